@@ -1,0 +1,148 @@
+/* The typed tree: what checking leaves to lowering. Everything is resolved here:
+ * names are pointers, conversions are explicit casts, methods are calls, constants are folded, generic functions are instantiated,
+ * `static for` and `static if` are unrolled, swizzles are component lists, `for i in field` is a range, built-ins are operations,
+ * prelude functions are ordinary functions. What is not in issue scope was refused. Lowering can be dumb.
+ */
+#ifndef TKC_TYPED_H
+#define TKC_TYPED_H
+
+#include "check/types.h"
+#include "ir/ir.h"
+#include "syntax/ast.h"
+
+typedef struct tx_expr tx_expr;
+typedef struct tx_stmt tx_stmt;
+typedef struct tx_local tx_local;
+typedef struct tx_func tx_func;
+typedef struct tx_module tx_module;
+
+/* A local: let, var, parameter or loop index. Indices of range loops are locals of their declared type (i32 unless a bound is i64). */
+struct tx_local {
+    const char *name;
+    const ty *type; /* TY_ARRAY for local arrays */
+    src_loc loc;
+    int index;      /* unique in its function */
+    bool mutable_;
+    bool needs_grad; /* kernel parameter */
+    void *lowered;  /* scratch of lowering */
+};
+
+typedef enum tx_expr_kind {
+    TX_CONST,   /* cval: type is scalar; aggregates are TX_BUILD of constants */
+    TX_LOCAL,   /* local, whole value */
+    TX_MPARAM,  /* mparam */
+    TX_SHAPE,   /* field, dim: type i32 unless compared with i64 (checker casts); value is i64, cast explicit */
+    TX_LOAD,    /* field, plane, args = subscripts (i64 scalars), type = element type of the field */
+    TX_OP,      /* opcode of ops.def; args all of the result's shape or scalars (scalars broadcast); component types already equal */
+    TX_CAST,    /* a: component-wise to type's elem (same shape) */
+    TX_BUILD,   /* args: scalars, one per component, row-major */
+    TX_EXTRACT, /* a, comps[ncomps]: static components; type scalar or vector (a row, a swizzle) */
+    TX_INDEX,   /* a (aggregate), args[0]: dynamic i64 component index in row-major order; type scalar */
+    TX_ELEMENT, /* local array element: local, args = i64 subscripts */
+    TX_MATMUL,  /* a @ b: mat@mat, mat@vec, vec@mat; component types equal */
+    TX_COND,    /* a ? b : c, lazily */
+    TX_LAND, TX_LOR, /* a && b, a || b, lazily; bool scalars */
+    TX_CALL     /* callee, args; type may be a tuple (only as value of a multi-name let) or void */
+} tx_expr_kind;
+
+struct tx_expr {
+    tx_expr_kind kind;
+    const ty *type;
+    src_loc loc;
+    union {
+        int64_t i;
+        double f;
+    } cval; /* CONST: .f for floats, .i for bool and integers */
+    tx_local *local;
+    ir_mparam *mparam;
+    ir_field *field;
+    ir_plane plane;
+    bool no_grad; /* LOAD under stop_grad(field) */
+    int dim;
+    ir_opcode opcode;
+    tx_expr *a, *b, *c;
+    tx_expr **args;
+    int nargs;
+    int *comps;
+    int ncomps;
+    tx_func *callee;
+};
+
+typedef enum tx_stmt_kind {
+    TX_DECL,    /* locals[nlocals] = value (value NULL: zero; several locals: value is a tuple call; one component-typed initial value) */
+    TX_ASSIGN,  /* local (whole) or chosen comps, or an array element (subs), or one dynamic component (dyn): = value */
+    TX_STORE,   /* field element, plane, subs; comps NULL = all components, value of matching shape; dyn: dynamic component */
+    TX_ACCUM,   /* the same with += (a -= is an accumulation of the negated value: checker negates) */
+    TX_REDUCE,  /* inside a task: outer local (comps as in ASSIGN) reduced with value: red */
+    TX_IF,      /* cond, body, else_body */
+    TX_FOR,     /* indices[ndim], lo[], hi[] (i64 expressions, evaluated once); parallel: a task */
+    TX_WHILE,   /* cond, body; limit: i64 expression or NULL */
+    TX_BREAK, TX_CONTINUE,
+    TX_RETURN,  /* values */
+    TX_ASSERT,  /* cond, text */
+    TX_PRINT,   /* text: printf-like with %v where the next scalar of args goes; args scalars */
+    TX_EXPR,    /* call of a function without result */
+    TX_BLOCK    /* body */
+} tx_stmt_kind;
+
+struct tx_stmt {
+    tx_stmt_kind kind;
+    src_loc loc;
+    tx_local **locals;
+    int nlocals;
+    tx_expr *value, *cond, *limit;
+    tx_expr **values;
+    int nvalues;
+    tx_local *local;
+    ir_field *field;
+    ir_plane plane;
+    tx_expr **subs;
+    int nsubs;
+    int *comps;   /* NULL: all */
+    int ncomps;
+    tx_expr *dyn; /* dynamic component index (i64) or NULL */
+    ir_reduce red;
+    tx_local **indices;
+    tx_expr **lo, **hi;
+    int ndim;
+    bool parallel;
+    const char *text;
+    tx_stmt *body, *else_body; /* lists through next */
+    tx_stmt *next;
+};
+
+struct tx_func {
+    const char *name;      /* unique: instances of generics are numbered f_1, f_2 */
+    const char *doc;
+    bool is_kernel;
+    src_loc loc;
+    tx_local **params;
+    int nparams;
+    const ty *result;      /* TY_VOID, one type, or TY_TUPLE */
+    tx_stmt *body;
+    int nlocals;
+    int derive;            /* IR_DERIVE_* */
+    bool derive_explicit, no_grad;
+    ir_func *lowered;      /* scratch of lowering */
+    tx_func *next;
+};
+
+struct tx_module {
+    ir_module *ir;      /* fields and params are created by the checker; functions by lowering */
+    tx_func *funcs;     /* functions and kernels, callees before callers */
+    tx_expr **extents;  /* i64 expressions over params and constants: all fields' extents in field order */
+    int nextents;
+    ty_pool *types;
+};
+
+typedef struct check_options {
+    scalar real;              /* SC_F32 or SC_F64 */
+    const char *const *defines; /* NAME=VALUE */
+    int ndefines;
+} check_options;
+
+/* Checks a module; NULL after errors (all reported). `ir` is filled with fields and params. */
+tx_module *check_module(arena *mem, intern_pool *names, diag_sink *d, const ast_module *ast, ir_module *ir, const check_options *opt);
+
+
+#endif

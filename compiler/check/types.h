@@ -1,0 +1,50 @@
+/* Semantic types, interned: equal types are equal pointers. */
+#ifndef TKC_TYPES_H
+#define TKC_TYPES_H
+
+#include <stdbool.h>
+
+#include "util/arena.h"
+#include "util/scalar.h"
+
+typedef enum ty_kind {
+    TY_ERROR,  /* of something already reported: silences what follows */
+    TY_VOID,
+    TY_SCALAR, /* elem */
+    TY_VEC,    /* rows components of elem */
+    TY_MAT,    /* rows x cols of elem, row-major */
+    TY_STRING,
+    TY_ARRAY,  /* local array: `of`, extents; ndim */
+    TY_TUPLE   /* several results */
+} ty_kind;
+
+typedef struct ty ty;
+struct ty {
+    ty_kind kind;
+    scalar elem;
+    int rows, cols; /* scalar 1 x 1, vec n x 1 */
+    const ty *of;
+    int ndim;
+    long extents[8];
+    const ty **members;
+    int nmembers;
+};
+
+typedef struct ty_pool ty_pool;
+ty_pool *ty_pool_create(arena *mem);
+const ty *ty_error(ty_pool *p);
+const ty *ty_void(ty_pool *p);
+const ty *ty_string(ty_pool *p);
+const ty *ty_scalar(ty_pool *p, scalar s);
+const ty *ty_vec(ty_pool *p, int n, scalar s);
+const ty *ty_mat(ty_pool *p, int n, int m, scalar s);
+const ty *ty_array(ty_pool *p, const ty *of, int ndim, const long *extents);
+const ty *ty_tuple(ty_pool *p, int n, const ty *const *members);
+/* The same shape with another component type. */
+const ty *ty_with_elem(ty_pool *p, const ty *t, scalar s);
+int ty_ncomp(const ty *t); /* scalar 1, vec n, mat n*m; arrays: components of all elements */
+bool ty_is_numeric(const ty *t); /* scalar (also bool), vec or mat */
+/* Name as written in .tk, for messages: "vec3", "mat(2, 3, f64)". */
+const char *ty_name(ty_pool *p, const ty *t);
+
+#endif

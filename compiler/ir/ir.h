@@ -1,0 +1,331 @@
+/* The intermediate representation: SSA values in structured regions.
+ *
+ * A function holds one region. A region has parameters, a list of operations, and ends in `yield`. Control flow is nested:
+ * `if`, `loop`, `task` hold regions and have results; what a loop carries are region parameters. There is no phi and no graph.
+ * All values are scalars (aggregates were split by lowering); larger arrays live behind SC_PTR values made by `local`.
+ *
+ * A value may be used by any operation that comes later in its own region or in regions nested there (free use, no capture list).
+ * Integers of subscripts, bounds and loop indices are SC_I64.
+ *
+ * Everything is allocated in the module's arena and never freed singly.
+ */
+#ifndef TKC_IR_H
+#define TKC_IR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "util/arena.h"
+#include "util/diag.h"
+#include "util/intern.h"
+#include "util/scalar.h"
+#include "util/vec.h"
+
+typedef struct ir_value ir_value;
+typedef struct ir_op ir_op;
+typedef struct ir_region ir_region;
+typedef struct ir_func ir_func;
+typedef struct ir_module ir_module;
+typedef struct ir_field ir_field;
+typedef struct ir_mparam ir_mparam;
+typedef struct ir_layout ir_layout;
+
+/* Pure scalar operations come from ops.def, the others from struct_ops.def; one enumeration, so that a switch sees all. */
+typedef enum ir_opcode {
+#define OP(id, ...) OP_##id,
+#include "ir/ops.def"
+#undef OP
+    OP_PURE_COUNT,
+    OP_FIRST_STRUCT = OP_PURE_COUNT - 1,
+#define SOP(id, ...) OP_##id,
+#include "ir/struct_ops.def"
+#undef SOP
+    OP_COUNT
+} ir_opcode;
+
+/* Which of a field's storages a memory operation touches. */
+typedef enum ir_plane { IR_DATA, IR_GRAD, IR_DUAL, IR_GRAD_DUAL } ir_plane;
+
+/* How an accumulation into memory is carried out; decided by the parallel pass, IR_ACC_UNSET before it. */
+typedef enum ir_acc {
+    IR_ACC_UNSET,
+    IR_ACC_PLAIN,   /* nobody else touches the element meanwhile: plain += */
+    IR_ACC_SCATTER  /* target in the task's list of scatter targets: private copy, atomic, or plain with one thread */
+} ir_acc;
+
+typedef enum ir_reduce { IR_RED_ADD, IR_RED_MIN, IR_RED_MAX } ir_reduce;
+
+/* A result of a task: an init operand and a yielded value each, combined over all iterations.
+ * ADD: init + sum. MIN/MAX: the least/greatest; ties keep the init, then the lowest iteration. `companions` further
+ * init/yield/result triples follow it and are taken from the same winner (its iteration number, its tangent). */
+typedef struct ir_reduction {
+    ir_reduce kind;
+    int companions;
+} ir_reduction;
+
+struct ir_value {
+    scalar type;
+    uint32_t id;       /* unique in its function */
+    const char *name;  /* the user's name or NULL; a hint, not unique */
+    ir_op *def;        /* defining operation, NULL for region parameters */
+    ir_region *region; /* of which it is a parameter, or in which def stands */
+    int index;         /* among def's results or region's parameters */
+    src_loc loc;
+};
+
+struct ir_region {
+    ir_op *parent;  /* the operation that holds it, NULL for a function's body */
+    ir_func *func;
+    ir_value **params;
+    int nparams;
+    ir_op *first, *last; /* last is the yield once built */
+};
+
+typedef struct ir_attr {
+    union {
+        int64_t i;  /* CONST of bool and integers (unsigned: same bits); SHAPE: dimension; slot of STK_LOAD / STK_STORE; count of LOCAL */
+        double f;   /* CONST of floats */
+    };
+    ir_field *field;     /* LOAD STORE ACCUM SHAPE */
+    ir_mparam *mparam;   /* MPARAM */
+    ir_func *callee;     /* CALL */
+    ir_layout *layout;   /* STK_ALLOC STK_LOAD STK_STORE */
+    const char *text;    /* ASSERT: message; PRINT: format with one %v per operand */
+    scalar elem;         /* LOCAL: element type */
+    ir_plane plane;      /* LOAD STORE ACCUM */
+    ir_acc acc;          /* ACCUM */
+    /* LOOP */
+    bool bounded;        /* operands start with lo, hi and the body's parameters with the index */
+    bool cond;           /* regions[1] decides before each iteration whether it runs; last result is the i64 trip count */
+    bool down;           /* index runs from hi-1 to lo */
+    bool simd;           /* iterations are independent but for carried sums: may be vectorised with reordering */
+    bool forall;         /* iterations are unordered by the language (inner part of a task after the rows pass) */
+    /* TASK */
+    int ndim;
+    bool rows;           /* after the rows pass: the body runs once per row segment, its last two parameters are the segment's bounds */
+    ir_reduction *reductions;
+    int nreductions;
+    struct ir_scatter *scatters; /* targets written with IR_ACC_SCATTER; by the parallel pass */
+    int nscatters;
+    const char *label;   /* what --explain-adjoint says of it */
+} ir_attr;
+
+/* A field plane that a task scatters into. */
+typedef struct ir_scatter {
+    ir_field *field;
+    ir_plane plane;
+} ir_scatter;
+
+struct ir_op {
+    ir_opcode code;
+    src_loc loc;
+    ir_value **args;
+    int nargs;
+    ir_value **res;
+    int nres;
+    ir_region **regions;
+    int nregions;
+    ir_attr attr;
+    ir_op *prev, *next;
+    ir_region *region; /* in which it stands */
+    ir_op *origin;     /* in derived code: the primal operation that it replays or pulls back, else NULL */
+    void *note;        /* scratch of the running pass */
+};
+
+/* Saved values of one loop: a C struct, one element an iteration. Types are added while the reverse pass finds what it needs. */
+struct ir_layout {
+    scalar *types;
+    const char **names;
+    int n;
+    uint32_t id;
+};
+
+typedef enum ir_shape_kind { IR_SHAPE_SCALAR, IR_SHAPE_VEC, IR_SHAPE_MAT } ir_shape_kind;
+
+/* A parameter of the module, fixed at creation or changed by set_params. */
+struct ir_mparam {
+    const char *name, *doc;
+    scalar type;
+    bool sizes;          /* used in a field's extent: fixed at creation */
+    double fdefault;
+    int64_t idefault;
+    src_loc loc;
+    int index;
+};
+
+struct ir_field {
+    const char *name, *doc;
+    scalar elem;             /* of one component */
+    ir_shape_kind shape;
+    int rows, cols;          /* vec: rows = n, cols = 1; mat: rows x cols, row-major; scalar 1 x 1 */
+    int ndim;                /* 0 to 8 */
+    bool grad, dual;
+    src_loc loc;
+    int index;               /* in module->fields */
+    int extent0;             /* its extents are the values extent0 .. extent0+ndim-1 yielded by module->extents */
+};
+
+static inline int ir_field_ncomp(const ir_field *f) { return f->rows * f->cols; }
+
+/* What of a user-visible type remains after splitting, for signatures: `components` scalars starting at the function's parameter `first`. */
+typedef struct ir_sigparam {
+    const char *name;
+    scalar elem;
+    ir_shape_kind shape;
+    int rows, cols;
+    int first;
+    bool grad;  /* needs_grad: the adjoint yields its gradient */
+} ir_sigparam;
+
+typedef enum ir_func_kind {
+    IR_FUNC,          /* a function of the module, reached by CALL */
+    IR_KERNEL,        /* primal of a kernel */
+    IR_KERNEL_GRAD,   /* adjoint: yields the gradients of the needs_grad parameters' components, in order */
+    IR_KERNEL_JVP,    /* parameters: the primal's, then a tangent for each float one, in order */
+    IR_KERNEL_HVP     /* JVP of the adjoint: parameters as JVP; yields the gradients, then their tangents */
+} ir_func_kind;
+
+enum { IR_DERIVE_GRAD = 1, IR_DERIVE_JVP = 2, IR_DERIVE_HVP = 4 };
+
+struct ir_func {
+    ir_module *module;
+    ir_func_kind kind;
+    const char *name, *doc;
+    ir_region *body;         /* parameters: the components of the source parameters in order */
+    scalar *results;         /* types of the yielded values */
+    int nresults;
+    src_loc loc;
+    uint32_t next_value;     /* id of the next value */
+    /* kernels */
+    ir_sigparam *sig;
+    int nsig;
+    int derive;              /* IR_DERIVE_* asked for (a derivative kernel: 0) */
+    bool derive_explicit;    /* by a derive(...) clause */
+    bool no_grad;            /* "derivative zero, by intent" */
+    const char *no_grad_why; /* why there is no adjoint (reads .grad, ...): message for TK_NO_DERIVATIVE; NULL if there is one */
+    const char *no_jvp_why;
+    ir_func *primal;         /* of a derived function */
+    ir_func *grad, *jvp, *hvp; /* of a primal, once generated */
+    /* functions: derivatives generated on demand */
+    ir_func *vjp, *fn_jvp, *replay; /* replay: without side effects */
+    bool no_inline;          /* custom derivative or too large: stays a call */
+};
+
+struct ir_module {
+    arena *mem;
+    intern_pool *names;
+    diag_sink *diag;
+    const char *name;        /* prefix of everything generated */
+    const char *source;      /* path of the .tk file, for comments */
+    scalar real;
+    bool debug;              /* --debug */
+    VEC(ir_field *) fields;
+    VEC(ir_mparam *) params;
+    VEC(ir_func *) funcs;    /* functions and kernels, derived ones included, in order of creation */
+    ir_func *extents;        /* no parameters; yields every field's extents as i64 */
+};
+
+/* ---- builder (ir/build.c) ---- */
+
+/* Where operations are inserted: before `before`, at the region's end when it is NULL. New values get `loc`. */
+typedef struct ir_builder {
+    ir_func *func;
+    ir_region *region;
+    ir_op *before;
+    src_loc loc;
+    ir_op *origin;
+} ir_builder;
+
+ir_module *ir_module_create(arena *mem, intern_pool *names, diag_sink *diag, const char *name);
+ir_func *ir_func_create(ir_module *m, ir_func_kind kind, const char *name);
+/* A region without parent: give it to an operation with ir_op_set_region, or it is a function's body. */
+ir_region *ir_region_create(ir_func *f);
+ir_value *ir_region_param(ir_region *r, scalar type, const char *name);
+void ir_region_remove_param(ir_region *r, int i);
+
+/* Makes an operation with room for its operands and results and inserts it. Result types are set by the caller in the typed helpers below. */
+ir_op *ir_insert(ir_builder *b, ir_opcode code, int nargs, ir_value *const *args, int nres, const scalar *res_types, int nregions);
+ir_value *ir_add_result(ir_op *op, scalar type);      /* appends a result */
+void ir_add_arg(ir_op *op, ir_value *v);              /* appends an operand */
+void ir_remove_arg(ir_op *op, int i);
+void ir_remove_result(ir_op *op, int i);              /* must be unused */
+void ir_set_region(ir_op *op, int i, ir_region *r);
+void ir_remove(ir_op *op);                            /* unlinks; its results must be unused */
+void ir_move(ir_op *op, ir_region *to, ir_op *before);
+
+ir_value *ir_const_i(ir_builder *b, scalar type, int64_t x);
+ir_value *ir_const_f(ir_builder *b, scalar type, double x);
+ir_value *ir_zero(ir_builder *b, scalar type);
+bool ir_is_const(const ir_value *v);
+/* A pure operation of ops.def; the result type follows from the table. Folds nothing. */
+ir_value *ir_op1(ir_builder *b, ir_opcode code, ir_value *a);
+ir_value *ir_op2(ir_builder *b, ir_opcode code, ir_value *a, ir_value *c);
+ir_value *ir_op3(ir_builder *b, ir_opcode code, ir_value *a, ir_value *c, ir_value *d);
+ir_value *ir_cast(ir_builder *b, scalar to, ir_value *a); /* returns a when the type is the same already */
+
+/* Memory: `idx` are ndim i64 subscripts, `comp` the i64 component (row-major), a constant for static access. */
+ir_value *ir_load(ir_builder *b, ir_field *f, ir_plane p, ir_value *const *idx, ir_value *comp);
+ir_op *ir_store(ir_builder *b, ir_field *f, ir_plane p, ir_value *const *idx, ir_value *comp, ir_value *v);
+ir_op *ir_accum(ir_builder *b, ir_field *f, ir_plane p, ir_value *const *idx, ir_value *comp, ir_value *v);
+ir_value *ir_shape(ir_builder *b, ir_field *f, int dim);
+ir_value *ir_mparam_value(ir_builder *b, ir_mparam *p);
+ir_value *ir_local(ir_builder *b, scalar elem, int64_t count, const char *name); /* zero-initialised */
+ir_value *ir_lload(ir_builder *b, ir_value *array, ir_value *idx);
+ir_op *ir_lstore(ir_builder *b, ir_value *array, ir_value *idx, ir_value *v);
+ir_op *ir_yield(ir_builder *b, int n, ir_value *const *vals);
+
+/* Structured operations: made with empty regions that the caller fills and ends with ir_yield. */
+ir_op *ir_if(ir_builder *b, ir_value *cond, int nres, const scalar *types);
+/* bounded: lo, hi given and body parameter 0 is the index; then the carried values. `cond`: regions[1] gets the carried values as parameters. */
+ir_op *ir_loop(ir_builder *b, ir_value *lo, ir_value *hi, bool cond, int ncarried, ir_value *const *init);
+ir_op *ir_task(ir_builder *b, int ndim, ir_value *const *lo, ir_value *const *hi, int nred, const ir_reduction *reds, ir_value *const *init);
+ir_op *ir_call(ir_builder *b, ir_func *callee, int nargs, ir_value *const *args);
+
+/* First carried operand of a loop (0 or 2), first carried body parameter (0 or 1), number of carried values. */
+int ir_loop_first_init(const ir_op *loop);
+int ir_loop_first_param(const ir_op *loop);
+int ir_loop_ncarried(const ir_op *loop);
+/* First init operand of a task: 2 * ndim. */
+int ir_task_first_init(const ir_op *task);
+ir_op *ir_yield_of(const ir_region *r);
+scalar ir_elem_type(const ir_value *array); /* element type of a LOCAL */
+
+/* ---- walking and rewriting (ir/walk.c) ---- */
+
+/* Calls fn on each operation of r and of nested regions, outer before inner, in order; fn may remove or replace the operation given. */
+void ir_walk(ir_region *r, void (*fn)(ir_op *op, void *ctx), void *ctx);
+/* Replaces every use of `from` inside r and nested regions. */
+void ir_replace_uses(ir_region *r, ir_value *from, ir_value *to);
+/* Uses counted over a whole function: array indexed by value id, freed by the caller. */
+uint32_t *ir_count_uses(const ir_func *f);
+bool ir_region_is_ancestor(const ir_region *outer, const ir_region *inner); /* reflexive */
+/* True if v may be used at the end of region r (defined there or in an enclosing region). */
+bool ir_is_visible(const ir_value *v, const ir_region *r);
+/* The parameters, results and memory of op without its regions: no effect when unused (pure, load, shape, const, ...). */
+bool ir_op_is_pure(const ir_op *op);
+bool ir_op_has_effect(const ir_op *op); /* store, accum, print, assert, task or call with effects inside: may not be dropped */
+
+/* Value map for cloning: old id -> new value, in one function or between two. */
+typedef struct ir_map {
+    ir_value **at; /* indexed by old id */
+    uint32_t n;
+} ir_map;
+ir_map ir_map_create(const ir_func *from);
+void ir_map_set(ir_map *m, const ir_value *from, ir_value *to);
+ir_value *ir_map_get(const ir_map *m, const ir_value *from); /* NULL if unset */
+void ir_map_free(ir_map *m);
+/* Clones op (with regions) at b; operands through the map (identity when unset); results are added to the map. Sets origin to op (or op's origin). */
+ir_op *ir_clone_op(ir_builder *b, const ir_op *op, ir_map *map);
+/* Clones the operations of r, without its yield, at b. */
+void ir_clone_region_ops(ir_builder *b, const ir_region *r, ir_map *map);
+ir_func *ir_clone_func(const ir_func *f, const char *name);
+
+/* ---- printer and verifier ---- */
+
+void ir_print_func(FILE *out, const ir_func *f);
+void ir_print_module(FILE *out, const ir_module *m);
+/* Checks structure and types; on a fault prints it with the pass's name to stderr and returns false. */
+bool ir_verify(const ir_func *f, const char *after_pass);
+
+#endif

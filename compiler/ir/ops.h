@@ -1,0 +1,46 @@
+/* Access to the operation table (ops.def, struct_ops.def). */
+#ifndef TKC_OPS_H
+#define TKC_OPS_H
+
+#include "ir/ir.h"
+
+typedef enum op_operands { OPERANDS_F, OPERANDS_I, OPERANDS_N, OPERANDS_L, OPERANDS_B, OPERANDS_A, OPERANDS_FI, OPERANDS_BAA, OPERANDS_X } op_operands;
+typedef enum op_result { RESULT_T, RESULT_B, RESULT_X } op_result;
+
+typedef struct op_info {
+    const char *name;
+    int arity;
+    bool user;             /* callable by name in .tk */
+    op_operands operands;
+    op_result result;
+    int prec, cost;
+    const char *c_float, *c_int;
+    const char *d[3];      /* derivative rules */
+    const char *domain;
+} op_info;
+
+/* For pure operations only. */
+const op_info *op_get(ir_opcode code);
+/* Any opcode's name. */
+const char *op_name(ir_opcode code);
+bool op_is_pure_table(ir_opcode code); /* one of ops.def */
+/* The operation that .tk code calls by that name; OP_COUNT if none. */
+ir_opcode op_find_user(const char *name);
+/* Whether operand type t is admitted at position k. */
+bool op_admits(ir_opcode code, int k, scalar t);
+/* Result type for the given operand types. Not for CAST. */
+scalar op_result_type(ir_opcode code, const scalar *operands);
+/* True if the derivative with respect to operand k is zero by table. */
+bool op_zero_derivative(ir_opcode code, int k);
+bool op_not_differentiable(ir_opcode code, int k);
+
+/* ---- derivative rules as IR (ir/rule.c) ---- */
+
+/* Builds, at b, what seed g contributes through operand k of the pure operation `op` whose operand values are args[] and whose result is r
+ * (both already available at b). The value returned has type `type`. NULL where the table says zero. Reverse: type = the operand's; forward: type = the result's.
+ * Both modes call this and nobody else writes a derivative. Small simplifications (1*x, x*1) are left to folding. */
+ir_value *rule_apply(ir_builder *b, ir_opcode op, int k, ir_value *const *args, ir_value *r, ir_value *g, scalar type);
+/* Which operands, and whether the result, rule k reads: bit 0..2 for a b c, bit 3 for r. */
+unsigned rule_needs(ir_opcode op, int k);
+
+#endif

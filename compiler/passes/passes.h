@@ -1,0 +1,107 @@
+/* Passes over the IR. Each is one file; the pipeline (passes/pipeline.c) is one table that names them in order.
+ * A pass takes one function, or the module where it must see all, and leaves valid IR (the verifier runs after each in tests and debug builds).
+ */
+#ifndef TKC_PASSES_H
+#define TKC_PASSES_H
+
+#include "ir/ir.h"
+
+/* ---- clean-up: passes/fold.c, cse.c, dce.c, inline.c, licm.c ---- */
+
+/* Constant folding, algebraic identities that are exact in IEEE arithmetic (x*1, x+(-0), x-0, --x; never x*0 or x+0 on floats), constant
+ * branches, single-trip and zero-trip loops, loop-carried values that never change, widening of subscripts (sext(add(trunc(iv), c)) -> i64 add).
+ * Never touches STOP. Returns true if something changed. */
+bool pass_fold(ir_func *f);
+/* Common subexpressions, over pure operations and over loads with no write to that field plane in between; dominance by region nesting. */
+bool pass_cse(ir_func *f);
+/* Unused operations; unused results and carried values of if, loop and task; branches and loops without effect. Local arrays and saved-value
+ * buffers that are only written are removed with their writes. */
+bool pass_dce(ir_func *f);
+/* fold, cse, dce until nothing changes (bounded). */
+void pass_simplify(ir_func *f);
+/* Replaces calls by bodies where the callee is small or called once and the result stays below a size; never no_inline callees. */
+void pass_inline(ir_module *m);
+/* Moves invariant pure operations, and loads not written in the loop, out of sequential loops whose body surely runs or where the operation cannot trap. */
+bool pass_licm(ir_func *f);
+
+/* ---- differentiation ---- */
+
+/* Module-wide activity before anything is optimised: reports lost gradients (a value that depends on an active input reaches an active output through a
+ * field without storage); decides for each kernel whether it has an adjoint and a JVP (no_grad_why, no_jvp_why). False after errors. passes/activity.c */
+bool pass_activity(ir_module *m);
+
+/* What is varied (depends on an active input) and useful (reaches an active output) in one function: bit arrays indexed by value id. */
+typedef struct activity {
+    bool *varied, *useful;
+    uint32_t n;
+} activity;
+typedef enum activity_mode { ACTIVITY_REVERSE, ACTIVITY_FORWARD } activity_mode;
+/* param_active: for functions (not kernels), which parameters are varied and which results useful; NULL: all floats. */
+activity activity_compute(const ir_func *f, activity_mode mode);
+void activity_free(activity *a);
+static inline bool activity_has(const activity *a, const ir_value *v) { return v->id < a->n && a->varied[v->id] && a->useful[v->id]; }
+
+/* The adjoint of a kernel, as a new function of kind IR_KERNEL_GRAD, entered in f->grad and in the module. passes/reverse*.c */
+ir_func *pass_reverse(ir_func *kernel);
+/* The JVP of a kernel, or of its adjoint (hvp). passes/forward.c */
+ir_func *pass_forward(ir_func *f, ir_func_kind kind, const char *name);
+/* Replaces STOP by its operand; after all differentiation. */
+void pass_drop_stop(ir_func *f);
+
+/* Data-access rules (DESIGN: a read that the adjoint needs must still hold its value when the adjoint runs), provable violations only: the loads of primal data
+ * that the simplified adjoint still contains are the needed reads; each is held against the primal's writes that may follow it. Also provable races between
+ * iterations of one parallel loop. False after errors. passes/rules.c */
+bool pass_rules(ir_func *kernel);
+
+/* ---- parallel code: after differentiation, on every kernel ---- */
+
+/* Accumulations whose element is the same for all iterations of a task or loop become reductions; several into one element become one. passes/promote.c */
+bool pass_promote(ir_func *f);
+/* Constant-shift accumulations become gathers with boundary strips where the value is cheap to recompute. passes/gather.c */
+bool pass_gather(ir_func *f);
+/* Classes each write (own, reduction, row, scatter), sets attr.acc, attr.scatters, attr.label. passes/parallel.c */
+void pass_parallel(ir_func *f);
+/* Turns each task's innermost dimension into an explicit loop over a row segment, marked simd where its iterations are independent. passes/rows.c */
+void pass_rows(ir_func *f);
+/* --explain-adjoint: prints the class of each write with its source line. */
+void explain_kernel(FILE *out, const ir_func *f);
+
+/* ---- shared analyses ---- */
+
+/* v as sum of coef[k] * term[k] + konst over opaque i64 values (casts of i32 looked through). passes/affine.c */
+typedef struct affine {
+    const ir_value *term[8];
+    int64_t coef[8];
+    int n;
+    int64_t konst;
+    bool ok; /* false: more than 8 terms */
+} affine;
+affine affine_of(const ir_value *v);
+bool affine_equal(const affine *a, const affine *b);
+affine affine_sub(const affine *a, const affine *b);
+
+/* What a region does to fields, nested regions and callees included: one byte per field and plane. passes/effects.c */
+enum { EFFECT_READ = 1, EFFECT_STORE = 2, EFFECT_ACCUM = 4 };
+typedef struct effects {
+    unsigned char *at; /* [field->index * 4 + plane] */
+    bool other;        /* prints, asserts */
+    bool stack;        /* uses the saved-value stack */
+} effects;
+effects effects_of_region(const ir_module *m, const ir_region *r);
+effects effects_of_op(const ir_module *m, const ir_op *op);
+void effects_free(effects *e);
+
+/* ---- the pipeline ---- */
+
+typedef struct pipeline_options {
+    const char *dump_after; /* pass name, "all" or NULL; to stderr */
+    bool verify;            /* after every pass */
+    bool explain;           /* explain_kernel to stdout */
+} pipeline_options;
+
+/* Everything from lowered IR to IR ready for the emitter. False after errors. */
+bool pipeline_run(ir_module *m, const pipeline_options *opt);
+/* --list-passes */
+void pipeline_list(FILE *out);
+
+#endif

@@ -1,0 +1,165 @@
+/* What generated C calls. Not for host programs: its contents change with TK_INTERFACE. */
+#ifndef TK_GEN_H
+#define TK_GEN_H
+
+#include <math.h>
+#include <string.h>
+
+#include "tk.h"
+
+/* ---- descriptors: static const data in the generated file ---- */
+
+typedef enum tk_scalar { TK_BOOL, TK_I8, TK_I16, TK_I32, TK_I64, TK_U8, TK_U16, TK_U32, TK_U64, TK_F32, TK_F64 } tk_scalar;
+enum { TK_FIELD_GRAD = 1, TK_FIELD_DUAL = 2, TK_FIELD_GRAD_DUAL = 4 };
+typedef enum tk_plane { TK_DATA, TK_GRAD, TK_DUAL, TK_GRAD_DUAL } tk_plane;
+
+typedef struct tk_field_desc {
+    const char *name;
+    tk_scalar elem;
+    int ncomp;       /* components of an element */
+    int ndim;
+    unsigned flags;
+} tk_field_desc;
+
+/* Filled by a launch for its adjoint; empty for most kernels. Owned by tape or module. */
+typedef struct tk_record {
+    void *data;
+    size_t size;
+} tk_record;
+
+/* args: the kernel's argument struct. out: gradient struct of a _grad or _hvp, else NULL. */
+typedef tk_status (*tk_kernel_fn)(tk_module *m, const void *args, void *out, tk_record *rec);
+
+/* What a launch does to a field, for the checker, the tape and schedulers. */
+enum { TK_READS = 1, TK_STORES = 2, TK_ACCUMULATES = 4, TK_NEEDED = 8 /* a read its adjoint needs */, TK_GRAD_WRITES = 16 };
+typedef struct tk_access {
+    int field;
+    unsigned what;
+} tk_access;
+
+typedef struct tk_kernel {
+    const char *name;
+    int index;
+    size_t args_size;        /* of the primal's argument struct; 0 if none */
+    tk_kernel_fn run, grad, jvp, hvp; /* NULL: not generated */
+    const char *no_grad, *no_jvp;     /* why not; with grad NULL and no_grad NULL: derivative zero by intent */
+    const tk_access *access;
+    int naccess;
+    size_t record_size;
+    bool grad_args;          /* has needs_grad parameters: not on a tape */
+} tk_kernel;
+
+typedef struct tk_module_desc {
+    const char *name;
+    int interface;           /* TK_INTERFACE of the compiler */
+    uint64_t hash;           /* of names, types and shapes of the module's interface */
+    const tk_field_desc *fields;
+    int nfields;
+    const tk_kernel *kernels;
+    int nkernels;
+} tk_module_desc;
+
+struct tk_field {
+    const tk_field_desc *desc;
+    tk_module *module;
+    void *plane[4];          /* indexed by tk_plane; NULL where not declared */
+    int64_t shape[8];
+    int64_t count;           /* elements */
+    bool bound;              /* memory belongs to the host */
+};
+
+/* ---- creation ---- */
+
+/* extents: all fields' extents one after the other, in field order. On success m->fields is ready and zeroed. On failure everything is undone and
+ * tk_error tells why; m itself is the caller's. */
+tk_status tk_module_init(tk_module *m, tk_session *s, const tk_module_desc *desc, const int64_t *extents, uint64_t header_hash, int header_interface);
+void tk_module_done(tk_module *m);
+/* calloc/free of the module struct itself through the session's (or default) allocator; s may be NULL. */
+void *tk_module_alloc(tk_session *s, size_t size);
+void tk_module_free(tk_session *s, void *m, size_t size);
+/* Replaces a field's memory by the host's; any of grad and dual may be NULL where not declared. bytes: size of each buffer, checked. */
+tk_status tk_field_bind(tk_field *f, void *data, void *grad, void *dual);
+/* Allocates the grad-dual plane of fields with gradient, once, for _hvp. */
+tk_status tk_module_need_grad_dual(tk_module *m);
+
+/* ---- launches ---- */
+
+tk_status tk_launch(tk_module *m, const tk_kernel *k, const void *args);
+tk_status tk_launch_grad(tk_module *m, const tk_kernel *k, const void *args, void *out);
+/* args: the JVP's argument struct (each real parameter followed by its tangent). */
+tk_status tk_launch_jvp(tk_module *m, const tk_kernel *k, const void *args);
+tk_status tk_launch_hvp(tk_module *m, const tk_kernel *k, const void *args, void *out);
+/* Records a failure in the session (first one sticks) and returns it. Safe from tasks. */
+__attribute__((format(printf, 3, 4))) tk_status tk_fail(tk_session *s, tk_status status, const char *fmt, ...);
+/* True once a task of the running launch failed. */
+bool tk_failed(const tk_session *s);
+void tk_print(tk_session *s, const char *text);
+
+/* ---- parallel loops ---- */
+
+/* n iterations in chunks of `chunk`; depends on n, unit and cost alone, never on threads, so that reductions give the same bits for any number. */
+typedef struct tk_plan {
+    int64_t n, chunk, nchunks;
+} tk_plan;
+/* unit: chunks are multiples of it (a row's length, or 1). cost: rough cycles of an iteration. n <= 0 gives no chunks. */
+tk_plan tk_plan_make(int64_t n, int64_t unit, int64_t cost);
+/* Calls fn for each chunk, in parallel. */
+tk_status tk_run(tk_session *s, const tk_plan *p, tk_task_fn fn, const void *args);
+
+/* A field plane that a task scatters into: args holds at `offset` a pointer to it, which private copies replace. */
+typedef struct tk_scatter_target {
+    size_t offset;
+    const tk_field *field;
+    tk_plane plane;
+} tk_scatter_target;
+/* One thread: plain on the fields. Else private copies (plain) where they are small against the work, else `atomic`. args is copied, not changed. */
+tk_status tk_run_scatter(tk_session *s, const tk_plan *p, tk_task_fn plain, tk_task_fn atomic, const void *args, size_t args_size,
+                         const tk_scatter_target *targets, int ntargets);
+/* Scratch memory of a launch (partial results): freed when the launch ends. NULL after failing the session. */
+void *tk_scratch(tk_session *s, size_t bytes);
+
+static inline int64_t tk_extent(int64_t lo, int64_t hi)
+{
+    return hi > lo ? hi - lo : 0;
+}
+
+/* ---- the saved-value stack of reverse mode ---- */
+
+typedef struct tk_segment tk_segment;
+typedef struct tk_stack {
+    unsigned char *mem;  /* of the current segment */
+    size_t top, cap;
+    tk_segment *segment;
+    tk_session *session;
+    struct tk_stack *next;
+} tk_stack;
+typedef struct tk_mark {
+    tk_segment *segment;
+    size_t top;
+} tk_mark;
+
+/* A stack from the session's pool; NULL after failing the session. */
+tk_stack *tk_stack_acquire(tk_session *s);
+void tk_stack_release(tk_stack *st);
+void *tk_stack_grow(tk_stack *st, size_t bytes); /* slow path of tk_stack_alloc */
+tk_mark tk_stack_mark(const tk_stack *st);
+void tk_stack_reset(tk_stack *st, tk_mark m);
+
+/* count * size bytes aligned to 16, valid until the stack is reset below; count <= 0 gives a valid pointer. NULL after failing the session. Never moves. */
+static inline void *tk_stack_alloc(tk_stack *st, int64_t count, size_t size)
+{
+    if (count < 1)
+        count = 1;
+    if ((uint64_t)count > (SIZE_MAX / 4) / size)
+        return tk_stack_grow(st, SIZE_MAX);
+    const size_t bytes = ((size_t)count * size + 15u) & ~(size_t)15u;
+    if (st->cap - st->top < bytes)
+        return tk_stack_grow(st, bytes);
+    void *p = st->mem + st->top;
+    st->top += bytes;
+    return p;
+}
+
+#include "tk_math.h"
+
+#endif
