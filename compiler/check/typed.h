@@ -109,6 +109,7 @@ struct tx_stmt {
     const char *text;
     tx_stmt *body, *else_body; /* lists through next */
     tx_stmt *next;
+    void *scan; /* scratch of lowering */
 };
 
 struct tx_func {
@@ -124,6 +125,7 @@ struct tx_func {
     int derive;            /* IR_DERIVE_* */
     bool derive_explicit, no_grad;
     ir_func *lowered;      /* scratch of lowering */
+    void *scan;            /* scratch of lowering */
     tx_func *next;
 };
 
