@@ -103,6 +103,7 @@ typedef struct ir_attr {
     bool forall;         /* iterations are unordered by the language (inner part of a task after the rows pass) */
     /* TASK */
     int ndim;
+    int unit_dims;       /* how many trailing dimensions one thread must run as a whole (a row that accumulates into one element); by the parallel pass */
     bool rows;           /* after the rows pass: the body runs once per row segment, its last two parameters are the segment's bounds */
     ir_reduction *reductions;
     int nreductions;
@@ -115,6 +116,7 @@ typedef struct ir_attr {
 typedef struct ir_scatter {
     ir_field *field;
     ir_plane plane;
+    bool shared; /* the task also loads or stores it: private copies are impossible, only atomics */
 } ir_scatter;
 
 struct ir_op {
@@ -131,6 +133,7 @@ struct ir_op {
     ir_region *region; /* in which it stands */
     ir_op *origin;     /* in derived code: the primal operation that it replays or pulls back, else NULL */
     void *note;        /* scratch of the running pass */
+    uint32_t pos;      /* scratch of the running pass: a position in program order */
 };
 
 /* Saved values of one loop: a C struct, one element an iteration. Types are added while the reverse pass finds what it needs. */
@@ -256,7 +259,7 @@ void ir_move(ir_op *op, ir_region *to, ir_op *before);
 
 ir_value *ir_const_i(ir_builder *b, scalar type, int64_t x);
 ir_value *ir_const_f(ir_builder *b, scalar type, double x);
-ir_value *ir_zero(ir_builder *b, scalar type);
+ir_value *ir_zero(ir_builder *b, scalar type); /* of SC_PTR: the null buffer (emitted as NULL) */
 bool ir_is_const(const ir_value *v);
 /* A pure operation of ops.def; the result type follows from the table. Folds nothing. */
 ir_value *ir_op1(ir_builder *b, ir_opcode code, ir_value *a);

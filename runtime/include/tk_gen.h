@@ -111,6 +111,7 @@ typedef struct tk_scatter_target {
     size_t offset;
     const tk_field *field;
     tk_plane plane;
+    bool shared; /* the task also loads or stores it: no private copies, only atomics (deterministic session: serial) */
 } tk_scatter_target;
 /* One thread: plain on the fields. Else private copies (plain) where they are small against the work, else `atomic`. args is copied, not changed. */
 tk_status tk_run_scatter(tk_session *s, const tk_plan *p, tk_task_fn plain, tk_task_fn atomic, const void *args, size_t args_size,

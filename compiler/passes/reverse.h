@@ -1,0 +1,89 @@
+/* Reverse mode, internal to passes/reverse*.c. docs/architecture.md tells the scheme. */
+#ifndef TKC_REVERSE_H
+#define TKC_REVERSE_H
+
+#include "ir/ops.h"
+#include "passes/passes.h"
+
+/* Value id -> value, for the few outer values that a scope contributes to. Insertion order is kept: it is the order of results. */
+typedef struct adj_entry {
+    const ir_value *primal;
+    ir_value *adj;   /* adjoint so far */
+    ir_value *param; /* loops: the carried sum */
+} adj_entry;
+
+typedef enum scope_kind {
+    SCOPE_ROOT,   /* forward and reverse sweep stand in one region: function, kernel or task body */
+    SCOPE_BRANCH, /* of an if */
+    SCOPE_LOOP
+} scope_kind;
+
+/* A carried value of a reverse loop under construction. */
+typedef struct rev_carry {
+    ir_value *param, *init, *yield;
+    const ir_value *primal; /* primal body parameter whose adjoint is carried, or NULL */
+} rev_carry;
+
+typedef struct rev rev;
+typedef struct scope scope;
+struct scope {
+    rev *rv;
+    scope *outer;
+    scope_kind kind;
+    const ir_region *primal;
+    ir_region *fwd, *rev;
+    ir_op *marker;      /* in rev: recomputed values are inserted before it, the reverse sweep behind it */
+    VEC(adj_entry) outer_adj;
+    uint32_t *slot;     /* open addressing over outer_adj: primal id -> index + 1 */
+    uint32_t nslots;
+    bool uses_stack;    /* roots: allocated saved values */
+    /* branches and loops */
+    ir_op *fwd_op;      /* the forward sweep's if or loop */
+    int branch;
+    /* loops */
+    const ir_op *primal_op;
+    ir_value *index;    /* primal index in rev; NULL for condition loops */
+    ir_layout *layout;
+    ir_value *buf_fwd;  /* array: in outer->fwd; chain: this iteration's struct in fwd */
+    ir_value *buf_rev;  /* array: in outer->rev; chain: parameter of rev */
+    VEC(rev_carry) carry;
+};
+
+struct rev {
+    ir_module *module;
+    const ir_func *primal;
+    ir_func *out;
+    activity act;
+    ir_map fwd;        /* primal value -> its clone in the forward sweep */
+    ir_value **memo;   /* primal id -> its value on the reverse side (scopes that are not roots) */
+    ir_value **adj;    /* primal id -> adjoint so far, in the scope that owns the value */
+    ir_value **shadow; /* LOCAL id -> array of adjoints */
+    int *cost;         /* primal id -> cost of recomputation + 1, 0 unknown */
+    const ir_op **last_store; /* LOCAL id -> last operation of its own region that stores into it; valid when scanned */
+    bool *scanned;
+};
+
+/* reverse.c */
+ir_func *reverse_vjp(ir_func *f);
+bool rev_has_active_memory(const ir_region *r);
+
+/* reverse_replay.c: forward sweep and look-up */
+void rev_forward_sweep(scope *s, const ir_region *primal);
+ir_func *reverse_replay(ir_func *f);
+/* The primal value v as a value usable anywhere in s->rev. */
+ir_value *rev_lookup(scope *s, const ir_value *v);
+/* A value of s->fwd as a value usable anywhere in s->rev. */
+ir_value *rev_save(scope *s, ir_value *w, const char *name);
+ir_builder rev_prologue(scope *s, src_loc loc);
+
+/* reverse_adjoint.c: adjoints so far */
+scope rev_scope(rev *rv, scope *outer, scope_kind kind, const ir_region *primal, ir_region *fwd, ir_region *reg);
+void rev_scope_free(scope *s);
+void rev_mark(scope *s); /* places the marker at the end of s->rev */
+bool rev_varied(const rev *rv, const ir_value *v);
+void rev_add(scope *s, ir_builder *b, const ir_value *v, ir_value *g);
+/* Adjoint so far of a value that s owns; NULL if nothing was added. */
+ir_value *rev_adj(scope *s, const ir_value *v);
+ir_value *rev_shadow(scope *s, const ir_value *array);
+
+#endif
