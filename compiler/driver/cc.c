@@ -1,0 +1,130 @@
+#include "driver/cc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "driver/files.h"
+
+extern char **environ;
+
+typedef VEC(char *) arguments;
+
+/* A command may bring flags: CC="ccache clang -march=native". */
+static void add_words(arena *mem, arguments *args, const char *text)
+{
+    for (char *copy = arena_strdup(mem, text), *save = NULL, *w = strtok_r(copy, " \t", &save); w; w = strtok_r(NULL, " \t", &save))
+        vec_push(args, w);
+}
+
+static void add(arena *mem, arguments *args, const char *word)
+{
+    vec_push(args, arena_strdup(mem, word));
+}
+
+/* Exit status of a command, -1 with errno if it could not be started. */
+static int run_command(arguments *args, bool quiet)
+{
+    vec_push(args, NULL);
+    posix_spawn_file_actions_t act;
+    posix_spawn_file_actions_init(&act);
+    if (quiet) {
+        posix_spawn_file_actions_addopen(&act, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+        posix_spawn_file_actions_addopen(&act, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    }
+    pid_t pid;
+    const int err = posix_spawnp(&pid, args->at[0], &act, NULL, args->at, environ);
+    posix_spawn_file_actions_destroy(&act);
+    (void)vec_pop(args);
+    if (err) {
+        errno = err;
+        return -1;
+    }
+    int status;
+    while (waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR)
+            return -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+}
+
+/* clang on x86-64 with glibc vectorises calls of libm with it; gcc and other targets do not know the flag. */
+static bool knows_libmvec(arena *mem, const char *command)
+{
+#ifdef __GLIBC__
+    arguments args = {0};
+    add_words(mem, &args, command);
+    static const char *const probe[] = {"-Werror", "-fveclib=libmvec", "-fsyntax-only", "-x", "c", "/dev/null"};
+    for (size_t i = 0; i < sizeof probe / sizeof *probe; i++)
+        add(mem, &args, probe[i]);
+    const bool known = run_command(&args, true) == 0;
+    vec_free(&args);
+    return known;
+#else
+    (void)mem, (void)command;
+    return false;
+#endif
+}
+
+/* Where tk_gen.h and libtk are: beside this executable when the tree was moved, else where they were installed. */
+static void add_runtime_dirs(arena *mem, arguments *args, bool link)
+{
+    const char *include = TKC_INCLUDE_DIR, *lib = TKC_LIB_DIR;
+    char exe[PATH_MAX];
+    const ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
+    if (n > 0) {
+        exe[n] = '\0';
+        const char *up = arena_printf(mem, "%s..", path_dir(mem, exe));
+        const char *moved = arena_printf(mem, "%s/include", up);
+        if (access(arena_printf(mem, "%s/tk_gen.h", moved), R_OK) == 0) {
+            include = moved;
+            lib = arena_printf(mem, "%s/" TKC_LIB_NAME, up);
+        }
+    }
+    vec_push(args, arena_printf(mem, "-I%s", include));
+    if (link && access(arena_printf(mem, "%s/libtk.so", lib), R_OK) == 0) {
+        vec_push(args, arena_printf(mem, "-L%s", lib));
+        add(mem, args, "-ltk");
+    }
+}
+
+static bool compiler_failed(diag_sink *d, const char *command, int status)
+{
+    const src_span nowhere = span_at((src_loc){0, 0, 0});
+    if (status < 0)
+        return diag(d, nowhere, DIAG_CC_START, command, strerror(errno));
+    return diag(d, nowhere, DIAG_CC_FAILED, command, status);
+}
+
+bool cc_compile(arena *mem, diag_sink *d, const options *opt, const char *c_path, const char *out_path)
+{
+    const char *command = opt->cc ? opt->cc : getenv("TKC_CC");
+    if (!command || !command[strspn(command, " \t")])
+        command = "clang";
+    arguments args = {0};
+    add_words(mem, &args, command);
+    static const char *const flags[] = {"-O3", "-fno-math-errno", "-fno-trapping-math", "-fopenmp-simd", "-fPIC"};
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+        add(mem, &args, flags[i]);
+    if (knows_libmvec(mem, command))
+        add(mem, &args, "-fveclib=libmvec");
+    if (opt->line_directives)
+        add(mem, &args, "-g");
+    for (size_t i = 0; i < opt->include_dirs.len; i++)
+        vec_push(&args, arena_printf(mem, "-I%s", opt->include_dirs.at[i]));
+    add(mem, &args, opt->kind == OUTPUT_SHARED ? "-shared" : "-c");
+    add(mem, &args, c_path);
+    add(mem, &args, "-o");
+    add(mem, &args, out_path);
+    add_runtime_dirs(mem, &args, opt->kind == OUTPUT_SHARED);
+    if (opt->kind == OUTPUT_SHARED)
+        add(mem, &args, "-lm");
+    const int status = run_command(&args, false);
+    const bool ok = status == 0 || compiler_failed(d, command, status);
+    vec_free(&args);
+    return ok;
+}

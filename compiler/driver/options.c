@@ -1,0 +1,222 @@
+#include "driver/options.h"
+
+#include <popt.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "passes/passes.h"
+
+enum {
+    OPT_C = 1, OPT_SHARED, OPT_INCLUDE, OPT_DEFINE, OPT_REAL, OPT_EMIT, OPT_LIST_PASSES, OPT_DIAGNOSTICS, OPT_WARNING, OPT_NO_RUNTIME, OPT_VERSION, OPT_HELP
+};
+
+__attribute__((format(printf, 1, 2))) static int usage(const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    fputs("tkc: error: ", stderr);
+    vfprintf(stderr, fmt, ap);
+    fputs("\n'tkc --help' lists the options\n", stderr);
+    va_end(ap);
+    return TKC_USAGE;
+}
+
+static int set_kind(options *o, output_kind kind, const char *option)
+{
+    if (o->kind != OUTPUT_C && o->kind != kind)
+        return usage("'%s' and another choice of output exclude each other", option);
+    o->kind = kind;
+    return -1;
+}
+
+static int set_emit(options *o, const char *what)
+{
+    static const struct {
+        const char *name;
+        output_kind kind;
+    } kinds[] = {{"tokens", OUTPUT_TOKENS}, {"ast", OUTPUT_AST}, {"ir", OUTPUT_IR}, {"c", OUTPUT_C_TEXT}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (!strcmp(what, kinds[i].name))
+            return set_kind(o, kinds[i].kind, "--emit");
+    return usage("--emit=%s: must be tokens, ast, ir or c", what);
+}
+
+static int set_real(options *o, const char *name)
+{
+    if (strcmp(name, "f32") && strcmp(name, "f64"))
+        return usage("--real=%s: must be f32 or f64", name);
+    o->real = !strcmp(name, "f64") ? SC_F64 : SC_F32;
+    return -1;
+}
+
+static int set_diagnostics(options *o, const char *name)
+{
+    if (strcmp(name, "text") && strcmp(name, "json"))
+        return usage("--diagnostics=%s: must be text or json", name);
+    o->diagnostics = !strcmp(name, "json") ? DIAG_FORMAT_JSON : DIAG_FORMAT_TEXT;
+    return -1;
+}
+
+static int add_define(options *o, const char *text)
+{
+    const char *eq = strchr(text, '=');
+    if (!eq || eq == text || !eq[1])
+        return usage("-D %s: must be NAME=VALUE", text);
+    vec_push(&o->defines, text);
+    return -1;
+}
+
+/* The text pipeline_list prints. */
+static char *pass_list(void)
+{
+    char *text = NULL;
+    size_t len = 0;
+    FILE *f = open_memstream(&text, &len);
+    if (!f)
+        abort();
+    pipeline_list(f);
+    fclose(f);
+    return text;
+}
+
+/* Each line of the list starts with a pass's name. */
+static bool is_pass(const char *name)
+{
+    char *list = pass_list();
+    const size_t n = strlen(name);
+    bool found = false;
+    for (char *line = strtok(list, "\n"); line && !found; line = strtok(NULL, "\n")) {
+        line += strspn(line, " ");
+        found = n == strcspn(line, " \t:") && !strncmp(line, name, n);
+    }
+    free(list);
+    return found;
+}
+
+/* Acts on one option. arg is owned by o->parser's strings, or lives as long. */
+static int apply(options *o, int opt, const char *arg, poptContext con)
+{
+    switch (opt) {
+    case OPT_C: return set_kind(o, OUTPUT_OBJECT, "-c");
+    case OPT_SHARED: return set_kind(o, OUTPUT_SHARED, "-shared");
+    case OPT_INCLUDE: vec_push(&o->include_dirs, arg); return -1;
+    case OPT_DEFINE: return add_define(o, arg);
+    case OPT_REAL: return set_real(o, arg);
+    case OPT_EMIT: return set_emit(o, arg);
+    case OPT_DIAGNOSTICS: return set_diagnostics(o, arg);
+    case OPT_WARNING:
+        if (strcmp(arg, "error"))
+            return usage("-W%s: no such warning option", arg);
+        o->werror = true;
+        return -1;
+    case OPT_NO_RUNTIME: return usage("--no-runtime is not built yet: this version of tkc generates code for libtk only");
+    case OPT_LIST_PASSES: pipeline_list(stdout); return TKC_OK;
+    case OPT_VERSION: puts("tkc " TKC_VERSION); return TKC_OK;
+    default: poptPrintHelp(con, stdout, 0); return TKC_OK;
+    }
+}
+
+/* Everything that one option alone cannot tell. */
+static int check_together(const options *o, bool explain)
+{
+    if (!o->input)
+        return usage("no input file");
+    if (o->depfile && !o->write_deps)
+        return usage("-MF has no effect without -MD");
+    if (output_is_text(o->kind) && o->write_deps)
+        return usage("-MD: no file is written that could have dependencies");
+    if (output_is_text(o->kind) && o->header)
+        return usage("--header: this choice of output has no header");
+    if (o->write_deps && !o->depfile && !o->output)
+        return usage("-MD needs -MF or -o");
+    if (explain && o->kind != OUTPUT_EXPLAIN && output_is_text(o->kind))
+        return usage("--explain-adjoint and --emit exclude each other");
+    if (o->cc && o->kind != OUTPUT_OBJECT && o->kind != OUTPUT_SHARED)
+        return usage("--cc has no effect without -c or -shared");
+    if (o->dump_after && strcmp(o->dump_after, "all") && !is_pass(o->dump_after))
+        return usage("--dump-after=%s: no such pass ('tkc --list-passes' lists them)", o->dump_after);
+    if (o->dump_after && (o->kind == OUTPUT_TOKENS || o->kind == OUTPUT_AST))
+        return usage("--dump-after: no pass runs for this choice of output");
+    return -1;
+}
+
+static int parse_all(options *o, poptContext con, int *explain, int *write_deps)
+{
+    int opt;
+    while ((opt = poptGetNextOpt(con)) > 0) {
+        const char *arg = poptGetOptArg(con);
+        if (arg)
+            vec_push(&o->strings, arg);
+        const int status = apply(o, opt, arg, con);
+        if (status >= 0)
+            return status;
+    }
+    if (opt < -1)
+        return usage("%s: %s", poptBadOption(con, POPT_BADOPTION_NOALIAS), poptStrerror(opt));
+    o->input = poptGetArg(con);
+    const char *second = o->input ? poptGetArg(con) : NULL;
+    if (second)
+        return usage("one input file at a time: '%s' and '%s' are two", o->input, second);
+    o->write_deps = *write_deps;
+    o->explain = *explain;
+    if (*explain && o->kind == OUTPUT_C && !o->output)
+        o->kind = OUTPUT_EXPLAIN;
+    return check_together(o, *explain);
+}
+
+int options_parse(options *o, int argc, const char **argv)
+{
+    *o = (options){.real = SC_F32, .diagnostics = DIAG_FORMAT_TEXT};
+    int explain = 0, write_deps = 0, debug = 0, lines = 0;
+    const struct poptOption table[] = {
+        {"output", 'o', POPT_ARG_STRING, &o->output, 0, "Write the module to FILE, its header beside it", "FILE"},
+        {NULL, 'c', POPT_ARG_NONE, NULL, OPT_C, "Compile the generated C to an object file", NULL},
+        {"shared", 0, POPT_ARG_NONE | POPT_ARGFLAG_ONEDASH, NULL, OPT_SHARED, "Compile the generated C to a shared library", NULL},
+        {"cc", 0, POPT_ARG_STRING, &o->cc, 0, "C compiler of -c and -shared (else $TKC_CC, else clang)", "COMMAND"},
+        {"header", 0, POPT_ARG_STRING, &o->header, 0, "Write the header to PATH", "PATH"},
+        {"prefix", 0, POPT_ARG_STRING, &o->prefix, 0, "Start all generated names with NAME_ (else the file's name)", "NAME"},
+        {"MD", 0, POPT_ARG_NONE | POPT_ARGFLAG_ONEDASH, &write_deps, 0, "Write a dependency file for make and ninja", NULL},
+        {"MF", 0, POPT_ARG_STRING | POPT_ARGFLAG_ONEDASH, &o->depfile, 0, "Name of the dependency file (else the output's with .d)", "FILE"},
+        {NULL, 'I', POPT_ARG_STRING, NULL, OPT_INCLUDE, "Look for imports in DIR; also given to the C compiler", "DIR"},
+        {NULL, 'D', POPT_ARG_STRING, NULL, OPT_DEFINE, "Give the const NAME another value", "NAME=VALUE"},
+        {"real", 0, POPT_ARG_STRING, NULL, OPT_REAL, "The type that `real` stands for (f32)", "f32|f64"},
+        {"debug", 0, POPT_ARG_NONE, &debug, 0, "Generate checks of bounds and assertions", NULL},
+        {NULL, 'g', POPT_ARG_NONE, &lines, 0, "Let debuggers show the .tk source (#line)", NULL},
+        {"no-runtime", 0, POPT_ARG_NONE, NULL, OPT_NO_RUNTIME, "Generate C that needs no libtk (refused: not built yet)", NULL},
+        {"emit", 0, POPT_ARG_STRING, NULL, OPT_EMIT, "Print a stage of the compilation instead", "tokens|ast|ir|c"},
+        {"dump-after", 0, POPT_ARG_STRING, &o->dump_after, 0, "Print the IR after a pass to standard error", "PASS|all"},
+        {"list-passes", 0, POPT_ARG_NONE, NULL, OPT_LIST_PASSES, "List the passes in their order", NULL},
+        {"explain-adjoint", 0, POPT_ARG_NONE, &explain, 0, "Print how each write of the kernels and adjoints is made parallel", NULL},
+        {"diagnostics", 0, POPT_ARG_STRING, NULL, OPT_DIAGNOSTICS, "Form of errors and warnings (text)", "text|json"},
+        {NULL, 'W', POPT_ARG_STRING, NULL, OPT_WARNING, "-Werror: warnings are errors", "error"},
+        {"version", 0, POPT_ARG_NONE, NULL, OPT_VERSION, "Print the version", NULL},
+        {"help", 'h', POPT_ARG_NONE, NULL, OPT_HELP, "Print this help", NULL},
+        POPT_TABLEEND,
+    };
+    poptContext con = poptGetContext("tkc", argc, argv, table, 0);
+    if (!con)
+        abort();
+    poptSetOtherOptionHelp(con, "[OPTION...] KERNEL.tk");
+    o->parser = con;
+    const int status = parse_all(o, con, &explain, &write_deps);
+    o->debug = debug;
+    o->line_directives = lines;
+    return status;
+}
+
+void options_free(options *o)
+{
+    for (size_t i = 0; i < o->strings.len; i++)
+        free((void *)o->strings.at[i]);
+    free((void *)o->output);
+    free((void *)o->header);
+    free((void *)o->prefix);
+    free((void *)o->depfile);
+    free((void *)o->cc);
+    free((void *)o->dump_after);
+    vec_free(&o->strings);
+    vec_free(&o->include_dirs);
+    vec_free(&o->defines);
+    poptFreeContext(o->parser);
+}

@@ -1,0 +1,44 @@
+/* The command line. */
+#ifndef TKC_OPTIONS_H
+#define TKC_OPTIONS_H
+
+#include <stdbool.h>
+
+#include "util/diag.h"
+#include "util/scalar.h"
+#include "util/vec.h"
+
+/* Exit statuses. */
+enum { TKC_OK = 0, TKC_ERRORS = 1, TKC_USAGE = 2 };
+
+typedef enum output_kind { OUTPUT_C, OUTPUT_OBJECT, OUTPUT_SHARED, OUTPUT_TOKENS, OUTPUT_AST, OUTPUT_IR, OUTPUT_C_TEXT, OUTPUT_EXPLAIN } output_kind;
+
+typedef struct options {
+    const char *input;
+    const char *output;      /* -o, or NULL */
+    const char *header;      /* --header, or NULL */
+    const char *prefix;      /* --prefix, or NULL */
+    const char *depfile;     /* -MF, or NULL */
+    const char *cc;          /* --cc, or NULL */
+    const char *dump_after;  /* a pass's name, "all" or NULL */
+    output_kind kind;
+    bool write_deps, explain, debug, line_directives, werror;
+    scalar real;
+    diag_format diagnostics;
+    VEC(const char *) include_dirs;
+    VEC(const char *) defines; /* NAME=VALUE */
+    VEC(const char *) strings; /* arguments to free */
+    void *parser;            /* owns the input's name */
+} options;
+
+/* Fills o. Returns -1 when there is something to compile, else the exit status: after --help, --version, --list-passes, or a usage error. */
+int options_parse(options *o, int argc, const char **argv);
+void options_free(options *o);
+
+/* True for modes that print text instead of writing a module. */
+static inline bool output_is_text(output_kind k)
+{
+    return k != OUTPUT_C && k != OUTPUT_OBJECT && k != OUTPUT_SHARED;
+}
+
+#endif

@@ -1,0 +1,260 @@
+#include "driver/run.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "check/typed.h"
+#include "driver/cc.h"
+#include "driver/files.h"
+#include "driver/name.h"
+#include "driver/options.h"
+#include "emit/emit.h"
+#include "lower/lower.h"
+#include "passes/passes.h"
+#include "syntax/ast.h"
+
+#ifdef NDEBUG
+enum { VERIFY = false };
+#else
+enum { VERIFY = true };
+#endif
+
+/* Everything of one compilation. */
+typedef struct run {
+    options opt;
+    arena *mem;
+    intern_pool *names;
+    diag_sink *diag;
+    outputs out;
+    strbuf source, c, header, text;
+    uint16_t file;
+    ast_module *ast;
+    ir_module *ir;
+    tx_module *typed;
+    const char *name;        /* of the module */
+    const char *target;      /* main output, NULL when text goes to standard output */
+    const char *header_path; /* NULL: none is written */
+} run;
+
+/* ---- the stages; each reports what is wrong and returns false ---- */
+
+static bool read_source(run *r)
+{
+    if (!file_read(&r->source, r->opt.input, r->diag))
+        return false;
+    r->file = diag_add_file(r->diag, r->opt.input, sb_str(&r->source), r->source.len);
+    return true;
+}
+
+static bool name_outputs(run *r)
+{
+    static const char *const extension[] = {[OUTPUT_C] = ".c", [OUTPUT_OBJECT] = ".o", [OUTPUT_SHARED] = ".so"};
+    const options *o = &r->opt;
+    r->name = module_name(r->mem, r->diag, o->input, o->prefix);
+    if (!r->name)
+        return false;
+    r->target = o->output;
+    if (output_is_text(o->kind))
+        return true;
+    if (!r->target)
+        r->target = arena_printf(r->mem, "%s%s", r->name, extension[o->kind]);
+    if (o->header)
+        r->header_path = o->header;
+    else if (!path_is_regular(r->target))
+        r->header_path = NULL; /* -o /dev/null */
+    else if (o->kind == OUTPUT_SHARED)
+        r->header_path = arena_printf(r->mem, "%s%s.h", path_dir(r->mem, r->target), r->name);
+    else
+        r->header_path = path_with_extension(r->mem, r->target, ".h");
+    if (r->header_path && !strcmp(r->header_path, r->target))
+        return diag(r->diag, span_at((src_loc){0, 0, 0}), DIAG_FILE_WRITE, r->target, "the output and its header are the same file");
+    return true;
+}
+
+static bool parse(run *r)
+{
+    r->ast = ast_parse(r->mem, r->names, r->diag, r->file, sb_str(&r->source), r->source.len);
+    return diag_error_count(r->diag) == 0;
+}
+
+static bool check(run *r)
+{
+    r->ir = ir_module_create(r->mem, r->names, r->diag, r->name);
+    r->ir->source = r->opt.input;
+    r->ir->real = r->opt.real;
+    r->ir->debug = r->opt.debug;
+    const check_options opt = {.real = r->opt.real, .defines = r->opt.defines.at, .ndefines = (int)r->opt.defines.len};
+    r->typed = check_module(r->mem, r->names, r->diag, r->ast, r->ir, &opt);
+    return r->typed && diag_error_count(r->diag) == 0;
+}
+
+static bool lower(run *r)
+{
+    lower_module(r->typed);
+    return true;
+}
+
+static bool transform(run *r)
+{
+    const pipeline_options opt = {.dump_after = r->opt.dump_after, .verify = VERIFY, .explain = r->opt.explain};
+    return pipeline_run(r->ir, &opt) && diag_error_count(r->diag) == 0;
+}
+
+static bool emit(run *r)
+{
+    const char *header = path_base(r->header_path ? r->header_path : arena_printf(r->mem, "%s.h", r->name));
+    const char *c = r->target && r->opt.kind == OUTPUT_C ? r->target : arena_printf(r->mem, "%s.c", r->name);
+    const emit_options opt = {.header_name = header, .c_name = c, .line_directives = r->opt.line_directives};
+    emit_c(&r->c, r->ir, &opt);
+    emit_header(&r->header, r->ir, &opt);
+    return true;
+}
+
+/* ---- results ---- */
+
+/* --emit: collects in memory, so that nothing is printed of a run that fails. */
+static bool print_text(run *r)
+{
+    char *text = NULL;
+    size_t len = 0;
+    FILE *f = open_memstream(&text, &len);
+    if (!f)
+        abort();
+    if (r->opt.kind == OUTPUT_TOKENS)
+        ast_dump_tokens(f, r->names, r->diag, r->file, sb_str(&r->source), r->source.len);
+    else if (r->opt.kind == OUTPUT_AST)
+        ast_dump(f, r->ast);
+    else if (r->opt.kind == OUTPUT_IR)
+        ir_print_module(f, r->ir);
+    else
+        fputs(sb_str(&r->c), f);
+    fclose(f);
+    sb_addn(&r->text, text, len);
+    free(text);
+    return diag_error_count(r->diag) == 0;
+}
+
+static bool write_text(run *r)
+{
+    if (r->target)
+        return outputs_add_text(&r->out, r->target, &r->text) && outputs_commit(&r->out);
+    if (fwrite(sb_str(&r->text), 1, r->text.len, stdout) == r->text.len && fflush(stdout) == 0)
+        return true;
+    return diag(r->diag, span_at((src_loc){0, 0, 0}), DIAG_FILE_WRITE, "standard output", strerror(errno));
+}
+
+/* A name as make reads it. */
+static void add_make_name(strbuf *b, const char *name)
+{
+    for (; *name; name++) {
+        if (strchr(" #\\", *name))
+            sb_addc(b, '\\');
+        else if (*name == '$')
+            sb_addc(b, '$');
+        sb_addc(b, *name);
+    }
+}
+
+static bool add_depfile(run *r)
+{
+    if (!r->opt.write_deps)
+        return true;
+    strbuf b = {0};
+    add_make_name(&b, r->target);
+    sb_add(&b, ": ");
+    add_make_name(&b, r->opt.input);
+    sb_add(&b, "\n");
+    const char *path = r->opt.depfile ? r->opt.depfile : path_with_extension(r->mem, r->target, ".d");
+    const bool ok = outputs_add_text(&r->out, path, &b);
+    sb_free(&b);
+    return ok;
+}
+
+/* Writes both sources to a directory of their own, where the C compiler finds the header by its name. */
+static bool compile_in(run *r, const char *dir, const char *object)
+{
+    outputs sources = {.mem = r->mem, .diag = r->diag};
+    const char *c = arena_printf(r->mem, "%s/%s.c", dir, r->name);
+    const char *h = arena_printf(r->mem, "%s/%s", dir, path_base(r->header_path ? r->header_path : arena_printf(r->mem, "%s.h", r->name)));
+    const bool ok = outputs_add_text(&sources, c, &r->c) && outputs_add_text(&sources, h, &r->header) && outputs_commit(&sources) &&
+                    cc_compile(r->mem, r->diag, &r->opt, c, object);
+    outputs_discard(&sources);
+    unlink(c);
+    unlink(h);
+    return ok;
+}
+
+static bool add_object(run *r)
+{
+    const char *object = outputs_add(&r->out, r->target);
+    if (!object)
+        return false;
+    const char *tmp = getenv("TMPDIR");
+    char *dir = arena_printf(r->mem, "%s/tkc.XXXXXX", tmp && *tmp ? tmp : "/tmp");
+    if (!mkdtemp(dir))
+        return diag(r->diag, span_at((src_loc){0, 0, 0}), DIAG_FILE_WRITE, dir, strerror(errno));
+    const bool ok = compile_in(r, dir, object);
+    rmdir(dir);
+    return ok;
+}
+
+static bool write_module(run *r)
+{
+    return (r->opt.kind == OUTPUT_C ? outputs_add_text(&r->out, r->target, &r->c) : add_object(r)) &&
+           (!r->header_path || outputs_add_text(&r->out, r->header_path, &r->header)) && add_depfile(r) && outputs_commit(&r->out);
+}
+
+/* ---- the pipeline ---- */
+
+static bool stages(run *r)
+{
+    const output_kind kind = r->opt.kind;
+    if (!read_source(r) || !name_outputs(r))
+        return false;
+    if (kind == OUTPUT_TOKENS)
+        return print_text(r) && write_text(r);
+    if (!parse(r))
+        return false;
+    if (kind == OUTPUT_AST)
+        return print_text(r) && write_text(r);
+    if (!check(r) || !lower(r) || !transform(r))
+        return false;
+    if (kind == OUTPUT_EXPLAIN)
+        return true;
+    if (kind == OUTPUT_IR)
+        return print_text(r) && write_text(r);
+    if (!emit(r))
+        return false;
+    if (kind == OUTPUT_C_TEXT)
+        return print_text(r) && write_text(r);
+    /* Warnings that count as errors must stop the run before files change. */
+    return diag_error_count(r->diag) == 0 && write_module(r);
+}
+
+int tkc_main(int argc, const char **argv)
+{
+    run r = {0};
+    int status = options_parse(&r.opt, argc, argv);
+    if (status < 0) {
+        r.mem = arena_create();
+        r.names = intern_create();
+        r.diag = diag_create(stderr, r.opt.diagnostics);
+        diag_set_werror(r.diag, r.opt.werror);
+        r.out = (outputs){.mem = r.mem, .diag = r.diag};
+        status = stages(&r) ? TKC_OK : TKC_ERRORS;
+        outputs_discard(&r.out);
+        diag_flush(r.diag);
+        diag_destroy(r.diag);
+        intern_destroy(r.names);
+        arena_destroy(r.mem);
+        sb_free(&r.source);
+        sb_free(&r.c);
+        sb_free(&r.header);
+        sb_free(&r.text);
+    }
+    options_free(&r.opt);
+    return status;
+}
