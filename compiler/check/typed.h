@@ -42,7 +42,8 @@ typedef enum tx_expr_kind {
     TX_MATMUL,  /* a @ b: mat@mat, mat@vec, vec@mat; component types equal */
     TX_COND,    /* a ? b : c, lazily */
     TX_LAND, TX_LOR, /* a && b, a || b, lazily; bool scalars */
-    TX_CALL     /* callee, args; type may be a tuple (only as value of a multi-name let) or void */
+    TX_CALL,    /* callee, args; type may be a tuple (only as value of a multi-name let) or void */
+    TX_LET      /* local = a, then the value is b: a subexpression that is used several times (local is immutable and occurs in b only) */
 } tx_expr_kind;
 
 struct tx_expr {

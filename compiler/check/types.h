@@ -31,7 +31,8 @@ struct ty {
 };
 
 typedef struct ty_pool ty_pool;
-ty_pool *ty_pool_create(arena *mem);
+/* real: the module's default float, whose vectors are named vec3 rather than vec(3, f32). */
+ty_pool *ty_pool_create(arena *mem, scalar real);
 const ty *ty_error(ty_pool *p);
 const ty *ty_void(ty_pool *p);
 const ty *ty_string(ty_pool *p);
