@@ -1,0 +1,21 @@
+# Sourced: need PACKAGE... installs those Debian packages that are missing.
+need()
+{
+    missing=
+    for p in "$@"; do
+        dpkg-query -W -f='${Status}' "$p" 2>/dev/null | grep -q 'install ok installed' || missing="$missing $p"
+    done
+    [ -n "$missing" ] || return 0
+    as_root=
+    [ "$(id -u)" = 0 ] || as_root=sudo
+    echo "installing$missing"
+    export DEBIAN_FRONTEND=noninteractive
+    # shellcheck disable=SC2086 # a list of words
+    { $as_root apt-get -qq update && $as_root apt-get -qq install -y --no-install-recommends $missing; } >/dev/null || {
+        echo "could not install$missing" >&2
+        return 1
+    }
+}
+
+# What building tkc takes, and what its own runs of a C compiler take.
+BUILD_PACKAGES='meson ninja-build flex bison gcc g++ libc6-dev clang libomp-dev libpopt-dev pkg-config make'

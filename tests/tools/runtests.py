@@ -1,0 +1,262 @@
+#!/usr/bin/env python3
+"""Runs the tests that are pairs of files, and the test scripts; docs/testing.md describes them.
+
+    runtests.py --build DIR [--cc gcc] [--cxx g++] [--sanitize] [--update] [-j N] [WORD...]
+
+With words, only cases whose name contains one of them run. Prints a line for each failure and at the end `N passed, N failed`.
+"""
+import argparse
+import concurrent.futures
+import difflib
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+TESTS = Path(__file__).resolve().parent.parent
+ROOT = TESTS.parent
+STRICT = "-Wall -Wextra -Wpedantic -Wconversion -Wdouble-promotion -Werror".split()
+GENERATED = ["-fno-math-errno", "-fno-trapping-math", "-fopenmp-simd"]
+SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g"]
+DIRECTIVE = re.compile(rb"^(?://|#)\s*([a-z]+):[ \t]*(.*?)\s*$")
+
+
+class Failure(Exception):
+    pass
+
+
+class Runner:
+    def __init__(self, args):
+        self.args = args
+        self.build = Path(args.build).resolve()
+        self.tkc = self.build / "compiler" / "tkc"
+        self.include = ROOT / "runtime" / "include"
+        self.prefix = None
+
+    # ---- helpers ----
+
+    def run(self, cmd, cwd=None, env=None, timeout=300):
+        """Output of a command as (status, stdout, stderr); death by a signal and running too long are failures."""
+        cmd = [str(c) for c in cmd]
+        try:
+            done = subprocess.run(cmd, cwd=cwd, env={**os.environ, **(env or {})}, stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout)
+        except subprocess.TimeoutExpired:
+            raise Failure(f"no end after {timeout} s: {shlex.join(cmd)}")
+        out, err = done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
+        if done.returncode < 0 or "Sanitizer" in err or "runtime error:" in err:
+            raise Failure(f"died (status {done.returncode}): {shlex.join(cmd)}\n{err[-3000:]}")
+        return done.returncode, out, err
+
+    def must(self, cmd, **kw):
+        status, out, err = self.run(cmd, **kw)
+        if status != 0:
+            raise Failure(f"status {status}: {shlex.join(str(c) for c in cmd)}\n{out[-2000:]}{err[-4000:]}")
+        return out, err
+
+    def compare(self, path, actual):
+        expected = path.read_text(errors="replace") if path.exists() else ""
+        if actual == expected:
+            return
+        if self.args.update:
+            path.write_text(actual, errors="replace") if actual else path.unlink()
+            return
+        diff = difflib.unified_diff(expected.splitlines(), actual.splitlines(), str(path.relative_to(ROOT)), "actual", lineterm="")
+        raise Failure("\n".join(list(diff)[:60]))
+
+    def sanitize(self):
+        return SANITIZE if self.args.sanitize else []
+
+    # ---- kinds of cases ----
+
+    def diagnostics(self, tk):
+        """X.tk + X.diag: what tkc prints. Without X.diag the module is accepted in silence."""
+        expected = tk.with_suffix(".diag")
+        with tempfile.TemporaryDirectory() as tmp:
+            status, out, err = self.run([self.tkc, tk.name, "-o", f"{tmp}/{tk.stem}.c", *directive(tk, "flags")], cwd=tk.parent)
+            left = sorted(p.name for p in Path(tmp).iterdir())
+        if out:
+            raise Failure(f"prints on standard output:\n{out[:500]}")
+        self.compare(expected, err)
+        refused = bool(re.search(r"^(?:\S+: |\S+:\d+:\d+: )?error: ", err, re.M)) or '"severity":"error"' in err.replace(" ", "")
+        if status != (1 if refused else 0):
+            raise Failure(f"exit status {status}\n{err[:2000]}")
+        if refused and left:
+            raise Failure(f"left after an error: {left}")
+
+    def dump(self, tk):
+        """X.tk + X.ir: what --emit=ir prints, then what is on standard error (--dump-after)."""
+        out, err = self.must([self.tkc, tk.name, "--emit=ir", *directive(tk, "flags")], cwd=tk.parent)
+        if not tk.with_suffix(".ir").exists() and not self.args.update:
+            raise Failure(f"{tk.stem}.ir is missing")
+        self.compare(tk.with_suffix(".ir"), out + err)
+
+    def generate(self, tk, flags, tmp):
+        """Generates and compiles a module strictly; its header must do in C++ as well. Gives the object."""
+        name = next((f[9:] for f in flags if f.startswith("--prefix=")), tk.stem)
+        c, header, obj = f"{tmp}/{name}.c", f"{tmp}/{name}.h", f"{tmp}/{name}.gen.o"
+        _, err = self.must([self.tkc, tk.name, "-o", c, *flags], cwd=tk.parent)
+        if err:
+            raise Failure(f"unexpected warnings:\n{err}")
+        include = ["-I", self.include]
+        self.must([self.args.cc, "-std=c11", "-O2", *STRICT, *GENERATED, *self.sanitize(), *include, "-c", c, "-o", obj])
+        self.must([self.args.cxx, "-std=c++17", *STRICT, *include, "-fsyntax-only", "-x", "c++", "-include", header, "/dev/null"])
+        return obj
+
+    def link(self, host, objects, tmp):
+        exe = f"{tmp}/{host.stem}.exe"
+        cxx = host.suffix == ".cpp"
+        compiler, std = (self.args.cxx, "-std=c++17") if cxx else (self.args.cc, "-std=c11")
+        self.must([compiler, std, "-D_GNU_SOURCE", "-O1", "-Wall", "-Wextra", "-Werror", *self.sanitize(), "-I", tmp, "-I", host.parent, "-I", self.include,
+                   host, *objects, self.build / "runtime" / "libtk.a", "-fopenmp", "-lm", "-o", exe])
+        return exe
+
+    def program(self, tk):
+        """X.tk + X.c or X.cpp: the host program must end with status 0, and print X.out where there is one."""
+        host = next((h for h in (tk.with_suffix(".c"), tk.with_suffix(".cpp")) if h.exists()), None)
+        threads = directive(tk, "threads") or ["1", "4"]
+        for flags in all_directives(tk, "flags") or [[]]:
+            with tempfile.TemporaryDirectory() as tmp:
+                objects = [self.generate(tk, flags, tmp)]
+                if not host:
+                    continue
+                for other in all_directives(host, "module"):
+                    objects.append(self.generate(tk.parent / other[0], other[1:], tmp))
+                exe = self.link(host, objects, tmp)
+                for n in threads:
+                    out, err = self.must([exe], cwd=tk.parent, env={"OMP_NUM_THREADS": n})
+                    if tk.with_suffix(".out").exists():
+                        self.compare(tk.with_suffix(".out"), out)
+
+    def script(self, sh):
+        """X.sh: ends with status 0. Finds the compiler in $TKC and, below install/, an installed tree in $PREFIX."""
+        env = {"TKC": str(self.tkc), "CC": self.args.cc, "CXX": self.args.cxx, "ROOT": str(ROOT), "INCLUDE": str(self.include)}
+        if self.prefix:
+            pc = next(Path(self.prefix).rglob("tk.pc")).parent
+            env |= {"PREFIX": self.prefix, "PKG_CONFIG_PATH": str(pc), "LD_LIBRARY_PATH": str(pc.parent), "PATH": f"{self.prefix}/bin:{os.environ['PATH']}"}
+        with tempfile.TemporaryDirectory() as tmp:
+            self.must(["sh", "-eu", sh], cwd=tmp, env=env)
+
+    def snippet(self, parts):
+        """Marked blocks of a page of docs/: a module compiles, a host program with it runs and prints what the page says."""
+        with tempfile.TemporaryDirectory() as tmp:
+            name = parts["name"]
+            if "tk" not in parts:
+                raise Failure("marked, but no ```tk block carries the name")
+            tk = Path(tmp, "in", f"{name}.tk")
+            tk.parent.mkdir()
+            tk.write_text(parts["tk"])
+            if "error" in parts["words"]:
+                status, _, err = self.run([self.tkc, tk.name, "-o", f"{tmp}/{name}.c"], cwd=tk.parent)
+                if status != 1:
+                    raise Failure(f"status {status}, but the page says that it is an error")
+                if "text" in parts and parts["text"].strip() != err.strip():
+                    raise Failure(f"the page shows:\n{parts['text']}\nbut tkc says:\n{err}")
+                return
+            obj = self.generate(tk, [], tmp)
+            if "c" not in parts:
+                return
+            host = tk.with_suffix(".c")
+            host.write_text(parts["c"])
+            if "main(" not in parts["c"]:
+                self.must([self.args.cc, "-std=c11", "-D_GNU_SOURCE", "-fsyntax-only", "-I", tmp, "-I", self.include, host])
+                return
+            out, _ = self.must([self.link(host, [obj], tmp)])
+            if "text" in parts and parts["text"].strip() != out.strip():
+                raise Failure(f"the page shows:\n{parts['text']}\nbut the program prints:\n{out}")
+
+    # ---- all cases ----
+
+    def cases(self):
+        for group, kind in (("syntax", self.diagnostics), ("check", self.diagnostics), ("rules", self.diagnostics), ("ir", self.dump), ("run", self.program)):
+            for tk in sorted((TESTS / group).glob("*.tk")):
+                if not directive(tk, "helper"):
+                    yield f"{group}/{tk.stem}", kind, tk
+        for group in ("driver", "install"):
+            for sh in sorted((TESTS / group).glob("*.sh")):
+                yield f"{group}/{sh.stem}", self.script, sh
+        for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+            for parts in snippets(page):
+                yield f"docs/{page.stem}/{parts['name']}", self.snippet, parts
+
+    def install(self, tmp):
+        self.prefix = f"{tmp}/usr"
+        self.must(["meson", "install", "-C", self.build, "--no-rebuild", "--destdir", f"{tmp}/dest"])
+        # A build directory keeps the prefix it was set up with: what was installed is moved, as packagers do.
+        inner = next(Path(tmp, "dest").rglob("bin/tkc")).parent.parent
+        os.rename(inner, self.prefix)
+        for pc in Path(self.prefix).rglob("tk.pc"):
+            pc.write_text(re.sub(r"(?m)^prefix=.*$", f"prefix={self.prefix}", pc.read_text()))
+
+
+def head(path):
+    with open(path, "rb") as f:
+        return [f.readline(4096) for _ in range(8)]
+
+
+def all_directives(path, name):
+    """The words of each `// name: words` among a file's first lines."""
+    found = [DIRECTIVE.match(line) for line in head(path)]
+    return [shlex.split(m[2].decode(errors="replace")) for m in found if m and m[1].decode() == name]
+
+
+def directive(path, name):
+    found = all_directives(path, name)
+    return found[0] if found else []
+
+
+def snippets(page):
+    """Blocks behind `<!-- test: NAME [error] -->`; blocks of one name and language are joined."""
+    found = {}
+    text = page.read_text()
+    for m in re.finditer(r"<!-- test: (\w+)((?: \w+)*) -->\n+```(\w+)\n(.*?)^```$", text, re.S | re.M):
+        parts = found.setdefault(m[1], {"name": m[1], "words": set()})
+        parts["words"] |= set(m[2].split())
+        parts[m[3]] = parts.get(m[3], "") + m[4]
+    return found.values()
+
+
+def run_case(case):
+    name, kind, what = case
+    try:
+        kind(what)
+    except Failure as e:
+        return name, str(e)
+    except Exception as e:  # a fault of the test itself is a failure of the test
+        return name, f"{type(e).__name__}: {e}"
+    return name, None
+
+
+def main():
+    ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    ap.add_argument("--build", required=True)
+    ap.add_argument("--cc", default="gcc")
+    ap.add_argument("--cxx", default="g++")
+    ap.add_argument("--sanitize", action="store_true", help="generated code and hosts with address and undefined-behaviour sanitizers")
+    ap.add_argument("--update", action="store_true", help="rewrite the expected files")
+    ap.add_argument("-j", type=int, default=os.cpu_count())
+    ap.add_argument("-v", action="store_true", help="a line for each case")
+    ap.add_argument("words", nargs="*")
+    args = ap.parse_args()
+    runner = Runner(args)
+    cases = [c for c in runner.cases() if not args.words or any(w in c[0] for w in args.words)]
+    if args.sanitize:
+        cases = [c for c in cases if not c[0].startswith("install/")]
+    failed = 0
+    with tempfile.TemporaryDirectory() as tmp, concurrent.futures.ThreadPoolExecutor(args.j) as pool:
+        if any(c[0].startswith("install/") for c in cases):
+            runner.install(tmp)
+        for name, why in pool.map(run_case, cases):
+            if why is not None:
+                failed += 1
+                print(f"FAILED {name}: {why}", flush=True)
+            elif args.v:
+                print(f"ok     {name}", flush=True)
+    print(f"{len(cases) - failed} passed, {failed} failed")
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
