@@ -109,7 +109,7 @@ typedef struct ir_attr {
     int nreductions;
     struct ir_scatter *scatters; /* targets written with IR_ACC_SCATTER; by the parallel pass */
     int nscatters;
-    const char *label;   /* what --explain-adjoint says of it */
+    const char *label;   /* STORE, ACCUM: parallel class, what --explain-adjoint says of it */
 } ir_attr;
 
 /* A field plane that a task scatters into. */

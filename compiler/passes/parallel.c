@@ -1,0 +1,184 @@
+/* Classes every write of a task: who else touches the element while the task runs?
+ *
+ *   own element   all accesses of the plane in the task name, in some dimension for each task index, that index plus one same constant: no other
+ *                 iteration comes near. Plain.
+ *   row           the same for the leading task indices only: one thread runs all iterations that share them (unit_dims). Plain.
+ *   scatter       anything else: private copies or atomics, decided at run time; atomics only where the task also loads or stores the plane.
+ *
+ * Plain stores need nothing: the language forbids that another iteration touches a stored element.
+ */
+#include <string.h>
+
+#include "ir/ops.h"
+#include "passes/passes.h"
+
+typedef struct plane_use {
+    VEC(ir_op *) ops;
+    bool load, store, accum;
+    unsigned char called; /* effects of callees on it */
+} plane_use;
+
+typedef struct task_uses {
+    const ir_module *m;
+    plane_use *at; /* [field * 4 + plane] */
+} task_uses;
+
+static void collect(ir_op *op, void *ctx)
+{
+    task_uses *u = ctx;
+    if (op->code == OP_CALL) {
+        effects e = effects_of_op(u->m, op);
+        for (size_t i = 0; i < u->m->fields.len * 4; i++)
+            u->at[i].called |= e.at[i];
+        effects_free(&e);
+        return;
+    }
+    if (op->code != OP_LOAD && op->code != OP_STORE && op->code != OP_ACCUM)
+        return;
+    plane_use *p = &u->at[op->attr.field->index * 4 + (int)op->attr.plane];
+    p->load |= op->code == OP_LOAD;
+    p->store |= op->code == OP_STORE;
+    p->accum |= op->code == OP_ACCUM;
+    vec_push(&p->ops, op);
+}
+
+static bool is_task_index(const ir_op *task, const ir_value *v)
+{
+    return v->region == task->regions[0] && !v->def;
+}
+
+/* Subscript d of op as index `iv` of the task (coefficient 1) plus something that is the same in all iterations. */
+static bool is_shifted_index(const ir_op *task, const affine *a, const ir_value *iv)
+{
+    bool found = false;
+    for (int k = 0; k < a->n; k++) {
+        if (a->term[k] == iv && a->coef[k] == 1)
+            found = true;
+        else if (is_task_index(task, a->term[k]) || !ir_is_visible(a->term[k], task->region))
+            return false;
+    }
+    return a->ok && found;
+}
+
+static bool owns_index(const ir_op *task, const plane_use *p, int t)
+{
+    const ir_value *iv = task->regions[0]->params[t];
+    for (int d = 0; d < p->ops.at[0]->attr.field->ndim; d++) {
+        affine first = affine_of(p->ops.at[0]->args[d]);
+        if (!is_shifted_index(task, &first, iv))
+            continue;
+        bool same = true;
+        for (size_t i = 1; i < p->ops.len && same; i++) {
+            if (p->ops.at[i]->args[d] == p->ops.at[0]->args[d])
+                continue;
+            affine a = affine_of(p->ops.at[i]->args[d]);
+            same = a.ok && affine_equal(&first, &a);
+        }
+        if (same)
+            return true;
+    }
+    return false;
+}
+
+static void set_class(const plane_use *p, ir_acc acc, const char *label)
+{
+    for (size_t i = 0; i < p->ops.len; i++) {
+        ir_op *op = p->ops.at[i];
+        if (op->code == OP_ACCUM)
+            op->attr.acc = acc;
+        if (op->code != OP_LOAD && !op->attr.label)
+            op->attr.label = op->code == OP_STORE ? "own element" : label;
+    }
+}
+
+static void add_scatter(ir_func *f, ir_op *task, int index, bool shared)
+{
+    ir_scatter *s = ARENA_ARRAY(f->module->mem, ir_scatter, task->attr.nscatters + 1);
+    for (int i = 0; i < task->attr.nscatters; i++)
+        s[i] = task->attr.scatters[i];
+    s[task->attr.nscatters++] = (ir_scatter){f->module->fields.at[index / 4], (ir_plane)(index % 4), shared};
+    task->attr.scatters = s;
+}
+
+static void class_plane(ir_func *f, ir_op *task, const plane_use *p, int index)
+{
+    const bool called_adds = p->called & EFFECT_ACCUM, called_other = p->called & (EFFECT_READ | EFFECT_STORE);
+    if (!p->accum && !called_adds) {
+        set_class(p, IR_ACC_PLAIN, NULL);
+        return;
+    }
+    const int nd = task->attr.ndim;
+    if (!p->called) {
+        int own = 0;
+        while (own < nd && owns_index(task, p, own))
+            own++;
+        if (own == nd) {
+            set_class(p, IR_ACC_PLAIN, "own element");
+            return;
+        }
+        if (own > 0 && !p->load && !p->store) {
+            if (task->attr.unit_dims < nd - own)
+                task->attr.unit_dims = nd - own;
+            set_class(p, IR_ACC_PLAIN, "own element of a row");
+            return;
+        }
+    }
+    const bool shared = p->load || p->store || called_adds || called_other;
+    set_class(p, IR_ACC_SCATTER, shared ? "scatter (atomics)" : "scatter (private copies or atomics)");
+    add_scatter(f, task, index, shared);
+}
+
+static void class_task(ir_func *f, ir_op *task)
+{
+    const size_t n = f->module->fields.len * 4;
+    task_uses u = {f->module, xmalloc((n + 1) * sizeof *u.at)};
+    memset(u.at, 0, (n + 1) * sizeof *u.at);
+    ir_walk(task->regions[0], collect, &u);
+    for (size_t i = 0; i < n; i++) {
+        if (u.at[i].ops.len || u.at[i].called)
+            class_plane(f, task, &u.at[i], (int)i);
+        vec_free(&u.at[i].ops);
+    }
+    free(u.at);
+}
+
+static void class_op(ir_op *op, void *ctx)
+{
+    ir_func *f = ctx;
+    if (op->code == OP_TASK) {
+        if (op->attr.rows) /* a gather: classed by who made it */
+            return;
+        class_task(f, op);
+        return;
+    }
+    if (op->code != OP_ACCUM && op->code != OP_STORE)
+        return;
+    /* Outside tasks nothing runs beside it; a function does not know where it is called from. Inside tasks the class is set already. */
+    if (op->code == OP_ACCUM && op->attr.acc == IR_ACC_UNSET)
+        op->attr.acc = f->kind == IR_FUNC ? IR_ACC_SCATTER : IR_ACC_PLAIN;
+    if (!op->attr.label)
+        op->attr.label = f->kind == IR_FUNC ? "in a function" : "kernel level";
+}
+
+void pass_parallel(ir_func *f)
+{
+    ir_walk(f->body, class_op, f);
+}
+
+/* ---- --explain-adjoint ---- */
+
+static void explain_op(ir_op *op, void *ctx)
+{
+    static const char *const planes[] = {"", ".grad", ".dual", ".grad.dual"};
+    FILE *out = ctx;
+    if ((op->code != OP_ACCUM && op->code != OP_STORE) || !op->attr.label)
+        return;
+    fprintf(out, "  %u:%u: %s%s %s: %s\n", (unsigned)op->loc.line, (unsigned)op->loc.col, op->attr.field->name, planes[op->attr.plane],
+            op->code == OP_ACCUM ? "+=" : "=", op->attr.label);
+}
+
+void explain_kernel(FILE *out, const ir_func *f)
+{
+    fprintf(out, "%s\n", f->name);
+    ir_walk(f->body, explain_op, out);
+}
