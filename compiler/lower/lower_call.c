@@ -1,0 +1,92 @@
+/* Calls: an operation for functions on scalars and small aggregates, an expansion in place for the others. */
+#include <assert.h>
+
+#include "lower/lower_impl.h"
+
+int result_count(const ty *t)
+{
+    return t->kind == TY_VOID ? 0 : t->kind == TY_TUPLE ? t->nmembers : 1;
+}
+
+const ty *result_type(const ty *t, int i)
+{
+    return t->kind == TY_TUPLE ? t->members[i] : t;
+}
+
+bool is_expanded(arena *mem, tx_func *f)
+{
+    if (f->is_kernel)
+        return true;
+    for (int i = 0; i < f->nparams; i++) {
+        if (in_memory(f->params[i]->type))
+            return true;
+    }
+    for (int i = 0; i < result_count(f->result); i++) {
+        if (in_memory(result_type(f->result, i)))
+            return true;
+    }
+    return scan_func(mem, f)->body.task;
+}
+
+/* The callee's body at the place of the call, with variables of its own. */
+static void expand(lower *l, tx_func *f, const agg *args, agg *out)
+{
+    int n = result_count(f->result);
+    lvar **results = ARENA_ARRAY(l->mem, lvar *, n);
+    frame inner = {.fn = f, .scan = scan_func(l->mem, f), .results = results, .nresults = n, .returned = var_flag(l, "returned")};
+    for (int i = 0; i < n; i++) {
+        results[i] = var_create(l, f->name, result_type(f->result, i));
+        if (!results[i]->val)
+            results[i]->mem = ir_local(&l->b, results[i]->elem, results[i]->n, f->name);
+    }
+    for (int i = 0; i < f->nparams; i++) {
+        agg a = args[i];
+        a.stable = true; /* nothing of the caller changes while the callee runs */
+        var_bind(l, f->params[i], &a);
+    }
+    frame *outer = l->frame;
+    l->frame = &inner;
+    lower_list(l, f->body, NULL, 0);
+    l->frame = outer;
+    for (int i = 0; i < n; i++) {
+        out[i] = var_agg(l, results[i]);
+        out[i].stable = out[i].fresh = true; /* memory of this expansion alone */
+    }
+}
+
+static void call(lower *l, tx_func *f, const agg *args, agg *out)
+{
+    assert(f->lowered);
+    int n = 0, at = 0;
+    for (int i = 0; i < f->nparams; i++)
+        n += args[i].n;
+    ir_value **v = ARENA_ARRAY(l->mem, ir_value *, n);
+    for (int i = 0; i < f->nparams; i++) {
+        for (int k = 0; k < args[i].n; k++)
+            v[at++] = agg_get(l, &args[i], k);
+    }
+    ir_op *op = ir_call(&l->b, f->lowered, n, v);
+    at = 0;
+    for (int i = 0; i < result_count(f->result); i++) {
+        const ty *t = result_type(f->result, i);
+        out[i] = agg_scalars(l, t->elem, ty_ncomp(t));
+        for (int k = 0; k < out[i].n; k++)
+            out[i].at[k] = op->res[at++];
+    }
+    assert(at == op->nres);
+}
+
+void lower_call(lower *l, const tx_expr *e, agg *out)
+{
+    tx_func *f = e->callee;
+    agg *args = ARENA_ARRAY(l->mem, agg, e->nargs);
+    assert(e->nargs == f->nparams);
+    for (int i = 0; i < e->nargs; i++)
+        args[i] = lower_expr(l, e->args[i]);
+    l->b.loc = e->loc;
+    if (is_expanded(l->mem, f))
+        expand(l, f, args, out);
+    else
+        call(l, f, args, out);
+    l->b.loc = e->loc;
+}

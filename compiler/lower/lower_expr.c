@@ -1,0 +1,343 @@
+/* Expressions. */
+#include <assert.h>
+
+#include "ir/ops.h"
+#include "lower/lower_impl.h"
+
+ir_value *lower_scalar(lower *l, const tx_expr *e)
+{
+    agg a = lower_expr(l, e);
+    assert(a.n == 1);
+    return agg_get(l, &a, 0);
+}
+
+ir_value **lower_scalars(lower *l, tx_expr *const *e, int n)
+{
+    ir_value **v = ARENA_ARRAY(l->mem, ir_value *, n);
+    for (int i = 0; i < n; i++)
+        v[i] = lower_scalar(l, e[i]);
+    return v;
+}
+
+static agg lower_const(lower *l, const tx_expr *e)
+{
+    scalar t = e->type->elem;
+    return agg_one(l, scalar_is_float(t) ? ir_const_f(&l->b, t, e->cval.f) : ir_const_i(&l->b, t, e->cval.i));
+}
+
+/* ---- what is cheap enough, and harmless enough, to be computed even if it is not chosen ---- */
+
+/* No loads, no calls, nothing that can trap, and nothing whose derivative is not finite for a zero seed. */
+static bool is_harmless_op(const tx_expr *e)
+{
+    bool integer = !scalar_is_float(elem_of(e->type));
+    switch (e->opcode) {
+    case OP_ADD:
+    case OP_SUB:
+    case OP_NEG:
+    case OP_EQ:
+    case OP_NE:
+    case OP_LT:
+    case OP_LE:
+    case OP_GT:
+    case OP_GE:
+    case OP_AND:
+    case OP_OR:
+    case OP_XOR:
+    case OP_NOT:
+        return true;
+    case OP_MUL:
+    case OP_MIN:
+    case OP_MAX:
+        return integer;
+    default:
+        return false;
+    }
+}
+
+static bool is_plain(const tx_expr *e, int *budget)
+{
+    if (--*budget < 0 || in_memory(e->type))
+        return false;
+    switch (e->kind) {
+    case TX_CONST:
+    case TX_LOCAL:
+    case TX_MPARAM:
+    case TX_SHAPE:
+        return true;
+    case TX_OP:
+        if (!is_harmless_op(e))
+            return false;
+        break;
+    case TX_CAST:
+        /* a float out of an integer's range must not be cast unless asked for */
+        return (!scalar_is_float(elem_of(e->a->type)) || scalar_is_float(elem_of(e->type))) && is_plain(e->a, budget);
+    case TX_EXTRACT:
+        return is_plain(e->a, budget);
+    case TX_LAND:
+    case TX_LOR:
+        return is_plain(e->a, budget) && is_plain(e->b, budget);
+    case TX_COND:
+        return is_plain(e->a, budget) && is_plain(e->b, budget) && is_plain(e->c, budget);
+    case TX_BUILD:
+        break;
+    default:
+        return false;
+    }
+    for (int i = 0; i < e->nargs; i++) {
+        if (!is_plain(e->args[i], budget))
+            return false;
+    }
+    return true;
+}
+
+static bool is_cheap(const tx_expr *e)
+{
+    int budget = 12;
+    return is_plain(e, &budget);
+}
+
+/* ---- choices ---- */
+
+/* The value of one side, yielded, or for large ones copied to `to`. */
+static void lower_side(lower *l, ir_op *op, int region, const tx_expr *e, const agg *to)
+{
+    ir_builder outer = l->b;
+    l->b.region = op->regions[region];
+    l->b.before = NULL;
+    agg v = lower_expr(l, e);
+    if (to) {
+        copy_memory(l, to->mem, &v);
+        ir_yield(&l->b, 0, NULL);
+    } else {
+        ir_yield(&l->b, v.n, v.at);
+    }
+    l->b = outer;
+}
+
+static agg lower_cond(lower *l, const tx_expr *e)
+{
+    ir_value *cond = lower_scalar(l, e->a);
+    scalar elem = elem_of(e->type);
+    int n = ty_ncomp(e->type);
+    if (in_memory(e->type)) {
+        agg to = agg_memory(l, elem, n, NULL);
+        ir_op *op = ir_if(&l->b, cond, 0, NULL);
+        lower_side(l, op, 0, e->b, &to);
+        lower_side(l, op, 1, e->c, &to);
+        return to;
+    }
+    agg r = agg_scalars(l, elem, n);
+    if (is_cheap(e->b) && is_cheap(e->c)) {
+        agg b = lower_expr(l, e->b), c = lower_expr(l, e->c);
+        l->b.loc = e->loc;
+        for (int k = 0; k < n; k++)
+            r.at[k] = ir_op3(&l->b, OP_SELECT, cond, agg_get(l, &b, k), agg_get(l, &c, k));
+        return r;
+    }
+    scalar types[SPLIT_MAX];
+    for (int k = 0; k < n; k++)
+        types[k] = elem;
+    ir_op *op = ir_if(&l->b, cond, n, types);
+    lower_side(l, op, 0, e->b, NULL);
+    lower_side(l, op, 1, e->c, NULL);
+    for (int k = 0; k < n; k++)
+        r.at[k] = op->res[k];
+    return r;
+}
+
+static agg lower_logical(lower *l, const tx_expr *e)
+{
+    ir_value *a = lower_scalar(l, e->a);
+    bool is_and = e->kind == TX_LAND;
+    if (is_cheap(e->b)) {
+        ir_value *b = lower_scalar(l, e->b);
+        l->b.loc = e->loc;
+        return agg_one(l, ir_op2(&l->b, is_and ? OP_AND : OP_OR, a, b));
+    }
+    ir_op *op = ir_if(&l->b, a, 1, &(scalar){SC_BOOL});
+    lower_side(l, op, is_and ? 0 : 1, e->b, NULL);
+    ir_builder outer = l->b;
+    l->b.region = op->regions[is_and ? 1 : 0];
+    l->b.before = NULL;
+    ir_value *known = ir_const_i(&l->b, SC_BOOL, !is_and);
+    ir_yield(&l->b, 1, &known);
+    l->b = outer;
+    return agg_one(l, op->res[0]);
+}
+
+/* ---- component-wise operations ---- */
+
+static ir_value *build_op(lower *l, ir_opcode code, int n, ir_value *const *v)
+{
+    return n == 1 ? ir_op1(&l->b, code, v[0]) : n == 2 ? ir_op2(&l->b, code, v[0], v[1]) : ir_op3(&l->b, code, v[0], v[1], v[2]);
+}
+
+static agg lower_op(lower *l, const tx_expr *e)
+{
+    agg args[3];
+    ir_value *v[3];
+    int n = ty_ncomp(e->type);
+    assert(e->nargs >= 1 && e->nargs <= 3);
+    for (int i = 0; i < e->nargs; i++) {
+        args[i] = lower_expr(l, e->args[i]);
+        assert(args[i].n == 1 || args[i].n == n);
+    }
+    l->b.loc = e->loc;
+    if (!in_memory(e->type)) {
+        agg r = agg_scalars(l, elem_of(e->type), n);
+        for (int k = 0; k < n; k++) {
+            for (int i = 0; i < e->nargs; i++)
+                v[i] = agg_get(l, &args[i], k);
+            r.at[k] = build_op(l, e->opcode, e->nargs, v);
+        }
+        return r;
+    }
+    agg r = agg_memory(l, elem_of(e->type), n, NULL);
+    comp_loop c = comp_loop_open(l, n, "k", NULL);
+    for (int i = 0; i < e->nargs; i++)
+        v[i] = args[i].n == 1 ? agg_get(l, &args[i], 0) : agg_get_at(l, &args[i], c.k);
+    ir_lstore(&l->b, r.mem, c.k, build_op(l, e->opcode, e->nargs, v));
+    comp_loop_close(l, &c, NULL);
+    return r;
+}
+
+static agg lower_cast(lower *l, const tx_expr *e)
+{
+    scalar to = elem_of(e->type);
+    /* a loop index as a subscript is the loop's own index: its bounds are of the narrower type, so nothing was cut off */
+    if (e->a->kind == TX_LOCAL && to == SC_I64 && var_of(e->a->local)->wide)
+        return agg_one(l, var_of(e->a->local)->wide);
+    agg a = lower_expr(l, e->a);
+    l->b.loc = e->loc;
+    if (a.at) {
+        agg r = agg_scalars(l, to, a.n);
+        for (int k = 0; k < a.n; k++)
+            r.at[k] = ir_cast(&l->b, to, a.at[k]);
+        return r;
+    }
+    agg r = agg_memory(l, to, a.n, NULL);
+    comp_loop c = comp_loop_open(l, a.n, "k", NULL);
+    ir_lstore(&l->b, r.mem, c.k, ir_cast(&l->b, to, ir_lload(&l->b, a.mem, c.k)));
+    comp_loop_close(l, &c, NULL);
+    return r;
+}
+
+/* A new local array holds zeros already. */
+static bool is_positive_zero(const ir_value *v)
+{
+    return ir_is_const(v) && v->def->attr.i == 0;
+}
+
+static agg lower_build(lower *l, const tx_expr *e)
+{
+    int n = ty_ncomp(e->type);
+    bool memory = in_memory(e->type);
+    assert(e->nargs == n);
+    ir_value **v = lower_scalars(l, e->args, n);
+    if (!memory) {
+        agg r = agg_scalars(l, elem_of(e->type), n);
+        r.at = v;
+        return r;
+    }
+    agg r = agg_memory(l, elem_of(e->type), n, NULL);
+    for (int k = 0; k < n; k++) {
+        if (!is_positive_zero(v[k]))
+            ir_lstore(&l->b, r.mem, const_i64(l, k), v[k]);
+    }
+    return r;
+}
+
+/* ---- parts ---- */
+
+static bool is_place(const tx_expr *e)
+{
+    return e->kind == TX_LOAD || e->kind == TX_ELEMENT;
+}
+
+static place place_of(lower *l, const tx_expr *e)
+{
+    if (e->kind == TX_ELEMENT)
+        return place_of_element(l, e->local, e->args);
+    return (place){.elem = e->field->elem, .n = ir_field_ncomp(e->field), .field = e->field, .plane = e->plane,
+                   .idx = lower_scalars(l, e->args, e->nargs), .stop = e->no_grad};
+}
+
+static agg lower_extract(lower *l, const tx_expr *e)
+{
+    int n = e->ncomps;
+    place p = {0};
+    agg a = {0};
+    bool at_place = is_place(e->a);
+    if (at_place)
+        p = place_of(l, e->a);
+    else
+        a = lower_expr(l, e->a);
+    l->b.loc = e->loc;
+    if (in_memory(e->type)) {
+        agg r = agg_memory(l, elem_of(e->type), n, NULL);
+        for (int i = 0; i < n; i++)
+            ir_lstore(&l->b, r.mem, const_i64(l, i), at_place ? place_get(l, &p, const_i64(l, e->comps[i])) : agg_get(l, &a, e->comps[i]));
+        return r;
+    }
+    agg r = agg_scalars(l, elem_of(e->type), n);
+    for (int i = 0; i < n; i++)
+        r.at[i] = at_place ? place_get(l, &p, const_i64(l, e->comps[i])) : agg_get(l, &a, e->comps[i]);
+    return r;
+}
+
+static agg lower_index(lower *l, const tx_expr *e)
+{
+    if (is_place(e->a)) {
+        place p = place_of(l, e->a);
+        ir_value *k = lower_scalar(l, e->args[0]);
+        l->b.loc = e->loc;
+        return agg_one(l, place_get(l, &p, k));
+    }
+    agg a = lower_expr(l, e->a);
+    ir_value *k = lower_scalar(l, e->args[0]);
+    l->b.loc = e->loc;
+    return agg_one(l, agg_get_at(l, &a, k));
+}
+
+static agg lower_place(lower *l, const tx_expr *e)
+{
+    place p = place_of(l, e);
+    l->b.loc = e->loc;
+    return place_load(l, &p);
+}
+
+static agg lower_call_value(lower *l, const tx_expr *e)
+{
+    assert(result_count(e->type) == 1);
+    agg r;
+    lower_call(l, e, &r);
+    return r;
+}
+
+agg lower_expr(lower *l, const tx_expr *e)
+{
+    src_loc outer = l->b.loc;
+    agg r = {0};
+    l->b.loc = e->loc;
+    switch (e->kind) {
+    case TX_CONST:   r = lower_const(l, e); break;
+    case TX_LOCAL:   r = var_agg(l, var_of(e->local)); break;
+    case TX_MPARAM:  r = agg_one(l, ir_mparam_value(&l->b, e->mparam)); break;
+    case TX_SHAPE:   r = agg_one(l, ir_shape(&l->b, e->field, e->dim)); break;
+    case TX_LOAD:
+    case TX_ELEMENT: r = lower_place(l, e); break;
+    case TX_OP:      r = lower_op(l, e); break;
+    case TX_CAST:    r = lower_cast(l, e); break;
+    case TX_BUILD:   r = lower_build(l, e); break;
+    case TX_EXTRACT: r = lower_extract(l, e); break;
+    case TX_INDEX:   r = lower_index(l, e); break;
+    case TX_MATMUL:  r = lower_matmul(l, e); break;
+    case TX_COND:    r = lower_cond(l, e); break;
+    case TX_LAND:
+    case TX_LOR:     r = lower_logical(l, e); break;
+    case TX_CALL:    r = lower_call_value(l, e); break;
+    }
+    l->b.loc = outer;
+    return r;
+}

@@ -1,0 +1,145 @@
+/* Sequential loops: `for` over ranges, nests of them, `while`. */
+#include <assert.h>
+
+#include "lower/lower_impl.h"
+
+/* A loop of the user with all that its levels share. */
+typedef struct nest {
+    const tx_stmt *s;
+    const scan *sc;
+    loop_ctx ctx;
+    slots carried;
+    unsigned exits;   /* break and return: they end the loop, so it has a condition */
+    ir_value **lo, **hi;
+} nest;
+
+static void nest_open(lower *l, nest *n, const tx_stmt *s)
+{
+    n->s = s;
+    n->sc = scan_of(s);
+    n->exits = n->sc->inner_exits & (EXIT_BREAK | EXIT_RETURN);
+    n->ctx = (loop_ctx){.stop = var_flag(l, "stop"), .skip = var_flag(l, "skip"), .outer = l->frame->loop};
+    l->frame->loop = &n->ctx;
+    n->carried = slots_collect(l, n->sc, n->exits, n->exits);
+}
+
+static void nest_close(lower *l, const nest *n)
+{
+    l->frame->loop = n->ctx.outer;
+}
+
+/* Control is here, so nothing has been left yet. */
+static void clear_flags(lower *l, const nest *n)
+{
+    if (n->exits & EXIT_BREAK)
+        n->ctx.stop->val[0] = NULL;
+    if (n->exits & EXIT_RETURN)
+        l->frame->returned->val[0] = NULL;
+}
+
+/* Enters a region of the loop: its parameters from `first` on are the carried values. */
+static void enter(lower *l, const nest *n, ir_region *r, int first)
+{
+    l->b.region = r;
+    l->b.before = NULL;
+    assert(r->nparams == first + n->carried.n);
+    slots_set(&n->carried, r->params + first);
+    slots_name(&n->carried, r->params + first);
+}
+
+/* The condition region: no flag is set and the condition of a `while` holds. */
+static void lower_condition(lower *l, const nest *n, ir_region *r)
+{
+    enter(l, n, r, 0);
+    const tx_expr *cond = n->s->cond;
+    ir_value *go = NULL;
+    if (n->exits)
+        go = ir_op1(&l->b, OP_NOT, exit_flags(l, n->exits));
+    if (cond && go) {
+        /* after a break the condition is not evaluated again: it may load what is no longer there */
+        ir_op *op = ir_if(&l->b, go, 1, &(scalar){SC_BOOL});
+        ir_builder outer = l->b;
+        l->b.region = op->regions[0];
+        l->b.before = NULL;
+        ir_value *v = lower_scalar(l, cond);
+        ir_yield(&l->b, 1, &v);
+        l->b.region = op->regions[1];
+        l->b.before = NULL;
+        v = ir_const_i(&l->b, SC_BOOL, 0);
+        ir_yield(&l->b, 1, &v);
+        l->b = outer;
+        go = op->res[0];
+    } else if (cond) {
+        go = lower_scalar(l, cond);
+    }
+    ir_yield(&l->b, 1, &go);
+}
+
+void bind_index(lower *l, tx_local *index, ir_value *wide)
+{
+    lvar *v = var_create(l, index->name, index->type);
+    wide->name = index->name;
+    v->constant = true;
+    v->val[0] = ir_cast(&l->b, index->type->elem, wide);
+    name_value(v->val[0], index->name);
+    if (!index->mutable_)
+        v->wide = wide;
+    index->lowered = v;
+}
+
+static void lower_body(lower *l, const nest *n)
+{
+    n->ctx.skip->val[0] = NULL;
+    lower_list(l, n->s->body, NULL, n->exits);
+}
+
+static void finish(lower *l, const nest *n, ir_op *loop, const ir_builder *outer)
+{
+    ir_yield(&l->b, n->carried.n, slot_values(l, &n->carried));
+    l->b = *outer;
+    slots_set(&n->carried, loop->res);
+    slots_name(&n->carried, loop->res);
+}
+
+static void lower_level(lower *l, nest *n, int d)
+{
+    clear_flags(l, n);
+    ir_op *loop = ir_loop(&l->b, n->lo[d], n->hi[d], n->exits != 0, n->carried.n, slot_values(l, &n->carried));
+    ir_builder outer = l->b;
+    if (n->exits)
+        lower_condition(l, n, loop->regions[1]);
+    enter(l, n, loop->regions[0], 1);
+    bind_index(l, n->s->indices[d], loop->regions[0]->params[0]);
+    if (d + 1 < n->s->ndim)
+        lower_level(l, n, d + 1);
+    else
+        lower_body(l, n);
+    finish(l, n, loop, &outer);
+}
+
+void lower_for(lower *l, const tx_stmt *s)
+{
+    nest n = {.lo = lower_scalars(l, s->lo, s->ndim), .hi = lower_scalars(l, s->hi, s->ndim)};
+    nest_open(l, &n, s);
+    lower_level(l, &n, 0);
+    nest_close(l, &n);
+}
+
+void lower_while(lower *l, const tx_stmt *s)
+{
+    nest n = {0};
+    ir_value *lo = NULL, *hi = NULL;
+    if (s->limit) {
+        lo = const_i64(l, 0);
+        hi = lower_scalar(l, s->limit);
+    }
+    nest_open(l, &n, s);
+    clear_flags(l, &n);
+    ir_op *loop = ir_loop(&l->b, lo, hi, true, n.carried.n, slot_values(l, &n.carried));
+    ir_builder outer = l->b;
+    lower_condition(l, &n, loop->regions[1]);
+    enter(l, &n, loop->regions[0], s->limit ? 1 : 0);
+    lower_body(l, &n);
+    finish(l, &n, loop, &outer);
+    nest_close(l, &n);
+}

@@ -1,0 +1,111 @@
+/* Functions, signatures, extents. */
+#include <assert.h>
+
+#include "lower/lower_impl.h"
+
+static ir_shape_kind shape_of(const ty *t)
+{
+    return t->kind == TY_MAT ? IR_SHAPE_MAT : t->kind == TY_VEC ? IR_SHAPE_VEC : IR_SHAPE_SCALAR;
+}
+
+/* The parameters of the region, one for each component, and what they are for the user. */
+static void lower_params(lower *l, ir_func *f, const tx_func *fn)
+{
+    if (fn->is_kernel) {
+        f->sig = ARENA_ARRAY(l->mem, ir_sigparam, fn->nparams);
+        f->nsig = fn->nparams;
+    }
+    agg *args = ARENA_ARRAY(l->mem, agg, fn->nparams);
+    for (int i = 0; i < fn->nparams; i++) {
+        const tx_local *p = fn->params[i];
+        const ty *t = p->type;
+        const char **names = component_names(l, p->name, t);
+        args[i] = agg_scalars(l, t->elem, ty_ncomp(t));
+        if (f->sig)
+            f->sig[i] = (ir_sigparam){p->name, t->elem, shape_of(t), t->rows, t->cols, f->body->nparams, p->needs_grad};
+        for (int k = 0; k < args[i].n; k++) {
+            args[i].at[k] = ir_region_param(f->body, t->elem, names[k]);
+            args[i].at[k]->loc = p->loc;
+        }
+    }
+    for (int i = 0; i < fn->nparams; i++)
+        var_bind(l, fn->params[i], &args[i]);
+}
+
+static void set_results(lower *l, ir_func *f, ir_value *const *v, int n)
+{
+    f->nresults = n;
+    f->results = ARENA_ARRAY(l->mem, scalar, n);
+    for (int i = 0; i < n; i++)
+        f->results[i] = v[i]->type;
+    ir_yield(&l->b, n, v);
+}
+
+static void lower_results(lower *l, ir_func *f)
+{
+    int n = 0;
+    for (int i = 0; i < l->frame->nresults; i++)
+        n += l->frame->results[i]->n;
+    ir_value **v = ARENA_ARRAY(l->mem, ir_value *, n);
+    n = 0;
+    for (int i = 0; i < l->frame->nresults; i++) {
+        for (int k = 0; k < l->frame->results[i]->n; k++)
+            v[n++] = var_get(l, l->frame->results[i], k);
+    }
+    set_results(l, f, v, n);
+}
+
+static ir_builder body_builder(ir_func *f, src_loc loc)
+{
+    return (ir_builder){.func = f, .region = f->body, .loc = loc};
+}
+
+static void lower_func(lower *l, tx_func *fn)
+{
+    ir_func *f = ir_func_create(l->m, fn->is_kernel ? IR_KERNEL : IR_FUNC, fn->name);
+    fn->lowered = f;
+    f->doc = fn->doc;
+    f->loc = fn->loc;
+    f->derive = fn->derive;
+    f->derive_explicit = fn->derive_explicit;
+    f->no_grad = fn->no_grad;
+    frame fr = {.fn = fn, .scan = scan_func(l->mem, fn), .nresults = result_count(fn->result), .returned = var_flag(l, "returned")};
+    fr.results = ARENA_ARRAY(l->mem, lvar *, fr.nresults);
+    l->b = body_builder(f, fn->loc);
+    l->frame = &fr;
+    for (int i = 0; i < fr.nresults; i++) {
+        fr.results[i] = var_create(l, "result", result_type(fn->result, i));
+        if (!fr.results[i]->val)
+            fr.results[i]->mem = ir_local(&l->b, fr.results[i]->elem, fr.results[i]->n, "result");
+    }
+    lower_params(l, f, fn);
+    lower_list(l, fn->body, NULL, 0);
+    lower_results(l, f);
+    l->frame = NULL;
+    assert(ir_verify(f, "lower"));
+}
+
+static void lower_extents(lower *l, const tx_module *tx)
+{
+    ir_func *f = ir_func_create(l->m, IR_FUNC, "extents");
+    l->b = body_builder(f, (src_loc){0});
+    set_results(l, f, lower_scalars(l, tx->extents, tx->nextents), tx->nextents);
+    int at = 0;
+    for (size_t i = 0; i < l->m->fields.len; i++) {
+        l->m->fields.at[i]->extent0 = at;
+        at += l->m->fields.at[i]->ndim;
+    }
+    assert(at == tx->nextents);
+    l->m->extents = f;
+    assert(ir_verify(f, "lower"));
+}
+
+void lower_module(tx_module *tx)
+{
+    lower l = {.m = tx->ir, .mem = tx->ir->mem};
+    lower_extents(&l, tx);
+    for (tx_func *f = tx->funcs; f; f = f->next) {
+        if (f->is_kernel || !is_expanded(l.mem, f))
+            lower_func(&l, f);
+    }
+}
