@@ -34,6 +34,9 @@ typedef enum diag_format { DIAG_FORMAT_TEXT, DIAG_FORMAT_JSON } diag_format;
 
 /* Messages go to out when diag_flush is called, sorted by nothing: in the order reported. At most 20 errors are printed. */
 diag_sink *diag_create(FILE *out, diag_format format);
+/* Once, at the end: JSON is one array. */
+void diag_flush(diag_sink *d);
+/* Flushes if nobody did. */
 void diag_destroy(diag_sink *d);
 
 /* Registers a source text (not copied; must outlive the sink) so that messages can quote its lines. */
