@@ -76,6 +76,7 @@ static bool is_plain(const tx_expr *e, int *budget)
         return is_plain(e->a, budget);
     case TX_LAND:
     case TX_LOR:
+    case TX_LET:
         return is_plain(e->a, budget) && is_plain(e->b, budget);
     case TX_COND:
         return is_plain(e->a, budget) && is_plain(e->b, budget) && is_plain(e->c, budget);
@@ -315,6 +316,14 @@ static agg lower_call_value(lower *l, const tx_expr *e)
     return r;
 }
 
+static agg lower_let(lower *l, const tx_expr *e)
+{
+    agg a = lower_expr(l, e->a);
+    a.stable = true; /* an expression changes no local */
+    var_bind(l, e->local, &a);
+    return lower_expr(l, e->b);
+}
+
 agg lower_expr(lower *l, const tx_expr *e)
 {
     src_loc outer = l->b.loc;
@@ -337,6 +346,7 @@ agg lower_expr(lower *l, const tx_expr *e)
     case TX_LAND:
     case TX_LOR:     r = lower_logical(l, e); break;
     case TX_CALL:    r = lower_call_value(l, e); break;
+    case TX_LET:     r = lower_let(l, e); break;
     }
     l->b.loc = outer;
     return r;
