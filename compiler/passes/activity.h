@@ -1,0 +1,13 @@
+/* What activity.c and forward.c share: which memory carries derivatives. */
+#ifndef TKC_ACTIVITY_H
+#define TKC_ACTIVITY_H
+
+#include "passes/passes.h"
+
+/* Whether memory of that field and plane has derivative storage in the given mode. Forward: data has duals; gradients have duals where the module has second-order
+ * products, and cannot change inside a forward scope where it has none. */
+bool activity_storage(const ir_module *m, const ir_field *field, ir_plane plane, activity_mode mode);
+/* The plane that holds tangents of the given one. */
+ir_plane activity_tangent_plane(ir_plane plane);
+
+#endif

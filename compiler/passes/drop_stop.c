@@ -1,0 +1,37 @@
+/* Removes stop_grad, which has no meaning left once everything is differentiated. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "passes/passes.h"
+
+typedef struct drop {
+    ir_value **instead; /* id of a STOP's result -> its operand */
+    VEC(ir_op *) stops;
+} drop;
+
+static void visit(drop *d, ir_region *r)
+{
+    for (ir_op *op = r->first; op; op = op->next) {
+        for (int i = 0; i < op->nargs; i++)
+            if (d->instead[op->args[i]->id])
+                op->args[i] = d->instead[op->args[i]->id];
+        if (op->code == OP_STOP) {
+            d->instead[op->res[0]->id] = op->args[0];
+            vec_push(&d->stops, op);
+        }
+        for (int k = op->nregions - 1; k >= 0; k--)
+            visit(d, op->regions[k]);
+    }
+}
+
+void pass_drop_stop(ir_func *f)
+{
+    drop d = {0};
+    d.instead = xmalloc(((size_t)f->next_value + 1) * sizeof *d.instead);
+    memset(d.instead, 0, ((size_t)f->next_value + 1) * sizeof *d.instead);
+    visit(&d, f->body);
+    for (size_t i = d.stops.len; i-- > 0;)
+        ir_remove(d.stops.at[i]);
+    free(d.instead);
+    vec_free(&d.stops);
+}

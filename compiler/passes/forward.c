@@ -1,0 +1,574 @@
+/* Forward mode: one walk that builds value and tangent side by side.
+ *
+ * Every operation of the source is cloned, side effects included; behind it stands what computes the tangents of its results. A value that is not varied
+ * has no tangent: its tangent is zero and nothing is built for it. Carried values, branch results, reductions and slots of saved-value buffers get companions;
+ * memory of a plane gets the plane of its tangents; a local array gets a second array. Applied to an adjoint this gives second-order products.
+ */
+#include <assert.h>
+
+#include "ir/ops.h"
+#include "passes/activity.h"
+
+/* A saved-value layout with room for tangents. */
+typedef struct wide_layout {
+    const ir_layout *from;
+    ir_layout *to;
+    int *tangent; /* slot -> slot of its tangent, or -1 */
+} wide_layout;
+
+typedef struct fwd {
+    ir_module *m;
+    ir_func *from, *out;
+    activity act;
+    ir_map val, tan;  /* source value -> its clone, its tangent (unset: zero) */
+    bool *storage;    /* field->index * 4 + plane */
+    VEC(wide_layout) layouts;
+} fwd;
+
+typedef VEC(ir_value *) value_list;
+typedef VEC(scalar) type_list;
+
+static ir_func *forward_func(ir_func *f);
+static void fwd_region(fwd *w, ir_builder *b, const ir_region *r);
+
+static ir_value *val(const fwd *w, const ir_value *v)
+{
+    ir_value *c = ir_map_get(&w->val, v);
+    assert(c);
+    return c;
+}
+
+static ir_value *tan_or_zero(const fwd *w, ir_builder *b, const ir_value *v)
+{
+    ir_value *t = ir_map_get(&w->tan, v);
+    return t ? t : ir_zero(b, v->type);
+}
+
+static bool varied(const fwd *w, const ir_value *v)
+{
+    return scalar_is_float(v->type) && w->act.varied[v->id];
+}
+
+static bool has_storage(const fwd *w, const ir_op *op)
+{
+    return w->storage[(size_t)op->attr.field->index * 4 + op->attr.plane];
+}
+
+static void name_tangent(const fwd *w, ir_value *t, const ir_value *primal)
+{
+    if (primal->name && !t->name)
+        t->name = arena_printf(w->m->mem, "%s_dual", primal->name);
+}
+
+/* ---- saved-value layouts ---- */
+
+typedef struct slot_search {
+    const fwd *w;
+    const ir_layout *layout;
+    bool *varied;
+} slot_search;
+
+static void find_varied_slots(ir_op *op, void *ctx)
+{
+    slot_search *s = ctx;
+    if (op->code == OP_STK_STORE && op->attr.layout == s->layout && varied(s->w, op->args[2]))
+        s->varied[op->attr.i] = true;
+}
+
+static const wide_layout *layout_of(fwd *w, const ir_op *op)
+{
+    ir_layout *from = op->attr.layout;
+    for (size_t i = 0; i < w->layouts.len; i++)
+        if (w->layouts.at[i].from == from)
+            return &w->layouts.at[i];
+    arena *mem = w->m->mem;
+    slot_search s = {w, from, ARENA_ARRAY(mem, bool, from->n + 1)};
+    ir_walk(w->from->body, find_varied_slots, &s);
+    ir_layout *to = ARENA_NEW(mem, ir_layout);
+    int *tangent = ARENA_ARRAY(mem, int, from->n + 1);
+    to->id = from->id;
+    to->types = ARENA_ARRAY(mem, scalar, 2 * from->n + 1);
+    to->names = ARENA_ARRAY(mem, const char *, 2 * from->n + 1);
+    to->n = from->n;
+    for (int i = 0; i < from->n; i++) {
+        to->types[i] = from->types[i];
+        to->names[i] = from->names[i];
+        tangent[i] = -1;
+        if (!s.varied[i])
+            continue;
+        tangent[i] = to->n;
+        to->types[to->n] = from->types[i];
+        to->names[to->n++] = from->names[i] ? arena_printf(mem, "%s_dual", from->names[i]) : NULL;
+    }
+    vec_push(&w->layouts, ((wide_layout){from, to, tangent}));
+    return &vec_last(&w->layouts);
+}
+
+/* ---- operations without regions ---- */
+
+/* A clone of op, without its regions; results that are not tangents are mapped. */
+static ir_op *clone_plain(fwd *w, ir_builder *b, const ir_op *op)
+{
+    assert(op->nregions == 0);
+    return ir_clone_op(b, op, &w->val);
+}
+
+static void fwd_pure(fwd *w, ir_builder *b, const ir_op *op)
+{
+    clone_plain(w, b, op);
+    const ir_value *r = op->res[0];
+    if (!varied(w, r))
+        return;
+    ir_value *args[3] = {NULL, NULL, NULL}, *sum = NULL;
+    for (int k = 0; k < op->nargs; k++)
+        args[k] = val(w, op->args[k]);
+    const uint32_t first_new = w->out->next_value;
+    for (int k = 0; k < op->nargs; k++) {
+        ir_value *t = ir_map_get(&w->tan, op->args[k]);
+        ir_value *part = t && !op_zero_derivative(op->code, k) ? rule_apply(b, op->code, k, args, val(w, r), t, r->type) : NULL;
+        if (part)
+            sum = sum ? ir_op2(b, OP_ADD, sum, part) : part;
+    }
+    if (!sum)
+        return;
+    if (sum->id >= first_new)
+        name_tangent(w, sum, r);
+    ir_map_set(&w->tan, r, sum);
+}
+
+/* The subscripts and the component of a memory operation. */
+static ir_value **subscripts(fwd *w, const ir_op *op)
+{
+    const int n = op->attr.field->ndim + 1;
+    ir_value **idx = ARENA_ARRAY(w->m->mem, ir_value *, n);
+    for (int i = 0; i < n; i++)
+        idx[i] = val(w, op->args[i]);
+    return idx;
+}
+
+static void fwd_memory(fwd *w, ir_builder *b, const ir_op *op)
+{
+    clone_plain(w, b, op);
+    if (!has_storage(w, op))
+        return;
+    ir_field *f = op->attr.field;
+    const ir_plane plane = activity_tangent_plane(op->attr.plane);
+    ir_value **idx = subscripts(w, op), *comp = idx[f->ndim];
+    const ir_value *v = op->code == OP_LOAD ? op->res[0] : op->args[op->nargs - 1];
+    if (op->code == OP_LOAD) {
+        ir_value *t = ir_load(b, f, plane, idx, comp);
+        name_tangent(w, t, v);
+        ir_map_set(&w->tan, v, t);
+    } else if (op->code == OP_STORE) {
+        ir_store(b, f, plane, idx, comp, tan_or_zero(w, b, v));
+    } else if (ir_map_get(&w->tan, v)) {
+        ir_accum(b, f, plane, idx, comp, ir_map_get(&w->tan, v));
+    }
+}
+
+static void fwd_local(fwd *w, ir_builder *b, const ir_op *op)
+{
+    clone_plain(w, b, op);
+    const ir_value *array = op->code == OP_LOCAL ? op->res[0] : op->args[0];
+    if (!w->act.varied[array->id])
+        return;
+    if (op->code == OP_LOCAL) {
+        const char *name = array->name ? arena_printf(w->m->mem, "%s_dual", array->name) : NULL;
+        ir_map_set(&w->tan, array, ir_local(b, op->attr.elem, op->attr.i, name));
+        return;
+    }
+    ir_value *shadow = ir_map_get(&w->tan, array);
+    assert(shadow);
+    if (op->code == OP_LSTORE) {
+        ir_lstore(b, shadow, val(w, op->args[1]), tan_or_zero(w, b, op->args[2]));
+        return;
+    }
+    ir_value *t = ir_lload(b, shadow, val(w, op->args[1]));
+    name_tangent(w, t, op->res[0]);
+    ir_map_set(&w->tan, op->res[0], t);
+}
+
+static void fwd_stack(fwd *w, ir_builder *b, const ir_op *op)
+{
+    const wide_layout *l = layout_of(w, op);
+    ir_op *c = clone_plain(w, b, op);
+    c->attr.layout = l->to;
+    const int slot = op->code == OP_STK_ALLOC ? -1 : l->tangent[op->attr.i];
+    if (slot < 0)
+        return;
+    ir_op *t;
+    if (op->code == OP_STK_STORE) {
+        t = ir_insert(b, OP_STK_STORE, 3, (ir_value *[]){c->args[0], c->args[1], tan_or_zero(w, b, op->args[2])}, 0, NULL, 0);
+    } else {
+        t = ir_insert(b, OP_STK_LOAD, 2, c->args, 1, &l->to->types[slot], 0);
+        t->res[0]->name = l->to->names[slot];
+        ir_map_set(&w->tan, op->res[0], t->res[0]);
+    }
+    t->attr.layout = l->to;
+    t->attr.i = slot;
+}
+
+/* ---- calls ---- */
+
+static bool touches_storage(const fwd *w, const ir_func *f)
+{
+    effects e = effects_of_region(w->m, f->body);
+    bool any = false;
+    for (size_t n = 0; n < w->m->fields.len * 4; n++)
+        any |= e.at[n] && w->storage[n];
+    effects_free(&e);
+    return any;
+}
+
+static void fwd_call(fwd *w, ir_builder *b, const ir_op *op)
+{
+    bool active = touches_storage(w, op->attr.callee);
+    for (int i = 0; i < op->nargs; i++) {
+        assert(op->args[i]->type != SC_PTR); /* lowering passes no arrays to functions */
+        active |= ir_map_get(&w->tan, op->args[i]) != NULL;
+    }
+    if (!active) {
+        clone_plain(w, b, op);
+        return;
+    }
+    value_list args = {0};
+    for (int i = 0; i < op->nargs; i++)
+        vec_push(&args, val(w, op->args[i]));
+    for (int i = 0; i < op->nargs; i++)
+        if (scalar_is_float(op->args[i]->type))
+            vec_push(&args, tan_or_zero(w, b, op->args[i]));
+    ir_op *c = ir_call(b, forward_func(op->attr.callee), (int)args.len, args.at);
+    vec_free(&args);
+    int at = op->nres;
+    for (int i = 0; i < op->nres; i++) {
+        c->res[i]->name = op->res[i]->name;
+        ir_map_set(&w->val, op->res[i], c->res[i]);
+        if (!scalar_is_float(op->res[i]->type))
+            continue;
+        name_tangent(w, c->res[at], op->res[i]);
+        ir_map_set(&w->tan, op->res[i], c->res[at++]);
+    }
+}
+
+/* ---- operations with regions ---- */
+
+static void clone_params(fwd *w, ir_region *to, const ir_region *from)
+{
+    for (int i = 0; i < from->nparams; i++)
+        ir_map_set(&w->val, from->params[i], ir_region_param(to, from->params[i]->type, from->params[i]->name));
+}
+
+static void tangent_param(fwd *w, ir_region *to, const ir_value *p)
+{
+    ir_value *t = ir_region_param(to, p->type, NULL);
+    name_tangent(w, t, p);
+    ir_map_set(&w->tan, p, t);
+}
+
+/* Fills `to` (parameters are there) with the region's operations and a yield of all values, then of the tangents of those with tangent[k]. */
+static void fill(fwd *w, ir_region *to, const ir_region *from, const bool *tangent)
+{
+    ir_builder b = {.func = w->out, .region = to};
+    fwd_region(w, &b, from);
+    const ir_op *y = ir_yield_of(from);
+    b.loc = y->loc;
+    value_list vals = {0};
+    for (int k = 0; k < y->nargs; k++)
+        vec_push(&vals, val(w, y->args[k]));
+    for (int k = 0; k < y->nargs; k++)
+        if (tangent && tangent[k])
+            vec_push(&vals, tan_or_zero(w, &b, y->args[k]));
+    ir_yield(&b, (int)vals.len, vals.at);
+    vec_free(&vals);
+}
+
+static ir_region *add_region(fwd *w, ir_op *op, int k)
+{
+    ir_region *r = ir_region_create(w->out);
+    ir_set_region(op, k, r);
+    return r;
+}
+
+static void map_results(fwd *w, const ir_op *op, const ir_op *c, const bool *tangent, int ncarried, int first_tangent)
+{
+    int at = first_tangent;
+    for (int k = 0; k < ncarried; k++) {
+        c->res[k]->name = op->res[k]->name;
+        ir_map_set(&w->val, op->res[k], c->res[k]);
+        if (!tangent[k])
+            continue;
+        name_tangent(w, c->res[at], op->res[k]);
+        ir_map_set(&w->tan, op->res[k], c->res[at++]);
+    }
+}
+
+/* Which results get a tangent; their types, then the tangents' types, are appended to `types`. */
+static bool *choose(fwd *w, const ir_op *op, int n, type_list *types)
+{
+    bool *tangent = ARENA_ARRAY(w->m->mem, bool, n + 1);
+    for (int k = 0; k < n; k++)
+        vec_push(types, op->res[k]->type);
+    for (int k = 0; k < n; k++) {
+        tangent[k] = varied(w, op->res[k]);
+        if (tangent[k])
+            vec_push(types, op->res[k]->type);
+    }
+    return tangent;
+}
+
+static void fwd_if(fwd *w, ir_builder *b, const ir_op *op)
+{
+    type_list types = {0};
+    bool *tangent = choose(w, op, op->nres, &types);
+    ir_value *cond = val(w, op->args[0]);
+    ir_op *c = ir_insert(b, OP_IF, 1, &cond, (int)types.len, types.at, 2);
+    vec_free(&types);
+    c->attr = op->attr;
+    for (int k = 0; k < 2; k++)
+        fill(w, add_region(w, c, k), op->regions[k], tangent);
+    map_results(w, op, c, tangent, op->nres, op->nres);
+}
+
+static void fwd_loop(fwd *w, ir_builder *b, const ir_op *op)
+{
+    const int init = ir_loop_first_init(op), param = ir_loop_first_param(op), n = ir_loop_ncarried(op);
+    type_list types = {0};
+    bool *tangent = choose(w, op, n, &types);
+    for (int k = n; k < op->nres; k++) /* the trip count stays last */
+        vec_push(&types, op->res[k]->type);
+    value_list args = {0};
+    for (int i = 0; i < op->nargs; i++)
+        vec_push(&args, val(w, op->args[i]));
+    for (int k = 0; k < n; k++)
+        if (tangent[k])
+            vec_push(&args, tan_or_zero(w, b, op->args[init + k]));
+    ir_op *c = ir_insert(b, OP_LOOP, (int)args.len, args.at, (int)types.len, types.at, op->nregions);
+    c->attr = op->attr;
+    if (op->attr.cond) {
+        ir_region *cond = add_region(w, c, 1);
+        clone_params(w, cond, op->regions[1]);
+        for (int k = 0; k < n; k++)
+            if (tangent[k])
+                tangent_param(w, cond, op->regions[1]->params[k]);
+        fill(w, cond, op->regions[1], NULL);
+    }
+    ir_region *body = add_region(w, c, 0);
+    clone_params(w, body, op->regions[0]);
+    for (int k = 0; k < n; k++)
+        if (tangent[k])
+            tangent_param(w, body, op->regions[0]->params[param + k]);
+    fill(w, body, op->regions[0], tangent);
+    map_results(w, op, c, tangent, n, n);
+    for (int k = n; k < op->nres; k++)
+        ir_map_set(&w->val, op->res[k], c->res[c->nres - op->nres + k]);
+    vec_free(&types);
+    vec_free(&args);
+}
+
+/* A result of the widened task: value or tangent of the source's result `from`. */
+typedef struct task_slot {
+    int from;
+    bool tangent;
+} task_slot;
+
+typedef VEC(task_slot) slot_list;
+
+/* Sums get a second sum; the tangent of a minimum or maximum, and of its companions, comes from the winner. */
+static ir_reduction *widen_reductions(const fwd *w, const ir_op *op, slot_list *slots, int *count)
+{
+    ir_reduction *reds = ARENA_ARRAY(w->m->mem, ir_reduction, 2 * op->attr.nreductions + 1);
+    int n = 0, at = 0;
+    for (int k = 0; k < op->attr.nreductions; k++) {
+        const ir_reduction red = op->attr.reductions[k];
+        ir_reduction *to = &reds[n++];
+        *to = red;
+        assert(red.kind != IR_RED_ADD || red.companions == 0);
+        for (int c = 0; c <= red.companions; c++)
+            vec_push(slots, ((task_slot){at + c, false}));
+        for (int c = 0; c <= red.companions; c++) {
+            if (!varied(w, op->res[at + c]))
+                continue;
+            vec_push(slots, ((task_slot){at + c, true}));
+            if (red.kind == IR_RED_ADD)
+                reds[n++] = red;
+            else
+                to->companions++;
+        }
+        at += red.companions + 1;
+    }
+    *count = n;
+    return reds;
+}
+
+static void fwd_task(fwd *w, ir_builder *b, const ir_op *op)
+{
+    const int init = ir_task_first_init(op);
+    slot_list slots = {0};
+    int nreds;
+    ir_reduction *reds = widen_reductions(w, op, &slots, &nreds);
+    value_list args = {0};
+    type_list types = {0};
+    for (int i = 0; i < init; i++)
+        vec_push(&args, val(w, op->args[i]));
+    for (size_t i = 0; i < slots.len; i++) {
+        const ir_value *v = op->args[init + slots.at[i].from];
+        vec_push(&args, slots.at[i].tangent ? tan_or_zero(w, b, v) : val(w, v));
+        vec_push(&types, v->type);
+    }
+    ir_op *c = ir_insert(b, OP_TASK, (int)args.len, args.at, (int)types.len, types.at, 1);
+    c->attr = op->attr;
+    c->attr.reductions = reds;
+    c->attr.nreductions = nreds;
+    ir_region *body = add_region(w, c, 0);
+    clone_params(w, body, op->regions[0]);
+    ir_builder in = {.func = w->out, .region = body};
+    fwd_region(w, &in, op->regions[0]);
+    const ir_op *y = ir_yield_of(op->regions[0]);
+    in.loc = y->loc;
+    vec_clear(&args);
+    for (size_t i = 0; i < slots.len; i++) {
+        const ir_value *v = y->args[slots.at[i].from];
+        vec_push(&args, slots.at[i].tangent ? tan_or_zero(w, &in, v) : val(w, v));
+    }
+    ir_yield(&in, (int)args.len, args.at);
+    for (size_t i = 0; i < slots.len; i++) {
+        const ir_value *r = op->res[slots.at[i].from];
+        if (slots.at[i].tangent)
+            name_tangent(w, c->res[i], r);
+        else
+            c->res[i]->name = r->name;
+        ir_map_set(slots.at[i].tangent ? &w->tan : &w->val, r, c->res[i]);
+    }
+    vec_free(&slots);
+    vec_free(&args);
+    vec_free(&types);
+}
+
+static void fwd_op(fwd *w, ir_builder *b, const ir_op *op)
+{
+    switch (op->code) {
+    case OP_LOAD:
+    case OP_STORE:
+    case OP_ACCUM:
+        fwd_memory(w, b, op);
+        return;
+    case OP_LOCAL:
+    case OP_LLOAD:
+    case OP_LSTORE:
+        fwd_local(w, b, op);
+        return;
+    case OP_STK_ALLOC:
+    case OP_STK_LOAD:
+    case OP_STK_STORE:
+        fwd_stack(w, b, op);
+        return;
+    case OP_IF:
+        fwd_if(w, b, op);
+        return;
+    case OP_LOOP:
+        fwd_loop(w, b, op);
+        return;
+    case OP_TASK:
+        fwd_task(w, b, op);
+        return;
+    case OP_CALL:
+        fwd_call(w, b, op);
+        return;
+    case OP_YIELD: /* built by fill, which knows the tangents */
+        return;
+    case OP_CONST:
+    case OP_MPARAM:
+    case OP_SHAPE:
+    case OP_ASSERT:
+    case OP_PRINT:
+    case OP_STK_MARK:
+    case OP_STK_RELEASE:
+        clone_plain(w, b, op);
+        return;
+    default:
+        assert(op_is_pure_table(op->code));
+        fwd_pure(w, b, op);
+    }
+}
+
+static void fwd_region(fwd *w, ir_builder *b, const ir_region *r)
+{
+    for (const ir_op *op = r->first; op; op = op->next) {
+        b->loc = op->loc;
+        b->origin = op->origin ? op->origin : (ir_op *)op;
+        fwd_op(w, b, op);
+    }
+    b->origin = NULL;
+}
+
+/* ---- functions ---- */
+
+static void copy_signature(fwd *w)
+{
+    const ir_func *f = w->from;
+    ir_func *out = w->out;
+    out->doc = f->doc;
+    out->loc = f->loc;
+    out->sig = f->sig;
+    out->nsig = f->nsig;
+    out->no_inline = f->no_inline;
+    out->results = ARENA_ARRAY(w->m->mem, scalar, 2 * f->nresults + 1);
+    for (int i = 0; i < f->nresults; i++)
+        out->results[out->nresults++] = f->results[i];
+    for (int i = 0; i < f->nresults; i++)
+        if (scalar_is_float(f->results[i]))
+            out->results[out->nresults++] = f->results[i];
+    if (!out->body)
+        out->body = ir_region_create(out);
+    clone_params(w, out->body, f->body);
+    for (int i = 0; i < f->body->nparams; i++)
+        if (scalar_is_float(f->body->params[i]->type))
+            tangent_param(w, out->body, f->body->params[i]);
+}
+
+static void build(ir_func *f, ir_func *out)
+{
+    fwd w = {.m = f->module, .from = f, .out = out};
+    w.act = activity_compute(f, ACTIVITY_FORWARD);
+    w.val = ir_map_create(f);
+    w.tan = ir_map_create(f);
+    w.storage = ARENA_ARRAY(w.m->mem, bool, w.m->fields.len * 4 + 1);
+    for (size_t n = 0; n < w.m->fields.len * 4; n++)
+        w.storage[n] = activity_storage(w.m, w.m->fields.at[n / 4], (ir_plane)(n % 4), ACTIVITY_FORWARD);
+    copy_signature(&w);
+    bool *tangent = ARENA_ARRAY(w.m->mem, bool, f->nresults + 1);
+    for (int i = 0; i < f->nresults; i++)
+        tangent[i] = scalar_is_float(f->results[i]);
+    fill(&w, out->body, f->body, tangent);
+    vec_free(&w.layouts);
+    ir_map_free(&w.val);
+    ir_map_free(&w.tan);
+    activity_free(&w.act);
+}
+
+/* The JVP of a function: arguments, then the tangents of the float ones; results, then the tangents of the float ones. */
+static ir_func *forward_func(ir_func *f)
+{
+    if (f->fn_jvp)
+        return f->fn_jvp;
+    ir_module *m = f->module;
+    ir_func *out = ir_func_create(m, IR_FUNC, intern(m->names, arena_printf(m->mem, "%s_jvp", f->name)));
+    f->fn_jvp = out;
+    out->primal = f;
+    build(f, out);
+    pass_simplify(out);
+    return out;
+}
+
+ir_func *pass_forward(ir_func *f, ir_func_kind kind, const char *name)
+{
+    assert(kind == IR_KERNEL_HVP ? f->kind == IR_KERNEL_GRAD : kind == IR_KERNEL_JVP && f->kind == IR_KERNEL);
+    ir_func *out = ir_func_create(f->module, kind, name);
+    out->primal = f->primal ? f->primal : f;
+    if (kind == IR_KERNEL_HVP)
+        out->primal->hvp = out;
+    else
+        f->jvp = out;
+    build(f, out);
+    return out;
+}
