@@ -239,8 +239,10 @@ static void receive(const gather *g, ir_builder *b, const bounds *bd, ir_value *
             no.region = test->regions[1];
             VEC(ir_value *) zeros = {0};
             for (size_t i = 0; i < g->at.len; i++)
-                if (g->at.at[i].group == k)
-                    vec_push(&zeros, ir_zero(&no, vals[zeros.len]->type));
+                if (g->at.at[i].group == k) {
+                    ir_value *zero = ir_zero(&no, vals[zeros.len]->type);
+                    vec_push(&zeros, zero);
+                }
             ir_yield(&in, (int)zeros.len, vals);
             ir_yield(&no, (int)zeros.len, zeros.at);
             for (size_t i = 0; i < zeros.len; i++)

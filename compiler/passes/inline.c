@@ -1,0 +1,96 @@
+/* Inlining by cost. Callees come before callers in the module, so one sweep works bottom-up. */
+#include "ir/ops.h"
+#include "passes/passes.h"
+
+enum { SMALL = 60, SMALL_WITH_WRITES = 250, CALLER_LIMIT = 4000 };
+
+static void count_op(ir_op *op, void *ctx)
+{
+    int *n = ctx;
+    if (op->code != OP_CONST && op->code != OP_YIELD)
+        ++*n;
+}
+
+static int size_of(const ir_func *f)
+{
+    int n = 0;
+    ir_walk(f->body, count_op, &n);
+    return n;
+}
+
+static bool writes_memory(const ir_func *f)
+{
+    effects e = effects_of_region(f->module, f->body);
+    bool any = e.other;
+    for (size_t i = 0; i < f->module->fields.len * 4; i++)
+        any |= (e.at[i] & (EFFECT_STORE | EFFECT_ACCUM)) != 0;
+    effects_free(&e);
+    return any;
+}
+
+typedef struct clone_fix {
+    const ir_op *call;
+} clone_fix;
+
+/* In primal code there is no origin; code of the prelude takes the place of the call. */
+static void fix_clone(ir_op *op, void *ctx)
+{
+    const clone_fix *c = ctx;
+    op->origin = c->call->origin;
+    if (op->loc.file != c->call->loc.file)
+        op->loc = c->call->loc;
+}
+
+static void expand(ir_func *f, ir_op *call)
+{
+    ir_func *callee = call->attr.callee;
+    ir_map map = ir_map_create(callee);
+    for (int i = 0; i < call->nargs; i++)
+        ir_map_set(&map, callee->body->params[i], call->args[i]);
+    ir_builder b = {.func = f, .region = call->region, .before = call, .loc = call->loc};
+    ir_op *last = call->prev;
+    ir_clone_region_ops(&b, callee->body, &map);
+    clone_fix fix = {call};
+    for (ir_op *op = last ? last->next : call->region->first; op != call; op = op->next) {
+        fix_clone(op, &fix);
+        for (int k = 0; k < op->nregions; k++)
+            ir_walk(op->regions[k], fix_clone, &fix);
+    }
+    const ir_op *y = ir_yield_of(callee->body);
+    for (int i = 0; i < call->nres; i++) {
+        ir_value *v = ir_map_get(&map, y->args[i]);
+        if (!v->name)
+            v->name = call->res[i]->name;
+        ir_replace_uses(f->body, call->res[i], v);
+    }
+    ir_map_free(&map);
+    ir_remove(call);
+}
+
+typedef VEC(ir_op *) call_list;
+
+static void collect(ir_op *op, void *ctx)
+{
+    call_list *l = ctx;
+    if (op->code == OP_CALL)
+        vec_push(l, op);
+}
+
+void pass_inline(ir_module *m)
+{
+    for (size_t i = 0; i < m->funcs.len; i++) {
+        ir_func *f = m->funcs.at[i];
+        call_list calls = {0};
+        ir_walk(f->body, collect, &calls);
+        int size = calls.len ? size_of(f) : 0;
+        for (size_t k = 0; k < calls.len; k++) {
+            const ir_func *callee = calls.at[k]->attr.callee;
+            const int n = size_of(callee);
+            if (callee->no_inline || callee == f || n > (writes_memory(callee) ? SMALL_WITH_WRITES : SMALL) || size + n > CALLER_LIMIT)
+                continue;
+            expand(f, calls.at[k]);
+            size += n;
+        }
+        vec_free(&calls);
+    }
+}
