@@ -41,6 +41,7 @@ typedef struct tk_kernel {
     const char *name;
     int index;
     size_t args_size;        /* of the primal's argument struct; 0 if none */
+    size_t jvp_args_size;    /* of the JVP's, which begins with the primal's: in a forward scope the rest (the tangents) is zero */
     tk_kernel_fn run, grad, jvp, hvp; /* NULL: not generated */
     const char *no_grad, *no_jvp;     /* why not; with grad NULL and no_grad NULL: derivative zero by intent */
     const tk_access *access;
@@ -86,7 +87,7 @@ tk_status tk_module_need_grad_dual(tk_module *m);
 
 tk_status tk_launch(tk_module *m, const tk_kernel *k, const void *args);
 tk_status tk_launch_grad(tk_module *m, const tk_kernel *k, const void *args, void *out);
-/* args: the JVP's argument struct (each real parameter followed by its tangent). */
+/* args: the JVP's argument struct: the primal's struct as its first member, then the tangents. */
 tk_status tk_launch_jvp(tk_module *m, const tk_kernel *k, const void *args);
 tk_status tk_launch_hvp(tk_module *m, const tk_kernel *k, const void *args, void *out);
 /* Records a failure in the session (first one sticks) and returns it. Safe from tasks. */
