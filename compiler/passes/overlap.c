@@ -1,0 +1,382 @@
+/* Subscripts of two accesses, dimension by dimension.
+ *
+ * Indices of loops around both accesses are compared by their distance (delta). Indices of loops around one of them only are free: they may take any value of
+ * their range, so it is enough that the ranges have the element in common. All other terms must be the same value.
+ */
+#include "passes/overlap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "ir/ops.h"
+
+enum { DEPTH_MAX = 12 };
+
+access access_of_op(const ir_module *m, const ir_op *op)
+{
+    access a = {.op = op, .field = op->attr.field, .plane = op->attr.plane};
+    a.kind = op->code == OP_LOAD ? EFFECT_READ : op->code == OP_STORE ? EFFECT_STORE : EFFECT_ACCUM;
+    a.nsub = op->attr.field->ndim + 1;
+    affine *sub = ARENA_ARRAY(m->mem, affine, a.nsub);
+    for (int k = 0; k < a.nsub; k++)
+        sub[k] = affine_of(op->args[k]);
+    a.sub = sub;
+    return a;
+}
+
+access access_of_call(const ir_op *op, const ir_field *field, ir_plane plane, unsigned kind)
+{
+    return (access){.op = op, .field = field, .plane = plane, .kind = kind};
+}
+
+/* ---- where things stand ---- */
+
+static path path_of(const ir_op *op)
+{
+    path p = {.ok = true};
+    for (const ir_op *o = op; o->region->parent; o = o->region->parent) {
+        if (p.n == OVERLAP_PATH) {
+            p.ok = false;
+            return p;
+        }
+        p.at[p.n++] = (path_step){o->region->parent, o->region};
+    }
+    for (int i = 0; i < p.n / 2; i++) {
+        const path_step t = p.at[i];
+        p.at[i] = p.at[p.n - 1 - i];
+        p.at[p.n - 1 - i] = t;
+    }
+    return p;
+}
+
+bool path_is_unconditional(const path *p, int from)
+{
+    for (int i = from; i < p->n; i++)
+        if (p->at[i].op->code == OP_IF || (p->at[i].op->code == OP_LOOP && p->at[i].op->attr.cond))
+            return false;
+    return true;
+}
+
+static bool find_common(overlap *o)
+{
+    while (o->ncommon < o->a.n && o->ncommon < o->b.n && o->a.at[o->ncommon].op == o->b.at[o->ncommon].op) {
+        const path_step *s = &o->a.at[o->ncommon++];
+        const ir_op *op = s->op;
+        const int dims = op->code == OP_TASK ? op->attr.ndim : op->code == OP_LOOP ? 1 : 0;
+        if (o->nloops + dims > OVERLAP_LOOPS)
+            return false;
+        for (int d = 0; d < dims; d++)
+            o->loops[o->nloops++] = (common_loop){.op = op, .dim = d};
+        if (s->region != o->b.at[o->ncommon - 1].region)
+            break;
+    }
+    return true;
+}
+
+/* The loop whose index v is, and which dimension; NULL if v is no index. */
+static const ir_op *index_of(const ir_value *v, int *dim)
+{
+    const ir_op *op = v->def ? NULL : v->region->parent;
+    if (!op)
+        return NULL;
+    *dim = v->index;
+    if (op->code == OP_TASK && v->index < op->attr.ndim)
+        return op;
+    return op->code == OP_LOOP && op->attr.bounded && op->regions[0] == v->region && v->index == 0 ? op : NULL;
+}
+
+/* ---- equal values ---- */
+
+static const ir_value *resolve(const ir_module *m, const ir_value *v)
+{
+    for (;;) {
+        if (!v->def)
+            return v;
+        if (v->def->code == OP_CAST && scalar_is_int(v->type) && scalar_is_int(v->def->args[0]->type))
+            v = v->def->args[0];
+        else if (v->def->code == OP_SHAPE && m->extents)
+            v = ir_yield_of(m->extents->body)->args[v->def->attr.field->extent0 + (int)v->def->attr.i];
+        else
+            return v;
+    }
+}
+
+static bool same_value(const ir_module *m, const ir_value *a, const ir_value *b, int depth)
+{
+    a = resolve(m, a);
+    b = resolve(m, b);
+    if (a == b)
+        return true;
+    if (!a->def || !b->def || a->def->code != b->def->code || depth > DEPTH_MAX)
+        return false;
+    const ir_op *p = a->def, *q = b->def;
+    if (p->code == OP_CONST)
+        return scalar_is_int(a->type) && scalar_is_int(b->type) && p->attr.i == q->attr.i;
+    if (p->code == OP_MPARAM)
+        return p->attr.mparam == q->attr.mparam;
+    if (!op_is_pure_table(p->code))
+        return false;
+    for (int i = 0; i < p->nargs; i++)
+        if (!same_value(m, p->args[i], q->args[i], depth + 1))
+            return false;
+    return true;
+}
+
+static bool const_of(const ir_module *m, const ir_value *v, int64_t *x)
+{
+    v = resolve(m, v);
+    if (!v->def || v->def->code != OP_CONST || !scalar_is_int(v->type))
+        return false;
+    *x = v->def->attr.i;
+    return true;
+}
+
+bool loop_runs_at_most(const ir_op *op, int dim, int64_t n)
+{
+    const ir_module *m = op->region->func->module;
+    int64_t lo, hi;
+    if (op->code == OP_LOOP && !op->attr.bounded)
+        return false;
+    return const_of(m, op->args[2 * dim], &lo) && const_of(m, op->args[2 * dim + 1], &hi) && hi - lo <= n;
+}
+
+/* Whether v may differ from one iteration of loop to the next. */
+static bool depends_on(const ir_value *v, const ir_op *loop, int depth)
+{
+    bool inside = false;
+    for (int k = 0; k < loop->nregions; k++)
+        inside |= ir_region_is_ancestor(loop->regions[k], v->region);
+    if (!inside)
+        return false;
+    if (!v->def || depth > DEPTH_MAX)
+        return true;
+    if (v->def->code == OP_CONST || v->def->code == OP_MPARAM || v->def->code == OP_SHAPE)
+        return false;
+    if (!op_is_pure_table(v->def->code))
+        return true;
+    for (int i = 0; i < v->def->nargs; i++)
+        if (depends_on(v->def->args[i], loop, depth + 1))
+            return true;
+    return false;
+}
+
+/* ---- one dimension ---- */
+
+typedef struct pair {
+    const ir_value *p, *q; /* free indices set equal; q NULL: p has been used to cover a dimension */
+} pair;
+
+typedef struct matching {
+    const ir_module *m;
+    overlap *o;
+    pair pairs[OVERLAP_LOOPS];
+    int npairs;
+} matching;
+
+static common_loop *common_of(const matching *t, const ir_value *v)
+{
+    int dim;
+    const ir_op *op = index_of(v, &dim);
+    for (int i = 0; op && i < t->o->nloops; i++)
+        if (t->o->loops[i].op == op && t->o->loops[i].dim == dim)
+            return &t->o->loops[i];
+    return NULL;
+}
+
+static bool fix(common_loop *c, int64_t delta)
+{
+    if (c->fixed && c->delta != delta)
+        return false;
+    c->fixed = true;
+    c->delta = delta;
+    return true;
+}
+
+/* v must be the same for both accesses: they stay in the same iteration of every loop that v depends on. */
+static bool same_for_both(const matching *t, const ir_value *v)
+{
+    for (int i = 0; i < t->o->nloops; i++)
+        if (depends_on(v, t->o->loops[i].op, 0) && !fix(&t->o->loops[i], 0))
+            return false;
+    return true;
+}
+
+static bool bounds_same_for_both(const matching *t, const ir_value *index)
+{
+    int dim;
+    const ir_op *op = index_of(index, &dim);
+    return same_for_both(t, op->args[2 * dim]) && same_for_both(t, op->args[2 * dim + 1]);
+}
+
+static bool is_free(const matching *t, const path *p, const ir_value *v)
+{
+    int dim;
+    const ir_op *op = index_of(v, &dim);
+    for (int i = t->o->ncommon; op && i < p->n; i++)
+        if (p->at[i].op == op)
+            return true;
+    return false;
+}
+
+static const pair *pair_with(const matching *t, const ir_value *v)
+{
+    for (int i = 0; i < t->npairs; i++)
+        if (t->pairs[i].p == v || t->pairs[i].q == v)
+            return &t->pairs[i];
+    return NULL;
+}
+
+/* The subscript is a free index that runs over the field's whole extent: it meets whatever the other access touches. */
+static bool covers(matching *t, const path *p, const affine *f, const ir_field *field, int dim)
+{
+    if (dim >= field->ndim || f->n != 1 || f->coef[0] != 1 || f->konst != 0 || !is_free(t, p, f->term[0]) || pair_with(t, f->term[0]))
+        return false;
+    int d;
+    int64_t lo;
+    const ir_op *loop = index_of(f->term[0], &d);
+    if (!const_of(t->m, loop->args[2 * d], &lo) || lo != 0 || t->npairs == OVERLAP_LOOPS || !t->m->extents)
+        return false;
+    const ir_value *extent = ir_yield_of(t->m->extents->body)->args[field->extent0 + dim];
+    if (!same_value(t->m, loop->args[2 * d + 1], extent, 0))
+        return false;
+    t->pairs[t->npairs++] = (pair){f->term[0], NULL};
+    return true;
+}
+
+/* Both ranges are the same: the indices can be equal. */
+static bool match_free(matching *t, const ir_value *p, const ir_value *q)
+{
+    const pair *known = pair_with(t, p), *other = pair_with(t, q);
+    if (known || other)
+        return known == other && known->q == q;
+    int dp, dq;
+    const ir_op *lp = index_of(p, &dp), *lq = index_of(q, &dq);
+    for (int i = 0; i < 2; i++)
+        if (!same_value(t->m, lp->args[2 * dp + i], lq->args[2 * dq + i], 0))
+            return false;
+    if (!bounds_same_for_both(t, p) || !bounds_same_for_both(t, q) || t->npairs == OVERLAP_LOOPS)
+        return false;
+    t->pairs[t->npairs++] = (pair){p, q};
+    return true;
+}
+
+/* A free index with constant bounds against a constant. */
+static bool range_has(matching *t, const path *p, const affine *f, const affine *c)
+{
+    int d;
+    int64_t lo, hi;
+    if (f->n != 1 || c->n != 0 || f->coef[0] != 1 || !is_free(t, p, f->term[0]) || pair_with(t, f->term[0]) || t->npairs == OVERLAP_LOOPS)
+        return false;
+    const ir_op *loop = index_of(f->term[0], &d);
+    if (!const_of(t->m, loop->args[2 * d], &lo) || !const_of(t->m, loop->args[2 * d + 1], &hi))
+        return false;
+    if (c->konst - f->konst < lo || c->konst - f->konst >= hi)
+        return false;
+    t->pairs[t->npairs++] = (pair){f->term[0], NULL};
+    return true;
+}
+
+static int find_term(const affine *f, const ir_value *v)
+{
+    for (int i = 0; i < f->n; i++)
+        if (f->term[i] == v)
+            return i;
+    return -1;
+}
+
+static bool match_terms(matching *t, const affine *fa, const affine *fb, common_loop **single, int64_t *coef, int *ncommon)
+{
+    const ir_value *free_a = NULL, *free_b = NULL;
+    int64_t coef_a = 0, coef_b = 0;
+    *ncommon = 0;
+    for (int i = 0; i < fa->n; i++) {
+        const ir_value *v = fa->term[i];
+        if (is_free(t, &t->o->a, v)) {
+            if (free_a)
+                return false;
+            free_a = v;
+            coef_a = fa->coef[i];
+            continue;
+        }
+        const int j = find_term(fb, v);
+        if (j < 0 || fb->coef[j] != fa->coef[i])
+            return false;
+        common_loop *c = common_of(t, v);
+        if (c ? !bounds_same_for_both(t, v) : !same_for_both(t, v))
+            return false;
+        if (!c)
+            continue;
+        *single = c;
+        *coef = fa->coef[i];
+        ++*ncommon;
+    }
+    for (int i = 0; i < fb->n; i++) {
+        if (is_free(t, &t->o->b, fb->term[i])) {
+            if (free_b)
+                return false;
+            free_b = fb->term[i];
+            coef_b = fb->coef[i];
+        } else if (find_term(fa, fb->term[i]) < 0) {
+            return false;
+        }
+    }
+    if (!free_a && !free_b)
+        return true;
+    return free_a && free_b && coef_a == coef_b && match_free(t, free_a, free_b);
+}
+
+static bool match_dim(matching *t, const access *a, const access *b, int k)
+{
+    const affine *fa = &a->sub[k], *fb = &b->sub[k];
+    if (covers(t, &t->o->a, fa, a->field, k) || covers(t, &t->o->b, fb, b->field, k))
+        return true;
+    if (!fa->ok || !fb->ok)
+        return false;
+    if (range_has(t, &t->o->a, fa, fb) || range_has(t, &t->o->b, fb, fa))
+        return true;
+    common_loop *c = NULL;
+    int64_t coef = 0;
+    int n;
+    if (!match_terms(t, fa, fb, &c, &coef, &n))
+        return false;
+    const int64_t diff = fa->konst - fb->konst;
+    if (n == 0)
+        return diff == 0;
+    if (n == 1)
+        return diff % coef == 0 && fix(c, diff / coef);
+    if (diff != 0)
+        return false;
+    for (int i = 0; i < fa->n; i++) {
+        common_loop *each = common_of(t, fa->term[i]);
+        if (each && !fix(each, 0))
+            return false;
+    }
+    return true;
+}
+
+bool access_apart(const access *a, const access *b)
+{
+    if (a->field != b->field || a->plane != b->plane)
+        return true;
+    for (int k = 0; k < a->nsub && k < b->nsub; k++)
+        if (a->sub[k].ok && b->sub[k].ok && a->sub[k].n == 0 && b->sub[k].n == 0 && a->sub[k].konst != b->sub[k].konst)
+            return true;
+    return false;
+}
+
+overlap overlap_of(const ir_module *m, const access *a, const access *b)
+{
+    overlap o = {0};
+    if (access_apart(a, b))
+        return o;
+    o.a = path_of(a->op);
+    o.b = path_of(b->op);
+    if (!o.a.ok || !o.b.ok || !find_common(&o))
+        return o;
+    matching t = {.m = m, .o = &o};
+    for (int k = 0; k < a->nsub && k < b->nsub; k++)
+        if (!match_dim(&t, a, b, k))
+            return o;
+    o.provable = true;
+    return o;
+}

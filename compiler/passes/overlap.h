@@ -1,0 +1,58 @@
+/* When do two accesses of one field provably touch the same element? */
+#ifndef TKC_OVERLAP_H
+#define TKC_OVERLAP_H
+
+#include "passes/passes.h"
+
+/* A memory operation of a field, or a call that touches a 0-D scalar field. */
+typedef struct access {
+    const ir_op *op;
+    const ir_field *field;
+    ir_plane plane;
+    unsigned kind;      /* EFFECT_READ, EFFECT_STORE or EFFECT_ACCUM */
+    int nsub;           /* subscripts and component; 0 for calls */
+    const affine *sub;
+} access;
+
+access access_of_op(const ir_module *m, const ir_op *op);
+access access_of_call(const ir_op *op, const ir_field *field, ir_plane plane, unsigned kind);
+
+/* A loop, or one dimension of a task, around both accesses: the second touches the element `delta` iterations after the first if fixed, else in any. */
+typedef struct common_loop {
+    const ir_op *op;
+    int dim;
+    bool fixed;
+    int64_t delta;
+} common_loop;
+
+enum { OVERLAP_LOOPS = 24, OVERLAP_PATH = 64 };
+
+typedef struct path_step {
+    const ir_op *op;         /* if, loop or task */
+    const ir_region *region; /* of op, on the way to the access */
+} path_step;
+
+typedef struct path {
+    path_step at[OVERLAP_PATH];
+    int n;
+    bool ok;
+} path;
+
+typedef struct overlap {
+    bool provable;
+    common_loop loops[OVERLAP_LOOPS]; /* outermost first */
+    int nloops;
+    path a, b;
+    int ncommon; /* steps of both paths that are the same operation; the last one may differ in its region */
+} overlap;
+
+/* Certain at a glance: other memory, or other constant subscripts. */
+bool access_apart(const access *a, const access *b);
+/* provable: for some iterations that keep to the loops' deltas, a and b touch the same element. */
+overlap overlap_of(const ir_module *m, const access *a, const access *b);
+/* True if nothing on the path from step `from` to the access decides at run time whether it is reached (loops are taken to run). */
+bool path_is_unconditional(const path *p, int from);
+/* True if the loop or task dimension runs at most `n` times for certain. */
+bool loop_runs_at_most(const ir_op *op, int dim, int64_t n);
+
+#endif

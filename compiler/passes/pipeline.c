@@ -1,0 +1,219 @@
+/* The pipeline: one table, run from top to bottom. */
+#include "passes/passes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The functions that a row's pass is run on. */
+typedef enum target {
+    ON_MODULE,
+    ON_ALL,       /* functions and kernels, derived ones included */
+    ON_PRIMALS,   /* kernels as written */
+    ON_ADJOINTS,
+    ON_JVPS,
+    ON_HVPS,
+    ON_KERNELS    /* kernels of every kind */
+} target;
+
+/* One of the three is set. A pass that can refuse the program returns false after its diagnostics. */
+typedef struct pass_row {
+    const char *name, *what;
+    target on;
+    bool (*check)(ir_module *m);
+    bool (*check_func)(ir_func *f);
+    void (*run)(ir_func *f);
+} pass_row;
+
+/* ---- passes in the shape of the table ---- */
+
+static bool run_inline(ir_module *m)
+{
+    pass_inline(m);
+    return true;
+}
+
+static void forget_origin(ir_op *op, void *ctx)
+{
+    (void)ctx;
+    op->origin = NULL;
+}
+
+/* Inlined code names the callee's operations as its origin. From here on an origin is an operation of the primal: what derived code replays. */
+static void settle(ir_func *f)
+{
+    ir_walk(f->body, forget_origin, NULL);
+}
+
+static void derive_grad(ir_func *k)
+{
+    if (k->no_grad || k->no_grad_why || !(k->derive & (IR_DERIVE_GRAD | IR_DERIVE_HVP)))
+        return;
+    /* Dead loads go before anything is merged: a load that is left counts as a read that the adjoint needs. */
+    pass_dce(pass_reverse(k));
+}
+
+static const char *derived_name(const ir_func *k, const char *suffix)
+{
+    return intern(k->module->names, arena_printf(k->module->mem, "%s_%s", k->name, suffix));
+}
+
+static void derive_jvp(ir_func *k)
+{
+    if (!k->no_grad && !k->no_jvp_why && (k->derive & IR_DERIVE_JVP))
+        pass_forward(k, IR_KERNEL_JVP, derived_name(k, "jvp"));
+}
+
+static void derive_hvp(ir_func *k)
+{
+    if (k->grad && (k->derive & IR_DERIVE_HVP))
+        pass_forward(k->grad, IR_KERNEL_HVP, derived_name(k, "hvp"));
+}
+
+static void promote(ir_func *f)
+{
+    pass_promote(f);
+}
+
+static void gather(ir_func *f)
+{
+    pass_gather(f);
+}
+
+static void clean_up(ir_func *f)
+{
+    bool again = true;
+    for (int i = 0; i < 3 && again; i++) {
+        again = pass_licm(f);
+        again |= pass_cse(f);
+        again |= pass_dce(f);
+    }
+}
+
+static void reach(ir_func *f, ir_op *unused);
+
+static void reach_op(ir_op *op, void *ctx)
+{
+    (void)ctx;
+    if (op->code == OP_CALL)
+        reach(op->attr.callee, op);
+}
+
+/* `reached` is kept in the yield's note: it lives as long as this pass. */
+static void reach(ir_func *f, ir_op *from)
+{
+    ir_op *y = ir_yield_of(f->body);
+    if (y->note)
+        return;
+    y->note = from ? from : y;
+    ir_walk(f->body, reach_op, NULL);
+}
+
+static bool strip(ir_module *m)
+{
+    for (size_t i = 0; i < m->funcs.len; i++)
+        ir_yield_of(m->funcs.at[i]->body)->note = NULL;
+    for (size_t i = 0; i < m->funcs.len; i++)
+        if (m->funcs.at[i]->kind != IR_FUNC || m->funcs.at[i] == m->extents)
+            reach(m->funcs.at[i], NULL);
+    size_t n = 0;
+    for (size_t i = 0; i < m->funcs.len; i++)
+        if (ir_yield_of(m->funcs.at[i]->body)->note)
+            m->funcs.at[n++] = m->funcs.at[i];
+    m->funcs.len = n;
+    return true;
+}
+
+/* ---- the table ---- */
+
+static const pass_row table[] = {
+    {"activity", "which kernels have derivatives; lost gradients are errors", ON_MODULE, pass_activity, NULL, NULL},
+    {"inline", "small functions, and functions called once", ON_MODULE, run_inline, NULL, NULL},
+    {"simplify", "folding, common subexpressions, dead code", ON_ALL, NULL, NULL, pass_simplify},
+    {"settle", "origins point into the primal from here on", ON_ALL, NULL, NULL, settle},
+    {"reverse", "adjoints of kernels", ON_PRIMALS, NULL, NULL, derive_grad},
+    {"reverse-simplify", "clean-up of adjoints", ON_ADJOINTS, NULL, NULL, pass_simplify},
+    {"rules", "data-access rules: overwritten reads and races are errors", ON_PRIMALS, NULL, pass_rules, NULL},
+    {"forward", "JVPs of kernels", ON_PRIMALS, NULL, NULL, derive_jvp},
+    {"forward-simplify", "clean-up of JVPs", ON_JVPS, NULL, NULL, pass_simplify},
+    {"hvp", "JVPs of adjoints, where asked for", ON_PRIMALS, NULL, NULL, derive_hvp},
+    {"hvp-simplify", "clean-up of second-order products", ON_HVPS, NULL, NULL, pass_simplify},
+    {"drop-stop", "stop_grad has done its work", ON_ALL, NULL, NULL, pass_drop_stop},
+    {"strip", "functions that nobody calls", ON_MODULE, strip, NULL, NULL},
+    {"promote", "sums into one element become reductions", ON_KERNELS, NULL, NULL, promote},
+    {"gather", "constant-shift accumulations become gathers", ON_KERNELS, NULL, NULL, gather},
+    {"gather-simplify", "clean-up", ON_ALL, NULL, NULL, pass_simplify},
+    {"parallel", "class of each write", ON_KERNELS, NULL, NULL, pass_parallel},
+    {"rows", "innermost dimension of tasks as a loop", ON_KERNELS, NULL, NULL, pass_rows},
+    {"clean-up", "invariants out of loops, common subexpressions, dead code", ON_ALL, NULL, NULL, clean_up},
+    {"simd", "loops that may be vectorised with reordering", ON_ALL, NULL, NULL, pass_simd},
+};
+
+enum { TABLE_LEN = sizeof table / sizeof table[0] };
+
+static bool is_on(const pass_row *row, const ir_func *f)
+{
+    switch (row->on) {
+    case ON_MODULE: return false;
+    case ON_ALL: return f != f->module->extents;
+    case ON_PRIMALS: return f->kind == IR_KERNEL;
+    case ON_ADJOINTS: return f->kind == IR_KERNEL_GRAD;
+    case ON_JVPS: return f->kind == IR_KERNEL_JVP;
+    case ON_HVPS: return f->kind == IR_KERNEL_HVP;
+    case ON_KERNELS: return f->kind != IR_FUNC;
+    }
+    return false;
+}
+
+static void after(ir_module *m, const pipeline_options *opt, const char *name)
+{
+    if (opt->dump_after && (strcmp(opt->dump_after, "all") == 0 || strcmp(opt->dump_after, name) == 0)) {
+        fprintf(stderr, "; after %s\n", name);
+        ir_print_module(stderr, m);
+    }
+    if (!opt->verify)
+        return;
+    bool ok = true;
+    for (size_t i = 0; i < m->funcs.len; i++)
+        ok &= ir_verify(m->funcs.at[i], name);
+    if (!ok)
+        abort(); /* a fault of the compiler: the verifier has printed it */
+}
+
+static bool run_row(ir_module *m, const pass_row *row)
+{
+    if (row->check)
+        return row->check(m);
+    bool ok = true;
+    const size_t n = m->funcs.len; /* what a pass adds is for the next row */
+    for (size_t i = 0; i < n; i++) {
+        ir_func *f = m->funcs.at[i];
+        if (!is_on(row, f))
+            continue;
+        if (row->check_func)
+            ok &= row->check_func(f);
+        else
+            row->run(f);
+    }
+    return ok;
+}
+
+bool pipeline_run(ir_module *m, const pipeline_options *opt)
+{
+    after(m, opt, "lower");
+    for (size_t i = 0; i < TABLE_LEN; i++) {
+        if (!run_row(m, &table[i]))
+            return false;
+        after(m, opt, table[i].name);
+    }
+    for (size_t i = 0; i < m->funcs.len && opt->explain; i++)
+        if (m->funcs.at[i]->kind != IR_FUNC)
+            explain_kernel(stdout, m->funcs.at[i]);
+    return true;
+}
+
+void pipeline_list(FILE *out)
+{
+    fprintf(out, "%-18s %s\n", "lower", "the typed tree as IR");
+    for (size_t i = 0; i < TABLE_LEN; i++)
+        fprintf(out, "%-18s %s\n", table[i].name, table[i].what);
+}

@@ -1,0 +1,339 @@
+/* Data-access rules: provable violations.
+ *
+ * A read that the adjoint needs must still hold its value when the adjoint runs. Which reads these are shows in the simplified adjoint: the loads of data that
+ * are left in it. Each is held against the writes of the primal that come after it. Only what is certain is an error; the rest is the checker's at run time.
+ */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ir/ops.h"
+#include "passes/overlap.h"
+
+typedef struct rules {
+    ir_func *kernel;
+    ir_module *m;
+    uint32_t npos;
+    bool *needed;        /* pos of a load -> already in reads */
+    VEC(access) reads, writes, all;
+    bool *reported;      /* pos of a write */
+} rules;
+
+/* ---- collecting ---- */
+
+static void number(ir_op *op, void *ctx)
+{
+    rules *r = ctx;
+    op->pos = r->npos++;
+}
+
+static bool is_plain_scalar(const ir_field *f)
+{
+    return f->ndim == 0 && ir_field_ncomp(f) == 1;
+}
+
+/* Of what a call does only 0-D scalars can be compared: nothing is known here about its subscripts. */
+static void collect_call(rules *r, const ir_op *at, const ir_op *call, bool reads)
+{
+    effects e = effects_of_op(r->m, call);
+    for (size_t i = 0; i < r->m->fields.len; i++) {
+        const ir_field *f = r->m->fields.at[i];
+        const unsigned bits = e.at[i * 4 + IR_DATA];
+        if (!is_plain_scalar(f))
+            continue;
+        if (reads && (bits & EFFECT_READ))
+            vec_push(&r->reads, access_of_call(at, f, IR_DATA, EFFECT_READ));
+        if (!reads && (bits & (EFFECT_STORE | EFFECT_ACCUM)))
+            vec_push(&r->writes, access_of_call(at, f, IR_DATA, bits & EFFECT_STORE ? EFFECT_STORE : EFFECT_ACCUM));
+    }
+    effects_free(&e);
+}
+
+static const ir_op *primal_of(const rules *r, const ir_op *op)
+{
+    const ir_op *o = op->origin;
+    while (o && o->origin)
+        o = o->origin;
+    return o && o->region->func == r->kernel ? o : NULL;
+}
+
+static void collect_needed(ir_op *op, void *ctx)
+{
+    rules *r = ctx;
+    if (op->code != OP_CALL && (op->code != OP_LOAD || op->attr.plane != IR_DATA))
+        return;
+    const ir_op *primal = primal_of(r, op);
+    if (!primal || r->needed[primal->pos])
+        return;
+    r->needed[primal->pos] = true;
+    if (op->code == OP_CALL) {
+        collect_call(r, primal, op, true);
+        return;
+    }
+    assert(primal->code == OP_LOAD && primal->attr.field == op->attr.field);
+    vec_push(&r->reads, access_of_op(r->m, primal));
+}
+
+static void collect_primal(ir_op *op, void *ctx)
+{
+    rules *r = ctx;
+    if (op->code == OP_CALL) {
+        collect_call(r, op, op, false);
+    } else if (op->code == OP_LOAD || op->code == OP_STORE || op->code == OP_ACCUM) {
+        const access a = access_of_op(r->m, op);
+        vec_push(&r->all, a);
+        if (op->code != OP_LOAD && op->attr.plane == IR_DATA)
+            vec_push(&r->writes, a);
+    }
+}
+
+/* ---- needed reads against later writes ---- */
+
+/* Whether w provably overwrites, after it, what `read` has read. */
+static bool overwrites(const rules *r, const access *read, const access *w)
+{
+    const overlap o = overlap_of(r->m, read, w);
+    if (!o.provable)
+        return false;
+    for (int i = 0, step = 0; i < o.nloops; i++) {
+        const common_loop *c = &o.loops[i];
+        while (o.a.at[step].op != c->op)
+            step++;
+        if (c->op->code == OP_TASK) {
+            if (!c->fixed || c->delta != 0)
+                return false; /* between iterations: a race, if anything */
+            continue;
+        }
+        if (c->fixed && c->delta < 0)
+            return false;
+        if ((c->fixed && c->delta == 0) || (!c->fixed && loop_runs_at_most(c->op, c->dim, 1)))
+            continue;
+        if (c->fixed && loop_runs_at_most(c->op, c->dim, c->delta))
+            return false;
+        return path_is_unconditional(&o.b, step + 1) && path_is_unconditional(&o.a, step + 1);
+    }
+    const int last = o.ncommon - 1;
+    if (last >= 0 && o.a.at[last].region != o.b.at[last].region) {
+        const ir_op *op = o.a.at[last].op; /* of a loop, the condition runs before the body */
+        return op->code == OP_LOOP && o.a.at[last].region == op->regions[1] && path_is_unconditional(&o.b, o.ncommon);
+    }
+    return read->op->pos < w->op->pos && path_is_unconditional(&o.b, o.ncommon);
+}
+
+typedef struct reason {
+    const ir_value *v;
+    char text[96];
+    src_loc loc;
+    bool found;
+} reason;
+
+/* What becomes of a value that the adjoint needs: the first use for which a derivative reads it. */
+static void find_reason(ir_op *op, void *ctx)
+{
+    reason *why = ctx;
+    for (int k = 0; k < op->nargs && !why->found; k++) {
+        if (op->args[k] != why->v)
+            continue;
+        const char *what = NULL;
+        const bool memory = op->code == OP_LOAD || op->code == OP_STORE || op->code == OP_ACCUM;
+        if (memory && k < op->attr.field->ndim)
+            what = "a subscript";
+        else if (op->code == OP_IF)
+            what = "a condition";
+        else if (op->code == OP_LOOP && op->attr.bounded && k < 2)
+            what = "a loop's bound";
+        else if (op->code == OP_TASK && k < 2 * op->attr.ndim)
+            what = "a loop's bound";
+        else if (op->code == OP_CALL)
+            what = "an argument of a function";
+        if (op_is_pure_table(op->code)) {
+            unsigned needs = 0;
+            for (int j = 0; j < op->nargs; j++)
+                if (scalar_is_float(op->res[0]->type) && !ir_is_const(op->args[j]) && !op_zero_derivative(op->code, j) &&
+                    !op_not_differentiable(op->code, j))
+                    needs |= rule_needs(op->code, j);
+            if (!(needs & (1u << k)) && !(needs & 8u))
+                continue;
+            why->found = true;
+            why->loc = op->loc;
+            snprintf(why->text, sizeof why->text, "an operand of '%s'", op_name(op->code));
+        } else if (what) {
+            why->found = true;
+            why->loc = op->loc;
+            snprintf(why->text, sizeof why->text, "%s", what);
+        }
+    }
+}
+
+static reason reason_of(const rules *r, const access *read)
+{
+    reason why = {.v = read->op->nres ? read->op->res[0] : NULL};
+    for (int depth = 0; why.v && depth < 8 && !why.found; depth++) {
+        ir_walk(r->kernel->body, find_reason, &why);
+        if (why.found)
+            break;
+        /* Not itself an operand of anything non-linear: follow the first pure operation that uses it. */
+        const ir_value *next = NULL;
+        for (const ir_op *op = why.v->def ? why.v->def->next : NULL; op && !next; op = op->next)
+            for (int k = 0; k < op->nargs; k++)
+                if (op->args[k] == why.v && op_is_pure_table(op->code))
+                    next = op->res[0];
+        why.v = next;
+    }
+    return why;
+}
+
+static void report_overwritten(rules *r, const access *read, const access *w)
+{
+    diag_sink *d = r->m->diag;
+    const char *name = w->field->name;
+    r->reported[w->op->pos] = true;
+    diag(d, span_at(w->op->loc), DIAG_READ_OVERWRITTEN, name, r->kernel->name);
+    const reason why = reason_of(r, read);
+    if (why.found)
+        diag_note(d, span_at(read->op->loc), "'%s' is read here; the adjoint needs this value: it is %s in line %u", name, why.text, why.loc.line);
+    else
+        diag_note(d, span_at(read->op->loc), "'%s' is read here, and the adjoint needs this value", name);
+    diag_note(d, span_at(w->field->loc), "write to another field, or give '%s' a dimension for time, so that the value stays", name);
+    diag_note(d, span_at(r->kernel->loc), "or write 'derive(jvp)' on kernel '%s' if it is never to be reversed", r->kernel->name);
+}
+
+static void check_needed(rules *r)
+{
+    for (size_t i = 0; i < r->reads.len; i++)
+        for (size_t k = 0; k < r->writes.len; k++)
+            if (!access_apart(&r->reads.at[i], &r->writes.at[k]) && !r->reported[r->writes.at[k].op->pos] &&
+                overwrites(r, &r->reads.at[i], &r->writes.at[k]))
+                report_overwritten(r, &r->reads.at[i], &r->writes.at[k]);
+}
+
+/* ---- iterations of one task against each other ---- */
+
+/* The dimension of the task in which a and b provably meet from different iterations, or -1. */
+static int meets(const rules *r, const access *a, const access *b)
+{
+    const overlap o = overlap_of(r->m, a, b);
+    int found = -1, task = 0;
+    while (o.provable && o.a.at[task].op->code != OP_TASK)
+        task++;
+    if (!o.provable || !path_is_unconditional(&o.a, task + 1) || !path_is_unconditional(&o.b, task + 1))
+        return -1;
+    for (int i = 0; i < o.nloops; i++) {
+        const common_loop *c = &o.loops[i];
+        if (c->op->code != OP_TASK) {
+            if (found < 0 && c->fixed && c->delta != 0)
+                return -1; /* another run of the task, or the loop inside it: then found is set */
+            continue;
+        }
+        const int64_t distance = c->fixed ? llabs(c->delta) : 1;
+        if (found < 0 && distance != 0 && !loop_runs_at_most(c->op, c->dim, distance))
+            found = c->dim;
+        else if (c->fixed && c->delta != 0 && loop_runs_at_most(c->op, c->dim, distance))
+            return -1;
+    }
+    return found;
+}
+
+static const char *verb(unsigned kind)
+{
+    return kind == EFFECT_READ ? "reads" : kind == EFFECT_STORE ? "stores into" : "adds to";
+}
+
+static const char *plane_name(const rules *r, const access *a)
+{
+    static const char *const suffix[] = {"", ".grad", ".dual", ".grad.dual"};
+    return arena_printf(r->m->mem, "%s%s", a->field->name, suffix[a->plane]);
+}
+
+static void report_race(rules *r, const access *a, const access *b)
+{
+    diag_sink *d = r->m->diag;
+    r->reported[b->op->pos] = true;
+    if (a->op == b->op) {
+        diag(d, span_at(b->op->loc), DIAG_RACE_STORE, plane_name(r, b));
+        diag_note(d, span_at(b->op->loc), "iterations are unordered: use the loop's index in the subscripts, '+=' to add up, or 'serial for'");
+        return;
+    }
+    diag(d, span_at(b->op->loc), DIAG_RACE_TOUCH, verb(b->kind), plane_name(r, b), verb(a->kind));
+    diag_note(d, span_at(a->op->loc), "the other access is here");
+    diag_note(d, span_at(b->op->loc), "iterations are unordered: use another field or another loop for one of the two, or 'serial for'");
+}
+
+static const ir_op *task_of(const ir_op *op)
+{
+    while (op && op->code != OP_TASK)
+        op = op->region->parent;
+    return op;
+}
+
+static bool same_subscripts(const access *a, const access *b)
+{
+    if (a->field != b->field || a->plane != b->plane || a->kind != b->kind || a->op->region != b->op->region)
+        return false;
+    for (int k = 0; k < a->nsub; k++)
+        if (a->op->args[k] != b->op->args[k])
+            return false;
+    return true;
+}
+
+/* Accesses of [from, to) belong to one task. Repeated ones are dropped first, so that long bodies stay cheap. */
+static void check_task(rules *r, size_t from, size_t to)
+{
+    VEC(const access *) list = {0};
+    for (size_t i = from; i < to; i++) {
+        const access *a = &r->all.at[i];
+        bool again = false;
+        for (size_t k = list.len; k-- > 0 && list.len - k < 64 && !again;)
+            again = same_subscripts(list.at[k], a);
+        if (!again)
+            vec_push(&list, a);
+    }
+    for (size_t i = 0; i < list.len; i++) {
+        const access *b = list.at[i];
+        for (size_t k = 0; k < list.len && b->kind != EFFECT_READ && !r->reported[b->op->pos]; k++) {
+            const access *a = list.at[k];
+            const bool both_add = a->kind == EFFECT_ACCUM && b->kind == EFFECT_ACCUM;
+            /* Of two writes the later one is named; a store meets itself. */
+            const bool earlier = a->kind == EFFECT_READ || k <= i;
+            if (!both_add && earlier && (a != b || b->kind == EFFECT_STORE) && !access_apart(a, b) && meets(r, a, b) >= 0)
+                report_race(r, a, b);
+        }
+    }
+    vec_free(&list);
+}
+
+static void check_races(rules *r)
+{
+    for (size_t i = 0; i < r->all.len;) {
+        const ir_op *task = task_of(r->all.at[i].op);
+        size_t end = i + 1;
+        while (end < r->all.len && task_of(r->all.at[end].op) == task)
+            end++;
+        if (task)
+            check_task(r, i, end);
+        i = end;
+    }
+}
+
+bool pass_rules(ir_func *kernel)
+{
+    rules r = {.kernel = kernel, .m = kernel->module};
+    const int errors = diag_error_count(r.m->diag);
+    ir_walk(kernel->body, number, &r);
+    r.needed = xmalloc((size_t)r.npos + 1);
+    r.reported = xmalloc((size_t)r.npos + 1);
+    memset(r.needed, 0, (size_t)r.npos + 1);
+    memset(r.reported, 0, (size_t)r.npos + 1);
+    ir_walk(kernel->body, collect_primal, &r);
+    check_races(&r);
+    if (kernel->grad) {
+        ir_walk(kernel->grad->body, collect_needed, &r);
+        check_needed(&r);
+    }
+    free(r.needed);
+    free(r.reported);
+    vec_free(&r.reads);
+    vec_free(&r.writes);
+    vec_free(&r.all);
+    return diag_error_count(r.m->diag) == errors;
+}
