@@ -166,6 +166,7 @@ void slots_restore(const slots *s);
 void slots_set(const slots *s, ir_value *const *values);
 ir_value *slot_get(lower *l, const slots *s, int i);
 ir_value **slot_values(lower *l, const slots *s);
+/* For values that are made for the slots: results and parameters. */
 void slots_name(const slots *s, ir_value *const *values);
 
 /* ---- expressions, statements ---- */

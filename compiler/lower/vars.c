@@ -269,5 +269,5 @@ ir_value **slot_values(lower *l, const slots *s)
 void slots_name(const slots *s, ir_value *const *values)
 {
     for (int i = 0; i < s->n; i++)
-        name_value(values[i], s->var[i]->names[s->comp[i]]);
+        values[i]->name = s->var[i]->names[s->comp[i]];
 }
