@@ -261,6 +261,8 @@ ir_value *ir_const_i(ir_builder *b, scalar type, int64_t x);
 ir_value *ir_const_f(ir_builder *b, scalar type, double x);
 ir_value *ir_zero(ir_builder *b, scalar type); /* of SC_PTR: the null buffer (emitted as NULL) */
 bool ir_is_const(const ir_value *v);
+/* x brought into the range of an integer type (or bool) by wrapping, as constants hold it. */
+int64_t ir_wrap_int(scalar type, int64_t x);
 /* A pure operation of ops.def; the result type follows from the table. Folds nothing. */
 ir_value *ir_op1(ir_builder *b, ir_opcode code, ir_value *a);
 ir_value *ir_op2(ir_builder *b, ir_opcode code, ir_value *a, ir_value *c);
@@ -323,6 +325,8 @@ ir_op *ir_clone_op(ir_builder *b, const ir_op *op, ir_map *map);
 /* Clones the operations of r, without its yield, at b. */
 void ir_clone_region_ops(ir_builder *b, const ir_region *r, ir_map *map);
 ir_func *ir_clone_func(const ir_func *f, const char *name);
+/* Replaces every use in f of a value that the map has an entry for, following chains, in one sweep. */
+void ir_rewrite_uses(ir_func *f, ir_map *map);
 
 /* ---- printer and verifier ---- */
 

@@ -1,0 +1,437 @@
+/* Making and unlinking operations, regions and values. */
+#include <assert.h>
+#include <string.h>
+
+#include "ir/ops.h"
+
+ir_module *ir_module_create(arena *mem, intern_pool *names, diag_sink *diag, const char *name)
+{
+    ir_module *m = ARENA_NEW(mem, ir_module);
+    m->mem = mem;
+    m->names = names;
+    m->diag = diag;
+    m->name = name;
+    m->real = SC_F32;
+    return m;
+}
+
+ir_func *ir_func_create(ir_module *m, ir_func_kind kind, const char *name)
+{
+    ir_func *f = ARENA_NEW(m->mem, ir_func);
+    f->module = m;
+    f->kind = kind;
+    f->name = name;
+    f->body = ir_region_create(f);
+    vec_push(&m->funcs, f);
+    return f;
+}
+
+/* ---- regions ---- */
+
+ir_region *ir_region_create(ir_func *f)
+{
+    ir_region *r = ARENA_NEW(f->module->mem, ir_region);
+    r->func = f;
+    return r;
+}
+
+static ir_value *new_value(ir_func *f, scalar type, ir_region *region, ir_op *def, int index, src_loc loc)
+{
+    ir_value *v = ARENA_NEW(f->module->mem, ir_value);
+    v->type = type;
+    v->id = f->next_value++;
+    v->region = region;
+    v->def = def;
+    v->index = index;
+    v->loc = loc;
+    return v;
+}
+
+/* Arrays of operands, results and parameters grow by doubling and never shrink; the capacity is the power of two at or above n. */
+static void *grow(arena *mem, void *old, int n, size_t size)
+{
+    if (n != 0 && (n & (n - 1)) != 0)
+        return old;
+    void *p = arena_alloc(mem, size * (size_t)(n ? 2 * n : 1));
+    if (n)
+        memcpy(p, old, size * (size_t)n);
+    return p;
+}
+
+/* Room for n entries in the sense of grow(). */
+static void *room(arena *mem, int n, size_t size)
+{
+    int cap = 1;
+    while (cap < n)
+        cap *= 2;
+    return n ? arena_alloc(mem, size * (size_t)cap) : NULL;
+}
+
+ir_value *ir_region_param(ir_region *r, scalar type, const char *name)
+{
+    r->params = grow(r->func->module->mem, r->params, r->nparams, sizeof *r->params);
+    ir_value *v = new_value(r->func, type, r, NULL, r->nparams, r->parent ? r->parent->loc : r->func->loc);
+    v->name = name;
+    r->params[r->nparams++] = v;
+    return v;
+}
+
+/* Takes entry i out of an array of values and renumbers the ones behind it. */
+static void remove_value(ir_value **at, int *n, int i, bool renumber)
+{
+    assert(i >= 0 && i < *n);
+    memmove(at + i, at + i + 1, sizeof *at * (size_t)(*n - i - 1));
+    --*n;
+    for (int k = i; renumber && k < *n; k++)
+        at[k]->index = k;
+}
+
+void ir_region_remove_param(ir_region *r, int i)
+{
+    /* grow() copies at powers of two, so a shorter array in a longer allocation is harmless */
+    remove_value(r->params, &r->nparams, i, true);
+}
+
+/* ---- operations ---- */
+
+static void link_op(ir_op *op, ir_region *r, ir_op *before)
+{
+    op->region = r;
+    op->next = before;
+    op->prev = before ? before->prev : r->last;
+    if (op->prev)
+        op->prev->next = op;
+    else
+        r->first = op;
+    if (before)
+        before->prev = op;
+    else
+        r->last = op;
+}
+
+static void unlink_op(ir_op *op)
+{
+    ir_region *r = op->region;
+    if (op->prev)
+        op->prev->next = op->next;
+    else
+        r->first = op->next;
+    if (op->next)
+        op->next->prev = op->prev;
+    else
+        r->last = op->prev;
+    op->prev = op->next = NULL;
+    op->region = NULL;
+}
+
+ir_op *ir_insert(ir_builder *b, ir_opcode code, int nargs, ir_value *const *args, int nres, const scalar *res_types, int nregions)
+{
+    arena *mem = b->func->module->mem;
+    ir_op *op = ARENA_NEW(mem, ir_op);
+    op->code = code;
+    op->loc = b->loc;
+    op->origin = b->origin;
+    op->nargs = nargs;
+    op->args = room(mem, nargs, sizeof *op->args);
+    if (nargs)
+        memcpy(op->args, args, sizeof *args * (size_t)nargs);
+    link_op(op, b->region, b->before);
+    op->nres = nres;
+    op->res = room(mem, nres, sizeof *op->res);
+    for (int i = 0; i < nres; i++)
+        op->res[i] = new_value(b->func, res_types[i], b->region, op, i, b->loc);
+    op->nregions = nregions;
+    op->regions = nregions ? ARENA_ARRAY(mem, ir_region *, nregions) : NULL;
+    for (int i = 0; i < nregions; i++)
+        ir_set_region(op, i, ir_region_create(b->func));
+    return op;
+}
+
+ir_value *ir_add_result(ir_op *op, scalar type)
+{
+    ir_func *f = op->region->func;
+    op->res = grow(f->module->mem, op->res, op->nres, sizeof *op->res);
+    op->res[op->nres] = new_value(f, type, op->region, op, op->nres, op->loc);
+    return op->res[op->nres++];
+}
+
+void ir_add_arg(ir_op *op, ir_value *v)
+{
+    op->args = grow(op->region->func->module->mem, op->args, op->nargs, sizeof *op->args);
+    op->args[op->nargs++] = v;
+}
+
+void ir_remove_arg(ir_op *op, int i)
+{
+    remove_value(op->args, &op->nargs, i, false);
+}
+
+void ir_remove_result(ir_op *op, int i)
+{
+    remove_value(op->res, &op->nres, i, true);
+}
+
+void ir_set_region(ir_op *op, int i, ir_region *r)
+{
+    assert(i >= 0 && i < op->nregions);
+    op->regions[i] = r;
+    r->parent = op;
+}
+
+void ir_remove(ir_op *op)
+{
+    unlink_op(op);
+}
+
+void ir_move(ir_op *op, ir_region *to, ir_op *before)
+{
+    if (before == op)
+        return;
+    unlink_op(op);
+    link_op(op, to, before);
+    for (int i = 0; i < op->nres; i++)
+        op->res[i]->region = to;
+}
+
+/* ---- constants and pure operations ---- */
+
+int64_t ir_wrap_int(scalar type, int64_t x)
+{
+    switch (type) {
+    case SC_BOOL:
+        return x != 0;
+    case SC_I8:
+        return (int8_t)x;
+    case SC_I16:
+        return (int16_t)x;
+    case SC_I32:
+        return (int32_t)x;
+    case SC_U8:
+        return (uint8_t)x;
+    case SC_U16:
+        return (uint16_t)x;
+    case SC_U32:
+        return (uint32_t)x;
+    default:
+        return x;
+    }
+}
+
+ir_value *ir_const_i(ir_builder *b, scalar type, int64_t x)
+{
+    assert(!scalar_is_float(type));
+    ir_op *op = ir_insert(b, OP_CONST, 0, NULL, 1, &type, 0);
+    op->attr.i = ir_wrap_int(type, x);
+    return op->res[0];
+}
+
+ir_value *ir_const_f(ir_builder *b, scalar type, double x)
+{
+    assert(scalar_is_float(type));
+    ir_op *op = ir_insert(b, OP_CONST, 0, NULL, 1, &type, 0);
+    op->attr.f = type == SC_F32 ? (double)(float)x : x;
+    return op->res[0];
+}
+
+ir_value *ir_zero(ir_builder *b, scalar type)
+{
+    return scalar_is_float(type) ? ir_const_f(b, type, 0.0) : ir_const_i(b, type, 0);
+}
+
+bool ir_is_const(const ir_value *v)
+{
+    return v->def && v->def->code == OP_CONST;
+}
+
+static ir_value *pure_op(ir_builder *b, ir_opcode code, int n, ir_value *const *args)
+{
+    scalar types[3] = {SC_NONE, SC_NONE, SC_NONE};
+    assert(op_get(code)->arity == n);
+    for (int i = 0; i < n; i++)
+        types[i] = args[i]->type;
+    scalar result = op_result_type(code, types);
+    return ir_insert(b, code, n, args, 1, &result, 0)->res[0];
+}
+
+ir_value *ir_op1(ir_builder *b, ir_opcode code, ir_value *a)
+{
+    return pure_op(b, code, 1, &a);
+}
+
+ir_value *ir_op2(ir_builder *b, ir_opcode code, ir_value *a, ir_value *c)
+{
+    return pure_op(b, code, 2, (ir_value *[]){a, c});
+}
+
+ir_value *ir_op3(ir_builder *b, ir_opcode code, ir_value *a, ir_value *c, ir_value *d)
+{
+    return pure_op(b, code, 3, (ir_value *[]){a, c, d});
+}
+
+ir_value *ir_cast(ir_builder *b, scalar to, ir_value *a)
+{
+    return a->type == to ? a : ir_insert(b, OP_CAST, 1, &a, 1, &to, 0)->res[0];
+}
+
+/* ---- memory ---- */
+
+static ir_op *field_op(ir_builder *b, ir_opcode code, ir_field *f, ir_plane p, ir_value *const *idx, ir_value *comp, ir_value *v)
+{
+    ir_value *args[10];
+    int n = 0;
+    assert(f->ndim <= 8);
+    for (int i = 0; i < f->ndim; i++)
+        args[n++] = idx[i];
+    args[n++] = comp;
+    if (v)
+        args[n++] = v;
+    ir_op *op = ir_insert(b, code, n, args, v ? 0 : 1, v ? NULL : &f->elem, 0);
+    op->attr.field = f;
+    op->attr.plane = p;
+    return op;
+}
+
+ir_value *ir_load(ir_builder *b, ir_field *f, ir_plane p, ir_value *const *idx, ir_value *comp)
+{
+    return field_op(b, OP_LOAD, f, p, idx, comp, NULL)->res[0];
+}
+
+ir_op *ir_store(ir_builder *b, ir_field *f, ir_plane p, ir_value *const *idx, ir_value *comp, ir_value *v)
+{
+    return field_op(b, OP_STORE, f, p, idx, comp, v);
+}
+
+ir_op *ir_accum(ir_builder *b, ir_field *f, ir_plane p, ir_value *const *idx, ir_value *comp, ir_value *v)
+{
+    return field_op(b, OP_ACCUM, f, p, idx, comp, v);
+}
+
+ir_value *ir_shape(ir_builder *b, ir_field *f, int dim)
+{
+    static const scalar type = SC_I64;
+    ir_op *op = ir_insert(b, OP_SHAPE, 0, NULL, 1, &type, 0);
+    op->attr.field = f;
+    op->attr.i = dim;
+    return op->res[0];
+}
+
+ir_value *ir_mparam_value(ir_builder *b, ir_mparam *p)
+{
+    ir_op *op = ir_insert(b, OP_MPARAM, 0, NULL, 1, &p->type, 0);
+    op->attr.mparam = p;
+    op->res[0]->name = p->name;
+    return op->res[0];
+}
+
+ir_value *ir_local(ir_builder *b, scalar elem, int64_t count, const char *name)
+{
+    static const scalar type = SC_PTR;
+    ir_op *op = ir_insert(b, OP_LOCAL, 0, NULL, 1, &type, 0);
+    op->attr.elem = elem;
+    op->attr.i = count;
+    op->res[0]->name = name;
+    return op->res[0];
+}
+
+scalar ir_elem_type(const ir_value *array)
+{
+    assert(array->def && array->def->code == OP_LOCAL);
+    return array->def->attr.elem;
+}
+
+ir_value *ir_lload(ir_builder *b, ir_value *array, ir_value *idx)
+{
+    scalar type = ir_elem_type(array);
+    return ir_insert(b, OP_LLOAD, 2, (ir_value *[]){array, idx}, 1, &type, 0)->res[0];
+}
+
+ir_op *ir_lstore(ir_builder *b, ir_value *array, ir_value *idx, ir_value *v)
+{
+    return ir_insert(b, OP_LSTORE, 3, (ir_value *[]){array, idx, v}, 0, NULL, 0);
+}
+
+ir_op *ir_yield(ir_builder *b, int n, ir_value *const *vals)
+{
+    return ir_insert(b, OP_YIELD, n, vals, 0, NULL, 0);
+}
+
+/* ---- structured operations ---- */
+
+ir_op *ir_if(ir_builder *b, ir_value *cond, int nres, const scalar *types)
+{
+    return ir_insert(b, OP_IF, 1, &cond, nres, types, 2);
+}
+
+ir_op *ir_loop(ir_builder *b, ir_value *lo, ir_value *hi, bool cond, int ncarried, ir_value *const *init)
+{
+    static const scalar count = SC_I64;
+    assert((lo == NULL) == (hi == NULL));
+    ir_op *op = ir_insert(b, OP_LOOP, lo ? 2 : 0, (ir_value *[]){lo, hi}, 0, NULL, cond ? 2 : 1);
+    op->attr.bounded = lo != NULL;
+    op->attr.cond = cond;
+    if (lo)
+        ir_region_param(op->regions[0], SC_I64, NULL);
+    for (int i = 0; i < ncarried; i++) {
+        ir_add_arg(op, init[i]);
+        ir_add_result(op, init[i]->type);
+        for (int r = 0; r < op->nregions; r++)
+            ir_region_param(op->regions[r], init[i]->type, init[i]->name);
+    }
+    if (cond)
+        ir_add_result(op, count);
+    return op;
+}
+
+ir_op *ir_task(ir_builder *b, int ndim, ir_value *const *lo, ir_value *const *hi, int nred, const ir_reduction *reds, ir_value *const *init)
+{
+    arena *mem = b->func->module->mem;
+    ir_op *op = ir_insert(b, OP_TASK, 0, NULL, 0, NULL, 1);
+    op->attr.ndim = ndim;
+    op->attr.nreductions = nred;
+    op->attr.reductions = nred ? ARENA_ARRAY(mem, ir_reduction, nred) : NULL;
+    for (int i = 0; i < ndim; i++) {
+        ir_add_arg(op, lo[i]);
+        ir_add_arg(op, hi[i]);
+        ir_region_param(op->regions[0], SC_I64, NULL);
+    }
+    for (int r = 0, k = 0; r < nred; r++) {
+        op->attr.reductions[r] = reds[r];
+        for (int end = k + 1 + reds[r].companions; k < end; k++) {
+            ir_add_arg(op, init[k]);
+            ir_add_result(op, init[k]->type);
+        }
+    }
+    return op;
+}
+
+ir_op *ir_call(ir_builder *b, ir_func *callee, int nargs, ir_value *const *args)
+{
+    ir_op *op = ir_insert(b, OP_CALL, nargs, args, callee->nresults, callee->results, 0);
+    op->attr.callee = callee;
+    return op;
+}
+
+int ir_loop_first_init(const ir_op *loop)
+{
+    return loop->attr.bounded ? 2 : 0;
+}
+
+int ir_loop_first_param(const ir_op *loop)
+{
+    return loop->attr.bounded ? 1 : 0;
+}
+
+int ir_loop_ncarried(const ir_op *loop)
+{
+    return loop->nargs - ir_loop_first_init(loop);
+}
+
+int ir_task_first_init(const ir_op *task)
+{
+    return 2 * task->attr.ndim;
+}
+
+ir_op *ir_yield_of(const ir_region *r)
+{
+    return r->last && r->last->code == OP_YIELD ? r->last : NULL;
+}

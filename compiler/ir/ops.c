@@ -1,0 +1,91 @@
+#include "ir/ops.h"
+
+#include <assert.h>
+#include <string.h>
+
+static const op_info pure_ops[OP_PURE_COUNT] = {
+#define FN true
+#define NO false
+#define OP(id, name, arity, user, operands, result, prec, cost, c_float, c_int, da, db, dc, domain) \
+    [OP_##id] = {name, arity, user, OPERANDS_##operands, RESULT_##result, prec, cost, c_float, c_int, {da, db, dc}, domain},
+#include "ir/ops.def"
+#undef OP
+#undef NO
+#undef FN
+};
+
+static const char *const struct_names[OP_COUNT - OP_PURE_COUNT] = {
+#define SOP(id, name, effect) name,
+#include "ir/struct_ops.def"
+#undef SOP
+};
+
+bool op_is_pure_table(ir_opcode code)
+{
+    return code < OP_PURE_COUNT;
+}
+
+const op_info *op_get(ir_opcode code)
+{
+    assert(op_is_pure_table(code));
+    return &pure_ops[code];
+}
+
+const char *op_name(ir_opcode code)
+{
+    return op_is_pure_table(code) ? pure_ops[code].name : struct_names[code - OP_PURE_COUNT];
+}
+
+ir_opcode op_find_user(const char *name)
+{
+    for (int i = 0; i < OP_PURE_COUNT; i++)
+        if (pure_ops[i].user && strcmp(pure_ops[i].name, name) == 0)
+            return (ir_opcode)i;
+    return OP_COUNT;
+}
+
+bool op_admits(ir_opcode code, int k, scalar t)
+{
+    const op_info *op = op_get(code);
+    if (k < 0 || k >= op->arity || t == SC_NONE)
+        return false;
+    switch (op->operands) {
+    case OPERANDS_F:
+        return scalar_is_float(t);
+    case OPERANDS_I:
+        return scalar_is_int(t);
+    case OPERANDS_N:
+        return scalar_is_float(t) || scalar_is_int(t);
+    case OPERANDS_L:
+        return t == SC_BOOL || scalar_is_int(t);
+    case OPERANDS_B:
+        return t == SC_BOOL;
+    case OPERANDS_FI:
+        return k == 0 ? scalar_is_float(t) : scalar_is_int(t);
+    case OPERANDS_BAA: /* pointers too: a saved-value buffer may be chosen */
+        return k == 0 ? t == SC_BOOL : true;
+    case OPERANDS_A:
+    case OPERANDS_X:
+        return t != SC_PTR;
+    }
+    return false;
+}
+
+scalar op_result_type(ir_opcode code, const scalar *operands)
+{
+    const op_info *op = op_get(code);
+    assert(op->result != RESULT_X);
+    if (op->result == RESULT_B)
+        return SC_BOOL;
+    return op->operands == OPERANDS_FI ? operands[0] : operands[op->arity - 1];
+}
+
+bool op_zero_derivative(ir_opcode code, int k)
+{
+    return strcmp(op_get(code)->d[k], "0") == 0;
+}
+
+bool op_not_differentiable(ir_opcode code, int k)
+{
+    return strcmp(op_get(code)->d[k], "!") == 0;
+}

@@ -1,0 +1,375 @@
+/* The verifier: what every pass must leave intact. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ir/ops.h"
+
+typedef struct verifier {
+    const ir_func *func;
+    const char *pass;
+    bool *seen;    /* by value id: an id may be defined once */
+    bool *visible; /* by value id: defined before this point in this or an enclosing region */
+    bool in_task;
+} verifier;
+
+__attribute__((format(printf, 3, 4))) static bool fault(const verifier *v, const ir_op *op, const char *fmt, ...)
+{
+    fprintf(stderr, "internal error: invalid IR after pass '%s' in '%s'", v->pass, v->func->name);
+    if (op) {
+        fprintf(stderr, ", operation '%s'", op_name(op->code));
+        if (op->nres && op->res[0])
+            fprintf(stderr, " (%%%" PRIu32 ")", op->res[0]->id);
+        if (op->loc.line)
+            fprintf(stderr, " at %" PRIu32 ":%u", op->loc.line, (unsigned)op->loc.col);
+    }
+    fputs(": ", stderr);
+    va_list ap;
+    va_start(ap, fmt);
+    vfprintf(stderr, fmt, ap);
+    va_end(ap);
+    fputc('\n', stderr);
+    return false;
+}
+
+static bool define(verifier *v, const ir_op *op, const ir_value *x)
+{
+    if (x->id >= v->func->next_value)
+        return fault(v, op, "value %%%" PRIu32 " has an id of another function", x->id);
+    if (v->seen[x->id])
+        return fault(v, op, "value %%%" PRIu32 " is defined twice", x->id);
+    if (x->type == SC_NONE)
+        return fault(v, op, "value %%%" PRIu32 " has no type", x->id);
+    v->seen[x->id] = v->visible[x->id] = true;
+    return true;
+}
+
+/* ---- one operation ---- */
+
+static bool expect_type(const verifier *v, const ir_op *op, const ir_value *x, scalar t, const char *what)
+{
+    if (x->type != t)
+        return fault(v, op, "%s %%%" PRIu32 " is %s, not %s", what, x->id, scalar_name(x->type), scalar_name(t));
+    return true;
+}
+
+static bool expect_shape(const verifier *v, const ir_op *op, int nargs, int nres, int nregions)
+{
+    if (op->nargs != nargs || op->nres != nres || op->nregions != nregions)
+        return fault(v, op, "has %d operands, %d results, %d regions; expected %d, %d, %d", op->nargs, op->nres, op->nregions, nargs, nres, nregions);
+    return true;
+}
+
+static bool check_pure(const verifier *v, const ir_op *op)
+{
+    const op_info *info = op_get(op->code);
+    if (!expect_shape(v, op, info->arity, 1, 0))
+        return false;
+    scalar types[3] = {SC_NONE, SC_NONE, SC_NONE}, common = SC_NONE;
+    for (int i = 0; i < op->nargs; i++) {
+        types[i] = op->args[i]->type;
+        if (!op_admits(op->code, i, types[i]))
+            return fault(v, op, "operand %d is of type %s", i, scalar_name(types[i]));
+        bool shared = info->operands != OPERANDS_FI && !(info->operands == OPERANDS_BAA && i == 0);
+        if (shared && common != SC_NONE && types[i] != common)
+            return fault(v, op, "operands of types %s and %s", scalar_name(common), scalar_name(types[i]));
+        if (shared)
+            common = types[i];
+    }
+    if (info->result == RESULT_X)
+        return op->res[0]->type != SC_PTR || fault(v, op, "cast to a pointer");
+    return expect_type(v, op, op->res[0], op_result_type(op->code, types), "result");
+}
+
+static bool check_field_op(const verifier *v, const ir_op *op)
+{
+    const ir_field *f = op->attr.field;
+    bool load = op->code == OP_LOAD;
+    if (!f)
+        return fault(v, op, "no field");
+    if (!expect_shape(v, op, f->ndim + (load ? 1 : 2), load ? 1 : 0, 0))
+        return false;
+    for (int i = 0; i <= f->ndim; i++)
+        if (!expect_type(v, op, op->args[i], SC_I64, "subscript"))
+            return false;
+    const ir_value *comp = op->args[f->ndim];
+    if (ir_is_const(comp) && (comp->def->attr.i < 0 || comp->def->attr.i >= ir_field_ncomp(f)))
+        return fault(v, op, "component %" PRId64 " of '%s', which has %d", comp->def->attr.i, f->name, ir_field_ncomp(f));
+    if (op->attr.plane != IR_DATA && !scalar_is_float(f->elem))
+        return fault(v, op, "derivative plane of '%s', which is of type %s", f->name, scalar_name(f->elem));
+    if ((op->attr.plane == IR_GRAD || op->attr.plane == IR_GRAD_DUAL) && !f->grad)
+        return fault(v, op, "'%s' has no gradient", f->name);
+    return expect_type(v, op, load ? op->res[0] : op->args[f->ndim + 1], f->elem, load ? "result" : "value");
+}
+
+static bool check_array_op(const verifier *v, const ir_op *op)
+{
+    bool load = op->code == OP_LLOAD;
+    if (!expect_shape(v, op, load ? 2 : 3, load ? 1 : 0, 0))
+        return false;
+    if (!op->args[0]->def || op->args[0]->def->code != OP_LOCAL)
+        return fault(v, op, "%%%" PRIu32 " is not a local array", op->args[0]->id);
+    return expect_type(v, op, op->args[1], SC_I64, "subscript") &&
+           expect_type(v, op, load ? op->res[0] : op->args[2], op->args[0]->def->attr.elem, load ? "result" : "value");
+}
+
+static bool check_stack_op(const verifier *v, const ir_op *op)
+{
+    switch (op->code) {
+    case OP_STK_MARK:
+        return expect_shape(v, op, 0, 1, 0) && expect_type(v, op, op->res[0], SC_PTR, "result");
+    case OP_STK_RELEASE:
+        return expect_shape(v, op, 1, 0, 0) && expect_type(v, op, op->args[0], SC_PTR, "mark");
+    case OP_STK_ALLOC:
+        return expect_shape(v, op, 1, 1, 0) && expect_type(v, op, op->args[0], SC_I64, "count") && expect_type(v, op, op->res[0], SC_PTR, "result") &&
+               (op->attr.layout || fault(v, op, "no layout"));
+    default:
+        break;
+    }
+    bool load = op->code == OP_STK_LOAD;
+    if (!expect_shape(v, op, load ? 2 : 3, load ? 1 : 0, 0))
+        return false;
+    const ir_layout *l = op->attr.layout;
+    if (!l || op->attr.i < 0 || op->attr.i >= l->n)
+        return fault(v, op, "slot %" PRId64 " is not in the layout", op->attr.i);
+    return expect_type(v, op, op->args[0], SC_PTR, "buffer") && expect_type(v, op, op->args[1], SC_I64, "subscript") &&
+           expect_type(v, op, load ? op->res[0] : op->args[2], l->types[op->attr.i], load ? "result" : "value");
+}
+
+/* A region must yield n values of the types of `like`. */
+static bool check_yield(const verifier *v, const ir_op *op, const ir_region *r, ir_value *const *like, int n, const char *what)
+{
+    const ir_op *y = ir_yield_of(r);
+    if (!y)
+        return fault(v, op, "%s does not end in yield", what);
+    if (y->nargs != n)
+        return fault(v, op, "%s yields %d values, not %d", what, y->nargs, n);
+    for (int i = 0; i < n; i++)
+        if (y->args[i]->type != like[i]->type)
+            return fault(v, op, "%s yields %s as value %d, not %s", what, scalar_name(y->args[i]->type), i, scalar_name(like[i]->type));
+    return true;
+}
+
+static bool check_if(const verifier *v, const ir_op *op)
+{
+    if (!expect_shape(v, op, 1, op->nres, 2) || !expect_type(v, op, op->args[0], SC_BOOL, "condition"))
+        return false;
+    if (op->regions[0]->nparams || op->regions[1]->nparams)
+        return fault(v, op, "a branch has parameters");
+    return check_yield(v, op, op->regions[0], op->res, op->nres, "then branch") && check_yield(v, op, op->regions[1], op->res, op->nres, "else branch");
+}
+
+/* The operands at args must have the types of params and of results. */
+static bool check_carried(const verifier *v, const ir_op *op, ir_value *const *args, int n, const ir_region *r, int first_param)
+{
+    if (r->nparams != first_param + n)
+        return fault(v, op, "a region has %d parameters, not %d", r->nparams, first_param + n);
+    for (int i = 0; i < n; i++)
+        if (r->params[first_param + i]->type != args[i]->type || op->res[i]->type != args[i]->type)
+            return fault(v, op, "carried value %d: %s in, %s inside, %s out", i, scalar_name(args[i]->type),
+                         scalar_name(r->params[first_param + i]->type), scalar_name(op->res[i]->type));
+    return true;
+}
+
+static bool check_loop(const verifier *v, const ir_op *op)
+{
+    const ir_attr *a = &op->attr;
+    int first = ir_loop_first_init(op), n = op->nargs - first;
+    if (n < 0 || (!a->bounded && !a->cond))
+        return fault(v, op, "a loop needs bounds or a condition");
+    if (!expect_shape(v, op, first + n, n + (a->cond ? 1 : 0), a->cond ? 2 : 1))
+        return false;
+    if (!check_carried(v, op, op->args + first, n, op->regions[0], a->bounded ? 1 : 0))
+        return false;
+    if (a->bounded && (!expect_type(v, op, op->args[0], SC_I64, "lower bound") || !expect_type(v, op, op->args[1], SC_I64, "upper bound") ||
+                       !expect_type(v, op, op->regions[0]->params[0], SC_I64, "index")))
+        return false;
+    if (a->cond) {
+        if (!check_carried(v, op, op->args + first, n, op->regions[1], 0) || !expect_type(v, op, op->res[n], SC_I64, "trip count"))
+            return false;
+        const ir_op *y = ir_yield_of(op->regions[1]);
+        if (!y || y->nargs != 1 || y->args[0]->type != SC_BOOL)
+            return fault(v, op, "the condition region must yield one bool");
+    }
+    return check_yield(v, op, op->regions[0], op->res, n, "body");
+}
+
+static bool check_task(const verifier *v, const ir_op *op)
+{
+    const ir_attr *a = &op->attr;
+    int n = 0;
+    for (int i = 0; i < a->nreductions; i++) {
+        if (a->reductions[i].companions < 0 || (a->reductions[i].kind == IR_RED_ADD && a->reductions[i].companions))
+            return fault(v, op, "reduction %d cannot have %d companions", i, a->reductions[i].companions);
+        n += 1 + a->reductions[i].companions;
+    }
+    if (a->ndim < 1)
+        return fault(v, op, "a task needs a dimension");
+    if (v->in_task)
+        return fault(v, op, "a task inside a task");
+    if (!expect_shape(v, op, 2 * a->ndim + n, n, 1))
+        return false;
+    const ir_region *body = op->regions[0];
+    int nparams = a->ndim + (a->rows ? 1 : 0);
+    if (body->nparams != nparams)
+        return fault(v, op, "the body has %d parameters, not %d", body->nparams, nparams);
+    for (int i = 0; i < 2 * a->ndim; i++)
+        if (!expect_type(v, op, op->args[i], SC_I64, "bound"))
+            return false;
+    for (int i = 0; i < nparams; i++)
+        if (!expect_type(v, op, body->params[i], SC_I64, "index"))
+            return false;
+    for (int i = 0; i < n; i++)
+        if (!expect_type(v, op, op->res[i], op->args[2 * a->ndim + i]->type, "result"))
+            return false;
+    return check_yield(v, op, body, op->res, n, "body");
+}
+
+static bool check_call(const verifier *v, const ir_op *op)
+{
+    const ir_func *c = op->attr.callee;
+    if (!c)
+        return fault(v, op, "no callee");
+    if (!expect_shape(v, op, c->body->nparams, c->nresults, 0))
+        return false;
+    for (int i = 0; i < op->nargs; i++)
+        if (!expect_type(v, op, op->args[i], c->body->params[i]->type, "argument"))
+            return false;
+    for (int i = 0; i < op->nres; i++)
+        if (!expect_type(v, op, op->res[i], c->results[i], "result"))
+            return false;
+    return true;
+}
+
+static bool check_assert_print(const verifier *v, const ir_op *op)
+{
+    if (!op->attr.text)
+        return fault(v, op, "no text");
+    if (op->nres || op->nregions)
+        return fault(v, op, "has results or regions");
+    return op->code == OP_PRINT || (expect_shape(v, op, 1, 0, 0) && expect_type(v, op, op->args[0], SC_BOOL, "condition"));
+}
+
+static bool check_op(const verifier *v, const ir_op *op)
+{
+    if (op_is_pure_table(op->code))
+        return check_pure(v, op);
+    switch (op->code) {
+    case OP_CONST:
+        return expect_shape(v, op, 0, 1, 0) &&
+               (scalar_is_float(op->res[0]->type) || ir_wrap_int(op->res[0]->type, op->attr.i) == op->attr.i || fault(v, op, "value out of range"));
+    case OP_MPARAM:
+        return expect_shape(v, op, 0, 1, 0) && (op->attr.mparam || fault(v, op, "no parameter")) &&
+               expect_type(v, op, op->res[0], op->attr.mparam->type, "result");
+    case OP_SHAPE:
+        return expect_shape(v, op, 0, 1, 0) && expect_type(v, op, op->res[0], SC_I64, "result") && (op->attr.field || fault(v, op, "no field")) &&
+               ((op->attr.i >= 0 && op->attr.i < op->attr.field->ndim) || fault(v, op, "'%s' has no dimension %" PRId64, op->attr.field->name, op->attr.i));
+    case OP_LOAD:
+    case OP_STORE:
+    case OP_ACCUM:
+        return check_field_op(v, op);
+    case OP_LOCAL:
+        return expect_shape(v, op, 0, 1, 0) && expect_type(v, op, op->res[0], SC_PTR, "result") &&
+               (op->attr.i > 0 || fault(v, op, "an array of %" PRId64 " elements", op->attr.i));
+    case OP_LLOAD:
+    case OP_LSTORE:
+        return check_array_op(v, op);
+    case OP_IF:
+        return check_if(v, op);
+    case OP_LOOP:
+        return check_loop(v, op);
+    case OP_TASK:
+        return check_task(v, op);
+    case OP_CALL:
+        return check_call(v, op);
+    case OP_YIELD:
+        return expect_shape(v, op, op->nargs, 0, 0);
+    case OP_ASSERT:
+    case OP_PRINT:
+        return check_assert_print(v, op);
+    case OP_STK_MARK:
+    case OP_STK_RELEASE:
+    case OP_STK_ALLOC:
+    case OP_STK_STORE:
+    case OP_STK_LOAD:
+        return check_stack_op(v, op);
+    default:
+        return fault(v, op, "unknown operation %d", (int)op->code);
+    }
+}
+
+/* ---- structure ---- */
+
+static bool check_links(const verifier *v, const ir_region *r, const ir_op *op)
+{
+    if (op->region != r)
+        return fault(v, op, "stands in a region that it does not know");
+    if ((op->next ? op->next->prev : r->last) != op || (op->prev ? op->prev->next : r->first) != op)
+        return fault(v, op, "the list of operations is broken here");
+    if (op->code == OP_YIELD ? op->next != NULL : op->next == NULL)
+        return fault(v, op, op->next ? "yield in the middle of a region" : "a region that does not end in yield");
+    for (int i = 0; i < op->nargs; i++)
+        if (!op->args[i])
+            return fault(v, op, "operand %d is missing", i);
+    for (int i = 0; i < op->nargs; i++)
+        if (op->args[i]->id >= v->func->next_value || !v->visible[op->args[i]->id])
+            return fault(v, op, "operand %d, %%%" PRIu32 ", is not defined before or not visible", i, op->args[i]->id);
+    for (int i = 0; i < op->nres; i++)
+        if (op->res[i]->def != op || op->res[i]->index != i || op->res[i]->region != r)
+            return fault(v, op, "result %d does not know where it is defined", i);
+    return true;
+}
+
+static bool check_region(verifier *v, const ir_region *r, const ir_op *parent)
+{
+    bool ok = true;
+    if (r->parent != parent || r->func != v->func)
+        return fault(v, parent, "a region does not know its parent");
+    for (int i = 0; i < r->nparams; i++) {
+        if (r->params[i]->region != r || r->params[i]->def || r->params[i]->index != i)
+            return fault(v, parent, "region parameter %d does not know its region", i);
+        if (!define(v, parent, r->params[i]))
+            return false;
+    }
+    if (!r->last)
+        return fault(v, parent, "an empty region");
+    for (const ir_op *op = r->first; op && ok; op = op->next) {
+        ok = check_links(v, r, op);
+        bool outer_task = v->in_task;
+        if (ok && op->code == OP_TASK && outer_task)
+            ok = fault(v, op, "a task inside a task");
+        v->in_task = outer_task || op->code == OP_TASK;
+        for (int i = 0; ok && i < op->nregions; i++)
+            ok = check_region(v, op->regions[i], op);
+        v->in_task = outer_task;
+        for (int i = 0; ok && i < op->nres; i++)
+            ok = define(v, op, op->res[i]);
+        ok = ok && check_op(v, op);
+    }
+    /* what was defined here is out of sight behind the region */
+    for (int i = 0; i < r->nparams; i++)
+        v->visible[r->params[i]->id] = false;
+    for (const ir_op *op = r->first; ok && op; op = op->next)
+        for (int i = 0; i < op->nres; i++)
+            v->visible[op->res[i]->id] = false;
+    return ok;
+}
+
+bool ir_verify(const ir_func *f, const char *after_pass)
+{
+    size_t n = (size_t)f->next_value + 1;
+    verifier v = {.func = f, .pass = after_pass, .seen = xmalloc(n), .visible = xmalloc(n)};
+    memset(v.seen, 0, n);
+    memset(v.visible, 0, n);
+    bool ok = check_region(&v, f->body, NULL);
+    const ir_op *y = ok ? ir_yield_of(f->body) : NULL;
+    if (y && y->nargs != f->nresults)
+        ok = fault(&v, y, "the function yields %d values, not %d", y->nargs, f->nresults);
+    for (int i = 0; ok && i < f->nresults; i++)
+        if (y->args[i]->type != f->results[i])
+            ok = fault(&v, y, "the function yields %s as result %d, not %s", scalar_name(y->args[i]->type), i, scalar_name(f->results[i]));
+    free(v.seen);
+    free(v.visible);
+    return ok;
+}

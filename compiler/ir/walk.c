@@ -1,0 +1,254 @@
+/* Walking, rewriting, and cloning. */
+#include <assert.h>
+#include <string.h>
+
+#include "ir/ops.h"
+
+enum effect { EFFECT_PURE, EFFECT_READ, EFFECT_WRITE, EFFECT_CTRL };
+
+static enum effect effect_of(ir_opcode code)
+{
+    static const unsigned char effects[OP_COUNT - OP_PURE_COUNT] = {
+#define SOP(id, name, effect) EFFECT_##effect,
+#include "ir/struct_ops.def"
+#undef SOP
+    };
+    return code < OP_PURE_COUNT ? EFFECT_PURE : (enum effect)effects[code - OP_PURE_COUNT];
+}
+
+void ir_walk(ir_region *r, void (*fn)(ir_op *op, void *ctx), void *ctx)
+{
+    for (ir_op *op = r->first, *next; op; op = next) {
+        next = op->next;
+        fn(op, ctx);
+        for (int i = 0; op->region && i < op->nregions; i++)
+            ir_walk(op->regions[i], fn, ctx);
+    }
+}
+
+void ir_replace_uses(ir_region *r, ir_value *from, ir_value *to)
+{
+    for (ir_op *op = r->first; op; op = op->next) {
+        for (int i = 0; i < op->nargs; i++)
+            if (op->args[i] == from)
+                op->args[i] = to;
+        for (int i = 0; i < op->nregions; i++)
+            ir_replace_uses(op->regions[i], from, to);
+    }
+}
+
+static ir_value *resolve(ir_map *map, ir_value *v)
+{
+    ir_value *to = ir_map_get(map, v);
+    if (!to)
+        return v;
+    for (ir_value *next; (next = ir_map_get(map, to)) && next != to;)
+        to = next;
+    for (ir_value *next; (next = ir_map_get(map, v)) && next != to; v = next) /* shorten the chain for later uses */
+        ir_map_set(map, v, to);
+    return to;
+}
+
+static void rewrite_region(ir_region *r, ir_map *map)
+{
+    for (ir_op *op = r->first; op; op = op->next) {
+        for (int i = 0; i < op->nargs; i++)
+            op->args[i] = resolve(map, op->args[i]);
+        for (int i = 0; i < op->nregions; i++)
+            rewrite_region(op->regions[i], map);
+    }
+}
+
+void ir_rewrite_uses(ir_func *f, ir_map *map)
+{
+    rewrite_region(f->body, map);
+}
+
+static void count_region(const ir_region *r, uint32_t *uses)
+{
+    for (const ir_op *op = r->first; op; op = op->next) {
+        for (int i = 0; i < op->nargs; i++)
+            uses[op->args[i]->id]++;
+        for (int i = 0; i < op->nregions; i++)
+            count_region(op->regions[i], uses);
+    }
+}
+
+uint32_t *ir_count_uses(const ir_func *f)
+{
+    uint32_t *uses = xmalloc(sizeof *uses * (size_t)(f->next_value + 1));
+    memset(uses, 0, sizeof *uses * (size_t)(f->next_value + 1));
+    count_region(f->body, uses);
+    return uses;
+}
+
+bool ir_region_is_ancestor(const ir_region *outer, const ir_region *inner)
+{
+    while (inner != outer && inner && inner->parent)
+        inner = inner->parent->region;
+    return inner == outer;
+}
+
+bool ir_is_visible(const ir_value *v, const ir_region *r)
+{
+    return ir_region_is_ancestor(v->region, r);
+}
+
+/* ---- effects ---- */
+
+bool ir_op_is_pure(const ir_op *op)
+{
+    enum effect e = effect_of(op->code);
+    return e == EFFECT_PURE || e == EFFECT_READ;
+}
+
+/* Callees already found to have no effect: a chain of functions that call each other twice would otherwise cost 2^depth. */
+typedef VEC(const ir_func *) func_list;
+
+static bool region_has_effect(const ir_region *r, func_list *clean);
+
+static bool func_has_effect(const ir_func *f, func_list *clean)
+{
+    for (size_t i = 0; i < clean->len; i++)
+        if (clean->at[i] == f)
+            return false;
+    if (region_has_effect(f->body, clean))
+        return true;
+    vec_push(clean, f);
+    return false;
+}
+
+static bool op_has_effect(const ir_op *op, func_list *clean)
+{
+    if (op->code == OP_YIELD)
+        return false;
+    if (effect_of(op->code) == EFFECT_WRITE)
+        return true;
+    if (op->code == OP_CALL)
+        return func_has_effect(op->attr.callee, clean);
+    for (int i = 0; i < op->nregions; i++)
+        if (region_has_effect(op->regions[i], clean))
+            return true;
+    return false;
+}
+
+static bool region_has_effect(const ir_region *r, func_list *clean)
+{
+    for (const ir_op *op = r->first; op; op = op->next)
+        if (op_has_effect(op, clean))
+            return true;
+    return false;
+}
+
+bool ir_op_has_effect(const ir_op *op)
+{
+    func_list clean = {0};
+    bool has = op_has_effect(op, &clean);
+    vec_free(&clean);
+    return has;
+}
+
+/* ---- maps and cloning ---- */
+
+ir_map ir_map_create(const ir_func *from)
+{
+    ir_map m = {.n = from->next_value};
+    m.at = xmalloc(sizeof *m.at * ((size_t)m.n + 1));
+    memset(m.at, 0, sizeof *m.at * ((size_t)m.n + 1));
+    return m;
+}
+
+void ir_map_set(ir_map *m, const ir_value *from, ir_value *to)
+{
+    if (from->id >= m->n) { /* values made since the map was created */
+        uint32_t n = from->id + 1 + m->n;
+        m->at = xrealloc(m->at, sizeof *m->at * ((size_t)n + 1));
+        memset(m->at + m->n, 0, sizeof *m->at * ((size_t)(n - m->n) + 1));
+        m->n = n;
+    }
+    m->at[from->id] = to;
+}
+
+ir_value *ir_map_get(const ir_map *m, const ir_value *from)
+{
+    return from->id < m->n ? m->at[from->id] : NULL;
+}
+
+void ir_map_free(ir_map *m)
+{
+    free(m->at);
+    m->at = NULL;
+    m->n = 0;
+}
+
+static void clone_ops(ir_builder *b, const ir_region *r, ir_map *map, bool with_yield)
+{
+    const ir_op *last = r->last; /* the clone may grow the region that is read */
+    for (const ir_op *op = r->first; op; op = op->next) {
+        if (with_yield || op->code != OP_YIELD)
+            ir_clone_op(b, op, map);
+        if (op == last)
+            break;
+    }
+}
+
+ir_op *ir_clone_op(ir_builder *b, const ir_op *op, ir_map *map)
+{
+    arena *mem = b->func->module->mem;
+    ir_op *c = ir_insert(b, op->code, op->nargs, op->args, 0, NULL, op->nregions);
+    for (int i = 0; i < c->nargs; i++) {
+        ir_value *v = ir_map_get(map, c->args[i]);
+        if (v)
+            c->args[i] = v;
+    }
+    c->loc = op->loc;
+    c->attr = op->attr;
+    c->origin = op->origin ? op->origin : (ir_op *)op;
+    if (op->attr.nreductions) { /* the clone's reductions may be changed on their own */
+        c->attr.reductions = ARENA_ARRAY(mem, ir_reduction, op->attr.nreductions);
+        memcpy(c->attr.reductions, op->attr.reductions, sizeof *c->attr.reductions * (size_t)op->attr.nreductions);
+    }
+    for (int i = 0; i < op->nregions; i++) {
+        const ir_region *from = op->regions[i];
+        ir_region *to = c->regions[i];
+        for (int k = 0; k < from->nparams; k++) {
+            ir_value *p = ir_region_param(to, from->params[k]->type, from->params[k]->name);
+            p->loc = from->params[k]->loc;
+            ir_map_set(map, from->params[k], p);
+        }
+        ir_builder inner = {.func = b->func, .region = to, .loc = b->loc, .origin = b->origin};
+        clone_ops(&inner, from, map, true);
+    }
+    for (int i = 0; i < op->nres; i++) {
+        ir_value *v = ir_add_result(c, op->res[i]->type);
+        v->name = op->res[i]->name;
+        v->loc = op->res[i]->loc;
+        ir_map_set(map, op->res[i], v);
+    }
+    return c;
+}
+
+void ir_clone_region_ops(ir_builder *b, const ir_region *r, ir_map *map)
+{
+    clone_ops(b, r, map, false);
+}
+
+ir_func *ir_clone_func(const ir_func *f, const char *name)
+{
+    ir_func *c = ir_func_create(f->module, f->kind, name);
+    ir_region *body = c->body;
+    *c = *f;
+    c->body = body;
+    c->name = name;
+    c->next_value = 0;
+    ir_map map = ir_map_create(f);
+    for (int i = 0; i < f->body->nparams; i++) {
+        ir_value *p = ir_region_param(body, f->body->params[i]->type, f->body->params[i]->name);
+        p->loc = f->body->params[i]->loc;
+        ir_map_set(&map, f->body->params[i], p);
+    }
+    ir_builder b = {.func = c, .region = body, .loc = f->loc};
+    clone_ops(&b, f->body, &map, true);
+    ir_map_free(&map);
+    return c;
+}
