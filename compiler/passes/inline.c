@@ -41,7 +41,7 @@ static void fix_clone(ir_op *op, void *ctx)
         op->loc = c->call->loc;
 }
 
-static void expand(ir_func *f, ir_op *call)
+static void expand(ir_func *f, ir_op *call, ir_map *results)
 {
     ir_func *callee = call->attr.callee;
     ir_map map = ir_map_create(callee);
@@ -61,7 +61,7 @@ static void expand(ir_func *f, ir_op *call)
         ir_value *v = ir_map_get(&map, y->args[i]);
         if (!v->name)
             v->name = call->res[i]->name;
-        ir_replace_uses(f->body, call->res[i], v);
+        ir_map_set(results, call->res[i], v);
     }
     ir_map_free(&map);
     ir_remove(call);
@@ -83,14 +83,18 @@ void pass_inline(ir_module *m)
         call_list calls = {0};
         ir_walk(f->body, collect, &calls);
         int size = calls.len ? size_of(f) : 0;
+        ir_map results = ir_map_create(f);
         for (size_t k = 0; k < calls.len; k++) {
             const ir_func *callee = calls.at[k]->attr.callee;
             const int n = size_of(callee);
             if (callee->no_inline || callee == f || n > (writes_memory(callee) ? SMALL_WITH_WRITES : SMALL) || size + n > CALLER_LIMIT)
                 continue;
-            expand(f, calls.at[k]);
+            expand(f, calls.at[k], &results);
             size += n;
         }
+        if (calls.len)
+            ir_rewrite_uses(f, &results);
+        ir_map_free(&results);
         vec_free(&calls);
     }
 }
