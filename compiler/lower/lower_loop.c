@@ -87,12 +87,6 @@ void bind_index(lower *l, tx_local *index, ir_value *wide)
     index->lowered = v;
 }
 
-static void lower_body(lower *l, const nest *n)
-{
-    n->ctx.skip->val[0] = NULL;
-    lower_list(l, n->s->body, NULL, n->exits);
-}
-
 static void finish(lower *l, const nest *n, ir_op *loop, const ir_builder *outer)
 {
     ir_yield(&l->b, n->carried.n, slot_values(l, &n->carried));
@@ -113,7 +107,7 @@ static void lower_level(lower *l, nest *n, int d)
     if (d + 1 < n->s->ndim)
         lower_level(l, n, d + 1);
     else
-        lower_body(l, n);
+        lower_list(l, n->s->body, NULL, n->exits);
     finish(l, n, loop, &outer);
 }
 
@@ -139,7 +133,7 @@ void lower_while(lower *l, const tx_stmt *s)
     ir_builder outer = l->b;
     lower_condition(l, &n, loop->regions[1]);
     enter(l, &n, loop->regions[0], s->limit ? 1 : 0);
-    lower_body(l, &n);
+    lower_list(l, s->body, NULL, n.exits);
     finish(l, &n, loop, &outer);
     nest_close(l, &n);
 }

@@ -7,6 +7,7 @@ typedef struct gen {
     tx_func *f;
     VEC(tx_local *) ints; /* in scope */
     tx_local *vec, *array; /* an ivec3 and an i32[2, 3] */
+    tx_local *big, *snap;  /* vectors of 20: a mutable one, and one that was bound to its value */
     tx_local *sum, *high;  /* kernel-level: reduced in tasks */
     tx_func *callee, *expanded;
     int budget;            /* statements still to be made */
@@ -98,6 +99,16 @@ static tx_expr *gen_bool(gen *g, int depth)
     }
 }
 
+static tx_expr *index_of(gen *g, tx_local *l, tx_expr *at)
+{
+    tx_expr *e = expr(g, TX_INDEX, i32(g));
+    e->a = local_value(g, l);
+    e->nargs = 1;
+    e->args = ARENA_ARRAY(g->mem, tx_expr *, 1);
+    e->args[0] = at;
+    return e;
+}
+
 /* Twenty components: such a parameter makes lowering expand the callee. */
 static tx_expr *large(gen *g)
 {
@@ -106,11 +117,22 @@ static tx_expr *large(gen *g)
     e->args = ARENA_ARRAY(g->mem, tx_expr *, 20);
     for (int i = 0; i < 20; i++)
         e->args[i] = gen_int(g, 0);
-    if (below(g, 2))
+    if (below(g, 3) == 0)
         return e;
-    tx_expr *twice = op(g, OP_ADD, SC_I32, e, e);
-    twice->type = e->type;
-    return twice;
+    tx_expr *own = local_value(g, below(g, 2) ? g->big : g->snap);
+    if (below(g, 3) == 0)
+        return own;
+    tx_expr *mix;
+    if (below(g, 2)) {
+        mix = op(g, OP_ADD, SC_I32, below(g, 2) ? e : gen_int(g, 1), own);
+    } else {
+        mix = expr(g, TX_COND, e->type);
+        mix->a = gen_bool(g, 1);
+        mix->b = own;
+        mix->c = below(g, 2) ? e : local_value(g, g->big);
+    }
+    mix->type = e->type;
+    return mix;
 }
 
 static tx_expr *gen_call(gen *g)
@@ -130,7 +152,9 @@ static tx_expr *gen_call(gen *g)
 static tx_expr *part(gen *g)
 {
     tx_expr *e;
-    switch (below(g, 3)) {
+    switch (below(g, 4)) {
+    case 3:
+        return index_of(g, below(g, 2) ? g->big : g->snap, subscript(g, 20));
     case 0:
         e = expr(g, TX_EXTRACT, i32(g));
         e->a = local_value(g, g->vec);
@@ -139,12 +163,7 @@ static tx_expr *part(gen *g)
         e->comps[0] = (int)below(g, 3);
         return e;
     case 1:
-        e = expr(g, TX_INDEX, i32(g));
-        e->a = local_value(g, g->vec);
-        e->nargs = 1;
-        e->args = ARENA_ARRAY(g->mem, tx_expr *, 1);
-        e->args[0] = subscript(g, 3);
-        return e;
+        return index_of(g, g->vec, subscript(g, 3));
     default:
         e = expr(g, TX_ELEMENT, i32(g));
         e->local = g->array;
@@ -232,7 +251,7 @@ static tx_local *some_mutable(gen *g)
 static tx_stmt *gen_assign(gen *g)
 {
     tx_local *l = some_mutable(g);
-    unsigned kind = g->in_task ? 0 : below(g, 6);
+    unsigned kind = g->in_task ? 0 : below(g, 7);
     if (kind == 1) {
         tx_stmt *s = assign(g, g->vec, gen_int(g, 2));
         s->ncomps = 1;
@@ -249,6 +268,13 @@ static tx_stmt *gen_assign(gen *g)
         tx_stmt *s = assign(g, g->array, gen_int(g, 2));
         s->nsubs = 2;
         s->subs = subscripts(g);
+        return s;
+    }
+    if (kind == 4) {
+        bool whole = below(g, 2);
+        tx_stmt *s = assign(g, g->big, whole ? large(g) : gen_int(g, 2));
+        if (!whole)
+            s->dyn = subscript(g, 20);
         return s;
     }
     return l ? assign(g, l, gen_int(g, 3)) : NULL;
@@ -444,6 +470,10 @@ static tx_expr *digest(gen *g)
         e->comps[0] = k;
         h = op(g, OP_XOR, SC_I32, op(g, OP_MUL, SC_I32, h, constant(g, SC_I32, 5)), e);
     }
+    for (int k = 0; k < 40; k++) {
+        tx_expr *e = index_of(g, k % 2 ? g->big : g->snap, constant(g, SC_I64, k / 2));
+        h = op(g, OP_ADD, SC_I32, op(g, OP_MUL, SC_I32, h, constant(g, SC_I32, 7)), e);
+    }
     for (int k = 0; k < 2; k++) {
         tx_expr *e = expr(g, TX_EXTRACT, i32(g));
         e->a = local_value(g, g->sum);
@@ -474,20 +504,22 @@ static tx_func *gen_func(gen *g, const char *name, bool kernel, bool expanded)
     g->array = new_local(g, "array", ty_array(g->types, i32(g), 2, (long[]){2, 3}), true);
     g->sum = new_local(g, "sum", ty_vec(g->types, 2, SC_I32), true);
     g->high = new_local(g, "high", i32(g), true);
-    tx_local *own[] = {g->vec, g->array, g->sum, g->high};
+    g->big = new_local(g, "big", ty_vec(g->types, 20, SC_I32), true);
+    tx_local *own[] = {g->vec, g->array, g->sum, g->high, g->big};
     tx_stmt **at = &f->body;
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 5; i++) {
         *at = declare(g, own[i], NULL);
         at = &(*at)->next;
     }
+    *at = assign(g, g->big, gen_int(g, 0));
+    (*at)->dyn = constant(g, SC_I64, below(g, 20));
+    at = &(*at)->next;
+    g->snap = new_local(g, "snap", g->big->type, below(g, 2));
+    *at = declare(g, g->snap, local_value(g, g->big));
+    at = &(*at)->next;
     if (expanded) {
         tx_local *first = new_local(g, "first", i32(g), true);
-        tx_expr *e = expr(g, TX_INDEX, i32(g));
-        e->a = local_value(g, f->params[0]);
-        e->nargs = 1;
-        e->args = ARENA_ARRAY(g->mem, tx_expr *, 1);
-        e->args[0] = subscript(g, 20);
-        *at = declare(g, first, e);
+        *at = declare(g, first, index_of(g, f->params[0], subscript(g, 20)));
         at = &(*at)->next;
         vec_push(&g->ints, first);
     }

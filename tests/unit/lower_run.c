@@ -75,6 +75,12 @@ static int64_t flat(env *v, const tx_local *array, tx_expr *const *subs)
     return at;
 }
 
+/* Scalars broadcast. */
+static int64_t component(const tx_expr *e, const value *args, int i, int k)
+{
+    return i < e->nargs ? args[i].c[e->args[i]->type->kind == TY_SCALAR ? 0 : k] : 0;
+}
+
 static value eval(env *v, const tx_expr *e)
 {
     value r = {{0}}, args[3];
@@ -88,7 +94,7 @@ static value eval(env *v, const tx_expr *e)
         for (int i = 0; i < e->nargs; i++)
             args[i] = eval(v, e->args[i]);
         for (int k = 0; k < ty_ncomp(e->type); k++)
-            r.c[k] = compute(e->opcode, e->type->elem, (int64_t[]){args[0].c[k], e->nargs > 1 ? args[1].c[k] : 0, 0});
+            r.c[k] = compute(e->opcode, e->type->elem, (int64_t[]){component(e, args, 0, k), component(e, args, 1, k), 0});
         return r;
     case TX_CAST:
         r.c[0] = wrap(e->type->elem, (uint64_t)eval1(v, e->a));
