@@ -142,8 +142,9 @@ static const pass_row table[] = {
     {"promote", "sums into one element become reductions", ON_KERNELS, NULL, NULL, promote},
     {"gather", "constant-shift accumulations become gathers", ON_KERNELS, NULL, NULL, gather},
     {"gather-simplify", "clean-up", ON_ALL, NULL, NULL, pass_simplify},
-    {"parallel", "class of each write", ON_KERNELS, NULL, NULL, pass_parallel},
+    {"parallel", "class of each write", ON_ALL, NULL, NULL, pass_parallel},
     {"rows", "innermost dimension of tasks as a loop", ON_KERNELS, NULL, NULL, pass_rows},
+    {"row-sums", "sums into one element over a row become reductions", ON_KERNELS, NULL, NULL, promote},
     {"clean-up", "invariants out of loops, common subexpressions, dead code", ON_ALL, NULL, NULL, clean_up},
     {"simd", "loops that may be vectorised with reordering", ON_ALL, NULL, NULL, pass_simd},
 };
