@@ -110,7 +110,10 @@ static bool overwrites(const rules *r, const access *read, const access *w)
             continue;
         if (c->fixed && loop_runs_at_most(c->op, c->dim, c->delta))
             return false;
-        return path_is_unconditional(&o.b, step + 1) && path_is_unconditional(&o.a, step + 1);
+        if (path_is_unconditional(&o.b, step + 1) && path_is_unconditional(&o.a, step + 1))
+            return true;
+        if (c->fixed)
+            return false;
     }
     const int last = o.ncommon - 1;
     if (last >= 0 && o.a.at[last].region != o.b.at[last].region) {
