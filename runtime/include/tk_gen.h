@@ -7,6 +7,10 @@
 
 #include "tk.h"
 
+#ifdef __GNUC__
+#pragma GCC visibility push(default)
+#endif
+
 /* ---- descriptors: static const data in the generated file ---- */
 
 typedef enum tk_scalar { TK_BOOL, TK_I8, TK_I16, TK_I32, TK_I64, TK_U8, TK_U16, TK_U32, TK_U64, TK_F32, TK_F64 } tk_scalar;
@@ -21,7 +25,7 @@ typedef struct tk_field_desc {
     unsigned flags;
 } tk_field_desc;
 
-/* Filled by a launch for its adjoint; empty for most kernels. Owned by tape or module. */
+/* Filled by a launch for its adjoint; empty for most kernels. Owned by tape or module. A launch gets tk_kernel.record_size zeroed bytes. */
 typedef struct tk_record {
     void *data;
     size_t size;
@@ -67,6 +71,7 @@ struct tk_field {
     int64_t shape[8];
     int64_t count;           /* elements */
     bool bound;              /* memory belongs to the host */
+    void *own[2];            /* what the library allocated: one block for data, gradient and dual, one for the gradient's dual; NULL if none */
 };
 
 /* ---- creation ---- */
@@ -75,17 +80,24 @@ struct tk_field {
  * tk_error tells why; m itself is the caller's. */
 tk_status tk_module_init(tk_module *m, tk_session *s, const tk_module_desc *desc, const int64_t *extents, uint64_t header_hash, int header_interface);
 void tk_module_done(tk_module *m);
-/* calloc/free of the module struct itself through the session's (or default) allocator; s may be NULL. */
+/* calloc/free of the module struct itself through the session's (or default) allocator; s may be NULL. The allocator is remembered with the memory, so freeing is
+ * right after the session is gone. On failure NULL, and tk_error tells. */
 void *tk_module_alloc(tk_session *s, size_t size);
 void tk_module_free(tk_session *s, void *m, size_t size);
-/* Replaces a field's memory by the host's; any of grad and dual may be NULL where not declared. bytes: size of each buffer, checked. */
+/* Replaces a field's memory by the host's: tk_field_bytes each, aligned for the component type, NULL for a plane that was not declared (and only then).
+ * Refused: overlap with any field's memory in the session where one of the two is written (gradients and duals always are), TK_BAD_ARGUMENT;
+ * under an open tape or scope or inside a kernel, TK_BAD_STATE. The field's own memory is freed; the host's must outlive the module or the next bind. */
 tk_status tk_field_bind(tk_field *f, void *data, void *grad, void *dual);
-/* Allocates the grad-dual plane of fields with gradient, once, for _hvp. */
+/* Allocates the grad-dual plane of fields with gradient, once, for _hvp. tk_launch_hvp does it by itself. */
 tk_status tk_module_need_grad_dual(tk_module *m);
 
 /* ---- launches ---- */
 
+/* All four: m NULL is TK_BAD_ARGUMENT (message in tk_error); after a failure they do nothing and return it; inside a running kernel TK_BAD_STATE.
+ *
+ * tk_launch runs the kernel; under a tape it is recorded, in a forward scope its JVP runs. Without the derivative that is needed there: TK_NO_DERIVATIVE. */
 tk_status tk_launch(tk_module *m, const tk_kernel *k, const void *args);
+/* Directly called derivatives have no derivative themselves: TK_NO_DERIVATIVE under a tape, _grad in a forward scope as well. */
 tk_status tk_launch_grad(tk_module *m, const tk_kernel *k, const void *args, void *out);
 /* args: the JVP's argument struct: the primal's struct as its first member, then the tangents. */
 tk_status tk_launch_jvp(tk_module *m, const tk_kernel *k, const void *args);
@@ -94,17 +106,20 @@ tk_status tk_launch_hvp(tk_module *m, const tk_kernel *k, const void *args, void
 __attribute__((format(printf, 3, 4))) tk_status tk_fail(tk_session *s, tk_status status, const char *fmt, ...);
 /* True once a task of the running launch failed. */
 bool tk_failed(const tk_session *s);
+/* A line of print(...), from any task. */
 void tk_print(tk_session *s, const char *text);
 
 /* ---- parallel loops ---- */
 
 /* n iterations in chunks of `chunk`; depends on n, unit and cost alone, never on threads, so that reductions give the same bits for any number. */
+enum { TK_MAX_CHUNKS = 256 };
 typedef struct tk_plan {
-    int64_t n, chunk, nchunks;
+    int64_t n, chunk, nchunks; /* chunk > 0; nchunks <= TK_MAX_CHUNKS */
+    int64_t cost;              /* rough cycles of an iteration */
 } tk_plan;
 /* unit: chunks are multiples of it (a row's length, or 1). cost: rough cycles of an iteration. n <= 0 gives no chunks. */
 tk_plan tk_plan_make(int64_t n, int64_t unit, int64_t cost);
-/* Calls fn for each chunk, in parallel. */
+/* Calls fn once for each chunk, in parallel where that pays. */
 tk_status tk_run(tk_session *s, const tk_plan *p, tk_task_fn fn, const void *args);
 
 /* A field plane that a task scatters into: args holds at `offset` a pointer to it, which private copies replace. */
@@ -114,11 +129,15 @@ typedef struct tk_scatter_target {
     tk_plane plane;
     bool shared; /* the task also loads or stores it: no private copies, only atomics (deterministic session: serial) */
 } tk_scatter_target;
-/* One thread: plain on the fields. Else private copies (plain) where they are small against the work, else `atomic`. args is copied, not changed. */
+/* Every accumulation into a target plane must go through its pointer in args. One thread: plain on the fields. Else private copies (plain) where they are small
+ * against the work, else `atomic`. Deterministic session: private copies in a number that depends on the plan alone, else one thread. args is copied, not changed. */
 tk_status tk_run_scatter(tk_session *s, const tk_plan *p, tk_task_fn plain, tk_task_fn atomic, const void *args, size_t args_size,
                          const tk_scatter_target *targets, int ntargets);
-/* Scratch memory of a launch (partial results): freed when the launch ends. NULL after failing the session. */
+/* Scratch memory of a launch (partial results), aligned to 64: freed when the launch ends, or by tk_scratch_reset. bytes may be 0. NULL after failing the session.
+ * From kernel level only, never from tasks. */
 void *tk_scratch(tk_session *s, size_t bytes);
+/* Frees p and whatever tk_scratch gave after it: a kernel that runs a task in a loop must not collect partial results. */
+void tk_scratch_free(tk_session *s, void *p);
 
 static inline int64_t tk_extent(int64_t lo, int64_t hi)
 {
@@ -131,7 +150,8 @@ typedef struct tk_segment tk_segment;
 typedef struct tk_stack {
     unsigned char *mem;  /* of the current segment */
     size_t top, cap;
-    tk_segment *segment;
+    tk_segment *segment; /* NULL: none yet */
+    tk_segment *spare;   /* kept for the next growth; NULL if none */
     tk_session *session;
     struct tk_stack *next;
 } tk_stack;
@@ -144,8 +164,26 @@ typedef struct tk_mark {
 tk_stack *tk_stack_acquire(tk_session *s);
 void tk_stack_release(tk_stack *st);
 void *tk_stack_grow(tk_stack *st, size_t bytes); /* slow path of tk_stack_alloc */
-tk_mark tk_stack_mark(const tk_stack *st);
-void tk_stack_reset(tk_stack *st, tk_mark m);
+void tk_stack_unwind(tk_stack *st, tk_mark m); /* slow path of tk_stack_reset */
+
+static inline tk_mark tk_stack_mark(const tk_stack *st)
+{
+    const tk_mark m = {st->segment, st->top};
+    return m;
+}
+
+/* Frees what was allocated since the mark. */
+static inline void tk_stack_reset(tk_stack *st, tk_mark m)
+{
+    if (st->segment == m.segment)
+        st->top = m.top;
+    else
+        tk_stack_unwind(st, m);
+}
+
+/* Scratch memory inside a launch's loop. */
+tk_mark tk_scratch_mark(const tk_session *s);
+void tk_scratch_reset(tk_session *s, tk_mark m);
 
 /* count * size bytes aligned to 16, valid until the stack is reset below; count <= 0 gives a valid pointer. NULL after failing the session. Never moves. */
 static inline void *tk_stack_alloc(tk_stack *st, int64_t count, size_t size)
@@ -153,7 +191,7 @@ static inline void *tk_stack_alloc(tk_stack *st, int64_t count, size_t size)
     if (count < 1)
         count = 1;
     if ((uint64_t)count > (SIZE_MAX / 4) / size)
-        return tk_stack_grow(st, SIZE_MAX);
+        return tk_stack_grow(st, SIZE_MAX); /* fails */
     const size_t bytes = ((size_t)count * size + 15u) & ~(size_t)15u;
     if (st->cap - st->top < bytes)
         return tk_stack_grow(st, bytes);
@@ -161,6 +199,10 @@ static inline void *tk_stack_alloc(tk_stack *st, int64_t count, size_t size)
     st->top += bytes;
     return p;
 }
+
+#ifdef __GNUC__
+#pragma GCC visibility pop
+#endif
 
 #include "tk_math.h"
 
