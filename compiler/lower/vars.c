@@ -207,6 +207,10 @@ static int visit_locals(lower *l, const scan *sc, slots *out)
     const func_scan *fs = l->frame->scan;
     int n = 0;
     for (int i = 0; i < fs->nlocals; i++) {
+        if (i % 64 == 0 && !(sc->assigned[i / 64] | sc->reduced[i / 64])) {
+            i += 63; /* most words are empty in long functions */
+            continue;
+        }
         bool assigned = bit_get(sc->assigned, i), reduced = bit_get(sc->reduced, i);
         if (!assigned && !reduced)
             continue;
