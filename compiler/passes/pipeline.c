@@ -38,16 +38,12 @@ static void forget_origin(ir_op *op, void *ctx)
     op->origin = NULL;
 }
 
-/* Inlined code names the callee's operations as its origin. From here on an origin is an operation of the primal: what derived code replays. */
-static void settle(ir_func *f)
-{
-    ir_walk(f->body, forget_origin, NULL);
-}
-
 static void derive_grad(ir_func *k)
 {
     if (k->no_grad || k->no_grad_why || !(k->derive & (IR_DERIVE_GRAD | IR_DERIVE_HVP)))
         return;
+    /* From here on an origin is an operation of the primal: what derived code replays. */
+    ir_walk(k->body, forget_origin, NULL);
     /* Dead loads go before anything is merged: a load that is left counts as a read that the adjoint needs. */
     pass_dce(pass_reverse(k));
 }
@@ -129,7 +125,6 @@ static const pass_row table[] = {
     {"activity", "which kernels have derivatives; lost gradients are errors", ON_MODULE, pass_activity, NULL, NULL},
     {"inline", "small functions, and functions called once", ON_MODULE, run_inline, NULL, NULL},
     {"simplify", "folding, common subexpressions, dead code", ON_ALL, NULL, NULL, pass_simplify},
-    {"settle", "origins point into the primal from here on", ON_ALL, NULL, NULL, settle},
     {"reverse", "adjoints of kernels", ON_PRIMALS, NULL, NULL, derive_grad},
     {"reverse-simplify", "clean-up of adjoints", ON_ADJOINTS, NULL, NULL, pass_simplify},
     {"rules", "data-access rules: overwritten reads and races are errors", ON_PRIMALS, NULL, pass_rules, NULL},
