@@ -136,8 +136,6 @@ tk_status tk_run_scatter(tk_session *s, const tk_plan *p, tk_task_fn plain, tk_t
 /* Scratch memory of a launch (partial results), aligned to 64: freed when the launch ends, or by tk_scratch_reset. bytes may be 0. NULL after failing the session.
  * From kernel level only, never from tasks. */
 void *tk_scratch(tk_session *s, size_t bytes);
-/* Frees p and whatever tk_scratch gave after it: a kernel that runs a task in a loop must not collect partial results. */
-void tk_scratch_free(tk_session *s, void *p);
 
 static inline int64_t tk_extent(int64_t lo, int64_t hi)
 {
