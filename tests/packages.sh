@@ -1,3 +1,4 @@
+# shellcheck shell=sh
 # Sourced: need PACKAGE... installs those Debian packages that are missing.
 need()
 {
@@ -18,4 +19,5 @@ need()
 }
 
 # What building tkc takes, and what its own runs of a C compiler take.
+# shellcheck disable=SC2034
 BUILD_PACKAGES='meson ninja-build flex bison gcc g++ libc6-dev clang libomp-dev libpopt-dev pkg-config make'

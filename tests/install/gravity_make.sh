@@ -1,6 +1,6 @@
 # The sample through its Makefile, and what it promises of its outputs.
 cp -R "$ROOT/samples/gravity" .
-cd gravity
+cd gravity || exit
 make CC="$CC" >log 2>&1 || { cat log; exit 1; }
 make check CC="$CC"
 ./gravity --steps=200 --threads=2

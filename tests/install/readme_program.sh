@@ -2,7 +2,7 @@
 tkc "$ROOT/samples/gravity/gravity.tk" -o gravity.c
 warnings='-Wall -Wextra -Wpedantic -Wconversion -Wdouble-promotion -Werror'
 flags=$(pkg-config --cflags --libs tk)
-# shellcheck disable=SC2086
+# shellcheck disable=SC2086,SC2046
 {
     "$CC" -std=c11 $warnings "$ROOT/tests/install/readme_program.c" gravity.c $flags -o c11
     ./c11
