@@ -101,7 +101,7 @@ struct tx_stmt {
     int nsubs;
     int *comps;   /* NULL: all */
     int ncomps;
-    tx_expr *dyn; /* dynamic component index (i64) or NULL */
+    tx_expr *dyn; /* dynamic component index (i64) or NULL; with comps: components dyn + comps[k] */
     ir_reduce red;
     tx_local **indices;
     tx_expr **lo, **hi;

@@ -88,10 +88,21 @@ agg place_load(lower *l, const place *p)
     return a;
 }
 
+int dyn_count(const tx_stmt *s)
+{
+    return s->comps ? s->ncomps : 1;
+}
+
+ir_value *dyn_component(lower *l, const tx_stmt *s, ir_value *dyn, int i)
+{
+    return s->comps && s->comps[i] ? ir_op2(&l->b, OP_ADD, dyn, const_i64(l, s->comps[i])) : dyn;
+}
+
 void place_assign(lower *l, const place *p, const tx_stmt *s, const agg *value, ir_value *dyn, place_update update, void *ctx)
 {
     if (dyn) {
-        update(l, p, dyn, agg_get(l, value, 0), ctx);
+        for (int i = 0; i < dyn_count(s); i++)
+            update(l, p, dyn_component(l, s, dyn, i), agg_get(l, value, i), ctx);
     } else if (s->comps) {
         for (int i = 0; i < s->ncomps; i++)
             update(l, p, const_i64(l, s->comps[i]), agg_get(l, value, i), ctx);

@@ -103,6 +103,9 @@ void place_set(lower *l, const place *p, ir_value *comp, ir_value *v);
 agg place_load(lower *l, const place *p);
 place place_of_memory(ir_value *mem, scalar elem, int n);
 place place_of_element(lower *l, const tx_local *local, tx_expr *const *subs);
+/* Components chosen by a dynamic index: one, or with comps those at the index plus each of them. */
+int dyn_count(const tx_stmt *s);
+ir_value *dyn_component(lower *l, const tx_stmt *s, ir_value *dyn, int i);
 /* What is done to each component that a statement names: place, component, value. */
 typedef void (*place_update)(lower *l, const place *p, ir_value *comp, ir_value *v, void *ctx);
 void place_assign(lower *l, const place *p, const tx_stmt *s, const agg *value, ir_value *dyn, place_update update, void *ctx);

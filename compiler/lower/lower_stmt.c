@@ -34,9 +34,12 @@ static void accum_component(lower *l, const place *p, ir_value *comp, ir_value *
 static void assign_split(lower *l, lvar *var, const tx_stmt *s, const agg *value)
 {
     if (s->dyn) {
-        ir_value *at = lower_scalar(l, s->dyn), *v = agg_get(l, value, 0);
-        for (int k = 0; k < var->n; k++)
-            var->val[k] = ir_op3(&l->b, OP_SELECT, ir_op2(&l->b, OP_EQ, at, const_i64(l, k)), v, var_get(l, var, k));
+        ir_value *dyn = lower_scalar(l, s->dyn);
+        for (int i = 0; i < dyn_count(s); i++) {
+            ir_value *at = dyn_component(l, s, dyn, i), *v = agg_get(l, value, i);
+            for (int k = 0; k < var->n; k++)
+                var->val[k] = ir_op3(&l->b, OP_SELECT, ir_op2(&l->b, OP_EQ, at, const_i64(l, k)), v, var_get(l, var, k));
+        }
         return;
     }
     int n = s->comps ? s->ncomps : var->n;
