@@ -149,10 +149,58 @@ static tx_expr *gen_call(gen *g)
     return e;
 }
 
+static tx_expr *build(gen *g, const ty *t)
+{
+    tx_expr *e = expr(g, TX_BUILD, t);
+    e->nargs = ty_ncomp(t);
+    e->args = ARENA_ARRAY(g->mem, tx_expr *, e->nargs);
+    for (int i = 0; i < e->nargs; i++)
+        e->args[i] = below(g, 4) ? constant(g, SC_I32, i % 7 - 3) : gen_int(g, 0);
+    return e;
+}
+
+/* A matrix product of any of the three forms, of matrices that are written out, looped over, or mixed. */
+static tx_expr *product(gen *g)
+{
+    int rows = 1 + (int)below(g, 6), inner = 1 + (int)below(g, 6), cols = 1 + (int)below(g, 6);
+    unsigned form = below(g, 3);
+    const ty *left = form == 0 ? ty_vec(g->types, inner, SC_I32) : ty_mat(g->types, rows, inner, SC_I32);
+    const ty *right = form == 1 ? ty_vec(g->types, inner, SC_I32) : ty_mat(g->types, inner, cols, SC_I32);
+    const ty *t = form == 0 ? ty_vec(g->types, cols, SC_I32) : form == 1 ? ty_vec(g->types, rows, SC_I32) : ty_mat(g->types, rows, cols, SC_I32);
+    tx_expr *e = expr(g, TX_MATMUL, t);
+    e->a = build(g, left);
+    e->b = build(g, right);
+    return e;
+}
+
+/* A component of a matrix product, cast back and forth, of a part of it. */
+static tx_expr *product_part(gen *g)
+{
+    tx_expr *e = product(g);
+    int n = ty_ncomp(e->type);
+    tx_expr *wide = expr(g, TX_CAST, ty_with_elem(g->types, e->type, SC_I64)), *narrow = expr(g, TX_CAST, e->type);
+    wide->a = e;
+    narrow->a = wide;
+    tx_expr *some = expr(g, TX_EXTRACT, ty_vec(g->types, n > 1 ? n - 1 : 1, SC_I32));
+    some->a = narrow;
+    some->ncomps = ty_ncomp(some->type);
+    some->comps = ARENA_ARRAY(g->mem, int, some->ncomps);
+    for (int i = 0; i < some->ncomps; i++)
+        some->comps[i] = n - 1 - i;
+    tx_expr *r = expr(g, TX_INDEX, i32(g));
+    r->a = below(g, 2) ? some : e;
+    r->nargs = 1;
+    r->args = ARENA_ARRAY(g->mem, tx_expr *, 1);
+    r->args[0] = subscript(g, ty_ncomp(r->a->type));
+    return r;
+}
+
 static tx_expr *part(gen *g)
 {
     tx_expr *e;
-    switch (below(g, 4)) {
+    switch (below(g, 5)) {
+    case 4:
+        return product_part(g);
     case 3:
         return index_of(g, below(g, 2) ? g->big : g->snap, subscript(g, 20));
     case 0:

@@ -37,7 +37,7 @@ static int64_t compute(ir_opcode code, scalar t, const int64_t *v)
 
 /* ---- typed trees ---- */
 
-enum { COMPONENTS = 24 };
+enum { COMPONENTS = 40 };
 
 typedef struct value {
     int64_t c[COMPONENTS];
@@ -75,6 +75,20 @@ static int64_t flat(env *v, const tx_local *array, tx_expr *const *subs)
     return at;
 }
 
+static value eval_product(const tx_expr *e, value a, value b)
+{
+    value r = {{0}};
+    int rows = e->a->type->kind == TY_VEC ? 1 : e->a->type->rows, inner = e->b->type->rows;
+    int cols = e->b->type->kind == TY_VEC ? 1 : e->b->type->cols;
+    for (int i = 0; i < rows; i++) {
+        for (int j = 0; j < cols; j++) {
+            for (int k = 0; k < inner; k++)
+                r.c[i * cols + j] = wrap(SC_I32, (uint64_t)(r.c[i * cols + j] + a.c[i * inner + k] * b.c[k * cols + j]));
+        }
+    }
+    return r;
+}
+
 /* Scalars broadcast. */
 static int64_t component(const tx_expr *e, const value *args, int i, int k)
 {
@@ -97,14 +111,20 @@ static value eval(env *v, const tx_expr *e)
             r.c[k] = compute(e->opcode, e->type->elem, (int64_t[]){component(e, args, 0, k), component(e, args, 1, k), 0});
         return r;
     case TX_CAST:
-        r.c[0] = wrap(e->type->elem, (uint64_t)eval1(v, e->a));
+        r = eval(v, e->a);
+        for (int k = 0; k < ty_ncomp(e->type); k++)
+            r.c[k] = wrap(e->type->elem, (uint64_t)r.c[k]);
         return r;
+    case TX_MATMUL:
+        return eval_product(e, eval(v, e->a), eval(v, e->b));
     case TX_BUILD:
         for (int i = 0; i < e->nargs; i++)
             r.c[i] = eval1(v, e->args[i]);
         return r;
     case TX_EXTRACT:
-        r.c[0] = eval(v, e->a).c[e->comps[0]];
+        args[0] = eval(v, e->a);
+        for (int k = 0; k < e->ncomps; k++)
+            r.c[k] = args[0].c[e->comps[k]];
         return r;
     case TX_INDEX:
         r.c[0] = eval(v, e->a).c[eval1(v, e->args[0])];
