@@ -1,0 +1,360 @@
+/* One C function: what its body uses, and what is declared at its top because of that. */
+#include "emit/emit_int.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- use counts ---- */
+
+bool op_is_dead(const vstate *v, const ir_op *op)
+{
+    switch (op->code) {
+    case OP_CONST:
+    case OP_MPARAM:
+    case OP_SHAPE:
+    case OP_LOAD:
+    case OP_LLOAD:
+    case OP_STK_LOAD:
+    case OP_LOCAL:
+        break;
+    default:
+        if (op->code >= OP_PURE_COUNT)
+            return false;
+    }
+    for (int i = 0; i < op->nres; i++)
+        if (v[op->res[i]->id].uses)
+            return false;
+    return true;
+}
+
+static void count(vstate *v, const ir_value *x, const ir_op *user)
+{
+    v[x->id].uses++;
+    v[x->id].user = user;
+}
+
+bool reduction_is_wanted(const vstate *v, const ir_op *task, int k)
+{
+    if (v[task->res[k]->id].uses)
+        return true;
+    for (int i = 0, at = 0; i < task->attr.nreductions; at += 1 + task->attr.reductions[i++].companions) {
+        const ir_reduction *r = &task->attr.reductions[i];
+        if (k != at || r->kind == IR_RED_ADD)
+            continue;
+        for (int c = 1; c <= r->companions; c++) /* the winner decides for its companions */
+            if (v[task->res[at + c]->id].uses)
+                return true;
+    }
+    return false;
+}
+
+/* Yields whose result nobody reads, and carried values that never change, are not printed. */
+static bool is_silent_yield(const vstate *v, const ir_op *yield, int k)
+{
+    const ir_op *parent = yield->region->parent;
+    if (!parent || yield->region != parent->regions[0])
+        return parent && parent->code == OP_IF && !v[parent->res[k]->id].uses;
+    if (parent->code == OP_IF)
+        return !v[parent->res[k]->id].uses;
+    if (parent->code == OP_TASK)
+        return !reduction_is_wanted(v, parent, k);
+    return parent->code == OP_LOOP && yield->args[k] == parent->regions[0]->params[ir_loop_first_param(parent) + k];
+}
+
+/* The type behind a pointer, as its uses tell. */
+static void note_pointer(vstate *v, const ir_op *op)
+{
+    switch (op->code) {
+    case OP_LLOAD:
+        v[op->args[0]->id].elem = op->res[0]->type;
+        break;
+    case OP_LSTORE:
+        v[op->args[0]->id].elem = op->args[2]->type;
+        break;
+    case OP_LOCAL:
+        v[op->res[0]->id].elem = op->attr.elem;
+        break;
+    case OP_STK_ALLOC:
+        v[op->res[0]->id].layout = op->attr.layout;
+        break;
+    case OP_STK_LOAD:
+    case OP_STK_STORE:
+        v[op->args[0]->id].layout = op->attr.layout;
+        break;
+    case OP_LOOP:
+        for (int k = 0; k < ir_loop_ncarried(op); k++) { /* one C variable for both */
+            vstate *param = &v[op->regions[0]->params[ir_loop_first_param(op) + k]->id], *res = &v[op->res[k]->id];
+            if (!param->layout)
+                param->layout = res->layout;
+            res->layout = param->layout;
+        }
+        break;
+    default:
+        break;
+    }
+}
+
+/* Backwards, so that what only unused values use is not counted. */
+static void scan_uses(vstate *v, const ir_region *r)
+{
+    for (const ir_op *op = r->last; op; op = op->prev) {
+        if (op_is_dead(v, op))
+            continue;
+        for (int i = op->nregions - 1; i >= 0; i--)
+            scan_uses(v, op->regions[i]);
+        for (int i = 0; i < op->nargs; i++)
+            if (op->code != OP_YIELD || !is_silent_yield(v, op, i))
+                count(v, op->args[i], op);
+        note_pointer(v, op);
+    }
+}
+
+static void collect_hints(names *hints, const ir_region *r)
+{
+    for (int i = 0; i < r->nparams; i++)
+        if (r->params[i]->name)
+            names_unique_function(hints, r->params[i]->name);
+    for (const ir_op *op = r->first; op; op = op->next) {
+        for (int i = 0; i < op->nres; i++)
+            if (op->res[i]->name)
+                names_unique_function(hints, op->res[i]->name);
+        for (int i = 0; i < op->nregions; i++)
+            collect_hints(hints, op->regions[i]);
+    }
+}
+
+fstate fstate_create(const ir_func *f)
+{
+    fstate fs = {.v = xmalloc((f->next_value + 1) * sizeof *fs.v)};
+    memset(fs.v, 0, (f->next_value + 1) * sizeof *fs.v);
+    for (uint32_t i = 0; i < f->next_value; i++)
+        fs.v[i].elem = SC_NONE;
+    scan_uses(fs.v, f->body);
+    fs.hints = names_create(f->module->mem, NULL);
+    collect_hints(fs.hints, f->body);
+    return fs;
+}
+
+void fstate_free(fstate *fs)
+{
+    free(fs->v);
+    names_free(fs->hints);
+}
+
+/* ---- what the body touches ---- */
+
+cfn *cfn_create(emitter *e, const ir_func *f, cfn_kind kind, fstate *fs)
+{
+    cfn *c = ARENA_NEW(e->mem, cfn);
+    *c = (cfn){.e = e, .f = f, .kind = kind, .fs = fs, .v = fs->v, .indent = 1};
+    c->names = names_create(e->mem, e->globals);
+    c->planes = ARENA_ARRAY(e->mem, plane_ref, e->m->fields.len * 4 + 1);
+    c->shape_names = ARENA_ARRAY(e->mem, const char *, e->m->fields.len * 8 + 1);
+    c->mparam_names = ARENA_ARRAY(e->mem, const char *, e->m->params.len + 1);
+    c->mparam_used = ARENA_ARRAY(e->mem, bool, e->m->params.len + 1);
+    return c;
+}
+
+void cfn_free(cfn *c)
+{
+    names_free(c->names);
+    vec_free(&c->loads);
+    vec_free(&c->touched);
+    vec_free(&c->shapes);
+    vec_free(&c->mparams);
+}
+
+static plane_ref *touch(cfn *c, int key)
+{
+    plane_ref *p = &c->planes[key];
+    if (!p->listed) {
+        p->listed = true;
+        vec_push(&c->touched, key);
+    }
+    return p;
+}
+
+static void scan_memory(cfn *c, const ir_op *op)
+{
+    const ir_field *f = op->attr.field;
+    plane_ref *p = touch(c, f->index * 4 + (int)op->attr.plane);
+    if (f->shape == IR_SHAPE_MAT && !ir_is_const(op->args[f->ndim]))
+        p->flat = true;
+    if (op->code == OP_LOAD)
+        p->read = true;
+    else if (op->code == OP_ACCUM && (c->kind == CFN_FUNC || (c->kind == CFN_TASK && op->attr.acc != IR_ACC_PLAIN)))
+        p->scatter = p->flat = true; /* flat: one pointer type for all functions it is passed to */
+    else if (op->code == OP_ACCUM)
+        p->plain_accum = true;
+    else
+        p->written = true;
+}
+
+static void scan_call(cfn *c, const ir_op *op)
+{
+    const func_info *info = func_info_of(c->e, op->attr.callee);
+    for (size_t key = 0; key < c->e->m->fields.len * 4; key++) {
+        if (!info->planes[key])
+            continue;
+        plane_ref *p = touch(c, (int)key);
+        if (info->planes[key] & (USE_READ | USE_STORE)) {
+            p->by_callee = true;
+            p->callee_writes |= (info->planes[key] & USE_STORE) != 0;
+        }
+        if (info->planes[key] & USE_ACCUM) {
+            p->flat = true;
+            if (c->kind == CFN_RUN) {
+                p->written = true;
+                p->by_callee = p->callee_writes = true;
+            } else {
+                p->scatter = true;
+            }
+        }
+    }
+}
+
+static const char *take_mparam(cfn *c, const ir_mparam *p)
+{
+    const char **name = &c->mparam_names[p->index];
+    if (!*name) {
+        if (c->kind == CFN_EXTENTS)
+            *name = arena_printf(c->e->mem, "params->%s", (const char *)ptrmap_get(&c->e->params, p));
+        else
+            *name = names_unique_function(c->names, p->name);
+        vec_push(&c->mparams, p->index);
+    }
+    return *name;
+}
+
+const char *mparam_name(cfn *c, const ir_mparam *p)
+{
+    c->mparam_used[p->index] = true;
+    return take_mparam(c, p);
+}
+
+void cfn_scan(cfn *c, const ir_region *r)
+{
+    for (const ir_op *op = r->first; op; op = op->next) {
+        if (op_is_dead(c->v, op))
+            continue;
+        switch (op->code) {
+        case OP_LOAD:
+        case OP_STORE:
+        case OP_ACCUM:
+            scan_memory(c, op);
+            break;
+        case OP_CALL:
+            scan_call(c, op);
+            break;
+        case OP_MPARAM:
+            take_mparam(c, op->attr.mparam);
+            break;
+        default:
+            break;
+        }
+        if (op->code == OP_TASK) {
+            c->no_restrict = true; /* task functions have pointers of their own to the same memory */
+            continue;
+        }
+        for (int i = 0; i < op->nregions; i++)
+            cfn_scan(c, op->regions[i]);
+    }
+}
+
+void cfn_take_names(cfn *c)
+{
+    static const char *const suffix[] = {"", "_grad", "_dual", "_grad_dual"};
+    for (size_t i = 0; i < c->touched.len; i++) {
+        const int key = c->touched.at[i];
+        const char *name = arena_printf(c->e->mem, "%s%s", c->e->m->fields.at[key / 4]->name, suffix[key % 4]);
+        c->planes[key].written |= c->planes[key].plain_accum && !c->planes[key].scatter; /* else it goes through the scatter's pointer, too */
+        c->planes[key].name = names_unique_function(c->names, name);
+        if (c->planes[key].scatter)
+            c->planes[key].acc_name = c->planes[key].name;
+        /* both: reads and plain writes go to the field, accumulations may go to a private copy */
+        if (c->planes[key].scatter && (c->planes[key].read || c->planes[key].written || c->planes[key].by_callee))
+            c->planes[key].acc_name = names_unique_function(c->names, arena_printf(c->e->mem, "%s_sum", name));
+    }
+    c->m = names_internal(c->names, c->fs->hints, "m");
+    c->st = names_internal(c->names, c->fs->hints, "st");
+    c->a = names_internal(c->names, c->fs->hints, "a");
+}
+
+/* ---- declarations at the top ---- */
+
+const char *plane_pointer(cfn *c, const ir_field *f, ir_plane plane, bool scatter)
+{
+    plane_ref *p = &c->planes[f->index * 4 + (int)plane];
+    if (scatter && p->scatter) {
+        p->acc_used = true;
+        return p->acc_name;
+    }
+    p->used = true;
+    return p->name;
+}
+
+const char *plane_member(emitter *e, const char *m, const ir_field *f, ir_plane p)
+{
+    static const char *const member[] = {"data", "grad", "dual"};
+    const char *view = e->field_names[f->index];
+    if (p == IR_GRAD_DUAL) /* only second-order products have it: it is not part of the view */
+        return arena_printf(e->mem, "%s->%s.field->plane[TK_GRAD_DUAL]", m, view);
+    return arena_printf(e->mem, "%s->%s.%s", m, view, member[p]);
+}
+
+const char *shape_name(cfn *c, const ir_field *f, int dim)
+{
+    const char **name = &c->shape_names[f->index * 8 + dim];
+    if (!*name) {
+        *name = names_unique_function(c->names, arena_printf(c->e->mem, "%s_n%d", f->name, dim));
+        vec_push(&c->shapes, f->index * 8 + dim);
+    }
+    return *name;
+}
+
+const char *session_text(cfn *c)
+{
+    c->uses_m = true;
+    return arena_printf(c->e->mem, "%s->tk.session", c->m);
+}
+
+static void hoist_plane(cfn *c, strbuf *out, int key)
+{
+    const ir_field *f = c->e->m->fields.at[key / 4];
+    const plane_ref *p = &c->planes[key];
+    const bool separate = p->acc_name && p->acc_name != p->name;
+    if (!p->used && !(p->acc_used && !separate))
+        return;
+    const bool from_args = p->acc_name && !separate; /* the pointer is a parameter, or comes with the task's arguments */
+    if (from_args)
+        return;
+    const bool is_const = !p->written;
+    const bool shared = c->no_restrict || separate || (p->by_callee && (p->written || p->callee_writes));
+    c->uses_m = true;
+    const char *from = plane_member(c->e, c->m, f, (ir_plane)(key % 4));
+    const char *decl = field_pointer(c->e->mem, f, is_const, shared ? "const " : "restrict const ", p->name, p->flat);
+    const bool cast = f->shape != IR_SHAPE_SCALAR && (is_const || (p->flat && f->shape == IR_SHAPE_MAT) || key % 4 == IR_GRAD_DUAL);
+    sb_printf(out, "    %s = ", decl);
+    if (cast)
+        sb_printf(out, "(%s)", field_pointer(c->e->mem, f, is_const, "", "", p->flat));
+    sb_printf(out, "%s;\n", from);
+}
+
+void cfn_hoists(cfn *c, strbuf *out)
+{
+    for (size_t i = 0; i < c->mparams.len; i++) {
+        const ir_mparam *p = c->e->m->params.at[c->mparams.at[i]];
+        if (c->kind == CFN_EXTENTS || !c->mparam_used[p->index])
+            continue;
+        c->uses_m = true;
+        sb_printf(out, "    const %s %s = %s->params.%s;\n", scalar_c_type(p->type), c->mparam_names[p->index], c->m,
+                  (const char *)ptrmap_get(&c->e->params, p));
+    }
+    for (size_t i = 0; i < c->shapes.len; i++) {
+        const int key = c->shapes.at[i];
+        c->uses_m = true;
+        sb_printf(out, "    const int64_t %s = %s->%s.shape[%d];\n", c->shape_names[key], c->m, c->e->field_names[key / 8], key % 8);
+    }
+    for (size_t i = 0; i < c->touched.len; i++)
+        hoist_plane(c, out, c->touched.at[i]);
+}

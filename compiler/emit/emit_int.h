@@ -1,0 +1,285 @@
+/* The emitter, inside. One C function is printed through one `cfn`; its text goes to a buffer first, because what must be declared
+ * at the top of the function (field pointers, extents, parameters) is known only when its body is printed.
+ *
+ * A value is in one of three states: not yet defined; pending, an expression that its only use will swallow; named, a C variable.
+ */
+#ifndef TKC_EMIT_INT_H
+#define TKC_EMIT_INT_H
+
+#include "emit/emit.h"
+#include "ir/ops.h"
+#include "util/strbuf.h"
+
+/* ---- names (names.c) ---- */
+
+typedef struct names names;
+
+/* Names of one C function, or of the whole file (outer == NULL). Names that `outer` has are not given out. */
+names *names_create(arena *mem, const names *outer);
+void names_free(names *n);
+void names_push(names *n);
+void names_pop(names *n); /* names given since the matching push are free again */
+/* hint made a valid C identifier that nobody uses; NULL gives t1, t2, ... */
+const char *names_unique(names *n, const char *hint);
+/* The same, but taken to the end of the function whatever the scope. */
+const char *names_unique_function(names *n, const char *hint);
+void names_release(names *n, const char *name);
+/* A name of the emitter's own, to the end of the function: gives way to names that the user may want (those taken in `hints`). */
+const char *names_internal(names *n, const names *hints, const char *base);
+/* A member of a struct or a parameter in the header: the user's name unless C or C++ reserve it. */
+const char *name_member(arena *mem, const char *name);
+
+/* Pointer to pointer; iteration order is never used. */
+typedef struct ptrmap {
+    const void **key;
+    void **val;
+    size_t len, cap;
+} ptrmap;
+void *ptrmap_get(const ptrmap *m, const void *key);
+void ptrmap_set(ptrmap *m, const void *key, void *val);
+void ptrmap_free(ptrmap *m);
+
+/* ---- the file ---- */
+
+enum { USE_READ = 1, USE_STORE = 2, USE_ACCUM = 4 };
+
+/* What a function needs from its caller and does to fields, callees included. */
+typedef struct func_info {
+    const char *name;        /* C name */
+    unsigned char *planes;   /* USE_* at [field->index * 4 + plane] */
+    bool module, stack, can_fail; /* takes m, takes st, returns false after a failure */
+    bool tasks;              /* holds parallel tasks */
+    int64_t cost;            /* rough cycles of a run */
+    bool busy, done;
+} func_info;
+
+typedef struct emitter {
+    arena *mem;
+    const ir_module *m;
+    const emit_options *opt;
+    strbuf *out;
+    names *globals;
+    ptrmap infos;            /* ir_func -> func_info */
+    ptrmap layouts;          /* ir_layout -> struct tag, once its definition is printed */
+    ptrmap params;           /* ir_mparam -> const char *, member name */
+    const char **field_names; /* by index: member name */
+    bool uses_bounds;
+    const char *kernels, *fields, *desc, *bounds, *extents; /* static objects of the file */
+    const char *base;        /* of the names that belong to the function being printed */
+    int nlayouts;            /* of that function */
+} emitter;
+
+void emitter_init(emitter *e, const ir_module *m, const emit_options *opt);
+void emitter_done(emitter *e);
+func_info *func_info_of(emitter *e, const ir_func *f); /* funcs.c */
+typedef struct layout_info {
+    const char *tag;
+    const char **members;
+} layout_info;
+const layout_info *layout_of(emitter *e, const ir_layout *l); /* prints the struct when first asked for */
+const char *source_base(const emitter *e); /* file name of the .tk without folders */
+const char *place_of(emitter *e, src_loc loc); /* "gravity.tk:14" */
+const char *c_string(arena *mem, const char *s); /* with quotes, escaped */
+
+/* ---- constants and types (text.c) ---- */
+
+const char *const_text(arena *mem, scalar type, int64_t i, double f, int *prec);
+const char *zero_text(scalar type);
+/* C declaration of a pointer to field elements: "const float (*restrict const x)[2]"; flat: matrices as one row of components. */
+const char *field_pointer(arena *mem, const ir_field *f, bool is_const, const char *quals, const char *name, bool flat);
+const char *scalar_enum(scalar s); /* TK_F32 */
+
+/* ---- expressions ---- */
+
+/* What a pending expression reads: a field plane (field * 4 + plane), a local array (its value), or the saved-value stack. */
+typedef enum memory_kind { MEM_PLANE, MEM_LOCAL, MEM_STACK } memory_kind;
+typedef struct memref {
+    memory_kind kind;
+    int plane;
+    const ir_value *array;
+    const struct memref *next;
+} memref;
+/* A loop-carried variable that an expression names. */
+typedef struct varref {
+    const ir_value *param;
+    const struct varref *next;
+} varref;
+
+enum { PREC_PRIMARY = 20, PREC_UNARY = 15, PREC_MUL = 13, PREC_ADD = 12, PREC_REL = 10, PREC_EQ = 9, PREC_LAND = 5, PREC_LOR = 4, PREC_COND = 3 };
+
+typedef struct expr {
+    const char *text;
+    int prec, nops;
+    const memref *reads;
+    const varref *vars;
+    const char *bare; /* a widening cast to i64 without the cast, for places that convert by themselves; else NULL */
+    int bare_prec;
+} expr;
+
+/* ---- one C function ---- */
+
+typedef struct vstate {
+    uint32_t uses;
+    const ir_op *user;       /* the only one when uses == 1 */
+    bool pending;
+    expr e;                  /* e.text NULL: not defined yet */
+    scalar elem;             /* SC_PTR: element type of the local array behind it, if uses tell */
+    const ir_layout *layout; /* SC_PTR: struct behind it, if uses tell */
+    uint32_t stamp;          /* task that captured it or defines it */
+} vstate;
+
+/* What all C functions made of one IR function share. */
+typedef struct fstate {
+    vstate *v;    /* by value id */
+    names *hints; /* all names that values ask for */
+} fstate;
+
+typedef struct plane_ref {
+    const char *name, *acc_name; /* hoisted pointer; the one that a scatter goes through */
+    bool flat;                   /* a component index is not constant */
+    bool read, written;          /* directly, by this function itself */
+    bool plain_accum;
+    bool used, acc_used;         /* printed */
+    bool by_callee, callee_writes;
+    bool listed;                 /* in cfn.touched */
+    bool scatter;                /* accumulations go through acc_name */
+} plane_ref;
+
+typedef enum cfn_kind { CFN_FUNC, CFN_RUN, CFN_TASK, CFN_EXTENTS } cfn_kind;
+
+typedef struct cfn {
+    emitter *e;
+    const ir_func *f;
+    func_info *info;
+    cfn_kind kind;
+    fstate *fs;
+    vstate *v;               /* fs->v */
+    strbuf *out;
+    int indent;
+    names *names;
+    src_loc last;            /* of the last comment */
+    plane_ref *planes;       /* [field * 4 + plane] */
+    VEC(int) touched;        /* planes that the scan met, in order */
+    const char **shape_names; /* [field * 8 + dim], NULL until used */
+    VEC(int) shapes;         /* those used, in order */
+    const char **mparam_names; /* by index, NULL until used */
+    bool *mparam_used;
+    VEC(int) mparams;
+    const char *m, *a, *st, *atomic; /* names; atomic: NULL at kernel level and in tasks without scatters */
+    const char *fail;        /* statement that leaves the function after a failure */
+    bool uses_m, uses_st, uses_label, no_restrict;
+    VEC(const ir_value *) loads; /* pending values that read memory, oldest first */
+    strbuf tasks;            /* CFN_RUN: text of its task functions */
+    int ntasks;
+} cfn;
+
+fstate fstate_create(const ir_func *f); /* counts uses */
+void fstate_free(fstate *fs);
+cfn *cfn_create(emitter *e, const ir_func *f, cfn_kind kind, fstate *fs);
+void cfn_free(cfn *c);
+/* Notes the memory that r touches; before anything of it is printed. */
+void cfn_scan(cfn *c, const ir_region *r);
+/* Takes the names of what will be hoisted, then the emitter's own. */
+void cfn_take_names(cfn *c);
+bool op_is_dead(const vstate *v, const ir_op *op);
+/* Whether result k of a task is read, or decides about a companion that is. */
+bool reduction_is_wanted(const vstate *v, const ir_op *task, int k);
+/* Declarations at the top, for everything that the body turned out to use. */
+void cfn_hoists(cfn *c, strbuf *out);
+
+/* ---- printing statements (stmt.c) ---- */
+
+__attribute__((format(printf, 3, 4))) void stmt(cfn *c, src_loc loc, const char *fmt, ...);
+void close_block(cfn *c);
+void reset_line(emitter *e, strbuf *out); /* after a function, with #line directives */
+
+/* ---- values (expr.c) ---- */
+
+/* The expression of v; a pending one is swallowed. */
+expr val(cfn *c, const ir_value *v);
+/* Text of e as an operand that needs at least precedence prec. */
+const char *paren(cfn *c, expr e, int prec);
+/* A name or constant: a pending expression is given a name first. */
+expr val_simple(cfn *c, const ir_value *v);
+const char *val_text(cfn *c, const ir_value *v, int prec);
+expr expr_leaf(const char *text);
+void expr_absorb(cfn *c, expr *into, expr part);
+/* Gives v its expression: kept for its only use, or printed as a declaration. */
+void define(cfn *c, const ir_value *v, expr e, src_loc loc);
+void define_name(cfn *c, const ir_value *v, const char *name);
+/* Prints the declaration of a pending value now. */
+void materialise(cfn *c, const ir_value *v);
+/* Pending reads of this memory are printed before it changes; kind < 0: all. */
+void flush_reads(cfn *c, int kind, int plane, const ir_value *array);
+expr pure_expr(cfn *c, const ir_op *op);
+const char *c_type_of(cfn *c, const ir_value *v); /* "float", "struct k_save3 *" */
+const char *declare(cfn *c, const ir_value *v, bool constant, const char *name); /* "const float name" */
+bool fits_i64(const ir_value *v, int *bits);
+
+/* ---- memory (memory.c) ---- */
+
+void emit_load(cfn *c, const ir_op *op);
+void emit_store(cfn *c, const ir_op *op);
+void emit_accum(cfn *c, const ir_op *op);
+void emit_local(cfn *c, const ir_op *op);
+void emit_stack(cfn *c, const ir_op *op);
+const char *shape_name(cfn *c, const ir_field *f, int dim);
+const char *mparam_name(cfn *c, const ir_mparam *p);
+const char *plane_pointer(cfn *c, const ir_field *f, ir_plane p, bool scatter);
+/* "m->x.data" */
+const char *plane_member(emitter *e, const char *m, const ir_field *f, ir_plane p);
+
+/* ---- regions (region.c, loop.c) ---- */
+
+void emit_ops(cfn *c, const ir_region *r);
+void emit_loop(cfn *c, const ir_op *op);
+/* True if region r or a callee may leave the C function on a failure. */
+bool region_may_fail(emitter *e, const ir_region *r);
+void emit_call(cfn *c, const ir_op *op);
+int64_t region_cost(emitter *e, const ir_region *r);
+const char *session_text(cfn *c);
+
+/* ---- tasks (task.c) ---- */
+
+void emit_task(cfn *c, const ir_op *op);
+bool region_uses_stack(emitter *e, const ir_region *r); /* tasks inside not counted: they have stacks of their own */
+/* ", (void)x;" line for parameters that a function turned out not to use. */
+
+/* ---- functions and kernels (funcs.c, kernel.c, module.c) ---- */
+
+void emit_function(emitter *e, const ir_func *f); /* once, its callees first */
+void emit_functions_of(emitter *e, const ir_func *f); /* those that f calls */
+void emit_extents(emitter *e);
+void emit_kernels(emitter *e);
+int emit_kernel_table(emitter *e); /* number of kernels */
+void emit_entries(emitter *e);
+void emit_module(emitter *e);
+/* Why a kernel has no derivative: NULL if it has, or if its derivative is zero by intent. */
+const char *why_no_grad(const ir_func *kernel);
+const char *why_no_jvp(const ir_func *kernel);
+
+/* ---- the interface (signature.c, header.c) ---- */
+
+typedef enum kernel_form { FORM_RUN, FORM_GRAD, FORM_JVP, FORM_HVP } kernel_form;
+typedef enum sig_use {
+    SIG_INPUT,    /* a parameter's value */
+    SIG_OPTIONAL, /* const, NULL for zero */
+    SIG_RESULT,   /* added into, NULL: not wanted */
+    SIG_MEMBER    /* of an argument struct */
+} sig_use;
+
+bool sig_is_float(const ir_sigparam *p);
+const char *sig_decl(arena *mem, const ir_sigparam *p, const char *suffix, sig_use use);
+/* Component k: "p_grad[1]". */
+const char *sig_component(arena *mem, const ir_sigparam *p, const char *suffix, int k);
+bool kernel_has_grad_args(const ir_func *kernel);
+const char *form_suffix(kernel_form form);
+const ir_func *kernel_form_of(const ir_func *kernel, kernel_form form); /* NULL if not generated */
+/* "gravity *m, float dt, const float *dt_dual" */
+const char *kernel_signature(arena *mem, const ir_module *m, const ir_func *kernel, kernel_form form);
+const char *kernel_self(arena *mem, const ir_func *kernel); /* name of the module parameter */
+const char *field_decl_type(arena *mem, const ir_field *f, const char *name, bool is_const); /* "float (*data)[2]" */
+const char *bind_signature(arena *mem, const ir_module *m, const ir_field *f);
+void emit_entry(emitter *e, const ir_func *kernel, kernel_form form, int index);
+
+#endif

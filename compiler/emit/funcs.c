@@ -1,0 +1,226 @@
+/* Called functions: what they need from their callers, and their C. */
+#include "emit/emit_int.h"
+
+#include <string.h>
+
+static const src_loc nowhere = {0, 0, 0};
+
+/* ---- what a function needs ---- */
+
+static void gather_call(emitter *e, func_info *info, const ir_op *op)
+{
+    const func_info *callee = func_info_of(e, op->attr.callee);
+    for (size_t i = 0; i < e->m->fields.len * 4; i++)
+        info->planes[i] |= callee->planes[i];
+    info->module |= callee->module;
+    info->stack |= callee->stack;
+    info->can_fail |= callee->can_fail;
+}
+
+static void gather(emitter *e, func_info *info, const ir_region *r)
+{
+    for (const ir_op *op = r->first; op; op = op->next) {
+        switch (op->code) {
+        case OP_LOAD:
+        case OP_STORE:
+        case OP_ACCUM:
+            info->planes[op->attr.field->index * 4 + (int)op->attr.plane] |= op->code == OP_LOAD ? USE_READ : op->code == OP_STORE ? USE_STORE : USE_ACCUM;
+            info->module |= op->code != OP_ACCUM || e->m->debug;
+            info->can_fail |= e->m->debug;
+            break;
+        case OP_MPARAM:
+        case OP_SHAPE:
+        case OP_PRINT:
+            info->module = true;
+            break;
+        case OP_ASSERT:
+            info->module = info->can_fail = true;
+            break;
+        case OP_STK_ALLOC:
+            info->stack = info->can_fail = true;
+            break;
+        case OP_STK_MARK:
+        case OP_STK_RELEASE:
+            info->stack = true;
+            break;
+        case OP_TASK:
+            info->tasks = true;
+            break;
+        case OP_CALL:
+            gather_call(e, info, op);
+            break;
+        default:
+            break;
+        }
+        for (int i = 0; i < op->nregions; i++)
+            gather(e, info, op->regions[i]);
+    }
+}
+
+func_info *func_info_of(emitter *e, const ir_func *f)
+{
+    func_info *info = ptrmap_get(&e->infos, f);
+    if (info)
+        return info;
+    info = ARENA_NEW(e->mem, func_info);
+    ptrmap_set(&e->infos, f, info);
+    info->planes = ARENA_ARRAY(e->mem, unsigned char, e->m->fields.len * 4 + 1);
+    gather(e, info, f->body);
+    info->cost = region_cost(e, f->body);
+    if (f->kind == IR_FUNC)
+        info->name = names_unique(e->globals, f->name);
+    return info;
+}
+
+/* ---- functions ---- */
+
+static void emit_callees(emitter *e, const ir_region *r)
+{
+    for (const ir_op *op = r->first; op; op = op->next) {
+        if (op->code == OP_CALL)
+            emit_function(e, op->attr.callee);
+        for (int i = 0; i < op->nregions; i++)
+            emit_callees(e, op->regions[i]);
+    }
+}
+
+void emit_functions_of(emitter *e, const ir_func *f)
+{
+    emit_callees(e, f->body);
+}
+
+static bool accumulates(const emitter *e, const func_info *info)
+{
+    for (size_t key = 0; key < e->m->fields.len * 4; key++)
+        if (info->planes[key] & USE_ACCUM)
+            return true;
+    return false;
+}
+
+static void hidden_params(cfn *c, strbuf *params)
+{
+    emitter *e = c->e;
+    const func_info *info = c->info;
+    if (info->module)
+        sb_printf(params, "const %s *%s", e->m->name, c->m);
+    if (info->stack)
+        sb_printf(params, "%stk_stack *%s", params->len ? ", " : "", c->st);
+    for (size_t key = 0; key < e->m->fields.len * 4; key++)
+        if (info->planes[key] & USE_ACCUM)
+            sb_printf(params, "%s%s", params->len ? ", " : "",
+                      field_pointer(e->mem, e->m->fields.at[key / 4], false, "", c->planes[key].acc_name, c->planes[key].flat));
+    if (c->atomic)
+        sb_printf(params, "%sconst bool %s", params->len ? ", " : "", c->atomic);
+}
+
+/* Results: returned if there is one and the function cannot fail, else through pointers. */
+static void yield_results(cfn *c, const ir_func *f, const char *const *outs)
+{
+    const ir_op *yield = f->body->last;
+    if (!outs && f->nresults == 1) {
+        stmt(c, yield->loc, "return %s;", val(c, yield->args[0]).text);
+        return;
+    }
+    for (int i = 0; i < f->nresults; i++)
+        stmt(c, yield->loc, "*%s = %s;", outs[i], val(c, yield->args[i]).text);
+    if (c->info->can_fail)
+        stmt(c, nowhere, "return true;");
+}
+
+static void print_function(cfn *c, const ir_func *f, const char *params, const strbuf *body)
+{
+    emitter *e = c->e;
+    strbuf hoists = {0};
+    cfn_hoists(c, &hoists);
+    const func_info *info = c->info;
+    const char *result = info->can_fail ? "bool" : f->nresults == 1 ? scalar_c_type(f->results[0]) : "void";
+    sb_printf(e->out, "/* func %s, %s */\nstatic %s %s(%s)\n{\n", f->name, place_of(e, f->loc), result, info->name, *params ? params : "void");
+    if (info->module && !c->uses_m)
+        sb_printf(e->out, "    (void)%s;\n", c->m);
+    if (info->stack && !c->uses_st)
+        sb_printf(e->out, "    (void)%s;\n", c->st);
+    for (int i = 0; i < f->body->nparams; i++)
+        if (!c->v[f->body->params[i]->id].uses)
+            sb_printf(e->out, "    (void)%s;\n", c->v[f->body->params[i]->id].e.text);
+    sb_add(e->out, sb_str(&hoists));
+    sb_addn(e->out, sb_str(body), body->len);
+    sb_add(e->out, "}\n");
+    reset_line(e, e->out);
+    sb_addc(e->out, '\n');
+    sb_free(&hoists);
+}
+
+void emit_function(emitter *e, const ir_func *f)
+{
+    func_info *info = func_info_of(e, f);
+    if (info->done)
+        return;
+    info->done = true;
+    emit_callees(e, f->body);
+    e->base = info->name;
+    e->nlayouts = 0;
+    fstate fs = fstate_create(f);
+    cfn *c = cfn_create(e, f, CFN_FUNC, &fs);
+    strbuf body = {0}, params = {0};
+    c->out = &body;
+    c->info = info;
+    c->fail = "return false;";
+    cfn_scan(c, f->body);
+    cfn_take_names(c);
+    if (accumulates(e, info))
+        c->atomic = names_internal(c->names, fs.hints, "atomic");
+    hidden_params(c, &params);
+    for (int i = 0; i < f->body->nparams; i++) {
+        const ir_value *p = f->body->params[i];
+        const char *name = names_unique_function(c->names, p->name ? p->name : "arg");
+        define_name(c, p, name);
+        sb_printf(&params, "%s%s", params.len ? ", " : "", declare(c, p, false, name));
+    }
+    const char **outs = NULL;
+    if (f->nresults > 1 || info->can_fail) {
+        outs = ARENA_ARRAY(e->mem, const char *, f->nresults + 1);
+        for (int i = 0; i < f->nresults; i++) {
+            const ir_value *y = f->body->last->args[i];
+            outs[i] = names_unique_function(c->names, arena_printf(e->mem, "%s_out", y->name ? y->name : "r"));
+            sb_printf(&params, "%s%s *%s", params.len ? ", " : "", scalar_c_type(f->results[i]), outs[i]);
+        }
+    }
+    emit_ops(c, f->body);
+    yield_results(c, f, outs);
+    print_function(c, f, sb_str(&params), &body);
+    cfn_free(c);
+    fstate_free(&fs);
+    sb_free(&body);
+    sb_free(&params);
+}
+
+/* ---- the fields' extents, from the module's parameters ---- */
+
+void emit_extents(emitter *e)
+{
+    const ir_func *f = e->m->extents;
+    if (!f || f->body->last->nargs == 0)
+        return;
+    emit_callees(e, f->body);
+    fstate fs = fstate_create(f);
+    cfn *c = cfn_create(e, f, CFN_EXTENTS, &fs);
+    strbuf body = {0};
+    c->out = &body;
+    c->info = func_info_of(e, f);
+    names_unique_function(c->names, "params");
+    names_unique_function(c->names, "n");
+    cfn_scan(c, f->body);
+    emit_ops(c, f->body);
+    for (int i = 0; i < f->body->last->nargs; i++)
+        stmt(c, nowhere, "n[%d] = %s;", i, val(c, f->body->last->args[i]).text);
+    sb_printf(e->out, "/* All fields' extents, one field after the other. */\nstatic void %s(const %s_params *params, int64_t *n)\n{\n", e->extents, e->m->name);
+    if (!c->mparams.len)
+        sb_add(e->out, "    (void)params;\n");
+    sb_addn(e->out, sb_str(&body), body.len);
+    sb_add(e->out, "}\n");
+    reset_line(e, e->out);
+    sb_addc(e->out, '\n');
+    cfn_free(c);
+    fstate_free(&fs);
+    sb_free(&body);
+}

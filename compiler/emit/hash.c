@@ -1,0 +1,33 @@
+/* The hash of a module's interface: a host compiled against another one is refused when it creates the module. */
+#include "emit/emit_int.h"
+
+static void add(strbuf *b, const char *what, const char *name, int type, int shape, int rows, int cols, int rest)
+{
+    sb_printf(b, "%s %s %d %d %d %d %d\n", what, name, type, shape, rows, cols, rest);
+}
+
+uint64_t emit_interface_hash(const ir_module *m)
+{
+    strbuf b = {0};
+    sb_printf(&b, "module %s\n", m->name);
+    for (size_t i = 0; i < m->params.len; i++)
+        add(&b, "param", m->params.at[i]->name, (int)m->params.at[i]->type, m->params.at[i]->sizes, 0, 0, 0);
+    for (size_t i = 0; i < m->fields.len; i++) {
+        const ir_field *f = m->fields.at[i];
+        add(&b, "field", f->name, (int)f->elem, (int)f->shape, f->rows, f->cols, f->ndim * 4 + f->grad * 2 + f->dual);
+    }
+    for (size_t i = 0; i < m->funcs.len; i++) {
+        const ir_func *f = m->funcs.at[i];
+        if (f->kind != IR_KERNEL)
+            continue;
+        add(&b, "kernel", f->name, f->grad != NULL, f->jvp != NULL, f->hvp != NULL, f->nsig, 0);
+        for (int k = 0; k < f->nsig; k++)
+            add(&b, "arg", f->sig[k].name, (int)f->sig[k].elem, (int)f->sig[k].shape, f->sig[k].rows, f->sig[k].cols, f->sig[k].grad);
+    }
+    /* FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv/ */
+    uint64_t h = 0xcbf29ce484222325u;
+    for (size_t i = 0; i < b.len; i++)
+        h = (h ^ (unsigned char)b.s[i]) * 0x100000001b3u;
+    sb_free(&b);
+    return h;
+}

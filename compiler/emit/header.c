@@ -1,0 +1,187 @@
+/* The header: what the host's programmer reads. */
+#include "emit/emit_int.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* Text inside a comment; indent goes before each further line. */
+static void add_doc(strbuf *b, const char *doc, const char *indent)
+{
+    for (const char *p = doc; *p; p++) {
+        if (*p == '\n')
+            sb_printf(b, "\n%s", indent);
+        else if (p[0] == '*' && p[1] == '/')
+            sb_add(b, "* ");
+        else if (p[0] == '/' && p[1] == '*')
+            sb_add(b, "/ ");
+        else
+            sb_addc(b, *p);
+    }
+}
+
+static const char *type_name(arena *mem, scalar elem, ir_shape_kind shape, int rows, int cols)
+{
+    if (shape == IR_SHAPE_SCALAR)
+        return scalar_name(elem);
+    if (shape == IR_SHAPE_VEC)
+        return arena_printf(mem, "vec(%d, %s)", rows, scalar_name(elem));
+    return arena_printf(mem, "mat(%d, %d, %s)", rows, cols, scalar_name(elem));
+}
+
+static const char *guard(arena *mem, const char *name)
+{
+    char *g = arena_printf(mem, "%s_H", name);
+    for (char *p = g; *p; p++)
+        *p = isalnum((unsigned char)*p) ? (char)toupper((unsigned char)*p) : '_';
+    return g;
+}
+
+static void print_params(emitter *e)
+{
+    const ir_module *m = e->m;
+    strbuf *b = e->out;
+    sb_printf(b, "/** Parameters of the module; start from %s_defaults(). */\ntypedef struct %s_params {\n", m->name, m->name);
+    for (size_t i = 0; i < m->params.len; i++) {
+        const ir_mparam *p = m->params.at[i];
+        sb_printf(b, "    %s %s; /**< ", scalar_c_type(p->type), (const char *)ptrmap_get(&e->params, p));
+        if (p->doc)
+            add_doc(b, p->doc, "         ");
+        sb_printf(b, "%s%s */\n", p->doc ? ". " : "", p->sizes ? "Sizes fields: fixed at creation" : "Changed by set_params");
+    }
+    if (!m->params.len)
+        sb_add(b, "    char unused_; /**< this module has no parameters */\n");
+    sb_printf(b, "} %s_params;\n\n", m->name);
+}
+
+static void print_view(emitter *e, const ir_field *f)
+{
+    strbuf *b = e->out;
+    arena *mem = e->mem;
+    sb_printf(b, "/** Field %s: %s", f->name, type_name(mem, f->elem, f->shape, f->rows, f->cols));
+    if (f->ndim)
+        sb_printf(b, ", %d-D", f->ndim);
+    else
+        sb_add(b, ", a single element");
+    sb_printf(b, "%s%s.", f->grad ? ", needs_grad" : "", f->dual ? ", needs_dual" : "");
+    if (f->doc) {
+        sb_addc(b, ' ');
+        add_doc(b, f->doc, " *  ");
+    }
+    sb_printf(b, " */\ntypedef struct %s_%s_view {\n    %s; /**< %s */\n", e->m->name, f->name, field_decl_type(mem, f, "data", false),
+              f->ndim > 1 ? "row-major" : f->ndim ? "one entry for each element" : "one entry");
+    if (f->grad)
+        sb_printf(b, "    %s; /**< gradient, adjoints add into it */\n", field_decl_type(mem, f, "grad", false));
+    if (f->dual)
+        sb_printf(b, "    %s; /**< tangent */\n", field_decl_type(mem, f, "dual", false));
+    sb_printf(b, "    int64_t shape[%d]; /**< extents */\n    tk_field *field; /**< for functions of tk.h */\n} %s_%s_view;\n\n", f->ndim ? f->ndim : 1, e->m->name, f->name);
+}
+
+static void print_struct(emitter *e)
+{
+    const ir_module *m = e->m;
+    strbuf *b = e->out;
+    sb_printf(b, "/** A module object: its fields can be read and written between kernels; pointers and shapes must not be changed. */\ntypedef struct %s {\n", m->name);
+    sb_printf(b, "    tk_module tk; /**< first */\n    %s_params params; /**< as given at creation, or by %s_set_params */\n", m->name, m->name);
+    for (size_t i = 0; i < m->fields.len; i++)
+        sb_printf(b, "    %s_%s_view %s;\n", m->name, m->fields.at[i]->name, e->field_names[i]);
+    sb_printf(b, "} %s;\n\n", m->name);
+}
+
+static void print_lifetime(emitter *e)
+{
+    const char *p = e->m->name;
+    strbuf *b = e->out;
+    sb_printf(b, "/** The parameters' default values. */\n%s_params %s_defaults(void);\n\n", p, p);
+    sb_printf(b, "/** What %s_create calls, with what this header was generated for. */\n"
+                 "%s *%s_create_(tk_session *session, const %s_params *params, uint64_t header_hash, int header_interface);\n\n", p, p, p, p);
+    sb_printf(b, "/** Creates a module object, all fields zero.\n *  @param session  its session, or NULL for one of its own (all threads, no hooks)\n"
+                 " *  @param params   copied; NULL: the defaults\n *  @return NULL on failure, tk_error() tells why. Destroy it with %s_destroy. */\n"
+                 "static inline %s *%s_create(tk_session *session, const %s_params *params)\n{\n"
+                 "    return %s_create_(session, params, UINT64_C(0x%016llx), TK_INTERFACE);\n}\n\n", p, p, p, p, p, (unsigned long long)emit_interface_hash(e->m));
+    sb_printf(b, "/** Destroys a module object, and its session if that is its own. NULL is ignored. */\nvoid %s_destroy(%s *m);\n\n", p, p);
+    sb_printf(b, "/** The first failure of the module's session since creation or the last tk_session_clear_error; TK_OK if there was none. */\n"
+                 "tk_status %s_status(const %s *m);\n\n", p, p);
+    sb_printf(b, "/** The message of that failure, \"\" if there was none. Valid until the next call on the session. */\nconst char *%s_error(const %s *m);\n\n", p, p);
+    sb_printf(b, "/** Changes the parameters for later kernels. Those that size fields must keep their values (TK_BAD_ARGUMENT);\n"
+                 " *  not under an open tape (TK_BAD_STATE). */\ntk_status %s_set_params(%s *m, const %s_params *params);\n\n", p, p, p);
+}
+
+static void print_field_functions(emitter *e, const ir_field *f)
+{
+    strbuf *b = e->out;
+    const char *p = e->m->name;
+    sb_printf(b, "/** Lets field %s live in the host's memory%s, which must outlive the module or the next bind;\n"
+                 " *  the library's own memory for it is freed. Overlap with other fields' memory is refused. */\ntk_status %s_bind_%s(%s);\n\n",
+              f->name, f->grad || f->dual ? ", all of its storages at once" : "", p, f->name, bind_signature(e->mem, e->m, f));
+    if (f->ndim < 2)
+        return;
+    sb_printf(b, "/** Position of an element in %s.data%s: %s.data[%s_idx_%s(m", e->field_names[f->index], f->grad ? ", grad" : "", e->field_names[f->index], p, f->name);
+    for (int d = 0; d < f->ndim; d++)
+        sb_printf(b, ", i%d", d);
+    sb_printf(b, ")]. */\nstatic inline int64_t %s_idx_%s(const %s *m", p, f->name, p);
+    for (int d = 0; d < f->ndim; d++)
+        sb_printf(b, ", int64_t i%d", d);
+    sb_add(b, ")\n{\n    return ");
+    for (int d = 2; d < f->ndim; d++)
+        sb_addc(b, '(');
+    sb_add(b, "i0");
+    for (int d = 1; d < f->ndim; d++)
+        sb_printf(b, "%s * m->%s.shape[%d] + i%d", d > 1 ? ")" : "", e->field_names[f->index], d, d);
+    sb_add(b, ";\n}\n\n");
+}
+
+static void print_kernel(emitter *e, const ir_func *k)
+{
+    strbuf *b = e->out;
+    arena *mem = e->mem;
+    const char *p = e->m->name;
+    sb_printf(b, "/** Kernel %s (%s). ", k->name, place_of(e, k->loc));
+    if (k->doc) {
+        add_doc(b, k->doc, " *  ");
+        sb_add(b, "\n *  ");
+    }
+    if (k->grad)
+        sb_add(b, "It may be launched on a tape");
+    else if (why_no_grad(k))
+        sb_add(b, "No adjoint: "), add_doc(b, why_no_grad(k), " *  ");
+    else
+        sb_add(b, "Its derivative is zero by intent: it may be launched on a tape and adds nothing");
+    if (why_no_jvp(k))
+        sb_add(b, ".\n *  No JVP: "), add_doc(b, why_no_jvp(k), " *  ");
+    else if (k->jvp)
+        sb_add(b, k->grad ? " and in a forward scope" : ".\n *  It may be launched in a forward scope");
+    sb_printf(b, ". */\ntk_status %s_%s(%s);\n\n", p, k->name, kernel_signature(mem, e->m, k, FORM_RUN));
+    if (k->grad)
+        sb_printf(b, "/** The adjoint of %s: takes the gradients of what it wrote, adds to the gradients of what it read%s. */\n"
+                     "tk_status %s_%s_grad(%s);\n\n", k->name,
+                  kernel_has_grad_args(k) ? ";\n *  adds the gradients of its arguments to the last parameters (NULL: not wanted)" : "", p, k->name,
+                  kernel_signature(mem, e->m, k, FORM_GRAD));
+    if (k->jvp)
+        sb_printf(b, "/** The JVP of %s: runs it, and carries duals along%s. */\ntk_status %s_%s_jvp(%s);\n\n", k->name,
+                  k->nsig ? "; a dual that is NULL is zero" : "", p, k->name, kernel_signature(mem, e->m, k, FORM_JVP));
+    if (k->hvp)
+        sb_printf(b, "/** Second-order product: the JVP of the adjoint of %s. Gradients' duals are those of field->plane TK_GRAD_DUAL. */\n"
+                     "tk_status %s_%s_hvp(%s);\n\n", k->name, p, k->name, kernel_signature(mem, e->m, k, FORM_HVP));
+}
+
+void emit_header(strbuf *out, const ir_module *m, const emit_options *opt)
+{
+    emitter e;
+    emitter_init(&e, m, opt);
+    e.out = out;
+    const char *name = guard(e.mem, m->name), *source = strstr(source_base(&e), "*/") ? "its source" : source_base(&e);
+    sb_printf(out, "/* Generated by tkc from %s. Do not edit. */\n#ifndef %s\n#define %s\n\n#include \"tk.h\"\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n",
+              source, name, name);
+    print_params(&e);
+    for (size_t i = 0; i < m->fields.len; i++)
+        print_view(&e, m->fields.at[i]);
+    print_struct(&e);
+    print_lifetime(&e);
+    for (size_t i = 0; i < m->fields.len; i++)
+        print_field_functions(&e, m->fields.at[i]);
+    for (size_t i = 0; i < m->funcs.len; i++)
+        if (m->funcs.at[i]->kind == IR_KERNEL)
+            print_kernel(&e, m->funcs.at[i]);
+    sb_add(out, "#ifdef __cplusplus\n}\n#endif\n\n#endif\n");
+    emitter_done(&e);
+}

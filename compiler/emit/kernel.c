@@ -1,0 +1,380 @@
+/* Kernels: argument structs, the function that a launch runs, and the typed entry points of the host. */
+#include "emit/emit_int.h"
+
+#include <string.h>
+
+static const src_loc nowhere = {0, 0, 0};
+
+/* ---- argument and gradient structs ---- */
+
+static const char *args_tag(emitter *e, const ir_func *kernel, kernel_form form)
+{
+    return arena_printf(e->mem, "%s_%s_%s", e->m->name, kernel->name, form == FORM_JVP || form == FORM_HVP ? "jvp_args" : "args");
+}
+
+static const char *out_tag(emitter *e, const ir_func *kernel, kernel_form form)
+{
+    return arena_printf(e->mem, "%s_%s%s_out", e->m->name, kernel->name, form_suffix(form));
+}
+
+static void print_arg_structs(emitter *e, const ir_func *kernel)
+{
+    strbuf *out = e->out;
+    if (kernel->nsig) {
+        sb_printf(out, "struct %s {\n", args_tag(e, kernel, FORM_RUN));
+        for (int i = 0; i < kernel->nsig; i++)
+            sb_printf(out, "    %s;\n", sig_decl(e->mem, &kernel->sig[i], "", SIG_MEMBER));
+        sb_add(out, "};\n\n");
+    }
+    if (kernel->nsig && (kernel->jvp || kernel->hvp)) {
+        sb_printf(out, "struct %s { /* the tangents come after the primal's arguments */\n    struct %s primal;\n", args_tag(e, kernel, FORM_JVP),
+                  args_tag(e, kernel, FORM_RUN));
+        for (int i = 0; i < kernel->nsig; i++)
+            if (sig_is_float(&kernel->sig[i]))
+                sb_printf(out, "    %s;\n", sig_decl(e->mem, &kernel->sig[i], "_dual", SIG_MEMBER));
+        sb_add(out, "};\n\n");
+    }
+    for (int form = FORM_GRAD; form <= FORM_HVP; form++) {
+        if (form == FORM_JVP || !kernel_form_of(kernel, (kernel_form)form) || !kernel_has_grad_args(kernel))
+            continue;
+        sb_printf(out, "struct %s {\n", out_tag(e, kernel, (kernel_form)form));
+        for (int tangent = 0; tangent <= (form == FORM_HVP); tangent++)
+            for (int i = 0; i < kernel->nsig; i++)
+                if (kernel->sig[i].grad)
+                    sb_printf(out, "    %s;\n", sig_decl(e->mem, &kernel->sig[i], tangent ? "_grad_dual" : "_grad", SIG_MEMBER));
+        sb_add(out, "};\n\n");
+    }
+}
+
+/* ---- the function that a launch runs ---- */
+
+static void hoist_arg(cfn *c, strbuf *out, const ir_value *p, const char *access)
+{
+    if (!c->v[p->id].uses)
+        return;
+    const char *name = names_unique_function(c->names, p->name);
+    define_name(c, p, name);
+    sb_printf(out, "    %s = %s->%s;\n", declare(c, p, true, name), c->a, access);
+}
+
+/* Parameters of the region: the components of all parameters, then the tangents of the float ones. */
+static void hoist_args(cfn *c, strbuf *out, const ir_func *kernel, kernel_form form)
+{
+    arena *mem = c->e->mem;
+    ir_value **params = c->f->body->params;
+    const bool tangents = form == FORM_JVP || form == FORM_HVP;
+    int next = 0;
+    for (int i = 0; i < kernel->nsig; i++) {
+        const ir_sigparam *s = &kernel->sig[i];
+        for (int k = 0; k < s->rows * s->cols; k++, next++) {
+            const char *member = sig_component(mem, s, "", k);
+            hoist_arg(c, out, params[next], tangents ? arena_printf(mem, "primal.%s", member) : member);
+        }
+    }
+    for (int i = 0; i < kernel->nsig && tangents; i++) {
+        const ir_sigparam *s = &kernel->sig[i];
+        for (int k = 0; k < s->rows * s->cols && sig_is_float(s); k++)
+            hoist_arg(c, out, params[next++], sig_component(mem, s, "_dual", k));
+    }
+}
+
+static void yield_gradients(cfn *c, const ir_func *kernel, kernel_form form, const char *result)
+{
+    const ir_op *yield = c->f->body->last;
+    int next = 0;
+    for (int tangent = 0; tangent <= (form == FORM_HVP); tangent++)
+        for (int i = 0; i < kernel->nsig; i++) {
+            const ir_sigparam *s = &kernel->sig[i];
+            for (int k = 0; k < s->rows * s->cols && s->grad; k++)
+                stmt(c, nowhere, "%s->%s = %s;", result, sig_component(c->e->mem, s, tangent ? "_grad_dual" : "_grad", k), val(c, yield->args[next++]).text);
+        }
+}
+
+static void print_run(cfn *c, const ir_func *kernel, kernel_form form, const strbuf *args, const strbuf *body, bool stack, const char *result)
+{
+    emitter *e = c->e;
+    strbuf hoists = {0}, *out = e->out;
+    cfn_hoists(c, &hoists);
+    if (stack || c->uses_label)
+        c->uses_m = true;
+    sb_addn(out, sb_str(&c->tasks), c->tasks.len);
+    sb_printf(out, "static tk_status %s_run(tk_module *tk_m, const void *tk_args, void *tk_out, tk_record *tk_rec)\n{\n", e->base);
+    if (c->uses_m)
+        sb_printf(out, "    %s *const %s = (%s *)tk_m;\n", e->m->name, c->m, e->m->name);
+    else
+        sb_add(out, "    (void)tk_m;\n");
+    if (args->len)
+        sb_printf(out, "    const struct %s *const %s = tk_args;\n", args_tag(e, kernel, form), c->a);
+    else
+        sb_add(out, "    (void)tk_args;\n");
+    if (result)
+        sb_printf(out, "    struct %s *const %s = tk_out;\n", out_tag(e, kernel, form), result);
+    else
+        sb_add(out, "    (void)tk_out;\n");
+    sb_add(out, "    (void)tk_rec;\n");
+    sb_add(out, sb_str(args));
+    sb_add(out, sb_str(&hoists));
+    if (stack)
+        sb_printf(out, "    tk_stack *const %s = tk_stack_acquire(%s->tk.session);\n    if (!%s)\n        return tk_session_status(%s->tk.session);\n", c->st, c->m,
+                  c->st, c->m);
+    sb_addn(out, sb_str(body), body->len);
+    if (stack && c->uses_label)
+        sb_add(out, "leave:\n");
+    if (stack)
+        sb_printf(out, "    tk_stack_release(%s);\n", c->st);
+    if (stack && c->uses_label)
+        sb_printf(out, "    return tk_session_status(%s->tk.session);\n}\n", c->m);
+    else
+        sb_add(out, "    return TK_OK;\n}\n");
+    reset_line(e, out);
+    sb_addc(out, '\n');
+    sb_free(&hoists);
+}
+
+static void emit_run(emitter *e, const ir_func *kernel, kernel_form form)
+{
+    const ir_func *f = kernel_form_of(kernel, form);
+    if (!f)
+        return;
+    static const char *const what[] = {[FORM_RUN] = "kernel", [FORM_GRAD] = "adjoint of", [FORM_JVP] = "JVP of", [FORM_HVP] = "JVP of the adjoint of"};
+    emit_functions_of(e, f);
+    sb_printf(e->out, "/* ---- %s %s, %s ---- */\n\n", what[form], kernel->name, place_of(e, kernel->loc));
+    if (form == FORM_RUN)
+        print_arg_structs(e, kernel);
+    e->base = arena_printf(e->mem, "%s%s", kernel->name, form_suffix(form));
+    e->nlayouts = 0;
+    fstate fs = fstate_create(f);
+    cfn *c = cfn_create(e, f, CFN_RUN, &fs);
+    strbuf body = {0}, args = {0};
+    c->out = &body;
+    c->info = func_info_of(e, f);
+    cfn_scan(c, f->body);
+    cfn_take_names(c);
+    const bool stack = region_uses_stack(e, f->body);
+    c->fail = stack ? "goto leave;" : arena_printf(e->mem, "return tk_session_status(%s->tk.session);", c->m);
+    hoist_args(c, &args, kernel, form);
+    const bool gives = kernel_has_grad_args(kernel) && (form == FORM_GRAD || form == FORM_HVP);
+    const char *result = gives ? names_internal(c->names, fs.hints, "out") : NULL;
+    emit_ops(c, f->body);
+    if (gives)
+        yield_gradients(c, kernel, form, result);
+    print_run(c, kernel, form, &args, &body, stack, result);
+    sb_free(&c->tasks);
+    cfn_free(c);
+    fstate_free(&fs);
+    sb_free(&body);
+    sb_free(&args);
+}
+
+void emit_kernels(emitter *e)
+{
+    for (size_t i = 0; i < e->m->funcs.len; i++)
+        if (e->m->funcs.at[i]->kind == IR_KERNEL)
+            for (int form = FORM_RUN; form <= FORM_HVP; form++)
+                emit_run(e, e->m->funcs.at[i], (kernel_form)form);
+}
+
+/* ---- entry points ---- */
+
+/* "{p[0], p[1]}", or the zeros of a tangent that was not given. */
+static void component_list(emitter *e, strbuf *b, const ir_sigparam *p, const char *suffix, bool optional)
+{
+    const char *name = arena_printf(e->mem, "%s%s", name_member(e->mem, p->name), suffix);
+    const int n = p->rows * p->cols;
+    if (p->shape != IR_SHAPE_SCALAR)
+        sb_addc(b, '{');
+    for (int k = 0; k < n; k++) {
+        if (p->shape == IR_SHAPE_MAT && k % p->cols == 0)
+            sb_add(b, k ? "}, {" : "{");
+        else if (k)
+            sb_add(b, ", ");
+        const char *one = sig_component(e->mem, p, suffix, k);
+        if (optional)
+            sb_printf(b, "%s ? %s%s : %s", name, p->shape == IR_SHAPE_SCALAR ? "*" : "", one, zero_text(p->elem));
+        else
+            sb_add(b, one);
+    }
+    if (p->shape == IR_SHAPE_MAT)
+        sb_addc(b, '}');
+    if (p->shape != IR_SHAPE_SCALAR)
+        sb_addc(b, '}');
+}
+
+static void primal_args(emitter *e, strbuf *b, const ir_func *kernel)
+{
+    for (int i = 0; i < kernel->nsig; i++) {
+        sb_printf(b, "%s.%s = ", i ? ", " : "", name_member(e->mem, kernel->sig[i].name));
+        component_list(e, b, &kernel->sig[i], "", false);
+    }
+}
+
+static void print_args(emitter *e, strbuf *b, const ir_func *kernel, kernel_form form, const char *name)
+{
+    if (!kernel->nsig)
+        return;
+    sb_printf(b, "    const struct %s %s = {", args_tag(e, kernel, form), name);
+    if (form == FORM_RUN || form == FORM_GRAD) {
+        primal_args(e, b, kernel);
+    } else {
+        sb_add(b, ".primal = {");
+        primal_args(e, b, kernel);
+        sb_addc(b, '}');
+        for (int i = 0; i < kernel->nsig; i++) {
+            if (!sig_is_float(&kernel->sig[i]))
+                continue;
+            sb_printf(b, ",\n        .%s_dual = ", name_member(e->mem, kernel->sig[i].name));
+            component_list(e, b, &kernel->sig[i], "_dual", true);
+        }
+    }
+    sb_add(b, "};\n");
+}
+
+/* Gradients are added to what the caller has; NULL means not wanted. */
+static void add_results(emitter *e, strbuf *b, const ir_func *kernel, kernel_form form, const char *out)
+{
+    for (int tangent = 0; tangent <= (form == FORM_HVP); tangent++)
+        for (int i = 0; i < kernel->nsig; i++) {
+            const ir_sigparam *p = &kernel->sig[i];
+            if (!p->grad)
+                continue;
+            const char *suffix = tangent ? "_grad_dual" : "_grad";
+            const int n = p->rows * p->cols;
+            sb_printf(b, "    if (%s%s)%s\n", name_member(e->mem, p->name), suffix, n > 1 ? " {" : "");
+            for (int k = 0; k < n; k++) {
+                const char *one = sig_component(e->mem, p, suffix, k);
+                sb_printf(b, "        %s%s += %s.%s;\n", p->shape == IR_SHAPE_SCALAR ? "*" : "", one, out, one);
+            }
+            if (n > 1)
+                sb_add(b, "    }\n");
+        }
+}
+
+void emit_entry(emitter *e, const ir_func *kernel, kernel_form form, int index)
+{
+    if (!kernel_form_of(kernel, form))
+        return;
+    static const char *const launch[] = {[FORM_RUN] = "tk_launch", [FORM_GRAD] = "tk_launch_grad", [FORM_JVP] = "tk_launch_jvp", [FORM_HVP] = "tk_launch_hvp"};
+    strbuf *b = e->out;
+    names *local = names_create(e->mem, e->globals);
+    for (int i = 0; i < kernel->nsig; i++)
+        for (int k = 0; k < 4; k++) {
+            static const char *const suffix[] = {"", "_dual", "_grad", "_grad_dual"};
+            names_unique(local, arena_printf(e->mem, "%s%s", name_member(e->mem, kernel->sig[i].name), suffix[k]));
+        }
+    const char *self = kernel_self(e->mem, kernel);
+    names_unique(local, self);
+    const char *args = names_unique(local, "args"), *out = names_unique(local, "out"), *status = names_unique(local, "status");
+    const bool takes_out = form == FORM_GRAD || form == FORM_HVP;
+    const bool gives = takes_out && kernel_has_grad_args(kernel);
+    sb_printf(b, "tk_status %s_%s%s(%s)\n{\n", e->m->name, kernel->name, form_suffix(form), kernel_signature(e->mem, e->m, kernel, form));
+    print_args(e, b, kernel, form, args);
+    if (gives)
+        sb_printf(b, "    struct %s %s;\n    memset(&%s, 0, sizeof %s);\n", out_tag(e, kernel, form), out, out, out);
+    const char *given = arena_printf(e->mem, "%s ? &%s->tk : NULL, &%s[%d], %s%s", self, self, e->kernels, index, kernel->nsig ? "&" : "", kernel->nsig ? args : "NULL");
+    if (!gives) {
+        sb_printf(b, "    return %s(%s%s);\n}\n\n", launch[form], given, takes_out ? ", NULL" : "");
+    } else {
+        sb_printf(b, "    const tk_status %s = %s(%s, &%s);\n    if (%s != TK_OK)\n        return %s;\n", status, launch[form], given, out, status, status);
+        add_results(e, b, kernel, form, out);
+        sb_add(b, "    return TK_OK;\n}\n\n");
+    }
+    names_free(local);
+}
+
+/* ---- descriptors ---- */
+
+static void print_access(emitter *e, const ir_func *kernel, int *count)
+{
+    const func_info *info = func_info_of(e, kernel), *back = kernel->grad ? func_info_of(e, kernel->grad) : NULL;
+    *count = 0;
+    for (size_t i = 0; i < e->m->fields.len; i++) {
+        const unsigned char *at = info->planes + i * 4;
+        strbuf b = {0};
+        static const char *const flag[] = {"TK_READS", "TK_STORES", "TK_ACCUMULATES"};
+        for (int k = 0; k < 3; k++)
+            if (at[IR_DATA] & (1 << k))
+                sb_printf(&b, "%s%s", b.len ? " | " : "", flag[k]);
+        if (back && (back->planes[i * 4] & USE_READ))
+            sb_printf(&b, "%sTK_NEEDED", b.len ? " | " : "");
+        if (at[IR_GRAD] & (USE_STORE | USE_ACCUM))
+            sb_printf(&b, "%sTK_GRAD_WRITES", b.len ? " | " : "");
+        if (b.len) {
+            if (*count == 0)
+                sb_printf(e->out, "static const tk_access %s_access[] = {\n", kernel->name);
+            sb_printf(e->out, "    {%zu, %s}, /* %s */\n", i, sb_str(&b), e->m->fields.at[i]->name);
+            ++*count;
+        }
+        sb_free(&b);
+    }
+    if (*count)
+        sb_add(e->out, "};\n");
+}
+
+const char *why_no_grad(const ir_func *kernel)
+{
+    if (kernel->grad || kernel->no_grad)
+        return NULL;
+    return kernel->no_grad_why ? kernel->no_grad_why : "its derive(...) does not ask for one";
+}
+
+const char *why_no_jvp(const ir_func *kernel)
+{
+    if (kernel->jvp || kernel->no_grad)
+        return NULL;
+    return kernel->no_jvp_why ? kernel->no_jvp_why : "its derive(...) does not ask for one";
+}
+
+static void print_kernel(emitter *e, const ir_func *kernel, int index, int naccess)
+{
+    strbuf *b = e->out;
+    static const char *const member[] = {[FORM_RUN] = "run", [FORM_GRAD] = "grad", [FORM_JVP] = "jvp", [FORM_HVP] = "hvp"};
+    sb_printf(b, "    {.name = %s, .index = %d", c_string(e->mem, kernel->name), index);
+    if (kernel->nsig)
+        sb_printf(b, ", .args_size = sizeof(struct %s)", args_tag(e, kernel, FORM_RUN));
+    if (kernel->nsig && (kernel->jvp || kernel->hvp))
+        sb_printf(b, ", .jvp_args_size = sizeof(struct %s)", args_tag(e, kernel, FORM_JVP));
+    sb_add(b, ",\n     ");
+    for (int form = FORM_RUN; form <= FORM_HVP; form++)
+        if (kernel_form_of(kernel, (kernel_form)form))
+            sb_printf(b, "%s.%s = %s%s_run", form ? ", " : "", member[form], kernel->name, form_suffix((kernel_form)form));
+    if (why_no_grad(kernel))
+        sb_printf(b, ",\n     .no_grad = %s", c_string(e->mem, why_no_grad(kernel)));
+    if (why_no_jvp(kernel))
+        sb_printf(b, ",\n     .no_jvp = %s", c_string(e->mem, why_no_jvp(kernel)));
+    if (naccess)
+        sb_printf(b, ",\n     .access = %s_access, .naccess = %d", kernel->name, naccess);
+    sb_printf(b, "%s},\n", kernel_has_grad_args(kernel) ? ", .grad_args = true" : "");
+}
+
+int emit_kernel_table(emitter *e)
+{
+    const ir_module *m = e->m;
+    int n = 0;
+    int *counts = ARENA_ARRAY(e->mem, int, m->funcs.len + 1);
+    for (size_t i = 0; i < m->funcs.len; i++)
+        if (m->funcs.at[i]->kind == IR_KERNEL)
+            print_access(e, m->funcs.at[i], &counts[n++]);
+    if (n == 0)
+        return 0;
+    sb_printf(e->out, "\nstatic const tk_kernel %s[] = {\n", e->kernels);
+    n = 0;
+    for (size_t i = 0; i < m->funcs.len; i++)
+        if (m->funcs.at[i]->kind == IR_KERNEL) {
+            print_kernel(e, m->funcs.at[i], n, counts[n]);
+            n++;
+        }
+    sb_add(e->out, "};\n\n");
+    return n;
+}
+
+void emit_entries(emitter *e)
+{
+    int index = 0;
+    for (size_t i = 0; i < e->m->funcs.len; i++) {
+        if (e->m->funcs.at[i]->kind != IR_KERNEL)
+            continue;
+        for (int form = FORM_RUN; form <= FORM_HVP; form++)
+            emit_entry(e, e->m->funcs.at[i], (kernel_form)form, index);
+        index++;
+    }
+}

@@ -1,0 +1,213 @@
+/* Loops. Carried values are C variables that the yield assigns. */
+#include "emit/emit_int.h"
+
+#include <string.h>
+
+static const src_loc nowhere = {0, 0, 0};
+
+typedef struct assignment {
+    const char *var;
+    const ir_value *param; /* read by other assignments under this name */
+    expr e;
+    const ir_op *sum;      /* the value is param + something: how `var += ...` is recognised */
+    bool done, cut;
+} assignment;
+
+static bool reads(const expr *e, const ir_value *param)
+{
+    for (const varref *r = e->vars; r; r = r->next)
+        if (r->param == param)
+            return true;
+    return false;
+}
+
+/* "s + x" for variable s as "s += x". */
+static void assign(cfn *c, const assignment *a, src_loc loc)
+{
+    const size_t n = strlen(a->var);
+    if (a->sum && strncmp(a->e.text, a->var, n) == 0 && strncmp(a->e.text + n, a->sum->code == OP_ADD ? " + " : " - ", 3) == 0)
+        stmt(c, loc, "%s %c= %s;", a->var, a->sum->code == OP_ADD ? '+' : '-', a->e.text + n + 3);
+    else
+        stmt(c, loc, "%s = %s;", a->var, a->e.text);
+}
+
+/* All at once in the IR, one after the other in C: a variable is overwritten only when no later value names it; a cycle is cut by a temporary. */
+static void assign_all(cfn *c, src_loc loc, int n, assignment *list)
+{
+    for (int left = n; left > 0;) {
+        int first = -1, pick = -1;
+        for (int i = 0; i < n && pick < 0; i++) {
+            if (list[i].done)
+                continue;
+            if (first < 0 && !list[i].cut)
+                first = i;
+            bool blocked = false;
+            for (int k = 0; k < n && !blocked; k++)
+                blocked = k != i && !list[k].done && reads(&list[k].e, list[i].param);
+            if (!blocked)
+                pick = i;
+        }
+        if (pick >= 0) {
+            assign(c, &list[pick], loc);
+            list[pick].done = true;
+            left--;
+            continue;
+        }
+        assignment *a = &list[first]; /* in a cycle: takes its value now and is assigned when nobody reads it any more */
+        const char *name = names_unique(c->names, NULL);
+        stmt(c, loc, "%s = %s;", declare(c, a->param, true, name), a->e.text);
+        a->e = expr_leaf(name);
+        a->sum = NULL;
+        a->cut = true;
+    }
+}
+
+static void yield_carried(cfn *c, const ir_op *loop)
+{
+    const ir_region *body = loop->regions[0];
+    const ir_op *yield = body->last;
+    const int first = ir_loop_first_param(loop), n = ir_loop_ncarried(loop);
+    assignment *list = ARENA_ARRAY(c->e->mem, assignment, n + 1);
+    int count = 0;
+    for (int k = 0; k < n; k++) {
+        const ir_value *param = body->params[first + k], *value = yield->args[k];
+        if (value == param)
+            continue;
+        const bool pending = c->v[value->id].pending;
+        const ir_op *d = value->def;
+        assignment *a = &list[count++];
+        *a = (assignment){.var = c->v[param->id].e.text, .param = param, .e = val(c, value)};
+        if (pending && d && (d->code == OP_ADD || d->code == OP_SUB) && d->args[0] == param && a->e.prec == PREC_ADD)
+            a->sum = d;
+    }
+    assign_all(c, yield->loc, count, list);
+}
+
+static bool is_read(const cfn *c, const ir_value *v)
+{
+    return c->v[v->id].uses > 0;
+}
+
+/* Variables for the carried values; a variable serves the body's parameter, the condition's, and the loop's result. */
+static void declare_carried(cfn *c, const ir_op *loop)
+{
+    const ir_region *body = loop->regions[0];
+    const int init = ir_loop_first_init(loop), first = ir_loop_first_param(loop), n = ir_loop_ncarried(loop);
+    for (int k = 0; k < n; k++) {
+        ir_value *param = body->params[first + k];
+        const bool changes = body->last->args[k] != param;
+        if (!changes && !is_read(c, param) && !is_read(c, loop->res[k]) && !(loop->attr.cond && is_read(c, loop->regions[1]->params[k])))
+            continue;
+        const char *name = names_unique(c->names, param->name ? param->name : loop->res[k]->name);
+        stmt(c, loop->loc, "%s = %s;", declare(c, param, !changes, name), val(c, loop->args[init + k]).text);
+        define_name(c, loop->res[k], name);
+        const ir_value *inside[2] = {param, loop->attr.cond ? loop->regions[1]->params[k] : NULL};
+        for (int i = 0; i < 2 && inside[i]; i++) {
+            define_name(c, inside[i], name);
+            if (!changes)
+                continue;
+            varref *r = ARENA_NEW(c->e->mem, varref);
+            *r = (varref){param, NULL};
+            c->v[inside[i]->id].e.vars = r;
+        }
+    }
+}
+
+/* "TK_SIMD_SUM(s, t)": the iterations' order does not matter. */
+static void simd_line(cfn *c, const ir_op *loop)
+{
+    strbuf list = {0};
+    const ir_region *body = loop->regions[0];
+    const int first = ir_loop_first_param(loop);
+    for (int k = 0; k < ir_loop_ncarried(loop); k++)
+        if (body->last->args[k] != body->params[first + k])
+            sb_printf(&list, "%s%s", list.len ? ", " : "", c->v[body->params[first + k]->id].e.text);
+    if (list.len)
+        stmt(c, nowhere, "TK_SIMD_SUM(%s)", sb_str(&list));
+    else
+        stmt(c, nowhere, "TK_SIMD");
+    sb_free(&list);
+}
+
+/* `i < hi` is evaluated at each iteration: a constant, a name, or a conversion of one. */
+static const char *bound(cfn *c, const ir_value *v)
+{
+    if (c->v[v->id].pending && (c->v[v->id].e.nops > 1 || c->v[v->id].e.reads))
+        materialise(c, v);
+    expr e = val(c, v);
+    if (e.bare) {
+        e.text = e.bare;
+        e.prec = e.bare_prec;
+    }
+    return paren(c, e, PREC_ADD);
+}
+
+/* The head of the loop, up to its opening brace; the condition goes into `while` where it is one expression. */
+static void open_loop(cfn *c, const ir_op *loop, bool simd)
+{
+    if (!loop->attr.bounded) {
+        strbuf text = {0}, *outer = c->out;
+        const ir_region *cond = loop->regions[1];
+        c->indent++;
+        c->out = &text;
+        emit_ops(c, cond);
+        const expr e = val(c, cond->last->args[0]);
+        c->out = outer;
+        c->indent--;
+        if (text.len == 0) {
+            stmt(c, loop->loc, "while (%s) {", e.text);
+        } else {
+            stmt(c, loop->loc, "for (;;) {");
+            sb_add(c->out, sb_str(&text));
+            c->indent++;
+            stmt(c, nowhere, "if (!(%s))", e.text);
+            c->indent++;
+            stmt(c, nowhere, "break;");
+            c->indent -= 2;
+        }
+        sb_free(&text);
+        return;
+    }
+    const char *lo = bound(c, loop->args[0]), *hi = bound(c, loop->args[1]);
+    const ir_value *index = loop->regions[0]->params[0];
+    const char *i = names_unique(c->names, index->name ? index->name : "i");
+    define_name(c, index, i);
+    if (simd)
+        simd_line(c, loop);
+    if (loop->attr.down && !simd)
+        stmt(c, loop->loc, "for (int64_t %s = %s; %s-- > %s;) {", i, hi, i, lo);
+    else
+        stmt(c, loop->loc, "for (int64_t %s = %s; %s < %s; %s++) {", i, lo, i, hi, i);
+}
+
+void emit_loop(cfn *c, const ir_op *loop)
+{
+    const int n = ir_loop_ncarried(loop);
+    const bool counts = loop->attr.cond && c->v[loop->res[n]->id].uses > 0;
+    const bool simd = loop->attr.simd && loop->attr.bounded && !loop->attr.cond && !region_may_fail(c->e, loop->regions[0]);
+    declare_carried(c, loop);
+    flush_reads(c, -1, 0, NULL);
+    const char *trips = NULL;
+    if (counts) {
+        trips = names_unique(c->names, loop->res[n]->name ? loop->res[n]->name : "trips");
+        stmt(c, nowhere, "int64_t %s = 0;", trips);
+    }
+    names_push(c->names);
+    open_loop(c, loop, simd);
+    c->indent++;
+    if (loop->attr.bounded && loop->attr.cond) { /* its names share the C block of the body */
+        emit_ops(c, loop->regions[1]);
+        stmt(c, nowhere, "if (!(%s))", val(c, loop->regions[1]->last->args[0]).text);
+        c->indent++;
+        stmt(c, nowhere, "break;");
+        c->indent--;
+    }
+    emit_ops(c, loop->regions[0]);
+    yield_carried(c, loop);
+    if (counts)
+        stmt(c, nowhere, "%s++;", trips);
+    close_block(c);
+    names_pop(c->names);
+    if (counts)
+        define_name(c, loop->res[n], trips);
+}

@@ -1,0 +1,249 @@
+/* Fields, local arrays and the saved-value stack. */
+#include "emit/emit_int.h"
+
+#include <string.h>
+
+static void add_read(cfn *c, expr *e, memory_kind kind, int plane, const ir_value *array)
+{
+    memref *r = ARENA_NEW(c->e->mem, memref);
+    *r = (memref){kind, plane, array, e->reads};
+    e->reads = r;
+}
+
+/* A subscript: C widens smaller integers by itself. */
+static expr subscript(expr e)
+{
+    if (e.bare) {
+        e.text = e.bare;
+        e.prec = e.bare_prec;
+    }
+    return e;
+}
+
+/* Position of an element in a field of several dimensions: (i * n1 + j) * n2 + k. */
+static const char *flat_index(cfn *c, const ir_field *f, const expr *idx)
+{
+    if (f->ndim == 0)
+        return "0";
+    expr at = idx[0];
+    for (int d = 1; d < f->ndim; d++) {
+        at.text = arena_printf(c->e->mem, "%s * %s + %s", paren(c, at, PREC_MUL), shape_name(c, f, d), paren(c, idx[d], PREC_MUL));
+        at.prec = PREC_ADD;
+    }
+    return at.text;
+}
+
+static const char *component(cfn *c, const ir_op *op, const expr *comp)
+{
+    const ir_field *f = op->attr.field;
+    const ir_value *v = op->args[f->ndim];
+    if (f->shape == IR_SHAPE_SCALAR)
+        return "";
+    if (ir_is_const(v) && f->shape == IR_SHAPE_MAT && !c->planes[f->index * 4 + (int)op->attr.plane].flat)
+        return arena_printf(c->e->mem, "[%lld][%lld]", (long long)(v->def->attr.i / f->cols), (long long)(v->def->attr.i % f->cols));
+    return arena_printf(c->e->mem, "[%s]", comp->text);
+}
+
+/* --debug: a subscript out of bounds fails the launch and leaves the function. */
+static void check_bounds(cfn *c, const ir_op *op, const expr *idx, const expr *comp)
+{
+    const ir_field *f = op->attr.field;
+    const bool dynamic = f->shape != IR_SHAPE_SCALAR && !ir_is_const(op->args[f->ndim]);
+    if (f->ndim == 0 && !dynamic)
+        return;
+    c->e->uses_bounds = true;
+    c->uses_m = true;
+    strbuf b = {0};
+    for (int d = 0; d < f->ndim; d++)
+        sb_printf(&b, "%s%s", d ? ", " : "", idx[d].text);
+    if (dynamic)
+        sb_printf(&b, "%s%s", f->ndim ? ", " : "", comp->text);
+    const char *place = arena_printf(c->e->mem, "%s:%u", place_of(c->e, op->loc), op->loc.col);
+    stmt(c, op->loc, "if (!%s(%s->%s.field, %s, %s, (const int64_t[]){%s}))", c->e->bounds, c->m, c->e->field_names[f->index],
+         c_string(c->e->mem, place), dynamic ? "true" : "false", sb_str(&b));
+    sb_free(&b);
+    c->indent++;
+    stmt(c, (src_loc){0, 0, 0}, "%s", c->fail);
+    c->indent--;
+    c->uses_label = true;
+}
+
+/* "x[i][0]". simple: the text may be repeated. */
+static expr element(cfn *c, const ir_op *op, bool scatter, bool simple)
+{
+    const ir_field *f = op->attr.field;
+    expr e = {.prec = PREC_PRIMARY}, idx[8], comp = {0};
+    const bool named = simple || c->e->m->debug;
+    for (int d = 0; d <= f->ndim; d++) {
+        if (d == f->ndim && f->shape == IR_SHAPE_SCALAR)
+            break;
+        const expr s = subscript(named ? val_simple(c, op->args[d]) : val(c, op->args[d]));
+        expr_absorb(c, &e, s);
+        *(d < f->ndim ? &idx[d] : &comp) = s;
+    }
+    if (c->e->m->debug)
+        check_bounds(c, op, idx, &comp);
+    const char *base = plane_pointer(c, f, op->attr.plane, scatter);
+    e.text = arena_printf(c->e->mem, "%s[%s]%s", base, flat_index(c, f, idx), component(c, op, &comp));
+    return e;
+}
+
+static int plane_key(const ir_op *op)
+{
+    return op->attr.field->index * 4 + (int)op->attr.plane;
+}
+
+void emit_load(cfn *c, const ir_op *op)
+{
+    expr e = element(c, op, false, false);
+    add_read(c, &e, MEM_PLANE, plane_key(op), NULL);
+    define(c, op->res[0], e, op->loc);
+}
+
+void emit_store(cfn *c, const ir_op *op)
+{
+    const expr value = val(c, op->args[op->nargs - 1]);
+    const expr target = element(c, op, false, false);
+    flush_reads(c, MEM_PLANE, plane_key(op), NULL);
+    stmt(c, op->loc, "%s = %s;", target.text, value.text);
+}
+
+void emit_accum(cfn *c, const ir_op *op)
+{
+    const scalar type = op->attr.field->elem;
+    const bool target_plane = c->planes[plane_key(op)].scatter;
+    const bool scatter = target_plane && (c->kind == CFN_FUNC || op->attr.acc != IR_ACC_PLAIN);
+    const bool in_place = !scatter && (scalar_is_float(type) || type == SC_U32 || type == SC_U64);
+    const expr value = val(c, op->args[op->nargs - 1]);
+    const expr target = element(c, op, target_plane, !scatter && !in_place);
+    flush_reads(c, MEM_PLANE, plane_key(op), NULL);
+    if (scatter)
+        stmt(c, op->loc, "tk_scatter_%s(&%s, %s, %s);", scalar_name(type), target.text, value.text, c->atomic);
+    else if (!in_place)
+        stmt(c, op->loc, "%s = tk_add_%s(%s, %s);", target.text, scalar_name(type), target.text, value.text);
+    else if (scalar_is_float(type) && value.prec == PREC_UNARY && value.text[0] == '-')
+        stmt(c, op->loc, "%s -= %s;", target.text, value.text + 1);
+    else
+        stmt(c, op->loc, "%s += %s;", target.text, value.text);
+}
+
+/* ---- local arrays ---- */
+
+void emit_local(cfn *c, const ir_op *op)
+{
+    switch (op->code) {
+    case OP_LOCAL: {
+        const char *name = names_unique(c->names, op->res[0]->name ? op->res[0]->name : "array");
+        stmt(c, op->loc, "%s %s[%lld] = {0};", scalar_c_type(op->attr.elem), name, (long long)(op->attr.i > 0 ? op->attr.i : 1));
+        define_name(c, op->res[0], name);
+        break;
+    }
+    case OP_LLOAD: {
+        expr e = {.prec = PREC_PRIMARY};
+        const expr idx = subscript(val(c, op->args[1]));
+        expr_absorb(c, &e, idx);
+        add_read(c, &e, MEM_LOCAL, 0, op->args[0]);
+        e.text = arena_printf(c->e->mem, "%s[%s]", val_text(c, op->args[0], PREC_PRIMARY), idx.text);
+        define(c, op->res[0], e, op->loc);
+        break;
+    }
+    default: {
+        const expr value = val(c, op->args[2]);
+        const char *array = val_text(c, op->args[0], PREC_PRIMARY);
+        const expr idx = subscript(val(c, op->args[1]));
+        flush_reads(c, MEM_LOCAL, 0, op->args[0]);
+        stmt(c, op->loc, "%s[%s] = %s;", array, idx.text, value.text);
+    }
+    }
+}
+
+/* ---- the saved-value stack ---- */
+
+const layout_info *layout_of(emitter *e, const ir_layout *l)
+{
+    layout_info *info = ptrmap_get(&e->layouts, l);
+    if (info)
+        return info;
+    info = ARENA_NEW(e->mem, layout_info);
+    ptrmap_set(&e->layouts, l, info);
+    info->tag = arena_printf(e->mem, "%s_saved%d", e->base, e->nlayouts++);
+    info->members = ARENA_ARRAY(e->mem, const char *, l->n + 1);
+    names *n = names_create(e->mem, NULL);
+    sb_printf(e->out, "struct %s {\n", info->tag);
+    for (int i = 0; i < l->n; i++) {
+        info->members[i] = names_unique_function(n, l->names && l->names[i] ? l->names[i] : "v");
+        sb_printf(e->out, "    %s%s%s;\n", scalar_c_type(l->types[i]), l->types[i] == SC_PTR ? "" : " ", info->members[i]);
+    }
+    if (l->n == 0)
+        sb_add(e->out, "    char unused;\n");
+    sb_add(e->out, "};\n\n");
+    names_free(n);
+    return info;
+}
+
+static const char *slot(cfn *c, const ir_op *op, expr *e)
+{
+    const ir_value *ptr = op->args[0], *i = op->args[1];
+    const layout_info *l = layout_of(c->e, op->attr.layout);
+    const expr base = val(c, ptr);
+    expr_absorb(c, e, base);
+    const char *p = paren(c, base, PREC_PRIMARY);
+    if (c->v[ptr->id].layout != op->attr.layout)
+        p = arena_printf(c->e->mem, "((struct %s *)%s)", l->tag, p);
+    const char *member = l->members[op->attr.i];
+    if (ir_is_const(i) && i->def->attr.i == 0)
+        return arena_printf(c->e->mem, "%s->%s", p, member);
+    const expr idx = subscript(val(c, i));
+    expr_absorb(c, e, idx);
+    return arena_printf(c->e->mem, "%s[%s].%s", p, idx.text, member);
+}
+
+static void emit_alloc(cfn *c, const ir_op *op)
+{
+    ir_value *v = op->res[0];
+    const char *count = val_text(c, op->args[0], 0);
+    const char *tag = layout_of(c->e, op->attr.layout)->tag;
+    const char *name = names_unique(c->names, v->name ? v->name : "saved");
+    stmt(c, op->loc, "struct %s *const %s = tk_stack_alloc(%s, %s, sizeof *%s);", tag, name, c->st, count, name);
+    stmt(c, op->loc, "if (!%s)", name);
+    c->indent++;
+    stmt(c, (src_loc){0, 0, 0}, "%s", c->fail);
+    c->indent--;
+    c->uses_label = true;
+    define_name(c, v, name);
+}
+
+void emit_stack(cfn *c, const ir_op *op)
+{
+    if (op->code != OP_STK_LOAD && op->code != OP_STK_STORE)
+        c->uses_st = true;
+    switch (op->code) {
+    case OP_STK_MARK: {
+        const char *name = names_unique(c->names, "mark");
+        stmt(c, op->loc, "const tk_mark %s = tk_stack_mark(%s);", name, c->st);
+        define_name(c, op->res[0], name);
+        break;
+    }
+    case OP_STK_RELEASE:
+        flush_reads(c, MEM_STACK, 0, NULL);
+        stmt(c, op->loc, "tk_stack_reset(%s, %s);", c->st, val_text(c, op->args[0], 0));
+        break;
+    case OP_STK_ALLOC:
+        emit_alloc(c, op);
+        break;
+    case OP_STK_STORE: {
+        expr e = {0};
+        const expr value = val(c, op->args[2]);
+        const char *target = slot(c, op, &e);
+        flush_reads(c, MEM_STACK, 0, NULL);
+        stmt(c, op->loc, "%s = %s;", target, value.text);
+        break;
+    }
+    default: {
+        expr e = {.prec = PREC_PRIMARY};
+        add_read(c, &e, MEM_STACK, 0, NULL);
+        e.text = slot(c, op, &e);
+        define(c, op->res[0], e, op->loc);
+    }
+    }
+}

@@ -1,0 +1,143 @@
+/* The module object: descriptors, creation, binding, parameters. */
+#include "emit/emit_int.h"
+
+#include <string.h>
+
+static void print_fields(emitter *e)
+{
+    if (!e->m->fields.len)
+        return;
+    sb_printf(e->out, "static const tk_field_desc %s[] = {\n", e->fields);
+    for (size_t i = 0; i < e->m->fields.len; i++) {
+        const ir_field *f = e->m->fields.at[i];
+        sb_printf(e->out, "    {%s, %s, %d, %d, %s},\n", c_string(e->mem, f->name), scalar_enum(f->elem), ir_field_ncomp(f), f->ndim,
+                  f->grad && f->dual ? "TK_FIELD_GRAD | TK_FIELD_DUAL" : f->grad ? "TK_FIELD_GRAD" : f->dual ? "TK_FIELD_DUAL" : "0");
+    }
+    sb_add(e->out, "};\n\n");
+}
+
+static void print_desc(emitter *e, int nkernels)
+{
+    const size_t nfields = e->m->fields.len;
+    sb_printf(e->out, "static const tk_module_desc %s = {\n    .name = %s,\n    .interface = %s,\n    .hash = UINT64_C(0x%016llx),\n", e->desc,
+              c_string(e->mem, e->m->name), "TK_INTERFACE", (unsigned long long)emit_interface_hash(e->m));
+    if (nfields)
+        sb_printf(e->out, "    .fields = %s,\n    .nfields = %zu,\n", e->fields, nfields);
+    if (nkernels)
+        sb_printf(e->out, "    .kernels = %s,\n    .nkernels = %d,\n", e->kernels, nkernels);
+    sb_add(e->out, "};\n\n");
+}
+
+static const char *member_of(emitter *e, const ir_mparam *p)
+{
+    return ptrmap_get(&e->params, p);
+}
+
+static void print_defaults(emitter *e)
+{
+    const ir_module *m = e->m;
+    strbuf *b = e->out;
+    sb_printf(b, "%s_params %s_defaults(void)\n{\n", m->name, m->name);
+    if (m->params.len) {
+        sb_printf(b, "    const %s_params params = {", m->name);
+        for (size_t i = 0; i < m->params.len; i++) {
+            const ir_mparam *p = m->params.at[i];
+            int prec;
+            sb_printf(b, "%s.%s = %s", i ? ", " : "", member_of(e, p), const_text(e->mem, p->type, p->idefault, p->fdefault, &prec));
+        }
+        sb_add(b, "};\n");
+    } else {
+        sb_printf(b, "    const %s_params params = {0};\n", m->name);
+    }
+    sb_add(b, "    return params;\n}\n\n");
+}
+
+/* The view of one field, after creation and after binding. */
+static void print_view(emitter *e, const ir_field *f)
+{
+    strbuf *b = e->out;
+    const char *view = e->field_names[f->index];
+    const char *at = arena_printf(e->mem, "m->tk.fields[%d]", f->index);
+    sb_printf(b, "    m->%s.data = %s.plane[TK_DATA];\n", view, at);
+    if (f->grad)
+        sb_printf(b, "    m->%s.grad = %s.plane[TK_GRAD];\n", view, at);
+    if (f->dual)
+        sb_printf(b, "    m->%s.dual = %s.plane[TK_DUAL];\n", view, at);
+}
+
+static void print_create(emitter *e)
+{
+    const ir_module *m = e->m;
+    strbuf *b = e->out;
+    const int nextents = m->extents ? m->extents->body->last->nargs : 0;
+    sb_printf(b, "%s *%s_create_(tk_session *session, const %s_params *params, uint64_t header_hash, int header_interface)\n{\n", m->name, m->name, m->name);
+    sb_printf(b, "    const %s_params chosen = params ? *params : %s_defaults();\n    int64_t extents[%d] = {0};\n", m->name, m->name, nextents ? nextents : 1);
+    if (nextents)
+        sb_printf(b, "    %s(&chosen, extents);\n", e->extents);
+    sb_printf(b, "    %s *const m = tk_module_alloc(session, sizeof *m);\n    if (!m)\n        return NULL;\n    m->params = chosen;\n", m->name);
+    sb_printf(b, "    if (tk_module_init(&m->tk, session, &%s, extents, header_hash, header_interface) != TK_OK) {\n", e->desc);
+    sb_add(b, "        tk_module_free(session, m, sizeof *m);\n        return NULL;\n    }\n");
+    for (size_t i = 0; i < m->fields.len; i++) {
+        const ir_field *f = m->fields.at[i];
+        print_view(e, f);
+        for (int d = 0; d < f->ndim; d++)
+            sb_printf(b, "    m->%s.shape[%d] = m->tk.fields[%d].shape[%d];\n", e->field_names[i], d, f->index, d);
+        if (f->ndim == 0)
+            sb_printf(b, "    m->%s.shape[0] = 1;\n", e->field_names[i]);
+        sb_printf(b, "    m->%s.field = &m->tk.fields[%d];\n", e->field_names[i], f->index);
+    }
+    sb_add(b, "    return m;\n}\n\n");
+    sb_printf(b, "void %s_destroy(%s *m)\n{\n    if (!m)\n        return;\n    tk_session *const session = m->tk.session;\n    tk_module_done(&m->tk);\n"
+                 "    tk_module_free(session, m, sizeof *m);\n}\n\n", m->name, m->name);
+    sb_printf(b, "tk_status %s_status(const %s *m)\n{\n    return m ? tk_session_status(m->tk.session) : TK_BAD_ARGUMENT;\n}\n\n", m->name, m->name);
+    sb_printf(b, "const char *%s_error(const %s *m)\n{\n    return m ? tk_session_error(m->tk.session) : tk_error();\n}\n\n", m->name, m->name);
+}
+
+static void print_set_params(emitter *e)
+{
+    const ir_module *m = e->m;
+    strbuf *b = e->out;
+    sb_printf(b, "tk_status %s_set_params(%s *m, const %s_params *params)\n{\n    if (!m)\n        return TK_BAD_ARGUMENT;\n", m->name, m->name, m->name);
+    sb_printf(b, "    if (!params)\n        return tk_fail(m->tk.session, TK_BAD_ARGUMENT, \"%s_set_params: params is NULL\");\n", m->name);
+    sb_printf(b, "    if (tk_tape_is_open(m->tk.session))\n"
+                 "        return tk_fail(m->tk.session, TK_BAD_STATE, \"%s_set_params: a tape is open, its adjoints need the parameters as they are\");\n", m->name);
+    for (size_t i = 0; i < m->params.len; i++) {
+        const ir_mparam *p = m->params.at[i];
+        if (p->sizes)
+            sb_printf(b, "    if (params->%s != m->params.%s)\n"
+                         "        return tk_fail(m->tk.session, TK_BAD_ARGUMENT, \"%s_set_params: %s sizes a field and is fixed at creation\");\n",
+                      member_of(e, p), member_of(e, p), m->name, p->name);
+    }
+    sb_add(b, "    m->params = *params;\n    return TK_OK;\n}\n\n");
+}
+
+const char *bind_signature(arena *mem, const ir_module *m, const ir_field *f)
+{
+    return arena_printf(mem, "%s *m, %s%s%s%s%s", m->name, field_decl_type(mem, f, "data", false), f->grad ? ", " : "",
+                        f->grad ? field_decl_type(mem, f, "grad", false) : "", f->dual ? ", " : "", f->dual ? field_decl_type(mem, f, "dual", false) : "");
+}
+
+static void print_bind(emitter *e, const ir_field *f)
+{
+    strbuf *b = e->out;
+    sb_printf(b, "tk_status %s_bind_%s(%s)\n{\n    if (!m)\n        return TK_BAD_ARGUMENT;\n", e->m->name, f->name, bind_signature(e->mem, e->m, f));
+    sb_printf(b, "    const tk_status status = tk_field_bind(m->%s.field, data, %s, %s);\n    if (status != TK_OK)\n        return status;\n",
+              e->field_names[f->index], f->grad ? "grad" : "NULL", f->dual ? "dual" : "NULL");
+    print_view(e, f);
+    sb_add(b, "    return TK_OK;\n}\n\n");
+}
+
+void emit_module(emitter *e)
+{
+    sb_add(e->out, "/* ---- the module ---- */\n\n");
+    emit_extents(e);
+    print_fields(e);
+    const int nkernels = emit_kernel_table(e);
+    print_desc(e, nkernels);
+    print_defaults(e);
+    print_create(e);
+    print_set_params(e);
+    for (size_t i = 0; i < e->m->fields.len; i++)
+        print_bind(e, e->m->fields.at[i]);
+    emit_entries(e);
+}

@@ -1,0 +1,272 @@
+/* C identifiers: the user's names, kept where C allows it and made unique where it does not. */
+#include "emit/emit_int.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Words that a variable must not be called: C and C++ keywords, macros of the headers that generated code includes (also under gnu11),
+ * and library functions that generated code calls or that a static function must not redeclare. Sorted. */
+static const char *const reserved[] = {
+    "EOF", "FP_INFINITE", "FP_NAN", "FP_NORMAL", "FP_SUBNORMAL", "FP_ZERO", "HUGE_VAL", "HUGE_VALF", "HUGE_VALL", "I", "INFINITY", "INT16_C",
+    "INT16_MAX", "INT16_MIN", "INT32_C", "INT32_MAX", "INT32_MIN", "INT64_C", "INT64_MAX", "INT64_MIN", "INT8_C", "INT8_MAX", "INT8_MIN",
+    "INTMAX_MAX", "INTMAX_MIN", "MATH_ERREXCEPT", "MATH_ERRNO", "M_1_PI", "M_2_PI", "M_2_SQRTPI", "M_E", "M_LN10", "M_LN2", "M_LOG10E", "M_LOG2E",
+    "M_PI", "M_PI_2", "M_PI_4", "M_SQRT1_2", "M_SQRT2", "NAN", "NULL", "PTRDIFF_MAX", "PTRDIFF_MIN", "SIZE_MAX", "UINT16_C", "UINT16_MAX",
+    "UINT32_C", "UINT32_MAX", "UINT64_C", "UINT64_MAX", "UINT8_C", "UINT8_MAX", "UINTMAX_MAX", "_Alignas", "_Alignof", "_Atomic", "_Bool",
+    "_Complex", "_Generic", "_Imaginary", "_Noreturn", "_Pragma", "_Static_assert", "_Thread_local", "abs", "acos", "acosf", "acosh", "acoshf",
+    "alignas", "alignof", "and", "and_eq", "asin", "asinf", "asinh", "asinhf", "asm", "assert", "atan", "atan2", "atan2f", "atanf", "atanh",
+    "atanhf", "auto", "bitand", "bitor", "bool", "break", "case", "catch", "cbrt", "cbrtf", "ceil", "ceilf", "char", "char16_t", "char32_t",
+    "class", "compl", "concept", "const", "const_cast", "constexpr", "continue", "copysign", "copysignf", "cos", "cosf", "cosh", "coshf",
+    "decltype", "default", "delete", "do", "double", "dynamic_cast", "else", "enum", "erf", "erfc", "erfcf", "erff", "errno",
+    "exp", "exp10", "exp2", "exp2f", "expf", "explicit", "expm1", "expm1f", "export", "extern", "fabs", "fabsf", "false", "fdimf",
+    "float", "floor", "floorf", "fma", "fmaf", "fmax", "fmaxf", "fmin", "fminf", "fmod", "fmodf", "for", "fpclassify", 
+    "friend", "goto", "hypot", "hypotf", "i386", "if", "inline", "int", "int16_t", "int32_t", "int64_t", "int8_t",
+    "intptr_t", "isfinite", "isgreater", "isgreaterequal", "isinf", "isless", "islessequal", "islessgreater", "isnan", "isnormal",
+    "isunordered", "labs", "ldexp", "lgamma", "lgammaf", "linux", "llabs", "llrint", "llround", "log", "log10", "log10f",
+    "log1p", "log1pf", "log2", "log2f", "logf", "long", "lrint", "lround", "memchr", "memcmp", "memcpy", "memmove", "memset",
+    "mutable", "namespace", "nearbyint", "new", "nextafter", "nexttoward", "noexcept", "not", "not_eq", "nullptr",
+    "operator", "or", "or_eq", "pow", "powf", "printf", "private", "protected", "public", "register", "reinterpret_cast", "remainder", "remquo",
+    "requires", "restrict", "return", "rintf", "round", "roundf", "short", "signbit", "signed",
+    "sin", "sincos", "sinf", "sinh", "sinhf", "size_t", "sizeof", "snprintf", "sqrt", "sqrtf", "static",
+    "static_assert", "static_cast", "strcat", "strchr", "strcmp", "strcpy", "strlen", "strncmp", "strncpy", "strrchr", "strstr", "struct",
+    "switch", "tan", "tanf", "tanh", "tanhf", "template", "tgamma", "tgammaf", "this", "thread_local", "throw", "true", "trunc", "truncf",
+    "try", "typedef", "typeid", "typename", "typeof", "uint16_t", "uint32_t", "uint64_t", "uint8_t", "uintptr_t", "union", "unix", "unsigned",
+    "using", "virtual", "void", "volatile", "wchar_t", "while", "xor", "xor_eq", 
+};
+
+/* What only a name of the file must not be: library names that generated code never calls. */
+static const char *const reserved_in_file[] = {
+    "drem", "fdim", "finite", "frexp", "gamma", "ilogb", "j0", "j1", "jn", "logb", "main", "modf", "nan", "nanf", "rint", "scalb", "scalbln",
+    "scalbn", "signgam", "significand", "y0", "y1", "yn",
+};
+
+static int compare_words(const void *key, const void *word)
+{
+    return strcmp(key, *(const char *const *)word);
+}
+
+static bool is_reserved(const char *s, bool in_file)
+{
+    if (in_file && bsearch(s, reserved_in_file, sizeof reserved_in_file / sizeof *reserved_in_file, sizeof *reserved_in_file, compare_words))
+        return true;
+    if (strncmp(s, "tk_", 3) == 0 || strncmp(s, "TK_", 3) == 0 || s[0] == '_' || strstr(s, "__"))
+        return true;
+    return bsearch(s, reserved, sizeof reserved / sizeof *reserved, sizeof *reserved, compare_words) != NULL;
+}
+
+const char *name_member(arena *mem, const char *name)
+{
+    return is_reserved(name, false) ? arena_printf(mem, "%s_", name) : name;
+}
+
+/* ---- scoped tables ---- */
+
+typedef struct entry {
+    const char *key;
+    bool used;
+    uint32_t next; /* suffix to try first */
+} entry;
+
+typedef struct undo {
+    const char *key; /* NULL: a scope begins */
+    uint32_t next;
+    bool used;
+} undo;
+
+struct names {
+    arena *mem;
+    const names *outer;
+    entry *slot; /* open addressing, cap is a power of two */
+    size_t len, cap;
+    VEC(undo) log;
+    uint32_t temporaries;
+};
+
+names *names_create(arena *mem, const names *outer)
+{
+    names *n = xmalloc(sizeof *n);
+    *n = (names){.mem = mem, .outer = outer, .cap = 64};
+    n->slot = xmalloc(n->cap * sizeof *n->slot);
+    memset(n->slot, 0, n->cap * sizeof *n->slot);
+    return n;
+}
+
+void names_free(names *n)
+{
+    free(n->slot);
+    vec_free(&n->log);
+    free(n);
+}
+
+static entry *find(const names *n, const char *key)
+{
+    uint64_t h = 0xcbf29ce484222325u;
+    for (const char *p = key; *p; p++)
+        h = (h ^ (unsigned char)*p) * 0x100000001b3u;
+    size_t i = (size_t)h & (n->cap - 1);
+    while (n->slot[i].key && strcmp(n->slot[i].key, key) != 0)
+        i = (i + 1) & (n->cap - 1);
+    return &n->slot[i];
+}
+
+static entry *insert(names *n, const char *key)
+{
+    entry *at = find(n, key);
+    if (at->key)
+        return at;
+    if (2 * (n->len + 1) > n->cap) {
+        entry *old = n->slot;
+        const size_t cap = n->cap;
+        n->cap *= 2;
+        n->slot = xmalloc(n->cap * sizeof *n->slot);
+        memset(n->slot, 0, n->cap * sizeof *n->slot);
+        for (size_t i = 0; i < cap; i++)
+            if (old[i].key)
+                *find(n, old[i].key) = old[i];
+        free(old);
+        at = find(n, key);
+    }
+    n->len++;
+    at->key = arena_strdup(n->mem, key);
+    at->next = 2;
+    return at;
+}
+
+static bool is_taken(const names *n, const char *key)
+{
+    for (; n; n = n->outer)
+        if (find(n, key)->used)
+            return true;
+    return false;
+}
+
+void names_push(names *n)
+{
+    vec_push(&n->log, ((undo){NULL, 0, false}));
+}
+
+void names_pop(names *n)
+{
+    for (;;) {
+        const undo u = vec_pop(&n->log);
+        if (!u.key)
+            return;
+        entry *at = find(n, u.key);
+        at->used = u.used;
+        at->next = u.next;
+    }
+}
+
+void names_release(names *n, const char *name)
+{
+    find(n, name)->used = false;
+}
+
+/* Hints come from the user and from passes: what is no identifier becomes one. */
+static const char *identifier(arena *mem, const char *hint)
+{
+    const size_t len = strlen(hint);
+    char *s = arena_alloc(mem, len + 3), *p = s;
+    if (hint[0] == '_' || isdigit((unsigned char)hint[0]) || !hint[0])
+        *p++ = 'v';
+    for (const char *h = hint; *h; h++) {
+        const char ch = isalnum((unsigned char)*h) && (unsigned char)*h < 128 ? *h : '_';
+        if (ch != '_' || p == s || p[-1] != '_')
+            *p++ = ch;
+    }
+    return s;
+}
+
+static const char *unique(names *n, const char *hint, bool scoped)
+{
+    const char *name;
+    if (!hint) {
+        do
+            name = arena_printf(n->mem, "t%u", ++n->temporaries);
+        while (is_taken(n, name));
+    } else {
+        const char *base = name = identifier(n->mem, hint);
+        if (is_reserved(base, !n->outer) || is_taken(n, base)) {
+            entry *at = insert(n, base);
+            if (scoped && n->log.len)
+                vec_push(&n->log, ((undo){at->key, at->next, at->used}));
+            uint32_t k = at->next;
+            do
+                name = arena_printf(n->mem, "%s_%u", base, k++);
+            while (is_taken(n, name));
+            find(n, base)->next = k;
+        }
+    }
+    entry *at = insert(n, name);
+    if (scoped && n->log.len)
+        vec_push(&n->log, ((undo){at->key, at->next, at->used}));
+    at->used = true;
+    return at->key;
+}
+
+const char *names_unique(names *n, const char *hint)
+{
+    return unique(n, hint, true);
+}
+
+const char *names_unique_function(names *n, const char *hint)
+{
+    return unique(n, hint, false);
+}
+
+const char *names_internal(names *n, const names *hints, const char *base)
+{
+    const char *name = base;
+    for (int k = 2; is_reserved(name, false) || is_taken(n, name) || is_taken(hints, name); k++)
+        name = arena_printf(n->mem, "%s_%d", base, k);
+    entry *at = insert(n, name);
+    at->used = true;
+    return at->key;
+}
+
+/* ---- maps keyed by pointer ---- */
+
+static size_t slot_of(const ptrmap *m, const void *key)
+{
+    size_t i = (size_t)(((uintptr_t)key >> 4) * 0x9e3779b97f4a7c15u >> 20) & (m->cap - 1);
+    while (m->key[i] && m->key[i] != key)
+        i = (i + 1) & (m->cap - 1);
+    return i;
+}
+
+void *ptrmap_get(const ptrmap *m, const void *key)
+{
+    return m->cap ? m->val[slot_of(m, key)] : NULL;
+}
+
+void ptrmap_set(ptrmap *m, const void *key, void *val)
+{
+    if (2 * (m->len + 1) > m->cap) {
+        ptrmap old = *m;
+        m->cap = old.cap ? 2 * old.cap : 64;
+        m->key = xmalloc(m->cap * sizeof *m->key);
+        m->val = xmalloc(m->cap * sizeof *m->val);
+        memset(m->key, 0, m->cap * sizeof *m->key);
+        memset(m->val, 0, m->cap * sizeof *m->val);
+        for (size_t i = 0; i < old.cap; i++)
+            if (old.key[i]) {
+                const size_t k = slot_of(m, old.key[i]);
+                m->key[k] = old.key[i];
+                m->val[k] = old.val[i];
+            }
+        free(old.key);
+        free(old.val);
+    }
+    const size_t k = slot_of(m, key);
+    if (!m->key[k])
+        m->len++;
+    m->key[k] = key;
+    m->val[k] = val;
+}
+
+void ptrmap_free(ptrmap *m)
+{
+    free(m->key);
+    free(m->val);
+    *m = (ptrmap){0};
+}

@@ -1,0 +1,383 @@
+/* Operations in order: branches, calls, assertions, output. Loops stand in loop.c, tasks in task.c. */
+#include "emit/emit_int.h"
+
+#include <assert.h>
+#include <string.h>
+
+static const src_loc nowhere = {0, 0, 0};
+
+/* ---- branches ---- */
+
+typedef struct branch {
+    strbuf text;
+    expr *yields; /* per result; text NULL: not wanted */
+} branch;
+
+/* Prints a branch into a buffer. Its values are read while its names are in scope. */
+static branch emit_branch(cfn *c, const ir_op *op, int k, const char *const *vars)
+{
+    branch b = {.yields = ARENA_ARRAY(c->e->mem, expr, op->nres + 1)};
+    strbuf *outer = c->out;
+    c->out = &b.text;
+    c->indent++;
+    names_push(c->names);
+    const ir_region *r = op->regions[k];
+    emit_ops(c, r);
+    for (int i = 0; i < op->nres; i++)
+        if (c->v[op->res[i]->id].uses)
+            b.yields[i] = val(c, r->last->args[i]);
+    const bool plain = b.text.len == 0 && op->nres == 1; /* may become an arm of ?: */
+    for (int i = 0; i < op->nres && !plain; i++)
+        if (b.yields[i].text)
+            stmt(c, nowhere, "%s = %s;", vars[i], b.yields[i].text);
+    names_pop(c->names);
+    c->indent--;
+    c->out = outer;
+    return b;
+}
+
+static void finish_branch(cfn *c, const branch *b, const ir_op *op, const char *const *vars)
+{
+    sb_addn(c->out, sb_str(&b->text), b->text.len);
+    c->indent++;
+    if (b->text.len == 0 && op->nres == 1 && b->yields[0].text)
+        stmt(c, nowhere, "%s = %s;", vars[0], b->yields[0].text);
+    c->indent--;
+}
+
+/* One value and nothing else: c ? a : b. */
+static bool emit_conditional(cfn *c, const ir_op *op, const branch *then, const branch *other, expr cond, const char *name)
+{
+    if (op->nres != 1 || then->text.len || other->text.len || !then->yields[0].text)
+        return false;
+    const expr a = then->yields[0], b = other->yields[0];
+    if (strlen(cond.text) + strlen(a.text) + strlen(b.text) > 100 || op->res[0]->type == SC_PTR)
+        return false;
+    names_release(c->names, name);
+    expr e = {.prec = PREC_COND, .nops = 1};
+    expr_absorb(c, &e, cond);
+    expr_absorb(c, &e, a);
+    expr_absorb(c, &e, b);
+    e.text = arena_printf(c->e->mem, "%s ? %s : %s", paren(c, cond, PREC_COND + 1), paren(c, a, PREC_COND + 1), paren(c, b, PREC_COND + 1));
+    if (scalar_is_int(op->res[0]->type) && scalar_bytes(op->res[0]->type) < 4) {
+        e.prec = PREC_UNARY;
+        e.text = arena_printf(c->e->mem, "(%s)(%s)", scalar_c_type(op->res[0]->type), e.text);
+    }
+    define(c, op->res[0], e, op->loc);
+    return true;
+}
+
+static void emit_if(cfn *c, const ir_op *op)
+{
+    const expr cond = val(c, op->args[0]);
+    flush_reads(c, -1, 0, NULL);
+    const char **vars = ARENA_ARRAY(c->e->mem, const char *, op->nres + 1);
+    for (int i = 0; i < op->nres; i++)
+        if (c->v[op->res[i]->id].uses)
+            vars[i] = names_unique(c->names, op->res[i]->name);
+    const src_loc last = c->last;
+    strbuf head = {0}, *outer = c->out;
+    c->out = &head; /* the head comes first, but whether there is one shows only after the branches */
+    for (int i = 0; i < op->nres; i++)
+        if (vars[i])
+            stmt(c, nowhere, "%s;", declare(c, op->res[i], false, vars[i]));
+    c->last = last;
+    strbuf head_if = {0}, head_not = {0};
+    c->out = &head_if;
+    stmt(c, op->loc, "if (%s) {", cond.text);
+    const src_loc after = c->last;
+    c->last = last;
+    c->out = &head_not;
+    stmt(c, op->loc, "if (!(%s)) {", cond.text);
+    c->out = outer;
+    c->last = after;
+    branch then = emit_branch(c, op, 0, vars), other = emit_branch(c, op, 1, vars);
+    const bool wanted = op->nres > 0 && vars[0];
+    if (!emit_conditional(c, op, &then, &other, cond, vars[0])) {
+        const bool no_then = then.text.len == 0 && !wanted, no_else = other.text.len == 0 && !wanted;
+        sb_add(c->out, sb_str(&head));
+        if (!no_then || !no_else) {
+            sb_add(c->out, sb_str(no_then ? &head_not : &head_if));
+            if (!no_then)
+                finish_branch(c, &then, op, vars);
+            if (!no_then && !no_else)
+                stmt(c, nowhere, "} else {");
+            if (!no_else)
+                finish_branch(c, &other, op, vars);
+            stmt(c, nowhere, "}");
+        }
+        for (int i = 0; i < op->nres; i++)
+            if (vars[i])
+                define_name(c, op->res[i], vars[i]);
+    }
+    sb_free(&head);
+    sb_free(&head_if);
+    sb_free(&head_not);
+    sb_free(&then.text);
+    sb_free(&other.text);
+}
+
+/* ---- calls ---- */
+
+static bool is_used(const cfn *c, const ir_value *v)
+{
+    return c->v[v->id].uses > 0;
+}
+
+/* What a callee gets besides its arguments: the module, the stack, the pointers that it accumulates through. */
+static void hidden_args(cfn *c, const func_info *info, strbuf *args)
+{
+    const char *sep = args->len ? ", " : "";
+    if (info->module) {
+        c->uses_m = true;
+        sb_printf(args, "%s%s", sep, c->m);
+        sep = ", ";
+    }
+    if (info->stack) {
+        c->uses_st = true;
+        sb_printf(args, "%s%s", sep, c->st);
+        sep = ", ";
+    }
+    bool accumulates = false;
+    for (size_t key = 0; key < c->e->m->fields.len * 4; key++) {
+        if (!(info->planes[key] & USE_ACCUM))
+            continue;
+        accumulates = true;
+        sb_printf(args, "%s%s", sep, plane_pointer(c, c->e->m->fields.at[key / 4], (ir_plane)(key % 4), true));
+        sep = ", ";
+    }
+    if (accumulates)
+        sb_printf(args, "%s%s", sep, c->atomic ? c->atomic : "false");
+}
+
+void emit_call(cfn *c, const ir_op *op)
+{
+    const func_info *info = func_info_of(c->e, op->attr.callee);
+    strbuf args = {0};
+    hidden_args(c, info, &args);
+    for (int i = 0; i < op->nargs; i++)
+        sb_printf(&args, "%s%s", args.len ? ", " : "", val(c, op->args[i]).text);
+    flush_reads(c, -1, 0, NULL);
+    if (op->nres == 1 && !info->can_fail) {
+        const char *name = is_used(c, op->res[0]) ? names_unique(c->names, op->res[0]->name) : NULL;
+        if (name)
+            stmt(c, op->loc, "%s = %s(%s);", declare(c, op->res[0], true, name), info->name, sb_str(&args));
+        else
+            stmt(c, op->loc, "(void)%s(%s);", info->name, sb_str(&args));
+        if (name)
+            define_name(c, op->res[0], name);
+        sb_free(&args);
+        return;
+    }
+    for (int i = 0; i < op->nres; i++) {
+        const char *name = names_unique(c->names, op->res[i]->name);
+        stmt(c, op->loc, "%s = %s;", declare(c, op->res[i], false, name), zero_text(op->res[i]->type));
+        sb_printf(&args, "%s&%s", args.len ? ", " : "", name);
+        define_name(c, op->res[i], name);
+    }
+    if (info->can_fail) {
+        stmt(c, op->loc, "if (!%s(%s))", info->name, sb_str(&args));
+        c->indent++;
+        stmt(c, nowhere, "%s", c->fail);
+        c->indent--;
+        c->uses_label = true;
+    } else {
+        stmt(c, op->loc, "%s(%s);", info->name, sb_str(&args));
+    }
+    sb_free(&args);
+}
+
+/* ---- assertions and output ---- */
+
+static void emit_assert(cfn *c, const ir_op *op)
+{
+    const char *text = op->attr.text && *op->attr.text ? arena_printf(c->e->mem, ": %s", op->attr.text) : "";
+    const char *message = arena_printf(c->e->mem, "%s: assertion failed%s", place_of(c->e, op->loc), text);
+    stmt(c, op->loc, "if (!(%s)) {", val_text(c, op->args[0], 0));
+    c->indent++;
+    stmt(c, nowhere, "tk_fail(%s, TK_ASSERT, \"%%s\", %s);", session_text(c), c_string(c->e->mem, message));
+    stmt(c, nowhere, "%s", c->fail);
+    close_block(c);
+    c->uses_label = true;
+}
+
+/* The printf conversion of a scalar, and its argument converted to what that takes. */
+static const char *print_arg(cfn *c, const ir_value *v, const char **conversion)
+{
+    const expr e = val(c, v);
+    switch (v->type) {
+    case SC_BOOL:
+        *conversion = "%s";
+        return arena_printf(c->e->mem, "%s ? \"true\" : \"false\"", paren(c, e, PREC_COND + 1));
+    case SC_F32:
+        *conversion = "%.9g";
+        return arena_printf(c->e->mem, "(double)%s", paren(c, e, PREC_PRIMARY));
+    case SC_F64:
+        *conversion = "%.17g";
+        return e.text;
+    case SC_U8:
+    case SC_U16:
+    case SC_U32:
+    case SC_U64:
+        *conversion = "%llu";
+        return arena_printf(c->e->mem, "(unsigned long long)%s", paren(c, e, PREC_PRIMARY));
+    default:
+        *conversion = "%lld";
+        return arena_printf(c->e->mem, "(long long)%s", paren(c, e, PREC_PRIMARY));
+    }
+}
+
+static void emit_print(cfn *c, const ir_op *op)
+{
+    strbuf format = {0}, args = {0};
+    int k = 0;
+    for (const char *p = op->attr.text ? op->attr.text : ""; *p; p++) {
+        if (p[0] == '%' && p[1] == 'v' && k < op->nargs) {
+            const char *conversion;
+            const char *arg = print_arg(c, op->args[k++], &conversion);
+            sb_add(&format, conversion);
+            sb_printf(&args, ", %s", arg);
+            p++;
+        } else if (p[0] == '%') {
+            sb_add(&format, "%%");
+        } else {
+            sb_addc(&format, *p);
+        }
+    }
+    assert(k == op->nargs && "print without a place for each value");
+    const char *text = c_string(c->e->mem, sb_str(&format));
+    if (k == 0 && !strchr(sb_str(&format), '%')) {
+        stmt(c, op->loc, "tk_print(%s, %s);", session_text(c), text);
+    } else {
+        names_push(c->names);
+        const char *buffer = names_unique(c->names, "text");
+        stmt(c, op->loc, "{");
+        c->indent++;
+        stmt(c, nowhere, "char %s[%zu];", buffer, strlen(sb_str(&format)) + 32 * (size_t)k + 1);
+        stmt(c, nowhere, "snprintf(%s, sizeof %s, %s%s);", buffer, buffer, text, sb_str(&args));
+        stmt(c, nowhere, "tk_print(%s, %s);", session_text(c), buffer);
+        close_block(c);
+        names_pop(c->names);
+    }
+    sb_free(&format);
+    sb_free(&args);
+}
+
+/* ---- all ---- */
+
+static void emit_op(cfn *c, const ir_op *op)
+{
+    switch (op->code) {
+    case OP_CONST:
+    case OP_MPARAM:
+    case OP_SHAPE:
+        break;
+    case OP_LOAD:
+        emit_load(c, op);
+        break;
+    case OP_STORE:
+        emit_store(c, op);
+        break;
+    case OP_ACCUM:
+        emit_accum(c, op);
+        break;
+    case OP_LOCAL:
+    case OP_LLOAD:
+    case OP_LSTORE:
+        emit_local(c, op);
+        break;
+    case OP_IF:
+        emit_if(c, op);
+        break;
+    case OP_LOOP:
+        emit_loop(c, op);
+        break;
+    case OP_TASK:
+        emit_task(c, op);
+        break;
+    case OP_CALL:
+        emit_call(c, op);
+        break;
+    case OP_ASSERT:
+        emit_assert(c, op);
+        break;
+    case OP_PRINT:
+        emit_print(c, op);
+        break;
+    case OP_STK_MARK:
+    case OP_STK_RELEASE:
+    case OP_STK_ALLOC:
+    case OP_STK_STORE:
+    case OP_STK_LOAD:
+        emit_stack(c, op);
+        break;
+    case OP_YIELD: /* its region's owner prints it */
+    case OP_COUNT:
+        break;
+    default:
+        define(c, op->res[0], pure_expr(c, op), op->loc);
+    }
+}
+
+void emit_ops(cfn *c, const ir_region *r)
+{
+    for (const ir_op *op = r->first; op; op = op->next)
+        if (!op_is_dead(c->v, op))
+            emit_op(c, op);
+}
+
+/* ---- what a region may do ---- */
+
+bool region_may_fail(emitter *e, const ir_region *r)
+{
+    for (const ir_op *op = r->first; op; op = op->next) {
+        if (op->code == OP_ASSERT || op->code == OP_STK_ALLOC || op->code == OP_TASK)
+            return true;
+        if (op->code == OP_CALL && func_info_of(e, op->attr.callee)->can_fail)
+            return true;
+        if (e->m->debug && (op->code == OP_LOAD || op->code == OP_STORE || op->code == OP_ACCUM))
+            return true;
+        for (int i = 0; i < op->nregions; i++)
+            if (region_may_fail(e, op->regions[i]))
+                return true;
+    }
+    return false;
+}
+
+static int64_t trips_guess(const ir_op *loop)
+{
+    enum { UNKNOWN = 8, MOST = 1000000 };
+    if (!loop->attr.bounded || !ir_is_const(loop->args[0]) || !ir_is_const(loop->args[1]))
+        return UNKNOWN;
+    const int64_t n = loop->args[1]->def->attr.i - loop->args[0]->def->attr.i;
+    return n < 1 ? 1 : n > MOST ? MOST : n;
+}
+
+int64_t region_cost(emitter *e, const ir_region *r)
+{
+    enum { MEMORY = 2, PRINT = 1000 };
+    int64_t sum = 0;
+    for (const ir_op *op = r->first; op; op = op->next) {
+        if (op->code < OP_PURE_COUNT) {
+            sum += op_get(op->code)->cost;
+        } else if (op->code == OP_IF) {
+            const int64_t a = region_cost(e, op->regions[0]), b = region_cost(e, op->regions[1]);
+            sum += a > b ? a : b;
+        } else if (op->code == OP_LOOP || op->code == OP_TASK) {
+            int64_t body = 1;
+            for (int i = 0; i < op->nregions; i++)
+                body += region_cost(e, op->regions[i]);
+            /* the loop over a task's row segment is the task's own iteration */
+            sum += op->code == OP_TASK || (op->attr.forall && op->attr.bounded && !op->args[0]->def) ? body : body * trips_guess(op);
+        } else if (op->code == OP_CALL) {
+            sum += func_info_of(e, op->attr.callee)->cost;
+        } else if (op->code == OP_PRINT) {
+            sum += PRINT;
+        } else if (op->code != OP_CONST && op->code != OP_YIELD && op->code != OP_MPARAM && op->code != OP_SHAPE) {
+            sum += MEMORY;
+        }
+        if (sum > INT32_MAX)
+            sum = INT32_MAX;
+    }
+    return sum;
+}

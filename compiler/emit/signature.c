@@ -1,0 +1,96 @@
+/* The host's view of kernels: their forms, their parameters. */
+#include "emit/emit_int.h"
+
+#include <string.h>
+
+const ir_func *kernel_form_of(const ir_func *kernel, kernel_form form)
+{
+    switch (form) {
+    case FORM_RUN:
+        return kernel;
+    case FORM_GRAD:
+        return kernel->grad;
+    case FORM_JVP:
+        return kernel->jvp;
+    case FORM_HVP:
+        return kernel->hvp;
+    }
+    return NULL;
+}
+
+const char *form_suffix(kernel_form form)
+{
+    static const char *const suffix[] = {[FORM_RUN] = "", [FORM_GRAD] = "_grad", [FORM_JVP] = "_jvp", [FORM_HVP] = "_hvp"};
+    return suffix[form];
+}
+
+bool sig_is_float(const ir_sigparam *p)
+{
+    return scalar_is_float(p->elem);
+}
+
+bool kernel_has_grad_args(const ir_func *kernel)
+{
+    for (int i = 0; i < kernel->nsig; i++)
+        if (kernel->sig[i].grad)
+            return true;
+    return false;
+}
+
+const char *sig_decl(arena *mem, const ir_sigparam *p, const char *suffix, sig_use use)
+{
+    const char *name = arena_printf(mem, "%s%s", name_member(mem, p->name), suffix);
+    const char *type = scalar_c_type(p->elem);
+    const char *lead = use == SIG_INPUT || use == SIG_OPTIONAL ? "const " : "";
+    if (p->shape == IR_SHAPE_SCALAR)
+        return use == SIG_INPUT || use == SIG_MEMBER ? arena_printf(mem, "%s %s", type, name) : arena_printf(mem, "%s%s *%s", lead, type, name);
+    if (p->shape == IR_SHAPE_VEC)
+        return arena_printf(mem, "%s%s %s[%d]", lead, type, name, p->rows);
+    return arena_printf(mem, "%s%s %s[%d][%d]", lead, type, name, p->rows, p->cols);
+}
+
+const char *sig_component(arena *mem, const ir_sigparam *p, const char *suffix, int k)
+{
+    const char *name = arena_printf(mem, "%s%s", name_member(mem, p->name), suffix);
+    if (p->shape == IR_SHAPE_SCALAR)
+        return name;
+    if (p->shape == IR_SHAPE_VEC)
+        return arena_printf(mem, "%s[%d]", name, k);
+    return arena_printf(mem, "%s[%d][%d]", name, k / p->cols, k % p->cols);
+}
+
+const char *kernel_self(arena *mem, const ir_func *kernel)
+{
+    const char *self = "m";
+    for (bool clash = true; clash;) {
+        clash = false;
+        for (int i = 0; i < kernel->nsig && !clash; i++)
+            clash = strcmp(name_member(mem, kernel->sig[i].name), self) == 0;
+        if (clash)
+            self = arena_printf(mem, "%s_", self);
+    }
+    return self;
+}
+
+const char *kernel_signature(arena *mem, const ir_module *m, const ir_func *kernel, kernel_form form)
+{
+    strbuf b = {0};
+    sb_printf(&b, "%s *%s", m->name, kernel_self(mem, kernel));
+    for (int i = 0; i < kernel->nsig; i++) {
+        const ir_sigparam *p = &kernel->sig[i];
+        sb_printf(&b, ", %s", sig_decl(mem, p, "", SIG_INPUT));
+        if ((form == FORM_JVP || form == FORM_HVP) && sig_is_float(p))
+            sb_printf(&b, ", %s", sig_decl(mem, p, "_dual", SIG_OPTIONAL));
+    }
+    for (int i = 0; i < kernel->nsig && (form == FORM_GRAD || form == FORM_HVP); i++) {
+        const ir_sigparam *p = &kernel->sig[i];
+        if (!p->grad)
+            continue;
+        sb_printf(&b, ", %s", sig_decl(mem, p, "_grad", SIG_RESULT));
+        if (form == FORM_HVP)
+            sb_printf(&b, ", %s", sig_decl(mem, p, "_grad_dual", SIG_RESULT));
+    }
+    const char *r = arena_strdup(mem, sb_str(&b));
+    sb_free(&b);
+    return r;
+}

@@ -1,0 +1,42 @@
+/* Printing lines: indentation, the comment that names the source line, #line directives. */
+#include "emit/emit_int.h"
+
+#include <string.h>
+
+static void line_directive(cfn *c, src_loc loc)
+{
+    emitter *e = c->e;
+    if (!e->opt->line_directives || !loc.line)
+        return;
+    const char *path = loc.file && e->m->diag ? diag_file_path(e->m->diag, loc.file) : e->m->source;
+    sb_printf(c->out, "#line %u %s\n", loc.line, c_string(e->mem, path ? path : source_base(e)));
+}
+
+void stmt(cfn *c, src_loc loc, const char *fmt, ...)
+{
+    line_directive(c, loc);
+    for (int i = 0; i < c->indent; i++)
+        sb_add(c->out, "    ");
+    va_list ap;
+    va_start(ap, fmt);
+    sb_vprintf(c->out, fmt, ap);
+    va_end(ap);
+    if (loc.line && (loc.line != c->last.line || loc.file != c->last.file)) {
+        sb_printf(c->out, " /* %s */", place_of(c->e, loc));
+        c->last = loc;
+    }
+    sb_addc(c->out, '\n');
+}
+
+void close_block(cfn *c)
+{
+    c->indent--;
+    stmt(c, (src_loc){0, 0, 0}, "}");
+}
+
+/* emit_c replaces the mark by the number of the line that follows. */
+void reset_line(emitter *e, strbuf *out)
+{
+    if (e->opt->line_directives)
+        sb_add(out, "#line @\n");
+}

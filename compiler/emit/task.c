@@ -1,0 +1,632 @@
+/* Parallel tasks: a struct of arguments, a function over a range of flattened iterations, and the code that runs it. */
+#include "emit/emit_int.h"
+
+#include <string.h>
+
+static const src_loc nowhere = {0, 0, 0};
+
+enum { MAX_TASK_DIM = 8 };
+
+typedef struct capture {
+    const ir_value *value;
+    const char *member;
+    expr outside; /* its expression in the kernel */
+} capture;
+
+typedef struct sum_part {
+    const ir_value *init, *yield, *result;
+    const char *name;   /* in the task function, and member of the partial struct */
+    int leader;         /* MIN, MAX: index of the value that decides; else -1 */
+    ir_reduce kind;
+    bool wanted;
+} sum_part;
+
+typedef struct task {
+    const ir_op *op;
+    cfn *run, *fn;
+    const char *name;
+    const char *partial_type; /* NULL: no reductions */
+    bool partial_is_struct;
+    VEC(capture) captures;
+    VEC(int) scatters;        /* planes */
+    sum_part *parts;
+    int nparts;
+    const char *members[MAX_TASK_DIM]; /* n0, n1, ... */
+    const char *lows[MAX_TASK_DIM];    /* NULL: zero */
+    const char *m, *chunk, *partial;   /* other members */
+    const char **scatter_members;
+    const char *lo, *hi;               /* the range, parameters of the function */
+    const char *fetched;               /* "partial0[k]" while partial results are combined */
+    bool uses_stack;
+} task;
+
+/* ---- what the task needs from outside ---- */
+
+static bool is_remade(const ir_value *v)
+{
+    return v->def && (v->def->code == OP_CONST || v->def->code == OP_MPARAM || v->def->code == OP_SHAPE);
+}
+
+static void capture_value(task *t, const ir_value *v)
+{
+    vstate *s = &t->fn->v[v->id];
+    const uint32_t stamp = (uint32_t)t->run->ntasks + 1;
+    if (is_remade(v) || s->stamp == stamp)
+        return;
+    s->stamp = stamp;
+    vec_push(&t->captures, ((capture){.value = v}));
+}
+
+static void find_captures(task *t, const ir_region *r)
+{
+    const ir_region *body = t->op->regions[0];
+    for (const ir_op *op = r->first; op; op = op->next) {
+        if (op_is_dead(t->fn->v, op))
+            continue;
+        for (int i = 0; i < op->nargs; i++)
+            if (!ir_region_is_ancestor(body, op->args[i]->region))
+                capture_value(t, op->args[i]);
+        for (int i = 0; i < op->nregions; i++)
+            find_captures(t, op->regions[i]);
+    }
+}
+
+static void find_parts(task *t)
+{
+    const ir_op *op = t->op;
+    t->nparts = op->nres;
+    t->parts = ARENA_ARRAY(t->fn->e->mem, sum_part, op->nres + 1);
+    for (int i = 0, at = 0; i < op->attr.nreductions; i++) {
+        const ir_reduction *r = &op->attr.reductions[i];
+        const int leader = at;
+        for (int c = 0; c <= r->companions; c++, at++) {
+            t->parts[at] = (sum_part){
+                .init = op->args[ir_task_first_init(op) + at],
+                .yield = op->regions[0]->last->args[at],
+                .result = op->res[at],
+                .leader = r->kind == IR_RED_ADD ? -1 : leader,
+                .kind = r->kind,
+                .wanted = reduction_is_wanted(t->fn->v, op, at),
+            };
+            if (t->parts[at].wanted && t->parts[at].leader >= 0)
+                capture_value(t, t->parts[at].init);
+        }
+    }
+}
+
+bool region_uses_stack(emitter *e, const ir_region *r)
+{
+    for (const ir_op *op = r->first; op; op = op->next) {
+        if (op->code == OP_STK_MARK || op->code == OP_STK_ALLOC || op->code == OP_STK_RELEASE)
+            return true;
+        if (op->code == OP_CALL && func_info_of(e, op->attr.callee)->stack)
+            return true;
+        for (int i = 0; i < op->nregions && op->code != OP_TASK; i++)
+            if (region_uses_stack(e, op->regions[i]))
+                return true;
+    }
+    return false;
+}
+
+/* ---- the function's inside ---- */
+
+static const char *scalar_decl(cfn *c, const ir_value *v, const char *name)
+{
+    return declare(c, v, false, name);
+}
+
+/* sum += y, or the strictly better one wins with all its companions: ties keep the earlier. */
+static void combine(cfn *c, const task *t, const char *(*other)(cfn *, const task *, int), const char *const *vars)
+{
+    for (int k = 0; k < t->nparts; k++) {
+        const sum_part *p = &t->parts[k];
+        if (!p->wanted || (p->leader >= 0 && p->leader != k))
+            continue;
+        const scalar type = p->result->type;
+        const char *y = other(c, t, k);
+        if (p->leader < 0) {
+            if (scalar_is_float(type))
+                stmt(c, nowhere, "%s += %s;", vars[k], y);
+            else
+                stmt(c, nowhere, "%s = tk_add_%s(%s, %s);", vars[k], scalar_name(type), vars[k], y);
+            continue;
+        }
+        stmt(c, nowhere, "if (%s %c %s) {", y, p->kind == IR_RED_MIN ? '<' : '>', vars[k]);
+        c->indent++;
+        stmt(c, nowhere, "%s = %s;", vars[k], y);
+        for (int i = k + 1; i < t->nparts && t->parts[i].leader == k; i++)
+            if (t->parts[i].wanted)
+                stmt(c, nowhere, "%s = %s;", vars[i], other(c, t, i));
+        close_block(c);
+    }
+}
+
+static const char *yielded(cfn *c, const task *t, int k)
+{
+    const sum_part *p = &t->parts[k];
+    const expr e = p->leader == k ? val_simple(c, p->yield) : val(c, p->yield); /* the deciding one is read twice */
+    return p->leader == k ? paren(c, e, PREC_ADD) : e.text;
+}
+
+static void declare_parts(cfn *c, task *t)
+{
+    for (int k = 0; k < t->nparts; k++) {
+        sum_part *p = &t->parts[k];
+        if (!p->wanted)
+            continue;
+        const char *hint = p->result->name ? p->result->name : p->leader < 0 ? "sum" : p->leader == k ? (p->kind == IR_RED_MIN ? "least" : "most") : NULL;
+        p->name = names_unique(c->names, hint);
+        const char *init = p->leader < 0 ? zero_text(p->result->type) : val(c, p->init).text;
+        stmt(c, nowhere, "%s = %s;", scalar_decl(c, p->result, p->name), init);
+    }
+}
+
+static void store_parts(cfn *c, const task *t)
+{
+    const char **vars = ARENA_ARRAY(c->e->mem, const char *, t->nparts + 1);
+    strbuf b = {0};
+    for (int k = 0; k < t->nparts; k++) {
+        vars[k] = t->parts[k].name;
+        if (!t->parts[k].wanted)
+            continue;
+        if (t->partial_is_struct)
+            sb_printf(&b, "%s.%s = %s", b.len ? ", " : "", vars[k], vars[k]);
+        else
+            sb_add(&b, vars[k]);
+    }
+    const char *at = arena_printf(c->e->mem, "%s->%s[%s / %s->%s]", c->a, t->partial, t->lo, c->a, t->chunk);
+    if (t->partial_is_struct)
+        stmt(c, nowhere, "%s = (%s){%s};", at, t->partial_type, sb_str(&b));
+    else
+        stmt(c, nowhere, "%s = %s;", at, sb_str(&b));
+    sb_free(&b);
+}
+
+static void run_body(cfn *c, const task *t)
+{
+    const char **vars = ARENA_ARRAY(c->e->mem, const char *, t->nparts + 1);
+    for (int k = 0; k < t->nparts; k++)
+        vars[k] = t->parts[k].name;
+    emit_ops(c, t->op->regions[0]);
+    combine(c, t, yielded, vars);
+    vec_clear(&c->loads);
+}
+
+static bool is_read(const cfn *c, const ir_value *v)
+{
+    return c->v[v->id].uses > 0;
+}
+
+/* "lo1 + " or nothing */
+static const char *plus_low(cfn *c, const task *t, int d)
+{
+    return t->lows[d] ? arena_printf(c->e->mem, "%s->%s + ", c->a, t->lows[d]) : "";
+}
+
+/* Names for the leading subscripts, from the position `at` among flattened iterations: divided by the extents from the last dimension on. */
+static void decode(cfn *c, const task *t, const char *at, int last)
+{
+    const ir_region *body = t->op->regions[0];
+    const char *rest = at;
+    for (int d = last; d >= 0; d--) {
+        const ir_value *p = body->params[d];
+        const bool named = is_read(c, p);
+        const char *name = named ? names_unique(c->names, p->name ? p->name : "i") : NULL;
+        if (d == 0) {
+            if (named)
+                stmt(c, nowhere, "const int64_t %s = %s%s;", name, plus_low(c, t, d), rest);
+        } else {
+            if (named)
+                stmt(c, nowhere, "const int64_t %s = %s%s %% %s->%s;", name, plus_low(c, t, d), rest, c->a, t->members[d]);
+            bool more = false;
+            for (int k = 0; k < d; k++)
+                more |= is_read(c, body->params[k]);
+            if (d > 1 && more) {
+                const char *next = names_unique(c->names, "rest");
+                stmt(c, nowhere, "const int64_t %s = %s / %s->%s;", next, rest, c->a, t->members[d]);
+                rest = next;
+            } else if (more) {
+                rest = arena_printf(c->e->mem, "%s / %s->%s", rest, c->a, t->members[d]);
+            }
+        }
+        if (named)
+            define_name(c, p, name);
+    }
+}
+
+static void loop_over_iterations(cfn *c, const task *t)
+{
+    const ir_region *body = t->op->regions[0];
+    const int nd = t->op->attr.ndim;
+    if (nd == 1) {
+        const char *i = names_unique(c->names, body->params[0]->name ? body->params[0]->name : "i");
+        define_name(c, body->params[0], i);
+        stmt(c, t->op->loc, "for (int64_t %s = %s%s; %s < %s%s; %s++) {", i, plus_low(c, t, 0), t->lo, i, plus_low(c, t, 0), t->hi, i);
+        c->indent++;
+    } else {
+        const char *at = names_unique(c->names, "at");
+        stmt(c, t->op->loc, "for (int64_t %s = %s; %s < %s; %s++) {", at, t->lo, at, t->hi, at);
+        c->indent++;
+        decode(c, t, at, nd - 1);
+    }
+    run_body(c, t);
+    close_block(c);
+}
+
+/* The body holds the loop over a row segment and gets its bounds. */
+static void loop_over_rows(cfn *c, const task *t)
+{
+    const ir_region *body = t->op->regions[0];
+    const int nd = t->op->attr.ndim;
+    const ir_value *seg_lo = body->params[nd - 1], *seg_hi = body->params[nd];
+    const char *lo_hint = seg_lo->name ? seg_lo->name : "from", *hi_hint = seg_hi->name ? seg_hi->name : "to";
+    if (nd == 1) {
+        define_name(c, seg_lo, t->lows[0] ? names_unique(c->names, lo_hint) : t->lo);
+        define_name(c, seg_hi, t->lows[0] ? names_unique(c->names, hi_hint) : t->hi);
+        for (int k = 0; k < 2; k++)
+            if (!is_read(c, body->params[k]))
+                stmt(c, nowhere, "(void)%s;", k ? t->hi : t->lo);
+        if (t->lows[0] && is_read(c, seg_lo))
+            stmt(c, nowhere, "const int64_t %s = %s%s;", c->v[seg_lo->id].e.text, plus_low(c, t, 0), t->lo);
+        if (t->lows[0] && is_read(c, seg_hi))
+            stmt(c, nowhere, "const int64_t %s = %s%s;", c->v[seg_hi->id].e.text, plus_low(c, t, 0), t->hi);
+        run_body(c, t);
+        return;
+    }
+    const char *at = names_unique(c->names, "at"), *n = names_unique(c->names, "row_n");
+    stmt(c, nowhere, "const int64_t %s = %s->%s;", n, c->a, t->members[nd - 1]);
+    stmt(c, t->op->loc, "for (int64_t %s = %s; %s < %s;) {", at, t->lo, at, t->hi);
+    c->indent++;
+    const char *row = names_unique(c->names, "row"), *from = names_unique(c->names, lo_hint), *to = names_unique(c->names, hi_hint);
+    stmt(c, nowhere, "const int64_t %s = %s / %s;", row, at, n);
+    decode(c, t, row, nd - 2);
+    const char *first = arena_printf(c->e->mem, "%s - %s * %s", at, row, n);
+    stmt(c, nowhere, "const int64_t %s = %s%s;", from, plus_low(c, t, nd - 1), first);
+    if (t->lows[nd - 1])
+        stmt(c, nowhere, "const int64_t %s = tk_min_i64(%s->%s + %s, %s + (%s - %s));", to, c->a, t->lows[nd - 1], n, from, t->hi, at);
+    else
+        stmt(c, nowhere, "const int64_t %s = tk_min_i64(%s, %s + (%s - %s));", to, n, from, t->hi, at);
+    stmt(c, nowhere, "%s += %s - %s;", at, to, from);
+    define_name(c, seg_lo, from);
+    define_name(c, seg_hi, to);
+    run_body(c, t);
+    close_block(c);
+}
+
+/* ---- the function and its struct ---- */
+
+static void take_members(task *t)
+{
+    emitter *e = t->fn->e;
+    names *n = names_create(e->mem, NULL);
+    t->m = names_unique_function(n, "m");
+    t->chunk = names_unique_function(n, "chunk");
+    t->partial = names_unique_function(n, "partial");
+    for (int d = 0; d < t->op->attr.ndim; d++) {
+        t->members[d] = names_unique_function(n, arena_printf(e->mem, "n%d", d));
+        const ir_value *lo = t->op->args[2 * d];
+        if (!ir_is_const(lo) || lo->def->attr.i != 0)
+            t->lows[d] = names_unique_function(n, arena_printf(e->mem, "lo%d", d));
+    }
+    for (size_t i = 0; i < t->captures.len; i++)
+        t->captures.at[i].member = names_unique_function(n, t->captures.at[i].value->name ? t->captures.at[i].value->name : "v");
+    t->scatter_members = ARENA_ARRAY(e->mem, const char *, t->scatters.len + 1);
+    for (size_t i = 0; i < t->scatters.len; i++)
+        t->scatter_members[i] = names_unique_function(n, t->fn->planes[t->scatters.at[i]].acc_name);
+    names_free(n);
+}
+
+static void take_partial_type(task *t)
+{
+    int wanted = 0, last = 0;
+    for (int k = 0; k < t->nparts; k++)
+        if (t->parts[k].wanted) {
+            wanted++;
+            last = k;
+        }
+    t->partial_is_struct = wanted > 1;
+    if (wanted == 1)
+        t->partial_type = c_type_of(t->fn, t->parts[last].result);
+    else if (wanted > 1)
+        t->partial_type = arena_printf(t->fn->e->mem, "struct %s_partial", t->name);
+}
+
+static const char *capture_decl(cfn *c, const ir_value *v, bool constant, const char *name)
+{
+    if (v->type == SC_PTR && c->v[v->id].elem != SC_NONE && !c->v[v->id].layout) /* a kernel's array: tasks only read it */
+        return arena_printf(c->e->mem, "const %s *%s%s", scalar_c_type(c->v[v->id].elem), constant ? "const " : "", name);
+    return declare(c, v, constant, name);
+}
+
+static void print_structs(const task *t, strbuf *out)
+{
+    cfn *c = t->fn;
+    emitter *e = c->e;
+    if (t->partial_is_struct) {
+        sb_printf(out, "%s {\n", t->partial_type);
+        for (int k = 0; k < t->nparts; k++)
+            if (t->parts[k].wanted)
+                sb_printf(out, "    %s;\n", scalar_decl(c, t->parts[k].result, t->parts[k].name));
+        sb_add(out, "};\n\n");
+    }
+    sb_printf(out, "struct %s_args {\n    %s *%s;\n", t->name, e->m->name, t->m);
+    if (t->partial_type)
+        sb_printf(out, "    int64_t %s;\n", t->chunk);
+    for (int d = 0; d < t->op->attr.ndim; d++) {
+        if (d > 0)
+            sb_printf(out, "    int64_t %s;\n", t->members[d]);
+        if (t->lows[d])
+            sb_printf(out, "    int64_t %s;\n", t->lows[d]);
+    }
+    for (size_t i = 0; i < t->captures.len; i++)
+        sb_printf(out, "    %s;\n", capture_decl(c, t->captures.at[i].value, false, t->captures.at[i].member));
+    for (size_t i = 0; i < t->scatters.len; i++) {
+        const int key = t->scatters.at[i];
+        sb_printf(out, "    %s;\n", field_pointer(e->mem, e->m->fields.at[key / 4], false, "", t->scatter_members[i], c->planes[key].flat));
+    }
+    if (t->partial_type)
+        sb_printf(out, "    %s *%s;\n", t->partial_type, t->partial);
+    sb_add(out, "};\n\n");
+}
+
+static void print_function(task *t, const strbuf *body)
+{
+    cfn *c = t->fn;
+    emitter *e = c->e;
+    strbuf *out = &t->run->tasks, hoists = {0};
+    print_structs(t, out);
+    cfn_hoists(c, &hoists);
+    const bool scatter = t->scatters.len > 0;
+    const char *args = names_internal(c->names, c->fs->hints, "args");
+    if (scatter)
+        sb_printf(out, "static inline void %s_body(const struct %s_args *%s, int64_t %s, int64_t %s, const bool %s)\n{\n", t->name, t->name, c->a, t->lo, t->hi,
+                  c->atomic);
+    else
+        sb_printf(out, "static void %s(const void *%s, int64_t %s, int64_t %s)\n{\n    const struct %s_args *const %s = %s;\n", t->name, args, t->lo, t->hi,
+                  t->name, c->a, args);
+    if (c->uses_m || t->uses_stack)
+        sb_printf(out, "    %s *const %s = %s->%s;\n", e->m->name, c->m, c->a, t->m);
+    for (size_t i = 0; i < t->captures.len; i++) {
+        const capture *k = &t->captures.at[i];
+        sb_printf(out, "    %s = %s->%s;\n", capture_decl(c, k->value, true, c->v[k->value->id].e.text), c->a, k->member);
+    }
+    sb_add(out, sb_str(&hoists));
+    for (size_t i = 0; i < t->scatters.len; i++) {
+        const plane_ref *p = &c->planes[t->scatters.at[i]];
+        if (!p->acc_used)
+            continue;
+        const ir_field *f = e->m->fields.at[t->scatters.at[i] / 4];
+        const char *quals = p->acc_name == p->name ? "restrict const " : "const ";
+        sb_printf(out, "    %s = %s->%s;\n", field_pointer(e->mem, f, false, quals, p->acc_name, p->flat), c->a, t->scatter_members[i]);
+    }
+    if (t->uses_stack) {
+        sb_printf(out, "    tk_stack *const %s = tk_stack_acquire(%s->tk.session);\n    if (!%s)\n        return;\n", c->st, c->m, c->st);
+    } else if (!c->uses_m && !t->captures.len && !strstr(sb_str(body), arena_printf(e->mem, "%s->", c->a)) && !scatter) {
+        sb_printf(out, "    (void)%s;\n", c->a);
+    }
+    sb_addn(out, sb_str(body), body->len);
+    if (t->uses_stack) {
+        if (c->uses_label)
+            sb_add(out, "leave:\n");
+        sb_printf(out, "    tk_stack_release(%s);\n", c->st);
+    }
+    sb_add(out, "}\n");
+    reset_line(e, out);
+    sb_addc(out, '\n');
+    for (int k = 0; k < 2 && scatter; k++)
+        sb_printf(out, "static void %s%s(const void *args, int64_t lo, int64_t hi)\n{\n    %s_body(args, lo, hi, %s);\n}\n\n", t->name, k ? "_atomic" : "",
+                  t->name, k ? "true" : "false");
+    sb_free(&hoists);
+}
+
+/* Prints the task's function. The kernel's own expressions of captured values come back afterwards. */
+static void emit_task_function(task *t)
+{
+    cfn *c = t->fn;
+    strbuf body = {0};
+    c->out = &body;
+    cfn_scan(c, t->op->regions[0]);
+    cfn_take_names(c);
+    t->lo = names_internal(c->names, c->fs->hints, "lo");
+    t->hi = names_internal(c->names, c->fs->hints, "hi");
+    for (size_t i = 0; i < c->touched.len; i++)
+        if (c->planes[c->touched.at[i]].scatter)
+            vec_push(&t->scatters, c->touched.at[i]);
+    if (t->scatters.len)
+        c->atomic = names_internal(c->names, c->fs->hints, "atomic");
+    take_members(t);
+    take_partial_type(t);
+    for (size_t i = 0; i < t->captures.len; i++) {
+        capture *k = &t->captures.at[i];
+        k->outside = c->v[k->value->id].e;
+        define_name(c, k->value, names_unique_function(c->names, k->value->name));
+    }
+    t->uses_stack = region_uses_stack(c->e, t->op->regions[0]);
+    c->fail = t->uses_stack ? "goto leave;" : "return;";
+    declare_parts(c, t);
+    if (t->op->attr.rows)
+        loop_over_rows(c, t);
+    else
+        loop_over_iterations(c, t);
+    if (t->partial_type)
+        store_parts(c, t);
+    print_function(t, &body);
+    for (size_t i = 0; i < t->captures.len; i++)
+        c->v[t->captures.at[i].value->id].e = t->captures.at[i].outside;
+    sb_free(&body);
+}
+
+/* ---- the kernel's side ---- */
+
+static const char *extent_text(cfn *c, const ir_op *op, int d)
+{
+    const expr lo = val_simple(c, op->args[2 * d]), hi = val_simple(c, op->args[2 * d + 1]);
+    return arena_printf(c->e->mem, "tk_extent(%s, %s)", lo.bare ? lo.bare : lo.text, hi.bare ? hi.bare : hi.text);
+}
+
+static const char *partial_value(cfn *c, const task *t, int k)
+{
+    return t->partial_is_struct ? arena_printf(c->e->mem, "%s.%s", t->fetched, t->parts[k].name) : t->fetched;
+}
+
+/* Extents of the iteration space; unit: how many iterations must stay in one chunk. */
+static void print_plan(cfn *c, const task *t, const char *plan, const char **n)
+{
+    const ir_op *op = t->op;
+    const int nd = op->attr.ndim;
+    strbuf total = {0}, unit = {0};
+    for (int d = 0; d < nd; d++) {
+        n[d] = extent_text(c, op, d);
+        if (nd > 1) {
+            const char *name = names_unique(c->names, arena_printf(c->e->mem, "n%d", d));
+            stmt(c, op->loc, "const int64_t %s = %s;", name, n[d]);
+            n[d] = name;
+        }
+        sb_printf(&total, "%s%s", d ? " * " : "", n[d]);
+        if (d >= nd - op->attr.unit_dims)
+            sb_printf(&unit, "%s%s", unit.len ? " * " : "", n[d]);
+    }
+    int64_t cost = region_cost(c->e, op->regions[0]);
+    stmt(c, op->loc, "const tk_plan %s = tk_plan_make(%s, %s, %lld);", plan, sb_str(&total), unit.len ? sb_str(&unit) : "1", (long long)(cost < 1 ? 1 : cost));
+    sb_free(&total);
+    sb_free(&unit);
+}
+
+static void fail_if(cfn *c, const char *condition)
+{
+    stmt(c, nowhere, "if (%s)", condition);
+    c->indent++;
+    stmt(c, nowhere, "%s", c->fail);
+    c->indent--;
+    c->uses_label = true;
+}
+
+static void print_args(cfn *c, const task *t, const char *name, const char *plan, const char *partial, const char *const *n)
+{
+    emitter *e = c->e;
+    strbuf b = {0};
+    sb_printf(&b, ".%s = %s", t->m, c->m);
+    c->uses_m = true;
+    if (t->partial_type)
+        sb_printf(&b, ", .%s = %s.chunk, .%s = %s", t->chunk, plan, t->partial, partial);
+    for (int d = 0; d < t->op->attr.ndim; d++) {
+        if (d > 0)
+            sb_printf(&b, ", .%s = %s", t->members[d], n[d]);
+        if (t->lows[d])
+            sb_printf(&b, ", .%s = %s", t->lows[d], val_simple(c, t->op->args[2 * d]).text);
+    }
+    for (size_t i = 0; i < t->captures.len; i++)
+        sb_printf(&b, ", .%s = %s", t->captures.at[i].member, val_simple(c, t->captures.at[i].value).text);
+    for (size_t i = 0; i < t->scatters.len; i++) {
+        const int key = t->scatters.at[i];
+        const ir_field *f = e->m->fields.at[key / 4];
+        const bool cast = f->shape == IR_SHAPE_MAT; /* to rows of components */
+        sb_printf(&b, ", .%s = %s%s", t->scatter_members[i],
+                  cast ? arena_printf(e->mem, "(%s)", field_pointer(e->mem, f, false, "", "", true)) : "", plane_member(e, c->m, f, (ir_plane)(key % 4)));
+    }
+    stmt(c, nowhere, "const struct %s_args %s = {%s};", t->name, name, sb_str(&b));
+    sb_free(&b);
+}
+
+static bool is_shared(const task *t, int key)
+{
+    for (int i = 0; i < t->op->attr.nscatters; i++) {
+        const struct ir_scatter *s = &t->op->attr.scatters[i];
+        if (s->shared && s->field->index * 4 + (int)s->plane == key)
+            return true;
+    }
+    return t->fn->planes[key].acc_name != t->fn->planes[key].name;
+}
+
+static void print_run(cfn *c, const task *t, const char *args, const char *plan)
+{
+    static const char *const plane[] = {"TK_DATA", "TK_GRAD", "TK_DUAL", "TK_GRAD_DUAL"};
+    emitter *e = c->e;
+    const char *session = session_text(c);
+    if (!t->scatters.len) {
+        fail_if(c, arena_printf(e->mem, "tk_run(%s, &%s, %s, &%s) != TK_OK", session, plan, t->name, args));
+        return;
+    }
+    const char *targets = names_unique(c->names, arena_printf(e->mem, "targets%d", c->ntasks));
+    strbuf b = {0};
+    for (size_t i = 0; i < t->scatters.len; i++) {
+        const int key = t->scatters.at[i];
+        sb_printf(&b, "%s{offsetof(struct %s_args, %s), %s->%s.field, %s, %s}", i ? ", " : "", t->name, t->scatter_members[i], c->m,
+                  e->field_names[key / 4], plane[key % 4], is_shared(t, key) ? "true" : "false");
+    }
+    stmt(c, nowhere, "const tk_scatter_target %s[] = {%s};", targets, sb_str(&b));
+    sb_free(&b);
+    fail_if(c, arena_printf(e->mem, "tk_run_scatter(%s, &%s, %s, %s_atomic, &%s, sizeof %s, %s, %zu) != TK_OK", session, plan, t->name, t->name, args, args,
+                            targets, t->scatters.len));
+}
+
+/* Partial results in the order of the chunks: the same bits for any number of threads. */
+static void combine_partials(cfn *c, task *t, const char *plan, const char *partial)
+{
+    const char **vars = ARENA_ARRAY(c->e->mem, const char *, t->nparts + 1);
+    for (int k = 0; k < t->nparts; k++) {
+        const sum_part *p = &t->parts[k];
+        if (!p->wanted)
+            continue;
+        vars[k] = names_unique(c->names, p->result->name);
+        stmt(c, nowhere, "%s = %s;", declare(c, p->result, false, vars[k]), val(c, p->init).text);
+    }
+    names_push(c->names);
+    const char *k = names_unique(c->names, "k");
+    t->fetched = arena_printf(c->e->mem, "%s[%s]", partial, k);
+    stmt(c, nowhere, "for (int64_t %s = 0; %s < %s.nchunks; %s++) {", k, k, plan, k);
+    c->indent++;
+    combine(c, t, partial_value, vars);
+    close_block(c);
+    names_pop(c->names);
+    for (int i = 0; i < t->nparts; i++)
+        if (t->parts[i].wanted)
+            define_name(c, t->parts[i].result, vars[i]);
+}
+
+static bool in_loop(const ir_op *op)
+{
+    for (const ir_op *p = op->region->parent; p; p = p->region->parent)
+        if (p->code == OP_LOOP)
+            return true;
+    return false;
+}
+
+void emit_task(cfn *c, const ir_op *op)
+{
+    emitter *e = c->e;
+    task t = {.op = op, .run = c, .fn = cfn_create(e, c->f, CFN_TASK, c->fs), .name = arena_printf(e->mem, "%s_task%d", e->base, c->ntasks)};
+    find_captures(&t, op->regions[0]);
+    find_parts(&t);
+    for (size_t i = 0; i < t.captures.len; i++) { /* named here: the inside overwrites what they are called */
+        const ir_value *v = t.captures.at[i].value;
+        if (c->v[v->id].pending)
+            materialise(c, v);
+    }
+    emit_task_function(&t);
+    flush_reads(c, -1, 0, NULL);
+    const char *plan = names_unique(c->names, arena_printf(e->mem, "plan%d", c->ntasks));
+    const char *partial = NULL, *mark = NULL, *n[MAX_TASK_DIM];
+    print_plan(c, &t, plan, n);
+    if (t.partial_type && in_loop(op)) { /* iterations must not collect partial results */
+        mark = names_unique(c->names, arena_printf(e->mem, "mark%d", c->ntasks));
+        stmt(c, nowhere, "const tk_mark %s = tk_scratch_mark(%s);", mark, session_text(c));
+    }
+    if (t.partial_type) {
+        partial = names_unique(c->names, arena_printf(e->mem, "partial%d", c->ntasks));
+        stmt(c, nowhere, "%s *const %s = tk_scratch(%s, (size_t)%s.nchunks * sizeof *%s);", t.partial_type, partial, session_text(c), plan, partial);
+        fail_if(c, arena_printf(e->mem, "!%s", partial));
+    }
+    const char *args = names_unique(c->names, arena_printf(e->mem, "task%d", c->ntasks));
+    print_args(c, &t, args, plan, partial, n);
+    print_run(c, &t, args, plan);
+    if (t.partial_type) {
+        combine_partials(c, &t, plan, partial);
+        if (mark)
+            stmt(c, nowhere, "tk_scratch_reset(%s, %s);", session_text(c), mark);
+    }
+    c->ntasks++;
+    cfn_free(t.fn);
+    vec_free(&t.captures);
+    vec_free(&t.scatters);
+}

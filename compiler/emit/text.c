@@ -1,0 +1,156 @@
+/* Constants, types and strings as C text. */
+#include "emit/emit_int.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The shortest decimal that reads back as the same float or double. */
+static const char *float_text(arena *mem, scalar type, double x, int *prec)
+{
+    const bool single = type == SC_F32;
+    if (isnan(x) || isinf(x)) {
+        const char *macro = isnan(x) ? "NAN" : "INFINITY";
+        /* the macros are floats: without the cast a double made of them is an implicit promotion */
+        const char *text = single ? macro : arena_printf(mem, "(double)%s", macro);
+        *prec = single ? PREC_PRIMARY : PREC_UNARY;
+        if (isinf(x) && x < 0) {
+            *prec = PREC_UNARY;
+            text = arena_printf(mem, "-%s", text);
+        }
+        return text;
+    }
+    char s[40];
+    for (int digits = 1; digits <= 17; digits++) {
+        snprintf(s, sizeof s, "%.*g", digits, x);
+        if (single ? strtof(s, NULL) == (float)x : strtod(s, NULL) == x)
+            break;
+    }
+    *prec = s[0] == '-' ? PREC_UNARY : PREC_PRIMARY;
+    return arena_printf(mem, "%s%s%s", s, strpbrk(s, ".e") ? "" : ".0", single ? "f" : "");
+}
+
+const char *const_text(arena *mem, scalar type, int64_t i, double f, int *prec)
+{
+    *prec = PREC_PRIMARY;
+    if (scalar_is_float(type))
+        return float_text(mem, type, f, prec);
+    switch (type) {
+    case SC_PTR:
+        return "NULL";
+    case SC_BOOL:
+        return i ? "true" : "false";
+    case SC_U8:
+        return arena_printf(mem, "%u", (unsigned)(uint8_t)i);
+    case SC_U16:
+        return arena_printf(mem, "%u", (unsigned)(uint16_t)i);
+    case SC_U32:
+        return arena_printf(mem, "%uu", (unsigned)(uint32_t)i);
+    case SC_U64:
+        return (uint64_t)i <= UINT32_MAX ? arena_printf(mem, "%uu", (unsigned)i) : arena_printf(mem, "UINT64_C(%llu)", (unsigned long long)i);
+    default:
+        break;
+    }
+    if (i == INT64_MIN)
+        return "INT64_MIN";
+    if (i == INT32_MIN)
+        return "INT32_MIN";
+    const bool small = i >= INT32_MIN && i <= INT32_MAX;
+    if (i < 0)
+        *prec = PREC_UNARY;
+    return small ? arena_printf(mem, "%lld", (long long)i) : arena_printf(mem, "%sINT64_C(%lld)", i < 0 ? "-" : "", (long long)(i < 0 ? -i : i));
+}
+
+const char *zero_text(scalar type)
+{
+    switch (type) {
+    case SC_PTR:
+        return "NULL";
+    case SC_BOOL:
+        return "false";
+    case SC_F32:
+        return "0.0f";
+    case SC_F64:
+        return "0.0";
+    default:
+        return "0";
+    }
+}
+
+const char *scalar_enum(scalar s)
+{
+    static const char *const text[SC_COUNT] = {
+#define SCALAR(id, name, c_type, bytes, kind) [SC_##id] = "TK_" #id,
+#include "util/scalar.def"
+#undef SCALAR
+    };
+    return text[s];
+}
+
+static const char *element_dims(arena *mem, const ir_field *f, bool flat)
+{
+    if (f->shape == IR_SHAPE_SCALAR)
+        return "";
+    if (f->shape == IR_SHAPE_VEC || flat)
+        return arena_printf(mem, "[%d]", ir_field_ncomp(f));
+    return arena_printf(mem, "[%d][%d]", f->rows, f->cols);
+}
+
+const char *field_pointer(arena *mem, const ir_field *f, bool is_const, const char *quals, const char *name, bool flat)
+{
+    const char *dims = element_dims(mem, f, flat);
+    const char *type = scalar_c_type(f->elem);
+    const char *lead = is_const ? "const " : "";
+    return *dims ? arena_printf(mem, "%s%s (*%s%s)%s", lead, type, quals, name, dims) : arena_printf(mem, "%s%s *%s%s", lead, type, quals, name);
+}
+
+const char *field_decl_type(arena *mem, const ir_field *f, const char *name, bool is_const)
+{
+    return field_pointer(mem, f, is_const, "", name, false);
+}
+
+const char *c_string(arena *mem, const char *s)
+{
+    strbuf b = {0};
+    sb_addc(&b, '"');
+    for (; *s; s++) {
+        const unsigned char ch = (unsigned char)*s;
+        if (ch == '"' || ch == '\\')
+            sb_printf(&b, "\\%c", ch);
+        else if (ch == '\n')
+            sb_add(&b, "\\n");
+        else if (ch == '\t')
+            sb_add(&b, "\\t");
+        else if (ch < 32 || ch == 127 || (ch == '?' && s[1] == '?')) /* octal also keeps trigraphs away */
+            sb_printf(&b, "\\%03o", ch);
+        else
+            sb_addc(&b, (char)ch);
+    }
+    sb_addc(&b, '"');
+    const char *r = arena_strdup(mem, sb_str(&b));
+    sb_free(&b);
+    return r;
+}
+
+const char *source_base(const emitter *e)
+{
+    const char *s = e->m->source ? e->m->source : e->m->name;
+    const char *slash = strrchr(s, '/');
+    return slash ? slash + 1 : s;
+}
+
+const char *place_of(emitter *e, src_loc loc)
+{
+    const char *file = source_base(e);
+    if (loc.file && e->m->diag) {
+        const char *path = diag_file_path(e->m->diag, loc.file);
+        if (path) {
+            const char *slash = strrchr(path, '/');
+            file = slash ? slash + 1 : path;
+        }
+    }
+    /* a path may hold what ends a comment */
+    if (strstr(file, "*/") || strstr(file, "/*"))
+        file = "source";
+    return arena_printf(e->mem, "%s:%u", file, loc.line);
+}
