@@ -81,6 +81,8 @@ typedef struct affine {
 affine affine_of(const ir_value *v);
 bool affine_equal(const affine *a, const affine *b);
 affine affine_sub(const affine *a, const affine *b);
+/* Whether v is known to be in the range of i32: constants, extents, widened values, and indices of loops between such bounds. */
+bool value_fits_i32(const ir_value *v);
 
 /* What a region does to fields, nested regions and callees included: one byte per field and plane. passes/effects.c */
 enum { EFFECT_READ = 1, EFFECT_STORE = 2, EFFECT_ACCUM = 4 };
