@@ -1,0 +1,139 @@
+/* Construction: T(...) and [...]. */
+#include "check/check.h"
+
+static tx_expr *build(checker *c, const ty *t, tx_expr **args, src_span at)
+{
+    tx_expr *e = tx_new(c, TX_BUILD, t, at);
+    e->args = args;
+    e->nargs = ty_ncomp(t);
+    return e;
+}
+
+val splat_to(checker *c, val v, const ty *t)
+{
+    if (val_bad(v) || t->kind == TY_SCALAR || v.e->type->kind != TY_SCALAR)
+        return v;
+    int n = ty_ncomp(t);
+    binding *list = NULL;
+    tx_expr *one = bind_repeated(c, v.e, &list);
+    tx_expr **args = ARENA_ARRAY(c->mem, tx_expr *, n);
+    for (int k = 0; k < n; k++)
+        args[k] = one;
+    return val_typed(wrap_bindings(c, list, build(c, ty_with_elem(c->types, t, v.e->type->elem), args, span_at(v.e->loc))));
+}
+
+/* The components of e, each used once. */
+static int spread(checker *c, tx_expr *e, binding **list, tx_expr **out)
+{
+    int n = ty_ncomp(e->type);
+    if (n > 1 && e->kind != TX_BUILD)
+        e = bind_repeated(c, e, list);
+    for (int k = 0; k < n; k++)
+        out[k] = component_of(c, e, k);
+    return n;
+}
+
+static bool is_component_list(const ty *t, const ty *arg)
+{
+    return arg->kind == TY_SCALAR || (arg->kind == TY_VEC && (t->kind == TY_VEC || arg->rows == t->cols));
+}
+
+static val build_from_one(checker *c, const ty *t, val v, src_span at)
+{
+    const ty *from = v.e->type;
+    if (ty_is_numeric(from) && from->kind == t->kind && from->rows == t->rows && from->cols == t->cols)
+        return cast_to(c, v, t->elem, at);
+    if (from->kind == TY_SCALAR && t->kind == TY_VEC)
+        return splat_to(c, cast_to(c, v, t->elem, at), t);
+    if (from->kind == TY_SCALAR && t->kind == TY_MAT) {
+        ERR(c, at, DIAG_MATRIX_OF_SCALAR, ty_name(c->types, t));
+        NOTE(c, at, "the unit matrix is identity(%d); with all components the same, write them out", t->rows);
+    } else if (t->kind == TY_SCALAR || !ty_is_numeric(from)) {
+        ERR(c, at, DIAG_CONVERT, name_of(c, v), ty_name(c->types, t));
+    } else {
+        ERR(c, at, DIAG_COMPONENT_COUNT, ty_name(c->types, t), ty_ncomp(t), ty_ncomp(from));
+    }
+    return val_error(c, at);
+}
+
+val build_of_type(checker *c, const ty *t, const ast_expr *args, src_span at)
+{
+    int count = ast_count(args), n = 0, want = ty_ncomp(t);
+    if (!ty_is_numeric(t)) {
+        ERR(c, at, DIAG_NOT_SCALAR_TYPE, "a constructed value", ty_name(c->types, t));
+        return val_error(c, at);
+    }
+    if (count == 1) {
+        val v = check_expr(c, args);
+        return val_bad(v) ? v : build_from_one(c, t, v, args->span);
+    }
+    bool bad = false;
+    binding *list = NULL;
+    tx_expr **out = ARENA_ARRAY(c->mem, tx_expr *, want);
+    for (const ast_expr *a = args; a; a = a->next) {
+        val v = check_expr(c, a);
+        const ty *from = v.e->type;
+        if (!val_bad(v) && !is_component_list(t, from)) {
+            ERR(c, a->span, DIAG_COMPONENT, ty_name(c->types, t), name_of(c, v));
+            bad = true;
+            continue;
+        }
+        if (!val_bad(v))
+            v = convert(c, v, ty_with_elem(c->types, from, t->elem), a->span);
+        bad = bad || val_bad(v);
+        if (val_bad(v))
+            continue;
+        if (n + ty_ncomp(from) <= want)
+            spread(c, v.e, &list, out + n);
+        n += ty_ncomp(from);
+    }
+    if (bad)
+        return val_error(c, at);
+    if (n != want) {
+        ERR(c, at, DIAG_COMPONENT_COUNT, ty_name(c->types, t), want, n);
+        return val_error(c, at);
+    }
+    return val_typed(wrap_bindings(c, list, t->kind == TY_SCALAR ? out[0] : build(c, t, out, at)));
+}
+
+val build_bracket(checker *c, const ast_expr *e)
+{
+    int n = ast_count(e->args);
+    if (n == 0 || n > MAX_COMPONENTS) {
+        ERR(c, e->span, DIAG_SIZE, "the length of a list", (long)MAX_COMPONENTS, (long long)n);
+        return val_error(c, e->span);
+    }
+    val *v = ARENA_ARRAY(c->mem, val, n);
+    int k = 0;
+    bool bad = false;
+    for (const ast_expr *a = e->args; a; a = a->next, k++) {
+        v[k] = check_expr(c, a);
+        if (v[k].soft != SOFT_NO && v[k].e->type->kind != TY_SCALAR && v[k].e->kind != TX_BUILD)
+            v[k] = settle(c, v[k]);
+        const ty *t = v[k].e->type;
+        bad = bad || val_bad(v[k]);
+        if (bad)
+            continue;
+        if ((t->kind != TY_SCALAR && t->kind != TY_VEC) || t->kind != v[0].e->type->kind || t->rows != v[0].e->type->rows) {
+            ERR(c, a->span, DIAG_LIST, name_of(c, v[k]));
+            bad = true;
+        }
+    }
+    if (bad || !unify(c, v, n, "[]", e->span))
+        return val_error(c, e->span);
+    const ty *row = v[0].e->type;
+    if (n * ty_ncomp(row) > MAX_COMPONENTS) {
+        ERR(c, e->span, DIAG_SIZE, "the number of components", (long)MAX_COMPONENTS, (long long)n * ty_ncomp(row));
+        return val_error(c, e->span);
+    }
+    const ty *t = row->kind == TY_SCALAR ? ty_vec(c->types, n, row->elem) : ty_mat(c->types, n, row->rows, row->elem);
+    tx_expr **out = ARENA_ARRAY(c->mem, tx_expr *, ty_ncomp(t));
+    binding *list = NULL;
+    int at = 0;
+    bool intdiv = false;
+    for (k = 0; k < n; k++) {
+        at += spread(c, v[k].e, &list, out + at);
+        intdiv = intdiv || v[k].intdiv;
+    }
+    return (val){.e = wrap_bindings(c, list, build(c, t, out, e->span)), .soft = v[0].soft, .intdiv = intdiv};
+}

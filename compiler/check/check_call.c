@@ -1,0 +1,397 @@
+/* Calls: of functions of the program, of operations, of the prelude, and what is known at compile time. */
+#include <string.h>
+
+#include "check/check.h"
+
+int ast_count(const ast_expr *list)
+{
+    int n = 0;
+    for (; list; list = list->next)
+        n++;
+    return n;
+}
+
+/* ---- operations of the table ---- */
+
+static bool admits(op_operands class, scalar s)
+{
+    switch (class) {
+    case OPERANDS_F:
+    case OPERANDS_N:
+    case OPERANDS_FI:
+        return s != SC_BOOL;
+    case OPERANDS_I:
+        return scalar_is_int(s);
+    case OPERANDS_L:
+        return !scalar_is_float(s);
+    case OPERANDS_B:
+        return s == SC_BOOL;
+    case OPERANDS_A:
+    case OPERANDS_BAA:
+    case OPERANDS_X:
+        break;
+    }
+    return true;
+}
+
+static val apply_select(checker *c, val *args, src_span at)
+{
+    if (args[0].e->type->elem != SC_BOOL) {
+        ERR(c, at, DIAG_CONDITION, "the first argument of 'select'", name_of(c, args[0]));
+        return val_error(c, at);
+    }
+    val v[3] = {args[1], args[2], args[0]};
+    settle_open_integers(c, v, 2);
+    if (!unify(c, v, 2, "select", at))
+        return val_error(c, at);
+    const ty *shape = unify_shape(c, v, 3, "select", at);
+    if (!shape)
+        return val_error(c, at);
+    tx_expr *e = const_fold(c, tx_op(c, OP_SELECT, shape, at, 3, (tx_expr *[]){v[2].e, v[0].e, v[1].e}), v[0].soft == SOFT_INT);
+    return (val){.e = e, .soft = v[0].soft};
+}
+
+/* Component-wise, scalars broadcast. The number of arguments is right. */
+val apply_op(checker *c, ir_opcode op, val *args, int n, src_span at)
+{
+    const op_info *info = op_get(op);
+    for (int k = 0; k < n; k++) {
+        if (val_bad(args[k]))
+            return args[k];
+        if (!ty_is_numeric(args[k].e->type) || !admits(info->operands, args[k].e->type->elem)) {
+            ERR(c, at, DIAG_ARGUMENT, info->name, name_of(c, args[k]));
+            return val_error(c, at);
+        }
+    }
+    if (op == OP_POW)
+        return apply_power(c, args[0], args[1], at);
+    if (op == OP_SELECT)
+        return apply_select(c, args, at);
+    if (info->operands == OPERANDS_F)
+        for (int k = 0; k < n; k++)
+            args[k] = to_float(c, args[k], at);
+    settle_open_integers(c, args, n);
+    if (!unify(c, args, n, info->name, at))
+        return val_error(c, at);
+    bool boolean = info->result == RESULT_B;
+    if (op == OP_STOP)
+        args[0] = settle(c, args[0]);
+    const ty *shape = unify_shape(c, args, n, info->name, at);
+    if (!shape || val_bad(args[0]))
+        return val_error(c, at);
+    tx_expr *v[3];
+    for (int k = 0; k < n; k++)
+        v[k] = args[k].e;
+    tx_expr *e = const_fold(c, tx_op(c, op, boolean ? ty_with_elem(c->types, shape, SC_BOOL) : shape, at, n, v), args[0].soft == SOFT_INT);
+    if (e->type->kind == TY_ERROR)
+        return val_typed(e);
+    if (boolean) {
+        for (int k = 0; k < n && e->kind == TX_OP; k++)
+            e->args[k] = settle(c, args[k]).e;
+        return val_typed(e);
+    }
+    return (val){.e = e, .soft = args[0].soft};
+}
+
+static val wrong_count(checker *c, const char *name, const char *takes, int given, src_span at)
+{
+    ERR(c, at, DIAG_ARGUMENT_COUNT, name, takes, given);
+    return val_error(c, at);
+}
+
+static const char *arguments(checker *c, int n)
+{
+    return n == 1 ? "1 argument" : arena_printf(c->mem, "%d arguments", n);
+}
+
+static val call_op(checker *c, ir_opcode op, val *args, int n, src_span at)
+{
+    const op_info *info = op_get(op);
+    bool chain = op == OP_MIN || op == OP_MAX;
+    if (chain ? n < 2 : n != info->arity)
+        return wrong_count(c, info->name, chain ? "2 or more arguments" : arguments(c, info->arity), n, at);
+    if (!chain)
+        return apply_op(c, op, args, n, at);
+    val r = args[0];
+    for (int k = 1; k < n; k++)
+        r = apply_op(c, op, (val[]){r, args[k]}, 2, at);
+    return r;
+}
+
+/* ---- what is known at compile time ---- */
+
+typedef enum static_call { CALL_LEN, CALL_ROWS, CALL_COLS, CALL_IDENTITY, CALL_IS_VEC, CALL_IS_MAT, CALL_IS_FLOAT, CALL_IS_BOOL,
+                           CALL_TO_ELEM, CALL_ZEROS_LIKE } static_call;
+
+static const struct {
+    const char *name;
+    static_call call;
+    int least, most;
+    bool prelude; /* not for programs */
+} static_calls[] = {
+    {"len", CALL_LEN, 1, 1, false},           {"rows", CALL_ROWS, 1, 1, false},         {"cols", CALL_COLS, 1, 1, false},
+    {"identity", CALL_IDENTITY, 1, 1, false}, {"is_vec", CALL_IS_VEC, 1, 1, true},      {"is_mat", CALL_IS_MAT, 1, 1, true},
+    {"is_float", CALL_IS_FLOAT, 1, 1, true},  {"is_bool", CALL_IS_BOOL, 1, 1, true},    {"to_elem", CALL_TO_ELEM, 2, 2, true},
+    {"zeros_like", CALL_ZEROS_LIKE, 2, 3, true},
+};
+
+static val soft_count(checker *c, int64_t n, src_span at)
+{
+    val v = val_const_i(c, SC_I64, n, at);
+    v.soft = SOFT_INT;
+    return v;
+}
+
+static val call_size(checker *c, static_call call, const ast_expr *e)
+{
+    place p;
+    place_resolve(c, e->args, &p);
+    if (p.kind == PLACE_BAD)
+        return val_error(c, e->span);
+    const ty *t = p.kind == PLACE_LOCAL && p.missing > 0 ? p.local->type : p.type;
+    if (t->kind == TY_ARRAY && call == CALL_LEN)
+        return soft_count(c, t->extents[0], e->span);
+    if (!place_complete(c, &p, e->args->span))
+        return val_error(c, e->span);
+    if (t->kind == TY_MAT && call != CALL_LEN)
+        return soft_count(c, call == CALL_COLS ? t->cols : t->rows, e->span);
+    if (t->kind == TY_VEC && call == CALL_LEN)
+        return soft_count(c, t->rows, e->span);
+    ERR(c, e->args->span, DIAG_ARGUMENT, call == CALL_LEN ? "len" : call == CALL_ROWS ? "rows" : "cols", ty_name(c->types, t));
+    return val_error(c, e->span);
+}
+
+static val zero_matrix(checker *c, const ty *t, bool unit, src_span at)
+{
+    tx_expr *e = tx_new(c, TX_BUILD, t, at);
+    e->nargs = ty_ncomp(t);
+    e->args = ARENA_ARRAY(c->mem, tx_expr *, e->nargs);
+    for (int k = 0; k < e->nargs; k++) {
+        e->args[k] = tx_new(c, TX_CONST, ty_scalar(c->types, t->elem), at);
+        if (unit && k / t->cols == k % t->cols)
+            e->args[k]->cval.f = 1.0;
+    }
+    return val_typed(e);
+}
+
+static val call_static(checker *c, static_call call, const ast_expr *e)
+{
+    if (call <= CALL_COLS)
+        return call_size(c, call, e);
+    if (call == CALL_IDENTITY || call == CALL_ZEROS_LIKE) {
+        long size[2] = {type_size(c, e->args, "the size of a matrix", 32), 0};
+        const ast_expr *last = e->args->next;
+        if (call == CALL_IDENTITY)
+            return size[0] ? zero_matrix(c, ty_mat(c->types, (int)size[0], (int)size[0], c->opt->real), true, e->span) : val_error(c, e->span);
+        if (last->next) {
+            size[1] = type_size(c, last, "the size of a matrix", MAX_COMPONENTS);
+            last = last->next;
+        }
+        scalar s = check_value(c, last).e->type->elem;
+        if (!size[0] || s == SC_NONE)
+            return val_error(c, e->span);
+        return zero_matrix(c, size[1] ? ty_mat(c->types, (int)size[0], (int)size[1], s) : ty_vec(c->types, (int)size[0], s), false, e->span);
+    }
+    val v = check_value(c, e->args);
+    if (val_bad(v))
+        return v;
+    const ty *t = v.e->type;
+    if (call == CALL_TO_ELEM) {
+        val like = check_value(c, e->args->next);
+        return val_bad(like) ? like : cast_to(c, v, like.e->type->elem, e->span);
+    }
+    bool yes = call == CALL_IS_VEC ? t->kind == TY_VEC : call == CALL_IS_MAT ? t->kind == TY_MAT : call == CALL_IS_BOOL ? t->elem == SC_BOOL : scalar_is_float(t->elem);
+    return val_const_i(c, SC_BOOL, yes, e->span);
+}
+
+/* ---- by name ---- */
+
+static bool not_compiled(const char *name)
+{
+    static const char *const names[] = {"random", "randn", "svd", "sym_eig", "polar_decompose", "solve", "atomic_add", "atomic_sub", "atomic_min",
+                                        "atomic_max", "atomic_and", "atomic_or", "atomic_xor"};
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+        if (!strcmp(names[k], name))
+            return true;
+    return false;
+}
+
+static val refuse_builtin(checker *c, const char *name, src_span at)
+{
+    ERR(c, at, DIAG_NOT_COMPILED, arena_printf(c->mem, "'%s'", name));
+    if (!strcmp(name, "atomic_add") || !strcmp(name, "atomic_sub"))
+        NOTE(c, at, "where the old value is not needed, '%s' on a field is atomic", !strcmp(name, "atomic_add") ? "+=" : "-=");
+    return val_error(c, at);
+}
+
+bool calls_builtin(checker *c, const ast_expr *e, const char *name)
+{
+    return e->kind == AST_EXPR_CALL && e->a->kind == AST_EXPR_NAME && !strcmp(e->a->name, name) && !names_lookup(c, e->a->name);
+}
+
+static bool statement_only(const char *name)
+{
+    static const char *const names[] = {"print", "assert", "range", "ndrange", "grouped", "require"};
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+        if (!strcmp(names[k], name))
+            return true;
+    return false;
+}
+
+typedef struct arg_list {
+    val *v;
+    src_span *spans;
+    int n;
+    bool bad;
+} arg_list;
+
+static arg_list check_args(checker *c, const ast_expr *self, const ast_expr *args)
+{
+    int n = ast_count(args) + (self != NULL);
+    arg_list a = {.v = ARENA_ARRAY(c->mem, val, n + 1), .spans = ARENA_ARRAY(c->mem, src_span, n + 1)};
+    for (const ast_expr *e = self ? self : args; e; e = e == self ? args : e->next) {
+        val v = check_expr(c, e);
+        if (!val_bad(v) && !ty_is_numeric(v.e->type)) {
+            ERR(c, e->span, DIAG_NOT_A_VALUE, ty_name(c->types, v.e->type));
+            v = val_error(c, e->span);
+        }
+        a.bad = a.bad || val_bad(v);
+        a.spans[a.n] = e->span;
+        a.v[a.n++] = v;
+    }
+    return a;
+}
+
+/* Literals take the float type of the other arguments. */
+static void adapt_literals(checker *c, arg_list *a, bool integers)
+{
+    scalar widest = SC_NONE;
+    for (int k = 0; k < a->n; k++) {
+        scalar s = a->v[k].e->type->elem;
+        if (a->v[k].soft == SOFT_NO && scalar_is_float(s) && widest != SC_F64)
+            widest = s;
+    }
+    for (int k = 0; k < a->n; k++) {
+        val *v = &a->v[k];
+        if (v->soft == SOFT_FLOAT || (v->soft == SOFT_INT && integers))
+            *v = widest != SC_NONE ? convert(c, *v, ty_with_elem(c->types, v->e->type, widest), a->spans[k]) : settle(c, *v);
+        a->bad = a->bad || val_bad(*v);
+    }
+}
+
+static val call_prelude(checker *c, sym *s, arg_list *a, src_span at)
+{
+    const char *name = s->name, *takes = "";
+    const sym *first = s;
+    while (s && s->nparams != a->n)
+        s = s->overload;
+    if (!s) {
+        takes = arguments(c, first->nparams);
+        for (const sym *o = first->overload; o; o = o->overload)
+            takes = arena_printf(c->mem, "%d or %s", o->nparams, takes);
+        return wrong_count(c, name, takes, a->n, at);
+    }
+    adapt_literals(c, a, true);
+    return a->bad ? val_error(c, at) : call_function(c, s, a->v, a->n, a->spans, at);
+}
+
+static val call_symbol(checker *c, sym *s, const ast_expr *e)
+{
+    switch (s->kind) {
+    case SYM_FUNC: {
+        arg_list a = check_args(c, NULL, e->args);
+        if (s->refused || a.bad)
+            return val_error(c, e->span);
+        if (c->constant || !c->fn) {
+            ERR(c, e->span, DIAG_NOT_CONSTANT, c->extents ? "an extent" : "a constant");
+            NOTE(c, e->span, "functions are not called at compile time");
+            return val_error(c, e->span);
+        }
+        if (s->prelude)
+            return call_prelude(c, s, &a, e->span);
+        adapt_literals(c, &a, false);
+        return a.bad ? val_error(c, e->span) : call_function(c, s, a.v, a.n, a.spans, e->span);
+    }
+    case SYM_KERNEL:
+        ERR(c, e->span, DIAG_NOT_COMPILED, "a kernel that calls a kernel");
+        return val_error(c, e->span);
+    case SYM_STRUCT: /* refused where it is declared */
+    case SYM_BAD:
+        return val_error(c, e->span);
+    case SYM_CONST:
+    case SYM_PARAM:
+    case SYM_FIELD:
+    case SYM_LOCAL:
+    case SYM_STATIC:
+        break;
+    }
+    ERR(c, e->a->span, DIAG_NOT_A_FUNCTION, s->name, sym_describe(s));
+    NOTE(c, s->span, "'%s' is declared here", s->name);
+    return val_error(c, e->span);
+}
+
+/* A call by a name that the program did not declare; self: the object of a method call. */
+static val call_builtin(checker *c, const char *name, const ast_expr *self, const ast_expr *e, src_span at)
+{
+    ir_opcode op = op_find_user(name);
+    if (op != OP_COUNT) {
+        arg_list a = check_args(c, self, e->args);
+        return a.bad ? val_error(c, e->span) : call_op(c, op, a.v, a.n, e->span);
+    }
+    if (not_compiled(name))
+        return refuse_builtin(c, name, at);
+    if (!self && statement_only(name)) {
+        ERR(c, at, DIAG_STATEMENT_ONLY, name);
+        return val_error(c, e->span);
+    }
+    for (size_t k = 0; !self && k < sizeof static_calls / sizeof *static_calls; k++) {
+        if (strcmp(static_calls[k].name, name) != 0 || (static_calls[k].prelude && !(c->fn && c->fn->sym->prelude)))
+            continue;
+        int n = ast_count(e->args);
+        if (n < static_calls[k].least || n > static_calls[k].most)
+            return wrong_count(c, name, arguments(c, static_calls[k].least), n, e->span);
+        return call_static(c, static_calls[k].call, e);
+    }
+    if (self) {
+        val v = check_expr(c, self);
+        if (val_bad(v))
+            return v;
+        ERR(c, at, DIAG_NO_METHOD, name);
+        const sym *s = names_lookup(c, name);
+        if (s && s->kind == SYM_FUNC)
+            NOTE(c, at, "built-in functions only are methods: write %s(...)", name);
+        return val_error(c, e->span);
+    }
+    names_unknown(c, name, at, true);
+    return val_error(c, e->span);
+}
+
+static val call_method(checker *c, const ast_expr *e)
+{
+    const char *name = e->a->name;
+    sym *s = names_entry(c, name)->prelude;
+    if (!s || c->constant || !c->fn)
+        return call_builtin(c, name, e->a->a, e, e->a->op_span);
+    arg_list a = check_args(c, e->a->a, e->args);
+    return a.bad ? val_error(c, e->span) : call_prelude(c, s, &a, e->span);
+}
+
+val check_call(checker *c, const ast_expr *e, bool as_statement)
+{
+    val v;
+    if (e->a->kind == AST_EXPR_MEMBER) {
+        v = call_method(c, e);
+    } else if (e->a->kind == AST_EXPR_NAME) {
+        sym *s = names_lookup(c, e->a->name);
+        const ty *t = s ? NULL : type_builtin(c, e->a->name);
+        v = s ? call_symbol(c, s, e) : t ? build_of_type(c, t, e->args, e->span) : call_builtin(c, e->a->name, NULL, e, e->a->span);
+    } else {
+        ERR(c, e->a->span, DIAG_NOT_CALLABLE);
+        return val_error(c, e->span);
+    }
+    if (!as_statement && v.e->type->kind == TY_VOID) {
+        ERR(c, e->span, DIAG_NOT_A_VALUE, "nothing");
+        return val_error(c, e->span);
+    }
+    return v;
+}

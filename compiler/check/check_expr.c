@@ -1,0 +1,488 @@
+/* Expressions: literals, names and operators. */
+#include <math.h>
+#include <string.h>
+
+#include "check/check.h"
+
+/* ---- helpers of the whole checker ---- */
+
+src_span report_span(const checker *c, src_span s)
+{
+    return c->fn && c->fn->sym->prelude ? c->fn->site : s;
+}
+
+tx_expr *tx_new(checker *c, tx_expr_kind kind, const ty *type, src_span at)
+{
+    tx_expr *e = ARENA_NEW(c->mem, tx_expr);
+    e->kind = kind;
+    e->type = type;
+    e->loc = report_span(c, at).begin;
+    return e;
+}
+
+val val_error(checker *c, src_span at)
+{
+    return (val){.e = tx_new(c, TX_CONST, ty_error(c->types), at)};
+}
+
+val val_typed(tx_expr *e)
+{
+    return (val){.e = e};
+}
+
+val val_const_i(checker *c, scalar s, int64_t i, src_span at)
+{
+    tx_expr *e = tx_new(c, TX_CONST, ty_scalar(c->types, s), at);
+    e->cval.i = i;
+    return val_typed(e);
+}
+
+tx_expr *tx_op(checker *c, ir_opcode op, const ty *type, src_span at, int n, tx_expr *const *args)
+{
+    tx_expr *e = tx_new(c, TX_OP, type, at);
+    e->opcode = op;
+    e->nargs = n;
+    e->args = ARENA_ARRAY(c->mem, tx_expr *, n);
+    memcpy(e->args, args, (size_t)n * sizeof *args);
+    return e;
+}
+
+const char *name_of(checker *c, val v)
+{
+    if (v.soft == SOFT_NO || v.e->type->kind != TY_SCALAR)
+        return v.soft == SOFT_NO ? ty_name(c->types, v.e->type) : v.soft == SOFT_INT ? "a list of integer literals" : "a list of float literals";
+    return v.soft == SOFT_INT ? "an integer literal" : "a float literal";
+}
+
+bool too_deep(checker *c, src_span at)
+{
+    if (c->depth < MAX_DEPTH)
+        return false;
+    ERR(c, at, DIAG_TOO_DEEP);
+    return true;
+}
+
+static val soft_const(checker *c, softness soft, int64_t i, double f, src_span at)
+{
+    tx_expr *e = tx_new(c, TX_CONST, ty_scalar(c->types, soft == SOFT_INT ? SC_I64 : SC_F64), at);
+    if (soft == SOFT_INT)
+        e->cval.i = i;
+    else
+        e->cval.f = f;
+    return (val){.e = e, .soft = soft};
+}
+
+/* ---- unary operators ---- */
+
+static bool is_numeric_value(checker *c, val v, src_span at)
+{
+    if (val_bad(v))
+        return false;
+    if (ty_is_numeric(v.e->type))
+        return true;
+    return ERR(c, at, DIAG_NOT_A_VALUE, ty_name(c->types, v.e->type));
+}
+
+static val bad_operand(checker *c, const char *op, val v, src_span at)
+{
+    ERR(c, at, DIAG_OPERAND, op, name_of(c, v));
+    return val_error(c, at);
+}
+
+static val apply_unary(checker *c, ir_opcode op, val a, src_span at)
+{
+    if (a.soft == SOFT_INT && a.e->kind != TX_CONST && !const_is(a.e))
+        a = settle(c, a);
+    if (val_bad(a))
+        return a;
+    tx_expr *e = const_fold(c, tx_op(c, op, a.e->type, at, 1, &a.e), a.soft != SOFT_NO);
+    if (e->type->kind == TY_ERROR)
+        return val_typed(e);
+    return (val){.e = e, .soft = a.soft, .intdiv = a.intdiv && op == OP_NEG};
+}
+
+static val check_unary(checker *c, const ast_expr *e)
+{
+    if (e->unop == AST_NEG && e->a->kind == AST_EXPR_INT && e->a->big && (uint64_t)e->a->ival == (uint64_t)1 << 63)
+        return soft_const(c, SOFT_INT, INT64_MIN, 0, e->span);
+    val a = check_expr(c, e->a);
+    if (!is_numeric_value(c, a, e->a->span))
+        return val_error(c, e->span);
+    scalar t = a.e->type->elem;
+    switch (e->unop) {
+    case AST_PLUS:
+        return t == SC_BOOL ? bad_operand(c, "+", a, e->span) : a;
+    case AST_NEG:
+        return t == SC_BOOL ? bad_operand(c, "-", a, e->span) : apply_unary(c, OP_NEG, a, e->span);
+    case AST_LNOT:
+        if (t == SC_BOOL)
+            return apply_unary(c, OP_NOT, a, e->span);
+        a = bad_operand(c, "!", a, e->span);
+        NOTE(c, e->span, "compare with zero: '== 0'");
+        return a;
+    case AST_BNOT:
+        break;
+    }
+    return !scalar_is_int(t) ? bad_operand(c, "~", a, e->span) : apply_unary(c, OP_NOT, a, e->span);
+}
+
+/* ---- binary operators ---- */
+
+typedef enum op_class { CLASS_ARITH, CLASS_EQUAL, CLASS_ORDER, CLASS_BITS, CLASS_SHIFT, CLASS_POWER, CLASS_MATMUL, CLASS_LOGIC } op_class;
+
+static const struct {
+    const char *text;
+    op_class class;
+    ir_opcode op;
+} binops[] = {
+    [AST_ADD] = {"+", CLASS_ARITH, OP_ADD},      [AST_SUB] = {"-", CLASS_ARITH, OP_SUB},   [AST_MUL] = {"*", CLASS_ARITH, OP_MUL},
+    [AST_DIV] = {"/", CLASS_ARITH, OP_DIV},      [AST_REM] = {"%", CLASS_ARITH, OP_REM},   [AST_POW] = {"**", CLASS_POWER, OP_POW},
+    [AST_MATMUL] = {"@", CLASS_MATMUL, OP_MUL},  [AST_EQ] = {"==", CLASS_EQUAL, OP_EQ},    [AST_NE] = {"!=", CLASS_EQUAL, OP_NE},
+    [AST_LT] = {"<", CLASS_ORDER, OP_LT},        [AST_LE] = {"<=", CLASS_ORDER, OP_LE},    [AST_GT] = {">", CLASS_ORDER, OP_GT},
+    [AST_GE] = {">=", CLASS_ORDER, OP_GE},       [AST_LAND] = {"&&", CLASS_LOGIC, OP_AND}, [AST_LOR] = {"||", CLASS_LOGIC, OP_OR},
+    [AST_BAND] = {"&", CLASS_BITS, OP_AND},      [AST_BOR] = {"|", CLASS_BITS, OP_OR},     [AST_BXOR] = {"^", CLASS_BITS, OP_XOR},
+    [AST_SHL] = {"<<", CLASS_SHIFT, OP_SHL},     [AST_SHR] = {">>", CLASS_SHIFT, OP_SHR},
+};
+
+static val bad_operands(checker *c, const char *op, val a, val b, src_span at)
+{
+    ERR(c, at, DIAG_OPERANDS, op, name_of(c, a), name_of(c, b));
+    return val_error(c, at);
+}
+
+static val matmul(checker *c, val a, val b, src_span at)
+{
+    val v[2] = {a, b};
+    const ty *ta = a.e->type, *tb = b.e->type;
+    if (ta->kind != TY_MAT && tb->kind != TY_MAT) {
+        val r = bad_operands(c, "@", a, b, at);
+        if (ta->kind == TY_VEC && tb->kind == TY_VEC)
+            NOTE(c, at, "the product of two vectors is 'a.dot(b)' or 'outer_product(a, b)'");
+        return r;
+    }
+    if (ta->kind == TY_SCALAR || tb->kind == TY_SCALAR || ta->elem == SC_BOOL || tb->elem == SC_BOOL)
+        return bad_operands(c, "@", a, b, at);
+    int inner_a = ta->kind == TY_MAT ? ta->cols : ta->rows;
+    if (inner_a != tb->rows) {
+        ERR(c, at, DIAG_SHAPES, "@", ty_name(c->types, ta), ty_name(c->types, tb));
+        return val_error(c, at);
+    }
+    if (!unify(c, v, 2, "@", at))
+        return val_error(c, at);
+    for (int k = 0; k < 2; k++)
+        v[k] = settle(c, v[k]);
+    if (val_bad(v[0]) || val_bad(v[1]))
+        return val_error(c, at);
+    scalar s = v[0].e->type->elem;
+    const ty *type = ta->kind == TY_VEC   ? ty_vec(c->types, tb->cols, s)
+                     : tb->kind == TY_VEC ? ty_vec(c->types, ta->rows, s)
+                                          : ty_mat(c->types, ta->rows, tb->cols, s);
+    tx_expr *e = tx_new(c, TX_MATMUL, type, at);
+    e->a = v[0].e;
+    e->b = v[1].e;
+    return val_typed(e);
+}
+
+static val apply_logic(checker *c, ast_binop op, val a, val b, src_span at)
+{
+    const ty *boolean = ty_scalar(c->types, SC_BOOL);
+    if (a.e->type != boolean || b.e->type != boolean) {
+        val r = bad_operands(c, binops[op].text, a, b, at);
+        if (a.e->type->elem == SC_BOOL && b.e->type->elem == SC_BOOL)
+            NOTE(c, at, "component by component: '%s'", op == AST_LAND ? "&" : "|");
+        else
+            NOTE(c, at, "operands must be bool; compare with zero: '!= 0'");
+        return r;
+    }
+    if (a.e->kind == TX_CONST)
+        return (a.e->cval.i != 0) == (op == AST_LAND) ? b : a;
+    tx_expr *e = tx_new(c, op == AST_LAND ? TX_LAND : TX_LOR, boolean, at);
+    e->a = a.e;
+    e->b = b.e;
+    return val_typed(e);
+}
+
+static bool class_admits(op_class class, scalar a)
+{
+    switch (class) {
+    case CLASS_ARITH:
+    case CLASS_ORDER:
+    case CLASS_POWER:
+        return a != SC_BOOL;
+    case CLASS_BITS:
+        return !scalar_is_float(a);
+    case CLASS_SHIFT:
+        return scalar_is_int(a);
+    case CLASS_EQUAL:
+    case CLASS_MATMUL:
+    case CLASS_LOGIC:
+        break;
+    }
+    return true;
+}
+
+/* Soft operands that are not constant stay soft through float arithmetic only: an integer one could meet a float inside of `%` or `<<`. */
+void settle_open_integers(checker *c, val *v, int n)
+{
+    for (int k = 0; k < n; k++)
+        if (v[k].soft == SOFT_INT && !const_is(v[k].e)) {
+            for (int i = 0; i < n; i++)
+                v[i] = v[i].soft == SOFT_INT ? settle(c, v[i]) : v[i];
+            return;
+        }
+}
+
+val apply_binary(checker *c, ast_binop op, val a, val b, src_span at, src_span op_span)
+{
+    op_class class = binops[op].class;
+    const char *text = binops[op].text;
+    if (!is_numeric_value(c, a, at) || !is_numeric_value(c, b, at))
+        return val_error(c, at);
+    if (class == CLASS_LOGIC)
+        return apply_logic(c, op, a, b, op_span);
+    if (class == CLASS_MATMUL)
+        return matmul(c, a, b, op_span);
+    if (!class_admits(class, a.e->type->elem) || !class_admits(class, b.e->type->elem))
+        return bad_operands(c, text, a, b, op_span);
+    if (class == CLASS_POWER)
+        return apply_power(c, a, b, op_span);
+    val v[2] = {a, b};
+    if (class == CLASS_SHIFT && v[0].soft == SOFT_NO && v[1].soft == SOFT_NO) {
+        v[1] = convert(c, v[1], ty_with_elem(c->types, v[1].e->type, v[0].e->type->elem), op_span);
+        if (val_bad(v[1]))
+            return v[1];
+    } else if (class == CLASS_SHIFT && v[0].soft == SOFT_INT && v[1].soft == SOFT_NO) {
+        v[0] = settle(c, v[0]); /* 1 << n: an i32, whatever the type of n */
+        v[1] = cast_to(c, v[1], v[0].e->type->elem, op_span);
+    }
+    settle_open_integers(c, v, 2);
+    if (!unify(c, v, 2, text, op_span))
+        return val_error(c, at);
+    const ty *shape = unify_shape(c, v, 2, text, op_span);
+    if (!shape)
+        return val_error(c, at);
+    bool compares = class == CLASS_EQUAL || class == CLASS_ORDER;
+    softness soft = v[0].soft;
+    tx_expr *args[2] = {v[0].e, v[1].e};
+    tx_expr *e = tx_op(c, binops[op].op, compares ? ty_with_elem(c->types, shape, SC_BOOL) : shape, op_span, 2, args);
+    e = const_fold(c, e, soft == SOFT_INT);
+    if (e->type->kind == TY_ERROR)
+        return val_typed(e);
+    if (compares) {
+        for (int k = 0; k < 2 && e->kind == TX_OP && soft != SOFT_NO; k++) /* i < 0.5: the float type is still open */
+            e->args[k] = settle(c, v[k]).e;
+        return val_typed(e);
+    }
+    bool integers = !scalar_is_float(shape->elem);
+    return (val){.e = e, .soft = soft, .intdiv = integers && (op == AST_DIV || ((op == AST_ADD || op == AST_SUB || op == AST_MUL) && (a.intdiv || b.intdiv)))};
+}
+
+static val check_binary(checker *c, const ast_expr *e)
+{
+    val a = check_expr(c, e->a), b = check_expr(c, e->b);
+    if (val_bad(a) || val_bad(b))
+        return val_error(c, e->span);
+    if (!is_numeric_value(c, a, e->a->span) || !is_numeric_value(c, b, e->b->span))
+        return val_error(c, e->span);
+    return apply_binary(c, e->binop, a, b, e->span, e->op_span);
+}
+
+/* ---- powers ---- */
+
+enum { MAX_EXPANDED_POWER = 64 };
+
+static tx_expr *multiply(checker *c, tx_expr *a, tx_expr *b, src_span at)
+{
+    return tx_op(c, OP_MUL, a->type, at, 2, (tx_expr *[]){a, b});
+}
+
+/* x ** n by squaring; |n| is small and not 0. */
+static val power_by_products(checker *c, val a, int64_t n, src_span at)
+{
+    binding *list = NULL;
+    bool inverse = n < 0;
+    tx_expr *base = a.e, *r = NULL;
+    for (int64_t k = inverse ? -n : n; k > 0;) {
+        if (k > 1)
+            base = bind_repeated(c, base, &list);
+        if (k & 1)
+            r = r ? multiply(c, r, base, at) : base;
+        k >>= 1;
+        if (k > 0)
+            base = multiply(c, base, base, at);
+    }
+    if (inverse) {
+        val one = soft_const(c, SOFT_FLOAT, 0, 1.0, at);
+        one = convert(c, one, ty_scalar(c->types, r->type->elem), at);
+        r = tx_op(c, OP_DIV, r->type, at, 2, (tx_expr *[]){one.e, r});
+    }
+    return val_typed(wrap_bindings(c, list, r));
+}
+
+static val constant_power(checker *c, val a, int64_t n, src_span at)
+{
+    bool integer = !scalar_is_float(a.e->type->elem);
+    if (integer && n < 0) {
+        ERR(c, at, DIAG_NEGATIVE_POWER);
+        NOTE(c, at, "make the base a float: 10.0 ** -3");
+        return val_error(c, at);
+    }
+    if (const_is(a.e)) {
+        val k = val_const_i(c, a.soft == SOFT_INT || !integer ? SC_I64 : a.e->type->elem, n, at);
+        tx_expr *e = const_fold(c, tx_op(c, integer ? OP_IPOW : OP_POWI, a.e->type, at, 2, (tx_expr *[]){a.e, k.e}), a.soft == SOFT_INT);
+        if (e->kind != TX_OP)
+            return e->type->kind == TY_ERROR ? val_typed(e) : (val){.e = e, .soft = a.soft};
+    }
+    a = settle(c, a);
+    if (val_bad(a))
+        return a;
+    if (n != 0 && n >= -MAX_EXPANDED_POWER && n <= MAX_EXPANDED_POWER)
+        return power_by_products(c, a, n, at);
+    scalar t = integer ? a.e->type->elem : const_fits(SC_I32, n) ? SC_I32 : SC_I64;
+    if (!const_fits(t, n)) {
+        ERR(c, at, DIAG_LITERAL_RANGE, arena_printf(c->mem, "%lld", (long long)n), scalar_name(t));
+        return val_error(c, at);
+    }
+    val k = val_const_i(c, t, n, at);
+    return val_typed(tx_op(c, integer ? OP_IPOW : OP_POWI, a.e->type, at, 2, (tx_expr *[]){a.e, k.e}));
+}
+
+val apply_power(checker *c, val a, val b, src_span at)
+{
+    if (val_bad(a) || val_bad(b))
+        return val_error(c, at);
+    if (b.soft == SOFT_INT && b.e->kind == TX_CONST)
+        return constant_power(c, a, b.e->cval.i, at);
+    bool int_base = !scalar_is_float(a.e->type->elem), int_exponent = !scalar_is_float(b.e->type->elem);
+    if (b.soft == SOFT_FLOAT && b.e->kind == TX_CONST && b.e->cval.f == floor(b.e->cval.f) && fabs(b.e->cval.f) <= MAX_EXPANDED_POWER) {
+        a = to_float(c, a, at);
+        return val_bad(a) ? a : constant_power(c, a, (int64_t)b.e->cval.f, at);
+    }
+    val v[2] = {a, b};
+    ir_opcode op = int_base ? OP_IPOW : OP_POWI;
+    if (!int_base && int_exponent) {
+        v[0] = settle(c, v[0]);
+        v[1] = settle(c, v[1]);
+        if (val_bad(v[0]) || val_bad(v[1]))
+            return val_error(c, at);
+        scalar t = v[1].e->type->elem;
+        v[1] = cast_to(c, v[1], scalar_widens(t, SC_I32) ? SC_I32 : SC_I64, at);
+    } else {
+        settle_open_integers(c, v, 2);
+        if (!unify(c, v, 2, "**", at))
+            return val_error(c, at);
+        if (!int_exponent)
+            op = OP_POW;
+    }
+    const ty *shape = unify_shape(c, v, 2, "**", at);
+    if (!shape)
+        return val_error(c, at);
+    tx_expr *e = const_fold(c, tx_op(c, op, shape, at, 2, (tx_expr *[]){v[0].e, v[1].e}), v[0].soft == SOFT_INT);
+    return (val){.e = e, .soft = e->type->kind == TY_ERROR ? SOFT_NO : v[0].soft};
+}
+
+/* ---- ?: ---- */
+
+tx_expr *check_condition(checker *c, const ast_expr *e, const char *where)
+{
+    val v = check_expr(c, e);
+    if (val_bad(v))
+        return v.e;
+    if (v.soft == SOFT_NO && v.e->type == ty_scalar(c->types, SC_BOOL))
+        return v.e;
+    ERR(c, e->span, DIAG_CONDITION, where, name_of(c, v));
+    if (v.e->type->kind == TY_VEC && v.e->type->elem == SC_BOOL)
+        NOTE(c, e->span, "write all(...) or any(...)");
+    else if (v.e->type->kind == TY_SCALAR)
+        NOTE(c, e->span, "compare with zero: '!= 0'");
+    return val_error(c, e->span).e;
+}
+
+static val check_cond(checker *c, const ast_expr *e)
+{
+    tx_expr *cond = check_condition(c, e->a, "the condition of '?:'");
+    val v[2] = {check_expr(c, e->b), check_expr(c, e->c)};
+    if (cond->type->kind == TY_ERROR || !is_numeric_value(c, v[0], e->b->span) || !is_numeric_value(c, v[1], e->c->span))
+        return val_error(c, e->span);
+    if (!unify(c, v, 2, "?:", e->op_span))
+        return val_error(c, e->span);
+    if (v[0].e->type != v[1].e->type) {
+        ERR(c, e->op_span, DIAG_SHAPES, "?:", ty_name(c->types, v[0].e->type), ty_name(c->types, v[1].e->type));
+        return val_error(c, e->span);
+    }
+    if (cond->kind == TX_CONST)
+        return v[cond->cval.i ? 0 : 1];
+    tx_expr *r = tx_new(c, TX_COND, v[0].e->type, e->op_span);
+    r->a = cond;
+    r->b = v[0].e;
+    r->c = v[1].e;
+    return (val){.e = r, .soft = v[0].soft, .intdiv = v[0].intdiv || v[1].intdiv};
+}
+
+/* ---- all kinds ---- */
+
+static val check_number(checker *c, const ast_expr *e)
+{
+    if (e->kind == AST_EXPR_FLOAT)
+        return soft_const(c, SOFT_FLOAT, 0, e->fval, e->span);
+    if (e->kind == AST_EXPR_BOOL)
+        return val_const_i(c, SC_BOOL, e->ival != 0, e->span);
+    return e->big ? val_const_i(c, SC_U64, e->ival, e->span) : soft_const(c, SOFT_INT, e->ival, 0, e->span);
+}
+
+static val check_place_value(checker *c, const ast_expr *e)
+{
+    place p;
+    place_resolve(c, e, &p);
+    return place_value(c, &p, true);
+}
+
+static val check_kind(checker *c, const ast_expr *e)
+{
+    switch (e->kind) {
+    case AST_EXPR_INT:
+    case AST_EXPR_FLOAT:
+    case AST_EXPR_BOOL:
+        return check_number(c, e);
+    case AST_EXPR_STRING:
+        ERR(c, e->span, DIAG_STRING);
+        return val_error(c, e->span);
+    case AST_EXPR_NAME:
+    case AST_EXPR_INDEX:
+    case AST_EXPR_MEMBER:
+        return check_place_value(c, e);
+    case AST_EXPR_UNARY:
+        return check_unary(c, e);
+    case AST_EXPR_BINARY:
+        return check_binary(c, e);
+    case AST_EXPR_COND:
+        return check_cond(c, e);
+    case AST_EXPR_CALL:
+        return check_call(c, e, false);
+    case AST_EXPR_TYPECALL: {
+        const ty *t = type_resolve(c, e->type);
+        return t->kind == TY_ERROR ? val_error(c, e->span) : build_of_type(c, t, e->args, e->span);
+    }
+    case AST_EXPR_LIST:
+        return build_bracket(c, e);
+    }
+    return val_error(c, e->span);
+}
+
+val check_expr(checker *c, const ast_expr *e)
+{
+    if (too_deep(c, e->span))
+        return val_error(c, e->span);
+    c->depth++;
+    val v = check_kind(c, e);
+    c->depth--;
+    return v;
+}
+
+val check_value(checker *c, const ast_expr *e)
+{
+    val v = check_expr(c, e);
+    if (!is_numeric_value(c, v, e->span))
+        return val_error(c, e->span);
+    return settle(c, v);
+}

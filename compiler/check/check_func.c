@@ -1,0 +1,384 @@
+/* Functions and kernels: parameters, results, attributes, and one instance for each set of argument types. */
+#include <string.h>
+
+#include "check/check.h"
+
+/* ---- signatures ---- */
+
+/* What the checker is in the middle of, put aside while a function or constant elsewhere in the module is checked. */
+typedef struct context {
+    fn *fn;
+    bool constant, extents;
+} context;
+
+static context leave(checker *c)
+{
+    context old = {c->fn, c->constant, c->extents};
+    c->fn = NULL;
+    c->constant = c->extents = false;
+    return old;
+}
+
+static void come_back(checker *c, context old)
+{
+    c->fn = old.fn;
+    c->constant = old.constant;
+    c->extents = old.extents;
+}
+
+static const ty *param_type(checker *c, const ast_param *p, bool kernel)
+{
+    if (p->dir != AST_DIR_NONE || (p->type && p->type->kind == AST_TYPE_ARRAY)) {
+        ERR(c, p->span, DIAG_NOT_COMPILED, "an array parameter");
+        return ty_error(c->types);
+    }
+    if (!p->type) {
+        if (!kernel)
+            return NULL;
+        ERR(c, p->span, DIAG_NEEDS_TYPE, "a parameter of a kernel needs a type");
+        return ty_error(c->types);
+    }
+    const ty *t = type_resolve(c, p->type);
+    if (t->kind == TY_ERROR || ty_is_numeric(t))
+        return t;
+    ERR(c, p->type->span, DIAG_NOT_SCALAR_TYPE, "a parameter", ty_name(c->types, t));
+    return ty_error(c->types);
+}
+
+static void check_signature(checker *c, sym *s)
+{
+    if (s->state == SYM_DONE)
+        return;
+    context old = leave(c);
+    bool kernel = s->kind == SYM_KERNEL;
+    s->state = SYM_DONE;
+    s->param_types = ARENA_ARRAY(c->mem, const ty *, s->nparams + 1);
+    int k = 0;
+    for (const ast_param *p = s->item->params; p; p = p->next) {
+        s->param_types[k] = param_type(c, p, kernel);
+        s->generic = s->generic || !s->param_types[k];
+        s->refused = s->refused || (s->param_types[k] && s->param_types[k]->kind == TY_ERROR);
+        k++;
+    }
+    if (s->item->result && kernel) {
+        ERR(c, s->item->result->span, DIAG_NOT_COMPILED, "a kernel with a result");
+        s->refused = true;
+    } else if (s->item->result) {
+        s->result = type_resolve(c, s->item->result);
+        if (s->result->kind == TY_ARRAY) {
+            ERR(c, s->item->result->span, DIAG_NOT_SCALAR_TYPE, "a result", ty_name(c->types, s->result));
+            s->result = ty_error(c->types);
+        }
+        s->refused = s->refused || s->result->kind == TY_ERROR;
+    }
+    come_back(c, old);
+}
+
+/* ---- attributes ---- */
+
+static int derive_bits(checker *c, const ast_attr *a)
+{
+    int bits = 0;
+    for (const ast_expr *e = a->args; e; e = e->next) {
+        const char *name = e->kind == AST_EXPR_NAME ? e->name : "";
+        int bit = !strcmp(name, "grad") ? IR_DERIVE_GRAD : !strcmp(name, "jvp") ? IR_DERIVE_JVP : !strcmp(name, "hvp") ? IR_DERIVE_HVP : 0;
+        if (!bit) {
+            ERR(c, e->span, DIAG_DERIVE);
+            NOTE(c, e->span, "derive(...) takes grad, jvp and hvp; derive() is a kernel without derivatives");
+        }
+        bits |= bit;
+    }
+    return bits;
+}
+
+static void check_attrs(checker *c, const sym *s, tx_func *f)
+{
+    bool kernel = s->kind == SYM_KERNEL;
+    f->derive = kernel ? IR_DERIVE_GRAD | IR_DERIVE_JVP : 0;
+    for (const ast_attr *a = s->item->attrs; a; a = a->next) {
+        for (const ast_attr *b = s->item->attrs; b != a; b = b->next)
+            if (!strcmp(a->name, b->name))
+                ERR(c, a->span, DIAG_ATTR_TWICE, a->name);
+        if (!strcmp(a->name, "grad_for") || !strcmp(a->name, "jvp_for")) {
+            ERR(c, a->span, DIAG_NOT_COMPILED, arena_printf(c->mem, "'%s'", a->name));
+        } else if (kernel && !strcmp(a->name, "derive")) {
+            f->derive = derive_bits(c, a);
+            f->derive_explicit = true;
+        } else if (kernel && !strcmp(a->name, "no_grad")) {
+            f->no_grad = true;
+        } else {
+            ERR(c, a->span, DIAG_ATTR, a->name, kernel ? "a kernel" : "a function");
+        }
+    }
+    if (f->no_grad && f->derive_explicit && f->derive != 0)
+        ERR(c, s->item->name_span, DIAG_NO_GRAD_DERIVE, s->name);
+}
+
+static bool check_param_attrs(checker *c, const ast_param *p, const ty *t, bool kernel)
+{
+    bool grad = false;
+    for (const ast_attr *a = p->attrs; a; a = a->next) {
+        if (!kernel || strcmp(a->name, "needs_grad") != 0)
+            ERR(c, a->span, DIAG_ATTR, a->name, kernel ? "a parameter of a kernel" : "a parameter of a function");
+        else if (grad)
+            ERR(c, a->span, DIAG_ATTR_TWICE, a->name);
+        else if (t->kind != TY_ERROR && !scalar_is_float(t->elem))
+            ERR(c, a->span, DIAG_NEEDS_GRAD_INTEGER, p->name, ty_name(c->types, t));
+        else
+            grad = true;
+    }
+    return grad;
+}
+
+/* ---- bodies ---- */
+
+static bool generated_param_collides(const ast_param *p, const ast_param *other)
+{
+    size_t n = strlen(other->name);
+    return !strncmp(p->name, other->name, n) && (!strcmp(p->name + n, "_grad") || !strcmp(p->name + n, "_dual") || !strcmp(p->name + n, "_grad_dual"));
+}
+
+static void declare_params(checker *c, fn *f, const ty *const *args)
+{
+    const ast_item *it = f->sym->item;
+    int k = 0;
+    f->tx->params = ARENA_ARRAY(c->mem, tx_local *, f->sym->nparams);
+    f->tx->nparams = f->sym->nparams;
+    for (const ast_param *p = it->params; p; p = p->next, k++) {
+        sym *s = scope_declare(c, SYM_LOCAL, p->name, p->span);
+        s->local = local_new(c, p->name, args[k], report_span(c, p->span).begin);
+        s->local->needs_grad = check_param_attrs(c, p, args[k], f->is_kernel);
+        s->what = "a parameter";
+        f->tx->params[k] = s->local;
+        if (!f->is_kernel)
+            continue;
+        names_check_local(c, p->name, p->span, true);
+        for (const ast_param *o = it->params; o; o = o->next)
+            if (o != p && generated_param_collides(p, o)) {
+                ERR(c, p->span, DIAG_GENERATED_NAME, p->name, p->name);
+                NOTE(c, o->span, "derivative kernels have that argument beside '%s'", o->name);
+            }
+    }
+}
+
+static void check_body(checker *c, sym *s, instance *inst, src_span site)
+{
+    int errors = diag_error_count(c->d), depth = c->depth;
+    context old = leave(c);
+    fn f = {.outer = old.fn, .sym = s, .inst = inst, .tx = inst->tx, .is_kernel = s->kind == SYM_KERNEL, .site = site, .result = s->result};
+    scope sc;
+    if (f.is_kernel)
+        f.result = ty_void(c->types);
+    s->checking++;
+    c->fn = &f;
+    c->depth += 8; /* a function costs more stack than an expression */
+    scope_push(c, &sc);
+    declare_params(c, &f, inst->args);
+    f.tail = &inst->tx->body;
+    bool falls = check_stmts(c, s->item->body);
+    const ty *result = f.result ? f.result : ty_void(c->types);
+    if (falls && !f.stop && result->kind != TY_VOID && result->kind != TY_ERROR && diag_error_count(c->d) == errors)
+        ERR(c, s->item->name_span, DIAG_NO_RETURN, s->name);
+    inst->tx->result = result;
+    scope_pop(c);
+    c->depth = depth;
+    s->checking--;
+    come_back(c, old);
+    inst->ready = diag_error_count(c->d) == errors;
+    inst->before = c->completed;
+    c->completed = inst;
+}
+
+static instance *instance_new(checker *c, sym *s, const ty *const *args)
+{
+    instance *i = ARENA_NEW(c->mem, instance);
+    i->args = ARENA_ARRAY(c->mem, const ty *, s->nparams + 1);
+    if (s->nparams > 0)
+        memcpy(i->args, args, (size_t)s->nparams * sizeof *args);
+    i->next = s->instances;
+    s->instances = i;
+    i->tx = ARENA_NEW(c->mem, tx_func);
+    i->tx->name = s->generic ? names_unique(c, s->name, true) : s->name;
+    i->tx->doc = s->item->doc;
+    i->tx->is_kernel = s->kind == SYM_KERNEL;
+    i->tx->loc = report_span(c, s->item->name_span).begin;
+    return i;
+}
+
+void check_plain_func(checker *c, sym *s)
+{
+    check_signature(c, s);
+    if (s->generic || s->refused || s->instances)
+        return;
+    instance *i = instance_new(c, s, s->param_types);
+    check_attrs(c, s, i->tx);
+    check_body(c, s, i, s->span);
+}
+
+void check_kernel(checker *c, sym *s)
+{
+    check_signature(c, s);
+    for (int k = 0; k < s->nparams; k++)
+        if (!s->param_types[k])
+            return;
+    instance *i = instance_new(c, s, s->param_types);
+    i->used = true;
+    check_attrs(c, s, i->tx);
+    check_body(c, s, i, s->span);
+}
+
+/* ---- calls ---- */
+
+static const char *argument_types(checker *c, const sym *s, const ty *const *args)
+{
+    const char *text = "";
+    for (int k = 0; k < s->nparams; k++)
+        text = arena_printf(c->mem, "%s%s%s", text, k ? ", " : "", ty_name(c->types, args[k]));
+    return text;
+}
+
+static instance *find_instance(checker *c, sym *s, const ty *const *args, src_span at)
+{
+    for (instance *i = s->instances; i; i = i->next)
+        if (s->nparams == 0 || !memcmp(i->args, args, (size_t)s->nparams * sizeof *args))
+            return i;
+    int errors = diag_error_count(c->d);
+    src_span site = report_span(c, at);
+    instance *i = instance_new(c, s, args);
+    if (s->prelude)
+        i->tx->loc = site.begin;
+    else
+        check_attrs(c, s, i->tx);
+    check_body(c, s, i, site);
+    if (!s->prelude && s->generic && diag_error_count(c->d) > errors)
+        NOTE(c, at, "in '%s(%s)', called here", s->name, argument_types(c, s, args));
+    return i;
+}
+
+static bool convert_args(checker *c, sym *s, val *args, const ty **types, const src_span *spans)
+{
+    bool ok = true;
+    for (int k = 0; k < s->nparams; k++) {
+        args[k] = s->param_types[k] ? convert(c, args[k], s->param_types[k], spans[k]) : settle(c, args[k]);
+        types[k] = args[k].e->type;
+        ok = ok && !val_bad(args[k]);
+    }
+    return ok;
+}
+
+val call_function(checker *c, sym *s, val *args, int n, const src_span *spans, src_span at)
+{
+    check_signature(c, s);
+    if (s->refused)
+        return val_error(c, at);
+    if (n != s->nparams) {
+        ERR(c, at, DIAG_ARGUMENT_COUNT, s->name, s->nparams == 1 ? "1 argument" : arena_printf(c->mem, "%d arguments", s->nparams), n);
+        NOTE(c, s->span, "'%s' is declared here", s->name);
+        return val_error(c, at);
+    }
+    const ty **types = ARENA_ARRAY(c->mem, const ty *, n + 1);
+    if (!convert_args(c, s, args, types, spans))
+        return val_error(c, at);
+    if (s->checking > 0) {
+        ERR(c, at, DIAG_RECURSION, s->name);
+        NOTE(c, at, "recursion has no derivative code of bounded size: write a loop");
+        return val_error(c, at);
+    }
+    if (too_deep(c, at))
+        return val_error(c, at);
+    instance *i = find_instance(c, s, types, at);
+    if (!i->ready)
+        return val_error(c, at);
+    call_edge *edge = ARENA_NEW(c->mem, call_edge);
+    *edge = (call_edge){i, c->fn->inst->callees};
+    c->fn->inst->callees = edge;
+    tx_expr *e = tx_new(c, TX_CALL, i->tx->result, at);
+    e->callee = i->tx;
+    e->nargs = n;
+    e->args = ARENA_ARRAY(c->mem, tx_expr *, n);
+    for (int k = 0; k < n; k++)
+        e->args[k] = args[k].e;
+    return val_typed(e);
+}
+
+/* ---- return ---- */
+
+/* The first return of a function without declared result tells what it returns. */
+static void infer_result(checker *c, const val *v, int n)
+{
+    const ty **types = ARENA_ARRAY(c->mem, const ty *, n + 1);
+    for (int k = 0; k < n; k++)
+        types[k] = v[k].e->type;
+    c->fn->result = n == 0 ? ty_void(c->types) : n == 1 ? types[0] : ty_tuple(c->types, n, types);
+}
+
+static void emit_return(checker *c, const val *v, int n, src_span at)
+{
+    tx_stmt *t = emit_stmt(c, TX_RETURN, at);
+    t->nvalues = n;
+    t->values = ARENA_ARRAY(c->mem, tx_expr *, n + 1);
+    for (int k = 0; k < n; k++)
+        t->values[k] = v[k].e;
+}
+
+static void return_in_kernel(checker *c, const ast_stmt *s)
+{
+    if (s->values) {
+        ERR(c, s->values->span, DIAG_NOT_COMPILED, "a kernel with a result");
+        return;
+    }
+    if (c->fn->task) {
+        ERR(c, s->span, DIAG_LEAVES_TASK, "return");
+        NOTE(c, s->span, "'continue' ends this iteration");
+        return;
+    }
+    emit_return(c, NULL, 0, s->span);
+}
+
+void check_return(checker *c, const ast_stmt *s)
+{
+    if (c->fn->is_kernel) {
+        return_in_kernel(c, s);
+        return;
+    }
+    int n = ast_count(s->values), k = 0;
+    val *v = ARENA_ARRAY(c->mem, val, n + 1);
+    bool bad = false;
+    for (const ast_expr *e = s->values; e; e = e->next, k++) {
+        v[k] = check_expr(c, e);
+        bool tuple = v[k].e->type->kind == TY_TUPLE && n == 1;
+        if (!val_bad(v[k]) && !tuple && !ty_is_numeric(v[k].e->type)) {
+            ERR(c, e->span, DIAG_NOT_A_VALUE, ty_name(c->types, v[k].e->type));
+            bad = true;
+        }
+        if (!c->fn->result)
+            v[k] = settle(c, v[k]);
+        bad = bad || val_bad(v[k]);
+    }
+    if (bad) {
+        if (!c->fn->result)
+            c->fn->result = ty_error(c->types);
+        return;
+    }
+    if (!c->fn->result)
+        infer_result(c, v, n);
+    const ty *t = c->fn->result;
+    int want = t->kind == TY_VOID ? 0 : t->kind == TY_TUPLE ? t->nmembers : 1;
+    if (t->kind == TY_ERROR)
+        return;
+    if (n == 1 && v[0].e->type == t && t->kind == TY_TUPLE) {
+        emit_return(c, v, 1, s->span);
+        return;
+    }
+    if (n != want || (n == 1 && v[0].e->type->kind == TY_TUPLE)) {
+        ERR(c, s->span, DIAG_RETURN_COUNT, c->fn->sym->name, want, want == 1 ? "" : "s", n);
+        return;
+    }
+    k = 0;
+    for (const ast_expr *e = s->values; e; e = e->next, k++) {
+        v[k] = convert(c, v[k], t->kind == TY_TUPLE ? t->members[k] : t, e->span);
+        bad = bad || val_bad(v[k]);
+    }
+    if (!bad)
+        emit_return(c, v, n, s->span);
+}

@@ -1,0 +1,581 @@
+/* Places: names, subscripts and members, read and written through one description. */
+#include <string.h>
+
+#include "check/check.h"
+
+/* ---- repeated subexpressions ---- */
+
+static bool repeatable(const tx_expr *e)
+{
+    switch (e->kind) {
+    case TX_CONST:
+    case TX_LOCAL:
+    case TX_MPARAM:
+    case TX_SHAPE:
+        return true;
+    case TX_CAST:
+        return e->type->kind == TY_SCALAR && repeatable(e->a);
+    case TX_EXTRACT:
+        return e->a->kind == TX_LOCAL;
+    case TX_BUILD:
+        for (int k = 0; k < e->nargs; k++)
+            if (!repeatable(e->args[k]))
+                return false;
+        return true;
+    default:
+        return false;
+    }
+}
+
+tx_expr *bind_repeated(checker *c, tx_expr *e, binding **list)
+{
+    if (repeatable(e) || !c->fn) /* on module level everything is pure */
+        return e;
+    binding *b = ARENA_NEW(c->mem, binding);
+    b->local = local_new(c, "t", e->type, e->loc);
+    b->value = e;
+    while (*list) /* later values use earlier ones */
+        list = &(*list)->next;
+    *list = b;
+    tx_expr *r = tx_new(c, TX_LOCAL, e->type, span_at(e->loc));
+    r->local = b->local;
+    return r;
+}
+
+tx_expr *wrap_bindings(checker *c, const binding *list, tx_expr *e)
+{
+    if (!list)
+        return e;
+    tx_expr *inner = wrap_bindings(c, list->next, e);
+    tx_expr *r = tx_new(c, TX_LET, e->type, span_at(e->loc));
+    r->local = list->local;
+    r->a = list->value;
+    r->b = inner;
+    return r;
+}
+
+static tx_expr *extract(checker *c, tx_expr *e, int n, const int *comps, const ty *type)
+{
+    if (e->kind == TX_BUILD) {
+        if (n == 1 && type->kind == TY_SCALAR)
+            return e->args[comps[0]];
+        tx_expr *r = tx_new(c, TX_BUILD, type, span_at(e->loc));
+        r->nargs = n;
+        r->args = ARENA_ARRAY(c->mem, tx_expr *, n);
+        for (int k = 0; k < n; k++)
+            r->args[k] = e->args[comps[k]];
+        return r;
+    }
+    tx_expr *r = tx_new(c, TX_EXTRACT, type, span_at(e->loc));
+    r->a = e;
+    r->ncomps = n;
+    r->comps = ARENA_ARRAY(c->mem, int, n);
+    memcpy(r->comps, comps, (size_t)n * sizeof *comps);
+    return r;
+}
+
+tx_expr *component_of(checker *c, tx_expr *e, int k)
+{
+    return e->type->kind == TY_SCALAR ? e : extract(c, e, 1, &k, ty_scalar(c->types, e->type->elem));
+}
+
+/* ---- names ---- */
+
+static void place_fail(place *p)
+{
+    p->kind = PLACE_BAD;
+}
+
+void note_read(checker *c, sym *s, src_span at)
+{
+    if (!c->fn->task || s->task == c->fn->task || !s->local->mutable_)
+        return;
+    if (s->red_task == c->fn->task) {
+        ERR(c, at, DIAG_REDUCED_READ, s->name);
+        NOTE(c, s->red_span, "it is reduced here; its value is known after the loop only");
+    }
+    s->read_task = c->fn->task;
+    s->read_span = at;
+}
+
+static void set_whole(place *p, const ty *type)
+{
+    p->whole = p->type = type;
+    p->all = true;
+}
+
+static void resolve_field(checker *c, sym *s, src_span at, place *p)
+{
+    if (s->refused || s->type->kind == TY_ERROR) {
+        place_fail(p);
+        return;
+    }
+    if (!c->fn || c->constant) {
+        ERR(c, at, DIAG_NOT_CONSTANT, c->extents ? "an extent" : "a constant");
+        NOTE(c, s->span, "'%s' is a field", s->name);
+        place_fail(p);
+        return;
+    }
+    p->kind = PLACE_FIELD;
+    p->field = s->field;
+    p->plane = IR_DATA;
+    p->missing = s->field->ndim;
+    set_whole(p, s->type);
+}
+
+static void resolve_value(place *p, val v)
+{
+    p->kind = val_bad(v) ? PLACE_BAD : PLACE_VALUE;
+    p->value = v;
+    set_whole(p, v.e->type);
+}
+
+static void resolve_param(checker *c, sym *s, src_span at, place *p)
+{
+    if (s->refused || !s->mparam) {
+        place_fail(p);
+        return;
+    }
+    if (c->constant) {
+        ERR(c, at, DIAG_NOT_CONSTANT, "a constant");
+        NOTE(c, s->span, "'%s' is a param: its value is known when the module is created", s->name);
+        place_fail(p);
+        return;
+    }
+    tx_expr *e = tx_new(c, TX_MPARAM, ty_scalar(c->types, s->mparam->type), at);
+    e->mparam = s->mparam;
+    val v = val_typed(e);
+    if (c->extents) {
+        s->mparam->sizes = true;
+        if (scalar_is_int(s->mparam->type) && s->mparam->type != SC_U64)
+            v = cast_to(c, v, SC_I64, at);
+    }
+    resolve_value(p, v);
+}
+
+static void resolve_constant(checker *c, sym *s, src_span at, place *p)
+{
+    if (s->kind == SYM_CONST)
+        resolve_const(c, s, at);
+    if (!s->value.e || val_bad(s->value)) {
+        place_fail(p);
+        return;
+    }
+    val v = s->value;
+    v.e = const_clone(c, v.e, report_span(c, at).begin);
+    if (c->extents && v.soft == SOFT_NO && scalar_is_int(v.e->type->elem) && v.e->type->elem != SC_U64)
+        v = cast_to(c, v, SC_I64, at);
+    resolve_value(p, v);
+}
+
+static void resolve_name(checker *c, const ast_expr *e, place *p)
+{
+    sym *s = names_lookup(c, e->name);
+    p->sym = s;
+    if (!s) {
+        if (op_find_user(e->name) != OP_COUNT)
+            ERR(c, e->span, DIAG_NOT_A_NAME_OF_VALUE, e->name, "a built-in function");
+        else
+            names_unknown(c, e->name, e->span, false);
+        place_fail(p);
+        return;
+    }
+    switch (s->kind) {
+    case SYM_LOCAL:
+        p->kind = s->local->type->kind == TY_ERROR ? PLACE_BAD : PLACE_LOCAL;
+        p->local = s->local;
+        set_whole(p, s->local->type);
+        if (s->local->type->kind == TY_ARRAY) {
+            p->missing = s->local->type->ndim;
+            set_whole(p, s->local->type->of);
+        }
+        return;
+    case SYM_FIELD:
+        resolve_field(c, s, e->span, p);
+        return;
+    case SYM_PARAM:
+        resolve_param(c, s, e->span, p);
+        return;
+    case SYM_CONST:
+    case SYM_STATIC:
+        resolve_constant(c, s, e->span, p);
+        return;
+    case SYM_FUNC:
+    case SYM_KERNEL:
+    case SYM_STRUCT:
+        ERR(c, e->span, DIAG_NOT_A_NAME_OF_VALUE, e->name, sym_describe(s));
+        if (s->kind == SYM_FUNC)
+            NOTE(c, e->span, "call it: %s(...)", e->name);
+        break;
+    case SYM_BAD:
+        break;
+    }
+    place_fail(p);
+}
+
+/* ---- components ---- */
+
+/* The places's components, listed. */
+static void list_components(checker *c, place *p)
+{
+    if (!p->all)
+        return;
+    p->all = false;
+    p->ncomps = ty_ncomp(p->whole);
+    p->comps = ARENA_ARRAY(c->mem, int, p->ncomps);
+    for (int k = 0; k < p->ncomps; k++)
+        p->comps[k] = k;
+}
+
+bool place_complete(checker *c, place *p, src_span at)
+{
+    if (p->kind == PLACE_BAD)
+        return false;
+    if (p->kind == PLACE_SHAPE) {
+        ERR(c, at, DIAG_SHAPE_USE);
+        place_fail(p);
+        return false;
+    }
+    if (p->missing == 0)
+        return true;
+    if (p->kind == PLACE_FIELD)
+        ERR(c, at, DIAG_WHOLE_FIELD, p->sym->name, p->missing, p->missing == 1 ? "" : "s");
+    else
+        ERR(c, at, DIAG_WHOLE_ARRAY, p->sym->name);
+    place_fail(p);
+    return false;
+}
+
+static tx_expr *i64_const(checker *c, int64_t i, src_span at)
+{
+    return val_const_i(c, SC_I64, i, at).e;
+}
+
+static tx_expr *i64_op(checker *c, ir_opcode op, tx_expr *a, tx_expr *b, src_span at)
+{
+    return const_fold(c, tx_op(c, op, ty_scalar(c->types, SC_I64), at, 2, (tx_expr *[]){a, b}), false);
+}
+
+/* Chooses n of the place's components: all of them, or those from index * n on; index is a constant or known at run time only. */
+static void choose(checker *c, place *p, tx_expr *index, int count, int n, const ty *type, src_span at)
+{
+    list_components(c, p);
+    p->type = type;
+    if (index->kind == TX_CONST) {
+        if (index->cval.i < 0 || index->cval.i >= count) {
+            ERR(c, at, DIAG_SUBSCRIPT_RANGE, (long long)index->cval.i, (long long)count);
+            place_fail(p);
+            return;
+        }
+        int *comps = ARENA_ARRAY(c->mem, int, n);
+        memcpy(comps, p->comps + index->cval.i * n, (size_t)n * sizeof *comps);
+        p->comps = comps;
+        p->ncomps = n;
+        return;
+    }
+    int stride = p->ncomps > 1 ? p->comps[1] - p->comps[0] : 1;
+    for (int k = 1; k < p->ncomps; k++)
+        if (p->comps[k] - p->comps[k - 1] != stride) {
+            ERR(c, at, DIAG_DYNAMIC_SWIZZLE);
+            place_fail(p);
+            return;
+        }
+    if (n * stride != 1)
+        index = i64_op(c, OP_MUL, index, i64_const(c, n * stride, at), at);
+    p->dyn = p->dyn ? i64_op(c, OP_ADD, p->dyn, index, at) : index;
+    p->ncomps = n; /* the first n: offsets from dyn */
+}
+
+static void narrow_by_name(checker *c, place *p, const ast_expr *e)
+{
+    static const char letters[] = "xyzw";
+    int n = (int)strlen(e->name), count = p->type->rows, comps[4] = {0, 0, 0, 0};
+    bool fits = p->type->kind == TY_VEC && n <= 4;
+    for (int k = 0; fits && k < n; k++) {
+        const char *at = strchr(letters, e->name[k]);
+        comps[k] = at ? (int)(at - letters) : count;
+        fits = comps[k] < count;
+    }
+    if (!fits) {
+        ERR(c, e->op_span, DIAG_NO_MEMBER, ty_name(c->types, p->type), e->name);
+        if (p->type->kind == TY_VEC)
+            NOTE(c, e->op_span, "its components are %.*s%s", count < 4 ? count : 4, letters, count > 4 ? " and v[4], ..." : "");
+        else if (p->type->kind == TY_MAT)
+            NOTE(c, e->op_span, "a component of a matrix is A[i, j]");
+        place_fail(p);
+        return;
+    }
+    list_components(c, p);
+    int *chosen = ARENA_ARRAY(c->mem, int, n);
+    for (int k = 0; k < n; k++)
+        chosen[k] = p->comps[comps[k]];
+    p->comps = chosen;
+    p->ncomps = n;
+    p->type = n == 1 ? ty_scalar(c->types, p->type->elem) : ty_vec(c->types, n, p->type->elem);
+}
+
+/* ---- members ---- */
+
+static void resolve_member(checker *c, const ast_expr *e, place *p)
+{
+    place_resolve(c, e->a, p);
+    if (p->kind == PLACE_BAD)
+        return;
+    bool bare = p->kind == PLACE_FIELD && e->a->kind == AST_EXPR_NAME;
+    bool grad = !strcmp(e->name, "grad"), dual = !strcmp(e->name, "dual");
+    if (bare && (grad || dual)) {
+        if (!(grad ? p->field->grad : p->field->dual)) {
+            ERR(c, e->op_span, DIAG_NO_PLANE, p->sym->name, grad ? "gradient" : "dual");
+            NOTE(c, p->sym->span, "declare it with '%s'", grad ? "needs_grad" : "needs_dual");
+            place_fail(p);
+        }
+        p->plane = grad ? IR_GRAD : IR_DUAL;
+        p->plane_named = true;
+        return;
+    }
+    if (bare && !strcmp(e->name, "shape")) {
+        p->kind = PLACE_SHAPE;
+        return;
+    }
+    if (place_complete(c, p, e->a->span))
+        narrow_by_name(c, p, e);
+}
+
+/* ---- subscripts ---- */
+
+typedef struct subscripts {
+    tx_expr *at[MAX_DIM + 1];
+    src_span span[MAX_DIM + 1];
+    int n;    /* may be MAX_DIM + 1: too many */
+    bool bad;
+} subscripts;
+
+static void add_subscript(checker *c, subscripts *s, tx_expr *e, src_span at)
+{
+    if (s->n > MAX_DIM)
+        return;
+    val v = cast_to(c, val_typed(e), SC_I64, at);
+    s->at[s->n] = v.e;
+    s->span[s->n++] = at;
+}
+
+/* Subscripts as i64 scalars; an integer vector counts as its components. */
+static subscripts check_subscripts(checker *c, const ast_expr *list, binding **bindings)
+{
+    subscripts s = {.n = 0};
+    for (const ast_expr *a = list; a; a = a->next) {
+        val v = check_expr(c, a);
+        if (v.soft == SOFT_INT)
+            v = settle(c, v);
+        const ty *t = v.e->type;
+        if (val_bad(v)) {
+            s.bad = true;
+        } else if ((t->kind != TY_SCALAR && t->kind != TY_VEC) || !scalar_is_int(t->elem)) {
+            ERR(c, a->span, DIAG_NOT_INTEGER, "a subscript", name_of(c, v));
+            if (scalar_is_float(t->elem))
+                NOTE(c, a->span, "write the cast: %s(...)", t->kind == TY_VEC ? arena_printf(c->mem, "ivec%d", t->rows) : "i32");
+            s.bad = true;
+        } else if (t->kind == TY_SCALAR) {
+            add_subscript(c, &s, v.e, a->span);
+        } else {
+            tx_expr *e = bind_repeated(c, v.e, bindings);
+            for (int k = 0; k < t->rows; k++)
+                add_subscript(c, &s, component_of(c, e, k), a->span);
+        }
+    }
+    return s;
+}
+
+static void check_extent(checker *c, const subscripts *s, int k, long extent)
+{
+    const tx_expr *e = s->at[k];
+    if (e->kind == TX_CONST && (e->cval.i < 0 || (extent >= 0 && e->cval.i >= extent)))
+        ERR(c, s->span[k], DIAG_SUBSCRIPT_RANGE, (long long)e->cval.i, (long long)(extent >= 0 ? extent : INT32_MAX));
+}
+
+static void index_elements(checker *c, const ast_expr *e, place *p, const subscripts *s)
+{
+    if (s->n != p->missing) {
+        ERR(c, e->op_span, DIAG_SUBSCRIPT_COUNT, p->sym->name, p->missing, p->missing == 1 ? "" : "s", s->n);
+        if (s->n > p->missing && p->type->kind != TY_SCALAR)
+            NOTE(c, e->op_span, "a component of its %s is subscripted behind: %s[...][k]", ty_name(c->types, p->type), p->sym->name);
+        place_fail(p);
+        return;
+    }
+    const ty *array = p->kind == PLACE_LOCAL ? p->local->type : NULL;
+    p->subs = ARENA_ARRAY(c->mem, tx_expr *, s->n);
+    p->nsubs = s->n;
+    for (int k = 0; k < s->n; k++) {
+        check_extent(c, s, k, array ? array->extents[k] : p->sym->extents ? p->sym->extents[k] : -1);
+        p->subs[k] = s->at[k];
+    }
+    p->missing = 0;
+}
+
+static void index_shape(checker *c, const ast_expr *e, place *p, const subscripts *s)
+{
+    if (s->n != 1 || s->at[0]->kind != TX_CONST) {
+        ERR(c, e->op_span, DIAG_SHAPE_USE);
+        place_fail(p);
+        return;
+    }
+    int64_t k = s->at[0]->cval.i;
+    if (k < 0 || k >= p->field->ndim) {
+        ERR(c, e->op_span, DIAG_SUBSCRIPT_RANGE, (long long)k, (long long)p->field->ndim);
+        place_fail(p);
+        return;
+    }
+    tx_expr *shape = tx_new(c, TX_SHAPE, ty_scalar(c->types, SC_I64), e->span);
+    shape->field = p->field;
+    shape->dim = (int)k;
+    resolve_value(p, cast_to(c, val_typed(shape), SC_I32, e->span));
+}
+
+static void index_components(checker *c, const ast_expr *e, place *p, const subscripts *s)
+{
+    const ty *t = p->type;
+    const ty *scalar_type = ty_is_numeric(t) ? ty_scalar(c->types, t->elem) : NULL;
+    if (t->kind == TY_VEC && s->n == 1) {
+        choose(c, p, s->at[0], t->rows, 1, scalar_type, s->span[0]);
+    } else if (t->kind == TY_MAT && (s->n == 1 || s->n == 2)) {
+        choose(c, p, s->at[0], t->rows, t->cols, ty_vec(c->types, t->cols, t->elem), s->span[0]);
+        if (s->n == 2 && p->kind != PLACE_BAD)
+            choose(c, p, s->at[1], t->cols, 1, scalar_type, s->span[1]);
+    } else {
+        if (t->kind == TY_VEC || t->kind == TY_MAT)
+            ERR(c, e->op_span, DIAG_COMPONENT_SUBSCRIPTS, ty_name(c->types, t), t->kind == TY_VEC ? "one subscript" : "one or two subscripts", s->n);
+        else if (p->kind == PLACE_FIELD && p->field->ndim == 0)
+            ERR(c, e->op_span, DIAG_ZERO_D_SUBSCRIPT, p->sym->name);
+        else
+            ERR(c, e->op_span, DIAG_NOT_INDEXABLE, ty_name(c->types, t));
+        place_fail(p);
+    }
+}
+
+static void resolve_index(checker *c, const ast_expr *e, place *p)
+{
+    place_resolve(c, e->a, p);
+    if (p->kind == PLACE_FIELD && p->missing == 0 && p->nsubs == 0 && p->type->kind == TY_SCALAR && p->type == p->whole) {
+        ERR(c, e->op_span, DIAG_ZERO_D_SUBSCRIPT, p->sym->name);
+        place_fail(p);
+        return;
+    }
+    subscripts s = check_subscripts(c, e->args, &p->bindings);
+    if (p->kind == PLACE_BAD)
+        return;
+    if (s.bad)
+        place_fail(p);
+    else if (p->kind == PLACE_SHAPE)
+        index_shape(c, e, p, &s);
+    else if (p->missing > 0)
+        index_elements(c, e, p, &s);
+    else
+        index_components(c, e, p, &s);
+}
+
+void place_resolve(checker *c, const ast_expr *e, place *p)
+{
+    if (e->kind == AST_EXPR_NAME || (e->kind != AST_EXPR_MEMBER && e->kind != AST_EXPR_INDEX)) {
+        *p = (place){.at = e->span};
+        if (e->kind == AST_EXPR_NAME)
+            resolve_name(c, e, p);
+        else
+            resolve_value(p, check_expr(c, e));
+        return;
+    }
+    if (too_deep(c, e->span)) {
+        *p = (place){.at = e->span};
+        return;
+    }
+    c->depth++;
+    if (e->kind == AST_EXPR_MEMBER)
+        resolve_member(c, e, p);
+    else
+        resolve_index(c, e, p);
+    c->depth--;
+    p->at = e->span;
+}
+
+/* ---- reading ---- */
+
+static bool is_stopped(const checker *c, const ir_field *f)
+{
+    for (const scope *s = c->fn->scope; s; s = s->outer)
+        for (const stopped *t = s->stops; t; t = t->next)
+            if (t->field == f)
+                return true;
+    return false;
+}
+
+static tx_expr *read_whole(checker *c, place *p)
+{
+    if (p->kind == PLACE_VALUE)
+        return p->value.e;
+    if (p->kind == PLACE_LOCAL)
+        note_read(c, p->sym, p->at);
+    tx_expr *e = tx_new(c, p->kind == PLACE_FIELD ? TX_LOAD : p->nsubs > 0 ? TX_ELEMENT : TX_LOCAL, p->whole, p->at);
+    e->local = p->local;
+    e->field = p->field;
+    e->plane = p->plane;
+    e->no_grad = p->kind == PLACE_FIELD && is_stopped(c, p->field);
+    e->args = p->subs;
+    e->nargs = p->nsubs;
+    return e;
+}
+
+static tx_expr *index_dynamic(checker *c, place *p, tx_expr *whole)
+{
+    const ty *scalar_type = ty_scalar(c->types, p->whole->elem);
+    tx_expr *dyn = p->dyn;
+    if (p->ncomps > 1) {
+        whole = bind_repeated(c, whole, &p->bindings);
+        dyn = bind_repeated(c, dyn, &p->bindings);
+    }
+    tx_expr *r = p->type->kind == TY_SCALAR ? NULL : tx_new(c, TX_BUILD, p->type, p->at);
+    if (r)
+        r->args = ARENA_ARRAY(c->mem, tx_expr *, p->ncomps);
+    for (int k = 0; k < p->ncomps; k++) {
+        tx_expr *e = tx_new(c, TX_INDEX, scalar_type, p->at);
+        e->a = whole;
+        e->nargs = 1;
+        e->args = ARENA_ARRAY(c->mem, tx_expr *, 1);
+        e->args[0] = p->comps[k] ? i64_op(c, OP_ADD, dyn, i64_const(c, p->comps[k], p->at), p->at) : dyn;
+        if (!r)
+            return e;
+        r->args[r->nargs++] = e;
+    }
+    return r;
+}
+
+/* wrap: bindings go around the expression; otherwise the caller has already put them in front. */
+val place_value(checker *c, place *p, bool wrap)
+{
+    if (!place_complete(c, p, p->at))
+        return val_error(c, p->at);
+    tx_expr *e = read_whole(c, p);
+    val v = {.soft = p->kind == PLACE_VALUE ? p->value.soft : SOFT_NO};
+    if (v.soft != SOFT_NO && p->dyn) {
+        p->value = settle(c, p->value);
+        e = p->value.e;
+        p->whole = e->type;
+        p->type = ty_with_elem(c->types, p->type, e->type->elem);
+        v.soft = SOFT_NO;
+    }
+    if (p->all)
+        v.intdiv = p->kind == PLACE_VALUE && p->value.intdiv;
+    else if (p->dyn)
+        e = index_dynamic(c, p, e);
+    else
+        e = extract(c, e, p->ncomps, p->comps, p->type);
+    v.e = wrap ? wrap_bindings(c, p->bindings, e) : e;
+    return v;
+}
+
+/* For places that are read and written: what selects them is evaluated once. */
+void place_bind_subscripts(checker *c, place *p)
+{
+    for (int k = 0; k < p->nsubs; k++)
+        p->subs[k] = bind_repeated(c, p->subs[k], &p->bindings);
+    if (p->dyn)
+        p->dyn = bind_repeated(c, p->dyn, &p->bindings);
+}

@@ -1,0 +1,294 @@
+/* Loops: ranges, fields, parallel tasks, static for, while. */
+#include <string.h>
+
+#include "check/check.h"
+
+typedef struct bounds {
+    int n;
+    tx_expr *lo[MAX_DIM], *hi[MAX_DIM];
+    scalar index[MAX_DIM];
+    bool grouped;
+} bounds;
+
+/* ---- what a loop runs over ---- */
+
+static scalar index_type(const val *a, const val *b)
+{
+    const val *v[2] = {a, b};
+    for (int k = 0; k < 2; k++) {
+        if (!v[k])
+            continue;
+        scalar s = v[k]->e->type->elem;
+        if (v[k]->soft == SOFT_INT ? !const_is(v[k]->e) || !const_fits(SC_I32, v[k]->e->cval.i) : !scalar_widens(s, SC_I32))
+            return SC_I64;
+    }
+    return SC_I32;
+}
+
+static bool add_range(checker *c, bounds *b, const ast_expr *lo, const ast_expr *hi)
+{
+    if (b->n == MAX_DIM)
+        return ERR(c, hi->span, DIAG_DIMENSIONS, MAX_DIM);
+    val from, to = check_expr(c, hi);
+    if (lo)
+        from = check_expr(c, lo);
+    if (val_bad(to) || (lo && val_bad(from)))
+        return false;
+    scalar index = index_type(&to, lo ? &from : NULL);
+    b->hi[b->n] = to_i64(c, to, hi->span, "the bound of a loop");
+    b->lo[b->n] = lo ? to_i64(c, from, lo->span, "the bound of a loop") : val_const_i(c, SC_I64, 0, hi->span).e;
+    b->index[b->n] = index;
+    if (!b->hi[b->n] || !b->lo[b->n])
+        return false;
+    b->n++;
+    return true;
+}
+
+static bool over_range(checker *c, bounds *b, const ast_expr *iter)
+{
+    int n = ast_count(iter->args);
+    if (n < 1 || n > 2)
+        return ERR(c, iter->span, DIAG_ARGUMENT_COUNT, "range", "1 or 2 arguments", n);
+    return n == 1 ? add_range(c, b, NULL, iter->args) : add_range(c, b, iter->args, iter->args->next);
+}
+
+static bool over_ndrange(checker *c, bounds *b, const ast_expr *iter)
+{
+    if (!iter->args)
+        return ERR(c, iter->span, DIAG_ARGUMENT_COUNT, "ndrange", "1 or more arguments", 0);
+    for (const ast_expr *e = iter->args; e; e = e->next) {
+        bool pair = e->kind == AST_EXPR_LIST;
+        if (pair && ast_count(e->args) != 2)
+            return ERR(c, e->span, DIAG_RANGE_PAIR);
+        if (!(pair ? add_range(c, b, e->args, e->args->next) : add_range(c, b, NULL, e)))
+            return false;
+    }
+    return true;
+}
+
+static bool over_field(checker *c, bounds *b, const ast_expr *e)
+{
+    sym *s = e->kind == AST_EXPR_NAME ? names_lookup(c, e->name) : NULL;
+    if (e->kind == AST_EXPR_NAME && !s) {
+        names_unknown(c, e->name, e->span, false);
+        return false;
+    }
+    if (s && (s->kind == SYM_BAD || s->refused))
+        return false;
+    if (!s || s->kind != SYM_FIELD) {
+        ERR(c, e->span, DIAG_NOT_ITERABLE);
+        NOTE(c, e->span, "loops run over range(n), range(a, b), ndrange(n, m), a field, or grouped(field)");
+        return false;
+    }
+    if (s->field->ndim == 0)
+        return ERR(c, e->span, DIAG_ZERO_D_LOOP, s->name);
+    b->n = s->field->ndim;
+    for (int k = 0; k < b->n; k++) {
+        b->lo[k] = val_const_i(c, SC_I64, 0, e->span).e;
+        b->hi[k] = tx_new(c, TX_SHAPE, ty_scalar(c->types, SC_I64), e->span);
+        b->hi[k]->field = s->field;
+        b->hi[k]->dim = k;
+        b->index[k] = SC_I32;
+    }
+    return true;
+}
+
+static bool check_iter(checker *c, bounds *b, const ast_expr *iter)
+{
+    if (calls_builtin(c, iter, "range"))
+        return over_range(c, b, iter);
+    if (calls_builtin(c, iter, "ndrange"))
+        return over_ndrange(c, b, iter);
+    if (!calls_builtin(c, iter, "grouped"))
+        return over_field(c, b, iter);
+    b->grouped = true;
+    if (ast_count(iter->args) != 1)
+        return ERR(c, iter->span, DIAG_ARGUMENT_COUNT, "grouped", "a field", ast_count(iter->args));
+    return over_field(c, b, iter->args);
+}
+
+/* ---- for ---- */
+
+static int count_names(const ast_stmt *s)
+{
+    int n = 0;
+    for (const ast_name *name = s->names; name; name = name->next)
+        n++;
+    return n;
+}
+
+static sym *declare_index(checker *c, const ast_name *n, const ty *type)
+{
+    sym *s = scope_declare(c, SYM_LOCAL, n->name, n->span);
+    s->local = local_new(c, n->name, type, report_span(c, n->span).begin);
+    s->what = "a loop variable";
+    return s;
+}
+
+static void declare_indices(checker *c, const ast_stmt *s, const bounds *b, tx_stmt *t)
+{
+    t->ndim = b->n;
+    t->indices = ARENA_ARRAY(c->mem, tx_local *, b->n);
+    t->lo = ARENA_ARRAY(c->mem, tx_expr *, b->n);
+    t->hi = ARENA_ARRAY(c->mem, tx_expr *, b->n);
+    const ast_name *name = s->names;
+    for (int k = 0; k < b->n; k++) {
+        t->lo[k] = b->lo[k];
+        t->hi[k] = b->hi[k];
+        if (!b->grouped) {
+            t->indices[k] = declare_index(c, name, ty_scalar(c->types, b->index[k]))->local;
+            name = name->next;
+            continue;
+        }
+        const char *hint = arena_printf(c->mem, b->n <= 4 ? "%s_%c" : "%s_%d", name->name, b->n <= 4 ? "xyzw"[k] : k);
+        t->indices[k] = local_new(c, hint, ty_scalar(c->types, SC_I32), t->loc);
+    }
+}
+
+/* for I in grouped(x): I is the vector of the indices. */
+static void declare_grouped(checker *c, const ast_stmt *s, const tx_stmt *t)
+{
+    const ty *type = ty_vec(c->types, t->ndim, SC_I32);
+    tx_stmt *d = emit_stmt(c, TX_DECL, s->span);
+    d->nlocals = 1;
+    d->locals = ARENA_ARRAY(c->mem, tx_local *, 1);
+    d->locals[0] = declare_index(c, s->names, type)->local;
+    d->value = tx_new(c, TX_BUILD, type, s->span);
+    d->value->nargs = t->ndim;
+    d->value->args = ARENA_ARRAY(c->mem, tx_expr *, t->ndim);
+    for (int k = 0; k < t->ndim; k++) {
+        d->value->args[k] = tx_new(c, TX_LOCAL, t->indices[k]->type, s->span);
+        d->value->args[k]->local = t->indices[k];
+    }
+}
+
+static bool names_match(checker *c, const ast_stmt *s, const bounds *b)
+{
+    int names = count_names(s), want = b->grouped ? 1 : b->n;
+    if (names == want)
+        return true;
+    ERR(c, s->names->span, DIAG_LOOP_NAMES, names, names == 1 ? "" : "s", want, want == 1 ? "" : "s");
+    if (names == 1 && want > 1)
+        NOTE(c, s->iter->span, "one variable for each, 'for i, j in ...', or the vector of all indices of a field, 'for I in grouped(x)'");
+    return false;
+}
+
+/* After an error in the loop's head: its variables stay unknown quietly, the body is checked all the same. */
+static void check_body_of_bad_loop(checker *c, const ast_stmt *s)
+{
+    scope sc;
+    tx_stmt *lost = NULL, **tail = c->fn->tail;
+    loop l = {.outer = c->fn->loop, .kind = LOOP_SEQUENTIAL};
+    scope_push(c, &sc);
+    for (const ast_name *n = s->names; n; n = n->next)
+        declare_index(c, n, ty_error(c->types));
+    c->fn->tail = &lost;
+    c->fn->loop = &l;
+    check_stmts(c, s->body);
+    c->fn->loop = l.outer;
+    c->fn->tail = tail;
+    scope_pop(c);
+}
+
+/* ---- static for ---- */
+
+static bool unroll(checker *c, const ast_stmt *s, const int64_t at[], int n, bool *falls)
+{
+    int errors = diag_error_count(c->d), k = 0;
+    if (++c->unrolled > MAX_UNROLL)
+        return ERR(c, s->iter->span, DIAG_UNROLL, MAX_UNROLL);
+    tx_stmt *b = emit_stmt(c, TX_BLOCK, s->span), **tail = c->fn->tail;
+    scope sc;
+    loop l = {.outer = c->fn->loop, .kind = LOOP_STATIC};
+    scope_push(c, &sc);
+    for (const ast_name *name = s->names; name && k < n; name = name->next, k++) {
+        sym *v = scope_declare(c, SYM_STATIC, name->name, name->span);
+        v->value = val_const_i(c, SC_I64, at[k], name->span);
+        v->value.soft = SOFT_INT;
+    }
+    c->fn->tail = &b->body;
+    c->fn->loop = &l;
+    *falls = check_stmts(c, s->body) && *falls;
+    c->fn->loop = l.outer;
+    c->fn->tail = tail;
+    scope_pop(c);
+    return diag_error_count(c->d) == errors; /* the same error for every value is enough once */
+}
+
+static bool check_static_for(checker *c, const ast_stmt *s)
+{
+    bounds b = {0};
+    if (!check_iter(c, &b, s->iter) || !names_match(c, s, &b)) {
+        check_body_of_bad_loop(c, s);
+        return true;
+    }
+    int64_t lo[MAX_DIM], hi[MAX_DIM], at[MAX_DIM];
+    bool falls = true;
+    for (int k = 0; k < b.n; k++) {
+        if (b.grouped || b.lo[k]->kind != TX_CONST || b.hi[k]->kind != TX_CONST) {
+            ERR(c, s->iter->span, DIAG_NOT_CONSTANT, "a bound of 'static for'");
+            check_body_of_bad_loop(c, s);
+            return true;
+        }
+        at[k] = lo[k] = b.lo[k]->cval.i;
+        hi[k] = b.hi[k]->cval.i;
+        if (lo[k] >= hi[k])
+            return true;
+    }
+    while (unroll(c, s, at, b.n, &falls)) {
+        int k = b.n - 1;
+        while (k >= 0 && ++at[k] == hi[k]) {
+            at[k] = lo[k];
+            k--;
+        }
+        if (k < 0)
+            break;
+    }
+    return falls;
+}
+
+bool check_for(checker *c, const ast_stmt *s)
+{
+    if (s->is_static)
+        return check_static_for(c, s);
+    bounds b = {0};
+    if (!check_iter(c, &b, s->iter) || !names_match(c, s, &b)) {
+        check_body_of_bad_loop(c, s);
+        return true;
+    }
+    tx_stmt *t = emit_stmt(c, TX_FOR, s->span), **tail = c->fn->tail;
+    scope sc;
+    int outer_task = c->fn->task;
+    t->parallel = c->fn->is_kernel && !outer_task && !s->is_serial;
+    loop l = {.outer = c->fn->loop, .kind = t->parallel ? LOOP_TASK : LOOP_SEQUENTIAL};
+    if (t->parallel)
+        c->fn->task = ++c->next_task;
+    scope_push(c, &sc);
+    c->fn->tail = &t->body;
+    c->fn->loop = &l;
+    declare_indices(c, s, &b, t);
+    if (b.grouped)
+        declare_grouped(c, s, t);
+    check_stmts(c, s->body);
+    c->fn->loop = l.outer;
+    c->fn->tail = tail;
+    scope_pop(c);
+    c->fn->task = outer_task;
+    return true;
+}
+
+bool check_while(checker *c, const ast_stmt *s)
+{
+    if (s->limit) {
+        ERR(c, s->limit->span, DIAG_NOT_COMPILED, "'while ... limit'");
+        check_expr(c, s->limit);
+    }
+    tx_expr *cond = check_condition(c, s->cond, "the condition of 'while'");
+    tx_stmt *t = emit_stmt(c, TX_WHILE, s->span);
+    t->cond = cond;
+    loop l = {.outer = c->fn->loop, .kind = LOOP_SEQUENTIAL};
+    c->fn->loop = &l;
+    check_block(c, s->body, &t->body);
+    c->fn->loop = l.outer;
+    return !(cond->kind == TX_CONST && cond->type->kind == TY_SCALAR && cond->cval.i != 0 && !l.broken);
+}

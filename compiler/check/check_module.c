@@ -1,0 +1,363 @@
+/* The items of a module: what is declared, in which order it is checked, and what of it is generated. */
+#include <string.h>
+
+#include "check/check.h"
+
+/* ---- collecting ---- */
+
+static const char *refused_item(const ast_item *it)
+{
+    switch (it->kind) {
+    case AST_ITEM_IMPORT:
+        return "'import'";
+    case AST_ITEM_STRUCT:
+        return "'struct'";
+    case AST_ITEM_FUNC:
+        return it->is_export ? "'export func'" : it->is_extern ? "'extern func'" : NULL;
+    default:
+        return NULL;
+    }
+}
+
+static void check_struct_members(checker *c, const ast_item *it)
+{
+    static const char *const reserved[] = {"grad", "dual", "shape", "data"};
+    for (const ast_param *p = it->params; p; p = p->next)
+        for (size_t k = 0; k < sizeof reserved / sizeof *reserved; k++)
+            if (!strcmp(p->name, reserved[k]))
+                ERR(c, p->span, DIAG_RESERVED_MEMBER, p->name);
+}
+
+static sym *add_item(checker *c, const ast_item *it, sym_kind kind, bool prelude)
+{
+    sym *s = ARENA_NEW(c->mem, sym);
+    *s = (sym){.kind = kind, .name = it->name, .span = it->name_span, .item = it, .prelude = prelude};
+    for (const ast_param *p = it->params; p; p = p->next)
+        s->nparams++;
+    name_entry *e = names_entry(c, it->name);
+    if (prelude) {
+        s->overload = e->prelude;
+        e->prelude = s;
+        return s;
+    }
+    if (e->global) {
+        ERR(c, it->name_span, DIAG_REDEFINED, it->name);
+        NOTE(c, e->global->span, "it is declared here already");
+        s->refused = true;
+    } else {
+        e->global = s;
+    }
+    *c->items_tail = s;
+    c->items_tail = &s->next;
+    return s;
+}
+
+static void collect(checker *c, const ast_module *m)
+{
+    static const sym_kind kinds[] = {[AST_ITEM_CONST] = SYM_CONST, [AST_ITEM_PARAM] = SYM_PARAM, [AST_ITEM_STRUCT] = SYM_STRUCT,
+                                     [AST_ITEM_FIELD] = SYM_FIELD, [AST_ITEM_FUNC] = SYM_FUNC, [AST_ITEM_KERNEL] = SYM_KERNEL};
+    for (const ast_item *it = m->items; it; it = it->next) {
+        const char *refused = refused_item(it);
+        if (refused)
+            ERR(c, it->name ? it->name_span : it->span, DIAG_NOT_COMPILED, refused);
+        if (it->kind == AST_ITEM_IMPORT || it->kind == AST_ITEM_LAZY_GRAD || it->kind == AST_ITEM_LAZY_DUAL || !it->name)
+            continue;
+        sym *s = add_item(c, it, kinds[it->kind], false);
+        s->refused = s->refused || refused;
+        names_check_item(c, it);
+        if (it->kind == AST_ITEM_STRUCT)
+            check_struct_members(c, it);
+    }
+    names_check_generated(c, m);
+}
+
+static void load_prelude(checker *c)
+{
+    uint16_t file = diag_add_file(c->d, "<prelude>", check_prelude, check_prelude_size);
+    const ast_module *m = ast_parse(c->mem, c->names, c->d, file, check_prelude, check_prelude_size);
+    for (const ast_item *it = m->items; it; it = it->next)
+        if (it->kind == AST_ITEM_FUNC)
+            add_item(c, it, SYM_FUNC, true);
+}
+
+/* ---- constants ---- */
+
+/* The expression behind -D NAME=...; NULL without one. */
+static const ast_expr *define_of(checker *c, const char *name)
+{
+    size_t n = strlen(name);
+    for (int k = c->opt->ndefines - 1; k >= 0; k--) {
+        const char *d = c->opt->defines[k];
+        if (strncmp(d, name, n) != 0 || d[n] != '=')
+            continue;
+        const char *text = arena_printf(c->mem, "const %s = %s;\n", name, d + n + 1);
+        uint16_t file = diag_add_file(c->d, "<command line>", text, strlen(text));
+        int errors = diag_error_count(c->d);
+        const ast_module *m = ast_parse(c->mem, c->names, c->d, file, text, strlen(text));
+        if (diag_error_count(c->d) > errors)
+            return NULL;
+        if (!m->items || m->items->next || m->items->kind != AST_ITEM_CONST || m->items->type) {
+            diag(c->d, (src_span){{0, 0, 0}, {0, 0, 0}}, DIAG_DEFINE_VALUE, d);
+            return NULL;
+        }
+        return m->items->value;
+    }
+    return NULL;
+}
+
+static val constant_value(checker *c, const ast_expr *e, const ty *type)
+{
+    val v = check_expr(c, e);
+    if (type)
+        v = convert(c, v, type, e->span);
+    if (!val_bad(v) && !const_is(v.e)) {
+        ERR(c, e->span, DIAG_NOT_CONSTANT, "a constant");
+        return val_error(c, e->span);
+    }
+    return v;
+}
+
+static void evaluate_const(checker *c, sym *s)
+{
+    const ty *type = s->item->type ? type_resolve(c, s->item->type) : NULL;
+    if (type && type->kind != TY_ERROR && !ty_is_numeric(type)) {
+        ERR(c, s->item->type->span, DIAG_NOT_SCALAR_TYPE, "a constant", ty_name(c->types, type));
+        type = ty_error(c->types);
+    }
+    s->value = constant_value(c, s->item->value, type);
+    const ast_expr *define = define_of(c, s->name);
+    if (!define || val_bad(s->value))
+        return;
+    /* an override has the type of what it overrides; a literal stays of its kind */
+    val v = constant_value(c, define, type);
+    if (!val_bad(v) && s->value.soft == SOFT_FLOAT)
+        v = to_float(c, v, define->span);
+    if (!val_bad(v) && (s->value.soft == SOFT_NO || v.soft != s->value.soft))
+        v = convert(c, v, settle(c, s->value).e->type, define->span);
+    s->value = v;
+}
+
+void resolve_const(checker *c, sym *s, src_span use)
+{
+    if (s->state == SYM_DONE)
+        return;
+    if (s->state == SYM_ACTIVE) {
+        ERR(c, use, DIAG_CONST_CYCLE, s->name);
+        s->value = val_error(c, use);
+        return;
+    }
+    fn *outer = c->fn;
+    bool constant = c->constant, extents = c->extents;
+    c->fn = NULL;
+    c->constant = true;
+    c->extents = false;
+    s->state = SYM_ACTIVE;
+    if (too_deep(c, use)) {
+        s->value = val_error(c, use);
+    } else {
+        c->depth += 4;
+        evaluate_const(c, s);
+        c->depth -= 4;
+    }
+    s->state = SYM_DONE;
+    c->fn = outer;
+    c->constant = constant;
+    c->extents = extents;
+}
+
+static void check_defines(checker *c)
+{
+    for (int k = 0; k < c->opt->ndefines; k++) {
+        const char *d = c->opt->defines[k], *equals = strchr(d, '=');
+        const sym *s = equals ? names_entry(c, intern_n(c->names, d, (size_t)(equals - d)))->global : NULL;
+        if (!s || s->kind != SYM_CONST)
+            diag(c->d, (src_span){{0, 0, 0}, {0, 0, 0}}, DIAG_DEFINE_NAME, d);
+    }
+}
+
+/* ---- params ---- */
+
+static void check_param(checker *c, sym *s)
+{
+    const ast_item *it = s->item;
+    if (!it->type) {
+        ERR(c, it->name_span, DIAG_NEEDS_TYPE, "a param needs a type");
+        s->refused = true;
+        return;
+    }
+    const ty *t = type_resolve(c, it->type);
+    if (t->kind != TY_SCALAR) {
+        if (t->kind != TY_ERROR)
+            ERR(c, it->type->span, DIAG_NOT_COMPILED, "a param that is not a scalar");
+        s->refused = true;
+        return;
+    }
+    ir_mparam *p = ARENA_NEW(c->mem, ir_mparam);
+    p->name = s->name;
+    p->doc = it->doc;
+    p->type = t->elem;
+    p->loc = s->span.begin;
+    p->index = (int)c->ir->params.len;
+    s->mparam = p;
+    vec_push(&c->ir->params, p);
+    if (!it->value)
+        return;
+    c->constant = true;
+    val v = constant_value(c, it->value, t);
+    c->constant = false;
+    if (val_bad(v))
+        return;
+    if (scalar_is_float(t->elem))
+        p->fdefault = v.e->cval.f;
+    else
+        p->idefault = v.e->cval.i;
+}
+
+/* ---- fields ---- */
+
+static void check_field_attrs(checker *c, sym *s, ir_field *f)
+{
+    for (const ast_attr *a = s->item->attrs; a; a = a->next) {
+        bool grad = !strcmp(a->name, "needs_grad"), dual = !strcmp(a->name, "needs_dual");
+        for (const ast_attr *b = s->item->attrs; b != a; b = b->next)
+            if (!strcmp(a->name, b->name))
+                ERR(c, a->span, DIAG_ATTR_TWICE, a->name);
+        if (!strcmp(a->name, "saved") || !strcmp(a->name, "soa"))
+            ERR(c, a->span, DIAG_NOT_COMPILED, arena_printf(c->mem, "'%s'", a->name));
+        else if (!grad && !dual && strcmp(a->name, "aos") != 0)
+            ERR(c, a->span, DIAG_ATTR, a->name, "a field");
+        else if ((grad || dual) && s->type->kind != TY_ERROR && !scalar_is_float(f->elem))
+            ERR(c, a->span, DIAG_NEEDS_GRAD_INTEGER, s->name, ty_name(c->types, s->type));
+        f->grad = f->grad || grad;
+        f->dual = f->dual || dual;
+    }
+}
+
+static long check_extent(checker *c, const ast_expr *e, tx_expr **out)
+{
+    c->extents = true;
+    val v = check_expr(c, e);
+    *out = to_i64(c, v, e->span, "an extent");
+    c->extents = false;
+    if (!*out || (*out)->kind != TX_CONST)
+        return -1;
+    if ((*out)->cval.i < 1)
+        ERR(c, e->span, DIAG_EXTENT, (long long)(*out)->cval.i);
+    return (long)(*out)->cval.i;
+}
+
+static void check_extents(checker *c, sym *s, ir_field *f, const ast_type *t)
+{
+    long *extents = ARENA_ARRAY(c->mem, long, MAX_DIM);
+    f->extent0 = c->tx->nextents;
+    for (const ast_expr *e = t->kind == AST_TYPE_ARRAY ? t->extents : NULL; e; e = e->next) {
+        if (f->ndim == MAX_DIM) {
+            ERR(c, e->span, DIAG_DIMENSIONS, MAX_DIM);
+            return;
+        }
+        extents[f->ndim++] = check_extent(c, e, &c->tx->extents[c->tx->nextents]);
+        c->tx->nextents++;
+    }
+    s->extents = extents;
+}
+
+static void check_field(checker *c, sym *s)
+{
+    const ast_type *t = s->item->type;
+    const ty *elem = type_resolve(c, t->kind == AST_TYPE_ARRAY ? t->elem : t);
+    ir_field *f = ARENA_NEW(c->mem, ir_field);
+    if (elem->kind != TY_ERROR && !ty_is_numeric(elem)) {
+        ERR(c, t->span, DIAG_NOT_SCALAR_TYPE, "an element of a field", ty_name(c->types, elem));
+        elem = ty_error(c->types);
+    }
+    s->type = elem;
+    s->field = f;
+    f->name = s->name;
+    f->doc = s->item->doc;
+    f->elem = elem->elem;
+    f->shape = elem->kind == TY_VEC ? IR_SHAPE_VEC : elem->kind == TY_MAT ? IR_SHAPE_MAT : IR_SHAPE_SCALAR;
+    f->rows = elem->rows;
+    f->cols = elem->cols;
+    f->loc = s->span.begin;
+    f->index = (int)c->ir->fields.len;
+    check_extents(c, s, f, t);
+    check_field_attrs(c, s, f);
+    vec_push(&c->ir->fields, f);
+}
+
+static void apply_lazy(checker *c, const ast_module *m)
+{
+    for (const ast_item *it = m->items; it; it = it->next)
+        for (size_t k = 0; k < c->ir->fields.len; k++) {
+            ir_field *f = c->ir->fields.at[k];
+            if (f->elem == SC_NONE || !scalar_is_float(f->elem))
+                continue;
+            f->grad = f->grad || it->kind == AST_ITEM_LAZY_GRAD;
+            f->dual = f->dual || it->kind == AST_ITEM_LAZY_DUAL;
+        }
+}
+
+/* ---- the whole ---- */
+
+static void check_declarations(checker *c, const ast_module *m)
+{
+    int nextents = 0;
+    for (const ast_item *it = m->items; it; it = it->next)
+        if (it->kind == AST_ITEM_FIELD && it->type->kind == AST_TYPE_ARRAY)
+            for (const ast_expr *e = it->type->extents; e; e = e->next)
+                nextents++;
+    c->tx->extents = ARENA_ARRAY(c->mem, tx_expr *, nextents + 1);
+    check_defines(c);
+    for (sym *s = c->items; s; s = s->next) {
+        if (s->kind == SYM_PARAM)
+            check_param(c, s);
+        else if (s->kind == SYM_CONST)
+            resolve_const(c, s, s->span);
+    }
+    for (sym *s = c->items; s; s = s->next)
+        if (s->kind == SYM_FIELD)
+            check_field(c, s);
+    apply_lazy(c, m);
+}
+
+static void check_bodies(checker *c)
+{
+    for (sym *s = c->items; s && !diag_too_many(c->d); s = s->next)
+        if (s->kind == SYM_FUNC && !s->refused)
+            check_plain_func(c, s);
+    for (sym *s = c->items; s && !diag_too_many(c->d); s = s->next)
+        if (s->kind == SYM_KERNEL)
+            check_kernel(c, s);
+}
+
+/* Functions that a kernel reaches, callees before callers: instances were completed in that order. */
+static void list_functions(checker *c)
+{
+    for (instance *i = c->completed; i; i = i->before) {
+        if (!i->used)
+            continue;
+        for (const call_edge *e = i->callees; e; e = e->next)
+            e->to->used = true;
+        i->tx->next = c->tx->funcs;
+        c->tx->funcs = i->tx;
+    }
+}
+
+tx_module *check_module(arena *mem, intern_pool *names, diag_sink *d, const ast_module *ast, ir_module *ir, const check_options *opt)
+{
+    checker c = {.mem = mem, .names = names, .d = d, .opt = opt, .ir = ir};
+    int errors = diag_error_count(d);
+    c.items_tail = &c.items;
+    c.types = ty_pool_create(mem, opt->real);
+    c.tx = ARENA_NEW(mem, tx_module);
+    c.tx->ir = ir;
+    c.tx->types = c.types;
+    load_prelude(&c);
+    collect(&c, ast);
+    check_declarations(&c, ast);
+    check_bodies(&c);
+    if (diag_error_count(d) > errors)
+        return NULL;
+    list_functions(&c);
+    return c.tx;
+}

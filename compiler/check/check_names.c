@@ -1,0 +1,337 @@
+/* The name table: one entry for each name, with what it means in the module, in the prelude and in the function being checked. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/check.h"
+
+/* ---- the table ---- */
+
+static size_t slot_of(const checker *c, const char *name)
+{
+    uint64_t h = (uint64_t)(uintptr_t)name * 0x9e3779b97f4a7c15u;
+    return (size_t)(h >> 20) & (c->cap - 1);
+}
+
+static name_entry *find(const checker *c, const char *name)
+{
+    size_t i = slot_of(c, name);
+    while (c->entries[i].name && c->entries[i].name != name)
+        i = (i + 1) & (c->cap - 1);
+    return &c->entries[i];
+}
+
+static void grow(checker *c)
+{
+    name_entry *old = c->entries;
+    size_t n = c->cap;
+    c->cap = n ? 2 * n : 1024;
+    c->entries = ARENA_ARRAY(c->mem, name_entry, c->cap);
+    for (size_t i = 0; i < n; i++)
+        if (old[i].name)
+            *find(c, old[i].name) = old[i];
+}
+
+name_entry *names_entry(checker *c, const char *name)
+{
+    if (2 * (c->nentries + 1) > c->cap)
+        grow(c);
+    name_entry *e = find(c, name);
+    if (!e->name) {
+        e->name = name;
+        c->nentries++;
+    }
+    return e;
+}
+
+static bool in_prelude(const checker *c)
+{
+    return c->fn && c->fn->sym->prelude;
+}
+
+sym *names_lookup(checker *c, const char *name)
+{
+    name_entry *e = names_entry(c, name);
+    if (e->local && e->local->owner == c->fn)
+        return e->local;
+    if (e->global && !in_prelude(c))
+        return e->global;
+    return e->prelude;
+}
+
+/* ---- suggestions ---- */
+
+static int edit_distance(const char *a, const char *b, int limit)
+{
+    enum { LONGEST = 40 };
+    int n = (int)strlen(a), m = (int)strlen(b), row[LONGEST + 1];
+    if (n > LONGEST || m > LONGEST || abs(n - m) > limit)
+        return limit + 1;
+    for (int j = 0; j <= m; j++)
+        row[j] = j;
+    for (int i = 1; i <= n; i++) {
+        int diagonal = row[0];
+        row[0] = i;
+        for (int j = 1; j <= m; j++) {
+            int cost = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            cost = cost < row[j] + 1 ? cost : row[j] + 1;
+            row[j] = cost < row[j - 1] + 1 ? cost : row[j - 1] + 1;
+        }
+    }
+    return row[m];
+}
+
+static const char *nearest(checker *c, const char *name, bool function)
+{
+    const char *best = NULL;
+    int limit = strlen(name) <= 2 ? 0 : strlen(name) <= 5 ? 1 : 2, least = limit + 1;
+    for (size_t i = 0; i < c->cap; i++) {
+        const name_entry *e = &c->entries[i];
+        if (!e->name || e->name == name)
+            continue;
+        const sym *local = e->local && e->local->owner == c->fn ? e->local : NULL;
+        const sym *s = local ? local : e->global ? e->global : e->prelude;
+        if (!s || s->kind == SYM_BAD || (s->kind == SYM_FUNC) != function)
+            continue;
+        int d = edit_distance(name, e->name, limit);
+        if (d < least || (d == least && best && strcmp(e->name, best) < 0)) {
+            least = d;
+            best = e->name;
+        }
+    }
+    for (int op = 0; function && op < OP_PURE_COUNT; op++) {
+        const op_info *info = op_get((ir_opcode)op);
+        int d = info->user ? edit_distance(name, info->name, limit) : least;
+        if (d < least) {
+            least = d;
+            best = info->name;
+        }
+    }
+    return least <= limit ? best : NULL;
+}
+
+void names_unknown(checker *c, const char *name, src_span at, bool function)
+{
+    ERR(c, at, function ? DIAG_UNKNOWN_FUNCTION : DIAG_UNKNOWN_NAME, name);
+    const char *near = nearest(c, name, function);
+    if (near)
+        NOTE(c, at, "did you mean '%s'?", near);
+    name_entry *e = names_entry(c, name);
+    if (!c->fn || function || (e->local && e->local->owner == c->fn))
+        return;
+    /* known as bad from here on, in the outermost scope: one report for each function */
+    sym *s = ARENA_NEW(c->mem, sym);
+    *s = (sym){.kind = SYM_BAD, .name = name, .span = at, .owner = c->fn, .hidden = e->local};
+    scope *outermost = c->fn->scope;
+    while (outermost->outer)
+        outermost = outermost->outer;
+    s->scope_next = outermost->locals;
+    outermost->locals = s;
+    e->local = s;
+}
+
+/* ---- names that are not free ---- */
+
+static const char *const c_keywords[] = {
+    "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern", "float", "for", "goto", "if",
+    "inline", "int", "long", "register", "restrict", "return", "short", "signed", "sizeof", "static", "struct", "switch", "typedef", "union",
+    "unsigned", "void", "volatile", "while", "asm", "typeof",
+};
+
+static const char *const cxx_keywords[] = {
+    "alignas", "alignof", "and", "and_eq", "bitand", "bitor", "catch", "char16_t", "char32_t", "class", "compl", "concept", "const_cast",
+    "constexpr", "decltype", "delete", "dynamic_cast", "explicit", "export", "friend", "mutable", "namespace", "new", "noexcept", "not",
+    "not_eq", "nullptr", "operator", "or", "or_eq", "private", "protected", "public", "reinterpret_cast", "requires", "static_assert",
+    "static_cast", "template", "this", "thread_local", "throw", "try", "typeid", "typename", "using", "virtual", "wchar_t", "xor", "xor_eq",
+};
+
+/* Macros of the headers that generated code and its users include. */
+static const char *const macros[] = {
+    "BUFSIZ", "CHAR_BIT", "EOF", "HUGE_VAL", "HUGE_VALF", "INFINITY", "NAN", "NULL", "RAND_MAX", "SEEK_CUR", "SEEK_END", "SEEK_SET", "SIZE_MAX",
+    "INT_MAX", "INT_MIN", "LONG_MAX", "LONG_MIN", "UINT_MAX", "FLT_MAX", "FLT_MIN", "FLT_EPSILON", "DBL_MAX", "DBL_MIN", "DBL_EPSILON",
+    "M_E", "M_LOG2E", "M_LOG10E", "M_LN2", "M_LN10", "M_PI", "M_PI_2", "M_PI_4", "M_1_PI", "M_2_PI", "M_2_SQRTPI", "M_SQRT2", "M_SQRT1_2",
+    "INT8_MAX", "INT16_MAX", "INT32_MAX", "INT64_MAX", "INT8_MIN", "INT16_MIN", "INT32_MIN", "INT64_MIN", "UINT8_MAX", "UINT16_MAX",
+    "UINT32_MAX", "UINT64_MAX", "PTRDIFF_MAX", "PTRDIFF_MIN", "assert", "bool", "errno", "false", "i386", "linux", "offsetof", "signgam",
+    "stderr", "stdin", "stdout", "true", "unix",
+};
+
+static bool listed(const char *const *list, size_t n, const char *name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(list[i], name))
+            return true;
+    return false;
+}
+#define LISTED(list, name) listed(list, sizeof(list) / sizeof *(list), name)
+
+/* What makes a name unfit for the generated C; NULL if nothing. */
+static const char *unfit(const char *name, bool in_header)
+{
+    if (LISTED(c_keywords, name))
+        return "a keyword of C";
+    if (!in_header)
+        return NULL;
+    if (LISTED(cxx_keywords, name))
+        return "a keyword of C++";
+    if (LISTED(macros, name))
+        return "a standard macro";
+    return !strcmp(name, "main") ? "the host's entry point" : NULL;
+}
+
+static bool check_fit(checker *c, const char *name, src_span at, bool in_header)
+{
+    const char *why = unfit(name, in_header);
+    if (why)
+        return ERR(c, at, DIAG_UNFIT_NAME, name, why);
+    if (in_header && (!strncmp(name, "tk_", 3) || !strncmp(name, "TK_", 3)))
+        return ERR(c, at, DIAG_RESERVED_NAME, name, "names with 'tk_' in front belong to the runtime");
+    if (in_header && (name[0] == '_' || strstr(name, "__")))
+        return ERR(c, at, DIAG_RESERVED_NAME, name, "C and C++ keep names with '_' in front or '__' inside for themselves");
+    return true;
+}
+
+void names_check_item(checker *c, const ast_item *it)
+{
+    if (!check_fit(c, it->name, it->name_span, true))
+        return;
+    bool function = it->kind == AST_ITEM_FUNC || it->kind == AST_ITEM_KERNEL;
+    if (function && (op_find_user(it->name) != OP_COUNT || names_entry(c, it->name)->prelude))
+        ERR(c, it->name_span, DIAG_BUILTIN_NAME, it->name);
+}
+
+/* ---- names that the generated interface makes of the user's ---- */
+
+typedef struct made {
+    const char *name, *of; /* of: item's name, NULL: always there */
+    src_span at;
+    struct made *next;
+} made;
+
+typedef struct made_table {
+    checker *c;
+    made *slot[1024];
+} made_table;
+
+static void make_name(made_table *t, const char *name, const char *of, src_span at)
+{
+    checker *c = t->c;
+    name = intern(c->names, name);
+    made **head = &t->slot[((uintptr_t)name >> 4) % (sizeof t->slot / sizeof *t->slot)];
+    for (const made *m = *head; m; m = m->next) {
+        if (m->name != name || (m->of && m->of == of))
+            continue;
+        ERR(c, at, DIAG_GENERATED_NAME, of, name);
+        if (m->of)
+            NOTE(c, m->at, "'%s' makes that name as well", m->of);
+        return;
+    }
+    made *m = ARENA_NEW(c->mem, made);
+    *m = (made){.name = name, .of = of, .at = at, .next = *head};
+    *head = m;
+}
+
+void names_check_generated(checker *c, const ast_module *m)
+{
+    static const char *const fixed[] = {"create", "create_", "destroy", "defaults", "status", "error", "set_params", "params"};
+    static const char *const of_kernel[] = {"", "_grad", "_jvp", "_hvp"};
+    made_table t = {.c = c};
+    for (size_t k = 0; k < sizeof fixed / sizeof *fixed; k++)
+        make_name(&t, fixed[k], NULL, (src_span){{0, 0, 0}, {0, 0, 0}});
+    for (const ast_item *it = m->items; it; it = it->next) {
+        if (it->kind == AST_ITEM_KERNEL) {
+            for (int k = 0; k < 4; k++)
+                make_name(&t, arena_printf(c->mem, "%s%s", it->name, of_kernel[k]), it->name, it->name_span);
+        } else if (it->kind == AST_ITEM_FIELD) {
+            make_name(&t, arena_printf(c->mem, "bind_%s", it->name), it->name, it->name_span);
+            make_name(&t, arena_printf(c->mem, "%s_view", it->name), it->name, it->name_span);
+            make_name(&t, arena_printf(c->mem, "idx_%s", it->name), it->name, it->name_span);
+            if (!strcmp(it->name, "tk") || !strcmp(it->name, "params"))
+                ERR(c, it->name_span, DIAG_GENERATED_NAME, it->name, it->name);
+        }
+    }
+}
+
+/* ---- scopes ---- */
+
+const char *sym_describe(const sym *s)
+{
+    switch (s->kind) {
+    case SYM_CONST:  return "a constant";
+    case SYM_PARAM:  return "a param";
+    case SYM_FIELD:  return "a field";
+    case SYM_FUNC:   return s->prelude ? "a built-in function" : "a function";
+    case SYM_KERNEL: return "a kernel";
+    case SYM_STRUCT: return "a struct";
+    case SYM_STATIC: return "a 'static for' variable";
+    case SYM_LOCAL:  return s->what ? s->what : "a local";
+    case SYM_BAD:    break;
+    }
+    return "an unknown name";
+}
+
+bool names_check_local(checker *c, const char *name, src_span at, bool in_header)
+{
+    return check_fit(c, name, at, in_header);
+}
+
+void scope_push(checker *c, scope *s)
+{
+    *s = (scope){.outer = c->fn->scope};
+    c->fn->scope = s;
+}
+
+void scope_pop(checker *c)
+{
+    for (sym *s = c->fn->scope->locals; s; s = s->scope_next)
+        names_entry(c, s->name)->local = s->hidden;
+    c->fn->scope = c->fn->scope->outer;
+}
+
+sym *scope_declare(checker *c, sym_kind kind, const char *name, src_span at)
+{
+    name_entry *e = names_entry(c, name);
+    sym *before = e->local && e->local->owner == c->fn ? e->local : NULL;
+    if (before && before->kind == SYM_BAD)
+        before = NULL;
+    if (!before && e->global && !in_prelude(c))
+        before = e->global;
+    if (before) {
+        ERR(c, at, DIAG_HIDES, name, sym_describe(before));
+        NOTE(c, before->span, "'%s' is declared here", name);
+    } else {
+        names_check_local(c, name, at, false);
+    }
+    sym *s = ARENA_NEW(c->mem, sym);
+    *s = (sym){.kind = kind, .name = name, .span = at, .owner = c->fn, .hidden = e->local, .task = c->fn->task};
+    s->scope_next = c->fn->scope->locals;
+    c->fn->scope->locals = s;
+    e->local = s;
+    return s;
+}
+
+tx_local *local_new(checker *c, const char *name, const ty *type, src_loc loc)
+{
+    tx_local *l = ARENA_NEW(c->mem, tx_local);
+    l->name = name;
+    l->type = type;
+    l->loc = loc;
+    l->index = c->fn->tx->nlocals++;
+    return l;
+}
+
+const char *names_unique(checker *c, const char *base, bool numbered)
+{
+    name_entry *e = names_entry(c, base);
+    if (!numbered && !e->taken) {
+        e->taken = true;
+        return base;
+    }
+    for (int k = 1;; k++) {
+        const char *name = intern(c->names, arena_printf(c->mem, "%s_%d", base, k));
+        e = names_entry(c, name);
+        if (e->taken || e->global)
+            continue;
+        e->taken = true;
+        return name;
+    }
+}

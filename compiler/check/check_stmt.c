@@ -1,0 +1,384 @@
+/* Statements. */
+#include <string.h>
+
+#include "check/check.h"
+#include "util/strbuf.h"
+
+tx_stmt *emit_stmt(checker *c, tx_stmt_kind kind, src_span at)
+{
+    tx_stmt *s = ARENA_NEW(c->mem, tx_stmt);
+    s->kind = kind;
+    s->loc = report_span(c, at).begin;
+    *c->fn->tail = s;
+    c->fn->tail = &s->next;
+    return s;
+}
+
+static tx_stmt *emit_decl(checker *c, tx_local *l, tx_expr *value, src_span at)
+{
+    tx_stmt *s = emit_stmt(c, TX_DECL, at);
+    s->locals = ARENA_ARRAY(c->mem, tx_local *, 1);
+    s->locals[0] = l;
+    s->nlocals = 1;
+    s->value = value;
+    return s;
+}
+
+void emit_bindings(checker *c, const binding *b, src_span at)
+{
+    for (; b; b = b->next)
+        emit_decl(c, b->local, b->value, at);
+}
+
+/* ---- let, var ---- */
+
+static sym *declare_local(checker *c, const ast_name *n, const ty *type, bool mutable_)
+{
+    sym *s = scope_declare(c, SYM_LOCAL, n->name, n->span);
+    s->local = local_new(c, n->name, type, report_span(c, n->span).begin);
+    s->local->mutable_ = mutable_;
+    s->what = mutable_ ? "a 'var'" : "a 'let'";
+    return s;
+}
+
+/* var w: T[n] = [a, b]; : the list's elements one by one. */
+static void fill_array(checker *c, sym *s, const ast_expr *list, const ty *array, long at[], int dim)
+{
+    if (list->kind != AST_EXPR_LIST || ast_count(list->args) != array->extents[dim]) {
+        ERR(c, list->span, DIAG_ARRAY_LIST, array->extents[dim]);
+        return;
+    }
+    at[dim] = 0;
+    for (const ast_expr *e = list->args; e; e = e->next, at[dim]++) {
+        if (dim + 1 < array->ndim) {
+            fill_array(c, s, e, array, at, dim + 1);
+            continue;
+        }
+        val v = convert(c, check_expr(c, e), array->of, e->span);
+        tx_stmt *t = emit_stmt(c, TX_ASSIGN, e->span);
+        t->local = s->local;
+        t->value = v.e;
+        t->nsubs = array->ndim;
+        t->subs = ARENA_ARRAY(c->mem, tx_expr *, array->ndim);
+        for (int k = 0; k < array->ndim; k++)
+            t->subs[k] = val_const_i(c, SC_I64, at[k], e->span).e;
+    }
+}
+
+static void check_array_decl(checker *c, const ast_stmt *s, const ty *type)
+{
+    for (const ast_name *n = s->names; n; n = n->next) {
+        sym *l = declare_local(c, n, type, true);
+        long at[MAX_DIM];
+        if (s->kind == AST_STMT_LET)
+            ERR(c, s->span, DIAG_ARRAY_LET);
+        emit_decl(c, l->local, NULL, s->span);
+        if (s->value)
+            fill_array(c, l, s->value, type, at, 0);
+    }
+}
+
+static void check_tuple_decl(checker *c, const ast_stmt *s, int n)
+{
+    if (s->type)
+        ERR(c, s->type->span, DIAG_TUPLE_TYPE);
+    val v = check_expr(c, s->value);
+    const ty *t = v.e->type;
+    bool ok = t->kind == TY_TUPLE && t->nmembers == n;
+    if (!ok && !val_bad(v))
+        ERR(c, s->span, DIAG_TUPLE_COUNT, n, t->kind == TY_TUPLE ? t->nmembers : 1);
+    tx_stmt *d = emit_stmt(c, TX_DECL, s->span);
+    d->locals = ARENA_ARRAY(c->mem, tx_local *, n);
+    d->value = v.e;
+    for (const ast_name *name = s->names; name; name = name->next) {
+        sym *l = declare_local(c, name, ok ? t->members[d->nlocals] : ty_error(c->types), s->kind == AST_STMT_VAR);
+        d->locals[d->nlocals++] = l->local;
+    }
+}
+
+static void check_decl(checker *c, const ast_stmt *s)
+{
+    int n = 0;
+    for (const ast_name *name = s->names; name; name = name->next)
+        n++;
+    if (n > 1 && s->value) {
+        check_tuple_decl(c, s, n);
+        return;
+    }
+    const ty *type = s->type ? type_resolve(c, s->type) : NULL;
+    if (type && type->kind == TY_ARRAY) {
+        check_array_decl(c, s, type);
+        return;
+    }
+    if (type && type->kind == TY_TUPLE) {
+        ERR(c, s->type->span, DIAG_NOT_SCALAR_TYPE, "a local", ty_name(c->types, type));
+        type = ty_error(c->types);
+    }
+    if (!s->value && (!type || s->kind == AST_STMT_LET)) {
+        ERR(c, s->span, DIAG_NEEDS_TYPE, s->kind == AST_STMT_LET ? "a 'let' needs a value" : "a 'var' without value needs a type");
+        type = ty_error(c->types);
+    }
+    val v = {0};
+    bool literal = false;
+    if (s->value) {
+        v = check_expr(c, s->value);
+        literal = !type && v.soft == SOFT_INT;
+        if (v.e->type->kind == TY_TUPLE) {
+            ERR(c, s->span, DIAG_TUPLE_COUNT, 1, v.e->type->nmembers);
+            v = val_error(c, s->span);
+        } else if (!val_bad(v) && !ty_is_numeric(v.e->type)) {
+            ERR(c, s->value->span, DIAG_NOT_A_VALUE, ty_name(c->types, v.e->type));
+            v = val_error(c, s->span);
+        }
+        v = type ? convert(c, v, type, s->value->span) : settle(c, v);
+    }
+    for (const ast_name *name = s->names; name; name = name->next) {
+        sym *l = declare_local(c, name, type ? type : v.e->type, s->kind == AST_STMT_VAR);
+        l->int_literal = literal;
+        emit_decl(c, l->local, v.e, s->span);
+    }
+}
+
+/* ---- calls as statements ---- */
+
+static void add_escaped(strbuf *b, const char *text)
+{
+    for (; *text; text++) {
+        if (*text == '%')
+            sb_addc(b, '%');
+        sb_addc(b, *text);
+    }
+}
+
+/* One %v for each component; vectors and matrices in brackets. */
+static void print_value(checker *c, strbuf *b, tx_stmt *s, int *cap, val v)
+{
+    const ty *t = v.e->type;
+    int n = ty_ncomp(t);
+    binding *list = NULL;
+    tx_expr *e = n > 1 ? bind_repeated(c, v.e, &list) : v.e;
+    for (const binding *l = list; l; l = l->next)
+        emit_decl(c, l->local, l->value, span_at(v.e->loc));
+    for (int k = 0; k < n; k++) {
+        bool mat = t->kind == TY_MAT;
+        if (k > 0)
+            sb_add(b, mat && k % t->cols == 0 ? "], [" : ", ");
+        else if (t->kind != TY_SCALAR)
+            sb_add(b, mat ? "[[" : "[");
+        sb_add(b, "%v");
+        if (s->nvalues == *cap) {
+            tx_expr **grown = ARENA_ARRAY(c->mem, tx_expr *, 2 * *cap + 8);
+            if (s->nvalues)
+                memcpy(grown, s->values, (size_t)s->nvalues * sizeof *grown);
+            s->values = grown;
+            *cap = 2 * *cap + 8;
+        }
+        s->values[s->nvalues++] = component_of(c, e, k);
+    }
+    if (t->kind != TY_SCALAR)
+        sb_add(b, t->kind == TY_MAT ? "]]" : "]");
+}
+
+static void check_print(checker *c, const ast_expr *call)
+{
+    tx_stmt collected = {0};
+    strbuf text = {0};
+    int cap = 0;
+    bool bad = false;
+    if (!call->args)
+        bad = !ERR(c, call->span, DIAG_ARGUMENT_COUNT, "print", "1 or more arguments", 0);
+    for (const ast_expr *e = call->args; e; e = e->next) {
+        if (e != call->args)
+            sb_addc(&text, ' ');
+        if (e->kind == AST_EXPR_STRING) {
+            add_escaped(&text, e->text);
+            continue;
+        }
+        val v = check_value(c, e);
+        bad = bad || val_bad(v);
+        if (!val_bad(v))
+            print_value(c, &text, &collected, &cap, v);
+    }
+    if (!bad) {
+        tx_stmt *s = emit_stmt(c, TX_PRINT, call->span);
+        s->text = arena_strdup(c->mem, sb_str(&text));
+        s->values = collected.values;
+        s->nvalues = collected.nvalues;
+    }
+    sb_free(&text);
+}
+
+static void check_assert(checker *c, const ast_expr *call)
+{
+    int n = ast_count(call->args);
+    if (n < 1 || n > 2) {
+        ERR(c, call->span, DIAG_ARGUMENT_COUNT, "assert", "a condition and a text", n);
+        return;
+    }
+    const ast_expr *text = call->args->next;
+    tx_expr *cond = check_condition(c, call->args, "the condition of 'assert'");
+    if (text && text->kind != AST_EXPR_STRING) {
+        ERR(c, text->span, DIAG_ASSERT_TEXT);
+        return;
+    }
+    tx_stmt *s = emit_stmt(c, TX_ASSERT, call->span);
+    s->cond = cond;
+    s->text = text ? text->text : "assertion failed";
+}
+
+static void check_stop_grad(checker *c, const ast_expr *call)
+{
+    const ast_expr *arg = call->args;
+    const sym *s = arg && arg->kind == AST_EXPR_NAME ? names_lookup(c, arg->name) : NULL;
+    if (!s || arg->next || s->kind != SYM_FIELD) {
+        ERR(c, call->span, DIAG_STOP_GRAD);
+        NOTE(c, call->span, "as an expression, stop_grad(e) is the value of e without its derivative");
+        return;
+    }
+    if (s->refused)
+        return;
+    stopped *stop = ARENA_NEW(c->mem, stopped);
+    stop->field = s->field;
+    stop->next = c->fn->scope->stops;
+    c->fn->scope->stops = stop;
+}
+
+static void check_require(checker *c, const ast_expr *call)
+{
+    bool holds = false;
+    if (!const_bool(c, call->args, "a requirement of the prelude", &holds))
+        c->fn->stop = true;
+    else if (!holds)
+        c->fn->stop = !ERR(c, call->span, DIAG_BUILTIN_ARGUMENTS, call->args->next->text);
+}
+
+void check_call_statement(checker *c, const ast_stmt *s)
+{
+    const ast_expr *e = s->value;
+    if (e->kind != AST_EXPR_CALL && e->kind != AST_EXPR_TYPECALL) {
+        val v = check_expr(c, e);
+        if (!val_bad(v))
+            ERR(c, e->span, DIAG_DISCARDED);
+        return;
+    }
+    if (calls_builtin(c, e, "print")) {
+        check_print(c, e);
+    } else if (calls_builtin(c, e, "assert")) {
+        check_assert(c, e);
+    } else if (calls_builtin(c, e, "stop_grad")) {
+        check_stop_grad(c, e);
+    } else if (c->fn->sym->prelude && calls_builtin(c, e, "require")) {
+        check_require(c, e);
+    } else {
+        val v = e->kind == AST_EXPR_CALL ? check_call(c, e, true) : check_expr(c, e);
+        if (val_bad(v))
+            return;
+        if (v.e->type->kind != TY_VOID) {
+            ERR(c, e->span, DIAG_DISCARDED);
+            return;
+        }
+        emit_stmt(c, TX_EXPR, s->span)->value = v.e;
+    }
+}
+
+/* ---- control flow ---- */
+
+bool check_block(checker *c, const ast_stmt *list, tx_stmt **out)
+{
+    scope s;
+    tx_stmt **tail = c->fn->tail;
+    c->fn->tail = out;
+    scope_push(c, &s);
+    bool falls = check_stmts(c, list);
+    scope_pop(c);
+    c->fn->tail = tail;
+    return falls;
+}
+
+static bool check_static_if(checker *c, const ast_stmt *s)
+{
+    bool yes;
+    if (!const_bool(c, s->cond, "the condition of 'static if'", &yes))
+        return true;
+    tx_stmt *b = emit_stmt(c, TX_BLOCK, s->span);
+    return check_block(c, yes ? s->body : s->else_body, &b->body);
+}
+
+static bool check_if(checker *c, const ast_stmt *s)
+{
+    if (s->is_static)
+        return check_static_if(c, s);
+    tx_expr *cond = check_condition(c, s->cond, "the condition of 'if'");
+    tx_stmt *t = emit_stmt(c, TX_IF, s->span);
+    t->cond = cond;
+    bool then_falls = check_block(c, s->body, &t->body);
+    bool else_falls = check_block(c, s->else_body, &t->else_body);
+    return then_falls || else_falls;
+}
+
+static void check_jump(checker *c, const ast_stmt *s)
+{
+    bool is_break = s->kind == AST_STMT_BREAK;
+    const char *word = is_break ? "break" : "continue";
+    loop *l = c->fn->loop;
+    if (!l) {
+        ERR(c, s->span, DIAG_OUTSIDE_LOOP, word);
+    } else if (l->kind == LOOP_STATIC) {
+        ERR(c, s->span, DIAG_STATIC_JUMP, word);
+    } else if (l->kind == LOOP_TASK && is_break) {
+        ERR(c, s->span, DIAG_LEAVES_TASK, word);
+        NOTE(c, s->span, "its iterations are unordered; 'serial for' runs them one after the other");
+    } else {
+        l->broken = l->broken || is_break;
+        emit_stmt(c, is_break ? TX_BREAK : TX_CONTINUE, s->span);
+    }
+}
+
+static bool check_stmt(checker *c, const ast_stmt *s)
+{
+    switch (s->kind) {
+    case AST_STMT_LET:
+    case AST_STMT_VAR:
+        check_decl(c, s);
+        return true;
+    case AST_STMT_ASSIGN:
+        check_assign(c, s);
+        return true;
+    case AST_STMT_EXPR:
+        check_call_statement(c, s);
+        return true;
+    case AST_STMT_IF:
+        return check_if(c, s);
+    case AST_STMT_FOR:
+        return check_for(c, s);
+    case AST_STMT_WHILE:
+        return check_while(c, s);
+    case AST_STMT_BREAK:
+    case AST_STMT_CONTINUE:
+        check_jump(c, s);
+        return false;
+    case AST_STMT_RETURN:
+        check_return(c, s);
+        return false;
+    case AST_STMT_BLOCK:
+        return check_block(c, s->body, &emit_stmt(c, TX_BLOCK, s->span)->body);
+    }
+    return true;
+}
+
+bool check_stmts(checker *c, const ast_stmt *list)
+{
+    bool falls = true, warned = false;
+    for (const ast_stmt *s = list; s && !c->fn->stop && !diag_too_many(c->d); s = s->next) {
+        if (too_deep(c, s->span))
+            return true;
+        if (!falls && !warned && !c->fn->sym->prelude) {
+            ERR(c, s->span, DIAG_UNREACHABLE);
+            warned = true;
+        }
+        c->depth++;
+        falls = check_stmt(c, s) && falls;
+        c->depth--;
+    }
+    return falls;
+}

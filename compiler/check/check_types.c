@@ -1,0 +1,143 @@
+/* Types as written. */
+#include <string.h>
+
+#include "check/check.h"
+
+const ty *type_builtin(checker *c, const char *name)
+{
+    for (int s = 0; s < SC_COUNT; s++)
+        if (!strcmp(name, scalar_name((scalar)s)))
+            return ty_scalar(c->types, (scalar)s);
+    scalar real = c->opt->real;
+    if (!strcmp(name, "real"))
+        return ty_scalar(c->types, real);
+    size_t n = strlen(name);
+    int k = n > 0 ? name[n - 1] - '0' : 0;
+    if (k < 2 || k > 4)
+        return NULL;
+    if (n == 4 && !strncmp(name, "vec", 3))
+        return ty_vec(c->types, k, real);
+    if (n == 4 && !strncmp(name, "mat", 3))
+        return ty_mat(c->types, k, k, real);
+    return n == 5 && !strncmp(name, "ivec", 4) ? ty_vec(c->types, k, SC_I32) : NULL;
+}
+
+long type_size(checker *c, const ast_expr *e, const char *what, long max)
+{
+    int64_t n;
+    if (!const_int(c, e, what, &n))
+        return 0;
+    if (n >= 1 && n <= max)
+        return (long)n;
+    ERR(c, e->span, DIAG_SIZE, what, max, (long long)n);
+    return 0;
+}
+
+static const ty *resolve_name(checker *c, const ast_type *t)
+{
+    const ty *r = type_builtin(c, t->name);
+    if (r)
+        return r;
+    const sym *s = names_lookup(c, t->name);
+    if (s && s->kind == SYM_STRUCT)
+        return ty_error(c->types); /* structs were refused where they are declared */
+    ERR(c, t->span, DIAG_UNKNOWN_TYPE, t->name);
+    return ty_error(c->types);
+}
+
+static const ty *resolve_shaped(checker *c, const ast_type *t)
+{
+    const ty *elem = type_resolve(c, t->elem);
+    long size[2] = {1, 1};
+    int n = t->kind == AST_TYPE_VEC ? 1 : 2, k = 0;
+    for (const ast_expr *e = t->extents; e && k < n; e = e->next)
+        if (!(size[k++] = type_size(c, e, "the size of a vector or matrix", MAX_COMPONENTS)))
+            return ty_error(c->types);
+    if (elem->kind == TY_ERROR)
+        return elem;
+    if (elem->kind != TY_SCALAR) {
+        ERR(c, t->elem->span, DIAG_NOT_SCALAR_TYPE, "a component of a vector or matrix", ty_name(c->types, elem));
+        return ty_error(c->types);
+    }
+    if (size[0] * size[1] > MAX_COMPONENTS) {
+        ERR(c, t->span, DIAG_SIZE, "the number of components", (long)MAX_COMPONENTS, (long long)(size[0] * size[1]));
+        return ty_error(c->types);
+    }
+    return n == 1 ? ty_vec(c->types, (int)size[0], elem->elem) : ty_mat(c->types, (int)size[0], (int)size[1], elem->elem);
+}
+
+static const ty *resolve_array(checker *c, const ast_type *t)
+{
+    const ty *of = type_resolve(c, t->elem);
+    long extents[MAX_DIM], total = 1;
+    int n = 0;
+    for (const ast_expr *e = t->extents; e; e = e->next) {
+        if (n == MAX_DIM) {
+            ERR(c, e->span, DIAG_DIMENSIONS, MAX_DIM);
+            return ty_error(c->types);
+        }
+        extents[n] = type_size(c, e, "the extent of a local array", MAX_ARRAY);
+        if (!extents[n])
+            return ty_error(c->types);
+        total = total > MAX_ARRAY ? total : total * extents[n];
+        n++;
+    }
+    if (of->kind == TY_ERROR)
+        return of;
+    if (!ty_is_numeric(of)) {
+        ERR(c, t->elem->span, DIAG_NOT_SCALAR_TYPE, "an element of an array", ty_name(c->types, of));
+        return ty_error(c->types);
+    }
+    total *= ty_ncomp(of);
+    if (total > MAX_ARRAY) {
+        ERR(c, t->span, DIAG_SIZE, "the number of components of a local array", (long)MAX_ARRAY, (long long)total);
+        return ty_error(c->types);
+    }
+    return ty_array(c->types, of, n, extents);
+}
+
+static const ty *resolve_tuple(checker *c, const ast_type *t)
+{
+    const ty *members[64];
+    int n = 0;
+    for (const ast_type *m = t->members; m; m = m->next) {
+        if (n == 64) {
+            ERR(c, m->span, DIAG_SIZE, "the number of results", 64L, 65LL);
+            return ty_error(c->types);
+        }
+        members[n] = type_resolve(c, m);
+        if (members[n]->kind == TY_ERROR)
+            return members[n];
+        if (!ty_is_numeric(members[n])) {
+            ERR(c, m->span, DIAG_NOT_SCALAR_TYPE, "a result", ty_name(c->types, members[n]));
+            return ty_error(c->types);
+        }
+        n++;
+    }
+    return n == 1 ? members[0] : ty_tuple(c->types, n, members);
+}
+
+const ty *type_resolve(checker *c, const ast_type *t)
+{
+    if (too_deep(c, t->span))
+        return ty_error(c->types);
+    c->depth++;
+    const ty *r = NULL;
+    switch (t->kind) {
+    case AST_TYPE_NAME:
+        r = resolve_name(c, t);
+        break;
+    case AST_TYPE_VEC:
+    case AST_TYPE_MAT:
+        r = resolve_shaped(c, t);
+        break;
+    case AST_TYPE_ARRAY:
+        r = resolve_array(c, t);
+        break;
+    case AST_TYPE_TUPLE:
+        r = resolve_tuple(c, t);
+        break;
+    }
+    c->depth--;
+    return r;
+}
