@@ -105,11 +105,7 @@ static int apply(options *o, int opt, const char *arg, poptContext con)
     case OPT_REAL: return set_real(o, arg);
     case OPT_EMIT: return set_emit(o, arg);
     case OPT_DIAGNOSTICS: return set_diagnostics(o, arg);
-    case OPT_WARNING:
-        if (strcmp(arg, "error"))
-            return usage("-W%s: no such warning option", arg);
-        o->werror = true;
-        return -1;
+    case OPT_WARNING: return usage("-W%s: no such warning option", arg);
     case OPT_NO_RUNTIME: return usage("--no-runtime is not built yet: this version of tkc generates code for libtk only");
     case OPT_LIST_PASSES: pipeline_list(stdout); return TKC_OK;
     case OPT_VERSION: puts("tkc " TKC_VERSION); return TKC_OK;
@@ -168,7 +164,7 @@ static int parse_all(options *o, poptContext con, int *explain, int *write_deps)
 int options_parse(options *o, int argc, const char **argv)
 {
     *o = (options){.real = SC_F32, .diagnostics = DIAG_FORMAT_TEXT};
-    int explain = 0, write_deps = 0, debug = 0, lines = 0;
+    int explain = 0, write_deps = 0, debug = 0, lines = 0, werror = 0;
     const struct poptOption table[] = {
         {"output", 'o', POPT_ARG_STRING, &o->output, 0, "Write the module to FILE, its header beside it", "FILE"},
         {NULL, 'c', POPT_ARG_NONE, NULL, OPT_C, "Compile the generated C to an object file", NULL},
@@ -189,7 +185,8 @@ int options_parse(options *o, int argc, const char **argv)
         {"list-passes", 0, POPT_ARG_NONE, NULL, OPT_LIST_PASSES, "List the passes in their order", NULL},
         {"explain-adjoint", 0, POPT_ARG_NONE, &explain, 0, "Print how each write of the kernels and adjoints is made parallel", NULL},
         {"diagnostics", 0, POPT_ARG_STRING, NULL, OPT_DIAGNOSTICS, "Form of errors and warnings (text)", "text|json"},
-        {NULL, 'W', POPT_ARG_STRING, NULL, OPT_WARNING, "-Werror: warnings are errors", "error"},
+        {"Werror", 0, POPT_ARG_NONE | POPT_ARGFLAG_ONEDASH, &werror, 0, "Warnings are errors", NULL},
+        {NULL, 'W', POPT_ARG_STRING | POPT_ARGFLAG_DOC_HIDDEN, NULL, OPT_WARNING, NULL, NULL},
         {"version", 0, POPT_ARG_NONE, NULL, OPT_VERSION, "Print the version", NULL},
         {"help", 'h', POPT_ARG_NONE, NULL, OPT_HELP, "Print this help", NULL},
         POPT_TABLEEND,
@@ -202,6 +199,7 @@ int options_parse(options *o, int argc, const char **argv)
     const int status = parse_all(o, con, &explain, &write_deps);
     o->debug = debug;
     o->line_directives = lines;
+    o->werror = werror;
     return status;
 }
 
