@@ -52,7 +52,8 @@ static void add_winners(ir_op *task, const ir_op *primal, ir_builder *outside)
             }
         }
         reds[k].companions++;
-        vec_push(&inits, ir_const_i(outside, SC_I64, -1));
+        ir_builder before = {.func = outside->func, .region = task->region, .before = task, .loc = task->loc};
+        vec_push(&inits, ir_const_i(&before, SC_I64, -1));
         vec_push(&yields, number);
         vec_push(&types, SC_I64);
     }
