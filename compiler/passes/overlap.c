@@ -12,6 +12,9 @@
 
 enum { DEPTH_MAX = 12 };
 
+/* Subscripts with larger constants are not compared, so that distances cannot overflow. */
+#define KONST_MAX (INT64_C(1) << 60)
+
 access access_of_op(const ir_module *m, const ir_op *op)
 {
     access a = {.op = op, .field = op->attr.field, .plane = op->attr.plane};
@@ -137,7 +140,8 @@ bool loop_runs_at_most(const ir_op *op, int dim, int64_t n)
     int64_t lo, hi;
     if (op->code == OP_LOOP && !op->attr.bounded)
         return false;
-    return const_of(m, op->args[2 * dim], &lo) && const_of(m, op->args[2 * dim + 1], &hi) && hi - lo <= n;
+    return const_of(m, op->args[2 * dim], &lo) && const_of(m, op->args[2 * dim + 1], &hi) &&
+           (hi <= lo || (uint64_t)hi - (uint64_t)lo <= (uint64_t)n);
 }
 
 /* Whether v may differ from one iteration of loop to the next. */
@@ -330,7 +334,7 @@ static bool match_dim(matching *t, const access *a, const access *b, int k)
     const affine *fa = &a->sub[k], *fb = &b->sub[k];
     if (covers(t, &t->o->a, fa, a->field, k) || covers(t, &t->o->b, fb, b->field, k))
         return true;
-    if (!fa->ok || !fb->ok)
+    if (!fa->ok || !fb->ok || llabs(fa->konst) > KONST_MAX || llabs(fb->konst) > KONST_MAX)
         return false;
     if (range_has(t, &t->o->a, fa, fb) || range_has(t, &t->o->b, fb, fa))
         return true;
