@@ -46,9 +46,12 @@ static void add_term(affine *a, const ir_value *v, int64_t coef)
     a->coef[a->n++] = coef;
 }
 
-bool value_fits_i32(const ir_value *v)
+/* depth: bounds that depend on outer indices branch twice a loop */
+static bool fits(const ir_value *v, int depth)
 {
     const ir_op *op = v->def;
+    if (depth == 0)
+        return false;
     if (v->type != SC_I64)
         return v->type == SC_I32 || scalar_bytes(v->type) < 4;
     if (!op) {
@@ -60,7 +63,7 @@ bool value_fits_i32(const ir_value *v)
         int dim = p->code == OP_LOOP ? 0 : v->index;
         if (p->code == OP_TASK && dim >= p->attr.ndim) /* end of a row segment */
             dim = p->attr.ndim - 1;
-        return value_fits_i32(p->args[2 * dim]) && value_fits_i32(p->args[2 * dim + 1]);
+        return fits(p->args[2 * dim], depth - 1) && fits(p->args[2 * dim + 1], depth - 1);
     }
     switch (op->code) {
     case OP_CONST:
@@ -73,13 +76,18 @@ bool value_fits_i32(const ir_value *v)
     }
     case OP_MIN:
     case OP_MAX:
-        return value_fits_i32(op->args[0]) && value_fits_i32(op->args[1]);
+        return fits(op->args[0], depth - 1) && fits(op->args[1], depth - 1);
     case OP_ADD: /* an extent or bound less or plus a margin */
     case OP_SUB:
-        return ir_is_const(op->args[1]) && llabs(op->args[1]->def->attr.i) < 65536 && value_fits_i32(op->args[0]);
+        return ir_is_const(op->args[1]) && llabs(op->args[1]->def->attr.i) < 65536 && fits(op->args[0], depth - 1);
     default:
         return false;
     }
+}
+
+bool value_fits_i32(const ir_value *v)
+{
+    return fits(v, 10);
 }
 
 /* An i32 sum or product seen in 64 bits. It may have wrapped, but a subscript that moves in steps and wraps passes through negative values first, and a
