@@ -1,0 +1,13 @@
+#include "passes/passes.h"
+
+void pass_simplify(ir_func *f)
+{
+    /* Each round shrinks the function; what is left after this many is not worth another. */
+    for (int round = 0; round < 12; round++) {
+        bool changed = pass_fold(f);
+        changed |= pass_cse(f);
+        changed |= pass_dce(f);
+        if (!changed)
+            return;
+    }
+}
