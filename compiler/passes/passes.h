@@ -50,8 +50,8 @@ void pass_drop_stop(ir_func *f);
 
 /* Data-access rules (DESIGN: a read that the adjoint needs must still hold its value when the adjoint runs), provable violations only: the loads of primal data
  * that the simplified adjoint still contains are the needed reads; each is held against the primal's writes that may follow it. Also provable races between
- * iterations of one parallel loop. False after errors. passes/rules.c */
-bool pass_rules(ir_func *kernel);
+ * iterations of one parallel loop. For kernels, and for functions that stayed calls. False after errors. passes/rules.c */
+bool pass_rules(ir_func *f);
 
 /* ---- parallel code: after differentiation, on every kernel ---- */
 

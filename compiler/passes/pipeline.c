@@ -9,6 +9,7 @@ typedef enum target {
     ON_MODULE,
     ON_ALL,       /* functions and kernels, derived ones included */
     ON_PRIMALS,   /* kernels as written */
+    ON_SOURCES,   /* kernels and functions as written */
     ON_ADJOINTS,
     ON_JVPS,
     ON_HVPS,
@@ -127,7 +128,7 @@ static const pass_row table[] = {
     {"simplify", "folding, common subexpressions, dead code", ON_ALL, NULL, NULL, pass_simplify},
     {"reverse", "adjoints of kernels", ON_PRIMALS, NULL, NULL, derive_grad},
     {"reverse-simplify", "clean-up of adjoints", ON_ADJOINTS, NULL, NULL, pass_simplify},
-    {"rules", "data-access rules: overwritten reads and races are errors", ON_PRIMALS, NULL, pass_rules, NULL},
+    {"rules", "data-access rules: overwritten reads and races are errors", ON_SOURCES, NULL, pass_rules, NULL},
     {"forward", "JVPs of kernels", ON_PRIMALS, NULL, NULL, derive_jvp},
     {"forward-simplify", "clean-up of JVPs", ON_JVPS, NULL, NULL, pass_simplify},
     {"hvp", "JVPs of adjoints, where asked for", ON_PRIMALS, NULL, NULL, derive_hvp},
@@ -152,6 +153,7 @@ static bool is_on(const pass_row *row, const ir_func *f)
     case ON_MODULE: return false;
     case ON_ALL: return f != f->module->extents;
     case ON_PRIMALS: return f->kind == IR_KERNEL;
+    case ON_SOURCES: return f->kind == IR_KERNEL || (f->kind == IR_FUNC && !f->primal && f != f->module->extents);
     case ON_ADJOINTS: return f->kind == IR_KERNEL_GRAD;
     case ON_JVPS: return f->kind == IR_KERNEL_JVP;
     case ON_HVPS: return f->kind == IR_KERNEL_HVP;

@@ -11,7 +11,7 @@
 #include "passes/overlap.h"
 
 typedef struct rules {
-    ir_func *kernel;
+    ir_func *func;       /* a kernel, or a function that stays a call */
     ir_module *m;
     uint32_t npos;
     bool *needed;        /* pos of a load -> already in reads */
@@ -54,7 +54,7 @@ static const ir_op *primal_of(const rules *r, const ir_op *op)
     const ir_op *o = op->origin;
     while (o && o->origin)
         o = o->origin;
-    return o && o->region->func == r->kernel ? o : NULL;
+    return o && o->region->func == r->func ? o : NULL;
 }
 
 static void collect_needed(ir_op *op, void *ctx)
@@ -172,7 +172,7 @@ static reason reason_of(const rules *r, const access *read)
 {
     reason why = {.v = read->op->nres ? read->op->res[0] : NULL};
     for (int depth = 0; why.v && depth < 8 && !why.found; depth++) {
-        ir_walk(r->kernel->body, find_reason, &why);
+        ir_walk(r->func->body, find_reason, &why);
         if (why.found)
             break;
         /* Not itself an operand of anything non-linear: follow the first pure operation that uses it. */
@@ -191,14 +191,15 @@ static void report_overwritten(rules *r, const access *read, const access *w)
     diag_sink *d = r->m->diag;
     const char *name = w->field->name;
     r->reported[w->op->pos] = true;
-    diag(d, span_at(w->op->loc), DIAG_READ_OVERWRITTEN, name, r->kernel->name);
+    diag(d, span_at(w->op->loc), DIAG_READ_OVERWRITTEN, name, r->func->name);
     const reason why = reason_of(r, read);
     if (why.found)
         diag_note(d, span_at(read->op->loc), "'%s' is read here; the adjoint needs this value: it is %s in line %u", name, why.text, why.loc.line);
     else
         diag_note(d, span_at(read->op->loc), "'%s' is read here, and the adjoint needs this value", name);
     diag_note(d, span_at(w->field->loc), "write to another field, or give '%s' a dimension for time, so that the value stays", name);
-    diag_note(d, span_at(r->kernel->loc), "or write 'derive(jvp)' on kernel '%s' if it is never to be reversed", r->kernel->name);
+    if (r->func->kind == IR_KERNEL)
+        diag_note(d, span_at(r->func->loc), "or write 'derive(jvp)' on kernel '%s' if it is never to be reversed", r->func->name);
 }
 
 static void check_needed(rules *r)
@@ -318,19 +319,20 @@ static void check_races(rules *r)
     }
 }
 
-bool pass_rules(ir_func *kernel)
+bool pass_rules(ir_func *f)
 {
-    rules r = {.kernel = kernel, .m = kernel->module};
+    rules r = {.func = f, .m = f->module};
     const int errors = diag_error_count(r.m->diag);
-    ir_walk(kernel->body, number, &r);
+    const ir_func *adjoint = f->kind == IR_KERNEL ? f->grad : f->vjp;
+    ir_walk(f->body, number, &r);
     r.needed = xmalloc((size_t)r.npos + 1);
     r.reported = xmalloc((size_t)r.npos + 1);
     memset(r.needed, 0, (size_t)r.npos + 1);
     memset(r.reported, 0, (size_t)r.npos + 1);
-    ir_walk(kernel->body, collect_primal, &r);
+    ir_walk(f->body, collect_primal, &r);
     check_races(&r);
-    if (kernel->grad) {
-        ir_walk(kernel->grad->body, collect_needed, &r);
+    if (adjoint) {
+        ir_walk(adjoint->body, collect_needed, &r);
         check_needed(&r);
     }
     free(r.needed);
