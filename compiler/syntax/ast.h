@@ -24,8 +24,8 @@ typedef struct ast_name ast_name;
 
 typedef enum ast_type_kind {
     AST_TYPE_NAME,  /* name: f32, real, vec3, ivec2, mat4, a struct */
-    AST_TYPE_VEC,   /* vec(n, T): dims[0], elem */
-    AST_TYPE_MAT,   /* mat(n, m, T): dims[0], dims[1], elem */
+    AST_TYPE_VEC,   /* vec(n, T): extents (one), elem */
+    AST_TYPE_MAT,   /* mat(n, m, T): extents (two), elem */
     AST_TYPE_ARRAY, /* T[n, m]: elem, extents (expressions, or bare names that an array parameter binds) */
     AST_TYPE_TUPLE  /* (A, B): members through next */
 } ast_type_kind;
@@ -62,7 +62,7 @@ typedef enum ast_expr_kind {
     AST_EXPR_TYPECALL, /* type(...): cast or construction by a type that the grammar knows as one (vec(3, f32)(...)); type, args */
     AST_EXPR_INDEX,  /* a[args] */
     AST_EXPR_MEMBER, /* a.name */
-    AST_EXPR_LIST    /* [args]; nested lists make matrices */
+    AST_EXPR_LIST    /* [args]; nested lists make matrices; is_bounds: (lo, hi), only as an argument of ndrange */
 } ast_expr_kind;
 
 struct ast_expr {
@@ -72,6 +72,7 @@ struct ast_expr {
     int64_t ival;
     double fval;
     bool big;
+    bool is_bounds;
     const char *name; /* NAME, MEMBER */
     const char *text; /* STRING: decoded */
     ast_unop unop;
@@ -79,6 +80,7 @@ struct ast_expr {
     ast_expr *a, *b, *c;
     ast_expr *args;
     ast_type *type;
+    int height; /* of the tree below; the parser bounds it, since every stage recurses over it */
     ast_expr *next;
 };
 
@@ -100,7 +102,7 @@ typedef enum ast_stmt_kind {
     AST_STMT_BREAK,
     AST_STMT_CONTINUE,
     AST_STMT_RETURN, /* values (list, may be empty) */
-    AST_STMT_EXPR,   /* value: a call */
+    AST_STMT_EXPR,   /* value: a call, if the program is right */
     AST_STMT_BLOCK   /* body */
 } ast_stmt_kind;
 

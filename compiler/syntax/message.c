@@ -1,0 +1,223 @@
+/* Syntax errors in words: what was expected, what stands there, and for what C programmers write by habit, what to write instead. */
+#include <string.h>
+
+#include "syntax/parse.h"
+#include "tk.tab.h"
+#include "util/strbuf.h"
+
+static bool is_literal(int code)
+{
+    return code == TOK_INT || code == TOK_FLOAT;
+}
+
+static bool is_name(int code)
+{
+    return code == TOK_IDENT || code == TOK_OUT || code == TOK_INOUT || code == TOK_LIMIT;
+}
+
+const char *describe_token(parse *p, const token *t)
+{
+    if (t->code == TOK_END)
+        return "end of file";
+    if (t->code == TOK_STRING)
+        return "a string";
+    const char *text = clip_text(p, p->text + t->from, t->to - t->from);
+    const char *kind = is_name(t->code) ? "identifier " : is_literal(t->code) ? "number " : "";
+    return arena_printf(p->mem, "%s'%s'", kind, text);
+}
+
+static bool text_is(const parse *p, const token *t, const char *word)
+{
+    size_t len = strlen(word);
+    return t->to - t->from == len && memcmp(p->text + t->from, word, len) == 0;
+}
+
+/* ---- what was expected ---- */
+
+typedef struct expectation {
+    const char *const *names;
+    int n;
+} expectation;
+
+static bool has(const expectation *e, const char *name)
+{
+    for (int i = 0; i < e->n; i++)
+        if (!strcmp(e->names[i], name))
+            return true;
+    return false;
+}
+
+/* The expected tokens as one phrase. A set that begins an expression, a type, a statement or an item is called that; where the construct could
+ * as well go on, what ends it is named. NULL if there is nothing short to say. */
+static const char *expected_phrase(parse *p, const expectation *e)
+{
+    static const char *const closers[] = {"';'", "'{'", "'}'", "']'", "')'", "'='", "':'"};
+    if (has(e, "'let'"))
+        return "a statement or '}'";
+    if (has(e, "'kernel'"))
+        return "a declaration";
+    if (has(e, "integer"))
+        return has(e, "')'") ? "an expression or ')'" : has(e, "';'") ? "an expression or ';'" : "an expression";
+    if (has(e, "type name"))
+        return "a type";
+    if (has(e, "','") && has(e, "')'"))
+        return "',' or ')'";
+    if (has(e, "','") && has(e, "']'"))
+        return "',' or ']'";
+    if (has(e, "','") && has(e, "'}'"))
+        return "',' or '}'";
+    if (has(e, "','") && has(e, "'in'"))
+        return "'in'";
+    if (has(e, "identifier"))
+        for (size_t k = 0; k < sizeof closers / sizeof *closers; k++)
+            if (has(e, closers[k]))
+                return closers[k];
+    if (has(e, "identifier"))
+        return has(e, "'('") ? "a name or '('" : "a name";
+    if (has(e, "';'"))
+        return has(e, "'='") && e->n <= 4 ? "'=' or ';'" : "';'";
+    if (has(e, "'='"))
+        return "'='";
+    strbuf list = {0};
+    for (int i = 0; i < e->n && e->n <= 4; i++)
+        sb_printf(&list, "%s%s", i == 0 ? "" : i + 1 == e->n ? " or " : ", ", e->names[i]);
+    const char *phrase = list.len > 0 ? arena_strdup(p->mem, sb_str(&list)) : NULL;
+    sb_free(&list);
+    return phrase;
+}
+
+/* ---- hints ---- */
+
+static const struct {
+    const char *word, *hint;
+} habits[] = {
+    {"void", "a function is declared with 'func' or 'kernel', its result with '->'"},
+    {"int", "there is no 'int'; integers are i8 to i64 and u8 to u64"},
+    {"unsigned", "integers are i8 to i64 and u8 to u64"},
+    {"long", "integers are i8 to i64 and u8 to u64"},
+    {"short", "integers are i8 to i64 and u8 to u64"},
+    {"char", "integers are i8 to i64 and u8 to u64"},
+    {"float", "there is no 'float'; write f32, or real for the default"},
+    {"double", "there is no 'double'; write f64, or real for the default"},
+    {"auto", "a variable is declared with 'let' or 'var'"},
+    {"typedef", "there is no 'typedef'; see 'struct'"},
+    {"enum", "there is no 'enum'; write constants with 'const'"},
+    {"union", "there is no 'union'"},
+    {"do", "there is no 'do'; see 'while'"},
+    {"switch", "there is no 'switch'; write 'if' and 'else if'"},
+    {"case", "there is no 'switch'; write 'if' and 'else if'"},
+    {"goto", "there is no 'goto'"},
+    {"elif", "write 'else if'"},
+    {"def", "a function is declared with 'func', a kernel with 'kernel'"},
+    {"fn", "a function is declared with 'func', a kernel with 'kernel'"},
+    {"and", "write '&&'"},
+    {"or", "write '||'"},
+    {"not", "write '!'"},
+};
+
+static const char *habit(const parse *p, const token *t)
+{
+    for (size_t k = 0; t->code == TOK_IDENT && k < sizeof habits / sizeof *habits; k++)
+        if (text_is(p, t, habits[k].word))
+            return habits[k].hint;
+    return NULL;
+}
+
+static bool is_keyword(const parse *p, const token *t)
+{
+    return t->code >= TOK_TYPE && !is_name(t->code) && t->code != TOK_STRING && !is_literal(t->code) && p->text[t->from] >= 'a' && p->text[t->from] <= 'z';
+}
+
+/* The token does not go on an expression that has just ended. */
+static const char *hint_after_operand(parse *p, const expectation *e)
+{
+    const token *cur = &p->cur, *prev = &p->prev;
+    switch (cur->code) {
+    case TOK_INC:
+        return "write '+= 1'";
+    case TOK_DEC:
+        return "write '-= 1'";
+    case TOK_OTHER_ASSIGN:
+        return "compound assignments are '+=', '-=', '*=' and '/='";
+    case '=':
+        return "an assignment is a statement, not an expression; comparison is '=='";
+    case TOK_ARROW:
+        return "members are accessed with '.'";
+    case '{':
+        return prev->code == TOK_TYPE || is_name(prev->code)
+            ? arena_printf(p->mem, "a value is constructed with parentheses, '%s(...)'", clip_text(p, p->text + prev->from, prev->to - prev->from)) : NULL;
+    case ',':
+        if (has(e, "identifier"))
+            return "attributes are separated by spaces";
+        return has(e, "')'") ? "there is no comma operator; a vector is written '[a, b]'" : "one declaration or assignment a statement";
+    case '?':
+        return "write parentheses around the inner '?:'";
+    default:
+        return NULL;
+    }
+}
+
+static const char *hint(parse *p, const expectation *e)
+{
+    const token *cur = &p->cur, *prev = &p->prev;
+    const char *of_habit = habit(p, prev);
+    if (!of_habit)
+        of_habit = habit(p, cur);
+    if (of_habit)
+        return of_habit;
+    bool statement = has(e, "'let'"), item = has(e, "'kernel'");
+    if (statement && (cur->code == TOK_FUNC || cur->code == TOK_KERNEL || cur->code == TOK_STRUCT || cur->code == TOK_FIELD || cur->code == TOK_PARAM))
+        return "it is declared at module level, outside functions and kernels";
+    if (statement && cur->code == TOK_CONST)
+        return "a value that does not change is declared with 'let'";
+    if (statement && cur->code == ';')
+        return "there is no empty statement";
+    if (item && (cur->code == TOK_LET || cur->code == TOK_VAR))
+        return "at module level it is 'const', 'param' or 'field'";
+    if (item || statement)
+        return NULL;
+    if (cur->code == '(' && prev->code == TOK_FOR)
+        return "a loop is written 'for i in range(n) { ... }'";
+    if (cur->code == ')' && prev->code == TOK_TYPE)
+        return arena_printf(p->mem, "a cast is written '%s(x)'", clip_text(p, p->text + prev->from, prev->to - prev->from));
+    if (is_name(cur->code) && prev->code == TOK_TYPE)
+        return "a variable is declared with 'let' or 'var', its type behind the name: 'var x: f32 = 0.0;'";
+    if (cur->code == '{' && prev->code == TOK_TYPE)
+        return hint_after_operand(p, e);
+    if (cur->code == ';' && has(e, "'}'") && has(e, "','"))
+        return "members are separated by ','";
+    if (cur->code == ']' && prev->code == '[')
+        return "extents are written out; an array parameter names them: 'a: in real[n]'";
+    if (has(e, "identifier") && e->n <= 4 && is_keyword(p, cur))
+        return arena_printf(p->mem, "%s is a keyword", describe_token(p, cur));
+    if (has(e, "'{'") && p->depth > 0 && cur->code != '=')
+        return "braces are mandatory";
+    if (has(e, "';'") || has(e, "')'") || has(e, "']'") || has(e, "'{'") || has(e, "','"))
+        return hint_after_operand(p, e);
+    return NULL;
+}
+
+/* ---- the error ---- */
+
+/* What is missing at the end of a line is shown there, not at the next token. */
+static src_span error_span(const parse *p, const char *phrase)
+{
+    bool closes = phrase && phrase[0] == '\'' && p->prev.span.end.line > 0;
+    if (closes && p->cur.first && p->prev.span.end.line != p->cur.span.begin.line)
+        return span_at(p->prev.span.end);
+    return p->cur.span;
+}
+
+void syntax_error(parse *p, const char *const *expected, int n)
+{
+    if (p->stopped || p->closing)
+        return;
+    expectation e = {expected, n};
+    const char *phrase = expected_phrase(p, &e), *more = hint(p, &e);
+    const char *what = describe_token(p, &p->cur);
+    const char *text = phrase ? arena_printf(p->mem, "expected %s before %s", phrase, what) : arena_printf(p->mem, "unexpected %s", what);
+    if (more)
+        text = arena_printf(p->mem, "%s; %s", text, more);
+    diag(p->diag, error_span(p, phrase), DIAG_SYNTAX, text);
+    feed_forget_parens(p);
+}
