@@ -28,7 +28,8 @@ typedef enum softness { SOFT_NO, SOFT_INT, SOFT_FLOAT } softness;
 typedef struct val {
     tx_expr *e;
     softness soft;
-    bool intdiv; /* the value of an integer division: using it as a float is an error */
+    bool intdiv;    /* the value of an integer division: using it as a float is an error */
+    src_span div_at; /* where that division is */
 } val;
 
 static inline bool val_bad(val v) { return v.e->type->kind == TY_ERROR; }
@@ -182,7 +183,7 @@ void scope_pop(checker *c);
 /* Declares a local of the current function; reports hiding and duplicates. Never NULL. */
 sym *scope_declare(checker *c, sym_kind kind, const char *name, src_span at);
 tx_local *local_new(checker *c, const char *name, const ty *type, src_loc loc);
-const char *names_unique(checker *c, const char *base, bool numbered);
+const char *check_names_unique(checker *c, const char *base, bool numbered);
 
 /* ---- check_types.c ---- */
 
@@ -212,7 +213,6 @@ tx_expr *to_i64(checker *c, val v, src_span at, const char *what); /* subscripts
 /* ---- check_const.c ---- */
 
 bool const_is(const tx_expr *e);          /* a scalar, or an aggregate of constants */
-int64_t const_wrap(scalar t, int64_t i);
 bool const_fits(scalar t, int64_t i);     /* for an i64 value */
 tx_expr *const_clone(checker *c, const tx_expr *e, src_loc loc);
 /* Evaluates an operation over constants if it can; reports overflow of literals and division by zero. */

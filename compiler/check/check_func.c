@@ -198,7 +198,7 @@ static instance *instance_new(checker *c, sym *s, const ty *const *args)
     i->next = s->instances;
     s->instances = i;
     i->tx = ARENA_NEW(c->mem, tx_func);
-    i->tx->name = s->generic ? names_unique(c, s->name, true) : s->name;
+    i->tx->name = s->generic ? check_names_unique(c, s->name, true) : s->name;
     i->tx->doc = s->item->doc;
     i->tx->is_kernel = s->kind == SYM_KERNEL;
     i->tx->loc = report_span(c, s->item->name_span).begin;

@@ -319,7 +319,7 @@ tx_local *local_new(checker *c, const char *name, const ty *type, src_loc loc)
     return l;
 }
 
-const char *names_unique(checker *c, const char *base, bool numbered)
+const char *check_names_unique(checker *c, const char *base, bool numbered)
 {
     name_entry *e = names_entry(c, base);
     if (!numbered && !e->taken) {
