@@ -295,11 +295,8 @@ const char *plane_pointer(cfn *c, const ir_field *f, ir_plane plane, bool scatte
 
 const char *plane_member(emitter *e, const char *m, const ir_field *f, ir_plane p)
 {
-    static const char *const member[] = {"data", "grad", "dual"};
-    const char *view = e->field_names[f->index];
-    if (p == IR_GRAD_DUAL) /* only second-order products have it: it is not part of the view */
-        return arena_printf(e->mem, "%s->%s.field->plane[TK_GRAD_DUAL]", m, view);
-    return arena_printf(e->mem, "%s->%s.%s", m, view, member[p]);
+    static const char *const member[] = {"data", "grad", "dual", "grad_dual"};
+    return arena_printf(e->mem, "%s->%s.%s", m, e->field_names[f->index], member[p]);
 }
 
 const char *shape_name(cfn *c, const ir_field *f, int dim)
@@ -333,7 +330,7 @@ static void hoist_plane(cfn *c, strbuf *out, int key)
     c->uses_m = true;
     const char *from = plane_member(c->e, c->m, f, (ir_plane)(key % 4));
     const char *decl = field_pointer(c->e->mem, f, is_const, shared ? "const " : "restrict const ", p->name, p->flat);
-    const bool cast = f->shape != IR_SHAPE_SCALAR && (is_const || (p->flat && f->shape == IR_SHAPE_MAT) || key % 4 == IR_GRAD_DUAL);
+    const bool cast = f->shape != IR_SHAPE_SCALAR && (is_const || (p->flat && f->shape == IR_SHAPE_MAT));
     sb_printf(out, "    %s = ", decl);
     if (cast)
         sb_printf(out, "(%s)", field_pointer(c->e->mem, f, is_const, "", "", p->flat));

@@ -279,6 +279,8 @@ const ir_func *kernel_form_of(const ir_func *kernel, kernel_form form); /* NULL 
 const char *kernel_signature(arena *mem, const ir_module *m, const ir_func *kernel, kernel_form form);
 const char *kernel_self(arena *mem, const ir_func *kernel); /* name of the module parameter */
 const char *field_decl_type(arena *mem, const ir_field *f, const char *name, bool is_const); /* "float (*data)[2]" */
+/* Gradients have duals once the module has a second-order product. */
+bool field_has_grad_dual(const ir_module *m, const ir_field *f);
 const char *bind_signature(arena *mem, const ir_module *m, const ir_field *f);
 void emit_entry(emitter *e, const ir_func *kernel, kernel_form form, int index);
 

@@ -122,6 +122,8 @@ void define(cfn *c, const ir_value *v, expr e, src_loc loc)
     s->e = e;
     if (e.nops == 0 && !e.reads && e.prec == PREC_PRIMARY) /* another name for a named value */
         return;
+    if (e.bare && e.bare_prec == PREC_PRIMARY && e.nops == 1 && !e.reads) /* a name widened to i64: most uses need no cast */
+        return;
     const ir_op *user = s->user;
     const bool fold = s->uses == 1 && user->region == v->region && user->code != OP_TASK && e.nops <= MAX_OPS && strlen(e.text) <= MAX_CHARS;
     if (!fold || keeps_name(v, e, user)) {

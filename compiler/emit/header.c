@@ -19,6 +19,15 @@ static void add_doc(strbuf *b, const char *doc, const char *indent)
     }
 }
 
+static const char *clean_doc(arena *mem, const char *doc)
+{
+    strbuf b = {0};
+    add_doc(&b, doc, " *  ");
+    const char *r = arena_strdup(mem, sb_str(&b));
+    sb_free(&b);
+    return r;
+}
+
 static const char *type_name(arena *mem, scalar elem, ir_shape_kind shape, int rows, int cols)
 {
     if (shape == IR_SHAPE_SCALAR)
@@ -73,6 +82,9 @@ static void print_view(emitter *e, const ir_field *f)
         sb_printf(b, "    %s; /**< gradient, adjoints add into it */\n", field_decl_type(mem, f, "grad", false));
     if (f->dual)
         sb_printf(b, "    %s; /**< tangent */\n", field_decl_type(mem, f, "dual", false));
+    if (field_has_grad_dual(e->m, f))
+        sb_printf(b, "    %s; /**< tangent of the gradient, second-order products add into it; always the library's memory */\n",
+                  field_decl_type(mem, f, "grad_dual", false));
     sb_printf(b, "    int64_t shape[%d]; /**< extents */\n    tk_field *field; /**< for functions of tk.h */\n} %s_%s_view;\n\n", f->ndim ? f->ndim : 1, e->m->name, f->name);
 }
 
@@ -143,11 +155,11 @@ static void print_kernel(emitter *e, const ir_func *k)
     if (k->grad)
         sb_add(b, "It may be launched on a tape");
     else if (why_no_grad(k))
-        sb_add(b, "No adjoint: "), add_doc(b, why_no_grad(k), " *  ");
+        sb_printf(b, "No adjoint: %s", clean_doc(mem, why_no_grad(k)));
     else
         sb_add(b, "Its derivative is zero by intent: it may be launched on a tape and adds nothing");
     if (why_no_jvp(k))
-        sb_add(b, ".\n *  No JVP: "), add_doc(b, why_no_jvp(k), " *  ");
+        sb_printf(b, ".\n *  No JVP: %s", clean_doc(mem, why_no_jvp(k)));
     else if (k->jvp)
         sb_add(b, k->grad ? " and in a forward scope" : ".\n *  It may be launched in a forward scope");
     sb_printf(b, ". */\ntk_status %s_%s(%s);\n\n", p, k->name, kernel_signature(mem, e->m, k, FORM_RUN));
@@ -160,7 +172,7 @@ static void print_kernel(emitter *e, const ir_func *k)
         sb_printf(b, "/** The JVP of %s: runs it, and carries duals along%s. */\ntk_status %s_%s_jvp(%s);\n\n", k->name,
                   k->nsig ? "; a dual that is NULL is zero" : "", p, k->name, kernel_signature(mem, e->m, k, FORM_JVP));
     if (k->hvp)
-        sb_printf(b, "/** Second-order product: the JVP of the adjoint of %s. Gradients' duals are those of field->plane TK_GRAD_DUAL. */\n"
+        sb_printf(b, "/** Second-order product: the JVP of the adjoint of %s. Adds the tangents of gradients to grad_dual. */\n"
                      "tk_status %s_%s_hvp(%s);\n\n", k->name, p, k->name, kernel_signature(mem, e->m, k, FORM_HVP));
 }
 

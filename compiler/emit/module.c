@@ -10,8 +10,16 @@ static void print_fields(emitter *e)
     sb_printf(e->out, "static const tk_field_desc %s[] = {\n", e->fields);
     for (size_t i = 0; i < e->m->fields.len; i++) {
         const ir_field *f = e->m->fields.at[i];
+        strbuf flags = {0};
+        if (f->grad)
+            sb_add(&flags, " | TK_FIELD_GRAD");
+        if (f->dual)
+            sb_add(&flags, " | TK_FIELD_DUAL");
+        if (field_has_grad_dual(e->m, f))
+            sb_add(&flags, " | TK_FIELD_GRAD_DUAL");
         sb_printf(e->out, "    {%s, %s, %d, %d, %s},\n", c_string(e->mem, f->name), scalar_enum(f->elem), ir_field_ncomp(f), f->ndim,
-                  f->grad && f->dual ? "TK_FIELD_GRAD | TK_FIELD_DUAL" : f->grad ? "TK_FIELD_GRAD" : f->dual ? "TK_FIELD_DUAL" : "0");
+                  flags.len ? sb_str(&flags) + 3 : "0");
+        sb_free(&flags);
     }
     sb_add(e->out, "};\n\n");
 }
@@ -63,6 +71,8 @@ static void print_view(emitter *e, const ir_field *f)
         sb_printf(b, "    m->%s.grad = %s.plane[TK_GRAD];\n", view, at);
     if (f->dual)
         sb_printf(b, "    m->%s.dual = %s.plane[TK_DUAL];\n", view, at);
+    if (field_has_grad_dual(e->m, f))
+        sb_printf(b, "    m->%s.grad_dual = %s.plane[TK_GRAD_DUAL];\n", view, at);
 }
 
 static void print_create(emitter *e)

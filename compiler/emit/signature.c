@@ -94,3 +94,11 @@ const char *kernel_signature(arena *mem, const ir_module *m, const ir_func *kern
     sb_free(&b);
     return r;
 }
+
+bool field_has_grad_dual(const ir_module *m, const ir_field *f)
+{
+    for (size_t i = 0; i < m->funcs.len && f->grad; i++)
+        if (m->funcs.at[i]->hvp)
+            return true;
+    return false;
+}

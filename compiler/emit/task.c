@@ -277,9 +277,14 @@ static void loop_over_rows(cfn *c, const task *t)
     stmt(c, nowhere, "const int64_t %s = %s->%s;", n, c->a, t->members[nd - 1]);
     stmt(c, t->op->loc, "for (int64_t %s = %s; %s < %s;) {", at, t->lo, at, t->hi);
     c->indent++;
-    const char *row = names_unique(c->names, "row"), *from = names_unique(c->names, lo_hint), *to = names_unique(c->names, hi_hint);
+    const bool is_row = nd == 2 && !t->lows[0]; /* the row's number is the first subscript */
+    const char *row_hint = is_row && is_read(c, body->params[0]) && body->params[0]->name ? body->params[0]->name : "row";
+    const char *row = names_unique(c->names, row_hint), *from = names_unique(c->names, lo_hint), *to = names_unique(c->names, hi_hint);
     stmt(c, nowhere, "const int64_t %s = %s / %s;", row, at, n);
-    decode(c, t, row, nd - 2);
+    if (is_row)
+        define_name(c, body->params[0], row);
+    else
+        decode(c, t, row, nd - 2);
     const char *first = arena_printf(c->e->mem, "%s - %s * %s", at, row, n);
     stmt(c, nowhere, "const int64_t %s = %s%s;", from, plus_low(c, t, nd - 1), first);
     if (t->lows[nd - 1])
@@ -501,6 +506,28 @@ static void fail_if(cfn *c, const char *condition)
     c->uses_label = true;
 }
 
+/* "decl = {a, b};", on lines of its own where it is long. items: one a line. Frees them. */
+static void initialiser(cfn *c, const char *decl, strbuf *items)
+{
+    enum { LINE = 130 };
+    const bool wide = strlen(decl) + items->len + 4 * (size_t)c->indent > LINE;
+    strbuf b = {0};
+    for (const char *p = sb_str(items); *p; p++) {
+        if (*p != '\n')
+            sb_addc(&b, *p);
+        else if (wide)
+            sb_printf(&b, ",\n%*s", 4 * (c->indent + 1), "");
+        else
+            sb_add(&b, ", ");
+    }
+    if (wide)
+        stmt(c, nowhere, "%s = {\n%*s%s,\n%*s};", decl, 4 * (c->indent + 1), "", sb_str(&b), 4 * c->indent, "");
+    else
+        stmt(c, nowhere, "%s = {%s};", decl, sb_str(&b));
+    sb_free(&b);
+    sb_free(items);
+}
+
 static void print_args(cfn *c, const task *t, const char *name, const char *plan, const char *partial, const char *const *n)
 {
     emitter *e = c->e;
@@ -508,24 +535,23 @@ static void print_args(cfn *c, const task *t, const char *name, const char *plan
     sb_printf(&b, ".%s = %s", t->m, c->m);
     c->uses_m = true;
     if (t->partial_type)
-        sb_printf(&b, ", .%s = %s.chunk, .%s = %s", t->chunk, plan, t->partial, partial);
+        sb_printf(&b, "\n.%s = %s.chunk\n.%s = %s", t->chunk, plan, t->partial, partial);
     for (int d = 0; d < t->op->attr.ndim; d++) {
         if (d > 0)
-            sb_printf(&b, ", .%s = %s", t->members[d], n[d]);
+            sb_printf(&b, "\n.%s = %s", t->members[d], n[d]);
         if (t->lows[d])
-            sb_printf(&b, ", .%s = %s", t->lows[d], val_simple(c, t->op->args[2 * d]).text);
+            sb_printf(&b, "\n.%s = %s", t->lows[d], val_simple(c, t->op->args[2 * d]).text);
     }
     for (size_t i = 0; i < t->captures.len; i++)
-        sb_printf(&b, ", .%s = %s", t->captures.at[i].member, val_simple(c, t->captures.at[i].value).text);
+        sb_printf(&b, "\n.%s = %s", t->captures.at[i].member, val_simple(c, t->captures.at[i].value).text);
     for (size_t i = 0; i < t->scatters.len; i++) {
         const int key = t->scatters.at[i];
         const ir_field *f = e->m->fields.at[key / 4];
         const bool cast = f->shape == IR_SHAPE_MAT; /* to rows of components */
-        sb_printf(&b, ", .%s = %s%s", t->scatter_members[i],
+        sb_printf(&b, "\n.%s = %s%s", t->scatter_members[i],
                   cast ? arena_printf(e->mem, "(%s)", field_pointer(e->mem, f, false, "", "", true)) : "", plane_member(e, c->m, f, (ir_plane)(key % 4)));
     }
-    stmt(c, nowhere, "const struct %s_args %s = {%s};", t->name, name, sb_str(&b));
-    sb_free(&b);
+    initialiser(c, arena_printf(e->mem, "const struct %s_args %s", t->name, name), &b);
 }
 
 static bool is_shared(const task *t, int key)
@@ -551,11 +577,10 @@ static void print_run(cfn *c, const task *t, const char *args, const char *plan)
     strbuf b = {0};
     for (size_t i = 0; i < t->scatters.len; i++) {
         const int key = t->scatters.at[i];
-        sb_printf(&b, "%s{offsetof(struct %s_args, %s), %s->%s.field, %s, %s}", i ? ", " : "", t->name, t->scatter_members[i], c->m,
+        sb_printf(&b, "%s{offsetof(struct %s_args, %s), %s->%s.field, %s, %s}", i ? "\n" : "", t->name, t->scatter_members[i], c->m,
                   e->field_names[key / 4], plane[key % 4], is_shared(t, key) ? "true" : "false");
     }
-    stmt(c, nowhere, "const tk_scatter_target %s[] = {%s};", targets, sb_str(&b));
-    sb_free(&b);
+    initialiser(c, arena_printf(e->mem, "const tk_scatter_target %s[]", targets), &b);
     fail_if(c, arena_printf(e->mem, "tk_run_scatter(%s, &%s, %s, %s_atomic, &%s, sizeof %s, %s, %zu) != TK_OK", session, plan, t->name, t->name, args, args,
                             targets, t->scatters.len));
 }

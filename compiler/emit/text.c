@@ -21,13 +21,20 @@ static const char *float_text(arena *mem, scalar type, double x, int *prec)
         return text;
     }
     char s[40];
+    *prec = signbit(x) ? PREC_UNARY : PREC_PRIMARY;
+    if (fabs(x) < 1e6 && x == floor(x)) /* 100.0, where the shortest is 1e2 */
+        return arena_printf(mem, "%.1f%s", x, single ? "f" : "");
     for (int digits = 1; digits <= 17; digits++) {
         snprintf(s, sizeof s, "%.*g", digits, x);
         if (single ? strtof(s, NULL) == (float)x : strtod(s, NULL) == x)
             break;
     }
-    *prec = s[0] == '-' ? PREC_UNARY : PREC_PRIMARY;
-    return arena_printf(mem, "%s%s%s", s, strpbrk(s, ".e") ? "" : ".0", single ? "f" : "");
+    char *exponent = strchr(s, 'e');
+    if (!exponent)
+        return arena_printf(mem, "%s%s%s", s, strchr(s, '.') ? "" : ".0", single ? "f" : "");
+    const int power = atoi(exponent + 1);
+    *exponent = '\0';
+    return arena_printf(mem, "%se%d%s", s, power, single ? "f" : "");
 }
 
 const char *const_text(arena *mem, scalar type, int64_t i, double f, int *prec)
