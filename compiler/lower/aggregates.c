@@ -11,8 +11,8 @@ ir_value *const_i64(lower *l, int64_t x)
 comp_loop comp_loop_open(lower *l, int64_t n, const char *index, ir_value *init)
 {
     comp_loop c = {.outer = l->b};
-    c.loop = ir_loop(&l->b, const_i64(l, 0), const_i64(l, n), false, init ? 1 : 0, &init);
-    c.outer.loc = l->b.loc;
+    ir_value *lo = const_i64(l, 0), *hi = const_i64(l, n);
+    c.loop = ir_loop(&l->b, lo, hi, false, init ? 1 : 0, &init);
     c.k = c.loop->regions[0]->params[0];
     c.k->name = index;
     l->b.region = c.loop->regions[0];
@@ -101,14 +101,15 @@ ir_value *dyn_component(lower *l, const tx_stmt *s, ir_value *dyn, int i)
 void place_assign(lower *l, const place *p, const tx_stmt *s, const agg *value, ir_value *dyn, place_update update, void *ctx)
 {
     if (dyn) {
-        for (int i = 0; i < dyn_count(s); i++)
-            update(l, p, dyn_component(l, s, dyn, i), agg_get(l, value, i), ctx);
-    } else if (s->comps) {
-        for (int i = 0; i < s->ncomps; i++)
-            update(l, p, const_i64(l, s->comps[i]), agg_get(l, value, i), ctx);
-    } else if (p->n <= SPLIT_MAX) {
-        for (int k = 0; k < p->n; k++)
-            update(l, p, const_i64(l, k), agg_get(l, value, k), ctx);
+        for (int i = 0; i < dyn_count(s); i++) {
+            ir_value *v = agg_get(l, value, i);
+            update(l, p, dyn_component(l, s, dyn, i), v, ctx);
+        }
+    } else if (s->comps || p->n <= SPLIT_MAX) {
+        for (int i = 0; i < (s->comps ? s->ncomps : p->n); i++) {
+            ir_value *v = agg_get(l, value, i);
+            update(l, p, const_i64(l, s->comps ? s->comps[i] : i), v, ctx);
+        }
     } else {
         comp_loop c = comp_loop_open(l, p->n, "k", NULL);
         update(l, p, c.k, value->n == 1 ? agg_get(l, value, 0) : agg_get_at(l, value, c.k), ctx);
@@ -121,8 +122,10 @@ static void fill_memory(lower *l, ir_value *to, int64_t count, const agg *from)
 {
     comp_loop c = comp_loop_open(l, count / from->n, "k", NULL);
     ir_value *first = from->n == 1 ? c.k : ir_op2(&l->b, OP_MUL, c.k, const_i64(l, from->n));
-    for (int k = 0; k < from->n; k++)
-        ir_lstore(&l->b, to, k ? ir_op2(&l->b, OP_ADD, first, const_i64(l, k)) : first, agg_get(l, from, k));
+    for (int k = 0; k < from->n; k++) {
+        ir_value *v = agg_get(l, from, k);
+        ir_lstore(&l->b, to, k ? ir_op2(&l->b, OP_ADD, first, const_i64(l, k)) : first, v);
+    }
     comp_loop_close(l, &c, NULL);
 }
 

@@ -275,15 +275,14 @@ static agg lower_extract(lower *l, const tx_expr *e)
     else
         a = lower_expr(l, e->a);
     l->b.loc = e->loc;
-    if (in_memory(e->type)) {
-        agg r = agg_memory(l, elem_of(e->type), n, NULL);
-        for (int i = 0; i < n; i++)
-            ir_lstore(&l->b, r.mem, const_i64(l, i), at_place ? place_get(l, &p, const_i64(l, e->comps[i])) : agg_get(l, &a, e->comps[i]));
-        return r;
+    agg r = in_memory(e->type) ? agg_memory(l, elem_of(e->type), n, NULL) : agg_scalars(l, elem_of(e->type), n);
+    for (int i = 0; i < n; i++) {
+        ir_value *v = at_place ? place_get(l, &p, const_i64(l, e->comps[i])) : agg_get(l, &a, e->comps[i]);
+        if (r.at)
+            r.at[i] = v;
+        else
+            ir_lstore(&l->b, r.mem, const_i64(l, i), v);
     }
-    agg r = agg_scalars(l, elem_of(e->type), n);
-    for (int i = 0; i < n; i++)
-        r.at[i] = at_place ? place_get(l, &p, const_i64(l, e->comps[i])) : agg_get(l, &a, e->comps[i]);
     return r;
 }
 

@@ -113,7 +113,8 @@ static void lower_level(lower *l, nest *n, int d)
 
 void lower_for(lower *l, const tx_stmt *s)
 {
-    nest n = {.lo = lower_scalars(l, s->lo, s->ndim), .hi = lower_scalars(l, s->hi, s->ndim)};
+    nest n = {.lo = lower_scalars(l, s->lo, s->ndim)};
+    n.hi = lower_scalars(l, s->hi, s->ndim);
     nest_open(l, &n, s);
     lower_level(l, &n, 0);
     nest_close(l, &n);

@@ -37,8 +37,10 @@ static void assign_split(lower *l, lvar *var, const tx_stmt *s, const agg *value
         ir_value *dyn = lower_scalar(l, s->dyn);
         for (int i = 0; i < dyn_count(s); i++) {
             ir_value *at = dyn_component(l, s, dyn, i), *v = agg_get(l, value, i);
-            for (int k = 0; k < var->n; k++)
-                var->val[k] = ir_op3(&l->b, OP_SELECT, ir_op2(&l->b, OP_EQ, at, const_i64(l, k)), v, var_get(l, var, k));
+            for (int k = 0; k < var->n; k++) {
+                ir_value *old = var_get(l, var, k);
+                var->val[k] = ir_op3(&l->b, OP_SELECT, ir_op2(&l->b, OP_EQ, at, const_i64(l, k)), v, old);
+            }
         }
         return;
     }

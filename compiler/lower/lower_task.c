@@ -85,8 +85,10 @@ static lvar *accumulator(lower *l, const reduced *r)
     /* what var_get gives for empty components are the identities that the array starts with */
     acc->mem = ir_local(&l->b, acc->elem, acc->n, acc->name);
     for (int k = 0; k < acc->n; k++) {
-        if (r->kinds[k] > IR_RED_ADD)
-            ir_lstore(&l->b, acc->mem, const_i64(l, k), var_get(l, acc, k));
+        if (r->kinds[k] > IR_RED_ADD) {
+            ir_value *least = var_get(l, acc, k);
+            ir_lstore(&l->b, acc->mem, const_i64(l, k), least);
+        }
     }
     acc->val = NULL;
     return acc;
@@ -117,8 +119,8 @@ static void reduce_split(lower *l, lvar *acc, const tx_stmt *s, const agg *value
         for (int i = 0; i < dyn_count(s); i++) {
             ir_value *at = dyn_component(l, s, dyn, i), *v = agg_get(l, value, i);
             for (int k = 0; k < acc->n; k++) {
-                ir_value *old = var_get(l, acc, k);
-                acc->val[k] = ir_op3(&l->b, OP_SELECT, ir_op2(&l->b, OP_EQ, at, const_i64(l, k)), combine(l, s->red, old, v), old);
+                ir_value *old = var_get(l, acc, k), *next = combine(l, s->red, old, v);
+                acc->val[k] = ir_op3(&l->b, OP_SELECT, ir_op2(&l->b, OP_EQ, at, const_i64(l, k)), next, old);
             }
         }
         return;

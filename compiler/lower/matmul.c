@@ -51,9 +51,10 @@ static agg product_looped(lower *l, shape s, const agg *a, const agg *b)
     comp_loop i = comp_loop_open(l, s.rows, "i", NULL);
     comp_loop j = comp_loop_open(l, s.cols, "j", NULL);
     comp_loop k = comp_loop_open(l, s.inner, "k", ir_zero(&l->b, a->elem));
-    ir_value *p = ir_op2(&l->b, OP_MUL, ir_lload(&l->b, x.mem, flat_index(l, i.k, s.inner, k.k)),
-                         ir_lload(&l->b, y.mem, flat_index(l, k.k, s.cols, j.k)));
-    ir_value *sum = comp_loop_close(l, &k, ir_op2(&l->b, OP_ADD, k.loop->regions[0]->params[1], p));
+    ir_value *a_ik = ir_lload(&l->b, x.mem, flat_index(l, i.k, s.inner, k.k));
+    ir_value *b_kj = ir_lload(&l->b, y.mem, flat_index(l, k.k, s.cols, j.k));
+    ir_value *sum = ir_op2(&l->b, OP_ADD, k.loop->regions[0]->params[1], ir_op2(&l->b, OP_MUL, a_ik, b_kj));
+    sum = comp_loop_close(l, &k, sum);
     ir_lstore(&l->b, r.mem, flat_index(l, i.k, s.cols, j.k), sum);
     comp_loop_close(l, &j, NULL);
     comp_loop_close(l, &i, NULL);
