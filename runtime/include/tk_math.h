@@ -1,0 +1,271 @@
+/* Arithmetic of generated code: what the C operators and libm do not spell, for every scalar type, as the operation table names it.
+ *
+ * Integers wrap, and nothing about them is undefined: arithmetic goes through unsigned types of at least int's rank (so that promotion cannot overflow either),
+ * division by zero gives zero, shift counts are taken modulo the width. Nothing here branches on errno or floating-point exceptions.
+ */
+#ifndef TK_MATH_H
+#define TK_MATH_H
+
+#include <float.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* ---- vectorisation ---- */
+
+#define TK_PRAGMA_(...) _Pragma(#__VA_ARGS__)
+
+#ifdef __clang__
+/* a loop that is marked as independent may still not pay to be vectorised: that is not news for the user */
+#pragma clang diagnostic ignored "-Wpass-failed"
+#endif
+
+/* Before a loop whose iterations are independent (TK_SIMD), but for sums in the named variables (TK_SIMD_SUM). They take effect with -fopenmp-simd or -fopenmp,
+ * which the compilers do not tell by a macro: without it they are ignored, silently. TK_NO_OPENMP_SIMD asks for the compiler's own pragmas instead, which know no sums. */
+#ifndef TK_NO_OPENMP_SIMD
+#ifdef __GNUC__
+#pragma GCC diagnostic ignored "-Wunknown-pragmas"
+#endif
+#define TK_SIMD TK_PRAGMA_(omp simd)
+#define TK_SIMD_SUM(...) TK_PRAGMA_(omp simd reduction(+ : __VA_ARGS__))
+#elif defined(__clang__)
+#define TK_SIMD TK_PRAGMA_(clang loop vectorize(assume_safety))
+#define TK_SIMD_SUM(...)
+#elif defined(__GNUC__)
+#define TK_SIMD TK_PRAGMA_(GCC ivdep)
+#define TK_SIMD_SUM(...)
+#else
+#define TK_SIMD
+#define TK_SIMD_SUM(...)
+#endif
+
+/* gcc calls the vector math library (libmvec, part of glibc's -lm) only for functions declared to have vector variants, and glibc declares them under -ffast-math
+ * alone. clang needs no declarations but -fveclib=libmvec. TK_VECTOR_MATH=0 leaves it. */
+#if !defined(TK_VECTOR_MATH) && defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC_PREREQ)
+#if __GLIBC_PREREQ(2, 22)
+#define TK_VECTOR_MATH 1
+#endif
+#endif
+#ifndef TK_VECTOR_MATH
+#define TK_VECTOR_MATH 0
+#endif
+#if TK_VECTOR_MATH
+#define TK_VEC1_(f)                                             \
+    __attribute__((simd("notinbranch"))) double f(double);      \
+    __attribute__((simd("notinbranch"))) float f##f(float);
+#define TK_VEC2_(f)                                                  \
+    __attribute__((simd("notinbranch"))) double f(double, double);   \
+    __attribute__((simd("notinbranch"))) float f##f(float, float);
+TK_VEC1_(sin)
+TK_VEC1_(cos)
+TK_VEC1_(exp)
+TK_VEC1_(log)
+TK_VEC2_(pow)
+#if __GLIBC_PREREQ(2, 35)
+TK_VEC1_(tan)
+TK_VEC1_(asin)
+TK_VEC1_(acos)
+TK_VEC1_(atan)
+TK_VEC2_(atan2)
+TK_VEC1_(sinh)
+TK_VEC1_(cosh)
+TK_VEC1_(tanh)
+TK_VEC1_(exp2)
+TK_VEC1_(expm1)
+TK_VEC1_(log2)
+TK_VEC1_(log1p)
+TK_VEC1_(cbrt)
+TK_VEC1_(erf)
+TK_VEC2_(hypot)
+#endif
+#undef TK_VEC1_
+#undef TK_VEC2_
+#endif
+
+/* ---- integers ---- */
+
+/* What signed and unsigned types share. W: unsigned, at least as wide as T and as int. */
+#define TK_INTEGER_(T, t, U, W, BITS)                                                                                     \
+    static inline T tk_add_##t(T a, T b) { return (T)(U)((W)a + (W)b); }                                                  \
+    static inline T tk_sub_##t(T a, T b) { return (T)(U)((W)a - (W)b); }                                                  \
+    static inline T tk_mul_##t(T a, T b) { return (T)(U)((W)a * (W)b); }                                                  \
+    static inline T tk_neg_##t(T a) { return (T)(U)((W)0 - (W)a); }                                                       \
+    static inline T tk_min_##t(T a, T b) { return a < b ? a : b; }                                                        \
+    static inline T tk_max_##t(T a, T b) { return a > b ? a : b; }                                                        \
+    static inline T tk_and_##t(T a, T b) { return (T)(U)((W)a & (W)b); }                                                  \
+    static inline T tk_or_##t(T a, T b) { return (T)(U)((W)a | (W)b); }                                                   \
+    static inline T tk_xor_##t(T a, T b) { return (T)(U)((W)a ^ (W)b); }                                                  \
+    static inline T tk_not_##t(T a) { return (T)(U)~(W)a; }                                                               \
+    static inline T tk_shl_##t(T a, T b) { return (T)(U)((W)a << ((W)b & (W)(BITS - 1))); }                               \
+    /* of signed types arithmetic, as gcc and clang define it */                                                          \
+    static inline T tk_shr_##t(T a, T b) { return (T)(a >> ((W)b & (W)(BITS - 1))); }                                     \
+    static inline void tk_scatter_##t(T *p, T v, bool atomic)                                                             \
+    {                                                                                                                     \
+        if (atomic)                                                                                                       \
+            (void)__atomic_fetch_add(p, v, __ATOMIC_RELAXED);                                                             \
+        else                                                                                                              \
+            *p = tk_add_##t(*p, v);                                                                                       \
+    }
+
+#define TK_SIGNED_(T, t, U, W, BITS)                                                                                      \
+    TK_INTEGER_(T, t, U, W, BITS)                                                                                         \
+    static inline T tk_div_##t(T a, T b) { return b == 0 ? (T)0 : b == -1 ? tk_neg_##t(a) : (T)(a / b); }                 \
+    static inline T tk_rem_##t(T a, T b) { return b == 0 || b == -1 ? (T)0 : (T)(a % b); }                                \
+    static inline T tk_mod_##t(T a, T b)                                                                                  \
+    {                                                                                                                     \
+        const T r = tk_rem_##t(a, b);                                                                                     \
+        return r != 0 && (r < 0) != (b < 0) ? (T)(r + b) : r;                                                             \
+    }                                                                                                                     \
+    static inline T tk_abs_##t(T a) { return a < 0 ? tk_neg_##t(a) : a; }                                                 \
+    static inline T tk_sign_##t(T a) { return (T)((a > 0) - (a < 0)); }                                                   \
+    /* a negative power is what is left of 1 / a**-b in integers; 0 to a negative power is 0, as division by zero */      \
+    static inline T tk_ipow_##t(T a, T b)                                                                                 \
+    {                                                                                                                     \
+        if (b < 0)                                                                                                        \
+            return a == 1 ? (T)1 : a == -1 ? (T)((b & 1) != 0 ? -1 : 1) : (T)0;                                           \
+        T r = 1;                                                                                                          \
+        for (W n = (W)b, x = (W)a; n != 0; n >>= 1, x *= x)                                                               \
+            if ((n & 1u) != 0)                                                                                            \
+                r = tk_mul_##t(r, (T)(U)x);                                                                               \
+        return r;                                                                                                         \
+    }
+
+#define TK_UNSIGNED_(T, t, W, BITS)                                                                                       \
+    TK_INTEGER_(T, t, T, W, BITS)                                                                                         \
+    static inline T tk_div_##t(T a, T b) { return b == 0 ? (T)0 : (T)(a / b); }                                           \
+    static inline T tk_rem_##t(T a, T b) { return b == 0 ? (T)0 : (T)(a % b); }                                           \
+    static inline T tk_mod_##t(T a, T b) { return tk_rem_##t(a, b); }                                                     \
+    static inline T tk_abs_##t(T a) { return a; }                                                                         \
+    static inline T tk_sign_##t(T a) { return (T)(a != 0); }                                                              \
+    static inline T tk_ipow_##t(T a, T b)                                                                                 \
+    {                                                                                                                     \
+        T r = 1;                                                                                                          \
+        for (W n = b, x = a; n != 0; n >>= 1, x *= x)                                                                     \
+            if ((n & 1u) != 0)                                                                                            \
+                r = tk_mul_##t(r, (T)x);                                                                                  \
+        return r;                                                                                                         \
+    }
+
+/* unsigned overflow is meant here; clang's -fsanitize=integer would report it, -fsanitize=undefined does not */
+TK_SIGNED_(int8_t, i8, uint8_t, uint32_t, 8)
+TK_SIGNED_(int16_t, i16, uint16_t, uint32_t, 16)
+TK_SIGNED_(int32_t, i32, uint32_t, uint32_t, 32)
+TK_SIGNED_(int64_t, i64, uint64_t, uint64_t, 64)
+TK_UNSIGNED_(uint8_t, u8, uint32_t, 8)
+TK_UNSIGNED_(uint16_t, u16, uint32_t, 16)
+TK_UNSIGNED_(uint32_t, u32, uint32_t, 32)
+TK_UNSIGNED_(uint64_t, u64, uint64_t, 64)
+#undef TK_INTEGER_
+#undef TK_SIGNED_
+#undef TK_UNSIGNED_
+
+static inline bool tk_and_bool(bool a, bool b) { return a && b; }
+static inline bool tk_or_bool(bool a, bool b) { return a || b; }
+static inline bool tk_xor_bool(bool a, bool b) { return a != b; }
+static inline bool tk_not_bool(bool a) { return !a; }
+
+/* ---- floats ---- */
+
+/* min and max are the forms that compilers map to one instruction; with a NaN and at a tie they give the second operand, as the derivative does.
+ * An atomic addition is a compare-and-exchange loop: no processor that we target adds floats in memory. */
+#define TK_FLOAT_(T, t, s, MAX)                                                                                           \
+    static inline T tk_min_##t(T a, T b) { return a < b ? a : b; }                                                        \
+    static inline T tk_max_##t(T a, T b) { return a > b ? a : b; }                                                        \
+    static inline T tk_mod_##t(T a, T b) { return a - b * floor##s(a / b); }                                              \
+    static inline T tk_sign_##t(T a) { return (T)((a > 0) - (a < 0)); }                                                   \
+    static inline T tk_fract_##t(T a) { return a - floor##s(a); }                                                         \
+    static inline T tk_rsqrt_##t(T a) { return (T)1 / sqrt##s(a); }                                                       \
+    static inline bool tk_isnan_##t(T a) { return a != a; }                                                               \
+    static inline bool tk_isinf_##t(T a) { return a > MAX || a < -MAX; }                                                  \
+    static inline T tk_powi_##t(T a, int64_t b)                                                                           \
+    {                                                                                                                     \
+        T r = 1;                                                                                                          \
+        uint64_t n = b < 0 ? UINT64_C(0) - (uint64_t)b : (uint64_t)b;                                                     \
+        for (T x = a; n != 0; x *= x) {                                                                                   \
+            if ((n & 1u) != 0)                                                                                            \
+                r *= x;                                                                                                   \
+            n >>= 1;                                                                                                      \
+        }                                                                                                                 \
+        return b < 0 ? (T)1 / r : r;                                                                                      \
+    }                                                                                                                     \
+    static inline void tk_scatter_##t(T *p, T v, bool atomic)                                                             \
+    {                                                                                                                     \
+        if (!atomic) {                                                                                                    \
+            *p += v;                                                                                                      \
+            return;                                                                                                       \
+        }                                                                                                                 \
+        T old, sum;                                                                                                       \
+        __atomic_load(p, &old, __ATOMIC_RELAXED);                                                                         \
+        do                                                                                                                \
+            sum = old + v;                                                                                                \
+        while (!__atomic_compare_exchange(p, &old, &sum, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));                      \
+    }
+TK_FLOAT_(float, f32, f, FLT_MAX)
+TK_FLOAT_(double, f64, , DBL_MAX)
+#undef TK_FLOAT_
+
+/* *p += v, as an atomic operation or plainly; the type is p's. */
+#define TK_SCATTER(p, v, atomic)                                                                                          \
+    _Generic((p), int8_t *: tk_scatter_i8, int16_t *: tk_scatter_i16, int32_t *: tk_scatter_i32, int64_t *: tk_scatter_i64, \
+             uint8_t *: tk_scatter_u8, uint16_t *: tk_scatter_u16, uint32_t *: tk_scatter_u32, uint64_t *: tk_scatter_u64, \
+             float *: tk_scatter_f32, double *: tk_scatter_f64)((p), (v), (atomic))
+
+/* ---- derivatives of lgamma ----
+ * Recurrence to x >= 10, then the asymptotic series: Bernardo, "Algorithm AS 103: Psi (digamma) function", 1976, and Schneider, "Algorithm AS 121: Trigamma
+ * function", 1978, both Applied Statistics, with more terms than they take. Left of 0 by reflection. At poles: NaN or infinity. */
+
+/* Near its positive root digamma cancels: there its Taylor series about the root keeps the relative accuracy. */
+static inline double tk_digamma_at_root_(double x)
+{
+    static const double c[] = {0.9676722454476212, -0.44276316898359208, 0.25849976095565103, -0.16394270544240652, 0.10782405069126237,
+                               -0.072199561256454714, 0.04880428816414311, -0.033161126474847362, 0.022597648232218104, -0.01542476590494896,
+                               0.010538791616612175, -0.0072045343863568687, 0.0049267813957298533, -0.0033698016554393282};
+    const double d = (x - 1.4616321449683622) - 9.5499954299656974e-17;
+    double r = 0.0;
+    for (int k = 13; k >= 0; k--)
+        r = r * d + c[k];
+    return r * d;
+}
+
+static inline double tk_digamma_f64(double x)
+{
+    const double pi = 3.14159265358979323846;
+    double r = 0.0;
+    if (x <= 0.0) {
+        /* tan has period pi: reducing first keeps its accuracy */
+        r = -pi / tan(pi * (x - floor(x)));
+        x = 1.0 - x;
+    }
+    if (x > 1.36 && x < 1.56)
+        return r + tk_digamma_at_root_(x);
+    for (; x < 10.0; x += 1.0)
+        r -= 1.0 / x;
+    const double y = 1.0 / (x * x);
+    const double series = y * (1.0 / 12.0 - y * (1.0 / 120.0 - y * (1.0 / 252.0 - y * (1.0 / 240.0 - y * (1.0 / 132.0 - y * (691.0 / 32760.0 - y / 12.0))))));
+    return r + (log(x) - 0.5 / x - series);
+}
+
+static inline double tk_trigamma_f64(double x)
+{
+    const double pi = 3.14159265358979323846;
+    double r = 0.0, sign = 1.0;
+    if (x <= 0.0) {
+        const double s = sin(pi * (x - floor(x)));
+        r = (pi / s) * (pi / s);
+        x = 1.0 - x;
+        sign = -1.0;
+    }
+    double sum = 0.0;
+    for (; x < 10.0; x += 1.0)
+        sum += 1.0 / (x * x);
+    const double y = 1.0 / (x * x);
+    const double series =
+        y * (1.0 / 6.0 - y * (1.0 / 30.0 - y * (1.0 / 42.0 - y * (1.0 / 30.0 - y * (5.0 / 66.0 - y * (691.0 / 2730.0 - y * (7.0 / 6.0 - y * (3617.0 / 510.0))))))));
+    sum += 1.0 / x + 0.5 * y + series / x;
+    return r + sign * sum;
+}
+
+static inline float tk_digamma_f32(float x) { return (float)tk_digamma_f64((double)x); }
+static inline float tk_trigamma_f32(float x) { return (float)tk_trigamma_f64((double)x); }
+
+#endif

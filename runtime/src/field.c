@@ -1,0 +1,182 @@
+/* Fields: access, clearing, binding to host memory. */
+#include "rt.h"
+
+size_t rt_scalar_bytes(tk_scalar t)
+{
+    static const unsigned char bytes[] = {
+        [TK_BOOL] = sizeof(bool), [TK_I8] = 1, [TK_I16] = 2, [TK_I32] = 4, [TK_I64] = 8, [TK_U8] = 1,
+        [TK_U16] = 2,             [TK_U32] = 4, [TK_U64] = 8, [TK_F32] = 4, [TK_F64] = 8,
+    };
+    return bytes[t];
+}
+
+bool rt_is_float(const tk_field *f)
+{
+    return f->desc->elem == TK_F32 || f->desc->elem == TK_F64;
+}
+
+size_t rt_scalars(const tk_field *f)
+{
+    return (size_t)f->count * (size_t)f->desc->ncomp; /* checked at creation: no overflow */
+}
+
+/* ---- access ---- */
+
+const char *tk_field_name(const tk_field *f)
+{
+    return f->desc->name;
+}
+
+int tk_field_ndim(const tk_field *f)
+{
+    return f->desc->ndim;
+}
+
+int64_t tk_field_extent(const tk_field *f, int dim)
+{
+    return dim >= 0 && dim < f->desc->ndim ? f->shape[dim] : 0;
+}
+
+size_t tk_field_bytes(const tk_field *f)
+{
+    return rt_scalars(f) * rt_scalar_bytes(f->desc->elem);
+}
+
+void *tk_field_data(const tk_field *f)
+{
+    return f->plane[TK_DATA];
+}
+
+void *tk_field_grad(const tk_field *f)
+{
+    return f->plane[TK_GRAD];
+}
+
+void *tk_field_dual(const tk_field *f)
+{
+    return f->plane[TK_DUAL];
+}
+
+/* ---- clearing ---- */
+
+typedef struct clear_args {
+    unsigned char *p;
+    size_t bytes;
+} clear_args;
+
+enum { CLEAR_UNIT = 64 };
+
+static void clear_lines(const void *args, int64_t lo, int64_t hi)
+{
+    const clear_args *a = args;
+    const size_t from = (size_t)lo * CLEAR_UNIT;
+    const size_t to = (size_t)hi * CLEAR_UNIT < a->bytes ? (size_t)hi * CLEAR_UNIT : a->bytes;
+    memset(a->p + from, 0, to - from);
+}
+
+static void clear_plane(tk_field *f, tk_plane plane)
+{
+    const clear_args a = {f->plane[plane], tk_field_bytes(f)};
+    if (!a.p || a.bytes == 0)
+        return;
+    /* with all threads, or this would be the serial part of every tape */
+    const tk_plan p = tk_plan_make((int64_t)((a.bytes + CLEAR_UNIT - 1) / CLEAR_UNIT), 1, 8);
+    rt_run_chunks(f->module->session, &p, rt_worth_threads(f->module->session, &p), clear_lines, &a, true);
+}
+
+/* A cleared gradient is a constant, a cleared dual no longer varies anything: the gradient's dual goes with either. */
+void rt_clear_field(tk_field *f, tk_plane plane)
+{
+    clear_plane(f, plane);
+    clear_plane(f, TK_GRAD_DUAL);
+}
+
+void rt_clear_module(tk_module *m, tk_plane plane)
+{
+    for (int i = 0; i < m->desc->nfields; i++)
+        rt_clear_field(&m->fields[i], plane);
+}
+
+void rt_clear_session(tk_session *s, tk_plane plane)
+{
+    for (tk_module *m = s->modules; m; m = m->next)
+        rt_clear_module(m, plane);
+}
+
+static const char *plane_word(tk_plane plane)
+{
+    return plane == TK_GRAD ? "gradient" : "dual";
+}
+
+static tk_status check_clearable(tk_session *s, tk_plane plane)
+{
+    const tk_status st = rt_check_idle(s, "clearing");
+    if (st != TK_OK)
+        return st;
+    if (s->tape.open)
+        return tk_fail(s, TK_BAD_STATE, "clearing %ss is not possible while a tape is open (on field '%s')", plane_word(plane), s->tape.loss->desc->name);
+    return TK_OK;
+}
+
+static tk_status clear_field(tk_field *f, tk_plane plane)
+{
+    if (!f)
+        return rt_thread_fail(TK_BAD_ARGUMENT, "clearing a %s: the field is NULL", plane_word(plane));
+    tk_session *s = f->module->session;
+    if (!f->plane[plane])
+        return tk_fail(s, TK_NO_DERIVATIVE, "field '%s' has no %s", f->desc->name, plane_word(plane));
+    const tk_status st = check_clearable(s, plane);
+    if (st == TK_OK)
+        rt_clear_field(f, plane);
+    return st;
+}
+
+static tk_status clear_module(tk_module *m, tk_plane plane)
+{
+    if (!m || !m->session)
+        return rt_thread_fail(TK_BAD_ARGUMENT, "clearing %ss: the module is NULL", plane_word(plane));
+    const tk_status st = check_clearable(m->session, plane);
+    if (st == TK_OK)
+        rt_clear_module(m, plane);
+    return st;
+}
+
+static tk_status clear_session(tk_session *s, tk_plane plane)
+{
+    if (!s)
+        return rt_thread_fail(TK_BAD_ARGUMENT, "clearing %ss: the session is NULL", plane_word(plane));
+    const tk_status st = check_clearable(s, plane);
+    if (st == TK_OK)
+        rt_clear_session(s, plane);
+    return st;
+}
+
+tk_status tk_field_clear_grad(tk_field *f)
+{
+    return clear_field(f, TK_GRAD);
+}
+
+tk_status tk_field_clear_dual(tk_field *f)
+{
+    return clear_field(f, TK_DUAL);
+}
+
+tk_status tk_module_clear_grad(tk_module *m)
+{
+    return clear_module(m, TK_GRAD);
+}
+
+tk_status tk_module_clear_dual(tk_module *m)
+{
+    return clear_module(m, TK_DUAL);
+}
+
+tk_status tk_session_clear_grad(tk_session *s)
+{
+    return clear_session(s, TK_GRAD);
+}
+
+tk_status tk_session_clear_dual(tk_session *s)
+{
+    return clear_session(s, TK_DUAL);
+}

@@ -1,0 +1,76 @@
+/* The forward scope: duals are seeded, and launches carry them along. */
+#include "rt.h"
+
+static tk_status check_outputs(tk_session *s, tk_field *const *outputs, int n)
+{
+    if (n < 1 || !outputs)
+        return tk_fail(s, TK_BAD_ARGUMENT, "tk_forward_begin: at least one output is needed");
+    for (int i = 0; i < n; i++) {
+        if (!outputs[i])
+            return tk_fail(s, TK_BAD_ARGUMENT, "tk_forward_begin: output %d is NULL", i);
+        if (outputs[i]->module->session != s)
+            return tk_fail(s, TK_BAD_ARGUMENT, "tk_forward_begin: output '%s' belongs to another session", outputs[i]->desc->name);
+        if (!outputs[i]->plane[TK_DUAL])
+            return tk_fail(s, TK_NO_DERIVATIVE, "field '%s' cannot be an output of a forward scope: it is not declared needs_dual", outputs[i]->desc->name);
+    }
+    return TK_OK;
+}
+
+static tk_status check_param(tk_session *s, const tk_field *param, const void *seed, size_t count)
+{
+    const tk_field_desc *d = param->desc;
+    if (!rt_is_float(param))
+        return tk_fail(s, TK_BAD_ARGUMENT, "field '%s' cannot be the parameter of a forward scope: it holds no floats", d->name);
+    if (!param->plane[TK_DUAL])
+        return tk_fail(s, TK_NO_DERIVATIVE, "field '%s' cannot be the parameter of a forward scope: it is not declared needs_dual", d->name);
+    if (!seed && (d->ndim != 0 || d->ncomp != 1))
+        return tk_fail(s, TK_BAD_ARGUMENT, "tk_forward_begin: field '%s' is no 0-D scalar, so it needs a seed", d->name);
+    if (seed ? count != rt_scalars(param) : count > 1)
+        return tk_fail(s, TK_BAD_ARGUMENT, "tk_forward_begin: the seed of field '%s' has %zu values, %zu are needed", d->name, count, rt_scalars(param));
+    return TK_OK;
+}
+
+tk_status tk_forward_begin(tk_field *const *outputs, int noutputs, tk_field *param, const void *seed, size_t count)
+{
+    if (!param)
+        return rt_thread_fail(TK_BAD_ARGUMENT, "tk_forward_begin: the parameter is NULL");
+    tk_session *s = param->module->session;
+    tk_status st = rt_check_closed(s, "opening a forward scope");
+    if (st == TK_OK)
+        st = check_outputs(s, outputs, noutputs);
+    if (st == TK_OK)
+        st = check_param(s, param, seed, count);
+    if (st != TK_OK)
+        return st;
+    rt_clear_session(s, TK_DUAL);
+    const float one_f32 = 1.0f;
+    const double one_f64 = 1.0;
+    if (!seed)
+        seed = param->desc->elem == TK_F32 ? (const void *)&one_f32 : (const void *)&one_f64;
+    if (tk_field_bytes(param) > 0)
+        memcpy(param->plane[TK_DUAL], seed, tk_field_bytes(param));
+    s->forward = (rt_forward){true, param, TK_OK};
+    return TK_OK;
+}
+
+tk_status tk_forward_end(tk_session *s)
+{
+    if (!s)
+        return rt_thread_fail(TK_BAD_ARGUMENT, "tk_forward_end: the session is NULL");
+    tk_status st = rt_check_idle(s, "closing a forward scope");
+    if (st != TK_OK)
+        return st;
+    st = tk_session_status(s);
+    if (!s->forward.open)
+        return st != TK_OK ? st : tk_fail(s, TK_BAD_STATE, "tk_forward_end: no forward scope is open");
+    if (st == TK_OK)
+        st = s->forward.failed;
+    rt_clear_field(s->forward.param, TK_DUAL);
+    s->forward = (rt_forward){0};
+    return st;
+}
+
+bool tk_forward_is_open(const tk_session *s)
+{
+    return s && s->forward.open;
+}

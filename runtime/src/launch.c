@@ -1,0 +1,151 @@
+/* Launches: which function of a kernel runs, and what surrounds it. */
+#include "rt.h"
+
+tk_status rt_record_alloc(tk_session *s, const tk_kernel *k, tk_record *rec)
+{
+    rec->data = NULL;
+    rec->size = 0;
+    if (k->record_size == 0)
+        return TK_OK;
+    rec->data = rt_alloc(s, k->record_size, true);
+    if (!rec->data)
+        return tk_fail(s, TK_NO_MEMORY, "out of memory for the record of a launch (kernel '%s')", k->name);
+    rec->size = k->record_size;
+    return TK_OK;
+}
+
+void rt_record_free(tk_session *s, tk_record *rec)
+{
+    rt_free(s, rec->data);
+    rec->data = NULL;
+    rec->size = 0;
+}
+
+tk_status rt_run(tk_module *m, const tk_kernel *k, tk_kernel_fn fn, const void *args, void *out, tk_record *rec)
+{
+    tk_session *s = m->session;
+    s->running = true;
+    const unsigned mode = rt_float_mode_enter(s);
+    const tk_status st = fn(m, args, out, rec);
+    rt_float_mode_leave(s, mode);
+    s->running = false;
+    rt_stacks_reclaim(s);
+    rt_stack_clear(&s->scratch);
+    if (st != TK_OK && !tk_failed(s))
+        tk_fail(s, st, "kernel '%s' of module '%s' failed", k->name, m->desc->name);
+    return tk_session_status(s);
+}
+
+tk_status rt_run_primal(tk_module *m, const tk_kernel *k, const void *args)
+{
+    tk_record *rec = &m->last[k->index];
+    rt_record_free(m->session, rec);
+    const tk_status st = rt_record_alloc(m->session, k, rec);
+    return st == TK_OK ? rt_run(m, k, k->run, args, NULL, rec) : st;
+}
+
+/* What every launch asks first. */
+static tk_status check_launch(tk_module *m, const tk_kernel *k)
+{
+    if (!m || !m->session)
+        return rt_thread_fail(TK_BAD_ARGUMENT, "launching kernel '%s': the module is NULL", k->name);
+    tk_session *s = m->session;
+    const tk_status st = tk_session_status(s);
+    if (st != TK_OK)
+        return st;
+    if (s->running)
+        return tk_fail(s, TK_BAD_STATE, "kernel '%s' of module '%s' was launched while a kernel of the session is running", k->name, m->desc->name);
+    return TK_OK;
+}
+
+static tk_status no_derivative(tk_module *m, const tk_kernel *k, const char *what, const char *why)
+{
+    return tk_fail(m->session, TK_NO_DERIVATIVE, "kernel '%s' of module '%s' has no %s: %s", k->name, m->desc->name, what, why ? why : "it was not asked for (derive)");
+}
+
+/* The kernel's JVP with zero tangents of its arguments. */
+static tk_status launch_forward(tk_module *m, const tk_kernel *k, const void *args)
+{
+    tk_session *s = m->session;
+    tk_record rec = {NULL, 0};
+    if (!k->jvp)
+        return no_derivative(m, k, "JVP, which a forward scope needs", k->no_jvp);
+    if (k->jvp_args_size == 0)
+        return rt_run(m, k, k->jvp, NULL, NULL, &rec);
+    void *all = tk_scratch(s, k->jvp_args_size);
+    if (!all)
+        return tk_session_status(s);
+    memset(all, 0, k->jvp_args_size);
+    if (k->args_size > 0)
+        memcpy(all, args, k->args_size);
+    return rt_run(m, k, k->jvp, all, NULL, &rec);
+}
+
+tk_status tk_launch(tk_module *m, const tk_kernel *k, const void *args)
+{
+    const tk_status st = check_launch(m, k);
+    if (st != TK_OK)
+        return st;
+    if (m->session->forward.open)
+        return launch_forward(m, k, args);
+    if (m->session->tape.open)
+        return rt_tape_launch(m, k, args);
+    return rt_run_primal(m, k, args);
+}
+
+/* A derivative called directly: nothing can differentiate it once more from outside. */
+static tk_status check_derivative(tk_module *m, const tk_kernel *k, const char *what, bool in_scope)
+{
+    const tk_status st = check_launch(m, k);
+    if (st != TK_OK)
+        return st;
+    if (m->session->tape.open)
+        return tk_fail(m->session, TK_NO_DERIVATIVE, "the %s of kernel '%s' has no adjoint, which the open tape needs", what, k->name);
+    if (m->session->forward.open && !in_scope)
+        return tk_fail(m->session, TK_NO_DERIVATIVE, "the %s of kernel '%s' does not carry duals, which the open forward scope needs: call its HVP outside of the scope",
+                       what, k->name);
+    return TK_OK;
+}
+
+/* The record that a direct call of an adjoint goes by. */
+static tk_status find_record(tk_module *m, const tk_kernel *k, tk_record **rec)
+{
+    *rec = &m->last[k->index];
+    if ((*rec)->size < k->record_size)
+        return tk_fail(m->session, TK_BAD_STATE, "the adjoint of kernel '%s' needs the record of its last launch, and there is none: none was launched outside of a tape",
+                       k->name);
+    return TK_OK;
+}
+
+tk_status tk_launch_grad(tk_module *m, const tk_kernel *k, const void *args, void *out)
+{
+    tk_status st = check_derivative(m, k, "adjoint", false);
+    tk_record *rec;
+    if (st == TK_OK && !k->grad)
+        st = no_derivative(m, k, "adjoint", k->no_grad);
+    if (st == TK_OK)
+        st = find_record(m, k, &rec);
+    return st == TK_OK ? rt_run(m, k, k->grad, args, out, rec) : st;
+}
+
+tk_status tk_launch_jvp(tk_module *m, const tk_kernel *k, const void *args)
+{
+    tk_record rec = {NULL, 0};
+    tk_status st = check_derivative(m, k, "JVP", true);
+    if (st == TK_OK && !k->jvp)
+        st = no_derivative(m, k, "JVP", k->no_jvp);
+    return st == TK_OK ? rt_run(m, k, k->jvp, args, NULL, &rec) : st;
+}
+
+tk_status tk_launch_hvp(tk_module *m, const tk_kernel *k, const void *args, void *out)
+{
+    tk_status st = check_derivative(m, k, "HVP", true);
+    tk_record *rec;
+    if (st == TK_OK && !k->hvp)
+        st = no_derivative(m, k, "HVP", NULL);
+    if (st == TK_OK)
+        st = find_record(m, k, &rec);
+    if (st == TK_OK)
+        st = tk_module_need_grad_dual(m);
+    return st == TK_OK ? rt_run(m, k, k->hvp, args, out, rec) : st;
+}

@@ -1,0 +1,207 @@
+/* Modules: creation of fields, and what goes when they go. */
+#include "rt.h"
+
+enum { MAX_DIMS = 8, LINE = 64, PAGE = 4096 };
+
+void *tk_module_alloc(tk_session *s, size_t size)
+{
+    void *m = rt_block_alloc(s ? s->opt.alloc : NULL, s ? s->opt.alloc_user : NULL, size, true);
+    if (!m)
+        rt_thread_fail(TK_NO_MEMORY, "out of memory for a module");
+    return m;
+}
+
+void tk_module_free(tk_session *s, void *m, size_t size)
+{
+    (void)s; /* may be gone already: the memory knows its allocator */
+    (void)size;
+    rt_block_free(m);
+}
+
+tk_session *tk_module_session(tk_module *m)
+{
+    return m ? m->session : NULL;
+}
+
+/* ---- field memory ---- */
+
+static bool mul_size(size_t a, size_t b, size_t *out)
+{
+    return !__builtin_mul_overflow(a, b, out) && *out <= SIZE_MAX / 16;
+}
+
+/* Where a plane begins behind a page boundary. Large blocks come from the system at the same offset in a page; planes that a kernel walks together would then all
+ * fall into the same sets of the first-level cache. */
+static size_t stagger(size_t bytes, int field, int plane)
+{
+    return bytes < 4 * PAGE ? 0 : (size_t)(field * 4 + plane) * 3 * LINE % PAGE;
+}
+
+static size_t round_line(size_t n)
+{
+    return (n + LINE - 1) / LINE * LINE;
+}
+
+/* Data, gradient and dual in one block. */
+static bool alloc_planes(tk_session *s, tk_field *f, int index)
+{
+    const size_t bytes = tk_field_bytes(f);
+    const bool has[] = {true, (f->desc->flags & TK_FIELD_GRAD) != 0, (f->desc->flags & TK_FIELD_DUAL) != 0};
+    size_t offset[3] = {0}, total = 0;
+    for (int p = TK_DATA; p <= TK_DUAL; p++) {
+        if (!has[p])
+            continue;
+        offset[p] = total + stagger(bytes, index, p);
+        total = offset[p] + round_line(bytes);
+    }
+    f->own[0] = rt_alloc(s, total ? total : LINE, true);
+    for (int p = TK_DATA; f->own[0] && p <= TK_DUAL; p++)
+        if (has[p])
+            f->plane[p] = (unsigned char *)f->own[0] + offset[p];
+    return f->own[0] != NULL;
+}
+
+static bool alloc_grad_dual(tk_session *s, tk_field *f, int index)
+{
+    const size_t bytes = tk_field_bytes(f), skip = stagger(bytes, index, TK_GRAD_DUAL);
+    f->own[1] = rt_alloc(s, skip + (bytes ? bytes : LINE), true);
+    if (f->own[1])
+        f->plane[TK_GRAD_DUAL] = (unsigned char *)f->own[1] + skip;
+    return f->own[1] != NULL;
+}
+
+static tk_status no_memory(const tk_field *f)
+{
+    return rt_thread_fail(TK_NO_MEMORY, "out of memory for field '%s' of module '%s' (%zu bytes a plane)", f->desc->name, f->module->desc->name, tk_field_bytes(f));
+}
+
+static tk_status init_field(tk_module *m, int index, const int64_t *extents)
+{
+    tk_field *f = &m->fields[index];
+    const tk_field_desc *d = &m->desc->fields[index];
+    f->desc = d;
+    f->module = m;
+    size_t scalars = (size_t)d->ncomp, bytes;
+    for (int k = 0; k < d->ndim; k++) {
+        if (extents[k] < 0)
+            return rt_thread_fail(TK_BAD_ARGUMENT, "extent %d of field '%s' of module '%s' is negative (%lld)", k, d->name, m->desc->name, (long long)extents[k]);
+        f->shape[k] = extents[k];
+    }
+    f->count = 1;
+    for (int k = 0; k < d->ndim; k++) {
+        if (!mul_size(scalars, (size_t)f->shape[k], &scalars))
+            return rt_thread_fail(TK_BAD_ARGUMENT, "field '%s' of module '%s' has too many elements", d->name, m->desc->name);
+        f->count *= f->shape[k];
+    }
+    if (!mul_size(scalars, rt_scalar_bytes(d->elem), &bytes))
+        return rt_thread_fail(TK_BAD_ARGUMENT, "field '%s' of module '%s' has too many elements", d->name, m->desc->name);
+    if (!alloc_planes(m->session, f, index) || ((d->flags & TK_FIELD_GRAD_DUAL) != 0 && !alloc_grad_dual(m->session, f, index)))
+        return no_memory(f);
+    return TK_OK;
+}
+
+tk_status tk_module_need_grad_dual(tk_module *m)
+{
+    if (!m || !m->session)
+        return rt_thread_fail(TK_BAD_ARGUMENT, "tk_module_need_grad_dual: the module is NULL");
+    for (int i = 0; i < m->desc->nfields; i++) {
+        tk_field *f = &m->fields[i];
+        if (f->plane[TK_GRAD] && !f->plane[TK_GRAD_DUAL] && !alloc_grad_dual(m->session, f, i))
+            return tk_fail(m->session, TK_NO_MEMORY, "out of memory for the gradient's dual of field '%s'", f->desc->name);
+    }
+    return TK_OK;
+}
+
+/* ---- creation ---- */
+
+static tk_status check_interface(const tk_module_desc *d, uint64_t header_hash, int header_interface)
+{
+    if (d->interface != TK_INTERFACE)
+        return rt_thread_fail(TK_MISMATCH, "module '%s' was generated for interface %d, this libtk has %d: run tkc again", d->name, d->interface, TK_INTERFACE);
+    if (header_interface != d->interface)
+        return rt_thread_fail(TK_MISMATCH, "module '%s': its header was compiled with tk.h of interface %d, its code with %d", d->name, header_interface, d->interface);
+    if (header_hash != d->hash)
+        return rt_thread_fail(TK_MISMATCH, "module '%s': its header and its code are from different versions of the .tk file: build both again", d->name);
+    for (int i = 0; i < d->nfields; i++)
+        if (d->fields[i].ndim < 0 || d->fields[i].ndim > MAX_DIMS || d->fields[i].ncomp < 1)
+            return rt_thread_fail(TK_MISMATCH, "module '%s': field '%s' has a shape that this libtk does not know", d->name, d->fields[i].name);
+    for (int k = 0; k < d->nkernels; k++)
+        if (d->kernels[k].index != k || (d->kernels[k].jvp && d->kernels[k].jvp_args_size < d->kernels[k].args_size))
+            return rt_thread_fail(TK_MISMATCH, "module '%s': the descriptor of kernel '%s' is inconsistent", d->name, d->kernels[k].name);
+    return TK_OK;
+}
+
+static void free_contents(tk_module *m)
+{
+    tk_session *s = m->session;
+    for (int i = 0; m->fields && i < m->desc->nfields; i++) {
+        rt_free(s, m->fields[i].own[0]);
+        rt_free(s, m->fields[i].own[1]);
+    }
+    for (int k = 0; m->last && k < m->desc->nkernels; k++)
+        rt_record_free(s, &m->last[k]);
+    rt_free(s, m->fields);
+    rt_free(s, m->last);
+    m->fields = NULL;
+    m->last = NULL;
+    m->session = NULL;
+    rt_session_release(s);
+}
+
+static tk_status init_contents(tk_module *m, const int64_t *extents)
+{
+    const tk_module_desc *d = m->desc;
+    m->fields = rt_alloc(m->session, (size_t)d->nfields * sizeof *m->fields, true);
+    m->last = rt_alloc(m->session, (size_t)d->nkernels * sizeof *m->last, true);
+    if (!m->fields || !m->last)
+        return rt_thread_fail(TK_NO_MEMORY, "out of memory for module '%s'", d->name);
+    for (int i = 0, at = 0; i < d->nfields; at += d->fields[i].ndim, i++) {
+        const tk_status st = init_field(m, i, extents + at);
+        if (st != TK_OK)
+            return st;
+    }
+    return TK_OK;
+}
+
+tk_status tk_module_init(tk_module *m, tk_session *s, const tk_module_desc *desc, const int64_t *extents, uint64_t header_hash, int header_interface)
+{
+    tk_status st = check_interface(desc, header_hash, header_interface);
+    if (st != TK_OK)
+        return st;
+    if (s && s->running)
+        return rt_thread_fail(TK_BAD_STATE, "module '%s' cannot be created while a kernel of its session is running", desc->name);
+    memset(m, 0, sizeof *m);
+    m->owns_session = !s;
+    if (!s)
+        s = tk_session_create(NULL);
+    if (!s)
+        return TK_NO_MEMORY; /* the message is tk_session_create's */
+    rt_session_retain(s);
+    m->session = s;
+    m->desc = desc;
+    if (m->owns_session)
+        tk_session_destroy(s); /* the module's hold is the only one */
+    st = init_contents(m, extents);
+    if (st != TK_OK) {
+        free_contents(m);
+        return st;
+    }
+    m->next = s->modules;
+    s->modules = m;
+    rt_thread_clear();
+    return TK_OK;
+}
+
+void tk_module_done(tk_module *m)
+{
+    if (!m || !m->session)
+        return;
+    rt_tape_forget(m);
+    for (tk_module **at = &m->session->modules; *at; at = &(*at)->next) {
+        if (*at == m) {
+            *at = m->next;
+            break;
+        }
+    }
+    free_contents(m);
+}

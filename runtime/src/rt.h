@@ -1,0 +1,144 @@
+/* The runtime, inside. */
+#ifndef TK_RT_H
+#define TK_RT_H
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+
+#include "tk_gen.h"
+
+/* Number of private copies in a deterministic session, whatever its threads. */
+enum { RT_FIXED_SLOTS = 8, RT_MAX_THREADS = 1024 };
+
+typedef struct rt_entry {
+    tk_module *module;
+    const tk_kernel *kernel;
+    const void *args; /* in rt_tape.args, NULL if none */
+    tk_record record;
+} rt_entry;
+
+typedef struct rt_tape {
+    bool open;
+    tk_field *loss;
+    tk_status failed;  /* a failure since opening that tk_session_clear_error has forgotten */
+    rt_entry *entries; /* kept from tape to tape, as are the segments of args */
+    size_t count, cap;
+    tk_stack args;
+    size_t bytes;
+} rt_tape;
+
+typedef struct rt_forward {
+    bool open;
+    tk_field *param;
+    tk_status failed; /* as in rt_tape */
+} rt_forward;
+
+/* A stack of the pool. The session knows all of them, so that what a failed task did not give back is found when the launch ends. */
+typedef struct rt_pooled {
+    tk_stack stack; /* first: generated code has a pointer to it */
+    tk_mark bottom;
+    bool in_use;
+    struct rt_pooled *all_next;
+} rt_pooled;
+
+struct tk_session {
+    tk_session_options opt;
+    int threads;
+    int refs;      /* the creator's and one of each module */
+    bool released; /* the creator has given its own up */
+    tk_module *modules;
+
+    /* A failure: whoever sets `claimed` writes the message and then publishes the status. */
+    atomic_bool claimed;
+    atomic_int status;
+    char message[512];
+
+    bool running;     /* a kernel is */
+    bool in_parallel; /* a parallel loop is: loops inside it are serial */
+    rt_tape tape;
+    rt_forward forward;
+    tk_stack scratch;
+    rt_pooled *stacks; /* all */
+    tk_stack *idle;    /* those not in use */
+
+    pthread_mutex_t memory_lock; /* serialises the allocator hook */
+    pthread_mutex_t stack_lock;  /* stacks, idle */
+    pthread_mutex_t print_lock;
+};
+
+/* ---- error.c ---- */
+
+/* Fails this thread (tk_error) where there is no session to hold the message; returns status. */
+__attribute__((format(printf, 2, 3))) tk_status rt_thread_fail(tk_status status, const char *fmt, ...);
+void rt_thread_clear(void);
+
+/* ---- memory.c ---- */
+
+/* A block aligned to 64 bytes that remembers its allocator; hook NULL: malloc. NULL when out of memory. */
+void *rt_block_alloc(tk_alloc_fn hook, void *user, size_t bytes, bool zero);
+void rt_block_free(void *p);
+/* The same through the session's allocator, one call at a time. */
+void *rt_alloc(tk_session *s, size_t bytes, bool zero);
+void rt_free(tk_session *s, void *p);
+
+/* ---- session.c ---- */
+
+/* TK_BAD_STATE, with the name of what was asked for, inside a kernel. */
+tk_status rt_check_idle(tk_session *s, const char *what);
+/* The same for what a new tape or scope needs: no failure, no kernel, nothing open. */
+tk_status rt_check_closed(tk_session *s, const char *what);
+void rt_session_retain(tk_session *s);
+void rt_session_release(tk_session *s);
+
+/* ---- stack.c ---- */
+
+void rt_stack_free(tk_stack *st); /* all segments */
+void rt_stack_clear(tk_stack *st); /* empties it, keeps one segment */
+/* Returns every pooled stack that is in use. */
+void rt_stacks_reclaim(tk_session *s);
+void rt_stacks_free(tk_session *s);
+
+/* ---- field.c ---- */
+
+size_t rt_scalar_bytes(tk_scalar t);
+size_t rt_scalars(const tk_field *f); /* components of all elements */
+/* plane: TK_GRAD or TK_DUAL; the gradient's dual goes with it. */
+void rt_clear_module(tk_module *m, tk_plane plane);
+void rt_clear_session(tk_session *s, tk_plane plane);
+void rt_clear_field(tk_field *f, tk_plane plane);
+bool rt_is_float(const tk_field *f);
+
+/* ---- tape.c ---- */
+
+/* Runs and records a launch. */
+tk_status rt_tape_launch(tk_module *m, const tk_kernel *k, const void *args);
+void rt_tape_close(tk_session *s);
+void rt_tape_free(tk_session *s);
+/* A module is about to go: whatever is open on it is closed, as a failure. */
+void rt_tape_forget(tk_module *m);
+
+/* ---- launch.c ---- */
+
+/* Runs one function of a kernel; the session's failure is its own. */
+tk_status rt_run(tk_module *m, const tk_kernel *k, tk_kernel_fn fn, const void *args, void *out, tk_record *rec);
+/* Runs the primal, unrecorded: its record becomes the module's. */
+tk_status rt_run_primal(tk_module *m, const tk_kernel *k, const void *args);
+/* Room for a launch's record; fails the session. */
+tk_status rt_record_alloc(tk_session *s, const tk_kernel *k, tk_record *rec);
+void rt_record_free(tk_session *s, tk_record *rec);
+
+/* ---- parallel.c ---- */
+
+/* fn(args, k, k + 1) for all k in [0, n), in parallel if `parallel` and there are threads. */
+void rt_for(tk_session *s, int64_t n, bool parallel, tk_task_fn fn, const void *args);
+/* fn for each chunk; `always`: also after a failure. */
+void rt_run_chunks(tk_session *s, const tk_plan *p, bool parallel, tk_task_fn fn, const void *args, bool always);
+/* Enough work for more than one thread. */
+bool rt_worth_threads(const tk_session *s, const tk_plan *p);
+int rt_all_threads(const tk_session_options *opt);
+/* Floating-point mode of this thread for kernels; restore takes what enter returned. */
+unsigned rt_float_mode_enter(const tk_session *s);
+void rt_float_mode_leave(const tk_session *s, unsigned saved);
+
+#endif

@@ -1,0 +1,192 @@
+/* Tasks that scatter: several iterations add into one element of a field.
+ *
+ * Private copies: the chunks are dealt in contiguous ranges to slots. The first slot adds into the field itself, each other one into zeroed copies of the target
+ * planes, which are then added to the field in the order of the slots.
+ */
+#include "rt.h"
+
+/* Copies may take this much memory, and at most this many bytes for each cycle of work. Zeroing and summing move them at some 4 bytes a cycle, so this is up to twice
+ * the work itself; an atomic addition costs tens of cycles, more when threads meet. */
+static const double max_copy_bytes = 256.0 * 1024 * 1024;
+enum { BYTES_PER_CYCLE = 8 };
+
+typedef struct scatter {
+    const tk_session *s;
+    const tk_plan *plan;
+    tk_task_fn fn;
+    int slots;
+    unsigned char *args; /* of the slots, args_stride apart */
+    size_t args_stride;
+    const tk_scatter_target *targets;
+    int ntargets;
+    unsigned char **copies; /* [slot * ntargets + target]; slot 0 unused */
+} scatter;
+
+static size_t target_bytes(const tk_scatter_target *t)
+{
+    return tk_field_bytes(t->field);
+}
+
+static size_t lines(size_t bytes)
+{
+    return (bytes + 63u) & ~(size_t)63u;
+}
+
+static void run_slot(const void *args, int64_t lo, int64_t hi)
+{
+    const scatter *sc = args;
+    const tk_plan *p = sc->plan;
+    for (int64_t slot = lo; slot < hi; slot++) {
+        for (int t = 0; t < sc->ntargets && slot > 0; t++)
+            memset(sc->copies[slot * sc->ntargets + t], 0, target_bytes(&sc->targets[t]));
+        const int64_t first = slot * p->nchunks / sc->slots, last = (slot + 1) * p->nchunks / sc->slots;
+        for (int64_t k = first; k < last && !tk_failed(sc->s); k++) {
+            const int64_t from = k * p->chunk, to = p->n - from < p->chunk ? p->n : from + p->chunk;
+            sc->fn(sc->args + (size_t)slot * sc->args_stride, from, to);
+        }
+    }
+}
+
+/* ---- the sum ---- */
+
+typedef struct sum {
+    const scatter *sc;
+    int target;
+} sum;
+
+#define ADD_TYPE(T, t, ADD)                                                                     \
+    static void add_##t(void *to, const void *from, int64_t lo, int64_t hi)                     \
+    {                                                                                           \
+        T *restrict const a = to;                                                               \
+        const T *restrict const b = from;                                                       \
+        for (int64_t i = lo; i < hi; i++)                                                       \
+            a[i] = ADD;                                                                         \
+    }
+ADD_TYPE(int8_t, i8, tk_add_i8(a[i], b[i]))
+ADD_TYPE(int16_t, i16, tk_add_i16(a[i], b[i]))
+ADD_TYPE(int32_t, i32, tk_add_i32(a[i], b[i]))
+ADD_TYPE(int64_t, i64, tk_add_i64(a[i], b[i]))
+ADD_TYPE(float, f32, a[i] + b[i])
+ADD_TYPE(double, f64, a[i] + b[i])
+
+typedef void (*add_fn)(void *to, const void *from, int64_t lo, int64_t hi);
+
+/* NULL for a type that has no addition. */
+static add_fn adder(tk_scalar t)
+{
+    switch (t) {
+    case TK_BOOL:
+        return NULL;
+    case TK_I8:
+    case TK_U8:
+        return add_i8;
+    case TK_I16:
+    case TK_U16:
+        return add_i16;
+    case TK_I32:
+    case TK_U32:
+        return add_i32;
+    case TK_I64:
+    case TK_U64:
+        return add_i64;
+    case TK_F32:
+        return add_f32;
+    case TK_F64:
+        return add_f64;
+    }
+    return NULL;
+}
+
+static void sum_range(const void *args, int64_t lo, int64_t hi)
+{
+    enum { BLOCK = 2048 }; /* stays in the first-level cache while the copies are added one after the other */
+    const sum *a = args;
+    const scatter *sc = a->sc;
+    const tk_scatter_target *t = &sc->targets[a->target];
+    const add_fn add = adder(t->field->desc->elem);
+    for (int64_t at = lo; at < hi; at += BLOCK) {
+        const int64_t end = hi - at < BLOCK ? hi : at + BLOCK;
+        for (int slot = 1; slot < sc->slots; slot++)
+            add(t->field->plane[t->plane], sc->copies[slot * sc->ntargets + a->target], at, end);
+    }
+}
+
+/* ---- choosing ---- */
+
+static double copies_bytes(const tk_scatter_target *targets, int ntargets, int slots)
+{
+    double bytes = 0;
+    for (int t = 0; t < ntargets; t++)
+        bytes += (double)target_bytes(&targets[t]);
+    return bytes * (slots - 1);
+}
+
+static bool copies_pay(const tk_plan *p, const tk_scatter_target *targets, int ntargets, int slots)
+{
+    const double bytes = copies_bytes(targets, ntargets, slots);
+    return bytes <= max_copy_bytes && bytes <= BYTES_PER_CYCLE * (double)p->n * (double)p->cost;
+}
+
+/* Scratch memory for arguments and copies; false after failing the session. */
+static bool prepare(tk_session *s, scatter *sc, const void *args, size_t args_size)
+{
+    const size_t slots = (size_t)sc->slots, ntargets = (size_t)sc->ntargets;
+    sc->args_stride = lines(args_size);
+    sc->args = tk_scratch(s, slots * sc->args_stride);
+    sc->copies = tk_scratch(s, slots * ntargets * sizeof *sc->copies);
+    if (!sc->args || !sc->copies)
+        return false;
+    for (size_t slot = 0; slot < slots; slot++) {
+        unsigned char *const own = sc->args + slot * sc->args_stride;
+        memcpy(own, args, args_size);
+        for (size_t t = 0; t < ntargets && slot > 0; t++) {
+            void *copy = tk_scratch(s, target_bytes(&sc->targets[t]));
+            if (!copy)
+                return false;
+            sc->copies[slot * ntargets + t] = copy;
+            memcpy(own + sc->targets[t].offset, &copy, sizeof copy);
+        }
+    }
+    return true;
+}
+
+static tk_status run_private(tk_session *s, scatter *sc, const void *args, size_t args_size)
+{
+    const tk_mark mark = tk_scratch_mark(s);
+    if (prepare(s, sc, args, args_size)) {
+        rt_for(s, sc->slots, rt_worth_threads(s, sc->plan), run_slot, sc);
+        for (int t = 0; t < sc->ntargets && !tk_failed(s); t++) {
+            const sum a = {sc, t};
+            const tk_plan p = tk_plan_make((int64_t)rt_scalars(sc->targets[t].field), 1, sc->slots);
+            rt_run_chunks(s, &p, rt_worth_threads(s, &p), sum_range, &a, false);
+        }
+    }
+    tk_scratch_reset(s, mark);
+    return tk_session_status(s);
+}
+
+static tk_status run_alone(tk_session *s, const tk_plan *p, tk_task_fn plain, const void *args)
+{
+    rt_run_chunks(s, p, false, plain, args, false);
+    return tk_session_status(s);
+}
+
+tk_status tk_run_scatter(tk_session *s, const tk_plan *p, tk_task_fn plain, tk_task_fn atomic, const void *args, size_t args_size,
+                         const tk_scatter_target *targets, int ntargets)
+{
+    for (int t = 0; t < ntargets; t++)
+        if (!adder(targets[t].field->desc->elem) || !targets[t].field->plane[targets[t].plane])
+            return tk_fail(s, TK_MISMATCH, "field '%s' cannot be scattered into", targets[t].field->desc->name);
+    const bool fixed = s->opt.deterministic;
+    /* a fixed number of slots, and a choice that looks at the plan alone: the same bits for any number of threads */
+    int slots = fixed ? RT_FIXED_SLOTS : s->threads;
+    if (slots > p->nchunks)
+        slots = (int)p->nchunks;
+    if (slots <= 1 || s->in_parallel || (!fixed && !rt_worth_threads(s, p)))
+        return run_alone(s, p, plain, args);
+    if (copies_pay(p, targets, ntargets, slots)) {
+        scatter sc = {s, p, plain, slots, NULL, 0, targets, ntargets, NULL};
+        return run_private(s, &sc, args, args_size);
+    }
+    return fixed ? run_alone(s, p, plain, args) : tk_run(s, p, atomic, args);
+}

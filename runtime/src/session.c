@@ -1,0 +1,116 @@
+/* Sessions: options, lifetime, state checks, printing. */
+#include "rt.h"
+
+#include <stdio.h>
+
+tk_session_options tk_session_defaults(void)
+{
+    const tk_session_options opt = {0};
+    return opt;
+}
+
+static bool threads_in_range(int threads)
+{
+    return threads >= 0 && threads <= RT_MAX_THREADS;
+}
+
+tk_session *tk_session_create(const tk_session_options *opt)
+{
+    const tk_session_options o = opt ? *opt : tk_session_defaults();
+    if (!threads_in_range(o.threads)) {
+        rt_thread_fail(TK_BAD_ARGUMENT, "session: %d threads are out of the range 0..%d", o.threads, (int)RT_MAX_THREADS);
+        return NULL;
+    }
+    tk_session *s = rt_block_alloc(o.alloc, o.alloc_user, sizeof *s, true);
+    if (!s) {
+        rt_thread_fail(TK_NO_MEMORY, "out of memory for a session");
+        return NULL;
+    }
+    s->opt = o;
+    s->threads = o.threads ? o.threads : rt_all_threads(&o);
+    s->refs = 1;
+    atomic_init(&s->claimed, false);
+    atomic_init(&s->status, TK_OK);
+    s->scratch.session = s;
+    s->tape.args.session = s;
+    pthread_mutex_init(&s->memory_lock, NULL); /* cannot fail with default attributes on the systems we build for */
+    pthread_mutex_init(&s->stack_lock, NULL);
+    pthread_mutex_init(&s->print_lock, NULL);
+    rt_thread_clear();
+    return s;
+}
+
+void rt_session_retain(tk_session *s)
+{
+    s->refs++;
+}
+
+void rt_session_release(tk_session *s)
+{
+    if (--s->refs > 0)
+        return;
+    rt_tape_free(s);
+    rt_stacks_free(s);
+    rt_stack_free(&s->scratch);
+    pthread_mutex_destroy(&s->memory_lock);
+    pthread_mutex_destroy(&s->stack_lock);
+    pthread_mutex_destroy(&s->print_lock);
+    rt_block_free(s);
+}
+
+void tk_session_destroy(tk_session *s)
+{
+    if (!s || s->released)
+        return;
+    s->released = true;
+    rt_session_release(s);
+}
+
+int tk_session_threads(const tk_session *s)
+{
+    return s ? s->threads : 0;
+}
+
+tk_status tk_session_set_threads(tk_session *s, int threads)
+{
+    if (!s)
+        return rt_thread_fail(TK_BAD_ARGUMENT, "tk_session_set_threads: the session is NULL");
+    if (!threads_in_range(threads))
+        return tk_fail(s, TK_BAD_ARGUMENT, "tk_session_set_threads: %d threads are out of the range 0..%d", threads, (int)RT_MAX_THREADS);
+    const tk_status st = rt_check_idle(s, "changing the number of threads");
+    if (st != TK_OK)
+        return st;
+    s->threads = threads ? threads : rt_all_threads(&s->opt);
+    return TK_OK;
+}
+
+tk_status rt_check_idle(tk_session *s, const char *what)
+{
+    if (s->running)
+        return tk_fail(s, TK_BAD_STATE, "%s is not possible while a kernel of the session is running", what);
+    return TK_OK;
+}
+
+tk_status rt_check_closed(tk_session *s, const char *what)
+{
+    tk_status st = tk_session_status(s);
+    if (st == TK_OK)
+        st = rt_check_idle(s, what);
+    if (st != TK_OK)
+        return st;
+    if (s->tape.open)
+        return tk_fail(s, TK_BAD_STATE, "%s is not possible while a tape is open (on field '%s')", what, s->tape.loss->desc->name);
+    if (s->forward.open)
+        return tk_fail(s, TK_BAD_STATE, "%s is not possible while a forward scope is open (of field '%s')", what, s->forward.param->desc->name);
+    return TK_OK;
+}
+
+void tk_print(tk_session *s, const char *text)
+{
+    pthread_mutex_lock(&s->print_lock);
+    if (s->opt.on_print)
+        s->opt.on_print(s->opt.print_user, text);
+    else
+        fputs(text, stdout);
+    pthread_mutex_unlock(&s->print_lock);
+}

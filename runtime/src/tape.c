@@ -1,0 +1,230 @@
+/* The tape: which launches ran, and their adjoints in reverse. */
+#include "rt.h"
+
+static bool grow_entries(tk_session *s)
+{
+    rt_tape *t = &s->tape;
+    const size_t cap = t->cap ? 2 * t->cap : 64;
+    rt_entry *entries = cap > SIZE_MAX / 4 / sizeof *entries ? NULL : rt_alloc(s, cap * sizeof *entries, false);
+    if (!entries)
+        return false;
+    if (t->count > 0)
+        memcpy(entries, t->entries, t->count * sizeof *entries);
+    rt_free(s, t->entries);
+    t->entries = entries;
+    t->cap = cap;
+    return true;
+}
+
+/* An entry with its copy of the arguments and room for the record, or NULL after failing the session. */
+static rt_entry *push_entry(tk_module *m, const tk_kernel *k, const void *args)
+{
+    tk_session *s = m->session;
+    rt_tape *t = &s->tape;
+    if (t->count == t->cap && !grow_entries(s)) {
+        tk_fail(s, TK_NO_MEMORY, "out of memory for launch %zu of a tape (kernel '%s')", t->count + 1, k->name);
+        return NULL;
+    }
+    rt_entry e = {m, k, NULL, {NULL, 0}};
+    if (k->args_size > 0) {
+        void *copy = tk_stack_alloc(&t->args, 1, k->args_size);
+        if (!copy)
+            return NULL;
+        memcpy(copy, args, k->args_size);
+        e.args = copy;
+    }
+    if (rt_record_alloc(s, k, &e.record) != TK_OK)
+        return NULL;
+    t->bytes += sizeof e + k->args_size + e.record.size;
+    t->entries[t->count] = e;
+    return &t->entries[t->count++];
+}
+
+tk_status rt_tape_launch(tk_module *m, const tk_kernel *k, const void *args)
+{
+    tk_session *s = m->session;
+    if (!k->grad && !k->no_grad)
+        return rt_run_primal(m, k, args); /* its derivative is zero by intent */
+    if (!k->grad)
+        return tk_fail(s, TK_NO_DERIVATIVE, "kernel '%s' of module '%s' has no adjoint, which a tape needs: %s", k->name, m->desc->name, k->no_grad);
+    if (k->grad_args)
+        return tk_fail(s, TK_NO_DERIVATIVE,
+                       "kernel '%s' of module '%s' has needs_grad parameters, whose gradient a tape cannot return: make them fields (bound to your memory), or call '%s_grad'",
+                       k->name, m->desc->name, k->name);
+    rt_entry *e = push_entry(m, k, args);
+    if (!e)
+        return tk_session_status(s);
+    /* what a direct call of the adjoint would go by is now out of date */
+    rt_record_free(s, &m->last[k->index]);
+    return rt_run(m, k, k->run, args, NULL, &e->record);
+}
+
+void rt_tape_close(tk_session *s)
+{
+    rt_tape *t = &s->tape;
+    for (size_t i = 0; i < t->count; i++)
+        rt_record_free(s, &t->entries[i].record);
+    t->count = 0;
+    t->open = false;
+    t->loss = NULL;
+    t->failed = TK_OK;
+    rt_stack_clear(&t->args);
+}
+
+void rt_tape_free(tk_session *s)
+{
+    rt_tape_close(s);
+    rt_stack_free(&s->tape.args);
+    rt_free(s, s->tape.entries);
+    s->tape.entries = NULL;
+    s->tape.cap = 0;
+}
+
+void rt_tape_forget(tk_module *m)
+{
+    tk_session *s = m->session;
+    bool used = s->tape.open && s->tape.loss->module == m;
+    for (size_t i = 0; s->tape.open && i < s->tape.count; i++)
+        used = used || s->tape.entries[i].module == m;
+    if (used) {
+        rt_tape_close(s);
+        tk_fail(s, TK_BAD_STATE, "module '%s' was destroyed while a tape that uses it was open", m->desc->name);
+    }
+    if (s->forward.open && s->forward.param->module == m) {
+        s->forward = (rt_forward){0};
+        tk_fail(s, TK_BAD_STATE, "module '%s' was destroyed while a forward scope of its field was open", m->desc->name);
+    }
+}
+
+/* ---- the interface ---- */
+
+static void set_scalar(tk_field *f, tk_plane plane, double value)
+{
+    if (f->desc->elem == TK_F32)
+        *(float *)f->plane[plane] = (float)value;
+    else
+        *(double *)f->plane[plane] = value;
+}
+
+tk_status tk_tape_begin(tk_field *loss, unsigned flags)
+{
+    if (!loss)
+        return rt_thread_fail(TK_BAD_ARGUMENT, "tk_tape_begin: the loss is NULL");
+    tk_session *s = loss->module->session;
+    const tk_field_desc *d = loss->desc;
+    const tk_status st = rt_check_closed(s, "opening a tape");
+    if (st != TK_OK)
+        return st;
+    if ((flags & ~(unsigned)TK_TAPE_KEEP_GRAD) != 0)
+        return tk_fail(s, TK_BAD_ARGUMENT, "tk_tape_begin: unknown flags 0x%x", flags);
+    if (d->ndim != 0 || d->ncomp != 1 || !rt_is_float(loss))
+        return tk_fail(s, TK_BAD_ARGUMENT, "the loss of a tape must be a 0-D field of one float; '%s' is not", d->name);
+    if (!loss->plane[TK_GRAD])
+        return tk_fail(s, TK_NO_DERIVATIVE, "field '%s' cannot be the loss of a tape: it is not declared needs_grad", d->name);
+    if ((flags & TK_TAPE_KEEP_GRAD) == 0)
+        rt_clear_session(s, TK_GRAD);
+    set_scalar(loss, TK_DATA, 0.0);
+    s->tape.open = true;
+    s->tape.loss = loss;
+    s->tape.bytes = 0;
+    return TK_OK;
+}
+
+/* The adjoints of all entries, last launch first. */
+static tk_status run_adjoints(tk_session *s)
+{
+    rt_tape *t = &s->tape;
+    tk_status st = TK_OK;
+    for (size_t i = t->count; i-- > 0 && st == TK_OK;) {
+        rt_entry *e = &t->entries[i];
+        st = rt_run(e->module, e->kernel, e->kernel->grad, e->args, NULL, &e->record);
+    }
+    return st;
+}
+
+tk_status tk_tape_end_with(tk_field *loss, double loss_grad)
+{
+    if (!loss)
+        return rt_thread_fail(TK_BAD_ARGUMENT, "tk_tape_end: the loss is NULL");
+    tk_session *s = loss->module->session;
+    tk_status st = rt_check_idle(s, "closing a tape");
+    if (st != TK_OK)
+        return st;
+    st = tk_session_status(s);
+    if (!s->tape.open)
+        return st != TK_OK ? st : tk_fail(s, TK_BAD_STATE, "tk_tape_end: no tape is open");
+    if (st == TK_OK)
+        st = s->tape.failed;
+    if (st == TK_OK && loss != s->tape.loss)
+        st = tk_fail(s, TK_BAD_ARGUMENT, "tk_tape_end: the tape was opened on field '%s', not '%s'", s->tape.loss->desc->name, loss->desc->name);
+    if (st == TK_OK) {
+        set_scalar(loss, TK_GRAD, loss_grad);
+        if (loss->plane[TK_GRAD_DUAL])
+            set_scalar(loss, TK_GRAD_DUAL, 0.0);
+        st = run_adjoints(s);
+    }
+    rt_tape_close(s);
+    return st;
+}
+
+tk_status tk_tape_end(tk_field *loss)
+{
+    return tk_tape_end_with(loss, 1.0);
+}
+
+tk_status tk_tape_drop(tk_session *s)
+{
+    if (!s)
+        return rt_thread_fail(TK_BAD_ARGUMENT, "tk_tape_drop: the session is NULL");
+    const tk_status st = rt_check_idle(s, "dropping a tape");
+    if (st == TK_OK && s->tape.open)
+        rt_tape_close(s);
+    return st;
+}
+
+bool tk_tape_is_open(const tk_session *s)
+{
+    return s && s->tape.open;
+}
+
+size_t tk_tape_bytes(const tk_session *s)
+{
+    return s ? s->tape.bytes : 0;
+}
+
+/* ---- TK_TAPE ---- */
+
+enum { GUARD_CLOSED, GUARD_OPEN, GUARD_IN_BLOCK };
+
+tk_tape_guard tk_tape_enter(tk_module *m, tk_field *loss, unsigned flags)
+{
+    tk_tape_guard g = {loss, GUARD_CLOSED};
+    if (!m || !loss)
+        rt_thread_fail(TK_BAD_ARGUMENT, "TK_TAPE: the module or the loss is NULL");
+    else if (loss->module->session != m->session)
+        tk_fail(m->session, TK_BAD_ARGUMENT, "TK_TAPE: field '%s' belongs to another session than module '%s'", loss->desc->name, m->desc->name);
+    else if (tk_tape_begin(loss, flags) == TK_OK)
+        g.state = GUARD_OPEN;
+    return g;
+}
+
+bool tk_tape_step(tk_tape_guard *g)
+{
+    if (g->state == GUARD_OPEN) {
+        g->state = GUARD_IN_BLOCK;
+        return true;
+    }
+    if (g->state == GUARD_IN_BLOCK) {
+        g->state = GUARD_CLOSED;
+        (void)tk_tape_end(g->loss); /* the failure sticks */
+    }
+    return false;
+}
+
+void tk_tape_leave(tk_tape_guard *g)
+{
+    if (g->state == GUARD_CLOSED)
+        return;
+    g->state = GUARD_CLOSED;
+    (void)tk_tape_drop(g->loss->module->session);
+}
