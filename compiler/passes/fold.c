@@ -213,14 +213,6 @@ static ir_value *fold_logic(ir_builder *b, ir_op *op)
     return NULL;
 }
 
-static bool is_index(const ir_value *v)
-{
-    if (v->def || !v->region->parent)
-        return false;
-    const ir_op *p = v->region->parent;
-    return p->code == OP_TASK || (p->code == OP_LOOP && p->attr.bounded && v->index == 0);
-}
-
 static ir_value *fold_cast(ir_builder *b, ir_op *op)
 {
     ir_value *x = op->args[0];
@@ -230,8 +222,8 @@ static ir_value *fold_cast(ir_builder *b, ir_op *op)
     if (!is_op(x, OP_CAST))
         return NULL;
     ir_value *inner = x->def->args[0];
-    /* i64(i32(index)): an index that the program sees as i32 has a range of i32 */
-    if (to == SC_I64 && inner->type == SC_I64 && x->type == SC_I32 && is_index(inner))
+    /* i64(i32(index)) */
+    if (to == SC_I64 && inner->type == SC_I64 && x->type == SC_I32 && value_fits_i32(inner))
         return inner;
     /* widening twice */
     const bool ints = scalar_is_int(inner->type) && scalar_is_int(x->type) && scalar_is_int(to);
@@ -290,7 +282,7 @@ static ir_value *widen(ir_builder *b, ir_value *v, int depth)
     if (op && depth > 0 && v->type == SC_I32) {
         if (op->code == OP_CONST)
             return ir_const_i(b, SC_I64, op->attr.i);
-        if (op->code == OP_CAST && op->args[0]->type == SC_I64 && is_index(op->args[0]))
+        if (op->code == OP_CAST && op->args[0]->type == SC_I64 && value_fits_i32(op->args[0]))
             return op->args[0];
         if (op->code == OP_ADD || op->code == OP_SUB || op->code == OP_MUL) {
             ir_value *x = widen(b, op->args[0], depth - 1), *y = widen(b, op->args[1], depth - 1);
