@@ -79,7 +79,7 @@ static void add_runtime_dirs(arena *mem, arguments *args, bool link)
     if (n > 0) {
         exe[n] = '\0';
         const char *up = arena_printf(mem, "%s..", path_dir(mem, exe));
-        const char *moved = arena_printf(mem, "%s/include", up);
+        const char *moved = arena_printf(mem, "%s/include/tk", up);
         if (access(arena_printf(mem, "%s/tk_gen.h", moved), R_OK) == 0) {
             include = moved;
             lib = arena_printf(mem, "%s/" TKC_LIB_NAME, up);
