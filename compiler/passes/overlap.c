@@ -60,9 +60,10 @@ bool path_is_unconditional(const path *p, int from)
     return true;
 }
 
-static bool find_common(overlap *o)
+static bool find_common(overlap *o, const ir_op *within)
 {
-    while (o->ncommon < o->a.n && o->ncommon < o->b.n && o->a.at[o->ncommon].op == o->b.at[o->ncommon].op) {
+    bool last = false;
+    while (!last && o->ncommon < o->a.n && o->ncommon < o->b.n && o->a.at[o->ncommon].op == o->b.at[o->ncommon].op) {
         const path_step *s = &o->a.at[o->ncommon++];
         const ir_op *op = s->op;
         const int dims = op->code == OP_TASK ? op->attr.ndim : op->code == OP_LOOP ? 1 : 0;
@@ -70,8 +71,7 @@ static bool find_common(overlap *o)
             return false;
         for (int d = 0; d < dims; d++)
             o->loops[o->nloops++] = (common_loop){.op = op, .dim = d};
-        if (s->region != o->b.at[o->ncommon - 1].region)
-            break;
+        last = op == within || s->region != o->b.at[o->ncommon - 1].region;
     }
     return true;
 }
@@ -199,6 +199,9 @@ static bool fix(common_loop *c, int64_t delta)
 /* v must be the same for both accesses: they stay in the same iteration of every loop that v depends on. */
 static bool same_for_both(const matching *t, const ir_value *v)
 {
+    for (int i = t->o->ncommon; i < t->o->a.n; i++)
+        if (t->o->a.at[i].op->code == OP_LOOP && depends_on(v, t->o->a.at[i].op, 0))
+            return false;
     for (int i = 0; i < t->o->nloops; i++)
         if (depends_on(v, t->o->loops[i].op, 0) && !fix(&t->o->loops[i], 0))
             return false;
@@ -368,14 +371,14 @@ bool access_apart(const access *a, const access *b)
     return false;
 }
 
-overlap overlap_of(const ir_module *m, const access *a, const access *b)
+overlap overlap_of(const ir_module *m, const access *a, const access *b, const ir_op *within)
 {
     overlap o = {0};
     if (access_apart(a, b))
         return o;
     o.a = path_of(a->op);
     o.b = path_of(b->op);
-    if (!o.a.ok || !o.b.ok || !find_common(&o))
+    if (!o.a.ok || !o.b.ok || !find_common(&o, within))
         return o;
     matching t = {.m = m, .o = &o};
     for (int k = 0; k < a->nsub && k < b->nsub; k++)

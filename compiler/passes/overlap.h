@@ -48,8 +48,9 @@ typedef struct overlap {
 
 /* Certain at a glance: other memory, or other constant subscripts. */
 bool access_apart(const access *a, const access *b);
-/* provable: for some iterations that keep to the loops' deltas, a and b touch the same element. */
-overlap overlap_of(const ir_module *m, const access *a, const access *b);
+/* provable: for some iterations that keep to the loops' deltas, a and b touch the same element.
+ * within: loops inside of it run for each access by itself, also where they are the same; NULL: every shared loop is common. */
+overlap overlap_of(const ir_module *m, const access *a, const access *b, const ir_op *within);
 /* True if nothing on the path from step `from` to the access decides at run time whether it is reached (loops are taken to run). */
 bool path_is_unconditional(const path *p, int from);
 /* True if the loop or task dimension runs at most `n` times for certain. */

@@ -92,7 +92,7 @@ static void collect_primal(ir_op *op, void *ctx)
 /* Whether w provably overwrites, after it, what `read` has read. */
 static bool overwrites(const rules *r, const access *read, const access *w)
 {
-    const overlap o = overlap_of(r->m, read, w);
+    const overlap o = overlap_of(r->m, read, w, NULL);
     if (!o.provable)
         return false;
     for (int i = 0, step = 0; i < o.nloops; i++) {
@@ -213,10 +213,17 @@ static void check_needed(rules *r)
 
 /* ---- iterations of one task against each other ---- */
 
+static const ir_op *task_of(const ir_op *op)
+{
+    while (op && op->code != OP_TASK)
+        op = op->region->parent;
+    return op;
+}
+
 /* The dimension of the task in which a and b provably meet from different iterations, or -1. */
 static int meets(const rules *r, const access *a, const access *b)
 {
-    const overlap o = overlap_of(r->m, a, b);
+    const overlap o = overlap_of(r->m, a, b, task_of(b->op));
     int found = -1, task = 0;
     while (o.provable && o.a.at[task].op->code != OP_TASK)
         task++;
@@ -224,9 +231,9 @@ static int meets(const rules *r, const access *a, const access *b)
         return -1;
     for (int i = 0; i < o.nloops; i++) {
         const common_loop *c = &o.loops[i];
-        if (c->op->code != OP_TASK) {
-            if (found < 0 && c->fixed && c->delta != 0)
-                return -1; /* another run of the task, or the loop inside it: then found is set */
+        if (c->op->code != OP_TASK) { /* around the task */
+            if (c->fixed && c->delta != 0)
+                return -1;
             continue;
         }
         const int64_t distance = c->fixed ? llabs(c->delta) : 1;
@@ -261,13 +268,6 @@ static void report_race(rules *r, const access *a, const access *b)
     diag(d, span_at(b->op->loc), DIAG_RACE_TOUCH, verb(b->kind), plane_name(r, b), verb(a->kind));
     diag_note(d, span_at(a->op->loc), "the other access is here");
     diag_note(d, span_at(b->op->loc), "iterations are unordered: use another field or another loop for one of the two, or 'serial for'");
-}
-
-static const ir_op *task_of(const ir_op *op)
-{
-    while (op && op->code != OP_TASK)
-        op = op->region->parent;
-    return op;
 }
 
 static bool same_subscripts(const access *a, const access *b)
