@@ -389,6 +389,45 @@ static void finish_root(scope *c)
     ir_insert(&b, OP_STK_RELEASE, 1, mark->res, 0, NULL, 0);
 }
 
+/* A value from outside a task, and its clone in the forward sweep of the kernel. */
+typedef struct captured {
+    const ir_value *primal;
+    ir_value *clone;
+} captured;
+
+typedef struct capture {
+    scope *s;
+    const ir_region *body;
+    VEC(captured) list;
+} capture;
+
+static void capture_op(ir_op *op, void *ctx)
+{
+    capture *c = ctx;
+    rev *rv = c->s->rv;
+    for (int i = 0; i < op->nargs; i++) {
+        const ir_value *v = op->args[i];
+        if (ir_region_is_ancestor(c->body, v->region))
+            continue;
+        ir_value *there = rev_lookup(c->s, v), *clone = ir_map_get(&rv->fwd, v);
+        if (there == clone)
+            continue;
+        vec_push(&c->list, ((captured){v, clone}));
+        ir_map_set(&rv->fwd, v, there);
+    }
+}
+
+/* The forward sweep of a task's body, in its adjoint. What the body takes from loops and branches around the task is looked up first. */
+static void sweep_task(scope *s, scope *c, const ir_region *body)
+{
+    capture cap = {.s = s, .body = body};
+    ir_walk((ir_region *)body, capture_op, &cap);
+    rev_forward_sweep(c, body);
+    for (size_t i = 0; i < cap.list.len; i++)
+        ir_map_set(&s->rv->fwd, cap.list.at[i].primal, cap.list.at[i].clone);
+    vec_free(&cap.list);
+}
+
 static void rev_task(scope *s, const ir_op *op)
 {
     if (!has_work(s, op))
@@ -408,7 +447,7 @@ static void rev_task(scope *s, const ir_op *op)
         ir_map_set(&rv->fwd, body->params[i], ir_region_param(r, body->params[i]->type, body->params[i]->name));
     ir_op *kernel_level = op->note; /* the forward sweep of the body replaces the notes below, not this one */
     scope c = rev_scope(rv, s, SCOPE_ROOT, body, r, r);
-    rev_forward_sweep(&c, body);
+    sweep_task(s, &c, body);
     rev_mark(&c);
     ((ir_op *)op)->note = kernel_level;
     seed_reductions(s, &c, op, task);
