@@ -1,0 +1,30 @@
+/* Benchmarks: generated code against the same thing written by hand, in one process, same compiler and flags. */
+#ifndef BENCH_H
+#define BENCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* One kernel at one size and thread count. The four functions do the same work on their own data; each leaves it ready for the next call. */
+typedef struct bench_case {
+    const char *name;
+    const char *hand;   /* which algorithm the hand-written side uses */
+    int64_t sizes[2];   /* in cache, far beyond */
+    const char *unit;   /* what the size counts */
+    void *(*create)(int64_t size, int threads); /* NULL: out of memory */
+    void (*primal)(void *);
+    void (*grad)(void *);
+    void (*hand_primal)(void *);
+    void (*hand_grad)(void *);
+    double (*difference)(void *); /* largest relative difference of the two gradients after one grad each */
+    void (*destroy)(void *);
+} bench_case;
+
+extern const bench_case bench_elementwise, bench_stencil, bench_nbody, bench_nbody_symmetric, bench_scatter;
+
+/* Deterministic values in (0, 1). */
+float bench_random(uint32_t *state);
+/* Largest |a - b| relative to the largest |b|. */
+double bench_difference(const float *a, const float *b, int64_t n);
+
+#endif

@@ -1,0 +1,162 @@
+/* Particle-to-grid transfer with 3 x 3 weights. By hand: the primal scatters into private grids that are then summed; the adjoint of a scatter is a gather. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+#include "scatter.h"
+
+typedef struct data {
+    scatter *m;
+    tk_session *s;
+    int64_t n, side;
+    int threads;
+    float (*x)[2], (*v)[2], (*x_grad)[2], (*v_grad)[2], (*grid)[3], (*grid_grad)[3], (*copies)[3];
+} data;
+
+static void destroy(void *p)
+{
+    data *d = p;
+    scatter_destroy(d->m);
+    tk_session_destroy(d->s);
+    free(d->x);
+    free(d->v);
+    free(d->x_grad);
+    free(d->v_grad);
+    free(d->grid);
+    free(d->grid_grad);
+    free(d->copies);
+    free(d);
+}
+
+static void *create(int64_t n, int threads)
+{
+    data *d = calloc(1, sizeof *d);
+    if (!d)
+        return NULL;
+    d->n = n;
+    d->side = n > 100000 ? 1024 : 64;
+    d->threads = threads;
+    tk_session_options o = tk_session_defaults();
+    o.threads = threads;
+    d->s = tk_session_create(&o);
+    scatter_params p = scatter_defaults();
+    p.N = n;
+    p.M = d->side;
+    d->m = scatter_create(d->s, &p);
+    const size_t nodes = (size_t)(d->side * d->side);
+    d->x = calloc((size_t)n, sizeof *d->x);
+    d->v = calloc((size_t)n, sizeof *d->v);
+    d->x_grad = calloc((size_t)n, sizeof *d->x_grad);
+    d->v_grad = calloc((size_t)n, sizeof *d->v_grad);
+    d->grid = calloc(nodes, sizeof *d->grid);
+    d->grid_grad = calloc(nodes, sizeof *d->grid_grad);
+    d->copies = calloc(nodes * (size_t)threads, sizeof *d->copies);
+    if (!d->m || !d->x || !d->v || !d->x_grad || !d->v_grad || !d->grid || !d->grid_grad || !d->copies) {
+        destroy(d);
+        return NULL;
+    }
+    uint32_t seed = 1;
+    /* Particles in the order of their cells, as simulations sort them. */
+    const int64_t per_row = (int64_t)(d->side - 4);
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t cell = i * per_row * per_row / n;
+        d->x[i][0] = d->m->x.data[i][0] = 1.5f + (float)(cell / per_row) + bench_random(&seed);
+        d->x[i][1] = d->m->x.data[i][1] = 1.5f + (float)(cell % per_row) + bench_random(&seed);
+        d->v[i][0] = d->m->v.data[i][0] = bench_random(&seed);
+        d->v[i][1] = d->m->v.data[i][1] = bench_random(&seed);
+    }
+    for (size_t i = 0; i < nodes; i++)
+        for (int k = 0; k < 3; k++)
+            d->grid_grad[i][k] = d->m->grid.grad[i][k] = bench_random(&seed);
+    return d;
+}
+
+static void primal(void *p)
+{
+    scatter_run(((data *)p)->m);
+}
+
+static void grad(void *p)
+{
+    scatter_run_grad(((data *)p)->m);
+}
+
+static void weights(float f, float *w, float *dw)
+{
+    w[0] = 0.5f * (1.5f - f) * (1.5f - f);
+    w[1] = 0.75f - (f - 1.0f) * (f - 1.0f);
+    w[2] = 0.5f * (f - 0.5f) * (f - 0.5f);
+    dw[0] = f - 1.5f;
+    dw[1] = -2.0f * (f - 1.0f);
+    dw[2] = f - 0.5f;
+}
+
+static void hand_primal(void *p)
+{
+    const data *d = p;
+    const int64_t n = d->n, side = d->side, nodes = side * side;
+    const int threads = d->threads;
+#pragma omp parallel for num_threads(threads) schedule(static, 1)
+    for (int t = 0; t < threads; t++) {
+        float(*restrict grid)[3] = t == 0 ? d->grid : d->copies + nodes * t;
+        if (t > 0)
+            memset(grid, 0, (size_t)nodes * sizeof *grid);
+        for (int64_t q = n * t / threads; q < n * (t + 1) / threads; q++) {
+            const int bx = (int)(d->x[q][0] - 0.5f), by = (int)(d->x[q][1] - 0.5f);
+            float wx[3], wy[3], dwx[3], dwy[3];
+            weights(d->x[q][0] - (float)bx, wx, dwx);
+            weights(d->x[q][1] - (float)by, wy, dwy);
+            for (int a = 0; a < 3; a++)
+                for (int b = 0; b < 3; b++) {
+                    const float w = wx[a] * wy[b];
+                    float *node = grid[(bx + a) * side + by + b];
+                    node[0] += w * d->v[q][0];
+                    node[1] += w * d->v[q][1];
+                    node[2] += w;
+                }
+        }
+    }
+#pragma omp parallel for num_threads(threads)
+    for (int64_t i = 0; i < nodes; i++)
+        for (int t = 1; t < threads; t++)
+            for (int k = 0; k < 3; k++)
+                d->grid[i][k] += d->copies[nodes * t + i][k];
+}
+
+static void hand_grad(void *p)
+{
+    const data *d = p;
+    const int64_t n = d->n, side = d->side;
+    const float(*restrict grid_grad)[3] = (const float(*)[3])d->grid_grad;
+#pragma omp parallel for num_threads(d->threads)
+    for (int64_t q = 0; q < n; q++) {
+        const int bx = (int)(d->x[q][0] - 0.5f), by = (int)(d->x[q][1] - 0.5f);
+        float wx[3], wy[3], dwx[3], dwy[3], gx = 0.0f, gy = 0.0f, gu = 0.0f, gv = 0.0f;
+        weights(d->x[q][0] - (float)bx, wx, dwx);
+        weights(d->x[q][1] - (float)by, wy, dwy);
+        for (int a = 0; a < 3; a++)
+            for (int b = 0; b < 3; b++) {
+                const float *g = grid_grad[(bx + a) * side + by + b];
+                const float w = wx[a] * wy[b], gw = g[0] * d->v[q][0] + g[1] * d->v[q][1] + g[2];
+                gu += w * g[0];
+                gv += w * g[1];
+                gx += gw * dwx[a] * wy[b];
+                gy += gw * wx[a] * dwy[b];
+            }
+        d->x_grad[q][0] += gx;
+        d->x_grad[q][1] += gy;
+        d->v_grad[q][0] += gu;
+        d->v_grad[q][1] += gv;
+    }
+}
+
+static double difference(void *p)
+{
+    const data *d = p;
+    const double x = bench_difference(&d->m->x.grad[0][0], &d->x_grad[0][0], 2 * d->n);
+    const double v = bench_difference(&d->m->v.grad[0][0], &d->v_grad[0][0], 2 * d->n);
+    return x > v ? x : v;
+}
+
+const bench_case bench_scatter = {"particle-to-grid scatter", "private grids", {4096, 2000000}, "particles", create, primal, grad, hand_primal,
+                                  hand_grad, difference, destroy};

@@ -1,0 +1,142 @@
+/* 7-point stencil. By hand: the adjoint as a gather (each element of x.grad collects from its neighbours), boundary cells with tests. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+#include "stencil.h"
+
+typedef struct data {
+    stencil *m;
+    tk_session *s;
+    int64_t n;
+    int threads;
+    float *x, *y, *x_grad, *y_grad;
+} data;
+
+static void destroy(void *p)
+{
+    data *d = p;
+    stencil_destroy(d->m);
+    tk_session_destroy(d->s);
+    free(d->x);
+    free(d->y);
+    free(d->x_grad);
+    free(d->y_grad);
+    free(d);
+}
+
+static float *floats(int64_t n)
+{
+    float *p = aligned_alloc(64, ((size_t)n * sizeof *p + 63) / 64 * 64);
+    if (p)
+        memset(p, 0, (size_t)n * sizeof *p);
+    return p;
+}
+
+static void *create(int64_t n, int threads)
+{
+    data *d = calloc(1, sizeof *d);
+    if (!d)
+        return NULL;
+    d->n = n;
+    d->threads = threads;
+    tk_session_options o = tk_session_defaults();
+    o.threads = threads;
+    d->s = tk_session_create(&o);
+    stencil_params p = stencil_defaults();
+    p.N = n;
+    d->m = stencil_create(d->s, &p);
+    const int64_t cells = n * n * n;
+    d->x = floats(cells);
+    d->y = floats(cells);
+    d->x_grad = floats(cells);
+    d->y_grad = floats(cells);
+    if (!d->m || !d->x || !d->y || !d->x_grad || !d->y_grad) {
+        destroy(d);
+        return NULL;
+    }
+    uint32_t seed = 1;
+    for (int64_t i = 0; i < cells; i++) {
+        d->x[i] = d->m->x.data[i] = bench_random(&seed);
+        d->y_grad[i] = d->m->y.grad[i] = bench_random(&seed);
+    }
+    /* y.grad on the boundary belongs to nobody: the kernel does not write y there. */
+    return d;
+}
+
+static void primal(void *p)
+{
+    stencil_run(((data *)p)->m);
+}
+
+static void grad(void *p)
+{
+    stencil_run_grad(((data *)p)->m);
+}
+
+static const float C = 0.1f;
+
+static void hand_primal(void *p)
+{
+    const data *d = p;
+    const int64_t n = d->n, s = n, t = n * n;
+    const float *restrict x = d->x;
+    float *restrict y = d->y;
+#pragma omp parallel for num_threads(d->threads)
+    for (int64_t i = 1; i < n - 1; i++)
+        for (int64_t j = 1; j < n - 1; j++)
+#pragma omp simd
+            for (int64_t k = 1; k < n - 1; k++) {
+                const int64_t c = i * t + j * s + k;
+                y[c] = x[c] + C * (x[c - t] + x[c + t] + x[c - s] + x[c + s] + x[c - 1] + x[c + 1] - 6.0f * x[c]);
+            }
+}
+
+static inline float term(const float *g, int64_t n, int64_t i, int64_t j, int64_t k)
+{
+    const bool inside = i > 0 && i < n - 1 && j > 0 && j < n - 1 && k > 0 && k < n - 1;
+    return inside ? g[(i * n + j) * n + k] : 0.0f;
+}
+
+static float collect(const float *g, int64_t n, int64_t i, int64_t j, int64_t k)
+{
+    return term(g, n, i, j, k) * (1.0f - 6.0f * C) + C * (term(g, n, i - 1, j, k) + term(g, n, i + 1, j, k) + term(g, n, i, j - 1, k) +
+                                                          term(g, n, i, j + 1, k) + term(g, n, i, j, k - 1) + term(g, n, i, j, k + 1));
+}
+
+static void hand_grad(void *p)
+{
+    const data *d = p;
+    const int64_t n = d->n, s = n, t = n * n;
+    const float *restrict g = d->y_grad;
+    float *restrict x_grad = d->x_grad;
+#pragma omp parallel for num_threads(d->threads)
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < n; j++) {
+            const bool inside = i > 1 && i < n - 2 && j > 1 && j < n - 2;
+            const int64_t from = inside ? 2 : n, to = inside ? n - 2 : n;
+            for (int64_t k = 0; k < (from < n ? from : n); k++)
+                x_grad[i * t + j * s + k] += collect(g, n, i, j, k);
+#pragma omp simd
+            for (int64_t k = from; k < to; k++) {
+                const int64_t c = i * t + j * s + k;
+                x_grad[c] += g[c] * (1.0f - 6.0f * C) + C * (g[c - t] + g[c + t] + g[c - s] + g[c + s] + g[c - 1] + g[c + 1]);
+            }
+            for (int64_t k = to; k < n; k++)
+                x_grad[i * t + j * s + k] += collect(g, n, i, j, k);
+        }
+    /* What the contract of a plain store asks for: its gradient is taken. */
+#pragma omp parallel for num_threads(d->threads)
+    for (int64_t i = 1; i < n - 1; i++)
+        for (int64_t j = 1; j < n - 1; j++)
+            memset(d->y_grad + i * t + j * s + 1, 0, (size_t)(n - 2) * sizeof *d->y_grad);
+}
+
+static double difference(void *p)
+{
+    const data *d = p;
+    return bench_difference(d->m->x.grad, d->x_grad, d->n * d->n * d->n);
+}
+
+const bench_case bench_stencil = {"7-point stencil", "gather", {24, 256}, "cells a side", create, primal, grad, hand_primal, hand_grad,
+                                  difference, destroy};

@@ -1,0 +1,18 @@
+#!/bin/sh
+# Builds the benchmarks with an existing build of tkc and prints the table.
+#   sh tests/bench/run.sh [BUILD_DIR] [CASE]      CC=gcc or CC=clang (default)
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+build=${1:-$here/../../build-clang}
+build=$(cd "$build" && pwd)
+cc=${CC:-clang}
+out=$build/bench-$cc
+mkdir -p "$out"
+for k in elementwise stencil nbody scatter; do
+    "$build/compiler/tkc" "$here/$k.tk" -o "$out/$k.c"
+done
+flags="-std=gnu11 -O3 -march=native -fno-math-errno -fno-trapping-math -fopenmp"
+case $cc in *clang*) flags="$flags -fveclib=libmvec" ;; esac
+# shellcheck disable=SC2086
+"$cc" $flags -I"$out" -I"$here/../../runtime/include" -I"$here" -o "$out/bench" "$here"/*.c "$out"/*.c "$build/runtime/libtk.a" -lm
+exec "$out/bench" ${2:+"$2"}
