@@ -94,7 +94,7 @@ void define_name(cfn *c, const ir_value *v, const char *name)
 
 static void declare_with(cfn *c, const ir_value *v, expr e, src_loc loc)
 {
-    const char *name = names_unique(c->names, v->name);
+    const char *name = names_unique(c->names, v->name ? v->name : c->v[v->id].hint);
     stmt(c, loc, "%s = %s;", declare(c, v, true, name), e.text);
     define_name(c, v, name);
 }

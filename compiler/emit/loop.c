@@ -21,14 +21,20 @@ static bool reads(const expr *e, const ir_value *param)
     return false;
 }
 
-/* "s + x" for variable s as "s += x". */
+/* "s + x" or "x + s" for variable s as "s += x". */
 static void assign(cfn *c, const assignment *a, src_loc loc)
 {
-    const size_t n = strlen(a->var);
-    if (a->sum && strncmp(a->e.text, a->var, n) == 0 && strncmp(a->e.text + n, a->sum->code == OP_ADD ? " + " : " - ", 3) == 0)
-        stmt(c, loc, "%s %c= %s;", a->var, a->sum->code == OP_ADD ? '+' : '-', a->e.text + n + 3);
+    const size_t n = strlen(a->var), len = strlen(a->e.text);
+    const char *text = a->e.text, sign = a->sum && a->sum->code == OP_SUB ? '-' : '+';
+    const bool front = a->sum && a->sum->args[0] == a->param && len > n + 3 && strncmp(text, a->var, n) == 0 && text[n] == ' ' && text[n + 1] == sign;
+    const bool back = a->sum && a->sum->code == OP_ADD && a->sum->args[1] == a->param && len > n + 3 && strcmp(text + len - n, a->var) == 0 &&
+                      strncmp(text + len - n - 3, " + ", 3) == 0;
+    if (front)
+        stmt(c, loc, "%s %c= %s;", a->var, sign, text + n + 3);
+    else if (back)
+        stmt(c, loc, "%s += %.*s;", a->var, (int)(len - n - 3), text);
     else
-        stmt(c, loc, "%s = %s;", a->var, a->e.text);
+        stmt(c, loc, "%s = %s;", a->var, text);
 }
 
 /* All at once in the IR, one after the other in C: a variable is overwritten only when no later value names it; a cycle is cut by a temporary. */
@@ -77,7 +83,7 @@ static void yield_carried(cfn *c, const ir_op *loop)
         const ir_op *d = value->def;
         assignment *a = &list[count++];
         *a = (assignment){.var = c->v[param->id].e.text, .param = param, .e = val(c, value)};
-        if (pending && d && (d->code == OP_ADD || d->code == OP_SUB) && d->args[0] == param && a->e.prec == PREC_ADD)
+        if (pending && d && (d->code == OP_ADD || d->code == OP_SUB) && (d->args[0] == param || d->args[1] == param) && a->e.prec == PREC_ADD)
             a->sum = d;
     }
     assign_all(c, yield->loc, count, list);
@@ -98,7 +104,11 @@ static void declare_carried(cfn *c, const ir_op *loop)
         const bool changes = body->last->args[k] != param;
         if (!changes && !is_read(c, param) && !is_read(c, loop->res[k]) && !(loop->attr.cond && is_read(c, loop->regions[1]->params[k])))
             continue;
-        const char *name = names_unique(c->names, param->name ? param->name : loop->res[k]->name);
+        const ir_op *next = body->last->args[k]->def;
+        const char *hint = param->name ? param->name : loop->res[k]->name;
+        if (!hint && next && next->code == OP_ADD && (next->args[0] == param || next->args[1] == param))
+            hint = "sum";
+        const char *name = names_unique(c->names, hint);
         stmt(c, loop->loc, "%s = %s;", declare(c, param, !changes, name), val(c, loop->args[init + k]).text);
         define_name(c, loop->res[k], name);
         const ir_value *inside[2] = {param, loop->attr.cond ? loop->regions[1]->params[k] : NULL};

@@ -148,14 +148,21 @@ static const char *yielded(cfn *c, const task *t, int k)
     return p->leader == k ? paren(c, e, PREC_ADD) : e.text;
 }
 
+static const char *part_hint(const task *t, int k)
+{
+    const sum_part *p = &t->parts[k];
+    if (p->result->name)
+        return p->result->name;
+    return p->leader < 0 ? "sum" : p->leader != k ? NULL : p->kind == IR_RED_MIN ? "least" : "most";
+}
+
 static void declare_parts(cfn *c, task *t)
 {
     for (int k = 0; k < t->nparts; k++) {
         sum_part *p = &t->parts[k];
         if (!p->wanted)
             continue;
-        const char *hint = p->result->name ? p->result->name : p->leader < 0 ? "sum" : p->leader == k ? (p->kind == IR_RED_MIN ? "least" : "most") : NULL;
-        p->name = names_unique(c->names, hint);
+        p->name = names_unique(c->names, part_hint(t, k));
         const char *init = p->leader < 0 ? zero_text(p->result->type) : val(c, p->init).text;
         stmt(c, nowhere, "%s = %s;", scalar_decl(c, p->result, p->name), init);
     }
@@ -300,6 +307,13 @@ static void loop_over_rows(cfn *c, const task *t)
 
 /* ---- the function and its struct ---- */
 
+static const char *capture_hint(const task *t, size_t i)
+{
+    const ir_value *v = t->captures.at[i].value;
+    const char *hint = t->fn->v[v->id].hint;
+    return v->name ? v->name : hint ? hint : "outer";
+}
+
 static void take_members(task *t)
 {
     emitter *e = t->fn->e;
@@ -314,7 +328,7 @@ static void take_members(task *t)
             t->lows[d] = names_unique_function(n, arena_printf(e->mem, "lo%d", d));
     }
     for (size_t i = 0; i < t->captures.len; i++)
-        t->captures.at[i].member = names_unique_function(n, t->captures.at[i].value->name ? t->captures.at[i].value->name : "v");
+        t->captures.at[i].member = names_unique_function(n, capture_hint(t, i));
     t->scatter_members = ARENA_ARRAY(e->mem, const char *, t->scatters.len + 1);
     for (size_t i = 0; i < t->scatters.len; i++)
         t->scatter_members[i] = names_unique_function(n, t->fn->planes[t->scatters.at[i]].acc_name);
@@ -444,7 +458,7 @@ static void emit_task_function(task *t)
     for (size_t i = 0; i < t->captures.len; i++) {
         capture *k = &t->captures.at[i];
         k->outside = c->v[k->value->id].e;
-        define_name(c, k->value, names_unique_function(c->names, k->value->name));
+        define_name(c, k->value, names_unique_function(c->names, capture_hint(t, i)));
     }
     t->uses_stack = region_uses_stack(c->e, t->op->regions[0]);
     c->fail = t->uses_stack ? "goto leave;" : "return;";
@@ -593,7 +607,7 @@ static void combine_partials(cfn *c, task *t, const char *plan, const char *part
         const sum_part *p = &t->parts[k];
         if (!p->wanted)
             continue;
-        vars[k] = names_unique(c->names, p->result->name);
+        vars[k] = names_unique(c->names, part_hint(t, k));
         stmt(c, nowhere, "%s = %s;", declare(c, p->result, false, vars[k]), val(c, p->init).text);
     }
     names_push(c->names);
