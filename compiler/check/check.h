@@ -123,6 +123,7 @@ struct fn {
     instance *inst;
     tx_func *tx;
     bool is_kernel;
+    bool in_header; /* while parameters of a kernel are declared: they stand in the header */
     src_span site;  /* prelude functions: the user's call, where everything is reported */
     scope *scope;
     loop *loop;
@@ -162,6 +163,7 @@ val val_typed(tx_expr *e);
 val val_const_i(checker *c, scalar s, int64_t i, src_span at);
 tx_expr *tx_op(checker *c, ir_opcode op, const ty *type, src_span at, int n, tx_expr *const *args);
 const char *name_of(checker *c, val v); /* of its type, for messages; "an integer literal" if soft */
+bool not_a_value(checker *c, val v, src_span at); /* reports */
 bool too_deep(checker *c, src_span at); /* reports */
 
 #define ERR(c, span, ...) diag((c)->d, report_span((c), (span)), __VA_ARGS__)
@@ -175,7 +177,6 @@ sym *names_lookup(checker *c, const char *name);
 /* Reports an unknown name with the nearest known one, once for each function. */
 void names_unknown(checker *c, const char *name, src_span at, bool function);
 void names_check_item(checker *c, const ast_item *it);
-bool names_check_local(checker *c, const char *name, src_span at, bool in_header);
 void names_check_generated(checker *c, const ast_module *m);
 const char *sym_describe(const sym *s);
 void scope_push(checker *c, scope *s);

@@ -119,7 +119,7 @@ val build_bracket(checker *c, const ast_expr *e)
             bad = true;
         }
     }
-    if (bad || !unify(c, v, n, "[]", e->span))
+    if (bad || !unify(c, v, n, "[...]", e->span))
         return val_error(c, e->span);
     const ty *row = v[0].e->type;
     if (n * ty_ncomp(row) > MAX_COMPONENTS) {
@@ -130,10 +130,14 @@ val build_bracket(checker *c, const ast_expr *e)
     tx_expr **out = ARENA_ARRAY(c->mem, tx_expr *, ty_ncomp(t));
     binding *list = NULL;
     int at = 0;
-    bool intdiv = false;
+    val r = {.soft = v[0].soft};
     for (k = 0; k < n; k++) {
         at += spread(c, v[k].e, &list, out + at);
-        intdiv = intdiv || v[k].intdiv;
+        if (v[k].intdiv) {
+            r.intdiv = true;
+            r.div_at = v[k].div_at;
+        }
     }
-    return (val){.e = wrap_bindings(c, list, build(c, t, out, e->span)), .soft = v[0].soft, .intdiv = intdiv};
+    r.e = wrap_bindings(c, list, build(c, t, out, e->span));
+    return r;
 }

@@ -252,7 +252,7 @@ static arg_list check_args(checker *c, const ast_expr *self, const ast_expr *arg
     for (const ast_expr *e = self ? self : args; e; e = e == self ? args : e->next) {
         val v = check_expr(c, e);
         if (!val_bad(v) && !ty_is_numeric(v.e->type)) {
-            ERR(c, e->span, DIAG_NOT_A_VALUE, ty_name(c->types, v.e->type));
+            not_a_value(c, v, e->span);
             v = val_error(c, e->span);
         }
         a.bad = a.bad || val_bad(v);
@@ -295,6 +295,13 @@ static val call_prelude(checker *c, sym *s, arg_list *a, src_span at)
     return a->bad ? val_error(c, at) : call_function(c, s, a->v, a->n, a->spans, at);
 }
 
+static val called_too_early(checker *c, const ast_expr *e)
+{
+    ERR(c, e->span, DIAG_NOT_CONSTANT, c->extents ? "an extent" : "a constant");
+    NOTE(c, e->span, "functions are not called at compile time");
+    return val_error(c, e->span);
+}
+
 static val call_symbol(checker *c, sym *s, const ast_expr *e)
 {
     switch (s->kind) {
@@ -302,11 +309,8 @@ static val call_symbol(checker *c, sym *s, const ast_expr *e)
         arg_list a = check_args(c, NULL, e->args);
         if (s->refused || a.bad)
             return val_error(c, e->span);
-        if (c->constant || !c->fn) {
-            ERR(c, e->span, DIAG_NOT_CONSTANT, c->extents ? "an extent" : "a constant");
-            NOTE(c, e->span, "functions are not called at compile time");
-            return val_error(c, e->span);
-        }
+        if (c->constant || !c->fn)
+            return called_too_early(c, e);
         if (s->prelude)
             return call_prelude(c, s, &a, e->span);
         adapt_literals(c, &a, false);
@@ -370,8 +374,10 @@ static val call_method(checker *c, const ast_expr *e)
 {
     const char *name = e->a->name;
     sym *s = names_entry(c, name)->prelude;
-    if (!s || c->constant || !c->fn)
+    if (!s)
         return call_builtin(c, name, e->a->a, e, e->a->op_span);
+    if (c->constant || !c->fn)
+        return called_too_early(c, e);
     arg_list a = check_args(c, e->a->a, e->args);
     return a.bad ? val_error(c, e->span) : call_prelude(c, s, &a, e->span);
 }
@@ -390,7 +396,7 @@ val check_call(checker *c, const ast_expr *e, bool as_statement)
         return val_error(c, e->span);
     }
     if (!as_statement && v.e->type->kind == TY_VOID) {
-        ERR(c, e->span, DIAG_NOT_A_VALUE, "nothing");
+        not_a_value(c, v, e->span);
         return val_error(c, e->span);
     }
     return v;

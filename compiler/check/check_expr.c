@@ -72,6 +72,12 @@ static val soft_const(checker *c, softness soft, int64_t i, double f, src_span a
     return (val){.e = e, .soft = soft};
 }
 
+bool not_a_value(checker *c, val v, src_span at)
+{
+    const ty *t = v.e->type;
+    return ERR(c, at, DIAG_NOT_A_VALUE, t->kind == TY_VOID ? "a call without result" : ty_name(c->types, t));
+}
+
 /* ---- unary operators ---- */
 
 static bool is_numeric_value(checker *c, val v, src_span at)
@@ -80,7 +86,7 @@ static bool is_numeric_value(checker *c, val v, src_span at)
         return false;
     if (ty_is_numeric(v.e->type))
         return true;
-    return ERR(c, at, DIAG_NOT_A_VALUE, ty_name(c->types, v.e->type));
+    return not_a_value(c, v, at);
 }
 
 static val bad_operand(checker *c, const char *op, val v, src_span at)
@@ -98,7 +104,7 @@ static val apply_unary(checker *c, ir_opcode op, val a, src_span at)
     tx_expr *e = const_fold(c, tx_op(c, op, a.e->type, at, 1, &a.e), a.soft != SOFT_NO);
     if (e->type->kind == TY_ERROR)
         return val_typed(e);
-    return (val){.e = e, .soft = a.soft, .intdiv = a.intdiv && op == OP_NEG};
+    return (val){.e = e, .soft = a.soft, .intdiv = a.intdiv && op == OP_NEG, .div_at = a.div_at};
 }
 
 static val check_unary(checker *c, const ast_expr *e)
@@ -273,8 +279,13 @@ val apply_binary(checker *c, ast_binop op, val a, val b, src_span at, src_span o
             e->args[k] = settle(c, v[k]).e;
         return val_typed(e);
     }
-    bool integers = !scalar_is_float(shape->elem);
-    return (val){.e = e, .soft = soft, .intdiv = integers && (op == AST_DIV || ((op == AST_ADD || op == AST_SUB || op == AST_MUL) && (a.intdiv || b.intdiv)))};
+    val r = {.e = e, .soft = soft};
+    if (scalar_is_float(shape->elem))
+        return r;
+    bool linear = op == AST_ADD || op == AST_SUB || op == AST_MUL;
+    r.intdiv = op == AST_DIV || (linear && (a.intdiv || b.intdiv));
+    r.div_at = op == AST_DIV ? op_span : a.intdiv ? a.div_at : b.div_at;
+    return r;
 }
 
 static val check_binary(checker *c, const ast_expr *e)
@@ -416,7 +427,7 @@ static val check_cond(checker *c, const ast_expr *e)
     r->a = cond;
     r->b = v[0].e;
     r->c = v[1].e;
-    return (val){.e = r, .soft = v[0].soft, .intdiv = v[0].intdiv || v[1].intdiv};
+    return (val){.e = r, .soft = v[0].soft, .intdiv = v[0].intdiv || v[1].intdiv, .div_at = v[v[0].intdiv ? 0 : 1].div_at};
 }
 
 /* ---- all kinds ---- */

@@ -74,6 +74,13 @@ static void check_signature(checker *c, sym *s)
     come_back(c, old);
 }
 
+static src_span name_span(const ast_param *p)
+{
+    src_span s = {p->span.begin, p->span.begin};
+    s.end.col = (uint16_t)(s.end.col + strlen(p->name));
+    return s;
+}
+
 /* ---- attributes ---- */
 
 static int derive_bits(checker *c, const ast_attr *a)
@@ -142,23 +149,22 @@ static void declare_params(checker *c, fn *f, const ty *const *args)
 {
     const ast_item *it = f->sym->item;
     int k = 0;
+    f->in_header = f->is_kernel;
     f->tx->params = ARENA_ARRAY(c->mem, tx_local *, f->sym->nparams);
     f->tx->nparams = f->sym->nparams;
     for (const ast_param *p = it->params; p; p = p->next, k++) {
-        sym *s = scope_declare(c, SYM_LOCAL, p->name, p->span);
+        sym *s = scope_declare(c, SYM_LOCAL, p->name, name_span(p));
         s->local = local_new(c, p->name, args[k], report_span(c, p->span).begin);
         s->local->needs_grad = check_param_attrs(c, p, args[k], f->is_kernel);
         s->what = "a parameter";
         f->tx->params[k] = s->local;
-        if (!f->is_kernel)
-            continue;
-        names_check_local(c, p->name, p->span, true);
-        for (const ast_param *o = it->params; o; o = o->next)
+        for (const ast_param *o = it->params; f->is_kernel && o; o = o->next)
             if (o != p && generated_param_collides(p, o)) {
-                ERR(c, p->span, DIAG_GENERATED_NAME, p->name, p->name);
-                NOTE(c, o->span, "derivative kernels have that argument beside '%s'", o->name);
+                ERR(c, name_span(p), DIAG_GENERATED_NAME, p->name, p->name);
+                NOTE(c, name_span(o), "derivative kernels have that argument beside '%s'", o->name);
             }
     }
+    f->in_header = false;
 }
 
 static void check_body(checker *c, sym *s, instance *inst, src_span site)
@@ -324,7 +330,8 @@ static void emit_return(checker *c, const val *v, int n, src_span at)
 static void return_in_kernel(checker *c, const ast_stmt *s)
 {
     if (s->values) {
-        ERR(c, s->values->span, DIAG_NOT_COMPILED, "a kernel with a result");
+        if (!c->fn->sym->item->result) /* otherwise reported there */
+            ERR(c, s->values->span, DIAG_NOT_COMPILED, "a kernel with a result");
         return;
     }
     if (c->fn->task) {
@@ -348,7 +355,7 @@ void check_return(checker *c, const ast_stmt *s)
         v[k] = check_expr(c, e);
         bool tuple = v[k].e->type->kind == TY_TUPLE && n == 1;
         if (!val_bad(v[k]) && !tuple && !ty_is_numeric(v[k].e->type)) {
-            ERR(c, e->span, DIAG_NOT_A_VALUE, ty_name(c->types, v[k].e->type));
+            not_a_value(c, v[k], e->span);
             bad = true;
         }
         if (!c->fn->result)

@@ -32,7 +32,7 @@ tx_expr *bind_repeated(checker *c, tx_expr *e, binding **list)
     if (repeatable(e) || !c->fn) /* on module level everything is pure */
         return e;
     binding *b = ARENA_NEW(c->mem, binding);
-    b->local = local_new(c, "t", e->type, e->loc);
+    b->local = local_new(c, NULL, e->type, e->loc);
     b->value = e;
     while (*list) /* later values use earlier ones */
         list = &(*list)->next;
@@ -106,13 +106,13 @@ static void set_whole(place *p, const ty *type)
 
 static void resolve_field(checker *c, sym *s, src_span at, place *p)
 {
-    if (s->refused || s->type->kind == TY_ERROR) {
-        place_fail(p);
-        return;
-    }
     if (!c->fn || c->constant) {
         ERR(c, at, DIAG_NOT_CONSTANT, c->extents ? "an extent" : "a constant");
         NOTE(c, s->span, "'%s' is a field", s->name);
+        place_fail(p);
+        return;
+    }
+    if (s->refused || !s->type || s->type->kind == TY_ERROR) {
         place_fail(p);
         return;
     }
@@ -126,6 +126,7 @@ static void resolve_field(checker *c, sym *s, src_span at, place *p)
 static void resolve_value(place *p, val v)
 {
     p->kind = val_bad(v) ? PLACE_BAD : PLACE_VALUE;
+    p->missing = 0;
     p->value = v;
     set_whole(p, v.e->type);
 }
@@ -256,6 +257,13 @@ static tx_expr *i64_op(checker *c, ir_opcode op, tx_expr *a, tx_expr *b, src_spa
     return const_fold(c, tx_op(c, op, ty_scalar(c->types, SC_I64), at, 2, (tx_expr *[]){a, b}), false);
 }
 
+/* extent -1: known at run time only. */
+static void out_of_range(checker *c, src_span at, int64_t subscript, int64_t extent)
+{
+    ERR(c, at, DIAG_SUBSCRIPT_RANGE, (long long)subscript,
+        extent < 0 ? "it is negative" : extent == 1 ? "it must be 0" : arena_printf(c->mem, "it must be in 0 .. %lld", (long long)(extent - 1)));
+}
+
 /* Chooses n of the place's components: all of them, or those from index * n on; index is a constant or known at run time only. */
 static void choose(checker *c, place *p, tx_expr *index, int count, int n, const ty *type, src_span at)
 {
@@ -263,7 +271,7 @@ static void choose(checker *c, place *p, tx_expr *index, int count, int n, const
     p->type = type;
     if (index->kind == TX_CONST) {
         if (index->cval.i < 0 || index->cval.i >= count) {
-            ERR(c, at, DIAG_SUBSCRIPT_RANGE, (long long)index->cval.i, (long long)count);
+            out_of_range(c, at, index->cval.i, count);
             place_fail(p);
             return;
         }
@@ -390,7 +398,7 @@ static void check_extent(checker *c, const subscripts *s, int k, long extent)
 {
     const tx_expr *e = s->at[k];
     if (e->kind == TX_CONST && (e->cval.i < 0 || (extent >= 0 && e->cval.i >= extent)))
-        ERR(c, s->span[k], DIAG_SUBSCRIPT_RANGE, (long long)e->cval.i, (long long)(extent >= 0 ? extent : INT32_MAX));
+        out_of_range(c, s->span[k], e->cval.i, extent);
 }
 
 static void index_elements(checker *c, const ast_expr *e, place *p, const subscripts *s)
@@ -414,14 +422,15 @@ static void index_elements(checker *c, const ast_expr *e, place *p, const subscr
 
 static void index_shape(checker *c, const ast_expr *e, place *p, const subscripts *s)
 {
-    if (s->n != 1 || s->at[0]->kind != TX_CONST) {
+    bool usable = s->n == 1 && s->at[0]->kind == TX_CONST;
+    int64_t k = usable ? s->at[0]->cval.i : -1;
+    if (!usable)
         ERR(c, e->op_span, DIAG_SHAPE_USE);
-        place_fail(p);
-        return;
-    }
-    int64_t k = s->at[0]->cval.i;
+    else if (p->field->ndim == 0)
+        ERR(c, e->op_span, DIAG_ZERO_D_SHAPE, p->sym->name);
+    else if (k < 0 || k >= p->field->ndim)
+        out_of_range(c, s->span[0], k, p->field->ndim);
     if (k < 0 || k >= p->field->ndim) {
-        ERR(c, e->op_span, DIAG_SUBSCRIPT_RANGE, (long long)k, (long long)p->field->ndim);
         place_fail(p);
         return;
     }
@@ -562,7 +571,7 @@ val place_value(checker *c, place *p, bool wrap)
         v.soft = SOFT_NO;
     }
     if (p->all)
-        v.intdiv = p->kind == PLACE_VALUE && p->value.intdiv;
+        v = p->kind == PLACE_VALUE ? p->value : v;
     else if (p->dyn)
         e = index_dynamic(c, p, e);
     else

@@ -57,7 +57,7 @@ static bool over_ndrange(checker *c, bounds *b, const ast_expr *iter)
     if (!iter->args)
         return ERR(c, iter->span, DIAG_ARGUMENT_COUNT, "ndrange", "1 or more arguments", 0);
     for (const ast_expr *e = iter->args; e; e = e->next) {
-        bool pair = e->kind == AST_EXPR_LIST;
+        bool pair = e->kind == AST_EXPR_LIST && e->is_bounds;
         if (pair && ast_count(e->args) != 2)
             return ERR(c, e->span, DIAG_RANGE_PAIR);
         if (!(pair ? add_range(c, b, e->args, e->args->next) : add_range(c, b, NULL, e)))
@@ -195,8 +195,10 @@ static void check_body_of_bad_loop(checker *c, const ast_stmt *s)
 static bool unroll(checker *c, const ast_stmt *s, const int64_t at[], int n, bool *falls)
 {
     int errors = diag_error_count(c->d), k = 0;
+    if (c->unrolled == MAX_UNROLL)
+        ERR(c, s->iter->span, DIAG_UNROLL, MAX_UNROLL);
     if (++c->unrolled > MAX_UNROLL)
-        return ERR(c, s->iter->span, DIAG_UNROLL, MAX_UNROLL);
+        return false;
     tx_stmt *b = emit_stmt(c, TX_BLOCK, s->span), **tail = c->fn->tail;
     scope sc;
     loop l = {.outer = c->fn->loop, .kind = LOOP_STATIC};
@@ -290,5 +292,5 @@ bool check_while(checker *c, const ast_stmt *s)
     c->fn->loop = &l;
     check_block(c, s->body, &t->body);
     c->fn->loop = l.outer;
-    return !(cond->kind == TX_CONST && cond->type->kind == TY_SCALAR && cond->cval.i != 0 && !l.broken);
+    return !(!s->limit && cond->kind == TX_CONST && cond->type->kind == TY_SCALAR && cond->cval.i != 0 && !l.broken);
 }

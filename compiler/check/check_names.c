@@ -194,8 +194,8 @@ void names_check_item(checker *c, const ast_item *it)
 {
     if (!check_fit(c, it->name, it->name_span, true))
         return;
-    bool function = it->kind == AST_ITEM_FUNC || it->kind == AST_ITEM_KERNEL;
-    if (function && (op_find_user(it->name) != OP_COUNT || names_entry(c, it->name)->prelude))
+    /* kernels may be called `step`: nothing calls them by that name but the host */
+    if (it->kind == AST_ITEM_FUNC && (op_find_user(it->name) != OP_COUNT || names_entry(c, it->name)->prelude))
         ERR(c, it->name_span, DIAG_BUILTIN_NAME, it->name);
 }
 
@@ -269,11 +269,6 @@ const char *sym_describe(const sym *s)
     return "an unknown name";
 }
 
-bool names_check_local(checker *c, const char *name, src_span at, bool in_header)
-{
-    return check_fit(c, name, at, in_header);
-}
-
 void scope_push(checker *c, scope *s)
 {
     *s = (scope){.outer = c->fn->scope};
@@ -299,7 +294,7 @@ sym *scope_declare(checker *c, sym_kind kind, const char *name, src_span at)
         ERR(c, at, DIAG_HIDES, name, sym_describe(before));
         NOTE(c, before->span, "'%s' is declared here", name);
     } else {
-        names_check_local(c, name, at, false);
+        check_fit(c, name, at, c->fn->in_header);
     }
     sym *s = ARENA_NEW(c->mem, sym);
     *s = (sym){.kind = kind, .name = name, .span = at, .owner = c->fn, .hidden = e->local, .task = c->fn->task};

@@ -78,6 +78,11 @@ static void check_array_decl(checker *c, const ast_stmt *s, const ty *type)
     }
 }
 
+static void tuple_count(checker *c, src_span at, int names, int results)
+{
+    ERR(c, at, DIAG_TUPLE_COUNT, names, names == 1 ? "" : "s", results, results == 1 ? "" : "s");
+}
+
 static void check_tuple_decl(checker *c, const ast_stmt *s, int n)
 {
     if (s->type)
@@ -85,8 +90,8 @@ static void check_tuple_decl(checker *c, const ast_stmt *s, int n)
     val v = check_expr(c, s->value);
     const ty *t = v.e->type;
     bool ok = t->kind == TY_TUPLE && t->nmembers == n;
-    if (!ok && !val_bad(v))
-        ERR(c, s->span, DIAG_TUPLE_COUNT, n, t->kind == TY_TUPLE ? t->nmembers : 1);
+    if (!ok && !val_bad(v) && !s->type)
+        tuple_count(c, s->span, n, t->kind == TY_TUPLE ? t->nmembers : t->kind != TY_VOID);
     tx_stmt *d = emit_stmt(c, TX_DECL, s->span);
     d->locals = ARENA_ARRAY(c->mem, tx_local *, n);
     d->value = v.e;
@@ -124,10 +129,10 @@ static void check_decl(checker *c, const ast_stmt *s)
         v = check_expr(c, s->value);
         literal = !type && v.soft == SOFT_INT;
         if (v.e->type->kind == TY_TUPLE) {
-            ERR(c, s->span, DIAG_TUPLE_COUNT, 1, v.e->type->nmembers);
+            tuple_count(c, s->span, 1, v.e->type->nmembers);
             v = val_error(c, s->span);
         } else if (!val_bad(v) && !ty_is_numeric(v.e->type)) {
-            ERR(c, s->value->span, DIAG_NOT_A_VALUE, ty_name(c->types, v.e->type));
+            not_a_value(c, v, s->value->span);
             v = val_error(c, s->span);
         }
         v = type ? convert(c, v, type, s->value->span) : settle(c, v);
@@ -199,6 +204,7 @@ static void check_print(checker *c, const ast_expr *call)
         if (!val_bad(v))
             print_value(c, &text, &collected, &cap, v);
     }
+    sb_addc(&text, '\n');
     if (!bad) {
         tx_stmt *s = emit_stmt(c, TX_PRINT, call->span);
         s->text = arena_strdup(c->mem, sb_str(&text));
@@ -316,7 +322,7 @@ static bool check_if(checker *c, const ast_stmt *s)
     return then_falls || else_falls;
 }
 
-static void check_jump(checker *c, const ast_stmt *s)
+static bool check_jump(checker *c, const ast_stmt *s)
 {
     bool is_break = s->kind == AST_STMT_BREAK;
     const char *word = is_break ? "break" : "continue";
@@ -331,7 +337,9 @@ static void check_jump(checker *c, const ast_stmt *s)
     } else {
         l->broken = l->broken || is_break;
         emit_stmt(c, is_break ? TX_BREAK : TX_CONTINUE, s->span);
+        return false;
     }
+    return true;
 }
 
 static bool check_stmt(checker *c, const ast_stmt *s)
@@ -355,8 +363,7 @@ static bool check_stmt(checker *c, const ast_stmt *s)
         return check_while(c, s);
     case AST_STMT_BREAK:
     case AST_STMT_CONTINUE:
-        check_jump(c, s);
-        return false;
+        return check_jump(c, s);
     case AST_STMT_RETURN:
         check_return(c, s);
         return false;
