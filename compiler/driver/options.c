@@ -61,7 +61,7 @@ static int set_diagnostics(options *o, const char *name)
 static int add_define(options *o, const char *text)
 {
     const char *eq = strchr(text, '=');
-    if (!eq || eq == text || !eq[1])
+    if (!eq || eq == text)
         return usage("-D %s: must be NAME=VALUE", text);
     vec_push(&o->defines, text);
     return -1;

@@ -234,6 +234,16 @@ static bool stages(run *r)
     return diag_error_count(r->diag) == 0 && write_module(r);
 }
 
+/* All else lives in the arena. */
+static void free_lists(ir_module *m)
+{
+    if (!m)
+        return;
+    vec_free(&m->fields);
+    vec_free(&m->params);
+    vec_free(&m->funcs);
+}
+
 int tkc_main(int argc, const char **argv)
 {
     run r = {0};
@@ -248,6 +258,7 @@ int tkc_main(int argc, const char **argv)
         outputs_discard(&r.out);
         diag_flush(r.diag);
         diag_destroy(r.diag);
+        free_lists(r.ir);
         intern_destroy(r.names);
         arena_destroy(r.mem);
         sb_free(&r.source);
