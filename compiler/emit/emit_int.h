@@ -212,6 +212,7 @@ void define_name(cfn *c, const ir_value *v, const char *name);
 void materialise(cfn *c, const ir_value *v);
 /* Pending reads of this memory are printed before it changes; kind < 0: all. */
 void flush_reads(cfn *c, int kind, int plane, const ir_value *array);
+const char *negated(cfn *c, expr e); /* for conditions: "!(a < b)" */
 expr pure_expr(cfn *c, const ir_op *op);
 const char *c_type_of(cfn *c, const ir_value *v); /* "float", "struct k_save3 *" */
 const char *declare(cfn *c, const ir_value *v, bool constant, const char *name); /* "const float name" */

@@ -163,6 +163,13 @@ void flush_reads(cfn *c, int kind, int plane, const ir_value *array)
     c->loads.len = kept;
 }
 
+const char *negated(cfn *c, expr e)
+{
+    if (e.prec == PREC_UNARY && e.text[0] == '!')
+        return e.text + 1;
+    return arena_printf(c->e->mem, "!%s", paren(c, e, PREC_PRIMARY));
+}
+
 /* ---- pure operations ---- */
 
 static int magnitude_bits(const ir_value *v, int depth);

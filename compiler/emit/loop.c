@@ -142,7 +142,8 @@ static void simd_line(cfn *c, const ir_op *loop)
 /* `i < hi` is evaluated at each iteration: a constant, a name, or a conversion of one. */
 static const char *bound(cfn *c, const ir_value *v)
 {
-    if (c->v[v->id].pending && (c->v[v->id].e.nops > 1 || c->v[v->id].e.reads))
+    const vstate *s = &c->v[v->id];
+    if (s->pending && (s->e.nops > 1 || s->e.reads || s->e.prec == PREC_COND))
         materialise(c, v);
     expr e = val(c, v);
     if (e.bare) {
@@ -170,7 +171,7 @@ static void open_loop(cfn *c, const ir_op *loop, bool simd)
             stmt(c, loop->loc, "for (;;) {");
             sb_add(c->out, sb_str(&text));
             c->indent++;
-            stmt(c, nowhere, "if (!(%s))", e.text);
+            stmt(c, nowhere, "if (%s)", negated(c, e));
             c->indent++;
             stmt(c, nowhere, "break;");
             c->indent -= 2;
@@ -207,7 +208,7 @@ void emit_loop(cfn *c, const ir_op *loop)
     c->indent++;
     if (loop->attr.bounded && loop->attr.cond) { /* its names share the C block of the body */
         emit_ops(c, loop->regions[1]);
-        stmt(c, nowhere, "if (!(%s))", val(c, loop->regions[1]->last->args[0]).text);
+        stmt(c, nowhere, "if (%s)", negated(c, val(c, loop->regions[1]->last->args[0])));
         c->indent++;
         stmt(c, nowhere, "break;");
         c->indent--;

@@ -88,7 +88,7 @@ static void emit_if(cfn *c, const ir_op *op)
     const src_loc after = c->last;
     c->last = last;
     c->out = &head_not;
-    stmt(c, op->loc, "if (!(%s)) {", cond.text);
+    stmt(c, op->loc, "if (%s) {", negated(c, cond));
     c->out = outer;
     c->last = after;
     branch then = emit_branch(c, op, 0, vars), other = emit_branch(c, op, 1, vars);
@@ -193,7 +193,7 @@ static void emit_assert(cfn *c, const ir_op *op)
 {
     const char *text = op->attr.text && *op->attr.text ? arena_printf(c->e->mem, ": %s", op->attr.text) : "";
     const char *message = arena_printf(c->e->mem, "%s: assertion failed%s", place_of(c->e, op->loc), text);
-    stmt(c, op->loc, "if (!(%s)) {", val_text(c, op->args[0], 0));
+    stmt(c, op->loc, "if (%s) {", negated(c, val(c, op->args[0])));
     c->indent++;
     stmt(c, nowhere, "tk_fail(%s, TK_ASSERT, \"%%s\", %s);", session_text(c), c_string(c->e->mem, message));
     stmt(c, nowhere, "%s", c->fail);

@@ -71,6 +71,12 @@ static void find_captures(task *t, const ir_region *r)
     }
 }
 
+/* One row segment is the whole chunk: what the body yields is the partial result. */
+static bool runs_once(const task *t)
+{
+    return t->op->attr.rows && t->op->attr.ndim == 1;
+}
+
 static void find_parts(task *t)
 {
     const ir_op *op = t->op;
@@ -88,7 +94,7 @@ static void find_parts(task *t)
                 .kind = r->kind,
                 .wanted = reduction_is_wanted(t->fn->v, op, at),
             };
-            if (t->parts[at].wanted && t->parts[at].leader >= 0)
+            if (t->parts[at].wanted && t->parts[at].leader >= 0 && !runs_once(t))
                 capture_value(t, t->parts[at].init);
         }
     }
@@ -158,14 +164,18 @@ static const char *part_hint(const task *t, int k)
 
 static void declare_parts(cfn *c, task *t)
 {
+    names *members = names_create(c->e->mem, NULL); /* of the partial struct, where there are no variables */
     for (int k = 0; k < t->nparts; k++) {
         sum_part *p = &t->parts[k];
         if (!p->wanted)
             continue;
-        p->name = names_unique(c->names, part_hint(t, k));
+        p->name = names_unique(runs_once(t) ? members : c->names, part_hint(t, k));
+        if (runs_once(t))
+            continue;
         const char *init = p->leader < 0 ? zero_text(p->result->type) : val(c, p->init).text;
         stmt(c, nowhere, "%s = %s;", scalar_decl(c, p->result, p->name), init);
     }
+    names_free(members);
 }
 
 static void store_parts(cfn *c, const task *t)
@@ -176,10 +186,11 @@ static void store_parts(cfn *c, const task *t)
         vars[k] = t->parts[k].name;
         if (!t->parts[k].wanted)
             continue;
+        const char *value = runs_once(t) ? val(c, t->parts[k].yield).text : vars[k];
         if (t->partial_is_struct)
-            sb_printf(&b, "%s.%s = %s", b.len ? ", " : "", vars[k], vars[k]);
+            sb_printf(&b, "%s.%s = %s", b.len ? ", " : "", vars[k], value);
         else
-            sb_add(&b, vars[k]);
+            sb_add(&b, value);
     }
     const char *at = arena_printf(c->e->mem, "%s->%s[%s / %s->%s]", c->a, t->partial, t->lo, c->a, t->chunk);
     if (t->partial_is_struct)
@@ -195,7 +206,8 @@ static void run_body(cfn *c, const task *t)
     for (int k = 0; k < t->nparts; k++)
         vars[k] = t->parts[k].name;
     emit_ops(c, t->op->regions[0]);
-    combine(c, t, yielded, vars);
+    if (!runs_once(t))
+        combine(c, t, yielded, vars);
     vec_clear(&c->loads);
 }
 
