@@ -32,6 +32,7 @@ ir_region *ir_region_create(ir_func *f)
 {
     ir_region *r = ARENA_NEW(f->module->mem, ir_region);
     r->func = f;
+    r->params = ARENA_ARRAY(f->module->mem, ir_value *, 1);
     return r;
 }
 
@@ -58,13 +59,13 @@ static void *grow(arena *mem, void *old, int n, size_t size)
     return p;
 }
 
-/* Room for n entries in the sense of grow(). */
+/* Room for n entries in the sense of grow(); never NULL, so that `array + 0` is defined. */
 static void *room(arena *mem, int n, size_t size)
 {
     int cap = 1;
     while (cap < n)
         cap *= 2;
-    return n ? arena_alloc(mem, size * (size_t)cap) : NULL;
+    return arena_alloc(mem, size * (size_t)cap);
 }
 
 ir_value *ir_region_param(ir_region *r, scalar type, const char *name)
