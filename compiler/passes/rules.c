@@ -10,6 +10,12 @@
 #include "ir/ops.h"
 #include "passes/overlap.h"
 
+/* A message given: one for a place, however many components it writes. */
+typedef struct report {
+    const ir_field *field;
+    src_loc loc;
+} report;
+
 typedef struct rules {
     ir_func *func;       /* a kernel, or a function that stays a call */
     ir_module *m;
@@ -17,6 +23,7 @@ typedef struct rules {
     bool *needed;        /* pos of a load -> already in reads */
     VEC(access) reads, writes, all;
     bool *reported;      /* pos of a write */
+    VEC(report) reports;
 } rules;
 
 /* ---- collecting ---- */
@@ -87,6 +94,17 @@ static void collect_primal(ir_op *op, void *ctx)
     }
 }
 
+/* True the first time that a message about this write is given. */
+static bool is_news(rules *r, const access *w)
+{
+    r->reported[w->op->pos] = true;
+    for (size_t i = 0; i < r->reports.len; i++)
+        if (r->reports.at[i].field == w->field && !memcmp(&r->reports.at[i].loc, &w->op->loc, sizeof(src_loc)))
+            return false;
+    vec_push(&r->reports, ((report){w->field, w->op->loc}));
+    return true;
+}
+
 /* ---- needed reads against later writes ---- */
 
 /* Whether w provably overwrites, after it, what `read` has read. */
@@ -125,6 +143,7 @@ static bool overwrites(const rules *r, const access *read, const access *w)
 
 typedef struct reason {
     const ir_value *v;
+    activity act;
     char text[96];
     src_loc loc;
     bool found;
@@ -152,7 +171,7 @@ static void find_reason(ir_op *op, void *ctx)
         if (op_is_pure_table(op->code)) {
             unsigned needs = 0;
             for (int j = 0; j < op->nargs; j++)
-                if (scalar_is_float(op->res[0]->type) && !ir_is_const(op->args[j]) && !op_zero_derivative(op->code, j) &&
+                if (activity_has(&why->act, op->args[j]) && why->act.useful[op->res[0]->id] && !op_zero_derivative(op->code, j) &&
                     !op_not_differentiable(op->code, j))
                     needs |= rule_needs(op->code, j);
             if (!(needs & (1u << k)) && !(needs & 8u))
@@ -170,7 +189,7 @@ static void find_reason(ir_op *op, void *ctx)
 
 static reason reason_of(const rules *r, const access *read)
 {
-    reason why = {.v = read->op->nres ? read->op->res[0] : NULL};
+    reason why = {.v = read->op->nres ? read->op->res[0] : NULL, .act = activity_compute(r->func, ACTIVITY_REVERSE)};
     for (int depth = 0; why.v && depth < 8 && !why.found; depth++) {
         ir_walk(r->func->body, find_reason, &why);
         if (why.found)
@@ -183,6 +202,7 @@ static reason reason_of(const rules *r, const access *read)
                     next = op->res[0];
         why.v = next;
     }
+    activity_free(&why.act);
     return why;
 }
 
@@ -190,7 +210,8 @@ static void report_overwritten(rules *r, const access *read, const access *w)
 {
     diag_sink *d = r->m->diag;
     const char *name = w->field->name;
-    r->reported[w->op->pos] = true;
+    if (!is_news(r, w))
+        return;
     diag(d, span_at(w->op->loc), DIAG_READ_OVERWRITTEN, name, r->func->name);
     const reason why = reason_of(r, read);
     if (why.found)
@@ -259,7 +280,8 @@ static const char *plane_name(const rules *r, const access *a)
 static void report_race(rules *r, const access *a, const access *b)
 {
     diag_sink *d = r->m->diag;
-    r->reported[b->op->pos] = true;
+    if (!is_news(r, b))
+        return;
     if (a->op == b->op) {
         diag(d, span_at(b->op->loc), DIAG_RACE_STORE, plane_name(r, b));
         diag_note(d, span_at(b->op->loc), "iterations are unordered: use the loop's index in the subscripts, '+=' to add up, or 'serial for'");
@@ -294,12 +316,14 @@ static void check_task(rules *r, size_t from, size_t to)
     }
     for (size_t i = 0; i < list.len; i++) {
         const access *b = list.at[i];
+        if (b->kind == EFFECT_STORE && meets(r, b, b) >= 0)
+            report_race(r, b, b);
         for (size_t k = 0; k < list.len && b->kind != EFFECT_READ && !r->reported[b->op->pos]; k++) {
             const access *a = list.at[k];
             const bool both_add = a->kind == EFFECT_ACCUM && b->kind == EFFECT_ACCUM;
-            /* Of two writes the later one is named; a store meets itself. */
-            const bool earlier = a->kind == EFFECT_READ || k <= i;
-            if (!both_add && earlier && (a != b || b->kind == EFFECT_STORE) && !access_apart(a, b) && meets(r, a, b) >= 0)
+            /* Of two writes the later one is named. */
+            const bool earlier = a->kind == EFFECT_READ || k < i;
+            if (!both_add && earlier && !access_apart(a, b) && meets(r, a, b) >= 0)
                 report_race(r, a, b);
         }
     }
@@ -340,5 +364,6 @@ bool pass_rules(ir_func *f)
     vec_free(&r.reads);
     vec_free(&r.writes);
     vec_free(&r.all);
+    vec_free(&r.reports);
     return diag_error_count(r.m->diag) == errors;
 }
