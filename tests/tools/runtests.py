@@ -130,6 +130,24 @@ class Runner:
                     if tk.with_suffix(".out").exists():
                         self.compare(tk.with_suffix(".out"), out)
 
+    def derivatives(self, tk):
+        """ad/X.tk: every kernel of the module has right derivatives, says tools/adcheck.c; `// range: LO HI` for the data."""
+        with tempfile.TemporaryDirectory() as tmp:
+            obj, name = self.generate(tk, directive(tk, "flags"), tmp), tk.stem
+            stub = Path(tmp, "stub.c")
+            stub.write_text(f"""#include "{name}.h"
+tk_module *adcheck_create(tk_session *s);
+void adcheck_destroy(tk_module *m);
+tk_module *adcheck_create(tk_session *s) {{ {name} *m = {name}_create(s, NULL); return m ? &m->tk : NULL; }}
+void adcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}
+""")
+            exe = f"{tmp}/adcheck"
+            self.must([self.args.cc, "-std=gnu11", "-O1", "-I", tmp, "-I", self.include, *self.sanitize(), TESTS / "tools" / "adcheck.c", stub, obj,
+                       self.build / "runtime" / "libtk.a", "-fopenmp", "-lm", "-o", exe])
+            status, out, _ = self.run([exe, *directive(tk, "range")], env={"ASAN_OPTIONS": "detect_leaks=0"})
+            if status != 0 or out:
+                raise Failure(out or f"status {status}")
+
     def script(self, sh):
         """X.sh: ends with status 0. Finds the compiler in $TKC and, below install/, an installed tree in $PREFIX."""
         env = {"TKC": str(self.tkc), "CC": self.args.cc, "CXX": self.args.cxx, "ROOT": str(ROOT), "INCLUDE": str(self.include)}
@@ -170,7 +188,8 @@ class Runner:
     # ---- all cases ----
 
     def cases(self):
-        for group, kind in (("syntax", self.diagnostics), ("check", self.diagnostics), ("rules", self.diagnostics), ("ir", self.dump), ("run", self.program)):
+        for group, kind in (("syntax", self.diagnostics), ("check", self.diagnostics), ("rules", self.diagnostics), ("ir", self.dump), ("run", self.program),
+                            ("ad", self.derivatives)):
             for tk in sorted((TESTS / group).glob("*.tk")):
                 if not directive(tk, "helper"):
                     yield f"{group}/{tk.stem}", kind, tk
