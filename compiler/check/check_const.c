@@ -18,7 +18,7 @@ bool const_is(const tx_expr *e)
 
 bool const_fits(scalar t, int64_t i)
 {
-    return t == SC_U64 ? i >= 0 : scalar_is_float(t) || eval_wrap(t, i) == i;
+    return t == SC_U64 ? i >= 0 : scalar_is_float(t) || ir_wrap_int(t, i) == i;
 }
 
 tx_expr *const_clone(checker *c, const tx_expr *e, src_loc loc)

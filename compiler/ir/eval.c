@@ -2,20 +2,6 @@
 
 #include <math.h>
 
-int64_t eval_wrap(scalar t, int64_t i)
-{
-    switch (t) {
-    case SC_BOOL: return i != 0;
-    case SC_I8: return (int8_t)i;
-    case SC_I16: return (int16_t)i;
-    case SC_I32: return (int32_t)i;
-    case SC_U8: return (uint8_t)i;
-    case SC_U16: return (uint16_t)i;
-    case SC_U32: return (uint32_t)i;
-    default: return i;
-    }
-}
-
 const_value eval_cast(const_value v, scalar to)
 {
     const_value r = {.type = to};
@@ -33,9 +19,9 @@ const_value eval_cast(const_value v, scalar to)
               : v.f >= 0x1p63                  ? INT64_MAX
               : v.f <= -0x1p63                 ? INT64_MIN
                                                : (int64_t)v.f;
-        r.i = eval_wrap(to, r.i);
+        r.i = ir_wrap_int(to, r.i);
     } else {
-        r.i = eval_wrap(to, v.i);
+        r.i = ir_wrap_int(to, v.i);
     }
     return r;
 }
@@ -85,7 +71,7 @@ static bool eval_int(ir_opcode code, scalar t, int64_t a, int64_t b, int64_t *r)
     case OP_SIGN: *r = sign ? (a > 0) - (a < 0) : a != 0; break;
     default: return false;
     }
-    *r = eval_wrap(t, *r);
+    *r = ir_wrap_int(t, *r);
     return true;
 }
 
@@ -114,13 +100,16 @@ static bool eval_compare(ir_opcode code, const const_value *x, int64_t *r)
     }
 }
 
-static double powi(double a, int64_t n)
+/* As tk_powi does it, rounding after each step. */
+static double powi(bool single, double a, int64_t n)
 {
-    double r = 1, b = a;
-    for (uint64_t k = n < 0 ? 0 - (uint64_t)n : (uint64_t)n; k; k >>= 1, b *= b)
+    double r = 1, x = a;
+    for (uint64_t k = n < 0 ? 0 - (uint64_t)n : (uint64_t)n; k; k >>= 1) {
         if (k & 1)
-            r *= b;
-    return n < 0 ? 1 / r : r;
+            r = single ? (double)(float)(r * x) : r * x;
+        x = single ? (double)(float)(x * x) : x * x;
+    }
+    return n >= 0 ? r : single ? (double)(float)(1 / r) : 1 / r;
 }
 
 #define MATH(name) (single ? (double)name##f((float)a) : name(a))
@@ -198,9 +187,7 @@ bool eval_op(ir_opcode code, const const_value *x, const_value *out)
         r.type = SC_BOOL;
         r.i = code == OP_ISNAN ? isnan(x[0].f) : isinf(x[0].f) != 0;
     } else if (code == OP_POWI) {
-        r.f = powi(x[0].f, x[1].i);
-        if (t == SC_F32)
-            r.f = (double)(float)r.f;
+        r.f = powi(t == SC_F32, x[0].f, x[1].i);
     } else if (!eval_float(code, t == SC_F32, x[0].f, arity > 1 ? x[1].f : 0, &r.f)) {
         return false;
     }

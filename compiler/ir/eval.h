@@ -15,7 +15,5 @@ typedef struct const_value {
 /* False if the operation is not evaluated at compile time (then nothing was written). */
 bool eval_op(ir_opcode code, const const_value *args, const_value *out);
 const_value eval_cast(const_value v, scalar to);
-/* i brought into the range of integer type t, as storing into it does. */
-int64_t eval_wrap(scalar t, int64_t i);
 
 #endif

@@ -123,6 +123,14 @@ static bool is_commutative(ir_opcode code)
     }
 }
 
+/* The order of commutative operands: constants last, as one writes them. */
+static bool comes_after(const ir_value *a, const ir_value *b)
+{
+    if (ir_is_const(a) != ir_is_const(b))
+        return ir_is_const(a);
+    return a->id > b->id;
+}
+
 /* Bits that tell constants apart: -0.0 is not 0.0, and a NaN is equal to itself. */
 static uint64_t const_bits(const ir_op *op)
 {
@@ -272,7 +280,7 @@ static void visit(cse *c, ir_op *op)
     write_op(c, op);
     if (!is_candidate(op))
         return;
-    if (is_commutative(op->code) && op->args[0]->id > op->args[1]->id) {
+    if (is_commutative(op->code) && comes_after(op->args[0], op->args[1])) {
         ir_value *x = op->args[0];
         op->args[0] = op->args[1];
         op->args[1] = x;

@@ -2,10 +2,9 @@
  *
  * One walk in program order with a map from replaced values to their replacements: every use comes later than its definition, so one walk resolves all.
  */
-#include <math.h>
+#include "passes/fold.h"
 
-#include "ir/eval.h"
-#include "passes/passes.h"
+#include "ir/ops.h"
 
 typedef struct folder {
     ir_func *f;
@@ -37,240 +36,9 @@ static ir_builder before(const folder *c, ir_op *op)
     return (ir_builder){.func = c->f, .region = op->region, .before = op, .loc = op->loc, .origin = op->origin};
 }
 
-static const_value value_of(const ir_value *v)
-{
-    const_value k = {.type = v->type};
-    if (scalar_is_float(v->type))
-        k.f = v->def->attr.f;
-    else
-        k.i = v->def->attr.i;
-    return k;
-}
-
-static ir_value *constant(ir_builder *b, const_value k)
-{
-    return scalar_is_float(k.type) ? ir_const_f(b, k.type, k.f) : ir_const_i(b, k.type, k.i);
-}
-
-static bool is_int(const ir_value *v, int64_t i)
-{
-    return ir_is_const(v) && !scalar_is_float(v->type) && v->type != SC_PTR && v->def->attr.i == i;
-}
-
-static bool is_float(const ir_value *v, double f)
-{
-    return ir_is_const(v) && scalar_is_float(v->type) && v->def->attr.f == f && !signbit(v->def->attr.f) == !signbit(f);
-}
-
 static bool is_op(const ir_value *v, ir_opcode code)
 {
     return v->def && v->def->code == code;
-}
-
-/* ---- pure operations ---- */
-
-static ir_value *fold_constant(folder *c, ir_op *op)
-{
-    const_value x[3] = {{0}}, r;
-    for (int i = 0; i < op->nargs; i++) {
-        if (!ir_is_const(op->args[i]) || op->args[i]->type == SC_PTR)
-            return NULL;
-        x[i] = value_of(op->args[i]);
-    }
-    if (op->code == OP_CAST)
-        r = eval_cast(x[0], op->res[0]->type);
-    else if (!eval_op(op->code, x, &r))
-        return NULL;
-    ir_builder b = before(c, op);
-    return constant(&b, r);
-}
-
-static ir_value *fold_float(ir_builder *b, ir_op *op)
-{
-    ir_value *x = op->args[0], *y = op->nargs > 1 ? op->args[1] : NULL;
-    switch (op->code) {
-    case OP_ADD:
-        if (is_float(y, -0.0))
-            return x;
-        if (is_float(x, -0.0))
-            return y;
-        if (is_op(y, OP_NEG))
-            return ir_op2(b, OP_SUB, x, y->def->args[0]);
-        if (is_op(x, OP_NEG))
-            return ir_op2(b, OP_SUB, y, x->def->args[0]);
-        return NULL;
-    case OP_SUB:
-        if (is_float(y, 0.0))
-            return x;
-        if (is_op(y, OP_NEG))
-            return ir_op2(b, OP_ADD, x, y->def->args[0]);
-        return NULL;
-    case OP_MUL:
-        if (is_float(y, 1.0))
-            return x;
-        if (is_float(x, 1.0))
-            return y;
-        if (is_float(y, -1.0))
-            return ir_op1(b, OP_NEG, x);
-        if (is_float(x, -1.0))
-            return ir_op1(b, OP_NEG, y);
-        if (is_op(x, OP_NEG) && is_op(y, OP_NEG))
-            return ir_op2(b, OP_MUL, x->def->args[0], y->def->args[0]);
-        return NULL;
-    case OP_DIV:
-        if (is_float(y, 1.0))
-            return x;
-        return is_float(y, -1.0) ? ir_op1(b, OP_NEG, x) : NULL;
-    case OP_NEG:
-        return is_op(x, OP_NEG) ? x->def->args[0] : NULL;
-    default:
-        return NULL;
-    }
-}
-
-/* x + k in one canonical form. */
-static ir_value *add_constant(ir_builder *b, ir_value *x, int64_t k)
-{
-    k = eval_wrap(x->type, k);
-    if (k == 0)
-        return x;
-    const int64_t minus = eval_wrap(x->type, (int64_t)(0 - (uint64_t)k));
-    return k < 0 && minus > 0 ? ir_op2(b, OP_SUB, x, ir_const_i(b, x->type, minus)) : ir_op2(b, OP_ADD, x, ir_const_i(b, x->type, k));
-}
-
-static ir_value *fold_int_sum(ir_builder *b, ir_op *op)
-{
-    ir_value *x = op->args[0], *y = op->args[1];
-    if (op->code == OP_ADD && ir_is_const(x)) {
-        ir_value *t = x;
-        x = y;
-        y = t;
-    }
-    if (op->code == OP_SUB && x == y)
-        return ir_const_i(b, x->type, 0);
-    if (!ir_is_const(y))
-        return NULL;
-    uint64_t k = (uint64_t)y->def->attr.i;
-    if (op->code == OP_SUB)
-        k = 0 - k;
-    const bool nested = (is_op(x, OP_ADD) || is_op(x, OP_SUB)) && ir_is_const(x->def->args[1]);
-    if (nested) {
-        const uint64_t inner = (uint64_t)x->def->args[1]->def->attr.i;
-        k += x->def->code == OP_ADD ? inner : 0 - inner;
-        x = x->def->args[0];
-    }
-    const int64_t s = eval_wrap(x->type, (int64_t)k);
-    const bool canonical = !nested && x == op->args[0] && s != 0 && (op->code == OP_SUB) == (s < 0 && eval_wrap(x->type, -s) > 0);
-    return canonical ? NULL : add_constant(b, x, s);
-}
-
-static ir_value *fold_int(ir_builder *b, ir_op *op)
-{
-    ir_value *x = op->args[0], *y = op->nargs > 1 ? op->args[1] : NULL;
-    switch (op->code) {
-    case OP_ADD:
-    case OP_SUB:
-        return fold_int_sum(b, op);
-    case OP_MUL:
-        if (is_int(y, 1))
-            return x;
-        if (is_int(x, 1))
-            return y;
-        return is_int(x, 0) || is_int(y, 0) ? ir_const_i(b, x->type, 0) : NULL;
-    case OP_DIV:
-        return is_int(y, 1) ? x : NULL;
-    case OP_NEG:
-        return is_op(x, OP_NEG) ? x->def->args[0] : NULL;
-    case OP_MIN:
-    case OP_MAX:
-        return x == y ? x : NULL;
-    default:
-        return NULL;
-    }
-}
-
-static ir_value *fold_logic(ir_builder *b, ir_op *op)
-{
-    ir_value *x = op->args[0], *y = op->nargs > 1 ? op->args[1] : NULL;
-    if (op->code == OP_NOT)
-        return is_op(x, OP_NOT) ? x->def->args[0] : NULL;
-    if (x == y && (op->code == OP_AND || op->code == OP_OR))
-        return x;
-    if (x->type != SC_BOOL)
-        return NULL;
-    if (op->code == OP_AND) {
-        if (is_int(x, 1) || is_int(y, 0))
-            return y;
-        if (is_int(y, 1) || is_int(x, 0))
-            return x;
-    } else if (op->code == OP_OR) {
-        if (is_int(x, 0) || is_int(y, 1))
-            return y;
-        if (is_int(y, 0) || is_int(x, 1))
-            return x;
-    }
-    (void)b;
-    return NULL;
-}
-
-static ir_value *fold_cast(ir_builder *b, ir_op *op)
-{
-    ir_value *x = op->args[0];
-    const scalar to = op->res[0]->type;
-    if (x->type == to)
-        return x;
-    if (!is_op(x, OP_CAST))
-        return NULL;
-    ir_value *inner = x->def->args[0];
-    /* i64(i32(index)) */
-    if (to == SC_I64 && inner->type == SC_I64 && x->type == SC_I32 && value_fits_i32(inner))
-        return inner;
-    /* widening twice */
-    const bool ints = scalar_is_int(inner->type) && scalar_is_int(x->type) && scalar_is_int(to);
-    if (ints && scalar_is_signed(inner->type) == scalar_is_signed(x->type) && scalar_bytes(inner->type) < scalar_bytes(x->type))
-        return ir_cast(b, to, inner);
-    return NULL;
-}
-
-static ir_value *fold_pure(folder *c, ir_op *op)
-{
-    ir_value *v = fold_constant(c, op);
-    if (v)
-        return v;
-    ir_builder b = before(c, op);
-    ir_value *x = op->args[0];
-    switch (op->code) {
-    case OP_STOP:
-        return NULL;
-    case OP_CAST:
-        return fold_cast(&b, op);
-    case OP_SELECT:
-        if (ir_is_const(x))
-            return x->def->attr.i ? op->args[1] : op->args[2];
-        if (op->args[1] == op->args[2])
-            return op->args[1];
-        if (is_op(x, OP_NOT))
-            return ir_op3(&b, OP_SELECT, x->def->args[0], op->args[2], op->args[1]);
-        if (op->args[1]->type == SC_BOOL && is_int(op->args[1], 1) && is_int(op->args[2], 0))
-            return x;
-        if (op->args[1]->type == SC_BOOL && is_int(op->args[1], 0) && is_int(op->args[2], 1))
-            return ir_op1(&b, OP_NOT, x);
-        return NULL;
-    case OP_AND:
-    case OP_OR:
-    case OP_NOT:
-        return fold_logic(&b, op);
-    case OP_EQ:
-    case OP_LE:
-    case OP_GE:
-        return op->args[0] == op->args[1] && !scalar_is_float(x->type) ? ir_const_i(&b, SC_BOOL, 1) : NULL;
-    case OP_NE:
-    case OP_LT:
-    case OP_GT:
-        return op->args[0] == op->args[1] && !scalar_is_float(x->type) ? ir_const_i(&b, SC_BOOL, 0) : NULL;
-    default:
-        return scalar_is_float(x->type) ? fold_float(&b, op) : fold_int(&b, op);
-    }
 }
 
 /* ---- subscripts ---- */
@@ -331,6 +99,44 @@ static void splice(folder *c, ir_op *op, ir_region *r)
     c->changed = true;
 }
 
+/* Whether a branch may run although it was not chosen: nothing in it has a derivative (an untaken branch must not contribute so much as a NaN),
+ * touches memory, or takes long. */
+static bool is_harmless(const ir_region *r)
+{
+    int cost = 0;
+    for (const ir_op *op = r->first; op->code != OP_YIELD; op = op->next) {
+        if (op->code == OP_CONST || op->code == OP_MPARAM || op->code == OP_SHAPE)
+            continue;
+        if (!op_is_pure_table(op->code) || scalar_is_float(op->res[0]->type) || op->code == OP_STOP)
+            return false;
+        if (op->code == OP_CAST && scalar_is_float(op->args[0]->type)) /* undefined in C when out of range */
+            return false;
+        cost += op_get(op->code)->cost;
+    }
+    return cost <= 8;
+}
+
+/* An `if` that only chooses between values becomes selects: what && || and min-like code lower to. */
+static bool choose(folder *c, ir_op *op)
+{
+    if (op->nres == 0 || !is_harmless(op->regions[0]) || !is_harmless(op->regions[1]))
+        return false;
+    for (int i = 0; i < op->nres; i++)
+        if (op->res[i]->type == SC_PTR)
+            return false;
+    ir_op *then = ir_yield_of(op->regions[0]), *other = ir_yield_of(op->regions[1]);
+    for (int r = 0; r < 2; r++)
+        while (op->regions[r]->first->code != OP_YIELD)
+            ir_move(op->regions[r]->first, op->region, op);
+    ir_builder b = before(c, op);
+    for (int i = 0; i < op->nres; i++)
+        replace(c, op->res[i], fold_same(then->args[i], other->args[i])
+                                   ? then->args[i]
+                                   : ir_op3(&b, OP_SELECT, op->args[0], then->args[i], other->args[i]));
+    ir_remove(op);
+    return true;
+}
+
 static void fold_if(folder *c, ir_op *op)
 {
     ir_value *cond = op->args[0];
@@ -340,15 +146,17 @@ static void fold_if(folder *c, ir_op *op)
         splice(c, op, op->regions[cond->def->attr.i ? 0 : 1]);
         return;
     }
+    if (choose(c, op))
+        return;
     for (int i = 0; i < op->nres; i++) {
         ir_value *a = ir_yield_of(op->regions[0])->args[i], *b = ir_yield_of(op->regions[1])->args[i];
-        if (a == b)
+        if (a == b) {
             replace(c, op->res[i], a);
-        else if (ir_is_const(a) && ir_is_const(b) && a->type == b->type && a->type != SC_PTR && scalar_is_float(a->type) &&
-                 is_float(a, b->def->attr.f)) {
+        } else if (fold_same(a, b)) {
             ir_builder at = before(c, op);
-            replace(c, op->res[i], ir_const_f(&at, a->type, a->def->attr.f));
-        } else if (a->type == SC_BOOL && is_int(a, 1) && is_int(b, 0)) {
+            ir_value *k = scalar_is_float(a->type) ? ir_const_f(&at, a->type, a->def->attr.f) : ir_const_i(&at, a->type, a->def->attr.i);
+            replace(c, op->res[i], k);
+        } else if (a->type == SC_BOOL && fold_is_int(a, 1) && fold_is_int(b, 0)) {
             replace(c, op->res[i], cond);
         }
     }
@@ -376,23 +184,56 @@ static void fold_carried(folder *c, ir_op *op)
     }
 }
 
+static bool has_constant_bounds(const ir_op *loop)
+{
+    return loop->attr.bounded && ir_is_const(loop->args[0]) && ir_is_const(loop->args[1]);
+}
+
+static void drop_loop(folder *c, ir_op *op)
+{
+    ir_builder b = before(c, op);
+    const int i0 = ir_loop_first_init(op), n = ir_loop_ncarried(op);
+    for (int k = 0; k < n; k++)
+        replace(c, op->res[k], op->args[i0 + k]);
+    if (op->attr.cond)
+        replace(c, op->res[n], ir_const_i(&b, SC_I64, 0));
+    ir_remove(op);
+    c->changed = true;
+}
+
+/* A condition that is always true leaves a loop with bounds only, which runs max(hi - lo, 0) times. */
+static void drop_condition(folder *c, ir_op *op)
+{
+    ir_builder b = before(c, op);
+    const int n = ir_loop_ncarried(op);
+    ir_value *trips = ir_op2(&b, OP_SUB, op->args[1], op->args[0]);
+    replace(c, op->res[n], ir_op2(&b, OP_MAX, trips, ir_const_i(&b, SC_I64, 0)));
+    ir_remove_result(op, n);
+    op->attr.cond = false;
+    op->nregions = 1;
+}
+
 static void fold_loop(folder *c, ir_op *op)
 {
     fold_carried(c, op);
-    const bool known = op->attr.bounded && ir_is_const(op->args[0]) && ir_is_const(op->args[1]);
-    const int i0 = ir_loop_first_init(op), n = ir_loop_ncarried(op);
+    const bool known = has_constant_bounds(op);
     if (known && op->args[0]->def->attr.i >= op->args[1]->def->attr.i) {
-        ir_builder b = before(c, op);
-        for (int k = 0; k < n; k++)
-            replace(c, op->res[k], op->args[i0 + k]);
-        if (op->attr.cond)
-            replace(c, op->res[n], ir_const_i(&b, SC_I64, 0));
-        ir_remove(op);
-        c->changed = true;
+        drop_loop(c, op);
         return;
+    }
+    if (op->attr.cond) {
+        fold_region(c, op->regions[1]);
+        const ir_value *go_on = ir_yield_of(op->regions[1])->args[0];
+        if (fold_is_int(go_on, 0)) {
+            drop_loop(c, op);
+            return;
+        }
+        if (fold_is_int(go_on, 1) && op->attr.bounded)
+            drop_condition(c, op);
     }
     if (known && !op->attr.cond && op->args[1]->def->attr.i - op->args[0]->def->attr.i == 1) {
         ir_region *body = op->regions[0];
+        const int i0 = ir_loop_first_init(op), n = ir_loop_ncarried(op);
         replace(c, body->params[0], op->args[0]);
         for (int k = 0; k < n; k++)
             replace(c, body->params[1 + k], op->args[i0 + k]);
@@ -400,8 +241,6 @@ static void fold_loop(folder *c, ir_op *op)
         splice(c, op, body);
         return;
     }
-    if (op->attr.cond)
-        fold_region(c, op->regions[1]);
     fold_region(c, op->regions[0]);
 }
 
@@ -426,12 +265,19 @@ static void fold_op(folder *c, ir_op *op)
     case OP_LSTORE:
         fold_memory(c, op);
         return;
+    case OP_ASSERT:
+        if (fold_is_int(op->args[0], 1)) {
+            ir_remove(op);
+            c->changed = true;
+        }
+        return;
     default:
         break;
     }
     if (!op_is_pure_table(op->code))
         return;
-    ir_value *v = fold_pure(c, op);
+    ir_builder b = before(c, op);
+    ir_value *v = fold_pure(&b, op);
     if (v)
         replace(c, op->res[0], v);
 }
