@@ -4,9 +4,9 @@ warnings='-Wall -Wextra -Wpedantic -Wconversion -Wdouble-promotion -Werror'
 flags=$(pkg-config --cflags --libs tk)
 # shellcheck disable=SC2086,SC2046
 {
-    "$CC" -std=c11 $warnings "$ROOT/tests/install/readme_program.c" gravity.c $flags -o c11
+    "$CC" -std=c11 $warnings -I. "$ROOT/tests/install/readme_program.c" gravity.c $flags -o c11
     ./c11
     "$CC" -std=c11 $warnings $(pkg-config --cflags tk) -c gravity.c -o gravity.o
-    "$CXX" -std=c++17 $warnings -x c++ "$ROOT/tests/install/readme_program.c" -x none gravity.o $flags -o cxx17
+    "$CXX" -std=c++17 $warnings -I. -x c++ "$ROOT/tests/install/readme_program.c" -x none gravity.o $flags -o cxx17
     ./cxx17
 }
