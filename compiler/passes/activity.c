@@ -11,20 +11,26 @@
 #include "ir/ops.h"
 #include "passes/flow.h"
 
-bool activity_storage(const ir_module *m, const ir_field *field, ir_plane plane, activity_mode mode)
+static bool has_second_order(const ir_module *m)
 {
-    if (!scalar_is_float(field->elem))
-        return false;
-    if (mode == ACTIVITY_REVERSE)
-        return plane == IR_DATA && field->grad;
-    if (plane == IR_DATA)
-        return field->dual;
-    if (plane != IR_GRAD || !field->grad)
-        return false;
     for (size_t i = 0; i < m->funcs.len; i++)
         if (m->funcs.at[i]->kind == IR_KERNEL && (m->funcs.at[i]->derive & IR_DERIVE_HVP))
             return true;
     return false;
+}
+
+bool *activity_storage(const ir_module *m, activity_mode mode)
+{
+    bool *at = ARENA_ARRAY(m->mem, bool, m->fields.len * 4 + 1);
+    const bool second = mode == ACTIVITY_FORWARD && has_second_order(m);
+    for (size_t i = 0; i < m->fields.len; i++) {
+        const ir_field *f = m->fields.at[i];
+        if (!scalar_is_float(f->elem))
+            continue;
+        at[i * 4 + IR_DATA] = mode == ACTIVITY_REVERSE ? f->grad : f->dual;
+        at[i * 4 + IR_GRAD] = second && f->grad;
+    }
+    return at;
 }
 
 ir_plane activity_tangent_plane(ir_plane plane)
@@ -304,9 +310,7 @@ typedef struct callee_bits {
 } callee_bits;
 
 typedef struct local_ctx {
-    const ir_module *m;
-    activity_mode mode;
-    bool *storage; /* field->index * 4 + plane: looked up once, activity_storage scans the module */
+    const bool *storage;
     VEC(callee_bits) callees;
 } local_ctx;
 
@@ -359,11 +363,7 @@ void flow_mark_params(flow *w, activity_mode mode)
 activity activity_compute(const ir_func *f, activity_mode mode)
 {
     const ir_module *m = f->module;
-    local_ctx c = {.m = m, .mode = mode};
-    c.storage = xmalloc(m->fields.len * 4 + 1);
-    for (size_t i = 0; i < m->fields.len; i++)
-        for (int p = 0; p < 4; p++)
-            c.storage[i * 4 + (size_t)p] = activity_storage(m, m->fields.at[i], (ir_plane)p, mode);
+    local_ctx c = {.storage = activity_storage(m, mode)};
     flow w = flow_create(f);
     w.load_active = w.store_active = local_storage;
     w.callee = local_callee;
@@ -373,7 +373,6 @@ activity activity_compute(const ir_func *f, activity_mode mode)
     set_all(&w, w.useful, y->args, y->nargs);
     flow_vary(&w);
     flow_use(&w);
-    free(c.storage);
     vec_free(&c.callees);
     vec_free(&w.slots);
     return (activity){.varied = w.varied, .useful = w.useful, .n = f->next_value};

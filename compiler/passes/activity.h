@@ -4,9 +4,9 @@
 
 #include "passes/passes.h"
 
-/* Whether memory of that field and plane has derivative storage in the given mode. Forward: data has duals; gradients have duals where the module has second-order
- * products, and cannot change inside a forward scope where it has none. */
-bool activity_storage(const ir_module *m, const ir_field *field, ir_plane plane, activity_mode mode);
+/* Which memory has derivative storage in the given mode: indexed by field->index * 4 + plane, in the module's arena. Forward: data has duals; gradients have duals
+ * where the module has second-order products, and cannot change inside a forward scope where it has none. */
+bool *activity_storage(const ir_module *m, activity_mode mode);
 /* The plane that holds tangents of the given one. */
 ir_plane activity_tangent_plane(ir_plane plane);
 

@@ -21,7 +21,7 @@ typedef struct fwd {
     ir_func *from, *out;
     activity act;
     ir_map val, tan;  /* source value -> its clone, its tangent (unset: zero) */
-    bool *storage;    /* field->index * 4 + plane */
+    const bool *storage; /* field->index * 4 + plane */
     VEC(wide_layout) layouts;
 } fwd;
 
@@ -532,9 +532,7 @@ static void build(ir_func *f, ir_func *out)
     w.act = activity_compute(f, ACTIVITY_FORWARD);
     w.val = ir_map_create(f);
     w.tan = ir_map_create(f);
-    w.storage = ARENA_ARRAY(w.m->mem, bool, w.m->fields.len * 4 + 1);
-    for (size_t n = 0; n < w.m->fields.len * 4; n++)
-        w.storage[n] = activity_storage(w.m, w.m->fields.at[n / 4], (ir_plane)(n % 4), ACTIVITY_FORWARD);
+    w.storage = activity_storage(w.m, ACTIVITY_FORWARD);
     copy_signature(&w);
     bool *tangent = ARENA_ARRAY(w.m->mem, bool, f->nresults + 1);
     for (int i = 0; i < f->nresults; i++)

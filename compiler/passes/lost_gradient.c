@@ -25,7 +25,8 @@ typedef struct lost {
     ir_module *m;
     activity_mode mode;
     size_t nodes;
-    bool *storage, *reached, *reported;
+    const bool *storage;
+    bool *reached, *reported;
     const ir_op **reader; /* node -> the load by which it was reached */
     VEC(func_state) funcs;
     bool changed;
@@ -233,8 +234,7 @@ static bool differentiated(const lost *l, const ir_func *k)
 
 static void start(lost *l)
 {
-    for (size_t n = 0; n < l->nodes; n++)
-        l->storage[n] = activity_storage(l->m, l->m->fields.at[n / 4], (ir_plane)(n % 4), l->mode);
+    l->storage = activity_storage(l->m, l->mode);
     memset(l->reached, 0, l->nodes);
     memset(l->reported, 0, l->nodes);
     for (size_t i = 0; i < l->funcs.len; i++) {
@@ -315,7 +315,6 @@ bool pass_activity(ir_module *m)
 {
     const int errors = diag_error_count(m->diag);
     lost l = {.m = m, .nodes = m->fields.len * 4};
-    l.storage = ARENA_ARRAY(m->mem, bool, l.nodes + 1);
     l.reached = ARENA_ARRAY(m->mem, bool, l.nodes + 1);
     l.reported = ARENA_ARRAY(m->mem, bool, l.nodes + 1);
     l.reader = ARENA_ARRAY(m->mem, const ir_op *, l.nodes + 1);
