@@ -238,8 +238,9 @@ static void emit_print(cfn *c, const ir_op *op)
             sb_add(&format, conversion);
             sb_printf(&args, ", %s", arg);
             p++;
-        } else if (p[0] == '%') {
+        } else if (p[0] == '%') { /* the text writes a percent sign as %%, like printf */
             sb_add(&format, "%%");
+            p += p[1] == '%';
         } else {
             sb_addc(&format, *p);
         }
