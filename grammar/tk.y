@@ -65,7 +65,7 @@ const char *token_name(int code);
 %nterm <attr_list> attrs
 %nterm <ast_attr *> attr
 %nterm <stmt_list> block stmts
-%nterm <ast_stmt *> stmt if_stmt for_stmt else_part
+%nterm <ast_stmt *> stmt if_stmt for_stmt opt_else else_part
 %nterm <ast_binop> assign_op
 
 %%
@@ -79,8 +79,8 @@ item:
     IMPORT STRING semi                          { $$ = item_import(p, @$, @2, $2); }
   | CONST name opt_type '=' expr semi           { $$ = item_const(p, @$, @2, $2, $3, $5); }
   | PARAM name ':' type opt_value semi          { $$ = item_param(p, @$, @2, $2, $4, $5); }
-  | STRUCT name '{' members '}'                 { $$ = item_struct(p, @$, @2, $2, $4); }
-  | STRUCT name '{' error '}'                   { $$ = NULL; yyerrok; }
+  | STRUCT name '{' members '}' opt_semi        { $$ = item_struct(p, @$, @2, $2, $4); }
+  | STRUCT name '{' error '}' opt_semi          { $$ = NULL; yyerrok; }
   | FIELD name ':' type attrs semi              { $$ = item_field(p, @$, @2, $2, $4, $5); }
   | FUNC sig block                              { $$ = item_function($2, @$, AST_ITEM_FUNC, false, false, $3); }
   | EXPORT FUNC sig block                       { $$ = item_function($3, @$, AST_ITEM_FUNC, true, false, $4); }
@@ -88,15 +88,22 @@ item:
   | KERNEL sig block                            { $$ = item_function($2, @$, AST_ITEM_KERNEL, false, false, $3); }
   | LAZY_GRAD semi                              { $$ = item_lazy(p, @$, AST_ITEM_LAZY_GRAD); }
   | LAZY_DUAL semi                              { $$ = item_lazy(p, @$, AST_ITEM_LAZY_DUAL); }
-  | ';'                                         { $$ = NULL; }
-  | error                                       { $$ = NULL; }
+  | error                                       { $$ = NULL; if (p->cur.first && feed_begins_item(p->cur.code)) yyerrok; }
   | error block                                 { $$ = NULL; }
   ;
 
 /* Words that mean something in one place only stay usable as names. */
 name: IDENT | OUT | INOUT | LIMIT;
 
-semi: ';' | error;
+/* A made-up ';' at the end of a line is trusted: what comes next may have errors of its own. */
+semi:
+    ';'
+  | error                                       { if (p->cur.first) yyerrok; }
+  | error ';'                                   { yyerrok; }
+  ;
+
+/* As after a struct in C. */
+opt_semi: %empty | ';';
 
 opt_type:
     %empty                                      { $$ = NULL; }
@@ -235,14 +242,20 @@ assign_op:
 if_stmt:
     IF expr block                               { $$ = stmt_if(p, @$, $2, $3, NULL, false); }
   | IF expr block ELSE else_part                { $$ = stmt_if(p, @$, $2, $3, $5, true); }
-  | IF error block                              { $$ = NULL; }
-  | IF error ';'                                { $$ = NULL; yyerrok; }
+  | IF error block opt_else                     { $$ = NULL; }
+  | IF error ';' opt_else                       { $$ = NULL; yyerrok; }
+  ;
+
+opt_else:
+    %empty                                      { $$ = NULL; }
+  | ELSE else_part                              { $$ = $2; }
   ;
 
 else_part:
     block                                       { $$ = $1.first; }
   | if_stmt
   | STATIC if_stmt                              { $$ = stmt_mark($2, @$, true, false); }
+  | error ';'                                   { $$ = NULL; yyerrok; }
   ;
 
 for_stmt:

@@ -1,6 +1,9 @@
 /* --emit=ast: the tree, one statement or item a line with its span, expressions in prefix form. */
 #include "syntax/ast.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 static const char *binop_name(ast_binop op)
 {
     static const char *const names[] = {
@@ -26,12 +29,26 @@ static void dump_string(FILE *out, const char *s)
     for (; *s; s++) {
         if (*s == '"' || *s == '\\')
             fprintf(out, "\\%c", *s);
+        else if (*s == '\n')
+            fputs("\\n", out);
         else if ((unsigned char)*s < ' ' || *s == 0x7f)
             fprintf(out, "\\x%02x", (unsigned)(unsigned char)*s);
         else
             fputc(*s, out);
     }
     fputc('"', out);
+}
+
+/* The shortest decimal that gives v again, with a point or an exponent. */
+static void dump_float(FILE *out, double v)
+{
+    char text[40];
+    for (int digits = 1; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, v);
+        if (strtod(text, NULL) == v)
+            break;
+    }
+    fprintf(out, "%s%s", text, strpbrk(text, ".e") ? "" : ".0");
 }
 
 static void dump_list(FILE *out, const ast_expr *e)
@@ -90,15 +107,9 @@ static void dump_expr(FILE *out, const ast_expr *e)
         else
             fprintf(out, "%lld", (long long)e->ival);
         return;
-    case AST_EXPR_FLOAT: {
-        char text[40];
-        snprintf(text, sizeof text, "%.17g", e->fval);
-        bool whole = true;
-        for (const char *c = text; *c; c++)
-            whole = whole && (*c == '-' || (*c >= '0' && *c <= '9'));
-        fprintf(out, "%s%s", text, whole ? ".0" : "");
+    case AST_EXPR_FLOAT:
+        dump_float(out, e->fval);
         return;
-    }
     case AST_EXPR_BOOL:
         fputs(e->ival ? "true" : "false", out);
         return;

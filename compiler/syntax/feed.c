@@ -76,8 +76,10 @@ static void open_bracket(parse *p, const token *t)
         parse_stop(p);
         return;
     }
-    if (p->depth == 0)
+    if (p->depth == 0) {
         p->outer_col = p->line_col;
+        p->in_struct = p->prev.code == TOK_STRUCT;
+    }
     p->open[p->depth++] = *t;
 }
 
@@ -100,7 +102,7 @@ static bool close_bracket(parse *p, const token *t)
     return false;
 }
 
-static bool begins_item(int code)
+bool feed_begins_item(int code)
 {
     switch (code) {
     case TOK_IMPORT:
@@ -123,7 +125,7 @@ static bool begins_item(int code)
 /* Whether the brackets open here were forgotten; reports it. */
 static bool forgotten(parse *p, const token *t)
 {
-    bool outside = t->code == TOK_END || (begins_item(t->code) && t->first && t->span.begin.col <= p->outer_col);
+    bool outside = t->code == TOK_END || (feed_begins_item(t->code) && t->first && t->span.begin.col <= p->outer_col);
     if (!outside || p->depth == 0 || p->stopped)
         return false;
     int brace = innermost_brace(p);
@@ -140,8 +142,11 @@ static bool forgotten(parse *p, const token *t)
 
 static int deliver(parse *p, const token *t, src_span *at)
 {
+    p->before_prev = p->prev;
     p->prev = p->cur;
     p->cur = *t;
+    if (p->prev.code == TOK_END || p->prev.code == ';' || p->prev.code == '{' || p->prev.code == '}')
+        p->stmt_start = *t;
     *at = t->span;
     return t->code;
 }
@@ -179,7 +184,7 @@ int tk_lex(TK_STYPE *value, src_span *at, parse *p)
             open_bracket(p, &t);
         else if ((t.code == ')' || t.code == ']' || t.code == '}') && !close_bracket(p, &t))
             continue;
-        else if (p->depth == 0 && begins_item(t.code))
+        else if (p->depth == 0 && feed_begins_item(t.code))
             p->forgive_brace = false;
         if (p->stopped)
             t.code = TOK_END;

@@ -107,11 +107,15 @@ const char *literal_name(parse *p, src_span at, const char *text, size_t len)
 void bad_character(parse *p, src_span at, const char *text, size_t len)
 {
     unsigned char c = (unsigned char)text[0];
-    const char *shown = c < ' ' || c == 0x7f ? arena_printf(p->mem, "0x%02x", c) : arena_printf(p->mem, "'%s'", clip_text(p, text, len));
-    if (c == '#')
+    const char *shown = clip_text(p, text, len);
+    if (c < ' ' || c == 0x7f)
+        shown = arena_printf(p->mem, "0x%02x", c);
+    else if (c == '#')
         shown = "'#'; there is no preprocessor, see 'import' and 'const'";
     else if (c == '\'')
-        shown = "'; there are no character literals";
+        shown = arena_printf(p->mem, "%s; there are no character literals", len > 1 ? shown : "\"'\"");
+    else
+        shown = arena_printf(p->mem, "'%s'", shown);
     diag(p->diag, at, DIAG_BAD_CHARACTER, shown);
 }
 

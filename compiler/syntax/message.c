@@ -60,6 +60,8 @@ static const char *expected_phrase(parse *p, const expectation *e)
         return has(e, "')'") ? "an expression or ')'" : has(e, "';'") ? "an expression or ';'" : "an expression";
     if (has(e, "type name"))
         return "a type";
+    if (has(e, "'if'") && has(e, "'{'"))
+        return "'{' or 'if'";
     if (has(e, "','") && has(e, "')'"))
         return "',' or ')'";
     if (has(e, "','") && has(e, "']'"))
@@ -78,6 +80,8 @@ static const char *expected_phrase(parse *p, const expectation *e)
         return has(e, "'='") && e->n <= 4 ? "'=' or ';'" : "';'";
     if (has(e, "'='"))
         return "'='";
+    if (has(e, "string"))
+        return "a string";
     strbuf list = {0};
     for (int i = 0; i < e->n && e->n <= 4; i++)
         sb_printf(&list, "%s%s", i == 0 ? "" : i + 1 == e->n ? " or " : ", ", e->names[i]);
@@ -128,6 +132,68 @@ static bool is_keyword(const parse *p, const token *t)
     return t->code >= TOK_TYPE && !is_name(t->code) && t->code != TOK_STRING && !is_literal(t->code) && p->text[t->from] >= 'a' && p->text[t->from] <= 'z';
 }
 
+static bool inside_braces(const parse *p)
+{
+    int depth = p->cur.code == '{' ? p->depth - 1 : p->depth;
+    for (int k = 0; k < depth; k++)
+        if (p->open[k].code == '{')
+            return true;
+    return false;
+}
+
+static const char *token_text(parse *p, const token *t)
+{
+    return clip_text(p, p->text + t->from, t->to - t->from);
+}
+
+/* The token is at a place where a statement or an item begins. */
+static const char *hint_at_start(const parse *p, bool in_block)
+{
+    switch (p->cur.code) {
+    case TOK_FUNC:
+    case TOK_KERNEL:
+    case TOK_STRUCT:
+    case TOK_FIELD:
+    case TOK_PARAM:
+        return in_block ? "it is declared at module level, outside functions and kernels" : NULL;
+    case TOK_CONST:
+        return in_block ? "a value that does not change is declared with 'let'" : NULL;
+    case TOK_LET:
+    case TOK_VAR:
+        return in_block ? NULL : "at module level it is 'const', 'param' or 'field'";
+    case TOK_INC:
+        return "write '+= 1'";
+    case TOK_DEC:
+        return "write '-= 1'";
+    case ';':
+        return in_block ? "there is no empty statement" : NULL;
+    default:
+        return NULL;
+    }
+}
+
+/* The token is in the head of an item: types, parameters, attributes. */
+static const char *hint_in_head(parse *p, const expectation *e)
+{
+    const token *cur = &p->cur, *prev = &p->prev;
+    bool in_list = prev->code == '(' || prev->code == ',' || prev->code == '{';
+    if (cur->code == TOK_TYPE && in_list && (has(e, "')'") || has(e, "identifier")))
+        return "the type stands behind the name, 'a: real'";
+    if (is_name(cur->code) && is_name(prev->code) && has(e, "')'"))
+        return "the type stands behind the name, 'a: T'";
+    if (cur->code == ';' && has(e, "'}'"))
+        return "members are separated by ','";
+    if (cur->code == ';' && has(e, "'{'"))
+        return "only an 'extern func' has no body";
+    if (cur->code == ']' && prev->code == '[')
+        return "extents are written out; an array parameter names them, 'a: in real[n]'";
+    if (cur->code == TOK_ARROW && has(e, "'{'"))
+        return "the result stands before the attributes";
+    if (cur->code == ',' && has(e, "identifier") && has(e, "';'"))
+        return "attributes are separated by spaces";
+    return NULL;
+}
+
 /* The token does not go on an expression that has just ended. */
 static const char *hint_after_operand(parse *p, const expectation *e)
 {
@@ -144,57 +210,46 @@ static const char *hint_after_operand(parse *p, const expectation *e)
     case TOK_ARROW:
         return "members are accessed with '.'";
     case '{':
-        return prev->code == TOK_TYPE || is_name(prev->code)
-            ? arena_printf(p->mem, "a value is constructed with parentheses, '%s(...)'", clip_text(p, p->text + prev->from, prev->to - prev->from)) : NULL;
+        return prev->code == TOK_TYPE || is_name(prev->code) ? arena_printf(p->mem, "a value is constructed with parentheses, '%s(...)'", token_text(p, prev)) : NULL;
     case ',':
-        if (has(e, "identifier"))
-            return "attributes are separated by spaces";
         return has(e, "')'") ? "there is no comma operator; a vector is written '[a, b]'" : "one declaration or assignment a statement";
-    case '?':
-        return "write parentheses around the inner '?:'";
     default:
         return NULL;
     }
 }
 
-static const char *hint(parse *p, const expectation *e)
+static const char *hint_in_body(parse *p, const expectation *e)
 {
     const token *cur = &p->cur, *prev = &p->prev;
-    const char *of_habit = habit(p, prev);
-    if (!of_habit)
-        of_habit = habit(p, cur);
-    if (of_habit)
-        return of_habit;
-    bool statement = has(e, "'let'"), item = has(e, "'kernel'");
-    if (statement && (cur->code == TOK_FUNC || cur->code == TOK_KERNEL || cur->code == TOK_STRUCT || cur->code == TOK_FIELD || cur->code == TOK_PARAM))
-        return "it is declared at module level, outside functions and kernels";
-    if (statement && cur->code == TOK_CONST)
-        return "a value that does not change is declared with 'let'";
-    if (statement && cur->code == ';')
-        return "there is no empty statement";
-    if (item && (cur->code == TOK_LET || cur->code == TOK_VAR))
-        return "at module level it is 'const', 'param' or 'field'";
-    if (item || statement)
-        return NULL;
     if (cur->code == '(' && prev->code == TOK_FOR)
         return "a loop is written 'for i in range(n) { ... }'";
-    if (cur->code == ')' && prev->code == TOK_TYPE)
-        return arena_printf(p->mem, "a cast is written '%s(x)'", clip_text(p, p->text + prev->from, prev->to - prev->from));
+    if (cur->code == '(' && (prev->code == TOK_LET || prev->code == TOK_VAR))
+        return "several names are written 'let a, b = ...'";
+    if (cur->code == ')' && prev->code == TOK_TYPE && p->before_prev.code == '(')
+        return arena_printf(p->mem, "a cast is written '%s(x)'", token_text(p, prev));
     if (is_name(cur->code) && prev->code == TOK_TYPE)
         return "a variable is declared with 'let' or 'var', its type behind the name: 'var x: f32 = 0.0;'";
-    if (cur->code == '{' && prev->code == TOK_TYPE)
-        return hint_after_operand(p, e);
-    if (cur->code == ';' && has(e, "'}'") && has(e, "','"))
-        return "members are separated by ','";
-    if (cur->code == ']' && prev->code == '[')
-        return "extents are written out; an array parameter names them: 'a: in real[n]'";
-    if (has(e, "identifier") && e->n <= 4 && is_keyword(p, cur))
-        return arena_printf(p->mem, "%s is a keyword", describe_token(p, cur));
-    if (has(e, "'{'") && p->depth > 0 && cur->code != '=')
+    if (has(e, "'{'") && cur->code != '=' && cur->code != '{')
         return "braces are mandatory";
-    if (has(e, "';'") || has(e, "')'") || has(e, "']'") || has(e, "'{'") || has(e, "','"))
+    if (!has(e, "integer") && (has(e, "';'") || has(e, "')'") || has(e, "']'") || has(e, "'{'") || has(e, "'('")))
         return hint_after_operand(p, e);
     return NULL;
+}
+
+static const char *hint(parse *p, const expectation *e, const char *phrase)
+{
+    const token *tokens[] = {&p->prev, &p->cur, &p->stmt_start};
+    for (size_t k = 0; k < sizeof tokens / sizeof *tokens; k++) {
+        const char *h = habit(p, tokens[k]);
+        if (h)
+            return h;
+    }
+    if (has(e, "'let'") || has(e, "'kernel'"))
+        return hint_at_start(p, has(e, "'let'"));
+    const char *h = inside_braces(p) && !p->in_struct ? hint_in_body(p, e) : hint_in_head(p, e);
+    if (!h && phrase && !strcmp(phrase, "a name") && is_keyword(p, &p->cur) && p->cur.code != TOK_IN)
+        h = arena_printf(p->mem, "%s is a keyword", describe_token(p, &p->cur));
+    return h;
 }
 
 /* ---- the error ---- */
@@ -210,10 +265,12 @@ static src_span error_span(const parse *p, const char *phrase)
 
 void syntax_error(parse *p, const char *const *expected, int n)
 {
-    if (p->stopped || p->closing)
+    if (p->stopped || p->closing || (p->reported && p->reported_at == p->cur.from))
         return;
+    p->reported = true;
+    p->reported_at = p->cur.from;
     expectation e = {expected, n};
-    const char *phrase = expected_phrase(p, &e), *more = hint(p, &e);
+    const char *phrase = expected_phrase(p, &e), *more = hint(p, &e, phrase);
     const char *what = describe_token(p, &p->cur);
     const char *text = phrase ? arena_printf(p->mem, "expected %s before %s", phrase, what) : arena_printf(p->mem, "unexpected %s", what);
     if (more)

@@ -60,15 +60,20 @@ typedef struct parse {
     /* token feed (feed.c): open brackets, and what is to be delivered before the next scanned token */
     token open[MAX_NESTING];
     int depth;
+    bool in_struct;     /* the outermost bracket holds members */
     uint32_t outer_col; /* column at which the line of the outermost open bracket starts */
     uint32_t line_col;  /* column of the first token of the current line */
-    token cur, prev;
+    token cur, prev, before_prev;
+    token stmt_start; /* the token behind the last ';', '{' or '}' */
     bool closing;       /* brackets that the user forgot are being closed; `held` follows */
     token held;
     bool forgive_brace; /* the '{' of the next stray '}' was in a part with an error */
 
     /* errors */
     bool stopped; /* an error after which going on makes no sense: the feed says "end of file" and nothing more is reported */
+
+    bool reported;
+    size_t reported_at; /* offset of the token of the last syntax error */
 
     item_list items;
 } parse;
@@ -80,6 +85,7 @@ void feed_end(parse *p);
 /* The next token, brackets not looked at. */
 union TK_STYPE;
 token feed_scan(parse *p, union TK_STYPE *value);
+bool feed_begins_item(int code);
 /* After a syntax error the open parentheses around it close no more. */
 void feed_forget_parens(parse *p);
 /* Stops the parse after an error that was just reported. */

@@ -86,6 +86,18 @@ class Runner:
         if refused and left:
             raise Failure(f"left after an error: {left}")
 
+    def tree(self, tk):
+        """X.tk + X.ast or X.tokens: what --emit=ast or --emit=tokens prints, then what is on standard error."""
+        for kind in ("ast", "tokens"):
+            expected = tk.with_suffix(f".{kind}")
+            if expected.exists():
+                _, out, err = self.run([self.tkc, tk.name, f"--emit={kind}"], cwd=tk.parent)
+                self.compare(expected, out + err)
+
+    def syntax(self, tk):
+        is_tree = tk.with_suffix(".ast").exists() or tk.with_suffix(".tokens").exists()
+        (self.tree if is_tree else self.diagnostics)(tk)
+
     def dump(self, tk):
         """X.tk + X.ir: what --emit=ir prints, then what is on standard error (--dump-after)."""
         out, err = self.must([self.tkc, tk.name, "--emit=ir", *directive(tk, "flags")], cwd=tk.parent)
@@ -188,7 +200,7 @@ void adcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}
     # ---- all cases ----
 
     def cases(self):
-        for group, kind in (("syntax", self.diagnostics), ("check", self.diagnostics), ("rules", self.diagnostics), ("ir", self.dump), ("run", self.program),
+        for group, kind in (("syntax", self.syntax), ("check", self.diagnostics), ("rules", self.diagnostics), ("ir", self.dump), ("run", self.program),
                             ("ad", self.derivatives)):
             for tk in sorted((TESTS / group).glob("*.tk")):
                 if not directive(tk, "helper"):
