@@ -28,13 +28,19 @@ static void nest_close(lower *l, const nest *n)
     l->frame->loop = n->ctx.outer;
 }
 
-/* Control is here, so nothing has been left yet. */
+/* Control is here, so nothing has been left yet and no result is known: constants tell more than what is carried. */
 static void clear_flags(lower *l, const nest *n)
 {
     if (n->exits & EXIT_BREAK)
         n->ctx.stop->val[0] = NULL;
-    if (n->exits & EXIT_RETURN)
-        l->frame->returned->val[0] = NULL;
+    if (!(n->exits & EXIT_RETURN))
+        return;
+    l->frame->returned->val[0] = NULL;
+    for (int i = 0; i < l->frame->nresults; i++) {
+        lvar *r = l->frame->results[i];
+        for (int k = 0; r->val && k < r->n; k++)
+            r->val[k] = NULL;
+    }
 }
 
 /* Enters a region of the loop: its parameters from `first` on are the carried values. */
@@ -103,6 +109,7 @@ static void lower_level(lower *l, nest *n, int d)
     if (n->exits)
         lower_condition(l, n, loop->regions[1]);
     enter(l, n, loop->regions[0], 1);
+    clear_flags(l, n);
     bind_index(l, n->s->indices[d], loop->regions[0]->params[0]);
     if (d + 1 < n->s->ndim)
         lower_level(l, n, d + 1);
@@ -134,6 +141,7 @@ void lower_while(lower *l, const tx_stmt *s)
     ir_builder outer = l->b;
     lower_condition(l, &n, loop->regions[1]);
     enter(l, &n, loop->regions[0], s->limit ? 1 : 0);
+    clear_flags(l, &n);
     lower_list(l, s->body, NULL, n.exits);
     finish(l, &n, loop, &outer);
     nest_close(l, &n);
