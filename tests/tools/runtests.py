@@ -160,6 +160,16 @@ void adcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}
             if status != 0 or out:
                 raise Failure(out or f"status {status}")
 
+    def table(self, check):
+        """The operation table, row by row: tools/optable.c writes the module, tools/opcheck.c checks it."""
+        with tempfile.TemporaryDirectory() as tmp:
+            tk = Path(tmp, "optable.tk")
+            self.must([self.build / "tests" / "tools" / "optable", tk, f"{tmp}/optable_rows.h"])
+            obj = self.generate(tk, ["--real=f64"], tmp)
+            out, _ = self.must([self.link(check, [obj], tmp)])
+            if out:
+                raise Failure(out)
+
     def script(self, sh):
         """X.sh: ends with status 0. Finds the compiler in $TKC and, below install/, an installed tree in $PREFIX."""
         env = {"TKC": str(self.tkc), "CC": self.args.cc, "CXX": self.args.cxx, "ROOT": str(ROOT), "INCLUDE": str(self.include)}
@@ -205,6 +215,7 @@ void adcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}
             for tk in sorted((TESTS / group).glob("*.tk")):
                 if not directive(tk, "helper"):
                     yield f"{group}/{tk.stem}", kind, tk
+        yield "ops/table", self.table, TESTS / "tools" / "opcheck.c"
         for group in ("driver", "install"):
             for sh in sorted((TESTS / group).glob("*.sh")):
                 yield f"{group}/{sh.stem}", self.script, sh
