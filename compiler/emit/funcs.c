@@ -28,6 +28,11 @@ static void gather(emitter *e, func_info *info, const ir_region *r)
             info->module |= op->code != OP_ACCUM || e->m->debug;
             info->can_fail |= e->m->debug;
             break;
+        case OP_LLOAD:
+        case OP_LSTORE:
+            info->module |= e->m->debug;
+            info->can_fail |= e->m->debug;
+            break;
         case OP_MPARAM:
         case OP_SHAPE:
         case OP_PRINT:

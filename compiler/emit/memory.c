@@ -141,6 +141,31 @@ void emit_accum(cfn *c, const ir_op *op)
 
 /* ---- local arrays ---- */
 
+/* A subscript whose text stands in several places. */
+static expr named_index(cfn *c, const ir_value *v)
+{
+    expr e = subscript(val_simple(c, v));
+    e.text = paren(c, e, PREC_ADD + 1);
+    return e;
+}
+
+/* --debug: as for fields. */
+static void check_array(cfn *c, const ir_op *op, const expr *idx)
+{
+    const ir_op *local = op->args[0]->def;
+    if (!c->e->m->debug || !local || local->code != OP_LOCAL || ir_is_const(op->args[1]))
+        return;
+    const char *what = arena_printf(c->e->mem, "%s:%u: subscript of '%s'", place_of(c->e, op->loc), op->loc.col,
+                                    local->res[0]->name ? local->res[0]->name : "array");
+    stmt(c, op->loc, "if (%s < 0 || %s >= %lld) {", idx->text, idx->text, (long long)local->attr.i);
+    c->indent++;
+    stmt(c, (src_loc){0, 0, 0}, "tk_fail(%s, TK_BOUNDS, \"%%s is %%lld, outside [0, %lld)\", %s, (long long)%s);", session_text(c),
+         (long long)local->attr.i, c_string(c->e->mem, what), idx->text);
+    stmt(c, (src_loc){0, 0, 0}, "%s", c->fail);
+    close_block(c);
+    c->uses_label = true;
+}
+
 void emit_local(cfn *c, const ir_op *op)
 {
     switch (op->code) {
@@ -152,7 +177,8 @@ void emit_local(cfn *c, const ir_op *op)
     }
     case OP_LLOAD: {
         expr e = {.prec = PREC_PRIMARY};
-        const expr idx = subscript(val(c, op->args[1]));
+        const expr idx = subscript(c->e->m->debug ? named_index(c, op->args[1]) : val(c, op->args[1]));
+        check_array(c, op, &idx);
         expr_absorb(c, &e, idx);
         add_read(c, &e, MEM_LOCAL, 0, op->args[0]);
         e.text = arena_printf(c->e->mem, "%s[%s]", val_text(c, op->args[0], PREC_PRIMARY), idx.text);
@@ -162,7 +188,8 @@ void emit_local(cfn *c, const ir_op *op)
     default: {
         const expr value = val(c, op->args[2]);
         const char *array = val_text(c, op->args[0], PREC_PRIMARY);
-        const expr idx = subscript(val(c, op->args[1]));
+        const expr idx = subscript(c->e->m->debug ? named_index(c, op->args[1]) : val(c, op->args[1]));
+        check_array(c, op, &idx);
         flush_reads(c, MEM_LOCAL, 0, op->args[0]);
         stmt(c, op->loc, "%s[%s] = %s;", array, idx.text, value.text);
     }

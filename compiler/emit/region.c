@@ -227,40 +227,44 @@ static const char *print_arg(cfn *c, const ir_value *v, const char **conversion)
     }
 }
 
+/* The text has %v for each value, and %% for a percent sign. */
 static void emit_print(cfn *c, const ir_op *op)
 {
-    strbuf format = {0}, args = {0};
+    strbuf format = {0}, plain = {0}, args = {0};
     int k = 0;
     for (const char *p = op->attr.text ? op->attr.text : ""; *p; p++) {
-        if (p[0] == '%' && p[1] == 'v' && k < op->nargs) {
+        if (p[0] == '%' && p[1] == 'v') {
+            assert(k < op->nargs && "print with more places than values");
             const char *conversion;
             const char *arg = print_arg(c, op->args[k++], &conversion);
             sb_add(&format, conversion);
             sb_printf(&args, ", %s", arg);
             p++;
-        } else if (p[0] == '%') { /* the text writes a percent sign as %%, like printf */
-            sb_add(&format, "%%");
+            continue;
+        }
+        sb_addc(&format, *p);
+        sb_addc(&plain, *p);
+        if (*p == '%') {
+            sb_addc(&format, '%');
             p += p[1] == '%';
-        } else {
-            sb_addc(&format, *p);
         }
     }
     assert(k == op->nargs && "print without a place for each value");
-    const char *text = c_string(c->e->mem, sb_str(&format));
-    if (k == 0 && !strchr(sb_str(&format), '%')) {
-        stmt(c, op->loc, "tk_print(%s, %s);", session_text(c), text);
+    if (k == 0) {
+        stmt(c, op->loc, "tk_print(%s, %s);", session_text(c), c_string(c->e->mem, sb_str(&plain)));
     } else {
         names_push(c->names);
         const char *buffer = names_unique(c->names, "text");
         stmt(c, op->loc, "{");
         c->indent++;
-        stmt(c, nowhere, "char %s[%zu];", buffer, strlen(sb_str(&format)) + 32 * (size_t)k + 1);
-        stmt(c, nowhere, "snprintf(%s, sizeof %s, %s%s);", buffer, buffer, text, sb_str(&args));
+        stmt(c, nowhere, "char %s[%zu];", buffer, format.len + 32 * (size_t)k + 1);
+        stmt(c, nowhere, "snprintf(%s, sizeof %s, %s%s);", buffer, buffer, c_string(c->e->mem, sb_str(&format)), sb_str(&args));
         stmt(c, nowhere, "tk_print(%s, %s);", session_text(c), buffer);
         close_block(c);
         names_pop(c->names);
     }
     sb_free(&format);
+    sb_free(&plain);
     sb_free(&args);
 }
 
@@ -336,7 +340,7 @@ bool region_may_fail(emitter *e, const ir_region *r)
             return true;
         if (op->code == OP_CALL && func_info_of(e, op->attr.callee)->can_fail)
             return true;
-        if (e->m->debug && (op->code == OP_LOAD || op->code == OP_STORE || op->code == OP_ACCUM))
+        if (e->m->debug && (op->code == OP_LOAD || op->code == OP_STORE || op->code == OP_ACCUM || op->code == OP_LLOAD || op->code == OP_LSTORE))
             return true;
         for (int i = 0; i < op->nregions; i++)
             if (region_may_fail(e, op->regions[i]))
