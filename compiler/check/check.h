@@ -194,7 +194,7 @@ const ty *type_builtin(checker *c, const char *name);
 /* A positive constant of at most max; 0 after an error. */
 long type_size(checker *c, const ast_expr *e, const char *what, long max);
 
-enum { MAX_COMPONENTS = 1024, MAX_ARRAY = 65536, MAX_UNROLL = 100000, MAX_DEPTH = 4000, MAX_DIM = 8 };
+enum { MAX_COMPONENTS = 1024, MAX_ARRAY = 65536, MAX_UNROLL = 100000, MAX_DEPTH = 8000, MAX_DIM = 8 };
 
 /* ---- check_conv.c ---- */
 
