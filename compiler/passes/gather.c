@@ -298,7 +298,8 @@ static void fill_row(const gather *g, ir_builder *b, const bounds *bd, ir_region
         to = ir_op3(b, OP_SELECT, inside, to, hi);
     }
     /* Both strips share one piece of code: strip 0 before the interior, strip 1 behind it. */
-    ir_op *strips = ir_loop(b, ir_const_i(b, SC_I64, 0), ir_const_i(b, SC_I64, 2), false, 0, NULL);
+    ir_value *zero = ir_const_i(b, SC_I64, 0), *two = ir_const_i(b, SC_I64, 2);
+    ir_op *strips = ir_loop(b, zero, two, false, 0, NULL);
     ir_value *strip = strips->regions[0]->params[0];
     strip->name = "strip";
     ir_builder in = {.func = g->f, .region = strips->regions[0], .loc = b->loc, .origin = b->origin};
@@ -326,7 +327,8 @@ static void build(const gather *g)
         }
         /* An empty task stays empty. */
         lo[d] = plus(&b, bd.lo[d], bd.min[d]);
-        hi[d] = ir_op3(&b, OP_SELECT, ir_op2(&b, OP_LT, bd.lo[d], bd.hi[d]), plus(&b, bd.hi[d], bd.max[d]), lo[d]);
+        ir_value *any = ir_op2(&b, OP_LT, bd.lo[d], bd.hi[d]), *end = plus(&b, bd.hi[d], bd.max[d]);
+        hi[d] = ir_op3(&b, OP_SELECT, any, end, lo[d]);
     }
     ir_op *task = ir_task(&b, g->nd, lo, hi, 0, NULL, NULL);
     task->attr.rows = true;

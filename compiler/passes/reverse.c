@@ -365,7 +365,8 @@ static void seed_reductions(scope *s, scope *c, const ir_op *op, ir_op *task)
                 ir_value *winner = rev_save(s, fwd->res[at_fwd + had + 1], NULL);
                 if (!number)
                     number = iteration_number(&in, task);
-                g_in = ir_op3(&in, OP_SELECT, ir_op2(&in, OP_EQ, number, winner), g, ir_zero(&in, g->type));
+                ir_value *wins = ir_op2(&in, OP_EQ, number, winner);
+                g_in = ir_op3(&in, OP_SELECT, wins, g, ir_zero(&in, g->type));
                 ir_value *kept = ir_op2(&out, OP_LT, winner, ir_const_i(&out, SC_I64, 0));
                 g_out = ir_op3(&out, OP_SELECT, kept, g, ir_zero(&out, g->type));
             }
