@@ -344,10 +344,13 @@ static val constant_power(checker *c, val a, int64_t n, src_span at)
         if (e->kind != TX_OP)
             return e->type->kind == TY_ERROR ? val_typed(e) : (val){.e = e, .soft = a.soft};
     }
-    a = settle(c, a);
+    /* a product repeats its operand, and what is repeated needs a type */
+    bool open = a.soft == SOFT_FLOAT && !const_is(a.e);
+    if (!open)
+        a = settle(c, a);
     if (val_bad(a))
         return a;
-    if (n != 0 && n >= -MAX_EXPANDED_POWER && n <= MAX_EXPANDED_POWER)
+    if (!open && n != 0 && n >= -MAX_EXPANDED_POWER && n <= MAX_EXPANDED_POWER)
         return power_by_products(c, a, n, at);
     scalar t = integer ? a.e->type->elem : const_fits(SC_I32, n) ? SC_I32 : SC_I64;
     if (!const_fits(t, n)) {
@@ -355,7 +358,7 @@ static val constant_power(checker *c, val a, int64_t n, src_span at)
         return val_error(c, at);
     }
     val k = val_const_i(c, t, n, at);
-    return val_typed(tx_op(c, integer ? OP_IPOW : OP_POWI, a.e->type, at, 2, (tx_expr *[]){a.e, k.e}));
+    return (val){.e = tx_op(c, integer ? OP_IPOW : OP_POWI, a.e->type, at, 2, (tx_expr *[]){a.e, k.e}), .soft = a.soft};
 }
 
 val apply_power(checker *c, val a, val b, src_span at)
@@ -372,9 +375,8 @@ val apply_power(checker *c, val a, val b, src_span at)
     val v[2] = {a, b};
     ir_opcode op = int_base ? OP_IPOW : OP_POWI;
     if (!int_base && int_exponent) {
-        v[0] = settle(c, v[0]);
         v[1] = settle(c, v[1]);
-        if (val_bad(v[0]) || val_bad(v[1]))
+        if (val_bad(v[1]))
             return val_error(c, at);
         scalar t = v[1].e->type->elem;
         v[1] = cast_to(c, v[1], scalar_widens(t, SC_I32) ? SC_I32 : SC_I64, at);

@@ -563,7 +563,7 @@ val place_value(checker *c, place *p, bool wrap)
         return val_error(c, p->at);
     tx_expr *e = read_whole(c, p);
     val v = {.soft = p->kind == PLACE_VALUE ? p->value.soft : SOFT_NO};
-    if (v.soft != SOFT_NO && p->dyn) {
+    if (v.soft != SOFT_NO && p->dyn && p->ncomps > 1) { /* it will be bound, and a local has a type */
         p->value = settle(c, p->value);
         e = p->value.e;
         p->whole = e->type;
