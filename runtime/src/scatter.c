@@ -123,6 +123,9 @@ static double copies_bytes(const tk_scatter_target *targets, int ntargets, int s
 
 static bool copies_pay(const tk_plan *p, const tk_scatter_target *targets, int ntargets, int slots)
 {
+    for (int t = 0; t < ntargets; t++)
+        if (targets[t].shared) /* what the task reads or stores there would not be in the copy */
+            return false;
     const double bytes = copies_bytes(targets, ntargets, slots);
     return bytes <= max_copy_bytes && bytes <= BYTES_PER_CYCLE * (double)p->n * (double)p->cost;
 }

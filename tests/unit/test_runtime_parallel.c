@@ -1,0 +1,392 @@
+/* libtk: plans, parallel loops, scatters, saved-value stacks. Also built with the thread sanitizer, which does not understand OpenMP's own
+ * synchronisation: then (RACE) only the host's pool runs. */
+#include "runtime_fake.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const int thread_counts[] = {1, 2, 4, 7};
+enum { NTHREAD_COUNTS = 4 };
+#ifdef RACE
+enum { FIRST_POOL = 1 };
+#else
+enum { FIRST_POOL = 0 };
+#endif
+
+/* pool 0: OpenMP, 1: the host's */
+static tk_session *session(int threads, int pool, bool deterministic)
+{
+    tk_session_options opt = tk_session_defaults();
+    opt.threads = threads;
+    opt.parallel = pool ? pthread_hook : NULL;
+    opt.deterministic = deterministic;
+    tk_session *s = tk_session_create(&opt);
+    assert_non_null(s);
+    return s;
+}
+
+/* ---- plans ---- */
+
+static void check_plan(int64_t n, int64_t unit, int64_t cost)
+{
+    const tk_plan p = tk_plan_make(n, unit, cost), q = tk_plan_make(n, unit, cost);
+    assert_memory_equal(&p, &q, sizeof p);
+    assert_true(p.chunk > 0 && p.nchunks >= 0 && p.nchunks <= TK_MAX_CHUNKS);
+    if (n <= 0) {
+        assert_int_equal(p.nchunks, 0);
+        return;
+    }
+    assert_true(p.nchunks >= 1);
+    assert_true((p.nchunks - 1) <= (n - 1) / p.chunk && p.nchunks - 1 == (n - 1) / p.chunk); /* they cover n, and none is empty */
+    if (unit > 0 && p.nchunks > 1)
+        assert_int_equal(p.chunk % unit, 0);
+    if (p.nchunks > 1)
+        assert_true((double)p.chunk * (double)(cost < 1 ? 1 : cost) >= 16384);
+}
+
+static void test_plan(void **state)
+{
+    (void)state;
+    const int64_t ns[] = {-5, 0, 1, 2, 15, 16, 17, 255, 256, 257, 16384, 32768, 65537, 1000003, INT64_C(1) << 40, INT64_MAX - 1, INT64_MAX};
+    const int64_t units[] = {0, 1, 3, 16, 512, 1000, INT64_C(1) << 33}, costs[] = {-1, 0, 1, 7, 100, 16384, 1000000, INT64_MAX};
+    for (size_t i = 0; i < sizeof ns / sizeof *ns; i++)
+        for (size_t j = 0; j < sizeof units / sizeof *units; j++)
+            for (size_t k = 0; k < sizeof costs / sizeof *costs; k++)
+                check_plan(ns[i], units[j], costs[k]);
+    assert_int_equal(tk_plan_make(1 << 30, 1, 10).nchunks, TK_MAX_CHUNKS);
+}
+
+/* ---- loops ---- */
+
+typedef struct loop {
+    tk_session *s;
+    tk_plan plan;
+    float *partial;
+    atomic_int *runs; /* per iteration */
+    int64_t fail_at;
+} loop;
+
+static void loop_task(const void *args, int64_t lo, int64_t hi)
+{
+    const loop *a = args;
+    float sum = 0;
+    for (int64_t i = lo; i < hi; i++) {
+        atomic_fetch_add_explicit(&a->runs[i], 1, memory_order_relaxed);
+        sum += 1.0f / (float)(i + 1);
+        if (i == a->fail_at)
+            tk_fail(a->s, TK_BOUNDS, "at %d", (int)i);
+    }
+    a->partial[lo / a->plan.chunk] = sum;
+}
+
+static float reduce(tk_session *s, int64_t n, int64_t cost, int64_t fail_at)
+{
+    loop a = {s, tk_plan_make(n, 1, cost), NULL, calloc((size_t)n + 1, sizeof *a.runs), fail_at};
+    a.partial = tk_scratch(s, (size_t)a.plan.nchunks * sizeof *a.partial);
+    assert_int_equal((uintptr_t)a.partial % 64, 0);
+    assert_int_equal(tk_run(s, &a.plan, loop_task, &a), fail_at < 0 ? TK_OK : TK_BOUNDS);
+    float sum = 0;
+    for (int64_t k = 0; k < a.plan.nchunks; k++)
+        sum += a.partial[k];
+    for (int64_t i = 0; i < n && fail_at < 0; i++)
+        assert_int_equal(atomic_load(&a.runs[i]), 1);
+    free(a.runs);
+    return sum;
+}
+
+static void test_reduction(void **state)
+{
+    (void)state;
+    const int64_t ns[] = {0, 1, 1000, 100003};
+    for (int i = 0; i < 4; i++) {
+        float first = 0;
+        for (int pool = FIRST_POOL; pool < 2; pool++) {
+            for (int t = 0; t < NTHREAD_COUNTS; t++) {
+                tk_session *s = session(thread_counts[t], pool, false);
+                const float sum = reduce(s, ns[i], 50, -1);
+                if (pool == FIRST_POOL && t == 0)
+                    first = sum;
+                assert_memory_equal(&sum, &first, sizeof sum);
+                tk_session_destroy(s);
+            }
+        }
+    }
+}
+
+static void test_failing_task(void **state)
+{
+    (void)state;
+    for (int pool = FIRST_POOL; pool < 2; pool++) {
+        tk_session *s = session(4, pool, false);
+        (void)reduce(s, 100003, 50, 70000);
+        assert_true(tk_failed(s));
+        assert_string_equal(tk_session_error(s), "at 70000");
+        tk_session_destroy(s);
+    }
+}
+
+typedef struct outer {
+    tk_session *s;
+    tk_plan inner;
+    atomic_int *count;
+} outer;
+
+static void inner_task(const void *args, int64_t lo, int64_t hi)
+{
+    atomic_fetch_add(((const outer *)args)->count, (int)(hi - lo));
+}
+
+static void outer_task(const void *args, int64_t lo, int64_t hi)
+{
+    const outer *a = args;
+    for (int64_t i = lo; i < hi; i++)
+        (void)tk_run(a->s, &a->inner, inner_task, a);
+}
+
+static void test_nested(void **state)
+{
+    (void)state;
+    atomic_int calls = 0, count = 0;
+    tk_session_options opt = tk_session_defaults();
+    opt.threads = 4;
+    opt.parallel = pthread_hook;
+    opt.parallel_user = &calls;
+    tk_session *s = tk_session_create(&opt);
+    const outer a = {s, tk_plan_make(100, 1, 10000), &count};
+    const tk_plan p = tk_plan_make(20, 1, 100000);
+    assert_int_equal(tk_run(s, &p, outer_task, &a), TK_OK);
+    assert_int_equal(count, 2000);
+    assert_int_equal(calls, 1); /* loops in tasks do not start threads of their own */
+    tk_session_destroy(s);
+}
+
+/* ---- scatters ---- */
+
+enum { BINS = 37, ITERATIONS = 60000 };
+
+typedef struct scatter_args {
+    float *y;
+    double *d;
+    int32_t *c;
+    atomic_int *atomics; /* counts chunks run by the atomic form */
+} scatter_args;
+
+static void scatter_body(const scatter_args *a, int64_t lo, int64_t hi, bool atomic)
+{
+    for (int64_t i = lo; i < hi; i++) {
+        const int64_t bin = i * 7919 % BINS;
+        TK_SCATTER(&a->y[bin], 1.0f / (float)(i + 1), atomic);
+        TK_SCATTER(&a->d[bin], 1.0 / (double)(i + 1), atomic);
+        TK_SCATTER(&a->c[bin], 1, atomic);
+    }
+}
+
+static void scatter_plain(const void *args, int64_t lo, int64_t hi)
+{
+    scatter_body(args, lo, hi, false);
+}
+
+static void scatter_atomic(const void *args, int64_t lo, int64_t hi)
+{
+    atomic_fetch_add(((const scatter_args *)args)->atomics, 1);
+    scatter_body(args, lo, hi, true);
+}
+
+typedef struct bins {
+    float y[BINS];
+    double d[BINS];
+    int32_t c[BINS];
+    int atomics;
+} bins;
+
+/* Fields around host arrays: the scatter looks only at their type, size and plane. */
+static bins scatter(int threads, int pool, bool deterministic, int64_t cost, bool shared)
+{
+    bins b = {0};
+    tk_session *s = session(threads, pool, deterministic);
+    tk_module m = {.session = s};
+    const tk_field_desc descs[] = {{"y", TK_F32, 1, 1, 0}, {"d", TK_F64, 1, 1, 0}, {"c", TK_I32, 1, 1, 0}};
+    tk_field fields[3];
+    void *const data[] = {b.y, b.d, b.c};
+    for (int i = 0; i < 3; i++) {
+        fields[i] = (tk_field){.desc = &descs[i], .module = &m, .shape = {BINS}, .count = BINS};
+        fields[i].plane[TK_GRAD] = data[i];
+    }
+    const tk_scatter_target targets[] = {{offsetof(scatter_args, y), &fields[0], TK_GRAD, false},
+                                         {offsetof(scatter_args, d), &fields[1], TK_GRAD, shared},
+                                         {offsetof(scatter_args, c), &fields[2], TK_GRAD, false}};
+    atomic_int atomics = 0;
+    const scatter_args a = {b.y, b.d, b.c, &atomics};
+    const tk_plan p = tk_plan_make(ITERATIONS, 1, cost);
+    b.y[3] = 100; /* what was there stays */
+    assert_int_equal(tk_run_scatter(s, &p, scatter_plain, scatter_atomic, &a, sizeof a, targets, 3), TK_OK);
+    b.atomics = atomics;
+    tk_session_destroy(s);
+    return b;
+}
+
+static void check_bins(const bins *b, const bins *expected)
+{
+    for (int i = 0; i < BINS; i++) {
+        assert_true(fabsf(b->y[i] - expected->y[i]) < 1e-3f);
+        assert_true(fabs(b->d[i] - expected->d[i]) < 1e-12);
+        assert_int_equal(b->c[i], expected->c[i]);
+    }
+}
+
+static void test_scatter(void **state)
+{
+    (void)state;
+    const bins serial = scatter(1, 1, false, 30, false);
+    assert_true(serial.y[3] > 100 && serial.atomics == 0);
+    for (int pool = FIRST_POOL; pool < 2; pool++) {
+        const bins fixed = scatter(1, 1, true, 30, false);
+        for (int t = 0; t < NTHREAD_COUNTS; t++) {
+            const int threads = thread_counts[t];
+            bins b = scatter(threads, pool, false, 30, false); /* private copies */
+            check_bins(&b, &serial);
+            assert_int_equal(b.atomics, 0);
+            b = scatter(threads, pool, true, 30, false);
+            assert_memory_equal(b.y, fixed.y, sizeof b.y);
+            assert_memory_equal(b.d, fixed.d, sizeof b.d);
+            check_bins(&b, &serial);
+            b = scatter(threads, pool, false, 30, true); /* shared: atomics */
+            check_bins(&b, &serial);
+            assert_int_equal(b.atomics > 0, threads > 1);
+            b = scatter(threads, pool, true, 30, true); /* shared and deterministic: serial */
+            assert_memory_equal(b.y, serial.y, sizeof b.y);
+            assert_int_equal(b.atomics, 0);
+        }
+    }
+}
+
+typedef struct wide_args {
+    double *y;
+    atomic_int *atomics;
+} wide_args;
+
+static void wide_plain(const void *args, int64_t lo, int64_t hi)
+{
+    const wide_args *a = args;
+    for (int64_t i = lo; i < hi; i++)
+        a->y[i * 1000] += 1;
+}
+
+static void wide_atomic(const void *args, int64_t lo, int64_t hi)
+{
+    const wide_args *a = args;
+    atomic_fetch_add(a->atomics, 1);
+    for (int64_t i = lo; i < hi; i++)
+        TK_SCATTER(&a->y[i * 1000], 1.0, true);
+}
+
+/* Few iterations into a large field: copies would cost more than the work. */
+static void test_wide_scatter(void **state)
+{
+    (void)state;
+    tk_session *s = session(4, 1, false);
+    fake *m = fake_create(s, 4000000);
+    atomic_int atomics = 0;
+    const wide_args a = {m->y.grad, &atomics};
+    const tk_scatter_target target = {offsetof(wide_args, y), m->y.field, TK_GRAD, false};
+    const tk_plan p = tk_plan_make(4000, 1, 100);
+    assert_int_equal(tk_run_scatter(s, &p, wide_plain, wide_atomic, &a, sizeof a, &target, 1), TK_OK);
+    assert_int_equal(atomics, p.nchunks);
+    for (int i = 0; i < 4000; i++)
+        assert_true(m->y.grad[i * 1000] == 1);
+    fake_destroy(m);
+    tk_session_destroy(s);
+}
+
+/* ---- stacks ---- */
+
+static void test_stack(void **state)
+{
+    (void)state;
+    counting c = {.countdown = -1};
+    tk_session_options opt = tk_session_defaults();
+    opt.alloc = counting_alloc;
+    opt.alloc_user = &c;
+    tk_session *s = tk_session_create(&opt);
+    tk_stack *st = tk_stack_acquire(s);
+    long settled = 0;
+    for (int round = 0; round < 10; round++) {
+        const tk_mark bottom = tk_stack_mark(st);
+        unsigned char *all[200];
+        for (int i = 0; i < 200; i++) {
+            all[i] = tk_stack_alloc(st, i % 7 == 0 ? 5000 : i, 8);
+            assert_int_equal((uintptr_t)all[i] % 16, 0);
+            memset(all[i], i, i % 7 == 0 ? 40000 : (size_t)i * 8);
+        }
+        for (int i = 0; i < 200; i++) /* nothing moved, nothing overlaps */
+            for (int k = 0; k < (i % 7 == 0 ? 40000 : i * 8); k++)
+                assert_int_equal(all[i][k], i);
+        const tk_mark mid = tk_stack_mark(st);
+        void *a = tk_stack_alloc(st, 3, 8);
+        tk_stack_reset(st, mid);
+        assert_ptr_equal(tk_stack_alloc(st, 3, 8), a);
+        assert_non_null(tk_stack_alloc(st, -1, 8));
+        assert_non_null(tk_stack_alloc(st, 0, 24));
+        tk_stack_reset(st, bottom);
+        assert_true(st->segment == bottom.segment && st->top == bottom.top);
+        if (round == 4)
+            settled = c.calls;
+    }
+    assert_int_equal(c.calls, settled); /* the spare segment has grown to what a round needs */
+    tk_stack_release(st);
+    assert_ptr_equal(tk_stack_acquire(s), st);
+    tk_stack *second = tk_stack_acquire(s);
+    assert_ptr_not_equal(second, st);
+    assert_null(tk_stack_alloc(st, INT64_MAX, 8));
+    assert_int_equal(tk_session_status(s), TK_NO_MEMORY);
+    tk_session_clear_error(s);
+    c.countdown = 0;
+    assert_null(tk_stack_alloc(second, 1000000, 8));
+    assert_int_equal(tk_session_status(s), TK_NO_MEMORY);
+    tk_session_clear_error(s);
+    assert_non_null(tk_stack_alloc(second, 1000000, 8));
+    tk_stack_release(NULL);
+    tk_session_destroy(s); /* with two stacks in use */
+    assert_int_equal(c.live, 0);
+}
+
+static void test_scratch(void **state)
+{
+    (void)state;
+    counting c = {.countdown = -1};
+    tk_session_options opt = tk_session_defaults();
+    opt.alloc = counting_alloc;
+    opt.alloc_user = &c;
+    tk_session *s = tk_session_create(&opt);
+    assert_non_null(tk_scratch(s, 0));
+    const size_t before = c.live;
+    for (int i = 0; i < 1000; i++) {
+        const tk_mark m = tk_scratch_mark(s);
+        void *p = tk_scratch(s, 100001);
+        assert_int_equal((uintptr_t)p % 64, 0);
+        memset(p, 1, 100001);
+        tk_scratch_reset(s, m);
+    }
+    assert_true(c.live < before + 300000);
+    assert_null(tk_scratch(s, SIZE_MAX));
+    assert_int_equal(tk_session_status(s), TK_NO_MEMORY);
+    tk_session_destroy(s);
+    assert_int_equal(c.live, 0);
+}
+
+/* LLVM's OpenMP loses some of its own memory when the number of threads changes. */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
+{
+    return "leak:libomp";
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_plan),   cmocka_unit_test(test_reduction),    cmocka_unit_test(test_failing_task), cmocka_unit_test(test_nested),
+        cmocka_unit_test(test_scatter), cmocka_unit_test(test_wide_scatter), cmocka_unit_test(test_stack),        cmocka_unit_test(test_scratch),
+    };
+    return cmocka_run_group_tests_name("parallel", tests, NULL, NULL);
+}
