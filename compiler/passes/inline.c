@@ -76,25 +76,63 @@ static void collect(ir_op *op, void *ctx)
         vec_push(l, op);
 }
 
+typedef struct call_count {
+    const ir_func *func;
+    int n;
+} call_count;
+
+typedef VEC(call_count) count_list;
+
+static int *count_of(count_list *counts, const ir_func *f)
+{
+    for (size_t i = 0; i < counts->len; i++)
+        if (counts->at[i].func == f)
+            return &counts->at[i].n;
+    vec_push(counts, ((call_count){f, 0}));
+    return &vec_last(counts).n;
+}
+
+static void count_calls(const ir_module *m, count_list *counts)
+{
+    call_list calls = {0};
+    for (size_t i = 0; i < m->funcs.len; i++)
+        ir_walk(m->funcs.at[i]->body, collect, &calls);
+    for (size_t i = 0; i < calls.len; i++)
+        ++*count_of(counts, calls.at[i]->attr.callee);
+    vec_free(&calls);
+}
+
+/* A function called once costs nothing to inline; a small one less than its call, but a chain of functions that call each other twice must not double. */
+static bool is_worth_it(const ir_func *callee, int size, int calls)
+{
+    return calls == 1 || size <= (writes_memory(callee) ? SMALL_WITH_WRITES : SMALL);
+}
+
+static void inline_into(ir_func *f, count_list *counts)
+{
+    call_list calls = {0};
+    ir_walk(f->body, collect, &calls);
+    int size = calls.len ? size_of(f) : 0;
+    ir_map results = ir_map_create(f);
+    for (size_t k = 0; k < calls.len; k++) {
+        const ir_func *callee = calls.at[k]->attr.callee;
+        const int n = size_of(callee);
+        if (callee->no_inline || callee == f || size + n > CALLER_LIMIT || !is_worth_it(callee, n, *count_of(counts, callee)))
+            continue;
+        expand(f, calls.at[k], &results);
+        size += n;
+    }
+    if (calls.len)
+        ir_rewrite_uses(f, &results);
+    ir_map_free(&results);
+    vec_free(&calls);
+}
+
 void pass_inline(ir_module *m)
 {
-    for (size_t i = 0; i < m->funcs.len; i++) {
-        ir_func *f = m->funcs.at[i];
-        call_list calls = {0};
-        ir_walk(f->body, collect, &calls);
-        int size = calls.len ? size_of(f) : 0;
-        ir_map results = ir_map_create(f);
-        for (size_t k = 0; k < calls.len; k++) {
-            const ir_func *callee = calls.at[k]->attr.callee;
-            const int n = size_of(callee);
-            if (callee->no_inline || callee == f || n > (writes_memory(callee) ? SMALL_WITH_WRITES : SMALL) || size + n > CALLER_LIMIT)
-                continue;
-            expand(f, calls.at[k], &results);
-            size += n;
-        }
-        if (calls.len)
-            ir_rewrite_uses(f, &results);
-        ir_map_free(&results);
-        vec_free(&calls);
-    }
+    count_list counts = {0};
+    count_calls(m, &counts);
+    for (size_t i = 0; i < m->funcs.len; i++)
+        inline_into(m->funcs.at[i], &counts);
+    vec_free(&counts);
 }

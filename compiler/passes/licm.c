@@ -53,13 +53,14 @@ static bool leave_loop(ir_op *loop)
     bool changed = false;
     effects e = effects_of_op(loop->region->func->module, loop);
     const bool runs = surely_runs(loop);
-    for (ir_op *op = loop->regions[0]->first, *next; op; op = next) {
-        next = op->next;
-        if (op->nregions || !may_leave(op, loop, &e, runs) || !is_invariant(op, loop))
-            continue;
-        ir_move(op, loop->region, loop);
-        changed = true;
-    }
+    for (int i = 0; i < loop->nregions; i++)
+        for (ir_op *op = loop->regions[i]->first, *next; op; op = next) {
+            next = op->next;
+            if (op->nregions || !may_leave(op, loop, &e, runs) || !is_invariant(op, loop))
+                continue;
+            ir_move(op, loop->region, loop);
+            changed = true;
+        }
     effects_free(&e);
     return changed;
 }

@@ -17,6 +17,7 @@ static int64_t compute(ir_opcode code, scalar t, const int64_t *v)
     case OP_ADD: return wrap(t, a + b);
     case OP_SUB: return wrap(t, a - b);
     case OP_MUL: return wrap(t, a * b);
+    case OP_NEG: return wrap(t, 0 - a);
     case OP_XOR: return wrap(t, a ^ b);
     case OP_AND: return wrap(t, a & b);
     case OP_OR:  return wrap(t, a | b);
