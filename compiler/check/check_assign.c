@@ -176,8 +176,8 @@ static void check_reduction(checker *c, const ast_stmt *s, place *p)
         if (p->nsubs > 0 || p->dyn)
             NOTE(c, s->span, "accumulate into a field, or write 'serial for'");
         else
-            NOTE(c, s->span, "reductions are allowed: '+=', '-=', '%s = min(%s, e)', '%s = max(%s, e)'; or write 'serial for'", p->sym->name, p->sym->name,
-                 p->sym->name, p->sym->name);
+            NOTE(c, s->span, "reductions are allowed: '+=', '-=', '%s = min(%s, e)', '%s = max(%s, e)'; or write 'serial for'",
+                 p->sym->name, p->sym->name, p->sym->name, p->sym->name);
         return;
     }
     if (!note_reduction(c, s, p->sym, red))

@@ -200,7 +200,10 @@ static val call_static(checker *c, static_call call, const ast_expr *e)
         val like = check_value(c, e->args->next);
         return val_bad(like) ? like : cast_to(c, v, like.e->type->elem, e->span);
     }
-    bool yes = call == CALL_IS_VEC ? t->kind == TY_VEC : call == CALL_IS_MAT ? t->kind == TY_MAT : call == CALL_IS_BOOL ? t->elem == SC_BOOL : scalar_is_float(t->elem);
+    bool yes = call == CALL_IS_VEC    ? t->kind == TY_VEC
+               : call == CALL_IS_MAT  ? t->kind == TY_MAT
+               : call == CALL_IS_BOOL ? t->elem == SC_BOOL
+                                      : scalar_is_float(t->elem);
     return val_const_i(c, SC_BOOL, yes, e->span);
 }
 

@@ -142,7 +142,10 @@ static bool check_param_attrs(checker *c, const ast_param *p, const ty *t, bool 
 static bool generated_param_collides(const ast_param *p, const ast_param *other)
 {
     size_t n = strlen(other->name);
-    return !strncmp(p->name, other->name, n) && (!strcmp(p->name + n, "_grad") || !strcmp(p->name + n, "_dual") || !strcmp(p->name + n, "_grad_dual"));
+    if (strncmp(p->name, other->name, n) != 0)
+        return false;
+    const char *rest = p->name + n;
+    return !strcmp(rest, "_grad") || !strcmp(rest, "_dual") || !strcmp(rest, "_grad_dual");
 }
 
 static void declare_params(checker *c, fn *f, const ty *const *args)
