@@ -240,7 +240,7 @@ static const char *slot(cfn *c, const ir_op *op, expr *e)
 static void emit_alloc(cfn *c, const ir_op *op)
 {
     ir_value *v = op->res[0];
-    const char *count = val_text(c, op->args[0], 0);
+    const char *count = subscript(val(c, op->args[0])).text;
     const char *tag = layout_of(c->e, op->attr.layout)->tag;
     const char *name = names_unique(c->names, v->name ? v->name : "saved");
     stmt(c, op->loc, "struct %s *const %s = tk_stack_alloc(%s, %s, sizeof *%s);", tag, name, c->st, count, name);
