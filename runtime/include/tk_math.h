@@ -50,12 +50,12 @@
 #define TK_VECTOR_MATH 0
 #endif
 #if TK_VECTOR_MATH
-#define TK_VEC1_(f)                                             \
-    __attribute__((simd("notinbranch"))) double f(double);      \
-    __attribute__((simd("notinbranch"))) float f##f(float);
-#define TK_VEC2_(f)                                                  \
-    __attribute__((simd("notinbranch"))) double f(double, double);   \
-    __attribute__((simd("notinbranch"))) float f##f(float, float);
+#define TK_VEC1_(name)                                          \
+    __attribute__((simd("notinbranch"))) double name(double);   \
+    __attribute__((simd("notinbranch"))) float name##f(float);
+#define TK_VEC2_(name)                                                \
+    __attribute__((simd("notinbranch"))) double name(double, double); \
+    __attribute__((simd("notinbranch"))) float name##f(float, float);
 TK_VEC1_(sin)
 TK_VEC1_(cos)
 TK_VEC1_(exp)
