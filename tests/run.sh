@@ -4,7 +4,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/packages.sh
 # shellcheck disable=SC2086
-need $BUILD_PACKAGES libcmocka-dev libgif-dev libpng-dev python3 || exit 1
+need $BUILD_PACKAGES libclang-rt-dev libcmocka-dev libgif-dev libpng-dev python3 || exit 1
 
 passed=0
 failed=0
@@ -27,7 +27,7 @@ build()
     if [ ! -f "$dir/build.ninja" ]; then
         CC=$cc CXX=$cxx meson setup "$dir" --buildtype=debugoptimized -Dwerror=true "$@" >"$report" 2>&1 || { cat "$report"; rm -rf "$dir"; count 0 1; return 1; }
     fi
-    ninja -C "$dir" >"$report" 2>&1 || { tail -n 60 "$report"; count 0 1; return 1; }
+    ninja -C "$dir" >"$report" 2>&1 || { grep -vE "^\[[0-9]+/[0-9]+\] " "$report" | tail -n 60; count 0 1; return 1; }
 }
 
 # unit DIR: the programs that meson knows
