@@ -134,7 +134,7 @@ static void print_run(cfn *c, const ir_func *kernel, kernel_form form, const str
 static void emit_run(emitter *e, const ir_func *kernel, kernel_form form)
 {
     const ir_func *f = kernel_form_of(kernel, form);
-    if (!f)
+    if (!f || (form != FORM_RUN && f == kernel)) /* shared with the primal */
         return;
     static const char *const what[] = {[FORM_RUN] = "kernel", [FORM_GRAD] = "adjoint of", [FORM_JVP] = "JVP of", [FORM_HVP] = "JVP of the adjoint of"};
     emit_functions_of(e, f);
@@ -336,7 +336,8 @@ static void print_kernel(emitter *e, const ir_func *kernel, int index, int nacce
     sb_add(b, ",\n     ");
     for (int form = FORM_RUN; form <= FORM_HVP; form++)
         if (kernel_form_of(kernel, (kernel_form)form))
-            sb_printf(b, "%s.%s = %s%s_run", form ? ", " : "", member[form], kernel->name, form_suffix((kernel_form)form));
+            sb_printf(b, "%s.%s = %s%s_run", form ? ", " : "", member[form], kernel->name,
+                      kernel_form_of(kernel, (kernel_form)form) == kernel ? "" : form_suffix((kernel_form)form));
     if (why_no_grad(kernel))
         sb_printf(b, ",\n     .no_grad = %s", c_string(e->mem, why_no_grad(kernel)));
     if (why_no_jvp(kernel))

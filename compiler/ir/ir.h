@@ -209,7 +209,7 @@ struct ir_func {
     const char *no_grad_why; /* why there is no adjoint (reads .grad, ...): message for TK_NO_DERIVATIVE; NULL if there is one */
     const char *no_jvp_why;
     ir_func *primal;         /* of a derived function */
-    ir_func *grad, *jvp, *hvp; /* of a primal, once generated */
+    ir_func *grad, *jvp, *hvp; /* of a primal, once generated; jvp is the primal itself where there are no duals */
     /* functions: derivatives generated on demand */
     ir_func *vjp, *fn_jvp, *replay; /* replay: without side effects */
     bool no_inline;          /* custom derivative or too large: stays a call */

@@ -66,6 +66,40 @@ static void derive_hvp(ir_func *k)
         pass_forward(k->grad, IR_KERNEL_HVP, derived_name(k, "hvp"));
 }
 
+static void find_dual(ir_op *op, void *ctx)
+{
+    bool *found = ctx;
+    const bool memory = op->code == OP_LOAD || op->code == OP_STORE || op->code == OP_ACCUM;
+    if (memory && (op->attr.plane == IR_DUAL || op->attr.plane == IR_GRAD_DUAL))
+        *found = true;
+    if (op->code == OP_CALL) /* rare enough not to look inside */
+        *found = true;
+}
+
+/* Where no field of a kernel has a dual its JVP does what the primal does: one piece of C serves as both. */
+static bool share_jvps(ir_module *m)
+{
+    for (size_t i = 0; i < m->funcs.len; i++) {
+        ir_func *k = m->funcs.at[i];
+        bool dual = false;
+        if (!k || k->kind != IR_KERNEL || !k->jvp)
+            continue;
+        ir_walk(k->jvp->body, find_dual, &dual);
+        if (dual)
+            continue;
+        for (size_t at = 0; at < m->funcs.len; at++)
+            if (m->funcs.at[at] == k->jvp)
+                m->funcs.at[at] = NULL;
+        k->jvp = k;
+    }
+    size_t n = 0;
+    for (size_t i = 0; i < m->funcs.len; i++)
+        if (m->funcs.at[i])
+            m->funcs.at[n++] = m->funcs.at[i];
+    m->funcs.len = n;
+    return true;
+}
+
 static void promote(ir_func *f)
 {
     pass_promote(f);
@@ -131,6 +165,7 @@ static const pass_row table[] = {
     {"rules", "data-access rules: overwritten reads and races are errors", ON_SOURCES, NULL, pass_rules, NULL},
     {"forward", "JVPs of kernels", ON_PRIMALS, NULL, NULL, derive_jvp},
     {"forward-simplify", "clean-up of JVPs", ON_JVPS, NULL, NULL, pass_simplify},
+    {"share-jvps", "a JVP without duals is the primal", ON_MODULE, share_jvps, NULL, NULL},
     {"hvp", "JVPs of adjoints, where asked for", ON_PRIMALS, NULL, NULL, derive_hvp},
     {"hvp-simplify", "clean-up of second-order products", ON_HVPS, NULL, NULL, pass_simplify},
     {"drop-stop", "stop_grad has done its work", ON_ALL, NULL, NULL, pass_drop_stop},
