@@ -62,6 +62,14 @@ static void gather(emitter *e, func_info *info, const ir_region *r)
     }
 }
 
+/* Kernels' own functions and tables are called k_run, k_task0, k_task0_atomic, k_access: a function of the user gives way. */
+static const char *file_name(emitter *e, const char *name)
+{
+    const size_t n = strlen(name);
+    const bool clash = strstr(name, "_task") || (n > 4 && strcmp(name + n - 4, "_run") == 0) || (n > 7 && strcmp(name + n - 7, "_access") == 0);
+    return clash ? arena_printf(e->mem, "%s_fn", name) : name;
+}
+
 func_info *func_info_of(emitter *e, const ir_func *f)
 {
     func_info *info = ptrmap_get(&e->infos, f);
@@ -73,7 +81,7 @@ func_info *func_info_of(emitter *e, const ir_func *f)
     gather(e, info, f->body);
     info->cost = region_cost(e, f->body);
     if (f->kind == IR_FUNC)
-        info->name = names_unique(e->globals, f->name);
+        info->name = names_unique(e->globals, file_name(e, f->name));
     return info;
 }
 

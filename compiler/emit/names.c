@@ -34,10 +34,17 @@ static const char *const reserved[] = {
     "using", "virtual", "void", "volatile", "wchar_t", "while", "xor", "xor_eq", 
 };
 
-/* What only a name of the file must not be: library names that generated code never calls. */
+/* What only a name of the file must not be: library names that generated code never calls, but that the headers it includes declare. */
 static const char *const reserved_in_file[] = {
-    "drem", "fdim", "finite", "frexp", "gamma", "ilogb", "j0", "j1", "jn", "logb", "main", "modf", "nan", "nanf", "rint", "scalb", "scalbln",
-    "scalbn", "signgam", "significand", "y0", "y1", "yn",
+    "asprintf", "basename", "bcmp", "bcopy", "bzero", "clearerr", "ctermid", "cuserid", "dprintf", "drem", "fclose", "fdim", "fdopen", "feof",
+    "ferror", "fflush", "ffs", "fgetc", "fgetpos", "fgets", "fileno", "finite", "flockfile", "fmemopen", "fopen", "fopencookie", "fprintf", "fputc",
+    "fputs", "fread", "freopen", "frexp", "fscanf", "fseek", "fseeko", "fsetpos", "ftell", "ftello", "funlockfile", "fwrite", "gamma", "getc",
+    "getchar", "getdelim", "getline", "gets", "getw", "ilogb", "index", "isascii", "j0", "j1", "jn", "lgamma_r", "logb", "main", "memccpy",
+    "memfrob", "memmem", "mempcpy", "memrchr", "modf", "nan", "nanf", "pclose", "perror", "popen", "putc", "putchar", "puts", "putw", "rawmemchr",
+    "remove", "rename", "renameat", "rewind", "rindex", "rint", "scalb", "scalbln", "scalbn", "scanf", "setbuf", "setbuffer", "setlinebuf",
+    "setvbuf", "sigabbrev_np", "signgam", "significand", "sprintf", "sscanf", "stpcpy", "stpncpy", "strcasecmp", "strcasestr", "strcoll", "strcspn",
+    "strdup", "strerror", "strfry", "strncasecmp", "strncat", "strndup", "strnlen", "strpbrk", "strsep", "strsignal", "strspn", "strtok",
+    "strverscmp", "strxfrm", "swab", "tempnam", "tmpfile", "tmpnam", "toascii", "ungetc", "vprintf", "y0", "y1", "yn",
 };
 
 static int compare_words(const void *key, const void *word)
@@ -45,13 +52,26 @@ static int compare_words(const void *key, const void *word)
     return strcmp(key, *(const char *const *)word);
 }
 
+#define HAS_WORD(list, s) (bsearch((s), (list), sizeof(list) / sizeof *(list), sizeof *(list), compare_words) != NULL)
+
+static bool is_library_name(const char *s)
+{
+    if (HAS_WORD(reserved_in_file, s))
+        return true;
+    char stem[32]; /* rintf, rintl */
+    const size_t n = strlen(s);
+    if (n < 2 || n > sizeof stem || (s[n - 1] != 'f' && s[n - 1] != 'l'))
+        return false;
+    memcpy(stem, s, n - 1);
+    stem[n - 1] = '\0';
+    return HAS_WORD(reserved_in_file, stem) || HAS_WORD(reserved, stem);
+}
+
 static bool is_reserved(const char *s, bool in_file)
 {
-    if (in_file && bsearch(s, reserved_in_file, sizeof reserved_in_file / sizeof *reserved_in_file, sizeof *reserved_in_file, compare_words))
-        return true;
     if (strncmp(s, "tk_", 3) == 0 || strncmp(s, "TK_", 3) == 0 || s[0] == '_' || strstr(s, "__"))
         return true;
-    return bsearch(s, reserved, sizeof reserved / sizeof *reserved, sizeof *reserved, compare_words) != NULL;
+    return HAS_WORD(reserved, s) || (in_file && is_library_name(s));
 }
 
 const char *name_member(arena *mem, const char *name)
