@@ -27,7 +27,7 @@ build()
     if [ ! -f "$dir/build.ninja" ]; then
         CC=$cc CXX=$cxx meson setup "$dir" --buildtype=debugoptimized -Dwerror=true "$@" >"$report" 2>&1 || { cat "$report"; rm -rf "$dir"; count 0 1; return 1; }
     fi
-    ninja -C "$dir" >"$report" 2>&1 || { grep -vE "^\[[0-9]+/[0-9]+\] " "$report" | tail -n 60; count 0 1; return 1; }
+    CC=$cc CXX=$cxx ninja -C "$dir" >"$report" 2>&1 || { grep -vE "^\[[0-9]+/[0-9]+\] " "$report" | tail -n 60; count 0 1; return 1; }
 }
 
 # unit DIR: the programs that meson knows
