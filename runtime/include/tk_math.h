@@ -109,8 +109,20 @@ TK_VEC2_(hypot)
 
 #define TK_SIGNED_(T, t, U, W, BITS)                                                                                      \
     TK_INTEGER_(T, t, U, W, BITS)                                                                                         \
-    static inline T tk_div_##t(T a, T b) { return b == 0 ? (T)0 : b == -1 ? tk_neg_##t(a) : (T)(a / b); }                 \
-    static inline T tk_rem_##t(T a, T b) { return b == 0 || b == -1 ? (T)0 : (T)(a % b); }                                \
+    static inline T tk_div_##t(T a, T b)                                                                                  \
+    {                                                                                                                     \
+        if (b == 0)                                                                                                       \
+            return 0;                                                                                                     \
+        if (b == -1)                                                                                                      \
+            return tk_neg_##t(a);                                                                                         \
+        return (T)(a / b);                                                                                                \
+    }                                                                                                                     \
+    static inline T tk_rem_##t(T a, T b)                                                                                  \
+    {                                                                                                                     \
+        if (b == 0 || b == -1)                                                                                            \
+            return 0;                                                                                                     \
+        return (T)(a % b);                                                                                                \
+    }                                                                                                                     \
     static inline T tk_mod_##t(T a, T b)                                                                                  \
     {                                                                                                                     \
         const T r = tk_rem_##t(a, b);                                                                                     \
@@ -132,8 +144,18 @@ TK_VEC2_(hypot)
 
 #define TK_UNSIGNED_(T, t, W, BITS)                                                                                       \
     TK_INTEGER_(T, t, T, W, BITS)                                                                                         \
-    static inline T tk_div_##t(T a, T b) { return b == 0 ? (T)0 : (T)(a / b); }                                           \
-    static inline T tk_rem_##t(T a, T b) { return b == 0 ? (T)0 : (T)(a % b); }                                           \
+    static inline T tk_div_##t(T a, T b)                                                                                  \
+    {                                                                                                                     \
+        if (b == 0)                                                                                                       \
+            return 0;                                                                                                     \
+        return (T)(a / b);                                                                                                \
+    }                                                                                                                     \
+    static inline T tk_rem_##t(T a, T b)                                                                                  \
+    {                                                                                                                     \
+        if (b == 0)                                                                                                       \
+            return 0;                                                                                                     \
+        return (T)(a % b);                                                                                                \
+    }                                                                                                                     \
     static inline T tk_mod_##t(T a, T b) { return tk_rem_##t(a, b); }                                                     \
     static inline T tk_abs_##t(T a) { return a; }                                                                         \
     static inline T tk_sign_##t(T a) { return (T)(a != 0); }                                                              \

@@ -8,7 +8,11 @@
 #endif
 
 /* Work below which starting threads costs more than it gains, and the least work of a chunk, in rough cycles. */
-enum { MIN_PARALLEL = 65536, MIN_CHUNK = 16384 };
+#ifndef TK_MIN_CHUNK /* tests make it small, so that small loops have many chunks */
+#define TK_MIN_PARALLEL 65536
+#define TK_MIN_CHUNK 16384
+#endif
+enum { MIN_PARALLEL = TK_MIN_PARALLEL, MIN_CHUNK = TK_MIN_CHUNK };
 
 int rt_all_threads(const tk_session_options *opt)
 {
