@@ -398,6 +398,7 @@ typedef struct captured {
 
 typedef struct capture {
     scope *s;
+    const ir_op *task;
     const ir_region *body;
     VEC(captured) list;
 } capture;
@@ -410,7 +411,12 @@ static void capture_op(ir_op *op, void *ctx)
         const ir_value *v = op->args[i];
         if (ir_region_is_ancestor(c->body, v->region))
             continue;
-        ir_value *there = rev_lookup(c->s, v), *clone = ir_map_get(&rv->fwd, v);
+        bool seen = false;
+        for (size_t k = 0; k < c->list.len && !seen; k++)
+            seen = c->list.at[k].primal == v;
+        if (seen)
+            continue;
+        ir_value *there = v->type == SC_PTR ? rev_array_at(c->s, v, c->task) : rev_lookup(c->s, v), *clone = ir_map_get(&rv->fwd, v);
         if (there == clone)
             continue;
         vec_push(&c->list, ((captured){v, clone}));
@@ -419,9 +425,10 @@ static void capture_op(ir_op *op, void *ctx)
 }
 
 /* The forward sweep of a task's body, in its adjoint. What the body takes from loops and branches around the task is looked up first. */
-static void sweep_task(scope *s, scope *c, const ir_region *body)
+static void sweep_task(scope *s, scope *c, const ir_op *task)
 {
-    capture cap = {.s = s, .body = body};
+    const ir_region *body = task->regions[0];
+    capture cap = {.s = s, .task = task, .body = body};
     ir_walk((ir_region *)body, capture_op, &cap);
     rev_forward_sweep(c, body);
     for (size_t i = 0; i < cap.list.len; i++)
@@ -448,30 +455,47 @@ static void rev_task(scope *s, const ir_op *op)
         ir_map_set(&rv->fwd, body->params[i], ir_region_param(r, body->params[i]->type, body->params[i]->name));
     ir_op *kernel_level = op->note; /* the forward sweep of the body replaces the notes below, not this one */
     scope c = rev_scope(rv, s, SCOPE_ROOT, body, r, r);
-    sweep_task(s, &c, body);
+    sweep_task(s, &c, op);
     rev_mark(&c);
     ((ir_op *)op)->note = kernel_level;
     seed_reductions(s, &c, op, task);
     rev_region(&c, body);
 
-    const size_t n = c.outer_adj.len;
-    ir_value **yields = ARENA_ARRAY(rv->module->mem, ir_value *, n + 1);
+    VEC(ir_value *) yields = {0};
+    ir_builder before = {.func = rv->out, .region = s->rev, .before = task, .loc = op->loc, .origin = (ir_op *)op};
+    for (size_t k = 0; k < c.outer_adj.len; k++)
+        vec_push(&yields, c.outer_adj.at[k].adj);
+    ir_builder end = at_end(&c, op);
+    for (size_t k = 0; k < c.arrays.len; k++)
+        for (int64_t i = 0; i < c.arrays.at[k].primal->def->attr.i; i++) {
+            ir_value *at = ir_const_i(&end, SC_I64, i), *g = ir_lload(&end, c.arrays.at[k].shadow, at);
+            vec_push(&yields, g);
+        }
+    const size_t n = yields.len;
     task->attr.reductions = ARENA_ARRAY(rv->module->mem, ir_reduction, n + 1);
     task->attr.nreductions = (int)n;
-    ir_builder before = {.func = rv->out, .region = s->rev, .before = task, .loc = op->loc, .origin = (ir_op *)op};
     for (size_t k = 0; k < n; k++) {
-        const adj_entry *e = &c.outer_adj.at[k];
         task->attr.reductions[k] = (ir_reduction){IR_RED_ADD, 0};
-        ir_add_arg(task, ir_zero(&before, e->primal->type));
-        ir_add_result(task, e->primal->type);
-        yields[k] = e->adj;
+        ir_add_arg(task, ir_zero(&before, yields.at[k]->type));
+        ir_add_result(task, yields.at[k]->type);
     }
     finish_root(&c);
-    ir_builder end = at_end(&c, op);
-    ir_yield(&end, (int)n, yields);
+    end = at_end(&c, op);
+    ir_yield(&end, (int)n, yields.at);
     b = at_end(s, op);
-    for (size_t k = 0; k < n; k++)
+    size_t k = 0;
+    for (; k < c.outer_adj.len; k++)
         rev_add(s, &b, c.outer_adj.at[k].primal, task->res[k]);
+    for (size_t a = 0; a < c.arrays.len; a++) {
+        ir_value *shadow = rev_shadow(s, c.arrays.at[a].primal);
+        b = at_end(s, op);
+        for (int64_t i = 0; i < c.arrays.at[a].primal->def->attr.i; i++, k++) {
+            ir_value *at = ir_const_i(&b, SC_I64, i);
+            ir_value *sum = ir_op2(&b, OP_ADD, ir_lload(&b, shadow, at), task->res[k]);
+            ir_lstore(&b, shadow, at, sum);
+        }
+    }
+    vec_free(&yields);
     rev_scope_free(&c);
 }
 

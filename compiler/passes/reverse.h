@@ -12,6 +12,12 @@ typedef struct adj_entry {
     ir_value *param; /* loops: the carried sum */
 } adj_entry;
 
+/* A local array from outside a task, and what one iteration adds to its adjoint. */
+typedef struct adj_array {
+    const ir_value *primal;
+    ir_value *shadow;
+} adj_array;
+
 typedef enum scope_kind {
     SCOPE_ROOT,   /* forward and reverse sweep stand in one region: function, kernel or task body */
     SCOPE_BRANCH, /* of an if */
@@ -37,6 +43,7 @@ struct scope {
     uint32_t *slot;     /* open addressing over outer_adj: primal id -> index + 1 */
     uint32_t nslots;
     bool uses_stack;    /* roots: allocated saved values */
+    VEC(adj_array) arrays; /* tasks: kernel-level arrays that the body reads */
     /* branches and loops */
     ir_op *fwd_op;      /* the forward sweep's if or loop */
     int branch;
@@ -75,6 +82,8 @@ ir_value *rev_lookup(scope *s, const ir_value *v);
 /* A value of s->fwd as a value usable anywhere in s->rev. */
 ir_value *rev_save(scope *s, ir_value *w, const char *name);
 ir_builder rev_prologue(scope *s, src_loc loc);
+/* The local array as the primal task found it, for the task's adjoint: itself, or a copy made where the task stood. */
+ir_value *rev_array_at(scope *s, const ir_value *array, const ir_op *task);
 
 /* reverse_adjoint.c: adjoints so far */
 scope rev_scope(rev *rv, scope *outer, scope_kind kind, const ir_region *primal, ir_region *fwd, ir_region *reg);

@@ -20,6 +20,7 @@ void rev_scope_free(scope *s)
 {
     vec_free(&s->outer_adj);
     vec_free(&s->carry);
+    vec_free(&s->arrays);
     free(s->slot);
     s->slot = NULL;
 }
@@ -85,15 +86,31 @@ ir_value *rev_adj(scope *s, const ir_value *v)
     return s->rv->adj[v->id];
 }
 
+static ir_value *make_shadow(scope *s, const ir_value *array)
+{
+    ir_builder b = rev_prologue(s, array->loc);
+    const char *name = array->name ? arena_printf(s->rv->module->mem, "%s_grad", array->name) : NULL;
+    return ir_local(&b, array->def->attr.elem, array->def->attr.i, name);
+}
+
+/* Iterations of a task run side by side: each sums into an array of its own, which the task reduces. */
+static ir_value *task_shadow(scope *task, const ir_value *array)
+{
+    for (size_t i = 0; i < task->arrays.len; i++)
+        if (task->arrays.at[i].primal == array)
+            return task->arrays.at[i].shadow;
+    ir_value *shadow = make_shadow(task, array);
+    vec_push(&task->arrays, ((adj_array){array, shadow}));
+    return shadow;
+}
+
 ir_value *rev_shadow(scope *s, const ir_value *array)
 {
     rev *rv = s->rv;
-    if (!rv->shadow[array->id]) {
-        while (s->primal != array->region)
-            s = s->outer;
-        ir_builder b = rev_prologue(s, array->loc);
-        const char *name = array->name ? arena_printf(rv->module->mem, "%s_grad", array->name) : NULL;
-        rv->shadow[array->id] = ir_local(&b, array->def->attr.elem, array->def->attr.i, name);
-    }
+    for (; s->primal != array->region; s = s->outer)
+        if (s->kind == SCOPE_ROOT)
+            return task_shadow(s, array);
+    if (!rv->shadow[array->id])
+        rv->shadow[array->id] = make_shadow(s, array);
     return rv->shadow[array->id];
 }

@@ -145,8 +145,9 @@ static void replay_op(ir_builder *b, ir_map *map, ir_op *op)
         return;
     case OP_TASK:
         if (op->nres == 0)
-            return;
-        replay_structured(b, map, op);
+            op->note = ir_const_i(b, SC_BOOL, 0)->def; /* marks the place, see rev_array_at */
+        else
+            replay_structured(b, map, op);
         return;
     case OP_IF:
     case OP_LOOP:
@@ -377,11 +378,10 @@ static bool stores_into(const ir_op *op, const ir_value *array)
     return !found;
 }
 
-/* A load from a local array may be repeated in the reverse sweep when the array lives in a root (so it still exists there) and nothing is
- * stored into it at or after the root's operation that contains the load. */
-static bool reload_is_safe(scope *s, const ir_op *load)
+/* A local array still holds in the reverse sweep what it held at `reader` when it lives in a root (so it still exists there) and nothing is
+ * stored into it at or after the root's operation that contains the reader. */
+static bool array_is_final(scope *s, const ir_value *array, const ir_op *reader)
 {
-    const ir_value *array = load->args[0];
     if (!array->def || array->def->code != OP_LOCAL)
         return false;
     scope *home = owner_of(s, array);
@@ -394,7 +394,7 @@ static bool reload_is_safe(scope *s, const ir_op *load)
             if (stores_into(op, array))
                 rv->last_store[array->id] = op;
     }
-    const ir_op *anchor = load;
+    const ir_op *anchor = reader;
     while (anchor->region != home->primal)
         anchor = anchor->region->parent;
     const ir_op *last = rv->last_store[array->id];
@@ -404,6 +404,44 @@ static bool reload_is_safe(scope *s, const ir_op *load)
         if (op == anchor)
             return true;
     return false;
+}
+
+ir_value *rev_array_at(scope *s, const ir_value *array, const ir_op *task)
+{
+    rev *rv = s->rv;
+    if (array_is_final(s, array, task))
+        return rev_lookup(s, array);
+    const ir_op *local = array->def;
+    const ir_op *place = task->note;
+    root_of(s)->uses_stack = true;
+    ir_layout *l = ARENA_NEW(rv->module->mem, ir_layout);
+    l->id = rv->out->next_value;
+    l->n = 1;
+    l->types = ARENA_ARRAY(rv->module->mem, scalar, 1);
+    l->names = ARENA_ARRAY(rv->module->mem, const char *, 1);
+    l->types[0] = local->attr.elem;
+    l->names[0] = array->name;
+
+    ir_builder out = {.func = rv->out, .region = place->region, .before = (ir_op *)place, .loc = task->loc};
+    ir_value *zero = ir_const_i(&out, SC_I64, 0), *count = ir_const_i(&out, SC_I64, local->attr.i);
+    ir_value *buf = stk_alloc(&out, count, l);
+    ir_op *copy = ir_loop(&out, zero, count, false, 0, NULL);
+    ir_builder in = {.func = rv->out, .region = copy->regions[0], .loc = task->loc};
+    ir_value *i = copy->regions[0]->params[0];
+    stk_store(&in, buf, i, ir_lload(&in, mapped(&rv->fwd, array), i), l, 0);
+    ir_yield(&in, 0, NULL);
+
+    ir_value *saved = rev_save(s, buf, "saved");
+    ir_builder pro = rev_prologue(s, task->loc);
+    ir_value *again = ir_local(&pro, local->attr.elem, local->attr.i, array->name);
+    zero = ir_const_i(&pro, SC_I64, 0);
+    count = ir_const_i(&pro, SC_I64, local->attr.i);
+    ir_op *fill = ir_loop(&pro, zero, count, false, 0, NULL);
+    in.region = fill->regions[0];
+    i = fill->regions[0]->params[0];
+    ir_lstore(&in, again, i, stk_load(&in, saved, i, l, 0));
+    ir_yield(&in, 0, NULL);
+    return again;
 }
 
 static bool recomputable(scope *s, const ir_value *v)
@@ -419,7 +457,7 @@ static bool recomputable(scope *s, const ir_value *v)
     case OP_LOAD:
         return op->attr.plane == IR_DATA;
     case OP_LLOAD:
-        return reload_is_safe(s, op);
+        return array_is_final(s, op->args[0], op);
     default:
         return op_is_pure_table(op->code);
     }
