@@ -3,8 +3,8 @@
  * LALR(1) without conflicts; precedence is spelled out in rules, so that after an operand the parser always reduces up to the rule that says
  * what may follow, and "expected ..." lists are short. Actions only call builders (syntax/ast.c).
  *
- * Recovery: a missing ';' is made up (`semi`), so that the next statement is parsed. Otherwise a bad statement is skipped to its ';', '{' or '}', and a bad item
- * to the next item or the next '{'. Tokens come from syntax/feed.c, which closes forgotten brackets.
+ * Recovery: a missing ';' is made up (`semi`), so that the next statement is parsed. Otherwise a bad statement is skipped to its ';', '{' or '}',
+ * and a bad item to the next item or the next '{'. Tokens come from syntax/feed.c, which closes forgotten brackets.
  */
 %code requires {
 #include "syntax/parse.h"

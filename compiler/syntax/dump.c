@@ -262,7 +262,8 @@ static void dump_params(FILE *out, const ast_param *q)
 static void dump_item(FILE *out, const ast_item *i)
 {
     static const char *const words[] = {
-        [AST_ITEM_IMPORT] = "import", [AST_ITEM_CONST] = "const", [AST_ITEM_PARAM] = "param", [AST_ITEM_STRUCT] = "struct", [AST_ITEM_FIELD] = "field",
+        [AST_ITEM_IMPORT] = "import", [AST_ITEM_CONST] = "const", [AST_ITEM_PARAM] = "param", [AST_ITEM_STRUCT] = "struct",
+        [AST_ITEM_FIELD] = "field",
         [AST_ITEM_FUNC] = "func", [AST_ITEM_KERNEL] = "kernel", [AST_ITEM_LAZY_GRAD] = "lazy_grad", [AST_ITEM_LAZY_DUAL] = "lazy_dual",
     };
     indent(out, 1);

@@ -129,7 +129,9 @@ static const char *habit(const parse *p, const token *t)
 
 static bool is_keyword(const parse *p, const token *t)
 {
-    return t->code >= TOK_TYPE && !is_name(t->code) && t->code != TOK_STRING && !is_literal(t->code) && p->text[t->from] >= 'a' && p->text[t->from] <= 'z';
+    if (t->code < TOK_TYPE || t->code == TOK_STRING || is_name(t->code) || is_literal(t->code))
+        return false;
+    return p->text[t->from] >= 'a' && p->text[t->from] <= 'z';
 }
 
 static bool inside_braces(const parse *p)
@@ -210,7 +212,9 @@ static const char *hint_after_operand(parse *p, const expectation *e)
     case TOK_ARROW:
         return "members are accessed with '.'";
     case '{':
-        return prev->code == TOK_TYPE || is_name(prev->code) ? arena_printf(p->mem, "a value is constructed with parentheses, '%s(...)'", token_text(p, prev)) : NULL;
+        if (prev->code != TOK_TYPE && !is_name(prev->code))
+            return NULL;
+        return arena_printf(p->mem, "a value is constructed with parentheses, '%s(...)'", token_text(p, prev));
     case ',':
         return has(e, "')'") ? "there is no comma operator; a vector is written '[a, b]'" : "one declaration or assignment a statement";
     default:

@@ -63,7 +63,9 @@ static void attach_docs(parse *p)
             add_line(&doc, p->docs.at[d].text);
         for (; k < p->docs.len && p->docs.at[k].line <= i->span.end.line; k++) {
             const doc_comment *c = &p->docs.at[k];
-            if (!c->own_line && (c->line == i->span.end.line || c->line == i->name_span.begin.line) && !(i->next && i->next->span.begin.line == c->line))
+            bool at_end = c->line == i->span.end.line || c->line == i->name_span.begin.line;
+            bool of_next = i->next && i->next->span.begin.line == c->line;
+            if (!c->own_line && at_end && !of_next)
                 add_line(&doc, c->text);
         }
         if (doc.len > 0)

@@ -4,7 +4,8 @@
 
 #include <stddef.h>
 
-/* The number of bytes of the well-formed sequence at s (at most n bytes are looked at), 0 if there is none: truncated, overlong, a surrogate, a stray byte. */
+/* The number of bytes of the well-formed sequence at s, of which n bytes may be looked at. 0 if there is none: truncated, overlong, a surrogate,
+ * a stray byte. */
 static inline size_t utf8_length(const char *s, size_t n)
 {
     const unsigned char *u = (const unsigned char *)s;
