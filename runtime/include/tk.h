@@ -51,8 +51,9 @@ const char *tk_error(void);
 
 /* ---- session ---- */
 
-/** Memory hook, shaped like realloc: old NULL allocates, size 0 frees and returns NULL; this library uses no other combination. old_size is what was asked
- *  for. Alignment like malloc's is enough. Returns NULL when out of memory. Calls of one session never overlap, but may come from its worker threads. */
+/** Memory hook, shaped like realloc: old NULL allocates, size 0 frees and returns NULL; this library uses no other combination. old_size is what
+ *  was asked for. Alignment like malloc's is enough. Returns NULL when out of memory. Calls of one session never overlap, but may come from its
+ *  worker threads. */
 typedef void *(*tk_alloc_fn)(void *user, void *old, size_t old_size, size_t size);
 /** A piece [lo, hi) of a parallel loop. */
 typedef void (*tk_task_fn)(const void *args, int64_t lo, int64_t hi);
@@ -132,16 +133,17 @@ tk_status tk_session_clear_dual(tk_session *s);
 
 enum { TK_TAPE_KEEP_GRAD = 1 /**< do not clear gradients on opening */ };
 
-/** Opens a tape on the field loss: clears all gradients of the session (not with TK_TAPE_KEEP_GRAD), sets the loss to 0 and records every launch of the session
- *  from now on, arguments included.
+/** Opens a tape on the field loss: clears all gradients of the session (not with TK_TAPE_KEEP_GRAD), sets the loss to 0 and records every launch
+ *  of the session from now on, arguments included.
  *  loss: a 0-D float field (one component) with gradient storage. Else TK_BAD_ARGUMENT, TK_NO_DERIVATIVE without the storage.
- *  TK_BAD_STATE: a tape or a forward scope is open, or a kernel is running. After an earlier failure: that status. On failure no tape is open (or still the
- *  earlier one). */
+ *  TK_BAD_STATE: a tape or a forward scope is open, or a kernel is running. After an earlier failure: that status. On failure no tape is open (or
+ *  still the earlier one). */
 tk_status tk_tape_begin(tk_field *loss, unsigned flags);
 
 /** Closes it: sets loss.grad to 1 and runs the adjoints of what was recorded in reverse; their launches are not recorded.
- *  If anything failed since opening, no adjoint runs and that status is returned. The tape is closed in any case, also when an adjoint fails (gradients are then
- *  unspecified) or loss is not the field that it was opened on (TK_BAD_ARGUMENT). TK_BAD_STATE: none is open, or a kernel is running. */
+ *  If anything failed since opening, no adjoint runs and that status is returned. The tape is closed in any case, also when an adjoint fails
+ *  (gradients are then unspecified) or loss is not the field that it was opened on (TK_BAD_ARGUMENT). TK_BAD_STATE: none is open, or a kernel is
+ *  running. */
 tk_status tk_tape_end(tk_field *loss);
 
 /** The same with another gradient of the loss. */
@@ -158,11 +160,12 @@ size_t tk_tape_bytes(const tk_session *s);
 
 /* ---- forward scope ---- */
 
-/** Opens a forward scope: clears all duals of the session, sets param.dual to seed, and runs value and dual together from now on; each launch uses its JVP, with
- *  zero tangents of by-value arguments.
+/** Opens a forward scope: clears all duals of the session, sets param.dual to seed, and runs value and dual together from now on; each launch uses
+ *  its JVP, with zero tangents of by-value arguments.
  *  outputs: noutputs >= 1 fields whose dual is wanted; each needs dual storage, as does param (TK_NO_DERIVATIVE).
- *  param: a float field of any shape. seed: count values of its component type, one for each component of each element in memory order; NULL only for a 0-D scalar
- *  param: then 1. A wrong count, a field of another session, NULL: TK_BAD_ARGUMENT. TK_BAD_STATE: a tape or scope is open, or a kernel is running. */
+ *  param: a float field of any shape. seed: count values of its component type, one for each component of each element in memory order; NULL only
+ *  for a 0-D scalar param: then 1. A wrong count, a field of another session, NULL: TK_BAD_ARGUMENT. TK_BAD_STATE: a tape or scope is open, or a
+ *  kernel is running. */
 tk_status tk_forward_begin(tk_field *const *outputs, int noutputs, tk_field *param, const void *seed, size_t count);
 
 /** Closes it and clears param.dual. Returns the first failure since opening, if any. TK_BAD_STATE: none is open, or a kernel is running. */
@@ -181,7 +184,8 @@ int tk_field_ndim(const tk_field *f);
 int64_t tk_field_extent(const tk_field *f, int dim);
 /** Bytes of one plane: elements * components * size of a component. */
 size_t tk_field_bytes(const tk_field *f);
-/** Its memory, row-major, components innermost. NULL for a grad or dual that was not declared. Valid until the field is bound or the module destroyed. */
+/** Its memory, row-major, components innermost. NULL for a grad or dual that was not declared. Valid until the field is bound or the module
+ *  destroyed. */
 void *tk_field_data(const tk_field *f);
 void *tk_field_grad(const tk_field *f);
 void *tk_field_dual(const tk_field *f);
@@ -207,8 +211,8 @@ void tk_tape_leave(tk_tape_guard *g);
 #define TK_PASTE2_(a, b) a##b
 #define TK_PASTE_(a, b) TK_PASTE2_(a, b)
 
-/** `TK_TAPE(g, g->U) { launches }`: a tape on g->U around the block, with tk_tape_begin and tk_tape_end; dropped when the block is left by break, return, goto or an
- *  exception. When the tape cannot be opened the block is skipped; the failure is in the session.
+/** `TK_TAPE(g, g->U) { launches }`: a tape on g->U around the block, with tk_tape_begin and tk_tape_end; dropped when the block is left by break,
+ *  return, goto or an exception. When the tape cannot be opened the block is skipped; the failure is in the session.
  *  m: pointer to a generated module; view: the loss's view in it. */
 #ifdef __cplusplus
 struct tk_tape_scope : tk_tape_guard {

@@ -80,13 +80,15 @@ struct tk_field {
  * tk_error tells why; m itself is the caller's. */
 tk_status tk_module_init(tk_module *m, tk_session *s, const tk_module_desc *desc, const int64_t *extents, uint64_t header_hash, int header_interface);
 void tk_module_done(tk_module *m);
-/* calloc/free of the module struct itself through the session's (or default) allocator; s may be NULL. The allocator is remembered with the memory, so freeing is
- * right after the session is gone. On failure NULL, and tk_error tells. */
+/* calloc/free of the module struct itself through the session's (or default) allocator; s may be NULL. The allocator is remembered with the
+ * memory, so freeing is right after the session is gone. On failure NULL, and tk_error tells. */
 void *tk_module_alloc(tk_session *s, size_t size);
 void tk_module_free(tk_session *s, void *m, size_t size);
-/* Replaces a field's memory by the host's: tk_field_bytes each, aligned for the component type, NULL for a plane that was not declared (and only then).
+/* Replaces a field's memory by the host's: tk_field_bytes each, aligned for the component type, NULL for a plane that was not declared (and only
+ * then).
  * Refused: overlap with any field's memory in the session where one of the two is written (gradients and duals always are), TK_BAD_ARGUMENT;
- * under an open tape or scope or inside a kernel, TK_BAD_STATE. The field's own memory is freed; the host's must outlive the module or the next bind. */
+ * under an open tape or scope or inside a kernel, TK_BAD_STATE. The field's own memory is freed; the host's must outlive the module or the next
+ * bind. */
 tk_status tk_field_bind(tk_field *f, void *data, void *grad, void *dual);
 /* Allocates the grad-dual plane of fields with gradient, once, for _hvp. tk_launch_hvp does it by itself. */
 tk_status tk_module_need_grad_dual(tk_module *m);
@@ -95,7 +97,8 @@ tk_status tk_module_need_grad_dual(tk_module *m);
 
 /* All four: m NULL is TK_BAD_ARGUMENT (message in tk_error); after a failure they do nothing and return it; inside a running kernel TK_BAD_STATE.
  *
- * tk_launch runs the kernel; under a tape it is recorded, in a forward scope its JVP runs. Without the derivative that is needed there: TK_NO_DERIVATIVE. */
+ * tk_launch runs the kernel; under a tape it is recorded, in a forward scope its JVP runs. Without the derivative that is needed there:
+ * TK_NO_DERIVATIVE. */
 tk_status tk_launch(tk_module *m, const tk_kernel *k, const void *args);
 /* Directly called derivatives have no derivative themselves: TK_NO_DERIVATIVE under a tape, _grad in a forward scope as well. */
 tk_status tk_launch_grad(tk_module *m, const tk_kernel *k, const void *args, void *out);
@@ -129,11 +132,13 @@ typedef struct tk_scatter_target {
     tk_plane plane;
     bool shared; /* the task also loads or stores it: no private copies, only atomics (deterministic session: serial) */
 } tk_scatter_target;
-/* Every accumulation into a target plane must go through its pointer in args. One thread: plain on the fields. Else private copies (plain) where they are small
- * against the work, else `atomic`. Deterministic session: private copies in a number that depends on the plan alone, else one thread. args is copied, not changed. */
+/* Every accumulation into a target plane must go through its pointer in args. One thread: plain on the fields. Else private copies (plain) where
+ * they are small against the work, else `atomic`. Deterministic session: private copies in a number that depends on the plan alone, else one
+ * thread. args is copied, not changed. */
 tk_status tk_run_scatter(tk_session *s, const tk_plan *p, tk_task_fn plain, tk_task_fn atomic, const void *args, size_t args_size,
                          const tk_scatter_target *targets, int ntargets);
-/* Scratch memory of a launch (partial results), aligned to 64: freed when the launch ends, or by tk_scratch_reset. bytes may be 0. NULL after failing the session.
+/* Scratch memory of a launch (partial results), aligned to 64: freed when the launch ends, or by tk_scratch_reset. bytes may be 0. NULL after
+ * failing the session.
  * From kernel level only, never from tasks. */
 void *tk_scratch(tk_session *s, size_t bytes);
 
@@ -183,7 +188,8 @@ static inline void tk_stack_reset(tk_stack *st, tk_mark m)
 tk_mark tk_scratch_mark(const tk_session *s);
 void tk_scratch_reset(tk_session *s, tk_mark m);
 
-/* count * size bytes aligned to 16, valid until the stack is reset below; count <= 0 gives a valid pointer. NULL after failing the session. Never moves. */
+/* count * size bytes aligned to 16, valid until the stack is reset below; count <= 0 gives a valid pointer. NULL after failing the session. Never
+ * moves. */
 static inline void *tk_stack_alloc(tk_stack *st, int64_t count, size_t size)
 {
     if (count < 1)

@@ -1,7 +1,8 @@
 /* Arithmetic of generated code: what the C operators and libm do not spell, for every scalar type, as the operation table names it.
  *
- * Integers wrap, and nothing about them is undefined: arithmetic goes through unsigned types of at least int's rank (so that promotion cannot overflow either),
- * division by zero gives zero, shift counts are taken modulo the width. Nothing here branches on errno or floating-point exceptions.
+ * Integers wrap, and nothing about them is undefined: arithmetic goes through unsigned types of at least int's rank (so that promotion cannot
+ * overflow either), division by zero gives zero, shift counts are taken modulo the width. Nothing here branches on errno or floating-point
+ * exceptions.
  */
 #ifndef TK_MATH_H
 #define TK_MATH_H
@@ -20,8 +21,9 @@
 #pragma clang diagnostic ignored "-Wpass-failed"
 #endif
 
-/* Before a loop whose iterations are independent (TK_SIMD), but for sums in the named variables (TK_SIMD_SUM). They take effect with -fopenmp-simd or -fopenmp,
- * which the compilers do not tell by a macro: without it they are ignored, silently. TK_NO_OPENMP_SIMD asks for the compiler's own pragmas instead, which know no sums. */
+/* Before a loop whose iterations are independent (TK_SIMD), but for sums in the named variables (TK_SIMD_SUM). They take effect with -fopenmp-simd
+ * or -fopenmp, which the compilers do not tell by a macro: without it they are ignored, silently. TK_NO_OPENMP_SIMD asks for the compiler's own
+ * pragmas instead, which know no sums. */
 #ifndef TK_NO_OPENMP_SIMD
 #ifdef __GNUC__
 #pragma GCC diagnostic ignored "-Wunknown-pragmas"
@@ -39,8 +41,8 @@
 #define TK_SIMD_SUM(...)
 #endif
 
-/* gcc calls the vector math library (libmvec, part of glibc's -lm) only for functions declared to have vector variants, and glibc declares them under -ffast-math
- * alone. clang needs no declarations but -fveclib=libmvec. TK_VECTOR_MATH=0 leaves it. */
+/* gcc calls the vector math library (libmvec, part of glibc's -lm) only for functions declared to have vector variants, and glibc declares them
+ * under -ffast-math alone. clang needs no declarations but -fveclib=libmvec. TK_VECTOR_MATH=0 leaves it. */
 #if !defined(TK_VECTOR_MATH) && defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC_PREREQ)
 #if __GLIBC_PREREQ(2, 22)
 #define TK_VECTOR_MATH 1
@@ -233,8 +235,8 @@ TK_FLOAT_(double, f64, , DBL_MAX)
              float *: tk_scatter_f32, double *: tk_scatter_f64)((p), (v), (atomic))
 
 /* ---- derivatives of lgamma ----
- * Recurrence to x >= 10, then the asymptotic series: Bernardo, "Algorithm AS 103: Psi (digamma) function", 1976, and Schneider, "Algorithm AS 121: Trigamma
- * function", 1978, both Applied Statistics, with more terms than they take. Left of 0 by reflection. At poles: NaN or infinity. */
+ * Recurrence to x >= 10, then the asymptotic series: Bernardo, "Algorithm AS 103: Psi (digamma) function", 1976, and Schneider, "Algorithm AS 121:
+ * Trigamma function", 1978, both Applied Statistics, with more terms than they take. Left of 0 by reflection. At poles: NaN or infinity. */
 
 /* Near its positive root digamma cancels: there its Taylor series about the root keeps the relative accuracy. */
 static inline double tk_digamma_at_root_(double x)
@@ -263,7 +265,8 @@ static inline double tk_digamma_f64(double x)
     for (; x < 10.0; x += 1.0)
         r -= 1.0 / x;
     const double y = 1.0 / (x * x);
-    const double series = y * (1.0 / 12.0 - y * (1.0 / 120.0 - y * (1.0 / 252.0 - y * (1.0 / 240.0 - y * (1.0 / 132.0 - y * (691.0 / 32760.0 - y / 12.0))))));
+    const double series = y * (1.0 / 12.0 - y * (1.0 / 120.0 - y * (1.0 / 252.0 - y * (1.0 / 240.0 -
+        y * (1.0 / 132.0 - y * (691.0 / 32760.0 - y / 12.0))))));
     return r + (log(x) - 0.5 / x - series);
 }
 
@@ -282,7 +285,8 @@ static inline double tk_trigamma_f64(double x)
         sum += 1.0 / (x * x);
     const double y = 1.0 / (x * x);
     const double series =
-        y * (1.0 / 6.0 - y * (1.0 / 30.0 - y * (1.0 / 42.0 - y * (1.0 / 30.0 - y * (5.0 / 66.0 - y * (691.0 / 2730.0 - y * (7.0 / 6.0 - y * (3617.0 / 510.0))))))));
+        y * (1.0 / 6.0 - y * (1.0 / 30.0 - y * (1.0 / 42.0 - y * (1.0 / 30.0 - y * (5.0 / 66.0 -
+        y * (691.0 / 2730.0 - y * (7.0 / 6.0 - y * (3617.0 / 510.0))))))));
     sum += 1.0 / x + 0.5 * y + series / x;
     return r + sign * sum;
 }

@@ -64,7 +64,8 @@ static tk_status check_overlap(tk_field *f, void *const *given)
                     if (other == f && q != TK_GRAD_DUAL && !f->own[0])
                         continue;
                     if (overlap(given[p], bytes, other->plane[q], tk_field_bytes(other)) && (other == f || is_written(f, p) || is_written(other, q)))
-                        return tk_fail(s, TK_BAD_ARGUMENT, "binding field '%s': its %s overlaps the %s of field '%s.%s', and one of the two is written",
+                        return tk_fail(s, TK_BAD_ARGUMENT,
+                                       "binding field '%s': its %s overlaps the %s of field '%s.%s', and one of the two is written",
                                        f->desc->name, plane_name(p), plane_name(q), m->desc->name, other->desc->name);
                 }
             }
@@ -83,7 +84,8 @@ tk_status tk_field_bind(tk_field *f, void *data, void *grad, void *dual)
     if (st != TK_OK)
         return st;
     if (s->tape.open || s->forward.open)
-        return tk_fail(s, TK_BAD_STATE, "binding field '%s' is not possible while a %s is open", f->desc->name, s->tape.open ? "tape" : "forward scope");
+        return tk_fail(s, TK_BAD_STATE, "binding field '%s' is not possible while a %s is open", f->desc->name,
+                       s->tape.open ? "tape" : "forward scope");
     st = check_given(f, given);
     if (st == TK_OK)
         st = check_overlap(f, given);

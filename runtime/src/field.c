@@ -114,7 +114,8 @@ static tk_status check_clearable(tk_session *s, tk_plane plane)
     if (st != TK_OK)
         return st;
     if (s->tape.open)
-        return tk_fail(s, TK_BAD_STATE, "clearing %ss is not possible while a tape is open (on field '%s')", plane_word(plane), s->tape.loss->desc->name);
+        return tk_fail(s, TK_BAD_STATE, "clearing %ss is not possible while a tape is open (on field '%s')", plane_word(plane),
+                       s->tape.loss->desc->name);
     return TK_OK;
 }
 

@@ -11,7 +11,8 @@ static tk_status check_outputs(tk_session *s, tk_field *const *outputs, int n)
         if (outputs[i]->module->session != s)
             return tk_fail(s, TK_BAD_ARGUMENT, "tk_forward_begin: output '%s' belongs to another session", outputs[i]->desc->name);
         if (!outputs[i]->plane[TK_DUAL])
-            return tk_fail(s, TK_NO_DERIVATIVE, "field '%s' cannot be an output of a forward scope: it is not declared needs_dual", outputs[i]->desc->name);
+            return tk_fail(s, TK_NO_DERIVATIVE, "field '%s' cannot be an output of a forward scope: it is not declared needs_dual",
+                           outputs[i]->desc->name);
     }
     return TK_OK;
 }
@@ -26,7 +27,8 @@ static tk_status check_param(tk_session *s, const tk_field *param, const void *s
     if (!seed && (d->ndim != 0 || d->ncomp != 1))
         return tk_fail(s, TK_BAD_ARGUMENT, "tk_forward_begin: field '%s' is no 0-D scalar, so it needs a seed", d->name);
     if (seed ? count != rt_scalars(param) : count > 1)
-        return tk_fail(s, TK_BAD_ARGUMENT, "tk_forward_begin: the seed of field '%s' has %zu values, %zu are needed", d->name, count, rt_scalars(param));
+        return tk_fail(s, TK_BAD_ARGUMENT, "tk_forward_begin: the seed of field '%s' has %zu values, %zu are needed", d->name, count,
+                       rt_scalars(param));
     return TK_OK;
 }
 

@@ -60,7 +60,8 @@ static tk_status check_launch(tk_module *m, const tk_kernel *k)
 
 static tk_status no_derivative(tk_module *m, const tk_kernel *k, const char *what, const char *why)
 {
-    return tk_fail(m->session, TK_NO_DERIVATIVE, "kernel '%s' of module '%s' has no %s: %s", k->name, m->desc->name, what, why ? why : "it was not asked for (derive)");
+    return tk_fail(m->session, TK_NO_DERIVATIVE, "kernel '%s' of module '%s' has no %s: %s", k->name, m->desc->name, what,
+                   why ? why : "it was not asked for (derive)");
 }
 
 /* The kernel's JVP with zero tangents of its arguments. */
@@ -102,7 +103,8 @@ static tk_status check_derivative(tk_module *m, const tk_kernel *k, const char *
     if (m->session->tape.open)
         return tk_fail(m->session, TK_NO_DERIVATIVE, "the %s of kernel '%s' has no adjoint, which the open tape needs", what, k->name);
     if (m->session->forward.open && !in_scope)
-        return tk_fail(m->session, TK_NO_DERIVATIVE, "the %s of kernel '%s' does not carry duals, which the open forward scope needs: call its HVP outside of the scope",
+        return tk_fail(m->session, TK_NO_DERIVATIVE,
+                       "the %s of kernel '%s' does not carry duals, which the open forward scope needs: call its HVP outside of the scope",
                        what, k->name);
     return TK_OK;
 }
@@ -112,7 +114,8 @@ static tk_status find_record(tk_module *m, const tk_kernel *k, tk_record **rec)
 {
     *rec = &m->last[k->index];
     if ((*rec)->size < k->record_size)
-        return tk_fail(m->session, TK_BAD_STATE, "the adjoint of kernel '%s' needs the record of its last launch, and there is none: none was launched outside of a tape",
+        return tk_fail(m->session, TK_BAD_STATE,
+                       "the adjoint of kernel '%s' needs the record of its last launch, and there is none: none was launched outside of a tape",
                        k->name);
     return TK_OK;
 }

@@ -30,8 +30,8 @@ static bool mul_size(size_t a, size_t b, size_t *out)
     return !__builtin_mul_overflow(a, b, out) && *out <= SIZE_MAX / 16;
 }
 
-/* Where a plane begins behind a page boundary. Large blocks come from the system at the same offset in a page; planes that a kernel walks together would then all
- * fall into the same sets of the first-level cache. */
+/* Where a plane begins behind a page boundary. Large blocks come from the system at the same offset in a page; planes that a kernel walks together
+ * would then all fall into the same sets of the first-level cache. */
 static size_t stagger(size_t bytes, int field, int plane)
 {
     return bytes < 4 * PAGE ? 0 : (size_t)(field * 4 + plane) * 3 * LINE % PAGE;
@@ -72,7 +72,8 @@ static bool alloc_grad_dual(tk_session *s, tk_field *f, int index)
 
 static tk_status no_memory(const tk_field *f)
 {
-    return rt_thread_fail(TK_NO_MEMORY, "out of memory for field '%s' of module '%s' (%zu bytes a plane)", f->desc->name, f->module->desc->name, tk_field_bytes(f));
+    return rt_thread_fail(TK_NO_MEMORY, "out of memory for field '%s' of module '%s' (%zu bytes a plane)", f->desc->name, f->module->desc->name,
+                          tk_field_bytes(f));
 }
 
 static tk_status init_field(tk_module *m, int index, const int64_t *extents)
@@ -84,7 +85,8 @@ static tk_status init_field(tk_module *m, int index, const int64_t *extents)
     size_t scalars = (size_t)d->ncomp, bytes;
     for (int k = 0; k < d->ndim; k++) {
         if (extents[k] < 0)
-            return rt_thread_fail(TK_BAD_ARGUMENT, "extent %d of field '%s' of module '%s' is negative (%lld)", k, d->name, m->desc->name, (long long)extents[k]);
+            return rt_thread_fail(TK_BAD_ARGUMENT, "extent %d of field '%s' of module '%s' is negative (%lld)", k, d->name, m->desc->name,
+                                  (long long)extents[k]);
         f->shape[k] = extents[k];
     }
     f->count = 1;
@@ -117,11 +119,14 @@ tk_status tk_module_need_grad_dual(tk_module *m)
 static tk_status check_interface(const tk_module_desc *d, uint64_t header_hash, int header_interface)
 {
     if (d->interface != TK_INTERFACE)
-        return rt_thread_fail(TK_MISMATCH, "module '%s' was generated for interface %d, this libtk has %d: run tkc again", d->name, d->interface, TK_INTERFACE);
+        return rt_thread_fail(TK_MISMATCH, "module '%s' was generated for interface %d, this libtk has %d: run tkc again", d->name, d->interface,
+                              TK_INTERFACE);
     if (header_interface != d->interface)
-        return rt_thread_fail(TK_MISMATCH, "module '%s': its header was compiled with tk.h of interface %d, its code with %d", d->name, header_interface, d->interface);
+        return rt_thread_fail(TK_MISMATCH, "module '%s': its header was compiled with tk.h of interface %d, its code with %d", d->name,
+                              header_interface, d->interface);
     if (header_hash != d->hash)
-        return rt_thread_fail(TK_MISMATCH, "module '%s': its header and its code are from different versions of the .tk file: build both again", d->name);
+        return rt_thread_fail(TK_MISMATCH, "module '%s': its header and its code are from different versions of the .tk file: build both again",
+                              d->name);
     for (int i = 0; i < d->nfields; i++)
         if (d->fields[i].ndim < 0 || d->fields[i].ndim > MAX_DIMS || d->fields[i].ncomp < 1)
             return rt_thread_fail(TK_MISMATCH, "module '%s': field '%s' has a shape that this libtk does not know", d->name, d->fields[i].name);

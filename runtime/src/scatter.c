@@ -1,12 +1,12 @@
 /* Tasks that scatter: several iterations add into one element of a field.
  *
- * Private copies: the chunks are dealt in contiguous ranges to slots. The first slot adds into the field itself, each other one into zeroed copies of the target
- * planes, which are then added to the field in the order of the slots.
+ * Private copies: the chunks are dealt in contiguous ranges to slots. The first slot adds into the field itself, each other one into zeroed copies
+ * of the target planes, which are then added to the field in the order of the slots.
  */
 #include "rt.h"
 
-/* Copies may take this much memory, and at most this many bytes for each cycle of work. Zeroing and summing move them at some 4 bytes a cycle, so this is up to twice
- * the work itself; an atomic addition costs tens of cycles, more when threads meet. */
+/* Copies may take this much memory, and at most this many bytes for each cycle of work. Zeroing and summing move them at some 4 bytes a cycle, so
+ * this is up to twice the work itself; an atomic addition costs tens of cycles, more when threads meet. */
 static const double max_copy_bytes = 256.0 * 1024 * 1024;
 enum { BYTES_PER_CYCLE = 8 };
 

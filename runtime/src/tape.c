@@ -49,7 +49,8 @@ tk_status rt_tape_launch(tk_module *m, const tk_kernel *k, const void *args)
         return tk_fail(s, TK_NO_DERIVATIVE, "kernel '%s' of module '%s' has no adjoint, which a tape needs: %s", k->name, m->desc->name, k->no_grad);
     if (k->grad_args)
         return tk_fail(s, TK_NO_DERIVATIVE,
-                       "kernel '%s' of module '%s' has needs_grad parameters, whose gradient a tape cannot return: make them fields (bound to your memory), or call '%s_grad'",
+                       "kernel '%s' of module '%s' has needs_grad parameters, whose gradient a tape cannot return: "
+                       "make them fields (bound to your memory), or call '%s_grad'",
                        k->name, m->desc->name, k->name);
     rt_entry *e = push_entry(m, k, args);
     if (!e)

@@ -181,17 +181,21 @@ static tk_status mode_run(tk_module *tkm, const void *args, void *out, tk_record
 /* ---- descriptors ---- */
 
 static const tk_field_desc fields[] = {
-    {"x", TK_F32, 2, 1, TK_FIELD_GRAD | TK_FIELD_DUAL}, {"U", TK_F64, 1, 0, TK_FIELD_GRAD | TK_FIELD_DUAL}, {"y", TK_F64, 1, 1, TK_FIELD_GRAD | TK_FIELD_DUAL},
+    {"x", TK_F32, 2, 1, TK_FIELD_GRAD | TK_FIELD_DUAL}, {"U", TK_F64, 1, 0, TK_FIELD_GRAD | TK_FIELD_DUAL},
+    {"y", TK_F64, 1, 1, TK_FIELD_GRAD | TK_FIELD_DUAL},
     {"c", TK_I32, 1, 1, 0},                             {"r", TK_F64, 1, 1, 0},                             {"s", TK_F64, 1, 0, 0},
 };
 
-static const tk_access writes[] = {{F_X, TK_STORES}, {F_U, TK_ACCUMULATES}, {F_Y, TK_READS | TK_STORES}, {F_C, TK_STORES}, {F_R, TK_READS}, {F_S, TK_STORES}};
+static const tk_access writes[] = {
+    {F_X, TK_STORES}, {F_U, TK_ACCUMULATES}, {F_Y, TK_READS | TK_STORES}, {F_C, TK_STORES}, {F_R, TK_READS}, {F_S, TK_STORES},
+};
 
 #define ACCESS .access = writes, .naccess = 6
 static const tk_kernel kernels[] = {
-    {.name = "square", .index = 0, .args_size = sizeof(scale_args), .jvp_args_size = sizeof(scale_jvp_args), .run = square_run, .grad = square_grad, .jvp = square_jvp,
-     .hvp = square_hvp, ACCESS},
-    {.name = "scale", .index = 1, .args_size = sizeof(scale_args), .run = scale_run, .grad = scale_grad, .no_jvp = "derive(grad) leaves it out", ACCESS},
+    {.name = "square", .index = 0, .args_size = sizeof(scale_args), .jvp_args_size = sizeof(scale_jvp_args),
+     .run = square_run, .grad = square_grad, .jvp = square_jvp, .hvp = square_hvp, ACCESS},
+    {.name = "scale", .index = 1, .args_size = sizeof(scale_args), .run = scale_run, .grad = scale_grad, .no_jvp = "derive(grad) leaves it out",
+     ACCESS},
     {.name = "fail", .index = 2, .run = fail_run, .grad = plain_run, .jvp = fail_run, ACCESS},
     {.name = "undiff", .index = 3, .run = plain_run, .no_grad = "it reads x.grad", .no_jvp = "it reads x.grad", ACCESS},
     {.name = "zero", .index = 4, .run = plain_run, ACCESS},

@@ -39,7 +39,8 @@ extern const tk_module_desc fake_desc;
 
 enum { FAKE_HASH = 42 };
 
-/* x: f32 vec2[n] grad dual; U: f64 grad dual, 0-D; y: f64[n] grad dual; c: i32[n]; r: f64[n], never written; s: f64, 0-D, no grad. NULL on failure. */
+/* x: f32 vec2[n] grad dual; U: f64 grad dual, 0-D; y: f64[n] grad dual; c: i32[n]; r: f64[n], never written; s: f64, 0-D, no grad. NULL on
+ * failure. */
 fake *fake_create(tk_session *s, int64_t n);
 void fake_destroy(fake *m);
 /* Puts the views right after a bind. */
