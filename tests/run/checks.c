@@ -1,0 +1,56 @@
+#include "checks.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static int failed;
+static char printed[1000];
+
+static void on_print(void *user, const char *text)
+{
+    (void)user;
+    strncat(printed, text, sizeof printed - strlen(printed) - 1);
+    strncat(printed, "|", sizeof printed - strlen(printed) - 1);
+}
+
+static void expect(checks *m, tk_status got, tk_status want, const char *message)
+{
+    if (got != want || checks_status(m) != want || strstr(checks_error(m), message) == NULL) {
+        printf("%s: '%s' instead of %s: '%s'\n", tk_status_name(got), checks_error(m), tk_status_name(want), message);
+        failed = 1;
+    }
+    tk_session_clear_error(tk_module_session(&m->tk));
+}
+
+int main(void)
+{
+    tk_session_options opt = tk_session_defaults();
+    opt.on_print = on_print;
+    tk_session *s = tk_session_create(&opt);
+    checks *m = checks_create(s, NULL);
+    if (!m)
+        return 1;
+    expect(m, checks_positive(m), TK_OK, "");
+    m->a.data[checks_idx_a(m, 2, 1)] = -1.0f;
+    expect(m, checks_positive(m), TK_ASSERT, "checks.tk:9: assertion failed: 100% \"positive\"");
+    expect(m, checks_element(m, 3, 2), TK_OK, "");
+    expect(m, checks_element(m, 4, 0), TK_BOUNDS, "subscript 0 of 'a' is 4, outside [0, 4)");
+    expect(m, checks_element(m, 0, -1), TK_BOUNDS, "subscript 1 of 'a' is -1, outside [0, 3)");
+    expect(m, checks_in_task(m, 2), TK_OK, "");
+    expect(m, checks_in_task(m, 3), TK_BOUNDS, "subscript 1 of 'a' is 3, outside [0, 3)");
+    expect(m, checks_component(m, 2), TK_OK, "");
+    expect(m, checks_component(m, 3), TK_BOUNDS, "component of 'v' is 3, outside [0, 3)");
+    expect(m, checks_array(m, 4), TK_OK, "");
+    expect(m, checks_array(m, 5), TK_BOUNDS, "subscript of 'w' is 5, outside [0, 5)");
+    expect(m, checks_in_function(m, 3), TK_OK, "");
+    expect(m, checks_in_function(m, 5), TK_BOUNDS, "subscript 0 of 'v' is 4, outside [0, 4)");
+    expect(m, checks_talk(m, 0.5f, 200, true), TK_OK, "");
+    if (!strstr(printed, "plain 5%\n|") || !strstr(printed, "0.5") || !strstr(printed, "200") || !strstr(printed, "true") || !strstr(printed, "50%\n|") ||
+        strstr(printed, "%%")) {
+        printf("printed: %s\n", printed);
+        failed = 1;
+    }
+    checks_destroy(m);
+    tk_session_destroy(s);
+    return failed;
+}
