@@ -148,8 +148,8 @@ static void test_json(void **state)
     assert_string_equal(text,
         "[\n  {\"code\": \"E0101\", \"severity\": \"error\", \"message\": \"\\\"a\\\"\\u000a\\u0009\xc3\xa9\\ufffd\", \"file\": \"dir\\\\a\\\".tk\", "
         "\"line\": 1, \"column\": 1, \"end_line\": 1, \"end_column\": 2, \"notes\": [\n    {\"severity\": \"note\", \"message\": \"here\", "
-        ""
-        "\"file\": \"dir\\\\a\\\".tk\", \"line\": 1, \"column\": 2}\n  ]},\n  {\"code\": \"E0101\", \"severity\": \"error\", \"message\": \"b\", \"notes\": []}\n]\n");
+        "\"file\": \"dir\\\\a\\\".tk\", \"line\": 1, \"column\": 2}\n  ]},\n"
+        "  {\"code\": \"E0101\", \"severity\": \"error\", \"message\": \"b\", \"notes\": []}\n]\n");
     free(text);
 }
 
