@@ -48,6 +48,9 @@ ir_func *pass_forward(ir_func *f, ir_func_kind kind, const char *name);
 /* Replaces STOP by its operand; after all differentiation. */
 void pass_drop_stop(ir_func *f);
 
+/* Divisions by one value share its reciprocal, in adjoints. passes/reciprocal.c */
+void pass_reciprocal(ir_func *f);
+
 /* Data-access rules (DESIGN: a read that the adjoint needs must still hold its value when the adjoint runs), provable violations only: the loads of primal data
  * that the simplified adjoint still contains are the needed reads; each is held against the primal's writes that may follow it. Also provable races between
  * iterations of one parallel loop. For kernels, and for functions that stayed calls. False after errors. passes/rules.c */

@@ -168,6 +168,7 @@ static const pass_row table[] = {
     {"share-jvps", "a JVP without duals is the primal", ON_MODULE, share_jvps, NULL, NULL},
     {"hvp", "JVPs of adjoints, where asked for", ON_PRIMALS, NULL, NULL, derive_hvp},
     {"hvp-simplify", "clean-up of second-order products", ON_HVPS, NULL, NULL, pass_simplify},
+    {"reciprocal", "divisions by one value share its reciprocal, in adjoints", ON_ALL, NULL, NULL, pass_reciprocal},
     {"drop-stop", "stop_grad has done its work", ON_ALL, NULL, NULL, pass_drop_stop},
     {"strip", "functions that nobody calls", ON_MODULE, strip, NULL, NULL},
     {"promote", "sums into one element become reductions", ON_KERNELS, NULL, NULL, promote},
