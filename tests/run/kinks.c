@@ -1,0 +1,216 @@
+/* What docs/autodiff.md says about kinks, number by number. */
+#include <math.h>
+#include <stdio.h>
+
+#include "kinks.h"
+
+enum { N = 8 };
+typedef tk_status launch(kinks *);
+
+typedef struct row {
+    const char *name;
+    launch *run, *grad, *jvp, *hvp;
+    double a, b;
+    double value;
+    double da, db;   /* adjoint */
+    double ta, tb;   /* JVP along a and along b: the same number, except where the other operand's zero tangent meets an infinite derivative */
+    double second;   /* of the adjoint by a, along a */
+} row;
+
+#define ROW_T(k, a, b, value, da, db, ta, tb, second) {#k, kinks_##k, kinks_##k##_grad, kinks_##k##_jvp, kinks_##k##_hvp, a, b, value, da, db, ta, tb, second}
+#define ROW(k, a, b, value, da, db, second) ROW_T(k, a, b, value, da, db, da, db, second)
+
+static const row rows[] = {
+    ROW(abs_, 0, 0, 0, 0, 0, 0),
+    ROW(abs_, -0.0, 0, 0, 0, 0, 0),
+    ROW(abs_, -2, 0, 2, -1, 0, 0),
+    ROW(abs_, NAN, 0, NAN, 0, 0, 0),
+    ROW(sign_, 0, 0, 0, 0, 0, 0),
+    ROW(sign_, -3, 0, -1, 0, 0, 0),
+    ROW(sign_, NAN, 0, 0, 0, 0, 0),
+
+    /* the second operand, unless the first is certainly the one */
+    ROW(min_, 1, 1, 1, 0, 1, 0),
+    ROW(min_, 1, 2, 1, 1, 0, 0),
+    ROW(min_, 2, 1, 1, 0, 1, 0),
+    ROW(min_, NAN, 1, 1, 0, 1, 0),
+    ROW(min_, 1, NAN, NAN, 0, 1, 0),
+    ROW(max_, 1, 1, 1, 0, 1, 0),
+    ROW(max_, 1, 2, 2, 0, 1, 0),
+    ROW(max_, 2, 1, 2, 1, 0, 0),
+    ROW(max_, NAN, 1, 1, 0, 1, 0),
+    ROW(max_, 1, NAN, NAN, 0, 1, 0),
+    ROW(select_, 1, 1, 3, 0, 3, 0),
+    ROW(select_, 2, 1, 4, 2, 0, 0),
+
+    ROW(clamp_, -1, 0, -1, 0, 0, 0),
+    ROW(clamp_, 1, 0, 1, 0, 0, 0),
+    ROW(clamp_, 0.5, 0, 0.5, 1, 0, 0),
+    ROW(clamp_, 2, 0, 1, 0, 0, 0),
+    ROW(clamp_, NAN, 0, -1, 0, 0, 0),
+    ROW(clamp_low, 1, 1, 1, 0, 1, 0),
+    ROW(clamp_high, 1, 1, 1, 0, 1, 0),
+    ROW(step_, 1, 1, 1, 0, 0, 0),
+    ROW(step_, 1, 2, 0, 0, 0, 0),
+    ROW(smoothstep_, 0, 0, 0, 0, 0, 0),
+    ROW(smoothstep_, 0.5, 0, 0.5, 1.5, 0, 0),
+    ROW(smoothstep_, 1, 0, 1, 0, 0, 0),
+
+    ROW(floor_, 1, 0, 1, 0, 0, 0),
+    ROW(ceil_, 1, 0, 1, 0, 0, 0),
+    ROW(round_, 0.5, 0, 1, 0, 0, 0),
+    ROW(round_, -0.5, 0, -1, 0, 0, 0),
+    ROW(trunc_, 1, 0, 1, 0, 0, 0),
+    ROW(fract_, 1, 0, 0, 1, 0, 0),
+    ROW(fract_, -0.25, 0, 0.75, 1, 0, 0),
+    ROW(cast_, 2, 3, 6, 0, 2, 0),
+    ROW(rem_, 4, 2, 0, 1, -2, 0),
+    ROW(mod_, 4, 2, 0, 1, -2, 0),
+    ROW(mod_, -4, 2, 0, 1, 2, 0),
+
+    ROW_T(pow_, 0, 0, 1, 0, -INFINITY, NAN, -INFINITY, 0),
+    ROW(pow_, 0, 1, 0, 1, 0, NAN),
+    ROW(pow_, 0, 2, 0, 0, 0, 2),
+    ROW(pow_, 0, 3, 0, 0, 0, 0),
+    ROW(pow_, 2, 0, 1, 0, 0.69314718055994531, 0),
+    ROW_T(pow_, 0, 0.5, 0, INFINITY, 0, INFINITY, NAN, NAN),
+    ROW_T(pow_, -2, 2, 4, -4, NAN, NAN, NAN, NAN),
+    ROW(pow_half, 0, 0, 0, 0, 0, INFINITY),
+    ROW(zeroth, 0, 0, 1, 0, 0, 0),
+    ROW(first, 0, 0, 0, 1, 0, 0),
+    ROW(square, 0, 0, 0, 0, 0, 2),
+    ROW(square, -3, 0, 9, -6, 0, 2),
+    ROW(integer, 0, 0, 1, 0, 0, 0),
+    ROW(integer, 0, 1, 0, 1, 0, 0),
+    ROW(integer, 0, 2, 0, 0, 0, 2),
+    ROW(integer, -2, 3, -8, 12, 0, -12),
+    ROW_T(sqrt_, 0, 0, 0, INFINITY, 0, INFINITY, NAN, NAN),
+    ROW_T(cbrt_, 0, 0, 0, INFINITY, 0, INFINITY, NAN, NAN),
+    ROW(hypot_, 0, 0, 0, NAN, NAN, NAN),
+    ROW(hypot_, 0, 2, 2, 0, 1, 0.5),
+    ROW(atan2_, 0, 0, 0, NAN, NAN, NAN),
+    ROW(norm_, 0, 0, 0, NAN, NAN, NAN),
+    ROW(norm_eps, 0, 0, 1e-3, 0, 0, 1e3),
+
+    ROW(if_, 0, 0, 0, 2, 0, 0),
+    ROW(if_, -1, 0, -2, 2, 0, 0),
+    ROW(if_, 4, 0, 2, 0.25, 0, -0.03125),
+    ROW(choice, 0, 0, 0, 2, 0, 0),
+    ROW(choice, -1, 0, -2, 2, 0, 0),
+    ROW(choice, 1, 0, 0, 1, 0, -3),
+    ROW(loop, 0, 0, 0, 8, 0, 0),
+    ROW(loop, -1, 0, -8, 8, 0, 0),
+    /* select computes both: the adjoint of the one not chosen is 0 * inf */
+    ROW_T(both, 0, 0, 0, NAN, 0, 2, 0, NAN),
+    ROW_T(both, -1, 0, -2, NAN, 0, 2, 0, NAN),
+    ROW(both, 4, 0, 2, 0.25, 0, -0.03125),
+};
+
+static int failures;
+
+static bool same(double got, double want)
+{
+    if (isnan(want) || isinf(want))
+        return isnan(want) ? isnan(got) : got == want;
+    return fabs(got - want) <= 1e-14 * (1 + fabs(want));
+}
+
+/* All elements are alike, so that vectorised code runs and gives one result. */
+static void expect(const row *q, const char *what, const double *got, double want)
+{
+    for (int i = 0; i < N; i++) {
+        if (same(got[i], want))
+            continue;
+        printf("%s at (%g, %g): %s[%d] is %g, must be %g\n", q->name, q->a, q->b, what, i, got[i], want);
+        failures++;
+        return;
+    }
+}
+
+static void fill(double *p, double v)
+{
+    for (int i = 0; i < N; i++)
+        p[i] = v;
+}
+
+static void check(kinks *m, const row *q)
+{
+    tk_module_clear_grad(&m->tk);
+    tk_module_clear_dual(&m->tk);
+    fill(m->a.data, q->a);
+    fill(m->b.data, q->b);
+    fill(m->r.grad, 1);
+    q->run(m);
+    q->grad(m);
+    expect(q, "value", m->r.data, q->value);
+    expect(q, "a.grad", m->a.grad, q->da);
+    expect(q, "b.grad", m->b.grad, q->db);
+
+    fill(m->a.dual, 1);
+    q->jvp(m);
+    expect(q, "JVP along a", m->r.dual, q->ta);
+    fill(m->a.dual, 0);
+    fill(m->b.dual, 1);
+    q->jvp(m);
+    expect(q, "JVP along b", m->r.dual, q->tb);
+
+    tk_module_clear_grad(&m->tk);
+    tk_module_clear_dual(&m->tk);
+    fill(m->a.dual, 1);
+    fill(m->r.grad, 1);
+    q->hvp(m);
+    expect(q, "second order", m->a.grad_dual, q->second);
+}
+
+/* Which element gets the gradient; -1: the initial value. In both modes. */
+static void check_winner(kinks *m, const char *name, launch *run, launch *grad, launch *jvp, const double *a, double initial, int winner)
+{
+    tk_module_clear_grad(&m->tk);
+    tk_module_clear_dual(&m->tk);
+    for (int i = 0; i < N; i++) {
+        m->a.data[i] = a[i];
+        m->a.dual[i] = i;
+    }
+    m->b.data[0] = initial;
+    m->b.dual[0] = -1;
+    m->s.grad[0] = 1;
+    run(m);
+    grad(m);
+    jvp(m);
+    bool ok = m->s.dual[0] == winner && m->b.grad[0] == (winner == -1);
+    for (int i = 0; i < N; i++)
+        ok &= m->a.grad[i] == (winner == i);
+    if (ok)
+        return;
+    printf("%s: element %d must win; the JVP says %g\n", name, winner, m->s.dual[0]);
+    failures++;
+}
+#define WINNER(k, a, initial, winner) check_winner(m, #k, kinks_##k, kinks_##k##_grad, kinks_##k##_jvp, a, initial, winner)
+
+int main(void)
+{
+    kinks *m = kinks_create(NULL, NULL);
+    if (!m) {
+        printf("%s\n", tk_error());
+        return 1;
+    }
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        check(m, &rows[i]);
+
+    static const double ties[N] = {2, 1, 2, 1, 2, 1, 2, 1}, nans[N] = {NAN, NAN, 2, 1, NAN, 1, 2, NAN};
+    WINNER(least, ties, 9, 1);
+    WINNER(least, ties, 1, -1);
+    WINNER(most, ties, 0, 0);
+    WINNER(most, ties, 2, -1);
+    WINNER(least, nans, 9, 3);
+    WINNER(most, nans, 0, 2);
+    WINNER(least_in_order, ties, 9, 7);
+    WINNER(least_in_order, ties, 1, 7);
+
+    if (kinks_status(m) != TK_OK) {
+        printf("%s\n", kinks_error(m));
+        failures++;
+    }
+    kinks_destroy(m);
+    return failures > 0;
+}
