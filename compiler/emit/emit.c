@@ -75,7 +75,7 @@ static void print_top(emitter *e, strbuf *out)
             sb_add(out, "\n#include <stdio.h>\n");
             break;
         }
-    sb_addc(out, '\n');
+    sb_printf(out, "\n_Static_assert(TK_INTERFACE == %d, \"generated for another version of libtk: run tkc again\");\n\n", EMIT_INTERFACE);
     if (!e->uses_bounds)
         return;
     sb_printf(out,

@@ -10,6 +10,9 @@
 #include "ir/ops.h"
 #include "util/strbuf.h"
 
+/* TK_INTERFACE of the runtime that generated code is written for; the C says it in numbers, so that a library of another version is noticed. */
+enum { EMIT_INTERFACE = 1 };
+
 /* ---- names (names.c) ---- */
 
 typedef struct names names;
@@ -238,14 +241,13 @@ void emit_loop(cfn *c, const ir_op *op);
 /* True if region r or a callee may leave the C function on a failure. */
 bool region_may_fail(emitter *e, const ir_region *r);
 void emit_call(cfn *c, const ir_op *op);
+bool region_uses_stack(emitter *e, const ir_region *r); /* tasks inside not counted: they have stacks of their own */
 int64_t region_cost(emitter *e, const ir_region *r);
 const char *session_text(cfn *c);
 
 /* ---- tasks (task.c) ---- */
 
 void emit_task(cfn *c, const ir_op *op);
-bool region_uses_stack(emitter *e, const ir_region *r); /* tasks inside not counted: they have stacks of their own */
-/* ", (void)x;" line for parameters that a function turned out not to use. */
 
 /* ---- functions and kernels (funcs.c, kernel.c, module.c) ---- */
 

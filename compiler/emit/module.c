@@ -27,8 +27,8 @@ static void print_fields(emitter *e)
 static void print_desc(emitter *e, int nkernels)
 {
     const size_t nfields = e->m->fields.len;
-    sb_printf(e->out, "static const tk_module_desc %s = {\n    .name = %s,\n    .interface = %s,\n    .hash = UINT64_C(0x%016llx),\n", e->desc,
-              c_string(e->mem, e->m->name), "TK_INTERFACE", (unsigned long long)emit_interface_hash(e->m));
+    sb_printf(e->out, "static const tk_module_desc %s = {\n    .name = %s,\n    .interface = %d,\n    .hash = UINT64_C(0x%016llx),\n", e->desc,
+              c_string(e->mem, e->m->name), EMIT_INTERFACE, (unsigned long long)emit_interface_hash(e->m));
     if (nfields)
         sb_printf(e->out, "    .fields = %s,\n    .nfields = %zu,\n", e->fields, nfields);
     if (nkernels)

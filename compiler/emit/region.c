@@ -386,3 +386,17 @@ int64_t region_cost(emitter *e, const ir_region *r)
     }
     return sum;
 }
+
+bool region_uses_stack(emitter *e, const ir_region *r)
+{
+    for (const ir_op *op = r->first; op; op = op->next) {
+        if (op->code == OP_STK_MARK || op->code == OP_STK_ALLOC || op->code == OP_STK_RELEASE)
+            return true;
+        if (op->code == OP_CALL && func_info_of(e, op->attr.callee)->stack)
+            return true;
+        for (int i = 0; i < op->nregions && op->code != OP_TASK; i++)
+            if (region_uses_stack(e, op->regions[i]))
+                return true;
+    }
+    return false;
+}

@@ -125,6 +125,13 @@ tk_plan tk_plan_make(int64_t n, int64_t unit, int64_t cost);
 /* Calls fn once for each chunk, in parallel where that pays. */
 tk_status tk_run(tk_session *s, const tk_plan *p, tk_task_fn fn, const void *args);
 
+/* The body of a task that scatters: inlined twice, with plain additions and with atomic ones, so that neither asks at each addition. */
+#ifdef __GNUC__
+#define TK_BODY static inline __attribute__((always_inline))
+#else
+#define TK_BODY static inline
+#endif
+
 /* A field plane that a task scatters into: args holds at `offset` a pointer to it, which private copies replace. */
 typedef struct tk_scatter_target {
     size_t offset;

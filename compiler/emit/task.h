@@ -1,0 +1,54 @@
+/* Parallel tasks, inside the emitter: task.c has the kernel's side, task_func.c the function's. */
+#ifndef TKC_EMIT_TASK_H
+#define TKC_EMIT_TASK_H
+
+#include "emit/emit_int.h"
+
+enum { MAX_TASK_DIM = 8 };
+
+typedef struct capture {
+    const ir_value *value;
+    const char *member;
+    expr outside; /* its expression in the kernel */
+} capture;
+
+typedef struct sum_part {
+    const ir_value *init, *yield, *result;
+    const char *name;   /* in the task function, and member of the partial struct */
+    int leader;         /* MIN, MAX: index of the value that decides; else -1 */
+    ir_reduce kind;
+    bool wanted;
+} sum_part;
+
+typedef struct task {
+    const ir_op *op;
+    cfn *run, *fn;
+    const char *name;
+    const char *partial_type; /* NULL: no reductions */
+    bool partial_is_struct;
+    VEC(capture) captures;
+    VEC(int) scatters;        /* planes */
+    sum_part *parts;
+    int nparts;
+    const char *members[MAX_TASK_DIM]; /* n0, n1, ... */
+    const char *lows[MAX_TASK_DIM];    /* NULL: zero */
+    const char *m, *chunk, *partial;   /* other members */
+    const char **scatter_members;
+    const char *lo, *hi;               /* the range, parameters of the function */
+    const char *fetched;               /* "partial0[k]" while partial results are combined */
+    bool uses_stack;
+} task;
+
+/* Name of reduction k where it is a variable. */
+const char *part_hint(const task *t, int k);
+/* One row segment is the whole chunk: what the body yields is the partial result. */
+bool runs_once(const task *t);
+/* sum += y, or the strictly better one wins with all its companions: ties keep the earlier. other: the text of value k to combine with vars[k]. */
+void combine_parts(cfn *c, const task *t, const char *(*other)(cfn *, const task *, int), const char *const *vars);
+/* Fills t->captures, t->parts. */
+void find_captures(task *t, const ir_region *r);
+void find_parts(task *t);
+/* Prints the structs and the function to t->run->tasks; t->fn is the function, fresh. The kernel's expressions of captured values are kept. */
+void emit_task_function(task *t);
+
+#endif

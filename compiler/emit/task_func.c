@@ -1,0 +1,437 @@
+/* The function of a task: its struct of arguments, the loop over its range of flattened iterations, partial results of reductions. */
+#include <string.h>
+
+#include "emit/task.h"
+
+static const src_loc nowhere = {0, 0, 0};
+
+/* ---- what the task needs from outside ---- */
+
+static bool is_remade(const ir_value *v)
+{
+    return v->def && (v->def->code == OP_CONST || v->def->code == OP_MPARAM || v->def->code == OP_SHAPE);
+}
+
+static void capture_value(task *t, const ir_value *v)
+{
+    vstate *s = &t->fn->v[v->id];
+    const uint32_t stamp = (uint32_t)t->run->ntasks + 1;
+    if (is_remade(v) || s->stamp == stamp)
+        return;
+    s->stamp = stamp;
+    vec_push(&t->captures, ((capture){.value = v}));
+}
+
+void find_captures(task *t, const ir_region *r)
+{
+    const ir_region *body = t->op->regions[0];
+    for (const ir_op *op = r->first; op; op = op->next) {
+        if (op_is_dead(t->fn->v, op))
+            continue;
+        for (int i = 0; i < op->nargs; i++)
+            if (!ir_region_is_ancestor(body, op->args[i]->region))
+                capture_value(t, op->args[i]);
+        for (int i = 0; i < op->nregions; i++)
+            find_captures(t, op->regions[i]);
+    }
+}
+
+bool runs_once(const task *t)
+{
+    return t->op->attr.rows && t->op->attr.ndim == 1;
+}
+
+void find_parts(task *t)
+{
+    const ir_op *op = t->op;
+    t->nparts = op->nres;
+    t->parts = ARENA_ARRAY(t->fn->e->mem, sum_part, op->nres + 1);
+    for (int i = 0, at = 0; i < op->attr.nreductions; i++) {
+        const ir_reduction *r = &op->attr.reductions[i];
+        const int leader = at;
+        for (int c = 0; c <= r->companions; c++, at++) {
+            t->parts[at] = (sum_part){
+                .init = op->args[ir_task_first_init(op) + at],
+                .yield = op->regions[0]->last->args[at],
+                .result = op->res[at],
+                .leader = r->kind == IR_RED_ADD ? -1 : leader,
+                .kind = r->kind,
+                .wanted = reduction_is_wanted(t->fn->v, op, at),
+            };
+            if (t->parts[at].wanted && t->parts[at].leader >= 0 && !runs_once(t))
+                capture_value(t, t->parts[at].init);
+        }
+    }
+}
+
+/* ---- the function's inside ---- */
+
+static const char *scalar_decl(cfn *c, const ir_value *v, const char *name)
+{
+    return declare(c, v, false, name);
+}
+
+void combine_parts(cfn *c, const task *t, const char *(*other)(cfn *, const task *, int), const char *const *vars)
+{
+    for (int k = 0; k < t->nparts; k++) {
+        const sum_part *p = &t->parts[k];
+        if (!p->wanted || (p->leader >= 0 && p->leader != k))
+            continue;
+        const scalar type = p->result->type;
+        const char *y = other(c, t, k);
+        if (p->leader < 0) {
+            if (scalar_is_float(type))
+                stmt(c, nowhere, "%s += %s;", vars[k], y);
+            else
+                stmt(c, nowhere, "%s = tk_add_%s(%s, %s);", vars[k], scalar_name(type), vars[k], y);
+            continue;
+        }
+        stmt(c, nowhere, "if (%s %c %s) {", y, p->kind == IR_RED_MIN ? '<' : '>', vars[k]);
+        c->indent++;
+        stmt(c, nowhere, "%s = %s;", vars[k], y);
+        for (int i = k + 1; i < t->nparts && t->parts[i].leader == k; i++)
+            if (t->parts[i].wanted)
+                stmt(c, nowhere, "%s = %s;", vars[i], other(c, t, i));
+        close_block(c);
+    }
+}
+
+static const char *yielded(cfn *c, const task *t, int k)
+{
+    const sum_part *p = &t->parts[k];
+    const expr e = p->leader == k ? val_simple(c, p->yield) : val(c, p->yield); /* the deciding one is read twice */
+    return p->leader == k ? paren(c, e, PREC_ADD) : e.text;
+}
+
+const char *part_hint(const task *t, int k)
+{
+    const sum_part *p = &t->parts[k];
+    if (p->result->name)
+        return p->result->name;
+    return p->leader < 0 ? "sum" : p->leader != k ? NULL : p->kind == IR_RED_MIN ? "least" : "most";
+}
+
+static void declare_parts(cfn *c, task *t)
+{
+    names *members = names_create(c->e->mem, NULL); /* of the partial struct, where there are no variables */
+    for (int k = 0; k < t->nparts; k++) {
+        sum_part *p = &t->parts[k];
+        if (!p->wanted)
+            continue;
+        p->name = names_unique(runs_once(t) ? members : c->names, part_hint(t, k));
+        if (runs_once(t))
+            continue;
+        const char *init = p->leader < 0 ? zero_text(p->result->type) : val(c, p->init).text;
+        stmt(c, nowhere, "%s = %s;", scalar_decl(c, p->result, p->name), init);
+    }
+    names_free(members);
+}
+
+static void store_parts(cfn *c, const task *t)
+{
+    const char **vars = ARENA_ARRAY(c->e->mem, const char *, t->nparts + 1);
+    strbuf b = {0};
+    for (int k = 0; k < t->nparts; k++) {
+        vars[k] = t->parts[k].name;
+        if (!t->parts[k].wanted)
+            continue;
+        const char *value = runs_once(t) ? val(c, t->parts[k].yield).text : vars[k];
+        if (t->partial_is_struct)
+            sb_printf(&b, "%s.%s = %s", b.len ? ", " : "", vars[k], value);
+        else
+            sb_add(&b, value);
+    }
+    const char *at = arena_printf(c->e->mem, "%s->%s[%s / %s->%s]", c->a, t->partial, t->lo, c->a, t->chunk);
+    if (t->partial_is_struct)
+        stmt(c, nowhere, "%s = (%s){%s};", at, t->partial_type, sb_str(&b));
+    else
+        stmt(c, nowhere, "%s = %s;", at, sb_str(&b));
+    sb_free(&b);
+}
+
+static void run_body(cfn *c, const task *t)
+{
+    const char **vars = ARENA_ARRAY(c->e->mem, const char *, t->nparts + 1);
+    for (int k = 0; k < t->nparts; k++)
+        vars[k] = t->parts[k].name;
+    emit_ops(c, t->op->regions[0]);
+    if (!runs_once(t))
+        combine_parts(c, t, yielded, vars);
+    vec_clear(&c->loads);
+}
+
+static bool is_read(const cfn *c, const ir_value *v)
+{
+    return c->v[v->id].uses > 0;
+}
+
+/* "lo1 + " or nothing */
+static const char *plus_low(cfn *c, const task *t, int d)
+{
+    return t->lows[d] ? arena_printf(c->e->mem, "%s->%s + ", c->a, t->lows[d]) : "";
+}
+
+/* Names for the leading subscripts, from the position `at` among flattened iterations: divided by the extents from the last dimension on. */
+static void decode(cfn *c, const task *t, const char *at, int last)
+{
+    const ir_region *body = t->op->regions[0];
+    const char *rest = at;
+    for (int d = last; d >= 0; d--) {
+        const ir_value *p = body->params[d];
+        const bool named = is_read(c, p);
+        const char *name = named ? names_unique(c->names, p->name ? p->name : "i") : NULL;
+        if (d == 0) {
+            if (named)
+                stmt(c, nowhere, "const int64_t %s = %s%s;", name, plus_low(c, t, d), rest);
+        } else {
+            if (named)
+                stmt(c, nowhere, "const int64_t %s = %s%s %% %s->%s;", name, plus_low(c, t, d), rest, c->a, t->members[d]);
+            bool more = false;
+            for (int k = 0; k < d; k++)
+                more |= is_read(c, body->params[k]);
+            if (d > 1 && more) {
+                const char *next = names_unique(c->names, "rest");
+                stmt(c, nowhere, "const int64_t %s = %s / %s->%s;", next, rest, c->a, t->members[d]);
+                rest = next;
+            } else if (more) {
+                rest = arena_printf(c->e->mem, "%s / %s->%s", rest, c->a, t->members[d]);
+            }
+        }
+        if (named)
+            define_name(c, p, name);
+    }
+}
+
+static void loop_over_iterations(cfn *c, const task *t)
+{
+    const ir_region *body = t->op->regions[0];
+    const int nd = t->op->attr.ndim;
+    if (nd == 1) {
+        const char *i = names_unique(c->names, body->params[0]->name ? body->params[0]->name : "i");
+        define_name(c, body->params[0], i);
+        stmt(c, t->op->loc, "for (int64_t %s = %s%s; %s < %s%s; %s++) {", i, plus_low(c, t, 0), t->lo, i, plus_low(c, t, 0), t->hi, i);
+        c->indent++;
+    } else {
+        const char *at = names_unique(c->names, "at");
+        stmt(c, t->op->loc, "for (int64_t %s = %s; %s < %s; %s++) {", at, t->lo, at, t->hi, at);
+        c->indent++;
+        decode(c, t, at, nd - 1);
+    }
+    run_body(c, t);
+    close_block(c);
+}
+
+/* The body holds the loop over a row segment and gets its bounds. */
+static void loop_over_rows(cfn *c, const task *t)
+{
+    const ir_region *body = t->op->regions[0];
+    const int nd = t->op->attr.ndim;
+    const ir_value *seg_lo = body->params[nd - 1], *seg_hi = body->params[nd];
+    const char *lo_hint = seg_lo->name ? seg_lo->name : "from", *hi_hint = seg_hi->name ? seg_hi->name : "to";
+    if (nd == 1) {
+        define_name(c, seg_lo, t->lows[0] ? names_unique(c->names, lo_hint) : t->lo);
+        define_name(c, seg_hi, t->lows[0] ? names_unique(c->names, hi_hint) : t->hi);
+        for (int k = 0; k < 2; k++)
+            if (!is_read(c, body->params[k]))
+                stmt(c, nowhere, "(void)%s;", k ? t->hi : t->lo);
+        if (t->lows[0] && is_read(c, seg_lo))
+            stmt(c, nowhere, "const int64_t %s = %s%s;", c->v[seg_lo->id].e.text, plus_low(c, t, 0), t->lo);
+        if (t->lows[0] && is_read(c, seg_hi))
+            stmt(c, nowhere, "const int64_t %s = %s%s;", c->v[seg_hi->id].e.text, plus_low(c, t, 0), t->hi);
+        run_body(c, t);
+        return;
+    }
+    const char *at = names_unique(c->names, "at"), *n = names_unique(c->names, "row_n");
+    stmt(c, nowhere, "const int64_t %s = %s->%s;", n, c->a, t->members[nd - 1]);
+    stmt(c, t->op->loc, "for (int64_t %s = %s; %s < %s;) {", at, t->lo, at, t->hi);
+    c->indent++;
+    const bool is_row = nd == 2 && !t->lows[0]; /* the row's number is the first subscript */
+    const char *row_hint = is_row && is_read(c, body->params[0]) && body->params[0]->name ? body->params[0]->name : "row";
+    const char *row = names_unique(c->names, row_hint), *from = names_unique(c->names, lo_hint), *to = names_unique(c->names, hi_hint);
+    stmt(c, nowhere, "const int64_t %s = %s / %s;", row, at, n);
+    if (is_row)
+        define_name(c, body->params[0], row);
+    else
+        decode(c, t, row, nd - 2);
+    const char *first = arena_printf(c->e->mem, "%s - %s * %s", at, row, n);
+    stmt(c, nowhere, "const int64_t %s = %s%s;", from, plus_low(c, t, nd - 1), first);
+    if (t->lows[nd - 1])
+        stmt(c, nowhere, "const int64_t %s = tk_min_i64(%s->%s + %s, %s + (%s - %s));", to, c->a, t->lows[nd - 1], n, from, t->hi, at);
+    else
+        stmt(c, nowhere, "const int64_t %s = tk_min_i64(%s, %s + (%s - %s));", to, n, from, t->hi, at);
+    stmt(c, nowhere, "%s += %s - %s;", at, to, from);
+    define_name(c, seg_lo, from);
+    define_name(c, seg_hi, to);
+    run_body(c, t);
+    close_block(c);
+}
+
+/* ---- the function and its struct ---- */
+
+static const char *capture_hint(const task *t, size_t i)
+{
+    const ir_value *v = t->captures.at[i].value;
+    const char *hint = t->fn->v[v->id].hint;
+    return v->name ? v->name : hint ? hint : "outer";
+}
+
+static void take_members(task *t)
+{
+    emitter *e = t->fn->e;
+    names *n = names_create(e->mem, NULL);
+    t->m = names_unique_function(n, "m");
+    t->chunk = names_unique_function(n, "chunk");
+    t->partial = names_unique_function(n, "partial");
+    for (int d = 0; d < t->op->attr.ndim; d++) {
+        t->members[d] = names_unique_function(n, arena_printf(e->mem, "n%d", d));
+        const ir_value *lo = t->op->args[2 * d];
+        if (!ir_is_const(lo) || lo->def->attr.i != 0)
+            t->lows[d] = names_unique_function(n, arena_printf(e->mem, "lo%d", d));
+    }
+    for (size_t i = 0; i < t->captures.len; i++)
+        t->captures.at[i].member = names_unique_function(n, capture_hint(t, i));
+    t->scatter_members = ARENA_ARRAY(e->mem, const char *, t->scatters.len + 1);
+    for (size_t i = 0; i < t->scatters.len; i++)
+        t->scatter_members[i] = names_unique_function(n, t->fn->planes[t->scatters.at[i]].acc_name);
+    names_free(n);
+}
+
+static void take_partial_type(task *t)
+{
+    int wanted = 0, last = 0;
+    for (int k = 0; k < t->nparts; k++)
+        if (t->parts[k].wanted) {
+            wanted++;
+            last = k;
+        }
+    t->partial_is_struct = wanted > 1;
+    if (wanted == 1)
+        t->partial_type = c_type_of(t->fn, t->parts[last].result);
+    else if (wanted > 1)
+        t->partial_type = arena_printf(t->fn->e->mem, "struct %s_partial", t->name);
+}
+
+static const char *capture_decl(cfn *c, const ir_value *v, bool constant, const char *name)
+{
+    if (v->type == SC_PTR && c->v[v->id].elem != SC_NONE && !c->v[v->id].layout) /* a kernel's array: tasks only read it */
+        return arena_printf(c->e->mem, "const %s *%s%s", scalar_c_type(c->v[v->id].elem), constant ? "const " : "", name);
+    return declare(c, v, constant, name);
+}
+
+static void print_structs(const task *t, strbuf *out)
+{
+    cfn *c = t->fn;
+    emitter *e = c->e;
+    if (t->partial_is_struct) {
+        sb_printf(out, "%s {\n", t->partial_type);
+        for (int k = 0; k < t->nparts; k++)
+            if (t->parts[k].wanted)
+                sb_printf(out, "    %s;\n", scalar_decl(c, t->parts[k].result, t->parts[k].name));
+        sb_add(out, "};\n\n");
+    }
+    sb_printf(out, "struct %s_args {\n    %s *%s;\n", t->name, e->m->name, t->m);
+    if (t->partial_type)
+        sb_printf(out, "    int64_t %s;\n", t->chunk);
+    for (int d = 0; d < t->op->attr.ndim; d++) {
+        if (d > 0)
+            sb_printf(out, "    int64_t %s;\n", t->members[d]);
+        if (t->lows[d])
+            sb_printf(out, "    int64_t %s;\n", t->lows[d]);
+    }
+    for (size_t i = 0; i < t->captures.len; i++)
+        sb_printf(out, "    %s;\n", capture_decl(c, t->captures.at[i].value, false, t->captures.at[i].member));
+    for (size_t i = 0; i < t->scatters.len; i++) {
+        const int key = t->scatters.at[i];
+        sb_printf(out, "    %s;\n", field_pointer(e->mem, e->m->fields.at[key / 4], false, "", t->scatter_members[i], c->planes[key].flat));
+    }
+    if (t->partial_type)
+        sb_printf(out, "    %s *%s;\n", t->partial_type, t->partial);
+    sb_add(out, "};\n\n");
+}
+
+static void print_function(task *t, const strbuf *body)
+{
+    cfn *c = t->fn;
+    emitter *e = c->e;
+    strbuf *out = &t->run->tasks, hoists = {0};
+    print_structs(t, out);
+    cfn_hoists(c, &hoists);
+    const bool scatter = t->scatters.len > 0;
+    const char *args = names_internal(c->names, c->fs->hints, "args");
+    if (scatter)
+        sb_printf(out, "TK_BODY void %s_body(const struct %s_args *%s, int64_t %s, int64_t %s, const bool %s)\n{\n", t->name, t->name, c->a, t->lo, t->hi,
+                  c->atomic);
+    else
+        sb_printf(out, "static void %s(const void *%s, int64_t %s, int64_t %s)\n{\n    const struct %s_args *const %s = %s;\n", t->name, args, t->lo, t->hi,
+                  t->name, c->a, args);
+    if (c->uses_m || t->uses_stack)
+        sb_printf(out, "    %s *const %s = %s->%s;\n", e->m->name, c->m, c->a, t->m);
+    for (size_t i = 0; i < t->captures.len; i++) {
+        const capture *k = &t->captures.at[i];
+        sb_printf(out, "    %s = %s->%s;\n", capture_decl(c, k->value, true, c->v[k->value->id].e.text), c->a, k->member);
+    }
+    sb_add(out, sb_str(&hoists));
+    for (size_t i = 0; i < t->scatters.len; i++) {
+        const plane_ref *p = &c->planes[t->scatters.at[i]];
+        if (!p->acc_used)
+            continue;
+        const ir_field *f = e->m->fields.at[t->scatters.at[i] / 4];
+        const char *quals = p->acc_name == p->name ? "restrict const " : "const ";
+        sb_printf(out, "    %s = %s->%s;\n", field_pointer(e->mem, f, false, quals, p->acc_name, p->flat), c->a, t->scatter_members[i]);
+    }
+    if (t->uses_stack) {
+        sb_printf(out, "    tk_stack *const %s = tk_stack_acquire(%s->tk.session);\n    if (!%s)\n        return;\n", c->st, c->m, c->st);
+    } else if (!c->uses_m && !t->captures.len && !strstr(sb_str(body), arena_printf(e->mem, "%s->", c->a)) && !scatter) {
+        sb_printf(out, "    (void)%s;\n", c->a);
+    }
+    sb_addn(out, sb_str(body), body->len);
+    if (t->uses_stack) {
+        if (c->uses_label)
+            sb_add(out, "leave:\n");
+        sb_printf(out, "    tk_stack_release(%s);\n", c->st);
+    }
+    sb_add(out, "}\n");
+    reset_line(e, out);
+    sb_addc(out, '\n');
+    for (int k = 0; k < 2 && scatter; k++)
+        sb_printf(out, "static void %s%s(const void *args, int64_t lo, int64_t hi)\n{\n    %s_body(args, lo, hi, %s);\n}\n\n", t->name, k ? "_atomic" : "",
+                  t->name, k ? "true" : "false");
+    sb_free(&hoists);
+}
+
+/* Prints the task's function. The kernel's own expressions of captured values come back afterwards. */
+void emit_task_function(task *t)
+{
+    cfn *c = t->fn;
+    strbuf body = {0};
+    c->out = &body;
+    cfn_scan(c, t->op->regions[0]);
+    cfn_take_names(c);
+    t->lo = names_internal(c->names, c->fs->hints, "lo");
+    t->hi = names_internal(c->names, c->fs->hints, "hi");
+    for (size_t i = 0; i < c->touched.len; i++)
+        if (c->planes[c->touched.at[i]].scatter)
+            vec_push(&t->scatters, c->touched.at[i]);
+    if (t->scatters.len)
+        c->atomic = names_internal(c->names, c->fs->hints, "atomic");
+    take_members(t);
+    take_partial_type(t);
+    for (size_t i = 0; i < t->captures.len; i++) {
+        capture *k = &t->captures.at[i];
+        k->outside = c->v[k->value->id].e;
+        define_name(c, k->value, names_unique_function(c->names, capture_hint(t, i)));
+    }
+    t->uses_stack = region_uses_stack(c->e, t->op->regions[0]);
+    c->fail = t->uses_stack ? "goto leave;" : "return;";
+    declare_parts(c, t);
+    if (t->op->attr.rows)
+        loop_over_rows(c, t);
+    else
+        loop_over_iterations(c, t);
+    if (t->partial_type)
+        store_parts(c, t);
+    print_function(t, &body);
+    for (size_t i = 0; i < t->captures.len; i++)
+        c->v[t->captures.at[i].value->id].e = t->captures.at[i].outside;
+    sb_free(&body);
+}
