@@ -122,6 +122,8 @@ typedef struct tk_plan {
 } tk_plan;
 /* unit: chunks are multiples of it (a row's length, or 1). cost: rough cycles of an iteration. n <= 0 gives no chunks. */
 tk_plan tk_plan_make(int64_t n, int64_t unit, int64_t cost);
+/* The same for a space whose rows need not, but better should stay whole: multiples of a row where there are enough rows. */
+tk_plan tk_plan_rows(int64_t n, int64_t row, int64_t cost);
 /* Calls fn once for each chunk, in parallel where that pays. */
 tk_status tk_run(tk_session *s, const tk_plan *p, tk_task_fn fn, const void *args);
 

@@ -106,6 +106,12 @@ tk_plan tk_plan_make(int64_t n, int64_t unit, int64_t cost)
     return p;
 }
 
+tk_plan tk_plan_rows(int64_t n, int64_t row, int64_t cost)
+{
+    enum { ENOUGH_ROWS = 64 };
+    return tk_plan_make(n, row > 0 && n / row >= ENOUGH_ROWS ? row : 1, cost);
+}
+
 /* ---- running ---- */
 
 /* What a call from the host's pool needs beside the function. */
