@@ -267,7 +267,8 @@ static void receive(const gather *g, ir_builder *b, const bounds *bd, ir_value *
     for (int j = 0; j < ncomp; j++) {
         ir_op *op = ir_accum(b, g->field, g->plane, t, ir_const_i(b, SC_I64, comp[j]), sum[j]);
         op->attr.acc = IR_ACC_PLAIN;
-        op->attr.label = guarded ? NULL : "gather with boundary strips";
+        op->attr.label = "gather with boundary strips";
+        op->loc = g->at.at[0].accum->loc;
     }
 }
 

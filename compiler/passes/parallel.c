@@ -167,18 +167,42 @@ void pass_parallel(ir_func *f)
 
 /* ---- --explain-adjoint ---- */
 
+typedef struct explanation {
+    FILE *out;
+    const char *file;
+    VEC(const ir_op *) told;
+} explanation;
+
+/* Components of one vector, and a gather's strips and interior, are one line. */
+static bool is_told(const explanation *x, const ir_op *op)
+{
+    enum { WINDOW = 64 };
+    for (size_t n = 1; n <= x->told.len && n <= WINDOW; n++) {
+        const ir_op *t = x->told.at[x->told.len - n];
+        if (t->loc.line == op->loc.line && t->loc.col == op->loc.col && t->code == op->code && t->attr.field == op->attr.field &&
+            t->attr.plane == op->attr.plane && !strcmp(t->attr.label, op->attr.label))
+            return true;
+    }
+    return false;
+}
+
 static void explain_op(ir_op *op, void *ctx)
 {
     static const char *const planes[] = {"", ".grad", ".dual", ".grad.dual"};
-    FILE *out = ctx;
-    if ((op->code != OP_ACCUM && op->code != OP_STORE) || !op->attr.label)
+    explanation *x = ctx;
+    if ((op->code != OP_ACCUM && op->code != OP_STORE) || !op->attr.label || is_told(x, op))
         return;
-    fprintf(out, "  %u:%u: %s%s %s: %s\n", (unsigned)op->loc.line, (unsigned)op->loc.col, op->attr.field->name, planes[op->attr.plane],
+    vec_push(&x->told, op);
+    fprintf(x->out, "  %s:%u:%u: %s%s %s: %s\n", x->file, (unsigned)op->loc.line, (unsigned)op->loc.col, op->attr.field->name, planes[op->attr.plane],
             op->code == OP_ACCUM ? "+=" : "=", op->attr.label);
 }
 
 void explain_kernel(FILE *out, const ir_func *f)
 {
+    explanation x = {.out = out, .file = f->module->source};
     fprintf(out, "%s\n", f->name);
-    ir_walk(f->body, explain_op, out);
+    ir_walk(f->body, explain_op, &x);
+    vec_free(&x.told);
+    if (f->no_grad_why)
+        fprintf(out, "  no adjoint: %s\n", f->no_grad_why);
 }
