@@ -8,24 +8,31 @@ With words, only cases whose name contains one of them run. Prints a line for ea
 import argparse
 import concurrent.futures
 import difflib
+import functools
 import os
 import re
 import shlex
 import subprocess
 import sys
 import tempfile
+import threading
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parent.parent
 ROOT = TESTS.parent
 STRICT = "-Wall -Wextra -Wpedantic -Wconversion -Wdouble-promotion -Werror".split()
 GENERATED = ["-fno-math-errno", "-fno-trapping-math", "-fopenmp-simd"]
+RACE = ["-fsanitize=thread", "-g"]
 SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g"]
 DIRECTIVE = re.compile(rb"^(?://|#)\s*([a-z]+):[ \t]*(.*?)\s*$")
 
 
 class Failure(Exception):
     pass
+
+
+class Skip(Exception):
+    """The case cannot run here."""
 
 
 class Runner:
@@ -35,6 +42,7 @@ class Runner:
         self.tkc = self.build / "compiler" / "tkc"
         self.include = ROOT / "runtime" / "include"
         self.prefix = None
+        self.lock = threading.Lock()
 
     # ---- helpers ----
 
@@ -105,7 +113,7 @@ class Runner:
             raise Failure(f"{tk.stem}.ir is missing")
         self.compare(tk.with_suffix(".ir"), out + err)
 
-    def generate(self, tk, flags, tmp):
+    def generate(self, tk, flags, tmp, options=None):
         """Generates and compiles a module strictly; its header must do in C++ as well. Gives the object."""
         name = next((f[9:] for f in flags if f.startswith("--prefix=")), tk.stem)
         c, header, obj = f"{tmp}/{name}.c", f"{tmp}/{name}.h", f"{tmp}/{name}.gen.o"
@@ -113,7 +121,7 @@ class Runner:
         if err:
             raise Failure(f"unexpected warnings:\n{err}")
         include = ["-I", self.include]
-        self.must([self.args.cc, "-std=c11", "-O2", *STRICT, *GENERATED, *self.sanitize(), *include, "-c", c, "-o", obj])
+        self.must([self.args.cc, "-std=c11", "-O2", *STRICT, *GENERATED, *(self.sanitize() if options is None else options), *include, "-c", c, "-o", obj])
         self.must([self.args.cxx, "-std=c++17", *STRICT, *include, "-fsyntax-only", "-x", "c++", "-include", header, "/dev/null"])
         return obj
 
@@ -159,6 +167,75 @@ void adcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}
             status, out, _ = self.run([exe, *directive(tk, "range")], env={"ASAN_OPTIONS": "detect_leaks=0"})
             if status != 0 or out:
                 raise Failure(out or f"status {status}")
+
+    def threads(self, tk):
+        """parallel/X.tk: X.explain is what --explain-adjoint says of it; tools/parcheck.c compares 1, 2, 4 and 7 threads at the sizes of `// sizes:` (param N) and
+        prints X.out; tools/adcheck.c checks its derivatives."""
+        flags = directive(tk, "flags")
+        explained, err = self.must([self.tkc, tk.name, "--explain-adjoint", *flags], cwd=tk.parent)
+        self.compare(tk.with_suffix(".explain"), explained + err)
+        for flags in all_directives(tk, "flags"):
+            with tempfile.TemporaryDirectory() as tmp:
+                self.compare(tk.with_suffix(".out"), self.parcheck(tk, flags, explained, tmp, self.sanitize(), self.build / "runtime" / "libtk.a"))
+        self.derivatives(tk)
+
+    def race(self, tk):
+        """parallel/X.tk once more, with the thread sanitizer in the library, the module and the host; threads come from the host's pool."""
+        explained, _ = self.must([self.tkc, tk.name, "--explain-adjoint"], cwd=tk.parent)
+        with tempfile.TemporaryDirectory() as tmp:
+            self.parcheck(tk, directive(tk, "flags"), explained, tmp, RACE, self.race_library(), {"PARCHECK_POOL_ONLY": "1"})
+
+    def parcheck(self, tk, flags, explained, tmp, options, library, env={}):
+        obj, name = self.generate(tk, flags, tmp, options), tk.stem
+        stub = Path(tmp, "stub.c")
+        stub.write_text(f"""#include "{name}.h"
+tk_module *parcheck_create(tk_session *s, long size);
+void parcheck_destroy(tk_module *m);
+tk_module *parcheck_create(tk_session *s, long size)
+{{
+    {name}_params p = {name}_defaults();
+    p.N = (int32_t)size;
+    {name} *m = {name}_create(s, &p);
+    return m ? &m->tk : NULL;
+}}
+void parcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}
+""")
+        exe = f"{tmp}/parcheck"
+        self.must([self.args.cc, "-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", *options, "-I", tmp, "-I", self.include,
+                   TESTS / "tools" / "parcheck.c", stub, obj, library, "-fopenmp", "-lm", "-o", exe])
+        scatters, function = [], None
+        for line in explained.splitlines():
+            if not line.startswith(" "):
+                function = line
+            elif ": scatter" in line:
+                scatters.append(function)
+        status, out, err = self.run([exe, *directive(tk, "sizes")], env={"OMP_WAIT_POLICY": "passive", "PARCHECK_SCATTERS": f" {' '.join(scatters)} ", **env})
+        if status != 0:
+            raise Failure(out[-3000:] + err[-3000:] or f"status {status}")
+        return out
+
+    @functools.cached_property
+    def race_tools(self):
+        """A directory with a library built with the thread sanitizer, and why there is none."""
+        tmp = tempfile.TemporaryDirectory()
+        probe = Path(tmp.name, "probe.c")
+        probe.write_text("int main(void) { return 0; }\n")
+        try:
+            self.must([self.args.cc, *RACE, probe, "-o", f"{tmp.name}/probe"])
+            self.must([f"{tmp.name}/probe"])
+        except Failure as e:
+            return tmp, str(e).strip().splitlines()[-1]
+        sources = sorted((ROOT / "runtime" / "src").glob("*.c"))
+        self.must([self.args.cc, "-std=c11", "-D_GNU_SOURCE", "-O1", *RACE, "-I", self.include, "-c", *sources], cwd=tmp.name)
+        self.must(["ar", "rcs", "libtk.a", *(f"{s.stem}.o" for s in sources)], cwd=tmp.name)
+        return tmp, None
+
+    def race_library(self):
+        with self.lock:
+            tmp, why = self.race_tools
+        if why:
+            raise Skip(f"the thread sanitizer does not run here: {why}")
+        return f"{tmp.name}/libtk.a"
 
     def table(self, check):
         """The operation table, row by row: tools/optable.c writes the module, tools/opcheck.c checks it."""
@@ -211,10 +288,13 @@ void adcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}
 
     def cases(self):
         for group, kind in (("syntax", self.syntax), ("check", self.diagnostics), ("rules", self.diagnostics), ("ir", self.dump), ("run", self.program),
-                            ("ad", self.derivatives)):
+                            ("ad", self.derivatives), ("parallel", self.threads)):
             for tk in sorted((TESTS / group).glob("*.tk")):
                 if not directive(tk, "helper"):
                     yield f"{group}/{tk.stem}", kind, tk
+        for tk in sorted((TESTS / "parallel").glob("*.tk")):
+            if not self.args.sanitize:
+                yield f"race/{tk.stem}", self.race, tk
         yield "ops/table", self.table, TESTS / "tools" / "opcheck.c"
         for group in ("driver", "install"):
             for sh in sorted((TESTS / group).glob("*.sh")):
@@ -266,6 +346,8 @@ def run_case(case):
         kind(what)
     except Failure as e:
         return name, str(e)
+    except Skip as e:
+        return name, e
     except Exception as e:  # a fault of the test itself is a failure of the test
         return name, f"{type(e).__name__}: {e}"
     return name, None
@@ -286,17 +368,20 @@ def main():
     cases = [c for c in runner.cases() if not args.words or any(w in c[0] for w in args.words)]
     if args.sanitize:
         cases = [c for c in cases if not c[0].startswith("install/")]
-    failed = 0
+    failed = skipped = 0
     with tempfile.TemporaryDirectory() as tmp, concurrent.futures.ThreadPoolExecutor(args.j) as pool:
         if any(c[0].startswith("install/") for c in cases):
             runner.install(tmp)
         for name, why in pool.map(run_case, cases):
-            if why is not None:
+            if isinstance(why, Skip):
+                skipped += 1
+                print(f"skipped {name}: {why}", flush=True)
+            elif why is not None:
                 failed += 1
                 print(f"FAILED {name}: {why}", flush=True)
             elif args.v:
                 print(f"ok     {name}", flush=True)
-    print(f"{len(cases) - failed} passed, {failed} failed")
+    print(f"{len(cases) - failed - skipped} passed, {failed} failed")
     return failed > 0
 
 
