@@ -48,8 +48,15 @@ ir_func *pass_forward(ir_func *f, ir_func_kind kind, const char *name);
 /* Replaces STOP by its operand; after all differentiation. */
 void pass_drop_stop(ir_func *f);
 
+/* Adjoints of kernels and functions, and their JVPs: derived values, which need not be the same to the last bit everywhere. */
+static inline bool is_adjoint(const ir_func *f)
+{
+    return f->kind == IR_KERNEL_GRAD || f->kind == IR_KERNEL_HVP || (f->kind == IR_FUNC && f->primal && f->primal->vjp == f);
+}
 /* Divisions by one value share its reciprocal, in adjoints. passes/reciprocal.c */
 void pass_reciprocal(ir_func *f);
+/* Constant factors are collected, in adjoints. passes/scale.c */
+void pass_scale(ir_func *f);
 
 /* Data-access rules (DESIGN: a read that the adjoint needs must still hold its value when the adjoint runs), provable violations only: the loads of primal data
  * that the simplified adjoint still contains are the needed reads; each is held against the primal's writes that may follow it. Also provable races between

@@ -169,6 +169,7 @@ static const pass_row table[] = {
     {"hvp", "JVPs of adjoints, where asked for", ON_PRIMALS, NULL, NULL, derive_hvp},
     {"hvp-simplify", "clean-up of second-order products", ON_HVPS, NULL, NULL, pass_simplify},
     {"reciprocal", "divisions by one value share its reciprocal, in adjoints", ON_ALL, NULL, NULL, pass_reciprocal},
+    {"scale", "constant factors are collected, in adjoints", ON_ALL, NULL, NULL, pass_scale},
     {"drop-stop", "stop_grad has done its work", ON_ALL, NULL, NULL, pass_drop_stop},
     {"strip", "functions that nobody calls", ON_MODULE, strip, NULL, NULL},
     {"promote", "sums into one element become reductions", ON_KERNELS, NULL, NULL, promote},

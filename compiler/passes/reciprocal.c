@@ -61,8 +61,7 @@ static bool share_in_region(ir_func *f, ir_region *r, ir_map *map)
 
 void pass_reciprocal(ir_func *f)
 {
-    const bool adjoint = f->kind == IR_KERNEL_GRAD || f->kind == IR_KERNEL_HVP || (f->kind == IR_FUNC && f->primal && f->primal->vjp == f);
-    if (!adjoint)
+    if (!is_adjoint(f))
         return;
     ir_map map = ir_map_create(f);
     if (share_in_region(f, f->body, &map)) {
