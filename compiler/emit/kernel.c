@@ -319,8 +319,10 @@ const char *why_no_grad(const ir_func *kernel)
 
 const char *why_no_jvp(const ir_func *kernel)
 {
-    if (kernel->jvp || kernel->no_grad)
+    if (kernel->jvp)
         return NULL;
+    if (kernel->no_grad)
+        return "it is marked no_grad";
     return kernel->no_jvp_why ? kernel->no_jvp_why : "its derive(...) does not ask for one";
 }
 
