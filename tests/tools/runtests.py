@@ -273,6 +273,10 @@ void parcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}
                     raise Failure(f"the page shows:\n{parts['text']}\nbut tkc says:\n{err}")
                 return
             obj = self.generate(tk, [], tmp)
+            if "explain" in parts["words"]:
+                out, _ = self.must([self.tkc, tk.name, "--explain-adjoint", "-o", f"{tmp}/{name}.c"], cwd=tk.parent)
+                if parts["text"].strip() != out.strip():
+                    raise Failure(f"the page shows:\n{parts['text']}\nbut tkc says:\n{out}")
             if "c" not in parts:
                 return
             host = tk.with_suffix(".c")
@@ -330,7 +334,7 @@ def directive(path, name):
 
 
 def snippets(page):
-    """Blocks behind `<!-- test: NAME [error] -->`; blocks of one name and language are joined."""
+    """Blocks behind `<!-- test: NAME [error] [explain] -->`; blocks of one name and language are joined."""
     found = {}
     text = page.read_text()
     for m in re.finditer(r"<!-- test: (\w+)((?: \w+)*) -->\n+```(\w+)\n(.*?)^```$", text, re.S | re.M):
