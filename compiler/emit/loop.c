@@ -185,6 +185,8 @@ static void open_loop(cfn *c, const ir_op *loop, bool simd)
     define_name(c, index, i);
     if (simd)
         simd_line(c, loop);
+    else if (loop->attr.brief)
+        stmt(c, nowhere, "TK_BRIEF");
     if (loop->attr.down && !simd)
         stmt(c, loop->loc, "for (int64_t %s = %s; %s-- > %s;) {", i, hi, i, lo);
     else

@@ -100,6 +100,7 @@ typedef struct ir_attr {
     bool cond;           /* regions[1] decides before each iteration whether it runs; last result is the i64 trip count */
     bool down;           /* index runs from hi-1 to lo */
     bool simd;           /* iterations are independent but for carried sums: may be vectorised with reordering */
+    bool brief;          /* runs a few times only: not worth vectorising */
     bool forall;         /* iterations are unordered by the language (inner part of a task after the rows pass) */
     /* TASK */
     int ndim;

@@ -209,8 +209,8 @@ static const shifted *first_of_group(const gather *g, int k)
     return NULL;
 }
 
-/* Everything that element t receives; guarded: a term only if its iteration exists. */
-static void receive(const gather *g, ir_builder *b, const bounds *bd, ir_value *const *t, bool guarded)
+/* Everything that element t receives. A term counts only if its iteration exists: tested in the first `guarded` dimensions, known in the others. */
+static void receive(const gather *g, ir_builder *b, const bounds *bd, ir_value *const *t, int guarded)
 {
     const int n = (int)g->at.len;
     arena *mem = g->f->module->mem;
@@ -223,7 +223,7 @@ static void receive(const gather *g, ir_builder *b, const bounds *bd, ir_value *
         ir_builder in = *b;
         if (guarded) {
             ir_value *cond = NULL;
-            for (int d = 0; d < g->nd; d++) {
+            for (int d = 0; d < guarded; d++) {
                 ir_value *i = plus(b, t[d], -s->by[d]);
                 cond = both(b, cond, ir_op2(b, OP_GE, i, bd->lo[d]));
                 cond = both(b, cond, ir_op2(b, OP_LT, i, bd->hi[d]));
@@ -272,7 +272,7 @@ static void receive(const gather *g, ir_builder *b, const bounds *bd, ir_value *
     }
 }
 
-static void strip_loop(const gather *g, ir_builder *b, const bounds *bd, ir_value **t, ir_value *lo, ir_value *hi, bool guarded)
+static ir_op *receive_loop(const gather *g, ir_builder *b, const bounds *bd, ir_value **t, ir_value *lo, ir_value *hi, int guarded)
 {
     ir_op *loop = ir_loop(b, lo, hi, false, 0, NULL);
     loop->regions[0]->params[0]->name = g->task->regions[0]->params[g->nd - 1]->name;
@@ -280,8 +280,24 @@ static void strip_loop(const gather *g, ir_builder *b, const bounds *bd, ir_valu
     ir_builder in = {.func = g->f, .region = loop->regions[0], .loc = b->loc, .origin = b->origin};
     receive(g, &in, bd, t, guarded);
     ir_yield(&in, 0, NULL);
+    return loop;
 }
 
+/* Both strips of a row share one piece of code: strip 0 before [from, to), strip 1 behind it. They are as short as the shifts. */
+static void strips(const gather *g, ir_builder *b, const bounds *bd, ir_value **t, ir_value *const *segment, ir_value *from, ir_value *to)
+{
+    ir_value *zero = ir_const_i(b, SC_I64, 0), *two = ir_const_i(b, SC_I64, 2);
+    ir_op *both_strips = ir_loop(b, zero, two, false, 0, NULL);
+    ir_value *strip = both_strips->regions[0]->params[0];
+    strip->name = "strip";
+    ir_builder in = {.func = g->f, .region = both_strips->regions[0], .loc = b->loc, .origin = b->origin};
+    ir_value *first = ir_op2(&in, OP_EQ, strip, ir_const_i(&in, SC_I64, 0));
+    ir_value *lo = ir_op3(&in, OP_SELECT, first, segment[0], to), *hi = ir_op3(&in, OP_SELECT, first, from, segment[1]);
+    receive_loop(g, &in, bd, t, lo, hi, g->nd)->attr.brief = true;
+    ir_yield(&in, 0, NULL);
+}
+
+/* A row segment: strips at the ends of the row, and between them the interior; a row at the boundary of an outer dimension tests for that. */
 static void fill_row(const gather *g, ir_builder *b, const bounds *bd, ir_region *row)
 {
     const int last = g->nd - 1;
@@ -291,24 +307,20 @@ static void fill_row(const gather *g, ir_builder *b, const bounds *bd, ir_region
         inside = both(b, inside, ir_op2(b, OP_GE, t[d], plus(b, bd->lo[d], bd->max[d])));
         inside = both(b, inside, ir_op2(b, OP_LT, t[d], plus(b, bd->hi[d], bd->min[d])));
     }
-    ir_value *lo = row->params[last], *hi = row->params[last + 1];
-    ir_value *from = ir_op2(b, OP_MIN, ir_op2(b, OP_MAX, plus(b, bd->lo[last], bd->max[last]), lo), hi);
-    ir_value *to = ir_op2(b, OP_MIN, ir_op2(b, OP_MAX, plus(b, bd->hi[last], bd->min[last]), from), hi);
-    if (inside) {
-        from = ir_op3(b, OP_SELECT, inside, from, hi);
-        to = ir_op3(b, OP_SELECT, inside, to, hi);
+    ir_value *const *segment = row->params + last;
+    ir_value *from = ir_op2(b, OP_MIN, ir_op2(b, OP_MAX, plus(b, bd->lo[last], bd->max[last]), segment[0]), segment[1]);
+    ir_value *to = ir_op2(b, OP_MIN, ir_op2(b, OP_MAX, plus(b, bd->hi[last], bd->min[last]), from), segment[1]);
+    strips(g, b, bd, t, segment, from, to);
+    if (!inside) {
+        receive_loop(g, b, bd, t, from, to, 0);
+    } else {
+        ir_op *which = ir_if(b, inside, 0, NULL);
+        for (int k = 0; k < 2; k++) {
+            ir_builder in = {.func = g->f, .region = which->regions[k], .loc = b->loc, .origin = b->origin};
+            receive_loop(g, &in, bd, t, from, to, k == 0 ? 0 : last);
+            ir_yield(&in, 0, NULL);
+        }
     }
-    /* Both strips share one piece of code: strip 0 before the interior, strip 1 behind it. */
-    ir_value *zero = ir_const_i(b, SC_I64, 0), *two = ir_const_i(b, SC_I64, 2);
-    ir_op *strips = ir_loop(b, zero, two, false, 0, NULL);
-    ir_value *strip = strips->regions[0]->params[0];
-    strip->name = "strip";
-    ir_builder in = {.func = g->f, .region = strips->regions[0], .loc = b->loc, .origin = b->origin};
-    ir_value *first = ir_op2(&in, OP_EQ, strip, ir_const_i(&in, SC_I64, 0));
-    ir_value *s_lo = ir_op3(&in, OP_SELECT, first, lo, to), *s_hi = ir_op3(&in, OP_SELECT, first, from, hi);
-    strip_loop(g, &in, bd, t, s_lo, s_hi, true);
-    ir_yield(&in, 0, NULL);
-    strip_loop(g, b, bd, t, from, to, false);
     ir_yield(b, 0, NULL);
 }
 

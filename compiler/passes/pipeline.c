@@ -175,6 +175,7 @@ static const pass_row table[] = {
     {"promote", "sums into one element become reductions", ON_KERNELS, NULL, NULL, promote},
     {"gather", "constant-shift accumulations become gathers", ON_KERNELS, NULL, NULL, gather},
     {"gather-simplify", "clean-up", ON_ALL, NULL, NULL, pass_simplify},
+    {"gather-scale", "constant factors of gathered sums", ON_ALL, NULL, NULL, pass_scale},
     {"parallel", "class of each write", ON_ALL, NULL, NULL, pass_parallel},
     {"rows", "innermost dimension of tasks as a loop", ON_KERNELS, NULL, NULL, pass_rows},
     {"row-sums", "sums into one element over a row become reductions", ON_KERNELS, NULL, NULL, promote},

@@ -138,7 +138,7 @@ typedef struct simd_pass {
 static void mark(ir_op *op, void *ctx)
 {
     const simd_pass *s = ctx;
-    if (op->code != OP_LOOP || !op->attr.bounded || op->attr.cond)
+    if (op->code != OP_LOOP || !op->attr.bounded || op->attr.cond || op->attr.brief)
         return;
     simd_check c = {.f = s->f, .loop = op, .uses = s->uses, .ok = true};
     ir_walk(op->regions[0], check_op, &c);

@@ -41,6 +41,13 @@
 #define TK_SIMD_SUM(...)
 #endif
 
+/* Before a loop that runs a few times only. */
+#ifdef __clang__
+#define TK_BRIEF TK_PRAGMA_(clang loop vectorize(disable) unroll(disable))
+#else
+#define TK_BRIEF
+#endif
+
 /* gcc calls the vector math library (libmvec, part of glibc's -lm) only for functions declared to have vector variants, and glibc declares them
  * under -ffast-math alone. clang needs no declarations but -fveclib=libmvec. TK_VECTOR_MATH=0 leaves it. */
 #if !defined(TK_VECTOR_MATH) && defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC_PREREQ)
