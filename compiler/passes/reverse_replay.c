@@ -3,7 +3,7 @@
 
 #include "passes/reverse.h"
 
-enum { COST_SAVE_LOOP = 6, COST_SAVE_BRANCH = 2, COST_LOAD = 2, COST_MAX = 1000 };
+enum { COST_SAVE_LOOP = 6, COST_SAVE_CARRIED = 4 /* often serves several values */, COST_SAVE_BRANCH = 2, COST_LOAD = 2, COST_MAX = 1000 };
 
 ir_builder rev_prologue(scope *s, src_loc loc)
 {
@@ -345,11 +345,32 @@ static ir_value *save_in_branch(scope *s, ir_value *w, const char *name)
     return rev_save(s->outer, r, name);
 }
 
+/* From deep inside nested branches: through a variable, because yields at each level would grow with the square of the depth. */
+static ir_value *save_in_variable(scope *s, const scope *outermost, ir_value *w, const char *name)
+{
+    const ir_op *op = outermost->fwd_op;
+    ir_builder before = {.func = s->rv->out, .region = op->region, .before = (ir_op *)op, .loc = w->loc};
+    ir_builder tail = {.func = s->rv->out, .region = s->fwd, .before = ir_yield_of(s->fwd), .loc = w->loc};
+    ir_builder behind = {.func = s->rv->out, .region = op->region, .before = op->next, .loc = w->loc};
+    ir_value *variable = ir_local(&before, w->type, 1, name ? name : "saved");
+    ir_lstore(&tail, variable, ir_const_i(&tail, SC_I64, 0), w);
+    ir_value *r = ir_lload(&behind, variable, ir_const_i(&behind, SC_I64, 0));
+    r->name = name;
+    return rev_save(outermost->outer, r, name);
+}
+
 ir_value *rev_save(scope *s, ir_value *w, const char *name)
 {
+    enum { MAX_YIELDS = 4 };
     if (s->kind == SCOPE_ROOT)
         return w;
-    return s->kind == SCOPE_LOOP ? save_in_loop(s, w, name) : save_in_branch(s, w, name);
+    if (s->kind == SCOPE_LOOP)
+        return save_in_loop(s, w, name);
+    int depth = 1;
+    const scope *outermost = s;
+    for (; outermost->outer->kind == SCOPE_BRANCH; outermost = outermost->outer)
+        depth++;
+    return depth > MAX_YIELDS && w->type != SC_PTR ? save_in_variable(s, outermost, w, name) : save_in_branch(s, w, name);
 }
 
 /* ---- look-up ---- */
@@ -486,7 +507,7 @@ static int cost_of(scope *s, const ir_value *v)
         return 0;
     if (rv->cost[v->id])
         return rv->cost[v->id] - 1;
-    int save = s->kind == SCOPE_LOOP ? COST_SAVE_LOOP : COST_SAVE_BRANCH;
+    int save = s->kind != SCOPE_LOOP ? COST_SAVE_BRANCH : v->def ? COST_SAVE_LOOP : COST_SAVE_CARRIED;
     int cost = save;
     if (s->kind == SCOPE_LOOP && s->index && v == s->primal->params[0]) {
         cost = 0;
