@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+/* Deeper blocks are not indented further: a chain of `else if`s would grow with the square of its length. */
+enum { MAX_INDENT = 16 };
+
 static void line_directive(cfn *c, src_loc loc)
 {
     emitter *e = c->e;
@@ -15,7 +18,7 @@ static void line_directive(cfn *c, src_loc loc)
 void stmt(cfn *c, src_loc loc, const char *fmt, ...)
 {
     line_directive(c, loc);
-    for (int i = 0; i < c->indent; i++)
+    for (int i = 0; i < c->indent && i < MAX_INDENT; i++)
         sb_add(c->out, "    ");
     va_list ap;
     va_start(ap, fmt);
