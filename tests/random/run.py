@@ -1,0 +1,291 @@
+#!/usr/bin/env python3
+"""Generates random programs, compiles them and checks their derivatives with tools/adcheck.c.
+
+    run.py --build DIR [-n PROGRAMS] [--seed S] [-j JOBS] [--keep DIR] [--stop] [--only SEED.INDEX]
+
+Prints what was covered and ends with `N passed, N failed`. A refused program is counted under its diagnostic code and fails only if more than 1 % are refused.
+With --keep, the source and the complaint of each failed or refused program are left in DIR.
+"""
+import argparse
+import collections
+import concurrent.futures
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import generate
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+WARN = "-Wall -Wextra -Wpedantic -Wconversion -Wdouble-promotion".split()
+GENERATED = ["-fno-math-errno", "-fno-trapping-math", "-fopenmp-simd"]
+SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+SETUPS = [("clang", ["-O1"], 1), ("clang", ["-O1"], 100), ("clang", ["-O1"], 1), ("gcc", ["-O2"], 1), ("clang", ["-O0", *SANITIZE], 1), ("clang", ["-O1"], 16384),
+          ("clang", ["-O3"], 100), ("clang", ["-O1"], 1), ("gcc", ["-O0", *SANITIZE], 100), ("clang", ["-O1"], 1)]
+BATCH = 25
+
+
+class Refused(Exception):
+    pass
+
+
+def run(cmd, **kw):
+    try:
+        done = subprocess.run([str(c) for c in cmd], stdin=subprocess.DEVNULL, capture_output=True, timeout=240, **kw)
+    except subprocess.TimeoutExpired:
+        return -99, "", "no end"
+    return done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
+
+
+def stub(name, programs):
+    """What adcheck.c wants to know of a module."""
+    out = [f'#include <stddef.h>\n#include "{name}.h"\n#include "adcheck.h"\n#include <string.h>',
+           f"tk_module *adcheck_create(tk_session *s) {{ {name} *m = {name}_create(s, NULL); return m ? &m->tk : NULL; }}",
+           f"void adcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}"]
+    rows = []
+    size = {"real": 1, "vec2": 2, "vec3": 3}
+    for p in programs:
+        if not p.params:
+            continue
+        members = " ".join(f"int32_t {n};" if k == "int" else f"double {n}[{size[k]}];" for n, k, _ in p.params)
+        tangents = " ".join(f"double {n}_dual[{size[k]}];" for n, k, _ in p.params if k != "int")
+        grads = " ".join(f"double {n}_grad[{size[k]}];" for n, k, g in p.params if g)
+        k = p.name
+        out.append(f"struct {k}_a {{ {members} }}; struct {k}_j {{ struct {k}_a primal; {tangents} }}; struct {k}_g {{ {grads or 'int none;'} }};")
+        items = []
+        for n, kind, g in p.params:
+            if kind == "int":
+                items.append(f"{{offsetof(struct {k}_a, {n}), 0, -1, 0, 3}}")
+            else:
+                grad = f"(long)offsetof(struct {k}_g, {n}_grad)" if g else "-1"
+                items.append(f"{{offsetof(struct {k}_a, {n}), offsetof(struct {k}_j, {n}_dual), {grad}, {size[kind]}, 0}}")
+        out.append(f"static const adcheck_param {k}_p[] = {{{', '.join(items)}}};")
+        rows.append(f'    if (!strcmp(kernel, "{k}")) {{ *n = {len(items)}; return {k}_p; }}')
+    out += ["const adcheck_param *adcheck_params(const char *kernel, int *n)\n{", *rows, "    (void)kernel;\n    *n = 0;\n    return NULL;\n}"]
+    return "\n".join(out) + "\n"
+
+
+class Results:
+    def __init__(self):
+        self.passed = 0
+        self.failed = []                       # (name of the program, why)
+        self.refused = collections.Counter()   # by code
+        self.cover = collections.Counter()
+        self.classes = collections.Counter()
+        self.setups = collections.Counter()
+        self.compared = self.skipped = self.all_nonzero = self.with_inputs = self.lines = self.bytes = 0
+        self.depth, self.nest = collections.Counter(), collections.Counter()
+
+    def add(self, other):
+        for k, v in vars(other).items():
+            setattr(self, k, v if k not in vars(self) else getattr(self, k) + v)
+
+
+class Runner:
+    def __init__(self, args, work):
+        self.args, self.work = args, Path(work)
+        self.tkc = Path(args.build).resolve() / "compiler" / "tkc"
+        self.include = ["-I", ROOT / "runtime" / "include", "-I", HERE.parent / "tools"]
+        self.libs = {}
+        needed = len(SETUPS) if args.only else (args.n + BATCH - 1) // BATCH
+        for i, (cc, flags, chunk) in enumerate(SETUPS[:needed]):
+            key = (cc, tuple(flags), chunk)
+            if key not in self.libs:
+                self.libs[key] = self.library(cc, flags, chunk, f"lib{i}.o")
+
+    def library(self, cc, flags, chunk, name):
+        """The runtime with chunks this small, and the checker, in one object."""
+        out = self.work / name
+        sources = sorted((ROOT / "runtime" / "src").glob("*.c")) + [HERE.parent / "tools" / "adcheck.c"]
+        objects = []
+        for s in sources:
+            o = self.work / f"{name}.{s.stem}.o"
+            status, _, err = run([cc, "-std=gnu11", "-D_GNU_SOURCE", *flags, "-fopenmp", f"-DTK_MIN_CHUNK={chunk}", "-DTK_MIN_PARALLEL=1",
+                                  '-DTK_VERSION="test"', *self.include, "-I", ROOT / "runtime" / "src", "-c", s, "-o", o])
+            if status:
+                sys.exit(f"{s}: {err}")
+            objects.append(o)
+        status, _, err = run(["ld", "-r", *objects, "-o", out])
+        if status:
+            sys.exit(err)
+        return out
+
+    # ---- one batch ----
+
+    def batch(self, b):
+        module, programs = generate.make_module(f"{self.args.seed}.{b}", BATCH)
+        res = Results()
+        todo = programs[:max(0, self.args.n - b * BATCH)]
+        with tempfile.TemporaryDirectory(dir=self.work) as tmp:
+            self.check(module, todo, SETUPS[b % len(SETUPS)], Path(tmp), res)
+        return res
+
+    def fail(self, res, module, program, why, refused=False):
+        res.failed.append((program.seed, why)) if not refused else None
+        if self.args.keep:
+            folder = Path(self.args.keep)
+            folder.mkdir(exist_ok=True)
+            name = f"{'refused' if refused else 'failed'}_{program.seed.replace('.', '_')}"
+            (folder / f"{name}.tk").write_text(generate.module_text(module, [program])[0])
+            (folder / f"{name}.txt").write_text(why + "\n")
+
+    def compile_tk(self, module, programs, tmp, res):
+        """tkc on the programs; those that it refuses are left out. Gives what is left."""
+        while programs:
+            text, starts = generate.module_text(module, programs)
+            (tmp / "rnd.tk").write_text(text)
+            status, out, err = run([self.tkc, "rnd.tk", "--real=f64", "-o", "rnd.c", "--explain-adjoint"], cwd=tmp)
+            if status == 0 and not err:
+                for line in out.splitlines():
+                    m = re.match(r"\s+\S+:\d+:\d+: \S+ \S+: (.*)", line)
+                    if m:
+                        res.classes[m[1]] += 1
+                return programs, len(text.splitlines()), (tmp / "rnd.c").stat().st_size
+            bad = {}
+            for m in re.finditer(r"^rnd\.tk:(\d+):\d+: (?:error|warning): .*\[([EW]\d+)\]$", err, re.M):
+                i = max(k for k, s in enumerate(starts) if s <= int(m[1])) if int(m[1]) >= starts[0] else 0
+                bad.setdefault(i, (m[2], err[m.start():m.start() + 400]))
+            if status in (0, 1) and bad:
+                for i, (code, text) in bad.items():
+                    res.refused[code] += 1
+                    self.fail(res, module, programs[i], text, True)
+                programs = [p for k, p in enumerate(programs) if k not in bad]
+            elif len(programs) == 1:
+                self.fail(res, module, programs[0], f"tkc: status {status}\n{(out[-300:] if status else '')}{err[-1500:]}")
+                return [], 0, 0
+            else:
+                left = []
+                lines = size = 0
+                for p in programs:
+                    ok, n, _ = self.compile_tk(module, [p], tmp, res)
+                    left += ok
+                programs = left
+        return [], 0, 0
+
+    def check(self, module, programs, setup, tmp, res):
+        programs, lines, size = self.compile_tk(module, programs, tmp, res)
+        if not programs:
+            return
+        cc, flags, chunk = setup
+        (tmp / "stub.c").write_text(stub("rnd", programs))
+        status, _, err = run([cc, "-std=c11", *flags, *WARN, *GENERATED, *self.include, "-c", "rnd.c", "-o", "rnd.o"], cwd=tmp)
+        if status or err:
+            if len(programs) == 1:
+                return self.fail(res, module, programs[0], f"{cc}: {err[:2000]}")
+            for p in programs:
+                self.check(module, [p], setup, tmp, res)
+            return None
+        status, _, err = run([cc, "-std=gnu11", *flags, *self.include, "stub.c", "rnd.o", self.libs[cc, tuple(flags), chunk], "-fopenmp", "-lm", "-o", "check"], cwd=tmp)
+        if status:
+            return self.fail(res, module, programs[0], err[:2000])
+        res.lines, res.bytes = res.lines + lines, res.bytes + size
+        first, threads = 0, 2 + len(programs[0].seed) % 3
+        env = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0", "OMP_WAIT_POLICY": "passive", "OMP_NUM_THREADS": "4"}
+        while first < len(programs):
+            status, out, err = run([tmp / "check", "--table", str(first), str(threads), "-1.2", "1.2"], cwd=tmp, env=env)
+            said = []
+            for line in out.splitlines():
+                m = re.match(r"kernel (\d+) \S+ (ok|FAILED) compared (\d+) skipped (\d+) inputs (\d+) zero (\d+)$", line)
+                if not m:
+                    said.append(line)
+                    continue
+                p = programs[int(m[1])]
+                if m[2] == "ok":
+                    res.passed += 1
+                    self.account(res, p, int(m[3]), int(m[4]), int(m[5]), int(m[6]))
+                    res.setups[f"{cc} {' '.join(flags)} chunk {chunk}"] += 1
+                else:
+                    self.fail(res, module, p, f"[{cc} {' '.join(flags)} chunk {chunk}] " + "\n".join(said))
+                first, said = int(m[1]) + 1, []
+            if status in (0, 1) and not said and first >= len(programs):
+                break
+            self.fail(res, module, programs[min(first, len(programs) - 1)], f"[{cc} {' '.join(flags)} chunk {chunk}] status {status}: {' '.join(said)} {err[-1500:]}")
+            first += 1
+
+    def account(self, res, p, compared, skipped, inputs, zero):
+        res.compared += compared
+        res.skipped += skipped
+        if inputs:
+            res.with_inputs += 1
+            res.all_nonzero += zero == 0
+        for k in p.cover:
+            res.cover[k] += 1
+        res.depth[p.depth_seen] += 1
+        res.nest[p.nest_seen] += 1
+
+
+def print_counts(title, counter, total):
+    print(f"{title} (programs that have it):" if total else f"{title}:")
+    cells = [f"{k} {v}" for k, v in sorted(counter.items(), key=lambda kv: str(kv[0]))]
+    line = " "
+    for c in cells:
+        if len(line) + len(c) > 150:
+            print(line)
+            line = " "
+        line += f" {c};"
+    print(line)
+
+
+def report(res, total):
+    print_counts("operations and constructs", res.cover, True)
+    print_counts("depth of expressions", res.depth, True)
+    print_counts("depth of nested loops", res.nest, True)
+    print_counts("writes by parallel class", res.classes, False)
+    print_counts("compiled with", res.setups, False)
+    refused = sum(res.refused.values())
+    print(f"refused: {refused} ({100 * refused / max(total, 1):.2f} %) {dict(res.refused)}")
+    print(f"components against differences: {res.compared} compared, {res.skipped} skipped at kinks ({100 * res.skipped / max(1, res.compared + res.skipped):.2f} %)")
+    print(f"programs whose active inputs all have a non-zero gradient: {res.all_nonzero} of {res.with_inputs} ({100 * res.all_nonzero / max(1, res.with_inputs):.1f} %)")
+    print(f"lines of .tk {res.lines}, bytes of C {res.bytes}")
+
+
+def main():
+    ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    ap.add_argument("--build", required=True)
+    ap.add_argument("-n", type=int, default=200)
+    ap.add_argument("--seed", default="1")
+    ap.add_argument("-j", type=int, default=os.cpu_count())
+    ap.add_argument("--keep")
+    ap.add_argument("--stop", action="store_true", help="end at the first failure")
+    ap.add_argument("--only", help="check one program, SEED.BATCH.INDEX as printed, with all compilers")
+    args = ap.parse_args()
+    res = Results()
+    with tempfile.TemporaryDirectory() as work:
+        runner = Runner(args, work)
+        if args.only:
+            seed, b, i = args.only.rsplit(".", 2)
+            module, programs = generate.make_module(f"{seed}.{b}", int(i) + 1)
+            for setup in SETUPS:
+                with tempfile.TemporaryDirectory(dir=work) as tmp:
+                    runner.check(module, programs[-1:], setup, Path(tmp), res)
+            for seed, why in res.failed:
+                print(f"FAILED {seed}: {why}")
+            print(f"{res.passed} passed, {len(res.failed)} failed")
+            return len(res.failed) > 0
+        pool = concurrent.futures.ThreadPoolExecutor(args.j)
+        jobs = [pool.submit(runner.batch, b) for b in range((args.n + BATCH - 1) // BATCH)]
+        for job in jobs:
+            if job.cancelled():
+                continue
+            one = job.result()
+            for seed, why in one.failed:
+                print(f"FAILED {seed}: {why}", flush=True)
+            res.add(one)
+            if args.stop and res.failed:
+                for j in jobs:
+                    j.cancel()
+        pool.shutdown()
+    total = res.passed + len(res.failed) + sum(res.refused.values())
+    report(res, total)
+    if sum(res.refused.values()) > 0.01 * total:
+        res.failed.append(("refused", "more than 1 %"))
+        print("FAILED: more than 1 % of the programs are refused")
+    print(f"{res.passed} passed, {len(res.failed)} failed")
+    return len(res.failed) > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
