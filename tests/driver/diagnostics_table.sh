@@ -1,0 +1,2 @@
+# docs/language.md lists every diagnostic.
+python3 "$ROOT/tests/tools/diagtable.py" "$ROOT"

@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+"""The table of diagnostics in docs/language.md, written from compiler/util/diag.def.
+
+    diagtable.py ROOT            ends with status 1 if the page's table is not what diag.def says
+    diagtable.py ROOT --update   writes it
+"""
+import re
+import sys
+from pathlib import Path
+
+BEGIN, END = "<!-- diagnostics: written by tests/tools/diagtable.py -->\n", "<!-- end of diagnostics -->\n"
+GROUPS = {"E01": "Text and syntax", "E02": "Names", "E03": "Types and conversions", "E04": "Kernels, loops, statements", "E05": "Derivatives and data access",
+          "E06": "Not compiled yet", "E07": "Files and the C compiler", "W08": "Warnings"}
+
+
+def text_of(name, pattern):
+    """The message with dots for what differs from case to case."""
+    if pattern == "%s":
+        return name.lower().replace("_", " ")
+    text = re.sub(r"%l*[ds]", "…", pattern).replace("……", "…")
+    return text.replace('\\"', '"').replace("\\\\", "\\").replace("|", "\\|").replace("%%", "%")
+
+
+def table(diag_def):
+    rows = sorted((code, text_of(name, text)) for name, code, text in re.findall(r'^DIAG\((\w+), \w+, "(\w+)", "(.*)"\)$', diag_def, re.M))
+    if len(rows) != len(re.findall(r"^DIAG\(", diag_def, re.M)):
+        sys.exit("diagtable: a row of diag.def is not on one line")
+    lines = ["| code | message |", "| --- | --- |"]
+    group = None
+    for code, text in rows:
+        if code[:3] != group:
+            group = code[:3]
+            lines.append(f"| | **{GROUPS[group]}** |")
+        lines.append(f"| {code} | {text} |")
+    return "\n".join(lines) + "\n"
+
+
+def main():
+    root = Path(sys.argv[1])
+    page = root / "docs" / "language.md"
+    text = page.read_text()
+    head, rest = text.split(BEGIN)
+    old, tail = rest.split(END)
+    new = "\n" + table((root / "compiler/util/diag.def").read_text()) + "\n"
+    if "--update" in sys.argv:
+        page.write_text(head + BEGIN + new + END + tail)
+    elif old != new:
+        sys.exit("docs/language.md: the table of diagnostics is out of date; run tests/tools/diagtable.py . --update")
+
+
+main()
