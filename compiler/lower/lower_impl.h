@@ -138,6 +138,7 @@ typedef struct scan {
 struct func_scan {
     tx_local **locals; /* by index */
     int nlocals, nwords;
+    bool writes; /* to fields, callees included */
     scan body;
 };
 

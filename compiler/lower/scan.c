@@ -1,4 +1,6 @@
-/* What each statement assigns and how it may be left, computed once per function and kept with the statement. */
+/* What each statement assigns and how it may be left, computed once per function and kept with the statement.
+ * Conditions of `while` that write to fields are moved into the body first.
+ */
 #include <assert.h>
 #include <string.h>
 
@@ -183,11 +185,66 @@ static void table_locals(arena *mem, func_scan *f, const tx_func *fn)
     vec_free(&all);
 }
 
+/* ---- conditions with effects ---- */
+
+static bool expr_writes(arena *mem, const tx_expr *e)
+{
+    if (!e)
+        return false;
+    if (e->kind == TX_CALL && scan_func(mem, e->callee)->writes)
+        return true;
+    for (int i = 0; i < e->nargs; i++)
+        if (expr_writes(mem, e->args[i]))
+            return true;
+    return expr_writes(mem, e->a) || expr_writes(mem, e->b) || expr_writes(mem, e->c);
+}
+
+static bool any_writes(arena *mem, tx_expr *const *e, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (expr_writes(mem, e[i]))
+            return true;
+    return false;
+}
+
+static bool list_writes(arena *mem, const tx_stmt *s)
+{
+    for (; s; s = s->next) {
+        if (s->kind == TX_STORE || s->kind == TX_ACCUM || expr_writes(mem, s->value) || expr_writes(mem, s->cond) || expr_writes(mem, s->limit) ||
+            expr_writes(mem, s->dyn) || any_writes(mem, s->subs, s->nsubs) || any_writes(mem, s->values, s->nvalues) ||
+            any_writes(mem, s->lo, s->ndim) || any_writes(mem, s->hi, s->ndim) || list_writes(mem, s->body) || list_writes(mem, s->else_body))
+            return true;
+    }
+    return false;
+}
+
+/* `while c { body }` as `while true { if c { } else { break; } body }`: adjoints reverse a loop's body, so what writes belongs there. */
+static void move_conditions(arena *mem, tx_stmt *list)
+{
+    for (tx_stmt *s = list; s; s = s->next) {
+        move_conditions(mem, s->body);
+        move_conditions(mem, s->else_body);
+        if (s->kind != TX_WHILE || !expr_writes(mem, s->cond))
+            continue;
+        tx_stmt *test = ARENA_NEW(mem, tx_stmt), *leave = ARENA_NEW(mem, tx_stmt);
+        leave->kind = TX_BREAK;
+        test->kind = TX_IF;
+        test->cond = s->cond;
+        test->else_body = leave;
+        test->next = s->body;
+        test->loc = leave->loc = s->cond->loc;
+        s->cond = NULL;
+        s->body = test;
+    }
+}
+
 const func_scan *scan_func(arena *mem, tx_func *fn)
 {
     if (fn->scan)
         return fn->scan;
     func_scan *f = ARENA_NEW(mem, func_scan);
+    f->writes = list_writes(mem, fn->body);
+    move_conditions(mem, fn->body);
     table_locals(mem, f, fn);
     scanner c = {mem, f};
     scan_nested(&c, fn->body);
