@@ -133,6 +133,7 @@ struct ir_op {
     ir_op *prev, *next;
     ir_region *region; /* in which it stands */
     ir_op *origin;     /* in derived code: the primal operation that it replays or pulls back, else NULL */
+    ir_op *twin;       /* in derived code, of a load: one like it that was merged into it, with an origin of its own */
     void *note;        /* scratch of the running pass */
     uint32_t pos;      /* scratch of the running pass: a position in program order */
 };

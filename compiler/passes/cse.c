@@ -259,6 +259,18 @@ static void walk_if(cse *c, ir_op *op)
     free(before);
 }
 
+/* A read of the primal stays known, although its value is loaded with another one's: the data-access rules ask for it. */
+static void keep_origin(ir_op *same, ir_op *op)
+{
+    if (op->code != OP_LOAD || !op->origin)
+        return;
+    ir_op *last = op;
+    while (last->twin)
+        last = last->twin;
+    last->twin = same->twin;
+    same->twin = op;
+}
+
 static void visit(cse *c, ir_op *op)
 {
     for (int i = 0; i < op->nargs; i++) {
@@ -291,6 +303,7 @@ static void visit(cse *c, ir_op *op)
         insert(c, op, hash);
         return;
     }
+    keep_origin(same, op);
     ir_map_set(&c->map, op->res[0], same->res[0]);
     if (!same->res[0]->name && same->code != OP_CONST)
         same->res[0]->name = op->res[0]->name;

@@ -19,6 +19,8 @@ bool pass_cse(ir_func *f);
 bool pass_dce(ir_func *f);
 /* fold, cse, dce until nothing changes (bounded). */
 void pass_simplify(ir_func *f);
+/* Folding and dead code only. Behind it every load is a read that the function needs; to be asked before loads are merged. */
+void pass_settle(ir_func *f);
 /* Replaces calls by bodies where the callee is small or called once and the result stays below a size; never no_inline callees. */
 void pass_inline(ir_module *m);
 /* Moves invariant pure operations, and loads not written in the loop, out of sequential loops whose body surely runs or where the operation cannot trap. */

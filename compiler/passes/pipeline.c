@@ -46,7 +46,7 @@ static void derive_grad(ir_func *k)
     /* From here on an origin is an operation of the primal: what derived code replays. */
     ir_walk(k->body, forget_origin, NULL);
     /* Dead loads go before anything is merged: a load that is left counts as a read that the adjoint needs. */
-    pass_dce(pass_reverse(k));
+    pass_settle(pass_reverse(k));
 }
 
 static const char *derived_name(const ir_func *k, const char *suffix)

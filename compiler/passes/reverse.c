@@ -667,6 +667,7 @@ ir_func *reverse_vjp(ir_func *f)
     for (int i = 0; i < f->body->nparams; i++)
         wanted[i] = scalar_is_float(f->body->params[i]->type);
     finish_func(&root, f, wanted);
+    pass_settle(out);
     pass_simplify(out);
     return out;
 }

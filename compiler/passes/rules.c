@@ -64,11 +64,8 @@ static const ir_op *primal_of(const rules *r, const ir_op *op)
     return o && o->region->func == r->func ? o : NULL;
 }
 
-static void collect_needed(ir_op *op, void *ctx)
+static void collect_one(rules *r, const ir_op *op)
 {
-    rules *r = ctx;
-    if (op->code != OP_CALL && (op->code != OP_LOAD || op->attr.plane != IR_DATA))
-        return;
     const ir_op *primal = primal_of(r, op);
     if (!primal || r->needed[primal->pos])
         return;
@@ -79,6 +76,13 @@ static void collect_needed(ir_op *op, void *ctx)
     }
     assert(primal->code == OP_LOAD && primal->attr.field == op->attr.field);
     vec_push(&r->reads, access_of_op(r->m, primal));
+}
+
+static void collect_needed(ir_op *op, void *ctx)
+{
+    if (op->code == OP_CALL || (op->code == OP_LOAD && op->attr.plane == IR_DATA))
+        for (; op; op = op->twin)
+            collect_one(ctx, op);
 }
 
 static void collect_primal(ir_op *op, void *ctx)
