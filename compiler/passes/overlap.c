@@ -104,7 +104,7 @@ static const ir_value *resolve(const ir_module *m, const ir_value *v)
     }
 }
 
-static bool same_value(const ir_module *m, const ir_value *a, const ir_value *b, int depth)
+static bool same_at(const ir_module *m, const ir_value *a, const ir_value *b, int depth)
 {
     a = resolve(m, a);
     b = resolve(m, b);
@@ -120,12 +120,17 @@ static bool same_value(const ir_module *m, const ir_value *a, const ir_value *b,
     if (!op_is_pure_table(p->code))
         return false;
     for (int i = 0; i < p->nargs; i++)
-        if (!same_value(m, p->args[i], q->args[i], depth + 1))
+        if (!same_at(m, p->args[i], q->args[i], depth + 1))
             return false;
     return true;
 }
 
-static bool const_of(const ir_module *m, const ir_value *v, int64_t *x)
+bool same_value(const ir_module *m, const ir_value *a, const ir_value *b)
+{
+    return same_at(m, a, b, 0);
+}
+
+bool const_value_of(const ir_module *m, const ir_value *v, int64_t *x)
 {
     v = resolve(m, v);
     if (!v->def || v->def->code != OP_CONST || !scalar_is_int(v->type))
@@ -140,7 +145,7 @@ bool loop_runs_at_most(const ir_op *op, int dim, int64_t n)
     int64_t lo, hi;
     if (op->code == OP_LOOP && !op->attr.bounded)
         return false;
-    return const_of(m, op->args[2 * dim], &lo) && const_of(m, op->args[2 * dim + 1], &hi) &&
+    return const_value_of(m, op->args[2 * dim], &lo) && const_value_of(m, op->args[2 * dim + 1], &hi) &&
            (hi <= lo || (uint64_t)hi - (uint64_t)lo <= (uint64_t)n);
 }
 
@@ -241,10 +246,10 @@ static bool covers(matching *t, const path *p, const affine *f, const ir_field *
     int d;
     int64_t lo;
     const ir_op *loop = index_of(f->term[0], &d);
-    if (!const_of(t->m, loop->args[2 * d], &lo) || lo != 0 || t->npairs == OVERLAP_LOOPS || !t->m->extents)
+    if (!const_value_of(t->m, loop->args[2 * d], &lo) || lo != 0 || t->npairs == OVERLAP_LOOPS || !t->m->extents)
         return false;
     const ir_value *extent = ir_yield_of(t->m->extents->body)->args[field->extent0 + dim];
-    if (!same_value(t->m, loop->args[2 * d + 1], extent, 0))
+    if (!same_value(t->m, loop->args[2 * d + 1], extent))
         return false;
     t->pairs[t->npairs++] = (pair){f->term[0], NULL};
     return true;
@@ -259,7 +264,7 @@ static bool match_free(matching *t, const ir_value *p, const ir_value *q)
     int dp, dq;
     const ir_op *lp = index_of(p, &dp), *lq = index_of(q, &dq);
     for (int i = 0; i < 2; i++)
-        if (!same_value(t->m, lp->args[2 * dp + i], lq->args[2 * dq + i], 0))
+        if (!same_value(t->m, lp->args[2 * dp + i], lq->args[2 * dq + i]))
             return false;
     if (!bounds_same_for_both(t, p) || !bounds_same_for_both(t, q) || t->npairs == OVERLAP_LOOPS)
         return false;
@@ -275,7 +280,7 @@ static bool range_has(matching *t, const path *p, const affine *f, const affine 
     if (f->n != 1 || c->n != 0 || f->coef[0] != 1 || !is_free(t, p, f->term[0]) || pair_with(t, f->term[0]) || t->npairs == OVERLAP_LOOPS)
         return false;
     const ir_op *loop = index_of(f->term[0], &d);
-    if (!const_of(t->m, loop->args[2 * d], &lo) || !const_of(t->m, loop->args[2 * d + 1], &hi))
+    if (!const_value_of(t->m, loop->args[2 * d], &lo) || !const_value_of(t->m, loop->args[2 * d + 1], &hi))
         return false;
     if (c->konst - f->konst < lo || c->konst - f->konst >= hi)
         return false;

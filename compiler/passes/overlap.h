@@ -56,4 +56,8 @@ bool path_is_unconditional(const path *p, int from);
 /* True if the loop or task dimension runs at most `n` times for certain. */
 bool loop_runs_at_most(const ir_op *op, int dim, int64_t n);
 
+/* True if a and b are the same number wherever both are seen: one value, or computed alike from constants, parameters, extents and values in common. */
+bool same_value(const ir_module *m, const ir_value *a, const ir_value *b);
+bool const_value_of(const ir_module *m, const ir_value *v, int64_t *x);
+
 #endif

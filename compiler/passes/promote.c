@@ -3,11 +3,12 @@
  *     loop i { if (c) { accum U, v } }   becomes   s = loop i (s0 = 0) { r = if (c) { yield v } else { yield 0 }; yield s0 + r }; accum U, s
  *
  * and several accumulations into one element in a row become one. Legal because `+=` reads nothing and the order of a sum is unspecified.
+ * Where the loop may have run no iteration, or the branch not have been taken, the element may not exist: then its subscripts are tested.
  */
 #include <stdlib.h>
 
 #include "ir/ops.h"
-#include "passes/passes.h"
+#include "passes/overlap.h"
 
 static bool same_subscripts(const ir_op *a, const ir_op *b)
 {
@@ -79,6 +80,8 @@ static ir_op *leaves(const ir_module *m, const ir_op *accum)
     for (ir_op *p = accum->region->parent; p; p = p->region->parent) {
         if (p->code != OP_IF && p->code != OP_LOOP && p->code != OP_TASK)
             break;
+        if (p->code == OP_LOOP && ir_region_is_ancestor(p->regions[p->nregions - 1], accum->region) && p->attr.cond)
+            break; /* a condition contributes nothing by itself */
         if (!subscripts_visible(accum, p->region) || touches(m, p, accum, EFFECT_READ | EFFECT_STORE))
             break;
         if (p->code != OP_IF)
@@ -127,7 +130,111 @@ static ir_value *carry_out(ir_func *f, ir_op *parent, ir_region *r, ir_value *v)
     return res;
 }
 
-static void hoist(ir_func *f, ir_op *accum, ir_op *target)
+/* ---- does the element exist? ---- */
+
+/* Whether what stands in op's regions runs whenever op does. */
+static bool surely_runs(const ir_op *op)
+{
+    int64_t lo, hi;
+    if (op->code == OP_LOOP && op->attr.forall)
+        return true;
+    if (op->code == OP_IF || (op->code == OP_LOOP && (!op->attr.bounded || op->attr.cond)))
+        return false;
+    const int dims = op->code == OP_TASK ? op->attr.ndim : 1;
+    for (int d = 0; d < dims; d++) {
+        const ir_module *m = op->region->func->module;
+        if (!const_value_of(m, op->args[2 * d], &lo) || !const_value_of(m, op->args[2 * d + 1], &hi) || lo >= hi)
+            return false;
+    }
+    return true;
+}
+
+/* A subscript that is known to be in range: a constant below a constant extent, or the index of a loop around it that runs over the extent or less. */
+static bool is_inside(const ir_module *m, const ir_field *f, int dim, const ir_value *v)
+{
+    const ir_value *extent = ir_yield_of(m->extents->body)->args[f->extent0 + dim];
+    int64_t x, n, lo;
+    const bool known = const_value_of(m, extent, &n);
+    if (const_value_of(m, v, &x))
+        return known && 0 <= x && x < n;
+    const ir_op *loop = v->def ? NULL : v->region->parent;
+    if (!loop || !(loop->code == OP_TASK ? v->index < loop->attr.ndim : loop->code == OP_LOOP && loop->attr.bounded && v->index == 0))
+        return false;
+    const int d = loop->code == OP_TASK ? v->index : 0;
+    if (!const_value_of(m, loop->args[2 * d], &lo) || lo < 0)
+        return false;
+    return same_value(m, loop->args[2 * d + 1], extent) || (known && const_value_of(m, loop->args[2 * d + 1], &x) && x <= n);
+}
+
+/* The subscripts' test, or NULL where none is needed. */
+static ir_value *in_range(const ir_op *accum, const ir_op *target, ir_builder *b, ir_value *const *idx)
+{
+    const ir_module *m = b->func->module;
+    ir_field *f = accum->attr.field;
+    bool runs = true;
+    for (const ir_region *r = accum->region; runs; r = r->parent->region) {
+        runs = surely_runs(r->parent);
+        if (r->parent == target)
+            break;
+    }
+    ir_value *all = NULL;
+    for (int d = 0; d < f->ndim && !runs; d++) {
+        if (is_inside(m, f, d, idx[d]))
+            continue;
+        ir_value *low = ir_op2(b, OP_GE, idx[d], ir_const_i(b, SC_I64, 0)), *high = ir_op2(b, OP_LT, idx[d], ir_shape(b, f, d));
+        ir_value *both = ir_op2(b, OP_AND, low, high);
+        all = all ? ir_op2(b, OP_AND, all, both) : both;
+    }
+    return all;
+}
+
+/* A branch that was made behind a loop: the components of one vector share it. */
+typedef struct test {
+    const ir_op *target, *accum;
+    ir_op *branch;
+} test;
+
+typedef VEC(test) test_list;
+
+static ir_op *known_test(const ir_module *m, const test_list *tests, const ir_op *accum, const ir_op *target)
+{
+    for (size_t i = tests->len; i-- > 0 && tests->at[i].target == target;) {
+        const ir_op *a = tests->at[i].accum;
+        bool same = a->attr.field == accum->attr.field;
+        for (int d = 0; d < accum->attr.field->ndim && same; d++)
+            same = same_value(m, a->args[d], accum->args[d]);
+        if (same)
+            return tests->at[i].branch;
+    }
+    return NULL;
+}
+
+static ir_builder inside(ir_builder b, ir_op *branch)
+{
+    b.region = branch->regions[0];
+    b.before = b.region->last;
+    return b;
+}
+
+/* Where the accumulation goes: behind the target, and into a branch if its element may not exist. */
+static ir_builder place_behind(ir_builder b, const ir_op *accum, const ir_op *target, ir_value *const *idx, test_list *tests)
+{
+    ir_op *branch = known_test(b.func->module, tests, accum, target);
+    if (branch)
+        return inside(b, branch);
+    ir_value *cond = in_range(accum, target, &b, idx);
+    if (!cond)
+        return b;
+    branch = ir_if(&b, cond, 0, NULL);
+    for (int k = 0; k < 2; k++) {
+        ir_builder in = {.func = b.func, .region = branch->regions[k], .loc = b.loc};
+        ir_yield(&in, 0, NULL);
+    }
+    vec_push(tests, ((test){target, accum, branch}));
+    return inside(b, branch);
+}
+
+static void hoist(ir_func *f, ir_op *accum, ir_op *target, test_list *tests)
 {
     const int n = accum->attr.field->ndim;
     ir_value *v = accum->args[n + 1];
@@ -144,6 +251,7 @@ static void hoist(ir_func *f, ir_op *accum, ir_op *target)
     ir_value **idx = ARENA_ARRAY(f->module->mem, ir_value *, n + 1);
     for (int i = 0; i <= n; i++)
         idx[i] = ir_is_visible(accum->args[i], r) ? accum->args[i] : ir_const_i(&b, SC_I64, accum->args[i]->def->attr.i);
+    b = place_behind(b, accum, target, idx, tests);
     ir_op *out = ir_accum(&b, accum->attr.field, accum->attr.plane, idx, idx[n], v);
     out->attr.acc = target->code == OP_TASK ? IR_ACC_PLAIN : accum->attr.acc;
     out->attr.label = target->code == OP_TASK ? "reduction" : accum->attr.label;
@@ -181,15 +289,17 @@ bool pass_promote(ir_func *f)
         if (round == 1)
             break;
         op_list accums = {0};
+        test_list tests = {0};
         ir_walk(f->body, collect, &accums);
         for (size_t i = 0; i < accums.len; i++) {
             ir_op *target = leaves(f->module, accums.at[i]);
             if (target) {
-                hoist(f, accums.at[i], target);
+                hoist(f, accums.at[i], target, &tests);
                 changed = true;
             }
         }
         vec_free(&accums);
+        vec_free(&tests);
     }
     return changed;
 }
