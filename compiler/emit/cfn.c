@@ -143,13 +143,21 @@ void fstate_free(fstate *fs)
 
 /* ---- what the body touches ---- */
 
+/* Of the size of all fields, for each C function: not kept for the whole run. */
+static void *zeroed(size_t count, size_t size)
+{
+    void *p = xmalloc(count * size);
+    memset(p, 0, count * size);
+    return p;
+}
+
 cfn *cfn_create(emitter *e, const ir_func *f, cfn_kind kind, fstate *fs)
 {
     cfn *c = ARENA_NEW(e->mem, cfn);
     *c = (cfn){.e = e, .f = f, .kind = kind, .fs = fs, .v = fs->v, .indent = 1};
     c->names = names_create(e->mem, e->globals);
-    c->planes = ARENA_ARRAY(e->mem, plane_ref, e->m->fields.len * 4 + 1);
-    c->shape_names = ARENA_ARRAY(e->mem, const char *, e->m->fields.len * 8 + 1);
+    c->planes = zeroed(e->m->fields.len * 4 + 1, sizeof *c->planes);
+    c->shape_names = zeroed(e->m->fields.len * 8 + 1, sizeof *c->shape_names);
     c->mparam_names = ARENA_ARRAY(e->mem, const char *, e->m->params.len + 1);
     c->mparam_used = ARENA_ARRAY(e->mem, bool, e->m->params.len + 1);
     return c;
@@ -158,6 +166,8 @@ cfn *cfn_create(emitter *e, const ir_func *f, cfn_kind kind, fstate *fs)
 void cfn_free(cfn *c)
 {
     names_free(c->names);
+    free(c->planes);
+    free(c->shape_names);
     vec_free(&c->loads);
     vec_free(&c->touched);
     vec_free(&c->shapes);
