@@ -69,9 +69,9 @@ kernel step{k}(dt: real) {{
 
 def calls(size):
     """Functions that call the one before twice."""
-    out = [FIELDS, "func f0(p: real) -> real {\n    return sin(p) * p + 0.5;\n}\n"]
-    out += [f"func f{k}(p: real) -> real {{\n    let q = f{k - 1}(p * 0.5) * p;\n    return f{k - 1}(q) + q * q;\n}}\n" for k in range(1, size + 1)]
-    return "".join(out) + f"kernel k() {{\n    for i in x {{\n        y[i] = f{size}(x[i]);\n    }}\n}}\n"
+    out = [FIELDS, "func level0(p: real) -> real {\n    return sin(p) * p + 0.5;\n}\n"]
+    out += [f"func level{k}(p: real) -> real {{\n    let q = level{k - 1}(p * 0.5) * p;\n    return level{k - 1}(q) + q * q;\n}}\n" for k in range(1, size + 1)]
+    return "".join(out) + f"kernel k() {{\n    for i in x {{\n        y[i] = level{size}(x[i]);\n    }}\n}}\n"
 
 
 def nests(size):
