@@ -17,7 +17,8 @@ typedef struct row {
     double second;   /* of the adjoint by a, along a */
 } row;
 
-#define ROW_T(k, a, b, value, da, db, ta, tb, second) {#k, kinks_##k, kinks_##k##_grad, kinks_##k##_jvp, kinks_##k##_hvp, a, b, value, da, db, ta, tb, second}
+#define ROW_T(k, a, b, value, da, db, ta, tb, second) \
+    {#k, kinks_##k, kinks_##k##_grad, kinks_##k##_jvp, kinks_##k##_hvp, a, b, value, da, db, ta, tb, second}
 #define ROW(k, a, b, value, da, db, second) ROW_T(k, a, b, value, da, db, da, db, second)
 
 static const row rows[] = {

@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 BEGIN, END = "<!-- diagnostics: written by tests/tools/diagtable.py -->\n", "<!-- end of diagnostics -->\n"
-GROUPS = {"E01": "Text and syntax", "E02": "Names", "E03": "Types and conversions", "E04": "Kernels, loops, statements", "E05": "Derivatives and data access",
-          "E06": "Not compiled yet", "E07": "Files and the C compiler", "W08": "Warnings"}
+GROUPS = {"E01": "Text and syntax", "E02": "Names", "E03": "Types and conversions", "E04": "Kernels, loops, statements",
+          "E05": "Derivatives and data access", "E06": "Not compiled yet", "E07": "Files and the C compiler", "W08": "Warnings"}
 
 
 def text_of(name, pattern):
