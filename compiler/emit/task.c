@@ -34,7 +34,9 @@ static void print_plan(cfn *c, const task *t, const char *plan, const char **n)
             sb_printf(&unit, "%s%s", unit.len ? " * " : "", n[d]);
     }
     int64_t cost = region_cost(c->e, op->regions[0]);
-    stmt(c, op->loc, "const tk_plan %s = tk_plan_make(%s, %s, %lld);", plan, sb_str(&total), unit.len ? sb_str(&unit) : "1", (long long)(cost < 1 ? 1 : cost));
+    const bool rows = !unit.len && nd > 1; /* a cut row costs a little, so rows stay whole where there are many */
+    stmt(c, op->loc, "const tk_plan %s = %s(%s, %s, %lld);", plan, rows ? "tk_plan_rows" : "tk_plan_make", sb_str(&total),
+         unit.len ? sb_str(&unit) : rows ? n[nd - 1] : "1", (long long)(cost < 1 ? 1 : cost));
     sb_free(&total);
     sb_free(&unit);
 }
