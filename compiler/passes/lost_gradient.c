@@ -3,6 +3,9 @@
  * Memory is looked at a field's plane at a time (a node). A value is varied if it depends on memory with storage or on an active parameter; a node without
  * storage is reached if a load from it comes to memory with storage, or to another reached node. A varied value stored into a reached node loses its gradient.
  * Kernels that have no derivative, by intent or because they handle gradients themselves, are neither sources nor ways.
+ *
+ * A second-order product follows tangents through the adjoint as well, and what the adjoint reads for the sake of a gradient needs its tangent: in kernels with
+ * one, memory with a gradient is an active output of forward mode too.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +20,7 @@ typedef struct func_state {
     const ir_op **first;  /* node -> an operation of f or its callees that touches it */
     bool scanned;
     bool counted;         /* a differentiated kernel, or called by one */
+    bool second;          /* forward mode: a kernel with a second-order product, or called by one */
     unsigned bits;        /* of touch, for memory that is active now */
     flow w;
 } func_state;
@@ -29,6 +33,7 @@ typedef struct lost {
     bool *reached, *reported;
     const ir_op **reader; /* node -> the load by which it was reached */
     VEC(func_state) funcs;
+    const func_state *now; /* whose flow is followed */
     bool changed;
 } lost;
 
@@ -136,12 +141,18 @@ static bool is_sink(void *ctx, const ir_field *field, ir_plane plane)
 {
     const lost *l = ctx;
     const size_t n = node_of(field, plane);
-    return l->storage[n] || l->reached[n];
+    return l->storage[n] || l->reached[n] || (l->now->second && plane == IR_DATA && field->grad);
 }
 
 static unsigned callee_bits(void *ctx, const ir_func *f)
 {
-    return state_of(ctx, f)->bits;
+    const lost *l = ctx;
+    const func_state *s = state_of(ctx, f);
+    unsigned bits = s->bits;
+    for (size_t i = 0; i < l->m->fields.len && s->second; i++)
+        if (l->m->fields.at[i]->grad)
+            bits |= s->touch[node_of(l->m->fields.at[i], IR_DATA)] & FLOW_CALLEE_STORES;
+    return bits;
 }
 
 static void update_bits(lost *l)
@@ -176,9 +187,12 @@ static void raise(lost *l, bool *bit)
 
 static void count_callees(lost *l, func_state *s, const ir_op *op)
 {
-    (void)s;
-    if (op->code == OP_CALL)
-        raise(l, &state_of(l, op->attr.callee)->counted);
+    if (op->code != OP_CALL)
+        return;
+    func_state *callee = state_of(l, op->attr.callee);
+    raise(l, &callee->counted);
+    if (s->second)
+        raise(l, &callee->second);
 }
 
 static void vary_callees(lost *l, func_state *s, const ir_op *op)
@@ -220,6 +234,7 @@ static void for_counted(lost *l, bool (*sweep)(flow *), void (*fn)(lost *, func_
             func_state *s = &l->funcs.at[i];
             if (!s->counted)
                 continue;
+            l->now = s;
             if (sweep)
                 sweep(&s->w);
             each_op(l, s, s->f->body, fn);
@@ -232,6 +247,11 @@ static bool differentiated(const lost *l, const ir_func *k)
     return k->kind == IR_KERNEL && !k->no_grad && !(l->mode == ACTIVITY_REVERSE ? k->no_grad_why : k->no_jvp_why);
 }
 
+static bool has_second_order(const ir_func *k)
+{
+    return k->kind == IR_KERNEL && !k->no_grad && !k->no_grad_why && (k->derive & IR_DERIVE_HVP);
+}
+
 static void start(lost *l)
 {
     l->storage = activity_storage(l->m, l->mode);
@@ -239,7 +259,8 @@ static void start(lost *l)
     memset(l->reported, 0, l->nodes);
     for (size_t i = 0; i < l->funcs.len; i++) {
         func_state *s = &l->funcs.at[i];
-        s->counted = differentiated(l, s->f);
+        s->second = l->mode == ACTIVITY_FORWARD && has_second_order(s->f);
+        s->counted = differentiated(l, s->f) || s->second;
         s->w = flow_create(s->f);
         s->w.load_active = is_source;
         s->w.store_active = is_sink;
