@@ -82,6 +82,8 @@ typedef struct layout_info {
 const layout_info *layout_of(emitter *e, const ir_layout *l); /* prints the struct when first asked for */
 const char *source_base(const emitter *e); /* file name of the .tk without folders */
 const char *place_of(emitter *e, src_loc loc); /* "gravity.tk:14" */
+/* A list of parameters or arguments that starts at `column`, on several lines where it is long; further lines are indented by 4 * indent. */
+const char *wrap_list(arena *mem, const char *list, size_t column, int indent);
 const char *c_string(arena *mem, const char *s); /* with quotes, escaped */
 
 /* ---- constants and types (text.c) ---- */

@@ -150,6 +150,12 @@ static void hidden_args(cfn *c, const func_info *info, strbuf *args)
         sb_printf(args, "%s%s", sep, c->atomic ? c->atomic : "false");
 }
 
+static const char *wrapped(cfn *c, const func_info *info, const strbuf *args)
+{
+    enum { ASSIGNED = 24 }; /* what may stand before the call */
+    return wrap_list(c->e->mem, arena_strdup(c->e->mem, sb_str(args)), 4 * (size_t)c->indent + strlen(info->name) + ASSIGNED, c->indent + 2);
+}
+
 void emit_call(cfn *c, const ir_op *op)
 {
     const func_info *info = func_info_of(c->e, op->attr.callee);
@@ -161,9 +167,9 @@ void emit_call(cfn *c, const ir_op *op)
     if (op->nres == 1 && !info->can_fail) {
         const char *name = is_used(c, op->res[0]) ? names_unique(c->names, op->res[0]->name) : NULL;
         if (name)
-            stmt(c, op->loc, "%s = %s(%s);", declare(c, op->res[0], true, name), info->name, sb_str(&args));
+            stmt(c, op->loc, "%s = %s(%s);", declare(c, op->res[0], true, name), info->name, wrapped(c, info, &args));
         else
-            stmt(c, op->loc, "(void)%s(%s);", info->name, sb_str(&args));
+            stmt(c, op->loc, "(void)%s(%s);", info->name, wrapped(c, info, &args));
         if (name)
             define_name(c, op->res[0], name);
         sb_free(&args);
@@ -176,13 +182,13 @@ void emit_call(cfn *c, const ir_op *op)
         define_name(c, op->res[i], name);
     }
     if (info->can_fail) {
-        stmt(c, op->loc, "if (!%s(%s))", info->name, sb_str(&args));
+        stmt(c, op->loc, "if (!%s(%s))", info->name, wrapped(c, info, &args));
         c->indent++;
         stmt(c, nowhere, "%s", c->fail);
         c->indent--;
         c->uses_label = true;
     } else {
-        stmt(c, op->loc, "%s(%s);", info->name, sb_str(&args));
+        stmt(c, op->loc, "%s(%s);", info->name, wrapped(c, info, &args));
     }
     sb_free(&args);
 }

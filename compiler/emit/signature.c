@@ -90,7 +90,8 @@ const char *kernel_signature(arena *mem, const ir_module *m, const ir_func *kern
         if (form == FORM_HVP)
             sb_printf(&b, ", %s", sig_decl(mem, p, "_grad_dual", SIG_RESULT));
     }
-    const char *r = arena_strdup(mem, sb_str(&b));
+    const size_t column = strlen("tk_status __(") + strlen(m->name) + strlen(kernel->name) + strlen(form_suffix(form));
+    const char *r = wrap_list(mem, arena_strdup(mem, sb_str(&b)), column, 2);
     sb_free(&b);
     return r;
 }

@@ -161,3 +161,31 @@ const char *place_of(emitter *e, src_loc loc)
         file = "source";
     return arena_printf(e->mem, "%s:%u", file, loc.line);
 }
+
+const char *wrap_list(arena *mem, const char *list, size_t column, int indent)
+{
+    enum { WIDTH = 130 };
+    if (column + strlen(list) <= WIDTH)
+        return list;
+    strbuf b = {0};
+    while (*list) {
+        size_t n = 0;
+        for (int depth = 0; list[n] && (depth || list[n] != ','); n++)
+            depth += (list[n] == '(') - (list[n] == ')');
+        n += list[n] == ',';
+        if (b.len && column + n > WIDTH) {
+            sb_printf(&b, "\n%*s", 4 * indent, "");
+            column = 4 * (size_t)indent;
+        } else if (b.len) {
+            sb_addc(&b, ' ');
+            column++;
+        }
+        sb_addn(&b, list, n);
+        column += n;
+        list += n;
+        list += *list == ' ';
+    }
+    const char *r = arena_strdup(mem, sb_str(&b));
+    sb_free(&b);
+    return r;
+}
