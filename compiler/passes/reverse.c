@@ -13,27 +13,39 @@ static ir_builder at_end(scope *s, const ir_op *origin)
 
 /* ---- what has an effect on active memory ---- */
 
-static bool func_has_active_memory(const ir_func *f)
-{
-    return rev_has_active_memory(f->body);
-}
+typedef struct memory_search {
+    bool found;
+    VEC(const ir_func *) seen; /* callees: functions that call each other twice would otherwise cost 2^depth */
+} memory_search;
+
+static void search_func(memory_search *m, const ir_func *f);
 
 static void find_active_memory(ir_op *op, void *ctx)
 {
-    bool *found = ctx;
+    memory_search *m = ctx;
     if ((op->code == OP_STORE || op->code == OP_ACCUM) && op->attr.plane == IR_DATA && op->attr.field->grad)
-        *found = true;
+        m->found = true;
     else if (op->code == OP_LSTORE && scalar_is_float(ir_elem_type(op->args[0])))
-        *found = true;
-    else if (op->code == OP_CALL && !*found)
-        *found = func_has_active_memory(op->attr.callee);
+        m->found = true;
+    else if (op->code == OP_CALL && !m->found)
+        search_func(m, op->attr.callee);
+}
+
+static void search_func(memory_search *m, const ir_func *f)
+{
+    for (size_t i = 0; i < m->seen.len; i++)
+        if (m->seen.at[i] == f)
+            return;
+    vec_push(&m->seen, f);
+    ir_walk(f->body, find_active_memory, m);
 }
 
 bool rev_has_active_memory(const ir_region *r)
 {
-    bool found = false;
-    ir_walk((ir_region *)r, find_active_memory, &found);
-    return found;
+    memory_search m = {false, {0}};
+    ir_walk((ir_region *)r, find_active_memory, &m);
+    vec_free(&m.seen);
+    return m.found;
 }
 
 static bool has_work(scope *s, const ir_op *op)
@@ -504,7 +516,7 @@ static void rev_task(scope *s, const ir_op *op)
 static void rev_call(scope *s, const ir_op *op)
 {
     ir_func *f = op->attr.callee;
-    bool any = func_has_active_memory(f);
+    bool any = rev_has_active_memory(f->body);
     for (int i = 0; i < op->nres; i++)
         any |= rev_adj(s, op->res[i]) != NULL;
     if (!any)
