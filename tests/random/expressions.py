@@ -92,6 +92,14 @@ class Expressions:
 
     # ---- values of all kinds ----
 
+    passive = False    # the value being made has derivative zero where it is used
+
+    def flat(self, kind, depth):
+        saved, self.passive = self.passive, True
+        e = self.value(kind, depth)
+        self.passive = saved
+        return e
+
     def value(self, kind, depth):
         if depth <= 0 or self.chance(0.08):
             e = self.leaf(kind)
@@ -105,7 +113,7 @@ class Expressions:
         x = self.rng.random()
         if found and x < 0.55:
             v = self.rng.choice(found)
-            v["used"] = True
+            v["used"] = v.get("used") or not self.passive
             return Expr(v["name"], kind, v["lo"], v["hi"])
         e = self.field_leaf(kind) if x < 0.95 else None
         if e:
@@ -213,7 +221,9 @@ class Expressions:
         a, b = self.value(kind, d), self.value(kind, d)
         lo, hi = min(a.lo, b.lo), max(a.hi, b.hi)
         if form == "clamp":
-            return Expr(f"clamp({a}, {num(-1)}, {num(1.1)})", kind, -1, 1.1)
+            w = max(a.hi - a.lo, 0.1)
+            lo, hi = a.lo + 0.1 * w, a.hi - 0.2 * w
+            return Expr(f"clamp({a}, {num(lo)}, {num(hi)})", kind, lo - 1e-5, hi + 1e-5)
         if form == "select":
             c = f"{self.value(kind, d - 1)} > {self.value(kind, 0)}" if kind[0] == "v" and self.chance(0.5) else self.condition(d - 1)
             return Expr(f"select({c}, {a}, {b})", kind, lo, hi)
@@ -222,7 +232,7 @@ class Expressions:
     def steps(self, kind, d):
         f = self.rng.choice(list(STEPS))
         self.count(f)
-        a, b = self.value(kind, d - 1), self.value(kind, d)
+        a, b = self.flat(kind, d - 1), self.value(kind, d)
         lo, hi = STEPS[f](a.lo, a.hi)
         return Expr(f"({b} + 0.2 * {f}({a}))", kind, b.lo + 0.2 * lo, b.hi + 0.2 * hi)
 
@@ -235,11 +245,12 @@ class Expressions:
             return Expr(f"mix({a}, {b}, {t})", kind, min(a.lo, b.lo), max(a.hi, b.hi))
         if f == "smoothstep":
             return Expr(f"smoothstep(-1.5, 1.75, {a})", kind, 0, 1)
+        b = self.flat(kind, d - 1)
         return Expr(f"({a} * step(0.1, {b}))", kind, min(0, a.lo), max(0, a.hi))
 
     def stopped(self, kind, d):
         self.count("stop_grad")
-        a, b = self.value(kind, d), self.value(kind, d - 1)
+        a, b = self.value(kind, d), self.flat(kind, d - 1)
         f = self.rng.choice(["sign", "floor", "round"])
         lo, hi = STEPS[f](b.lo, b.hi)
         lo, hi = imul((a.lo, a.hi), (lo, hi))
@@ -416,7 +427,7 @@ class Expressions:
             return f"({self.natural(0)[0]} {op} {self.natural(0)[0]})"
         if x < 0.63:
             self.count("isnan")
-            return f"!isnan({self.value('real', 0)})"
+            return f"!isnan({self.flat('real', 0)})"
         op = self.rng.choice(["<", ">", "<=", ">="])
         self.count("float " + op)
-        return f"({self.value('real', max(d, 0))} {op} {self.value('real', 0)})"
+        return f"({self.flat('real', max(d, 0))} {op} {self.flat('real', 0)})"

@@ -31,6 +31,7 @@ class Module:
             ("a", "real", [N]), ("b", "real", [N]), ("c", "real", [N]), ("d", "real", [M]), ("s", "real", []), ("t", "real", []), ("u", "real", []),
             ("g", "real", [N, M]), ("h", "real", [N, M]), ("w", "real", [M, N]), ("q", "real", [N, N]), ("e", "real", [L, M, L]), ("v2", "vec2", [N]), ("x2", "vec2", [M, L]),
             ("v3", "vec3", [N]), ("y3", "vec3", [M]), ("z2", "vec2", []), ("m2", "mat2", [N]), ("m3", "mat3", [M]))]
+        self.loss = Field("loss", "real", [])    # written only
         self.tables = [Field("idx", "int", [N], "table"), Field("tab", "int", [N, M], "table"), Field("cnt", "int", [], "table"), Field("made", "int", [N], "table")]
         self.constants = [Field("fix", "real", [N], "constant"), Field("fix0", "real", [], "constant")]
 
@@ -39,7 +40,7 @@ class Module:
         for k, v in self.extent.items():
             lines.append(f"{self.form[k]} {k}: i32 = {v};")
         lines += ["param P: real = 0.7;", "param J: i32 = 3;", "const C = 0.3;"]
-        for f in self.fields + self.tables + self.constants:
+        for f in self.fields + [self.loss] + self.tables + self.constants:
             kind = "i32" if f.kind == "int" else f.kind
             lines.append(f"field {f.name}: {kind}{'[' + ', '.join(f.dims) + ']' if f.dims else ''}{' needs_grad needs_dual' if f.role == 'active' else ''};")
         return lines
@@ -56,13 +57,14 @@ class Program(Expressions):
         self.depth_seen = self.nest = self.nest_seen = 0
         self.mult = 1                 # how often the statement may run
         self.frozen, self.hidden, self.locked = set(), set(), None
+        self.written, self.often = set(), set()
         self.own = {}                 # fields whose own element was stored in this iteration: name -> subscripts
         self.writable = []            # (field, subscripts or None, way) of the running task
         self.kernel_level = True
         self.functions, self.function_lines, self.params = [], [], []
         self.inside = False           # in a function
-        self.range = {f.name: [-RANGE, RANGE] for f in module.fields}
-        self.budget = self.rng.randint(8, 40)
+        self.range = {f.name: [-RANGE, RANGE] for f in [*module.fields, module.loss]}
+        self.budget = self.rng.choice([3, 5, 8, 12, 16, 30])
         self.stops = False
         fields = [f.name for f in module.fields]
         self.inputs = set(self.rng.sample(fields, 9))
@@ -105,9 +107,15 @@ class Program(Expressions):
                 lo, hi = self.range[f]
                 return self.scaled(Expr(self.at(field, self.own[f]), kind, lo, hi))
         found = [f for f in self.module.fields + self.module.constants if f.kind == kind and self.may_read(f)]
+        if self.passive and self.chance(0.75):
+            found = [f for f in found if f.role == "constant"] or (found if self.chance(0.3) else [])
+        if self.rare and self.chance(0.9):
+            found = [f for f in found if f.role == "constant" or f.name in self.frozen and f.name in self.often]
         if not found:
             return None
         f = self.rng.choice(found)
+        if not self.rare and not self.passive:
+            self.often.add(f.name)
         if kind == "real" and self.chance(0.06):
             self.count("param read")
             return self.rng.choice([Expr("P", kind, 0.7, 0.7), Expr("C", kind, 0.3, 0.3)])
@@ -182,12 +190,21 @@ class Program(Expressions):
         if self.budget == 14:
             self.count("function, large")
         self.early = None if self.chance(0.5) or generic and two else result_text
+        if self.budget:
+            self.sink()
         self.block(self.rng.randint(0, 3) if self.budget < 14 else 7)
         if self.early and self.chance(0.7):
             self.count("return, early")
             self.emit(f"if ({self.condition(1)}) {{ return {result_text()}; }}")
             self.block(1)
-        self.emit(f"return {result_text()};")
+        args_used = [v for v in self.scope if v["kind"] not in ("int", "bool") and (v["mutable"] or not v.get("used"))]
+        if args_used:
+            e = f"{'sin' if self.chance(0.5) else 'tanh'}({self.total(args_used)})"
+            e = self.fit(Expr(f"({self.rng.choice(['0.5 * ', ''])}{e})", "real", -1, 1), -1, 1)
+            r = self.fit(self.value(result, 2), -1.8, 1.8)
+            self.emit(f"return {r} + {e}{', ' + str(self.fit(self.value('real', 1), -3, 3)) if two else ''};")
+        else:
+            self.emit(f"return {result_text()};")
         self.early = None
         types = {"int": "i32"}
         plist = ", ".join(n if generic else f"{n}: {types.get(k, k)}" for n, k in zip(names, args))
@@ -221,7 +238,30 @@ class Program(Expressions):
                 break
             self.budget -= 1
             self.statement()
+        self.consume(mark)
         del self.scope[mark:]
+
+    def consume(self, mark):
+        """Locals that nothing uses yet go into a variable that lives on, so that no code is dead."""
+        found = [v for v in self.scope[mark:] if v["kind"] in ("real", "vec2", "vec3", "mat2", "mat3") and (v["mutable"] or not v.get("used"))]
+        outer = [v for v in self.scope[:mark] if v["mutable"] and v["kind"] == "real" and not v.get("sum")]
+        if not found or not outer:
+            return
+        v = self.rng.choice(outer)
+        self.emit(f"{v['name']} = 0.5 * {v['name']} + {num(v['hi'] * 0.5)} * sin({self.total(found)});")
+
+    def total(self, found):
+        """A real that depends on all of these variables."""
+        parts = []
+        for v in found:
+            n, k = v["name"], v["kind"]
+            text = n if k == "real" else self.rng.choice([f"sum({n})", f"norm({n}, 0.1)"] + ([f"trace({n})"] if k[0] == "m" else []))
+            m = max(abs(v["lo"]), abs(v["hi"]), 1)
+            parts.append(text if m < 4 else f"{text} * {num(3 / m)}")
+        return " + ".join(parts)
+
+    def sink(self):
+        return self.declare("real", num(self.rng.choice([0.1, 0.5, -0.3])), -3, 3, True, True)
 
     def braces(self, head, n, tail=None, first=None):
         mark = len(self.scope)
@@ -231,6 +271,8 @@ class Program(Expressions):
             first()
         lines = len(self.lines)
         self.block(n)
+        if self.scope[mark:]:
+            self.consume(mark)
         if tail:
             tail()
         if len(self.lines) == lines:
@@ -300,8 +342,12 @@ class Program(Expressions):
             form = "="
         self.count("local " + form)
         if form == "=":
-            e = self.fit(self.value(kind, self.rng.randint(1, 3)), -lim, lim)
-            self.emit(f"{n} = {e};")
+            if self.chance(0.7):
+                e = self.fit(self.value(kind, self.rng.randint(1, 3)), -lim * 0.7, lim * 0.7)
+                self.emit(f"{n} = {e} {self.rng.choice('+-')} 0.3 * {n};")
+            else:
+                e = self.fit(self.value(kind, self.rng.randint(1, 3)), -lim, lim)
+                self.emit(f"{n} = {e};")
         elif form == "*=":
             e = self.fit(self.value(self.rng.choice([kind, "real"]), 1), -1, 1)
             self.emit(f"{n} *= {e};")
@@ -342,7 +388,15 @@ class Program(Expressions):
         self.nest -= 1
         self.mult //= max(trips, 1)
 
+    rare = 0    # deeper than 0: code that may well not run reads what others read, lest whole inputs stay without gradient
+
     def if_(self):
+        rare = self.chance(0.7)
+        self.rare += rare
+        self.if_parts()
+        self.rare -= rare
+
+    def if_parts(self):
         self.count("if")
         self.cover[f"if at loop depth {self.nest}"] += 1
         self.braces(f"if ({self.condition(2)})", self.rng.randint(1, 3))
@@ -401,7 +455,10 @@ class Program(Expressions):
         self.nested_function |= self.inside
         self.enter(trips)
         self.jumps += 1
+        rare = form in ("triangular", "range run-time") and self.chance(0.5)
+        self.rare += rare
         self.braces(f"{self.serial}for {names} in {head}", self.rng.randint(1, 3), tail=self.assign if self.chance(0.7) else None)
+        self.rare -= rare
         self.jumps -= 1
         self.leave(trips)
         keep = [v for v in self.scope[mark:] if v["name"] not in names.split(", ")]
@@ -428,6 +485,7 @@ class Program(Expressions):
         form = self.pick((2, "counter"), (2, "data"), (1, "collatz"))
         self.count("while " + form)
         start = self.integer(0, 4, 1)
+        self.rare += 1
         mark = len(self.scope)
         self.nested_function |= self.inside
         if form == "counter":
@@ -455,6 +513,7 @@ class Program(Expressions):
                 self.emit(f"{v['name']} = {self.fit(self.value('real', 2), -1, 1)} + 0.6 * {v['name']};")
             self.braces(f"while ({v['name']} {self.rng.choice('<>')} {num(self.rng.uniform(-0.8, 0.8))} && {n} < 5)", self.rng.randint(0, 2),
                         first=lambda: self.emit(f"{n} += 1;"), tail=step)
+        self.rare -= 1
         self.jumps -= 1
         self.leave({"counter": 4, "collatz": 9, "data": 5}[form])
         del self.scope[mark:]
@@ -507,6 +566,7 @@ class Program(Expressions):
     # ---- writes to fields ----
 
     def grow(self, f, e, way):
+        self.written.add(f.name)
         r = self.range[f.name]
         if way == "=":
             r[0], r[1] = min(r[0], e.lo), max(r[1], e.hi)
@@ -531,12 +591,17 @@ class Program(Expressions):
                     self.count("table written")
             return None
         e = self.fit(self.value(f.kind, self.rng.randint(1, 4)), -6, 6)
+        if last and self.left:
+            c, g = self.rng.choice([("0.7", "sin"), ("1.1", "tanh"), ("0.5", "cos")])
+            e = Expr(f"{e} + {c} * {g}({self.total(self.left)})", e.kind, e.lo - 1.1, e.hi + 1.1)
+            self.left = []
         if f.name in self.frozen:    # the value reads the element that this iteration stored
             self.declare(f.kind, e, e.lo, e.hi, False)
             return None
         at = self.at(f, subs() if callable(subs) else subs)
         if way in ("own", "shift store") and not self.looping and self.chance(0.55):
-            form = self.pick((3, "="), (1, "linear"), (0.7, "*=")) if way == "own" else "="
+            again = f.name in self.written
+            form = self.pick((0.3 if again else 3, "="), (1, "linear"), (0.7 if not last else 0, "*=")) if way == "own" else "="
             self.count("field " + form)
             if form == "linear" or form == "*=":
                 if self.own.get(f.name) or True:
@@ -573,6 +638,7 @@ class Program(Expressions):
         return f.name not in self.frozen
 
     conditional = False
+    left = ()
 
     def writes_possible(self, ok):
         return [f for f in self.module.fields if f.name not in self.frozen and f.name not in self.inputs and ok(f) and (self.locked is None or f.name in self.locked)]
@@ -638,19 +704,21 @@ class Program(Expressions):
                 chosen.append(w)
                 hidden.add(w[0].name)
         if not chosen:
-            f = next((x for x in self.module.fields if x.name not in self.frozen and (self.locked is None or x.name in self.locked)), None)
-            if f:
-                chosen = [(f, lambda f=f: self.subscripts(f), "scatter")]
-                hidden.add(f.name)
+            chosen = [(self.module.loss, "", "reduce")]
         self.hidden = hidden
-        if "made" in hidden:
-            self.tables_hidden = True
         for n, (a, b) in zip(names, bounds):
             self.loop_var(n, a, b)
         self.mult *= trips if any(c[2] not in ("own", "shift store", "shift") for c in chosen) else 1
         self.writable = chosen
-        self.block(self.rng.randint(0, 5))
+        local = len(self.scope)
+        if self.chance(0.85):
+            self.sink()
+        for _ in range(self.rng.randint(0, 5)):
+            if self.budget > 0:
+                self.budget -= 1
+                self.statement()
         for c in chosen:
+            self.left = [v for v in self.scope[local:] if v["kind"] in ("real", "vec2", "vec3", "mat2", "mat3") and (v["mutable"] or not v.get("used"))]
             self.writable = [c] + [x for x in chosen if x is not c]
             self.write(last=True)
         reduced = self.reduced
@@ -755,7 +823,7 @@ class Program(Expressions):
         e = self.fit(self.value(f.kind, 3), -6, 6)
         subs = ", ".join(str(self.rng.randrange(self.extent(d))) for d in f.dims)
         self.hidden = self.hidden - {f.name}
-        op = self.rng.choice(["=", "+=", "-="])
+        op = self.rng.choice(["=" if f.name not in self.written else "+=", "+=", "-="])
         self.count("kernel-level write")
         self.emit(f"{self.at(f, subs)} {op} {e};")
         self.grow(f, e, op)
@@ -765,9 +833,17 @@ class Program(Expressions):
         mark = len(self.scope)
         for _ in range(n):
             self.kernel_item()
+        found = [v for v in self.scope[mark:] if v["kind"] in ("real", "vec2", "vec3", "mat2", "mat3") and (v["mutable"] or not v.get("used"))]
+        if found:
+            self.emit(f"loss += sin({self.total(found)});")
         del self.scope[mark:]
 
     def kernel_if(self):
+        self.rare += 1
+        self.kernel_if_parts()
+        self.rare -= 1
+
+    def kernel_if_parts(self):
         self.count("kernel-level if")
         self.emit(f"if ({self.condition(1)}) {{")
         self.pad += 1
@@ -897,7 +973,12 @@ class Program(Expressions):
             self.params.append((n, kind, grad))
             self.scope.append({"name": n, "kind": kind, "lo": 0 if kind == "int" else -RANGE, "hi": 3 if kind == "int" else RANGE, "mutable": False})
             self.count("kernel parameter" + (" needs_grad" if grad else ""))
-        self.items(self.rng.choice([1, 1, 2, 3, 4]))
+        mark = len(self.scope)
+        for _ in range(self.rng.choice([1, 1, 2, 3, 4])):
+            self.kernel_item()
+        found = [v for v in self.scope[mark:] if v["kind"] in ("real", "vec2", "vec3", "mat2", "mat3") and (v["mutable"] or not v.get("used"))]
+        if found:
+            self.emit(f"loss += sin({self.total(found)});" if self.chance(0.5) else f"loss = tanh({self.total(found)});")
         if not any(" for " in s or s.strip().startswith("for ") for s in self.lines):
             self.task()
         types = {"int": "i32"}
