@@ -181,3 +181,32 @@ affine affine_sub(const affine *a, const affine *b)
     d.konst = add(d.konst, mul(b->konst, -1));
     return d;
 }
+
+static bool is_invariant(const ir_op *op, const affine *a)
+{
+    for (int k = 0; k < a->n; k++)
+        if (!ir_is_visible(a->term[k], op->region))
+            return false;
+    return a->ok;
+}
+
+bool elements_never_meet(const ir_op *op, const ir_op *a, const ir_op *b)
+{
+    for (int d = 0; d < a->attr.field->ndim; d++) {
+        if (a->args[d] == b->args[d])
+            continue;
+        affine x = affine_of(a->args[d]), y = affine_of(b->args[d]);
+        if (!is_invariant(op, &x) || !is_invariant(op, &y))
+            continue;
+        affine difference = affine_sub(&x, &y);
+        if (difference.ok && difference.n == 0 && difference.konst != 0)
+            return true;
+    }
+    return false;
+}
+
+bool never_meet(const ir_op *op, const ir_op *a, const ir_op *b)
+{
+    const ir_value *p = a->args[a->attr.field->ndim], *q = b->args[b->attr.field->ndim];
+    return (ir_is_const(p) && ir_is_const(q) && p->def->attr.i != q->def->attr.i) || elements_never_meet(op, a, b);
+}

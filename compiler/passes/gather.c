@@ -15,7 +15,7 @@
 #include "ir/ops.h"
 #include "passes/passes.h"
 
-enum { MAX_COST = 80, MAX_DIM = 8 };
+enum { MAX_COST = 80, MAX_DIM = 8, MAX_TRIES = 100 };
 
 typedef struct shifted {
     ir_op *accum;
@@ -26,7 +26,10 @@ typedef struct shifted {
 typedef struct gather {
     ir_func *f;
     ir_op *task;
-    int nd;
+    int nd;            /* of the task; the field may have more, whose subscripts are the same in all iterations */
+    int at_dim[MAX_DIM]; /* dimension of the field that task index k goes through */
+    const ir_op *first;
+    ir_value *fixed[MAX_DIM]; /* its subscripts in the other dimensions, in front of the task */
     ir_field *field;
     ir_plane plane;
     VEC(shifted) at;
@@ -37,15 +40,76 @@ typedef struct gather {
 
 /* ---- finding ---- */
 
-static bool shift_of(const gather *g, const ir_op *accum, int64_t *by)
+/* Which task index subscript a is, plus a constant; -1: none, it is the same in all iterations; -2: anything else. */
+static int index_of(const gather *g, const affine *a)
 {
-    for (int d = 0; d < g->nd; d++) {
-        affine a = affine_of(accum->args[d]);
-        if (!a.ok || a.n != 1 || a.coef[0] != 1 || a.term[0] != g->task->regions[0]->params[d])
-            return false;
-        by[d] = a.konst;
+    const ir_region *body = g->task->regions[0];
+    int found = -1;
+    for (int k = 0; k < a->n; k++) {
+        if (a->term[k]->region == body && !a->term[k]->def) {
+            if (found >= 0 || a->coef[k] != 1 || a->n != 1)
+                return -2;
+            found = a->term[k]->index;
+        } else if (!ir_is_visible(a->term[k], g->task->region)) {
+            return -2;
+        }
     }
-    return ir_is_const(accum->args[g->nd]);
+    return a->ok ? found : -2;
+}
+
+/* v, which is the same in all iterations, as a value in front of the task. */
+static bool can_stand_outside(const gather *g, const ir_value *v)
+{
+    if (ir_is_visible(v, g->task->region))
+        return true;
+    if (!v->def || v->def->nregions || (v->def->code != OP_CONST && v->def->code != OP_SHAPE && v->def->code != OP_MPARAM && !op_is_pure_table(v->def->code)))
+        return false;
+    for (int i = 0; i < v->def->nargs; i++)
+        if (!can_stand_outside(g, v->def->args[i]))
+            return false;
+    return true;
+}
+
+static ir_value *outside(const gather *g, ir_builder *b, ir_map *map, ir_value *v)
+{
+    ir_value *w = ir_map_get(map, v);
+    if (w || ir_is_visible(v, g->task->region))
+        return w ? w : v;
+    for (int i = 0; i < v->def->nargs; i++)
+        outside(g, b, map, v->def->args[i]);
+    ir_clone_op(b, v->def, map);
+    return ir_map_get(map, v);
+}
+
+/* The accumulation's shift along each task index; false if it is not a shift, or not like the first one in the other dimensions. */
+static bool shift_of(gather *g, const ir_op *accum, int64_t *by)
+{
+    bool seen[MAX_DIM] = {false};
+    int n = 0;
+    for (int d = 0; d < g->field->ndim; d++) {
+        affine a = affine_of(accum->args[d]);
+        const int k = index_of(g, &a);
+        if (k == -2)
+            return false;
+        if (k == -1) {
+            affine first = affine_of(g->first->args[d]);
+            if (!affine_equal(&a, &first) || !can_stand_outside(g, accum->args[d]))
+                return false;
+            continue;
+        }
+        if (seen[k] || (accum != g->first && g->at_dim[k] != d))
+            return false;
+        seen[k] = true;
+        g->at_dim[k] = d;
+        by[k] = a.konst;
+        n++;
+    }
+    return n == g->nd && ir_is_const(accum->args[g->field->ndim]);
+}
+
+static bool is_gathered(const gather *g, const ir_op *op)
+{
+    return op->code == OP_ACCUM && op->attr.field == g->field && op->attr.plane == g->plane && !elements_never_meet(g->task, op, g->first);
 }
 
 static void find_other_access(ir_op *op, void *ctx)
@@ -55,7 +119,9 @@ static void find_other_access(ir_op *op, void *ctx)
         g->ok = false;
     if (op->attr.field != g->field || op->attr.plane != g->plane)
         return;
-    if (op->code == OP_LOAD || op->code == OP_STORE || (op->code == OP_ACCUM && op->region != g->task->regions[0]))
+    if (op->code != OP_LOAD && op->code != OP_STORE && (op->code != OP_ACCUM || op->region == g->task->regions[0]))
+        return;
+    if (!elements_never_meet(g->task, op, g->first))
         g->ok = false;
 }
 
@@ -63,7 +129,7 @@ static bool collect_shifts(gather *g)
 {
     bool differ = false;
     for (ir_op *op = g->task->regions[0]->first; op; op = op->next) {
-        if (op->code != OP_ACCUM || op->attr.field != g->field || op->attr.plane != g->plane)
+        if (!is_gathered(g, op))
             continue;
         shifted s = {.accum = op, .group = -1};
         if (!shift_of(g, op, s.by))
@@ -118,7 +184,7 @@ static bool cones_are_cheap(gather *g)
         memset(g->cone, 0, g->f->next_value * sizeof *g->cone);
         for (size_t i = 0; i < g->at.len && ok; i++)
             if (g->at.at[i].group == k)
-                ok = mark_cone(g, g->at.at[i].accum->args[g->nd + 1], &total);
+                ok = mark_cone(g, g->at.at[i].accum->args[g->field->ndim + 1], &total);
         for (uint32_t i = 0; i < g->f->next_value; i++)
             all[i] |= g->cone[i];
     }
@@ -138,7 +204,7 @@ typedef struct conflict {
 static void find_conflict(ir_op *op, void *ctx)
 {
     conflict *c = ctx;
-    if (op->attr.field != c->load->attr.field || op->attr.plane != c->load->attr.plane)
+    if (op->attr.field != c->load->attr.field || op->attr.plane != c->load->attr.plane || never_meet(c->g->task, op, c->load))
         return;
     if (op->code == OP_ACCUM)
         c->found = true;
@@ -195,7 +261,7 @@ static void clone_cone(const gather *g, ir_builder *b, const shifted *s, ir_valu
     for (size_t i = 0; i < g->at.len; i++) {
         if (g->at.at[i].group != s->group)
             continue;
-        ir_value *v = g->at.at[i].accum->args[g->nd + 1], *w = ir_map_get(&map, v);
+        ir_value *v = g->at.at[i].accum->args[g->field->ndim + 1], *w = ir_map_get(&map, v);
         values[n++] = w ? w : v;
     }
     ir_map_free(&map);
@@ -252,7 +318,7 @@ static void receive(const gather *g, ir_builder *b, const bounds *bd, ir_value *
         for (size_t i = 0; i < g->at.len; i++) {
             if (g->at.at[i].group != k)
                 continue;
-            const int64_t c = g->at.at[i].accum->args[g->nd]->def->attr.i;
+            const int64_t c = g->at.at[i].accum->args[g->field->ndim]->def->attr.i;
             int j = 0;
             while (j < ncomp && comp[j] != c)
                 j++;
@@ -265,7 +331,12 @@ static void receive(const gather *g, ir_builder *b, const bounds *bd, ir_value *
         }
     }
     for (int j = 0; j < ncomp; j++) {
-        ir_op *op = ir_accum(b, g->field, g->plane, t, ir_const_i(b, SC_I64, comp[j]), sum[j]);
+        ir_value *idx[MAX_DIM];
+        for (int d = 0; d < g->field->ndim; d++)
+            idx[d] = g->fixed[d];
+        for (int k = 0; k < g->nd; k++)
+            idx[g->at_dim[k]] = t[k];
+        ir_op *op = ir_accum(b, g->field, g->plane, idx, ir_const_i(b, SC_I64, comp[j]), sum[j]);
         op->attr.acc = IR_ACC_PLAIN;
         op->attr.label = "gather with boundary strips";
         op->loc = g->at.at[0].accum->loc;
@@ -324,11 +395,19 @@ static void fill_row(const gather *g, ir_builder *b, const bounds *bd, ir_region
     ir_yield(b, 0, NULL);
 }
 
-static void build(const gather *g)
+static void build(gather *g)
 {
     bounds bd;
     ir_builder b = {.func = g->f, .region = g->task->region, .before = g->task, .loc = g->task->loc, .origin = g->at.at[0].accum->origin};
     ir_value *lo[MAX_DIM], *hi[MAX_DIM];
+    bool indexed[MAX_DIM] = {false};
+    for (int k = 0; k < g->nd; k++)
+        indexed[g->at_dim[k]] = true;
+    ir_map map = ir_map_create(g->f);
+    for (int d = 0; d < g->field->ndim; d++)
+        if (!indexed[d])
+            g->fixed[d] = outside(g, &b, &map, g->first->args[d]);
+    ir_map_free(&map);
     for (int d = 0; d < g->nd; d++) {
         bd.lo[d] = g->task->args[2 * d];
         bd.hi[d] = g->task->args[2 * d + 1];
@@ -357,9 +436,9 @@ static void build(const gather *g)
         ir_remove(g->at.at[i].accum);
 }
 
-static bool gather_plane(ir_func *f, ir_op *task, ir_field *field, ir_plane plane)
+static bool gather_plane(ir_func *f, ir_op *task, const ir_op *first)
 {
-    gather g = {.f = f, .task = task, .nd = task->attr.ndim, .field = field, .plane = plane, .ok = true};
+    gather g = {.f = f, .task = task, .nd = task->attr.ndim, .first = first, .field = first->attr.field, .plane = first->attr.plane, .ok = true};
     g.cone = xmalloc((f->next_value + 1) * sizeof *g.cone);
     bool done = false;
     ir_walk(task->regions[0], find_other_access, &g);
@@ -385,13 +464,12 @@ static void gather_task(ir_op *op, void *ctx)
         return;
     for (bool again = true; again;) {
         again = false;
-        const ir_op *previous = NULL;
-        for (ir_op *a = op->regions[0]->first; a && !again; a = a->next) {
-            if (a->code != OP_ACCUM || a->attr.field->ndim != nd ||
-                (previous && previous->attr.field == a->attr.field && previous->attr.plane == a->attr.plane))
+        int left = MAX_TRIES;
+        for (ir_op *a = op->regions[0]->first; a && !again && left > 0; a = a->next) {
+            if (a->code != OP_ACCUM || a->attr.field->ndim < nd || a->attr.field->ndim > MAX_DIM)
                 continue;
-            previous = a;
-            again = gather_plane(p->f, op, a->attr.field, a->attr.plane);
+            again = gather_plane(p->f, op, a);
+            left--;
         }
         p->changed |= again;
     }

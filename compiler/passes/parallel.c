@@ -100,6 +100,71 @@ static void add_scatter(ir_func *f, ir_op *task, int index, bool shared)
     task->attr.scatters = s;
 }
 
+/* The accesses of one plane that may meet; false: somebody else may touch their elements meanwhile. */
+static bool class_own(ir_op *task, const plane_use *p)
+{
+    const int nd = task->attr.ndim;
+    int own = 0;
+    if (!p->accum) {
+        set_class(p, IR_ACC_PLAIN, NULL);
+        return true;
+    }
+    while (own < nd && owns_index(task, p, own))
+        own++;
+    if (own == nd) {
+        set_class(p, IR_ACC_PLAIN, "own element");
+        return true;
+    }
+    if (own > 0 && !p->load && !p->store) {
+        if (task->attr.unit_dims < nd - own)
+            task->attr.unit_dims = nd - own;
+        set_class(p, IR_ACC_PLAIN, "own element of a row");
+        return true;
+    }
+    return false;
+}
+
+enum { MAX_APART = 64 };
+
+/* Splits the accesses of a plane into groups that never meet (u[t + 1, i] and u[t, i - 1] in one task) and classes each. */
+static bool class_groups(ir_op *task, const plane_use *p, const char *label)
+{
+    const size_t n = p->ops.len;
+    size_t group[MAX_APART];
+    if (n > MAX_APART)
+        return class_own(task, p);
+    for (size_t i = 0; i < n; i++) {
+        group[i] = i;
+        for (size_t j = 0; j < i; j++) {
+            if (group[j] == group[i] || never_meet(task, p->ops.at[i], p->ops.at[j]))
+                continue;
+            const size_t from = group[i], to = group[j];
+            for (size_t k = 0; k <= i; k++)
+                if (group[k] == from)
+                    group[k] = to;
+        }
+    }
+    bool all = true;
+    for (size_t g = 0; g < n; g++) {
+        plane_use part = {0};
+        for (size_t i = 0; i < n; i++) {
+            if (group[i] != g)
+                continue;
+            const ir_opcode code = p->ops.at[i]->code;
+            part.load |= code == OP_LOAD;
+            part.store |= code == OP_STORE;
+            part.accum |= code == OP_ACCUM;
+            vec_push(&part.ops, p->ops.at[i]);
+        }
+        if (part.ops.len && !class_own(task, &part)) {
+            set_class(&part, IR_ACC_SCATTER, label);
+            all = false;
+        }
+        vec_free(&part.ops);
+    }
+    return all;
+}
+
 static void class_plane(ir_func *f, ir_op *task, const plane_use *p, int index)
 {
     const bool called_adds = p->called & EFFECT_ACCUM, called_other = p->called & (EFFECT_READ | EFFECT_STORE);
@@ -107,24 +172,12 @@ static void class_plane(ir_func *f, ir_op *task, const plane_use *p, int index)
         set_class(p, IR_ACC_PLAIN, NULL);
         return;
     }
-    const int nd = task->attr.ndim;
-    if (!p->called) {
-        int own = 0;
-        while (own < nd && owns_index(task, p, own))
-            own++;
-        if (own == nd) {
-            set_class(p, IR_ACC_PLAIN, "own element");
-            return;
-        }
-        if (own > 0 && !p->load && !p->store) {
-            if (task->attr.unit_dims < nd - own)
-                task->attr.unit_dims = nd - own;
-            set_class(p, IR_ACC_PLAIN, "own element of a row");
-            return;
-        }
-    }
     const bool shared = p->load || p->store || called_adds || called_other;
-    set_class(p, IR_ACC_SCATTER, shared ? "scatter (atomics)" : "scatter (private copies or atomics)");
+    const char *label = shared ? "scatter (atomics)" : "scatter (private copies or atomics)";
+    if (p->called)
+        set_class(p, IR_ACC_SCATTER, label);
+    else if (class_groups(task, p, label))
+        return;
     add_scatter(f, task, index, shared);
 }
 

@@ -93,6 +93,11 @@ typedef struct affine {
 affine affine_of(const ir_value *v);
 bool affine_equal(const affine *a, const affine *b);
 affine affine_sub(const affine *a, const affine *b);
+/* Two memory operations on one plane inside `op` (a loop or task) that touch different elements in whichever iterations they run: other components, or
+ * subscripts that in some dimension are the same in all iterations and differ by a constant. */
+bool never_meet(const ir_op *op, const ir_op *a, const ir_op *b);
+/* The same for whole elements, whatever their components. */
+bool elements_never_meet(const ir_op *op, const ir_op *a, const ir_op *b);
 /* Whether v is known to be in the range of i32: constants, extents, widened values, and indices of loops between such bounds. */
 bool value_fits_i32(const ir_value *v);
 

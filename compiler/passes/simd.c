@@ -72,7 +72,8 @@ static bool separate(const simd_check *c, const ir_op *write)
         bool same = true;
         for (size_t i = 0; i < c->memory.len && same; i++) {
             const ir_op *op = c->memory.at[i];
-            if (op->attr.field != write->attr.field || op->attr.plane != write->attr.plane || op->args[d] == write->args[d])
+            if (op->attr.field != write->attr.field || op->attr.plane != write->attr.plane || op->args[d] == write->args[d] ||
+                never_meet(c->loop, op, write))
                 continue;
             affine a = affine_of(op->args[d]);
             same = a.ok && affine_equal(&w, &a);
