@@ -117,15 +117,19 @@ static void inline_into(ir_func *f, count_list *counts)
     for (size_t k = 0; k < calls.len; k++) {
         const ir_func *callee = calls.at[k]->attr.callee;
         const int n = size_of(callee);
-        if (callee->no_inline || callee == f || size + n > CALLER_LIMIT || !is_worth_it(callee, n, *count_of(counts, callee)))
+        const bool worth = size + n <= CALLER_LIMIT && is_worth_it(callee, n, *count_of(counts, callee));
+        if (callee->no_inline || callee == f || !(worth || f->no_grad)) /* the adjoint of a no_grad kernel has no calls */
             continue;
         expand(f, calls.at[k], &results);
         size += n;
     }
     if (calls.len)
         ir_rewrite_uses(f, &results);
+    const bool again = f->no_grad && calls.len > 0;
     ir_map_free(&results);
     vec_free(&calls);
+    if (again)
+        inline_into(f, counts);
 }
 
 void pass_inline(ir_module *m)

@@ -39,9 +39,23 @@ static void forget_origin(ir_op *op, void *ctx)
     op->origin = NULL;
 }
 
+static void find_active_store(ir_op *op, void *ctx)
+{
+    bool *found = ctx;
+    *found |= op->code == OP_STORE && op->attr.plane == IR_DATA && op->attr.field->grad;
+}
+
+/* A plain store takes the gradient of what was there, also in a no_grad kernel: that is the whole adjoint of one. */
+static bool overwrites_active(ir_region *r)
+{
+    bool found = false;
+    ir_walk(r, find_active_store, &found);
+    return found;
+}
+
 static void derive_grad(ir_func *k)
 {
-    if (k->no_grad || k->no_grad_why || !(k->derive & (IR_DERIVE_GRAD | IR_DERIVE_HVP)))
+    if (k->no_grad ? !overwrites_active(k->body) : k->no_grad_why || !(k->derive & (IR_DERIVE_GRAD | IR_DERIVE_HVP)))
         return;
     /* From here on an origin is an operation of the primal: what derived code replays. */
     ir_walk(k->body, forget_origin, NULL);

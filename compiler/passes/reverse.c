@@ -595,6 +595,10 @@ static rev rev_begin(ir_func *f, ir_func *out)
     rev rv = {.module = f->module, .primal = f, .out = out};
     const size_t n = f->next_value + 1;
     rv.act = activity_compute(f, ACTIVITY_REVERSE);
+    if (f->no_grad) /* nothing it computes depends on anything; what it stores over has no gradient any more */
+        memset(rv.act.varied, 0, rv.act.n * sizeof *rv.act.varied);
+    if (f->no_grad) /* nothing it computes depends on anything; what it stores over has no gradient any more */
+        memset(rv.act.varied, 0, rv.act.n * sizeof *rv.act.varied);
     rv.fwd = ir_map_create(f);
     arena *mem = f->module->mem;
     rv.memo = ARENA_ARRAY(mem, ir_value *, n);
