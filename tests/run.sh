@@ -55,9 +55,24 @@ pairs()
     fi
 }
 
+# programs: random ones, compiled with gcc and clang
+programs()
+{
+    echo "== $1: random programs"
+    python3 tests/random/run.py --build "$1" -n 200 >"$report" 2>&1
+    grep -vE '^(  |operations|depth|writes|compiled)' "$report"
+    if tail -n 1 "$report" | grep -Eq '^[0-9]+ passed, [0-9]+ failed$'; then
+        # shellcheck disable=SC2046
+        count $(tail -n 1 "$report" | awk '{ print $1, $3 }')
+    else
+        count 0 1
+    fi
+}
+
 if build build-gcc gcc g++; then
     unit build-gcc
     pairs build-gcc gcc g++
+    programs build-gcc
 fi
 if build build-clang clang clang++; then
     unit build-clang
