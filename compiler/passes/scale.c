@@ -49,11 +49,12 @@ static void set(scaler *s, const ir_value *v, scaled x)
     s->at[v->id] = x;
 }
 
-/* Factors must survive being written as a constant of the type. */
+/* A base must not be much larger or smaller than the value that it stands for, or it leaves the range of the type where the value does not: with
+ * z = 1e-10 * x the square of z may be of order one and that of x infinite in f32. */
 static bool is_good(double f, scalar t)
 {
-    const double least = t == SC_F32 ? 1e-30 : 1e-300, most = t == SC_F32 ? 1e30 : 1e300;
-    return fabs(f) > least && fabs(f) < most;
+    const double most = t == SC_F32 ? 1e4 : 1e60;
+    return fabs(f) > 1.0 / most && fabs(f) < most;
 }
 
 static bool constant(const ir_value *v, double *c)
