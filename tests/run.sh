@@ -83,5 +83,10 @@ if build build-asan clang clang++ -Db_sanitize=address,undefined -Db_lundef=fals
     pairs build-asan clang clang++ --sanitize
 fi
 
+if [ -x build-gcc/compiler/tkc ] && [ -x build-clang/compiler/tkc ] && [ -x build-asan/compiler/tkc ]; then
+    echo "== all builds: the same bytes"
+    if sh tests/tools/same_bytes.sh build-gcc build-clang build-asan; then count 1 0; else count 0 1; fi
+fi
+
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]
