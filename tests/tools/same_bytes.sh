@@ -1,4 +1,5 @@
 #!/bin/sh
+# shellcheck disable=SC2086
 # same_bytes.sh BUILD...: whatever compiler built tkc, and on every run, it writes the same bytes for the same program: C, header, IR and explanation.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -13,7 +14,6 @@ for tk in samples/*/*.tk tests/run/*.tk tests/ad/*.tk tests/parallel/*.tk tests/
     for build in "$@" "$1"; do
         dir=$tmp/$programs/$(basename "$build")$first
         mkdir -p "$dir"
-        # shellcheck disable=SC2086
         "$build/compiler/tkc" "$tk" $flags --prefix="$name" -o "$dir/$name.c" 2>"$dir/err"
         "$build/compiler/tkc" "$tk" $flags --prefix="$name" --emit=ir >"$dir/ir" 2>&1
         "$build/compiler/tkc" "$tk" $flags --prefix="$name" --explain-adjoint >"$dir/explain" 2>&1
