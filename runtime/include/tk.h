@@ -158,6 +158,30 @@ bool tk_tape_is_open(const tk_session *s);
 /** Bytes held for the launches of the open tape, or of the last one when none is open: entries, arguments, records. */
 size_t tk_tape_bytes(const tk_session *s);
 
+/* ---- functions of the host with derivatives of their own ---- */
+
+/** A function of a triple: gets the arguments of the call. What it returns other than TK_OK becomes the session's failure. */
+typedef tk_status (*tk_host_fn)(void *args);
+
+/** What a tape records as one entry and a forward scope runs as one launch. A function that is not needed may be NULL. */
+typedef struct tk_triple {
+    const char *name;    /**< for messages; lives as long as the tape. NULL: "unnamed" */
+    tk_host_fn forward;  /**< computes */
+    tk_host_fn backward; /**< does what an adjoint does: adds into gradients of what forward read, takes (and clears) those of what it stored */
+    tk_host_fn jvp;      /**< computes, and duals with it */
+} tk_triple;
+
+/** Calls forward; under a tape the call is one entry, whose backward runs when the tape closes; in a forward scope jvp is called instead.
+ *  Inside these three functions launches are plain launches: not recorded, and without duals unless a `_jvp` is called. They may launch kernels, call
+ *  `_grad` and `_jvp` functions and tk_call again; backward may clear gradients. They may not open, close or drop a tape or scope (TK_BAD_STATE).
+ *  args: size bytes are copied, and the functions get the copy, aligned to 16 bytes: backward gets the one that its forward had, so forward may leave
+ *  there what backward will need. With size 0 they get the pointer args itself (NULL is fine); what it points to must live until the tape closes.
+ *  The triple itself is copied. An exception of C++ may leave these functions: a tape that is open then stays open (TK_TAPE drops it), one that is being
+ *  closed is closed.
+ *  TK_NO_DERIVATIVE: backward or jvp is NULL and needed; nothing was called then. TK_BAD_ARGUMENT: NULL session, triple, arguments or forward.
+ *  TK_BAD_STATE from inside a kernel. */
+tk_status tk_call(tk_session *s, const tk_triple *t, const void *args, size_t size);
+
 /* ---- forward scope ---- */
 
 /** Opens a forward scope: clears all duals of the session, sets param.dual to seed, and runs value and dual together from now on; each launch uses

@@ -59,7 +59,7 @@ tk_status tk_forward_end(tk_session *s)
 {
     if (!s)
         return rt_thread_fail(TK_BAD_ARGUMENT, "tk_forward_end: the session is NULL");
-    tk_status st = rt_check_idle(s, "closing a forward scope");
+    tk_status st = rt_check_outside(s, "closing a forward scope");
     if (st != TK_OK)
         return st;
     st = tk_session_status(s);

@@ -87,6 +87,8 @@ tk_status tk_launch(tk_module *m, const tk_kernel *k, const void *args)
     const tk_status st = check_launch(m, k);
     if (st != TK_OK)
         return st;
+    if (m->session->in_call)
+        return rt_run_primal(m, k, args);
     if (m->session->forward.open)
         return launch_forward(m, k, args);
     if (m->session->tape.open)
@@ -98,7 +100,7 @@ tk_status tk_launch(tk_module *m, const tk_kernel *k, const void *args)
 static tk_status check_derivative(tk_module *m, const tk_kernel *k, const char *what, bool in_scope)
 {
     const tk_status st = check_launch(m, k);
-    if (st != TK_OK)
+    if (st != TK_OK || m->session->in_call)
         return st;
     if (m->session->tape.open)
         return tk_fail(m->session, TK_NO_DERIVATIVE, "the %s of kernel '%s' has no adjoint, which the open tape needs", what, k->name);

@@ -15,6 +15,7 @@ typedef struct rt_entry {
     tk_module *module;
     const tk_kernel *kernel;
     const void *args; /* in rt_tape.args, NULL if none */
+    const tk_triple *triple; /* a call of the host's: no module, no kernel. In rt_tape.args */
     tk_record record;
 } rt_entry;
 
@@ -24,6 +25,8 @@ typedef struct rt_tape {
     tk_status failed;  /* a failure since opening that tk_session_clear_error has forgotten */
     rt_entry *entries; /* kept from tape to tape, as are the segments of args */
     size_t count, cap;
+    bool replaying;    /* the adjoints are running */
+    bool doomed;       /* a module that it uses went while a function of the host ran: closed when that is back */
     tk_stack args;
     size_t bytes;
 } rt_tape;
@@ -55,6 +58,7 @@ struct tk_session {
     char message[512];
 
     bool running;     /* a kernel is */
+    bool in_call;     /* a function of a triple is: tape and scope leave launches alone */
     bool in_parallel; /* a parallel loop is: loops inside it are serial */
     rt_tape tape;
     rt_forward forward;
@@ -86,6 +90,8 @@ void rt_free(tk_session *s, void *p);
 
 /* TK_BAD_STATE, with the name of what was asked for, inside a kernel. */
 tk_status rt_check_idle(tk_session *s, const char *what);
+/* The same also inside a function of tk_call that an open tape or scope called. */
+tk_status rt_check_outside(tk_session *s, const char *what);
 /* The same for what a new tape or scope needs: no failure, no kernel, nothing open. */
 tk_status rt_check_closed(tk_session *s, const char *what);
 void rt_session_retain(tk_session *s);
@@ -113,6 +119,10 @@ bool rt_is_float(const tk_field *f);
 
 /* Runs and records a launch. */
 tk_status rt_tape_launch(tk_module *m, const tk_kernel *k, const void *args);
+/* Records a call of the host's; *kept: the arguments to give it. */
+tk_status rt_tape_record_call(tk_session *s, const tk_triple *t, const void *args, size_t size, void **kept);
+/* After a function of the host's: closes a tape whose module went meanwhile. */
+void rt_tape_end_call(tk_session *s);
 void rt_tape_close(tk_session *s);
 void rt_tape_free(tk_session *s);
 /* A module is about to go: whatever is open on it is closed, as a failure. */
@@ -127,6 +137,10 @@ tk_status rt_run_primal(tk_module *m, const tk_kernel *k, const void *args);
 /* Room for a launch's record; fails the session. */
 tk_status rt_record_alloc(tk_session *s, const tk_kernel *k, tk_record *rec);
 void rt_record_free(tk_session *s, tk_record *rec);
+
+/* ---- call.c ---- */
+
+tk_status rt_call_backward(tk_session *s, const rt_entry *e);
 
 /* ---- parallel.c ---- */
 

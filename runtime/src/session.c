@@ -91,6 +91,13 @@ tk_status rt_check_idle(tk_session *s, const char *what)
     return TK_OK;
 }
 
+tk_status rt_check_outside(tk_session *s, const char *what)
+{
+    if (s->in_call)
+        return tk_fail(s, TK_BAD_STATE, "%s is not possible inside a function of tk_call that it called", what);
+    return rt_check_idle(s, what);
+}
+
 tk_status rt_check_closed(tk_session *s, const char *what)
 {
     tk_status st = tk_session_status(s);

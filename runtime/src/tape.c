@@ -16,16 +16,23 @@ static bool grow_entries(tk_session *s)
     return true;
 }
 
+/* Room for one more entry; `what` and `name` are for the message. */
+static bool reserve_entry(tk_session *s, const char *what, const char *name)
+{
+    if (s->tape.count < s->tape.cap || grow_entries(s))
+        return true;
+    tk_fail(s, TK_NO_MEMORY, "out of memory for launch %zu of a tape (%s '%s')", s->tape.count + 1, what, name);
+    return false;
+}
+
 /* An entry with its copy of the arguments and room for the record, or NULL after failing the session. */
 static rt_entry *push_entry(tk_module *m, const tk_kernel *k, const void *args)
 {
     tk_session *s = m->session;
     rt_tape *t = &s->tape;
-    if (t->count == t->cap && !grow_entries(s)) {
-        tk_fail(s, TK_NO_MEMORY, "out of memory for launch %zu of a tape (kernel '%s')", t->count + 1, k->name);
+    if (!reserve_entry(s, "kernel", k->name))
         return NULL;
-    }
-    rt_entry e = {m, k, NULL, {NULL, 0}};
+    rt_entry e = {.module = m, .kernel = k};
     if (k->args_size > 0) {
         void *copy = tk_stack_alloc(&t->args, 1, k->args_size);
         if (!copy)
@@ -60,6 +67,31 @@ tk_status rt_tape_launch(tk_module *m, const tk_kernel *k, const void *args)
     return rt_run(m, k, k->run, args, NULL, &e->record);
 }
 
+tk_status rt_tape_record_call(tk_session *s, const tk_triple *triple, const void *args, size_t size, void **kept)
+{
+    rt_tape *t = &s->tape;
+    *kept = (void *)args; /* of size 0: the caller's own */
+    if (!reserve_entry(s, "call of", triple->name ? triple->name : "unnamed"))
+        return tk_session_status(s);
+    tk_triple *copy = tk_stack_alloc(&t->args, 1, sizeof *copy);
+    if (copy && size > 0)
+        *kept = tk_stack_alloc(&t->args, 1, size);
+    if (!copy || (size > 0 && !*kept))
+        return tk_session_status(s);
+    *copy = *triple;
+    if (size > 0)
+        memcpy(*kept, args, size);
+    t->bytes += sizeof *t->entries + sizeof *copy + size;
+    t->entries[t->count++] = (rt_entry){.args = *kept, .triple = copy};
+    return TK_OK;
+}
+
+void rt_tape_end_call(tk_session *s)
+{
+    if (s->tape.doomed && !s->in_call)
+        rt_tape_close(s);
+}
+
 void rt_tape_close(tk_session *s)
 {
     rt_tape *t = &s->tape;
@@ -69,6 +101,8 @@ void rt_tape_close(tk_session *s)
     t->open = false;
     t->loss = NULL;
     t->failed = TK_OK;
+    t->replaying = false;
+    t->doomed = false;
     rt_stack_clear(&t->args);
 }
 
@@ -88,7 +122,12 @@ void rt_tape_forget(tk_module *m)
     for (size_t i = 0; s->tape.open && i < s->tape.count; i++)
         used = used || s->tape.entries[i].module == m;
     if (used) {
-        rt_tape_close(s);
+        if (s->in_call) {
+            s->tape.doomed = true;
+            s->tape.failed = TK_BAD_STATE;
+        } else {
+            rt_tape_close(s);
+        }
         tk_fail(s, TK_BAD_STATE, "module '%s' was destroyed while a tape that uses it was open", m->desc->name);
     }
     if (s->forward.open && s->forward.param->module == m) {
@@ -136,11 +175,21 @@ static tk_status run_adjoints(tk_session *s)
 {
     rt_tape *t = &s->tape;
     tk_status st = TK_OK;
+    t->replaying = true;
     for (size_t i = t->count; i-- > 0 && st == TK_OK;) {
         rt_entry *e = &t->entries[i];
-        st = rt_run(e->module, e->kernel, e->kernel->grad, e->args, NULL, &e->record);
+        st = e->triple ? rt_call_backward(s, e) : rt_run(e->module, e->kernel, e->kernel->grad, e->args, NULL, &e->record);
+        if (st == TK_OK)
+            st = t->failed; /* a function of the host's may have cleared the error */
     }
     return st;
+}
+
+/* Runs also where a C++ exception passes through. */
+static void leave_tape(tk_session **s)
+{
+    rt_tape_close(*s);
+    rt_session_release(*s);
 }
 
 tk_status tk_tape_end_with(tk_field *loss, double loss_grad)
@@ -148,12 +197,15 @@ tk_status tk_tape_end_with(tk_field *loss, double loss_grad)
     if (!loss)
         return rt_thread_fail(TK_BAD_ARGUMENT, "tk_tape_end: the loss is NULL");
     tk_session *s = loss->module->session;
-    tk_status st = rt_check_idle(s, "closing a tape");
+    tk_status st = rt_check_outside(s, "closing a tape");
     if (st != TK_OK)
         return st;
     st = tk_session_status(s);
     if (!s->tape.open)
         return st != TK_OK ? st : tk_fail(s, TK_BAD_STATE, "tk_tape_end: no tape is open");
+    rt_session_retain(s); /* a function of the host's may destroy its modules */
+    __attribute__((cleanup(leave_tape))) tk_session *held = s;
+    (void)held;
     if (st == TK_OK)
         st = s->tape.failed;
     if (st == TK_OK && loss != s->tape.loss)
@@ -164,7 +216,6 @@ tk_status tk_tape_end_with(tk_field *loss, double loss_grad)
             set_scalar(loss, TK_GRAD_DUAL, 0.0);
         st = run_adjoints(s);
     }
-    rt_tape_close(s);
     return st;
 }
 
@@ -177,7 +228,7 @@ tk_status tk_tape_drop(tk_session *s)
 {
     if (!s)
         return rt_thread_fail(TK_BAD_ARGUMENT, "tk_tape_drop: the session is NULL");
-    const tk_status st = rt_check_idle(s, "dropping a tape");
+    const tk_status st = rt_check_outside(s, "dropping a tape");
     if (st == TK_OK && s->tape.open)
         rt_tape_close(s);
     return st;

@@ -1,0 +1,319 @@
+/* Every way to call, to nest and to misuse a triple of host functions. */
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <stdexcept>
+
+#include "triples.h"
+
+static int failures;
+
+#define CHECK(cond) check(cond, #cond, __LINE__)
+
+static void check(bool ok, const char *what, int line)
+{
+    if (!ok) {
+        std::printf("line %d: %s\n", line, what);
+        failures++;
+    }
+}
+
+/* Checks a failure, which sticks, and forgets it. */
+static void refused(tk_session *s, tk_status got, tk_status want, const char *message, int line)
+{
+    check(got == want, "status", line);
+    check(tk_session_status(s) == want, "sticky status", line);
+    if (!std::strstr(tk_session_error(s), message)) {
+        std::printf("line %d: \"%s\" is not in \"%s\"\n", line, message, tk_session_error(s));
+        failures++;
+    }
+    tk_session_clear_error(s);
+}
+
+#define REFUSED(s, got, want, message) refused(s, got, want, message, __LINE__)
+
+struct args {
+    triples *m;
+    float factor;
+    float kept[4]; /* written by forward, read by backward */
+};
+
+static int calls[3];
+
+/* y = sin(factor x), by the host, which keeps the cosines. */
+static tk_status wave(void *p)
+{
+    args *a = static_cast<args *>(p);
+    calls[0]++;
+    for (int i = 0; i < 4; i++) {
+        a->m->y.data[i] = std::sin(a->factor * a->m->x.data[i]);
+        a->kept[i] = std::cos(a->factor * a->m->x.data[i]);
+    }
+    return TK_OK;
+}
+
+static tk_status wave_back(void *p)
+{
+    args *a = static_cast<args *>(p);
+    calls[1]++;
+    for (int i = 0; i < 4; i++) {
+        a->m->x.grad[i] += a->factor * a->kept[i] * a->m->y.grad[i];
+        a->m->y.grad[i] = 0;
+    }
+    return TK_OK;
+}
+
+static tk_status wave_jvp(void *p)
+{
+    args *a = static_cast<args *>(p);
+    wave(p);
+    calls[2]++;
+    for (int i = 0; i < 4; i++)
+        a->m->y.dual[i] = a->factor * a->kept[i] * a->m->x.dual[i];
+    return TK_OK;
+}
+
+static const tk_triple wave_triple = {"wave", wave, wave_back, wave_jvp};
+
+static void fill(triples *m)
+{
+    for (int i = 0; i < 4; i++)
+        m->x.data[i] = 0.5f + 0.25f * static_cast<float>(i);
+}
+
+static bool near(float a, double b)
+{
+    return std::fabs(static_cast<double>(a) - b) < 1e-5 * (1 + std::fabs(b));
+}
+
+/* Two calls with arguments of their own on one tape, each with what its forward kept. */
+static void on_a_tape(triples *m)
+{
+    tk_session *s = tk_module_session(&m->tk);
+    fill(m);
+    std::memset(calls, 0, sizeof calls);
+    TK_TAPE(m, m->loss) {
+        for (int k = 0; k < 2; k++) {
+            args a = {m, k == 0 ? 2.0f : 3.0f, {}};
+            CHECK(tk_call(s, &wave_triple, &a, sizeof a) == TK_OK);
+            CHECK(a.kept[0] == 0); /* the functions had a copy */
+            triples_sum(m);
+        }
+    }
+    CHECK(calls[0] == 2 && calls[1] == 2 && calls[2] == 0);
+    for (int i = 0; i < 4; i++) {
+        const double x = static_cast<double>(m->x.data[i]);
+        CHECK(near(m->x.grad[i], 2 * std::cos(2 * x) + 3 * std::cos(3 * x)));
+    }
+    /* outside of tape and scope: forward, and nothing else */
+    args a = {m, 1.0f, {}};
+    CHECK(tk_call(s, &wave_triple, &a, sizeof a) == TK_OK);
+    CHECK(calls[0] == 3 && calls[1] == 2);
+    /* by address: what forward writes is there afterwards */
+    CHECK(tk_call(s, &wave_triple, &a, 0) == TK_OK);
+    CHECK(a.kept[0] != 0);
+}
+
+static void in_a_scope(triples *m)
+{
+    tk_session *s = tk_module_session(&m->tk);
+    const float seed[4] = {0, 1, 0, 0};
+    tk_field *outputs[] = {m->loss.field};
+    fill(m);
+    std::memset(calls, 0, sizeof calls);
+    m->loss.data[0] = 0;
+    tk_forward_begin(outputs, 1, m->x.field, seed, 4);
+    args a = {m, 2.0f, {}};
+    CHECK(tk_call(s, &wave_triple, &a, sizeof a) == TK_OK);
+    triples_sum(m);
+    CHECK(tk_forward_end(s) == TK_OK);
+    CHECK(calls[0] == 1 && calls[1] == 0 && calls[2] == 1);
+    CHECK(near(m->loss.dual[0], 2 * std::cos(2.0 * 0.75)));
+}
+
+/* Launches inside are not recorded; the backward function recomputes, clears and calls adjoints. z exists once. */
+static void recomputes(triples *m)
+{
+    tk_session *s = tk_module_session(&m->tk);
+    tk_triple cube = {"cube", nullptr, nullptr, nullptr};
+    cube.forward = [](void *p) -> tk_status {
+        triples *t = static_cast<triples *>(p);
+        triples_middle(t);
+        return triples_from_middle(t);
+    };
+    cube.backward = [](void *p) -> tk_status {
+        triples *t = static_cast<triples *>(p);
+        triples_middle(t);
+        tk_field_clear_grad(t->z.field);
+        triples_from_middle_grad(t);
+        return triples_middle_grad(t);
+    };
+    fill(m);
+    TK_TAPE(m, m->loss) {
+        tk_call(s, &cube, m, 0);
+        cube.backward = nullptr; /* the triple was copied */
+        triples_sum(m);
+        std::memset(m->z.data, 0, 4 * sizeof(float)); /* nobody needs it any more */
+    }
+    for (int i = 0; i < 4; i++) {
+        const double x = static_cast<double>(m->x.data[i]);
+        CHECK(near(m->x.grad[i], 24 * x * x));
+    }
+    CHECK(triples_status(m) == TK_OK);
+}
+
+/* A call inside a call belongs to the outer one. */
+static void nested(triples *m)
+{
+    tk_session *s = tk_module_session(&m->tk);
+    tk_triple outer = {"outer", nullptr, nullptr, nullptr};
+    outer.forward = [](void *p) -> tk_status {
+        triples *t = static_cast<triples *>(p);
+        args a = {t, 2.0f, {}};
+        return tk_call(tk_module_session(&t->tk), &wave_triple, &a, sizeof a);
+    };
+    outer.backward = [](void *p) -> tk_status {
+        triples *t = static_cast<triples *>(p);
+        for (int i = 0; i < 4; i++) {
+            t->x.grad[i] += 7 * t->y.grad[i];
+            t->y.grad[i] = 0;
+        }
+        return TK_OK;
+    };
+    fill(m);
+    std::memset(calls, 0, sizeof calls);
+    TK_TAPE(m, m->loss) {
+        tk_call(s, &outer, m, 0);
+        triples_sum(m);
+    }
+    CHECK(calls[0] == 1 && calls[1] == 0);
+    CHECK(m->x.grad[0] == 7);
+}
+
+static void misuse(triples *m)
+{
+    tk_session *s = tk_module_session(&m->tk);
+    args a = {m, 2.0f, {}};
+    tk_triple only_forward = {"only_forward", wave, nullptr, nullptr}, nothing = {nullptr, nullptr, nullptr, nullptr};
+
+    CHECK(tk_call(nullptr, &wave_triple, &a, sizeof a) == TK_BAD_ARGUMENT && std::strstr(tk_error(), "session"));
+    REFUSED(s, tk_call(s, nullptr, &a, sizeof a), TK_BAD_ARGUMENT, "the triple is NULL");
+    REFUSED(s, tk_call(s, &wave_triple, nullptr, 8), TK_BAD_ARGUMENT, "'wave'");
+    REFUSED(s, tk_call(s, &nothing, &a, sizeof a), TK_BAD_ARGUMENT, "'unnamed'");
+    REFUSED(s, tk_call(s, &wave_triple, &a, SIZE_MAX), TK_NO_MEMORY, "'wave'");
+
+    CHECK(tk_call(s, &only_forward, &a, sizeof a) == TK_OK); /* a derivative is asked for where it is needed */
+    std::memset(calls, 0, sizeof calls);
+    tk_tape_begin(m->loss.field, 0);
+    REFUSED(s, tk_call(s, &only_forward, &a, sizeof a), TK_NO_DERIVATIVE, "'only_forward' was called without a backward function");
+    CHECK(calls[0] == 0);
+    CHECK(tk_tape_end(m->loss.field) == TK_NO_DERIVATIVE); /* a launch is missing on it */
+    tk_session_clear_error(s);
+    tk_field *outputs[] = {m->loss.field};
+    tk_forward_begin(outputs, 1, m->loss.field, nullptr, 0);
+    REFUSED(s, tk_call(s, &only_forward, &a, sizeof a), TK_NO_DERIVATIVE, "without a jvp function");
+    CHECK(tk_forward_end(s) == TK_NO_DERIVATIVE);
+    tk_session_clear_error(s);
+
+    /* what a function inside may not do */
+    tk_triple closes = {"closes", nullptr, wave_back, nullptr};
+    closes.forward = [](void *p) -> tk_status { return tk_tape_end(static_cast<triples *>(p)->loss.field); };
+    tk_tape_begin(m->loss.field, 0);
+    REFUSED(s, tk_call(s, &closes, m, 0), TK_BAD_STATE, "closing a tape");
+    closes.forward = [](void *p) -> tk_status { return tk_tape_drop(tk_module_session(&static_cast<triples *>(p)->tk)); };
+    REFUSED(s, tk_call(s, &closes, m, 0), TK_BAD_STATE, "dropping a tape");
+    closes.forward = [](void *p) -> tk_status { return tk_tape_begin(static_cast<triples *>(p)->loss.field, 0); };
+    REFUSED(s, tk_call(s, &closes, m, 0), TK_BAD_STATE, "opening a tape");
+    closes.forward = [](void *p) -> tk_status { return tk_field_clear_grad(static_cast<triples *>(p)->x.field); };
+    REFUSED(s, tk_call(s, &closes, m, 0), TK_BAD_STATE, "clearing");
+    CHECK(tk_tape_is_open(s));
+    tk_tape_drop(s);
+
+    /* a failure of their own, forward and backward */
+    tk_triple fails = {"fails", nullptr, nullptr, nullptr};
+    fails.forward = [](void *) -> tk_status { return TK_BAD_ARGUMENT; };
+    REFUSED(s, tk_call(s, &fails, nullptr, 0), TK_BAD_ARGUMENT, "a function of 'fails' failed (TK_BAD_ARGUMENT)");
+    fails.forward = [](void *) -> tk_status { return TK_OK; };
+    fails.backward = [](void *) -> tk_status { return TK_NO_MEMORY; };
+    tk_tape_begin(m->loss.field, 0);
+    tk_call(s, &wave_triple, &a, sizeof a);
+    tk_call(s, &fails, nullptr, 0);
+    std::memset(calls, 0, sizeof calls);
+    REFUSED(s, tk_tape_end(m->loss.field), TK_NO_MEMORY, "a function of 'fails' failed");
+    CHECK(calls[1] == 0 && !tk_tape_is_open(s));
+    /* one that hides it */
+    fails.backward = [](void *p) -> tk_status {
+        tk_session *t = static_cast<tk_session *>(p);
+        tk_call(t, nullptr, nullptr, 0);
+        tk_session_clear_error(t);
+        return TK_OK;
+    };
+    tk_tape_begin(m->loss.field, 0);
+    tk_call(s, &fails, s, 0);
+    CHECK(tk_tape_end(m->loss.field) == TK_BAD_ARGUMENT);
+    CHECK(tk_session_status(s) == TK_OK);
+}
+
+/* Exceptions leave a session that works. */
+static void throws(triples *m)
+{
+    tk_session *s = tk_module_session(&m->tk);
+    tk_triple t = {"throws", nullptr, nullptr, nullptr};
+    t.forward = [](void *) -> tk_status { throw std::runtime_error("forward"); };
+    t.backward = [](void *) -> tk_status { throw std::runtime_error("backward"); };
+    args a = {m, 1.0f, {}};
+    int caught = 0;
+    try {
+        TK_TAPE(m, m->loss) tk_call(s, &t, &a, sizeof a);
+    } catch (const std::runtime_error &e) {
+        caught += std::strcmp(e.what(), "forward") == 0;
+    }
+    CHECK(!tk_tape_is_open(s));
+    try {
+        tk_call(s, &t, &a, sizeof a);
+    } catch (const std::runtime_error &) {
+        caught++;
+    }
+    t.forward = [](void *) -> tk_status { return TK_OK; };
+    try {
+        TK_TAPE(m, m->loss) tk_call(s, &t, &a, sizeof a);
+    } catch (const std::runtime_error &e) {
+        caught += std::strcmp(e.what(), "backward") == 0;
+    }
+    CHECK(caught == 3 && !tk_tape_is_open(s));
+    on_a_tape(m);
+}
+
+/* A module that goes inside takes the tape with it, not the process. */
+static void destroys(tk_session *s)
+{
+    triples *m = triples_create(s, nullptr);
+    tk_triple t = {"destroys", nullptr, wave_back, nullptr};
+    t.forward = [](void *p) -> tk_status {
+        triples_destroy(static_cast<triples *>(p));
+        return TK_OK;
+    };
+    tk_tape_begin(m->loss.field, 0);
+    triples_square(m);
+    REFUSED(s, tk_call(s, &t, m, 0), TK_BAD_STATE, "was destroyed while a tape");
+    CHECK(!tk_tape_is_open(s));
+}
+
+int main()
+{
+    tk_session *s = tk_session_create(nullptr);
+    triples *m = triples_create(s, nullptr);
+    if (!m)
+        return 1;
+    on_a_tape(m);
+    in_a_scope(m);
+    recomputes(m);
+    nested(m);
+    misuse(m);
+    throws(m);
+    destroys(s);
+    CHECK(triples_status(m) == TK_OK);
+    triples_destroy(m);
+    tk_session_destroy(s);
+    return failures != 0;
+}
