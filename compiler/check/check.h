@@ -7,6 +7,7 @@
  *   check_const.c   evaluation at compile time
  *   check_expr.c    operators        check_index.c  subscripts, members, places     check_build.c  T(...), [...]
  *   check_call.c    calls            check_func.c   functions, kernels, instances
+ *   check_custom.c   grad_for, jvp_for
  *   check_stmt.c    statements       check_assign.c assignment and reductions       check_loop.c   for, while, static for
  */
 #ifndef TKC_CHECK_H
@@ -298,6 +299,11 @@ void check_kernel(checker *c, sym *s);
 /* Checks a function that is not generic whether it is called or not. */
 void check_plain_func(checker *c, sym *s);
 void check_return(checker *c, const ast_stmt *s);
+
+/* ---- check_custom.c ---- */
+
+/* grad_for and jvp_for of the whole module, once all bodies are checked. */
+void check_custom(checker *c);
 
 /* ---- check_stmt.c, check_assign.c, check_loop.c ---- */
 

@@ -107,7 +107,7 @@ static void check_attrs(checker *c, const sym *s, tx_func *f)
             if (!strcmp(a->name, b->name))
                 ERR(c, a->span, DIAG_ATTR_TWICE, a->name);
         if (!strcmp(a->name, "grad_for") || !strcmp(a->name, "jvp_for")) {
-            ERR(c, a->span, DIAG_NOT_COMPILED, arena_printf(c->mem, "'%s'", a->name));
+            continue; /* check_custom.c */
         } else if (kernel && !strcmp(a->name, "derive")) {
             f->derive = derive_bits(c, a);
             f->derive_explicit = true;

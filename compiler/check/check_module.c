@@ -330,14 +330,26 @@ static void check_bodies(checker *c)
             check_kernel(c, s);
 }
 
+/* Callees were completed before their callers; custom derivatives, which count as callees, may come later. */
+static void mark_used(checker *c)
+{
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (const instance *i = c->completed; i; i = i->before)
+            for (const call_edge *e = i->used ? i->callees : NULL; e; e = e->next) {
+                changed = changed || !e->to->used;
+                e->to->used = true;
+            }
+    }
+}
+
 /* Functions that a kernel reaches, callees before callers: instances were completed in that order. */
 static void list_functions(checker *c)
 {
+    mark_used(c);
     for (instance *i = c->completed; i; i = i->before) {
         if (!i->used)
             continue;
-        for (const call_edge *e = i->callees; e; e = e->next)
-            e->to->used = true;
         i->tx->next = c->tx->funcs;
         c->tx->funcs = i->tx;
     }
@@ -356,6 +368,7 @@ tx_module *check_module(arena *mem, intern_pool *names, diag_sink *d, const ast_
     collect(&c, ast);
     check_declarations(&c, ast);
     check_bodies(&c);
+    check_custom(&c);
     if (diag_error_count(d) > errors)
         return NULL;
     list_functions(&c);

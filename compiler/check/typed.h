@@ -125,6 +125,7 @@ struct tx_func {
     int nlocals;
     int derive;            /* IR_DERIVE_* */
     bool derive_explicit, no_grad;
+    tx_func *custom_grad, *custom_jvp; /* what is marked grad_for, jvp_for this one; NULL if nothing is */
     ir_func *lowered;      /* scratch of lowering */
     void *scan;            /* scratch of lowering */
     tx_func *next;

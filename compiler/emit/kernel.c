@@ -134,7 +134,7 @@ static void print_run(cfn *c, const ir_func *kernel, kernel_form form, const str
 static void emit_run(emitter *e, const ir_func *kernel, kernel_form form)
 {
     const ir_func *f = kernel_form_of(kernel, form);
-    if (!f || (form != FORM_RUN && f == kernel)) /* shared with the primal */
+    if (!f || (form != FORM_RUN && f->kind == IR_KERNEL)) /* shared with the primal, or a kernel of the program's own */
         return;
     static const char *const what[] = {[FORM_RUN] = "kernel", [FORM_GRAD] = "adjoint of", [FORM_JVP] = "JVP of", [FORM_HVP] = "JVP of the adjoint of"};
     emit_functions_of(e, f);
@@ -166,12 +166,46 @@ static void emit_run(emitter *e, const ir_func *kernel, kernel_form form)
     sb_free(&args);
 }
 
+/* A member of the arguments of a kernel of the program's own that serves as a derivative: both structs have the same types in other members. */
+static void copy_member(emitter *e, const ir_sigparam *to, const char *access, const ir_sigparam *from, const char *suffix)
+{
+    const char *name = name_member(e->mem, to->name);
+    sb_printf(e->out, "    memcpy(&args.%s, &given->%s%s%s, sizeof args.%s);\n", name, access, name_member(e->mem, from->name), suffix, name);
+}
+
+static void emit_custom(emitter *e, const ir_func *kernel, kernel_form form)
+{
+    const ir_func *f = kernel_form_of(kernel, form);
+    if (form == FORM_RUN || !f || f->custom_of != kernel)
+        return;
+    strbuf *b = e->out;
+    sb_printf(b, "/* ---- %s is the %s of %s ---- */\n\n", f->name, form == FORM_JVP ? "JVP" : "adjoint", kernel->name);
+    sb_printf(b, "static tk_status %s%s_run(tk_module *tk_m, const void *tk_args, void *tk_out, tk_record *tk_rec)\n{\n", kernel->name, form_suffix(form));
+    const char *given = "tk_args";
+    if (kernel->nsig) {
+        const char *access = form == FORM_JVP ? "primal." : "";
+        sb_printf(b, "    const struct %s *const given = tk_args;\n    struct %s args;\n", args_tag(e, kernel, form), args_tag(e, f, FORM_RUN));
+        int next = 0;
+        for (int i = 0; i < kernel->nsig; i++)
+            copy_member(e, &f->sig[next++], access, &kernel->sig[i], "");
+        for (int i = 0; i < kernel->nsig && form == FORM_JVP; i++)
+            if (sig_is_float(&kernel->sig[i]))
+                copy_member(e, &f->sig[next++], "", &kernel->sig[i], "_dual");
+        given = "&args";
+    }
+    sb_printf(b, "    return %s_run(tk_m, %s, tk_out, tk_rec);\n}\n\n", f->name, given);
+}
+
 void emit_kernels(emitter *e)
 {
     for (size_t i = 0; i < e->m->funcs.len; i++)
         if (e->m->funcs.at[i]->kind == IR_KERNEL)
             for (int form = FORM_RUN; form <= FORM_HVP; form++)
                 emit_run(e, e->m->funcs.at[i], (kernel_form)form);
+    for (size_t i = 0; i < e->m->funcs.len; i++)
+        if (e->m->funcs.at[i]->kind == IR_KERNEL)
+            for (int form = FORM_RUN; form <= FORM_HVP; form++)
+                emit_custom(e, e->m->funcs.at[i], (kernel_form)form);
 }
 
 /* ---- entry points ---- */

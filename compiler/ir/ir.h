@@ -214,6 +214,8 @@ struct ir_func {
     ir_func *grad, *jvp, *hvp; /* of a primal, once generated; jvp is the primal itself where there are no duals */
     /* functions: derivatives generated on demand */
     ir_func *vjp, *fn_jvp, *replay; /* replay: without side effects */
+    ir_func *custom_grad, *custom_jvp; /* marked grad_for, jvp_for this kernel or function by the program */
+    ir_func *custom_of;      /* what this is marked grad_for or jvp_for */
     bool no_inline;          /* custom derivative or too large: stays a call */
 };
 

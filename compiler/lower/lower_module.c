@@ -100,6 +100,25 @@ static void lower_extents(lower *l, const tx_module *tx)
     assert(ir_verify(f, "lower"));
 }
 
+/* Derivatives that the program brings along. Nothing is inlined that has them: they belong to the call. */
+static void link_custom(const tx_func *f)
+{
+    ir_func *grad = f->custom_grad ? f->custom_grad->lowered : NULL, *jvp = f->custom_jvp ? f->custom_jvp->lowered : NULL;
+    if (!f->lowered || (!grad && !jvp))
+        return;
+    f->lowered->custom_grad = grad;
+    f->lowered->custom_jvp = jvp;
+    if (grad)
+        grad->custom_of = f->lowered;
+    if (jvp)
+        jvp->custom_of = f->lowered;
+    if (f->is_kernel)
+        return;
+    f->lowered->vjp = grad;
+    f->lowered->fn_jvp = jvp;
+    f->lowered->no_inline = true;
+}
+
 void lower_module(tx_module *tx)
 {
     lower l = {.m = tx->ir, .mem = tx->ir->mem};
@@ -108,4 +127,6 @@ void lower_module(tx_module *tx)
         if (f->is_kernel || !is_expanded(l.mem, f))
             lower_func(&l, f);
     }
+    for (const tx_func *f = tx->funcs; f; f = f->next)
+        link_custom(f);
 }

@@ -103,6 +103,10 @@ static const ir_op *uses_plane(const lost *l, const func_state *s, ir_plane p)
 static const char *derivative_why(lost *l, const func_state *s, ir_plane plane, int mask, const char *what)
 {
     ir_func *k = s->f;
+    if (k->custom_of)
+        return arena_printf(l->m->mem, "it is the derivative of '%s'", k->custom_of->name);
+    if (plane == IR_GRAD ? k->custom_grad : k->custom_jvp)
+        return NULL;
     const ir_op *use = uses_plane(l, s, plane);
     if (use) {
         const char *name = node_name(l->m, use->attr.field, plane);
@@ -185,9 +189,15 @@ static void raise(lost *l, bool *bit)
     *bit = true;
 }
 
+/* What stands in it does not matter to that mode then. */
+static bool has_custom(const lost *l, const ir_func *f)
+{
+    return l->mode == ACTIVITY_REVERSE ? f->custom_grad : f->custom_jvp;
+}
+
 static void count_callees(lost *l, func_state *s, const ir_op *op)
 {
-    if (op->code != OP_CALL)
+    if (op->code != OP_CALL || has_custom(l, op->attr.callee))
         return;
     func_state *callee = state_of(l, op->attr.callee);
     raise(l, &callee->counted);
@@ -244,7 +254,7 @@ static void for_counted(lost *l, bool (*sweep)(flow *), void (*fn)(lost *, func_
 
 static bool differentiated(const lost *l, const ir_func *k)
 {
-    return k->kind == IR_KERNEL && !k->no_grad && !(l->mode == ACTIVITY_REVERSE ? k->no_grad_why : k->no_jvp_why);
+    return k->kind == IR_KERNEL && !k->no_grad && !has_custom(l, k) && !(l->mode == ACTIVITY_REVERSE ? k->no_grad_why : k->no_jvp_why);
 }
 
 static bool has_second_order(const ir_func *k)

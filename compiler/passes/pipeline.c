@@ -55,6 +55,10 @@ static bool overwrites_active(ir_region *r)
 
 static void derive_grad(ir_func *k)
 {
+    if (k->custom_grad) {
+        k->grad = k->custom_grad;
+        return;
+    }
     if (k->no_grad ? !overwrites_active(k->body) : k->no_grad_why || !(k->derive & (IR_DERIVE_GRAD | IR_DERIVE_HVP)))
         return;
     /* From here on an origin is an operation of the primal: what derived code replays. */
@@ -70,7 +74,9 @@ static const char *derived_name(const ir_func *k, const char *suffix)
 
 static void derive_jvp(ir_func *k)
 {
-    if (!k->no_grad && !k->no_jvp_why && (k->derive & IR_DERIVE_JVP))
+    if (k->custom_jvp)
+        k->jvp = k->custom_jvp;
+    else if (!k->no_grad && !k->no_jvp_why && (k->derive & IR_DERIVE_JVP))
         pass_forward(k, IR_KERNEL_JVP, derived_name(k, "jvp"));
 }
 
@@ -96,7 +102,7 @@ static bool share_jvps(ir_module *m)
     for (size_t i = 0; i < m->funcs.len; i++) {
         ir_func *k = m->funcs.at[i];
         bool dual = false;
-        if (!k || k->kind != IR_KERNEL || !k->jvp)
+        if (!k || k->kind != IR_KERNEL || !k->jvp || k->custom_jvp)
             continue;
         ir_walk(k->jvp->body, find_dual, &dual);
         if (dual)

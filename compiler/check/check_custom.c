@@ -1,0 +1,213 @@
+/* grad_for(f), jvp_for(f): derivatives that the program brings along. Signatures, and who may have them.
+ *
+ * A gradient takes the arguments, of a function then a seed for each real result; it returns the gradients of the real parameters (a kernel returns
+ * nothing: it works on .grad). A JVP takes the arguments, then a tangent for each real one; it returns the results, then the tangents of the real ones. */
+#include <string.h>
+
+#include "check/check.h"
+
+typedef struct type_list {
+    const ty **at;
+    int n;
+} type_list;
+
+static type_list list_new(checker *c, int max)
+{
+    return (type_list){ARENA_ARRAY(c->mem, const ty *, max + 1), 0};
+}
+
+static void list_types(type_list *l, const ty *const *types, int n, bool real_only)
+{
+    for (int k = 0; k < n; k++)
+        if (!real_only || scalar_is_float(types[k]->elem))
+            l->at[l->n++] = types[k];
+}
+
+static const char *list_text(checker *c, const type_list *l)
+{
+    const char *text = "";
+    for (int k = 0; k < l->n; k++)
+        text = arena_printf(c->mem, "%s%s%s", text, k ? ", " : "", ty_name(c->types, l->at[k]));
+    return text;
+}
+
+static bool same_types(const type_list *l, const ty *const *types, int n)
+{
+    bool same = l->n == n;
+    for (int k = 0; k < l->n && same; k++)
+        same = l->at[k] == types[k];
+    return same;
+}
+
+static int result_list(const ty *const *t, const ty *const **out)
+{
+    const ty *r = *t;
+    *out = r->kind == TY_TUPLE ? r->members : t;
+    return r->kind == TY_VOID ? 0 : r->kind == TY_TUPLE ? r->nmembers : 1;
+}
+
+/* ---- the target ---- */
+
+static bool is_custom(const ast_attr *a)
+{
+    return !strcmp(a->name, "grad_for") || !strcmp(a->name, "jvp_for");
+}
+
+static const ast_attr *custom_attr(const sym *s)
+{
+    for (const ast_attr *a = s->item->attrs; a; a = a->next)
+        if (is_custom(a))
+            return a;
+    return NULL;
+}
+
+static const char *kind_word(const sym *s)
+{
+    return s->kind == SYM_KERNEL ? "kernel" : "function";
+}
+
+static sym *target_of(checker *c, const sym *s, const ast_attr *a)
+{
+    if (!a->args || a->args->next || a->args->kind != AST_EXPR_NAME) {
+        ERR(c, a->span, DIAG_CUSTOM_TARGET, a->name, kind_word(s));
+        return NULL;
+    }
+    const char *name = a->args->name;
+    sym *t = names_entry(c, name)->global;
+    if (!t && (names_entry(c, name)->prelude || op_find_user(name) != OP_COUNT)) {
+        ERR(c, a->args->span, DIAG_CUSTOM_TARGET, a->name, kind_word(s));
+        NOTE(c, a->args->span, "'%s' is a built-in function: give the derivative to a function of your own that calls it", name);
+        return NULL;
+    }
+    if (!t) {
+        names_unknown(c, name, a->args->span, true);
+        return NULL;
+    }
+    if (t->kind != s->kind || t->prelude) {
+        ERR(c, a->args->span, DIAG_CUSTOM_TARGET, a->name, kind_word(s));
+        NOTE(c, t->span, "'%s' is %s", name, sym_describe(t));
+        return NULL;
+    }
+    const ast_attr *own = custom_attr(t);
+    if (own) {
+        ERR(c, a->args->span, DIAG_CUSTOM_CHAIN, name);
+        NOTE(c, own->span, "here it is said to be one");
+        return NULL;
+    }
+    return t;
+}
+
+/* ---- what fits ---- */
+
+static bool generic(checker *c, const sym *s, const ast_attr *a, const sym *who)
+{
+    if (!who->generic)
+        return false;
+    ERR(c, a->span, DIAG_CUSTOM_CONFLICT, s->name, a->name, arena_printf(c->mem, "a parameter of '%s' has no type", who->name));
+    NOTE(c, who->span, "a custom derivative is for one set of types: write them");
+    return true;
+}
+
+static bool conflicts(checker *c, const sym *s, const ast_attr *a, const sym *t, bool grad)
+{
+    const tx_func *own = s->instances->tx, *f = t->instances->tx;
+    const char *why = NULL;
+    bool with_grad = false;
+    for (int k = 0; k < f->nparams; k++)
+        with_grad = with_grad || f->params[k]->needs_grad;
+    if (own->no_grad || (own->derive_explicit && own->derive))
+        why = arena_printf(c->mem, "'%s' has no derivatives of its own", s->name);
+    else if (f->no_grad)
+        why = arena_printf(c->mem, "'%s' is marked no_grad", t->name);
+    else if (t->kind == SYM_KERNEL && !(f->derive & (grad ? IR_DERIVE_GRAD : IR_DERIVE_JVP)))
+        why = arena_printf(c->mem, "its derive(...) does not list %s", grad ? "grad" : "jvp");
+    else if (f->derive & IR_DERIVE_HVP)
+        why = arena_printf(c->mem, "'%s' asks for hvp, which is made from its own text", t->name);
+    else if (grad && with_grad)
+        why = arena_printf(c->mem, "'%s' has needs_grad parameters, whose gradients a kernel cannot return: make them fields", t->name);
+    if (!why)
+        return false;
+    ERR(c, a->span, DIAG_CUSTOM_CONFLICT, s->name, a->name, why);
+    NOTE(c, t->span, "'%s' is declared here", t->name);
+    return true;
+}
+
+/* Small aggregates only: others have no call, they are expanded where they are used. */
+static bool too_large(checker *c, const sym *s, const ast_attr *a, const type_list *l)
+{
+    for (int k = 0; k < l->n; k++)
+        if (ty_ncomp(l->at[k]) > 16) {
+            ERR(c, a->span, DIAG_CUSTOM_CONFLICT, s->name, a->name,
+                arena_printf(c->mem, "%s has more than 16 components", ty_name(c->types, l->at[k])));
+            return true;
+        }
+    return false;
+}
+
+static bool fits(checker *c, const sym *s, const ast_attr *a, const sym *t, bool grad)
+{
+    const ty *const *results, *const *own;
+    const int n = t->nparams, nresults = result_list(&t->instances->tx->result, &results), nown = result_list(&s->instances->tx->result, &own);
+    type_list params = list_new(c, 2 * n + nresults), want = list_new(c, n + 2 * nresults);
+    list_types(&params, t->param_types, n, false);
+    if (!grad)
+        list_types(&params, t->param_types, n, true);
+    else
+        list_types(&params, results, nresults, true);
+    if (t->kind == SYM_FUNC && grad)
+        list_types(&want, t->param_types, n, true);
+    if (!grad) {
+        list_types(&want, results, nresults, false);
+        list_types(&want, results, nresults, true);
+    }
+    if (!same_types(&params, s->param_types, s->nparams)) {
+        ERR(c, s->span, DIAG_CUSTOM_SIGNATURE, s->name, grad ? "gradient" : "JVP", t->name, "parameters", list_text(c, &params));
+        NOTE(c, t->span, "the parameters of '%s'%s", t->name,
+             !grad ? ", then a tangent of each real one" : t->kind == SYM_FUNC ? ", then the gradient of each real result" : "");
+        return false;
+    }
+    if (!same_types(&want, own, nown)) {
+        ERR(c, s->span, DIAG_CUSTOM_SIGNATURE, s->name, grad ? "gradient" : "JVP", t->name, "results", list_text(c, &want));
+        NOTE(c, t->span, grad ? "the gradient of each real parameter of '%s'" : "the results of '%s', then a tangent of each real one", t->name);
+        return false;
+    }
+    type_list all = list_new(c, nresults);
+    list_types(&all, results, nresults, false);
+    return t->kind == SYM_KERNEL || (!too_large(c, s, a, &params) && !too_large(c, s, a, &want) && !too_large(c, s, a, &all));
+}
+
+static void check_one(checker *c, sym *s, const ast_attr *a)
+{
+    const bool grad = !strcmp(a->name, "grad_for");
+    sym *t = target_of(c, s, a);
+    if (!t || s->refused || t->refused || generic(c, s, a, s) || generic(c, s, a, t))
+        return;
+    if (!s->instances || !t->instances || !s->instances->ready || !t->instances->ready)
+        return; /* has errors of its own */
+    if (conflicts(c, s, a, t, grad) || !fits(c, s, a, t, grad))
+        return;
+    tx_func **slot = grad ? &t->instances->tx->custom_grad : &t->instances->tx->custom_jvp;
+    if (*slot) {
+        ERR(c, a->span, DIAG_CUSTOM_TWICE, t->name, grad ? "gradients" : "JVPs", (*slot)->name, s->name);
+        return;
+    }
+    *slot = s->instances->tx;
+    call_edge *edge = ARENA_NEW(c->mem, call_edge);
+    *edge = (call_edge){s->instances, t->instances->callees};
+    t->instances->callees = edge;
+}
+
+void check_custom(checker *c)
+{
+    for (sym *s = c->items; s; s = s->next) {
+        if (s->kind != SYM_FUNC && s->kind != SYM_KERNEL)
+            continue;
+        const ast_attr *first = custom_attr(s);
+        for (const ast_attr *a = first; a; a = a->next) {
+            if (a != first && is_custom(a))
+                ERR(c, a->span, DIAG_CUSTOM_CHAIN, s->name);
+        }
+        if (first)
+            check_one(c, s, first);
+    }
+}
