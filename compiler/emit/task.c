@@ -50,28 +50,6 @@ static void fail_if(cfn *c, const char *condition)
     c->uses_label = true;
 }
 
-/* "decl = {a, b};", on lines of its own where it is long. items: one a line. Frees them. */
-static void initialiser(cfn *c, const char *decl, strbuf *items)
-{
-    enum { LINE = 130 };
-    const bool wide = strlen(decl) + items->len + 4 * (size_t)c->indent > LINE;
-    strbuf b = {0};
-    for (const char *p = sb_str(items); *p; p++) {
-        if (*p != '\n')
-            sb_addc(&b, *p);
-        else if (wide)
-            sb_printf(&b, ",\n%*s", 4 * (c->indent + 1), "");
-        else
-            sb_add(&b, ", ");
-    }
-    if (wide)
-        stmt(c, nowhere, "%s = {\n%*s%s,\n%*s};", decl, 4 * (c->indent + 1), "", sb_str(&b), 4 * c->indent, "");
-    else
-        stmt(c, nowhere, "%s = {%s};", decl, sb_str(&b));
-    sb_free(&b);
-    sb_free(items);
-}
-
 static void print_args(cfn *c, const task *t, const char *name, const char *plan, const char *partial, const char *const *n)
 {
     emitter *e = c->e;
@@ -95,7 +73,7 @@ static void print_args(cfn *c, const task *t, const char *name, const char *plan
         sb_printf(&b, "\n.%s = %s%s", t->scatter_members[i],
                   cast ? arena_printf(e->mem, "(%s)", field_pointer(e->mem, f, false, "", "", true)) : "", plane_member(e, c->m, f, (ir_plane)(key % 4)));
     }
-    initialiser(c, arena_printf(e->mem, "const struct %s_args %s", t->name, name), &b);
+    print_initialiser(c, arena_printf(e->mem, "const struct %s_args %s = ", t->name, name), &b);
 }
 
 static bool is_shared(const task *t, int key)
@@ -124,7 +102,7 @@ static void print_run(cfn *c, const task *t, const char *args, const char *plan)
         sb_printf(&b, "%s{offsetof(struct %s_args, %s), %s->%s.field, %s, %s}", i ? "\n" : "", t->name, t->scatter_members[i], c->m,
                   e->field_names[key / 4], plane[key % 4], is_shared(t, key) ? "true" : "false");
     }
-    initialiser(c, arena_printf(e->mem, "const tk_scatter_target %s[]", targets), &b);
+    print_initialiser(c, arena_printf(e->mem, "const tk_scatter_target %s[] = ", targets), &b);
     fail_if(c, arena_printf(e->mem, "tk_run_scatter(%s, &%s, %s, %s_atomic, &%s, sizeof %s, %s, %zu) != TK_OK", session, plan, t->name, t->name, args, args,
                             targets, t->scatters.len));
 }

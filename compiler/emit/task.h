@@ -45,6 +45,8 @@ const char *part_hint(const task *t, int k);
 bool runs_once(const task *t);
 /* sum += y, or the strictly better one wins with all its companions: ties keep the earlier. other: the text of value k to combine with vars[k]. */
 void combine_parts(cfn *c, const task *t, const char *(*other)(cfn *, const task *, int), const char *const *vars);
+/* "before {a, b};", on lines of its own where it is long. items: one a line; freed. */
+void print_initialiser(cfn *c, const char *before, strbuf *items);
 /* Fills t->captures, t->parts. */
 void find_captures(task *t, const ir_region *r);
 void find_parts(task *t);

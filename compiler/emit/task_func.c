@@ -127,6 +127,27 @@ static void declare_parts(cfn *c, task *t)
     names_free(members);
 }
 
+void print_initialiser(cfn *c, const char *before, strbuf *items)
+{
+    enum { LINE = 130 };
+    const bool wide = strlen(before) + items->len + 4 * (size_t)c->indent > LINE;
+    strbuf b = {0};
+    for (const char *p = sb_str(items); *p; p++) {
+        if (*p != '\n')
+            sb_addc(&b, *p);
+        else if (wide)
+            sb_printf(&b, ",\n%*s", 4 * (c->indent + 1), "");
+        else
+            sb_add(&b, ", ");
+    }
+    if (wide)
+        stmt(c, nowhere, "%s{\n%*s%s,\n%*s};", before, 4 * (c->indent + 1), "", sb_str(&b), 4 * c->indent, "");
+    else
+        stmt(c, nowhere, "%s{%s};", before, sb_str(&b));
+    sb_free(&b);
+    sb_free(items);
+}
+
 static void store_parts(cfn *c, const task *t)
 {
     const char **vars = ARENA_ARRAY(c->e->mem, const char *, t->nparts + 1);
@@ -137,16 +158,17 @@ static void store_parts(cfn *c, const task *t)
             continue;
         const char *value = runs_once(t) ? val(c, t->parts[k].yield).text : vars[k];
         if (t->partial_is_struct)
-            sb_printf(&b, "%s.%s = %s", b.len ? ", " : "", vars[k], value);
+            sb_printf(&b, "%s.%s = %s", b.len ? "\n" : "", vars[k], value);
         else
             sb_add(&b, value);
     }
     const char *at = arena_printf(c->e->mem, "%s->%s[%s / %s->%s]", c->a, t->partial, t->lo, c->a, t->chunk);
-    if (t->partial_is_struct)
-        stmt(c, nowhere, "%s = (%s){%s};", at, t->partial_type, sb_str(&b));
-    else
+    if (t->partial_is_struct) {
+        print_initialiser(c, arena_printf(c->e->mem, "%s = (%s)", at, t->partial_type), &b);
+    } else {
         stmt(c, nowhere, "%s = %s;", at, sb_str(&b));
-    sb_free(&b);
+        sb_free(&b);
+    }
 }
 
 static void run_body(cfn *c, const task *t)
