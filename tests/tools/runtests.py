@@ -49,8 +49,9 @@ class Runner:
     def run(self, cmd, cwd=None, env=None, timeout=300):
         """Output of a command as (status, stdout, stderr); death by a signal and running too long are failures."""
         cmd = [str(c) for c in cmd]
+        env = {**os.environ, "LSAN_OPTIONS": f"suppressions={TESTS}/tools/lsan.supp:print_suppressions=0", **(env or {})}
         try:
-            done = subprocess.run(cmd, cwd=cwd, env={**os.environ, **(env or {})}, stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout)
+            done = subprocess.run(cmd, cwd=cwd, env=env, stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout)
         except subprocess.TimeoutExpired:
             raise Failure(f"no end after {timeout} s: {shlex.join(cmd)}")
         out, err = done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
