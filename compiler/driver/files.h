@@ -34,6 +34,8 @@ typedef struct outputs {
 /* Name of a new temporary file for target; NULL after reporting. */
 const char *outputs_add(outputs *o, const char *target);
 bool outputs_add_text(outputs *o, const char *target, const strbuf *text);
+/* The same for generated C, which replaces nothing but generated C. */
+bool outputs_add_generated(outputs *o, const char *target, const strbuf *text);
 /* Gives all files their names. */
 bool outputs_commit(outputs *o);
 /* Removes what was not committed. */

@@ -203,8 +203,8 @@ static bool add_object(run *r)
 
 static bool write_module(run *r)
 {
-    return (r->opt.kind == OUTPUT_C ? outputs_add_text(&r->out, r->target, &r->c) : add_object(r)) &&
-           (!r->header_path || outputs_add_text(&r->out, r->header_path, &r->header)) && add_depfile(r) && outputs_commit(&r->out);
+    return (r->opt.kind == OUTPUT_C ? outputs_add_generated(&r->out, r->target, &r->c) : add_object(r)) &&
+           (!r->header_path || outputs_add_generated(&r->out, r->header_path, &r->header)) && add_depfile(r) && outputs_commit(&r->out);
 }
 
 /* ---- the pipeline ---- */

@@ -261,7 +261,7 @@ static bool match_free(matching *t, const ir_value *p, const ir_value *q)
     const pair *known = pair_with(t, p), *other = pair_with(t, q);
     if (known || other)
         return known == other && known->q == q;
-    int dp, dq;
+    int dp = 0, dq = 0;
     const ir_op *lp = index_of(p, &dp), *lq = index_of(q, &dq);
     for (int i = 0; i < 2; i++)
         if (!same_value(t->m, lp->args[2 * dp + i], lq->args[2 * dq + i]))

@@ -103,7 +103,7 @@ static tk_status check_derivative(tk_module *m, const tk_kernel *k, const char *
     if (st != TK_OK || m->session->in_call)
         return st;
     if (m->session->tape.open)
-        return tk_fail(m->session, TK_NO_DERIVATIVE, "the %s of kernel '%s' has no adjoint, which the open tape needs", what, k->name);
+        return tk_fail(m->session, TK_NO_DERIVATIVE, "a tape is open, and the %s of kernel '%s' itself has no derivative: call it before or after the tape", what, k->name);
     if (m->session->forward.open && !in_scope)
         return tk_fail(m->session, TK_NO_DERIVATIVE,
                        "the %s of kernel '%s' does not carry duals, which the open forward scope needs: call its HVP outside of the scope",

@@ -2,7 +2,7 @@
 cd "$ROOT"
 missing=0
 for code in $(sed -n 's/^DIAG([^"]*"\([EW][0-9]*\)".*/\1/p' compiler/util/diag.def); do
-    cat tests/*/*.diag | grep -q "\[$code\]$" || grep -q "$code" tests/driver/errors.sh tests/driver/huge_inputs.sh tests/unit/test_activity.c || { echo "no test expects $code"; missing=1; }
+    cat tests/*/*.diag | grep -q "\[$code\]$" || grep -q "$code" tests/driver/errors.sh tests/driver/huge_inputs.sh tests/driver/outputs.sh tests/unit/test_activity.c || { echo "no test expects $code"; missing=1; }
 done
 files=$(grep -l 'error: ' tests/*/*.diag | wc -l)
 [ "$files" -ge 80 ] || { echo "only $files malformed inputs"; missing=1; }

@@ -66,3 +66,18 @@ rm -f gravity.h
 "$TKC" gravity.tk -D EPS=1e-6 --real=f64 -g -o gravity.c
 grep -q '^#line' gravity.c
 grep -q 'double (\*data)\[2\]' gravity.h
+
+# a hand-written file is not replaced
+mkdir mine
+echo 'int main(void) { return 0; }' >mine/gravity.c
+(cd mine && refused ../gravity.tk 2>../err)
+grep -q "E0707" err
+grep -q "int main" mine/gravity.c
+test ! -e mine/gravity.h
+echo '/* mine */' >mine/other.h
+refused gravity.tk -o mine/other.c 2>err
+grep -q "E0707" err
+test ! -e mine/other.c
+: >mine/empty.c
+"$TKC" gravity.tk -o mine/empty.c
+"$TKC" gravity.tk -o mine/empty.c
