@@ -1,7 +1,7 @@
 /* Loop-invariant code motion out of sequential loops, innermost first.
  *
- * Pure operations are total, so they may run when the loop would not have. A load may not: it leaves only a loop that surely runs
- * (a row segment, or constant bounds), from the top level of its body, when nothing in the loop writes its plane.
+ * Pure operations are total, casts of floats to integers apart, so they may run when the loop would not have. A load may not: it leaves only a loop
+ * that surely runs (a row segment, or constant bounds), from the top level of its body, when nothing in the loop writes its plane.
  */
 #include "ir/ops.h"
 #include "passes/passes.h"
@@ -43,6 +43,8 @@ static bool may_leave(const ir_op *op, const ir_op *loop, const effects *e, bool
         const unsigned char what = e->at[op->attr.field->index * 4 + (int)op->attr.plane];
         return runs && op->region == loop->regions[0] && !(what & (EFFECT_STORE | EFFECT_ACCUM));
     }
+    case OP_CAST: /* of a float beyond the integer type's range: undefined in C, so only where the program does it */
+        return runs || !scalar_is_float(op->args[0]->type) || scalar_is_float(op->res[0]->type);
     default:
         return op_is_pure_table(op->code);
     }
