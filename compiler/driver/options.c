@@ -177,7 +177,7 @@ int options_parse(options *o, int argc, const char **argv)
         {NULL, 'I', POPT_ARG_STRING, NULL, OPT_INCLUDE, "Look for imports in DIR; also given to the C compiler", "DIR"},
         {NULL, 'D', POPT_ARG_STRING, NULL, OPT_DEFINE, "Give the const NAME another value", "NAME=VALUE"},
         {"real", 0, POPT_ARG_STRING, NULL, OPT_REAL, "The type that `real` stands for (f32)", "f32|f64"},
-        {"debug", 0, POPT_ARG_NONE, &debug, 0, "Generate checks of bounds and assertions", NULL},
+        {"debug", 0, POPT_ARG_NONE, &debug, 0, "Generate checks of bounds, assertions, races and data that adjoints need", NULL},
         {NULL, 'g', POPT_ARG_NONE, &lines, 0, "Let debuggers show the .tk source (#line)", NULL},
         {"no-runtime", 0, POPT_ARG_NONE, NULL, OPT_NO_RUNTIME, "Generate C that needs no libtk (refused: not built yet)", NULL},
         {"emit", 0, POPT_ARG_STRING, NULL, OPT_EMIT, "Print a stage of the compilation instead", "tokens|ast|ir|c"},

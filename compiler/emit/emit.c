@@ -27,6 +27,7 @@ void emitter_init(emitter *e, const ir_module *m, const emit_options *opt)
 void emitter_done(emitter *e)
 {
     names_free(e->globals);
+    sb_free(&e->sites);
     ptrmap_free(&e->infos);
     ptrmap_free(&e->layouts);
     ptrmap_free(&e->params);
@@ -49,6 +50,7 @@ static void take_global_names(emitter *e)
     e->kernels = names_internal(e->globals, hints, "kernels");
     e->fields = names_internal(e->globals, hints, "fields");
     e->desc = names_internal(e->globals, hints, "module");
+    e->sites_name = names_internal(e->globals, hints, "sites");
     e->bounds = names_internal(e->globals, hints, "in_bounds");
     e->extents = names_internal(e->globals, hints, "extents_of");
     names_free(hints);

@@ -70,6 +70,9 @@ typedef struct emitter {
     const char *kernels, *fields, *desc, *bounds, *extents; /* static objects of the file */
     const char *base;        /* of the names that belong to the function being printed */
     int nlayouts;            /* of that function */
+    strbuf sites;            /* --debug: rows of the table of accesses */
+    int nsites;
+    const char *sites_name;
 } emitter;
 
 void emitter_init(emitter *e, const ir_module *m, const emit_options *opt);
@@ -173,6 +176,7 @@ typedef struct cfn {
     VEC(int) mparams;
     const char *m, *a, *st, *atomic; /* names; atomic: NULL at kernel level and in tasks without scatters */
     const char *fail;        /* statement that leaves the function after a failure */
+    const char *watched;     /* --debug: index of the element printed last */
     bool uses_m, uses_st, uses_label, no_restrict;
     VEC(const ir_value *) loads; /* pending values that read memory, oldest first */
     strbuf tasks;            /* CFN_RUN: text of its task functions */
@@ -235,6 +239,13 @@ const char *mparam_name(cfn *c, const ir_mparam *p);
 const char *plane_pointer(cfn *c, const ir_field *f, ir_plane p, bool scatter);
 /* "m->x.data" */
 const char *plane_member(emitter *e, const char *m, const ir_field *f, ir_plane p);
+
+/* ---- what --debug watches (watch.c) ---- */
+
+/* After an access: index is its component's number in the whole field. */
+void emit_watch(cfn *c, const ir_op *op, const char *index);
+void emit_watch_iteration(cfn *c);
+void emit_sites(emitter *e);
 
 /* ---- regions (region.c, loop.c) ---- */
 

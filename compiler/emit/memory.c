@@ -68,6 +68,17 @@ static void check_bounds(cfn *c, const ir_op *op, const expr *idx, const expr *c
     c->uses_label = true;
 }
 
+/* Number of a component in the whole field. */
+static const char *component_index(cfn *c, const ir_op *op, const expr *idx, const expr *comp)
+{
+    const ir_field *f = op->attr.field;
+    const char *at = flat_index(c, f, idx);
+    if (f->shape == IR_SHAPE_SCALAR)
+        return at;
+    const char *k = ir_is_const(op->args[f->ndim]) ? arena_printf(c->e->mem, "%lld", (long long)op->args[f->ndim]->def->attr.i) : comp->text;
+    return f->ndim == 0 ? k : arena_printf(c->e->mem, "(%s) * INT64_C(%d) + %s", at, ir_field_ncomp(f), k);
+}
+
 /* "x[i][0]". simple: the text may be repeated. */
 static expr element(cfn *c, const ir_op *op, bool scatter, bool simple)
 {
@@ -81,8 +92,10 @@ static expr element(cfn *c, const ir_op *op, bool scatter, bool simple)
         expr_absorb(c, &e, s);
         *(d < f->ndim ? &idx[d] : &comp) = s;
     }
-    if (c->e->m->debug)
+    if (c->e->m->debug) {
         check_bounds(c, op, idx, &comp);
+        c->watched = component_index(c, op, idx, &comp);
+    }
     const char *base = plane_pointer(c, f, op->attr.plane, scatter);
     e.text = arena_printf(c->e->mem, "%s[%s]%s", base, flat_index(c, f, idx), component(c, op, &comp));
     return e;
@@ -110,6 +123,7 @@ void emit_load(cfn *c, const ir_op *op)
     expr e = element(c, op, false, false);
     add_read(c, &e, MEM_PLANE, plane_key(op), NULL);
     define(c, op->res[0], e, op->loc);
+    emit_watch(c, op, c->watched);
 }
 
 void emit_store(cfn *c, const ir_op *op)
@@ -118,6 +132,7 @@ void emit_store(cfn *c, const ir_op *op)
     const expr target = element(c, op, false, false);
     flush_reads(c, MEM_PLANE, plane_key(op), NULL);
     stmt(c, op->loc, "%s = %s;", target.text, value.text);
+    emit_watch(c, op, c->watched);
 }
 
 void emit_accum(cfn *c, const ir_op *op)
@@ -137,6 +152,7 @@ void emit_accum(cfn *c, const ir_op *op)
         stmt(c, op->loc, "%s -= %s;", target.text, value.text + 1);
     else
         stmt(c, op->loc, "%s += %s;", target.text, value.text);
+    emit_watch(c, op, c->watched);
 }
 
 /* ---- local arrays ---- */

@@ -31,6 +31,8 @@ static void print_desc(emitter *e, int nkernels)
               c_string(e->mem, e->m->name), EMIT_INTERFACE, (unsigned long long)emit_interface_hash(e->m));
     if (nfields)
         sb_printf(e->out, "    .fields = %s,\n    .nfields = %zu,\n", e->fields, nfields);
+    if (e->nsites)
+        sb_printf(e->out, "    .sites = %s,\n    .nsites = %d,\n", e->sites_name, e->nsites);
     if (nkernels)
         sb_printf(e->out, "    .kernels = %s,\n    .nkernels = %d,\n", e->kernels, nkernels);
     sb_add(e->out, "};\n\n");
@@ -142,6 +144,7 @@ void emit_module(emitter *e)
     sb_add(e->out, "/* ---- the module ---- */\n\n");
     emit_extents(e);
     print_fields(e);
+    emit_sites(e);
     const int nkernels = emit_kernel_table(e);
     print_desc(e, nkernels);
     print_defaults(e);

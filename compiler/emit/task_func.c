@@ -239,6 +239,7 @@ static void loop_over_iterations(cfn *c, const task *t)
         c->indent++;
         decode(c, t, at, nd - 1);
     }
+    emit_watch_iteration(c);
     run_body(c, t);
     close_block(c);
 }
@@ -398,7 +399,7 @@ static void print_function(task *t, const strbuf *body)
         if (!p->acc_used)
             continue;
         const ir_field *f = e->m->fields.at[t->scatters.at[i] / 4];
-        const char *quals = p->acc_name == p->name ? "restrict const " : "const ";
+        const char *quals = p->acc_name == p->name && !e->m->debug ? "restrict const " : "const ";
         sb_printf(out, "    %s = %s->%s;\n", field_pointer(e->mem, f, false, quals, p->acc_name, p->flat), c->a, t->scatter_members[i]);
     }
     if (t->uses_stack) {

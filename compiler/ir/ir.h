@@ -95,6 +95,7 @@ typedef struct ir_attr {
     scalar elem;         /* LOCAL: element type */
     ir_plane plane;      /* LOAD STORE ACCUM */
     ir_acc acc;          /* ACCUM */
+    bool needed;         /* LOAD of a primal: the adjoint needs what it reads; by the rules pass */
     /* LOOP */
     bool bounded;        /* operands start with lo, hi and the body's parameters with the index */
     bool cond;           /* regions[1] decides before each iteration whether it runs; last result is the i64 trip count */

@@ -10,7 +10,7 @@ typedef enum target {
     ON_ALL,       /* functions and kernels, derived ones included */
     ON_PRIMALS,   /* kernels as written */
     ON_SOURCES,   /* kernels and functions as written */
-    ON_ADJOINTS,
+    ON_ADJOINTS,  /* of kernels and functions, and the functions that they run again */
     ON_JVPS,
     ON_HVPS,
     ON_KERNELS    /* kernels of every kind */
@@ -120,18 +120,40 @@ static bool share_jvps(ir_module *m)
     return true;
 }
 
+/* With --debug each access of a primal is watched where the user wrote it: from here on none may move or vanish. */
+static bool is_watched(const ir_func *f)
+{
+    return f->module->debug && !f->primal;
+}
+
 static void promote(ir_func *f)
 {
-    pass_promote(f);
+    if (!is_watched(f))
+        pass_promote(f);
 }
 
 static void gather(ir_func *f)
 {
-    pass_gather(f);
+    if (!is_watched(f))
+        pass_gather(f);
+}
+
+static void rows(ir_func *f)
+{
+    if (!is_watched(f))
+        pass_rows(f);
+}
+
+static void simplify_late(ir_func *f)
+{
+    if (!is_watched(f))
+        pass_simplify(f);
 }
 
 static void clean_up(ir_func *f)
 {
+    if (is_watched(f))
+        return;
     bool again = true;
     for (int i = 0; i < 3 && again; i++) {
         again = pass_licm(f);
@@ -194,10 +216,10 @@ static const pass_row table[] = {
     {"strip", "functions that nobody calls", ON_MODULE, strip, NULL, NULL},
     {"promote", "sums into one element become reductions", ON_KERNELS, NULL, NULL, promote},
     {"gather", "constant-shift accumulations become gathers", ON_KERNELS, NULL, NULL, gather},
-    {"gather-simplify", "clean-up", ON_ALL, NULL, NULL, pass_simplify},
+    {"gather-simplify", "clean-up", ON_ALL, NULL, NULL, simplify_late},
     {"gather-scale", "constant factors of gathered sums", ON_ALL, NULL, NULL, pass_scale},
     {"parallel", "class of each write", ON_ALL, NULL, NULL, pass_parallel},
-    {"rows", "innermost dimension of tasks as a loop", ON_KERNELS, NULL, NULL, pass_rows},
+    {"rows", "innermost dimension of tasks as a loop", ON_KERNELS, NULL, NULL, rows},
     {"row-sums", "sums into one element over a row become reductions", ON_KERNELS, NULL, NULL, promote},
     {"clean-up", "invariants out of loops, common subexpressions, dead code", ON_ALL, NULL, NULL, clean_up},
     {"simd", "loops that may be vectorised with reordering", ON_ALL, NULL, NULL, pass_simd},
@@ -212,7 +234,7 @@ static bool is_on(const pass_row *row, const ir_func *f)
     case ON_ALL: return f != f->module->extents;
     case ON_PRIMALS: return f->kind == IR_KERNEL;
     case ON_SOURCES: return f->kind == IR_KERNEL || (f->kind == IR_FUNC && !f->primal && f != f->module->extents);
-    case ON_ADJOINTS: return f->kind == IR_KERNEL_GRAD;
+    case ON_ADJOINTS: return f->kind == IR_KERNEL_GRAD || (f->primal && (f->primal->vjp == f || f->primal->replay == f));
     case ON_JVPS: return f->kind == IR_KERNEL_JVP;
     case ON_HVPS: return f->kind == IR_KERNEL_HVP;
     case ON_KERNELS: return f->kind != IR_FUNC;

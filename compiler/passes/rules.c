@@ -56,17 +56,37 @@ static void collect_call(rules *r, const ir_op *at, const ir_op *call, bool read
     effects_free(&e);
 }
 
-static const ir_op *primal_of(const rules *r, const ir_op *op)
+static ir_op *primal_of(const rules *r, const ir_op *op)
 {
-    const ir_op *o = op->origin;
+    ir_op *o = op->origin;
     while (o && o->origin)
         o = o->origin;
     return o && o->region->func == r->func ? o : NULL;
 }
 
+static void need_function(ir_op *op, void *ctx)
+{
+    if (op->code == OP_LOAD && op->attr.plane == IR_DATA)
+        op->attr.needed = true;
+    else if (op->code == OP_CALL)
+        ir_walk(op->attr.callee->body, need_function, ctx);
+}
+
+/* Of a function that the adjoint runs again all loads are needed; what its own adjoint needs is found with that. */
+static void need_call(const ir_op *call)
+{
+    ir_func *f = call->attr.callee;
+    if (!f->primal)
+        ir_walk(f->body, need_function, NULL);
+    else if (f->primal->replay == f)
+        ir_walk(f->primal->body, need_function, NULL);
+}
+
 static void collect_one(rules *r, const ir_op *op)
 {
-    const ir_op *primal = primal_of(r, op);
+    ir_op *primal = primal_of(r, op);
+    if (op->code == OP_CALL)
+        need_call(op);
     if (!primal || r->needed[primal->pos])
         return;
     r->needed[primal->pos] = true;
@@ -75,6 +95,7 @@ static void collect_one(rules *r, const ir_op *op)
         return;
     }
     assert(primal->code == OP_LOAD && primal->attr.field == op->attr.field);
+    primal->attr.needed = true;
     vec_push(&r->reads, access_of_op(r->m, primal));
 }
 

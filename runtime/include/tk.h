@@ -31,7 +31,11 @@ typedef enum tk_status {
     TK_NO_DERIVATIVE, /**< the kernel lacks the derivative that the tape or scope needs, or a field lacks grad or dual storage */
     TK_MISMATCH,      /**< generated code and library do not fit each other */
     TK_ASSERT,        /**< an assert(...) failed (code built with --debug) */
-    TK_BOUNDS         /**< a subscript was out of bounds (code built with --debug) */
+    TK_BOUNDS,        /**< a subscript was out of bounds (code built with --debug) */
+    TK_OVERWRITTEN,   /**< data that the adjoint of a launch needs has changed since (validated tape) */
+    TK_RACE,          /**< iterations of a parallel loop meet at one element (code built with --debug) */
+    TK_WRONG_GRADIENT, /**< tk_gradcheck found a derivative that is wrong */
+    TK_NOT_FINITE     /**< a NaN or an infinity came up (code built with --debug, tk_session_stop_at_nonfinite) */
 } tk_status;
 
 /** Owns the tape, the forward scope, threads, allocator and hooks; several modules may share one, and one tape then records all of them. */
@@ -96,6 +100,10 @@ tk_status tk_session_status(const tk_session *s);
 /** Its message, "" while the status is TK_OK. Valid until the error is cleared or the session ends. For NULL the same as tk_error. */
 const char *tk_session_error(const tk_session *s);
 
+/** From now on code built with --debug stops at the first NaN or infinity that a kernel, an adjoint or a JVP reads from a field or writes to one:
+ *  TK_NOT_FINITE, with kernel, line and element. Other code is not watched. TK_BAD_ARGUMENT for NULL. */
+tk_status tk_session_stop_at_nonfinite(tk_session *s, bool on);
+
 /** Forgets the failure: launches run again. An open tape or scope stays open, and a tape opened before a failure still runs no adjoint.
  *  Ignored from inside a running kernel. */
 void tk_session_clear_error(tk_session *s);
@@ -131,13 +139,19 @@ tk_status tk_session_clear_dual(tk_session *s);
 
 /* ---- tape ---- */
 
-enum { TK_TAPE_KEEP_GRAD = 1 /**< do not clear gradients on opening */ };
+enum {
+    TK_TAPE_KEEP_GRAD = 1, /**< do not clear gradients on opening */
+    TK_TAPE_VALIDATE = 2   /**< find whatever overwrites data that the adjoint of a recorded launch needs: a later write of a kernel fails its launch, a
+                            *   change by other means fails the closing, both with TK_OVERWRITTEN, and then no adjoint runs. Needs code built with
+                            *   --debug: a launch of other code is TK_BAD_STATE. Costs about 24 bytes for each component of a field that is read */
+};
 
 /** Opens a tape on the field loss: clears all gradients of the session (not with TK_TAPE_KEEP_GRAD), sets the loss to 0 and records every launch
  *  of the session from now on, arguments included.
  *  loss: a 0-D float field (one component) with gradient storage. Else TK_BAD_ARGUMENT, TK_NO_DERIVATIVE without the storage.
- *  TK_BAD_STATE: a tape or a forward scope is open, or a kernel is running. After an earlier failure: that status. On failure no tape is open (or
- *  still the earlier one). */
+ *  TK_BAD_STATE: a tape is open, or a kernel is running. After an earlier failure: that status. On failure no tape is open (or still the earlier one).
+ *  Inside a forward scope closing gives, beside gradients, their duals: the Hessian of the loss times the scope's seed (grad_dual of the scope's
+ *  parameter). Each kernel then needs derive(grad, jvp, hvp), else TK_NO_DERIVATIVE; the tape closes before the scope. */
 tk_status tk_tape_begin(tk_field *loss, unsigned flags);
 
 /** Closes it: sets loss.grad to 1 and runs the adjoints of what was recorded in reverse; their launches are not recorded.
@@ -197,6 +211,35 @@ tk_status tk_forward_end(tk_session *s);
 
 /** False for NULL. */
 bool tk_forward_is_open(const tk_session *s);
+
+/* ---- derivatives of a whole program: for tests, and where the full Jacobian is wanted ----
+ * A program is a function of the host that launches kernels, always the same way. It is called several times, each time on the same data: before each
+ * call, and in the end, the data of all fields of the session is what it was when the function here was called. Gradients and duals are overwritten. */
+
+typedef void (*tk_program_fn)(void *user);
+
+/** Where tk_gradcheck found the largest difference, in units of what is tolerated. Modes that were not compared are NaN. */
+typedef struct tk_gradcheck_result {
+    const tk_field *field;
+    int64_t component;  /**< its number in the field's memory: element * components + component */
+    double reverse, forward, difference; /**< the derivative by reverse mode, by forward mode, by central differences */
+    double step;        /**< of the difference, as chosen for this variable */
+    int64_t compared;   /**< number of variables */
+    bool has_forward;   /**< forward mode was compared: loss and inputs have duals */
+} tk_gradcheck_result;
+
+/** Compares the derivatives of a loss by reverse mode with those by forward mode (where loss and inputs are declared needs_dual), and with central
+ *  differences, whose step is chosen for each variable.
+ *  loss: as for tk_tape_begin; it is 0 when the program begins. inputs: ninputs fields with gradient; NULL, 0: all fields of the session that have one,
+ *  but for the loss. tolerance: relative, of the differences; 0: 1e-2 in f32 and 1e-5 in f64. result may be NULL.
+ *  TK_WRONG_GRADIENT where they differ: the message names the worst element. Otherwise the status of what failed, e.g. of a launch. */
+tk_status tk_gradcheck(tk_field *loss, tk_field *const *inputs, int ninputs, tk_program_fn run, void *user, double tolerance, tk_gradcheck_result *result);
+
+/** The Jacobian of output by input, each a float field of any shape, one run for each column (component of input), by forward mode: both need duals.
+ *  jacobian: as many rows as output has components, row-major. The data of output is left to the program: it is not set to 0. */
+tk_status tk_jacobian_forward(tk_field *output, tk_field *input, tk_program_fn run, void *user, double *jacobian);
+/** The same by reverse mode, one run for each row (component of output): both need gradients. */
+tk_status tk_jacobian_reverse(tk_field *output, tk_field *input, tk_program_fn run, void *user, double *jacobian);
 
 /* ---- field access for code that knows no generated type; f must not be NULL ---- */
 

@@ -36,6 +36,11 @@ typedef tk_status (*tk_kernel_fn)(tk_module *m, const void *args, void *out, tk_
 
 /* What a launch does to a field, for the checker, the tape and schedulers. */
 enum { TK_READS = 1, TK_STORES = 2, TK_ACCUMULATES = 4, TK_NEEDED = 8 /* a read its adjoint needs */, TK_GRAD_WRITES = 16 };
+/* With --debug, of a single access: */
+enum {
+    TK_MAY_RACE = 32, /* iterations of a parallel loop may meet here */
+    TK_DERIVED = 64   /* in an adjoint or a JVP: looked at for NaN and infinity only */
+};
 typedef struct tk_access {
     int field;
     unsigned what;
@@ -54,6 +59,15 @@ typedef struct tk_kernel {
     bool grad_args;          /* has needs_grad parameters: not on a tape */
 } tk_kernel;
 
+/* --debug: an access in the source. */
+typedef struct tk_site {
+    const char *file;
+    int line, col;
+    int field;
+    tk_plane plane;
+    unsigned what;
+} tk_site;
+
 typedef struct tk_module_desc {
     const char *name;
     int interface;           /* TK_INTERFACE of the compiler */
@@ -62,6 +76,8 @@ typedef struct tk_module_desc {
     int nfields;
     const tk_kernel *kernels;
     int nkernels;
+    const tk_site *sites;    /* with --debug, else NULL */
+    int nsites;
 } tk_module_desc;
 
 struct tk_field {
@@ -71,6 +87,8 @@ struct tk_field {
     int64_t shape[8];
     int64_t count;           /* elements */
     bool bound;              /* memory belongs to the host */
+    struct rt_read *needed;  /* validated tape: needed reads, by component; NULL until there is one */
+    struct rt_touch *touched[4]; /* --debug: who touched a component, by plane; NULL until needed */
     void *own[2];            /* what the library allocated: one block for data, gradient and dual, one for the gradient's dual; NULL if none */
 };
 
@@ -111,6 +129,13 @@ __attribute__((format(printf, 3, 4))) tk_status tk_fail(tk_session *s, tk_status
 bool tk_failed(const tk_session *s);
 /* A line of print(...), from any task. */
 void tk_print(tk_session *s, const char *text);
+
+/* ---- what --debug watches: kernels of a module with sites run on one thread, and tell each access after it happened ---- */
+
+/* component: number of the component in the whole field. */
+void tk_watch(const tk_module *m, int site, int64_t component);
+/* An iteration of a parallel loop begins. */
+void tk_watch_iteration(const tk_module *m);
 
 /* ---- parallel loops ---- */
 

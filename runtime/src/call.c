@@ -95,6 +95,8 @@ tk_status tk_call(tk_session *s, const tk_triple *t, const void *args, size_t si
     __attribute__((cleanup(leave_session))) tk_session *held = s;
     (void)held;
     const bool forward = s->forward.open && !s->in_call, tape = s->tape.open && !s->in_call;
+    if (forward && tape)
+        return tk_fail(s, TK_NO_DERIVATIVE, "'%s' has no second-order product, which a tape inside a forward scope needs", name_of(t));
     if (forward)
         return t->jvp ? run_with_copy(s, t, t->jvp, args, size) : missing(s, t, "jvp", "the open forward scope");
     if (!t->forward)

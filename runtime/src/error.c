@@ -24,6 +24,14 @@ const char *tk_status_name(tk_status s)
         return "TK_ASSERT";
     case TK_BOUNDS:
         return "TK_BOUNDS";
+    case TK_OVERWRITTEN:
+        return "TK_OVERWRITTEN";
+    case TK_RACE:
+        return "TK_RACE";
+    case TK_WRONG_GRADIENT:
+        return "TK_WRONG_GRADIENT";
+    case TK_NOT_FINITE:
+        return "TK_NOT_FINITE";
     }
     return "unknown status";
 }

@@ -63,6 +63,8 @@ tk_status tk_forward_end(tk_session *s)
     if (st != TK_OK)
         return st;
     st = tk_session_status(s);
+    if (s->tape.open && s->forward.open)
+        return tk_fail(s, TK_BAD_STATE, "tk_forward_end: the tape inside the scope (on field '%s') is still open", s->tape.loss->desc->name);
     if (!s->forward.open)
         return st != TK_OK ? st : tk_fail(s, TK_BAD_STATE, "tk_forward_end: no forward scope is open");
     if (st == TK_OK)

@@ -26,7 +26,9 @@ tk_status rt_run(tk_module *m, const tk_kernel *k, tk_kernel_fn fn, const void *
     tk_session *s = m->session;
     s->running = true;
     const unsigned mode = rt_float_mode_enter(s);
+    rt_watch_begin(s, m, k, fn);
     const tk_status st = fn(m, args, out, rec);
+    rt_watch_end(s);
     rt_float_mode_leave(s, mode);
     s->running = false;
     rt_stacks_reclaim(s);
@@ -87,12 +89,16 @@ tk_status tk_launch(tk_module *m, const tk_kernel *k, const void *args)
     const tk_status st = check_launch(m, k);
     if (st != TK_OK)
         return st;
-    if (m->session->in_call)
-        return rt_run_primal(m, k, args);
-    if (m->session->forward.open)
-        return launch_forward(m, k, args);
+    if (m->session->in_call) {
+        m->session->watch.writes = m->session->tape.validate && !m->session->tape.replaying;
+        const tk_status ran = rt_run_primal(m, k, args);
+        m->session->watch.writes = false;
+        return ran;
+    }
     if (m->session->tape.open)
         return rt_tape_launch(m, k, args);
+    if (m->session->forward.open)
+        return launch_forward(m, k, args);
     return rt_run_primal(m, k, args);
 }
 

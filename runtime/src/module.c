@@ -140,6 +140,7 @@ static void free_contents(tk_module *m)
 {
     tk_session *s = m->session;
     for (int i = 0; m->fields && i < m->desc->nfields; i++) {
+        rt_watch_free(&m->fields[i]);
         rt_free(s, m->fields[i].own[0]);
         rt_free(s, m->fields[i].own[1]);
     }

@@ -189,7 +189,7 @@ void rt_for(tk_session *s, int64_t n, bool parallel, tk_task_fn fn, const void *
 
 bool rt_worth_threads(const tk_session *s, const tk_plan *p)
 {
-    return s->threads > 1 && p->nchunks > 1 && (double)p->n * (double)p->cost >= MIN_PARALLEL;
+    return !s->watch.serial && s->threads > 1 && p->nchunks > 1 && (double)p->n * (double)p->cost >= MIN_PARALLEL;
 }
 
 typedef struct chunk_args {
@@ -218,6 +218,8 @@ void rt_run_chunks(tk_session *s, const tk_plan *p, bool parallel, tk_task_fn fn
 
 tk_status tk_run(tk_session *s, const tk_plan *p, tk_task_fn fn, const void *args)
 {
+    rt_watch_loop(s, true);
     rt_run_chunks(s, p, rt_worth_threads(s, p), fn, args, false);
+    rt_watch_loop(s, false);
     return tk_session_status(s);
 }

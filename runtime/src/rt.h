@@ -20,7 +20,7 @@ typedef struct rt_entry {
 } rt_entry;
 
 typedef struct rt_tape {
-    bool open;
+    bool open, validate;
     tk_field *loss;
     tk_status failed;  /* a failure since opening that tk_session_clear_error has forgotten */
     rt_entry *entries; /* kept from tape to tape, as are the segments of args */
@@ -30,6 +30,16 @@ typedef struct rt_tape {
     tk_stack args;
     size_t bytes;
 } rt_tape;
+
+/* What is watched during a launch; watch.c. */
+typedef struct rt_watch {
+    const tk_kernel *kernel;
+    const char *derivative; /* "adjoint of ", "JVP of " or "" */
+    bool serial;            /* the kernel tells its accesses, and libtk is not made for several threads telling */
+    bool writes, reads;     /* of a launch on a validated tape: are writes held against needed reads, are its own reads needed */
+    bool finite;            /* stop at what is not finite */
+    uint64_t iteration, first, count; /* of the running parallel loop: this and its first one, 0 outside; of all so far */
+} rt_watch;
 
 typedef struct rt_forward {
     bool open;
@@ -62,6 +72,7 @@ struct tk_session {
     bool in_parallel; /* a parallel loop is: loops inside it are serial */
     rt_tape tape;
     rt_forward forward;
+    rt_watch watch;
     tk_stack scratch;
     rt_pooled *stacks; /* all */
     tk_stack *idle;    /* those not in use */
@@ -92,7 +103,9 @@ void rt_free(tk_session *s, void *p);
 tk_status rt_check_idle(tk_session *s, const char *what);
 /* The same also inside a function of tk_call that an open tape or scope called. */
 tk_status rt_check_outside(tk_session *s, const char *what);
-/* The same for what a new tape or scope needs: no failure, no kernel, nothing open. */
+/* The same for what a new tape needs: no failure, no kernel, no tape. */
+tk_status rt_check_no_tape(tk_session *s, const char *what);
+/* And a new scope: nothing open. */
 tk_status rt_check_closed(tk_session *s, const char *what);
 void rt_session_retain(tk_session *s);
 void rt_session_release(tk_session *s);
@@ -117,6 +130,10 @@ bool rt_is_float(const tk_field *f);
 
 /* ---- tape.c ---- */
 
+/* Opens a tape on a field of any shape, whose gradient the caller sets before rt_tape_play. */
+tk_status rt_tape_record(tk_field *output);
+/* Closes the tape; runs the adjoints if st is TK_OK. loss_grad NULL: the gradient is set already. */
+tk_status rt_tape_play(tk_session *s, tk_status st, const double *loss_grad);
 /* Runs and records a launch. */
 tk_status rt_tape_launch(tk_module *m, const tk_kernel *k, const void *args);
 /* Records a call of the host's; *kept: the arguments to give it. */
@@ -141,6 +158,32 @@ void rt_record_free(tk_session *s, tk_record *rec);
 /* ---- call.c ---- */
 
 tk_status rt_call_backward(tk_session *s, const rt_entry *e);
+
+/* ---- snapshot.c ---- */
+
+/* The data of all fields of a session. NULL after failing the session; rt_free frees it. */
+void *rt_snapshot_take(tk_session *s);
+void rt_snapshot_restore(tk_session *s, const void *snapshot);
+double rt_scalar_get(const tk_field *f, tk_plane plane, int64_t component);
+void rt_scalar_set(tk_field *f, tk_plane plane, int64_t component, double value);
+
+/* ---- watch.c ---- */
+
+/* "x[3, 4]", "p.grad[2] component 1" */
+typedef struct rt_text {
+    char s[160];
+} rt_text;
+rt_text rt_element_text(const tk_field *f, tk_plane plane, int64_t component);
+void rt_watch_begin(tk_session *s, const tk_module *m, const tk_kernel *k, tk_kernel_fn fn);
+void rt_watch_end(tk_session *s);
+void rt_watch_loop(tk_session *s, bool begins);
+/* A launch on a validated tape needs code that can be watched. */
+tk_status rt_watch_check(tk_module *m, const tk_kernel *k);
+/* Whether all data that adjoints need is still what it was. */
+tk_status rt_watch_compare(tk_session *s);
+/* Forgets the needed reads. */
+void rt_watch_forget(tk_session *s);
+void rt_watch_free(tk_field *f);
 
 /* ---- parallel.c ---- */
 

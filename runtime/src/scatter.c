@@ -170,7 +170,9 @@ static tk_status run_private(tk_session *s, scatter *sc, const void *args, size_
 
 static tk_status run_alone(tk_session *s, const tk_plan *p, tk_task_fn plain, const void *args)
 {
+    rt_watch_loop(s, true);
     rt_run_chunks(s, p, false, plain, args, false);
+    rt_watch_loop(s, false);
     return tk_session_status(s);
 }
 
@@ -185,7 +187,7 @@ tk_status tk_run_scatter(tk_session *s, const tk_plan *p, tk_task_fn plain, tk_t
     int slots = fixed ? RT_FIXED_SLOTS : s->threads;
     if (slots > p->nchunks)
         slots = (int)p->nchunks;
-    if (slots <= 1 || s->in_parallel || (!fixed && !rt_worth_threads(s, p)))
+    if (slots <= 1 || s->in_parallel || s->watch.serial || (!fixed && !rt_worth_threads(s, p)))
         return run_alone(s, p, plain, args);
     if (copies_pay(p, targets, ntargets, slots)) {
         scatter sc = {s, p, plain, slots, NULL, 0, targets, ntargets, NULL};

@@ -98,7 +98,7 @@ tk_status rt_check_outside(tk_session *s, const char *what)
     return rt_check_idle(s, what);
 }
 
-tk_status rt_check_closed(tk_session *s, const char *what)
+tk_status rt_check_no_tape(tk_session *s, const char *what)
 {
     tk_status st = tk_session_status(s);
     if (st == TK_OK)
@@ -107,9 +107,15 @@ tk_status rt_check_closed(tk_session *s, const char *what)
         return st;
     if (s->tape.open)
         return tk_fail(s, TK_BAD_STATE, "%s is not possible while a tape is open (on field '%s')", what, s->tape.loss->desc->name);
-    if (s->forward.open)
-        return tk_fail(s, TK_BAD_STATE, "%s is not possible while a forward scope is open (of field '%s')", what, s->forward.param->desc->name);
     return TK_OK;
+}
+
+tk_status rt_check_closed(tk_session *s, const char *what)
+{
+    const tk_status st = rt_check_no_tape(s, what);
+    if (st == TK_OK && s->forward.open)
+        return tk_fail(s, TK_BAD_STATE, "%s is not possible while a forward scope is open (of field '%s')", what, s->forward.param->desc->name);
+    return st;
 }
 
 void tk_print(tk_session *s, const char *text)

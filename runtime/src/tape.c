@@ -28,43 +28,80 @@ static bool reserve_entry(tk_session *s, const char *what, const char *name)
 /* An entry with its copy of the arguments and room for the record, or NULL after failing the session. */
 static rt_entry *push_entry(tk_module *m, const tk_kernel *k, const void *args)
 {
+    const size_t args_size = m->session->forward.open ? k->jvp_args_size : k->args_size;
     tk_session *s = m->session;
     rt_tape *t = &s->tape;
     if (!reserve_entry(s, "kernel", k->name))
         return NULL;
     rt_entry e = {.module = m, .kernel = k};
-    if (k->args_size > 0) {
-        void *copy = tk_stack_alloc(&t->args, 1, k->args_size);
+    if (args_size > 0) {
+        void *copy = tk_stack_alloc(&t->args, 1, args_size);
         if (!copy)
             return NULL;
+        memset(copy, 0, args_size); /* tangents */
         memcpy(copy, args, k->args_size);
         e.args = copy;
     }
     if (rt_record_alloc(s, k, &e.record) != TK_OK)
         return NULL;
-    t->bytes += sizeof e + k->args_size + e.record.size;
+    t->bytes += sizeof e + args_size + e.record.size;
     t->entries[t->count] = e;
     return &t->entries[t->count++];
+}
+
+static tk_status refuse_grad_args(tk_module *m, const tk_kernel *k)
+{
+    return tk_fail(m->session, TK_NO_DERIVATIVE,
+                   "kernel '%s' of module '%s' has needs_grad parameters, whose gradient a tape cannot return: "
+                   "make them fields (bound to your memory), or call '%s_grad'",
+                   k->name, m->desc->name, k->name);
+}
+
+/* Inside a forward scope the launch is the JVP, and its derivative the JVP of the adjoint. */
+static tk_status launch_second_order(tk_module *m, const tk_kernel *k, const void *args)
+{
+    tk_session *s = m->session;
+    if (!k->jvp || !k->hvp)
+        return tk_fail(s, TK_NO_DERIVATIVE, "kernel '%s' of module '%s' has no %s, which a tape inside a forward scope needs: %s", k->name,
+                       m->desc->name, k->jvp ? "second-order product" : "JVP",
+                       k->jvp || !k->no_jvp ? "declare it derive(grad, jvp, hvp)" : k->no_jvp);
+    if (k->grad_args)
+        return refuse_grad_args(m, k);
+    const tk_status st = tk_module_need_grad_dual(m);
+    rt_entry *e = st == TK_OK ? push_entry(m, k, args) : NULL;
+    if (!e)
+        return tk_session_status(s);
+    rt_record_free(s, &m->last[k->index]);
+    return rt_run(m, k, k->jvp, e->args, NULL, &e->record);
 }
 
 tk_status rt_tape_launch(tk_module *m, const tk_kernel *k, const void *args)
 {
     tk_session *s = m->session;
-    if (!k->grad && !k->no_grad)
-        return rt_run_primal(m, k, args); /* its derivative is zero by intent */
+    if (s->forward.open)
+        return launch_second_order(m, k, args);
+    const tk_status st = s->tape.validate ? rt_watch_check(m, k) : TK_OK;
+    if (st != TK_OK)
+        return st;
+    s->watch.writes = s->tape.validate;
+    if (!k->grad && !k->no_grad) { /* its derivative is zero by intent */
+        const tk_status ran = rt_run_primal(m, k, args);
+        s->watch.writes = false;
+        return ran;
+    }
     if (!k->grad)
         return tk_fail(s, TK_NO_DERIVATIVE, "kernel '%s' of module '%s' has no adjoint, which a tape needs: %s", k->name, m->desc->name, k->no_grad);
     if (k->grad_args)
-        return tk_fail(s, TK_NO_DERIVATIVE,
-                       "kernel '%s' of module '%s' has needs_grad parameters, whose gradient a tape cannot return: "
-                       "make them fields (bound to your memory), or call '%s_grad'",
-                       k->name, m->desc->name, k->name);
+        return refuse_grad_args(m, k);
     rt_entry *e = push_entry(m, k, args);
     if (!e)
         return tk_session_status(s);
     /* what a direct call of the adjoint would go by is now out of date */
     rt_record_free(s, &m->last[k->index]);
-    return rt_run(m, k, k->run, args, NULL, &e->record);
+    s->watch.reads = s->tape.validate;
+    const tk_status ran = rt_run(m, k, k->run, args, NULL, &e->record);
+    s->watch.reads = s->watch.writes = false;
+    return ran;
 }
 
 tk_status rt_tape_record_call(tk_session *s, const tk_triple *triple, const void *args, size_t size, void **kept)
@@ -98,7 +135,9 @@ void rt_tape_close(tk_session *s)
     for (size_t i = 0; i < t->count; i++)
         rt_record_free(s, &t->entries[i].record);
     t->count = 0;
-    t->open = false;
+    if (t->validate)
+        rt_watch_forget(s);
+    t->open = t->validate = false;
     t->loss = NULL;
     t->failed = TK_OK;
     t->replaying = false;
@@ -146,28 +185,51 @@ static void set_scalar(tk_field *f, tk_plane plane, double value)
         *(double *)f->plane[plane] = value;
 }
 
+static void open_tape(tk_field *loss)
+{
+    tk_session *s = loss->module->session;
+    s->tape.open = true;
+    s->tape.loss = loss;
+    s->tape.bytes = 0;
+}
+
 tk_status tk_tape_begin(tk_field *loss, unsigned flags)
 {
     if (!loss)
         return rt_thread_fail(TK_BAD_ARGUMENT, "tk_tape_begin: the loss is NULL");
     tk_session *s = loss->module->session;
     const tk_field_desc *d = loss->desc;
-    const tk_status st = rt_check_closed(s, "opening a tape");
+    tk_status st = rt_check_no_tape(s, "opening a tape");
+    if (st == TK_OK && s->forward.open)
+        st = rt_check_outside(s, "opening a tape");
     if (st != TK_OK)
         return st;
-    if ((flags & ~(unsigned)TK_TAPE_KEEP_GRAD) != 0)
+    if ((flags & ~(unsigned)(TK_TAPE_KEEP_GRAD | TK_TAPE_VALIDATE)) != 0)
         return tk_fail(s, TK_BAD_ARGUMENT, "tk_tape_begin: unknown flags 0x%x", flags);
     if (d->ndim != 0 || d->ncomp != 1 || !rt_is_float(loss))
         return tk_fail(s, TK_BAD_ARGUMENT, "the loss of a tape must be a 0-D field of one float; '%s' is not", d->name);
     if (!loss->plane[TK_GRAD])
         return tk_fail(s, TK_NO_DERIVATIVE, "field '%s' cannot be the loss of a tape: it is not declared needs_grad", d->name);
+    if ((flags & TK_TAPE_VALIDATE) != 0 && s->forward.open)
+        return tk_fail(s, TK_BAD_STATE, "a tape inside a forward scope cannot be validated: validate the same launches outside of it");
     if ((flags & TK_TAPE_KEEP_GRAD) == 0)
         rt_clear_session(s, TK_GRAD);
     set_scalar(loss, TK_DATA, 0.0);
-    s->tape.open = true;
-    s->tape.loss = loss;
-    s->tape.bytes = 0;
+    if (s->forward.open && loss->plane[TK_DUAL])
+        set_scalar(loss, TK_DUAL, 0.0);
+    open_tape(loss);
+    s->tape.validate = (flags & TK_TAPE_VALIDATE) != 0;
     return TK_OK;
+}
+
+tk_status rt_tape_record(tk_field *output)
+{
+    const tk_status st = rt_check_closed(output->module->session, "opening a tape");
+    if (st == TK_OK) {
+        rt_clear_session(output->module->session, TK_GRAD);
+        open_tape(output);
+    }
+    return st;
 }
 
 /* The adjoints of all entries, last launch first. */
@@ -178,7 +240,8 @@ static tk_status run_adjoints(tk_session *s)
     t->replaying = true;
     for (size_t i = t->count; i-- > 0 && st == TK_OK;) {
         rt_entry *e = &t->entries[i];
-        st = e->triple ? rt_call_backward(s, e) : rt_run(e->module, e->kernel, e->kernel->grad, e->args, NULL, &e->record);
+        st = e->triple ? rt_call_backward(s, e)
+                       : rt_run(e->module, e->kernel, s->forward.open ? e->kernel->hvp : e->kernel->grad, e->args, NULL, &e->record);
         if (st == TK_OK)
             st = t->failed; /* a function of the host's may have cleared the error */
     }
@@ -192,6 +255,22 @@ static void leave_tape(tk_session **s)
     rt_session_release(*s);
 }
 
+tk_status rt_tape_play(tk_session *s, tk_status st, const double *loss_grad)
+{
+    rt_session_retain(s); /* a function of the host's may destroy its modules */
+    __attribute__((cleanup(leave_tape))) tk_session *held = s;
+    (void)held;
+    tk_field *loss = s->tape.loss;
+    if (st == TK_OK && s->tape.validate)
+        st = rt_watch_compare(s);
+    if (st == TK_OK && loss_grad) {
+        set_scalar(loss, TK_GRAD, *loss_grad);
+        if (loss->plane[TK_GRAD_DUAL])
+            set_scalar(loss, TK_GRAD_DUAL, 0.0);
+    }
+    return st == TK_OK ? run_adjoints(s) : st;
+}
+
 tk_status tk_tape_end_with(tk_field *loss, double loss_grad)
 {
     if (!loss)
@@ -203,20 +282,11 @@ tk_status tk_tape_end_with(tk_field *loss, double loss_grad)
     st = tk_session_status(s);
     if (!s->tape.open)
         return st != TK_OK ? st : tk_fail(s, TK_BAD_STATE, "tk_tape_end: no tape is open");
-    rt_session_retain(s); /* a function of the host's may destroy its modules */
-    __attribute__((cleanup(leave_tape))) tk_session *held = s;
-    (void)held;
     if (st == TK_OK)
         st = s->tape.failed;
     if (st == TK_OK && loss != s->tape.loss)
         st = tk_fail(s, TK_BAD_ARGUMENT, "tk_tape_end: the tape was opened on field '%s', not '%s'", s->tape.loss->desc->name, loss->desc->name);
-    if (st == TK_OK) {
-        set_scalar(loss, TK_GRAD, loss_grad);
-        if (loss->plane[TK_GRAD_DUAL])
-            set_scalar(loss, TK_GRAD_DUAL, 0.0);
-        st = run_adjoints(s);
-    }
-    return st;
+    return rt_tape_play(s, st, &loss_grad);
 }
 
 tk_status tk_tape_end(tk_field *loss)

@@ -273,7 +273,7 @@ void parcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}
                 if "text" in parts and parts["text"].strip() != err.strip():
                     raise Failure(f"the page shows:\n{parts['text']}\nbut tkc says:\n{err}")
                 return
-            obj = self.generate(tk, [], tmp)
+            obj = self.generate(tk, ["--debug"] if "debug" in parts["words"] else [], tmp)
             if "explain" in parts["words"]:
                 out, _ = self.must([self.tkc, tk.name, "--explain-adjoint", "-o", f"{tmp}/{name}.c"], cwd=tk.parent)
                 if parts["text"].strip() != out.strip():

@@ -207,7 +207,8 @@ static const tk_kernel kernels[] = {
     {.name = "mode", .index = 10, .run = mode_run, .grad = mode_run, ACCESS},
 };
 
-const tk_module_desc fake_desc = {"fake", TK_INTERFACE, FAKE_HASH, fields, F_COUNT, kernels, K_COUNT};
+const tk_module_desc fake_desc = {.name = "fake", .interface = TK_INTERFACE, .hash = FAKE_HASH, .fields = fields, .nfields = F_COUNT,
+                                  .kernels = kernels, .nkernels = K_COUNT};
 
 /* ---- what a header would offer ---- */
 

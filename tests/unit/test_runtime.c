@@ -232,6 +232,11 @@ static void test_tape_refusals(void **state)
     expect(s, TK_BAD_ARGUMENT, "'y'");
     assert_int_equal(tk_tape_begin(m->s.field, 0), TK_NO_DERIVATIVE);
     expect(s, TK_NO_DERIVATIVE, "not declared needs_grad");
+    assert_int_equal(tk_tape_begin(m->U.field, TK_TAPE_VALIDATE), TK_OK);
+    assert_int_equal(fake_square(m, 1), TK_BAD_STATE);
+    expect(s, TK_BAD_STATE, "was not built with --debug");
+    assert_int_equal(tk_tape_end(m->U.field), TK_BAD_STATE);
+    tk_session_clear_error(s);
     assert_int_equal(tk_tape_begin(m->U.field, 8), TK_BAD_ARGUMENT);
     expect(s, TK_BAD_ARGUMENT, "0x8");
 
@@ -431,8 +436,12 @@ static void test_forward_refusals(void **state)
     assert_int_equal(tk_forward_begin(outputs, 1, m->y.field, seed, 4), TK_OK);
     assert_int_equal(tk_forward_begin(outputs, 1, m->y.field, seed, 4), TK_BAD_STATE);
     tk_session_clear_error(s);
-    assert_int_equal(tk_tape_begin(m->U.field, 0), TK_BAD_STATE);
+    assert_int_equal(tk_tape_begin(m->U.field, 0), TK_OK); /* second order */
+    assert_int_equal(tk_forward_end(s), TK_BAD_STATE);     /* not before the tape */
+    expect(s, TK_BAD_STATE, "the tape inside the scope");
     tk_session_clear_error(s);
+    assert_true(tk_forward_is_open(s) && tk_tape_is_open(s));
+    tk_tape_drop(s);
     assert_int_equal(tk_forward_end(s), TK_BAD_STATE);
     assert_true(m->y.dual[0] == 0);
 
@@ -505,6 +514,11 @@ static void keep_failure(tk_status *first, tk_status st)
         *first = st;
 }
 
+static void run_square(void *user)
+{
+    fake_square(user, 1);
+}
+
 /* All that allocates; returns the first failure. */
 static tk_status scenario(counting *c, bool deterministic)
 {
@@ -536,6 +550,11 @@ static tk_status scenario(counting *c, bool deterministic)
     keep_failure(&st, fake_square(m, 1));
     keep_failure(&st, tk_forward_end(s));
     keep_failure(&st, tk_module_need_grad_dual(&m->tk));
+    tk_field *const inputs[] = {m->U.field};
+    static double jacobian[4096];
+    keep_failure(&st, tk_gradcheck(m->U.field, inputs, 0, run_square, m, 1e6, NULL));
+    keep_failure(&st, tk_jacobian_forward(m->U.field, m->U.field, run_square, m, jacobian));
+    keep_failure(&st, tk_jacobian_reverse(m->U.field, m->y.field, run_square, m, jacobian));
     assert_int_equal(st, tk_session_status(s));
     assert_int_equal(strlen(tk_session_error(s)) > 0, st != TK_OK);
     tk_session_clear_error(s);

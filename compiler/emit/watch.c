@@ -1,0 +1,69 @@
+/* --debug: each access to a field tells libtk where it is, so that it can check at run time what no compiler can. */
+#include "emit/emit_int.h"
+
+#include <string.h>
+
+/* Whether accesses in this function are the user's own. Those of derivatives are only looked at for NaN and infinity. */
+static bool is_primal(const cfn *c)
+{
+    return !c->f->primal;
+}
+
+/* Planes that a kernel only reads, or only adds to, hold no races. */
+static bool may_race(cfn *c, size_t key)
+{
+    for (size_t i = 0; i < c->e->m->funcs.len; i++) {
+        const ir_func *f = c->e->m->funcs.at[i];
+        if (f->kind != IR_KERNEL || (c->f->kind == IR_KERNEL && c->f != f))
+            continue;
+        const unsigned use = func_info_of(c->e, f)->planes[key];
+        if ((use & USE_STORE) || ((use & USE_ACCUM) && (use & USE_READ)))
+            return true;
+    }
+    return false;
+}
+
+static void add_site(cfn *c, const ir_op *op)
+{
+    emitter *e = c->e;
+    const ir_field *f = op->attr.field;
+    const char *const what = op->code == OP_LOAD ? "TK_READS" : op->code == OP_STORE ? "TK_STORES" : "TK_ACCUMULATES";
+    const char *path = op->loc.file && e->m->diag ? diag_file_path(e->m->diag, op->loc.file) : NULL;
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    static const char *const plane[] = {"TK_DATA", "TK_GRAD", "TK_DUAL", "TK_GRAD_DUAL"};
+    strbuf flags = {0};
+    sb_add(&flags, what);
+    if (op->code == OP_LOAD && op->attr.needed && is_primal(c))
+        sb_add(&flags, " | TK_NEEDED");
+    if (is_primal(c) && may_race(c, (size_t)f->index * 4 + op->attr.plane))
+        sb_add(&flags, " | TK_MAY_RACE");
+    if (!is_primal(c))
+        sb_add(&flags, " | TK_DERIVED");
+    sb_printf(&e->sites, "    {%s, %u, %u, %d, %s, %s}, /* %s */\n", c_string(e->mem, slash ? slash + 1 : path ? path : source_base(e)), op->loc.line, op->loc.col, f->index,
+              plane[op->attr.plane], sb_str(&flags), f->name);
+    sb_free(&flags);
+}
+
+void emit_watch(cfn *c, const ir_op *op, const char *index)
+{
+    const bool looks = is_primal(c) || (op->code != OP_LOAD && scalar_is_float(op->attr.field->elem));
+    if (!c->e->m->debug || !looks || c->kind == CFN_EXTENTS)
+        return;
+    add_site(c, op);
+    c->uses_m = true;
+    stmt(c, (src_loc){0, 0, 0}, "tk_watch(&%s->tk, %d, %s);", c->m, c->e->nsites++, index);
+}
+
+void emit_watch_iteration(cfn *c)
+{
+    if (!c->e->m->debug || !is_primal(c))
+        return;
+    c->uses_m = true;
+    stmt(c, (src_loc){0, 0, 0}, "tk_watch_iteration(&%s->tk);", c->m);
+}
+
+void emit_sites(emitter *e)
+{
+    if (e->nsites)
+        sb_printf(e->out, "/* Where fields are accessed. */\nstatic const tk_site %s[] = {\n%s};\n\n", e->sites_name, sb_str(&e->sites));
+}

@@ -1,0 +1,79 @@
+/* Full Jacobians of a program, column by column or row by row. */
+#include "rt.h"
+
+static tk_status check(tk_field *output, tk_field *input, tk_program_fn run, const double *jacobian, tk_plane plane, const char *what)
+{
+    if (!output || !input)
+        return rt_thread_fail(TK_BAD_ARGUMENT, "%s: the %s is NULL", what, output ? "input" : "output");
+    tk_session *s = output->module->session;
+    tk_field *const both[] = {output, input};
+    const tk_status st = rt_check_closed(s, what);
+    if (st != TK_OK)
+        return st;
+    if (!run || !jacobian)
+        return tk_fail(s, TK_BAD_ARGUMENT, "%s: the %s is NULL", what, run ? "array for the Jacobian" : "program");
+    if (input->module->session != s)
+        return tk_fail(s, TK_BAD_ARGUMENT, "%s: input '%s' belongs to another session", what, input->desc->name);
+    for (int i = 0; i < 2; i++) {
+        if (!rt_is_float(both[i]))
+            return tk_fail(s, TK_BAD_ARGUMENT, "%s: field '%s' holds no floats", what, both[i]->desc->name);
+        if (!both[i]->plane[plane])
+            return tk_fail(s, TK_NO_DERIVATIVE, "%s: field '%s' is not declared %s", what, both[i]->desc->name, plane == TK_GRAD ? "needs_grad" : "needs_dual");
+    }
+    return TK_OK;
+}
+
+tk_status tk_jacobian_forward(tk_field *output, tk_field *input, tk_program_fn run, void *user, double *jacobian)
+{
+    tk_status st = check(output, input, run, jacobian, TK_DUAL, "tk_jacobian_forward");
+    if (st != TK_OK)
+        return st;
+    tk_session *s = output->module->session;
+    const size_t rows = rt_scalars(output), cols = rt_scalars(input), size = rt_scalar_bytes(input->desc->elem);
+    void *snapshot = rt_snapshot_take(s);
+    unsigned char *seed = snapshot ? rt_alloc(s, cols * size + 1, true) : NULL;
+    if (snapshot && !seed)
+        tk_fail(s, TK_NO_MEMORY, "out of memory for the seed of field '%s'", input->desc->name);
+    st = tk_session_status(s);
+    for (size_t k = 0; k < cols && st == TK_OK; k++) {
+        const float one_f32 = 1.0f;
+        const double one_f64 = 1.0;
+        memcpy(seed + k * size, input->desc->elem == TK_F32 ? (const void *)&one_f32 : (const void *)&one_f64, size);
+        st = tk_forward_begin(&output, 1, input, seed, cols);
+        memset(seed + k * size, 0, size);
+        if (st != TK_OK)
+            break;
+        run(user);
+        for (size_t i = 0; i < rows; i++) /* before closing: output may be the input */
+            jacobian[i * cols + k] = rt_scalar_get(output, TK_DUAL, (int64_t)i);
+        st = tk_forward_end(s);
+        rt_snapshot_restore(s, snapshot);
+    }
+    rt_free(s, seed);
+    rt_free(s, snapshot);
+    return st;
+}
+
+tk_status tk_jacobian_reverse(tk_field *output, tk_field *input, tk_program_fn run, void *user, double *jacobian)
+{
+    tk_status st = check(output, input, run, jacobian, TK_GRAD, "tk_jacobian_reverse");
+    if (st != TK_OK)
+        return st;
+    tk_session *s = output->module->session;
+    const size_t rows = rt_scalars(output), cols = rt_scalars(input);
+    void *snapshot = rt_snapshot_take(s);
+    st = tk_session_status(s);
+    for (size_t i = 0; i < rows && st == TK_OK; i++) {
+        st = rt_tape_record(output);
+        if (st != TK_OK)
+            break;
+        run(user);
+        rt_scalar_set(output, TK_GRAD, (int64_t)i, 1.0);
+        st = rt_tape_play(s, tk_session_status(s), NULL);
+        for (size_t k = 0; k < cols && st == TK_OK; k++)
+            jacobian[i * cols + k] = rt_scalar_get(input, TK_GRAD, (int64_t)k);
+        rt_snapshot_restore(s, snapshot);
+    }
+    rt_free(s, snapshot);
+    return st;
+}

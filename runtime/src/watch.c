@@ -1,0 +1,248 @@
+/* What code built with --debug lets us see: data that adjoints need and that is overwritten, races between iterations, numbers that are not finite.
+ *
+ * Such code runs on one thread and calls tk_watch after each access to a field. Nothing else here costs anything.
+ */
+#include "rt.h"
+
+#include <stdio.h>
+
+/* The last needed read of a component. */
+typedef struct rt_read {
+    uint64_t bits;           /* the value that was read */
+    const tk_kernel *kernel; /* NULL: no such read */
+    int site;
+    uint32_t launch;         /* on the tape, from 1 */
+} rt_read;
+
+/* Who loaded, stored or accumulated: the last iteration, and whether another one of the same loop did. */
+typedef struct rt_mark {
+    uint64_t iteration;
+    int site, other; /* other: of the iteration before the last, or -1 */
+} rt_mark;
+typedef struct rt_touch {
+    rt_mark by[3];
+} rt_touch;
+enum { LOADED, STORED, ADDED };
+
+static uint64_t bits_of(const tk_field *f, tk_plane plane, int64_t component)
+{
+    const size_t size = rt_scalar_bytes(f->desc->elem);
+    uint64_t bits = 0;
+    memcpy(&bits, (const unsigned char *)f->plane[plane] + (size_t)component * size, size);
+    return bits;
+}
+
+rt_text rt_element_text(const tk_field *f, tk_plane plane, int64_t component)
+{
+    static const char *const suffix[] = {"", ".grad", ".dual", ".grad.dual"};
+    rt_text t;
+    int64_t index[8] = {0}, at = component / f->desc->ncomp;
+    for (int d = f->desc->ndim - 1; d >= 0; d--) {
+        index[d] = at % f->shape[d];
+        at /= f->shape[d];
+    }
+    size_t n = (size_t)snprintf(t.s, sizeof t.s, "%.60s%s", f->desc->name, suffix[plane]);
+    for (int d = 0; d < f->desc->ndim && n < sizeof t.s - 24; d++)
+        n += (size_t)snprintf(t.s + n, sizeof t.s - n, "%s%lld", d ? ", " : "[", (long long)index[d]);
+    if (n < sizeof t.s - 32)
+        snprintf(t.s + n, sizeof t.s - n, f->desc->ncomp > 1 ? "%s component %d" : "%s", f->desc->ndim ? "]" : "", (int)(component % f->desc->ncomp));
+    return t;
+}
+
+/* ---- around launches and loops ---- */
+
+void rt_watch_begin(tk_session *s, const tk_module *m, const tk_kernel *k, tk_kernel_fn fn)
+{
+    s->watch.kernel = k;
+    s->watch.serial = m->desc->nsites > 0;
+    s->watch.derivative = fn == k->run ? "" : fn == k->grad ? "adjoint of " : fn == k->jvp ? "JVP of " : "JVP of the adjoint of ";
+    s->watch.iteration = 0;
+}
+
+void rt_watch_end(tk_session *s)
+{
+    s->watch.kernel = NULL;
+    s->watch.serial = false;
+    s->watch.iteration = 0;
+}
+
+void rt_watch_loop(tk_session *s, bool begins)
+{
+    s->watch.iteration = 0;
+    if (begins)
+        s->watch.first = s->watch.count + 1;
+}
+
+void tk_watch_iteration(const tk_module *m)
+{
+    rt_watch *w = &m->session->watch;
+    w->iteration = ++w->count;
+}
+
+tk_status tk_session_stop_at_nonfinite(tk_session *s, bool on)
+{
+    if (!s)
+        return rt_thread_fail(TK_BAD_ARGUMENT, "tk_session_stop_at_nonfinite: the session is NULL");
+    s->watch.finite = on;
+    return TK_OK;
+}
+
+/* ---- data that adjoints need ---- */
+
+tk_status rt_watch_check(tk_module *m, const tk_kernel *k)
+{
+    if (m->desc->nsites > 0 || k->naccess == 0)
+        return TK_OK;
+    return tk_fail(m->session, TK_BAD_STATE,
+                   "kernel '%s' of module '%s' was not built with --debug, so that the validated tape cannot see what it reads and writes", k->name,
+                   m->desc->name);
+}
+
+static void needs(tk_session *s, tk_field *f, int site, int64_t component)
+{
+    if (!f->needed) {
+        f->needed = rt_alloc(s, rt_scalars(f) * sizeof *f->needed, true);
+        if (!f->needed) {
+            tk_fail(s, TK_NO_MEMORY, "out of memory for watching field '%s'", f->desc->name);
+            return;
+        }
+    }
+    f->needed[component] = (rt_read){bits_of(f, TK_DATA, component), s->watch.kernel, site, (uint32_t)s->tape.count};
+}
+
+static void overwrites(tk_session *s, const tk_field *f, const tk_site *w, int64_t component)
+{
+    const rt_read *r = f->needed ? &f->needed[component] : NULL;
+    if (!r || !r->kernel || r->bits == bits_of(f, TK_DATA, component))
+        return;
+    const tk_site *read = &f->module->desc->sites[r->site];
+    tk_fail(s, TK_OVERWRITTEN,
+            "%s:%d:%d: kernel '%s' overwrites '%s', but the adjoint of kernel '%s' (launch %u on the tape) needs the value that it read at %s:%d:%d",
+            w->file, w->line, w->col, s->watch.kernel->name, rt_element_text(f, TK_DATA, component).s, r->kernel->name, r->launch, read->file, read->line,
+            read->col);
+}
+
+tk_status rt_watch_compare(tk_session *s)
+{
+    for (tk_module *m = s->modules; m; m = m->next) {
+        for (int i = 0; i < m->desc->nfields; i++) {
+            const tk_field *f = &m->fields[i];
+            for (int64_t k = 0; f->needed && k < (int64_t)rt_scalars(f); k++) {
+                const rt_read *r = &f->needed[k];
+                if (!r->kernel || r->bits == bits_of(f, TK_DATA, k))
+                    continue;
+                const tk_site *read = &m->desc->sites[r->site];
+                return tk_fail(s, TK_OVERWRITTEN,
+                               "'%s' was changed outside of kernels, but the adjoint of kernel '%s' (launch %u on the tape) needs the value that it "
+                               "read at %s:%d:%d",
+                               rt_element_text(f, TK_DATA, k).s, r->kernel->name, r->launch, read->file, read->line, read->col);
+            }
+        }
+    }
+    return TK_OK;
+}
+
+void rt_watch_forget(tk_session *s)
+{
+    for (tk_module *m = s->modules; m; m = m->next) {
+        for (int i = 0; i < m->desc->nfields; i++) {
+            rt_free(s, m->fields[i].needed);
+            m->fields[i].needed = NULL;
+        }
+    }
+}
+
+void rt_watch_free(tk_field *f)
+{
+    tk_session *s = f->module ? f->module->session : NULL;
+    if (!s) /* creation failed before it got that far */
+        return;
+    rt_free(s, f->needed);
+    f->needed = NULL;
+    for (int p = 0; p < 4; p++) {
+        rt_free(s, f->touched[p]);
+        f->touched[p] = NULL;
+    }
+}
+
+/* ---- races ---- */
+
+/* Site of another iteration of the running loop that is marked here, or -1. */
+static int met(const rt_watch *w, const rt_mark *m)
+{
+    if (m->iteration < w->first)
+        return -1;
+    return m->iteration != w->iteration ? m->site : m->other;
+}
+
+static void mark(const rt_watch *w, rt_mark *m, int site)
+{
+    if (m->iteration < w->first)
+        m->other = -1;
+    else if (m->iteration != w->iteration)
+        m->other = m->site;
+    m->iteration = w->iteration;
+    m->site = site;
+}
+
+static void races(tk_session *s, tk_field *f, int site, int64_t component)
+{
+    static const char *const did[] = {"reads", "stores into", "adds to"};
+    const tk_site *at = &f->module->desc->sites[site];
+    const rt_watch *w = &s->watch;
+    if (!f->touched[at->plane]) {
+        f->touched[at->plane] = rt_alloc(s, rt_scalars(f) * sizeof *f->touched[at->plane], true);
+        if (!f->touched[at->plane]) {
+            tk_fail(s, TK_NO_MEMORY, "out of memory for watching field '%s'", f->desc->name);
+            return;
+        }
+    }
+    rt_touch *t = &f->touched[at->plane][component];
+    const int me = at->what & TK_READS ? LOADED : at->what & TK_STORES ? STORED : ADDED;
+    for (int k = LOADED; k <= ADDED; k++) {
+        const int other = k == me && me != STORED ? -1 : met(w, &t->by[k]);
+        if (other < 0)
+            continue;
+        const tk_site *o = &f->module->desc->sites[other];
+        tk_fail(s, TK_RACE,
+                "%s:%d:%d: in kernel '%s' one iteration of a parallel loop %s '%s', and another iteration %s it at %s:%d:%d: iterations are unordered",
+                at->file, at->line, at->col, w->kernel->name, did[me], rt_element_text(f, at->plane, component).s, did[k], o->file, o->line, o->col);
+        return;
+    }
+    mark(w, &t->by[me], site);
+}
+
+/* ---- numbers ---- */
+
+static void check_finite(tk_session *s, const tk_field *f, const tk_site *at, int64_t component)
+{
+    const void *plane = f->plane[at->plane];
+    const double x = f->desc->elem == TK_F32 ? (double)((const float *)plane)[component] : ((const double *)plane)[component];
+    if (isfinite(x))
+        return;
+    tk_fail(s, TK_NOT_FINITE, "%s:%d:%d: '%s' is %s %s in the %skernel '%s'", at->file, at->line, at->col, rt_element_text(f, at->plane, component).s,
+            isnan(x) ? "NaN" : x > 0 ? "infinite" : "minus infinite", at->what & TK_READS ? "when it is read, put there by the host," : "from here on,",
+            s->watch.derivative, s->watch.kernel->name);
+}
+
+void tk_watch(const tk_module *m, int site, int64_t component)
+{
+    tk_session *s = m->session;
+    const rt_watch *w = &s->watch;
+    const tk_site *at = &m->desc->sites[site];
+    tk_field *f = &m->fields[at->field];
+    if (!w->kernel || component < 0 || component >= (int64_t)rt_scalars(f) || !f->plane[at->plane])
+        return;
+    if (w->finite && rt_is_float(f))
+        check_finite(s, f, at, component);
+    if (at->what & TK_DERIVED)
+        return;
+    if (w->iteration > 0 && (at->what & TK_MAY_RACE))
+        races(s, f, site, component);
+    if (at->plane != TK_DATA)
+        return;
+    if (w->reads && (at->what & TK_NEEDED))
+        needs(s, f, site, component);
+    if (w->writes && (at->what & (TK_STORES | TK_ACCUMULATES)))
+        overwrites(s, f, at, component);
+}

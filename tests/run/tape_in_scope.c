@@ -1,0 +1,89 @@
+#include "tape_in_scope.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static int failed;
+
+static void expect(tape_in_scope *m, tk_status want, const char *message)
+{
+    if (tape_in_scope_status(m) != want || !strstr(tape_in_scope_error(m), message)) {
+        printf("%s '%s' instead of %s '%s'\n", tk_status_name(tape_in_scope_status(m)), tape_in_scope_error(m), tk_status_name(want), message);
+        failed = 1;
+    }
+    tk_session_clear_error(tk_module_session(&m->tk));
+}
+
+/* The gradient in double, by hand: loss = sum (a x_i^2 x_j)^2, j = i + 1. */
+static void gradient(const double *x, double *g)
+{
+    memset(g, 0, 4 * sizeof *g);
+    for (int i = 0; i < 4; i++) {
+        const int j = (i + 1) % 4;
+        g[i] += 1.5 * 1.5 * 4 * x[i] * x[i] * x[i] * x[j] * x[j];
+        g[j] += 1.5 * 1.5 * 2 * x[i] * x[i] * x[i] * x[i] * x[j];
+    }
+}
+
+int main(void)
+{
+    tape_in_scope *m = tape_in_scope_create(NULL, NULL);
+    if (!m)
+        return 1;
+    tk_session *s = tk_module_session(&m->tk);
+    tk_field *const outputs[] = {m->loss.field};
+    double x[4];
+    for (int i = 0; i < 4; i++) {
+        m->x.data[i] = 1;
+        m->x.data[i] += i;
+        m->x.data[i] /= 2;
+        x[i] = (i + 1) / 2.0;
+    }
+    for (int k = 0; k < 4; k++) {
+        memset(m->y.data, 0, tk_field_bytes(m->y.field)); /* also a seed of zeros */
+        m->y.data[k] = 1;
+        tk_forward_begin(outputs, 1, m->x.field, m->y.data, 4);
+        for (int again = 0; again < 2; again++) { /* a second tape in the scope starts afresh */
+            TK_TAPE(m, m->loss) {
+                tape_in_scope_squares(m, 1.5f);
+                tape_in_scope_total(m);
+            }
+        }
+        double g[4], up[4], down[4];
+        gradient(x, g);
+        x[k] += 1e-5;
+        gradient(x, up);
+        x[k] -= 2e-5;
+        gradient(x, down);
+        x[k] += 1e-5;
+        if (fabs((double)m->loss.dual[0] - g[k]) > 1e-5 * fabs(g[k]))
+            failed = 1;
+        for (int i = 0; i < 4; i++) {
+            const double want = (up[i] - down[i]) / 2e-5;
+            if (fabs((double)m->x.grad[i] - g[i]) > 1e-5 * fabs(g[i]) || fabs((double)m->x.grad_dual[i] - want) > 1e-4 * (1 + fabs(want))) {
+                printf("H[%d][%d] is %g instead of %g; gradient %g, %g\n", i, k, (double)m->x.grad_dual[i], want, (double)m->x.grad[i], g[i]);
+                failed = 1;
+            }
+        }
+        tk_forward_end(s);
+    }
+    expect(m, TK_OK, "");
+
+    memset(m->y.data, 0, tk_field_bytes(m->y.field));
+    tk_forward_begin(outputs, 1, m->x.field, m->y.data, 4);
+    tk_tape_begin(m->loss.field, 0);
+    tape_in_scope_first_order(m);
+    expect(m, TK_NO_DERIVATIVE, "kernel 'first_order' of module 'tape_in_scope' has no second-order product, which a tape inside a forward scope needs");
+    if (tk_forward_end(s) != TK_BAD_STATE)
+        failed = 1;
+    expect(m, TK_BAD_STATE, "the tape inside the scope (on field 'loss') is still open");
+    tk_tape_drop(s);
+    if (tk_tape_begin(m->loss.field, TK_TAPE_VALIDATE) != TK_BAD_STATE)
+        failed = 1;
+    expect(m, TK_BAD_STATE, "cannot be validated");
+    tk_forward_end(s);
+    tk_session_clear_error(s);
+    tape_in_scope_destroy(m);
+    return failed;
+}
