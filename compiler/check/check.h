@@ -54,6 +54,7 @@ struct instance {
 
 typedef struct call_edge {
     instance *to;
+    src_span at;  /* of a kernel calling a kernel */
     struct call_edge *next;
 } call_edge;
 
@@ -302,7 +303,7 @@ void check_return(checker *c, const ast_stmt *s);
 
 /* ---- check_custom.c ---- */
 
-/* grad_for and jvp_for of the whole module, once all bodies are checked. */
+/* grad_for and jvp_for of the whole module, once all bodies are checked; then, what kernels may call each other. */
 void check_custom(checker *c);
 
 /* ---- check_stmt.c, check_assign.c, check_loop.c ---- */

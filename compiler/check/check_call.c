@@ -305,6 +305,23 @@ static val called_too_early(checker *c, const ast_expr *e)
     return val_error(c, e->span);
 }
 
+/* Outside of parallel loops only: a task holds none. */
+static val call_kernel(checker *c, sym *s, const ast_expr *e)
+{
+    arg_list a = check_args(c, NULL, e->args);
+    if (a.bad)
+        return val_error(c, e->span);
+    if (c->constant || !c->fn)
+        return called_too_early(c, e);
+    if (!c->fn->is_kernel || c->fn->task) {
+        ERR(c, e->span, DIAG_KERNEL_CALL_PLACE, s->name, c->fn->task ? "in a parallel loop" : "by a function");
+        NOTE(c, e->span, "kernels call kernels outside of their parallel loops: what both need belongs in a function");
+        return val_error(c, e->span);
+    }
+    adapt_literals(c, &a, false);
+    return a.bad ? val_error(c, e->span) : call_function(c, s, a.v, a.n, a.spans, e->span);
+}
+
 static val call_symbol(checker *c, sym *s, const ast_expr *e)
 {
     switch (s->kind) {
@@ -320,8 +337,7 @@ static val call_symbol(checker *c, sym *s, const ast_expr *e)
         return a.bad ? val_error(c, e->span) : call_function(c, s, a.v, a.n, a.spans, e->span);
     }
     case SYM_KERNEL:
-        ERR(c, e->span, DIAG_NOT_COMPILED, "a kernel that calls a kernel");
-        return val_error(c, e->span);
+        return call_kernel(c, s, e);
     case SYM_STRUCT: /* refused where it is declared */
     case SYM_BAD:
         return val_error(c, e->span);

@@ -193,8 +193,50 @@ static void check_one(checker *c, sym *s, const ast_attr *a)
     }
     *slot = s->instances->tx;
     call_edge *edge = ARENA_NEW(c->mem, call_edge);
-    *edge = (call_edge){s->instances, t->instances->callees};
+    *edge = (call_edge){.to = s->instances, .next = t->instances->callees};
     t->instances->callees = edge;
+}
+
+/* ---- kernels that call kernels: the called one is expanded and differentiated as a part of the caller ---- */
+
+/* Which derivatives are made of the text of a kernel. */
+static int made_of_text(const tx_func *k, bool is_custom_one)
+{
+    if (k->no_grad || is_custom_one)
+        return 0;
+    return k->derive & ~((k->custom_grad ? IR_DERIVE_GRAD : 0) | (k->custom_jvp ? IR_DERIVE_JVP : 0));
+}
+
+static void check_kernel_call(checker *c, const sym *s, const call_edge *e)
+{
+    const tx_func *k = e->to->tx;
+    const int need = made_of_text(s->instances->tx, custom_attr(s) != NULL), lacks = need & ~k->derive;
+    const char *why = NULL;
+    if (need && k->no_grad)
+        why = "is marked no_grad";
+    else if (lacks && !(lacks == IR_DERIVE_HVP && !k->derive_explicit))
+        why = lacks & IR_DERIVE_GRAD ? "has no grad" : lacks & IR_DERIVE_JVP ? "has no jvp" : "has no hvp";
+    else if (need & (IR_DERIVE_GRAD | IR_DERIVE_HVP) && k->custom_grad)
+        why = "has a gradient of its own";
+    else if (need & (IR_DERIVE_JVP | IR_DERIVE_HVP) && k->custom_jvp)
+        why = "has a JVP of its own";
+    if (!why)
+        return;
+    ERR(c, e->at, DIAG_KERNEL_CALL, s->name, k->name, why);
+    NOTE(c, s->span, "a call becomes a part of '%s', whose derivatives are made of the whole: let the host launch '%s', or take derivatives from '%s' with derive(...)",
+         s->name, k->name, s->name);
+}
+
+static void check_kernel_calls(checker *c)
+{
+    for (const sym *s = c->items; s; s = s->next) {
+        if (s->kind != SYM_KERNEL || !s->instances)
+            continue;
+        const tx_func *own = s->instances->tx;
+        for (const call_edge *e = s->instances->callees; e; e = e->next)
+            if (e->to->tx->is_kernel && e->to->tx != own->custom_grad && e->to->tx != own->custom_jvp)
+                check_kernel_call(c, s, e);
+    }
 }
 
 void check_custom(checker *c)
@@ -210,4 +252,5 @@ void check_custom(checker *c)
         if (first)
             check_one(c, s, first);
     }
+    check_kernel_calls(c);
 }

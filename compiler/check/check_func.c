@@ -230,6 +230,8 @@ void check_kernel(checker *c, sym *s)
     for (int k = 0; k < s->nparams; k++)
         if (!s->param_types[k])
             return;
+    if (s->instances) /* called by another kernel */
+        return;
     instance *i = instance_new(c, s, s->param_types);
     i->used = true;
     check_attrs(c, s, i->tx);
@@ -254,6 +256,7 @@ static instance *find_instance(checker *c, sym *s, const ty *const *args, src_sp
     int errors = diag_error_count(c->d);
     src_span site = report_span(c, at);
     instance *i = instance_new(c, s, args);
+    i->used = s->kind == SYM_KERNEL;
     if (s->prelude)
         i->tx->loc = site.begin;
     else
@@ -299,7 +302,7 @@ val call_function(checker *c, sym *s, val *args, int n, const src_span *spans, s
     if (!i->ready)
         return val_error(c, at);
     call_edge *edge = ARENA_NEW(c->mem, call_edge);
-    *edge = (call_edge){i, c->fn->inst->callees};
+    *edge = (call_edge){i, at, c->fn->inst->callees};
     c->fn->inst->callees = edge;
     tx_expr *e = tx_new(c, TX_CALL, i->tx->result, at);
     e->callee = i->tx;
