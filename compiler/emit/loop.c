@@ -193,6 +193,35 @@ static void open_loop(cfn *c, const ir_op *loop, bool simd)
         stmt(c, loop->loc, "for (int64_t %s = %s; %s < %s; %s++) {", i, lo, i, hi, i);
 }
 
+/* Number of additions between a carried value and what the yield makes of it: p + a + b has two. 0: it is no such sum. */
+static int additions(const ir_value *v, const ir_value *param, int depth)
+{
+    if (v == param || !v->def || depth == 0 || (v->def->code != OP_ADD && v->def->code != OP_SUB))
+        return 0;
+    for (int k = 0; k < v->def->nargs; k++) {
+        if (v->def->args[k] == param)
+            return 1;
+        const int inner = additions(v->def->args[k], param, depth - 1);
+        if (inner)
+            return inner + 1;
+    }
+    return 0;
+}
+
+/* Whether a float is carried through several additions in an order that counts: what TK_IN_ORDER is for. */
+static bool sums_in_order(const ir_op *loop)
+{
+    enum { DEPTH = 8 };
+    const ir_region *body = loop->regions[0];
+    const int first = ir_loop_first_param(loop);
+    for (int k = 0; k < ir_loop_ncarried(loop); k++) {
+        const ir_value *param = body->params[first + k];
+        if (scalar_is_float(param->type) && additions(body->last->args[k], param, DEPTH) > 1)
+            return true;
+    }
+    return false;
+}
+
 void emit_loop(cfn *c, const ir_op *loop)
 {
     const int n = ir_loop_ncarried(loop);
@@ -208,6 +237,8 @@ void emit_loop(cfn *c, const ir_op *loop)
     names_push(c->names);
     open_loop(c, loop, simd);
     c->indent++;
+    if (!simd && loop->attr.bounded && sums_in_order(loop))
+        stmt(c, nowhere, "TK_IN_ORDER");
     if (loop->attr.bounded && loop->attr.cond) { /* its names share the C block of the body */
         emit_ops(c, loop->regions[1]);
         stmt(c, nowhere, "if (%s)", negated(c, val(c, loop->regions[1]->last->args[0])));

@@ -41,6 +41,14 @@
 #define TK_SIMD_SUM(...)
 #endif
 
+/* In a loop that adds several terms to a carried float in order: gcc before 12.4 and 13.2 vectorises such a sum wrongly and counts terms twice
+ * (its bug 110381). In order, there is little to gain from vectors. */
+#if defined(__GNUC__) && !defined(__clang__) && (__GNUC__ < 12 || (__GNUC__ == 12 && __GNUC_MINOR__ < 4) || (__GNUC__ == 13 && __GNUC_MINOR__ < 2))
+#define TK_IN_ORDER __asm__ volatile("");
+#else
+#define TK_IN_ORDER
+#endif
+
 /* Before a loop that runs a few times only. */
 #ifdef __clang__
 #define TK_BRIEF TK_PRAGMA_(clang loop vectorize(disable) unroll(disable))
