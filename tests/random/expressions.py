@@ -1,5 +1,6 @@
 """Random expressions, each with an interval that its value is sure to lie in, so that every operation stays in its domain."""
 import math
+import re
 
 UNARY = {  # name: (domain, image of [lo, hi])
     "sin": (None, lambda a, b: (-1, 1)), "cos": (None, lambda a, b: (-1, 1)), "tan": ((-1.2, 1.2), lambda a, b: (math.tan(a), math.tan(b))),
@@ -276,7 +277,7 @@ class Expressions:
             return Expr(f"cross({a}, {b})", kind, -m, m)
         a = self.value(f"vec{n}", d)
         if form == "component":
-            k = self.pick((1, "." + "xyz"[self.rng.randrange(n)]), (1, f"[{self.rng.randrange(n)}]"), (1, f"[{self.integer(0, n - 1, 0)}]"))
+            k = self.pick((1, "." + "xyz"[self.rng.randrange(n)]), (1, f"[{self.rng.randrange(n)}]"), (0 if re.search(r"\.[xyz]+\)*$", a.text) else 1, f"[{self.integer(0, n - 1, 0)}]"))
             return Expr(f"{self.named(a)}{k}", kind, a.lo, a.hi)
         if form == "norm":
             return Expr(f"norm({a}, 0.3)" if self.chance(0.5) else f"{self.named(a)}.norm(0.3)", kind, 0.5, 1.8 * a.mag + 0.6)

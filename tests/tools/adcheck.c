@@ -459,7 +459,7 @@ int main(int argc, char **argv)
     int failures = 0, checked = 0;
     for (int k = first; k < m->desc->nkernels; k++) {
         if (table)
-            seed = 12345; /* so that a kernel alone is checked with the same data */
+            seed = 424243; /* so that a kernel alone is checked with the same data, none of it equal to the constants */
         checker c = {.m = m, .k = &m->desc->kernels[k], .b = save(m), .nfield = state_size(m), .table = table,
                      .nonzero = new((size_t)m->desc->nfields, sizeof(bool))};
         if (adcheck_params)
