@@ -22,6 +22,7 @@ typedef struct rules {
     uint32_t npos;
     bool *needed;        /* pos of a load -> already in reads */
     VEC(access) reads, writes, all;
+    VEC(const ir_func *) run_again; /* functions whose loads are marked: calling each other twice must not cost 2^depth */
     bool *reported;      /* pos of a write */
     VEC(report) reports;
 } rules;
@@ -64,29 +65,40 @@ static ir_op *primal_of(const rules *r, const ir_op *op)
     return o && o->region->func == r->func ? o : NULL;
 }
 
-static void need_function(ir_op *op, void *ctx)
+static void need_function(rules *r, const ir_func *f);
+
+static void need_loads(ir_op *op, void *ctx)
 {
     if (op->code == OP_LOAD && op->attr.plane == IR_DATA)
         op->attr.needed = true;
     else if (op->code == OP_CALL)
-        ir_walk(op->attr.callee->body, need_function, ctx);
+        need_function(ctx, op->attr.callee);
+}
+
+static void need_function(rules *r, const ir_func *f)
+{
+    for (size_t i = 0; i < r->run_again.len; i++)
+        if (r->run_again.at[i] == f)
+            return;
+    vec_push(&r->run_again, f);
+    ir_walk(f->body, need_loads, r);
 }
 
 /* Of a function that the adjoint runs again all loads are needed; what its own adjoint needs is found with that. */
-static void need_call(const ir_op *call)
+static void need_call(rules *r, const ir_op *call)
 {
-    ir_func *f = call->attr.callee;
+    const ir_func *f = call->attr.callee;
     if (!f->primal)
-        ir_walk(f->body, need_function, NULL);
+        need_function(r, f);
     else if (f->primal->replay == f)
-        ir_walk(f->primal->body, need_function, NULL);
+        need_function(r, f->primal);
 }
 
 static void collect_one(rules *r, const ir_op *op)
 {
     ir_op *primal = primal_of(r, op);
     if (op->code == OP_CALL)
-        need_call(op);
+        need_call(r, op);
     if (!primal || r->needed[primal->pos])
         return;
     r->needed[primal->pos] = true;
@@ -389,6 +401,7 @@ bool pass_rules(ir_func *f)
     vec_free(&r.reads);
     vec_free(&r.writes);
     vec_free(&r.all);
+    vec_free(&r.run_again);
     vec_free(&r.reports);
     return diag_error_count(r.m->diag) == errors;
 }

@@ -161,7 +161,7 @@ def measure(args, text, tmp):
     tk, c = Path(tmp, "g.tk"), Path(tmp, "g.c")
     tk.write_text(text)
     start = time.perf_counter()
-    subprocess.run([args.tkc, tk, "-o", c], check=True, timeout=600)
+    subprocess.run([args.tkc, tk, "-o", c], check=True, timeout=60)
     tkc = time.perf_counter() - start
     if not args.check:
         for _ in range(4):  # the best of five
