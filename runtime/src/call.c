@@ -21,7 +21,7 @@ static void leave_call(call_scope *c)
 
 static tk_status run(tk_session *s, const tk_triple *t, tk_host_fn fn, void *args)
 {
-    __attribute__((cleanup(leave_call))) call_scope scope = {s, s->in_call};
+    __attribute__((cleanup(leave_call), unused)) call_scope scope = {s, s->in_call};
     s->in_call = s->in_call || s->tape.open || s->forward.open;
     const tk_status st = fn(args);
     if (st != TK_OK && !tk_failed(s))
