@@ -222,8 +222,10 @@ static void check_field_attrs(checker *c, sym *s, ir_field *f)
         for (const ast_attr *b = s->item->attrs; b != a; b = b->next)
             if (!strcmp(a->name, b->name))
                 ERR(c, a->span, DIAG_ATTR_TWICE, a->name);
-        if (!strcmp(a->name, "saved") || !strcmp(a->name, "soa"))
+        if (!strcmp(a->name, "soa"))
             ERR(c, a->span, DIAG_NOT_COMPILED, arena_printf(c->mem, "'%s'", a->name));
+        else if (!strcmp(a->name, "saved"))
+            f->saved = true;
         else if (!grad && !dual && strcmp(a->name, "aos") != 0)
             ERR(c, a->span, DIAG_ATTR, a->name, "a field");
         else if ((grad || dual) && s->type->kind != TY_ERROR && !scalar_is_float(f->elem))

@@ -317,6 +317,22 @@ void emit_entry(emitter *e, const ir_func *kernel, kernel_form form, int index)
 
 /* ---- descriptors ---- */
 
+/* custom: what an adjoint that the program wrote does, which may overwrite saved fields on its own. */
+static void print_saved(strbuf *b, const ir_func *kernel, size_t i, const unsigned char *at, const unsigned char *custom)
+{
+    const unsigned write = USE_STORE | USE_ACCUM;
+    const unsigned before = kernel->before ? kernel->before[i] : 0;
+    const bool spoils = custom && (custom[IR_DATA] & write);
+    if (!kernel->module->fields.at[i]->saved)
+        return;
+    if ((at[IR_DATA] & write) || spoils)
+        sb_printf(b, "%sTK_SAVED", b->len ? " | " : "");
+    if (before & IR_BEFORE_WANTED)
+        sb_add(b, " | TK_BEFORE_WANTED");
+    if ((before & IR_BEFORE_REPLAYED) || spoils)
+        sb_add(b, " | TK_BEFORE_REPLAYED");
+}
+
 static void print_access(emitter *e, const ir_func *kernel, int *count)
 {
     const func_info *info = func_info_of(e, kernel), *back = kernel->grad ? func_info_of(e, kernel->grad) : NULL;
@@ -330,6 +346,7 @@ static void print_access(emitter *e, const ir_func *kernel, int *count)
                 sb_printf(&b, "%s%s", b.len ? " | " : "", flag[k]);
         if (back && (back->planes[i * 4] & USE_READ))
             sb_printf(&b, "%sTK_NEEDED", b.len ? " | " : "");
+        print_saved(&b, kernel, i, at, back && kernel->grad == kernel->custom_grad ? back->planes + i * 4 : NULL);
         if (at[IR_GRAD] & (USE_STORE | USE_ACCUM))
             sb_printf(&b, "%sTK_GRAD_WRITES", b.len ? " | " : "");
         if (b.len) {

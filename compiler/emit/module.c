@@ -17,6 +17,8 @@ static void print_fields(emitter *e)
             sb_add(&flags, " | TK_FIELD_DUAL");
         if (field_has_grad_dual(e->m, f))
             sb_add(&flags, " | TK_FIELD_GRAD_DUAL");
+        if (f->saved)
+            sb_add(&flags, " | TK_FIELD_SAVED");
         sb_printf(e->out, "    {%s, %s, %d, %d, %s},\n", c_string(e->mem, f->name), scalar_enum(f->elem), ir_field_ncomp(f), f->ndim,
                   flags.len ? sb_str(&flags) + 3 : "0");
         sb_free(&flags);

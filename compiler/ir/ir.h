@@ -167,6 +167,7 @@ struct ir_field {
     int rows, cols;          /* vec: rows = n, cols = 1; mat: rows x cols, row-major; scalar 1 x 1 */
     int ndim;                /* 0 to 8 */
     bool grad, dual;
+    bool saved;              /* a tape keeps what launches overwrite */
     src_loc loc;
     int index;               /* in module->fields */
     int extent0;             /* its extents are the values extent0 .. extent0+ndim-1 yielded by module->extents */
@@ -194,6 +195,9 @@ typedef enum ir_func_kind {
 
 enum { IR_DERIVE_GRAD = 1, IR_DERIVE_JVP = 2, IR_DERIVE_HVP = 4 };
 
+/* What an adjoint does to a saved field: it wants the data as the launch found them; it overwrites them and may leave anything there. */
+enum { IR_BEFORE_WANTED = 1, IR_BEFORE_REPLAYED = 2 };
+
 struct ir_func {
     ir_module *module;
     ir_func_kind kind;
@@ -211,6 +215,7 @@ struct ir_func {
     bool no_grad;            /* "derivative zero, by intent" */
     const char *no_grad_why; /* why there is no adjoint (reads .grad, ...): message for TK_NO_DERIVATIVE; NULL if there is one */
     const char *no_jvp_why;
+    unsigned char *before;   /* once it has an adjoint, by field index: IR_BEFORE_*; NULL: none */
     ir_func *primal;         /* of a derived function */
     ir_func *grad, *jvp, *hvp; /* of a primal, once generated; jvp is the primal itself where there are no duals */
     /* functions: derivatives generated on demand */

@@ -28,6 +28,17 @@ static bool writes_memory(const ir_func *f)
     return any;
 }
 
+/* What overwrites a saved field must stand in the kernel, where the adjoint can take it back. */
+static bool touches_saved(const ir_func *f)
+{
+    effects e = effects_of_region(f->module, f->body);
+    bool any = false;
+    for (size_t i = 0; i < f->module->fields.len; i++)
+        any |= f->module->fields.at[i]->saved && e.at[i * 4 + IR_DATA];
+    effects_free(&e);
+    return any;
+}
+
 typedef struct clone_fix {
     const ir_op *call;
 } clone_fix;
@@ -118,7 +129,8 @@ static void inline_into(ir_func *f, count_list *counts)
         const ir_func *callee = calls.at[k]->attr.callee;
         const int n = size_of(callee);
         const bool worth = size + n <= CALLER_LIMIT && is_worth_it(callee, n, *count_of(counts, callee));
-        if (callee->no_inline || callee == f || !(worth || f->no_grad)) /* the adjoint of a no_grad kernel has no calls */
+        /* The adjoint of a no_grad kernel has no calls. */
+        if (callee->no_inline || callee == f || !(worth || f->no_grad || touches_saved(callee)))
             continue;
         expand(f, calls.at[k], &results);
         size += n;

@@ -43,8 +43,9 @@ activity activity_compute(const ir_func *f, activity_mode mode);
 void activity_free(activity *a);
 static inline bool activity_has(const activity *a, const ir_value *v) { return v->id < a->n && a->varied[v->id] && a->useful[v->id]; }
 
-/* The adjoint of a kernel, as a new function of kind IR_KERNEL_GRAD, entered in f->grad and in the module. passes/reverse*.c */
-ir_func *pass_reverse(ir_func *kernel);
+/* The adjoint of a kernel, as a new function of kind IR_KERNEL_GRAD, entered in f->grad and in the module; dead code, loads above all, is gone from it.
+ * Decides what it wants of saved fields that the kernel overwrites (f->before). False after errors. passes/saved.c, reverse*.c */
+bool pass_reverse(ir_func *kernel);
 /* The JVP of a kernel, or of its adjoint (hvp). passes/forward.c */
 ir_func *pass_forward(ir_func *f, ir_func_kind kind, const char *name);
 /* Replaces STOP by its operand; after all differentiation. */

@@ -53,18 +53,17 @@ static bool overwrites_active(ir_region *r)
     return found;
 }
 
-static void derive_grad(ir_func *k)
+static bool derive_grad(ir_func *k)
 {
     if (k->custom_grad) {
         k->grad = k->custom_grad;
-        return;
+        return true;
     }
     if (k->no_grad ? !overwrites_active(k->body) : k->no_grad_why || !(k->derive & (IR_DERIVE_GRAD | IR_DERIVE_HVP)))
-        return;
+        return true;
     /* From here on an origin is an operation of the primal: what derived code replays. */
     ir_walk(k->body, forget_origin, NULL);
-    /* Dead loads go before anything is merged: a load that is left counts as a read that the adjoint needs. */
-    pass_settle(pass_reverse(k));
+    return pass_reverse(k);
 }
 
 static const char *derived_name(const ir_func *k, const char *suffix)
@@ -202,7 +201,7 @@ static const pass_row table[] = {
     {"activity", "which kernels have derivatives; lost gradients are errors", ON_MODULE, pass_activity, NULL, NULL},
     {"inline", "small functions, and functions called once", ON_MODULE, run_inline, NULL, NULL},
     {"simplify", "folding, common subexpressions, dead code", ON_ALL, NULL, NULL, pass_simplify},
-    {"reverse", "adjoints of kernels", ON_PRIMALS, NULL, NULL, derive_grad},
+    {"reverse", "adjoints of kernels", ON_PRIMALS, NULL, derive_grad, NULL},
     {"reverse-simplify", "clean-up of adjoints", ON_ADJOINTS, NULL, NULL, pass_simplify},
     {"rules", "data-access rules: overwritten reads and races are errors", ON_SOURCES, NULL, pass_rules, NULL},
     {"forward", "JVPs of kernels", ON_PRIMALS, NULL, NULL, derive_jvp},

@@ -54,7 +54,7 @@ static bool has_work(scope *s, const ir_op *op)
         if (rev_adj(s, op->res[i]))
             return true;
     for (int k = 0; k < op->nregions; k++)
-        if (rev_has_active_memory(op->regions[k]))
+        if (rev_has_active_memory(op->regions[k]) || rev_takes_back(s->rv, op->regions[k]))
             return true;
     return false;
 }
@@ -108,7 +108,7 @@ static void rev_load(scope *s, const ir_op *op)
     ir_accum(&b, op->attr.field, IR_GRAD, idx, idx[op->attr.field->ndim], g);
 }
 
-static void rev_store(scope *s, const ir_op *op)
+static void rev_store_grad(scope *s, const ir_op *op)
 {
     if (!has_gradient(op))
         return;
@@ -123,6 +123,12 @@ static void rev_store(scope *s, const ir_op *op)
     if (op->code == OP_STORE)
         ir_store(&b, op->attr.field, IR_GRAD, idx, idx[n], ir_zero(&b, v->type));
     rev_add(s, &b, v, g);
+}
+
+static void rev_store(scope *s, const ir_op *op)
+{
+    rev_store_grad(s, op);
+    rev_undo_write(s, op);
 }
 
 static void rev_local_load(scope *s, const ir_op *op)
@@ -442,7 +448,9 @@ static void sweep_task(scope *s, scope *c, const ir_op *task)
     const ir_region *body = task->regions[0];
     capture cap = {.s = s, .task = task, .body = body};
     ir_walk((ir_region *)body, capture_op, &cap);
+    s->rv->fusing = true;
     rev_forward_sweep(c, body);
+    s->rv->fusing = false;
     for (size_t i = 0; i < cap.list.len; i++)
         ir_map_set(&s->rv->fwd, cap.list.at[i].primal, cap.list.at[i].clone);
     vec_free(&cap.list);
@@ -450,6 +458,7 @@ static void sweep_task(scope *s, scope *c, const ir_op *task)
 
 static void rev_task(scope *s, const ir_op *op)
 {
+    rev_restore_snapshots(s, op);
     if (!has_work(s, op))
         return;
     rev *rv = s->rv;
@@ -617,6 +626,7 @@ static rev rev_begin(ir_func *f, ir_func *out)
 static void rev_end(rev *rv)
 {
     activity_free(&rv->act);
+    vec_free(&rv->snapshots);
     ir_map_free(&rv->fwd);
 }
 
@@ -688,13 +698,16 @@ ir_func *reverse_vjp(ir_func *f)
     return out;
 }
 
-ir_func *pass_reverse(ir_func *f)
+ir_func *reverse_kernel(ir_func *f, const saved_plan *plan)
 {
     ir_func *out = derived(f, IR_KERNEL_GRAD, "grad");
     f->grad = out;
     rev rv = rev_begin(f, out);
     scope root = rev_scope(&rv, NULL, SCOPE_ROOT, f->body, out->body, out->body);
+    rv.plan = plan;
+    rv.old = plan ? ARENA_ARRAY(f->module->mem, ir_value *, plan->npos + 1) : NULL;
     rev_forward_sweep(&root, f->body);
+    root.uses_stack = rv.snapshots.len > 0;
     rev_mark(&root);
     rev_region(&root, f->body);
     bool *wanted = ARENA_ARRAY(f->module->mem, bool, f->body->nparams + 1);

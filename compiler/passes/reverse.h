@@ -30,8 +30,17 @@ typedef struct rev_carry {
     const ir_value *primal; /* primal body parameter whose adjoint is carried, or NULL */
 } rev_carry;
 
+/* A field's elements as they were before a task that overwrites them. */
+typedef struct rev_snapshot {
+    const ir_op *task;
+    ir_field *field;
+    ir_layout *layout;
+    ir_value *buf; /* beside the task's clone in the forward sweep */
+} rev_snapshot;
+
 typedef struct rev rev;
 typedef struct scope scope;
+typedef struct saved_plan saved_plan;
 struct scope {
     rev *rv;
     scope *outer;
@@ -68,10 +77,28 @@ struct rev {
     int *cost;         /* primal id -> cost of recomputation + 1, 0 unknown */
     const ir_op **last_store; /* LOCAL id -> last operation of its own region that stores into it; valid when scanned */
     bool *scanned;
+    /* saved fields that the adjoint replays */
+    const saved_plan *plan; /* NULL: none */
+    ir_value **old;         /* pos of a write -> what it overwrote, in the forward sweep */
+    VEC(rev_snapshot) snapshots;
+    bool in_task;           /* the forward sweep of the kernel is inside a task */
+    bool fusing;            /* the forward sweep of a task's adjoint is being made */
+};
+
+/* What an adjoint that replays saved fields has to do, by ir_op.pos of the primal. passes/saved.c */
+struct saved_plan {
+    uint32_t npos;
+    bool *keep;  /* writes: done again in the forward sweep of the kernel */
+    bool *undo;  /* writes at kernel level: taken back in the reverse sweep */
+    bool *fused; /* writes in tasks: done again, and taken back, in the task's adjoint */
+    bool *fixed; /* loads: only the forward sweep finds the value */
+    bool *snap;  /* npos * number of fields; tasks: fields to be taken back as a whole */
 };
 
 /* reverse.c */
 ir_func *reverse_vjp(ir_func *f);
+/* The adjoint of a kernel; plan NULL: saved fields are read like any other. */
+ir_func *reverse_kernel(ir_func *f, const saved_plan *plan);
 bool rev_has_active_memory(const ir_region *r);
 
 /* reverse_replay.c: forward sweep and look-up */
@@ -84,6 +111,20 @@ ir_value *rev_save(scope *s, ir_value *w, const char *name);
 ir_builder rev_prologue(scope *s, src_loc loc);
 /* The local array as the primal task found it, for the task's adjoint: itself, or a copy made where the task stood. */
 ir_value *rev_array_at(scope *s, const ir_value *array, const ir_op *task);
+
+/* reverse_saved.c: saved fields that the adjoint replays */
+bool rev_keeps_write(const rev *rv, const ir_op *write);
+bool rev_keeps_any(const rev *rv, const ir_op *task);
+/* The write once more in the forward sweep; what it overwrites is remembered if it is to be taken back. */
+void rev_write_again(rev *rv, ir_builder *b, ir_map *map, ir_op *write);
+void rev_take_snapshots(rev *rv, ir_builder *b, const ir_op *task);
+/* In the reverse sweep: memory as it was before the write, before the task. */
+void rev_undo_write(scope *s, const ir_op *write);
+void rev_restore_snapshots(scope *s, const ir_op *task);
+bool rev_takes_back(const rev *rv, const ir_region *r);
+ir_value *rev_stk_alloc(ir_builder *b, ir_value *count, ir_layout *l);
+void rev_stk_store(ir_builder *b, ir_value *buf, ir_value *i, ir_value *v, ir_layout *l, int slot);
+ir_value *rev_stk_load(ir_builder *b, ir_value *buf, ir_value *i, ir_layout *l, int slot);
 
 /* reverse_adjoint.c: adjoints so far */
 scope rev_scope(rev *rv, scope *outer, scope_kind kind, const ir_region *primal, ir_region *fwd, ir_region *reg);

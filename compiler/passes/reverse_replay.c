@@ -19,7 +19,8 @@ static ir_value *mapped(const ir_map *m, const ir_value *v)
     return w;
 }
 
-static void replay_region(ir_builder *b, ir_map *map, const ir_region *r);
+/* rv: NULL for functions, whose memory is left alone. */
+static void replay_region(rev *rv, ir_builder *b, ir_map *map, const ir_region *r);
 
 /* Minimum and maximum: the adjoint must know which iteration won, so the replay returns its number as a companion. */
 static void add_winners(ir_op *task, const ir_op *primal, ir_builder *outside)
@@ -89,7 +90,7 @@ static void add_winners(ir_op *task, const ir_op *primal, ir_builder *outside)
     vec_free(&types);
 }
 
-static void replay_structured(ir_builder *b, ir_map *map, ir_op *op)
+static void replay_structured(rev *rv, ir_builder *b, ir_map *map, ir_op *op)
 {
     ir_value **args = ARENA_ARRAY(b->func->module->mem, ir_value *, op->nargs + 1);
     scalar *types = ARENA_ARRAY(b->func->module->mem, scalar, op->nres + 1);
@@ -106,7 +107,7 @@ static void replay_structured(ir_builder *b, ir_map *map, ir_op *op)
             ir_map_set(map, from->params[i], ir_region_param(to, from->params[i]->type, from->params[i]->name));
         ir_set_region(c, k, to);
         ir_builder in = {.func = b->func, .region = to, .loc = op->loc};
-        replay_region(&in, map, from);
+        replay_region(rv, &in, map, from);
         const ir_op *y = ir_yield_of(from);
         ir_value **vals = ARENA_ARRAY(b->func->module->mem, ir_value *, y->nargs + 1);
         for (int i = 0; i < y->nargs; i++)
@@ -132,26 +133,43 @@ static bool has_effects(const ir_func *f)
     return any;
 }
 
-static void replay_op(ir_builder *b, ir_map *map, ir_op *op)
+static void replay_task(rev *rv, ir_builder *b, ir_map *map, ir_op *op)
+{
+    const bool keeps = rv && rev_keeps_any(rv, op);
+    if (op->nres == 0 && !keeps) {
+        op->note = ir_const_i(b, SC_BOOL, 0)->def; /* marks the place, see rev_array_at */
+        return;
+    }
+    if (keeps)
+        rev_take_snapshots(rv, b, op);
+    b->origin = op;
+    if (rv)
+        rv->in_task = true;
+    replay_structured(rv, b, map, op);
+    if (rv)
+        rv->in_task = false;
+}
+
+static void replay_op(rev *rv, ir_builder *b, ir_map *map, ir_op *op)
 {
     b->loc = op->loc;
     b->origin = op;
     switch (op->code) {
     case OP_STORE:
     case OP_ACCUM:
+        if (rv && rev_keeps_write(rv, op))
+            rev_write_again(rv, b, map, op);
+        return;
     case OP_PRINT:
     case OP_ASSERT:
     case OP_YIELD:
         return;
     case OP_TASK:
-        if (op->nres == 0)
-            op->note = ir_const_i(b, SC_BOOL, 0)->def; /* marks the place, see rev_array_at */
-        else
-            replay_structured(b, map, op);
+        replay_task(rv, b, map, op);
         return;
     case OP_IF:
     case OP_LOOP:
-        replay_structured(b, map, op);
+        replay_structured(rv, b, map, op);
         return;
     case OP_CALL: {
         ir_op *c = ir_clone_op(b, op, map);
@@ -165,17 +183,17 @@ static void replay_op(ir_builder *b, ir_map *map, ir_op *op)
     }
 }
 
-static void replay_region(ir_builder *b, ir_map *map, const ir_region *r)
+static void replay_region(rev *rv, ir_builder *b, ir_map *map, const ir_region *r)
 {
     for (ir_op *op = r->first; op; op = op->next)
-        replay_op(b, map, op);
+        replay_op(rv, b, map, op);
     b->origin = NULL;
 }
 
 void rev_forward_sweep(scope *s, const ir_region *primal)
 {
     ir_builder b = {.func = s->rv->out, .region = s->fwd};
-    replay_region(&b, &s->rv->fwd, primal);
+    replay_region(s->rv, &b, &s->rv->fwd, primal);
 }
 
 ir_func *reverse_replay(ir_func *f)
@@ -196,7 +214,7 @@ ir_func *reverse_replay(ir_func *f)
     for (int i = 0; i < f->body->nparams; i++)
         ir_map_set(&map, f->body->params[i], ir_region_param(c->body, f->body->params[i]->type, f->body->params[i]->name));
     ir_builder b = {.func = c, .region = c->body};
-    replay_region(&b, &map, f->body);
+    replay_region(NULL, &b, &map, f->body);
     const ir_op *y = ir_yield_of(f->body);
     ir_value **vals = ARENA_ARRAY(m->mem, ir_value *, y->nargs + 1);
     for (int i = 0; i < y->nargs; i++)
@@ -233,7 +251,7 @@ static int add_slot(scope *s, scalar type, const char *name)
     return l->n++;
 }
 
-static ir_value *stk_alloc(ir_builder *b, ir_value *count, ir_layout *l)
+ir_value *rev_stk_alloc(ir_builder *b, ir_value *count, ir_layout *l)
 {
     const scalar type = SC_PTR;
     ir_op *op = ir_insert(b, OP_STK_ALLOC, 1, &count, 1, &type, 0);
@@ -241,14 +259,14 @@ static ir_value *stk_alloc(ir_builder *b, ir_value *count, ir_layout *l)
     return op->res[0];
 }
 
-static void stk_store(ir_builder *b, ir_value *buf, ir_value *i, ir_value *v, ir_layout *l, int slot)
+void rev_stk_store(ir_builder *b, ir_value *buf, ir_value *i, ir_value *v, ir_layout *l, int slot)
 {
     ir_op *op = ir_insert(b, OP_STK_STORE, 3, (ir_value *[]){buf, i, v}, 0, NULL, 0);
     op->attr.layout = l;
     op->attr.i = slot;
 }
 
-static ir_value *stk_load(ir_builder *b, ir_value *buf, ir_value *i, ir_layout *l, int slot)
+ir_value *rev_stk_load(ir_builder *b, ir_value *buf, ir_value *i, ir_layout *l, int slot)
 {
     ir_op *op = ir_insert(b, OP_STK_LOAD, 2, (ir_value *[]){buf, i}, 1, &l->types[slot], 0);
     op->attr.layout = l;
@@ -284,14 +302,14 @@ static void open_chain(scope *s)
     ir_builder before = {.func = s->rv->out, .region = s->fwd_op->region, .before = s->fwd_op, .loc = s->fwd_op->loc};
     ir_builder tail = {.func = s->rv->out, .region = s->fwd, .before = ir_yield_of(s->fwd), .loc = s->fwd_op->loc};
     ir_value *null = ir_zero(&before, SC_PTR), *last;
-    s->buf_fwd = stk_alloc(&tail, ir_const_i(&tail, SC_I64, 1), s->layout);
+    s->buf_fwd = rev_stk_alloc(&tail, ir_const_i(&tail, SC_I64, 1), s->layout);
     const int prev = add_slot(s, SC_PTR, "prev");
     ir_value *p = carry_forward(s, null, s->buf_fwd, &last);
-    stk_store(&tail, s->buf_fwd, ir_const_i(&tail, SC_I64, 0), p, s->layout, prev);
+    rev_stk_store(&tail, s->buf_fwd, ir_const_i(&tail, SC_I64, 0), p, s->layout, prev);
 
     s->buf_rev = ir_region_param(s->rev, SC_PTR, NULL);
     ir_builder pro = rev_prologue(s, s->fwd_op->loc);
-    ir_value *next = stk_load(&pro, s->buf_rev, ir_const_i(&pro, SC_I64, 0), s->layout, prev);
+    ir_value *next = rev_stk_load(&pro, s->buf_rev, ir_const_i(&pro, SC_I64, 0), s->layout, prev);
     vec_push(&s->carry, ((rev_carry){.param = s->buf_rev, .init = rev_save(s->outer, last, "saved"), .yield = next}));
 }
 
@@ -300,7 +318,7 @@ static void open_array(scope *s)
     ir_op *loop = s->fwd_op;
     ir_builder before = {.func = s->rv->out, .region = loop->region, .before = loop, .loc = loop->loc};
     ir_value *count = ir_op2(&before, OP_SUB, loop->args[1], loop->args[0]);
-    s->buf_fwd = stk_alloc(&before, count, s->layout);
+    s->buf_fwd = rev_stk_alloc(&before, count, s->layout);
     s->buf_rev = rev_save(s->outer, s->buf_fwd, "saved");
 }
 
@@ -328,8 +346,8 @@ static ir_value *save_in_loop(scope *s, ir_value *w, const char *name)
         i_fwd = ir_op2(&tail, OP_SUB, s->fwd->params[0], s->fwd_op->args[0]);
         i_rev = ir_op2(&pro, OP_SUB, s->index, rev_lookup(s->outer, s->primal_op->args[0]));
     }
-    stk_store(&tail, s->buf_fwd, i_fwd, w, s->layout, slot);
-    return stk_load(&pro, s->buf_rev, i_rev, s->layout, slot);
+    rev_stk_store(&tail, s->buf_fwd, i_fwd, w, s->layout, slot);
+    return rev_stk_load(&pro, s->buf_rev, i_rev, s->layout, slot);
 }
 
 static ir_value *save_in_branch(scope *s, ir_value *w, const char *name)
@@ -445,11 +463,11 @@ ir_value *rev_array_at(scope *s, const ir_value *array, const ir_op *task)
 
     ir_builder out = {.func = rv->out, .region = place->region, .before = (ir_op *)place, .loc = task->loc};
     ir_value *zero = ir_const_i(&out, SC_I64, 0), *count = ir_const_i(&out, SC_I64, local->attr.i);
-    ir_value *buf = stk_alloc(&out, count, l);
+    ir_value *buf = rev_stk_alloc(&out, count, l);
     ir_op *copy = ir_loop(&out, zero, count, false, 0, NULL);
     ir_builder in = {.func = rv->out, .region = copy->regions[0], .loc = task->loc};
     ir_value *i = copy->regions[0]->params[0];
-    stk_store(&in, buf, i, ir_lload(&in, mapped(&rv->fwd, array), i), l, 0);
+    rev_stk_store(&in, buf, i, ir_lload(&in, mapped(&rv->fwd, array), i), l, 0);
     ir_yield(&in, 0, NULL);
 
     ir_value *saved = rev_save(s, buf, "saved");
@@ -460,7 +478,7 @@ ir_value *rev_array_at(scope *s, const ir_value *array, const ir_op *task)
     ir_op *fill = ir_loop(&pro, zero, count, false, 0, NULL);
     in.region = fill->regions[0];
     i = fill->regions[0]->params[0];
-    ir_lstore(&in, again, i, stk_load(&in, saved, i, l, 0));
+    ir_lstore(&in, again, i, rev_stk_load(&in, saved, i, l, 0));
     ir_yield(&in, 0, NULL);
     return again;
 }
@@ -476,7 +494,7 @@ static bool recomputable(scope *s, const ir_value *v)
     case OP_SHAPE:
         return true;
     case OP_LOAD:
-        return op->attr.plane == IR_DATA;
+        return op->attr.plane == IR_DATA && !(s->rv->plan && s->rv->plan->fixed[op->pos]);
     case OP_LLOAD:
         return array_is_final(s, op->args[0], op);
     default:

@@ -255,7 +255,7 @@ static void report_overwritten(rules *r, const access *read, const access *w)
         diag_note(d, span_at(read->op->loc), "'%s' is read here; the adjoint needs this value: it is %s in line %u", name, why.text, why.loc.line);
     else
         diag_note(d, span_at(read->op->loc), "'%s' is read here, and the adjoint needs this value", name);
-    diag_note(d, span_at(w->field->loc), "write to another field, or give '%s' a dimension for time, so that the value stays", name);
+    diag_note(d, span_at(w->field->loc), "declare '%s' as 'saved', give it a dimension for time, or write to another field, so that the value stays", name);
     if (r->func->kind == IR_KERNEL)
         diag_note(d, span_at(r->func->loc), "or write 'derive(jvp)' on kernel '%s' if it is never to be reversed", r->func->name);
 }
@@ -264,7 +264,7 @@ static void check_needed(rules *r)
 {
     for (size_t i = 0; i < r->reads.len; i++)
         for (size_t k = 0; k < r->writes.len; k++)
-            if (!access_apart(&r->reads.at[i], &r->writes.at[k]) && !r->reported[r->writes.at[k].op->pos] &&
+            if (!r->reads.at[i].field->saved && !access_apart(&r->reads.at[i], &r->writes.at[k]) && !r->reported[r->writes.at[k].op->pos] &&
                 overwrites(r, &r->reads.at[i], &r->writes.at[k]))
                 report_overwritten(r, &r->reads.at[i], &r->writes.at[k]);
 }

@@ -169,7 +169,7 @@ tk_status tk_tape_drop(tk_session *s);
 /** False for NULL. */
 bool tk_tape_is_open(const tk_session *s);
 
-/** Bytes held for the launches of the open tape, or of the last one when none is open: entries, arguments, records. */
+/** Bytes held for the launches of the open tape, or of the last one when none is open: entries, arguments, records, copies of saved fields. */
 size_t tk_tape_bytes(const tk_session *s);
 
 /* ---- functions of the host with derivatives of their own ---- */

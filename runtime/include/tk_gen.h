@@ -14,7 +14,7 @@
 /* ---- descriptors: static const data in the generated file ---- */
 
 typedef enum tk_scalar { TK_BOOL, TK_I8, TK_I16, TK_I32, TK_I64, TK_U8, TK_U16, TK_U32, TK_U64, TK_F32, TK_F64 } tk_scalar;
-enum { TK_FIELD_GRAD = 1, TK_FIELD_DUAL = 2, TK_FIELD_GRAD_DUAL = 4 };
+enum { TK_FIELD_GRAD = 1, TK_FIELD_DUAL = 2, TK_FIELD_GRAD_DUAL = 4, TK_FIELD_SAVED = 8 };
 typedef enum tk_plane { TK_DATA, TK_GRAD, TK_DUAL, TK_GRAD_DUAL } tk_plane;
 
 typedef struct tk_field_desc {
@@ -29,13 +29,24 @@ typedef struct tk_field_desc {
 typedef struct tk_record {
     void *data;
     size_t size;
+    size_t *before;     /* saved fields as the launch found them: by access, where in this block the copy begins, 0 for none; NULL: nothing kept */
+    size_t before_size; /* bytes of that block */
 } tk_record;
 
 /* args: the kernel's argument struct. out: gradient struct of a _grad or _hvp, else NULL. */
 typedef tk_status (*tk_kernel_fn)(tk_module *m, const void *args, void *out, tk_record *rec);
 
 /* What a launch does to a field, for the checker, the tape and schedulers. */
-enum { TK_READS = 1, TK_STORES = 2, TK_ACCUMULATES = 4, TK_NEEDED = 8 /* a read its adjoint needs */, TK_GRAD_WRITES = 16 };
+enum {
+    TK_READS = 1,
+    TK_STORES = 2,
+    TK_ACCUMULATES = 4,
+    TK_NEEDED = 8, /* a read its adjoint needs */
+    TK_GRAD_WRITES = 16,
+    TK_SAVED = 128,          /* it, or an adjoint that the program wrote, overwrites a saved field */
+    TK_BEFORE_WANTED = 256,  /* the adjoint wants the data as the launch found them */
+    TK_BEFORE_REPLAYED = 512 /* the adjoint overwrites them itself */
+};
 /* With --debug, of a single access: */
 enum {
     TK_MAY_RACE = 32, /* iterations of a parallel loop may meet here */
@@ -86,6 +97,8 @@ struct tk_field {
     void *plane[4];          /* indexed by tk_plane; NULL where not declared */
     int64_t shape[8];
     int64_t count;           /* elements */
+    bool current;            /* saved: an adjoint of the open tape reads the data as they are now */
+    void *kept;              /* saved, while a tape is closed: the data to be put back at the end */
     bool bound;              /* memory belongs to the host */
     struct rt_read *needed;  /* validated tape: needed reads, by component; NULL until there is one */
     struct rt_touch *touched[4]; /* --debug: who touched a component, by plane; NULL until needed */

@@ -19,6 +19,7 @@ void rt_record_free(tk_session *s, tk_record *rec)
     rt_free(s, rec->data);
     rec->data = NULL;
     rec->size = 0;
+    rt_saved_free(s, rec);
 }
 
 tk_status rt_run(tk_module *m, const tk_kernel *k, tk_kernel_fn fn, const void *args, void *out, tk_record *rec)
@@ -41,8 +42,10 @@ tk_status rt_run(tk_module *m, const tk_kernel *k, tk_kernel_fn fn, const void *
 tk_status rt_run_primal(tk_module *m, const tk_kernel *k, const void *args)
 {
     tk_record *rec = &m->last[k->index];
-    rt_record_free(m->session, rec);
-    const tk_status st = rt_record_alloc(m->session, k, rec);
+    rt_free(m->session, rec->data);
+    tk_status st = rt_record_alloc(m->session, k, rec);
+    if (st == TK_OK)
+        st = rt_saved_keep(m, k, rec, false);
     return st == TK_OK ? rt_run(m, k, k->run, args, NULL, rec) : st;
 }
 
@@ -70,9 +73,12 @@ static tk_status no_derivative(tk_module *m, const tk_kernel *k, const char *wha
 static tk_status launch_forward(tk_module *m, const tk_kernel *k, const void *args)
 {
     tk_session *s = m->session;
-    tk_record rec = {NULL, 0};
+    tk_record rec = {0};
     if (!k->jvp)
         return no_derivative(m, k, "JVP, which a forward scope needs", k->no_jvp);
+    const tk_status st = rt_saved_keep(m, k, &m->last[k->index], false);
+    if (st != TK_OK)
+        return st;
     if (k->jvp_args_size == 0)
         return rt_run(m, k, k->jvp, NULL, NULL, &rec);
     void *all = tk_scratch(s, k->jvp_args_size);
@@ -90,6 +96,9 @@ tk_status tk_launch(tk_module *m, const tk_kernel *k, const void *args)
     if (st != TK_OK)
         return st;
     if (m->session->in_call) {
+        const tk_status kept = rt_saved_check_call(m, k);
+        if (kept != TK_OK)
+            return kept;
         m->session->watch.writes = m->session->tape.validate && !m->session->tape.replaying;
         const tk_status ran = rt_run_primal(m, k, args);
         m->session->watch.writes = false;
@@ -121,7 +130,7 @@ static tk_status check_derivative(tk_module *m, const tk_kernel *k, const char *
 static tk_status find_record(tk_module *m, const tk_kernel *k, tk_record **rec)
 {
     *rec = &m->last[k->index];
-    if ((*rec)->size < k->record_size)
+    if ((*rec)->size < k->record_size || rt_saved_lacks(k, *rec))
         return tk_fail(m->session, TK_BAD_STATE,
                        "the adjoint of kernel '%s' needs the record of its last launch, and there is none: none was launched outside of a tape",
                        k->name);
@@ -136,15 +145,19 @@ tk_status tk_launch_grad(tk_module *m, const tk_kernel *k, const void *args, voi
         st = no_derivative(m, k, "adjoint", k->no_grad);
     if (st == TK_OK)
         st = find_record(m, k, &rec);
-    return st == TK_OK ? rt_run(m, k, k->grad, args, out, rec) : st;
+    return st == TK_OK ? rt_saved_run_grad(m, k, args, out, rec) : st;
 }
 
 tk_status tk_launch_jvp(tk_module *m, const tk_kernel *k, const void *args)
 {
-    tk_record rec = {NULL, 0};
+    tk_record rec = {0};
     tk_status st = check_derivative(m, k, "JVP", true);
     if (st == TK_OK && !k->jvp)
         st = no_derivative(m, k, "JVP", k->no_jvp);
+    if (st == TK_OK && m->session->in_call)
+        st = rt_saved_check_call(m, k);
+    if (st == TK_OK)
+        st = rt_saved_keep(m, k, &m->last[k->index], false);
     return st == TK_OK ? rt_run(m, k, k->jvp, args, NULL, &rec) : st;
 }
 

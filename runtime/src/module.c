@@ -143,6 +143,7 @@ static void free_contents(tk_module *m)
         rt_watch_free(&m->fields[i]);
         rt_free(s, m->fields[i].own[0]);
         rt_free(s, m->fields[i].own[1]);
+        rt_free(s, m->fields[i].kept);
     }
     for (int k = 0; m->last && k < m->desc->nkernels; k++)
         rt_record_free(s, &m->last[k]);

@@ -145,6 +145,27 @@ void rt_tape_free(tk_session *s);
 /* A module is about to go: whatever is open on it is closed, as a failure. */
 void rt_tape_forget(tk_module *m);
 
+/* ---- saved.c ---- */
+
+/* Before a launch: a copy of the saved fields that its adjoint, or (on a tape) that of an earlier launch, will want as they are now. Fails the session. */
+tk_status rt_saved_keep(tk_module *m, const tk_kernel *k, tk_record *rec, bool on_tape);
+/* After a launch on a tape: whose data is needed from here on. */
+void rt_saved_launched(tk_module *m, const tk_kernel *k);
+void rt_saved_begin(tk_session *s);
+/* Puts back what a launch found; `wanted`: what its adjoint is about to read; else what the adjoint of the launch before it needs. */
+void rt_saved_restore(const rt_entry *e, bool wanted);
+/* All saved fields of the tape as they are now: kept, put back. */
+tk_status rt_saved_keep_final(tk_session *s);
+void rt_saved_put_final(tk_session *s);
+/* An adjoint called directly, by the record of the last launch; afterwards the data are what they were. */
+tk_status rt_saved_run_grad(tk_module *m, const tk_kernel *k, const void *args, void *out, tk_record *rec);
+/* True if the adjoint cannot do without a copy, and there is none. */
+bool rt_saved_lacks(const tk_kernel *k, const tk_record *rec);
+bool rt_saved_writes(const tk_kernel *k);
+/* A launch inside a function of a triple, under a tape: fails the session if the tape would have to keep something for it. */
+tk_status rt_saved_check_call(tk_module *m, const tk_kernel *k);
+void rt_saved_free(tk_session *s, tk_record *rec);
+
 /* ---- launch.c ---- */
 
 /* Runs one function of a kernel; the session's failure is its own. */

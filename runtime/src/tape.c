@@ -42,9 +42,11 @@ static rt_entry *push_entry(tk_module *m, const tk_kernel *k, const void *args)
         memcpy(copy, args, k->args_size);
         e.args = copy;
     }
-    if (rt_record_alloc(s, k, &e.record) != TK_OK)
+    if (rt_record_alloc(s, k, &e.record) != TK_OK || rt_saved_keep(m, k, &e.record, true) != TK_OK) {
+        rt_record_free(s, &e.record);
         return NULL;
-    t->bytes += sizeof e + args_size + e.record.size;
+    }
+    t->bytes += sizeof e + args_size + e.record.size + e.record.before_size;
     t->entries[t->count] = e;
     return &t->entries[t->count++];
 }
@@ -65,6 +67,8 @@ static tk_status launch_second_order(tk_module *m, const tk_kernel *k, const voi
         return tk_fail(s, TK_NO_DERIVATIVE, "kernel '%s' of module '%s' has no %s, which a tape inside a forward scope needs: %s", k->name,
                        m->desc->name, k->jvp ? "second-order product" : "JVP",
                        k->jvp || !k->no_jvp ? "declare it derive(grad, jvp, hvp)" : k->no_jvp);
+    if (rt_saved_writes(k))
+        return tk_fail(s, TK_NO_DERIVATIVE, "kernel '%s' overwrites a saved field, of which a tape inside a forward scope does not keep the duals", k->name);
     if (k->grad_args)
         return refuse_grad_args(m, k);
     const tk_status st = tk_module_need_grad_dual(m);
@@ -84,12 +88,13 @@ tk_status rt_tape_launch(tk_module *m, const tk_kernel *k, const void *args)
     if (st != TK_OK)
         return st;
     s->watch.writes = s->tape.validate;
-    if (!k->grad && !k->no_grad) { /* its derivative is zero by intent */
+    const bool is_zero = !k->grad && !k->no_grad; /* by intent */
+    if (is_zero && !rt_saved_writes(k)) {
         const tk_status ran = rt_run_primal(m, k, args);
         s->watch.writes = false;
         return ran;
     }
-    if (!k->grad)
+    if (!k->grad && !is_zero)
         return tk_fail(s, TK_NO_DERIVATIVE, "kernel '%s' of module '%s' has no adjoint, which a tape needs: %s", k->name, m->desc->name, k->no_grad);
     if (k->grad_args)
         return refuse_grad_args(m, k);
@@ -98,6 +103,7 @@ tk_status rt_tape_launch(tk_module *m, const tk_kernel *k, const void *args)
         return tk_session_status(s);
     /* what a direct call of the adjoint would go by is now out of date */
     rt_record_free(s, &m->last[k->index]);
+    rt_saved_launched(m, k);
     s->watch.reads = s->tape.validate;
     const tk_status ran = rt_run(m, k, k->run, args, NULL, &e->record);
     s->watch.reads = s->watch.writes = false;
@@ -132,6 +138,7 @@ void rt_tape_end_call(tk_session *s)
 void rt_tape_close(tk_session *s)
 {
     rt_tape *t = &s->tape;
+    rt_saved_put_final(s); /* if an exception of the host's passed through */
     for (size_t i = 0; i < t->count; i++)
         rt_record_free(s, &t->entries[i].record);
     t->count = 0;
@@ -188,6 +195,7 @@ static void set_scalar(tk_field *f, tk_plane plane, double value)
 static void open_tape(tk_field *loss)
 {
     tk_session *s = loss->module->session;
+    rt_saved_begin(s);
     s->tape.open = true;
     s->tape.loss = loss;
     s->tape.bytes = 0;
@@ -236,15 +244,20 @@ tk_status rt_tape_record(tk_field *output)
 static tk_status run_adjoints(tk_session *s)
 {
     rt_tape *t = &s->tape;
-    tk_status st = TK_OK;
+    tk_status st = rt_saved_keep_final(s);
     t->replaying = true;
     for (size_t i = t->count; i-- > 0 && st == TK_OK;) {
         rt_entry *e = &t->entries[i];
-        st = e->triple ? rt_call_backward(s, e)
-                       : rt_run(e->module, e->kernel, s->forward.open ? e->kernel->hvp : e->kernel->grad, e->args, NULL, &e->record);
+        rt_saved_restore(e, true);
+        if (e->triple)
+            st = rt_call_backward(s, e);
+        else if (e->kernel->grad)
+            st = rt_run(e->module, e->kernel, s->forward.open ? e->kernel->hvp : e->kernel->grad, e->args, NULL, &e->record);
+        rt_saved_restore(e, false);
         if (st == TK_OK)
             st = t->failed; /* a function of the host's may have cleared the error */
     }
+    rt_saved_put_final(s);
     return st;
 }
 

@@ -112,7 +112,9 @@ static void needs(tk_session *s, tk_field *f, int site, int64_t component)
 
 static void overwrites(tk_session *s, const tk_field *f, const tk_site *w, int64_t component)
 {
-    const rt_read *r = f->needed ? &f->needed[component] : NULL;
+    rt_read *r = f->needed ? &f->needed[component] : NULL;
+    if (r && (f->desc->flags & TK_FIELD_SAVED))
+        r->kernel = NULL; /* the tape has kept it */
     if (!r || !r->kernel || r->bits == bits_of(f, TK_DATA, component))
         return;
     const tk_site *read = &f->module->desc->sites[r->site];

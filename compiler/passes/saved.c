@@ -1,0 +1,295 @@
+/* Saved fields: what the adjoint of a kernel that overwrites them does about it.
+ *
+ * The tape keeps what a launch overwrites and restores it on the way back, so an adjoint may see a saved field as the launch left it or as the launch found it.
+ * The reads that the adjoint needs decide, field by field:
+ *
+ *     all come after the writes       the state after the launch serves, as for every other field
+ *     all come before the writes      the state before the launch serves (IR_BEFORE_WANTED)
+ *     both                            the adjoint starts from the state before the launch and replays the kernel: its forward sweep writes saved fields
+ *                                     once more and keeps the values read; its reverse sweep takes these writes back where an adjoint of a
+ *                                     parallel loop reads memory (IR_BEFORE_REPLAYED)
+ *
+ * Iterations of one parallel loop share no element that one of them stores, by the language's rule; so within a parallel loop only the order inside an
+ * iteration counts, and each iteration of its adjoint writes, reads and takes back its own elements alone.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "passes/overlap.h"
+#include "passes/reverse.h"
+
+typedef struct site {
+    access a;
+    const ir_op *task; /* around it, or NULL */
+    bool needed;       /* loads: by the adjoint that reads saved fields like any other */
+} site;
+
+typedef struct study {
+    ir_func *f;
+    ir_module *m;
+    uint32_t npos;
+    bool *written, *read; /* by field: in the kernel, data */
+    VEC(site) loads, writes;
+    const ir_field *in_call; /* a saved field that a call touches */
+    src_loc call;
+} study;
+
+/* ---- what the kernel does ---- */
+
+static const ir_op *task_of(const ir_op *op)
+{
+    while (op && op->code != OP_TASK)
+        op = op->region->parent;
+    return op;
+}
+
+static void collect_call(study *s, const ir_op *op)
+{
+    effects e = effects_of_op(s->m, op);
+    for (size_t i = 0; i < s->m->fields.len; i++) {
+        const unsigned bits = e.at[i * 4 + IR_DATA];
+        if (!s->m->fields.at[i]->saved || !bits)
+            continue;
+        s->written[i] |= (bits & (EFFECT_STORE | EFFECT_ACCUM)) != 0;
+        s->in_call = s->m->fields.at[i];
+        s->call = op->loc;
+    }
+    effects_free(&e);
+}
+
+static void collect(ir_op *op, void *ctx)
+{
+    study *s = ctx;
+    op->pos = s->npos++;
+    if (op->code == OP_CALL)
+        collect_call(s, op);
+    if ((op->code != OP_LOAD && op->code != OP_STORE && op->code != OP_ACCUM) || op->attr.plane != IR_DATA || !op->attr.field->saved)
+        return;
+    const site at = {.a = access_of_op(s->m, op), .task = task_of(op)};
+    if (op->code == OP_LOAD) {
+        s->read[op->attr.field->index] = true;
+        vec_push(&s->loads, at);
+    } else {
+        s->written[op->attr.field->index] = true;
+        vec_push(&s->writes, at);
+    }
+}
+
+static study study_of(ir_func *f)
+{
+    ir_module *m = f->module;
+    study s = {.f = f, .m = m};
+    s.written = ARENA_ARRAY(m->mem, bool, m->fields.len + 1);
+    s.read = ARENA_ARRAY(m->mem, bool, m->fields.len + 1);
+    ir_walk(f->body, collect, &s);
+    return s;
+}
+
+static bool is_loop(const ir_op *op)
+{
+    return op->code == OP_LOOP;
+}
+
+/* Whether `then` may run after `first` in one run of the region that holds both; of a task, in one iteration. `within`: look no further out; may be NULL. */
+static bool may_follow(const ir_op *first, const ir_op *then, const ir_op *within)
+{
+    const ir_op *a = first, *b = NULL;
+    for (; a; a = a->region->parent) {
+        for (b = then; b && b->region != a->region;)
+            b = b->region->parent;
+        if (b)
+            break;
+    }
+    if (!a)
+        return false; /* not reached: the function's body holds both */
+    for (const ir_op *op = a == b ? a : a->region->parent; op && op != within; op = op->region->parent)
+        if (is_loop(op))
+            return true;
+    return a->pos < b->pos;
+}
+
+static bool is_repeated(const ir_op *op)
+{
+    for (op = op->region->parent; op; op = op->region->parent)
+        if (is_loop(op))
+            return true;
+    return false;
+}
+
+/* ---- which state serves ---- */
+
+static void mark_needed(ir_op *op, void *ctx)
+{
+    study *s = ctx;
+    if (op->code != OP_LOAD || op->attr.plane != IR_DATA || !op->attr.field->saved)
+        return;
+    const ir_op *o = op->origin;
+    while (o && o->origin)
+        o = o->origin;
+    for (size_t i = 0; i < s->loads.len; i++)
+        if (s->loads.at[i].a.field == op->attr.field && (!o || o->code != OP_LOAD || s->loads.at[i].a.op == o))
+            s->loads.at[i].needed = true;
+}
+
+typedef struct order {
+    bool before, after; /* a needed read may come before a write of its element, after one */
+} order;
+
+static order order_of(const study *s, const ir_field *f)
+{
+    order o = {false, false};
+    for (size_t i = 0; i < s->loads.len; i++) {
+        const site *l = &s->loads.at[i];
+        for (size_t k = 0; k < s->writes.len && l->needed && l->a.field == f; k++) {
+            const site *w = &s->writes.at[k];
+            if (access_apart(&l->a, &w->a))
+                continue;
+            o.before |= may_follow(l->a.op, w->a.op, NULL);
+            o.after |= may_follow(w->a.op, l->a.op, NULL);
+        }
+    }
+    return o;
+}
+
+/* ---- the plan of a replay ---- */
+
+/* Every iteration has an element of its own: each index of the task is, up to a shift, a subscript. */
+static bool is_own(const site *w)
+{
+    const ir_op *task = w->task;
+    for (int d = 0; d < task->attr.ndim; d++) {
+        bool found = false;
+        for (int k = 0; k < w->a.nsub && !found; k++)
+            found = w->a.sub[k].ok && w->a.sub[k].n == 1 && w->a.sub[k].term[0] == task->regions[0]->params[d] && w->a.sub[k].coef[0] != 0;
+        if (!found)
+            return false;
+    }
+    return true;
+}
+
+/* What a task accumulates into with others is not read in it, by the language's rule. */
+static void plan_task(const study *s, const site *w, saved_plan *p)
+{
+    if (w->a.op->code == OP_ACCUM && !is_own(w))
+        return;
+    for (size_t i = 0; i < s->loads.len; i++) {
+        const site *l = &s->loads.at[i];
+        if (l->task == w->task && !access_apart(&l->a, &w->a) && may_follow(w->a.op, l->a.op, w->task))
+            p->fused[w->a.op->pos] = true;
+    }
+}
+
+static void plan_write(const study *s, const site *w, saved_plan *p)
+{
+    bool later = false, memory = false;
+    for (size_t i = 0; i < s->loads.len; i++) {
+        const site *l = &s->loads.at[i];
+        if (access_apart(&l->a, &w->a))
+            continue;
+        const bool same = w->task && l->task == w->task;
+        later |= same ? is_repeated(w->task) : may_follow(w->a.op, l->a.op, NULL);
+        /* The adjoint of a task reads memory, and runs when the write has been taken back. */
+        memory |= l->task && (same || may_follow(l->a.op, w->a.op, NULL));
+    }
+    const uint32_t pos = w->a.op->pos;
+    p->keep[pos] = later;
+    if (w->task)
+        plan_task(s, w, p);
+    if (!later || !memory)
+        return;
+    if (w->task)
+        p->snap[(size_t)w->task->pos * s->m->fields.len + (size_t)w->a.field->index] = true;
+    else
+        p->undo[pos] = true;
+}
+
+static saved_plan *plan_of(const study *s)
+{
+    arena *mem = s->m->mem;
+    const size_t n = (size_t)s->npos + 1;
+    saved_plan *p = ARENA_NEW(mem, saved_plan);
+    p->npos = s->npos;
+    p->keep = ARENA_ARRAY(mem, bool, n);
+    p->undo = ARENA_ARRAY(mem, bool, n);
+    p->fused = ARENA_ARRAY(mem, bool, n);
+    p->fixed = ARENA_ARRAY(mem, bool, n);
+    p->snap = ARENA_ARRAY(mem, bool, n * s->m->fields.len);
+    for (size_t i = 0; i < s->writes.len; i++)
+        if (s->read[s->writes.at[i].a.field->index])
+            plan_write(s, &s->writes.at[i], p);
+    for (size_t i = 0; i < s->loads.len; i++) {
+        const site *l = &s->loads.at[i];
+        bool fixed = !l->task && s->written[l->a.field->index];
+        for (size_t k = 0; k < s->writes.len && l->task && !fixed; k++)
+            fixed = s->writes.at[k].task == l->task && s->writes.at[k].a.field == l->a.field && p->fused[s->writes.at[k].a.op->pos];
+        p->fixed[l->a.op->pos] = fixed;
+    }
+    return p;
+}
+
+/* ---- the pass ---- */
+
+static bool refused(const study *s)
+{
+    bool bad = false;
+    if (s->in_call && s->written[s->in_call->index]) {
+        diag(s->m->diag, span_at(s->call), DIAG_SAVED_CALL, s->in_call->name, s->f->name);
+        bad = true;
+    }
+    for (size_t i = 0; i < s->m->fields.len && (s->f->derive & IR_DERIVE_HVP); i++) {
+        if (!s->written[i] || bad)
+            continue;
+        diag(s->m->diag, span_at(s->f->loc), DIAG_SAVED_HVP, s->f->name, s->m->fields.at[i]->name);
+        bad = true;
+    }
+    return bad;
+}
+
+static void forget(ir_module *m, const ir_func *f)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < m->funcs.len; i++)
+        if (m->funcs.at[i] != f)
+            m->funcs.at[n++] = m->funcs.at[i];
+    m->funcs.len = n;
+}
+
+/* True if one field at least needs a replay. */
+static bool choose(study *s)
+{
+    ir_func *f = s->f;
+    bool replay = false;
+    f->before = ARENA_ARRAY(s->m->mem, unsigned char, s->m->fields.len + 1);
+    for (size_t i = 0; i < s->m->fields.len; i++) {
+        if (!s->written[i] || !s->read[i])
+            continue;
+        const order o = order_of(s, s->m->fields.at[i]);
+        f->before[i] = o.before ? IR_BEFORE_WANTED : 0;
+        replay |= o.before && o.after;
+    }
+    /* What is replayed may depend on any of them. */
+    for (size_t i = 0; i < s->m->fields.len && replay; i++)
+        if (s->written[i] && s->read[i])
+            f->before[i] = IR_BEFORE_WANTED | IR_BEFORE_REPLAYED;
+    return replay;
+}
+
+bool pass_reverse(ir_func *f)
+{
+    ir_func *adjoint = reverse_kernel(f, NULL);
+    pass_settle(adjoint); /* behind it, every load is a read that the adjoint needs */
+    study s = study_of(f);
+    bool ok = true;
+    if (s.writes.len || s.in_call)
+        ok = !refused(&s);
+    if (ok && s.writes.len) {
+        ir_walk(adjoint->body, mark_needed, &s);
+        if (choose(&s)) {
+            forget(s.m, adjoint);
+            pass_settle(reverse_kernel(f, plan_of(&s)));
+        }
+    }
+    vec_free(&s.loads);
+    vec_free(&s.writes);
+    return ok;
+}

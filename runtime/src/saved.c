@@ -1,0 +1,204 @@
+/* Saved fields: copies of what launches overwrite, and their way back. compiler/passes/saved.c has the other half of the scheme. */
+#include "rt.h"
+
+enum { LINE = 64 };
+
+static size_t round_line(size_t n)
+{
+    return (n + LINE - 1) / LINE * LINE;
+}
+
+static bool is_kept(const tk_module *m, const tk_access *a, bool on_tape)
+{
+    return (a->what & TK_BEFORE_WANTED) != 0 || (on_tape && (a->what & TK_SAVED) != 0 && m->fields[a->field].current);
+}
+
+/* Bytes of the block, or 0 where nothing is to be kept; SIZE_MAX if they cannot be counted. */
+static size_t block_size(const tk_module *m, const tk_kernel *k, bool on_tape)
+{
+    const size_t head = round_line((size_t)k->naccess * sizeof(size_t));
+    size_t size = head;
+    bool any = false;
+    for (int i = 0; i < k->naccess; i++) {
+        if (!is_kept(m, &k->access[i], on_tape))
+            continue;
+        const size_t bytes = round_line(tk_field_bytes(&m->fields[k->access[i].field]));
+        if (bytes > SIZE_MAX / 4 - size)
+            return SIZE_MAX;
+        size += bytes;
+        any = true;
+    }
+    return any ? size : 0;
+}
+
+static void copy_in(const tk_module *m, const tk_kernel *k, size_t *block, int i, size_t at)
+{
+    const tk_field *f = &m->fields[k->access[i].field];
+    block[i] = at;
+    memcpy((unsigned char *)block + at, f->plane[TK_DATA], tk_field_bytes(f));
+}
+
+static void copy_out(const tk_module *m, const tk_kernel *k, const size_t *block, int i)
+{
+    const tk_field *f = &m->fields[k->access[i].field];
+    memcpy(f->plane[TK_DATA], (const unsigned char *)block + block[i], tk_field_bytes(f));
+}
+
+tk_status rt_saved_keep(tk_module *m, const tk_kernel *k, tk_record *rec, bool on_tape)
+{
+    tk_session *s = m->session;
+    const size_t size = block_size(m, k, on_tape);
+    if (rec->before_size != size)
+        rt_saved_free(s, rec);
+    if (size == 0)
+        return TK_OK;
+    if (!rec->before) {
+        rec->before = size == SIZE_MAX ? NULL : rt_alloc(s, size, false);
+        if (!rec->before)
+            return tk_fail(s, TK_NO_MEMORY, "out of memory for the saved fields that kernel '%s' overwrites", k->name);
+        rec->before_size = size;
+    }
+    size_t at = round_line((size_t)k->naccess * sizeof(size_t));
+    for (int i = 0; i < k->naccess; i++) {
+        rec->before[i] = 0;
+        if (!is_kept(m, &k->access[i], on_tape))
+            continue;
+        copy_in(m, k, rec->before, i, at);
+        at += round_line(tk_field_bytes(&m->fields[k->access[i].field]));
+    }
+    return TK_OK;
+}
+
+void rt_saved_free(tk_session *s, tk_record *rec)
+{
+    rt_free(s, rec->before);
+    rec->before = NULL;
+    rec->before_size = 0;
+}
+
+void rt_saved_begin(tk_session *s)
+{
+    for (tk_module *m = s->modules; m; m = m->next)
+        for (int i = 0; i < m->desc->nfields; i++)
+            m->fields[i].current = false;
+}
+
+/* A state that no adjoint reads is not kept when it is overwritten: a field that is cleared and then filled costs one copy, not two. */
+void rt_saved_launched(tk_module *m, const tk_kernel *k)
+{
+    for (int i = 0; i < k->naccess; i++) {
+        const tk_access *a = &k->access[i];
+        bool *current = &m->fields[a->field].current;
+        if ((a->what & (TK_STORES | TK_ACCUMULATES)) != 0)
+            *current = false;
+        if (k->grad && (a->what & TK_NEEDED) != 0 && (a->what & TK_BEFORE_WANTED) == 0)
+            *current = true;
+    }
+}
+
+void rt_saved_restore(const rt_entry *e, bool wanted)
+{
+    const tk_kernel *k = e->kernel;
+    for (int i = 0; e->record.before && i < k->naccess; i++) {
+        const unsigned what = k->access[i].what;
+        const bool first = (what & TK_BEFORE_WANTED) != 0, again = !first || (what & TK_BEFORE_REPLAYED) != 0;
+        if (e->record.before[i] != 0 && (wanted ? first : again))
+            copy_out(e->module, k, e->record.before, i);
+    }
+}
+
+/* ---- the end of a tape ---- */
+
+static void drop_final(tk_session *s, bool put)
+{
+    for (tk_module *m = s->modules; m; m = m->next) {
+        for (int i = 0; i < m->desc->nfields; i++) {
+            tk_field *f = &m->fields[i];
+            if (f->kept && put)
+                memcpy(f->plane[TK_DATA], f->kept, tk_field_bytes(f));
+            rt_free(s, f->kept);
+            f->kept = NULL;
+        }
+    }
+}
+
+tk_status rt_saved_keep_final(tk_session *s)
+{
+    for (size_t n = 0; n < s->tape.count; n++) {
+        const rt_entry *e = &s->tape.entries[n];
+        for (int i = 0; e->kernel && i < e->kernel->naccess; i++) {
+            const tk_access *a = &e->kernel->access[i];
+            tk_field *f = &e->module->fields[a->field];
+            const bool changes = (e->record.before && e->record.before[i] != 0) || (a->what & TK_BEFORE_REPLAYED) != 0;
+            if (!changes || f->kept)
+                continue;
+            const size_t bytes = tk_field_bytes(f);
+            f->kept = rt_alloc(s, bytes ? bytes : LINE, false);
+            if (!f->kept) {
+                drop_final(s, false);
+                return tk_fail(s, TK_NO_MEMORY, "out of memory for the saved field '%s' while a tape is closed", f->desc->name);
+            }
+            memcpy(f->kept, f->plane[TK_DATA], bytes);
+        }
+    }
+    return TK_OK;
+}
+
+void rt_saved_put_final(tk_session *s)
+{
+    drop_final(s, true);
+}
+
+/* ---- adjoints called directly, launches inside functions of the host ---- */
+
+tk_status rt_saved_check_call(tk_module *m, const tk_kernel *k)
+{
+    const rt_tape *t = &m->session->tape;
+    for (int i = 0; t->open && i < k->naccess; i++) {
+        const tk_access *a = &k->access[i];
+        const tk_field *f = &m->fields[a->field];
+        if ((a->what & TK_SAVED) != 0 && (t->replaying || f->current))
+            return tk_fail(m->session, TK_NO_DERIVATIVE,
+                           "kernel '%s' overwrites the saved field '%s' inside a function of tk_call, whose launches the tape does not keep",
+                           k->name, f->desc->name);
+    }
+    return TK_OK;
+}
+
+bool rt_saved_writes(const tk_kernel *k)
+{
+    for (int i = 0; i < k->naccess; i++)
+        if ((k->access[i].what & TK_SAVED) != 0)
+            return true;
+    return false;
+}
+
+bool rt_saved_lacks(const tk_kernel *k, const tk_record *rec)
+{
+    for (int i = 0; i < k->naccess; i++)
+        if ((k->access[i].what & TK_BEFORE_WANTED) != 0 && (!rec->before || rec->before[i] == 0))
+            return true;
+    return false;
+}
+
+tk_status rt_saved_run_grad(tk_module *m, const tk_kernel *k, const void *args, void *out, tk_record *rec)
+{
+    tk_session *s = m->session;
+    if (!rec->before)
+        return rt_run(m, k, k->grad, args, out, rec);
+    size_t *now = rt_alloc(s, rec->before_size, false);
+    if (!now)
+        return tk_fail(s, TK_NO_MEMORY, "out of memory for the saved fields that kernel '%s' overwrites", k->name);
+    for (int i = 0; i < k->naccess; i++) {
+        if (rec->before[i] == 0)
+            continue;
+        copy_in(m, k, now, i, rec->before[i]);
+        copy_out(m, k, rec->before, i);
+    }
+    const tk_status st = rt_run(m, k, k->grad, args, out, rec);
+    for (int i = 0; i < k->naccess; i++)
+        if (rec->before[i] != 0)
+            copy_out(m, k, now, i);
+    rt_free(s, now);
+    return st;
+}
