@@ -233,7 +233,9 @@ static bool refused(const study *s)
 {
     bool bad = false;
     if (s->in_call && s->written[s->in_call->index]) {
-        diag(s->m->diag, span_at(s->call), DIAG_SAVED_CALL, s->in_call->name, s->f->name);
+        /* only a function with a derivative of its own still is a call here */
+        diag(s->m->diag, span_at(s->call), DIAG_NOT_COMPILED,
+             arena_printf(s->m->mem, "a function with its own derivative that touches a saved field ('%s')", s->in_call->name));
         bad = true;
     }
     for (size_t i = 0; i < s->m->fields.len && (s->f->derive & IR_DERIVE_HVP); i++) {
