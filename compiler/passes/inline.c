@@ -31,6 +31,11 @@ static bool writes_memory(const ir_func *f)
 /* What overwrites a saved field must stand in the kernel, where the adjoint can take it back. */
 static bool touches_saved(const ir_func *f)
 {
+    bool saved = false;
+    for (size_t i = 0; i < f->module->fields.len; i++)
+        saved |= f->module->fields.at[i]->saved;
+    if (!saved)
+        return false;
     effects e = effects_of_region(f->module, f->body);
     bool any = false;
     for (size_t i = 0; i < f->module->fields.len; i++)
