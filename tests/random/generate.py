@@ -553,12 +553,19 @@ class Program(Expressions):
         for _ in range(self.rng.randint(0, 2)):
             e = self.fit(self.value(kind, 1), -1, 1)
             self.emit(f"{n}[{self.integer(0, size - 1, 0)}] {self.rng.choice(['*=', '=', '*='])} {e};")
+        again = None
         if self.chance(0.5):
             i = self.name_new("i")
             m = self.integer(0, 4, 1)
             self.count("local array in a loop")
+            if self.chance(0.4):    # an element read before the loop, changed in it, and read again
+                again = self.integer(0, size - 1, 0)
+                self.declare(kind, f"{n}[{again}]", -3, 3, False)
+                e = self.fit(self.value(kind, 1), -0.7, 0.7)
+                self.emit(f"{self.serial}for {i} in range({m}) {{ {n}[{again}] = {n}[{again}] * {e} + 0.2; }}")
+                i = self.name_new("i")
             self.emit(f"{self.serial}for {i} in range({m}) {{ {n}[{i} % {size}] = {n}[{self.integer(0, size - 1, 0)}] * {self.fit(self.value(kind, 1), -1, 1)}; }}")
-        text = f"{n}[{self.integer(0, size - 1, 0)}]"
+        text = f"{n}[{again or self.integer(0, size - 1, 0)}]"
         if self.chance(0.5):
             text += f" * {n}[{self.integer(0, size - 1, 0)}]"
         self.declare(kind, text, -4, 4, False)
@@ -823,6 +830,13 @@ class Program(Expressions):
         e = self.fit(self.value(f.kind, 3), -6, 6)
         subs = ", ".join(str(self.rng.randrange(self.extent(d))) for d in f.dims)
         self.hidden = self.hidden - {f.name}
+        if self.chance(0.35):
+            self.count("kernel-level write, linear")
+            self.emit(f"loss += 0.25 * {self.at(f, subs)};" if f.kind == "real" and self.chance(0.5) else f"{self.at(f, subs)} *= 0.8;")
+            i = self.name_new("i")
+            self.emit(f"serial for {i} in range({self.rng.randint(2, 3)}) {{ {self.at(f, subs)} = 0.9 * {self.at(f, subs)} + {e} * 0.3; }}")
+            self.grow(f, e, "+=")
+            return None
         op = self.rng.choice(["=" if f.name not in self.written else "+=", "+=", "-="])
         self.count("kernel-level write")
         self.emit(f"{self.at(f, subs)} {op} {e};")

@@ -23,8 +23,9 @@ ROOT = HERE.parent.parent
 WARN = "-Wall -Wextra -Wpedantic -Wconversion -Wdouble-promotion".split()
 GENERATED = ["-fno-math-errno", "-fno-trapping-math", "-fopenmp-simd"]
 SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
-SETUPS = [("clang", ["-O1"], 1), ("clang", ["-O1"], 100), ("clang", ["-O1"], 1), ("gcc", ["-O2"], 1), ("clang", ["-O0", *SANITIZE], 1), ("clang", ["-O1"], 16384),
-          ("clang", ["-O3"], 100), ("clang", ["-O1"], 1), ("gcc", ["-O0", *SANITIZE], 100), ("clang", ["-O1"], 1)]
+O0, ASAN = ("clang", ["-O0"], 1), ("clang", ["-O0", *SANITIZE], 1)
+SETUPS = [("clang", ["-O1"], 1), ("gcc", ["-O2"], 1), O0, ("clang", ["-O1"], 100), ASAN, O0, ("clang", ["-O3"], 100), O0,    # the first 200 programs see all of these
+          O0, ("clang", ["-O1"], 16384), O0, O0, ("clang", ["-O0"], 100), ASAN, O0, ("clang", ["-O1"], 1), O0, O0, ("gcc", ["-O0"], 1), O0]
 BATCH = 25
 
 
