@@ -220,7 +220,7 @@ static void make_name(made_table *t, const char *name, const char *of, src_span 
     for (const made *m = *head; m; m = m->next) {
         if (m->name != name || (m->of && m->of == of))
             continue;
-        ERR(c, at, DIAG_GENERATED_NAME, of, name);
+        ERR(c, at, DIAG_GENERATED_NAME, of, arena_printf(c->mem, "%s_%s", c->ir->name, name));
         if (m->of)
             NOTE(c, m->at, "'%s' makes that name as well", m->of);
         return;
@@ -245,6 +245,7 @@ void names_check_generated(checker *c, const ast_module *m)
             make_name(&t, arena_printf(c->mem, "bind_%s", it->name), it->name, it->name_span);
             make_name(&t, arena_printf(c->mem, "%s_view", it->name), it->name, it->name_span);
             make_name(&t, arena_printf(c->mem, "idx_%s", it->name), it->name, it->name_span);
+            make_name(&t, arena_printf(c->mem, "forward_%s", it->name), it->name, it->name_span);
             if (!strcmp(it->name, "tk") || !strcmp(it->name, "params"))
                 ERR(c, it->name_span, DIAG_GENERATED_NAME, it->name, it->name);
         }

@@ -118,6 +118,17 @@ static void print_lifetime(emitter *e)
                  " *  not under an open tape (TK_BAD_STATE). */\ntk_status %s_set_params(%s *m, const %s_params *params);\n\n", p, p, p);
 }
 
+/* A seed is a plain pointer to tk_forward_begin: here C checks its precision. */
+static void print_forward(emitter *e, const ir_field *f)
+{
+    const char *p = e->m->name;
+    sb_printf(e->out, "/** Opens a forward scope of field %s: tk_forward_begin with a seed whose precision is checked. seed: count values, one for each\n"
+                      " *  component of each element%s. Closed by tk_forward_end. */\n"
+                      "static inline tk_status %s_forward_%s(%s *m, tk_field *const *outputs, int noutputs, const %s *seed, size_t count)\n{\n"
+                      "    return tk_forward_begin(outputs, noutputs, m ? m->%s.field : NULL, seed, count);\n}\n\n",
+              f->name, f->ndim == 0 && f->shape == IR_SHAPE_SCALAR ? "; NULL, 0: one" : "", p, f->name, p, scalar_c_type(f->elem), e->field_names[f->index]);
+}
+
 static void print_field_functions(emitter *e, const ir_field *f)
 {
     strbuf *b = e->out;
@@ -125,6 +136,8 @@ static void print_field_functions(emitter *e, const ir_field *f)
     sb_printf(b, "/** Lets field %s live in the host's memory%s, which must outlive the module or the next bind;\n"
                  " *  the library's own memory for it is freed. Overlap with other fields' memory is refused. */\ntk_status %s_bind_%s(%s);\n\n",
               f->name, f->grad || f->dual ? ", all of its storages at once" : "", p, f->name, bind_signature(e->mem, e->m, f));
+    if (f->dual)
+        print_forward(e, f);
     if (f->ndim < 2)
         return;
     sb_printf(b, "/** Position of an element in %s.data%s: %s.data[%s_idx_%s(m", e->field_names[f->index], f->grad ? ", grad" : "", e->field_names[f->index], p, f->name);

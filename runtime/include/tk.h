@@ -199,7 +199,8 @@ tk_status tk_call(tk_session *s, const tk_triple *t, const void *args, size_t si
 /* ---- forward scope ---- */
 
 /** Opens a forward scope: clears all duals of the session, sets param.dual to seed, and runs value and dual together from now on; each launch uses
- *  its JVP, with zero tangents of by-value arguments.
+ *  its JVP, with zero tangents of by-value arguments. Data is left alone: outputs that are accumulated into want to be set before.
+ *  Nothing can check what seed points to: generated headers have `m_forward_x`, the same for a field x with a seed of its type.
  *  outputs: noutputs >= 1 fields whose dual is wanted; each needs dual storage, as does param (TK_NO_DERIVATIVE).
  *  param: a float field of any shape. seed: count values of its component type, one for each component of each element in memory order; NULL only
  *  for a 0-D scalar param: then 1. A wrong count, a field of another session, NULL: TK_BAD_ARGUMENT. TK_BAD_STATE: a tape or scope is open, or a

@@ -103,7 +103,7 @@ static double check(solve *v)
     for (int i = 0; seed && gradient && i < n; i++) {
         seed[i] = 1;
         m->misfit.data[0] = 0;
-        tk_forward_begin(outputs, 1, m->soft.field, seed, (size_t)n);
+        spring_forward_soft(m, outputs, 1, seed, (size_t)n);
         rest(v);
         tk_forward_end(tk_module_session(&m->tk));
         seed[i] = 0;

@@ -46,7 +46,7 @@ int main(void)
 
     tk_field *outputs[] = {m->loss.field};
     m->loss.data[0] = 0;
-    tk_forward_begin(outputs, 1, m->x.field, seed, 3);
+    custom_forward_x(m, outputs, 1, seed, 3);
     custom_straight(m);
     tk_forward_end(s);
     printf("dual of rounded %g\n", (double)m->loss.dual[0]);
@@ -59,11 +59,11 @@ int main(void)
     tk_tape_begin(m->loss.field, 0);
     refused(m, custom_through_back(m));
     tk_tape_drop(s);
-    tk_forward_begin(outputs, 1, m->x.field, seed, 3);
+    custom_forward_x(m, outputs, 1, seed, 3);
     refused(m, custom_sum_dual(m, 0, b, 0, 0, 0));
     tk_forward_end(s);
     tk_session_clear_error(s);
-    tk_forward_begin(outputs, 1, m->x.field, seed, 3);
+    custom_forward_x(m, outputs, 1, seed, 3);
     refused(m, custom_through(m));
     tk_forward_end(s);
     tk_session_clear_error(s);

@@ -14,7 +14,7 @@ int main(void)
     tk_field *const outputs[] = {m->y.field};
     for (int j = 0; j < 2; j++) {
         const float seed[2] = {j == 0 ? 1.0f : 0.0f, j == 1 ? 1.0f : 0.0f};
-        tk_forward_begin(outputs, 1, m->x.field, seed, 2);
+        page_forward_forward_x(m, outputs, 1, seed, 2);
         page_forward_compute_y(m);
         tk_forward_end(tk_module_session(&m->tk));
         for (int i = 0; i < 5; i++) {

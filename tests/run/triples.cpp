@@ -122,7 +122,7 @@ static void in_a_scope(triples *m)
     fill(m);
     std::memset(calls, 0, sizeof calls);
     m->loss.data[0] = 0;
-    tk_forward_begin(outputs, 1, m->x.field, seed, 4);
+    triples_forward_x(m, outputs, 1, seed, 4);
     args a = {m, 2.0f, {}};
     CHECK(tk_call(s, &wave_triple, &a, sizeof a) == TK_OK);
     triples_sum(m);

@@ -82,7 +82,7 @@ static void numbers(watched *m)
     static const float seed[64] = {1.0f};
     tk_field *const outputs[] = {m->loss.field};
     m->x.data[0] = 0.0f;
-    tk_forward_begin(outputs, 1, m->x.field, seed, 64);
+    watched_forward_x(m, outputs, 1, seed, 64);
     watched_roots(m);
     tk_forward_end(s);
     expect(m, "JVP", TK_NOT_FINITE, "'y.dual[0]' is infinite from here on, in the JVP of kernel 'roots'");
