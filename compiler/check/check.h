@@ -47,6 +47,7 @@ struct instance {
     tx_func *tx;
     bool ready;       /* checked without errors */
     bool used;        /* reached from a kernel */
+    const instance *asked; /* for the search that asked last whether this runs that one */
     instance *next;   /* of the same function */
     instance *before; /* the one that was completed before: callees before callers */
     struct call_edge *callees;
@@ -55,6 +56,7 @@ struct instance {
 typedef struct call_edge {
     instance *to;
     src_span at;  /* of a kernel calling a kernel */
+    bool adjoint; /* it launches the adjoint */
     struct call_edge *next;
 } call_edge;
 

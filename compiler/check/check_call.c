@@ -305,8 +305,8 @@ static val called_too_early(checker *c, const ast_expr *e)
     return val_error(c, e->span);
 }
 
-/* Outside of parallel loops only: a task holds none. */
-static val call_kernel(checker *c, sym *s, const ast_expr *e)
+/* Outside of parallel loops only: a task holds none. adjoint: s.grad(...) */
+static val call_kernel(checker *c, sym *s, const ast_expr *e, bool adjoint)
 {
     arg_list a = check_args(c, NULL, e->args);
     if (a.bad)
@@ -314,12 +314,15 @@ static val call_kernel(checker *c, sym *s, const ast_expr *e)
     if (c->constant || !c->fn)
         return called_too_early(c, e);
     if (!c->fn->is_kernel || c->fn->task) {
-        ERR(c, e->span, DIAG_KERNEL_CALL_PLACE, s->name, c->fn->task ? "in a parallel loop" : "by a function");
+        ERR(c, e->span, DIAG_KERNEL_CALL_PLACE, adjoint ? arena_printf(c->mem, "%s.grad", s->name) : s->name, c->fn->task ? "in a parallel loop" : "by a function");
         NOTE(c, e->span, "kernels call kernels outside of their parallel loops: what both need belongs in a function");
         return val_error(c, e->span);
     }
     adapt_literals(c, &a, false);
-    return a.bad ? val_error(c, e->span) : call_function(c, s, a.v, a.n, a.spans, e->span);
+    val v = a.bad ? val_error(c, e->span) : call_function(c, s, a.v, a.n, a.spans, e->span);
+    if (adjoint && !val_bad(v))
+        v.e->adjoint = c->fn->inst->callees->adjoint = true;
+    return v;
 }
 
 static val call_symbol(checker *c, sym *s, const ast_expr *e)
@@ -337,7 +340,7 @@ static val call_symbol(checker *c, sym *s, const ast_expr *e)
         return a.bad ? val_error(c, e->span) : call_function(c, s, a.v, a.n, a.spans, e->span);
     }
     case SYM_KERNEL:
-        return call_kernel(c, s, e);
+        return call_kernel(c, s, e, false);
     case SYM_STRUCT: /* refused where it is declared */
     case SYM_BAD:
         return val_error(c, e->span);
@@ -392,6 +395,9 @@ static val call_builtin(checker *c, const char *name, const ast_expr *self, cons
 static val call_method(checker *c, const ast_expr *e)
 {
     const char *name = e->a->name;
+    sym *kernel = e->a->a->kind == AST_EXPR_NAME && !strcmp(name, "grad") ? names_lookup(c, e->a->a->name) : NULL;
+    if (kernel && kernel->kind == SYM_KERNEL)
+        return call_kernel(c, kernel, e, true);
     sym *s = names_entry(c, name)->prelude;
     if (!s)
         return call_builtin(c, name, e->a->a, e, e->a->op_span);

@@ -207,6 +207,14 @@ static int made_of_text(const tx_func *k, bool is_custom_one)
     return k->derive & ~((k->custom_grad ? IR_DERIVE_GRAD : 0) | (k->custom_jvp ? IR_DERIVE_JVP : 0));
 }
 
+static bool launches_adjoint(const instance *i)
+{
+    for (const call_edge *e = i->callees; e; e = e->next)
+        if (e->adjoint || (e->to->tx->is_kernel && e->to->tx != i->tx->custom_grad && e->to->tx != i->tx->custom_jvp && launches_adjoint(e->to)))
+            return true;
+    return false;
+}
+
 static void check_kernel_call(checker *c, const sym *s, const call_edge *e)
 {
     const tx_func *k = e->to->tx;
@@ -220,11 +228,59 @@ static void check_kernel_call(checker *c, const sym *s, const call_edge *e)
         why = "has a gradient of its own";
     else if (need & (IR_DERIVE_JVP | IR_DERIVE_HVP) && k->custom_jvp)
         why = "has a JVP of its own";
+    else if (need && launches_adjoint(e->to))
+        why = "launches an adjoint";
     if (!why)
         return;
     ERR(c, e->at, DIAG_KERNEL_CALL, s->name, k->name, why);
     NOTE(c, s->span, "a call becomes a part of '%s', whose derivatives are made of the whole: let the host launch '%s', or take derivatives from '%s' with derive(...)",
          s->name, k->name, s->name);
+}
+
+/* The custom gradient that is run for k.grad(...), NULL if there is none. */
+static instance *custom_of_adjoint(const call_edge *e)
+{
+    for (const call_edge *own = e->to->callees; own; own = own->next)
+        if (own->to->tx == e->to->tx->custom_grad)
+            return own->to;
+    return NULL;
+}
+
+/* Whether running `from` runs `to`: kernels do not call each other in a circle, but adjoints of the program's own may. */
+static bool runs(instance *from, const instance *to)
+{
+    if (from == to)
+        return true;
+    if (from->asked == to)
+        return false;
+    from->asked = to;
+    for (const call_edge *e = from->callees; e; e = e->next) {
+        instance *next = e->adjoint ? custom_of_adjoint(e) : e->to;
+        if (next && next->tx->is_kernel && next->tx != from->tx->custom_grad && next->tx != from->tx->custom_jvp && runs(next, to))
+            return true;
+    }
+    return false;
+}
+
+static void check_adjoint_call(checker *c, const sym *s, const call_edge *e)
+{
+    const tx_func *k = e->to->tx;
+    instance *custom = custom_of_adjoint(e);
+    const char *name = arena_printf(c->mem, "%s.grad", k->name);
+    const tx_local *param = NULL;
+    for (int i = 0; i < k->nparams; i++)
+        if (k->params[i]->needs_grad)
+            param = k->params[i];
+    if (custom && runs(custom, s->instances)) {
+        ERR(c, e->at, DIAG_RECURSION, s->name);
+        NOTE(c, e->at, "'%s' runs '%s', which is marked grad_for('%s')", name, custom->tx->name, k->name);
+    } else if (s->instances->tx->no_grad || made_of_text(s->instances->tx, custom_attr(s) != NULL)) {
+        ERR(c, e->at, DIAG_KERNEL_CALL, s->name, name, "has no derivatives");
+        NOTE(c, s->span, "write 'derive()' on '%s', or make it the gradient of a kernel with grad_for(...)", s->name);
+    } else if (param) {
+        ERR(c, e->at, DIAG_KERNEL_CALL, s->name, name, arena_printf(c->mem, "gives a gradient of '%s'", param->name));
+        NOTE(c, e->at, "a kernel has no place for it: make '%s' a 0-D field with needs_grad", param->name);
+    }
 }
 
 static void check_kernel_calls(checker *c)
@@ -234,7 +290,9 @@ static void check_kernel_calls(checker *c)
             continue;
         const tx_func *own = s->instances->tx;
         for (const call_edge *e = s->instances->callees; e; e = e->next)
-            if (e->to->tx->is_kernel && e->to->tx != own->custom_grad && e->to->tx != own->custom_jvp)
+            if (e->adjoint)
+                check_adjoint_call(c, s, e);
+            else if (e->to->tx->is_kernel && e->to->tx != own->custom_grad && e->to->tx != own->custom_jvp)
                 check_kernel_call(c, s, e);
     }
 }

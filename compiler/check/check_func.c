@@ -302,7 +302,7 @@ val call_function(checker *c, sym *s, val *args, int n, const src_span *spans, s
     if (!i->ready)
         return val_error(c, at);
     call_edge *edge = ARENA_NEW(c->mem, call_edge);
-    *edge = (call_edge){i, at, c->fn->inst->callees};
+    *edge = (call_edge){i, at, false, c->fn->inst->callees};
     c->fn->inst->callees = edge;
     tx_expr *e = tx_new(c, TX_CALL, i->tx->result, at);
     e->callee = i->tx;

@@ -67,6 +67,7 @@ struct tx_expr {
     int *comps;
     int ncomps;
     tx_func *callee;
+    bool adjoint; /* CALL: the adjoint of the kernel runs */
 };
 
 typedef enum tx_stmt_kind {

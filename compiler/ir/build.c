@@ -412,6 +412,11 @@ ir_op *ir_call(ir_builder *b, ir_func *callee, int nargs, ir_value *const *args)
     return op;
 }
 
+void ir_adjoint(ir_builder *b, ir_func *kernel, int nargs, ir_value *const *args)
+{
+    ir_insert(b, OP_ADJOINT, nargs, args, 0, NULL, 0)->attr.callee = kernel;
+}
+
 int ir_loop_first_init(const ir_op *loop)
 {
     return loop->attr.bounded ? 2 : 0;

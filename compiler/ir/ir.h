@@ -89,7 +89,7 @@ typedef struct ir_attr {
     };
     ir_field *field;     /* LOAD STORE ACCUM SHAPE */
     ir_mparam *mparam;   /* MPARAM */
-    ir_func *callee;     /* CALL */
+    ir_func *callee;     /* CALL, ADJOINT */
     ir_layout *layout;   /* STK_ALLOC STK_LOAD STK_STORE */
     const char *text;    /* ASSERT: message; PRINT: format with one %v per operand */
     scalar elem;         /* LOCAL: element type */
@@ -296,6 +296,7 @@ ir_op *ir_if(ir_builder *b, ir_value *cond, int nres, const scalar *types);
 ir_op *ir_loop(ir_builder *b, ir_value *lo, ir_value *hi, bool cond, int ncarried, ir_value *const *init);
 ir_op *ir_task(ir_builder *b, int ndim, ir_value *const *lo, ir_value *const *hi, int nred, const ir_reduction *reds, ir_value *const *init);
 ir_op *ir_call(ir_builder *b, ir_func *callee, int nargs, ir_value *const *args);
+void ir_adjoint(ir_builder *b, ir_func *kernel, int nargs, ir_value *const *args);
 
 /* First carried operand of a loop (0 or 2), first carried body parameter (0 or 1), number of carried values. */
 int ir_loop_first_init(const ir_op *loop);

@@ -167,6 +167,7 @@ static void print_operands(FILE *out, const ir_op *op)
         print_task_head(out, op);
         return;
     case OP_CALL:
+    case OP_ADJOINT:
         fprintf(out, " %s(", op->attr.callee->name);
         print_uses(out, op->args, op->nargs);
         fputc(')', out);

@@ -231,7 +231,7 @@ static bool check_call(const verifier *v, const ir_op *op)
     const ir_func *c = op->attr.callee;
     if (!c)
         return fault(v, op, "no callee");
-    if (!expect_shape(v, op, c->body->nparams, c->nresults, 0))
+    if (!expect_shape(v, op, c->body->nparams, op->code == OP_CALL ? c->nresults : 0, 0))
         return false;
     for (int i = 0; i < op->nargs; i++)
         if (!expect_type(v, op, op->args[i], c->body->params[i]->type, "argument"))
@@ -282,6 +282,7 @@ static bool check_op(const verifier *v, const ir_op *op)
     case OP_TASK:
         return check_task(v, op);
     case OP_CALL:
+    case OP_ADJOINT:
         return check_call(v, op);
     case OP_YIELD:
         return expect_shape(v, op, op->nargs, 0, 0);

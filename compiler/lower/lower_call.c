@@ -54,19 +54,27 @@ static void expand(lower *l, tx_func *f, const agg *args, agg *out)
     }
 }
 
-static void call(lower *l, tx_func *f, const agg *args, agg *out)
+/* All components of the arguments; *n: how many. */
+static ir_value **components(lower *l, const tx_func *f, const agg *args, int *n)
 {
-    assert(f->lowered);
-    int n = 0, at = 0;
+    int at = 0;
+    *n = 0;
     for (int i = 0; i < f->nparams; i++)
-        n += args[i].n;
-    ir_value **v = ARENA_ARRAY(l->mem, ir_value *, n);
+        *n += args[i].n;
+    ir_value **v = ARENA_ARRAY(l->mem, ir_value *, *n);
     for (int i = 0; i < f->nparams; i++) {
         for (int k = 0; k < args[i].n; k++)
             v[at++] = agg_get(l, &args[i], k);
     }
+    return v;
+}
+
+static void call(lower *l, tx_func *f, const agg *args, agg *out)
+{
+    assert(f->lowered);
+    int n, at = 0;
+    ir_value **v = components(l, f, args, &n);
     ir_op *op = ir_call(&l->b, f->lowered, n, v);
-    at = 0;
     for (int i = 0; i < result_count(f->result); i++) {
         const ty *t = result_type(f->result, i);
         out[i] = agg_scalars(l, t->elem, ty_ncomp(t));
@@ -74,6 +82,18 @@ static void call(lower *l, tx_func *f, const agg *args, agg *out)
             out[i].at[k] = op->res[at++];
     }
     assert(at == op->nres);
+}
+
+/* An adjoint of the program's own is a kernel like any other; a generated one is not made yet. */
+static void call_adjoint(lower *l, tx_func *f, const agg *args)
+{
+    if (f->custom_grad) {
+        expand(l, f->custom_grad, args, NULL);
+        return;
+    }
+    int n;
+    ir_value **v = components(l, f, args, &n);
+    ir_adjoint(&l->b, f->lowered, n, v);
 }
 
 void lower_call(lower *l, const tx_expr *e, agg *out)
@@ -84,7 +104,9 @@ void lower_call(lower *l, const tx_expr *e, agg *out)
     for (int i = 0; i < e->nargs; i++)
         args[i] = lower_expr(l, e->args[i]);
     l->b.loc = e->loc;
-    if (is_expanded(l->mem, f))
+    if (e->adjoint)
+        call_adjoint(l, f, args);
+    else if (is_expanded(l->mem, f))
         expand(l, f, args, out);
     else
         call(l, f, args, out);

@@ -70,6 +70,10 @@ static void write_op(cse *c, const ir_op *op)
                 c->planes[i] = ++c->clock;
         break;
     }
+    case OP_ADJOINT: /* what it writes is not known yet */
+        for (size_t i = 0; i < nplanes(c); i++)
+            c->planes[i] = ++c->clock;
+        break;
     default:
         break;
     }

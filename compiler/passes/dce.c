@@ -213,6 +213,7 @@ static void mark_roots(dce *d, ir_region *r)
         case OP_ACCUM:
         case OP_ASSERT:
         case OP_PRINT:
+        case OP_ADJOINT:
             mark_op(d, op);
             break;
         case OP_CALL:

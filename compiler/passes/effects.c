@@ -73,6 +73,10 @@ static void scan_op(scan *s, const ir_op *op, effects *e)
         e->stack |= c.stack;
         break;
     }
+    case OP_ADJOINT: /* not known yet: anything */
+        memset(e->at, EFFECT_READ | EFFECT_STORE | EFFECT_ACCUM, s->n);
+        e->other = e->stack = true;
+        break;
     default:
         break;
     }

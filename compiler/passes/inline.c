@@ -57,9 +57,8 @@ static void fix_clone(ir_op *op, void *ctx)
         op->loc = c->call->loc;
 }
 
-static void expand(ir_func *f, ir_op *call, ir_map *results)
+static void expand(ir_func *f, ir_op *call, ir_func *callee, ir_map *results)
 {
-    ir_func *callee = call->attr.callee;
     ir_map map = ir_map_create(callee);
     for (int i = 0; i < call->nargs; i++)
         ir_map_set(&map, callee->body->params[i], call->args[i]);
@@ -137,7 +136,7 @@ static void inline_into(ir_func *f, count_list *counts)
         /* The adjoint of a no_grad kernel has no calls. */
         if (callee->no_inline || callee == f || !(worth || f->no_grad || touches_saved(callee)))
             continue;
-        expand(f, calls.at[k], &results);
+        expand(f, calls.at[k], calls.at[k]->attr.callee, &results);
         size += n;
     }
     if (calls.len)
@@ -156,4 +155,62 @@ void pass_inline(ir_module *m)
     for (size_t i = 0; i < m->funcs.len; i++)
         inline_into(m->funcs.at[i], &counts);
     vec_free(&counts);
+}
+
+/* ---- adjoints that kernels launch ---- */
+
+static void collect_adjoints(ir_op *op, void *ctx)
+{
+    call_list *l = ctx;
+    if (op->code == OP_ADJOINT)
+        vec_push(l, op);
+}
+
+/* A field that the adjoint wants as it was before the launch. Copies are kept for launches by the host only. */
+static const ir_field *wanted_before(const ir_func *k)
+{
+    for (size_t i = 0; k->before && i < k->module->fields.len; i++)
+        if (k->before[i])
+            return k->module->fields.at[i];
+    return NULL;
+}
+
+static bool refuse_adjoint(const ir_func *f, const ir_op *call)
+{
+    const ir_func *k = call->attr.callee;
+    arena *mem = f->module->mem;
+    const char *why = NULL;
+    if (k->no_grad_why)
+        why = arena_printf(mem, "does not exist: %s", k->no_grad_why);
+    else if (wanted_before(k))
+        why = arena_printf(mem, "needs the saved field '%s' as it was before '%s'", wanted_before(k)->name, k->name);
+    if (!why)
+        return false;
+    diag(f->module->diag, span_at(call->loc), DIAG_KERNEL_CALL, f->name, arena_printf(mem, "%s.grad", k->name), why);
+    diag_note(f->module->diag, span_at(k->loc), "'%s' is declared here", k->name);
+    if (!k->no_grad_why)
+        diag_note(f->module->diag, span_at(call->loc), "copies are kept for what the host launches: let it launch '%s' and its adjoint, or write to another field", k->name);
+    return true;
+}
+
+bool pass_adjoint_calls(ir_func *f)
+{
+    call_list calls = {0};
+    ir_walk(f->body, collect_adjoints, &calls);
+    bool ok = true;
+    ir_map none = ir_map_create(f);
+    for (size_t i = 0; i < calls.len; i++) {
+        ir_func *grad = calls.at[i]->attr.callee->grad;
+        if (refuse_adjoint(f, calls.at[i]))
+            ok = false;
+        else if (grad)
+            expand(f, calls.at[i], grad, &none);
+        else
+            ir_remove(calls.at[i]); /* marked no_grad, and there is nothing to take */
+    }
+    ir_map_free(&none);
+    if (calls.len && ok)
+        pass_simplify(f);
+    vec_free(&calls);
+    return ok;
 }

@@ -23,6 +23,8 @@ void pass_simplify(ir_func *f);
 void pass_settle(ir_func *f);
 /* Replaces calls by bodies where the callee is small or called once and the result stays below a size; never no_inline callees. */
 void pass_inline(ir_module *m);
+/* Puts adjoints in the place of the operations that launch them. False after errors: an adjoint that does not exist, or cannot run there. */
+bool pass_adjoint_calls(ir_func *f);
 /* Moves invariant pure operations, and loads not written in the loop, out of sequential loops whose body surely runs or where the operation cannot trap. */
 bool pass_licm(ir_func *f);
 

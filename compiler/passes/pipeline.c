@@ -211,6 +211,7 @@ static const pass_row table[] = {
     {"hvp-simplify", "clean-up of second-order products", ON_HVPS, NULL, NULL, pass_simplify},
     {"reciprocal", "divisions by one value share its reciprocal, in adjoints", ON_ALL, NULL, NULL, pass_reciprocal},
     {"scale", "constant factors are collected, in adjoints", ON_ALL, NULL, NULL, pass_scale},
+    {"adjoint-calls", "adjoints that kernels launch become a part of them", ON_PRIMALS, NULL, pass_adjoint_calls, NULL},
     {"drop-stop", "stop_grad has done its work", ON_ALL, NULL, NULL, pass_drop_stop},
     {"strip", "functions that nobody calls", ON_MODULE, strip, NULL, NULL},
     {"promote", "sums into one element become reductions", ON_KERNELS, NULL, NULL, promote},
