@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+"""The word lists of the editors' syntax files, written from grammar/tk.l and docs/language.md.
+
+    editorwords.py ROOT            ends with status 1 if a list is not what the language has
+    editorwords.py ROOT --update   writes them
+"""
+import json
+import re
+import sys
+from pathlib import Path
+
+ITEMS = "import const param struct field func export extern kernel lazy_grad lazy_dual let var static serial".split()
+ATTRIBUTES = "needs_grad needs_dual saved soa aos derive no_grad grad_for jvp_for out inout limit".split()
+BOOLEANS = {"true", "false"}
+GROUPS = {"item": ("tkItem", "keyword.declaration.tk"), "control": ("tkControl", "keyword.control.tk"), "type": ("tkType", "storage.type.tk"),
+          "attribute": ("tkAttribute", "storage.modifier.tk"), "function": ("tkFunction", "support.function.tk")}
+
+
+def types(pattern):
+    """The words of the scanner's rule for type names."""
+    words = []
+    for part in re.findall(r'"\w+"|\[iu\]\([\d|]+\)|\("vec"[^)]*\)\[234\]', pattern):
+        if part.startswith("[iu]"):
+            words += [s + n for s in "iu" for n in part[5:-1].split("|")]
+        elif part.startswith("("):
+            words += [w + n for w in re.findall(r'"(\w+)"', part) for n in "234"]
+        else:
+            words.append(part.strip('"'))
+    return words
+
+
+def spans(text):
+    """Words of code spans that stand alone in table cells and lists: `sin cos tan`, `norm(v, eps)` gives norm."""
+    words = []
+    for span in re.findall(r"`([^`]+)`", text):
+        words += [w for w in re.findall(r"[a-z]\w+", re.sub(r"\([^)]*\)", "", span))]
+    return words
+
+
+def words(root):
+    scanner = (root / "grammar/tk.l").read_text()
+    page = (root / "docs/language.md").read_text()
+    keywords = re.findall(r'^"(\w+)"\s', scanner, re.M)
+    kinds = types(re.search(r'^("bool"\|.*?) \{$', scanner, re.M).group(1)) + ["vec", "mat"]
+    functions = page.split("### Built-in functions")[1].split("\n## ")[0]
+    functions = [w for line in functions.splitlines() if line.startswith(("|", "*")) for w in spans(line)]
+    loops = ["range", "ndrange", "grouped", "assert", "print"]
+    unknown = [w for w in ATTRIBUTES if not re.search(rf"\b{w}\b", page)]
+    if unknown:
+        sys.exit(f"editorwords: docs/language.md knows no {unknown}")
+    found = {"item": [w for w in keywords if w in ITEMS],
+             "control": [w for w in keywords if w not in (*ITEMS, *ATTRIBUTES, *kinds, *BOOLEANS)],
+             "type": kinds, "attribute": ATTRIBUTES,
+             "function": sorted({w for w in functions + loops if w not in kinds and w not in keywords})}
+    if set(ITEMS) - set(keywords):
+        sys.exit(f"editorwords: no keywords: {set(ITEMS) - set(keywords)}")
+    return found
+
+
+def main():
+    root = Path(sys.argv[1])
+    vim, code = root / "docs/editors/vim/syntax/tk.vim", root / "docs/editors/vscode/syntaxes/tk.tmLanguage.json"
+    new_vim, new_code = vim.read_text(), code.read_text()
+    for kind, found in words(root).items():
+        group, scope = GROUPS[kind]
+        new_vim = re.sub(rf"^syn keyword {group}\b.*$", " ".join(["syn keyword", group, *found]), new_vim, flags=re.M)
+        pattern = json.dumps(r"\b(" + "|".join(found) + r")\b")
+        new_code = re.sub(rf'(\{{ "name": "{re.escape(scope)}", "match": )".*" \}}', lambda m: m.group(1) + pattern + " }", new_code)
+    json.loads(new_code)
+    if "--update" in sys.argv:
+        vim.write_text(new_vim)
+        code.write_text(new_code)
+    elif new_vim != vim.read_text() or new_code != code.read_text():
+        sys.exit("docs/editors: the word lists are out of date; run tests/tools/editorwords.py . --update")
+
+
+main()
