@@ -60,6 +60,31 @@ bool path_is_unconditional(const path *p, int from)
     return true;
 }
 
+/* Whether indices or what loops carry enter v otherwise than through memory. */
+static bool knows_index(const ir_value *v, int depth)
+{
+    if (!v->def)
+        return v->region->parent != NULL;
+    if (!op_is_pure_table(v->def->code))
+        return v->def->code == OP_IF || v->def->code == OP_CALL || v->def->code == OP_LLOAD;
+    if (depth > DEPTH_MAX)
+        return true;
+    for (int i = 0; i < v->def->nargs; i++)
+        if (knows_index(v->def->args[i], depth + 1))
+            return true;
+    return false;
+}
+
+bool path_is_index_free(const path *p, int from)
+{
+    for (int i = from; i < p->n; i++) {
+        const ir_op *op = p->at[i].op;
+        if (op->code == OP_IF ? knows_index(op->args[0], 0) : op->code == OP_LOOP && op->attr.cond && op->attr.bounded)
+            return false;
+    }
+    return true;
+}
+
 static bool find_common(overlap *o, const ir_op *within)
 {
     bool last = false;

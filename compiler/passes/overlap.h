@@ -53,6 +53,9 @@ bool access_apart(const access *a, const access *b);
 overlap overlap_of(const ir_module *m, const access *a, const access *b, const ir_op *within);
 /* True if nothing on the path from step `from` to the access decides at run time whether it is reached (loops are taken to run). */
 bool path_is_unconditional(const path *p, int from);
+/* True if what decides there is data, arguments or results of loops, but no index: where the access is reached at all, it is reached for the iterations that the
+ * overlap speaks of. */
+bool path_is_index_free(const path *p, int from);
 /* True if the loop or task dimension runs at most `n` times for certain. */
 bool loop_runs_at_most(const ir_op *op, int dim, int64_t n);
 

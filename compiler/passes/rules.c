@@ -1,7 +1,7 @@
 /* Data-access rules: provable violations.
  *
  * A read that the adjoint needs must still hold its value when the adjoint runs. Which reads these are shows in the simplified adjoint: the loads of data that
- * are left in it. Each is held against the writes of the primal that come after it. Only what is certain is an error; the rest is the checker's at run time.
+ * are left in it. Each is held against the writes of the primal that come after it. Only what is certain, if perhaps not in every run, is an error; the rest is the checker's at run time.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -144,6 +144,13 @@ static bool is_news(rules *r, const access *w)
 
 /* ---- needed reads against later writes ---- */
 
+/* Whether the write surely comes where the read did, behind the steps that both have in common. A write that depends on a condition counts as well, if the read
+ * does not: whenever the branch is taken, the gradient would be wrong. Two conditions may exclude each other. */
+static bool follows(const overlap *o, int read_from, int write_from)
+{
+    return path_is_unconditional(&o->b, write_from) || (path_is_unconditional(&o->a, read_from) && path_is_index_free(&o->b, write_from));
+}
+
 /* Whether w provably overwrites, after it, what `read` has read. */
 static bool overwrites(const rules *r, const access *read, const access *w)
 {
@@ -173,9 +180,9 @@ static bool overwrites(const rules *r, const access *read, const access *w)
     const int last = o.ncommon - 1;
     if (last >= 0 && o.a.at[last].region != o.b.at[last].region) {
         const ir_op *op = o.a.at[last].op; /* of a loop, the condition runs before the body */
-        return op->code == OP_LOOP && o.a.at[last].region == op->regions[1] && path_is_unconditional(&o.b, o.ncommon);
+        return op->code == OP_LOOP && o.a.at[last].region == op->regions[1] && follows(&o, o.ncommon, o.ncommon);
     }
-    return read->op->pos < w->op->pos && path_is_unconditional(&o.b, o.ncommon);
+    return read->op->pos < w->op->pos && follows(&o, o.ncommon, o.ncommon);
 }
 
 typedef struct reason {
