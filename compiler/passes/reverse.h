@@ -99,18 +99,37 @@ struct saved_plan {
 ir_func *reverse_vjp(ir_func *f);
 /* The adjoint of a kernel; plan NULL: saved fields are read like any other. */
 ir_func *reverse_kernel(ir_func *f, const saved_plan *plan);
-bool rev_has_active_memory(const ir_region *r);
+/* The reverse sweep of r at the end of s->rev. */
+void rev_region(scope *s, const ir_region *r);
 
-/* reverse_replay.c: forward sweep and look-up */
+/* reverse_ops.c, reverse_control.c, reverse_task.c: pull-back of one operation */
+void rev_straight(scope *s, const ir_op *op);
+void rev_if(scope *s, const ir_op *op);
+void rev_loop(scope *s, const ir_op *op);
+void rev_task(scope *s, const ir_op *op);
+/* Gives the replayed task's minima and maxima the number of the winning iteration as a companion. */
+void rev_add_winners(ir_op *task, const ir_op *primal, const ir_builder *outside);
+
+/* reverse_replay.c: forward sweep */
 void rev_forward_sweep(scope *s, const ir_region *primal);
 ir_func *reverse_replay(ir_func *f);
+ir_value *rev_mapped(const ir_map *m, const ir_value *v);
+
+/* reverse_lookup.c */
 /* The primal value v as a value usable anywhere in s->rev. */
 ir_value *rev_lookup(scope *s, const ir_value *v);
-/* A value of s->fwd as a value usable anywhere in s->rev. */
-ir_value *rev_save(scope *s, ir_value *w, const char *name);
-ir_builder rev_prologue(scope *s, src_loc loc);
 /* The local array as the primal task found it, for the task's adjoint: itself, or a copy made where the task stood. */
 ir_value *rev_array_at(scope *s, const ir_value *array, const ir_op *task);
+
+/* reverse_buffer.c: saving */
+/* A value of s->fwd as a value usable anywhere in s->rev. */
+ir_value *rev_save(scope *s, ir_value *w, const char *name);
+ir_value *rev_stk_alloc(ir_builder *b, ir_value *count, ir_layout *l);
+void rev_stk_store(ir_builder *b, ir_value *buf, ir_value *i, ir_value *v, ir_layout *l, int slot);
+ir_value *rev_stk_load(ir_builder *b, ir_value *buf, ir_value *i, ir_layout *l, int slot);
+scope *rev_root_of(scope *s);
+/* Ends the life of what was saved, if anything. */
+void rev_finish_root(scope *root);
 
 /* reverse_saved.c: saved fields that the adjoint replays */
 bool rev_keeps_write(const rev *rv, const ir_op *write);
@@ -122,15 +141,16 @@ void rev_take_snapshots(rev *rv, ir_builder *b, const ir_op *task);
 void rev_undo_write(scope *s, const ir_op *write);
 void rev_restore_snapshots(scope *s, const ir_op *task);
 bool rev_takes_back(const rev *rv, const ir_region *r);
-ir_value *rev_stk_alloc(ir_builder *b, ir_value *count, ir_layout *l);
-void rev_stk_store(ir_builder *b, ir_value *buf, ir_value *i, ir_value *v, ir_layout *l, int slot);
-ir_value *rev_stk_load(ir_builder *b, ir_value *buf, ir_value *i, ir_layout *l, int slot);
 
-/* reverse_adjoint.c: adjoints so far */
+/* reverse_adjoint.c: scopes and adjoints so far */
 scope rev_scope(rev *rv, scope *outer, scope_kind kind, const ir_region *primal, ir_region *fwd, ir_region *reg);
 void rev_scope_free(scope *s);
 void rev_mark(scope *s); /* places the marker at the end of s->rev */
+ir_builder rev_at_end(scope *s, const ir_op *origin);
+ir_builder rev_prologue(scope *s, src_loc loc); /* at the start of s->rev, behind what was put there before */
 bool rev_varied(const rev *rv, const ir_value *v);
+bool rev_has_active_memory(const ir_region *r);
+bool rev_has_work(scope *s, const ir_op *op); /* of an if, loop or task: adjoints come in, or memory is touched */
 void rev_add(scope *s, ir_builder *b, const ir_value *v, ir_value *g);
 /* Adjoint so far of a value that s owns; NULL if nothing was added. */
 ir_value *rev_adj(scope *s, const ir_value *v);

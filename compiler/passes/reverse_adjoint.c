@@ -1,4 +1,4 @@
-/* Reverse mode: scopes and the adjoints that they collect. */
+/* Reverse mode: scopes, the adjoints that they collect, and which operations have any. */
 #include <assert.h>
 #include <string.h>
 
@@ -29,6 +29,16 @@ void rev_mark(scope *s)
 {
     ir_builder b = {.func = s->rv->out, .region = s->rev};
     s->marker = ir_const_i(&b, SC_BOOL, 0)->def;
+}
+
+ir_builder rev_at_end(scope *s, const ir_op *origin)
+{
+    return (ir_builder){.func = s->rv->out, .region = s->rev, .loc = origin->loc, .origin = (ir_op *)origin};
+}
+
+ir_builder rev_prologue(scope *s, src_loc loc)
+{
+    return (ir_builder){.func = s->rv->out, .region = s->rev, .before = s->marker, .loc = loc};
 }
 
 bool rev_varied(const rev *rv, const ir_value *v)
@@ -113,4 +123,52 @@ ir_value *rev_shadow(scope *s, const ir_value *array)
     if (!rv->shadow[array->id])
         rv->shadow[array->id] = make_shadow(s, array);
     return rv->shadow[array->id];
+}
+
+/* ---- what has an effect on active memory ---- */
+
+typedef struct memory_search {
+    bool found;
+    VEC(const ir_func *) seen; /* callees: functions that call each other twice would otherwise cost 2^depth */
+} memory_search;
+
+static void search_func(memory_search *m, const ir_func *f);
+
+static void find_active_memory(ir_op *op, void *ctx)
+{
+    memory_search *m = ctx;
+    if ((op->code == OP_STORE || op->code == OP_ACCUM) && op->attr.plane == IR_DATA && op->attr.field->grad)
+        m->found = true;
+    else if (op->code == OP_LSTORE && scalar_is_float(ir_elem_type(op->args[0])))
+        m->found = true;
+    else if (op->code == OP_CALL && !m->found)
+        search_func(m, op->attr.callee);
+}
+
+static void search_func(memory_search *m, const ir_func *f)
+{
+    for (size_t i = 0; i < m->seen.len; i++)
+        if (m->seen.at[i] == f)
+            return;
+    vec_push(&m->seen, f);
+    ir_walk(f->body, find_active_memory, m);
+}
+
+bool rev_has_active_memory(const ir_region *r)
+{
+    memory_search m = {false, {0}};
+    ir_walk((ir_region *)r, find_active_memory, &m);
+    vec_free(&m.seen);
+    return m.found;
+}
+
+bool rev_has_work(scope *s, const ir_op *op)
+{
+    for (int i = 0; i < op->nres; i++)
+        if (rev_adj(s, op->res[i]))
+            return true;
+    for (int k = 0; k < op->nregions; k++)
+        if (rev_has_active_memory(op->regions[k]) || rev_takes_back(s->rv, op->regions[k]))
+            return true;
+    return false;
 }

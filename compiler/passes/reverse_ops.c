@@ -1,0 +1,162 @@
+/* Reverse mode: pull-back of straight-line operations: pure ones, memory, calls. */
+#include <assert.h>
+
+#include "passes/reverse.h"
+
+/* ---- scalar operations and memory ---- */
+
+static void rev_pure(scope *s, const ir_op *op)
+{
+    ir_value *g = rev_adj(s, op->res[0]);
+    if (!g)
+        return;
+    ir_value *args[3] = {NULL, NULL, NULL};
+    unsigned needs = 0;
+    for (int k = 0; k < op->nargs; k++)
+        if (scalar_is_float(op->args[k]->type) && rev_varied(s->rv, op->args[k]) && !op_zero_derivative(op->code, k))
+            needs |= rule_needs(op->code, k);
+    for (int k = 0; k < op->nargs; k++)
+        if (needs & 1u << k)
+            args[k] = rev_lookup(s, op->args[k]);
+    ir_value *r = needs & 8u ? rev_lookup(s, op->res[0]) : NULL;
+    ir_builder b = rev_at_end(s, op);
+    for (int k = 0; k < op->nargs; k++) {
+        const ir_value *a = op->args[k];
+        if (!scalar_is_float(a->type) || !rev_varied(s->rv, a) || op_zero_derivative(op->code, k))
+            continue;
+        rev_add(s, &b, a, rule_apply(&b, op->code, k, args, r, g, a->type));
+    }
+}
+
+static ir_value **subscripts(scope *s, const ir_op *op)
+{
+    const int n = op->attr.field->ndim;
+    ir_value **idx = ARENA_ARRAY(s->rv->module->mem, ir_value *, n + 1);
+    for (int i = 0; i <= n; i++)
+        idx[i] = rev_lookup(s, op->args[i]);
+    return idx;
+}
+
+static bool has_gradient(const ir_op *op)
+{
+    return op->attr.plane == IR_DATA && op->attr.field->grad;
+}
+
+static void rev_load(scope *s, const ir_op *op)
+{
+    ir_value *g = rev_adj(s, op->res[0]);
+    if (!g || !has_gradient(op))
+        return;
+    ir_value **idx = subscripts(s, op);
+    ir_builder b = rev_at_end(s, op);
+    ir_accum(&b, op->attr.field, IR_GRAD, idx, idx[op->attr.field->ndim], g);
+}
+
+static void rev_store_grad(scope *s, const ir_op *op)
+{
+    if (!has_gradient(op))
+        return;
+    const int n = op->attr.field->ndim;
+    const ir_value *v = op->args[n + 1];
+    const bool active = rev_varied(s->rv, v);
+    if (op->code == OP_ACCUM && !active)
+        return;
+    ir_value **idx = subscripts(s, op);
+    ir_builder b = rev_at_end(s, op);
+    ir_value *g = active ? ir_load(&b, op->attr.field, IR_GRAD, idx, idx[n]) : NULL;
+    if (op->code == OP_STORE)
+        ir_store(&b, op->attr.field, IR_GRAD, idx, idx[n], ir_zero(&b, v->type));
+    rev_add(s, &b, v, g);
+}
+
+static void rev_store(scope *s, const ir_op *op)
+{
+    rev_store_grad(s, op);
+    rev_undo_write(s, op);
+}
+
+static void rev_local_load(scope *s, const ir_op *op)
+{
+    ir_value *g = rev_adj(s, op->res[0]);
+    if (!g || !rev_varied(s->rv, op->args[0]))
+        return;
+    ir_value *shadow = rev_shadow(s, op->args[0]);
+    ir_value *i = rev_lookup(s, op->args[1]);
+    ir_builder b = rev_at_end(s, op);
+    ir_lstore(&b, shadow, i, ir_op2(&b, OP_ADD, ir_lload(&b, shadow, i), g));
+}
+
+static void rev_local_store(scope *s, const ir_op *op)
+{
+    const ir_value *array = op->args[0], *v = op->args[2];
+    if (!scalar_is_float(v->type) || !rev_varied(s->rv, array))
+        return;
+    ir_value *shadow = rev_shadow(s, array);
+    ir_value *i = rev_lookup(s, op->args[1]);
+    ir_builder b = rev_at_end(s, op);
+    ir_value *g = rev_varied(s->rv, v) ? ir_lload(&b, shadow, i) : NULL;
+    ir_lstore(&b, shadow, i, ir_zero(&b, v->type));
+    rev_add(s, &b, v, g);
+}
+
+/* ---- call ---- */
+
+static void rev_call(scope *s, const ir_op *op)
+{
+    ir_func *f = op->attr.callee;
+    bool any = rev_has_active_memory(f->body);
+    for (int i = 0; i < op->nres; i++)
+        any |= rev_adj(s, op->res[i]) != NULL;
+    if (!any)
+        return;
+    ir_func *vjp = reverse_vjp(f);
+    ir_value **args = ARENA_ARRAY(s->rv->module->mem, ir_value *, op->nargs + op->nres + 1);
+    int n = 0;
+    for (int i = 0; i < op->nargs; i++)
+        args[n++] = rev_lookup(s, op->args[i]);
+    ir_builder b = rev_at_end(s, op);
+    for (int i = 0; i < op->nres; i++) {
+        if (!scalar_is_float(op->res[i]->type))
+            continue;
+        ir_value *g = rev_adj(s, op->res[i]);
+        args[n++] = g ? g : ir_zero(&b, op->res[i]->type);
+    }
+    ir_op *call = ir_call(&b, vjp, n, args);
+    int k = 0;
+    for (int i = 0; i < op->nargs; i++)
+        if (scalar_is_float(op->args[i]->type))
+            rev_add(s, &b, op->args[i], call->res[k++]);
+}
+
+void rev_straight(scope *s, const ir_op *op)
+{
+    switch (op->code) {
+    case OP_LOAD:
+        rev_load(s, op);
+        return;
+    case OP_STORE:
+    case OP_ACCUM:
+        rev_store(s, op);
+        return;
+    case OP_LLOAD:
+        rev_local_load(s, op);
+        return;
+    case OP_LSTORE:
+        rev_local_store(s, op);
+        return;
+    case OP_CALL:
+        rev_call(s, op);
+        return;
+    case OP_CONST:
+    case OP_MPARAM:
+    case OP_SHAPE:
+    case OP_LOCAL:
+    case OP_YIELD:
+    case OP_ASSERT:
+    case OP_PRINT:
+        return; /* nothing flows back through these */
+    default:
+        assert(op_is_pure_table(op->code)); /* the saved-value stack occurs in adjoints only, and their reverse is refused */
+        rev_pure(s, op);
+    }
+}
