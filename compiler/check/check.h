@@ -2,7 +2,7 @@
  *
  *   check_module.c  module items: consts, params, fields, the order of functions
  *   check_names.c   the name table, reserved and colliding names, suggestions
- *   check_types.c   types as written
+ *   check_types.c   types as written        check_struct.c structs and their leaves
  *   check_conv.c    literals and implicit conversions
  *   check_const.c   evaluation at compile time
  *   check_expr.c    operators        check_index.c  subscripts, members, places     check_build.c  T(...), [...]
@@ -45,6 +45,7 @@ typedef struct instance instance;
 struct instance {
     const ty **args;
     tx_func *tx;
+    const ty *result;
     bool ready;       /* checked without errors */
     bool used;        /* reached from a kernel */
     const instance *asked; /* for the search that asked last whether this runs that one */
@@ -70,7 +71,7 @@ struct sym {
     val value;            /* CONST, STATIC */
     ir_mparam *mparam;    /* PARAM */
     ir_field *field;      /* FIELD */
-    const ty *type;       /* FIELD: of an element */
+    const ty *type;       /* FIELD: of an element; STRUCT, once it is done */
     const long *extents;  /* FIELD: constant extents, -1 where not constant */
     /* FUNC, KERNEL */
     instance *instances;
@@ -82,7 +83,8 @@ struct sym {
     sym *next;              /* in order of declaration */
     int checking;         /* instances being checked: recursion if called meanwhile */
     /* LOCAL */
-    tx_local *local;
+    tx_local *local;      /* of a struct, or an array of structs: of no use but for its type and name */
+    tx_local **parts;     /* its leaves; NULL: it is none */
     fn *owner;
     sym *hidden;          /* what the name meant before in an outer function */
     sym *scope_next;
@@ -181,6 +183,7 @@ sym *names_lookup(checker *c, const char *name);
 /* Reports an unknown name with the nearest known one, once for each function. */
 void names_unknown(checker *c, const char *name, src_span at, bool function);
 void names_check_item(checker *c, const ast_item *it);
+void names_check_member(checker *c, const ast_param *p);
 void names_check_generated(checker *c, const ast_module *m);
 const char *sym_describe(const sym *s);
 void scope_push(checker *c, scope *s);
@@ -242,7 +245,8 @@ tx_expr *check_condition(checker *c, const ast_expr *e, const char *where);
 
 /* Subexpressions bound to hidden locals because they are used several times. */
 typedef struct binding {
-    tx_local *local;
+    tx_local **locals; /* several for a struct */
+    int nlocals;
     tx_expr *value;
     struct binding *next;
 } binding;
@@ -262,6 +266,7 @@ typedef struct place {
     int nsubs;
     val value;
     const ty *whole, *type;
+    int leaf;          /* of a struct: its first leaf that belongs to `type` */
     bool all;          /* all components in order: comps unused */
     int *comps, ncomps;
     tx_expr *dyn;
@@ -270,15 +275,31 @@ typedef struct place {
 } place;
 
 void place_resolve(checker *c, const ast_expr *e, place *p);
+place place_leaf(const checker *c, const place *p, int k);
 bool place_complete(checker *c, place *p, src_span at); /* no subscripts missing; reports */
 val place_value(checker *c, place *p, bool wrap);
 /* A cheap expression for e that may be repeated; binds if need be. */
 tx_expr *bind_repeated(checker *c, tx_expr *e, binding **list);
+tx_expr *bind_value(checker *c, tx_expr *e, binding **list); /* in any case */
 tx_expr *wrap_bindings(checker *c, const binding *list, tx_expr *e);
 tx_expr *component_of(checker *c, tx_expr *e, int k); /* e must be repeatable */
 void place_bind_subscripts(checker *c, place *p);
 /* Marks a use of a local as a read. */
 void note_read(checker *c, sym *s, src_span at);
+
+/* ---- check_struct.c ---- */
+
+/* The struct's type; its members are resolved when first asked for. */
+const ty *resolve_struct(checker *c, sym *s, src_span use);
+tx_expr *group_new(checker *c, const ty *t, tx_expr *const *leaves, src_span at);
+tx_expr *struct_bound(checker *c, tx_expr *e, binding **list);
+int spread_values(checker *c, tx_expr *const *values, int n, tx_expr **out, binding **list);
+int count_leaves(tx_expr *const *values, int n);
+val build_struct(checker *c, sym *s, const ast_expr *args, src_span at);
+val select_struct(checker *c, const val *v, src_span at);
+val stop_struct(checker *c, val v, src_span at);
+tx_local **local_parts(checker *c, const tx_local *whole);
+void sym_set_local(checker *c, sym *s, const char *name, const ty *type, bool mutable_, src_loc loc);
 
 /* ---- check_build.c ---- */
 
@@ -311,6 +332,7 @@ void check_custom(checker *c);
 /* ---- check_stmt.c, check_assign.c, check_loop.c ---- */
 
 tx_stmt *emit_stmt(checker *c, tx_stmt_kind kind, src_span at);
+void emit_decl(checker *c, tx_local **locals, int n, tx_expr *value, src_span at);
 void emit_bindings(checker *c, const binding *b, src_span at);
 /* All false if control cannot reach the end. */
 bool check_block(checker *c, const ast_stmt *list, tx_stmt **out);

@@ -23,8 +23,26 @@ static tx_expr *dynamic_component(checker *c, const place *p, int k, src_span at
     return tx_op(c, OP_ADD, ty_scalar(c->types, SC_I64), at, 2, (tx_expr *[]){p->dyn, offset});
 }
 
+/* Leaf by leaf, once all of the value is known. */
+static void store_struct(checker *c, place *p, tx_stmt_kind kind, tx_expr *value, src_span at)
+{
+    binding *list = NULL;
+    place_bind_subscripts(c, p);
+    emit_bindings(c, p->bindings, at);
+    value = bind_value(c, value, &list);
+    emit_bindings(c, list, at);
+    for (int k = 0; k < value->nargs; k++) {
+        place leaf = place_leaf(c, p, k);
+        store_one(c, &leaf, kind, value->args[k], at);
+    }
+}
+
 void store_place(checker *c, place *p, tx_stmt_kind kind, tx_expr *value, ir_reduce red, src_span at)
 {
+    if (p->type->kind == TY_STRUCT) {
+        store_struct(c, p, kind, value, at);
+        return;
+    }
     bool many = p->dyn && p->ncomps > 1;
     binding *list = NULL;
     if (many) { /* a row chosen at run time: component by component */
@@ -170,7 +188,7 @@ static void check_reduction(checker *c, const ast_stmt *s, place *p)
     ir_reduce red = IR_RED_ADD;
     bool sum = s->has_op && (s->assign_op == AST_ADD || s->assign_op == AST_SUB);
     const ast_expr *operand = min_max_operand(c, s, &red);
-    if (p->nsubs > 0 || p->dyn || (!sum && !operand)) {
+    if (p->nsubs > 0 || p->dyn || p->type->kind == TY_STRUCT || (!sum && !operand)) {
         ERR(c, s->span, DIAG_TASK_WRITE, p->sym->name);
         NOTE(c, p->sym->span, "'%s' belongs to the kernel; its iterations run in parallel", p->sym->name);
         if (p->nsubs > 0 || p->dyn)
@@ -224,6 +242,11 @@ void check_assign(checker *c, const ast_stmt *s)
     }
     if (p.kind == PLACE_LOCAL && c->fn->task && p.sym->task != c->fn->task) {
         check_reduction(c, s, &p);
+        return;
+    }
+    if (s->has_op && p.type->kind == TY_STRUCT) {
+        ERR(c, s->target->span, DIAG_NOT_SCALAR_TYPE, "an operand", ty_name(c->types, p.type));
+        NOTE(c, s->target->span, "structs have no operators: write it for their members");
         return;
     }
     if (s->has_op && p.kind == PLACE_FIELD && (s->assign_op == AST_ADD || s->assign_op == AST_SUB)) {

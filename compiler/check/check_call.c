@@ -110,6 +110,10 @@ static val call_op(checker *c, ir_opcode op, val *args, int n, src_span at)
     bool chain = op == OP_MIN || op == OP_MAX;
     if (chain ? n < 2 : n != info->arity)
         return wrong_count(c, info->name, chain ? "2 or more arguments" : arguments(c, info->arity), n, at);
+    if (op == OP_SELECT && args[1].e->type->kind == TY_STRUCT)
+        return select_struct(c, args, at);
+    if (op == OP_STOP && args[0].e->type->kind == TY_STRUCT)
+        return stop_struct(c, args[0], at);
     if (!chain)
         return apply_op(c, op, args, n, at);
     val r = args[0];
@@ -254,7 +258,7 @@ static arg_list check_args(checker *c, const ast_expr *self, const ast_expr *arg
     arg_list a = {.v = ARENA_ARRAY(c->mem, val, n + 1), .spans = ARENA_ARRAY(c->mem, src_span, n + 1)};
     for (const ast_expr *e = self ? self : args; e; e = e == self ? args : e->next) {
         val v = check_expr(c, e);
-        if (!val_bad(v) && !ty_is_numeric(v.e->type)) {
+        if (!val_bad(v) && !ty_is_value(v.e->type)) {
             not_a_value(c, v, e->span);
             v = val_error(c, e->span);
         }
@@ -294,6 +298,11 @@ static val call_prelude(checker *c, sym *s, arg_list *a, src_span at)
             takes = arena_printf(c->mem, "%d or %s", o->nparams, takes);
         return wrong_count(c, name, takes, a->n, at);
     }
+    for (int k = 0; k < a->n; k++)
+        if (a->v[k].e->type->kind == TY_STRUCT) {
+            ERR(c, a->spans[k], DIAG_ARGUMENT, name, name_of(c, a->v[k]));
+            return val_error(c, at);
+        }
     adapt_literals(c, a, true);
     return a->bad ? val_error(c, at) : call_function(c, s, a->v, a->n, a->spans, at);
 }
@@ -341,7 +350,8 @@ static val call_symbol(checker *c, sym *s, const ast_expr *e)
     }
     case SYM_KERNEL:
         return call_kernel(c, s, e, false);
-    case SYM_STRUCT: /* refused where it is declared */
+    case SYM_STRUCT:
+        return build_struct(c, s, e->args, e->span);
     case SYM_BAD:
         return val_error(c, e->span);
     case SYM_CONST:

@@ -8,10 +8,10 @@ bool const_is(const tx_expr *e)
 {
     if (e->kind == TX_CONST)
         return true;
-    if (e->kind != TX_BUILD)
+    if (e->kind != TX_BUILD && e->kind != TX_GROUP)
         return false;
     for (int k = 0; k < e->nargs; k++)
-        if (e->args[k]->kind != TX_CONST)
+        if (!const_is(e->args[k]))
             return false;
     return true;
 }

@@ -198,7 +198,9 @@ static val mismatch(checker *c, val v, const ty *to, src_span at)
 {
     const ty *from = v.e->type;
     ERR(c, at, DIAG_CONVERT, name_of(c, v), ty_name(c->types, to));
-    if (from->kind == to->kind && from->rows == to->rows && from->cols == to->cols && ty_is_numeric(to))
+    if (to->kind == TY_STRUCT)
+        NOTE(c, at, "a value of it is made by %s(...), with one argument for each member", ty_name(c->types, to));
+    else if (from->kind == to->kind && from->rows == to->rows && from->cols == to->cols && ty_is_numeric(to))
         NOTE(c, at, to->elem == SC_BOOL ? "compare with zero: '!= 0'" : "write the cast: %s(...)", ty_name(c->types, to));
     else if (from->kind == TY_SCALAR && to->kind == TY_VEC)
         NOTE(c, at, "all components the same: %s(...)", ty_name(c->types, to));

@@ -108,6 +108,14 @@ static bool generic(checker *c, const sym *s, const ast_attr *a, const sym *who)
     return true;
 }
 
+static bool has_struct(const sym *s)
+{
+    bool has = s->instances->result && ty_has_struct(s->instances->result);
+    for (int k = 0; k < s->nparams; k++)
+        has = has || s->param_types[k]->kind == TY_STRUCT;
+    return has;
+}
+
 static bool conflicts(checker *c, const sym *s, const ast_attr *a, const sym *t, bool grad)
 {
     const tx_func *own = s->instances->tx, *f = t->instances->tx;
@@ -125,6 +133,8 @@ static bool conflicts(checker *c, const sym *s, const ast_attr *a, const sym *t,
         why = arena_printf(c->mem, "'%s' asks for hvp, which is made from its own text", t->name);
     else if (grad && with_grad)
         why = arena_printf(c->mem, "'%s' has needs_grad parameters, whose gradients a kernel cannot return: make them fields", t->name);
+    else if (has_struct(s) || has_struct(t))
+        why = arena_printf(c->mem, "'%s' takes or gives a struct: pass its members", has_struct(t) ? t->name : s->name);
     if (!why)
         return false;
     ERR(c, a->span, DIAG_CUSTOM_CONFLICT, s->name, a->name, why);

@@ -75,6 +75,11 @@ static val soft_const(checker *c, softness soft, int64_t i, double f, src_span a
 bool not_a_value(checker *c, val v, src_span at)
 {
     const ty *t = v.e->type;
+    if (t->kind == TY_STRUCT) {
+        ERR(c, at, DIAG_NOT_SCALAR_TYPE, "an operand", ty_name(c->types, t));
+        NOTE(c, at, "structs have no operators: write it for their members, as in a.%s == b.%s", t->names[0], t->names[0]);
+        return false;
+    }
     return ERR(c, at, DIAG_NOT_A_VALUE, t->kind == TY_VOID ? "a call without result" : ty_name(c->types, t));
 }
 
@@ -415,9 +420,12 @@ static val check_cond(checker *c, const ast_expr *e)
 {
     tx_expr *cond = check_condition(c, e->a, "the condition of '?:'");
     val v[2] = {check_expr(c, e->b), check_expr(c, e->c)};
-    if (cond->type->kind == TY_ERROR || !is_numeric_value(c, v[0], e->b->span) || !is_numeric_value(c, v[1], e->c->span))
+    const bool is_struct = v[0].e->type->kind == TY_STRUCT && v[1].e->type->kind == TY_STRUCT;
+    if (cond->type->kind == TY_ERROR)
         return val_error(c, e->span);
-    if (!unify(c, v, 2, "?:", e->op_span))
+    if (!is_struct && (!is_numeric_value(c, v[0], e->b->span) || !is_numeric_value(c, v[1], e->c->span)))
+        return val_error(c, e->span);
+    if (!is_struct && !unify(c, v, 2, "?:", e->op_span))
         return val_error(c, e->span);
     if (v[0].e->type != v[1].e->type) {
         ERR(c, e->op_span, DIAG_SHAPES, "?:", ty_name(c->types, v[0].e->type), ty_name(c->types, v[1].e->type));
@@ -495,7 +503,7 @@ val check_expr(checker *c, const ast_expr *e)
 val check_value(checker *c, const ast_expr *e)
 {
     val v = check_expr(c, e);
-    if (!is_numeric_value(c, v, e->span))
+    if (v.e->type->kind != TY_STRUCT && !is_numeric_value(c, v, e->span))
         return val_error(c, e->span);
     return settle(c, v);
 }

@@ -39,7 +39,11 @@ static const ty *param_type(checker *c, const ast_param *p, bool kernel)
         return ty_error(c->types);
     }
     const ty *t = type_resolve(c, p->type);
-    if (t->kind == TY_ERROR || ty_is_numeric(t))
+    if (t->kind == TY_STRUCT && kernel) {
+        ERR(c, p->span, DIAG_NOT_COMPILED, "a parameter of a kernel that is a struct");
+        return ty_error(c->types);
+    }
+    if (t->kind == TY_ERROR || ty_is_value(t))
         return t;
     ERR(c, p->type->span, DIAG_NOT_SCALAR_TYPE, "a parameter", ty_name(c->types, t));
     return ty_error(c->types);
@@ -153,14 +157,17 @@ static void declare_params(checker *c, fn *f, const ty *const *args)
     const ast_item *it = f->sym->item;
     int k = 0;
     f->in_header = f->is_kernel;
-    f->tx->params = ARENA_ARRAY(c->mem, tx_local *, f->sym->nparams);
-    f->tx->nparams = f->sym->nparams;
+    int leaves = 0;
+    for (int i = 0; i < f->sym->nparams; i++)
+        leaves += ty_nleaves(args[i]);
+    f->tx->params = ARENA_ARRAY(c->mem, tx_local *, leaves);
     for (const ast_param *p = it->params; p; p = p->next, k++) {
         sym *s = scope_declare(c, SYM_LOCAL, p->name, name_span(p));
-        s->local = local_new(c, p->name, args[k], report_span(c, p->span).begin);
+        sym_set_local(c, s, p->name, args[k], false, report_span(c, p->span).begin);
         s->local->needs_grad = check_param_attrs(c, p, args[k], f->is_kernel);
         s->what = "a parameter";
-        f->tx->params[k] = s->local;
+        for (int i = 0; i < ty_nleaves(args[k]); i++)
+            f->tx->params[f->tx->nparams++] = s->parts ? s->parts[i] : s->local;
         for (const ast_param *o = it->params; f->is_kernel && o; o = o->next)
             if (o != p && generated_param_collides(p, o)) {
                 ERR(c, name_span(p), DIAG_GENERATED_NAME, p->name, p->name);
@@ -188,7 +195,8 @@ static void check_body(checker *c, sym *s, instance *inst, src_span site)
     const ty *result = f.result ? f.result : ty_void(c->types);
     if (falls && !f.stop && result->kind != TY_VOID && result->kind != TY_ERROR && diag_error_count(c->d) == errors)
         ERR(c, s->item->name_span, DIAG_NO_RETURN, s->name);
-    inst->tx->result = result;
+    inst->result = result;
+    inst->tx->result = ty_flat(c->types, result);
     scope_pop(c);
     c->depth = depth;
     s->checking--;
@@ -304,13 +312,15 @@ val call_function(checker *c, sym *s, val *args, int n, const src_span *spans, s
     call_edge *edge = ARENA_NEW(c->mem, call_edge);
     *edge = (call_edge){i, at, false, c->fn->inst->callees};
     c->fn->inst->callees = edge;
-    tx_expr *e = tx_new(c, TX_CALL, i->tx->result, at);
+    tx_expr *e = tx_new(c, TX_CALL, i->result, at);
     e->callee = i->tx;
-    e->nargs = n;
-    e->args = ARENA_ARRAY(c->mem, tx_expr *, n);
+    tx_expr **given = ARENA_ARRAY(c->mem, tx_expr *, n + 1);
     for (int k = 0; k < n; k++)
-        e->args[k] = args[k].e;
-    return val_typed(e);
+        given[k] = args[k].e;
+    binding *list = NULL;
+    e->args = ARENA_ARRAY(c->mem, tx_expr *, count_leaves(given, n) + 1);
+    e->nargs = spread_values(c, given, n, e->args, &list);
+    return val_typed(wrap_bindings(c, list, e));
 }
 
 /* ---- return ---- */
@@ -326,11 +336,16 @@ static void infer_result(checker *c, const val *v, int n)
 
 static void emit_return(checker *c, const val *v, int n, src_span at)
 {
-    tx_stmt *t = emit_stmt(c, TX_RETURN, at);
-    t->nvalues = n;
-    t->values = ARENA_ARRAY(c->mem, tx_expr *, n + 1);
+    tx_expr **given = ARENA_ARRAY(c->mem, tx_expr *, n + 1);
     for (int k = 0; k < n; k++)
-        t->values[k] = v[k].e;
+        given[k] = v[k].e;
+    binding *list = NULL;
+    tx_expr **values = ARENA_ARRAY(c->mem, tx_expr *, count_leaves(given, n) + 1);
+    const int nvalues = spread_values(c, given, n, values, &list);
+    emit_bindings(c, list, at);
+    tx_stmt *t = emit_stmt(c, TX_RETURN, at);
+    t->nvalues = nvalues;
+    t->values = values;
 }
 
 static void return_in_kernel(checker *c, const ast_stmt *s)
@@ -360,7 +375,7 @@ void check_return(checker *c, const ast_stmt *s)
     for (const ast_expr *e = s->values; e; e = e->next, k++) {
         v[k] = check_expr(c, e);
         bool tuple = v[k].e->type->kind == TY_TUPLE && n == 1;
-        if (!val_bad(v[k]) && !tuple && !ty_is_numeric(v[k].e->type)) {
+        if (!val_bad(v[k]) && !tuple && !ty_is_value(v[k].e->type)) {
             not_a_value(c, v[k], e->span);
             bad = true;
         }

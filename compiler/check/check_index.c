@@ -18,6 +18,7 @@ static bool repeatable(const tx_expr *e)
     case TX_EXTRACT:
         return e->a->kind == TX_LOCAL;
     case TX_BUILD:
+    case TX_GROUP:
         for (int k = 0; k < e->nargs; k++)
             if (!repeatable(e->args[k]))
                 return false;
@@ -27,19 +28,26 @@ static bool repeatable(const tx_expr *e)
     }
 }
 
-tx_expr *bind_repeated(checker *c, tx_expr *e, binding **list)
+tx_expr *bind_value(checker *c, tx_expr *e, binding **list)
 {
-    if (repeatable(e) || !c->fn) /* on module level everything is pure */
-        return e;
     binding *b = ARENA_NEW(c->mem, binding);
-    b->local = local_new(c, NULL, e->type, e->loc);
+    b->locals = local_parts(c, &(tx_local){.type = e->type, .loc = e->loc});
+    b->nlocals = ty_nleaves(e->type);
     b->value = e;
     while (*list) /* later values use earlier ones */
         list = &(*list)->next;
     *list = b;
-    tx_expr *r = tx_new(c, TX_LOCAL, e->type, span_at(e->loc));
-    r->local = b->local;
-    return r;
+    tx_expr **r = ARENA_ARRAY(c->mem, tx_expr *, b->nlocals);
+    for (int k = 0; k < b->nlocals; k++) {
+        r[k] = tx_new(c, TX_LOCAL, b->locals[k]->type, span_at(e->loc));
+        r[k]->local = b->locals[k];
+    }
+    return e->type->kind == TY_STRUCT ? group_new(c, e->type, r, span_at(e->loc)) : r[0];
+}
+
+tx_expr *bind_repeated(checker *c, tx_expr *e, binding **list)
+{
+    return repeatable(e) || !c->fn ? e : bind_value(c, e, list); /* on module level everything is pure */
 }
 
 tx_expr *wrap_bindings(checker *c, const binding *list, tx_expr *e)
@@ -48,7 +56,8 @@ tx_expr *wrap_bindings(checker *c, const binding *list, tx_expr *e)
         return e;
     tx_expr *inner = wrap_bindings(c, list->next, e);
     tx_expr *r = tx_new(c, TX_LET, e->type, span_at(e->loc));
-    r->local = list->local;
+    r->locals = list->locals;
+    r->nlocals = list->nlocals;
     r->a = list->value;
     r->b = inner;
     return r;
@@ -324,6 +333,37 @@ static void narrow_by_name(checker *c, place *p, const ast_expr *e)
 
 /* ---- members ---- */
 
+/* The place is now one member of what it was. */
+static void narrow_to_member(checker *c, place *p, const ty *t, int k)
+{
+    if (p->kind == PLACE_VALUE)
+        p->value.e = struct_bound(c, p->value.e, &p->bindings);
+    p->leaf += t->first[k];
+    p->whole = p->type = t->members[k];
+    if (p->type->kind == TY_STRUCT)
+        return;
+    if (p->kind == PLACE_VALUE)
+        p->value = val_typed(p->value.e->args[p->leaf]);
+    else if (p->kind == PLACE_LOCAL)
+        p->local = p->sym->parts[p->leaf];
+}
+
+static void narrow_struct(checker *c, place *p, const ast_expr *e)
+{
+    const ty *t = p->type;
+    const char *members = "";
+    for (int k = 0; k < t->nmembers; k++) {
+        if (t->names[k] == e->name) {
+            narrow_to_member(c, p, t, k);
+            return;
+        }
+        members = arena_printf(c->mem, "%s%s%s", members, k ? ", " : "", t->names[k]);
+    }
+    ERR(c, e->op_span, DIAG_NO_MEMBER, t->name, e->name);
+    NOTE(c, e->op_span, "its members are %s", members);
+    place_fail(p);
+}
+
 static void resolve_member(checker *c, const ast_expr *e, place *p)
 {
     place_resolve(c, e->a, p);
@@ -345,7 +385,11 @@ static void resolve_member(checker *c, const ast_expr *e, place *p)
         p->kind = PLACE_SHAPE;
         return;
     }
-    if (place_complete(c, p, e->a->span))
+    if (!place_complete(c, p, e->a->span))
+        return;
+    if (p->type->kind == TY_STRUCT)
+        narrow_struct(c, p, e);
+    else
         narrow_by_name(c, p, e);
 }
 
@@ -520,8 +564,6 @@ static tx_expr *read_whole(checker *c, place *p)
 {
     if (p->kind == PLACE_VALUE)
         return p->value.e;
-    if (p->kind == PLACE_LOCAL)
-        note_read(c, p->sym, p->at);
     tx_expr *e = tx_new(c, p->kind == PLACE_FIELD ? TX_LOAD : p->nsubs > 0 ? TX_ELEMENT : TX_LOCAL, p->whole, p->at);
     e->local = p->local;
     e->field = p->field;
@@ -556,11 +598,31 @@ static tx_expr *index_dynamic(checker *c, place *p, tx_expr *whole)
     return r;
 }
 
+/* All leaves of a struct, in one group. */
+static val struct_value(checker *c, place *p, bool wrap)
+{
+    const int n = ty_nleaves(p->type);
+    tx_expr **leaves = ARENA_ARRAY(c->mem, tx_expr *, n);
+    if (p->kind == PLACE_VALUE && p->value.e->type == p->type)
+        return val_typed(wrap ? wrap_bindings(c, p->bindings, p->value.e) : p->value.e);
+    place_bind_subscripts(c, p);
+    for (int k = 0; k < n; k++) {
+        place leaf = place_leaf(c, p, k);
+        leaves[k] = read_whole(c, &leaf);
+    }
+    tx_expr *e = group_new(c, p->type, leaves, p->at);
+    return val_typed(wrap ? wrap_bindings(c, p->bindings, e) : e);
+}
+
 /* wrap: bindings go around the expression; otherwise the caller has already put them in front. */
 val place_value(checker *c, place *p, bool wrap)
 {
     if (!place_complete(c, p, p->at))
         return val_error(c, p->at);
+    if (p->kind == PLACE_LOCAL)
+        note_read(c, p->sym, p->at);
+    if (p->type->kind == TY_STRUCT)
+        return struct_value(c, p, wrap);
     tx_expr *e = read_whole(c, p);
     val v = {.soft = p->kind == PLACE_VALUE ? p->value.soft : SOFT_NO};
     if (v.soft != SOFT_NO && p->dyn && p->ncomps > 1) { /* it will be bound, and a local has a type */
@@ -578,6 +640,20 @@ val place_value(checker *c, place *p, bool wrap)
         e = extract(c, e, p->ncomps, p->comps, p->type);
     v.e = wrap ? wrap_bindings(c, p->bindings, e) : e;
     return v;
+}
+
+/* One leaf of a place that is a struct; subscripts and bindings are the whole's. */
+place place_leaf(const checker *c, const place *p, int k)
+{
+    place q = *p;
+    q.whole = q.type = ty_leaf(c->types, p->type, k);
+    q.leaf = p->leaf + k;
+    q.bindings = NULL;
+    if (p->kind == PLACE_VALUE)
+        q.value = val_typed(p->value.e->args[q.leaf]);
+    else if (p->kind == PLACE_LOCAL)
+        q.local = p->sym->parts[q.leaf];
+    return q;
 }
 
 /* For places that are read and written: what selects them is evaluated once. */

@@ -10,8 +10,6 @@ static const char *refused_item(const ast_item *it)
     switch (it->kind) {
     case AST_ITEM_IMPORT:
         return "'import'";
-    case AST_ITEM_STRUCT:
-        return "'struct'";
     case AST_ITEM_FUNC:
         return it->is_export ? "'export func'" : it->is_extern ? "'extern func'" : NULL;
     default:
@@ -120,7 +118,7 @@ static val constant_value(checker *c, const ast_expr *e, const ty *type)
 static void evaluate_const(checker *c, sym *s)
 {
     const ty *type = s->item->type ? type_resolve(c, s->item->type) : NULL;
-    if (type && type->kind != TY_ERROR && !ty_is_numeric(type)) {
+    if (type && type->kind != TY_ERROR && !ty_is_value(type)) {
         ERR(c, s->item->type->span, DIAG_NOT_SCALAR_TYPE, "a constant", ty_name(c->types, type));
         type = ty_error(c->types);
     }
@@ -188,7 +186,7 @@ static void check_param(checker *c, sym *s)
     const ty *t = type_resolve(c, it->type);
     if (t->kind != TY_SCALAR) {
         if (t->kind != TY_ERROR)
-            ERR(c, it->type->span, DIAG_NOT_COMPILED, "a param that is not a scalar");
+            ERR(c, it->type->span, DIAG_NOT_SCALAR_TYPE, "a param", ty_name(c->types, t));
         s->refused = true;
         return;
     }
@@ -268,7 +266,10 @@ static void check_field(checker *c, sym *s)
     const ast_type *t = s->item->type;
     const ty *elem = type_resolve(c, t->kind == AST_TYPE_ARRAY ? t->elem : t);
     ir_field *f = ARENA_NEW(c->mem, ir_field);
-    if (elem->kind != TY_ERROR && !ty_is_numeric(elem)) {
+    if (elem->kind == TY_STRUCT) {
+        ERR(c, t->span, DIAG_NOT_COMPILED, "a field of structs");
+        elem = ty_error(c->types);
+    } else if (elem->kind != TY_ERROR && !ty_is_numeric(elem)) {
         ERR(c, t->span, DIAG_NOT_SCALAR_TYPE, "an element of a field", ty_name(c->types, elem));
         elem = ty_error(c->types);
     }
@@ -311,7 +312,9 @@ static void check_declarations(checker *c, const ast_module *m)
     c->tx->extents = ARENA_ARRAY(c->mem, tx_expr *, nextents + 1);
     check_defines(c);
     for (sym *s = c->items; s; s = s->next) {
-        if (s->kind == SYM_PARAM)
+        if (s->kind == SYM_STRUCT)
+            resolve_struct(c, s, s->span);
+        else if (s->kind == SYM_PARAM)
             check_param(c, s);
         else if (s->kind == SYM_CONST)
             resolve_const(c, s, s->span);

@@ -199,6 +199,11 @@ void names_check_item(checker *c, const ast_item *it)
         ERR(c, it->name_span, DIAG_BUILTIN_NAME, it->name);
 }
 
+void names_check_member(checker *c, const ast_param *p)
+{
+    check_fit(c, p->name, p->span, true);
+}
+
 /* ---- names that the generated interface makes of the user's ---- */
 
 typedef struct made {
@@ -241,6 +246,8 @@ void names_check_generated(checker *c, const ast_module *m)
         if (it->kind == AST_ITEM_KERNEL) {
             for (int k = 0; k < 4; k++)
                 make_name(&t, arena_printf(c->mem, "%s%s", it->name, of_kernel[k]), it->name, it->name_span);
+        } else if (it->kind == AST_ITEM_STRUCT && it->name) {
+            make_name(&t, it->name, it->name, it->name_span);
         } else if (it->kind == AST_ITEM_FIELD) {
             make_name(&t, arena_printf(c->mem, "bind_%s", it->name), it->name, it->name_span);
             make_name(&t, arena_printf(c->mem, "%s_view", it->name), it->name, it->name_span);

@@ -14,20 +14,18 @@ tx_stmt *emit_stmt(checker *c, tx_stmt_kind kind, src_span at)
     return s;
 }
 
-static tx_stmt *emit_decl(checker *c, tx_local *l, tx_expr *value, src_span at)
+void emit_decl(checker *c, tx_local **locals, int n, tx_expr *value, src_span at)
 {
     tx_stmt *s = emit_stmt(c, TX_DECL, at);
-    s->locals = ARENA_ARRAY(c->mem, tx_local *, 1);
-    s->locals[0] = l;
-    s->nlocals = 1;
+    s->locals = locals;
+    s->nlocals = n;
     s->value = value;
-    return s;
 }
 
 void emit_bindings(checker *c, const binding *b, src_span at)
 {
     for (; b; b = b->next)
-        emit_decl(c, b->local, b->value, at);
+        emit_decl(c, b->locals, b->nlocals, b->value, at);
 }
 
 /* ---- let, var ---- */
@@ -35,10 +33,31 @@ void emit_bindings(checker *c, const binding *b, src_span at)
 static sym *declare_local(checker *c, const ast_name *n, const ty *type, bool mutable_)
 {
     sym *s = scope_declare(c, SYM_LOCAL, n->name, n->span);
-    s->local = local_new(c, n->name, type, report_span(c, n->span).begin);
-    s->local->mutable_ = mutable_;
+    sym_set_local(c, s, n->name, type, mutable_, report_span(c, n->span).begin);
     s->what = mutable_ ? "a 'var'" : "a 'let'";
     return s;
+}
+
+/* The locals that a symbol is, behind those in `out`. */
+static int list_parts(const sym *s, tx_local **out)
+{
+    const int n = ty_nleaves(s->local->type);
+    for (int k = 0; k < n; k++)
+        out[k] = s->parts ? s->parts[k] : s->local;
+    return n;
+}
+
+/* value NULL: zero. */
+static void emit_local(checker *c, const sym *s, tx_expr *value, src_span at)
+{
+    tx_local **parts = ARENA_ARRAY(c->mem, tx_local *, ty_nleaves(s->local->type));
+    const int n = list_parts(s, parts);
+    if (value) {
+        emit_decl(c, parts, n, value, at);
+        return;
+    }
+    for (int k = 0; k < n; k++)
+        emit_decl(c, parts + k, 1, NULL, at);
 }
 
 /* var w: T[n] = [a, b]; : the list's elements one by one. */
@@ -54,14 +73,13 @@ static void fill_array(checker *c, sym *s, const ast_expr *list, const ty *array
             fill_array(c, s, e, array, at, dim + 1);
             continue;
         }
-        val v = convert(c, check_expr(c, e), array->of, e->span);
-        tx_stmt *t = emit_stmt(c, TX_ASSIGN, e->span);
-        t->local = s->local;
-        t->value = v.e;
-        t->nsubs = array->ndim;
-        t->subs = ARENA_ARRAY(c->mem, tx_expr *, array->ndim);
+        place p = {.kind = PLACE_LOCAL, .sym = s, .local = s->local, .whole = array->of, .type = array->of, .all = true, .nsubs = array->ndim, .at = e->span};
+        p.subs = ARENA_ARRAY(c->mem, tx_expr *, array->ndim);
         for (int k = 0; k < array->ndim; k++)
-            t->subs[k] = val_const_i(c, SC_I64, at[k], e->span).e;
+            p.subs[k] = val_const_i(c, SC_I64, at[k], e->span).e;
+        val v = convert(c, check_expr(c, e), array->of, e->span);
+        if (!val_bad(v))
+            store_place(c, &p, TX_ASSIGN, v.e, IR_RED_ADD, e->span);
     }
 }
 
@@ -72,7 +90,7 @@ static void check_array_decl(checker *c, const ast_stmt *s, const ty *type)
         long at[MAX_DIM];
         if (s->kind == AST_STMT_LET)
             ERR(c, s->span, DIAG_ARRAY_LET);
-        emit_decl(c, l->local, NULL, s->span);
+        emit_local(c, l, NULL, s->span);
         if (s->value)
             fill_array(c, l, s->value, type, at, 0);
     }
@@ -93,12 +111,13 @@ static void check_tuple_decl(checker *c, const ast_stmt *s, int n)
     if (!ok && !val_bad(v) && !s->type)
         tuple_count(c, s->span, n, t->kind == TY_TUPLE ? t->nmembers : t->kind != TY_VOID);
     tx_stmt *d = emit_stmt(c, TX_DECL, s->span);
-    d->locals = ARENA_ARRAY(c->mem, tx_local *, n);
+    int leaves = n, k = 0;
+    for (int i = 0; ok && i < n; i++)
+        leaves += ty_nleaves(t->members[i]);
+    d->locals = ARENA_ARRAY(c->mem, tx_local *, leaves);
     d->value = v.e;
-    for (const ast_name *name = s->names; name; name = name->next) {
-        sym *l = declare_local(c, name, ok ? t->members[d->nlocals] : ty_error(c->types), s->kind == AST_STMT_VAR);
-        d->locals[d->nlocals++] = l->local;
-    }
+    for (const ast_name *name = s->names; name; name = name->next)
+        d->nlocals += list_parts(declare_local(c, name, ok ? t->members[k++] : ty_error(c->types), s->kind == AST_STMT_VAR), d->locals + d->nlocals);
 }
 
 static void check_decl(checker *c, const ast_stmt *s)
@@ -131,7 +150,7 @@ static void check_decl(checker *c, const ast_stmt *s)
         if (v.e->type->kind == TY_TUPLE) {
             tuple_count(c, s->span, 1, v.e->type->nmembers);
             v = val_error(c, s->span);
-        } else if (!val_bad(v) && !ty_is_numeric(v.e->type)) {
+        } else if (!val_bad(v) && !ty_is_value(v.e->type)) {
             not_a_value(c, v, s->value->span);
             v = val_error(c, s->span);
         }
@@ -140,7 +159,7 @@ static void check_decl(checker *c, const ast_stmt *s)
     for (const ast_name *name = s->names; name; name = name->next) {
         sym *l = declare_local(c, name, type ? type : v.e->type, s->kind == AST_STMT_VAR);
         l->int_literal = literal;
-        emit_decl(c, l->local, v.e, s->span);
+        emit_local(c, l, v.e, s->span);
     }
 }
 
@@ -155,15 +174,36 @@ static void add_escaped(strbuf *b, const char *text)
     }
 }
 
+static void print_value(checker *c, strbuf *b, tx_stmt *s, int *cap, val v);
+
+/* S(a, b, ...), as it would be written. */
+static void print_struct(checker *c, strbuf *b, tx_stmt *s, int *cap, val v)
+{
+    const ty *t = v.e->type;
+    binding *list = NULL;
+    tx_expr *e = struct_bound(c, v.e, &list);
+    emit_bindings(c, list, span_at(v.e->loc));
+    sb_printf(b, "%s(", t->name);
+    for (int k = 0; k < t->nmembers; k++) {
+        const ty *m = t->members[k];
+        sb_add(b, k ? ", " : "");
+        print_value(c, b, s, cap, val_typed(m->kind == TY_STRUCT ? group_new(c, m, e->args + t->first[k], span_at(e->loc)) : e->args[t->first[k]]));
+    }
+    sb_add(b, ")");
+}
+
 /* One %v for each component; vectors and matrices in brackets. */
 static void print_value(checker *c, strbuf *b, tx_stmt *s, int *cap, val v)
 {
     const ty *t = v.e->type;
+    if (t->kind == TY_STRUCT) {
+        print_struct(c, b, s, cap, v);
+        return;
+    }
     int n = ty_ncomp(t);
     binding *list = NULL;
     tx_expr *e = n > 1 ? bind_repeated(c, v.e, &list) : v.e;
-    for (const binding *l = list; l; l = l->next)
-        emit_decl(c, l->local, l->value, span_at(v.e->loc));
+    emit_bindings(c, list, span_at(v.e->loc));
     for (int k = 0; k < n; k++) {
         bool mat = t->kind == TY_MAT;
         if (k > 0)

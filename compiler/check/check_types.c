@@ -38,9 +38,9 @@ static const ty *resolve_name(checker *c, const ast_type *t)
     const ty *r = type_builtin(c, t->name);
     if (r)
         return r;
-    const sym *s = names_lookup(c, t->name);
+    sym *s = names_lookup(c, t->name);
     if (s && s->kind == SYM_STRUCT)
-        return ty_error(c->types); /* structs were refused where they are declared */
+        return resolve_struct(c, s, t->span);
     ERR(c, t->span, DIAG_UNKNOWN_TYPE, t->name);
     return ty_error(c->types);
 }
@@ -84,7 +84,7 @@ static const ty *resolve_array(checker *c, const ast_type *t)
     }
     if (of->kind == TY_ERROR)
         return of;
-    if (!ty_is_numeric(of)) {
+    if (!ty_is_value(of)) {
         ERR(c, t->elem->span, DIAG_NOT_SCALAR_TYPE, "an element of an array", ty_name(c->types, of));
         return ty_error(c->types);
     }
@@ -108,7 +108,7 @@ static const ty *resolve_tuple(checker *c, const ast_type *t)
         members[n] = type_resolve(c, m);
         if (members[n]->kind == TY_ERROR)
             return members[n];
-        if (!ty_is_numeric(members[n])) {
+        if (!ty_is_value(members[n])) {
             ERR(c, m->span, DIAG_NOT_SCALAR_TYPE, "a result", ty_name(c->types, members[n]));
             return ty_error(c->types);
         }

@@ -1,7 +1,7 @@
 /* The typed tree: what checking leaves to lowering. Everything is resolved here:
  * names are pointers, conversions are explicit casts, methods are calls, constants are folded, generic functions are instantiated,
  * `static for` and `static if` are unrolled, swizzles are component lists, `for i in field` is a range, built-ins are operations,
- * prelude functions are ordinary functions. What is not in issue scope was refused. Lowering can be dumb.
+ * a struct is its leaves (members that are no structs): so many locals, fields, parameters and results; prelude functions are ordinary functions. What is not in issue scope was refused. Lowering can be dumb.
  */
 #ifndef TKC_TYPED_H
 #define TKC_TYPED_H
@@ -36,14 +36,16 @@ typedef enum tx_expr_kind {
     TX_OP,      /* opcode of ops.def; args all of the result's shape or scalars (scalars broadcast); component types already equal */
     TX_CAST,    /* a: component-wise to type's elem (same shape) */
     TX_BUILD,   /* args: scalars, one per component, row-major */
+    TX_GROUP,   /* a struct: args are its leaves */
     TX_EXTRACT, /* a, comps[ncomps]: static components; type scalar or vector (a row, a swizzle) */
     TX_INDEX,   /* a (aggregate), args[0]: dynamic i64 component index in row-major order; type scalar */
     TX_ELEMENT, /* local array element: local, args = i64 subscripts */
     TX_MATMUL,  /* a @ b: mat@mat, mat@vec, vec@mat; component types equal */
     TX_COND,    /* a ? b : c, lazily */
     TX_LAND, TX_LOR, /* a && b, a || b, lazily; bool scalars */
-    TX_CALL,    /* callee, args; type may be a tuple (only as value of a multi-name let) or void */
-    TX_LET      /* local = a, then the value is b: a subexpression that is used several times (local is immutable and occurs in b only) */
+    TX_CALL,    /* callee, args; type may be a tuple (only as value of a multi-name let), a struct, or void */
+    TX_LET      /* locals[nlocals] = a, then the value is b: a subexpression that is used several times (locals are immutable and occur in b only);
+                 * several for a struct. GROUP, COND, CALL and LET are the only kinds of a struct, and occur as value of DECL and LET only */
 } tx_expr_kind;
 
 struct tx_expr {
@@ -55,6 +57,8 @@ struct tx_expr {
         double f;
     } cval; /* CONST: .f for floats, .i for bool and integers */
     tx_local *local;
+    tx_local **locals;
+    int nlocals;
     ir_mparam *mparam;
     ir_field *field;
     ir_plane plane;
@@ -71,7 +75,7 @@ struct tx_expr {
 };
 
 typedef enum tx_stmt_kind {
-    TX_DECL,    /* locals[nlocals] = value (value NULL: zero; several locals: value is a tuple call; one component-typed initial value) */
+    TX_DECL,    /* locals[nlocals] = value (value NULL: zero; several locals: value is a tuple call or a struct; one component-typed initial value) */
     TX_ASSIGN,  /* local (whole) or chosen comps, or an array element (subs), or one dynamic component (dyn): = value */
     TX_STORE,   /* field element, plane, subs; comps NULL = all components, value of matching shape; dyn: dynamic component */
     TX_ACCUM,   /* the same with += (a -= is an accumulation of the negated value: checker negates) */
@@ -121,7 +125,7 @@ struct tx_func {
     src_loc loc;
     tx_local **params;
     int nparams;
-    const ty *result;      /* TY_VOID, one type, or TY_TUPLE */
+    const ty *result;      /* TY_VOID, one type, or TY_TUPLE; flat */
     tx_stmt *body;
     int nlocals;
     int derive;            /* IR_DERIVE_* */

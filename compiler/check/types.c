@@ -80,6 +80,69 @@ const ty *ty_tuple(ty_pool *p, int count, const ty *const *members)
     return &n->t;
 }
 
+const ty *ty_struct(ty_pool *p, const char *name, int count, const char *const *names, const ty *const *members)
+{
+    ty t = {.kind = TY_STRUCT, .elem = SC_NONE, .rows = 1, .cols = 1, .name = name, .nmembers = count};
+    for (int k = 0; k < count; k++)
+        t.nleaves += ty_nleaves(members[k]);
+    t.members = ARENA_ARRAY(p->mem, const ty *, count);
+    t.names = ARENA_ARRAY(p->mem, const char *, count);
+    t.first = ARENA_ARRAY(p->mem, int, count);
+    t.leaves = ARENA_ARRAY(p->mem, const ty *, t.nleaves);
+    t.paths = ARENA_ARRAY(p->mem, const char *, t.nleaves);
+    int at = 0;
+    for (int k = 0; k < count; k++) {
+        t.members[k] = members[k];
+        t.names[k] = names[k];
+        t.first[k] = at;
+        for (int i = 0; i < ty_nleaves(members[k]); i++, at++) {
+            t.leaves[at] = ty_leaf(p, members[k], i);
+            t.paths[at] = members[k]->kind == TY_STRUCT ? arena_printf(p->mem, "%s.%s", names[k], members[k]->paths[i]) : names[k];
+        }
+    }
+    node *n = ARENA_NEW(p->mem, node);
+    n->t = t;
+    return &n->t;
+}
+
+int ty_nleaves(const ty *t)
+{
+    return t->kind == TY_STRUCT ? t->nleaves : t->kind == TY_ARRAY ? ty_nleaves(t->of) : 1;
+}
+
+const ty *ty_leaf(ty_pool *p, const ty *t, int k)
+{
+    if (t->kind == TY_ARRAY)
+        return ty_array(p, ty_leaf(p, t->of, k), t->ndim, t->extents);
+    return t->kind == TY_STRUCT ? t->leaves[k] : t;
+}
+
+bool ty_has_struct(const ty *t)
+{
+    bool has = t->kind == TY_STRUCT;
+    for (int k = 0; t->kind == TY_TUPLE && k < t->nmembers; k++)
+        has = has || t->members[k]->kind == TY_STRUCT;
+    return has;
+}
+
+const ty *ty_flat(ty_pool *p, const ty *t)
+{
+    if (!ty_has_struct(t))
+        return t;
+    const int n = t->kind == TY_TUPLE ? t->nmembers : 1;
+    int leaves = 0;
+    for (int k = 0; k < n; k++)
+        leaves += ty_nleaves(t->kind == TY_TUPLE ? t->members[k] : t);
+    const ty **flat = ARENA_ARRAY(p->mem, const ty *, leaves);
+    leaves = 0;
+    for (int k = 0; k < n; k++) {
+        const ty *m = t->kind == TY_TUPLE ? t->members[k] : t;
+        for (int i = 0; i < ty_nleaves(m); i++)
+            flat[leaves++] = ty_leaf(p, m, i);
+    }
+    return ty_tuple(p, leaves, flat);
+}
+
 const ty *ty_with_elem(ty_pool *p, const ty *t, scalar s)
 {
     switch (t->kind) {
@@ -93,6 +156,7 @@ const ty *ty_with_elem(ty_pool *p, const ty *t, scalar s)
     case TY_ERROR:
     case TY_VOID:
     case TY_STRING:
+    case TY_STRUCT:
     case TY_TUPLE:
         break;
     }
@@ -101,6 +165,12 @@ const ty *ty_with_elem(ty_pool *p, const ty *t, scalar s)
 
 int ty_ncomp(const ty *t)
 {
+    if (t->kind == TY_STRUCT) {
+        int n = 0;
+        for (int k = 0; k < t->nleaves; k++)
+            n += ty_ncomp(t->leaves[k]);
+        return n;
+    }
     if (t->kind == TY_ARRAY) {
         long n = ty_ncomp(t->of);
         for (int k = 0; k < t->ndim; k++)
@@ -113,6 +183,11 @@ int ty_ncomp(const ty *t)
 bool ty_is_numeric(const ty *t)
 {
     return t->kind == TY_SCALAR || t->kind == TY_VEC || t->kind == TY_MAT;
+}
+
+bool ty_is_value(const ty *t)
+{
+    return ty_is_numeric(t) || t->kind == TY_STRUCT;
 }
 
 static void put_name(const ty_pool *p, strbuf *b, const ty *t)
@@ -141,6 +216,9 @@ static void put_name(const ty_pool *p, strbuf *b, const ty *t)
             sb_printf(b, "mat%d", t->rows);
         else
             sb_printf(b, "mat(%d, %d, %s)", t->rows, t->cols, scalar_name(t->elem));
+        break;
+    case TY_STRUCT:
+        sb_add(b, t->name);
         break;
     case TY_ARRAY:
         put_name(p, b, t->of);

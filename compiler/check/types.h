@@ -13,6 +13,7 @@ typedef enum ty_kind {
     TY_SCALAR, /* elem */
     TY_VEC,    /* rows components of elem */
     TY_MAT,    /* rows x cols of elem, row-major */
+    TY_STRUCT, /* name, members; its leaves are the members that are no structs, those of nested ones included */
     TY_STRING,
     TY_ARRAY,  /* local array: `of`, extents; ndim */
     TY_TUPLE   /* several results */
@@ -26,8 +27,14 @@ struct ty {
     const ty *of;
     int ndim;
     long extents[8];
-    const ty **members;
+    const ty **members; /* tuple, struct */
     int nmembers;
+    /* struct */
+    const char *name, **names; /* names: of the members */
+    int *first;                /* by member: its first leaf */
+    const ty **leaves;
+    const char **paths;        /* of the leaves: "inner.pos" */
+    int nleaves;
 };
 
 typedef struct ty_pool ty_pool;
@@ -41,10 +48,19 @@ const ty *ty_vec(ty_pool *p, int n, scalar s);
 const ty *ty_mat(ty_pool *p, int n, int m, scalar s);
 const ty *ty_array(ty_pool *p, const ty *of, int ndim, const long *extents);
 const ty *ty_tuple(ty_pool *p, int n, const ty *const *members);
+/* A struct, equal to no other. */
+const ty *ty_struct(ty_pool *p, const char *name, int n, const char *const *names, const ty *const *members);
+/* What a value consists of that is no struct: the leaves of a struct or of an array of structs, else the type itself. */
+int ty_nleaves(const ty *t);
+const ty *ty_leaf(ty_pool *p, const ty *t, int k);
+/* A result as lowering knows it: structs, also inside a tuple, are so many results. */
+const ty *ty_flat(ty_pool *p, const ty *t);
+bool ty_has_struct(const ty *t); /* a struct, or a tuple with one */
 /* The same shape with another component type. */
 const ty *ty_with_elem(ty_pool *p, const ty *t, scalar s);
-int ty_ncomp(const ty *t); /* scalar 1, vec n, mat n*m; arrays: components of all elements */
+int ty_ncomp(const ty *t); /* scalar 1, vec n, mat n*m; structs: of all members; arrays: of all elements */
 bool ty_is_numeric(const ty *t); /* scalar (also bool), vec or mat */
+bool ty_is_value(const ty *t);   /* numeric or a struct */
 /* Name as written in .tk, for messages: "vec3", "mat(2, 3, f64)". */
 const char *ty_name(ty_pool *p, const ty *t);
 

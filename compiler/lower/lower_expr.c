@@ -309,18 +309,107 @@ static agg lower_place(lower *l, const tx_expr *e)
 
 static agg lower_call_value(lower *l, const tx_expr *e)
 {
-    assert(result_count(e->type) == 1);
+    assert(result_count(e->callee->result) == 1);
     agg r;
     lower_call(l, e, &r);
     return r;
 }
 
+/* An expression changes no local: what is bound may be shared. */
+static void lower_let_locals(lower *l, const tx_expr *e)
+{
+    agg *v = ARENA_ARRAY(l->mem, agg, e->nlocals);
+    if (e->a->type->kind == TY_STRUCT)
+        lower_group(l, e->a, v);
+    else
+        v[0] = lower_expr(l, e->a);
+    for (int k = 0; k < e->nlocals; k++) {
+        v[k].stable = true;
+        var_bind(l, e->locals[k], &v[k]);
+    }
+}
+
 static agg lower_let(lower *l, const tx_expr *e)
 {
-    agg a = lower_expr(l, e->a);
-    a.stable = true; /* an expression changes no local */
-    var_bind(l, e->local, &a);
+    lower_let_locals(l, e);
     return lower_expr(l, e->b);
+}
+
+/* ---- structs ---- */
+
+/* The leaves of one side of a choice: yielded, or for large ones copied to memory that was made for them. */
+static void lower_group_side(lower *l, ir_op *op, int region, const tx_expr *e, int n, agg *leaf, const agg *to)
+{
+    ir_builder outer = l->b;
+    l->b.region = op->regions[region];
+    l->b.before = NULL;
+    lower_group(l, e, leaf);
+    ir_value **v = ARENA_ARRAY(l->mem, ir_value *, op->nres);
+    int at = 0;
+    for (int k = 0; k < n; k++) {
+        if (to[k].mem)
+            copy_memory(l, to[k].mem, &leaf[k]);
+        for (int i = 0; !to[k].mem && i < leaf[k].n; i++)
+            v[at++] = leaf[k].at[i];
+    }
+    ir_yield(&l->b, at, v);
+    l->b = outer;
+}
+
+static void lower_group_cond(lower *l, const tx_expr *e, agg *out)
+{
+    const ty *t = e->type;
+    ir_value *cond = lower_scalar(l, e->a);
+    scalar *types = ARENA_ARRAY(l->mem, scalar, ty_ncomp(t));
+    int nres = 0;
+    for (int k = 0; k < t->nleaves; k++) {
+        const ty *leaf = t->leaves[k];
+        out[k] = in_memory(leaf) ? agg_memory(l, leaf->elem, ty_ncomp(leaf), NULL) : agg_scalars(l, leaf->elem, ty_ncomp(leaf));
+        for (int i = 0; out[k].at && i < out[k].n; i++)
+            types[nres++] = leaf->elem;
+    }
+    ir_op *op = ir_if(&l->b, cond, nres, types);
+    agg *leaf = ARENA_ARRAY(l->mem, agg, t->nleaves);
+    lower_group_side(l, op, 0, e->b, t->nleaves, leaf, out);
+    lower_group_side(l, op, 1, e->c, t->nleaves, leaf, out);
+    nres = 0;
+    for (int k = 0; k < t->nleaves; k++)
+        for (int i = 0; out[k].at && i < out[k].n; i++)
+            out[k].at[i] = op->res[nres++];
+}
+
+void lower_group(lower *l, const tx_expr *e, agg *out)
+{
+    src_loc outer = l->b.loc;
+    l->b.loc = e->loc;
+    switch (e->kind) {
+    case TX_GROUP:
+        for (int k = 0; k < e->nargs; k++)
+            out[k] = lower_expr(l, e->args[k]);
+        break;
+    case TX_COND:
+        lower_group_cond(l, e, out);
+        break;
+    case TX_LET:
+        lower_let_locals(l, e);
+        lower_group(l, e->b, out);
+        break;
+    default:
+        assert(e->kind == TX_CALL);
+        lower_call(l, e, out);
+    }
+    l->b.loc = outer;
+}
+
+void lower_bind(lower *l, tx_local *const *locals, int n, const tx_expr *value)
+{
+    agg *v = ARENA_ARRAY(l->mem, agg, n);
+    if (value->type->kind == TY_STRUCT || n > 1)
+        lower_group(l, value, v);
+    else
+        v[0] = lower_expr(l, value);
+    for (int k = 0; k < n; k++)
+        var_bind(l, locals[k], &v[k]);
 }
 
 agg lower_expr(lower *l, const tx_expr *e)
@@ -345,6 +434,7 @@ agg lower_expr(lower *l, const tx_expr *e)
     case TX_LAND:
     case TX_LOR:     r = lower_logical(l, e); break;
     case TX_CALL:    r = lower_call_value(l, e); break;
+    case TX_GROUP:   assert(!"a struct where one value is expected"); break;
     case TX_LET:     r = lower_let(l, e); break;
     }
     l->b.loc = outer;

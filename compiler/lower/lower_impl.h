@@ -181,6 +181,10 @@ ir_value **lower_scalars(lower *l, tx_expr *const *e, int n);
 agg lower_matmul(lower *l, const tx_expr *e);
 /* out has room for as many values as the call has results. */
 void lower_call(lower *l, const tx_expr *e, agg *out);
+/* A struct, or the results of a call: one value after the other. */
+void lower_group(lower *l, const tx_expr *e, agg *out);
+/* Binds the locals of a declaration; value NULL: zero. */
+void lower_bind(lower *l, tx_local *const *locals, int n, const tx_expr *value);
 int result_count(const ty *t);
 const ty *result_type(const ty *t, int i);
 /* Functions that are not called but expanded: those with large aggregates in their signature or with parallel loops. */

@@ -5,18 +5,12 @@
 
 static void lower_decl(lower *l, const tx_stmt *s)
 {
-    if (s->nlocals == 1) {
-        agg v = {0};
-        if (s->value)
-            v = lower_expr(l, s->value);
-        var_bind(l, s->locals[0], s->value ? &v : NULL);
+    if (s->value) {
+        lower_bind(l, s->locals, s->nlocals, s->value);
         return;
     }
-    assert(s->value && s->value->kind == TX_CALL && result_count(s->value->type) == s->nlocals);
-    agg *v = ARENA_ARRAY(l->mem, agg, s->nlocals);
-    lower_call(l, s->value, v);
     for (int i = 0; i < s->nlocals; i++)
-        var_bind(l, s->locals[i], &v[i]);
+        var_bind(l, s->locals[i], NULL);
 }
 
 static void set_component(lower *l, const place *p, ir_value *comp, ir_value *v, void *ctx)
@@ -116,7 +110,7 @@ void lower_simple(lower *l, const tx_stmt *s)
         return;
     case TX_EXPR:
         assert(s->value->kind == TX_CALL);
-        lower_call(l, s->value, ARENA_ARRAY(l->mem, agg, result_count(s->value->type) + 1));
+        lower_call(l, s->value, ARENA_ARRAY(l->mem, agg, result_count(s->value->callee->result) + 1));
         return;
     default:
         assert(!"a statement with control flow");
