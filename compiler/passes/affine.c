@@ -182,6 +182,19 @@ affine affine_sub(const affine *a, const affine *b)
     return d;
 }
 
+affine affine_in_call(const affine *a, const ir_op *call)
+{
+    gathering g = {.a = {.ok = a->ok, .konst = a->konst}, .budget = BUDGET};
+    for (int i = 0; i < a->n && g.a.ok; i++) {
+        const ir_value *v = a->term[i];
+        if (v->def || v->region->parent)
+            g.a.ok = false;
+        else
+            gather(&g, call->args[v->index], a->coef[i]);
+    }
+    return g.a;
+}
+
 static bool is_invariant(const ir_op *op, const affine *a)
 {
     for (int k = 0; k < a->n; k++)

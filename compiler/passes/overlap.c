@@ -27,9 +27,17 @@ access access_of_op(const ir_module *m, const ir_op *op)
     return a;
 }
 
-access access_of_call(const ir_op *op, const ir_field *field, ir_plane plane, unsigned kind)
+access access_in_call(const ir_module *m, const ir_op *call, const access *a)
 {
-    return (access){.op = op, .field = field, .plane = plane, .kind = kind};
+    const ir_op *inner = a->inner ? a->inner : a->op;
+    access out = {.op = call, .inner = inner, .field = a->field, .plane = a->plane, .kind = a->kind, .nsub = a->nsub, .guarded = a->guarded};
+    for (const ir_op *o = a->op->region->parent; o; o = o->region->parent)
+        out.guarded |= o->code == OP_IF || (o->code == OP_LOOP && o->attr.cond);
+    affine *sub = ARENA_ARRAY(m->mem, affine, out.nsub);
+    for (int k = 0; k < out.nsub; k++)
+        sub[k] = affine_in_call(&a->sub[k], call);
+    out.sub = sub;
+    return out;
 }
 
 /* ---- where things stand ---- */

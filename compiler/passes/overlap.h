@@ -4,18 +4,21 @@
 
 #include "passes/passes.h"
 
-/* A memory operation of a field, or a call that touches a 0-D scalar field. */
+/* A memory operation of a field, or one in a function that stays a call, seen at the call. */
 typedef struct access {
-    const ir_op *op;
+    const ir_op *op;    /* the operation, or the call */
+    const ir_op *inner; /* the operation in the function, or NULL */
+    bool guarded;       /* in the function it stands under a condition */
     const ir_field *field;
     ir_plane plane;
     unsigned kind;      /* EFFECT_READ, EFFECT_STORE or EFFECT_ACCUM */
-    int nsub;           /* subscripts and component; 0 for calls */
+    int nsub;           /* subscripts and component */
     const affine *sub;
 } access;
 
 access access_of_op(const ir_module *m, const ir_op *op);
-access access_of_call(const ir_op *op, const ir_field *field, ir_plane plane, unsigned kind);
+/* a, which stands in the function that `call` calls: its subscripts with the call's arguments put in. */
+access access_in_call(const ir_module *m, const ir_op *call, const access *a);
 
 /* A loop, or one dimension of a task, around both accesses: the second touches the element `delta` iterations after the first if fixed, else in any. */
 typedef struct common_loop {

@@ -96,6 +96,8 @@ typedef struct affine {
 affine affine_of(const ir_value *v);
 bool affine_equal(const affine *a, const affine *b);
 affine affine_sub(const affine *a, const affine *b);
+/* a, over parameters of the function that `call` calls, with the arguments put in; not ok if it has other terms. */
+affine affine_in_call(const affine *a, const ir_op *call);
 /* Two memory operations on one plane inside `op` (a loop or task) that touch different elements in whichever iterations they run: other components, or
  * subscripts that in some dimension are the same in all iterations and differ by a constant. */
 bool never_meet(const ir_op *op, const ir_op *a, const ir_op *b);

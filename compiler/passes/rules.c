@@ -10,11 +10,21 @@
 #include "ir/ops.h"
 #include "passes/overlap.h"
 
+/* Of what a called function touches at most so many accesses are looked at: a chain of functions that each call the next one twice has 2^depth of them. */
+enum { CALLED_MAX = 64 };
+
 /* A message given: one for a place, however many components it writes. */
 typedef struct report {
     const ir_field *field;
     src_loc loc;
 } report;
+
+/* What a function that is called reads and the adjoint needs, or what it writes; calls in it included. */
+typedef struct inside {
+    const ir_func *func;
+    bool reads;
+    VEC(access) found;
+} inside;
 
 typedef struct rules {
     ir_func *func;       /* a kernel, or a function that stays a call */
@@ -23,6 +33,7 @@ typedef struct rules {
     bool *needed;        /* pos of a load -> already in reads */
     VEC(access) reads, writes, all;
     VEC(const ir_func *) run_again; /* functions whose loads are marked: calling each other twice must not cost 2^depth */
+    VEC(inside *) insides;
     bool *reported;      /* pos of a write */
     VEC(report) reports;
 } rules;
@@ -33,28 +44,6 @@ static void number(ir_op *op, void *ctx)
 {
     rules *r = ctx;
     op->pos = r->npos++;
-}
-
-static bool is_plain_scalar(const ir_field *f)
-{
-    return f->ndim == 0 && ir_field_ncomp(f) == 1;
-}
-
-/* Of what a call does only 0-D scalars can be compared: nothing is known here about its subscripts. */
-static void collect_call(rules *r, const ir_op *at, const ir_op *call, bool reads)
-{
-    effects e = effects_of_op(r->m, call);
-    for (size_t i = 0; i < r->m->fields.len; i++) {
-        const ir_field *f = r->m->fields.at[i];
-        const unsigned bits = e.at[i * 4 + IR_DATA];
-        if (!is_plain_scalar(f))
-            continue;
-        if (reads && (bits & EFFECT_READ))
-            vec_push(&r->reads, access_of_call(at, f, IR_DATA, EFFECT_READ));
-        if (!reads && (bits & (EFFECT_STORE | EFFECT_ACCUM)))
-            vec_push(&r->writes, access_of_call(at, f, IR_DATA, bits & EFFECT_STORE ? EFFECT_STORE : EFFECT_ACCUM));
-    }
-    effects_free(&e);
 }
 
 static ir_op *primal_of(const rules *r, const ir_op *op)
@@ -85,25 +74,73 @@ static void need_function(rules *r, const ir_func *f)
 }
 
 /* Of a function that the adjoint runs again all loads are needed; what its own adjoint needs is found with that. */
-static void need_call(rules *r, const ir_op *call)
+static void need_call(ir_op *call, void *ctx)
 {
-    const ir_func *f = call->attr.callee;
+    rules *r = ctx;
+    const ir_func *f = call->code == OP_CALL ? call->attr.callee : NULL;
+    if (!f)
+        return;
     if (!f->primal)
         need_function(r, f);
     else if (f->primal->replay == f)
         need_function(r, f->primal);
 }
 
+typedef struct collecting {
+    rules *r;
+    inside *in;
+} collecting;
+
+static void collect_inside(ir_op *op, void *ctx);
+
+static const inside *inside_of(rules *r, const ir_func *f, bool reads)
+{
+    for (size_t i = 0; i < r->insides.len; i++)
+        if (r->insides.at[i]->func == f && r->insides.at[i]->reads == reads)
+            return r->insides.at[i];
+    inside *in = ARENA_NEW(r->m->mem, inside);
+    *in = (inside){.func = f, .reads = reads};
+    ir_walk(f->body, collect_inside, &(collecting){r, in});
+    vec_push(&r->insides, in);
+    return in;
+}
+
+static void collect_inside(ir_op *op, void *ctx)
+{
+    const collecting *c = ctx;
+    inside *in = c->in;
+    const bool load = op->code == OP_LOAD;
+    if (op->code == OP_CALL) {
+        const inside *deeper = inside_of(c->r, op->attr.callee, in->reads);
+        for (size_t i = 0; i < deeper->found.len && in->found.len < CALLED_MAX; i++)
+            vec_push(&in->found, access_in_call(c->r->m, op, &deeper->found.at[i]));
+    } else if ((load || op->code == OP_STORE || op->code == OP_ACCUM) && op->attr.plane == IR_DATA && load == in->reads && (!load || op->attr.needed) &&
+               in->found.len < CALLED_MAX) {
+        vec_push(&in->found, access_of_op(c->r->m, op));
+    }
+}
+
+/* call: in the primal; f: what is called there, or stands for it. */
+static void collect_call(rules *r, const ir_op *call, const ir_func *f, bool reads)
+{
+    const inside *in = inside_of(r, f->primal ? f->primal : f, reads);
+    for (size_t i = 0; i < in->found.len; i++) {
+        const access a = access_in_call(r->m, call, &in->found.at[i]);
+        if (reads)
+            vec_push(&r->reads, a);
+        else
+            vec_push(&r->writes, a);
+    }
+}
+
 static void collect_one(rules *r, const ir_op *op)
 {
     ir_op *primal = primal_of(r, op);
-    if (op->code == OP_CALL)
-        need_call(r, op);
     if (!primal || r->needed[primal->pos])
         return;
     r->needed[primal->pos] = true;
     if (op->code == OP_CALL) {
-        collect_call(r, primal, op, true);
+        collect_call(r, primal, op->attr.callee, true);
         return;
     }
     assert(primal->code == OP_LOAD && primal->attr.field == op->attr.field);
@@ -122,7 +159,7 @@ static void collect_primal(ir_op *op, void *ctx)
 {
     rules *r = ctx;
     if (op->code == OP_CALL) {
-        collect_call(r, op, op, false);
+        collect_call(r, op, op->attr.callee, false);
     } else if (op->code == OP_LOAD || op->code == OP_STORE || op->code == OP_ACCUM) {
         const access a = access_of_op(r->m, op);
         vec_push(&r->all, a);
@@ -146,9 +183,11 @@ static bool is_news(rules *r, const access *w)
 
 /* Whether the write surely comes where the read did, behind the steps that both have in common. A write that depends on a condition counts as well, if the read
  * does not: whenever the branch is taken, the gradient would be wrong. Two conditions may exclude each other. */
-static bool follows(const overlap *o, int read_from, int write_from)
+static bool follows(const overlap *o, const access *read, const access *write, int read_from, int write_from)
 {
-    return path_is_unconditional(&o->b, write_from) || (path_is_unconditional(&o->a, read_from) && path_is_index_free(&o->b, write_from));
+    if (!write->guarded && path_is_unconditional(&o->b, write_from))
+        return true;
+    return !read->guarded && !write->guarded && path_is_unconditional(&o->a, read_from) && path_is_index_free(&o->b, write_from);
 }
 
 /* Whether w provably overwrites, after it, what `read` has read. */
@@ -172,7 +211,7 @@ static bool overwrites(const rules *r, const access *read, const access *w)
             continue;
         if (c->fixed && loop_runs_at_most(c->op, c->dim, c->delta))
             return false;
-        if (path_is_unconditional(&o.b, step + 1) && path_is_unconditional(&o.a, step + 1))
+        if (!read->guarded && !w->guarded && path_is_unconditional(&o.b, step + 1) && path_is_unconditional(&o.a, step + 1))
             return true;
         if (c->fixed)
             return false;
@@ -180,9 +219,9 @@ static bool overwrites(const rules *r, const access *read, const access *w)
     const int last = o.ncommon - 1;
     if (last >= 0 && o.a.at[last].region != o.b.at[last].region) {
         const ir_op *op = o.a.at[last].op; /* of a loop, the condition runs before the body */
-        return op->code == OP_LOOP && o.a.at[last].region == op->regions[1] && follows(&o, o.ncommon, o.ncommon);
+        return op->code == OP_LOOP && o.a.at[last].region == op->regions[1] && follows(&o, read, w, o.ncommon, o.ncommon);
     }
-    return read->op->pos < w->op->pos && follows(&o, o.ncommon, o.ncommon);
+    return read->op->pos < w->op->pos && follows(&o, read, w, o.ncommon, o.ncommon);
 }
 
 typedef struct reason {
@@ -400,6 +439,7 @@ bool pass_rules(ir_func *f)
     ir_walk(f->body, collect_primal, &r);
     check_races(&r);
     if (adjoint) {
+        ir_walk(adjoint->body, need_call, &r);
         ir_walk(adjoint->body, collect_needed, &r);
         check_needed(&r);
     }
@@ -409,6 +449,9 @@ bool pass_rules(ir_func *f)
     vec_free(&r.writes);
     vec_free(&r.all);
     vec_free(&r.run_again);
+    for (size_t i = 0; i < r.insides.len; i++)
+        vec_free(&r.insides.at[i]->found);
+    vec_free(&r.insides);
     vec_free(&r.reports);
     return diag_error_count(r.m->diag) == errors;
 }
