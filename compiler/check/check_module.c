@@ -224,6 +224,8 @@ static void check_field_attrs(checker *c, sym *s, ir_field *f)
             ERR(c, a->span, DIAG_NOT_COMPILED, arena_printf(c->mem, "'%s'", a->name));
         else if (!strcmp(a->name, "saved"))
             f->saved = true;
+        else if (!strcmp(a->name, "strided"))
+            f->strided = f->ndim > 0 || ERR(c, a->span, DIAG_ATTR, a->name, "a 0-D field");
         else if (!grad && !dual && strcmp(a->name, "aos") != 0)
             ERR(c, a->span, DIAG_ATTR, a->name, "a field");
         else if ((grad || dual) && s->type->kind != TY_ERROR && !scalar_is_float(f->elem))

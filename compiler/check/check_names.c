@@ -253,6 +253,9 @@ void names_check_generated(checker *c, const ast_module *m)
             make_name(&t, arena_printf(c->mem, "%s_view", it->name), it->name, it->name_span);
             make_name(&t, arena_printf(c->mem, "idx_%s", it->name), it->name, it->name_span);
             make_name(&t, arena_printf(c->mem, "forward_%s", it->name), it->name, it->name_span);
+            for (const ast_attr *a = it->attrs; a; a = a->next)
+                if (!strcmp(a->name, "strided"))
+                    make_name(&t, arena_printf(c->mem, "bind_%s_strided", it->name), it->name, it->name_span);
             if (!strcmp(it->name, "tk") || !strcmp(it->name, "params"))
                 ERR(c, it->name_span, DIAG_GENERATED_NAME, it->name, it->name);
         }

@@ -320,6 +320,16 @@ const char *shape_name(cfn *c, const ir_field *f, int dim)
     return *name;
 }
 
+const char *stride_name(cfn *c, const ir_field *f, ir_plane p, int dim)
+{
+    plane_ref *r = &c->planes[f->index * 4 + (int)p];
+    if (!r->strides)
+        r->strides = ARENA_ARRAY(c->e->mem, const char *, f->ndim);
+    if (!r->strides[dim])
+        r->strides[dim] = names_unique_function(c->names, arena_printf(c->e->mem, "%s_stride%d", r->name, dim));
+    return r->strides[dim];
+}
+
 const char *session_text(cfn *c)
 {
     c->uses_m = true;
@@ -341,11 +351,21 @@ static void hoist_plane(cfn *c, strbuf *out, int key)
     c->uses_m = true;
     const char *from = plane_member(c->e, c->m, f, (ir_plane)(key % 4));
     const char *decl = field_pointer(c->e->mem, f, is_const, shared ? "const " : "restrict const ", p->name, p->flat);
-    const bool cast = f->shape != IR_SHAPE_SCALAR && (is_const || (p->flat && f->shape == IR_SHAPE_MAT));
+    const bool cast = !f->strided && f->shape != IR_SHAPE_SCALAR && (is_const || (p->flat && f->shape == IR_SHAPE_MAT));
     sb_printf(out, "    %s = ", decl);
     if (cast)
         sb_printf(out, "(%s)", field_pointer(c->e->mem, f, is_const, "", "", p->flat));
     sb_printf(out, "%s;\n", from);
+}
+
+static void hoist_strides(cfn *c, strbuf *out, int key)
+{
+    const ir_field *f = c->e->m->fields.at[key / 4];
+    for (int d = 0; c->planes[key].strides && d < f->ndim; d++)
+        if (c->planes[key].strides[d]) {
+            c->uses_m = true;
+            sb_printf(out, "    const int64_t %s = %s_strides[%d];\n", c->planes[key].strides[d], plane_member(c->e, c->m, f, (ir_plane)(key % 4)), d);
+        }
 }
 
 void cfn_hoists(cfn *c, strbuf *out)
@@ -365,4 +385,6 @@ void cfn_hoists(cfn *c, strbuf *out)
     }
     for (size_t i = 0; i < c->touched.len; i++)
         hoist_plane(c, out, c->touched.at[i]);
+    for (size_t i = 0; i < c->touched.len; i++)
+        hoist_strides(c, out, c->touched.at[i]);
 }

@@ -93,7 +93,7 @@ const char *c_string(arena *mem, const char *s); /* with quotes, escaped */
 
 const char *const_text(arena *mem, scalar type, int64_t i, double f, int *prec);
 const char *zero_text(scalar type);
-/* C declaration of a pointer to field elements: "const float (*restrict const x)[2]"; flat: matrices as one row of components. */
+/* C declaration of a pointer to field elements: "const float (*restrict const x)[2]"; flat: matrices as one row of components. Strided: to bytes. */
 const char *field_pointer(arena *mem, const ir_field *f, bool is_const, const char *quals, const char *name, bool flat);
 const char *scalar_enum(scalar s); /* TK_F32 */
 
@@ -152,6 +152,7 @@ typedef struct plane_ref {
     bool by_callee, callee_writes;
     bool listed;                 /* in cfn.touched */
     bool scatter;                /* accumulations go through acc_name */
+    const char **strides;        /* strided: by dimension, the hoisted strides; NULL until used */
 } plane_ref;
 
 typedef enum cfn_kind { CFN_FUNC, CFN_RUN, CFN_TASK, CFN_EXTENTS } cfn_kind;
@@ -239,9 +240,12 @@ const char *mparam_name(cfn *c, const ir_mparam *p);
 const char *plane_pointer(cfn *c, const ir_field *f, ir_plane p, bool scatter);
 /* "m->x.data" */
 const char *plane_member(emitter *e, const char *m, const ir_field *f, ir_plane p);
+/* The hoisted stride of a strided field's plane. */
+const char *stride_name(cfn *c, const ir_field *f, ir_plane p, int dim);
 
 /* ---- what --debug watches (watch.c) ---- */
 
+bool is_watched(const cfn *c, const ir_op *op);
 /* After an access: index is its component's number in the whole field. */
 void emit_watch(cfn *c, const ir_op *op, const char *index);
 void emit_watch_iteration(cfn *c);
@@ -299,6 +303,7 @@ const char *field_decl_type(arena *mem, const ir_field *f, const char *name, boo
 /* Gradients have duals once the module has a second-order product. */
 bool field_has_grad_dual(const ir_module *m, const ir_field *f);
 const char *bind_signature(arena *mem, const ir_module *m, const ir_field *f);
+const char *bind_strided_signature(arena *mem, const ir_module *m, const ir_field *f);
 void emit_entry(emitter *e, const ir_func *kernel, kernel_form form, int index);
 
 #endif

@@ -14,7 +14,7 @@ uint64_t emit_interface_hash(const ir_module *m)
         add(&b, "param", m->params.at[i]->name, (int)m->params.at[i]->type, m->params.at[i]->sizes, 0, 0, 0);
     for (size_t i = 0; i < m->fields.len; i++) {
         const ir_field *f = m->fields.at[i];
-        add(&b, "field", f->name, (int)f->elem, (int)f->shape, f->rows, f->cols, f->ndim * 4 + f->grad * 2 + f->dual);
+        add(&b, "field", f->name, (int)f->elem, (int)f->shape, f->rows, f->cols, f->ndim * 8 + f->strided * 4 + f->grad * 2 + f->dual);
     }
     for (size_t i = 0; i < m->funcs.len; i++) {
         const ir_func *f = m->funcs.at[i];

@@ -71,13 +71,13 @@ static void print_view(emitter *e, const ir_field *f)
         sb_printf(b, ", %d-D", f->ndim);
     else
         sb_add(b, ", a single element");
-    sb_printf(b, "%s%s.", f->grad ? ", needs_grad" : "", f->dual ? ", needs_dual" : "");
+    sb_printf(b, "%s%s%s.", f->grad ? ", needs_grad" : "", f->dual ? ", needs_dual" : "", f->strided ? ", strided" : "");
     if (f->doc) {
         sb_addc(b, ' ');
         add_doc(b, f->doc, " *  ");
     }
     sb_printf(b, " */\ntypedef struct %s_%s_view {\n    %s; /**< %s */\n", e->m->name, f->name, field_decl_type(mem, f, "data", false),
-              f->ndim > 1 ? "row-major" : f->ndim ? "one entry for each element" : "one entry");
+              f->strided ? "the first element" : f->ndim > 1 ? "row-major" : f->ndim ? "one entry for each element" : "one entry");
     if (f->grad)
         sb_printf(b, "    %s; /**< gradient, adjoints add into it */\n", field_decl_type(mem, f, "grad", false));
     if (f->dual)
@@ -85,6 +85,11 @@ static void print_view(emitter *e, const ir_field *f)
     if (field_has_grad_dual(e->m, f))
         sb_printf(b, "    %s; /**< tangent of the gradient, second-order products add into it; always the library's memory */\n",
                   field_decl_type(mem, f, "grad_dual", false));
+    static const char *const plane[] = {"data", "grad", "dual", "grad_dual"};
+    const bool has[] = {true, f->grad, f->dual, field_has_grad_dual(e->m, f)};
+    for (int k = 0; k < 4 && f->strided; k++)
+        if (has[k])
+            sb_printf(b, "    int64_t %s_strides[%d]; /**< bytes from an element of %s to the next, by dimension */\n", plane[k], f->ndim, plane[k]);
     sb_printf(b, "    int64_t shape[%d]; /**< extents */\n    tk_field *field; /**< for functions of tk.h */\n} %s_%s_view;\n\n", f->ndim ? f->ndim : 1, e->m->name, f->name);
 }
 
@@ -136,9 +141,12 @@ static void print_field_functions(emitter *e, const ir_field *f)
     sb_printf(b, "/** Lets field %s live in the host's memory%s, which must outlive the module or the next bind;\n"
                  " *  the library's own memory for it is freed. Overlap with other fields' memory is refused. */\ntk_status %s_bind_%s(%s);\n\n",
               f->name, f->grad || f->dual ? ", all of its storages at once" : "", p, f->name, bind_signature(e->mem, e->m, f));
+    if (f->strided)
+        sb_printf(b, "/** The same where element (i, j, ...) stands i * strides[0] + j * strides[1] + ... bytes behind the first, its components side by side; NULL:\n"
+                     " *  dense, row-major. No alignment is assumed. */\ntk_status %s_bind_%s_strided(%s);\n\n", p, f->name, bind_strided_signature(e->mem, e->m, f));
     if (f->dual)
         print_forward(e, f);
-    if (f->ndim < 2)
+    if (f->ndim < 2 || f->strided)
         return;
     sb_printf(b, "/** Position of an element in %s.data%s: %s.data[%s_idx_%s(m", e->field_names[f->index], f->grad ? ", grad" : "", e->field_names[f->index], p, f->name);
     for (int d = 0; d < f->ndim; d++)

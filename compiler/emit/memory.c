@@ -44,6 +44,26 @@ static const char *component(cfn *c, const ir_op *op, const expr *comp)
     return arena_printf(c->e->mem, "[%s]", comp->text);
 }
 
+/* Address of a component of a strided field: "x + i * x_stride0 + 4". */
+static const char *strided_address(cfn *c, const ir_op *op, const char *base, const expr *idx, const expr *comp)
+{
+    const ir_field *f = op->attr.field;
+    const int size = scalar_bytes(f->elem);
+    strbuf b = {0};
+    sb_add(&b, base);
+    for (int d = 0; d < f->ndim; d++)
+        if (strcmp(idx[d].text, "0") != 0)
+            sb_printf(&b, " + %s * %s", paren(c, idx[d], PREC_MUL), stride_name(c, f, op->attr.plane, d));
+    const ir_value *v = op->args[f->ndim];
+    if (f->shape != IR_SHAPE_SCALAR && !ir_is_const(v))
+        sb_printf(&b, " + %s * %d", paren(c, *comp, PREC_MUL), size);
+    else if (f->shape != IR_SHAPE_SCALAR && v->def->attr.i != 0)
+        sb_printf(&b, " + %lld", (long long)v->def->attr.i * size);
+    const char *text = arena_strdup(c->e->mem, sb_str(&b));
+    sb_free(&b);
+    return text;
+}
+
 /* --debug: a subscript out of bounds fails the launch and leaves the function. */
 static void check_bounds(cfn *c, const ir_op *op, const expr *idx, const expr *comp)
 {
@@ -79,7 +99,7 @@ static const char *component_index(cfn *c, const ir_op *op, const expr *idx, con
     return f->ndim == 0 ? k : arena_printf(c->e->mem, "(%s) * INT64_C(%d) + %s", at, ir_field_ncomp(f), k);
 }
 
-/* "x[i][0]". simple: the text may be repeated. */
+/* "x[i][0]", of a strided field its address. simple: the text may be repeated. */
 static expr element(cfn *c, const ir_op *op, bool scatter, bool simple)
 {
     const ir_field *f = op->attr.field;
@@ -94,9 +114,14 @@ static expr element(cfn *c, const ir_op *op, bool scatter, bool simple)
     }
     if (c->e->m->debug) {
         check_bounds(c, op, idx, &comp);
-        c->watched = component_index(c, op, idx, &comp);
+        c->watched = is_watched(c, op) ? component_index(c, op, idx, &comp) : NULL;
     }
     const char *base = plane_pointer(c, f, op->attr.plane, scatter);
+    if (f->strided) {
+        e.text = strided_address(c, op, base, idx, &comp);
+        e.prec = PREC_ADD;
+        return e;
+    }
     e.text = arena_printf(c->e->mem, "%s[%s]%s", base, flat_index(c, f, idx), component(c, op, &comp));
     return e;
 }
@@ -121,6 +146,10 @@ void emit_load(cfn *c, const ir_op *op)
 {
     name_load(c, op);
     expr e = element(c, op, false, false);
+    if (op->attr.field->strided) {
+        e.text = arena_printf(c->e->mem, "tk_load_%s(%s)", scalar_name(op->attr.field->elem), e.text);
+        e.prec = PREC_PRIMARY;
+    }
     add_read(c, &e, MEM_PLANE, plane_key(op), NULL);
     define(c, op->res[0], e, op->loc);
     emit_watch(c, op, c->watched);
@@ -131,7 +160,10 @@ void emit_store(cfn *c, const ir_op *op)
     const expr value = val(c, op->args[op->nargs - 1]);
     const expr target = element(c, op, false, false);
     flush_reads(c, MEM_PLANE, plane_key(op), NULL);
-    stmt(c, op->loc, "%s = %s;", target.text, value.text);
+    if (op->attr.field->strided)
+        stmt(c, op->loc, "tk_store_%s(%s, %s);", scalar_name(op->attr.field->elem), target.text, value.text);
+    else
+        stmt(c, op->loc, "%s = %s;", target.text, value.text);
     emit_watch(c, op, c->watched);
 }
 
@@ -140,11 +172,16 @@ void emit_accum(cfn *c, const ir_op *op)
     const scalar type = op->attr.field->elem;
     const bool target_plane = c->planes[plane_key(op)].scatter;
     const bool scatter = target_plane && (c->kind == CFN_FUNC || op->attr.acc != IR_ACC_PLAIN);
+    const bool strided = op->attr.field->strided;
     const bool in_place = !scatter && (scalar_is_float(type) || type == SC_U32 || type == SC_U64);
     const expr value = val(c, op->args[op->nargs - 1]);
-    const expr target = element(c, op, target_plane, !scatter && !in_place);
+    const expr target = element(c, op, target_plane, !strided && !scatter && !in_place);
     flush_reads(c, MEM_PLANE, plane_key(op), NULL);
-    if (scatter)
+    if (strided && scatter)
+        stmt(c, op->loc, "tk_scatter_at_%s(%s, %s, %s);", scalar_name(type), target.text, value.text, c->atomic);
+    else if (strided)
+        stmt(c, op->loc, "tk_add_at_%s(%s, %s);", scalar_name(type), target.text, value.text);
+    else if (scatter)
         stmt(c, op->loc, "tk_scatter_%s(&%s, %s, %s);", scalar_name(type), target.text, value.text, c->atomic);
     else if (!in_place)
         stmt(c, op->loc, "%s = tk_add_%s(%s, %s);", target.text, scalar_name(type), target.text, value.text);

@@ -19,6 +19,8 @@ static void print_fields(emitter *e)
             sb_add(&flags, " | TK_FIELD_GRAD_DUAL");
         if (f->saved)
             sb_add(&flags, " | TK_FIELD_SAVED");
+        if (f->strided)
+            sb_add(&flags, " | TK_FIELD_STRIDED");
         sb_printf(e->out, "    {%s, %s, %d, %d, %s},\n", c_string(e->mem, f->name), scalar_enum(f->elem), ir_field_ncomp(f), f->ndim,
                   flags.len ? sb_str(&flags) + 3 : "0");
         sb_free(&flags);
@@ -70,13 +72,15 @@ static void print_view(emitter *e, const ir_field *f)
     strbuf *b = e->out;
     const char *view = e->field_names[f->index];
     const char *at = arena_printf(e->mem, "m->tk.fields[%d]", f->index);
-    sb_printf(b, "    m->%s.data = %s.plane[TK_DATA];\n", view, at);
-    if (f->grad)
-        sb_printf(b, "    m->%s.grad = %s.plane[TK_GRAD];\n", view, at);
-    if (f->dual)
-        sb_printf(b, "    m->%s.dual = %s.plane[TK_DUAL];\n", view, at);
-    if (field_has_grad_dual(e->m, f))
-        sb_printf(b, "    m->%s.grad_dual = %s.plane[TK_GRAD_DUAL];\n", view, at);
+    static const char *const member[] = {"data", "grad", "dual", "grad_dual"}, *const plane[] = {"TK_DATA", "TK_GRAD", "TK_DUAL", "TK_GRAD_DUAL"};
+    const bool has[] = {true, f->grad, f->dual, field_has_grad_dual(e->m, f)};
+    for (int k = 0; k < 4; k++) {
+        if (!has[k])
+            continue;
+        sb_printf(b, "    m->%s.%s = %s.plane[%s];\n", view, member[k], at, plane[k]);
+        if (f->strided)
+            sb_printf(b, "    memcpy(m->%s.%s_strides, %s.stride[%s], sizeof m->%s.%s_strides);\n", view, member[k], at, plane[k], view, member[k]);
+    }
 }
 
 static void print_create(emitter *e)
@@ -131,6 +135,33 @@ const char *bind_signature(arena *mem, const ir_module *m, const ir_field *f)
                         f->grad ? field_decl_type(mem, f, "grad", false) : "", f->dual ? ", " : "", f->dual ? field_decl_type(mem, f, "dual", false) : "");
 }
 
+const char *bind_strided_signature(arena *mem, const ir_module *m, const ir_field *f)
+{
+    static const char *const plane[] = {"data", "grad", "dual"};
+    const bool has[] = {true, f->grad, f->dual};
+    strbuf b = {0};
+    sb_printf(&b, "%s *m", m->name);
+    for (int k = 0; k < 3; k++)
+        if (has[k])
+            sb_printf(&b, ", void *%s, const int64_t *%s_strides", plane[k], plane[k]);
+    const char *r = wrap_list(mem, arena_strdup(mem, sb_str(&b)), strlen("tk_status _bind__strided()") + strlen(m->name) + strlen(f->name), 2);
+    sb_free(&b);
+    return r;
+}
+
+static void print_bind_strided(emitter *e, const ir_field *f)
+{
+    strbuf *b = e->out;
+    sb_printf(b, "tk_status %s_bind_%s_strided(%s)\n{\n    if (!m)\n        return TK_BAD_ARGUMENT;\n", e->m->name, f->name,
+              bind_strided_signature(e->mem, e->m, f));
+    sb_printf(b, "    const tk_status status = tk_field_bind_strided(m->%s.field, (void *[]){data, %s, %s}, (const int64_t *[]){data_strides, %s, %s});\n",
+              e->field_names[f->index], f->grad ? "grad" : "NULL", f->dual ? "dual" : "NULL", f->grad ? "grad_strides" : "NULL",
+              f->dual ? "dual_strides" : "NULL");
+    sb_add(b, "    if (status != TK_OK)\n        return status;\n");
+    print_view(e, f);
+    sb_add(b, "    return TK_OK;\n}\n\n");
+}
+
 static void print_bind(emitter *e, const ir_field *f)
 {
     strbuf *b = e->out;
@@ -154,5 +185,8 @@ void emit_module(emitter *e)
     print_set_params(e);
     for (size_t i = 0; i < e->m->fields.len; i++)
         print_bind(e, e->m->fields.at[i]);
+    for (size_t i = 0; i < e->m->fields.len; i++)
+        if (e->m->fields.at[i]->strided)
+            print_bind_strided(e, e->m->fields.at[i]);
     emit_entries(e);
 }

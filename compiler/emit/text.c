@@ -105,6 +105,8 @@ static const char *element_dims(arena *mem, const ir_field *f, bool flat)
 
 const char *field_pointer(arena *mem, const ir_field *f, bool is_const, const char *quals, const char *name, bool flat)
 {
+    if (f->strided)
+        return arena_printf(mem, "%sunsigned char *%s%s", is_const ? "const " : "", quals, name);
     const char *dims = element_dims(mem, f, flat);
     const char *type = scalar_c_type(f->elem);
     const char *lead = is_const ? "const " : "";
@@ -113,7 +115,7 @@ const char *field_pointer(arena *mem, const ir_field *f, bool is_const, const ch
 
 const char *field_decl_type(arena *mem, const ir_field *f, const char *name, bool is_const)
 {
-    return field_pointer(mem, f, is_const, "", name, false);
+    return f->strided ? arena_printf(mem, "%svoid *%s", is_const ? "const " : "", name) : field_pointer(mem, f, is_const, "", name, false);
 }
 
 const char *c_string(arena *mem, const char *s)

@@ -44,10 +44,15 @@ static void add_site(cfn *c, const ir_op *op)
     sb_free(&flags);
 }
 
-void emit_watch(cfn *c, const ir_op *op, const char *index)
+bool is_watched(const cfn *c, const ir_op *op)
 {
     const bool looks = is_primal(c) || (op->code != OP_LOAD && scalar_is_float(op->attr.field->elem));
-    if (!c->e->m->debug || !looks || c->kind == CFN_EXTENTS)
+    return c->e->m->debug && looks && c->kind != CFN_EXTENTS;
+}
+
+void emit_watch(cfn *c, const ir_op *op, const char *index)
+{
+    if (!is_watched(c, op))
         return;
     add_site(c, op);
     c->uses_m = true;

@@ -168,6 +168,7 @@ struct ir_field {
     int ndim;                /* 0 to 8 */
     bool grad, dual;
     bool saved;              /* a tape keeps what launches overwrite */
+    bool strided;            /* its elements stand at strides, in bytes, that the host chooses when it binds memory */
     src_loc loc;
     int index;               /* in module->fields */
     int extent0;             /* its extents are the values extent0 .. extent0+ndim-1 yielded by module->extents */

@@ -172,7 +172,8 @@ static void class_plane(ir_func *f, ir_op *task, const plane_use *p, int index)
         set_class(p, IR_ACC_PLAIN, NULL);
         return;
     }
-    const bool shared = p->load || p->store || called_adds || called_other;
+    /* a private copy would stand at strides of its own */
+    const bool shared = p->load || p->store || called_adds || called_other || f->module->fields.at[index / 4]->strided;
     const char *label = shared ? "scatter (atomics)" : "scatter (private copies or atomics)";
     if (p->called)
         set_class(p, IR_ACC_SCATTER, label);

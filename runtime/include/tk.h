@@ -253,10 +253,14 @@ int64_t tk_field_extent(const tk_field *f, int dim);
 /** Bytes of one plane: elements * components * size of a component. */
 size_t tk_field_bytes(const tk_field *f);
 /** Its memory, row-major, components innermost. NULL for a grad or dual that was not declared. Valid until the field is bound or the module
- *  destroyed. */
+ *  destroyed. A strided field that the host has bound stands at the strides that it was bound with. */
 void *tk_field_data(const tk_field *f);
 void *tk_field_grad(const tk_field *f);
 void *tk_field_dual(const tk_field *f);
+/** Bytes from an element to the next along dimension dim; 0 if there is no such dimension or plane. */
+int64_t tk_field_data_stride(const tk_field *f, int dim);
+int64_t tk_field_grad_stride(const tk_field *f, int dim);
+int64_t tk_field_dual_stride(const tk_field *f, int dim);
 
 /* ---- the macros ---- */
 

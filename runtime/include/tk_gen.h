@@ -14,7 +14,7 @@
 /* ---- descriptors: static const data in the generated file ---- */
 
 typedef enum tk_scalar { TK_BOOL, TK_I8, TK_I16, TK_I32, TK_I64, TK_U8, TK_U16, TK_U32, TK_U64, TK_F32, TK_F64 } tk_scalar;
-enum { TK_FIELD_GRAD = 1, TK_FIELD_DUAL = 2, TK_FIELD_GRAD_DUAL = 4, TK_FIELD_SAVED = 8 };
+enum { TK_FIELD_GRAD = 1, TK_FIELD_DUAL = 2, TK_FIELD_GRAD_DUAL = 4, TK_FIELD_SAVED = 8, TK_FIELD_STRIDED = 16 };
 typedef enum tk_plane { TK_DATA, TK_GRAD, TK_DUAL, TK_GRAD_DUAL } tk_plane;
 
 typedef struct tk_field_desc {
@@ -96,6 +96,7 @@ struct tk_field {
     tk_module *module;
     void *plane[4];          /* indexed by tk_plane; NULL where not declared */
     int64_t shape[8];
+    int64_t stride[4][8];    /* bytes from an element to the next, by tk_plane and dimension: row-major but where a strided field was bound */
     int64_t count;           /* elements */
     bool current;            /* saved: an adjoint of the open tape reads the data as they are now */
     void *kept;              /* saved, while a tape is closed: the data to be put back at the end */
@@ -121,6 +122,8 @@ void tk_module_free(tk_session *s, void *m, size_t size);
  * under an open tape or scope or inside a kernel, TK_BAD_STATE. The field's own memory is freed; the host's must outlive the module or the next
  * bind. */
 tk_status tk_field_bind(tk_field *f, void *data, void *grad, void *dual);
+/* The same of a strided field, for any alignment. given, strides: by tk_plane, data to dual; strides of a plane NULL: row-major. */
+tk_status tk_field_bind_strided(tk_field *f, void *const *given, const int64_t *const *strides);
 /* Allocates the grad-dual plane of fields with gradient, once, for _hvp. tk_launch_hvp does it by itself. */
 tk_status tk_module_need_grad_dual(tk_module *m);
 
@@ -177,7 +180,7 @@ typedef struct tk_scatter_target {
     size_t offset;
     const tk_field *field;
     tk_plane plane;
-    bool shared; /* the task also loads or stores it: no private copies, only atomics (deterministic session: serial) */
+    bool shared; /* the task also loads or stores it, or it is strided: no private copies, only atomics (serial: deterministic session, not aligned) */
 } tk_scatter_target;
 /* Every accumulation into a target plane must go through its pointer in args. One thread: plain on the fields. Else private copies (plain) where
  * they are small against the work, else `atomic`. Deterministic session: private copies in a number that depends on the plan alone, else one

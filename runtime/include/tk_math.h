@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 /* ---- vectorisation ---- */
 
@@ -242,6 +243,49 @@ static inline bool tk_not_bool(bool a) { return !a; }
 TK_FLOAT_(float, f32, f, FLT_MAX)
 TK_FLOAT_(double, f64, , DBL_MAX)
 #undef TK_FLOAT_
+
+/* ---- elements of strided fields: at any address ---- */
+
+/* atomic: only where p is aligned, which libtk sees to. */
+#define TK_ANYWHERE_(T, t, SUM)                                                                                           \
+    static inline T tk_load_##t(const void *p)                                                                            \
+    {                                                                                                                     \
+        T v;                                                                                                              \
+        memcpy(&v, p, sizeof v);                                                                                          \
+        return v;                                                                                                         \
+    }                                                                                                                     \
+    static inline void tk_store_##t(void *p, T v) { memcpy(p, &v, sizeof v); }                                            \
+    static inline void tk_add_at_##t(void *p, T v)                                                                        \
+    {                                                                                                                     \
+        const T old = tk_load_##t(p);                                                                                     \
+        tk_store_##t(p, SUM);                                                                                             \
+    }                                                                                                                     \
+    static inline void tk_scatter_at_##t(void *p, T v, bool atomic)                                                       \
+    {                                                                                                                     \
+        if (atomic)                                                                                                       \
+            tk_scatter_##t((T *)p, v, true);                                                                              \
+        else                                                                                                              \
+            tk_add_at_##t(p, v);                                                                                          \
+    }
+TK_ANYWHERE_(int8_t, i8, tk_add_i8(old, v))
+TK_ANYWHERE_(int16_t, i16, tk_add_i16(old, v))
+TK_ANYWHERE_(int32_t, i32, tk_add_i32(old, v))
+TK_ANYWHERE_(int64_t, i64, tk_add_i64(old, v))
+TK_ANYWHERE_(uint8_t, u8, tk_add_u8(old, v))
+TK_ANYWHERE_(uint16_t, u16, tk_add_u16(old, v))
+TK_ANYWHERE_(uint32_t, u32, tk_add_u32(old, v))
+TK_ANYWHERE_(uint64_t, u64, tk_add_u64(old, v))
+TK_ANYWHERE_(float, f32, old + v)
+TK_ANYWHERE_(double, f64, old + v)
+#undef TK_ANYWHERE_
+
+static inline bool tk_load_bool(const void *p)
+{
+    bool v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+static inline void tk_store_bool(void *p, bool v) { memcpy(p, &v, sizeof v); }
 
 /* *p += v, as an atomic operation or plainly; the type is p's. */
 #define TK_SCATTER(p, v, atomic)                                                                                          \

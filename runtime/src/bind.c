@@ -1,11 +1,99 @@
 /* Fields in the host's memory. */
 #include "rt.h"
 
-static bool overlap(const void *a, size_t na, const void *b, size_t nb)
+/* ---- which bytes a plane takes ---- */
+
+/* A plane: blocks of bytes at multiples of strides. */
+typedef struct layout {
+    uintptr_t base;
+    int64_t lo, hi;    /* bytes from base: all of it lies in [lo, hi); lo == hi: nothing */
+    int64_t block;     /* bytes side by side: an element, with the dimensions that continue it */
+    int64_t stride[8]; /* of the other dimensions */
+    int64_t extent[8];
+    int ndim;
+} layout;
+
+/* False if its size cannot be counted. */
+static bool layout_of(const tk_field *f, void *base, const int64_t *stride, layout *l)
 {
-    const uintptr_t x = (uintptr_t)a, y = (uintptr_t)b;
-    return a && b && x < y + nb && y < x + na;
+    const int64_t element = (int64_t)f->desc->ncomp * (int64_t)rt_scalar_bytes(f->desc->elem);
+    *l = (layout){.base = (uintptr_t)base, .block = element};
+    if (f->count == 0 || !base)
+        return true;
+    l->hi = element;
+    for (int d = 0; d < f->desc->ndim; d++) {
+        int64_t span;
+        if (__builtin_mul_overflow(stride[d], f->shape[d] - 1, &span) || __builtin_add_overflow(span < 0 ? l->lo : l->hi, span, span < 0 ? &l->lo : &l->hi))
+            return false;
+        if (f->shape[d] == 1)
+            continue;
+        l->stride[l->ndim] = stride[d];
+        l->extent[l->ndim++] = f->shape[d];
+    }
+    for (int d = 0; d < l->ndim; d++) {
+        if (l->stride[d] != l->block)
+            continue;
+        l->block *= l->extent[d];
+        l->ndim--;
+        l->stride[d] = l->stride[l->ndim];
+        l->extent[d] = l->extent[l->ndim];
+        d = -1; /* another one may continue it now */
+    }
+    return l->hi - l->lo <= INT64_MAX / 4 && l->lo >= -(INT64_MAX / 4);
 }
+
+static int64_t magnitude(int64_t x)
+{
+    return x < 0 ? -x : x;
+}
+
+/* Whether two elements share a byte, or cannot be seen not to: each stride must step over all that smaller ones cover. */
+static bool overlaps_itself(layout l)
+{
+    int64_t covered = l.block;
+    while (l.ndim > 0) {
+        int least = 0;
+        for (int d = 1; d < l.ndim; d++)
+            if (magnitude(l.stride[d]) < magnitude(l.stride[least]))
+                least = d;
+        if (magnitude(l.stride[least]) < covered)
+            return true;
+        covered += magnitude(l.stride[least]) * (l.extent[least] - 1);
+        l.ndim--;
+        l.stride[least] = l.stride[l.ndim];
+        l.extent[least] = l.extent[l.ndim];
+    }
+    return false;
+}
+
+static int64_t common_period(const layout *a, int64_t period)
+{
+    for (int d = 0; d < a->ndim; d++)
+        for (int64_t x = magnitude(a->stride[d]); x != 0;) {
+            const int64_t rest = period % x;
+            period = x;
+            x = rest;
+        }
+    return period;
+}
+
+/* Members of one struct in an array lie in one range, but at places of their own in the common period of the strides. */
+static bool overlap(const layout *a, const layout *b)
+{
+    if (a->lo == a->hi || b->lo == b->hi)
+        return false;
+    const uintptr_t from_a = a->base + (uintptr_t)a->lo, from_b = b->base + (uintptr_t)b->lo;
+    if (from_a >= b->base + (uintptr_t)b->hi || from_b >= a->base + (uintptr_t)a->hi)
+        return false;
+    const int64_t period = common_period(b, common_period(a, 0));
+    if (period == 0)
+        return true;
+    const uintptr_t n = (uintptr_t)period;
+    const int64_t apart = (int64_t)((b->base % n + n - a->base % n) % n);
+    return a->block > apart || b->block > period - apart;
+}
+
+/* ---- what may be bound ---- */
 
 /* Gradients and duals are always written; data is where a kernel of the module says so, or does not say what it does. */
 static bool is_written(const tk_field *f, int plane)
@@ -35,65 +123,90 @@ static const char *plane_name(int plane)
 static tk_status check_given(tk_field *f, void *const *given)
 {
     tk_session *s = f->module->session;
+    const size_t align = (f->desc->flags & TK_FIELD_STRIDED) ? 1 : rt_scalar_bytes(f->desc->elem);
     for (int p = TK_DATA; p <= TK_DUAL; p++) {
         if (f->plane[p] && !given[p] && tk_field_bytes(f) > 0)
             return tk_fail(s, TK_BAD_ARGUMENT, "binding field '%s': its %s is NULL", f->desc->name, plane_name(p));
         if (!f->plane[p] && given[p])
             return tk_fail(s, TK_BAD_ARGUMENT, "binding field '%s': it has no %s", f->desc->name, plane_name(p));
-        if ((uintptr_t)given[p] % rt_scalar_bytes(f->desc->elem) != 0)
-            return tk_fail(s, TK_BAD_ARGUMENT, "binding field '%s': its %s is not aligned to %zu bytes", f->desc->name, plane_name(p),
-                           rt_scalar_bytes(f->desc->elem));
+        if ((uintptr_t)given[p] % align != 0)
+            return tk_fail(s, TK_BAD_ARGUMENT, "binding field '%s': its %s is not aligned to %zu bytes: declare it strided to bind it there",
+                           f->desc->name, plane_name(p), align);
     }
     return TK_OK;
 }
 
-static tk_status check_overlap(tk_field *f, void *const *given)
+static tk_status check_others(tk_field *f, int p, const layout *l)
 {
     tk_session *s = f->module->session;
-    const size_t bytes = tk_field_bytes(f);
-    for (int p = TK_DATA; p <= TK_DUAL; p++)
-        for (int q = TK_DATA; q < p; q++)
-            if (overlap(given[p], bytes, given[q], bytes))
-                return tk_fail(s, TK_BAD_ARGUMENT, "binding field '%s': its %s overlaps its %s", f->desc->name, plane_name(p), plane_name(q));
     for (tk_module *m = s->modules; m; m = m->next) {
         for (int i = 0; i < m->desc->nfields; i++) {
             const tk_field *other = &m->fields[i];
-            for (int p = TK_DATA; p <= TK_DUAL; p++) {
-                for (int q = TK_DATA; q <= TK_GRAD_DUAL; q++) {
-                    /* its own planes in the host's memory are about to be replaced, but what the library allocated is freed or stays */
-                    if (other == f && q != TK_GRAD_DUAL && !f->own[0])
-                        continue;
-                    if (overlap(given[p], bytes, other->plane[q], tk_field_bytes(other)) && (other == f || is_written(f, p) || is_written(other, q)))
-                        return tk_fail(s, TK_BAD_ARGUMENT,
-                                       "binding field '%s': its %s overlaps the %s of field '%s.%s', and one of the two is written",
-                                       f->desc->name, plane_name(p), plane_name(q), m->desc->name, other->desc->name);
-                }
+            for (int q = TK_DATA; q <= TK_GRAD_DUAL; q++) {
+                /* its own planes in the host's memory are about to be replaced, but what the library allocated is freed or stays */
+                if (other == f && q != TK_GRAD_DUAL && !f->own[0])
+                    continue;
+                layout there;
+                (void)layout_of(other, other->plane[q], other->stride[q], &there);
+                if (overlap(l, &there) && (other == f || is_written(f, p) || is_written(other, q)))
+                    return tk_fail(s, TK_BAD_ARGUMENT, "binding field '%s': its %s overlaps the %s of field '%s.%s', and one of the two is written",
+                                   f->desc->name, plane_name(p), plane_name(q), m->desc->name, other->desc->name);
             }
         }
     }
     return TK_OK;
 }
 
-tk_status tk_field_bind(tk_field *f, void *data, void *grad, void *dual)
+static tk_status check_overlap(tk_field *f, void *const *given, int64_t (*stride)[8])
 {
-    if (!f)
-        return rt_thread_fail(TK_BAD_ARGUMENT, "tk_field_bind: the field is NULL");
     tk_session *s = f->module->session;
-    void *const given[] = {data, grad, dual};
+    layout l[3];
+    for (int p = TK_DATA; p <= TK_DUAL; p++) {
+        if (!layout_of(f, given[p], stride[p], &l[p]))
+            return tk_fail(s, TK_BAD_ARGUMENT, "binding field '%s': the strides of its %s leave the address space", f->desc->name, plane_name(p));
+        if (given[p] && is_written(f, p) && overlaps_itself(l[p]))
+            return tk_fail(s, TK_BAD_ARGUMENT, "binding field '%s': by its strides elements of its %s overlap each other", f->desc->name, plane_name(p));
+        for (int q = TK_DATA; q < p; q++)
+            if (overlap(&l[p], &l[q]))
+                return tk_fail(s, TK_BAD_ARGUMENT, "binding field '%s': its %s overlaps its %s", f->desc->name, plane_name(p), plane_name(q));
+    }
+    for (int p = TK_DATA; p <= TK_DUAL; p++) {
+        const tk_status st = check_others(f, p, &l[p]);
+        if (st != TK_OK)
+            return st;
+    }
+    return TK_OK;
+}
+
+/* ---- the interface ---- */
+
+static tk_status bind(tk_field *f, void *const *given, const int64_t *const *strides)
+{
+    tk_session *s = f->module->session;
     tk_status st = rt_check_idle(s, "binding");
     if (st != TK_OK)
         return st;
     if (s->tape.open || s->forward.open)
         return tk_fail(s, TK_BAD_STATE, "binding field '%s' is not possible while a %s is open", f->desc->name,
                        s->tape.open ? "tape" : "forward scope");
+    int64_t stride[3][8] = {{0}};
+    for (int p = TK_DATA; p <= TK_DUAL; p++) {
+        if (strides && strides[p])
+            memcpy(stride[p], strides[p], (size_t)f->desc->ndim * sizeof stride[p][0]);
+        else
+            rt_dense_strides(f, stride[p]);
+    }
     st = check_given(f, given);
     if (st == TK_OK)
-        st = check_overlap(f, given);
+        st = check_overlap(f, given, stride);
     if (st != TK_OK)
         return st;
-    for (int p = TK_DATA; p <= TK_DUAL; p++)
-        if (given[p])
-            f->plane[p] = given[p];
+    for (int p = TK_DATA; p <= TK_DUAL; p++) {
+        if (!given[p])
+            continue;
+        f->plane[p] = given[p];
+        memcpy(f->stride[p], stride[p], sizeof stride[p]);
+    }
     /* a plane without bytes may stay where it was: then the block that it points into must stay too */
     if (tk_field_bytes(f) > 0) {
         rt_free(s, f->own[0]);
@@ -101,4 +214,19 @@ tk_status tk_field_bind(tk_field *f, void *data, void *grad, void *dual)
     }
     f->bound = true;
     return TK_OK;
+}
+
+tk_status tk_field_bind(tk_field *f, void *data, void *grad, void *dual)
+{
+    void *const given[] = {data, grad, dual};
+    return f ? bind(f, given, NULL) : rt_thread_fail(TK_BAD_ARGUMENT, "tk_field_bind: the field is NULL");
+}
+
+tk_status tk_field_bind_strided(tk_field *f, void *const *given, const int64_t *const *strides)
+{
+    if (!f)
+        return rt_thread_fail(TK_BAD_ARGUMENT, "tk_field_bind_strided: the field is NULL");
+    if ((f->desc->flags & TK_FIELD_STRIDED) == 0)
+        return tk_fail(f->module->session, TK_BAD_ARGUMENT, "binding field '%s' with strides: it is not declared strided", f->desc->name);
+    return bind(f, given, strides);
 }

@@ -20,6 +20,76 @@ size_t rt_scalars(const tk_field *f)
     return (size_t)f->count * (size_t)f->desc->ncomp; /* checked at creation: no overflow */
 }
 
+/* ---- planes, whatever their strides ---- */
+
+void rt_dense_strides(const tk_field *f, int64_t *stride)
+{
+    int64_t bytes = (int64_t)f->desc->ncomp * (int64_t)rt_scalar_bytes(f->desc->elem);
+    for (int d = f->desc->ndim - 1; d >= 0; d--) {
+        stride[d] = bytes;
+        bytes *= f->shape[d];
+    }
+}
+
+bool rt_is_dense(const tk_field *f, tk_plane plane)
+{
+    int64_t dense[8];
+    if ((f->desc->flags & TK_FIELD_STRIDED) == 0)
+        return true;
+    rt_dense_strides(f, dense);
+    return memcmp(dense, f->stride[plane], (size_t)f->desc->ndim * sizeof *dense) == 0;
+}
+
+bool rt_is_aligned(const tk_field *f, tk_plane plane)
+{
+    const int64_t size = (int64_t)rt_scalar_bytes(f->desc->elem);
+    bool aligned = (uintptr_t)f->plane[plane] % (uintptr_t)size == 0;
+    for (int d = 0; d < f->desc->ndim; d++)
+        aligned = aligned && f->stride[plane][d] % size == 0;
+    return aligned;
+}
+
+static unsigned char *element_at(const tk_field *f, tk_plane plane, int64_t element)
+{
+    int64_t offset = 0;
+    for (int d = f->desc->ndim - 1; d >= 0; d--) {
+        offset += element % f->shape[d] * f->stride[plane][d];
+        element /= f->shape[d];
+    }
+    return (unsigned char *)f->plane[plane] + offset;
+}
+
+void *rt_component(const tk_field *f, tk_plane plane, int64_t component)
+{
+    const int64_t size = (int64_t)rt_scalar_bytes(f->desc->elem), ncomp = f->desc->ncomp;
+    if ((f->desc->flags & TK_FIELD_STRIDED) == 0)
+        return (unsigned char *)f->plane[plane] + component * size;
+    return element_at(f, plane, component / ncomp) + component % ncomp * size;
+}
+
+static size_t element_bytes(const tk_field *f)
+{
+    return (size_t)f->desc->ncomp * rt_scalar_bytes(f->desc->elem);
+}
+
+void rt_plane_read(const tk_field *f, tk_plane plane, void *to)
+{
+    const size_t bytes = element_bytes(f);
+    if (rt_is_dense(f, plane) && tk_field_bytes(f) > 0)
+        memcpy(to, f->plane[plane], tk_field_bytes(f));
+    for (int64_t i = 0; !rt_is_dense(f, plane) && i < f->count; i++)
+        memcpy((unsigned char *)to + (size_t)i * bytes, element_at(f, plane, i), bytes);
+}
+
+void rt_plane_write(const tk_field *f, tk_plane plane, const void *from)
+{
+    const size_t bytes = element_bytes(f);
+    if (rt_is_dense(f, plane) && tk_field_bytes(f) > 0)
+        memcpy(f->plane[plane], from, tk_field_bytes(f));
+    for (int64_t i = 0; !rt_is_dense(f, plane) && i < f->count; i++)
+        memcpy(element_at(f, plane, i), (const unsigned char *)from + (size_t)i * bytes, bytes);
+}
+
 /* ---- access ---- */
 
 const char *tk_field_name(const tk_field *f)
@@ -57,12 +127,37 @@ void *tk_field_dual(const tk_field *f)
     return f->plane[TK_DUAL];
 }
 
+static int64_t stride_of(const tk_field *f, tk_plane plane, int dim)
+{
+    return f->plane[plane] && dim >= 0 && dim < f->desc->ndim ? f->stride[plane][dim] : 0;
+}
+
+int64_t tk_field_data_stride(const tk_field *f, int dim)
+{
+    return stride_of(f, TK_DATA, dim);
+}
+
+int64_t tk_field_grad_stride(const tk_field *f, int dim)
+{
+    return stride_of(f, TK_GRAD, dim);
+}
+
+int64_t tk_field_dual_stride(const tk_field *f, int dim)
+{
+    return stride_of(f, TK_DUAL, dim);
+}
+
 /* ---- clearing ---- */
 
 typedef struct clear_args {
     unsigned char *p;
     size_t bytes;
 } clear_args;
+
+typedef struct strided_clear {
+    const tk_field *f;
+    tk_plane plane;
+} strided_clear;
 
 enum { CLEAR_UNIT = 64 };
 
@@ -74,8 +169,22 @@ static void clear_lines(const void *args, int64_t lo, int64_t hi)
     memset(a->p + from, 0, to - from);
 }
 
+/* The elements [lo, hi) of a plane with gaps, which belong to others. */
+static void clear_elements(const void *args, int64_t lo, int64_t hi)
+{
+    const strided_clear *a = args;
+    for (int64_t i = lo; i < hi; i++)
+        memset(element_at(a->f, a->plane, i), 0, element_bytes(a->f));
+}
+
 static void clear_plane(tk_field *f, tk_plane plane)
 {
+    if (f->plane[plane] && !rt_is_dense(f, plane)) {
+        const strided_clear each = {f, plane};
+        const tk_plan p = tk_plan_make(f->count, 1, 8);
+        rt_run_chunks(f->module->session, &p, rt_worth_threads(f->module->session, &p), clear_elements, &each, true);
+        return;
+    }
     const clear_args a = {f->plane[plane], tk_field_bytes(f)};
     if (!a.p || a.bytes == 0)
         return;

@@ -49,8 +49,7 @@ tk_status tk_forward_begin(tk_field *const *outputs, int noutputs, tk_field *par
     const double one_f64 = 1.0;
     if (!seed)
         seed = param->desc->elem == TK_F32 ? (const void *)&one_f32 : (const void *)&one_f64;
-    if (tk_field_bytes(param) > 0)
-        memcpy(param->plane[TK_DUAL], seed, tk_field_bytes(param));
+    rt_plane_write(param, TK_DUAL, seed);
     s->forward = (rt_forward){true, param, TK_OK};
     return TK_OK;
 }

@@ -97,6 +97,8 @@ static tk_status init_field(tk_module *m, int index, const int64_t *extents)
     }
     if (!mul_size(scalars, rt_scalar_bytes(d->elem), &bytes))
         return rt_thread_fail(TK_BAD_ARGUMENT, "field '%s' of module '%s' has too many elements", d->name, m->desc->name);
+    for (int p = TK_DATA; p <= TK_GRAD_DUAL; p++)
+        rt_dense_strides(f, f->stride[p]);
     if (!alloc_planes(m->session, f, index) || ((d->flags & TK_FIELD_GRAD_DUAL) != 0 && !alloc_grad_dual(m->session, f, index)))
         return no_memory(f);
     return TK_OK;

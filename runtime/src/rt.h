@@ -122,6 +122,17 @@ void rt_stacks_free(tk_session *s);
 
 size_t rt_scalar_bytes(tk_scalar t);
 size_t rt_scalars(const tk_field *f); /* components of all elements */
+/* Where a component stands; by its number in the whole field. */
+void *rt_component(const tk_field *f, tk_plane plane, int64_t component);
+/* Copies a plane to or from dense memory of tk_field_bytes. */
+void rt_plane_read(const tk_field *f, tk_plane plane, void *to);
+void rt_plane_write(const tk_field *f, tk_plane plane, const void *from);
+/* The strides of dense memory, row-major. */
+void rt_dense_strides(const tk_field *f, int64_t *stride);
+/* Whether the plane is one block, row-major. */
+bool rt_is_dense(const tk_field *f, tk_plane plane);
+/* Whether each component stands where C may access it directly. */
+bool rt_is_aligned(const tk_field *f, tk_plane plane);
 /* plane: TK_GRAD or TK_DUAL; the gradient's dual goes with it. */
 void rt_clear_module(tk_module *m, tk_plane plane);
 void rt_clear_session(tk_session *s, tk_plane plane);

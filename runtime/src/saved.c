@@ -35,13 +35,13 @@ static void copy_in(const tk_module *m, const tk_kernel *k, size_t *block, int i
 {
     const tk_field *f = &m->fields[k->access[i].field];
     block[i] = at;
-    memcpy((unsigned char *)block + at, f->plane[TK_DATA], tk_field_bytes(f));
+    rt_plane_read(f, TK_DATA, (unsigned char *)block + at);
 }
 
 static void copy_out(const tk_module *m, const tk_kernel *k, const size_t *block, int i)
 {
     const tk_field *f = &m->fields[k->access[i].field];
-    memcpy(f->plane[TK_DATA], (const unsigned char *)block + block[i], tk_field_bytes(f));
+    rt_plane_write(f, TK_DATA, (const unsigned char *)block + block[i]);
 }
 
 tk_status rt_saved_keep(tk_module *m, const tk_kernel *k, tk_record *rec, bool on_tape)
@@ -115,7 +115,7 @@ static void drop_final(tk_session *s, bool put)
         for (int i = 0; i < m->desc->nfields; i++) {
             tk_field *f = &m->fields[i];
             if (f->kept && put)
-                memcpy(f->plane[TK_DATA], f->kept, tk_field_bytes(f));
+                rt_plane_write(f, TK_DATA, f->kept);
             rt_free(s, f->kept);
             f->kept = NULL;
         }
@@ -138,7 +138,7 @@ tk_status rt_saved_keep_final(tk_session *s)
                 drop_final(s, false);
                 return tk_fail(s, TK_NO_MEMORY, "out of memory for the saved field '%s' while a tape is closed", f->desc->name);
             }
-            memcpy(f->kept, f->plane[TK_DATA], bytes);
+            rt_plane_read(f, TK_DATA, f->kept);
         }
     }
     return TK_OK;

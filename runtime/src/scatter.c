@@ -187,7 +187,10 @@ tk_status tk_run_scatter(tk_session *s, const tk_plan *p, tk_task_fn plain, tk_t
     int slots = fixed ? RT_FIXED_SLOTS : s->threads;
     if (slots > p->nchunks)
         slots = (int)p->nchunks;
-    if (slots <= 1 || s->in_parallel || s->watch.serial || (!fixed && !rt_worth_threads(s, p)))
+    bool aligned = true; /* atomic operations do not work elsewhere */
+    for (int t = 0; t < ntargets; t++)
+        aligned = aligned && rt_is_aligned(targets[t].field, targets[t].plane);
+    if (!aligned || slots <= 1 || s->in_parallel || s->watch.serial || (!fixed && !rt_worth_threads(s, p)))
         return run_alone(s, p, plain, args);
     if (copies_pay(p, targets, ntargets, slots)) {
         scatter sc = {s, p, plain, slots, NULL, 0, targets, ntargets, NULL};

@@ -17,10 +17,10 @@ static void copy_all(tk_session *s, unsigned char *snapshot, bool put_back)
         for (int i = 0; i < m->desc->nfields; i++) {
             const tk_field *f = &m->fields[i];
             const size_t n = tk_field_bytes(f);
-            if (n > 0 && put_back)
-                memcpy(f->plane[TK_DATA], snapshot, n);
-            else if (n > 0)
-                memcpy(snapshot, f->plane[TK_DATA], n);
+            if (put_back)
+                rt_plane_write(f, TK_DATA, snapshot);
+            else
+                rt_plane_read(f, TK_DATA, snapshot);
             snapshot += n;
         }
     }
@@ -44,13 +44,15 @@ void rt_snapshot_restore(tk_session *s, const void *snapshot)
 
 double rt_scalar_get(const tk_field *f, tk_plane plane, int64_t component)
 {
-    return f->desc->elem == TK_F32 ? (double)((const float *)f->plane[plane])[component] : ((const double *)f->plane[plane])[component];
+    const void *p = rt_component(f, plane, component);
+    return f->desc->elem == TK_F32 ? (double)tk_load_f32(p) : tk_load_f64(p);
 }
 
 void rt_scalar_set(tk_field *f, tk_plane plane, int64_t component, double value)
 {
+    void *p = rt_component(f, plane, component);
     if (f->desc->elem == TK_F32)
-        ((float *)f->plane[plane])[component] = (float)value;
+        tk_store_f32(p, (float)value);
     else
-        ((double *)f->plane[plane])[component] = value;
+        tk_store_f64(p, value);
 }

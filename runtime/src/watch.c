@@ -28,7 +28,7 @@ static uint64_t bits_of(const tk_field *f, tk_plane plane, int64_t component)
 {
     const size_t size = rt_scalar_bytes(f->desc->elem);
     uint64_t bits = 0;
-    memcpy(&bits, (const unsigned char *)f->plane[plane] + (size_t)component * size, size);
+    memcpy(&bits, rt_component(f, plane, component), size);
     return bits;
 }
 
@@ -218,8 +218,7 @@ static void races(tk_session *s, tk_field *f, int site, int64_t component)
 
 static void check_finite(tk_session *s, const tk_field *f, const tk_site *at, int64_t component)
 {
-    const void *plane = f->plane[at->plane];
-    const double x = f->desc->elem == TK_F32 ? (double)((const float *)plane)[component] : ((const double *)plane)[component];
+    const double x = rt_scalar_get(f, at->plane, component);
     if (isfinite(x))
         return;
     tk_fail(s, TK_NOT_FINITE, "%s:%d:%d: '%s' is %s %s in the %skernel '%s'", at->file, at->line, at->col, rt_element_text(f, at->plane, component).s,
