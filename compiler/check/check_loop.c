@@ -281,13 +281,11 @@ bool check_for(checker *c, const ast_stmt *s)
 
 bool check_while(checker *c, const ast_stmt *s)
 {
-    if (s->limit) {
-        ERR(c, s->limit->span, DIAG_NOT_COMPILED, "'while ... limit'");
-        check_expr(c, s->limit);
-    }
+    tx_expr *limit = s->limit ? to_i64(c, check_expr(c, s->limit), s->limit->span, "the limit of 'while'") : NULL;
     tx_expr *cond = check_condition(c, s->cond, "the condition of 'while'");
     tx_stmt *t = emit_stmt(c, TX_WHILE, s->span);
     t->cond = cond;
+    t->limit = limit;
     loop l = {.outer = c->fn->loop, .kind = LOOP_SEQUENTIAL};
     c->fn->loop = &l;
     check_block(c, s->body, &t->body);

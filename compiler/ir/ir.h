@@ -99,6 +99,7 @@ typedef struct ir_attr {
     /* LOOP */
     bool bounded;        /* operands start with lo, hi and the body's parameters with the index */
     bool cond;           /* regions[1] decides before each iteration whether it runs; last result is the i64 trip count */
+    bool limit;          /* of both: the bound was promised, so values are saved in an array of that size; else the trips that happen count */
     bool down;           /* index runs from hi-1 to lo */
     bool simd;           /* iterations are independent but for carried sums: may be vectorised with reordering */
     bool brief;          /* runs a few times only: not worth vectorising */

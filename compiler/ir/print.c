@@ -98,7 +98,7 @@ static void print_text(FILE *out, const char *s)
 static void print_loop_head(FILE *out, const ir_op *op)
 {
     const ir_attr *a = &op->attr;
-    fprintf(out, "%s%s%s", a->down ? " down" : "", a->simd ? " simd" : "", a->forall ? " forall" : "");
+    fprintf(out, "%s%s%s%s", a->limit ? " limit" : "", a->down ? " down" : "", a->simd ? " simd" : "", a->forall ? " forall" : "");
     int at = 0;
     if (a->bounded && op->nargs >= 2) {
         fputc(' ', out);

@@ -127,6 +127,28 @@ void lower_for(lower *l, const tx_stmt *s)
     nest_close(l, &n);
 }
 
+/* --debug: a condition that holds beyond the limit fails the launch. One that writes was moved into the body and is not tested again. */
+static void assert_limit(lower *l, const nest *n, const ir_op *loop, ir_value *limit)
+{
+    if (!l->m->debug || !n->s->cond)
+        return;
+    ir_value *cut = ir_op2(&l->b, OP_GE, loop->res[loop->nres - 1], limit);
+    if (n->exits)
+        cut = ir_op2(&l->b, OP_AND, cut, ir_op1(&l->b, OP_NOT, exit_flags(l, n->exits)));
+    ir_op *again = ir_if(&l->b, cut, 0, NULL);
+    ir_builder outer = l->b;
+    for (int k = 0; k < 2; k++) {
+        l->b.region = again->regions[k];
+        l->b.before = NULL;
+        if (k == 0) {
+            ir_value *done = ir_op1(&l->b, OP_NOT, lower_scalar(l, n->s->cond));
+            ir_insert(&l->b, OP_ASSERT, 1, &done, 0, NULL, 0)->attr.text = "'while' is not done after its limit of trips";
+        }
+        ir_yield(&l->b, 0, NULL);
+    }
+    l->b = outer;
+}
+
 void lower_while(lower *l, const tx_stmt *s)
 {
     nest n = {0};
@@ -138,11 +160,14 @@ void lower_while(lower *l, const tx_stmt *s)
     nest_open(l, &n, s);
     clear_flags(l, &n);
     ir_op *loop = ir_loop(&l->b, lo, hi, true, n.carried.n, slot_values(l, &n.carried));
+    loop->attr.limit = s->limit != NULL;
     ir_builder outer = l->b;
     lower_condition(l, &n, loop->regions[1]);
     enter(l, &n, loop->regions[0], s->limit ? 1 : 0);
     clear_flags(l, &n);
     lower_list(l, s->body, NULL, n.exits);
     finish(l, &n, loop, &outer);
+    if (s->limit)
+        assert_limit(l, &n, loop, hi);
     nest_close(l, &n);
 }

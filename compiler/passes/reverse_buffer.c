@@ -70,7 +70,13 @@ static ir_value *carry_forward(scope *s, ir_value *init, ir_value *yield, ir_val
     return p;
 }
 
-/* A loop with a condition has no trip count on entry: every iteration gets a struct of its own that points to the previous one. */
+/* Without a trip count on entry, promised or known, values are saved in a chain. */
+static bool saves_in_chain(const ir_op *loop)
+{
+    return loop->attr.cond && !loop->attr.limit;
+}
+
+/* Every iteration gets a struct of its own that points to the previous one. */
 static void open_chain(scope *s)
 {
     ir_builder before = {.func = s->rv->out, .region = s->fwd_op->region, .before = s->fwd_op, .loc = s->fwd_op->loc};
@@ -98,7 +104,7 @@ static void open_array(scope *s)
 
 static ir_value *save_in_loop(scope *s, ir_value *w, const char *name)
 {
-    const bool chain = s->fwd_op->attr.cond;
+    const bool chain = saves_in_chain(s->fwd_op);
     ir_module *m = s->rv->module;
     rev_root_of(s)->uses_stack = true;
     if (!s->layout) {

@@ -44,6 +44,12 @@ int main(void)
     expect(m, checks_array(m, 5), TK_BOUNDS, "subscript of 'w' is 5, outside [0, 5)");
     expect(m, checks_in_function(m, 3), TK_OK, "");
     expect(m, checks_in_function(m, 5), TK_BOUNDS, "subscript 0 of 'v' is 4, outside [0, 4)");
+    expect(m, checks_limit(m, 5), TK_OK, "");
+    expect(m, checks_limit(m, 4), TK_ASSERT, "checks.tk:39: assertion failed: 'while' is not done after its limit of trips");
+    expect(m, checks_limit_in_task(m, 5), TK_OK, "");
+    expect(m, checks_limit_in_task(m, 3), TK_ASSERT, "checks.tk:45: assertion failed: 'while' is not done after its limit of trips");
+    expect(m, checks_limit_of_effects(m, 9), TK_OK, "");
+    expect(m, checks_limit_of_effects(m, 8), TK_OK, "");
     expect(m, checks_talk(m, 0.5f, 200, true), TK_OK, "");
     if (!strstr(printed, "plain 5%\n|") || !strstr(printed, "0.5") || !strstr(printed, "200") || !strstr(printed, "true") || !strstr(printed, "50%\n|") ||
         strstr(printed, "%%")) {

@@ -157,6 +157,25 @@ static int check_reduce(control_flow *g, int n)
     return bad + check("best", 0, g->best.data[0], high) + check("best", 1, g->best.data[1], n < 5 ? -7 : n);
 }
 
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+static int check_limits(control_flow *g, int n)
+{
+    const int trips = n < 0 ? 0 : n;
+    control_flow_limits(g, n);
+    const double want[] = {trips, least(trips, 3), least(trips, 6), n > 0 ? least(n, 9) : 9};
+    int bad = 0;
+    for (int i = 0; i < 4; i++)
+        bad += check("limits", i, g->sums.data[i], want[i]);
+    for (int i = 0; i < N; i++)
+        bad += check("limits in a task", i, g->k.data[i], least(trips, i));
+    const int tests = least(trips, 7); /* 1, 3, 7, 15, 31, 63, 127 */
+    return bad + check("tests of a condition", 0, g->wave.data[0], (1 << tests) - 1);
+}
+
 int main(void)
 {
     control_flow *g = control_flow_create(NULL, NULL);
@@ -170,6 +189,7 @@ int main(void)
             x[i][j] = g->x.data[control_flow_idx_x(g, i, j)] = fmod(7 * i + 5 * j * j, 11) - 2;
     }
     int bad = check_sequential(g) + check_aggregates(g) + check_reduce(g, 0) + check_reduce(g, 4) + check_reduce(g, N);
+    bad += check_limits(g, -1) + check_limits(g, 0) + check_limits(g, 2) + check_limits(g, 100);
     if (control_flow_status(g) != TK_OK) {
         printf("%s\n", control_flow_error(g));
         bad++;
