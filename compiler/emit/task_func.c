@@ -193,6 +193,11 @@ static const char *plus_low(cfn *c, const task *t, int d)
     return t->lows[d] ? arena_printf(c->e->mem, "%s->%s + ", c->a, t->lows[d]) : "";
 }
 
+static const char *low_text(cfn *c, const task *t, int d)
+{
+    return t->lows[d] ? arena_printf(c->e->mem, "%s->%s", c->a, t->lows[d]) : "0";
+}
+
 /* Names for the leading subscripts, from the position `at` among flattened iterations: divided by the extents from the last dimension on. */
 static void decode(cfn *c, const task *t, const char *at, int last)
 {
@@ -244,6 +249,45 @@ static void loop_over_iterations(cfn *c, const task *t)
     close_block(c);
 }
 
+/* Variables for the subscripts `top` to nd - 2 of the first row, whose number is `row`. */
+static void first_row(cfn *c, const task *t, const char *row, int top)
+{
+    const ir_region *body = t->op->regions[0];
+    const int last = t->op->attr.ndim - 2;
+    if (last - top > 0) {
+        const char *name = names_unique(c->names, "row");
+        stmt(c, nowhere, "const int64_t %s = %s;", name, row);
+        row = name;
+    }
+    for (int d = last; d >= top; d--) {
+        const char *name = names_unique(c->names, body->params[d]->name ? body->params[d]->name : "i");
+        define_name(c, body->params[d], name);
+        if (d == 0) {
+            stmt(c, nowhere, "int64_t %s = %s%s;", name, plus_low(c, t, d), row);
+            return;
+        }
+        stmt(c, nowhere, "int64_t %s = %s%s %% %s->%s;", name, plus_low(c, t, d), row, c->a, t->members[d]);
+        row = arena_printf(c->e->mem, "%s / %s->%s", row, c->a, t->members[d]);
+    }
+}
+
+/* Counts them on. */
+static void next_row(cfn *c, const task *t, int d, int top)
+{
+    if (d < top)
+        return;
+    const char *name = c->v[t->op->regions[0]->params[d]->id].e.text;
+    if (d == 0) {
+        stmt(c, nowhere, "%s++;", name);
+        return;
+    }
+    stmt(c, nowhere, "if (++%s == %s%s->%s) {", name, plus_low(c, t, d), c->a, t->members[d]);
+    c->indent++;
+    stmt(c, nowhere, "%s = %s;", name, low_text(c, t, d));
+    next_row(c, t, d - 1, top);
+    close_block(c);
+}
+
 /* The body holds the loop over a row segment and gets its bounds. */
 static void loop_over_rows(cfn *c, const task *t)
 {
@@ -264,28 +308,23 @@ static void loop_over_rows(cfn *c, const task *t)
         run_body(c, t);
         return;
     }
-    const char *at = names_unique(c->names, "at"), *n = names_unique(c->names, "row_n");
+    const char *n = names_unique(c->names, "row_n");
     stmt(c, nowhere, "const int64_t %s = %s->%s;", n, c->a, t->members[nd - 1]);
-    stmt(c, t->op->loc, "for (int64_t %s = %s; %s < %s;) {", at, t->lo, at, t->hi);
+    int top = 0; /* first subscript that the body asks for */
+    while (top < nd - 1 && !is_read(c, body->params[top]))
+        top++;
+    first_row(c, t, arena_printf(c->e->mem, "%s / %s", t->lo, n), top);
+    const char *from = names_unique(c->names, lo_hint), *to = names_unique(c->names, hi_hint), *left = names_unique(c->names, "left");
+    stmt(c, nowhere, "int64_t %s = %s%s %% %s;", from, plus_low(c, t, nd - 1), t->lo, n);
+    stmt(c, t->op->loc, "for (int64_t %s = %s - %s; %s > 0;) {", left, t->hi, t->lo, left);
     c->indent++;
-    const bool is_row = nd == 2 && !t->lows[0]; /* the row's number is the first subscript */
-    const char *row_hint = is_row && is_read(c, body->params[0]) && body->params[0]->name ? body->params[0]->name : "row";
-    const char *row = names_unique(c->names, row_hint), *from = names_unique(c->names, lo_hint), *to = names_unique(c->names, hi_hint);
-    stmt(c, nowhere, "const int64_t %s = %s / %s;", row, at, n);
-    if (is_row)
-        define_name(c, body->params[0], row);
-    else
-        decode(c, t, row, nd - 2);
-    const char *first = arena_printf(c->e->mem, "%s - %s * %s", at, row, n);
-    stmt(c, nowhere, "const int64_t %s = %s%s;", from, plus_low(c, t, nd - 1), first);
-    if (t->lows[nd - 1])
-        stmt(c, nowhere, "const int64_t %s = tk_min_i64(%s->%s + %s, %s + (%s - %s));", to, c->a, t->lows[nd - 1], n, from, t->hi, at);
-    else
-        stmt(c, nowhere, "const int64_t %s = tk_min_i64(%s, %s + (%s - %s));", to, n, from, t->hi, at);
-    stmt(c, nowhere, "%s += %s - %s;", at, to, from);
+    stmt(c, nowhere, "const int64_t %s = tk_min_i64(%s%s, %s + %s);", to, plus_low(c, t, nd - 1), n, from, left);
+    stmt(c, nowhere, "%s -= %s - %s;", left, to, from);
     define_name(c, seg_lo, from);
     define_name(c, seg_hi, to);
     run_body(c, t);
+    stmt(c, nowhere, "%s = %s;", from, low_text(c, t, nd - 1));
+    next_row(c, t, nd - 2, top);
     close_block(c);
 }
 
