@@ -173,6 +173,7 @@ void cfn_free(cfn *c)
     vec_free(&c->touched);
     vec_free(&c->shapes);
     vec_free(&c->mparams);
+    vec_free(&c->stages);
 }
 
 static plane_ref *touch(cfn *c, int key)

@@ -155,6 +155,12 @@ typedef struct plane_ref {
     const char **strides;        /* strided: by dimension, the hoisted strides; NULL until used */
 } plane_ref;
 
+/* A task that waits to be run with the next one. */
+typedef struct stage {
+    const char *text; /* of a tk_stage */
+    int64_t cost;
+} stage;
+
 typedef enum cfn_kind { CFN_FUNC, CFN_RUN, CFN_TASK, CFN_EXTENTS } cfn_kind;
 
 typedef struct cfn {
@@ -182,6 +188,7 @@ typedef struct cfn {
     VEC(const ir_value *) loads; /* pending values that read memory, oldest first */
     strbuf tasks;            /* CFN_RUN: text of its task functions */
     int ntasks;
+    VEC(stage) stages;
 } cfn;
 
 fstate fstate_create(const ir_func *f); /* counts uses */

@@ -16,27 +16,38 @@ static const char *partial_value(cfn *c, const task *t, int k)
     return t->partial_is_struct ? arena_printf(c->e->mem, "%s.%s", t->fetched, t->parts[k].name) : t->fetched;
 }
 
-/* Extents of the iteration space; unit: how many iterations must stay in one chunk. */
-static void print_plan(cfn *c, const task *t, const char *plan, const char **n)
+/* Extents of the iteration space. */
+static void print_extents(cfn *c, const ir_op *op, const char **n)
 {
-    const ir_op *op = t->op;
-    const int nd = op->attr.ndim;
-    strbuf total = {0}, unit = {0};
-    for (int d = 0; d < nd; d++) {
+    for (int d = 0; d < op->attr.ndim; d++) {
         n[d] = extent_text(c, op, d);
-        if (nd > 1) {
+        if (op->attr.ndim > 1) {
             const char *name = names_unique(c->names, arena_printf(c->e->mem, "n%d", d));
             stmt(c, op->loc, "const int64_t %s = %s;", name, n[d]);
             n[d] = name;
         }
+    }
+}
+
+static int64_t task_cost(cfn *c, const ir_op *op)
+{
+    const int64_t cost = region_cost(c->e, op->regions[0]);
+    return cost < 1 ? 1 : cost;
+}
+
+static void print_plan(cfn *c, const task *t, const char *plan, const char *const *n)
+{
+    const ir_op *op = t->op;
+    const int nd = op->attr.ndim;
+    strbuf total = {0}, unit = {0}; /* unit: how many iterations must stay in one chunk */
+    for (int d = 0; d < nd; d++) {
         sb_printf(&total, "%s%s", d ? " * " : "", n[d]);
         if (d >= nd - op->attr.unit_dims)
             sb_printf(&unit, "%s%s", unit.len ? " * " : "", n[d]);
     }
-    int64_t cost = region_cost(c->e, op->regions[0]);
     const bool rows = !unit.len && nd > 1; /* a cut row costs a little, so rows stay whole where there are many */
     stmt(c, op->loc, "const tk_plan %s = %s(%s, %s, %lld);", plan, rows ? "tk_plan_rows" : "tk_plan_make", sb_str(&total),
-         unit.len ? sb_str(&unit) : rows ? n[nd - 1] : "1", (long long)(cost < 1 ? 1 : cost));
+         unit.len ? sb_str(&unit) : rows ? n[nd - 1] : "1", (long long)task_cost(c, op));
     sb_free(&total);
     sb_free(&unit);
 }
@@ -107,6 +118,31 @@ static void print_run(cfn *c, const task *t, const char *args, const char *plan)
                             targets, t->scatters.len));
 }
 
+/* Several tasks in one run, the last of which is `rest`. */
+static void print_stages(cfn *c, const task *t, const char *args, const char *const *n)
+{
+    emitter *e = c->e;
+    const ir_op *op = t->op;
+    strbuf text = {0};
+    sb_printf(&text, "{%s, &%s, %s, ", t->name, args, n[0]);
+    for (int d = 1; d < op->attr.ndim; d++)
+        sb_printf(&text, "%s%s", d > 1 ? " * " : "", n[d]);
+    sb_add(&text, op->attr.ndim > 1 ? "}" : "1}");
+    vec_push(&c->stages, ((stage){arena_printf(e->mem, "%s", sb_str(&text)), task_cost(c, op)}));
+    sb_free(&text);
+    if (op->attr.ahead)
+        return;
+    const char *stages = names_unique(c->names, arena_printf(e->mem, "stages%d", c->ntasks));
+    int64_t cost = 0;
+    for (size_t i = 0; i < c->stages.len; i++) {
+        sb_printf(&text, "%s%s", i ? "\n" : "", c->stages.at[i].text);
+        cost += c->stages.at[i].cost;
+    }
+    print_initialiser(c, arena_printf(e->mem, "const tk_stage %s[] = ", stages), &text);
+    fail_if(c, arena_printf(e->mem, "tk_run_stages(%s, %s, %zu, %lld) != TK_OK", session_text(c), stages, c->stages.len, (long long)cost));
+    vec_clear(&c->stages);
+}
+
 /* Partial results in the order of the chunks: the same bits for any number of threads. */
 static void combine_partials(cfn *c, task *t, const char *plan, const char *partial)
 {
@@ -152,9 +188,12 @@ void emit_task(cfn *c, const ir_op *op)
     }
     emit_task_function(&t);
     flush_reads(c, -1, 0, NULL);
-    const char *plan = names_unique(c->names, arena_printf(e->mem, "plan%d", c->ntasks));
+    const bool staged = op->attr.ahead || c->stages.len;
+    const char *plan = staged ? NULL : names_unique(c->names, arena_printf(e->mem, "plan%d", c->ntasks));
     const char *partial = NULL, *mark = NULL, *n[MAX_TASK_DIM];
-    print_plan(c, &t, plan, n);
+    print_extents(c, op, n);
+    if (!staged)
+        print_plan(c, &t, plan, n);
     if (t.partial_type && in_loop(op)) { /* iterations must not collect partial results */
         mark = names_unique(c->names, arena_printf(e->mem, "mark%d", c->ntasks));
         stmt(c, nowhere, "const tk_mark %s = tk_scratch_mark(%s);", mark, session_text(c));
@@ -166,7 +205,10 @@ void emit_task(cfn *c, const ir_op *op)
     }
     const char *args = names_unique(c->names, arena_printf(e->mem, "task%d", c->ntasks));
     print_args(c, &t, args, plan, partial, n);
-    print_run(c, &t, args, plan);
+    if (staged)
+        print_stages(c, &t, args, n);
+    else
+        print_run(c, &t, args, plan);
     if (t.partial_type) {
         combine_partials(c, &t, plan, partial);
         if (mark)

@@ -108,6 +108,8 @@ typedef struct ir_attr {
     int ndim;
     int unit_dims;       /* how many trailing dimensions one thread must run as a whole (a row that accumulates into one element); by the parallel pass */
     bool rows;           /* after the rows pass: the body runs once per row segment, its last two parameters are the segment's bounds */
+    const ir_op *rest;   /* a gather: the task that it was taken from. Compared, never looked into: it may be gone */
+    bool ahead;          /* runs interleaved with the next task, some rows ahead; by the stages pass */
     ir_reduction *reductions;
     int nreductions;
     struct ir_scatter *scatters; /* targets written with IR_ACC_SCATTER; by the parallel pass */

@@ -118,6 +118,8 @@ static void print_task_head(FILE *out, const ir_op *op)
     const ir_attr *a = &op->attr;
     if (a->rows)
         fputs(" rows", out);
+    if (a->ahead)
+        fputs(" ahead", out);
     for (int i = 0; i < a->ndim && 2 * i + 1 < op->nargs; i++) {
         fputs(i ? ", " : " ", out);
         print_use(out, op->args[2 * i]);

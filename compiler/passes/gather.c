@@ -199,23 +199,46 @@ typedef struct conflict {
     bool found;
 } conflict;
 
+/* Whether op, in the body of the task or deeper, stands before `load` in the body. */
+static bool comes_before(const ir_op *op, const ir_op *load)
+{
+    while (op->region != load->region)
+        op = op->region->parent;
+    for (; op; op = op->next)
+        if (op == load)
+            return true;
+    return false;
+}
+
+/* Both touch one element in each iteration, which no other iteration names by these subscripts. */
+static bool are_own_element(const gather *g, const ir_op *a, const ir_op *b)
+{
+    bool seen[MAX_DIM] = {false};
+    int n = 0;
+    for (int d = 0; d < a->attr.field->ndim; d++) {
+        const affine x = affine_of(a->args[d]), y = affine_of(b->args[d]);
+        const int k = index_of(g, &x);
+        if (k == -2 || !affine_equal(&x, &y))
+            return false;
+        if (k >= 0 && !seen[k]) {
+            seen[k] = true;
+            n++;
+        }
+    }
+    return n == g->nd;
+}
+
 /* A plane that the cone loads must still be untouched when the gather runs, before all of the task: the load comes before any store of its own
- * iteration, and nothing is accumulated into it. */
+ * iteration, and what is accumulated into it is the iteration's own element, later. */
 static void find_conflict(ir_op *op, void *ctx)
 {
     conflict *c = ctx;
     if (op->attr.field != c->load->attr.field || op->attr.plane != c->load->attr.plane || never_meet(c->g->task, op, c->load))
         return;
     if (op->code == OP_ACCUM)
-        c->found = true;
-    if (op->code == OP_STORE) {
-        const ir_op *at = op;
-        while (at->region != c->load->region)
-            at = at->region->parent;
-        for (; at; at = at->next)
-            if (at == c->load)
-                c->found = true;
-    }
+        c->found |= comes_before(op, c->load) || !are_own_element(c->g, op, c->load);
+    if (op->code == OP_STORE)
+        c->found |= comes_before(op, c->load);
 }
 
 static bool loads_are_safe(const gather *g)
@@ -424,6 +447,7 @@ static void build(gather *g)
     }
     ir_op *task = ir_task(&b, g->nd, lo, hi, 0, NULL, NULL);
     task->attr.rows = true;
+    task->attr.rest = g->task;
     ir_region *row = ir_region_create(g->f);
     for (int d = 0; d < g->nd - 1; d++)
         ir_region_param(row, SC_I64, g->task->regions[0]->params[d]->name);

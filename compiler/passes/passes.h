@@ -78,6 +78,8 @@ bool pass_gather(ir_func *f);
 void pass_parallel(ir_func *f);
 /* Turns each task's innermost dimension into an explicit loop over a row segment, marked simd where its iterations are independent. passes/rows.c */
 void pass_rows(ir_func *f);
+/* Gathers run interleaved with what is left of the task that they were taken from (attr.ahead). passes/stages.c */
+void pass_stages(ir_func *f);
 /* Marks loops that may be vectorised with reordering. Last of all. passes/simd.c */
 void pass_simd(ir_func *f);
 /* --explain-adjoint: prints the class of each write with its source line. */

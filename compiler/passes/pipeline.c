@@ -222,6 +222,7 @@ static const pass_row table[] = {
     {"rows", "innermost dimension of tasks as a loop", ON_KERNELS, NULL, NULL, rows},
     {"row-sums", "sums into one element over a row become reductions", ON_KERNELS, NULL, NULL, promote},
     {"clean-up", "invariants out of loops, common subexpressions, dead code", ON_ALL, NULL, NULL, clean_up},
+    {"stages", "gathers run interleaved with the rest of their task", ON_KERNELS, NULL, NULL, pass_stages},
     {"simd", "loops that may be vectorised with reordering", ON_ALL, NULL, NULL, pass_simd},
 };
 

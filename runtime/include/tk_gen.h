@@ -168,6 +168,16 @@ tk_plan tk_plan_rows(int64_t n, int64_t row, int64_t cost);
 /* Calls fn once for each chunk, in parallel where that pays. */
 tk_status tk_run(tk_session *s, const tk_plan *p, tk_task_fn fn, const void *args);
 
+/* A task among several that run interleaved, slab by slab of their first dimension. */
+typedef struct tk_stage {
+    tk_task_fn fn;
+    const void *args;
+    int64_t slabs, slab; /* extent of the first dimension; iterations of one slab */
+} tk_stage;
+/* Slab k of the last stage runs once slabs k to k + (slabs - slabs of the last) of each stage before it are done; these are independent of each other.
+ * Which slabs a call of a stage's function gets depends on extents and cost alone, as in a plan. cost: rough cycles of one iteration of all stages. */
+tk_status tk_run_stages(tk_session *s, const tk_stage *stages, int nstages, int64_t cost);
+
 /* The body of a task that scatters: inlined twice, with plain additions and with atomic ones, so that neither asks at each addition. */
 #ifdef __GNUC__
 #define TK_BODY static inline __attribute__((always_inline))

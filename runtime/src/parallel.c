@@ -80,6 +80,12 @@ void rt_float_mode_leave(const tk_session *s, unsigned saved)
 
 /* ---- plans ---- */
 
+/* Of a chunk, so that its cost is MIN_CHUNK. */
+static int64_t least_iterations(int64_t cost)
+{
+    return cost >= MIN_CHUNK ? 1 : cost < 1 ? MIN_CHUNK : (MIN_CHUNK + cost - 1) / cost;
+}
+
 tk_plan tk_plan_make(int64_t n, int64_t unit, int64_t cost)
 {
     if (unit < 1)
@@ -91,7 +97,7 @@ tk_plan tk_plan_make(int64_t n, int64_t unit, int64_t cost)
         p.n = 0;
         return p;
     }
-    const int64_t least = cost >= MIN_CHUNK ? 1 : (MIN_CHUNK + cost - 1) / cost;
+    const int64_t least = least_iterations(cost);
     int64_t chunks = n / least;
     chunks = chunks < 1 ? 1 : chunks > TK_MAX_CHUNKS ? TK_MAX_CHUNKS : chunks;
     int64_t chunk = n / chunks + (n % chunks != 0);
@@ -221,5 +227,99 @@ tk_status tk_run(tk_session *s, const tk_plan *p, tk_task_fn fn, const void *arg
     rt_watch_loop(s, true);
     rt_run_chunks(s, p, rt_worth_threads(s, p), fn, args, false);
     rt_watch_loop(s, false);
+    return tk_session_status(s);
+}
+
+/* ---- stages ---- */
+
+enum { CHUNKS_PER_THREAD = 4 };
+
+/* Slabs are taken in blocks. Block k of the last stage follows block k + lag of the others; a chunk is a range of blocks. What of the last stage waits for the
+ * next chunk is left to the end. */
+typedef struct staged {
+    const tk_session *s;
+    const tk_stage *stages;
+    int last; /* stage */
+    int64_t block; /* slabs */
+    int64_t nblocks, lag, nchunks;
+} staged;
+
+static void run_block(const staged *g, int stage, int64_t k)
+{
+    const tk_stage *t = &g->stages[stage];
+    const int64_t from = k * g->block, to = t->slabs - from < g->block ? t->slabs : from + g->block;
+    if (t->slab > 0 && from < to && !tk_failed(g->s))
+        t->fn(t->args, from * t->slab, to * t->slab);
+}
+
+static int64_t first_block(const staged *g, int64_t chunk)
+{
+    return chunk * (g->nblocks / g->nchunks) + (chunk < g->nblocks % g->nchunks ? chunk : g->nblocks % g->nchunks);
+}
+
+/* The first block of the last stage that the chunk cannot run itself. */
+static int64_t first_left(const staged *g, int64_t chunk)
+{
+    const int64_t first = first_block(g, chunk), end = first_block(g, chunk + 1);
+    return end == g->nblocks ? end : end - first < g->lag ? first : end - g->lag;
+}
+
+static void run_stages_chunk(const void *args, int64_t lo, int64_t hi)
+{
+    const staged *g = args;
+    for (int64_t chunk = lo; chunk < hi; chunk++) {
+        const int64_t end = first_block(g, chunk + 1), left = first_left(g, chunk);
+        int64_t next = first_block(g, chunk); /* of the last stage */
+        for (int64_t k = next; k < end; k++) {
+            for (int stage = 0; stage < g->last; stage++)
+                run_block(g, stage, k);
+            if (k - g->lag >= next)
+                run_block(g, g->last, next++);
+        }
+        while (next < left)
+            run_block(g, g->last, next++);
+    }
+}
+
+static void run_left(const void *args, int64_t lo, int64_t hi)
+{
+    const staged *g = args;
+    for (int64_t chunk = lo; chunk < hi; chunk++)
+        for (int64_t k = first_left(g, chunk); k < first_block(g, chunk + 1); k++)
+            run_block(g, g->last, k);
+}
+
+/* Watched code numbers the iterations of a loop: one stage after the other. */
+static void run_apart(tk_session *s, const tk_stage *stages, int nstages)
+{
+    for (int k = 0; k < nstages; k++) {
+        rt_watch_loop(s, true);
+        const tk_plan all = {stages[k].slabs * stages[k].slab, stages[k].slabs * stages[k].slab, stages[k].slabs * stages[k].slab > 0, 1};
+        rt_run_chunks(s, &all, false, stages[k].fn, stages[k].args, false);
+        rt_watch_loop(s, false);
+    }
+}
+
+tk_status tk_run_stages(tk_session *s, const tk_stage *stages, int nstages, int64_t cost)
+{
+    if (s->watch.serial) {
+        run_apart(s, stages, nstages);
+        return tk_session_status(s);
+    }
+    staged g = {.s = s, .stages = stages, .last = nstages - 1};
+    int64_t slabs = 0, slab = 1;
+    for (int k = 0; k < nstages; k++) {
+        slabs = stages[k].slabs > slabs ? stages[k].slabs : slabs;
+        slab = stages[k].slab > slab ? stages[k].slab : slab;
+    }
+    g.block = least_iterations(cost) / slab + 1;
+    g.nblocks = slabs / g.block + (slabs % g.block != 0);
+    g.lag = (slabs - stages[g.last].slabs + g.block - 1) / g.block;
+    const bool parallel = s->threads > 1 && g.nblocks > 1 && (double)slabs * (double)slab * (double)cost >= MIN_PARALLEL;
+    g.nchunks = !parallel ? 1 : g.nblocks < s->threads * CHUNKS_PER_THREAD ? g.nblocks : s->threads * CHUNKS_PER_THREAD;
+    if (g.nblocks > 0) {
+        rt_for(s, g.nchunks, parallel, run_stages_chunk, &g);
+        rt_for(s, g.nchunks - 1, parallel, run_left, &g);
+    }
     return tk_session_status(s);
 }

@@ -177,7 +177,7 @@ void adcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}
         self.compare(tk.with_suffix(".explain"), explained + err)
         for flags in all_directives(tk, "flags"):
             with tempfile.TemporaryDirectory() as tmp:
-                self.compare(tk.with_suffix(".out"), self.parcheck(tk, flags, explained, tmp, self.sanitize(), self.build / "runtime" / "libtk.a"))
+                self.compare(tk.with_suffix(".out"), self.parcheck(tk, flags, explained, tmp, self.sanitize(), self.small_chunks_library()))
         self.derivatives(tk)
 
     def race(self, tk):
@@ -215,6 +215,23 @@ void parcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}
             raise Failure(out[-3000:] + err[-3000:] or f"status {status}")
         return out
 
+    def library_of(self, directory, options):
+        """A library whose parallel loops are split however small they are."""
+        sources = sorted((ROOT / "runtime" / "src").glob("*.c"))
+        self.must([self.args.cc, "-std=c11", "-D_GNU_SOURCE", "-DTK_MIN_CHUNK=64", "-DTK_MIN_PARALLEL=1", "-O1", "-fopenmp", *options, "-I", self.include, "-c",
+                   *sources], cwd=directory)
+        self.must(["ar", "rcs", "libtk.a", *(f"{s.stem}.o" for s in sources)], cwd=directory)
+
+    @functools.cached_property
+    def small_chunks(self):
+        tmp = tempfile.TemporaryDirectory()
+        self.library_of(tmp.name, self.sanitize())
+        return tmp
+
+    def small_chunks_library(self):
+        with self.lock:
+            return f"{self.small_chunks.name}/libtk.a"
+
     @functools.cached_property
     def race_tools(self):
         """A directory with a library built with the thread sanitizer, and why there is none."""
@@ -226,9 +243,7 @@ void parcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}
             self.must([f"{tmp.name}/probe"])
         except Failure as e:
             return tmp, str(e).strip().splitlines()[-1]
-        sources = sorted((ROOT / "runtime" / "src").glob("*.c"))
-        self.must([self.args.cc, "-std=c11", "-D_GNU_SOURCE", "-O1", *RACE, "-I", self.include, "-c", *sources], cwd=tmp.name)
-        self.must(["ar", "rcs", "libtk.a", *(f"{s.stem}.o" for s in sources)], cwd=tmp.name)
+        self.library_of(tmp.name, RACE)
         return tmp, None
 
     def race_library(self):
