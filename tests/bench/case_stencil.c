@@ -1,4 +1,5 @@
-/* 7-point stencil. By hand: the adjoint as a gather (each element of x.grad collects from its neighbours), boundary cells with tests. */
+/* 7-point stencil. By hand: the adjoint as a gather (each element of x.grad collects from its neighbours), boundary cells with tests,
+ * and y.grad is cleared behind it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,32 +105,54 @@ static float collect(const float *g, int64_t n, int64_t i, int64_t j, int64_t k)
                                                           term(g, n, i, j + 1, k) + term(g, n, i, j, k - 1) + term(g, n, i, j, k + 1));
 }
 
-static void hand_grad(void *p)
+static void gather_plane(const data *d, int64_t i)
 {
-    const data *d = p;
     const int64_t n = d->n, s = n, t = n * n;
     const float *restrict g = d->y_grad;
     float *restrict x_grad = d->x_grad;
-#pragma omp parallel for num_threads(d->threads)
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < n; j++) {
-            const bool inside = i > 1 && i < n - 2 && j > 1 && j < n - 2;
-            const int64_t from = inside ? 2 : n, to = inside ? n - 2 : n;
-            for (int64_t k = 0; k < (from < n ? from : n); k++)
-                x_grad[i * t + j * s + k] += collect(g, n, i, j, k);
+    for (int64_t j = 0; j < n; j++) {
+        const bool inside = i > 1 && i < n - 2 && j > 1 && j < n - 2;
+        const int64_t from = inside ? 2 : n, to = inside ? n - 2 : n;
+        for (int64_t k = 0; k < (from < n ? from : n); k++)
+            x_grad[i * t + j * s + k] += collect(g, n, i, j, k);
 #pragma omp simd
-            for (int64_t k = from; k < to; k++) {
-                const int64_t c = i * t + j * s + k;
-                x_grad[c] += g[c] * (1.0f - 6.0f * C) + C * (g[c - t] + g[c + t] + g[c - s] + g[c + s] + g[c - 1] + g[c + 1]);
-            }
-            for (int64_t k = to; k < n; k++)
-                x_grad[i * t + j * s + k] += collect(g, n, i, j, k);
+        for (int64_t k = from; k < to; k++) {
+            const int64_t c = i * t + j * s + k;
+            x_grad[c] += g[c] * (1.0f - 6.0f * C) + C * (g[c - t] + g[c + t] + g[c - s] + g[c + s] + g[c - 1] + g[c + 1]);
         }
-    /* What the contract of a plain store asks for: its gradient is taken. */
-#pragma omp parallel for num_threads(d->threads)
-    for (int64_t i = 1; i < n - 1; i++)
-        for (int64_t j = 1; j < n - 1; j++)
-            memset(d->y_grad + i * t + j * s + 1, 0, (size_t)(n - 2) * sizeof *d->y_grad);
+        for (int64_t k = to; k < n; k++)
+            x_grad[i * t + j * s + k] += collect(g, n, i, j, k);
+    }
+}
+
+/* What the contract of a plain store asks for: its gradient is taken. */
+static void clear_plane(const data *d, int64_t i)
+{
+    const int64_t n = d->n;
+    if (i < 1 || i >= n - 1)
+        return;
+    for (int64_t j = 1; j < n - 1; j++)
+        memset(d->y_grad + (i * n + j) * n + 1, 0, (size_t)(n - 2) * sizeof *d->y_grad);
+}
+
+/* A plane is cleared as soon as the next one has been gathered; those where threads meet, at the end. */
+static void hand_grad(void *p)
+{
+    const data *d = p;
+    const int64_t n = d->n, threads = d->threads;
+#pragma omp parallel for num_threads(d->threads) schedule(static, 1)
+    for (int64_t k = 0; k < threads; k++) {
+        const int64_t from = n * k / threads, to = n * (k + 1) / threads;
+        for (int64_t i = from; i < to; i++) {
+            gather_plane(d, i);
+            if (i > from + 1 || from == 0)
+                clear_plane(d, i - 1);
+        }
+    }
+    for (int64_t k = 1; k < threads; k++) {
+        clear_plane(d, n * k / threads - 1);
+        clear_plane(d, n * k / threads);
+    }
 }
 
 static double difference(void *p)
