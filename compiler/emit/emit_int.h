@@ -267,6 +267,7 @@ bool region_may_fail(emitter *e, const ir_region *r);
 void emit_call(cfn *c, const ir_op *op);
 bool region_uses_stack(emitter *e, const ir_region *r); /* tasks inside not counted: they have stacks of their own */
 int64_t region_cost(emitter *e, const ir_region *r);
+int64_t task_cost(emitter *e, const ir_op *task); /* rough cycles of an iteration, at least 1 */
 const char *session_text(cfn *c);
 
 /* ---- tasks (task.c) ---- */

@@ -357,7 +357,7 @@ bool region_may_fail(emitter *e, const ir_region *r)
 
 static int64_t trips_guess(const ir_op *loop)
 {
-    enum { UNKNOWN = 8, MOST = 1000000 };
+    enum { UNKNOWN = 32, MOST = 1000000 };
     if (!loop->attr.bounded || !ir_is_const(loop->args[0]) || !ir_is_const(loop->args[1]))
         return UNKNOWN;
     const int64_t n = loop->args[1]->def->attr.i - loop->args[0]->def->attr.i;
@@ -378,8 +378,7 @@ int64_t region_cost(emitter *e, const ir_region *r)
             int64_t body = 1;
             for (int i = 0; i < op->nregions; i++)
                 body += region_cost(e, op->regions[i]);
-            /* the loop over a task's row segment is the task's own iteration */
-            sum += op->code == OP_TASK || (op->attr.forall && op->attr.bounded && !op->args[0]->def) ? body : body * trips_guess(op);
+            sum += op->code == OP_TASK ? body : body * trips_guess(op);
         } else if (op->code == OP_CALL) {
             sum += func_info_of(e, op->attr.callee)->cost;
         } else if (op->code == OP_PRINT) {
@@ -391,6 +390,30 @@ int64_t region_cost(emitter *e, const ir_region *r)
             sum = INT32_MAX;
     }
     return sum;
+}
+
+/* What a row segment does for each of its elements: the loops over it. What it does once is not counted, nor the strips at its ends. */
+static int64_t row_cost(emitter *e, const ir_region *r)
+{
+    enum { VECTOR_BYTES = 32 };
+    int64_t sum = 0;
+    for (const ir_op *op = r->first; op; op = op->next) {
+        if (op->code == OP_IF) {
+            const int64_t a = row_cost(e, op->regions[0]), b = row_cost(e, op->regions[1]);
+            sum += a > b ? a : b;
+        } else if (op->code == OP_LOOP && !op->attr.brief) {
+            const bool over_segment = !op->attr.bounded || !ir_is_const(op->args[0]) || !ir_is_const(op->args[1]);
+            const int64_t lanes = op->attr.simd ? VECTOR_BYTES / scalar_bytes(e->m->real) : 1;
+            sum += over_segment ? region_cost(e, op->regions[0]) / lanes : row_cost(e, op->regions[0]);
+        }
+    }
+    return sum;
+}
+
+int64_t task_cost(emitter *e, const ir_op *task)
+{
+    const int64_t cost = task->attr.rows ? row_cost(e, task->regions[0]) : region_cost(e, task->regions[0]);
+    return cost < 1 ? 1 : cost;
 }
 
 bool region_uses_stack(emitter *e, const ir_region *r)

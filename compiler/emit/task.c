@@ -29,12 +29,6 @@ static void print_extents(cfn *c, const ir_op *op, const char **n)
     }
 }
 
-static int64_t task_cost(cfn *c, const ir_op *op)
-{
-    const int64_t cost = region_cost(c->e, op->regions[0]);
-    return cost < 1 ? 1 : cost;
-}
-
 static void print_plan(cfn *c, const task *t, const char *plan, const char *const *n)
 {
     const ir_op *op = t->op;
@@ -47,7 +41,7 @@ static void print_plan(cfn *c, const task *t, const char *plan, const char *cons
     }
     const bool rows = !unit.len && nd > 1; /* a cut row costs a little, so rows stay whole where there are many */
     stmt(c, op->loc, "const tk_plan %s = %s(%s, %s, %lld);", plan, rows ? "tk_plan_rows" : "tk_plan_make", sb_str(&total),
-         unit.len ? sb_str(&unit) : rows ? n[nd - 1] : "1", (long long)task_cost(c, op));
+         unit.len ? sb_str(&unit) : rows ? n[nd - 1] : "1", (long long)task_cost(c->e, op));
     sb_free(&total);
     sb_free(&unit);
 }
@@ -128,7 +122,7 @@ static void print_stages(cfn *c, const task *t, const char *args, const char *co
     for (int d = 1; d < op->attr.ndim; d++)
         sb_printf(&text, "%s%s", d > 1 ? " * " : "", n[d]);
     sb_add(&text, op->attr.ndim > 1 ? "}" : "1}");
-    vec_push(&c->stages, ((stage){arena_printf(e->mem, "%s", sb_str(&text)), task_cost(c, op)}));
+    vec_push(&c->stages, ((stage){arena_printf(e->mem, "%s", sb_str(&text)), task_cost(e, op)}));
     sb_free(&text);
     if (op->attr.ahead)
         return;

@@ -7,9 +7,10 @@
 #include <omp.h>
 #endif
 
-/* Work below which starting threads costs more than it gains, and the least work of a chunk, in rough cycles. */
+/* Work below which starting threads costs more than it gains, and the least work of a chunk, in rough cycles. A parallel loop takes some ten microseconds
+ * to start and to end, when nothing else runs; the estimates of cycles are rather high than low. */
 #ifndef TK_MIN_CHUNK /* tests make it small, so that small loops have many chunks */
-#define TK_MIN_PARALLEL 65536
+#define TK_MIN_PARALLEL 262144
 #define TK_MIN_CHUNK 16384
 #endif
 enum { MIN_PARALLEL = TK_MIN_PARALLEL, MIN_CHUNK = TK_MIN_CHUNK };

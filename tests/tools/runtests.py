@@ -218,7 +218,7 @@ void parcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}
     def library_of(self, directory, options):
         """A library whose parallel loops are split however small they are."""
         sources = sorted((ROOT / "runtime" / "src").glob("*.c"))
-        self.must([self.args.cc, "-std=c11", "-D_GNU_SOURCE", "-DTK_MIN_CHUNK=64", "-DTK_MIN_PARALLEL=1", "-O1", "-fopenmp", *options, "-I", self.include, "-c",
+        self.must([self.args.cc, "-std=c11", "-D_GNU_SOURCE", "-DTK_MIN_CHUNK=4", "-DTK_MIN_PARALLEL=1", "-O1", "-fopenmp", *options, "-I", self.include, "-c",
                    *sources], cwd=directory)
         self.must(["ar", "rcs", "libtk.a", *(f"{s.stem}.o" for s in sources)], cwd=directory)
 
