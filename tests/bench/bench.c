@@ -11,7 +11,23 @@
 enum { RUNS = 9 };
 static const double RUN_SECONDS = 0.02;
 
-static const bench_case *const cases[] = {&bench_elementwise, &bench_stencil, &bench_nbody, &bench_nbody_symmetric, &bench_scatter};
+static const bench_case *const cases[] = {&bench_elementwise, &bench_stencil, &bench_nbody, &bench_nbody_symmetric, &bench_scatter, &bench_wave};
+
+tk_session *bench_session(int threads)
+{
+    tk_session_options o = tk_session_defaults();
+    o.threads = threads;
+    return tk_session_create(&o);
+}
+
+float *bench_floats(int64_t n)
+{
+    const size_t bytes = ((size_t)n * sizeof(float) + 63) / 64 * 64;
+    float *p = aligned_alloc(64, bytes);
+    if (p)
+        memset(p, 0, bytes);
+    return p;
+}
 
 float bench_random(uint32_t *state)
 {
@@ -88,11 +104,25 @@ static int run_case(const bench_case *c, int64_t size, int threads)
     return difference > 1e-3 || isnan(difference);
 }
 
+static void print_machine(void)
+{
+    char line[256] = "";
+    FILE *f = fopen("/proc/cpuinfo", "r");
+    while (f && fgets(line, sizeof line, f) && strncmp(line, "model name", 10) != 0)
+        ;
+    if (f)
+        fclose(f);
+    const char *colon = strncmp(line, "model name", 10) == 0 ? strchr(line, ':') : NULL;
+    line[strcspn(line, "\n")] = 0;
+    printf("f32, %s, %s, %d processors; medians of %d interleaved runs, ratios taken run by run.\n\n", __VERSION__, colon ? colon + 2 : "unknown processor",
+           omp_get_num_procs(), RUNS);
+}
+
 int main(int argc, char **argv)
 {
     const int all = omp_get_num_procs();
     int failed = 0;
-    printf("Medians of %d interleaved runs; ratios are taken run by run. f32, compiled by %s.\n\n", RUNS, __VERSION__);
+    print_machine();
     printf("| work | by hand | size | threads | primal ms | gradient ms | gradient / primal | gradient: ours / by hand | primal: ours / by hand | "
            "difference |\n|---|---|---|---|---|---|---|---|---|---|\n");
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "tk.h"
+
 /* One kernel at one size and thread count. The four functions do the same work on their own data; each leaves it ready for the next call. */
 typedef struct bench_case {
     const char *name;
@@ -20,7 +22,12 @@ typedef struct bench_case {
     void (*destroy)(void *);
 } bench_case;
 
-extern const bench_case bench_elementwise, bench_stencil, bench_nbody, bench_nbody_symmetric, bench_scatter;
+extern const bench_case bench_elementwise, bench_stencil, bench_nbody, bench_nbody_symmetric, bench_scatter, bench_wave;
+
+/* A session with so many threads. */
+tk_session *bench_session(int threads);
+/* n zeros, aligned to a cache line; NULL when out of memory. */
+float *bench_floats(int64_t n);
 
 /* Deterministic values in (0, 1). */
 float bench_random(uint32_t *state);

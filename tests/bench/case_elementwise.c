@@ -1,7 +1,6 @@
 /* y = exp(x) sin(x). By hand: fused, one loop, three transcendental functions an element. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "bench.h"
 #include "elementwise.h"
@@ -26,14 +25,6 @@ static void destroy(void *p)
     free(d);
 }
 
-static float *floats(int64_t n)
-{
-    float *p = aligned_alloc(64, ((size_t)n * sizeof *p + 63) / 64 * 64);
-    if (p)
-        memset(p, 0, (size_t)n * sizeof *p);
-    return p;
-}
-
 static void *create(int64_t n, int threads)
 {
     data *d = calloc(1, sizeof *d);
@@ -41,16 +32,14 @@ static void *create(int64_t n, int threads)
         return NULL;
     d->n = n;
     d->threads = threads;
-    tk_session_options o = tk_session_defaults();
-    o.threads = threads;
-    d->s = tk_session_create(&o);
+    d->s = bench_session(threads);
     elementwise_params p = elementwise_defaults();
     p.N = n;
     d->m = elementwise_create(d->s, &p);
-    d->x = floats(n);
-    d->y = floats(n);
-    d->x_grad = floats(n);
-    d->y_grad = floats(n);
+    d->x = bench_floats(n);
+    d->y = bench_floats(n);
+    d->x_grad = bench_floats(n);
+    d->y_grad = bench_floats(n);
     if (!d->m || !d->x || !d->y || !d->x_grad || !d->y_grad) {
         destroy(d);
         return NULL;

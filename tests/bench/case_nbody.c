@@ -33,9 +33,7 @@ static void *create(int64_t n, int threads)
         return NULL;
     d->n = n;
     d->threads = threads;
-    tk_session_options o = tk_session_defaults();
-    o.threads = threads;
-    d->s = tk_session_create(&o);
+    d->s = bench_session(threads);
     nbody_params p = nbody_defaults();
     p.N = n;
     d->m = nbody_create(d->s, &p);

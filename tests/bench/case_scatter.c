@@ -36,9 +36,7 @@ static void *create(int64_t n, int threads)
     d->n = n;
     d->side = n > 100000 ? 1024 : 64;
     d->threads = threads;
-    tk_session_options o = tk_session_defaults();
-    o.threads = threads;
-    d->s = tk_session_create(&o);
+    d->s = bench_session(threads);
     scatter_params p = scatter_defaults();
     p.N = n;
     p.M = d->side;

@@ -26,14 +26,6 @@ static void destroy(void *p)
     free(d);
 }
 
-static float *floats(int64_t n)
-{
-    float *p = aligned_alloc(64, ((size_t)n * sizeof *p + 63) / 64 * 64);
-    if (p)
-        memset(p, 0, (size_t)n * sizeof *p);
-    return p;
-}
-
 static void *create(int64_t n, int threads)
 {
     data *d = calloc(1, sizeof *d);
@@ -41,17 +33,15 @@ static void *create(int64_t n, int threads)
         return NULL;
     d->n = n;
     d->threads = threads;
-    tk_session_options o = tk_session_defaults();
-    o.threads = threads;
-    d->s = tk_session_create(&o);
+    d->s = bench_session(threads);
     stencil_params p = stencil_defaults();
     p.N = n;
     d->m = stencil_create(d->s, &p);
     const int64_t cells = n * n * n;
-    d->x = floats(cells);
-    d->y = floats(cells);
-    d->x_grad = floats(cells);
-    d->y_grad = floats(cells);
+    d->x = bench_floats(cells);
+    d->y = bench_floats(cells);
+    d->x_grad = bench_floats(cells);
+    d->y_grad = bench_floats(cells);
     if (!d->m || !d->x || !d->y || !d->x_grad || !d->y_grad) {
         destroy(d);
         return NULL;
