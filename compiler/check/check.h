@@ -76,6 +76,7 @@ struct sym {
     /* FUNC, KERNEL */
     instance *instances;
     sym *overload;        /* prelude only: same name, other number of parameters */
+    sym *custom_grad, *custom_jvp; /* prelude only: its derivatives */
     int nparams;
     const ty **param_types; /* NULL: generic */
     const ty *result;       /* as declared, NULL if not */
@@ -99,6 +100,7 @@ struct sym {
 typedef struct name_entry {
     const char *name;
     sym *global, *prelude, *local;
+    sym *inner; /* of the prelude, for itself only */
     bool taken; /* as name of a generated function */
 } name_entry;
 

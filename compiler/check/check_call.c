@@ -1,4 +1,5 @@
 /* Calls: of functions of the program, of operations, of the prelude, and what is known at compile time. */
+#include <float.h>
 #include <string.h>
 
 #include "check/check.h"
@@ -125,7 +126,7 @@ static val call_op(checker *c, ir_opcode op, val *args, int n, src_span at)
 /* ---- what is known at compile time ---- */
 
 typedef enum static_call { CALL_LEN, CALL_ROWS, CALL_COLS, CALL_IDENTITY, CALL_IS_VEC, CALL_IS_MAT, CALL_IS_FLOAT, CALL_IS_BOOL,
-                           CALL_TO_ELEM, CALL_ZEROS_LIKE } static_call;
+                           CALL_TO_ELEM, CALL_ZEROS_LIKE, CALL_EPSILON } static_call;
 
 static const struct {
     const char *name;
@@ -136,7 +137,7 @@ static const struct {
     {"len", CALL_LEN, 1, 1, false},           {"rows", CALL_ROWS, 1, 1, false},         {"cols", CALL_COLS, 1, 1, false},
     {"identity", CALL_IDENTITY, 1, 1, false}, {"is_vec", CALL_IS_VEC, 1, 1, true},      {"is_mat", CALL_IS_MAT, 1, 1, true},
     {"is_float", CALL_IS_FLOAT, 1, 1, true},  {"is_bool", CALL_IS_BOOL, 1, 1, true},    {"to_elem", CALL_TO_ELEM, 2, 2, true},
-    {"zeros_like", CALL_ZEROS_LIKE, 2, 3, true},
+    {"zeros_like", CALL_ZEROS_LIKE, 2, 3, true},  {"epsilon", CALL_EPSILON, 1, 1, true},
 };
 
 static val soft_count(checker *c, int64_t n, src_span at)
@@ -204,6 +205,11 @@ static val call_static(checker *c, static_call call, const ast_expr *e)
         val like = check_value(c, e->args->next);
         return val_bad(like) ? like : cast_to(c, v, like.e->type->elem, e->span);
     }
+    if (call == CALL_EPSILON) {
+        tx_expr *x = tx_new(c, TX_CONST, ty_scalar(c->types, t->elem), e->span);
+        x->cval.f = t->elem == SC_F32 ? (double)FLT_EPSILON : DBL_EPSILON;
+        return val_typed(x);
+    }
     bool yes = call == CALL_IS_VEC    ? t->kind == TY_VEC
                : call == CALL_IS_MAT  ? t->kind == TY_MAT
                : call == CALL_IS_BOOL ? t->elem == SC_BOOL
@@ -215,7 +221,7 @@ static val call_static(checker *c, static_call call, const ast_expr *e)
 
 static bool not_compiled(const char *name)
 {
-    static const char *const names[] = {"random", "randn", "svd", "sym_eig", "polar_decompose", "solve", "atomic_add", "atomic_sub", "atomic_min",
+    static const char *const names[] = {"random", "randn", "atomic_add", "atomic_sub", "atomic_min",
                                         "atomic_max", "atomic_and", "atomic_or", "atomic_xor"};
     for (size_t k = 0; k < sizeof names / sizeof *names; k++)
         if (!strcmp(names[k], name))

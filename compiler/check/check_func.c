@@ -1,4 +1,5 @@
 /* Functions and kernels: parameters, results, attributes, and one instance for each set of argument types. */
+#include <assert.h>
 #include <string.h>
 
 #include "check/check.h"
@@ -256,6 +257,27 @@ static const char *argument_types(checker *c, const sym *s, const ty *const *arg
     return text;
 }
 
+static instance *find_instance(checker *c, sym *s, const ty *const *args, src_span at);
+
+/* A derivative that the prelude brings along, for the types of this instance of its target. */
+static tx_func *prelude_custom(checker *c, instance *target, sym *s, int nargs, bool grad, src_span at)
+{
+    const ty *const *results = &target->result;
+    const int nresults = target->result->kind == TY_TUPLE ? target->result->nmembers : 1;
+    if (target->result->kind == TY_TUPLE)
+        results = target->result->members;
+    const ty **types = ARENA_ARRAY(c->mem, const ty *, s->nparams);
+    for (int k = 0; k < s->nparams; k++)
+        types[k] = k < nargs ? target->args[k] : grad ? results[k - nargs] : target->args[k - nargs];
+    assert(s->nparams == nargs + (grad ? nresults : nargs));
+    check_signature(c, s);
+    instance *i = find_instance(c, s, types, at);
+    call_edge *edge = ARENA_NEW(c->mem, call_edge);
+    *edge = (call_edge){i, at, false, target->callees};
+    target->callees = edge;
+    return i->tx;
+}
+
 static instance *find_instance(checker *c, sym *s, const ty *const *args, src_span at)
 {
     for (instance *i = s->instances; i; i = i->next)
@@ -270,6 +292,10 @@ static instance *find_instance(checker *c, sym *s, const ty *const *args, src_sp
     else
         check_attrs(c, s, i->tx);
     check_body(c, s, i, site);
+    if (s->custom_grad && i->ready) {
+        i->tx->custom_grad = prelude_custom(c, i, s->custom_grad, s->nparams, true, at);
+        i->tx->custom_jvp = prelude_custom(c, i, s->custom_jvp, s->nparams, false, at);
+    }
     if (!s->prelude && s->generic && diag_error_count(c->d) > errors)
         NOTE(c, at, "in '%s(%s)', called here", s->name, argument_types(c, s, args));
     return i;

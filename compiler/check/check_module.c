@@ -33,11 +33,8 @@ static sym *add_item(checker *c, const ast_item *it, sym_kind kind, bool prelude
     for (const ast_param *p = it->params; p; p = p->next)
         s->nparams++;
     name_entry *e = names_entry(c, it->name);
-    if (prelude) {
-        s->overload = e->prelude;
-        e->prelude = s;
+    if (prelude)
         return s;
-    }
     if (e->global) {
         ERR(c, it->name_span, DIAG_REDEFINED, it->name);
         NOTE(c, e->global->span, "it is declared here already");
@@ -69,13 +66,30 @@ static void collect(checker *c, const ast_module *m)
     names_check_generated(c, m);
 }
 
+/* The program's names lead to it, or only the prelude's own, or none: then it is a derivative. */
+static void name_prelude(checker *c, const ast_item *it)
+{
+    sym *s = add_item(c, it, SYM_FUNC, true);
+    name_entry *e = names_entry(c, it->name);
+    const ast_attr *a = it->attrs;
+    if (a && a->args) {
+        sym *target = names_entry(c, a->args->name)->prelude;
+        *(!strcmp(a->name, "grad_for") ? &target->custom_grad : &target->custom_jvp) = s;
+    } else if (a) {
+        e->inner = s;
+    } else {
+        s->overload = e->prelude;
+        e->prelude = s;
+    }
+}
+
 static void load_prelude(checker *c)
 {
     uint16_t file = diag_add_file(c->d, "<prelude>", check_prelude, check_prelude_size);
     const ast_module *m = ast_parse(c->mem, c->names, c->d, file, check_prelude, check_prelude_size);
     for (const ast_item *it = m->items; it; it = it->next)
         if (it->kind == AST_ITEM_FUNC)
-            add_item(c, it, SYM_FUNC, true);
+            name_prelude(c, it);
 }
 
 /* ---- constants ---- */

@@ -55,7 +55,7 @@ sym *names_lookup(checker *c, const char *name)
         return e->local;
     if (e->global && !in_prelude(c))
         return e->global;
-    return e->prelude;
+    return in_prelude(c) && e->inner ? e->inner : e->prelude;
 }
 
 /* ---- suggestions ---- */
