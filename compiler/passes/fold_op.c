@@ -260,6 +260,18 @@ static ir_opcode opposite(ir_opcode compare)
     }
 }
 
+/* b `mirrored` a is a `compare` b */
+static ir_opcode mirrored(ir_opcode compare)
+{
+    switch (compare) {
+    case OP_LT: return OP_GT;
+    case OP_LE: return OP_GE;
+    case OP_GT: return OP_LT;
+    case OP_GE: return OP_LE;
+    default: return compare;
+    }
+}
+
 static ir_value *fold_not(ir_builder *b, const ir_value *x)
 {
     if (is_op(x, OP_NOT))
@@ -273,6 +285,57 @@ static ir_value *fold_not(ir_builder *b, const ir_value *x)
     return ir_op2(b, other, x->def->args[0], x->def->args[1]);
 }
 
+/* Whether v compares an integer with a constant: `subject` is compared by `code` with `k`. */
+typedef struct comparison {
+    const ir_value *subject;
+    ir_opcode code;
+    int64_t k;
+} comparison;
+
+static bool is_comparison(const ir_value *v, comparison *c)
+{
+    const ir_op *op = v->def;
+    if (!op || opposite(op->code) == OP_COUNT || !scalar_is_int(op->args[0]->type) || op->args[0]->type == SC_U64)
+        return false;
+    const bool left = ir_is_const(op->args[0]);
+    if (left == ir_is_const(op->args[1]))
+        return false;
+    *c = (comparison){op->args[left], left ? mirrored(op->code) : op->code, op->args[!left]->def->attr.i};
+    return true;
+}
+
+static bool holds(const comparison *c, int64_t x)
+{
+    switch (c->code) {
+    case OP_EQ: return x == c->k;
+    case OP_NE: return x != c->k;
+    case OP_LT: return x < c->k;
+    case OP_LE: return x <= c->k;
+    case OP_GT: return x > c->k;
+    default: return x >= c->k;
+    }
+}
+
+/* Comparisons of one integer with constants that no value, or every value, passes. The outcome changes only next to the constants. */
+static ir_value *fold_comparisons(ir_builder *b, ir_opcode logic, const ir_value *x, const ir_value *y)
+{
+    comparison p, q;
+    if (!is_comparison(x, &p) || !is_comparison(y, &q) || p.subject != q.subject)
+        return NULL;
+    bool any = false, all = true;
+    for (int i = -1; i <= 1; i++) {
+        for (int j = 0; j < 2; j++) {
+            const int64_t k = j ? q.k : p.k;
+            if ((i < 0 && k == INT64_MIN) || (i > 0 && k == INT64_MAX))
+                continue;
+            const bool both = logic == OP_AND ? holds(&p, k + i) && holds(&q, k + i) : holds(&p, k + i) || holds(&q, k + i);
+            any |= both;
+            all &= both;
+        }
+    }
+    return logic == OP_AND && !any ? ir_const_i(b, SC_BOOL, 0) : logic == OP_OR && all ? ir_const_i(b, SC_BOOL, 1) : NULL;
+}
+
 static ir_value *fold_logic(ir_builder *b, const ir_op *op)
 {
     ir_value *x = op->args[0], *y = op->args[1];
@@ -281,6 +344,9 @@ static ir_value *fold_logic(ir_builder *b, const ir_op *op)
         x = y;
         y = t;
     }
+    ir_value *known = op->code == OP_XOR ? NULL : fold_comparisons(b, op->code, x, y);
+    if (known)
+        return known;
     const int64_t ones = ir_wrap_int(x->type, x->type == SC_BOOL ? 1 : -1);
     switch (op->code) {
     case OP_AND:
