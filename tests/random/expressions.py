@@ -95,6 +95,24 @@ class Expressions:
 
     passive = False    # the value being made has derivative zero where it is used
 
+    rare = 0           # deeper than 0: what is made may well not be used, and reads only what others read, lest whole inputs stay without gradient
+
+    def unsure(self, kind, depth):
+        """A value of which nothing may come: one side of a choice."""
+        self.rare += 1
+        e = self.value(kind, depth)
+        self.rare -= 1
+        return e
+
+    def other(self, a, kind, depth):
+        """A value that does not look like `a`, if possible: their difference is not zero."""
+        e = self.value(kind, depth)
+        for _ in range(4):
+            if e.text != a.text:
+                break
+            e = self.value(kind, max(depth, 1))
+        return e
+
     def flat(self, kind, depth):
         saved, self.passive = self.passive, True
         e = self.value(kind, depth)
@@ -114,7 +132,7 @@ class Expressions:
         x = self.rng.random()
         if found and x < 0.55:
             v = self.rng.choice(found)
-            v["used"] = v.get("used") or not self.passive
+            v["used"] = v.get("used") or not self.passive and not self.rare
             return Expr(v["name"], kind, v["lo"], v["hi"])
         e = self.field_leaf(kind) if x < 0.95 else None
         if e:
@@ -160,7 +178,7 @@ class Expressions:
             b = self.positive(other, d - 1)
             lo, hi = imul((a.lo, a.hi), (1 / b.hi, 1 / b.lo))
             return Expr(f"({a} / {b})", kind, lo, hi)
-        b = self.value(other, d)
+        b = self.other(a, other, d) if op == "-" else self.value(other, d)
         if op == "*":
             lo, hi = imul((a.lo, a.hi), (b.lo, b.hi))
             if a.text == b.text:
@@ -189,7 +207,7 @@ class Expressions:
     def binary(self, kind, d):
         f = self.pick((2, "min"), (2, "max"), (1, "pow"), (1, "atan2"), (1, "hypot"), (0.7, "mod"), (0.7, "rem"))
         self.count(f)
-        a, b = self.value(kind, d), self.value(kind, d - 1)
+        a, b = self.value(kind, d), (self.unsure if f in ("min", "max") else self.value)(kind, d - 1)
         if f in ("min", "max"):
             return Expr(f"{f}({a}, {b})", kind, min(a.lo, b.lo), max(a.hi, b.hi))
         if f == "pow":
@@ -219,7 +237,7 @@ class Expressions:
     def choice(self, kind, d):
         form = self.pick((1, "select"), (1.5, "?:"), (0.7, "clamp"))
         self.count(form)
-        a, b = self.value(kind, d), self.value(kind, d)
+        a, b = (self.value if form == "clamp" or self.chance(0.3) else self.unsure)(kind, d), self.unsure(kind, d)
         lo, hi = min(a.lo, b.lo), max(a.hi, b.hi)
         if form == "clamp":
             w = max(a.hi - a.lo, 0.1)
@@ -240,22 +258,23 @@ class Expressions:
     def blends(self, kind, d):
         f = self.pick((1, "mix"), (1, "smoothstep"), (0.5, "step"))
         self.count(f)
-        a, b = self.value(kind, d), self.value(kind, d - 1)
+        a = self.value(kind, d)
+        b = self.other(a, kind, d - 1)
         if f == "mix":
             t = self.fit(self.value("real", d - 1), 0, 1)
             return Expr(f"mix({a}, {b}, {t})", kind, min(a.lo, b.lo), max(a.hi, b.hi))
         if f == "smoothstep":
-            return Expr(f"smoothstep(-1.5, 1.75, {a})", kind, 0, 1)
+            return Expr(f"smoothstep(-1.5, 1.75, {self.fit(a, -1.9, 1.9)})", kind, 0, 1)
         b = self.flat(kind, d - 1)
-        return Expr(f"({a} * step(0.1, {b}))", kind, min(0, a.lo), max(0, a.hi))
+        return Expr(f"({a} * (0.2 + step(0.1, {b})))", kind, min(1.2 * a.lo, 0.2 * a.lo), max(1.2 * a.hi, 0.2 * a.hi))
 
     def stopped(self, kind, d):
         self.count("stop_grad")
         a, b = self.value(kind, d), self.flat(kind, d - 1)
         f = self.rng.choice(["sign", "floor", "round"])
         lo, hi = STEPS[f](b.lo, b.hi)
-        lo, hi = imul((a.lo, a.hi), (lo, hi))
-        return Expr(f"({a} * stop_grad({f}({b})))", kind, lo, hi)
+        lo, hi = imul((a.lo, a.hi), (lo + 0.6, hi + 0.6))
+        return Expr(f"({a} * stop_grad({f}({b}) + 0.6))", kind, lo, hi)
 
     def of_vectors(self, kind, d):
         form = self.pick((2, "dot"), (1, "norm"), (1, "norm_sqr"), (1, "sum"), (2, "component"), (1, "determinant"), (1, "trace"), (0.7, "cross"), (0.7, "distance"),
@@ -272,7 +291,8 @@ class Expressions:
             m = self.fit(m, -1.2, 1.2)
             return Expr(f"determinant({m})", kind, -6 * m.mag ** n, 6 * m.mag ** n)
         if form == "cross":
-            a, b = self.value("vec2", d), self.value("vec2", d - 1)
+            a = self.value("vec2", d)
+            b = self.other(a, "vec2", d - 1)
             m = 2 * a.mag * b.mag
             return Expr(f"cross({a}, {b})", kind, -m, m)
         a = self.value(f"vec{n}", d)
@@ -313,7 +333,8 @@ class Expressions:
             return Expr(f"({m} @ {v})", kind, -b, b)
         if form == "cross" and n == 3:
             self.count("cross")
-            a, b = self.value(kind, d), self.value(kind, d - 1)
+            a = self.value(kind, d)
+            b = self.other(a, kind, d - 1)
             m = 2 * a.mag * b.mag
             return Expr(f"cross({a}, {b})", kind, -m, m)
         if form == "normalized":

@@ -57,14 +57,15 @@ class Program(Expressions):
         self.depth_seen = self.nest = self.nest_seen = 0
         self.mult = 1                 # how often the statement may run
         self.frozen, self.hidden, self.locked = set(), set(), None
-        self.written, self.often = set(), set()
+        self.written = set()
+        self.sure = collections.Counter()    # fields read: how often where it most likely matters
         self.own = {}                 # fields whose own element was stored in this iteration: name -> subscripts
         self.writable = []            # (field, subscripts or None, way) of the running task
         self.kernel_level = True
         self.functions, self.function_lines, self.params = [], [], []
         self.inside = False           # in a function
         self.range = {f.name: [-RANGE, RANGE] for f in [*module.fields, module.loss]}
-        self.budget = self.rng.choice([3, 5, 8, 12, 16, 30])
+        self.budget = self.rng.choice([3, 4, 6, 8, 12, 24])
         self.stops = False
         fields = [f.name for f in module.fields]
         self.inputs = set(self.rng.sample(fields, 9))
@@ -109,13 +110,13 @@ class Program(Expressions):
         found = [f for f in self.module.fields + self.module.constants if f.kind == kind and self.may_read(f)]
         if self.passive and self.chance(0.75):
             found = [f for f in found if f.role == "constant"] or (found if self.chance(0.3) else [])
-        if self.rare and self.chance(0.9):
-            found = [f for f in found if f.role == "constant" or f.name in self.frozen and f.name in self.often]
+        if (self.rare or self.passive) and not self.inside and self.chance(0.95):
+            found = [f for f in found if f.role == "constant" or f.name in self.frozen and self.sure[f.name] > 0]
         if not found:
             return None
         f = self.rng.choice(found)
-        if not self.rare and not self.passive:
-            self.often.add(f.name)
+        if f.role == "active":
+            self.sure[f.name] += not (self.rare or self.passive or self.inside)
         if kind == "real" and self.chance(0.06):
             self.count("param read")
             return self.rng.choice([Expr("P", kind, 0.7, 0.7), Expr("C", kind, 0.3, 0.3)])
@@ -160,7 +161,7 @@ class Program(Expressions):
             if k == "int":
                 args.append(self.integer(0, 4, 0))
             else:
-                args.append(str(self.fit(self.value(k, d - 1), -3, 3)))
+                args.append(str(self.fit((self.value if self.chance(0.5) else self.unsure)(k, d - 1), -3, 3)))
         self.count("call")
         if self.looping:
             self.count("call in a loop")
@@ -264,7 +265,7 @@ class Program(Expressions):
         return self.declare("real", num(self.rng.choice([0.1, 0.5, -0.3])), -3, 3, True, True)
 
     def braces(self, head, n, tail=None, first=None):
-        mark = len(self.scope)
+        mark, rare = len(self.scope), self.rare
         self.emit(f"{head} {{".lstrip())
         self.pad += 1
         if first:
@@ -279,6 +280,7 @@ class Program(Expressions):
             self.assign()
         self.pad -= 1
         self.emit("}")
+        self.rare = rare
         del self.scope[mark:]
 
     def statement(self):
@@ -342,7 +344,7 @@ class Program(Expressions):
             form = "="
         self.count("local " + form)
         if form == "=":
-            if self.chance(0.7):
+            if self.chance(0.9):
                 e = self.fit(self.value(kind, self.rng.randint(1, 3)), -lim * 0.7, lim * 0.7)
                 self.emit(f"{n} = {e} {self.rng.choice('+-')} 0.3 * {n};")
             else:
@@ -387,8 +389,6 @@ class Program(Expressions):
     def leave(self, trips):
         self.nest -= 1
         self.mult //= max(trips, 1)
-
-    rare = 0    # deeper than 0: code that may well not run reads what others read, lest whole inputs stay without gradient
 
     def if_(self):
         rare = self.chance(0.7)
@@ -455,7 +455,7 @@ class Program(Expressions):
         self.nested_function |= self.inside
         self.enter(trips)
         self.jumps += 1
-        rare = form in ("triangular", "range run-time") and self.chance(0.5)
+        rare = form in ("triangular", "range run-time")
         self.rare += rare
         self.braces(f"{self.serial}for {names} in {head}", self.rng.randint(1, 3), tail=self.assign if self.chance(0.7) else None)
         self.rare -= rare
@@ -479,6 +479,7 @@ class Program(Expressions):
         word = self.rng.choice(["break", "continue"])
         self.count(word)
         self.emit(f"if ({self.condition(1)}) {{ {word}; }}")
+        self.rare += 1    # to the end of the loop
 
     def while_(self):
         n = self.name_new("n")
@@ -531,7 +532,12 @@ class Program(Expressions):
         self.scope[:] = [v for v in self.scope if v["name"] != i]
 
     def array(self):
-        """A local array, filled, changed and read with subscripts known at run time."""
+        """A local array, filled, changed and read with subscripts known at run time. Not every element is read."""
+        self.rare += 1
+        self.array_parts()
+        self.rare -= 1
+
+    def array_parts(self):
         self.count("local array")
         n, kind, size = self.name_new("r"), self.rng.choice(["real", "real", "vec2"]), self.rng.randint(2, 4)
         i = self.name_new("i")
@@ -976,6 +982,26 @@ class Program(Expressions):
         del self.scope[mark:]
         return None
 
+    def uses(self):
+        """Reads smoothly and for sure what so far was read only where that may not matter, and some of what was read once."""
+        found = [f for f in self.module.fields if f.name in self.sure and self.sure[f.name] < self.rng.choice([1, 2]) and f.name not in self.written]
+        self.rng.shuffle(found)
+        while found:
+            n = self.rng.randint(1, 3)
+            some, found = found[:n], found[n:]
+            over = self.rng.choice(some)
+            mark = len(self.scope)
+            names = [self.name_new("i") for _ in over.dims]
+            for i, d in zip(names, over.dims):
+                self.loop_var(i, 0, self.extent(d) - 1)
+            self.count("inputs used in a task of their own" if names else "inputs used at kernel level")
+            lo, hi = zip(*(self.range[f.name] for f in some))
+            parts = [{"name": self.at(f, ", ".join(names) if f is over else self.subscripts(f)), "kind": f.kind, "lo": a, "hi": b} for f, a, b in zip(some, lo, hi)]
+            outer, way = self.rng.choice(["sin", "tanh", "atan"]), self.rng.choice(["+=", "-="])
+            text = f"loss {way} {num(self.rng.choice([0.3, 0.7, 1.2]))} * {outer}(0.4 * ({self.total(parts)}));"
+            self.emit(f"for {', '.join(names)} in {over.name} {{ {text} }}" if names else text)
+            del self.scope[mark:]
+
     def make(self):
         self.pairs = []
         for _ in range(self.rng.choice([0, 0, 1, 2, 3])):
@@ -990,11 +1016,13 @@ class Program(Expressions):
         mark = len(self.scope)
         for _ in range(self.rng.choice([1, 1, 2, 3, 4])):
             self.kernel_item()
-        found = [v for v in self.scope[mark:] if v["kind"] in ("real", "vec2", "vec3", "mat2", "mat3") and (v["mutable"] or not v.get("used"))]
-        if found:
-            self.emit(f"loss += sin({self.total(found)});" if self.chance(0.5) else f"loss = tanh({self.total(found)});")
         if not any(" for " in s or s.strip().startswith("for ") for s in self.lines):
             self.task()
+        found = [v for v in self.scope[mark:] if v["kind"] in ("real", "vec2", "vec3", "mat2", "mat3") and (v["mutable"] or not v.get("used"))]
+        if found:
+            first = not any("loss" in s for s in self.lines)
+            self.emit(f"loss = tanh({self.total(found)});" if first and self.chance(0.5) else f"loss += sin({self.total(found)});")
+        self.uses()
         types = {"int": "i32"}
         plist = ", ".join(f"{n}: {types.get(k, k)}{' needs_grad' if g else ''}" for n, k, g in self.params)
         self.derive = self.pick((8, ""), (2 if not self.params else 0, " derive(grad, jvp, hvp)"), (0.5, " derive(grad)"), (0.5, " derive(jvp)"))
