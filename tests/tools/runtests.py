@@ -381,6 +381,7 @@ def main():
     ap.add_argument("--sanitize", action="store_true", help="generated code and hosts with address and undefined-behaviour sanitizers")
     ap.add_argument("--update", action="store_true", help="rewrite the expected files")
     ap.add_argument("-j", type=int, default=os.cpu_count())
+    ap.add_argument("--stop", action="store_true", help="end at the first failure")
     ap.add_argument("-v", action="store_true", help="a line for each case")
     ap.add_argument("words", nargs="*")
     args = ap.parse_args()
@@ -399,6 +400,9 @@ def main():
             elif why is not None:
                 failed += 1
                 print(f"FAILED {name}: {why}", flush=True)
+                if args.stop:
+                    pool.shutdown(cancel_futures=True)
+                    return True
             elif args.v:
                 print(f"ok     {name}", flush=True)
     print(f"{len(cases) - failed - skipped} passed, {failed} failed")
