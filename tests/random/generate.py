@@ -3,7 +3,7 @@
 
     generate.py SEED [COUNT]     prints a module with COUNT kernels
 
-A field is written until it is first read as an operand of something non-linear, a subscript or a condition; from then on ("frozen") it is not written.
+A field is written until it is first read as an operand of something non-linear, a subscript or a condition; from then on ("frozen") it is not written, unless it is `saved`.
 What a task writes is not read in it, but for an element that the same iteration has stored before. What a loop around tasks writes is not read in that loop.
 """
 import collections
@@ -18,6 +18,7 @@ RANGE = 1.2  # field data are drawn from -RANGE .. RANGE
 class Field:
     def __init__(self, name, kind, dims, role="active"):
         self.name, self.kind, self.dims, self.role = name, kind, dims, role
+        self.saved = False
 
 
 class Module:
@@ -31,6 +32,8 @@ class Module:
             ("a", "real", [N]), ("b", "real", [N]), ("c", "real", [N]), ("d", "real", [M]), ("s", "real", []), ("t", "real", []), ("u", "real", []),
             ("g", "real", [N, M]), ("h", "real", [N, M]), ("w", "real", [M, N]), ("q", "real", [N, N]), ("e", "real", [L, M, L]), ("v2", "vec2", [N]), ("x2", "vec2", [M, L]),
             ("v3", "vec3", [N]), ("y3", "vec3", [M]), ("z2", "vec2", []), ("m2", "mat2", [N]), ("m3", "mat3", [M]))]
+        for f in r.sample(self.fields, 5):
+            f.saved = True
         self.loss = Field("loss", "real", [])    # written only
         self.tables = [Field("idx", "int", [N], "table"), Field("tab", "int", [N, M], "table"), Field("cnt", "int", [], "table"), Field("made", "int", [N], "table")]
         self.constants = [Field("fix", "real", [N], "constant"), Field("fix0", "real", [], "constant")]
@@ -42,7 +45,7 @@ class Module:
         lines += ["param P: real = 0.7;", "param J: i32 = 3;", "const C = 0.3;"]
         for f in self.fields + [self.loss] + self.tables + self.constants:
             kind = "i32" if f.kind == "int" else f.kind
-            lines.append(f"field {f.name}: {kind}{'[' + ', '.join(f.dims) + ']' if f.dims else ''}{' needs_grad needs_dual' if f.role == 'active' else ''};")
+            lines.append(f"field {f.name}: {kind}{'[' + ', '.join(f.dims) + ']' if f.dims else ''}{' needs_grad needs_dual' if f.role == 'active' else ''}{' saved' if f.saved else ''};")
         return lines
 
 
@@ -56,13 +59,15 @@ class Program(Expressions):
         self.scope, self.lines, self.pad, self.names = [], [], 1, 0
         self.depth_seen = self.nest = self.nest_seen = 0
         self.mult = 1                 # how often the statement may run
-        self.frozen, self.hidden, self.locked = set(), set(), None
+        self.frozen, self.hidden, self.locked = set(), set(), None    # read; written by the running task; written by the loop around it
+        self.saves = {f.name for f in module.fields if f.saved} if self.chance(0.6) else set()    # what this kernel may overwrite
         self.written = set()
         self.sure = collections.Counter()    # fields read: how often where it most likely matters
         self.own = {}                 # fields whose own element was stored in this iteration: name -> subscripts
         self.writable = []            # (field, subscripts or None, way) of the running task
         self.kernel_level = True
         self.functions, self.function_lines, self.params = [], [], []
+        self.called, self.kernels = [], []    # kernels that this one calls: text, and name and parameters of all
         self.inside = False           # in a function
         self.range = {f.name: [-RANGE, RANGE] for f in [*module.fields, module.loss]}
         self.budget = self.rng.choice([3, 4, 6, 8, 12, 24])
@@ -90,7 +95,7 @@ class Program(Expressions):
             return f.name != "made" or not (self.hidden & {"made"})
         if self.inside:
             return f.name in self.inputs or f.role == "constant"
-        return f.name not in self.hidden and not (self.locked is not None and f.name in self.locked)
+        return f.name not in self.hidden and not (self.locked is not None and f.name in self.locked and not f.saved)
 
     def subscripts(self, f, d=1):
         return ", ".join(self.integer(0, self.extent(k) - 1, d if self.chance(0.3) else 0) for k in f.dims)
@@ -592,7 +597,7 @@ class Program(Expressions):
     def write(self, last=False):
         """A write to a field of the running task."""
         f, subs, way = self.rng.choice(self.writable) if not last else self.writable[0]
-        if f.name in self.frozen:
+        if self.closed(f):
             if last:
                 return
             return self.assign()
@@ -608,7 +613,7 @@ class Program(Expressions):
             c, g = self.rng.choice([("0.7", "sin"), ("1.1", "tanh"), ("0.5", "cos")])
             e = Expr(f"{e} + {c} * {g}({self.total(self.left)})", e.kind, e.lo - 1.1, e.hi + 1.1)
             self.left = []
-        if f.name in self.frozen:    # the value reads the element that this iteration stored
+        if self.closed(f):    # the value reads the element that this iteration stored
             self.declare(f.kind, e, e.lo, e.hi, False)
             return None
         at = self.at(f, subs() if callable(subs) else subs)
@@ -618,6 +623,7 @@ class Program(Expressions):
             self.count("field " + form)
             if form == "linear" or form == "*=":
                 if self.own.get(f.name) or True:
+                    self.written.add(f.name)
                     if form == "*=":
                         self.emit(f"{at} *= {self.rng.choice(['0.5', '-0.9', 'C', '1.1'])};" if self.chance(0.7) else f"{at} /= 2.0;")
                     else:
@@ -648,13 +654,17 @@ class Program(Expressions):
         return None
 
     def pure_value_of(self, f):
-        return f.name not in self.frozen
+        return not self.closed(f)
 
     conditional = False
     left = ()
 
+    def closed(self, f):
+        """An adjoint may need what f holds."""
+        return f.name in self.frozen and f.name not in self.saves
+
     def writes_possible(self, ok):
-        return [f for f in self.module.fields if f.name not in self.frozen and f.name not in self.inputs and ok(f) and (self.locked is None or f.name in self.locked)]
+        return [f for f in self.module.fields if not self.closed(f) and f.name not in self.inputs and ok(f) and (self.locked is None or f.name in self.locked)]
 
     def task(self):
         """A parallel loop: its space, what it writes and how, a body."""
@@ -716,6 +726,8 @@ class Program(Expressions):
             if w and w[0].name not in [c[0].name for c in chosen]:
                 chosen.append(w)
                 hidden.add(w[0].name)
+                if w[2] == "own" and w[0].name in self.saves and self.chance(0.6):
+                    self.own[w[0].name] = w[1]
         if not chosen:
             chosen = [(self.module.loss, "", "reduce")]
         self.hidden = hidden
@@ -823,8 +835,29 @@ class Program(Expressions):
     def kernel_item(self):
         in_loop = self.locked is not None
         make = self.pick((5, self.task), (2 if not in_loop else 0.6, self.reduction), (1, self.let), (1, self.assign), (1, self.kernel_write), (0.8 if not in_loop else 0.3, self.kernel_if),
-                         (1.2 if not in_loop else 0, self.kernel_loop), (0.5, self.serial_for), (0.4 if not in_loop else 0, self.time_steps), (0.3, self.var))
+                         (1.2 if not in_loop else 0, self.kernel_loop), (0.5, self.serial_for), (0.4 if not in_loop else 0, self.time_steps), (0.3, self.var), (0.4, self.called_kernel))
         make()
+
+    def called_kernel(self):
+        """Some of the kernel's work in a kernel of its own, called here. It sees none of the locals."""
+        name = self.name_new(f"{self.name}_s")
+        self.count("kernel called by a kernel")
+        params, args = [], []
+        for _ in range(self.rng.choice([0, 1, 2])):
+            kind = self.rng.choice(["real", "real", "vec2", "vec3", "int"])
+            params.append((self.name_new("p"), kind, kind != "int" and self.chance(0.4)))
+            args.append(self.integer(0, 4, 1) if kind == "int" else str(self.fit(self.value(kind, 2), -2, 2)))
+        saved = self.lines, self.pad, self.scope, self.nest
+        self.lines, self.pad, self.nest = [], 1, 0
+        self.scope = [{"name": n, "kind": k, "lo": 0 if k == "int" else -2, "hi": 4 if k == "int" else 2, "mutable": False} for n, k, _ in params]
+        self.items(self.rng.randint(1, 2))
+        used = [v for v in self.scope if v["kind"] != "int" and not v.get("used")]
+        if used:
+            self.emit(f"loss += 0.5 * sin({self.total(used)});")
+        self.called += [("head", name, params), *self.lines, "}"]
+        self.kernels.append((name, params))
+        self.lines, self.pad, self.scope, self.nest = saved
+        self.emit(f"{name}({', '.join(args)});")
 
     def kernel_write(self):
         """A write at kernel level, outside of any loop over data."""
@@ -878,9 +911,11 @@ class Program(Expressions):
 
     def lock(self):
         """Chooses what a loop around tasks may write; that is not read in it."""
-        found = [f.name for f in self.module.fields if f.name not in self.frozen and f.name not in self.inputs]
+        found = [f.name for f in self.module.fields if not self.closed(f) and f.name not in self.inputs]
         self.rng.shuffle(found)
         self.locked = set(found[:max(1, len(found) // 2)])
+        for f in self.locked & self.saves:    # read in the loop, at a time when it may have grown
+            self.range[f] = [-400, 400]
 
     def kernel_loop(self):
         form = self.pick((2, "serial for"), (1, "while"))
@@ -975,6 +1010,7 @@ class Program(Expressions):
         self.pad -= 2
         self.emit("    }")
         self.emit("}")
+        self.written.add(f.name)
         self.range[f.name] = [min(-3, self.range[f.name][0]), max(3, self.range[f.name][1])]
         self.frozen.add(f.name)
         self.locked = None
@@ -1023,13 +1059,21 @@ class Program(Expressions):
             first = not any("loss" in s for s in self.lines)
             self.emit(f"loss = tanh({self.total(found)});" if first and self.chance(0.5) else f"loss += sin({self.total(found)});")
         self.uses()
-        types = {"int": "i32"}
-        plist = ", ".join(f"{n}: {types.get(k, k)}{' needs_grad' if g else ''}" for n, k, g in self.params)
-        self.derive = self.pick((8, ""), (2 if not self.params else 0, " derive(grad, jvp, hvp)"), (0.5, " derive(grad)"), (0.5, " derive(jvp)"))
+        stored = any(f.saved and f.name in self.written for f in self.module.fields)
+        if self.saves & self.written & self.frozen:
+            self.count("saved field overwritten")
+        self.derive = self.pick((8, ""), (2 if not any(p for _, p in self.kernels) and not self.params and not stored else 0, " derive(grad, jvp, hvp)"), (0.5, " derive(grad)"), (0.5, " derive(jvp)"))
         if "hvp" in self.derive:
             self.count("hvp")
-        self.text = self.function_lines + [f"kernel {self.name}({plist}){self.derive} {{", *self.lines, "}"]
+        self.kernels.append((self.name, self.params))
+        called = [self.head(*s[1:]) if isinstance(s, tuple) else s for s in self.called]
+        self.text = [*self.function_lines, *called, self.head(self.name, self.params), *self.lines, "}"]
         return self
+
+    def head(self, name, params):
+        """The first line of a kernel."""
+        types = {"int": "i32"}
+        return f"kernel {name}({', '.join(f'{n}: {types.get(k, k)}' + (' needs_grad' if g else '') for n, k, g in params)}){self.derive} {{"
 
 
 def make_module(seed, count):

@@ -34,15 +34,17 @@ class Reducer:
         if not status:
             self.objects = [self.tmp / "libcheck.so"]
 
-    def parameters(self, text):
-        """(name, kind, gradient) of the kernel's parameters, from its head."""
-        m = re.search(r"^kernel (\w+)\((.*?)\)", text, re.M)
-        out = []
-        for p in filter(None, (x.strip() for x in m[2].split(","))):
-            name, rest = p.split(":")
-            kind = rest.split()[0]
-            out.append((name.strip(), "int" if kind == "i32" else kind, "needs_grad" in rest))
-        return m[1], out
+    def kernels(self, text):
+        """The kernels' names and parameters, these as (name, kind, gradient), from their heads."""
+        kernels = []
+        for m in re.finditer(r"^kernel (\w+)\((.*?)\)", text, re.M):
+            out = []
+            for p in filter(None, (x.strip() for x in m[2].split(","))):
+                name, rest = p.split(":")
+                kind = rest.split()[0]
+                out.append((name.strip(), "int" if kind == "i32" else kind, "needs_grad" in rest))
+            kernels.append((m[1], out))
+        return kernels
 
     def complaint(self, text):
         """The kind of complaint; None if there is none, or if the program is not a legal one."""
@@ -56,7 +58,7 @@ class Reducer:
             return "tkc " + (re.search(r"[\w./]+\.c:\d+", err) or [str(status)])[0]
         program = type("P", (), {})()
         try:
-            program.name, program.params = self.parameters(text)
+            program.kernels = self.kernels(text)
         except (TypeError, ValueError):
             return None
         (t / "stub.c").write_text(stub("rnd", [program]))

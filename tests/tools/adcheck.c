@@ -281,7 +281,7 @@ static state values(checker *c, const state *d, double h, const state *w)
     return primal_at(c, d, h);
 }
 
-/* The derivative of a map along d, by differences; with `unsure`, how far the extrapolations of two step sizes are apart. */
+/* The derivative of a map along d, by differences; with `unsure`, how far the extrapolations of three step sizes are apart. */
 static state differences(checker *c, map_fn *f, const state *d, const state *w, state *unsure)
 {
     const double h = 1e-3;
@@ -289,12 +289,13 @@ static state differences(checker *c, map_fn *f, const state *d, const state *w, 
     state r = richardson(&p1, &m1, &p2, &m2, h);
     if (!unsure)
         return r;
-    state p4 = f(c, d, h / 4, w), m4 = f(c, d, -h / 4, w);
-    state finer = richardson(&p2, &m2, &p4, &m4, h / 2);
+    /* two comparisons: near a jump of the second derivative one of them agrees by chance */
+    state p4 = f(c, d, h / 4, w), m4 = f(c, d, -h / 4, w), p8 = f(c, d, h / 8, w), m8 = f(c, d, -h / 8, w);
+    state finer = richardson(&p2, &m2, &p4, &m4, h / 2), finest = richardson(&p4, &m4, &p8, &m8, h / 4);
     *unsure = make(r.n);
     for (int64_t i = 0; i < r.n; i++)
-        unsure->at[i] = fabs(finer.at[i] - r.at[i]);
-    return finer;
+        unsure->at[i] = fmax(fabs(finer.at[i] - r.at[i]), fabs(finest.at[i] - finer.at[i]));
+    return finest;
 }
 
 /* Components of which `unsure` (NULL: none) says that `want` is not known are skipped. */
