@@ -105,8 +105,8 @@ static void print_create(emitter *e)
         sb_printf(b, "    m->%s.field = &m->tk.fields[%d];\n", e->field_names[i], f->index);
     }
     sb_add(b, "    return m;\n}\n\n");
-    sb_printf(b, "void %s_destroy(%s *m)\n{\n    if (!m)\n        return;\n    tk_session *const session = m->tk.session;\n    tk_module_done(&m->tk);\n"
-                 "    tk_module_free(session, m, sizeof *m);\n}\n\n", m->name, m->name);
+    sb_printf(b, "void %s_destroy(%s *m)\n{\n    if (!m)\n        return;\n    tk_session *const session = m->tk.session;\n    if (tk_module_done(&m->tk))\n"
+                 "        tk_module_free(session, m, sizeof *m);\n}\n\n", m->name, m->name);
     sb_printf(b, "tk_status %s_status(const %s *m)\n{\n    return m ? tk_session_status(m->tk.session) : TK_BAD_ARGUMENT;\n}\n\n", m->name, m->name);
     sb_printf(b, "const char *%s_error(const %s *m)\n{\n    return m ? tk_session_error(m->tk.session) : tk_error();\n}\n\n", m->name, m->name);
 }
@@ -115,10 +115,10 @@ static void print_set_params(emitter *e)
 {
     const ir_module *m = e->m;
     strbuf *b = e->out;
-    sb_printf(b, "tk_status %s_set_params(%s *m, const %s_params *params)\n{\n    if (!m)\n        return TK_BAD_ARGUMENT;\n", m->name, m->name, m->name);
+    sb_printf(b, "tk_status %s_set_params(%s *m, const %s_params *params)\n{\n    if (!m)\n"
+                 "        return tk_fail(NULL, TK_BAD_ARGUMENT, \"%s_set_params: the module is NULL\");\n", m->name, m->name, m->name, m->name);
     sb_printf(b, "    if (!params)\n        return tk_fail(m->tk.session, TK_BAD_ARGUMENT, \"%s_set_params: params is NULL\");\n", m->name);
-    sb_printf(b, "    if (tk_tape_is_open(m->tk.session))\n"
-                 "        return tk_fail(m->tk.session, TK_BAD_STATE, \"%s_set_params: a tape is open, its adjoints need the parameters as they are\");\n", m->name);
+    sb_add(b, "    const tk_status status = tk_module_check_params(&m->tk);\n    if (status != TK_OK)\n        return status;\n");
     for (size_t i = 0; i < m->params.len; i++) {
         const ir_mparam *p = m->params.at[i];
         if (p->sizes)
@@ -149,11 +149,16 @@ const char *bind_strided_signature(arena *mem, const ir_module *m, const ir_fiel
     return r;
 }
 
+static void print_bind_null(emitter *e, const ir_field *f, const char *suffix)
+{
+    sb_printf(e->out, "    if (!m)\n        return tk_fail(NULL, TK_BAD_ARGUMENT, \"%s_bind_%s%s: the module is NULL\");\n", e->m->name, f->name, suffix);
+}
+
 static void print_bind_strided(emitter *e, const ir_field *f)
 {
     strbuf *b = e->out;
-    sb_printf(b, "tk_status %s_bind_%s_strided(%s)\n{\n    if (!m)\n        return TK_BAD_ARGUMENT;\n", e->m->name, f->name,
-              bind_strided_signature(e->mem, e->m, f));
+    sb_printf(b, "tk_status %s_bind_%s_strided(%s)\n{\n", e->m->name, f->name, bind_strided_signature(e->mem, e->m, f));
+    print_bind_null(e, f, "_strided");
     sb_printf(b, "    const tk_status status = tk_field_bind_strided(m->%s.field, (void *[]){data, %s, %s}, (const int64_t *[]){data_strides, %s, %s});\n",
               e->field_names[f->index], f->grad ? "grad" : "NULL", f->dual ? "dual" : "NULL", f->grad ? "grad_strides" : "NULL",
               f->dual ? "dual_strides" : "NULL");
@@ -165,7 +170,8 @@ static void print_bind_strided(emitter *e, const ir_field *f)
 static void print_bind(emitter *e, const ir_field *f)
 {
     strbuf *b = e->out;
-    sb_printf(b, "tk_status %s_bind_%s(%s)\n{\n    if (!m)\n        return TK_BAD_ARGUMENT;\n", e->m->name, f->name, bind_signature(e->mem, e->m, f));
+    sb_printf(b, "tk_status %s_bind_%s(%s)\n{\n", e->m->name, f->name, bind_signature(e->mem, e->m, f));
+    print_bind_null(e, f, "");
     sb_printf(b, "    const tk_status status = tk_field_bind(m->%s.field, data, %s, %s);\n    if (status != TK_OK)\n        return status;\n",
               e->field_names[f->index], f->grad ? "grad" : "NULL", f->dual ? "dual" : "NULL");
     print_view(e, f);

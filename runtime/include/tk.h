@@ -104,7 +104,8 @@ const char *tk_session_error(const tk_session *s);
  *  TK_NOT_FINITE, with kernel, line and element. Other code is not watched. TK_BAD_ARGUMENT for NULL. */
 tk_status tk_session_stop_at_nonfinite(tk_session *s, bool on);
 
-/** Forgets the failure: launches run again. An open tape or scope stays open, and a tape opened before a failure still runs no adjoint.
+/** Forgets the failure: launches run again. An open tape or scope stays open; one that was open at the failure fails once more when it is closed, and
+ *  no adjoint runs.
  *  Ignored from inside a running kernel. */
 void tk_session_clear_error(tk_session *s);
 
@@ -118,6 +119,9 @@ struct tk_module {
     struct tk_record *last; /* desc->nkernels of them: the record of each kernel's last launch */
     bool owns_session;
 };
+
+/* Modules are not created or destroyed while a kernel of their session runs, nor in a program of tk_gradcheck or of a Jacobian: creation fails with
+ * TK_BAD_STATE, what was to be destroyed stays, and the session fails with TK_BAD_STATE. */
 
 /** The session of a module, e.g. to share it with another module. It lives as long as any of its modules. NULL for NULL. */
 tk_session *tk_module_session(tk_module *m);
@@ -242,9 +246,9 @@ tk_status tk_jacobian_forward(tk_field *output, tk_field *input, tk_program_fn r
 /** The same by reverse mode, one run for each row (component of output): both need gradients. */
 tk_status tk_jacobian_reverse(tk_field *output, tk_field *input, tk_program_fn run, void *user, double *jacobian);
 
-/* ---- field access for code that knows no generated type; f must not be NULL ---- */
+/* ---- field access for code that knows no generated type ---- */
 
-/** The name in the .tk file. */
+/** The name in the .tk file. Of NULL "", as 0 and NULL from the functions below. */
 const char *tk_field_name(const tk_field *f);
 /** Number of dimensions; 0 for a single element. */
 int tk_field_ndim(const tk_field *f);

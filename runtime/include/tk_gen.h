@@ -111,7 +111,10 @@ struct tk_field {
 /* extents: all fields' extents one after the other, in field order. On success m->fields is ready and zeroed. On failure everything is undone and
  * tk_error tells why; m itself is the caller's. */
 tk_status tk_module_init(tk_module *m, tk_session *s, const tk_module_desc *desc, const int64_t *extents, uint64_t header_hash, int header_interface);
-void tk_module_done(tk_module *m);
+/* False after failing the session: inside a running kernel, and in a program of tk_gradcheck or a Jacobian, modules stay. */
+bool tk_module_done(tk_module *m);
+/* Whether the parameters may change now; fails the session. */
+tk_status tk_module_check_params(tk_module *m);
 /* calloc/free of the module struct itself through the session's (or default) allocator; s may be NULL. The allocator is remembered with the
  * memory, so freeing is right after the session is gone. On failure NULL, and tk_error tells. */
 void *tk_module_alloc(tk_session *s, size_t size);
@@ -139,7 +142,7 @@ tk_status tk_launch_grad(tk_module *m, const tk_kernel *k, const void *args, voi
 /* args: the JVP's argument struct: the primal's struct as its first member, then the tangents. */
 tk_status tk_launch_jvp(tk_module *m, const tk_kernel *k, const void *args);
 tk_status tk_launch_hvp(tk_module *m, const tk_kernel *k, const void *args, void *out);
-/* Records a failure in the session (first one sticks) and returns it. Safe from tasks. */
+/* Records a failure in the session (first one sticks), or in this thread for NULL, and returns it. Safe from tasks. */
 __attribute__((format(printf, 3, 4))) tk_status tk_fail(tk_session *s, tk_status status, const char *fmt, ...);
 /* True once a task of the running launch failed. */
 bool tk_failed(const tk_session *s);

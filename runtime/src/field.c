@@ -94,42 +94,42 @@ void rt_plane_write(const tk_field *f, tk_plane plane, const void *from)
 
 const char *tk_field_name(const tk_field *f)
 {
-    return f->desc->name;
+    return f ? f->desc->name : "";
 }
 
 int tk_field_ndim(const tk_field *f)
 {
-    return f->desc->ndim;
+    return f ? f->desc->ndim : 0;
 }
 
 int64_t tk_field_extent(const tk_field *f, int dim)
 {
-    return dim >= 0 && dim < f->desc->ndim ? f->shape[dim] : 0;
+    return f && dim >= 0 && dim < f->desc->ndim ? f->shape[dim] : 0;
 }
 
 size_t tk_field_bytes(const tk_field *f)
 {
-    return rt_scalars(f) * rt_scalar_bytes(f->desc->elem);
+    return f ? rt_scalars(f) * rt_scalar_bytes(f->desc->elem) : 0;
 }
 
 void *tk_field_data(const tk_field *f)
 {
-    return f->plane[TK_DATA];
+    return f ? f->plane[TK_DATA] : NULL;
 }
 
 void *tk_field_grad(const tk_field *f)
 {
-    return f->plane[TK_GRAD];
+    return f ? f->plane[TK_GRAD] : NULL;
 }
 
 void *tk_field_dual(const tk_field *f)
 {
-    return f->plane[TK_DUAL];
+    return f ? f->plane[TK_DUAL] : NULL;
 }
 
 static int64_t stride_of(const tk_field *f, tk_plane plane, int dim)
 {
-    return f->plane[plane] && dim >= 0 && dim < f->desc->ndim ? f->stride[plane][dim] : 0;
+    return f && f->plane[plane] && dim >= 0 && dim < f->desc->ndim ? f->stride[plane][dim] : 0;
 }
 
 int64_t tk_field_data_stride(const tk_field *f, int dim)

@@ -66,8 +66,9 @@ tk_status tk_forward_end(tk_session *s)
         return tk_fail(s, TK_BAD_STATE, "tk_forward_end: the tape inside the scope (on field '%s') is still open", s->tape.loss->desc->name);
     if (!s->forward.open)
         return st != TK_OK ? st : tk_fail(s, TK_BAD_STATE, "tk_forward_end: no forward scope is open");
-    if (st == TK_OK)
-        st = s->forward.failed;
+    if (st == TK_OK && s->forward.failed)
+        st = tk_fail(s, s->forward.failed, "tk_forward_end: something failed since the scope was opened (%s, cleared since): duals are incomplete",
+                     tk_status_name(s->forward.failed));
     rt_clear_field(s->forward.param, TK_DUAL);
     s->forward = (rt_forward){0};
     return st;

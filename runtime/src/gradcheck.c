@@ -11,7 +11,7 @@ typedef struct gradcheck {
     tk_program_fn run;
     void *user;
     double tolerance; /* 0: by the field's type */
-    void *snapshot;
+    const rt_snapshot *snapshot;
     double *reverse; /* of the field being checked */
     double largest;  /* of them */
     double worst;    /* largest ratio of a difference to what is tolerated */
@@ -26,7 +26,7 @@ static bool is_f32(const gradcheck *g, const tk_field *f)
 /* The loss with x at component k, whatever was there. */
 static double loss_at(gradcheck *g, tk_field *f, int64_t k, double x)
 {
-    rt_snapshot_restore(g->s, g->snapshot);
+    rt_snapshot_restore(g->snapshot);
     rt_scalar_set(f, TK_DATA, k, x);
     rt_scalar_set(g->loss, TK_DATA, 0, 0.0);
     g->run(g->user);
@@ -37,14 +37,14 @@ static double loss_at(gradcheck *g, tk_field *f, int64_t k, double x)
  * error: how far it may be off. */
 static double difference(gradcheck *g, tk_field *f, int64_t k, double *step, double *error)
 {
-    rt_snapshot_restore(g->s, g->snapshot);
+    rt_snapshot_restore(g->snapshot);
     const double x = rt_scalar_get(f, TK_DATA, k), eps = is_f32(g, f) ? (double)FLT_EPSILON : DBL_EPSILON;
     double h = 0.25 * (fabs(x) > 1 ? fabs(x) : 1), before = 0, best = 0, rich_before = 0;
     *error = INFINITY;
     *step = h;
     const double ratio = is_f32(g, f) ? 2 : 4;
     for (int i = 0; i < STEPS; i++, h /= ratio) {
-        rt_snapshot_restore(g->s, g->snapshot);
+        rt_snapshot_restore(g->snapshot);
         rt_scalar_set(f, TK_DATA, k, x + h);
         const double up = rt_scalar_get(f, TK_DATA, k); /* as rounded to the field's type */
         rt_scalar_set(f, TK_DATA, k, x - h);
@@ -74,7 +74,7 @@ static double ratio_of(double a, double b, double allowed)
 
 static tk_status reverse_mode(gradcheck *g)
 {
-    rt_snapshot_restore(g->s, g->snapshot);
+    rt_snapshot_restore(g->snapshot);
     tk_status st = tk_tape_begin(g->loss, 0);
     if (st != TK_OK)
         return st;
@@ -84,7 +84,7 @@ static tk_status reverse_mode(gradcheck *g)
 
 static tk_status forward_mode(gradcheck *g, tk_field *f, int64_t k, void *seed, double *slope)
 {
-    rt_snapshot_restore(g->s, g->snapshot);
+    rt_snapshot_restore(g->snapshot);
     const float one_f32 = 1.0f;
     const double one_f64 = 1.0;
     const size_t size = rt_scalar_bytes(f->desc->elem);
@@ -190,14 +190,14 @@ tk_status tk_gradcheck(tk_field *loss, tk_field *const *inputs, int ninputs, tk_
     tk_status st = check_arguments(g.s, loss, inputs, ninputs, run);
     if (st != TK_OK)
         return st;
-    g.snapshot = rt_snapshot_take(g.s);
-    if (!g.snapshot)
+    RT_SNAPSHOT snapshot = rt_snapshot_take(g.s);
+    g.snapshot = &snapshot;
+    if (!snapshot.data)
         return tk_session_status(g.s);
     st = check_fields(&g, inputs, ninputs);
     if (st == TK_OK)
         st = reverse_mode(&g); /* leaves the gradients there for whoever wants to look */
-    rt_snapshot_restore(g.s, g.snapshot);
-    rt_free(g.s, g.snapshot);
+    rt_snapshot_restore(&snapshot);
     if (result)
         *result = g.result;
     if (st != TK_OK || !(g.worst > 1))

@@ -30,9 +30,9 @@ tk_status tk_jacobian_forward(tk_field *output, tk_field *input, tk_program_fn r
         return st;
     tk_session *s = output->module->session;
     const size_t rows = rt_scalars(output), cols = rt_scalars(input), size = rt_scalar_bytes(input->desc->elem);
-    void *snapshot = rt_snapshot_take(s);
-    unsigned char *seed = snapshot ? rt_alloc(s, cols * size + 1, true) : NULL;
-    if (snapshot && !seed)
+    RT_SNAPSHOT snapshot = rt_snapshot_take(s);
+    unsigned char *seed = snapshot.data ? rt_alloc(s, cols * size + 1, true) : NULL;
+    if (snapshot.data && !seed)
         tk_fail(s, TK_NO_MEMORY, "out of memory for the seed of field '%s'", input->desc->name);
     st = tk_session_status(s);
     for (size_t k = 0; k < cols && st == TK_OK; k++) {
@@ -47,10 +47,9 @@ tk_status tk_jacobian_forward(tk_field *output, tk_field *input, tk_program_fn r
         for (size_t i = 0; i < rows; i++) /* before closing: output may be the input */
             jacobian[i * cols + k] = rt_scalar_get(output, TK_DUAL, (int64_t)i);
         st = tk_forward_end(s);
-        rt_snapshot_restore(s, snapshot);
+        rt_snapshot_restore(&snapshot);
     }
     rt_free(s, seed);
-    rt_free(s, snapshot);
     return st;
 }
 
@@ -61,7 +60,7 @@ tk_status tk_jacobian_reverse(tk_field *output, tk_field *input, tk_program_fn r
         return st;
     tk_session *s = output->module->session;
     const size_t rows = rt_scalars(output), cols = rt_scalars(input);
-    void *snapshot = rt_snapshot_take(s);
+    RT_SNAPSHOT snapshot = rt_snapshot_take(s);
     st = tk_session_status(s);
     for (size_t i = 0; i < rows && st == TK_OK; i++) {
         st = rt_tape_record(output);
@@ -72,8 +71,7 @@ tk_status tk_jacobian_reverse(tk_field *output, tk_field *input, tk_program_fn r
         st = rt_tape_play(s, tk_session_status(s), NULL);
         for (size_t k = 0; k < cols && st == TK_OK; k++)
             jacobian[i * cols + k] = rt_scalar_get(input, TK_GRAD, (int64_t)k);
-        rt_snapshot_restore(s, snapshot);
+        rt_snapshot_restore(&snapshot);
     }
-    rt_free(s, snapshot);
     return st;
 }

@@ -49,11 +49,11 @@ tk_status rt_run_primal(tk_module *m, const tk_kernel *k, const void *args)
     return st == TK_OK ? rt_run(m, k, k->run, args, NULL, rec) : st;
 }
 
-/* What every launch asks first. */
-static tk_status check_launch(tk_module *m, const tk_kernel *k)
+/* What every launch asks first. suffix: of the function that was called. */
+static tk_status check_launch(tk_module *m, const tk_kernel *k, const char *suffix)
 {
     if (!m || !m->session)
-        return rt_thread_fail(TK_BAD_ARGUMENT, "launching kernel '%s': the module is NULL", k->name);
+        return rt_thread_fail(TK_BAD_ARGUMENT, "launching '%s%s': the module is NULL", k->name, suffix);
     tk_session *s = m->session;
     const tk_status st = tk_session_status(s);
     if (st != TK_OK)
@@ -92,7 +92,7 @@ static tk_status launch_forward(tk_module *m, const tk_kernel *k, const void *ar
 
 tk_status tk_launch(tk_module *m, const tk_kernel *k, const void *args)
 {
-    const tk_status st = check_launch(m, k);
+    const tk_status st = check_launch(m, k, "");
     if (st != TK_OK)
         return st;
     if (m->session->in_call) {
@@ -112,9 +112,9 @@ tk_status tk_launch(tk_module *m, const tk_kernel *k, const void *args)
 }
 
 /* A derivative called directly: nothing can differentiate it once more from outside. */
-static tk_status check_derivative(tk_module *m, const tk_kernel *k, const char *what, bool in_scope)
+static tk_status check_derivative(tk_module *m, const tk_kernel *k, const char *suffix, const char *what, bool in_scope)
 {
-    const tk_status st = check_launch(m, k);
+    const tk_status st = check_launch(m, k, suffix);
     if (st != TK_OK || m->session->in_call)
         return st;
     if (m->session->tape.open)
@@ -139,7 +139,7 @@ static tk_status find_record(tk_module *m, const tk_kernel *k, tk_record **rec)
 
 tk_status tk_launch_grad(tk_module *m, const tk_kernel *k, const void *args, void *out)
 {
-    tk_status st = check_derivative(m, k, "adjoint", false);
+    tk_status st = check_derivative(m, k, "_grad", "adjoint", false);
     tk_record *rec;
     if (st == TK_OK && !k->grad)
         st = no_derivative(m, k, "adjoint", k->no_grad);
@@ -151,7 +151,7 @@ tk_status tk_launch_grad(tk_module *m, const tk_kernel *k, const void *args, voi
 tk_status tk_launch_jvp(tk_module *m, const tk_kernel *k, const void *args)
 {
     tk_record rec = {0};
-    tk_status st = check_derivative(m, k, "JVP", true);
+    tk_status st = check_derivative(m, k, "_jvp", "JVP", true);
     if (st == TK_OK && !k->jvp)
         st = no_derivative(m, k, "JVP", k->no_jvp);
     if (st == TK_OK && m->session->in_call)
@@ -163,7 +163,7 @@ tk_status tk_launch_jvp(tk_module *m, const tk_kernel *k, const void *args)
 
 tk_status tk_launch_hvp(tk_module *m, const tk_kernel *k, const void *args, void *out)
 {
-    tk_status st = check_derivative(m, k, "HVP", true);
+    tk_status st = check_derivative(m, k, "_hvp", "HVP", true);
     tk_record *rec;
     if (st == TK_OK && !k->hvp)
         st = no_derivative(m, k, "HVP", NULL);

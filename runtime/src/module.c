@@ -177,8 +177,9 @@ tk_status tk_module_init(tk_module *m, tk_session *s, const tk_module_desc *desc
     tk_status st = check_interface(desc, header_hash, header_interface);
     if (st != TK_OK)
         return st;
-    if (s && s->running)
-        return rt_thread_fail(TK_BAD_STATE, "module '%s' cannot be created while a kernel of its session is running", desc->name);
+    if (s && (s->running || s->in_program))
+        return rt_thread_fail(TK_BAD_STATE, "module '%s' cannot be created while a %s of its session is running", desc->name,
+                              s->running ? "kernel" : "gradient check or Jacobian");
     memset(m, 0, sizeof *m);
     m->owns_session = !s;
     if (!s)
@@ -201,10 +202,24 @@ tk_status tk_module_init(tk_module *m, tk_session *s, const tk_module_desc *desc
     return TK_OK;
 }
 
-void tk_module_done(tk_module *m)
+tk_status tk_module_check_params(tk_module *m)
+{
+    const tk_status st = rt_check_idle(m->session, "changing parameters");
+    if (st == TK_OK && m->session->tape.open)
+        return tk_fail(m->session, TK_BAD_STATE, "changing parameters of module '%s' is not possible while a tape is open: its adjoints need them as they are",
+                       m->desc->name);
+    return st;
+}
+
+bool tk_module_done(tk_module *m)
 {
     if (!m || !m->session)
-        return;
+        return true;
+    if (m->session->running || m->session->in_program) {
+        tk_fail(m->session, TK_BAD_STATE, "module '%s' cannot be destroyed while a %s of its session is running", m->desc->name,
+                m->session->running ? "kernel" : "gradient check or Jacobian");
+        return false;
+    }
     rt_tape_forget(m);
     for (tk_module **at = &m->session->modules; *at; at = &(*at)->next) {
         if (*at == m) {
@@ -213,4 +228,5 @@ void tk_module_done(tk_module *m)
         }
     }
     free_contents(m);
+    return true;
 }

@@ -69,6 +69,7 @@ struct tk_session {
 
     bool running;     /* a kernel is */
     bool in_call;     /* a function of a triple is: tape and scope leave launches alone */
+    bool in_program;  /* a gradient check or Jacobian is: modules neither come nor go */
     bool in_parallel; /* a parallel loop is: loops inside it are serial */
     rt_tape tape;
     rt_forward forward;
@@ -193,9 +194,16 @@ tk_status rt_call_backward(tk_session *s, const rt_entry *e);
 
 /* ---- snapshot.c ---- */
 
-/* The data of all fields of a session. NULL after failing the session; rt_free frees it. */
-void *rt_snapshot_take(tk_session *s);
-void rt_snapshot_restore(tk_session *s, const void *snapshot);
+/* The data of all fields of a session. Without data after failing the session. Until it is freed, modules neither come nor go. */
+typedef struct rt_snapshot {
+    tk_session *session;
+    void *data; /* NULL: none */
+} rt_snapshot;
+rt_snapshot rt_snapshot_take(tk_session *s);
+void rt_snapshot_restore(const rt_snapshot *snapshot);
+/* Runs also where a C++ exception passes through. */
+void rt_snapshot_free(rt_snapshot *snapshot);
+#define RT_SNAPSHOT __attribute__((cleanup(rt_snapshot_free))) rt_snapshot
 double rt_scalar_get(const tk_field *f, tk_plane plane, int64_t component);
 void rt_scalar_set(tk_field *f, tk_plane plane, int64_t component, double value);
 

@@ -26,20 +26,36 @@ static void copy_all(tk_session *s, unsigned char *snapshot, bool put_back)
     }
 }
 
-void *rt_snapshot_take(tk_session *s)
+rt_snapshot rt_snapshot_take(tk_session *s)
 {
     const size_t n = data_bytes(s);
-    void *snapshot = rt_alloc(s, n ? n : 1, false);
-    if (!snapshot)
+    rt_snapshot snapshot = {s, NULL};
+    if (s->in_program) {
+        tk_fail(s, TK_BAD_STATE, "a gradient check or Jacobian is running in this session already");
+        return snapshot;
+    }
+    snapshot.data = rt_alloc(s, n ? n : 1, false);
+    if (!snapshot.data) {
         tk_fail(s, TK_NO_MEMORY, "out of memory for a copy of all fields (%zu bytes)", n);
-    else
-        copy_all(s, snapshot, false);
+        return snapshot;
+    }
+    copy_all(s, snapshot.data, false);
+    s->in_program = true;
     return snapshot;
 }
 
-void rt_snapshot_restore(tk_session *s, const void *snapshot)
+void rt_snapshot_restore(const rt_snapshot *snapshot)
 {
-    copy_all(s, (unsigned char *)snapshot, true);
+    copy_all(snapshot->session, snapshot->data, true);
+}
+
+void rt_snapshot_free(rt_snapshot *snapshot)
+{
+    if (!snapshot->data)
+        return;
+    snapshot->session->in_program = false;
+    rt_free(snapshot->session, snapshot->data);
+    snapshot->data = NULL;
 }
 
 double rt_scalar_get(const tk_field *f, tk_plane plane, int64_t component)

@@ -295,8 +295,9 @@ tk_status tk_tape_end_with(tk_field *loss, double loss_grad)
     st = tk_session_status(s);
     if (!s->tape.open)
         return st != TK_OK ? st : tk_fail(s, TK_BAD_STATE, "tk_tape_end: no tape is open");
-    if (st == TK_OK)
-        st = s->tape.failed;
+    if (st == TK_OK && s->tape.failed)
+        st = tk_fail(s, s->tape.failed, "tk_tape_end: something failed since the tape was opened (%s, cleared since), so no adjoint runs",
+                     tk_status_name(s->tape.failed));
     if (st == TK_OK && loss != s->tape.loss)
         st = tk_fail(s, TK_BAD_ARGUMENT, "tk_tape_end: the tape was opened on field '%s', not '%s'", s->tape.loss->desc->name, loss->desc->name);
     return rt_tape_play(s, st, &loss_grad);
@@ -345,11 +346,11 @@ tk_tape_guard tk_tape_enter(tk_module *m, tk_field *loss, unsigned flags)
 
 bool tk_tape_step(tk_tape_guard *g)
 {
-    if (g->state == GUARD_OPEN) {
+    if (g && g->state == GUARD_OPEN) {
         g->state = GUARD_IN_BLOCK;
         return true;
     }
-    if (g->state == GUARD_IN_BLOCK) {
+    if (g && g->state == GUARD_IN_BLOCK) {
         g->state = GUARD_CLOSED;
         (void)tk_tape_end(g->loss); /* the failure sticks */
     }
@@ -358,7 +359,7 @@ bool tk_tape_step(tk_tape_guard *g)
 
 void tk_tape_leave(tk_tape_guard *g)
 {
-    if (g->state == GUARD_CLOSED)
+    if (!g || g->state == GUARD_CLOSED)
         return;
     g->state = GUARD_CLOSED;
     (void)tk_tape_drop(g->loss->module->session);

@@ -242,7 +242,7 @@ void fake_destroy(fake *m)
     if (!m)
         return;
     tk_session *const s = m->tk.session;
-    tk_module_done(&m->tk);
+    (void)tk_module_done(&m->tk);
     tk_module_free(s, m, sizeof *m);
 }
 
