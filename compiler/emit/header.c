@@ -189,9 +189,13 @@ static void print_kernel(emitter *e, const ir_func *k)
                      "tk_status %s_%s_grad(%s);\n\n", k->name,
                   kernel_has_grad_args(k) ? ";\n *  adds the gradients of its arguments to the last parameters (NULL: not wanted)" : "", p, k->name,
                   kernel_signature(mem, e->m, k, FORM_GRAD));
-    if (k->jvp)
-        sb_printf(b, "/** The JVP of %s: runs it, and carries duals along%s. */\ntk_status %s_%s_jvp(%s);\n\n", k->name,
-                  k->nsig ? "; a dual that is NULL is zero" : "", p, k->name, kernel_signature(mem, e->m, k, FORM_JVP));
+    if (k->jvp) {
+        sb_printf(b, "/** The JVP of %s: runs it, and carries duals along%s.", k->name, k->nsig ? "; a dual that is NULL is zero" : "");
+        for (int i = 0; i < k->nsig; i++)
+            if (k->sig[i].lost_in)
+                sb_printf(b, "\n *  %s_dual must be NULL (TK_NO_DERIVATIVE): it would be lost in '%s', which has no dual.", k->sig[i].name, k->sig[i].lost_in);
+        sb_printf(b, " */\ntk_status %s_%s_jvp(%s);\n\n", p, k->name, kernel_signature(mem, e->m, k, FORM_JVP));
+    }
     if (k->hvp)
         sb_printf(b, "/** Second-order product: the JVP of the adjoint of %s. Adds the tangents of gradients to grad_dual. */\n"
                      "tk_status %s_%s_hvp(%s);\n\n", k->name, p, k->name, kernel_signature(mem, e->m, k, FORM_HVP));

@@ -301,6 +301,13 @@ void emit_entry(emitter *e, const ir_func *kernel, kernel_form form, int index)
     const bool takes_out = form == FORM_GRAD || form == FORM_HVP;
     const bool gives = takes_out && kernel_has_grad_args(kernel);
     sb_printf(b, "tk_status %s_%s%s(%s)\n{\n", e->m->name, kernel->name, form_suffix(form), kernel_signature(e->mem, e->m, kernel, form));
+    for (int i = 0; i < kernel->nsig && (form == FORM_JVP || form == FORM_HVP); i++) {
+        const ir_sigparam *p = &kernel->sig[i];
+        if (p->lost_in)
+            sb_printf(b, "    if (%s_dual)\n        return tk_fail(%s ? %s->tk.session : NULL, TK_NO_DERIVATIVE,\n"
+                         "                       \"%s%s: the tangent of '%s' would be lost in '%s', which has no dual: declare it needs_dual, or pass NULL\");\n",
+                      name_member(e->mem, p->name), self, self, kernel->name, form_suffix(form), p->name, p->lost_in);
+    }
     print_args(e, b, kernel, form, args);
     if (gives)
         sb_printf(b, "    struct %s %s;\n    memset(&%s, 0, sizeof %s);\n", out_tag(e, kernel, form), out, out, out);

@@ -187,6 +187,7 @@ typedef struct ir_sigparam {
     int rows, cols;
     int first;
     bool grad;  /* needs_grad: the adjoint yields its gradient */
+    const char *lost_in; /* the field without dual in which its tangent would be lost, or NULL */
 } ir_sigparam;
 
 typedef enum ir_func_kind {

@@ -22,7 +22,8 @@ static void lower_params(lower *l, ir_func *f, const tx_func *fn)
         const char **names = component_names(l, p->name, t);
         args[i] = agg_scalars(l, t->elem, ty_ncomp(t));
         if (f->sig)
-            f->sig[i] = (ir_sigparam){p->name, t->elem, shape_of(t), t->rows, t->cols, f->body->nparams, p->needs_grad};
+            f->sig[i] = (ir_sigparam){.name = p->name, .elem = t->elem, .shape = shape_of(t), .rows = t->rows, .cols = t->cols, .first = f->body->nparams,
+                                      .grad = p->needs_grad};
         for (int k = 0; k < args[i].n; k++) {
             args[i].at[k] = ir_region_param(f->body, t->elem, names[k]);
             args[i].at[k]->loc = p->loc;

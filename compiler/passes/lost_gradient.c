@@ -342,6 +342,74 @@ static void run_mode(lost *l, activity_mode mode)
         flow_free(&l->funcs.at[i].w);
 }
 
+/* ---- tangents of parameters ----
+ * Whether a parameter has a tangent is the caller's choice, so one that would be lost is no error of the module: the JVP refuses it. */
+
+static bool no_source(void *ctx, const ir_field *field, ir_plane plane)
+{
+    (void)ctx, (void)field, (void)plane;
+    return false;
+}
+
+static unsigned no_callee(void *ctx, const ir_func *f)
+{
+    (void)ctx, (void)f;
+    return 0;
+}
+
+static const char *lost_in(lost *l, const func_state *s, const ir_region *r)
+{
+    const char *name = NULL;
+    for (const ir_op *op = r->first; op && !name; op = op->next) {
+        if ((op->code == OP_STORE || op->code == OP_ACCUM) && s->w.varied[op->args[op->nargs - 1]->id]) {
+            const size_t n = node_of(op->attr.field, op->attr.plane);
+            if (!l->storage[n] && l->reached[n])
+                name = node_name(l->m, op->attr.field, op->attr.plane);
+        }
+        for (int k = 0; k < op->nregions && !name; k++)
+            name = lost_in(l, s, op->regions[k]);
+    }
+    return name;
+}
+
+/* What depends on one parameter of one kernel, there and in what it calls. */
+static const char *follow_param(lost *l, func_state *kernel, const ir_sigparam *p)
+{
+    for (size_t i = 0; i < l->funcs.len; i++) {
+        func_state *s = &l->funcs.at[i];
+        s->counted = s == kernel;
+        s->second = false;
+        s->w = flow_create(s->f);
+        s->w.load_active = s->w.store_active = no_source;
+        s->w.callee = no_callee;
+    }
+    for (int k = 0; k < p->rows * p->cols; k++)
+        kernel->w.varied[kernel->f->body->params[p->first + k]->id] = true;
+    for_counted(l, NULL, count_callees);
+    for_counted(l, flow_vary, vary_callees);
+    const char *name = NULL;
+    for (size_t i = 0; i < l->funcs.len; i++) {
+        func_state *s = &l->funcs.at[i];
+        if (s->counted && !name)
+            name = lost_in(l, s, s->f->body);
+        flow_free(&s->w);
+    }
+    return name;
+}
+
+static void find_lost_tangents(lost *l)
+{
+    bool any = false; /* l is as forward mode left it */
+    for (size_t n = 0; n < l->nodes; n++)
+        any |= l->reached[n];
+    for (size_t i = 0; i < l->funcs.len && any; i++) {
+        func_state *s = &l->funcs.at[i];
+        for (int k = 0; k < s->f->nsig && (differentiated(l, s->f) || has_second_order(s->f)); k++)
+            if (scalar_is_float(s->f->sig[k].elem))
+                s->f->sig[k].lost_in = follow_param(l, s, &s->f->sig[k]);
+    }
+}
+
 bool pass_activity(ir_module *m)
 {
     const int errors = diag_error_count(m->diag);
@@ -358,6 +426,7 @@ bool pass_activity(ir_module *m)
     decide(&l);
     run_mode(&l, ACTIVITY_REVERSE);
     run_mode(&l, ACTIVITY_FORWARD);
+    find_lost_tangents(&l);
     vec_free(&l.funcs);
     return diag_error_count(m->diag) == errors;
 }
