@@ -48,6 +48,7 @@ struct instance {
     const ty *result;
     bool ready;       /* checked without errors */
     bool used;        /* reached from a kernel */
+    int bodies;       /* of a kernel: its own and those of the kernels that become a part of it; 0: not counted yet */
     const instance *asked; /* for the search that asked last whether this runs that one */
     instance *next;   /* of the same function */
     instance *before; /* the one that was completed before: callees before callers */
@@ -203,7 +204,7 @@ const ty *type_builtin(checker *c, const char *name);
 /* A positive constant of at most max; 0 after an error. */
 long type_size(checker *c, const ast_expr *e, const char *what, long max);
 
-enum { MAX_COMPONENTS = 1024, MAX_ARRAY = 65536, MAX_UNROLL = 100000, MAX_DEPTH = 8000, MAX_DIM = 8 };
+enum { MAX_COMPONENTS = 1024, MAX_ARRAY = 65536, MAX_UNROLL = 100000, MAX_BODIES = 1000, MAX_DEPTH = 8000, MAX_DIM = 8 };
 
 /* ---- check_conv.c ---- */
 

@@ -293,8 +293,33 @@ static void check_adjoint_call(checker *c, const sym *s, const call_edge *e)
     }
 }
 
+/* Calls of kernels double with each level of a chain that calls twice. The lowest kernel that is too long is reported. */
+static int count_bodies(checker *c, instance *i, const sym *s)
+{
+    if (i->bodies)
+        return i->bodies;
+    i->bodies = 1;
+    int n = 1, most = 0;
+    for (const call_edge *e = i->callees; e; e = e->next) {
+        instance *part = e->adjoint && custom_of_adjoint(e) ? custom_of_adjoint(e) : e->to;
+        if (!part->tx->is_kernel || part->tx == i->tx->custom_grad || part->tx == i->tx->custom_jvp)
+            continue;
+        const int more = count_bodies(c, part, names_entry(c, intern(c->names, part->tx->name))->global);
+        most = more > most ? more : most;
+        n = n + more > MAX_BODIES ? MAX_BODIES + 1 : n + more;
+    }
+    if (n > MAX_BODIES && most <= MAX_BODIES) {
+        ERR(c, s->span, DIAG_KERNEL_BODIES, s->name, MAX_BODIES);
+        NOTE(c, s->span, "each call of a kernel becomes a part of the caller: call in a loop what is called often, or let the host launch the parts");
+    }
+    return i->bodies = n;
+}
+
 static void check_kernel_calls(checker *c)
 {
+    for (const sym *s = c->items; s; s = s->next)
+        if (s->kind == SYM_KERNEL && s->instances)
+            count_bodies(c, s->instances, s);
     for (const sym *s = c->items; s; s = s->next) {
         if (s->kind != SYM_KERNEL || !s->instances)
             continue;
