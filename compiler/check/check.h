@@ -185,6 +185,10 @@ name_entry *names_entry(checker *c, const char *name);
 sym *names_lookup(checker *c, const char *name);
 /* Reports an unknown name with the nearest known one, once for each function. */
 void names_unknown(checker *c, const char *name, src_span at, bool function);
+/* A note where a type of C was written. */
+void names_of_c_type(checker *c, const char *name, src_span at);
+/* An error, with the nearest of the known attributes. */
+void names_bad_attribute(checker *c, const ast_attr *a, const char *of, const char *const *known, int n);
 void names_check_item(checker *c, const ast_item *it);
 void names_check_member(checker *c, const ast_param *p);
 void names_check_generated(checker *c, const ast_module *m);

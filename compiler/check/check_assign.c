@@ -103,6 +103,12 @@ static val convert_stored(checker *c, val v, const place *p, src_span at)
         NOTE(c, s->span, "'%s' is an integer because of its first value: write '0.0' rather than '0', or '%s: real'", s->name, s->name);
         return val_error(c, at);
     }
+    if (s && !val_bad(v) && v.soft == SOFT_NO && v.e->type->elem == SC_F64 && p->type->elem == SC_F32 && v.e->type->kind == p->type->kind) {
+        ERR(c, at, DIAG_CONVERT, name_of(c, v), ty_name(c->types, p->type));
+        NOTE(c, s->span, "declare it '%s: %s' to keep all digits, or cast what is assigned: %s(...)", s->name, ty_name(c->types, v.e->type),
+             ty_name(c->types, p->type));
+        return val_error(c, at);
+    }
     return convert(c, v, p->type, at);
 }
 

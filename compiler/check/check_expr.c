@@ -158,6 +158,8 @@ static const struct {
 static val bad_operands(checker *c, const char *op, val a, val b, src_span at)
 {
     ERR(c, at, DIAG_OPERANDS, op, name_of(c, a), name_of(c, b));
+    if (!strcmp(op, "^"))
+        NOTE(c, at, "a power is written '**'");
     return val_error(c, at);
 }
 

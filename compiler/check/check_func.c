@@ -119,7 +119,8 @@ static void check_attrs(checker *c, const sym *s, tx_func *f)
         } else if (kernel && !strcmp(a->name, "no_grad")) {
             f->no_grad = true;
         } else {
-            ERR(c, a->span, DIAG_ATTR, a->name, kernel ? "a kernel" : "a function");
+            static const char *const known[] = {"grad_for", "jvp_for", "derive", "no_grad"};
+            names_bad_attribute(c, a, kernel ? "a kernel" : "a function", known, kernel ? 4 : 2);
         }
     }
     if (f->no_grad && f->derive_explicit && f->derive != 0)
@@ -131,7 +132,7 @@ static bool check_param_attrs(checker *c, const ast_param *p, const ty *t, bool 
     bool grad = false;
     for (const ast_attr *a = p->attrs; a; a = a->next) {
         if (!kernel || strcmp(a->name, "needs_grad") != 0)
-            ERR(c, a->span, DIAG_ATTR, a->name, kernel ? "a parameter of a kernel" : "a parameter of a function");
+            names_bad_attribute(c, a, kernel ? "a parameter of a kernel" : "a parameter of a function", (const char *const[]){"needs_grad"}, kernel);
         else if (grad)
             ERR(c, a->span, DIAG_ATTR_TWICE, a->name);
         else if (t->kind != TY_ERROR && !scalar_is_float(t->elem))

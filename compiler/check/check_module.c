@@ -229,6 +229,7 @@ static void check_param(checker *c, sym *s)
 
 static void check_field_attrs(checker *c, sym *s, ir_field *f)
 {
+    static const char *const known[] = {"needs_grad", "needs_dual", "saved", "strided", "soa", "aos"};
     for (const ast_attr *a = s->item->attrs; a; a = a->next) {
         bool grad = !strcmp(a->name, "needs_grad"), dual = !strcmp(a->name, "needs_dual");
         for (const ast_attr *b = s->item->attrs; b != a; b = b->next)
@@ -241,7 +242,7 @@ static void check_field_attrs(checker *c, sym *s, ir_field *f)
         else if (!strcmp(a->name, "strided"))
             f->strided = f->ndim > 0 || ERR(c, a->span, DIAG_ATTR, a->name, "a 0-D field");
         else if (!grad && !dual && strcmp(a->name, "aos") != 0)
-            ERR(c, a->span, DIAG_ATTR, a->name, "a field");
+            names_bad_attribute(c, a, "a field", known, sizeof known / sizeof *known);
         else if ((grad || dual) && s->type->kind != TY_ERROR && !scalar_is_float(f->elem))
             ERR(c, a->span, DIAG_NEEDS_GRAD_INTEGER, s->name, ty_name(c->types, s->type));
         f->grad = f->grad || grad;

@@ -110,9 +110,38 @@ static const char *nearest(checker *c, const char *name, bool function)
     return least <= limit ? best : NULL;
 }
 
+void names_of_c_type(checker *c, const char *name, src_span at)
+{
+    static const struct {
+        const char *c, *tk;
+    } types[] = {{"float", "f32"},    {"double", "f64"},   {"int", "i32"},      {"unsigned", "u32"}, {"long", "i64"},    {"short", "i16"},
+                 {"char", "i8"},      {"size_t", "u64"},   {"int8_t", "i8"},    {"int16_t", "i16"},  {"int32_t", "i32"}, {"int64_t", "i64"},
+                 {"uint8_t", "u8"},   {"uint16_t", "u16"}, {"uint32_t", "u32"}, {"uint64_t", "u64"}};
+    for (size_t k = 0; k < sizeof types / sizeof *types; k++)
+        if (!strcmp(types[k].c, name))
+            NOTE(c, at, "it is called '%s' here%s", types[k].tk, types[k].tk[0] == 'f' ? "; 'real' is the module's default float" : "");
+}
+
+void names_bad_attribute(checker *c, const ast_attr *a, const char *of, const char *const *known, int n)
+{
+    enum { LIMIT = 3 };
+    ERR(c, a->span, DIAG_ATTR, a->name, of);
+    int least = LIMIT, best = -1;
+    for (int k = 0; k < n; k++) {
+        const int d = edit_distance(a->name, known[k], LIMIT);
+        if (d < least) {
+            least = d;
+            best = k;
+        }
+    }
+    if (best >= 0)
+        NOTE(c, a->span, "did you mean '%s'?", known[best]);
+}
+
 void names_unknown(checker *c, const char *name, src_span at, bool function)
 {
     ERR(c, at, function ? DIAG_UNKNOWN_FUNCTION : DIAG_UNKNOWN_NAME, name);
+    names_of_c_type(c, name, at);
     const char *near = nearest(c, name, function);
     if (near)
         NOTE(c, at, "did you mean '%s'?", near);

@@ -240,8 +240,33 @@ static const char *hint_in_body(parse *p, const expectation *e)
     return NULL;
 }
 
+/* Types where C has them: (float)x, int x, real[n][m]. */
+static const char *hint_c_type(parse *p)
+{
+    static const struct {
+        const char *c, *tk;
+    } types[] = {{"float", "f32"}, {"double", "f64"}, {"int", "i32"}};
+    const bool operand = is_name(p->cur.code) || is_literal(p->cur.code) || p->cur.code == '(';
+    for (size_t k = 0; k < sizeof types / sizeof *types; k++) {
+        if (p->prev.code == ')' && operand && text_is(p, &p->before_prev, types[k].c))
+            return arena_printf(p->mem, "a cast is written '%s(x)'", types[k].tk);
+        if (is_name(p->cur.code) && is_name(p->prev.code) && text_is(p, &p->prev, types[k].c))
+            return inside_braces(p) ? arena_printf(p->mem, "a variable is declared with 'let' or 'var', its type behind the name: 'var %s: %s'",
+                                                   token_text(p, &p->cur), types[k].tk)
+                                    : arena_printf(p->mem, "the type stands behind the name, '%s: %s'", token_text(p, &p->cur), types[k].tk);
+    }
+    if (p->cur.code == '[' && p->prev.code == ']')
+        return "all extents stand in one pair of brackets, 'real[n, m]'";
+    if (p->cur.code == TOK_IDENT && text_is(p, &p->cur, "needs_grad") && !inside_braces(p))
+        return "gradients belong to fields and to parameters of kernels: a number to differentiate by is a 0-D field, 'field a: real needs_grad;'";
+    return NULL;
+}
+
 static const char *hint(parse *p, const expectation *e, const char *phrase)
 {
+    const char *written = hint_c_type(p);
+    if (written)
+        return written;
     const token *tokens[] = {&p->prev, &p->cur, &p->stmt_start};
     for (size_t k = 0; k < sizeof tokens / sizeof *tokens; k++) {
         const char *h = habit(p, tokens[k]);

@@ -49,7 +49,7 @@ static void write_kernel(FILE *tk, ir_opcode code)
     } else {
         fprintf(tk, "%s(", op->name);
         for (int k = 0; k < op->arity; k++)
-            fprintf(tk, "%s%s", k ? ", " : "", code == OP_SELECT && k == 0 ? "a[i] > 0.5" : operands[k]);
+            fprintf(tk, "%s%s", k ? ", " : "", code == OP_SELECT && k == 0 ? "a[i] > 0.5" : operands[k % 3]);
         fputs(")", tk);
     }
     fputs("; }\n}\n", tk);

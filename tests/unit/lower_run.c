@@ -166,7 +166,10 @@ static state exec_for(env *v, const tx_stmt *s, int d, const int64_t *lo, const 
 static state exec_loop(env *v, const tx_stmt *s)
 {
     if (s->kind == TX_FOR) {
-        int64_t lo[2], hi[2];
+        enum { DIMS = 8 };
+        int64_t lo[DIMS], hi[DIMS];
+        if (s->ndim > DIMS)
+            abort();
         for (int d = 0; d < s->ndim; d++) {
             lo[d] = eval1(v, s->lo[d]);
             hi[d] = eval1(v, s->hi[d]);
