@@ -121,7 +121,8 @@ typedef struct ir_attr {
 typedef struct ir_scatter {
     ir_field *field;
     ir_plane plane;
-    bool shared; /* the task also loads or stores it: private copies are impossible, only atomics */
+    bool shared; /* the task, or what it calls, also loads or stores it: private copies are impossible, only atomics */
+    bool called; /* what the task calls adds to it */
 } ir_scatter;
 
 struct ir_op {

@@ -91,12 +91,12 @@ static void set_class(const plane_use *p, ir_acc acc, const char *label)
     }
 }
 
-static void add_scatter(ir_func *f, ir_op *task, int index, bool shared)
+static void add_scatter(ir_func *f, ir_op *task, int index, bool shared, bool called)
 {
     ir_scatter *s = ARENA_ARRAY(f->module->mem, ir_scatter, task->attr.nscatters + 1);
     for (int i = 0; i < task->attr.nscatters; i++)
         s[i] = task->attr.scatters[i];
-    s[task->attr.nscatters++] = (ir_scatter){f->module->fields.at[index / 4], (ir_plane)(index % 4), shared};
+    s[task->attr.nscatters++] = (ir_scatter){f->module->fields.at[index / 4], (ir_plane)(index % 4), shared, called};
     task->attr.scatters = s;
 }
 
@@ -165,6 +165,11 @@ static bool class_groups(ir_op *task, const plane_use *p, const char *label)
     return all;
 }
 
+static const char *scatter_label(bool shared)
+{
+    return shared ? "scatter (atomics)" : "scatter (private copies or atomics)";
+}
+
 static void class_plane(ir_func *f, ir_op *task, const plane_use *p, int index)
 {
     const bool called_adds = p->called & EFFECT_ACCUM, called_other = p->called & (EFFECT_READ | EFFECT_STORE);
@@ -173,13 +178,13 @@ static void class_plane(ir_func *f, ir_op *task, const plane_use *p, int index)
         return;
     }
     /* a private copy would stand at strides of its own */
-    const bool shared = p->load || p->store || called_adds || called_other || f->module->fields.at[index / 4]->strided;
-    const char *label = shared ? "scatter (atomics)" : "scatter (private copies or atomics)";
+    const bool shared = p->load || p->store || called_other || f->module->fields.at[index / 4]->strided;
+    const char *label = scatter_label(shared);
     if (p->called)
         set_class(p, IR_ACC_SCATTER, label);
     else if (class_groups(task, p, label))
         return;
-    add_scatter(f, task, index, shared);
+    add_scatter(f, task, index, shared, called_adds);
 }
 
 static void class_task(ir_func *f, ir_op *task)
@@ -240,10 +245,24 @@ static bool is_told(const explanation *x, const ir_op *op)
     return false;
 }
 
+static const char *const planes[] = {"", ".grad", ".dual", ".grad.dual"};
+
+/* What its functions do, whose own operations are not told of: they may be called from elsewhere, too. */
+static void explain_calls(const explanation *x, const ir_op *task)
+{
+    for (int i = 0; i < task->attr.nscatters; i++) {
+        const ir_scatter *s = &task->attr.scatters[i];
+        if (s->called)
+            fprintf(x->out, "  %s:%u:%u: %s%s +=: %s, by functions\n", x->file, (unsigned)task->loc.line, (unsigned)task->loc.col, s->field->name,
+                    planes[s->plane], scatter_label(s->shared));
+    }
+}
+
 static void explain_op(ir_op *op, void *ctx)
 {
-    static const char *const planes[] = {"", ".grad", ".dual", ".grad.dual"};
     explanation *x = ctx;
+    if (op->code == OP_TASK)
+        explain_calls(x, op);
     if ((op->code != OP_ACCUM && op->code != OP_STORE) || !op->attr.label || is_told(x, op))
         return;
     vec_push(&x->told, op);
