@@ -10,7 +10,7 @@
 /* Work below which starting threads costs more than it gains, and the least work of a chunk, in rough cycles. A parallel loop takes some ten microseconds
  * to start and to end, when nothing else runs; the estimates of cycles are rather high than low. */
 #ifndef TK_MIN_CHUNK /* tests make it small, so that small loops have many chunks */
-#define TK_MIN_PARALLEL 262144
+#define TK_MIN_PARALLEL 524288
 #define TK_MIN_CHUNK 16384
 #endif
 enum { MIN_PARALLEL = TK_MIN_PARALLEL, MIN_CHUNK = TK_MIN_CHUNK };
@@ -316,11 +316,12 @@ tk_status tk_run_stages(tk_session *s, const tk_stage *stages, int nstages, int6
     g.block = least_iterations(cost) / slab + 1;
     g.nblocks = slabs / g.block + (slabs % g.block != 0);
     g.lag = (slabs - stages[g.last].slabs + g.block - 1) / g.block;
-    const bool parallel = s->threads > 1 && g.nblocks > 1 && (double)slabs * (double)slab * (double)cost >= MIN_PARALLEL;
+    const double slab_cost = (double)slab * (double)cost;
+    const bool parallel = s->threads > 1 && g.nblocks > 1 && (double)slabs * slab_cost >= MIN_PARALLEL;
     g.nchunks = !parallel ? 1 : g.nblocks < s->threads * CHUNKS_PER_THREAD ? g.nblocks : s->threads * CHUNKS_PER_THREAD;
     if (g.nblocks > 0) {
         rt_for(s, g.nchunks, parallel, run_stages_chunk, &g);
-        rt_for(s, g.nchunks - 1, parallel, run_left, &g);
+        rt_for(s, g.nchunks - 1, (double)((g.nchunks - 1) * g.lag * g.block) * slab_cost >= MIN_PARALLEL, run_left, &g);
     }
     return tk_session_status(s);
 }

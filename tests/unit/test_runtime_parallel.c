@@ -290,7 +290,7 @@ static void test_wide_scatter(void **state)
     atomic_int atomics = 0;
     const wide_args a = {m->y.grad, &atomics};
     const tk_scatter_target target = {offsetof(wide_args, y), m->y.field, TK_GRAD, false};
-    const tk_plan p = tk_plan_make(4000, 1, 100);
+    const tk_plan p = tk_plan_make(4000, 1, 200);
     assert_int_equal(tk_run_scatter(s, &p, wide_plain, wide_atomic, &a, sizeof a, &target, 1), TK_OK);
     assert_int_equal(atomics, p.nchunks);
     for (int i = 0; i < 4000; i++)
