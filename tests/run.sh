@@ -58,8 +58,9 @@ pairs()
 # programs: random ones, compiled with gcc and clang
 programs()
 {
-    echo "== $1: random programs"
-    python3 tests/random/run.py --build "$1" -n 200 >"$report" 2>&1
+    echo "== $1: random programs $2"
+    # shellcheck disable=SC2086
+    python3 tests/random/run.py --build "$1" $2 >"$report" 2>&1
     grep -vE '^(  |operations|depth|writes|compiled)' "$report"
     if tail -n 1 "$report" | grep -Eq '^[0-9]+ passed, [0-9]+ failed$'; then
         # shellcheck disable=SC2046
@@ -72,7 +73,8 @@ programs()
 if build build-gcc gcc g++; then
     unit build-gcc
     pairs build-gcc gcc g++
-    programs build-gcc
+    programs build-gcc "-n 200"
+    programs build-gcc "-n 25 --broken"
 fi
 if build build-clang clang clang++; then
     unit build-clang

@@ -2,10 +2,12 @@
  *   - the JVP along a random direction against Richardson-extrapolated central differences of the primal,
  *   - reverse against forward, <J v, w> = <v, J^T w>, over the whole state (all float fields with gradient and dual),
  *   - the second-order product, where the kernel has one, against differences of the gradient,
- *   - the same with several threads.
+ *   - the same with several threads,
+ *   - of code compiled with --debug, that a validated tape gives the same gradient or reports what it cannot know (see below).
  * usage: adcheck [LO HI]   the range that float data are drawn from (default 0.3 1.2); integer fields are filled with 0..4.
  *        adcheck --table FIRST THREADS LO HI   for random programs, from kernel FIRST on: a line for each kernel, components at kinks (where differences of
  *        several steps disagree) are left out and counted; so are the inputs whose gradient is zero
+ *        adcheck --broken ...  the same for programs that may break the data-access rule: what a validated tape reports is not compared
  * Linked with a stub that defines adcheck_create, and adcheck_params where kernels have parameters.
  */
 #include <math.h>
@@ -150,6 +152,7 @@ typedef struct checker {
     bool table;
     int failures;
     long compared, skipped;      /* components against differences */
+    long taped, reported;        /* validated tapes with a gradient, and with a report */
     int inputs, zero;            /* fields read and not written; those without any gradient in all rounds */
     bool *nonzero;
 } checker;
@@ -427,6 +430,135 @@ static void check_second(checker *c, const state *d, const state *w)
     compare(c, "second-order product against differences", &got, &fd, c->table ? &unsure : NULL, 1e-6);
 }
 
+/* ---- validated tapes ---- */
+
+static tk_field *loss_field(const tk_module *m)
+{
+    for (int i = 0; i < m->desc->nfields; i++)
+        if (in_state(&m->fields[i]) && m->fields[i].desc->ndim == 0 && m->fields[i].desc->ncomp == 1)
+            return &m->fields[i];
+    return NULL;
+}
+
+static bool fits_on_tape(const tk_kernel *k)
+{
+    return k->grad && !k->grad_args;
+}
+
+/* Whether `then` writes to a field that the adjoint of `first` reads. */
+static bool may_break(const tk_kernel *first, const tk_kernel *then)
+{
+    for (int i = 0; i < first->naccess; i++)
+        for (int j = 0; j < then->naccess; j++)
+            if (first->access[i].field == then->access[j].field && (first->access[i].what & TK_NEEDED) &&
+                (then->access[j].what & (TK_STORES | TK_ACCUMULATES)))
+                return true;
+    return false;
+}
+
+/* Arguments for a kernel that is not the one being checked. */
+static arguments other_arguments(const tk_kernel *k)
+{
+    arguments a = {{0}};
+    int n = 0;
+    const adcheck_param *p = adcheck_params ? adcheck_params(k->name, &n) : NULL;
+    for (int i = 0; i < n; i++) {
+        const double half = 0.5;
+        if (p[i].ncomp == 0)
+            memcpy(a.at + p[i].offset, &p[i].integer, sizeof p[i].integer);
+        for (int j = 0; j < p[i].ncomp; j++)
+            memcpy(a.at + p[i].offset + (size_t)j * sizeof half, &half, sizeof half);
+    }
+    return a;
+}
+
+static bool same_bits(const state *a, const state *b)
+{
+    for (int64_t i = 0; i < a->n; i++)
+        if (a->at[i] != b->at[i] && !(isnan(a->at[i]) && isnan(b->at[i])))
+            return false;
+    return true;
+}
+
+/* A kernel twice in a row: what a direct call of its adjoint goes by is then of the second launch. */
+static bool lost_record(const tk_kernel *k)
+{
+    bool saved = false;
+    for (int i = 0; i < k->naccess; i++)
+        saved |= (k->access[i].what & TK_SAVED) != 0;
+    return saved || k->record_size > 0;
+}
+
+/* The gradient of one kernel, or of two in a row, when each adjoint finds the data that its launch left. */
+static state replayed_gradient(checker *c, const arguments *args, const tk_kernel *then, const arguments *then_args, const state *w)
+{
+    arguments out = {{0}};
+    state g = make(c->x.n);
+    restore(c->m, &c->b);
+    copy(c->m, TK_DATA, &c->x, false);
+    need(c, tk_launch(c->m, c->k, args->at));
+    const backup between = save(c->m);
+    if (then)
+        need(c, tk_launch(c->m, then, then_args->at));
+    copy(c->m, TK_GRAD, (state *)w, false);
+    if (then)
+        need(c, tk_launch_grad(c->m, then, then_args->at, out.at));
+    restore(c->m, &between);
+    need(c, tk_launch_grad(c->m, c->k, args->at, out.at));
+    copy(c->m, TK_GRAD, &g, true);
+    return g;
+}
+
+static tk_status run_tape(checker *c, const arguments *args, const tk_kernel *then, const arguments *then_args, const state *w)
+{
+    tk_field *const loss = loss_field(c->m);
+    need(c, tk_tape_begin(loss, TK_TAPE_KEEP_GRAD | TK_TAPE_VALIDATE));
+    restore(c->m, &c->b);
+    copy(c->m, TK_DATA, &c->x, false);
+    tk_launch(c->m, c->k, args->at);
+    if (then)
+        tk_launch(c->m, then, then_args->at);
+    copy(c->m, TK_GRAD, (state *)w, false);
+    const double *seed_of_loss = loss->plane[TK_GRAD];
+    return tk_tape_end_with(loss, *seed_of_loss);
+}
+
+/* Of a program that may break the rule inside one launch. */
+static bool is_reported(checker *c, const state *w)
+{
+    const arguments args = fill_arguments(c, &c->x, NULL);
+    const tk_status s = run_tape(c, &args, NULL, NULL, w);
+    if (s != TK_OVERWRITTEN)
+        need(c, s);
+    tk_session_clear_error(c->m->session);
+    c->taped += s == TK_OK;
+    c->reported += s != TK_OK;
+    return s != TK_OK;
+}
+
+/* On a validated tape a write over what an adjoint needs is reported, or the gradient is right; and nothing is reported without cause. */
+static void check_tape(checker *c, const tk_kernel *then, const state *w)
+{
+    if (!c->m->desc->sites || !loss_field(c->m) || !fits_on_tape(c->k) || (then && !fits_on_tape(then)) ||
+        (then == c->k && lost_record(then)))
+        return;
+    const arguments args = fill_arguments(c, &c->x, NULL), then_args = then ? other_arguments(then) : args;
+    state want = replayed_gradient(c, &args, then, &then_args, w), got = make(c->x.n);
+    const tk_status s = run_tape(c, &args, then, &then_args, w);
+    if (s == TK_OVERWRITTEN && then && may_break(c->k, then)) {
+        c->reported++;
+        tk_session_clear_error(c->m->session);
+        return;
+    }
+    need(c, s);
+    copy(c->m, TK_GRAD, &got, true);
+    c->taped++;
+    if (same_bits(&got, &want))
+        return;
+    c->failures++;
+    printf("%s%s%s: gradient on a validated tape is another one, and nothing is reported\n", c->k->name, then ? ", then " : "", then ? then->name : "");
+}
+
 /* What is not in the state: tables and constants. */
 static void fill_rest(tk_module *m, double lo, double hi)
 {
@@ -445,7 +577,7 @@ static void fill_rest(tk_module *m, double lo, double hi)
 
 int main(int argc, char **argv)
 {
-    const bool table = argc == 6 && !strcmp(argv[1], "--table");
+    const bool broken = argc == 6 && !strcmp(argv[1], "--broken"), table = broken || (argc == 6 && !strcmp(argv[1], "--table"));
     const double lo = table ? atof(argv[4]) : argc > 2 ? atof(argv[1]) : 0.3, hi = table ? atof(argv[5]) : argc > 2 ? atof(argv[2]) : 1.2;
     const int first = table ? atoi(argv[2]) : 0, threads = table ? atoi(argv[3]) : 0, rounds = table ? 2 : 3;
     tk_session_options o = tk_session_defaults();
@@ -472,15 +604,22 @@ int main(int argc, char **argv)
             state d = random_state(c.x.n, -1.0, 1.0), w = random_state(c.x.n, -1.0, 1.0);
             for (int64_t i = c.nfield; i < w.n; i++)
                 w.at[i] = 0.0;
+            if (broken && (!fits_on_tape(c.k) || is_reported(&c, &w)))
+                continue;
             check_first(&c, &d, &w, threads);
+            if (broken)
+                continue;
             check_second(&c, &d, &w);
+            check_tape(&c, NULL, &w);
+            for (int j = 0; table && j < m->desc->nkernels; j += 1 + m->desc->nkernels / 8)
+                check_tape(&c, &m->desc->kernels[(k + j) % m->desc->nkernels], &w);
         }
         restore(m, &c.b);
         failures += c.failures;
         checked += (c.k->grad != NULL) + (c.k->jvp != NULL) + (c.k->hvp != NULL);
         if (table) {
-            printf("kernel %d %s %s compared %ld skipped %ld inputs %d zero %d\n", k, c.k->name, c.failures ? "FAILED" : "ok", c.compared, c.skipped, c.inputs,
-                   c.zero);
+            printf("kernel %d %s %s compared %ld skipped %ld inputs %d zero %d taped %ld reported %ld\n", k, c.k->name, c.failures ? "FAILED" : "ok", c.compared,
+                   c.skipped, c.inputs, c.zero, c.taped, c.reported);
             fflush(stdout);
         }
     }
