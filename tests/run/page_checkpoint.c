@@ -64,7 +64,7 @@ static page_checkpoint *create(int grids)
 }
 
 /* The gradient of the initial state; false after a failure. */
-static bool gradient(way w, bool validate, double out[2 * N])
+static bool gradient(way w, bool validate, double out[2 * N], size_t *tape_bytes)
 {
     page_checkpoint *m = create(w == STORED ? STEPS : 1);
     if (!m)
@@ -73,6 +73,7 @@ static bool gradient(way w, bool validate, double out[2 * N])
     steps(m, w);
     page_checkpoint_measure(m);
     tk_tape_end(m->loss.field);
+    *tape_bytes = tk_tape_bytes(tk_module_session(&m->tk));
     memcpy(out, m->x.grad, N * sizeof *out);
     memcpy(out + N, m->v.grad, N * sizeof *out);
     for (int i = 0; i < 5; i++)
@@ -105,8 +106,9 @@ static double loss_at(int i, double moved)
 int main(void)
 {
     double want[2 * N], got[2 * N];
+    size_t stored, bytes;
     page_checkpoint *m = create(1);
-    if (!m || !gradient(STORED, false, want))
+    if (!m || !gradient(STORED, false, want, &stored))
         return 1;
     const bool debug = m->tk.desc->nsites > 0;
     for (int i = 0; i < N; i++) {
@@ -118,8 +120,18 @@ int main(void)
     }
     for (int k = 0; k < 2 * WAYS; k++) {
         const way w = (way)(k / 2);
-        if ((k % 2 && !debug) || !gradient(w, k % 2, got))
+        if ((k % 2 && !debug) || !gradient(w, k % 2, got, &bytes))
             continue;
+        const size_t entry = bytes / 2; /* of a launch without arguments, if all steps are one */
+        if (w == IN_ONE_KERNEL && stored != (STEPS + 1) * entry + STEPS * sizeof(int32_t)) {
+            printf("a tape of %zu bytes with %zu for each launch\n", stored, entry);
+            failures++;
+        }
+        const size_t least = stored + (STEPS - 1) * 5 * sizeof(double[2]); /* the grids but for one, and launches alike */
+        if (w == SAVED ? bytes < least : bytes > stored + STEPS * (sizeof(tk_triple) + sizeof(call))) {
+            printf("%s: a tape of %zu bytes; with stored grids it has %zu\n", names[w], bytes, stored);
+            failures++;
+        }
         for (int i = 0; i < 2 * N; i++)
             if (!(fabs(got[i] - want[i]) < 1e-12)) {
                 printf("%s: component %d is %.17g, stored %.17g\n", names[w], i, got[i], want[i]);
