@@ -33,7 +33,8 @@ static double loss_at(gradcheck *g, tk_field *f, int64_t k, double x)
     return rt_scalar_get(g->loss, TK_DATA, 0);
 }
 
-/* A wide step has the error of the third derivative, a narrow one that of rounding: steps are halved, and the estimate that changes least is taken.
+/* A wide step has the error of the third derivative, a narrow one that of rounding: steps are made smaller, and the estimate that changes least is taken.
+ * Not by whole factors: where a step is a number of periods of the loss, the next one is not.
  * error: how far it may be off. */
 static double difference(gradcheck *g, tk_field *f, int64_t k, double *step, double *error)
 {
@@ -42,7 +43,7 @@ static double difference(gradcheck *g, tk_field *f, int64_t k, double *step, dou
     double h = 0.25 * (fabs(x) > 1 ? fabs(x) : 1), before = 0, best = 0, rich_before = 0;
     *error = INFINITY;
     *step = h;
-    const double ratio = is_f32(g, f) ? 2 : 4;
+    const double ratio = is_f32(g, f) ? 2.17 : 4.37;
     for (int i = 0; i < STEPS; i++, h /= ratio) {
         rt_snapshot_restore(g->snapshot);
         rt_scalar_set(f, TK_DATA, k, x + h);

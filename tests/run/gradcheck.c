@@ -66,6 +66,21 @@ static void unlike(void *user) /* what the host does is not differentiated */
     m->loss.data[0] += m->x.data[1];
 }
 
+static void wrong_without_dual(void *user)
+{
+    gradcheck_hidden_g(user);
+}
+
+static void nearly(void *user)
+{
+    gradcheck_nearly(user);
+}
+
+static void scales(void *user)
+{
+    gradcheck_scales(user);
+}
+
 static void underivable(void *user)
 {
     gradcheck_none(user);
@@ -101,6 +116,9 @@ static void check(gradcheck *m)
     expect(m, "hidden", tk_gradcheck(m->loss.field, x, 1, wrong, m, 0, &r), TK_WRONG_GRADIENT, "the derivative of 'loss' by 'x[3]' is ");
     if (r.component != 3)
         failed = 1;
+    expect(m, "no dual, hidden", tk_gradcheck(m->loss.field, g, 1, wrong_without_dual, m, 0, &r), TK_WRONG_GRADIENT, "the derivative of 'loss' by 'g[2]' is 0 ");
+    expect(m, "nearly", tk_gradcheck(m->loss.field, x, 1, nearly, m, 0, NULL), TK_WRONG_GRADIENT, "by reverse mode");
+    expect(m, "scales", tk_gradcheck(m->loss.field, x, 1, scales, m, 0, NULL), TK_OK, "");
     expect(m, "host", tk_gradcheck(m->loss.field, x, 1, unlike, m, 0, NULL), TK_WRONG_GRADIENT, "the derivative of 'loss' by 'x[1]' is ");
     expect(m, "overwriting", tk_gradcheck(m->loss.field, x, 1, overwriting, m, 0, NULL), TK_WRONG_GRADIENT, "by reverse mode");
     expect(m, "no adjoint", tk_gradcheck(m->loss.field, x, 1, underivable, m, 0, NULL), TK_NO_DERIVATIVE, "kernel 'none'");
