@@ -329,7 +329,8 @@ static val call_kernel(checker *c, sym *s, const ast_expr *e, bool adjoint)
     if (c->constant || !c->fn)
         return called_too_early(c, e);
     if (!c->fn->is_kernel || c->fn->task) {
-        ERR(c, e->span, DIAG_KERNEL_CALL_PLACE, adjoint ? arena_printf(c->mem, "%s.grad", s->name) : s->name, c->fn->task ? "in a parallel loop" : "by a function");
+        const char *name = adjoint ? arena_printf(c->mem, "%s.grad", s->name) : s->name;
+        ERR(c, e->span, DIAG_KERNEL_CALL_PLACE, name, c->fn->task ? "in a parallel loop" : "by a function");
         NOTE(c, e->span, "kernels call kernels outside of their parallel loops: what both need belongs in a function");
         return val_error(c, e->span);
     }

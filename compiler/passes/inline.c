@@ -189,7 +189,8 @@ static bool refuse_adjoint(const ir_func *f, const ir_op *call)
     diag(f->module->diag, span_at(call->loc), DIAG_KERNEL_CALL, f->name, arena_printf(mem, "%s.grad", k->name), why);
     diag_note(f->module->diag, span_at(k->loc), "'%s' is declared here", k->name);
     if (!k->no_grad_why)
-        diag_note(f->module->diag, span_at(call->loc), "copies are kept for what the host launches: let it launch '%s' and its adjoint, or write to another field", k->name);
+        diag_note(f->module->diag, span_at(call->loc),
+                  "copies are kept for what the host launches: let it launch '%s' and its adjoint, or write to another field", k->name);
     return true;
 }
 

@@ -120,7 +120,8 @@ static bool check_by_differences(tk_session *session, const options *o, const re
     }
     const bool ok = jelly_status(m) == TK_OK && worst < 0.02;
     jelly_destroy(m);
-    printf("the gradient of the throw, (%.4f, %.4f), deviates from differences by %.1e of its size\n", (double)r->gradient[0], (double)r->gradient[1], worst);
+    printf("the gradient of the throw, (%.4f, %.4f), deviates from differences by %.1e of its size\n",
+           (double)r->gradient[0], (double)r->gradient[1], worst);
     return ok;
 }
 
@@ -132,11 +133,12 @@ static bool compare(tk_session *session, const options *o)
         ok = measure(session, o, (enum way)w, &r[w]);
     if (ok) {
         progress("runs", 1, 1);
-        printf("%d particles, %d steps, grid of %d x %d cells, %d threads\n\n", o->side * o->side, o->steps, o->cells, o->cells, tk_session_threads(session));
+        printf("%d particles, %d steps, grid of %d x %d cells, %d threads\n\n",
+               o->side * o->side, o->steps, o->cells, o->cells, tk_session_threads(session));
         printf("%-12s %12s %12s %12s %14s %12s\n", "grids", "module, MB", "tape, MB", "sum, MB", "gradient, ms", "deviation");
         for (int w = 0; w < WAYS; w++)
-            printf("%-12s %12.2f %12.2f %12.2f %14.1f %12.1e\n", way_names[w], r[w].module_mb, r[w].tape_mb, r[w].module_mb + r[w].tape_mb, 1e3 * r[w].seconds,
-                   deviation(&r[STORED], &r[w]));
+            printf("%-12s %12.2f %12.2f %12.2f %14.1f %12.1e\n", way_names[w], r[w].module_mb, r[w].tape_mb,
+                   r[w].module_mb + r[w].tape_mb, 1e3 * r[w].seconds, deviation(&r[STORED], &r[w]));
         for (int w = 0; w < WAYS; w++)
             ok = ok && deviation(&r[STORED], &r[w]) < 1e-3 && fabs(r[STORED].loss - r[w].loss) < 1e-5;
         printf("\ngradients are %s\n", ok ? "equal to rounding" : "NOT EQUAL");
@@ -184,7 +186,8 @@ static bool optimise(jelly *m, const options *o, picture *p, double *losses)
     }
     float centre[2];
     body_centre(m, o->steps, centre);
-    printf("thrown with (%.4f, %.4f), the body comes to (%.4f, %.4f); the target is (%g, %g)\n", (double)m->throw_.data[0][0], (double)m->throw_.data[0][1],
+    printf("thrown with (%.4f, %.4f), the body comes to (%.4f, %.4f); the target is (%g, %g)\n",
+           (double)m->throw_.data[0][0], (double)m->throw_.data[0][1],
            (double)centre[0], (double)centre[1], (double)m->target.data[0][0], (double)m->target.data[0][1]);
     printf("loss %.3g before, %.3g after %d iterations, %.3g s\n", losses[0], losses[o->iterations], o->iterations, now() - start);
     if (p) {
