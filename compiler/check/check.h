@@ -203,6 +203,8 @@ const char *check_names_unique(checker *c, const char *base, bool numbered);
 /* ---- check_types.c ---- */
 
 const ty *type_resolve(checker *c, const ast_type *t);
+/* A local array's type; `launch` gets its extents, which may then be known when the kernel runs only. NULL: they must be constant. */
+const ty *type_local_array(checker *c, const ast_type *t, tx_expr **launch);
 /* A type name of the language: NULL if it is none. */
 const ty *type_builtin(checker *c, const char *name);
 /* A positive constant of at most max; 0 after an error. */

@@ -154,6 +154,8 @@ static val call_size(checker *c, static_call call, const ast_expr *e)
     if (p.kind == PLACE_BAD)
         return val_error(c, e->span);
     const ty *t = p.kind == PLACE_LOCAL && p.missing > 0 ? p.local->type : p.type;
+    if (t->kind == TY_ARRAY && call == CALL_LEN && t->extents[0] < 0)
+        return cast_to(c, val_typed(p.local->extents[0]), SC_I32, e->span);
     if (t->kind == TY_ARRAY && call == CALL_LEN)
         return soft_count(c, t->extents[0], e->span);
     if (!place_complete(c, &p, e->args->span))

@@ -156,7 +156,7 @@ static void resolve_param(checker *c, sym *s, src_span at, place *p)
     e->mparam = s->mparam;
     val v = val_typed(e);
     if (c->extents) {
-        s->mparam->sizes = true;
+        s->mparam->sizes |= !c->fn; /* a local array is made anew by each launch */
         if (scalar_is_int(s->mparam->type) && s->mparam->type != SC_U64)
             v = cast_to(c, v, SC_I64, at);
     }

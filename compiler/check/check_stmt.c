@@ -83,15 +83,39 @@ static void fill_array(checker *c, sym *s, const ast_expr *list, const ty *array
     }
 }
 
-static void check_array_decl(checker *c, const ast_stmt *s, const ty *type)
+static bool has_constant_extents(const ty *array)
 {
+    for (int k = 0; k < array->ndim; k++)
+        if (array->extents[k] < 0)
+            return false;
+    return true;
+}
+
+static void set_extents(const sym *s, tx_expr **extents)
+{
+    s->local->extents = extents;
+    for (int k = 0; s->parts && k < ty_nleaves(s->local->type); k++)
+        s->parts[k]->extents = extents;
+}
+
+static void check_array_decl(checker *c, const ast_stmt *s)
+{
+    tx_expr **extents = ARENA_ARRAY(c->mem, tx_expr *, MAX_DIM);
+    const ty *type = type_local_array(c, s->type, extents);
+    const bool constant = type->kind != TY_ARRAY || has_constant_extents(type);
+    if (s->value && !constant) {
+        ERR(c, s->type->span, DIAG_NOT_CONSTANT, "the extent of an array with values");
+        type = ty_error(c->types);
+    }
     for (const ast_name *n = s->names; n; n = n->next) {
         sym *l = declare_local(c, n, type, true);
+        if (!constant)
+            set_extents(l, extents);
         long at[MAX_DIM];
         if (s->kind == AST_STMT_LET)
             ERR(c, s->span, DIAG_ARRAY_LET);
         emit_local(c, l, NULL, s->span);
-        if (s->value)
+        if (s->value && type->kind == TY_ARRAY)
             fill_array(c, l, s->value, type, at, 0);
     }
 }
@@ -129,11 +153,11 @@ static void check_decl(checker *c, const ast_stmt *s)
         check_tuple_decl(c, s, n);
         return;
     }
-    const ty *type = s->type ? type_resolve(c, s->type) : NULL;
-    if (type && type->kind == TY_ARRAY) {
-        check_array_decl(c, s, type);
+    if (s->type && s->type->kind == AST_TYPE_ARRAY) {
+        check_array_decl(c, s);
         return;
     }
+    const ty *type = s->type ? type_resolve(c, s->type) : NULL;
     if (type && type->kind == TY_TUPLE) {
         ERR(c, s->type->span, DIAG_NOT_SCALAR_TYPE, "a local", ty_name(c->types, type));
         type = ty_error(c->types);

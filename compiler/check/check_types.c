@@ -67,7 +67,38 @@ static const ty *resolve_shaped(checker *c, const ast_type *t)
     return n == 1 ? ty_vec(c->types, (int)size[0], elem->elem) : ty_mat(c->types, (int)size[0], (int)size[1], elem->elem);
 }
 
-static const ty *resolve_array(checker *c, const ast_type *t)
+static bool is_launch_constant(const tx_expr *e)
+{
+    if (e->kind != TX_CONST && e->kind != TX_MPARAM && e->kind != TX_SHAPE && e->kind != TX_OP && e->kind != TX_CAST)
+        return false;
+    for (int i = 0; i < e->nargs; i++)
+        if (!is_launch_constant(e->args[i]))
+            return false;
+    return !e->a || is_launch_constant(e->a);
+}
+
+/* What does not change while a kernel runs. -1: it is not constant, 0: after an error. */
+static long launch_extent(checker *c, const ast_expr *e, tx_expr **out)
+{
+    const bool outer = c->extents;
+    c->extents = true;
+    *out = to_i64(c, check_expr(c, e), e->span, "the extent of a local array");
+    c->extents = outer;
+    if (!*out)
+        return 0;
+    if ((*out)->kind == TX_CONST) {
+        if ((*out)->cval.i < 1 || (*out)->cval.i > MAX_ARRAY)
+            ERR(c, e->span, DIAG_SIZE, "the extent of a local array", (long)MAX_ARRAY, (long long)(*out)->cval.i);
+        return (*out)->cval.i < 1 || (*out)->cval.i > MAX_ARRAY ? 0 : (long)(*out)->cval.i;
+    }
+    if (is_launch_constant(*out))
+        return -1;
+    ERR(c, e->span, DIAG_NOT_CONSTANT, "the extent of a local array");
+    NOTE(c, e->span, "it may be made of constants, params and extents of fields");
+    return 0;
+}
+
+const ty *type_local_array(checker *c, const ast_type *t, tx_expr **launch)
 {
     const ty *of = type_resolve(c, t->elem);
     long extents[MAX_DIM], total = 1;
@@ -77,10 +108,11 @@ static const ty *resolve_array(checker *c, const ast_type *t)
             ERR(c, e->span, DIAG_DIMENSIONS, MAX_DIM);
             return ty_error(c->types);
         }
-        extents[n] = type_size(c, e, "the extent of a local array", MAX_ARRAY);
+        extents[n] = launch ? launch_extent(c, e, &launch[n]) : type_size(c, e, "the extent of a local array", MAX_ARRAY);
         if (!extents[n])
             return ty_error(c->types);
-        total = total > MAX_ARRAY ? total : total * extents[n];
+        if (extents[n] > 0)
+            total = total > MAX_ARRAY ? total : total * extents[n];
         n++;
     }
     if (of->kind == TY_ERROR)
@@ -133,7 +165,7 @@ const ty *type_resolve(checker *c, const ast_type *t)
         r = resolve_shaped(c, t);
         break;
     case AST_TYPE_ARRAY:
-        r = resolve_array(c, t);
+        r = type_local_array(c, t, NULL);
         break;
     case AST_TYPE_TUPLE:
         r = resolve_tuple(c, t);

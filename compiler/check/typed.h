@@ -22,6 +22,7 @@ struct tx_local {
     const ty *type; /* TY_ARRAY for local arrays */
     src_loc loc;
     int index;      /* unique in its function */
+    tx_expr **extents; /* local arrays of which one is not constant: i64 expressions of params and constants */
     bool mutable_;
     bool needs_grad; /* kernel parameter */
     void *lowered;  /* scratch of lowering */

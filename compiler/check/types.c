@@ -174,7 +174,7 @@ int ty_ncomp(const ty *t)
     if (t->kind == TY_ARRAY) {
         long n = ty_ncomp(t->of);
         for (int k = 0; k < t->ndim; k++)
-            n *= t->extents[k];
+            n *= t->extents[k] > 0 ? t->extents[k] : 0;
         return (int)n;
     }
     return t->rows * t->cols;
@@ -223,7 +223,7 @@ static void put_name(const ty_pool *p, strbuf *b, const ty *t)
     case TY_ARRAY:
         put_name(p, b, t->of);
         for (int k = 0; k < t->ndim; k++)
-            sb_printf(b, "%s%ld", k ? ", " : "[", t->extents[k]);
+            sb_printf(b, t->extents[k] < 0 ? "%s..." : "%s%ld", k ? ", " : "[", t->extents[k]);
         sb_addc(b, ']');
         break;
     case TY_TUPLE:

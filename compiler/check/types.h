@@ -26,7 +26,7 @@ struct ty {
     int rows, cols; /* scalar 1 x 1, vec n x 1 */
     const ty *of;
     int ndim;
-    long extents[8];
+    long extents[8]; /* -1: known when the kernel runs */
     const ty **members; /* tuple, struct */
     int nmembers;
     /* struct */
@@ -58,7 +58,7 @@ const ty *ty_flat(ty_pool *p, const ty *t);
 bool ty_has_struct(const ty *t); /* a struct, or a tuple with one */
 /* The same shape with another component type. */
 const ty *ty_with_elem(ty_pool *p, const ty *t, scalar s);
-int ty_ncomp(const ty *t); /* scalar 1, vec n, mat n*m; structs: of all members; arrays: of all elements */
+int ty_ncomp(const ty *t); /* scalar 1, vec n, mat n*m; structs: of all members; arrays: of all elements, 0 where an extent is not constant */
 bool ty_is_numeric(const ty *t); /* scalar (also bool), vec or mat */
 bool ty_is_value(const ty *t);   /* numeric or a struct */
 /* Name as written in .tk, for messages: "vec3", "mat(2, 3, f64)". */

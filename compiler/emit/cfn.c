@@ -94,6 +94,12 @@ static void note_pointer(vstate *v, const ir_op *op)
     }
 }
 
+const ir_value *checked_count(const ir_module *m, const ir_op *op)
+{
+    const bool access = op->code == OP_LLOAD || op->code == OP_LSTORE;
+    return m->debug && access && op->args[0]->def->nargs ? op->args[0]->def->args[0] : NULL;
+}
+
 /* Backwards, so that what only unused values use is not counted. */
 static void scan_uses(vstate *v, const ir_region *r)
 {
@@ -105,6 +111,8 @@ static void scan_uses(vstate *v, const ir_region *r)
         for (int i = 0; i < op->nargs; i++)
             if (op->code != OP_YIELD || !is_silent_yield(v, op, i))
                 count(v, op->args[i], op);
+        if (checked_count(r->func->module, op))
+            count(v, checked_count(r->func->module, op), op);
         note_pointer(v, op);
     }
 }

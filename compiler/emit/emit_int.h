@@ -199,6 +199,8 @@ void cfn_free(cfn *c);
 void cfn_scan(cfn *c, const ir_region *r);
 /* Takes the names of what will be hoisted, then the emitter's own. */
 void cfn_take_names(cfn *c);
+/* --debug: what a subscript of an array is held against, where that is not constant; else NULL. */
+const ir_value *checked_count(const ir_module *m, const ir_op *op);
 bool op_is_dead(const vstate *v, const ir_op *op);
 /* Whether result k of a task is read, or decides about a companion that is. */
 bool reduction_is_wanted(const vstate *v, const ir_op *task, int k);

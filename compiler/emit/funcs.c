@@ -41,6 +41,10 @@ static void gather(emitter *e, func_info *info, const ir_region *r)
         case OP_ASSERT:
             info->module = info->can_fail = true;
             break;
+        case OP_LOCAL:
+            info->stack |= op->attr.stacked;
+            info->can_fail |= op->attr.stacked;
+            break;
         case OP_STK_ALLOC:
             info->stack = info->can_fail = true;
             break;

@@ -210,19 +210,47 @@ static void check_array(cfn *c, const ir_op *op, const expr *idx)
         return;
     const char *what = arena_printf(c->e->mem, "%s:%u: subscript of '%s'", place_of(c->e, op->loc), op->loc.col,
                                     local->res[0]->name ? local->res[0]->name : "array");
-    stmt(c, op->loc, "if (%s < 0 || %s >= %lld) {", idx->text, idx->text, (long long)local->attr.i);
+    const char *count = local->nargs ? paren(c, val_simple(c, local->args[0]), PREC_PRIMARY) : arena_printf(c->e->mem, "%lld", (long long)local->attr.i);
+    stmt(c, op->loc, "if (%s < 0 || %s >= %s) {", idx->text, idx->text, count);
     c->indent++;
-    stmt(c, (src_loc){0, 0, 0}, "tk_fail(%s, TK_BOUNDS, \"%%s is %%lld, outside [0, %lld)\", %s, (long long)%s);", session_text(c),
-         (long long)local->attr.i, c_string(c->e->mem, what), idx->text);
+    if (local->nargs)
+        stmt(c, (src_loc){0, 0, 0}, "tk_fail(%s, TK_BOUNDS, \"%%s is %%lld, outside [0, %%lld)\", %s, (long long)%s, (long long)%s);", session_text(c),
+             c_string(c->e->mem, what), idx->text, count);
+    else
+        stmt(c, (src_loc){0, 0, 0}, "tk_fail(%s, TK_BOUNDS, \"%%s is %%lld, outside [0, %s)\", %s, (long long)%s);", session_text(c), count,
+             c_string(c->e->mem, what), idx->text);
     stmt(c, (src_loc){0, 0, 0}, "%s", c->fail);
     close_block(c);
     c->uses_label = true;
+}
+
+/* A block of the stack. */
+static void alloc(cfn *c, const ir_op *op, const char *type, const char *name, const char *count)
+{
+    stmt(c, op->loc, "%s *const %s = tk_stack_alloc(%s, %s, sizeof *%s);", type, name, c->st, count, name);
+    stmt(c, op->loc, "if (!%s)", name);
+    c->indent++;
+    stmt(c, (src_loc){0, 0, 0}, "%s", c->fail);
+    c->indent--;
+    c->uses_label = true;
+    c->uses_st = true;
+    define_name(c, op->res[0], name);
+}
+
+static memory_kind kind_of(const ir_value *array)
+{
+    return array->def->attr.stacked ? MEM_STACK : MEM_LOCAL;
 }
 
 void emit_local(cfn *c, const ir_op *op)
 {
     switch (op->code) {
     case OP_LOCAL: {
+        if (op->attr.stacked) {
+            const char *count = op->nargs ? subscript(val(c, op->args[0])).text : arena_printf(c->e->mem, "%lld", (long long)op->attr.i);
+            alloc(c, op, scalar_c_type(op->attr.elem), names_unique(c->names, op->res[0]->name ? op->res[0]->name : "array"), count);
+            break;
+        }
         const char *name = names_unique(c->names, op->res[0]->name ? op->res[0]->name : "array");
         stmt(c, op->loc, "%s %s[%lld] = {0};", scalar_c_type(op->attr.elem), name, (long long)(op->attr.i > 0 ? op->attr.i : 1));
         define_name(c, op->res[0], name);
@@ -233,7 +261,7 @@ void emit_local(cfn *c, const ir_op *op)
         const expr idx = subscript(c->e->m->debug ? named_index(c, op->args[1]) : val(c, op->args[1]));
         check_array(c, op, &idx);
         expr_absorb(c, &e, idx);
-        add_read(c, &e, MEM_LOCAL, 0, op->args[0]);
+        add_read(c, &e, kind_of(op->args[0]), 0, op->args[0]);
         e.text = arena_printf(c->e->mem, "%s[%s]", val_text(c, op->args[0], PREC_PRIMARY), idx.text);
         define(c, op->res[0], e, op->loc);
         break;
@@ -243,7 +271,7 @@ void emit_local(cfn *c, const ir_op *op)
         const char *array = val_text(c, op->args[0], PREC_PRIMARY);
         const expr idx = subscript(c->e->m->debug ? named_index(c, op->args[1]) : val(c, op->args[1]));
         check_array(c, op, &idx);
-        flush_reads(c, MEM_LOCAL, 0, op->args[0]);
+        flush_reads(c, (int)kind_of(op->args[0]), 0, op->args[0]);
         stmt(c, op->loc, "%s[%s] = %s;", array, idx.text, value.text);
     }
     }
@@ -294,15 +322,8 @@ static void emit_alloc(cfn *c, const ir_op *op)
 {
     ir_value *v = op->res[0];
     const char *count = subscript(val(c, op->args[0])).text;
-    const char *tag = layout_of(c->e, op->attr.layout)->tag;
-    const char *name = names_unique(c->names, v->name ? v->name : "saved");
-    stmt(c, op->loc, "struct %s *const %s = tk_stack_alloc(%s, %s, sizeof *%s);", tag, name, c->st, count, name);
-    stmt(c, op->loc, "if (!%s)", name);
-    c->indent++;
-    stmt(c, (src_loc){0, 0, 0}, "%s", c->fail);
-    c->indent--;
-    c->uses_label = true;
-    define_name(c, v, name);
+    const char *type = arena_printf(c->e->mem, "struct %s", layout_of(c->e, op->attr.layout)->tag);
+    alloc(c, op, type, names_unique(c->names, v->name ? v->name : "saved"), count);
 }
 
 void emit_stack(cfn *c, const ir_op *op)

@@ -342,7 +342,7 @@ void emit_ops(cfn *c, const ir_region *r)
 bool region_may_fail(emitter *e, const ir_region *r)
 {
     for (const ir_op *op = r->first; op; op = op->next) {
-        if (op->code == OP_ASSERT || op->code == OP_STK_ALLOC || op->code == OP_TASK)
+        if (op->code == OP_ASSERT || op->code == OP_STK_ALLOC || op->code == OP_TASK || (op->code == OP_LOCAL && op->attr.stacked))
             return true;
         if (op->code == OP_CALL && func_info_of(e, op->attr.callee)->can_fail)
             return true;

@@ -31,6 +31,9 @@ void find_captures(task *t, const ir_region *r)
         for (int i = 0; i < op->nargs; i++)
             if (!ir_region_is_ancestor(body, op->args[i]->region))
                 capture_value(t, op->args[i]);
+        const ir_value *count = checked_count(t->fn->e->m, op);
+        if (count && !ir_region_is_ancestor(body, count->region))
+            capture_value(t, count);
         for (int i = 0; i < op->nregions; i++)
             find_captures(t, op->regions[i]);
     }

@@ -334,6 +334,18 @@ ir_value *ir_local(ir_builder *b, scalar elem, int64_t count, const char *name)
     return op->res[0];
 }
 
+ir_value *ir_local_sized(ir_builder *b, scalar elem, ir_value *count, const char *name)
+{
+    ir_value *array = ir_local(b, elem, 0, name);
+    ir_add_arg(array->def, count);
+    return array;
+}
+
+ir_value *ir_local_count(ir_builder *b, const ir_op *local)
+{
+    return local->nargs ? local->args[0] : ir_const_i(b, SC_I64, local->attr.i);
+}
+
 scalar ir_elem_type(const ir_value *array)
 {
     assert(array->def && array->def->code == OP_LOCAL);

@@ -84,7 +84,7 @@ struct ir_region {
 
 typedef struct ir_attr {
     union {
-        int64_t i;  /* CONST of bool and integers (unsigned: same bits); SHAPE: dimension; slot of STK_LOAD / STK_STORE; count of LOCAL */
+        int64_t i;  /* CONST of bool and integers (unsigned: same bits); SHAPE: dimension; slot of STK_LOAD / STK_STORE; count of LOCAL without operand */
         double f;   /* CONST of floats */
     };
     ir_field *field;     /* LOAD STORE ACCUM SHAPE */
@@ -93,6 +93,7 @@ typedef struct ir_attr {
     ir_layout *layout;   /* STK_ALLOC STK_LOAD STK_STORE */
     const char *text;    /* ASSERT: message; PRINT: format with one %v per operand */
     scalar elem;         /* LOCAL: element type */
+    bool stacked;        /* LOCAL: taken from the stack of saved values, not zeroed; by the frames pass */
     ir_plane plane;      /* LOAD STORE ACCUM */
     ir_acc acc;          /* ACCUM */
     bool needed;         /* LOAD of a primal: the adjoint needs what it reads; by the rules pass */
@@ -292,6 +293,8 @@ ir_op *ir_accum(ir_builder *b, ir_field *f, ir_plane p, ir_value *const *idx, ir
 ir_value *ir_shape(ir_builder *b, ir_field *f, int dim);
 ir_value *ir_mparam_value(ir_builder *b, ir_mparam *p);
 ir_value *ir_local(ir_builder *b, scalar elem, int64_t count, const char *name); /* zero-initialised */
+ir_value *ir_local_sized(ir_builder *b, scalar elem, ir_value *count, const char *name); /* the count is a value that a launch does not change */
+ir_value *ir_local_count(ir_builder *b, const ir_op *local); /* its operand, or a constant */
 ir_value *ir_lload(ir_builder *b, ir_value *array, ir_value *idx);
 ir_op *ir_lstore(ir_builder *b, ir_value *array, ir_value *idx, ir_value *v);
 ir_op *ir_yield(ir_builder *b, int n, ir_value *const *vals);
@@ -339,6 +342,8 @@ ir_value *ir_map_get(const ir_map *m, const ir_value *from); /* NULL if unset */
 void ir_map_free(ir_map *m);
 /* Clones op (with regions) at b; operands through the map (identity when unset); results are added to the map. Sets origin to op (or op's origin). */
 ir_op *ir_clone_op(ir_builder *b, const ir_op *op, ir_map *map);
+/* v once more, with all that it is computed from: constants, params, extents and pure operations of them. */
+ir_value *ir_clone_value(ir_builder *b, const ir_value *v, ir_map *map);
 /* Clones the operations of r, without its yield, at b. */
 void ir_clone_region_ops(ir_builder *b, const ir_region *r, ir_map *map);
 ir_func *ir_clone_func(const ir_func *f, const char *name);

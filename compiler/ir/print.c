@@ -160,7 +160,9 @@ static void print_operands(FILE *out, const ir_op *op)
         print_field_op(out, op);
         return;
     case OP_LOCAL:
-        fprintf(out, " %s[%" PRId64 "]", scalar_name(op->attr.elem), op->attr.i);
+        fprintf(out, op->nargs ? " %s[" : " %s[%" PRId64, scalar_name(op->attr.elem), op->attr.i);
+        print_uses(out, op->args, op->nargs);
+        fputs(op->attr.stacked ? "] stacked" : "]", out);
         return;
     case OP_LOOP:
         print_loop_head(out, op);

@@ -270,8 +270,8 @@ static bool check_op(const verifier *v, const ir_op *op)
     case OP_ACCUM:
         return check_field_op(v, op);
     case OP_LOCAL:
-        return expect_shape(v, op, 0, 1, 0) && expect_type(v, op, op->res[0], SC_PTR, "result") &&
-               (op->attr.i > 0 || fault(v, op, "an array of %" PRId64 " elements", op->attr.i));
+        return expect_shape(v, op, op->nargs ? 1 : 0, 1, 0) && expect_type(v, op, op->res[0], SC_PTR, "result") &&
+               (op->nargs ? expect_type(v, op, op->args[0], SC_I64, "count") : op->attr.i > 0 || fault(v, op, "an array of %" PRId64 " elements", op->attr.i));
     case OP_LLOAD:
     case OP_LSTORE:
         return check_array_op(v, op);

@@ -42,7 +42,7 @@ place place_of_element(lower *l, const tx_local *local, tx_expr *const *subs)
     ir_value **s = lower_scalars(l, subs, t->ndim);
     ir_value *flat = s[0];
     for (int d = 1; d < t->ndim; d++) {
-        flat = ir_op2(&l->b, OP_MUL, flat, const_i64(l, t->extents[d]));
+        flat = ir_op2(&l->b, OP_MUL, flat, v->extents ? v->extents[d] : const_i64(l, t->extents[d]));
         flat = ir_op2(&l->b, OP_ADD, flat, s[d]);
     }
     if (nc != 1)

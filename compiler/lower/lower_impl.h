@@ -32,6 +32,7 @@ struct lvar {
     const char **names;    /* of the components */
     ir_value **val;        /* current values; an entry is NULL before the first assignment. NULL when in memory */
     ir_value *mem;
+    ir_value **extents;    /* of an array of which one is not constant */
     bool constant;         /* never assigned after its declaration */
     const int *kinds;      /* of an accumulator: ir_reduce for each component, -1 where nothing is reduced; decides what an unassigned component reads as */
     lvar *acc;             /* inside a task that reduces into this variable: the iteration's accumulator */

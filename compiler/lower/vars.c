@@ -129,11 +129,54 @@ static void bind_memory(lower *l, lvar *v, bool mutable_, const agg *value)
         copy_memory(l, v->mem, value);
 }
 
+/* How many bits a value has at most; an extent that is a param is not wider than that. */
+static int bits_of(const ir_value *v)
+{
+    if (ir_is_const(v)) {
+        int n = 0;
+        for (uint64_t i = (uint64_t)v->def->attr.i; i; i >>= 1)
+            n++;
+        return n;
+    }
+    const bool cast = v->def && v->def->code == OP_CAST;
+    return 8 * scalar_bytes(cast ? v->def->args[0]->type : v->type) - 1;
+}
+
+/* n * e, or so much that no memory is there for it. */
+static ir_value *times_extent(lower *l, ir_value *n, ir_value *e, int *bits)
+{
+    enum { MAX_BITS = 62, NO_MEMORY = 60 };
+    ir_value *product = ir_op2(&l->b, OP_MUL, n, e);
+    *bits += bits_of(e);
+    if (*bits <= MAX_BITS)
+        return product;
+    *bits = MAX_BITS;
+    ir_value *most = const_i64(l, INT64_C(1) << NO_MEMORY), *positive = ir_op2(&l->b, OP_MAX, e, const_i64(l, 1));
+    return ir_op3(&l->b, OP_SELECT, ir_op2(&l->b, OP_GT, n, ir_op2(&l->b, OP_DIV, most, positive)), most, product);
+}
+
+static void bind_sized(lower *l, lvar *v, const tx_local *local)
+{
+    const ty *t = local->type;
+    v->extents = lower_scalars(l, local->extents, t->ndim);
+    int bits = bits_of(v->extents[0]);
+    ir_value *count = v->extents[0];
+    for (int d = 1; d < t->ndim; d++)
+        count = times_extent(l, count, v->extents[d], &bits);
+    if (ty_ncomp(t->of) != 1)
+        count = times_extent(l, count, const_i64(l, ty_ncomp(t->of)), &bits);
+    v->mem = ir_local_sized(&l->b, v->elem, count, v->name);
+}
+
 void var_bind(lower *l, tx_local *local, const agg *value)
 {
     lvar *v = var_create(l, local->name, local->type);
     v->constant = !local->mutable_;
     local->lowered = v;
+    if (local->extents) {
+        bind_sized(l, v, local);
+        return;
+    }
     if (!v->val) {
         bind_memory(l, v, local->mutable_, value);
         return;

@@ -174,7 +174,7 @@ static void fwd_local(fwd *w, ir_builder *b, const ir_op *op)
         return;
     if (op->code == OP_LOCAL) {
         const char *name = array->name ? arena_printf(w->m->mem, "%s_dual", array->name) : NULL;
-        ir_map_set(&w->tan, array, ir_local(b, op->attr.elem, op->attr.i, name));
+        ir_map_set(&w->tan, array, op->nargs ? ir_local_sized(b, op->attr.elem, val(w, op->args[0]), name) : ir_local(b, op->attr.elem, op->attr.i, name));
         return;
     }
     ir_value *shadow = ir_map_get(&w->tan, array);

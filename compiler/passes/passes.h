@@ -80,6 +80,8 @@ void pass_parallel(ir_func *f);
 void pass_rows(ir_func *f);
 /* Gathers run interleaved with what is left of the task that they were taken from (attr.ahead). passes/stages.c */
 void pass_stages(ir_func *f);
+/* Puts large arrays, and those whose size is known at run time only, on the stack of saved values. passes/frames.c */
+void pass_frames(ir_func *f);
 /* Marks loops that may be vectorised with reordering. Last of all. passes/simd.c */
 void pass_simd(ir_func *f);
 /* --explain-adjoint: prints the class of each write with its source line. */

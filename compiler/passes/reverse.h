@@ -154,6 +154,8 @@ bool rev_has_work(scope *s, const ir_op *op); /* of an if, loop or task: adjoint
 void rev_add(scope *s, ir_builder *b, const ir_value *v, ir_value *g);
 /* Adjoint so far of a value that s owns; NULL if nothing was added. */
 ir_value *rev_adj(scope *s, const ir_value *v);
+/* A zeroed array of the same size at the start of s->rev. */
+ir_value *rev_array_like(scope *s, const ir_value *array, const char *name, src_loc loc);
 ir_value *rev_shadow(scope *s, const ir_value *array);
 
 #endif

@@ -96,11 +96,22 @@ ir_value *rev_adj(scope *s, const ir_value *v)
     return s->rv->adj[v->id];
 }
 
+ir_value *rev_array_like(scope *s, const ir_value *array, const char *name, src_loc loc)
+{
+    const ir_op *local = array->def;
+    ir_builder b = rev_prologue(s, loc);
+    if (!local->nargs)
+        return ir_local(&b, local->attr.elem, local->attr.i, name);
+    ir_map map = ir_map_create(s->rv->primal); /* computed again, never saved: it can be had anywhere */
+    ir_value *count = ir_clone_value(&b, local->args[0], &map);
+    ir_map_free(&map);
+    return ir_local_sized(&b, local->attr.elem, count, name);
+}
+
 static ir_value *make_shadow(scope *s, const ir_value *array)
 {
-    ir_builder b = rev_prologue(s, array->loc);
     const char *name = array->name ? arena_printf(s->rv->module->mem, "%s_grad", array->name) : NULL;
-    return ir_local(&b, array->def->attr.elem, array->def->attr.i, name);
+    return rev_array_like(s, array, name, array->loc);
 }
 
 /* Iterations of a task run side by side: each sums into an array of its own, which the task reduces. */

@@ -74,7 +74,7 @@ ir_value *rev_array_at(scope *s, const ir_value *array, const ir_op *task)
     l->names[0] = array->name;
 
     ir_builder out = {.func = rv->out, .region = place->region, .before = (ir_op *)place, .loc = task->loc};
-    ir_value *zero = ir_const_i(&out, SC_I64, 0), *count = ir_const_i(&out, SC_I64, local->attr.i);
+    ir_value *zero = ir_const_i(&out, SC_I64, 0), *count = local->nargs ? rev_mapped(&rv->fwd, local->args[0]) : ir_const_i(&out, SC_I64, local->attr.i);
     ir_value *buf = rev_stk_alloc(&out, count, l);
     ir_op *copy = ir_loop(&out, zero, count, false, 0, NULL);
     ir_builder in = {.func = rv->out, .region = copy->regions[0], .loc = task->loc};
@@ -84,9 +84,9 @@ ir_value *rev_array_at(scope *s, const ir_value *array, const ir_op *task)
 
     ir_value *saved = rev_save(s, buf, "saved");
     ir_builder pro = rev_prologue(s, task->loc);
-    ir_value *again = ir_local(&pro, local->attr.elem, local->attr.i, array->name);
+    ir_value *again = rev_array_like(s, array, array->name, task->loc);
     zero = ir_const_i(&pro, SC_I64, 0);
-    count = ir_const_i(&pro, SC_I64, local->attr.i);
+    count = ir_local_count(&pro, again->def);
     ir_op *fill = ir_loop(&pro, zero, count, false, 0, NULL);
     in.region = fill->regions[0];
     i = fill->regions[0]->params[0];

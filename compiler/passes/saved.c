@@ -278,7 +278,10 @@ static bool choose(study *s)
 
 bool pass_reverse(ir_func *f)
 {
+    const int errors = diag_error_count(f->module->diag);
     ir_func *adjoint = reverse_kernel(f, NULL);
+    if (diag_error_count(f->module->diag) != errors)
+        return false;
     pass_settle(adjoint); /* behind it, every load is a read that the adjoint needs */
     study s = study_of(f);
     bool ok = true;

@@ -50,6 +50,8 @@ int main(void)
     expect(m, checks_limit_in_task(m, 3), TK_ASSERT, "checks.tk:45: assertion failed: 'while' is not done after its limit of trips");
     expect(m, checks_limit_of_effects(m, 9), TK_OK, "");
     expect(m, checks_limit_of_effects(m, 8), TK_OK, "");
+    expect(m, checks_sized(m, 3), TK_OK, "");
+    expect(m, checks_sized(m, 4), TK_BOUNDS, "subscript of 'w' is 9, outside [0, 8)");
     expect(m, checks_talk(m, 0.5f, 200, true), TK_OK, "");
     if (!strstr(printed, "plain 5%\n|") || !strstr(printed, "0.5") || !strstr(printed, "200") || !strstr(printed, "true") || !strstr(printed, "50%\n|") ||
         strstr(printed, "%%")) {
