@@ -136,6 +136,35 @@ def small_matrices(size):
     return "".join(out) + f"        y[i] = m{size}[2, 3] * m{size}[1, 1];\n    }}\n}}\n"
 
 
+def layers(size):
+    """Layers of 40 to 32 to 40 neurons in local arrays, weights in fields."""
+    out = [FIELDS, "field w: real[32, 40];\nfield v: real[40, 32];\nkernel k() {\n    for i in x {\n",
+           "        var a: real[40];\n        for j in range(40) { a[j] = x[i] * real(j); }\n"]
+    for k in range(size):
+        out.append(f"""        var h{k}: real[32];
+        for r in range(32) {{
+            var s = 0.0;
+            for j in range(40) {{ s += w[r, j] * a[j]; }}
+            h{k}[r] = tanh(s + {k}.5);
+        }}
+        for r in range(40) {{
+            var s = 0.0;
+            for j in range(32) {{ s += v[r, j] * h{k}[j]; }}
+            a[r] = tanh(s);
+        }}
+""")
+    return "".join(out) + "        y[i] = a[0] * a[39];\n    }\n}\n"
+
+
+def sized(size):
+    """Local arrays whose size is a param."""
+    out = [FIELDS, "kernel k() {\n    for i in x {\n        var s = x[i];\n"]
+    for k in range(size):
+        out.append(f"        var a{k}: real[N];\n        for j in range(N) {{ a{k}[j] = s * real(j); }}\n")
+        out.append(f"        s = a{k}[n[i]] * sin(a{k}[0] + s);\n")
+    return "".join(out) + "        y[i] = s;\n    }\n}\n"
+
+
 def expression(size):
     """One expression of so many terms."""
     return FIELDS + "kernel k() {\n    for i in x {\n        y[i] = " + "\n            + ".join(f"sin(x[i] * {k}.5) * x[i]" for k in range(size)) + ";\n    }\n}\n"
@@ -153,6 +182,8 @@ FAMILIES = {  # sizes measured, sizes checked
     whiles: (list(range(1, 9)), [4, 6, 8]),
     matrices: (list(range(1, 9)), [4, 6, 8]),
     small_matrices: (list(range(1, 9)), [4, 6, 8]),
+    layers: ([1, 2, 4, 8], [2, 4, 6]),
+    sized: ([4, 8, 16, 32], [4, 8, 12]),
     expression: ([50, 100, 200, 400], [10, 20, 30]),
 }
 
