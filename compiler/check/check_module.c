@@ -7,14 +7,9 @@
 
 static const char *refused_item(const ast_item *it)
 {
-    switch (it->kind) {
-    case AST_ITEM_IMPORT:
-        return "'import'";
-    case AST_ITEM_FUNC:
-        return it->is_export ? "'export func'" : it->is_extern ? "'extern func'" : NULL;
-    default:
+    if (it->kind != AST_ITEM_FUNC)
         return NULL;
-    }
+    return it->is_export ? "'export func'" : it->is_extern ? "'extern func'" : NULL;
 }
 
 static void check_struct_members(checker *c, const ast_item *it)
@@ -310,7 +305,7 @@ static void apply_lazy(checker *c, const ast_module *m)
     for (const ast_item *it = m->items; it; it = it->next)
         for (size_t k = 0; k < c->ir->fields.len; k++) {
             ir_field *f = c->ir->fields.at[k];
-            if (f->elem == SC_NONE || !scalar_is_float(f->elem))
+            if (f->elem == SC_NONE || !scalar_is_float(f->elem) || f->loc.file != it->span.begin.file)
                 continue;
             f->grad = f->grad || it->kind == AST_ITEM_LAZY_GRAD;
             f->dual = f->dual || it->kind == AST_ITEM_LAZY_DUAL;

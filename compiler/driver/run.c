@@ -9,6 +9,7 @@
 #include "check/typed.h"
 #include "driver/cc.h"
 #include "driver/files.h"
+#include "driver/imports.h"
 #include "driver/name.h"
 #include "driver/options.h"
 #include "emit/emit.h"
@@ -32,6 +33,7 @@ typedef struct run {
     strbuf source, c, header, text;
     uint16_t file;
     ast_module *ast;
+    imports imports;
     ir_module *ir;
     tx_module *typed;
     const char *name;        /* of the module */
@@ -78,6 +80,12 @@ static bool parse(run *r)
 {
     r->ast = ast_parse(r->mem, r->names, r->diag, r->file, sb_str(&r->source), r->source.len);
     return diag_error_count(r->diag) == 0;
+}
+
+static bool import(run *r)
+{
+    r->imports = (imports){.mem = r->mem, .names = r->names, .diag = r->diag, .dirs = r->opt.include_dirs.at, .ndirs = r->opt.include_dirs.len};
+    return imports_join(&r->imports, r->ast, r->opt.input);
 }
 
 static bool check(run *r)
@@ -164,9 +172,17 @@ static bool add_depfile(run *r)
         return true;
     strbuf b = {0};
     add_make_name(&b, r->target);
-    sb_add(&b, ": ");
-    add_make_name(&b, r->opt.input);
-    sb_add(&b, "\n");
+    sb_add(&b, ":");
+    for (size_t i = 0; i < r->imports.files.len; i++) {
+        sb_addc(&b, ' ');
+        add_make_name(&b, r->imports.files.at[i]->path);
+    }
+    sb_addc(&b, '\n');
+    /* Rules without commands: a file that is gone is no reason to stop. */
+    for (size_t i = 1; i < r->imports.files.len; i++) {
+        add_make_name(&b, r->imports.files.at[i]->path);
+        sb_add(&b, ":\n");
+    }
     const char *path = r->opt.depfile ? r->opt.depfile : path_with_extension(r->mem, r->target, ".d");
     const bool ok = outputs_add_text(&r->out, path, &b);
     sb_free(&b);
@@ -220,7 +236,7 @@ static bool stages(run *r)
         return false;
     if (kind == OUTPUT_AST)
         return print_text(r) && write_text(r);
-    if (!check(r) || !lower(r) || !transform(r))
+    if (!import(r) || !check(r) || !lower(r) || !transform(r))
         return false;
     if (kind == OUTPUT_EXPLAIN)
         return true;
@@ -259,6 +275,7 @@ int tkc_main(int argc, const char **argv)
         diag_flush(r.diag);
         diag_destroy(r.diag);
         free_lists(r.ir);
+        imports_free(&r.imports);
         intern_destroy(r.names);
         arena_destroy(r.mem);
         sb_free(&r.source);

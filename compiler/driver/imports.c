@@ -1,0 +1,118 @@
+#include "driver/imports.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "driver/files.h"
+
+/* A chain of imports this deep is a mistake of some generator. */
+enum { DEEPEST = 100 };
+
+static const char *real_path(arena *mem, const char *path)
+{
+    char *real = realpath(path, NULL);
+    const char *kept = arena_printf(mem, "%s", real ? real : path);
+    free(real);
+    return kept;
+}
+
+static import_file *add_file(imports *im, const char *path)
+{
+    import_file *f = ARENA_NEW(im->mem, import_file);
+    *f = (import_file){.path = path, .real = real_path(im->mem, path)};
+    vec_push(&im->files, f);
+    return f;
+}
+
+static import_file *known(const imports *im, const char *path)
+{
+    const char *real = real_path(im->mem, path);
+    for (size_t i = 0; i < im->files.len; i++)
+        if (!strcmp(im->files.at[i]->real, real))
+            return im->files.at[i];
+    return NULL;
+}
+
+/* Beside the importing file, then in the directories of -I, in their order. NULL after a message. */
+static const char *find(imports *im, const ast_item *it, const char *importer)
+{
+    const char *name = it->text, *beside = name[0] == '/' ? name : arena_printf(im->mem, "%s%s", path_dir(im->mem, importer), name);
+    if (access(beside, R_OK) == 0)
+        return beside;
+    for (size_t i = 0; i < im->ndirs && name[0] != '/'; i++) {
+        const char *path = arena_printf(im->mem, "%s/%s", im->dirs[i], name);
+        if (access(path, R_OK) == 0)
+            return path;
+    }
+    diag(im->diag, it->name_span, DIAG_IMPORT_MISSING, name);
+    if (name[0] != '/')
+        diag_note(im->diag, it->name_span, "looked beside the importing file%s", im->ndirs ? ", and in the directories of -I" : "; -I DIR adds a directory");
+    return NULL;
+}
+
+static bool join(imports *im, ast_module *m, import_file *of);
+
+/* The items of the file that `it` names, with those that it imports; NULL if there are none. */
+static ast_item *items_of(imports *im, const ast_item *it, const char *importer)
+{
+    const char *path = find(im, it, importer);
+    if (!path)
+        return NULL;
+    import_file *f = known(im, path);
+    if (f && f->open) {
+        const char *circle = "";
+        for (size_t i = 0; i < im->files.len; i++) /* those that are open stand in the order in which they import each other */
+            if (im->files.at[i]->open && (*circle || im->files.at[i] == f))
+                circle = arena_printf(im->mem, "%s%s imports ", circle, im->files.at[i]->path);
+        diag(im->diag, it->name_span, DIAG_IMPORT_CYCLE, it->text);
+        diag_note(im->diag, it->name_span, "%s%s", circle, f->path);
+    }
+    if (f)
+        return NULL;
+    int depth = 0;
+    for (size_t i = 0; i < im->files.len; i++)
+        depth += im->files.at[i]->open;
+    if (depth >= DEEPEST) {
+        diag(im->diag, it->name_span, DIAG_IMPORT_DEEP, DEEPEST);
+        return NULL;
+    }
+    f = add_file(im, path);
+    if (!file_read(&f->text, path, im->diag))
+        return NULL;
+    const uint16_t number = diag_add_file(im->diag, path, sb_str(&f->text), f->text.len);
+    ast_module *m = ast_parse(im->mem, im->names, im->diag, number, sb_str(&f->text), f->text.len);
+    join(im, m, f);
+    return m->items;
+}
+
+static bool join(imports *im, ast_module *m, import_file *of)
+{
+    const int errors = diag_error_count(im->diag);
+    of->open = true;
+    for (ast_item **link = &m->items; *link;) {
+        if ((*link)->kind != AST_ITEM_IMPORT) {
+            link = &(*link)->next;
+            continue;
+        }
+        const ast_item *it = *link;
+        *link = items_of(im, it, of->path);
+        while (*link)
+            link = &(*link)->next;
+        *link = it->next;
+    }
+    of->open = false;
+    return diag_error_count(im->diag) == errors;
+}
+
+bool imports_join(imports *im, ast_module *root, const char *path)
+{
+    return join(im, root, add_file(im, path));
+}
+
+void imports_free(imports *im)
+{
+    for (size_t i = 0; i < im->files.len; i++)
+        sb_free(&im->files.at[i]->text);
+    vec_free(&im->files);
+}

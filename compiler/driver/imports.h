@@ -1,0 +1,29 @@
+/* import "file.tk": items of other files become items of the module. */
+#ifndef TKC_IMPORTS_H
+#define TKC_IMPORTS_H
+
+#include "syntax/ast.h"
+#include "util/strbuf.h"
+#include "util/vec.h"
+
+typedef struct import_file {
+    const char *path; /* as it was opened */
+    const char *real; /* without links: each file counts once */
+    strbuf text;
+    bool open;        /* its own imports are being read */
+} import_file;
+
+typedef struct imports {
+    arena *mem;
+    intern_pool *names;
+    diag_sink *diag;
+    const char *const *dirs; /* searched behind the importing file's own directory */
+    size_t ndirs;
+    VEC(import_file *) files; /* the root first */
+} imports;
+
+/* Puts the items of all imported files in the place of the import items of `root`, which was read from `path`. False after errors. */
+bool imports_join(imports *im, ast_module *root, const char *path);
+void imports_free(imports *im);
+
+#endif
