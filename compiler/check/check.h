@@ -71,7 +71,8 @@ struct sym {
     bool refused;         /* already reported: uses stay silent */
     val value;            /* CONST, STATIC */
     ir_mparam *mparam;    /* PARAM */
-    ir_field *field;      /* FIELD */
+    ir_field *field;      /* FIELD; of structs: of the first member */
+    ir_field **members;   /* FIELD of structs: by leaf; NULL: it is none */
     const ty *type;       /* FIELD: of an element; STRUCT, once it is done */
     const long *extents;  /* FIELD: constant extents, -1 where not constant */
     /* FUNC, KERNEL */
@@ -285,6 +286,8 @@ typedef struct place {
 
 void place_resolve(checker *c, const ast_expr *e, place *p);
 place place_leaf(const checker *c, const place *p, int k);
+/* False, and reported, for the gradient or dual of a member that has none. */
+bool place_has_plane(checker *c, place *p);
 bool place_complete(checker *c, place *p, src_span at); /* no subscripts missing; reports */
 val place_value(checker *c, place *p, bool wrap);
 /* A cheap expression for e that may be repeated; binds if need be. */
@@ -341,6 +344,7 @@ void check_custom(checker *c);
 /* ---- check_stmt.c, check_assign.c, check_loop.c ---- */
 
 tx_stmt *emit_stmt(checker *c, tx_stmt_kind kind, src_span at);
+tx_expr *emit_lets(checker *c, tx_expr *e, src_span at);
 void emit_decl(checker *c, tx_local **locals, int n, tx_expr *value, src_span at);
 void emit_bindings(checker *c, const binding *b, src_span at);
 /* All false if control cannot reach the end. */

@@ -33,6 +33,8 @@ static void store_struct(checker *c, place *p, tx_stmt_kind kind, tx_expr *value
     emit_bindings(c, list, at);
     for (int k = 0; k < value->nargs; k++) {
         place leaf = place_leaf(c, p, k);
+        if (!place_has_plane(c, &leaf))
+            return;
         store_one(c, &leaf, kind, value->args[k], at);
     }
 }

@@ -338,8 +338,12 @@ static val call_kernel(checker *c, sym *s, const ast_expr *e, bool adjoint)
     }
     adapt_literals(c, &a, false);
     val v = a.bad ? val_error(c, e->span) : call_function(c, s, a.v, a.n, a.spans, e->span);
-    if (adjoint && !val_bad(v))
-        v.e->adjoint = c->fn->inst->callees->adjoint = true;
+    if (adjoint && !val_bad(v)) {
+        tx_expr *call = v.e;
+        while (call->kind == TX_LET) /* around arguments that are structs */
+            call = call->b;
+        call->adjoint = c->fn->inst->callees->adjoint = true;
+    }
     return v;
 }
 

@@ -40,10 +40,6 @@ static const ty *param_type(checker *c, const ast_param *p, bool kernel)
         return ty_error(c->types);
     }
     const ty *t = type_resolve(c, p->type);
-    if (t->kind == TY_STRUCT && kernel) {
-        ERR(c, p->span, DIAG_NOT_COMPILED, "a parameter of a kernel that is a struct");
-        return ty_error(c->types);
-    }
     if (t->kind == TY_ERROR || ty_is_value(t))
         return t;
     ERR(c, p->type->span, DIAG_NOT_SCALAR_TYPE, "a parameter", ty_name(c->types, t));
@@ -135,7 +131,7 @@ static bool check_param_attrs(checker *c, const ast_param *p, const ty *t, bool 
             names_bad_attribute(c, a, kernel ? "a parameter of a kernel" : "a parameter of a function", (const char *const[]){"needs_grad"}, kernel);
         else if (grad)
             ERR(c, a->span, DIAG_ATTR_TWICE, a->name);
-        else if (t->kind != TY_ERROR && !scalar_is_float(t->elem))
+        else if (t->kind != TY_ERROR && !ty_has_floats(t))
             ERR(c, a->span, DIAG_NEEDS_GRAD_INTEGER, p->name, ty_name(c->types, t));
         else
             grad = true;
@@ -168,8 +164,15 @@ static void declare_params(checker *c, fn *f, const ty *const *args)
         sym_set_local(c, s, p->name, args[k], false, report_span(c, p->span).begin);
         s->local->needs_grad = check_param_attrs(c, p, args[k], f->is_kernel);
         s->what = "a parameter";
-        for (int i = 0; i < ty_nleaves(args[k]); i++)
-            f->tx->params[f->tx->nparams++] = s->parts ? s->parts[i] : s->local;
+        for (int i = 0; i < ty_nleaves(args[k]); i++) {
+            tx_local *l = s->parts ? s->parts[i] : s->local;
+            f->tx->params[f->tx->nparams++] = l;
+            if (!s->parts)
+                continue;
+            l->whole = s->local;
+            l->leaf = i;
+            l->needs_grad = s->local->needs_grad && scalar_is_float(l->type->elem);
+        }
         for (const ast_param *o = it->params; f->is_kernel && o; o = o->next)
             if (o != p && generated_param_collides(p, o)) {
                 ERR(c, name_span(p), DIAG_GENERATED_NAME, p->name, p->name);
@@ -365,7 +368,7 @@ static void emit_return(checker *c, const val *v, int n, src_span at)
 {
     tx_expr **given = ARENA_ARRAY(c->mem, tx_expr *, n + 1);
     for (int k = 0; k < n; k++)
-        given[k] = v[k].e;
+        given[k] = v[k].e->type->kind == TY_TUPLE ? emit_lets(c, v[k].e, at) : v[k].e;
     binding *list = NULL;
     tx_expr **values = ARENA_ARRAY(c->mem, tx_expr *, count_leaves(given, n) + 1);
     const int nvalues = spread_values(c, given, n, values, &list);

@@ -333,6 +333,18 @@ static void narrow_by_name(checker *c, place *p, const ast_expr *e)
 
 /* ---- members ---- */
 
+/* Integers have no gradient, also where they stand beside floats. */
+bool place_has_plane(checker *c, place *p)
+{
+    if (p->kind != PLACE_FIELD || !p->plane_named || (p->plane == IR_GRAD ? p->field->grad : p->field->dual))
+        return true;
+    ERR(c, p->at, DIAG_NO_PLANE, p->field->name, p->plane == IR_GRAD ? "gradient" : "dual");
+    if (!scalar_is_float(p->field->elem))
+        NOTE(c, p->at, "only floats have derivatives");
+    place_fail(p);
+    return false;
+}
+
 /* The place is now one member of what it was. */
 static void narrow_to_member(checker *c, place *p, const ty *t, int k)
 {
@@ -346,6 +358,9 @@ static void narrow_to_member(checker *c, place *p, const ty *t, int k)
         p->value = val_typed(p->value.e->args[p->leaf]);
     else if (p->kind == PLACE_LOCAL)
         p->local = p->sym->parts[p->leaf];
+    else
+        p->field = p->sym->members[p->leaf];
+    place_has_plane(c, p);
 }
 
 static void narrow_struct(checker *c, place *p, const ast_expr *e)
@@ -372,7 +387,10 @@ static void resolve_member(checker *c, const ast_expr *e, place *p)
     bool bare = p->kind == PLACE_FIELD && e->a->kind == AST_EXPR_NAME;
     bool grad = !strcmp(e->name, "grad"), dual = !strcmp(e->name, "dual");
     if (bare && (grad || dual)) {
-        if (!(grad ? p->field->grad : p->field->dual)) {
+        bool has = grad ? p->field->grad : p->field->dual;
+        for (int k = 0; p->sym->members && k < ty_nleaves(p->sym->type); k++)
+            has = has || (grad ? p->sym->members[k]->grad : p->sym->members[k]->dual);
+        if (!has) {
             ERR(c, e->op_span, DIAG_NO_PLANE, p->sym->name, grad ? "gradient" : "dual");
             NOTE(c, p->sym->span, "declare it with '%s'", grad ? "needs_grad" : "needs_dual");
             place_fail(p);
@@ -608,6 +626,8 @@ static val struct_value(checker *c, place *p, bool wrap)
     place_bind_subscripts(c, p);
     for (int k = 0; k < n; k++) {
         place leaf = place_leaf(c, p, k);
+        if (!place_has_plane(c, &leaf))
+            return val_error(c, p->at);
         leaves[k] = read_whole(c, &leaf);
     }
     tx_expr *e = group_new(c, p->type, leaves, p->at);
@@ -653,6 +673,8 @@ place place_leaf(const checker *c, const place *p, int k)
         q.value = val_typed(p->value.e->args[q.leaf]);
     else if (p->kind == PLACE_LOCAL)
         q.local = p->sym->parts[q.leaf];
+    else
+        q.field = p->sym->members[q.leaf];
     return q;
 }
 

@@ -58,7 +58,6 @@ static void collect(checker *c, const ast_module *m)
         if (it->kind == AST_ITEM_STRUCT)
             check_struct_members(c, it);
     }
-    names_check_generated(c, m);
 }
 
 /* The program's names lead to it, or only the prelude's own, or none: then it is a derivative. */
@@ -222,26 +221,59 @@ static void check_param(checker *c, sym *s)
 
 /* ---- fields ---- */
 
-static void check_field_attrs(checker *c, sym *s, ir_field *f)
+static ir_field *new_field(checker *c, const sym *s, const char *name, const ty *t)
 {
-    static const char *const known[] = {"needs_grad", "needs_dual", "saved", "strided", "soa", "aos"};
+    ir_field *f = ARENA_NEW(c->mem, ir_field);
+    *f = (ir_field){.name = name, .doc = s->item->doc, .elem = t->elem, .rows = t->rows, .cols = t->cols, .loc = s->span.begin};
+    f->shape = t->kind == TY_VEC ? IR_SHAPE_VEC : t->kind == TY_MAT ? IR_SHAPE_MAT : IR_SHAPE_SCALAR;
+    return f;
+}
+
+/* The fields that a field is: itself, or one for each leaf of its structs. */
+static int list_fields(const sym *s, ir_field *const **out)
+{
+    *out = s->members ? s->members : &s->field;
+    return s->members ? ty_nleaves(s->type) : 1;
+}
+
+/* Attributes that contradict each other. */
+static bool excludes(const char *a, const char *b)
+{
+    return !strcmp(a, "soa") && (!strcmp(b, "aos") || !strcmp(b, "strided"));
+}
+
+static void check_field_attrs(checker *c, sym *s)
+{
+    static const char *const names[] = {"needs_grad", "needs_dual", "saved", "strided", "soa", "aos"};
+    ir_field *const *fields;
+    const int n = list_fields(s, &fields);
+    bool grad = false, dual = false, saved = false, soa = false, strided = false;
     for (const ast_attr *a = s->item->attrs; a; a = a->next) {
-        bool grad = !strcmp(a->name, "needs_grad"), dual = !strcmp(a->name, "needs_dual");
+        bool *const known = !strcmp(a->name, "needs_grad") ? &grad : !strcmp(a->name, "needs_dual") ? &dual : !strcmp(a->name, "saved") ? &saved
+                            : !strcmp(a->name, "soa")      ? &soa
+                            : !strcmp(a->name, "strided")  ? &strided
+                                                           : NULL;
         for (const ast_attr *b = s->item->attrs; b != a; b = b->next)
             if (!strcmp(a->name, b->name))
                 ERR(c, a->span, DIAG_ATTR_TWICE, a->name);
-        if (!strcmp(a->name, "soa"))
-            ERR(c, a->span, DIAG_NOT_COMPILED, arena_printf(c->mem, "'%s'", a->name));
-        else if (!strcmp(a->name, "saved"))
-            f->saved = true;
-        else if (!strcmp(a->name, "strided"))
-            f->strided = f->ndim > 0 || ERR(c, a->span, DIAG_ATTR, a->name, "a 0-D field");
-        else if (!grad && !dual && strcmp(a->name, "aos") != 0)
-            names_bad_attribute(c, a, "a field", known, sizeof known / sizeof *known);
-        else if ((grad || dual) && s->type->kind != TY_ERROR && !scalar_is_float(f->elem))
+            else if (excludes(a->name, b->name) || excludes(b->name, a->name))
+                ERR(c, a->span, DIAG_ATTR, a->name, arena_printf(c->mem, "a field that is %s", b->name));
+        if (known)
+            *known = true;
+        else if (strcmp(a->name, "aos") != 0)
+            names_bad_attribute(c, a, "a field", names, sizeof names / sizeof *names);
+        if (known == &strided && (s->field->ndim == 0 || s->members))
+            ERR(c, a->span, DIAG_ATTR, a->name, s->members ? "a field of structs" : "a 0-D field");
+        if ((known == &grad || known == &dual) && s->type->kind != TY_ERROR && !ty_has_floats(s->type))
             ERR(c, a->span, DIAG_NEEDS_GRAD_INTEGER, s->name, ty_name(c->types, s->type));
-        f->grad = f->grad || grad;
-        f->dual = f->dual || dual;
+    }
+    for (int k = 0; k < n; k++) {
+        const bool is_float = fields[k]->elem != SC_NONE && scalar_is_float(fields[k]->elem);
+        fields[k]->grad = grad && is_float;
+        fields[k]->dual = dual && is_float;
+        fields[k]->saved = saved;
+        fields[k]->strided = strided;
+        fields[k]->soa = soa && (s->members || fields[k]->shape != IR_SHAPE_SCALAR);
     }
 }
 
@@ -261,7 +293,6 @@ static long check_extent(checker *c, const ast_expr *e, tx_expr **out)
 static void check_extents(checker *c, sym *s, ir_field *f, const ast_type *t)
 {
     long *extents = ARENA_ARRAY(c->mem, long, MAX_DIM);
-    f->extent0 = c->tx->nextents;
     for (const ast_expr *e = t->kind == AST_TYPE_ARRAY ? t->extents : NULL; e; e = e->next) {
         if (f->ndim == MAX_DIM) {
             ERR(c, e->span, DIAG_DIMENSIONS, MAX_DIM);
@@ -273,31 +304,43 @@ static void check_extents(checker *c, sym *s, ir_field *f, const ast_type *t)
     s->extents = extents;
 }
 
+/* One field for each leaf: they have the extents of the first. */
+static void check_members(checker *c, sym *s, const ty *t)
+{
+    s->members = ARENA_ARRAY(c->mem, ir_field *, t->nleaves);
+    for (int k = 0; k < t->nleaves; k++) {
+        ir_field *f = new_field(c, s, arena_printf(c->mem, "%s.%s", s->name, t->paths[k]), t->leaves[k]);
+        f->whole = s->name;
+        f->path = t->paths[k];
+        f->record = t->record;
+        s->members[k] = f;
+        f->lead = s->members[0];
+    }
+    s->field = s->members[0];
+}
+
 static void check_field(checker *c, sym *s)
 {
     const ast_type *t = s->item->type;
     const ty *elem = type_resolve(c, t->kind == AST_TYPE_ARRAY ? t->elem : t);
-    ir_field *f = ARENA_NEW(c->mem, ir_field);
-    if (elem->kind == TY_STRUCT) {
-        ERR(c, t->span, DIAG_NOT_COMPILED, "a field of structs");
-        elem = ty_error(c->types);
-    } else if (elem->kind != TY_ERROR && !ty_is_numeric(elem)) {
+    if (elem->kind != TY_ERROR && !ty_is_value(elem)) {
         ERR(c, t->span, DIAG_NOT_SCALAR_TYPE, "an element of a field", ty_name(c->types, elem));
         elem = ty_error(c->types);
     }
     s->type = elem;
-    s->field = f;
-    f->name = s->name;
-    f->doc = s->item->doc;
-    f->elem = elem->elem;
-    f->shape = elem->kind == TY_VEC ? IR_SHAPE_VEC : elem->kind == TY_MAT ? IR_SHAPE_MAT : IR_SHAPE_SCALAR;
-    f->rows = elem->rows;
-    f->cols = elem->cols;
-    f->loc = s->span.begin;
-    f->index = (int)c->ir->fields.len;
-    check_extents(c, s, f, t);
-    check_field_attrs(c, s, f);
-    vec_push(&c->ir->fields, f);
+    if (elem->kind == TY_STRUCT)
+        check_members(c, s, elem);
+    else
+        s->field = new_field(c, s, s->name, elem);
+    check_extents(c, s, s->field, t);
+    check_field_attrs(c, s);
+    ir_field *const *fields;
+    const int n = list_fields(s, &fields);
+    for (int k = 0; k < n; k++) {
+        fields[k]->ndim = s->field->ndim;
+        fields[k]->index = (int)c->ir->fields.len;
+        vec_push(&c->ir->fields, fields[k]);
+    }
 }
 
 static void apply_lazy(checker *c, const ast_module *m)
@@ -335,6 +378,7 @@ static void check_declarations(checker *c, const ast_module *m)
         if (s->kind == SYM_FIELD)
             check_field(c, s);
     apply_lazy(c, m);
+    names_check_generated(c, m);
 }
 
 static void check_bodies(checker *c)

@@ -246,7 +246,8 @@ typedef struct made_table {
     made *slot[1024];
 } made_table;
 
-static void make_name(made_table *t, const char *name, const char *of, src_span at)
+/* False, and reported, if the name is taken. */
+static bool make_name(made_table *t, const char *name, const char *of, src_span at)
 {
     checker *c = t->c;
     name = intern(c->names, name);
@@ -257,11 +258,37 @@ static void make_name(made_table *t, const char *name, const char *of, src_span 
         ERR(c, at, DIAG_GENERATED_NAME, of, arena_printf(c->mem, "%s_%s", c->ir->name, name));
         if (m->of)
             NOTE(c, m->at, "'%s' makes that name as well", m->of);
-        return;
+        return false;
     }
     made *m = ARENA_NEW(c->mem, made);
     *m = (made){.name = name, .of = of, .at = at, .next = *head};
     *head = m;
+    return true;
+}
+
+static void make_field_names(made_table *t, const char *id, const char *of, src_span at)
+{
+    static const char *const pattern[] = {"bind_%s", "%s_view", "idx_%s", "forward_%s"};
+    for (size_t k = 0; k < sizeof pattern / sizeof *pattern; k++) {
+        const char *hole = strchr(pattern[k], '%');
+        if (!make_name(t, arena_printf(t->c->mem, "%.*s%s%s", (int)(hole - pattern[k]), pattern[k], id, hole + 2), of, at))
+            return; /* once is enough */
+    }
+}
+
+/* Members of fields of structs have functions and views, too. */
+static void make_member_names(made_table *t)
+{
+    checker *c = t->c;
+    for (size_t i = 0; i < c->ir->fields.len; i++) {
+        const ir_field *f = c->ir->fields.at[i];
+        if (!f->lead)
+            continue;
+        char *id = arena_strdup(c->mem, f->name);
+        for (char *dot = id; (dot = strchr(dot, '.'));)
+            *dot = '_';
+        make_field_names(t, id, f->name, span_at(f->loc));
+    }
 }
 
 void names_check_generated(checker *c, const ast_module *m)
@@ -278,10 +305,7 @@ void names_check_generated(checker *c, const ast_module *m)
         } else if (it->kind == AST_ITEM_STRUCT && it->name) {
             make_name(&t, it->name, it->name, it->name_span);
         } else if (it->kind == AST_ITEM_FIELD) {
-            make_name(&t, arena_printf(c->mem, "bind_%s", it->name), it->name, it->name_span);
-            make_name(&t, arena_printf(c->mem, "%s_view", it->name), it->name, it->name_span);
-            make_name(&t, arena_printf(c->mem, "idx_%s", it->name), it->name, it->name_span);
-            make_name(&t, arena_printf(c->mem, "forward_%s", it->name), it->name, it->name_span);
+            make_field_names(&t, it->name, it->name, it->name_span);
             for (const ast_attr *a = it->attrs; a; a = a->next)
                 if (!strcmp(a->name, "strided"))
                     make_name(&t, arena_printf(c->mem, "bind_%s_strided", it->name), it->name, it->name_span);
@@ -289,6 +313,7 @@ void names_check_generated(checker *c, const ast_module *m)
                 ERR(c, it->name_span, DIAG_GENERATED_NAME, it->name, it->name);
         }
     }
+    make_member_names(&t);
 }
 
 /* ---- scopes ---- */

@@ -28,6 +28,14 @@ void emit_bindings(checker *c, const binding *b, src_span at)
         emit_decl(c, b->locals, b->nlocals, b->value, at);
 }
 
+/* What is bound around e becomes declarations; returns what is inside. */
+tx_expr *emit_lets(checker *c, tx_expr *e, src_span at)
+{
+    for (; e->kind == TX_LET; e = e->b)
+        emit_decl(c, e->locals, e->nlocals, e->a, at);
+    return e;
+}
+
 /* ---- let, var ---- */
 
 static sym *declare_local(checker *c, const ast_name *n, const ty *type, bool mutable_)
@@ -307,10 +315,13 @@ static void check_stop_grad(checker *c, const ast_expr *call)
     }
     if (s->refused)
         return;
-    stopped *stop = ARENA_NEW(c->mem, stopped);
-    stop->field = s->field;
-    stop->next = c->fn->scope->stops;
-    c->fn->scope->stops = stop;
+    const int n = s->members ? ty_nleaves(s->type) : 1;
+    for (int k = 0; k < n; k++) {
+        stopped *stop = ARENA_NEW(c->mem, stopped);
+        stop->field = s->members ? s->members[k] : s->field;
+        stop->next = c->fn->scope->stops;
+        c->fn->scope->stops = stop;
+    }
 }
 
 static void check_require(checker *c, const ast_expr *call)
@@ -347,7 +358,8 @@ void check_call_statement(checker *c, const ast_stmt *s)
             ERR(c, e->span, DIAG_DISCARDED);
             return;
         }
-        emit_stmt(c, TX_EXPR, s->span)->value = v.e;
+        tx_expr *call = emit_lets(c, v.e, s->span); /* before the statement is there */
+        emit_stmt(c, TX_EXPR, s->span)->value = call;
     }
 }
 

@@ -16,6 +16,21 @@ static const ty *member_type(checker *c, const ast_param *p, const sym *s)
     return ty_error(c->types);
 }
 
+static ir_shape_kind shape_of(const ty *t)
+{
+    return t->kind == TY_MAT ? IR_SHAPE_MAT : t->kind == TY_VEC ? IR_SHAPE_VEC : IR_SHAPE_SCALAR;
+}
+
+static const ir_record *make_record(checker *c, const sym *s, int n, const char *const *names, const ty *const *types)
+{
+    ir_record *r = ARENA_NEW(c->mem, ir_record);
+    *r = (ir_record){.module = c->ir, .name = s->name, .doc = s->item->doc, .nmembers = n, .loc = s->span.begin, .members = ARENA_ARRAY(c->mem, ir_member, n)};
+    for (int k = 0; k < n; k++)
+        r->members[k] = (ir_member){names[k], types[k]->record, types[k]->elem, shape_of(types[k]), types[k]->rows, types[k]->cols};
+    vec_push(&c->ir->records, r);
+    return r;
+}
+
 static const ty *resolve_members(checker *c, const sym *s)
 {
     const ty **types = ARENA_ARRAY(c->mem, const ty *, s->nparams + 1);
@@ -39,7 +54,7 @@ static const ty *resolve_members(checker *c, const sym *s)
         ERR(c, s->span, DIAG_SIZE, arena_printf(c->mem, "the number of components of struct '%s'", s->name), (long)MAX_COMPONENTS, (long long)total);
         bad = true;
     }
-    return bad ? ty_error(c->types) : ty_struct(c->types, s->name, n, names, types);
+    return bad ? ty_error(c->types) : ty_struct(c->types, make_record(c, s, n, names, types), s->name, n, names, types);
 }
 
 const ty *resolve_struct(checker *c, sym *s, src_span use)

@@ -25,6 +25,8 @@ struct tx_local {
     tx_expr **extents; /* local arrays of which one is not constant: i64 expressions of params and constants */
     bool mutable_;
     bool needs_grad; /* kernel parameter */
+    const tx_local *whole; /* of a parameter that is a struct, which this is leaf number `leaf` of */
+    int leaf;
     void *lowered;  /* scratch of lowering */
 };
 

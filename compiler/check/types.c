@@ -80,9 +80,9 @@ const ty *ty_tuple(ty_pool *p, int count, const ty *const *members)
     return &n->t;
 }
 
-const ty *ty_struct(ty_pool *p, const char *name, int count, const char *const *names, const ty *const *members)
+const ty *ty_struct(ty_pool *p, const struct ir_record *record, const char *name, int count, const char *const *names, const ty *const *members)
 {
-    ty t = {.kind = TY_STRUCT, .elem = SC_NONE, .rows = 1, .cols = 1, .name = name, .nmembers = count};
+    ty t = {.kind = TY_STRUCT, .elem = SC_NONE, .rows = 1, .cols = 1, .record = record, .name = name, .nmembers = count};
     for (int k = 0; k < count; k++)
         t.nleaves += ty_nleaves(members[k]);
     t.members = ARENA_ARRAY(p->mem, const ty *, count);
@@ -188,6 +188,14 @@ bool ty_is_numeric(const ty *t)
 bool ty_is_value(const ty *t)
 {
     return ty_is_numeric(t) || t->kind == TY_STRUCT;
+}
+
+bool ty_has_floats(const ty *t)
+{
+    bool has = t->kind != TY_STRUCT && scalar_is_float(t->elem);
+    for (int k = 0; t->kind == TY_STRUCT && k < t->nleaves; k++)
+        has = has || scalar_is_float(t->leaves[k]->elem);
+    return has;
 }
 
 static void put_name(const ty_pool *p, strbuf *b, const ty *t)

@@ -30,6 +30,7 @@ struct ty {
     const ty **members; /* tuple, struct */
     int nmembers;
     /* struct */
+    const struct ir_record *record; /* what it is in the interface */
     const char *name, **names; /* names: of the members */
     int *first;                /* by member: its first leaf */
     const ty **leaves;
@@ -49,7 +50,7 @@ const ty *ty_mat(ty_pool *p, int n, int m, scalar s);
 const ty *ty_array(ty_pool *p, const ty *of, int ndim, const long *extents);
 const ty *ty_tuple(ty_pool *p, int n, const ty *const *members);
 /* A struct, equal to no other. */
-const ty *ty_struct(ty_pool *p, const char *name, int n, const char *const *names, const ty *const *members);
+const ty *ty_struct(ty_pool *p, const struct ir_record *record, const char *name, int n, const char *const *names, const ty *const *members);
 /* What a value consists of that is no struct: the leaves of a struct or of an array of structs, else the type itself. */
 int ty_nleaves(const ty *t);
 const ty *ty_leaf(ty_pool *p, const ty *t, int k);
@@ -61,6 +62,7 @@ const ty *ty_with_elem(ty_pool *p, const ty *t, scalar s);
 int ty_ncomp(const ty *t); /* scalar 1, vec n, mat n*m; structs: of all members; arrays: of all elements, 0 where an extent is not constant */
 bool ty_is_numeric(const ty *t); /* scalar (also bool), vec or mat */
 bool ty_is_value(const ty *t);   /* numeric or a struct */
+bool ty_has_floats(const ty *t);
 /* Name as written in .tk, for messages: "vec3", "mat(2, 3, f64)". */
 const char *ty_name(ty_pool *p, const ty *t);
 

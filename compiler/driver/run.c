@@ -255,6 +255,7 @@ static void free_lists(ir_module *m)
 {
     if (!m)
         return;
+    vec_free(&m->records);
     vec_free(&m->fields);
     vec_free(&m->params);
     vec_free(&m->funcs);

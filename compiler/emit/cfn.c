@@ -199,7 +199,7 @@ static void scan_memory(cfn *c, const ir_op *op)
     const ir_field *f = op->attr.field;
     plane_ref *p = touch(c, f->index * 4 + (int)op->attr.plane);
     if (f->shape == IR_SHAPE_MAT && !ir_is_const(op->args[f->ndim]))
-        p->flat = true;
+        p->flat = true; /* of a member without meaning, as with soa */
     if (op->code == OP_LOAD)
         p->read = true;
     else if (op->code == OP_ACCUM && (c->kind == CFN_FUNC || (c->kind == CFN_TASK && op->attr.acc != IR_ACC_PLAIN)))
@@ -281,13 +281,41 @@ void cfn_scan(cfn *c, const ir_region *r)
     }
 }
 
+/* Members of one array of structs share a pointer, but for those that a task scatters into. */
+static plane_ref *same_pointer(cfn *c, size_t i)
+{
+    const int key = c->touched.at[i];
+    const ir_field *f = c->e->m->fields.at[key / 4];
+    plane_ref *p = &c->planes[key];
+    for (size_t k = 0; k < i && ir_is_member(f) && !p->scatter; k++) {
+        const int other = c->touched.at[k];
+        plane_ref *q = &c->planes[other];
+        if (other % 4 != key % 4 || c->e->m->fields.at[other / 4]->lead != f->lead || q->scatter || q->same)
+            continue;
+        q->written |= p->written | p->plain_accum;
+        q->by_callee |= p->by_callee;
+        q->callee_writes |= p->callee_writes;
+        return q;
+    }
+    return NULL;
+}
+
+static const char *pointer_hint(const cfn *c, int key)
+{
+    const ir_field *f = c->e->m->fields.at[key / 4];
+    return ir_is_member(f) && !c->planes[key].scatter ? f->whole : f->name;
+}
+
 void cfn_take_names(cfn *c)
 {
     static const char *const suffix[] = {"", "_grad", "_dual", "_grad_dual"};
     for (size_t i = 0; i < c->touched.len; i++) {
         const int key = c->touched.at[i];
-        const char *name = arena_printf(c->e->mem, "%s%s", c->e->m->fields.at[key / 4]->name, suffix[key % 4]);
+        const char *name = arena_printf(c->e->mem, "%s%s", pointer_hint(c, key), suffix[key % 4]);
         c->planes[key].written |= c->planes[key].plain_accum && !c->planes[key].scatter; /* else it goes through the scatter's pointer, too */
+        c->planes[key].same = same_pointer(c, i);
+        if (c->planes[key].same)
+            continue;
         c->planes[key].name = names_unique_function(c->names, name);
         if (c->planes[key].scatter)
             c->planes[key].acc_name = c->planes[key].name;
@@ -309,6 +337,8 @@ const char *plane_pointer(cfn *c, const ir_field *f, ir_plane plane, bool scatte
         p->acc_used = true;
         return p->acc_name;
     }
+    if (p->same)
+        p = p->same;
     p->used = true;
     return p->name;
 }
@@ -316,14 +346,16 @@ const char *plane_pointer(cfn *c, const ir_field *f, ir_plane plane, bool scatte
 const char *plane_member(emitter *e, const char *m, const ir_field *f, ir_plane p)
 {
     static const char *const member[] = {"data", "grad", "dual", "grad_dual"};
-    return arena_printf(e->mem, "%s->%s.%s", m, e->field_names[f->index], member[p]);
+    const char *first = !f->soa || f->shape == IR_SHAPE_SCALAR ? "" : f->shape == IR_SHAPE_VEC ? "[0]" : "[0][0]";
+    return arena_printf(e->mem, "%s->%s.%s%s", m, e->field_names[f->index], member[p], first);
 }
 
 const char *shape_name(cfn *c, const ir_field *f, int dim)
 {
+    f = f->lead ? f->lead : f;
     const char **name = &c->shape_names[f->index * 8 + dim];
     if (!*name) {
-        *name = names_unique_function(c->names, arena_printf(c->e->mem, "%s_n%d", f->name, dim));
+        *name = names_unique_function(c->names, arena_printf(c->e->mem, "%s_n%d", f->lead ? f->whole : f->name, dim));
         vec_push(&c->shapes, f->index * 8 + dim);
     }
     return *name;
@@ -350,7 +382,7 @@ static void hoist_plane(cfn *c, strbuf *out, int key)
     const ir_field *f = c->e->m->fields.at[key / 4];
     const plane_ref *p = &c->planes[key];
     const bool separate = p->acc_name && p->acc_name != p->name;
-    if (!p->used && !(p->acc_used && !separate))
+    if (p->same || (!p->used && !(p->acc_used && !separate)))
         return;
     const bool from_args = p->acc_name && !separate; /* the pointer is a parameter, or comes with the task's arguments */
     if (from_args)
@@ -360,7 +392,7 @@ static void hoist_plane(cfn *c, strbuf *out, int key)
     c->uses_m = true;
     const char *from = plane_member(c->e, c->m, f, (ir_plane)(key % 4));
     const char *decl = field_pointer(c->e->mem, f, is_const, shared ? "const " : "restrict const ", p->name, p->flat);
-    const bool cast = !f->strided && f->shape != IR_SHAPE_SCALAR && (is_const || (p->flat && f->shape == IR_SHAPE_MAT));
+    const bool cast = !f->strided && !f->soa && !ir_is_member(f) && f->shape != IR_SHAPE_SCALAR && (is_const || (p->flat && f->shape == IR_SHAPE_MAT));
     sb_printf(out, "    %s = ", decl);
     if (cast)
         sb_printf(out, "(%s)", field_pointer(c->e->mem, f, is_const, "", "", p->flat));

@@ -18,8 +18,12 @@ void emitter_init(emitter *e, const ir_module *m, const emit_options *opt)
     *e = (emitter){.mem = arena_create(), .m = m, .opt = opt};
     e->globals = names_create(e->mem, NULL);
     e->field_names = ARENA_ARRAY(e->mem, const char *, m->fields.len + 1);
-    for (size_t i = 0; i < m->fields.len; i++)
-        e->field_names[i] = view_name(e->mem, m->fields.at[i]->name);
+    for (size_t i = 0; i < m->fields.len; i++) {
+        const ir_field *f = m->fields.at[i];
+        e->field_names[i] = view_name(e->mem, f->lead ? f->whole : f->name);
+        if (f->lead && f->soa)
+            e->field_names[i] = arena_printf(e->mem, "%s.%s", e->field_names[i], member_path(e->mem, f->path, "."));
+    }
     for (size_t i = 0; i < m->params.len; i++)
         ptrmap_set(&e->params, m->params.at[i], arena_printf(e->mem, "%s", name_member(e->mem, m->params.at[i]->name)));
 }
@@ -49,6 +53,7 @@ static void take_global_names(emitter *e)
     }
     e->kernels = names_internal(e->globals, hints, "kernels");
     e->fields = names_internal(e->globals, hints, "fields");
+    e->members = names_internal(e->globals, hints, "members");
     e->desc = names_internal(e->globals, hints, "module");
     e->sites_name = names_internal(e->globals, hints, "sites");
     e->bounds = names_internal(e->globals, hints, "in_bounds");

@@ -65,9 +65,9 @@ typedef struct emitter {
     ptrmap infos;            /* ir_func -> func_info */
     ptrmap layouts;          /* ir_layout -> struct tag, once its definition is printed */
     ptrmap params;           /* ir_mparam -> const char *, member name */
-    const char **field_names; /* by index: member name */
+    const char **field_names; /* by index: the view in the module's struct, "x" or, of a member with soa, "p.link.pos" */
     bool uses_bounds;
-    const char *kernels, *fields, *desc, *bounds, *extents; /* static objects of the file */
+    const char *kernels, *fields, *members, *desc, *bounds, *extents; /* static objects of the file */
     const char *base;        /* of the names that belong to the function being printed */
     int nlayouts;            /* of that function */
     strbuf sites;            /* --debug: rows of the table of accesses */
@@ -150,6 +150,7 @@ typedef struct plane_ref {
     bool plain_accum;
     bool used, acc_used;         /* printed */
     bool by_callee, callee_writes;
+    struct plane_ref *same;      /* a member of the same structs whose pointer serves for this one, too */
     bool listed;                 /* in cfn.touched */
     bool scatter;                /* accumulations go through acc_name */
     const char **strides;        /* strided: by dimension, the hoisted strides; NULL until used */
@@ -299,8 +300,13 @@ typedef enum sig_use {
     SIG_MEMBER    /* of an argument struct */
 } sig_use;
 
-bool sig_is_float(const ir_sigparam *p);
+/* A struct is one parameter in C: these are asked of the one that leads. */
+bool sig_stands(const ir_sigparam *p);   /* is a parameter in C */
+bool sig_is_float(const ir_sigparam *p); /* the component itself */
+bool sig_has_dual(const ir_sigparam *p); /* has a tangent beside it in C */
+bool sig_has_grad(const ir_sigparam *p); /* has a gradient in C */
 const char *sig_decl(arena *mem, const ir_sigparam *p, const char *suffix, sig_use use);
+const char *sig_dual_text(arena *mem, const ir_sigparam *p); /* for comments: "dt_dual", "s_dual.link.pos" */
 /* Component k: "p_grad[1]". */
 const char *sig_component(arena *mem, const ir_sigparam *p, const char *suffix, int k);
 bool kernel_has_grad_args(const ir_func *kernel);
@@ -309,7 +315,23 @@ const ir_func *kernel_form_of(const ir_func *kernel, kernel_form form); /* NULL 
 /* "gravity *m, float dt, const float *dt_dual" */
 const char *kernel_signature(arena *mem, const ir_module *m, const ir_func *kernel, kernel_form form);
 const char *kernel_self(arena *mem, const ir_func *kernel); /* name of the module parameter */
-const char *field_decl_type(arena *mem, const ir_field *f, const char *name, bool is_const); /* "float (*data)[2]" */
+const char *field_decl_type(arena *mem, const ir_field *f, const char *name); /* "float (*data)[2]", with soa "float *data[2]" */
+void add_doc(strbuf *b, const char *doc, const char *indent); /* text inside a comment; indent goes before each further line */
+
+/* ---- structs (record.c) ---- */
+
+const char *record_type(arena *mem, const ir_record *r); /* "gravity_Body" */
+const char *member_decl(arena *mem, const ir_member *m);
+const char *member_path(arena *mem, const char *path, const char *dot);
+void emit_records(emitter *e);
+/* Of the view, and of functions of the interface: "x", "p_link_pos" for a member with soa, for the members of an array of structs that of the array. */
+const char *field_id(arena *mem, const ir_field *f);
+const char *field_object(emitter *e, const ir_field *f); /* its tk_field in the module's struct: "x.field", "p.field.link.pos" */
+/* f, or the first member of its array of structs, that has this plane; NULL: the view has none. */
+const ir_field *plane_leaf(const ir_module *m, const ir_field *f, ir_plane p);
+bool field_begins(const ir_field *f); /* has a view: not a further member of an array of structs */
+void emit_field_objects(emitter *e, const ir_field *f);
+void emit_member_views(emitter *e, const ir_field *f);
 /* Gradients have duals once the module has a second-order product. */
 bool field_has_grad_dual(const ir_module *m, const ir_field *f);
 const char *bind_signature(arena *mem, const ir_module *m, const ir_field *f);

@@ -25,7 +25,8 @@ static void gather(emitter *e, func_info *info, const ir_region *r)
         case OP_STORE:
         case OP_ACCUM:
             info->planes[op->attr.field->index * 4 + (int)op->attr.plane] |= op->code == OP_LOAD ? USE_READ : op->code == OP_STORE ? USE_STORE : USE_ACCUM;
-            info->module |= op->code != OP_ACCUM || op->attr.field->ndim > 1 || op->attr.field->strided || e->m->debug; /* extents, strides */
+            /* extents, strides */
+            info->module |= op->code != OP_ACCUM || op->attr.field->ndim > 1 || op->attr.field->strided || op->attr.field->soa || e->m->debug;
             info->can_fail |= e->m->debug;
             break;
         case OP_LLOAD:

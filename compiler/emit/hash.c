@@ -12,9 +12,15 @@ uint64_t emit_interface_hash(const ir_module *m)
     sb_printf(&b, "module %s\n", m->name);
     for (size_t i = 0; i < m->params.len; i++)
         add(&b, "param", m->params.at[i]->name, (int)m->params.at[i]->type, m->params.at[i]->sizes, 0, 0, 0);
+    for (size_t i = 0; i < m->records.len; i++)
+        for (int k = 0; k < m->records.at[i]->nmembers; k++) {
+            const ir_member *x = &m->records.at[i]->members[k];
+            add(&b, m->records.at[i]->name, x->name, (int)x->elem, (int)x->shape, x->rows, x->cols, 0);
+        }
     for (size_t i = 0; i < m->fields.len; i++) {
         const ir_field *f = m->fields.at[i];
-        add(&b, "field", f->name, (int)f->elem, (int)f->shape, f->rows, f->cols, f->ndim * 8 + f->strided * 4 + f->grad * 2 + f->dual);
+        add(&b, f->lead ? f->record->name : "field", f->name, (int)f->elem, (int)f->shape, f->rows, f->cols,
+            f->ndim * 16 + f->soa * 8 + f->strided * 4 + f->grad * 2 + f->dual);
     }
     for (size_t i = 0; i < m->funcs.len; i++) {
         const ir_func *f = m->funcs.at[i];
@@ -22,7 +28,7 @@ uint64_t emit_interface_hash(const ir_module *m)
             continue;
         add(&b, "kernel", f->name, f->grad != NULL, f->jvp != NULL, f->hvp != NULL, f->nsig, 0);
         for (int k = 0; k < f->nsig; k++)
-            add(&b, "arg", f->sig[k].name, (int)f->sig[k].elem, (int)f->sig[k].shape, f->sig[k].rows, f->sig[k].cols, f->sig[k].grad);
+            add(&b, f->sig[k].record ? f->sig[k].record->name : "arg", f->sig[k].name, (int)f->sig[k].elem, (int)f->sig[k].shape, f->sig[k].rows, f->sig[k].cols, f->sig[k].grad);
     }
     /* FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv/ */
     uint64_t h = 0xcbf29ce484222325u;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Text inside a comment; indent goes before each further line. */
-static void add_doc(strbuf *b, const char *doc, const char *indent)
+void add_doc(strbuf *b, const char *doc, const char *indent)
 {
     for (const char *p = doc; *p; p++) {
         if (*p == '\n')
@@ -62,35 +62,49 @@ static void print_params(emitter *e)
     sb_printf(b, "} %s_params;\n\n", m->name);
 }
 
+static const char *element_name(arena *mem, const ir_field *f)
+{
+    return ir_is_member(f) ? f->record->name : type_name(mem, f->elem, f->shape, f->rows, f->cols);
+}
+
+static const char *layout_text(const ir_field *f)
+{
+    if (f->soa && f->shape != IR_SHAPE_SCALAR)
+        return f->ndim > 1 ? "a pointer for each component, to its elements, row-major" : "a pointer for each component, to its elements";
+    return f->ndim > 1 ? "row-major" : f->ndim ? "one entry for each element" : "one entry";
+}
+
 static void print_view(emitter *e, const ir_field *f)
 {
     strbuf *b = e->out;
     arena *mem = e->mem;
-    sb_printf(b, "/** Field %s: %s", f->name, type_name(mem, f->elem, f->shape, f->rows, f->cols));
+    const bool grad = plane_leaf(e->m, f, IR_GRAD), dual = plane_leaf(e->m, f, IR_DUAL);
+    const char *id = field_id(mem, f), *note = ir_is_member(f) ? "; of members that are floats" : "";
+    sb_printf(b, "/** Field %s: %s", ir_is_member(f) ? f->whole : f->name, element_name(mem, f));
     if (f->ndim)
         sb_printf(b, ", %d-D", f->ndim);
     else
         sb_add(b, ", a single element");
-    sb_printf(b, "%s%s%s.", f->grad ? ", needs_grad" : "", f->dual ? ", needs_dual" : "", f->strided ? ", strided" : "");
+    sb_printf(b, "%s%s%s%s.", f->soa ? ", soa" : "", grad ? ", needs_grad" : "", dual ? ", needs_dual" : "", f->strided ? ", strided" : "");
     if (f->doc) {
         sb_addc(b, ' ');
         add_doc(b, f->doc, " *  ");
     }
-    sb_printf(b, " */\ntypedef struct %s_%s_view {\n    %s; /**< %s */\n", e->m->name, f->name, field_decl_type(mem, f, "data", false),
-              f->strided ? "the first element" : f->ndim > 1 ? "row-major" : f->ndim ? "one entry for each element" : "one entry");
-    if (f->grad)
-        sb_printf(b, "    %s; /**< gradient, adjoints add into it */\n", field_decl_type(mem, f, "grad", false));
-    if (f->dual)
-        sb_printf(b, "    %s; /**< tangent */\n", field_decl_type(mem, f, "dual", false));
-    if (field_has_grad_dual(e->m, f))
+    sb_printf(b, " */\ntypedef struct %s_%s_view {\n    %s; /**< %s */\n", e->m->name, id, field_decl_type(mem, f, "data"), layout_text(f));
+    if (grad)
+        sb_printf(b, "    %s; /**< gradient, adjoints add into it%s */\n", field_decl_type(mem, f, "grad"), note);
+    if (dual)
+        sb_printf(b, "    %s; /**< tangent%s */\n", field_decl_type(mem, f, "dual"), note);
+    if (plane_leaf(e->m, f, IR_GRAD_DUAL))
         sb_printf(b, "    %s; /**< tangent of the gradient, second-order products add into it; always the library's memory */\n",
-                  field_decl_type(mem, f, "grad_dual", false));
+                  field_decl_type(mem, f, "grad_dual"));
     static const char *const plane[] = {"data", "grad", "dual", "grad_dual"};
-    const bool has[] = {true, f->grad, f->dual, field_has_grad_dual(e->m, f)};
-    for (int k = 0; k < 4 && f->strided; k++)
-        if (has[k])
-            sb_printf(b, "    int64_t %s_strides[%d]; /**< bytes from an element of %s to the next, by dimension */\n", plane[k], f->ndim, plane[k]);
-    sb_printf(b, "    int64_t shape[%d]; /**< extents */\n    tk_field *field; /**< for functions of tk.h */\n} %s_%s_view;\n\n", f->ndim ? f->ndim : 1, e->m->name, f->name);
+    for (int p = IR_DATA; p <= IR_GRAD_DUAL && f->strided; p++)
+        if (plane_leaf(e->m, f, (ir_plane)p))
+            sb_printf(b, "    int64_t %s_strides[%d]; /**< bytes from an element of %s to the next, by dimension */\n", plane[p], f->ndim, plane[p]);
+    sb_printf(b, "    int64_t shape[%d]; /**< extents */\n", f->ndim ? f->ndim : 1);
+    emit_field_objects(e, f);
+    sb_printf(b, "} %s_%s_view;\n\n", e->m->name, id);
 }
 
 static void print_struct(emitter *e)
@@ -99,8 +113,13 @@ static void print_struct(emitter *e)
     strbuf *b = e->out;
     sb_printf(b, "/** A module object: its fields can be read and written between kernels; pointers and shapes must not be changed. */\ntypedef struct %s {\n", m->name);
     sb_printf(b, "    tk_module tk; /**< first */\n    %s_params params; /**< as given at creation, or by %s_set_params */\n", m->name, m->name);
-    for (size_t i = 0; i < m->fields.len; i++)
-        sb_printf(b, "    %s_%s_view %s;\n", m->name, m->fields.at[i]->name, e->field_names[i]);
+    for (size_t i = 0; i < m->fields.len; i++) {
+        const ir_field *f = m->fields.at[i];
+        if (f->lead == f && f->soa)
+            emit_member_views(e, f);
+        else if (field_begins(f) && !(f->lead && f->soa))
+            sb_printf(b, "    %s_%s_view %s;\n", m->name, field_id(e->mem, f), e->field_names[i]);
+    }
     sb_printf(b, "} %s;\n\n", m->name);
 }
 
@@ -123,6 +142,12 @@ static void print_lifetime(emitter *e)
                  " *  not under an open tape (TK_BAD_STATE). */\ntk_status %s_set_params(%s *m, const %s_params *params);\n\n", p, p, p);
 }
 
+/* Of a member, too. */
+static const char *own_id(emitter *e, const ir_field *f)
+{
+    return f->lead ? arena_printf(e->mem, "%s_%s", f->whole, member_path(e->mem, f->path, "_")) : f->name;
+}
+
 /* A seed is a plain pointer to tk_forward_begin: here C checks its precision. */
 static void print_forward(emitter *e, const ir_field *f)
 {
@@ -130,28 +155,34 @@ static void print_forward(emitter *e, const ir_field *f)
     sb_printf(e->out, "/** Opens a forward scope of field %s: tk_forward_begin with a seed whose precision is checked. seed: count values, one for each\n"
                       " *  component of each element%s. Closed by tk_forward_end. */\n"
                       "static inline tk_status %s_forward_%s(%s *m, tk_field *const *outputs, int noutputs, const %s *seed, size_t count)\n{\n"
-                      "    return tk_forward_begin(outputs, noutputs, m ? m->%s.field : NULL, seed, count);\n}\n\n",
-              f->name, f->ndim == 0 && f->shape == IR_SHAPE_SCALAR ? "; NULL, 0: one" : "", p, f->name, p, scalar_c_type(f->elem), e->field_names[f->index]);
+                      "    return tk_forward_begin(outputs, noutputs, m ? m->%s : NULL, seed, count);\n}\n\n",
+              f->name, f->ndim == 0 && f->shape == IR_SHAPE_SCALAR ? "; NULL, 0: one" : "", p, own_id(e, f), p, scalar_c_type(f->elem), field_object(e, f));
 }
 
 static void print_field_functions(emitter *e, const ir_field *f)
 {
     strbuf *b = e->out;
     const char *p = e->m->name;
-    sb_printf(b, "/** Lets field %s live in the host's memory%s, which must outlive the module or the next bind;\n"
-                 " *  the library's own memory for it is freed. Overlap with other fields' memory is refused. */\ntk_status %s_bind_%s(%s);\n\n",
-              f->name, f->grad || f->dual ? ", all of its storages at once" : "", p, f->name, bind_signature(e->mem, e->m, f));
+    const char *id = field_id(e->mem, f);
+    if (field_begins(f))
+        sb_printf(b, "/** Lets field %s live in the host's memory%s, which must outlive the module or the next bind;\n"
+                     " *  the library's own memory for it is freed. Overlap with other fields' memory is refused.%s */\ntk_status %s_bind_%s(%s);\n\n",
+                  ir_is_member(f) ? f->whole : f->name, plane_leaf(e->m, f, IR_GRAD) || plane_leaf(e->m, f, IR_DUAL) ? ", all of its storages at once" : "",
+                  f->soa && f->shape != IR_SHAPE_SCALAR ? "\n *  Each is one block: all elements of the first component, then of the second." : "", p, id,
+                  bind_signature(e->mem, e->m, f));
     if (f->strided)
         sb_printf(b, "/** The same where element (i, j, ...) stands i * strides[0] + j * strides[1] + ... bytes behind the first, its components side by side; NULL:\n"
                      " *  dense, row-major. No alignment is assumed. */\ntk_status %s_bind_%s_strided(%s);\n\n", p, f->name, bind_strided_signature(e->mem, e->m, f));
     if (f->dual)
         print_forward(e, f);
-    if (f->ndim < 2 || f->strided)
+    if (f->ndim < 2 || f->strided || (f->lead && f->lead != f))
         return;
-    sb_printf(b, "/** Position of an element in %s.data%s: %s.data[%s_idx_%s(m", e->field_names[f->index], f->grad ? ", grad" : "", e->field_names[f->index], p, f->name);
+    const char *component = !f->soa || f->shape == IR_SHAPE_SCALAR ? "" : f->shape == IR_SHAPE_VEC ? "[k]" : "[r][c]";
+    sb_printf(b, "/** Position of an element in %s.data%s: %s.data%s[%s_idx_%s(m", e->field_names[f->index],
+              plane_leaf(e->m, f, IR_GRAD) ? ", grad" : "", e->field_names[f->index], component, p, f->lead ? f->whole : f->name);
     for (int d = 0; d < f->ndim; d++)
         sb_printf(b, ", i%d", d);
-    sb_printf(b, ")]. */\nstatic inline int64_t %s_idx_%s(const %s *m", p, f->name, p);
+    sb_printf(b, ")]. */\nstatic inline int64_t %s_idx_%s(const %s *m", p, f->lead ? f->whole : f->name, p);
     for (int d = 0; d < f->ndim; d++)
         sb_printf(b, ", int64_t i%d", d);
     sb_add(b, ")\n{\n    return ");
@@ -193,7 +224,8 @@ static void print_kernel(emitter *e, const ir_func *k)
         sb_printf(b, "/** The JVP of %s: runs it, and carries duals along%s.", k->name, k->nsig ? "; a dual that is NULL is zero" : "");
         for (int i = 0; i < k->nsig; i++)
             if (k->sig[i].lost_in)
-                sb_printf(b, "\n *  %s_dual must be NULL (TK_NO_DERIVATIVE): it would be lost in '%s', which has no dual.", k->sig[i].name, k->sig[i].lost_in);
+                sb_printf(b, "\n *  %s must be %s (TK_NO_DERIVATIVE): it would be lost in '%s', which has no dual.", sig_dual_text(mem, &k->sig[i]),
+                          k->sig[i].record ? "zero" : "NULL", k->sig[i].lost_in);
         sb_printf(b, " */\ntk_status %s_%s_jvp(%s);\n\n", p, k->name, kernel_signature(mem, e->m, k, FORM_JVP));
     }
     if (k->hvp)
@@ -210,8 +242,10 @@ void emit_header(strbuf *out, const ir_module *m, const emit_options *opt)
     sb_printf(out, "/* Generated by tkc from %s. Do not edit. */\n#ifndef %s\n#define %s\n\n#include \"tk.h\"\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n",
               source, name, name);
     print_params(&e);
+    emit_records(&e);
     for (size_t i = 0; i < m->fields.len; i++)
-        print_view(&e, m->fields.at[i]);
+        if (field_begins(m->fields.at[i]))
+            print_view(&e, m->fields.at[i]);
     print_struct(&e);
     print_lifetime(&e);
     for (size_t i = 0; i < m->fields.len; i++)

@@ -23,14 +23,15 @@ static void print_arg_structs(emitter *e, const ir_func *kernel)
     if (kernel->nsig) {
         sb_printf(out, "struct %s {\n", args_tag(e, kernel, FORM_RUN));
         for (int i = 0; i < kernel->nsig; i++)
-            sb_printf(out, "    %s;\n", sig_decl(e->mem, &kernel->sig[i], "", SIG_MEMBER));
+            if (sig_stands(&kernel->sig[i]))
+                sb_printf(out, "    %s;\n", sig_decl(e->mem, &kernel->sig[i], "", SIG_MEMBER));
         sb_add(out, "};\n\n");
     }
     if (kernel->nsig && (kernel->jvp || kernel->hvp)) {
         sb_printf(out, "struct %s { /* the tangents come after the primal's arguments */\n    struct %s primal;\n", args_tag(e, kernel, FORM_JVP),
                   args_tag(e, kernel, FORM_RUN));
         for (int i = 0; i < kernel->nsig; i++)
-            if (sig_is_float(&kernel->sig[i]))
+            if (sig_has_dual(&kernel->sig[i]))
                 sb_printf(out, "    %s;\n", sig_decl(e->mem, &kernel->sig[i], "_dual", SIG_MEMBER));
         sb_add(out, "};\n\n");
     }
@@ -40,7 +41,7 @@ static void print_arg_structs(emitter *e, const ir_func *kernel)
         sb_printf(out, "struct %s {\n", out_tag(e, kernel, (kernel_form)form));
         for (int tangent = 0; tangent <= (form == FORM_HVP); tangent++)
             for (int i = 0; i < kernel->nsig; i++)
-                if (kernel->sig[i].grad)
+                if (sig_has_grad(&kernel->sig[i]))
                     sb_printf(out, "    %s;\n", sig_decl(e->mem, &kernel->sig[i], tangent ? "_grad_dual" : "_grad", SIG_MEMBER));
         sb_add(out, "};\n\n");
     }
@@ -210,10 +211,17 @@ void emit_kernels(emitter *e)
 
 /* ---- entry points ---- */
 
-/* "{p[0], p[1]}", or the zeros of a tangent that was not given. */
+/* "{p[0], p[1]}", or the zeros of a tangent that was not given; a struct as a whole. */
 static void component_list(emitter *e, strbuf *b, const ir_sigparam *p, const char *suffix, bool optional)
 {
     const char *name = arena_printf(e->mem, "%s%s", name_member(e->mem, p->name), suffix);
+    if (p->record) {
+        if (optional)
+            sb_printf(b, "%s ? *%s : (%s){0}", name, name, record_type(e->mem, p->record));
+        else
+            sb_add(b, name);
+        return;
+    }
     const int n = p->rows * p->cols;
     if (p->shape != IR_SHAPE_SCALAR)
         sb_addc(b, '{');
@@ -237,6 +245,8 @@ static void component_list(emitter *e, strbuf *b, const ir_sigparam *p, const ch
 static void primal_args(emitter *e, strbuf *b, const ir_func *kernel)
 {
     for (int i = 0; i < kernel->nsig; i++) {
+        if (!sig_stands(&kernel->sig[i]))
+            continue;
         sb_printf(b, "%s.%s = ", i ? ", " : "", name_member(e->mem, kernel->sig[i].name));
         component_list(e, b, &kernel->sig[i], "", false);
     }
@@ -254,7 +264,7 @@ static void print_args(emitter *e, strbuf *b, const ir_func *kernel, kernel_form
         primal_args(e, b, kernel);
         sb_addc(b, '}');
         for (int i = 0; i < kernel->nsig; i++) {
-            if (!sig_is_float(&kernel->sig[i]))
+            if (!sig_has_dual(&kernel->sig[i]))
                 continue;
             sb_printf(b, ",\n        .%s_dual = ", name_member(e->mem, kernel->sig[i].name));
             component_list(e, b, &kernel->sig[i], "_dual", true);
@@ -263,15 +273,34 @@ static void print_args(emitter *e, strbuf *b, const ir_func *kernel, kernel_form
     sb_add(b, "};\n");
 }
 
+/* The members of a struct, whose parameters begin with number i; returns that of the last. */
+static int add_record(emitter *e, strbuf *b, const ir_func *kernel, int i, const char *suffix, const char *out)
+{
+    const char *name = arena_printf(e->mem, "%s%s", name_member(e->mem, kernel->sig[i].name), suffix);
+    sb_printf(b, "    if (%s) {\n", name);
+    do {
+        const ir_sigparam *p = &kernel->sig[i];
+        for (int k = 0; k < p->rows * p->cols && p->grad; k++) {
+            const char *one = sig_component(e->mem, p, suffix, k);
+            sb_printf(b, "        %s->%s += %s.%s;\n", name, one + strlen(name) + 1, out, one);
+        }
+        i++;
+    } while (i < kernel->nsig && !sig_stands(&kernel->sig[i]));
+    sb_add(b, "    }\n");
+    return i - 1;
+}
+
 /* Gradients are added to what the caller has; NULL means not wanted. */
 static void add_results(emitter *e, strbuf *b, const ir_func *kernel, kernel_form form, const char *out)
 {
     for (int tangent = 0; tangent <= (form == FORM_HVP); tangent++)
         for (int i = 0; i < kernel->nsig; i++) {
             const ir_sigparam *p = &kernel->sig[i];
-            if (!p->grad)
-                continue;
             const char *suffix = tangent ? "_grad_dual" : "_grad";
+            if (sig_has_grad(p) && p->record)
+                i = add_record(e, b, kernel, i, suffix, out);
+            if (!p->grad || p->record)
+                continue;
             const int n = p->rows * p->cols;
             sb_printf(b, "    if (%s%s)%s\n", name_member(e->mem, p->name), suffix, n > 1 ? " {" : "");
             for (int k = 0; k < n; k++) {
@@ -281,6 +310,20 @@ static void add_results(emitter *e, strbuf *b, const ir_func *kernel, kernel_for
             if (n > 1)
                 sb_add(b, "    }\n");
         }
+}
+
+/* "dt_dual"; of a member of a struct, whether it is not zero. */
+static const char *given_tangent(emitter *e, const ir_sigparam *p)
+{
+    const char *name = arena_printf(e->mem, "%s_dual", name_member(e->mem, p->name));
+    if (!p->record)
+        return name;
+    strbuf b = {0};
+    for (int k = 0; k < p->rows * p->cols; k++)
+        sb_printf(&b, "%s%s->%s != %s", k ? " || " : "", name, sig_component(e->mem, p, "_dual", k) + strlen(name) + 1, zero_text(p->elem));
+    const char *r = arena_printf(e->mem, p->rows * p->cols > 1 ? "%s && (%s)" : "%s && %s", name, sb_str(&b));
+    sb_free(&b);
+    return r;
 }
 
 void emit_entry(emitter *e, const ir_func *kernel, kernel_form form, int index)
@@ -304,9 +347,10 @@ void emit_entry(emitter *e, const ir_func *kernel, kernel_form form, int index)
     for (int i = 0; i < kernel->nsig && (form == FORM_JVP || form == FORM_HVP); i++) {
         const ir_sigparam *p = &kernel->sig[i];
         if (p->lost_in)
-            sb_printf(b, "    if (%s_dual)\n        return tk_fail(%s ? %s->tk.session : NULL, TK_NO_DERIVATIVE,\n"
+            sb_printf(b, "    if (%s)\n        return tk_fail(%s ? %s->tk.session : NULL, TK_NO_DERIVATIVE,\n"
                          "                       \"%s%s: the tangent of '%s' would be lost in '%s', which has no dual: declare it needs_dual, or pass NULL\");\n",
-                      name_member(e->mem, p->name), self, self, kernel->name, form_suffix(form), p->name, p->lost_in);
+                      given_tangent(e, p), self, self, kernel->name, form_suffix(form), p->record ? arena_printf(e->mem, "%s.%s", p->name, p->path) : p->name,
+                      p->lost_in);
     }
     print_args(e, b, kernel, form, args);
     if (gives)

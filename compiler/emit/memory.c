@@ -39,7 +39,9 @@ static const char *component(cfn *c, const ir_op *op, const expr *comp)
     const ir_value *v = op->args[f->ndim];
     if (f->shape == IR_SHAPE_SCALAR)
         return "";
-    if (ir_is_const(v) && f->shape == IR_SHAPE_MAT && !c->planes[f->index * 4 + (int)op->attr.plane].flat)
+    if (ir_is_member(f) && f->shape == IR_SHAPE_MAT && !ir_is_const(v))
+        return arena_printf(c->e->mem, "[%s / %d][%s %% %d]", comp->text, f->cols, comp->text, f->cols);
+    if (ir_is_const(v) && f->shape == IR_SHAPE_MAT && (ir_is_member(f) || !c->planes[f->index * 4 + (int)op->attr.plane].flat))
         return arena_printf(c->e->mem, "[%lld][%lld]", (long long)(v->def->attr.i / f->cols), (long long)(v->def->attr.i % f->cols));
     return arena_printf(c->e->mem, "[%s]", comp->text);
 }
@@ -79,7 +81,7 @@ static void check_bounds(cfn *c, const ir_op *op, const expr *idx, const expr *c
     if (dynamic)
         sb_printf(&b, "%s%s", f->ndim ? ", " : "", comp->text);
     const char *place = arena_printf(c->e->mem, "%s:%u", place_of(c->e, op->loc), op->loc.col);
-    stmt(c, op->loc, "if (!%s(%s->%s.field, %s, %s, (const int64_t[]){%s}))", c->e->bounds, c->m, c->e->field_names[f->index],
+    stmt(c, op->loc, "if (!%s(%s->%s, %s, %s, (const int64_t[]){%s}))", c->e->bounds, c->m, field_object(c->e, f),
          c_string(c->e->mem, place), dynamic ? "true" : "false", sb_str(&b));
     sb_free(&b);
     c->indent++;
@@ -88,10 +90,36 @@ static void check_bounds(cfn *c, const ir_op *op, const expr *idx, const expr *c
     c->uses_label = true;
 }
 
+/* Number of elements: "x_n0", "(x_n0 * x_n1)". */
+static const char *element_count(cfn *c, const ir_field *f)
+{
+    const char *n = f->ndim ? shape_name(c, f, 0) : "1";
+    for (int d = 1; d < f->ndim; d++)
+        n = arena_printf(c->e->mem, "%s * %s", n, shape_name(c, f, d));
+    return f->ndim > 1 ? arena_printf(c->e->mem, "(%s)", n) : n;
+}
+
+/* soa: the components' elements one after the other. */
+static const char *soa_index(cfn *c, const ir_op *op, const expr *idx, const expr *comp)
+{
+    const ir_field *f = op->attr.field;
+    const ir_value *v = op->args[f->ndim];
+    const char *at = flat_index(c, f, idx);
+    if (f->shape == IR_SHAPE_SCALAR || (ir_is_const(v) && v->def->attr.i == 0))
+        return at;
+    if (f->ndim == 0)
+        return comp->text;
+    if (ir_is_const(v) && v->def->attr.i == 1)
+        return arena_printf(c->e->mem, "%s + %s", element_count(c, f), at);
+    return arena_printf(c->e->mem, "%s * %s + %s", paren(c, *comp, PREC_MUL), element_count(c, f), at);
+}
+
 /* Number of a component in the whole field. */
 static const char *component_index(cfn *c, const ir_op *op, const expr *idx, const expr *comp)
 {
     const ir_field *f = op->attr.field;
+    if (f->soa)
+        return soa_index(c, op, idx, comp);
     const char *at = flat_index(c, f, idx);
     if (f->shape == IR_SHAPE_SCALAR)
         return at;
@@ -104,7 +132,8 @@ static expr element(cfn *c, const ir_op *op, bool scatter, bool simple)
 {
     const ir_field *f = op->attr.field;
     expr e = {.prec = PREC_PRIMARY}, idx[8], comp = {0};
-    const bool named = simple || c->e->m->debug;
+    /* the number of a component of a matrix is divided into row and column */
+    const bool named = simple || c->e->m->debug || (ir_is_member(f) && f->shape == IR_SHAPE_MAT);
     for (int d = 0; d <= f->ndim; d++) {
         if (d == f->ndim && f->shape == IR_SHAPE_SCALAR)
             break;
@@ -122,7 +151,12 @@ static expr element(cfn *c, const ir_op *op, bool scatter, bool simple)
         e.prec = PREC_ADD;
         return e;
     }
-    e.text = arena_printf(c->e->mem, "%s[%s]%s", base, flat_index(c, f, idx), component(c, op, &comp));
+    if (f->soa)
+        e.text = arena_printf(c->e->mem, "%s[%s]", base, soa_index(c, op, idx, &comp));
+    else if (ir_is_member(f))
+        e.text = arena_printf(c->e->mem, "%s[%s].%s%s", base, flat_index(c, f, idx), member_path(c->e->mem, f->path, "."), component(c, op, &comp));
+    else
+        e.text = arena_printf(c->e->mem, "%s[%s]%s", base, flat_index(c, f, idx), component(c, op, &comp));
     return e;
 }
 

@@ -3,38 +3,64 @@
 
 #include <string.h>
 
+static void print_field(emitter *e, const ir_field *f)
+{
+    strbuf flags = {0};
+    if (f->grad)
+        sb_add(&flags, " | TK_FIELD_GRAD");
+    if (f->dual)
+        sb_add(&flags, " | TK_FIELD_DUAL");
+    if (field_has_grad_dual(e->m, f))
+        sb_add(&flags, " | TK_FIELD_GRAD_DUAL");
+    if (f->saved)
+        sb_add(&flags, " | TK_FIELD_SAVED");
+    if (f->strided)
+        sb_add(&flags, " | TK_FIELD_STRIDED");
+    if (f->soa && f->shape != IR_SHAPE_SCALAR)
+        sb_add(&flags, " | TK_FIELD_SOA");
+    const char *which = flags.len ? sb_str(&flags) + 3 : "0";
+    const char *name = c_string(e->mem, f->name), *elem = scalar_enum(f->elem);
+    sb_printf(e->out, "    {%s, %s, %d, %d, %s},\n", name, elem, ir_field_ncomp(f), f->ndim, which);
+    sb_free(&flags);
+}
+
 static void print_fields(emitter *e)
 {
     if (!e->m->fields.len)
         return;
     sb_printf(e->out, "static const tk_field_desc %s[] = {\n", e->fields);
-    for (size_t i = 0; i < e->m->fields.len; i++) {
-        const ir_field *f = e->m->fields.at[i];
-        strbuf flags = {0};
-        if (f->grad)
-            sb_add(&flags, " | TK_FIELD_GRAD");
-        if (f->dual)
-            sb_add(&flags, " | TK_FIELD_DUAL");
-        if (field_has_grad_dual(e->m, f))
-            sb_add(&flags, " | TK_FIELD_GRAD_DUAL");
-        if (f->saved)
-            sb_add(&flags, " | TK_FIELD_SAVED");
-        if (f->strided)
-            sb_add(&flags, " | TK_FIELD_STRIDED");
-        sb_printf(e->out, "    {%s, %s, %d, %d, %s},\n", c_string(e->mem, f->name), scalar_enum(f->elem), ir_field_ncomp(f), f->ndim,
-                  flags.len ? sb_str(&flags) + 3 : "0");
-        sb_free(&flags);
-    }
+    for (size_t i = 0; i < e->m->fields.len; i++)
+        print_field(e, e->m->fields.at[i]);
     sb_add(e->out, "};\n\n");
 }
 
-static void print_desc(emitter *e, int nkernels)
+/* Those that stand in arrays of structs; returns how many. */
+static int print_members(emitter *e)
+{
+    int n = 0;
+    for (size_t i = 0; i < e->m->fields.len; i++) {
+        const ir_field *f = e->m->fields.at[i];
+        if (!ir_is_member(f))
+            continue;
+        const char *type = record_type(e->mem, f->record);
+        if (n++ == 0)
+            sb_printf(e->out, "static const tk_member %s[] = {\n", e->members);
+        sb_printf(e->out, "    {%d, %d, offsetof(%s, %s), sizeof(%s)},\n", f->index, f->lead->index, type, member_path(e->mem, f->path, "."), type);
+    }
+    if (n)
+        sb_add(e->out, "};\n\n");
+    return n;
+}
+
+static void print_desc(emitter *e, int nmembers, int nkernels)
 {
     const size_t nfields = e->m->fields.len;
     sb_printf(e->out, "static const tk_module_desc %s = {\n    .name = %s,\n    .interface = %d,\n    .hash = UINT64_C(0x%016llx),\n", e->desc,
               c_string(e->mem, e->m->name), EMIT_INTERFACE, (unsigned long long)emit_interface_hash(e->m));
     if (nfields)
         sb_printf(e->out, "    .fields = %s,\n    .nfields = %zu,\n", e->fields, nfields);
+    if (nmembers)
+        sb_printf(e->out, "    .members = %s,\n    .nmembers = %d,\n", e->members, nmembers);
     if (e->nsites)
         sb_printf(e->out, "    .sites = %s,\n    .nsites = %d,\n", e->sites_name, e->nsites);
     if (nkernels)
@@ -66,21 +92,36 @@ static void print_defaults(emitter *e)
     sb_add(b, "    return params;\n}\n\n");
 }
 
-/* The view of one field, after creation and after binding. */
-static void print_view(emitter *e, const ir_field *f)
+static void print_pointers(emitter *e, const ir_field *f, const char *member, const char *plane, const ir_field *leaf)
 {
     strbuf *b = e->out;
     const char *view = e->field_names[f->index];
-    const char *at = arena_printf(e->mem, "m->tk.fields[%d]", f->index);
-    static const char *const member[] = {"data", "grad", "dual", "grad_dual"}, *const plane[] = {"TK_DATA", "TK_GRAD", "TK_DUAL", "TK_GRAD_DUAL"};
-    const bool has[] = {true, f->grad, f->dual, field_has_grad_dual(e->m, f)};
-    for (int k = 0; k < 4; k++) {
-        if (!has[k])
-            continue;
-        sb_printf(b, "    m->%s.%s = %s.plane[%s];\n", view, member[k], at, plane[k]);
-        if (f->strided)
-            sb_printf(b, "    memcpy(m->%s.%s_strides, %s.stride[%s], sizeof m->%s.%s_strides);\n", view, member[k], at, plane[k], view, member[k]);
+    if (!leaf)
+        return;
+    if (ir_is_member(f)) {
+        sb_printf(b, "    m->%s.%s = tk_field_structs(&m->tk.fields[%d], %s);\n", view, member, leaf->index, plane);
+        return;
     }
+    const int n = f->soa ? ir_field_ncomp(f) : 1;
+    for (int k = 0; k < n; k++) {
+        const char *which = !f->soa || f->shape == IR_SHAPE_SCALAR ? ""
+                            : f->shape == IR_SHAPE_VEC             ? arena_printf(e->mem, "[%d]", k)
+                                                                   : arena_printf(e->mem, "[%d][%d]", k / f->cols, k % f->cols);
+        if (*which)
+            sb_printf(b, "    m->%s.%s%s = tk_field_component(&m->tk.fields[%d], %s, %d);\n", view, member, which, f->index, plane, k);
+        else
+            sb_printf(b, "    m->%s.%s = m->tk.fields[%d].plane[%s];\n", view, member, f->index, plane);
+    }
+    if (f->strided)
+        sb_printf(b, "    memcpy(m->%s.%s_strides, m->tk.fields[%d].stride[%s], sizeof m->%s.%s_strides);\n", view, member, f->index, plane, view, member);
+}
+
+/* The view of one field, after creation and after binding. */
+static void print_view(emitter *e, const ir_field *f)
+{
+    static const char *const member[] = {"data", "grad", "dual", "grad_dual"}, *const plane[] = {"TK_DATA", "TK_GRAD", "TK_DUAL", "TK_GRAD_DUAL"};
+    for (int p = IR_DATA; p <= IR_GRAD_DUAL; p++)
+        print_pointers(e, f, member[p], plane[p], plane_leaf(e->m, f, (ir_plane)p));
 }
 
 static void print_create(emitter *e)
@@ -97,12 +138,14 @@ static void print_create(emitter *e)
     sb_add(b, "        tk_module_free(session, m, sizeof *m);\n        return NULL;\n    }\n");
     for (size_t i = 0; i < m->fields.len; i++) {
         const ir_field *f = m->fields.at[i];
+        sb_printf(b, "    m->%s = &m->tk.fields[%d];\n", field_object(e, f), f->index);
+        if (!field_begins(f))
+            continue;
         print_view(e, f);
         for (int d = 0; d < f->ndim; d++)
             sb_printf(b, "    m->%s.shape[%d] = m->tk.fields[%d].shape[%d];\n", e->field_names[i], d, f->index, d);
         if (f->ndim == 0)
             sb_printf(b, "    m->%s.shape[0] = 1;\n", e->field_names[i]);
-        sb_printf(b, "    m->%s.field = &m->tk.fields[%d];\n", e->field_names[i], f->index);
     }
     sb_add(b, "    return m;\n}\n\n");
     sb_printf(b, "void %s_destroy(%s *m)\n{\n    if (!m)\n        return;\n    tk_session *const session = m->tk.session;\n    if (tk_module_done(&m->tk))\n"
@@ -131,8 +174,12 @@ static void print_set_params(emitter *e)
 
 const char *bind_signature(arena *mem, const ir_module *m, const ir_field *f)
 {
-    return arena_printf(mem, "%s *m, %s%s%s%s%s", m->name, field_decl_type(mem, f, "data", false), f->grad ? ", " : "",
-                        f->grad ? field_decl_type(mem, f, "grad", false) : "", f->dual ? ", " : "", f->dual ? field_decl_type(mem, f, "dual", false) : "");
+    static const char *const name[] = {"data", "grad", "dual"};
+    const char *r = arena_printf(mem, "%s *m", m->name);
+    for (int p = IR_DATA; p <= IR_DUAL; p++)
+        if (plane_leaf(m, f, (ir_plane)p))
+            r = arena_printf(mem, "%s, %s", r, f->soa ? field_pointer(mem, f, false, "", name[p], false) : field_decl_type(mem, f, name[p]));
+    return r;
 }
 
 const char *bind_strided_signature(arena *mem, const ir_module *m, const ir_field *f)
@@ -151,7 +198,7 @@ const char *bind_strided_signature(arena *mem, const ir_module *m, const ir_fiel
 
 static void print_bind_null(emitter *e, const ir_field *f, const char *suffix)
 {
-    sb_printf(e->out, "    if (!m)\n        return tk_fail(NULL, TK_BAD_ARGUMENT, \"%s_bind_%s%s: the module is NULL\");\n", e->m->name, f->name, suffix);
+    sb_printf(e->out, "    if (!m)\n        return tk_fail(NULL, TK_BAD_ARGUMENT, \"%s_bind_%s%s: the module is NULL\");\n", e->m->name, field_id(e->mem, f), suffix);
 }
 
 static void print_bind_strided(emitter *e, const ir_field *f)
@@ -170,10 +217,11 @@ static void print_bind_strided(emitter *e, const ir_field *f)
 static void print_bind(emitter *e, const ir_field *f)
 {
     strbuf *b = e->out;
-    sb_printf(b, "tk_status %s_bind_%s(%s)\n{\n", e->m->name, f->name, bind_signature(e->mem, e->m, f));
+    const bool grad = plane_leaf(e->m, f, IR_GRAD), dual = plane_leaf(e->m, f, IR_DUAL);
+    sb_printf(b, "tk_status %s_bind_%s(%s)\n{\n", e->m->name, field_id(e->mem, f), bind_signature(e->mem, e->m, f));
     print_bind_null(e, f, "");
-    sb_printf(b, "    const tk_status status = tk_field_bind(m->%s.field, data, %s, %s);\n    if (status != TK_OK)\n        return status;\n",
-              e->field_names[f->index], f->grad ? "grad" : "NULL", f->dual ? "dual" : "NULL");
+    sb_printf(b, "    const tk_status status = %s(m->%s, data, %s, %s);\n    if (status != TK_OK)\n        return status;\n",
+              ir_is_member(f) ? "tk_field_bind_structs" : "tk_field_bind", field_object(e, f), grad ? "grad" : "NULL", dual ? "dual" : "NULL");
     print_view(e, f);
     sb_add(b, "    return TK_OK;\n}\n\n");
 }
@@ -183,14 +231,16 @@ void emit_module(emitter *e)
     sb_add(e->out, "/* ---- the module ---- */\n\n");
     emit_extents(e);
     print_fields(e);
+    const int nmembers = print_members(e);
     emit_sites(e);
     const int nkernels = emit_kernel_table(e);
-    print_desc(e, nkernels);
+    print_desc(e, nmembers, nkernels);
     print_defaults(e);
     print_create(e);
     print_set_params(e);
     for (size_t i = 0; i < e->m->fields.len; i++)
-        print_bind(e, e->m->fields.at[i]);
+        if (field_begins(e->m->fields.at[i]))
+            print_bind(e, e->m->fields.at[i]);
     for (size_t i = 0; i < e->m->fields.len; i++)
         if (e->m->fields.at[i]->strided)
             print_bind_strided(e, e->m->fields.at[i]);

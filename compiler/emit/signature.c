@@ -29,6 +29,29 @@ bool sig_is_float(const ir_sigparam *p)
     return scalar_is_float(p->elem);
 }
 
+bool sig_stands(const ir_sigparam *p)
+{
+    return !p->record || p->leads;
+}
+
+static bool has_floats(const ir_record *r)
+{
+    bool has = false;
+    for (int k = 0; k < r->nmembers; k++)
+        has = has || (r->members[k].record ? has_floats(r->members[k].record) : scalar_is_float(r->members[k].elem));
+    return has;
+}
+
+bool sig_has_dual(const ir_sigparam *p)
+{
+    return p->record ? p->leads && has_floats(p->record) : sig_is_float(p);
+}
+
+bool sig_has_grad(const ir_sigparam *p)
+{
+    return p->record ? p->leads && p->record_grad : p->grad;
+}
+
 bool kernel_has_grad_args(const ir_func *kernel)
 {
     for (int i = 0; i < kernel->nsig; i++)
@@ -40,18 +63,26 @@ bool kernel_has_grad_args(const ir_func *kernel)
 const char *sig_decl(arena *mem, const ir_sigparam *p, const char *suffix, sig_use use)
 {
     const char *name = arena_printf(mem, "%s%s", name_member(mem, p->name), suffix);
-    const char *type = scalar_c_type(p->elem);
+    const char *type = p->record ? record_type(mem, p->record) : scalar_c_type(p->elem);
     const char *lead = use == SIG_INPUT || use == SIG_OPTIONAL ? "const " : "";
-    if (p->shape == IR_SHAPE_SCALAR)
+    if (p->record || p->shape == IR_SHAPE_SCALAR)
         return use == SIG_INPUT || use == SIG_MEMBER ? arena_printf(mem, "%s %s", type, name) : arena_printf(mem, "%s%s *%s", lead, type, name);
     if (p->shape == IR_SHAPE_VEC)
         return arena_printf(mem, "%s%s %s[%d]", lead, type, name, p->rows);
     return arena_printf(mem, "%s%s %s[%d][%d]", lead, type, name, p->rows, p->cols);
 }
 
+const char *sig_dual_text(arena *mem, const ir_sigparam *p)
+{
+    const char *name = arena_printf(mem, "%s_dual", p->name);
+    return p->record ? arena_printf(mem, "%s.%s", name, p->path) : name;
+}
+
 const char *sig_component(arena *mem, const ir_sigparam *p, const char *suffix, int k)
 {
     const char *name = arena_printf(mem, "%s%s", name_member(mem, p->name), suffix);
+    if (p->record)
+        name = arena_printf(mem, "%s.%s", name, member_path(mem, p->path, "."));
     if (p->shape == IR_SHAPE_SCALAR)
         return name;
     if (p->shape == IR_SHAPE_VEC)
@@ -78,13 +109,15 @@ const char *kernel_signature(arena *mem, const ir_module *m, const ir_func *kern
     sb_printf(&b, "%s *%s", m->name, kernel_self(mem, kernel));
     for (int i = 0; i < kernel->nsig; i++) {
         const ir_sigparam *p = &kernel->sig[i];
+        if (!sig_stands(p))
+            continue;
         sb_printf(&b, ", %s", sig_decl(mem, p, "", SIG_INPUT));
-        if ((form == FORM_JVP || form == FORM_HVP) && sig_is_float(p))
+        if ((form == FORM_JVP || form == FORM_HVP) && sig_has_dual(p))
             sb_printf(&b, ", %s", sig_decl(mem, p, "_dual", SIG_OPTIONAL));
     }
     for (int i = 0; i < kernel->nsig && (form == FORM_GRAD || form == FORM_HVP); i++) {
         const ir_sigparam *p = &kernel->sig[i];
-        if (!p->grad)
+        if (!sig_has_grad(p))
             continue;
         sb_printf(&b, ", %s", sig_decl(mem, p, "_grad", SIG_RESULT));
         if (form == FORM_HVP)

@@ -74,7 +74,7 @@ static void print_args(cfn *c, const task *t, const char *name, const char *plan
     for (size_t i = 0; i < t->scatters.len; i++) {
         const int key = t->scatters.at[i];
         const ir_field *f = e->m->fields.at[key / 4];
-        const bool cast = f->shape == IR_SHAPE_MAT && !f->strided; /* to rows of components */
+        const bool cast = f->shape == IR_SHAPE_MAT && !f->strided && !f->soa && !ir_is_member(f); /* to rows of components */
         sb_printf(&b, "\n.%s = %s%s", t->scatter_members[i],
                   cast ? arena_printf(e->mem, "(%s)", field_pointer(e->mem, f, false, "", "", true)) : "", plane_member(e, c->m, f, (ir_plane)(key % 4)));
     }
@@ -104,8 +104,8 @@ static void print_run(cfn *c, const task *t, const char *args, const char *plan)
     strbuf b = {0};
     for (size_t i = 0; i < t->scatters.len; i++) {
         const int key = t->scatters.at[i];
-        sb_printf(&b, "%s{offsetof(struct %s_args, %s), %s->%s.field, %s, %s}", i ? "\n" : "", t->name, t->scatter_members[i], c->m,
-                  e->field_names[key / 4], plane[key % 4], is_shared(t, key) ? "true" : "false");
+        sb_printf(&b, "%s{offsetof(struct %s_args, %s), %s->%s, %s, %s}", i ? "\n" : "", t->name, t->scatter_members[i], c->m,
+                  field_object(e, e->m->fields.at[key / 4]), plane[key % 4], is_shared(t, key) ? "true" : "false");
     }
     print_initialiser(c, arena_printf(e->mem, "const tk_scatter_target %s[] = ", targets), &b);
     fail_if(c, arena_printf(e->mem, "tk_run_scatter(%s, &%s, %s, %s_atomic, &%s, sizeof %s, %s, %zu) != TK_OK", session, plan, t->name, t->name, args, args,

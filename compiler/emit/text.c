@@ -105,17 +105,23 @@ static const char *element_dims(arena *mem, const ir_field *f, bool flat)
 
 const char *field_pointer(arena *mem, const ir_field *f, bool is_const, const char *quals, const char *name, bool flat)
 {
-    if (f->strided)
-        return arena_printf(mem, "%sunsigned char *%s%s", is_const ? "const " : "", quals, name);
-    const char *dims = element_dims(mem, f, flat);
-    const char *type = scalar_c_type(f->elem);
     const char *lead = is_const ? "const " : "";
+    if (f->strided)
+        return arena_printf(mem, "%sunsigned char *%s%s", lead, quals, name);
+    if (ir_is_member(f))
+        return arena_printf(mem, "%s%s *%s%s", lead, record_type(mem, f->record), quals, name);
+    const char *dims = f->soa ? "" : element_dims(mem, f, flat);
+    const char *type = scalar_c_type(f->elem);
     return *dims ? arena_printf(mem, "%s%s (*%s%s)%s", lead, type, quals, name, dims) : arena_printf(mem, "%s%s *%s%s", lead, type, quals, name);
 }
 
-const char *field_decl_type(arena *mem, const ir_field *f, const char *name, bool is_const)
+const char *field_decl_type(arena *mem, const ir_field *f, const char *name)
 {
-    return f->strided ? arena_printf(mem, "%svoid *%s", is_const ? "const " : "", name) : field_pointer(mem, f, is_const, "", name, false);
+    if (f->strided)
+        return arena_printf(mem, "void *%s", name);
+    if (f->soa && f->shape != IR_SHAPE_SCALAR)
+        return arena_printf(mem, "%s *%s%s", scalar_c_type(f->elem), name, element_dims(mem, f, false));
+    return field_pointer(mem, f, false, "", name, false);
 }
 
 const char *c_string(arena *mem, const char *s)

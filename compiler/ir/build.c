@@ -311,7 +311,7 @@ ir_value *ir_shape(ir_builder *b, ir_field *f, int dim)
 {
     static const scalar type = SC_I64;
     ir_op *op = ir_insert(b, OP_SHAPE, 0, NULL, 1, &type, 0);
-    op->attr.field = f;
+    op->attr.field = f->lead ? f->lead : f;
     op->attr.i = dim;
     return op->res[0];
 }

@@ -30,6 +30,7 @@ typedef struct ir_module ir_module;
 typedef struct ir_field ir_field;
 typedef struct ir_mparam ir_mparam;
 typedef struct ir_layout ir_layout;
+typedef struct ir_record ir_record;
 
 /* Pure scalar operations come from ops.def, the others from struct_ops.def; one enumeration, so that a switch sees all. */
 typedef enum ir_opcode {
@@ -122,7 +123,7 @@ typedef struct ir_attr {
 typedef struct ir_scatter {
     ir_field *field;
     ir_plane plane;
-    bool shared; /* the task, or what it calls, also loads or stores it: private copies are impossible, only atomics */
+    bool shared; /* the task, or what it calls, also loads or stores it, or it is a member of structs: private copies are impossible, only atomics */
     bool called; /* what the task calls adds to it */
 } ir_scatter;
 
@@ -165,8 +166,25 @@ struct ir_mparam {
     int index;
 };
 
-struct ir_field {
+/* A struct of the program. To the IR its members are fields and values of their own; this is what its C type is made of. */
+typedef struct ir_member {
+    const char *name;
+    const ir_record *record; /* NULL: elem, shape, rows, cols */
+    scalar elem;
+    ir_shape_kind shape;
+    int rows, cols;
+} ir_member;
+
+struct ir_record {
+    const ir_module *module;
     const char *name, *doc;
+    ir_member *members;
+    int nmembers;
+    src_loc loc;
+};
+
+struct ir_field {
+    const char *name, *doc;  /* of a member: "p.link.pos" */
     scalar elem;             /* of one component */
     ir_shape_kind shape;
     int rows, cols;          /* vec: rows = n, cols = 1; mat: rows x cols, row-major; scalar 1 x 1 */
@@ -174,12 +192,19 @@ struct ir_field {
     bool grad, dual;
     bool saved;              /* a tape keeps what launches overwrite */
     bool strided;            /* its elements stand at strides, in bytes, that the host chooses when it binds memory */
+    bool soa;                /* components apart: all elements of the first, then all of the second */
     src_loc loc;
     int index;               /* in module->fields */
+    /* a field of structs is a field for each member that is no struct, in order */
+    ir_field *lead;          /* the one of the first member, whose extents are everybody's; NULL: no field of structs */
+    const ir_record *record; /* of its elements */
+    const char *whole, *path; /* the field's name, and the member's in it: "p", "link.pos" */
     int extent0;             /* its extents are the values extent0 .. extent0+ndim-1 yielded by module->extents */
 };
 
 static inline int ir_field_ncomp(const ir_field *f) { return f->rows * f->cols; }
+/* A member that stands in an array of structs, not in memory of its own. */
+static inline bool ir_is_member(const ir_field *f) { return f->lead && !f->soa; }
 
 /* What of a user-visible type remains after splitting, for signatures: `components` scalars starting at the function's parameter `first`. */
 typedef struct ir_sigparam {
@@ -190,6 +215,11 @@ typedef struct ir_sigparam {
     int first;
     bool grad;  /* needs_grad: the adjoint yields its gradient */
     const char *lost_in; /* the field without dual in which its tangent would be lost, or NULL */
+    /* a struct is a parameter for each member that is no struct, in order; `name` is the struct's */
+    const ir_record *record; /* NULL: none */
+    const char *path;        /* "link.pos" */
+    bool leads;              /* the first of them, which stands for the whole */
+    bool record_grad;        /* the struct is needs_grad */
 } ir_sigparam;
 
 typedef enum ir_func_kind {
@@ -240,6 +270,7 @@ struct ir_module {
     const char *source;      /* path of the .tk file, for comments */
     scalar real;
     bool debug;              /* --debug */
+    VEC(ir_record *) records; /* members before those that hold them */
     VEC(ir_field *) fields;
     VEC(ir_mparam *) params;
     VEC(ir_func *) funcs;    /* functions and kernels, derived ones included, in order of creation */

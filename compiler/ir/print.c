@@ -261,7 +261,7 @@ void ir_print_module(FILE *out, const ir_module *m)
             fprintf(out, " x %d", f->rows);
         else if (f->shape == IR_SHAPE_MAT)
             fprintf(out, " x %d x %d", f->rows, f->cols);
-        fprintf(out, ", %d-D%s%s%s%s\n", f->ndim, f->grad ? ", grad" : "", f->dual ? ", dual" : "", f->saved ? ", saved" : "",
+        fprintf(out, ", %d-D%s%s%s%s%s\n", f->ndim, f->soa ? ", soa" : "", f->grad ? ", grad" : "", f->dual ? ", dual" : "", f->saved ? ", saved" : "",
                 f->strided ? ", strided" : "");
     }
     bool seen = false;

@@ -8,6 +8,20 @@ static ir_shape_kind shape_of(const ty *t)
     return t->kind == TY_MAT ? IR_SHAPE_MAT : t->kind == TY_VEC ? IR_SHAPE_VEC : IR_SHAPE_SCALAR;
 }
 
+static ir_sigparam sigparam(const tx_local *p, int first)
+{
+    const ty *t = p->type;
+    ir_sigparam s = {.name = p->name, .elem = t->elem, .shape = shape_of(t), .rows = t->rows, .cols = t->cols, .first = first, .grad = p->needs_grad};
+    if (p->whole) {
+        s.name = p->whole->name;
+        s.record = p->whole->type->record;
+        s.path = p->whole->type->paths[p->leaf];
+        s.leads = p->leaf == 0;
+        s.record_grad = p->whole->needs_grad;
+    }
+    return s;
+}
+
 /* The parameters of the region, one for each component, and what they are for the user. */
 static void lower_params(lower *l, ir_func *f, const tx_func *fn)
 {
@@ -22,8 +36,7 @@ static void lower_params(lower *l, ir_func *f, const tx_func *fn)
         const char **names = component_names(l, p->name, t);
         args[i] = agg_scalars(l, t->elem, ty_ncomp(t));
         if (f->sig)
-            f->sig[i] = (ir_sigparam){.name = p->name, .elem = t->elem, .shape = shape_of(t), .rows = t->rows, .cols = t->cols, .first = f->body->nparams,
-                                      .grad = p->needs_grad};
+            f->sig[i] = sigparam(p, f->body->nparams);
         for (int k = 0; k < args[i].n; k++) {
             args[i].at[k] = ir_region_param(f->body, t->elem, names[k]);
             args[i].at[k]->loc = p->loc;
@@ -86,17 +99,25 @@ static void lower_func(lower *l, tx_func *fn)
     assert(ir_verify(f, "lower"));
 }
 
+/* One after the other, as libtk takes them: members apart have the extents of the first once more, members of an array of structs have none. */
 static void lower_extents(lower *l, const tx_module *tx)
 {
     ir_func *f = ir_func_create(l->m, IR_FUNC, "extents");
     l->b = body_builder(f, (src_loc){0});
-    set_results(l, f, lower_scalars(l, tx->extents, tx->nextents), tx->nextents);
-    int at = 0;
+    ir_value **given = lower_scalars(l, tx->extents, tx->nextents);
+    int total = 0, n = 0, at = 0;
+    for (size_t i = 0; i < l->m->fields.len; i++)
+        total += l->m->fields.at[i]->ndim;
+    ir_value **v = ARENA_ARRAY(l->mem, ir_value *, total + 1);
     for (size_t i = 0; i < l->m->fields.len; i++) {
-        l->m->fields.at[i]->extent0 = at;
-        at += l->m->fields.at[i]->ndim;
+        ir_field *field = l->m->fields.at[i];
+        const bool begins = !field->lead || field->lead == field;
+        field->extent0 = begins || field->soa ? n : field->lead->extent0;
+        for (int d = 0; d < field->ndim && (begins || field->soa); d++)
+            v[n++] = begins ? given[at++] : v[field->lead->extent0 + d];
     }
     assert(at == tx->nextents);
+    set_results(l, f, v, n);
     l->m->extents = f;
     assert(ir_verify(f, "lower"));
 }

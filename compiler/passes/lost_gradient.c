@@ -321,7 +321,8 @@ static void check_op(lost *l, func_state *s, const ir_op *op)
     diag(d, span_at(op->loc), reverse ? DIAG_LOST_GRADIENT : DIAG_LOST_TANGENT, name);
     diag_note(d, span_at(l->reader[n]->loc), "'%s' is read here, on the way to an active output", name);
     if (op->attr.plane == IR_DATA)
-        diag_note(d, span_at(op->attr.field->loc), "declare '%s' with '%s' to keep the derivative", name, reverse ? "needs_grad" : "needs_dual");
+        diag_note(d, span_at(op->attr.field->loc), "declare '%s' with '%s' to keep the derivative", op->attr.field->whole ? op->attr.field->whole : name,
+                  reverse ? "needs_grad" : "needs_dual");
     else
         diag_note(d, span_at(op->attr.field->loc), "keep what is to be differentiated in a field of its own");
     diag_note(d, span_at(op->loc), "or store 'stop_grad(...)' if no derivative shall pass");

@@ -14,7 +14,7 @@
 /* ---- descriptors: static const data in the generated file ---- */
 
 typedef enum tk_scalar { TK_BOOL, TK_I8, TK_I16, TK_I32, TK_I64, TK_U8, TK_U16, TK_U32, TK_U64, TK_F32, TK_F64 } tk_scalar;
-enum { TK_FIELD_GRAD = 1, TK_FIELD_DUAL = 2, TK_FIELD_GRAD_DUAL = 4, TK_FIELD_SAVED = 8, TK_FIELD_STRIDED = 16 };
+enum { TK_FIELD_GRAD = 1, TK_FIELD_DUAL = 2, TK_FIELD_GRAD_DUAL = 4, TK_FIELD_SAVED = 8, TK_FIELD_STRIDED = 16, TK_FIELD_SOA = 32 };
 typedef enum tk_plane { TK_DATA, TK_GRAD, TK_DUAL, TK_GRAD_DUAL } tk_plane;
 
 typedef struct tk_field_desc {
@@ -24,6 +24,12 @@ typedef struct tk_field_desc {
     int ndim;
     unsigned flags;
 } tk_field_desc;
+
+/* A field that is a member of an array of structs: `lead` is the field of the first member, which has the memory and the extents of all. */
+typedef struct tk_member {
+    int field, lead;
+    size_t offset, size; /* in the struct, and of it */
+} tk_member;
 
 /* Filled by a launch for its adjoint; empty for most kernels. Owned by tape or module. A launch gets tk_kernel.record_size zeroed bytes. */
 typedef struct tk_record {
@@ -85,6 +91,8 @@ typedef struct tk_module_desc {
     uint64_t hash;           /* of names, types and shapes of the module's interface */
     const tk_field_desc *fields;
     int nfields;
+    const tk_member *members; /* in the order of fields */
+    int nmembers;
     const tk_kernel *kernels;
     int nkernels;
     const tk_site *sites;    /* with --debug, else NULL */
@@ -94,6 +102,7 @@ typedef struct tk_module_desc {
 struct tk_field {
     const tk_field_desc *desc;
     tk_module *module;
+    const tk_member *member; /* NULL: it has memory of its own */
     void *plane[4];          /* indexed by tk_plane; NULL where not declared */
     int64_t shape[8];
     int64_t stride[4][8];    /* bytes from an element to the next, by tk_plane and dimension: row-major but where a strided field was bound */
@@ -127,6 +136,11 @@ void tk_module_free(tk_session *s, void *m, size_t size);
 tk_status tk_field_bind(tk_field *f, void *data, void *grad, void *dual);
 /* The same of a strided field, for any alignment. given, strides: by tk_plane, data to dual; strides of a plane NULL: row-major. */
 tk_status tk_field_bind_strided(tk_field *f, void *const *given, const int64_t *const *strides);
+/* The same of the array of structs that f is a member of. A plane that no member has is NULL. */
+tk_status tk_field_bind_structs(tk_field *f, void *data, void *grad, void *dual);
+/* For the views: the array of structs that a member stands in, and where the elements of a component begin (TK_FIELD_SOA). NULL without the plane. */
+void *tk_field_structs(const tk_field *f, tk_plane plane);
+void *tk_field_component(const tk_field *f, tk_plane plane, int component);
 /* Allocates the grad-dual plane of fields with gradient, once, for _hvp. tk_launch_hvp does it by itself. */
 tk_status tk_module_need_grad_dual(tk_module *m);
 

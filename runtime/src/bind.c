@@ -136,7 +136,13 @@ static tk_status check_given(tk_field *f, void *const *given)
     return TK_OK;
 }
 
-static tk_status check_others(tk_field *f, int p, const layout *l)
+/* The field that has the memory. */
+static tk_field *owner(const tk_field *f)
+{
+    return &f->module->fields[f->member ? f->member->lead : f - f->module->fields];
+}
+
+static tk_status check_others(tk_field *f, int p, const layout *l, bool written)
 {
     tk_session *s = f->module->session;
     for (tk_module *m = s->modules; m; m = m->next) {
@@ -144,11 +150,12 @@ static tk_status check_others(tk_field *f, int p, const layout *l)
             const tk_field *other = &m->fields[i];
             for (int q = TK_DATA; q <= TK_GRAD_DUAL; q++) {
                 /* its own planes in the host's memory are about to be replaced, but what the library allocated is freed or stays */
-                if (other == f && q != TK_GRAD_DUAL && !f->own[0])
+                const bool same = owner(other) == owner(f);
+                if (same && q != TK_GRAD_DUAL && !owner(f)->own[0])
                     continue;
                 layout there;
                 (void)layout_of(other, other->plane[q], other->stride[q], &there);
-                if (overlap(l, &there) && (other == f || is_written(f, p) || is_written(other, q)))
+                if (overlap(l, &there) && (same || written || is_written(other, q)))
                     return tk_fail(s, TK_BAD_ARGUMENT, "binding field '%s': its %s overlaps the %s of field '%s.%s', and one of the two is written",
                                    f->desc->name, plane_name(p), plane_name(q), m->desc->name, other->desc->name);
             }
@@ -171,7 +178,7 @@ static tk_status check_overlap(tk_field *f, void *const *given, int64_t (*stride
                 return tk_fail(s, TK_BAD_ARGUMENT, "binding field '%s': its %s overlaps its %s", f->desc->name, plane_name(p), plane_name(q));
     }
     for (int p = TK_DATA; p <= TK_DUAL; p++) {
-        const tk_status st = check_others(f, p, &l[p]);
+        const tk_status st = check_others(f, p, &l[p], is_written(f, p));
         if (st != TK_OK)
             return st;
     }
@@ -180,15 +187,26 @@ static tk_status check_overlap(tk_field *f, void *const *given, int64_t (*stride
 
 /* ---- the interface ---- */
 
-static tk_status bind(tk_field *f, void *const *given, const int64_t *const *strides)
+static tk_status check_closed(const tk_field *f)
 {
     tk_session *s = f->module->session;
-    tk_status st = rt_check_idle(s, "binding");
+    const tk_status st = rt_check_idle(s, "binding");
     if (st != TK_OK)
         return st;
     if (s->tape.open || s->forward.open)
         return tk_fail(s, TK_BAD_STATE, "binding field '%s' is not possible while a %s is open", f->desc->name,
                        s->tape.open ? "tape" : "forward scope");
+    return TK_OK;
+}
+
+static tk_status bind(tk_field *f, void *const *given, const int64_t *const *strides)
+{
+    tk_session *s = f->module->session;
+    tk_status st = check_closed(f);
+    if (st != TK_OK)
+        return st;
+    if (f->member)
+        return tk_fail(s, TK_BAD_ARGUMENT, "binding field '%s': a member is bound together with its structs", f->desc->name);
     int64_t stride[3][8] = {{0}};
     for (int p = TK_DATA; p <= TK_DUAL; p++) {
         if (strides && strides[p])
@@ -229,4 +247,81 @@ tk_status tk_field_bind_strided(tk_field *f, void *const *given, const int64_t *
     if ((f->desc->flags & TK_FIELD_STRIDED) == 0)
         return tk_fail(f->module->session, TK_BAD_ARGUMENT, "binding field '%s' with strides: it is not declared strided", f->desc->name);
     return bind(f, given, strides);
+}
+
+/* ---- arrays of structs ---- */
+
+typedef struct struct_bind {
+    tk_field *lead;
+    int n;           /* members */
+    layout whole[3]; /* of all structs, by plane */
+} struct_bind;
+
+/* Length of the name of the array in that of a member: "p" of "p.pos". */
+static int whole(const tk_field *f)
+{
+    return (int)strcspn(f->desc->name, ".");
+}
+
+static tk_status check_structs(const struct_bind *b, void *const *given)
+{
+    tk_session *s = b->lead->module->session;
+    for (int p = TK_DATA; p <= TK_DUAL; p++) {
+        bool has = false, written = false;
+        size_t align = 1;
+        for (int k = 0; k < b->n; k++) {
+            const size_t bytes = rt_scalar_bytes(b->lead[k].desc->elem);
+            has = has || b->lead[k].plane[p];
+            written = written || is_written(&b->lead[k], p);
+            align = bytes > align ? bytes : align;
+        }
+        if (has && !given[p] && b->lead->count > 0)
+            return tk_fail(s, TK_BAD_ARGUMENT, "binding field '%.*s': the %s is NULL", whole(b->lead), b->lead->desc->name, plane_name(p));
+        if (!has && given[p])
+            return tk_fail(s, TK_BAD_ARGUMENT, "binding field '%.*s': there is no %s", whole(b->lead), b->lead->desc->name, plane_name(p));
+        if ((uintptr_t)given[p] % align != 0)
+            return tk_fail(s, TK_BAD_ARGUMENT, "binding field '%.*s': the %s is not aligned to %zu bytes", whole(b->lead), b->lead->desc->name, plane_name(p),
+                           align);
+        for (int q = TK_DATA; q < p; q++)
+            if (overlap(&b->whole[p], &b->whole[q]))
+                return tk_fail(s, TK_BAD_ARGUMENT, "binding field '%.*s': the %s overlaps the %s", whole(b->lead), b->lead->desc->name, plane_name(p),
+                               plane_name(q));
+        const tk_status st = given[p] ? check_others(b->lead, p, &b->whole[p], written) : TK_OK;
+        if (st != TK_OK)
+            return st;
+    }
+    return TK_OK;
+}
+
+tk_status tk_field_bind_structs(tk_field *f, void *data, void *grad, void *dual)
+{
+    if (!f)
+        return rt_thread_fail(TK_BAD_ARGUMENT, "tk_field_bind_structs: the field is NULL");
+    tk_status st = check_closed(f);
+    if (st != TK_OK)
+        return st;
+    if (!f->member)
+        return tk_fail(f->module->session, TK_BAD_ARGUMENT, "binding the structs of field '%s': it is no member of any", f->desc->name);
+    void *const given[] = {data, grad, dual};
+    struct_bind b = {.lead = owner(f)};
+    const tk_module_desc *d = f->module->desc;
+    for (const tk_member *k = b.lead->member; k < d->members + d->nmembers && k->lead == b.lead->member->lead; k++)
+        b.n++;
+    const int64_t bytes = b.lead->count * (int64_t)f->member->size;
+    for (int p = TK_DATA; p <= TK_DUAL; p++)
+        b.whole[p] = (layout){.base = (uintptr_t)given[p], .hi = given[p] ? bytes : 0, .block = bytes};
+    st = check_structs(&b, given);
+    if (st != TK_OK)
+        return st;
+    for (int k = 0; k < b.n; k++) {
+        for (int p = TK_DATA; p <= TK_DUAL; p++)
+            if (given[p] && b.lead[k].plane[p])
+                b.lead[k].plane[p] = (unsigned char *)given[p] + b.lead[k].member->offset;
+        b.lead[k].bound = true;
+    }
+    if (bytes > 0) {
+        rt_free(f->module->session, b.lead->own[0]);
+        b.lead->own[0] = NULL;
+    }
+    return TK_OK;
 }

@@ -24,7 +24,7 @@ size_t rt_scalars(const tk_field *f)
 
 void rt_dense_strides(const tk_field *f, int64_t *stride)
 {
-    int64_t bytes = (int64_t)f->desc->ncomp * (int64_t)rt_scalar_bytes(f->desc->elem);
+    int64_t bytes = f->member ? (int64_t)f->member->size : (int64_t)f->desc->ncomp * (int64_t)rt_scalar_bytes(f->desc->elem);
     for (int d = f->desc->ndim - 1; d >= 0; d--) {
         stride[d] = bytes;
         bytes *= f->shape[d];
@@ -34,6 +34,8 @@ void rt_dense_strides(const tk_field *f, int64_t *stride)
 bool rt_is_dense(const tk_field *f, tk_plane plane)
 {
     int64_t dense[8];
+    if (f->member)
+        return false;
     if ((f->desc->flags & TK_FIELD_STRIDED) == 0)
         return true;
     rt_dense_strides(f, dense);
@@ -62,7 +64,7 @@ static unsigned char *element_at(const tk_field *f, tk_plane plane, int64_t elem
 void *rt_component(const tk_field *f, tk_plane plane, int64_t component)
 {
     const int64_t size = (int64_t)rt_scalar_bytes(f->desc->elem), ncomp = f->desc->ncomp;
-    if ((f->desc->flags & TK_FIELD_STRIDED) == 0)
+    if ((f->desc->flags & TK_FIELD_STRIDED) == 0 && !f->member)
         return (unsigned char *)f->plane[plane] + component * size;
     return element_at(f, plane, component / ncomp) + component % ncomp * size;
 }
@@ -88,6 +90,16 @@ void rt_plane_write(const tk_field *f, tk_plane plane, const void *from)
         memcpy(f->plane[plane], from, tk_field_bytes(f));
     for (int64_t i = 0; !rt_is_dense(f, plane) && i < f->count; i++)
         memcpy(element_at(f, plane, i), (const unsigned char *)from + (size_t)i * bytes, bytes);
+}
+
+void *tk_field_structs(const tk_field *f, tk_plane plane)
+{
+    return f->plane[plane] ? (unsigned char *)f->plane[plane] - f->member->offset : NULL;
+}
+
+void *tk_field_component(const tk_field *f, tk_plane plane, int component)
+{
+    return f->plane[plane] ? (unsigned char *)f->plane[plane] + (size_t)component * (size_t)f->count * rt_scalar_bytes(f->desc->elem) : NULL;
 }
 
 /* ---- access ---- */
@@ -177,6 +189,16 @@ static void clear_elements(const void *args, int64_t lo, int64_t hi)
         memset(element_at(a->f, a->plane, i), 0, element_bytes(a->f));
 }
 
+static void clear_bytes(tk_session *s, void *at, size_t bytes)
+{
+    const clear_args a = {at, bytes};
+    if (!at || bytes == 0)
+        return;
+    /* with all threads, or this would be the serial part of every tape */
+    const tk_plan p = tk_plan_make((int64_t)((bytes + CLEAR_UNIT - 1) / CLEAR_UNIT), 1, 8);
+    rt_run_chunks(s, &p, rt_worth_threads(s, &p), clear_lines, &a, true);
+}
+
 static void clear_plane(tk_field *f, tk_plane plane)
 {
     if (f->plane[plane] && !rt_is_dense(f, plane)) {
@@ -185,12 +207,7 @@ static void clear_plane(tk_field *f, tk_plane plane)
         rt_run_chunks(f->module->session, &p, rt_worth_threads(f->module->session, &p), clear_elements, &each, true);
         return;
     }
-    const clear_args a = {f->plane[plane], tk_field_bytes(f)};
-    if (!a.p || a.bytes == 0)
-        return;
-    /* with all threads, or this would be the serial part of every tape */
-    const tk_plan p = tk_plan_make((int64_t)((a.bytes + CLEAR_UNIT - 1) / CLEAR_UNIT), 1, 8);
-    rt_run_chunks(f->module->session, &p, rt_worth_threads(f->module->session, &p), clear_lines, &a, true);
+    clear_bytes(f->module->session, f->plane[plane], tk_field_bytes(f));
 }
 
 /* A cleared gradient is a constant, a cleared dual no longer varies anything: the gradient's dual goes with either. */
@@ -200,10 +217,28 @@ void rt_clear_field(tk_field *f, tk_plane plane)
     clear_plane(f, TK_GRAD_DUAL);
 }
 
+/* All members of an array of structs at once, with the gaps between them, which nobody uses. */
+static void clear_structs(tk_module *m, int first, tk_plane plane)
+{
+    for (int i = first; i < m->desc->nfields && m->fields[i].member && m->fields[i].member->lead == first; i++) {
+        const tk_field *f = &m->fields[i];
+        if (!f->plane[plane])
+            continue;
+        clear_bytes(m->session, tk_field_structs(f, plane), (size_t)f->count * f->member->size);
+        return;
+    }
+}
+
 void rt_clear_module(tk_module *m, tk_plane plane)
 {
-    for (int i = 0; i < m->desc->nfields; i++)
-        rt_clear_field(&m->fields[i], plane);
+    for (int i = 0; i < m->desc->nfields; i++) {
+        if (!m->fields[i].member) {
+            rt_clear_field(&m->fields[i], plane);
+        } else if (m->fields[i].member->lead == i) {
+            clear_structs(m, i, plane);
+            clear_structs(m, i, TK_GRAD_DUAL);
+        }
+    }
 }
 
 void rt_clear_session(tk_session *s, tk_plane plane)

@@ -61,8 +61,71 @@ static bool alloc_planes(tk_session *s, tk_field *f, int index)
     return f->own[0] != NULL;
 }
 
+/* The fields of an array of structs, from its first member on. */
+static int struct_members(const tk_field *lead)
+{
+    const tk_module_desc *d = lead->module->desc;
+    const tk_member *last = d->members + d->nmembers;
+    int n = 0;
+    for (const tk_member *k = lead->member; k < last && k->lead == lead->member->lead; k++)
+        n++;
+    return n;
+}
+
+/* A plane of an array of structs: the members have it that declare it. */
+static void place_members(tk_field *lead, tk_plane plane, unsigned flag, unsigned char *structs)
+{
+    const int n = struct_members(lead);
+    for (int k = 0; k < n; k++)
+        if (flag == 0 || (lead[k].desc->flags & flag) != 0)
+            lead[k].plane[plane] = structs + lead[k].member->offset;
+}
+
+static size_t struct_bytes(const tk_field *f)
+{
+    return (size_t)f->count * f->member->size;
+}
+
+static unsigned struct_flags(const tk_field *lead)
+{
+    unsigned flags = 0;
+    const int n = struct_members(lead);
+    for (int k = 0; k < n; k++)
+        flags |= lead[k].desc->flags;
+    return flags;
+}
+
+static bool alloc_struct_grad_dual(tk_session *s, tk_field *lead, int index)
+{
+    const size_t bytes = struct_bytes(lead), skip = stagger(bytes, index, TK_GRAD_DUAL);
+    lead->own[1] = rt_alloc(s, skip + (bytes ? bytes : LINE), true);
+    if (lead->own[1])
+        place_members(lead, TK_GRAD_DUAL, TK_FIELD_GRAD, (unsigned char *)lead->own[1] + skip);
+    return lead->own[1] != NULL;
+}
+
+static bool alloc_structs(tk_session *s, tk_field *lead, int index)
+{
+    static const unsigned flag[] = {0, TK_FIELD_GRAD, TK_FIELD_DUAL};
+    const unsigned flags = struct_flags(lead);
+    const size_t bytes = struct_bytes(lead);
+    size_t offset[3] = {0}, total = 0;
+    for (int p = TK_DATA; p <= TK_DUAL; p++) {
+        if (flag[p] && !(flags & flag[p]))
+            continue;
+        offset[p] = total + stagger(bytes, index, p);
+        total = offset[p] + round_line(bytes);
+    }
+    lead->own[0] = rt_alloc(s, total ? total : LINE, true);
+    for (int p = TK_DATA; lead->own[0] && p <= TK_DUAL; p++)
+        place_members(lead, (tk_plane)p, flag[p], (unsigned char *)lead->own[0] + offset[p]);
+    return lead->own[0] && ((flags & TK_FIELD_GRAD_DUAL) == 0 || alloc_struct_grad_dual(s, lead, index));
+}
+
 static bool alloc_grad_dual(tk_session *s, tk_field *f, int index)
 {
+    if (f->member)
+        return alloc_struct_grad_dual(s, &f->module->fields[f->member->lead], f->member->lead);
     const size_t bytes = tk_field_bytes(f), skip = stagger(bytes, index, TK_GRAD_DUAL);
     f->own[1] = rt_alloc(s, skip + (bytes ? bytes : LINE), true);
     if (f->own[1])
@@ -95,10 +158,13 @@ static tk_status init_field(tk_module *m, int index, const int64_t *extents)
             return rt_thread_fail(TK_BAD_ARGUMENT, "field '%s' of module '%s' has too many elements", d->name, m->desc->name);
         f->count *= f->shape[k];
     }
-    if (!mul_size(scalars, rt_scalar_bytes(d->elem), &bytes))
+    size_t unused;
+    if (!mul_size(scalars, rt_scalar_bytes(d->elem), &bytes) || (f->member && !mul_size((size_t)f->count, f->member->size, &unused)))
         return rt_thread_fail(TK_BAD_ARGUMENT, "field '%s' of module '%s' has too many elements", d->name, m->desc->name);
     for (int p = TK_DATA; p <= TK_GRAD_DUAL; p++)
         rt_dense_strides(f, f->stride[p]);
+    if (f->member) /* all members have their memory at once */
+        return TK_OK;
     if (!alloc_planes(m->session, f, index) || ((d->flags & TK_FIELD_GRAD_DUAL) != 0 && !alloc_grad_dual(m->session, f, index)))
         return no_memory(f);
     return TK_OK;
@@ -164,11 +230,23 @@ static tk_status init_contents(tk_module *m, const int64_t *extents)
     m->last = rt_alloc(m->session, (size_t)d->nkernels * sizeof *m->last, true);
     if (!m->fields || !m->last)
         return rt_thread_fail(TK_NO_MEMORY, "out of memory for module '%s'", d->name);
-    for (int i = 0, at = 0; i < d->nfields; at += d->fields[i].ndim, i++) {
-        const tk_status st = init_field(m, i, extents + at);
+    for (int k = 0; k < d->nmembers; k++)
+        m->fields[d->members[k].field].member = &d->members[k];
+    const int64_t *own = extents;
+    for (int i = 0; i < d->nfields; i++) {
+        const tk_member *member = m->fields[i].member;
+        const bool begins = !member || member->lead == i; /* the other members have the extents of the first */
+        if (begins)
+            own = extents;
+        const tk_status st = init_field(m, i, own);
         if (st != TK_OK)
             return st;
+        if (begins)
+            extents += d->fields[i].ndim;
     }
+    for (int i = 0; i < d->nfields; i++)
+        if (m->fields[i].member && m->fields[i].member->lead == i && !alloc_structs(m->session, &m->fields[i], i))
+            return no_memory(&m->fields[i]);
     return TK_OK;
 }
 

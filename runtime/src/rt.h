@@ -128,7 +128,7 @@ void *rt_component(const tk_field *f, tk_plane plane, int64_t component);
 /* Copies a plane to or from dense memory of tk_field_bytes. */
 void rt_plane_read(const tk_field *f, tk_plane plane, void *to);
 void rt_plane_write(const tk_field *f, tk_plane plane, const void *from);
-/* The strides of dense memory, row-major. */
+/* The strides of memory without gaps, row-major; of a member, between structs without gaps. */
 void rt_dense_strides(const tk_field *f, int64_t *stride);
 /* Whether the plane is one block, row-major. */
 bool rt_is_dense(const tk_field *f, tk_plane plane);

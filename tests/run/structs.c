@@ -1,4 +1,5 @@
 #include <stdio.h>
+#include <string.h>
 
 #include "structs.h"
 
@@ -33,6 +34,12 @@ int main(void)
     m->y.grad[0] = 1;
     structs_constant_grad(m);
     failures += m->x.grad[0] != 8 || m->x.grad[1] != 0;
+    memset(m->y.data, 0, 8 * sizeof *m->y.data);
+    memset(m->x.grad, 0, 8 * sizeof *m->x.grad);
+    m->y.grad[0] = 1;
+    structs_nested(m);
+    expect(m, "nested", 3, (const double[]){12, 22, 10});
+    failures += m->x.grad[0] != 40 || m->x.grad[1] != 0;
     if (structs_status(m) != TK_OK) {
         puts(structs_error(m));
         failures++;

@@ -55,6 +55,19 @@ static int64_t components(const tk_field *f)
     return f->count * f->desc->ncomp;
 }
 
+static size_t scalar_bytes(const tk_field *f)
+{
+    static const size_t size[] = {1, 1, 2, 4, 8, 1, 2, 4, 8, 4, 8};
+    return size[f->desc->elem];
+}
+
+/* By its number in the field; members of structs stand apart. */
+static void *component(const tk_field *f, tk_plane plane, int64_t j)
+{
+    const size_t n = (size_t)f->desc->ncomp, k = (size_t)j, element = f->member ? f->member->size : n * scalar_bytes(f);
+    return (unsigned char *)f->plane[plane] + k / n * element + k % n * scalar_bytes(f);
+}
+
 static void copy(tk_module *m, tk_plane plane, state *s, bool to_state)
 {
     int64_t k = 0;
@@ -62,18 +75,18 @@ static void copy(tk_module *m, tk_plane plane, state *s, bool to_state)
         tk_field *f = &m->fields[i];
         if (!in_state(f))
             continue;
-        double *d = f->plane[plane];
-        float *r = f->plane[plane];
         for (int64_t j = 0; j < components(f); j++, k++) {
+            double *d = component(f, plane, j);
+            float *r = component(f, plane, j);
             if (f->desc->elem == TK_F64) {
                 if (to_state)
-                    s->at[k] = d[j];
+                    s->at[k] = *d;
                 else
-                    d[j] = s->at[k];
+                    *d = s->at[k];
             } else if (to_state) {
-                s->at[k] = (double)r[j];
+                s->at[k] = (double)*r;
             } else {
-                r[j] = (float)s->at[k];
+                *r = (float)s->at[k];
             }
         }
     }
@@ -93,10 +106,10 @@ typedef struct backup {
     void **at;
 } backup;
 
+/* Of a member of structs: from its first place to the end of all. */
 static size_t bytes(const tk_field *f)
 {
-    static const size_t size[] = {1, 1, 2, 4, 8, 1, 2, 4, 8, 4, 8};
-    return (size_t)components(f) * size[f->desc->elem];
+    return f->member && f->count ? (size_t)f->count * f->member->size - f->member->offset : (size_t)components(f) * scalar_bytes(f);
 }
 
 static backup save(const tk_module *m)
@@ -564,13 +577,13 @@ static void fill_rest(tk_module *m, double lo, double hi)
 {
     for (int i = 0; i < m->desc->nfields; i++) {
         tk_field *f = &m->fields[i];
-        int32_t *n = f->plane[TK_DATA];
-        double *r = f->plane[TK_DATA];
         for (int64_t j = 0; j < components(f); j++) {
             if (f->desc->elem == TK_I32)
-                n[j] = (int32_t)((j * 7 + 3) % 5);
+                *(int32_t *)component(f, TK_DATA, j) = (int32_t)((j * 7 + 3) % 5);
+            else if (f->desc->elem == TK_BOOL)
+                *(bool *)component(f, TK_DATA, j) = j * 5 % 3 == 1;
             else if (f->desc->elem == TK_F64 && !in_state(f))
-                r[j] = lo + (hi - lo) * uniform();
+                *(double *)component(f, TK_DATA, j) = lo + (hi - lo) * uniform();
         }
     }
 }
