@@ -7,7 +7,7 @@
  *   check_const.c   evaluation at compile time
  *   check_expr.c    operators        check_index.c  subscripts, members, places     check_build.c  T(...), [...]
  *   check_call.c    calls            check_func.c   functions, kernels, instances
- *   check_custom.c   grad_for, jvp_for
+ *   check_custom.c  grad_for, jvp_for         check_export.c  export func
  *   check_stmt.c    statements       check_assign.c assignment and reductions       check_loop.c   for, while, static for
  */
 #ifndef TKC_CHECK_H
@@ -47,9 +47,12 @@ struct instance {
     tx_func *tx;
     const ty *result;
     bool ready;       /* checked without errors */
-    bool used;        /* reached from a kernel */
+    bool used;        /* reached from a kernel or an export func */
     int bodies;       /* of a kernel: its own and those of the kernels that become a part of it; 0: not counted yet */
     const instance *asked; /* for the search that asked last whether this runs that one */
+    const char *impure; /* what makes it more than a function of its arguments, by itself: "uses the field 'x'"; NULL if nothing */
+    src_span impure_at;
+    bool pure;        /* found to be nothing more, callees included */
     instance *next;   /* of the same function */
     instance *before; /* the one that was completed before: callees before callers */
     struct call_edge *callees;
@@ -133,7 +136,7 @@ struct fn {
     instance *inst;
     tx_func *tx;
     bool is_kernel;
-    bool in_header; /* while parameters of a kernel are declared: they stand in the header */
+    bool in_header; /* while parameters of a kernel or export func are declared: they stand in the header */
     src_span site;  /* prelude functions: the user's call, where everything is reported */
     scope *scope;
     loop *loop;
@@ -340,6 +343,13 @@ void check_return(checker *c, const ast_stmt *s);
 
 /* grad_for and jvp_for of the whole module, once all bodies are checked; then, what kernels may call each other. */
 void check_custom(checker *c);
+
+/* ---- check_export.c ---- */
+
+/* Notes that the function being checked does more than compute its results from its arguments. */
+void note_impure(checker *c, const char *what, const char *name, src_span at);
+/* Every export func is a function of its arguments, once all bodies are checked. */
+void check_exports(checker *c);
 
 /* ---- check_stmt.c, check_assign.c, check_loop.c ---- */
 

@@ -47,6 +47,8 @@ void store_place(checker *c, place *p, tx_stmt_kind kind, tx_expr *value, ir_red
     }
     bool many = p->dyn && p->ncomps > 1;
     binding *list = NULL;
+    if (p->kind == PLACE_FIELD)
+        note_impure(c, "the field", p->field->name, at);
     if (many) { /* a row chosen at run time: component by component */
         place_bind_subscripts(c, p);
         value = bind_repeated(c, value, &list);

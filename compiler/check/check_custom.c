@@ -123,7 +123,9 @@ static bool conflicts(checker *c, const sym *s, const ast_attr *a, const sym *t,
     bool with_grad = false;
     for (int k = 0; k < f->nparams; k++)
         with_grad = with_grad || f->params[k]->needs_grad;
-    if (own->no_grad || (own->derive_explicit && own->derive))
+    if (own->exported || f->exported)
+        why = arena_printf(c->mem, "'%s' is an export func: give the derivative to a function that it calls", own->exported ? s->name : t->name);
+    else if (own->no_grad || (own->derive_explicit && own->derive))
         why = arena_printf(c->mem, "'%s' has no derivatives of its own", s->name);
     else if (f->no_grad)
         why = arena_printf(c->mem, "'%s' is marked no_grad", t->name);

@@ -27,19 +27,23 @@ static void come_back(checker *c, context old)
     c->extents = old.extents;
 }
 
-static const ty *param_type(checker *c, const ast_param *p, bool kernel)
+static const ty *param_type(checker *c, const sym *s, const ast_param *p)
 {
     if (p->dir != AST_DIR_NONE || (p->type && p->type->kind == AST_TYPE_ARRAY)) {
         ERR(c, p->span, DIAG_NOT_COMPILED, "an array parameter");
         return ty_error(c->types);
     }
     if (!p->type) {
-        if (!kernel)
+        if (s->kind == SYM_FUNC && !s->item->is_export)
             return NULL;
-        ERR(c, p->span, DIAG_NEEDS_TYPE, "a parameter of a kernel needs a type");
+        ERR(c, p->span, DIAG_NEEDS_TYPE, s->kind == SYM_KERNEL ? "a parameter of a kernel needs a type" : "a parameter of an export func needs a type");
         return ty_error(c->types);
     }
     const ty *t = type_resolve(c, p->type);
+    if (t->kind == TY_STRUCT && s->item->is_export) {
+        ERR(c, p->span, DIAG_NOT_COMPILED, "a parameter of an export func that is a struct");
+        return ty_error(c->types);
+    }
     if (t->kind == TY_ERROR || ty_is_value(t))
         return t;
     ERR(c, p->type->span, DIAG_NOT_SCALAR_TYPE, "a parameter", ty_name(c->types, t));
@@ -56,7 +60,7 @@ static void check_signature(checker *c, sym *s)
     s->param_types = ARENA_ARRAY(c->mem, const ty *, s->nparams + 1);
     int k = 0;
     for (const ast_param *p = s->item->params; p; p = p->next) {
-        s->param_types[k] = param_type(c, p, kernel);
+        s->param_types[k] = param_type(c, s, p);
         s->generic = s->generic || !s->param_types[k];
         s->refused = s->refused || (s->param_types[k] && s->param_types[k]->kind == TY_ERROR);
         k++;
@@ -101,22 +105,22 @@ static int derive_bits(checker *c, const ast_attr *a)
 
 static void check_attrs(checker *c, const sym *s, tx_func *f)
 {
-    bool kernel = s->kind == SYM_KERNEL;
-    f->derive = kernel ? IR_DERIVE_GRAD | IR_DERIVE_JVP : 0;
+    const bool kernel = s->kind == SYM_KERNEL, derived = kernel || s->item->is_export;
+    f->derive = derived ? IR_DERIVE_GRAD | IR_DERIVE_JVP : 0;
     for (const ast_attr *a = s->item->attrs; a; a = a->next) {
         for (const ast_attr *b = s->item->attrs; b != a; b = b->next)
             if (!strcmp(a->name, b->name))
                 ERR(c, a->span, DIAG_ATTR_TWICE, a->name);
         if (!strcmp(a->name, "grad_for") || !strcmp(a->name, "jvp_for")) {
             continue; /* check_custom.c */
-        } else if (kernel && !strcmp(a->name, "derive")) {
+        } else if (derived && !strcmp(a->name, "derive")) {
             f->derive = derive_bits(c, a);
             f->derive_explicit = true;
         } else if (kernel && !strcmp(a->name, "no_grad")) {
             f->no_grad = true;
         } else {
             static const char *const known[] = {"grad_for", "jvp_for", "derive", "no_grad"};
-            names_bad_attribute(c, a, kernel ? "a kernel" : "a function", known, kernel ? 4 : 2);
+            names_bad_attribute(c, a, kernel ? "a kernel" : derived ? "an export func" : "a function", known, kernel ? 4 : derived ? 3 : 2);
         }
     }
     if (f->no_grad && f->derive_explicit && f->derive != 0)
@@ -154,7 +158,8 @@ static void declare_params(checker *c, fn *f, const ty *const *args)
 {
     const ast_item *it = f->sym->item;
     int k = 0;
-    f->in_header = f->is_kernel;
+    const bool in_header = f->is_kernel || it->is_export;
+    f->in_header = in_header;
     int leaves = 0;
     for (int i = 0; i < f->sym->nparams; i++)
         leaves += ty_nleaves(args[i]);
@@ -173,10 +178,10 @@ static void declare_params(checker *c, fn *f, const ty *const *args)
             l->leaf = i;
             l->needs_grad = s->local->needs_grad && scalar_is_float(l->type->elem);
         }
-        for (const ast_param *o = it->params; f->is_kernel && o; o = o->next)
+        for (const ast_param *o = it->params; in_header && o; o = o->next)
             if (o != p && generated_param_collides(p, o)) {
                 ERR(c, name_span(p), DIAG_GENERATED_NAME, p->name, p->name);
-                NOTE(c, name_span(o), "derivative kernels have that argument beside '%s'", o->name);
+                NOTE(c, name_span(o), "derivatives have that argument beside '%s'", o->name);
             }
     }
     f->in_header = false;
@@ -223,6 +228,7 @@ static instance *instance_new(checker *c, sym *s, const ty *const *args)
     i->tx->name = s->generic ? check_names_unique(c, s->name, true) : s->name;
     i->tx->doc = s->item->doc;
     i->tx->is_kernel = s->kind == SYM_KERNEL;
+    i->tx->exported = s->item->is_export;
     i->tx->loc = report_span(c, s->item->name_span).begin;
     return i;
 }
@@ -233,6 +239,7 @@ void check_plain_func(checker *c, sym *s)
     if (s->generic || s->refused || s->instances)
         return;
     instance *i = instance_new(c, s, s->param_types);
+    i->used = s->item->is_export;
     check_attrs(c, s, i->tx);
     check_body(c, s, i, s->span);
 }
@@ -290,7 +297,7 @@ static instance *find_instance(checker *c, sym *s, const ty *const *args, src_sp
     int errors = diag_error_count(c->d);
     src_span site = report_span(c, at);
     instance *i = instance_new(c, s, args);
-    i->used = s->kind == SYM_KERNEL;
+    i->used = s->kind == SYM_KERNEL || s->item->is_export;
     if (s->prelude)
         i->tx->loc = site.begin;
     else
@@ -339,6 +346,7 @@ val call_function(checker *c, sym *s, val *args, int n, const src_span *spans, s
     instance *i = find_instance(c, s, types, at);
     if (!i->ready)
         return val_error(c, at);
+    i->tx->called = true;
     call_edge *edge = ARENA_NEW(c->mem, call_edge);
     *edge = (call_edge){i, at, false, c->fn->inst->callees};
     c->fn->inst->callees = edge;

@@ -152,6 +152,7 @@ static void resolve_param(checker *c, sym *s, src_span at, place *p)
         place_fail(p);
         return;
     }
+    note_impure(c, "the param", s->name, at);
     tx_expr *e = tx_new(c, TX_MPARAM, ty_scalar(c->types, s->mparam->type), at);
     e->mparam = s->mparam;
     val v = val_typed(e);
@@ -496,6 +497,7 @@ static void index_shape(checker *c, const ast_expr *e, place *p, const subscript
         place_fail(p);
         return;
     }
+    note_impure(c, "the field", p->field->name, e->span);
     tx_expr *shape = tx_new(c, TX_SHAPE, ty_scalar(c->types, SC_I64), e->span);
     shape->field = p->field;
     shape->dim = (int)k;
@@ -582,6 +584,8 @@ static tx_expr *read_whole(checker *c, place *p)
 {
     if (p->kind == PLACE_VALUE)
         return p->value.e;
+    if (p->kind == PLACE_FIELD)
+        note_impure(c, "the field", p->field->name, p->at);
     tx_expr *e = tx_new(c, p->kind == PLACE_FIELD ? TX_LOAD : p->nsubs > 0 ? TX_ELEMENT : TX_LOCAL, p->whole, p->at);
     e->local = p->local;
     e->field = p->field;

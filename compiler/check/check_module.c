@@ -9,7 +9,7 @@ static const char *refused_item(const ast_item *it)
 {
     if (it->kind != AST_ITEM_FUNC)
         return NULL;
-    return it->is_export ? "'export func'" : it->is_extern ? "'extern func'" : NULL;
+    return it->is_extern ? "'extern func'" : NULL;
 }
 
 static void check_struct_members(checker *c, const ast_item *it)
@@ -404,7 +404,7 @@ static void mark_used(checker *c)
     }
 }
 
-/* Functions that a kernel reaches, callees before callers: instances were completed in that order. */
+/* Functions that a kernel or an export func reaches, callees before callers: instances were completed in that order. */
 static void list_functions(checker *c)
 {
     mark_used(c);
@@ -430,6 +430,7 @@ tx_module *check_module(arena *mem, intern_pool *names, diag_sink *d, const ast_
     check_declarations(&c, ast);
     check_bodies(&c);
     check_custom(&c);
+    check_exports(&c);
     if (diag_error_count(d) > errors)
         return NULL;
     list_functions(&c);

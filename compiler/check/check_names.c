@@ -294,13 +294,13 @@ static void make_member_names(made_table *t)
 void names_check_generated(checker *c, const ast_module *m)
 {
     static const char *const fixed[] = {"create", "create_", "destroy", "defaults", "status", "error", "set_params", "params"};
-    static const char *const of_kernel[] = {"", "_grad", "_jvp", "_hvp"};
+    static const char *const of_kernel[] = {"", "_grad", "_jvp", "_hvp", "_grad_WORKSPACE", "_hvp_WORKSPACE"};
     made_table t = {.c = c};
     for (size_t k = 0; k < sizeof fixed / sizeof *fixed; k++)
         make_name(&t, fixed[k], NULL, (src_span){{0, 0, 0}, {0, 0, 0}});
     for (const ast_item *it = m->items; it; it = it->next) {
-        if (it->kind == AST_ITEM_KERNEL) {
-            for (int k = 0; k < 4; k++)
+        if (it->kind == AST_ITEM_KERNEL || it->is_export) {
+            for (int k = 0; k < 4 + 2 * it->is_export; k++)
                 make_name(&t, arena_printf(c->mem, "%s%s", it->name, of_kernel[k]), it->name, it->name_span);
         } else if (it->kind == AST_ITEM_STRUCT && it->name) {
             make_name(&t, it->name, it->name, it->name_span);

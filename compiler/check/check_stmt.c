@@ -277,6 +277,7 @@ static void check_print(checker *c, const ast_expr *call)
             print_value(c, &text, &collected, &cap, v);
     }
     sb_addc(&text, '\n');
+    note_impure(c, NULL, "print", call->span);
     if (!bad) {
         tx_stmt *s = emit_stmt(c, TX_PRINT, call->span);
         s->text = arena_strdup(c->mem, sb_str(&text));

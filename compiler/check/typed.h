@@ -125,13 +125,15 @@ struct tx_func {
     const char *name;      /* unique: instances of generics are numbered f_1, f_2 */
     const char *doc;
     bool is_kernel;
+    bool exported;         /* export func: emitted for the host */
+    bool called;           /* by a function or kernel of the module */
     src_loc loc;
     tx_local **params;
     int nparams;
     const ty *result;      /* TY_VOID, one type, or TY_TUPLE; flat */
     tx_stmt *body;
     int nlocals;
-    int derive;            /* IR_DERIVE_* */
+    int derive;            /* IR_DERIVE_*; kernels and export funcs */
     bool derive_explicit, no_grad;
     tx_func *custom_grad, *custom_jvp; /* what is marked grad_for, jvp_for this one; NULL if nothing is */
     ir_func *lowered;      /* scratch of lowering */

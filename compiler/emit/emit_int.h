@@ -51,6 +51,7 @@ typedef struct func_info {
     const char *name;        /* C name */
     unsigned char *planes;   /* USE_* at [field->index * 4 + plane] */
     bool module, stack, can_fail; /* takes m, takes st, returns false after a failure */
+    bool pure;               /* for export funcs: no session; saved values live in the caller's workspace, checks are C's assert */
     bool tasks;              /* holds parallel tasks */
     int64_t cost;            /* rough cycles of a run */
     bool busy, done;
@@ -63,10 +64,13 @@ typedef struct emitter {
     strbuf *out;
     names *globals;
     ptrmap infos;            /* ir_func -> func_info */
+    ptrmap pure_infos;       /* the same, of functions that export funcs call and that would take a module or a stack */
+    bool pure;               /* what is printed now belongs to an export func */
     ptrmap layouts;          /* ir_layout -> struct tag, once its definition is printed */
     ptrmap params;           /* ir_mparam -> const char *, member name */
     const char **field_names; /* by index: the view in the module's struct, "x" or, of a member with soa, "p.link.pos" */
-    bool uses_bounds;
+    bool uses_bounds, uses_take, uses_assert;
+    const char *take;        /* function that takes memory from a workspace */
     const char *kernels, *fields, *members, *desc, *bounds, *extents; /* static objects of the file */
     const char *base;        /* of the names that belong to the function being printed */
     int nlayouts;            /* of that function */
@@ -77,6 +81,8 @@ typedef struct emitter {
 
 void emitter_init(emitter *e, const ir_module *m, const emit_options *opt);
 void emitter_done(emitter *e);
+/* Whether the module has an object; export funcs alone need none. */
+bool emit_has_object(const ir_module *m);
 func_info *func_info_of(emitter *e, const ir_func *f); /* funcs.c */
 typedef struct layout_info {
     const char *tag;
@@ -162,7 +168,7 @@ typedef struct stage {
     int64_t cost;
 } stage;
 
-typedef enum cfn_kind { CFN_FUNC, CFN_RUN, CFN_TASK, CFN_EXTENTS } cfn_kind;
+typedef enum cfn_kind { CFN_FUNC, CFN_RUN, CFN_TASK, CFN_EXTENTS, CFN_EXPORT } cfn_kind;
 
 typedef struct cfn {
     emitter *e;
@@ -185,6 +191,7 @@ typedef struct cfn {
     const char *m, *a, *st, *atomic; /* names; atomic: NULL at kernel level and in tasks without scatters */
     const char *fail;        /* statement that leaves the function after a failure */
     const char *watched;     /* --debug: index of the element printed last */
+    bool pure;               /* see func_info */
     bool uses_m, uses_st, uses_label, no_restrict;
     VEC(const ir_value *) loads; /* pending values that read memory, oldest first */
     strbuf tasks;            /* CFN_RUN: text of its task functions */
@@ -272,6 +279,8 @@ bool region_uses_stack(emitter *e, const ir_region *r); /* tasks inside not coun
 int64_t region_cost(emitter *e, const ir_region *r);
 int64_t task_cost(emitter *e, const ir_op *task); /* rough cycles of an iteration, at least 1 */
 const char *session_text(cfn *c);
+/* A check of --debug that fails: the launch, or in an export func the program. The condition is what must hold. */
+void emit_check(cfn *c, src_loc loc, const char *holds, const char *message);
 
 /* ---- tasks (task.c) ---- */
 
@@ -337,5 +346,13 @@ bool field_has_grad_dual(const ir_module *m, const ir_field *f);
 const char *bind_signature(arena *mem, const ir_module *m, const ir_field *f);
 const char *bind_strided_signature(arena *mem, const ir_module *m, const ir_field *f);
 void emit_entry(emitter *e, const ir_func *kernel, kernel_form form, int index);
+
+/* ---- export funcs (export.c) ---- */
+
+/* "float a, const float v[3], float *result"; names of the results give way to the user's. */
+const char *export_signature(arena *mem, const ir_module *m, const ir_func *f, kernel_form form);
+/* "(n, steps)" of the macro that sizes a workspace, and its value; NULL: the form needs none. */
+const char *export_workspace(arena *mem, const ir_func *f, kernel_form form);
+void emit_exports(emitter *e);
 
 #endif

@@ -7,9 +7,11 @@ static const src_loc nowhere = {0, 0, 0};
 
 /* ---- what a function needs ---- */
 
+static func_info *shared_info(emitter *e, const ir_func *f);
+
 static void gather_call(emitter *e, func_info *info, const ir_op *op)
 {
-    const func_info *callee = func_info_of(e, op->attr.callee);
+    const func_info *callee = shared_info(e, op->attr.callee);
     for (size_t i = 0; i < e->m->fields.len * 4; i++)
         info->planes[i] |= callee->planes[i];
     info->module |= callee->module;
@@ -75,7 +77,43 @@ static const char *file_name(emitter *e, const char *name)
     return clash ? arena_printf(e->mem, "%s_fn", name) : name;
 }
 
+/* Whether a function that an export func calls keeps values: large arrays live on C's stack there. */
+static bool keeps_values(emitter *e, const ir_region *r)
+{
+    for (const ir_op *op = r->first; op; op = op->next) {
+        if (op->code == OP_STK_ALLOC || (op->code == OP_CALL && func_info_of(e, op->attr.callee)->stack))
+            return true;
+        for (int i = 0; i < op->nregions; i++)
+            if (keeps_values(e, op->regions[i]))
+                return true;
+    }
+    return false;
+}
+
+/* What export funcs call is printed once more if it asks for what they have not. */
+static func_info *pure_variant(emitter *e, const ir_func *f, const func_info *shared)
+{
+    func_info *info = ptrmap_get(&e->pure_infos, f);
+    if (info)
+        return info;
+    info = ARENA_NEW(e->mem, func_info);
+    ptrmap_set(&e->pure_infos, f, info);
+    *info = (func_info){.pure = true, .planes = shared->planes, .cost = shared->cost};
+    info->stack = keeps_values(e, f->body);
+    return info;
+}
+
 func_info *func_info_of(emitter *e, const ir_func *f)
+{
+    func_info *info = shared_info(e, f);
+    if (e->pure && (info->module || info->stack || info->can_fail))
+        info = pure_variant(e, f, info);
+    if (!info->name && f->kind == IR_FUNC)
+        info->name = names_unique(e->globals, file_name(e, f->name));
+    return info;
+}
+
+static func_info *shared_info(emitter *e, const ir_func *f)
 {
     func_info *info = ptrmap_get(&e->infos, f);
     if (info)
@@ -85,8 +123,6 @@ func_info *func_info_of(emitter *e, const ir_func *f)
     info->planes = ARENA_ARRAY(e->mem, unsigned char, e->m->fields.len * 4 + 1);
     gather(e, info, f->body);
     info->cost = region_cost(e, f->body);
-    if (f->kind == IR_FUNC)
-        info->name = names_unique(e->globals, file_name(e, f->name));
     return info;
 }
 
@@ -122,7 +158,7 @@ static void hidden_params(cfn *c, strbuf *params)
     if (info->module)
         sb_printf(params, "const %s *%s", e->m->name, c->m);
     if (info->stack)
-        sb_printf(params, "%stk_stack *%s", params->len ? ", " : "", c->st);
+        sb_printf(params, info->pure ? "%sunsigned char *%s" : "%stk_stack *%s", params->len ? ", " : "", c->st);
     for (size_t key = 0; key < e->m->fields.len * 4; key++)
         if (info->planes[key] & USE_ACCUM)
             sb_printf(params, "%s%s", params->len ? ", " : "",
@@ -183,6 +219,7 @@ void emit_function(emitter *e, const ir_func *f)
     strbuf body = {0}, params = {0};
     c->out = &body;
     c->info = info;
+    c->pure = info->pure;
     c->fail = "return false;";
     cfn_scan(c, f->body);
     cfn_take_names(c);

@@ -24,7 +24,7 @@ uint64_t emit_interface_hash(const ir_module *m)
     }
     for (size_t i = 0; i < m->funcs.len; i++) {
         const ir_func *f = m->funcs.at[i];
-        if (f->kind != IR_KERNEL)
+        if (!ir_is_kernel(f))
             continue;
         add(&b, "kernel", f->name, f->grad != NULL, f->jvp != NULL, f->hvp != NULL, f->nsig, 0);
         for (int k = 0; k < f->nsig; k++)

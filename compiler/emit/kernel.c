@@ -200,11 +200,11 @@ static void emit_custom(emitter *e, const ir_func *kernel, kernel_form form)
 void emit_kernels(emitter *e)
 {
     for (size_t i = 0; i < e->m->funcs.len; i++)
-        if (e->m->funcs.at[i]->kind == IR_KERNEL)
+        if (ir_is_kernel(e->m->funcs.at[i]))
             for (int form = FORM_RUN; form <= FORM_HVP; form++)
                 emit_run(e, e->m->funcs.at[i], (kernel_form)form);
     for (size_t i = 0; i < e->m->funcs.len; i++)
-        if (e->m->funcs.at[i]->kind == IR_KERNEL)
+        if (ir_is_kernel(e->m->funcs.at[i]))
             for (int form = FORM_RUN; form <= FORM_HVP; form++)
                 emit_custom(e, e->m->funcs.at[i], (kernel_form)form);
 }
@@ -457,14 +457,14 @@ int emit_kernel_table(emitter *e)
     int n = 0;
     int *counts = ARENA_ARRAY(e->mem, int, m->funcs.len + 1);
     for (size_t i = 0; i < m->funcs.len; i++)
-        if (m->funcs.at[i]->kind == IR_KERNEL)
+        if (ir_is_kernel(m->funcs.at[i]))
             print_access(e, m->funcs.at[i], &counts[n++]);
     if (n == 0)
         return 0;
     sb_printf(e->out, "\nstatic const tk_kernel %s[] = {\n", e->kernels);
     n = 0;
     for (size_t i = 0; i < m->funcs.len; i++)
-        if (m->funcs.at[i]->kind == IR_KERNEL) {
+        if (ir_is_kernel(m->funcs.at[i])) {
             print_kernel(e, m->funcs.at[i], n, counts[n]);
             n++;
         }
@@ -476,7 +476,7 @@ void emit_entries(emitter *e)
 {
     int index = 0;
     for (size_t i = 0; i < e->m->funcs.len; i++) {
-        if (e->m->funcs.at[i]->kind != IR_KERNEL)
+        if (!ir_is_kernel(e->m->funcs.at[i]))
             continue;
         for (int form = FORM_RUN; form <= FORM_HVP; form++)
             emit_entry(e, e->m->funcs.at[i], (kernel_form)form, index);

@@ -245,6 +245,10 @@ static void check_array(cfn *c, const ir_op *op, const expr *idx)
     const char *what = arena_printf(c->e->mem, "%s:%u: subscript of '%s'", place_of(c->e, op->loc), op->loc.col,
                                     local->res[0]->name ? local->res[0]->name : "array");
     const char *count = local->nargs ? paren(c, val_simple(c, local->args[0]), PREC_PRIMARY) : arena_printf(c->e->mem, "%lld", (long long)local->attr.i);
+    if (c->pure) {
+        emit_check(c, op->loc, arena_printf(c->e->mem, "%s >= 0 && %s < %s", idx->text, idx->text, count), what);
+        return;
+    }
     stmt(c, op->loc, "if (%s < 0 || %s >= %s) {", idx->text, idx->text, count);
     c->indent++;
     if (local->nargs)
@@ -280,13 +284,13 @@ void emit_local(cfn *c, const ir_op *op)
 {
     switch (op->code) {
     case OP_LOCAL: {
-        if (op->attr.stacked) {
+        if (op->attr.stacked && !c->pure) {
             const char *count = op->nargs ? subscript(val(c, op->args[0])).text : arena_printf(c->e->mem, "%lld", (long long)op->attr.i);
             alloc(c, op, scalar_c_type(op->attr.elem), names_unique(c->names, op->res[0]->name ? op->res[0]->name : "array"), count);
             break;
         }
         const char *name = names_unique(c->names, op->res[0]->name ? op->res[0]->name : "array");
-        stmt(c, op->loc, "%s %s[%lld] = {0};", scalar_c_type(op->attr.elem), name, (long long)(op->attr.i > 0 ? op->attr.i : 1));
+        stmt(c, op->loc, "%s %s[%lld]%s;", scalar_c_type(op->attr.elem), name, (long long)(op->attr.i > 0 ? op->attr.i : 1), op->attr.stacked ? "" : " = {0}");
         define_name(c, op->res[0], name);
         break;
     }
@@ -356,12 +360,20 @@ static void emit_alloc(cfn *c, const ir_op *op)
 {
     ir_value *v = op->res[0];
     const char *count = subscript(val(c, op->args[0])).text;
-    const char *type = arena_printf(c->e->mem, "struct %s", layout_of(c->e, op->attr.layout)->tag);
-    alloc(c, op, type, names_unique(c->names, v->name ? v->name : "saved"), count);
+    const char *type = arena_printf(c->e->mem, "struct %s", layout_of(c->e, op->attr.layout)->tag), *name = names_unique(c->names, v->name ? v->name : "saved");
+    if (!c->pure) {
+        alloc(c, op, type, name, count);
+        return;
+    }
+    c->e->uses_take = true;
+    stmt(c, op->loc, "%s *const %s = %s(&%s, %s, sizeof *%s);", type, name, c->e->take, c->st, count, name);
+    define_name(c, v, name);
 }
 
 void emit_stack(cfn *c, const ir_op *op)
 {
+    if (c->pure && (op->code == OP_STK_MARK || op->code == OP_STK_RELEASE))
+        return; /* its own pointer into the workspace dies with the function */
     if (op->code != OP_STK_LOAD && op->code != OP_STK_STORE)
         c->uses_st = true;
     switch (op->code) {

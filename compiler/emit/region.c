@@ -195,10 +195,20 @@ void emit_call(cfn *c, const ir_op *op)
 
 /* ---- assertions and output ---- */
 
+void emit_check(cfn *c, src_loc loc, const char *holds, const char *message)
+{
+    c->e->uses_assert = true;
+    stmt(c, loc, "assert((%s) && %s);", holds, c_string(c->e->mem, message));
+}
+
 static void emit_assert(cfn *c, const ir_op *op)
 {
     const char *text = op->attr.text && *op->attr.text ? arena_printf(c->e->mem, ": %s", op->attr.text) : "";
     const char *message = arena_printf(c->e->mem, "%s: assertion failed%s", place_of(c->e, op->loc), text);
+    if (c->pure) {
+        emit_check(c, op->loc, val_text(c, op->args[0], 0), message);
+        return;
+    }
     stmt(c, op->loc, "if (%s) {", negated(c, val(c, op->args[0])));
     c->indent++;
     stmt(c, nowhere, "tk_fail(%s, TK_ASSERT, \"%%s\", %s);", session_text(c), c_string(c->e->mem, message));

@@ -14,7 +14,7 @@ static bool may_race(cfn *c, size_t key)
 {
     for (size_t i = 0; i < c->e->m->funcs.len; i++) {
         const ir_func *f = c->e->m->funcs.at[i];
-        if (f->kind != IR_KERNEL || (c->f->kind == IR_KERNEL && c->f != f))
+        if (!ir_is_kernel(f) || (c->f->kind == IR_KERNEL && c->f != f))
             continue;
         const unsigned use = func_info_of(c->e, f)->planes[key];
         if ((use & USE_STORE) || ((use & USE_ACCUM) && (use & USE_READ)))

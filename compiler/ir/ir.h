@@ -224,11 +224,15 @@ typedef struct ir_sigparam {
 
 typedef enum ir_func_kind {
     IR_FUNC,          /* a function of the module, reached by CALL */
-    IR_KERNEL,        /* primal of a kernel */
-    IR_KERNEL_GRAD,   /* adjoint: yields the gradients of the needs_grad parameters' components, in order */
-    IR_KERNEL_JVP,    /* parameters: the primal's, then a tangent for each float one, in order */
-    IR_KERNEL_HVP     /* JVP of the adjoint: parameters as JVP; yields the gradients, then their tangents */
+    IR_KERNEL,        /* primal of a kernel, or of an export func (`pure`) */
+    IR_KERNEL_GRAD,   /* adjoint. Parameters: the primal's, then the gradients of its float results; yields the results, then the gradients of the
+                         needs_grad parameters' components, in order */
+    IR_KERNEL_JVP,    /* parameters: the primal's, then a tangent for each float one, in order; results alike */
+    IR_KERNEL_HVP     /* JVP of the adjoint: a tangent for each of its float parameters and results */
 } ir_func_kind;
+
+/* Blocks of a caller's workspace are multiples of this. */
+enum { IR_WORKSPACE_ALIGN = 8 };
 
 enum { IR_DERIVE_GRAD = 1, IR_DERIVE_JVP = 2, IR_DERIVE_HVP = 4 };
 
@@ -245,14 +249,18 @@ struct ir_func {
     src_loc loc;
     uint32_t next_value;     /* id of the next value */
     /* kernels */
+    bool pure;               /* an export func: a function of its arguments, called by the host without a module object */
     ir_sigparam *sig;
     int nsig;
+    ir_sigparam *outs;       /* results, `first` counts among the yielded values */
+    int nouts;
     int derive;              /* IR_DERIVE_* asked for (a derivative kernel: 0) */
     bool derive_explicit;    /* by a derive(...) clause */
     bool no_grad;            /* "derivative zero, by intent" */
     const char *no_grad_why; /* why there is no adjoint (reads .grad, ...): message for TK_NO_DERIVATIVE; NULL if there is one */
     const char *no_jvp_why;
     unsigned char *before;   /* once it has an adjoint, by field index: IR_BEFORE_*; NULL: none */
+    ir_func *workspace;      /* of a pure derivative that keeps values: bytes that its caller provides, from the parameters; not in the module */
     ir_func *primal;         /* of a derived function */
     ir_func *grad, *jvp, *hvp; /* of a primal, once generated; jvp is the primal itself where there are no duals */
     /* functions: derivatives generated on demand */
@@ -261,6 +269,11 @@ struct ir_func {
     ir_func *custom_of;      /* what this is marked grad_for or jvp_for */
     bool no_inline;          /* custom derivative or too large: stays a call */
 };
+
+/* What the host launches with a module object. */
+static inline bool ir_is_kernel(const ir_func *f) { return f->kind == IR_KERNEL && !f->pure; }
+/* What the host calls without one. */
+static inline bool ir_is_export(const ir_func *f) { return f->kind == IR_KERNEL && f->pure; }
 
 struct ir_module {
     arena *mem;

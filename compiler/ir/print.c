@@ -236,7 +236,7 @@ void ir_print_func(FILE *out, const ir_func *f)
 {
     static const char *const kinds[] = {[IR_FUNC] = "func", [IR_KERNEL] = "kernel", [IR_KERNEL_GRAD] = "kernel_grad",
                                         [IR_KERNEL_JVP] = "kernel_jvp", [IR_KERNEL_HVP] = "kernel_hvp"};
-    fprintf(out, "%s %s(", kinds[f->kind], f->name);
+    fprintf(out, "%s%s %s(", f->pure ? "pure " : "", kinds[f->kind], f->name);
     print_defs(out, f->body->params, f->body->nparams);
     fputs(")", out);
     for (int i = 0; i < f->nresults; i++)

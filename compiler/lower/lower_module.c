@@ -8,10 +8,11 @@ static ir_shape_kind shape_of(const ty *t)
     return t->kind == TY_MAT ? IR_SHAPE_MAT : t->kind == TY_VEC ? IR_SHAPE_VEC : IR_SHAPE_SCALAR;
 }
 
-static ir_sigparam sigparam(const tx_local *p, int first)
+static ir_sigparam sigparam(const tx_local *p, int first, bool pure)
 {
     const ty *t = p->type;
-    ir_sigparam s = {.name = p->name, .elem = t->elem, .shape = shape_of(t), .rows = t->rows, .cols = t->cols, .first = first, .grad = p->needs_grad};
+    ir_sigparam s = {.name = p->name, .elem = t->elem, .shape = shape_of(t), .rows = t->rows, .cols = t->cols, .first = first};
+    s.grad = p->needs_grad || (pure && scalar_is_float(t->elem));
     if (p->whole) {
         s.name = p->whole->name;
         s.record = p->whole->type->record;
@@ -25,7 +26,7 @@ static ir_sigparam sigparam(const tx_local *p, int first)
 /* The parameters of the region, one for each component, and what they are for the user. */
 static void lower_params(lower *l, ir_func *f, const tx_func *fn)
 {
-    if (fn->is_kernel) {
+    if (f->kind == IR_KERNEL) {
         f->sig = ARENA_ARRAY(l->mem, ir_sigparam, fn->nparams);
         f->nsig = fn->nparams;
     }
@@ -36,7 +37,7 @@ static void lower_params(lower *l, ir_func *f, const tx_func *fn)
         const char **names = component_names(l, p->name, t);
         args[i] = agg_scalars(l, t->elem, ty_ncomp(t));
         if (f->sig)
-            f->sig[i] = sigparam(p, f->body->nparams);
+            f->sig[i] = sigparam(p, f->body->nparams, f->pure);
         for (int k = 0; k < args[i].n; k++) {
             args[i].at[k] = ir_region_param(f->body, t->elem, names[k]);
             args[i].at[k]->loc = p->loc;
@@ -62,7 +63,13 @@ static void lower_results(lower *l, ir_func *f)
         n += l->frame->results[i]->n;
     ir_value **v = ARENA_ARRAY(l->mem, ir_value *, n);
     n = 0;
+    f->outs = ARENA_ARRAY(l->mem, ir_sigparam, l->frame->nresults);
+    f->nouts = l->frame->nresults;
     for (int i = 0; i < l->frame->nresults; i++) {
+        const ty *t = result_type(l->frame->fn->result, i);
+        const char *name = l->frame->nresults == 1 ? "result" : arena_printf(l->mem, "result_%d", i);
+        f->outs[i] = (ir_sigparam){.name = name, .elem = t->elem, .shape = shape_of(t), .rows = t->rows, .cols = t->cols, .first = n,
+                                   .grad = scalar_is_float(t->elem)};
         for (int k = 0; k < l->frame->results[i]->n; k++)
             v[n++] = var_get(l, l->frame->results[i], k);
     }
@@ -74,10 +81,10 @@ static ir_builder body_builder(ir_func *f, src_loc loc)
     return (ir_builder){.func = f, .region = f->body, .loc = loc};
 }
 
-static void lower_func(lower *l, tx_func *fn)
+static ir_func *lower_func(lower *l, tx_func *fn, ir_func_kind kind)
 {
-    ir_func *f = ir_func_create(l->m, fn->is_kernel ? IR_KERNEL : IR_FUNC, fn->name);
-    fn->lowered = f;
+    ir_func *f = ir_func_create(l->m, kind, fn->name);
+    f->pure = kind == IR_KERNEL && fn->exported;
     f->doc = fn->doc;
     f->loc = fn->loc;
     f->derive = fn->derive;
@@ -97,6 +104,7 @@ static void lower_func(lower *l, tx_func *fn)
     lower_results(l, f);
     l->frame = NULL;
     assert(ir_verify(f, "lower"));
+    return f;
 }
 
 /* One after the other, as libtk takes them: members apart have the extents of the first once more, members of an array of structs have none. */
@@ -146,8 +154,10 @@ void lower_module(tx_module *tx)
     lower l = {.m = tx->ir, .mem = tx->ir->mem};
     lower_extents(&l, tx);
     for (tx_func *f = tx->funcs; f; f = f->next) {
-        if (f->is_kernel || !is_expanded(l.mem, f))
-            lower_func(&l, f);
+        if (f->exported)
+            lower_func(&l, f, IR_KERNEL);
+        if (f->is_kernel || ((f->called || !f->exported) && !is_expanded(l.mem, f)))
+            f->lowered = lower_func(&l, f, f->is_kernel ? IR_KERNEL : IR_FUNC);
     }
     for (const tx_func *f = tx->funcs; f; f = f->next)
         link_custom(f);

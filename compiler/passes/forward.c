@@ -509,8 +509,11 @@ static void copy_signature(fwd *w)
     ir_func *out = w->out;
     out->doc = f->doc;
     out->loc = f->loc;
+    out->pure = f->pure;
     out->sig = f->sig;
     out->nsig = f->nsig;
+    out->outs = f->outs;
+    out->nouts = f->nouts;
     out->no_inline = f->no_inline;
     out->results = ARENA_ARRAY(w->m->mem, scalar, 2 * f->nresults + 1);
     for (int i = 0; i < f->nresults; i++)

@@ -1,5 +1,5 @@
 /* Arrays whose size is known when the kernel runs only, and large ones, live on the stack of saved values and not on C's. Each is made once, where the
- * function or the iteration of a task begins, and zeroed where it stood; so in a loop it does not grow.
+ * function or the iteration of a task begins, and zeroed where it stood; so in a loop it does not grow. Export funcs have C's stack only.
  */
 #include "ir/ops.h"
 #include "passes/passes.h"
@@ -69,6 +69,8 @@ static void frame(ir_func *f, ir_region *root, const array_list *arrays, ir_map 
 
 void pass_frames(ir_func *f)
 {
+    if (f->pure) /* what its caller's C compiler can bound */
+        return;
     array_list arrays = {0};
     ir_walk(f->body, collect, &arrays);
     ir_map replaced = ir_map_create(f);

@@ -87,6 +87,9 @@ void pass_simd(ir_func *f);
 /* --explain-adjoint: prints the class of each write with its source line. */
 void explain_kernel(FILE *out, const ir_func *f);
 
+/* What the derivatives of export funcs keep: sets f->workspace, refuses what has no bound known on entry. Last of all. passes/workspace.c */
+bool pass_workspace(ir_module *m);
+
 /* ---- shared analyses ---- */
 
 /* v as sum of coef[k] * term[k] + konst over opaque i64 values (casts of i32 looked through). passes/affine.c */

@@ -101,7 +101,7 @@ static bool share_jvps(ir_module *m)
     for (size_t i = 0; i < m->funcs.len; i++) {
         ir_func *k = m->funcs.at[i];
         bool dual = false;
-        if (!k || k->kind != IR_KERNEL || !k->jvp || k->custom_jvp)
+        if (!k || !ir_is_kernel(k) || !k->jvp || k->custom_jvp)
             continue;
         ir_walk(k->jvp->body, find_dual, &dual);
         if (dual)
@@ -122,7 +122,7 @@ static bool share_jvps(ir_module *m)
 /* With --debug each access of a primal is watched where the user wrote it: from here on none may move or vanish. */
 static bool is_watched(const ir_func *f)
 {
-    return f->module->debug && !f->primal;
+    return f->module->debug && !f->primal && !f->pure;
 }
 
 static void promote(ir_func *f)
@@ -225,6 +225,7 @@ static const pass_row table[] = {
     {"stages", "gathers run interleaved with the rest of their task", ON_KERNELS, NULL, NULL, pass_stages},
     {"frames", "large arrays, and those of sizes known at run time, on the stack of saved values", ON_ALL, NULL, NULL, pass_frames},
     {"simd", "loops that may be vectorised with reordering", ON_ALL, NULL, NULL, pass_simd},
+    {"workspace", "memory that the gradients of export funcs ask their callers for", ON_MODULE, pass_workspace, NULL, NULL},
 };
 
 enum { TABLE_LEN = sizeof table / sizeof table[0] };

@@ -51,8 +51,11 @@ static ir_func *derived(ir_func *f, ir_func_kind kind, const char *suffix)
     ir_func *d = ir_func_create(m, kind, intern(m->names, arena_printf(m->mem, "%s_%s", f->name, suffix)));
     d->loc = f->loc;
     d->doc = f->doc;
+    d->pure = f->pure;
     d->sig = f->sig;
     d->nsig = f->nsig;
+    d->outs = f->outs;
+    d->nouts = f->nouts;
     d->primal = f;
     d->no_inline = f->no_inline;
     return d;
@@ -66,12 +69,15 @@ static void set_results(ir_func *f, int n, ir_value *const *vals)
         f->results[i] = vals[i]->type;
 }
 
-/* Ends the function by yielding the adjoints of the chosen parameters. */
+/* Ends the function by yielding the adjoints of the chosen parameters, of a kernel behind its results. */
 static void finish_func(scope *root, ir_func *f, const bool *wanted)
 {
     ir_builder b = {.func = root->rv->out, .region = root->rev, .loc = f->loc};
-    ir_value **vals = ARENA_ARRAY(f->module->mem, ir_value *, f->body->nparams + 1);
+    ir_value **vals = ARENA_ARRAY(f->module->mem, ir_value *, f->body->nparams + f->nresults + 1);
+    const ir_op *y = ir_yield_of(f->body);
     int n = 0;
+    for (int i = 0; i < f->nresults && f->kind == IR_KERNEL; i++)
+        vals[n++] = ir_map_get(&root->rv->fwd, y->args[i]);
     for (int i = 0; i < f->body->nparams; i++) {
         if (!wanted[i])
             continue;
@@ -85,6 +91,20 @@ static void finish_func(scope *root, ir_func *f, const bool *wanted)
     rev_end(root->rv);
 }
 
+/* Parameters for the adjoints of the float results, from which the reverse sweep starts. */
+static void seed_results(scope *root, const ir_func *f)
+{
+    const ir_op *y = ir_yield_of(f->body);
+    ir_func *out = root->rv->out;
+    ir_builder b = {.func = out, .region = out->body, .loc = f->loc};
+    for (int i = 0; i < f->nresults; i++) {
+        if (!scalar_is_float(f->results[i]))
+            continue;
+        const char *name = f->nresults == 1 ? "seed" : arena_printf(f->module->mem, "seed_%d", i);
+        rev_add(root, &b, y->args[i], ir_region_param(out->body, f->results[i], name));
+    }
+}
+
 ir_func *reverse_vjp(ir_func *f)
 {
     if (f->vjp)
@@ -93,16 +113,9 @@ ir_func *reverse_vjp(ir_func *f)
     f->vjp = out;
     rev rv = rev_begin(f, out);
     scope root = rev_scope(&rv, NULL, SCOPE_ROOT, f->body, out->body, out->body);
-    const ir_op *y = ir_yield_of(f->body);
-    ir_value **seeds = ARENA_ARRAY(f->module->mem, ir_value *, f->nresults + 1);
-    for (int i = 0; i < f->nresults; i++)
-        if (scalar_is_float(f->results[i]))
-            seeds[i] = ir_region_param(out->body, f->results[i], f->nresults == 1 ? "seed" : arena_printf(f->module->mem, "seed_%d", i));
     rev_forward_sweep(&root, f->body);
     rev_mark(&root);
-    ir_builder b = {.func = out, .region = out->body, .loc = f->loc};
-    for (int i = 0; i < f->nresults; i++)
-        rev_add(&root, &b, y->args[i], seeds[i]);
+    seed_results(&root, f);
     rev_region(&root, f->body);
     bool *wanted = ARENA_ARRAY(f->module->mem, bool, f->body->nparams + 1);
     for (int i = 0; i < f->body->nparams; i++)
@@ -124,6 +137,7 @@ ir_func *reverse_kernel(ir_func *f, const saved_plan *plan)
     rev_forward_sweep(&root, f->body);
     root.uses_stack = rv.snapshots.len > 0;
     rev_mark(&root);
+    seed_results(&root, f);
     rev_region(&root, f->body);
     bool *wanted = ARENA_ARRAY(f->module->mem, bool, f->body->nparams + 1);
     for (int i = 0; i < f->nsig; i++)

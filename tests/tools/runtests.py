@@ -169,6 +169,20 @@ void adcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}
             if status != 0 or out:
                 raise Failure(out or f"status {status}")
 
+    def exports(self, tk):
+        """export/X.tk: every export func has right derivatives, says tools/expcheck.c; `// range: LO HI` for the data, `// integer: 4` for integer arguments."""
+        with tempfile.TemporaryDirectory() as tmp:
+            obj = self.generate(tk, directive(tk, "flags") or ["--real=f64"], tmp)
+            stub = Path(tmp, "stub.c")
+            out, _ = self.must([sys.executable, TESTS / "tools" / "exports.py", f"{tmp}/{tk.stem}.h", *(directive(tk, "integer") or ["4"])])
+            stub.write_text(out)
+            exe = f"{tmp}/expcheck"
+            self.must([self.args.cc, "-std=c11", "-O1", "-Wall", "-Wextra", "-Werror", "-I", tmp, "-I", TESTS / "tools", "-I", self.include, *self.sanitize(),
+                       TESTS / "tools" / "expcheck.c", stub, obj, self.build / "runtime" / "libtk.a", "-fopenmp", "-lm", "-o", exe])
+            status, out, err = self.run([exe, *directive(tk, "range")])
+            if status != 0 or out:
+                raise Failure(out + err or f"status {status}")
+
     def threads(self, tk):
         """parallel/X.tk: X.explain is what --explain-adjoint says of it; tools/parcheck.c compares 1, 2, 4 and 7 threads at the sizes of `// sizes:` (param N) and
         prints X.out; tools/adcheck.c checks its derivatives."""
@@ -308,7 +322,7 @@ void parcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}
 
     def cases(self):
         for group, kind in (("syntax", self.syntax), ("check", self.diagnostics), ("rules", self.diagnostics), ("ir", self.dump), ("run", self.program),
-                            ("ad", self.derivatives), ("parallel", self.threads)):
+                            ("ad", self.derivatives), ("export", self.exports), ("parallel", self.threads)):
             for tk in sorted((TESTS / group).glob("*.tk")):
                 if not directive(tk, "helper"):
                     yield f"{group}/{tk.stem}", kind, tk

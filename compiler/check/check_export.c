@@ -1,0 +1,48 @@
+/* Export funcs: what the host calls without a module object computes its results from its arguments and does nothing else. */
+#include "check/check.h"
+
+void note_impure(checker *c, const char *what, const char *name, src_span at)
+{
+    if (!c->fn || c->fn->inst->impure)
+        return;
+    c->fn->inst->impure = what ? arena_printf(c->mem, "uses %s '%s'", what, name) : "prints";
+    c->fn->inst->impure_at = report_span(c, at);
+}
+
+/* The first impurity of i or of what it calls. */
+static const instance *find_impure(instance *i)
+{
+    if (i->impure || i->pure)
+        return i->impure ? i : NULL;
+    for (const call_edge *e = i->callees; e; e = e->next) {
+        const instance *found = find_impure(e->to);
+        if (found)
+            return found;
+    }
+    i->pure = true;
+    return NULL;
+}
+
+static bool holds_struct(const ty *t)
+{
+    bool found = t->kind == TY_STRUCT;
+    for (int k = 0; t->kind == TY_TUPLE && k < t->nmembers; k++)
+        found = found || t->members[k]->kind == TY_STRUCT;
+    return found;
+}
+
+void check_exports(checker *c)
+{
+    for (const sym *s = c->items; s; s = s->next) {
+        instance *i = s->kind == SYM_FUNC && s->item->is_export ? s->instances : NULL;
+        const instance *found = i ? find_impure(i) : NULL;
+        if (i && i->result && holds_struct(i->result))
+            ERR(c, s->item->result ? s->item->result->span : s->span, DIAG_NOT_COMPILED, "a result of an export func that is a struct");
+        if (!found)
+            continue;
+        ERR(c, found->impure_at, DIAG_EXPORT_IMPURE, found->tx->name, found->impure);
+        if (found != i)
+            NOTE(c, s->span, "'%s' is an export func and comes to call it", s->name);
+        NOTE(c, s->span, "the host calls '%s' without a module object: pass what it needs as arguments", s->name);
+    }
+}

@@ -1,0 +1,311 @@
+/* Export funcs: plain C functions of their arguments, without module object or library. */
+#include "emit/emit_int.h"
+
+#include <assert.h>
+#include <string.h>
+
+static const src_loc nowhere = {0, 0, 0};
+
+/* ---- arguments: what stands in the C signature, and which values of the function they carry ---- */
+
+/* All components of a parameter or result. */
+typedef struct arg {
+    ir_sigparam p;      /* with the name that it has in C */
+    const char *suffix; /* "", "_dual", "_grad", "_grad_dual" */
+    sig_use use;
+    int value;          /* of the first component: region parameter of what goes in, yielded value of what comes out */
+    bool add;           /* gradients are added to what is there */
+    bool optional;      /* NULL: not wanted */
+} arg;
+
+typedef struct arg_list {
+    arg *at;
+    int n;
+} arg_list;
+
+static int components(const ir_sigparam *p)
+{
+    return p->rows * p->cols;
+}
+
+static bool is_taken(const ir_func *f, const char *name)
+{
+    for (int i = 0; i < f->nsig; i++) {
+        const size_t n = strlen(name);
+        if (strncmp(f->sig[i].name, name, n) == 0 && (!f->sig[i].name[n] || f->sig[i].name[n] == '_'))
+            return true;
+    }
+    return false;
+}
+
+/* A name that no parameter has, also not with a suffix. */
+static const char *free_name(arena *mem, const ir_func *f, const char *name)
+{
+    while (is_taken(f, name))
+        name = arena_printf(mem, "out_%s", name);
+    return name;
+}
+
+static ir_sigparam result_of(arena *mem, const ir_func *f, int i)
+{
+    ir_sigparam p = f->outs[i];
+    p.name = free_name(mem, f, p.name);
+    return p;
+}
+
+/* Inputs in the order of the region's parameters, outputs in the order of the yielded values; docs/c-api.md has the order in C. */
+static void push_inputs(arena *mem, arg_list *l, const ir_func *f, kernel_form form)
+{
+    const bool reverse = form == FORM_GRAD || form == FORM_HVP;
+    int value = 0;
+    for (int tangent = 0; tangent <= (form == FORM_JVP || form == FORM_HVP); tangent++) {
+        for (int i = 0; i < f->nsig; i++) {
+            if (tangent && !sig_is_float(&f->sig[i]))
+                continue;
+            l->at[l->n++] = (arg){.p = f->sig[i], .suffix = tangent ? "_dual" : "", .use = tangent ? SIG_OPTIONAL : SIG_INPUT, .value = value};
+            value += components(&f->sig[i]);
+        }
+        for (int i = 0; i < f->nouts && reverse; i++) {
+            const ir_sigparam r = result_of(mem, f, i);
+            if (!sig_is_float(&r))
+                continue;
+            l->at[l->n++] = (arg){.p = r, .suffix = tangent ? "_grad_dual" : "_grad", .use = SIG_OPTIONAL, .value = value};
+            value += components(&r);
+        }
+    }
+}
+
+static void push_outputs(arena *mem, arg_list *l, const ir_func *f, kernel_form form)
+{
+    const bool reverse = form == FORM_GRAD || form == FORM_HVP;
+    int value = 0;
+    for (int tangent = 0; tangent <= (form == FORM_JVP || form == FORM_HVP); tangent++) {
+        for (int i = 0; i < f->nouts; i++) {
+            const ir_sigparam r = result_of(mem, f, i);
+            if (tangent && !sig_is_float(&r))
+                continue;
+            l->at[l->n++] = (arg){.p = r, .suffix = tangent ? "_dual" : "", .use = SIG_RESULT, .value = value, .optional = form != FORM_RUN};
+            value += components(&r);
+        }
+        for (int i = 0; i < f->nsig && reverse; i++) {
+            if (!f->sig[i].grad)
+                continue;
+            l->at[l->n++] = (arg){.p = f->sig[i], .suffix = tangent ? "_grad_dual" : "_grad", .use = SIG_RESULT, .value = value, .add = true, .optional = true};
+            value += components(&f->sig[i]);
+        }
+    }
+}
+
+static arg_list list_new(arena *mem, const ir_func *f)
+{
+    return (arg_list){ARENA_ARRAY(mem, arg, 4 * (f->nsig + f->nouts) + 1), 0};
+}
+
+/* ---- the C signature ---- */
+
+/* Everything of one parameter or result whose suffix is `suffix`, and behind it its dual. */
+static void add_group(arena *mem, strbuf *b, const arg_list *l, const char *suffix)
+{
+    const char *dual = strcmp(suffix, "_grad") == 0 ? "_grad_dual" : "_dual";
+    for (int i = 0; i < l->n; i++) {
+        const arg *a = &l->at[i];
+        if (strcmp(a->suffix, suffix) != 0)
+            continue;
+        sb_printf(b, "%s%s", b->len ? ", " : "", sig_decl(mem, &a->p, suffix, a->use));
+        for (int k = 0; k < l->n; k++)
+            if (strcmp(l->at[k].p.name, a->p.name) == 0 && strcmp(l->at[k].suffix, dual) == 0)
+                sb_printf(b, ", %s", sig_decl(mem, &l->at[k].p, dual, l->at[k].use));
+    }
+}
+
+static const char *workspace_name(arena *mem, const ir_func *f)
+{
+    return free_name(mem, f, "workspace");
+}
+
+const char *export_signature(arena *mem, const ir_module *m, const ir_func *f, kernel_form form)
+{
+    arg_list in = list_new(mem, f), out = list_new(mem, f);
+    push_inputs(mem, &in, f, form);
+    push_outputs(mem, &out, f, form);
+    strbuf b = {0};
+    add_group(mem, &b, &in, "");
+    add_group(mem, &b, &out, "");
+    add_group(mem, &b, &in, "_grad");
+    add_group(mem, &b, &out, "_grad");
+    if (kernel_form_of(f, form)->workspace)
+        sb_printf(&b, "%svoid *%s", b.len ? ", " : "", workspace_name(mem, f));
+    const size_t column = strlen("void __(") + strlen(m->name) + strlen(f->name) + strlen(form_suffix(form));
+    const char *r = b.len ? wrap_list(mem, arena_strdup(mem, sb_str(&b)), column, 2) : "void";
+    sb_free(&b);
+    return r;
+}
+
+/* ---- the size of a workspace ---- */
+
+/* As a constant expression where its arguments are constants: nothing is called. */
+static const char *size_text(arena *mem, const ir_func *f, const ir_value *v)
+{
+    const ir_op *op = v->def;
+    if (!op) {
+        for (int i = 0; i < f->nsig; i++)
+            if (f->sig[i].first == v->index)
+                return arena_printf(mem, "(%s)(%s)", scalar_c_type(v->type), name_member(mem, f->sig[i].name));
+        assert(!"a formula is of scalar parameters");
+    }
+    const char *x[2] = {NULL, NULL};
+    for (int i = 0; i < op->nargs && i < 2; i++)
+        x[i] = size_text(mem, f, op->args[i]);
+    switch (op->code) {
+    case OP_CONST:
+        return arena_printf(mem, "INT64_C(%lld)", (long long)op->attr.i);
+    case OP_CAST:
+        return arena_printf(mem, "(%s)%s", scalar_c_type(v->type), x[0]);
+    case OP_NEG:
+        return arena_printf(mem, "(-%s)", x[0]);
+    case OP_MIN:
+    case OP_MAX:
+        return arena_printf(mem, "(%s %s %s ? %s : %s)", x[0], op->code == OP_MIN ? "<" : ">", x[1], x[0], x[1]);
+    case OP_ADD:
+    case OP_SUB:
+    case OP_MUL:
+    case OP_DIV:
+        return arena_printf(mem, "(%s %s %s)", x[0], op->code == OP_ADD ? "+" : op->code == OP_SUB ? "-" : op->code == OP_MUL ? "*" : "/", x[1]);
+    default:
+        assert(!"a formula holds nothing else");
+        return "";
+    }
+}
+
+const char *export_workspace(arena *mem, const ir_func *f, kernel_form form)
+{
+    const ir_func *w = kernel_form_of(f, form)->workspace;
+    if (!w)
+        return NULL;
+    strbuf b = {0};
+    for (int i = 0; i < f->nsig; i++)
+        if (f->sig[i].shape == IR_SHAPE_SCALAR && scalar_is_int(f->sig[i].elem))
+            sb_printf(&b, "%s%s", b.len ? ", " : "(", name_member(mem, f->sig[i].name));
+    if (b.len)
+        sb_addc(&b, ')');
+    sb_printf(&b, " ((size_t)%s)", size_text(mem, f, ir_yield_of(w->body)->args[0]));
+    const char *r = arena_strdup(mem, sb_str(&b));
+    sb_free(&b);
+    return r;
+}
+
+/* ---- the C function ---- */
+
+static const char *component(cfn *c, const arg *a, int k)
+{
+    const char *one = sig_component(c->e->mem, &a->p, a->suffix, k);
+    return a->p.shape == IR_SHAPE_SCALAR && a->use != SIG_INPUT ? arena_printf(c->e->mem, "*%s", one) : one;
+}
+
+static void read_inputs(cfn *c, strbuf *out, const arg_list *in)
+{
+    for (int i = 0; i < in->n; i++) {
+        const arg *a = &in->at[i];
+        const char *name = arena_printf(c->e->mem, "%s%s", name_member(c->e->mem, a->p.name), a->suffix);
+        bool used = false;
+        for (int k = 0; k < components(&a->p); k++) {
+            const ir_value *v = c->f->body->params[a->value + k];
+            if (!c->v[v->id].uses)
+                continue;
+            used = true;
+            const char *one = component(c, a, k);
+            if (a->use == SIG_INPUT && a->p.shape == IR_SHAPE_SCALAR) {
+                define_name(c, v, name);
+                continue;
+            }
+            const char *local = names_unique_function(c->names, v->name);
+            define_name(c, v, local);
+            if (a->use == SIG_OPTIONAL)
+                one = arena_printf(c->e->mem, "%s ? %s : %s", name, one, zero_text(a->p.elem));
+            sb_printf(out, "    %s = %s;\n", declare(c, v, true, local), one);
+        }
+        if (!used)
+            sb_printf(out, "    (void)%s;\n", name);
+    }
+}
+
+static void write_outputs(cfn *c, const arg_list *out)
+{
+    const ir_op *yield = c->f->body->last;
+    for (int i = 0; i < out->n; i++) {
+        const arg *a = &out->at[i];
+        const int n = components(&a->p);
+        if (a->optional) {
+            stmt(c, nowhere, "if (%s%s)%s", name_member(c->e->mem, a->p.name), a->suffix, n > 1 ? " {" : "");
+            c->indent++;
+        }
+        for (int k = 0; k < n; k++)
+            stmt(c, nowhere, "%s %s %s;", component(c, a, k), a->add ? "+=" : "=", val(c, yield->args[a->value + k]).text);
+        if (a->optional && n > 1)
+            close_block(c);
+        else if (a->optional)
+            c->indent--;
+    }
+}
+
+static void print_definition(cfn *c, const ir_func *f, kernel_form form, const strbuf *inputs, const strbuf *body)
+{
+    emitter *e = c->e;
+    strbuf hoists = {0};
+    cfn_hoists(c, &hoists);
+    sb_printf(e->out, "void %s_%s%s(%s)\n{\n", e->m->name, f->name, form_suffix(form), export_signature(e->mem, e->m, f, form));
+    sb_add(e->out, sb_str(inputs));
+    sb_add(e->out, sb_str(&hoists));
+    if (c->uses_st)
+        sb_printf(e->out, "    unsigned char *%s = %s;\n", c->st, workspace_name(e->mem, f));
+    sb_addn(e->out, sb_str(body), body->len);
+    sb_add(e->out, "}\n");
+    reset_line(e, e->out);
+    sb_addc(e->out, '\n');
+    sb_free(&hoists);
+}
+
+static void emit_export(emitter *e, const ir_func *primal, kernel_form form)
+{
+    const ir_func *f = kernel_form_of(primal, form);
+    if (!f)
+        return;
+    static const char *const what[] = {[FORM_RUN] = "export func", [FORM_GRAD] = "gradient of", [FORM_JVP] = "JVP of", [FORM_HVP] = "JVP of the gradient of"};
+    emit_functions_of(e, f);
+    sb_printf(e->out, "/* ---- %s %s, %s ---- */\n\n", what[form], primal->name, place_of(e, primal->loc));
+    e->base = arena_printf(e->mem, "%s%s", primal->name, form_suffix(form));
+    e->nlayouts = 0;
+    fstate fs = fstate_create(f);
+    cfn *c = cfn_create(e, f, CFN_EXPORT, &fs);
+    strbuf body = {0}, inputs = {0};
+    arg_list in = list_new(e->mem, primal), out = list_new(e->mem, primal);
+    push_inputs(e->mem, &in, primal, form);
+    push_outputs(e->mem, &out, primal, form);
+    for (int i = 0; i < in.n + out.n; i++) {
+        const arg *a = i < in.n ? &in.at[i] : &out.at[i - in.n];
+        names_unique_function(c->names, arena_printf(e->mem, "%s%s", name_member(e->mem, a->p.name), a->suffix));
+    }
+    names_unique_function(c->names, workspace_name(e->mem, primal));
+    c->out = &body;
+    c->info = func_info_of(e, f);
+    c->pure = true;
+    cfn_scan(c, f->body);
+    cfn_take_names(c);
+    read_inputs(c, &inputs, &in);
+    emit_ops(c, f->body);
+    write_outputs(c, &out);
+    print_definition(c, primal, form, &inputs, &body);
+    cfn_free(c);
+    fstate_free(&fs);
+    sb_free(&body);
+    sb_free(&inputs);
+}
+
+void emit_exports(emitter *e)
+{
+    e->pure = true;
+    for (size_t i = 0; i < e->m->funcs.len; i++)
+        for (int form = FORM_RUN; form <= FORM_HVP && ir_is_export(e->m->funcs.at[i]); form++)
+            emit_export(e, e->m->funcs.at[i], (kernel_form)form);
+    e->pure = false;
+}

@@ -1,0 +1,161 @@
+/* Checks the derivatives of export funcs, as adcheck.c does those of kernels. The table comes from a stub that tools/exports.py writes from the module's
+ * header; all inputs of a function stand in one vector x, all outputs in one vector y:
+ *   - the JVP along a random direction against Richardson-extrapolated central differences,
+ *   - reverse against forward, <J v, w> = <v, J^T w>,
+ *   - the second-order product, where there is one, against differences of the gradient,
+ *   - values: those that the derivatives give along must be the function's own.
+ * usage: expcheck [LO HI]   the range of the inputs (default 0.3 1.2)
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "expcheck.h"
+
+enum { ROUNDS = 5 };
+
+static unsigned long long seed = 12345;
+static double low = 0.3, high = 1.2;
+
+static double uniform(void)
+{
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return (double)(seed >> 11) / 9007199254740992.0;
+}
+
+static double *new(int n)
+{
+    double *p = calloc((size_t)n + 1, sizeof *p);
+    if (!p)
+        exit(2);
+    return p;
+}
+
+static double *draw(int n, double lo, double hi)
+{
+    double *p = new(n);
+    for (int i = 0; i < n; i++)
+        p[i] = lo + (hi - lo) * uniform();
+    return p;
+}
+
+static double dot(const double *a, const double *b, int n)
+{
+    double s = 0.0;
+    for (int i = 0; i < n; i++)
+        s += a[i] * b[i];
+    return s;
+}
+
+static int failures;
+
+static void compare(const expcheck_func *f, const char *what, const double *a, const double *b, int n, double tolerance)
+{
+    double most = 0.0, scale = 0.0;
+    for (int i = 0; i < n; i++) {
+        most = fmax(most, fabs(a[i] - b[i]));
+        scale = fmax(scale, fabs(b[i]));
+        if (!isfinite(a[i]) || !isfinite(b[i]))
+            most = INFINITY;
+    }
+    if (most <= tolerance * (1.0 + scale))
+        return;
+    failures++;
+    printf("%s: %s: off by %.3g, of %.3g\n", f->name, what, most, scale);
+    for (int i = 0; i < n && i < 12; i++)
+        printf("    [%d] %.12g %.12g\n", i, a[i], b[i]);
+}
+
+typedef void (*map_fn)(const expcheck_func *f, const double *x, const double *w, double *y);
+
+static void value_of(const expcheck_func *f, const double *x, const double *w, double *y)
+{
+    (void)w;
+    f->run(x, y);
+}
+
+static void gradient_of(const expcheck_func *f, const double *x, const double *w, double *g)
+{
+    double *y = new(f->nout);
+    f->grad(x, y, w, g);
+    free(y);
+}
+
+/* d/dt map(x + t v) at 0. */
+static void differences(const expcheck_func *f, map_fn map, const double *x, const double *v, const double *w, double *out, int n)
+{
+    enum { LEVELS = 4 };
+    const double h0 = 2e-2;
+    double *table[LEVELS], *at = new(f->nin), *plus = new(n), *minus = new(n);
+    for (int l = 0; l < LEVELS; l++) {
+        const double h = h0 / (double)(1 << l);
+        table[l] = new(n);
+        for (int sign = -1; sign <= 1; sign += 2) {
+            for (int i = 0; i < f->nin; i++)
+                at[i] = x[i] + sign * h * v[i];
+            map(f, at, w, sign > 0 ? plus : minus);
+        }
+        for (int i = 0; i < n; i++)
+            table[l][i] = (plus[i] - minus[i]) / (2.0 * h);
+    }
+    double power = 4.0;
+    for (int k = 1; k < LEVELS; k++, power *= 4.0)
+        for (int l = LEVELS - 1; l >= k; l--)
+            for (int i = 0; i < n; i++)
+                table[l][i] += (table[l][i] - table[l - 1][i]) / (power - 1.0);
+    memcpy(out, table[LEVELS - 1], (size_t)n * sizeof *out);
+    for (int l = 0; l < LEVELS; l++)
+        free(table[l]);
+    free(at);
+    free(plus);
+    free(minus);
+}
+
+static void check(const expcheck_func *f)
+{
+    double *x = draw(f->nin, low, high), *v = draw(f->nin, -1.0, 1.0), *w = draw(f->nout, -1.0, 1.0);
+    double *y = new(f->nout), *y1 = new(f->nout), *dy = new(f->nout), *fd = new(f->nout), *g = new(f->nin), *g1 = new(f->nin), *dg = new(f->nin), *fdg = new(f->nin);
+    f->run(x, y);
+    if (f->jvp) {
+        f->jvp(x, v, y1, dy);
+        compare(f, "value of jvp", y1, y, f->nout, 1e-13);
+        differences(f, value_of, x, v, NULL, fd, f->nout);
+        compare(f, "jvp against differences", dy, fd, f->nout, 1e-7);
+    } else {
+        differences(f, value_of, x, v, NULL, dy, f->nout);
+    }
+    if (f->grad) {
+        f->grad(x, y1, w, g);
+        compare(f, "value of grad", y1, y, f->nout, 1e-13);
+        const double forward = dot(dy, w, f->nout), reverse = dot(v, g, f->nin);
+        const double scale = 1.0 + sqrt(dot(dy, dy, f->nout) * dot(w, w, f->nout)) + sqrt(dot(v, v, f->nin) * dot(g, g, f->nin));
+        if (!(fabs(forward - reverse) <= (f->jvp ? 1e-12 : 1e-7) * scale)) {
+            failures++;
+            printf("%s: reverse against forward: %.17g, %.17g\n", f->name, reverse, forward);
+        }
+    }
+    if (f->hvp) {
+        f->hvp(x, v, y1, fd, w, g1, dg);
+        compare(f, "value of hvp", y1, y, f->nout, 1e-13);
+        compare(f, "tangent of hvp", fd, dy, f->nout, 1e-12);
+        compare(f, "gradient of hvp", g1, g, f->nin, 1e-12);
+        differences(f, gradient_of, x, v, w, fdg, f->nin);
+        compare(f, "hvp against differences", dg, fdg, f->nin, 1e-6);
+    }
+    double *all[] = {x, v, w, y, y1, dy, fd, g, g1, dg, fdg};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        free(all[i]);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 2) {
+        low = atof(argv[1]);
+        high = atof(argv[2]);
+    }
+    for (int i = 0; i < expcheck_count; i++)
+        for (int k = 0; k < ROUNDS; k++)
+            check(&expcheck_funcs[i]);
+    return failures != 0;
+}

@@ -1,0 +1,17 @@
+/* What a module's stub gives to expcheck.c: each export func over flat vectors of f64. */
+#ifndef EXPCHECK_H
+#define EXPCHECK_H
+
+typedef struct expcheck_func {
+    const char *name;
+    int nin, nout; /* real components that go in, that come out */
+    void (*run)(const double *x, double *y);
+    void (*grad)(const double *x, double *y, const double *w, double *g);                                         /* NULL: none */
+    void (*jvp)(const double *x, const double *v, double *y, double *dy);                                         /* NULL: none */
+    void (*hvp)(const double *x, const double *v, double *y, double *dy, const double *w, double *g, double *dg); /* NULL: none; of constant seeds */
+} expcheck_func;
+
+extern const expcheck_func expcheck_funcs[];
+extern const int expcheck_count;
+
+#endif

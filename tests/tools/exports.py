@@ -1,0 +1,124 @@
+"""Writes the stub through which expcheck.c calls the export funcs of a module, from the prototypes in its header.
+
+usage: exports.py MODULE.h INTEGER > stub.c    INTEGER: what every integer argument gets
+"""
+import re
+import sys
+
+SCALARS = {"bool", "float", "double", "void", *(f"{u}int{n}_t" for u in ("", "u") for n in (8, 16, 32, 64))}
+ARRAY = 64  # elements of an array of the host: more than any test's extents need
+
+
+class Arg:
+    """One parameter of a C prototype."""
+
+    def __init__(self, text):
+        m = re.fullmatch(r"(const )?(\w+) (\*|\(\*)?(?:restrict )?(\w+)(\))?((?:\[\d+\])*)", text.strip())
+        self.const, self.type, self.name = bool(m[1]), m[2], m[4]
+        self.pointer = bool(m[3])
+        self.real = self.type in ("float", "double")
+        self.count = 1
+        for n in re.findall(r"\[(\d+)\]", m[6]):
+            self.count *= int(n)
+        self.by_value = not m[3] and not m[6]
+
+
+def prototypes(text):
+    for m in re.finditer(r"^void (\w+)\(([^;]*)\);", text, re.M):
+        args = [] if m[2] == "void" else [Arg(a) for a in m[2].split(",")]
+        if all(a.type in SCALARS for a in args):  # else a function of the module object
+            yield m[1], args
+
+
+class Function:
+    def __init__(self, name, args, forms, integer):
+        self.name, self.forms, self.integer = name, forms, integer
+        self.params = [a for a in args if not a.name.startswith("result")]
+        self.results = [a for a in args if a.name.startswith("result")]
+        for a in self.params:
+            if a.pointer:
+                a.count *= ARRAY
+        self.ins = [a for a in self.params if a.real]
+        self.outs = [a for a in self.params if a.real and not a.const and a.pointer] + [a for a in self.results if a.real]
+        self.byname = {a.name: a for a in self.params + self.results}
+
+    def offset(self, group, arg):
+        at = 0
+        for a in group:
+            if a is arg:
+                return at
+            at += a.count
+        return None
+
+    def split(self, name):
+        """The parameter or result that an argument of a derivative belongs to, and the suffix."""
+        for suffix in ("_grad_dual", "_grad", "_dual", ""):
+            stem = name[:len(name) - len(suffix)] if suffix else name
+            if name.endswith(suffix) and stem in self.byname:
+                return self.byname[stem], suffix
+        raise SystemExit(f"{self.name}: argument {name}")
+
+    def wrapper(self, form):
+        """x, v: inputs and their tangents; y, dy: outputs; w: seeds; g, dg: gradients of inputs and their tangents."""
+        params = {"": "const double *x, double *y", "_grad": "const double *x, double *y, const double *w, double *g",
+                  "_jvp": "const double *x, const double *v, double *y, double *dy",
+                  "_hvp": "const double *x, const double *v, double *y, double *dy, const double *w, double *g, double *dg"}[form]
+        before, call, after = [], [], []
+        for a in self.forms[form]:
+            if a.name == "workspace":
+                ints = [p.name for p in self.params if p.by_value and not p.real and p.type != "bool"]
+                size = f"{self.name}{form}_WORKSPACE" + (f"({', '.join([str(self.integer)] * len(ints))})" if ints else "")
+                before.append(f"    void *const workspace = malloc({size});")  # of exactly that size: sanitizers watch it
+                call.append("workspace")
+                after.append("    free(workspace);")
+                continue
+            p, suffix = self.split(a.name)
+            if not p.real:
+                before.append(f"    const {p.type} {a.name} = {self.integer if p.type != 'bool' else 'true'};" if p.by_value else
+                              f"    {p.type} {a.name}[{p.count}];\n    for (int k = 0; k < {p.count}; k++)\n        {a.name}[k] = ({p.type})({self.integer} - k % 2);")
+                call.append(a.name if p.by_value else f"(void *){a.name}")
+                continue
+            i, o = self.offset(self.ins, p), self.offset(self.outs, p)
+            source, sink, start = {"": (f"x[{i} + k]", "y", 0), "_dual": (f"v[{i} + k]", "dy", 0), "_grad": (f"w[{o} + k]", "g", 1),
+                                   "_grad_dual": ("0.0", "dg", 1)}[suffix]
+            gradient = suffix.startswith("_grad")
+            if gradient and o is None:
+                source = "1.0"  # gradients are added to what is there
+            elif not gradient and i is None:
+                source = "-99.0"
+            before.append(f"    {p.type} {a.name}_[{p.count}];\n    for (int k = 0; k < {p.count}; k++)\n        {a.name}_[k] = ({p.type}){source};")
+            call.append(f"{a.name}_[0]" if a.by_value else f"(void *){a.name}_")
+            if not a.const and not a.by_value:
+                at = i if gradient else o
+                if at is None:
+                    continue
+                minus = " - 1.0" if gradient and o is None else ""
+                after.append(f"    for (int k = 0; k < {p.count}; k++)\n        {sink}[{at} + k] = (double){a.name}_[k]{minus};")
+        body = "\n".join([*before, f"    {self.name}{form}({', '.join(call)});", *after])
+        unused = "".join(f"    (void){n};\n" for n in re.findall(r"\*(\w+)", params))
+        return f"static void {self.name}{form}_flat({params})\n{{\n{unused}{body}\n}}\n"
+
+
+def main():
+    header, integer = sys.argv[1], int(sys.argv[2])
+    with open(header) as f:
+        found = dict(prototypes(f.read()))
+    funcs = []
+    for name, args in found.items():
+        if any(name.endswith(s) and name[:-len(s)] in found for s in ("_grad", "_jvp", "_hvp")):
+            continue
+        funcs.append(Function(name, args, {s: found[name + s] for s in ("", "_grad", "_jvp", "_hvp") if name + s in found}, integer))
+    print(f'#include <stdlib.h>\n\n#include "expcheck.h"\n#include "{header.rsplit("/", 1)[-1]}"\n')
+    for f in funcs:
+        for form in f.forms:
+            print(f.wrapper(form))
+    print("const expcheck_func expcheck_funcs[] = {")
+    for f in funcs:
+        total = [sum(a.count for a in group) for group in (f.ins, f.outs)]
+        members = "".join(f", .{form[1:] or 'run'} = {f.name}{form}_flat" for form in f.forms)
+        print(f'    {{.name = "{f.name}", .nin = {total[0]}, .nout = {total[1]}{members}}},')
+    print(f"}};\nconst int expcheck_count = {len(funcs)};")
+
+
+if __name__ == "__main__":
+    main()
