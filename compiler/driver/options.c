@@ -8,7 +8,7 @@
 #include "passes/passes.h"
 
 enum {
-    OPT_C = 1, OPT_SHARED, OPT_INCLUDE, OPT_DEFINE, OPT_REAL, OPT_EMIT, OPT_LIST_PASSES, OPT_DIAGNOSTICS, OPT_WARNING, OPT_NO_RUNTIME, OPT_VERSION, OPT_HELP
+    OPT_C = 1, OPT_SHARED, OPT_INCLUDE, OPT_DEFINE, OPT_REAL, OPT_EMIT, OPT_LIST_PASSES, OPT_DIAGNOSTICS, OPT_WARNING, OPT_VERSION, OPT_HELP
 };
 
 __attribute__((format(printf, 1, 2))) static int usage(const char *fmt, ...)
@@ -106,7 +106,6 @@ static int apply(options *o, int opt, const char *arg, poptContext con)
     case OPT_EMIT: return set_emit(o, arg);
     case OPT_DIAGNOSTICS: return set_diagnostics(o, arg);
     case OPT_WARNING: return usage("-W%s: no such warning option", arg);
-    case OPT_NO_RUNTIME: return usage("--no-runtime is not built yet: this version of tkc generates code for libtk only");
     case OPT_LIST_PASSES: pipeline_list(stdout); return TKC_OK;
     case OPT_VERSION: puts("tkc " TKC_VERSION); return TKC_OK;
     default: poptPrintHelp(con, stdout, 0); return TKC_OK;
@@ -164,7 +163,7 @@ static int parse_all(options *o, poptContext con, int *explain, int *write_deps)
 int options_parse(options *o, int argc, const char **argv)
 {
     *o = (options){.real = SC_F32, .diagnostics = DIAG_FORMAT_TEXT};
-    int explain = 0, write_deps = 0, debug = 0, lines = 0, werror = 0;
+    int explain = 0, write_deps = 0, debug = 0, lines = 0, werror = 0, alone = 0;
     const struct poptOption table[] = {
         {"output", 'o', POPT_ARG_STRING, &o->output, 0, "Write the module to FILE, its header beside it", "FILE"},
         {NULL, 'c', POPT_ARG_NONE, NULL, OPT_C, "Compile the generated C to an object file", NULL},
@@ -178,8 +177,8 @@ int options_parse(options *o, int argc, const char **argv)
         {NULL, 'D', POPT_ARG_STRING, NULL, OPT_DEFINE, "Give the const NAME another value", "NAME=VALUE"},
         {"real", 0, POPT_ARG_STRING, NULL, OPT_REAL, "The type that `real` stands for (f32)", "f32|f64"},
         {"debug", 0, POPT_ARG_NONE, &debug, 0, "Generate checks of bounds, assertions, races and data that adjoints need", NULL},
+        {"no-runtime", 0, POPT_ARG_NONE, &alone, 0, "Generate export funcs that need libm alone, for embedded use; fields and kernels are errors", NULL},
         {NULL, 'g', POPT_ARG_NONE, &lines, 0, "Let debuggers show the .tk source (#line)", NULL},
-        {"no-runtime", 0, POPT_ARG_NONE, NULL, OPT_NO_RUNTIME, "Generate C that needs no libtk (refused: not built yet)", NULL},
         {"emit", 0, POPT_ARG_STRING, NULL, OPT_EMIT, "Print a stage of the compilation instead", "tokens|ast|ir|c"},
         {"dump-after", 0, POPT_ARG_STRING, &o->dump_after, 0, "Print the IR after a pass to standard error", "PASS|all"},
         {"list-passes", 0, POPT_ARG_NONE, NULL, OPT_LIST_PASSES, "List the passes in their order", NULL},
@@ -198,6 +197,7 @@ int options_parse(options *o, int argc, const char **argv)
     o->parser = con;
     const int status = parse_all(o, con, &explain, &write_deps);
     o->debug = debug;
+    o->no_runtime = alone;
     o->line_directives = lines;
     o->werror = werror;
     return status;

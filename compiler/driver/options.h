@@ -22,7 +22,7 @@ typedef struct options {
     const char *cc;          /* --cc, or NULL */
     const char *dump_after;  /* a pass's name, "all" or NULL */
     output_kind kind;
-    bool write_deps, explain, debug, line_directives, werror;
+    bool write_deps, explain, debug, line_directives, werror, no_runtime;
     scalar real;
     diag_format diagnostics;
     VEC(const char *) include_dirs;

@@ -94,7 +94,8 @@ static bool check(run *r)
     r->ir->source = r->opt.input;
     r->ir->real = r->opt.real;
     r->ir->debug = r->opt.debug;
-    const check_options opt = {.real = r->opt.real, .defines = r->opt.defines.at, .ndefines = (int)r->opt.defines.len};
+    const check_options opt = {.real = r->opt.real, .defines = r->opt.defines.at, .ndefines = (int)r->opt.defines.len,
+                               .no_runtime = r->opt.no_runtime};
     r->typed = check_module(r->mem, r->names, r->diag, r->ast, r->ir, &opt);
     return r->typed && diag_error_count(r->diag) == 0;
 }
@@ -115,7 +116,7 @@ static bool emit(run *r)
 {
     const char *header = path_base(r->header_path ? r->header_path : arena_printf(r->mem, "%s.h", r->name));
     const char *c = r->target && r->opt.kind == OUTPUT_C ? r->target : arena_printf(r->mem, "%s.c", r->name);
-    const emit_options opt = {.header_name = header, .c_name = c, .line_directives = r->opt.line_directives};
+    const emit_options opt = {.header_name = header, .c_name = c, .line_directives = r->opt.line_directives, .no_runtime = r->opt.no_runtime};
     emit_c(&r->c, r->ir, &opt);
     emit_header(&r->header, r->ir, &opt);
     return true;

@@ -183,7 +183,9 @@ static void open_loop(cfn *c, const ir_op *loop, bool simd)
     const ir_value *index = loop->regions[0]->params[0];
     const char *i = names_unique(c->names, index->name ? index->name : "i");
     define_name(c, index, i);
-    if (simd)
+    if (c->e->opt->no_runtime)
+        simd = false; /* the pragmas are the library's */
+    else if (simd)
         simd_line(c, loop);
     else if (loop->attr.brief)
         stmt(c, nowhere, "TK_BRIEF");

@@ -19,8 +19,6 @@ expect 0 --list-passes
 expect 2
 expect 2 gravity.tk bad.tk
 expect 2 --no-such-option gravity.tk
-expect 2 --no-runtime gravity.tk
-grep -q 'not built yet' err
 expect 2 gravity.tk --emit=nothing
 expect 2 gravity.tk --real=f16
 expect 2 gravity.tk --diagnostics=xml

@@ -31,6 +31,9 @@ class Failure(Exception):
     pass
 
 
+SKIPPED = 77  # status of a script that cannot run here
+
+
 class Skip(Exception):
     """The case cannot run here."""
 
@@ -278,13 +281,17 @@ void parcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}
                 raise Failure(out)
 
     def script(self, sh):
-        """X.sh: ends with status 0. Finds the compiler in $TKC and, below install/, an installed tree in $PREFIX."""
+        """X.sh: ends with status 0, or 77 where it cannot run and says why. Finds the compiler in $TKC and, below install/, an installed tree in $PREFIX."""
         env = {"TKC": str(self.tkc), "CC": self.args.cc, "CXX": self.args.cxx, "ROOT": str(ROOT), "INCLUDE": str(self.include)}
         if self.prefix:
             pc = next(Path(self.prefix).rglob("tk.pc")).parent
             env |= {"PREFIX": self.prefix, "PKG_CONFIG_PATH": str(pc), "LD_LIBRARY_PATH": str(pc.parent), "PATH": f"{self.prefix}/bin:{os.environ['PATH']}"}
         with tempfile.TemporaryDirectory() as tmp:
-            self.must(["sh", "-eu", sh], cwd=tmp, env=env)
+            status, out, err = self.run(["sh", "-eu", sh], cwd=tmp, env=env)
+            if status == SKIPPED:
+                raise Skip(out.strip())
+            if status != 0:
+                raise Failure(f"status {status}: {sh}\n{out[-3000:]}{err[-3000:]}")
 
     def snippet(self, parts):
         """Marked blocks of a page of docs/: a module compiles, a host program with it runs and prints what the page says."""

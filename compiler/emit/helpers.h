@@ -1,0 +1,17 @@
+/* The functions of tk_math.h one by one, written by helpers.py: for code that includes nothing of the library. */
+#ifndef TKC_EMIT_HELPERS_H
+#define TKC_EMIT_HELPERS_H
+
+#include "util/strbuf.h"
+
+typedef struct emit_helper {
+    const char *name, *text;
+} emit_helper;
+
+extern const emit_helper emit_helpers[]; /* callees before callers */
+extern const int emit_nhelpers;
+
+/* Prints those that `code` uses, and what these use. */
+void emit_helpers_of(strbuf *out, const char *code);
+
+#endif

@@ -1,0 +1,71 @@
+"""Takes tk_math.h apart: a C table of its functions, macros expanded, for code that is to stand alone (tkc --no-runtime).
+
+usage: helpers.py tk_math.h helpers.c
+"""
+import re
+import sys
+
+
+def macros(text):
+    """Name -> (parameters, body) of the function-like macros that define functions."""
+    found = {}
+    for m in re.finditer(r"^#define (TK_\w+_)\((.*?)\) *\\\n((?:.*\\\n)*.*\n)", text, re.M):
+        body = "\n".join(line.rstrip().removesuffix("\\").rstrip() for line in m[3].splitlines())
+        found[m[1]] = ([p.strip() for p in m[2].split(",")], body)
+    return found
+
+
+def expand(defs, name, args):
+    params, body = defs[name]
+    for p, a in zip(params, args):
+        body = re.sub(rf"##{p}\b", a, body)
+        body = re.sub(rf"(?<![\w#]){p}\b(?!##)", a, body)
+    lines = []
+    for line in body.splitlines():
+        m = re.fullmatch(r"\s*(TK_\w+_)\((.*)\)", line)
+        lines += expand(defs, m[1], split(m[2])).splitlines() if m else [line]
+    return "\n".join(lines)
+
+
+def split(args):
+    return [a.strip() for a in args.split(",")]
+
+
+def functions(text):
+    """Name and text of each function, in the order of the file."""
+    for m in re.finditer(r"^( *)static inline [\w ]*?\b(tk_\w+)\(", text, re.M):
+        depth, at = 0, text.index("{", m.end())
+        for at in range(at, len(text)):
+            depth += (text[at] == "{") - (text[at] == "}")
+            if depth == 0:
+                break
+        lines = text[m.start():at + 1].splitlines()
+        yield m[2], "\n".join(line.removeprefix(m[1]) for line in lines)
+
+
+def main():
+    with open(sys.argv[1]) as f:
+        text = f.read()
+    defs = macros(text)
+    for d in defs:
+        text = re.sub(rf"^#define {d}\(.*?\) *\\\n(?:.*\\\n)*.*\n", "", text, flags=re.M)
+    lines = []
+    for line in text.splitlines():
+        m = re.fullmatch(r"(TK_\w+_)\((.*)\)", line)
+        lines += expand(defs, m[1], split(m[2])).splitlines() if m and m[1] in defs else [line]
+    table = dict(functions("\n".join(lines)))
+    table = {name: body for name, body in table.items() if "scatter" not in name}
+    order = re.search(r"^/\* In a loop that adds.*?^#endif\n", text, re.M | re.S)[0].rstrip()
+    with open(sys.argv[2], "w") as out:
+        out.write('#include "emit/helpers.h"\n\n')
+        for i, body in enumerate([*table.values(), order]):
+            data = ", ".join(str(b) for b in body.encode())
+            out.write(f"static const char text{i}[] = {{{data}, 0}};\n")
+        out.write("\nconst emit_helper emit_helpers[] = {\n")
+        for i, name in enumerate([*table, "TK_IN_ORDER"]):
+            out.write(f'    {{"{name}", text{i}}},\n')
+        out.write("};\nconst int emit_nhelpers = (int)(sizeof emit_helpers / sizeof *emit_helpers);\n")
+
+
+if __name__ == "__main__":
+    main()
