@@ -329,6 +329,7 @@ val check_call(checker *c, const ast_expr *e, bool as_statement);
 /* The built-in that a call means by this name, unless the program uses the name for something else. */
 bool calls_builtin(checker *c, const ast_expr *e, const char *name);
 int ast_count(const ast_expr *list);
+bool is_random(const char *name); /* a function that draws */
 val apply_op(checker *c, ir_opcode op, val *args, int n, src_span at);
 
 /* ---- check_func.c ---- */

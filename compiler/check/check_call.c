@@ -219,11 +219,99 @@ static val call_static(checker *c, static_call call, const ast_expr *e)
     return val_const_i(c, SC_BOOL, yes, e->span);
 }
 
+/* ---- arguments ---- */
+
+typedef struct arg_list {
+    val *v;
+    src_span *spans;
+    int n;
+    bool bad;
+} arg_list;
+
+static arg_list check_args(checker *c, const ast_expr *self, const ast_expr *args)
+{
+    int n = ast_count(args) + (self != NULL);
+    arg_list a = {.v = ARENA_ARRAY(c->mem, val, n + 1), .spans = ARENA_ARRAY(c->mem, src_span, n + 1)};
+    for (const ast_expr *e = self ? self : args; e; e = e == self ? args : e->next) {
+        val v = check_expr(c, e);
+        if (!val_bad(v) && !ty_is_value(v.e->type)) {
+            not_a_value(c, v, e->span);
+            v = val_error(c, e->span);
+        }
+        a.bad = a.bad || val_bad(v);
+        a.spans[a.n] = e->span;
+        a.v[a.n++] = v;
+    }
+    return a;
+}
+
+static val called_too_early(checker *c, const ast_expr *e)
+{
+    ERR(c, e->span, DIAG_NOT_CONSTANT, c->extents ? "an extent" : "a constant");
+    NOTE(c, e->span, "functions are not called at compile time");
+    return val_error(c, e->span);
+}
+
+/* ---- random numbers ---- */
+
+bool is_random(const char *name)
+{
+    return !strcmp(name, "random") || !strcmp(name, "randn") || !strcmp(name, "random_int");
+}
+
+/* random_int(n), random_int(a, b): bounds as those of a range, of one integer type. */
+static val random_int(checker *c, const ast_expr *e, tx_expr *t)
+{
+    arg_list a = check_args(c, NULL, e->args);
+    if (a.bad)
+        return val_error(c, e->span);
+    if (a.n != 1 && a.n != 2)
+        return wrong_count(c, "random_int", "1 or 2 arguments", a.n, e->span);
+    for (int k = 0; k < a.n; k++)
+        if (a.v[k].e->type->kind != TY_SCALAR || !scalar_is_int(a.v[k].e->type->elem)) {
+            ERR(c, a.spans[k], DIAG_NOT_INTEGER, "a bound of 'random_int'", name_of(c, a.v[k]));
+            return val_error(c, e->span);
+        }
+    if (!unify(c, a.v, a.n, "random_int", e->span))
+        return val_error(c, e->span);
+    for (int k = 0; k < a.n; k++)
+        a.v[k] = settle(c, a.v[k]);
+    if (a.n == 2 && a.v[0].e->type != a.v[1].e->type) { /* two literals of different widths */
+        for (int k = 0; k < 2; k++)
+            a.v[k] = cast_to(c, a.v[k], SC_I64, e->span);
+    }
+    t->type = a.v[0].e->type;
+    t->opcode = OP_BELOW;
+    t->nargs = 2;
+    t->args = ARENA_ARRAY(c->mem, tx_expr *, 2);
+    t->args[0] = a.n == 2 ? a.v[0].e : val_const_i(c, t->type->elem, 0, e->span).e;
+    t->args[1] = a.v[a.n - 1].e;
+    return val_typed(t);
+}
+
+/* Each check of a call is a place of its own: instances of generic functions and copies of an unrolled loop draw different numbers. */
+static val call_random(checker *c, const char *name, const ast_expr *e)
+{
+    if (c->constant || !c->fn)
+        return called_too_early(c, e);
+    tx_expr *t = tx_new(c, TX_RANDOM, ty_scalar(c->types, SC_F64), e->span);
+    if (!strcmp(name, "random_int")) {
+        val v = random_int(c, e, t);
+        t->site = ++c->fn->tx->nsites;
+        return v;
+    }
+    t->site = ++c->fn->tx->nsites;
+    t->opcode = strcmp(name, "randn") ? OP_RANDOM : OP_RANDN;
+    if (e->args)
+        return wrong_count(c, name, "0 arguments", ast_count(e->args), e->span);
+    return (val){.e = t, .soft = SOFT_FLOAT};
+}
+
 /* ---- by name ---- */
 
 static bool not_compiled(const char *name)
 {
-    static const char *const names[] = {"random", "randn", "atomic_add", "atomic_sub", "atomic_min",
+    static const char *const names[] = {"atomic_add", "atomic_sub", "atomic_min",
                                         "atomic_max", "atomic_and", "atomic_or", "atomic_xor"};
     for (size_t k = 0; k < sizeof names / sizeof *names; k++)
         if (!strcmp(names[k], name))
@@ -251,30 +339,6 @@ static bool statement_only(const char *name)
         if (!strcmp(names[k], name))
             return true;
     return false;
-}
-
-typedef struct arg_list {
-    val *v;
-    src_span *spans;
-    int n;
-    bool bad;
-} arg_list;
-
-static arg_list check_args(checker *c, const ast_expr *self, const ast_expr *args)
-{
-    int n = ast_count(args) + (self != NULL);
-    arg_list a = {.v = ARENA_ARRAY(c->mem, val, n + 1), .spans = ARENA_ARRAY(c->mem, src_span, n + 1)};
-    for (const ast_expr *e = self ? self : args; e; e = e == self ? args : e->next) {
-        val v = check_expr(c, e);
-        if (!val_bad(v) && !ty_is_value(v.e->type)) {
-            not_a_value(c, v, e->span);
-            v = val_error(c, e->span);
-        }
-        a.bad = a.bad || val_bad(v);
-        a.spans[a.n] = e->span;
-        a.v[a.n++] = v;
-    }
-    return a;
 }
 
 /* Literals take the float type of the other arguments. */
@@ -313,13 +377,6 @@ static val call_prelude(checker *c, sym *s, arg_list *a, src_span at)
         }
     adapt_literals(c, a, true);
     return a->bad ? val_error(c, at) : call_function(c, s, a->v, a->n, a->spans, at);
-}
-
-static val called_too_early(checker *c, const ast_expr *e)
-{
-    ERR(c, e->span, DIAG_NOT_CONSTANT, c->extents ? "an extent" : "a constant");
-    NOTE(c, e->span, "functions are not called at compile time");
-    return val_error(c, e->span);
 }
 
 /* Outside of parallel loops only: a task holds none. adjoint: s.grad(...) */
@@ -387,6 +444,8 @@ static val call_builtin(checker *c, const char *name, const ast_expr *self, cons
         arg_list a = check_args(c, self, e->args);
         return a.bad ? val_error(c, e->span) : call_op(c, op, a.v, a.n, e->span);
     }
+    if (!self && is_random(name))
+        return call_random(c, name, e);
     if (not_compiled(name))
         return refuse_builtin(c, name, at);
     if (!self && statement_only(name)) {

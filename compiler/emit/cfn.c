@@ -10,6 +10,7 @@ bool op_is_dead(const vstate *v, const ir_op *op)
 {
     switch (op->code) {
     case OP_CONST:
+    case OP_KEY:
     case OP_MPARAM:
     case OP_SHAPE:
     case OP_LOAD:
@@ -252,6 +253,13 @@ const char *mparam_name(cfn *c, const ir_mparam *p)
     return take_mparam(c, p);
 }
 
+const char *key_name(cfn *c)
+{
+    if (!c->key)
+        c->key = names_unique_function(c->names, "key");
+    return c->key;
+}
+
 void cfn_scan(cfn *c, const ir_region *r)
 {
     for (const ir_op *op = r->first; op; op = op->next) {
@@ -418,6 +426,10 @@ void cfn_hoists(cfn *c, strbuf *out)
         c->uses_m = true;
         sb_printf(out, "    const %s %s = %s->params.%s;\n", scalar_c_type(p->type), c->mparam_names[p->index], c->m,
                   (const char *)ptrmap_get(&c->e->params, p));
+    }
+    if (c->key) {
+        c->uses_m = true;
+        sb_printf(out, "    const uint64_t %s = %s->tk.key;\n", c->key, c->m);
     }
     for (size_t i = 0; i < c->shapes.len; i++) {
         const int key = c->shapes.at[i];

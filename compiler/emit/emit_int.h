@@ -188,6 +188,7 @@ typedef struct cfn {
     const char **mparam_names; /* by index, NULL until used */
     bool *mparam_used;
     VEC(int) mparams;
+    const char *key;         /* what random numbers start from, NULL until used */
     const char *m, *a, *st, *atomic; /* names; atomic: NULL at kernel level and in tasks without scatters */
     const char *fail;        /* statement that leaves the function after a failure */
     const char *watched;     /* --debug: index of the element printed last */
@@ -254,6 +255,7 @@ void emit_local(cfn *c, const ir_op *op);
 void emit_stack(cfn *c, const ir_op *op);
 const char *shape_name(cfn *c, const ir_field *f, int dim);
 const char *mparam_name(cfn *c, const ir_mparam *p);
+const char *key_name(cfn *c);
 const char *plane_pointer(cfn *c, const ir_field *f, ir_plane p, bool scatter);
 /* "m->x.data" */
 const char *plane_member(emitter *e, const char *m, const ir_field *f, ir_plane p);

@@ -44,6 +44,8 @@ expr val(cfn *c, const ir_value *v)
     }
     if (d && d->code == OP_MPARAM)
         return expr_leaf(mparam_name(c, d->attr.mparam));
+    if (d && d->code == OP_KEY)
+        return expr_leaf(key_name(c));
     if (d && d->code == OP_SHAPE)
         return expr_leaf(shape_name(c, d->attr.field, (int)d->attr.i));
     vstate *s = &c->v[v->id];
@@ -59,7 +61,7 @@ const char *val_text(cfn *c, const ir_value *v, int prec)
 
 expr val_simple(cfn *c, const ir_value *v)
 {
-    if (!(v->def && (v->def->code == OP_CONST || v->def->code == OP_MPARAM || v->def->code == OP_SHAPE)) && c->v[v->id].pending)
+    if (c->v[v->id].pending)
         materialise(c, v);
     return val(c, v);
 }
@@ -353,7 +355,7 @@ expr pure_expr(cfn *c, const ir_op *op)
     expr e = {0}, part[3] = {{0}};
     assert(n <= 3 && op->nargs == n);
     operands(c, op, &e, n, part);
-    const scalar type = op->args[op->code == OP_SELECT ? 1 : 0]->type;
+    const scalar type = info->result == RESULT_X ? op->res[0]->type : op->args[op->code == OP_SELECT ? 1 : 0]->type;
     switch (op->code) {
     case OP_STOP:
         return part[0];

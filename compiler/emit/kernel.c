@@ -448,7 +448,7 @@ static void print_kernel(emitter *e, const ir_func *kernel, int index, int nacce
         sb_printf(b, ",\n     .no_jvp = %s", c_string(e->mem, why_no_jvp(kernel)));
     if (naccess)
         sb_printf(b, ",\n     .access = %s_access, .naccess = %d", kernel->name, naccess);
-    sb_printf(b, "%s},\n", kernel_has_grad_args(kernel) ? ", .grad_args = true" : "");
+    sb_printf(b, "%s%s},\n", kernel_has_grad_args(kernel) ? ", .grad_args = true" : "", kernel->draws ? ", .draws = true" : "");
 }
 
 int emit_kernel_table(emitter *e)

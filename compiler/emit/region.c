@@ -290,6 +290,7 @@ static void emit_op(cfn *c, const ir_op *op)
 {
     switch (op->code) {
     case OP_CONST:
+    case OP_KEY:
     case OP_MPARAM:
     case OP_SHAPE:
         break;
@@ -393,7 +394,8 @@ int64_t region_cost(emitter *e, const ir_region *r)
             sum += func_info_of(e, op->attr.callee)->cost;
         } else if (op->code == OP_PRINT) {
             sum += PRINT;
-        } else if (op->code != OP_CONST && op->code != OP_YIELD && op->code != OP_MPARAM && op->code != OP_SHAPE) {
+        } else if (op->code != OP_CONST && op->code != OP_YIELD && op->code != OP_MPARAM && op->code != OP_SHAPE &&
+                   op->code != OP_KEY) {
             sum += MEMORY;
         }
         if (sum > INT32_MAX)

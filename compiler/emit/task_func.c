@@ -9,7 +9,7 @@ static const src_loc nowhere = {0, 0, 0};
 
 static bool is_remade(const ir_value *v)
 {
-    return v->def && (v->def->code == OP_CONST || v->def->code == OP_MPARAM || v->def->code == OP_SHAPE);
+    return v->def && (v->def->code == OP_CONST || v->def->code == OP_MPARAM || v->def->code == OP_SHAPE || v->def->code == OP_KEY);
 }
 
 static void capture_value(task *t, const ir_value *v)

@@ -316,6 +316,16 @@ ir_value *ir_shape(ir_builder *b, ir_field *f, int dim)
     return op->res[0];
 }
 
+ir_value *ir_key(ir_builder *b)
+{
+    return ir_insert(b, OP_KEY, 0, NULL, 1, &(scalar){SC_U64}, 0)->res[0];
+}
+
+ir_value *ir_random(ir_builder *b, ir_opcode code, scalar type, ir_value *key, ir_value *i, ir_value *j)
+{
+    return ir_insert(b, code, 3, (ir_value *[]){key, i, j}, 1, &type, 0)->res[0];
+}
+
 ir_value *ir_mparam_value(ir_builder *b, ir_mparam *p)
 {
     ir_op *op = ir_insert(b, OP_MPARAM, 0, NULL, 1, &p->type, 0);

@@ -256,6 +256,7 @@ struct ir_func {
     int nouts;
     int derive;              /* IR_DERIVE_* asked for (a derivative kernel: 0) */
     bool derive_explicit;    /* by a derive(...) clause */
+    bool draws;              /* random numbers */
     bool no_grad;            /* "derivative zero, by intent" */
     const char *no_grad_why; /* why there is no adjoint (reads .grad, ...): message for TK_NO_DERIVATIVE; NULL if there is one */
     const char *no_jvp_why;
@@ -329,6 +330,10 @@ ir_value *ir_op1(ir_builder *b, ir_opcode code, ir_value *a);
 ir_value *ir_op2(ir_builder *b, ir_opcode code, ir_value *a, ir_value *c);
 ir_value *ir_op3(ir_builder *b, ir_opcode code, ir_value *a, ir_value *c, ir_value *d);
 ir_value *ir_cast(ir_builder *b, scalar to, ir_value *a); /* returns a when the type is the same already */
+
+ir_value *ir_key(ir_builder *b);
+/* RANDOM or RANDN. */
+ir_value *ir_random(ir_builder *b, ir_opcode code, scalar type, ir_value *key, ir_value *i, ir_value *j);
 
 /* Memory: `idx` are ndim i64 subscripts, `comp` the i64 component (row-major), a constant for static access. */
 ir_value *ir_load(ir_builder *b, ir_field *f, ir_plane p, ir_value *const *idx, ir_value *comp);

@@ -78,7 +78,7 @@ static bool check_pure(const verifier *v, const ir_op *op)
             common = types[i];
     }
     if (info->result == RESULT_X)
-        return op->res[0]->type != SC_PTR || fault(v, op, "cast to a pointer");
+        return op->res[0]->type != SC_PTR || fault(v, op, "results in a pointer");
     return expect_type(v, op, op->res[0], op_result_type(op->code, types), "result");
 }
 
@@ -262,6 +262,9 @@ static bool check_op(const verifier *v, const ir_op *op)
     case OP_MPARAM:
         return expect_shape(v, op, 0, 1, 0) && (op->attr.mparam || fault(v, op, "no parameter")) &&
                expect_type(v, op, op->res[0], op->attr.mparam->type, "result");
+    case OP_KEY:
+        return expect_shape(v, op, 0, 1, 0) && expect_type(v, op, op->res[0], SC_U64, "result") &&
+               (op->region->func->kind != IR_FUNC || fault(v, op, "in a function"));
     case OP_SHAPE:
         return expect_shape(v, op, 0, 1, 0) && expect_type(v, op, op->res[0], SC_I64, "result") && (op->attr.field || fault(v, op, "no field")) &&
                ((op->attr.i >= 0 && op->attr.i < op->attr.field->ndim) || fault(v, op, "'%s' has no dimension %" PRId64, op->attr.field->name, op->attr.i));

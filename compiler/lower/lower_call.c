@@ -29,11 +29,11 @@ bool is_expanded(arena *mem, tx_func *f)
 }
 
 /* The callee's body at the place of the call, with variables of its own. */
-static void expand(lower *l, tx_func *f, const agg *args, agg *out)
+static void expand(lower *l, tx_func *f, const agg *args, ir_value *key, agg *out)
 {
     int n = result_count(f->result);
     lvar **results = ARENA_ARRAY(l->mem, lvar *, n);
-    frame inner = {.fn = f, .scan = scan_func(l->mem, f), .results = results, .nresults = n, .returned = var_flag(l, "returned")};
+    frame inner = {.fn = f, .scan = scan_func(l->mem, f), .results = results, .nresults = n, .returned = var_flag(l, "returned"), .key = key};
     for (int i = 0; i < n; i++) {
         results[i] = var_create(l, f->name, result_type(f->result, i));
         if (!results[i]->val)
@@ -54,14 +54,14 @@ static void expand(lower *l, tx_func *f, const agg *args, agg *out)
     }
 }
 
-/* All components of the arguments; *n: how many. */
+/* All components of the arguments, and room for one more value; *n: how many. */
 static ir_value **components(lower *l, const tx_func *f, const agg *args, int *n)
 {
     int at = 0;
     *n = 0;
     for (int i = 0; i < f->nparams; i++)
         *n += args[i].n;
-    ir_value **v = ARENA_ARRAY(l->mem, ir_value *, *n);
+    ir_value **v = ARENA_ARRAY(l->mem, ir_value *, *n + 1);
     for (int i = 0; i < f->nparams; i++) {
         for (int k = 0; k < args[i].n; k++)
             v[at++] = agg_get(l, &args[i], k);
@@ -69,11 +69,13 @@ static ir_value **components(lower *l, const tx_func *f, const agg *args, int *n
     return v;
 }
 
-static void call(lower *l, tx_func *f, const agg *args, agg *out)
+static void call(lower *l, tx_func *f, const agg *args, ir_value *key, agg *out)
 {
     assert(f->lowered);
     int n, at = 0;
     ir_value **v = components(l, f, args, &n);
+    if (key)
+        v[n++] = key;
     ir_op *op = ir_call(&l->b, f->lowered, n, v);
     for (int i = 0; i < result_count(f->result); i++) {
         const ty *t = result_type(f->result, i);
@@ -88,7 +90,7 @@ static void call(lower *l, tx_func *f, const agg *args, agg *out)
 static void call_adjoint(lower *l, tx_func *f, const agg *args)
 {
     if (f->custom_grad) {
-        expand(l, f->custom_grad, args, NULL);
+        expand(l, f->custom_grad, args, NULL, NULL);
         return;
     }
     int n;
@@ -104,11 +106,12 @@ void lower_call(lower *l, const tx_expr *e, agg *out)
     for (int i = 0; i < e->nargs; i++)
         args[i] = lower_expr(l, e->args[i]);
     l->b.loc = e->loc;
+    ir_value *key = e->site ? lower_draw(l, OP_RANDOM, SC_U64, e->site) : NULL;
     if (e->adjoint)
         call_adjoint(l, f, args);
     else if (is_expanded(l->mem, f))
-        expand(l, f, args, out);
+        expand(l, f, args, key, out);
     else
-        call(l, f, args, out);
+        call(l, f, args, key, out);
     l->b.loc = e->loc;
 }

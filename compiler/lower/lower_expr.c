@@ -434,6 +434,7 @@ agg lower_expr(lower *l, const tx_expr *e)
     case TX_LAND:
     case TX_LOR:     r = lower_logical(l, e); break;
     case TX_CALL:    r = lower_call_value(l, e); break;
+    case TX_RANDOM:  r = lower_random(l, e); break;
     case TX_GROUP:   assert(!"a struct where one value is expected"); break;
     case TX_LET:     r = lower_let(l, e); break;
     }

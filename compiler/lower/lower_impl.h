@@ -47,6 +47,12 @@ typedef struct loop_ctx {
 
 typedef struct func_scan func_scan;
 
+/* The index of a loop around; in `while`, the number of its trip. */
+typedef struct counter {
+    ir_value *index;
+    const struct counter *outer;
+} counter;
+
 /* A function being lowered, or expanded in place. */
 typedef struct frame {
     const tx_func *fn;
@@ -55,6 +61,8 @@ typedef struct frame {
     int nresults;
     lvar *returned;
     loop_ctx *loop;
+    ir_value *key;           /* what its random numbers start from; NULL if it draws none */
+    const counter *counters; /* innermost loop first */
 } frame;
 
 typedef struct lower {
@@ -180,6 +188,11 @@ agg lower_expr(lower *l, const tx_expr *e);
 ir_value *lower_scalar(lower *l, const tx_expr *e);
 ir_value **lower_scalars(lower *l, tx_expr *const *e, int n);
 agg lower_matmul(lower *l, const tx_expr *e);
+agg lower_random(lower *l, const tx_expr *e);
+/* A number of that place in the function. */
+ir_value *lower_draw(lower *l, ir_opcode code, scalar type, int site);
+void counter_push(lower *l, counter *c, ir_value *index);
+void counter_pop(lower *l, int n);
 /* out has room for as many values as the call has results. */
 void lower_call(lower *l, const tx_expr *e, agg *out);
 /* A struct, or the results of a call: one value after the other. */

@@ -11,6 +11,7 @@ typedef struct nest {
     slots carried;
     unsigned exits;   /* break and return: they end the loop, so it has a condition */
     ir_value **lo, **hi;
+    bool counts;      /* a `while` of a function that draws random numbers: the number of the trip is carried, last */
 } nest;
 
 static void nest_open(lower *l, nest *n, const tx_stmt *s)
@@ -48,7 +49,7 @@ static void enter(lower *l, const nest *n, ir_region *r, int first)
 {
     l->b.region = r;
     l->b.before = NULL;
-    assert(r->nparams == first + n->carried.n);
+    assert(r->nparams == first + n->carried.n + n->counts);
     slots_set(&n->carried, r->params + first);
     slots_name(&n->carried, r->params + first);
 }
@@ -93,9 +94,20 @@ void bind_index(lower *l, tx_local *index, ir_value *wide)
     index->lowered = v;
 }
 
-static void finish(lower *l, const nest *n, ir_op *loop, const ir_builder *outer)
+/* The values that the loop begins with, or that an iteration ends with. */
+static ir_value **carried_values(lower *l, const nest *n, ir_value *trip)
 {
-    ir_yield(&l->b, n->carried.n, slot_values(l, &n->carried));
+    ir_value **v = ARENA_ARRAY(l->mem, ir_value *, n->carried.n + 1), **now = slot_values(l, &n->carried);
+    for (int i = 0; i < n->carried.n; i++)
+        v[i] = now[i];
+    v[n->carried.n] = trip;
+    return v;
+}
+
+/* trip: the number of the next trip, or NULL. */
+static void finish(lower *l, const nest *n, ir_op *loop, const ir_builder *outer, ir_value *trip)
+{
+    ir_yield(&l->b, n->carried.n + n->counts, carried_values(l, n, trip));
     l->b = *outer;
     slots_set(&n->carried, loop->res);
     slots_name(&n->carried, loop->res);
@@ -111,11 +123,14 @@ static void lower_level(lower *l, nest *n, int d)
     enter(l, n, loop->regions[0], 1);
     clear_flags(l, n);
     bind_index(l, n->s->indices[d], loop->regions[0]->params[0]);
+    counter c;
+    counter_push(l, &c, loop->regions[0]->params[0]);
     if (d + 1 < n->s->ndim)
         lower_level(l, n, d + 1);
     else
         lower_list(l, n->s->body, NULL, n->exits);
-    finish(l, n, loop, &outer);
+    counter_pop(l, 1);
+    finish(l, n, loop, &outer, NULL);
 }
 
 void lower_for(lower *l, const tx_stmt *s)
@@ -125,6 +140,16 @@ void lower_for(lower *l, const tx_stmt *s)
     nest_open(l, &n, s);
     lower_level(l, &n, 0);
     nest_close(l, &n);
+}
+
+/* A condition is asked before the trip whose number it has. */
+static void lower_counted_condition(lower *l, const nest *n, ir_region *r)
+{
+    counter c;
+    if (n->counts)
+        counter_push(l, &c, r->params[n->carried.n]);
+    lower_condition(l, n, r);
+    counter_pop(l, n->counts);
 }
 
 /* --debug: a condition that holds beyond the limit fails the launch. One that writes was moved into the body and is not tested again. */
@@ -141,7 +166,11 @@ static void assert_limit(lower *l, const nest *n, const ir_op *loop, ir_value *l
         l->b.region = again->regions[k];
         l->b.before = NULL;
         if (k == 0) {
+            counter c;
+            if (n->counts)
+                counter_push(l, &c, loop->res[n->carried.n]);
             ir_value *done = ir_op1(&l->b, OP_NOT, lower_scalar(l, n->s->cond));
+            counter_pop(l, n->counts);
             ir_insert(&l->b, OP_ASSERT, 1, &done, 0, NULL, 0)->attr.text = "'while' is not done after its limit of trips";
         }
         ir_yield(&l->b, 0, NULL);
@@ -151,7 +180,7 @@ static void assert_limit(lower *l, const nest *n, const ir_op *loop, ir_value *l
 
 void lower_while(lower *l, const tx_stmt *s)
 {
-    nest n = {0};
+    nest n = {.counts = l->frame->key != NULL};
     ir_value *lo = NULL, *hi = NULL;
     if (s->limit) {
         lo = const_i64(l, 0);
@@ -159,14 +188,22 @@ void lower_while(lower *l, const tx_stmt *s)
     }
     nest_open(l, &n, s);
     clear_flags(l, &n);
-    ir_op *loop = ir_loop(&l->b, lo, hi, true, n.carried.n, slot_values(l, &n.carried));
+    const int ncarried = n.carried.n + n.counts;
+    ir_op *loop = ir_loop(&l->b, lo, hi, true, ncarried, carried_values(l, &n, n.counts ? const_i64(l, 0) : NULL));
     loop->attr.limit = s->limit != NULL;
     ir_builder outer = l->b;
-    lower_condition(l, &n, loop->regions[1]);
+    lower_counted_condition(l, &n, loop->regions[1]);
     enter(l, &n, loop->regions[0], s->limit ? 1 : 0);
     clear_flags(l, &n);
+    counter c;
+    ir_value *trip = n.counts ? loop->regions[0]->params[loop->regions[0]->nparams - 1] : NULL;
+    if (trip) {
+        trip->name = "trip";
+        counter_push(l, &c, trip);
+    }
     lower_list(l, s->body, NULL, n.exits);
-    finish(l, &n, loop, &outer);
+    counter_pop(l, n.counts);
+    finish(l, &n, loop, &outer, trip ? ir_op2(&l->b, OP_ADD, trip, const_i64(l, 1)) : NULL);
     if (s->limit)
         assert_limit(l, &n, loop, hi);
     nest_close(l, &n);

@@ -100,6 +100,9 @@ static ir_func *lower_func(lower *l, tx_func *fn, ir_func_kind kind)
             fr.results[i]->mem = ir_local(&l->b, fr.results[i]->elem, fr.results[i]->n, "result");
     }
     lower_params(l, f, fn);
+    f->draws = fn->nsites > 0;
+    if (f->draws)
+        fr.key = fn->is_kernel ? ir_key(&l->b) : ir_region_param(f->body, SC_U64, "key");
     lower_list(l, fn->body, NULL, 0);
     lower_results(l, f);
     l->frame = NULL;

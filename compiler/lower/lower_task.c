@@ -216,8 +216,11 @@ void lower_task(lower *l, const tx_stmt *s)
     l->frame->loop = &ctx;
     l->b.region = op->regions[0];
     l->b.before = NULL;
-    for (int d = 0; d < s->ndim; d++)
+    counter *counters = ARENA_ARRAY(l->mem, counter, s->ndim);
+    for (int d = 0; d < s->ndim; d++) {
         bind_index(l, s->indices[d], op->regions[0]->params[d]);
+        counter_push(l, &counters[d], op->regions[0]->params[d]);
+    }
     for (int i = 0; i < t.nred; i++)
         t.red[i].var->acc = t.red[i].acc = accumulator(l, &t.red[i]);
     lower_list(l, s->body, NULL, 0);
@@ -226,5 +229,6 @@ void lower_task(lower *l, const tx_stmt *s)
         t.red[i].var->acc = NULL;
     l->b = outer;
     l->frame->loop = ctx.outer;
+    counter_pop(l, s->ndim);
     take_results(l, &t, op);
 }

@@ -101,6 +101,7 @@ static bool is_candidate(const ir_op *op)
 {
     switch (op->code) {
     case OP_CONST:
+    case OP_KEY:
     case OP_MPARAM:
     case OP_SHAPE:
     case OP_LOAD:

@@ -105,7 +105,7 @@ static bool is_harmless(const ir_region *r)
 {
     int cost = 0;
     for (const ir_op *op = r->first; op->code != OP_YIELD; op = op->next) {
-        if (op->code == OP_CONST || op->code == OP_MPARAM || op->code == OP_SHAPE)
+        if (op->code == OP_CONST || op->code == OP_MPARAM || op->code == OP_SHAPE || op->code == OP_KEY)
             continue;
         if (!op_is_pure_table(op->code) || scalar_is_float(op->res[0]->type) || op->code == OP_STOP)
             return false;

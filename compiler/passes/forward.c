@@ -477,6 +477,7 @@ static void fwd_op(fwd *w, ir_builder *b, const ir_op *op)
     case OP_YIELD: /* built by fill, which knows the tangents */
         return;
     case OP_CONST:
+    case OP_KEY:
     case OP_MPARAM:
     case OP_SHAPE:
     case OP_ASSERT:

@@ -62,7 +62,8 @@ static bool can_stand_outside(const gather *g, const ir_value *v)
 {
     if (ir_is_visible(v, g->task->region))
         return true;
-    if (!v->def || v->def->nregions || (v->def->code != OP_CONST && v->def->code != OP_SHAPE && v->def->code != OP_MPARAM && !op_is_pure_table(v->def->code)))
+    if (!v->def || v->def->nregions || (v->def->code != OP_CONST && v->def->code != OP_SHAPE && v->def->code != OP_MPARAM && v->def->code != OP_KEY &&
+                                       !op_is_pure_table(v->def->code)))
         return false;
     for (int i = 0; i < v->def->nargs; i++)
         if (!can_stand_outside(g, v->def->args[i]))
@@ -155,6 +156,7 @@ static bool mark_cone(gather *g, const ir_value *v, int *cost)
     const ir_op *op = v->def;
     switch (op->code) {
     case OP_CONST:
+    case OP_KEY:
     case OP_MPARAM:
     case OP_SHAPE:
         break;

@@ -37,6 +37,7 @@ static bool may_leave(const ir_op *op, const ir_op *loop, const effects *e, bool
     switch (op->code) {
     case OP_CONST:
     case OP_SHAPE:
+    case OP_KEY:
     case OP_MPARAM:
         return true;
     case OP_LOAD: {

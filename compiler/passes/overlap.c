@@ -150,6 +150,8 @@ static bool same_at(const ir_module *m, const ir_value *a, const ir_value *b, in
         return scalar_is_int(a->type) && scalar_is_int(b->type) && p->attr.i == q->attr.i;
     if (p->code == OP_MPARAM)
         return p->attr.mparam == q->attr.mparam;
+    if (p->code == OP_KEY)
+        return true;
     if (!op_is_pure_table(p->code))
         return false;
     for (int i = 0; i < p->nargs; i++)
@@ -192,7 +194,7 @@ static bool depends_on(const ir_value *v, const ir_op *loop, int depth)
         return false;
     if (!v->def || depth > DEPTH_MAX)
         return true;
-    if (v->def->code == OP_CONST || v->def->code == OP_MPARAM || v->def->code == OP_SHAPE)
+    if (v->def->code == OP_CONST || v->def->code == OP_MPARAM || v->def->code == OP_SHAPE || v->def->code == OP_KEY)
         return false;
     if (!op_is_pure_table(v->def->code))
         return true;

@@ -102,6 +102,7 @@ static bool recomputable(scope *s, const ir_value *v)
         return false;
     switch (op->code) {
     case OP_CONST:
+    case OP_KEY:
     case OP_MPARAM:
     case OP_SHAPE:
         return true;
@@ -118,6 +119,7 @@ static int own_cost(const ir_op *op)
 {
     switch (op->code) {
     case OP_CONST:
+    case OP_KEY:
     case OP_MPARAM:
     case OP_SHAPE:
         return 0;

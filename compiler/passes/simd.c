@@ -25,6 +25,7 @@ static void check_op(ir_op *op, void *ctx)
         vec_push(&c->memory, op);
         return;
     case OP_CONST:
+    case OP_KEY:
     case OP_MPARAM:
     case OP_SHAPE:
     case OP_IF:

@@ -68,7 +68,7 @@ typedef struct tk_session_options {
     int threads;              /**< 0: all processors (OMP_NUM_THREADS respected); 1: serial; at most 1024 */
     bool deterministic;       /**< scatters give the same bits for any number of threads (reductions always do) */
     bool flush_denormals;     /**< flush denormal floats to zero while kernels run, on x86 (SSE) and AArch64; elsewhere without effect */
-    uint64_t seed;            /**< of random numbers */
+    uint64_t seed;            /**< of random numbers: see tk_session_set_seed */
     tk_alloc_fn alloc;        /**< for all memory, the session's and its modules' own included; NULL: malloc family */
     void *alloc_user;
     tk_parallel_fn parallel;  /**< NULL: OpenMP, or serial where the library was built without it */
@@ -94,6 +94,11 @@ int tk_session_threads(const tk_session *s);
 /** Changes it (0: all processors). TK_BAD_ARGUMENT out of 0..1024, TK_BAD_STATE from inside a kernel. Results of reductions do not depend on it. */
 tk_status tk_session_set_threads(tk_session *s, int threads);
 
+/** Random numbers of kernels are a function of the seed, of the number of the launch, and of the place and the loop indices where they are drawn, and
+ *  so the same in every run and for any number of threads. Launches of kernels that draw are numbered from 0 in each session; this sets the seed and
+ *  starts from 0 again, as in a new session with that seed. Adjoints draw what their launch drew. TK_BAD_STATE from inside a kernel. */
+tk_status tk_session_set_seed(tk_session *s, uint64_t seed);
+
 /** First failure since creation or the last tk_session_clear_error; sticky. TK_BAD_ARGUMENT for NULL. */
 tk_status tk_session_status(const tk_session *s);
 
@@ -117,6 +122,7 @@ struct tk_module {
     tk_field *fields;      /* desc->nfields of them */
     tk_module *next;       /* in the session */
     struct tk_record *last; /* desc->nkernels of them: the record of each kernel's last launch */
+    uint64_t key;           /* what random numbers of the running launch start from */
     bool owns_session;
 };
 

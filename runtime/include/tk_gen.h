@@ -37,6 +37,8 @@ typedef struct tk_record {
     size_t size;
     size_t *before;     /* saved fields as the launch found them: by access, where in this block the copy begins, 0 for none; NULL: nothing kept */
     size_t before_size; /* bytes of that block */
+    uint64_t launch;    /* number of the launch among those that draw, from 1; 0: none yet */
+    uint64_t key;       /* of its random numbers */
 } tk_record;
 
 /* args: the kernel's argument struct. out: gradient struct of a _grad or _hvp, else NULL. */
@@ -74,6 +76,7 @@ typedef struct tk_kernel {
     int naccess;
     size_t record_size;
     bool grad_args;          /* has needs_grad parameters: not on a tape */
+    bool draws;              /* random numbers */
 } tk_kernel;
 
 /* --debug: an access in the source. */

@@ -293,6 +293,72 @@ static inline void tk_store_bool(void *p, bool v) { memcpy(p, &v, sizeof v); }
              uint8_t *: tk_scatter_u8, uint16_t *: tk_scatter_u16, uint32_t *: tk_scatter_u32, uint64_t *: tk_scatter_u64, \
              float *: tk_scatter_f32, double *: tk_scatter_f64)((p), (v), (atomic))
 
+/* ---- random numbers ----
+ * Philox4x32-10: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", Supercomputing 2011. Numbers are a function of key and
+ * counters and of nothing else, so any thread may draw any of them, in any order, again. */
+
+typedef struct tk_philox {
+    uint32_t word[4];
+} tk_philox;
+
+static inline tk_philox tk_philox_block(uint64_t key, uint64_t a, uint64_t b)
+{
+    uint32_t k0 = (uint32_t)key, k1 = (uint32_t)(key >> 32);
+    uint32_t x0 = (uint32_t)a, x1 = (uint32_t)(a >> 32), x2 = (uint32_t)b, x3 = (uint32_t)(b >> 32);
+    for (int round = 0; round < 10; round++) {
+        const uint64_t p = (uint64_t)x0 * 0xD2511F53u, q = (uint64_t)x2 * 0xCD9E8D57u;
+        x0 = (uint32_t)(q >> 32) ^ x1 ^ k0;
+        x1 = (uint32_t)q;
+        x2 = (uint32_t)(p >> 32) ^ x3 ^ k1;
+        x3 = (uint32_t)p;
+        k0 += 0x9E3779B9u;
+        k1 += 0xBB67AE85u;
+    }
+    const tk_philox r = {{x0, x1, x2, x3}};
+    return r;
+}
+
+static inline uint64_t tk_random_u64(uint64_t key, uint64_t a, uint64_t b)
+{
+    const tk_philox r = tk_philox_block(key, a, b);
+    return r.word[0] | (uint64_t)r.word[1] << 32;
+}
+
+/* Uniform in [0, 1): multiples of 2^-24 and 2^-53. */
+static inline float tk_random_f32(uint64_t key, uint64_t a, uint64_t b)
+{
+    return (float)(tk_philox_block(key, a, b).word[0] >> 8) * 0x1p-24f;
+}
+
+static inline double tk_random_f64(uint64_t key, uint64_t a, uint64_t b)
+{
+    return (double)(tk_random_u64(key, a, b) >> 11) * 0x1p-53;
+}
+
+/* Normal: Box and Muller, "A note on the generation of random normal deviates", 1958. The logarithm is of a number in (0, 1]. */
+static inline float tk_randn_f32(uint64_t key, uint64_t a, uint64_t b)
+{
+    const tk_philox r = tk_philox_block(key, a, b);
+    const float u = (float)r.word[0] * 0x1p-32f + 0x1p-33f, turn = (float)(r.word[1] >> 8) * 0x1p-24f;
+    return sqrtf(-2.0f * logf(u)) * cosf(6.28318530717958647693f * turn);
+}
+
+static inline double tk_randn_f64(uint64_t key, uint64_t a, uint64_t b)
+{
+    const tk_philox r = tk_philox_block(key, a, b);
+    const uint64_t first = r.word[0] | (uint64_t)r.word[1] << 32, second = r.word[2] | (uint64_t)r.word[3] << 32;
+    const double u = (double)((first >> 11) + 1) * 0x1p-53, turn = (double)(second >> 11) * 0x1p-53;
+    return sqrt(-2.0 * log(u)) * cos(6.28318530717958647693 * turn);
+}
+
+/* The upper half of the product of 64-bit numbers: bits as a fraction of 1, times n, truncated. */
+static inline uint64_t tk_below_u64(uint64_t bits, uint64_t n)
+{
+    const uint64_t low = (bits & 0xFFFFFFFFu) * (n & 0xFFFFFFFFu), mid = (bits >> 32) * (n & 0xFFFFFFFFu) + (low >> 32);
+    const uint64_t cross = (bits & 0xFFFFFFFFu) * (n >> 32) + (mid & 0xFFFFFFFFu);
+    return (bits >> 32) * (n >> 32) + (mid >> 32) + (cross >> 32);
+}
+
 /* ---- derivatives of lgamma ----
  * Recurrence to x >= 10, then the asymptotic series: Bernardo, "Algorithm AS 103: Psi (digamma) function", 1976, and Schneider, "Algorithm AS 121:
  * Trigamma function", 1978, both Applied Statistics, with more terms than they take. Left of 0 by reflection. At poles: NaN or infinity. */

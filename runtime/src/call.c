@@ -29,8 +29,22 @@ static tk_status run(tk_session *s, const tk_triple *t, tk_host_fn fn, void *arg
     return tk_session_status(s);
 }
 
+typedef struct draws_scope {
+    tk_session *session;
+    uint64_t draws;
+} draws_scope;
+
+static void leave_draws(draws_scope *d)
+{
+    d->session->draws = d->draws;
+}
+
+/* What backward launches again draws what it drew in forward. */
 tk_status rt_call_backward(tk_session *s, const rt_entry *e)
 {
+    __attribute__((cleanup(leave_draws), unused)) draws_scope scope = {s, s->draws};
+    s->draws = s->tape.drawn_before = e->drawn_before;
+    s->tape.drawn_after = e->drawn_after;
     return run(s, e->triple, e->triple->backward, (void *)e->args);
 }
 
@@ -107,5 +121,9 @@ tk_status tk_call(tk_session *s, const tk_triple *t, const void *args, size_t si
         return missing(s, t, "backward", "the open tape");
     void *kept;
     const tk_status recorded = rt_tape_record_call(s, t, args, size, &kept);
-    return recorded == TK_OK ? run(s, t, t->forward, kept) : recorded;
+    if (recorded != TK_OK)
+        return recorded;
+    const tk_status ran = run(s, t, t->forward, kept);
+    s->tape.entries[s->tape.count - 1].drawn_after = s->draws;
+    return ran;
 }

@@ -19,13 +19,23 @@ void rt_record_free(tk_session *s, tk_record *rec)
     rt_free(s, rec->data);
     rec->data = NULL;
     rec->size = 0;
+    rec->launch = 0;
     rt_saved_free(s, rec);
+}
+
+void rt_record_number(tk_session *s, const tk_kernel *k, tk_record *rec)
+{
+    if (!k->draws)
+        return;
+    rec->key = tk_random_u64(s->opt.seed, s->draws, 0);
+    rec->launch = ++s->draws;
 }
 
 tk_status rt_run(tk_module *m, const tk_kernel *k, tk_kernel_fn fn, const void *args, void *out, tk_record *rec)
 {
     tk_session *s = m->session;
     s->running = true;
+    m->key = rec->key;
     const unsigned mode = rt_float_mode_enter(s);
     rt_watch_begin(s, m, k, fn);
     const tk_status st = fn(m, args, out, rec);
@@ -43,6 +53,7 @@ tk_status rt_run_primal(tk_module *m, const tk_kernel *k, const void *args)
 {
     tk_record *rec = &m->last[k->index];
     rt_free(m->session, rec->data);
+    rt_record_number(m->session, k, rec);
     tk_status st = rt_record_alloc(m->session, k, rec);
     if (st == TK_OK)
         st = rt_saved_keep(m, k, rec, false);
@@ -69,25 +80,30 @@ static tk_status no_derivative(tk_module *m, const tk_kernel *k, const char *wha
                    why ? why : "it was not asked for (derive)");
 }
 
-/* The kernel's JVP with zero tangents of its arguments. */
+/* The kernel's JVP; what it keeps for an adjoint is the module's. */
+static tk_status run_jvp(tk_module *m, const tk_kernel *k, const void *args)
+{
+    tk_record *rec = &m->last[k->index];
+    rt_record_number(m->session, k, rec);
+    const tk_status st = rt_saved_keep(m, k, rec, false);
+    return st == TK_OK ? rt_run(m, k, k->jvp, args, NULL, &(tk_record){.launch = rec->launch, .key = rec->key}) : st;
+}
+
+/* With zero tangents of its arguments. */
 static tk_status launch_forward(tk_module *m, const tk_kernel *k, const void *args)
 {
     tk_session *s = m->session;
-    tk_record rec = {0};
     if (!k->jvp)
         return no_derivative(m, k, "JVP, which a forward scope needs", k->no_jvp);
-    const tk_status st = rt_saved_keep(m, k, &m->last[k->index], false);
-    if (st != TK_OK)
-        return st;
     if (k->jvp_args_size == 0)
-        return rt_run(m, k, k->jvp, NULL, NULL, &rec);
+        return run_jvp(m, k, NULL);
     void *all = tk_scratch(s, k->jvp_args_size);
     if (!all)
         return tk_session_status(s);
     memset(all, 0, k->jvp_args_size);
     if (k->args_size > 0)
         memcpy(all, args, k->args_size);
-    return rt_run(m, k, k->jvp, all, NULL, &rec);
+    return run_jvp(m, k, all);
 }
 
 tk_status tk_launch(tk_module *m, const tk_kernel *k, const void *args)
@@ -130,7 +146,12 @@ static tk_status check_derivative(tk_module *m, const tk_kernel *k, const char *
 static tk_status find_record(tk_module *m, const tk_kernel *k, tk_record **rec)
 {
     *rec = &m->last[k->index];
-    if ((*rec)->size < k->record_size || rt_saved_lacks(k, *rec))
+    const rt_tape *t = &m->session->tape;
+    if (k->draws && t->replaying && ((*rec)->launch <= t->drawn_before || (*rec)->launch > t->drawn_after))
+        return tk_fail(m->session, TK_BAD_STATE,
+                       "the adjoint of kernel '%s' inside a function of tk_call would not draw the random numbers of its launch there: launch it again first",
+                       k->name);
+    if ((*rec)->size < k->record_size || (k->draws && (*rec)->launch == 0) || rt_saved_lacks(k, *rec))
         return tk_fail(m->session, TK_BAD_STATE,
                        "the adjoint of kernel '%s' needs the record of its last launch, and there is none: none was launched outside of a tape",
                        k->name);
@@ -150,15 +171,12 @@ tk_status tk_launch_grad(tk_module *m, const tk_kernel *k, const void *args, voi
 
 tk_status tk_launch_jvp(tk_module *m, const tk_kernel *k, const void *args)
 {
-    tk_record rec = {0};
     tk_status st = check_derivative(m, k, "_jvp", "JVP", true);
     if (st == TK_OK && !k->jvp)
         st = no_derivative(m, k, "JVP", k->no_jvp);
     if (st == TK_OK && m->session->in_call)
         st = rt_saved_check_call(m, k);
-    if (st == TK_OK)
-        st = rt_saved_keep(m, k, &m->last[k->index], false);
-    return st == TK_OK ? rt_run(m, k, k->jvp, args, NULL, &rec) : st;
+    return st == TK_OK ? run_jvp(m, k, args) : st;
 }
 
 tk_status tk_launch_hvp(tk_module *m, const tk_kernel *k, const void *args, void *out)

@@ -84,6 +84,18 @@ tk_status tk_session_set_threads(tk_session *s, int threads)
     return TK_OK;
 }
 
+tk_status tk_session_set_seed(tk_session *s, uint64_t seed)
+{
+    if (!s)
+        return rt_thread_fail(TK_BAD_ARGUMENT, "tk_session_set_seed: the session is NULL");
+    const tk_status st = rt_check_idle(s, "changing the seed");
+    if (st != TK_OK)
+        return st;
+    s->opt.seed = seed;
+    s->draws = 0;
+    return TK_OK;
+}
+
 tk_status rt_check_idle(tk_session *s, const char *what)
 {
     if (s->running)

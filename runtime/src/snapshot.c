@@ -1,4 +1,4 @@
-/* The data of all fields, kept and put back: what lets a program run again on the same state. */
+/* The data of all fields, and which random numbers come next, kept and put back: what lets a program run again on the same state. */
 #include "rt.h"
 
 static size_t data_bytes(tk_session *s)
@@ -29,7 +29,7 @@ static void copy_all(tk_session *s, unsigned char *snapshot, bool put_back)
 rt_snapshot rt_snapshot_take(tk_session *s)
 {
     const size_t n = data_bytes(s);
-    rt_snapshot snapshot = {s, NULL};
+    rt_snapshot snapshot = {s, NULL, s->opt.seed, s->draws};
     if (s->in_program) {
         tk_fail(s, TK_BAD_STATE, "a gradient check or Jacobian is running in this session already");
         return snapshot;
@@ -46,6 +46,8 @@ rt_snapshot rt_snapshot_take(tk_session *s)
 
 void rt_snapshot_restore(const rt_snapshot *snapshot)
 {
+    snapshot->session->opt.seed = snapshot->seed;
+    snapshot->session->draws = snapshot->draws;
     copy_all(snapshot->session, snapshot->data, true);
 }
 

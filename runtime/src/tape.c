@@ -42,6 +42,7 @@ static rt_entry *push_entry(tk_module *m, const tk_kernel *k, const void *args)
         memcpy(copy, args, k->args_size);
         e.args = copy;
     }
+    rt_record_number(s, k, &e.record);
     if (rt_record_alloc(s, k, &e.record) != TK_OK || rt_saved_keep(m, k, &e.record, true) != TK_OK) {
         rt_record_free(s, &e.record);
         return NULL;
@@ -125,7 +126,7 @@ tk_status rt_tape_record_call(tk_session *s, const tk_triple *triple, const void
     if (size > 0)
         memcpy(*kept, args, size);
     t->bytes += sizeof *t->entries + sizeof *copy + size;
-    t->entries[t->count++] = (rt_entry){.args = *kept, .triple = copy};
+    t->entries[t->count++] = (rt_entry){.args = *kept, .triple = copy, .drawn_before = s->draws};
     return TK_OK;
 }
 

@@ -245,6 +245,7 @@ static state primal_at(checker *c, const state *d, double h)
     const arguments args = fill_arguments(c, &y, NULL);
     restore(c->m, &c->b);
     copy(c->m, TK_DATA, &y, false);
+    need(c, tk_session_set_seed(c->m->session, 7)); /* each launch draws the same random numbers */
     need(c, tk_launch(c->m, c->k, args.at));
     copy(c->m, TK_DATA, &y, true);
     for (int64_t i = c->nfield; i < y.n; i++)
@@ -275,6 +276,7 @@ static state jvp(checker *c, const state *d)
     restore(c->m, &c->b);
     copy(c->m, TK_DATA, &c->x, false);
     copy(c->m, TK_DUAL, (state *)d, false);
+    need(c, tk_session_set_seed(c->m->session, 7));
     need(c, tk_launch_jvp(c->m, c->k, args.at));
     copy(c->m, TK_DUAL, &y, true);
     return y;
