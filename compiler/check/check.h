@@ -330,6 +330,8 @@ val check_call(checker *c, const ast_expr *e, bool as_statement);
 bool calls_builtin(checker *c, const ast_expr *e, const char *name);
 int ast_count(const ast_expr *list);
 bool is_random(const char *name); /* a function that draws */
+int atomic_find(const char *name); /* -1: not an atomic */
+bool check_atomic_statement(checker *c, const ast_expr *e); /* false: not one */
 val apply_op(checker *c, ir_opcode op, val *args, int n, src_span at);
 
 /* ---- check_func.c ---- */

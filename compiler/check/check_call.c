@@ -307,25 +307,91 @@ static val call_random(checker *c, const char *name, const ast_expr *e)
     return (val){.e = t, .soft = SOFT_FLOAT};
 }
 
+/* ---- atomics ---- */
+
+static const struct {
+    const char *name;
+    ir_opcode with;
+    bool negated, integer;
+} atomics[] = {
+    {"atomic_add", OP_ADD, false, false}, {"atomic_sub", OP_ADD, true, false}, {"atomic_min", OP_MIN, false, false}, {"atomic_max", OP_MAX, false, false},
+    {"atomic_and", OP_AND, false, true},  {"atomic_or", OP_OR, false, true},   {"atomic_xor", OP_XOR, false, true},
+};
+
+int atomic_find(const char *name)
+{
+    for (int k = 0; k < (int)(sizeof atomics / sizeof *atomics); k++)
+        if (!strcmp(atomics[k].name, name))
+            return k;
+    return -1;
+}
+
+/* The element: one number of a field's data. */
+static bool atomic_place(checker *c, int which, const ast_expr *e, place *p)
+{
+    place_resolve(c, e, p);
+    if (p->kind == PLACE_BAD || !place_complete(c, p, e->span))
+        return false;
+    const char *name = atomics[which].name;
+    if (p->kind != PLACE_FIELD || p->plane != IR_DATA) {
+        ERR(c, e->span, DIAG_ATOMIC_TARGET, name);
+        return false;
+    }
+    if (p->type->kind != TY_SCALAR || p->type->elem == SC_BOOL || (atomics[which].integer && !scalar_is_int(p->type->elem))) {
+        ERR(c, e->span, DIAG_ARGUMENT, name, ty_name(c->types, p->type));
+        if (p->type->kind == TY_VEC || p->type->kind == TY_MAT)
+            NOTE(c, e->span, "name one component: the others are atomics of their own");
+        return false;
+    }
+    return true;
+}
+
+/* atomic_add(x[i], v). As a statement, an addition is `+=`. */
+static val call_atomic(checker *c, int which, const ast_expr *e, bool as_statement)
+{
+    const int n = ast_count(e->args);
+    if (n != 2)
+        return wrong_count(c, atomics[which].name, "2 arguments", n, e->span);
+    if (c->constant || !c->fn)
+        return called_too_early(c, e);
+    place p;
+    const bool ok = atomic_place(c, which, e->args, &p);
+    val v = check_expr(c, e->args->next);
+    if (!ok || val_bad(v))
+        return val_error(c, e->span);
+    v = convert(c, v, p.type, e->args->next->span);
+    if (val_bad(v))
+        return v;
+    if (atomics[which].negated)
+        v.e = tx_op(c, OP_NEG, p.type, e->span, 1, (tx_expr *[]){v.e});
+    if (as_statement && atomics[which].with == OP_ADD) {
+        store_place(c, &p, TX_ACCUM, v.e, IR_RED_ADD, e->span);
+        return val_typed(tx_new(c, TX_BUILD, ty_void(c->types), e->span));
+    }
+    tx_expr *t = tx_new(c, TX_ATOMIC, p.type, e->span);
+    t->opcode = atomics[which].with;
+    t->field = p.field;
+    t->args = p.subs;
+    t->nargs = p.nsubs;
+    t->a = p.dyn;
+    t->comps = p.all ? NULL : p.comps;
+    t->ncomps = p.all ? 0 : p.ncomps;
+    t->b = v.e;
+    c->fn->tx->atomics = true;
+    return val_typed(wrap_bindings(c, p.bindings, t));
+}
+
+bool check_atomic_statement(checker *c, const ast_expr *e)
+{
+    if (e->kind != AST_EXPR_CALL || e->a->kind != AST_EXPR_NAME || atomic_find(e->a->name) < 0 || names_lookup(c, e->a->name))
+        return false;
+    val v = call_atomic(c, atomic_find(e->a->name), e, true);
+    if (!val_bad(v) && v.e->type->kind != TY_VOID)
+        emit_stmt(c, TX_EXPR, e->span)->value = v.e;
+    return true;
+}
+
 /* ---- by name ---- */
-
-static bool not_compiled(const char *name)
-{
-    static const char *const names[] = {"atomic_add", "atomic_sub", "atomic_min",
-                                        "atomic_max", "atomic_and", "atomic_or", "atomic_xor"};
-    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
-        if (!strcmp(names[k], name))
-            return true;
-    return false;
-}
-
-static val refuse_builtin(checker *c, const char *name, src_span at)
-{
-    ERR(c, at, DIAG_NOT_COMPILED, arena_printf(c->mem, "'%s'", name));
-    if (!strcmp(name, "atomic_add") || !strcmp(name, "atomic_sub"))
-        NOTE(c, at, "where the old value is not needed, '%s' on a field is atomic", !strcmp(name, "atomic_add") ? "+=" : "-=");
-    return val_error(c, at);
-}
 
 bool calls_builtin(checker *c, const ast_expr *e, const char *name)
 {
@@ -446,8 +512,8 @@ static val call_builtin(checker *c, const char *name, const ast_expr *self, cons
     }
     if (!self && is_random(name))
         return call_random(c, name, e);
-    if (not_compiled(name))
-        return refuse_builtin(c, name, at);
+    if (!self && atomic_find(name) >= 0)
+        return call_atomic(c, atomic_find(name), e, false);
     if (!self && statement_only(name)) {
         ERR(c, at, DIAG_STATEMENT_ONLY, name);
         return val_error(c, e->span);

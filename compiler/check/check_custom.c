@@ -135,6 +135,8 @@ static bool conflicts(checker *c, const sym *s, const ast_attr *a, const sym *t,
         why = arena_printf(c->mem, "'%s' asks for hvp, which is made from its own text", t->name);
     else if (own->nsites > 0 || f->nsites > 0)
         why = arena_printf(c->mem, "'%s' draws random numbers", own->nsites > 0 ? s->name : t->name);
+    else if (t->kind == SYM_FUNC && (own->atomics || f->atomics))
+        why = arena_printf(c->mem, "'%s' uses the old value of an atomic", own->atomics ? s->name : t->name);
     else if (grad && with_grad)
         why = arena_printf(c->mem, "'%s' has needs_grad parameters, whose gradients a kernel cannot return: make them fields", t->name);
     else if (has_struct(s) || has_struct(t))
@@ -294,6 +296,9 @@ static void check_adjoint_call(checker *c, const sym *s, const call_edge *e)
     } else if (param) {
         ERR(c, e->at, DIAG_KERNEL_CALL, s->name, name, arena_printf(c->mem, "gives a gradient of '%s'", param->name));
         NOTE(c, e->at, "a kernel has no place for it: make '%s' a 0-D field with needs_grad", param->name);
+    } else if (k->atomics) {
+        ERR(c, e->at, DIAG_KERNEL_CALL, s->name, name, arena_printf(c->mem, "goes by the old values of atomics in the last launch of '%s', which '%s' does not know", k->name, s->name));
+        NOTE(c, e->at, "let the host launch '%s' and its adjoint", k->name);
     } else if (k->nsites > 0) {
         ERR(c, e->at, DIAG_KERNEL_CALL, s->name, name, arena_printf(c->mem, "draws the random numbers of the last launch of '%s', which '%s' does not know", k->name, s->name));
         NOTE(c, e->at, "let the host launch '%s' and its adjoint, or draw into a field first", k->name);

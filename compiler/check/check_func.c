@@ -352,6 +352,7 @@ val call_function(checker *c, sym *s, val *args, int n, const src_span *spans, s
     c->fn->inst->callees = edge;
     tx_expr *e = tx_new(c, TX_CALL, i->result, at);
     e->callee = i->tx;
+    c->fn->tx->atomics = c->fn->tx->atomics || i->tx->atomics;
     if (i->tx->nsites > 0)
         e->site = ++c->fn->tx->nsites;
     tx_expr **given = ARENA_ARRAY(c->mem, tx_expr *, n + 1);

@@ -351,7 +351,7 @@ void check_call_statement(checker *c, const ast_stmt *s)
         check_stop_grad(c, e);
     } else if (c->fn->sym->prelude && calls_builtin(c, e, "require")) {
         check_require(c, e);
-    } else {
+    } else if (!check_atomic_statement(c, e)) {
         val v = e->kind == AST_EXPR_CALL ? check_call(c, e, true) : check_expr(c, e);
         if (val_bad(v))
             return;

@@ -47,6 +47,7 @@ typedef enum tx_expr_kind {
     TX_COND,    /* a ? b : c, lazily */
     TX_LAND, TX_LOR, /* a && b, a || b, lazily; bool scalars */
     TX_CALL,    /* callee, args; type may be a tuple (only as value of a multi-name let), a struct, or void */
+    TX_ATOMIC,  /* field, args = subs, comps[0] or dyn (a component), opcode, b = value: the element's old value; type of the element's component */
     TX_RANDOM,  /* opcode RANDOM or RANDN, site; BELOW: an integer, args = bounds of its type */
     TX_LET      /* locals[nlocals] = a, then the value is b: a subexpression that is used several times (locals are immutable and occur in b only);
                  * several for a struct. GROUP, COND, CALL and LET are the only kinds of a struct, and occur as value of DECL and LET only */
@@ -137,6 +138,7 @@ struct tx_func {
     int nlocals;
     int derive;            /* IR_DERIVE_*; kernels and export funcs */
     bool derive_explicit, no_grad;
+    bool atomics;          /* uses old values of atomics, itself or what it calls */
     int nsites;            /* places where random numbers are drawn, by itself or by what it calls */
     tx_func *custom_grad, *custom_jvp; /* what is marked grad_for, jvp_for this one; NULL if nothing is */
     ir_func *lowered;      /* scratch of lowering */

@@ -16,6 +16,8 @@ bool op_is_dead(const vstate *v, const ir_op *op)
     case OP_LOAD:
     case OP_LLOAD:
     case OP_STK_LOAD:
+    case OP_REC_GET:
+    case OP_REC_LOAD:
     case OP_LOCAL:
         break;
     default:
@@ -76,10 +78,14 @@ static void note_pointer(vstate *v, const ir_op *op)
         v[op->res[0]->id].elem = op->attr.elem;
         break;
     case OP_STK_ALLOC:
+    case OP_REC_ALLOC:
+    case OP_REC_GET:
         v[op->res[0]->id].layout = op->attr.layout;
         break;
     case OP_STK_LOAD:
     case OP_STK_STORE:
+    case OP_REC_LOAD:
+    case OP_REC_STORE:
         v[op->args[0]->id].layout = op->attr.layout;
         break;
     case OP_LOOP:
@@ -205,6 +211,8 @@ static void scan_memory(cfn *c, const ir_op *op)
         p->read = true;
     else if (op->code == OP_ACCUM && (c->kind == CFN_FUNC || (c->kind == CFN_TASK && op->attr.acc != IR_ACC_PLAIN)))
         p->scatter = p->flat = true; /* flat: one pointer type for all functions it is passed to */
+    else if (op->code == OP_ATOMIC && c->kind == CFN_TASK && op->attr.acc != IR_ACC_PLAIN)
+        p->scatter = p->flat = true;
     else if (op->code == OP_ACCUM)
         p->plain_accum = true;
     else
@@ -269,6 +277,7 @@ void cfn_scan(cfn *c, const ir_region *r)
         case OP_LOAD:
         case OP_STORE:
         case OP_ACCUM:
+        case OP_ATOMIC:
             scan_memory(c, op);
             break;
         case OP_CALL:

@@ -193,7 +193,7 @@ typedef struct cfn {
     const char *fail;        /* statement that leaves the function after a failure */
     const char *watched;     /* --debug: index of the element printed last */
     bool pure;               /* see func_info */
-    bool uses_m, uses_st, uses_label, no_restrict;
+    bool uses_m, uses_rec, uses_st, uses_label, no_restrict;
     VEC(const ir_value *) loads; /* pending values that read memory, oldest first */
     strbuf tasks;            /* CFN_RUN: text of its task functions */
     int ntasks;
@@ -251,6 +251,8 @@ bool fits_i64(const ir_value *v, int *bits);
 void emit_load(cfn *c, const ir_op *op);
 void emit_store(cfn *c, const ir_op *op);
 void emit_accum(cfn *c, const ir_op *op);
+void emit_atomic(cfn *c, const ir_op *op);
+void emit_record(cfn *c, const ir_op *op);
 void emit_local(cfn *c, const ir_op *op);
 void emit_stack(cfn *c, const ir_op *op);
 const char *shape_name(cfn *c, const ir_field *f, int dim);

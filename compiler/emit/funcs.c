@@ -31,6 +31,11 @@ static void gather(emitter *e, func_info *info, const ir_region *r)
             info->module |= op->code != OP_ACCUM || op->attr.field->ndim > 1 || op->attr.field->strided || op->attr.field->soa || e->m->debug;
             info->can_fail |= e->m->debug;
             break;
+        case OP_ATOMIC:
+            info->planes[op->attr.field->index * 4 + (int)op->attr.plane] |= USE_READ | USE_ACCUM;
+            info->module = true;
+            info->can_fail |= e->m->debug;
+            break;
         case OP_LLOAD:
         case OP_LSTORE:
             info->module |= e->m->debug;

@@ -112,7 +112,8 @@ static void print_run(cfn *c, const ir_func *kernel, kernel_form form, const str
         sb_printf(out, "    struct %s *const %s = tk_out;\n", out_tag(e, kernel, form), result);
     else
         sb_add(out, "    (void)tk_out;\n");
-    sb_add(out, "    (void)tk_rec;\n");
+    if (!c->uses_rec)
+        sb_add(out, "    (void)tk_rec;\n");
     sb_add(out, sb_str(args));
     sb_add(out, sb_str(&hoists));
     if (stack)
@@ -448,7 +449,8 @@ static void print_kernel(emitter *e, const ir_func *kernel, int index, int nacce
         sb_printf(b, ",\n     .no_jvp = %s", c_string(e->mem, why_no_jvp(kernel)));
     if (naccess)
         sb_printf(b, ",\n     .access = %s_access, .naccess = %d", kernel->name, naccess);
-    sb_printf(b, "%s%s},\n", kernel_has_grad_args(kernel) ? ", .grad_args = true" : "", kernel->draws ? ", .draws = true" : "");
+    sb_printf(b, "%s%s%s},\n", kernel_has_grad_args(kernel) ? ", .grad_args = true" : "", kernel->draws ? ", .draws = true" : "",
+              kernel->records ? ", .records = true" : "");
 }
 
 int emit_kernel_table(emitter *e)

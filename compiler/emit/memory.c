@@ -226,6 +226,25 @@ void emit_accum(cfn *c, const ir_op *op)
     emit_watch(c, op, c->watched);
 }
 
+void emit_atomic(cfn *c, const ir_op *op)
+{
+    const bool target_plane = c->planes[plane_key(op)].scatter, scatter = target_plane && op->attr.acc != IR_ACC_PLAIN;
+    const expr value = val(c, op->args[op->attr.field->ndim + 1]);
+    const expr target = element(c, op, target_plane, false);
+    flush_reads(c, MEM_PLANE, plane_key(op), NULL);
+    const ir_value *old = op->res[0];
+    const char *call = arena_printf(c->e->mem, "tk_fetch_%s_%s(&%s, %s, %s)", op_name((ir_opcode)op->attr.i), scalar_name(old->type), target.text, value.text,
+                                    scatter ? c->atomic : "false");
+    if (c->v[old->id].uses == 0) {
+        stmt(c, op->loc, "%s;", call);
+    } else {
+        const char *name = names_unique(c->names, old->name ? old->name : "old");
+        stmt(c, op->loc, "%s = %s;", declare(c, old, true, name), call);
+        define_name(c, old, name);
+    }
+    emit_watch(c, op, c->watched);
+}
+
 /* ---- local arrays ---- */
 
 /* A subscript whose text stands in several places. */
@@ -339,7 +358,7 @@ const layout_info *layout_of(emitter *e, const ir_layout *l)
     return info;
 }
 
-static const char *slot(cfn *c, const ir_op *op, expr *e)
+static const char *slot(cfn *c, const ir_op *op, expr *e, int64_t index)
 {
     const ir_value *ptr = op->args[0], *i = op->args[1];
     const layout_info *l = layout_of(c->e, op->attr.layout);
@@ -348,7 +367,7 @@ static const char *slot(cfn *c, const ir_op *op, expr *e)
     const char *p = paren(c, base, PREC_PRIMARY);
     if (c->v[ptr->id].layout != op->attr.layout)
         p = arena_printf(c->e->mem, "((struct %s *)%s)", l->tag, p);
-    const char *member = l->members[op->attr.i];
+    const char *member = l->members[index];
     if (ir_is_const(i) && i->def->attr.i == 0)
         return arena_printf(c->e->mem, "%s->%s", p, member);
     const expr idx = subscript(val(c, i));
@@ -368,6 +387,40 @@ static void emit_alloc(cfn *c, const ir_op *op)
     c->e->uses_take = true;
     stmt(c, op->loc, "%s *const %s = %s(&%s, %s, sizeof *%s);", type, name, c->e->take, c->st, count, name);
     define_name(c, v, name);
+}
+
+static void emit_block(cfn *c, const ir_op *op)
+{
+    const char *name = names_unique(c->names, "recorded");
+    const char *tag = layout_of(c->e, op->attr.layout)->tag;
+    c->uses_rec = true;
+    if (op->code == OP_REC_GET) {
+        stmt(c, op->loc, "struct %s *const %s = tk_record_get(tk_rec, %lld);", tag, name, (long long)op->attr.i);
+    } else {
+        const char *count = subscript(val(c, op->args[0])).text;
+        stmt(c, op->loc, "struct %s *const %s = tk_record_alloc(%s, tk_rec, %lld, %s, sizeof *%s);", tag, name, session_text(c), (long long)op->attr.i, count,
+             name);
+        stmt(c, op->loc, "if (!%s)", name);
+        c->indent++;
+        stmt(c, (src_loc){0, 0, 0}, "%s", c->fail);
+        c->indent--;
+        c->uses_label = true;
+    }
+    define_name(c, op->res[0], name);
+}
+
+void emit_record(cfn *c, const ir_op *op)
+{
+    expr e = {.prec = PREC_PRIMARY};
+    if (op->code == OP_REC_ALLOC || op->code == OP_REC_GET) {
+        emit_block(c, op);
+    } else if (op->code == OP_REC_STORE) {
+        const expr value = val(c, op->args[2]);
+        stmt(c, op->loc, "%s = %s;", slot(c, op, &e, 0), value.text);
+    } else {
+        e.text = slot(c, op, &e, 0);
+        define(c, op->res[0], e, op->loc);
+    }
 }
 
 void emit_stack(cfn *c, const ir_op *op)
@@ -393,7 +446,7 @@ void emit_stack(cfn *c, const ir_op *op)
     case OP_STK_STORE: {
         expr e = {0};
         const expr value = val(c, op->args[2]);
-        const char *target = slot(c, op, &e);
+        const char *target = slot(c, op, &e, op->attr.i);
         flush_reads(c, MEM_STACK, 0, NULL);
         stmt(c, op->loc, "%s = %s;", target, value.text);
         break;
@@ -401,7 +454,7 @@ void emit_stack(cfn *c, const ir_op *op)
     default: {
         expr e = {.prec = PREC_PRIMARY};
         add_read(c, &e, MEM_STACK, 0, NULL);
-        e.text = slot(c, op, &e);
+        e.text = slot(c, op, &e, op->attr.i);
         define(c, op->res[0], e, op->loc);
     }
     }

@@ -303,6 +303,15 @@ static void emit_op(cfn *c, const ir_op *op)
     case OP_ACCUM:
         emit_accum(c, op);
         break;
+    case OP_ATOMIC:
+        emit_atomic(c, op);
+        break;
+    case OP_REC_ALLOC:
+    case OP_REC_GET:
+    case OP_REC_STORE:
+    case OP_REC_LOAD:
+        emit_record(c, op);
+        break;
     case OP_LOCAL:
     case OP_LLOAD:
     case OP_LSTORE:
@@ -353,11 +362,13 @@ void emit_ops(cfn *c, const ir_region *r)
 bool region_may_fail(emitter *e, const ir_region *r)
 {
     for (const ir_op *op = r->first; op; op = op->next) {
-        if (op->code == OP_ASSERT || op->code == OP_STK_ALLOC || op->code == OP_TASK || (op->code == OP_LOCAL && op->attr.stacked))
+        if (op->code == OP_ASSERT || op->code == OP_STK_ALLOC || op->code == OP_REC_ALLOC || op->code == OP_TASK ||
+            (op->code == OP_LOCAL && op->attr.stacked))
             return true;
         if (op->code == OP_CALL && func_info_of(e, op->attr.callee)->can_fail)
             return true;
-        if (e->m->debug && (op->code == OP_LOAD || op->code == OP_STORE || op->code == OP_ACCUM || op->code == OP_LLOAD || op->code == OP_LSTORE))
+        if (e->m->debug && (op->code == OP_LOAD || op->code == OP_STORE || op->code == OP_ACCUM || op->code == OP_ATOMIC ||
+                             op->code == OP_LLOAD || op->code == OP_LSTORE))
             return true;
         for (int i = 0; i < op->nregions; i++)
             if (region_may_fail(e, op->regions[i]))

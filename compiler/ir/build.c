@@ -307,6 +307,14 @@ ir_op *ir_accum(ir_builder *b, ir_field *f, ir_plane p, ir_value *const *idx, ir
     return field_op(b, OP_ACCUM, f, p, idx, comp, v);
 }
 
+ir_value *ir_atomic(ir_builder *b, ir_opcode with, ir_field *f, ir_value *const *idx, ir_value *comp, ir_value *v, ir_value *at)
+{
+    ir_op *op = field_op(b, OP_ATOMIC, f, IR_DATA, idx, comp, v);
+    op->attr.i = with;
+    ir_add_arg(op, at);
+    return ir_add_result(op, f->elem);
+}
+
 ir_value *ir_shape(ir_builder *b, ir_field *f, int dim)
 {
     static const scalar type = SC_I64;

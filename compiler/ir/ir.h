@@ -85,7 +85,8 @@ struct ir_region {
 
 typedef struct ir_attr {
     union {
-        int64_t i;  /* CONST of bool and integers (unsigned: same bits); SHAPE: dimension; slot of STK_LOAD / STK_STORE; count of LOCAL without operand */
+        int64_t i;  /* CONST of bool and integers (unsigned: same bits); SHAPE: dimension; slot of STK_LOAD / STK_STORE; ATOMIC: opcode; OLD, REC_*: which
+                     * atomic; count of LOCAL without operand */
         double f;   /* CONST of floats */
     };
     ir_field *field;     /* LOAD STORE ACCUM SHAPE */
@@ -257,6 +258,7 @@ struct ir_func {
     int derive;              /* IR_DERIVE_* asked for (a derivative kernel: 0) */
     bool derive_explicit;    /* by a derive(...) clause */
     bool draws;              /* random numbers */
+    bool records;            /* old values of atomics, for its adjoint */
     bool no_grad;            /* "derivative zero, by intent" */
     const char *no_grad_why; /* why there is no adjoint (reads .grad, ...): message for TK_NO_DERIVATIVE; NULL if there is one */
     const char *no_jvp_why;
@@ -339,6 +341,8 @@ ir_value *ir_random(ir_builder *b, ir_opcode code, scalar type, ir_value *key, i
 ir_value *ir_load(ir_builder *b, ir_field *f, ir_plane p, ir_value *const *idx, ir_value *comp);
 ir_op *ir_store(ir_builder *b, ir_field *f, ir_plane p, ir_value *const *idx, ir_value *comp, ir_value *v);
 ir_op *ir_accum(ir_builder *b, ir_field *f, ir_plane p, ir_value *const *idx, ir_value *comp, ir_value *v);
+/* The element becomes old `with` v; the old value. at: see ATOMIC in struct_ops.def. */
+ir_value *ir_atomic(ir_builder *b, ir_opcode with, ir_field *f, ir_value *const *idx, ir_value *comp, ir_value *v, ir_value *at);
 ir_value *ir_shape(ir_builder *b, ir_field *f, int dim);
 ir_value *ir_mparam_value(ir_builder *b, ir_mparam *p);
 ir_value *ir_local(ir_builder *b, scalar elem, int64_t count, const char *name); /* zero-initialised */

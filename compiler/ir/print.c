@@ -58,7 +58,9 @@ static void print_place(FILE *out, src_loc loc)
 static void print_field_op(FILE *out, const ir_op *op)
 {
     const ir_field *f = op->attr.field;
-    fprintf(out, " %s%s%s[", f->name, plane_suffix[op->attr.plane], op->code == OP_ACCUM ? acc_names[op->attr.acc] : "");
+    if (op->code == OP_ATOMIC)
+        fprintf(out, " %s", op_name((ir_opcode)op->attr.i));
+    fprintf(out, " %s%s%s[", f->name, plane_suffix[op->attr.plane], op->code == OP_ACCUM || op->code == OP_ATOMIC ? acc_names[op->attr.acc] : "");
     int ndim = f->ndim < op->nargs ? f->ndim : op->nargs;
     print_uses(out, op->args, ndim);
     fputs("]", out);
@@ -157,6 +159,7 @@ static void print_operands(FILE *out, const ir_op *op)
     case OP_LOAD:
     case OP_STORE:
     case OP_ACCUM:
+    case OP_ATOMIC:
         print_field_op(out, op);
         return;
     case OP_LOCAL:

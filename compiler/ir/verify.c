@@ -85,10 +85,14 @@ static bool check_pure(const verifier *v, const ir_op *op)
 static bool check_field_op(const verifier *v, const ir_op *op)
 {
     const ir_field *f = op->attr.field;
-    bool load = op->code == OP_LOAD;
+    bool load = op->code == OP_LOAD, atomic = op->code == OP_ATOMIC;
     if (!f)
         return fault(v, op, "no field");
-    if (!expect_shape(v, op, f->ndim + (load ? 1 : 2), load ? 1 : 0, 0))
+    if (!expect_shape(v, op, f->ndim + (load ? 1 : atomic ? 3 : 2), load || atomic ? 1 : 0, 0))
+        return false;
+    if (atomic && (op->region->func->kind == IR_FUNC || op->attr.plane != IR_DATA || op->attr.i < 0 || op->attr.i >= OP_PURE_COUNT))
+        return fault(v, op, "in a function, or of no operation");
+    if (atomic && (!expect_type(v, op, op->res[0], f->elem, "result") || !expect_type(v, op, op->args[f->ndim + 2], SC_I64, "iteration")))
         return false;
     for (int i = 0; i <= f->ndim; i++)
         if (!expect_type(v, op, op->args[i], SC_I64, "subscript"))
@@ -251,6 +255,20 @@ static bool check_assert_print(const verifier *v, const ir_op *op)
     return op->code == OP_PRINT || (expect_shape(v, op, 1, 0, 0) && expect_type(v, op, op->args[0], SC_BOOL, "condition"));
 }
 
+static bool check_record_op(const verifier *v, const ir_op *op)
+{
+    const ir_layout *l = op->attr.layout;
+    const bool store = op->code == OP_REC_STORE, element = store || op->code == OP_REC_LOAD, alloc = op->code == OP_REC_ALLOC;
+    if (!l || l->n != 1)
+        return fault(v, op, "no layout of one member");
+    if (!expect_shape(v, op, store ? 3 : element ? 2 : alloc, store ? 0 : 1, 0))
+        return false;
+    if (!element)
+        return expect_type(v, op, op->res[0], SC_PTR, "result") && (!alloc || expect_type(v, op, op->args[0], SC_I64, "count"));
+    return expect_type(v, op, op->args[0], SC_PTR, "record") && expect_type(v, op, op->args[1], SC_I64, "index") &&
+           expect_type(v, op, store ? op->args[2] : op->res[0], l->types[0], "element");
+}
+
 static bool check_op(const verifier *v, const ir_op *op)
 {
     if (op_is_pure_table(op->code))
@@ -271,7 +289,15 @@ static bool check_op(const verifier *v, const ir_op *op)
     case OP_LOAD:
     case OP_STORE:
     case OP_ACCUM:
+    case OP_ATOMIC:
         return check_field_op(v, op);
+    case OP_OLD:
+        return expect_shape(v, op, 1, 1, 0) && expect_type(v, op, op->args[0], SC_I64, "iteration");
+    case OP_REC_ALLOC:
+    case OP_REC_GET:
+    case OP_REC_STORE:
+    case OP_REC_LOAD:
+        return check_record_op(v, op);
     case OP_LOCAL:
         return expect_shape(v, op, op->nargs ? 1 : 0, 1, 0) && expect_type(v, op, op->res[0], SC_PTR, "result") &&
                (op->nargs ? expect_type(v, op, op->args[0], SC_I64, "count") : op->attr.i > 0 || fault(v, op, "an array of %" PRId64 " elements", op->attr.i));

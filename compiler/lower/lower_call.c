@@ -15,7 +15,7 @@ const ty *result_type(const ty *t, int i)
 
 bool is_expanded(arena *mem, tx_func *f)
 {
-    if (f->is_kernel)
+    if (f->is_kernel || f->atomics) /* an old value is recorded by the kernel's own loops */
         return true;
     for (int i = 0; i < f->nparams; i++) {
         if (in_memory(f->params[i]->type))

@@ -109,8 +109,10 @@ void lower_simple(lower *l, const tx_stmt *s)
         lower_print(l, s);
         return;
     case TX_EXPR:
-        assert(s->value->kind == TX_CALL);
-        lower_call(l, s->value, ARENA_ARRAY(l->mem, agg, result_count(s->value->callee->result) + 1));
+        if (s->value->kind != TX_CALL)
+            lower_expr(l, s->value);
+        else
+            lower_call(l, s->value, ARENA_ARRAY(l->mem, agg, result_count(s->value->callee->result) + 1));
         return;
     default:
         assert(!"a statement with control flow");

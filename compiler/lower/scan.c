@@ -191,7 +191,7 @@ static bool expr_writes(arena *mem, const tx_expr *e)
 {
     if (!e)
         return false;
-    if (e->kind == TX_CALL && scan_func(mem, e->callee)->writes)
+    if (e->kind == TX_ATOMIC || (e->kind == TX_CALL && scan_func(mem, e->callee)->writes))
         return true;
     for (int i = 0; i < e->nargs; i++)
         if (expr_writes(mem, e->args[i]))

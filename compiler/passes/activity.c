@@ -116,6 +116,7 @@ static void vary_op(flow *w, const ir_op *op)
 {
     switch (op->code) {
     case OP_LOAD:
+    case OP_ATOMIC:
         if (w->load_active(w->ctx, op->attr.field, op->attr.plane))
             set(w, w->varied, op->res[0]);
         return;
@@ -205,8 +206,9 @@ static void use_op(flow *w, const ir_op *op)
     switch (op->code) {
     case OP_STORE:
     case OP_ACCUM:
+    case OP_ATOMIC:
         if (w->store_active(w->ctx, op->attr.field, op->attr.plane))
-            set(w, w->useful, op->args[op->nargs - 1]);
+            set(w, w->useful, op->args[op->attr.field->ndim + 1]);
         return;
     case OP_LSTORE:
         if (w->useful[op->args[0]->id])
@@ -326,9 +328,9 @@ static unsigned scan_region(local_ctx *c, const ir_region *r)
 {
     unsigned bits = 0;
     for (const ir_op *op = r->first; op; op = op->next) {
-        if (op->code == OP_LOAD && local_storage(c, op->attr.field, op->attr.plane))
+        if ((op->code == OP_LOAD || op->code == OP_ATOMIC) && local_storage(c, op->attr.field, op->attr.plane))
             bits |= FLOW_CALLEE_LOADS;
-        if ((op->code == OP_STORE || op->code == OP_ACCUM) && local_storage(c, op->attr.field, op->attr.plane))
+        if ((op->code == OP_STORE || op->code == OP_ACCUM || op->code == OP_ATOMIC) && local_storage(c, op->attr.field, op->attr.plane))
             bits |= FLOW_CALLEE_STORES;
         if (op->code == OP_CALL)
             bits |= local_callee(c, op->attr.callee);

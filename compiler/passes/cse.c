@@ -58,6 +58,7 @@ static void write_op(cse *c, const ir_op *op)
     switch (op->code) {
     case OP_STORE:
     case OP_ACCUM:
+    case OP_ATOMIC:
         *plane_version(c, op) = ++c->clock;
         break;
     case OP_LSTORE:

@@ -211,6 +211,9 @@ static void mark_roots(dce *d, ir_region *r)
         switch (op->code) {
         case OP_STORE:
         case OP_ACCUM:
+        case OP_ATOMIC:
+        case OP_REC_ALLOC:
+        case OP_REC_STORE:
         case OP_ASSERT:
         case OP_PRINT:
         case OP_ADJOINT:

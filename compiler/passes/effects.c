@@ -54,6 +54,9 @@ static void scan_op(scan *s, const ir_op *op, effects *e)
     case OP_ACCUM:
         touch(s, e, op, EFFECT_ACCUM);
         break;
+    case OP_ATOMIC:
+        touch(s, e, op, EFFECT_READ | EFFECT_ACCUM);
+        break;
     case OP_ASSERT:
     case OP_PRINT:
         e->other = true;

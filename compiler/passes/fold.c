@@ -261,6 +261,7 @@ static void fold_op(folder *c, ir_op *op)
     case OP_LOAD:
     case OP_STORE:
     case OP_ACCUM:
+    case OP_ATOMIC:
     case OP_LLOAD:
     case OP_LSTORE:
         fold_memory(c, op);

@@ -477,6 +477,11 @@ static void fwd_op(fwd *w, ir_builder *b, const ir_op *op)
     case OP_YIELD: /* built by fill, which knows the tangents */
         return;
     case OP_CONST:
+    case OP_ATOMIC: /* of what has no dual */
+    case OP_REC_ALLOC:
+    case OP_REC_GET:
+    case OP_REC_STORE:
+    case OP_REC_LOAD:
     case OP_KEY:
     case OP_MPARAM:
     case OP_SHAPE:

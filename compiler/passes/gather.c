@@ -116,7 +116,7 @@ static bool is_gathered(const gather *g, const ir_op *op)
 static void find_other_access(ir_op *op, void *ctx)
 {
     gather *g = ctx;
-    if (op->code == OP_CALL || op->code == OP_TASK)
+    if (op->code == OP_CALL || op->code == OP_TASK || op->code == OP_ATOMIC)
         g->ok = false;
     if (op->attr.field != g->field || op->attr.plane != g->plane)
         return;

@@ -63,9 +63,9 @@ static void scan_func(lost *l, func_state *s);
 static void scan_region(lost *l, func_state *s, const ir_region *r)
 {
     for (const ir_op *op = r->first; op; op = op->next) {
-        if (op->code == OP_LOAD || op->code == OP_STORE || op->code == OP_ACCUM) {
+        if (op->code == OP_LOAD || op->code == OP_STORE || op->code == OP_ACCUM || op->code == OP_ATOMIC) {
             const size_t n = node_of(op->attr.field, op->attr.plane);
-            s->touch[n] |= op->code == OP_LOAD ? FLOW_CALLEE_LOADS : FLOW_CALLEE_STORES;
+            s->touch[n] |= op->code == OP_LOAD ? FLOW_CALLEE_LOADS : op->code == OP_ATOMIC ? FLOW_CALLEE_LOADS | FLOW_CALLEE_STORES : FLOW_CALLEE_STORES;
             if (!s->first[n])
                 s->first[n] = op;
         } else if (op->code == OP_CALL) {
@@ -226,7 +226,7 @@ static void use_callees_and_loads(lost *l, func_state *s, const ir_op *op)
                 raise(l, &callee->w.useful[y->args[i]->id]);
         return;
     }
-    if (op->code != OP_LOAD || !scalar_is_float(op->res[0]->type) || !s->w.useful[op->res[0]->id])
+    if ((op->code != OP_LOAD && op->code != OP_ATOMIC) || !scalar_is_float(op->res[0]->type) || !s->w.useful[op->res[0]->id])
         return;
     const size_t n = node_of(op->attr.field, op->attr.plane);
     if (l->storage[n] || l->reached[n])
@@ -301,6 +301,17 @@ static const char *kernel_of(const lost *l, const func_state *s)
     return s->f->name;
 }
 
+/* Which iteration comes first is not known to a derivative: the old value depends on it, and so does who sets a minimum. */
+static void check_atomic(lost *l, const func_state *s, const ir_op *op)
+{
+    diag_sink *d = l->m->diag;
+    const char *name = node_name(l->m, op->attr.field, op->attr.plane);
+    diag(d, span_at(op->loc), DIAG_NOT_DIFFERENTIABLE, arena_printf(l->m->mem, "atomic_%s", op_name((ir_opcode)op->attr.i)));
+    diag_note(d, span_at(op->attr.field->loc), "'%s' has a %s", name, l->mode == ACTIVITY_REVERSE ? "gradient" : "dual");
+    diag_note(d, span_at(s->f->loc), "write 'derive()' on kernel '%s' if it is never to be differentiated%s", kernel_of(l, s),
+              op->attr.i == OP_ADD ? "; without the old value '+=' has a derivative" : "; a reduction into a 'var' has a derivative");
+}
+
 static void check_op(lost *l, func_state *s, const ir_op *op)
 {
     diag_sink *d = l->m->diag;
@@ -311,10 +322,14 @@ static void check_op(lost *l, func_state *s, const ir_op *op)
                 diag(d, span_at(op->loc), DIAG_NOT_DIFFERENTIABLE, op_name(op->code));
         return;
     }
-    if ((op->code != OP_STORE && op->code != OP_ACCUM) || !scalar_is_float(op->attr.field->elem))
+    if ((op->code != OP_STORE && op->code != OP_ACCUM && op->code != OP_ATOMIC) || !scalar_is_float(op->attr.field->elem))
         return;
     const size_t n = node_of(op->attr.field, op->attr.plane);
-    if (!s->w.varied[op->args[op->nargs - 1]->id] || l->storage[n] || !l->reached[n] || l->reported[n])
+    if (op->code == OP_ATOMIC && l->storage[n]) {
+        check_atomic(l, s, op);
+        return;
+    }
+    if (!s->w.varied[op->args[op->attr.field->ndim + 1]->id] || l->storage[n] || !l->reached[n] || l->reported[n])
         return;
     l->reported[n] = true;
     const char *name = node_name(l->m, op->attr.field, op->attr.plane);

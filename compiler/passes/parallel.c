@@ -33,12 +33,12 @@ static void collect(ir_op *op, void *ctx)
         effects_free(&e);
         return;
     }
-    if (op->code != OP_LOAD && op->code != OP_STORE && op->code != OP_ACCUM)
+    if (op->code != OP_LOAD && op->code != OP_STORE && op->code != OP_ACCUM && op->code != OP_ATOMIC)
         return;
     plane_use *p = &u->at[op->attr.field->index * 4 + (int)op->attr.plane];
-    p->load |= op->code == OP_LOAD;
+    p->load |= op->code == OP_LOAD || op->code == OP_ATOMIC;
     p->store |= op->code == OP_STORE;
-    p->accum |= op->code == OP_ACCUM;
+    p->accum |= op->code == OP_ACCUM || op->code == OP_ATOMIC;
     vec_push(&p->ops, op);
 }
 
@@ -84,7 +84,7 @@ static void set_class(const plane_use *p, ir_acc acc, const char *label)
 {
     for (size_t i = 0; i < p->ops.len; i++) {
         ir_op *op = p->ops.at[i];
-        if (op->code == OP_ACCUM)
+        if (op->code == OP_ACCUM || op->code == OP_ATOMIC)
             op->attr.acc = acc;
         if (op->code != OP_LOAD && !op->attr.label)
             op->attr.label = op->code == OP_STORE ? "own element" : label;
@@ -151,9 +151,9 @@ static bool class_groups(ir_op *task, const plane_use *p, const char *label)
             if (group[i] != g)
                 continue;
             const ir_opcode code = p->ops.at[i]->code;
-            part.load |= code == OP_LOAD;
+            part.load |= code == OP_LOAD || code == OP_ATOMIC;
             part.store |= code == OP_STORE;
-            part.accum |= code == OP_ACCUM;
+            part.accum |= code == OP_ACCUM || code == OP_ATOMIC;
             vec_push(&part.ops, p->ops.at[i]);
         }
         if (part.ops.len && !class_own(task, &part)) {
@@ -211,10 +211,10 @@ static void class_op(ir_op *op, void *ctx)
         class_task(f, op);
         return;
     }
-    if (op->code != OP_ACCUM && op->code != OP_STORE)
+    if (op->code != OP_ACCUM && op->code != OP_STORE && op->code != OP_ATOMIC)
         return;
     /* Outside tasks nothing runs beside it; a function does not know where it is called from. Inside tasks the class is set already. */
-    if (op->code == OP_ACCUM && op->attr.acc == IR_ACC_UNSET)
+    if (op->code != OP_STORE && op->attr.acc == IR_ACC_UNSET)
         op->attr.acc = f->kind == IR_FUNC ? IR_ACC_SCATTER : IR_ACC_PLAIN;
     if (!op->attr.label)
         op->attr.label = f->kind == IR_FUNC ? "in a function" : "kernel level";
@@ -264,11 +264,11 @@ static void explain_op(ir_op *op, void *ctx)
     explanation *x = ctx;
     if (op->code == OP_TASK)
         explain_calls(x, op);
-    if ((op->code != OP_ACCUM && op->code != OP_STORE) || !op->attr.label || is_told(x, op))
+    if ((op->code != OP_ACCUM && op->code != OP_STORE && op->code != OP_ATOMIC) || !op->attr.label || is_told(x, op))
         return;
     vec_push(&x->told, op);
     fprintf(x->out, "  %s:%u:%u: %s%s %s: %s\n", x->file, (unsigned)op->loc.line, (unsigned)op->loc.col, op->attr.field->name, planes[op->attr.plane],
-            op->code == OP_ACCUM ? "+=" : "=", op->attr.label);
+            op->code == OP_ACCUM ? "+=" : op->code == OP_ATOMIC ? "atomic" : "=", op->attr.label);
 }
 
 void explain_kernel(FILE *out, const ir_func *f)

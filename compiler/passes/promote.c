@@ -54,7 +54,7 @@ static bool merge_in_region(const ir_func *f, ir_region *r)
                 changed = true;
                 break;
             }
-            if (later->code == OP_LOAD || later->code == OP_STORE || later->nregions || later->code == OP_CALL) {
+            if (later->code == OP_LOAD || later->code == OP_STORE || later->code == OP_ATOMIC || later->nregions || later->code == OP_CALL) {
                 if (touches(f->module, later, op, EFFECT_READ | EFFECT_STORE))
                     break;
             }

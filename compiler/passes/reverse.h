@@ -110,6 +110,9 @@ void rev_task(scope *s, const ir_op *op);
 /* Gives the replayed task's minima and maxima the number of the winning iteration as a companion. */
 void rev_add_winners(ir_op *task, const ir_op *primal, const ir_builder *outside);
 
+/* record.c: what the adjoint needs of the old values of atomics, the kernel records. False after errors. */
+bool record_old_values(ir_func *kernel, ir_func *adjoint);
+
 /* reverse_replay.c: forward sweep */
 void rev_forward_sweep(scope *s, const ir_region *primal);
 ir_func *reverse_replay(ir_func *f);

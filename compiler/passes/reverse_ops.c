@@ -148,6 +148,7 @@ void rev_straight(scope *s, const ir_op *op)
         rev_call(s, op);
         return;
     case OP_CONST:
+    case OP_ATOMIC: /* of what has no gradient */
     case OP_KEY:
     case OP_MPARAM:
     case OP_SHAPE:

@@ -85,6 +85,11 @@ static void replay_op(rev *rv, ir_builder *b, ir_map *map, ir_op *op)
         if (rv && rev_keeps_write(rv, op))
             rev_write_again(rv, b, map, op);
         return;
+    case OP_ATOMIC: {
+        ir_op *old = ir_insert(b, OP_OLD, 1, (ir_value *[]){rev_mapped(map, op->args[op->nargs - 1])}, 1, &op->res[0]->type, 0);
+        ir_map_set(map, op->res[0], old->res[0]);
+        return;
+    }
     case OP_PRINT:
     case OP_ASSERT:
     case OP_YIELD:

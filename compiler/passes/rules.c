@@ -160,7 +160,7 @@ static void collect_primal(ir_op *op, void *ctx)
     rules *r = ctx;
     if (op->code == OP_CALL) {
         collect_call(r, op, op->attr.callee, false);
-    } else if (op->code == OP_LOAD || op->code == OP_STORE || op->code == OP_ACCUM) {
+    } else if (op->code == OP_LOAD || op->code == OP_STORE || op->code == OP_ACCUM || op->code == OP_ATOMIC) {
         const access a = access_of_op(r->m, op);
         vec_push(&r->all, a);
         if (op->code != OP_LOAD && op->attr.plane == IR_DATA)
@@ -240,7 +240,7 @@ static void find_reason(ir_op *op, void *ctx)
         if (op->args[k] != why->v)
             continue;
         const char *what = NULL;
-        const bool memory = op->code == OP_LOAD || op->code == OP_STORE || op->code == OP_ACCUM;
+        const bool memory = op->code == OP_LOAD || op->code == OP_STORE || op->code == OP_ACCUM || op->code == OP_ATOMIC;
         if (memory && k < op->attr.field->ndim)
             what = "a subscript";
         else if (op->code == OP_IF)

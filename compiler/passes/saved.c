@@ -32,6 +32,7 @@ typedef struct study {
     VEC(site) loads, writes;
     const ir_field *in_call; /* a saved field that a call touches */
     src_loc call;
+    const ir_op *atomic;      /* on a saved field */
 } study;
 
 /* ---- what the kernel does ---- */
@@ -63,6 +64,10 @@ static void collect(ir_op *op, void *ctx)
     op->pos = s->npos++;
     if (op->code == OP_CALL)
         collect_call(s, op);
+    if (op->code == OP_ATOMIC && op->attr.field->saved) {
+        s->written[op->attr.field->index] = true;
+        s->atomic = op;
+    }
     if ((op->code != OP_LOAD && op->code != OP_STORE && op->code != OP_ACCUM) || op->attr.plane != IR_DATA || !op->attr.field->saved)
         return;
     const site at = {.a = access_of_op(s->m, op), .task = task_of(op)};
@@ -238,6 +243,11 @@ static bool refused(const study *s)
              arena_printf(s->m->mem, "a function with its own derivative that touches a saved field ('%s')", s->in_call->name));
         bad = true;
     }
+    if (s->atomic) {
+        diag(s->m->diag, span_at(s->atomic->loc), DIAG_NOT_COMPILED,
+             arena_printf(s->m->mem, "the old value of an atomic on a saved field ('%s')", s->atomic->attr.field->name));
+        bad = true;
+    }
     for (size_t i = 0; i < s->m->fields.len && (s->f->derive & IR_DERIVE_HVP); i++) {
         if (!s->written[i] || bad)
             continue;
@@ -285,16 +295,17 @@ bool pass_reverse(ir_func *f)
     pass_settle(adjoint); /* behind it, every load is a read that the adjoint needs */
     study s = study_of(f);
     bool ok = true;
-    if (s.writes.len || s.in_call)
+    if (s.writes.len || s.in_call || s.atomic)
         ok = !refused(&s);
     if (ok && s.writes.len) {
         ir_walk(adjoint->body, mark_needed, &s);
         if (choose(&s)) {
             forget(s.m, adjoint);
-            pass_settle(reverse_kernel(f, plan_of(&s)));
+            adjoint = reverse_kernel(f, plan_of(&s));
+            pass_settle(adjoint);
         }
     }
     vec_free(&s.loads);
     vec_free(&s.writes);
-    return ok;
+    return ok && record_old_values(f, adjoint);
 }

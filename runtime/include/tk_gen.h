@@ -37,7 +37,9 @@ typedef struct tk_record {
     size_t size;
     size_t *before;     /* saved fields as the launch found them: by access, where in this block the copy begins, 0 for none; NULL: nothing kept */
     size_t before_size; /* bytes of that block */
-    uint64_t launch;    /* number of the launch among those that draw, from 1; 0: none yet */
+    struct rt_block *blocks; /* old values of atomics; NULL: none */
+    size_t block_size;       /* bytes of them */
+    uint64_t launch;    /* number of the launch among those with a record, from 1; 0: none yet */
     uint64_t key;       /* of its random numbers */
 } tk_record;
 
@@ -77,6 +79,7 @@ typedef struct tk_kernel {
     size_t record_size;
     bool grad_args;          /* has needs_grad parameters: not on a tape */
     bool draws;              /* random numbers */
+    bool records;            /* old values of atomics, for its adjoint */
 } tk_kernel;
 
 /* --debug: an access in the source. */
@@ -221,6 +224,11 @@ tk_status tk_run_scatter(tk_session *s, const tk_plan *p, tk_task_fn plain, tk_t
  * failing the session.
  * From kernel level only, never from tasks. */
 void *tk_scratch(tk_session *s, size_t bytes);
+
+/* A block of the record of the running launch, count * size bytes; NULL after failing the session. From kernel level only. */
+void *tk_record_alloc(tk_session *s, tk_record *rec, int which, int64_t count, size_t size);
+/* The same block in the adjoint. NULL: the launch did not come there. */
+void *tk_record_get(const tk_record *rec, int which);
 
 static inline int64_t tk_extent(int64_t lo, int64_t hi)
 {

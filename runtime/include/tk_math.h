@@ -293,6 +293,53 @@ static inline void tk_store_bool(void *p, bool v) { memcpy(p, &v, sizeof v); }
              uint8_t *: tk_scatter_u8, uint16_t *: tk_scatter_u16, uint32_t *: tk_scatter_u32, uint64_t *: tk_scatter_u64, \
              float *: tk_scatter_f32, double *: tk_scatter_f64)((p), (v), (atomic))
 
+/* ---- atomics with old values ----
+ * *p becomes old op v, at once if `atomic`; the old value. */
+
+#define TK_FETCH_(T, t, op)                                                                                               \
+    static inline T tk_fetch_##op##_##t(T *p, T v, bool atomic)                                                           \
+    {                                                                                                                     \
+        T old, now;                                                                                                       \
+        if (!atomic) {                                                                                                    \
+            old = *p;                                                                                                     \
+            *p = tk_##op##_##t(old, v);                                                                                   \
+            return old;                                                                                                   \
+        }                                                                                                                 \
+        __atomic_load(p, &old, __ATOMIC_RELAXED);                                                                         \
+        do                                                                                                                \
+            now = tk_##op##_##t(old, v);                                                                                  \
+        while (!__atomic_compare_exchange(p, &old, &now, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));                      \
+        return old;                                                                                                       \
+    }
+#define TK_FETCH_INTEGER_(T, t)                                                                                           \
+    static inline T tk_fetch_add_##t(T *p, T v, bool atomic)                                                              \
+    {                                                                                                                     \
+        if (atomic)                                                                                                       \
+            return __atomic_fetch_add(p, v, __ATOMIC_RELAXED);                                                            \
+        const T old = *p;                                                                                                 \
+        *p = tk_add_##t(old, v);                                                                                          \
+        return old;                                                                                                       \
+    }                                                                                                                     \
+    TK_FETCH_(T, t, min) TK_FETCH_(T, t, max) TK_FETCH_(T, t, and) TK_FETCH_(T, t, or) TK_FETCH_(T, t, xor)
+static inline float tk_add_f32(float a, float b) { return a + b; }
+static inline double tk_add_f64(double a, double b) { return a + b; }
+TK_FETCH_INTEGER_(int8_t, i8)
+TK_FETCH_INTEGER_(int16_t, i16)
+TK_FETCH_INTEGER_(int32_t, i32)
+TK_FETCH_INTEGER_(int64_t, i64)
+TK_FETCH_INTEGER_(uint8_t, u8)
+TK_FETCH_INTEGER_(uint16_t, u16)
+TK_FETCH_INTEGER_(uint32_t, u32)
+TK_FETCH_INTEGER_(uint64_t, u64)
+TK_FETCH_(float, f32, add)
+TK_FETCH_(float, f32, min)
+TK_FETCH_(float, f32, max)
+TK_FETCH_(double, f64, add)
+TK_FETCH_(double, f64, min)
+TK_FETCH_(double, f64, max)
+#undef TK_FETCH_
+#undef TK_FETCH_INTEGER_
+
 /* ---- random numbers ----
  * Philox4x32-10: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", Supercomputing 2011. Numbers are a function of key and
  * counters and of nothing else, so any thread may draw any of them, in any order, again. */

@@ -43,8 +43,10 @@ static void leave_draws(draws_scope *d)
 tk_status rt_call_backward(tk_session *s, const rt_entry *e)
 {
     __attribute__((cleanup(leave_draws), unused)) draws_scope scope = {s, s->draws};
-    s->draws = s->tape.drawn_before = e->drawn_before;
-    s->tape.drawn_after = e->drawn_after;
+    s->draws = e->draws;
+    s->tape.first = e->first;
+    s->tape.last = e->last;
+    s->tape.resumed = s->launches;
     return run(s, e->triple, e->triple->backward, (void *)e->args);
 }
 
@@ -124,6 +126,6 @@ tk_status tk_call(tk_session *s, const tk_triple *t, const void *args, size_t si
     if (recorded != TK_OK)
         return recorded;
     const tk_status ran = run(s, t, t->forward, kept);
-    s->tape.entries[s->tape.count - 1].drawn_after = s->draws;
+    s->tape.entries[s->tape.count - 1].last = s->launches;
     return ran;
 }

@@ -14,21 +14,63 @@ tk_status rt_record_alloc(tk_session *s, const tk_kernel *k, tk_record *rec)
     return TK_OK;
 }
 
+struct rt_block {
+    struct rt_block *next;
+    int which;
+    _Alignas(16) unsigned char data[];
+};
+
+void *tk_record_alloc(tk_session *s, tk_record *rec, int which, int64_t count, size_t size)
+{
+    const size_t n = count > 0 ? (size_t)count : 0;
+    const bool fits = n <= SIZE_MAX / 4 / size;
+    struct rt_block *b = fits ? rt_alloc(s, sizeof *b + n * size, false) : NULL;
+    if (!b) {
+        tk_fail(s, TK_NO_MEMORY, "out of memory for the record of a launch (%zu old values of an atomic)", n);
+        return NULL;
+    }
+    b->which = which;
+    b->next = rec->blocks;
+    rec->blocks = b;
+    rec->block_size += sizeof *b + n * size;
+    return b->data;
+}
+
+void *tk_record_get(const tk_record *rec, int which)
+{
+    for (struct rt_block *b = rec->blocks; b; b = b->next)
+        if (b->which == which)
+            return b->data;
+    return NULL;
+}
+
+static void free_blocks(tk_session *s, tk_record *rec)
+{
+    for (struct rt_block *b = rec->blocks, *next; b; b = next) {
+        next = b->next;
+        rt_free(s, b);
+    }
+    rec->blocks = NULL;
+    rec->block_size = 0;
+}
+
 void rt_record_free(tk_session *s, tk_record *rec)
 {
     rt_free(s, rec->data);
     rec->data = NULL;
     rec->size = 0;
     rec->launch = 0;
+    free_blocks(s, rec);
     rt_saved_free(s, rec);
 }
 
 void rt_record_number(tk_session *s, const tk_kernel *k, tk_record *rec)
 {
-    if (!k->draws)
-        return;
-    rec->key = tk_random_u64(s->opt.seed, s->draws, 0);
-    rec->launch = ++s->draws;
+    free_blocks(s, rec);
+    if (k->draws || k->records)
+        rec->launch = ++s->launches;
+    if (k->draws)
+        rec->key = tk_random_u64(s->opt.seed, s->draws++, 0);
 }
 
 tk_status rt_run(tk_module *m, const tk_kernel *k, tk_kernel_fn fn, const void *args, void *out, tk_record *rec)
@@ -86,7 +128,7 @@ static tk_status run_jvp(tk_module *m, const tk_kernel *k, const void *args)
     tk_record *rec = &m->last[k->index];
     rt_record_number(m->session, k, rec);
     const tk_status st = rt_saved_keep(m, k, rec, false);
-    return st == TK_OK ? rt_run(m, k, k->jvp, args, NULL, &(tk_record){.launch = rec->launch, .key = rec->key}) : st;
+    return st == TK_OK ? rt_run(m, k, k->jvp, args, NULL, rec) : st;
 }
 
 /* With zero tangents of its arguments. */
@@ -147,11 +189,12 @@ static tk_status find_record(tk_module *m, const tk_kernel *k, tk_record **rec)
 {
     *rec = &m->last[k->index];
     const rt_tape *t = &m->session->tape;
-    if (k->draws && t->replaying && ((*rec)->launch <= t->drawn_before || (*rec)->launch > t->drawn_after))
+    const uint64_t n = (*rec)->launch;
+    if ((k->draws || k->records) && t->replaying && (n <= t->first || (n > t->last && n <= t->resumed)))
         return tk_fail(m->session, TK_BAD_STATE,
-                       "the adjoint of kernel '%s' inside a function of tk_call would not draw the random numbers of its launch there: launch it again first",
+                       "the adjoint of kernel '%s' inside a function of tk_call would not go by its launch there (random numbers, old values): launch it again first",
                        k->name);
-    if ((*rec)->size < k->record_size || (k->draws && (*rec)->launch == 0) || rt_saved_lacks(k, *rec))
+    if ((*rec)->size < k->record_size || ((k->draws || k->records) && n == 0) || rt_saved_lacks(k, *rec))
         return tk_fail(m->session, TK_BAD_STATE,
                        "the adjoint of kernel '%s' needs the record of its last launch, and there is none: none was launched outside of a tape",
                        k->name);

@@ -16,7 +16,7 @@ typedef struct rt_entry {
     const tk_kernel *kernel;
     const void *args; /* in rt_tape.args, NULL if none */
     const tk_triple *triple; /* a call of the host's: no module, no kernel. In rt_tape.args */
-    uint64_t drawn_before, drawn_after; /* of such a call: tk_session.draws */
+    uint64_t draws, first, last; /* of such a call: tk_session.draws before it, .launches before and after it */
     tk_record record;
 } rt_entry;
 
@@ -27,7 +27,7 @@ typedef struct rt_tape {
     rt_entry *entries; /* kept from tape to tape, as are the segments of args */
     size_t count, cap;
     bool replaying;    /* the adjoints are running */
-    uint64_t drawn_before, drawn_after; /* meanwhile: of the call whose backward runs */
+    uint64_t first, last, resumed; /* meanwhile: those of the call whose backward runs, and tk_session.launches when that began */
     bool doomed;       /* a module that it uses went while a function of the host ran: closed when that is back */
     tk_stack args;
     size_t bytes;
@@ -63,7 +63,8 @@ struct tk_session {
     int refs;      /* the creator's and one of each module */
     bool released; /* the creator has given its own up */
     tk_module *modules;
-    uint64_t draws; /* launches that drew random numbers */
+    uint64_t draws;    /* launches that drew random numbers, since the seed was set */
+    uint64_t launches; /* launches with a record, ever */
 
     /* A failure: whoever sets `claimed` writes the message and then publishes the status. */
     atomic_bool claimed;
@@ -189,7 +190,7 @@ tk_status rt_run(tk_module *m, const tk_kernel *k, tk_kernel_fn fn, const void *
 tk_status rt_run_primal(tk_module *m, const tk_kernel *k, const void *args);
 /* Room for a launch's record; fails the session. */
 tk_status rt_record_alloc(tk_session *s, const tk_kernel *k, tk_record *rec);
-/* The next number of a launch, and its random numbers, for a kernel that draws. */
+/* A new launch: its number, and its random numbers, for a kernel with such a record. */
 void rt_record_number(tk_session *s, const tk_kernel *k, tk_record *rec);
 void rt_record_free(tk_session *s, tk_record *rec);
 

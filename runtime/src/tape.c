@@ -52,6 +52,13 @@ static rt_entry *push_entry(tk_module *m, const tk_kernel *k, const void *args)
     return &t->entries[t->count++];
 }
 
+static tk_status run_recorded(tk_module *m, const tk_kernel *k, tk_kernel_fn fn, rt_entry *e)
+{
+    const tk_status st = rt_run(m, k, fn, e->args, NULL, &e->record);
+    m->session->tape.bytes += e->record.block_size;
+    return st;
+}
+
 static tk_status refuse_grad_args(tk_module *m, const tk_kernel *k)
 {
     return tk_fail(m->session, TK_NO_DERIVATIVE,
@@ -77,7 +84,7 @@ static tk_status launch_second_order(tk_module *m, const tk_kernel *k, const voi
     if (!e)
         return tk_session_status(s);
     rt_record_free(s, &m->last[k->index]);
-    return rt_run(m, k, k->jvp, e->args, NULL, &e->record);
+    return run_recorded(m, k, k->jvp, e);
 }
 
 tk_status rt_tape_launch(tk_module *m, const tk_kernel *k, const void *args)
@@ -106,7 +113,7 @@ tk_status rt_tape_launch(tk_module *m, const tk_kernel *k, const void *args)
     rt_record_free(s, &m->last[k->index]);
     rt_saved_launched(m, k);
     s->watch.reads = s->tape.validate;
-    const tk_status ran = rt_run(m, k, k->run, args, NULL, &e->record);
+    const tk_status ran = run_recorded(m, k, k->run, e);
     s->watch.reads = s->watch.writes = false;
     return ran;
 }
@@ -126,7 +133,7 @@ tk_status rt_tape_record_call(tk_session *s, const tk_triple *triple, const void
     if (size > 0)
         memcpy(*kept, args, size);
     t->bytes += sizeof *t->entries + sizeof *copy + size;
-    t->entries[t->count++] = (rt_entry){.args = *kept, .triple = copy, .drawn_before = s->draws};
+    t->entries[t->count++] = (rt_entry){.args = *kept, .triple = copy, .draws = s->draws, .first = s->launches};
     return TK_OK;
 }
 
