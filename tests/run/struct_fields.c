@@ -98,6 +98,14 @@ static void forward(struct_fields *m)
     EXPECT(near(jacobian[2], 2 * 2 * 1.5 * 1.5) && jacobian[4] == 0);
 }
 
+static void stopped(struct_fields *m)
+{
+    fill(m);
+    tk_module_clear_grad(&m->tk);
+    TK_TAPE(m, m->U) struct_fields_constant(m);
+    EXPECT(m->p.grad[3].pos[0] == 0 && m->p.grad[3].link.rest == 0 && near(m->v.grad[0][3], 4 * 3.5));
+}
+
 static void arguments(struct_fields *m)
 {
     fill(m);
@@ -153,6 +161,7 @@ int main(void)
     views(m);
     gradients(m);
     forward(m);
+    stopped(m);
     arguments(m);
     EXPECT(struct_fields_status(m) == TK_OK);
     puts(struct_fields_error(m));
