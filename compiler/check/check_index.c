@@ -63,9 +63,10 @@ tx_expr *wrap_bindings(checker *c, const binding *list, tx_expr *e)
     return r;
 }
 
-static tx_expr *extract(checker *c, tx_expr *e, int n, const int *comps, const ty *type)
+/* once: each component of e is asked for exactly once. What is built is then not needed as a whole; else no effect of a component may be lost or doubled. */
+static tx_expr *extract(checker *c, tx_expr *e, int n, const int *comps, const ty *type, bool once)
 {
-    if (e->kind == TX_BUILD) {
+    if (e->kind == TX_BUILD && (once || !c->fn || repeatable(e))) {
         if (n == 1 && type->kind == TY_SCALAR)
             return e->args[comps[0]];
         tx_expr *r = tx_new(c, TX_BUILD, type, span_at(e->loc));
@@ -85,7 +86,7 @@ static tx_expr *extract(checker *c, tx_expr *e, int n, const int *comps, const t
 
 tx_expr *component_of(checker *c, tx_expr *e, int k)
 {
-    return e->type->kind == TY_SCALAR ? e : extract(c, e, 1, &k, ty_scalar(c->types, e->type->elem));
+    return e->type->kind == TY_SCALAR ? e : extract(c, e, 1, &k, ty_scalar(c->types, e->type->elem), true);
 }
 
 /* ---- names ---- */
@@ -661,7 +662,7 @@ val place_value(checker *c, place *p, bool wrap)
     else if (p->dyn)
         e = index_dynamic(c, p, e);
     else
-        e = extract(c, e, p->ncomps, p->comps, p->type);
+        e = extract(c, e, p->ncomps, p->comps, p->type, false);
     v.e = wrap ? wrap_bindings(c, p->bindings, e) : e;
     return v;
 }
