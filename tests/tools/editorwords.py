@@ -45,13 +45,16 @@ def words(root):
     functions = page.split("### Built-in functions")[1].split("\n## ")[0]
     functions = [w for line in functions.splitlines() if line.startswith(("|", "*")) for w in spans(line)]
     loops = ["range", "ndrange", "grouped", "assert", "print"]
+    functions += re.findall(r"\batomic_\w+", page)
+    compiler = "".join((root / "compiler" / f).read_text() for f in ("ir/ops.def", "check/check_call.c", "check/prelude.tk"))
+    known = {a or b for a, b in re.findall(r'"(\w+)"|^func (\w+)', compiler, re.M)}
     unknown = [w for w in ATTRIBUTES if not re.search(rf"\b{w}\b", page)]
     if unknown:
         sys.exit(f"editorwords: docs/language.md knows no {unknown}")
     found = {"item": [w for w in keywords if w in ITEMS],
              "control": [w for w in keywords if w not in (*ITEMS, *ATTRIBUTES, *kinds, *BOOLEANS)],
              "type": kinds, "attribute": ATTRIBUTES,
-             "function": sorted({w for w in functions + loops if w not in kinds and w not in keywords})}
+             "function": sorted({w for w in functions + loops if w in known and w not in kinds and w not in keywords})}
     if set(ITEMS) - set(keywords):
         sys.exit(f"editorwords: no keywords: {set(ITEMS) - set(keywords)}")
     return found
