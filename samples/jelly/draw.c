@@ -83,25 +83,43 @@ void picture_line(picture *p, const float from[2], const float to[2], const colo
         annulus(p, from[0] + dx * (float)k / (float)n, from[1] + dy * (float)k / (float)n, -1.0f, 0.8f, c, 0.5f);
 }
 
-void picture_curve(picture *p, const double *y, int n, const colour c)
+/* Where a value stands between two edges of a chart. */
+static float place(double value, const double range[2], bool logarithmic, float from, float to)
+{
+    const double lo = logarithmic ? log(range[0]) : range[0], hi = logarithmic ? log(range[1]) : range[1];
+    const double at = logarithmic ? log(fmax(value, range[0])) : value;
+    return from + (to - from) * (float)(hi > lo ? (at - lo) / (hi - lo) : 0.5);
+}
+
+static void place_point(const chart *c, double x, double y, float at[2])
+{
+    at[0] = place(x, c->x, c->logarithmic_x, c->left, c->right);
+    at[1] = place(y, c->y, c->logarithmic_y, c->bottom, c->top);
+}
+
+void picture_axes(picture *p, const chart *c)
 {
     static const colour ink = {0.35f, 0.35f, 0.38f};
-    const float left = 0.06f, right = 0.36f, bottom = 0.72f, top = 0.94f;
-    const float axis[3][2] = {{left, top}, {left, bottom}, {right, bottom}};
-    double lo = INFINITY, hi = -INFINITY;
+    const float outside = 0.015f;
+    const float corner[3][2] = {{c->left - outside, c->top}, {c->left - outside, c->bottom - outside}, {c->right, c->bottom - outside}};
+    picture_line(p, corner[0], corner[1], ink);
+    picture_line(p, corner[1], corner[2], ink);
+}
+
+void picture_point(picture *p, const chart *c, double x, double y, const colour ink)
+{
+    float at[2];
+    place_point(c, x, y, at);
+    picture_disc(p, at[0], at[1], 0.004f, ink, 1.0f);
+}
+
+void picture_curve(picture *p, const chart *c, const double *x, const double *y, int n, const colour ink)
+{
+    float last[2], at[2];
     for (int k = 0; k < n; k++) {
-        lo = fmin(lo, log(fmax(y[k], 1e-12)));
-        hi = fmax(hi, log(fmax(y[k], 1e-12)));
-    }
-    picture_line(p, axis[0], axis[1], ink);
-    picture_line(p, axis[1], axis[2], ink);
-    float last[2] = {left, top};
-    for (int k = 0; k < n; k++) {
-        const float at[2] = {left + (right - left) * (float)k / (float)(n > 1 ? n - 1 : 1),
-                             bottom + 0.02f + (top - bottom - 0.03f) * (float)(hi > lo ? (log(fmax(y[k], 1e-12)) - lo) / (hi - lo) : 0.5)};
+        place_point(c, x ? x[k] : (double)k, y[k], at);
         if (k > 0)
-            picture_line(p, last, at, c);
-        picture_disc(p, at[0], at[1], 0.004f, c, 1.0f);
+            picture_line(p, last, at, ink);
         last[0] = at[0];
         last[1] = at[1];
     }

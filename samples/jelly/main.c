@@ -170,6 +170,21 @@ static void draw_throw(picture *p, const jelly *m, const colour c, float opacity
     }
 }
 
+/* How the loss fell, in the upper left corner. */
+static void draw_losses(picture *p, const double *losses, int iterations, const colour c)
+{
+    chart losses_chart = {.left = 0.075f, .right = 0.36f, .bottom = 0.735f, .top = 0.93f,
+                          .x = {0.0, iterations}, .y = {INFINITY, 0.0}, .logarithmic_y = true};
+    for (int k = 0; k <= iterations; k++) {
+        losses_chart.y[0] = fmin(losses_chart.y[0], fmax(losses[k], 1e-12));
+        losses_chart.y[1] = fmax(losses_chart.y[1], fmax(losses[k], 1e-12));
+    }
+    picture_axes(p, &losses_chart);
+    picture_curve(p, &losses_chart, NULL, losses, iterations + 1, c);
+    for (int k = 0; k <= iterations; k++)
+        picture_point(p, &losses_chart, k, losses[k], c);
+}
+
 static bool optimise(jelly *m, const options *o, picture *p, double *losses)
 {
     static const colour before = {0.55f, 0.56f, 0.60f}, after = {0.80f, 0.18f, 0.33f}, target = {0.10f, 0.36f, 0.70f};
@@ -195,7 +210,7 @@ static bool optimise(jelly *m, const options *o, picture *p, double *losses)
             draw_throw(p, m, after, 0.9f);
         picture_ring(p, m->target.data[0][0], m->target.data[0][1], 0.02f, target);
         picture_disc(p, m->target.data[0][0], m->target.data[0][1], 0.005f, target, 1.0f);
-        picture_curve(p, losses, o->iterations + 1, after);
+        draw_losses(p, losses, o->iterations, after);
     }
     return losses[o->iterations] <= losses[0];
 }
