@@ -78,6 +78,7 @@ struct sym {
     ir_field **members;   /* FIELD of structs: by leaf; NULL: it is none */
     const ty *type;       /* FIELD: of an element; STRUCT, once it is done */
     const long *extents;  /* FIELD: constant extents, -1 where not constant */
+    tx_local **dims;      /* FIELD that is an array parameter: its extents; else NULL */
     /* FUNC, KERNEL */
     instance *instances;
     sym *overload;        /* prelude only: same name, other number of parameters */
@@ -348,6 +349,16 @@ void check_return(checker *c, const ast_stmt *s);
 void check_custom(checker *c);
 
 /* ---- check_export.c ---- */
+
+/* The element type of an array parameter; an error type after a report. */
+const ty *array_param_type(checker *c, const sym *s, const ast_param *p);
+/* Whether derivatives have an argument of that name beside a parameter. check_func.c */
+bool generated_param_collides(const char *name, const ast_param *other);
+/* Declares the extents of all array parameters, which come first, and the arrays. */
+void declare_extents(checker *c, fn *f);
+tx_local *declare_array(checker *c, fn *f, const ast_param *p, const ty *elem, src_span at);
+/* Extent d of a field or array, an i64. */
+tx_expr *extent_of(checker *c, const sym *s, int d, src_span at);
 
 /* Notes that the function being checked does more than compute its results from its arguments. */
 void note_impure(checker *c, const char *what, const char *name, src_span at);

@@ -84,6 +84,8 @@ static bool is_assignable(checker *c, place *p, const ast_expr *target)
             NOTE(c, target->span, "params are set by the host; a 0-D field is a variable of the module");
         return false;
     }
+    if (p->kind == PLACE_FIELD && p->field->array)
+        return ERR(c, target->span, DIAG_NOT_MUTABLE, p->field->name, "an 'in' array");
     if (p->kind == PLACE_LOCAL && !p->local->mutable_) {
         ERR(c, target->span, DIAG_NOT_MUTABLE, p->sym->name, p->sym->what);
         if (p->sym->what && !strcmp(p->sym->what, "a 'let'"))

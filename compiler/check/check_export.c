@@ -9,6 +9,96 @@ void note_impure(checker *c, const char *what, const char *name, src_span at)
     c->fn->inst->impure_at = report_span(c, at);
 }
 
+/* ---- array parameters: to everything but the host's interface, fields of their function ---- */
+
+const ty *array_param_type(checker *c, const sym *s, const ast_param *p)
+{
+    const ty *elem = type_resolve(c, p->type->elem);
+    int n = 0;
+    for (const ast_expr *e = p->type->extents; e; e = e->next, n++) {
+        if (e->kind == AST_EXPR_NAME && n < MAX_DIM)
+            continue;
+        if (n == MAX_DIM)
+            ERR(c, e->span, DIAG_DIMENSIONS, MAX_DIM);
+        else
+            ERR(c, e->span, DIAG_NOT_COMPILED, arena_printf(c->mem, "an extent of '%s' that is not a name of its own", p->name));
+        return ty_error(c->types);
+    }
+    if (elem->kind == TY_ERROR || elem->kind == TY_SCALAR || elem->kind == TY_VEC)
+        return elem;
+    ERR(c, p->type->span, DIAG_NOT_COMPILED, arena_printf(c->mem, "an array of %s as a parameter of '%s'", ty_name(c->types, elem), s->name));
+    return ty_error(c->types);
+}
+
+static tx_local *find_extent(const fn *f, const char *name)
+{
+    for (int i = 0; i < f->tx->nparams; i++)
+        if (f->tx->params[i]->name == name)
+            return f->tx->params[i];
+    return NULL;
+}
+
+void declare_extents(checker *c, fn *f)
+{
+    for (const ast_param *p = f->sym->item->params; p; p = p->next)
+        for (const ast_expr *e = p->type && p->type->kind == AST_TYPE_ARRAY ? p->type->extents : NULL; e; e = e->next) {
+            if (find_extent(f, e->name)) /* equal names are one parameter */
+                continue;
+            sym *s = scope_declare(c, SYM_LOCAL, e->name, e->span);
+            sym_set_local(c, s, e->name, ty_scalar(c->types, SC_I64), false, report_span(c, e->span).begin);
+            s->what = "an extent";
+            for (const ast_param *o = f->sym->item->params; o; o = o->next)
+                if (generated_param_collides(e->name, o)) {
+                    ERR(c, e->span, DIAG_GENERATED_NAME, e->name, e->name);
+                    NOTE(c, o->span, "derivatives have that argument beside '%s'", o->name);
+                }
+            f->tx->params[f->tx->nparams++] = s->local;
+        }
+}
+
+tx_local *declare_array(checker *c, fn *f, const ast_param *p, const ty *elem, src_span at)
+{
+    sym *s = scope_declare(c, SYM_FIELD, p->name, at);
+    ir_field *a = ARENA_NEW(c->mem, ir_field);
+    long *extents = ARENA_ARRAY(c->mem, long, MAX_DIM);
+    s->what = "an 'in' array";
+    s->type = elem;
+    s->field = a;
+    s->extents = extents;
+    s->dims = ARENA_ARRAY(c->mem, tx_local *, MAX_DIM);
+    *a = (ir_field){.name = p->name, .elem = elem->elem, .shape = elem->kind == TY_VEC ? IR_SHAPE_VEC : IR_SHAPE_SCALAR, .rows = elem->rows,
+                    .cols = elem->cols, .array = true, .loc = at.begin, .index = (int)c->ir->fields.len};
+    a->grad = a->dual = scalar_is_float(elem->elem);
+    a->dims = ARENA_ARRAY(c->mem, int, MAX_DIM);
+    for (const ast_expr *e = p->type->extents; e; e = e->next) {
+        extents[a->ndim] = -1;
+        s->dims[a->ndim] = find_extent(f, e->name);
+        for (int i = 0; i < f->tx->nparams; i++)
+            if (f->tx->params[i] == s->dims[a->ndim])
+                a->dims[a->ndim] = i;
+        a->ndim++;
+    }
+    vec_push(&c->ir->fields, a);
+    tx_local *l = local_new(c, p->name, elem, at.begin);
+    l->array = a;
+    return l;
+}
+
+tx_expr *extent_of(checker *c, const sym *s, int d, src_span at)
+{
+    tx_expr *e = tx_new(c, s->dims ? TX_LOCAL : TX_SHAPE, ty_scalar(c->types, SC_I64), at);
+    if (s->dims) {
+        e->local = s->dims[d];
+    } else {
+        note_impure(c, "the field", s->name, at);
+        e->field = s->field;
+        e->dim = d;
+    }
+    return e;
+}
+
+/* ---- nothing but a function of the arguments ---- */
+
 /* The first impurity of i or of what it calls. */
 static const instance *find_impure(instance *i)
 {

@@ -29,8 +29,10 @@ static void come_back(checker *c, context old)
 
 static const ty *param_type(checker *c, const sym *s, const ast_param *p)
 {
+    if (s->item->is_export && p->dir == AST_DIR_IN && p->type->kind == AST_TYPE_ARRAY)
+        return array_param_type(c, s, p);
     if (p->dir != AST_DIR_NONE || (p->type && p->type->kind == AST_TYPE_ARRAY)) {
-        ERR(c, p->span, DIAG_NOT_COMPILED, "an array parameter");
+        ERR(c, p->span, DIAG_NOT_COMPILED, s->item->is_export && p->dir != AST_DIR_NONE ? "an array parameter that is written" : "an array parameter");
         return ty_error(c->types);
     }
     if (!p->type) {
@@ -145,13 +147,31 @@ static bool check_param_attrs(checker *c, const ast_param *p, const ty *t, bool 
 
 /* ---- bodies ---- */
 
-static bool generated_param_collides(const ast_param *p, const ast_param *other)
+bool generated_param_collides(const char *name, const ast_param *other)
 {
     size_t n = strlen(other->name);
-    if (strncmp(p->name, other->name, n) != 0)
+    if (strncmp(name, other->name, n) != 0)
         return false;
-    const char *rest = p->name + n;
+    const char *rest = name + n;
     return !strcmp(rest, "_grad") || !strcmp(rest, "_dual") || !strcmp(rest, "_grad_dual");
+}
+
+/* A parameter by value; a struct as its leaves. */
+static void declare_param(checker *c, fn *f, const ast_param *p, const ty *type)
+{
+    sym *s = scope_declare(c, SYM_LOCAL, p->name, name_span(p));
+    sym_set_local(c, s, p->name, type, false, report_span(c, p->span).begin);
+    s->local->needs_grad = check_param_attrs(c, p, type, f->is_kernel);
+    s->what = "a parameter";
+    for (int i = 0; i < ty_nleaves(type); i++) {
+        tx_local *l = s->parts ? s->parts[i] : s->local;
+        f->tx->params[f->tx->nparams++] = l;
+        if (!s->parts)
+            continue;
+        l->whole = s->local;
+        l->leaf = i;
+        l->needs_grad = s->local->needs_grad && scalar_is_float(l->type->elem);
+    }
 }
 
 static void declare_params(checker *c, fn *f, const ty *const *args)
@@ -163,23 +183,20 @@ static void declare_params(checker *c, fn *f, const ty *const *args)
     int leaves = 0;
     for (int i = 0; i < f->sym->nparams; i++)
         leaves += ty_nleaves(args[i]);
+    for (const ast_param *p = it->params; p; p = p->next)
+        for (const ast_expr *e = p->type && p->type->kind == AST_TYPE_ARRAY ? p->type->extents : NULL; e; e = e->next)
+            leaves++;
     f->tx->params = ARENA_ARRAY(c->mem, tx_local *, leaves);
+    declare_extents(c, f);
     for (const ast_param *p = it->params; p; p = p->next, k++) {
-        sym *s = scope_declare(c, SYM_LOCAL, p->name, name_span(p));
-        sym_set_local(c, s, p->name, args[k], false, report_span(c, p->span).begin);
-        s->local->needs_grad = check_param_attrs(c, p, args[k], f->is_kernel);
-        s->what = "a parameter";
-        for (int i = 0; i < ty_nleaves(args[k]); i++) {
-            tx_local *l = s->parts ? s->parts[i] : s->local;
-            f->tx->params[f->tx->nparams++] = l;
-            if (!s->parts)
-                continue;
-            l->whole = s->local;
-            l->leaf = i;
-            l->needs_grad = s->local->needs_grad && scalar_is_float(l->type->elem);
+        if (p->type && p->type->kind == AST_TYPE_ARRAY) {
+            f->tx->params[f->tx->nparams++] = declare_array(c, f, p, args[k], name_span(p));
+            (void)check_param_attrs(c, p, args[k], false);
+        } else {
+            declare_param(c, f, p, args[k]);
         }
         for (const ast_param *o = it->params; in_header && o; o = o->next)
-            if (o != p && generated_param_collides(p, o)) {
+            if (o != p && generated_param_collides(p->name, o)) {
                 ERR(c, name_span(p), DIAG_GENERATED_NAME, p->name, p->name);
                 NOTE(c, name_span(o), "derivatives have that argument beside '%s'", o->name);
             }
@@ -333,6 +350,11 @@ val call_function(checker *c, sym *s, val *args, int n, const src_span *spans, s
         NOTE(c, s->span, "'%s' is declared here", s->name);
         return val_error(c, at);
     }
+    for (const ast_param *p = s->item->params; p; p = p->next)
+        if (p->type && p->type->kind == AST_TYPE_ARRAY) {
+            ERR(c, at, DIAG_NOT_COMPILED, "a call of a function with array parameters");
+            return val_error(c, at);
+        }
     const ty **types = ARENA_ARRAY(c->mem, const ty *, n + 1);
     if (!convert_args(c, s, args, types, spans))
         return val_error(c, at);

@@ -498,10 +498,7 @@ static void index_shape(checker *c, const ast_expr *e, place *p, const subscript
         place_fail(p);
         return;
     }
-    note_impure(c, "the field", p->field->name, e->span);
-    tx_expr *shape = tx_new(c, TX_SHAPE, ty_scalar(c->types, SC_I64), e->span);
-    shape->field = p->field;
-    shape->dim = (int)k;
+    tx_expr *shape = extent_of(c, p->sym, (int)k, e->span);
     resolve_value(p, cast_to(c, val_typed(shape), SC_I32, e->span));
 }
 
@@ -585,8 +582,10 @@ static tx_expr *read_whole(checker *c, place *p)
 {
     if (p->kind == PLACE_VALUE)
         return p->value.e;
-    if (p->kind == PLACE_FIELD)
+    if (p->kind == PLACE_FIELD && !p->field->array)
         note_impure(c, "the field", p->field->name, p->at);
+    else if (p->kind == PLACE_FIELD && p->plane != IR_DATA)
+        ERR(c, p->at, DIAG_NOT_COMPILED, "the gradient or dual of an array parameter in its own function");
     tx_expr *e = tx_new(c, p->kind == PLACE_FIELD ? TX_LOAD : p->nsubs > 0 ? TX_ELEMENT : TX_LOCAL, p->whole, p->at);
     e->local = p->local;
     e->field = p->field;

@@ -82,13 +82,10 @@ static bool over_field(checker *c, bounds *b, const ast_expr *e)
     }
     if (s->field->ndim == 0)
         return ERR(c, e->span, DIAG_ZERO_D_LOOP, s->name);
-    note_impure(c, "the field", s->name, e->span);
     b->n = s->field->ndim;
     for (int k = 0; k < b->n; k++) {
         b->lo[k] = val_const_i(c, SC_I64, 0, e->span).e;
-        b->hi[k] = tx_new(c, TX_SHAPE, ty_scalar(c->types, SC_I64), e->span);
-        b->hi[k]->field = s->field;
-        b->hi[k]->dim = k;
+        b->hi[k] = extent_of(c, s, k, e->span);
         b->index[k] = SC_I32;
     }
     return true;

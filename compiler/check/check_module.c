@@ -378,6 +378,7 @@ static void check_declarations(checker *c, const ast_module *m)
         if (s->kind == SYM_FIELD)
             check_field(c, s);
     apply_lazy(c, m);
+    c->ir->nfields = c->ir->fields.len;
     names_check_generated(c, m);
 }
 

@@ -323,7 +323,7 @@ const char *sym_describe(const sym *s)
     switch (s->kind) {
     case SYM_CONST:  return "a constant";
     case SYM_PARAM:  return "a param";
-    case SYM_FIELD:  return "a field";
+    case SYM_FIELD:  return s->what ? s->what : "a field";
     case SYM_FUNC:   return s->prelude ? "a built-in function" : "a function";
     case SYM_KERNEL: return "a kernel";
     case SYM_STRUCT: return "a struct";

@@ -27,6 +27,7 @@ struct tx_local {
     bool needs_grad; /* kernel parameter */
     const tx_local *whole; /* of a parameter that is a struct, which this is leaf number `leaf` of */
     int leaf;
+    ir_field *array; /* parameter that is an array of the host */
     void *lowered;  /* scratch of lowering */
 };
 

@@ -333,7 +333,8 @@ void cfn_take_names(cfn *c)
         c->planes[key].same = same_pointer(c, i);
         if (c->planes[key].same)
             continue;
-        c->planes[key].name = names_unique_function(c->names, name);
+        if (!c->planes[key].name) /* arrays have their parameters' names */
+            c->planes[key].name = names_unique_function(c->names, name);
         if (c->planes[key].scatter)
             c->planes[key].acc_name = c->planes[key].name;
         /* both: reads and plain writes go to the field, accumulations may go to a private copy */
@@ -369,6 +370,8 @@ const char *plane_member(emitter *e, const char *m, const ir_field *f, ir_plane 
 
 const char *shape_name(cfn *c, const ir_field *f, int dim)
 {
+    if (f->array)
+        return name_member(c->e->mem, c->f->sig[f->dims[dim]].name);
     f = f->lead ? f->lead : f;
     const char **name = &c->shape_names[f->index * 8 + dim];
     if (!*name) {
@@ -397,6 +400,8 @@ const char *session_text(cfn *c)
 static void hoist_plane(cfn *c, strbuf *out, int key)
 {
     const ir_field *f = c->e->m->fields.at[key / 4];
+    if (f->array)
+        return;
     const plane_ref *p = &c->planes[key];
     const bool separate = p->acc_name && p->acc_name != p->name;
     if (p->same || (!p->used && !(p->acc_used && !separate)))

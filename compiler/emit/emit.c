@@ -86,7 +86,7 @@ bool emit_has_object(const ir_module *m)
             return true;
         exports |= ir_is_export(m->funcs.at[i]);
     }
-    return m->fields.len || m->params.len || !exports;
+    return m->nfields || m->params.len || !exports;
 }
 
 /* Takes memory from a workspace: every block is a multiple of the workspace's alignment. */

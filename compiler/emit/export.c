@@ -53,6 +53,15 @@ static ir_sigparam result_of(arena *mem, const ir_func *f, int i)
     return p;
 }
 
+static int plane_of(const arg *a)
+{
+    static const char *const suffix[] = {[IR_DATA] = "", [IR_GRAD] = "_grad", [IR_DUAL] = "_dual", [IR_GRAD_DUAL] = "_grad_dual"};
+    int plane = IR_DATA;
+    while (strcmp(suffix[plane], a->suffix) != 0)
+        plane++;
+    return a->p.array->index * 4 + plane;
+}
+
 /* Inputs in the order of the region's parameters, outputs in the order of the yielded values; docs/c-api.md has the order in C. */
 static void push_inputs(arena *mem, arg_list *l, const ir_func *f, kernel_form form)
 {
@@ -149,7 +158,7 @@ static const char *size_text(arena *mem, const ir_func *f, const ir_value *v)
     const ir_op *op = v->def;
     if (!op) {
         for (int i = 0; i < f->nsig; i++)
-            if (f->sig[i].first == v->index)
+            if (!f->sig[i].array && f->sig[i].first == v->index)
                 return arena_printf(mem, "(%s)(%s)", scalar_c_type(v->type), name_member(mem, f->sig[i].name));
         assert(!"a formula is of scalar parameters");
     }
@@ -184,7 +193,7 @@ const char *export_workspace(arena *mem, const ir_func *f, kernel_form form)
         return NULL;
     strbuf b = {0};
     for (int i = 0; i < f->nsig; i++)
-        if (f->sig[i].shape == IR_SHAPE_SCALAR && scalar_is_int(f->sig[i].elem))
+        if (!f->sig[i].array && f->sig[i].shape == IR_SHAPE_SCALAR && scalar_is_int(f->sig[i].elem))
             sb_printf(&b, "%s%s", b.len ? ", " : "(", name_member(mem, f->sig[i].name));
     if (b.len)
         sb_addc(&b, ')');
@@ -206,6 +215,8 @@ static void read_inputs(cfn *c, strbuf *out, const arg_list *in)
 {
     for (int i = 0; i < in->n; i++) {
         const arg *a = &in->at[i];
+        if (a->p.array)
+            continue;
         const char *name = arena_printf(c->e->mem, "%s%s", name_member(c->e->mem, a->p.name), a->suffix);
         bool used = false;
         for (int k = 0; k < components(&a->p); k++) {
@@ -235,6 +246,8 @@ static void write_outputs(cfn *c, const arg_list *out)
     for (int i = 0; i < out->n; i++) {
         const arg *a = &out->at[i];
         const int n = components(&a->p);
+        if (a->p.array)
+            continue;
         if (a->optional) {
             stmt(c, nowhere, "if (%s%s)%s", name_member(c->e->mem, a->p.name), a->suffix, n > 1 ? " {" : "");
             c->indent++;
@@ -248,12 +261,27 @@ static void write_outputs(cfn *c, const arg_list *out)
     }
 }
 
+/* What the function makes no use of. */
+static void ignore_arrays(cfn *c, const arg_list *l)
+{
+    for (int i = 0; i < l->n; i++) {
+        const arg *a = &l->at[i];
+        if (a->p.array && !c->planes[plane_of(a)].used)
+            sb_printf(c->e->out, "    (void)%s%s;\n", name_member(c->e->mem, a->p.name), a->suffix);
+    }
+}
+
 static void print_definition(cfn *c, const ir_func *f, kernel_form form, const strbuf *inputs, const strbuf *body)
 {
     emitter *e = c->e;
     strbuf hoists = {0};
     cfn_hoists(c, &hoists);
     sb_printf(e->out, "void %s_%s%s(%s)\n{\n", e->m->name, f->name, form_suffix(form), export_signature(e->mem, e->m, f, form));
+    arg_list in = list_new(e->mem, f), out = list_new(e->mem, f);
+    push_inputs(e->mem, &in, f, form);
+    push_outputs(e->mem, &out, f, form);
+    ignore_arrays(c, &in);
+    ignore_arrays(c, &out);
     sb_add(e->out, sb_str(inputs));
     sb_add(e->out, sb_str(&hoists));
     if (c->uses_st)
@@ -283,7 +311,10 @@ static void emit_export(emitter *e, const ir_func *primal, kernel_form form)
     push_outputs(e->mem, &out, primal, form);
     for (int i = 0; i < in.n + out.n; i++) {
         const arg *a = i < in.n ? &in.at[i] : &out.at[i - in.n];
-        names_unique_function(c->names, arena_printf(e->mem, "%s%s", name_member(e->mem, a->p.name), a->suffix));
+        const char *name = arena_printf(e->mem, "%s%s", name_member(e->mem, a->p.name), a->suffix);
+        names_unique_function(c->names, name);
+        if (a->p.array)
+            c->planes[plane_of(a)].name = name;
     }
     names_unique_function(c->names, workspace_name(e->mem, primal));
     c->out = &body;

@@ -17,7 +17,7 @@ uint64_t emit_interface_hash(const ir_module *m)
             const ir_member *x = &m->records.at[i]->members[k];
             add(&b, m->records.at[i]->name, x->name, (int)x->elem, (int)x->shape, x->rows, x->cols, 0);
         }
-    for (size_t i = 0; i < m->fields.len; i++) {
+    for (size_t i = 0; i < m->nfields; i++) {
         const ir_field *f = m->fields.at[i];
         add(&b, f->lead ? f->record->name : "field", f->name, (int)f->elem, (int)f->shape, f->rows, f->cols,
             f->ndim * 16 + f->soa * 8 + f->strided * 4 + f->grad * 2 + f->dual);

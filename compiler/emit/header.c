@@ -113,7 +113,7 @@ static void print_struct(emitter *e)
     strbuf *b = e->out;
     sb_printf(b, "/** A module object: its fields can be read and written between kernels; pointers and shapes must not be changed. */\ntypedef struct %s {\n", m->name);
     sb_printf(b, "    tk_module tk; /**< first */\n    %s_params params; /**< as given at creation, or by %s_set_params */\n", m->name, m->name);
-    for (size_t i = 0; i < m->fields.len; i++) {
+    for (size_t i = 0; i < m->nfields; i++) {
         const ir_field *f = m->fields.at[i];
         if (f->lead == f && f->soa)
             emit_member_views(e, f);
@@ -265,12 +265,12 @@ static void print_object(emitter *e)
     const ir_module *m = e->m;
     print_params(e);
     emit_records(e);
-    for (size_t i = 0; i < m->fields.len; i++)
+    for (size_t i = 0; i < m->nfields; i++)
         if (field_begins(m->fields.at[i]))
             print_view(e, m->fields.at[i]);
     print_struct(e);
     print_lifetime(e);
-    for (size_t i = 0; i < m->fields.len; i++)
+    for (size_t i = 0; i < m->nfields; i++)
         print_field_functions(e, m->fields.at[i]);
     for (size_t i = 0; i < m->funcs.len; i++)
         if (ir_is_kernel(m->funcs.at[i]))

@@ -389,7 +389,7 @@ static void print_access(emitter *e, const ir_func *kernel, int *count)
 {
     const func_info *info = func_info_of(e, kernel), *back = kernel->grad ? func_info_of(e, kernel->grad) : NULL;
     *count = 0;
-    for (size_t i = 0; i < e->m->fields.len; i++) {
+    for (size_t i = 0; i < e->m->nfields; i++) {
         const unsigned char *at = info->planes + i * 4;
         strbuf b = {0};
         static const char *const flag[] = {"TK_READS", "TK_STORES", "TK_ACCUMULATES"};

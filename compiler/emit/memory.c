@@ -66,11 +66,28 @@ static const char *strided_address(cfn *c, const ir_op *op, const char *base, co
     return text;
 }
 
+/* --debug: the same for an array of the host. */
+static void check_array_bounds(cfn *c, const ir_op *op, const expr *idx, const expr *comp)
+{
+    const ir_field *f = op->attr.field;
+    arena *mem = c->e->mem;
+    for (int d = 0; d < f->ndim + (comp != NULL); d++) {
+        const expr i = d < f->ndim ? idx[d] : *comp;
+        const char *text = paren(c, i, PREC_ADD), *extent = d < f->ndim ? shape_name(c, f, d) : arena_printf(mem, "%d", f->rows);
+        emit_check(c, op->loc, arena_printf(mem, "%s >= 0 && %s < %s", text, text, extent),
+                   arena_printf(mem, "%s:%u: subscript %d of '%s'", place_of(c->e, op->loc), op->loc.col, d, f->name));
+    }
+}
+
 /* --debug: a subscript out of bounds fails the launch and leaves the function. */
 static void check_bounds(cfn *c, const ir_op *op, const expr *idx, const expr *comp)
 {
     const ir_field *f = op->attr.field;
     const bool dynamic = f->shape != IR_SHAPE_SCALAR && !ir_is_const(op->args[f->ndim]);
+    if (f->array) {
+        check_array_bounds(c, op, idx, dynamic ? comp : NULL);
+        return;
+    }
     if (f->ndim == 0 && !dynamic)
         return;
     c->e->uses_bounds = true;
@@ -184,6 +201,10 @@ void emit_load(cfn *c, const ir_op *op)
         e.text = arena_printf(c->e->mem, "tk_load_%s(%s)", scalar_name(op->attr.field->elem), e.text);
         e.prec = PREC_PRIMARY;
     }
+    if (op->attr.field->array && op->attr.plane != IR_DATA) { /* a dual that the caller may leave out */
+        e.text = arena_printf(c->e->mem, "%s ? %s : %s", plane_pointer(c, op->attr.field, op->attr.plane, false), e.text, zero_text(op->attr.field->elem));
+        e.prec = PREC_COND;
+    }
     add_read(c, &e, MEM_PLANE, plane_key(op), NULL);
     define(c, op->res[0], e, op->loc);
     emit_watch(c, op, c->watched);
@@ -211,6 +232,13 @@ void emit_accum(cfn *c, const ir_op *op)
     const expr value = val(c, op->args[op->nargs - 1]);
     const expr target = element(c, op, target_plane, !strided && !scatter && !in_place);
     flush_reads(c, MEM_PLANE, plane_key(op), NULL);
+    if (op->attr.field->array) { /* a gradient that is not wanted */
+        stmt(c, op->loc, "if (%s)", plane_pointer(c, op->attr.field, op->attr.plane, false));
+        c->indent++;
+        stmt(c, (src_loc){0, 0, 0}, "%s += %s;", target.text, value.text);
+        c->indent--;
+        return;
+    }
     if (strided && scatter)
         stmt(c, op->loc, "tk_scatter_at_%s(%s, %s, %s);", scalar_name(type), target.text, value.text, c->atomic);
     else if (strided)

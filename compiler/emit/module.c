@@ -26,10 +26,10 @@ static void print_field(emitter *e, const ir_field *f)
 
 static void print_fields(emitter *e)
 {
-    if (!e->m->fields.len)
+    if (!e->m->nfields)
         return;
     sb_printf(e->out, "static const tk_field_desc %s[] = {\n", e->fields);
-    for (size_t i = 0; i < e->m->fields.len; i++)
+    for (size_t i = 0; i < e->m->nfields; i++)
         print_field(e, e->m->fields.at[i]);
     sb_add(e->out, "};\n\n");
 }
@@ -38,7 +38,7 @@ static void print_fields(emitter *e)
 static int print_members(emitter *e)
 {
     int n = 0;
-    for (size_t i = 0; i < e->m->fields.len; i++) {
+    for (size_t i = 0; i < e->m->nfields; i++) {
         const ir_field *f = e->m->fields.at[i];
         if (!ir_is_member(f))
             continue;
@@ -54,7 +54,7 @@ static int print_members(emitter *e)
 
 static void print_desc(emitter *e, int nmembers, int nkernels)
 {
-    const size_t nfields = e->m->fields.len;
+    const size_t nfields = e->m->nfields;
     sb_printf(e->out, "static const tk_module_desc %s = {\n    .name = %s,\n    .interface = %d,\n    .hash = UINT64_C(0x%016llx),\n", e->desc,
               c_string(e->mem, e->m->name), EMIT_INTERFACE, (unsigned long long)emit_interface_hash(e->m));
     if (nfields)
@@ -136,7 +136,7 @@ static void print_create(emitter *e)
     sb_printf(b, "    %s *const m = tk_module_alloc(session, sizeof *m);\n    if (!m)\n        return NULL;\n    m->params = chosen;\n", m->name);
     sb_printf(b, "    if (tk_module_init(&m->tk, session, &%s, extents, header_hash, header_interface) != TK_OK) {\n", e->desc);
     sb_add(b, "        tk_module_free(session, m, sizeof *m);\n        return NULL;\n    }\n");
-    for (size_t i = 0; i < m->fields.len; i++) {
+    for (size_t i = 0; i < m->nfields; i++) {
         const ir_field *f = m->fields.at[i];
         sb_printf(b, "    m->%s = &m->tk.fields[%d];\n", field_object(e, f), f->index);
         if (!field_begins(f))
@@ -238,10 +238,10 @@ void emit_module(emitter *e)
     print_defaults(e);
     print_create(e);
     print_set_params(e);
-    for (size_t i = 0; i < e->m->fields.len; i++)
+    for (size_t i = 0; i < e->m->nfields; i++)
         if (field_begins(e->m->fields.at[i]))
             print_bind(e, e->m->fields.at[i]);
-    for (size_t i = 0; i < e->m->fields.len; i++)
+    for (size_t i = 0; i < e->m->nfields; i++)
         if (e->m->fields.at[i]->strided)
             print_bind_strided(e, e->m->fields.at[i]);
     emit_entries(e);

@@ -65,6 +65,8 @@ const char *sig_decl(arena *mem, const ir_sigparam *p, const char *suffix, sig_u
     const char *name = arena_printf(mem, "%s%s", name_member(mem, p->name), suffix);
     const char *type = p->record ? record_type(mem, p->record) : scalar_c_type(p->elem);
     const char *lead = use == SIG_INPUT || use == SIG_OPTIONAL ? "const " : "";
+    if (p->array)
+        return field_pointer(mem, p->array, *lead != '\0', "", name, false);
     if (p->record || p->shape == IR_SHAPE_SCALAR)
         return use == SIG_INPUT || use == SIG_MEMBER ? arena_printf(mem, "%s %s", type, name) : arena_printf(mem, "%s%s *%s", lead, type, name);
     if (p->shape == IR_SHAPE_VEC)

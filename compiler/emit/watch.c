@@ -47,7 +47,7 @@ static void add_site(cfn *c, const ir_op *op)
 bool is_watched(const cfn *c, const ir_op *op)
 {
     const bool looks = is_primal(c) || (op->code != OP_LOAD && scalar_is_float(op->attr.field->elem));
-    return c->e->m->debug && looks && c->kind != CFN_EXTENTS;
+    return c->e->m->debug && looks && c->kind != CFN_EXTENTS && !op->attr.field->array;
 }
 
 void emit_watch(cfn *c, const ir_op *op, const char *index)

@@ -195,6 +195,8 @@ struct ir_field {
     bool strided;            /* its elements stand at strides, in bytes, that the host chooses when it binds memory */
     bool soa;                /* components apart: all elements of the first, then all of the second */
     src_loc loc;
+    bool array;              /* an array that the host gives to an export func: behind all fields, memory of that function alone, read only */
+    int *dims;               /* of an array: for each dimension the function's parameter that is its extent */
     int index;               /* in module->fields */
     /* a field of structs is a field for each member that is no struct, in order */
     ir_field *lead;          /* the one of the first member, whose extents are everybody's; NULL: no field of structs */
@@ -215,6 +217,7 @@ typedef struct ir_sigparam {
     int rows, cols;
     int first;
     bool grad;  /* needs_grad: the adjoint yields its gradient */
+    ir_field *array; /* an array of the host, which has no components: 0 x 0; NULL: none */
     const char *lost_in; /* the field without dual in which its tangent would be lost, or NULL */
     /* a struct is a parameter for each member that is no struct, in order; `name` is the struct's */
     const ir_record *record; /* NULL: none */
@@ -287,7 +290,8 @@ struct ir_module {
     scalar real;
     bool debug;              /* --debug */
     VEC(ir_record *) records; /* members before those that hold them */
-    VEC(ir_field *) fields;
+    VEC(ir_field *) fields;  /* then the arrays of export funcs */
+    size_t nfields;          /* without these */
     VEC(ir_mparam *) params;
     VEC(ir_func *) funcs;    /* functions and kernels, derived ones included, in order of creation */
     ir_func *extents;        /* no parameters; yields every field's extents as i64 */

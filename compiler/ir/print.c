@@ -259,7 +259,7 @@ void ir_print_module(FILE *out, const ir_module *m)
         fprintf(out, "param %s: %s\n", m->params.at[i]->name, scalar_name(m->params.at[i]->type));
     for (size_t i = 0; i < m->fields.len; i++) {
         const ir_field *f = m->fields.at[i];
-        fprintf(out, "field %s: %s", f->name, scalar_name(f->elem));
+        fprintf(out, "%s %s: %s", f->array ? "array" : "field", f->name, scalar_name(f->elem));
         if (f->shape == IR_SHAPE_VEC)
             fprintf(out, " x %d", f->rows);
         else if (f->shape == IR_SHAPE_MAT)

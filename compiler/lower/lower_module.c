@@ -34,6 +34,10 @@ static void lower_params(lower *l, ir_func *f, const tx_func *fn)
     for (int i = 0; i < fn->nparams; i++) {
         const tx_local *p = fn->params[i];
         const ty *t = p->type;
+        if (p->array) {
+            f->sig[i] = (ir_sigparam){.name = p->name, .elem = t->elem, .shape = shape_of(t), .grad = p->array->grad, .array = p->array};
+            continue;
+        }
         const char **names = component_names(l, p->name, t);
         args[i] = agg_scalars(l, t->elem, ty_ncomp(t));
         if (f->sig)
@@ -44,7 +48,8 @@ static void lower_params(lower *l, ir_func *f, const tx_func *fn)
         }
     }
     for (int i = 0; i < fn->nparams; i++)
-        var_bind(l, fn->params[i], &args[i]);
+        if (!fn->params[i]->array)
+            var_bind(l, fn->params[i], &args[i]);
 }
 
 static void set_results(lower *l, ir_func *f, ir_value *const *v, int n)
@@ -117,10 +122,10 @@ static void lower_extents(lower *l, const tx_module *tx)
     l->b = body_builder(f, (src_loc){0});
     ir_value **given = lower_scalars(l, tx->extents, tx->nextents);
     int total = 0, n = 0, at = 0;
-    for (size_t i = 0; i < l->m->fields.len; i++)
+    for (size_t i = 0; i < l->m->nfields; i++)
         total += l->m->fields.at[i]->ndim;
     ir_value **v = ARENA_ARRAY(l->mem, ir_value *, total + 1);
-    for (size_t i = 0; i < l->m->fields.len; i++) {
+    for (size_t i = 0; i < l->m->nfields; i++) {
         ir_field *field = l->m->fields.at[i];
         const bool begins = !field->lead || field->lead == field;
         field->extent0 = begins || field->soa ? n : field->lead->extent0;

@@ -22,6 +22,13 @@ int main()
         return 2;
     m->loss.grad[0] = 1.0f;
     export_beside_step_grad(m, r, &from_kernel);
+    float mean = 0.0f, scale_grad = 0.0f, x_grad[8] = {};
+    export_beside_mean_square_grad(8, m->x.data, 2.0f, &mean, &one, x_grad, &scale_grad);
+    if (std::fabs(mean - 2.0f * 0.255f) > 1e-5f || std::fabs(scale_grad - 0.255f) > 1e-5f || std::fabs(x_grad[2] - 0.15f) > 1e-5f)
+        return 4;
+    export_beside_mean_square_grad(8, m->x.data, 2.0f, nullptr, &one, nullptr, &scale_grad);
+    if (std::fabs(scale_grad - 0.51f) > 1e-5f)
+        return 5;
     const bool ok = std::fabs(from_kernel - r_grad) < 1e-4f * (1.0f + std::fabs(r_grad)) && export_beside_status(m) == TK_OK;
     export_beside_destroy(m);
     return ok ? 0 : 3;
