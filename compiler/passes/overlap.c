@@ -1,7 +1,7 @@
 /* Subscripts of two accesses, dimension by dimension.
  *
  * Indices of loops around both accesses are compared by their distance (delta). Indices of loops around one of them only are free: they may take any value of
- * their range, so it is enough that the ranges have the element in common. All other terms must be the same value.
+ * their range, so it is enough that the ranges have the element in common; with subscripts i + 1 and i, too. All other terms must be the same value.
  */
 #include "passes/overlap.h"
 
@@ -207,7 +207,8 @@ static bool depends_on(const ir_value *v, const ir_op *loop, int depth)
 /* ---- one dimension ---- */
 
 typedef struct pair {
-    const ir_value *p, *q; /* free indices set equal; q NULL: p has been used to cover a dimension */
+    const ir_value *p, *q; /* free indices; q NULL: p has been used to cover a dimension */
+    int64_t shift;         /* q is p + shift */
 } pair;
 
 typedef struct matching {
@@ -286,24 +287,38 @@ static bool covers(matching *t, const path *p, const affine *f, const ir_field *
     const ir_value *extent = ir_yield_of(t->m->extents->body)->args[field->extent0 + dim];
     if (!same_value(t->m, loop->args[2 * d + 1], extent))
         return false;
-    t->pairs[t->npairs++] = (pair){f->term[0], NULL};
+    t->pairs[t->npairs++] = (pair){f->term[0], NULL, 0};
     return true;
 }
 
-/* Both ranges are the same: the indices can be equal. */
-static bool match_free(matching *t, const ir_value *p, const ir_value *q)
+/* Both loops have constant bounds: whether some p + shift is a q. */
+static bool constant_ranges_meet(const matching *t, const ir_op *lp, int dp, const ir_op *lq, int dq, int64_t shift, bool *meet)
+{
+    int64_t p[2], q[2];
+    for (int i = 0; i < 2; i++)
+        if (!const_value_of(t->m, lp->args[2 * dp + i], &p[i]) || !const_value_of(t->m, lq->args[2 * dq + i], &q[i]) || llabs(p[i]) > KONST_MAX ||
+            llabs(q[i]) > KONST_MAX || llabs(shift) > KONST_MAX)
+            return false;
+    *meet = p[0] < p[1] && q[0] < q[1] && p[0] + shift < q[1] && q[0] < p[1] + shift;
+    return true;
+}
+
+/* q can be p + shift: the ranges are constant and have such indices, or they are the same (and taken to be longer than the shift). */
+static bool match_free(matching *t, const ir_value *p, const ir_value *q, int64_t shift)
 {
     const pair *known = pair_with(t, p), *other = pair_with(t, q);
     if (known || other)
-        return known == other && known->q == q;
+        return known == other && known->q == q && known->shift == shift;
     int dp = 0, dq = 0;
     const ir_op *lp = index_of(p, &dp), *lq = index_of(q, &dq);
-    for (int i = 0; i < 2; i++)
-        if (!same_value(t->m, lp->args[2 * dp + i], lq->args[2 * dq + i]))
-            return false;
-    if (!bounds_same_for_both(t, p) || !bounds_same_for_both(t, q) || t->npairs == OVERLAP_LOOPS)
+    bool meet = true;
+    if (!constant_ranges_meet(t, lp, dp, lq, dq, shift, &meet))
+        for (int i = 0; i < 2; i++)
+            if (!same_value(t->m, lp->args[2 * dp + i], lq->args[2 * dq + i]))
+                return false;
+    if (!meet || !bounds_same_for_both(t, p) || !bounds_same_for_both(t, q) || t->npairs == OVERLAP_LOOPS)
         return false;
-    t->pairs[t->npairs++] = (pair){p, q};
+    t->pairs[t->npairs++] = (pair){p, q, shift};
     return true;
 }
 
@@ -319,7 +334,7 @@ static bool range_has(matching *t, const path *p, const affine *f, const affine 
         return false;
     if (c->konst - f->konst < lo || c->konst - f->konst >= hi)
         return false;
-    t->pairs[t->npairs++] = (pair){f->term[0], NULL};
+    t->pairs[t->npairs++] = (pair){f->term[0], NULL, 0};
     return true;
 }
 
@@ -331,7 +346,8 @@ static int find_term(const affine *f, const ir_value *v)
     return -1;
 }
 
-static bool match_terms(matching *t, const affine *fa, const affine *fb, common_loop **single, int64_t *coef, int *ncommon)
+/* rest: what the common terms must make up for. Free indices alone make up for all of it. */
+static bool match_terms(matching *t, const affine *fa, const affine *fb, common_loop **single, int64_t *coef, int *ncommon, int64_t *rest)
 {
     const ir_value *free_a = NULL, *free_b = NULL;
     int64_t coef_a = 0, coef_b = 0;
@@ -369,7 +385,13 @@ static bool match_terms(matching *t, const affine *fa, const affine *fb, common_
     }
     if (!free_a && !free_b)
         return true;
-    return free_a && free_b && coef_a == coef_b && match_free(t, free_a, free_b);
+    if (!free_a || !free_b || coef_a != coef_b)
+        return false;
+    if (*ncommon > 0)
+        return match_free(t, free_a, free_b, 0);
+    const int64_t diff = *rest;
+    *rest = 0;
+    return diff % coef_a == 0 && match_free(t, free_a, free_b, diff / coef_a);
 }
 
 static bool match_dim(matching *t, const access *a, const access *b, int k)
@@ -384,9 +406,9 @@ static bool match_dim(matching *t, const access *a, const access *b, int k)
     common_loop *c = NULL;
     int64_t coef = 0;
     int n;
-    if (!match_terms(t, fa, fb, &c, &coef, &n))
+    int64_t diff = fa->konst - fb->konst;
+    if (!match_terms(t, fa, fb, &c, &coef, &n, &diff))
         return false;
-    const int64_t diff = fa->konst - fb->konst;
     if (n == 0)
         return diff == 0;
     if (n == 1)
