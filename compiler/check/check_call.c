@@ -294,6 +294,7 @@ static val call_random(checker *c, const char *name, const ast_expr *e)
 {
     if (c->constant || !c->fn)
         return called_too_early(c, e);
+    note_impure(c, "the built-in function", name, e->span);
     tx_expr *t = tx_new(c, TX_RANDOM, ty_scalar(c->types, SC_F64), e->span);
     if (!strcmp(name, "random_int")) {
         val v = random_int(c, e, t);
@@ -368,6 +369,7 @@ static val call_atomic(checker *c, int which, const ast_expr *e, bool as_stateme
         store_place(c, &p, TX_ACCUM, v.e, IR_RED_ADD, e->span);
         return val_typed(tx_new(c, TX_BUILD, ty_void(c->types), e->span));
     }
+    note_impure(c, "the field", p.field->name, e->span);
     tx_expr *t = tx_new(c, TX_ATOMIC, p.type, e->span);
     t->opcode = atomics[which].with;
     t->field = p.field;
