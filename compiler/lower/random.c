@@ -24,8 +24,11 @@ ir_value *lower_draw(lower *l, ir_opcode code, scalar type, int site)
     for (int k = n; c; c = c->outer)
         all[--k] = c;
     int from = 0;
-    for (; n - from > 2; from += 2)
-        key = ir_random(&l->b, OP_RANDOM, SC_U64, key, as_u64(l, all[from]->index), as_u64(l, all[from + 1]->index));
+    for (; n - from > 2; from += 2) { /* values are made one by one: C leaves open in which order arguments are */
+        at[0] = as_u64(l, all[from]->index);
+        at[1] = as_u64(l, all[from + 1]->index);
+        key = ir_random(&l->b, OP_RANDOM, SC_U64, key, at[0], at[1]);
+    }
     for (int k = 0; k < 2; k++)
         at[k] = from + k < n ? as_u64(l, all[from + k]->index) : ir_const_i(&l->b, SC_U64, 0);
     key = ir_op2(&l->b, OP_ADD, key, ir_const_i(&l->b, SC_U64, site));
@@ -37,10 +40,11 @@ static ir_value *draw_between(lower *l, const tx_expr *e)
 {
     ir_value *lo = lower_scalar(l, e->args[0]), *hi = lower_scalar(l, e->args[1]);
     const scalar type = e->type->elem;
-    ir_value *n = ir_op2(&l->b, OP_SUB, as_u64(l, hi), as_u64(l, lo));
-    n = ir_op3(&l->b, OP_SELECT, ir_op2(&l->b, OP_LT, lo, hi), n, ir_const_i(&l->b, SC_U64, 0));
-    ir_value *v = ir_op2(&l->b, OP_BELOW, lower_draw(l, OP_RANDOM, SC_U64, e->site), n);
-    return ir_op2(&l->b, OP_ADD, lo, ir_cast(&l->b, type, v));
+    ir_value *hi64 = as_u64(l, hi), *lo64 = as_u64(l, lo), *some = ir_op2(&l->b, OP_LT, lo, hi);
+    ir_value *distance = ir_op2(&l->b, OP_SUB, hi64, lo64), *none = ir_const_i(&l->b, SC_U64, 0);
+    ir_value *n = ir_op3(&l->b, OP_SELECT, some, distance, none);
+    ir_value *draw = lower_draw(l, OP_RANDOM, SC_U64, e->site);
+    return ir_op2(&l->b, OP_ADD, lo, ir_cast(&l->b, type, ir_op2(&l->b, OP_BELOW, draw, n)));
 }
 
 agg lower_random(lower *l, const tx_expr *e)
