@@ -163,8 +163,14 @@ class Expressions:
 
     def scalar(self, kind, d):
         make = self.pick((5, self.arithmetic), (4, self.unary), (1.5, self.binary), (1, self.powers), (1.2, self.choice), (0.7, self.steps), (2.2, self.of_vectors),
-                         (1.2, self.call), (0.6, self.blends), (0.4, self.stopped))
+                         (1.2, self.call), (0.6, self.blends), (0.4, self.stopped),
+                         (0.4, self.custom))
         return make(kind, d) or self.arithmetic(kind, d)
+
+    def custom(self, kind, d):
+        self.count("custom derivative")
+        a, b = self.value(kind, d), self.fit(self.value(kind, d - 1), -3, 3)
+        return Expr(f"bend({a}, {b})", kind, -3, 3)
 
     def arithmetic(self, kind, d):
         op = self.pick((4, "*"), (4, "+"), (3, "-"), (1.5, "/"), (0.7, "neg"))
@@ -314,7 +320,7 @@ class Expressions:
         return Expr(f"dot({a}, {b})" if self.chance(0.5) else f"{self.named(a)}.dot({b})", kind, -m, m)
 
     def named(self, e):
-        return e.text if e.text.isidentifier() or e.text[0] == "(" and e.text[-1] == ")" else f"({e})"
+        return e.text if e.text.replace(".", "").isidentifier() or e.text[0] == "(" and e.text[-1] == ")" else f"({e})"
 
     def vector(self, kind, d):
         form = self.pick((5, "arithmetic"), (2, "unary"), (2, "build"), (1.5, "matvec"), (1, "cross"), (0.7, "normalized"), (1, "swizzle"), (0.8, "choice"), (0.6, "binary"),

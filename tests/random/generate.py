@@ -14,6 +14,22 @@ from expressions import Expr, Expressions, num
 
 RANGE = 1.2  # field data are drawn from -RANGE .. RANGE
 
+# For all programs of a module: functions with derivatives of their own, a struct.
+COMMON = """
+struct Pair { a: real, b: vec2 }
+func turned(p: Pair) -> Pair { return Pair(p.b.y, [p.a, p.b.x]); }
+func bend(al: real, be: real) -> real { return sin(al) * be; }
+func bend_back(al: real, be: real, gp: real) -> (real, real) grad_for(bend) { return gp * cos(al) * be, gp * sin(al); }
+func bend_jvp(al: real, be: real, dal: real, dbe: real) -> (real, real) jvp_for(bend) { return sin(al) * be, cos(al) * dal * be + sin(al) * dbe; }
+func blend(al: real, n: i32, be: vec2) -> (real, vec2) { return sin(al) * be.x, al * be + be * real(n); }
+func blend_back(al: real, n: i32, be: vec2, gp: real, gq: vec2) -> (real, vec2) grad_for(blend) {
+    return gp * cos(al) * be.x + dot(gq, be), [gp * sin(al), 0.0] + gq * al + gq * real(n);
+}
+func blend_jvp(al: real, n: i32, be: vec2, dal: real, dbe: vec2) -> (real, vec2, real, vec2) jvp_for(blend) {
+    return sin(al) * be.x, al * be + be * real(n), cos(al) * dal * be.x + sin(al) * dbe.x, dal * be + al * dbe + dbe * real(n);
+}
+"""
+
 
 class Field:
     def __init__(self, name, kind, dims, role="active"):
@@ -46,7 +62,7 @@ class Module:
         for f in self.fields + [self.loss] + self.tables + self.constants:
             kind = "i32" if f.kind == "int" else f.kind
             lines.append(f"field {f.name}: {kind}{'[' + ', '.join(f.dims) + ']' if f.dims else ''}{' needs_grad needs_dual' if f.role == 'active' else ''}{' saved' if f.saved else ''};")
-        return lines
+        return lines + COMMON.splitlines()
 
 
 class Program(Expressions):
@@ -292,7 +308,7 @@ class Program(Expressions):
         deep = self.nest >= 3 or self.mult > 300
         make = self.pick((3, self.let), (2, self.var), (4, self.assign), (2, self.if_), (0 if deep else 2.5, self.for_), (0 if deep else 1, self.while_),
                          (0 if deep else 0.8, self.array), (0.4, self.static_for), (0.4, self.ints), (0.3, self.bools), (1.2 if self.writable else 0, self.write),
-                         (0.6, self.several), (0.7 if self.jumps else 0, self.jump), (0.25 if self.early and self.nest else 0, self.early_return), (0.2, self.bare_block))
+                         (0.6, self.several), (1.3 if self.variables("real", lambda v: v.get("struct") and v["mutable"]) else 0.5, self.struct), (0.7 if self.jumps else 0, self.jump), (0.25 if self.early and self.nest else 0, self.early_return), (0.2, self.bare_block))
         make()
 
     early, jumps, nested_function = None, 0, False
@@ -313,6 +329,14 @@ class Program(Expressions):
         self.declare(e.kind, e, -3, 3, True)
 
     def several(self):
+        if self.chance(0.3):
+            self.count("custom derivative of several results")
+            a, k, b = self.fit(self.value("real", 1), -2, 2), self.integer(0, 2, 0), self.fit(self.value("vec2", 1), -1, 1)
+            p, q = self.name_new("l"), self.name_new("l")
+            self.emit(f"let {p}, {q} = blend({a}, {k}, {b});")
+            self.scope.append({"name": p, "kind": "real", "lo": -1, "hi": 1, "mutable": False})
+            self.scope.append({"name": q, "kind": "vec2", "lo": -4, "hi": 4, "mutable": False})
+            return None
         if not self.pairs:
             return self.let()
         f = self.rng.choice(self.pairs)
@@ -322,6 +346,30 @@ class Program(Expressions):
         self.emit(f"let {a}, {b} = {f['name']}({args});")
         self.scope.append({"name": a, "kind": f["result"], "lo": -3, "hi": 3, "mutable": False})
         self.scope.append({"name": b, "kind": "real", "lo": -3, "hi": 3, "mutable": False})
+
+    def struct(self):
+        """A struct, whose members are variables like others; now and then they are exchanged."""
+        found = [v for v in self.scope if v.get("struct") and v["mutable"]]
+        if found and self.chance(0.8):
+            n = self.rng.choice(found)["struct"]
+            self.count("struct assigned")
+            whole = f"Pair({self.fit(self.value('real', 1), -3, 3)}, {self.fit(self.value('vec2', 1), -3, 3)})"
+            other = self.pick((2, f"turned({n})"), (1, whole), (1, f"turned({whole})"), (1, f"turned(turned({n}))"))
+            self.emit(f"{n} = {other};" if self.chance(0.5) else f"{n} = {self.condition(1)} ? {other} : {n};")
+            return
+        self.count("struct")
+        a, b = self.fit(self.value("real", 1), -3, 3), self.fit(self.value("vec2", 1), -3, 3)
+        n = self.name_new("v")
+        self.emit(f"var {n} = Pair({a}, {b});")
+        for kind, name in (("real", "a"), ("vec2", "b")):
+            self.scope.append({"name": f"{n}.{name}", "kind": kind, "lo": -3, "hi": 3, "mutable": True, "struct": n})
+
+    def limit(self):
+        """Enough trips for the loop, or less: then it ends early."""
+        if self.chance(0.65):
+            return ""
+        self.count("while limit")
+        return f" limit {self.rng.choice(['2', '4', '9', 'J', '5'])}"
 
     def ints(self):
         text, top = self.natural(2)
@@ -499,13 +547,13 @@ class Program(Expressions):
             self.loop_var(n, 0, 4)
             self.enter(4)
             self.jumps += 1
-            word = f"while ({n} > 0)"
+            word = f"while ({n} > 0){self.limit()}"
             self.braces(word, self.rng.randint(1, 3), first=lambda: self.emit(f"{n} -= 1;"))
         elif form == "collatz":
             self.emit(f"var {n} = {start} + 2;")
             self.loop_var(n, 0, 20)
             self.enter(9)
-            self.braces(f"while ({n} != 1)", self.rng.randint(1, 2), tail=lambda: self.emit(f"if ({n} % 2 == 0) {{ {n} = {n} / 2; }} else {{ {n} = 3 * {n} + 1; }}"))
+            self.braces(f"while ({n} != 1){self.limit()}", self.rng.randint(1, 2), tail=lambda: self.emit(f"if ({n} % 2 == 0) {{ {n} = {n} / 2; }} else {{ {n} = 3 * {n} + 1; }}"))
             self.jumps += 1
         else:
             e = self.fit(self.value("real", 2), -3, 3)
@@ -517,7 +565,7 @@ class Program(Expressions):
 
             def step():
                 self.emit(f"{v['name']} = {self.fit(self.value('real', 2), -1, 1)} + 0.6 * {v['name']};")
-            self.braces(f"while ({v['name']} {self.rng.choice('<>')} {num(self.rng.uniform(-0.8, 0.8))} && {n} < 5)", self.rng.randint(0, 2),
+            self.braces(f"while ({v['name']} {self.rng.choice('<>')} {num(self.rng.uniform(-0.8, 0.8))} && {n} < 5){self.limit()}", self.rng.randint(0, 2),
                         first=lambda: self.emit(f"{n} += 1;"), tail=step)
         self.rare -= 1
         self.jumps -= 1
