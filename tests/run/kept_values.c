@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { N = 5 };
+enum { N = 5, LONG = 67 };
 
 static int check(const char *what, int i, double got, double want)
 {
@@ -66,6 +66,26 @@ static int check_signs(kept_values *m, const double *x)
     return bad;
 }
 
+static int check_recurrences(kept_values *m)
+{
+    int bad = 0;
+    for (int k = 0; k < N * LONG; k++)
+        m->row.data[k] = sin(0.7 * k);
+    kept_values_recurrences(m);
+    for (int i = 0; i < N; i++) {
+        const double *at = m->row.data + i * LONG;
+        double a = 0, b = 0, c = 0;
+        for (int j = 0; j < LONG; j++) {
+            a = at[j] - a;
+            b = (b + at[j]) * 0.5;
+            c = c - (at[j] - c) * 0.25;
+        }
+        bad += check("recurrences: y", i, m->y.data[i], a);
+        bad += fabs(m->z.data[i] - b - 10 * c) > 1e-9 * fabs(10 * c);
+    }
+    return bad;
+}
+
 int main(void)
 {
     static const double x[N] = {0.7, -1.1, 0.4, 1.3, -0.2};
@@ -78,7 +98,7 @@ int main(void)
         m->x.data[i] = x[i];
         m->n.data[i] = (3 * i + 1) % 4;
     }
-    int bad = check_memory(m, x) + check_arrays(m, x) + check_signs(m, x);
+    int bad = check_memory(m, x) + check_arrays(m, x) + check_signs(m, x) + check_recurrences(m);
     bad += kept_values_status(m) != TK_OK;
     kept_values_destroy(m);
     return bad != 0;
