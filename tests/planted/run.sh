@@ -40,7 +40,7 @@ found=0
 missed=0
 for name in $names; do
     patch=$root/tests/planted/$name.patch
-    patch -s -p1 <"$patch" || { echo "$name: the patch does not apply"; missed=$((missed + 1)); continue; }
+    patch -s -F0 -p1 <"$patch" || { echo "$name: the patch does not apply"; missed=$((missed + 1)); continue; }
     find_bug >found
     patch -s -R -p1 <"$patch"
     if [ -s found ] && [ "$(cat found)" != "does not compile" ]; then
