@@ -86,6 +86,24 @@ static int check_recurrences(kept_values *m)
     return bad;
 }
 
+static int check_extremes(kept_values *m, const double *x)
+{
+    double most[4] = {-1e30, 1e30, -1e30, 1e30};
+    kept_values_extremes(m);
+    for (int k = 0; k < N * LONG; k++) {
+        most[0] = fmax(most[0], -2 - m->row.data[k]);
+        most[1] = fmin(most[1], 2 + m->row.data[k]);
+    }
+    for (int i = 0; i < N; i++) {
+        most[2] = fmax(most[2], -3 - x[i]);
+        most[3] = fmin(most[3], 3 + x[i]);
+    }
+    int bad = check("extremes: up", 0, m->counts.data[0], -1) + check("extremes: down", 0, m->counts.data[1], 3);
+    for (int i = 0; i < 4; i++)
+        bad += check("extremes", i, m->most.data[i], most[i]);
+    return bad;
+}
+
 int main(void)
 {
     static const double x[N] = {0.7, -1.1, 0.4, 1.3, -0.2};
@@ -98,7 +116,7 @@ int main(void)
         m->x.data[i] = x[i];
         m->n.data[i] = (3 * i + 1) % 4;
     }
-    int bad = check_memory(m, x) + check_arrays(m, x) + check_signs(m, x) + check_recurrences(m);
+    int bad = check_memory(m, x) + check_arrays(m, x) + check_signs(m, x) + check_recurrences(m) + check_extremes(m, x);
     bad += kept_values_status(m) != TK_OK;
     kept_values_destroy(m);
     return bad != 0;
