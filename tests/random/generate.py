@@ -364,12 +364,12 @@ class Program(Expressions):
         for kind, name in (("real", "a"), ("vec2", "b")):
             self.scope.append({"name": f"{n}.{name}", "kind": kind, "lo": -3, "hi": 3, "mutable": True, "struct": n})
 
-    def limit(self):
-        """Enough trips for the loop, or less: then it ends early."""
+    def limit(self, enough):
+        """The promise that a loop ends after this many trips; code compiled with --debug looks that it is kept."""
         if self.chance(0.65):
             return ""
         self.count("while limit")
-        return f" limit {self.rng.choice(['2', '4', '9', 'J', '5'])}"
+        return f" limit {self.rng.choice([enough, enough, enough + 3, f'J + {enough}'])}"
 
     def ints(self):
         text, top = self.natural(2)
@@ -547,13 +547,13 @@ class Program(Expressions):
             self.loop_var(n, 0, 4)
             self.enter(4)
             self.jumps += 1
-            word = f"while ({n} > 0){self.limit()}"
+            word = f"while ({n} > 0){self.limit(4)}"
             self.braces(word, self.rng.randint(1, 3), first=lambda: self.emit(f"{n} -= 1;"))
         elif form == "collatz":
             self.emit(f"var {n} = {start} + 2;")
             self.loop_var(n, 0, 20)
             self.enter(9)
-            self.braces(f"while ({n} != 1){self.limit()}", self.rng.randint(1, 2), tail=lambda: self.emit(f"if ({n} % 2 == 0) {{ {n} = {n} / 2; }} else {{ {n} = 3 * {n} + 1; }}"))
+            self.braces(f"while ({n} != 1){self.limit(8)}", self.rng.randint(1, 2), tail=lambda: self.emit(f"if ({n} % 2 == 0) {{ {n} = {n} / 2; }} else {{ {n} = 3 * {n} + 1; }}"))
             self.jumps += 1
         else:
             e = self.fit(self.value("real", 2), -3, 3)
@@ -565,7 +565,7 @@ class Program(Expressions):
 
             def step():
                 self.emit(f"{v['name']} = {self.fit(self.value('real', 2), -1, 1)} + 0.6 * {v['name']};")
-            self.braces(f"while ({v['name']} {self.rng.choice('<>')} {num(self.rng.uniform(-0.8, 0.8))} && {n} < 5){self.limit()}", self.rng.randint(0, 2),
+            self.braces(f"while ({v['name']} {self.rng.choice('<>')} {num(self.rng.uniform(-0.8, 0.8))} && {n} < 5){self.limit(5)}", self.rng.randint(0, 2),
                         first=lambda: self.emit(f"{n} += 1;"), tail=step)
         self.rare -= 1
         self.jumps -= 1
