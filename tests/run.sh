@@ -80,9 +80,11 @@ if build build-clang clang clang++; then
     unit build-clang
     pairs build-clang clang clang++
 fi
-if build build-asan clang clang++ -Db_sanitize=address,undefined -Db_lundef=false; then
+if build build-asan clang clang++ -Db_sanitize=address,undefined -Db_lundef=false -Dfuzz=true; then
     unit build-asan
     pairs build-asan clang clang++ --sanitize
+    echo "== build-asan: the fuzzer's first inputs"
+    if sh tests/fuzz/run.sh 0 build-asan >"$report" 2>&1; then count 1 0; else tail -n 60 "$report"; count 0 1; fi
 fi
 
 if [ -x build-gcc/compiler/tkc ] && [ -x build-clang/compiler/tkc ] && [ -x build-asan/compiler/tkc ]; then

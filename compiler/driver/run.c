@@ -251,17 +251,6 @@ static bool stages(run *r)
     return diag_error_count(r->diag) == 0 && write_module(r);
 }
 
-/* All else lives in the arena. */
-static void free_lists(ir_module *m)
-{
-    if (!m)
-        return;
-    vec_free(&m->records);
-    vec_free(&m->fields);
-    vec_free(&m->params);
-    vec_free(&m->funcs);
-}
-
 int tkc_main(int argc, const char **argv)
 {
     run r = {0};
@@ -276,7 +265,8 @@ int tkc_main(int argc, const char **argv)
         outputs_discard(&r.out);
         diag_flush(r.diag);
         diag_destroy(r.diag);
-        free_lists(r.ir);
+        if (r.ir)
+            ir_module_destroy(r.ir);
         imports_free(&r.imports);
         intern_destroy(r.names);
         arena_destroy(r.mem);

@@ -15,6 +15,14 @@ ir_module *ir_module_create(arena *mem, intern_pool *names, diag_sink *diag, con
     return m;
 }
 
+void ir_module_destroy(ir_module *m)
+{
+    vec_free(&m->records);
+    vec_free(&m->fields);
+    vec_free(&m->params);
+    vec_free(&m->funcs);
+}
+
 ir_func *ir_func_create(ir_module *m, ir_func_kind kind, const char *name)
 {
     ir_func *f = ARENA_NEW(m->mem, ir_func);

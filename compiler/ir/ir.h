@@ -309,6 +309,8 @@ typedef struct ir_builder {
 } ir_builder;
 
 ir_module *ir_module_create(arena *mem, intern_pool *names, diag_sink *diag, const char *name);
+/* Frees the lists; all else lives in the arena. */
+void ir_module_destroy(ir_module *m);
 ir_func *ir_func_create(ir_module *m, ir_func_kind kind, const char *name);
 /* A region without parent: give it to an operation with ir_op_set_region, or it is a function's body. */
 ir_region *ir_region_create(ir_func *f);

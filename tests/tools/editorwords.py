@@ -77,4 +77,5 @@ def main():
         sys.exit("docs/editors: the word lists are out of date; run tests/tools/editorwords.py . --update")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -47,9 +47,7 @@ static int teardown(void **state)
     fclose(f->out);
     free(f->text);
     intern_destroy(f->names);
-    vec_free(&f->m->fields);
-    vec_free(&f->m->params);
-    vec_free(&f->m->funcs);
+    ir_module_destroy(f->m);
     arena_destroy(f->mem);
     free(f);
     return 0;

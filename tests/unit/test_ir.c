@@ -48,9 +48,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     fixture *t = *state;
-    vec_free(&t->m->fields);
-    vec_free(&t->m->params);
-    vec_free(&t->m->funcs);
+    ir_module_destroy(t->m);
     intern_destroy(t->names);
     arena_destroy(t->mem);
     free(t);

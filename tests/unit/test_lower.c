@@ -29,7 +29,7 @@ static void check_seed(unsigned seed)
             fail_msg("seed %u, input %zu: %d as a tree, %d as IR", seed, i, want, got);
         }
     }
-    vec_free(&ir->funcs);
+    ir_module_destroy(ir);
     diag_destroy(d);
     intern_destroy(names);
     arena_destroy(mem);

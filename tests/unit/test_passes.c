@@ -60,7 +60,7 @@ static void check_seed(unsigned seed)
     for (size_t i = 0; i < ir->funcs.len; i++)
         pass_simplify(ir->funcs.at[i]);
     compare(ir, f, want, seed, "simplify");
-    vec_free(&ir->funcs);
+    ir_module_destroy(ir);
     diag_destroy(d);
     intern_destroy(names);
     arena_destroy(mem);

@@ -1,0 +1,28 @@
+#!/bin/sh
+# run.sh SECONDS [BUILD]: runs the fuzzer over all .tk files of the tests and samples; 0 seconds: over these files only, each once with every set of options.
+# What it finds interesting is kept in BUILD/corpus, and is where the next run begins. Inputs that crash, leak or take more than 10 s or 2 GB stay in BUILD/found.
+set -eu
+cd "$(dirname "$0")/../.."
+seconds=$1 build=${2:-build-fuzz}
+if [ ! -f "$build/build.ninja" ]; then
+    CC=clang CXX=clang++ meson setup "$build" --buildtype=debugoptimized -Db_sanitize=address,undefined -Db_lundef=false -Dfuzz=true >/dev/null
+fi
+ninja -C "$build" -t targets all | grep -q '^tests/fuzz/fuzz_tkc:' || meson configure "$build" -Dfuzz=true
+ninja -C "$build" tests/fuzz/fuzz_tkc tests/fuzz/tk.dict >/dev/null
+fuzz=$(realpath "$build/tests/fuzz/fuzz_tkc") root=$PWD
+mkdir -p "$build/corpus" "$build/found"
+rm -rf "$build/seeds"
+mkdir "$build/seeds"
+cd "$build"
+# The digit in front selects options: see fuzz_tkc.c.
+find "$root/tests" "$root/samples" -name '*.tk' -size -12k | sort | while read -r tk; do
+    name=$(echo "${tk#"$root"/}" | tr / _)
+    for options in $(if [ "$seconds" = 0 ]; then echo 0 3 5 6; else echo 0 3; fi); do
+        { printf %s "$options"; cat "$tk"; } >"seeds/$options$name"
+    done
+done
+set -- -entropic=0 -max_len=16384 -timeout=10 -rss_limit_mb=2048 -artifact_prefix=found/ -print_final_stats=1
+if [ "$seconds" = 0 ]; then
+    exec "$fuzz" "$@" -runs=0 seeds
+fi
+exec "$fuzz" "$@" -max_total_time="$seconds" -dict=tests/fuzz/tk.dict -fork=1 -ignore_crashes=1 -ignore_timeouts=1 -ignore_ooms=1 corpus seeds
