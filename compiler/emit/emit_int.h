@@ -220,6 +220,7 @@ void cfn_hoists(cfn *c, strbuf *out);
 
 __attribute__((format(printf, 3, 4))) void stmt(cfn *c, src_loc loc, const char *fmt, ...);
 void close_block(cfn *c);
+void emit_fail(cfn *c); /* what an `if` without braces does, printed before: the function ends */
 void reset_line(emitter *e, strbuf *out); /* after a function, with #line directives */
 
 /* ---- values (expr.c) ---- */

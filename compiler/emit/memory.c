@@ -101,10 +101,7 @@ static void check_bounds(cfn *c, const ir_op *op, const expr *idx, const expr *c
     stmt(c, op->loc, "if (!%s(%s->%s, %s, %s, (const int64_t[]){%s}))", c->e->bounds, c->m, field_object(c->e, f),
          c_string(c->e->mem, place), dynamic ? "true" : "false", sb_str(&b));
     sb_free(&b);
-    c->indent++;
-    stmt(c, (src_loc){0, 0, 0}, "%s", c->fail);
-    c->indent--;
-    c->uses_label = true;
+    emit_fail(c);
 }
 
 /* Number of elements: "x_n0", "(x_n0 * x_n1)". */
@@ -314,10 +311,7 @@ static void alloc(cfn *c, const ir_op *op, const char *type, const char *name, c
 {
     stmt(c, op->loc, "%s *const %s = tk_stack_alloc(%s, %s, sizeof *%s);", type, name, c->st, count, name);
     stmt(c, op->loc, "if (!%s)", name);
-    c->indent++;
-    stmt(c, (src_loc){0, 0, 0}, "%s", c->fail);
-    c->indent--;
-    c->uses_label = true;
+    emit_fail(c);
     c->uses_st = true;
     define_name(c, op->res[0], name);
 }
@@ -377,7 +371,7 @@ const layout_info *layout_of(emitter *e, const ir_layout *l)
     sb_printf(e->out, "struct %s {\n", info->tag);
     for (int i = 0; i < l->n; i++) {
         info->members[i] = names_unique_function(n, l->names && l->names[i] ? l->names[i] : "v");
-        sb_printf(e->out, "    %s%s%s;\n", scalar_c_type(l->types[i]), l->types[i] == SC_PTR ? "" : " ", info->members[i]);
+        sb_printf(e->out, "    %s%s%s;\n", l->log ? "tk_log" : scalar_c_type(l->types[i]), !l->log && l->types[i] == SC_PTR ? "" : " ", info->members[i]);
     }
     if (l->n == 0)
         sb_add(e->out, "    char unused;\n");
@@ -419,34 +413,52 @@ static void emit_alloc(cfn *c, const ir_op *op)
 
 static void emit_block(cfn *c, const ir_op *op)
 {
-    const char *name = names_unique(c->names, "recorded");
-    const char *tag = layout_of(c->e, op->attr.layout)->tag;
+    const char *name = names_unique(c->names, op->res[0]->name);
+    const char *tag = layout_of(c->e, op->attr.layout)->tag, *turn = subscript(val(c, op->args[0])).text;
     c->uses_rec = true;
     if (op->code == OP_REC_GET) {
-        stmt(c, op->loc, "struct %s *const %s = tk_record_get(tk_rec, %lld);", tag, name, (long long)op->attr.i);
+        stmt(c, op->loc, "struct %s *const %s = tk_record_get(%s, tk_rec, %lld, %s);", tag, name, session_text(c), (long long)op->attr.i, turn);
     } else {
-        const char *count = subscript(val(c, op->args[0])).text;
-        stmt(c, op->loc, "struct %s *const %s = tk_record_alloc(%s, tk_rec, %lld, %s, sizeof *%s);", tag, name, session_text(c), (long long)op->attr.i, count,
-             name);
-        stmt(c, op->loc, "if (!%s)", name);
-        c->indent++;
-        stmt(c, (src_loc){0, 0, 0}, "%s", c->fail);
-        c->indent--;
-        c->uses_label = true;
+        const char *count = subscript(val(c, op->args[1])).text, *of = op->attr.layout->log ? "logs" : "alloc";
+        stmt(c, op->loc, "struct %s *const %s = tk_record_%s(%s, tk_rec, %lld, %s, %s, sizeof *%s);", tag, name, of, session_text(c), (long long)op->attr.i, turn,
+             count, name);
     }
+    stmt(c, op->loc, "if (!%s)", name);
+    emit_fail(c);
     define_name(c, op->res[0], name);
+}
+
+static void emit_log_store(cfn *c, const ir_op *op)
+{
+    expr e = {0};
+    const char *type = scalar_c_type(op->args[3]->type), *name = names_unique(c->names, "logged");
+    const char *value = val(c, op->args[3]).text, *log = slot(c, op, &e, 0), *step = subscript(val(c, op->args[2])).text;
+    stmt(c, op->loc, "%s *const %s = tk_log_add(%s, &%s, %s, sizeof *%s);", type, name, session_text(c), log, step, name);
+    stmt(c, op->loc, "if (!%s)", name);
+    emit_fail(c);
+    stmt(c, op->loc, "*%s = %s;", name, value);
 }
 
 void emit_record(cfn *c, const ir_op *op)
 {
     expr e = {.prec = PREC_PRIMARY};
+    const ir_layout *l = op->attr.layout;
     if (op->code == OP_REC_ALLOC || op->code == OP_REC_GET) {
         emit_block(c, op);
+    } else if (op->code == OP_REC_STORE && l->log) {
+        emit_log_store(c, op);
     } else if (op->code == OP_REC_STORE) {
-        const expr value = val(c, op->args[2]);
+        const expr value = val(c, op->args[3]);
         stmt(c, op->loc, "%s = %s;", slot(c, op, &e, 0), value.text);
     } else {
         e.text = slot(c, op, &e, 0);
+        if (l->log) {
+            const expr step = subscript(val(c, op->args[2]));
+            const char *type = scalar_c_type(l->types[0]);
+            expr_absorb(c, &e, step);
+            e.prec = PREC_UNARY;
+            e.text = arena_printf(c->e->mem, "*(const %s *)tk_log_get(&%s, %s, sizeof(%s))", type, e.text, step.text, type);
+        }
         define(c, op->res[0], e, op->loc);
     }
 }

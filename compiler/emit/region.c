@@ -183,10 +183,7 @@ void emit_call(cfn *c, const ir_op *op)
     }
     if (info->can_fail) {
         stmt(c, op->loc, "if (!%s(%s))", info->name, wrapped(c, info, &args));
-        c->indent++;
-        stmt(c, nowhere, "%s", c->fail);
-        c->indent--;
-        c->uses_label = true;
+        emit_fail(c);
     } else {
         stmt(c, op->loc, "%s(%s);", info->name, wrapped(c, info, &args));
     }
@@ -362,8 +359,8 @@ void emit_ops(cfn *c, const ir_region *r)
 bool region_may_fail(emitter *e, const ir_region *r)
 {
     for (const ir_op *op = r->first; op; op = op->next) {
-        if (op->code == OP_ASSERT || op->code == OP_STK_ALLOC || op->code == OP_REC_ALLOC || op->code == OP_TASK ||
-            (op->code == OP_LOCAL && op->attr.stacked))
+        if (op->code == OP_ASSERT || op->code == OP_STK_ALLOC || op->code == OP_REC_ALLOC || op->code == OP_REC_GET || op->code == OP_TASK ||
+            (op->code == OP_REC_STORE && op->attr.layout->log) || (op->code == OP_LOCAL && op->attr.stacked))
             return true;
         if (op->code == OP_CALL && func_info_of(e, op->attr.callee)->can_fail)
             return true;

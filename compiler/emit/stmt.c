@@ -37,6 +37,14 @@ void close_block(cfn *c)
     stmt(c, (src_loc){0, 0, 0}, "}");
 }
 
+void emit_fail(cfn *c)
+{
+    c->indent++;
+    stmt(c, (src_loc){0, 0, 0}, "%s", c->fail);
+    c->indent--;
+    c->uses_label = true;
+}
+
 /* emit_c replaces the mark by the number of the line that follows. */
 void reset_line(emitter *e, strbuf *out)
 {

@@ -49,10 +49,7 @@ static void print_plan(cfn *c, const task *t, const char *plan, const char *cons
 static void fail_if(cfn *c, const char *condition)
 {
     stmt(c, nowhere, "if (%s)", condition);
-    c->indent++;
-    stmt(c, nowhere, "%s", c->fail);
-    c->indent--;
-    c->uses_label = true;
+    emit_fail(c);
 }
 
 static void print_args(cfn *c, const task *t, const char *name, const char *plan, const char *partial, const char *const *n)

@@ -315,11 +315,10 @@ ir_op *ir_accum(ir_builder *b, ir_field *f, ir_plane p, ir_value *const *idx, ir
     return field_op(b, OP_ACCUM, f, p, idx, comp, v);
 }
 
-ir_value *ir_atomic(ir_builder *b, ir_opcode with, ir_field *f, ir_value *const *idx, ir_value *comp, ir_value *v, ir_value *at)
+ir_value *ir_atomic(ir_builder *b, ir_opcode with, ir_field *f, ir_value *const *idx, ir_value *comp, ir_value *v)
 {
     ir_op *op = field_op(b, OP_ATOMIC, f, IR_DATA, idx, comp, v);
     op->attr.i = with;
-    ir_add_arg(op, at);
     return ir_add_result(op, f->elem);
 }
 
@@ -419,6 +418,23 @@ ir_op *ir_loop(ir_builder *b, ir_value *lo, ir_value *hi, bool cond, int ncarrie
     if (cond)
         ir_add_result(op, count);
     return op;
+}
+
+ir_value *ir_loop_carry(ir_op *loop, ir_value *init, ir_value **result)
+{
+    ir_add_arg(loop, init);
+    ir_value *p = ir_region_param(loop->regions[0], init->type, NULL);
+    *result = ir_add_result(loop, init->type);
+    if (!loop->attr.cond)
+        return p;
+    ir_region_param(loop->regions[1], init->type, NULL);
+    const int n = loop->nres; /* the number of trips stays the last one */
+    ir_value *trips = loop->res[n - 2];
+    loop->res[n - 2] = *result;
+    loop->res[n - 1] = trips;
+    (*result)->index = n - 2;
+    trips->index = n - 1;
+    return p;
 }
 
 ir_op *ir_task(ir_builder *b, int ndim, ir_value *const *lo, ir_value *const *hi, int nred, const ir_reduction *reds, ir_value *const *init)

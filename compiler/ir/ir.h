@@ -85,8 +85,8 @@ struct ir_region {
 
 typedef struct ir_attr {
     union {
-        int64_t i;  /* CONST of bool and integers (unsigned: same bits); SHAPE: dimension; slot of STK_LOAD / STK_STORE; ATOMIC: opcode; OLD, REC_*: which
-                     * atomic; count of LOCAL without operand */
+        int64_t i;  /* CONST of bool and integers (unsigned: same bits); SHAPE: dimension; slot of STK_LOAD / STK_STORE; ATOMIC: opcode; REC_*: number of the
+                     * block; count of LOCAL without operand */
         double f;   /* CONST of floats */
     };
     ir_field *field;     /* LOAD STORE ACCUM SHAPE */
@@ -152,6 +152,7 @@ struct ir_layout {
     const char **names;
     int n;
     uint32_t id;
+    bool log; /* of a record: its member is many values, one after the other */
 };
 
 typedef enum ir_shape_kind { IR_SHAPE_SCALAR, IR_SHAPE_VEC, IR_SHAPE_MAT } ir_shape_kind;
@@ -347,8 +348,8 @@ ir_value *ir_random(ir_builder *b, ir_opcode code, scalar type, ir_value *key, i
 ir_value *ir_load(ir_builder *b, ir_field *f, ir_plane p, ir_value *const *idx, ir_value *comp);
 ir_op *ir_store(ir_builder *b, ir_field *f, ir_plane p, ir_value *const *idx, ir_value *comp, ir_value *v);
 ir_op *ir_accum(ir_builder *b, ir_field *f, ir_plane p, ir_value *const *idx, ir_value *comp, ir_value *v);
-/* The element becomes old `with` v; the old value. at: see ATOMIC in struct_ops.def. */
-ir_value *ir_atomic(ir_builder *b, ir_opcode with, ir_field *f, ir_value *const *idx, ir_value *comp, ir_value *v, ir_value *at);
+/* The element becomes old `with` v; the old value. */
+ir_value *ir_atomic(ir_builder *b, ir_opcode with, ir_field *f, ir_value *const *idx, ir_value *comp, ir_value *v);
 ir_value *ir_shape(ir_builder *b, ir_field *f, int dim);
 ir_value *ir_mparam_value(ir_builder *b, ir_mparam *p);
 ir_value *ir_local(ir_builder *b, scalar elem, int64_t count, const char *name); /* zero-initialised */
@@ -366,6 +367,8 @@ ir_op *ir_task(ir_builder *b, int ndim, ir_value *const *lo, ir_value *const *hi
 ir_op *ir_call(ir_builder *b, ir_func *callee, int nargs, ir_value *const *args);
 void ir_adjoint(ir_builder *b, ir_func *kernel, int nargs, ir_value *const *args);
 
+/* One more carried value, behind the others: its parameter of the body, *result what comes out. The caller adds what the body yields. */
+ir_value *ir_loop_carry(ir_op *loop, ir_value *init, ir_value **result);
 /* First carried operand of a loop (0 or 2), first carried body parameter (0 or 1), number of carried values. */
 int ir_loop_first_init(const ir_op *loop);
 int ir_loop_first_param(const ir_op *loop);

@@ -88,12 +88,16 @@ static bool check_field_op(const verifier *v, const ir_op *op)
     bool load = op->code == OP_LOAD, atomic = op->code == OP_ATOMIC;
     if (!f)
         return fault(v, op, "no field");
-    if (!expect_shape(v, op, f->ndim + (load ? 1 : atomic ? 3 : 2), load || atomic ? 1 : 0, 0))
+    const int numbers = atomic && op->nargs > f->ndim + 2 ? 3 : 0; /* turn at step */
+    if (!expect_shape(v, op, f->ndim + (load ? 1 : 2 + numbers), load || atomic ? 1 : 0, 0))
         return false;
     if (atomic && (op->region->func->kind == IR_FUNC || op->attr.plane != IR_DATA || op->attr.i < 0 || op->attr.i >= OP_PURE_COUNT))
         return fault(v, op, "in a function, or of no operation");
-    if (atomic && (!expect_type(v, op, op->res[0], f->elem, "result") || !expect_type(v, op, op->args[f->ndim + 2], SC_I64, "iteration")))
+    if (atomic && !expect_type(v, op, op->res[0], f->elem, "result"))
         return false;
+    for (int i = 0; i < numbers; i++)
+        if (!expect_type(v, op, op->args[f->ndim + 2 + i], SC_I64, "number"))
+            return false;
     for (int i = 0; i <= f->ndim; i++)
         if (!expect_type(v, op, op->args[i], SC_I64, "subscript"))
             return false;
@@ -261,12 +265,13 @@ static bool check_record_op(const verifier *v, const ir_op *op)
     const bool store = op->code == OP_REC_STORE, element = store || op->code == OP_REC_LOAD, alloc = op->code == OP_REC_ALLOC;
     if (!l || l->n != 1)
         return fault(v, op, "no layout of one member");
-    if (!expect_shape(v, op, store ? 3 : element ? 2 : alloc, store ? 0 : 1, 0))
+    if (!expect_shape(v, op, store ? 4 : element ? 3 : alloc ? 2 : 1, store ? 0 : 1, 0))
         return false;
     if (!element)
-        return expect_type(v, op, op->res[0], SC_PTR, "result") && (!alloc || expect_type(v, op, op->args[0], SC_I64, "count"));
+        return expect_type(v, op, op->res[0], SC_PTR, "result") && expect_type(v, op, op->args[0], SC_I64, "turn") &&
+               (!alloc || expect_type(v, op, op->args[1], SC_I64, "count"));
     return expect_type(v, op, op->args[0], SC_PTR, "record") && expect_type(v, op, op->args[1], SC_I64, "index") &&
-           expect_type(v, op, store ? op->args[2] : op->res[0], l->types[0], "element");
+           expect_type(v, op, op->args[2], SC_I64, "step") && expect_type(v, op, store ? op->args[3] : op->res[0], l->types[0], "element");
 }
 
 static bool check_op(const verifier *v, const ir_op *op)
@@ -292,7 +297,8 @@ static bool check_op(const verifier *v, const ir_op *op)
     case OP_ATOMIC:
         return check_field_op(v, op);
     case OP_OLD:
-        return expect_shape(v, op, 1, 1, 0) && expect_type(v, op, op->args[0], SC_I64, "iteration");
+        return expect_shape(v, op, 3, 1, 0) && expect_type(v, op, op->args[0], SC_I64, "turn") && expect_type(v, op, op->args[1], SC_I64, "iteration") &&
+               expect_type(v, op, op->args[2], SC_I64, "step");
     case OP_REC_ALLOC:
     case OP_REC_GET:
     case OP_REC_STORE:

@@ -329,20 +329,6 @@ static void lower_let_locals(lower *l, const tx_expr *e)
     }
 }
 
-/* Number of the iteration of the task around, which tells its old value in a record. */
-static ir_value *iteration_number(lower *l)
-{
-    if (l->loops > 0 || !l->task)
-        return const_i64(l, l->loops > 0 ? -1 : 0);
-    ir_value *at = NULL;
-    for (int d = 0; d < l->task->attr.ndim; d++) {
-        ir_value *lo = l->task->args[2 * d], *hi = l->task->args[2 * d + 1];
-        ir_value *i = ir_op2(&l->b, OP_SUB, l->task->regions[0]->params[d], lo);
-        at = at ? ir_op2(&l->b, OP_ADD, ir_op2(&l->b, OP_MUL, at, ir_op2(&l->b, OP_SUB, hi, lo)), i) : i;
-    }
-    return at;
-}
-
 static agg lower_atomic(lower *l, const tx_expr *e)
 {
     ir_value **idx = lower_scalars(l, e->args, e->nargs);
@@ -351,7 +337,7 @@ static agg lower_atomic(lower *l, const tx_expr *e)
         comp = ir_op2(&l->b, OP_ADD, lower_scalar(l, e->a), comp);
     ir_value *v = lower_scalar(l, e->b);
     l->b.loc = e->loc;
-    return agg_one(l, ir_atomic(&l->b, e->opcode, e->field, idx, comp, v, iteration_number(l)));
+    return agg_one(l, ir_atomic(&l->b, e->opcode, e->field, idx, comp, v));
 }
 
 static agg lower_let(lower *l, const tx_expr *e)

@@ -70,8 +70,6 @@ typedef struct lower {
     arena *mem;
     ir_builder b;
     frame *frame;
-    const ir_op *task; /* the one around, or NULL */
-    int loops;         /* sequential ones around, kernels that called and that task included */
 } lower;
 
 scalar elem_of(const ty *t);        /* component type, of arrays too */

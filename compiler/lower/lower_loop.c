@@ -21,14 +21,12 @@ static void nest_open(lower *l, nest *n, const tx_stmt *s)
     n->exits = n->sc->inner_exits & (EXIT_BREAK | EXIT_RETURN);
     n->ctx = (loop_ctx){.stop = var_flag(l, "stop"), .skip = var_flag(l, "skip"), .outer = l->frame->loop};
     l->frame->loop = &n->ctx;
-    l->loops++;
     n->carried = slots_collect(l, n->sc, n->exits, n->exits);
 }
 
 static void nest_close(lower *l, const nest *n)
 {
     l->frame->loop = n->ctx.outer;
-    l->loops--;
 }
 
 /* Control is here, so nothing has been left yet and no result is known: constants tell more than what is carried. */

@@ -223,9 +223,7 @@ void lower_task(lower *l, const tx_stmt *s)
     }
     for (int i = 0; i < t.nred; i++)
         t.red[i].var->acc = t.red[i].acc = accumulator(l, &t.red[i]);
-    l->task = op;
     lower_list(l, s->body, NULL, 0);
-    l->task = NULL;
     yield_contributions(l, &t);
     for (int i = 0; i < t.nred; i++)
         t.red[i].var->acc = NULL;

@@ -1,4 +1,4 @@
-/* Removes stop_grad, and what tells atomics where to record, which have no meaning left once everything is differentiated. */
+/* Removes stop_grad, which has no meaning left once everything is differentiated. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,10 +15,6 @@ static void visit(drop *d, ir_region *r)
         for (int i = 0; i < op->nargs; i++)
             if (d->instead[op->args[i]->id])
                 op->args[i] = d->instead[op->args[i]->id];
-        if (op->code == OP_ATOMIC && !ir_is_const(op->args[op->nargs - 1])) { /* it is recorded, or never will be */
-            ir_builder b = {.func = r->func, .region = r, .before = op, .loc = op->loc};
-            op->args[op->nargs - 1] = ir_const_i(&b, SC_I64, 0);
-        }
         if (op->code == OP_STOP) {
             d->instead[op->res[0]->id] = op->args[0];
             vec_push(&d->stops, op);

@@ -110,8 +110,12 @@ void rev_task(scope *s, const ir_op *op);
 /* Gives the replayed task's minima and maxima the number of the winning iteration as a companion. */
 void rev_add_winners(ir_op *task, const ir_op *primal, const ir_builder *outside);
 
-/* record.c: what the adjoint needs of the old values of atomics, the kernel records. False after errors. */
-bool record_old_values(ir_func *kernel, ir_func *adjoint);
+/* The iteration's number among all of the task. */
+ir_value *rev_iteration_number(ir_builder *b, const ir_op *task);
+
+/* record.c: old values of atomics. Before differentiation each gets the numbers by which its values are recorded; then those that the adjoint needs are. */
+void record_number_atomics(ir_func *kernel);
+void record_old_values(ir_func *kernel, ir_func *adjoint);
 
 /* reverse_replay.c: forward sweep */
 void rev_forward_sweep(scope *s, const ir_region *primal);

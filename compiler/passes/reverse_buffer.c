@@ -49,27 +49,6 @@ ir_value *rev_stk_load(ir_builder *b, ir_value *buf, ir_value *i, ir_layout *l, 
     return op->res[0];
 }
 
-/* Adds a carried value to the forward loop; returns its body parameter. The trip count stays the last result. */
-static ir_value *carry_forward(scope *s, ir_value *init, ir_value *yield, ir_value **result)
-{
-    ir_op *loop = s->fwd_op;
-    ir_add_arg(loop, init);
-    ir_value *p = ir_region_param(loop->regions[0], init->type, NULL);
-    if (loop->attr.cond)
-        ir_region_param(loop->regions[1], init->type, NULL);
-    *result = ir_add_result(loop, init->type);
-    if (loop->attr.cond) {
-        const int n = loop->nres;
-        ir_value *trip = loop->res[n - 2];
-        loop->res[n - 2] = *result;
-        loop->res[n - 1] = trip;
-        (*result)->index = n - 2;
-        trip->index = n - 1;
-    }
-    ir_add_arg(ir_yield_of(loop->regions[0]), yield);
-    return p;
-}
-
 /* Without a trip count on entry, promised or known, values are saved in a chain. */
 static bool saves_in_chain(const ir_op *loop)
 {
@@ -84,7 +63,8 @@ static void open_chain(scope *s)
     ir_value *null = ir_zero(&before, SC_PTR), *last;
     s->buf_fwd = rev_stk_alloc(&tail, ir_const_i(&tail, SC_I64, 1), s->layout);
     const int prev = add_slot(s, SC_PTR, "prev");
-    ir_value *p = carry_forward(s, null, s->buf_fwd, &last);
+    ir_value *p = ir_loop_carry(s->fwd_op, null, &last);
+    ir_add_arg(ir_yield_of(s->fwd), s->buf_fwd);
     rev_stk_store(&tail, s->buf_fwd, ir_const_i(&tail, SC_I64, 0), p, s->layout, prev);
 
     s->buf_rev = ir_region_param(s->rev, SC_PTR, NULL);

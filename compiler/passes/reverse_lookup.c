@@ -110,9 +110,22 @@ static bool recomputable(scope *s, const ir_value *v)
         return op->attr.plane == IR_DATA && !(s->rv->plan && s->rv->plan->fixed[op->pos]);
     case OP_LLOAD:
         return array_is_final(s, op->args[0], op);
+    case OP_ATOMIC: /* of no log: where it is recorded follows from indices */
+        return ir_is_const(op->args[op->nargs - 1]);
     default:
         return op_is_pure_table(op->code);
     }
+}
+
+static bool is_memory(const ir_op *op)
+{
+    return op->code == OP_LOAD || op->code == OP_LLOAD || op->code == OP_ATOMIC;
+}
+
+/* Of an atomic, what tells where its old value is recorded: turn at step. */
+static int first_operand(const ir_op *op)
+{
+    return op->code == OP_ATOMIC ? op->attr.field->ndim + 2 : 0;
 }
 
 static int own_cost(const ir_op *op)
@@ -125,6 +138,7 @@ static int own_cost(const ir_op *op)
         return 0;
     case OP_LOAD:
     case OP_LLOAD:
+    case OP_ATOMIC:
         return COST_LOAD;
     default:
         return op_get(op->code)->cost;
@@ -146,12 +160,12 @@ static int cost_of(scope *s, const ir_value *v)
     } else if (recomputable(s, v)) {
         rv->cost[v->id] = COST_MAX; /* bounds the recursion on shared operands */
         int again = own_cost(v->def);
-        for (int i = 0; i < v->def->nargs && again < COST_MAX; i++) {
+        for (int i = first_operand(v->def); i < v->def->nargs && again < COST_MAX; i++) {
             const ir_value *a = v->def->args[i];
             again += a->region == s->primal ? cost_of(s, a) : cost_of(owner_of(s, a), a) ? 1 : 0;
         }
         /* Reading memory again is cheaper than writing and reading a copy. */
-        cost = v->def->code == OP_LOAD || v->def->code == OP_LLOAD || again <= save ? again : save;
+        cost = is_memory(v->def) || again <= save ? again : save;
     }
     rv->cost[v->id] = (cost < COST_MAX ? cost : COST_MAX) + 1;
     return cost;
@@ -160,13 +174,15 @@ static int cost_of(scope *s, const ir_value *v)
 static ir_value *recompute(scope *s, const ir_value *v)
 {
     const ir_op *op = v->def;
-    ir_value **args = ARENA_ARRAY(s->rv->module->mem, ir_value *, op->nargs + 1);
-    for (int i = 0; i < op->nargs; i++)
-        args[i] = rev_lookup(s, op->args[i]);
+    const int first = first_operand(op), n = op->nargs - first;
+    ir_value **args = ARENA_ARRAY(s->rv->module->mem, ir_value *, n + 1);
+    for (int i = 0; i < n; i++)
+        args[i] = rev_lookup(s, op->args[first + i]);
     ir_builder b = rev_prologue(s, op->loc);
     b.origin = (ir_op *)op;
-    ir_op *c = ir_insert(&b, op->code, op->nargs, args, 1, &v->type, 0);
-    c->attr = op->attr;
+    ir_op *c = ir_insert(&b, op->code == OP_ATOMIC ? OP_OLD : op->code, n, args, 1, &v->type, 0);
+    if (op->code != OP_ATOMIC)
+        c->attr = op->attr;
     c->res[0]->name = v->name;
     return c->res[0];
 }
@@ -184,11 +200,10 @@ ir_value *rev_lookup(scope *s, const ir_value *v)
         w = home->index;
     } else if (recomputable(home, v)) {
         const int save = home->kind == SCOPE_LOOP ? COST_SAVE_LOOP : COST_SAVE_BRANCH;
-        const bool load = v->def->code == OP_LOAD || v->def->code == OP_LLOAD;
         int again = own_cost(v->def);
-        for (int i = 0; i < v->def->nargs; i++)
+        for (int i = first_operand(v->def); i < v->def->nargs; i++)
             again += cost_of(owner_of(home, v->def->args[i]), v->def->args[i]);
-        w = load || again <= save ? recompute(home, v) : rev_save(home, rev_mapped(&rv->fwd, v), v->name);
+        w = is_memory(v->def) || again <= save ? recompute(home, v) : rev_save(home, rev_mapped(&rv->fwd, v), v->name);
     } else {
         w = rev_save(home, rev_mapped(&rv->fwd, v), v->name);
     }

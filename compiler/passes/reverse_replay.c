@@ -86,7 +86,13 @@ static void replay_op(rev *rv, ir_builder *b, ir_map *map, ir_op *op)
             rev_write_again(rv, b, map, op);
         return;
     case OP_ATOMIC: {
-        ir_op *old = ir_insert(b, OP_OLD, 1, (ir_value *[]){rev_mapped(map, op->args[op->nargs - 1])}, 1, &op->res[0]->type, 0);
+        ir_value *where[3]; /* turn at step */
+        const int first = op->attr.field->ndim + 2, n = op->nargs - first;
+        if (n == 0)
+            return; /* nobody uses what it returns */
+        for (int i = 0; i < n; i++)
+            where[i] = rev_mapped(map, op->args[first + i]);
+        ir_op *old = ir_insert(b, OP_OLD, n, where, 1, &op->res[0]->type, 0);
         ir_map_set(map, op->res[0], old->res[0]);
         return;
     }

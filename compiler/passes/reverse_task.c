@@ -1,7 +1,7 @@
 /* Reverse mode: tasks. The adjoint of a task has its forward sweep in the same body. */
 #include "passes/reverse.h"
 
-static ir_value *iteration_number(ir_builder *b, const ir_op *task)
+ir_value *rev_iteration_number(ir_builder *b, const ir_op *task)
 {
     ir_value *number = NULL;
     for (int d = 0; d < task->attr.ndim; d++) {
@@ -40,7 +40,7 @@ static ir_reduction *with_winners(ir_op *task, const ir_op *primal, const ir_bui
         if (reds[k].kind == IR_RED_ADD || !scalar_is_float(o->types.at[o->types.len - 1]))
             continue;
         if (!number)
-            number = iteration_number(&in, task);
+            number = rev_iteration_number(&in, task);
         reds[k].companions++;
         vec_push(&o->inits, ir_const_i(&before, SC_I64, -1));
         vec_push(&o->yields, number);
@@ -159,7 +159,7 @@ static void seed_reductions(scope *s, scope *c, const ir_op *op, ir_op *task)
             if (red->kind != IR_RED_ADD) {
                 ir_value *winner = rev_save(s, fwd->res[at_fwd + had + 1], NULL);
                 if (!number)
-                    number = iteration_number(&in, task);
+                    number = rev_iteration_number(&in, task);
                 ir_value *wins = ir_op2(&in, OP_EQ, number, winner);
                 g_in = ir_op3(&in, OP_SELECT, wins, g, ir_zero(&in, g->type));
                 ir_value *kept = ir_op2(&out, OP_LT, winner, ir_const_i(&out, SC_I64, 0));

@@ -289,6 +289,7 @@ static bool choose(study *s)
 bool pass_reverse(ir_func *f)
 {
     const int errors = diag_error_count(f->module->diag);
+    record_number_atomics(f);
     ir_func *adjoint = reverse_kernel(f, NULL);
     if (diag_error_count(f->module->diag) != errors)
         return false;
@@ -307,5 +308,7 @@ bool pass_reverse(ir_func *f)
     }
     vec_free(&s.loads);
     vec_free(&s.writes);
-    return ok && record_old_values(f, adjoint);
+    if (ok)
+        record_old_values(f, adjoint);
+    return ok;
 }

@@ -44,6 +44,9 @@ static void check_op(ir_op *op, void *ctx)
                 c->ok = false;
         }
         return;
+    case OP_REC_LOAD: /* a record is not written where it is read */
+        c->ok &= !op->attr.layout->log;
+        return;
     default:
         if (!op_is_pure_table(op->code))
             c->ok = false;

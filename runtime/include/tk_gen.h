@@ -37,8 +37,8 @@ typedef struct tk_record {
     size_t size;
     size_t *before;     /* saved fields as the launch found them: by access, where in this block the copy begins, 0 for none; NULL: nothing kept */
     size_t before_size; /* bytes of that block */
-    struct rt_block *blocks; /* old values of atomics; NULL: none */
-    size_t block_size;       /* bytes of them */
+    struct rt_blocks *olds; /* old values of atomics, by number of the atomic; NULL: none */
+    int nolds;
     uint64_t launch;    /* number of the launch among those with a record, from 1; 0: none yet */
     uint64_t key;       /* of its random numbers */
 } tk_record;
@@ -225,10 +225,22 @@ tk_status tk_run_scatter(tk_session *s, const tk_plan *p, tk_task_fn plain, tk_t
  * From kernel level only, never from tasks. */
 void *tk_scratch(tk_session *s, size_t bytes);
 
-/* A block of the record of the running launch, count * size bytes; NULL after failing the session. From kernel level only. */
-void *tk_record_alloc(tk_session *s, tk_record *rec, int which, int64_t count, size_t size);
-/* The same block in the adjoint. NULL: the launch did not come there. */
-void *tk_record_get(const tk_record *rec, int which);
+/* Old values of an atomic of the running launch: the turn-th block of count * size zeroed bytes; NULL after failing the session. From kernel level only. */
+void *tk_record_alloc(tk_session *s, tk_record *rec, int which, int64_t turn, int64_t count, size_t size);
+/* The same block in the adjoint. */
+void *tk_record_get(tk_session *s, const tk_record *rec, int which, int64_t turn);
+
+/* Values one after the other: parts, each twice as large as the one before, that never move. Empty if zeroed. */
+typedef struct tk_log {
+    struct rt_part *first;
+} tk_log;
+
+/* A block of logs: structs of one. */
+void *tk_record_logs(tk_session *s, tk_record *rec, int which, int64_t turn, int64_t count, size_t size);
+/* Where value n goes. NULL after failing the session. size: of a value, always the same. */
+void *tk_log_add(tk_session *s, tk_log *log, int64_t n, size_t size);
+/* Value n; zero if there is none. */
+const void *tk_log_get(const tk_log *log, int64_t n, size_t size);
 
 static inline int64_t tk_extent(int64_t lo, int64_t hi)
 {

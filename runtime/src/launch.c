@@ -14,59 +14,19 @@ tk_status rt_record_alloc(tk_session *s, const tk_kernel *k, tk_record *rec)
     return TK_OK;
 }
 
-struct rt_block {
-    struct rt_block *next;
-    int which;
-    _Alignas(16) unsigned char data[];
-};
-
-void *tk_record_alloc(tk_session *s, tk_record *rec, int which, int64_t count, size_t size)
-{
-    const size_t n = count > 0 ? (size_t)count : 0;
-    const bool fits = n <= SIZE_MAX / 4 / size;
-    struct rt_block *b = fits ? rt_alloc(s, sizeof *b + n * size, false) : NULL;
-    if (!b) {
-        tk_fail(s, TK_NO_MEMORY, "out of memory for the record of a launch (%zu old values of an atomic)", n);
-        return NULL;
-    }
-    b->which = which;
-    b->next = rec->blocks;
-    rec->blocks = b;
-    rec->block_size += sizeof *b + n * size;
-    return b->data;
-}
-
-void *tk_record_get(const tk_record *rec, int which)
-{
-    for (struct rt_block *b = rec->blocks; b; b = b->next)
-        if (b->which == which)
-            return b->data;
-    return NULL;
-}
-
-static void free_blocks(tk_session *s, tk_record *rec)
-{
-    for (struct rt_block *b = rec->blocks, *next; b; b = next) {
-        next = b->next;
-        rt_free(s, b);
-    }
-    rec->blocks = NULL;
-    rec->block_size = 0;
-}
-
 void rt_record_free(tk_session *s, tk_record *rec)
 {
     rt_free(s, rec->data);
     rec->data = NULL;
     rec->size = 0;
     rec->launch = 0;
-    free_blocks(s, rec);
+    rt_olds_free(s, rec);
     rt_saved_free(s, rec);
 }
 
 void rt_record_number(tk_session *s, const tk_kernel *k, tk_record *rec)
 {
-    free_blocks(s, rec);
+    rt_olds_free(s, rec);
     if (k->draws || k->records)
         rec->launch = ++s->launches;
     if (k->draws)

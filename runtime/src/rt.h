@@ -194,6 +194,11 @@ tk_status rt_record_alloc(tk_session *s, const tk_kernel *k, tk_record *rec);
 void rt_record_number(tk_session *s, const tk_kernel *k, tk_record *rec);
 void rt_record_free(tk_session *s, tk_record *rec);
 
+/* ---- olds.c ---- */
+
+size_t rt_olds_bytes(const tk_record *rec);
+void rt_olds_free(tk_session *s, tk_record *rec);
+
 /* ---- call.c ---- */
 
 tk_status rt_call_backward(tk_session *s, const rt_entry *e);

@@ -55,7 +55,7 @@ static rt_entry *push_entry(tk_module *m, const tk_kernel *k, const void *args)
 static tk_status run_recorded(tk_module *m, const tk_kernel *k, tk_kernel_fn fn, rt_entry *e)
 {
     const tk_status st = rt_run(m, k, fn, e->args, NULL, &e->record);
-    m->session->tape.bytes += e->record.block_size;
+    m->session->tape.bytes += rt_olds_bytes(&e->record);
     return st;
 }
 

@@ -138,6 +138,55 @@ static tk_status backward(void *args)
     return atomics_scatter_grad(m);
 }
 
+static void nested(atomics *m)
+{
+    const int n = m->params.N;
+    fill(m);
+    tk_session_clear_grad(m->tk.session);
+    atomics_nested(m);
+    for (int i = 0; i < n; i++)
+        m->z.grad[i] = m->z.data[i];
+    const int many = m->count.data[0];
+    atomics_nested_grad(m);
+    double worst = 0, left_over = 0;
+    int found = 0;
+    for (int i = 0; i < n; i++) {
+        double want = 0;
+        for (int j = 0; j < i % 4 && i % 4 < 3; j++) {
+            const bool taken = (i + j) % 3 != 0;
+            want += taken ? pow(m->x.data[i], j + 1) * (j + 1) * pow(m->x.data[i], j) : 0;
+            found += taken;
+        }
+        worst = fmax(worst, fabs(m->x.grad[i] - want));
+        left_over = fmax(left_over, i < many ? fabs(m->z.grad[i]) : 0);
+    }
+    CHECK(found == many && worst < 1e-12 && left_over == 0);
+}
+
+/* At kernel level: a million values, of which the record keeps little more. */
+static void walk(atomics *m)
+{
+    enum { TRIPS = 1000000 };
+    fill(m);
+    double want[7] = {0};
+    for (int t = 0, count = 0; t < TRIPS; count++) {
+        t += 1 + count % 2;
+        want[(count + 3) % 7] += 1;
+    }
+    TK_TAPE(m, m->loss) atomics_walk(m, TRIPS);
+    CHECK(atomics_status(m) == TK_OK);
+    for (int i = 0; i < 7; i++)
+        CHECK(m->x.grad[i] == want[i]);
+    const size_t bytes = tk_tape_bytes(m->tk.session);
+    CHECK(bytes > 2 * 4 * 660000 && bytes < 20 * 1000000);
+    left = 12;
+    tk_tape_begin(m->loss.field, 0);
+    CHECK(atomics_walk(m, TRIPS) == TK_NO_MEMORY);
+    left = -1;
+    tk_tape_drop(m->tk.session);
+    tk_session_clear_error(m->tk.session);
+}
+
 static void in_calls(atomics *m)
 {
     static const tk_triple t = {"host", forward, backward, NULL};
@@ -153,6 +202,22 @@ static void in_calls(atomics *m)
     CHECK(tk_tape_end(m->loss.field) == TK_BAD_STATE);
     CHECK(strstr(atomics_error(m), "'scatter' inside a function of tk_call would not go by its launch") != NULL);
     tk_session_clear_error(m->tk.session);
+}
+
+/* Some of the logs' allocations fail. */
+static void logs(atomics *m)
+{
+    static const int64_t fails[] = {0, 1, 2, 3, 4, 5, 20, 1000};
+    for (size_t i = 0; i < sizeof fails / sizeof *fails; i++) {
+        left = fails[i];
+        tk_tape_begin(m->loss.field, 0);
+        const tk_status st = atomics_nested(m);
+        left = -1;
+        CHECK(st == TK_NO_MEMORY);
+        tk_tape_drop(m->tk.session);
+        tk_session_clear_error(m->tk.session);
+    }
+    nested(m);
 }
 
 /* Any allocation may fail: a status, and everything works again afterwards. */
@@ -185,8 +250,11 @@ int main(void)
     values(m);
     tapes(m);
     direct(m);
+    nested(m);
+    walk(m);
     in_calls(m);
     memory(m);
+    logs(m);
     atomics *fresh = atomics_create(s, NULL);
     CHECK(atomics_scatter_grad(fresh) == TK_BAD_STATE);
     tk_session_clear_error(s);
