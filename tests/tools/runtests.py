@@ -46,6 +46,8 @@ class Runner:
         self.include = ROOT / "runtime" / "include"
         self.prefix = None
         self.lock = threading.Lock()
+        self.checkers = {}                     # objects of tools/*check.c, by source and options
+        self.objects = tempfile.TemporaryDirectory()
 
     # ---- helpers ----
 
@@ -137,6 +139,16 @@ class Runner:
                    host, *objects, self.build / "runtime" / "libtk.a", "-fopenmp", "-lm", "-o", exe])
         return exe
 
+    def checker(self, name, options):
+        """The object of tools/NAME.c, compiled once for all cases."""
+        with self.lock:
+            key = (name, *options)
+            if key not in self.checkers:
+                obj = f"{self.objects.name}/{name}{len(self.checkers)}.o"
+                self.must([self.args.cc, "-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", *options, "-I", self.include, "-c", TESTS / "tools" / f"{name}.c", "-o", obj])
+                self.checkers[key] = obj
+            return self.checkers[key]
+
     def program(self, tk):
         """X.tk + X.c or X.cpp: the host program must end with status 0, and print X.out where there is one."""
         host = next((h for h in (tk.with_suffix(".c"), tk.with_suffix(".cpp")) if h.exists()), None)
@@ -166,7 +178,7 @@ tk_module *adcheck_create(tk_session *s) {{ {name} *m = {name}_create(s, NULL); 
 void adcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}
 """)
             exe = f"{tmp}/adcheck"
-            self.must([self.args.cc, "-std=gnu11", "-O1", "-I", tmp, "-I", self.include, *self.sanitize(), TESTS / "tools" / "adcheck.c", stub, obj,
+            self.must([self.args.cc, "-std=gnu11", "-O1", "-I", tmp, "-I", self.include, *self.sanitize(), self.checker("adcheck", self.sanitize()), stub, obj,
                        self.build / "runtime" / "libtk.a", "-fopenmp", "-lm", "-o", exe])
             status, out, _ = self.run([exe, *directive(tk, "range")], env={"ASAN_OPTIONS": "detect_leaks=0"})
             if status != 0 or out:
@@ -181,7 +193,7 @@ void adcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}
             stub.write_text(out)
             exe = f"{tmp}/expcheck"
             self.must([self.args.cc, "-std=c11", "-O1", "-Wall", "-Wextra", "-Werror", "-I", tmp, "-I", TESTS / "tools", "-I", self.include, *self.sanitize(),
-                       TESTS / "tools" / "expcheck.c", stub, obj, self.build / "runtime" / "libtk.a", "-fopenmp", "-lm", "-o", exe])
+                       self.checker("expcheck", self.sanitize()), stub, obj, self.build / "runtime" / "libtk.a", "-fopenmp", "-lm", "-o", exe])
             status, out, err = self.run([exe, *directive(tk, "range")])
             if status != 0 or out:
                 raise Failure(out + err or f"status {status}")
@@ -220,7 +232,7 @@ void parcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}
 """)
         exe = f"{tmp}/parcheck"
         self.must([self.args.cc, "-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", *options, "-I", tmp, "-I", self.include,
-                   TESTS / "tools" / "parcheck.c", stub, obj, library, "-fopenmp", "-lm", "-o", exe])
+                   self.checker("parcheck", options), stub, obj, library, "-fopenmp", "-lm", "-o", exe])
         scatters, function = [], None
         for line in explained.splitlines():
             if not line.startswith(" "):
