@@ -78,14 +78,31 @@ static void print_args(cfn *c, const task *t, const char *name, const char *plan
     print_initialiser(c, arena_printf(e->mem, "const struct %s_args %s = ", t->name, name), &b);
 }
 
-static bool is_shared(const task *t, int key)
+static const ir_scatter *scatter_of(const task *t, int key, int *first_fixed)
 {
+    *first_fixed = ir_task_first_fixed(t->op);
     for (int i = 0; i < t->op->attr.nscatters; i++) {
-        const struct ir_scatter *s = &t->op->attr.scatters[i];
-        if (s->shared && s->field->index * 4 + (int)s->plane == key)
-            return true;
+        const ir_scatter *s = &t->op->attr.scatters[i];
+        if (s->field->index * 4 + (int)s->plane == key)
+            return s;
+        *first_fixed += s->nfixed;
     }
-    return t->fn->planes[key].acc_name != t->fn->planes[key].name;
+    return NULL;
+}
+
+/* "shared, how many fixed subscripts, {which}" */
+static const char *target_text(cfn *c, const task *t, int key)
+{
+    int first;
+    const ir_scatter *s = scatter_of(t, key, &first);
+    const bool shared = (s && s->shared) || t->fn->planes[key].acc_name != t->fn->planes[key].name;
+    const int nfixed = s && !shared ? s->nfixed : 0;
+    strbuf b = {0};
+    for (int d = 0; d < nfixed; d++)
+        sb_printf(&b, "%s%s", d ? ", " : "", val_simple(c, t->op->args[first + d]).text);
+    const char *text = arena_printf(c->e->mem, "%s, %d, {%s}", shared ? "true" : "false", nfixed, nfixed ? sb_str(&b) : "0");
+    sb_free(&b);
+    return text;
 }
 
 static void print_run(cfn *c, const task *t, const char *args, const char *plan)
@@ -102,7 +119,7 @@ static void print_run(cfn *c, const task *t, const char *args, const char *plan)
     for (size_t i = 0; i < t->scatters.len; i++) {
         const int key = t->scatters.at[i];
         sb_printf(&b, "%s{offsetof(struct %s_args, %s), %s->%s, %s, %s}", i ? "\n" : "", t->name, t->scatter_members[i], c->m,
-                  field_object(e, e->m->fields.at[key / 4]), plane[key % 4], is_shared(t, key) ? "true" : "false");
+                  field_object(e, e->m->fields.at[key / 4]), plane[key % 4], target_text(c, t, key));
     }
     print_initialiser(c, arena_printf(e->mem, "const tk_scatter_target %s[] = ", targets), &b);
     fail_if(c, arena_printf(e->mem, "tk_run_scatter(%s, &%s, %s, %s_atomic, &%s, sizeof %s, %s, %zu) != TK_OK", session, plan, t->name, t->name, args, args,

@@ -491,6 +491,11 @@ int ir_task_first_init(const ir_op *task)
     return 2 * task->attr.ndim;
 }
 
+int ir_task_first_fixed(const ir_op *task)
+{
+    return ir_task_first_init(task) + task->nres;
+}
+
 ir_op *ir_yield_of(const ir_region *r)
 {
     return r->last && r->last->code == OP_YIELD ? r->last : NULL;

@@ -126,6 +126,7 @@ typedef struct ir_scatter {
     ir_plane plane;
     bool shared; /* the task, or what it calls, also loads or stores it, or it is a member of structs: private copies are impossible, only atomics */
     bool called; /* what the task calls adds to it */
+    int nfixed;  /* leading subscripts that all iterations have in common: operands of the task, behind its initial values; by the slabs pass */
 } ir_scatter;
 
 struct ir_op {
@@ -375,6 +376,8 @@ int ir_loop_first_param(const ir_op *loop);
 int ir_loop_ncarried(const ir_op *loop);
 /* First init operand of a task: 2 * ndim. */
 int ir_task_first_init(const ir_op *task);
+/* Where the operands for the fixed subscripts of scatter target 0 begin. */
+int ir_task_first_fixed(const ir_op *task);
 ir_op *ir_yield_of(const ir_region *r);
 scalar ir_elem_type(const ir_value *array); /* element type of a LOCAL */
 

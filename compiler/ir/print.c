@@ -138,8 +138,14 @@ static void print_task_head(FILE *out, const ir_op *op)
         }
         fputc(')', out);
     }
-    for (int i = 0; i < a->nscatters; i++)
-        fprintf(out, " scatter(%s%s)", a->scatters[i].field->name, plane_suffix[a->scatters[i].plane]);
+    for (int i = 0; i < a->nscatters; i++) {
+        fprintf(out, " scatter(%s%s", a->scatters[i].field->name, plane_suffix[a->scatters[i].plane]);
+        for (int d = 0; d < a->scatters[i].nfixed && at < op->nargs; d++) {
+            fputs(d ? ", " : "[", out);
+            print_use(out, op->args[at++]);
+        }
+        fputs(a->scatters[i].nfixed ? "])" : ")", out);
+    }
     if (a->label)
         fprintf(out, " [%s]", a->label);
 }

@@ -216,8 +216,14 @@ static bool check_task(const verifier *v, const ir_op *op)
         return fault(v, op, "a task needs a dimension");
     if (v->in_task)
         return fault(v, op, "a task inside a task");
-    if (!expect_shape(v, op, 2 * a->ndim + n, n, 1))
+    int fixed = 0;
+    for (int i = 0; i < a->nscatters; i++)
+        fixed += a->scatters[i].nfixed;
+    if (!expect_shape(v, op, 2 * a->ndim + n + fixed, n, 1))
         return false;
+    for (int i = 0; i < fixed; i++)
+        if (!expect_type(v, op, op->args[ir_task_first_fixed(op) + i], SC_I64, "fixed subscript"))
+            return false;
     const ir_region *body = op->regions[0];
     int nparams = a->ndim + (a->rows ? 1 : 0);
     if (body->nparams != nparams)

@@ -96,7 +96,7 @@ static void add_scatter(ir_func *f, ir_op *task, int index, bool shared, bool ca
     ir_scatter *s = ARENA_ARRAY(f->module->mem, ir_scatter, task->attr.nscatters + 1);
     for (int i = 0; i < task->attr.nscatters; i++)
         s[i] = task->attr.scatters[i];
-    s[task->attr.nscatters++] = (ir_scatter){f->module->fields.at[index / 4], (ir_plane)(index % 4), shared, called};
+    s[task->attr.nscatters++] = (ir_scatter){f->module->fields.at[index / 4], (ir_plane)(index % 4), shared, called, 0};
     task->attr.scatters = s;
 }
 

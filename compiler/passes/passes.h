@@ -82,6 +82,8 @@ void pass_rows(ir_func *f);
 void pass_stages(ir_func *f);
 /* Puts large arrays, and those whose size is known at run time only, on the stack of saved values. passes/frames.c */
 void pass_frames(ir_func *f);
+/* Which part of a field each task scatters into (ir_scatter.nfixed). passes/slabs.c */
+void pass_slabs(ir_func *f);
 /* Marks loops that may be vectorised with reordering. Last of all. passes/simd.c */
 void pass_simd(ir_func *f);
 /* --explain-adjoint: prints the class of each write with its source line. */

@@ -223,6 +223,7 @@ static const pass_row table[] = {
     {"row-sums", "sums into one element over a row become reductions", ON_KERNELS, NULL, NULL, promote},
     {"clean-up", "invariants out of loops, common subexpressions, dead code", ON_ALL, NULL, NULL, clean_up},
     {"stages", "gathers run interleaved with the rest of their task", ON_KERNELS, NULL, NULL, pass_stages},
+    {"slabs", "the part of a field that a task scatters into", ON_KERNELS, NULL, NULL, pass_slabs},
     {"frames", "large arrays, and those of sizes known at run time, on the stack of saved values", ON_ALL, NULL, NULL, pass_frames},
     {"simd", "loops that may be vectorised with reordering", ON_ALL, NULL, NULL, pass_simd},
     {"workspace", "memory that the gradients of export funcs ask their callers for", ON_MODULE, pass_workspace, NULL, NULL},

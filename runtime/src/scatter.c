@@ -1,7 +1,7 @@
 /* Tasks that scatter: several iterations add into one element of a field.
  *
  * Private copies: the chunks are dealt in contiguous ranges to slots. The first slot adds into the field itself, each other one into zeroed copies
- * of the target planes, which are then added to the field in the order of the slots.
+ * of the target planes, or of the slabs of them that the task adds to, which are then added to the field in the order of the slots.
  */
 #include "rt.h"
 
@@ -19,12 +19,39 @@ typedef struct scatter {
     size_t args_stride;
     const tk_scatter_target *targets;
     int ntargets;
-    unsigned char **copies; /* [slot * ntargets + target]; slot 0 unused */
+    unsigned char **copies; /* [slot * ntargets + target]: of the slab; slot 0 unused */
 } scatter;
+
+/* The components that a target may be added to. */
+typedef struct slab {
+    size_t first, count, size; /* size: of one, bytes */
+} slab;
+
+static slab slab_of(const tk_scatter_target *t)
+{
+    const tk_field *f = t->field;
+    const size_t all = rt_scalars(f), size = all ? tk_field_bytes(f) / all : 0;
+    slab s = {0, all, size};
+    for (int d = 0; d < t->fixed; d++) {
+        s.count /= (size_t)f->shape[d];
+        s.first += (size_t)t->at[d] * s.count;
+    }
+    return s;
+}
+
+/* Subscripts out of range belong to a task that never adds, as far as its program is right. */
+static bool is_inside(const tk_scatter_target *t)
+{
+    for (int d = 0; d < t->fixed; d++)
+        if (t->at[d] < 0 || t->at[d] >= t->field->shape[d])
+            return false;
+    return true;
+}
 
 static size_t target_bytes(const tk_scatter_target *t)
 {
-    return tk_field_bytes(t->field);
+    const slab s = slab_of(t);
+    return s.count * s.size;
 }
 
 static size_t lines(size_t bytes)
@@ -104,10 +131,12 @@ static void sum_range(const void *args, int64_t lo, int64_t hi)
     const scatter *sc = a->sc;
     const tk_scatter_target *t = &sc->targets[a->target];
     const add_fn add = adder(t->field->desc->elem);
+    const slab to = slab_of(t);
+    unsigned char *const start = (unsigned char *)t->field->plane[t->plane] + to.first * to.size;
     for (int64_t at = lo; at < hi; at += BLOCK) {
         const int64_t end = hi - at < BLOCK ? hi : at + BLOCK;
         for (int slot = 1; slot < sc->slots; slot++)
-            add(t->field->plane[t->plane], sc->copies[slot * sc->ntargets + a->target], at, end);
+            add(start, sc->copies[slot * sc->ntargets + a->target], at, end);
     }
 }
 
@@ -124,10 +153,25 @@ static double copies_bytes(const tk_scatter_target *targets, int ntargets, int s
 static bool copies_pay(const tk_plan *p, const tk_scatter_target *targets, int ntargets, int slots)
 {
     for (int t = 0; t < ntargets; t++)
-        if (targets[t].shared) /* what the task reads or stores there would not be in the copy */
+        if (targets[t].shared || !is_inside(&targets[t])) /* what the task reads or stores there would not be in the copy */
             return false;
     const double bytes = copies_bytes(targets, ntargets, slots);
     return bytes <= max_copy_bytes && bytes <= BYTES_PER_CYCLE * (double)p->n * (double)p->cost;
+}
+
+/* A copy of a slab, and in *base what stands for the plane's first component: usually outside of the copy's memory, so it is a number here. Where
+ * there are no such low addresses, the memory begins with what is not needed. */
+static unsigned char *copy_of(tk_session *s, const tk_scatter_target *t, uintptr_t *base)
+{
+    const slab part = slab_of(t);
+    const size_t before = part.first * part.size, bytes = part.count * part.size;
+    unsigned char *copy = tk_scratch(s, bytes);
+    if (copy && (uintptr_t)copy < before) {
+        copy = tk_scratch(s, before + bytes);
+        copy = copy ? copy + before : NULL;
+    }
+    *base = (uintptr_t)copy - before;
+    return copy;
 }
 
 /* Scratch memory for arguments and copies; false after failing the session. */
@@ -143,11 +187,12 @@ static bool prepare(tk_session *s, scatter *sc, const void *args, size_t args_si
         unsigned char *const own = sc->args + slot * sc->args_stride;
         memcpy(own, args, args_size);
         for (size_t t = 0; t < ntargets && slot > 0; t++) {
-            void *copy = tk_scratch(s, target_bytes(&sc->targets[t]));
+            uintptr_t base;
+            unsigned char *copy = copy_of(s, &sc->targets[t], &base);
             if (!copy)
                 return false;
             sc->copies[slot * ntargets + t] = copy;
-            memcpy(own + sc->targets[t].offset, &copy, sizeof copy);
+            memcpy(own + sc->targets[t].offset, &base, sizeof base);
         }
     }
     return true;
@@ -160,7 +205,7 @@ static tk_status run_private(tk_session *s, scatter *sc, const void *args, size_
         rt_for(s, sc->slots, rt_worth_threads(s, sc->plan), run_slot, sc);
         for (int t = 0; t < sc->ntargets && !tk_failed(s); t++) {
             const sum a = {sc, t};
-            const tk_plan p = tk_plan_make((int64_t)rt_scalars(sc->targets[t].field), 1, sc->slots);
+            const tk_plan p = tk_plan_make((int64_t)slab_of(&sc->targets[t]).count, 1, sc->slots);
             rt_run_chunks(s, &p, rt_worth_threads(s, &p), sum_range, &a, false);
         }
     }
