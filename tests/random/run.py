@@ -12,6 +12,7 @@ import concurrent.futures
 import os
 import random
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -28,6 +29,8 @@ O0, ASAN = ("clang", ["-O0"], 1), ("clang", ["-O0", *SANITIZE], 1)
 # The first 200 programs see all of these. Of the many, most are compiled in the quickest way: what tkc writes is the same, and compiling is nearly all of the time.
 FIRST = [("clang", ["-O1"], 1), ("gcc", ["-O2"], 1), O0, ("clang", ["-O1"], 100), ASAN, O0, ("clang", ["-O3"], 100), O0]
 MANY = {0: ("clang", ["-O1"], 1), 10: ASAN, 25: ("gcc", ["-O2"], 1), 40: ("clang", ["-O1"], 16384), 50: ASAN, 65: ("clang", ["-O3"], 100), 75: ("gcc", ["-O0"], 1)}
+# tcc takes a tenth of clang's time; what fails with it is compiled by clang once more.
+QUICK = ("tcc", ["-w"]) if shutil.which("tcc") else ("clang", ["-O0"])
 CHUNKS = [1, 1, 100, 1, 16384]
 BATCH = 25
 
@@ -36,7 +39,7 @@ def setup_of(batch):
     """(compiler, flags, iterations in a chunk) for a batch of programs."""
     if batch < len(FIRST):
         return FIRST[batch]
-    return MANY.get(batch % 160) or ("clang", ["-O0"], CHUNKS[batch % len(CHUNKS)])
+    return MANY.get(batch % 160) or (*QUICK, CHUNKS[batch % len(CHUNKS)])
 
 
 def run(cmd, **kw):
@@ -95,6 +98,7 @@ class Results:
         self.cover = collections.Counter()
         self.classes = collections.Counter()
         self.setups = collections.Counter()
+        self.tcc = 0                           # failed with tcc alone
         self.taped = self.reported = 0         # validated tapes: gradients equal to the bit, and writes reported
         self.compared = self.skipped = self.all_nonzero = self.with_inputs = self.lines = self.bytes = 0
         self.depth, self.nest = collections.Counter(), collections.Counter()
@@ -114,13 +118,18 @@ class Runner:
         needed = len(FIRST) if args.only else (args.n + BATCH - 1) // BATCH
         for i, (cc, flags, chunk) in enumerate(map(setup_of, range(needed))):
             key = (cc, tuple(flags), chunk)
-            if key not in self.libs:
-                self.libs[key] = self.library(cc, flags, chunk, f"lib{i}.o")
+            for k in (key, ("clang", ("-O0",), chunk)) if cc == "tcc" else (key,):
+                if k not in self.libs:
+                    self.libs[k] = self.library(k[0], list(k[1]), chunk, f"lib{i}{k[0]}")
 
     def library(self, cc, flags, chunk, name):
-        """The runtime with chunks this small, and the checker, in one object."""
-        out = self.work / name
+        """The runtime with chunks this small, and the checker, in one object or shared library."""
+        out = self.work / f"{name}.o"
         sources = sorted((ROOT / "runtime" / "src").glob("*.c")) + [HERE.parent / "tools" / "adcheck.c"]
+        shared = cc == "tcc"    # that code is linked in no time, and what it calls may as well be fast
+        if shared:
+            cc, flags, out = "clang", ["-O1", "-fPIC"], self.work / f"lib{name}.so"
+            sources.append(HERE / "tcc.c")
         objects = []
         for s in sources:
             o = self.work / f"{name}.{s.stem}.o"
@@ -129,7 +138,7 @@ class Runner:
             if status:
                 sys.exit(f"{s}: {err}")
             objects.append(o)
-        status, _, err = run(["ld", "-r", *objects, "-o", out])
+        status, _, err = run([cc, "-shared", *objects, "-fopenmp", "-lm", "-o", out] if shared else ["ld", "-r", *objects, "-o", out])
         if status:
             sys.exit(err)
         return out
@@ -194,31 +203,57 @@ class Runner:
                 programs = left
         return [], 0, 0
 
+    def compile_c(self, setup, tmp, warnings=True):
+        """(whether it is the generated C that is at fault, what the C compiler says); (False, "") if there is an executable."""
+        cc, flags, chunk = setup
+        lib = self.libs[cc, tuple(flags), chunk]
+        if cc == "tcc":
+            if warnings:
+                status, _, err = run(["clang", "-std=c11", "-fsyntax-only", *WARN, *GENERATED, *self.include, "rnd.c"], cwd=tmp)
+                if status or err:
+                    return True, err
+            status, out, err = run([cc, *flags, "-include", HERE / "tcc.h", *self.include, "rnd.c", "stub.c", lib, f"-Wl,-rpath={lib.parent}", "-rdynamic", "-lm",
+                                    "-o", "check"], cwd=tmp)
+            return False, out + err if status else ""
+        status, _, err = run([cc, "-std=c11", *flags, *WARN, *GENERATED, *self.include, "-c", "rnd.c", "-o", "rnd.o"], cwd=tmp)
+        if status or err:
+            return True, f"{cc}: {err[:2000]}"
+        status, _, err = run([cc, "-std=gnu11", *flags, *self.include, "stub.c", "rnd.o", lib, "-fopenmp", "-lm", "-o", "check"], cwd=tmp)
+        return False, err[:2000] if status else ""
+
     def check(self, module, programs, setup, tmp, res):
+        """Counts what passes; what fails with tcc is checked with clang before it counts."""
         programs, lines, size = self.compile_tk(module, programs, tmp, res)
         if not programs:
             return
         cc, flags, chunk = setup
         (tmp / "stub.c").write_text(stub("rnd", programs))
-        status, _, err = run([cc, "-std=c11", *flags, *WARN, *GENERATED, *self.include, "-c", "rnd.c", "-o", "rnd.o"], cwd=tmp)
-        if status or err:
-            if len(programs) == 1:
-                return self.fail(res, module, programs[0], f"{cc}: {err[:2000]}")
+        batch = int(programs[0].seed.rsplit(".", 2)[1])
+        generated, err = self.compile_c(setup, tmp, batch % 4 == 0)    # tcc warns of nothing
+        if err and cc == "tcc":
+            failed = [(p, err) for p in programs]
+        elif err and generated and len(programs) > 1:
             for p in programs:
                 self.check(module, [p], setup, tmp, res)
-            return None
-        status, _, err = run([cc, "-std=gnu11", *flags, *self.include, "stub.c", "rnd.o", self.libs[cc, tuple(flags), chunk], "-fopenmp", "-lm", "-o", "check"], cwd=tmp)
-        if status:
-            return self.fail(res, module, programs[0], err[:2000])
+            return
+        else:
+            failed = [(programs[0], err)] if err else self.execute(module, programs, setup, tmp, res)
         res.lines, res.bytes = res.lines + lines, res.bytes + size
-        first, threads = 0, 2 + len(programs[0].seed) % 3
-        owners = [p for p in programs for _ in p.kernels]    # the last kernel of a program calls the others
-        failed = set()
+        if cc == "tcc" and failed:
+            before = len(res.failed)
+            self.check(module, [p for p, _ in failed], ("clang", ["-O0"], chunk), tmp, res)
+            res.tcc += len(failed) - (len(res.failed) - before)
+            return
+        for p, why in failed:
+            self.fail(res, module, p, f"[{cc} {' '.join(flags)} chunk {chunk}] {why}")
 
-        def fail(program, why):
-            if program.name not in failed:
-                failed.add(program.name)
-                self.fail(res, module, program, f"[{cc} {' '.join(flags)} chunk {chunk}] {why}")
+    def execute(self, module, programs, setup, tmp, res):
+        """Runs the checker, once more after each kernel with which it ends early. Gives the programs that failed, with the reason."""
+        cc, flags, chunk = setup
+        first, batch = 0, int(programs[0].seed.rsplit(".", 2)[1])
+        threads = 1 if cc == "tcc" and batch % 3 else 2 + batch % 4    # several take most of the time on a busy machine
+        owners = [p for p in programs for _ in p.kernels]    # the last kernel of a program calls the others
+        failed = {}
         env = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0", "OMP_WAIT_POLICY": "passive", "OMP_NUM_THREADS": "4"}
         while first < len(owners):
             status, out, err = run([tmp / "check", "--broken" if self.args.broken else "--table", str(first), str(threads), "-1.2", "1.2"], cwd=tmp, env=env)
@@ -230,8 +265,8 @@ class Runner:
                     continue
                 p = owners[int(m[1])]
                 if m[3] != "ok":
-                    fail(p, "\n".join(said))
-                elif m[2] == p.name and p.name not in failed:
+                    failed.setdefault(p, "\n".join(said))
+                elif m[2] == p.name and p not in failed:
                     res.passed += 1
                     res.taped, res.reported = res.taped + int(m[8]), res.reported + int(m[9])
                     self.account(res, p, int(m[4]), int(m[5]), int(m[6]), int(m[7]))
@@ -239,8 +274,9 @@ class Runner:
                 first, said = int(m[1]) + 1, []
             if status in (0, 1) and not said and first >= len(owners):
                 break
-            fail(owners[min(first, len(owners) - 1)], f"status {status}: {' '.join(said)} {err[-1500:]}")
+            failed.setdefault(owners[min(first, len(owners) - 1)], f"status {status}: {' '.join(said)} {err[-1500:]}")
             first += 1
+        return list(failed.items())
 
     def account(self, res, p, compared, skipped, inputs, zero):
         res.compared += compared
@@ -277,6 +313,7 @@ def report(res, total):
     print(f"components against differences: {res.compared} compared, {res.skipped} skipped at kinks ({100 * res.skipped / max(1, res.compared + res.skipped):.2f} %)")
     print(f"programs whose active inputs all have a non-zero gradient: {res.all_nonzero} of {res.with_inputs} ({100 * res.all_nonzero / max(1, res.with_inputs):.1f} %)")
     print(f"validated tapes: {res.taped} with the gradient of the adjoints, {res.reported} with a write reported")
+    print(f"failed with tcc and passed with clang: {res.tcc}")
     print(f"lines of .tk {res.lines}, bytes of C {res.bytes}")
 
 

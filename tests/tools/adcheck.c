@@ -437,7 +437,7 @@ static void check_first(checker *c, const state *d, const state *w, int threads)
             c->skipped += fd.n;
         count_zeros(c, &g, w, c->nonzero);
     }
-    if (threads)
+    if (threads > 1)
         check_threads(c, d, w, &y, &g, &t, threads);
     for (int n = 2; !threads && n <= 7; n += n == 2 ? 2 : 3)
         check_threads(c, d, w, &y, &g, &t, n);
