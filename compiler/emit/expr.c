@@ -165,10 +165,21 @@ void flush_reads(cfn *c, int kind, int plane, const ir_value *array)
     c->loads.len = kept;
 }
 
+/* One pair around it all. */
+static bool is_in_parens(const char *text)
+{
+    int depth = 0;
+    const char *p = text;
+    do {
+        depth += *p == '(' ? 1 : *p == ')' ? -1 : 0;
+    } while (depth > 0 && *++p);
+    return *text == '(' && *p && !p[1];
+}
+
 const char *negated(cfn *c, expr e)
 {
     if (e.prec == PREC_UNARY && e.text[0] == '!')
-        return e.text + 1;
+        return is_in_parens(e.text + 1) ? arena_printf(c->e->mem, "%.*s", (int)strlen(e.text) - 3, e.text + 2) : e.text + 1;
     return arena_printf(c->e->mem, "!%s", paren(c, e, PREC_PRIMARY));
 }
 

@@ -66,6 +66,21 @@ static const char *strided_address(cfn *c, const ir_op *op, const char *base, co
     return text;
 }
 
+/* A load of the same element for the same statement (x[i] *= 2.0), whose subscripts were looked at. */
+static bool is_checked(const cfn *c, const ir_op *op, ir_opcode load, int nsubs)
+{
+    enum { NEAR = 64 };
+    const ir_op *p = op->prev;
+    for (int n = 0; p && n < NEAR; p = p->prev, n++) {
+        bool same = p->code == load && p->attr.field == op->attr.field && !memcmp(&p->loc, &op->loc, sizeof p->loc) && !op_is_dead(c->v, p);
+        for (int i = 0; i < nsubs && same; i++)
+            same = p->args[i] == op->args[i];
+        if (same)
+            return true;
+    }
+    return false;
+}
+
 /* --debug: the same for an array of the host. */
 static void check_array_bounds(cfn *c, const ir_op *op, const expr *idx, const expr *comp)
 {
@@ -88,7 +103,7 @@ static void check_bounds(cfn *c, const ir_op *op, const expr *idx, const expr *c
         check_array_bounds(c, op, idx, dynamic ? comp : NULL);
         return;
     }
-    if (f->ndim == 0 && !dynamic)
+    if ((f->ndim == 0 && !dynamic) || (op->code != OP_LOAD && is_checked(c, op, OP_LOAD, f->ndim + 1)))
         return;
     c->e->uses_bounds = true;
     c->uses_m = true;
@@ -138,7 +153,8 @@ static const char *component_index(cfn *c, const ir_op *op, const expr *idx, con
     if (f->shape == IR_SHAPE_SCALAR)
         return at;
     const char *k = ir_is_const(op->args[f->ndim]) ? arena_printf(c->e->mem, "%lld", (long long)op->args[f->ndim]->def->attr.i) : comp->text;
-    return f->ndim == 0 ? k : arena_printf(c->e->mem, "(%s) * INT64_C(%d) + %s", at, ir_field_ncomp(f), k);
+    const char *base = f->ndim == 1 ? paren(c, idx[0], PREC_MUL) : arena_printf(c->e->mem, "(%s)", at);
+    return f->ndim == 0 ? k : arena_printf(c->e->mem, "%s * INT64_C(%d) + %s", base, ir_field_ncomp(f), k);
 }
 
 /* "x[i][0]", of a strided field its address. simple: the text may be repeated. */
@@ -284,7 +300,7 @@ static expr named_index(cfn *c, const ir_value *v)
 static void check_array(cfn *c, const ir_op *op, const expr *idx)
 {
     const ir_op *local = op->args[0]->def;
-    if (!c->e->m->debug || !local || local->code != OP_LOCAL || ir_is_const(op->args[1]))
+    if (!c->e->m->debug || !local || local->code != OP_LOCAL || ir_is_const(op->args[1]) || (op->code == OP_LSTORE && is_checked(c, op, OP_LLOAD, 2)))
         return;
     const char *what = arena_printf(c->e->mem, "%s:%u: subscript of '%s'", place_of(c->e, op->loc), op->loc.col,
                                     local->res[0]->name ? local->res[0]->name : "array");

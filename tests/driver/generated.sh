@@ -11,3 +11,20 @@ for name in types matrices; do
     awk -v last="$(wc -l <$name.tk)" -v file="\"$name.tk\"" '/^#line/ && $3 == file { if ($2 < 1 || $2 > last) exit 1; n++ } END { exit !n }' lines.c
     grep -v '^#line' lines.c | sed 's/lines\.h/one.h/' | cmp - one.c
 done
+# --debug: the bounds of an element are tested once a statement, and a condition has one pair of parentheses.
+cat >twice.tk <<'TK'
+field x: real[8];
+field pick: i32[8];
+kernel k(n: i32) derive() {
+    var w: real[4];
+    serial for i in range(n) {
+        x[pick[i]] *= 2.0;
+        w[i] += 1.0;
+        while x[i] < 3.0 limit 5 { x[i] += w[i % 4]; }
+    }
+}
+TK
+"$TKC" --debug twice.tk -o twice.c
+test "$(grep -c 'in_bounds(.*twice.tk:6:9' twice.c)" = 1
+test "$(grep -c 'twice.tk:7:9: subscript' twice.c)" = 1
+test "$(grep -c 'if ((.*)) {$' twice.c)" = 0
