@@ -125,14 +125,19 @@ void picture_curve(picture *p, const chart *c, const double *x, const double *y,
     }
 }
 
-bool picture_write_png(const picture *p, const char *path)
+void picture_bytes(const picture *p, unsigned char *rgb)
 {
     const size_t n = (size_t)p->size * (size_t)p->size;
-    png_byte *rgb = malloc(3 * n);
+    for (size_t i = 0; i < 3 * n; i++)
+        rgb[i] = (unsigned char)(255.0f * clamped(p->pixel[i / 3][i % 3]) + 0.5f);
+}
+
+bool picture_write_png(const picture *p, const char *path)
+{
+    unsigned char *rgb = malloc(3 * (size_t)p->size * (size_t)p->size);
     if (!rgb)
         return false;
-    for (size_t i = 0; i < 3 * n; i++)
-        rgb[i] = (png_byte)(255.0f * clamped(p->pixel[i / 3][i % 3]) + 0.5f);
+    picture_bytes(p, rgb);
     png_image image = {.version = PNG_IMAGE_VERSION, .width = (png_uint_32)p->size, .height = (png_uint_32)p->size, .format = PNG_FORMAT_RGB};
     const bool ok = png_image_write_to_file(&image, path, 0, rgb, 0, NULL);
     if (!ok)

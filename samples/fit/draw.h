@@ -1,4 +1,4 @@
-/* Pictures of discs, lines and curves as PNG. The samples jelly and fit have the same file. */
+/* Pictures of discs, lines and curves as PNG. The samples jelly, fit and pendulum have the same file. */
 #ifndef DRAW_H
 #define DRAW_H
 
@@ -14,6 +14,8 @@ void picture_disc(picture *p, float x, float y, float radius, const colour c, fl
 void picture_line(picture *p, const float from[2], const float to[2], const colour c);
 void picture_ring(picture *p, float x, float y, float radius, const colour c);
 bool picture_write_png(const picture *p, const char *path);
+/* Red, green, blue of each pixel, row by row from the top: 3 * size * size bytes. */
+void picture_bytes(const picture *p, unsigned char *rgb);
 
 /* A rectangle of the picture, and the values that stand at its edges. On a logarithmic axis they are positive; what is less is drawn at the edge. */
 typedef struct chart {
