@@ -10,14 +10,18 @@ size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned seed);
 size_t LLVMFuzzerCustomCrossOver(const uint8_t *a, size_t na, const uint8_t *b, size_t nb, uint8_t *out, size_t max, unsigned seed);
 
-static const char *const words[] = { /* the language's, and what stands between them in interesting places */
+static const char *const keywords[] = { /* types are none: they are values of a kind */
+#include "keywords.inc"
+};
+
+static const char *const words[] = { /* functions, types and operators of the language, and what stands between them in interesting places */
 #include "words.inc"
     "0", "1", "2", "3", "-1", "7", "16", "17", "255", "2147483647", "0x80000000", "9223372036854775807", "1e-300", "1e300", "0.0", "-0.0", "0.5", "1/0",
     "atomic_max", "x.grad", "x.dual", ".shape[0]", "vec(3, f64)", "mat(2, 3, real)", "mat(5, 5, real)", "vec(40, real)", "derive(grad, jvp, hvp)",
     "stop_grad(x);", "grad_for(f)", "jvp_for(f)", "break;", "continue;", "return;", "while true", "limit 4", "+ random()", "randn()", "real", "f64(",
 };
 
-enum { NWORDS = sizeof words / sizeof words[0], MAX_PIECE = 4096 };
+enum { NKEYWORDS = sizeof keywords / sizeof keywords[0], NWORDS = sizeof words / sizeof words[0], MAX_PIECE = 4096 };
 
 typedef struct text {
     const uint8_t *at;
@@ -65,6 +69,14 @@ static range token_at(text t, size_t i)
     while ((word || blank) && r.to < t.n && (word ? is_word(t.at[r.to]) : isspace(t.at[r.to]) != 0))
         r.to++;
     return r;
+}
+
+static bool is_keyword(text t, range r)
+{
+    for (size_t k = 0; k < NKEYWORDS; k++)
+        if (strlen(keywords[k]) == r.to - r.from && memcmp(keywords[k], t.at + r.from, r.to - r.from) == 0)
+            return true;
+    return false;
 }
 
 /* Behind the bracket that closes the one at i. */
@@ -128,12 +140,21 @@ static range item_at(text t, size_t i)
     return (range){i, statement_at(t, i).to};
 }
 
+/* On a line that is indented: in the body of something. */
+static bool is_inside(text t, size_t i)
+{
+    while (i > 0 && t.at[i - 1] != '\n')
+        i--;
+    return t.at[i] == ' ';
+}
+
 static bool has_unit(text t, size_t i, unit u)
 {
     switch (u) {
     case NAME: return is_word(t.at[i]) && !isdigit(t.at[token_at(t, i).from]);
     case NUMBER: return isdigit(t.at[token_at(t, i).from]) != 0;
     case GROUP: return depth_of(t.at[i]) > 0;
+    case ARGUMENT: case STATEMENT: return is_inside(t, i) && !isspace(t.at[i]) && depth_of(t.at[i]) >= 0;
     default: return !isspace(t.at[i]);
     }
 }
@@ -154,7 +175,10 @@ static range pick(text t, unit u, uint64_t *rnd)
             r.from--;
         while (r.to < t.n && t.at[r.to++] != '\n')
             ;
-        return r;
+        int depth = 0;
+        for (size_t k = r.from; k < r.to; k++)
+            depth += depth_of(t.at[k]);
+        return depth == 0 ? r : (range){i, i};
     }
     case ARGUMENT: return between(t, i, ",;=?:{}+-*/<>");
     case GROUP: return (range){i, closed(t, i)};
@@ -180,7 +204,8 @@ static size_t splice(uint8_t *data, size_t size, size_t max, range r, const uint
 
 static size_t put_word(uint8_t *data, size_t size, size_t max, range r, uint64_t *rnd)
 {
-    const char *w = words[below(rnd, NWORDS)];
+    const bool keyword = is_keyword((text){data, size}, r);
+    const char *w = keyword ? keywords[below(rnd, NKEYWORDS)] : words[below(rnd, NWORDS)];
     return splice(data, size, max, r, (const uint8_t *)w, strlen(w));
 }
 
@@ -210,24 +235,42 @@ static size_t put_options(uint8_t *data, size_t size, size_t max, uint64_t *rnd)
     return splice(data, size, max, (range){0, size > 0 && isdigit(data[0])}, &digit, 1);
 }
 
+/* Whether one range may take the place of another without certain harm to the syntax. */
+static bool alike(text t, range r, text u, range s)
+{
+    if (r.from == r.to || s.from == s.to)
+        return false;
+    const uint8_t a = t.at[r.from], b = u.at[s.from];
+    if (is_word(a) || isspace(a))
+        return is_word(a) == is_word(b) && !isdigit(a) == !isdigit(b) && is_keyword(t, r) == is_keyword(u, s);
+    return depth_of(a) || depth_of(b) ? a == b : !is_word(b) && !isspace(b);
+}
+
 /* One change of data, with pieces of `from`, which may be data itself. */
 static size_t change(uint8_t *data, size_t size, size_t max, text from, uint64_t *rnd)
 {
-    static const unit often[] = {TOKEN, NAME, NAME, NAME, NUMBER, LINE, ARGUMENT, ARGUMENT, ARGUMENT, GROUP, STATEMENT, STATEMENT, STATEMENT, ITEM};
-    const bool own = from.at == data;
-    const unit u = often[below(rnd, sizeof often / sizeof often[0])];
-    const range r = pick((text){data, size}, u, rnd), s = pick(from, u, rnd);
+    static const unit often[] = {TOKEN, NAME, NAME, NAME, NUMBER, NUMBER, ARGUMENT, ARGUMENT, ARGUMENT, GROUP, LINE, STATEMENT, STATEMENT, ITEM};
+    const text t = {data, size};
+    const bool whole = below(rnd, 3) == 0; /* what stands alone */
+    const unit u = whole ? (unit)(LINE + (below(rnd, 4) ? STATEMENT - LINE : below(rnd, 2) ? ITEM - LINE : 0)) : often[below(rnd, sizeof often / sizeof often[0])];
+    range r = pick(t, u, rnd), s = pick(from, u, rnd);
+    for (int tries = 20; !whole && tries > 0 && !alike(t, r, from, s); tries--)
+        s = pick(from, u, rnd);
     const uint8_t *piece = from.at + s.from;
     const size_t n = s.to - s.from;
-    switch (below(rnd, own ? 12 : 6)) {
-    case 0: return splice(data, size, max, (range){r.to, r.to}, piece, n);
-    case 1: return splice(data, size, max, (range){r.from, r.from}, piece, n);
-    default: return splice(data, size, max, r, piece, n);
-    case 6: return splice(data, size, max, r, NULL, 0);
-    case 7: return put_word(data, size, max, u == NAME || u == NUMBER ? r : pick((text){data, size}, TOKEN, rnd), rnd);
-    case 8: return put_word(data, size, max, (range){r.to, r.to}, rnd);
+    switch (below(rnd, from.at == data ? 16 : 8)) {
+    case 8: return put_word(data, size, max, pick(t, below(rnd, 4) ? NAME : TOKEN, rnd), rnd);
     case 9: return put_options(data, size, max, rnd);
-    case 10: return wrap(data, size, max, rnd);
+    case 10: case 11: case 12: return wrap(data, size, max, rnd);
+    default:
+        if (!whole)
+            return splice(data, size, max, r, piece, n);
+        switch (below(rnd, 5)) {
+        case 0: return splice(data, size, max, r, NULL, 0);
+        case 1: return splice(data, size, max, r, piece, n);
+        case 2: return splice(data, size, max, (range){r.from, r.from}, piece, n);
+        default: return splice(data, size, max, (range){r.to, r.to}, piece, n);
+        }
     }
 }
 
@@ -236,7 +279,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned 
     uint64_t rnd = seed;
     if (below(&rnd, 20) == 0)
         return LLVMFuzzerMutate(data, size, max);
-    for (size_t n = 1 + below(&rnd, 4); n > 0; n--)
+    for (size_t n = 1 + below(&rnd, 4) / 3; n > 0; n--)
         size = change(data, size, max, (text){data, size}, &rnd);
     return size;
 }
@@ -246,7 +289,7 @@ size_t LLVMFuzzerCustomCrossOver(const uint8_t *a, size_t na, const uint8_t *b, 
     uint64_t rnd = seed;
     size_t size = na < max ? na : max;
     memcpy(out, a, size);
-    for (size_t n = 1 + below(&rnd, 4); n > 0; n--)
+    for (size_t n = 1 + below(&rnd, 4) / 3; n > 0; n--)
         size = change(out, size, max, (text){b, nb}, &rnd);
     return size;
 }

@@ -14,14 +14,14 @@ mkdir -p "$build/corpus" "$build/found"
 rm -rf "$build/seeds"
 mkdir "$build/seeds"
 cd "$build"
-# The digit in front selects options: see fuzz_tkc.c.
+# The digit in front selects options: see fuzz_tkc.c. Most comments would only be in the way.
 find "$root/tests" "$root/samples" -name '*.tk' -size -12k | sort | while read -r tk; do
     name=$(echo "${tk#"$root"/}" | tr / _)
     for options in $(if [ "$seconds" = 0 ]; then echo 0 3 5 6; else echo 0 3; fi); do
-        { printf %s "$options"; cat "$tk"; } >"seeds/$options$name"
+        { printf %s "$options"; sed 's:^ *//[^/].*::; s: //[^/].*::' "$tk"; } >"seeds/$options$name"
     done
 done
-set -- -entropic=0 -max_len=16384 -timeout=10 -rss_limit_mb=2048 -artifact_prefix=found/ -print_final_stats=1
+set -- -entropic=0 -mutate_depth=2 -max_len=16384 -timeout=10 -rss_limit_mb=2048 -artifact_prefix=found/ -print_final_stats=1
 if [ "$seconds" = 0 ]; then
     exec "$fuzz" "$@" -runs=0 seeds
 fi

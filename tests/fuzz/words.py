@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The words of the language, from the scanner's rules and the lists of the editors' files.
 
-    words.py --c       one string for each, for mutate.c
-    words.py --dict    a dictionary for libFuzzer
+    words.py --keywords, --others    strings of C, for mutate.c
+    words.py --dict                  a dictionary for libFuzzer
 """
 import re
 import sys
@@ -13,14 +13,18 @@ sys.path.insert(0, str(ROOT / "tests/tools"))
 from editorwords import words  # noqa: E402
 
 
-def tokens():
+def main():
     scanner = (ROOT / "grammar/tk.l").read_text().split("%%")[1]
     marks = re.findall(r'^(?:"[^"\w\s]+"\|?)+(?=\s+return)', scanner, re.M)
     single = re.search(r"^\[-(.*)\] return yytext\[0\]", scanner, re.M)[1].replace("\\", "")
-    names = re.findall(r'^"(\w+)"', scanner, re.M)
-    found = [m for line in marks for m in re.findall(r'"([^"]+)"', line)] + ["-", *single] + names
-    return sorted({*found, *(w for kind in words(ROOT).values() for w in kind)})
+    marks = [m for line in marks for m in re.findall(r'"([^"]+)"', line)] + ["-", *single]
+    kinds = words(ROOT)
+    keywords = sorted({*kinds["item"], *kinds["control"], *kinds["attribute"]})
+    others = sorted({*kinds["type"], *kinds["function"], "true", "false", *marks})
+    if sys.argv[1] == "--dict":
+        print("\n".join(f'"{w}"' for w in keywords + others))
+    else:
+        print("\n".join(f'    "{w}",' for w in (keywords if sys.argv[1] == "--keywords" else others)))
 
 
-form = {"--c": '    "{}",', "--dict": '"{}"'}[sys.argv[1]]
-print("\n".join(form.format(t) for t in tokens()))
+main()
