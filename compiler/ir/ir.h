@@ -129,22 +129,21 @@ typedef struct ir_scatter {
     int nfixed;  /* leading subscripts that all iterations have in common: operands of the task, behind its initial values; by the slabs pass */
 } ir_scatter;
 
+/* What every walk reads stands in front, in one cache line or two: large functions do not fit the cache. */
 struct ir_op {
     ir_opcode code;
-    src_loc loc;
-    ir_value **args;
-    int nargs;
-    ir_value **res;
-    int nres;
-    ir_region **regions;
-    int nregions;
-    ir_attr attr;
-    ir_op *prev, *next;
+    int nargs, nres, nregions;
+    ir_op *next, *prev;
     ir_region *region; /* in which it stands */
+    ir_value **args;
+    ir_value **res;
+    ir_region **regions;
+    uint32_t pos;      /* scratch of the running pass: a position in program order */
+    src_loc loc;
+    void *note;        /* scratch of the running pass */
     ir_op *origin;     /* in derived code: the primal operation that it replays or pulls back, else NULL */
     ir_op *twin;       /* in derived code, of a load: one like it that was merged into it, with an origin of its own */
-    void *note;        /* scratch of the running pass */
-    uint32_t pos;      /* scratch of the running pass: a position in program order */
+    ir_attr attr;
 };
 
 /* Saved values of one loop: a C struct, one element an iteration. Types are added while the reverse pass finds what it needs. */

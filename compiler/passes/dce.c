@@ -31,7 +31,9 @@ typedef struct dce {
     VEC(store_list) lists;  /* of local arrays */
     VEC(layout_slots) layouts;
     VEC(callee_info) callees;
+    VEC(ir_op *) roots;
     VEC(ir_value *) todo;
+    bool releases;          /* there are STK_RELEASEs */
     bool changed;
 } dce;
 
@@ -192,7 +194,29 @@ static void propagate(dce *d)
     }
 }
 
-static void collect_stores(dce *d, ir_region *r)
+static bool is_root(dce *d, const ir_op *op)
+{
+    switch (op->code) {
+    case OP_STORE:
+    case OP_ACCUM:
+    case OP_ATOMIC:
+    case OP_REC_ALLOC:
+    case OP_REC_STORE:
+    case OP_ASSERT:
+    case OP_PRINT:
+    case OP_ADJOINT:
+        return true;
+    case OP_CALL:
+        return *callee_flag(d, op->attr.callee, false);
+    case OP_YIELD:
+        return !op->region->parent;
+    default:
+        return false;
+    }
+}
+
+/* One walk, as functions may be large: forgets old notes, lists stores, and collects roots, which are marked when all lists are complete. */
+static void collect(dce *d, ir_region *r)
 {
     for (ir_op *op = r->first; op; op = op->next) {
         op->note = NULL;
@@ -200,38 +224,12 @@ static void collect_stores(dce *d, ir_region *r)
             vec_push(&array_stores(d, op->args[0])->stores, op);
         else if (op->code == OP_STK_STORE)
             vec_push(&slot_list(d, op->attr.layout, op->attr.i)->stores, op);
+        else if (op->code == OP_STK_RELEASE)
+            d->releases = true;
+        else if (is_root(d, op))
+            vec_push(&d->roots, op);
         for (int i = 0; i < op->nregions; i++)
-            collect_stores(d, op->regions[i]);
-    }
-}
-
-static void mark_roots(dce *d, ir_region *r)
-{
-    for (ir_op *op = r->first; op; op = op->next) {
-        switch (op->code) {
-        case OP_STORE:
-        case OP_ACCUM:
-        case OP_ATOMIC:
-        case OP_REC_ALLOC:
-        case OP_REC_STORE:
-        case OP_ASSERT:
-        case OP_PRINT:
-        case OP_ADJOINT:
-            mark_op(d, op);
-            break;
-        case OP_CALL:
-            if (*callee_flag(d, op->attr.callee, false))
-                mark_op(d, op);
-            break;
-        case OP_YIELD:
-            if (!r->parent)
-                mark_op(d, op);
-            break;
-        default:
-            break;
-        }
-        for (int i = 0; i < op->nregions; i++)
-            mark_roots(d, op->regions[i]);
+            collect(d, op->regions[i]);
     }
 }
 
@@ -416,6 +414,7 @@ static void dce_free(dce *d)
     vec_free(&d->lists);
     vec_free(&d->layouts);
     vec_free(&d->callees);
+    vec_free(&d->roots);
     vec_free(&d->todo);
     free(d->array_list);
     free(d->live);
@@ -427,10 +426,12 @@ bool pass_dce(ir_func *f)
     dce d = {.f = f, .live = xmalloc(n), .array_list = xmalloc(n * sizeof(uint32_t))};
     memset(d.live, 0, n);
     memset(d.array_list, 0, n * sizeof(uint32_t));
-    collect_stores(&d, f->body);
-    mark_roots(&d, f->body);
+    collect(&d, f->body);
+    for (size_t i = 0; i < d.roots.len; i++)
+        mark_op(&d, d.roots.at[i]);
     propagate(&d);
-    mark_stack(&d, f->body);
+    if (d.releases)
+        mark_stack(&d, f->body);
     sweep(&d, f->body);
     compact_layouts(&d);
     bool changed = d.changed;

@@ -65,6 +65,18 @@ static bool constant(const ir_value *v, double *c)
     return is_good(*c, v->type);
 }
 
+/* A product with a constant, or a negation, of a value that is its own base stays as it is. */
+static bool is_scaled(scaler *s, const ir_op *op)
+{
+    double c = -1.0;
+    if (op->code != OP_NEG && !(op->code == OP_MUL && constant(op->args[1], &c) && !ir_is_const(op->args[0])))
+        return false;
+    if (of(s, op->args[0]).factor != 1.0)
+        return false;
+    set(s, op->res[0], (scaled){c, op->args[0]});
+    return true;
+}
+
 /* op's value as a factor and an operation on the bases; false: nothing to gain. */
 static bool rebuild(scaler *s, ir_builder *b, const ir_op *op, scaled *out)
 {
@@ -120,7 +132,7 @@ static void scale_op(scaler *s, ir_op *op)
         return;
     ir_builder b = {.func = s->f, .region = op->region, .before = op, .loc = op->loc, .origin = op->origin};
     scaled x;
-    if (!rebuild(s, &b, op, &x))
+    if (is_scaled(s, op) || !rebuild(s, &b, op, &x))
         return;
     ir_value *v = x.base;
     if (x.factor == -1.0)
