@@ -1,9 +1,10 @@
 #!/bin/sh
-# run.sh SECONDS [BUILD]: runs the fuzzer over all .tk files of the tests and samples; 0 seconds: over these files only, each once with every set of options.
+# run.sh SECONDS [BUILD [OPTION...]]: runs the fuzzer over all .tk files of the tests and samples; 0 seconds: over these files only, each once with every set of options.
 # What it finds interesting is kept in BUILD/corpus, and is where the next run begins. Inputs that crash, leak or take more than 10 s or 2 GB stay in BUILD/found.
 set -eu
 cd "$(dirname "$0")/../.."
 seconds=$1 build=${2:-build-fuzz}
+shift $(($# < 2 ? $# : 2))
 if [ ! -f "$build/build.ninja" ]; then
     CC=clang CXX=clang++ meson setup "$build" --buildtype=debugoptimized -Db_sanitize=address,undefined -Db_lundef=false -Dfuzz=true >/dev/null
 fi
@@ -21,8 +22,8 @@ find "$root/tests" "$root/samples" -name '*.tk' -size -12k | sort | while read -
         { printf %s "$options"; sed 's:^ *//[^/].*::; s: //[^/].*::' "$tk"; } >"seeds/$options$name"
     done
 done
-set -- -entropic=0 -mutate_depth=2 -max_len=16384 -timeout=10 -rss_limit_mb=2048 -artifact_prefix=found/ -print_final_stats=1
+set -- -entropic=0 -mutate_depth=2 -max_len=16384 -timeout=10 -rss_limit_mb=2048 -artifact_prefix=found/ -print_final_stats=1 "$@"
 if [ "$seconds" = 0 ]; then
-    exec "$fuzz" "$@" -runs=0 seeds
+    exec "$fuzz" -runs=0 "$@" seeds
 fi
-exec "$fuzz" "$@" -max_total_time="$seconds" -dict=tests/fuzz/tk.dict -fork=1 -ignore_crashes=1 -ignore_timeouts=1 -ignore_ooms=1 corpus seeds
+exec "$fuzz" -max_total_time="$seconds" -dict=tests/fuzz/tk.dict "$@" corpus seeds
