@@ -357,6 +357,8 @@ bool generated_param_collides(const char *name, const ast_param *other);
 /* Declares the extents of all array parameters, which come first, and the arrays. */
 void declare_extents(checker *c, fn *f);
 tx_local *declare_array(checker *c, fn *f, const ast_param *p, const ty *elem, src_span at);
+/* False after an error: a place in an array of the host is in its data. */
+bool array_has_plane(checker *c, const place *p, src_span at);
 /* Extent d of a field or array, an i64. */
 tx_expr *extent_of(checker *c, const sym *s, int d, src_span at);
 

@@ -47,7 +47,7 @@ void store_place(checker *c, place *p, tx_stmt_kind kind, tx_expr *value, ir_red
     }
     bool many = p->dyn && p->ncomps > 1;
     binding *list = NULL;
-    if (p->kind == PLACE_FIELD)
+    if (p->kind == PLACE_FIELD && !p->field->array)
         note_impure(c, "the field", p->field->name, at);
     if (many) { /* a row chosen at run time: component by component */
         place_bind_subscripts(c, p);
@@ -84,8 +84,10 @@ static bool is_assignable(checker *c, place *p, const ast_expr *target)
             NOTE(c, target->span, "params are set by the host; a 0-D field is a variable of the module");
         return false;
     }
-    if (p->kind == PLACE_FIELD && p->field->array)
-        return ERR(c, target->span, DIAG_NOT_MUTABLE, p->field->name, "an 'in' array");
+    if (p->kind == PLACE_FIELD && p->field->array && !array_has_plane(c, p, target->span))
+        return false;
+    if (p->kind == PLACE_FIELD && p->field->array && !p->field->out)
+        return ERR(c, target->span, DIAG_NOT_MUTABLE, p->field->name, p->sym->what);
     if (p->kind == PLACE_LOCAL && !p->local->mutable_) {
         ERR(c, target->span, DIAG_NOT_MUTABLE, p->sym->name, p->sym->what);
         if (p->sym->what && !strcmp(p->sym->what, "a 'let'"))

@@ -338,6 +338,8 @@ static bool atomic_place(checker *c, int which, const ast_expr *e, place *p)
         ERR(c, e->span, DIAG_ATOMIC_TARGET, name);
         return false;
     }
+    if (p->field->array && !p->field->out)
+        return ERR(c, e->span, DIAG_NOT_MUTABLE, p->field->name, p->sym->what);
     if (p->type->kind != TY_SCALAR || p->type->elem == SC_BOOL || (atomics[which].integer && !scalar_is_int(p->type->elem))) {
         ERR(c, e->span, DIAG_ARGUMENT, name, ty_name(c->types, p->type));
         if (p->type->kind == TY_VEC || p->type->kind == TY_MAT)
@@ -369,7 +371,7 @@ static val call_atomic(checker *c, int which, const ast_expr *e, bool as_stateme
         store_place(c, &p, TX_ACCUM, v.e, IR_RED_ADD, e->span);
         return val_typed(tx_new(c, TX_BUILD, ty_void(c->types), e->span));
     }
-    note_impure(c, "the field", p.field->name, e->span);
+    note_impure(c, p.field->array ? "an atomic on" : "the field", p.field->name, e->span);
     tx_expr *t = tx_new(c, TX_ATOMIC, p.type, e->span);
     t->opcode = atomics[which].with;
     t->field = p.field;

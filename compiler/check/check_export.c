@@ -61,13 +61,14 @@ tx_local *declare_array(checker *c, fn *f, const ast_param *p, const ty *elem, s
     sym *s = scope_declare(c, SYM_FIELD, p->name, at);
     ir_field *a = ARENA_NEW(c->mem, ir_field);
     long *extents = ARENA_ARRAY(c->mem, long, MAX_DIM);
-    s->what = "an 'in' array";
+    static const char *const what[] = {[AST_DIR_IN] = "an 'in' array", [AST_DIR_OUT] = "an 'out' array", [AST_DIR_INOUT] = "an 'inout' array"};
+    s->what = what[p->dir];
     s->type = elem;
     s->field = a;
     s->extents = extents;
     s->dims = ARENA_ARRAY(c->mem, tx_local *, MAX_DIM);
     *a = (ir_field){.name = p->name, .elem = elem->elem, .shape = elem->kind == TY_VEC ? IR_SHAPE_VEC : IR_SHAPE_SCALAR, .rows = elem->rows,
-                    .cols = elem->cols, .array = true, .loc = at.begin, .index = (int)c->ir->fields.len};
+                    .cols = elem->cols, .array = true, .in = p->dir != AST_DIR_OUT, .out = p->dir != AST_DIR_IN, .loc = at.begin, .index = (int)c->ir->fields.len};
     a->grad = a->dual = scalar_is_float(elem->elem);
     a->dims = ARENA_ARRAY(c->mem, int, MAX_DIM);
     for (const ast_expr *e = p->type->extents; e; e = e->next) {
@@ -82,6 +83,11 @@ tx_local *declare_array(checker *c, fn *f, const ast_param *p, const ty *elem, s
     tx_local *l = local_new(c, p->name, elem, at.begin);
     l->array = a;
     return l;
+}
+
+bool array_has_plane(checker *c, const place *p, src_span at)
+{
+    return p->plane == IR_DATA || ERR(c, at, DIAG_NOT_COMPILED, "the gradient or dual of an array parameter in its own function");
 }
 
 tx_expr *extent_of(checker *c, const sym *s, int d, src_span at)

@@ -29,10 +29,10 @@ static void come_back(checker *c, context old)
 
 static const ty *param_type(checker *c, const sym *s, const ast_param *p)
 {
-    if (s->item->is_export && p->dir == AST_DIR_IN && p->type->kind == AST_TYPE_ARRAY)
+    if (s->item->is_export && p->dir != AST_DIR_NONE && p->type->kind == AST_TYPE_ARRAY)
         return array_param_type(c, s, p);
     if (p->dir != AST_DIR_NONE || (p->type && p->type->kind == AST_TYPE_ARRAY)) {
-        ERR(c, p->span, DIAG_NOT_COMPILED, s->item->is_export && p->dir != AST_DIR_NONE ? "an array parameter that is written" : "an array parameter");
+        ERR(c, p->span, DIAG_NOT_COMPILED, "an array parameter");
         return ty_error(c->types);
     }
     if (!p->type) {

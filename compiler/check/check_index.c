@@ -584,8 +584,8 @@ static tx_expr *read_whole(checker *c, place *p)
         return p->value.e;
     if (p->kind == PLACE_FIELD && !p->field->array)
         note_impure(c, "the field", p->field->name, p->at);
-    else if (p->kind == PLACE_FIELD && p->plane != IR_DATA)
-        ERR(c, p->at, DIAG_NOT_COMPILED, "the gradient or dual of an array parameter in its own function");
+    else if (p->kind == PLACE_FIELD)
+        array_has_plane(c, p, p->at);
     tx_expr *e = tx_new(c, p->kind == PLACE_FIELD ? TX_LOAD : p->nsubs > 0 ? TX_ELEMENT : TX_LOCAL, p->whole, p->at);
     e->local = p->local;
     e->field = p->field;

@@ -233,6 +233,14 @@ static void print_kernel(emitter *e, const ir_func *k)
                      "tk_status %s_%s_hvp(%s);\n\n", k->name, p, k->name, kernel_signature(mem, e->m, k, FORM_HVP));
 }
 
+static bool writes_arrays(const ir_func *f)
+{
+    for (int i = 0; i < f->nsig; i++)
+        if (f->sig[i].array && f->sig[i].array->out)
+            return true;
+    return false;
+}
+
 static void print_export(emitter *e, const ir_func *f)
 {
     static const char *const what[] = {
@@ -256,6 +264,8 @@ static void print_export(emitter *e, const ir_func *f)
                       p, f->name, suffix, size);
         sb_add(b, "/** ");
         sb_printf(b, what[form], f->name);
+        if (form == FORM_JVP && writes_arrays(f))
+            sb_add(b, ".\n *  Arrays that are written, and their duals, are never NULL");
         sb_printf(b, ". */\nvoid %s_%s%s(%s);\n\n", p, f->name, suffix, export_signature(e->mem, e->m, f, (kernel_form)form));
     }
 }

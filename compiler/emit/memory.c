@@ -206,6 +206,24 @@ static void name_load(cfn *c, const ir_op *op)
         s->hint = arena_printf(c->e->mem, "%s%s_%lld", f->name, suffix[op->attr.plane], (long long)comp->def->attr.i);
 }
 
+/* Whether the caller of an export func may leave the array out. */
+static bool is_optional(const cfn *c, const ir_op *op)
+{
+    const ir_field *f = op->attr.field;
+    if (!f->array)
+        return false;
+    const bool reverse = c->f->kind == IR_KERNEL_GRAD || c->f->kind == IR_KERNEL_HVP;
+    return op->attr.plane == IR_DATA ? reverse && !f->in : reverse || !f->out;
+}
+
+static void update_wanted(cfn *c, const ir_op *op, const char *target, const char *how, const char *value)
+{
+    stmt(c, op->loc, "if (%s)", plane_pointer(c, op->attr.field, op->attr.plane, false));
+    c->indent++;
+    stmt(c, (src_loc){0, 0, 0}, "%s %s %s;", target, how, value);
+    c->indent--;
+}
+
 void emit_load(cfn *c, const ir_op *op)
 {
     name_load(c, op);
@@ -214,7 +232,7 @@ void emit_load(cfn *c, const ir_op *op)
         e.text = arena_printf(c->e->mem, "tk_load_%s(%s)", scalar_name(op->attr.field->elem), e.text);
         e.prec = PREC_PRIMARY;
     }
-    if (op->attr.field->array && op->attr.plane != IR_DATA) { /* a dual that the caller may leave out */
+    if (is_optional(c, op)) {
         e.text = arena_printf(c->e->mem, "%s ? %s : %s", plane_pointer(c, op->attr.field, op->attr.plane, false), e.text, zero_text(op->attr.field->elem));
         e.prec = PREC_COND;
     }
@@ -230,6 +248,8 @@ void emit_store(cfn *c, const ir_op *op)
     flush_reads(c, MEM_PLANE, plane_key(op), NULL);
     if (op->attr.field->strided)
         stmt(c, op->loc, "tk_store_%s(%s, %s);", scalar_name(op->attr.field->elem), target.text, value.text);
+    else if (is_optional(c, op))
+        update_wanted(c, op, target.text, "=", value.text);
     else
         stmt(c, op->loc, "%s = %s;", target.text, value.text);
     emit_watch(c, op, c->watched);
@@ -245,11 +265,8 @@ void emit_accum(cfn *c, const ir_op *op)
     const expr value = val(c, op->args[op->nargs - 1]);
     const expr target = element(c, op, target_plane, !strided && !scatter && !in_place);
     flush_reads(c, MEM_PLANE, plane_key(op), NULL);
-    if (op->attr.field->array) { /* a gradient that is not wanted */
-        stmt(c, op->loc, "if (%s)", plane_pointer(c, op->attr.field, op->attr.plane, false));
-        c->indent++;
-        stmt(c, (src_loc){0, 0, 0}, "%s += %s;", target.text, value.text);
-        c->indent--;
+    if (is_optional(c, op)) {
+        update_wanted(c, op, target.text, "+=", value.text);
         return;
     }
     if (strided && scatter)
@@ -322,14 +339,19 @@ static void check_array(cfn *c, const ir_op *op, const expr *idx)
     c->uses_label = true;
 }
 
-/* A block of the stack. */
+/* A block of the stack, or of a caller's workspace. */
 static void alloc(cfn *c, const ir_op *op, const char *type, const char *name, const char *count)
 {
+    c->uses_st = true;
+    define_name(c, op->res[0], name);
+    if (c->pure) {
+        c->e->uses_take = true;
+        stmt(c, op->loc, "%s *const %s = %s(&%s, %s, sizeof *%s);", type, name, c->e->take, c->st, count, name);
+        return;
+    }
     stmt(c, op->loc, "%s *const %s = tk_stack_alloc(%s, %s, sizeof *%s);", type, name, c->st, count, name);
     stmt(c, op->loc, "if (!%s)", name);
     emit_fail(c);
-    c->uses_st = true;
-    define_name(c, op->res[0], name);
 }
 
 static memory_kind kind_of(const ir_value *array)
@@ -341,7 +363,7 @@ void emit_local(cfn *c, const ir_op *op)
 {
     switch (op->code) {
     case OP_LOCAL: {
-        if (op->attr.stacked && !c->pure) {
+        if (op->attr.stacked && (op->nargs || !c->pure)) {
             const char *count = op->nargs ? subscript(val(c, op->args[0])).text : arena_printf(c->e->mem, "%lld", (long long)op->attr.i);
             alloc(c, op, scalar_c_type(op->attr.elem), names_unique(c->names, op->res[0]->name ? op->res[0]->name : "array"), count);
             break;
@@ -418,13 +440,7 @@ static void emit_alloc(cfn *c, const ir_op *op)
     ir_value *v = op->res[0];
     const char *count = subscript(val(c, op->args[0])).text;
     const char *type = arena_printf(c->e->mem, "struct %s", layout_of(c->e, op->attr.layout)->tag), *name = names_unique(c->names, v->name ? v->name : "saved");
-    if (!c->pure) {
-        alloc(c, op, type, name, count);
-        return;
-    }
-    c->e->uses_take = true;
-    stmt(c, op->loc, "%s *const %s = %s(&%s, %s, sizeof *%s);", type, name, c->e->take, c->st, count, name);
-    define_name(c, v, name);
+    alloc(c, op, type, name, count);
 }
 
 static void emit_block(cfn *c, const ir_op *op)

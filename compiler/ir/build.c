@@ -322,8 +322,15 @@ ir_value *ir_atomic(ir_builder *b, ir_opcode with, ir_field *f, ir_value *const 
     return ir_add_result(op, f->elem);
 }
 
+ir_value *ir_array_extent(const ir_func *f, const ir_field *array, int dim)
+{
+    return f->body->params[f->sig[array->dims[dim]].first];
+}
+
 ir_value *ir_shape(ir_builder *b, ir_field *f, int dim)
 {
+    if (f->array)
+        return ir_array_extent(b->func, f, dim);
     static const scalar type = SC_I64;
     ir_op *op = ir_insert(b, OP_SHAPE, 0, NULL, 1, &type, 0);
     op->attr.field = f->lead ? f->lead : f;

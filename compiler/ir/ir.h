@@ -196,7 +196,8 @@ struct ir_field {
     bool strided;            /* its elements stand at strides, in bytes, that the host chooses when it binds memory */
     bool soa;                /* components apart: all elements of the first, then all of the second */
     src_loc loc;
-    bool array;              /* an array that the host gives to an export func: behind all fields, memory of that function alone, read only */
+    bool array;              /* an array that the host gives to an export func: behind all fields, memory of that function alone */
+    bool in, out;            /* of an array: its values go in, come out */
     int *dims;               /* of an array: for each dimension the function's parameter that is its extent */
     int index;               /* in module->fields */
     /* a field of structs is a field for each member that is no struct, in order */
@@ -267,6 +268,7 @@ struct ir_func {
     const char *no_grad_why; /* why there is no adjoint (reads .grad, ...): message for TK_NO_DERIVATIVE; NULL if there is one */
     const char *no_jvp_why;
     unsigned char *before;   /* once it has an adjoint, by field index: IR_BEFORE_*; NULL: none */
+    ir_func *with_locals;    /* of an export func: what its gradient is made from, where that is not itself; not in the module. passes/arrays.c */
     ir_func *workspace;      /* of a pure derivative that keeps values: bytes that its caller provides, from the parameters; not in the module */
     ir_func *primal;         /* of a derived function */
     ir_func *grad, *jvp, *hvp; /* of a primal, once generated; jvp is the primal itself where there are no duals */
@@ -350,7 +352,8 @@ ir_op *ir_store(ir_builder *b, ir_field *f, ir_plane p, ir_value *const *idx, ir
 ir_op *ir_accum(ir_builder *b, ir_field *f, ir_plane p, ir_value *const *idx, ir_value *comp, ir_value *v);
 /* The element becomes old `with` v; the old value. */
 ir_value *ir_atomic(ir_builder *b, ir_opcode with, ir_field *f, ir_value *const *idx, ir_value *comp, ir_value *v);
-ir_value *ir_shape(ir_builder *b, ir_field *f, int dim);
+ir_value *ir_shape(ir_builder *b, ir_field *f, int dim); /* of an array: the parameter */
+ir_value *ir_array_extent(const ir_func *f, const ir_field *array, int dim);
 ir_value *ir_mparam_value(ir_builder *b, ir_mparam *p);
 ir_value *ir_local(ir_builder *b, scalar elem, int64_t count, const char *name); /* zero-initialised */
 ir_value *ir_local_sized(ir_builder *b, scalar elem, ir_value *count, const char *name); /* the count is a value that a launch does not change */
@@ -406,7 +409,7 @@ ir_value *ir_map_get(const ir_map *m, const ir_value *from); /* NULL if unset */
 void ir_map_free(ir_map *m);
 /* Clones op (with regions) at b; operands through the map (identity when unset); results are added to the map. Sets origin to op (or op's origin). */
 ir_op *ir_clone_op(ir_builder *b, const ir_op *op, ir_map *map);
-/* v once more, with all that it is computed from: constants, params, extents and pure operations of them. */
+/* v once more, with all that it is computed from: constants, params, extents and pure operations of them. Region parameters through the map. */
 ir_value *ir_clone_value(ir_builder *b, const ir_value *v, ir_map *map);
 /* Clones the operations of r, without its yield, at b. */
 void ir_clone_region_ops(ir_builder *b, const ir_region *r, ir_map *map);

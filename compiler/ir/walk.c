@@ -231,8 +231,8 @@ ir_op *ir_clone_op(ir_builder *b, const ir_op *op, ir_map *map)
 ir_value *ir_clone_value(ir_builder *b, const ir_value *v, ir_map *map)
 {
     ir_value *again = ir_map_get(map, v);
-    if (again)
-        return again;
+    if (again || !v->def)
+        return again ? again : (ir_value *)v;
     for (int i = 0; i < v->def->nargs; i++)
         ir_clone_value(b, v->def->args[i], map);
     ir_clone_op(b, v->def, map);

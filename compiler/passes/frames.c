@@ -1,5 +1,6 @@
 /* Arrays whose size is known when the kernel runs only, and large ones, live on the stack of saved values and not on C's. Each is made once, where the
- * function or the iteration of a task begins, and zeroed where it stood; so in a loop it does not grow. Export funcs have C's stack only.
+ * function or the iteration of a task begins, and zeroed where it stood; so in a loop it does not grow. Export funcs have only C's stack for those of
+ * constant size, which its caller's C compiler can bound, and the workspace for the others.
  */
 #include "ir/ops.h"
 #include "passes/passes.h"
@@ -12,7 +13,7 @@ typedef struct array_list {
 
 static bool is_stacked(const ir_op *op)
 {
-    return op->code == OP_LOCAL && (op->nargs || op->attr.i > MAX_ON_C_STACK / scalar_bytes(op->attr.elem));
+    return op->code == OP_LOCAL && (op->nargs || (!op->region->func->pure && op->attr.i > MAX_ON_C_STACK / scalar_bytes(op->attr.elem)));
 }
 
 static void collect(ir_op *op, void *ctx)
@@ -69,8 +70,6 @@ static void frame(ir_func *f, ir_region *root, const array_list *arrays, ir_map 
 
 void pass_frames(ir_func *f)
 {
-    if (f->pure) /* what its caller's C compiler can bound */
-        return;
     array_list arrays = {0};
     ir_walk(f->body, collect, &arrays);
     ir_map replaced = ir_map_create(f);

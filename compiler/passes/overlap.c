@@ -174,6 +174,13 @@ bool const_value_of(const ir_module *m, const ir_value *v, int64_t *x)
     return true;
 }
 
+const ir_value *extent_value(const ir_func *f, const ir_field *field, int dim)
+{
+    if (field->array)
+        return ir_array_extent(f, field, dim);
+    return f->module->extents ? ir_yield_of(f->module->extents->body)->args[field->extent0 + dim] : NULL;
+}
+
 bool loop_runs_at_most(const ir_op *op, int dim, int64_t n)
 {
     const ir_module *m = op->region->func->module;
@@ -282,9 +289,9 @@ static bool covers(matching *t, const path *p, const affine *f, const ir_field *
     int d;
     int64_t lo;
     const ir_op *loop = index_of(f->term[0], &d);
-    if (!const_value_of(t->m, loop->args[2 * d], &lo) || lo != 0 || t->npairs == OVERLAP_LOOPS || !t->m->extents)
+    const ir_value *extent = extent_value(loop->region->func, field, dim);
+    if (!const_value_of(t->m, loop->args[2 * d], &lo) || lo != 0 || t->npairs == OVERLAP_LOOPS || !extent)
         return false;
-    const ir_value *extent = ir_yield_of(t->m->extents->body)->args[field->extent0 + dim];
     if (!same_value(t->m, loop->args[2 * d + 1], extent))
         return false;
     t->pairs[t->npairs++] = (pair){f->term[0], NULL, 0};

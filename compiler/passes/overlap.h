@@ -64,6 +64,8 @@ bool loop_runs_at_most(const ir_op *op, int dim, int64_t n);
 
 /* True if a and b are the same number wherever both are seen: one value, or computed alike from constants, parameters, extents and values in common. */
 bool same_value(const ir_module *m, const ir_value *a, const ir_value *b);
+/* A field's extent, for these two; NULL: not known. */
+const ir_value *extent_value(const ir_func *f, const ir_field *field, int dim);
 bool const_value_of(const ir_module *m, const ir_value *v, int64_t *x);
 
 #endif

@@ -62,8 +62,13 @@ static bool derive_grad(ir_func *k)
     if (k->no_grad ? !overwrites_active(k->body) : k->no_grad_why || !(k->derive & (IR_DERIVE_GRAD | IR_DERIVE_HVP)))
         return true;
     /* From here on an origin is an operation of the primal: what derived code replays. */
-    ir_walk(k->body, forget_origin, NULL);
-    return pass_reverse(k);
+    ir_func *from = k->with_locals ? k->with_locals : k;
+    ir_walk(from->body, forget_origin, NULL);
+    if (!pass_reverse(from))
+        return false;
+    k->grad = from->grad;
+    k->grad->primal = k;
+    return true;
 }
 
 static const char *derived_name(const ir_func *k, const char *suffix)
@@ -201,6 +206,7 @@ static const pass_row table[] = {
     {"activity", "which kernels have derivatives; lost gradients are errors", ON_MODULE, pass_activity, NULL, NULL},
     {"inline", "small functions, and functions called once", ON_MODULE, run_inline, NULL, NULL},
     {"simplify", "folding, common subexpressions, dead code", ON_ALL, NULL, NULL, pass_simplify},
+    {"arrays", "arrays of the host that export funcs write", ON_PRIMALS, NULL, NULL, pass_arrays},
     {"reverse", "adjoints of kernels", ON_PRIMALS, NULL, derive_grad, NULL},
     {"reverse-simplify", "clean-up of adjoints", ON_ADJOINTS, NULL, NULL, pass_simplify},
     {"rules", "data-access rules: overwritten reads and races are errors", ON_SOURCES, NULL, pass_rules, NULL},

@@ -150,9 +150,10 @@ static bool surely_runs(const ir_op *op)
 }
 
 /* A subscript that is known to be in range: a constant below a constant extent, or the index of a loop around it that runs over the extent or less. */
-static bool is_inside(const ir_module *m, const ir_field *f, int dim, const ir_value *v)
+static bool is_inside(const ir_func *func, const ir_field *f, int dim, const ir_value *v)
 {
-    const ir_value *extent = ir_yield_of(m->extents->body)->args[f->extent0 + dim];
+    const ir_module *m = func->module;
+    const ir_value *extent = extent_value(func, f, dim);
     int64_t x, n, lo;
     const bool known = const_value_of(m, extent, &n);
     if (const_value_of(m, v, &x))
@@ -169,7 +170,6 @@ static bool is_inside(const ir_module *m, const ir_field *f, int dim, const ir_v
 /* The subscripts' test, or NULL where none is needed. */
 static ir_value *in_range(const ir_op *accum, const ir_op *target, ir_builder *b, ir_value *const *idx)
 {
-    const ir_module *m = b->func->module;
     ir_field *f = accum->attr.field;
     bool runs = true;
     for (const ir_region *r = accum->region; runs; r = r->parent->region) {
@@ -179,7 +179,7 @@ static ir_value *in_range(const ir_op *accum, const ir_op *target, ir_builder *b
     }
     ir_value *all = NULL;
     for (int d = 0; d < f->ndim && !runs; d++) {
-        if (is_inside(m, f, d, idx[d]))
+        if (is_inside(b->func, f, d, idx[d]))
             continue;
         ir_value *low = ir_op2(b, OP_GE, idx[d], ir_const_i(b, SC_I64, 0)), *high = ir_op2(b, OP_LT, idx[d], ir_shape(b, f, d));
         ir_value *both = ir_op2(b, OP_AND, low, high);

@@ -102,7 +102,10 @@ ir_value *rev_array_like(scope *s, const ir_value *array, const char *name, src_
     ir_builder b = rev_prologue(s, loc);
     if (!local->nargs)
         return ir_local(&b, local->attr.elem, local->attr.i, name);
-    ir_map map = ir_map_create(s->rv->primal); /* computed again, never saved: it can be had anywhere */
+    rev *rv = s->rv;
+    ir_map map = ir_map_create(rv->primal); /* computed again, never saved: it can be had anywhere */
+    for (int i = 0; i < rv->primal->body->nparams; i++)
+        ir_map_set(&map, rv->primal->body->params[i], rv->out->body->params[i]);
     ir_value *count = ir_clone_value(&b, local->args[0], &map);
     ir_map_free(&map);
     return ir_local_sized(&b, local->attr.elem, count, name);

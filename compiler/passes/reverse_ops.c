@@ -52,6 +52,12 @@ static void rev_load(scope *s, const ir_op *op)
     ir_accum(&b, op->attr.field, IR_GRAD, idx, idx[op->attr.field->ndim], g);
 }
 
+/* The gradient of an `out` array is a seed that the host keeps. Each element has one store: passes/arrays.c */
+static bool is_seed(const ir_field *f)
+{
+    return f->array && !f->in;
+}
+
 static void rev_store_grad(scope *s, const ir_op *op)
 {
     if (!has_gradient(op))
@@ -64,7 +70,7 @@ static void rev_store_grad(scope *s, const ir_op *op)
     ir_value **idx = subscripts(s, op);
     ir_builder b = rev_at_end(s, op);
     ir_value *g = active ? ir_load(&b, op->attr.field, IR_GRAD, idx, idx[n]) : NULL;
-    if (op->code == OP_STORE)
+    if (op->code == OP_STORE && !is_seed(op->attr.field))
         ir_store(&b, op->attr.field, IR_GRAD, idx, idx[n], ir_zero(&b, v->type));
     rev_add(s, &b, v, g);
 }

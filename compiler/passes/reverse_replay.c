@@ -84,6 +84,8 @@ static void replay_op(rev *rv, ir_builder *b, ir_map *map, ir_op *op)
     case OP_ACCUM:
         if (rv && rev_keeps_write(rv, op))
             rev_write_again(rv, b, map, op);
+        else if (rv && rv->primal->pure && !op->attr.field->in) /* a result */
+            ir_clone_op(b, op, map);
         return;
     case OP_ATOMIC: {
         ir_value *where[3]; /* turn at step */

@@ -188,7 +188,7 @@ static void size_region(sizing *s, const frame *at, const ir_region *r, ir_value
 static void size_alloc(sizing *s, const frame *at, const ir_op *op, ir_value *times)
 {
     const range count = range_of(s, at, op->args[0]);
-    const int64_t size = struct_size(op->attr.layout);
+    const int64_t size = op->code == OP_LOCAL ? scalar_bytes(op->attr.elem) : struct_size(op->attr.layout);
     if (!count.hi || !times) {
         const ir_op *loop = op;
         while (!times && loop->code != OP_LOOP)
@@ -219,7 +219,7 @@ static void size_region(sizing *s, const frame *at, const ir_region *r, ir_value
 {
     for (const ir_op *op = r->first; op; op = op->next) {
         ir_value *inside = times;
-        if (op->code == OP_STK_ALLOC) {
+        if (op->code == OP_STK_ALLOC || (op->code == OP_LOCAL && op->nargs)) {
             size_alloc(s, at, op, times);
         } else if (op->code == OP_CALL) {
             const frame callee = {at, op};

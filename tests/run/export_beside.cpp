@@ -29,6 +29,10 @@ int main()
     export_beside_mean_square_grad(8, m->x.data, 2.0f, nullptr, &one, nullptr, &scale_grad);
     if (std::fabs(scale_grad - 0.51f) > 1e-5f)
         return 5;
+    float a_grad[4] = {0.0f, 0.0f, 0.0f, -0.0f};
+    export_beside_fourth_grad(2, m->x.data, 0, nullptr, &one, a_grad);
+    if (!std::signbit(a_grad[3]))
+        return 6;   // an element that the array does not have was touched
     const bool ok = std::fabs(from_kernel - r_grad) < 1e-4f * (1.0f + std::fabs(r_grad)) && export_beside_status(m) == TK_OK;
     export_beside_destroy(m);
     return ok ? 0 : 3;

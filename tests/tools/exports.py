@@ -38,7 +38,10 @@ class Function:
         for a in self.params:
             if a.pointer:
                 a.count *= ARRAY
-        self.ins = [a for a in self.params if a.real]
+        grad = {a.name: a for a in forms.get("_grad", [])}
+        for a in self.params:  # an `out` array comes out of the gradient, too, which reads an `inout` one only
+            a.only_out = a.pointer and not a.const and a.name in grad and not grad[a.name].const
+        self.ins = [a for a in self.params if a.real and not a.only_out]
         self.outs = [a for a in self.params if a.real and not a.const and a.pointer] + [a for a in self.results if a.real]
         self.byname = {a.name: a for a in self.params + self.results}
 
@@ -85,9 +88,16 @@ class Function:
             if gradient and o is None:
                 source = "1.0"  # gradients are added to what is there
             elif not gradient and i is None:
-                source = "-99.0"
+                source = "-99.0" if suffix == "" or p in self.results else "0.0"  # what lies behind an array has no tangent
             before.append(f"    {p.type} {a.name}_[{p.count}];\n    for (int k = 0; k < {p.count}; k++)\n        {a.name}_[k] = ({p.type}){source};")
             call.append(f"{a.name}_[0]" if a.by_value else f"(void *){a.name}_")
+            if suffix == "" and a.const and o is not None:  # `inout`: the new values do not come along
+                values, sinks = ("", ["y"]) if form == "_grad" else ("_jvp", ["y", "dy"])
+                news = [f"new_{s}" for s in sinks]
+                args = ", ".join((["x"] if form == "_grad" else ["x", "v"]) + news)
+                after.append("    {\n" + "".join(f"        double {s}[{sum(b.count for b in self.outs)}];\n" for s in news) +
+                             f"        {self.name}{values}_flat({args});\n        for (int k = {o}; k < {o + p.count}; k++) {{\n" +
+                             "".join(f"            {s}[k] = new_{s}[k];\n" for s in sinks) + "        }\n    }")
             if not a.const and not a.by_value:
                 at = i if gradient else o
                 if at is None:

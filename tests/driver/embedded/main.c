@@ -9,7 +9,24 @@ enum { STEPS = 100 };
 
 _Alignas(8) static unsigned char work[pendulum_swing_grad_WORKSPACE(STEPS)];
 _Alignas(8) static unsigned char more[pendulum_crossing_grad_WORKSPACE];
+_Alignas(8) static unsigned char arrays[table_smooth_grad_WORKSPACE(5)];
 _Alignas(8) static unsigned char rest[table_mixed_grad_WORKSPACE(6)];
+
+static void smooth(void)
+{
+    const float x[5] = {0.1f, 0.9f, 0.4f, 1.3f, 0.7f}, slope_grad[5] = {1.0f, 0.5f, -1.0f, 2.0f, 0.0f};
+    float last[5], slope[5], x_grad[5] = {0.0f, 1.0f, 0.0f, 0.0f, -1.0f}, w_grad = 0.0f;
+    for (int i = 0; i < 5; i++)
+        last[i] = x[i];
+    table_smooth(5, last, 0.2f, slope);
+    table_smooth_grad(5, x, 0.2f, 0, slope_grad, x_grad, &w_grad, arrays);
+    for (int i = 0; i < 5; i++) {
+        report(last[i]);
+        report(slope[i]);
+        report(x_grad[i]);
+    }
+    report(w_grad);
+}
 
 int run(void)
 {
@@ -43,5 +60,6 @@ int run(void)
     table_mixed_grad(1.3f, 6, &y, one, &dx, rest);
     report(y);
     report(dx);
+    smooth();
     return 0;
 }

@@ -1,0 +1,244 @@
+/* Arrays of the host that an export func writes.
+ *
+ * What an `out` array holds at first is zero, so that the function is one of its arguments. The function itself and its JVP work in the host's memory. The gradient
+ * cannot: it gets seeds that it must not change, and it needs what was overwritten. It is made from a second version of the function, in which these arrays are
+ * local arrays, filled at the beginning (`inout`) and copied to the host's memory at the end. That is spared where each element is written once, or only
+ * added to, and never read: then the seed of an element is what its only writes take.
+ */
+#include "passes/overlap.h"
+
+typedef struct study {
+    const ir_func *f;
+    const ir_field *field;
+    VEC(access) stores;
+    bool loads, accums;
+    bool complete; /* what the stores of all components reach: every element */
+} study;
+
+/* ---- how a function uses one of them ---- */
+
+static bool is_bare(const affine *a, const ir_value *v)
+{
+    return a->ok && a->n == 1 && a->term[0] == v && a->coef[0] == 1 && a->konst == 0;
+}
+
+/* Every iteration of the loops around it stores into another element: each index is, up to a shift, a subscript. */
+static bool is_own(const access *a)
+{
+    for (const ir_op *op = a->op->region->parent; op; op = op->region->parent) {
+        if (op->code == OP_IF)
+            continue;
+        if (op->code != OP_LOOP || !op->attr.bounded)
+            return false;
+        bool found = false;
+        for (int k = 0; k < a->nsub && !found; k++)
+            found = a->sub[k].ok && a->sub[k].n == 1 && a->sub[k].term[0] == op->regions[0]->params[0] && a->sub[k].coef[0] != 0;
+        if (!found)
+            return false;
+    }
+    return true;
+}
+
+/* A loop nest over the whole array. */
+static bool is_whole(const study *s, const access *a)
+{
+    int depth = 0;
+    for (const ir_op *op = a->op->region->parent; op; op = op->region->parent, depth++) {
+        if (op->code != OP_LOOP || !op->attr.bounded || op->attr.cond || !ir_is_const(op->args[0]) || op->args[0]->def->attr.i != 0)
+            return false;
+        bool found = false;
+        for (int d = 0; d < s->field->ndim && !found; d++)
+            found = is_bare(&a->sub[d], op->regions[0]->params[0]) && op->args[1] == ir_array_extent(s->f, s->field, d);
+        if (!found)
+            return false;
+    }
+    return depth == s->field->ndim && ir_is_const(a->op->args[s->field->ndim]);
+}
+
+static void look(ir_op *op, void *ctx)
+{
+    study *s = ctx;
+    if ((op->code != OP_LOAD && op->code != OP_STORE && op->code != OP_ACCUM) || op->attr.field != s->field)
+        return;
+    s->loads |= op->code == OP_LOAD;
+    s->accums |= op->code == OP_ACCUM;
+    if (op->code == OP_STORE)
+        vec_push(&s->stores, access_of_op(s->f->module, op));
+}
+
+static study study_of(const ir_func *f, const ir_field *field)
+{
+    study s = {.f = f, .field = field};
+    ir_walk(f->body, look, &s);
+    uint64_t whole = 0; /* by component */
+    const int ncomp = ir_field_ncomp(field);
+    for (size_t i = 0; i < s.stores.len; i++)
+        if (ncomp <= 64 && is_whole(&s, &s.stores.at[i]))
+            whole |= UINT64_C(1) << s.stores.at[i].op->args[field->ndim]->def->attr.i;
+    s.complete = ncomp <= 64 && whole == UINT64_MAX >> (64 - ncomp);
+    return s;
+}
+
+/* Written once, or only added to, and never read. */
+static bool is_plain(const study *s)
+{
+    if (s->loads || s->field->in || (s->accums && s->stores.len))
+        return false;
+    for (size_t i = 0; i < s->stores.len; i++) {
+        if (!is_own(&s->stores.at[i]))
+            return false;
+        for (size_t k = 0; k < i; k++)
+            if (!access_apart(&s->stores.at[i], &s->stores.at[k]))
+                return false;
+    }
+    return true;
+}
+
+/* ---- loops over an array ---- */
+
+typedef void (*element_fn)(ir_builder *b, ir_field *field, ir_value *const *idx, ir_value *comp, ir_value *flat, ir_value *local);
+
+/* Dimension by dimension, and each component; `flat` is the number of the element so far. */
+static void each_element(ir_builder *b, ir_field *field, int d, ir_value **idx, ir_value *flat, ir_value *local, element_fn fn)
+{
+    const int n = ir_field_ncomp(field);
+    if (d == field->ndim) {
+        for (int k = 0; k < n; k++) {
+            ir_value *comp = ir_const_i(b, SC_I64, k), *at = flat;
+            if (n > 1) {
+                at = ir_op2(b, OP_MUL, flat, ir_const_i(b, SC_I64, n));
+                at = ir_op2(b, OP_ADD, at, comp);
+            }
+            fn(b, field, idx, comp, at, local);
+        }
+        return;
+    }
+    static const char *const names[] = {"i", "j", "k"};
+    ir_value *lo = ir_const_i(b, SC_I64, 0), *hi = ir_array_extent(b->func, field, d);
+    ir_op *loop = ir_loop(b, lo, hi, false, 0, NULL);
+    ir_builder in = {.func = b->func, .region = loop->regions[0], .loc = b->loc};
+    idx[d] = loop->regions[0]->params[0];
+    idx[d]->name = d < 3 ? names[d] : NULL;
+    if (d > 0) {
+        flat = ir_op2(&in, OP_MUL, flat, hi);
+        flat = ir_op2(&in, OP_ADD, flat, idx[d]);
+    } else {
+        flat = idx[d];
+    }
+    each_element(&in, field, d + 1, idx, flat, local, fn);
+    ir_yield(&in, 0, NULL);
+}
+
+static void store_zero(ir_builder *b, ir_field *field, ir_value *const *idx, ir_value *comp, ir_value *flat, ir_value *local)
+{
+    (void)flat, (void)local;
+    ir_value *zero = ir_zero(b, field->elem);
+    ir_store(b, field, IR_DATA, idx, comp, zero);
+}
+
+static void copy_in(ir_builder *b, ir_field *field, ir_value *const *idx, ir_value *comp, ir_value *flat, ir_value *local)
+{
+    ir_value *v = ir_load(b, field, IR_DATA, idx, comp);
+    ir_lstore(b, local, flat, v);
+}
+
+static void copy_out(ir_builder *b, ir_field *field, ir_value *const *idx, ir_value *comp, ir_value *flat, ir_value *local)
+{
+    ir_value *v = ir_lload(b, local, flat);
+    ir_store(b, field, IR_DATA, idx, comp, v);
+}
+
+static void over_array(ir_func *f, ir_op *before, ir_field *field, ir_value *local, element_fn fn)
+{
+    ir_builder b = {.func = f, .region = f->body, .before = before, .loc = field->loc};
+    ir_value *idx[8];
+    each_element(&b, field, 0, idx, NULL, local, fn);
+}
+
+/* ---- the version with local arrays ---- */
+
+typedef struct rewriting {
+    ir_func *f;
+    ir_field *field;
+    ir_value *local;
+} rewriting;
+
+static ir_value *flat_index(ir_builder *b, const ir_op *op)
+{
+    const ir_field *field = op->attr.field;
+    ir_value *at = op->args[0];
+    for (int d = 1; d < field->ndim; d++) {
+        at = ir_op2(b, OP_MUL, at, ir_array_extent(b->func, field, d));
+        at = ir_op2(b, OP_ADD, at, op->args[d]);
+    }
+    if (ir_field_ncomp(field) == 1)
+        return at;
+    at = ir_op2(b, OP_MUL, at, ir_const_i(b, SC_I64, ir_field_ncomp(field)));
+    return ir_op2(b, OP_ADD, at, op->args[field->ndim]);
+}
+
+static void make_local(ir_op *op, void *ctx)
+{
+    const rewriting *r = ctx;
+    if ((op->code != OP_LOAD && op->code != OP_STORE && op->code != OP_ACCUM) || op->attr.field != r->field)
+        return;
+    ir_builder b = {.func = r->f, .region = op->region, .before = op, .loc = op->loc};
+    ir_value *at = flat_index(&b, op), *v = op->args[op->nargs - 1];
+    if (op->code == OP_LOAD) {
+        ir_value *loaded = ir_lload(&b, r->local, at);
+        loaded->name = op->res[0]->name;
+        loaded->loc = op->res[0]->loc;
+        ir_replace_uses(r->f->body, op->res[0], loaded);
+    } else if (op->code == OP_STORE) {
+        ir_lstore(&b, r->local, at, v);
+    } else {
+        ir_value *old = ir_lload(&b, r->local, at);
+        v = ir_op2(&b, OP_ADD, old, v);
+        ir_lstore(&b, r->local, at, v);
+    }
+    ir_remove(op);
+}
+
+static void localise(ir_func *f, ir_field *field)
+{
+    ir_builder b = {.func = f, .region = f->body, .before = f->body->first, .loc = field->loc};
+    ir_value *count = ir_const_i(&b, SC_I64, ir_field_ncomp(field));
+    for (int d = 0; d < field->ndim; d++)
+        count = ir_op2(&b, OP_MUL, count, ir_array_extent(f, field, d));
+    rewriting r = {f, field, ir_local_sized(&b, field->elem, count, arena_printf(f->module->mem, "%s_copy", field->name))};
+    r.local->loc = field->loc;
+    ir_walk(f->body, make_local, &r);
+    if (field->in)
+        over_array(f, r.local->def->next, field, r.local, copy_in);
+    over_array(f, ir_yield_of(f->body), field, r.local, copy_out);
+}
+
+void pass_arrays(ir_func *f)
+{
+    bool *plain = ARENA_ARRAY(f->module->mem, bool, f->nsig + 1);
+    bool local = false;
+    for (int i = 0; i < f->nsig && f->pure; i++) {
+        ir_field *field = f->sig[i].array;
+        if (!field || !field->out)
+            continue;
+        study s = study_of(f, field);
+        plain[i] = is_plain(&s);
+        local |= !plain[i];
+        if (plain[i] && !s.complete) /* written to by both versions */
+            over_array(f, f->body->first, field, NULL, store_zero);
+        vec_free(&s.stores);
+    }
+    if (!local)
+        return;
+    f->with_locals = ir_clone_func(f, f->name);
+    f->module->funcs.len--; /* no function of the program */
+    for (int i = 0; i < f->nsig; i++) {
+        ir_field *field = f->sig[i].array;
+        if (!field || !field->out || plain[i])
+            continue;
+        localise(f->with_locals, field);
+        if (!field->in)
+            over_array(f, f->body->first, field, NULL, store_zero);
+    }
+    pass_simplify(f->with_locals);
+}
