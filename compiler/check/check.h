@@ -7,7 +7,7 @@
  *   check_const.c   evaluation at compile time
  *   check_expr.c    operators        check_index.c  subscripts, members, places     check_build.c  T(...), [...]
  *   check_call.c    calls            check_func.c   functions, kernels, instances
- *   check_custom.c  grad_for, jvp_for         check_export.c  export func
+ *   check_custom.c  grad_for, jvp_for         check_export.c  export func        check_extern.c  extern func
  *   check_stmt.c    statements       check_assign.c assignment and reductions       check_loop.c   for, while, static for
  */
 #ifndef TKC_CHECK_H
@@ -52,7 +52,7 @@ struct instance {
     const instance *asked; /* for the search that asked last whether this runs that one */
     const char *impure; /* what makes it more than a function of its arguments, by itself: "uses the field 'x'"; NULL if nothing */
     src_span impure_at;
-    bool pure;        /* found to be nothing more, callees included */
+    const instance *searched; /* by the search from that one whether anything is */
     instance *next;   /* of the same function */
     instance *before; /* the one that was completed before: callees before callers */
     struct call_edge *callees;
@@ -131,8 +131,15 @@ typedef struct scope {
     stopped *stops; /* stop_grad(x); in this block */
 } scope;
 
+/* What the checker is in the middle of, put aside while a function or constant elsewhere in the module is checked. */
+typedef struct context {
+    fn *fn;
+    bool constant, extents;
+    int depth;
+} context;
+
 struct fn {
-    fn *outer;
+    context outer;
     sym *sym;
     instance *inst;
     tx_func *tx;
@@ -342,6 +349,13 @@ void check_kernel(checker *c, sym *s);
 /* Checks a function that is not generic whether it is called or not. */
 void check_plain_func(checker *c, sym *s);
 void check_return(checker *c, const ast_stmt *s);
+/* Between these f, elsewhere in the module, is the function being checked. */
+void fn_begin(checker *c, fn *f, scope *sc);
+void fn_end(checker *c, const fn *f);
+/* Declares the parameters of f; room for `more` of them is left. */
+void declare_params(checker *c, fn *f, const ty *const *args, int more);
+/* Nothing more is called by i. */
+void instance_complete(checker *c, instance *i);
 
 /* ---- check_custom.c ---- */
 
@@ -366,6 +380,16 @@ tx_expr *extent_of(checker *c, const sym *s, int d, src_span at);
 void note_impure(checker *c, const char *what, const char *name, src_span at);
 /* Every export func is a function of its arguments, once all bodies are checked. */
 void check_exports(checker *c);
+
+/* The first that makes i, or what it calls, more than a function of its arguments; NULL if nothing does. */
+const instance *find_impure(instance *i);
+
+/* ---- check_extern.c ---- */
+
+/* Whether a C function can have this parameter or result; reports. */
+bool extern_has_type(checker *c, const char *what, const ty *t, src_span at);
+/* grad(...) of extern funcs, once all bodies are checked. */
+void check_externs(checker *c);
 
 /* ---- check_stmt.c, check_assign.c, check_loop.c ---- */
 

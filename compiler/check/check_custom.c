@@ -204,7 +204,8 @@ static void check_one(checker *c, sym *s, const ast_attr *a)
         return;
     tx_func **slot = grad ? &t->instances->tx->custom_grad : &t->instances->tx->custom_jvp;
     if (*slot) {
-        ERR(c, a->span, DIAG_CUSTOM_TWICE, t->name, grad ? "gradients" : "JVPs", (*slot)->name, s->name);
+        const sym *first = names_entry(c, (*slot)->name)->global; /* none: grad(...) of an extern func */
+        ERR(c, a->span, DIAG_CUSTOM_TWICE, t->name, grad ? "gradients" : "JVPs", first ? first->name : "grad(...)", s->name);
         return;
     }
     *slot = s->instances->tx;

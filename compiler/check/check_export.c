@@ -105,18 +105,23 @@ tx_expr *extent_of(checker *c, const sym *s, int d, src_span at)
 
 /* ---- nothing but a function of the arguments ---- */
 
-/* The first impurity of i or of what it calls. */
-static const instance *find_impure(instance *i)
+/* A function and its custom derivatives may call each other in a circle. */
+static const instance *search_impure(instance *i, const instance *from)
 {
-    if (i->impure || i->pure)
-        return i->impure ? i : NULL;
+    if (i->impure)
+        return i;
+    i->searched = from;
     for (const call_edge *e = i->callees; e; e = e->next) {
-        const instance *found = find_impure(e->to);
+        const instance *found = e->to->searched == from ? NULL : search_impure(e->to, from);
         if (found)
             return found;
     }
-    i->pure = true;
     return NULL;
+}
+
+const instance *find_impure(instance *i)
+{
+    return search_impure(i, i);
 }
 
 static bool holds_struct(const ty *t)

@@ -6,15 +6,9 @@
 
 /* ---- signatures ---- */
 
-/* What the checker is in the middle of, put aside while a function or constant elsewhere in the module is checked. */
-typedef struct context {
-    fn *fn;
-    bool constant, extents;
-} context;
-
 static context leave(checker *c)
 {
-    context old = {c->fn, c->constant, c->extents};
+    context old = {c->fn, c->constant, c->extents, c->depth};
     c->fn = NULL;
     c->constant = c->extents = false;
     return old;
@@ -25,6 +19,12 @@ static void come_back(checker *c, context old)
     c->fn = old.fn;
     c->constant = old.constant;
     c->extents = old.extents;
+    c->depth = old.depth;
+}
+
+static const char *what_it_is(const sym *s)
+{
+    return s->kind == SYM_KERNEL ? "a kernel" : s->item->is_export ? "an export func" : s->item->is_extern ? "an extern func" : "a function";
 }
 
 static const ty *param_type(checker *c, const sym *s, const ast_param *p)
@@ -36,12 +36,14 @@ static const ty *param_type(checker *c, const sym *s, const ast_param *p)
         return ty_error(c->types);
     }
     if (!p->type) {
-        if (s->kind == SYM_FUNC && !s->item->is_export)
+        if (s->kind == SYM_FUNC && !s->item->is_export && !s->item->is_extern)
             return NULL;
-        ERR(c, p->span, DIAG_NEEDS_TYPE, s->kind == SYM_KERNEL ? "a parameter of a kernel needs a type" : "a parameter of an export func needs a type");
+        ERR(c, p->span, DIAG_NEEDS_TYPE, arena_printf(c->mem, "a parameter of %s needs a type", what_it_is(s)));
         return ty_error(c->types);
     }
     const ty *t = type_resolve(c, p->type);
+    if (s->item->is_extern && ty_is_value(t) && !extern_has_type(c, arena_printf(c->mem, "'%s'", p->name), t, p->span))
+        return ty_error(c->types);
     if (t->kind == TY_STRUCT && s->item->is_export) {
         ERR(c, p->span, DIAG_NOT_COMPILED, "a parameter of an export func that is a struct");
         return ty_error(c->types);
@@ -76,7 +78,13 @@ static void check_signature(checker *c, sym *s)
             ERR(c, s->item->result->span, DIAG_NOT_SCALAR_TYPE, "a result", ty_name(c->types, s->result));
             s->result = ty_error(c->types);
         }
+        if (s->item->is_extern && s->result->kind != TY_ERROR && !extern_has_type(c, "the result", s->result, s->item->result->span))
+            s->result = ty_error(c->types);
         s->refused = s->refused || s->result->kind == TY_ERROR;
+    } else if (s->item->is_extern) {
+        ERR(c, s->span, DIAG_NEEDS_TYPE, "an extern func needs the type of its result");
+        NOTE(c, s->span, "it is called for its value alone, perhaps more often than written: what has an effect belongs in the host");
+        s->refused = true;
     }
     come_back(c, old);
 }
@@ -113,16 +121,16 @@ static void check_attrs(checker *c, const sym *s, tx_func *f)
         for (const ast_attr *b = s->item->attrs; b != a; b = b->next)
             if (!strcmp(a->name, b->name))
                 ERR(c, a->span, DIAG_ATTR_TWICE, a->name);
-        if (!strcmp(a->name, "grad_for") || !strcmp(a->name, "jvp_for")) {
-            continue; /* check_custom.c */
+        if (!strcmp(a->name, "grad_for") || !strcmp(a->name, "jvp_for") || (s->item->is_extern && !strcmp(a->name, "grad"))) {
+            continue; /* check_custom.c, check_extern.c */
         } else if (derived && !strcmp(a->name, "derive")) {
             f->derive = derive_bits(c, a);
             f->derive_explicit = true;
         } else if (kernel && !strcmp(a->name, "no_grad")) {
             f->no_grad = true;
         } else {
-            static const char *const known[] = {"grad_for", "jvp_for", "derive", "no_grad"};
-            names_bad_attribute(c, a, kernel ? "a kernel" : derived ? "an export func" : "a function", known, kernel ? 4 : derived ? 3 : 2);
+            static const char *const known[] = {"grad_for", "jvp_for", "derive", "no_grad"}, *const of_extern[] = {"grad_for", "jvp_for", "grad"};
+            names_bad_attribute(c, a, what_it_is(s), s->item->is_extern ? of_extern : known, kernel ? 4 : derived || s->item->is_extern ? 3 : 2);
         }
     }
     if (f->no_grad && f->derive_explicit && f->derive != 0)
@@ -174,13 +182,13 @@ static void declare_param(checker *c, fn *f, const ast_param *p, const ty *type)
     }
 }
 
-static void declare_params(checker *c, fn *f, const ty *const *args)
+void declare_params(checker *c, fn *f, const ty *const *args, int more)
 {
     const ast_item *it = f->sym->item;
     int k = 0;
-    const bool in_header = f->is_kernel || it->is_export;
-    f->in_header = in_header;
-    int leaves = 0;
+    const bool derived = f->is_kernel || it->is_export;
+    f->in_header = derived || it->is_extern;
+    int leaves = more;
     for (int i = 0; i < f->sym->nparams; i++)
         leaves += ty_nleaves(args[i]);
     for (const ast_param *p = it->params; p; p = p->next)
@@ -195,7 +203,7 @@ static void declare_params(checker *c, fn *f, const ty *const *args)
         } else {
             declare_param(c, f, p, args[k]);
         }
-        for (const ast_param *o = it->params; in_header && o; o = o->next)
+        for (const ast_param *o = it->params; derived && o; o = o->next)
             if (o != p && generated_param_collides(p->name, o)) {
                 ERR(c, name_span(p), DIAG_GENERATED_NAME, p->name, p->name);
                 NOTE(c, name_span(o), "derivatives have that argument beside '%s'", o->name);
@@ -204,33 +212,47 @@ static void declare_params(checker *c, fn *f, const ty *const *args)
     f->in_header = false;
 }
 
+void fn_begin(checker *c, fn *f, scope *sc)
+{
+    f->outer = leave(c);
+    f->tail = &f->tx->body;
+    c->fn = f;
+    c->depth += 8; /* a function costs more stack than an expression */
+    scope_push(c, sc);
+}
+
+void fn_end(checker *c, const fn *f)
+{
+    scope_pop(c);
+    come_back(c, f->outer);
+}
+
+void instance_complete(checker *c, instance *i)
+{
+    i->before = c->completed;
+    c->completed = i;
+}
+
 static void check_body(checker *c, sym *s, instance *inst, src_span site)
 {
-    int errors = diag_error_count(c->d), depth = c->depth;
-    context old = leave(c);
-    fn f = {.outer = old.fn, .sym = s, .inst = inst, .tx = inst->tx, .is_kernel = s->kind == SYM_KERNEL, .site = site, .result = s->result};
+    int errors = diag_error_count(c->d);
+    fn f = {.sym = s, .inst = inst, .tx = inst->tx, .is_kernel = s->kind == SYM_KERNEL, .site = site, .result = s->result};
     scope sc;
     if (f.is_kernel)
         f.result = ty_void(c->types);
     s->checking++;
-    c->fn = &f;
-    c->depth += 8; /* a function costs more stack than an expression */
-    scope_push(c, &sc);
-    declare_params(c, &f, inst->args);
-    f.tail = &inst->tx->body;
-    bool falls = check_stmts(c, s->item->body);
+    fn_begin(c, &f, &sc);
+    declare_params(c, &f, inst->args, 0);
+    bool falls = !s->item->is_extern && check_stmts(c, s->item->body);
     const ty *result = f.result ? f.result : ty_void(c->types);
     if (falls && !f.stop && result->kind != TY_VOID && result->kind != TY_ERROR && diag_error_count(c->d) == errors)
         ERR(c, s->item->name_span, DIAG_NO_RETURN, s->name);
     inst->result = result;
     inst->tx->result = ty_flat(c->types, result);
-    scope_pop(c);
-    c->depth = depth;
+    fn_end(c, &f);
     s->checking--;
-    come_back(c, old);
     inst->ready = diag_error_count(c->d) == errors;
-    inst->before = c->completed;
-    c->completed = inst;
+    instance_complete(c, inst);
 }
 
 static instance *instance_new(checker *c, sym *s, const ty *const *args)
@@ -246,6 +268,7 @@ static instance *instance_new(checker *c, sym *s, const ty *const *args)
     i->tx->doc = s->item->doc;
     i->tx->is_kernel = s->kind == SYM_KERNEL;
     i->tx->exported = s->item->is_export;
+    i->tx->external = s->item->is_extern;
     i->tx->loc = report_span(c, s->item->name_span).begin;
     return i;
 }
@@ -256,7 +279,7 @@ void check_plain_func(checker *c, sym *s)
     if (s->generic || s->refused || s->instances)
         return;
     instance *i = instance_new(c, s, s->param_types);
-    i->used = s->item->is_export;
+    i->used = s->item->is_export || s->item->is_extern; /* the header declares what the host provides */
     check_attrs(c, s, i->tx);
     check_body(c, s, i, s->span);
 }

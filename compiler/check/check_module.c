@@ -5,13 +5,6 @@
 
 /* ---- collecting ---- */
 
-static const char *refused_item(const ast_item *it)
-{
-    if (it->kind != AST_ITEM_FUNC)
-        return NULL;
-    return it->is_extern ? "'extern func'" : NULL;
-}
-
 static void check_struct_members(checker *c, const ast_item *it)
 {
     static const char *const reserved[] = {"grad", "dual", "shape", "data"};
@@ -47,13 +40,9 @@ static void collect(checker *c, const ast_module *m)
     static const sym_kind kinds[] = {[AST_ITEM_CONST] = SYM_CONST, [AST_ITEM_PARAM] = SYM_PARAM, [AST_ITEM_STRUCT] = SYM_STRUCT,
                                      [AST_ITEM_FIELD] = SYM_FIELD, [AST_ITEM_FUNC] = SYM_FUNC, [AST_ITEM_KERNEL] = SYM_KERNEL};
     for (const ast_item *it = m->items; it; it = it->next) {
-        const char *refused = refused_item(it);
-        if (refused)
-            ERR(c, it->name ? it->name_span : it->span, DIAG_NOT_COMPILED, refused);
         if (it->kind == AST_ITEM_IMPORT || it->kind == AST_ITEM_LAZY_GRAD || it->kind == AST_ITEM_LAZY_DUAL || !it->name)
             continue;
-        sym *s = add_item(c, it, kinds[it->kind], false);
-        s->refused = s->refused || refused;
+        add_item(c, it, kinds[it->kind], false);
         names_check_item(c, it);
         if (it->kind == AST_ITEM_STRUCT)
             check_struct_members(c, it);
@@ -430,6 +419,7 @@ tx_module *check_module(arena *mem, intern_pool *names, diag_sink *d, const ast_
     collect(&c, ast);
     check_declarations(&c, ast);
     check_bodies(&c);
+    check_externs(&c);
     check_custom(&c);
     check_exports(&c);
     if (diag_error_count(d) > errors)

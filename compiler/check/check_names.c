@@ -184,6 +184,12 @@ static const char *const macros[] = {
     "stderr", "stdin", "stdout", "true", "unix",
 };
 
+/* Types of the headers that generated C includes: a C function of the host cannot be called so. */
+static const char *const c_types[] = {
+    "double_t", "float_t", "int16_t", "int32_t", "int64_t", "int8_t", "intmax_t", "intptr_t", "max_align_t", "ptrdiff_t", "size_t", "uint16_t",
+    "uint32_t", "uint64_t", "uint8_t", "uintmax_t", "uintptr_t", "wchar_t", "FILE",
+};
+
 static bool listed(const char *const *list, size_t n, const char *name)
 {
     for (size_t i = 0; i < n; i++)
@@ -223,6 +229,8 @@ void names_check_item(checker *c, const ast_item *it)
 {
     if (!check_fit(c, it->name, it->name_span, true))
         return;
+    if (it->is_extern && LISTED(c_types, it->name))
+        ERR(c, it->name_span, DIAG_UNFIT_NAME, it->name, "a type of C");
     /* kernels may be called `step`: nothing calls them by that name but the host */
     if (it->kind == AST_ITEM_FUNC && (op_find_user(it->name) != OP_COUNT || is_random(it->name) || atomic_find(it->name) >= 0 || names_entry(c, it->name)->prelude))
         ERR(c, it->name_span, DIAG_BUILTIN_NAME, it->name);
@@ -291,6 +299,40 @@ static void make_member_names(made_table *t)
     }
 }
 
+static bool ends_in(const char *name, const char *end)
+{
+    const size_t n = strlen(name), k = strlen(end);
+    return n > k && !strcmp(name + n - k, end);
+}
+
+/* What the generated C makes of an item's name for itself, beside the interface: functions and tables of kernels, arguments of export funcs. */
+static bool is_made_of(const char *name, const ast_item *it)
+{
+    const size_t n = strlen(it->name);
+    if (it->kind == AST_ITEM_KERNEL && !strncmp(name, it->name, n) && name[n] == '_')
+        return strstr(name + n, "_task") || ends_in(name, "_run") || ends_in(name, "_access");
+    for (const ast_param *p = it->is_export ? it->params : NULL; p; p = p->next)
+        if (generated_param_collides(name, p))
+            return true;
+    return false;
+}
+
+/* A C function of the host has its name without the module's in front. */
+static void make_extern_name(made_table *t, const ast_item *it, const ast_module *m)
+{
+    checker *c = t->c;
+    const size_t n = strlen(c->ir->name);
+    if (!strncmp(it->name, c->ir->name, n) && it->name[n] == '_')
+        make_name(t, it->name + n + 1, it->name, it->name_span);
+    if (!strcmp(it->name, c->ir->name))
+        ERR(c, it->name_span, DIAG_GENERATED_NAME, it->name, c->ir->name);
+    for (const ast_item *o = m->items; o; o = o->next)
+        if (o->name && is_made_of(it->name, o)) {
+            ERR(c, it->name_span, DIAG_GENERATED_NAME, it->name, it->name);
+            NOTE(c, o->name_span, "'%s' makes that name as well", o->name);
+        }
+}
+
 void names_check_generated(checker *c, const ast_module *m)
 {
     static const char *const fixed[] = {"create", "create_", "destroy", "defaults", "status", "error", "set_params", "params"};
@@ -302,6 +344,8 @@ void names_check_generated(checker *c, const ast_module *m)
         if (it->kind == AST_ITEM_KERNEL || it->is_export) {
             for (int k = 0; k < 4 + 2 * it->is_export; k++)
                 make_name(&t, arena_printf(c->mem, "%s%s", it->name, of_kernel[k]), it->name, it->name_span);
+        } else if (it->is_extern && it->name) {
+            make_extern_name(&t, it, m);
         } else if (it->kind == AST_ITEM_STRUCT && it->name) {
             make_name(&t, it->name, it->name, it->name_span);
         } else if (it->kind == AST_ITEM_FIELD) {

@@ -130,6 +130,7 @@ struct tx_func {
     const char *doc;
     bool is_kernel;
     bool exported;         /* export func: emitted for the host */
+    bool external;         /* extern func: a C function of the host, without a body */
     bool called;           /* by a function or kernel of the module */
     src_loc loc;
     tx_local **params;

@@ -46,6 +46,8 @@ static void take_global_names(emitter *e)
     const ir_module *m = e->m;
     names *hints = names_create(e->mem, NULL);
     names_unique_function(e->globals, m->name);
+    for (size_t i = 0; i < m->externs.len; i++)
+        names_unique_function(e->globals, m->externs.at[i]->name);
     for (size_t i = 0; i < m->funcs.len; i++) {
         const ir_func *f = m->funcs.at[i];
         for (int k = 0; f->kind == IR_KERNEL && k < f->nsig; k++)

@@ -352,7 +352,17 @@ const char *bind_signature(arena *mem, const ir_module *m, const ir_field *f);
 const char *bind_strided_signature(arena *mem, const ir_module *m, const ir_field *f);
 void emit_entry(emitter *e, const ir_func *kernel, kernel_form form, int index);
 
+/* ---- C functions of the host (extern.c) ---- */
+
+/* Whether C calls it as an expression: scalars go in, and one comes out. Others have a function around them. */
+bool extern_is_direct(const ir_func *f);
+void emit_extern(cfn *c, const ir_op *op);
+void emit_prototypes(emitter *e);
+
 /* ---- export funcs (export.c) ---- */
+
+/* A name that no parameter of f and no C function of the host has, also not with a suffix. */
+const char *free_name(arena *mem, const ir_func *f, const char *name);
 
 /* "float a, const float v[3], float *result"; names of the results give way to the user's. */
 const char *export_signature(arena *mem, const ir_module *m, const ir_func *f, kernel_form form);

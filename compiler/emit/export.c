@@ -28,18 +28,24 @@ static int components(const ir_sigparam *p)
     return p->rows * p->cols;
 }
 
+static bool begins_with(const char *taken, const char *name)
+{
+    const size_t n = strlen(name);
+    return strncmp(taken, name, n) == 0 && (!taken[n] || taken[n] == '_');
+}
+
 static bool is_taken(const ir_func *f, const char *name)
 {
-    for (int i = 0; i < f->nsig; i++) {
-        const size_t n = strlen(name);
-        if (strncmp(f->sig[i].name, name, n) == 0 && (!f->sig[i].name[n] || f->sig[i].name[n] == '_'))
+    for (int i = 0; i < f->nsig; i++)
+        if (begins_with(f->sig[i].name, name))
             return true;
-    }
+    for (size_t i = 0; i < f->module->externs.len; i++)
+        if (begins_with(f->module->externs.at[i]->name, name))
+            return true;
     return false;
 }
 
-/* A name that no parameter has, also not with a suffix. */
-static const char *free_name(arena *mem, const ir_func *f, const char *name)
+const char *free_name(arena *mem, const ir_func *f, const char *name)
 {
     while (is_taken(f, name))
         name = arena_printf(mem, "out_%s", name);

@@ -114,7 +114,8 @@ func_info *func_info_of(emitter *e, const ir_func *f)
     if (e->pure && (info->module || info->stack || info->can_fail))
         info = pure_variant(e, f, info);
     if (!info->name && f->kind == IR_FUNC)
-        info->name = names_unique(e->globals, file_name(e, f->name));
+        info->name = f->external && extern_is_direct(f) ? f->name
+                     : names_unique(e->globals, f->external ? arena_printf(e->mem, "call_%s", f->name) : file_name(e, f->name));
     return info;
 }
 
@@ -213,7 +214,7 @@ static void print_function(cfn *c, const ir_func *f, const char *params, const s
 void emit_function(emitter *e, const ir_func *f)
 {
     func_info *info = func_info_of(e, f);
-    if (info->done)
+    if (info->done || (f->external && extern_is_direct(f)))
         return;
     info->done = true;
     emit_callees(e, f->body);

@@ -30,6 +30,13 @@ uint64_t emit_interface_hash(const ir_module *m)
         for (int k = 0; k < f->nsig; k++)
             add(&b, f->sig[k].record ? f->sig[k].record->name : "arg", f->sig[k].name, (int)f->sig[k].elem, (int)f->sig[k].shape, f->sig[k].rows, f->sig[k].cols, f->sig[k].grad);
     }
+    for (size_t i = 0; i < m->externs.len; i++) {
+        const ir_func *f = m->externs.at[i];
+        for (int k = 0; k < f->nsig + f->nouts; k++) {
+            const ir_sigparam *p = k < f->nsig ? &f->sig[k] : &f->outs[k - f->nsig];
+            add(&b, f->name, p->name, (int)p->elem, (int)p->shape, p->rows, p->cols, 0);
+        }
+    }
     /* FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv/ */
     uint64_t h = 0xcbf29ce484222325u;
     for (size_t i = 0; i < b.len; i++)

@@ -326,6 +326,9 @@ static void emit_op(cfn *c, const ir_op *op)
     case OP_CALL:
         emit_call(c, op);
         break;
+    case OP_EXTERN:
+        emit_extern(c, op);
+        break;
     case OP_ASSERT:
         emit_assert(c, op);
         break;
@@ -385,7 +388,7 @@ static int64_t trips_guess(const ir_op *loop)
 
 int64_t region_cost(emitter *e, const ir_region *r)
 {
-    enum { MEMORY = 2, PRINT = 1000 };
+    enum { MEMORY = 2, PRINT = 1000, EXTERN = 50 /* a guess */ };
     int64_t sum = 0;
     for (const ir_op *op = r->first; op; op = op->next) {
         if (op->code < OP_PURE_COUNT) {
@@ -402,6 +405,8 @@ int64_t region_cost(emitter *e, const ir_region *r)
             sum += func_info_of(e, op->attr.callee)->cost;
         } else if (op->code == OP_PRINT) {
             sum += PRINT;
+        } else if (op->code == OP_EXTERN) {
+            sum += EXTERN;
         } else if (op->code != OP_CONST && op->code != OP_YIELD && op->code != OP_MPARAM && op->code != OP_SHAPE &&
                    op->code != OP_KEY) {
             sum += MEMORY;

@@ -277,6 +277,7 @@ struct ir_func {
     ir_func *custom_grad, *custom_jvp; /* marked grad_for, jvp_for this kernel or function by the program */
     ir_func *custom_of;      /* what this is marked grad_for or jvp_for */
     bool no_inline;          /* custom derivative or too large: stays a call */
+    bool external;           /* a C function of the host, by this name; has sig and outs. The body is one EXTERN */
 };
 
 /* What the host launches with a module object. */
@@ -297,6 +298,7 @@ struct ir_module {
     size_t nfields;          /* without these */
     VEC(ir_mparam *) params;
     VEC(ir_func *) funcs;    /* functions and kernels, derived ones included, in order of creation */
+    VEC(ir_func *) externs;  /* the C functions that the host provides, called or not */
     ir_func *extents;        /* no parameters; yields every field's extents as i64 */
 };
 

@@ -250,7 +250,9 @@ void ir_print_func(FILE *out, const ir_func *f)
     fputs(")", out);
     for (int i = 0; i < f->nresults; i++)
         fprintf(out, "%s%s", i ? ", " : " -> ", scalar_name(f->results[i]));
-    if (f->no_inline)
+    if (f->external)
+        fputs(" extern", out);
+    else if (f->no_inline)
         fputs(" no_inline", out);
     fputs(" {", out);
     print_place(out, f->loc);

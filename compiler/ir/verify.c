@@ -325,6 +325,8 @@ static bool check_op(const verifier *v, const ir_op *op)
     case OP_CALL:
     case OP_ADJOINT:
         return check_call(v, op);
+    case OP_EXTERN:
+        return op->region->func->external ? expect_shape(v, op, op->region->func->body->nparams, op->nres, 0) : fault(v, op, "in a function of the program");
     case OP_YIELD:
         return expect_shape(v, op, op->nargs, 0, 0);
     case OP_ASSERT:

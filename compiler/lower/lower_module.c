@@ -61,23 +61,29 @@ static void set_results(lower *l, ir_func *f, ir_value *const *v, int n)
     ir_yield(&l->b, n, v);
 }
 
-static void lower_results(lower *l, ir_func *f)
+/* What the results are for the user; returns the number of their components. */
+static int set_outs(lower *l, ir_func *f, const ty *results)
 {
     int n = 0;
-    for (int i = 0; i < l->frame->nresults; i++)
-        n += l->frame->results[i]->n;
-    ir_value **v = ARENA_ARRAY(l->mem, ir_value *, n);
-    n = 0;
-    f->outs = ARENA_ARRAY(l->mem, ir_sigparam, l->frame->nresults);
-    f->nouts = l->frame->nresults;
-    for (int i = 0; i < l->frame->nresults; i++) {
-        const ty *t = result_type(l->frame->fn->result, i);
-        const char *name = l->frame->nresults == 1 ? "result" : arena_printf(l->mem, "result_%d", i);
+    f->nouts = result_count(results);
+    f->outs = ARENA_ARRAY(l->mem, ir_sigparam, f->nouts);
+    for (int i = 0; i < f->nouts; i++) {
+        const ty *t = result_type(results, i);
+        const char *name = f->nouts == 1 ? "result" : arena_printf(l->mem, "result_%d", i);
         f->outs[i] = (ir_sigparam){.name = name, .elem = t->elem, .shape = shape_of(t), .rows = t->rows, .cols = t->cols, .first = n,
                                    .grad = scalar_is_float(t->elem)};
+        n += ty_ncomp(t);
+    }
+    return n;
+}
+
+static void lower_results(lower *l, ir_func *f)
+{
+    ir_value **v = ARENA_ARRAY(l->mem, ir_value *, set_outs(l, f, l->frame->fn->result));
+    int n = 0;
+    for (int i = 0; i < l->frame->nresults; i++)
         for (int k = 0; k < l->frame->results[i]->n; k++)
             v[n++] = var_get(l, l->frame->results[i], k);
-    }
     set_results(l, f, v, n);
 }
 
@@ -111,6 +117,35 @@ static ir_func *lower_func(lower *l, tx_func *fn, ir_func_kind kind)
     lower_list(l, fn->body, NULL, 0);
     lower_results(l, f);
     l->frame = NULL;
+    assert(ir_verify(f, "lower"));
+    return f;
+}
+
+/* A C function of the host: its body is the call. */
+static ir_func *lower_extern(lower *l, tx_func *fn)
+{
+    ir_func *f = ir_func_create(l->m, IR_FUNC, fn->name);
+    f->doc = fn->doc;
+    f->loc = fn->loc;
+    f->external = f->no_inline = true;
+    f->sig = ARENA_ARRAY(l->mem, ir_sigparam, fn->nparams);
+    f->nsig = fn->nparams;
+    for (int i = 0; i < fn->nparams; i++) {
+        const tx_local *p = fn->params[i];
+        const char **names = component_names(l, p->name, p->type);
+        f->sig[i] = sigparam(p, f->body->nparams, false);
+        for (int k = 0; k < ty_ncomp(p->type); k++)
+            ir_region_param(f->body, p->type->elem, names[k])->loc = p->loc;
+    }
+    const int n = set_outs(l, f, fn->result);
+    scalar *types = ARENA_ARRAY(l->mem, scalar, n);
+    for (int i = 0; i < f->nouts; i++)
+        for (int k = 0; k < f->outs[i].rows * f->outs[i].cols; k++)
+            types[f->outs[i].first + k] = f->outs[i].elem;
+    l->b = body_builder(f, fn->loc);
+    const ir_op *call = ir_insert(&l->b, OP_EXTERN, f->body->nparams, f->body->params, n, types, 0);
+    set_results(l, f, call->res, n);
+    vec_push(&l->m->externs, f);
     assert(ir_verify(f, "lower"));
     return f;
 }
@@ -164,7 +199,9 @@ void lower_module(tx_module *tx)
     for (tx_func *f = tx->funcs; f; f = f->next) {
         if (f->exported)
             lower_func(&l, f, IR_KERNEL);
-        if (f->is_kernel || ((f->called || !f->exported) && !is_expanded(l.mem, f)))
+        if (f->external)
+            f->lowered = lower_extern(&l, f);
+        else if (f->is_kernel || ((f->called || !f->exported) && !is_expanded(l.mem, f)))
             f->lowered = lower_func(&l, f, f->is_kernel ? IR_KERNEL : IR_FUNC);
     }
     for (const tx_func *f = tx->funcs; f; f = f->next)

@@ -227,7 +227,10 @@ static void fwd_call(fwd *w, ir_builder *b, const ir_op *op)
         assert(op->args[i]->type != SC_PTR); /* lowering passes no arrays to functions */
         active |= ir_map_get(&w->tan, op->args[i]) != NULL;
     }
-    if (!active) {
+    bool useful = !op->attr.callee->external; /* what is active in other functions is seen there */
+    for (int i = 0; i < op->nres; i++)
+        useful |= activity_has(&w->act, op->res[i]);
+    if (!active || !useful || extern_lacks(op, false)) {
         clone_plain(w, b, op);
         return;
     }

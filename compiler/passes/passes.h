@@ -53,6 +53,8 @@ void pass_arrays(ir_func *f);
 bool pass_reverse(ir_func *kernel);
 /* The JVP of a kernel, or of its adjoint (hvp). passes/forward.c */
 ir_func *pass_forward(ir_func *f, ir_func_kind kind, const char *name);
+/* True, and reported, if what is called is a C function of the host without that derivative. passes/extern.c */
+bool extern_lacks(const ir_op *call, bool reverse);
 /* Replaces STOP by its operand; after all differentiation. */
 void pass_drop_stop(ir_func *f);
 

@@ -76,18 +76,22 @@ static const char *derived_name(const ir_func *k, const char *suffix)
     return intern(k->module->names, arena_printf(k->module->mem, "%s_%s", k->name, suffix));
 }
 
-static void derive_jvp(ir_func *k)
+static bool derive_jvp(ir_func *k)
 {
+    const int errors = diag_error_count(k->module->diag);
     if (k->custom_jvp)
         k->jvp = k->custom_jvp;
     else if (!k->no_grad && !k->no_jvp_why && (k->derive & IR_DERIVE_JVP))
         pass_forward(k, IR_KERNEL_JVP, derived_name(k, "jvp"));
+    return diag_error_count(k->module->diag) == errors;
 }
 
-static void derive_hvp(ir_func *k)
+static bool derive_hvp(ir_func *k)
 {
+    const int errors = diag_error_count(k->module->diag);
     if (k->grad && (k->derive & IR_DERIVE_HVP))
         pass_forward(k->grad, IR_KERNEL_HVP, derived_name(k, "hvp"));
+    return diag_error_count(k->module->diag) == errors;
 }
 
 static void find_dual(ir_op *op, void *ctx)
@@ -210,10 +214,10 @@ static const pass_row table[] = {
     {"reverse", "adjoints of kernels", ON_PRIMALS, NULL, derive_grad, NULL},
     {"reverse-simplify", "clean-up of adjoints", ON_ADJOINTS, NULL, NULL, pass_simplify},
     {"rules", "data-access rules: overwritten reads and races are errors", ON_SOURCES, NULL, pass_rules, NULL},
-    {"forward", "JVPs of kernels", ON_PRIMALS, NULL, NULL, derive_jvp},
+    {"forward", "JVPs of kernels", ON_PRIMALS, NULL, derive_jvp, NULL},
     {"forward-simplify", "clean-up of JVPs", ON_JVPS, NULL, NULL, pass_simplify},
     {"share-jvps", "a JVP without duals is the primal", ON_MODULE, share_jvps, NULL, NULL},
-    {"hvp", "JVPs of adjoints, where asked for", ON_PRIMALS, NULL, NULL, derive_hvp},
+    {"hvp", "JVPs of adjoints, where asked for", ON_PRIMALS, NULL, derive_hvp, NULL},
     {"hvp-simplify", "clean-up of second-order products", ON_HVPS, NULL, NULL, pass_simplify},
     {"reciprocal", "divisions by one value share its reciprocal, in adjoints", ON_ALL, NULL, NULL, pass_reciprocal},
     {"scale", "constant factors are collected, in adjoints", ON_ALL, NULL, NULL, pass_scale},

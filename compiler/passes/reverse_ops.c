@@ -113,7 +113,7 @@ static void rev_call(scope *s, const ir_op *op)
     bool any = rev_has_active_memory(f->body);
     for (int i = 0; i < op->nres; i++)
         any |= rev_adj(s, op->res[i]) != NULL;
-    if (!any)
+    if (!any || extern_lacks(op, true))
         return;
     ir_func *vjp = reverse_vjp(f);
     ir_value **args = ARENA_ARRAY(s->rv->module->mem, ir_value *, op->nargs + op->nres + 1);

@@ -167,7 +167,7 @@ class Runner:
                         self.compare(tk.with_suffix(".out"), out)
 
     def derivatives(self, tk):
-        """ad/X.tk: every kernel of the module has right derivatives, says tools/adcheck.c; `// range: LO HI` for the data."""
+        """ad/X.tk: every kernel of the module has right derivatives, says tools/adcheck.c; `// range: LO HI` for the data; X.c has its extern funcs."""
         with tempfile.TemporaryDirectory() as tmp:
             obj, name = self.generate(tk, directive(tk, "flags"), tmp), tk.stem
             stub = Path(tmp, "stub.c")
@@ -178,14 +178,15 @@ tk_module *adcheck_create(tk_session *s) {{ {name} *m = {name}_create(s, NULL); 
 void adcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}
 """)
             exe = f"{tmp}/adcheck"
-            self.must([self.args.cc, "-std=gnu11", "-O1", "-I", tmp, "-I", self.include, *self.sanitize(), self.checker("adcheck", self.sanitize()), stub, obj,
+            self.must([self.args.cc, "-std=gnu11", "-O1", "-I", tmp, "-I", self.include, *self.sanitize(), self.checker("adcheck", self.sanitize()), stub, obj, *beside(tk),
                        self.build / "runtime" / "libtk.a", "-fopenmp", "-lm", "-o", exe])
             status, out, _ = self.run([exe, *directive(tk, "range")], env={"ASAN_OPTIONS": "detect_leaks=0"})
             if status != 0 or out:
                 raise Failure(out or f"status {status}")
 
     def exports(self, tk):
-        """export/X.tk: every export func has right derivatives, says tools/expcheck.c; `// range: LO HI` for the data, `// integer: 4` for integer arguments."""
+        """export/X.tk: every export func has right derivatives, says tools/expcheck.c; `// range: LO HI` for the data, `// integer: 4` for integer arguments; X.c has
+        its extern funcs."""
         with tempfile.TemporaryDirectory() as tmp:
             obj = self.generate(tk, directive(tk, "flags") or ["--real=f64"], tmp)
             stub = Path(tmp, "stub.c")
@@ -193,7 +194,7 @@ void adcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}
             stub.write_text(out)
             exe = f"{tmp}/expcheck"
             self.must([self.args.cc, "-std=c11", "-O1", "-Wall", "-Wextra", "-Werror", "-I", tmp, "-I", TESTS / "tools", "-I", self.include, *self.sanitize(),
-                       self.checker("expcheck", self.sanitize()), stub, obj, self.build / "runtime" / "libtk.a", "-fopenmp", "-lm", "-o", exe])
+                       self.checker("expcheck", self.sanitize()), stub, obj, *beside(tk), self.build / "runtime" / "libtk.a", "-fopenmp", "-lm", "-o", exe])
             status, out, err = self.run([exe, *directive(tk, "range")])
             if status != 0 or out:
                 raise Failure(out + err or f"status {status}")
@@ -380,6 +381,11 @@ def all_directives(path, name):
 def directive(path, name):
     found = all_directives(path, name)
     return found[0] if found else []
+
+
+def beside(tk):
+    """The C file of that name, if there is one."""
+    return [c for c in [tk.with_suffix(".c")] if c.exists()]
 
 
 def snippets(page):

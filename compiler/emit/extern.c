@@ -1,0 +1,101 @@
+/* extern func: C functions of the host. The header declares them, by the rule of export funcs; but a single scalar is returned. */
+#include "emit/emit_int.h"
+
+#include <string.h>
+
+static bool is_scalar(const ir_sigparam *p)
+{
+    return p->shape == IR_SHAPE_SCALAR && !p->record;
+}
+
+static bool returns(const ir_func *f)
+{
+    return f->nouts == 1 && is_scalar(&f->outs[0]);
+}
+
+bool extern_is_direct(const ir_func *f)
+{
+    bool direct = returns(f);
+    for (int i = 0; i < f->nsig; i++)
+        direct = direct && is_scalar(&f->sig[i]);
+    return direct;
+}
+
+static ir_sigparam result_of(arena *mem, const ir_func *f, int i)
+{
+    ir_sigparam p = f->outs[i];
+    p.name = free_name(mem, f, p.name);
+    return p;
+}
+
+void emit_prototypes(emitter *e)
+{
+    for (size_t i = 0; i < e->m->externs.len; i++) {
+        const ir_func *f = e->m->externs.at[i];
+        const char *type = returns(f) ? scalar_c_type(f->outs[0].elem) : "void";
+        strbuf b = {0};
+        for (int k = 0; k < f->nsig; k++)
+            sb_printf(&b, "%s%s", b.len ? ", " : "", sig_decl(e->mem, &f->sig[k], "", SIG_INPUT));
+        for (int k = 0; k < f->nouts && !returns(f); k++) {
+            const ir_sigparam r = result_of(e->mem, f, k);
+            sb_printf(&b, "%s%s", b.len ? ", " : "", sig_decl(e->mem, &r, "", SIG_RESULT));
+        }
+        sb_printf(e->out, "/** Extern func %s (%s), which the host defines: a function of its arguments alone. Several threads may call it at once.", f->name,
+                  place_of(e, f->loc));
+        if (f->doc) {
+            sb_add(e->out, "\n *  ");
+            add_doc(e->out, f->doc, " *  ");
+        }
+        sb_printf(e->out, " */\n%s %s(%s);\n\n", type, f->name,
+                  b.len ? wrap_list(e->mem, sb_str(&b), strlen(type) + strlen(f->name) + 2, 2) : "void");
+        sb_free(&b);
+    }
+}
+
+/* "{p_x, p_y}", "{{a, b}, {c, d}}" */
+static const char *initializer(cfn *c, const ir_sigparam *p, ir_value *const *v)
+{
+    strbuf b = {0};
+    for (int i = 0; i < p->rows * p->cols; i++) {
+        const bool opens = p->shape == IR_SHAPE_MAT && i % p->cols == 0;
+        sb_printf(&b, "%s%s%s%s", i ? ", " : "{", opens ? "{" : "", val(c, v[i]).text, p->shape == IR_SHAPE_MAT && i % p->cols == p->cols - 1 ? "}" : "");
+    }
+    sb_addc(&b, '}');
+    const char *r = arena_strdup(c->e->mem, sb_str(&b));
+    sb_free(&b);
+    return r;
+}
+
+/* In the function around one that takes or gives vectors or matrices. */
+void emit_extern(cfn *c, const ir_op *op)
+{
+    const ir_func *f = c->f;
+    arena *mem = c->e->mem;
+    strbuf args = {0};
+    for (int i = 0; i < f->nsig; i++) {
+        const ir_sigparam *s = &f->sig[i];
+        ir_sigparam p = *s;
+        if (is_scalar(s)) {
+            sb_printf(&args, "%s%s", args.len ? ", " : "", val(c, op->args[s->first]).text);
+            continue;
+        }
+        p.name = names_unique_function(c->names, s->name);
+        stmt(c, op->loc, "%s = %s;", sig_decl(mem, &p, "", SIG_INPUT), initializer(c, s, op->args + s->first));
+        sb_printf(&args, "%s%s", args.len ? ", " : "", p.name);
+    }
+    for (int i = 0; i < f->nouts; i++) {
+        ir_sigparam p = f->outs[i];
+        p.name = names_unique_function(c->names, p.name);
+        if (!returns(f)) {
+            stmt(c, op->loc, "%s;", sig_decl(mem, &p, "", SIG_MEMBER));
+            sb_printf(&args, "%s%s%s", args.len ? ", " : "", is_scalar(&p) ? "&" : "", p.name);
+        }
+        for (int k = 0; k < p.rows * p.cols && !returns(f); k++)
+            define_name(c, op->res[p.first + k], sig_component(mem, &p, "", k));
+    }
+    if (returns(f))
+        define(c, op->res[0], (expr){.text = arena_printf(mem, "%s(%s)", f->name, sb_str(&args)), .prec = PREC_PRIMARY}, op->loc);
+    else
+        stmt(c, op->loc, "%s(%s);", f->name, sb_str(&args));
+    sb_free(&args);
+}

@@ -1,0 +1,99 @@
+#include "ext.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define NEAR(a, b) (fabs((double)(a) - (double)(b)) <= 1e-4 * (1.0 + fabs((double)(b))))
+
+typedef __typeof__(*((ext *)0)->x.data) real;
+
+real weight(real h)
+{
+    return (real)exp(-(double)h * (double)h);
+}
+
+float single(float h, double s)
+{
+    return (float)((double)h * (double)h * s);
+}
+
+void turn(const real p[2], const real A[2][3], real result_0[3], uint8_t *result_1)
+{
+    for (int k = 0; k < 3; k++)
+        result_0[k] = p[0] * A[0][k] + p[1] * A[1][k];
+    *result_1 = 200;
+}
+
+bool odd(int8_t a, uint16_t b, int64_t c, uint64_t u, bool e)
+{
+    return a == b % 100 && c == b * INT64_C(5000000000) && u == b && e;
+}
+
+int32_t never(void)
+{
+    return -3;
+}
+
+real result(real a)
+{
+    return a * a;
+}
+
+real workspace(real a)
+{
+    return a + 1;
+}
+
+static bool named(void)
+{
+    static _Alignas(8) unsigned char memory[ext_named_grad_WORKSPACE(2)];
+    const real one = 1;
+    real s, by_a = 0;
+    ext_named(0.5f, 2, &s);
+    ext_named_grad(0.5f, 2, NULL, &one, &by_a, memory);
+    return NEAR(s, 1.75 * 1.75 + 2.75) && NEAR(by_a, (2 * 1.75 + 1) * 2);
+}
+
+int main(void)
+{
+    ext *m = ext_create(NULL, NULL);
+    if (!m)
+        return 1;
+    const int n = 5000;
+    for (int i = 0; i < n; i++) {
+        m->x.data[i] = (real)(0.001 * i - 2);
+        m->d.data[i] = 0.5 * i;
+        m->x.dual[i] = 1;
+        m->d.dual[i] = 2;
+    }
+    TK_TAPE(m, m->loss) {
+        ext_weigh(m);
+        ext_total(m);
+    }
+    for (int i = 0; i < n; i++) {
+        const double h = (double)m->x.data[i];
+        if (!NEAR(m->y.data[i], exp(-h * h) * (i % 7)) || !NEAR(m->x.grad[i], -2 * h * exp(-h * h) * (i % 7)))
+            return 2;
+    }
+    tk_session_clear_grad(tk_module_session(&m->tk));
+    for (int i = 0; i < n; i++)
+        m->f.grad[i] = 3;
+    ext_mixed(m);
+    ext_mixed_grad(m);
+    ext_mixed_jvp(m);
+    for (int i = 0; i < n; i++) {
+        const double h = (double)m->x.data[i], by_h = 2 * h * 0.5 * i, by_s = h * h;
+        if (!NEAR(m->f.data[i], 2 * h * h * 0.5 * i) || !NEAR(m->x.grad[i], 3 * by_h) || !NEAR(m->d.grad[i], 3 * by_s) ||
+            !NEAR(m->f.dual[i], by_h + 2 * by_s))
+            return 3;
+    }
+    ext_turned(m);
+    for (int i = 1; i < n; i++)
+        if (!NEAR(m->y.data[i], 6.0 * i + 15) || m->bytes.data[i] != (i % 2 ? 200 : 0))
+            return 4;
+    if (!named() || !NEAR(m->y.data[0], -3) || ext_status(m) != TK_OK)
+        return 5;
+    ext_destroy(m);
+    return 0;
+}
