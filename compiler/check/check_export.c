@@ -124,14 +124,6 @@ const instance *find_impure(instance *i)
     return search_impure(i, i);
 }
 
-static bool holds_struct(const ty *t)
-{
-    bool found = t->kind == TY_STRUCT;
-    for (int k = 0; t->kind == TY_TUPLE && k < t->nmembers; k++)
-        found = found || t->members[k]->kind == TY_STRUCT;
-    return found;
-}
-
 /* --no-runtime: what needs a module object is refused. */
 static void check_standalone(checker *c)
 {
@@ -156,8 +148,6 @@ void check_exports(checker *c)
     for (const sym *s = c->items; s; s = s->next) {
         instance *i = s->kind == SYM_FUNC && s->item->is_export ? s->instances : NULL;
         const instance *found = i ? find_impure(i) : NULL;
-        if (i && i->result && holds_struct(i->result))
-            ERR(c, s->item->result ? s->item->result->span : s->span, DIAG_NOT_COMPILED, "a result of an export func that is a struct");
         if (!found)
             continue;
         ERR(c, found->impure_at, DIAG_EXPORT_IMPURE, found->tx->name, found->impure);

@@ -10,12 +10,13 @@ bool extern_has_type(checker *c, const char *what, const ty *t, src_span at)
     const bool tuple = t->kind == TY_TUPLE;
     for (int k = 0; k < (tuple ? t->nmembers : 1); k++) {
         const ty *part = tuple ? t->members[k] : t;
-        if (part->kind == TY_SCALAR || ((part->kind == TY_VEC || part->kind == TY_MAT) && ty_ncomp(part) <= MOST))
+        int most = 0;
+        for (int i = 0; i < ty_nleaves(part); i++)
+            most = ty_ncomp(ty_leaf(c->types, part, i)) > most ? ty_ncomp(ty_leaf(c->types, part, i)) : most;
+        if (ty_is_value(part) && most <= MOST)
             continue;
-        if (part->kind == TY_STRUCT)
-            ERR(c, at, DIAG_NOT_COMPILED, "a struct in the signature of an extern func");
-        else if (part->kind == TY_VEC || part->kind == TY_MAT)
-            ERR(c, at, DIAG_SIZE, arena_printf(c->mem, "the number of components of %s of an extern func", what), (long)MOST, (long long)ty_ncomp(part));
+        if (ty_is_value(part))
+            ERR(c, at, DIAG_SIZE, arena_printf(c->mem, "the number of components of %s of an extern func", what), (long)MOST, (long long)most);
         else
             ERR(c, at, DIAG_NOT_SCALAR_TYPE, arena_printf(c->mem, "%s of an extern func", what), ty_name(c->types, part));
         return false;
@@ -59,7 +60,7 @@ static void finish(checker *c, derivative *d, tx_expr *const *values, int n)
         t->values[k] = values[k];
         types[k] = values[k]->type;
     }
-    d->inst->result = d->inst->tx->result = n == 1 ? types[0] : ty_tuple(c->types, n, types);
+    d->inst->result = d->inst->tx->declared = d->inst->tx->result = n == 1 ? types[0] : ty_tuple(c->types, n, types);
     d->inst->ready = true;
     call_edge *edge = ARENA_NEW(c->mem, call_edge);
     *edge = (call_edge){.to = d->inst, .next = d->s->instances->callees};
@@ -182,6 +183,9 @@ static const char *refusal(checker *c, const sym *s, int nreal)
         return arena_printf(c->mem, "its result is %s and not one number; %s", ty_name(c->types, r), instead);
     if (!scalar_is_float(r->elem))
         return arena_printf(c->mem, "its result is %s: only floats have derivatives", ty_name(c->types, r));
+    for (int k = 0; k < s->nparams; k++)
+        if (s->param_types[k]->kind == TY_STRUCT)
+            return arena_printf(c->mem, "it takes a struct; give the derivative to a function of its members");
     return nreal ? NULL : "no parameter is a float";
 }
 
@@ -197,7 +201,7 @@ static bool fits(checker *c, const sym *s, const ast_attr *a)
 {
     int nreal = 0;
     for (int k = 0; k < s->nparams; k++)
-        nreal += scalar_is_float(s->param_types[k]->elem);
+        nreal += s->param_types[k]->kind != TY_STRUCT && scalar_is_float(s->param_types[k]->elem);
     const char *why = refusal(c, s, nreal);
     if (why) {
         ERR(c, a->span, DIAG_CUSTOM_CONFLICT, s->name, "grad", why);

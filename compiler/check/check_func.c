@@ -44,10 +44,6 @@ static const ty *param_type(checker *c, const sym *s, const ast_param *p)
     const ty *t = type_resolve(c, p->type);
     if (s->item->is_extern && ty_is_value(t) && !extern_has_type(c, arena_printf(c->mem, "'%s'", p->name), t, p->span))
         return ty_error(c->types);
-    if (t->kind == TY_STRUCT && s->item->is_export) {
-        ERR(c, p->span, DIAG_NOT_COMPILED, "a parameter of an export func that is a struct");
-        return ty_error(c->types);
-    }
     if (t->kind == TY_ERROR || ty_is_value(t))
         return t;
     ERR(c, p->type->span, DIAG_NOT_SCALAR_TYPE, "a parameter", ty_name(c->types, t));
@@ -248,6 +244,7 @@ static void check_body(checker *c, sym *s, instance *inst, src_span site)
     if (falls && !f.stop && result->kind != TY_VOID && result->kind != TY_ERROR && diag_error_count(c->d) == errors)
         ERR(c, s->item->name_span, DIAG_NO_RETURN, s->name);
     inst->result = result;
+    inst->tx->declared = result;
     inst->tx->result = ty_flat(c->types, result);
     fn_end(c, &f);
     s->checking--;

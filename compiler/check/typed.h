@@ -135,7 +135,7 @@ struct tx_func {
     src_loc loc;
     tx_local **params;
     int nparams;
-    const ty *result;      /* TY_VOID, one type, or TY_TUPLE; flat */
+    const ty *declared, *result; /* TY_VOID, one type, or TY_TUPLE; result is flat */
     tx_stmt *body;
     int nlocals;
     int derive;            /* IR_DERIVE_*; kernels and export funcs */

@@ -321,8 +321,8 @@ bool sig_has_dual(const ir_sigparam *p); /* has a tangent beside it in C */
 bool sig_has_grad(const ir_sigparam *p); /* has a gradient in C */
 const char *sig_decl(arena *mem, const ir_sigparam *p, const char *suffix, sig_use use);
 const char *sig_dual_text(arena *mem, const ir_sigparam *p); /* for comments: "dt_dual", "s_dual.link.pos" */
-/* Component k: "p_grad[1]". */
-const char *sig_component(arena *mem, const ir_sigparam *p, const char *suffix, int k);
+/* Component k: "p_grad[1]"; dot: behind the name of a struct, "." or, of a pointer, "->". */
+const char *sig_component(arena *mem, const ir_sigparam *p, const char *suffix, const char *dot, int k);
 bool kernel_has_grad_args(const ir_func *kernel);
 const char *form_suffix(kernel_form form);
 const ir_func *kernel_form_of(const ir_func *kernel, kernel_form form); /* NULL if not generated */

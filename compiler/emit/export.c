@@ -8,7 +8,7 @@ static const src_loc nowhere = {0, 0, 0};
 
 /* ---- arguments: what stands in the C signature, and which values of the function they carry ---- */
 
-/* All components of a parameter or result. */
+/* All components of a parameter or result; of a struct, those of a member. */
 typedef struct arg {
     ir_sigparam p;      /* with the name that it has in C */
     const char *suffix; /* "", "_dual", "_grad", "_grad_dual" */
@@ -129,17 +129,33 @@ static arg_list list_new(arena *mem, const ir_func *f)
 
 /* ---- the C signature ---- */
 
+static bool is_one(const arg *a, const char *name, const char *suffix)
+{
+    return strcmp(a->p.name, name) == 0 && strcmp(a->suffix, suffix) == 0;
+}
+
+/* Members of a struct follow each other: whether a is the first of one argument in C. */
+static bool begins(const arg_list *l, const arg *a)
+{
+    return a == l->at || !is_one(a - 1, a->p.name, a->suffix);
+}
+
+static bool ends(const arg_list *l, const arg *a)
+{
+    return a == l->at + l->n - 1 || !is_one(a + 1, a->p.name, a->suffix);
+}
+
 /* Everything of one parameter or result whose suffix is `suffix`, and behind it its dual. */
 static void add_group(arena *mem, strbuf *b, const arg_list *l, const char *suffix)
 {
     const char *dual = strcmp(suffix, "_grad") == 0 ? "_grad_dual" : "_dual";
     for (int i = 0; i < l->n; i++) {
         const arg *a = &l->at[i];
-        if (strcmp(a->suffix, suffix) != 0)
+        if (strcmp(a->suffix, suffix) != 0 || !begins(l, a))
             continue;
         sb_printf(b, "%s%s", b->len ? ", " : "", sig_decl(mem, &a->p, suffix, a->use));
         for (int k = 0; k < l->n; k++)
-            if (strcmp(l->at[k].p.name, a->p.name) == 0 && strcmp(l->at[k].suffix, dual) == 0)
+            if (is_one(&l->at[k], a->p.name, dual) && begins(l, &l->at[k]))
                 sb_printf(b, ", %s", sig_decl(mem, &l->at[k].p, dual, l->at[k].use));
     }
 }
@@ -169,6 +185,21 @@ const char *export_signature(arena *mem, const ir_module *m, const ir_func *f, k
 
 /* ---- the size of a workspace ---- */
 
+/* Whether the macro has this parameter: an integer, or a struct with one. */
+static bool sizes(const ir_func *f, int i)
+{
+    bool integer = false;
+    for (int k = i; k < f->nsig && (k == i || (f->sig[i].record && f->sig[k].name == f->sig[i].name)); k++)
+        integer |= !f->sig[k].array && f->sig[k].shape == IR_SHAPE_SCALAR && scalar_is_int(f->sig[k].elem);
+    return integer && sig_stands(&f->sig[i]);
+}
+
+static const char *macro_value(arena *mem, const ir_sigparam *p)
+{
+    const char *name = arena_printf(mem, "(%s)", name_member(mem, p->name));
+    return p->record ? arena_printf(mem, "%s.%s", name, member_path(mem, p->path, ".")) : name;
+}
+
 /* As a constant expression where its arguments are constants: nothing is called. */
 static const char *size_text(arena *mem, const ir_func *f, const ir_value *v)
 {
@@ -176,7 +207,7 @@ static const char *size_text(arena *mem, const ir_func *f, const ir_value *v)
     if (!op) {
         for (int i = 0; i < f->nsig; i++)
             if (!f->sig[i].array && f->sig[i].first == v->index)
-                return arena_printf(mem, "(%s)(%s)", scalar_c_type(v->type), name_member(mem, f->sig[i].name));
+                return arena_printf(mem, "(%s)%s", scalar_c_type(v->type), macro_value(mem, &f->sig[i]));
         assert(!"a formula is of scalar parameters");
     }
     const char *x[2] = {NULL, NULL};
@@ -210,7 +241,7 @@ const char *export_workspace(arena *mem, const ir_func *f, kernel_form form)
         return NULL;
     strbuf b = {0};
     for (int i = 0; i < f->nsig; i++)
-        if (!f->sig[i].array && f->sig[i].shape == IR_SHAPE_SCALAR && scalar_is_int(f->sig[i].elem))
+        if (sizes(f, i))
             sb_printf(&b, "%s%s", b.len ? ", " : "(", name_member(mem, f->sig[i].name));
     if (b.len)
         sb_addc(&b, ')');
@@ -224,25 +255,26 @@ const char *export_workspace(arena *mem, const ir_func *f, kernel_form form)
 
 static const char *component(cfn *c, const arg *a, int k)
 {
-    const char *one = sig_component(c->e->mem, &a->p, a->suffix, k);
-    return a->p.shape == IR_SHAPE_SCALAR && a->use != SIG_INPUT ? arena_printf(c->e->mem, "*%s", one) : one;
+    const char *one = sig_component(c->e->mem, &a->p, a->suffix, a->use == SIG_INPUT ? "." : "->", k);
+    return a->p.shape == IR_SHAPE_SCALAR && !a->p.record && a->use != SIG_INPUT ? arena_printf(c->e->mem, "*%s", one) : one;
 }
 
 static void read_inputs(cfn *c, strbuf *out, const arg_list *in)
 {
+    bool used = false;
     for (int i = 0; i < in->n; i++) {
         const arg *a = &in->at[i];
         if (a->p.array)
             continue;
         const char *name = arena_printf(c->e->mem, "%s%s", name_member(c->e->mem, a->p.name), a->suffix);
-        bool used = false;
+        used &= !begins(in, a);
         for (int k = 0; k < components(&a->p); k++) {
             const ir_value *v = c->f->body->params[a->value + k];
             if (!c->v[v->id].uses)
                 continue;
             used = true;
             const char *one = component(c, a, k);
-            if (a->use == SIG_INPUT && a->p.shape == IR_SHAPE_SCALAR) {
+            if (a->use == SIG_INPUT && a->p.shape == IR_SHAPE_SCALAR && !a->p.record) {
                 define_name(c, v, name);
                 continue;
             }
@@ -252,28 +284,53 @@ static void read_inputs(cfn *c, strbuf *out, const arg_list *in)
                 one = arena_printf(c->e->mem, "%s ? %s : %s", name, one, zero_text(a->p.elem));
             sb_printf(out, "    %s = %s;\n", declare(c, v, true, local), one);
         }
-        if (!used)
+        if (!used && ends(in, a))
             sb_printf(out, "    (void)%s;\n", name);
     }
+}
+
+/* A gradient that is zero is not added, component by component. */
+static bool is_left(const cfn *c, const arg *a, int k)
+{
+    const ir_value *v = c->f->body->last->args[a->value + k];
+    return a->add && ir_is_const(v) && v->def->attr.f == 0;
+}
+
+/* How many statements an argument in C takes that begins with a. */
+static int count_writes(const cfn *c, const arg_list *l, const arg *a)
+{
+    int n = 0;
+    for (bool more = true; more; a++) {
+        for (int k = 0; k < components(&a->p); k++)
+            n += !is_left(c, a, k);
+        more = !ends(l, a);
+    }
+    return n;
 }
 
 static void write_outputs(cfn *c, const arg_list *out)
 {
     const ir_op *yield = c->f->body->last;
+    int count = 0;
     for (int i = 0; i < out->n; i++) {
         const arg *a = &out->at[i];
-        const int n = components(&a->p);
+        const char *name = name_member(c->e->mem, a->p.name);
         if (a->p.array)
             continue;
-        if (a->optional) {
-            stmt(c, nowhere, "if (%s%s)%s", name_member(c->e->mem, a->p.name), a->suffix, n > 1 ? " {" : "");
-            c->indent++;
+        if (begins(out, a)) {
+            count = count_writes(c, out, a);
+            if (a->optional && count)
+                stmt(c, nowhere, "if (%s%s)%s", name, a->suffix, count > 1 ? " {" : "");
+            else if (a->optional)
+                stmt(c, nowhere, "(void)%s%s;", name, a->suffix);
+            c->indent += a->optional && count;
         }
-        for (int k = 0; k < n; k++)
-            stmt(c, nowhere, "%s %s %s;", component(c, a, k), a->add ? "+=" : "=", val(c, yield->args[a->value + k]).text);
-        if (a->optional && n > 1)
+        for (int k = 0; k < components(&a->p); k++)
+            if (!is_left(c, a, k))
+                stmt(c, nowhere, "%s %s %s;", component(c, a, k), a->add ? "+=" : "=", val(c, yield->args[a->value + k]).text);
+        if (a->optional && ends(out, a) && count > 1)
             close_block(c);
-        else if (a->optional)
+        else if (a->optional && ends(out, a) && count)
             c->indent--;
     }
 }
@@ -329,7 +386,8 @@ static void emit_export(emitter *e, const ir_func *primal, kernel_form form)
     for (int i = 0; i < in.n + out.n; i++) {
         const arg *a = i < in.n ? &in.at[i] : &out.at[i - in.n];
         const char *name = arena_printf(e->mem, "%s%s", name_member(e->mem, a->p.name), a->suffix);
-        names_unique_function(c->names, name);
+        if (begins(i < in.n ? &in : &out, a))
+            names_unique_function(c->names, name);
         if (a->p.array)
             c->planes[plane_of(a)].name = name;
     }

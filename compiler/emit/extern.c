@@ -3,9 +3,14 @@
 
 #include <string.h>
 
+static bool is_shapeless(const ir_sigparam *p)
+{
+    return p->shape == IR_SHAPE_SCALAR;
+}
+
 static bool is_scalar(const ir_sigparam *p)
 {
-    return p->shape == IR_SHAPE_SCALAR && !p->record;
+    return is_shapeless(p) && !p->record;
 }
 
 static bool returns(const ir_func *f)
@@ -35,10 +40,12 @@ void emit_prototypes(emitter *e)
         const char *type = returns(f) ? scalar_c_type(f->outs[0].elem) : "void";
         strbuf b = {0};
         for (int k = 0; k < f->nsig; k++)
-            sb_printf(&b, "%s%s", b.len ? ", " : "", sig_decl(e->mem, &f->sig[k], "", SIG_INPUT));
+            if (sig_stands(&f->sig[k]))
+                sb_printf(&b, "%s%s", b.len ? ", " : "", sig_decl(e->mem, &f->sig[k], "", SIG_INPUT));
         for (int k = 0; k < f->nouts && !returns(f); k++) {
             const ir_sigparam r = result_of(e->mem, f, k);
-            sb_printf(&b, "%s%s", b.len ? ", " : "", sig_decl(e->mem, &r, "", SIG_RESULT));
+            if (sig_stands(&r))
+                sb_printf(&b, "%s%s", b.len ? ", " : "", sig_decl(e->mem, &r, "", SIG_RESULT));
         }
         sb_printf(e->out, "/** Extern func %s (%s), which the host defines: a function of its arguments alone. Several threads may call it at once.", f->name,
                   place_of(e, f->loc));
@@ -66,7 +73,22 @@ static const char *initializer(cfn *c, const ir_sigparam *p, ir_value *const *v)
     return r;
 }
 
-/* In the function around one that takes or gives vectors or matrices. */
+/* ".k = k, .link.pos = {x, y}": of the struct that begins with parameter i. */
+static const char *members(cfn *c, const ir_func *f, int i, ir_value *const *v)
+{
+    strbuf b = {0};
+    for (int k = i; k < f->nsig && f->sig[k].record && (k == i || !f->sig[k].leads); k++) {
+        const ir_sigparam *p = &f->sig[k];
+        const char *value = is_shapeless(p) ? val(c, v[p->first]).text : initializer(c, p, v + p->first);
+        sb_printf(&b, "%s.%s = %s", b.len ? ", " : "{", member_path(c->e->mem, p->path, "."), value);
+    }
+    sb_addc(&b, '}');
+    const char *r = arena_strdup(c->e->mem, sb_str(&b));
+    sb_free(&b);
+    return r;
+}
+
+/* In the function around one that takes or gives vectors, matrices or structs. */
 void emit_extern(cfn *c, const ir_op *op)
 {
     const ir_func *f = c->f;
@@ -75,23 +97,29 @@ void emit_extern(cfn *c, const ir_op *op)
     for (int i = 0; i < f->nsig; i++) {
         const ir_sigparam *s = &f->sig[i];
         ir_sigparam p = *s;
+        if (!sig_stands(s))
+            continue;
         if (is_scalar(s)) {
             sb_printf(&args, "%s%s", args.len ? ", " : "", val(c, op->args[s->first]).text);
             continue;
         }
         p.name = names_unique_function(c->names, s->name);
-        stmt(c, op->loc, "%s = %s;", sig_decl(mem, &p, "", SIG_INPUT), initializer(c, s, op->args + s->first));
+        stmt(c, op->loc, "%s%s = %s;", s->record ? "const " : "", sig_decl(mem, &p, "", SIG_INPUT),
+             s->record ? members(c, f, i, op->args) : initializer(c, s, op->args + s->first));
         sb_printf(&args, "%s%s", args.len ? ", " : "", p.name);
     }
+    const char *name = NULL;
     for (int i = 0; i < f->nouts; i++) {
         ir_sigparam p = f->outs[i];
-        p.name = names_unique_function(c->names, p.name);
-        if (!returns(f)) {
+        if (sig_stands(&p))
+            name = names_unique_function(c->names, p.name);
+        p.name = name;
+        if (!returns(f) && sig_stands(&p)) {
             stmt(c, op->loc, "%s;", sig_decl(mem, &p, "", SIG_MEMBER));
-            sb_printf(&args, "%s%s%s", args.len ? ", " : "", is_scalar(&p) ? "&" : "", p.name);
+            sb_printf(&args, "%s%s%s", args.len ? ", " : "", is_shapeless(&p) || p.record ? "&" : "", p.name);
         }
         for (int k = 0; k < p.rows * p.cols && !returns(f); k++)
-            define_name(c, op->res[p.first + k], sig_component(mem, &p, "", k));
+            define_name(c, op->res[p.first + k], sig_component(mem, &p, "", ".", k));
     }
     if (returns(f))
         define(c, op->res[0], (expr){.text = arena_printf(mem, "%s(%s)", f->name, sb_str(&args)), .prec = PREC_PRIMARY}, op->loc);

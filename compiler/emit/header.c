@@ -297,6 +297,8 @@ void emit_header(strbuf *out, const ir_module *m, const emit_options *opt)
               source, name, name, emit_has_object(m) ? "#include \"tk.h\"" : "#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>");
     if (emit_has_object(m))
         print_object(&e);
+    else
+        emit_records(&e);
     emit_prototypes(&e);
     for (size_t i = 0; i < m->funcs.len; i++)
         if (ir_is_export(m->funcs.at[i]))

@@ -68,14 +68,14 @@ static void hoist_args(cfn *c, strbuf *out, const ir_func *kernel, kernel_form f
     for (int i = 0; i < kernel->nsig; i++) {
         const ir_sigparam *s = &kernel->sig[i];
         for (int k = 0; k < s->rows * s->cols; k++, next++) {
-            const char *member = sig_component(mem, s, "", k);
+            const char *member = sig_component(mem, s, "", ".", k);
             hoist_arg(c, out, params[next], tangents ? arena_printf(mem, "primal.%s", member) : member);
         }
     }
     for (int i = 0; i < kernel->nsig && tangents; i++) {
         const ir_sigparam *s = &kernel->sig[i];
         for (int k = 0; k < s->rows * s->cols && sig_is_float(s); k++)
-            hoist_arg(c, out, params[next++], sig_component(mem, s, "_dual", k));
+            hoist_arg(c, out, params[next++], sig_component(mem, s, "_dual", ".", k));
     }
 }
 
@@ -87,7 +87,7 @@ static void yield_gradients(cfn *c, const ir_func *kernel, kernel_form form, con
         for (int i = 0; i < kernel->nsig; i++) {
             const ir_sigparam *s = &kernel->sig[i];
             for (int k = 0; k < s->rows * s->cols && s->grad; k++)
-                stmt(c, nowhere, "%s->%s = %s;", result, sig_component(c->e->mem, s, tangent ? "_grad_dual" : "_grad", k), val(c, yield->args[next++]).text);
+                stmt(c, nowhere, "%s->%s = %s;", result, sig_component(c->e->mem, s, tangent ? "_grad_dual" : "_grad", ".", k), val(c, yield->args[next++]).text);
         }
 }
 
@@ -231,7 +231,7 @@ static void component_list(emitter *e, strbuf *b, const ir_sigparam *p, const ch
             sb_add(b, k ? "}, {" : "{");
         else if (k)
             sb_add(b, ", ");
-        const char *one = sig_component(e->mem, p, suffix, k);
+        const char *one = sig_component(e->mem, p, suffix, ".", k);
         if (optional)
             sb_printf(b, "%s ? %s%s : %s", name, p->shape == IR_SHAPE_SCALAR ? "*" : "", one, zero_text(p->elem));
         else
@@ -282,7 +282,7 @@ static int add_record(emitter *e, strbuf *b, const ir_func *kernel, int i, const
     do {
         const ir_sigparam *p = &kernel->sig[i];
         for (int k = 0; k < p->rows * p->cols && p->grad; k++) {
-            const char *one = sig_component(e->mem, p, suffix, k);
+            const char *one = sig_component(e->mem, p, suffix, ".", k);
             sb_printf(b, "        %s->%s += %s.%s;\n", name, one + strlen(name) + 1, out, one);
         }
         i++;
@@ -305,7 +305,7 @@ static void add_results(emitter *e, strbuf *b, const ir_func *kernel, kernel_for
             const int n = p->rows * p->cols;
             sb_printf(b, "    if (%s%s)%s\n", name_member(e->mem, p->name), suffix, n > 1 ? " {" : "");
             for (int k = 0; k < n; k++) {
-                const char *one = sig_component(e->mem, p, suffix, k);
+                const char *one = sig_component(e->mem, p, suffix, ".", k);
                 sb_printf(b, "        %s%s += %s.%s;\n", p->shape == IR_SHAPE_SCALAR ? "*" : "", one, out, one);
             }
             if (n > 1)
@@ -321,7 +321,7 @@ static const char *given_tangent(emitter *e, const ir_sigparam *p)
         return name;
     strbuf b = {0};
     for (int k = 0; k < p->rows * p->cols; k++)
-        sb_printf(&b, "%s%s->%s != %s", k ? " || " : "", name, sig_component(e->mem, p, "_dual", k) + strlen(name) + 1, zero_text(p->elem));
+        sb_printf(&b, "%s%s->%s != %s", k ? " || " : "", name, sig_component(e->mem, p, "_dual", ".", k) + strlen(name) + 1, zero_text(p->elem));
     const char *r = arena_printf(e->mem, p->rows * p->cols > 1 ? "%s && (%s)" : "%s && %s", name, sb_str(&b));
     sb_free(&b);
     return r;

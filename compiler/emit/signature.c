@@ -80,11 +80,11 @@ const char *sig_dual_text(arena *mem, const ir_sigparam *p)
     return p->record ? arena_printf(mem, "%s.%s", name, p->path) : name;
 }
 
-const char *sig_component(arena *mem, const ir_sigparam *p, const char *suffix, int k)
+const char *sig_component(arena *mem, const ir_sigparam *p, const char *suffix, const char *dot, int k)
 {
     const char *name = arena_printf(mem, "%s%s", name_member(mem, p->name), suffix);
     if (p->record)
-        name = arena_printf(mem, "%s.%s", name, member_path(mem, p->path, "."));
+        name = arena_printf(mem, "%s%s%s", name, dot, member_path(mem, p->path, "."));
     if (p->shape == IR_SHAPE_SCALAR)
         return name;
     if (p->shape == IR_SHAPE_VEC)

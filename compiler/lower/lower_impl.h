@@ -68,6 +68,7 @@ typedef struct frame {
 typedef struct lower {
     ir_module *m;
     arena *mem;
+    ty_pool *types;
     ir_builder b;
     frame *frame;
 } lower;

@@ -18,7 +18,7 @@ static ir_sigparam sigparam(const tx_local *p, int first, bool pure)
         s.record = p->whole->type->record;
         s.path = p->whole->type->paths[p->leaf];
         s.leads = p->leaf == 0;
-        s.record_grad = p->whole->needs_grad;
+        s.record_grad = p->whole->needs_grad || pure;
     }
     return s;
 }
@@ -61,25 +61,39 @@ static void set_results(lower *l, ir_func *f, ir_value *const *v, int n)
     ir_yield(&l->b, n, v);
 }
 
-/* What the results are for the user; returns the number of their components. */
-static int set_outs(lower *l, ir_func *f, const ty *results)
+static ir_sigparam result_sig(lower *l, const ty *whole, int leaf, const char *name, int first)
 {
+    const ty *t = ty_leaf(l->types, whole, leaf);
+    ir_sigparam s = {.name = name, .elem = t->elem, .shape = shape_of(t), .rows = t->rows, .cols = t->cols, .first = first, .grad = scalar_is_float(t->elem)};
+    if (whole->kind == TY_STRUCT) {
+        s.record = whole->record;
+        s.path = whole->paths[leaf];
+        s.leads = leaf == 0;
+    }
+    return s;
+}
+
+/* What the results are for the user; returns the number of their components. */
+static int set_outs(lower *l, ir_func *f, const tx_func *fn)
+{
+    const int declared = result_count(fn->declared);
     int n = 0;
-    f->nouts = result_count(results);
-    f->outs = ARENA_ARRAY(l->mem, ir_sigparam, f->nouts);
-    for (int i = 0; i < f->nouts; i++) {
-        const ty *t = result_type(results, i);
-        const char *name = f->nouts == 1 ? "result" : arena_printf(l->mem, "result_%d", i);
-        f->outs[i] = (ir_sigparam){.name = name, .elem = t->elem, .shape = shape_of(t), .rows = t->rows, .cols = t->cols, .first = n,
-                                   .grad = scalar_is_float(t->elem)};
-        n += ty_ncomp(t);
+    f->outs = ARENA_ARRAY(l->mem, ir_sigparam, result_count(fn->result));
+    for (int i = 0; i < declared; i++) {
+        const ty *t = result_type(fn->declared, i);
+        const char *name = declared == 1 ? "result" : arena_printf(l->mem, "result_%d", i);
+        for (int k = 0; k < ty_nleaves(t); k++) {
+            f->outs[f->nouts] = result_sig(l, t, k, name, n);
+            n += f->outs[f->nouts].rows * f->outs[f->nouts].cols;
+            f->nouts++;
+        }
     }
     return n;
 }
 
 static void lower_results(lower *l, ir_func *f)
 {
-    ir_value **v = ARENA_ARRAY(l->mem, ir_value *, set_outs(l, f, l->frame->fn->result));
+    ir_value **v = ARENA_ARRAY(l->mem, ir_value *, set_outs(l, f, l->frame->fn));
     int n = 0;
     for (int i = 0; i < l->frame->nresults; i++)
         for (int k = 0; k < l->frame->results[i]->n; k++)
@@ -137,7 +151,7 @@ static ir_func *lower_extern(lower *l, tx_func *fn)
         for (int k = 0; k < ty_ncomp(p->type); k++)
             ir_region_param(f->body, p->type->elem, names[k])->loc = p->loc;
     }
-    const int n = set_outs(l, f, fn->result);
+    const int n = set_outs(l, f, fn);
     scalar *types = ARENA_ARRAY(l->mem, scalar, n);
     for (int i = 0; i < f->nouts; i++)
         for (int k = 0; k < f->outs[i].rows * f->outs[i].cols; k++)
@@ -194,7 +208,7 @@ static void link_custom(const tx_func *f)
 
 void lower_module(tx_module *tx)
 {
-    lower l = {.m = tx->ir, .mem = tx->ir->mem};
+    lower l = {.m = tx->ir, .mem = tx->ir->mem, .types = tx->types};
     lower_extents(&l, tx);
     for (tx_func *f = tx->funcs; f; f = f->next) {
         if (f->exported)

@@ -30,6 +30,21 @@ bool odd(int8_t a, uint16_t b, int64_t c, uint64_t u, bool e)
     return a == b % 100 && c == b * INT64_C(5000000000) && u == b && e;
 }
 
+void swap(ext_Pair p, int32_t i, ext_Pair *result_0, real *result_1, ext_Spring *result_2)
+{
+    *result_0 = p;
+    result_0->at[0] = p.at[1];
+    result_0->at[1] = p.at[0];
+    *result_1 = (real)i;
+    *result_2 = p.first;
+    result_2->n = i;
+}
+
+real length_of(ext_Spring s)
+{
+    return 100 * s.k + 1000 * (real)s.n + 10000 * s.ends[0][2];
+}
+
 int32_t never(void)
 {
     return -3;
@@ -89,7 +104,9 @@ int main(void)
             return 3;
     }
     ext_turned(m);
-    for (int i = 1; i < n; i++)
+    if (!NEAR(m->y.data[1], 100 * 2 + 1000 * 10 + 10000 * 3 + 2 + 3 + 4 + 7 + 9 + 10))
+        return 6;
+    for (int i = 2; i < n; i++)
         if (!NEAR(m->y.data[i], 6.0 * i + 15) || m->bytes.data[i] != (i % 2 ? 200 : 0))
             return 4;
     if (!named() || !NEAR(m->y.data[0], -3) || ext_status(m) != TK_OK)

@@ -12,21 +12,45 @@ ARRAY = 64  # elements of an array of the host: more than any test's extents nee
 class Arg:
     """One parameter of a C prototype."""
 
-    def __init__(self, text):
+    def __init__(self, text, structs):
         m = re.fullmatch(r"(const )?(\w+) (\*|\(\*)?(?:restrict )?(\w+)(\))?((?:\[\d+\])*)", text.strip())
         self.const, self.type, self.name = bool(m[1]), m[2], m[4]
         self.pointer = bool(m[3])
-        self.real = self.type in ("float", "double")
-        self.count = 1
+        self.members = structs.get(self.type)
+        self.real = self.type in ("float", "double") or self.members is not None
+        self.count = 1 if not self.members else sum(type in ("float", "double") for _, type in self.members)
         for n in re.findall(r"\[(\d+)\]", m[6]):
             self.count *= int(n)
         self.by_value = not m[3] and not m[6]
 
 
+    def reals(self):
+        return [path for path, type in self.members if type in ("float", "double")]
+
+    def has_integers(self):
+        return any("int" in type and "[" not in path for path, type in self.members or [("", self.type)])
+
+
+def members(text):
+    """Of each struct: what it is made of, as (".link.pos[1]", "float")."""
+    structs = {}
+    for m in re.finditer(r"^typedef struct (\w+) \{\n(.*?)\n\} \1;", text, re.M | re.S):
+        parts = []
+        for type, name, extents in re.findall(r"^    (\w+) (\w+)((?:\[\d+\])*);", m[2], re.M):
+            paths = [f".{name}"]
+            for n in re.findall(r"\[(\d+)\]", extents):
+                paths = [f"{p}[{k}]" for p in paths for k in range(int(n))]
+            parts += [(p + inner, t) for p in paths for inner, t in structs.get(type, [("", type)])]
+        if all(t in SCALARS for _, t in parts):  # else the module object
+            structs[m[1]] = parts
+    return structs
+
+
 def prototypes(text):
+    structs = members(text)
     for m in re.finditer(r"^void (\w+)\(([^;]*)\);", text, re.M):
-        args = [] if m[2] == "void" else [Arg(a) for a in m[2].split(",")]
-        if all(a.type in SCALARS for a in args):  # else a function of the module object
+        args = [] if m[2] == "void" else [Arg(a, structs) for a in m[2].split(",")]
+        if all(a.type in SCALARS or a.members for a in args):  # else a function of the module object
             yield m[1], args
 
 
@@ -61,6 +85,11 @@ class Function:
                 return self.byname[stem], suffix
         raise SystemExit(f"{self.name}: argument {name}")
 
+    def struct(self, a, p, source, before):
+        before.append(f"    {p.type} {a.name}_;")
+        before += [f"    {a.name}_{path} = {'true' if type == 'bool' else self.integer};" for path, type in p.members if type not in ("float", "double")]
+        before += [f"    {a.name}_{path} = ({dict(p.members)[path]}){source.replace('+ k', f'+ {k}')};" for k, path in enumerate(p.reals())]
+
     def wrapper(self, form):
         """x, v: inputs and their tangents; y, dy: outputs; w: seeds; g, dg: gradients of inputs and their tangents."""
         params = {"": "const double *x, double *y", "_grad": "const double *x, double *y, const double *w, double *g",
@@ -69,8 +98,8 @@ class Function:
         before, call, after = [], [], []
         for a in self.forms[form]:
             if a.name == "workspace":
-                ints = [p.name for p in self.params if p.by_value and not p.real and p.type != "bool"]
-                size = f"{self.name}{form}_WORKSPACE" + (f"({', '.join([str(self.integer)] * len(ints))})" if ints else "")
+                ints = [f"{p.name}_" if p.members else str(self.integer) for p in self.params if p.by_value and p.has_integers()]
+                size = f"{self.name}{form}_WORKSPACE" + (f"({', '.join(ints)})" if ints else "")
                 before.append(f"    void *const workspace = malloc({size});")  # of exactly that size: sanitizers watch it
                 call.append("workspace")
                 after.append("    free(workspace);")
@@ -89,8 +118,11 @@ class Function:
                 source = "1.0"  # gradients are added to what is there
             elif not gradient and i is None:
                 source = "-99.0" if suffix == "" or p in self.results else "0.0"  # what lies behind an array has no tangent
-            before.append(f"    {p.type} {a.name}_[{p.count}];\n    for (int k = 0; k < {p.count}; k++)\n        {a.name}_[k] = ({p.type}){source};")
-            call.append(f"{a.name}_[0]" if a.by_value else f"(void *){a.name}_")
+            if p.members:
+                self.struct(a, p, source, before)
+            else:
+                before.append(f"    {p.type} {a.name}_[{p.count}];\n    for (int k = 0; k < {p.count}; k++)\n        {a.name}_[k] = ({p.type}){source};")
+            call.append(f"{'&' if p.members and not a.by_value else '' if p.members else '(void *)'}{a.name}_" if p.members or not a.by_value else f"{a.name}_[0]")
             if suffix == "" and a.const and o is not None:  # `inout`: the new values do not come along
                 values, sinks = ("", ["y"]) if form == "_grad" else ("_jvp", ["y", "dy"])
                 news = [f"new_{s}" for s in sinks]
@@ -103,7 +135,10 @@ class Function:
                 if at is None:
                     continue
                 minus = " - 1.0" if gradient and o is None else ""
-                after.append(f"    for (int k = 0; k < {p.count}; k++)\n        {sink}[{at} + k] = (double){a.name}_[k]{minus};")
+                if p.members:
+                    after += [f"    {sink}[{at + k}] = (double){a.name}_{path}{minus};" for k, path in enumerate(p.reals())]
+                else:
+                    after.append(f"    for (int k = 0; k < {p.count}; k++)\n        {sink}[{at} + k] = (double){a.name}_[k]{minus};")
         body = "\n".join([*before, f"    {self.name}{form}({', '.join(call)});", *after])
         unused = "".join(f"    (void){n};\n" for n in re.findall(r"\*(\w+)", params))
         return f"static void {self.name}{form}_flat({params})\n{{\n{unused}{body}\n}}\n"

@@ -538,7 +538,7 @@ static tx_func *gen_func(gen *g, const char *name, bool kernel, bool expanded)
     tx_func *f = g->f = ARENA_NEW(g->mem, tx_func);
     f->name = name;
     f->is_kernel = kernel;
-    f->result = i32(g);
+    f->declared = f->result = i32(g);
     f->params = ARENA_ARRAY(g->mem, tx_local *, NARGS + 1);
     if (expanded)
         param(g, "big", ty_vec(g->types, 20, SC_I32));
