@@ -19,6 +19,9 @@ STEPS = {  # locally constant
 }
 
 
+FLOATS = ("real", "vec2", "vec3", "vec4", "mat2", "mat3", "mat4")
+
+
 def num(x):
     return repr(round(float(x), 6))
 
@@ -77,7 +80,7 @@ class Expressions:
         arg = e.text if e.mag <= 3 else f"({e} * {num(2 / e.mag)})"
         if lo == -hi and e.mag <= 4 * hi and self.chance(0.6):
             return Expr(f"({e} * {num(hi / e.mag * 0.99)})", e.kind, -hi, hi)
-        f = self.pick((3, "sin"), (3, "tanh"), (1, "cos"), (1, "erf"), (1 if len(arg) < 40 else 0, "over"))
+        f = self.pick((3, "sin"), (3, "tanh"), (1, "cos"), (1, "erf"), (1 if len(arg) < 40 and "rand" not in arg else 0, "over"))
         self.count(f)
         if f == "over":
             if e.kind != "real":
@@ -164,8 +167,20 @@ class Expressions:
     def scalar(self, kind, d):
         make = self.pick((5, self.arithmetic), (4, self.unary), (1.5, self.binary), (1, self.powers), (1.2, self.choice), (0.7, self.steps), (2.2, self.of_vectors),
                          (1.2, self.call), (0.6, self.blends), (0.4, self.stopped),
-                         (0.4, self.custom))
+                         (0.4, self.custom), (0.25, self.draws))
         return make(kind, d) or self.arithmetic(kind, d)
+
+    pure = False       # in an `export func`, which is a function of its arguments alone
+
+    def draws(self, kind, d):
+        """A random number is constant, and the same one in each derivative."""
+        if self.pure:
+            return None
+        f = self.rng.choice(["random", "randn"])
+        self.count(f)
+        a = self.value(kind, d)
+        m = 1 if f == "random" else 9    # no sum of squares of 53-bit logarithms is beyond
+        return Expr(f"({a} + 0.2 * {f}())", kind, a.lo - 0.2 * m, a.hi + 0.2 * m) if self.chance(0.5) else Expr(f"({a} * {f}())", kind, -m * a.mag, m * a.mag)
 
     def custom(self, kind, d):
         self.count("custom derivative")
@@ -238,7 +253,7 @@ class Expressions:
         if self.chance(0.4):
             return Expr(f"({self.fit(a, 0.5, 1.5)} ** -{self.rng.choice([1, 2, 3])})", kind, 0, 8.1)
         self.count("powi of a run-time exponent")
-        return Expr(f"({self.fit(a, -1.5, 1.5)} ** {self.integer(0, 4, d)})", kind, -5.1, 5.1)
+        return Expr(f"({self.fit(a, -1.5, 1.5)} ** ({self.integer(0, 4, d)}))", kind, -5.1, 5.1)
 
     def choice(self, kind, d):
         form = self.pick((1, "select"), (1.5, "?:"), (0.7, "clamp"))
@@ -250,9 +265,17 @@ class Expressions:
             lo, hi = a.lo + 0.1 * w, a.hi - 0.2 * w
             return Expr(f"clamp({a}, {num(lo)}, {num(hi)})", kind, lo - 1e-5, hi + 1e-5)
         if form == "select":
-            c = f"{self.value(kind, d - 1)} > {self.value(kind, 0)}" if kind[0] == "v" and self.chance(0.5) else self.condition(d - 1)
+            c = self.conditions(kind, d) if kind[0] == "v" and self.chance(0.5) else self.condition(d - 1)
             return Expr(f"select({c}, {a}, {b})", kind, lo, hi)
         return Expr(f"({self.condition(d - 1)} ? {a} : {b})", kind, lo, hi)
+
+    def conditions(self, kind, d):
+        """A vector of bool."""
+        self.count("vector of bool")
+        one = f"{self.flat(kind, d - 1)} {self.rng.choice(['>', '<=', '<'])} {self.flat(kind, 0)}"
+        if self.chance(0.7):
+            return one
+        return f"({one}) {self.rng.choice('&|^')} {self.rng.choice(['', '!'])}({self.flat(kind, 0)} > {self.flat(kind, 0)})"
 
     def steps(self, kind, d):
         f = self.rng.choice(list(STEPS))
@@ -286,7 +309,7 @@ class Expressions:
         form = self.pick((2, "dot"), (1, "norm"), (1, "norm_sqr"), (1, "sum"), (2, "component"), (1, "determinant"), (1, "trace"), (0.7, "cross"), (0.7, "distance"),
                          (0.7, "element"))
         self.count(form)
-        n = self.rng.choice([2, 3])
+        n = self.pick((3, 2), (3, 3), (1.5, 4))
         if form in ("determinant", "trace", "element"):
             m = self.value(f"mat{n}", d - 1)
             if form == "element":
@@ -295,7 +318,7 @@ class Expressions:
             if form == "trace":
                 return Expr(f"trace({m})" if self.chance(0.5) else f"{self.named(m)}.trace()", kind, n * m.lo, n * m.hi)
             m = self.fit(m, -1.2, 1.2)
-            return Expr(f"determinant({m})", kind, -6 * m.mag ** n, 6 * m.mag ** n)
+            return Expr(f"determinant({m})", kind, -6 * n * m.mag ** n, 6 * n * m.mag ** n)
         if form == "cross":
             a = self.value("vec2", d)
             b = self.other(a, "vec2", d - 1)
@@ -303,10 +326,10 @@ class Expressions:
             return Expr(f"cross({a}, {b})", kind, -m, m)
         a = self.value(f"vec{n}", d)
         if form == "component":
-            k = self.pick((1, "." + "xyz"[self.rng.randrange(n)]), (1, f"[{self.rng.randrange(n)}]"), (0 if re.search(r"\.[xyz]+\)*$", a.text) else 1, f"[{self.integer(0, n - 1, 0)}]"))
+            k = self.pick((1, "." + "xyzw"[self.rng.randrange(n)]), (1, f"[{self.rng.randrange(n)}]"), (0 if re.search(r"\.[xyzw]+\)*$", a.text) else 1, f"[{self.integer(0, n - 1, 0)}]"))
             return Expr(f"{self.named(a)}{k}", kind, a.lo, a.hi)
         if form == "norm":
-            return Expr(f"norm({a}, 0.3)" if self.chance(0.5) else f"{self.named(a)}.norm(0.3)", kind, 0.5, 1.8 * a.mag + 0.6)
+            return Expr(f"norm({a}, 0.3)" if self.chance(0.5) else f"{self.named(a)}.norm(0.3)", kind, 0.5, 2 * a.mag + 0.6)
         if form == "norm_sqr":
             a = self.fit(a, -2, 2)
             return Expr(f"norm_sqr({a})", kind, 0, n * a.mag ** 2)
@@ -324,14 +347,21 @@ class Expressions:
 
     def vector(self, kind, d):
         form = self.pick((5, "arithmetic"), (2, "unary"), (2, "build"), (1.5, "matvec"), (1, "cross"), (0.7, "normalized"), (1, "swizzle"), (0.8, "choice"), (0.6, "binary"),
-                         (0.4, "steps"), (0.5, "call"), (0.4, "blends"), (0.3, "powers"), (0.2, "stopped"))
+                         (0.4, "steps"), (0.5, "call"), (0.4, "blends"), (0.3, "powers"), (0.2, "stopped"), (0.4, "solve"), (0.2, "draws"))
         n = int(kind[-1])
         if form == "build":
             parts = [self.value("real", d) for _ in range(n)]
             if n == 3 and self.chance(0.3):
                 two = self.value("vec2", d)
                 return Expr(f"vec3({two}, {parts[0]})", kind, min(two.lo, parts[0].lo), max(two.hi, parts[0].hi))
+            if n == 4 and self.chance(0.3):
+                two = self.value("vec3", d)
+                return Expr(f"vec4({two}, {parts[0]})", kind, min(two.lo, parts[0].lo), max(two.hi, parts[0].hi))
             return Expr(self.build(kind, [str(p) for p in parts]), kind, min(p.lo for p in parts), max(p.hi for p in parts))
+        if form == "solve":
+            self.count(form)
+            m, v = self.fit(self.value(f"mat{n}", d - 1), -0.5, 0.5), self.value(kind, d)
+            return Expr(f"solve({m} + 3.0 * identity({n}), {v})", kind, -1.01 * v.mag, 1.01 * v.mag)
         if form == "matvec":
             self.count("@")
             m, v = self.value(f"mat{n}", d), self.value(kind, d)
@@ -348,9 +378,9 @@ class Expressions:
             return Expr(f"normalized({self.value(kind, d)}, 0.2)", kind, -1, 1)
         if form == "swizzle":
             self.count("swizzle")
-            of = self.rng.choice([2, 3])
+            of = self.pick((2, 2), (2, 3), (1, 4))
             a = self.value(f"vec{of}", d)
-            return Expr(f"{self.named(a)}.{''.join(self.rng.choice('xyz'[:of]) for _ in range(n))}", kind, a.lo, a.hi)
+            return Expr(f"{self.named(a)}.{''.join(self.rng.choice('xyzw'[:of]) for _ in range(n))}", kind, a.lo, a.hi)
         return getattr(self, form if form != "cross" else "arithmetic")(kind, d) or self.arithmetic(kind, d)
 
     def matrix(self, kind, d):
@@ -402,8 +432,10 @@ class Expressions:
                 return e
         if d > 0 and x < 0.95:
             a, b = self.natural(d - 1), self.natural(d - 1)
-            op = self.rng.choice(["+", "*", "max", "min", "?", "&", "|", "^", "<<"])
+            op = self.rng.choice(["+", "*", "max", "min", "?", "&", "|", "^", "<<", "i64", "u8", "i16"])
             self.count("int " + op)
+            if op in ("i64", "u8", "i16"):
+                return f"i32({op}({a[0]}))", a[1] if op != "u8" else min(a[1], 255)
             if op == "?":
                 return f"({self.condition(0)} ? {a[0]} : {b[0]})", max(a[1], b[1])
             if op in ("min", "max"):
@@ -419,6 +451,9 @@ class Expressions:
             self.count("int of float")
             e = self.fit(self.value("real", 1), 0.1, 3.9)
             return f"i32({e})", 3
+        if not self.pure and self.chance(0.15):
+            self.count("random_int")
+            return "random_int(4)", 3
         k = self.rng.randrange(4)
         return str(k), k
 
@@ -453,6 +488,10 @@ class Expressions:
             op = self.rng.choice(["<", "==", "!=", ">=", "<=", ">"])
             self.count("int " + op)
             return f"({self.natural(0)[0]} {op} {self.natural(0)[0]})"
+        if d > 0 and x > 0.93:
+            f = self.rng.choice(["any", "all"])
+            self.count(f)
+            return f"{f}({self.conditions(self.rng.choice(['vec2', 'vec3', 'vec4']), d)})"
         if x < 0.63:
             self.count("isnan")
             return f"!isnan({self.flat('real', 0)})"

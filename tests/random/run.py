@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Generates random programs, compiles them and checks their derivatives with tools/adcheck.c.
 
-    run.py --build DIR [-n PROGRAMS] [--seed S] [-j JOBS] [--keep DIR] [--stop] [--only SEED.INDEX]
+    run.py --build DIR [-n PROGRAMS] [--from PROGRAM] [--seed S] [-j JOBS] [--keep DIR] [--stop] [--only SEED.BATCH.INDEX]
 
 Prints what was covered and ends with `N passed, N failed`. A refused program is counted under its diagnostic code and fails only if more than 1 % are refused.
 With --keep, the source and the complaint of each failed or refused program are left in DIR.
@@ -16,6 +16,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 from pathlib import Path
 
 import generate
@@ -28,7 +29,7 @@ SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 O0, ASAN = ("clang", ["-O0"], 1), ("clang", ["-O0", *SANITIZE], 1)
 # The first 200 programs see all of these. Of the many, most are compiled in the quickest way: what tkc writes is the same, and compiling is nearly all of the time.
 FIRST = [("clang", ["-O1"], 1), ("gcc", ["-O2"], 1), O0, ("clang", ["-O1"], 100), ASAN, O0, ("clang", ["-O3"], 100), O0]
-MANY = {0: ("clang", ["-O1"], 1), 10: ASAN, 25: ("gcc", ["-O2"], 1), 40: ("clang", ["-O1"], 16384), 50: ASAN, 65: ("clang", ["-O3"], 100), 75: ("gcc", ["-O0"], 1)}
+MANY = {20: ("clang", ["-O1"], 1), 10: ASAN, 25: ("gcc", ["-O2"], 1), 40: ("clang", ["-O1"], 16384), 50: ASAN, 65: ("clang", ["-O3"], 100), 75: ("gcc", ["-O0"], 1)}
 # tcc takes a tenth of clang's time; what fails with it is compiled by clang once more.
 QUICK = ("tcc", ["-w"]) if shutil.which("tcc") else ("clang", ["-O0"])
 CHUNKS = [1, 1, 100, 1, 16384]
@@ -39,7 +40,11 @@ def setup_of(batch):
     """(compiler, flags, iterations in a chunk) for a batch of programs."""
     if batch < len(FIRST):
         return FIRST[batch]
-    return MANY.get(batch % 160) or (*QUICK, CHUNKS[batch % len(CHUNKS)])
+    return MANY.get(batch % 320) or (*QUICK, CHUNKS[batch % len(CHUNKS)])
+
+
+def batches(args):
+    return range(args.first // BATCH, (args.first + args.n + BATCH - 1) // BATCH)
 
 
 def run(cmd, **kw):
@@ -56,7 +61,7 @@ def stub(name, programs):
            f"tk_module *adcheck_create(tk_session *s) {{ {name} *m = {name}_create(s, NULL); return m ? &m->tk : NULL; }}",
            f"void adcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}"]
     rows = []
-    size = {"real": 1, "vec2": 2, "vec3": 3}
+    size = {"real": 1, "vec2": 2, "vec3": 3, "vec4": 4, "mat2": 4, "mat3": 9}
     for k, params in [one for p in programs for one in p.kernels]:
         if not params:
             continue
@@ -114,13 +119,14 @@ class Runner:
         self.validated = set()                 # modules of which all is checked on validated tapes
         self.tkc = Path(args.build).resolve() / "compiler" / "tkc"
         self.include = ["-I", ROOT / "runtime" / "include", "-I", HERE.parent / "tools"]
-        self.libs = {}
-        needed = len(FIRST) if args.only else (args.n + BATCH - 1) // BATCH
-        for i, (cc, flags, chunk) in enumerate(map(setup_of, range(needed))):
+        self.libs, self.lock = {}, threading.Lock()
+
+    def lib(self, cc, flags, chunk):
+        with self.lock:
             key = (cc, tuple(flags), chunk)
-            for k in (key, ("clang", ("-O0",), chunk)) if cc == "tcc" else (key,):
-                if k not in self.libs:
-                    self.libs[k] = self.library(k[0], list(k[1]), chunk, f"lib{i}{k[0]}")
+            if key not in self.libs:
+                self.libs[key] = self.library(cc, flags, chunk, f"lib{len(self.libs)}")
+            return self.libs[key]
 
     def library(self, cc, flags, chunk, name):
         """The runtime with chunks this small, and the checker, in one object or shared library."""
@@ -153,7 +159,7 @@ class Runner:
         if b % 4 == 3:
             self.validated.add(module)
         res = Results()
-        todo = programs[:max(0, self.args.n - b * BATCH)]
+        todo = programs[:max(0, self.args.first + self.args.n - b * BATCH)]
         if self.args.broken:
             rng = random.Random(f"{self.args.seed}.{b}")
             todo = [q for q in (broken(p, rng) for p in todo) if q]
@@ -206,7 +212,7 @@ class Runner:
     def compile_c(self, setup, tmp, warnings=True):
         """(whether it is the generated C that is at fault, what the C compiler says); (False, "") if there is an executable."""
         cc, flags, chunk = setup
-        lib = self.libs[cc, tuple(flags), chunk]
+        lib = self.lib(*setup)
         if cc == "tcc":
             if warnings:
                 status, _, err = run(["clang", "-std=c11", "-fsyntax-only", *WARN, *GENERATED, *self.include, "rnd.c"], cwd=tmp)
@@ -321,6 +327,7 @@ def main():
     ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ap.add_argument("--build", required=True)
     ap.add_argument("-n", type=int, default=200)
+    ap.add_argument("--from", dest="first", type=int, default=0, help=f"the first of the programs, a multiple of {BATCH}: to run many in portions")
     ap.add_argument("--seed", default="1")
     ap.add_argument("-j", type=int, default=os.cpu_count())
     ap.add_argument("--validate", action="store_true", help="all programs (with --only, this one) with --debug on validated tapes, not only a quarter")
@@ -343,11 +350,15 @@ def main():
             print(f"{res.passed} passed, {len(res.failed)} failed")
             return len(res.failed) > 0
         pool = concurrent.futures.ThreadPoolExecutor(args.j)
-        jobs = [pool.submit(runner.batch, b) for b in range((args.n + BATCH - 1) // BATCH)]
+        jobs = [pool.submit(runner.batch, b) for b in batches(args)]
+        done = 0
         for job in jobs:
             if job.cancelled():
                 continue
             one = job.result()
+            done += 1
+            if done % 40 == 0:
+                print(f"... {done * BATCH} programs: {res.passed + one.passed} passed, {len(res.failed) + len(one.failed)} failed", flush=True)
             for seed, why in one.failed:
                 print(f"FAILED {seed}: {why}", flush=True)
             res.add(one)

@@ -1,0 +1,72 @@
+"""Functions of a program, and calls of them."""
+from expressions import Expr
+
+
+class Functions:
+    """Part of a Program."""
+
+    def call(self, kind, d):
+        found = [f for f in self.functions if f["result"] == kind and self.mult * f["weight"] < 4000]
+        if not found:
+            return None
+        f = self.rng.choice(found)
+        args = []
+        for k in f["args"]:
+            if k == "int":
+                args.append(self.integer(0, 4, 0))
+            else:
+                args.append(str(self.fit((self.value if self.chance(0.5) else self.unsure)(k, d - 1), -3, 3)))
+        self.count("call")
+        if self.looping:
+            self.count("call in a loop")
+        return Expr(f"{f['name']}({', '.join(args)})", kind, -3, 3)
+
+    def make_function(self):
+        """Pure but for reads of the kernel's inputs."""
+        name = f"{self.name}_f{len(self.functions) + len(self.pairs)}"
+        saved = self.lines, self.pad, self.scope, self.budget, self.inside, self.mult, self.kernel_level
+        generic = self.chance(0.25)
+        args = [self.rng.choice(["real", "real", "vec2", "vec3", "mat2"]) for _ in range(self.rng.randint(1, 3))] + (["int"] if self.chance(0.4) else [])
+        result = self.rng.choice(["real", "real", "vec2", "vec3"])
+        two = self.chance(0.2)
+        self.lines, self.pad, self.scope, self.inside, self.kernel_level = [], 1, [], True, False
+        self.mult = 4
+        names = []
+        for k in args:
+            n = self.name_new("p")
+            names.append(n)
+            self.scope.append({"name": n, "kind": k, "lo": 0 if k == "int" else -3, "hi": 4 if k == "int" else 3, "mutable": False})
+        self.count("function" + (" generic" if generic else "") + (" of several results" if two else ""))
+
+        def result_text():
+            e = self.fit(self.value(result, 2), -3, 3)
+            return f"{e}, {self.fit(self.value('real', 1), -3, 3)}" if two else str(e)
+        self.budget = self.rng.choice([0, 2, 4, 14])
+        if self.budget == 14:
+            self.count("function, large")
+        self.early = None if self.chance(0.5) or generic and two else result_text
+        if self.budget:
+            self.sink()
+        self.block(self.rng.randint(0, 3) if self.budget < 14 else 7)
+        if self.early and self.chance(0.7):
+            self.count("return, early")
+            self.emit(f"if ({self.condition(1)}) {{ return {result_text()}; }}")
+            self.block(1)
+        args_used = [v for v in self.scope if v["kind"] not in ("int", "bool") and (v["mutable"] or not v.get("used"))]
+        if args_used:
+            e = f"{'sin' if self.chance(0.5) else 'tanh'}({self.total(args_used)})"
+            e = self.fit(Expr(f"({self.rng.choice(['0.5 * ', ''])}{e})", "real", -1, 1), -1, 1)
+            r = self.fit(self.value(result, 2), -1.8, 1.8)
+            self.emit(f"return {r} + {e}{', ' + str(self.fit(self.value('real', 1), -3, 3)) if two else ''};")
+        else:
+            self.emit(f"return {result_text()};")
+        self.early = None
+        types = {"int": "i32"}
+        plist = ", ".join(n if generic else f"{n}: {types.get(k, k)}" for n, k in zip(names, args))
+        out = "" if generic else f" -> ({result}, real)" if two else f" -> {result}"
+        body = [f"func {name}({plist}){out} {{", *self.lines, "}"]
+        weight = 20 if self.nested_function else 1
+        self.lines, self.pad, self.scope, self.budget, self.inside, self.mult, self.kernel_level = saved
+        self.function_lines += body
+        f = {"name": name, "args": args, "result": result, "weight": weight, "two": two}
+        (self.pairs if two else self.functions).append(f)

@@ -1,0 +1,239 @@
+"""What stands at kernel level around parallel loops."""
+from expressions import FLOATS, num
+
+
+class Kernels:
+    """Part of a Program."""
+
+    def reduction(self):
+        way = self.pick((3, "sum"), (1, "min"), (1, "max"))
+        kind = self.pick((4, "real"), (1, "vec2"))
+        top = 4 * 60 if way == "sum" else 50
+        start = "0.0" if way == "sum" else "50.0" if way == "min" else "-50.0"
+        v = self.declare(kind, start if kind == "real" else f"vec2({start}, {start})", -top * 8, top * 8, True, True)
+        v["way"] = way
+        self.scope.remove(v)
+        self.reduced = [v]
+        for _ in range(self.rng.choice([1, 1, 1, 2])):
+            self.task()
+        self.reduced = ()
+        n = self.name_new("l")
+        scale = num(1.5 / top)
+        if way == "sum":
+            self.emit(f"let {n} = {v['name']} * {num(0.1)};")
+            self.scope.append({"name": n, "kind": kind, "lo": -60, "hi": 60, "mutable": False})
+        else:
+            self.emit(f"let {n} = {v['name']};")
+            self.scope.append({"name": n, "kind": kind, "lo": -50, "hi": 50, "mutable": False})
+        return scale
+
+    def kernel_item(self):
+        in_loop = self.locked is not None
+        make = self.pick((5, self.task), (2 if not in_loop else 0.6, self.reduction), (1, self.let), (1, self.assign), (1, self.kernel_write), (0.8 if not in_loop else 0.3, self.kernel_if),
+                         (1.2 if not in_loop else 0, self.kernel_loop), (0.5, self.serial_for), (0.4 if not in_loop else 0, self.time_steps), (0.3, self.var), (0.4, self.called_kernel))
+        make()
+
+    def called_kernel(self):
+        """Some of the kernel's work in a kernel of its own, called here. It sees none of the locals."""
+        name = self.name_new(f"{self.name}_s")
+        self.count("kernel called by a kernel")
+        params, args = [], []
+        for _ in range(self.rng.choice([0, 1, 2])):
+            kind = self.rng.choice(["real", "real", "vec2", "vec3", "int"])
+            params.append((self.name_new("p"), kind, kind != "int" and self.chance(0.4)))
+            args.append(self.integer(0, 4, 1) if kind == "int" else str(self.fit(self.value(kind, 2), -2, 2)))
+        saved = self.lines, self.pad, self.scope, self.nest
+        self.lines, self.pad, self.nest = [], 1, 0
+        self.scope = [{"name": n, "kind": k, "lo": 0 if k == "int" else -2, "hi": 4 if k == "int" else 2, "mutable": False} for n, k, _ in params]
+        self.items(self.rng.randint(1, 2))
+        used = [v for v in self.scope if v["kind"] != "int" and not v.get("used")]
+        if used:
+            self.emit(f"loss += 0.5 * sin({self.total(used)});")
+        self.called += [("head", name, params), *self.lines, "}"]
+        self.kernels.append((name, params))
+        self.lines, self.pad, self.scope, self.nest = saved
+        self.emit(f"{name}({', '.join(args)});")
+
+    def kernel_write(self):
+        """A write at kernel level, outside of any loop over data."""
+        if self.locked is None and not self.looping and self.chance(0.15):
+            self.cells = ["ticket"]
+            self.atomic()
+            self.cells = ()
+        found = self.writes_possible(lambda f: not f.single)
+        if not found:
+            return self.let()
+        f = self.rng.choice(found)
+        self.hidden = self.hidden | {f.name}
+        e = self.fit(self.value(f.kind, 3), -6, 6)
+        subs = ", ".join(str(self.rng.randrange(self.extent(d))) for d in f.dims)
+        self.hidden = self.hidden - {f.name}
+        if self.chance(0.35):
+            self.count("kernel-level write, linear")
+            self.emit(f"loss += 0.25 * {self.at(f, subs)};" if f.kind == "real" and self.chance(0.5) else f"{self.at(f, subs)} *= 0.8;")
+            i = self.name_new("i")
+            self.emit(f"serial for {i} in range({self.rng.randint(2, 3)}) {{ {self.at(f, subs)} = 0.9 * {self.at(f, subs)} + {e} * 0.3; }}")
+            self.grow(f, e, "+=")
+            return None
+        op = self.rng.choice(["=" if f.name not in self.written else "+=", "+=", "-="])
+        self.count("kernel-level write")
+        self.emit(f"{self.at(f, subs)} {op} {e};")
+        self.grow(f, e, op)
+        return None
+
+    def items(self, n):
+        mark = len(self.scope)
+        for _ in range(n):
+            self.kernel_item()
+        found = [v for v in self.scope[mark:] if v["kind"] in FLOATS and (v["mutable"] or not v.get("used"))]
+        if found:
+            self.emit(f"loss += sin({self.total(found)});")
+        del self.scope[mark:]
+
+    def kernel_if(self):
+        self.rare += 1
+        self.kernel_if_parts()
+        self.rare -= 1
+
+    def kernel_if_parts(self):
+        self.count("kernel-level if")
+        self.emit(f"if ({self.condition(1)}) {{")
+        self.pad += 1
+        self.items(self.rng.randint(1, 2))
+        self.pad -= 1
+        if self.chance(0.5):
+            self.emit("} else {")
+            self.pad += 1
+            self.items(1)
+            self.pad -= 1
+        self.emit("}")
+
+    def lock(self):
+        """Chooses what a loop around tasks may write; that is not read in it."""
+        found = [f.name for f in self.module.fields if not self.closed(f) and f.name not in self.inputs]
+        self.rng.shuffle(found)
+        self.locked = set(found[:max(1, len(found) // 2)])
+        for f in self.locked & self.saves:    # read in the loop, at a time when it may have grown
+            self.range[f] = [-400, 400]
+
+    def kernel_loop(self):
+        form = self.pick((2, "serial for"), (1, "while"))
+        self.count("kernel-level " + form)
+        if self.chance(0.6):
+            self.var()
+        self.lock()
+        trips = self.rng.randint(2, 3)
+        i = self.name_new("i")
+        mark = len(self.scope)
+        if form == "while":
+            self.emit(f"var {i} = 0;")
+            self.emit(f"while ({i} < {trips}) {{")
+        else:
+            self.emit(f"serial for {i} in range({trips}) {{")
+        self.loop_var(i, 0, trips - 1)
+        frozen = self.tables_frozen
+        self.tables_frozen = True
+        self.pad += 1
+        self.enter(trips)
+        saved = self.nest
+        self.nest = 0
+        self.items(self.rng.randint(1, 3))
+        self.nest = saved
+        self.assign()
+        if form == "while":
+            self.emit(f"{i} += 1;")
+        self.leave(trips)
+        self.pad -= 1
+        self.emit("}")
+        self.locked = None
+        self.tables_frozen = frozen or self.chance(1)
+        del self.scope[mark:]
+
+    def serial_for(self):
+        """Sequential code at kernel level; own element a step, and a recurrence through memory."""
+        found = self.writes_possible(lambda f: len(f.dims) == 1 and not f.single)
+        if not found:
+            return self.let()
+        f = self.rng.choice(found)
+        i = self.name_new("i")
+        self.count("serial for")
+        self.hidden = self.hidden | {f.name}
+        mark = len(self.scope)
+        self.emit(f"serial for {i} in range(1, {f.dims[0]}) {{")
+        self.loop_var(i, 1, self.extent(f.dims[0]) - 1)
+        self.pad += 1
+        self.enter(self.extent(f.dims[0]))
+        self.block(self.rng.randint(0, 2))
+        e = self.fit(self.value(f.kind, 2), -4, 4)
+        if self.chance(0.5):
+            self.count("recurrence through memory")
+            at = self.at(f, i)
+            self.emit(f"{at} = sin({self.at(f, f'{i} - 1')}) * {e};" if self.locked is None else f"{at} += {e};")
+            self.grow(f, e, "=" if self.locked is None else "+=")
+            if self.locked is None:
+                self.frozen.add(f.name)
+        else:
+            self.emit(f"{self.at(f, self.integer(0, self.extent(f.dims[0]) - 1, 0))} += {e};")
+            self.grow(f, e, "+=")
+        self.leave(self.extent(f.dims[0]))
+        self.pad -= 1
+        self.emit("}")
+        self.hidden = self.hidden - {f.name}
+        del self.scope[mark:]
+        return None
+
+    def time_steps(self):
+        """A field whose first axis is time: each step reads the one before."""
+        found = self.writes_possible(lambda f: len(f.dims) == 2 and f.kind == "real" and not f.single)
+        if not found:
+            return self.let()
+        f = self.rng.choice(found)
+        self.count("time steps")
+        t, i = self.name_new("i"), self.name_new("i")
+        T, X = f.dims
+        n = self.extent(X)
+        self.locked = {f.name}
+        self.hidden = self.hidden | {f.name}
+        mark = len(self.scope)
+        self.emit(f"serial for {t} in range({T} - 1) {{")
+        self.emit(f"    for {i} in range(1, {X} - 1) {{" if self.chance(0.5) else f"    for {i} in range({X}) {{")
+        whole = "range(1" not in self.lines[-1]
+        self.pad += 2
+        self.loop_var(t, 0, self.extent(T) - 2)
+        self.loop_var(i, 0 if whole else 1, n - 1 if whole else n - 2)
+        state = self.kernel_level
+        self.kernel_level = False
+        e = self.fit(self.value("real", 2), -1, 1)
+        near = f"{f.name}[{t}, ({i} + 1) % {X}]" if whole else self.rng.choice([f"{f.name}[{t}, {i} + 1]", f"{f.name}[{t}, {i} - 1]"])
+        self.emit(f"{f.name}[{t} + 1, {i}] = sin({f.name}[{t}, {i}]) * {e} + 0.3 * cos({near});")
+        self.kernel_level = state
+        self.pad -= 2
+        self.emit("    }")
+        self.emit("}")
+        self.written.add(f.name)
+        self.range[f.name] = [min(-3, self.range[f.name][0]), max(3, self.range[f.name][1])]
+        self.frozen.add(f.name)
+        self.locked = None
+        self.hidden = self.hidden - {f.name}
+        del self.scope[mark:]
+        return None
+
+    def uses(self):
+        """Reads smoothly and for sure what so far was read only where that may not matter, and some of what was read once."""
+        found = [f for f in self.module.fields if f.name in self.sure and self.sure[f.name] < self.rng.choice([1, 2]) and f.name not in self.written]
+        self.rng.shuffle(found)
+        while found:
+            n = self.rng.randint(1, 3)
+            some, found = found[:n], found[n:]
+            over = self.rng.choice(some)
+            mark = len(self.scope)
+            names = [self.name_new("i") for _ in over.dims]
+            for i, d in zip(names, over.dims):
+                self.loop_var(i, 0, self.extent(d) - 1)
+            self.count("inputs used in a task of their own" if names else "inputs used at kernel level")
+            lo, hi = zip(*(self.range[f.name] for f in some))
+            parts = [{"name": self.read(f, ", ".join(names) if f is over else self.subscripts(f)), "kind": f.kind, "lo": a, "hi": b} for f, a, b in zip(some, lo, hi)]
+            outer, way = self.rng.choice(["sin", "tanh", "atan"]), self.rng.choice(["+=", "-="])
+            text = f"loss {way} {num(self.rng.choice([0.3, 0.7, 1.2]))} * {outer}(0.4 * ({self.total(parts)}));"
+            self.emit(f"for {', '.join(names)} in {over.base} {{ {text} }}" if names else text)
+            del self.scope[mark:]

@@ -1,0 +1,465 @@
+"""Sequential statements: locals, assignments, branches, loops, local arrays."""
+from expressions import FLOATS, Expr, num
+
+
+class Statements:
+    """Part of a Program."""
+
+    def declare(self, kind, text, lo, hi, mutable, typed=None):
+        n = self.name_new("v" if mutable else "l")
+        types = {"int": "i32", "bool": "bool"}
+        t = f": {types.get(kind, kind)}" if (self.chance(0.3) if typed is None else typed) else ""
+        self.emit(f"{'var' if mutable else 'let'} {n}{t} = {text};")
+        v = {"name": n, "kind": kind, "lo": lo, "hi": hi, "mutable": mutable}
+        self.scope.append(v)
+        return v
+
+    def any_kind(self):
+        return self.pick((6, "real"), (2, "vec2"), (2, "vec3"), (1, "mat2"), (0.5, "mat3"), (0.8, "vec4"), (0.2, "mat4"))
+
+    def block(self, n):
+        """n statements in a scope of their own."""
+        mark = len(self.scope)
+        for _ in range(n):
+            if self.budget <= 0:
+                break
+            self.budget -= 1
+            self.statement()
+        self.consume(mark)
+        del self.scope[mark:]
+
+    def consume(self, mark):
+        """Locals that nothing uses yet go into a variable that lives on, so that no code is dead."""
+        found = [v for v in self.scope[mark:] if v["kind"] in FLOATS and (v["mutable"] or not v.get("used"))]
+        outer = [v for v in self.scope[:mark] if v["mutable"] and v["kind"] == "real" and not v.get("sum")]
+        if not found or not outer:
+            return
+        v = self.rng.choice(outer)
+        self.emit(f"{v['name']} = 0.5 * {v['name']} + {num(v['hi'] * 0.5)} * sin({self.total(found)});")
+
+    def total(self, found):
+        """A real that depends on all of these variables."""
+        parts = []
+        for v in found:
+            n, k = v["name"], v["kind"]
+            text = n if k == "real" else self.rng.choice([f"sum({n})", f"norm({n}, 0.1)"] + ([f"trace({n})"] if k[0] == "m" else []))
+            m = max(abs(v["lo"]), abs(v["hi"]), 1)
+            parts.append(text if m < 4 else f"{text} * {num(3 / m)}")
+        return " + ".join(parts)
+
+    def sink(self):
+        return self.declare("real", num(self.rng.choice([0.1, 0.5, -0.3])), -3, 3, True, True)
+
+    def braces(self, head, n, tail=None, first=None):
+        mark, rare = len(self.scope), self.rare
+        self.emit(f"{head} {{".lstrip())
+        self.pad += 1
+        if first:
+            first()
+        lines = len(self.lines)
+        self.block(n)
+        if self.scope[mark:]:
+            self.consume(mark)
+        if tail:
+            tail()
+        if len(self.lines) == lines:
+            self.assign()
+        self.pad -= 1
+        self.emit("}")
+        self.rare = rare
+        del self.scope[mark:]
+
+    def statement(self):
+        deep = self.nest >= 3 or self.mult > 300
+        make = self.pick((3, self.let), (2, self.var), (4, self.assign), (2, self.if_), (0 if deep else 2.5, self.for_), (0 if deep else 1, self.while_),
+                         (0 if deep else 0.8, self.array), (0.4, self.static_for), (0.4, self.ints), (0.3, self.bools), (1.2 if self.writable else 0, self.write),
+                         (0.6, self.several), (0.3, self.decomposition), (0.8 if self.variables("int", lambda v: v.get("mutable")) else 0.2, self.carried_int),
+                         (0.6 if self.cells and not self.looping and self.locked is None else 0, self.atomic), (0 if self.pure else 0.1, self.assertion),
+                         (1.3 if self.variables("real", lambda v: v.get("struct") and v["mutable"]) else 0.5, self.struct), (0.7 if self.jumps else 0, self.jump), (0.25 if self.early and self.nest else 0, self.early_return), (0.2, self.bare_block))
+        make()
+
+    early, jumps, nested_function = None, 0, False
+    cells = ()    # elements of integer fields that belong to the running iteration
+
+    def decomposition(self):
+        """Of matrices whose singular values are apart; of their vectors, what does not depend on signs."""
+        n = self.rng.choice([2, 3])
+        kind = f"mat{n}"
+        f = self.rng.choice(["svd", "sym_eig", "polar_decompose"])
+        self.count(f)
+        m = self.fit(self.value(kind, 2), -1, 1)
+        rows = ", ".join("[" + ", ".join(num(i + 1 if i == j else 0) for j in range(n)) + "]" for i in range(n))
+        a, b, c = (self.name_new("l") for _ in "abc")
+        self.emit(f"let {', '.join((a, b, c) if f == 'svd' else (a, b))} = {f}({kind}([{rows}]) + 0.1 * {m});")
+
+        def known(text, kind, lo, hi):
+            self.declare(kind, text, lo, hi, False)
+        if f == "polar_decompose":
+            known(f"{a} + 0.3 * {b}", kind, -3, 3)
+        elif f == "svd":
+            self.scope.append({"name": b, "kind": f"vec{n}", "lo": 0, "hi": 4, "mutable": False})
+            known(f"{a} @ transpose({c})", kind, -1.1, 1.1)
+        else:
+            self.scope.append({"name": a, "kind": f"vec{n}", "lo": 0, "hi": 4, "mutable": False})
+            known(f"{b} * {b}", kind, 0, 1.1)
+
+    def carried_int(self):
+        """An integer that changes, and serves as a subscript, exponent or bound."""
+        found = self.variables("int", lambda v: v.get("mutable"))
+        if not found or self.chance(0.2):
+            self.count("integer variable")
+            text, _ = self.natural(1)
+            return self.declare("int", f"({text}) % 5", 0, 4, True, True)
+        self.count("integer carried")
+        v = self.rng.choice(found)["name"]
+        text, top = self.natural(1)
+        op = self.rng.choice("+*^")
+        line = f"{v} = ({v} {op} ({text})) % 5;"
+        return self.emit(f"if ({self.condition(1)}) {{ {line} }}" if self.chance(0.3) else line)
+
+    def atomic(self):
+        """The old value of an element that no other iteration touches."""
+        f = self.rng.choice(["add", "max", "min", "or", "xor", "and"])
+        self.count(f"atomic_{f}")
+        n = self.name_new("l")
+        self.emit(f"let {n} = atomic_{f}({self.rng.choice(self.cells)}, {self.integer(0, 4, 1)});")
+        self.scope.append({"name": n, "kind": "int", "lo": 0, "hi": 1000, "mutable": False})
+
+    def assertion(self):
+        """What the intervals promise; code compiled with --debug looks."""
+        self.count("assert")
+        e = self.flat("real", 1)
+        self.emit(f'assert({e} < {num(e.hi + 0.01)}, "interval");')
+
+    def early_return(self):
+        self.count("return out of a loop")
+        self.emit(f"if ({self.condition(0)}) {{ return {self.early()}; }}")
+
+    def bare_block(self):
+        self.braces("", 2)
+
+    def let(self):
+        e = self.value(self.any_kind(), self.rng.randint(1, 3))
+        self.declare(e.kind, e, e.lo, e.hi, False)
+
+    def var(self):
+        e = self.fit(self.value(self.any_kind(), 2), -3, 3)
+        self.declare(e.kind, e, -3, 3, True)
+
+    def several(self):
+        if self.chance(0.3):
+            self.count("custom derivative of several results")
+            a, k, b = self.fit(self.value("real", 1), -2, 2), self.integer(0, 2, 0), self.fit(self.value("vec2", 1), -1, 1)
+            p, q = self.name_new("l"), self.name_new("l")
+            self.emit(f"let {p}, {q} = blend({a}, {k}, {b});")
+            self.scope.append({"name": p, "kind": "real", "lo": -1, "hi": 1, "mutable": False})
+            self.scope.append({"name": q, "kind": "vec2", "lo": -4, "hi": 4, "mutable": False})
+            return None
+        if not self.pairs:
+            return self.let()
+        f = self.rng.choice(self.pairs)
+        args = ", ".join(self.integer(0, 4, 0) if k == "int" else str(self.fit(self.value(k, 1), -3, 3)) for k in f["args"])
+        a, b = self.name_new("l"), self.name_new("l")
+        self.count("call of several results")
+        self.emit(f"let {a}, {b} = {f['name']}({args});")
+        self.scope.append({"name": a, "kind": f["result"], "lo": -3, "hi": 3, "mutable": False})
+        self.scope.append({"name": b, "kind": "real", "lo": -3, "hi": 3, "mutable": False})
+
+    def struct(self):
+        """A struct, whose members are variables like others; now and then they are exchanged."""
+        found = [v for v in self.scope if v.get("struct") and v["mutable"]]
+        if found and self.chance(0.8):
+            n = self.rng.choice(found)["struct"]
+            self.count("struct assigned")
+            whole = f"Pair({self.fit(self.value('real', 1), -3, 3)}, {self.fit(self.value('vec2', 1), -3, 3)})"
+            other = self.pick((2, f"turned({n})"), (1, whole), (1, f"turned({whole})"), (1, f"turned(turned({n}))"))
+            self.emit(f"{n} = {other};" if self.chance(0.5) else f"{n} = {self.condition(1)} ? {other} : {n};")
+            return
+        self.count("struct")
+        a, b = self.fit(self.value("real", 1), -3, 3), self.fit(self.value("vec2", 1), -3, 3)
+        n = self.name_new("v")
+        whole = self.field_pair() if self.chance(0.4) else None
+        self.emit(f"var {n} = {whole or f'Pair({a}, {b})'};")
+        for kind, name in (("real", "a"), ("vec2", "b")):
+            self.scope.append({"name": f"{n}.{name}", "kind": kind, "lo": -3, "hi": 3, "mutable": True, "struct": n})
+
+    def field_pair(self):
+        """An element of the field of structs, if both of its members may be read and their values are small."""
+        members = [f for f in self.module.fields if f.member]
+        if self.pure or self.rare or not all(self.may_read(f) and max(map(abs, self.range[f.name])) <= 3 for f in members):
+            return None
+        self.count("struct read from a field")
+        for f in members:
+            if not self.inside:
+                self.frozen.add(f.name)
+                self.sure[f.name] += 1
+        return f"{members[0].base}[{self.subscripts(members[0])}]"
+
+    def limit(self, enough):
+        """The promise that a loop ends after this many trips; code compiled with --debug looks that it is kept."""
+        if self.chance(0.65):
+            return ""
+        self.count("while limit")
+        return f" limit {self.rng.choice([enough, enough, enough + 3, f'J + {enough}'])}"
+
+    def ints(self):
+        text, top = self.natural(2)
+        self.declare("int", text, 0, top, False)
+        self.count("int local")
+
+    def bools(self):
+        self.declare("bool", self.condition(2), 0, 1, False)
+        self.count("bool local")
+
+    def assign(self):
+        found = [v for v in self.scope if v.get("mutable") and v["kind"] in FLOATS]
+        if not found:
+            return self.var() if self.budget > 0 or not self.inside else self.let()
+        v = self.rng.choice(found)
+        n, kind, lim = v["name"], v["kind"], v["hi"]
+        form = self.pick((4, "="), (2, "*="), (1, "/="), (2, "+="), (1, "-="), (2, "component"), (0.7, "swizzle"), (2, "carry"))
+        if v.get("sum"):
+            form = self.pick((3, "+="), (2, "-="))
+            e = self.fit(self.value(kind, 2), -3, 3)
+            self.emit(f"{n} {form} {e};")
+            self.count("local " + form)
+            return
+        if form in ("component", "swizzle") and kind == "real" or form == "swizzle" and kind[0] == "m":
+            form = "="
+        self.count("local " + form)
+        if form == "=":
+            if self.chance(0.9):
+                e = self.fit(self.value(kind, self.rng.randint(1, 3)), -lim * 0.7, lim * 0.7)
+                self.emit(f"{n} = {e} {self.rng.choice('+-')} 0.3 * {n};")
+            else:
+                e = self.fit(self.value(kind, self.rng.randint(1, 3)), -lim, lim)
+                self.emit(f"{n} = {e};")
+        elif form == "*=":
+            e = self.fit(self.value(self.rng.choice([kind, "real"]), 1), -1, 1)
+            self.emit(f"{n} *= {e};")
+        elif form == "/=":
+            e = self.positive(self.rng.choice([kind, "real"]), 1, 1.05, 3)
+            self.emit(f"{n} /= {e};")
+        elif form in ("+=", "-="):
+            # stays within its interval: what is added is what is missing to a value inside
+            e = self.fit(self.value(kind, 2), -lim / 2, lim / 2)
+            self.emit(f"{n} *= 0.5;")
+            self.emit(f"{n} {form} {e};")
+        elif form == "carry":
+            e = self.fit(self.value(kind, 2), -lim * 0.6, lim * 0.6)
+            self.emit(f"{n} = 0.4 * {self.rng.choice([n, f'{lim:.1f} * sin({n})'])} + {e};")
+        elif form == "component":
+            k = int(kind[-1])
+            e = self.fit(self.value("real", 2), -lim, lim)
+            if kind[0] == "v":
+                sub = self.pick((1, "." + "xyzw"[self.rng.randrange(k)]), (1, f"[{self.integer(0, k - 1, 0)}]"))
+            else:
+                sub = f"[{self.integer(0, k - 1, 0)}, {self.integer(0, k - 1, 0)}]"
+            if self.chance(0.3):
+                self.emit(f"{n}{sub} *= {self.fit(e, -1, 1)};")
+            else:
+                self.emit(f"{n}{sub} = {e};")
+        else:
+            k = int(kind[-1])
+            letters = "".join(self.rng.sample("xyzw"[:k], 2))
+            e = self.fit(self.value("vec2", 2), -lim, lim)
+            self.emit(f"{n}.{letters} = {e};")
+
+    def enter(self, trips):
+        self.nest += 1
+        self.nest_seen = max(self.nest_seen, self.nest)
+        self.mult *= max(trips, 1)
+
+    def leave(self, trips):
+        self.nest -= 1
+        self.mult //= max(trips, 1)
+
+    def if_(self):
+        rare = self.chance(0.7)
+        self.rare += rare
+        self.if_parts()
+        self.rare -= rare
+
+    def if_parts(self):
+        self.count("if")
+        self.cover[f"if at loop depth {self.nest}"] += 1
+        self.braces(f"if ({self.condition(2)})", self.rng.randint(1, 3))
+        while self.chance(0.2):
+            self.lines[-1] += " else"
+            head = self.lines.pop()
+            self.braces(f"@else if ({self.condition(1)})", self.rng.randint(1, 2))
+            self.join(head)
+        if self.chance(0.5):
+            head = self.lines.pop()
+            self.braces("@else", self.rng.randint(1, 3))
+            self.join(head + " else")
+
+    def join(self, head):
+        """`}` and `else` on one line."""
+        i = max(k for k, s in enumerate(self.lines) if s.lstrip().startswith("@else"))
+        self.lines[i] = head + self.lines[i].lstrip()[5:]
+
+    def loop_var(self, name, lo, hi):
+        self.scope.append({"name": name, "kind": "int", "lo": lo, "hi": hi, "mutable": False})
+
+    def for_(self):
+        mark = len(self.scope)
+        i = self.name_new("i")
+        form = self.pick((3, "range"), (2, "range run-time"), (2, "triangular"), (1, "ndrange"), (0.7, "field"), (1, "range of two"))
+        outer = self.int_variables(0, 8)
+        lo, hi, trips, names = 0, 3, 4, i
+        if form == "triangular" and not outer:
+            form = "range"
+        if form == "range":
+            key = self.rng.choice([None, "M", "L", "N"])
+            n = self.extent(key) if key else self.rng.randint(1, 4)
+            head, hi, trips = f"range({key or n})", n - 1, n
+        elif form == "range run-time":
+            head = f"range({self.integer(0, 4, 1)})"
+            hi, trips = 3, 4
+        elif form == "triangular":
+            v = self.rng.choice(outer)
+            head = self.pick((2, f"range({v['name']})"), (1, f"range({v['name']}, {v['hi'] + 1})"))
+            hi, trips = v["hi"], v["hi"] + 1
+        elif form == "range of two":
+            a, n = self.rng.randint(0, 2), self.rng.randint(1, 3)
+            head, lo, hi, trips = f"range({a}, {a + n})", a, a + n - 1, n
+        elif form == "ndrange":
+            j = self.name_new("i")
+            names = f"{i}, {j}"
+            head, hi, trips = self.pick((1, "ndrange(2, 2)"), (1, "ndrange((0, 2), (1, 3))")), 1, 4
+            self.loop_var(j, 0, 2)
+        else:
+            f = self.rng.choice([x for x in self.module.fields if len(x.dims) == 1])
+            head, hi, trips = f.base, self.extent(f.dims[0]) - 1, self.extent(f.dims[0])
+        self.count("for " + form)
+        self.loop_var(i, lo, hi)
+        if self.chance(0.35):
+            self.acc_before = self.new_sum()
+        self.nested_function |= self.inside
+        self.enter(trips)
+        self.jumps += 1
+        rare = form in ("triangular", "range run-time")
+        self.rare += rare
+        self.braces(f"{self.serial}for {names} in {head}", self.rng.randint(1, 3), tail=self.assign if self.chance(0.7) else None)
+        self.rare -= rare
+        self.jumps -= 1
+        self.leave(trips)
+        keep = [v for v in self.scope[mark:] if v["name"] not in names.split(", ")]
+        self.scope[mark:] = keep
+
+    def new_sum(self):
+        """A variable that loops only add to: its interval is as wide as it may get."""
+        top = 3.0 * 400
+        v = self.declare("real", num(self.rng.choice([0, 0.5])), -top, top, True, True)
+        v["sum"] = True
+        return v
+
+    @property
+    def serial(self):
+        return "serial " if self.kernel_level else ""
+
+    def jump(self):
+        word = self.rng.choice(["break", "continue"])
+        self.count(word)
+        self.emit(f"if ({self.condition(1)}) {{ {word}; }}")
+        self.rare += 1    # to the end of the loop
+
+    def while_(self):
+        n = self.name_new("n")
+        form = self.pick((2, "counter"), (2, "data"), (1, "collatz"))
+        self.count("while " + form)
+        start = self.integer(0, 4, 1)
+        self.rare += 1
+        mark = len(self.scope)
+        self.nested_function |= self.inside
+        if form == "counter":
+            self.emit(f"var {n} = {start};")
+            self.loop_var(n, 0, 4)
+            self.enter(4)
+            self.jumps += 1
+            word = f"while ({n} > 0){self.limit(4)}"
+            self.braces(word, self.rng.randint(1, 3), first=lambda: self.emit(f"{n} -= 1;"))
+        elif form == "collatz":
+            self.emit(f"var {n} = {start} + 2;")
+            self.loop_var(n, 0, 20)
+            self.enter(9)
+            self.braces(f"while ({n} != 1){self.limit(8)}", self.rng.randint(1, 2), tail=lambda: self.emit(f"if ({n} % 2 == 0) {{ {n} = {n} / 2; }} else {{ {n} = 3 * {n} + 1; }}"))
+            self.jumps += 1
+        else:
+            e = self.fit(self.value("real", 2), -3, 3)
+            v = self.declare("real", e, -3, 3, True, True)
+            self.emit(f"var {n} = 0;")
+            self.loop_var(n, 0, 5)
+            self.enter(5)
+            self.jumps += 1
+
+            def step():
+                self.emit(f"{v['name']} = {self.fit(self.value('real', 2), -1, 1)} + 0.6 * {v['name']};")
+            self.braces(f"while ({v['name']} {self.rng.choice('<>')} {num(self.rng.uniform(-0.8, 0.8))} && {n} < 5){self.limit(5)}", self.rng.randint(0, 2),
+                        first=lambda: self.emit(f"{n} += 1;"), tail=step)
+        self.rare -= 1
+        self.jumps -= 1
+        self.leave({"counter": 4, "collatz": 9, "data": 5}[form])
+        del self.scope[mark:]
+
+    def static_for(self):
+        i = self.name_new("i")
+        n = self.rng.randint(2, 3)
+        self.count("static for")
+        self.loop_var(i, 0, n - 1)
+        jumps, self.jumps = self.jumps, 0
+        self.mult *= n
+        self.braces(f"static for {i} in range({n})", 1, tail=self.assign)
+        self.mult //= n
+        self.jumps = jumps
+        self.scope[:] = [v for v in self.scope if v["name"] != i]
+
+    def array(self):
+        """A local array, filled, changed and read with subscripts known at run time. Not every element is read."""
+        self.rare += 1
+        self.array_parts()
+        self.rare -= 1
+
+    def array_parts(self):
+        self.count("local array")
+        n, kind = self.name_new("r"), self.rng.choice(["real", "real", "vec2"])
+        text = self.rng.choice(["M", "L", "J"]) if self.chance(0.3) and not self.pure else None
+        size = 3 if text == "J" else self.extent(text) if text else self.rng.randint(2, 4)
+        text = text or str(size)
+        self.cover["local array of a param's extent"] += text == "J" or self.module.form.get(text) == "param"
+        i = self.name_new("i")
+        self.emit(f"var {n}: {kind}[{text}];")
+        self.emit(f"{self.serial}for {i} in range({text}) {{")
+        mark = len(self.scope)
+        self.loop_var(i, 0, size - 1)
+        self.pad += 1
+        self.enter(size)
+        e = self.fit(self.value(kind, 2), -2, 2)
+        self.emit(f"{n}[{i}] = {e};")
+        if self.chance(0.6):
+            e = self.fit(self.value(kind, 1), -1, 1)
+            self.emit(f"if ({i} > 0) {{ {n}[{i}] = 0.5 * {n}[{i} - 1] + {e}; }}")
+        self.leave(size)
+        self.pad -= 1
+        self.emit("}")
+        del self.scope[mark:]
+        for _ in range(self.rng.randint(0, 2)):
+            e = self.fit(self.value(kind, 1), -1, 1)
+            self.emit(f"{n}[{self.integer(0, size - 1, 0)}] {self.rng.choice(['*=', '=', '*='])} {e};")
+        again = None
+        if self.chance(0.5):
+            i = self.name_new("i")
+            m = self.integer(0, 4, 1)
+            self.count("local array in a loop")
+            if self.chance(0.4):    # an element read before the loop, changed in it, and read again
+                again = self.integer(0, size - 1, 0)
+                self.declare(kind, f"{n}[{again}]", -3, 3, False)
+                e = self.fit(self.value(kind, 1), -0.7, 0.7)
+                self.emit(f"{self.serial}for {i} in range({m}) {{ {n}[{again}] = {n}[{again}] * {e} + 0.2; }}")
+                i = self.name_new("i")
+            self.emit(f"{self.serial}for {i} in range({m}) {{ {n}[{i} % {text}] = {n}[{self.integer(0, size - 1, 0)}] * {self.fit(self.value(kind, 1), -1, 1)}; }}")
+        text = f"{n}[{again or self.integer(0, size - 1, 0)}]"
+        if self.chance(0.5):
+            text += f" * {n}[{self.integer(0, size - 1, 0)}]"
+        self.declare(kind, text, -4, 4, False)

@@ -1,0 +1,240 @@
+"""Parallel loops and what they write."""
+from expressions import FLOATS, Expr
+
+
+class Tasks:
+    """Part of a Program."""
+
+    def grow(self, f, e, way):
+        self.written.add(f.name)
+        r = self.range[f.name]
+        if way == "=":
+            r[0], r[1] = min(r[0], e.lo), max(r[1], e.hi)
+        else:
+            # a loop around the task runs the statement again
+            lo, hi = (e.lo, e.hi) if way == "+=" else (-e.hi, -e.lo)
+            r[0] += self.mult * min(0, lo)
+            r[1] += self.mult * max(0, hi)
+
+    def write(self, last=False):
+        """A write to a field of the running task."""
+        f, subs, way = self.rng.choice(self.writable) if not last else self.writable[0]
+        if self.closed(f):
+            if last:
+                return
+            return self.assign()
+        if way == "table":
+            if not self.tables_frozen and not self.looping:
+                text = self.integer(0, 4, 1)
+                if not self.tables_frozen:
+                    self.emit(f"made[{subs}] = {text};")
+                    self.count("table written")
+            return None
+        e = self.fit(self.value(f.kind, self.rng.randint(1, 4)), -6, 6)
+        if last and self.left:
+            c, g = self.rng.choice([("0.7", "sin"), ("1.1", "tanh"), ("0.5", "cos")])
+            e = Expr(f"{e} + {c} * {g}({self.total(self.left)})", e.kind, e.lo - 1.1, e.hi + 1.1)
+            self.left = []
+        if self.closed(f):    # the value reads the element that this iteration stored
+            self.declare(f.kind, e, e.lo, e.hi, False)
+            return None
+        at = self.at(f, subs() if callable(subs) else subs)
+        if f.single:
+            op = "=" if way == "own" and f.name not in self.written and not self.looping and self.chance(0.5) else "+="
+            self.emit(f"{at} {op} f32({e});")
+            self.grow(f, e, op)
+            self.count("f32 " + ("stored" if op == "=" else "accumulated"))
+            return None
+        if way in ("own", "shift store") and not self.looping and self.chance(0.55):
+            again = f.name in self.written
+            form = self.pick((0.3 if again else 3, "="), (1, "linear"), (0.7 if not last else 0, "*=")) if way == "own" else "="
+            self.count("field " + form)
+            if form == "linear" or form == "*=":
+                if self.own.get(f.name) or True:
+                    self.written.add(f.name)
+                    if form == "*=":
+                        self.emit(f"{at} *= {self.rng.choice(['0.5', '-0.9', 'C', '1.1'])};" if self.chance(0.7) else f"{at} /= 2.0;")
+                    else:
+                        self.emit(f"{at} = {self.rng.choice(['0.9', '-0.5', 'C'])} * {at} + {e};")
+                        self.grow(f, e, "+=")
+                    r = self.range[f.name]
+                    m = max(abs(r[0]), abs(r[1])) * (1.1 ** min(self.mult, 8) if form == "*=" else 1)
+                    r[0], r[1] = -m, m
+            else:
+                self.emit(f"{at} = {e};")
+                self.grow(f, e, "=")
+            if way == "own" and not self.conditional and not f.single:
+                self.own[f.name] = subs
+        elif way == "shift store":
+            self.emit(f"let {self.name_new('l')} = {e};")
+        else:
+            op = self.rng.choice(["+=", "+=", "-="])
+            if f.name in self.own:
+                del self.own[f.name]
+            if f.kind in ("vec2", "vec3") and self.chance(0.2) :
+                self.emit(f"{at}.x {op} {self.fit(self.value('real', 2), -6, 6)};") if self.pure_value_of(f) else self.emit(f"{at} {op} {e};")
+                self.count("component accumulated")
+                self.grow(f, Expr("", f.kind, -6, 6), op)
+                return None
+            self.emit(f"{at} {op} {e};")
+            self.grow(f, e, op)
+            self.count(f"accumulate {way}")
+        return None
+
+    def pure_value_of(self, f):
+        return not self.closed(f)
+
+    conditional = False
+    left = ()
+
+    def closed(self, f):
+        """An adjoint may need what f holds."""
+        return f.name in self.frozen and f.name not in self.saves
+
+    def writes_possible(self, ok):
+        return [f for f in self.module.fields if not self.closed(f) and f.name not in self.inputs and ok(f) and (self.locked is None or f.name in self.locked)]
+
+    def task(self):
+        """A parallel loop: its space, what it writes and how, a body."""
+        mark = len(self.scope)
+        form = self.pick((3, "field 1"), (3, "range"), (2, "range bounds"), (2, "field 2"), (2.5, "ndrange"), (1.5, "ndrange bounds"), (1, "grouped"), (0.6, "three"),
+                         (0.6, "triangular index"))
+        i, j, k = self.name_new("i"), self.name_new("i"), self.name_new("i")
+        spaces = {"N": "N", "M": "M"}
+        shift = {}
+        if form == "field 1":
+            f = self.rng.choice([x for x in self.module.fields if len(x.dims) == 1])
+            head, names, dims = f.base, [i], [f.dims[0]]
+            bounds = [(0, self.extent(dims[0]) - 1)]
+        elif form in ("range", "triangular index"):
+            dims = [self.rng.choice("NNM")]
+            head, names, bounds = f"range({dims[0]})", [i], [(0, self.extent(dims[0]) - 1)]
+        elif form == "range bounds":
+            dims = [self.rng.choice("NNM")]
+            n = self.extent(dims[0])
+            head, names, bounds = f"range(1, {dims[0]} - 1)", [i], [(1, n - 2)]
+            shift = {0: self.rng.choice([-1, 1])}
+        elif form in ("field 2", "grouped"):
+            f = self.rng.choice([x for x in self.module.fields if len(x.dims) == 2])
+            dims = list(f.dims)
+            head, names, bounds = f.base, [i, j], [(0, self.extent(x) - 1) for x in dims]
+        elif form == "ndrange":
+            dims = self.rng.choice([["N", "M"], ["M", "N"], ["N", "N"], ["M", "L"], ["L", "M"]])
+            head, names, bounds = f"ndrange({', '.join(dims)})", [i, j], [(0, self.extent(x) - 1) for x in dims]
+        elif form == "ndrange bounds":
+            dims = self.rng.choice([["N", "M"], ["M", "N"], ["N", "N"]])
+            b0 = self.rng.choice([0, 1])
+            head = f"ndrange(({b0}, {dims[0]} - 1), (1, {dims[1]} - 1))"
+            names, bounds = [i, j], [(b0, self.extent(dims[0]) - 2), (1, self.extent(dims[1]) - 2)]
+            shift = {self.rng.choice([0, 1] if b0 else [1]): self.rng.choice([-1, 1])}
+        else:
+            dims = ["L", "M", "L"]
+            head, names, bounds = "ndrange(L, M, L)" if self.chance(0.5) else "e", [i, j, k], [(0, self.extent(x) - 1) for x in dims]
+        if any(b < a for a, b in bounds):
+            return self.task()
+        self.count("task " + form)
+        trips = 1
+        for a, b in bounds:
+            trips *= b - a + 1
+        self.emit(f"for {i if form == 'grouped' else ', '.join(names)} in {'grouped(' + head + ')' if form == 'grouped' else head} {{")
+        self.pad += 1
+        state = self.kernel_level, self.hidden, self.writable, self.own, self.budget, self.conditional
+        self.kernel_level = False
+        self.own = {}
+        outer = [v for v in self.scope if v.get("mutable")]
+        for v in outer:    # tasks write only what they reduce
+            v["mutable"] = False
+        if form == "grouped":
+            self.emit(f"let {j} = {i}.x;")
+            self.emit(f"let {k} = {i}.y;")
+            names = [j, k]
+        chosen, hidden = [], set(self.hidden)
+        for _ in range(self.rng.choice([1, 1, 2, 3])):
+            w = self.target(names, dims, bounds, shift, form)
+            if w and w[0].name not in [c[0].name for c in chosen]:
+                chosen.append(w)
+                hidden.add(w[0].name)
+                if w[2] == "own" and w[0].name in self.saves and not w[0].single and self.chance(0.6):
+                    self.own[w[0].name] = w[1]
+        if not chosen:
+            chosen = [(self.module.loss, "", "reduce")]
+        self.hidden = hidden
+        for n, (a, b) in zip(names, bounds):
+            self.loop_var(n, a, b)
+        self.mult *= trips if any(c[2] not in ("own", "shift store", "shift") for c in chosen) else 1
+        self.writable = chosen
+        whole = bounds == [(0, self.extent(d) - 1) for d in dims]
+        self.cells = [f"cell[{names[0]}]"] if dims == ["N"] else [f"cells[{names[0]}, {names[1]}]"] if dims == ["N", "M"] and whole else []
+        local = len(self.scope)
+        if self.chance(0.85):
+            self.sink()
+        for _ in range(self.rng.randint(0, 5)):
+            if self.budget > 0:
+                self.budget -= 1
+                self.statement()
+        for c in chosen:
+            self.left = [v for v in self.scope[local:] if v["kind"] in FLOATS and (v["mutable"] or not v.get("used"))]
+            self.writable = [c] + [x for x in chosen if x is not c]
+            self.write(last=True)
+        reduced = self.reduced
+        if reduced:
+            v = self.rng.choice(reduced)
+            e = self.fit(self.value(v["kind"], 2), -4, 4)
+            if v["way"] == "sum":
+                self.emit(f"{v['name']} {self.rng.choice(['+=', '-='])} {e};")
+            else:
+                self.emit(f"{v['name']} = {v['way']}({v['name']}, {e});" if self.chance(0.5) else f"{v['name']} = {v['way']}({e}, {v['name']});")
+            self.count("reduction " + v["way"])
+        if not chosen and not reduced:
+            self.emit(f"let {self.name_new('l')} = 1.0;")
+        self.mult //= trips if any(c[2] not in ("own", "shift store", "shift") for c in chosen) else 1
+        self.kernel_level, self.hidden, self.writable, self.own, self.budget, self.conditional = state
+        self.cells = ()
+        for v in outer:
+            v["mutable"] = True
+        self.pad -= 1
+        self.emit("}")
+        del self.scope[mark:]
+        return None
+
+    reduced = ()
+
+    def target(self, names, dims, bounds, shift, form):
+        """A field that the task writes, its subscripts and the way."""
+        way = self.pick((5, "own"), (1, "reduce"), (1.5 if len(dims) > 1 else 0, "row"), (2 if shift else 0, "shift"), (1, "shift store" if shift else "own"), (2, "scatter"),
+                        (0.4 if len(dims) == 1 and dims == ["N"] and not self.tables_frozen and self.locked is None and bounds[0][0] == 0 else 0, "table"))
+        if way == "table":
+            return (self.module.tables[3], names[0], "table")
+        if way in ("own", "shift", "shift store"):
+            found = self.writes_possible(lambda f: sorted(f.dims) == sorted(dims) and (f.dims == dims or len(set(dims)) == len(dims)))
+            if not found:
+                return None
+            f = self.rng.choice(found)
+            where = {d: n for d, n in zip(dims, names)} if len(set(dims)) == len(dims) else None
+            subs = [where[d] for d in f.dims] if where else list(names)
+            if not where and f.dims == ["N", "N"] and self.chance(0.3):
+                subs.reverse()
+            if way != "own":
+                at, by = next(iter(shift.items()))
+                if where is None and subs != list(names):
+                    subs = list(names)
+                pos = f.dims.index(dims[at]) if where else at
+                subs[pos] = f"{subs[pos]} {'+' if by > 0 else '-'} 1"
+            return (f, ", ".join(subs), way)
+        if way == "reduce":
+            found = self.writes_possible(lambda f: not f.dims or len(f.dims) == 1)
+            if not found:
+                return None
+            f = self.rng.choice(found)
+            return (f, ", ".join(str(self.rng.randrange(self.extent(d))) for d in f.dims), "reduce")
+        if way == "row":
+            found = self.writes_possible(lambda f: len(f.dims) == 1 and f.dims[0] in dims)
+            if not found:
+                return None
+            f = self.rng.choice(found)
+            return (f, self.rng.choice([n for n, d in zip(names, dims) if d == f.dims[0]]), "row")
+        found = self.writes_possible(lambda f: len(f.dims) > 0)
+        if not found:
+            return None
+        f = self.rng.choice(found)
+        return (f, lambda: self.subscripts(f), "scatter")
