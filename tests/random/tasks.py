@@ -50,16 +50,15 @@ class Tasks:
             form = self.pick((0.3 if again else 3, "="), (1, "linear"), (0.7 if not last else 0, "*=")) if way == "own" else "="
             self.count("field " + form)
             if form == "linear" or form == "*=":
-                if self.own.get(f.name) or True:
-                    self.written.add(f.name)
-                    if form == "*=":
-                        self.emit(f"{at} *= {self.rng.choice(['0.5', '-0.9', 'C', '1.1'])};" if self.chance(0.7) else f"{at} /= 2.0;")
-                    else:
-                        self.emit(f"{at} = {self.rng.choice(['0.9', '-0.5', 'C'])} * {at} + {e};")
-                        self.grow(f, e, "+=")
-                    r = self.range[f.name]
-                    m = max(abs(r[0]), abs(r[1])) * (1.1 ** min(self.mult, 8) if form == "*=" else 1)
-                    r[0], r[1] = -m, m
+                self.written.add(f.name)
+                if form == "*=":
+                    self.emit(f"{at} *= {self.rng.choice(['0.5', '-0.9', 'C', '1.1'])};" if self.chance(0.7) else f"{at} /= 2.0;")
+                else:
+                    self.emit(f"{at} = {self.rng.choice(['0.9', '-0.5', 'C'])} * {at} + {e};")
+                    self.grow(f, e, "+=")
+                r = self.range[f.name]
+                m = max(abs(r[0]), abs(r[1])) * (1.1 ** min(self.mult, 8) if form == "*=" else 1)
+                r[0], r[1] = -m, m
             else:
                 self.emit(f"{at} = {e};")
                 self.grow(f, e, "=")
@@ -71,7 +70,7 @@ class Tasks:
             op = self.rng.choice(["+=", "+=", "-="])
             if f.name in self.own:
                 del self.own[f.name]
-            if f.kind in ("vec2", "vec3") and self.chance(0.2) :
+            if f.kind in ("vec2", "vec3") and self.chance(0.2):
                 self.emit(f"{at}.x {op} {self.fit(self.value('real', 2), -6, 6)};") if self.pure_value_of(f) else self.emit(f"{at} {op} {e};")
                 self.count("component accumulated")
                 self.grow(f, Expr("", f.kind, -6, 6), op)
