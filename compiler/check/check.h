@@ -31,6 +31,7 @@ typedef struct val {
     softness soft;
     bool intdiv;    /* the value of an integer division: using it as a float is an error */
     src_span div_at; /* where that division is */
+    sym *ref;       /* an argument that is the name of an array or field: what it names; its type is an array */
 } val;
 
 static inline bool val_bad(val v) { return v.e->type->kind == TY_ERROR; }
@@ -40,10 +41,12 @@ static inline bool val_bad(val v) { return v.e->type->kind == TY_ERROR; }
 typedef enum sym_kind { SYM_CONST, SYM_PARAM, SYM_FIELD, SYM_FUNC, SYM_KERNEL, SYM_STRUCT, SYM_LOCAL, SYM_STATIC, SYM_BAD } sym_kind;
 typedef enum sym_state { SYM_NEW, SYM_ACTIVE, SYM_DONE } sym_state;
 
-/* One set of argument types that a function was called with. */
+/* One set of argument types that a function was called with; of fields, and of arrays of sizes known at run time, one for each. */
 typedef struct instance instance;
 struct instance {
     const ty **args;
+    sym **refs;       /* what parameters that are arrays or fields stand for, NULL for others */
+    bool *writes;     /* by parameter: a local array, elements of which it assigns */
     tx_func *tx;
     const ty *result;
     bool ready;       /* checked without errors */
@@ -96,7 +99,8 @@ struct sym {
     sym *hidden;          /* what the name meant before in an outer function */
     sym *scope_next;
     bool int_literal;     /* its type came from an integer literal */
-    const char *what;     /* "a 'let'", "a parameter", "a loop variable" */
+    int ref_param;        /* of a parameter that is an array: its number, from 1 */
+    const char *what; /* "a 'let'", "a parameter", "a loop variable" */
     int task;             /* in which it is declared, 0: outside of any */
     int read_task, red_task; /* the last task that read or reduced it from outside */
     src_span read_span, red_span;
@@ -395,6 +399,8 @@ void check_externs(checker *c);
 
 tx_stmt *emit_stmt(checker *c, tx_stmt_kind kind, src_span at);
 tx_expr *emit_lets(checker *c, tx_expr *e, src_span at);
+/* Of a local array of which an extent is not constant. */
+void local_set_extents(const sym *s, tx_expr **extents);
 void emit_decl(checker *c, tx_local **locals, int n, tx_expr *value, src_span at);
 void emit_bindings(checker *c, const binding *b, src_span at);
 /* All false if control cannot reach the end. */

@@ -254,6 +254,8 @@ void check_assign(checker *c, const ast_stmt *s)
         check_expr(c, s->value);
         return;
     }
+    if (p.kind == PLACE_LOCAL && p.sym->ref_param)
+        c->fn->inst->writes[p.sym->ref_param - 1] = true;
     if (p.kind == PLACE_LOCAL && c->fn->task && p.sym->task != c->fn->task) {
         check_reduction(c, s, &p);
         return;

@@ -154,6 +154,8 @@ static val call_size(checker *c, static_call call, const ast_expr *e)
     if (p.kind == PLACE_BAD)
         return val_error(c, e->span);
     const ty *t = p.kind == PLACE_LOCAL && p.missing > 0 ? p.local->type : p.type;
+    if (p.kind == PLACE_FIELD && call == CALL_LEN && p.missing > 0 && p.missing == p.field->ndim)
+        return p.sym->extents[0] > 0 ? soft_count(c, p.sym->extents[0], e->span) : cast_to(c, val_typed(extent_of(c, p.sym, 0, e->span)), SC_I32, e->span);
     if (t->kind == TY_ARRAY && call == CALL_LEN && t->extents[0] < 0)
         return cast_to(c, val_typed(p.local->extents[0]), SC_I32, e->span);
     if (t->kind == TY_ARRAY && call == CALL_LEN)
@@ -228,13 +230,27 @@ typedef struct arg_list {
     bool bad;
 } arg_list;
 
-static arg_list check_args(checker *c, const ast_expr *self, const ast_expr *args)
+/* The name of an array, or of a field with extents, stands for the whole of it. */
+static bool is_reference(checker *c, const ast_expr *e, val *v)
+{
+    sym *s = e->kind == AST_EXPR_NAME ? names_lookup(c, e->name) : NULL;
+    const bool field = s && s->kind == SYM_FIELD && !s->refused && s->type && s->type->kind != TY_ERROR && s->field->ndim > 0;
+    if (!field && !(s && s->kind == SYM_LOCAL && s->local->type->kind == TY_ARRAY))
+        return false;
+    const ty *t = field ? ty_array(c->types, s->type, s->field->ndim, s->extents) : s->local->type;
+    *v = (val){.e = tx_new(c, TX_LOCAL, t, e->span), .ref = s};
+    return true;
+}
+
+static arg_list check_args(checker *c, const ast_expr *self, const ast_expr *args, bool references)
 {
     int n = ast_count(args) + (self != NULL);
     arg_list a = {.v = ARENA_ARRAY(c->mem, val, n + 1), .spans = ARENA_ARRAY(c->mem, src_span, n + 1)};
     for (const ast_expr *e = self ? self : args; e; e = e == self ? args : e->next) {
-        val v = check_expr(c, e);
-        if (!val_bad(v) && !ty_is_value(v.e->type)) {
+        val v;
+        if (!references || !is_reference(c, e, &v))
+            v = check_expr(c, e);
+        if (!val_bad(v) && !v.ref && !ty_is_value(v.e->type)) {
             not_a_value(c, v, e->span);
             v = val_error(c, e->span);
         }
@@ -262,7 +278,7 @@ bool is_random(const char *name)
 /* random_int(n), random_int(a, b): bounds as those of a range, of one integer type. */
 static val random_int(checker *c, const ast_expr *e, tx_expr *t)
 {
-    arg_list a = check_args(c, NULL, e->args);
+    arg_list a = check_args(c, NULL, e->args, false);
     if (a.bad)
         return val_error(c, e->span);
     if (a.n != 1 && a.n != 2)
@@ -452,7 +468,7 @@ static val call_prelude(checker *c, sym *s, arg_list *a, src_span at)
 /* Outside of parallel loops only: a task holds none. adjoint: s.grad(...) */
 static val call_kernel(checker *c, sym *s, const ast_expr *e, bool adjoint)
 {
-    arg_list a = check_args(c, NULL, e->args);
+    arg_list a = check_args(c, NULL, e->args, false);
     if (a.bad)
         return val_error(c, e->span);
     if (c->constant || !c->fn)
@@ -478,7 +494,7 @@ static val call_symbol(checker *c, sym *s, const ast_expr *e)
 {
     switch (s->kind) {
     case SYM_FUNC: {
-        arg_list a = check_args(c, NULL, e->args);
+        arg_list a = check_args(c, NULL, e->args, !s->prelude);
         if (s->refused || a.bad)
             return val_error(c, e->span);
         if (c->constant || !c->fn)
@@ -511,7 +527,7 @@ static val call_builtin(checker *c, const char *name, const ast_expr *self, cons
 {
     ir_opcode op = op_find_user(name);
     if (op != OP_COUNT) {
-        arg_list a = check_args(c, self, e->args);
+        arg_list a = check_args(c, self, e->args, false);
         return a.bad ? val_error(c, e->span) : call_op(c, op, a.v, a.n, e->span);
     }
     if (!self && is_random(name))
@@ -555,7 +571,7 @@ static val call_method(checker *c, const ast_expr *e)
         return call_builtin(c, name, e->a->a, e, e->a->op_span);
     if (c->constant || !c->fn)
         return called_too_early(c, e);
-    arg_list a = check_args(c, e->a->a, e->args);
+    arg_list a = check_args(c, e->a->a, e->args, false);
     return a.bad ? val_error(c, e->span) : call_prelude(c, s, &a, e->span);
 }
 

@@ -116,6 +116,14 @@ static bool has_struct(const sym *s)
     return has;
 }
 
+static bool has_array(const sym *s)
+{
+    bool has = false;
+    for (int k = 0; k < s->nparams; k++)
+        has = has || s->param_types[k]->kind == TY_ARRAY;
+    return has;
+}
+
 static bool conflicts(checker *c, const sym *s, const ast_attr *a, const sym *t, bool grad)
 {
     const tx_func *own = s->instances->tx, *f = t->instances->tx;
@@ -139,6 +147,8 @@ static bool conflicts(checker *c, const sym *s, const ast_attr *a, const sym *t,
         why = arena_printf(c->mem, "'%s' uses the old value of an atomic", own->atomics ? s->name : t->name);
     else if (grad && with_grad)
         why = arena_printf(c->mem, "'%s' has needs_grad parameters, whose gradients a kernel cannot return: make them fields", t->name);
+    else if (has_array(s) || has_array(t))
+        why = arena_printf(c->mem, "'%s' takes an array", has_array(t) ? t->name : s->name);
     else if (has_struct(s) || has_struct(t))
         why = arena_printf(c->mem, "'%s' takes or gives a struct: pass its members", has_struct(t) ? t->name : s->name);
     if (!why)

@@ -96,7 +96,7 @@ tx_expr *extent_of(checker *c, const sym *s, int d, src_span at)
     if (s->dims) {
         e->local = s->dims[d];
     } else {
-        note_impure(c, "the field", s->name, at);
+        note_impure(c, "the field", s->field->whole ? s->field->whole : s->field->name, at);
         e->field = s->field;
         e->dim = d;
     }

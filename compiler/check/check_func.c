@@ -31,12 +31,13 @@ static const ty *param_type(checker *c, const sym *s, const ast_param *p)
 {
     if (s->item->is_export && p->dir != AST_DIR_NONE && p->type->kind == AST_TYPE_ARRAY)
         return array_param_type(c, s, p);
-    if (p->dir != AST_DIR_NONE || (p->type && p->type->kind == AST_TYPE_ARRAY)) {
+    const bool local = s->kind == SYM_FUNC && !s->item->is_export && !s->item->is_extern; /* takes what is in the module */
+    if (p->dir != AST_DIR_NONE || (!local && p->type && p->type->kind == AST_TYPE_ARRAY)) {
         ERR(c, p->span, DIAG_NOT_COMPILED, "an array parameter");
         return ty_error(c->types);
     }
     if (!p->type) {
-        if (s->kind == SYM_FUNC && !s->item->is_export && !s->item->is_extern)
+        if (local)
             return NULL;
         ERR(c, p->span, DIAG_NEEDS_TYPE, arena_printf(c->mem, "a parameter of %s needs a type", what_it_is(s)));
         return ty_error(c->types);
@@ -44,7 +45,7 @@ static const ty *param_type(checker *c, const sym *s, const ast_param *p)
     const ty *t = type_resolve(c, p->type);
     if (s->item->is_extern && ty_is_value(t) && !extern_has_type(c, arena_printf(c->mem, "'%s'", p->name), t, p->span))
         return ty_error(c->types);
-    if (t->kind == TY_ERROR || ty_is_value(t))
+    if (t->kind == TY_ERROR || ty_is_value(t) || t->kind == TY_ARRAY)
         return t;
     ERR(c, p->type->span, DIAG_NOT_SCALAR_TYPE, "a parameter", ty_name(c->types, t));
     return ty_error(c->types);
@@ -178,6 +179,35 @@ static void declare_param(checker *c, fn *f, const ast_param *p, const ty *type)
     }
 }
 
+/* A parameter that is a field: another name of it. */
+static void declare_field(checker *c, fn *f, const ast_param *p, const sym *field)
+{
+    sym *s = scope_declare(c, SYM_FIELD, p->name, name_span(p));
+    s->type = field->type;
+    s->field = field->field;
+    s->members = field->members;
+    s->extents = field->extents;
+    s->dims = field->dims;
+    s->what = field->dims ? field->what : "a parameter that is a field";
+    f->tx->in_place = f->tx->in_place || field->dims;
+}
+
+/* A parameter that is a local array of the caller. ref: which one, NULL where its type says all. */
+static void declare_ref(checker *c, fn *f, const ast_param *p, const ty *type, const sym *ref, int number)
+{
+    sym *s = scope_declare(c, SYM_LOCAL, p->name, name_span(p));
+    sym_set_local(c, s, p->name, type, true, report_span(c, p->span).begin);
+    s->what = "a parameter";
+    s->ref_param = number;
+    if (ref)
+        local_set_extents(s, ref->local->extents);
+    for (int i = 0; i < ty_nleaves(type); i++) {
+        tx_local *l = s->parts ? s->parts[i] : s->local;
+        l->by_ref = true;
+        f->tx->params[f->tx->nparams++] = l;
+    }
+}
+
 void declare_params(checker *c, fn *f, const ty *const *args, int more)
 {
     const ast_item *it = f->sym->item;
@@ -188,12 +218,18 @@ void declare_params(checker *c, fn *f, const ty *const *args, int more)
     for (int i = 0; i < f->sym->nparams; i++)
         leaves += ty_nleaves(args[i]);
     for (const ast_param *p = it->params; p; p = p->next)
-        for (const ast_expr *e = p->type && p->type->kind == AST_TYPE_ARRAY ? p->type->extents : NULL; e; e = e->next)
+        for (const ast_expr *e = derived && p->type && p->type->kind == AST_TYPE_ARRAY ? p->type->extents : NULL; e; e = e->next)
             leaves++;
     f->tx->params = ARENA_ARRAY(c->mem, tx_local *, leaves);
-    declare_extents(c, f);
+    if (derived)
+        declare_extents(c, f);
     for (const ast_param *p = it->params; p; p = p->next, k++) {
-        if (p->type && p->type->kind == AST_TYPE_ARRAY) {
+        const sym *ref = f->inst->refs ? f->inst->refs[k] : NULL;
+        if (ref && ref->kind == SYM_FIELD) {
+            declare_field(c, f, p, ref);
+        } else if (args[k]->kind == TY_ARRAY) {
+            declare_ref(c, f, p, args[k], ref, k + 1);
+        } else if (p->type && p->type->kind == AST_TYPE_ARRAY) {
             f->tx->params[f->tx->nparams++] = declare_array(c, f, p, args[k], name_span(p));
             (void)check_param_attrs(c, p, args[k], false);
         } else {
@@ -252,12 +288,16 @@ static void check_body(checker *c, sym *s, instance *inst, src_span site)
     instance_complete(c, inst);
 }
 
-static instance *instance_new(checker *c, sym *s, const ty *const *args)
+static instance *instance_new(checker *c, sym *s, const ty *const *args, const val *given)
 {
     instance *i = ARENA_NEW(c->mem, instance);
     i->args = ARENA_ARRAY(c->mem, const ty *, s->nparams + 1);
-    if (s->nparams > 0)
-        memcpy(i->args, args, (size_t)s->nparams * sizeof *args);
+    i->refs = ARENA_ARRAY(c->mem, sym *, s->nparams + 1);
+    i->writes = ARENA_ARRAY(c->mem, bool, s->nparams + 1);
+    for (int k = 0; k < s->nparams; k++) {
+        i->args[k] = args[k];
+        i->refs[k] = given ? given[k].ref : NULL;
+    }
     i->next = s->instances;
     s->instances = i;
     i->tx = ARENA_NEW(c->mem, tx_func);
@@ -275,7 +315,7 @@ void check_plain_func(checker *c, sym *s)
     check_signature(c, s);
     if (s->generic || s->refused || s->instances)
         return;
-    instance *i = instance_new(c, s, s->param_types);
+    instance *i = instance_new(c, s, s->param_types, NULL);
     i->used = s->item->is_export || s->item->is_extern; /* the header declares what the host provides */
     check_attrs(c, s, i->tx);
     check_body(c, s, i, s->span);
@@ -289,7 +329,7 @@ void check_kernel(checker *c, sym *s)
             return;
     if (s->instances) /* called by another kernel */
         return;
-    instance *i = instance_new(c, s, s->param_types);
+    instance *i = instance_new(c, s, s->param_types, NULL);
     i->used = true;
     check_attrs(c, s, i->tx);
     check_body(c, s, i, s->span);
@@ -305,7 +345,7 @@ static const char *argument_types(checker *c, const sym *s, const ty *const *arg
     return text;
 }
 
-static instance *find_instance(checker *c, sym *s, const ty *const *args, src_span at);
+static instance *find_instance(checker *c, sym *s, const ty *const *args, const val *given, src_span at);
 
 /* A derivative that the prelude brings along, for the types of this instance of its target. */
 static tx_func *prelude_custom(checker *c, instance *target, sym *s, int nargs, bool grad, src_span at)
@@ -319,21 +359,33 @@ static tx_func *prelude_custom(checker *c, instance *target, sym *s, int nargs, 
         types[k] = k < nargs ? target->args[k] : grad ? results[k - nargs] : target->args[k - nargs];
     assert(s->nparams == nargs + (grad ? nresults : nargs));
     check_signature(c, s);
-    instance *i = find_instance(c, s, types, at);
+    instance *i = find_instance(c, s, types, NULL, at);
     call_edge *edge = ARENA_NEW(c->mem, call_edge);
     *edge = (call_edge){i, at, false, target->callees};
     target->callees = edge;
     return i->tx;
 }
 
-static instance *find_instance(checker *c, sym *s, const ty *const *args, src_span at)
+/* What of a field or array an instance is for, beyond its type: which field, or which extents. */
+static const void *identity(const sym *ref)
 {
-    for (instance *i = s->instances; i; i = i->next)
-        if (s->nparams == 0 || !memcmp(i->args, args, (size_t)s->nparams * sizeof *args))
+    if (!ref)
+        return NULL;
+    return ref->kind == SYM_FIELD ? (const void *)ref->field : ref->local->extents;
+}
+
+static instance *find_instance(checker *c, sym *s, const ty *const *args, const val *given, src_span at)
+{
+    for (instance *i = s->instances; i; i = i->next) {
+        bool same = true;
+        for (int k = 0; k < s->nparams && same; k++)
+            same = i->args[k] == args[k] && identity(i->refs[k]) == identity(given ? given[k].ref : NULL);
+        if (same)
             return i;
+    }
     int errors = diag_error_count(c->d);
     src_span site = report_span(c, at);
-    instance *i = instance_new(c, s, args);
+    instance *i = instance_new(c, s, args, given);
     i->used = s->kind == SYM_KERNEL || s->item->is_export;
     if (s->prelude)
         i->tx->loc = site.begin;
@@ -353,11 +405,55 @@ static bool convert_args(checker *c, sym *s, val *args, const ty **types, const 
 {
     bool ok = true;
     for (int k = 0; k < s->nparams; k++) {
-        args[k] = s->param_types[k] ? convert(c, args[k], s->param_types[k], spans[k]) : settle(c, args[k]);
+        if (s->param_types[k])
+            args[k] = convert(c, args[k], s->param_types[k], spans[k]);
+        else if (!args[k].ref)
+            args[k] = settle(c, args[k]);
         types[k] = args[k].e->type;
         ok = ok && !val_bad(args[k]);
     }
     return ok;
+}
+
+/* An array of the kernel's: iterations of a parallel loop read it, and nobody writes to it. */
+static bool check_refs(checker *c, const sym *s, const instance *i, const val *args, int n, const src_span *spans)
+{
+    for (int k = 0; k < n; k++) {
+        sym *ref = args[k].ref;
+        if (!ref || ref->kind != SYM_LOCAL)
+            continue;
+        if (i->writes[k] && ref->ref_param)
+            c->fn->inst->writes[ref->ref_param - 1] = true;
+        if (i->writes[k] && c->fn->task && ref->task != c->fn->task) {
+            ERR(c, spans[k], DIAG_TASK_WRITE, ref->name);
+            NOTE(c, ref->span, "'%s' belongs to the kernel; its iterations run in parallel", ref->name);
+            NOTE(c, spans[k], "'%s' assigns its elements: accumulate into a field, or write 'serial for'", s->name);
+            return false;
+        }
+        note_read(c, ref, spans[k]);
+    }
+    return true;
+}
+
+/* The arguments as lowering gets them: fields are none, structs are their leaves. */
+static void list_args(checker *c, tx_expr *e, const val *args, int n, binding **list)
+{
+    int room = 0, given = 0;
+    for (int k = 0; k < n; k++)
+        room += ty_nleaves(args[k].e->type);
+    tx_expr **at = ARENA_ARRAY(c->mem, tx_expr *, room + 1);
+    for (int k = 0; k < n; k++) {
+        const sym *ref = args[k].ref;
+        if (!ref)
+            at[given++] = args[k].e;
+        for (int i = 0; ref && ref->kind == SYM_LOCAL && i < ty_nleaves(ref->local->type); i++) {
+            tx_local *l = ref->parts ? ref->parts[i] : ref->local;
+            at[given] = tx_new(c, TX_LOCAL, l->type, span_at(args[k].e->loc));
+            at[given++]->local = l;
+        }
+    }
+    e->args = ARENA_ARRAY(c->mem, tx_expr *, room + 1);
+    e->nargs = spread_values(c, at, given, e->args, list);
 }
 
 val call_function(checker *c, sym *s, val *args, int n, const src_span *spans, src_span at)
@@ -371,8 +467,8 @@ val call_function(checker *c, sym *s, val *args, int n, const src_span *spans, s
         return val_error(c, at);
     }
     for (const ast_param *p = s->item->params; p; p = p->next)
-        if (p->type && p->type->kind == AST_TYPE_ARRAY) {
-            ERR(c, at, DIAG_NOT_COMPILED, "a call of a function with array parameters");
+        if (s->item->is_export && p->type && p->type->kind == AST_TYPE_ARRAY) {
+            ERR(c, at, DIAG_NOT_COMPILED, "a call of an export func with array parameters");
             return val_error(c, at);
         }
     const ty **types = ARENA_ARRAY(c->mem, const ty *, n + 1);
@@ -385,8 +481,8 @@ val call_function(checker *c, sym *s, val *args, int n, const src_span *spans, s
     }
     if (too_deep(c, at))
         return val_error(c, at);
-    instance *i = find_instance(c, s, types, at);
-    if (!i->ready)
+    instance *i = find_instance(c, s, types, args, at);
+    if (!i->ready || !check_refs(c, s, i, args, n, spans))
         return val_error(c, at);
     i->tx->called = true;
     call_edge *edge = ARENA_NEW(c->mem, call_edge);
@@ -395,14 +491,11 @@ val call_function(checker *c, sym *s, val *args, int n, const src_span *spans, s
     tx_expr *e = tx_new(c, TX_CALL, i->result, at);
     e->callee = i->tx;
     c->fn->tx->atomics = c->fn->tx->atomics || i->tx->atomics;
+    c->fn->tx->in_place = c->fn->tx->in_place || (i->tx->in_place && !c->fn->is_kernel && !c->fn->sym->item->is_export);
     if (i->tx->nsites > 0)
         e->site = ++c->fn->tx->nsites;
-    tx_expr **given = ARENA_ARRAY(c->mem, tx_expr *, n + 1);
-    for (int k = 0; k < n; k++)
-        given[k] = args[k].e;
     binding *list = NULL;
-    e->args = ARENA_ARRAY(c->mem, tx_expr *, count_leaves(given, n) + 1);
-    e->nargs = spread_values(c, given, n, e->args, &list);
+    list_args(c, e, args, n, &list);
     return val_typed(wrap_bindings(c, list, e));
 }
 

@@ -66,6 +66,11 @@ static bool over_ndrange(checker *c, bounds *b, const ast_expr *iter)
     return true;
 }
 
+static tx_expr *array_extent(checker *c, const tx_local *l, int d, src_span at)
+{
+    return l->type->extents[d] < 0 ? l->extents[d] : val_const_i(c, SC_I64, l->type->extents[d], at).e;
+}
+
 static bool over_field(checker *c, bounds *b, const ast_expr *e)
 {
     sym *s = e->kind == AST_EXPR_NAME ? names_lookup(c, e->name) : NULL;
@@ -75,17 +80,18 @@ static bool over_field(checker *c, bounds *b, const ast_expr *e)
     }
     if (s && (s->kind == SYM_BAD || s->refused))
         return false;
-    if (!s || s->kind != SYM_FIELD) {
+    const bool array = s && s->kind == SYM_LOCAL && s->local->type->kind == TY_ARRAY;
+    if (!array && (!s || s->kind != SYM_FIELD)) {
         ERR(c, e->span, DIAG_NOT_ITERABLE);
-        NOTE(c, e->span, "loops run over range(n), range(a, b), ndrange(n, m), a field, or grouped(field)");
+        NOTE(c, e->span, "loops run over range(n), range(a, b), ndrange(n, m), a field or an array, or grouped(field)");
         return false;
     }
-    if (s->field->ndim == 0)
+    b->n = array ? s->local->type->ndim : s->field->ndim;
+    if (b->n == 0)
         return ERR(c, e->span, DIAG_ZERO_D_LOOP, s->name);
-    b->n = s->field->ndim;
     for (int k = 0; k < b->n; k++) {
         b->lo[k] = val_const_i(c, SC_I64, 0, e->span).e;
-        b->hi[k] = extent_of(c, s, k, e->span);
+        b->hi[k] = array ? array_extent(c, s->local, k, e->span) : extent_of(c, s, k, e->span);
         b->index[k] = SC_I32;
     }
     return true;

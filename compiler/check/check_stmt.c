@@ -99,7 +99,7 @@ static bool has_constant_extents(const ty *array)
     return true;
 }
 
-static void set_extents(const sym *s, tx_expr **extents)
+void local_set_extents(const sym *s, tx_expr **extents)
 {
     s->local->extents = extents;
     for (int k = 0; s->parts && k < ty_nleaves(s->local->type); k++)
@@ -118,7 +118,7 @@ static void check_array_decl(checker *c, const ast_stmt *s)
     for (const ast_name *n = s->names; n; n = n->next) {
         sym *l = declare_local(c, n, type, true);
         if (!constant)
-            set_extents(l, extents);
+            local_set_extents(l, extents);
         long at[MAX_DIM];
         if (s->kind == AST_STMT_LET)
             ERR(c, s->span, DIAG_ARRAY_LET);

@@ -24,6 +24,7 @@ struct tx_local {
     int index;      /* unique in its function */
     tx_expr **extents; /* local arrays of which one is not constant: i64 expressions of params and constants */
     bool mutable_;
+    bool by_ref; /* parameter: the caller's array */
     bool needs_grad; /* kernel parameter */
     const tx_local *whole; /* of a parameter that is a struct, which this is leaf number `leaf` of */
     int leaf;
@@ -140,6 +141,7 @@ struct tx_func {
     int nlocals;
     int derive;            /* IR_DERIVE_*; kernels and export funcs */
     bool derive_explicit, no_grad;
+    bool in_place;         /* refers to arrays of the host, which belong to its caller */
     bool atomics;          /* uses old values of atomics, itself or what it calls */
     int nsites;            /* places where random numbers are drawn, by itself or by what it calls */
     tx_func *custom_grad, *custom_jvp; /* what is marked grad_for, jvp_for this one; NULL if nothing is */

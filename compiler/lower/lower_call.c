@@ -15,7 +15,7 @@ const ty *result_type(const ty *t, int i)
 
 bool is_expanded(arena *mem, tx_func *f)
 {
-    if (f->is_kernel || f->atomics) /* an old value is recorded by the kernel's own loops */
+    if (f->is_kernel || f->in_place || f->atomics) /* an old value is recorded by the kernel's own loops */
         return true;
     for (int i = 0; i < f->nparams; i++) {
         if (in_memory(f->params[i]->type))
@@ -29,7 +29,7 @@ bool is_expanded(arena *mem, tx_func *f)
 }
 
 /* The callee's body at the place of the call, with variables of its own. */
-static void expand(lower *l, tx_func *f, const agg *args, ir_value *key, agg *out)
+static void expand(lower *l, tx_func *f, tx_expr *const *given, const agg *args, ir_value *key, agg *out)
 {
     int n = result_count(f->result);
     lvar **results = ARENA_ARRAY(l->mem, lvar *, n);
@@ -41,8 +41,11 @@ static void expand(lower *l, tx_func *f, const agg *args, ir_value *key, agg *ou
     }
     for (int i = 0; i < f->nparams; i++) {
         agg a = args[i];
-        a.stable = true; /* nothing of the caller changes while the callee runs */
-        var_bind(l, f->params[i], &a);
+        a.stable = true; /* nothing of the caller changes while the callee runs, but arrays that it was given */
+        if (f->params[i]->by_ref)
+            f->params[i]->lowered = given[i]->local->lowered;
+        else
+            var_bind(l, f->params[i], &a);
     }
     frame *outer = l->frame;
     l->frame = &inner;
@@ -87,10 +90,11 @@ static void call(lower *l, tx_func *f, const agg *args, ir_value *key, agg *out)
 }
 
 /* An adjoint of the program's own is a kernel like any other; a generated one is not made yet. */
-static void call_adjoint(lower *l, tx_func *f, const agg *args)
+static void call_adjoint(lower *l, const tx_expr *e, const agg *args)
 {
+    tx_func *f = e->callee;
     if (f->custom_grad) {
-        expand(l, f->custom_grad, args, NULL, NULL);
+        expand(l, f->custom_grad, e->args, args, NULL, NULL);
         return;
     }
     int n;
@@ -104,13 +108,14 @@ void lower_call(lower *l, const tx_expr *e, agg *out)
     agg *args = ARENA_ARRAY(l->mem, agg, e->nargs);
     assert(e->nargs == f->nparams);
     for (int i = 0; i < e->nargs; i++)
-        args[i] = lower_expr(l, e->args[i]);
+        if (!f->params[i]->by_ref)
+            args[i] = lower_expr(l, e->args[i]);
     l->b.loc = e->loc;
     ir_value *key = e->site ? lower_draw(l, OP_RANDOM, SC_U64, e->site) : NULL;
     if (e->adjoint)
-        call_adjoint(l, f, args);
+        call_adjoint(l, e, args);
     else if (is_expanded(l->mem, f))
-        expand(l, f, args, key, out);
+        expand(l, f, e->args, args, key, out);
     else
         call(l, f, args, key, out);
     l->b.loc = e->loc;

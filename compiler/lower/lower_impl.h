@@ -148,7 +148,7 @@ typedef struct scan {
 struct func_scan {
     tx_local **locals; /* by index */
     int nlocals, nwords;
-    bool writes; /* to fields, callees included */
+    bool writes; /* to fields, or to arrays of the caller; callees included */
     scan body;
 };
 
