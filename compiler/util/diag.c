@@ -27,6 +27,8 @@ struct diag_sink {
     VEC(struct source) files;
     strbuf buf;
     int errors;
+    int printed;     /* of these */
+    VEC(uint64_t) hashes; /* of those with a place */
     int messages;    /* printed so far, for the commas of JSON */
     int notes;       /* of the last message */
     bool werror;
@@ -58,6 +60,7 @@ void diag_destroy(diag_sink *d)
     if (!d->flushed)
         diag_flush(d);
     vec_free(&d->files);
+    vec_free(&d->hashes);
     sb_free(&d->buf);
     free(d);
 }
@@ -237,13 +240,35 @@ static void add_json(diag_sink *d, src_span at, diag_severity s, const char *mes
     d->open = true;
 }
 
+/* FNV-1a. */
+static uint64_t hash(uint64_t h, const void *bytes, size_t n)
+{
+    for (const unsigned char *p = bytes; n > 0; n--)
+        h = (h ^ *p++) * 0x100000001b3u;
+    return h;
+}
+
+/* A generic function says the same of each of its instances: once is enough. */
+static bool is_repeated(diag_sink *d, src_span at, const char *message)
+{
+    if (at.begin.line == 0)
+        return false;
+    const uint64_t place[] = {at.begin.file, at.begin.line, at.begin.col};
+    const uint64_t h = hash(hash(0xcbf29ce484222325u, place, sizeof place), message, strlen(message));
+    for (size_t i = 0; i < d->hashes.len; i++)
+        if (d->hashes.at[i] == h)
+            return true;
+    vec_push(&d->hashes, h);
+    return false;
+}
+
 bool diag(diag_sink *d, src_span at, diag_code code, ...)
 {
     diag_severity s = table[code].severity;
     bool promoted = s == DIAG_WARNING && d->werror;
     if (promoted)
         s = DIAG_ERROR;
-    d->dropped = d->errors >= MAX_ERRORS;
+    d->dropped = diag_too_many(d);
     if (s == DIAG_ERROR)
         d->errors++;
     if (d->dropped)
@@ -254,6 +279,12 @@ bool diag(diag_sink *d, src_span at, diag_code code, ...)
     va_start(ap, code);
     sb_vprintf(&message, table[code].text, ap);
     va_end(ap);
+    d->dropped = s == DIAG_ERROR && is_repeated(d, at, sb_str(&message));
+    if (d->dropped) {
+        sb_free(&message);
+        return false;
+    }
+    d->printed += s == DIAG_ERROR;
     if (d->format == DIAG_FORMAT_JSON)
         add_json(d, at, s, sb_str(&message), table[code].code);
     else
@@ -291,7 +322,7 @@ void diag_flush(diag_sink *d)
         fprintf(d->out, "[%s%s]\n", sb_str(&d->buf), d->messages > 0 ? "\n" : "");
     } else {
         fputs(sb_str(&d->buf), d->out);
-        if (d->errors >= MAX_ERRORS)
+        if (diag_too_many(d))
             fprintf(d->out, "tkc: stopped after %d errors\n", MAX_ERRORS);
     }
     fflush(d->out);
@@ -307,7 +338,7 @@ int diag_error_count(const diag_sink *d)
 
 bool diag_too_many(const diag_sink *d)
 {
-    return d->errors >= MAX_ERRORS;
+    return d->printed >= MAX_ERRORS;
 }
 
 void diag_set_werror(diag_sink *d, bool on)

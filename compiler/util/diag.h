@@ -43,7 +43,8 @@ void diag_destroy(diag_sink *d);
 uint16_t diag_add_file(diag_sink *d, const char *path, const char *text, size_t len);
 const char *diag_file_path(const diag_sink *d, uint16_t file);
 
-/* Reports a message: the code's text from diag.def is the printf format for the arguments. Returns false, so that checks can `return diag(...)`. */
+/* Reports a message: the code's text from diag.def is the printf format for the arguments. An error that was printed for the same
+ * place in the same words is counted only. Returns false, so that checks can `return diag(...)`. */
 bool diag(diag_sink *d, src_span at, diag_code code, ...);
 /* A note that belongs to the last message. */
 __attribute__((format(printf, 3, 4))) void diag_note(diag_sink *d, src_span at, const char *fmt, ...);

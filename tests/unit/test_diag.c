@@ -108,6 +108,26 @@ static void test_notes_and_cap(void **state)
     free(text);
 }
 
+static void test_repeated(void **state)
+{
+    (void)state;
+    output o;
+    diag_sink *d = sink(&o, DIAG_FORMAT_TEXT);
+    uint16_t file = diag_add_file(d, "a.tk", "", 0);
+    for (int k = 0; k < 25; k++) {
+        diag(d, span_at((src_loc){3, 2, file}), DIAG_SYNTAX, "wrong");
+        diag_note(d, span_at((src_loc){3, 2, file}), "note %d", k);
+    }
+    diag(d, span_at((src_loc){3, 2, file}), DIAG_SYNTAX, "wrong in another way");
+    diag(d, span_at((src_loc){3, 3, file}), DIAG_SYNTAX, "wrong");
+    assert_int_equal(diag_error_count(d), 27);
+    assert_false(diag_too_many(d));
+    char *text = finish(&o, d);
+    assert_string_equal(text, "a.tk:3:2: error: wrong [E0101]\na.tk:3:2: note: note 0\na.tk:3:2: error: wrong in another way [E0101]\n"
+                              "a.tk:3:3: error: wrong [E0101]\n");
+    free(text);
+}
+
 static diag_code first_warning(void)
 {
     for (int k = 0; k < DIAG_COUNT; k++)
@@ -199,7 +219,7 @@ int main(void)
         cmocka_unit_test(test_caret),        cmocka_unit_test(test_places_without_line), cmocka_unit_test(test_span_over_lines),
         cmocka_unit_test(test_long_line),    cmocka_unit_test(test_notes_and_cap),       cmocka_unit_test(test_werror),
         cmocka_unit_test(test_json),         cmocka_unit_test(test_nothing_said),        cmocka_unit_test(test_codes),
-        cmocka_unit_test(test_utf8),
+        cmocka_unit_test(test_utf8),         cmocka_unit_test(test_repeated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
