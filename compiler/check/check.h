@@ -1,7 +1,7 @@
 /* Inside the checker. Nothing outside compiler/check includes this.
  *
  *   check_module.c  module items: consts, params, fields, the order of functions
- *   check_names.c   the name table, reserved and colliding names, suggestions
+ *   check_names.c   the name table, reserved and colliding names        check_hints.c  what to write instead
  *   check_types.c   types as written        check_struct.c structs and their leaves
  *   check_conv.c    literals and implicit conversions
  *   check_const.c   evaluation at compile time
@@ -199,12 +199,8 @@ bool too_deep(checker *c, src_span at); /* reports */
 name_entry *names_entry(checker *c, const char *name);
 /* What the name means here, NULL if nothing. */
 sym *names_lookup(checker *c, const char *name);
-/* Reports an unknown name with the nearest known one, once for each function. */
+/* Reports an unknown name, once for each function. */
 void names_unknown(checker *c, const char *name, src_span at, bool function);
-/* A note where a type of C was written. */
-void names_of_c_type(checker *c, const char *name, src_span at);
-/* An error, with the nearest of the known attributes. */
-void names_bad_attribute(checker *c, const ast_attr *a, const char *of, const char *const *known, int n);
 void names_check_item(checker *c, const ast_item *it);
 void names_check_member(checker *c, const ast_param *p);
 void names_check_generated(checker *c, const ast_module *m);
@@ -313,6 +309,17 @@ tx_expr *component_of(checker *c, tx_expr *e, int k); /* e must be repeatable */
 void place_bind_subscripts(checker *c, place *p);
 /* Marks a use of a local as a read. */
 void note_read(checker *c, sym *s, src_span at);
+
+/* ---- check_hints.c: notes that tell what to write instead ---- */
+
+/* The nearest known name, if one is near. */
+void hint_near(checker *c, const char *name, src_span at, bool function);
+/* What another language's name of a type, function or constant is called here; false: not known. */
+bool hint_foreign(checker *c, const char *name, src_span at);
+/* e is a member that its object, of that type, does not have: a function without parentheses, x[i].grad. False: no note. */
+bool hint_member(checker *c, const ast_expr *e, const ty *of);
+/* An error, with the nearest of the known attributes. */
+void bad_attribute(checker *c, const ast_attr *a, const char *of, const char *const *known, int n);
 
 /* ---- check_struct.c ---- */
 

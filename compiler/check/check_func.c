@@ -127,7 +127,7 @@ static void check_attrs(checker *c, const sym *s, tx_func *f)
             f->no_grad = true;
         } else {
             static const char *const known[] = {"grad_for", "jvp_for", "derive", "no_grad"}, *const of_extern[] = {"grad_for", "jvp_for", "grad"};
-            names_bad_attribute(c, a, what_it_is(s), s->item->is_extern ? of_extern : known, kernel ? 4 : derived || s->item->is_extern ? 3 : 2);
+            bad_attribute(c, a, what_it_is(s), s->item->is_extern ? of_extern : known, kernel ? 4 : derived || s->item->is_extern ? 3 : 2);
         }
     }
     if (f->no_grad && f->derive_explicit && f->derive != 0)
@@ -139,7 +139,7 @@ static bool check_param_attrs(checker *c, const ast_param *p, const ty *t, bool 
     bool grad = false;
     for (const ast_attr *a = p->attrs; a; a = a->next) {
         if (!kernel || strcmp(a->name, "needs_grad") != 0)
-            names_bad_attribute(c, a, kernel ? "a parameter of a kernel" : "a parameter of a function", (const char *const[]){"needs_grad"}, kernel);
+            bad_attribute(c, a, kernel ? "a parameter of a kernel" : "a parameter of a function", (const char *const[]){"needs_grad"}, kernel);
         else if (grad)
             ERR(c, a->span, DIAG_ATTR_TWICE, a->name);
         else if (t->kind != TY_ERROR && !ty_has_floats(t))

@@ -250,10 +250,13 @@ bool place_complete(checker *c, place *p, src_span at)
     }
     if (p->missing == 0)
         return true;
-    if (p->kind == PLACE_FIELD)
+    if (p->kind == PLACE_FIELD) {
         ERR(c, at, DIAG_WHOLE_FIELD, p->sym->name, p->missing, p->missing == 1 ? "" : "s");
-    else
+        if (p->missing == p->sym->field->ndim && p->missing <= 3)
+            NOTE(c, at, "all elements are reached in a loop: for %.*s in %s { ... }", 3 * p->missing - 2, "i, j, k", p->sym->name);
+    } else {
         ERR(c, at, DIAG_WHOLE_ARRAY, p->sym->name);
+    }
     place_fail(p);
     return false;
 }
@@ -317,9 +320,10 @@ static void narrow_by_name(checker *c, place *p, const ast_expr *e)
     }
     if (!fits) {
         ERR(c, e->op_span, DIAG_NO_MEMBER, ty_name(c->types, p->type), e->name);
-        if (p->type->kind == TY_VEC)
+        const bool hinted = hint_member(c, e, p->type);
+        if (!hinted && p->type->kind == TY_VEC)
             NOTE(c, e->op_span, "its components are %.*s%s", count < 4 ? count : 4, letters, count > 4 ? " and v[4], ..." : "");
-        else if (p->type->kind == TY_MAT)
+        else if (!hinted && p->type->kind == TY_MAT)
             NOTE(c, e->op_span, "a component of a matrix is A[i, j]");
         place_fail(p);
         return;
@@ -377,7 +381,8 @@ static void narrow_struct(checker *c, place *p, const ast_expr *e)
         members = arena_printf(c->mem, "%s%s%s", members, k ? ", " : "", t->names[k]);
     }
     ERR(c, e->op_span, DIAG_NO_MEMBER, t->name, e->name);
-    NOTE(c, e->op_span, "its members are %s", members);
+    if (!hint_member(c, e, t))
+        NOTE(c, e->op_span, "its members are %s", members);
     place_fail(p);
 }
 

@@ -47,8 +47,12 @@ static bool add_range(checker *c, bounds *b, const ast_expr *lo, const ast_expr 
 static bool over_range(checker *c, bounds *b, const ast_expr *iter)
 {
     int n = ast_count(iter->args);
-    if (n < 1 || n > 2)
-        return ERR(c, iter->span, DIAG_ARGUMENT_COUNT, "range", "1 or 2 arguments", n);
+    if (n < 1 || n > 2) {
+        ERR(c, iter->span, DIAG_ARGUMENT_COUNT, "range", "1 or 2 arguments", n);
+        if (n == 3)
+            NOTE(c, iter->span, "there is no step: count the iterations, for k in range(n), and begin with let i = first + k * step;");
+        return false;
+    }
     return n == 1 ? add_range(c, b, NULL, iter->args) : add_range(c, b, iter->args, iter->args->next);
 }
 

@@ -167,6 +167,8 @@ static void check_defines(checker *c)
         const sym *s = equals ? names_entry(c, intern_n(c->names, d, (size_t)(equals - d)))->global : NULL;
         if (!s || s->kind != SYM_CONST)
             diag(c->d, (src_span){{0, 0, 0}, {0, 0, 0}}, DIAG_DEFINE_NAME, d);
+        if (s && s->kind == SYM_PARAM)
+            diag_note(c->d, s->span, "'%s' is a param: the host gives it a value", s->name);
     }
 }
 
@@ -250,7 +252,7 @@ static void check_field_attrs(checker *c, sym *s)
         if (known)
             *known = true;
         else if (strcmp(a->name, "aos") != 0)
-            names_bad_attribute(c, a, "a field", names, sizeof names / sizeof *names);
+            bad_attribute(c, a, "a field", names, sizeof names / sizeof *names);
         if (known == &strided && (s->field->ndim == 0 || s->members))
             ERR(c, a->span, DIAG_ATTR, a->name, s->members ? "a field of structs" : "a 0-D field");
         if ((known == &grad || known == &dual) && s->type->kind != TY_ERROR && !ty_has_floats(s->type))

@@ -58,93 +58,13 @@ sym *names_lookup(checker *c, const char *name)
     return in_prelude(c) && e->inner ? e->inner : e->prelude;
 }
 
-/* ---- suggestions ---- */
-
-static int edit_distance(const char *a, const char *b, int limit)
-{
-    enum { LONGEST = 40 };
-    int n = (int)strlen(a), m = (int)strlen(b), row[LONGEST + 1];
-    if (n > LONGEST || m > LONGEST || abs(n - m) > limit)
-        return limit + 1;
-    for (int j = 0; j <= m; j++)
-        row[j] = j;
-    for (int i = 1; i <= n; i++) {
-        int diagonal = row[0];
-        row[0] = i;
-        for (int j = 1; j <= m; j++) {
-            int cost = diagonal + (a[i - 1] != b[j - 1]);
-            diagonal = row[j];
-            cost = cost < row[j] + 1 ? cost : row[j] + 1;
-            row[j] = cost < row[j - 1] + 1 ? cost : row[j - 1] + 1;
-        }
-    }
-    return row[m];
-}
-
-static const char *nearest(checker *c, const char *name, bool function)
-{
-    const char *best = NULL;
-    int limit = strlen(name) <= 2 ? 0 : strlen(name) <= 5 ? 1 : 2, least = limit + 1;
-    for (size_t i = 0; i < c->cap; i++) {
-        const name_entry *e = &c->entries[i];
-        if (!e->name || e->name == name)
-            continue;
-        const sym *local = e->local && e->local->owner == c->fn ? e->local : NULL;
-        const sym *s = local ? local : e->global ? e->global : e->prelude;
-        if (!s || s->kind == SYM_BAD || (s->kind == SYM_FUNC) != function)
-            continue;
-        int d = edit_distance(name, e->name, limit);
-        if (d < least || (d == least && best && strcmp(e->name, best) < 0)) {
-            least = d;
-            best = e->name;
-        }
-    }
-    for (int op = 0; function && op < OP_PURE_COUNT; op++) {
-        const op_info *info = op_get((ir_opcode)op);
-        int d = info->user ? edit_distance(name, info->name, limit) : least;
-        if (d < least) {
-            least = d;
-            best = info->name;
-        }
-    }
-    return least <= limit ? best : NULL;
-}
-
-void names_of_c_type(checker *c, const char *name, src_span at)
-{
-    static const struct {
-        const char *c, *tk;
-    } types[] = {{"float", "f32"},    {"double", "f64"},   {"int", "i32"},      {"unsigned", "u32"}, {"long", "i64"},    {"short", "i16"},
-                 {"char", "i8"},      {"size_t", "u64"},   {"int8_t", "i8"},    {"int16_t", "i16"},  {"int32_t", "i32"}, {"int64_t", "i64"},
-                 {"uint8_t", "u8"},   {"uint16_t", "u16"}, {"uint32_t", "u32"}, {"uint64_t", "u64"}};
-    for (size_t k = 0; k < sizeof types / sizeof *types; k++)
-        if (!strcmp(types[k].c, name))
-            NOTE(c, at, "it is called '%s' here%s", types[k].tk, types[k].tk[0] == 'f' ? "; 'real' is the module's default float" : "");
-}
-
-void names_bad_attribute(checker *c, const ast_attr *a, const char *of, const char *const *known, int n)
-{
-    enum { LIMIT = 3 };
-    ERR(c, a->span, DIAG_ATTR, a->name, of);
-    int least = LIMIT, best = -1;
-    for (int k = 0; k < n; k++) {
-        const int d = edit_distance(a->name, known[k], LIMIT);
-        if (d < least) {
-            least = d;
-            best = k;
-        }
-    }
-    if (best >= 0)
-        NOTE(c, a->span, "did you mean '%s'?", known[best]);
-}
+/* ---- unknown names ---- */
 
 void names_unknown(checker *c, const char *name, src_span at, bool function)
 {
     ERR(c, at, function ? DIAG_UNKNOWN_FUNCTION : DIAG_UNKNOWN_NAME, name);
-    names_of_c_type(c, name, at);
-    const char *near = nearest(c, name, function);
-    if (near)
-        NOTE(c, at, "did you mean '%s'?", near);
+    if (!hint_foreign(c, name, at))
+        hint_near(c, name, at, function);
     name_entry *e = names_entry(c, name);
     if (!c->fn || function || (e->local && e->local->owner == c->fn))
         return;

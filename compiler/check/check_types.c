@@ -42,7 +42,7 @@ static const ty *resolve_name(checker *c, const ast_type *t)
     if (s && s->kind == SYM_STRUCT)
         return resolve_struct(c, s, t->span);
     ERR(c, t->span, DIAG_UNKNOWN_TYPE, t->name);
-    names_of_c_type(c, t->name, t->span);
+    hint_foreign(c, t->name, t->span);
     return ty_error(c->types);
 }
 

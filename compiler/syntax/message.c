@@ -193,6 +193,8 @@ static const char *hint_in_head(parse *p, const expectation *e)
         return "the result stands before the attributes";
     if (cur->code == ',' && has(e, "identifier") && has(e, "';'"))
         return "attributes are separated by spaces";
+    if (cur->code == '=' && has(e, "':'"))
+        return arena_printf(p->mem, "its type stands behind the name, '%s: real = ...'", token_text(p, prev));
     return NULL;
 }
 
@@ -207,6 +209,8 @@ static const char *hint_after_operand(parse *p, const expectation *e)
         return "write '-= 1'";
     case TOK_OTHER_ASSIGN:
         return "compound assignments are '+=', '-=', '*=' and '/='";
+    case TOK_IF:
+        return "a choice is written 'c ? a : b'";
     case '=':
         return "an assignment is a statement, not an expression; comparison is '=='";
     case TOK_ARROW:
@@ -222,6 +226,20 @@ static const char *hint_after_operand(parse *p, const expectation *e)
     }
 }
 
+/* A comment stands behind the token, on its line, that ends like code. */
+static bool is_swallowed(const parse *p, const token *t)
+{
+    const char *end = p->text + p->len, *at = p->text + t->to;
+    while (at < end && *at == ' ')
+        at++;
+    if (end - at < 3 || at[0] != '/' || at[1] != '/' || at[2] == '/')
+        return false;
+    const char *line_end = memchr(at, '\n', (size_t)(end - at));
+    for (at = line_end ? line_end : end; at[-1] == ' ' || at[-1] == '\r';)
+        at--;
+    return at[-1] == ';' || at[-1] == '{';
+}
+
 static const char *hint_in_body(parse *p, const expectation *e)
 {
     const token *cur = &p->cur, *prev = &p->prev;
@@ -233,6 +251,10 @@ static const char *hint_in_body(parse *p, const expectation *e)
         return arena_printf(p->mem, "a cast is written '%s(x)'", token_text(p, prev));
     if (is_name(cur->code) && prev->code == TOK_TYPE)
         return "a variable is declared with 'let' or 'var', its type behind the name: 'var x: f32 = 0.0;'";
+    if (cur->code == ';' && has(e, "'='") && p->stmt_start.code == TOK_LET)
+        return "what 'let' declares has a value and keeps it; what is set later is declared with 'var'";
+    if (is_swallowed(p, prev))
+        return "'//' begins a comment; integers are divided by '/'";
     if (has(e, "'{'") && cur->code != '=' && cur->code != '{')
         return "braces are mandatory";
     if (!has(e, "integer") && (has(e, "';'") || has(e, "')'") || has(e, "']'") || has(e, "'{'") || has(e, "'('")))

@@ -1,0 +1,163 @@
+/* What to write instead of a name that the language does not have: a similar one, or what another language calls it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/check.h"
+
+/* ---- similar names ---- */
+
+/* Insertions, deletions, substitutions and swaps of neighbours that lead from a to b; more than limit if there are more. */
+static int edit_distance(const char *a, const char *b, int limit)
+{
+    enum { LONGEST = 40 };
+    const int n = (int)strlen(a), m = (int)strlen(b);
+    int row[3][LONGEST + 1]; /* row i % 3: distances of the first i characters of a */
+    if (n > LONGEST || m > LONGEST || abs(n - m) > limit)
+        return limit + 1;
+    for (int i = 0; i <= n; i++) {
+        int *now = row[i % 3], *before = row[(i + 2) % 3], *earlier = row[(i + 1) % 3];
+        for (int j = 0; j <= m; j++) {
+            int least = i == 0 ? j : before[j] + 1;
+            if (j > 0 && now[j - 1] + 1 < least)
+                least = now[j - 1] + 1;
+            if (i > 0 && j > 0 && before[j - 1] + (a[i - 1] != b[j - 1]) < least)
+                least = before[j - 1] + (a[i - 1] != b[j - 1]);
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && earlier[j - 2] + 1 < least)
+                least = earlier[j - 2] + 1;
+            now[j] = least;
+        }
+    }
+    return row[n % 3][m];
+}
+
+static int common_prefix(const char *a, const char *b)
+{
+    int n = 0;
+    while (a[n] && a[n] == b[n])
+        n++;
+    return n;
+}
+
+typedef struct search {
+    const char *name, *best;
+    int limit, least; /* distance of the best so far */
+} search;
+
+/* The nearest name wins; of those as near the one that begins alike for longer, then the first in the alphabet. */
+static void consider(search *s, const char *known)
+{
+    const int d = edit_distance(s->name, known, s->limit);
+    if (d > s->limit || d > s->least)
+        return;
+    if (d == s->least && s->best) {
+        const int alike = common_prefix(s->name, known) - common_prefix(s->name, s->best);
+        if (alike < 0 || (alike == 0 && strcmp(known, s->best) >= 0))
+            return;
+    }
+    s->least = d;
+    s->best = known;
+}
+
+static search begin_search(const char *name, int limit)
+{
+    return (search){.name = name, .limit = limit, .least = limit};
+}
+
+void hint_near(checker *c, const char *name, src_span at, bool function)
+{
+    search s = begin_search(name, strlen(name) <= 2 ? 0 : strlen(name) <= 5 ? 1 : 2);
+    for (size_t i = 0; i < c->cap; i++) {
+        const name_entry *e = &c->entries[i];
+        if (!e->name || e->name == name)
+            continue;
+        const sym *local = e->local && e->local->owner == c->fn ? e->local : NULL;
+        const sym *known = local ? local : e->global ? e->global : e->prelude;
+        if (known && known->kind != SYM_BAD && (known->kind == SYM_FUNC) == function)
+            consider(&s, e->name);
+    }
+    for (int op = 0; function && op < OP_PURE_COUNT; op++)
+        if (op_get((ir_opcode)op)->user)
+            consider(&s, op_get((ir_opcode)op)->name);
+    if (s.best)
+        NOTE(c, at, "did you mean '%s'?", s.best);
+}
+
+void bad_attribute(checker *c, const ast_attr *a, const char *of, const char *const *known, int n)
+{
+    ERR(c, a->span, DIAG_ATTR, a->name, of);
+    search s = begin_search(a->name, 2);
+    if (!strcmp(a->name, "requires_grad"))
+        s.best = "needs_grad";
+    for (int k = 0; k < n && !s.best; k++)
+        consider(&s, known[k]);
+    if (s.best)
+        NOTE(c, a->span, "did you mean '%s'?", s.best);
+}
+
+/* ---- names of other languages ---- */
+
+static const struct {
+    const char *foreign, *here;
+} called[] = {
+    {"float", "f32"},         {"double", "f64"},       {"int", "i32"},           {"unsigned", "u32"},      {"long", "i64"},          {"short", "i16"},
+    {"char", "i8"},           {"size_t", "u64"},       {"int8_t", "i8"},         {"int16_t", "i16"},       {"int32_t", "i32"},       {"int64_t", "i64"},
+    {"uint8_t", "u8"},        {"uint16_t", "u16"},     {"uint32_t", "u32"},      {"uint64_t", "u64"},      {"float2", "vec2"},       {"float3", "vec3"},
+    {"float4", "vec4"},       {"double2", "vec(2, f64)"}, {"double3", "vec(3, f64)"}, {"double4", "vec(4, f64)"}, {"int2", "ivec2"}, {"int3", "ivec3"},
+    {"int4", "ivec4"},        {"Vec2", "vec2"},        {"Vec3", "vec3"},         {"Vec4", "vec4"},         {"vec2f", "vec2"},        {"vec3f", "vec3"},
+    {"vec4f", "vec4"},        {"Mat2", "mat2"},        {"Mat3", "mat3"},         {"Mat4", "mat4"},         {"float2x2", "mat2"},     {"float3x3", "mat3"},
+    {"float4x4", "mat4"},     {"Vector", "vec(n, T)"}, {"Matrix", "mat(n, m, T)"}, {"printf", "print"},    {"fabs", "abs"},          {"fmin", "min"},
+    {"fmax", "max"},          {"lerp", "mix"},
+};
+
+static const char *const pi[] = {"pi", "PI", "M_PI"};
+static const char *const libraries[] = {"ti", "tm", "math", "np", "torch", "jnp"};
+
+bool hint_foreign(checker *c, const char *name, src_span at)
+{
+    for (size_t k = 0; k < sizeof called / sizeof *called; k++) {
+        if (strcmp(called[k].foreign, name) != 0)
+            continue;
+        const char *here = called[k].here;
+        NOTE(c, at, "it is called '%s' here%s", here, !strcmp(here, "f32") || !strcmp(here, "f64") ? "; 'real' is the module's default float" : "");
+        return true;
+    }
+    for (size_t k = 0; k < sizeof pi / sizeof *pi; k++) {
+        if (strcmp(pi[k], name) != 0)
+            continue;
+        NOTE(c, at, "declare it: const %s = 3.141592653589793;", strcmp(name, "pi") != 0 ? "PI" : name);
+        return true;
+    }
+    for (size_t k = 0; k < sizeof libraries / sizeof *libraries; k++) {
+        if (strcmp(libraries[k], name) != 0)
+            continue;
+        NOTE(c, at, "built-in functions have no name in front: sin(x)");
+        return true;
+    }
+    return false;
+}
+
+/* ---- members that are none ---- */
+
+/* The field whose element e is: x of x[i], x[i].a; NULL: of none. */
+static const sym *element_of(checker *c, const ast_expr *e)
+{
+    while (e->kind == AST_EXPR_INDEX || e->kind == AST_EXPR_MEMBER)
+        e = e->a;
+    const sym *s = e->kind == AST_EXPR_NAME ? names_lookup(c, e->name) : NULL;
+    return s && s->kind == SYM_FIELD ? s : NULL;
+}
+
+bool hint_member(checker *c, const ast_expr *e, const ty *of)
+{
+    const sym *field = element_of(c, e->a), *s = names_lookup(c, e->name);
+    const bool function = of->kind != TY_STRUCT && (op_find_user(e->name) != OP_COUNT || (s && s->kind == SYM_FUNC && s->prelude));
+    if (field && e->a->kind != AST_EXPR_NAME && (!strcmp(e->name, "grad") || !strcmp(e->name, "dual")))
+        NOTE(c, e->op_span, "'%s' stands behind the field's name, in front of subscripts: %s.%s[...]", e->name, field->name, e->name);
+    else if (of->kind == TY_MAT && !strcmp(e->name, "T"))
+        NOTE(c, e->op_span, "the transpose is a function: transpose(A), or A.transpose()");
+    else if (function)
+        NOTE(c, e->op_span, "it is a function: write %s()", e->name);
+    else
+        return false;
+    return true;
+}
