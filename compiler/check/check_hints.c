@@ -99,14 +99,15 @@ void bad_attribute(checker *c, const ast_attr *a, const char *of, const char *co
 static const struct {
     const char *foreign, *here;
 } called[] = {
-    {"float", "f32"},         {"double", "f64"},       {"int", "i32"},           {"unsigned", "u32"},      {"long", "i64"},          {"short", "i16"},
-    {"char", "i8"},           {"size_t", "u64"},       {"int8_t", "i8"},         {"int16_t", "i16"},       {"int32_t", "i32"},       {"int64_t", "i64"},
-    {"uint8_t", "u8"},        {"uint16_t", "u16"},     {"uint32_t", "u32"},      {"uint64_t", "u64"},      {"float2", "vec2"},       {"float3", "vec3"},
-    {"float4", "vec4"},       {"double2", "vec(2, f64)"}, {"double3", "vec(3, f64)"}, {"double4", "vec(4, f64)"}, {"int2", "ivec2"}, {"int3", "ivec3"},
-    {"int4", "ivec4"},        {"Vec2", "vec2"},        {"Vec3", "vec3"},         {"Vec4", "vec4"},         {"vec2f", "vec2"},        {"vec3f", "vec3"},
-    {"vec4f", "vec4"},        {"Mat2", "mat2"},        {"Mat3", "mat3"},         {"Mat4", "mat4"},         {"float2x2", "mat2"},     {"float3x3", "mat3"},
-    {"float4x4", "mat4"},     {"Vector", "vec(n, T)"}, {"Matrix", "mat(n, m, T)"}, {"printf", "print"},    {"fabs", "abs"},          {"fmin", "min"},
-    {"fmax", "max"},          {"lerp", "mix"},
+    {"float", "f32"},           {"double", "f64"},          {"int", "i32"},             {"unsigned", "u32"},        {"long", "i64"},
+    {"short", "i16"},           {"char", "i8"},             {"size_t", "u64"},          {"int8_t", "i8"},           {"int16_t", "i16"},
+    {"int32_t", "i32"},         {"int64_t", "i64"},         {"uint8_t", "u8"},          {"uint16_t", "u16"},        {"uint32_t", "u32"},
+    {"uint64_t", "u64"},        {"float2", "vec2"},         {"float3", "vec3"},         {"float4", "vec4"},         {"double2", "vec(2, f64)"},
+    {"double3", "vec(3, f64)"}, {"double4", "vec(4, f64)"}, {"int2", "ivec2"},          {"int3", "ivec3"},          {"int4", "ivec4"},
+    {"Vec2", "vec2"},           {"Vec3", "vec3"},           {"Vec4", "vec4"},           {"vec2f", "vec2"},          {"vec3f", "vec3"},
+    {"vec4f", "vec4"},          {"Mat2", "mat2"},           {"Mat3", "mat3"},           {"Mat4", "mat4"},           {"float2x2", "mat2"},
+    {"float3x3", "mat3"},       {"float4x4", "mat4"},       {"Vector", "vec(n, T)"},    {"Matrix", "mat(n, m, T)"}, {"printf", "print"},
+    {"fabs", "abs"},            {"fmin", "min"},            {"fmax", "max"},            {"lerp", "mix"},
 };
 
 static const char *const pi[] = {"pi", "PI", "M_PI"};

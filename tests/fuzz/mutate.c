@@ -1,5 +1,6 @@
-/* Mutations for libFuzzer that keep most of a program intact. Bytes changed at random hardly ever get past the parser; here ranges that mean something,
- * a token, an argument, a bracket with what is in it, a statement, an item, are removed, doubled or replaced by others, of the same program or of another. */
+/* Mutations for libFuzzer that keep most of a program intact. Bytes changed at random hardly ever get past the parser; here ranges that mean
+ * something, a token, an argument, a bracket with what is in it, a statement, an item, are removed, doubled or replaced by others, of the same program
+ * or of another. */
 #include <ctype.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,7 +17,8 @@ static const char *const keywords[] = { /* types are none: they are values of a 
 
 static const char *const words[] = { /* functions, types and operators of the language, and what stands between them in interesting places */
 #include "words.inc"
-    "0", "1", "2", "3", "-1", "7", "16", "17", "255", "2147483647", "0x80000000", "9223372036854775807", "1e-300", "1e300", "0.0", "-0.0", "0.5", "1/0",
+    "0", "1", "2", "3", "-1", "7", "16", "17", "255", "2147483647", "0x80000000", "9223372036854775807", "1e-300", "1e300", "0.0", "-0.0", "0.5",
+    "1/0",
     "atomic_max", "x.grad", "x.dual", ".shape[0]", "vec(3, f64)", "mat(2, 3, real)", "mat(5, 5, real)", "vec(40, real)", "derive(grad, jvp, hvp)",
     "stop_grad(x);", "grad_for(f)", "jvp_for(f)", "break;", "continue;", "return;", "while true", "limit 4", "+ random()", "randn()", "real", "f64(",
 };
@@ -215,11 +217,15 @@ static size_t wrap(uint8_t *data, size_t size, size_t max, uint64_t *rnd)
     static const struct {
         unit u;
         const char *before, *behind;
-    } forms[] = {{STATEMENT, "for zz in range(3) {", "}"}, {STATEMENT, "serial for zz in range(3) {", "}"}, {STATEMENT, "static for zz in range(2) {", "}"},
-                 {STATEMENT, "if random() < 0.5 {", "}"}, {STATEMENT, "while random() < 0.5 {", "}"}, {STATEMENT, "while random() < 0.5 limit 9 {", "break;}"},
-                 {STATEMENT, "{", "}"}, {ARGUMENT, "stop_grad(", ")"}, {ARGUMENT, "(", ")"}, {ARGUMENT, "i32(", ")"}, {ARGUMENT, "f64(", ")"}, {ARGUMENT, "vec2(", ")"},
-                 {ARGUMENT, "sin(", ")"}, {ARGUMENT, "[", ", 1]"}, {ARGUMENT, "random() < 0.5 ? 0 : ", ""}, {ARGUMENT, "-", ""}, {ARGUMENT, "min(0.5, ", ")"},
-                 {ARGUMENT, "sum(", ")"}, {ARGUMENT, "", " ** 2"}, {ARGUMENT, "", ".x"}, {ARGUMENT, "", "[0]"}, {ARGUMENT, "mat2(", ")"}, {ITEM, "", " needs_grad"}};
+    } forms[] = {
+        {STATEMENT, "for zz in range(3) {", "}"}, {STATEMENT, "serial for zz in range(3) {", "}"},
+        {STATEMENT, "static for zz in range(2) {", "}"}, {STATEMENT, "if random() < 0.5 {", "}"},
+        {STATEMENT, "while random() < 0.5 {", "}"}, {STATEMENT, "while random() < 0.5 limit 9 {", "break;}"}, {STATEMENT, "{", "}"},
+        {ARGUMENT, "stop_grad(", ")"}, {ARGUMENT, "(", ")"}, {ARGUMENT, "i32(", ")"}, {ARGUMENT, "f64(", ")"}, {ARGUMENT, "vec2(", ")"},
+        {ARGUMENT, "sin(", ")"}, {ARGUMENT, "[", ", 1]"}, {ARGUMENT, "random() < 0.5 ? 0 : ", ""}, {ARGUMENT, "-", ""},
+        {ARGUMENT, "min(0.5, ", ")"}, {ARGUMENT, "sum(", ")"}, {ARGUMENT, "", " ** 2"}, {ARGUMENT, "", ".x"}, {ARGUMENT, "", "[0]"},
+        {ARGUMENT, "mat2(", ")"}, {ITEM, "", " needs_grad"},
+    };
     const size_t f = below(rnd, sizeof forms / sizeof forms[0]);
     const range r = pick((text){data, size}, forms[f].u, rnd);
     if (r.to == r.from || size + strlen(forms[f].before) + strlen(forms[f].behind) > max)
@@ -252,7 +258,8 @@ static size_t change(uint8_t *data, size_t size, size_t max, text from, uint64_t
     static const unit often[] = {TOKEN, NAME, NAME, NAME, NUMBER, NUMBER, ARGUMENT, ARGUMENT, ARGUMENT, GROUP, LINE, STATEMENT, STATEMENT, ITEM};
     const text t = {data, size};
     const bool whole = below(rnd, 3) == 0; /* what stands alone */
-    const unit u = whole ? (unit)(LINE + (below(rnd, 4) ? STATEMENT - LINE : below(rnd, 2) ? ITEM - LINE : 0)) : often[below(rnd, sizeof often / sizeof often[0])];
+    const unit alone = below(rnd, 4) ? STATEMENT : below(rnd, 2) ? ITEM : LINE;
+    const unit u = whole ? alone : often[below(rnd, sizeof often / sizeof often[0])];
     range r = pick(t, u, rnd), s = pick(from, u, rnd);
     for (int tries = 20; !whole && tries > 0 && !alike(t, r, from, s); tries--)
         s = pick(from, u, rnd);
