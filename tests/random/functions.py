@@ -6,7 +6,7 @@ class Functions:
     """Part of a Program."""
 
     def call(self, kind, d):
-        found = [f for f in self.functions if f["result"] == kind and self.mult * f["weight"] < 4000]
+        found = [f for f in self.functions if f["result"] == kind and self.mult * f["weight"] < 4000 and (f["pure"] or not self.pure)]
         if not found:
             return None
         f = self.rng.choice(found)
@@ -22,10 +22,11 @@ class Functions:
         return Expr(f"{f['name']}({', '.join(args)})", kind, -3, 3)
 
     def make_function(self):
-        """Pure but for reads of the kernel's inputs."""
+        """Pure but for reads of the kernel's inputs; those for the host (`export func`) read nothing."""
         name = f"{self.name}_f{len(self.functions) + len(self.pairs)}"
         saved = self.lines, self.pad, self.scope, self.budget, self.inside, self.mult, self.kernel_level
-        generic = self.chance(0.25)
+        self.pure = self.chance(0.15)
+        generic = not self.pure and self.chance(0.25)
         args = [self.rng.choice(["real", "real", "vec2", "vec3", "mat2"]) for _ in range(self.rng.randint(1, 3))] + (["int"] if self.chance(0.4) else [])
         result = self.rng.choice(["real", "real", "vec2", "vec3"])
         two = self.chance(0.2)
@@ -36,7 +37,7 @@ class Functions:
             n = self.name_new("p")
             names.append(n)
             self.scope.append({"name": n, "kind": k, "lo": 0 if k == "int" else -3, "hi": 4 if k == "int" else 3, "mutable": False})
-        self.count("function" + (" generic" if generic else "") + (" of several results" if two else ""))
+        self.count("export func" if self.pure else "function" + (" generic" if generic else "") + (" of several results" if two else ""))
 
         def result_text():
             e = self.fit(self.value(result, 2), -3, 3)
@@ -44,7 +45,7 @@ class Functions:
         self.budget = self.rng.choice([0, 2, 4, 14])
         if self.budget == 14:
             self.count("function, large")
-        self.early = None if self.chance(0.5) or generic and two else result_text
+        self.early = None if self.chance(0.5) or generic and two or self.pure else result_text
         if self.budget:
             self.sink()
         self.block(self.rng.randint(0, 3) if self.budget < 14 else 7)
@@ -64,9 +65,11 @@ class Functions:
         types = {"int": "i32"}
         plist = ", ".join(n if generic else f"{n}: {types.get(k, k)}" for n, k in zip(names, args))
         out = "" if generic else f" -> ({result}, real)" if two else f" -> {result}"
-        body = [f"func {name}({plist}){out} {{", *self.lines, "}"]
+        derive = self.rng.choice(["", "", " derive(grad, jvp, hvp)"]) if self.pure else ""
+        body = [f"{'export ' if self.pure else ''}func {name}({plist}){out}{derive} {{", *self.lines, "}"]
         weight = 20 if self.nested_function else 1
         self.lines, self.pad, self.scope, self.budget, self.inside, self.mult, self.kernel_level = saved
         self.function_lines += body
-        f = {"name": name, "args": args, "result": result, "weight": weight, "two": two}
+        f = {"name": name, "args": args, "result": result, "weight": weight, "two": two, "pure": self.pure}
+        self.pure = False
         (self.pairs if two else self.functions).append(f)

@@ -244,6 +244,7 @@ class Runner:
             return
         else:
             failed = [(programs[0], err)] if err else self.execute(module, programs, setup, tmp, res)
+            failed += [] if err else self.exports([p for p in programs if p not in dict(failed)], setup, tmp)
         res.lines, res.bytes = res.lines + lines, res.bytes + size
         if cc == "tcc" and failed:
             before = len(res.failed)
@@ -283,6 +284,32 @@ class Runner:
             failed.setdefault(owners[min(first, len(owners) - 1)], f"status {status}: {' '.join(said)} {err[-1500:]}")
             first += 1
         return list(failed.items())
+
+    def exports(self, programs, setup, tmp):
+        """What tools/expcheck.c says of the functions for the host: programs with the complaint."""
+        if not any("export " in line for p in programs for line in p.text):
+            return []
+        tools = HERE.parent / "tools"
+        status, out, err = run([sys.executable, tools / "exports.py", tmp / "rnd.h", "3"])
+        if status:
+            return [(programs[0], err)]
+        (tmp / "exports.c").write_text(out)
+        cc, flags, chunk = setup
+        lib = self.lib(*setup)
+        both = ["exports.c", tools / "expcheck.c", "stub.c"]    # the library's `main` is adcheck's
+        if cc == "tcc":
+            both = ["-include", HERE / "tcc.h", *both, "rnd.c", lib, f"-Wl,-rpath={lib.parent}", "-rdynamic"]
+        else:
+            both += ["rnd.o", lib, "-fopenmp", "-Wl,--allow-multiple-definition"]
+        status, out, err = run([cc, *flags, *self.include, *both, "-lm", "-o", "exports"], cwd=tmp)
+        if status:
+            return [(programs[0], err[:2000])]
+        status, out, err = run([tmp / "exports", "--random", "-1.2", "1.2"], cwd=tmp, env={**os.environ, "ASAN_OPTIONS": "detect_leaks=0"})
+        if status == 0:
+            return []
+        lines = out.splitlines() or [f"rnd_{programs[0].name}_: {status} {err[-1500:]}"]
+        found = [(p, "\n".join(s for s in lines if s.startswith(f"rnd_{p.name}_"))) for p in programs]
+        return [(p, why) for p, why in found if why] or [(programs[0], "\n".join(lines))]
 
     def account(self, res, p, compared, skipped, inputs, zero):
         res.compared += compared

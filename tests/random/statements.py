@@ -71,7 +71,7 @@ class Statements:
 
     def statement(self):
         deep = self.nest >= 3 or self.mult > 300
-        make = self.pick((3, self.let), (2, self.var), (4, self.assign), (2, self.if_), (0 if deep else 2.5, self.for_), (0 if deep else 1, self.while_),
+        make = self.pick((3, self.let), (2, self.var), (4, self.assign), (2, self.if_), (0 if deep else 2.5, self.for_), (0 if deep or self.pure else 1, self.while_),
                          (0 if deep else 0.8, self.array), (0.4, self.static_for), (0.4, self.ints), (0.3, self.bools), (1.2 if self.writable else 0, self.write),
                          (0.6, self.several), (0.3, self.decomposition), (0.8 if self.variables("int", lambda v: v.get("mutable")) else 0.2, self.carried_int),
                          (0.6 if self.cells and not self.looping and self.locked is None else 0, self.atomic), (0 if self.pure else 0.1, self.assertion),
@@ -155,9 +155,10 @@ class Statements:
             self.scope.append({"name": p, "kind": "real", "lo": -1, "hi": 1, "mutable": False})
             self.scope.append({"name": q, "kind": "vec2", "lo": -4, "hi": 4, "mutable": False})
             return None
-        if not self.pairs:
+        found = [f for f in self.pairs if f["pure"] or not self.pure]
+        if not found:
             return self.let()
-        f = self.rng.choice(self.pairs)
+        f = self.rng.choice(found)
         args = ", ".join(self.integer(0, 4, 0) if k == "int" else str(self.fit(self.value(k, 1), -3, 3)) for k in f["args"])
         a, b = self.name_new("l"), self.name_new("l")
         self.count("call of several results")
@@ -306,12 +307,14 @@ class Statements:
         mark = len(self.scope)
         i = self.name_new("i")
         form = self.pick((3, "range"), (2, "range run-time"), (2, "triangular"), (1, "ndrange"), (0.7, "field"), (1, "range of two"))
+        if self.pure:    # what its gradient keeps has a size that is known on entry
+            form = self.rng.choice(["range", "range of two"])
         outer = self.int_variables(0, 8)
         lo, hi, trips, names = 0, 3, 4, i
         if form == "triangular" and not outer:
             form = "range"
         if form == "range":
-            key = self.rng.choice([None, "M", "L", "N"])
+            key = None if self.pure else self.rng.choice([None, "M", "L", "N"])
             n = self.extent(key) if key else self.rng.randint(1, 4)
             head, hi, trips = f"range({key or n})", n - 1, n
         elif form == "range run-time":
