@@ -3,8 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "pendulum.h"
-
 /* What deviations from the plan cost in each interval. */
 static const double state_weights[STATE] = {10.0, 10.0, 1.0, 1.0}, force_weight = 0.1;
 

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pendulum.h"
-
 void *interval_workspace(int steps)
 {
     return malloc(pendulum_lagrangian_hvp_WORKSPACE(steps)); /* the largest of them */

@@ -2,6 +2,8 @@
 #ifndef DERIVATIVES_H
 #define DERIVATIVES_H
 
+#include "pendulum.h"
+
 enum {
     STATE = 4,               /* position, angle, speed, rate of the angle */
     INPUTS = STATE + 1,      /* of an interval: the state at its beginning, the force */
@@ -9,7 +11,7 @@ enum {
 };
 
 typedef struct interval {
-    double plant[3];         /* mass of the cart, mass at the end of the pole, length of the pole */
+    pendulum_Plant plant;
     double time;
     int steps;               /* of the Runge-Kutta method */
     void *workspace;

@@ -30,18 +30,23 @@ static bool parse_given(const char *text, enum given *given)
     return false;
 }
 
+static bool positive(double x)
+{
+    return x > 0.0 && isfinite(x);
+}
+
 static const char *wrong_value(const options *o, double horizon)
 {
     const task *t = &o->task;
-    if (!(horizon > 0.0) || !isfinite(horizon))
+    if (!positive(horizon))
         return "--horizon is a positive time";
     if (t->intervals < 2 || t->intervals > 100000)
         return "--intervals is 2 to 100000";
     if (t->interval.steps < 1 || t->interval.steps > 1000 || o->fine < 1 || o->fine > 100000)
         return "--steps is 1 to 1000, --fine 1 to 100000";
-    for (int k = 0; k < 3; k++)
-        if (!(t->interval.plant[k] > 0.0) || !isfinite(t->interval.plant[k]))
-            return "--cart, --bob and --length are positive";
+    const pendulum_Plant *plant = &t->interval.plant;
+    if (!positive(plant->cart) || !positive(plant->bob) || !positive(plant->length))
+        return "--cart, --bob and --length are positive";
     if (!(t->force > 0.0) || !(t->track > 0.0))
         return "--force and --track are positive";
     if (!(fabs(t->goal[0]) <= t->track) || !(fabs(t->start[0]) <= t->track))
@@ -69,9 +74,9 @@ int options_parse(options *o, int argc, const char **argv)
         {"steps", 's', POPT_ARG_INT | POPT_ARGFLAG_SHOW_DEFAULT, &t->interval.steps, 0, "of the Runge-Kutta method in each", "N"},
         {"force", 'f', POPT_ARG_DOUBLE | POPT_ARGFLAG_SHOW_DEFAULT, &t->force, 0, "the largest force, N", "F"},
         {"track", 'w', POPT_ARG_DOUBLE | POPT_ARGFLAG_SHOW_DEFAULT, &t->track, 0, "track to each side of the middle, m", "X"},
-        {"cart", '\0', POPT_ARG_DOUBLE | POPT_ARGFLAG_SHOW_DEFAULT, &t->interval.plant[0], 0, "mass of the cart, kg", "M"},
-        {"bob", '\0', POPT_ARG_DOUBLE | POPT_ARGFLAG_SHOW_DEFAULT, &t->interval.plant[1], 0, "mass at the end of the pole, kg", "M"},
-        {"length", 'l', POPT_ARG_DOUBLE | POPT_ARGFLAG_SHOW_DEFAULT, &t->interval.plant[2], 0, "of the pole, m", "L"},
+        {"cart", '\0', POPT_ARG_DOUBLE | POPT_ARGFLAG_SHOW_DEFAULT, &t->interval.plant.cart, 0, "mass of the cart, kg", "M"},
+        {"bob", '\0', POPT_ARG_DOUBLE | POPT_ARGFLAG_SHOW_DEFAULT, &t->interval.plant.bob, 0, "mass at the end of the pole, kg", "M"},
+        {"length", 'l', POPT_ARG_DOUBLE | POPT_ARGFLAG_SHOW_DEFAULT, &t->interval.plant.length, 0, "of the pole, m", "L"},
         {"start", '\0', POPT_ARG_STRING | POPT_ARGFLAG_SHOW_DEFAULT, &start_arg, 0, "position, angle, speed, rate of the angle", "LIST"},
         {"goal", '\0', POPT_ARG_DOUBLE | POPT_ARGFLAG_SHOW_DEFAULT, &t->goal[0], 0, "where the pole shall stand", "X"},
         {"given", 'd', POPT_ARG_STRING | POPT_ARGFLAG_SHOW_DEFAULT, &given_arg, 0, "to IPOPT: hessian (and Jacobian), jacobian, none", "WHAT"},

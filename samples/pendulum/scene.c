@@ -18,7 +18,7 @@ typedef struct view {
 /* Of all that a cart and its pole reach. */
 static view view_of(const task *t, const double (*z)[INPUTS], int count, float y, float half_height)
 {
-    const double length = t->interval.plant[2];
+    const double length = t->interval.plant.length;
     double far = 0.0;
     for (int k = 0; k <= count; k++)
         far = fmax(far, fabs(z[k][0]));
@@ -33,7 +33,7 @@ static void place(const view *w, double x, double y, float at[2])
 
 static void bob_at(const view *w, const task *t, const double z[INPUTS], float at[2])
 {
-    const double length = t->interval.plant[2];
+    const double length = t->interval.plant.length;
     place(w, z[0] + length * sin(z[1]), -length * cos(z[1]), at);
 }
 
@@ -56,13 +56,13 @@ static void draw_track(picture *p, const view *w, const task *t)
 
 static void draw_plant(picture *p, const view *w, const task *t, const double z[INPUTS], const colour cart, const colour pole)
 {
-    const double half = 0.12 * t->interval.plant[2];
+    const double half = 0.12 * t->interval.plant.length;
     float left[2], right[2], joint[2], bob[2];
     place(w, z[0] - half, 0.0, left);
     place(w, z[0] + half, 0.0, right);
     place(w, z[0], 0.0, joint);
     bob_at(w, t, z, bob);
-    const float unit = w->scale * (float)t->interval.plant[2];
+    const float unit = w->scale * (float)t->interval.plant.length;
     bar(p, left, right, 0.05f * unit, cart);
     bar(p, joint, bob, 0.015f * unit, pole);
     picture_disc(p, bob[0], bob[1], 0.06f * unit, pole, 1.0f);
@@ -148,7 +148,7 @@ bool scene_write_png(const char *path, const plan *plan, const task *t, const do
 
 static void draw_force(picture *p, const view *w, const task *t, const double z[INPUTS])
 {
-    const double length = t->interval.plant[2];
+    const double length = t->interval.plant.length;
     float from[2], to[2];
     place(w, z[0], -0.25 * length, from);
     place(w, z[0] + length * z[STATE] / t->force, -0.25 * length, to);
