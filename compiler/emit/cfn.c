@@ -71,6 +71,10 @@ static void note_pointer(vstate *v, const ir_op *op)
     case OP_LLOAD:
         v[op->args[0]->id].elem = op->res[0]->type;
         break;
+    case OP_LACCUM:
+        v[op->args[0]->id].added = true;
+        v[op->args[0]->id].elem = op->args[2]->type;
+        break;
     case OP_LSTORE:
         v[op->args[0]->id].elem = op->args[2]->type;
         break;
@@ -103,7 +107,7 @@ static void note_pointer(vstate *v, const ir_op *op)
 
 const ir_value *checked_count(const ir_module *m, const ir_op *op)
 {
-    const bool access = op->code == OP_LLOAD || op->code == OP_LSTORE;
+    const bool access = op->code == OP_LLOAD || op->code == OP_LSTORE || op->code == OP_LACCUM;
     return m->debug && access && op->args[0]->def->nargs ? op->args[0]->def->args[0] : NULL;
 }
 

@@ -138,6 +138,7 @@ typedef struct vstate {
     bool pending;
     expr e;                  /* e.text NULL: not defined yet */
     scalar elem;             /* SC_PTR: element type of the local array behind it, if uses tell */
+    bool added;              /* SC_PTR: tasks add to it */
     const ir_layout *layout; /* SC_PTR: struct behind it, if uses tell */
     const char *hint;        /* what to call it if the user did not */
     uint32_t stamp;          /* task that captured it or defines it */

@@ -113,7 +113,7 @@ static bool keeps_name(const ir_value *v, expr e, const ir_op *user)
 {
     if (!v->name || e.nops == 0)
         return false;
-    return user->code != OP_YIELD && user->code != OP_STORE && user->code != OP_ACCUM && user->code != OP_LSTORE && user->code != OP_STK_STORE;
+    return user->code != OP_YIELD && user->code != OP_STORE && user->code != OP_ACCUM && user->code != OP_LSTORE && user->code != OP_LACCUM && user->code != OP_STK_STORE;
 }
 
 void define(cfn *c, const ir_value *v, expr e, src_loc loc)

@@ -38,6 +38,7 @@ static void gather(emitter *e, func_info *info, const ir_region *r)
             break;
         case OP_LLOAD:
         case OP_LSTORE:
+        case OP_LACCUM:
             info->module |= e->m->debug;
             info->can_fail |= e->m->debug;
             break;

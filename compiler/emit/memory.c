@@ -389,7 +389,10 @@ void emit_local(cfn *c, const ir_op *op)
         const expr idx = subscript(c->e->m->debug ? named_index(c, op->args[1]) : val(c, op->args[1]));
         check_array(c, op, &idx);
         flush_reads(c, (int)kind_of(op->args[0]), 0, op->args[0]);
-        stmt(c, op->loc, "%s[%s] = %s;", array, idx.text, value.text);
+        if (op->code == OP_LACCUM)
+            stmt(c, op->loc, "tk_scatter_%s(&%s[%s], %s, %s);", scalar_name(op->args[2]->type), array, idx.text, value.text, c->atomic);
+        else
+            stmt(c, op->loc, "%s[%s] = %s;", array, idx.text, value.text);
     }
     }
 }

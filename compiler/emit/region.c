@@ -312,6 +312,7 @@ static void emit_op(cfn *c, const ir_op *op)
     case OP_LOCAL:
     case OP_LLOAD:
     case OP_LSTORE:
+    case OP_LACCUM:
         emit_local(c, op);
         break;
     case OP_IF:
@@ -368,7 +369,7 @@ bool region_may_fail(emitter *e, const ir_region *r)
         if (op->code == OP_CALL && func_info_of(e, op->attr.callee)->can_fail)
             return true;
         if (e->m->debug && (op->code == OP_LOAD || op->code == OP_STORE || op->code == OP_ACCUM || op->code == OP_ATOMIC ||
-                             op->code == OP_LLOAD || op->code == OP_LSTORE))
+                             op->code == OP_LLOAD || op->code == OP_LSTORE || op->code == OP_LACCUM))
             return true;
         for (int i = 0; i < op->nregions; i++)
             if (region_may_fail(e, op->regions[i]))

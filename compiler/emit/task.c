@@ -90,7 +90,7 @@ static const ir_scatter *scatter_of(const task *t, int key, int *first_fixed)
     return NULL;
 }
 
-/* "shared, how many fixed subscripts, {which}" */
+/* What the default is not: whether it is shared, how many subscripts are fixed, and which. */
 static const char *target_text(cfn *c, const task *t, int key)
 {
     int first;
@@ -98,32 +98,54 @@ static const char *target_text(cfn *c, const task *t, int key)
     const bool shared = (s && s->shared) || t->fn->planes[key].acc_name != t->fn->planes[key].name;
     const int nfixed = s && !shared ? s->nfixed : 0;
     strbuf b = {0};
+    if (shared)
+        sb_add(&b, ", .shared = true");
     for (int d = 0; d < nfixed; d++)
-        sb_printf(&b, "%s%s", d ? ", " : "", val_simple(c, t->op->args[first + d]).text);
-    const char *text = arena_printf(c->e->mem, "%s, %d, {%s}", shared ? "true" : "false", nfixed, nfixed ? sb_str(&b) : "0");
+        sb_printf(&b, "%s%s", d ? ", " : ", .at = {", val_simple(c, t->op->args[first + d]).text);
+    if (nfixed)
+        sb_printf(&b, "}, .fixed = %d", nfixed);
+    const char *text = arena_strdup(c->e->mem, sb_str(&b));
     sb_free(&b);
     return text;
 }
 
-static void print_run(cfn *c, const task *t, const char *args, const char *plan)
+/* Returns how many there are. */
+static int print_targets(cfn *c, const task *t, const char *targets)
 {
     static const char *const plane[] = {"TK_DATA", "TK_GRAD", "TK_DUAL", "TK_GRAD_DUAL"};
     emitter *e = c->e;
+    strbuf b = {0};
+    int n = 0;
+    for (size_t i = 0; i < t->scatters.len; i++, n++) {
+        const int key = t->scatters.at[i];
+        sb_printf(&b, "%s{.offset = offsetof(struct %s_args, %s), .field = %s->%s, .plane = %s%s}", n ? "\n" : "", t->name, t->scatter_members[i], c->m,
+                  field_object(e, e->m->fields.at[key / 4]), plane[key % 4], target_text(c, t, key));
+    }
+    for (size_t i = 0; i < t->captures.len; i++) {
+        const capture *k = &t->captures.at[i];
+        const ir_op *local = k->value->def;
+        if (!is_array_target(t, k))
+            continue;
+        const char *count = local->nargs ? val_simple(c, local->args[0]).text : arena_printf(e->mem, "%lld", (long long)local->attr.i);
+        sb_printf(&b, "%s{.offset = offsetof(struct %s_args, %s), .count = %s, .elem = %s}", n++ ? "\n" : "", t->name, k->member, count,
+                  local->attr.elem == SC_F32 ? "TK_F32" : "TK_F64");
+    }
+    print_initialiser(c, arena_printf(e->mem, "const tk_scatter_target %s[] = ", targets), &b);
+    return n;
+}
+
+static void print_run(cfn *c, const task *t, const char *args, const char *plan)
+{
+    emitter *e = c->e;
     const char *session = session_text(c);
-    if (!t->scatters.len) {
+    if (!t->fn->atomic) {
         fail_if(c, arena_printf(e->mem, "tk_run(%s, &%s, %s, &%s) != TK_OK", session, plan, t->name, args));
         return;
     }
     const char *targets = names_unique(c->names, arena_printf(e->mem, "targets%d", c->ntasks));
-    strbuf b = {0};
-    for (size_t i = 0; i < t->scatters.len; i++) {
-        const int key = t->scatters.at[i];
-        sb_printf(&b, "%s{offsetof(struct %s_args, %s), %s->%s, %s, %s}", i ? "\n" : "", t->name, t->scatter_members[i], c->m,
-                  field_object(e, e->m->fields.at[key / 4]), plane[key % 4], target_text(c, t, key));
-    }
-    print_initialiser(c, arena_printf(e->mem, "const tk_scatter_target %s[] = ", targets), &b);
-    fail_if(c, arena_printf(e->mem, "tk_run_scatter(%s, &%s, %s, %s_atomic, &%s, sizeof %s, %s, %zu) != TK_OK", session, plan, t->name, t->name, args, args,
-                            targets, t->scatters.len));
+    const int ntargets = print_targets(c, t, targets);
+    fail_if(c, arena_printf(e->mem, "tk_run_scatter(%s, &%s, %s, %s_atomic, &%s, sizeof %s, %s, %d) != TK_OK", session, plan, t->name, t->name, args, args,
+                            targets, ntargets));
 }
 
 /* Several tasks in one run, the last of which is `rest`. */

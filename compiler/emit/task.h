@@ -50,6 +50,8 @@ void print_initialiser(cfn *c, const char *before, strbuf *items);
 /* Fills t->captures, t->parts. */
 void find_captures(task *t, const ir_region *r);
 void find_parts(task *t);
+/* An array of the kernel that the task adds to. */
+bool is_array_target(const task *t, const capture *k);
 /* Prints the structs and the function to t->run->tasks; t->fn is the function, fresh. The kernel's expressions of captured values are kept. */
 void emit_task_function(task *t);
 

@@ -378,8 +378,9 @@ static void take_partial_type(task *t)
 
 static const char *capture_decl(cfn *c, const ir_value *v, bool constant, const char *name)
 {
-    if (v->type == SC_PTR && c->v[v->id].elem != SC_NONE && !c->v[v->id].layout) /* a kernel's array: tasks only read it */
-        return arena_printf(c->e->mem, "const %s *%s%s", scalar_c_type(c->v[v->id].elem), constant ? "const " : "", name);
+    const vstate *s = &c->v[v->id];
+    if (v->type == SC_PTR && s->elem != SC_NONE && !s->layout) /* a kernel's array: tasks read it, or add to it */
+        return arena_printf(c->e->mem, "%s%s *%s%s", s->added ? "" : "const ", scalar_c_type(s->elem), constant ? "const " : "", name);
     return declare(c, v, constant, name);
 }
 
@@ -421,7 +422,7 @@ static void print_function(task *t, const strbuf *body)
     strbuf *out = &t->run->tasks, hoists = {0};
     print_structs(t, out);
     cfn_hoists(c, &hoists);
-    const bool scatter = t->scatters.len > 0;
+    const bool scatter = c->atomic != NULL;
     const char *args = names_internal(c->names, c->fs->hints, "args");
     if (scatter)
         sb_printf(out, "TK_BODY void %s_body(const struct %s_args *%s, int64_t %s, int64_t %s, const bool %s)\n{\n", t->name, t->name, c->a, t->lo, t->hi,
@@ -464,6 +465,19 @@ static void print_function(task *t, const strbuf *body)
     sb_free(&hoists);
 }
 
+bool is_array_target(const task *t, const capture *k)
+{
+    return t->fn->v[k->value->id].added;
+}
+
+static bool adds_to_arrays(const task *t)
+{
+    for (size_t i = 0; i < t->captures.len; i++)
+        if (is_array_target(t, &t->captures.at[i]))
+            return true;
+    return false;
+}
+
 /* Prints the task's function. The kernel's own expressions of captured values come back afterwards. */
 void emit_task_function(task *t)
 {
@@ -477,7 +491,7 @@ void emit_task_function(task *t)
     for (size_t i = 0; i < c->touched.len; i++)
         if (c->planes[c->touched.at[i]].scatter)
             vec_push(&t->scatters, c->touched.at[i]);
-    if (t->scatters.len)
+    if (t->scatters.len || adds_to_arrays(t))
         c->atomic = names_internal(c->names, c->fs->hints, "atomic");
     take_members(t);
     take_partial_type(t);

@@ -396,6 +396,11 @@ ir_op *ir_lstore(ir_builder *b, ir_value *array, ir_value *idx, ir_value *v)
     return ir_insert(b, OP_LSTORE, 3, (ir_value *[]){array, idx, v}, 0, NULL, 0);
 }
 
+ir_op *ir_laccum(ir_builder *b, ir_value *array, ir_value *idx, ir_value *v)
+{
+    return ir_insert(b, OP_LACCUM, 3, (ir_value *[]){array, idx, v}, 0, NULL, 0);
+}
+
 ir_op *ir_yield(ir_builder *b, int n, ir_value *const *vals)
 {
     return ir_insert(b, OP_YIELD, n, vals, 0, NULL, 0);

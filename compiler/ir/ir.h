@@ -362,6 +362,7 @@ ir_value *ir_local_sized(ir_builder *b, scalar elem, ir_value *count, const char
 ir_value *ir_local_count(ir_builder *b, const ir_op *local); /* its operand, or a constant */
 ir_value *ir_lload(ir_builder *b, ir_value *array, ir_value *idx);
 ir_op *ir_lstore(ir_builder *b, ir_value *array, ir_value *idx, ir_value *v);
+ir_op *ir_laccum(ir_builder *b, ir_value *array, ir_value *idx, ir_value *v);
 ir_op *ir_yield(ir_builder *b, int n, ir_value *const *vals);
 
 /* Structured operations: made with empty regions that the caller fills and ends with ir_yield. */

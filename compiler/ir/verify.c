@@ -315,6 +315,7 @@ static bool check_op(const verifier *v, const ir_op *op)
                (op->nargs ? expect_type(v, op, op->args[0], SC_I64, "count") : op->attr.i > 0 || fault(v, op, "an array of %" PRId64 " elements", op->attr.i));
     case OP_LLOAD:
     case OP_LSTORE:
+    case OP_LACCUM:
         return check_array_op(v, op);
     case OP_IF:
         return check_if(v, op);

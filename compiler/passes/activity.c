@@ -121,6 +121,7 @@ static void vary_op(flow *w, const ir_op *op)
             set(w, w->varied, op->res[0]);
         return;
     case OP_LSTORE:
+    case OP_LACCUM:
         if (w->varied[op->args[2]->id])
             set(w, w->varied, op->args[0]);
         return;
@@ -211,6 +212,7 @@ static void use_op(flow *w, const ir_op *op)
             set(w, w->useful, op->args[op->attr.field->ndim + 1]);
         return;
     case OP_LSTORE:
+    case OP_LACCUM:
         if (w->useful[op->args[0]->id])
             set(w, w->useful, op->args[2]);
         return;

@@ -62,6 +62,7 @@ static void write_op(cse *c, const ir_op *op)
         *plane_version(c, op) = ++c->clock;
         break;
     case OP_LSTORE:
+    case OP_LACCUM:
         c->arrays[op->args[0]->id] = ++c->clock;
         break;
     case OP_CALL: {

@@ -220,7 +220,7 @@ static void collect(dce *d, ir_region *r)
 {
     for (ir_op *op = r->first; op; op = op->next) {
         op->note = NULL;
-        if (op->code == OP_LSTORE)
+        if (op->code == OP_LSTORE || op->code == OP_LACCUM)
             vec_push(&array_stores(d, op->args[0])->stores, op);
         else if (op->code == OP_STK_STORE)
             vec_push(&slot_list(d, op->attr.layout, op->attr.i)->stores, op);

@@ -77,7 +77,7 @@ static void widen_subscript(folder *c, ir_op *op, int i)
 
 static void fold_memory(folder *c, ir_op *op)
 {
-    if (op->code == OP_LLOAD || op->code == OP_LSTORE) {
+    if (op->code == OP_LLOAD || op->code == OP_LSTORE || op->code == OP_LACCUM) {
         widen_subscript(c, op, 1);
         return;
     }
@@ -264,6 +264,7 @@ static void fold_op(folder *c, ir_op *op)
     case OP_ATOMIC:
     case OP_LLOAD:
     case OP_LSTORE:
+    case OP_LACCUM:
         fold_memory(c, op);
         return;
     case OP_ASSERT:

@@ -183,6 +183,10 @@ static void fwd_local(fwd *w, ir_builder *b, const ir_op *op)
         ir_lstore(b, shadow, val(w, op->args[1]), tan_or_zero(w, b, op->args[2]));
         return;
     }
+    if (op->code == OP_LACCUM) {
+        ir_laccum(b, shadow, val(w, op->args[1]), tan_or_zero(w, b, op->args[2]));
+        return;
+    }
     ir_value *t = ir_lload(b, shadow, val(w, op->args[1]));
     name_tangent(w, t, op->res[0]);
     ir_map_set(&w->tan, op->res[0], t);
@@ -458,6 +462,7 @@ static void fwd_op(fwd *w, ir_builder *b, const ir_op *op)
     case OP_LOCAL:
     case OP_LLOAD:
     case OP_LSTORE:
+    case OP_LACCUM:
         fwd_local(w, b, op);
         return;
     case OP_STK_ALLOC:

@@ -211,6 +211,8 @@ static void class_op(ir_op *op, void *ctx)
         class_task(f, op);
         return;
     }
+    if (op->code == OP_LACCUM)
+        op->attr.label = scatter_label(false);
     if (op->code != OP_ACCUM && op->code != OP_STORE && op->code != OP_ATOMIC)
         return;
     /* Outside tasks nothing runs beside it; a function does not know where it is called from. Inside tasks the class is set already. */
@@ -239,8 +241,9 @@ static bool is_told(const explanation *x, const ir_op *op)
     enum { WINDOW = 64 };
     for (size_t n = 1; n <= x->told.len && n <= WINDOW; n++) {
         const ir_op *t = x->told.at[x->told.len - n];
-        if (t->loc.line == op->loc.line && t->loc.col == op->loc.col && t->code == op->code && t->attr.field == op->attr.field &&
-            t->attr.plane == op->attr.plane && !strcmp(t->attr.label, op->attr.label))
+        if (t->loc.line != op->loc.line || t->loc.col != op->loc.col || t->code != op->code || strcmp(t->attr.label, op->attr.label) != 0)
+            continue;
+        if (op->code == OP_LACCUM ? t->args[0] == op->args[0] : t->attr.field == op->attr.field && t->attr.plane == op->attr.plane)
             return true;
     }
     return false;
@@ -264,11 +267,12 @@ static void explain_op(ir_op *op, void *ctx)
     explanation *x = ctx;
     if (op->code == OP_TASK)
         explain_calls(x, op);
-    if ((op->code != OP_ACCUM && op->code != OP_STORE && op->code != OP_ATOMIC) || !op->attr.label || is_told(x, op))
+    const bool array = op->code == OP_LACCUM;
+    if ((!array && op->code != OP_ACCUM && op->code != OP_STORE && op->code != OP_ATOMIC) || !op->attr.label || is_told(x, op))
         return;
     vec_push(&x->told, op);
-    fprintf(x->out, "  %s:%u:%u: %s%s %s: %s\n", x->file, (unsigned)op->loc.line, (unsigned)op->loc.col, op->attr.field->name, planes[op->attr.plane],
-            op->code == OP_ACCUM ? "+=" : op->code == OP_ATOMIC ? "atomic" : "=", op->attr.label);
+    fprintf(x->out, "  %s:%u:%u: %s%s %s: %s\n", x->file, (unsigned)op->loc.line, (unsigned)op->loc.col, array ? op->args[0]->name : op->attr.field->name,
+            array ? "" : planes[op->attr.plane], op->code == OP_STORE ? "=" : op->code == OP_ATOMIC ? "atomic" : "+=", op->attr.label);
 }
 
 void explain_kernel(FILE *out, const ir_func *f)

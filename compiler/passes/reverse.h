@@ -163,6 +163,7 @@ void rev_add(scope *s, ir_builder *b, const ir_value *v, ir_value *g);
 ir_value *rev_adj(scope *s, const ir_value *v);
 /* A zeroed array of the same size at the start of s->rev. */
 ir_value *rev_array_like(scope *s, const ir_value *array, const char *name, src_loc loc);
-ir_value *rev_shadow(scope *s, const ir_value *array);
+/* The array of adjoints. shared: it belongs to the kernel, and all iterations of a task add to it. */
+ir_value *rev_shadow(scope *s, const ir_value *array, bool *shared);
 
 #endif

@@ -113,11 +113,11 @@ ir_value *rev_array_like(scope *s, const ir_value *array, const char *name, src_
 
 static ir_value *make_shadow(scope *s, const ir_value *array)
 {
-    const char *name = array->name ? arena_printf(s->rv->module->mem, "%s_grad", array->name) : NULL;
+    const char *name = arena_printf(s->rv->module->mem, "%s_grad", array->name ? array->name : "array");
     return rev_array_like(s, array, name, array->loc);
 }
 
-/* Iterations of a task run side by side: each sums into an array of its own, which the task reduces. */
+/* Iterations of a task run side by side: each sums into a small array of its own, which the task reduces. */
 static ir_value *task_shadow(scope *task, const ir_value *array)
 {
     for (size_t i = 0; i < task->arrays.len; i++)
@@ -128,12 +128,19 @@ static ir_value *task_shadow(scope *task, const ir_value *array)
     return shadow;
 }
 
-ir_value *rev_shadow(scope *s, const ir_value *array)
+ir_value *rev_shadow(scope *s, const ir_value *array, bool *shared)
 {
+    enum { MAX_SUMS = 64 };
     rev *rv = s->rv;
-    for (; s->primal != array->region; s = s->outer)
-        if (s->kind == SCOPE_ROOT)
+    const ir_op *local = array->def;
+    *shared = false;
+    for (; s->primal != array->region; s = s->outer) {
+        if (s->kind != SCOPE_ROOT)
+            continue;
+        if (!local->nargs && local->attr.i <= MAX_SUMS)
             return task_shadow(s, array);
+        *shared = true;
+    }
     if (!rv->shadow[array->id])
         rv->shadow[array->id] = make_shadow(s, array);
     return rv->shadow[array->id];

@@ -85,7 +85,7 @@ typedef struct order {
 static void order_of(ir_op *op, void *ctx)
 {
     order *o = ctx;
-    if (op->code == OP_LSTORE || op->code == OP_CALL || op->code == OP_TASK || op->code == OP_ATOMIC)
+    if (op->code == OP_LSTORE || op->code == OP_LACCUM || op->code == OP_CALL || op->code == OP_TASK || op->code == OP_ATOMIC)
         o->fixed = true;
     if (op->code != OP_LOAD && op->code != OP_STORE && op->code != OP_ACCUM)
         return;

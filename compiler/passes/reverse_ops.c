@@ -86,10 +86,14 @@ static void rev_local_load(scope *s, const ir_op *op)
     ir_value *g = rev_adj(s, op->res[0]);
     if (!g || !rev_varied(s->rv, op->args[0]))
         return;
-    ir_value *shadow = rev_shadow(s, op->args[0]);
+    bool shared;
+    ir_value *shadow = rev_shadow(s, op->args[0], &shared);
     ir_value *i = rev_lookup(s, op->args[1]);
     ir_builder b = rev_at_end(s, op);
-    ir_lstore(&b, shadow, i, ir_op2(&b, OP_ADD, ir_lload(&b, shadow, i), g));
+    if (shared)
+        ir_laccum(&b, shadow, i, g);
+    else
+        ir_lstore(&b, shadow, i, ir_op2(&b, OP_ADD, ir_lload(&b, shadow, i), g));
 }
 
 static void rev_local_store(scope *s, const ir_op *op)
@@ -97,7 +101,8 @@ static void rev_local_store(scope *s, const ir_op *op)
     const ir_value *array = op->args[0], *v = op->args[2];
     if (!scalar_is_float(v->type) || !rev_varied(s->rv, array))
         return;
-    ir_value *shadow = rev_shadow(s, array);
+    bool shared; /* never: a task writes no array of the kernel */
+    ir_value *shadow = rev_shadow(s, array, &shared);
     ir_value *i = rev_lookup(s, op->args[1]);
     ir_builder b = rev_at_end(s, op);
     ir_value *g = rev_varied(s->rv, v) ? ir_lload(&b, shadow, i) : NULL;

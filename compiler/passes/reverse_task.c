@@ -191,22 +191,6 @@ static ir_op *open_task(scope *s, const ir_op *op)
     return task;
 }
 
-/* Each element of such an array is a sum of its own. */
-static bool refuse_sized(scope *s, const scope *c)
-{
-    for (size_t k = 0; k < c->arrays.len; k++) {
-        const ir_value *array = c->arrays.at[k].primal;
-        if (!array->def->nargs)
-            continue;
-        diag_sink *d = s->rv->module->diag;
-        diag(d, span_at(array->loc), DIAG_NOT_COMPILED,
-             arena_printf(s->rv->module->mem, "the derivative by '%s', an array whose size is not constant, through a parallel loop", array->name));
-        diag_note(d, span_at(array->loc), "make it a field with 'needs_grad'");
-        return true;
-    }
-    return false;
-}
-
 /* What the iterations add to values and arrays around the task becomes sums. */
 static void close_task(scope *s, scope *c, const ir_op *op, ir_op *task)
 {
@@ -242,7 +226,8 @@ static void add_sums(scope *s, const scope *c, const ir_op *op, const ir_op *tas
     for (; k < c->outer_adj.len; k++)
         rev_add(s, &b, c->outer_adj.at[k].primal, task->res[k]);
     for (size_t a = 0; a < c->arrays.len; a++) {
-        ir_value *shadow = rev_shadow(s, c->arrays.at[a].primal);
+        bool shared; /* if s is in a task: then so is the array */
+        ir_value *shadow = rev_shadow(s, c->arrays.at[a].primal, &shared);
         b = rev_at_end(s, op);
         for (int64_t i = 0; i < c->arrays.at[a].primal->def->attr.i; i++, k++) {
             ir_value *at = ir_const_i(&b, SC_I64, i);
@@ -265,8 +250,6 @@ void rev_task(scope *s, const ir_op *op)
     ((ir_op *)op)->note = kernel_level;
     seed_reductions(s, &c, op, task);
     rev_region(&c, op->regions[0]);
-    if (refuse_sized(s, &c))
-        c.arrays.len = 0;
     close_task(s, &c, op, task);
     add_sums(s, &c, op, task);
     rev_scope_free(&c);

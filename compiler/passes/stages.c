@@ -20,10 +20,24 @@ static void label(ir_op *op, void *ctx)
         op->attr.label = "own element, behind the gather";
 }
 
+static void find_sum(ir_op *op, void *ctx)
+{
+    bool *found = ctx;
+    *found |= op->code == OP_LACCUM;
+}
+
+/* Into an array of the kernel. */
+static bool adds_to_array(const ir_op *task)
+{
+    bool found = false;
+    ir_walk(task->regions[0], find_sum, &found);
+    return found;
+}
+
 static void find_stages(ir_op *rest, void *ctx)
 {
     (void)ctx;
-    if (rest->code != OP_TASK || rest->nres || rest->attr.nscatters || !ir_op_has_effect(rest))
+    if (rest->code != OP_TASK || rest->nres || rest->attr.nscatters || adds_to_array(rest) || !ir_op_has_effect(rest))
         return;
     bool found = false;
     for (ir_op *op = rest->prev; op; op = op->prev) {

@@ -208,15 +208,17 @@ tk_status tk_run_stages(tk_session *s, const tk_stage *stages, int nstages, int6
 #define TK_BODY static inline
 #endif
 
-/* A field plane that a task scatters into: args holds at `offset` a pointer to it, which private copies replace. With `fixed` leading subscripts the task
+/* What a task scatters into, the plane of a field or an array of the kernel: args holds at `offset` a pointer to it, which private copies replace. With `fixed` leading subscripts the task
  * adds to elements [at[0], ..., at[fixed - 1], ...] alone, and a private copy holds no others. */
 typedef struct tk_scatter_target {
     size_t offset;
-    const tk_field *field;
+    const tk_field *field; /* NULL: an array */
     tk_plane plane;
     bool shared; /* the task also loads or stores it, or it is strided: no private copies, only atomics (serial: deterministic session, not aligned) */
     int fixed;
     int64_t at[8];
+    int64_t count; /* of an array: its elements, and their type */
+    tk_scalar elem;
 } tk_scatter_target;
 /* Every accumulation into a target plane must go through its pointer in args. One thread: plain on the fields. Else private copies (plain) where
  * they are small against the work, else `atomic`. Deterministic session: private copies in a number that depends on the plan alone, else one

@@ -1,4 +1,4 @@
-/* Tasks that scatter: several iterations add into one element of a field.
+/* Tasks that scatter: several iterations add into one element of a field, or of an array of the kernel.
  *
  * Private copies: the chunks are dealt in contiguous ranges to slots. The first slot adds into the field itself, each other one into zeroed copies
  * of the target planes, or of the slabs of them that the task adds to, which are then added to the field in the order of the slots.
@@ -30,6 +30,8 @@ typedef struct slab {
 static slab slab_of(const tk_scatter_target *t)
 {
     const tk_field *f = t->field;
+    if (!f)
+        return (slab){0, t->count > 0 ? (size_t)t->count : 0, t->elem == TK_F32 ? sizeof(float) : sizeof(double)};
     const size_t all = rt_scalars(f), size = all ? tk_field_bytes(f) / all : 0;
     slab s = {0, all, size};
     for (int d = 0; d < t->fixed; d++) {
@@ -130,9 +132,11 @@ static void sum_range(const void *args, int64_t lo, int64_t hi)
     const sum *a = args;
     const scatter *sc = a->sc;
     const tk_scatter_target *t = &sc->targets[a->target];
-    const add_fn add = adder(t->field->desc->elem);
+    const add_fn add = adder(t->field ? t->field->desc->elem : t->elem);
     const slab to = slab_of(t);
-    unsigned char *const start = (unsigned char *)t->field->plane[t->plane] + to.first * to.size;
+    unsigned char *start;
+    memcpy(&start, sc->args + t->offset, sizeof start); /* the first slot adds into the target itself */
+    start += to.first * to.size;
     for (int64_t at = lo; at < hi; at += BLOCK) {
         const int64_t end = hi - at < BLOCK ? hi : at + BLOCK;
         for (int slot = 1; slot < sc->slots; slot++)
@@ -225,7 +229,7 @@ tk_status tk_run_scatter(tk_session *s, const tk_plan *p, tk_task_fn plain, tk_t
                          const tk_scatter_target *targets, int ntargets)
 {
     for (int t = 0; t < ntargets; t++)
-        if (!adder(targets[t].field->desc->elem) || !targets[t].field->plane[targets[t].plane])
+        if (targets[t].field && (!adder(targets[t].field->desc->elem) || !targets[t].field->plane[targets[t].plane]))
             return tk_fail(s, TK_MISMATCH, "field '%s' cannot be scattered into", targets[t].field->desc->name);
     const bool fixed = s->opt.deterministic;
     /* a fixed number of slots, and a choice that looks at the plan alone: the same bits for any number of threads */
@@ -234,7 +238,7 @@ tk_status tk_run_scatter(tk_session *s, const tk_plan *p, tk_task_fn plain, tk_t
         slots = (int)p->nchunks;
     bool aligned = true; /* atomic operations do not work elsewhere */
     for (int t = 0; t < ntargets; t++)
-        aligned = aligned && rt_is_aligned(targets[t].field, targets[t].plane);
+        aligned = aligned && (!targets[t].field || rt_is_aligned(targets[t].field, targets[t].plane));
     if (!aligned || slots <= 1 || s->in_parallel || s->watch.serial || (!fixed && !rt_worth_threads(s, p)))
         return run_alone(s, p, plain, args);
     if (copies_pay(p, targets, ntargets, slots)) {

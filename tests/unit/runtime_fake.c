@@ -151,7 +151,7 @@ static tk_status work_run(tk_module *tkm, const void *args, void *out, tk_record
     if (!tk_scratch(tkm->session, 100000))
         return tk_session_status(tkm->session);
     const work_args a = {m, m->y.grad};
-    const tk_scatter_target target = {offsetof(work_args, grad), m->y.field, TK_GRAD, false, 0, {0}};
+    const tk_scatter_target target = {.offset = offsetof(work_args, grad), .field = m->y.field, .plane = TK_GRAD, .shared = false};
     const tk_plan p = tk_plan_make(4096, 1, 100);
     return tk_run_scatter(tkm->session, &p, work_task, work_task, &a, sizeof a, &target, 1);
 }

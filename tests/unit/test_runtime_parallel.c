@@ -213,9 +213,9 @@ static bins scatter(int threads, int pool, bool deterministic, int64_t cost, boo
         fields[i] = (tk_field){.desc = &descs[i], .module = &m, .shape = {BINS}, .count = BINS};
         fields[i].plane[TK_GRAD] = data[i];
     }
-    const tk_scatter_target targets[] = {{offsetof(scatter_args, y), &fields[0], TK_GRAD, false, 0, {0}},
-                                         {offsetof(scatter_args, d), &fields[1], TK_GRAD, shared, 0, {0}},
-                                         {offsetof(scatter_args, c), &fields[2], TK_GRAD, false, 0, {0}}};
+    const tk_scatter_target targets[] = {{.offset = offsetof(scatter_args, y), .field = &fields[0], .plane = TK_GRAD, .shared = false},
+                                         {.offset = offsetof(scatter_args, d), .field = &fields[1], .plane = TK_GRAD, .shared = shared},
+                                         {.offset = offsetof(scatter_args, c), .field = &fields[2], .plane = TK_GRAD, .shared = false}};
     atomic_int atomics = 0;
     const scatter_args a = {b.y, b.d, b.c, &atomics};
     const tk_plan p = tk_plan_make(ITERATIONS, 1, cost);
@@ -289,7 +289,7 @@ static void test_wide_scatter(void **state)
     fake *m = fake_create(s, 4000000);
     atomic_int atomics = 0;
     const wide_args a = {m->y.grad, &atomics};
-    const tk_scatter_target target = {offsetof(wide_args, y), m->y.field, TK_GRAD, false, 0, {0}};
+    const tk_scatter_target target = {.offset = offsetof(wide_args, y), .field = m->y.field, .plane = TK_GRAD, .shared = false};
     const tk_plan p = tk_plan_make(4000, 1, 200);
     assert_int_equal(tk_run_scatter(s, &p, wide_plain, wide_atomic, &a, sizeof a, &target, 1), TK_OK);
     assert_int_equal(atomics, p.nchunks);
