@@ -192,7 +192,8 @@ static void plan_write(const study *s, const site *w, saved_plan *p)
         if (access_apart(&l->a, &w->a))
             continue;
         const bool same = w->task && l->task == w->task;
-        later |= same ? is_repeated(w->task) : may_follow(w->a.op, l->a.op, NULL);
+        /* In the same iteration a read counts if the forward sweep runs the task, for what it reduces. */
+        later |= same ? is_repeated(w->task) || (w->task->nres > 0 && may_follow(w->a.op, l->a.op, w->task)) : may_follow(w->a.op, l->a.op, NULL);
         /* The adjoint of a task reads memory, and runs when the write has been taken back. */
         memory |= l->task && (same || may_follow(l->a.op, w->a.op, NULL));
     }
