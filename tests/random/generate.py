@@ -99,7 +99,7 @@ class Program(Functions, Statements, Tasks, Kernels, Expressions):
         self.called, self.kernels = [], []    # kernels that this one calls: text, and name and parameters of all
         self.inside = False           # in a function
         self.range = {f.name: [-RANGE, RANGE] for f in [*module.fields, module.loss]}
-        self.budget = self.rng.choice([3, 4, 6, 8, 12, 24])
+        self.budget = self.rng.choice([2, 3, 4, 6, 8, 10, 20])
         self.stops = False
         fields = [f.name for f in module.fields]
         self.inputs = set(self.rng.sample(fields, 9))

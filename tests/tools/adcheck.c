@@ -504,7 +504,7 @@ static void check_second(checker *c, const state *d, const state *w)
     need(c, tk_launch_hvp(c->m, c->k, args.at, out.at));
     copy(c->m, TK_GRAD_DUAL, &got, true);
     state fd = differences(c, gradient_at, d, w, c->table ? &doubt : NULL);
-    compare(c, "second-order product against differences", &got, &fd, c->table ? &doubt : NULL, 1e-6);
+    compare(c, "second-order product against differences", &got, &fd, c->table ? &doubt : NULL, c->single ? 1e-5 : 1e-6);
 }
 
 /* ---- validated tapes ---- */
