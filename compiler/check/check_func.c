@@ -306,6 +306,7 @@ static instance *instance_new(checker *c, sym *s, const ty *const *args, const v
     i->tx->is_kernel = s->kind == SYM_KERNEL;
     i->tx->exported = s->item->is_export;
     i->tx->external = s->item->is_extern;
+    i->tx->prelude = s->prelude;
     i->tx->loc = report_span(c, s->item->name_span).begin;
     return i;
 }

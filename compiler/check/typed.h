@@ -133,6 +133,7 @@ struct tx_func {
     bool exported;         /* export func: emitted for the host */
     bool external;         /* extern func: a C function of the host, without a body */
     bool called;           /* by a function or kernel of the module */
+    bool prelude;          /* a built-in function */
     src_loc loc;
     tx_local **params;
     int nparams;

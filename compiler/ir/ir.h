@@ -278,6 +278,7 @@ struct ir_func {
     ir_func *custom_of;      /* what this is marked grad_for or jvp_for */
     bool no_inline;          /* custom derivative or too large: stays a call */
     bool external;           /* a C function of the host, by this name; has sig and outs. The body is one EXTERN */
+    bool prelude;            /* a built-in function: what is inlined of it counts as the caller's */
 };
 
 /* What the host launches with a module object. */

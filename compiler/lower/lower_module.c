@@ -111,6 +111,7 @@ static ir_func *lower_func(lower *l, tx_func *fn, ir_func_kind kind)
     ir_func *f = ir_func_create(l->m, kind, fn->name);
     f->pure = kind == IR_KERNEL && fn->exported;
     f->doc = fn->doc;
+    f->prelude = fn->prelude;
     f->loc = fn->loc;
     f->derive = fn->derive;
     f->derive_explicit = fn->derive_explicit;

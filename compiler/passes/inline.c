@@ -46,15 +46,21 @@ static bool touches_saved(const ir_func *f)
 
 typedef struct clone_fix {
     const ir_op *call;
+    const ir_func *callee;
 } clone_fix;
 
-/* In primal code there is no origin; code of the prelude takes the place of the call. */
+/* In primal code there is no origin; code of the prelude takes the place of the call, and its names are nobody's. */
 static void fix_clone(ir_op *op, void *ctx)
 {
     const clone_fix *c = ctx;
     op->origin = c->call->origin;
-    if (op->loc.file != c->call->loc.file)
-        op->loc = c->call->loc;
+    if (!c->callee->prelude)
+        return;
+    op->loc = c->call->loc;
+    for (int i = 0; i < op->nres; i++) {
+        op->res[i]->loc = op->loc;
+        op->res[i]->name = NULL;
+    }
 }
 
 static void expand(ir_func *f, ir_op *call, ir_func *callee, ir_map *results)
@@ -65,7 +71,7 @@ static void expand(ir_func *f, ir_op *call, ir_func *callee, ir_map *results)
     ir_builder b = {.func = f, .region = call->region, .before = call, .loc = call->loc};
     ir_op *last = call->prev;
     ir_clone_region_ops(&b, callee->body, &map);
-    clone_fix fix = {call};
+    clone_fix fix = {call, callee};
     for (ir_op *op = last ? last->next : call->region->first; op != call; op = op->next) {
         fix_clone(op, &fix);
         for (int k = 0; k < op->nregions; k++)
