@@ -252,6 +252,47 @@ static bool alike(text t, range r, text u, range s)
     return depth_of(a) || depth_of(b) ? a == b : !is_word(b) && !isspace(b);
 }
 
+static bool same(text t, range r, text u, range s)
+{
+    return r.to - r.from == s.to - s.from && memcmp(t.at + r.from, u.at + s.from, r.to - r.from) == 0;
+}
+
+static bool knows(text t, text u, range name)
+{
+    for (range r = {0, 0}; r.to < t.n;) {
+        r = token_at(t, r.to);
+        if (same(t, r, u, name))
+            return true;
+    }
+    for (size_t k = 0; k < NWORDS; k++)
+        if (same((text){(const uint8_t *)words[k], strlen(words[k])}, (range){0, strlen(words[k])}, u, name))
+            return true;
+    return is_keyword(u, name);
+}
+
+/* A piece of another program in names of this one: those that mean nothing here become some that do. Returns its size; 0 if it is too long. */
+static size_t translate(text to, text piece, uint8_t out[MAX_PIECE], uint64_t *rnd)
+{
+    size_t n = 0;
+    for (range r = {0, 0}; r.to < piece.n;) {
+        r = token_at(piece, r.to);
+        text from = piece;
+        range s = r;
+        if (has_unit(piece, r.from, NAME) && !knows(to, piece, r)) {
+            const range mine = pick(to, NAME, rnd);
+            if (mine.to > mine.from && !is_keyword(to, mine)) {
+                from = to;
+                s = mine;
+            }
+        }
+        if (n + (s.to - s.from) > MAX_PIECE)
+            return 0;
+        memcpy(out + n, from.at + s.from, s.to - s.from);
+        n += s.to - s.from;
+    }
+    return n;
+}
+
 /* One change of data, with pieces of `from`, which may be data itself. */
 static size_t change(uint8_t *data, size_t size, size_t max, text from, uint64_t *rnd)
 {
@@ -263,8 +304,13 @@ static size_t change(uint8_t *data, size_t size, size_t max, text from, uint64_t
     range r = pick(t, u, rnd), s = pick(from, u, rnd);
     for (int tries = 20; !whole && tries > 0 && !alike(t, r, from, s); tries--)
         s = pick(from, u, rnd);
+    uint8_t translated[MAX_PIECE];
     const uint8_t *piece = from.at + s.from;
-    const size_t n = s.to - s.from;
+    size_t n = s.to - s.from;
+    if (from.at != data && below(rnd, 8)) {
+        n = translate(t, (text){piece, n}, translated, rnd);
+        piece = translated;
+    }
     switch (below(rnd, from.at == data ? 16 : 8)) {
     case 8: return put_word(data, size, max, pick(t, below(rnd, 4) ? NAME : TOKEN, rnd), rnd);
     case 9: return put_options(data, size, max, rnd);
@@ -296,7 +342,8 @@ size_t LLVMFuzzerCustomCrossOver(const uint8_t *a, size_t na, const uint8_t *b, 
     uint64_t rnd = seed;
     size_t size = na < max ? na : max;
     memcpy(out, a, size);
+    const bool other = below(&rnd, 4) == 0; /* what comes from elsewhere is refused more often */
     for (size_t n = 1 + below(&rnd, 4) / 3; n > 0; n--)
-        size = change(out, size, max, (text){b, nb}, &rnd);
+        size = change(out, size, max, other ? (text){b, nb} : (text){out, size}, &rnd);
     return size;
 }
