@@ -249,12 +249,6 @@ static bool refused(const study *s)
              arena_printf(s->m->mem, "the old value of an atomic on a saved field ('%s')", s->atomic->attr.field->name));
         bad = true;
     }
-    for (size_t i = 0; i < s->m->fields.len && (s->f->derive & IR_DERIVE_HVP); i++) {
-        if (!s->written[i] || bad)
-            continue;
-        diag(s->m->diag, span_at(s->f->loc), DIAG_SAVED_HVP, s->f->name, s->m->fields.at[i]->name);
-        bad = true;
-    }
     return bad;
 }
 

@@ -37,6 +37,7 @@ typedef struct tk_record {
     size_t size;
     size_t *before;     /* saved fields as the launch found them: by access, where in this block the copy begins, 0 for none; NULL: nothing kept */
     size_t before_size; /* bytes of that block */
+    bool duals;         /* the duals stand behind the data there */
     struct rt_blocks *olds; /* old values of atomics, by number of the atomic; NULL: none */
     int nolds;
     uint64_t launch;    /* number of the launch among those with a record, from 1; 0: none yet */

@@ -58,7 +58,7 @@ tk_status rt_run_primal(tk_module *m, const tk_kernel *k, const void *args)
     rt_record_number(m->session, k, rec);
     tk_status st = rt_record_alloc(m->session, k, rec);
     if (st == TK_OK)
-        st = rt_saved_keep(m, k, rec, false);
+        st = rt_saved_keep(m, k, rec, false, false);
     return st == TK_OK ? rt_run(m, k, k->run, args, NULL, rec) : st;
 }
 
@@ -87,7 +87,7 @@ static tk_status run_jvp(tk_module *m, const tk_kernel *k, const void *args)
 {
     tk_record *rec = &m->last[k->index];
     rt_record_number(m->session, k, rec);
-    const tk_status st = rt_saved_keep(m, k, rec, false);
+    const tk_status st = rt_saved_keep(m, k, rec, false, k->hvp != NULL);
     return st == TK_OK ? rt_run(m, k, k->jvp, args, NULL, rec) : st;
 }
 
@@ -145,7 +145,7 @@ static tk_status check_derivative(tk_module *m, const tk_kernel *k, const char *
 }
 
 /* The record that a direct call of an adjoint goes by. */
-static tk_status find_record(tk_module *m, const tk_kernel *k, tk_record **rec)
+static tk_status find_record(tk_module *m, const tk_kernel *k, bool duals, tk_record **rec)
 {
     *rec = &m->last[k->index];
     const rt_tape *t = &m->session->tape;
@@ -154,10 +154,10 @@ static tk_status find_record(tk_module *m, const tk_kernel *k, tk_record **rec)
         return tk_fail(m->session, TK_BAD_STATE,
                        "the adjoint of kernel '%s' inside a function of tk_call would not go by its launch there (random numbers, old values): launch it again first",
                        k->name);
-    if ((*rec)->size < k->record_size || ((k->draws || k->records) && n == 0) || rt_saved_lacks(k, *rec))
+    if ((*rec)->size < k->record_size || ((k->draws || k->records) && n == 0) || rt_saved_lacks(m, k, *rec, duals))
         return tk_fail(m->session, TK_BAD_STATE,
-                       "the adjoint of kernel '%s' needs the record of its last launch, and there is none: none was launched outside of a tape",
-                       k->name);
+                       "the %s of kernel '%s' needs the record of its last %s, and there is none: none was launched outside of a tape",
+                       duals ? "HVP" : "adjoint", k->name, duals ? "JVP" : "launch");
     return TK_OK;
 }
 
@@ -168,8 +168,8 @@ tk_status tk_launch_grad(tk_module *m, const tk_kernel *k, const void *args, voi
     if (st == TK_OK && !k->grad)
         st = no_derivative(m, k, "adjoint", k->no_grad);
     if (st == TK_OK)
-        st = find_record(m, k, &rec);
-    return st == TK_OK ? rt_saved_run_grad(m, k, args, out, rec) : st;
+        st = find_record(m, k, false, &rec);
+    return st == TK_OK ? rt_saved_run(m, k, k->grad, args, out, rec) : st;
 }
 
 tk_status tk_launch_jvp(tk_module *m, const tk_kernel *k, const void *args)
@@ -189,8 +189,8 @@ tk_status tk_launch_hvp(tk_module *m, const tk_kernel *k, const void *args, void
     if (st == TK_OK && !k->hvp)
         st = no_derivative(m, k, "HVP", NULL);
     if (st == TK_OK)
-        st = find_record(m, k, &rec);
+        st = find_record(m, k, true, &rec);
     if (st == TK_OK)
         st = tk_module_need_grad_dual(m);
-    return st == TK_OK ? rt_run(m, k, k->hvp, args, out, rec) : st;
+    return st == TK_OK ? rt_saved_run(m, k, k->hvp, args, out, rec) : st;
 }

@@ -27,6 +27,7 @@ typedef struct rt_tape {
     rt_entry *entries; /* kept from tape to tape, as are the segments of args */
     size_t count, cap;
     bool replaying;    /* the adjoints are running */
+    bool kept_duals;   /* fields as they were when it was closed are kept with their duals */
     uint64_t first, last, resumed; /* meanwhile: those of the call whose backward runs, and tk_session.launches when that began */
     bool doomed;       /* a module that it uses went while a function of the host ran: closed when that is back */
     tk_stack args;
@@ -163,8 +164,9 @@ void rt_tape_forget(tk_module *m);
 
 /* ---- saved.c ---- */
 
-/* Before a launch: a copy of the saved fields that its adjoint, or (on a tape) that of an earlier launch, will want as they are now. Fails the session. */
-tk_status rt_saved_keep(tk_module *m, const tk_kernel *k, tk_record *rec, bool on_tape);
+/* Before a launch: a copy of the saved fields that its adjoint, or (on a tape) that of an earlier launch, will want as they are now; duals: with theirs.
+ * Fails the session. */
+tk_status rt_saved_keep(tk_module *m, const tk_kernel *k, tk_record *rec, bool on_tape, bool duals);
 /* After a launch on a tape: whose data is needed from here on. */
 void rt_saved_launched(tk_module *m, const tk_kernel *k);
 void rt_saved_begin(tk_session *s);
@@ -174,9 +176,9 @@ void rt_saved_restore(const rt_entry *e, bool wanted);
 tk_status rt_saved_keep_final(tk_session *s);
 void rt_saved_put_final(tk_session *s);
 /* An adjoint called directly, by the record of the last launch; afterwards the data are what they were. */
-tk_status rt_saved_run_grad(tk_module *m, const tk_kernel *k, const void *args, void *out, tk_record *rec);
-/* True if the adjoint cannot do without a copy, and there is none. */
-bool rt_saved_lacks(const tk_kernel *k, const tk_record *rec);
+tk_status rt_saved_run(tk_module *m, const tk_kernel *k, tk_kernel_fn fn, const void *args, void *out, tk_record *rec);
+/* True if the adjoint cannot do without a copy, and there is none; duals: the HVP, without theirs. */
+bool rt_saved_lacks(const tk_module *m, const tk_kernel *k, const tk_record *rec, bool duals);
 bool rt_saved_writes(const tk_kernel *k);
 /* A launch inside a function of a triple, under a tape: fails the session if the tape would have to keep something for it. */
 tk_status rt_saved_check_call(tk_module *m, const tk_kernel *k);

@@ -13,8 +13,29 @@ static bool is_kept(const tk_module *m, const tk_access *a, bool on_tape)
     return (a->what & TK_BEFORE_WANTED) != 0 || (on_tape && (a->what & TK_SAVED) != 0 && m->fields[a->field].current);
 }
 
+/* What a copy of a field takes: its data, and with duals these behind it. */
+static size_t copy_size(const tk_field *f, bool duals)
+{
+    const size_t bytes = round_line(tk_field_bytes(f));
+    return duals && f->plane[TK_DUAL] ? 2 * bytes : bytes;
+}
+
+static void copy_in(const tk_field *f, unsigned char *copy, bool duals)
+{
+    rt_plane_read(f, TK_DATA, copy);
+    if (duals && f->plane[TK_DUAL])
+        rt_plane_read(f, TK_DUAL, copy + round_line(tk_field_bytes(f)));
+}
+
+static void copy_out(const tk_field *f, const unsigned char *copy, bool duals)
+{
+    rt_plane_write(f, TK_DATA, copy);
+    if (duals && f->plane[TK_DUAL])
+        rt_plane_write(f, TK_DUAL, copy + round_line(tk_field_bytes(f)));
+}
+
 /* Bytes of the block, or 0 where nothing is to be kept; SIZE_MAX if they cannot be counted. */
-static size_t block_size(const tk_module *m, const tk_kernel *k, bool on_tape)
+static size_t block_size(const tk_module *m, const tk_kernel *k, bool on_tape, bool duals)
 {
     const size_t head = round_line((size_t)k->naccess * sizeof(size_t));
     size_t size = head;
@@ -22,7 +43,7 @@ static size_t block_size(const tk_module *m, const tk_kernel *k, bool on_tape)
     for (int i = 0; i < k->naccess; i++) {
         if (!is_kept(m, &k->access[i], on_tape))
             continue;
-        const size_t bytes = round_line(tk_field_bytes(&m->fields[k->access[i].field]));
+        const size_t bytes = copy_size(&m->fields[k->access[i].field], duals);
         if (bytes > SIZE_MAX / 4 - size)
             return SIZE_MAX;
         size += bytes;
@@ -31,25 +52,18 @@ static size_t block_size(const tk_module *m, const tk_kernel *k, bool on_tape)
     return any ? size : 0;
 }
 
-static void copy_in(const tk_module *m, const tk_kernel *k, size_t *block, int i, size_t at)
+static unsigned char *copy_of(size_t *block, int i)
 {
-    const tk_field *f = &m->fields[k->access[i].field];
-    block[i] = at;
-    rt_plane_read(f, TK_DATA, (unsigned char *)block + at);
+    return (unsigned char *)block + block[i];
 }
 
-static void copy_out(const tk_module *m, const tk_kernel *k, const size_t *block, int i)
-{
-    const tk_field *f = &m->fields[k->access[i].field];
-    rt_plane_write(f, TK_DATA, (const unsigned char *)block + block[i]);
-}
-
-tk_status rt_saved_keep(tk_module *m, const tk_kernel *k, tk_record *rec, bool on_tape)
+tk_status rt_saved_keep(tk_module *m, const tk_kernel *k, tk_record *rec, bool on_tape, bool duals)
 {
     tk_session *s = m->session;
-    const size_t size = block_size(m, k, on_tape);
+    const size_t size = block_size(m, k, on_tape, duals);
     if (rec->before_size != size)
         rt_saved_free(s, rec);
+    rec->duals = duals;
     if (size == 0)
         return TK_OK;
     if (!rec->before) {
@@ -60,11 +74,13 @@ tk_status rt_saved_keep(tk_module *m, const tk_kernel *k, tk_record *rec, bool o
     }
     size_t at = round_line((size_t)k->naccess * sizeof(size_t));
     for (int i = 0; i < k->naccess; i++) {
+        const tk_field *f = &m->fields[k->access[i].field];
         rec->before[i] = 0;
         if (!is_kept(m, &k->access[i], on_tape))
             continue;
-        copy_in(m, k, rec->before, i, at);
-        at += round_line(tk_field_bytes(&m->fields[k->access[i].field]));
+        rec->before[i] = at;
+        copy_in(f, copy_of(rec->before, i), duals);
+        at += copy_size(f, duals);
     }
     return TK_OK;
 }
@@ -103,7 +119,7 @@ void rt_saved_restore(const rt_entry *e, bool wanted)
         const unsigned what = k->access[i].what;
         const bool first = (what & TK_BEFORE_WANTED) != 0, again = !first || (what & TK_BEFORE_REPLAYED) != 0;
         if (e->record.before[i] != 0 && (wanted ? first : again))
-            copy_out(e->module, k, e->record.before, i);
+            copy_out(&e->module->fields[k->access[i].field], copy_of(e->record.before, i), e->record.duals);
     }
 }
 
@@ -115,7 +131,7 @@ static void drop_final(tk_session *s, bool put)
         for (int i = 0; i < m->desc->nfields; i++) {
             tk_field *f = &m->fields[i];
             if (f->kept && put)
-                rt_plane_write(f, TK_DATA, f->kept);
+                copy_out(f, f->kept, s->tape.kept_duals);
             rt_free(s, f->kept);
             f->kept = NULL;
         }
@@ -124,6 +140,7 @@ static void drop_final(tk_session *s, bool put)
 
 tk_status rt_saved_keep_final(tk_session *s)
 {
+    s->tape.kept_duals = s->forward.open;
     for (size_t n = 0; n < s->tape.count; n++) {
         const rt_entry *e = &s->tape.entries[n];
         for (int i = 0; e->kernel && i < e->kernel->naccess; i++) {
@@ -132,13 +149,13 @@ tk_status rt_saved_keep_final(tk_session *s)
             const bool changes = (e->record.before && e->record.before[i] != 0) || (a->what & TK_BEFORE_REPLAYED) != 0;
             if (!changes || f->kept)
                 continue;
-            const size_t bytes = tk_field_bytes(f);
+            const size_t bytes = copy_size(f, s->tape.kept_duals);
             f->kept = rt_alloc(s, bytes ? bytes : LINE, false);
             if (!f->kept) {
                 drop_final(s, false);
                 return tk_fail(s, TK_NO_MEMORY, "out of memory for the saved field '%s' while a tape is closed", f->desc->name);
             }
-            rt_plane_read(f, TK_DATA, f->kept);
+            copy_in(f, f->kept, s->tape.kept_duals);
         }
     }
     return TK_OK;
@@ -173,32 +190,37 @@ bool rt_saved_writes(const tk_kernel *k)
     return false;
 }
 
-bool rt_saved_lacks(const tk_kernel *k, const tk_record *rec)
+bool rt_saved_lacks(const tk_module *m, const tk_kernel *k, const tk_record *rec, bool duals)
 {
-    for (int i = 0; i < k->naccess; i++)
-        if ((k->access[i].what & TK_BEFORE_WANTED) != 0 && (!rec->before || rec->before[i] == 0))
+    for (int i = 0; i < k->naccess; i++) {
+        if ((k->access[i].what & TK_BEFORE_WANTED) == 0)
+            continue;
+        if (!rec->before || rec->before[i] == 0 || (duals && !rec->duals && m->fields[k->access[i].field].plane[TK_DUAL]))
             return true;
+    }
     return false;
 }
 
-tk_status rt_saved_run_grad(tk_module *m, const tk_kernel *k, const void *args, void *out, tk_record *rec)
+tk_status rt_saved_run(tk_module *m, const tk_kernel *k, tk_kernel_fn fn, const void *args, void *out, tk_record *rec)
 {
     tk_session *s = m->session;
     if (!rec->before)
-        return rt_run(m, k, k->grad, args, out, rec);
+        return rt_run(m, k, fn, args, out, rec);
     size_t *now = rt_alloc(s, rec->before_size, false);
     if (!now)
         return tk_fail(s, TK_NO_MEMORY, "out of memory for the saved fields that kernel '%s' overwrites", k->name);
     for (int i = 0; i < k->naccess; i++) {
+        const tk_field *f = &m->fields[k->access[i].field];
         if (rec->before[i] == 0)
             continue;
-        copy_in(m, k, now, i, rec->before[i]);
-        copy_out(m, k, rec->before, i);
+        now[i] = rec->before[i];
+        copy_in(f, copy_of(now, i), rec->duals);
+        copy_out(f, copy_of(rec->before, i), rec->duals);
     }
-    const tk_status st = rt_run(m, k, k->grad, args, out, rec);
+    const tk_status st = rt_run(m, k, fn, args, out, rec);
     for (int i = 0; i < k->naccess; i++)
         if (rec->before[i] != 0)
-            copy_out(m, k, now, i);
+            copy_out(&m->fields[k->access[i].field], copy_of(now, i), rec->duals);
     rt_free(s, now);
     return st;
 }

@@ -43,7 +43,7 @@ static rt_entry *push_entry(tk_module *m, const tk_kernel *k, const void *args)
         e.args = copy;
     }
     rt_record_number(s, k, &e.record);
-    if (rt_record_alloc(s, k, &e.record) != TK_OK || rt_saved_keep(m, k, &e.record, true) != TK_OK) {
+    if (rt_record_alloc(s, k, &e.record) != TK_OK || rt_saved_keep(m, k, &e.record, true, s->forward.open) != TK_OK) {
         rt_record_free(s, &e.record);
         return NULL;
     }
@@ -75,8 +75,6 @@ static tk_status launch_second_order(tk_module *m, const tk_kernel *k, const voi
         return tk_fail(s, TK_NO_DERIVATIVE, "kernel '%s' of module '%s' has no %s, which a tape inside a forward scope needs: %s", k->name,
                        m->desc->name, k->jvp ? "second-order product" : "JVP",
                        k->jvp || !k->no_jvp ? "declare it derive(grad, jvp, hvp)" : k->no_jvp);
-    if (rt_saved_writes(k))
-        return tk_fail(s, TK_NO_DERIVATIVE, "kernel '%s' overwrites a saved field, of which a tape inside a forward scope does not keep the duals", k->name);
     if (k->grad_args)
         return refuse_grad_args(m, k);
     const tk_status st = tk_module_need_grad_dual(m);
@@ -84,6 +82,7 @@ static tk_status launch_second_order(tk_module *m, const tk_kernel *k, const voi
     if (!e)
         return tk_session_status(s);
     rt_record_free(s, &m->last[k->index]);
+    rt_saved_launched(m, k);
     return run_recorded(m, k, k->jvp, e);
 }
 
