@@ -149,6 +149,9 @@ void rev_straight(scope *s, const ir_op *op)
     case OP_ACCUM:
         rev_store(s, op);
         return;
+    case OP_ATOMIC: /* of what has no gradient */
+        rev_undo_write(s, op);
+        return;
     case OP_LLOAD:
         rev_local_load(s, op);
         return;
@@ -159,7 +162,6 @@ void rev_straight(scope *s, const ir_op *op)
         rev_call(s, op);
         return;
     case OP_CONST:
-    case OP_ATOMIC: /* of what has no gradient */
     case OP_KEY:
     case OP_MPARAM:
     case OP_SHAPE:

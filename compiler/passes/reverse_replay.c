@@ -88,12 +88,15 @@ static void replay_op(rev *rv, ir_builder *b, ir_map *map, ir_op *op)
             ir_clone_op(b, op, map);
         return;
     case OP_ATOMIC: {
+        if (rv && rev_keeps_write(rv, op))
+            rev_write_again(rv, b, map, op);
         ir_value *where[3]; /* turn at step */
         const int first = op->attr.field->ndim + 2, n = op->nargs - first;
         if (n == 0)
             return; /* nobody uses what it returns */
         for (int i = 0; i < n; i++)
             where[i] = rev_mapped(map, op->args[first + i]);
+        b->origin = op;
         ir_op *old = ir_insert(b, OP_OLD, n, where, 1, &op->res[0]->type, 0);
         ir_map_set(map, op->res[0], old->res[0]);
         return;

@@ -16,7 +16,7 @@ typedef struct search {
 static void find_kept(ir_op *op, void *ctx)
 {
     search *s = ctx;
-    if ((op->code == OP_STORE || op->code == OP_ACCUM) && rev_keeps_write(s->rv, op))
+    if (rev_is_write(op) && rev_keeps_write(s->rv, op))
         s->found = true;
 }
 
@@ -45,7 +45,9 @@ void rev_write_again(rev *rv, ir_builder *b, ir_map *map, ir_op *write)
         ir_value **idx = clones(rv, map, write);
         rv->old[write->pos] = ir_load(b, write->attr.field, IR_DATA, idx, idx[write->attr.field->ndim]);
     }
-    ir_clone_op(b, write, map);
+    ir_op *again = ir_clone_op(b, write, map);
+    while (again->nargs > write->attr.field->ndim + 2) /* where an atomic records its old value: what this one returns is nobody's */
+        ir_remove_arg(again, again->nargs - 1);
 }
 
 void rev_undo_write(scope *s, const ir_op *write)
@@ -142,7 +144,7 @@ typedef struct takes {
 static void find_taken_back(ir_op *op, void *ctx)
 {
     takes *t = ctx;
-    if ((op->code == OP_STORE || op->code == OP_ACCUM) && t->rv->old[op->pos])
+    if (rev_is_write(op) && t->rv->old[op->pos])
         t->found = true;
     for (size_t i = 0; i < t->rv->snapshots.len && op->code == OP_TASK; i++)
         t->found |= t->rv->snapshots.at[i].task == op;

@@ -32,7 +32,6 @@ typedef struct study {
     VEC(site) loads, writes;
     const ir_field *in_call; /* a saved field that a call touches */
     src_loc call;
-    const ir_op *atomic;      /* on a saved field */
 } study;
 
 /* ---- what the kernel does ---- */
@@ -64,11 +63,7 @@ static void collect(ir_op *op, void *ctx)
     op->pos = s->npos++;
     if (op->code == OP_CALL)
         collect_call(s, op);
-    if (op->code == OP_ATOMIC && op->attr.field->saved) {
-        s->written[op->attr.field->index] = true;
-        s->atomic = op;
-    }
-    if ((op->code != OP_LOAD && op->code != OP_STORE && op->code != OP_ACCUM) || op->attr.plane != IR_DATA || !op->attr.field->saved)
+    if ((op->code != OP_LOAD && !rev_is_write(op)) || op->attr.plane != IR_DATA || !op->attr.field->saved)
         return;
     const site at = {.a = access_of_op(s->m, op), .task = task_of(op)};
     if (op->code == OP_LOAD) {
@@ -175,7 +170,7 @@ static bool is_own(const site *w)
 /* What a task accumulates into with others is not read in it, by the language's rule. */
 static void plan_task(const study *s, const site *w, saved_plan *p)
 {
-    if (w->a.op->code == OP_ACCUM && !is_own(w))
+    if (w->a.op->code != OP_STORE && !is_own(w))
         return;
     for (size_t i = 0; i < s->loads.len; i++) {
         const site *l = &s->loads.at[i];
@@ -244,11 +239,6 @@ static bool refused(const study *s)
              arena_printf(s->m->mem, "a function with its own derivative that touches a saved field ('%s')", s->in_call->name));
         bad = true;
     }
-    if (s->atomic) {
-        diag(s->m->diag, span_at(s->atomic->loc), DIAG_NOT_COMPILED,
-             arena_printf(s->m->mem, "the old value of an atomic on a saved field ('%s')", s->atomic->attr.field->name));
-        bad = true;
-    }
     return bad;
 }
 
@@ -291,7 +281,7 @@ bool pass_reverse(ir_func *f)
     pass_settle(adjoint); /* behind it, every load is a read that the adjoint needs */
     study s = study_of(f);
     bool ok = true;
-    if (s.writes.len || s.in_call || s.atomic)
+    if (s.writes.len || s.in_call)
         ok = !refused(&s);
     if (ok && s.writes.len) {
         ir_walk(adjoint->body, mark_needed, &s);
