@@ -384,6 +384,8 @@ void declare_extents(checker *c, fn *f);
 tx_local *declare_array(checker *c, fn *f, const ast_param *p, const ty *elem, src_span at);
 /* False after an error: a place in an array of the host is in its data. */
 bool array_has_plane(checker *c, const place *p, src_span at);
+/* Those of kernels before those of export funcs, once all bodies are checked. */
+void order_arrays(checker *c);
 /* Extent d of a field or array, an i64. */
 tx_expr *extent_of(checker *c, const sym *s, int d, src_span at);
 

@@ -128,9 +128,13 @@ static bool conflicts(checker *c, const sym *s, const ast_attr *a, const sym *t,
 {
     const tx_func *own = s->instances->tx, *f = t->instances->tx;
     const char *why = NULL;
-    bool with_grad = false;
-    for (int k = 0; k < f->nparams; k++)
+    bool with_grad = false, with_array = false;
+    for (int k = 0; k < f->nparams; k++) {
         with_grad = with_grad || f->params[k]->needs_grad;
+        with_array = with_array || f->params[k]->array;
+    }
+    for (int k = 0; k < own->nparams; k++)
+        with_array = with_array || own->params[k]->array;
     if (own->exported || f->exported)
         why = arena_printf(c->mem, "'%s' is an export func: give the derivative to a function that it calls", own->exported ? s->name : t->name);
     else if (own->no_grad || (own->derive_explicit && own->derive))
@@ -147,6 +151,8 @@ static bool conflicts(checker *c, const sym *s, const ast_attr *a, const sym *t,
         why = arena_printf(c->mem, "'%s' uses the old value of an atomic", own->atomics ? s->name : t->name);
     else if (grad && with_grad)
         why = arena_printf(c->mem, "'%s' has needs_grad parameters, whose gradients a kernel cannot return: make them fields", t->name);
+    else if (with_array)
+        why = "an array of the host is among its parameters: make it a field, bound to the host's memory";
     else if (has_array(s) || has_array(t))
         why = arena_printf(c->mem, "'%s' takes an array", has_array(t) ? t->name : s->name);
     else if (has_struct(s) || has_struct(t))

@@ -69,7 +69,9 @@ tx_local *declare_array(checker *c, fn *f, const ast_param *p, const ty *elem, s
     s->dims = ARENA_ARRAY(c->mem, tx_local *, MAX_DIM);
     *a = (ir_field){.name = p->name, .elem = elem->elem, .shape = elem->kind == TY_VEC ? IR_SHAPE_VEC : IR_SHAPE_SCALAR, .rows = elem->rows,
                     .cols = elem->cols, .array = true, .in = p->dir != AST_DIR_OUT, .out = p->dir != AST_DIR_IN, .loc = at.begin, .index = (int)c->ir->fields.len};
-    a->grad = a->dual = scalar_is_float(elem->elem);
+    a->launched = f->is_kernel;
+    a->dual = elem->kind != TY_ERROR && scalar_is_float(elem->elem);
+    a->grad = a->dual && !f->is_kernel;
     a->dims = ARENA_ARRAY(c->mem, int, MAX_DIM);
     for (const ast_expr *e = p->type->extents; e; e = e->next) {
         extents[a->ndim] = -1;
@@ -101,6 +103,23 @@ tx_expr *extent_of(checker *c, const sym *s, int d, src_span at)
         e->dim = d;
     }
     return e;
+}
+
+void order_arrays(checker *c)
+{
+    ir_module *m = c->ir;
+    const size_t n = m->fields.len;
+    ir_field **old = ARENA_ARRAY(c->mem, ir_field *, n + 1);
+    for (size_t i = 0; i < n; i++)
+        old[i] = m->fields.at[i];
+    size_t at = m->nfields;
+    for (int launched = 1; launched >= 0; launched--)
+        for (size_t i = m->nfields; i < n; i++)
+            if (old[i]->launched == launched) {
+                old[i]->index = (int)at;
+                m->fields.at[at++] = old[i];
+                m->narrays += (size_t)launched;
+            }
 }
 
 /* ---- nothing but a function of the arguments ---- */

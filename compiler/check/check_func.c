@@ -29,7 +29,7 @@ static const char *what_it_is(const sym *s)
 
 static const ty *param_type(checker *c, const sym *s, const ast_param *p)
 {
-    if (s->item->is_export && p->dir != AST_DIR_NONE && p->type->kind == AST_TYPE_ARRAY)
+    if ((s->item->is_export || s->kind == SYM_KERNEL) && p->dir != AST_DIR_NONE && p->type->kind == AST_TYPE_ARRAY)
         return array_param_type(c, s, p);
     const bool local = s->kind == SYM_FUNC && !s->item->is_export && !s->item->is_extern; /* takes what is in the module */
     if (p->dir != AST_DIR_NONE || (!local && p->type && p->type->kind == AST_TYPE_ARRAY)) {
@@ -230,8 +230,10 @@ void declare_params(checker *c, fn *f, const ty *const *args, int more)
         } else if (args[k]->kind == TY_ARRAY) {
             declare_ref(c, f, p, args[k], ref, k + 1);
         } else if (p->type && p->type->kind == AST_TYPE_ARRAY) {
-            f->tx->params[f->tx->nparams++] = declare_array(c, f, p, args[k], name_span(p));
-            (void)check_param_attrs(c, p, args[k], false);
+            tx_local *l = declare_array(c, f, p, args[k], name_span(p));
+            f->tx->params[f->tx->nparams++] = l;
+            if (check_param_attrs(c, p, args[k], f->is_kernel))
+                l->array->grad = true;
         } else {
             declare_param(c, f, p, args[k]);
         }

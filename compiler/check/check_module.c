@@ -421,6 +421,7 @@ tx_module *check_module(arena *mem, intern_pool *names, diag_sink *d, const ast_
     collect(&c, ast);
     check_declarations(&c, ast);
     check_bodies(&c);
+    order_arrays(&c);
     check_externs(&c);
     check_custom(&c);
     check_exports(&c);

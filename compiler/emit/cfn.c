@@ -369,12 +369,14 @@ const char *plane_member(emitter *e, const char *m, const ir_field *f, ir_plane 
 {
     static const char *const member[] = {"data", "grad", "dual", "grad_dual"};
     const char *first = !f->soa || f->shape == IR_SHAPE_SCALAR ? "" : f->shape == IR_SHAPE_VEC ? "[0]" : "[0][0]";
+    if (f->launched)
+        return arena_printf(e->mem, "%s->%s.plane[%s]", m, e->field_names[f->index], plane_enum(p));
     return arena_printf(e->mem, "%s->%s.%s%s", m, e->field_names[f->index], member[p], first);
 }
 
 const char *shape_name(cfn *c, const ir_field *f, int dim)
 {
-    if (f->array)
+    if (is_argument(f))
         return name_member(c->e->mem, c->f->sig[f->dims[dim]].name);
     f = f->lead ? f->lead : f;
     const char **name = &c->shape_names[f->index * 8 + dim];
@@ -404,7 +406,7 @@ const char *session_text(cfn *c)
 static void hoist_plane(cfn *c, strbuf *out, int key)
 {
     const ir_field *f = c->e->m->fields.at[key / 4];
-    if (f->array)
+    if (is_argument(f))
         return;
     const plane_ref *p = &c->planes[key];
     const bool separate = p->acc_name && p->acc_name != p->name;

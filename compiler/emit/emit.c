@@ -21,7 +21,7 @@ void emitter_init(emitter *e, const ir_module *m, const emit_options *opt)
     e->field_names = ARENA_ARRAY(e->mem, const char *, m->fields.len + 1);
     for (size_t i = 0; i < m->fields.len; i++) {
         const ir_field *f = m->fields.at[i];
-        e->field_names[i] = view_name(e->mem, f->lead ? f->whole : f->name);
+        e->field_names[i] = f->launched ? arena_printf(e->mem, "tk.fields[%d]", f->index) : view_name(e->mem, f->lead ? f->whole : f->name);
         if (f->lead && f->soa)
             e->field_names[i] = arena_printf(e->mem, "%s.%s", e->field_names[i], member_path(e->mem, f->path, "."));
     }

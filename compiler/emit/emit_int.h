@@ -102,6 +102,7 @@ const char *zero_text(scalar type);
 /* C declaration of a pointer to field elements: "const float (*restrict const x)[2]"; flat: matrices as one row of components. Strided: to bytes. */
 const char *field_pointer(arena *mem, const ir_field *f, bool is_const, const char *quals, const char *name, bool flat);
 const char *scalar_enum(scalar s); /* TK_F32 */
+const char *plane_enum(ir_plane p); /* TK_DATA */
 
 /* ---- expressions ---- */
 
@@ -319,6 +320,7 @@ typedef enum sig_use {
 bool sig_stands(const ir_sigparam *p);   /* is a parameter in C */
 bool sig_is_float(const ir_sigparam *p); /* the component itself */
 bool sig_has_dual(const ir_sigparam *p); /* has a tangent beside it in C */
+bool sig_is_seed(const ir_sigparam *p); /* an `out` array with gradient, which goes in */
 bool sig_has_grad(const ir_sigparam *p); /* has a gradient in C */
 const char *sig_decl(arena *mem, const ir_sigparam *p, const char *suffix, sig_use use);
 const char *sig_dual_text(arena *mem, const ir_sigparam *p); /* for comments: "dt_dual", "s_dual.link.pos" */
@@ -342,6 +344,9 @@ void emit_records(emitter *e);
 /* Of the view, and of functions of the interface: "x", "p_link_pos" for a member with soa, for the members of an array of structs that of the array. */
 const char *field_id(arena *mem, const ir_field *f);
 const char *field_object(emitter *e, const ir_field *f); /* its tk_field in the module's struct: "x.field", "p.field.link.pos" */
+const char *field_address(emitter *e, const char *m, const ir_field *f); /* "m->x.field"; of an array of a kernel, "&m->tk.fields[2]" */
+/* An array that is an argument of the C function itself. */
+static inline bool is_argument(const ir_field *f) { return f->array && !f->launched; }
 /* f, or the first member of its array of structs, that has this plane; NULL: the view has none. */
 const ir_field *plane_leaf(const ir_module *m, const ir_field *f, ir_plane p);
 bool field_begins(const ir_field *f); /* has a view: not a further member of an array of structs */

@@ -68,12 +68,6 @@ static int plane_of(const arg *a)
     return a->p.array->index * 4 + plane;
 }
 
-/* An `out` array of floats: its gradient goes in. */
-static bool is_seed(const ir_sigparam *p)
-{
-    return p->array && p->array->grad && !p->array->in;
-}
-
 /* Inputs in the order of the region's parameters, outputs in the order of the yielded values; docs/c-api.md has the order in C. */
 static void push_inputs(arena *mem, arg_list *l, const ir_func *f, kernel_form form)
 {
@@ -89,7 +83,7 @@ static void push_inputs(arena *mem, arg_list *l, const ir_func *f, kernel_form f
             value += components(&f->sig[i]);
         }
         for (int i = 0; i < f->nsig && reverse; i++)
-            if (is_seed(&f->sig[i]))
+            if (sig_is_seed(&f->sig[i]))
                 l->at[l->n++] = (arg){.p = f->sig[i], .suffix = tangent ? "_grad_dual" : "_grad", .use = SIG_OPTIONAL};
         for (int i = 0; i < f->nouts && reverse; i++) {
             const ir_sigparam r = result_of(mem, f, i);
@@ -114,7 +108,7 @@ static void push_outputs(arena *mem, arg_list *l, const ir_func *f, kernel_form 
             value += components(&r);
         }
         for (int i = 0; i < f->nsig && reverse; i++) {
-            if (!f->sig[i].grad || is_seed(&f->sig[i]))
+            if (!f->sig[i].grad || sig_is_seed(&f->sig[i]))
                 continue;
             l->at[l->n++] = (arg){.p = f->sig[i], .suffix = tangent ? "_grad_dual" : "_grad", .use = SIG_RESULT, .value = value, .add = true, .optional = true};
             value += components(&f->sig[i]);

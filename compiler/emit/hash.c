@@ -27,8 +27,14 @@ uint64_t emit_interface_hash(const ir_module *m)
         if (!ir_is_kernel(f))
             continue;
         add(&b, "kernel", f->name, f->grad != NULL, f->jvp != NULL, f->hvp != NULL, f->nsig, 0);
-        for (int k = 0; k < f->nsig; k++)
-            add(&b, f->sig[k].record ? f->sig[k].record->name : "arg", f->sig[k].name, (int)f->sig[k].elem, (int)f->sig[k].shape, f->sig[k].rows, f->sig[k].cols, f->sig[k].grad);
+        for (int k = 0; k < f->nsig; k++) {
+            const ir_sigparam *p = &f->sig[k];
+            const ir_field *a = p->array;
+            if (a)
+                add(&b, "array", p->name, (int)p->elem, a->rows, a->ndim, a->in * 2 + a->out, p->grad);
+            else
+                add(&b, p->record ? p->record->name : "arg", p->name, (int)p->elem, (int)p->shape, p->rows, p->cols, p->grad);
+        }
     }
     for (size_t i = 0; i < m->externs.len; i++) {
         const ir_func *f = m->externs.at[i];

@@ -31,7 +31,7 @@ static void print_arg_structs(emitter *e, const ir_func *kernel)
         sb_printf(out, "struct %s { /* the tangents come after the primal's arguments */\n    struct %s primal;\n", args_tag(e, kernel, FORM_JVP),
                   args_tag(e, kernel, FORM_RUN));
         for (int i = 0; i < kernel->nsig; i++)
-            if (sig_has_dual(&kernel->sig[i]))
+            if (sig_has_dual(&kernel->sig[i]) && !kernel->sig[i].array)
                 sb_printf(out, "    %s;\n", sig_decl(e->mem, &kernel->sig[i], "_dual", SIG_MEMBER));
         sb_add(out, "};\n\n");
     }
@@ -41,7 +41,7 @@ static void print_arg_structs(emitter *e, const ir_func *kernel)
         sb_printf(out, "struct %s {\n", out_tag(e, kernel, (kernel_form)form));
         for (int tangent = 0; tangent <= (form == FORM_HVP); tangent++)
             for (int i = 0; i < kernel->nsig; i++)
-                if (sig_has_grad(&kernel->sig[i]))
+                if (sig_has_grad(&kernel->sig[i]) && !kernel->sig[i].array)
                     sb_printf(out, "    %s;\n", sig_decl(e->mem, &kernel->sig[i], tangent ? "_grad_dual" : "_grad", SIG_MEMBER));
         sb_add(out, "};\n\n");
     }
@@ -243,13 +243,29 @@ static void component_list(emitter *e, strbuf *b, const ir_sigparam *p, const ch
         sb_addc(b, '}');
 }
 
-static void primal_args(emitter *e, strbuf *b, const ir_func *kernel)
+/* The pointers that this form is given; libtk puts zeros where one is missing. */
+static void array_planes(emitter *e, strbuf *b, const ir_sigparam *p, kernel_form form)
+{
+    static const char *const suffix[] = {[IR_DATA] = "", [IR_GRAD] = "_grad", [IR_DUAL] = "_dual", [IR_GRAD_DUAL] = "_grad_dual"};
+    const bool back = p->grad && (form == FORM_GRAD || form == FORM_HVP), along = sig_is_float(p) && (form == FORM_JVP || form == FORM_HVP);
+    const bool given[] = {true, back, along, back && form == FORM_HVP};
+    sb_add(b, "{{");
+    for (int k = IR_DATA; k <= IR_GRAD_DUAL; k++)
+        if (given[k])
+            sb_printf(b, "%s[%s] = (void *)%s%s", k ? ", " : "", plane_enum((ir_plane)k), name_member(e->mem, p->name), suffix[k]);
+    sb_add(b, "}}");
+}
+
+static void primal_args(emitter *e, strbuf *b, const ir_func *kernel, kernel_form form)
 {
     for (int i = 0; i < kernel->nsig; i++) {
         if (!sig_stands(&kernel->sig[i]))
             continue;
         sb_printf(b, "%s.%s = ", i ? ", " : "", name_member(e->mem, kernel->sig[i].name));
-        component_list(e, b, &kernel->sig[i], "", false);
+        if (kernel->sig[i].array)
+            array_planes(e, b, &kernel->sig[i], form);
+        else
+            component_list(e, b, &kernel->sig[i], "", false);
     }
 }
 
@@ -259,13 +275,13 @@ static void print_args(emitter *e, strbuf *b, const ir_func *kernel, kernel_form
         return;
     sb_printf(b, "    const struct %s %s = {", args_tag(e, kernel, form), name);
     if (form == FORM_RUN || form == FORM_GRAD) {
-        primal_args(e, b, kernel);
+        primal_args(e, b, kernel, form);
     } else {
         sb_add(b, ".primal = {");
-        primal_args(e, b, kernel);
+        primal_args(e, b, kernel, form);
         sb_addc(b, '}');
         for (int i = 0; i < kernel->nsig; i++) {
-            if (!sig_has_dual(&kernel->sig[i]))
+            if (!sig_has_dual(&kernel->sig[i]) || kernel->sig[i].array)
                 continue;
             sb_printf(b, ",\n        .%s_dual = ", name_member(e->mem, kernel->sig[i].name));
             component_list(e, b, &kernel->sig[i], "_dual", true);
@@ -300,7 +316,7 @@ static void add_results(emitter *e, strbuf *b, const ir_func *kernel, kernel_for
             const char *suffix = tangent ? "_grad_dual" : "_grad";
             if (sig_has_grad(p) && p->record)
                 i = add_record(e, b, kernel, i, suffix, out);
-            if (!p->grad || p->record)
+            if (!p->grad || p->record || p->array)
                 continue;
             const int n = p->rows * p->cols;
             sb_printf(b, "    if (%s%s)%s\n", name_member(e->mem, p->name), suffix, n > 1 ? " {" : "");
@@ -429,7 +445,38 @@ const char *why_no_jvp(const ir_func *kernel)
     return kernel->no_jvp_why ? kernel->no_jvp_why : "its derive(...) does not ask for one";
 }
 
-static void print_kernel(emitter *e, const ir_func *kernel, int index, int naccess)
+/* Its arrays: the field that each is during a launch, and where its pointers and extents stand among the arguments. */
+static int print_arrays(emitter *e, const ir_func *kernel)
+{
+    strbuf *b = e->out;
+    const char *tag = args_tag(e, kernel, FORM_RUN);
+    int n = 0;
+    for (int i = 0; i < kernel->nsig; i++) {
+        const ir_sigparam *p = &kernel->sig[i];
+        if (!p->array)
+            continue;
+        if (n++ == 0)
+            sb_printf(b, "static const tk_array_desc %s_arrays[] = {\n", kernel->name);
+        sb_printf(b, "    {%d, %s, offsetof(struct %s, %s), {", p->array->index, p->array->in ? p->array->out ? "TK_ARRAY_IN | TK_ARRAY_OUT" : "TK_ARRAY_IN" : "TK_ARRAY_OUT",
+                  tag, name_member(e->mem, p->name));
+        for (int d = 0; d < p->array->ndim; d++)
+            sb_printf(b, "%soffsetof(struct %s, %s)", d ? ", " : "", tag, name_member(e->mem, kernel->sig[p->array->dims[d]].name));
+        sb_add(b, "}},\n");
+    }
+    if (n)
+        sb_add(b, "};\n");
+    return n;
+}
+
+static bool gives_gradients(const ir_func *kernel)
+{
+    for (int i = 0; i < kernel->nsig; i++)
+        if (kernel->sig[i].grad)
+            return true;
+    return false;
+}
+
+static void print_kernel(emitter *e, const ir_func *kernel, int index, int naccess, int narrays)
 {
     strbuf *b = e->out;
     static const char *const member[] = {[FORM_RUN] = "run", [FORM_GRAD] = "grad", [FORM_JVP] = "jvp", [FORM_HVP] = "hvp"};
@@ -449,7 +496,9 @@ static void print_kernel(emitter *e, const ir_func *kernel, int index, int nacce
         sb_printf(b, ",\n     .no_jvp = %s", c_string(e->mem, why_no_jvp(kernel)));
     if (naccess)
         sb_printf(b, ",\n     .access = %s_access, .naccess = %d", kernel->name, naccess);
-    sb_printf(b, "%s%s%s},\n", kernel_has_grad_args(kernel) ? ", .grad_args = true" : "", kernel->draws ? ", .draws = true" : "",
+    if (narrays)
+        sb_printf(b, ",\n     .arrays = %s_arrays, .narrays = %d", kernel->name, narrays);
+    sb_printf(b, "%s%s%s},\n", gives_gradients(kernel) ? ", .grad_args = true" : "", kernel->draws ? ", .draws = true" : "",
               kernel->records ? ", .records = true" : "");
 }
 
@@ -457,17 +506,19 @@ int emit_kernel_table(emitter *e)
 {
     const ir_module *m = e->m;
     int n = 0;
-    int *counts = ARENA_ARRAY(e->mem, int, m->funcs.len + 1);
+    int *counts = ARENA_ARRAY(e->mem, int, m->funcs.len + 1), *arrays = ARENA_ARRAY(e->mem, int, m->funcs.len + 1);
     for (size_t i = 0; i < m->funcs.len; i++)
-        if (ir_is_kernel(m->funcs.at[i]))
+        if (ir_is_kernel(m->funcs.at[i])) {
+            arrays[n] = print_arrays(e, m->funcs.at[i]);
             print_access(e, m->funcs.at[i], &counts[n++]);
+        }
     if (n == 0)
         return 0;
     sb_printf(e->out, "\nstatic const tk_kernel %s[] = {\n", e->kernels);
     n = 0;
     for (size_t i = 0; i < m->funcs.len; i++)
         if (ir_is_kernel(m->funcs.at[i])) {
-            print_kernel(e, m->funcs.at[i], n, counts[n]);
+            print_kernel(e, m->funcs.at[i], n, counts[n], arrays[n]);
             n++;
         }
     sb_add(e->out, "};\n\n");

@@ -99,7 +99,7 @@ static void check_bounds(cfn *c, const ir_op *op, const expr *idx, const expr *c
 {
     const ir_field *f = op->attr.field;
     const bool dynamic = f->shape != IR_SHAPE_SCALAR && !ir_is_const(op->args[f->ndim]);
-    if (f->array) {
+    if (is_argument(f)) {
         check_array_bounds(c, op, idx, dynamic ? comp : NULL);
         return;
     }
@@ -113,7 +113,7 @@ static void check_bounds(cfn *c, const ir_op *op, const expr *idx, const expr *c
     if (dynamic)
         sb_printf(&b, "%s%s", f->ndim ? ", " : "", comp->text);
     const char *place = arena_printf(c->e->mem, "%s:%u", place_of(c->e, op->loc), op->loc.col);
-    stmt(c, op->loc, "if (!%s(%s->%s, %s, %s, (const int64_t[]){%s}))", c->e->bounds, c->m, field_object(c->e, f),
+    stmt(c, op->loc, "if (!%s(%s, %s, %s, (const int64_t[]){%s}))", c->e->bounds, field_address(c->e, c->m, f),
          c_string(c->e->mem, place), dynamic ? "true" : "false", sb_str(&b));
     sb_free(&b);
     emit_fail(c);
@@ -210,7 +210,7 @@ static void name_load(cfn *c, const ir_op *op)
 static bool is_optional(const cfn *c, const ir_op *op)
 {
     const ir_field *f = op->attr.field;
-    if (!f->array)
+    if (!is_argument(f))
         return false;
     const bool reverse = c->f->kind == IR_KERNEL_GRAD || c->f->kind == IR_KERNEL_HVP;
     return op->attr.plane == IR_DATA ? reverse && !f->in : reverse || !f->out;

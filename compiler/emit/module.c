@@ -26,10 +26,11 @@ static void print_field(emitter *e, const ir_field *f)
 
 static void print_fields(emitter *e)
 {
-    if (!e->m->nfields)
+    const size_t n = e->m->nfields + e->m->narrays;
+    if (!n)
         return;
     sb_printf(e->out, "static const tk_field_desc %s[] = {\n", e->fields);
-    for (size_t i = 0; i < e->m->nfields; i++)
+    for (size_t i = 0; i < n; i++)
         print_field(e, e->m->fields.at[i]);
     sb_add(e->out, "};\n\n");
 }
@@ -57,8 +58,10 @@ static void print_desc(emitter *e, int nmembers, int nkernels)
     const size_t nfields = e->m->nfields;
     sb_printf(e->out, "static const tk_module_desc %s = {\n    .name = %s,\n    .interface = %d,\n    .hash = UINT64_C(0x%016llx),\n", e->desc,
               c_string(e->mem, e->m->name), EMIT_INTERFACE, (unsigned long long)emit_interface_hash(e->m));
-    if (nfields)
+    if (nfields + e->m->narrays)
         sb_printf(e->out, "    .fields = %s,\n    .nfields = %zu,\n", e->fields, nfields);
+    if (e->m->narrays)
+        sb_printf(e->out, "    .narrays = %zu,\n", e->m->narrays);
     if (nmembers)
         sb_printf(e->out, "    .members = %s,\n    .nmembers = %d,\n", e->members, nmembers);
     if (e->nsites)

@@ -62,6 +62,11 @@ const char *field_object(emitter *e, const ir_field *f)
     return arena_printf(e->mem, "%s.field", e->field_names[f->index]);
 }
 
+const char *field_address(emitter *e, const char *m, const ir_field *f)
+{
+    return f->launched ? arena_printf(e->mem, "&%s->%s", m, e->field_names[f->index]) : arena_printf(e->mem, "%s->%s", m, field_object(e, f));
+}
+
 const ir_field *plane_leaf(const ir_module *m, const ir_field *f, ir_plane p)
 {
     for (size_t i = (size_t)f->index; i < m->fields.len; i++) {

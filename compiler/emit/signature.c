@@ -55,7 +55,7 @@ bool sig_has_grad(const ir_sigparam *p)
 bool kernel_has_grad_args(const ir_func *kernel)
 {
     for (int i = 0; i < kernel->nsig; i++)
-        if (kernel->sig[i].grad)
+        if (kernel->sig[i].grad && !kernel->sig[i].array)
             return true;
     return false;
 }
@@ -65,6 +65,8 @@ const char *sig_decl(arena *mem, const ir_sigparam *p, const char *suffix, sig_u
     const char *name = arena_printf(mem, "%s%s", name_member(mem, p->name), suffix);
     const char *type = p->record ? record_type(mem, p->record) : scalar_c_type(p->elem);
     const char *lead = use == SIG_INPUT || use == SIG_OPTIONAL ? "const " : "";
+    if (p->array && use == SIG_MEMBER)
+        return arena_printf(mem, "tk_array %s", name);
     if (p->array)
         return field_pointer(mem, p->array, *lead != '\0', "", name, false);
     if (p->record || p->shape == IR_SHAPE_SCALAR)
@@ -105,6 +107,31 @@ const char *kernel_self(arena *mem, const ir_func *kernel)
     return self;
 }
 
+bool sig_is_seed(const ir_sigparam *p)
+{
+    return p->array && p->grad && !p->array->in;
+}
+
+/* What a derivative does with an argument; the tangent of an argument by value is optional. */
+static sig_use use_of(const ir_sigparam *p, kernel_form form, bool tangent)
+{
+    const bool runs = form == FORM_RUN || form == FORM_JVP;
+    return p->array && p->array->out && runs ? SIG_RESULT : tangent ? SIG_OPTIONAL : SIG_INPUT;
+}
+
+static void add_gradients(arena *mem, strbuf *b, const ir_func *kernel, kernel_form form, bool seeds)
+{
+    for (int i = 0; i < kernel->nsig; i++) {
+        const ir_sigparam *p = &kernel->sig[i];
+        const sig_use use = seeds ? SIG_OPTIONAL : SIG_RESULT;
+        if (!sig_has_grad(p) || sig_is_seed(p) != seeds)
+            continue;
+        sb_printf(b, ", %s", sig_decl(mem, p, "_grad", use));
+        if (form == FORM_HVP)
+            sb_printf(b, ", %s", sig_decl(mem, p, "_grad_dual", use));
+    }
+}
+
 const char *kernel_signature(arena *mem, const ir_module *m, const ir_func *kernel, kernel_form form)
 {
     strbuf b = {0};
@@ -113,18 +140,12 @@ const char *kernel_signature(arena *mem, const ir_module *m, const ir_func *kern
         const ir_sigparam *p = &kernel->sig[i];
         if (!sig_stands(p))
             continue;
-        sb_printf(&b, ", %s", sig_decl(mem, p, "", SIG_INPUT));
+        sb_printf(&b, ", %s", sig_decl(mem, p, "", use_of(p, form, false)));
         if ((form == FORM_JVP || form == FORM_HVP) && sig_has_dual(p))
-            sb_printf(&b, ", %s", sig_decl(mem, p, "_dual", SIG_OPTIONAL));
+            sb_printf(&b, ", %s", sig_decl(mem, p, "_dual", use_of(p, form, true)));
     }
-    for (int i = 0; i < kernel->nsig && (form == FORM_GRAD || form == FORM_HVP); i++) {
-        const ir_sigparam *p = &kernel->sig[i];
-        if (!sig_has_grad(p))
-            continue;
-        sb_printf(&b, ", %s", sig_decl(mem, p, "_grad", SIG_RESULT));
-        if (form == FORM_HVP)
-            sb_printf(&b, ", %s", sig_decl(mem, p, "_grad_dual", SIG_RESULT));
-    }
+    for (int seeds = 1; seeds >= 0 && (form == FORM_GRAD || form == FORM_HVP); seeds--)
+        add_gradients(mem, &b, kernel, form, seeds);
     const size_t column = strlen("tk_status __(") + strlen(m->name) + strlen(kernel->name) + strlen(form_suffix(form));
     const char *r = wrap_list(mem, arena_strdup(mem, sb_str(&b)), column, 2);
     sb_free(&b);

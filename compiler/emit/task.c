@@ -112,14 +112,13 @@ static const char *target_text(cfn *c, const task *t, int key)
 /* Returns how many there are. */
 static int print_targets(cfn *c, const task *t, const char *targets)
 {
-    static const char *const plane[] = {"TK_DATA", "TK_GRAD", "TK_DUAL", "TK_GRAD_DUAL"};
     emitter *e = c->e;
     strbuf b = {0};
     int n = 0;
     for (size_t i = 0; i < t->scatters.len; i++, n++) {
         const int key = t->scatters.at[i];
-        sb_printf(&b, "%s{.offset = offsetof(struct %s_args, %s), .field = %s->%s, .plane = %s%s}", n ? "\n" : "", t->name, t->scatter_members[i], c->m,
-                  field_object(e, e->m->fields.at[key / 4]), plane[key % 4], target_text(c, t, key));
+        sb_printf(&b, "%s{.offset = offsetof(struct %s_args, %s), .field = %s, .plane = %s%s}", n ? "\n" : "", t->name, t->scatter_members[i],
+                  field_address(e, c->m, e->m->fields.at[key / 4]), plane_enum((ir_plane)(key % 4)), target_text(c, t, key));
     }
     for (size_t i = 0; i < t->captures.len; i++) {
         const capture *k = &t->captures.at[i];

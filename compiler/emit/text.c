@@ -84,6 +84,12 @@ const char *zero_text(scalar type)
     }
 }
 
+const char *plane_enum(ir_plane p)
+{
+    static const char *const name[] = {"TK_DATA", "TK_GRAD", "TK_DUAL", "TK_GRAD_DUAL"};
+    return name[p];
+}
+
 const char *scalar_enum(scalar s)
 {
     static const char *const text[SC_COUNT] = {

@@ -30,7 +30,6 @@ static void add_site(cfn *c, const ir_op *op)
     const char *const what = op->code == OP_LOAD ? "TK_READS" : op->code == OP_STORE ? "TK_STORES" : "TK_ACCUMULATES";
     const char *path = op->loc.file && e->m->diag ? diag_file_path(e->m->diag, op->loc.file) : NULL;
     const char *slash = path ? strrchr(path, '/') : NULL;
-    static const char *const plane[] = {"TK_DATA", "TK_GRAD", "TK_DUAL", "TK_GRAD_DUAL"};
     strbuf flags = {0};
     sb_add(&flags, what);
     if (op->code == OP_LOAD && op->attr.needed && is_primal(c))
@@ -40,14 +39,14 @@ static void add_site(cfn *c, const ir_op *op)
     if (!is_primal(c))
         sb_add(&flags, " | TK_DERIVED");
     sb_printf(&e->sites, "    {%s, %u, %u, %d, %s, %s}, /* %s */\n", c_string(e->mem, slash ? slash + 1 : path ? path : source_base(e)), op->loc.line, op->loc.col, f->index,
-              plane[op->attr.plane], sb_str(&flags), f->name);
+              plane_enum(op->attr.plane), sb_str(&flags), f->name);
     sb_free(&flags);
 }
 
 bool is_watched(const cfn *c, const ir_op *op)
 {
     const bool looks = is_primal(c) || (op->code != OP_LOAD && scalar_is_float(op->attr.field->elem));
-    return c->e->m->debug && looks && c->kind != CFN_EXTENTS && !op->attr.field->array;
+    return c->e->m->debug && looks && c->kind != CFN_EXTENTS && !is_argument(op->attr.field);
 }
 
 void emit_watch(cfn *c, const ir_op *op, const char *index)

@@ -196,7 +196,8 @@ struct ir_field {
     bool strided;            /* its elements stand at strides, in bytes, that the host chooses when it binds memory */
     bool soa;                /* components apart: all elements of the first, then all of the second */
     src_loc loc;
-    bool array;              /* an array that the host gives to an export func: behind all fields, memory of that function alone */
+    bool array;              /* an array that the host gives to an export func or a kernel: behind all fields, memory of that function alone */
+    bool launched;           /* of a kernel: during a launch, a field of the module object */
     bool in, out;            /* of an array: its values go in, come out */
     int *dims;               /* of an array: for each dimension the function's parameter that is its extent */
     int index;               /* in module->fields */
@@ -295,8 +296,9 @@ struct ir_module {
     scalar real;
     bool debug;              /* --debug */
     VEC(ir_record *) records; /* members before those that hold them */
-    VEC(ir_field *) fields;  /* then the arrays of export funcs */
+    VEC(ir_field *) fields;  /* then the arrays of kernels, then those of export funcs */
     size_t nfields;          /* without these */
+    size_t narrays;          /* of kernels */
     VEC(ir_mparam *) params;
     VEC(ir_func *) funcs;    /* functions and kernels, derived ones included, in order of creation */
     VEC(ir_func *) externs;  /* the C functions that the host provides, called or not */

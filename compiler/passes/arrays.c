@@ -1,9 +1,11 @@
-/* Arrays of the host that an export func writes.
+/* Arrays of the host that an export func or a kernel writes.
  *
- * What an `out` array holds at first is zero, so that the function is one of its arguments. The function itself and its JVP work in the host's memory. The gradient
- * cannot: it gets seeds that it must not change, and it needs what was overwritten. It is made from a second version of the function, in which these arrays are
- * local arrays, filled at the beginning (`inout`) and copied to the host's memory at the end. That is spared where each element is written once, or only
- * added to, and never read: then the seed of an element is what its only writes take.
+ * What an `out` array holds at first is zero, so that the function is one of its arguments. The function itself and its JVP work in the host's memory.
+ * The gradient cannot: it gets seeds that it must not change, and it needs what was overwritten. It is made from a second version of the function, in
+ * which these arrays are local arrays, filled at the beginning (`inout`) and copied to the host's memory at the end. That is spared where each element is
+ * written once, or only added to, and never read: then the seed of an element is what its only writes take.
+ *
+ * The adjoint of a kernel reads memory as the launch left it. Seeds that stay must be of that simple kind there; `inout` arrays are like fields.
  */
 #include "passes/overlap.h"
 
@@ -22,19 +24,26 @@ static bool is_bare(const affine *a, const ir_value *v)
     return a->ok && a->n == 1 && a->term[0] == v && a->coef[0] == 1 && a->konst == 0;
 }
 
+/* Indices of a loop or task; 0: it has none, or trips without one. */
+static int indices(const ir_op *op)
+{
+    return op->code == OP_TASK ? op->attr.ndim : op->code == OP_LOOP && op->attr.bounded ? 1 : 0;
+}
+
 /* Every iteration of the loops around it stores into another element: each index is, up to a shift, a subscript. */
 static bool is_own(const access *a)
 {
     for (const ir_op *op = a->op->region->parent; op; op = op->region->parent) {
-        if (op->code == OP_IF)
-            continue;
-        if (op->code != OP_LOOP || !op->attr.bounded)
+        const int n = indices(op);
+        if (n == 0 && op->code != OP_IF)
             return false;
-        bool found = false;
-        for (int k = 0; k < a->nsub && !found; k++)
-            found = a->sub[k].ok && a->sub[k].n == 1 && a->sub[k].term[0] == op->regions[0]->params[0] && a->sub[k].coef[0] != 0;
-        if (!found)
-            return false;
+        for (int i = 0; i < n; i++) {
+            bool found = false;
+            for (int k = 0; k < a->nsub && !found; k++)
+                found = a->sub[k].ok && a->sub[k].n == 1 && a->sub[k].term[0] == op->regions[0]->params[i] && a->sub[k].coef[0] != 0;
+            if (!found)
+                return false;
+        }
     }
     return true;
 }
@@ -43,14 +52,18 @@ static bool is_own(const access *a)
 static bool is_whole(const study *s, const access *a)
 {
     int depth = 0;
-    for (const ir_op *op = a->op->region->parent; op; op = op->region->parent, depth++) {
-        if (op->code != OP_LOOP || !op->attr.bounded || op->attr.cond || !ir_is_const(op->args[0]) || op->args[0]->def->attr.i != 0)
+    for (const ir_op *op = a->op->region->parent; op; op = op->region->parent) {
+        const int n = indices(op);
+        if (n == 0 || op->attr.cond)
             return false;
-        bool found = false;
-        for (int d = 0; d < s->field->ndim && !found; d++)
-            found = is_bare(&a->sub[d], op->regions[0]->params[0]) && op->args[1] == ir_array_extent(s->f, s->field, d);
-        if (!found)
-            return false;
+        for (int i = 0; i < n; i++, depth++) {
+            const ir_value *lo = op->args[2 * i], *hi = op->args[2 * i + 1];
+            bool found = false;
+            for (int d = 0; d < s->field->ndim && !found; d++)
+                found = is_bare(&a->sub[d], op->regions[0]->params[i]) && hi == ir_array_extent(s->f, s->field, d);
+            if (!found || !ir_is_const(lo) || lo->def->attr.i != 0)
+                return false;
+        }
     }
     return depth == s->field->ndim && ir_is_const(a->op->args[s->field->ndim]);
 }
@@ -58,6 +71,8 @@ static bool is_whole(const study *s, const access *a)
 static void look(ir_op *op, void *ctx)
 {
     study *s = ctx;
+    if (op->code == OP_ATOMIC && op->attr.field == s->field)
+        s->loads = true;
     if ((op->code != OP_LOAD && op->code != OP_STORE && op->code != OP_ACCUM) || op->attr.field != s->field)
         return;
     s->loads |= op->code == OP_LOAD;
@@ -213,11 +228,53 @@ static void localise(ir_func *f, ir_field *field)
     over_array(f, ir_yield_of(f->body), field, r.local, copy_out);
 }
 
-void pass_arrays(ir_func *f)
+/* Zeros, by a parallel loop of the kernel. */
+static void clear_in_task(ir_func *f, ir_field *field)
 {
+    ir_builder b = {.func = f, .region = f->body, .before = f->body->first, .loc = field->loc};
+    ir_value *lo[8], *hi[8], *zero = ir_const_i(&b, SC_I64, 0);
+    for (int d = 0; d < field->ndim; d++) {
+        lo[d] = zero;
+        hi[d] = ir_array_extent(f, field, d);
+    }
+    ir_op *task = ir_task(&b, field->ndim, lo, hi, 0, NULL, NULL);
+    ir_builder in = {.func = f, .region = task->regions[0], .loc = field->loc};
+    for (int k = 0; k < ir_field_ncomp(field); k++) {
+        ir_value *comp = ir_const_i(&in, SC_I64, k);
+        store_zero(&in, field, task->regions[0]->params, comp, NULL, NULL);
+    }
+    ir_yield(&in, 0, NULL);
+}
+
+static bool arrays_of_kernel(ir_func *f)
+{
+    bool ok = true;
+    for (int i = 0; i < f->nsig; i++) {
+        ir_field *field = f->sig[i].array;
+        if (!field || !field->out || field->in)
+            continue;
+        study s = study_of(f, field);
+        const bool plain = is_plain(&s);
+        if (field->grad && !plain) {
+            diag(f->module->diag, span_at(field->loc), DIAG_NOT_COMPILED,
+                 arena_printf(f->module->mem, "an 'out' array with needs_grad that is read, or of which an element may be written more than once ('%s')", field->name));
+            diag_note(f->module->diag, span_at(field->loc), "write 'inout': its gradient may change");
+            ok = false;
+        }
+        if (!plain || !s.complete)
+            clear_in_task(f, field);
+        vec_free(&s.stores);
+    }
+    return ok;
+}
+
+bool pass_arrays(ir_func *f)
+{
+    if (!f->pure)
+        return arrays_of_kernel(f);
     bool *plain = ARENA_ARRAY(f->module->mem, bool, f->nsig + 1);
     bool local = false;
-    for (int i = 0; i < f->nsig && f->pure; i++) {
+    for (int i = 0; i < f->nsig; i++) {
         ir_field *field = f->sig[i].array;
         if (!field || !field->out)
             continue;
@@ -229,7 +286,7 @@ void pass_arrays(ir_func *f)
         vec_free(&s.stores);
     }
     if (!local)
-        return;
+        return true;
     f->with_locals = ir_clone_func(f, f->name);
     f->module->funcs.len--; /* no function of the program */
     for (int i = 0; i < f->nsig; i++) {
@@ -241,4 +298,5 @@ void pass_arrays(ir_func *f)
             over_array(f, f->body->first, field, NULL, store_zero);
     }
     pass_simplify(f->with_locals);
+    return true;
 }

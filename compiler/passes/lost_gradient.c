@@ -34,6 +34,7 @@ typedef struct lost {
     const ir_op **reader; /* node -> the load by which it was reached */
     VEC(func_state) funcs;
     const func_state *now; /* whose flow is followed */
+    const ir_field *array; /* the one argument that is followed, if it is an array */
     bool changed;
 } lost;
 
@@ -138,7 +139,8 @@ static void decide(lost *l)
 static bool is_source(void *ctx, const ir_field *field, ir_plane plane)
 {
     const lost *l = ctx;
-    return l->storage[node_of(field, plane)];
+    const bool chosen = field->launched && l->mode == ACTIVITY_FORWARD && !field->grad; /* as of a parameter, see start() */
+    return l->storage[node_of(field, plane)] && !chosen;
 }
 
 static bool is_sink(void *ctx, const ir_field *field, ir_plane plane)
@@ -370,6 +372,12 @@ static bool no_source(void *ctx, const ir_field *field, ir_plane plane)
     return false;
 }
 
+static bool is_followed(void *ctx, const ir_field *field, ir_plane plane)
+{
+    const lost *l = ctx;
+    return field == l->array && plane == IR_DATA;
+}
+
 static unsigned no_callee(void *ctx, const ir_func *f)
 {
     (void)ctx, (void)f;
@@ -399,9 +407,12 @@ static const char *follow_param(lost *l, func_state *kernel, const ir_sigparam *
         s->counted = s == kernel;
         s->second = false;
         s->w = flow_create(s->f);
-        s->w.load_active = s->w.store_active = no_source;
+        s->w.load_active = is_followed;
+        s->w.store_active = no_source;
         s->w.callee = no_callee;
+        s->w.ctx = l;
     }
+    l->array = p->array;
     for (int k = 0; k < p->rows * p->cols; k++)
         kernel->w.varied[kernel->f->body->params[p->first + k]->id] = true;
     for_counted(l, NULL, count_callees);

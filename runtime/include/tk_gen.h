@@ -68,6 +68,18 @@ typedef struct tk_access {
     unsigned what;
 } tk_access;
 
+/* An array of the host among a kernel's arguments: what its argument struct holds. A gradient or dual that is NULL is zero, or not wanted. */
+typedef struct tk_array {
+    void *plane[4]; /* by tk_plane */
+} tk_array;
+enum { TK_ARRAY_IN = 1, TK_ARRAY_OUT = 2 };
+typedef struct tk_array_desc {
+    int field;         /* that it is during a launch: one of those behind the module's own */
+    unsigned what;
+    size_t at;         /* of its tk_array in the argument struct */
+    size_t extents[8]; /* there, of its extents: int64_t */
+} tk_array_desc;
+
 typedef struct tk_kernel {
     const char *name;
     int index;
@@ -78,6 +90,8 @@ typedef struct tk_kernel {
     const tk_access *access;
     int naccess;
     size_t record_size;
+    const tk_array_desc *arrays;
+    int narrays;
     bool grad_args;          /* has needs_grad parameters: not on a tape */
     bool draws;              /* random numbers */
     bool records;            /* old values of atomics, for its adjoint */
@@ -98,6 +112,7 @@ typedef struct tk_module_desc {
     uint64_t hash;           /* of names, types and shapes of the module's interface */
     const tk_field_desc *fields;
     int nfields;
+    int narrays;             /* arrays of kernels: fields behind the others, which have memory during a launch only */
     const tk_member *members; /* in the order of fields */
     int nmembers;
     const tk_kernel *kernels;

@@ -185,6 +185,61 @@ static tk_status check_overlap(tk_field *f, void *const *given, int64_t (*stride
     return TK_OK;
 }
 
+/* ---- arrays of a kernel ---- */
+
+/* Whether the kernel's run writes that plane of a field, as far as is known. */
+static bool writes_plane(const tk_kernel *k, int field, int plane, bool back, bool along)
+{
+    if (plane == TK_DATA || plane == TK_GRAD)
+        for (int i = 0; i < k->naccess; i++)
+            if (k->access[i].field == field && (k->access[i].what & (plane == TK_GRAD ? TK_GRAD_WRITES : TK_STORES | TK_ACCUMULATES)) != 0)
+                return true;
+    return plane == TK_GRAD ? back : plane == TK_DUAL ? along : plane == TK_GRAD_DUAL && back && along;
+}
+
+static bool writes_array(const tk_array_desc *d, int plane, bool back)
+{
+    const bool out = (d->what & TK_ARRAY_OUT) != 0, in = (d->what & TK_ARRAY_IN) != 0;
+    return plane == TK_DATA || plane == TK_DUAL ? out && !back : in;
+}
+
+static layout array_layout(const tk_field *f, int plane)
+{
+    layout l;
+    (void)layout_of(f, f->plane[plane], f->stride[plane], &l); /* counted when it was bound */
+    return l;
+}
+
+static tk_status fail_overlap(const tk_kernel *k, const tk_field *f, int p, const tk_field *other, int q)
+{
+    return tk_fail(f->module->session, TK_BAD_ARGUMENT, "kernel '%s': the %s of the array '%s' overlaps the %s of '%s', and one of the two is written", k->name,
+                   plane_name(p), f->desc->name, plane_name(q), other->desc->name);
+}
+
+tk_status rt_arrays_check(tk_module *m, const tk_kernel *k, bool back, bool along)
+{
+    for (int i = 0; i < k->narrays; i++) {
+        const tk_field *f = &m->fields[k->arrays[i].field];
+        for (int p = TK_DATA; p <= TK_GRAD_DUAL; p++) {
+            const layout l = array_layout(f, p);
+            const bool written = writes_array(&k->arrays[i], p, back);
+            for (int n = 0; n < m->desc->nfields; n++)
+                for (int q = TK_DATA; q <= TK_GRAD_DUAL; q++) {
+                    const layout there = array_layout(&m->fields[n], q);
+                    if (overlap(&l, &there) && (written || writes_plane(k, n, q, back, along)))
+                        return fail_overlap(k, f, p, &m->fields[n], q);
+                }
+            for (int n = 0; n <= i; n++)
+                for (int q = TK_DATA; q <= (n < i ? TK_GRAD_DUAL : p - 1); q++) {
+                    const layout there = array_layout(&m->fields[k->arrays[n].field], q);
+                    if (overlap(&l, &there) && (written || writes_array(&k->arrays[n], q, back)))
+                        return fail_overlap(k, f, p, &m->fields[k->arrays[n].field], q);
+                }
+        }
+    }
+    return TK_OK;
+}
+
 /* ---- the interface ---- */
 
 static tk_status check_closed(const tk_field *f)

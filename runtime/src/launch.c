@@ -40,7 +40,10 @@ tk_status rt_run(tk_module *m, const tk_kernel *k, tk_kernel_fn fn, const void *
     m->key = rec->key;
     const unsigned mode = rt_float_mode_enter(s);
     rt_watch_begin(s, m, k, fn);
-    const tk_status st = fn(m, args, out, rec);
+    tk_status st = rt_arrays_bind(m, k, fn, args);
+    if (st == TK_OK)
+        st = fn(m, args, out, rec);
+    rt_arrays_unbind(m, k);
     rt_watch_end(s);
     rt_float_mode_leave(s, mode);
     s->running = false;
@@ -97,6 +100,9 @@ static tk_status launch_forward(tk_module *m, const tk_kernel *k, const void *ar
     tk_session *s = m->session;
     if (!k->jvp)
         return no_derivative(m, k, "JVP, which a forward scope needs", k->no_jvp);
+    const tk_status st = rt_arrays_refuse_results(m, k, "a forward scope");
+    if (st != TK_OK)
+        return st;
     if (k->jvp_args_size == 0)
         return run_jvp(m, k, NULL);
     void *all = tk_scratch(s, k->jvp_args_size);

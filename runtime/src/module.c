@@ -195,7 +195,7 @@ static tk_status check_interface(const tk_module_desc *d, uint64_t header_hash, 
     if (header_hash != d->hash)
         return rt_thread_fail(TK_MISMATCH, "module '%s': its header and its code are from different versions of the .tk file: build both again",
                               d->name);
-    for (int i = 0; i < d->nfields; i++)
+    for (int i = 0; i < d->nfields + d->narrays; i++)
         if (d->fields[i].ndim < 0 || d->fields[i].ndim > MAX_DIMS || d->fields[i].ncomp < 1)
             return rt_thread_fail(TK_MISMATCH, "module '%s': field '%s' has a shape that this libtk does not know", d->name, d->fields[i].name);
     for (int k = 0; k < d->nkernels; k++)
@@ -226,7 +226,7 @@ static void free_contents(tk_module *m)
 static tk_status init_contents(tk_module *m, const int64_t *extents)
 {
     const tk_module_desc *d = m->desc;
-    m->fields = rt_alloc(m->session, (size_t)d->nfields * sizeof *m->fields, true);
+    m->fields = rt_alloc(m->session, ((size_t)d->nfields + (size_t)d->narrays) * sizeof *m->fields, true);
     m->last = rt_alloc(m->session, (size_t)d->nkernels * sizeof *m->last, true);
     if (!m->fields || !m->last)
         return rt_thread_fail(TK_NO_MEMORY, "out of memory for module '%s'", d->name);
@@ -243,6 +243,10 @@ static tk_status init_contents(tk_module *m, const int64_t *extents)
             return st;
         if (begins)
             extents += d->fields[i].ndim;
+    }
+    for (int i = d->nfields; i < d->nfields + d->narrays; i++) {
+        m->fields[i].desc = &d->fields[i];
+        m->fields[i].module = m;
     }
     for (int i = 0; i < d->nfields; i++)
         if (m->fields[i].member && m->fields[i].member->lead == i && !alloc_structs(m->session, &m->fields[i], i))

@@ -17,6 +17,7 @@ typedef struct rt_entry {
     const void *args; /* in rt_tape.args, NULL if none */
     const tk_triple *triple; /* a call of the host's: no module, no kernel. In rt_tape.args */
     uint64_t draws, first, last; /* of such a call: tk_session.draws before it, .launches before and after it */
+    uint64_t arrays; /* validated: hash of the arrays of the host that it reads */
     tk_record record;
 } rt_entry;
 
@@ -200,6 +201,17 @@ void rt_record_free(tk_session *s, tk_record *rec);
 
 size_t rt_olds_bytes(const tk_record *rec);
 void rt_olds_free(tk_session *s, tk_record *rec);
+
+/* ---- arrays.c ---- */
+
+/* The kernel's arrays become fields for a run of fn; checked. Unbinding is right after a failure, too. */
+tk_status rt_arrays_bind(tk_module *m, const tk_kernel *k, tk_kernel_fn fn, const void *args);
+void rt_arrays_unbind(tk_module *m, const tk_kernel *k);
+/* Fails the session if the kernel writes floats to an array; where: "a tape". */
+tk_status rt_arrays_refuse_results(tk_module *m, const tk_kernel *k, const char *where);
+uint64_t rt_arrays_hash(const tk_module *m, const tk_kernel *k, const void *args);
+/* bind.c: whether written memory of the running kernel overlaps other memory that it uses; back, along: of an adjoint, of a JVP. */
+tk_status rt_arrays_check(tk_module *m, const tk_kernel *k, bool back, bool along);
 
 /* ---- call.c ---- */
 

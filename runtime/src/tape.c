@@ -77,7 +77,9 @@ static tk_status launch_second_order(tk_module *m, const tk_kernel *k, const voi
                        k->jvp || !k->no_jvp ? "declare it derive(grad, jvp, hvp)" : k->no_jvp);
     if (k->grad_args)
         return refuse_grad_args(m, k);
-    const tk_status st = tk_module_need_grad_dual(m);
+    tk_status st = rt_arrays_refuse_results(m, k, "a tape");
+    if (st == TK_OK)
+        st = tk_module_need_grad_dual(m);
     rt_entry *e = st == TK_OK ? push_entry(m, k, args) : NULL;
     if (!e)
         return tk_session_status(s);
@@ -91,7 +93,7 @@ tk_status rt_tape_launch(tk_module *m, const tk_kernel *k, const void *args)
     tk_session *s = m->session;
     if (s->forward.open)
         return launch_second_order(m, k, args);
-    const tk_status st = s->tape.validate ? rt_watch_check(m, k) : TK_OK;
+    tk_status st = s->tape.validate ? rt_watch_check(m, k) : TK_OK;
     if (st != TK_OK)
         return st;
     s->watch.writes = s->tape.validate;
@@ -103,8 +105,9 @@ tk_status rt_tape_launch(tk_module *m, const tk_kernel *k, const void *args)
     }
     if (!k->grad && !is_zero)
         return tk_fail(s, TK_NO_DERIVATIVE, "kernel '%s' of module '%s' has no adjoint, which a tape needs: %s", k->name, m->desc->name, k->no_grad);
-    if (k->grad_args)
-        return refuse_grad_args(m, k);
+    st = k->grad_args ? refuse_grad_args(m, k) : is_zero ? TK_OK : rt_arrays_refuse_results(m, k, "a tape");
+    if (st != TK_OK)
+        return st;
     rt_entry *e = push_entry(m, k, args);
     if (!e)
         return tk_session_status(s);
@@ -114,6 +117,8 @@ tk_status rt_tape_launch(tk_module *m, const tk_kernel *k, const void *args)
     s->watch.reads = s->tape.validate;
     const tk_status ran = run_recorded(m, k, k->run, e);
     s->watch.reads = s->watch.writes = false;
+    if (s->tape.validate && ran == TK_OK)
+        e->arrays = rt_arrays_hash(m, k, e->args);
     return ran;
 }
 

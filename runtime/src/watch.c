@@ -128,6 +128,13 @@ static void overwrites(tk_session *s, const tk_field *f, const tk_site *w, int64
 
 tk_status rt_watch_compare(tk_session *s)
 {
+    for (size_t i = 0; i < s->tape.count; i++) {
+        const rt_entry *e = &s->tape.entries[i];
+        if (e->kernel && e->kernel->grad && e->arrays != rt_arrays_hash(e->module, e->kernel, e->args))
+            return tk_fail(s, TK_OVERWRITTEN,
+                           "an array of the host that kernel '%s' (launch %zu on the tape) reads was changed since, but its adjoint reads it again",
+                           e->kernel->name, i + 1);
+    }
     for (tk_module *m = s->modules; m; m = m->next) {
         for (int i = 0; i < m->desc->nfields; i++) {
             const tk_field *f = &m->fields[i];
@@ -242,7 +249,7 @@ void tk_watch(const tk_module *m, int site, int64_t component)
         return;
     if (w->iteration > 0 && (at->what & TK_MAY_RACE))
         races(s, f, site, component);
-    if (at->plane != TK_DATA)
+    if (at->plane != TK_DATA || at->field >= m->desc->nfields) /* arrays of the host are compared as a whole */
         return;
     if (w->reads && (at->what & TK_NEEDED))
         needs(s, f, site, component);
