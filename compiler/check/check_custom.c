@@ -151,6 +151,8 @@ static bool conflicts(checker *c, const sym *s, const ast_attr *a, const sym *t,
         why = arena_printf(c->mem, "'%s' uses the old value of an atomic", own->atomics ? s->name : t->name);
     else if (grad && with_grad)
         why = arena_printf(c->mem, "'%s' has needs_grad parameters, whose gradients a kernel cannot return: make them fields", t->name);
+    else if (t->kind == SYM_KERNEL && (s->result || t->result))
+        why = arena_printf(c->mem, "'%s' has a result: make it a field", t->result ? t->name : s->name);
     else if (with_array)
         why = "an array of the host is among its parameters: make it a field, bound to the host's memory";
     else if (has_array(s) || has_array(t))

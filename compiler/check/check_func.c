@@ -66,11 +66,12 @@ static void check_signature(checker *c, sym *s)
         s->refused = s->refused || (s->param_types[k] && s->param_types[k]->kind == TY_ERROR);
         k++;
     }
-    if (s->item->result && kernel) {
-        ERR(c, s->item->result->span, DIAG_NOT_COMPILED, "a kernel with a result");
-        s->refused = true;
-    } else if (s->item->result) {
+    if (s->item->result) {
         s->result = type_resolve(c, s->item->result);
+        if (kernel && (s->result->kind == TY_TUPLE || s->result->kind == TY_STRUCT)) {
+            ERR(c, s->item->result->span, DIAG_NOT_COMPILED, s->result->kind == TY_TUPLE ? "a kernel with several results" : "a result of a kernel that is a struct");
+            s->result = ty_error(c->types);
+        }
         if (s->result->kind == TY_ARRAY) {
             ERR(c, s->item->result->span, DIAG_NOT_SCALAR_TYPE, "a result", ty_name(c->types, s->result));
             s->result = ty_error(c->types);
@@ -272,7 +273,7 @@ static void check_body(checker *c, sym *s, instance *inst, src_span site)
     int errors = diag_error_count(c->d);
     fn f = {.sym = s, .inst = inst, .tx = inst->tx, .is_kernel = s->kind == SYM_KERNEL, .site = site, .result = s->result};
     scope sc;
-    if (f.is_kernel)
+    if (f.is_kernel && !f.result)
         f.result = ty_void(c->types);
     s->checking++;
     fn_begin(c, &f, &sc);
@@ -474,6 +475,10 @@ val call_function(checker *c, sym *s, val *args, int n, const src_span *spans, s
             ERR(c, at, DIAG_NOT_COMPILED, "a call of an export func with array parameters");
             return val_error(c, at);
         }
+    if (s->kind == SYM_KERNEL && s->result) {
+        ERR(c, at, DIAG_NOT_COMPILED, "a call of a kernel with a result");
+        return val_error(c, at);
+    }
     const ty **types = ARENA_ARRAY(c->mem, const ty *, n + 1);
     if (!convert_args(c, s, args, types, spans))
         return val_error(c, at);
@@ -527,25 +532,11 @@ static void emit_return(checker *c, const val *v, int n, src_span at)
     t->values = values;
 }
 
-static void return_in_kernel(checker *c, const ast_stmt *s)
+void check_return(checker *c, const ast_stmt *s)
 {
-    if (s->values) {
-        if (!c->fn->sym->item->result) /* otherwise reported there */
-            ERR(c, s->values->span, DIAG_NOT_COMPILED, "a kernel with a result");
-        return;
-    }
     if (c->fn->task) {
         ERR(c, s->span, DIAG_LEAVES_TASK, "return");
         NOTE(c, s->span, "'continue' ends this iteration");
-        return;
-    }
-    emit_return(c, NULL, 0, s->span);
-}
-
-void check_return(checker *c, const ast_stmt *s)
-{
-    if (c->fn->is_kernel) {
-        return_in_kernel(c, s);
         return;
     }
     int n = ast_count(s->values), k = 0;

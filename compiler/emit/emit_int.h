@@ -320,6 +320,8 @@ typedef enum sig_use {
 bool sig_stands(const ir_sigparam *p);   /* is a parameter in C */
 bool sig_is_float(const ir_sigparam *p); /* the component itself */
 bool sig_has_dual(const ir_sigparam *p); /* has a tangent beside it in C */
+/* Result i, with the name that it has in C. */
+ir_sigparam sig_result(arena *mem, const ir_func *f, int i);
 bool sig_is_seed(const ir_sigparam *p); /* an `out` array with gradient, which goes in */
 bool sig_has_grad(const ir_sigparam *p); /* has a gradient in C */
 const char *sig_decl(arena *mem, const ir_sigparam *p, const char *suffix, sig_use use);

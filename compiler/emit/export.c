@@ -52,13 +52,6 @@ const char *free_name(arena *mem, const ir_func *f, const char *name)
     return name;
 }
 
-static ir_sigparam result_of(arena *mem, const ir_func *f, int i)
-{
-    ir_sigparam p = f->outs[i];
-    p.name = free_name(mem, f, p.name);
-    return p;
-}
-
 static int plane_of(const arg *a)
 {
     static const char *const suffix[] = {[IR_DATA] = "", [IR_GRAD] = "_grad", [IR_DUAL] = "_dual", [IR_GRAD_DUAL] = "_grad_dual"};
@@ -86,7 +79,7 @@ static void push_inputs(arena *mem, arg_list *l, const ir_func *f, kernel_form f
             if (sig_is_seed(&f->sig[i]))
                 l->at[l->n++] = (arg){.p = f->sig[i], .suffix = tangent ? "_grad_dual" : "_grad", .use = SIG_OPTIONAL};
         for (int i = 0; i < f->nouts && reverse; i++) {
-            const ir_sigparam r = result_of(mem, f, i);
+            const ir_sigparam r = sig_result(mem, f, i);
             if (!sig_is_float(&r))
                 continue;
             l->at[l->n++] = (arg){.p = r, .suffix = tangent ? "_grad_dual" : "_grad", .use = SIG_OPTIONAL, .value = value};
@@ -101,7 +94,7 @@ static void push_outputs(arena *mem, arg_list *l, const ir_func *f, kernel_form 
     int value = 0;
     for (int tangent = 0; tangent <= (form == FORM_JVP || form == FORM_HVP); tangent++) {
         for (int i = 0; i < f->nouts; i++) {
-            const ir_sigparam r = result_of(mem, f, i);
+            const ir_sigparam r = sig_result(mem, f, i);
             if (tangent && !sig_is_float(&r))
                 continue;
             l->at[l->n++] = (arg){.p = r, .suffix = tangent ? "_dual" : "", .use = SIG_RESULT, .value = value, .optional = form != FORM_RUN};

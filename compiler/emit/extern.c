@@ -26,13 +26,6 @@ bool extern_is_direct(const ir_func *f)
     return direct;
 }
 
-static ir_sigparam result_of(arena *mem, const ir_func *f, int i)
-{
-    ir_sigparam p = f->outs[i];
-    p.name = free_name(mem, f, p.name);
-    return p;
-}
-
 void emit_prototypes(emitter *e)
 {
     for (size_t i = 0; i < e->m->externs.len; i++) {
@@ -43,7 +36,7 @@ void emit_prototypes(emitter *e)
             if (sig_stands(&f->sig[k]))
                 sb_printf(&b, "%s%s", b.len ? ", " : "", sig_decl(e->mem, &f->sig[k], "", SIG_INPUT));
         for (int k = 0; k < f->nouts && !returns(f); k++) {
-            const ir_sigparam r = result_of(e->mem, f, k);
+            const ir_sigparam r = sig_result(e->mem, f, k);
             if (sig_stands(&r))
                 sb_printf(&b, "%s%s", b.len ? ", " : "", sig_decl(e->mem, &r, "", SIG_RESULT));
         }

@@ -43,6 +43,11 @@ uint64_t emit_interface_hash(const ir_module *m)
             add(&b, f->name, p->name, (int)p->elem, (int)p->shape, p->rows, p->cols, 0);
         }
     }
+    for (size_t i = 0; i < m->funcs.len; i++)
+        for (int k = 0; k < m->funcs.at[i]->nouts && ir_is_kernel(m->funcs.at[i]); k++) {
+            const ir_sigparam *p = &m->funcs.at[i]->outs[k];
+            add(&b, "result", m->funcs.at[i]->name, (int)p->elem, (int)p->shape, p->rows, p->cols, 0);
+        }
     /* FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv/ */
     uint64_t h = 0xcbf29ce484222325u;
     for (size_t i = 0; i < b.len; i++)

@@ -221,7 +221,7 @@ static void print_kernel(emitter *e, const ir_func *k)
                   kernel_has_grad_args(k) ? ";\n *  adds the gradients of its arguments to the last parameters (NULL: not wanted)" : "", p, k->name,
                   kernel_signature(mem, e->m, k, FORM_GRAD));
     if (k->jvp) {
-        sb_printf(b, "/** The JVP of %s: runs it, and carries duals along%s.", k->name, k->nsig ? "; a dual that is NULL is zero" : "");
+        sb_printf(b, "/** The JVP of %s: runs it, and carries duals along%s.", k->name, k->nsig ? "; a dual that is NULL is zero, or not wanted" : "");
         for (int i = 0; i < k->nsig; i++)
             if (k->sig[i].lost_in)
                 sb_printf(b, "\n *  %s must be %s (TK_NO_DERIVATIVE): it would be lost in '%s', which has no dual.", sig_dual_text(mem, &k->sig[i]),

@@ -17,17 +17,34 @@ static const char *out_tag(emitter *e, const ir_func *kernel, kernel_form form)
     return arena_printf(e->mem, "%s_%s%s_out", e->m->name, kernel->name, form_suffix(form));
 }
 
+static bool has_args(const ir_func *kernel)
+{
+    return kernel->nsig || kernel->nouts;
+}
+
+/* Pointers to the host's result, and to its derivatives where there are any. */
+static void print_result_members(emitter *e, const ir_func *kernel)
+{
+    static const char *const suffix[] = {"", "_dual", "_grad", "_grad_dual"};
+    const bool has[] = {true, kernel->jvp, kernel->grad, kernel->hvp};
+    for (int i = 0; i < kernel->nouts; i++)
+        for (int k = 0; k < 4; k++)
+            if (has[k] && (k == 0 || sig_is_float(&kernel->outs[i])))
+                sb_printf(e->out, "    %s%s *%s%s;\n", k > 1 ? "const " : "", scalar_c_type(kernel->outs[i].elem), sig_result(e->mem, kernel, i).name, suffix[k]);
+}
+
 static void print_arg_structs(emitter *e, const ir_func *kernel)
 {
     strbuf *out = e->out;
-    if (kernel->nsig) {
+    if (has_args(kernel)) {
         sb_printf(out, "struct %s {\n", args_tag(e, kernel, FORM_RUN));
         for (int i = 0; i < kernel->nsig; i++)
             if (sig_stands(&kernel->sig[i]))
                 sb_printf(out, "    %s;\n", sig_decl(e->mem, &kernel->sig[i], "", SIG_MEMBER));
+        print_result_members(e, kernel);
         sb_add(out, "};\n\n");
     }
-    if (kernel->nsig && (kernel->jvp || kernel->hvp)) {
+    if (has_args(kernel) && (kernel->jvp || kernel->hvp)) {
         sb_printf(out, "struct %s { /* the tangents come after the primal's arguments */\n    struct %s primal;\n", args_tag(e, kernel, FORM_JVP),
                   args_tag(e, kernel, FORM_RUN));
         for (int i = 0; i < kernel->nsig; i++)
@@ -58,7 +75,24 @@ static void hoist_arg(cfn *c, strbuf *out, const ir_value *p, const char *access
     sb_printf(out, "    %s = %s->%s;\n", declare(c, p, true, name), c->a, access);
 }
 
-/* Parameters of the region: the components of all parameters, then the tangents of the float ones. */
+/* Gradients of the results, or the tangents of these: NULL is zero. */
+static int hoist_seeds(cfn *c, strbuf *out, const ir_func *kernel, const char *primal, const char *suffix, int next)
+{
+    for (int i = 0; i < kernel->nouts; i++) {
+        const ir_sigparam p = sig_result(c->e->mem, kernel, i);
+        for (int k = 0; k < p.rows * p.cols && sig_is_float(&p); k++, next++) {
+            const ir_value *v = c->f->body->params[next];
+            if (!c->v[v->id].uses)
+                continue;
+            const char *name = names_unique_function(c->names, v->name), *from = arena_printf(c->e->mem, "%s->%s%s%s", c->a, primal, p.name, suffix);
+            define_name(c, v, name);
+            sb_printf(out, "    %s = %s ? %s[%d] : %s;\n", declare(c, v, true, name), from, from, k, zero_text(p.elem));
+        }
+    }
+    return next;
+}
+
+/* Parameters of the region: the components of all parameters, gradients of results, then the tangents of all floats among these. */
 static void hoist_args(cfn *c, strbuf *out, const ir_func *kernel, kernel_form form)
 {
     arena *mem = c->e->mem;
@@ -72,11 +106,39 @@ static void hoist_args(cfn *c, strbuf *out, const ir_func *kernel, kernel_form f
             hoist_arg(c, out, params[next], tangents ? arena_printf(mem, "primal.%s", member) : member);
         }
     }
+    const bool seeds = form == FORM_GRAD || form == FORM_HVP;
+    if (seeds)
+        next = hoist_seeds(c, out, kernel, tangents ? "primal." : "", "_grad", next);
     for (int i = 0; i < kernel->nsig && tangents; i++) {
         const ir_sigparam *s = &kernel->sig[i];
         for (int k = 0; k < s->rows * s->cols && sig_is_float(s); k++)
             hoist_arg(c, out, params[next++], sig_component(mem, s, "_dual", ".", k));
     }
+    if (seeds && tangents)
+        (void)hoist_seeds(c, out, kernel, "primal.", "_grad_dual", next);
+}
+
+/* Where the host wants them. */
+static void give_results(cfn *c, const ir_func *kernel, kernel_form form)
+{
+    const ir_op *yield = c->f->body->last;
+    int next = 0;
+    for (int tangent = 0; tangent <= (form == FORM_JVP); tangent++)
+        for (int i = 0; i < kernel->nouts; i++) {
+            const ir_sigparam p = sig_result(c->e->mem, kernel, i);
+            const int n = p.rows * p.cols;
+            if (tangent && !sig_is_float(&p))
+                continue;
+            const char *to = arena_printf(c->e->mem, "%s->%s%s%s", c->a, form == FORM_JVP ? "primal." : "", p.name, tangent ? "_dual" : "");
+            stmt(c, nowhere, "if (%s)%s", to, n > 1 ? " {" : "");
+            c->indent++;
+            for (int k = 0; k < n; k++)
+                stmt(c, nowhere, "%s[%d] = %s;", to, k, val(c, yield->args[next++]).text);
+            if (n > 1)
+                close_block(c);
+            else
+                c->indent--;
+        }
 }
 
 static void yield_gradients(cfn *c, const ir_func *kernel, kernel_form form, const char *result)
@@ -104,7 +166,8 @@ static void print_run(cfn *c, const ir_func *kernel, kernel_form form, const str
         sb_printf(out, "    %s *const %s = (%s *)tk_m;\n", e->m->name, c->m, e->m->name);
     else
         sb_add(out, "    (void)tk_m;\n");
-    if (args->len)
+    const bool gives = kernel->nouts && (form == FORM_RUN || form == FORM_JVP);
+    if (args->len || gives)
         sb_printf(out, "    const struct %s *const %s = tk_args;\n", args_tag(e, kernel, form), c->a);
     else
         sb_add(out, "    (void)tk_args;\n");
@@ -160,6 +223,8 @@ static void emit_run(emitter *e, const ir_func *kernel, kernel_form form)
     emit_ops(c, f->body);
     if (gives)
         yield_gradients(c, kernel, form, result);
+    if (form == FORM_RUN || form == FORM_JVP)
+        give_results(c, kernel, form);
     print_run(c, kernel, form, &args, &body, stack, result);
     sb_free(&c->tasks);
     cfn_free(c);
@@ -256,6 +321,25 @@ static void array_planes(emitter *e, strbuf *b, const ir_sigparam *p, kernel_for
     sb_add(b, "}}");
 }
 
+static void result_args(emitter *e, strbuf *b, const ir_func *kernel, kernel_form form)
+{
+    static const char *const suffix[] = {"", "_dual", "_grad", "_grad_dual"};
+    const bool runs = form == FORM_RUN || form == FORM_JVP, has[] = {runs, form == FORM_JVP, !runs, form == FORM_HVP};
+    bool comma = kernel->nsig > 0;
+    for (int i = 0; i < kernel->nouts; i++) {
+        const ir_sigparam p = sig_result(e->mem, kernel, i);
+        for (int k = 0; k < 4; k++) {
+            if (!has[k] || (k > 0 && !sig_is_float(&p)))
+                continue;
+            const char *cast = p.shape == IR_SHAPE_MAT ? arena_printf(e->mem, "(%s%s *)", k > 1 ? "const " : "", scalar_c_type(p.elem)) : "";
+            sb_printf(b, "%s.%s%s = %s%s%s", comma ? ", " : "", p.name, suffix[k], cast, p.name, suffix[k]);
+            comma = true;
+        }
+        if (!runs && !sig_is_float(&p))
+            sb_printf(b, "%s.%s = NULL", comma ? ", " : "", p.name);
+    }
+}
+
 static void primal_args(emitter *e, strbuf *b, const ir_func *kernel, kernel_form form)
 {
     for (int i = 0; i < kernel->nsig; i++) {
@@ -267,11 +351,12 @@ static void primal_args(emitter *e, strbuf *b, const ir_func *kernel, kernel_for
         else
             component_list(e, b, &kernel->sig[i], "", false);
     }
+    result_args(e, b, kernel, form);
 }
 
 static void print_args(emitter *e, strbuf *b, const ir_func *kernel, kernel_form form, const char *name)
 {
-    if (!kernel->nsig)
+    if (!has_args(kernel))
         return;
     sb_printf(b, "    const struct %s %s = {", args_tag(e, kernel, form), name);
     if (form == FORM_RUN || form == FORM_GRAD) {
@@ -355,6 +440,11 @@ void emit_entry(emitter *e, const ir_func *kernel, kernel_form form, int index)
             static const char *const suffix[] = {"", "_dual", "_grad", "_grad_dual"};
             names_unique(local, arena_printf(e->mem, "%s%s", name_member(e->mem, kernel->sig[i].name), suffix[k]));
         }
+    for (int i = 0; i < kernel->nouts; i++)
+        for (int k = 0; k < 4; k++) {
+            static const char *const suffix[] = {"", "_dual", "_grad", "_grad_dual"};
+            names_unique(local, arena_printf(e->mem, "%s%s", sig_result(e->mem, kernel, i).name, suffix[k]));
+        }
     const char *self = kernel_self(e->mem, kernel);
     names_unique(local, self);
     const char *args = names_unique(local, "args"), *out = names_unique(local, "out"), *status = names_unique(local, "status");
@@ -372,7 +462,7 @@ void emit_entry(emitter *e, const ir_func *kernel, kernel_form form, int index)
     print_args(e, b, kernel, form, args);
     if (gives)
         sb_printf(b, "    struct %s %s;\n    memset(&%s, 0, sizeof %s);\n", out_tag(e, kernel, form), out, out, out);
-    const char *given = arena_printf(e->mem, "%s ? &%s->tk : NULL, &%s[%d], %s%s", self, self, e->kernels, index, kernel->nsig ? "&" : "", kernel->nsig ? args : "NULL");
+    const char *given = arena_printf(e->mem, "%s ? &%s->tk : NULL, &%s[%d], %s%s", self, self, e->kernels, index, has_args(kernel) ? "&" : "", has_args(kernel) ? args : "NULL");
     if (!gives) {
         sb_printf(b, "    return %s(%s%s);\n}\n\n", launch[form], given, takes_out ? ", NULL" : "");
     } else {
@@ -468,6 +558,14 @@ static int print_arrays(emitter *e, const ir_func *kernel)
     return n;
 }
 
+static bool gives_floats(const ir_func *kernel)
+{
+    for (int i = 0; i < kernel->nouts; i++)
+        if (sig_is_float(&kernel->outs[i]))
+            return true;
+    return false;
+}
+
 static bool gives_gradients(const ir_func *kernel)
 {
     for (int i = 0; i < kernel->nsig; i++)
@@ -481,9 +579,9 @@ static void print_kernel(emitter *e, const ir_func *kernel, int index, int nacce
     strbuf *b = e->out;
     static const char *const member[] = {[FORM_RUN] = "run", [FORM_GRAD] = "grad", [FORM_JVP] = "jvp", [FORM_HVP] = "hvp"};
     sb_printf(b, "    {.name = %s, .index = %d", c_string(e->mem, kernel->name), index);
-    if (kernel->nsig)
+    if (has_args(kernel))
         sb_printf(b, ", .args_size = sizeof(struct %s)", args_tag(e, kernel, FORM_RUN));
-    if (kernel->nsig && (kernel->jvp || kernel->hvp))
+    if (has_args(kernel) && (kernel->jvp || kernel->hvp))
         sb_printf(b, ", .jvp_args_size = sizeof(struct %s)", args_tag(e, kernel, FORM_JVP));
     sb_add(b, ",\n     ");
     for (int form = FORM_RUN; form <= FORM_HVP; form++)
@@ -498,6 +596,8 @@ static void print_kernel(emitter *e, const ir_func *kernel, int index, int nacce
         sb_printf(b, ",\n     .access = %s_access, .naccess = %d", kernel->name, naccess);
     if (narrays)
         sb_printf(b, ",\n     .arrays = %s_arrays, .narrays = %d", kernel->name, narrays);
+    if (gives_floats(kernel))
+        sb_add(b, ", .result = true");
     sb_printf(b, "%s%s%s},\n", gives_gradients(kernel) ? ", .grad_args = true" : "", kernel->draws ? ", .draws = true" : "",
               kernel->records ? ", .records = true" : "");
 }

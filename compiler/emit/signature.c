@@ -76,6 +76,13 @@ const char *sig_decl(arena *mem, const ir_sigparam *p, const char *suffix, sig_u
     return arena_printf(mem, "%s%s %s[%d][%d]", lead, type, name, p->rows, p->cols);
 }
 
+ir_sigparam sig_result(arena *mem, const ir_func *f, int i)
+{
+    ir_sigparam p = f->outs[i];
+    p.name = free_name(mem, f, p.name);
+    return p;
+}
+
 const char *sig_dual_text(arena *mem, const ir_sigparam *p)
 {
     const char *name = arena_printf(mem, "%s_dual", p->name);
@@ -132,6 +139,26 @@ static void add_gradients(arena *mem, strbuf *b, const ir_func *kernel, kernel_f
     }
 }
 
+/* The result of a launch and its tangent; for an adjoint, its gradient. */
+static void add_result(arena *mem, strbuf *b, const ir_func *kernel, int i, kernel_form form)
+{
+    const ir_sigparam p = sig_result(mem, kernel, i);
+    if (form == FORM_RUN || form == FORM_JVP)
+        sb_printf(b, ", %s", sig_decl(mem, &p, "", SIG_RESULT));
+    if (form == FORM_JVP && sig_is_float(&p))
+        sb_printf(b, ", %s", sig_decl(mem, &p, "_dual", SIG_RESULT));
+}
+
+static void add_result_seed(arena *mem, strbuf *b, const ir_func *kernel, int i, kernel_form form)
+{
+    const ir_sigparam p = sig_result(mem, kernel, i);
+    if (!sig_is_float(&p))
+        return;
+    sb_printf(b, ", %s", sig_decl(mem, &p, "_grad", SIG_OPTIONAL));
+    if (form == FORM_HVP)
+        sb_printf(b, ", %s", sig_decl(mem, &p, "_grad_dual", SIG_OPTIONAL));
+}
+
 const char *kernel_signature(arena *mem, const ir_module *m, const ir_func *kernel, kernel_form form)
 {
     strbuf b = {0};
@@ -144,8 +171,13 @@ const char *kernel_signature(arena *mem, const ir_module *m, const ir_func *kern
         if ((form == FORM_JVP || form == FORM_HVP) && sig_has_dual(p))
             sb_printf(&b, ", %s", sig_decl(mem, p, "_dual", use_of(p, form, true)));
     }
-    for (int seeds = 1; seeds >= 0 && (form == FORM_GRAD || form == FORM_HVP); seeds--)
+    for (int i = 0; i < kernel->nouts; i++)
+        add_result(mem, &b, kernel, i, form);
+    for (int seeds = 1; seeds >= 0 && (form == FORM_GRAD || form == FORM_HVP); seeds--) {
         add_gradients(mem, &b, kernel, form, seeds);
+        for (int i = 0; i < kernel->nouts && seeds; i++)
+            add_result_seed(mem, &b, kernel, i, form);
+    }
     const size_t column = strlen("tk_status __(") + strlen(m->name) + strlen(kernel->name) + strlen(form_suffix(form));
     const char *r = wrap_list(mem, arena_strdup(mem, sb_str(&b)), column, 2);
     sb_free(&b);

@@ -110,7 +110,7 @@ static bool share_jvps(ir_module *m)
     for (size_t i = 0; i < m->funcs.len; i++) {
         ir_func *k = m->funcs.at[i];
         bool dual = false;
-        if (!k || !ir_is_kernel(k) || !k->jvp || k->custom_jvp)
+        if (!k || !ir_is_kernel(k) || !k->jvp || k->custom_jvp || k->nresults)
             continue;
         ir_walk(k->jvp->body, find_dual, &dual);
         if (dual)

@@ -69,14 +69,14 @@ static void set_results(ir_func *f, int n, ir_value *const *vals)
         f->results[i] = vals[i]->type;
 }
 
-/* Ends the function by yielding the adjoints of the chosen parameters, of a kernel behind its results. */
+/* Ends the function by yielding the adjoints of the chosen parameters, of an export func behind its results. */
 static void finish_func(scope *root, ir_func *f, const bool *wanted)
 {
     ir_builder b = {.func = root->rv->out, .region = root->rev, .loc = f->loc};
     ir_value **vals = ARENA_ARRAY(f->module->mem, ir_value *, f->body->nparams + f->nresults + 1);
     const ir_op *y = ir_yield_of(f->body);
     int n = 0;
-    for (int i = 0; i < f->nresults && f->kind == IR_KERNEL; i++)
+    for (int i = 0; i < f->nresults && f->pure; i++) /* of a kernel: memory may have changed since the launch */
         vals[n++] = ir_map_get(&root->rv->fwd, y->args[i]);
     for (int i = 0; i < f->body->nparams; i++) {
         if (!wanted[i])

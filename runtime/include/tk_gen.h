@@ -92,6 +92,7 @@ typedef struct tk_kernel {
     size_t record_size;
     const tk_array_desc *arrays;
     int narrays;
+    bool result;             /* has a result of floats: not on a tape, nor in a forward scope */
     bool grad_args;          /* has needs_grad parameters: not on a tape */
     bool draws;              /* random numbers */
     bool records;            /* old values of atomics, for its adjoint */

@@ -79,6 +79,9 @@ void rt_arrays_unbind(tk_module *m, const tk_kernel *k)
 
 tk_status rt_arrays_refuse_results(tk_module *m, const tk_kernel *k, const char *where)
 {
+    if (k->result)
+        return tk_fail(m->session, TK_NO_DERIVATIVE, "kernel '%s' of module '%s' has a result, of which %s knows no derivative: make it a field", k->name,
+                       m->desc->name, where);
     for (int i = 0; i < k->narrays; i++) {
         const tk_field *f = &m->fields[k->arrays[i].field];
         if ((k->arrays[i].what & TK_ARRAY_OUT) != 0 && (f->desc->flags & TK_FIELD_DUAL) != 0)
