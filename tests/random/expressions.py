@@ -183,6 +183,16 @@ class Expressions:
         return Expr(f"({a} + 0.2 * {f}())", kind, a.lo - 0.2 * m, a.hi + 0.2 * m) if self.chance(0.5) else Expr(f"({a} * {f}())", kind, -m * a.mag, m * a.mag)
 
     def custom(self, kind, d):
+        f = self.rng.choice(["bend", "bend", "erfc", "fma", "jn"])
+        if f != "bend":
+            self.count("extern func")
+            a = self.fit(self.value(kind, d), -3, 3)
+            if f == "erfc":
+                return Expr(f"erfc({a})", kind, 0, 2)
+            if f == "jn":
+                return Expr(f"jn({self.integer(0, 3, d - 1)}, {a})", kind, -1, 1)
+            b, c = self.fit(self.value(kind, d - 1), -3, 3), self.value(kind, 0)
+            return Expr(f"fma({a}, {b}, {c})", kind, c.lo - 9, c.hi + 9)
         self.count("custom derivative")
         a, b = self.value(kind, d), self.fit(self.value(kind, d - 1), -3, 3)
         return Expr(f"bend({a}, {b})", kind, -3, 3)

@@ -21,6 +21,44 @@ class Functions:
             self.count("call in a loop")
         return Expr(f"{f['name']}({', '.join(args)})", kind, -3, 3)
 
+    def make_array_function(self):
+        """An `export func` over arrays of the host, which no kernel calls."""
+        name = f"{self.name}_g{self.names}"
+        self.count("export func with arrays")
+        saved = self.lines, self.pad, self.scope, self.budget, self.inside, self.mult, self.kernel_level
+        self.lines, self.pad, self.scope, self.inside, self.kernel_level, self.pure, self.mult = [], 1, [], True, False, True, 4
+        params, arrays = [], []
+        for way in ["in", *self.rng.sample(["in", "inout", "out"], self.rng.randint(1, 3))]:
+            n, kind = self.name_new("p"), self.rng.choice(["real", "real", "vec2", "vec3"])
+            params.append(f"{n}: {way} {kind}[n]")
+            arrays.append((n, kind, way))
+        n = self.name_new("p")
+        params.append(f"{n}: real")
+        self.scope.append({"name": n, "kind": "real", "lo": -3, "hi": 3, "mutable": False})
+        self.rng.shuffle(params)
+        self.sink()
+        for _ in range(self.rng.randint(1, 2)):
+            i = self.name_new("i")
+            mark = len(self.scope)
+            self.loop_var(f"i32({i})", 0, 2)    # it is as wide as the extent of an array
+            for n, kind, way in arrays:
+                for at in [i] if way == "out" else [i, f"({i} + 1) % n"]:
+                    self.scope.append({"name": f"{n}[{at}]", "kind": kind, "lo": -3, "hi": 3, "mutable": way != "in" and at == i})
+            self.budget = self.rng.choice([2, 4, 8])
+            self.enter(3)
+            self.jumps += 1
+            self.braces(f"for {i} in {self.rng.choice(['range(n)', arrays[0][0]])}", 8, tail=self.assign)
+            self.jumps -= 1
+            self.leave(3)
+            del self.scope[mark:]
+        result = self.chance(0.5)
+        if result:
+            self.emit(f"return {self.fit(self.value('real', 2), -3, 3)};")
+        derive = self.rng.choice(["", "", " derive(grad, jvp, hvp)"])
+        self.function_lines += [f"export func {name}({', '.join(params)}){' -> real' if result else ''}{derive} {{", *self.lines, "}"]
+        self.lines, self.pad, self.scope, self.budget, self.inside, self.mult, self.kernel_level = saved
+        self.pure = False
+
     def make_function(self):
         """Pure but for reads of the kernel's inputs; those for the host (`export func`) read nothing."""
         name = f"{self.name}_f{len(self.functions) + len(self.pairs)}"

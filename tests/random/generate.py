@@ -18,8 +18,11 @@ from tasks import Tasks
 
 RANGE = 1.2  # field data are drawn from -RANGE .. RANGE
 
-# For all programs of a module: functions with derivatives of their own, a struct.
+# For all programs of a module: functions with derivatives of their own, C functions (of libm), a struct. In a file of their own or not.
 COMMON = """
+extern func erfc(al: f64) -> f64 grad(-1.1283791670955126 * exp(-al * al));
+extern func fma(al: f64, be: f64, ga: f64) -> f64 grad(be, al, 1.0);
+extern func jn(n: i32, al: f64) -> f64 grad(0.5 * (jn(n - 1, al) - jn(n + 1, al)));
 struct Pair { a: real, b: vec2 }
 func turned(p: Pair) -> Pair { return Pair(p.b.y, [p.a, p.b.x]); }
 func bend(al: real, be: real) -> real { return sin(al) * be; }
@@ -65,8 +68,8 @@ class Module:
         self.cells = [Field("cell", "int", [N], "cell"), Field("cells", "int", [N, M], "cell"), Field("ticket", "int", [], "cell")]    # atomics change them
         self.constants = [Field("fix", "real", [N], "constant"), Field("fix0", "real", [], "constant")]
 
-    def head(self):
-        lines = []
+    def head(self, imports):
+        lines = ['import "common.tk";'] if imports else COMMON.splitlines()
         for k, v in self.extent.items():
             lines.append(f"{self.form[k]} {k}: i32 = {v};")
         lines += ["param P: real = 0.7;", "param J: i32 = 3;", "const C = 0.3;"]
@@ -75,7 +78,7 @@ class Module:
             if f.member == "b":
                 continue
             lines.append(f"field {f.base}: {kind}{'[' + ', '.join(f.dims) + ']' if f.dims else ''}{' needs_grad needs_dual' if f.role == 'active' else ''}{' saved' if f.saved else ''}{' soa' if f.soa else ''};")
-        return lines + COMMON.splitlines()
+        return lines
 
 
 class Program(Functions, Statements, Tasks, Kernels, Expressions):
@@ -199,6 +202,8 @@ class Program(Functions, Statements, Tasks, Kernels, Expressions):
         self.pairs = []
         for _ in range(self.rng.choice([0, 0, 1, 2, 3])):
             self.make_function()
+        if self.chance(0.1):
+            self.make_array_function()
         for _ in range(self.rng.choice([0, 0, 0, 1, 2])):
             kind = self.rng.choice(["real", "real", "vec2", "vec3", "int"])
             n = self.name_new("p")
@@ -239,9 +244,9 @@ def make_module(seed, count):
     return module, [Program(module, f"k{i}", f"{seed}.{i}").make() for i in range(count)]
 
 
-def module_text(module, programs):
-    """The text and the first line (from 1) of each program."""
-    lines, starts = module.head(), []
+def module_text(module, programs, imports=False):
+    """The text and the first line (from 1) of each program. With imports, COMMON is expected in common.tk."""
+    lines, starts = module.head(imports), []
     for p in programs:
         lines.append("")
         starts.append(len(lines) + 1)

@@ -179,7 +179,9 @@ class Runner:
     def compile_tk(self, module, programs, tmp, res):
         """tkc on the programs; those that it refuses are left out. Gives what is left."""
         while programs:
-            text, starts = generate.module_text(module, programs)
+            imports = int(programs[0].seed.rsplit(".", 2)[1]) % 5 == 0
+            (tmp / "common.tk").write_text(generate.COMMON)
+            text, starts = generate.module_text(module, programs, imports)
             (tmp / "rnd.tk").write_text(text)
             status, out, err = run([self.tkc, "rnd.tk", "--real=f64", "-o", "rnd.c", "--explain-adjoint", *["--debug"] * self.debug(module)], cwd=tmp)
             if status == 0 and not err:
