@@ -103,7 +103,7 @@ class Results:
         self.cover = collections.Counter()
         self.classes = collections.Counter()
         self.setups = collections.Counter()
-        self.tcc = 0                           # failed with tcc alone
+        self.tcc = []                          # failed with tcc alone
         self.taped = self.reported = 0         # validated tapes: gradients equal to the bit, and writes reported
         self.compared = self.skipped = self.all_nonzero = self.with_inputs = self.lines = self.bytes = 0
         self.depth, self.nest = collections.Counter(), collections.Counter()
@@ -249,9 +249,9 @@ class Runner:
             failed += [] if err else self.exports([p for p in programs if p not in dict(failed)], setup, tmp)
         res.lines, res.bytes = res.lines + lines, res.bytes + size
         if cc == "tcc" and failed:
-            before = len(res.failed)
             self.check(module, [p for p, _ in failed], ("clang", ["-O0"], chunk), tmp, res)
-            res.tcc += len(failed) - (len(res.failed) - before)
+            again = [seed for seed, _ in res.failed]
+            res.tcc += [p.seed for p, _ in failed if p.seed not in again]
             return
         for p, why in failed:
             self.fail(res, module, p, f"[{cc} {' '.join(flags)} chunk {chunk}] {why}")
@@ -348,7 +348,7 @@ def report(res, total):
     print(f"components against differences: {res.compared} compared, {res.skipped} skipped at kinks ({100 * res.skipped / max(1, res.compared + res.skipped):.2f} %)")
     print(f"programs whose active inputs all have a non-zero gradient: {res.all_nonzero} of {res.with_inputs} ({100 * res.all_nonzero / max(1, res.with_inputs):.1f} %)")
     print(f"validated tapes: {res.taped} with the gradient of the adjoints, {res.reported} with a write reported")
-    print(f"failed with tcc and passed with clang: {res.tcc}")
+    print(f"failed with tcc and passed with clang: {len(res.tcc)} {' '.join(res.tcc)}")
     print(f"lines of .tk {res.lines}, bytes of C {res.bytes}")
 
 
@@ -386,7 +386,7 @@ def main():
                 continue
             one = job.result()
             done += 1
-            if done % 40 == 0:
+            if done % 20 == 0:
                 print(f"... {done * BATCH} programs: {res.passed + one.passed} passed, {len(res.failed) + len(one.failed)} failed", flush=True)
             for seed, why in one.failed:
                 print(f"FAILED {seed}: {why}", flush=True)

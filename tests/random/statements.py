@@ -453,7 +453,7 @@ class Statements:
         again = None
         if self.chance(0.5):
             i = self.name_new("i")
-            m = self.integer(0, 4, 1)
+            m = str(self.rng.randint(1, 3)) if self.pure else self.integer(0, 4, 1)
             self.count("local array in a loop")
             if self.chance(0.4):    # an element read before the loop, changed in it, and read again
                 again = self.integer(0, size - 1, 0)
