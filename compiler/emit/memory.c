@@ -492,7 +492,7 @@ void emit_record(cfn *c, const ir_op *op)
             const char *type = scalar_c_type(l->types[0]);
             expr_absorb(c, &e, step);
             e.prec = PREC_UNARY;
-            e.text = arena_printf(c->e->mem, "*(const %s *)tk_log_get(&%s, %s, sizeof(%s))", type, e.text, step.text, type);
+            e.text = arena_printf(c->e->mem, "*(const %s *)tk_log_get(%s, &%s, %s, sizeof(%s))", type, session_text(c), e.text, step.text, type);
         }
         define(c, op->res[0], e, op->loc);
     }

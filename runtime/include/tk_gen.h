@@ -255,14 +255,15 @@ void *tk_record_get(tk_session *s, const tk_record *rec, int which, int64_t turn
 /* Values one after the other: parts, each twice as large as the one before, that never move. Empty if zeroed. */
 typedef struct tk_log {
     struct rt_part *first;
+    int64_t n;
 } tk_log;
 
 /* A block of logs: structs of one. */
 void *tk_record_logs(tk_session *s, tk_record *rec, int which, int64_t turn, int64_t count, size_t size);
 /* Where value n goes. NULL after failing the session. size: of a value, always the same. */
 void *tk_log_add(tk_session *s, tk_log *log, int64_t n, size_t size);
-/* Value n; zero if there is none. */
-const void *tk_log_get(const tk_log *log, int64_t n, size_t size);
+/* Value n; where there is none, zero after failing the session. */
+const void *tk_log_get(tk_session *s, const tk_log *log, int64_t n, size_t size);
 
 static inline int64_t tk_extent(int64_t lo, int64_t hi)
 {

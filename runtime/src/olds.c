@@ -82,12 +82,17 @@ void *tk_record_logs(tk_session *s, tk_record *rec, int which, int64_t turn, int
     return b ? b->data : NULL;
 }
 
+static void *lost_way(tk_session *s)
+{
+    tk_fail(s, TK_BAD_STATE, "an adjoint took another way than its launch, at a condition that rounding decides: the old values of an atomic are not there");
+    return NULL;
+}
+
 void *tk_record_get(tk_session *s, const tk_record *rec, int which, int64_t turn)
 {
     if (which < rec->nolds && turn < rec->olds[which].n)
         return rec->olds[which].at[turn]->data;
-    tk_fail(s, TK_BAD_STATE, "an adjoint took another way than its launch, at a condition that rounding decides: the old values of an atomic are not there");
-    return NULL;
+    return lost_way(s);
 }
 
 /* ---- logs ---- */
@@ -95,6 +100,7 @@ void *tk_record_get(tk_session *s, const tk_record *rec, int which, int64_t turn
 void *tk_log_add(tk_session *s, tk_log *log, int64_t n, size_t size)
 {
     struct rt_part **p = &log->first;
+    const int64_t end = n + 1;
     int64_t cap = FIRST;
     for (; *p && n >= cap; p = &(*p)->next) {
         n -= cap;
@@ -107,18 +113,23 @@ void *tk_log_add(tk_session *s, tk_log *log, int64_t n, size_t size)
         part->bytes = sizeof *part + (size_t)cap * size;
         *p = part;
     }
+    log->n = end;
     return (*p)->data + (size_t)n * size;
 }
 
-const void *tk_log_get(const tk_log *log, int64_t n, size_t size)
+const void *tk_log_get(tk_session *s, const tk_log *log, int64_t n, size_t size)
 {
     static const uint64_t zero;
+    if (n >= log->n) {
+        lost_way(s);
+        return &zero;
+    }
     const struct rt_part *p = log->first;
-    for (int64_t cap = FIRST; p && n >= cap; cap *= 2) {
+    for (int64_t cap = FIRST; n >= cap; cap *= 2) {
         n -= cap;
         p = p->next;
     }
-    return p ? (const void *)(p->data + (size_t)n * size) : &zero;
+    return p->data + (size_t)n * size;
 }
 
 /* ---- all ---- */

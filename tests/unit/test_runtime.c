@@ -594,6 +594,45 @@ static void collect(void *user, const char *text)
     strncat(out, text, 63 - strlen(out));
 }
 
+typedef struct pile {
+    _Alignas(64) unsigned char data[1 << 14];
+    size_t used;
+} pile;
+
+/* What is never freed. */
+static void *pile_alloc(void *user, void *old, size_t old_size, size_t size)
+{
+    (void)old_size;
+    pile *p = user;
+    if (old || p->used + size > sizeof p->data)
+        return NULL;
+    p->used += (size + 63) / 64 * 64;
+    return p->data + p->used - (size + 63) / 64 * 64;
+}
+
+/* A log of old values grows over several parts. Values that are not there are a failure. */
+static void test_log(void **state)
+{
+    (void)state;
+    static pile p;
+    tk_session_options opt = tk_session_defaults();
+    opt.alloc = pile_alloc;
+    opt.alloc_user = &p;
+    tk_session *s = tk_session_create(&opt);
+    tk_log log = {0};
+    for (int i = 0; i < 100; i++) {
+        double *at = tk_log_add(s, &log, i, sizeof *at);
+        assert_non_null(at);
+        *at = i;
+    }
+    for (int i = 0; i < 100; i++)
+        assert_true(*(const double *)tk_log_get(s, &log, i, sizeof(double)) == i);
+    assert_int_equal(tk_session_status(s), TK_OK);
+    assert_true(*(const double *)tk_log_get(s, &log, 100, sizeof(double)) == 0.0);
+    assert_int_equal(tk_session_status(s), TK_BAD_STATE);
+    tk_session_destroy(s);
+}
+
 static void test_print(void **state)
 {
     (void)state;
@@ -650,6 +689,7 @@ int main(void)
         cmocka_unit_test(test_forward_refusals),
         cmocka_unit_test(test_bind),
         cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_log),
         cmocka_unit_test(test_print),
         cmocka_unit_test(test_flush),
     };
