@@ -369,7 +369,7 @@ static void compare(checker *c, const char *what, const state *got, const state 
             scale = fmax(scale, fabs(want->at[i]));
     }
     for (int64_t i = 0; i < got->n; i++) {
-        const double coarse = doubt && c->single && c->single[i] ? 1e4 : 1.0; /* differences of f32 */
+        const double coarse = !doubt || !c->single ? 1.0 : c->single[i] ? 1e4 : 1e2; /* differences of f32, and of what is computed from it */
         const double off = fabs(got->at[i] - want->at[i]);
         const bool rough = doubt && off > tolerance * scale && fabs(doubt->near.at[i] - got->at[i]) < 0.5 * fabs(doubt->near.at[i] - want->at[i]);
         if (rough || (doubt && doubt->unsure.at[i] > 0.25 * coarse * tolerance * scale)) {
