@@ -141,7 +141,7 @@ class Program(Functions, Statements, Tasks, Kernels, Expressions):
         if not f.single:
             return at
         self.count("f32 read")
-        return self.pick((2, f"real({at})"), (1, f"real({at} * 0.5)"), (1, f"real(-{at})"), (0.5, f"(1.0 * f64({at}))"), (0.5, f"real(max({at}, 0.25))"))
+        return self.pick((2, f"real({at})"), (1, f"real({at} * 0.5)"), (1, f"real(-{at})"), (0.5, f"(1.0 * f64({at}))"), (0.5, f"real(max({at}, 0.2517))"))
 
     def field_leaf(self, kind):
         if self.pure:
