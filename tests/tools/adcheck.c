@@ -191,7 +191,7 @@ static bool *singles(const checker *c, state *x, state *d, state *w)
         for (int64_t j = 0; j < components(f); j++, at++) {
             single[at] = f->desc->elem == TK_F32;
             if (single[at]) {
-                x->at[at] = round(x->at[at] * 256.0) / 256.0;
+                x->at[at] = (2.0 * floor(x->at[at] * 8192.0) + 1.0) / 16384.0; /* odd: it is none of the constants, and not zero */
                 d->at[at] = round(d->at[at] * 16.0) / 16.0;
                 w->at[at] = round(w->at[at] * 256.0) / 256.0;
             }
