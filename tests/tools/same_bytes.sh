@@ -10,13 +10,14 @@ for tk in samples/*/*.tk tests/run/*.tk tests/ad/*.tk tests/parallel/*.tk tests/
     name=$(basename "$tk" .tk)
     flags=$(sed -n '1,8s,^// flags: ,,p' "$tk" | head -n 1)
     programs=$((programs + 1))
+    case $flags in *--prefix=*) ;; *) flags="$flags --prefix=$name" ;; esac
     first=
     for build in "$@" "$1"; do
         dir=$tmp/$programs/$(basename "$build")$first
         mkdir -p "$dir"
-        "$build/compiler/tkc" "$tk" $flags --prefix="$name" -o "$dir/$name.c" 2>"$dir/err"
-        "$build/compiler/tkc" "$tk" $flags --prefix="$name" --emit=ir >"$dir/ir" 2>&1
-        "$build/compiler/tkc" "$tk" $flags --prefix="$name" --explain-adjoint >"$dir/explain" 2>&1
+        "$build/compiler/tkc" "$tk" $flags -o "$dir/$name.c" 2>"$dir/err"
+        "$build/compiler/tkc" "$tk" $flags --emit=ir >"$dir/ir" 2>&1
+        "$build/compiler/tkc" "$tk" $flags --explain-adjoint >"$dir/explain" 2>&1
         if [ -z "$first" ]; then
             first=again
             reference=$dir
