@@ -78,7 +78,7 @@ if build build-gcc gcc g++; then
 fi
 if build build-clang clang clang++; then
     unit build-clang
-    pairs build-clang clang clang++
+    pairs build-clang clang clang++ --without parallel/ # the sanitizers' build has those with clang
 fi
 if build build-asan clang clang++ -Db_sanitize=address,undefined -Db_lundef=false -Dfuzz=true; then
     unit build-asan
