@@ -80,14 +80,15 @@ struct sym {
     ir_field *field;      /* FIELD; of structs: of the first member */
     ir_field **members;   /* FIELD of structs: by leaf; NULL: it is none */
     const ty *type;       /* FIELD: of an element; STRUCT, once it is done */
-    const long *extents;  /* FIELD: constant extents, -1 where not constant */
-    tx_local **dims;      /* FIELD that is an array parameter: its extents; else NULL */
+    long *extents;        /* FIELD: constant extents, -1 where not constant */
+    tx_expr **dims;       /* FIELD that is an array parameter: its extents; else NULL */
     /* FUNC, KERNEL */
     instance *instances;
     sym *overload;        /* prelude only: same name, other number of parameters */
     sym *custom_grad, *custom_jvp; /* prelude only: its derivatives */
     int nparams;
     const ty **param_types; /* NULL: generic */
+    tx_expr ***param_extents; /* of a parameter that is an array of the host: its extents, NULL where one is a name of its own; else NULL */
     const ty *result;       /* as declared, NULL if not */
     bool prelude, generic;
     sym *next;              /* in order of declaration */
@@ -375,13 +376,13 @@ void check_custom(checker *c);
 
 /* ---- check_export.c ---- */
 
-/* The element type of an array parameter; an error type after a report. */
-const ty *array_param_type(checker *c, const sym *s, const ast_param *p);
+/* The element type of an array parameter, an error type after a report, and its extents: sym.param_extents. */
+const ty *array_param_type(checker *c, const sym *s, const ast_param *p, tx_expr ***extents);
 /* Whether derivatives have an argument of that name beside a parameter. check_func.c */
 bool generated_param_collides(const char *name, const ast_param *other);
 /* Declares the extents of all array parameters, which come first, and the arrays. */
 void declare_extents(checker *c, fn *f);
-tx_local *declare_array(checker *c, fn *f, const ast_param *p, const ty *elem, src_span at);
+tx_local *declare_array(checker *c, fn *f, const ast_param *p, const ty *elem, tx_expr *const *fixed, src_span at);
 /* False after an error: a place in an array of the host is in its data. */
 bool array_has_plane(checker *c, const place *p, src_span at);
 /* Those of kernels before those of export funcs, once all bodies are checked. */

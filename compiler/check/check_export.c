@@ -11,19 +11,67 @@ void note_impure(checker *c, const char *what, const char *name, src_span at)
 
 /* ---- array parameters: to everything but the host's interface, fields of their function ---- */
 
-const ty *array_param_type(checker *c, const sym *s, const ast_param *p)
+/* A name that means nothing else is one of the extents. */
+static bool names_extent(checker *c, const ast_expr *e)
+{
+    const sym *s = e->kind == AST_EXPR_NAME ? names_lookup(c, e->name) : NULL;
+    return e->kind == AST_EXPR_NAME && (!s || (s->kind != SYM_CONST && s->kind != SYM_PARAM));
+}
+
+/* Whether a formula has a name of the function in it: another extent, or a parameter. */
+static bool has_own_name(checker *c, const sym *s, const ast_expr *e)
+{
+    bool has = false;
+    for (const ast_param *p = s->item->params; e && e->kind == AST_EXPR_NAME && p; p = p->next) {
+        has = has || p->name == e->name;
+        for (const ast_expr *x = p->type && p->type->kind == AST_TYPE_ARRAY ? p->type->extents : NULL; x; x = x->next)
+            has = has || (names_extent(c, x) && x->name == e->name);
+    }
+    for (const ast_expr *a = e ? e->args : NULL; a; a = a->next)
+        has = has || has_own_name(c, s, a);
+    return has || (e && (has_own_name(c, s, e->a) || has_own_name(c, s, e->b) || has_own_name(c, s, e->c)));
+}
+
+/* An extent that is no name of its own: a constant, or in a kernel a param. Of an error type after a report. */
+static tx_expr *fixed_extent(checker *c, const sym *s, const ast_param *p, const ast_expr *e)
+{
+    if (has_own_name(c, s, e)) {
+        ERR(c, e->span, DIAG_NOT_COMPILED, arena_printf(c->mem, "an extent of '%s' that is computed from others", p->name));
+        return val_error(c, e->span).e;
+    }
+    c->extents = true;
+    c->constant = s->kind != SYM_KERNEL;
+    tx_expr *x = to_i64(c, check_expr(c, e), e->span, "an extent");
+    c->extents = c->constant = false;
+    const tx_expr *inner = x;
+    while (inner && inner->kind == TX_CAST)
+        inner = inner->a;
+    if (x && x->kind == TX_CONST && x->cval.i < 1) {
+        ERR(c, e->span, DIAG_EXTENT, (long long)x->cval.i);
+    } else if (x && x->kind != TX_CONST && inner->kind != TX_MPARAM) {
+        ERR(c, e->span, DIAG_NOT_COMPILED, arena_printf(c->mem, "an extent of '%s' that is computed from params", p->name));
+    } else {
+        return x ? x : val_error(c, e->span).e;
+    }
+    return val_error(c, e->span).e;
+}
+
+const ty *array_param_type(checker *c, const sym *s, const ast_param *p, tx_expr ***extents)
 {
     const ty *elem = type_resolve(c, p->type->elem);
     int n = 0;
+    bool bad = false;
+    *extents = ARENA_ARRAY(c->mem, tx_expr *, MAX_DIM);
     for (const ast_expr *e = p->type->extents; e; e = e->next, n++) {
-        if (e->kind == AST_EXPR_NAME && n < MAX_DIM)
-            continue;
-        if (n == MAX_DIM)
+        if (n == MAX_DIM) {
             ERR(c, e->span, DIAG_DIMENSIONS, MAX_DIM);
-        else
-            ERR(c, e->span, DIAG_NOT_COMPILED, arena_printf(c->mem, "an extent of '%s' that is not a name of its own", p->name));
-        return ty_error(c->types);
+            return ty_error(c->types);
+        }
+        (*extents)[n] = names_extent(c, e) ? NULL : fixed_extent(c, s, p, e);
+        bad = bad || ((*extents)[n] && (*extents)[n]->type->kind == TY_ERROR);
     }
+    if (bad)
+        return ty_error(c->types);
     if (elem->kind == TY_ERROR || elem->kind == TY_SCALAR || elem->kind == TY_VEC)
         return elem;
     ERR(c, p->type->span, DIAG_NOT_COMPILED, arena_printf(c->mem, "an array of %s as a parameter of '%s'", ty_name(c->types, elem), s->name));
@@ -38,49 +86,70 @@ static tx_local *find_extent(const fn *f, const char *name)
     return NULL;
 }
 
-void declare_extents(checker *c, fn *f)
+static void declare_extent(checker *c, fn *f, const ast_expr *e)
 {
-    for (const ast_param *p = f->sym->item->params; p; p = p->next)
-        for (const ast_expr *e = p->type && p->type->kind == AST_TYPE_ARRAY ? p->type->extents : NULL; e; e = e->next) {
-            if (find_extent(f, e->name)) /* equal names are one parameter */
-                continue;
-            sym *s = scope_declare(c, SYM_LOCAL, e->name, e->span);
-            sym_set_local(c, s, e->name, ty_scalar(c->types, SC_I64), false, report_span(c, e->span).begin);
-            s->what = "an extent";
-            for (const ast_param *o = f->sym->item->params; o; o = o->next)
-                if (generated_param_collides(e->name, o)) {
-                    ERR(c, e->span, DIAG_GENERATED_NAME, e->name, e->name);
-                    NOTE(c, o->span, "derivatives have that argument beside '%s'", o->name);
-                }
-            f->tx->params[f->tx->nparams++] = s->local;
+    sym *s = scope_declare(c, SYM_LOCAL, e->name, e->span);
+    sym_set_local(c, s, e->name, ty_scalar(c->types, SC_I64), false, report_span(c, e->span).begin);
+    s->what = "an extent";
+    for (const ast_param *o = f->sym->item->params; o; o = o->next)
+        if (generated_param_collides(e->name, o)) {
+            ERR(c, e->span, DIAG_GENERATED_NAME, e->name, e->name);
+            NOTE(c, o->span, "derivatives have that argument beside '%s'", o->name);
         }
+    f->tx->params[f->tx->nparams++] = s->local;
 }
 
-tx_local *declare_array(checker *c, fn *f, const ast_param *p, const ty *elem, src_span at)
+void declare_extents(checker *c, fn *f)
+{
+    int k = 0;
+    for (const ast_param *p = f->sym->item->params; p; p = p->next, k++) {
+        tx_expr *const *fixed = f->sym->param_extents[k];
+        const ast_expr *e = fixed ? p->type->extents : NULL;
+        for (int d = 0; e && d < MAX_DIM; e = e->next, d++)
+            if (!fixed[d] && !find_extent(f, e->name)) /* equal names are one parameter */
+                declare_extent(c, f, e);
+    }
+}
+
+/* Extent d of the array behind s, once as the checker sees it and once for the IR. */
+static void set_extent(checker *c, const fn *f, sym *s, int d, const ast_expr *e, tx_expr *fixed)
+{
+    ir_extent *x = &s->field->dims[d];
+    *x = (ir_extent){.param = -1};
+    const tx_expr *inner = fixed;
+    while (inner && inner->kind == TX_CAST)
+        inner = inner->a;
+    if (!fixed) {
+        s->dims[d] = tx_new(c, TX_LOCAL, ty_scalar(c->types, SC_I64), e->span);
+        s->dims[d]->local = find_extent(f, e->name);
+        while (f->tx->params[++x->param] != s->dims[d]->local)
+            continue;
+    } else {
+        s->dims[d] = fixed;
+        x->mparam = inner->mparam;
+        x->count = fixed->kind == TX_CONST ? fixed->cval.i : 0;
+    }
+    s->extents[d] = x->count ? (long)x->count : -1;
+}
+
+tx_local *declare_array(checker *c, fn *f, const ast_param *p, const ty *elem, tx_expr *const *fixed, src_span at)
 {
     sym *s = scope_declare(c, SYM_FIELD, p->name, at);
     ir_field *a = ARENA_NEW(c->mem, ir_field);
-    long *extents = ARENA_ARRAY(c->mem, long, MAX_DIM);
     static const char *const what[] = {[AST_DIR_IN] = "an 'in' array", [AST_DIR_OUT] = "an 'out' array", [AST_DIR_INOUT] = "an 'inout' array"};
     s->what = what[p->dir];
     s->type = elem;
     s->field = a;
-    s->extents = extents;
-    s->dims = ARENA_ARRAY(c->mem, tx_local *, MAX_DIM);
+    s->extents = ARENA_ARRAY(c->mem, long, MAX_DIM);
+    s->dims = ARENA_ARRAY(c->mem, tx_expr *, MAX_DIM);
     *a = (ir_field){.name = p->name, .elem = elem->elem, .shape = elem->kind == TY_VEC ? IR_SHAPE_VEC : IR_SHAPE_SCALAR, .rows = elem->rows,
                     .cols = elem->cols, .array = true, .in = p->dir != AST_DIR_OUT, .out = p->dir != AST_DIR_IN, .loc = at.begin, .index = (int)c->ir->fields.len};
     a->launched = f->is_kernel;
     a->dual = elem->kind != TY_ERROR && scalar_is_float(elem->elem);
     a->grad = a->dual && !f->is_kernel;
-    a->dims = ARENA_ARRAY(c->mem, int, MAX_DIM);
-    for (const ast_expr *e = p->type->extents; e; e = e->next) {
-        extents[a->ndim] = -1;
-        s->dims[a->ndim] = find_extent(f, e->name);
-        for (int i = 0; i < f->tx->nparams; i++)
-            if (f->tx->params[i] == s->dims[a->ndim])
-                a->dims[a->ndim] = i;
-        a->ndim++;
-    }
+    a->dims = ARENA_ARRAY(c->mem, ir_extent, MAX_DIM);
+    for (const ast_expr *e = p->type->extents; e && a->ndim < MAX_DIM; e = e->next, a->ndim++)
+        set_extent(c, f, s, a->ndim, e, fixed[a->ndim]);
     vec_push(&c->ir->fields, a);
     tx_local *l = local_new(c, p->name, elem, at.begin);
     l->array = a;
@@ -94,9 +163,11 @@ bool array_has_plane(checker *c, const place *p, src_span at)
 
 tx_expr *extent_of(checker *c, const sym *s, int d, src_span at)
 {
-    tx_expr *e = tx_new(c, s->dims ? TX_LOCAL : TX_SHAPE, ty_scalar(c->types, SC_I64), at);
+    tx_expr *e = tx_new(c, TX_SHAPE, ty_scalar(c->types, SC_I64), at);
     if (s->dims) {
-        e->local = s->dims[d];
+        const src_loc loc = e->loc;
+        *e = *s->dims[d];
+        e->loc = loc;
     } else {
         note_impure(c, "the field", s->field->whole ? s->field->whole : s->field->name, at);
         e->field = s->field;

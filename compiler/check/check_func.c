@@ -27,10 +27,10 @@ static const char *what_it_is(const sym *s)
     return s->kind == SYM_KERNEL ? "a kernel" : s->item->is_export ? "an export func" : s->item->is_extern ? "an extern func" : "a function";
 }
 
-static const ty *param_type(checker *c, const sym *s, const ast_param *p)
+static const ty *param_type(checker *c, const sym *s, const ast_param *p, tx_expr ***extents)
 {
     if ((s->item->is_export || s->kind == SYM_KERNEL) && p->dir != AST_DIR_NONE && p->type->kind == AST_TYPE_ARRAY)
-        return array_param_type(c, s, p);
+        return array_param_type(c, s, p, extents);
     const bool local = s->kind == SYM_FUNC && !s->item->is_export && !s->item->is_extern; /* takes what is in the module */
     if (p->dir != AST_DIR_NONE || (!local && p->type && p->type->kind == AST_TYPE_ARRAY)) {
         ERR(c, p->span, DIAG_NOT_COMPILED, "an array parameter");
@@ -59,9 +59,10 @@ static void check_signature(checker *c, sym *s)
     bool kernel = s->kind == SYM_KERNEL;
     s->state = SYM_DONE;
     s->param_types = ARENA_ARRAY(c->mem, const ty *, s->nparams + 1);
+    s->param_extents = ARENA_ARRAY(c->mem, tx_expr **, s->nparams + 1);
     int k = 0;
     for (const ast_param *p = s->item->params; p; p = p->next) {
-        s->param_types[k] = param_type(c, s, p);
+        s->param_types[k] = param_type(c, s, p, &s->param_extents[k]);
         s->generic = s->generic || !s->param_types[k];
         s->refused = s->refused || (s->param_types[k] && s->param_types[k]->kind == TY_ERROR);
         k++;
@@ -230,8 +231,8 @@ void declare_params(checker *c, fn *f, const ty *const *args, int more)
             declare_field(c, f, p, ref);
         } else if (args[k]->kind == TY_ARRAY) {
             declare_ref(c, f, p, args[k], ref, k + 1);
-        } else if (p->type && p->type->kind == AST_TYPE_ARRAY) {
-            tx_local *l = declare_array(c, f, p, args[k], name_span(p));
+        } else if (f->sym->param_extents[k]) {
+            tx_local *l = declare_array(c, f, p, args[k], f->sym->param_extents[k], name_span(p));
             f->tx->params[f->tx->nparams++] = l;
             if (check_param_attrs(c, p, args[k], f->is_kernel))
                 l->array->grad = true;

@@ -148,7 +148,7 @@ static void resolve_param(checker *c, sym *s, src_span at, place *p)
         return;
     }
     if (c->constant) {
-        ERR(c, at, DIAG_NOT_CONSTANT, "a constant");
+        ERR(c, at, DIAG_NOT_CONSTANT, c->extents ? "an extent" : "a constant");
         NOTE(c, s->span, "'%s' is a param: its value is known when the module is created", s->name);
         place_fail(p);
         return;
@@ -157,11 +157,8 @@ static void resolve_param(checker *c, sym *s, src_span at, place *p)
     tx_expr *e = tx_new(c, TX_MPARAM, ty_scalar(c->types, s->mparam->type), at);
     e->mparam = s->mparam;
     val v = val_typed(e);
-    if (c->extents) {
-        s->mparam->sizes |= !c->fn; /* a local array is made anew by each launch */
-        if (scalar_is_int(s->mparam->type) && s->mparam->type != SC_U64)
-            v = cast_to(c, v, SC_I64, at);
-    }
+    if (c->extents && scalar_is_int(s->mparam->type) && s->mparam->type != SC_U64)
+        v = cast_to(c, v, SC_I64, at);
     resolve_value(p, v);
 }
 

@@ -268,12 +268,27 @@ static void check_field_attrs(checker *c, sym *s)
     }
 }
 
+/* Params in an extent of a field are fixed at creation; arrays are made anew by each launch. */
+static void note_sizes(tx_expr *e)
+{
+    if (e->mparam)
+        e->mparam->sizes = true;
+    for (int k = 0; k < e->nargs; k++)
+        note_sizes(e->args[k]);
+    tx_expr *const parts[] = {e->a, e->b, e->c};
+    for (int k = 0; k < 3; k++)
+        if (parts[k])
+            note_sizes(parts[k]);
+}
+
 static long check_extent(checker *c, const ast_expr *e, tx_expr **out)
 {
     c->extents = true;
     val v = check_expr(c, e);
     *out = to_i64(c, v, e->span, "an extent");
     c->extents = false;
+    if (*out)
+        note_sizes(*out);
     if (!*out || (*out)->kind != TX_CONST)
         return -1;
     if ((*out)->cval.i < 1)

@@ -376,8 +376,10 @@ const char *plane_member(emitter *e, const char *m, const ir_field *f, ir_plane 
 
 const char *shape_name(cfn *c, const ir_field *f, int dim)
 {
+    if (f->array && f->dims[dim].param < 0 && !f->dims[dim].mparam)
+        return arena_printf(c->e->mem, "%lld", (long long)f->dims[dim].count);
     if (is_argument(f))
-        return name_member(c->e->mem, c->f->sig[f->dims[dim]].name);
+        return name_member(c->e->mem, c->f->sig[f->dims[dim].param].name);
     f = f->lead ? f->lead : f;
     const char **name = &c->shape_names[f->index * 8 + dim];
     if (!*name) {

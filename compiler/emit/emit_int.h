@@ -99,6 +99,7 @@ const char *c_string(arena *mem, const char *s); /* with quotes, escaped */
 
 const char *const_text(arena *mem, scalar type, int64_t i, double f, int *prec);
 const char *zero_text(scalar type);
+const char *element_dims(arena *mem, const ir_field *f, bool flat); /* "[2]", of a matrix "[2][3]" or flat "[6]", of a scalar "" */
 /* C declaration of a pointer to field elements: "const float (*restrict const x)[2]"; flat: matrices as one row of components. Strided: to bytes. */
 const char *field_pointer(arena *mem, const ir_field *f, bool is_const, const char *quals, const char *name, bool flat);
 const char *scalar_enum(scalar s); /* TK_F32 */

@@ -30,6 +30,9 @@ uint64_t emit_interface_hash(const ir_module *m)
         for (int k = 0; k < f->nsig; k++) {
             const ir_sigparam *p = &f->sig[k];
             const ir_field *a = p->array;
+            for (int d = 0; a && d < a->ndim; d++)
+                if (a->dims[d].param < 0)
+                    sb_printf(&b, "extent %s %lld\n", a->dims[d].mparam ? a->dims[d].mparam->name : "", (long long)a->dims[d].count);
             if (a)
                 add(&b, "array", p->name, (int)p->elem, a->rows, a->ndim, a->in * 2 + a->out, p->grad);
             else

@@ -194,6 +194,28 @@ static void print_field_functions(emitter *e, const ir_field *f)
     sb_add(b, ";\n}\n\n");
 }
 
+/* What C's declarations do not say: extents of arrays that are no arguments. */
+static void add_extents(emitter *e, const ir_func *f)
+{
+    for (int i = 0; i < f->nsig; i++) {
+        const ir_field *a = f->sig[i].array;
+        bool fixed = false;
+        for (int d = 0; a && d < a->ndim; d++)
+            fixed = fixed || (a->dims[d].param < 0 && (a->ndim > 1 || a->dims[d].mparam));
+        if (fixed)
+            sb_printf(e->out, "\n *  Extents of %s: ", name_member(e->mem, a->name));
+        for (int d = 0; fixed && d < a->ndim; d++) {
+            const ir_extent *x = &a->dims[d];
+            sb_add(e->out, d ? " x " : "");
+            if (x->param < 0 && !x->mparam)
+                sb_printf(e->out, "%lld", (long long)x->count);
+            else
+                sb_add(e->out, x->mparam ? ptrmap_get(&e->params, x->mparam) : name_member(e->mem, f->sig[x->param].name));
+        }
+        sb_add(e->out, fixed ? "." : "");
+    }
+}
+
 static void print_kernel(emitter *e, const ir_func *k)
 {
     strbuf *b = e->out;
@@ -214,7 +236,9 @@ static void print_kernel(emitter *e, const ir_func *k)
         sb_printf(b, ".\n *  No JVP: %s", clean_doc(mem, why_no_jvp(k)));
     else if (k->jvp)
         sb_add(b, k->grad ? " and in a forward scope" : ".\n *  It may be launched in a forward scope");
-    sb_printf(b, ". */\ntk_status %s_%s(%s);\n\n", p, k->name, kernel_signature(mem, e->m, k, FORM_RUN));
+    sb_addc(b, '.');
+    add_extents(e, k);
+    sb_printf(b, " */\ntk_status %s_%s(%s);\n\n", p, k->name, kernel_signature(mem, e->m, k, FORM_RUN));
     if (k->grad)
         sb_printf(b, "/** The adjoint of %s: takes the gradients of what it wrote, adds to the gradients of what it read%s. */\n"
                      "tk_status %s_%s_grad(%s);\n\n", k->name,
@@ -254,6 +278,7 @@ static void print_export(emitter *e, const ir_func *f)
         sb_addc(b, ' ');
         add_doc(b, f->doc, " *  ");
     }
+    add_extents(e, f);
     sb_printf(b, " */\nvoid %s_%s(%s);\n\n", p, f->name, export_signature(e->mem, e->m, f, FORM_RUN));
     for (int form = FORM_GRAD; form <= FORM_HVP; form++) {
         if (!kernel_form_of(f, (kernel_form)form))

@@ -535,6 +535,17 @@ const char *why_no_jvp(const ir_func *kernel)
     return kernel->no_jvp_why ? kernel->no_jvp_why : "its derive(...) does not ask for one";
 }
 
+static void print_extent(emitter *e, const ir_func *kernel, const ir_extent *x, const char *comma)
+{
+    if (x->param >= 0)
+        sb_printf(e->out, "%s{TK_EXTENT_ARGUMENT, .at = offsetof(struct %s, %s)}", comma, args_tag(e, kernel, FORM_RUN), name_member(e->mem, kernel->sig[x->param].name));
+    else if (x->mparam)
+        sb_printf(e->out, "%s{TK_EXTENT_PARAM, %s, .at = offsetof(%s, params.%s)}", comma, scalar_enum(x->mparam->type), e->m->name,
+                  (const char *)ptrmap_get(&e->params, x->mparam));
+    else
+        sb_printf(e->out, "%s{TK_EXTENT_CONSTANT, .count = %lld}", comma, (long long)x->count);
+}
+
 /* Its arrays: the field that each is during a launch, and where its pointers and extents stand among the arguments. */
 static int print_arrays(emitter *e, const ir_func *kernel)
 {
@@ -550,7 +561,7 @@ static int print_arrays(emitter *e, const ir_func *kernel)
         sb_printf(b, "    {%d, %s, offsetof(struct %s, %s), {", p->array->index, p->array->in ? p->array->out ? "TK_ARRAY_IN | TK_ARRAY_OUT" : "TK_ARRAY_IN" : "TK_ARRAY_OUT",
                   tag, name_member(e->mem, p->name));
         for (int d = 0; d < p->array->ndim; d++)
-            sb_printf(b, "%soffsetof(struct %s, %s)", d ? ", " : "", tag, name_member(e->mem, kernel->sig[p->array->dims[d]].name));
+            print_extent(e, kernel, &p->array->dims[d], d ? ", " : "");
         sb_add(b, "}},\n");
     }
     if (n)

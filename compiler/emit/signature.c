@@ -60,6 +60,14 @@ bool kernel_has_grad_args(const ir_func *kernel)
     return false;
 }
 
+/* A single constant extent stands in the declaration. */
+static const char *array_decl(arena *mem, const ir_field *f, bool is_const, const char *name)
+{
+    if (f->ndim != 1 || f->dims[0].param >= 0 || f->dims[0].mparam)
+        return field_pointer(mem, f, is_const, "", name, false);
+    return arena_printf(mem, "%s%s %s[%lld]%s", is_const ? "const " : "", scalar_c_type(f->elem), name, (long long)f->dims[0].count, element_dims(mem, f, false));
+}
+
 const char *sig_decl(arena *mem, const ir_sigparam *p, const char *suffix, sig_use use)
 {
     const char *name = arena_printf(mem, "%s%s", name_member(mem, p->name), suffix);
@@ -68,7 +76,7 @@ const char *sig_decl(arena *mem, const ir_sigparam *p, const char *suffix, sig_u
     if (p->array && use == SIG_MEMBER)
         return arena_printf(mem, "tk_array %s", name);
     if (p->array)
-        return field_pointer(mem, p->array, *lead != '\0', "", name, false);
+        return array_decl(mem, p->array, *lead != '\0', name);
     if (p->record || p->shape == IR_SHAPE_SCALAR)
         return use == SIG_INPUT || use == SIG_MEMBER ? arena_printf(mem, "%s %s", type, name) : arena_printf(mem, "%s%s *%s", lead, type, name);
     if (p->shape == IR_SHAPE_VEC)

@@ -100,7 +100,7 @@ const char *scalar_enum(scalar s)
     return text[s];
 }
 
-static const char *element_dims(arena *mem, const ir_field *f, bool flat)
+const char *element_dims(arena *mem, const ir_field *f, bool flat)
 {
     if (f->shape == IR_SHAPE_SCALAR)
         return "";

@@ -325,13 +325,19 @@ ir_value *ir_atomic(ir_builder *b, ir_opcode with, ir_field *f, ir_value *const 
 
 ir_value *ir_array_extent(const ir_func *f, const ir_field *array, int dim)
 {
-    return f->body->params[f->sig[array->dims[dim]].first];
+    const ir_extent *e = &array->dims[dim];
+    return e->param < 0 ? e->value : f->body->params[f->sig[e->param].first];
 }
 
 ir_value *ir_shape(ir_builder *b, ir_field *f, int dim)
 {
-    if (f->array)
+    const ir_extent *e = f->array ? &f->dims[dim] : NULL;
+    if (e && e->param >= 0)
         return ir_array_extent(b->func, f, dim);
+    if (e && e->mparam)
+        return ir_cast(b, SC_I64, ir_mparam_value(b, e->mparam));
+    if (e)
+        return ir_const_i(b, SC_I64, e->count);
     static const scalar type = SC_I64;
     ir_op *op = ir_insert(b, OP_SHAPE, 0, NULL, 1, &type, 0);
     op->attr.field = f->lead ? f->lead : f;

@@ -185,6 +185,14 @@ struct ir_record {
     src_loc loc;
 };
 
+/* An extent of an array of the host: a parameter of its function, a param of the module, or a constant. */
+typedef struct ir_extent {
+    int param;         /* number of the parameter; -1: none */
+    ir_mparam *mparam; /* NULL: none */
+    int64_t count;     /* else this */
+    ir_value *value;   /* of what is no parameter: in module->extents, to be compared with */
+} ir_extent;
+
 struct ir_field {
     const char *name, *doc;  /* of a member: "p.link.pos" */
     scalar elem;             /* of one component */
@@ -199,7 +207,7 @@ struct ir_field {
     bool array;              /* an array that the host gives to an export func or a kernel: behind all fields, memory of that function alone */
     bool launched;           /* of a kernel: during a launch, a field of the module object */
     bool in, out;            /* of an array: its values go in, come out */
-    int *dims;               /* of an array: for each dimension the function's parameter that is its extent */
+    ir_extent *dims;         /* of an array */
     int index;               /* in module->fields */
     /* a field of structs is a field for each member that is no struct, in order */
     ir_field *lead;          /* the one of the first member, whose extents are everybody's; NULL: no field of structs */
@@ -357,8 +365,8 @@ ir_op *ir_store(ir_builder *b, ir_field *f, ir_plane p, ir_value *const *idx, ir
 ir_op *ir_accum(ir_builder *b, ir_field *f, ir_plane p, ir_value *const *idx, ir_value *comp, ir_value *v);
 /* The element becomes old `with` v; the old value. */
 ir_value *ir_atomic(ir_builder *b, ir_opcode with, ir_field *f, ir_value *const *idx, ir_value *comp, ir_value *v);
-ir_value *ir_shape(ir_builder *b, ir_field *f, int dim); /* of an array: the parameter */
-ir_value *ir_array_extent(const ir_func *f, const ir_field *array, int dim);
+ir_value *ir_shape(ir_builder *b, ir_field *f, int dim);
+ir_value *ir_array_extent(const ir_func *f, const ir_field *array, int dim); /* only to be compared with */
 ir_value *ir_mparam_value(ir_builder *b, ir_mparam *p);
 ir_value *ir_local(ir_builder *b, scalar elem, int64_t count, const char *name); /* zero-initialised */
 ir_value *ir_local_sized(ir_builder *b, scalar elem, ir_value *count, const char *name); /* the count is a value that a launch does not change */

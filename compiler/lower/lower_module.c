@@ -165,6 +165,14 @@ static ir_func *lower_extern(lower *l, tx_func *fn)
     return f;
 }
 
+/* Extents of arrays that are no parameters, which nothing runs: what extents of loops are compared with. */
+static void lower_array_extents(lower *l, const ir_field *array)
+{
+    for (int d = 0; d < array->ndim; d++)
+        if (array->dims[d].param < 0)
+            array->dims[d].value = ir_shape(&l->b, (ir_field *)array, d);
+}
+
 /* One after the other, as libtk takes them: members apart have the extents of the first once more, members of an array of structs have none. */
 static void lower_extents(lower *l, const tx_module *tx)
 {
@@ -183,6 +191,8 @@ static void lower_extents(lower *l, const tx_module *tx)
             v[n++] = begins ? given[at++] : v[field->lead->extent0 + d];
     }
     assert(at == tx->nextents);
+    for (size_t i = l->m->nfields; i < l->m->fields.len; i++)
+        lower_array_extents(l, l->m->fields.at[i]);
     set_results(l, f, v, n);
     l->m->extents = f;
     assert(ir_verify(f, "lower"));

@@ -9,6 +9,8 @@
  */
 #include "passes/overlap.h"
 
+enum { MAX_IN_FRAME = 4 * 1024 /* bytes of a copy of an array of constant extents */ };
+
 typedef struct study {
     const ir_func *f;
     const ir_field *field;
@@ -60,7 +62,7 @@ static bool is_whole(const study *s, const access *a)
             const ir_value *lo = op->args[2 * i], *hi = op->args[2 * i + 1];
             bool found = false;
             for (int d = 0; d < s->field->ndim && !found; d++)
-                found = is_bare(&a->sub[d], op->regions[0]->params[i]) && hi == ir_array_extent(s->f, s->field, d);
+                found = is_bare(&a->sub[d], op->regions[0]->params[i]) && same_value(s->f->module, hi, ir_array_extent(s->f, s->field, d));
             if (!found || !ir_is_const(lo) || lo->def->attr.i != 0)
                 return false;
         }
@@ -129,7 +131,7 @@ static void each_element(ir_builder *b, ir_field *field, int d, ir_value **idx, 
         return;
     }
     static const char *const names[] = {"i", "j", "k"};
-    ir_value *lo = ir_const_i(b, SC_I64, 0), *hi = ir_array_extent(b->func, field, d);
+    ir_value *lo = ir_const_i(b, SC_I64, 0), *hi = ir_shape(b, field, d);
     ir_op *loop = ir_loop(b, lo, hi, false, 0, NULL);
     ir_builder in = {.func = b->func, .region = loop->regions[0], .loc = b->loc};
     idx[d] = loop->regions[0]->params[0];
@@ -180,10 +182,10 @@ typedef struct rewriting {
 
 static ir_value *flat_index(ir_builder *b, const ir_op *op)
 {
-    const ir_field *field = op->attr.field;
+    ir_field *field = op->attr.field;
     ir_value *at = op->args[0];
     for (int d = 1; d < field->ndim; d++) {
-        at = ir_op2(b, OP_MUL, at, ir_array_extent(b->func, field, d));
+        at = ir_op2(b, OP_MUL, at, ir_shape(b, field, d));
         at = ir_op2(b, OP_ADD, at, op->args[d]);
     }
     if (ir_field_ncomp(field) == 1)
@@ -214,13 +216,25 @@ static void make_local(ir_op *op, void *ctx)
     ir_remove(op);
 }
 
+/* In the function's frame if it is small, else in the workspace. */
+static ir_value *local_copy(ir_builder *b, ir_field *field)
+{
+    const char *name = arena_printf(b->func->module->mem, "%s_copy", field->name);
+    int64_t n = ir_field_ncomp(field);
+    for (int d = 0; d < field->ndim && n; d++)
+        n = field->dims[d].param < 0 && field->dims[d].count <= MAX_IN_FRAME / n ? n * field->dims[d].count : 0;
+    if (n && n <= MAX_IN_FRAME / scalar_bytes(field->elem))
+        return ir_local(b, field->elem, n, name);
+    ir_value *count = ir_const_i(b, SC_I64, ir_field_ncomp(field));
+    for (int d = 0; d < field->ndim; d++)
+        count = ir_op2(b, OP_MUL, count, ir_shape(b, field, d));
+    return ir_local_sized(b, field->elem, count, name);
+}
+
 static void localise(ir_func *f, ir_field *field)
 {
     ir_builder b = {.func = f, .region = f->body, .before = f->body->first, .loc = field->loc};
-    ir_value *count = ir_const_i(&b, SC_I64, ir_field_ncomp(field));
-    for (int d = 0; d < field->ndim; d++)
-        count = ir_op2(&b, OP_MUL, count, ir_array_extent(f, field, d));
-    rewriting r = {f, field, ir_local_sized(&b, field->elem, count, arena_printf(f->module->mem, "%s_copy", field->name))};
+    rewriting r = {f, field, local_copy(&b, field)};
     r.local->loc = field->loc;
     ir_walk(f->body, make_local, &r);
     if (field->in)
@@ -235,7 +249,7 @@ static void clear_in_task(ir_func *f, ir_field *field)
     ir_value *lo[8], *hi[8], *zero = ir_const_i(&b, SC_I64, 0);
     for (int d = 0; d < field->ndim; d++) {
         lo[d] = zero;
-        hi[d] = ir_array_extent(f, field, d);
+        hi[d] = ir_shape(&b, field, d);
     }
     ir_op *task = ir_task(&b, field->ndim, lo, hi, 0, NULL, NULL);
     ir_builder in = {.func = f, .region = task->regions[0], .loc = field->loc};

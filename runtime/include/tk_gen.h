@@ -73,11 +73,22 @@ typedef struct tk_array {
     void *plane[4]; /* by tk_plane */
 } tk_array;
 enum { TK_ARRAY_IN = 1, TK_ARRAY_OUT = 2 };
+typedef enum tk_extent_kind {
+    TK_EXTENT_ARGUMENT, /* an int64_t in the argument struct */
+    TK_EXTENT_PARAM,    /* an integer in the module object */
+    TK_EXTENT_CONSTANT
+} tk_extent_kind;
+typedef struct tk_array_extent {
+    tk_extent_kind kind;
+    tk_scalar type; /* of a param */
+    size_t at;
+    int64_t count;  /* of a constant */
+} tk_array_extent;
 typedef struct tk_array_desc {
-    int field;         /* that it is during a launch: one of those behind the module's own */
+    int field; /* that it is during a launch: one of those behind the module's own */
     unsigned what;
-    size_t at;         /* of its tk_array in the argument struct */
-    size_t extents[8]; /* there, of its extents: int64_t */
+    size_t at; /* of its tk_array in the argument struct */
+    tk_array_extent extents[8];
 } tk_array_desc;
 
 typedef struct tk_kernel {

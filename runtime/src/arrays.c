@@ -8,13 +8,40 @@ static tk_array array_of(const tk_array_desc *d, const void *args)
     return a;
 }
 
+/* An integer of that type. */
+static int64_t read_integer(const void *at, tk_scalar type)
+{
+    union { int8_t i8; uint8_t u8; int16_t i16; uint16_t u16; int32_t i32; uint32_t u32; int64_t i64; } v = {0};
+    memcpy(&v, at, rt_scalar_bytes(type));
+    switch (type) {
+    case TK_I8: return v.i8;
+    case TK_U8: return v.u8;
+    case TK_I16: return v.i16;
+    case TK_U16: return v.u16;
+    case TK_I32: return v.i32;
+    case TK_U32: return v.u32;
+    default: return v.i64;
+    }
+}
+
+static int64_t extent_of(const tk_module *m, const tk_array_desc *d, int dim, const void *args)
+{
+    const tk_array_extent *e = &d->extents[dim];
+    switch (e->kind) {
+    case TK_EXTENT_ARGUMENT: return read_integer((const unsigned char *)args + e->at, TK_I64);
+    case TK_EXTENT_PARAM: return read_integer((const unsigned char *)m + e->at, e->type);
+    case TK_EXTENT_CONSTANT: break;
+    }
+    return e->count;
+}
+
 static tk_status set_shape(tk_field *f, const tk_array_desc *d, const tk_kernel *k, const void *args)
 {
     tk_session *s = f->module->session;
     int64_t scalars = f->desc->ncomp, bytes;
     f->count = 1;
     for (int i = 0; i < f->desc->ndim; i++) {
-        memcpy(&f->shape[i], (const unsigned char *)args + d->extents[i], sizeof f->shape[i]);
+        f->shape[i] = extent_of(f->module, d, i, args);
         if (f->shape[i] < 0)
             return tk_fail(s, TK_BAD_ARGUMENT, "kernel '%s': extent %d of the array '%s' is negative (%lld)", k->name, i, f->desc->name, (long long)f->shape[i]);
         if (__builtin_mul_overflow(scalars, f->shape[i], &scalars))
@@ -100,11 +127,8 @@ uint64_t rt_arrays_hash(const tk_module *m, const tk_kernel *k, const void *args
         const tk_field_desc *f = &m->desc->fields[k->arrays[i].field];
         const unsigned char *data = array_of(&k->arrays[i], args).plane[TK_DATA];
         size_t n = (size_t)f->ncomp * rt_scalar_bytes(f->elem);
-        for (int d = 0; d < f->ndim; d++) {
-            int64_t extent;
-            memcpy(&extent, (const unsigned char *)args + k->arrays[i].extents[d], sizeof extent);
-            n *= (size_t)extent;
-        }
+        for (int d = 0; d < f->ndim; d++)
+            n *= (size_t)extent_of(m, &k->arrays[i], d, args);
         for (size_t b = 0; b < n && (k->arrays[i].what & TK_ARRAY_OUT) == 0; b++)
             h = (h ^ data[b]) * 0x100000001b3u;
     }

@@ -286,7 +286,19 @@ static bool misuse(kernel_arrays *m, bool debug)
     CHECK(kernel_arrays_neighbours(m, 8, a, b) == TK_OK && b[6] == 8.0);
     FAILS(kernel_arrays_filled_jvp(m, 8, a, g, b, NULL), TK_NO_DERIVATIVE, "the tangent of 'a' would be lost in 'z'");
     CHECK(kernel_arrays_filled_jvp(m, 8, a, NULL, b, g) == TK_OK && b[7] == 8.0 && g[7] == 0.0);
+    kernel_arrays_params p = m->params;
+    FAILS(kernel_arrays_window(m, a, a + 2, 0), TK_BAD_ARGUMENT, "the data of the array 'y' overlaps the data of 'q'");
+    b[4] = 99.0;
+    CHECK(kernel_arrays_window(m, a, b, 2) == TK_OK && b[0] == 4.0 && b[3] == 4.0 && b[4] == 99.0);
+    p.M = 2;
+    CHECK(kernel_arrays_set_params(m, &p) == TK_OK && kernel_arrays_window(m, a, b, 1) == TK_OK && b[1] == 4.0 && b[2] == 6.0);
+    p.M = -1;
+    CHECK(kernel_arrays_set_params(m, &p) == TK_OK);
+    FAILS(kernel_arrays_window(m, a, b, 1), TK_BAD_ARGUMENT, "extent 0 of the array 'y' is negative (-1)");
+    p.M = 4;
+    CHECK(kernel_arrays_set_params(m, &p) == TK_OK);
     if (debug) {
+        FAILS(kernel_arrays_window(m, a, b, 3), TK_BOUNDS, "subscript 0 of 'q' is 3, outside [0, 3)");
         FAILS(kernel_arrays_reach(m, 8, a, 8), TK_BOUNDS, "subscript 0 of 'x' is 8, outside [0, 8)");
         FAILS(kernel_arrays_shared(m, 8, b), TK_RACE, "'y[0]'");
     }

@@ -1,6 +1,7 @@
-"""Writes the stub through which expcheck.c calls the export funcs of a module, from the prototypes in its header.
+"""Writes the stub through which expcheck.c calls the export funcs of a module, and its kernels that take arrays, from the prototypes in its header.
 
-usage: exports.py MODULE.h INTEGER > stub.c    INTEGER: what every integer argument gets
+usage: exports.py MODULE.h INTEGER [--kernels] > stub.c    INTEGER: what every integer argument gets
+Kernels: all arrays and numbers of floats are needs_grad, and fields hold nothing that derivatives pass through.
 """
 import re
 import sys
@@ -15,7 +16,8 @@ class Arg:
     def __init__(self, text, structs):
         m = re.fullmatch(r"(const )?(\w+) (\*|\(\*)?(?:restrict )?(\w+)(\))?((?:\[\d+\])*)", text.strip())
         self.const, self.type, self.name = bool(m[1]), m[2], m[4]
-        self.pointer = bool(m[3])
+        self.dense = bool(m[3])  # an array of the host whose extent is an argument
+        self.pointer = self.dense or (not self.const and bool(m[6]))
         self.members = structs.get(self.type)
         self.real = self.type in ("float", "double") or self.members is not None
         self.count = 1 if not self.members else sum(type in ("float", "double") for _, type in self.members)
@@ -54,17 +56,26 @@ def prototypes(text):
             yield m[1], args
 
 
+def kernels(text):
+    """Without the module object in front."""
+    structs, names = members(text), re.findall(r"^/\*\* Kernel (\w+) ", text, re.M)
+    for m in re.finditer(r"^tk_status ((\w+?)_(\w+))\(\2 \*m_?(?:, ([^;]*))?\);", text, re.M):
+        if any(m[3] == n + s for n in names for s in ("", "_grad", "_jvp", "_hvp")):
+            yield m[1], [Arg(a, structs) for a in (m[4] or "").split(",") if a]
+
+
 class Function:
-    def __init__(self, name, args, forms, integer):
-        self.name, self.forms, self.integer = name, forms, integer
+    def __init__(self, name, args, forms, integer, kernel):
+        self.name, self.forms, self.integer, self.kernel = name, forms, integer, kernel
         self.params = [a for a in args if not a.name.startswith("result")]
         self.results = [a for a in args if a.name.startswith("result")]
         for a in self.params:
-            if a.pointer:
+            if a.dense:
                 a.count *= ARRAY
         grad = {a.name: a for a in forms.get("_grad", [])}
         for a in self.params:  # an `out` array comes out of the gradient, too, which reads an `inout` one only
-            a.only_out = a.pointer and not a.const and a.name in grad and not grad[a.name].const
+            seed = grad.get(f"{a.name}_grad")
+            a.only_out = a.pointer and not a.const and a.name in grad and (bool(seed and seed.const) if kernel else not grad[a.name].const)
         self.ins = [a for a in self.params if a.real and not a.only_out]
         self.outs = [a for a in self.params if a.real and not a.const and a.pointer] + [a for a in self.results if a.real]
         self.byname = {a.name: a for a in self.params + self.results}
@@ -95,7 +106,10 @@ class Function:
         params = {"": "const double *x, double *y", "_grad": "const double *x, double *y, const double *w, double *g",
                   "_jvp": "const double *x, const double *v, double *y, double *dy",
                   "_hvp": "const double *x, const double *v, double *y, double *dy, const double *w, double *g, double *dg"}[form]
-        before, call, after = [], [], []
+        before, call, after = [], ["module()"] if self.kernel else [], []
+        back = self.kernel and form in ("_grad", "_hvp")  # the adjoint of a kernel finds what the launch left
+        if back:
+            before.append(f"    {self.name}_flat(x, y);" if form == "_grad" else f"    {self.name}_jvp_flat(x, v, y, dy);")
         for a in self.forms[form]:
             if a.name == "workspace":
                 ints = [f"{p.name}_" if p.members else str(self.integer) for p in self.params if p.by_value and p.has_integers()]
@@ -118,12 +132,14 @@ class Function:
                 source = "1.0"  # gradients are added to what is there
             elif not gradient and i is None:
                 source = "-99.0" if suffix == "" or p in self.results else "0.0"  # what lies behind an array has no tangent
+            if back and not gradient and o is not None:
+                source = {"": f"y[{o} + k]", "_dual": f"dy[{o} + k]"}[suffix]
             if p.members:
                 self.struct(a, p, source, before)
             else:
                 before.append(f"    {p.type} {a.name}_[{p.count}];\n    for (int k = 0; k < {p.count}; k++)\n        {a.name}_[k] = ({p.type}){source};")
             call.append(f"{'&' if p.members and not a.by_value else '' if p.members else '(void *)'}{a.name}_" if p.members or not a.by_value else f"{a.name}_[0]")
-            if suffix == "" and a.const and o is not None:  # `inout`: the new values do not come along
+            if suffix == "" and a.const and o is not None and not self.kernel:  # `inout`: the new values do not come along
                 values, sinks = ("", ["y"]) if form == "_grad" else ("_jvp", ["y", "dy"])
                 news = [f"new_{s}" for s in sinks]
                 args = ", ".join((["x"] if form == "_grad" else ["x", "v"]) + news)
@@ -139,21 +155,45 @@ class Function:
                     after += [f"    {sink}[{at + k}] = (double){a.name}_{path}{minus};" for k, path in enumerate(p.reals())]
                 else:
                     after.append(f"    for (int k = 0; k < {p.count}; k++)\n        {sink}[{at} + k] = (double){a.name}_[k]{minus};")
-        body = "\n".join([*before, f"    {self.name}{form}({', '.join(call)});", *after])
+        launch = f"{self.name}{form}({', '.join(call)})"
+        body = "\n".join([*before, f"    launched({launch});" if self.kernel else f"    {launch};", *after])
         unused = "".join(f"    (void){n};\n" for n in re.findall(r"\*(\w+)", params))
         return f"static void {self.name}{form}_flat({params})\n{{\n{unused}{body}\n}}\n"
 
 
+MODULE = """
+static NAME *module(void)
+{
+    static NAME *m;
+    if (!m && !(m = NAME_create(NULL, NULL)))
+        exit(2);
+    return m;
+}
+
+static void launched(tk_status s)
+{
+    if (s == TK_OK)
+        return;
+    puts(NAME_error(module()));
+    exit(1);
+}
+"""
+
+
 def main():
-    header, integer = sys.argv[1], int(sys.argv[2])
+    header, integer, with_kernels = sys.argv[1], int(sys.argv[2]), "--kernels" in sys.argv
     with open(header) as f:
-        found = dict(prototypes(f.read()))
+        text = f.read()
+    found, of_kernels = dict(prototypes(text)), dict(kernels(text)) if with_kernels else {}
+    found.update(of_kernels)
     funcs = []
     for name, args in found.items():
         if any(name.endswith(s) and name[:-len(s)] in found for s in ("_grad", "_jvp", "_hvp")):
             continue
-        funcs.append(Function(name, args, {s: found[name + s] for s in ("", "_grad", "_jvp", "_hvp") if name + s in found}, integer))
-    print(f'#include <stdlib.h>\n\n#include "expcheck.h"\n#include "{header.rsplit("/", 1)[-1]}"\n')
+        funcs.append(Function(name, args, {s: found[name + s] for s in ("", "_grad", "_jvp", "_hvp") if name + s in found}, integer, name in of_kernels))
+    print(f'#include <stdio.h>\n#include <stdlib.h>\n\n#include "expcheck.h"\n#include "{header.rsplit("/", 1)[-1]}"\n')
+    if of_kernels:
+        print(MODULE.replace("NAME", header.rsplit("/", 1)[-1].removesuffix(".h")))
     for f in funcs:
         for form in f.forms:
             print(f.wrapper(form))

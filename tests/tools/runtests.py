@@ -185,12 +185,13 @@ void adcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}
                 raise Failure(out or f"status {status}")
 
     def exports(self, tk):
-        """export/X.tk: every export func has right derivatives, says tools/expcheck.c; `// range: LO HI` for the data, `// integer: 4` for integer arguments; X.c has
-        its extern funcs."""
+        """export/X.tk: every export func has right derivatives, says tools/expcheck.c; `// range: LO HI` for the data, `// integer: 4` for integer arguments;
+        `// kernels: yes`: its kernels as well; X.c has its extern funcs."""
         with tempfile.TemporaryDirectory() as tmp:
             obj = self.generate(tk, directive(tk, "flags") or ["--real=f64"], tmp)
             stub = Path(tmp, "stub.c")
-            out, _ = self.must([sys.executable, TESTS / "tools" / "exports.py", f"{tmp}/{tk.stem}.h", *(directive(tk, "integer") or ["4"])])
+            out, _ = self.must([sys.executable, TESTS / "tools" / "exports.py", f"{tmp}/{tk.stem}.h", *(directive(tk, "integer") or ["4"]),
+                                *(["--kernels"] if directive(tk, "kernels") else [])])
             stub.write_text(out)
             exe = f"{tmp}/expcheck"
             self.must([self.args.cc, "-std=c11", "-O1", "-Wall", "-Wextra", "-Werror", "-I", tmp, "-I", TESTS / "tools", "-I", self.include, *self.sanitize(),
