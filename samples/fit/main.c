@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "csv.h"
-#include "draw.h"
 #include "methods.h"
 #include "options.h"
+#include "picture.h"
 
 /* Twice the same problem: by gradient descent, by Gauss-Newton. */
 enum { DESCENT, NEWTON, METHODS };
@@ -138,76 +138,9 @@ static bool check(fit *f)
     return ok;
 }
 
-/* ---- the picture ---- */
-
-static const colour grey = {0.62f, 0.63f, 0.66f}, blue = {0.10f, 0.36f, 0.70f}, red = {0.80f, 0.18f, 0.33f}, green = {0.20f, 0.55f, 0.30f};
-
-static void widen(double range[2], double value)
-{
-    range[0] = fmin(range[0], value);
-    range[1] = fmax(range[1], value);
-}
-
-/* Above: measurements with their standard errors, the model before and after. */
-static void draw_model(picture *p, const fit *f, const double *before, const double *after)
-{
-    const int n = f->params.N;
-    const double *t = f->time.data, *y = f->value.data;
-    chart c = {.left = 0.06f, .right = 0.97f, .bottom = 0.48f, .top = 0.96f, .x = {INFINITY, -INFINITY}, .y = {INFINITY, -INFINITY}};
-    for (int i = 0; i < n; i++) {
-        widen(c.x, t[i]);
-        widen(c.y, y[i] - f->sigma.data[i]);
-        widen(c.y, y[i] + f->sigma.data[i]);
-    }
-    picture_axes(p, &c);
-    picture_curve(p, &c, t, before, n, grey);
-    for (int i = 0; i < n; i++) {
-        const double at[2] = {t[i], t[i]}, error[2] = {y[i] - f->sigma.data[i], y[i] + f->sigma.data[i]};
-        picture_curve(p, &c, at, error, 2, blue);
-        picture_point(p, &c, t[i], y[i], blue);
-    }
-    picture_curve(p, &c, t, after, n, red);
-}
-
-/* Below: how far chi2 is above the least one found, after each iteration. Both axes are logarithmic. */
-static bool draw_convergence(picture *p, const result r[METHODS])
-{
-    static const float *const inks[METHODS] = {green, red};
-    chart c = {.left = 0.06f, .right = 0.97f, .bottom = 0.06f, .top = 0.38f, .x = {1.0, 2.0}, .y = {1e-6, 1.0},
-               .logarithmic_x = true, .logarithmic_y = true};
-    const double least = fmin(r[DESCENT].course.chi2[r[DESCENT].course.iterations], r[NEWTON].course.chi2[r[NEWTON].course.iterations]);
-    for (int m = 0; m < METHODS; m++) {
-        widen(c.x, r[m].course.iterations + 1);
-        widen(c.y, r[m].course.chi2[0] - least);
-    }
-    picture_axes(p, &c);
-    for (int m = 0; m < METHODS; m++) {
-        const int n = r[m].course.iterations + 1;
-        double *x = malloc((size_t)n * sizeof *x), *y = malloc((size_t)n * sizeof *y);
-        for (int k = 0; x && y && k < n; k++) {
-            x[k] = k + 1;
-            y[k] = r[m].course.chi2[k] - least;
-        }
-        const bool ok = x && y;
-        if (ok)
-            picture_curve(p, &c, x, y, n, inks[m]);
-        free(x);
-        free(y);
-        if (!ok)
-            return false;
-    }
-    return true;
-}
-
 static bool draw(const fit *f, const double *before, const result r[METHODS], const char *path)
 {
-    picture *p = picture_create(800);
-    bool ok = p != NULL;
-    if (ok) {
-        draw_model(p, f, before, r[NEWTON].fitted);
-        ok = draw_convergence(p, r) && picture_write_png(p, path);
-    }
-    picture_destroy(p);
+    const bool ok = picture_write(path, f, before, r[NEWTON].fitted, &r[DESCENT].course, &r[NEWTON].course);
     if (ok)
         printf("picture: %s\n", path);
     return ok;

@@ -6,8 +6,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "draw.h"
 #include "options.h"
+#include "picture.h"
 #include "simulate.h"
 
 static double now(void)
@@ -19,15 +19,8 @@ static double now(void)
 
 static void progress(const char *what, int done, int all)
 {
-    enum { WIDTH = 40 };
-    if (!isatty(STDERR_FILENO))
-        return;
-    char bar[WIDTH + 1];
-    const int full = all ? (int)((long)done * WIDTH / all) : WIDTH;
-    memset(bar, '#', (size_t)full);
-    memset(bar + full, '.', (size_t)(WIDTH - full));
-    bar[WIDTH] = '\0';
-    fprintf(stderr, "\r[%s] %d of %d %s%s", bar, done, all, what, done == all ? "\n" : "");
+    if (isatty(STDERR_FILENO))
+        fprintf(stderr, "\r%d of %d %s%s", done, all, what, done == all ? "\n" : "");
 }
 
 static size size_of(const options *o)
@@ -151,50 +144,15 @@ static bool compare(tk_session *session, const options *o)
 
 /* ---- the optimisation ---- */
 
-static void draw_throw(picture *p, const jelly *m, const colour c, float opacity)
+static bool optimise(jelly *m, const options *o, cairo_t *picture, double *losses)
 {
-    enum { MOMENTS = 5 };
-    const int steps = m->params.STEPS, n = m->params.N;
-    float from[2], to[2];
-    for (int k = 0; k <= MOMENTS; k++) {
-        const int t = (int)((long)steps * k / MOMENTS);
-        const float (*x)[2] = (const float (*)[2])m->x.data + (size_t)t * (size_t)n;
-        for (int i = 0; i < n; i++)
-            picture_disc(p, x[i][0], x[i][1], 0.0022f, c, k == MOMENTS ? opacity : 0.35f * opacity);
-    }
-    body_centre(m, 0, from);
-    for (int t = 1; t <= steps; t++) {
-        body_centre(m, t, to);
-        picture_line(p, from, to, c);
-        memcpy(from, to, sizeof to);
-    }
-}
-
-/* How the loss fell, in the upper left corner. */
-static void draw_losses(picture *p, const double *losses, int iterations, const colour c)
-{
-    chart losses_chart = {.left = 0.075f, .right = 0.36f, .bottom = 0.735f, .top = 0.93f,
-                          .x = {0.0, iterations}, .y = {INFINITY, 0.0}, .logarithmic_y = true};
-    for (int k = 0; k <= iterations; k++) {
-        losses_chart.y[0] = fmin(losses_chart.y[0], fmax(losses[k], 1e-12));
-        losses_chart.y[1] = fmax(losses_chart.y[1], fmax(losses[k], 1e-12));
-    }
-    picture_axes(p, &losses_chart);
-    picture_curve(p, &losses_chart, NULL, losses, iterations + 1, c);
-    for (int k = 0; k <= iterations; k++)
-        picture_point(p, &losses_chart, k, losses[k], c);
-}
-
-static bool optimise(jelly *m, const options *o, picture *p, double *losses)
-{
-    static const colour before = {0.55f, 0.56f, 0.60f}, after = {0.80f, 0.18f, 0.33f}, target = {0.10f, 0.36f, 0.70f};
     const double start = now();
     for (int k = 0; k <= o->iterations; k++) {
         if (body_gradient(m, o->way) != TK_OK)
             return false;
         losses[k] = (double)m->loss.data[0];
-        if (p && k == 0)
-            draw_throw(p, m, before, 0.6f);
+        if (picture && k == 0)
+            picture_first_throw(picture, m, o->side);
         if (k < o->iterations)
             jelly_improve(m, body_rate());
         progress("iterations", k, o->iterations);
@@ -205,12 +163,9 @@ static bool optimise(jelly *m, const options *o, picture *p, double *losses)
            (double)m->throw_.data[0][0], (double)m->throw_.data[0][1],
            (double)centre[0], (double)centre[1], (double)m->target.data[0][0], (double)m->target.data[0][1]);
     printf("loss %.3g before, %.3g after %d iterations, %.3g s\n", losses[0], losses[o->iterations], o->iterations, now() - start);
-    if (p) {
-        if (o->iterations > 0)
-            draw_throw(p, m, after, 0.9f);
-        picture_ring(p, m->target.data[0][0], m->target.data[0][1], 0.02f, target);
-        picture_disc(p, m->target.data[0][0], m->target.data[0][1], 0.005f, target, 1.0f);
-        draw_losses(p, losses, o->iterations, after);
+    if (picture) {
+        picture_last_throw(picture, m, o->side);
+        picture_losses(picture, losses, o->iterations);
     }
     return losses[o->iterations] <= losses[0];
 }
@@ -218,19 +173,17 @@ static bool optimise(jelly *m, const options *o, picture *p, double *losses)
 static bool throw_at_target(tk_session *session, const options *o)
 {
     double *losses = calloc((size_t)o->iterations + 1, sizeof *losses);
-    picture *p = *o->png ? picture_create(800) : NULL;
-    jelly *m = losses && (p || !*o->png) ? body_create(session, size_of(o), o->way) : NULL;
-    bool ok = m && optimise(m, o, p, losses);
+    cairo_t *picture = *o->png ? picture_create() : NULL;
+    jelly *m = losses ? body_create(session, size_of(o), o->way) : NULL;
+    bool ok = m && optimise(m, o, picture, losses);
     if (m && jelly_status(m) != TK_OK) {
         fprintf(stderr, "jelly: %s\n", jelly_error(m));
         ok = false;
     }
-    if (ok && p) {
-        ok = picture_write_png(p, o->png);
+    if (ok && picture && (ok = picture_write(picture, o->png)))
         printf("picture: %s\n", o->png);
-    }
     jelly_destroy(m);
-    picture_destroy(p);
+    cairo_destroy(picture);
     free(losses);
     return ok;
 }

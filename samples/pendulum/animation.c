@@ -3,18 +3,18 @@
 #include <fcntl.h>
 #include <gif_lib.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Frames have the colours of a cube. */
-enum { REDS = 6, GREENS = 7, BLUES = 6, COLOURS = 256 };
+/* The colours of frames: those of a cube, and greys. */
+enum { LEVELS = 6, CUBE = LEVELS * LEVELS * LEVELS, COLOURS = 256, GREYS = COLOURS - CUBE };
 
 struct animation {
-    int size, frames;
+    int width, height, frames;
     double seconds;
     GifFileType *gif;
-    unsigned char *rgb;
     GifByteType *line;
 };
 
@@ -24,30 +24,39 @@ static bool failed(int error)
     return false;
 }
 
-static int level(int byte, int levels)
+static int nearest(int byte, int levels)
 {
     return (byte * (levels - 1) + 127) / 255;
 }
 
-static ColorMapObject *cube(void)
+static GifByteType colour_of(uint32_t pixel)
+{
+    const int r = pixel >> 16 & 255, g = pixel >> 8 & 255, b = pixel & 255, nearly = 16;
+    if (abs(r - g) < nearly && abs(g - b) < nearly)
+        return (GifByteType)(CUBE + nearest((r + g + b) / 3, GREYS));
+    return (GifByteType)((nearest(r, LEVELS) * LEVELS + nearest(g, LEVELS)) * LEVELS + nearest(b, LEVELS));
+}
+
+static ColorMapObject *palette(void)
 {
     ColorMapObject *map = GifMakeMapObject(COLOURS, NULL);
-    for (int r = 0; map && r < REDS; r++)
-        for (int g = 0; g < GREENS; g++)
-            for (int b = 0; b < BLUES; b++)
-                map->Colors[(r * GREENS + g) * BLUES + b] =
-                    (GifColorType){(GifByteType)(255 * r / (REDS - 1)), (GifByteType)(255 * g / (GREENS - 1)), (GifByteType)(255 * b / (BLUES - 1))};
+    for (int k = 0; map && k < COLOURS; k++) {
+        const int step = 255 / (LEVELS - 1), grey = 255 * (k - CUBE) / (GREYS - 1);
+        const int r = k / (LEVELS * LEVELS) * step, g = k / LEVELS % LEVELS * step, b = k % LEVELS * step;
+        map->Colors[k] = k < CUBE ? (GifColorType){(GifByteType)r, (GifByteType)g, (GifByteType)b}
+                                  : (GifColorType){(GifByteType)grey, (GifByteType)grey, (GifByteType)grey};
+    }
     return map;
 }
 
 static bool start(animation *a)
 {
     static const char forever[] = {1, 0, 0};
-    ColorMapObject *map = cube();
+    ColorMapObject *map = palette();
     if (!map)
         return failed(E_GIF_ERR_NOT_ENOUGH_MEM);
     EGifSetGifVersion(a->gif, true);
-    const bool ok = EGifPutScreenDesc(a->gif, a->size, a->size, 8, 0, map) == GIF_OK &&
+    const bool ok = EGifPutScreenDesc(a->gif, a->width, a->height, 8, 0, map) == GIF_OK &&
                     EGifPutExtensionLeader(a->gif, APPLICATION_EXT_FUNC_CODE) == GIF_OK &&
                     EGifPutExtensionBlock(a->gif, 11, "NETSCAPE2.0") == GIF_OK && EGifPutExtensionBlock(a->gif, sizeof forever, forever) == GIF_OK &&
                     EGifPutExtensionTrailer(a->gif) == GIF_OK;
@@ -71,13 +80,18 @@ static bool open_gif(animation *a, const char *path)
     return failed(error);
 }
 
-animation *animation_create(const char *path, int size, double seconds)
+animation *animation_create(const char *path, int width, int height, double seconds)
 {
     animation *a = calloc(1, sizeof *a);
-    if (!a)
+    GifByteType *line = malloc((size_t)width);
+    if (!a || !line) {
+        failed(E_GIF_ERR_NOT_ENOUGH_MEM);
+        free(line);
+        free(a);
         return NULL;
-    *a = (animation){.size = size, .seconds = seconds, .rgb = malloc(3 * (size_t)size * (size_t)size), .line = malloc((size_t)size)};
-    if (a->rgb && a->line && open_gif(a, path) && start(a))
+    }
+    *a = (animation){.width = width, .height = height, .seconds = seconds, .line = line};
+    if (open_gif(a, path) && start(a))
         return a;
     animation_close(a);
     return NULL;
@@ -89,20 +103,25 @@ static int delay(const animation *a)
     return (int)(lround(100.0 * a->seconds * (a->frames + 1)) - lround(100.0 * a->seconds * a->frames));
 }
 
-bool animation_frame(animation *a, const picture *p)
+bool animation_frame(animation *a, cairo_surface_t *picture)
 {
+    cairo_surface_flush(picture);
+    const cairo_status_t status = cairo_surface_status(picture);
+    if (status != CAIRO_STATUS_SUCCESS) {
+        fprintf(stderr, "GIF: %s\n", cairo_status_to_string(status));
+        return false;
+    }
     const GraphicsControlBlock control = {.DelayTime = delay(a), .TransparentColor = NO_TRANSPARENT_COLOR};
     GifByteType bytes[4];
     EGifGCBToExtension(&control, bytes);
     if (EGifPutExtension(a->gif, GRAPHICS_EXT_FUNC_CODE, sizeof bytes, bytes) != GIF_OK ||
-        EGifPutImageDesc(a->gif, 0, 0, a->size, a->size, false, NULL) != GIF_OK)
+        EGifPutImageDesc(a->gif, 0, 0, a->width, a->height, false, NULL) != GIF_OK)
         return failed(a->gif->Error);
-    picture_bytes(p, a->rgb);
-    for (int y = 0; y < a->size; y++) {
-        const unsigned char *const rgb = a->rgb + 3 * (size_t)y * (size_t)a->size;
-        for (int x = 0; x < a->size; x++)
-            a->line[x] = (GifByteType)((level(rgb[3 * x], REDS) * GREENS + level(rgb[3 * x + 1], GREENS)) * BLUES + level(rgb[3 * x + 2], BLUES));
-        if (EGifPutLine(a->gif, a->line, a->size) != GIF_OK)
+    for (int y = 0; y < a->height; y++) {
+        const uint32_t *const pixel = (const uint32_t *)(cairo_image_surface_get_data(picture) + y * cairo_image_surface_get_stride(picture));
+        for (int x = 0; x < a->width; x++)
+            a->line[x] = colour_of(pixel[x]);
+        if (EGifPutLine(a->gif, a->line, a->width) != GIF_OK)
             return failed(a->gif->Error);
     }
     a->frames++;
@@ -115,7 +134,6 @@ bool animation_close(animation *a)
         return false;
     int error = 0;
     const bool ok = a->gif && (EGifCloseFile(a->gif, &error) == GIF_OK || failed(error));
-    free(a->rgb);
     free(a->line);
     free(a);
     return ok;

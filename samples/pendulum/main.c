@@ -75,7 +75,7 @@ static bool make_plan(plan *p, const options *o)
 static bool outputs(const plan *p, const options *o, const double (*gain)[STATE], const double (*run)[INPUTS], int count)
 {
     const task *t = &o->task;
-    return (!*o->trajectory || csv_write(o->trajectory, p, t, gain)) && (!*o->png || scene_write_png(o->png, p, t, run, count)) &&
+    return (!*o->trajectory || csv_write(o->trajectory, p, t, gain)) && (!*o->png || scene_write_png(o->png, p, t, run, count, &o->push)) &&
            (!*o->gif || scene_write_gif(o->gif, t, run, count, &o->push));
 }
 

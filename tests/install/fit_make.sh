@@ -1,7 +1,6 @@
 # The sample through its Makefile: both methods find the parameters that an independent program found, and failure is a status.
 cp -R "$ROOT/samples/fit" .
 cd fit || exit
-for f in draw.c draw.h; do cmp $f "$ROOT/samples/jelly/$f"; done
 python3 measure.py | cmp - measurements.csv
 make CC="$CC" CFLAGS=-Werror >log 2>&1 || { cat log; exit 1; }
 make check CC="$CC" >out || { cat out; exit 1; }
