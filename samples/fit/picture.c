@@ -93,6 +93,7 @@ static void draw_axes(cairo_t *c, const chart *h)
     cairo_text_extents_t size;
     draw_ticks(c, &h->x, &h->y, true);
     draw_ticks(c, &h->y, &h->x, false);
+    ink(c, black);
     cairo_text_extents(c, h->x.name, &size);
     cairo_move_to(c, h->x.ends[1] - size.x_advance, h->y.ends[0] + 36.0);
     cairo_show_text(c, h->x.name);
