@@ -231,6 +231,8 @@ enum { MAX_COMPONENTS = 1024, MAX_ARRAY = 65536, MAX_UNROLL = 100000, MAX_BODIES
 val settle(checker *c, val v);
 /* The value as type `to`, or an error and a value of TY_ERROR. */
 val convert(checker *c, val v, const ty *to, src_span at);
+/* The error that a value of an integer division is used "as" something; `cast` is what makes it one. */
+val int_division(checker *c, val v, src_span at, const char *as, scalar cast);
 /* One component type for all (softness included); false after an error. `op` names it in messages. */
 bool unify(checker *c, val *v, int n, const char *op, src_span at);
 /* The common shape, scalars aside; NULL after an error. The component type is v[0]'s. */
@@ -321,6 +323,8 @@ bool hint_foreign(checker *c, const char *name, src_span at);
 bool hint_member(checker *c, const ast_expr *e, const ty *of);
 /* An error, with the nearest of the known attributes. */
 void bad_attribute(checker *c, const ast_attr *a, const char *of, const char *const *known, int n);
+/* An attribute that is a word alone; true if it is. */
+bool plain_attribute(checker *c, const ast_attr *a);
 
 /* ---- check_struct.c ---- */
 
@@ -350,6 +354,7 @@ val check_call(checker *c, const ast_expr *e, bool as_statement);
 bool calls_builtin(checker *c, const ast_expr *e, const char *name);
 int ast_count(const ast_expr *list);
 bool is_random(const char *name); /* a function that draws */
+bool is_builtin(checker *c, const char *name); /* a function that programs call, and do not declare */
 int atomic_find(const char *name); /* -1: not an atomic */
 bool check_atomic_statement(checker *c, const ast_expr *e); /* false: not one */
 val apply_op(checker *c, ir_opcode op, val *args, int n, src_span at);

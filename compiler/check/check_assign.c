@@ -108,7 +108,8 @@ static val convert_stored(checker *c, val v, const place *p, src_span at)
     const sym *s = p->kind == PLACE_LOCAL ? p->sym : NULL;
     if (s && s->int_literal && !val_bad(v) && scalar_is_float(v.e->type->elem) && v.e->type->kind == p->type->kind) {
         ERR(c, at, DIAG_CONVERT, name_of(c, v), ty_name(c->types, p->type));
-        NOTE(c, s->span, "'%s' is an integer because of its first value: write '0.0' rather than '0', or '%s: real'", s->name, s->name);
+        NOTE(c, s->span, "'%s' is an integer because of its first value: write '0.0' rather than '0'%s", s->name,
+             s->local->type->kind == TY_SCALAR ? arena_printf(c->mem, ", or '%s: real'", s->name) : "");
         return val_error(c, at);
     }
     if (s && !val_bad(v) && v.soft == SOFT_NO && v.e->type->elem == SC_F64 && p->type->elem == SC_F32 && v.e->type->kind == p->type->kind) {

@@ -79,19 +79,19 @@ static bool retype(checker *c, tx_expr *e, softness soft, scalar to)
     return ok;
 }
 
-static val int_division(checker *c, val v, src_span at, scalar to)
+val int_division(checker *c, val v, src_span at, const char *as, scalar cast)
 {
-    ERR(c, v.div_at, DIAG_INT_DIVISION, scalar_name(to));
+    ERR(c, v.div_at, DIAG_INT_DIVISION, as);
     if (v.div_at.begin.line != at.begin.line)
-        NOTE(c, at, "used as %s here", scalar_name(to));
-    NOTE(c, v.div_at, "make one operand a float, as in 1.0 / 2, or cast the result: %s(...)", scalar_name(to));
+        NOTE(c, at, "used as %s here", as);
+    NOTE(c, v.div_at, "make one operand a float, as in 1.0 / 2, or cast the result: %s(...)", scalar_name(cast));
     return val_error(c, at);
 }
 
 static val soft_to(checker *c, val v, scalar to, src_span at)
 {
     if (v.intdiv && v.soft == SOFT_INT && scalar_is_float(to))
-        return int_division(c, v, at, to);
+        return int_division(c, v, at, scalar_name(to), to);
     if (!retype(c, v.e, v.soft, to))
         return val_error(c, at);
     v.soft = SOFT_NO;
@@ -184,7 +184,7 @@ static val coerce(checker *c, val v, scalar to, src_span at)
     if (v.soft != SOFT_NO)
         return soft_to(c, v, to, at);
     if (v.intdiv && scalar_is_int(v.e->type->elem) && scalar_is_float(to))
-        return int_division(c, v, at, to);
+        return int_division(c, v, at, scalar_name(to), to);
     v.e = make_cast(c, v.e, to);
     return v;
 }

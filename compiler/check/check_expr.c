@@ -372,6 +372,8 @@ val apply_power(checker *c, val a, val b, src_span at)
 {
     if (val_bad(a) || val_bad(b))
         return val_error(c, at);
+    if (b.soft == SOFT_INT && b.e->kind == TX_CONST && b.intdiv && scalar_is_float(a.e->type->elem))
+        return int_division(c, b, at, "the exponent of a float", SC_I32);
     if (b.soft == SOFT_INT && b.e->kind == TX_CONST)
         return constant_power(c, a, b.e->cval.i, at);
     bool int_base = !scalar_is_float(a.e->type->elem), int_exponent = !scalar_is_float(b.e->type->elem);
