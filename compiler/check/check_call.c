@@ -427,6 +427,14 @@ static bool statement_only(const char *name)
     return false;
 }
 
+bool is_builtin(checker *c, const char *name)
+{
+    bool found = op_find_user(name) != OP_COUNT || is_random(name) || atomic_find(name) >= 0 || names_entry(c, name)->prelude;
+    for (size_t k = 0; k < sizeof static_calls / sizeof *static_calls; k++)
+        found |= !strcmp(static_calls[k].name, name) && !static_calls[k].prelude;
+    return found || (statement_only(name) && strcmp(name, "require") != 0);
+}
+
 /* Literals take the float type of the other arguments. */
 static void adapt_literals(checker *c, arg_list *a, bool integers)
 {

@@ -182,7 +182,7 @@ static void resolve_name(checker *c, const ast_expr *e, place *p)
     sym *s = names_lookup(c, e->name);
     p->sym = s;
     if (!s) {
-        if (op_find_user(e->name) != OP_COUNT)
+        if (is_builtin(c, e->name))
             ERR(c, e->span, DIAG_NOT_A_NAME_OF_VALUE, e->name, "a built-in function");
         else
             names_unknown(c, e->name, e->span, false);

@@ -152,7 +152,7 @@ void names_check_item(checker *c, const ast_item *it)
     if (it->is_extern && LISTED(c_types, it->name))
         ERR(c, it->name_span, DIAG_UNFIT_NAME, it->name, "a type of C");
     /* kernels may be called `step`: nothing calls them by that name but the host */
-    if (it->kind == AST_ITEM_FUNC && (op_find_user(it->name) != OP_COUNT || is_random(it->name) || atomic_find(it->name) >= 0 || names_entry(c, it->name)->prelude))
+    if (it->kind == AST_ITEM_FUNC && is_builtin(c, it->name))
         ERR(c, it->name_span, DIAG_BUILTIN_NAME, it->name);
 }
 
