@@ -179,8 +179,8 @@ attrs:
   ;
 
 attr:
-    IDENT                                       { $$ = attr_new(p, @$, $1, (expr_list){0}); }
-  | IDENT '(' opt_exprs ')'                     { $$ = attr_new(p, @$, $1, $3); }
+    IDENT                                       { $$ = attr_new(p, @$, $1, false, (expr_list){0}); }
+  | IDENT '(' opt_exprs ')'                     { $$ = attr_new(p, @$, $1, true, $3); }
   ;
 
 members:

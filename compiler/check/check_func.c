@@ -97,16 +97,24 @@ static src_span name_span(const ast_param *p)
 
 /* ---- attributes ---- */
 
+static void bad_derivative(checker *c, src_span at)
+{
+    ERR(c, at, DIAG_DERIVE);
+    NOTE(c, at, "derive(...) takes grad, jvp and hvp; derive() is a kernel without derivatives");
+}
+
 static int derive_bits(checker *c, const ast_attr *a)
 {
     int bits = 0;
+    if (!a->parens)
+        bad_derivative(c, a->span);
     for (const ast_expr *e = a->args; e; e = e->next) {
         const char *name = e->kind == AST_EXPR_NAME ? e->name : "";
         int bit = !strcmp(name, "grad") ? IR_DERIVE_GRAD : !strcmp(name, "jvp") ? IR_DERIVE_JVP : !strcmp(name, "hvp") ? IR_DERIVE_HVP : 0;
-        if (!bit) {
-            ERR(c, e->span, DIAG_DERIVE);
-            NOTE(c, e->span, "derive(...) takes grad, jvp and hvp; derive() is a kernel without derivatives");
-        }
+        if (!bit)
+            bad_derivative(c, e->span);
+        else if (bits & bit)
+            ERR(c, e->span, DIAG_ATTR_TWICE, name);
         bits |= bit;
     }
     return bits;
@@ -126,7 +134,7 @@ static void check_attrs(checker *c, const sym *s, tx_func *f)
             f->derive = derive_bits(c, a);
             f->derive_explicit = true;
         } else if (kernel && !strcmp(a->name, "no_grad")) {
-            f->no_grad = true;
+            f->no_grad = plain_attribute(c, a);
         } else {
             static const char *const known[] = {"grad_for", "jvp_for", "derive", "no_grad"}, *const of_extern[] = {"grad_for", "jvp_for", "grad"};
             bad_attribute(c, a, what_it_is(s), s->item->is_extern ? of_extern : known, kernel ? 4 : derived || s->item->is_extern ? 3 : 2);
@@ -147,7 +155,7 @@ static bool check_param_attrs(checker *c, const ast_param *p, const ty *t, bool 
         else if (t->kind != TY_ERROR && !ty_has_floats(t))
             ERR(c, a->span, DIAG_NEEDS_GRAD_INTEGER, p->name, ty_name(c->types, t));
         else
-            grad = true;
+            grad = plain_attribute(c, a);
     }
     return grad;
 }

@@ -94,6 +94,11 @@ void bad_attribute(checker *c, const ast_attr *a, const char *of, const char *co
         NOTE(c, a->span, "did you mean '%s'?", s.best);
 }
 
+bool plain_attribute(checker *c, const ast_attr *a)
+{
+    return !a->parens || ERR(c, a->span, DIAG_ATTR_ARGUMENTS, a->name);
+}
+
 /* ---- names of other languages ---- */
 
 static const struct {

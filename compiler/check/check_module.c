@@ -251,7 +251,9 @@ static void check_field_attrs(checker *c, sym *s)
                 ERR(c, a->span, DIAG_ATTR, a->name, arena_printf(c->mem, "a field that is %s", b->name));
         if (known)
             *known = true;
-        else if (strcmp(a->name, "aos") != 0)
+        if (known || !strcmp(a->name, "aos"))
+            plain_attribute(c, a);
+        else
             bad_attribute(c, a, "a field", names, sizeof names / sizeof *names);
         if (known == &strided && (s->field->ndim == 0 || s->members))
             ERR(c, a->span, DIAG_ATTR, a->name, s->members ? "a field of structs" : "a 0-D field");

@@ -371,10 +371,10 @@ ast_stmt *stmt_mark(ast_stmt *s, src_span at, bool is_static, bool is_serial)
 
 /* ---- items ---- */
 
-ast_attr *attr_new(parse *p, src_span at, const char *name, expr_list args)
+ast_attr *attr_new(parse *p, src_span at, const char *name, bool parens, expr_list args)
 {
     ast_attr *a = ARENA_NEW(p->mem, ast_attr);
-    *a = (ast_attr){.name = name, .span = at, .args = args.first};
+    *a = (ast_attr){.name = name, .span = at, .parens = parens, .args = args.first};
     return a;
 }
 

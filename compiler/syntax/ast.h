@@ -127,6 +127,7 @@ struct ast_stmt {
 struct ast_attr {
     const char *name;
     src_span span;
+    bool parens;                 /* there are parentheses, empty ones too */
     ast_expr *args;
     ast_attr *next;
 };

@@ -163,7 +163,7 @@ ast_stmt *stmt_block(parse *p, src_span at, stmt_list body);
 /* Adds the `static` or `serial` in front of s. */
 ast_stmt *stmt_mark(ast_stmt *s, src_span at, bool is_static, bool is_serial);
 
-ast_attr *attr_new(parse *p, src_span at, const char *name, expr_list args);
+ast_attr *attr_new(parse *p, src_span at, const char *name, bool parens, expr_list args);
 ast_param *param_new(parse *p, src_span at, const char *name, ast_dir dir, ast_type *type, attr_list attrs);
 
 ast_item *item_import(parse *p, src_span at, src_span path_at, const char *path);
