@@ -30,7 +30,7 @@ O0, ASAN = ("clang", ["-O0"], 1), ("clang", ["-O0", *SANITIZE], 1)
 # The first 200 programs see all of these. Of the many, most are compiled in the quickest way: what tkc writes is the same, and compiling is nearly all of the time.
 FIRST = [("clang", ["-O1"], 1), ("gcc", ["-O2"], 1), O0, ("clang", ["-O1"], 100), ASAN, O0, ("clang", ["-O3"], 100), O0]
 MANY = {20: ("clang", ["-O1"], 1), 10: ASAN, 25: ("gcc", ["-O2"], 1), 40: ("clang", ["-O1"], 16384), 50: ASAN, 65: ("clang", ["-O3"], 100), 75: ("gcc", ["-O0"], 1)}
-# tcc takes a tenth of clang's time; what fails with it is compiled by clang once more.
+# tcc takes a tenth of clang's time; a module of which something fails with it is compiled by clang once more.
 QUICK = ("tcc", ["-w"]) if shutil.which("tcc") else ("clang", ["-O0"])
 CHUNKS = [1, 1, 100, 1, 16384]
 BATCH = 25
@@ -103,7 +103,7 @@ class Results:
         self.cover = collections.Counter()
         self.classes = collections.Counter()
         self.setups = collections.Counter()
-        self.tcc = []                          # failed with tcc alone
+        self.tcc = []                          # failed with tcc and passed with clang: (name, why)
         self.taped = self.reported = 0         # validated tapes: gradients equal to the bit, and writes reported
         self.compared = self.skipped = self.all_nonzero = self.with_inputs = self.lines = self.bytes = 0
         self.depth, self.nest = collections.Counter(), collections.Counter()
@@ -230,7 +230,7 @@ class Runner:
         return False, err[:2000] if status else ""
 
     def check(self, module, programs, setup, tmp, res):
-        """Counts what passes; what fails with tcc is checked with clang before it counts."""
+        """Counts what passes; a module of which something fails with tcc is checked with clang before that counts."""
         programs, lines, size = self.compile_tk(module, programs, tmp, res)
         if not programs:
             return
@@ -238,23 +238,32 @@ class Runner:
         (tmp / "stub.c").write_text(stub("rnd", programs))
         batch = int(programs[0].seed.rsplit(".", 2)[1])
         generated, err = self.compile_c(setup, tmp, batch % 4 == 0)    # tcc warns of nothing
-        if err and cc == "tcc":
-            failed = [(p, err) for p in programs]
-        elif err and generated and len(programs) > 1:
+        if err and generated and len(programs) > 1:
             for p in programs:
                 self.check(module, [p], setup, tmp, res)
             return
         else:
-            failed = [(programs[0], err)] if err else self.execute(module, programs, setup, tmp, res)
+            failed = [(p, err) for p in programs[:None if cc == "tcc" else 1]] if err else self.execute(module, programs, setup, tmp, res)
             failed += [] if err else self.exports([p for p in programs if p not in dict(failed)], setup, tmp)
         res.lines, res.bytes = res.lines + lines, res.bytes + size
         if cc == "tcc" and failed:
-            self.check(module, [p for p, _ in failed], ("clang", ["-O0"], chunk), tmp, res)
-            again = [seed for seed, _ in res.failed]
-            res.tcc += [p.seed for p, _ in failed if p.seed not in again]
-            return
+            failed = self.confirm(module, programs, failed, chunk, tmp, res)
         for p, why in failed:
             self.fail(res, module, p, f"[{cc} {' '.join(flags)} chunk {chunk}] {why}")
+
+    def confirm(self, module, programs, failed, chunk, tmp, res):
+        """The same C through clang: what fails there, too, with both complaints."""
+        setup, scratch = ("clang", ["-O0"], chunk), Results()
+        _, err = self.compile_c(setup, tmp)
+        again = [(programs[0], err)] if err else self.execute(module, programs, setup, tmp, scratch)
+        again += [] if err else self.exports([p for p in programs if p not in dict(again)], setup, tmp)
+        first, again = dict(failed), dict(again)
+        for p in first:
+            if p not in again and not err:
+                res.tcc.append((p.seed, first[p]))
+                res.passed += 1
+                self.account(res, p, 0, 0, 0, 0)
+        return [(p, f"{first.get(p, 'passed')}\nwith clang: {again.get(p, '')}") for p in {**first, **again} if p in again or err]
 
     def execute(self, module, programs, setup, tmp, res):
         """Runs the checker, once more after each kernel with which it ends early. Gives the programs that failed, with the reason."""
@@ -348,7 +357,7 @@ def report(res, total):
     print(f"components against differences: {res.compared} compared, {res.skipped} skipped at kinks ({100 * res.skipped / max(1, res.compared + res.skipped):.2f} %)")
     print(f"programs whose active inputs all have a non-zero gradient: {res.all_nonzero} of {res.with_inputs} ({100 * res.all_nonzero / max(1, res.with_inputs):.1f} %)")
     print(f"validated tapes: {res.taped} with the gradient of the adjoints, {res.reported} with a write reported")
-    print(f"failed with tcc and passed with clang: {len(res.tcc)} {' '.join(res.tcc)}")
+    print(f"failed with tcc and passed with clang: {len(res.tcc)} {' '.join(seed for seed, _ in res.tcc)}")
     print(f"lines of .tk {res.lines}, bytes of C {res.bytes}")
 
 
@@ -390,6 +399,8 @@ def main():
                 print(f"... {done * BATCH} programs: {res.passed + one.passed} passed, {len(res.failed) + len(one.failed)} failed", flush=True)
             for seed, why in one.failed:
                 print(f"FAILED {seed}: {why}", flush=True)
+            for seed, why in one.tcc:
+                print(f"{seed} failed with tcc and passed with clang: {why}", flush=True)
             res.add(one)
             if args.stop and res.failed:
                 for j in jobs:
