@@ -2,6 +2,8 @@
 import math
 import re
 
+from stub import TYPES
+
 UNARY = {  # name: (domain, image of [lo, hi])
     "sin": (None, lambda a, b: (-1, 1)), "cos": (None, lambda a, b: (-1, 1)), "tan": ((-1.2, 1.2), lambda a, b: (math.tan(a), math.tan(b))),
     "asin": ((-0.85, 0.85), lambda a, b: (-1.6, 1.6)), "acos": ((-0.85, 0.85), lambda a, b: (0, 3.2)), "atan": (None, lambda a, b: (-1.6, 1.6)),
@@ -19,7 +21,7 @@ STEPS = {  # locally constant
 }
 
 
-FLOATS = ("real", "vec2", "vec3", "vec4", "mat2", "mat3", "mat4")
+FLOATS = ("real", "vec2", "vec3", "vec4", "vec5", "mat2", "mat3", "mat4")
 
 
 def num(x):
@@ -137,7 +139,7 @@ class Expressions:
             v = self.rng.choice(found)
             v["used"] = v.get("used") or not self.passive and not self.rare
             return Expr(v["name"], kind, v["lo"], v["hi"])
-        e = self.field_leaf(kind) if x < 0.95 else None
+        e = (self.element(kind) if self.chance(0.15) else None) or (self.field_leaf(kind) if x < 0.95 else None)
         if e:
             return e
         if found:
@@ -156,18 +158,30 @@ class Expressions:
         lo, hi = min(p.lo for p in parts), max(p.hi for p in parts)
         return Expr(self.build(kind, [str(p) for p in parts]), kind, lo, hi)
 
+    def element(self, kind):
+        """Of a local array."""
+        found = [v for v in self.scope if v["kind"] == "array" and v["elem"] == kind]
+        if not found:
+            return None
+        self.count("element of a local array")
+        v = self.rng.choice(found)
+        return Expr(self.at_element(v), kind, -2.5, 2.5)
+
+    def at_element(self, v):
+        return f"{v['name']}[{', '.join(self.integer(0, n - 1, 0) for n in v['sizes'])}]{v['suffix']}"
+
     def build(self, kind, parts):
         n = int(kind[-1])
         self.count("construct " + kind)
         if kind[0] == "v":
-            return f"[{', '.join(parts)}]" if self.chance(0.2) else f"{kind}({', '.join(parts)})"
+            return f"[{', '.join(parts)}]" if self.chance(0.2) else f"{TYPES.get(kind, kind)}({', '.join(parts)})"
         rows = ", ".join("[" + ", ".join(parts[i * n:i * n + n]) + "]" for i in range(n))
         return f"{kind}([{rows}])"
 
     def scalar(self, kind, d):
         make = self.pick((5, self.arithmetic), (4, self.unary), (1.5, self.binary), (1, self.powers), (1.2, self.choice), (0.7, self.steps), (2.2, self.of_vectors),
                          (1.2, self.call), (0.6, self.blends), (0.4, self.stopped),
-                         (0.4, self.custom), (0.25, self.draws))
+                         (0.4, self.custom), (0.25, self.draws), (1 if self.references else 0, self.call_reference))
         return make(kind, d) or self.arithmetic(kind, d)
 
     pure = False       # in an `export func`, which is a function of its arguments alone
@@ -183,12 +197,15 @@ class Expressions:
         return Expr(f"({a} + 0.2 * {f}())", kind, a.lo - 0.2 * m, a.hi + 0.2 * m) if self.chance(0.5) else Expr(f"({a} * {f}())", kind, -m * a.mag, m * a.mag)
 
     def custom(self, kind, d):
-        f = self.rng.choice(["bend", "bend", "erfc", "fma", "jn"])
+        f = self.rng.choice(["bend", "bend", "erfc", "fma", "jn", "spin"])
         if f != "bend":
             self.count("extern func")
             a = self.fit(self.value(kind, d), -3, 3)
             if f == "erfc":
                 return Expr(f"erfc({a})", kind, 0, 2)
+            if f == "spin":
+                k = self.integer(0, 1, 0) if self.pure else self.integer(0, 1, 1)
+                return Expr(f"spin({self.fit(self.value('vec2', d - 1), -2, 2)}, {a})[{k}]", kind, -6, 6)
             if f == "jn":
                 return Expr(f"jn({self.integer(0, 3, d - 1)}, {a})", kind, -1, 1)
             b, c = self.fit(self.value(kind, d - 1), -3, 3), self.value(kind, 0)
@@ -236,9 +253,12 @@ class Expressions:
         return Expr(text, kind, lo - 1e-9, hi + 1e-9)
 
     def binary(self, kind, d):
-        f = self.pick((2, "min"), (2, "max"), (1, "pow"), (1, "atan2"), (1, "hypot"), (0.7, "mod"), (0.7, "rem"))
+        f = self.pick((2, "min"), (2, "max"), (1, "pow"), (1, "atan2"), (1, "hypot"), (0.7, "mod"), (0.7, "rem"), (0.2, "min of three"))
         self.count(f)
         a, b = self.value(kind, d), (self.unsure if f in ("min", "max") else self.value)(kind, d - 1)
+        if f == "min of three":
+            c = self.unsure(kind, 0)
+            return Expr(f"{self.rng.choice(['min', 'max'])}({a}, {b}, {c})", kind, min(a.lo, b.lo, c.lo), max(a.hi, b.hi, c.hi))
         if f in ("min", "max"):
             return Expr(f"{f}({a}, {b})", kind, min(a.lo, b.lo), max(a.hi, b.hi))
         if f == "pow":
@@ -283,6 +303,11 @@ class Expressions:
         """A vector of bool."""
         self.count("vector of bool")
         one = f"{self.flat(kind, d - 1)} {self.rng.choice(['>', '<=', '<'])} {self.flat(kind, 0)}"
+        found = self.variables("mask of " + kind)
+        if found and self.chance(0.6):
+            a, b = self.rng.choice(found)["name"], self.rng.choice(found)["name"]
+            self.count("vector of bool, a local")
+            return self.rng.choice([a, f"!{a}", f"{a} {self.rng.choice(['&', '|', '^', '==', '!='])} ({one})", f"{a} | !{b}"])
         if self.chance(0.7):
             return one
         return f"({one}) {self.rng.choice('&|^')} {self.rng.choice(['', '!'])}({self.flat(kind, 0)} > {self.flat(kind, 0)})"
@@ -319,7 +344,7 @@ class Expressions:
         form = self.pick((2, "dot"), (1, "norm"), (1, "norm_sqr"), (1, "sum"), (2, "component"), (1, "determinant"), (1, "trace"), (0.7, "cross"), (0.7, "distance"),
                          (0.7, "element"))
         self.count(form)
-        n = self.pick((3, 2), (3, 3), (1.5, 4))
+        n = self.pick((3, 2), (3, 3), (1.5, 4), (0.4 if form in ("dot", "norm", "norm_sqr", "sum", "component") else 0, 5))
         if form in ("determinant", "trace", "element"):
             m = self.value(f"mat{n}", d - 1)
             if form == "element":
@@ -336,7 +361,7 @@ class Expressions:
             return Expr(f"cross({a}, {b})", kind, -m, m)
         a = self.value(f"vec{n}", d)
         if form == "component":
-            k = self.pick((1, "." + "xyzw"[self.rng.randrange(n)]), (1, f"[{self.rng.randrange(n)}]"), (0 if re.search(r"\.[xyzw]+\)*$", a.text) else 1, f"[{self.integer(0, n - 1, 0)}]"))
+            k = self.pick((1, "." + "xyzw"[self.rng.randrange(min(n, 4))]), (1, f"[{self.rng.randrange(n)}]"), (0 if re.search(r"\.[xyzw]+\)*$", a.text) else 1, f"[{self.integer(0, n - 1, 0)}]"))
             return Expr(f"{self.named(a)}{k}", kind, a.lo, a.hi)
         if form == "norm":
             return Expr(f"norm({a}, 0.3)" if self.chance(0.5) else f"{self.named(a)}.norm(0.3)", kind, 0.5, 2 * a.mag + 0.6)
@@ -357,9 +382,21 @@ class Expressions:
 
     def vector(self, kind, d):
         form = self.pick((5, "arithmetic"), (2, "unary"), (2, "build"), (1.5, "matvec"), (1, "cross"), (0.7, "normalized"), (1, "swizzle"), (0.8, "choice"), (0.6, "binary"),
-                         (0.4, "steps"), (0.5, "call"), (0.4, "blends"), (0.3, "powers"), (0.2, "stopped"), (0.4, "solve"), (0.2, "draws"))
+                         (0.4, "steps"), (0.5, "call"), (0.4, "blends"), (0.3, "powers"), (0.2, "stopped"), (0.4, "solve"), (0.2, "draws"), (0.4, "rectangular"), (0.4, "row"))
         n = int(kind[-1])
+        if n == 5 and form in ("solve", "matvec", "swizzle", "row"):
+            form = "rectangular"
+        if form == "rectangular":
+            return self.rectangular(kind, d)
+        if form == "row":
+            self.count("row of a matrix")
+            m = self.value(f"mat{n}", d)
+            return Expr(f"{self.named(m)}[{self.integer(0, n - 1, 0)}]", kind, m.lo, m.hi)
         if form == "build":
+            if self.chance(0.15):
+                self.count("construct of one scalar")
+                e = self.value("real", d)
+                return Expr(f"{TYPES.get(kind, kind)}({e})", kind, e.lo, e.hi)
             parts = [self.value("real", d) for _ in range(n)]
             if n == 3 and self.chance(0.3):
                 two = self.value("vec2", d)
@@ -392,6 +429,21 @@ class Expressions:
             a = self.value(f"vec{of}", d)
             return Expr(f"{self.named(a)}.{''.join(self.rng.choice('xyzw'[:of]) for _ in range(n))}", kind, a.lo, a.hi)
         return getattr(self, form if form != "cross" else "arithmetic")(kind, d) or self.arithmetic(kind, d)
+
+    def rectangular(self, kind, d):
+        """By a matrix that is not square."""
+        n, k = int(kind[-1]), self.pick((1, 2), (1, 3), (0.5, 4))
+        form = self.pick((2, "rows"), (1, "left"), (0.7, "transpose"), (0.7, "outer"))
+        self.count("rectangular matrix")
+        v = self.value(f"vec{k}", d)
+        if form == "outer":
+            a, b = self.value(kind, d - 1), self.value(f"vec{k}", d - 1)
+            m = k * a.mag * b.mag * v.mag
+            return Expr(f"(outer_product({a}, {b}) @ {v})", kind, -m, m)
+        rows = [self.value(*of) for of in ([(f"vec{k}", d - 1)] * n if form == "rows" else [(kind, d - 1)] * k)]
+        m = k * v.mag * max(r.mag for r in rows)
+        whole = f"[{', '.join(map(str, rows))}]"
+        return Expr({"rows": f"({whole} @ {v})", "left": f"({v} @ {whole})", "transpose": f"(transpose({whole}) @ {v})"}[form], kind, -m, m)
 
     def matrix(self, kind, d):
         form = self.pick((4, "arithmetic"), (2, "matmul"), (1, "transpose"), (1, "outer"), (0.8, "inverse"), (1, "identity"), (0.7, "unary"), (0.5, "build"), (0.4, "choice"),
@@ -433,6 +485,10 @@ class Expressions:
         """A non-negative integer: (text, largest value)."""
         found = self.int_variables(0)
         x = self.rng.random()
+        rows = [v for v in self.scope if v["kind"] == "array" and v["elem"] == "int"] if x < 0.15 else []
+        if rows:
+            self.count("element of an integer array")
+            return self.at_element(self.rng.choice(rows)), 4
         if found and x < 0.5:
             v = self.rng.choice(found)
             return v["name"], v["hi"]
@@ -442,8 +498,20 @@ class Expressions:
                 return e
         if d > 0 and x < 0.95:
             a, b = self.natural(d - 1), self.natural(d - 1)
-            op = self.rng.choice(["+", "*", "max", "min", "?", "&", "|", "^", "<<", "i64", "u8", "i16"])
+            op = self.rng.choice(["+", "*", "max", "min", "?", "&", "|", "^", "<<", ">>", "~", "ivec", "i64", "u8", "i16", "u32", "i8"])
             self.count("int " + op)
+            if op == ">>":
+                return f"({a[0]} >> 1)", a[1] >> 1
+            if op == "~":
+                return f"(~{a[0]} & 7)", 7
+            if op == "ivec":
+                way = self.rng.choice([".x", ".yx.y", "sum", "max"])
+                text = f"(ivec2({a[0]}, {b[0]}) + ivec2(1, 0))"
+                return (f"sum({text})", a[1] + b[1] + 1) if way == "sum" else (f"max({text}, ivec2({b[0]}, 2)).x", max(a[1] + 1, b[1])) if way == "max" else (text + way, a[1] + 1)
+            if op == "u32":
+                return f"i32(u32({a[0]}) * u32(3))", a[1] * 3
+            if op == "i8":
+                return f"i32(i8({a[0]}) % i8(5))" if a[1] < 128 else f"({a[0]} % 5)", 4
             if op in ("i64", "u8", "i16"):
                 return f"i32({op}({a[0]}))", a[1] if op != "u8" else min(a[1], 255)
             if op == "?":
@@ -463,7 +531,7 @@ class Expressions:
             return f"i32({e})", 3
         if not self.pure and self.chance(0.15):
             self.count("random_int")
-            return "random_int(4)", 3
+            return self.rng.choice(["random_int(4)", "random_int(1, 4)"]), 3
         k = self.rng.randrange(4)
         return str(k), k
 
@@ -501,10 +569,11 @@ class Expressions:
         if d > 0 and x > 0.93:
             f = self.rng.choice(["any", "all"])
             self.count(f)
-            return f"{f}({self.conditions(self.rng.choice(['vec2', 'vec3', 'vec4']), d)})"
+            return f"{f}({self.conditions(self.rng.choice(['vec2', 'vec3', 'vec4', 'vec5', 'mat2']), d)})"
         if x < 0.63:
-            self.count("isnan")
-            return f"!isnan({self.flat('real', 0)})"
+            f = self.rng.choice(["isnan", "isinf"])
+            self.count(f)
+            return f"!{f}({self.flat('real', 0)})"
         op = self.rng.choice(["<", ">", "<=", ">="])
         self.count("float " + op)
         return f"({self.flat('real', max(d, 0))} {op} {self.flat('real', 0)})"

@@ -1,5 +1,6 @@
 """Functions of a program, and calls of them."""
-from expressions import Expr
+from expressions import FLOATS, Expr
+from stub import TYPES
 
 
 class Functions:
@@ -10,16 +11,87 @@ class Functions:
         if not found:
             return None
         f = self.rng.choice(found)
-        args = []
-        for k in f["args"]:
-            if k == "int":
-                args.append(self.integer(0, 4, 0))
-            else:
-                args.append(str(self.fit((self.value if self.chance(0.5) else self.unsure)(k, d - 1), -3, 3)))
+        args = [self.argument(k, d - 1, 3) for k in f["args"]]
         self.count("call")
         if self.looping:
             self.count("call in a loop")
         return Expr(f"{f['name']}({', '.join(args)})", kind, -3, 3)
+
+    # ---- functions of arrays and fields ----
+
+    def make_reference_function(self):
+        """It reads, or also writes, a local array, a field or an array of the host that it is given."""
+        name = f"{self.name}_r{len(self.references)}"
+        f = {"name": name, "elem": self.pick((3, "real"), (1, "vec2"), (1, "vec3")), "writes": self.chance(0.4), "pure": self.chance(0.4)}
+        self.count("function of an array, " + ("writing" if f["writes"] else "reading"))
+        saved = self.lines, self.pad, self.scope, self.budget, self.inside, self.mult, self.kernel_level
+        self.lines, self.pad, self.inside, self.kernel_level, self.mult, self.pure = [], 1, True, False, 8, f["pure"]
+        w, k, al, i = (self.name_new("p") for _ in "wkai")
+        self.scope = [{"name": k, "kind": "int", "lo": 0, "hi": 4, "mutable": False}, {"name": al, "kind": "real", "lo": -3, "hi": 3, "mutable": False}]
+        self.budget = self.rng.choice([1, 2, 4])
+        total = self.sink()
+        mark = len(self.scope)
+        self.loop_var(f"i32({i})", 0, 4)
+        self.scope.append({"name": f"{w}[{i}]", "kind": f["elem"], "lo": -4, "hi": 4, "mutable": False})
+        self.enter(6)
+        self.jumps += 1
+        part = f"{w}[{i}]" if f["elem"] == "real" else self.rng.choice([f"sum({w}[{i}])", f"norm({w}[{i}], 0.2)"])
+
+        def step():
+            self.emit(f"{total['name']} = 0.4 * {total['name']} + sin({part} * {self.fit(self.value('real', 1), -1, 1)});")
+            if f["writes"]:
+                self.emit(f"{w}[{i}] = {self.fit(self.value(f['elem'], 2), -2, 2)};")
+        self.braces(f"for {i} in {self.rng.choice([w, f'range(len({w}))'])}", self.rng.randint(0, 2), tail=step)
+        self.jumps -= 1
+        self.leave(6)
+        del self.scope[mark:]
+        last = f"{w}[{k} % i32(len({w}))]"
+        if f["writes"]:
+            self.emit(f"{w}[0] = 0.5 * {last} + {self.fit(self.value(f['elem'], 1), -1, 1)};")
+        self.emit(f"return 0.5 * sin({total['name']}) + 0.3 * tanh({last if f['elem'] == 'real' else f'sum({last})'} * {self.fit(self.value('real', 1), -1, 1)});")
+        typed = self.chance(0.5)
+        params = f"{w}, {k}{': i32' if typed else ''}, {al}: real"
+        self.function_lines += [f"func {name}({params}){' -> real' if typed else ''} {{", *self.lines, "}"]
+        self.lines, self.pad, self.scope, self.budget, self.inside, self.mult, self.kernel_level = saved
+        self.pure = False
+        self.references.append(f)
+
+    def array_argument(self, f):
+        """Of a function of arrays: a name, or None."""
+        local = [v for v in self.scope if v["kind"] == "array" and v["elem"] == f["elem"] and not v["suffix"] and len(v["sizes"]) == 1 and (v["mutable"] or not f["writes"])]
+        fields = []
+        if not f["writes"] and not self.pure and not self.rare and not self.passive:
+            fields = [x for x in self.fields if x.kind == f["elem"] and len(x.dims) == 1 and not x.single and not x.member and x.role in ("active", "array") and self.may_read(x)
+                      and x.name not in self.own and max(map(abs, self.range[x.name])) <= 4]
+        if local and (not fields or self.chance(0.6)):
+            self.count("local array given to a function")
+            return self.rng.choice(local)["name"]
+        if not fields:
+            return None
+        x = self.rng.choice(fields)
+        self.count("array of the host given to a function" if x.way else "field given to a function")
+        if not self.inside:
+            self.frozen.add(x.name)
+            self.sure[x.name] += 1
+        return x.name
+
+    def call_reference(self, kind, d):
+        """A function that reads an array."""
+        found = [f for f in self.references if not f["writes"] and self.mult < 300 and (f["pure"] or not self.pure)]
+        if not found:
+            return None
+        f = self.rng.choice(found)
+        w = self.array_argument(f)
+        return w and Expr(f"{f['name']}({w}, {self.integer(0, 4, 0)}, {self.fit(self.value('real', d - 1), -3, 3)})", kind, -0.8, 0.8)
+
+    def change_by_function(self, v):
+        """A local array is given to a function that writes it."""
+        found = [f for f in self.references if f["writes"] and f["elem"] == v["elem"] and self.mult < 300 and (f["pure"] or not self.pure)]
+        if not found or self.chance(0.3):
+            return
+        f = self.rng.choice(found)
+        self.count("local array written by a function")
+        self.declare("real", f"{f['name']}({v['name']}, {self.integer(0, 4, 0)}, {self.fit(self.value('real', 1), -3, 3)})", -0.8, 0.8, False)
 
     def make_array_function(self):
         """An `export func` over arrays of the host, which no kernel calls."""
@@ -65,8 +137,9 @@ class Functions:
         saved = self.lines, self.pad, self.scope, self.budget, self.inside, self.mult, self.kernel_level
         self.pure = self.chance(0.15)
         generic = not self.pure and self.chance(0.25)
-        args = [self.rng.choice(["real", "real", "vec2", "vec3", "mat2"]) for _ in range(self.rng.randint(1, 3))] + (["int"] if self.chance(0.4) else [])
-        result = self.rng.choice(["real", "real", "vec2", "vec3"])
+        args = [self.pick((4, "real"), (2, "vec2"), (2, "vec3"), (1.5, "mat2"), (0.5, "vec5"), (0.7, "Pair"), (0.7, "Part")) for _ in range(self.rng.randint(1, 3))]
+        args += [self.pick((4, "int"), (1, "i64"), (1, "u8"), (1, "i16"), (1, "bool"))] if self.chance(0.4) else []
+        result = self.pick((4, "real"), (2, "vec2"), (2, "vec3"), (0.7, "mat2"))
         two = self.chance(0.2)
         self.lines, self.pad, self.scope, self.inside, self.kernel_level = [], 1, [], True, False
         self.mult = 4
@@ -74,7 +147,8 @@ class Functions:
         for k in args:
             n = self.name_new("p")
             names.append(n)
-            self.scope.append({"name": n, "kind": k, "lo": 0 if k == "int" else -3, "hi": 4 if k == "int" else 3, "mutable": False})
+            self.scope += self.param_values(n, k, 3)
+            self.count(f"{'export func' if self.pure else 'function'}, parameter {k}")
         self.count("export func" if self.pure else "function" + (" generic" if generic else "") + (" of several results" if two else ""))
 
         def result_text():
@@ -91,7 +165,7 @@ class Functions:
             self.count("return, early")
             self.emit(f"if ({self.condition(1)}) {{ return {result_text()}; }}")
             self.block(1)
-        args_used = [v for v in self.scope if v["kind"] not in ("int", "bool") and (v["mutable"] or not v.get("used"))]
+        args_used = [v for v in self.scope if v["kind"] in FLOATS and (v["mutable"] or not v.get("used"))]
         if args_used:
             e = f"{'sin' if self.chance(0.5) else 'tanh'}({self.total(args_used)})"
             e = self.fit(Expr(f"({self.rng.choice(['0.5 * ', ''])}{e})", "real", -1, 1), -1, 1)
@@ -100,8 +174,7 @@ class Functions:
         else:
             self.emit(f"return {result_text()};")
         self.early = None
-        types = {"int": "i32"}
-        plist = ", ".join(n if generic else f"{n}: {types.get(k, k)}" for n, k in zip(names, args))
+        plist = ", ".join(n if generic else f"{n}: {TYPES.get(k, k)}" for n, k in zip(names, args))
         out = "" if generic else f" -> ({result}, real)" if two else f" -> {result}"
         derive = self.rng.choice(["", "", " derive(grad, jvp, hvp)"]) if self.pure else ""
         body = [f"{'export ' if self.pure else ''}func {name}({plist}){out}{derive} {{", *self.lines, "}"]

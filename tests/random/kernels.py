@@ -1,5 +1,7 @@
 """What stands at kernel level around parallel loops."""
 from expressions import FLOATS, num
+from module import RANGE, Field
+from stub import INTEGERS, STRUCTS, Kernel, Param, members
 
 
 class Kernels:
@@ -30,29 +32,71 @@ class Kernels:
     def kernel_item(self):
         in_loop = self.locked is not None
         make = self.pick((5, self.task), (2 if not in_loop else 0.6, self.reduction), (1, self.let), (1, self.assign), (1, self.kernel_write), (0.8 if not in_loop else 0.3, self.kernel_if),
-                         (1.2 if not in_loop else 0, self.kernel_loop), (0.5, self.serial_for), (0.4 if not in_loop else 0, self.time_steps), (0.3, self.var), (0.4, self.called_kernel))
+                         (1.2 if not in_loop else 0, self.kernel_loop), (0.5, self.serial_for), (0.4 if not in_loop else 0, self.time_steps), (0.3, self.var), (0.4, self.called_kernel), (0.3, self.array), (0.15, self.static_if))
         make()
 
     def called_kernel(self):
         """Some of the kernel's work in a kernel of its own, called here. It sees none of the locals."""
         name = self.name_new(f"{self.name}_s")
         self.count("kernel called by a kernel")
-        params, args = [], []
-        for _ in range(self.rng.choice([0, 1, 2])):
-            kind = self.rng.choice(["real", "real", "vec2", "vec3", "int"])
-            params.append((self.name_new("p"), kind, kind != "int" and self.chance(0.4)))
-            args.append(self.integer(0, 4, 1) if kind == "int" else str(self.fit(self.value(kind, 2), -2, 2)))
-        saved = self.lines, self.pad, self.scope, self.nest
-        self.lines, self.pad, self.nest = [], 1, 0
-        self.scope = [{"name": n, "kind": k, "lo": 0 if k == "int" else -2, "hi": 4 if k == "int" else 2, "mutable": False} for n, k, _ in params]
+        params = [self.param(0.4) for _ in range(self.rng.choice([0, 1, 2]))]
+        args = [self.argument(p.kind, 2, 2) for p in params]
+        saved = self.lines, self.pad, self.scope, self.nest, self.arrays, self.tables
+        self.lines, self.pad, self.nest, self.arrays, self.tables = [], 1, 0, [], self.module.tables
+        self.scope = [v for p in params for v in self.param_values(p.name, p.kind, 2)]
         self.items(self.rng.randint(1, 2))
-        used = [v for v in self.scope if v["kind"] != "int" and not v.get("used")]
+        used = [v for v in self.scope if v["kind"] in FLOATS and not v.get("used")]
         if used:
             self.emit(f"loss += 0.5 * sin({self.total(used)});")
-        self.called += [("head", name, params), *self.lines, "}"]
-        self.kernels.append((name, params))
-        self.lines, self.pad, self.scope, self.nest = saved
+        kernel = Kernel(name, params)
+        self.called += [kernel, *self.lines, "}"]
+        self.kernels.append(kernel)
+        self.lines, self.pad, self.scope, self.nest, self.arrays, self.tables = saved
         self.emit(f"{name}({', '.join(args)});")
+
+    def param(self, grad):
+        """A parameter by value; `grad`: how often it has a gradient."""
+        kind = self.pick((4, "real"), (2, "vec2"), (2, "vec3"), (1.5, "int"), (0.4, "i64"), (0.3, "u8"), (0.3, "bool"), (0.6, "mat2"), (0.3, "vec5"), (0.8, "Pair"), (0.6, "Part"))
+        p = Param(self.name_new("p"), kind, kind not in INTEGERS and self.chance(grad))
+        self.count(f"kernel parameter {kind}" + (" needs_grad" if p.grad else ""))
+        return p
+
+    def param_values(self, name, kind, most):
+        """What the scope has of a parameter: a value, or the members of a struct."""
+        found = []
+        for path, k in members(kind, name):
+            whole = k in INTEGERS and k != "bool"
+            found.append({"name": f"i32({path})" if whole and k != "int" else path, "kind": "int" if whole else k, "lo": 0 if whole else -most, "hi": 4 if whole else most, "mutable": False})
+        return found
+
+    def argument(self, kind, d, most):
+        """A value for a parameter of this kind."""
+        if kind == "bool":
+            return self.condition(1)
+        if kind in INTEGERS:
+            text = self.integer(0, 4, d - 1)
+            return text if kind == "int" else f"{kind}({text})"
+        if kind in STRUCTS:
+            return f"{kind}({', '.join(self.argument(k, d, most) for _, k in STRUCTS[kind])})"
+        return str(self.fit((self.value if self.chance(0.7) else self.unsure)(kind, d), -most, most))
+
+    def array_param(self):
+        """An array of the host among the kernel's parameters: like a field, but for its rules about `out`."""
+        way = self.pick((3, "in"), (1.5, "out"), (1.5, "inout"))
+        kind = self.pick((4, "real"), (1.5, "vec2"), (1, "vec3"), (1 if way == "in" else 0, "int"))
+        n = self.name_new("p")
+        known = sorted({d for p in self.params for d in p.dims})
+        rank, dims = self.pick((3, 1), (1.5, 2), (0.2, 3)), []
+        for _ in range(rank):
+            dims.append(self.rng.choice(known) if known and self.chance(0.6) else self.name_new("n"))
+            known = sorted({*known, dims[-1]})
+        f = Field(n, kind, dims, "table" if kind == "int" else "array")
+        f.way, f.mode = way, None
+        self.arrays.append(f) if kind != "int" else self.tables.append(f)
+        self.range[n] = [-RANGE, RANGE] if way != "out" else [0, 0]
+        grad = kind != "int" and (way != "in" or self.chance(0.7))
+        self.count(f"array {way} {kind} {rank}-D" + (" needs_grad" if grad else ""))
+        return Param(n, kind, grad, way, dims)
 
     def kernel_write(self):
         """A write at kernel level, outside of any loop over data."""
@@ -60,7 +104,7 @@ class Kernels:
             self.cells = ["ticket"]
             self.atomic()
             self.cells = ()
-        found = self.writes_possible(lambda f: not f.single)
+        found = self.writes_possible(lambda f: not f.single and f.way != "out")
         if not found:
             return self.let()
         f = self.rng.choice(found)
@@ -110,7 +154,7 @@ class Kernels:
 
     def lock(self):
         """Chooses what a loop around tasks may write; that is not read in it."""
-        found = [f.name for f in self.module.fields if not self.closed(f) and f.name not in self.inputs]
+        found = [f.name for f in self.fields if not self.closed(f) and f.name not in self.inputs]
         self.rng.shuffle(found)
         self.locked = set(found[:max(1, len(found) // 2)])
         for f in self.locked & self.saves:    # read in the loop, at a time when it may have grown
@@ -151,7 +195,7 @@ class Kernels:
 
     def serial_for(self):
         """Sequential code at kernel level; own element a step, and a recurrence through memory."""
-        found = self.writes_possible(lambda f: len(f.dims) == 1 and not f.single)
+        found = self.writes_possible(lambda f: len(f.dims) == 1 and not f.single and f.way != "out")
         if not found:
             return self.let()
         f = self.rng.choice(found)
@@ -184,7 +228,7 @@ class Kernels:
 
     def time_steps(self):
         """A field whose first axis is time: each step reads the one before."""
-        found = self.writes_possible(lambda f: len(f.dims) == 2 and f.kind == "real" and not f.single)
+        found = self.writes_possible(lambda f: len(f.dims) == 2 and f.kind == "real" and not f.single and not f.way)
         if not found:
             return self.let()
         f = self.rng.choice(found)
@@ -220,7 +264,7 @@ class Kernels:
 
     def uses(self):
         """Reads smoothly and for sure what so far was read only where that may not matter, and some of what was read once."""
-        found = [f for f in self.module.fields if f.name in self.sure and self.sure[f.name] < self.rng.choice([1, 2]) and f.name not in self.written]
+        found = [f for f in self.fields if f.name in self.sure and self.sure[f.name] < self.rng.choice([1, 2]) and f.name not in self.written]
         self.rng.shuffle(found)
         while found:
             n = self.rng.randint(1, 3)

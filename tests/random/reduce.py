@@ -9,14 +9,15 @@ import sys
 import tempfile
 from pathlib import Path
 
+from module import EXTERN
 from run import GENERATED, ROOT, WARN, run
+from stub import read_kernels, stub
 
 
 class Reducer:
     def __init__(self, args, tmp):
         self.tkc = Path(args.build).resolve() / "compiler" / "tkc"
         self.tmp, self.chunk, self.threads, self.flags = Path(tmp), args.chunk, args.threads, args.flags.split()
-        self.params = None
         include = ["-I", ROOT / "runtime" / "include", "-I", ROOT / "tests" / "tools"]
         self.include = include
         sources = sorted((ROOT / "runtime" / "src").glob("*.c")) + [ROOT / "tests" / "tools" / "adcheck.c"]
@@ -34,21 +35,8 @@ class Reducer:
         if not status:
             self.objects = [self.tmp / "libcheck.so"]
 
-    def kernels(self, text):
-        """The kernels' names and parameters, these as (name, kind, gradient), from their heads."""
-        kernels = []
-        for m in re.finditer(r"^kernel (\w+)\((.*?)\)", text, re.M):
-            out = []
-            for p in filter(None, (x.strip() for x in m[2].split(","))):
-                name, rest = p.split(":")
-                kind = rest.split()[0]
-                out.append((name.strip(), "int" if kind == "i32" else kind, "needs_grad" in rest))
-            kernels.append((m[1], out))
-        return kernels
-
     def complaint(self, text):
         """The kind of complaint; None if there is none, or if the program is not a legal one."""
-        from run import stub
         t = self.tmp
         (t / "rnd.tk").write_text(text)
         status, _, err = run([self.tkc, "rnd.tk", "--real=f64", "-o", "rnd.c"], cwd=t)
@@ -56,12 +44,8 @@ class Reducer:
             return None
         if status:
             return "tkc " + (re.search(r"[\w./]+\.c:\d+", err) or [str(status)])[0]
-        program = type("P", (), {})()
-        try:
-            program.kernels = self.kernels(text)
-        except (TypeError, ValueError):
-            return None
-        (t / "stub.c").write_text(stub("rnd", [program]))
+        program = type("P", (), {"kernels": read_kernels(text)})()
+        (t / "stub.c").write_text(EXTERN + stub("rnd", [program]))
         status, _, err = run([self.cc, "-std=c11", *self.flags, *WARN, *GENERATED, *self.include, "-c", "rnd.c", "-o", "rnd.o"], cwd=t)
         if status or err:
             return "cc " + (re.search(r"(\[-W[\w-]*\]|error: [\w ]+)", err) or ["?"])[0]

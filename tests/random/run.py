@@ -20,6 +20,8 @@ import threading
 from pathlib import Path
 
 import generate
+from module import COMMON, EXTERN
+from stub import stub
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -53,33 +55,6 @@ def run(cmd, **kw):
     except subprocess.TimeoutExpired:
         return -99, "", "no end"
     return done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
-
-
-def stub(name, programs):
-    """What adcheck.c wants to know of a module."""
-    out = [f'#include <stddef.h>\n#include "{name}.h"\n#include "adcheck.h"\n#include <string.h>',
-           f"tk_module *adcheck_create(tk_session *s) {{ {name} *m = {name}_create(s, NULL); return m ? &m->tk : NULL; }}",
-           f"void adcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}"]
-    rows = []
-    size = {"real": 1, "vec2": 2, "vec3": 3, "vec4": 4, "mat2": 4, "mat3": 9}
-    for k, params in [one for p in programs for one in p.kernels]:
-        if not params:
-            continue
-        members = " ".join(f"int32_t {n};" if kind == "int" else f"double {n}[{size[kind]}];" for n, kind, _ in params)
-        tangents = " ".join(f"double {n}_dual[{size[kind]}];" for n, kind, _ in params if kind != "int")
-        grads = " ".join(f"double {n}_grad[{size[kind]}];" for n, kind, g in params if g)
-        out.append(f"struct {k}_a {{ {members} }}; struct {k}_j {{ struct {k}_a primal; {tangents} }}; struct {k}_g {{ {grads or 'int none;'} }};")
-        items = []
-        for n, kind, g in params:
-            if kind == "int":
-                items.append(f"{{offsetof(struct {k}_a, {n}), 0, -1, 0, 3}}")
-            else:
-                grad = f"(long)offsetof(struct {k}_g, {n}_grad)" if g else "-1"
-                items.append(f"{{offsetof(struct {k}_a, {n}), offsetof(struct {k}_j, {n}_dual), {grad}, {size[kind]}, 0}}")
-        out.append(f"static const adcheck_param {k}_p[] = {{{', '.join(items)}}};")
-        rows.append(f'    if (!strcmp(kernel, "{k}")) {{ *n = {len(items)}; return {k}_p; }}')
-    out += ["const adcheck_param *adcheck_params(const char *kernel, int *n)\n{", *rows, "    (void)kernel;\n    *n = 0;\n    return NULL;\n}"]
-    return "\n".join(out) + "\n"
 
 
 def broken(p, rng):
@@ -180,7 +155,7 @@ class Runner:
         """tkc on the programs; those that it refuses are left out. Gives what is left."""
         while programs:
             imports = int(programs[0].seed.rsplit(".", 2)[1]) % 5 == 0
-            (tmp / "common.tk").write_text(generate.COMMON)
+            (tmp / "common.tk").write_text(COMMON)
             text, starts = generate.module_text(module, programs, imports)
             (tmp / "rnd.tk").write_text(text)
             status, out, err = run([self.tkc, "rnd.tk", "--real=f64", "-o", "rnd.c", "--explain-adjoint", *["--debug"] * self.debug(module)], cwd=tmp)
@@ -235,7 +210,7 @@ class Runner:
         if not programs:
             return
         cc, flags, chunk = setup
-        (tmp / "stub.c").write_text(stub("rnd", programs))
+        (tmp / "stub.c").write_text(EXTERN + stub("rnd", programs))
         batch = int(programs[0].seed.rsplit(".", 2)[1])
         generated, err = self.compile_c(setup, tmp, batch % 4 == 0)    # tcc warns of nothing
         if err and generated and len(programs) > 1:

@@ -1,5 +1,6 @@
 """Sequential statements: locals, assignments, branches, loops, local arrays."""
 from expressions import FLOATS, Expr, num
+from stub import TYPES
 
 
 class Statements:
@@ -7,15 +8,14 @@ class Statements:
 
     def declare(self, kind, text, lo, hi, mutable, typed=None):
         n = self.name_new("v" if mutable else "l")
-        types = {"int": "i32", "bool": "bool"}
-        t = f": {types.get(kind, kind)}" if (self.chance(0.3) if typed is None else typed) else ""
+        t = f": {TYPES.get(kind, kind)}" if (self.chance(0.3) if typed is None else typed) else ""
         self.emit(f"{'var' if mutable else 'let'} {n}{t} = {text};")
         v = {"name": n, "kind": kind, "lo": lo, "hi": hi, "mutable": mutable}
         self.scope.append(v)
         return v
 
     def any_kind(self):
-        return self.pick((6, "real"), (2, "vec2"), (2, "vec3"), (1, "mat2"), (0.5, "mat3"), (0.8, "vec4"), (0.2, "mat4"))
+        return self.pick((6, "real"), (2, "vec2"), (2, "vec3"), (1, "mat2"), (0.5, "mat3"), (0.8, "vec4"), (0.2, "mat4"), (0.2, "vec5"))
 
     def block(self, n):
         """n statements in a scope of their own."""
@@ -75,6 +75,7 @@ class Statements:
                          (0 if deep else 0.8, self.array), (0.4, self.static_for), (0.4, self.ints), (0.3, self.bools), (1.2 if self.writable else 0, self.write),
                          (0.6, self.several), (0.3, self.decomposition), (0.8 if self.variables("int", lambda v: v.get("mutable")) else 0.2, self.carried_int),
                          (0.6 if self.cells and not self.looping and self.locked is None else 0, self.atomic), (0 if self.pure else 0.1, self.assertion),
+                         (0.25, self.mask), (0.25, self.static_if), (0.2 if not self.pure and not self.inside else 0, self.stopped_field),
                          (1.3 if self.variables("real", lambda v: v.get("struct") and v["mutable"]) else 0.5, self.struct), (0.7 if self.jumps else 0, self.jump), (0.25 if self.early and self.nest else 0, self.early_return), (0.2, self.bare_block))
         make()
 
@@ -159,7 +160,7 @@ class Statements:
         if not found:
             return self.let()
         f = self.rng.choice(found)
-        args = ", ".join(self.integer(0, 4, 0) if k == "int" else str(self.fit(self.value(k, 1), -3, 3)) for k in f["args"])
+        args = ", ".join(self.argument(k, 1, 3) for k in f["args"])
         a, b = self.name_new("l"), self.name_new("l")
         self.count("call of several results")
         self.emit(f"let {a}, {b} = {f['name']}({args});")
@@ -208,11 +209,64 @@ class Statements:
         self.declare("int", text, 0, top, False)
         self.count("int local")
 
+    def mask(self):
+        kind = self.rng.choice(["vec2", "vec3", "vec4", "mat2"])
+        self.declare("mask of " + kind, self.conditions(kind, 2), 0, 1, False, False)
+
+    def static_if(self):
+        """Of the branch that is not taken only the words are looked at."""
+        self.count("static if")
+        flag = self.chance(0.5)
+        other = self.rng.choice(["let {}: bool = 1.5;", "var {} = vec2(true) @ P;", "var {} = 1 / 2 * 0.5;"]).format(self.name_new("l"))
+        if flag:
+            self.braces(f"static if {self.rng.choice(['FLAG', 'C < 0.5 && FLAG', '!FLAG == false'])}", 2)
+            if self.chance(0.6):
+                self.lines[-1] += f" else {{ {other} }}"
+            return
+        self.emit(f"static if {self.rng.choice(['!FLAG', 'C > 0.5', 'FLAG && C == 1.0'])} {{ {other} }}")
+        head = self.lines.pop()
+        self.braces("@else", 2)
+        self.join(head + " else")
+
+    def stopped_field(self):
+        """What is constant in a block, and enters where its derivative is zero anyhow."""
+        found = [f for f in self.fields if f.kind == "real" and f.role == "active" and not f.member and not f.single and f.name not in self.own and self.may_read(f) and f.name in self.inputs]
+        if not found:
+            return self.assign()
+        f = self.rng.choice(found)
+        self.count("stop_grad of a field")
+        mark = len(self.scope)
+        self.emit("{")
+        self.pad += 1
+        self.emit(f"stop_grad({f.name});")
+        at = self.at(f, self.subscripts(f))
+        self.hidden = self.hidden | {f.name}
+        self.frozen.add(f.name)
+        self.declare("real", f"{self.rng.choice(['floor', 'sign', 'round'])}({at}) + 0.7 * stop_grad(sign({at}))", -4, 4, False)
+        self.assign()
+        self.consume(mark)
+        self.hidden = self.hidden - {f.name}
+        self.pad -= 1
+        self.emit("}")
+        del self.scope[mark:]
+        return None
+
     def bools(self):
         self.declare("bool", self.condition(2), 0, 1, False)
         self.count("bool local")
 
+    def assign_element(self, v):
+        """Of a local array."""
+        self.count("element of a local array assigned")
+        at = self.at_element(v)
+        form = self.rng.choice(["=", "*=", "carry"])
+        e = self.fit(self.value(v["elem"], 2), *((-2, 2) if form == "=" else (-1, 1)))
+        self.emit(f"{at} = 0.5 * {at} + {e};" if form == "carry" else f"{at} {form} {e};")
+
     def assign(self):
+        rows = [v for v in self.scope if v["kind"] == "array" and v["mutable"] and v["elem"] != "int"]
+        if rows and self.chance(0.15):
+            return self.assign_element(self.rng.choice(rows))
         found = [v for v in self.scope if v.get("mutable") and v["kind"] in FLOATS]
         if not found:
             return self.var() if self.budget > 0 or not self.inside else self.let()
@@ -252,8 +306,13 @@ class Statements:
         elif form == "component":
             k = int(kind[-1])
             e = self.fit(self.value("real", 2), -lim, lim)
+            if kind[0] == "m" and self.chance(0.3):
+                row = f"{n}[{self.integer(0, k - 1, 0)}]"
+                e = self.fit(self.value(f"vec{k}", 2), -lim, lim)
+                self.count("local row")
+                return self.emit(f"{row} = {e};" if self.chance(0.7) else f"{row}.yx = {self.fit(self.value('vec2', 1), -lim, lim)};")
             if kind[0] == "v":
-                sub = self.pick((1, "." + "xyzw"[self.rng.randrange(k)]), (1, f"[{self.integer(0, k - 1, 0)}]"))
+                sub = self.pick((1, "." + "xyzw"[self.rng.randrange(min(k, 4))]), (1, f"[{self.integer(0, k - 1, 0)}]"))
             else:
                 sub = f"[{self.integer(0, k - 1, 0)}, {self.integer(0, k - 1, 0)}]"
             if self.chance(0.3):
@@ -426,14 +485,40 @@ class Statements:
 
     def array_parts(self):
         self.count("local array")
-        n, kind = self.name_new("r"), self.rng.choice(["real", "real", "vec2"])
+        if self.chance(0.15):
+            return self.small_array()
+        n, kind = self.name_new("r"), self.rng.choice(["real", "real", "vec2", "vec3"])
         text = self.rng.choice(["M", "L", "J"]) if self.chance(0.3) and not self.pure else None
         size = 3 if text == "J" else self.extent(text) if text else self.rng.randint(2, 4)
-        text = text or str(size)
+        fixed, text = text is None, text or str(size)
         self.cover["local array of a param's extent"] += text == "J" or self.module.form.get(text) == "param"
-        i = self.name_new("i")
         self.emit(f"var {n}: {kind}[{text}];")
-        self.emit(f"{self.serial}for {i} in range({text}) {{")
+        self.fill(n, kind, size, self.rng.choice([f"range({text})", f"range(len({n}))", n]))
+        v = {"name": n, "kind": "array", "elem": kind, "sizes": [size], "suffix": "", "mutable": True, "lo": 0, "hi": 0, "fixed": fixed}
+        self.scope.append(v)
+        for _ in range(self.rng.randint(0, 2)):
+            self.assign_element(v)
+        again = None
+        if self.chance(0.5):
+            i = self.name_new("i")
+            m = str(self.rng.randint(1, 3)) if self.pure else self.integer(0, 4, 1)
+            self.count("local array in a loop")
+            if self.chance(0.4):    # an element read before the loop, changed in it, and read again
+                again = self.integer(0, size - 1, 0)
+                self.declare(kind, f"{n}[{again}]", -3, 3, False)
+                e = self.fit(self.value(kind, 1), -0.7, 0.7)
+                self.emit(f"{self.serial}for {i} in range({m}) {{ {n}[{again}] = {n}[{again}] * {e} + 0.2; }}")
+                i = self.name_new("i")
+            self.emit(f"{self.serial}for {i} in range({m}) {{ {n}[{i} % {text}] = {n}[{self.integer(0, size - 1, 0)}] * {self.fit(self.value(kind, 1), -1, 1)}; }}")
+        self.change_by_function(v)
+        text = f"{n}[{again or self.integer(0, size - 1, 0)}]"
+        if self.chance(0.5):
+            text += f" * {n}[{self.integer(0, size - 1, 0)}]"
+        return self.declare(kind, text, -7, 7, False)
+
+    def fill(self, n, kind, size, over):
+        i = self.name_new("i")
+        self.emit(f"{self.serial}for {i} in {over} {{")
         mark = len(self.scope)
         self.loop_var(i, 0, size - 1)
         self.pad += 1
@@ -447,22 +532,36 @@ class Statements:
         self.pad -= 1
         self.emit("}")
         del self.scope[mark:]
-        for _ in range(self.rng.randint(0, 2)):
-            e = self.fit(self.value(kind, 1), -1, 1)
-            self.emit(f"{n}[{self.integer(0, size - 1, 0)}] {self.rng.choice(['*=', '=', '*='])} {e};")
-        again = None
-        if self.chance(0.5):
-            i = self.name_new("i")
-            m = str(self.rng.randint(1, 3)) if self.pure else self.integer(0, 4, 1)
-            self.count("local array in a loop")
-            if self.chance(0.4):    # an element read before the loop, changed in it, and read again
-                again = self.integer(0, size - 1, 0)
-                self.declare(kind, f"{n}[{again}]", -3, 3, False)
-                e = self.fit(self.value(kind, 1), -0.7, 0.7)
-                self.emit(f"{self.serial}for {i} in range({m}) {{ {n}[{again}] = {n}[{again}] * {e} + 0.2; }}")
+
+    def small_array(self):
+        """Of two dimensions, of integers, of structs; filled by a list."""
+        form = self.rng.choice(["list", "2-D", "integers", "structs"])
+        self.count("local array, " + form)
+        n = self.name_new("r")
+        entry = {"name": n, "kind": "array", "mutable": True, "lo": 0, "hi": 0, "suffix": "", "fixed": True}
+        size = self.rng.randint(2, 4)
+        if form == "integers":
+            if self.chance(0.5):
+                self.emit(f"var {n}: i32[{size}] = [{', '.join(str(self.rng.randrange(5)) for _ in range(size))}];")
+            else:
                 i = self.name_new("i")
-            self.emit(f"{self.serial}for {i} in range({m}) {{ {n}[{i} % {text}] = {n}[{self.integer(0, size - 1, 0)}] * {self.fit(self.value(kind, 1), -1, 1)}; }}")
-        text = f"{n}[{again or self.integer(0, size - 1, 0)}]"
+                self.emit(f"var {n}: i32[{size}];")
+                self.emit(f"{self.serial}for {i} in {n} {{ {n}[{i}] = ({i} * {i} + {self.integer(0, 3, 1)}) % 5; }}")
+            return self.scope.append({**entry, "elem": "int", "sizes": [size], "mutable": False})
+        kind = self.rng.choice(["real", "vec2"])
+        if form == "list":
+            self.emit(f"var {n}: {kind}[{size}] = [{', '.join(str(self.fit(self.value(kind, 1), -2, 2)) for _ in range(size))}];")
+            return self.scope.append({**entry, "elem": kind, "sizes": [size]})
+        if form == "2-D":
+            i, j, k = self.name_new("i"), self.name_new("i"), self.rng.randint(2, 3)
+            self.emit(f"var {n}: {kind}[{size}, {k}];")
+            over = self.rng.choice([f"ndrange({size}, {k})", n])
+            self.emit(f"{self.serial}for {i}, {j} in {over} {{ {n}[{i}, {j}] = {self.fit(self.value(kind, 1), -1, 1)} * sin(real({i} + 2 * {j})); }}")
+            return self.scope.append({**entry, "elem": kind, "sizes": [size, k]})
+        self.emit(f"var {n}: Pair[{size}];")
+        i = self.name_new("i")
+        self.emit(f"{self.serial}for {i} in {n} {{ {n}[{i}] = Pair({self.fit(self.value('real', 1), -2, 2)}, {self.fit(self.value('vec2', 1), -2, 2)}); }}")
         if self.chance(0.5):
-            text += f" * {n}[{self.integer(0, size - 1, 0)}]"
-        self.declare(kind, text, -4, 4, False)
+            self.emit(f"{n}[{self.integer(0, size - 1, 0)}] = turned({n}[{self.integer(0, size - 1, 0)}]);")
+        self.scope += [{**entry, "elem": k, "sizes": [size], "suffix": s} for k, s in (("real", ".a"), ("vec2", ".b"))]
+        return None

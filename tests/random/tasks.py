@@ -41,10 +41,12 @@ class Tasks:
         at = self.at(f, subs() if callable(subs) else subs)
         if f.single:
             op = "=" if way == "own" and f.name not in self.written and not self.looping and self.chance(0.5) else "+="
-            self.emit(f"{at} {op} f32({e});")
+            self.emit(f"{at} {op} {f.single}({e});")
             self.grow(f, e, op)
-            self.count("f32 " + ("stored" if op == "=" else "accumulated"))
+            self.count(f"f32 {f.kind} " + ("stored" if op == "=" else "accumulated"))
             return None
+        if f.way == "out":
+            return self.write_out(f, at, e, way)
         if way in ("own", "shift store") and not self.looping and self.chance(0.55):
             again = f.name in self.written
             form = self.pick((0.3 if again else 3, "="), (1, "linear"), (0.7 if not last else 0, "*=")) if way == "own" else "="
@@ -70,18 +72,41 @@ class Tasks:
             op = self.rng.choice(["+=", "+=", "-="])
             if f.name in self.own:
                 del self.own[f.name]
-            if f.kind in ("vec2", "vec3") and self.chance(0.2):
-                self.emit(f"{at}.x {op} {self.fit(self.value('real', 2), -6, 6)};") if self.pure_value_of(f) else self.emit(f"{at} {op} {e};")
-                self.count("component accumulated")
-                self.grow(f, Expr("", f.kind, -6, 6), op)
-                return None
-            self.emit(f"{at} {op} {e};")
+            if f.kind != "real" and self.chance(0.25):
+                return self.add_component(f, at, op, e)
+            if f.kind == "real" and self.chance(0.12):
+                self.count("atomic_add or atomic_sub")
+                self.emit(f"atomic_{'add' if op == '+=' else 'sub'}({at}, {e});")
+            else:
+                self.emit(f"{at} {op} {e};")
             self.grow(f, e, op)
             self.count(f"accumulate {way}")
         return None
 
-    def pure_value_of(self, f):
-        return not self.closed(f)
+    def add_component(self, f, at, op, e):
+        """To a part of an element."""
+        n = int(f.kind[-1])
+        form = self.pick((2, "component"), (2, "swizzle")) if f.kind[0] == "v" else self.pick((1, "row"), (1, "entry"), (1, "swizzle of a row"))
+        kind = {"component": "real", "entry": "real", "row": f"vec{n}"}.get(form, "vec2")
+        part = {"component": "." + self.rng.choice("xyzw"[:n]), "entry": f"[{self.integer(0, n - 1, 0)}, {self.rng.randrange(n)}]", "row": f"[{self.integer(0, n - 1, 0)}]",
+                "swizzle": "." + "".join(self.rng.sample("xyzw"[:n], 2)), "swizzle of a row": f"[{self.rng.randrange(n)}].yx"}[form]
+        value = self.fit(self.value(kind, 2), -6, 6)
+        if self.closed(f):    # the value reads it
+            part, value = "", e
+        self.count(form + " accumulated")
+        self.emit(f"{at}{part} {op} {value};")
+        self.grow(f, Expr("", f.kind, -6, 6), op)
+
+    def write_out(self, f, at, e, way):
+        """To an `out` array: stored once, or only added to."""
+        if way == "own" and f.mode is None and not self.looping and self.locked is None and self.chance(0.6):
+            f.mode = "stored"
+            self.frozen.add(f.name)
+            self.emit(f"{at} = {e};")
+        else:
+            f.mode = "added"
+            self.emit(f"{at} {self.rng.choice(['+=', '-='])} {e};")
+        self.count(f"out array {f.mode}")
 
     conditional = False
     left = ()
@@ -93,6 +118,11 @@ class Tasks:
     def writes_possible(self, ok):
         return [f for f in self.module.fields if not self.closed(f) and f.name not in self.inputs and ok(f) and (self.locked is None or f.name in self.locked)]
 
+    def of_rank(self, n):
+        """Fields to loop over; arrays of the host as often as all others."""
+        found = [f for f in self.arrays if len(f.dims) == n]
+        return found if found and self.chance(0.5) else [f for f in self.module.fields if len(f.dims) == n]
+
     def task(self):
         """A parallel loop: its space, what it writes and how, a body."""
         mark = len(self.scope)
@@ -102,7 +132,7 @@ class Tasks:
         spaces = {"N": "N", "M": "M"}
         shift = {}
         if form == "field 1":
-            f = self.rng.choice([x for x in self.module.fields if len(x.dims) == 1])
+            f = self.rng.choice(self.of_rank(1))
             head, names, dims = f.base, [i], [f.dims[0]]
             bounds = [(0, self.extent(dims[0]) - 1)]
         elif form in ("range", "triangular index"):
@@ -114,7 +144,7 @@ class Tasks:
             head, names, bounds = f"range(1, {dims[0]} - 1)", [i], [(1, n - 2)]
             shift = {0: self.rng.choice([-1, 1])}
         elif form in ("field 2", "grouped"):
-            f = self.rng.choice([x for x in self.module.fields if len(x.dims) == 2])
+            f = self.rng.choice(self.of_rank(2) if form == "field 2" else [x for x in self.module.fields if len(x.dims) == 2])
             dims = list(f.dims)
             head, names, bounds = f.base, [i, j], [(0, self.extent(x) - 1) for x in dims]
         elif form == "ndrange":
@@ -144,6 +174,7 @@ class Tasks:
         for v in outer:    # tasks write only what they reduce
             v["mutable"] = False
         if form == "grouped":
+            self.grouped = i
             self.emit(f"let {j} = {i}.x;")
             self.emit(f"let {k} = {i}.y;")
             names = [j, k]
@@ -188,7 +219,7 @@ class Tasks:
             self.emit(f"let {self.name_new('l')} = 1.0;")
         self.mult //= trips if any(c[2] not in ("own", "shift store", "shift") for c in chosen) else 1
         self.kernel_level, self.hidden, self.writable, self.own, self.budget, self.conditional = state
-        self.cells = ()
+        self.cells, self.grouped = (), None
         for v in outer:
             v["mutable"] = True
         self.pad -= 1
@@ -211,6 +242,9 @@ class Tasks:
             f = self.rng.choice(found)
             where = {d: n for d, n in zip(dims, names)} if len(set(dims)) == len(dims) else None
             subs = [where[d] for d in f.dims] if where else list(names)
+            if self.grouped and way == "own" and f.dims == dims and self.chance(0.6):
+                self.count("element by an integer vector written")
+                return (f, self.grouped, way)
             if not where and f.dims == ["N", "N"] and self.chance(0.3):
                 subs.reverse()
             if way != "own":

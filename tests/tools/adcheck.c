@@ -17,7 +17,7 @@
 
 #include "adcheck.h"
 
-enum { MAX_ARGS = 4096 };
+enum { MAX_ARGS = 4096, MAX_RESULT = 16 };
 
 typedef struct state {
     double *at;
@@ -154,14 +154,25 @@ static double norm(const state *a)
     return sqrt(dot(a, a));
 }
 
+/* An array of the host among the kernel's parameters. */
+typedef struct host_array {
+    const tk_array_desc *desc;
+    const tk_field_desc *type;
+    int64_t n;                   /* components */
+    bool active;                 /* of floats: a part of the state */
+    void *plane[4];
+} host_array;
+
 typedef struct checker {
     tk_module *m;
     const tk_kernel *k;
     backup b;
-    state x;                     /* the fields' state, then the real parameters */
+    state x;                     /* the fields' state, then the real parameters and the result, then the arrays of floats */
     int64_t nfield;              /* components that belong to fields */
     const adcheck_param *params;
     int nparams;
+    host_array *arrays;          /* as many as the kernel has */
+    double result[4][MAX_RESULT];
     bool table;
     bool *single;                /* which components are f32; NULL: the kernel does not touch any */
     int failures;
@@ -206,55 +217,161 @@ static double rounding(const checker *c, double of_f64)
     return c->single ? 2e-5 : of_f64;
 }
 
-static int64_t params_size(const checker *c)
+static int64_t tail_size(const checker *c)
 {
     int64_t n = 0;
     for (int i = 0; i < c->nparams; i++)
         n += c->params[i].ncomp;
+    for (int i = 0; i < c->k->narrays; i++)
+        n += c->arrays[i].active ? c->arrays[i].n : 0;
     return n;
 }
 
+/* Of an array; those among the arguments are the first members of their struct. */
+static int64_t extent_of(const tk_module *m, const tk_array_extent *e)
+{
+    const unsigned char *param = (const unsigned char *)m + e->at;
+    int32_t narrow;
+    int64_t wide;
+    switch (e->kind) {
+    case TK_EXTENT_ARGUMENT: return 4 - (int64_t)(e->at / sizeof(int64_t) % 2);
+    case TK_EXTENT_CONSTANT: return e->count;
+    case TK_EXTENT_PARAM: break;
+    }
+    memcpy(&narrow, param, sizeof narrow);
+    if (e->type == TK_I32)
+        return narrow;
+    memcpy(&wide, param, sizeof wide);
+    return wide;
+}
+
+static host_array *make_arrays(const tk_module *m, const tk_kernel *k)
+{
+    host_array *all = new((size_t)k->narrays, sizeof *all);
+    for (int i = 0; i < k->narrays; i++) {
+        host_array *a = &all[i];
+        a->desc = &k->arrays[i];
+        a->type = &m->desc->fields[a->desc->field];
+        a->active = a->type->elem == TK_F64;
+        a->n = a->type->ncomp;
+        for (int d = 0; d < a->type->ndim; d++)
+            a->n *= extent_of(m, &a->desc->extents[d]);
+        const unsigned has[] = {0, TK_FIELD_GRAD, TK_FIELD_DUAL, TK_FIELD_GRAD};
+        for (int p = TK_DATA; p <= TK_GRAD_DUAL; p++)
+            if (p == TK_DATA || (a->active && (a->type->flags & has[p])))
+                a->plane[p] = new((size_t)a->n, sizeof(double));
+    }
+    return all;
+}
+
+/* Whether something goes in or comes out there; the gradients go the other way. */
+static bool has(const host_array *a, tk_plane plane, bool after)
+{
+    const bool gradient = plane == TK_GRAD || plane == TK_GRAD_DUAL;
+    return a->plane[plane] && (a->desc->what & (after != gradient ? TK_ARRAY_OUT : TK_ARRAY_IN));
+}
+
+/* The result and the arrays from the state, before a launch: what goes in of a plane. An `out` array is whatever the host had there. */
+static void set_tail(checker *c, tk_plane plane, const state *s)
+{
+    int64_t at = c->nfield;
+    for (int i = 0; i < c->nparams; at += c->params[i++].ncomp)
+        if (c->params[i].result)
+            for (int j = 0; j < c->params[i].ncomp; j++)
+                c->result[plane][j] = s->at[at + j];
+    for (int i = 0; i < c->k->narrays; i++) {
+        const host_array *a = &c->arrays[i];
+        int32_t *integer = a->plane[TK_DATA];
+        double *number = a->plane[plane];
+        if (!a->active && a->type->elem == TK_I32)
+            for (int64_t j = 0; j < a->n; j++)
+                integer[j] = (int32_t)((j * 7 + 3) % 5);
+        if (!a->active)
+            continue;
+        const bool gradient = plane == TK_GRAD || plane == TK_GRAD_DUAL;
+        for (int64_t j = 0; number && j < a->n; j++)
+            number[j] = has(a, plane, false) ? s->at[at + j] : gradient ? 0.0 : 99.0;
+        at += a->n;
+    }
+}
+
+/* What came out, after a launch; zero for the rest, parameters among it. */
+static void take_tail(const checker *c, tk_plane plane, state *s)
+{
+    int64_t at = c->nfield;
+    const bool gradient = plane == TK_GRAD || plane == TK_GRAD_DUAL;
+    for (int i = 0; i < c->nparams; at += c->params[i++].ncomp)
+        for (int j = 0; j < c->params[i].ncomp; j++)
+            s->at[at + j] = c->params[i].result && !gradient ? c->result[plane][j] : 0.0;
+    for (int i = 0; i < c->k->narrays; i++) {
+        const host_array *a = &c->arrays[i];
+        const double *number = a->plane[plane];
+        for (int64_t j = 0; a->active && j < a->n; j++, at++)
+            s->at[at] = has(a, plane, true) ? number[j] : 0.0;
+    }
+}
+
 /* The parameters of x and, for a JVP, the tangents of d (NULL: none). */
-static arguments fill_arguments(const checker *c, const state *x, const state *d)
+static arguments fill_arguments(checker *c, const state *x, const state *d)
 {
     arguments a = {{0}};
     int64_t at = c->nfield;
     for (int i = 0; i < c->nparams; i++) {
         const adcheck_param *p = &c->params[i];
-        if (p->ncomp == 0)
-            memcpy(a.at + p->offset, &p->integer, sizeof p->integer);
-        else
-            memcpy(a.at + p->offset, x->at + at, (size_t)p->ncomp * sizeof *x->at);
-        if (d && p->ncomp != 0)
-            memcpy(a.at + p->tangent, d->at + at, (size_t)p->ncomp * sizeof *d->at);
+        const size_t size = (size_t)p->ncomp * sizeof *x->at;
+        if (p->result) {
+            const long to[] = {(long)p->offset, p->gradient, (long)p->tangent, p->second};
+            for (int k = TK_DATA; k <= TK_GRAD_DUAL; k++)
+                if (k == TK_DATA || to[k] > 0)
+                    memcpy(a.at + to[k], &(double *){c->result[k]}, sizeof(double *));
+        } else if (p->ncomp == 0) {
+            memcpy(a.at + p->offset, &p->integer, p->integer_size);
+        } else {
+            memcpy(a.at + p->offset, x->at + at, size);
+            if (d)
+                memcpy(a.at + p->tangent, d->at + at, size);
+        }
         at += p->ncomp;
+    }
+    for (int i = 0; i < c->k->narrays; i++) {
+        const host_array *h = &c->arrays[i];
+        memcpy(a.at + h->desc->at, h->plane, sizeof h->plane);
+        for (int k = 0; k < h->type->ndim; k++) {
+            const tk_array_extent *e = &h->desc->extents[k];
+            const int64_t n = extent_of(c->m, e);
+            if (e->kind == TK_EXTENT_ARGUMENT)
+                memcpy(a.at + e->at, &n, sizeof n);
+        }
     }
     return a;
 }
 
-/* What the adjoint gave for the parameters, into the state's tail. */
-static void take_gradients(const checker *c, const arguments *out, state *g)
+/* What the adjoint gave for the parameters; with `second`, the second-order product. */
+static void take_gradients(const checker *c, const arguments *out, bool second, state *g)
 {
     int64_t at = c->nfield;
-    for (int i = 0; i < c->nparams; i++) {
+    take_tail(c, second ? TK_GRAD_DUAL : TK_GRAD, g);
+    for (int i = 0; i < c->nparams; at += c->params[i++].ncomp) {
         const adcheck_param *p = &c->params[i];
-        for (int j = 0; j < p->ncomp; j++, at++) {
-            g->at[at] = 0.0;
-            if (p->gradient >= 0)
-                memcpy(&g->at[at], out->at + p->gradient + (size_t)j * sizeof(double), sizeof(double));
-        }
+        const long from = second ? p->second : p->gradient;
+        if (from >= 0 && !p->result)
+            memcpy(&g->at[at], out->at + from, (size_t)p->ncomp * sizeof(double));
     }
 }
 
-/* The direction without the parameters that have a tangent and no gradient. */
-static state only_with_gradient(const checker *c, const state *d)
+/* The direction without what has a tangent and no gradient; or seeds without what has no seed. */
+static state only_with_gradient(const checker *c, const state *d, bool seeds)
 {
     state r = make(d->n);
     memcpy(r.at, d->at, (size_t)d->n * sizeof *d->at);
     int64_t at = c->nfield;
     for (int i = 0; i < c->nparams; i++)
         for (int j = 0; j < c->params[i].ncomp; j++, at++)
-            if (c->params[i].gradient < 0)
+            if (seeds ? !c->params[i].result : c->params[i].gradient < 0)
+                r.at[at] = 0.0;
+    for (int i = 0; i < c->k->narrays; i++)
+        for (int64_t j = 0; c->arrays[i].active && j < c->arrays[i].n; j++, at++)
+            if (!has(&c->arrays[i], TK_GRAD, !seeds))
                 r.at[at] = 0.0;
     return r;
 }
@@ -275,11 +392,11 @@ static state primal_at(checker *c, const state *d, double h)
     const arguments args = fill_arguments(c, &y, NULL);
     restore(c->m, &c->b);
     copy(c->m, TK_DATA, &y, false);
+    set_tail(c, TK_DATA, &y);
     need(c, tk_session_set_seed(c->m->session, 7)); /* each launch draws the same random numbers */
     need(c, tk_launch(c->m, c->k, args.at));
     copy(c->m, TK_DATA, &y, true);
-    for (int64_t i = c->nfield; i < y.n; i++)
-        y.at[i] = 0.0;
+    take_tail(c, TK_DATA, &y);
     return y;
 }
 
@@ -293,9 +410,10 @@ static state gradient_at(checker *c, const state *d, double h, const state *w)
     const arguments args = fill_arguments(c, &x, NULL);
     state y = primal_at(c, d, h);
     copy(c->m, TK_GRAD, (state *)w, false);
+    set_tail(c, TK_GRAD, w);
     need(c, tk_launch_grad(c->m, c->k, args.at, out.at));
     copy(c->m, TK_GRAD, &y, true);
-    take_gradients(c, &out, &y);
+    take_gradients(c, &out, false, &y);
     return y;
 }
 
@@ -306,9 +424,12 @@ static state jvp(checker *c, const state *d)
     restore(c->m, &c->b);
     copy(c->m, TK_DATA, &c->x, false);
     copy(c->m, TK_DUAL, (state *)d, false);
+    set_tail(c, TK_DATA, &c->x);
+    set_tail(c, TK_DUAL, d);
     need(c, tk_session_set_seed(c->m->session, 7));
     need(c, tk_launch_jvp(c->m, c->k, args.at));
     copy(c->m, TK_DUAL, &y, true);
+    take_tail(c, TK_DUAL, &y);
     return y;
 }
 
@@ -456,7 +577,7 @@ static void check_first(checker *c, const state *d, const state *w, int threads)
 {
     doubt doubt = {0};
     state y = primal_at(c, d, 0.0);
-    const state dg = only_with_gradient(c, d);
+    const state dg = only_with_gradient(c, d, false);
     state fd = differences(c, values, c->k->jvp ? d : &dg, NULL, c->table ? &doubt : NULL);
     state t = make(c->x.n), g = make(c->x.n);
     if (c->k->jvp) {
@@ -465,11 +586,12 @@ static void check_first(checker *c, const state *d, const state *w, int threads)
         state v = make(c->x.n);
         jvp(c, d);
         copy(c->m, TK_DATA, &v, true);
+        take_tail(c, TK_DATA, &v);
         compare(c, "value computed by the JVP", &v, &y, NULL, rounding(c, 1e-12));
     }
     if (c->k->grad) {
         g = gradient_at(c, d, 0.0, w);
-        const state forward = !c->k->jvp ? fd : c->nparams ? jvp(c, &dg) : t;
+        const state forward = !c->k->jvp ? fd : c->nparams || c->k->narrays ? jvp(c, &dg) : t;
         const double scale = norm(&forward) * norm(w) + norm(&dg) * norm(&g) + 1e-300;
         bool known = true; /* without a JVP, differences must do, unless one of them is at a kink */
         for (int64_t i = 0; i < fd.n && !c->k->jvp && c->table; i++)
@@ -491,9 +613,9 @@ static void check_first(checker *c, const state *d, const state *w, int threads)
 
 static void check_second(checker *c, const state *d, const state *w)
 {
-    if (!c->k->hvp || c->nparams)
+    if (!c->k->hvp)
         return;
-    const arguments args = {{0}};
+    const arguments args = fill_arguments(c, &c->x, d);
     arguments out = {{0}};
     state zero = make(c->x.n), got = make(c->x.n);
     doubt doubt = {0};
@@ -501,8 +623,11 @@ static void check_second(checker *c, const state *d, const state *w)
     jvp(c, d);
     copy(c->m, TK_GRAD, (state *)w, false);
     copy(c->m, TK_GRAD_DUAL, &zero, false);
+    set_tail(c, TK_GRAD, w);
+    set_tail(c, TK_GRAD_DUAL, &zero);
     need(c, tk_launch_hvp(c->m, c->k, args.at, out.at));
     copy(c->m, TK_GRAD_DUAL, &got, true);
+    take_gradients(c, &out, true, &got);
     state fd = differences(c, gradient_at, d, w, c->table ? &doubt : NULL);
     compare(c, "second-order product against differences", &got, &fd, c->table ? &doubt : NULL, c->single ? 1e-5 : 1e-6);
 }
@@ -519,7 +644,10 @@ static tk_field *loss_field(const tk_module *m)
 
 static bool fits_on_tape(const tk_kernel *k)
 {
-    return k->grad && !k->grad_args;
+    for (int i = 0; i < k->narrays; i++)
+        if (k->arrays[i].what & TK_ARRAY_OUT)
+            return false;
+    return k->grad && !k->grad_args && !k->result;
 }
 
 /* Whether `then` writes to a field that the adjoint of `first` reads. */
@@ -542,7 +670,7 @@ static arguments other_arguments(const tk_kernel *k)
     for (int i = 0; i < n; i++) {
         const double half = 0.5;
         if (p[i].ncomp == 0)
-            memcpy(a.at + p[i].offset, &p[i].integer, sizeof p[i].integer);
+            memcpy(a.at + p[i].offset, &p[i].integer, p[i].integer_size);
         for (int j = 0; j < p[i].ncomp; j++)
             memcpy(a.at + p[i].offset + (size_t)j * sizeof half, &half, sizeof half);
     }
@@ -611,6 +739,7 @@ static tk_status run_tape(checker *c, const arguments *args, const tk_kernel *th
 static bool is_reported(checker *c, const state *w)
 {
     const arguments args = fill_arguments(c, &c->x, NULL);
+    set_tail(c, TK_DATA, &c->x);
     const tk_status s = run_tape(c, &args, NULL, NULL, w);
     if (s != TK_OVERWRITTEN)
         need(c, s);
@@ -623,9 +752,10 @@ static bool is_reported(checker *c, const state *w)
 /* On a validated tape a write over what an adjoint needs is reported, or the gradient is right; and nothing is reported without cause. */
 static void check_tape(checker *c, const tk_kernel *then, const state *w)
 {
-    if (!c->m->desc->sites || !loss_field(c->m) || !fits_on_tape(c->k) || (then && !fits_on_tape(then)) ||
+    if (!c->m->desc->sites || !loss_field(c->m) || !fits_on_tape(c->k) || (then && (!fits_on_tape(then) || then->narrays)) ||
         (then == c->k && lost_record(then)))
         return;
+    set_tail(c, TK_DATA, &c->x);
     const arguments args = fill_arguments(c, &c->x, NULL), then_args = then ? other_arguments(then) : args;
     state want, got = make(c->x.n);
     if (!replayed_gradient(c, &args, then, &then_args, w, &want))
@@ -685,12 +815,12 @@ int main(int argc, char **argv)
             c.params = adcheck_params(c.k->name, &c.nparams);
         if (c.k->args_size > MAX_ARGS || c.k->jvp_args_size > MAX_ARGS)
             return 2;
+        c.arrays = make_arrays(m, c.k);
         for (int round = 0; round < rounds; round++) {
-            c.x = random_state(c.nfield + params_size(&c), lo, hi);
+            c.x = random_state(c.nfield + tail_size(&c), lo, hi);
             state d = random_state(c.x.n, -1.0, 1.0), w = random_state(c.x.n, -1.0, 1.0);
             c.single = singles(&c, &c.x, &d, &w);
-            for (int64_t i = c.nfield; i < w.n; i++)
-                w.at[i] = 0.0;
+            w = only_with_gradient(&c, &w, true);
             if (broken && (!fits_on_tape(c.k) || is_reported(&c, &w)))
                 continue;
             check_first(&c, &d, &w, threads);

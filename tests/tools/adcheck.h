@@ -4,13 +4,17 @@
 
 #include "tk_gen.h"
 
-/* A by-value parameter of a kernel: an f64 or a vector of them (ncomp > 0), or an i32 of fixed value (ncomp 0). */
+/* A by-value parameter of a kernel, or a member of one: an f64 or a vector of them (ncomp > 0), or an integer of fixed value. Or a result of such, whose four
+ * pointers stand in the argument struct (tangent 0: there is none). */
 typedef struct adcheck_param {
     size_t offset;           /* in the kernel's argument struct */
     size_t tangent;          /* in the JVP's */
     long gradient;           /* in the gradient struct; -1: none */
+    long second;             /* in that of the second-order product: the gradient's tangent; -1: none */
     int ncomp;
-    int32_t integer;
+    size_t integer_size;     /* bytes, where ncomp is 0 */
+    int64_t integer;
+    bool result;
 } adcheck_param;
 
 tk_module *adcheck_create(tk_session *s);
