@@ -435,17 +435,20 @@ bool is_builtin(checker *c, const char *name)
     return found || (statement_only(name) && strcmp(name, "require") != 0);
 }
 
-/* Literals take the float type of the other arguments. */
-static void adapt_literals(checker *c, arg_list *a, bool integers)
+/* Literals for parameters without type take the float type of the other arguments. */
+static void adapt_literals(checker *c, const sym *s, arg_list *a, bool integers)
 {
+    const ast_param *p = s->item->params;
     scalar widest = SC_NONE;
     for (int k = 0; k < a->n; k++) {
-        scalar s = a->v[k].e->type->elem;
-        if (a->v[k].soft == SOFT_NO && scalar_is_float(s) && widest != SC_F64)
-            widest = s;
+        scalar type = a->v[k].e->type->elem;
+        if (a->v[k].soft == SOFT_NO && scalar_is_float(type) && widest != SC_F64)
+            widest = type;
     }
-    for (int k = 0; k < a->n; k++) {
+    for (int k = 0; k < a->n; k++, p = p ? p->next : NULL) {
         val *v = &a->v[k];
+        if (p && p->type)
+            continue;
         if (v->soft == SOFT_FLOAT || (v->soft == SOFT_INT && integers))
             *v = widest != SC_NONE ? convert(c, *v, ty_with_elem(c->types, v->e->type, widest), a->spans[k]) : settle(c, *v);
         a->bad = a->bad || val_bad(*v);
@@ -469,7 +472,7 @@ static val call_prelude(checker *c, sym *s, arg_list *a, src_span at)
             ERR(c, a->spans[k], DIAG_ARGUMENT, name, name_of(c, a->v[k]));
             return val_error(c, at);
         }
-    adapt_literals(c, a, true);
+    adapt_literals(c, s, a, true);
     return a->bad ? val_error(c, at) : call_function(c, s, a->v, a->n, a->spans, at);
 }
 
@@ -487,7 +490,7 @@ static val call_kernel(checker *c, sym *s, const ast_expr *e, bool adjoint)
         NOTE(c, e->span, "kernels call kernels outside of their parallel loops: what both need belongs in a function");
         return val_error(c, e->span);
     }
-    adapt_literals(c, &a, false);
+    adapt_literals(c, s, &a, false);
     val v = a.bad ? val_error(c, e->span) : call_function(c, s, a.v, a.n, a.spans, e->span);
     if (adjoint && !val_bad(v)) {
         tx_expr *call = v.e;
@@ -509,7 +512,7 @@ static val call_symbol(checker *c, sym *s, const ast_expr *e)
             return called_too_early(c, e);
         if (s->prelude)
             return call_prelude(c, s, &a, e->span);
-        adapt_literals(c, &a, false);
+        adapt_literals(c, s, &a, false);
         return a.bad ? val_error(c, e->span) : call_function(c, s, a.v, a.n, a.spans, e->span);
     }
     case SYM_KERNEL:
