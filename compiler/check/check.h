@@ -7,7 +7,8 @@
  *   check_const.c   evaluation at compile time
  *   check_expr.c    operators        check_index.c  subscripts, members, places     check_build.c  T(...), [...]
  *   check_call.c    calls            check_func.c   functions, kernels, instances
- *   check_custom.c  grad_for, jvp_for         check_export.c  export func        check_extern.c  extern func
+ *   check_array.c   arrays of the host        check_export.c  export func        check_extern.c  extern func
+ *   check_custom.c  grad_for, jvp_for
  *   check_stmt.c    statements       check_assign.c assignment and reductions       check_loop.c   for, while, static for
  */
 #ifndef TKC_CHECK_H
@@ -379,7 +380,7 @@ void instance_complete(checker *c, instance *i);
 /* grad_for and jvp_for of the whole module, once all bodies are checked; then, what kernels may call each other. */
 void check_custom(checker *c);
 
-/* ---- check_export.c ---- */
+/* ---- check_array.c ---- */
 
 /* The element type of an array parameter, an error type after a report, and its extents: sym.param_extents. */
 const ty *array_param_type(checker *c, const sym *s, const ast_param *p, tx_expr ***extents);
@@ -394,6 +395,14 @@ bool array_has_plane(checker *c, const place *p, src_span at);
 void order_arrays(checker *c);
 /* Extent d of a field or array, an i64. */
 tx_expr *extent_of(checker *c, const sym *s, int d, src_span at);
+/* Whether s has arrays of the host among its parameters. */
+bool takes_arrays(const sym *s);
+/* False after an error: the arrays in a call of s are such as it takes. */
+bool check_array_args(checker *c, const sym *s, const val *args, const src_span *spans);
+/* In an instance for a call: extents are values, and what `out` parameters name is cleared. */
+void bind_arrays(checker *c, const fn *f);
+
+/* ---- check_export.c ---- */
 
 /* Notes that the function being checked does more than compute its results from its arguments. */
 void note_impure(checker *c, const char *what, const char *name, src_span at);

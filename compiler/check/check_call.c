@@ -157,7 +157,7 @@ static val call_size(checker *c, static_call call, const ast_expr *e)
     if (p.kind == PLACE_FIELD && call == CALL_LEN && p.missing > 0 && p.missing == p.field->ndim)
         return p.sym->extents[0] > 0 ? soft_count(c, p.sym->extents[0], e->span) : cast_to(c, val_typed(extent_of(c, p.sym, 0, e->span)), SC_I32, e->span);
     if (t->kind == TY_ARRAY && call == CALL_LEN && t->extents[0] < 0)
-        return cast_to(c, val_typed(p.local->extents[0]), SC_I32, e->span);
+        return cast_to(c, val_typed(extent_of(c, p.sym, 0, e->span)), SC_I32, e->span);
     if (t->kind == TY_ARRAY && call == CALL_LEN)
         return soft_count(c, t->extents[0], e->span);
     if (!place_complete(c, &p, e->args->span))
@@ -479,7 +479,11 @@ static val call_prelude(checker *c, sym *s, arg_list *a, src_span at)
 /* Outside of parallel loops only: a task holds none. adjoint: s.grad(...) */
 static val call_kernel(checker *c, sym *s, const ast_expr *e, bool adjoint)
 {
-    arg_list a = check_args(c, NULL, e->args, false);
+    if (adjoint && takes_arrays(s)) {
+        ERR(c, e->span, DIAG_NOT_COMPILED, arena_printf(c->mem, "a launch of the adjoint of '%s', which has array parameters, by a kernel", s->name));
+        return val_error(c, e->span);
+    }
+    arg_list a = check_args(c, NULL, e->args, takes_arrays(s));
     if (a.bad)
         return val_error(c, e->span);
     if (c->constant || !c->fn)

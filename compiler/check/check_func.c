@@ -223,6 +223,7 @@ void declare_params(checker *c, fn *f, const ty *const *args, int more)
     const ast_item *it = f->sym->item;
     int k = 0;
     const bool derived = f->is_kernel || it->is_export;
+    const bool at_call = f->inst != f->sym->instances && takes_arrays(f->sym);
     f->in_header = derived || it->is_extern;
     int leaves = more;
     for (int i = 0; i < f->sym->nparams; i++)
@@ -231,7 +232,7 @@ void declare_params(checker *c, fn *f, const ty *const *args, int more)
         for (const ast_expr *e = derived && p->type && p->type->kind == AST_TYPE_ARRAY ? p->type->extents : NULL; e; e = e->next)
             leaves++;
     f->tx->params = ARENA_ARRAY(c->mem, tx_local *, leaves);
-    if (derived)
+    if (derived && !at_call)
         declare_extents(c, f);
     for (const ast_param *p = it->params; p; p = p->next, k++) {
         const sym *ref = f->inst->refs ? f->inst->refs[k] : NULL;
@@ -247,13 +248,15 @@ void declare_params(checker *c, fn *f, const ty *const *args, int more)
         } else {
             declare_param(c, f, p, args[k]);
         }
-        for (const ast_param *o = it->params; derived && o; o = o->next)
+        for (const ast_param *o = it->params; derived && !at_call && o; o = o->next)
             if (o != p && generated_param_collides(p->name, o)) {
                 ERR(c, name_span(p), DIAG_GENERATED_NAME, p->name, p->name);
                 NOTE(c, name_span(o), "derivatives have that argument beside '%s'", o->name);
             }
     }
     f->in_header = false;
+    if (at_call)
+        bind_arrays(c, f);
 }
 
 void fn_begin(checker *c, fn *f, scope *sc)
@@ -300,8 +303,10 @@ static void check_body(checker *c, sym *s, instance *inst, src_span site)
     instance_complete(c, inst);
 }
 
+/* What takes arrays of the host has an instance of its own, the first of all, and one for each set of arrays that calls give it. */
 static instance *instance_new(checker *c, sym *s, const ty *const *args, const val *given)
 {
+    const bool at_call = given && takes_arrays(s);
     instance *i = ARENA_NEW(c->mem, instance);
     i->args = ARENA_ARRAY(c->mem, const ty *, s->nparams + 1);
     i->refs = ARENA_ARRAY(c->mem, sym *, s->nparams + 1);
@@ -310,13 +315,15 @@ static instance *instance_new(checker *c, sym *s, const ty *const *args, const v
         i->args[k] = args[k];
         i->refs[k] = given ? given[k].ref : NULL;
     }
-    i->next = s->instances;
-    s->instances = i;
+    instance **first = at_call ? &s->instances->next : &s->instances;
+    i->next = *first;
+    *first = i;
     i->tx = ARENA_NEW(c->mem, tx_func);
-    i->tx->name = s->generic ? check_names_unique(c, s->name, true) : s->name;
+    i->tx->name = s->generic || (at_call && s->kind == SYM_FUNC) ? check_names_unique(c, s->name, true) : s->name;
     i->tx->doc = s->item->doc;
     i->tx->is_kernel = s->kind == SYM_KERNEL;
-    i->tx->exported = s->item->is_export;
+    i->tx->at_call = at_call && i->tx->is_kernel;
+    i->tx->exported = s->item->is_export && !at_call;
     i->tx->external = s->item->is_extern;
     i->tx->prelude = s->prelude;
     i->tx->loc = report_span(c, s->item->name_span).begin;
@@ -399,7 +406,7 @@ static instance *find_instance(checker *c, sym *s, const ty *const *args, const 
     int errors = diag_error_count(c->d);
     src_span site = report_span(c, at);
     instance *i = instance_new(c, s, args, given);
-    i->used = s->kind == SYM_KERNEL || s->item->is_export;
+    i->used = !takes_arrays(s) && (s->kind == SYM_KERNEL || s->item->is_export);
     if (s->prelude)
         i->tx->loc = site.begin;
     else
@@ -409,7 +416,7 @@ static instance *find_instance(checker *c, sym *s, const ty *const *args, const 
         i->tx->custom_grad = prelude_custom(c, i, s->custom_grad, s->nparams, true, at);
         i->tx->custom_jvp = prelude_custom(c, i, s->custom_jvp, s->nparams, false, at);
     }
-    if (!s->prelude && s->generic && diag_error_count(c->d) > errors)
+    if (!s->prelude && (s->generic || takes_arrays(s)) && diag_error_count(c->d) > errors)
         NOTE(c, at, "in '%s(%s)', called here", s->name, argument_types(c, s, args));
     return i;
 }
@@ -418,7 +425,7 @@ static bool convert_args(checker *c, sym *s, val *args, const ty **types, const 
 {
     bool ok = true;
     for (int k = 0; k < s->nparams; k++) {
-        if (s->param_types[k])
+        if (s->param_types[k] && !s->param_extents[k])
             args[k] = convert(c, args[k], s->param_types[k], spans[k]);
         else if (!args[k].ref)
             args[k] = settle(c, args[k]);
@@ -469,6 +476,16 @@ static void list_args(checker *c, tx_expr *e, const val *args, int n, binding **
     e->nargs = spread_values(c, at, given, e->args, list);
 }
 
+/* What takes arrays is checked for itself before it is for those that a call gives it: then its errors are told once. */
+static bool own_is_ready(checker *c, sym *s)
+{
+    if (s->kind == SYM_KERNEL)
+        check_kernel(c, s);
+    else
+        check_plain_func(c, s);
+    return s->instances && s->instances->ready;
+}
+
 val call_function(checker *c, sym *s, val *args, int n, const src_span *spans, src_span at)
 {
     check_signature(c, s);
@@ -479,11 +496,6 @@ val call_function(checker *c, sym *s, val *args, int n, const src_span *spans, s
         NOTE(c, s->span, "'%s' is declared here", s->name);
         return val_error(c, at);
     }
-    for (const ast_param *p = s->item->params; p; p = p->next)
-        if (s->item->is_export && p->type && p->type->kind == AST_TYPE_ARRAY) {
-            ERR(c, at, DIAG_NOT_COMPILED, "a call of an export func with array parameters");
-            return val_error(c, at);
-        }
     if (s->kind == SYM_KERNEL && s->result) {
         ERR(c, at, DIAG_NOT_COMPILED, "a call of a kernel with a result");
         return val_error(c, at);
@@ -496,7 +508,7 @@ val call_function(checker *c, sym *s, val *args, int n, const src_span *spans, s
         NOTE(c, at, "recursion has no derivative code of bounded size: write a loop");
         return val_error(c, at);
     }
-    if (too_deep(c, at))
+    if (too_deep(c, at) || (takes_arrays(s) && (!check_array_args(c, s, args, spans) || !own_is_ready(c, s))))
         return val_error(c, at);
     instance *i = find_instance(c, s, types, args, at);
     if (!i->ready || !check_refs(c, s, i, args, n, spans))

@@ -403,7 +403,7 @@ static void resolve_member(checker *c, const ast_expr *e, place *p)
         p->plane_named = true;
         return;
     }
-    if (bare && !strcmp(e->name, "shape")) {
+    if ((bare || (p->kind == PLACE_LOCAL && p->missing > 0)) && !strcmp(e->name, "shape")) {
         p->kind = PLACE_SHAPE;
         return;
     }
@@ -489,14 +489,15 @@ static void index_elements(checker *c, const ast_expr *e, place *p, const subscr
 static void index_shape(checker *c, const ast_expr *e, place *p, const subscripts *s)
 {
     bool usable = s->n == 1 && s->at[0]->kind == TX_CONST;
+    const int ndim = p->sym->kind == SYM_FIELD ? p->field->ndim : p->local->type->ndim;
     int64_t k = usable ? s->at[0]->cval.i : -1;
     if (!usable)
         ERR(c, e->op_span, DIAG_SHAPE_USE);
-    else if (p->field->ndim == 0)
+    else if (ndim == 0)
         ERR(c, e->op_span, DIAG_ZERO_D_SHAPE, p->sym->name);
-    else if (k < 0 || k >= p->field->ndim)
-        out_of_range(c, s->span[0], k, p->field->ndim);
-    if (k < 0 || k >= p->field->ndim) {
+    else if (k < 0 || k >= ndim)
+        out_of_range(c, s->span[0], k, ndim);
+    if (k < 0 || k >= ndim) {
         place_fail(p);
         return;
     }

@@ -70,11 +70,6 @@ static bool over_ndrange(checker *c, bounds *b, const ast_expr *iter)
     return true;
 }
 
-static tx_expr *array_extent(checker *c, const tx_local *l, int d, src_span at)
-{
-    return l->type->extents[d] < 0 ? l->extents[d] : val_const_i(c, SC_I64, l->type->extents[d], at).e;
-}
-
 static bool over_field(checker *c, bounds *b, const ast_expr *e)
 {
     sym *s = e->kind == AST_EXPR_NAME ? names_lookup(c, e->name) : NULL;
@@ -95,7 +90,7 @@ static bool over_field(checker *c, bounds *b, const ast_expr *e)
         return ERR(c, e->span, DIAG_ZERO_D_LOOP, s->name);
     for (int k = 0; k < b->n; k++) {
         b->lo[k] = val_const_i(c, SC_I64, 0, e->span).e;
-        b->hi[k] = array ? array_extent(c, s->local, k, e->span) : extent_of(c, s, k, e->span);
+        b->hi[k] = extent_of(c, s, k, e->span);
         b->index[k] = SC_I32;
     }
     return true;

@@ -133,6 +133,7 @@ struct tx_func {
     bool exported;         /* export func: emitted for the host */
     bool external;         /* extern func: a C function of the host, without a body */
     bool called;           /* by a function or kernel of the module */
+    bool at_call;          /* a kernel as it is for arrays that its caller gives: never on its own */
     bool prelude;          /* a built-in function */
     src_loc loc;
     tx_local **params;

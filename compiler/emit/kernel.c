@@ -558,8 +558,8 @@ static int print_arrays(emitter *e, const ir_func *kernel)
             continue;
         if (n++ == 0)
             sb_printf(b, "static const tk_array_desc %s_arrays[] = {\n", kernel->name);
-        sb_printf(b, "    {%d, %s, offsetof(struct %s, %s), {", p->array->index, p->array->in ? p->array->out ? "TK_ARRAY_IN | TK_ARRAY_OUT" : "TK_ARRAY_IN" : "TK_ARRAY_OUT",
-                  tag, name_member(e->mem, p->name));
+        const char *what = p->array->copied ? "TK_ARRAY_OUT | TK_ARRAY_COPIED" : !p->array->in ? "TK_ARRAY_OUT" : p->array->out ? "TK_ARRAY_IN | TK_ARRAY_OUT" : "TK_ARRAY_IN";
+        sb_printf(b, "    {%d, %s, offsetof(struct %s, %s), {", p->array->index, what, tag, name_member(e->mem, p->name));
         for (int d = 0; d < p->array->ndim; d++)
             print_extent(e, kernel, &p->array->dims[d], d ? ", " : "");
         sb_add(b, "}},\n");

@@ -207,6 +207,7 @@ struct ir_field {
     bool array;              /* an array that the host gives to an export func or a kernel: behind all fields, memory of that function alone */
     bool launched;           /* of a kernel: during a launch, a field of the module object */
     bool in, out;            /* of an array: its values go in, come out */
+    bool copied;             /* of an `out` array of a kernel: the adjoint changes its gradient, and works on a copy; by the arrays pass */
     ir_extent *dims;         /* of an array */
     int index;               /* in module->fields */
     /* a field of structs is a field for each member that is no struct, in order */

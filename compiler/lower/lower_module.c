@@ -226,7 +226,7 @@ void lower_module(tx_module *tx)
             lower_func(&l, f, IR_KERNEL);
         if (f->external)
             f->lowered = lower_extern(&l, f);
-        else if (f->is_kernel || ((f->called || !f->exported) && !is_expanded(l.mem, f)))
+        else if (f->is_kernel ? !f->at_call : ((f->called || !f->exported) && !is_expanded(l.mem, f)))
             f->lowered = lower_func(&l, f, f->is_kernel ? IR_KERNEL : IR_FUNC);
     }
     for (const tx_func *f = tx->funcs; f; f = f->next)

@@ -5,7 +5,8 @@
  * which these arrays are local arrays, filled at the beginning (`inout`) and copied to the host's memory at the end. That is spared where each element is
  * written once, or only added to, and never read: then the seed of an element is what its only writes take.
  *
- * The adjoint of a kernel reads memory as the launch left it. Seeds that stay must be of that simple kind there; `inout` arrays are like fields.
+ * The adjoint of a kernel reads memory as the launch left it, and `inout` arrays are like fields. Seeds stay as they are in the simple case; otherwise libtk
+ * gives the adjoint a copy of them.
  */
 #include "passes/overlap.h"
 
@@ -62,7 +63,7 @@ static bool is_whole(const study *s, const access *a)
             const ir_value *lo = op->args[2 * i], *hi = op->args[2 * i + 1];
             bool found = false;
             for (int d = 0; d < s->field->ndim && !found; d++)
-                found = is_bare(&a->sub[d], op->regions[0]->params[i]) && same_value(s->f->module, hi, ir_array_extent(s->f, s->field, d));
+                found = is_bare(&a->sub[d], op->regions[0]->params[i]) && same_value(s->f->module, hi, extent_value(s->f, s->field, d));
             if (!found || !ir_is_const(lo) || lo->def->attr.i != 0)
                 return false;
         }
@@ -83,10 +84,16 @@ static void look(ir_op *op, void *ctx)
         vec_push(&s->stores, access_of_op(s->f->module, op));
 }
 
-static study study_of(const ir_func *f, const ir_field *field)
+/* Of the whole function, or of one operation in it. */
+static study study_of(const ir_func *f, const ir_field *field, ir_op *only)
 {
     study s = {.f = f, .field = field};
-    ir_walk(f->body, look, &s);
+    if (only)
+        look(only, &s);
+    else
+        ir_walk(f->body, look, &s);
+    for (int k = 0; only && k < only->nregions; k++)
+        ir_walk(only->regions[k], look, &s);
     uint64_t whole = 0; /* by component */
     const int ncomp = ir_field_ncomp(field);
     for (size_t i = 0; i < s.stores.len; i++)
@@ -109,6 +116,92 @@ static bool is_plain(const study *s)
                 return false;
     }
     return true;
+}
+
+/* ---- zeros that are there already, or that nobody sees ---- */
+
+static bool is_zero(const ir_value *v)
+{
+    return ir_is_const(v) && (scalar_is_float(v->type) ? v->def->attr.f == 0.0 : v->def->attr.i == 0);
+}
+
+/* The field of which everything in r sets elements to zero; NULL: it does more. */
+static ir_field *cleared_in(const ir_region *r)
+{
+    ir_field *field = NULL;
+    for (const ir_op *op = r->first; op; op = op->next) {
+        ir_field *here = NULL;
+        if (op->code == OP_YIELD || (!op->nregions && op->code != OP_CALL && ir_op_is_pure(op)))
+            continue;
+        if (op->code == OP_STORE && op->attr.plane == IR_DATA && is_zero(op->args[op->nargs - 1]))
+            here = op->attr.field;
+        else if (op->code == OP_LOOP && op->attr.bounded && !op->attr.cond && !op->nres)
+            here = cleared_in(op->regions[0]);
+        if (!here || (field && here != field))
+            return NULL;
+        field = here;
+    }
+    return field;
+}
+
+static ir_field *cleared_by(const ir_op *op)
+{
+    return (op->code == OP_TASK || (op->code == OP_LOOP && op->attr.bounded && !op->attr.cond)) && !op->nres ? cleared_in(op->regions[0]) : NULL;
+}
+
+typedef struct touching {
+    const ir_field *field;
+    bool found;
+} touching;
+
+static void find_touch(ir_op *op, void *ctx)
+{
+    touching *t = ctx;
+    const bool memory = op->code == OP_LOAD || op->code == OP_STORE || op->code == OP_ACCUM || op->code == OP_ATOMIC;
+    t->found |= memory ? op->attr.field == t->field : !t->field->array && (op->code == OP_CALL || op->code == OP_ADJOINT);
+}
+
+static bool touches(ir_op *op, const ir_field *field)
+{
+    touching t = {field, false};
+    find_touch(op, &t);
+    for (int k = 0; k < op->nregions; k++)
+        ir_walk(op->regions[k], find_touch, &t);
+    return t.found;
+}
+
+/* An `out` array that nothing was done to. */
+static bool is_zero_before(const ir_func *f, const ir_op *op, const ir_field *field)
+{
+    bool zero = field->array && field->out && !field->in;
+    for (ir_op *p = f->body->first; p != op && zero; p = p->next)
+        zero = !touches(p, field);
+    return zero;
+}
+
+/* What comes next stores into all elements. */
+static bool is_stored_behind(const ir_func *f, const ir_op *op, const ir_field *field)
+{
+    ir_op *p = op->next;
+    while (p && !touches(p, field))
+        p = p->next;
+    if (!p)
+        return false;
+    study s = study_of(f, field, p);
+    const bool stored = s.complete && !s.loads && !s.accums;
+    vec_free(&s.stores);
+    return stored;
+}
+
+/* What a kernel that was called does to its `out` arrays. */
+static void drop_clears(ir_func *f)
+{
+    for (ir_op *op = f->body->first, *next; op && !f->module->debug; op = next) {
+        const ir_field *field = cleared_by(op);
+        next = op->next;
+        if (field && (is_zero_before(f, op, field) || is_stored_behind(f, op, field)))
+            ir_remove(op);
+    }
 }
 
 /* ---- loops over an array ---- */
@@ -260,39 +353,35 @@ static void clear_in_task(ir_func *f, ir_field *field)
     ir_yield(&in, 0, NULL);
 }
 
-static bool arrays_of_kernel(ir_func *f)
+static void arrays_of_kernel(ir_func *f)
 {
-    bool ok = true;
     for (int i = 0; i < f->nsig; i++) {
         ir_field *field = f->sig[i].array;
         if (!field || !field->out || field->in)
             continue;
-        study s = study_of(f, field);
+        study s = study_of(f, field, NULL);
         const bool plain = is_plain(&s);
-        if (field->grad && !plain) {
-            diag(f->module->diag, span_at(field->loc), DIAG_NOT_COMPILED,
-                 arena_printf(f->module->mem, "an 'out' array with needs_grad that is read, or of which an element may be written more than once ('%s')", field->name));
-            diag_note(f->module->diag, span_at(field->loc), "write 'inout': its gradient may change");
-            ok = false;
-        }
+        field->copied = field->grad && !plain;
         if (!plain || !s.complete)
             clear_in_task(f, field);
         vec_free(&s.stores);
     }
-    return ok;
 }
 
-bool pass_arrays(ir_func *f)
+void pass_arrays(ir_func *f)
 {
-    if (!f->pure)
-        return arrays_of_kernel(f);
+    drop_clears(f);
+    if (!f->pure) {
+        arrays_of_kernel(f);
+        return;
+    }
     bool *plain = ARENA_ARRAY(f->module->mem, bool, f->nsig + 1);
     bool local = false;
     for (int i = 0; i < f->nsig; i++) {
         ir_field *field = f->sig[i].array;
         if (!field || !field->out)
             continue;
-        study s = study_of(f, field);
+        study s = study_of(f, field, NULL);
         plain[i] = is_plain(&s);
         local |= !plain[i];
         if (plain[i] && !s.complete) /* written to by both versions */
@@ -300,7 +389,7 @@ bool pass_arrays(ir_func *f)
         vec_free(&s.stores);
     }
     if (!local)
-        return true;
+        return;
     f->with_locals = ir_clone_func(f, f->name);
     f->module->funcs.len--; /* no function of the program */
     for (int i = 0; i < f->nsig; i++) {
@@ -312,5 +401,4 @@ bool pass_arrays(ir_func *f)
             over_array(f, f->body->first, field, NULL, store_zero);
     }
     pass_simplify(f->with_locals);
-    return true;
 }

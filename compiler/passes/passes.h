@@ -45,8 +45,8 @@ activity activity_compute(const ir_func *f, activity_mode mode);
 void activity_free(activity *a);
 static inline bool activity_has(const activity *a, const ir_value *v) { return v->id < a->n && a->varied[v->id] && a->useful[v->id]; }
 
-/* `out` arrays begin as zeros; of export funcs f->with_locals, where the gradient cannot work in the host's memory. False after errors. passes/arrays.c */
-bool pass_arrays(ir_func *f);
+/* `out` arrays begin as zeros; of export funcs f->with_locals, where the gradient cannot work in the host's memory. passes/arrays.c */
+void pass_arrays(ir_func *f);
 
 /* The adjoint of a kernel, as a new function of kind IR_KERNEL_GRAD, entered in f->grad and in the module; dead code, loads above all, is gone from it.
  * Decides what it wants of saved fields that the kernel overwrites (f->before). False after errors. passes/saved.c, reverse*.c */

@@ -210,7 +210,7 @@ static const pass_row table[] = {
     {"activity", "which kernels have derivatives; lost gradients are errors", ON_MODULE, pass_activity, NULL, NULL},
     {"inline", "small functions, and functions called once", ON_MODULE, run_inline, NULL, NULL},
     {"simplify", "folding, common subexpressions, dead code", ON_ALL, NULL, NULL, pass_simplify},
-    {"arrays", "arrays of the host that are written", ON_PRIMALS, NULL, pass_arrays, NULL},
+    {"arrays", "arrays of the host that are written", ON_PRIMALS, NULL, NULL, pass_arrays},
     {"reverse", "adjoints of kernels", ON_PRIMALS, NULL, derive_grad, NULL},
     {"reverse-simplify", "clean-up of adjoints", ON_ADJOINTS, NULL, NULL, pass_simplify},
     {"rules", "data-access rules: overwritten reads and races are errors", ON_SOURCES, NULL, pass_rules, NULL},

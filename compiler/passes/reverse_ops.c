@@ -52,10 +52,10 @@ static void rev_load(scope *s, const ir_op *op)
     ir_accum(&b, op->attr.field, IR_GRAD, idx, idx[op->attr.field->ndim], g);
 }
 
-/* The gradient of an `out` array is a seed that the host keeps. Each element has one store: passes/arrays.c */
+/* The gradient of an `out` array is a seed that the host keeps, where each element has one store: passes/arrays.c */
 static bool is_seed(const ir_field *f)
 {
-    return f->array && !f->in;
+    return f->array && !f->in && !f->copied;
 }
 
 static void rev_store_grad(scope *s, const ir_op *op)

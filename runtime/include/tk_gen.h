@@ -72,7 +72,7 @@ typedef struct tk_access {
 typedef struct tk_array {
     void *plane[4]; /* by tk_plane */
 } tk_array;
-enum { TK_ARRAY_IN = 1, TK_ARRAY_OUT = 2 };
+enum { TK_ARRAY_IN = 1, TK_ARRAY_OUT = 2, TK_ARRAY_COPIED = 4 /* an adjoint works on a copy of the gradient */ };
 typedef enum tk_extent_kind {
     TK_EXTENT_ARGUMENT, /* an int64_t in the argument struct */
     TK_EXTENT_PARAM,    /* an integer in the module object */

@@ -65,14 +65,18 @@ static tk_status set_planes(tk_field *f, const tk_array_desc *d, const tk_kernel
         f->plane[p] = used[p] ? given.plane[p] : NULL;
         if ((uintptr_t)f->plane[p] % align != 0)
             return tk_fail(s, TK_BAD_ARGUMENT, "kernel '%s': the array '%s' is not aligned to %zu bytes", k->name, f->desc->name, align);
-        if (!used[p] || f->plane[p])
+        const void *copied = (d->what & TK_ARRAY_COPIED) && (p == TK_GRAD || p == TK_GRAD_DUAL) ? f->plane[p] : NULL;
+        if (!used[p] || (f->plane[p] && !copied))
             continue;
         if (p == TK_DATA && bytes > 0)
             return tk_fail(s, TK_BAD_ARGUMENT, "kernel '%s': the array '%s' is NULL", k->name, f->desc->name);
         f->plane[p] = tk_scratch(s, bytes);
         if (!f->plane[p])
             return tk_session_status(s);
-        memset(f->plane[p], 0, bytes);
+        if (copied)
+            memcpy(f->plane[p], copied, bytes);
+        else
+            memset(f->plane[p], 0, bytes);
     }
     return TK_OK;
 }

@@ -297,7 +297,10 @@ static bool misuse(kernel_arrays *m, bool debug)
     FAILS(kernel_arrays_window(m, a, b, 1), TK_BAD_ARGUMENT, "extent 0 of the array 'y' is negative (-1)");
     p.M = 4;
     CHECK(kernel_arrays_set_params(m, &p) == TK_OK);
+    m->loss.data[0] = 0.0;
+    CHECK(kernel_arrays_pair(m, 3, 3, a, a) == TK_OK && m->loss.data[0] == 14.0);
     if (debug) {
+        FAILS(kernel_arrays_pair(m, 2, 3, a, a), TK_ASSERT, "extent 0 of 'b' is not 'n'");
         FAILS(kernel_arrays_window(m, a, b, 3), TK_BOUNDS, "subscript 0 of 'q' is 3, outside [0, 3)");
         FAILS(kernel_arrays_reach(m, 8, a, 8), TK_BOUNDS, "subscript 0 of 'x' is 8, outside [0, 8)");
         FAILS(kernel_arrays_shared(m, 8, b), TK_RACE, "'y[0]'");
