@@ -155,6 +155,7 @@ struct fn {
     scope *scope;
     loop *loop;
     int task;       /* number of the parallel loop around, 0 if none */
+    int optional;   /* > 0: in a part of an expression that is not computed just once */
     const ty *result; /* NULL: not known yet, the first return tells */
     tx_stmt **tail; /* where the next statement goes */
     bool stop;      /* a prelude function refused its arguments: nothing more to check */

@@ -479,8 +479,9 @@ static val call_prelude(checker *c, sym *s, arg_list *a, src_span at)
 /* Outside of parallel loops only: a task holds none. adjoint: s.grad(...) */
 static val call_kernel(checker *c, sym *s, const ast_expr *e, bool adjoint)
 {
-    if (adjoint && takes_arrays(s)) {
-        ERR(c, e->span, DIAG_NOT_COMPILED, arena_printf(c->mem, "a launch of the adjoint of '%s', which has array parameters, by a kernel", s->name));
+    if (adjoint && (takes_arrays(s) || s->item->result)) {
+        ERR(c, e->span, DIAG_NOT_COMPILED,
+            arena_printf(c->mem, "a launch of the adjoint of '%s', which has %s, by a kernel", s->name, takes_arrays(s) ? "array parameters" : "a result"));
         return val_error(c, e->span);
     }
     arg_list a = check_args(c, NULL, e->args, takes_arrays(s));
@@ -488,10 +489,11 @@ static val call_kernel(checker *c, sym *s, const ast_expr *e, bool adjoint)
         return val_error(c, e->span);
     if (c->constant || !c->fn)
         return called_too_early(c, e);
-    if (!c->fn->is_kernel || c->fn->task) {
+    if (!c->fn->is_kernel || c->fn->task || c->fn->optional) {
         const char *name = adjoint ? arena_printf(c->mem, "%s.grad", s->name) : s->name;
-        ERR(c, e->span, DIAG_KERNEL_CALL_PLACE, name, c->fn->task ? "in a parallel loop" : "by a function");
-        NOTE(c, e->span, "kernels call kernels outside of their parallel loops: what both need belongs in a function");
+        const bool optional = c->fn->is_kernel && !c->fn->task;
+        ERR(c, e->span, DIAG_KERNEL_CALL_PLACE, name, optional ? "in a part of an expression that may be left out, or computed again" : c->fn->task ? "in a parallel loop" : "by a function");
+        NOTE(c, e->span, optional ? "call it in a statement of its own: let e = %s(...);" : "kernels call kernels outside of their parallel loops: what both need belongs in a function", name);
         return val_error(c, e->span);
     }
     adapt_literals(c, s, &a, false);

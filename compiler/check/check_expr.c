@@ -295,9 +295,21 @@ val apply_binary(checker *c, ast_binop op, val a, val b, src_span at, src_span o
     return r;
 }
 
+/* Computed as often as something else says. */
+static val check_optional(checker *c, const ast_expr *e)
+{
+    if (!c->fn)
+        return check_expr(c, e);
+    c->fn->optional++;
+    val v = check_expr(c, e);
+    c->fn->optional--;
+    return v;
+}
+
 static val check_binary(checker *c, const ast_expr *e)
 {
-    val a = check_expr(c, e->a), b = check_expr(c, e->b);
+    val a = check_expr(c, e->a);
+    val b = e->binop == AST_LAND || e->binop == AST_LOR ? check_optional(c, e->b) : check_expr(c, e->b);
     if (val_bad(a) || val_bad(b))
         return val_error(c, e->span);
     if (!is_numeric_value(c, a, e->a->span) || !is_numeric_value(c, b, e->b->span))
@@ -423,7 +435,9 @@ tx_expr *check_condition(checker *c, const ast_expr *e, const char *where)
 static val check_cond(checker *c, const ast_expr *e)
 {
     tx_expr *cond = check_condition(c, e->a, "the condition of '?:'");
-    val v[2] = {check_expr(c, e->b), check_expr(c, e->c)};
+    val v[2];
+    v[0] = check_optional(c, e->b);
+    v[1] = check_optional(c, e->c);
     const bool is_struct = v[0].e->type->kind == TY_STRUCT && v[1].e->type->kind == TY_STRUCT;
     if (cond->type->kind == TY_ERROR)
         return val_error(c, e->span);

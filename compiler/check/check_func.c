@@ -69,8 +69,9 @@ static void check_signature(checker *c, sym *s)
     }
     if (s->item->result) {
         s->result = type_resolve(c, s->item->result);
-        if (kernel && (s->result->kind == TY_TUPLE || s->result->kind == TY_STRUCT)) {
-            ERR(c, s->item->result->span, DIAG_NOT_COMPILED, s->result->kind == TY_TUPLE ? "a kernel with several results" : "a result of a kernel that is a struct");
+        if (kernel && s->result->kind == TY_TUPLE) {
+            ERR(c, s->item->result->span, DIAG_NOT_COMPILED, "a kernel with several results");
+            NOTE(c, s->item->result->span, "a struct holds them");
             s->result = ty_error(c->types);
         }
         if (s->result->kind == TY_ARRAY) {
@@ -494,10 +495,6 @@ val call_function(checker *c, sym *s, val *args, int n, const src_span *spans, s
     if (n != s->nparams) {
         ERR(c, at, DIAG_ARGUMENT_COUNT, s->name, s->nparams == 1 ? "1 argument" : arena_printf(c->mem, "%d arguments", s->nparams), n);
         NOTE(c, s->span, "'%s' is declared here", s->name);
-        return val_error(c, at);
-    }
-    if (s->kind == SYM_KERNEL && s->result) {
-        ERR(c, at, DIAG_NOT_COMPILED, "a call of a kernel with a result");
         return val_error(c, at);
     }
     const ty **types = ARENA_ARRAY(c->mem, const ty *, n + 1);

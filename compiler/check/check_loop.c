@@ -285,7 +285,9 @@ bool check_for(checker *c, const ast_stmt *s)
 bool check_while(checker *c, const ast_stmt *s)
 {
     tx_expr *limit = s->limit ? to_i64(c, check_expr(c, s->limit), s->limit->span, "the limit of 'while'") : NULL;
+    c->fn->optional++;
     tx_expr *cond = check_condition(c, s->cond, "the condition of 'while'");
+    c->fn->optional--;
     tx_stmt *t = emit_stmt(c, TX_WHILE, s->span);
     t->cond = cond;
     t->limit = limit;

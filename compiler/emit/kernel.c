@@ -27,10 +27,12 @@ static void print_result_members(emitter *e, const ir_func *kernel)
 {
     static const char *const suffix[] = {"", "_dual", "_grad", "_grad_dual"};
     const bool has[] = {true, kernel->jvp, kernel->grad, kernel->hvp};
-    for (int i = 0; i < kernel->nouts; i++)
-        for (int k = 0; k < 4; k++)
-            if (has[k] && (k == 0 || sig_is_float(&kernel->outs[i])))
-                sb_printf(e->out, "    %s%s *%s%s;\n", k > 1 ? "const " : "", scalar_c_type(kernel->outs[i].elem), sig_result(e->mem, kernel, i).name, suffix[k]);
+    for (int i = 0; i < kernel->nouts; i++) {
+        const ir_sigparam p = sig_result(e->mem, kernel, i);
+        for (int k = 0; k < 4 && sig_stands(&p); k++)
+            if (has[k] && (k == 0 || sig_has_dual(&p)))
+                sb_printf(e->out, "    %s%s *%s%s;\n", k > 1 ? "const " : "", p.record ? record_type(e->mem, p.record) : scalar_c_type(p.elem), p.name, suffix[k]);
+    }
 }
 
 static void print_arg_structs(emitter *e, const ir_func *kernel)
@@ -75,6 +77,12 @@ static void hoist_arg(cfn *c, strbuf *out, const ir_value *p, const char *access
     sb_printf(out, "    %s = %s->%s;\n", declare(c, p, true, name), c->a, access);
 }
 
+/* Of a result that is no struct, the k-th number behind a pointer. */
+static const char *result_component(cfn *c, const ir_sigparam *p, const char *suffix, int k)
+{
+    return p->record ? sig_component(c->e->mem, p, suffix, "->", k) : arena_printf(c->e->mem, "%s%s[%d]", p->name, suffix, k);
+}
+
 /* Gradients of the results, or the tangents of these: NULL is zero. */
 static int hoist_seeds(cfn *c, strbuf *out, const ir_func *kernel, const char *primal, const char *suffix, int next)
 {
@@ -84,9 +92,9 @@ static int hoist_seeds(cfn *c, strbuf *out, const ir_func *kernel, const char *p
             const ir_value *v = c->f->body->params[next];
             if (!c->v[v->id].uses)
                 continue;
-            const char *name = names_unique_function(c->names, v->name), *from = arena_printf(c->e->mem, "%s->%s%s%s", c->a, primal, p.name, suffix);
+            const char *name = names_unique_function(c->names, v->name), *args = arena_printf(c->e->mem, "%s->%s", c->a, primal);
             define_name(c, v, name);
-            sb_printf(out, "    %s = %s ? %s[%d] : %s;\n", declare(c, v, true, name), from, from, k, zero_text(p.elem));
+            sb_printf(out, "    %s = %s%s%s ? %s%s : %s;\n", declare(c, v, true, name), args, p.name, suffix, args, result_component(c, &p, suffix, k), zero_text(p.elem));
         }
     }
     return next;
@@ -118,27 +126,40 @@ static void hoist_args(cfn *c, strbuf *out, const ir_func *kernel, kernel_form f
         (void)hoist_seeds(c, out, kernel, "primal.", "_grad_dual", next);
 }
 
+/* Result number i, of a struct all of it, where the host wants it; *next: of the yielded values. Returns the number behind it. */
+static int give_result(cfn *c, const ir_func *kernel, int i, const char *args, bool tangent, int *next)
+{
+    const ir_op *yield = c->f->body->last;
+    const char *suffix = tangent ? "_dual" : "";
+    const ir_sigparam lead = sig_result(c->e->mem, kernel, i);
+    int n = 0, end = i;
+    do {
+        n += tangent && !sig_is_float(&kernel->outs[end]) ? 0 : kernel->outs[end].rows * kernel->outs[end].cols;
+        end++;
+    } while (end < kernel->nouts && !sig_stands(&kernel->outs[end]));
+    if (n)
+        stmt(c, nowhere, "if (%s%s%s)%s", args, lead.name, suffix, n > 1 ? " {" : "");
+    c->indent += n > 0;
+    for (; i < end; i++) {
+        const ir_sigparam p = sig_result(c->e->mem, kernel, i);
+        for (int k = 0; k < p.rows * p.cols && (!tangent || sig_is_float(&p)); k++)
+            stmt(c, nowhere, "%s%s = %s;", args, result_component(c, &p, suffix, k), val(c, yield->args[(*next)++]).text);
+    }
+    if (n > 1)
+        close_block(c);
+    else
+        c->indent -= n;
+    return end;
+}
+
 /* Where the host wants them. */
 static void give_results(cfn *c, const ir_func *kernel, kernel_form form)
 {
-    const ir_op *yield = c->f->body->last;
+    const char *args = arena_printf(c->e->mem, "%s->%s", c->a, form == FORM_JVP ? "primal." : "");
     int next = 0;
     for (int tangent = 0; tangent <= (form == FORM_JVP); tangent++)
-        for (int i = 0; i < kernel->nouts; i++) {
-            const ir_sigparam p = sig_result(c->e->mem, kernel, i);
-            const int n = p.rows * p.cols;
-            if (tangent && !sig_is_float(&p))
-                continue;
-            const char *to = arena_printf(c->e->mem, "%s->%s%s%s", c->a, form == FORM_JVP ? "primal." : "", p.name, tangent ? "_dual" : "");
-            stmt(c, nowhere, "if (%s)%s", to, n > 1 ? " {" : "");
-            c->indent++;
-            for (int k = 0; k < n; k++)
-                stmt(c, nowhere, "%s[%d] = %s;", to, k, val(c, yield->args[next++]).text);
-            if (n > 1)
-                close_block(c);
-            else
-                c->indent--;
-        }
+        for (int i = 0; i < kernel->nouts;)
+            i = give_result(c, kernel, i, args, tangent, &next);
 }
 
 static void yield_gradients(cfn *c, const ir_func *kernel, kernel_form form, const char *result)
@@ -328,14 +349,16 @@ static void result_args(emitter *e, strbuf *b, const ir_func *kernel, kernel_for
     bool comma = kernel->nsig > 0;
     for (int i = 0; i < kernel->nouts; i++) {
         const ir_sigparam p = sig_result(e->mem, kernel, i);
+        if (!sig_stands(&p))
+            continue;
         for (int k = 0; k < 4; k++) {
-            if (!has[k] || (k > 0 && !sig_is_float(&p)))
+            if (!has[k] || (k > 0 && !sig_has_dual(&p)))
                 continue;
-            const char *cast = p.shape == IR_SHAPE_MAT ? arena_printf(e->mem, "(%s%s *)", k > 1 ? "const " : "", scalar_c_type(p.elem)) : "";
+            const char *cast = p.shape == IR_SHAPE_MAT && !p.record ? arena_printf(e->mem, "(%s%s *)", k > 1 ? "const " : "", scalar_c_type(p.elem)) : "";
             sb_printf(b, "%s.%s%s = %s%s%s", comma ? ", " : "", p.name, suffix[k], cast, p.name, suffix[k]);
             comma = true;
         }
-        if (!runs && !sig_is_float(&p))
+        if (!runs && !sig_has_dual(&p))
             sb_printf(b, "%s.%s = NULL", comma ? ", " : "", p.name);
     }
 }

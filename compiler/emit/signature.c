@@ -151,16 +151,18 @@ static void add_gradients(arena *mem, strbuf *b, const ir_func *kernel, kernel_f
 static void add_result(arena *mem, strbuf *b, const ir_func *kernel, int i, kernel_form form)
 {
     const ir_sigparam p = sig_result(mem, kernel, i);
+    if (!sig_stands(&p))
+        return;
     if (form == FORM_RUN || form == FORM_JVP)
         sb_printf(b, ", %s", sig_decl(mem, &p, "", SIG_RESULT));
-    if (form == FORM_JVP && sig_is_float(&p))
+    if (form == FORM_JVP && sig_has_dual(&p))
         sb_printf(b, ", %s", sig_decl(mem, &p, "_dual", SIG_RESULT));
 }
 
 static void add_result_seed(arena *mem, strbuf *b, const ir_func *kernel, int i, kernel_form form)
 {
     const ir_sigparam p = sig_result(mem, kernel, i);
-    if (!sig_is_float(&p))
+    if (!sig_has_dual(&p))
         return;
     sb_printf(b, ", %s", sig_decl(mem, &p, "_grad", SIG_OPTIONAL));
     if (form == FORM_HVP)
