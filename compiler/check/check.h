@@ -330,6 +330,7 @@ bool plain_attribute(checker *c, const ast_attr *a);
 
 /* ---- check_struct.c ---- */
 
+ir_shape_kind shape_of(const ty *t);
 /* The struct's type; its members are resolved when first asked for. */
 const ty *resolve_struct(checker *c, sym *s, src_span use);
 tx_expr *group_new(checker *c, const ty *t, tx_expr *const *leaves, src_span at);

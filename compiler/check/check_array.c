@@ -65,7 +65,7 @@ const ty *array_param_type(checker *c, const sym *s, const ast_param *p, tx_expr
     }
     if (bad)
         return ty_error(c->types);
-    if (elem->kind == TY_ERROR || elem->kind == TY_SCALAR || elem->kind == TY_VEC)
+    if (elem->kind == TY_ERROR || ty_is_numeric(elem))
         return elem;
     ERR(c, p->type->span, DIAG_NOT_COMPILED, arena_printf(c->mem, "an array of %s as a parameter of '%s'", ty_name(c->types, elem), s->name));
     return ty_error(c->types);
@@ -135,8 +135,8 @@ tx_local *declare_array(checker *c, fn *f, const ast_param *p, const ty *elem, t
     s->field = a;
     s->extents = ARENA_ARRAY(c->mem, long, MAX_DIM);
     s->dims = ARENA_ARRAY(c->mem, tx_expr *, MAX_DIM);
-    *a = (ir_field){.name = p->name, .elem = elem->elem, .shape = elem->kind == TY_VEC ? IR_SHAPE_VEC : IR_SHAPE_SCALAR, .rows = elem->rows,
-                    .cols = elem->cols, .array = true, .in = p->dir != AST_DIR_OUT, .out = p->dir != AST_DIR_IN, .loc = at.begin, .index = (int)c->ir->fields.len};
+    *a = (ir_field){.name = p->name, .elem = elem->elem, .shape = shape_of(elem), .rows = elem->rows, .cols = elem->cols,
+                    .array = true, .in = p->dir != AST_DIR_OUT, .out = p->dir != AST_DIR_IN, .loc = at.begin, .index = (int)c->ir->fields.len};
     a->launched = f->is_kernel;
     a->dual = elem->kind != TY_ERROR && scalar_is_float(elem->elem);
     a->grad = a->dual && !f->is_kernel;

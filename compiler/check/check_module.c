@@ -215,8 +215,7 @@ static void check_param(checker *c, sym *s)
 static ir_field *new_field(checker *c, const sym *s, const char *name, const ty *t)
 {
     ir_field *f = ARENA_NEW(c->mem, ir_field);
-    *f = (ir_field){.name = name, .doc = s->item->doc, .elem = t->elem, .rows = t->rows, .cols = t->cols, .loc = s->span.begin};
-    f->shape = t->kind == TY_VEC ? IR_SHAPE_VEC : t->kind == TY_MAT ? IR_SHAPE_MAT : IR_SHAPE_SCALAR;
+    *f = (ir_field){.name = name, .doc = s->item->doc, .elem = t->elem, .shape = shape_of(t), .rows = t->rows, .cols = t->cols, .loc = s->span.begin};
     return f;
 }
 

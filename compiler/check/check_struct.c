@@ -16,7 +16,7 @@ static const ty *member_type(checker *c, const ast_param *p, const sym *s)
     return ty_error(c->types);
 }
 
-static ir_shape_kind shape_of(const ty *t)
+ir_shape_kind shape_of(const ty *t)
 {
     return t->kind == TY_MAT ? IR_SHAPE_MAT : t->kind == TY_VEC ? IR_SHAPE_VEC : IR_SHAPE_SCALAR;
 }

@@ -33,15 +33,21 @@ static const char *flat_index(cfn *c, const ir_field *f, const expr *idx)
     return at.text;
 }
 
+/* Where no pointer to flat rows of components is made: a matrix in a struct, or behind an argument. */
+static bool keeps_rows(const ir_field *f)
+{
+    return f->shape == IR_SHAPE_MAT && (ir_is_member(f) || is_argument(f));
+}
+
 static const char *component(cfn *c, const ir_op *op, const expr *comp)
 {
     const ir_field *f = op->attr.field;
     const ir_value *v = op->args[f->ndim];
     if (f->shape == IR_SHAPE_SCALAR)
         return "";
-    if (ir_is_member(f) && f->shape == IR_SHAPE_MAT && !ir_is_const(v))
-        return arena_printf(c->e->mem, "[%s / %d][%s %% %d]", comp->text, f->cols, comp->text, f->cols);
-    if (ir_is_const(v) && f->shape == IR_SHAPE_MAT && (ir_is_member(f) || !c->planes[f->index * 4 + (int)op->attr.plane].flat))
+    if (keeps_rows(f) && !ir_is_const(v))
+        return arena_printf(c->e->mem, "[%s / %d][%s %% %d]", paren(c, *comp, PREC_MUL), f->cols, paren(c, *comp, PREC_MUL), f->cols);
+    if (ir_is_const(v) && f->shape == IR_SHAPE_MAT && (keeps_rows(f) || !c->planes[f->index * 4 + (int)op->attr.plane].flat))
         return arena_printf(c->e->mem, "[%lld][%lld]", (long long)(v->def->attr.i / f->cols), (long long)(v->def->attr.i % f->cols));
     return arena_printf(c->e->mem, "[%s]", comp->text);
 }
@@ -88,7 +94,7 @@ static void check_array_bounds(cfn *c, const ir_op *op, const expr *idx, const e
     arena *mem = c->e->mem;
     for (int d = 0; d < f->ndim + (comp != NULL); d++) {
         const expr i = d < f->ndim ? idx[d] : *comp;
-        const char *text = paren(c, i, PREC_ADD), *extent = d < f->ndim ? shape_name(c, f, d) : arena_printf(mem, "%d", f->rows);
+        const char *text = paren(c, i, PREC_ADD), *extent = d < f->ndim ? shape_name(c, f, d) : arena_printf(mem, "%d", ir_field_ncomp(f));
         emit_check(c, op->loc, arena_printf(mem, "%s >= 0 && %s < %s", text, text, extent),
                    arena_printf(mem, "%s:%u: subscript %d of '%s'", place_of(c->e, op->loc), op->loc.col, d, f->name));
     }
@@ -163,7 +169,7 @@ static expr element(cfn *c, const ir_op *op, bool scatter, bool simple)
     const ir_field *f = op->attr.field;
     expr e = {.prec = PREC_PRIMARY}, idx[8], comp = {0};
     /* the number of a component of a matrix is divided into row and column */
-    const bool named = simple || c->e->m->debug || (ir_is_member(f) && f->shape == IR_SHAPE_MAT);
+    const bool named = simple || c->e->m->debug || keeps_rows(f);
     for (int d = 0; d <= f->ndim; d++) {
         if (d == f->ndim && f->shape == IR_SHAPE_SCALAR)
             break;

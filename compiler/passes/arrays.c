@@ -208,19 +208,38 @@ static void drop_clears(ir_func *f)
 
 typedef void (*element_fn)(ir_builder *b, ir_field *field, ir_value *const *idx, ir_value *comp, ir_value *flat, ir_value *local);
 
+enum { MAX_SPELT = 16 /* components that are written out; of larger elements there is a loop over them */ };
+
+static void one_component(ir_builder *b, ir_field *field, ir_value **idx, ir_value *comp, ir_value *flat, ir_value *local, element_fn fn)
+{
+    const int n = ir_field_ncomp(field);
+    if (n > 1 && flat) {
+        flat = ir_op2(b, OP_MUL, flat, ir_const_i(b, SC_I64, n));
+        flat = ir_op2(b, OP_ADD, flat, comp);
+    }
+    fn(b, field, idx, comp, flat, local);
+}
+
+static void each_component(ir_builder *b, ir_field *field, ir_value **idx, ir_value *flat, ir_value *local, element_fn fn)
+{
+    const int n = ir_field_ncomp(field);
+    for (int k = 0; k < n && n <= MAX_SPELT; k++)
+        one_component(b, field, idx, ir_const_i(b, SC_I64, k), flat, local, fn);
+    if (n <= MAX_SPELT)
+        return;
+    ir_value *lo = ir_const_i(b, SC_I64, 0), *hi = ir_const_i(b, SC_I64, n);
+    ir_op *loop = ir_loop(b, lo, hi, false, 0, NULL);
+    ir_builder in = {.func = b->func, .region = loop->regions[0], .loc = b->loc};
+    loop->regions[0]->params[0]->name = "c";
+    one_component(&in, field, idx, loop->regions[0]->params[0], flat, local, fn);
+    ir_yield(&in, 0, NULL);
+}
+
 /* Dimension by dimension, and each component; `flat` is the number of the element so far. */
 static void each_element(ir_builder *b, ir_field *field, int d, ir_value **idx, ir_value *flat, ir_value *local, element_fn fn)
 {
-    const int n = ir_field_ncomp(field);
     if (d == field->ndim) {
-        for (int k = 0; k < n; k++) {
-            ir_value *comp = ir_const_i(b, SC_I64, k), *at = flat;
-            if (n > 1) {
-                at = ir_op2(b, OP_MUL, flat, ir_const_i(b, SC_I64, n));
-                at = ir_op2(b, OP_ADD, at, comp);
-            }
-            fn(b, field, idx, comp, at, local);
-        }
+        each_component(b, field, idx, flat, local, fn);
         return;
     }
     static const char *const names[] = {"i", "j", "k"};
@@ -346,10 +365,7 @@ static void clear_in_task(ir_func *f, ir_field *field)
     }
     ir_op *task = ir_task(&b, field->ndim, lo, hi, 0, NULL, NULL);
     ir_builder in = {.func = f, .region = task->regions[0], .loc = field->loc};
-    for (int k = 0; k < ir_field_ncomp(field); k++) {
-        ir_value *comp = ir_const_i(&in, SC_I64, k);
-        store_zero(&in, field, task->regions[0]->params, comp, NULL, NULL);
-    }
+    each_component(&in, field, task->regions[0]->params, NULL, NULL, store_zero);
     ir_yield(&in, 0, NULL);
 }
 
