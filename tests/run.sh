@@ -73,6 +73,8 @@ programs()
 if build build-gcc gcc g++; then
     unit build-gcc
     pairs build-gcc gcc g++
+    # shellcheck disable=SC2046
+    pairs build-gcc gcc g++ --sanitize $(python3 tests/tools/constructs.py . --tests)
     programs build-gcc "-n 200"
     programs build-gcc "-n 25 --broken"
 fi
