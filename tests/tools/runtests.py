@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parent.parent
@@ -127,7 +128,9 @@ class Runner:
         if err:
             raise Failure(f"unexpected warnings:\n{err}")
         include = ["-I", self.include]
-        self.must([self.args.cc, "-std=c11", "-O2", *STRICT, *GENERATED, *(self.sanitize() if options is None else options), *include, "-c", c, "-o", obj])
+        options = self.sanitize() if options is None else options
+        level = "-O0" if options else "-O2"    # optimising what is full of checks takes most of the time, and hides what they would see
+        self.must([self.args.cc, "-std=c11", level, *STRICT, *GENERATED, *options, *include, "-c", c, "-o", obj])
         self.must([self.args.cxx, "-std=c++17", *STRICT, *include, "-fsyntax-only", "-x", "c++", "-include", header, "/dev/null"])
         return obj
 
@@ -402,15 +405,16 @@ def snippets(page):
 
 def run_case(case):
     name, kind, what = case
+    began, why = time.monotonic(), None
     try:
         kind(what)
     except Failure as e:
-        return name, str(e)
+        why = str(e)
     except Skip as e:
-        return name, e
+        why = e
     except Exception as e:  # a fault of the test itself is a failure of the test
-        return name, f"{type(e).__name__}: {e}"
-    return name, None
+        why = f"{type(e).__name__}: {e}"
+    return name, why, time.monotonic() - began
 
 
 def main():
@@ -422,7 +426,7 @@ def main():
     ap.add_argument("--update", action="store_true", help="rewrite the expected files")
     ap.add_argument("-j", type=int, default=os.cpu_count())
     ap.add_argument("--stop", action="store_true", help="end at the first failure")
-    ap.add_argument("-v", action="store_true", help="a line for each case")
+    ap.add_argument("-v", action="store_true", help="a line for each case, with the seconds that it took")
     ap.add_argument("--without", default="", metavar="WORD", help="leaves out cases whose name contains it")
     ap.add_argument("words", nargs="*")
     args = ap.parse_args()
@@ -434,7 +438,7 @@ def main():
     with tempfile.TemporaryDirectory() as tmp, concurrent.futures.ThreadPoolExecutor(args.j) as pool:
         if any(c[0].startswith("install/") for c in cases):
             runner.install(tmp)
-        for name, why in pool.map(run_case, cases):
+        for name, why, seconds in pool.map(run_case, cases):
             if isinstance(why, Skip):
                 skipped += 1
                 print(f"skipped {name}: {why}", flush=True)
@@ -445,7 +449,7 @@ def main():
                     pool.shutdown(cancel_futures=True)
                     return True
             elif args.v:
-                print(f"ok     {name}", flush=True)
+                print(f"ok {seconds:6.1f} s  {name}", flush=True)
     print(f"{len(cases) - failed - skipped} passed, {failed} failed")
     return failed > 0
 
