@@ -446,8 +446,9 @@ class Statements:
             self.emit(f"var {n} = {start} + 2;")
             self.loop_var(n, 0, 20)
             self.enter(9)
+            jumps, self.jumps = self.jumps, 0    # a jump to the next trip would never change n
             self.braces(f"while ({n} != 1){self.limit(8)}", self.rng.randint(1, 2), tail=lambda: self.emit(f"if ({n} % 2 == 0) {{ {n} = {n} / 2; }} else {{ {n} = 3 * {n} + 1; }}"))
-            self.jumps += 1
+            self.jumps = jumps + 1
         else:
             e = self.fit(self.value("real", 2), -3, 3)
             v = self.declare("real", e, -3, 3, True, True)
