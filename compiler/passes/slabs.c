@@ -14,10 +14,11 @@ typedef struct accums {
     VEC(ir_op *) ops;
 } accums;
 
+/* Those that need no copy for themselves, as each iteration has its own element, use the same one. */
 static void collect(ir_op *op, void *ctx)
 {
     accums *a = ctx;
-    if (op->code == OP_ACCUM && op->attr.acc == IR_ACC_SCATTER && op->attr.field == a->target->field && op->attr.plane == a->target->plane)
+    if (op->code == OP_ACCUM && op->attr.field == a->target->field && op->attr.plane == a->target->plane)
         vec_push(&a->ops, op);
 }
 
