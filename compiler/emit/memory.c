@@ -21,16 +21,16 @@ static expr subscript(expr e)
 }
 
 /* Position of an element in a field of several dimensions: (i * n1 + j) * n2 + k. */
-static const char *flat_index(cfn *c, const ir_field *f, const expr *idx)
+static expr flat_index(cfn *c, const ir_field *f, const expr *idx)
 {
     if (f->ndim == 0)
-        return "0";
+        return (expr){.text = "0", .prec = PREC_PRIMARY};
     expr at = idx[0];
     for (int d = 1; d < f->ndim; d++) {
         at.text = arena_printf(c->e->mem, "%s * %s + %s", paren(c, at, PREC_MUL), shape_name(c, f, d), paren(c, idx[d], PREC_MUL));
         at.prec = PREC_ADD;
     }
-    return at.text;
+    return at;
 }
 
 /* Where no pointer to flat rows of components is made: a matrix in a struct, or behind an argument. */
@@ -139,14 +139,14 @@ static const char *soa_index(cfn *c, const ir_op *op, const expr *idx, const exp
 {
     const ir_field *f = op->attr.field;
     const ir_value *v = op->args[f->ndim];
-    const char *at = flat_index(c, f, idx);
+    const expr at = flat_index(c, f, idx);
     if (f->shape == IR_SHAPE_SCALAR || (ir_is_const(v) && v->def->attr.i == 0))
-        return at;
+        return at.text;
     if (f->ndim == 0)
         return comp->text;
     if (ir_is_const(v) && v->def->attr.i == 1)
-        return arena_printf(c->e->mem, "%s + %s", element_count(c, f), at);
-    return arena_printf(c->e->mem, "%s * %s + %s", paren(c, *comp, PREC_MUL), element_count(c, f), at);
+        return arena_printf(c->e->mem, "%s + %s", element_count(c, f), paren(c, at, PREC_ADD));
+    return arena_printf(c->e->mem, "%s * %s + %s", paren(c, *comp, PREC_MUL), element_count(c, f), paren(c, at, PREC_ADD));
 }
 
 /* Number of a component in the whole field. */
@@ -155,12 +155,11 @@ static const char *component_index(cfn *c, const ir_op *op, const expr *idx, con
     const ir_field *f = op->attr.field;
     if (f->soa)
         return soa_index(c, op, idx, comp);
-    const char *at = flat_index(c, f, idx);
+    const expr at = flat_index(c, f, idx);
     if (f->shape == IR_SHAPE_SCALAR)
-        return at;
-    const char *k = ir_is_const(op->args[f->ndim]) ? arena_printf(c->e->mem, "%lld", (long long)op->args[f->ndim]->def->attr.i) : comp->text;
-    const char *base = f->ndim == 1 ? paren(c, idx[0], PREC_MUL) : arena_printf(c->e->mem, "(%s)", at);
-    return f->ndim == 0 ? k : arena_printf(c->e->mem, "%s * INT64_C(%d) + %s", base, ir_field_ncomp(f), k);
+        return at.text;
+    const char *k = ir_is_const(op->args[f->ndim]) ? arena_printf(c->e->mem, "%lld", (long long)op->args[f->ndim]->def->attr.i) : paren(c, *comp, PREC_ADD);
+    return f->ndim == 0 ? k : arena_printf(c->e->mem, "%s * INT64_C(%d) + %s", paren(c, at, PREC_MUL), ir_field_ncomp(f), k);
 }
 
 /* "x[i][0]", of a strided field its address. simple: the text may be repeated. */
@@ -190,9 +189,9 @@ static expr element(cfn *c, const ir_op *op, bool scatter, bool simple)
     if (f->soa)
         e.text = arena_printf(c->e->mem, "%s[%s]", base, soa_index(c, op, idx, &comp));
     else if (ir_is_member(f))
-        e.text = arena_printf(c->e->mem, "%s[%s].%s%s", base, flat_index(c, f, idx), member_path(c->e->mem, f->path, "."), component(c, op, &comp));
+        e.text = arena_printf(c->e->mem, "%s[%s].%s%s", base, flat_index(c, f, idx).text, member_path(c->e->mem, f->path, "."), component(c, op, &comp));
     else
-        e.text = arena_printf(c->e->mem, "%s[%s]%s", base, flat_index(c, f, idx), component(c, op, &comp));
+        e.text = arena_printf(c->e->mem, "%s[%s]%s", base, flat_index(c, f, idx).text, component(c, op, &comp));
     return e;
 }
 
