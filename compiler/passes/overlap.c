@@ -223,6 +223,7 @@ typedef struct matching {
     overlap *o;
     pair pairs[OVERLAP_LOOPS];
     int npairs;
+    bool unordered; /* iterations of a task against each other */
 } matching;
 
 static common_loop *common_of(const matching *t, const ir_value *v)
@@ -345,6 +346,32 @@ static bool range_has(matching *t, const path *p, const affine *f, const affine 
     return true;
 }
 
+/* Whether the task runs for this index in dimension d: its bounds are constant, or those of the field, which has the element. */
+static bool task_has(const matching *t, const ir_op *task, int d, int64_t at, const ir_value *extent)
+{
+    int64_t lo, hi;
+    if (!const_value_of(t->m, task->args[2 * d], &lo) || at < lo)
+        return false;
+    if (const_value_of(t->m, task->args[2 * d + 1], &hi))
+        return at < hi;
+    return extent && same_value(t->m, task->args[2 * d + 1], extent);
+}
+
+/* The index of a task against a constant: that access, the first or the second (`side`), meets the other in one iteration of its own, whichever the other's is. */
+static bool pins(matching *t, const affine *f, const affine *other, int side, const access *a, int k)
+{
+    common_loop *c = t->unordered && f->n == 1 && other->n == 0 ? common_of(t, f->term[0]) : NULL;
+    if (!c || c->op->code != OP_TASK || (other->konst - f->konst) % f->coef[0] != 0)
+        return false;
+    const int64_t at = (other->konst - f->konst) / f->coef[0];
+    const bool whole = f->coef[0] == 1 && f->konst == 0 && k < a->field->ndim;
+    if (!task_has(t, c->op, c->dim, at, whole ? extent_value(c->op->region->func, a->field, k) : NULL) || (c->pinned[side] && c->pin[side] != at))
+        return false;
+    c->pinned[side] = true;
+    c->pin[side] = at;
+    return !c->pinned[1 - side] || fix(c, c->pin[1] - c->pin[0]);
+}
+
 static int find_term(const affine *f, const ir_value *v)
 {
     for (int i = 0; i < f->n; i++)
@@ -408,7 +435,7 @@ static bool match_dim(matching *t, const access *a, const access *b, int k)
         return true;
     if (!fa->ok || !fb->ok || llabs(fa->konst) > KONST_MAX || llabs(fb->konst) > KONST_MAX)
         return false;
-    if (range_has(t, &t->o->a, fa, fb) || range_has(t, &t->o->b, fb, fa))
+    if (range_has(t, &t->o->a, fa, fb) || range_has(t, &t->o->b, fb, fa) || pins(t, fa, fb, 0, a, k) || pins(t, fb, fa, 1, b, k))
         return true;
     common_loop *c = NULL;
     int64_t coef = 0;
@@ -449,7 +476,7 @@ overlap overlap_of(const ir_module *m, const access *a, const access *b, const i
     o.b = path_of(b->op);
     if (!o.a.ok || !o.b.ok || !find_common(&o, within))
         return o;
-    matching t = {.m = m, .o = &o};
+    matching t = {.m = m, .o = &o, .unordered = within != NULL};
     for (int k = 0; k < a->nsub && k < b->nsub; k++)
         if (!match_dim(&t, a, b, k))
             return o;

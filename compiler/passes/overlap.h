@@ -26,6 +26,8 @@ typedef struct common_loop {
     int dim;
     bool fixed;
     int64_t delta;
+    bool pinned[2]; /* of a task: the first (second) access touches the element in iteration `pin` only */
+    int64_t pin[2];
 } common_loop;
 
 enum { OVERLAP_LOOPS = 24, OVERLAP_PATH = 64 };
@@ -52,7 +54,8 @@ typedef struct overlap {
 /* Certain at a glance: other memory, or other constant subscripts. */
 bool access_apart(const access *a, const access *b);
 /* provable: for some iterations that keep to the loops' deltas, a and b touch the same element.
- * within: loops inside of it run for each access by itself, also where they are the same; NULL: every shared loop is common. */
+ * within: a task of which iterations are held against each other; loops inside of it run for each access by itself, also where they are the same; NULL: every
+ * shared loop is common. */
 overlap overlap_of(const ir_module *m, const access *a, const access *b, const ir_op *within);
 /* True if nothing on the path from step `from` to the access decides at run time whether it is reached (loops are taken to run). */
 bool path_is_unconditional(const path *p, int from);
