@@ -25,10 +25,9 @@ static void accum_component(lower *l, const place *p, ir_value *comp, ir_value *
     ir_accum(&l->b, p->field, p->plane, p->idx, comp, v);
 }
 
-static void assign_split(lower *l, lvar *var, const tx_stmt *s, const agg *value)
+static void assign_split(lower *l, lvar *var, const tx_stmt *s, const agg *value, ir_value *dyn)
 {
-    if (s->dyn) {
-        ir_value *dyn = lower_scalar(l, s->dyn);
+    if (dyn) {
         for (int i = 0; i < dyn_count(s); i++) {
             ir_value *at = dyn_component(l, s, dyn, i), *v = agg_get(l, value, i);
             for (int k = 0; k < var->n; k++) {
@@ -49,17 +48,19 @@ static void assign_split(lower *l, lvar *var, const tx_stmt *s, const agg *value
 void lower_assign(lower *l, const tx_stmt *s)
 {
     lvar *var = var_of(s->local);
+    place p = {0};
+    if (s->nsubs)
+        p = place_of_element(l, s->local, s->subs);
+    else if (!var->val)
+        p = place_of_memory(var->mem, var->elem, var->n);
+    ir_value *dyn = s->dyn ? lower_scalar(l, s->dyn) : NULL;
     agg value = lower_expr(l, s->value);
-    if (var->val) {
-        assign_split(l, var, s, &value);
-        return;
-    }
-    if (s->local->type->kind == TY_ARRAY && !s->nsubs) {
+    if (var->val)
+        assign_split(l, var, s, &value, dyn);
+    else if (s->local->type->kind == TY_ARRAY && !s->nsubs)
         copy_memory(l, var->mem, &value);
-        return;
-    }
-    place p = s->nsubs ? place_of_element(l, s->local, s->subs) : place_of_memory(var->mem, var->elem, var->n);
-    place_assign(l, &p, s, &value, s->dyn ? lower_scalar(l, s->dyn) : NULL, set_component, NULL);
+    else
+        place_assign(l, &p, s, &value, dyn, set_component, NULL);
 }
 
 static void lower_field_write(lower *l, const tx_stmt *s)

@@ -29,6 +29,7 @@ int main(void)
     language_locals(m, 4);
     language_loops(m, 5);
     language_arrays(m, 3);
+    language_order(m, 2);
     const int wrong = !said || m->wrong.data[0] != 0 || language_status(m) != TK_OK;
     printf("%s", language_error(m));
     language_destroy(m);
