@@ -27,15 +27,31 @@ static const char *what_it_is(const sym *s)
     return s->kind == SYM_KERNEL ? "a kernel" : s->item->is_export ? "an export func" : s->item->is_extern ? "an extern func" : "a function";
 }
 
+/* An array without a direction, or a direction where there is none. */
+static const ty *bad_direction(checker *c, const sym *s, const ast_param *p, bool local)
+{
+    if (s->item->is_extern) {
+        ERR(c, p->span, DIAG_NOT_COMPILED, "an array parameter of an extern func");
+    } else if (p->dir == AST_DIR_NONE) {
+        ERR(c, p->span, DIAG_DIRECTION, arena_printf(c->mem, "array '%s' needs a direction: 'in', 'out' or 'inout'", p->name));
+        NOTE(c, p->span, "as in '%s: in real[n]', which gives its extent the name n", p->name);
+    } else if (local) {
+        ERR(c, p->span, DIAG_DIRECTION, arena_printf(c->mem, "'%s' has no direction: a function takes arrays as they are", p->name));
+        NOTE(c, p->span, "without type it takes any array or field; kernels and export funcs take arrays of the host");
+    } else {
+        ERR(c, p->span, DIAG_DIRECTION, arena_printf(c->mem, "'%s' has no direction: it is not an array", p->name));
+        NOTE(c, p->span, "what is not an array goes in by value and out as a result");
+    }
+    return ty_error(c->types);
+}
+
 static const ty *param_type(checker *c, const sym *s, const ast_param *p, tx_expr ***extents)
 {
     if ((s->item->is_export || s->kind == SYM_KERNEL) && p->dir != AST_DIR_NONE && p->type->kind == AST_TYPE_ARRAY)
         return array_param_type(c, s, p, extents);
     const bool local = s->kind == SYM_FUNC && !s->item->is_export && !s->item->is_extern; /* takes what is in the module */
-    if (p->dir != AST_DIR_NONE || (!local && p->type && p->type->kind == AST_TYPE_ARRAY)) {
-        ERR(c, p->span, DIAG_NOT_COMPILED, "an array parameter");
-        return ty_error(c->types);
-    }
+    if (p->dir != AST_DIR_NONE || (!local && p->type && p->type->kind == AST_TYPE_ARRAY))
+        return bad_direction(c, s, p, local);
     if (!p->type) {
         if (local)
             return NULL;
