@@ -97,12 +97,16 @@ static const char *const cxx_keywords[] = {
 /* Macros of the headers that generated code and its users include. */
 static const char *const macros[] = {
     "BUFSIZ", "CHAR_BIT", "EOF", "HUGE_VAL", "HUGE_VALF", "INFINITY", "NAN", "NULL", "RAND_MAX", "SEEK_CUR", "SEEK_END", "SEEK_SET", "SIZE_MAX",
-    "INT_MAX", "INT_MIN", "LONG_MAX", "LONG_MIN", "UINT_MAX", "FLT_MAX", "FLT_MIN", "FLT_EPSILON", "DBL_MAX", "DBL_MIN", "DBL_EPSILON",
+    "INT_MAX", "INT_MIN", "LONG_MAX", "LONG_MIN", "UINT_MAX", "DECIMAL_DIG", "FP_ILOGB0", "FP_ILOGBNAN", "FP_INFINITE", "FP_NAN", "FP_NORMAL",
+    "FP_SUBNORMAL", "FP_ZERO", "HUGE_VALL", "INTMAX_MAX", "INTMAX_MIN", "INTPTR_MAX", "INTPTR_MIN", "MATH_ERREXCEPT", "MATH_ERRNO",
+    "SIG_ATOMIC_MAX", "SIG_ATOMIC_MIN", "UINTMAX_MAX", "UINTPTR_MAX", "WCHAR_MAX", "WCHAR_MIN", "WINT_MAX", "WINT_MIN", "math_errhandling",
     "M_E", "M_LOG2E", "M_LOG10E", "M_LN2", "M_LN10", "M_PI", "M_PI_2", "M_PI_4", "M_1_PI", "M_2_PI", "M_2_SQRTPI", "M_SQRT2", "M_SQRT1_2",
     "INT8_MAX", "INT16_MAX", "INT32_MAX", "INT64_MAX", "INT8_MIN", "INT16_MIN", "INT32_MIN", "INT64_MIN", "UINT8_MAX", "UINT16_MAX",
     "UINT32_MAX", "UINT64_MAX", "PTRDIFF_MAX", "PTRDIFF_MIN", "assert", "bool", "errno", "false", "i386", "linux", "offsetof", "signgam",
     "stderr", "stdin", "stdout", "true", "unix",
 };
+
+static const char *const macro_heads[] = {"DBL_", "FLT_", "LDBL_", "INT_FAST", "INT_LEAST", "UINT_FAST", "UINT_LEAST"};
 
 /* Types of the headers that generated C includes: a C function of the host cannot be called so. */
 static const char *const c_types[] = {
@@ -130,6 +134,9 @@ static const char *unfit(const char *name, bool in_header)
         return "a keyword of C++";
     if (LISTED(macros, name))
         return "a standard macro";
+    for (size_t i = 0; i < sizeof macro_heads / sizeof *macro_heads; i++)
+        if (!strncmp(name, macro_heads[i], strlen(macro_heads[i])))
+            return "one that the C library keeps for its macros";
     return !strcmp(name, "main") ? "the host's entry point" : NULL;
 }
 
