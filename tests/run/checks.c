@@ -36,6 +36,8 @@ int main(void)
     expect(m, checks_element(m, 3, 2), TK_OK, "");
     expect(m, checks_element(m, 4, 0), TK_BOUNDS, "subscript 0 of 'a' is 4, outside [0, 4)");
     expect(m, checks_element(m, 0, -1), TK_BOUNDS, "subscript 1 of 'a' is -1, outside [0, 3)");
+    expect(m, checks_wide(m, 2, 2), TK_OK, "");
+    expect(m, checks_wide(m, 100000, 100000), TK_BOUNDS, "subscript 0 of 'a' is 9999999999, outside [0, 4)");
     expect(m, checks_in_task(m, 2), TK_OK, "");
     expect(m, checks_in_task(m, 3), TK_BOUNDS, "subscript 1 of 'a' is 3, outside [0, 3)");
     expect(m, checks_component(m, 2), TK_OK, "");
@@ -45,9 +47,9 @@ int main(void)
     expect(m, checks_in_function(m, 3), TK_OK, "");
     expect(m, checks_in_function(m, 5), TK_BOUNDS, "subscript 0 of 'v' is 4, outside [0, 4)");
     expect(m, checks_limit(m, 5), TK_OK, "");
-    expect(m, checks_limit(m, 4), TK_ASSERT, "checks.tk:39: assertion failed: 'while' is not done after its limit of trips");
+    expect(m, checks_limit(m, 4), TK_ASSERT, "checks.tk:43: assertion failed: 'while' is not done after its limit of trips");
     expect(m, checks_limit_in_task(m, 5), TK_OK, "");
-    expect(m, checks_limit_in_task(m, 3), TK_ASSERT, "checks.tk:45: assertion failed: 'while' is not done after its limit of trips");
+    expect(m, checks_limit_in_task(m, 3), TK_ASSERT, "checks.tk:49: assertion failed: 'while' is not done after its limit of trips");
     expect(m, checks_limit_of_effects(m, 9), TK_OK, "");
     expect(m, checks_limit_of_effects(m, 8), TK_OK, "");
     expect(m, checks_sized(m, 3), TK_OK, "");
