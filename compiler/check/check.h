@@ -390,7 +390,7 @@ const ty *array_param_type(checker *c, const sym *s, const ast_param *p, tx_expr
 bool generated_param_collides(const char *name, const ast_param *other);
 /* Declares the extents of all array parameters, which come first, and the arrays. */
 void declare_extents(checker *c, fn *f);
-tx_local *declare_array(checker *c, fn *f, const ast_param *p, const ty *elem, tx_expr *const *fixed, src_span at);
+void declare_array(checker *c, fn *f, const ast_param *p, const ty *elem, tx_expr *const *fixed, src_span at, bool grad);
 /* False after an error: a place in an array of the host is in its data. */
 bool array_has_plane(checker *c, const place *p, src_span at);
 /* Those of kernels before those of export funcs, once all bodies are checked. */

@@ -65,9 +65,9 @@ const ty *array_param_type(checker *c, const sym *s, const ast_param *p, tx_expr
     }
     if (bad)
         return ty_error(c->types);
-    if (elem->kind == TY_ERROR || ty_is_numeric(elem))
+    if (elem->kind == TY_ERROR || ty_is_value(elem))
         return elem;
-    ERR(c, p->type->span, DIAG_NOT_COMPILED, arena_printf(c->mem, "an array of %s as a parameter of '%s'", ty_name(c->types, elem), s->name));
+    ERR(c, p->type->span, DIAG_NOT_SCALAR_TYPE, "an element of an array", ty_name(c->types, elem));
     return ty_error(c->types);
 }
 
@@ -125,28 +125,52 @@ static void set_extent(checker *c, const fn *f, sym *s, int d, const ast_expr *e
     s->extents[d] = x->count ? (long)x->count : -1;
 }
 
-tx_local *declare_array(checker *c, fn *f, const ast_param *p, const ty *elem, tx_expr *const *fixed, src_span at)
+/* The k-th field of an array: the only one, or that of a member of its structs. */
+static ir_field *declare_leaf(checker *c, fn *f, const ast_param *p, sym *s, const tx_local *whole, int k)
+{
+    const ty *elem = s->type, *t = ty_leaf(c->types, elem, k);
+    const bool member = elem->kind == TY_STRUCT;
+    ir_field *a = ARENA_NEW(c->mem, ir_field);
+    *a = (ir_field){.name = member ? arena_printf(c->mem, "%s.%s", p->name, elem->paths[k]) : p->name, .elem = t->elem, .shape = shape_of(t), .rows = t->rows,
+                    .cols = t->cols, .array = true, .in = p->dir != AST_DIR_OUT, .out = p->dir != AST_DIR_IN, .loc = whole->loc, .index = (int)c->ir->fields.len};
+    a->launched = f->is_kernel;
+    a->dual = t->kind != TY_ERROR && scalar_is_float(t->elem);
+    a->grad = a->dual && whole->needs_grad;
+    tx_local *l = local_new(c, p->name, t, whole->loc);
+    l->array = a;
+    if (member) {
+        s->members = s->members ? s->members : ARENA_ARRAY(c->mem, ir_field *, elem->nleaves);
+        s->members[k] = a;
+        a->lead = s->members[0];
+        a->record = elem->record;
+        a->whole = p->name;
+        a->path = elem->paths[k];
+        l->whole = whole;
+        l->leaf = k;
+    }
+    vec_push(&c->ir->fields, a);
+    f->tx->params[f->tx->nparams++] = l;
+    return a;
+}
+
+void declare_array(checker *c, fn *f, const ast_param *p, const ty *elem, tx_expr *const *fixed, src_span at, bool grad)
 {
     sym *s = scope_declare(c, SYM_FIELD, p->name, at);
-    ir_field *a = ARENA_NEW(c->mem, ir_field);
     static const char *const what[] = {[AST_DIR_IN] = "an 'in' array", [AST_DIR_OUT] = "an 'out' array", [AST_DIR_INOUT] = "an 'inout' array"};
+    tx_local *whole = ARENA_NEW(c->mem, tx_local); /* of structs: stands for the whole; no statement has it */
+    *whole = (tx_local){.name = p->name, .type = elem, .loc = at.begin, .needs_grad = grad};
     s->what = what[p->dir];
     s->type = elem;
-    s->field = a;
     s->extents = ARENA_ARRAY(c->mem, long, MAX_DIM);
     s->dims = ARENA_ARRAY(c->mem, tx_expr *, MAX_DIM);
-    *a = (ir_field){.name = p->name, .elem = elem->elem, .shape = shape_of(elem), .rows = elem->rows, .cols = elem->cols,
-                    .array = true, .in = p->dir != AST_DIR_OUT, .out = p->dir != AST_DIR_IN, .loc = at.begin, .index = (int)c->ir->fields.len};
-    a->launched = f->is_kernel;
-    a->dual = elem->kind != TY_ERROR && scalar_is_float(elem->elem);
-    a->grad = a->dual && !f->is_kernel;
-    a->dims = ARENA_ARRAY(c->mem, ir_extent, MAX_DIM);
-    for (const ast_expr *e = p->type->extents; e && a->ndim < MAX_DIM; e = e->next, a->ndim++)
-        set_extent(c, f, s, a->ndim, e, fixed[a->ndim]);
-    vec_push(&c->ir->fields, a);
-    tx_local *l = local_new(c, p->name, elem, at.begin);
-    l->array = a;
-    return l;
+    for (int k = 0; k < ty_nleaves(elem); k++) {
+        ir_field *a = declare_leaf(c, f, p, s, whole, k);
+        s->field = k ? s->field : a;
+        a->dims = k ? s->field->dims : ARENA_ARRAY(c->mem, ir_extent, MAX_DIM);
+        for (const ast_expr *e = p->type->extents; e && a->ndim < MAX_DIM; e = e->next, a->ndim++)
+            if (k == 0)
+                set_extent(c, f, s, a->ndim, e, fixed[a->ndim]);
+    }
 }
 
 void order_arrays(checker *c)

@@ -258,10 +258,8 @@ void declare_params(checker *c, fn *f, const ty *const *args, int more)
         } else if (args[k]->kind == TY_ARRAY) {
             declare_ref(c, f, p, args[k], ref, k + 1);
         } else if (f->sym->param_extents[k]) {
-            tx_local *l = declare_array(c, f, p, args[k], f->sym->param_extents[k], name_span(p));
-            f->tx->params[f->tx->nparams++] = l;
-            if (check_param_attrs(c, p, args[k], f->is_kernel))
-                l->array->grad = true;
+            const bool marked = check_param_attrs(c, p, args[k], f->is_kernel);
+            declare_array(c, f, p, args[k], f->sym->param_extents[k], name_span(p), marked || !f->is_kernel);
         } else {
             declare_param(c, f, p, args[k]);
         }

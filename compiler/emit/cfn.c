@@ -369,6 +369,8 @@ const char *plane_member(emitter *e, const char *m, const ir_field *f, ir_plane 
 {
     static const char *const member[] = {"data", "grad", "dual", "grad_dual"};
     const char *first = !f->soa || f->shape == IR_SHAPE_SCALAR ? "" : f->shape == IR_SHAPE_VEC ? "[0]" : "[0][0]";
+    if (f->launched && ir_is_member(f))
+        return arena_printf(e->mem, "tk_field_structs(&%s->%s, %s)", m, e->field_names[f->index], plane_enum(p));
     if (f->launched)
         return arena_printf(e->mem, "%s->%s.plane[%s]", m, e->field_names[f->index], plane_enum(p));
     return arena_printf(e->mem, "%s->%s.%s%s", m, e->field_names[f->index], member[p], first);

@@ -76,7 +76,7 @@ static void push_inputs(arena *mem, arg_list *l, const ir_func *f, kernel_form f
             value += components(&f->sig[i]);
         }
         for (int i = 0; i < f->nsig && reverse; i++)
-            if (sig_is_seed(&f->sig[i]))
+            if (f->sig[i].grad && sig_is_seed(&f->sig[i]))
                 l->at[l->n++] = (arg){.p = f->sig[i], .suffix = tangent ? "_grad_dual" : "_grad", .use = SIG_OPTIONAL};
         for (int i = 0; i < f->nouts && reverse; i++) {
             const ir_sigparam r = sig_result(mem, f, i);
@@ -325,9 +325,11 @@ static void write_outputs(cfn *c, const arg_list *out)
 /* What the function makes no use of. */
 static void ignore_arrays(cfn *c, const arg_list *l)
 {
+    bool used = false;
     for (int i = 0; i < l->n; i++) {
         const arg *a = &l->at[i];
-        if (a->p.array && !c->planes[plane_of(a)].used)
+        used = (used && !begins(l, a)) || (a->p.array && c->planes[plane_of(a)].used);
+        if (a->p.array && !used && ends(l, a))
             sb_printf(c->e->out, "    (void)%s%s;\n", name_member(c->e->mem, a->p.name), a->suffix);
     }
 }

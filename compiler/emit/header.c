@@ -198,12 +198,12 @@ static void print_field_functions(emitter *e, const ir_field *f)
 static void add_extents(emitter *e, const ir_func *f)
 {
     for (int i = 0; i < f->nsig; i++) {
-        const ir_field *a = f->sig[i].array;
+        const ir_field *a = sig_stands(&f->sig[i]) ? f->sig[i].array : NULL;
         bool fixed = false;
         for (int d = 0; a && d < a->ndim; d++)
             fixed = fixed || (a->dims[d].param < 0 && (a->ndim > 1 || a->dims[d].mparam));
         if (fixed)
-            sb_printf(e->out, "\n *  Extents of %s: ", name_member(e->mem, a->name));
+            sb_printf(e->out, "\n *  Extents of %s: ", name_member(e->mem, f->sig[i].name));
         for (int d = 0; fixed && d < a->ndim; d++) {
             const ir_extent *x = &a->dims[d];
             sb_add(e->out, d ? " x " : "");

@@ -333,7 +333,7 @@ static void component_list(emitter *e, strbuf *b, const ir_sigparam *p, const ch
 static void array_planes(emitter *e, strbuf *b, const ir_sigparam *p, kernel_form form)
 {
     static const char *const suffix[] = {[IR_DATA] = "", [IR_GRAD] = "_grad", [IR_DUAL] = "_dual", [IR_GRAD_DUAL] = "_grad_dual"};
-    const bool back = p->grad && (form == FORM_GRAD || form == FORM_HVP), along = sig_is_float(p) && (form == FORM_JVP || form == FORM_HVP);
+    const bool back = sig_has_grad(p) && (form == FORM_GRAD || form == FORM_HVP), along = sig_has_dual(p) && (form == FORM_JVP || form == FORM_HVP);
     const bool given[] = {true, back, along, back && form == FORM_HVP};
     sb_add(b, "{{");
     for (int k = IR_DATA; k <= IR_GRAD_DUAL; k++)
@@ -422,7 +422,7 @@ static void add_results(emitter *e, strbuf *b, const ir_func *kernel, kernel_for
         for (int i = 0; i < kernel->nsig; i++) {
             const ir_sigparam *p = &kernel->sig[i];
             const char *suffix = tangent ? "_grad_dual" : "_grad";
-            if (sig_has_grad(p) && p->record)
+            if (sig_has_grad(p) && p->record && !p->array)
                 i = add_record(e, b, kernel, i, suffix, out);
             if (!p->grad || p->record || p->array)
                 continue;
@@ -441,7 +441,7 @@ static void add_results(emitter *e, strbuf *b, const ir_func *kernel, kernel_for
 static const char *given_tangent(emitter *e, const ir_sigparam *p)
 {
     const char *name = arena_printf(e->mem, "%s_dual", name_member(e->mem, p->name));
-    if (!p->record)
+    if (!p->record || p->array)
         return name;
     strbuf b = {0};
     for (int k = 0; k < p->rows * p->cols; k++)
@@ -581,7 +581,10 @@ static int print_arrays(emitter *e, const ir_func *kernel)
             continue;
         if (n++ == 0)
             sb_printf(b, "static const tk_array_desc %s_arrays[] = {\n", kernel->name);
-        const char *what = p->array->copied ? "TK_ARRAY_OUT | TK_ARRAY_COPIED" : !p->array->in ? "TK_ARRAY_OUT" : p->array->out ? "TK_ARRAY_IN | TK_ARRAY_OUT" : "TK_ARRAY_IN";
+        bool copied = false; /* of structs: in all of them, or in none */
+        for (int k = 0; k < kernel->nsig; k++)
+            copied |= kernel->sig[k].array && kernel->sig[k].array->copied && kernel->sig[k].name == p->name;
+        const char *what = copied ? "TK_ARRAY_OUT | TK_ARRAY_COPIED" : !p->array->in ? "TK_ARRAY_OUT" : p->array->out ? "TK_ARRAY_IN | TK_ARRAY_OUT" : "TK_ARRAY_IN";
         sb_printf(b, "    {%d, %s, offsetof(struct %s, %s), {", p->array->index, what, tag, name_member(e->mem, p->name));
         for (int d = 0; d < p->array->ndim; d++)
             print_extent(e, kernel, &p->array->dims[d], d ? ", " : "");

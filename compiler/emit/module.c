@@ -39,7 +39,7 @@ static void print_fields(emitter *e)
 static int print_members(emitter *e)
 {
     int n = 0;
-    for (size_t i = 0; i < e->m->nfields; i++) {
+    for (size_t i = 0; i < e->m->nfields + e->m->narrays; i++) {
         const ir_field *f = e->m->fields.at[i];
         if (!ir_is_member(f))
             continue;

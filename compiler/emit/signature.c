@@ -65,7 +65,8 @@ static const char *array_decl(arena *mem, const ir_field *f, bool is_const, cons
 {
     if (f->ndim != 1 || f->dims[0].param >= 0 || f->dims[0].mparam)
         return field_pointer(mem, f, is_const, "", name, false);
-    return arena_printf(mem, "%s%s %s[%lld]%s", is_const ? "const " : "", scalar_c_type(f->elem), name, (long long)f->dims[0].count, element_dims(mem, f, false));
+    const char *type = f->lead ? record_type(mem, f->record) : scalar_c_type(f->elem);
+    return arena_printf(mem, "%s%s %s[%lld]%s", is_const ? "const " : "", type, name, (long long)f->dims[0].count, f->lead ? "" : element_dims(mem, f, false));
 }
 
 const char *sig_decl(arena *mem, const ir_sigparam *p, const char *suffix, sig_use use)
@@ -94,7 +95,7 @@ ir_sigparam sig_result(arena *mem, const ir_func *f, int i)
 const char *sig_dual_text(arena *mem, const ir_sigparam *p)
 {
     const char *name = arena_printf(mem, "%s_dual", p->name);
-    return p->record ? arena_printf(mem, "%s.%s", name, p->path) : name;
+    return p->record && !p->array ? arena_printf(mem, "%s.%s", name, p->path) : name;
 }
 
 const char *sig_component(arena *mem, const ir_sigparam *p, const char *suffix, const char *dot, int k)
@@ -124,7 +125,7 @@ const char *kernel_self(arena *mem, const ir_func *kernel)
 
 bool sig_is_seed(const ir_sigparam *p)
 {
-    return p->array && p->grad && !p->array->in;
+    return p->array && (p->record ? p->record_grad : p->grad) && !p->array->in;
 }
 
 /* What a derivative does with an argument; the tangent of an argument by value is optional. */

@@ -35,7 +35,10 @@ static void lower_params(lower *l, ir_func *f, const tx_func *fn)
         const tx_local *p = fn->params[i];
         const ty *t = p->type;
         if (p->array) {
-            f->sig[i] = (ir_sigparam){.name = p->name, .elem = t->elem, .shape = shape_of(t), .grad = p->array->grad, .array = p->array};
+            f->sig[i] = sigparam(p, 0, f->pure);
+            f->sig[i].rows = f->sig[i].cols = 0;
+            f->sig[i].grad = p->array->grad;
+            f->sig[i].array = p->array;
             continue;
         }
         const char **names = component_names(l, p->name, t);

@@ -10,6 +10,8 @@
  */
 #include "passes/overlap.h"
 
+#include <string.h>
+
 enum { MAX_IN_FRAME = 4 * 1024 /* bytes of a copy of an array of constant extents */ };
 
 typedef struct study {
@@ -331,7 +333,9 @@ static void make_local(ir_op *op, void *ctx)
 /* In the function's frame if it is small, else in the workspace. */
 static ir_value *local_copy(ir_builder *b, ir_field *field)
 {
-    const char *name = arena_printf(b->func->module->mem, "%s_copy", field->name);
+    char *name = arena_printf(b->func->module->mem, "%s_copy", field->name);
+    for (char *dot; (dot = strchr(name, '.'));)
+        *dot = '_';
     int64_t n = ir_field_ncomp(field);
     for (int d = 0; d < field->ndim && n; d++)
         n = field->dims[d].param < 0 && field->dims[d].count <= MAX_IN_FRAME / n ? n * field->dims[d].count : 0;

@@ -55,28 +55,63 @@ static tk_status set_shape(tk_field *f, const tk_array_desc *d, const tk_kernel 
     return TK_OK;
 }
 
+/* What an array is for libtk: a field, or one for each member of its structs, which share their planes. */
+static int members_of(const tk_module *m, const tk_kernel *k, int i)
+{
+    const tk_member *lead = m->fields[k->arrays[i].field].member;
+    int n = 1;
+    while (lead && i + n < k->narrays && m->fields[k->arrays[i + n].field].member && m->fields[k->arrays[i + n].field].member->lead == lead->lead)
+        n++;
+    return n;
+}
+
 /* Zeros stand for a gradient or dual that is not given, and take one that is not wanted. */
-static tk_status set_planes(tk_field *f, const tk_array_desc *d, const tk_kernel *k, const void *args, const bool *used)
+static tk_status make_plane(const tk_field *f, const tk_array_desc *d, tk_plane p, size_t bytes, void **plane)
 {
     tk_session *s = f->module->session;
+    const void *given = *plane;
+    if (given && !((d->what & TK_ARRAY_COPIED) && (p == TK_GRAD || p == TK_GRAD_DUAL)))
+        return TK_OK;
+    *plane = tk_scratch(s, bytes);
+    if (!*plane)
+        return tk_session_status(s);
+    if (given)
+        memcpy(*plane, given, bytes);
+    else
+        memset(*plane, 0, bytes);
+    return TK_OK;
+}
+
+/* Those of the n fields from number i on that this run uses: all have data. */
+static tk_status set_planes(tk_module *m, const tk_kernel *k, int i, int n, const void *args, bool back, bool along)
+{
+    const tk_array_desc *d = &k->arrays[i];
+    const tk_field *lead = &m->fields[d->field];
+    const char *name = lead->desc->name;
+    const int length = lead->member ? (int)strcspn(name, ".") : (int)strlen(name);
     const tk_array given = array_of(d, args);
-    const size_t bytes = tk_field_bytes(f), align = rt_scalar_bytes(f->desc->elem);
+    const size_t bytes = lead->member ? (size_t)lead->count * lead->member->size : tk_field_bytes(lead);
     for (int p = TK_DATA; p <= TK_GRAD_DUAL; p++) {
-        f->plane[p] = used[p] ? given.plane[p] : NULL;
-        if ((uintptr_t)f->plane[p] % align != 0)
-            return tk_fail(s, TK_BAD_ARGUMENT, "kernel '%s': the array '%s' is not aligned to %zu bytes", k->name, f->desc->name, align);
-        const void *copied = (d->what & TK_ARRAY_COPIED) && (p == TK_GRAD || p == TK_GRAD_DUAL) ? f->plane[p] : NULL;
-        if (!used[p] || (f->plane[p] && !copied))
-            continue;
-        if (p == TK_DATA && bytes > 0)
-            return tk_fail(s, TK_BAD_ARGUMENT, "kernel '%s': the array '%s' is NULL", k->name, f->desc->name);
-        f->plane[p] = tk_scratch(s, bytes);
-        if (!f->plane[p])
-            return tk_session_status(s);
-        if (copied)
-            memcpy(f->plane[p], copied, bytes);
-        else
-            memset(f->plane[p], 0, bytes);
+        void *plane = given.plane[p];
+        bool any = false;
+        if (p == TK_DATA && !plane && bytes > 0)
+            return tk_fail(m->session, TK_BAD_ARGUMENT, "kernel '%s': the array '%.*s' is NULL", k->name, length, name);
+        for (int q = 0; q < n; q++) {
+            tk_field *f = &m->fields[k->arrays[i + q].field];
+            const bool grad = back && (f->desc->flags & TK_FIELD_GRAD) != 0, dual = along && (f->desc->flags & TK_FIELD_DUAL) != 0;
+            const bool used[] = {true, grad, dual, grad && along};
+            const size_t align = rt_scalar_bytes(f->desc->elem);
+            f->plane[p] = NULL;
+            if (!used[p])
+                continue;
+            if ((uintptr_t)plane % align != 0)
+                return tk_fail(m->session, TK_BAD_ARGUMENT, "kernel '%s': the array '%.*s' is not aligned to %zu bytes", k->name, length, name, align);
+            const tk_status st = any ? TK_OK : make_plane(lead, d, (tk_plane)p, bytes, &plane);
+            if (st != TK_OK)
+                return st;
+            any = true;
+            f->plane[p] = plane && f->member ? (unsigned char *)plane + f->member->offset : plane;
+        }
     }
     return TK_OK;
 }
@@ -84,13 +119,13 @@ static tk_status set_planes(tk_field *f, const tk_array_desc *d, const tk_kernel
 tk_status rt_arrays_bind(tk_module *m, const tk_kernel *k, tk_kernel_fn fn, const void *args)
 {
     const bool along = fn != k->run && (fn == k->jvp || fn == k->hvp), back = fn != k->run && (fn == k->grad || fn == k->hvp);
-    for (int i = 0; i < k->narrays; i++) {
-        tk_field *f = &m->fields[k->arrays[i].field];
-        const bool grad = back && (f->desc->flags & TK_FIELD_GRAD) != 0, dual = along && (f->desc->flags & TK_FIELD_DUAL) != 0;
-        const bool used[] = {true, grad, dual, grad && along};
-        tk_status st = set_shape(f, &k->arrays[i], k, args);
+    for (int i = 0, n; i < k->narrays; i += n) {
+        n = members_of(m, k, i);
+        tk_status st = TK_OK;
+        for (int q = 0; q < n && st == TK_OK; q++)
+            st = set_shape(&m->fields[k->arrays[i + q].field], &k->arrays[i + q], k, args);
         if (st == TK_OK)
-            st = set_planes(f, &k->arrays[i], k, args, used);
+            st = set_planes(m, k, i, n, args, back, along);
         if (st != TK_OK)
             return st;
     }
@@ -129,12 +164,15 @@ uint64_t rt_arrays_hash(const tk_module *m, const tk_kernel *k, const void *args
     uint64_t h = 0xcbf29ce484222325u;
     for (int i = 0; i < k->narrays; i++) {
         const tk_field_desc *f = &m->desc->fields[k->arrays[i].field];
+        const tk_member *member = m->fields[k->arrays[i].field].member;
         const unsigned char *data = array_of(&k->arrays[i], args).plane[TK_DATA];
-        size_t n = (size_t)f->ncomp * rt_scalar_bytes(f->elem);
+        const size_t each = (size_t)f->ncomp * rt_scalar_bytes(f->elem), step = member ? member->size : each;
+        size_t n = (k->arrays[i].what & TK_ARRAY_OUT) ? 0 : 1;
         for (int d = 0; d < f->ndim; d++)
             n *= (size_t)extent_of(m, &k->arrays[i], d, args);
-        for (size_t b = 0; b < n && (k->arrays[i].what & TK_ARRAY_OUT) == 0; b++)
-            h = (h ^ data[b]) * 0x100000001b3u;
+        for (size_t e = 0; e < n; e++)
+            for (size_t b = 0; b < each; b++)
+                h = (h ^ data[e * step + (member ? member->offset : 0) + b]) * 0x100000001b3u;
     }
     return h;
 }

@@ -96,6 +96,15 @@ class Function:
                 return self.byname[stem], suffix
         raise SystemExit(f"{self.name}: argument {name}")
 
+    def structs(self, a, p, source, before):
+        """An array of structs."""
+        n, size = len(p.reals()), p.count // len(p.reals())
+        before.append(f"    {p.type} {a.name}_[{size}];\n    for (int e = 0; e < {size}; e++) {{")
+        before += [f"        {a.name}_[e]{path} = {'true' if type == 'bool' else f'({type})({self.integer} - e % 2)'};"
+                   for path, type in p.members if type not in ("float", "double")]
+        before += [f"        {a.name}_[e]{path} = ({dict(p.members)[path]}){source.replace('+ k', f'+ e * {n} + {k}')};" for k, path in enumerate(p.reals())]
+        before.append("    }")
+
     def struct(self, a, p, source, before):
         before.append(f"    {p.type} {a.name}_;")
         before += [f"    {a.name}_{path} = {'true' if type == 'bool' else self.integer};" for path, type in p.members if type not in ("float", "double")]
@@ -134,11 +143,14 @@ class Function:
                 source = "-99.0" if suffix == "" or p in self.results else "0.0"  # what lies behind an array has no tangent
             if back and not gradient and o is not None:
                 source = {"": f"y[{o} + k]", "_dual": f"dy[{o} + k]"}[suffix]
-            if p.members:
+            array = p.members and p in self.params and not p.by_value
+            if array:
+                self.structs(a, p, source, before)
+            elif p.members:
                 self.struct(a, p, source, before)
             else:
                 before.append(f"    {p.type} {a.name}_[{p.count}];\n    for (int k = 0; k < {p.count}; k++)\n        {a.name}_[k] = ({p.type}){source};")
-            call.append(f"{'&' if p.members and not a.by_value else '' if p.members else '(void *)'}{a.name}_" if p.members or not a.by_value else f"{a.name}_[0]")
+            call.append(f"{a.name}_" if array else f"{'&' if p.members and not a.by_value else '' if p.members else '(void *)'}{a.name}_" if p.members or not a.by_value else f"{a.name}_[0]")
             if suffix == "" and a.const and o is not None and not self.kernel:  # `inout`: the new values do not come along
                 values, sinks = ("", ["y"]) if form == "_grad" else ("_jvp", ["y", "dy"])
                 news = [f"new_{s}" for s in sinks]
@@ -151,7 +163,10 @@ class Function:
                 if at is None:
                     continue
                 minus = " - 1.0" if gradient and o is None else ""
-                if p.members:
+                if array:
+                    n = len(p.reals())
+                    after += [f"    for (int e = 0; e < {p.count // n}; e++)\n        {sink}[{at} + e * {n} + {k}] = (double){a.name}_[e]{path}{minus};" for k, path in enumerate(p.reals())]
+                elif p.members:
                     after += [f"    {sink}[{at + k}] = (double){a.name}_{path}{minus};" for k, path in enumerate(p.reals())]
                 else:
                     after.append(f"    for (int k = 0; k < {p.count}; k++)\n        {sink}[{at} + k] = (double){a.name}_[k]{minus};")
