@@ -82,7 +82,7 @@ class Expressions:
         arg = e.text if e.mag <= 3 else f"({e} * {num(2 / e.mag)})"
         if lo == -hi and e.mag <= 4 * hi and self.chance(0.6):
             return Expr(f"({e} * {num(hi / e.mag * 0.99)})", e.kind, -hi, hi)
-        f = self.pick((3, "sin"), (3, "tanh"), (1, "cos"), (1, "erf"), (1 if len(arg) < 40 and "rand" not in arg else 0, "over"))
+        f = self.pick((3, "sin"), (3, "tanh"), (1, "cos"), (1, "erf"), (1 if len(arg) < 40 and not re.search("rand|_[fr][0-9]", arg) else 0, "over"))    # what draws is another one each time
         self.count(f)
         if f == "over":
             if e.kind != "real":
@@ -188,8 +188,9 @@ class Expressions:
 
     def draws(self, kind, d):
         """A random number is constant, and the same one in each derivative."""
-        if self.pure:
+        if self.pure or self.plain:
             return None
+        self.drawn = True
         f = self.rng.choice(["random", "randn"])
         self.count(f)
         a = self.value(kind, d)
@@ -529,7 +530,8 @@ class Expressions:
             self.count("int of float")
             e = self.fit(self.value("real", 1), 0.1, 3.9)
             return f"i32({e})", 3
-        if not self.pure and self.chance(0.15):
+        if not self.pure and not self.plain and self.chance(0.15):
+            self.drawn = True
             self.count("random_int")
             return self.rng.choice(["random_int(4)", "random_int(1, 4)"]), 3
         k = self.rng.randrange(4)
@@ -562,6 +564,9 @@ class Expressions:
         found = self.variables("bool")
         if found and x < 0.4:
             return self.rng.choice(found)["name"]
+        if x < 0.3 and not self.pure and not self.inside:
+            self.count("bool read")
+            return self.rng.choice(["Q", f"yes[{self.integer(0, self.extent('N') - 1, 0)}]", f"!yes[{self.integer(0, self.extent('N') - 1, 0)}]"])
         if x < 0.6 and self.int_variables(0):
             op = self.rng.choice(["<", "==", "!=", ">=", "<=", ">"])
             self.count("int " + op)

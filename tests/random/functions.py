@@ -6,13 +6,17 @@ from stub import TYPES
 class Functions:
     """Part of a Program."""
 
+    def callable(self, f):
+        return (f["pure"] or not self.pure) and not (self.plain and f["draws"])
+
     def call(self, kind, d):
-        found = [f for f in self.functions if f["result"] == kind and self.mult * f["weight"] < 4000 and (f["pure"] or not self.pure)]
+        found = [f for f in self.functions if f["result"] == kind and self.mult * f["weight"] < 4000 and self.callable(f)]
         if not found:
             return None
         f = self.rng.choice(found)
         args = [self.argument(k, d - 1, 3) for k in f["args"]]
         self.count("call")
+        self.drawn |= f["draws"]
         if self.looping:
             self.count("call in a loop")
         return Expr(f"{f['name']}({', '.join(args)})", kind, -3, 3)
@@ -25,7 +29,7 @@ class Functions:
         f = {"name": name, "elem": self.pick((3, "real"), (1, "vec2"), (1, "vec3")), "writes": self.chance(0.4), "pure": self.chance(0.4)}
         self.count("function of an array, " + ("writing" if f["writes"] else "reading"))
         saved = self.lines, self.pad, self.scope, self.budget, self.inside, self.mult, self.kernel_level
-        self.lines, self.pad, self.inside, self.kernel_level, self.mult, self.pure = [], 1, True, False, 8, f["pure"]
+        self.lines, self.pad, self.inside, self.kernel_level, self.mult, self.pure, self.drawn = [], 1, True, False, 8, f["pure"], False
         w, k, al, i = (self.name_new("p") for _ in "wkai")
         self.scope = [{"name": k, "kind": "int", "lo": 0, "hi": 4, "mutable": False}, {"name": al, "kind": "real", "lo": -3, "hi": 3, "mutable": False}]
         self.budget = self.rng.choice([1, 2, 4])
@@ -54,6 +58,7 @@ class Functions:
         self.function_lines += [f"func {name}({params}){' -> real' if typed else ''} {{", *self.lines, "}"]
         self.lines, self.pad, self.scope, self.budget, self.inside, self.mult, self.kernel_level = saved
         self.pure = False
+        f["draws"] = self.drawn
         self.references.append(f)
 
     def array_argument(self, f):
@@ -77,21 +82,44 @@ class Functions:
 
     def call_reference(self, kind, d):
         """A function that reads an array."""
-        found = [f for f in self.references if not f["writes"] and self.mult < 300 and (f["pure"] or not self.pure)]
+        found = [f for f in self.references if not f["writes"] and self.mult < 300 and self.callable(f)]
         if not found:
             return None
         f = self.rng.choice(found)
         w = self.array_argument(f)
+        self.drawn |= f["draws"]
         return w and Expr(f"{f['name']}({w}, {self.integer(0, 4, 0)}, {self.fit(self.value('real', d - 1), -3, 3)})", kind, -0.8, 0.8)
 
     def change_by_function(self, v):
         """A local array is given to a function that writes it."""
-        found = [f for f in self.references if f["writes"] and f["elem"] == v["elem"] and self.mult < 300 and (f["pure"] or not self.pure)]
+        found = [f for f in self.references if f["writes"] and f["elem"] == v["elem"] and self.mult < 300 and self.callable(f)]
         if not found or self.chance(0.3):
             return
         f = self.rng.choice(found)
         self.count("local array written by a function")
+        self.drawn |= f["draws"]
         self.declare("real", f"{f['name']}({v['name']}, {self.integer(0, 4, 0)}, {self.fit(self.value('real', 1), -3, 3)})", -0.8, 0.8, False)
+
+    def add_by_function(self, f, subs, op, e):
+        """The sum into an element of a field by a function that is given the field."""
+        if len(f.dims) != 1 or f.member or f.kind == "vec5" or not self.chance(0.15):
+            return False
+        self.count("field written by a function")
+        name = f"{self.name}_w{len(self.function_lines)}"
+        w, i, al = (self.name_new("p") for _ in "wia")
+        body = f"{w}[{i}] {op} {al};" if self.chance(0.6) else f"if ({i} >= 0) {{ {w}[{i}] {op} 0.5 * {al}; }} {w}[{i}] {op} 0.5 * {al};"
+        self.function_lines.append(f"func {name}({w}, {i}, {al}) {{ {body} }}")
+        self.emit(f"{name}({f.base}, {subs() if callable(subs) else subs}, {e});")
+        return True
+
+    def effect(self):
+        """A call for its effects."""
+        self.count("function called for its effects")
+        name = f"{self.name}_e{len(self.function_lines)}"
+        k, al = self.name_new("p"), self.name_new("p")
+        early = f"if ({k} > 2) {{ return; }} " if self.chance(0.4) else ""
+        self.function_lines.append(f"func {name}({k}: i32, {al}: real) {{ {early}loss += {self.rng.choice(['0.3', '-0.2'])} * sin({al} * real({k} + 1)); }}")
+        self.emit(f"{name}({self.integer(0, 3, 0)}, {self.fit(self.value('real', 2), -3, 3)});")
 
     def make_array_function(self):
         """An `export func` over arrays of the host, which no kernel calls."""
@@ -141,7 +169,7 @@ class Functions:
         args += [self.pick((4, "int"), (1, "i64"), (1, "u8"), (1, "i16"), (1, "bool"))] if self.chance(0.4) else []
         result = self.pick((4, "real"), (2, "vec2"), (2, "vec3"), (0.7, "mat2"))
         two = self.chance(0.2)
-        self.lines, self.pad, self.scope, self.inside, self.kernel_level = [], 1, [], True, False
+        self.lines, self.pad, self.scope, self.inside, self.kernel_level, self.drawn = [], 1, [], True, False, False
         self.mult = 4
         names = []
         for k in args:
@@ -181,6 +209,6 @@ class Functions:
         weight = 20 if self.nested_function else 1
         self.lines, self.pad, self.scope, self.budget, self.inside, self.mult, self.kernel_level = saved
         self.function_lines += body
-        f = {"name": name, "args": args, "result": result, "weight": weight, "two": two, "pure": self.pure}
+        f = {"name": name, "args": args, "result": result, "weight": weight, "two": two, "pure": self.pure, "draws": self.drawn}
         self.pure = False
         (self.pairs if two else self.functions).append(f)

@@ -10,6 +10,7 @@ import collections
 import random
 import sys
 
+from composed import Composed
 from expressions import FLOATS, Expr, Expressions, num
 from functions import Functions
 from kernels import Kernels
@@ -19,7 +20,7 @@ from stub import Kernel
 from tasks import Tasks
 
 
-class Program(Functions, Statements, Tasks, Kernels, Expressions):
+class Program(Composed, Functions, Statements, Tasks, Kernels, Expressions):
     """One kernel and its functions."""
 
     def __init__(self, module, name, seed):
@@ -42,12 +43,15 @@ class Program(Functions, Statements, Tasks, Kernels, Expressions):
         self.called, self.kernels = [], []    # kernels that this one calls: text; and all kernels
         self.inside = False           # in a function
         self.grouped = None           # the loop variable of a task, if it is a vector of integers
-        self.range = {f.name: [-RANGE, RANGE] for f in [*module.fields, module.loss]}
-        self.budget = self.rng.choice([2, 3, 4, 6, 8, 10, 20])
+        self.range = self.ranges()
+        self.budget = self.rng.choice([2, 3, 4, 5, 7, 9, 16])
         self.stops = False
         fields = [f.name for f in module.fields]
         self.inputs = set(self.rng.sample(fields, 9))
         self.tables_frozen = False
+
+    def ranges(self):
+        return {f.name: [-RANGE, RANGE] for f in [*self.module.fields, self.module.loss]}
 
     # ---- text ----
 
@@ -96,7 +100,7 @@ class Program(Functions, Statements, Tasks, Kernels, Expressions):
             return at
         self.count(f"f32 read {f.kind}")
         if f.kind != "real":
-            return self.pick((2, f"{f.kind}({at})"), (1, f"{f.kind}({at} * 0.5)"), (1, f"{f.kind}(-{at})"), (1, f"{f.kind}({at} + {at})"))
+            return self.pick((2, f"{f.kind}({at})"), (1, f"{f.kind}({at} * 0.5)"), (1, f"{f.kind}(-{at})"), (1, f"{f.kind}({at} * 0.5 - {at} * 0.25)"))
         return self.pick((2, f"real({at})"), (1, f"real({at} * 0.5)"), (1, f"real(-{at})"), (0.5, f"(1.0 * f64({at}))"), (0.5, f"real(max({at}, 0.2517))"))
 
     def field_leaf(self, kind):
@@ -122,7 +126,9 @@ class Program(Functions, Statements, Tasks, Kernels, Expressions):
             self.sure[f.name] += not (self.rare or self.passive or self.inside)
         if kind == "real" and self.chance(0.06):
             self.count("param read")
-            return self.rng.choice([Expr("P", kind, 0.7, 0.7), Expr("C", kind, 0.3, 0.3)])
+            return self.rng.choice([Expr("P", kind, 0.7, 0.7), Expr("C", kind, 0.3, 0.3), Expr("CP.a", kind, 0.6, 0.6)])
+        if kind == "vec2" and self.chance(0.06):
+            return self.rng.choice([Expr("CV", kind, -0.2, 0.4), Expr("CP.b", kind, -0.2, 0.4)])
         if f.role == "active" and not self.inside:
             self.frozen.add(f.name)
         lo, hi = self.range.get(f.name, (-RANGE, RANGE))
@@ -144,13 +150,19 @@ class Program(Functions, Statements, Tasks, Kernels, Expressions):
         found = [f for f in self.tables if self.may_read(f)]
         if self.pure:
             return None
-        if self.chance(0.15):
-            return "J", 3
+        if self.chance(0.2):
+            return self.pick((4, ("J", 3)), (1, ("i32(W)", 2)))
         if not found:
             return None
         f = self.rng.choice(found)
         if f.name == "made":
             self.tables_frozen = True
+        if f.kind == "bool":
+            self.count("bool field read")
+            return f"({f.name}[{self.subscripts(f, 0)}] ? 2 : 0)", 2
+        if f.kind != "int":
+            at = self.at(f, self.subscripts(f, 0))
+            return (f"i32({at})" if f.kind in ("i64", "u8") else at + self.rng.choice([".x", "[1]", ".yx.y"])), 4
         self.count("table read")
         subs = ", ".join(self.integer(0, self.extent(k) - 1, 0) for k in f.dims)
         return self.at(f, subs), 4
@@ -162,7 +174,7 @@ class Program(Functions, Statements, Tasks, Kernels, Expressions):
     def make(self):
         self.pairs = []
         self.returns = returns = self.pick((9, None), (1, "real"), (0.4, "vec2"), (0.3, "vec3"), (0.2, "mat2"), (0.2, "int"))
-        for _ in range(self.rng.choice([0, 0, 0, 1, 2])):
+        for _ in range(self.rng.choice([0, 0, 0, 1, 1])):
             self.make_reference_function()
         for _ in range(self.rng.choice([0, 0, 1, 2, 3])):
             self.make_function()
@@ -175,9 +187,10 @@ class Program(Functions, Statements, Tasks, Kernels, Expressions):
             self.params.append(self.array_param())
         self.rng.shuffle(self.params)
         for d in (d for p in self.params for d in p.dims):    # as tools/adcheck.c has them, in the order of the arguments
-            self.extents.setdefault(d, 4 - len(self.extents) % 2)
+            if d not in self.module.extent:
+                self.extents.setdefault(d, 4 - len(self.extents) % 2)
         mark = len(self.scope)
-        for _ in range(self.rng.choice([1, 1, 2, 3, 4])):
+        for _ in range(self.rng.choice([1, 1, 2, 2, 3, 4])):
             self.kernel_item()
         if not any(" for " in s or s.strip().startswith("for ") for s in self.lines):
             self.task()
@@ -198,11 +211,13 @@ class Program(Functions, Statements, Tasks, Kernels, Expressions):
         self.derive = self.pick((8, ""), (2, " derive(grad, jvp, hvp)"), (0.5, " derive(grad)"), (0.5, " derive(jvp)"))
         if "hvp" in self.derive:
             self.count("hvp")
-        self.kernels.append(Kernel(self.name, self.params, returns))
+        main = Kernel(self.name, self.params, returns)
+        self.kernels.append(main)
         for k in self.kernels:
             k.derive = self.derive
-        called = [s.head() if isinstance(s, Kernel) else s for s in self.called]
-        self.text = [*self.function_lines, *called, self.kernels[-1].head(), *self.lines, "}"]
+        composed = self.composed() if self.chance(0.06) else []
+        called = [s.head() if isinstance(s, Kernel) else s for s in [*self.called, *composed]]
+        self.text = [*self.function_lines, *called, main.head(), *self.lines, "}"]
         return self
 
     def result(self):

@@ -32,7 +32,7 @@ class Kernels:
     def kernel_item(self):
         in_loop = self.locked is not None
         make = self.pick((5, self.task), (2 if not in_loop else 0.6, self.reduction), (1, self.let), (1, self.assign), (1, self.kernel_write), (0.8 if not in_loop else 0.3, self.kernel_if),
-                         (1.2 if not in_loop else 0, self.kernel_loop), (0.5, self.serial_for), (0.4 if not in_loop else 0, self.time_steps), (0.3, self.var), (0.4, self.called_kernel), (0.3, self.array), (0.15, self.static_if))
+                         (1.2 if not in_loop else 0, self.kernel_loop), (0.5, self.serial_for), (0.4 if not in_loop else 0, self.time_steps), (0.3, self.var), (0.4, self.called_kernel), (0.3, self.array), (0.15, self.static_if), (0.1, self.effect), (0.15, self.print_))
         make()
 
     def called_kernel(self):
@@ -41,6 +41,11 @@ class Kernels:
         self.count("kernel called by a kernel")
         params = [self.param(0.4) for _ in range(self.rng.choice([0, 1, 2]))]
         args = [self.argument(p.kind, 2, 2) for p in params]
+        self.part(name, params)
+        self.emit(f"{name}({', '.join(args)});")
+
+    def part(self, name, params):
+        """A kernel of its own."""
         saved = self.lines, self.pad, self.scope, self.nest, self.arrays, self.tables
         self.lines, self.pad, self.nest, self.arrays, self.tables = [], 1, 0, [], self.module.tables
         self.scope = [v for p in params for v in self.param_values(p.name, p.kind, 2)]
@@ -52,11 +57,14 @@ class Kernels:
         self.called += [kernel, *self.lines, "}"]
         self.kernels.append(kernel)
         self.lines, self.pad, self.scope, self.nest, self.arrays, self.tables = saved
-        self.emit(f"{name}({', '.join(args)});")
+        return kernel
 
     def param(self, grad):
         """A parameter by value; `grad`: how often it has a gradient."""
-        kind = self.pick((4, "real"), (2, "vec2"), (2, "vec3"), (1.5, "int"), (0.4, "i64"), (0.3, "u8"), (0.3, "bool"), (0.6, "mat2"), (0.3, "vec5"), (0.8, "Pair"), (0.6, "Part"))
+        return self.param_of(self.pick((4, "real"), (2, "vec2"), (2, "vec3"), (1.5, "int"), (0.4, "i64"), (0.3, "u8"), (0.3, "bool"), (0.6, "mat2"), (0.3, "vec5"), (0.8, "Pair"),
+                                       (0.6, "Part")), grad)
+
+    def param_of(self, kind, grad):
         p = Param(self.name_new("p"), kind, kind not in INTEGERS and self.chance(grad))
         self.count(f"kernel parameter {kind}" + (" needs_grad" if p.grad else ""))
         return p
@@ -85,11 +93,11 @@ class Kernels:
         way = self.pick((3, "in"), (1.5, "out"), (1.5, "inout"))
         kind = self.pick((4, "real"), (1.5, "vec2"), (1, "vec3"), (1 if way == "in" else 0, "int"))
         n = self.name_new("p")
-        known = sorted({d for p in self.params for d in p.dims})
+        known = sorted({d for p in self.params for d in p.dims} - {*"NML"})
         rank, dims = self.pick((3, 1), (1.5, 2), (0.2, 3)), []
         for _ in range(rank):
-            dims.append(self.rng.choice(known) if known and self.chance(0.6) else self.name_new("n"))
-            known = sorted({*known, dims[-1]})
+            dims.append(self.rng.choice("NML") if self.chance(0.25) else self.rng.choice(known) if known and self.chance(0.6) else self.name_new("n"))
+            known = sorted({*known, dims[-1]} - {*"NML"})
         f = Field(n, kind, dims, "table" if kind == "int" else "array")
         f.way, f.mode = way, None
         self.arrays.append(f) if kind != "int" else self.tables.append(f)
@@ -100,7 +108,7 @@ class Kernels:
 
     def kernel_write(self):
         """A write at kernel level, outside of any loop over data."""
-        if self.locked is None and not self.looping and self.chance(0.15):
+        if self.locked is None and not self.looping and not self.plain and self.chance(0.15):
             self.cells = ["ticket"]
             self.atomic()
             self.cells = ()
@@ -152,6 +160,11 @@ class Kernels:
             self.pad -= 1
         self.emit("}")
 
+    def print_(self):
+        """A line in a launch, and none in its adjoint."""
+        self.count("print")
+        self.emit(f'print("v ", {self.flat("real", 1)}, {self.integer(0, 4, 0)});')
+
     def lock(self):
         """Chooses what a loop around tasks may write; that is not read in it."""
         found = [f.name for f in self.fields if not self.closed(f) and f.name not in self.inputs]
@@ -161,7 +174,7 @@ class Kernels:
             self.range[f] = [-400, 400]
 
     def kernel_loop(self):
-        form = self.pick((2, "serial for"), (1, "while"))
+        form = self.pick((2, "serial for"), (1, "while"), (0.4, "static for"))
         self.count("kernel-level " + form)
         if self.chance(0.6):
             self.var()
@@ -171,9 +184,9 @@ class Kernels:
         mark = len(self.scope)
         if form == "while":
             self.emit(f"var {i} = 0;")
-            self.emit(f"while ({i} < {trips}) {{")
+            self.emit(f"while ({i} < {trips}){self.limit(trips)} {{")
         else:
-            self.emit(f"serial for {i} in range({trips}) {{")
+            self.emit(f"{form} {i} in range({trips}) {{")
         self.loop_var(i, 0, trips - 1)
         frozen = self.tables_frozen
         self.tables_frozen = True
@@ -181,6 +194,9 @@ class Kernels:
         self.enter(trips)
         saved = self.nest
         self.nest = 0
+        if form != "static for" and self.chance(0.12):
+            self.count("kernel-level break or continue")
+            self.emit(f"if ({self.condition(1)}) {{ {'break' if form == 'while' else self.rng.choice(['break', 'continue'])}; }}")
         self.items(self.rng.randint(1, 3))
         self.nest = saved
         self.assign()

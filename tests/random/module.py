@@ -50,7 +50,7 @@ class Field:
         self.name, self.kind, self.dims, self.role = name, kind, dims, role
         self.base, _, self.member = name.partition(".")    # the field of structs and its member
         self.single = SINGLES.get(self.base)               # its type, if it is f32 among f64
-        self.saved = self.soa = False
+        self.saved = self.soa = self.strided = False
         self.way = None                                    # of an array of the host: in, out, inout
 
 
@@ -70,10 +70,13 @@ class Module:
             f.saved = not f.member and not f.single
         for f in self.fields:
             f.soa = (f.kind != "real" or bool(f.member)) and r.random() < 0.3
+        for f in self.fields:
+            f.strided = bool(f.dims) and not f.member and not f.saved and not f.soa and r.random() < 0.1
         first, second = (f for f in self.fields if f.member)
         second.soa = first.soa
         self.loss = Field("loss", "real", [])    # written only
-        self.tables = [Field("idx", "int", [N], "table"), Field("tab", "int", [N, M], "table"), Field("cnt", "int", [], "table"), Field("made", "int", [N], "table")]
+        self.tables = [Field("idx", "int", [N], "table"), Field("tab", "int", [N, M], "table"), Field("cnt", "int", [], "table"), Field("made", "int", [N], "table"),
+                       Field("wide", "i64", [N], "table"), Field("small", "u8", [M], "table"), Field("both", "ivec2", [L], "table"), Field("yes", "bool", [N], "table")]
         self.cells = [Field("cell", "int", [N], "cell"), Field("cells", "int", [N, M], "cell"), Field("ticket", "int", [], "cell")]    # atomics change them
         self.constants = [Field("fix", "real", [N], "constant"), Field("fix0", "real", [], "constant")]
 
@@ -81,10 +84,11 @@ class Module:
         lines = ['import "common.tk";'] if imports else COMMON.splitlines()
         for k, v in self.extent.items():
             lines.append(f"{self.form[k]} {k}: i32 = {v};")
-        lines += ["param P: real = 0.7;", "param J: i32 = 3;", "const C = 0.3;", "const FLAG = true;"]
+        lines += ["param P: real = 0.7;", "param J: i32 = 3;", "const C = 0.3;", "const FLAG = true;", "const CV = vec2(0.4, -0.2);", "const CP: Pair = Pair(0.6, CV);",
+                  "param W: i64 = 2;", "param Q: bool = true;"]
         for f in self.fields + [self.loss] + self.tables + self.cells + self.constants:
             kind = "Pair" if f.member else f.single or TYPES.get(f.kind, f.kind)
             if f.member == "b":
                 continue
-            lines.append(f"field {f.base}: {kind}{'[' + ', '.join(f.dims) + ']' if f.dims else ''}{' needs_grad needs_dual' if f.role == 'active' else ''}{' saved' if f.saved else ''}{' soa' if f.soa else ''};")
+            lines.append(f"field {f.base}: {kind}{'[' + ', '.join(f.dims) + ']' if f.dims else ''}{' needs_grad needs_dual' if f.role == 'active' else ''}{' saved' if f.saved else ''}{' soa' if f.soa else ''}{' strided' if f.strided else ''};")
         return lines

@@ -74,7 +74,7 @@ class Statements:
         make = self.pick((3, self.let), (2, self.var), (4, self.assign), (2, self.if_), (0 if deep else 2.5, self.for_), (0 if deep or self.pure else 1, self.while_),
                          (0 if deep else 0.8, self.array), (0.4, self.static_for), (0.4, self.ints), (0.3, self.bools), (1.2 if self.writable else 0, self.write),
                          (0.6, self.several), (0.3, self.decomposition), (0.8 if self.variables("int", lambda v: v.get("mutable")) else 0.2, self.carried_int),
-                         (0.6 if self.cells and not self.looping and self.locked is None else 0, self.atomic), (0 if self.pure else 0.1, self.assertion),
+                         (0.1 if not self.inside and not self.pure else 0, self.effect), (0.6 if self.cells and not self.looping and self.locked is None else 0, self.atomic), (0 if self.pure else 0.1, self.assertion), (0 if self.pure else 0.06, self.print_),
                          (0.25, self.mask), (0.25, self.static_if), (0.2 if not self.pure and not self.inside else 0, self.stopped_field),
                          (1.3 if self.variables("real", lambda v: v.get("struct") and v["mutable"]) else 0.5, self.struct), (0.7 if self.jumps else 0, self.jump), (0.25 if self.early and self.nest else 0, self.early_return), (0.2, self.bare_block))
         make()
@@ -156,13 +156,14 @@ class Statements:
             self.scope.append({"name": p, "kind": "real", "lo": -1, "hi": 1, "mutable": False})
             self.scope.append({"name": q, "kind": "vec2", "lo": -4, "hi": 4, "mutable": False})
             return None
-        found = [f for f in self.pairs if f["pure"] or not self.pure]
+        found = [f for f in self.pairs if self.callable(f)]
         if not found:
             return self.let()
         f = self.rng.choice(found)
         args = ", ".join(self.argument(k, 1, 3) for k in f["args"])
         a, b = self.name_new("l"), self.name_new("l")
         self.count("call of several results")
+        self.drawn |= f["draws"]
         self.emit(f"let {a}, {b} = {f['name']}({args});")
         self.scope.append({"name": a, "kind": f["result"], "lo": -3, "hi": 3, "mutable": False})
         self.scope.append({"name": b, "kind": "real", "lo": -3, "hi": 3, "mutable": False})
@@ -365,7 +366,7 @@ class Statements:
     def for_(self):
         mark = len(self.scope)
         i = self.name_new("i")
-        form = self.pick((3, "range"), (2, "range run-time"), (2, "triangular"), (1, "ndrange"), (0.7, "field"), (1, "range of two"))
+        form = self.pick((3, "range"), (2, "range run-time"), (2, "triangular"), (1, "ndrange"), (0.7, "field"), (1, "range of two"), (0.3, "range of i64"))
         if self.pure:    # what its gradient keeps has a size that is known on entry
             form = self.rng.choice(["range", "range of two"])
         outer = self.int_variables(0, 8)
@@ -383,6 +384,9 @@ class Statements:
             v = self.rng.choice(outer)
             head = self.pick((2, f"range({v['name']})"), (1, f"range({v['name']}, {v['hi'] + 1})"))
             hi, trips = v["hi"], v["hi"] + 1
+        elif form == "range of i64":
+            n = self.rng.randint(1, 3)
+            head, hi, trips = f"range(i64({n}))", n - 1, n
         elif form == "range of two":
             a, n = self.rng.randint(0, 2), self.rng.randint(1, 3)
             head, lo, hi, trips = f"range({a}, {a + n})", a, a + n - 1, n
@@ -395,7 +399,7 @@ class Statements:
             f = self.rng.choice([x for x in self.module.fields if len(x.dims) == 1])
             head, hi, trips = f.base, self.extent(f.dims[0]) - 1, self.extent(f.dims[0])
         self.count("for " + form)
-        self.loop_var(i, lo, hi)
+        self.loop_var(f"i32({i})" if form == "range of i64" else i, lo, hi)
         if self.chance(0.35):
             self.acc_before = self.new_sum()
         self.nested_function |= self.inside
@@ -407,7 +411,7 @@ class Statements:
         self.rare -= rare
         self.jumps -= 1
         self.leave(trips)
-        keep = [v for v in self.scope[mark:] if v["name"] not in names.split(", ")]
+        keep = [v for v in self.scope[mark:] if v["name"] not in [*names.split(", "), f"i32({i})"]]
         self.scope[mark:] = keep
 
     def new_sum(self):
@@ -419,7 +423,7 @@ class Statements:
 
     @property
     def serial(self):
-        return "serial " if self.kernel_level else ""
+        return "serial " if self.kernel_level or self.chance(0.05) else ""
 
     def jump(self):
         word = self.rng.choice(["break", "continue"])

@@ -69,7 +69,7 @@ def kernel_stub(kernel):
     """The C of its argument structs, and the rows of the table: none if the descriptor tells all."""
     k, values = kernel.name, [p for p in kernel.params if not p.way]
     rows = []
-    extents = dict.fromkeys(d for p in kernel.params for d in p.dims)
+    extents = dict.fromkeys(d for p in kernel.params for d in p.dims if "_" in d)    # the others are the module's
     args = [f"int64_t {n};" for n in extents] + [f"tk_array {p.name};" if p.way else declared(p.kind, p.name) for p in kernel.params]
     real = kernel.result and kernel.result not in INTEGERS
     forms = [f for f, there in (("", True), ("_dual", real and kernel.has("jvp")), ("_grad", real and kernel.has("grad")), ("_grad_dual", real and kernel.has("hvp"))) if there]
@@ -110,4 +110,6 @@ def stub(name, programs):
             out.append(text)
             found.append(f'    if (!strcmp(kernel, "{k.name}")) {{ *n = {len(rows)}; return {k.name}_p; }}')
     out += ["const adcheck_param *adcheck_params(const char *kernel, int *n)\n{", *found, "    (void)kernel;\n    *n = 0;\n    return NULL;\n}"]
+    own = re.findall(r"grad_for\((\w+)\)", " ".join(k.derive for p in programs for k in p.kernels))
+    out += ["bool adcheck_own_adjoint(const char *kernel)\n{", *(f'    if (!strcmp(kernel, "{k}"))\n        return true;' for k in own), "    (void)kernel;\n    return false;\n}"]
     return "\n".join(out) + "\n"

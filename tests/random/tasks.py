@@ -77,7 +77,7 @@ class Tasks:
             if f.kind == "real" and self.chance(0.12):
                 self.count("atomic_add or atomic_sub")
                 self.emit(f"atomic_{'add' if op == '+=' else 'sub'}({at}, {e});")
-            else:
+            elif not self.add_by_function(f, subs, op, e):
                 self.emit(f"{at} {op} {e};")
             self.grow(f, e, op)
             self.count(f"accumulate {way}")
@@ -116,7 +116,7 @@ class Tasks:
         return f.name in self.frozen and f.name not in self.saves
 
     def writes_possible(self, ok):
-        return [f for f in self.module.fields if not self.closed(f) and f.name not in self.inputs and ok(f) and (self.locked is None or f.name in self.locked)]
+        return [f for f in self.module.fields if not self.closed(f) and f.name not in self.inputs and ok(f) and not (self.plain and f.saved) and (self.locked is None or f.name in self.locked)]
 
     def of_rank(self, n):
         """Fields to loop over; arrays of the host as often as all others."""
@@ -194,7 +194,7 @@ class Tasks:
         self.mult *= trips if any(c[2] not in ("own", "shift store", "shift") for c in chosen) else 1
         self.writable = chosen
         whole = bounds == [(0, self.extent(d) - 1) for d in dims]
-        self.cells = [f"cell[{names[0]}]"] if dims == ["N"] else [f"cells[{names[0]}, {names[1]}]"] if dims == ["N", "M"] and whole else []
+        self.cells = [] if self.plain else [f"cell[{names[0]}]"] if dims == ["N"] else [f"cells[{names[0]}, {names[1]}]"] if dims == ["N", "M"] and whole else []
         local = len(self.scope)
         if self.chance(0.85):
             self.sink()

@@ -376,6 +376,15 @@ static state only_with_gradient(const checker *c, const state *d, bool seeds)
     return r;
 }
 
+static long prints;
+
+static void count_print(void *user, const char *text)
+{
+    (void)user;
+    (void)text;
+    prints++;
+}
+
 static void need(checker *c, tk_status s)
 {
     if (s == TK_OK)
@@ -411,7 +420,12 @@ static state gradient_at(checker *c, const state *d, double h, const state *w)
     state y = primal_at(c, d, h);
     copy(c->m, TK_GRAD, (state *)w, false);
     set_tail(c, TK_GRAD, w);
+    const long printed = prints;
     need(c, tk_launch_grad(c->m, c->k, args.at, out.at));
+    if (prints != printed) {
+        c->failures++;
+        printf("%s: the adjoint prints\n", c->k->name);
+    }
     copy(c->m, TK_GRAD, &y, true);
     take_gradients(c, &out, false, &y);
     return y;
@@ -752,7 +766,7 @@ static bool is_reported(checker *c, const state *w)
 /* On a validated tape a write over what an adjoint needs is reported, or the gradient is right; and nothing is reported without cause. */
 static void check_tape(checker *c, const tk_kernel *then, const state *w)
 {
-    if (!c->m->desc->sites || !loss_field(c->m) || !fits_on_tape(c->k) || (then && (!fits_on_tape(then) || then->narrays)) ||
+    if (!c->m->desc->sites || !loss_field(c->m) || (adcheck_own_adjoint && adcheck_own_adjoint(c->k->name)) || !fits_on_tape(c->k) || (then && (!fits_on_tape(then) || then->narrays)) ||
         (then == c->k && lost_record(then)))
         return;
     set_tail(c, TK_DATA, &c->x);
@@ -781,8 +795,9 @@ static void fill_rest(tk_module *m, double lo, double hi)
     for (int i = 0; i < m->desc->nfields; i++) {
         tk_field *f = &m->fields[i];
         for (int64_t j = 0; j < components(f); j++) {
-            if (f->desc->elem == TK_I32)
-                *(int32_t *)component(f, TK_DATA, j) = (int32_t)((j * 7 + 3) % 5);
+            const int64_t small = (j * 7 + 3) % 5;
+            if (f->desc->elem >= TK_I8 && f->desc->elem <= TK_U64)
+                memcpy(component(f, TK_DATA, j), &small, scalar_bytes(f)); /* little-endian */
             else if (f->desc->elem == TK_BOOL)
                 *(bool *)component(f, TK_DATA, j) = j * 5 % 3 == 1;
             else if (f->desc->elem == TK_F64 && !in_state(f))
@@ -798,6 +813,7 @@ int main(int argc, char **argv)
     const int first = table ? atoi(argv[2]) : 0, threads = table ? atoi(argv[3]) : 0, rounds = table ? 2 : 3;
     tk_session_options o = tk_session_defaults();
     o.threads = 1;
+    o.on_print = count_print;
     tk_session *s = tk_session_create(&o);
     tk_module *m = s ? adcheck_create(s) : NULL;
     if (!m) {

@@ -20,5 +20,7 @@ typedef struct adcheck_param {
 tk_module *adcheck_create(tk_session *s);
 void adcheck_destroy(tk_module *m);
 __attribute__((weak)) const adcheck_param *adcheck_params(const char *kernel, int *n);
+/* Whether its adjoint is the program's own: what that reads, a validated tape does not watch. */
+__attribute__((weak)) bool adcheck_own_adjoint(const char *kernel);
 
 #endif
