@@ -165,7 +165,7 @@ class Expressions:
             return None
         self.count("element of a local array")
         v = self.rng.choice(found)
-        return Expr(self.at_element(v), kind, -2.5, 2.5)
+        return Expr(self.at_element(v), kind, -3.2, 3.2)
 
     def at_element(self, v):
         return f"{v['name']}[{', '.join(self.integer(0, n - 1, 0) for n in v['sizes'])}]{v['suffix']}"

@@ -121,6 +121,37 @@ class Functions:
         self.function_lines.append(f"func {name}({k}: i32, {al}: real) {{ {early}loss += {self.rng.choice(['0.3', '-0.2'])} * sin({al} * real({k} + 1)); }}")
         self.emit(f"{name}({self.integer(0, 3, 0)}, {self.fit(self.value('real', 2), -3, 3)});")
 
+    def call_array_function(self):
+        """An `export func` with arrays: what it changes is local, what it reads may be a field or an array of the host."""
+        if not self.array_functions or self.pure or self.inside or self.mult > 100:
+            return self.let()
+        self.count("export func with arrays called")
+        name, params, result = self.rng.choice(self.array_functions)
+        n = self.rng.choice([2, 3])
+        args = []
+        for _, what in params:
+            if what == "real":
+                args.append(str(self.fit(self.value("real", 2), -3, 3)))
+                continue
+            way, kind = what.split("[")[0].split(" ")
+            found = [f.base for f in self.fields if way == "in" and f.kind == kind and len(f.dims) == 1 and self.extent(f.dims[0]) == n and f.role in ("active", "array") and not f.single
+                     and not f.member and self.may_read(f) and f.name not in self.own and max(map(abs, self.range[f.name])) <= 3]
+            if found and self.chance(0.7):
+                args.append(self.rng.choice(found))
+                field = next(f for f in self.fields if f.base == args[-1])
+                self.frozen.add(field.name)
+                self.sure[field.name] += not self.rare
+                self.count("array of the host given to an export func" if field.way else "field given to an export func")
+                continue
+            r = self.name_new("r")
+            self.emit(f"var {r}: {kind}[{n}];")
+            self.fill(r, kind, n, r)
+            self.scope.append({"name": r, "kind": "array", "elem": kind, "sizes": [n], "suffix": "", "mutable": True, "lo": 0, "hi": 0, "fixed": True})
+            args.append(r)
+        if result:
+            return self.declare("real", f"{name}({', '.join(args)})", -3, 3, False)
+        return self.emit(f"{name}({', '.join(args)});")
+
     def make_array_function(self):
         """An `export func` over arrays of the host, which no kernel calls."""
         name = f"{self.name}_g{self.names}"
@@ -156,6 +187,7 @@ class Functions:
             self.emit(f"return {self.fit(self.value('real', 2), -3, 3)};")
         derive = self.rng.choice(["", "", " derive(grad, jvp, hvp)"])
         self.function_lines += [f"export func {name}({', '.join(params)}){' -> real' if result else ''}{derive} {{", *self.lines, "}"]
+        self.array_functions.append((name, [(p.split(": ")[0], p.split(": ")[1]) for p in params], result))
         self.lines, self.pad, self.scope, self.budget, self.inside, self.mult, self.kernel_level = saved
         self.pure = False
 

@@ -37,9 +37,10 @@ class Program(Composed, Functions, Statements, Tasks, Kernels, Expressions):
         self.own = {}                 # fields whose own element was stored in this iteration: name -> subscripts
         self.writable = []            # (field, subscripts or None, way) of the running task
         self.kernel_level = True
-        self.functions, self.references, self.function_lines, self.params = [], [], [], []
+        self.functions, self.references, self.array_functions, self.function_lines, self.params = [], [], [], [], []
         self.tables = list(module.tables)
         self.arrays, self.extents = [], {}    # of the host, among the kernel's parameters, and their extents
+        self.given = set()                    # fields that the kernel knows by the name of a parameter alone
         self.called, self.kernels = [], []    # kernels that this one calls: text; and all kernels
         self.inside = False           # in a function
         self.grouped = None           # the loop variable of a task, if it is a vector of integers
@@ -63,16 +64,16 @@ class Program(Composed, Functions, Statements, Tasks, Kernels, Expressions):
         return f"{stem}_{self.names}"
 
     def extent(self, k):
-        return self.extents.get(k) or self.module.extent[k]
+        return int(k) if k.isdigit() else self.extents.get(k) or self.module.extent[k]
 
     @property
     def fields(self):
-        return self.module.fields + self.arrays
+        return [f for f in self.module.fields if f.name not in self.given] + self.arrays
 
     # ---- leaves ----
 
     def may_read(self, f):
-        if f.way and (f.way == "out" or self.inside):
+        if f.way and self.inside:
             return False
         if f.role == "table":
             return f.name != "made" or not (self.hidden & {"made"})
@@ -122,14 +123,14 @@ class Program(Composed, Functions, Statements, Tasks, Kernels, Expressions):
         if not found:
             return None
         f = self.rng.choice(found)
-        if f.role == "active":
+        if f.role in ("active", "array"):
             self.sure[f.name] += not (self.rare or self.passive or self.inside)
         if kind == "real" and self.chance(0.06):
             self.count("param read")
             return self.rng.choice([Expr("P", kind, 0.7, 0.7), Expr("C", kind, 0.3, 0.3), Expr("CP.a", kind, 0.6, 0.6)])
         if kind == "vec2" and self.chance(0.06):
             return self.rng.choice([Expr("CV", kind, -0.2, 0.4), Expr("CP.b", kind, -0.2, 0.4)])
-        if f.role == "active" and not self.inside:
+        if f.role in ("active", "array") and not self.inside:
             self.frozen.add(f.name)
         lo, hi = self.range.get(f.name, (-RANGE, RANGE))
         self.count(f"read {kind} {len(f.dims)}-D")
@@ -173,7 +174,7 @@ class Program(Composed, Functions, Statements, Tasks, Kernels, Expressions):
 
     def make(self):
         self.pairs = []
-        self.returns = returns = self.pick((9, None), (1, "real"), (0.4, "vec2"), (0.3, "vec3"), (0.2, "mat2"), (0.2, "int"))
+        self.returns = returns = self.pick((9, None), (1, "real"), (0.4, "vec2"), (0.3, "vec3"), (0.2, "mat2"), (0.3, "Pair"), (0.2, "int"))
         for _ in range(self.rng.choice([0, 0, 0, 1, 1])):
             self.make_reference_function()
         for _ in range(self.rng.choice([0, 0, 1, 2, 3])):
@@ -187,7 +188,7 @@ class Program(Composed, Functions, Statements, Tasks, Kernels, Expressions):
             self.params.append(self.array_param())
         self.rng.shuffle(self.params)
         for d in (d for p in self.params for d in p.dims):    # as tools/adcheck.c has them, in the order of the arguments
-            if d not in self.module.extent:
+            if "_" in d:
                 self.extents.setdefault(d, 4 - len(self.extents) % 2)
         mark = len(self.scope)
         for _ in range(self.rng.choice([1, 1, 2, 2, 3, 4])):
@@ -222,9 +223,7 @@ class Program(Composed, Functions, Statements, Tasks, Kernels, Expressions):
 
     def result(self):
         """What the kernel gives to the host."""
-        if self.returns == "int":
-            return self.integer(0, 9, 1)
-        return str(self.fit(self.value(self.returns, 2), -9, 9))
+        return self.argument(self.returns, 2, 3)
 
 
 def make_module(seed, count):

@@ -32,7 +32,7 @@ class Kernels:
     def kernel_item(self):
         in_loop = self.locked is not None
         make = self.pick((5, self.task), (2 if not in_loop else 0.6, self.reduction), (1, self.let), (1, self.assign), (1, self.kernel_write), (0.8 if not in_loop else 0.3, self.kernel_if),
-                         (1.2 if not in_loop else 0, self.kernel_loop), (0.5, self.serial_for), (0.4 if not in_loop else 0, self.time_steps), (0.3, self.var), (0.4, self.called_kernel), (0.3, self.array), (0.15, self.static_if), (0.1, self.effect), (0.15, self.print_))
+                         (1.2 if not in_loop else 0, self.kernel_loop), (0.5, self.serial_for), (0.4 if not in_loop else 0, self.time_steps), (0.3, self.var), (0.5, self.called_kernel), (0.3, self.array), (0.15, self.static_if), (0.1, self.effect), (0.15, self.print_), (0.6 if self.array_functions else 0, self.call_array_function))
         make()
 
     def called_kernel(self):
@@ -41,22 +41,82 @@ class Kernels:
         self.count("kernel called by a kernel")
         params = [self.param(0.4) for _ in range(self.rng.choice([0, 1, 2]))]
         args = [self.argument(p.kind, 2, 2) for p in params]
-        self.part(name, params)
-        self.emit(f"{name}({', '.join(args)});")
+        arrays, extents = [], {}
+        for _ in range(self.pick((6, 0), (2, 1), (2, 2))):
+            given = self.array_given(arrays, extents)
+            if given:
+                args.append(given[0])
+                params.append(given[1])
+        result = self.pick((6, None), (1, "real"), (0.5, "vec2"), (0.5, "Pair"), (0.3, "int"))
+        self.part(name, params, arrays, result)
+        call = f"{name}({', '.join(args)})"
+        if not result:
+            return self.emit(call + ";")
+        self.count(f"result {result} of a called kernel")
+        n = self.name_new("l")
+        self.emit(f"let {n} = {call};")
+        self.scope += self.param_values(n, result, 3)
+        return None
 
-    def part(self, name, params):
+    def array_given(self, arrays, extents):
+        """A field, an array of the host or a local array for a kernel that is called: (its name, the parameter), or None. Also checked alone, a kernel finds
+        the extents that tools/adcheck.c gives."""
+        way = self.pick((3, "in"), (1, "inout"), (1 if self.locked is None else 0, "out"))
+        taken = {f.name for f in arrays}
+        if way == "in":
+            found = [f for f in self.fields if f.role in ("active", "array") and self.may_read(f)]
+            found += [self.local_field(v) for v in self.scope if v["kind"] == "array" and len(v["sizes"]) == 1 and not v["suffix"] and v["elem"] != "int"]
+        else:
+            found = self.writes_possible(lambda f: True)
+        found = [f for f in found if f.dims and not f.member and not f.single and f.kind != "vec5" and f.name not in taken and not (f.saved and way == "out")]
+        if not found:
+            return None
+        f, n = self.rng.choice(found), self.name_new("p")
+        dims, fresh = [], dict(extents)
+        for d in f.dims:
+            known = [k for k, v in fresh.items() if v == self.extent(d)]
+            if "_" in d or self.chance(0.3):
+                if not known and self.extent(d) == 4 - len(fresh) % 2:
+                    known = [self.name_new("n")]
+                    fresh[known[0]] = self.extent(d)
+                if not known and "_" in d:
+                    return None
+            dims.append(known[0] if known and ("_" in d or self.chance(0.3)) else d)
+        if set(fresh) - set(extents) - set(dims):
+            return None
+        extents.update(fresh)
+        self.extents.update(fresh)
+        g = Field(f.name, f.kind, dims, "array")
+        g.base, g.way, g.saved = n, way, f.saved
+        arrays.append(g)
+        if way == "out":
+            self.written.add(f.name)
+        self.count(f"{'local array' if f.role == 'local' else 'array of the host' if f.way else 'field'} given to a kernel, {way}")
+        return f.base, Param(n, f.kind, way != "in" or self.chance(0.8), way, dims)
+
+    def local_field(self, v):
+        """A local array as if it were a field."""
+        f = Field(v["name"], v["elem"], [str(v["sizes"][0])], "local")
+        f.way = "in"
+        self.range[f.name] = [-3.2, 3.2]
+        return f
+
+    def part(self, name, params, arrays=(), result=None):
         """A kernel of its own."""
-        saved = self.lines, self.pad, self.scope, self.nest, self.arrays, self.tables
-        self.lines, self.pad, self.nest, self.arrays, self.tables = [], 1, 0, [], self.module.tables
-        self.scope = [v for p in params for v in self.param_values(p.name, p.kind, 2)]
+        saved = self.lines, self.pad, self.scope, self.nest, self.arrays, self.tables, self.given
+        self.lines, self.pad, self.nest, self.arrays, self.tables = [], 1, 0, list(arrays), self.module.tables
+        self.given = self.given | {f.name for f in arrays} | {f.name for f in saved[4]}
+        self.scope = [v for p in params if not p.way for v in self.param_values(p.name, p.kind, 2)]
         self.items(self.rng.randint(1, 2))
         used = [v for v in self.scope if v["kind"] in FLOATS and not v.get("used")]
         if used:
             self.emit(f"loss += 0.5 * sin({self.total(used)});")
-        kernel = Kernel(name, params)
+        if result:
+            self.emit(f"return {self.argument(result, 2, 3)};")
+        kernel = Kernel(name, params, result)
         self.called += [kernel, *self.lines, "}"]
         self.kernels.append(kernel)
-        self.lines, self.pad, self.scope, self.nest, self.arrays, self.tables = saved
+        self.lines, self.pad, self.scope, self.nest, self.arrays, self.tables, self.given = saved
         return kernel
 
     def param(self, grad):
@@ -91,15 +151,15 @@ class Kernels:
     def array_param(self):
         """An array of the host among the kernel's parameters: like a field, but for its rules about `out`."""
         way = self.pick((3, "in"), (1.5, "out"), (1.5, "inout"))
-        kind = self.pick((4, "real"), (1.5, "vec2"), (1, "vec3"), (1 if way == "in" else 0, "int"))
+        kind = self.pick((4, "real"), (1.5, "vec2"), (1, "vec3"), (0.6, "mat2"), (0.3, "mat3"), (1 if way == "in" else 0, "int"))
         n = self.name_new("p")
-        known = sorted({d for p in self.params for d in p.dims} - {*"NML"})
+        known = sorted({d for p in self.params for d in p.dims} - {*"NML3"})
         rank, dims = self.pick((3, 1), (1.5, 2), (0.2, 3)), []
         for _ in range(rank):
-            dims.append(self.rng.choice("NML") if self.chance(0.25) else self.rng.choice(known) if known and self.chance(0.6) else self.name_new("n"))
-            known = sorted({*known, dims[-1]} - {*"NML"})
+            dims.append(self.rng.choice("NML3") if self.chance(0.25) else self.rng.choice(known) if known and self.chance(0.6) else self.name_new("n"))
+            known = sorted({*known, dims[-1]} - {*"NML3"})
         f = Field(n, kind, dims, "table" if kind == "int" else "array")
-        f.way, f.mode = way, None
+        f.way = way
         self.arrays.append(f) if kind != "int" else self.tables.append(f)
         self.range[n] = [-RANGE, RANGE] if way != "out" else [0, 0]
         grad = kind != "int" and (way != "in" or self.chance(0.7))
@@ -112,7 +172,7 @@ class Kernels:
             self.cells = ["ticket"]
             self.atomic()
             self.cells = ()
-        found = self.writes_possible(lambda f: not f.single and f.way != "out")
+        found = self.writes_possible(lambda f: not f.single)
         if not found:
             return self.let()
         f = self.rng.choice(found)
@@ -211,7 +271,7 @@ class Kernels:
 
     def serial_for(self):
         """Sequential code at kernel level; own element a step, and a recurrence through memory."""
-        found = self.writes_possible(lambda f: len(f.dims) == 1 and not f.single and f.way != "out")
+        found = self.writes_possible(lambda f: len(f.dims) == 1 and not f.single)
         if not found:
             return self.let()
         f = self.rng.choice(found)

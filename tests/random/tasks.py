@@ -45,8 +45,6 @@ class Tasks:
             self.grow(f, e, op)
             self.count(f"f32 {f.kind} " + ("stored" if op == "=" else "accumulated"))
             return None
-        if f.way == "out":
-            return self.write_out(f, at, e, way)
         if way in ("own", "shift store") and not self.looping and self.chance(0.55):
             again = f.name in self.written
             form = self.pick((0.3 if again else 3, "="), (1, "linear"), (0.7 if not last else 0, "*=")) if way == "own" else "="
@@ -97,17 +95,6 @@ class Tasks:
         self.emit(f"{at}{part} {op} {value};")
         self.grow(f, Expr("", f.kind, -6, 6), op)
 
-    def write_out(self, f, at, e, way):
-        """To an `out` array: stored once, or only added to."""
-        if way == "own" and f.mode is None and not self.looping and self.locked is None and self.chance(0.6):
-            f.mode = "stored"
-            self.frozen.add(f.name)
-            self.emit(f"{at} = {e};")
-        else:
-            f.mode = "added"
-            self.emit(f"{at} {self.rng.choice(['+=', '-='])} {e};")
-        self.count(f"out array {f.mode}")
-
     conditional = False
     left = ()
 
@@ -116,7 +103,7 @@ class Tasks:
         return f.name in self.frozen and f.name not in self.saves
 
     def writes_possible(self, ok):
-        return [f for f in self.module.fields if not self.closed(f) and f.name not in self.inputs and ok(f) and not (self.plain and f.saved) and (self.locked is None or f.name in self.locked)]
+        return [f for f in self.fields if f.way != "in" and not self.closed(f) and f.name not in self.inputs and ok(f) and not (self.plain and f.saved) and (self.locked is None or f.name in self.locked)]
 
     def of_rank(self, n):
         """Fields to loop over; arrays of the host as often as all others."""
