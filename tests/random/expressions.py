@@ -21,7 +21,7 @@ STEPS = {  # locally constant
 }
 
 
-FLOATS = ("real", "vec2", "vec3", "vec4", "vec5", "mat2", "mat3", "mat4")
+FLOATS = ("real", "vec2", "vec3", "vec4", "vec5", "big", "mat2", "mat3", "mat4")
 
 
 def num(x):
@@ -128,7 +128,7 @@ class Expressions:
         if depth <= 0 or self.chance(0.08):
             e = self.leaf(kind)
         else:
-            e = self.tame({"r": self.scalar, "v": self.vector, "m": self.matrix}[kind[0]](kind, depth - 1))
+            e = self.tame({"r": self.scalar, "v": self.vector, "m": self.matrix, "b": self.big}[kind[0]](kind, depth - 1))
         self.depth_seen = max(self.depth_seen, depth)
         return e
 
@@ -153,6 +153,10 @@ class Expressions:
                 return Expr(f"(real({v['name']}) * 0.2)", kind, v["lo"] * 0.2 - 0.01, v["hi"] * 0.2 + 0.01)
             c = self.rng.choice([0.5, 1.0, -0.7, 1.3, 2.0, 0.25])
             return Expr(num(c) if c > 0 else f"({num(c)})", kind, c, c)
+        if kind == "big":
+            e = self.leaf("real")
+            self.count("construct big")
+            return Expr(f"{TYPES[kind]}({e})", kind, e.lo, e.hi)
         n = int(kind[-1])
         parts = [self.leaf("real") for _ in range(n if kind[0] == "v" else n * n)]
         lo, hi = min(p.lo for p in parts), max(p.hi for p in parts)
@@ -181,7 +185,7 @@ class Expressions:
     def scalar(self, kind, d):
         make = self.pick((5, self.arithmetic), (4, self.unary), (1.5, self.binary), (1, self.powers), (1.2, self.choice), (0.7, self.steps), (2.2, self.of_vectors),
                          (1.2, self.call), (0.6, self.blends), (0.4, self.stopped),
-                         (0.4, self.custom), (0.25, self.draws), (1 if self.references else 0, self.call_reference))
+                         (0.4, self.custom), (0.25, self.draws), (1 if self.references else 0, self.call_reference), (1 if self.vector_functions else 0, self.call_vector_function))
         return make(kind, d) or self.arithmetic(kind, d)
 
     pure = False       # in an `export func`, which is a function of its arguments alone
@@ -346,6 +350,14 @@ class Expressions:
                          (0.7, "element"))
         self.count(form)
         n = self.pick((3, 2), (3, 3), (1.5, 4), (0.4 if form in ("dot", "norm", "norm_sqr", "sum", "component") else 0, 5))
+        if n == 5 and self.chance(0.5):
+            a = self.value("big", d - 1)
+            if form in ("dot", "norm_sqr"):
+                a, b = self.fit(a, -2, 2), self.fit(self.value("big", 0), -2, 2)
+                return Expr(f"dot({a}, {b})" if form == "dot" else f"norm_sqr({a})", kind, -80, 80)
+            if form == "component":
+                return Expr(f"{self.named(a)}[{self.integer(0, 19, 0)}]", kind, a.lo, a.hi)
+            return Expr(f"{form}({a}{', 0.3' if form == 'norm' else ''})", kind, 20 * a.lo if form == "sum" else 0, 20 * max(a.hi, 0) if form == "sum" else 5 * a.mag + 1)
         if form in ("determinant", "trace", "element"):
             m = self.value(f"mat{n}", d - 1)
             if form == "element":
@@ -430,6 +442,12 @@ class Expressions:
             a = self.value(f"vec{of}", d)
             return Expr(f"{self.named(a)}.{''.join(self.rng.choice('xyzw'[:of]) for _ in range(n))}", kind, a.lo, a.hi)
         return getattr(self, form if form != "cross" else "arithmetic")(kind, d) or self.arithmetic(kind, d)
+
+    def big(self, kind, d):
+        """A vector of many components."""
+        self.count("big vector")
+        make = self.pick((3, self.arithmetic), (2, self.unary), (0.7, self.choice), (0.5, self.binary), (0.4, self.blends), (0.3, self.powers))
+        return make(kind, d)
 
     def rectangular(self, kind, d):
         """By a matrix that is not square."""

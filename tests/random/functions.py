@@ -61,6 +61,23 @@ class Functions:
         f["draws"] = self.drawn
         self.references.append(f)
 
+    def make_vector_function(self):
+        """Of a vector of any length, by its components."""
+        name = f"{self.name}_v{len(self.vector_functions)}"
+        self.count("function of a vector of any length")
+        w, al, s, k = (self.name_new("p") for _ in "wask")
+        step = self.rng.choice([f"{s} = 0.5 * {s} + sin({w}[{k}] * {al});", f"{s} += tanh({w}[{k}]) * {al} * 0.2;", f"if {w}[{k}] > {al} {{ {s} += 0.3 * {w}[{k}]; }} else {{ {s} *= 0.8; }}"])
+        over = self.rng.choice([f"static for {k} in range(len({w}))", f"for {k} in range(len({w}))"])
+        end = f"static if len({w}) > 2 {{ {s} += 0.1 * {w}[2]; }}" if self.chance(0.5) else f"{s} += 0.1 * {w}[len({w}) - 1];"
+        self.function_lines.append(f"func {name}({w}, {al}: real) {{ var {s} = 0.2; {over} {{ {step} }} {end} return sin({s}); }}")
+        self.vector_functions.append(name)
+
+    def call_vector_function(self, kind, d):
+        if not self.vector_functions:
+            return None
+        of = self.rng.choice(["vec2", "vec3", "vec4", "vec5", "big"])
+        return Expr(f"{self.rng.choice(self.vector_functions)}({self.fit(self.value(of, d - 1), -3, 3)}, {self.fit(self.value(kind, 0), -3, 3)})", kind, -1, 1)
+
     def array_argument(self, f):
         """Of a function of arrays: a name, or None."""
         local = [v for v in self.scope if v["kind"] == "array" and v["elem"] == f["elem"] and not v["suffix"] and len(v["sizes"]) == 1 and (v["mutable"] or not f["writes"])]
@@ -160,7 +177,7 @@ class Functions:
         self.lines, self.pad, self.scope, self.inside, self.kernel_level, self.pure, self.mult = [], 1, [], True, False, True, 4
         params, arrays = [], []
         for way in ["in", *self.rng.sample(["in", "inout", "out"], self.rng.randint(1, 3))]:
-            n, kind = self.name_new("p"), self.rng.choice(["real", "real", "vec2", "vec3"])
+            n, kind = self.name_new("p"), self.rng.choice(["real", "real", "vec2", "vec3", "mat2"])
             params.append(f"{n}: {way} {kind}[n]")
             arrays.append((n, kind, way))
         n = self.name_new("p")

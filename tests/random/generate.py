@@ -37,6 +37,7 @@ class Program(Composed, Functions, Statements, Tasks, Kernels, Expressions):
         self.own = {}                 # fields whose own element was stored in this iteration: name -> subscripts
         self.writable = []            # (field, subscripts or None, way) of the running task
         self.kernel_level = True
+        self.vector_functions = []
         self.functions, self.references, self.array_functions, self.function_lines, self.params = [], [], [], [], []
         self.tables = list(module.tables)
         self.arrays, self.extents = [], {}    # of the host, among the kernel's parameters, and their extents
@@ -45,7 +46,7 @@ class Program(Composed, Functions, Statements, Tasks, Kernels, Expressions):
         self.inside = False           # in a function
         self.grouped = None           # the loop variable of a task, if it is a vector of integers
         self.range = self.ranges()
-        self.budget = self.rng.choice([2, 3, 4, 5, 7, 9, 16])
+        self.budget = self.rng.choice([2, 3, 4, 5, 6, 8, 14])
         self.stops = False
         fields = [f.name for f in module.fields]
         self.inputs = set(self.rng.sample(fields, 9))
@@ -177,6 +178,8 @@ class Program(Composed, Functions, Statements, Tasks, Kernels, Expressions):
         self.returns = returns = self.pick((9, None), (1, "real"), (0.4, "vec2"), (0.3, "vec3"), (0.2, "mat2"), (0.3, "Pair"), (0.2, "int"))
         for _ in range(self.rng.choice([0, 0, 0, 1, 1])):
             self.make_reference_function()
+        if self.chance(0.1):
+            self.make_vector_function()
         for _ in range(self.rng.choice([0, 0, 1, 2, 3])):
             self.make_function()
         if self.chance(0.1):

@@ -65,7 +65,7 @@ class Module:
             ("a", "real", [N]), ("b", "real", [N]), ("c", "real", [N]), ("d", "real", [M]), ("s", "real", []), ("t", "real", []), ("u", "real", []),
             ("g", "real", [N, M]), ("h", "real", [N, M]), ("w", "real", [M, N]), ("q", "real", [N, N]), ("e", "real", [L, M, L]), ("v2", "vec2", [N]), ("x2", "vec2", [M, L]),
             ("v3", "vec3", [N]), ("y3", "vec3", [M]), ("z2", "vec2", []), ("m2", "mat2", [N]), ("m3", "mat3", [M]),
-            ("v4", "vec4", [M]), ("m4", "mat4", [L]), ("w5", "vec5", [N]), ("pr.a", "real", [N]), ("pr.b", "vec2", [N]), ("f1", "real", [N]), ("f2", "vec2", [M]), ("fm", "mat2", [L]))]
+            ("v4", "vec4", [M]), ("m4", "mat4", [L]), ("w5", "vec5", [N]), ("w20", "big", [L]), ("pr.a", "real", [N]), ("pr.b", "vec2", [N]), ("f1", "real", [N]), ("f2", "vec2", [M]), ("fm", "mat2", [L]))]
         for f in r.sample(self.fields, 5):
             f.saved = not f.member and not f.single
         for f in self.fields:

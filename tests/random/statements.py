@@ -15,7 +15,7 @@ class Statements:
         return v
 
     def any_kind(self):
-        return self.pick((6, "real"), (2, "vec2"), (2, "vec3"), (1, "mat2"), (0.5, "mat3"), (0.8, "vec4"), (0.2, "mat4"), (0.2, "vec5"))
+        return self.pick((6, "real"), (2, "vec2"), (2, "vec3"), (1, "mat2"), (0.5, "mat3"), (0.8, "vec4"), (0.2, "mat4"), (0.2, "vec5"), (0.15, "big"))
 
     def block(self, n):
         """n statements in a scope of their own."""
@@ -305,14 +305,16 @@ class Statements:
             e = self.fit(self.value(kind, 2), -lim * 0.6, lim * 0.6)
             self.emit(f"{n} = 0.4 * {self.rng.choice([n, f'{lim:.1f} * sin({n})'])} + {e};")
         elif form == "component":
-            k = int(kind[-1])
+            k = 20 if kind == "big" else int(kind[-1])
             e = self.fit(self.value("real", 2), -lim, lim)
             if kind[0] == "m" and self.chance(0.3):
                 row = f"{n}[{self.integer(0, k - 1, 0)}]"
                 e = self.fit(self.value(f"vec{k}", 2), -lim, lim)
                 self.count("local row")
                 return self.emit(f"{row} = {e};" if self.chance(0.7) else f"{row}.yx = {self.fit(self.value('vec2', 1), -lim, lim)};")
-            if kind[0] == "v":
+            if kind == "big":
+                sub = f"[{self.integer(0, k - 1, 0)}]"
+            elif kind[0] == "v":
                 sub = self.pick((1, "." + "xyzw"[self.rng.randrange(min(k, 4))]), (1, f"[{self.integer(0, k - 1, 0)}]"))
             else:
                 sub = f"[{self.integer(0, k - 1, 0)}, {self.integer(0, k - 1, 0)}]"
@@ -321,7 +323,7 @@ class Statements:
             else:
                 self.emit(f"{n}{sub} = {e};")
         else:
-            k = int(kind[-1])
+            k = 4 if kind == "big" else min(int(kind[-1]), 4)
             letters = "".join(self.rng.sample("xyzw"[:k], 2))
             e = self.fit(self.value("vec2", 2), -lim, lim)
             self.emit(f"{n}.{letters} = {e};")

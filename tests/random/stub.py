@@ -6,6 +6,7 @@ STRUCTS = {"Pair": [("a", "real"), ("b", "vec2")], "Part": [("n", "int"), ("w", 
 INTEGERS = {"int": "int32_t", "i64": "int64_t", "u8": "uint8_t", "i16": "int16_t", "bool": "bool"}
 SIZE = {"real": 1, "Pair": 3, "vec2": 2, "vec3": 3, "vec4": 4, "mat2": 4, "mat3": 9, "mat4": 16, "vec5": 5}
 TYPES["vec5"] = "vec(5, real)"
+TYPES["big"] = "vec(20, real)"    # so long that it is an array in C
 
 
 class Param:

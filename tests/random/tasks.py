@@ -83,8 +83,8 @@ class Tasks:
 
     def add_component(self, f, at, op, e):
         """To a part of an element."""
-        n = int(f.kind[-1])
-        form = self.pick((2, "component"), (2, "swizzle")) if f.kind[0] == "v" else self.pick((1, "row"), (1, "entry"), (1, "swizzle of a row"))
+        n = 4 if f.kind == "big" else min(int(f.kind[-1]), 4)
+        form = self.pick((2, "component"), (2, "swizzle")) if f.kind[0] != "m" else self.pick((1, "row"), (1, "entry"), (1, "swizzle of a row"))
         kind = {"component": "real", "entry": "real", "row": f"vec{n}"}.get(form, "vec2")
         part = {"component": "." + self.rng.choice("xyzw"[:n]), "entry": f"[{self.integer(0, n - 1, 0)}, {self.rng.randrange(n)}]", "row": f"[{self.integer(0, n - 1, 0)}]",
                 "swizzle": "." + "".join(self.rng.sample("xyzw"[:n], 2)), "swizzle of a row": f"[{self.rng.randrange(n)}].yx"}[form]
