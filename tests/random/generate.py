@@ -90,7 +90,7 @@ class Program(Composed, Functions, Statements, Tasks, Kernels, Expressions):
         return ", ".join(self.integer(0, self.extent(k) - 1, d if self.chance(0.3) else 0) for k in f.dims)
 
     def at(self, f, subs):
-        if len(f.dims) in (2, 3) and not f.way and ", " in subs and "ivec2(" not in subs and self.chance(0.08):
+        if len(f.dims) in (2, 3) and not self.arrays and ", " in subs and "ivec2(" not in subs and self.chance(0.08):
             self.count("subscript by an integer vector")
             subs = f"ivec{len(f.dims)}({subs})"
         return (f"{f.base}[{subs}]" if subs else f.base) + ("." + f.member if f.member else "")
