@@ -46,7 +46,7 @@ class Program(Composed, Functions, Statements, Tasks, Kernels, Expressions):
         self.inside = False           # in a function
         self.grouped = None           # the loop variable of a task, if it is a vector of integers
         self.range = self.ranges()
-        self.budget = self.rng.choice([2, 3, 4, 5, 6, 8, 14])
+        self.budget = self.rng.choice([2, 2, 3, 4, 5, 7, 10])
         self.stops = False
         fields = [f.name for f in module.fields]
         self.inputs = set(self.rng.sample(fields, 9))
@@ -180,7 +180,7 @@ class Program(Composed, Functions, Statements, Tasks, Kernels, Expressions):
             self.make_reference_function()
         if self.chance(0.1):
             self.make_vector_function()
-        for _ in range(self.rng.choice([0, 0, 1, 2, 3])):
+        for _ in range(self.rng.choice([0, 0, 1, 1, 2, 3])):
             self.make_function()
         if self.chance(0.1):
             self.make_array_function()
@@ -194,7 +194,7 @@ class Program(Composed, Functions, Statements, Tasks, Kernels, Expressions):
             if "_" in d:
                 self.extents.setdefault(d, 4 - len(self.extents) % 2)
         mark = len(self.scope)
-        for _ in range(self.rng.choice([1, 1, 2, 2, 3, 4])):
+        for _ in range(self.rng.choice([1, 1, 1, 2, 2, 3])):
             self.kernel_item()
         if not any(" for " in s or s.strip().startswith("for ") for s in self.lines):
             self.task()
@@ -212,7 +212,7 @@ class Program(Composed, Functions, Statements, Tasks, Kernels, Expressions):
             self.emit(f"return {self.result()};")
         if self.saves & self.written & self.frozen:
             self.count("saved field overwritten")
-        self.derive = self.pick((8, ""), (2, " derive(grad, jvp, hvp)"), (0.5, " derive(grad)"), (0.5, " derive(jvp)"))
+        self.derive = self.pick((8, ""), (1.2, " derive(grad, jvp, hvp)"), (0.5, " derive(grad)"), (0.5, " derive(jvp)"))
         if "hvp" in self.derive:
             self.count("hvp")
         main = Kernel(self.name, self.params, returns)
