@@ -296,8 +296,9 @@ void emit_atomic(cfn *c, const ir_op *op)
     const expr target = element(c, op, target_plane, false);
     flush_reads(c, MEM_PLANE, plane_key(op), NULL);
     const ir_value *old = op->res[0];
-    const char *call = arena_printf(c->e->mem, "tk_fetch_%s_%s(&%s, %s, %s)", op_name((ir_opcode)op->attr.i), scalar_name(old->type), target.text, value.text,
-                                    scatter ? c->atomic : "false");
+    const bool strided = op->attr.field->strided;
+    const char *call = arena_printf(c->e->mem, "tk_fetch_%s%s_%s(%s%s, %s, %s)", strided ? "at_" : "", op_name((ir_opcode)op->attr.i), scalar_name(old->type),
+                                    strided ? "" : "&", target.text, value.text, scatter ? c->atomic : "false");
     if (c->v[old->id].uses == 0) {
         stmt(c, op->loc, "%s;", call);
     } else {

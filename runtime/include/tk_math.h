@@ -296,6 +296,17 @@ static inline void tk_store_bool(void *p, bool v) { memcpy(p, &v, sizeof v); }
 /* ---- atomics with old values ----
  * *p becomes old op v, at once if `atomic`; the old value. */
 
+/* Of a strided field, at any address; atomic: only where p is aligned. */
+#define TK_FETCH_AT_(T, t, op)                                                                                            \
+    static inline T tk_fetch_at_##op##_##t(void *p, T v, bool atomic)                                                     \
+    {                                                                                                                     \
+        if (atomic)                                                                                                       \
+            return tk_fetch_##op##_##t((T *)p, v, true);                                                                  \
+        T now = tk_load_##t(p);                                                                                           \
+        const T old = tk_fetch_##op##_##t(&now, v, false);                                                                \
+        tk_store_##t(p, now);                                                                                             \
+        return old;                                                                                                       \
+    }
 #define TK_FETCH_(T, t, op)                                                                                               \
     static inline T tk_fetch_##op##_##t(T *p, T v, bool atomic)                                                           \
     {                                                                                                                     \
@@ -310,7 +321,8 @@ static inline void tk_store_bool(void *p, bool v) { memcpy(p, &v, sizeof v); }
             now = tk_##op##_##t(old, v);                                                                                  \
         while (!__atomic_compare_exchange(p, &old, &now, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));                      \
         return old;                                                                                                       \
-    }
+    }                                                                                                                     \
+    TK_FETCH_AT_(T, t, op)
 #define TK_FETCH_INTEGER_(T, t)                                                                                           \
     static inline T tk_fetch_add_##t(T *p, T v, bool atomic)                                                              \
     {                                                                                                                     \
@@ -320,6 +332,7 @@ static inline void tk_store_bool(void *p, bool v) { memcpy(p, &v, sizeof v); }
         *p = tk_add_##t(old, v);                                                                                          \
         return old;                                                                                                       \
     }                                                                                                                     \
+    TK_FETCH_AT_(T, t, add)                                                                                               \
     TK_FETCH_(T, t, min) TK_FETCH_(T, t, max) TK_FETCH_(T, t, and) TK_FETCH_(T, t, or) TK_FETCH_(T, t, xor)
 static inline float tk_add_f32(float a, float b) { return a + b; }
 static inline double tk_add_f64(double a, double b) { return a + b; }
@@ -338,6 +351,7 @@ TK_FETCH_(double, f64, add)
 TK_FETCH_(double, f64, min)
 TK_FETCH_(double, f64, max)
 #undef TK_FETCH_
+#undef TK_FETCH_AT_
 #undef TK_FETCH_INTEGER_
 
 /* ---- random numbers ----
