@@ -397,6 +397,7 @@ static val call_atomic(checker *c, int which, const ast_expr *e, bool as_stateme
     t->comps = p.all ? NULL : p.comps;
     t->ncomps = p.all ? 0 : p.ncomps;
     t->b = v.e;
+    t->discarded = as_statement;
     c->fn->tx->atomics = true;
     return val_typed(wrap_bindings(c, p.bindings, t));
 }

@@ -79,6 +79,7 @@ struct tx_expr {
     int ncomps;
     tx_func *callee;
     bool adjoint; /* CALL: the adjoint of the kernel runs */
+    bool discarded; /* ATOMIC: a statement, nobody sees the old value */
     int site;     /* RANDOM, and CALL of a function that draws: its number in the function, from 1 */
 };
 

@@ -18,6 +18,7 @@ bool op_is_dead(const vstate *v, const ir_op *op)
     case OP_STK_LOAD:
     case OP_REC_GET:
     case OP_REC_LOAD:
+    case OP_REC_WON:
     case OP_LOCAL:
         break;
     default:
@@ -90,7 +91,12 @@ static void note_pointer(vstate *v, const ir_op *op)
     case OP_STK_STORE:
     case OP_REC_LOAD:
     case OP_REC_STORE:
+    case OP_REC_WON:
         v[op->args[0]->id].layout = op->attr.layout;
+        break;
+    case OP_ATOMIC:
+        if (op->attr.layout)
+            v[op->args[op->attr.field->ndim + 2]->id].layout = op->attr.layout;
         break;
     case OP_LOOP:
         for (int k = 0; k < ir_loop_ncarried(op); k++) { /* one C variable for both */
@@ -205,12 +211,18 @@ static plane_ref *touch(cfn *c, int key)
     return p;
 }
 
-static void scan_memory(cfn *c, const ir_op *op)
+static plane_ref *touch_component(cfn *c, const ir_op *op, ir_plane plane)
 {
     const ir_field *f = op->attr.field;
-    plane_ref *p = touch(c, f->index * 4 + (int)op->attr.plane);
+    plane_ref *p = touch(c, f->index * 4 + (int)plane);
     if (f->shape == IR_SHAPE_MAT && !ir_is_const(op->args[f->ndim]))
         p->flat = true; /* of a member without meaning, as with soa */
+    return p;
+}
+
+static void scan_memory(cfn *c, const ir_op *op)
+{
+    plane_ref *p = touch_component(c, op, op->attr.plane);
     if (op->code == OP_LOAD)
         p->read = true;
     else if (op->code == OP_ACCUM && (c->kind == CFN_FUNC || (c->kind == CFN_TASK && op->attr.acc != IR_ACC_PLAIN)))
@@ -221,6 +233,8 @@ static void scan_memory(cfn *c, const ir_op *op)
         p->plain_accum = true;
     else
         p->written = true;
+    if (op->code == OP_ATOMIC && ir_atomic_form(op) == IR_ATOMIC_WITH_TANGENT)
+        touch_component(c, op, IR_DUAL)->written = true;
 }
 
 static void scan_call(cfn *c, const ir_op *op)

@@ -33,6 +33,8 @@ static void gather(emitter *e, func_info *info, const ir_region *r)
             break;
         case OP_ATOMIC:
             info->planes[op->attr.field->index * 4 + (int)op->attr.plane] |= USE_READ | USE_ACCUM;
+            if (ir_atomic_form(op) == IR_ATOMIC_WITH_TANGENT)
+                info->planes[op->attr.field->index * 4 + IR_DUAL] |= USE_STORE;
             info->module = true;
             info->can_fail |= e->m->debug;
             break;

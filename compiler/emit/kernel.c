@@ -636,7 +636,7 @@ static void print_kernel(emitter *e, const ir_func *kernel, int index, int nacce
     if (gives_floats(kernel))
         sb_add(b, ", .result = true");
     sb_printf(b, "%s%s%s},\n", gives_gradients(kernel) ? ", .grad_args = true" : "", kernel->draws ? ", .draws = true" : "",
-              kernel->records ? ", .records = true" : "");
+              kernel->records > 0 ? ", .records = true" : "");
 }
 
 int emit_kernel_table(emitter *e)

@@ -162,36 +162,46 @@ static const char *component_index(cfn *c, const ir_op *op, const expr *idx, con
     return f->ndim == 0 ? k : arena_printf(c->e->mem, "%s * INT64_C(%d) + %s", paren(c, at, PREC_MUL), ir_field_ncomp(f), k);
 }
 
-/* "x[i][0]", of a strided field its address. simple: the text may be repeated. */
-static expr element(cfn *c, const ir_op *op, bool scatter, bool simple)
+/* "x[i][0]", of a strided field its address. */
+static const char *component_text(cfn *c, const ir_op *op, const char *base, const expr *idx, const expr *comp)
 {
     const ir_field *f = op->attr.field;
-    expr e = {.prec = PREC_PRIMARY}, idx[8], comp = {0};
+    if (f->strided)
+        return strided_address(c, op, base, idx, comp);
+    if (f->soa)
+        return arena_printf(c->e->mem, "%s[%s]", base, soa_index(c, op, idx, comp));
+    if (ir_is_member(f))
+        return arena_printf(c->e->mem, "%s[%s].%s%s", base, flat_index(c, f, idx).text, member_path(c->e->mem, f->path, "."), component(c, op, comp));
+    return arena_printf(c->e->mem, "%s[%s]%s", base, flat_index(c, f, idx).text, component(c, op, comp));
+}
+
+/* simple: their text may be repeated. e: what they read. */
+static void take_subscripts(cfn *c, const ir_op *op, bool simple, expr *e, expr *idx, expr *comp)
+{
+    const ir_field *f = op->attr.field;
     /* the number of a component of a matrix is divided into row and column */
     const bool named = simple || c->e->m->debug || keeps_rows(f);
     for (int d = 0; d <= f->ndim; d++) {
         if (d == f->ndim && f->shape == IR_SHAPE_SCALAR)
             break;
         const expr s = subscript(named ? val_simple(c, op->args[d]) : val(c, op->args[d]));
-        expr_absorb(c, &e, s);
-        *(d < f->ndim ? &idx[d] : &comp) = s;
+        expr_absorb(c, e, s);
+        *(d < f->ndim ? &idx[d] : comp) = s;
     }
     if (c->e->m->debug) {
-        check_bounds(c, op, idx, &comp);
-        c->watched = is_watched(c, op) ? component_index(c, op, idx, &comp) : NULL;
+        check_bounds(c, op, idx, comp);
+        c->watched = is_watched(c, op) ? component_index(c, op, idx, comp) : NULL;
     }
-    const char *base = plane_pointer(c, f, op->attr.plane, scatter);
-    if (f->strided) {
-        e.text = strided_address(c, op, base, idx, &comp);
+}
+
+static expr element(cfn *c, const ir_op *op, bool scatter, bool simple)
+{
+    const ir_field *f = op->attr.field;
+    expr e = {.prec = PREC_PRIMARY}, idx[8], comp = {0};
+    take_subscripts(c, op, simple, &e, idx, &comp);
+    e.text = component_text(c, op, plane_pointer(c, f, op->attr.plane, scatter), idx, &comp);
+    if (f->strided)
         e.prec = PREC_ADD;
-        return e;
-    }
-    if (f->soa)
-        e.text = arena_printf(c->e->mem, "%s[%s]", base, soa_index(c, op, idx, &comp));
-    else if (ir_is_member(f))
-        e.text = arena_printf(c->e->mem, "%s[%s].%s%s", base, flat_index(c, f, idx).text, member_path(c->e->mem, f->path, "."), component(c, op, &comp));
-    else
-        e.text = arena_printf(c->e->mem, "%s[%s]%s", base, flat_index(c, f, idx).text, component(c, op, &comp));
     return e;
 }
 
@@ -289,9 +299,41 @@ void emit_accum(cfn *c, const ir_op *op)
     emit_watch(c, op, c->watched);
 }
 
+static const char *slot(cfn *c, const ir_op *op, const ir_value *ptr, const ir_value *i, expr *e, int64_t index);
+
+/* A minimum or maximum that keeps who set the element, and in forward mode the winner's tangent. */
+static void emit_winner(cfn *c, const ir_op *op, bool scatter)
+{
+    const ir_field *f = op->attr.field;
+    const bool tangent = ir_atomic_form(op) == IR_ATOMIC_WITH_TANGENT;
+    ir_value *const *where = op->args + f->ndim + 2; /* ptr slot at step */
+    expr e = {0}, idx[8], comp = {0};
+    const char *value = val(c, op->args[f->ndim + 1]).text, *change = tangent ? val(c, where[4]).text : NULL;
+    take_subscripts(c, op, tangent, &e, idx, &comp);
+    const char *target = component_text(c, op, plane_pointer(c, f, IR_DATA, c->planes[plane_key(op)].scatter), idx, &comp), *dual = NULL;
+    flush_reads(c, MEM_PLANE, plane_key(op), NULL);
+    if (tangent) {
+        ir_op on_dual = *op;
+        on_dual.attr.plane = IR_DUAL;
+        dual = component_text(c, &on_dual, plane_pointer(c, f, IR_DUAL, false), idx, &comp);
+        flush_reads(c, MEM_PLANE, plane_key(&on_dual), NULL);
+    }
+    const char *winner = slot(c, op, where[0], where[1], &e, 0);
+    const char *at = subscript(val(c, where[2])).text, *step = subscript(val(c, where[3])).text;
+    const char *address = f->strided ? "" : "&";
+    const char *forward = tangent ? arena_printf(c->e->mem, "%s%s, %s", address, dual, change) : "NULL, 0";
+    stmt(c, op->loc, "tk_win_%s%s_%s(%s%s, %s, %s, &%s, %s, %s, %s);", f->strided ? "at_" : "", op_name((ir_opcode)op->attr.i), scalar_name(f->elem), address,
+         target, value, forward, winner, at, step, scatter ? c->atomic : "false");
+    emit_watch(c, op, c->watched);
+}
+
 void emit_atomic(cfn *c, const ir_op *op)
 {
     const bool target_plane = c->planes[plane_key(op)].scatter, scatter = target_plane && op->attr.acc != IR_ACC_PLAIN;
+    if (ir_atomic_form(op) >= IR_ATOMIC_RECORDED) {
+        emit_winner(c, op, scatter);
+        return;
+    }
     const expr value = val(c, op->args[op->attr.field->ndim + 1]);
     const expr target = element(c, op, target_plane, false);
     flush_reads(c, MEM_PLANE, plane_key(op), NULL);
@@ -418,7 +460,8 @@ const layout_info *layout_of(emitter *e, const ir_layout *l)
     sb_printf(e->out, "struct %s {\n", info->tag);
     for (int i = 0; i < l->n; i++) {
         info->members[i] = names_unique_function(n, l->names && l->names[i] ? l->names[i] : "v");
-        sb_printf(e->out, "    %s%s%s;\n", l->log ? "tk_log" : scalar_c_type(l->types[i]), !l->log && l->types[i] == SC_PTR ? "" : " ", info->members[i]);
+        sb_printf(e->out, "    %s%s%s;\n", l->log ? "tk_log" : l->winners ? "tk_winner" : scalar_c_type(l->types[i]), !l->log && l->types[i] == SC_PTR ? "" : " ",
+                  info->members[i]);
     }
     if (l->n == 0)
         sb_add(e->out, "    char unused;\n");
@@ -427,9 +470,8 @@ const layout_info *layout_of(emitter *e, const ir_layout *l)
     return info;
 }
 
-static const char *slot(cfn *c, const ir_op *op, expr *e, int64_t index)
+static const char *slot(cfn *c, const ir_op *op, const ir_value *ptr, const ir_value *i, expr *e, int64_t index)
 {
-    const ir_value *ptr = op->args[0], *i = op->args[1];
     const layout_info *l = layout_of(c->e, op->attr.layout);
     const expr base = val(c, ptr);
     expr_absorb(c, e, base);
@@ -473,7 +515,7 @@ static void emit_log_store(cfn *c, const ir_op *op)
 {
     expr e = {0};
     const char *type = scalar_c_type(op->args[3]->type), *name = names_unique(c->names, "logged");
-    const char *value = val(c, op->args[3]).text, *log = slot(c, op, &e, 0), *step = subscript(val(c, op->args[2])).text;
+    const char *value = val(c, op->args[3]).text, *log = slot(c, op, op->args[0], op->args[1], &e, 0), *step = subscript(val(c, op->args[2])).text;
     stmt(c, op->loc, "%s *const %s = tk_log_add(%s, &%s, %s, sizeof *%s);", type, name, session_text(c), log, step, name);
     stmt(c, op->loc, "if (!%s)", name);
     emit_fail(c);
@@ -490,10 +532,15 @@ void emit_record(cfn *c, const ir_op *op)
         emit_log_store(c, op);
     } else if (op->code == OP_REC_STORE) {
         const expr value = val(c, op->args[3]);
-        stmt(c, op->loc, "%s = %s;", slot(c, op, &e, 0), value.text);
+        stmt(c, op->loc, "%s = %s;", slot(c, op, op->args[0], op->args[1], &e, 0), value.text);
     } else {
-        e.text = slot(c, op, &e, 0);
-        if (l->log) {
+        e.text = slot(c, op, op->args[0], op->args[1], &e, 0);
+        if (op->code == OP_REC_WON) {
+            const expr at = subscript(val(c, op->args[2])), step = subscript(val(c, op->args[3]));
+            expr_absorb(c, &e, at);
+            expr_absorb(c, &e, step);
+            e.text = arena_printf(c->e->mem, "tk_won(&%s, %s, %s)", e.text, at.text, step.text);
+        } else if (l->log) {
             const expr step = subscript(val(c, op->args[2]));
             const char *type = scalar_c_type(l->types[0]);
             expr_absorb(c, &e, step);
@@ -527,7 +574,7 @@ void emit_stack(cfn *c, const ir_op *op)
     case OP_STK_STORE: {
         expr e = {0};
         const expr value = val(c, op->args[2]);
-        const char *target = slot(c, op, &e, op->attr.i);
+        const char *target = slot(c, op, op->args[0], op->args[1], &e, op->attr.i);
         flush_reads(c, MEM_STACK, 0, NULL);
         stmt(c, op->loc, "%s = %s;", target, value.text);
         break;
@@ -535,7 +582,7 @@ void emit_stack(cfn *c, const ir_op *op)
     default: {
         expr e = {.prec = PREC_PRIMARY};
         add_read(c, &e, MEM_STACK, 0, NULL);
-        e.text = slot(c, op, &e, op->attr.i);
+        e.text = slot(c, op, op->args[0], op->args[1], &e, op->attr.i);
         define(c, op->res[0], e, op->loc);
     }
     }

@@ -307,6 +307,7 @@ static void emit_op(cfn *c, const ir_op *op)
     case OP_REC_GET:
     case OP_REC_STORE:
     case OP_REC_LOAD:
+    case OP_REC_WON:
         emit_record(c, op);
         break;
     case OP_LOCAL:

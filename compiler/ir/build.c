@@ -323,6 +323,21 @@ ir_value *ir_atomic(ir_builder *b, ir_opcode with, ir_field *f, ir_value *const 
     return ir_add_result(op, f->elem);
 }
 
+bool ir_atomic_is_extreme(const ir_op *op)
+{
+    return op->code == OP_ATOMIC && (op->attr.i == OP_MIN || op->attr.i == OP_MAX) && scalar_is_float(op->attr.field->elem);
+}
+
+bool ir_atomic_has_winner(const ir_op *op)
+{
+    return ir_atomic_is_extreme(op) && op->attr.discarded;
+}
+
+ir_value *ir_atomic_sets(ir_builder *b, const ir_op *op, ir_value *value, ir_value *old)
+{
+    return ir_op2(b, op->attr.i == OP_MIN ? OP_LT : OP_GT, value, old);
+}
+
 ir_value *ir_array_extent(const ir_func *f, const ir_field *array, int dim)
 {
     const ir_extent *e = &array->dims[dim];
@@ -353,6 +368,33 @@ ir_value *ir_key(ir_builder *b)
 ir_value *ir_random(ir_builder *b, ir_opcode code, scalar type, ir_value *key, ir_value *i, ir_value *j)
 {
     return ir_insert(b, code, 3, (ir_value *[]){key, i, j}, 1, &type, 0)->res[0];
+}
+
+ir_value *ir_component_count(ir_builder *b, ir_field *f)
+{
+    ir_value *n = ir_const_i(b, SC_I64, ir_field_ncomp(f));
+    for (int d = 0; d < f->ndim; d++) {
+        ir_value *extent = ir_shape(b, f, d);
+        n = ir_op2(b, OP_MUL, n, extent);
+    }
+    return n;
+}
+
+ir_value *ir_component_number(ir_builder *b, ir_field *f, ir_value *const *idx)
+{
+    ir_value *at = f->ndim ? idx[0] : NULL;
+    for (int d = 1; d < f->ndim; d++) {
+        ir_value *extent = ir_shape(b, f, d);
+        at = ir_op2(b, OP_MUL, at, extent);
+        at = ir_op2(b, OP_ADD, at, idx[d]);
+    }
+    if (!at)
+        return idx[f->ndim];
+    if (ir_field_ncomp(f) == 1)
+        return at;
+    ir_value *n = ir_const_i(b, SC_I64, ir_field_ncomp(f));
+    at = ir_op2(b, OP_MUL, at, n);
+    return ir_op2(b, OP_ADD, at, idx[f->ndim]);
 }
 
 ir_value *ir_mparam_value(ir_builder *b, ir_mparam *p)
@@ -513,6 +555,13 @@ int ir_task_first_init(const ir_op *task)
 int ir_task_first_fixed(const ir_op *task)
 {
     return ir_task_first_init(task) + task->nres;
+}
+
+const ir_op *ir_task_of(const ir_op *op)
+{
+    while (op && op->code != OP_TASK)
+        op = op->region->parent;
+    return op;
 }
 
 ir_op *ir_yield_of(const ir_region *r)

@@ -99,6 +99,7 @@ typedef struct ir_attr {
     ir_plane plane;      /* LOAD STORE ACCUM */
     ir_acc acc;          /* ACCUM */
     bool needed;         /* LOAD of a primal: the adjoint needs what it reads; by the rules pass */
+    bool discarded;      /* ATOMIC: a statement, nobody sees the old value */
     /* LOOP */
     bool bounded;        /* operands start with lo, hi and the body's parameters with the index */
     bool cond;           /* regions[1] decides before each iteration whether it runs; last result is the i64 trip count */
@@ -153,6 +154,7 @@ struct ir_layout {
     int n;
     uint32_t id;
     bool log; /* of a record: its member is many values, one after the other */
+    bool winners; /* of a record: its member tells who set an element */
 };
 
 typedef enum ir_shape_kind { IR_SHAPE_SCALAR, IR_SHAPE_VEC, IR_SHAPE_MAT } ir_shape_kind;
@@ -273,7 +275,7 @@ struct ir_func {
     int derive;              /* IR_DERIVE_* asked for (a derivative kernel: 0) */
     bool derive_explicit;    /* by a derive(...) clause */
     bool draws;              /* random numbers */
-    bool records;            /* old values of atomics, for its adjoint */
+    int records;             /* number of blocks that it keeps for its adjoint: old values of atomics, winners */
     bool no_grad;            /* "derivative zero, by intent" */
     const char *no_grad_why; /* why there is no adjoint (reads .grad, ...): message for TK_NO_DERIVATIVE; NULL if there is one */
     const char *no_jvp_why;
@@ -366,8 +368,20 @@ ir_op *ir_store(ir_builder *b, ir_field *f, ir_plane p, ir_value *const *idx, ir
 ir_op *ir_accum(ir_builder *b, ir_field *f, ir_plane p, ir_value *const *idx, ir_value *comp, ir_value *v);
 /* The element becomes old `with` v; the old value. */
 ir_value *ir_atomic(ir_builder *b, ir_opcode with, ir_field *f, ir_value *const *idx, ir_value *comp, ir_value *v);
+/* An ATOMIC's operands behind the value: none, or these many. */
+enum { IR_ATOMIC_NUMBERED = 3, IR_ATOMIC_RECORDED = 4, IR_ATOMIC_WITH_TANGENT = 5 };
+static inline int ir_atomic_form(const ir_op *op) { return op->nargs - op->attr.field->ndim - 2; }
+bool ir_atomic_is_extreme(const ir_op *op); /* a minimum or maximum of floats */
+/* One that stands as a statement. Its derivatives are those of a plain store by the execution that sets the element in the end, the
+ * winner, and of nothing by the others. */
+bool ir_atomic_has_winner(const ir_op *op);
+/* Whether `value` sets an element of that value, as the atomic decides: a tie keeps it, a NaN never wins. */
+ir_value *ir_atomic_sets(ir_builder *b, const ir_op *op, ir_value *value, ir_value *old);
 ir_value *ir_shape(ir_builder *b, ir_field *f, int dim);
 ir_value *ir_array_extent(const ir_func *f, const ir_field *array, int dim); /* only to be compared with */
+/* Of a field: how many components all its elements have; the number among them of component idx[ndim] of element idx. */
+ir_value *ir_component_count(ir_builder *b, ir_field *f);
+ir_value *ir_component_number(ir_builder *b, ir_field *f, ir_value *const *idx);
 ir_value *ir_mparam_value(ir_builder *b, ir_mparam *p);
 ir_value *ir_local(ir_builder *b, scalar elem, int64_t count, const char *name); /* zero-initialised */
 ir_value *ir_local_sized(ir_builder *b, scalar elem, ir_value *count, const char *name); /* the count is a value that a launch does not change */
@@ -396,6 +410,7 @@ int ir_task_first_init(const ir_op *task);
 /* Where the operands for the fixed subscripts of scatter target 0 begin. */
 int ir_task_first_fixed(const ir_op *task);
 ir_op *ir_yield_of(const ir_region *r);
+const ir_op *ir_task_of(const ir_op *op); /* the task around op, or op itself; NULL: none */
 scalar ir_elem_type(const ir_value *array); /* element type of a LOCAL */
 
 /* ---- walking and rewriting (ir/walk.c) ---- */

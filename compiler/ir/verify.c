@@ -88,16 +88,21 @@ static bool check_field_op(const verifier *v, const ir_op *op)
     bool load = op->code == OP_LOAD, atomic = op->code == OP_ATOMIC;
     if (!f)
         return fault(v, op, "no field");
-    const int numbers = atomic && op->nargs > f->ndim + 2 ? 3 : 0; /* turn at step */
-    if (!expect_shape(v, op, f->ndim + (load ? 1 : 2 + numbers), load || atomic ? 1 : 0, 0))
+    const int form = atomic ? ir_atomic_form(op) : 0, extra = form < IR_ATOMIC_NUMBERED ? 0 : form < IR_ATOMIC_WITH_TANGENT ? form : IR_ATOMIC_WITH_TANGENT;
+    const int numbers = f->ndim + 2 + (extra >= IR_ATOMIC_RECORDED);
+    if (!expect_shape(v, op, f->ndim + (load ? 1 : 2 + extra), load || atomic ? 1 : 0, 0))
         return false;
     if (atomic && (op->region->func->kind == IR_FUNC || op->attr.plane != IR_DATA || op->attr.i < 0 || op->attr.i >= OP_PURE_COUNT))
         return fault(v, op, "in a function, or of no operation");
     if (atomic && !expect_type(v, op, op->res[0], f->elem, "result"))
         return false;
-    for (int i = 0; i < numbers; i++)
-        if (!expect_type(v, op, op->args[f->ndim + 2 + i], SC_I64, "number"))
+    for (int i = 0; i < 3 && extra; i++)
+        if (!expect_type(v, op, op->args[numbers + i], SC_I64, "number"))
             return false;
+    if (extra >= IR_ATOMIC_RECORDED && !expect_type(v, op, op->args[f->ndim + 2], SC_PTR, "record"))
+        return false;
+    if (extra == IR_ATOMIC_WITH_TANGENT && !expect_type(v, op, op->args[numbers + 3], f->elem, "tangent"))
+        return false;
     for (int i = 0; i <= f->ndim; i++)
         if (!expect_type(v, op, op->args[i], SC_I64, "subscript"))
             return false;
@@ -305,6 +310,11 @@ static bool check_op(const verifier *v, const ir_op *op)
     case OP_OLD:
         return expect_shape(v, op, 3, 1, 0) && expect_type(v, op, op->args[0], SC_I64, "turn") && expect_type(v, op, op->args[1], SC_I64, "iteration") &&
                expect_type(v, op, op->args[2], SC_I64, "step");
+    case OP_WON:
+    case OP_REC_WON:
+        return expect_shape(v, op, 4, 1, 0) && expect_type(v, op, op->args[0], op->code == OP_WON ? SC_I64 : SC_PTR, "record") &&
+               expect_type(v, op, op->args[1], SC_I64, "slot") && expect_type(v, op, op->args[2], SC_I64, "iteration") &&
+               expect_type(v, op, op->args[3], SC_I64, "step") && expect_type(v, op, op->res[0], SC_BOOL, "result");
     case OP_REC_ALLOC:
     case OP_REC_GET:
     case OP_REC_STORE:

@@ -337,7 +337,9 @@ static agg lower_atomic(lower *l, const tx_expr *e)
         comp = ir_op2(&l->b, OP_ADD, lower_scalar(l, e->a), comp);
     ir_value *v = lower_scalar(l, e->b);
     l->b.loc = e->loc;
-    return agg_one(l, ir_atomic(&l->b, e->opcode, e->field, idx, comp, v));
+    ir_value *old = ir_atomic(&l->b, e->opcode, e->field, idx, comp, v);
+    old->def->attr.discarded = e->discarded;
+    return agg_one(l, old);
 }
 
 static agg lower_let(lower *l, const tx_expr *e)

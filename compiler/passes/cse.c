@@ -60,6 +60,8 @@ static void write_op(cse *c, const ir_op *op)
     case OP_ACCUM:
     case OP_ATOMIC:
         *plane_version(c, op) = ++c->clock;
+        if (op->code == OP_ATOMIC && ir_atomic_form(op) == IR_ATOMIC_WITH_TANGENT)
+            c->planes[op->attr.field->index * 4 + IR_DUAL] = ++c->clock;
         break;
     case OP_LSTORE:
     case OP_LACCUM:

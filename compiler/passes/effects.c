@@ -35,9 +35,9 @@ static effects summary_of(scan *s, const ir_func *f)
     return e;
 }
 
-static void touch(const scan *s, effects *e, const ir_op *op, unsigned what)
+static void touch(const scan *s, effects *e, const ir_op *op, ir_plane plane, unsigned what)
 {
-    size_t at = (size_t)op->attr.field->index * 4 + (size_t)op->attr.plane;
+    size_t at = (size_t)op->attr.field->index * 4 + (size_t)plane;
     if (at < s->n)
         e->at[at] |= (unsigned char)what;
 }
@@ -46,16 +46,18 @@ static void scan_op(scan *s, const ir_op *op, effects *e)
 {
     switch (op->code) {
     case OP_LOAD:
-        touch(s, e, op, EFFECT_READ);
+        touch(s, e, op, op->attr.plane, EFFECT_READ);
         break;
     case OP_STORE:
-        touch(s, e, op, EFFECT_STORE);
+        touch(s, e, op, op->attr.plane, EFFECT_STORE);
         break;
     case OP_ACCUM:
-        touch(s, e, op, EFFECT_ACCUM);
+        touch(s, e, op, op->attr.plane, EFFECT_ACCUM);
         break;
     case OP_ATOMIC:
-        touch(s, e, op, EFFECT_READ | EFFECT_ACCUM);
+        touch(s, e, op, op->attr.plane, EFFECT_READ | EFFECT_ACCUM);
+        if (ir_atomic_form(op) == IR_ATOMIC_WITH_TANGENT)
+            touch(s, e, op, IR_DUAL, EFFECT_STORE);
         break;
     case OP_ASSERT:
     case OP_PRINT:

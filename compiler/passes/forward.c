@@ -166,6 +166,28 @@ static void fwd_memory(fwd *w, ir_builder *b, const ir_op *op)
     }
 }
 
+static void fwd_atomic(fwd *w, ir_builder *b, const ir_op *op)
+{
+    const bool active = ir_atomic_has_winner(op) && has_storage(w, op);
+    const ir_value *v = op->args[op->attr.field->ndim + 1];
+    ir_value *t = active ? tan_or_zero(w, b, v) : NULL;
+    ir_op *c = clone_plain(w, b, op);
+    if (!active)
+        return;
+    if (ir_atomic_form(op) == IR_ATOMIC_RECORDED) {
+        ir_add_arg(c, t);
+        return;
+    }
+    /* at kernel level it is known at once whether it sets the element */
+    ir_value *sets = ir_atomic_sets(b, op, val(w, v), c->res[0]), **idx = subscripts(w, op);
+    ir_op *choice = ir_if(b, sets, 0, NULL);
+    ir_builder in = {.func = w->out, .region = choice->regions[0], .loc = op->loc, .origin = b->origin};
+    ir_store(&in, op->attr.field, activity_tangent_plane(op->attr.plane), idx, idx[op->attr.field->ndim], t);
+    ir_yield(&in, 0, NULL);
+    in.region = choice->regions[1];
+    ir_yield(&in, 0, NULL);
+}
+
 static void fwd_local(fwd *w, ir_builder *b, const ir_op *op)
 {
     clone_plain(w, b, op);
@@ -459,6 +481,9 @@ static void fwd_op(fwd *w, ir_builder *b, const ir_op *op)
     case OP_ACCUM:
         fwd_memory(w, b, op);
         return;
+    case OP_ATOMIC:
+        fwd_atomic(w, b, op);
+        return;
     case OP_LOCAL:
     case OP_LLOAD:
     case OP_LSTORE:
@@ -485,11 +510,11 @@ static void fwd_op(fwd *w, ir_builder *b, const ir_op *op)
     case OP_YIELD: /* built by fill, which knows the tangents */
         return;
     case OP_CONST:
-    case OP_ATOMIC: /* of what has no dual */
     case OP_REC_ALLOC:
     case OP_REC_GET:
     case OP_REC_STORE:
     case OP_REC_LOAD:
+    case OP_REC_WON:
     case OP_KEY:
     case OP_MPARAM:
     case OP_SHAPE:

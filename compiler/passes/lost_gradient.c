@@ -303,7 +303,7 @@ static const char *kernel_of(const lost *l, const func_state *s)
     return s->f->name;
 }
 
-/* Which iteration comes first is not known to a derivative: the old value depends on it, and so does who sets a minimum. */
+/* Which iteration comes first is not known to a derivative: the old value depends on it. */
 static void check_atomic(lost *l, const func_state *s, const ir_op *op)
 {
     diag_sink *d = l->m->diag;
@@ -311,7 +311,7 @@ static void check_atomic(lost *l, const func_state *s, const ir_op *op)
     diag(d, span_at(op->loc), DIAG_NOT_DIFFERENTIABLE, arena_printf(l->m->mem, "atomic_%s", op_name((ir_opcode)op->attr.i)));
     diag_note(d, span_at(op->attr.field->loc), "'%s' has a %s", name, l->mode == ACTIVITY_REVERSE ? "gradient" : "dual");
     diag_note(d, span_at(s->f->loc), "write 'derive()' on kernel '%s' if it is never to be differentiated%s", kernel_of(l, s),
-              op->attr.i == OP_ADD ? "; without the old value '+=' has a derivative" : "; a reduction into a 'var' has a derivative");
+              op->attr.i == OP_ADD ? "; without the old value '+=' has a derivative" : "; as a statement, without the old value, it has a derivative");
 }
 
 static void check_op(lost *l, func_state *s, const ir_op *op)
@@ -328,7 +328,8 @@ static void check_op(lost *l, func_state *s, const ir_op *op)
         return;
     const size_t n = node_of(op->attr.field, op->attr.plane);
     if (op->code == OP_ATOMIC && l->storage[n]) {
-        check_atomic(l, s, op);
+        if (!ir_atomic_has_winner(op))
+            check_atomic(l, s, op);
         return;
     }
     if (!s->w.varied[op->args[op->attr.field->ndim + 1]->id] || l->storage[n] || !l->reached[n] || l->reported[n])

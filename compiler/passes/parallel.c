@@ -40,6 +40,8 @@ static void collect(ir_op *op, void *ctx)
     p->store |= op->code == OP_STORE;
     p->accum |= op->code == OP_ACCUM || op->code == OP_ATOMIC;
     vec_push(&p->ops, op);
+    if (op->code == OP_ATOMIC && ir_atomic_form(op) == IR_ATOMIC_WITH_TANGENT)
+        u->at[op->attr.field->index * 4 + IR_DUAL].store = true;
 }
 
 static bool is_task_index(const ir_op *task, const ir_value *v)

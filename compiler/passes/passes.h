@@ -51,6 +51,9 @@ void pass_arrays(ir_func *f);
 /* The adjoint of a kernel, as a new function of kind IR_KERNEL_GRAD, entered in f->grad and in the module; dead code, loads above all, is gone from it.
  * Decides what it wants of saved fields that the kernel overwrites (f->before). False after errors. passes/saved.c, reverse*.c */
 bool pass_reverse(ir_func *kernel);
+/* Forward mode needs winners of minima and maxima whether or not an adjoint does: a kernel keeps them while its JVP is made. False after errors. passes/record.c */
+bool record_for_tangents(ir_func *kernel);
+void record_forget_tangents(ir_func *kernel);
 /* The JVP of a kernel, or of its adjoint (hvp). passes/forward.c */
 ir_func *pass_forward(ir_func *f, ir_func_kind kind, const char *name);
 /* True, and reported, if what is called is a C function of the host without that derivative. passes/extern.c */

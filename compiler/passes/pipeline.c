@@ -42,10 +42,10 @@ static void forget_origin(ir_op *op, void *ctx)
 static void find_active_store(ir_op *op, void *ctx)
 {
     bool *found = ctx;
-    *found |= op->code == OP_STORE && op->attr.plane == IR_DATA && op->attr.field->grad;
+    *found |= (op->code == OP_STORE || ir_atomic_is_extreme(op)) && op->attr.plane == IR_DATA && op->attr.field->grad;
 }
 
-/* A plain store takes the gradient of what was there, also in a no_grad kernel: that is the whole adjoint of one. */
+/* A plain store takes the gradient of what was there, and so does the winner of a minimum, also in a no_grad kernel: that is the whole adjoint of one. */
 static bool overwrites_active(ir_region *r)
 {
     bool found = false;
@@ -81,8 +81,10 @@ static bool derive_jvp(ir_func *k)
     const int errors = diag_error_count(k->module->diag);
     if (k->custom_jvp)
         k->jvp = k->custom_jvp;
-    else if (!k->no_grad && !k->no_jvp_why && (k->derive & IR_DERIVE_JVP))
+    else if (!k->no_grad && !k->no_jvp_why && (k->derive & IR_DERIVE_JVP) && record_for_tangents(k)) {
         pass_forward(k, IR_KERNEL_JVP, derived_name(k, "jvp"));
+        record_forget_tangents(k);
+    }
     return diag_error_count(k->module->diag) == errors;
 }
 
@@ -99,6 +101,8 @@ static void find_dual(ir_op *op, void *ctx)
     bool *found = ctx;
     const bool memory = op->code == OP_LOAD || op->code == OP_STORE || op->code == OP_ACCUM;
     if (memory && (op->attr.plane == IR_DUAL || op->attr.plane == IR_GRAD_DUAL))
+        *found = true;
+    if (op->code == OP_ATOMIC && ir_atomic_form(op) == IR_ATOMIC_WITH_TANGENT)
         *found = true;
     if (op->code == OP_CALL) /* rare enough not to look inside */
         *found = true;

@@ -2,10 +2,14 @@
  * the record of the launch, in blocks. An atomic in a parallel loop has a block for each time that the loop runs (`turn`), with an element for each
  * iteration (`at`); one at kernel level has a single block.
  *
+ * Of a minimum or maximum without old value derivatives ask who set the element. In a parallel loop the block has an element (`slot`) for each component of
+ * the field, with the winner's iteration and the number of its execution there (`step`); the atomics of that field in the loop share it. At kernel level each
+ * execution knows at once, and that is recorded as its old value would be.
+ *
  * Sequential loops between the block's place and the atomic: where each trip of all of them comes to the atomic, and their numbers are known at that place,
  * they are dimensions of the block like those of the parallel loop. Otherwise the elements are logs, which grow, and `step` counts their values.
  *
- * Before differentiation the three are put behind the operands of the atomics, so that reverse mode finds their values as it finds all others.
+ * Before differentiation these numbers are put behind the operands of the atomics, so that reverse mode finds their values as it finds all others.
  */
 #include "passes/reverse.h"
 
@@ -138,11 +142,16 @@ static ir_value *count_turns(ir_op *task)
     return turn;
 }
 
-/* The number of the element, each dimension's part where its loop begins. */
-static ir_value *element(ir_op *atomic, const place *p)
+static ir_value *iteration(ir_op *atomic, const place *p)
 {
-    ir_builder b = before_op(p->task ? p->task->regions[0]->first : p->unit, atomic);
-    ir_value *at = p->task ? rev_iteration_number(&b, p->task) : NULL;
+    ir_builder b = before_op(p->task->regions[0]->first, atomic);
+    return rev_iteration_number(&b, p->task);
+}
+
+/* at: NULL, or what counts outside of the sequential loops. The number of the element, each dimension's part where its loop begins. */
+static ir_value *element(ir_op *atomic, const place *p, ir_value *at)
+{
+    ir_builder b;
     for (size_t i = 0; i < p->path.len && !p->log; i++) {
         ir_op *loop = p->path.at[i];
         b = before_op(loop, atomic);
@@ -154,7 +163,19 @@ static ir_value *element(ir_op *atomic, const place *p)
         ir_value *k = ir_op2(&b, OP_SUB, loop->regions[0]->params[0], loop->args[0]);
         at = at ? ir_op2(&b, OP_ADD, at, k) : k;
     }
-    return at ? at : ir_const_i(&b, SC_I64, 0);
+    if (at)
+        return at;
+    b = before_op(p->task ? p->task->regions[0]->first : p->unit, atomic);
+    return ir_const_i(&b, SC_I64, 0);
+}
+
+/* Which value of its log. */
+static ir_value *log_step(ir_op *atomic, const place *p)
+{
+    if (p->log)
+        return count_runs(atomic, p->path.at, p->path.len);
+    ir_builder b = before_op(atomic, atomic);
+    return ir_const_i(&b, SC_I64, 0);
 }
 
 typedef struct turn_of {
@@ -162,16 +183,79 @@ typedef struct turn_of {
     ir_value *turn;
 } turn_of;
 
+static bool shares_winners(const ir_op *op, const ir_op *task, const ir_field *f)
+{
+    return ir_atomic_has_winner(op) && op->attr.field == f && ir_task_of(op) == task;
+}
+
+/* ---- what has no winner ---- */
+
+typedef struct company {
+    const ir_op *atomic, *task;
+    const ir_op *other; /* what else may touch the element in the parallel loop */
+} company;
+
+static void find_company(ir_op *op, void *ctx)
+{
+    company *c = ctx;
+    const ir_field *f = c->atomic->attr.field;
+    if (c->other || op == c->atomic)
+        return;
+    if (op->code == OP_CALL) {
+        effects e = effects_of_op(op->region->func->module, op);
+        if (e.at[f->index * 4 + IR_DATA])
+            c->other = op;
+        effects_free(&e);
+        return;
+    }
+    if ((op->code != OP_LOAD && op->code != OP_STORE && op->code != OP_ACCUM && op->code != OP_ATOMIC) || op->attr.field != f || op->attr.plane != IR_DATA)
+        return;
+    const bool alike = ir_atomic_has_winner(op) && op->attr.i == c->atomic->attr.i;
+    if (!alike && !never_meet(c->task, op, c->atomic))
+        c->other = op;
+}
+
+/* A minimum or maximum whose winner does not depend on the order of iterations; reported if it is not. */
+static bool may_win(const ir_func *kernel, const ir_op *atomic)
+{
+    const ir_field *f = atomic->attr.field;
+    diag_sink *d = kernel->module->diag;
+    const char *name = arena_printf(kernel->module->mem, "atomic_%s", op_name((ir_opcode)atomic->attr.i));
+    company c = {.atomic = atomic, .task = ir_task_of(atomic)};
+    const bool winner = ir_atomic_has_winner(atomic);
+    if (winner && c.task)
+        ir_walk(c.task->regions[0], find_company, &c);
+    if (!c.other && (winner || !ir_atomic_is_extreme(atomic) || !f->grad || !kernel->no_grad)) /* of kernels with derivatives, old values were looked at */
+        return true;
+    diag(d, span_at(atomic->loc), DIAG_NOT_DIFFERENTIABLE, name);
+    if (!winner) {
+        diag_note(d, span_at(f->loc), "'%s' has a gradient, which ends where an element is set: as a statement, without the old value, '%s' knows where", f->name, name);
+        return false;
+    }
+    diag_note(d, span_at(c.other->loc), "'%s' is %s, in the same parallel loop, whose iterations are unordered", f->name,
+              c.other->code == OP_LOAD ? "read here" : c.other->code == OP_CALL ? "touched by this function" : "written here as well");
+    diag_note(d, span_at(atomic->loc), "use another loop for one of the two%s", c.other->code == OP_LOAD ? "; a test in front of the atomic is not needed" : "");
+    return false;
+}
+
 typedef struct numbering {
-    uint32_t *uses;
+    uint32_t *uses; /* NULL: for forward mode, which has no interest in old values */
     VEC(ir_op *) atomics;
     VEC(turn_of) turns;
 } numbering;
 
+/* A replay of a saved field sets its dual as well. */
+static bool has_derivative(const numbering *n, const ir_field *f)
+{
+    return n->uses ? f->grad || (f->dual && f->saved) : f->dual;
+}
+
 static void find_atomic(ir_op *op, void *ctx)
 {
     numbering *n = ctx;
-    if (op->code == OP_ATOMIC && n->uses[op->res[0]->id])
+    if (op->code != OP_ATOMIC || ir_atomic_form(op) > 0)
+        return;
+    if ((n->uses && n->uses[op->res[0]->id]) || (ir_atomic_is_extreme(op) && has_derivative(n, op->attr.field)))
         vec_push(&n->atomics, op);
 }
 
@@ -188,28 +272,71 @@ static ir_value *turn_for(numbering *n, ir_op *atomic, const place *p)
     return ir_const_i(&b, SC_I64, 0);
 }
 
-void record_number_atomics(ir_func *kernel)
+/* Which execution of the iteration, among those of all minima and maxima of the field in the parallel loop. */
+static ir_value *execution(const numbering *n, ir_op *atomic, const place *p)
 {
-    numbering n = {.uses = ir_count_uses(kernel)};
+    ir_value *step = p->log ? log_step(atomic, p) : element(atomic, p, NULL);
+    int64_t sites = 0, site = 0;
+    for (size_t i = 0; i < n->atomics.len; i++) {
+        const ir_op *other = n->atomics.at[i];
+        if (!shares_winners(other, p->task, atomic->attr.field))
+            continue;
+        if (other == atomic)
+            site = sites;
+        sites++;
+    }
+    ir_builder b = before_op(atomic, atomic);
+    if (sites > 1) {
+        ir_value *all = ir_const_i(&b, SC_I64, sites), *own = ir_const_i(&b, SC_I64, site);
+        step = ir_op2(&b, OP_MUL, step, all);
+        step = ir_op2(&b, OP_ADD, step, own);
+    }
+    return step;
+}
+
+/* 0 is nobody. */
+static ir_value *number_from_one(ir_op *atomic, ir_value *at)
+{
+    ir_builder b = before_op(atomic, atomic);
+    ir_value *one = ir_const_i(&b, SC_I64, 1);
+    return ir_op2(&b, OP_ADD, at, one);
+}
+
+static bool number_atomics(ir_func *kernel, uint32_t *uses)
+{
+    numbering n = {.uses = uses};
     ir_walk(kernel->body, find_atomic, &n);
+    bool ok = true;
+    for (size_t i = 0; i < n.atomics.len; i++)
+        ok &= may_win(kernel, n.atomics.at[i]);
     for (size_t i = 0; i < n.atomics.len; i++) {
         ir_op *atomic = n.atomics.at[i];
         place p = place_of(atomic);
-        ir_value *turn = turn_for(&n, atomic, &p), *at = element(atomic, &p), *step;
-        if (p.log) {
-            step = count_runs(atomic, p.path.at, p.path.len);
+        const bool winner = p.task && ir_atomic_has_winner(atomic);
+        ir_value *turn = turn_for(&n, atomic, &p), *at = p.task ? iteration(atomic, &p) : NULL, *step;
+        if (winner) {
+            at = number_from_one(atomic, at);
+            step = execution(&n, atomic, &p);
         } else {
-            ir_builder b = before_op(atomic, atomic);
-            step = ir_const_i(&b, SC_I64, 0);
+            at = element(atomic, &p, at);
+            step = log_step(atomic, &p);
         }
         ir_add_arg(atomic, turn);
         ir_add_arg(atomic, at);
         ir_add_arg(atomic, step);
         vec_free(&p.path);
     }
-    free(n.uses);
     vec_free(&n.atomics);
     vec_free(&n.turns);
+    return ok;
+}
+
+bool record_number_atomics(ir_func *kernel)
+{
+    uint32_t *uses = ir_count_uses(kernel);
+    const bool ok = number_atomics(kernel, uses);
+    free(uses);
+    return ok;
 }
 
 /* ---- recording ---- */
@@ -217,7 +344,7 @@ void record_number_atomics(ir_func *kernel)
 typedef struct record {
     ir_func *kernel, *adjoint;
     int n; /* numbers of blocks */
-    VEC(ir_op *) olds;
+    VEC(ir_op *) olds, wons;
 } record;
 
 static void find_old(ir_op *op, void *ctx)
@@ -225,6 +352,8 @@ static void find_old(ir_op *op, void *ctx)
     record *r = ctx;
     if (op->code == OP_OLD)
         vec_push(&r->olds, op);
+    else if (op->code == OP_WON)
+        vec_push(&r->wons, op);
 }
 
 static ir_value *block_count(const place *p, ir_builder *b, ir_map *map)
@@ -251,22 +380,40 @@ static ir_value *record_op(ir_builder *b, ir_opcode code, int nargs, ir_value *c
     return op->nres ? op->res[0] : NULL;
 }
 
-static ir_layout *layout_for(ir_module *m, const ir_value *v, bool log)
+static ir_layout *layout_for(ir_module *m, scalar type, const char *name)
 {
     ir_layout *l = ARENA_NEW(m->mem, ir_layout);
     l->n = 1;
     l->types = ARENA_ARRAY(m->mem, scalar, 1);
-    l->types[0] = v->type;
+    l->types[0] = type;
     l->names = ARENA_ARRAY(m->mem, const char *, 1);
-    l->names[0] = v->name;
-    l->log = log;
+    l->names[0] = name;
     return l;
+}
+
+static ir_layout *layout_of_winners(ir_module *m, const ir_field *f)
+{
+    ir_layout *l = layout_for(m, SC_I64, f->name);
+    l->winners = true;
+    return l;
+}
+
+/* What is recorded of an atomic: the value that it returned, or of a minimum or maximum at kernel level whether it set the element. */
+static ir_value *recorded_value(ir_op *atomic)
+{
+    ir_value *old = atomic->res[0];
+    if (!ir_atomic_has_winner(atomic))
+        return old;
+    ir_builder b = before_op(atomic->next, atomic);
+    return ir_atomic_sets(&b, atomic, atomic->args[atomic->attr.field->ndim + 1], old);
 }
 
 static ir_layout *record_in_kernel(record *r, ir_op *atomic)
 {
     place p = place_of(atomic);
-    ir_layout *l = layout_for(r->kernel->module, atomic->res[0], p.log);
+    ir_value *value = recorded_value(atomic);
+    ir_layout *l = layout_for(r->kernel->module, value->type, value->name);
+    l->log = p.log;
     ir_value *const *where = atomic->args + atomic->nargs - 3; /* turn at step */
     ir_builder b = before_op(p.unit, atomic);
     ir_map map = ir_map_create(r->kernel);
@@ -275,10 +422,20 @@ static ir_layout *record_in_kernel(record *r, ir_op *atomic)
         turn = ir_const_i(&b, SC_I64, turn->def->attr.i);
     ir_value *block = record_op(&b, OP_REC_ALLOC, 2, (ir_value *[]){turn, count}, SC_PTR, l, r->n);
     ir_map_free(&map);
-    b = (ir_builder){.func = r->kernel, .region = atomic->region, .before = atomic->next, .loc = atomic->loc};
-    record_op(&b, OP_REC_STORE, 4, (ir_value *[]){block, where[1], where[2], atomic->res[0]}, SC_NONE, l, r->n);
+    b = before_op(value->def->next, atomic);
+    record_op(&b, OP_REC_STORE, 4, (ir_value *[]){block, where[1], where[2], value}, SC_NONE, l, r->n);
     vec_free(&p.path);
     return l;
+}
+
+/* In the adjoint: the block of an OLD or WON, whose first operand is the turn. */
+static ir_value *get_block(ir_op *old, ir_layout *l, int number)
+{
+    ir_builder b = before_op(unit_of(old), old);
+    ir_value *turn = old->args[0];
+    if (ir_is_const(turn))
+        turn = ir_const_i(&b, SC_I64, turn->def->attr.i);
+    return record_op(&b, OP_REC_GET, 1, &turn, SC_PTR, l, number);
 }
 
 /* All of one atomic: a replay at kernel level and the task's own adjoint may both want it. */
@@ -290,13 +447,8 @@ static void record_one(record *r, size_t first)
         ir_op *old = r->olds.at[i];
         if (!old || old->origin != atomic)
             continue;
-        ir_op *unit = unit_of(old);
-        ir_builder b = before_op(unit, old);
-        ir_value *turn = old->args[0];
-        if (ir_is_const(turn))
-            turn = ir_const_i(&b, SC_I64, turn->def->attr.i);
-        ir_value *block = record_op(&b, OP_REC_GET, 1, &turn, SC_PTR, l, r->n);
-        b = before_op(old, old);
+        ir_value *block = get_block(old, l, r->n);
+        ir_builder b = before_op(old, old);
         b.origin = old->origin;
         ir_value *v = record_op(&b, OP_REC_LOAD, 3, (ir_value *[]){block, old->args[1], old->args[2]}, old->res[0]->type, l, r->n);
         v->name = atomic->res[0]->name;
@@ -307,13 +459,86 @@ static void record_one(record *r, size_t first)
     r->n++;
 }
 
+/* ---- winners ---- */
+
+typedef struct keeping {
+    const ir_op *task;
+    const ir_field *field;
+    ir_value *block;
+    ir_layout *layout;
+} keeping;
+
+/* turn at step become block slot at step. */
+static void keep_winner(ir_op *op, void *ctx)
+{
+    const keeping *k = ctx;
+    if (!shares_winners(op, k->task, k->field))
+        return;
+    const int first = op->attr.field->ndim + 2;
+    ir_builder b = before_op(op, op);
+    ir_value *slot = ir_component_number(&b, op->attr.field, op->args), *at = op->args[first + 1], *step = op->args[first + 2];
+    op->args[first] = k->block;
+    op->args[first + 1] = slot;
+    op->args[first + 2] = at;
+    ir_add_arg(op, step);
+    op->attr.layout = k->layout;
+}
+
+/* In front of the parallel loop around the atomic: the block that all of the field's share. */
+static ir_layout *keep_winners(ir_func *kernel, ir_op *atomic, int number)
+{
+    ir_op *task = unit_of(atomic);
+    ir_value *turn = atomic->args[atomic->nargs - 3];
+    ir_builder b = before_op(task, atomic);
+    keeping k = {.task = task, .field = atomic->attr.field};
+    k.layout = layout_of_winners(kernel->module, atomic->attr.field);
+    if (ir_is_const(turn))
+        turn = ir_const_i(&b, SC_I64, turn->def->attr.i);
+    ir_value *count = ir_component_count(&b, atomic->attr.field);
+    k.block = record_op(&b, OP_REC_ALLOC, 2, (ir_value *[]){turn, count}, SC_PTR, k.layout, number);
+    ir_walk(task->regions[0], keep_winner, &k);
+    return k.layout;
+}
+
+/* All questions about a field's winners in one parallel loop. */
+static void record_winners(record *r, size_t first)
+{
+    ir_op *atomic = r->wons.at[first]->origin;
+    const ir_op *task = ir_task_of(atomic);
+    const ir_field *f = atomic->attr.field;
+    ir_layout *l = keep_winners(r->kernel, atomic, r->n);
+    for (size_t i = first; i < r->wons.len; i++) {
+        ir_op *won = r->wons.at[i];
+        if (!won || !shares_winners(won->origin, task, f))
+            continue;
+        ir_value *block = get_block(won, l, r->n);
+        ir_builder b = before_op(won, won);
+        b.origin = won->origin;
+        ir_value *answer = record_op(&b, OP_REC_WON, 4, (ir_value *[]){block, won->args[1], won->args[2], won->args[3]}, SC_BOOL, l, r->n);
+        ir_replace_uses(r->adjoint->body, won->res[0], answer);
+        ir_remove(won);
+        r->wons.at[i] = NULL;
+    }
+    r->n++;
+}
+
+/* ---- the pass ---- */
+
 static void forget_number(ir_op *op, void *ctx)
 {
     bool *any = ctx;
-    while (op->code == OP_ATOMIC && op->nargs > op->attr.field->ndim + 2) {
+    while (op->code == OP_ATOMIC && ir_atomic_form(op) > 0 && ir_atomic_form(op) <= IR_ATOMIC_NUMBERED) {
         ir_remove_arg(op, op->nargs - 1);
         *any = true;
     }
+}
+
+static void forget_numbers(ir_func *kernel)
+{
+    bool numbered = false;
+    ir_walk(kernel->body, forget_number, &numbered);
+    if (numbered)
+        pass_dce(kernel); /* what was counted for nothing */
 }
 
 void record_old_values(ir_func *kernel, ir_func *adjoint)
@@ -323,10 +548,66 @@ void record_old_values(ir_func *kernel, ir_func *adjoint)
     for (size_t i = 0; i < r.olds.len; i++)
         if (r.olds.at[i])
             record_one(&r, i);
-    kernel->records = r.n > 0;
+    for (size_t i = 0; i < r.wons.len; i++)
+        if (r.wons.at[i])
+            record_winners(&r, i);
+    kernel->records = r.n;
     vec_free(&r.olds);
-    bool numbered = false;
-    ir_walk(kernel->body, forget_number, &numbered);
-    if (numbered)
-        pass_dce(kernel); /* what was counted for nothing */
+    vec_free(&r.wons);
+    forget_numbers(kernel);
+}
+
+/* ---- for forward mode alone ---- */
+
+typedef struct unkept {
+    int n; /* blocks */
+    VEC(ir_op *) atomics;
+} unkept;
+
+static void find_unkept(ir_op *op, void *ctx)
+{
+    unkept *u = ctx;
+    if (ir_atomic_has_winner(op) && op->attr.field->dual && ir_task_of(op) && ir_atomic_form(op) == IR_ATOMIC_NUMBERED)
+        vec_push(&u->atomics, op);
+}
+
+bool record_for_tangents(ir_func *kernel)
+{
+    if (!number_atomics(kernel, NULL))
+        return false;
+    unkept u = {0};
+    ir_walk(kernel->body, find_unkept, &u);
+    for (size_t i = 0; i < u.atomics.len; i++)
+        if (ir_atomic_form(u.atomics.at[i]) == IR_ATOMIC_NUMBERED)
+            keep_winners(kernel, u.atomics.at[i], kernel->records + u.n++);
+    vec_free(&u.atomics);
+    forget_numbers(kernel);
+    return true;
+}
+
+static void forget_block(ir_op *op, void *ctx)
+{
+    const ir_func *kernel = ctx;
+    if (op->code != OP_ATOMIC || ir_atomic_form(op) != IR_ATOMIC_RECORDED)
+        return;
+    ir_op *alloc = op->args[op->nargs - 4]->def;
+    if (alloc->attr.i < kernel->records)
+        return;
+    while (ir_atomic_form(op) > 0)
+        ir_remove_arg(op, op->nargs - 1);
+    op->attr.layout = NULL;
+}
+
+static void remove_block(ir_op *op, void *ctx)
+{
+    const ir_func *kernel = ctx;
+    if (op->code == OP_REC_ALLOC && op->attr.i >= kernel->records)
+        ir_remove(op);
+}
+
+void record_forget_tangents(ir_func *kernel)
+{
+    ir_walk(kernel->body, forget_block, kernel);
+    ir_walk(kernel->body, remove_block, kernel);
+    pass_dce(kernel);
 }

@@ -103,6 +103,8 @@ ir_func *reverse_kernel(ir_func *f, const saved_plan *plan);
 void rev_region(scope *s, const ir_region *r);
 
 /* reverse_ops.c, reverse_control.c, reverse_task.c: pull-back of one operation */
+/* Whether this execution of the primal's atomic set element idx, comp; where: turn at step. */
+ir_value *rev_won(ir_builder *b, ir_op *atomic, ir_value *const *idx, ir_value *const *where);
 void rev_straight(scope *s, const ir_op *op);
 void rev_if(scope *s, const ir_op *op);
 void rev_loop(scope *s, const ir_op *op);
@@ -113,8 +115,9 @@ void rev_add_winners(ir_op *task, const ir_op *primal, const ir_builder *outside
 /* The iteration's number among all of the task. */
 ir_value *rev_iteration_number(ir_builder *b, const ir_op *task);
 
-/* record.c: old values of atomics. Before differentiation each gets the numbers by which its values are recorded; then those that the adjoint needs are. */
-void record_number_atomics(ir_func *kernel);
+/* record.c: old values of atomics, winners of minima and maxima. Before differentiation each atomic gets the numbers by which they are recorded; then those that
+ * the adjoint needs are. False after errors: a winner that depends on the order of iterations. */
+bool record_number_atomics(ir_func *kernel);
 void record_old_values(ir_func *kernel, ir_func *adjoint);
 
 /* reverse_replay.c: forward sweep */

@@ -75,6 +75,44 @@ static void rev_store_grad(scope *s, const ir_op *op)
     rev_add(s, &b, v, g);
 }
 
+ir_value *rev_won(ir_builder *b, ir_op *atomic, ir_value *const *idx, ir_value *const *where)
+{
+    static const scalar answer = SC_BOOL;
+    ir_op *const outer = b->origin;
+    const bool in_task = ir_task_of(atomic) != NULL;
+    ir_value *slot = in_task ? ir_component_number(b, atomic->attr.field, idx) : NULL;
+    b->origin = atomic;
+    ir_op *won = in_task ? ir_insert(b, OP_WON, 4, (ir_value *[]){where[0], slot, where[1], where[2]}, 1, &answer, 0)
+                         : ir_insert(b, OP_OLD, 3, where, 1, &answer, 0);
+    b->origin = outer;
+    won->res[0]->name = "won";
+    return won->res[0];
+}
+
+/* Like a plain store by the winner. */
+static void rev_atomic(scope *s, const ir_op *op)
+{
+    if (ir_atomic_has_winner(op) && has_gradient(op)) {
+        ir_field *f = op->attr.field;
+        const ir_value *v = op->args[f->ndim + 1];
+        ir_value **idx = subscripts(s, op), *where[IR_ATOMIC_NUMBERED];
+        for (int i = 0; i < IR_ATOMIC_NUMBERED; i++)
+            where[i] = rev_lookup(s, op->args[f->ndim + 2 + i]);
+        ir_builder b = rev_at_end(s, op);
+        ir_value *won = rev_won(&b, (ir_op *)op, idx, where);
+        ir_op *choice = ir_if(&b, won, 1, &v->type);
+        ir_builder in = {.func = s->rv->out, .region = choice->regions[0], .loc = op->loc, .origin = (ir_op *)op};
+        ir_value *g = ir_load(&in, f, IR_GRAD, idx, idx[f->ndim]), *zero = ir_zero(&in, v->type);
+        ir_store(&in, f, IR_GRAD, idx, idx[f->ndim], zero);
+        ir_yield(&in, 1, &g);
+        in.region = choice->regions[1];
+        zero = ir_zero(&in, v->type);
+        ir_yield(&in, 1, &zero);
+        rev_add(s, &b, v, choice->res[0]);
+    }
+    rev_undo_write(s, op);
+}
+
 static void rev_store(scope *s, const ir_op *op)
 {
     rev_store_grad(s, op);
@@ -149,8 +187,8 @@ void rev_straight(scope *s, const ir_op *op)
     case OP_ACCUM:
         rev_store(s, op);
         return;
-    case OP_ATOMIC: /* of what has no gradient */
-        rev_undo_write(s, op);
+    case OP_ATOMIC:
+        rev_atomic(s, op);
         return;
     case OP_LLOAD:
         rev_local_load(s, op);

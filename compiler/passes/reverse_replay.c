@@ -92,7 +92,7 @@ static void replay_op(rev *rv, ir_builder *b, ir_map *map, ir_op *op)
             rev_write_again(rv, b, map, op);
         ir_value *where[3]; /* turn at step */
         const int first = op->attr.field->ndim + 2, n = op->nargs - first;
-        if (n == 0)
+        if (n == 0 || ir_atomic_has_winner(op))
             return; /* nobody uses what it returns */
         for (int i = 0; i < n; i++)
             where[i] = rev_mapped(map, op->args[first + i]);

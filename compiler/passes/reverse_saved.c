@@ -28,13 +28,25 @@ bool rev_keeps_any(const rev *rv, const ir_op *task)
     return s.found;
 }
 
-static ir_value **clones(const rev *rv, const ir_map *map, const ir_op *write)
+static ir_value **clones(ir_module *m, const ir_map *map, const ir_op *write)
 {
-    const int n = write->attr.field->ndim + 1;
-    ir_value **idx = ARENA_ARRAY(rv->module->mem, ir_value *, n);
-    for (int i = 0; i < n; i++)
-        idx[i] = ir_map_get(map, write->args[i]);
-    return idx;
+    ir_value **args = ARENA_ARRAY(m->mem, ir_value *, write->nargs);
+    for (int i = 0; i < write->nargs; i++)
+        args[i] = ir_map_get(map, write->args[i]);
+    return args;
+}
+
+/* A minimum or maximum: the winner, which is recorded, stores. */
+static void set_again(ir_builder *b, const ir_map *map, ir_op *atomic)
+{
+    ir_field *f = atomic->attr.field;
+    ir_value **args = clones(b->func->module, map, atomic), *won = rev_won(b, atomic, args, args + f->ndim + 2);
+    ir_op *choice = ir_if(b, won, 0, NULL);
+    ir_builder in = {.func = b->func, .region = choice->regions[0], .loc = b->loc};
+    ir_store(&in, f, IR_DATA, args, args[f->ndim], args[f->ndim + 1]);
+    ir_yield(&in, 0, NULL);
+    in.region = choice->regions[1];
+    ir_yield(&in, 0, NULL);
 }
 
 void rev_write_again(rev *rv, ir_builder *b, ir_map *map, ir_op *write)
@@ -42,8 +54,12 @@ void rev_write_again(rev *rv, ir_builder *b, ir_map *map, ir_op *write)
     const bool undone = rv->fusing || (!rv->in_task && rv->plan->undo[write->pos]);
     b->origin = NULL; /* what is read here is no read of the kernel */
     if (undone) {
-        ir_value **idx = clones(rv, map, write);
+        ir_value **idx = clones(rv->module, map, write);
         rv->old[write->pos] = ir_load(b, write->attr.field, IR_DATA, idx, idx[write->attr.field->ndim]);
+    }
+    if (ir_atomic_has_winner(write) && ir_atomic_form(write) > 0) {
+        set_again(b, map, write);
+        return;
     }
     ir_op *again = ir_clone_op(b, write, map);
     while (again->nargs > write->attr.field->ndim + 2) /* where an atomic records its old value: what this one returns is nobody's */
@@ -91,14 +107,6 @@ static void copy_dim(ir_builder *b, const rev_snapshot *c, ir_value *buf, int di
     }
 }
 
-static ir_value *size_of(ir_builder *b, ir_field *f)
-{
-    ir_value *n = ir_const_i(b, SC_I64, ir_field_ncomp(f));
-    for (int d = 0; d < f->ndim; d++)
-        n = ir_op2(b, OP_MUL, n, ir_shape(b, f, d));
-    return n;
-}
-
 void rev_take_snapshots(rev *rv, ir_builder *b, const ir_op *task)
 {
     ir_module *m = rv->module;
@@ -113,7 +121,7 @@ void rev_take_snapshots(rev *rv, ir_builder *b, const ir_op *task)
         c.layout->names = ARENA_ARRAY(m->mem, const char *, 1);
         c.layout->types[0] = c.field->elem;
         c.layout->names[0] = c.field->name;
-        c.buf = rev_stk_alloc(b, size_of(b, c.field), c.layout);
+        c.buf = rev_stk_alloc(b, ir_component_count(b, c.field), c.layout);
         ir_value **idx = ARENA_ARRAY(m->mem, ir_value *, c.field->ndim + 1);
         copy_dim(b, &c, c.buf, 0, idx, NULL, false);
         vec_push(&rv->snapshots, c);

@@ -319,17 +319,10 @@ static void check_needed(rules *r)
 
 /* ---- iterations of one task against each other ---- */
 
-static const ir_op *task_of(const ir_op *op)
-{
-    while (op && op->code != OP_TASK)
-        op = op->region->parent;
-    return op;
-}
-
 /* The dimension of the task in which a and b provably meet from different iterations, or -1. */
 static int meets(const rules *r, const access *a, const access *b)
 {
-    const overlap o = overlap_of(r->m, a, b, task_of(b->op));
+    const overlap o = overlap_of(r->m, a, b, ir_task_of(b->op));
     int found = -1, task = 0;
     while (o.provable && o.a.at[task].op->code != OP_TASK)
         task++;
@@ -418,9 +411,9 @@ static void check_task(rules *r, size_t from, size_t to)
 static void check_races(rules *r)
 {
     for (size_t i = 0; i < r->all.len;) {
-        const ir_op *task = task_of(r->all.at[i].op);
+        const ir_op *task = ir_task_of(r->all.at[i].op);
         size_t end = i + 1;
-        while (end < r->all.len && task_of(r->all.at[end].op) == task)
+        while (end < r->all.len && ir_task_of(r->all.at[end].op) == task)
             end++;
         if (task)
             check_task(r, i, end);

@@ -36,13 +36,6 @@ typedef struct study {
 
 /* ---- what the kernel does ---- */
 
-static const ir_op *task_of(const ir_op *op)
-{
-    while (op && op->code != OP_TASK)
-        op = op->region->parent;
-    return op;
-}
-
 static void collect_call(study *s, const ir_op *op)
 {
     effects e = effects_of_op(s->m, op);
@@ -65,7 +58,7 @@ static void collect(ir_op *op, void *ctx)
         collect_call(s, op);
     if ((op->code != OP_LOAD && !rev_is_write(op)) || op->attr.plane != IR_DATA || !op->attr.field->saved)
         return;
-    const site at = {.a = access_of_op(s->m, op), .task = task_of(op)};
+    const site at = {.a = access_of_op(s->m, op), .task = ir_task_of(op)};
     if (op->code == OP_LOAD) {
         s->read[op->attr.field->index] = true;
         vec_push(&s->loads, at);
@@ -274,7 +267,8 @@ static bool choose(study *s)
 bool pass_reverse(ir_func *f)
 {
     const int errors = diag_error_count(f->module->diag);
-    record_number_atomics(f);
+    if (!record_number_atomics(f))
+        return false;
     ir_func *adjoint = reverse_kernel(f, NULL);
     if (diag_error_count(f->module->diag) != errors)
         return false;

@@ -106,7 +106,7 @@ typedef struct tk_kernel {
     bool result;             /* has a result of floats: not on a tape, nor in a forward scope */
     bool grad_args;          /* has needs_grad parameters: not on a tape */
     bool draws;              /* random numbers */
-    bool records;            /* old values of atomics, for its adjoint */
+    bool records;            /* old values of atomics, and who set minima, for its adjoint */
 } tk_kernel;
 
 /* --debug: an access in the source. */
@@ -276,6 +276,22 @@ void *tk_log_add(tk_session *s, tk_log *log, int64_t n, size_t size);
 /* Value n; where there is none, zero after failing the session. */
 const void *tk_log_get(tk_session *s, const tk_log *log, int64_t n, size_t size);
 
+/* ---- who set a minimum or maximum ---- */
+
+/* Of an element, in the record: the iteration that set it, counted from 1, and which of the iteration's executions. 0: it has its previous value. */
+typedef struct tk_winner {
+    int64_t at, step;
+} tk_winner;
+
+/* The iteration that has set the element so far; until it is given back, nobody else may set it. */
+int64_t tk_winner_take(tk_winner *w);
+static inline void tk_winner_give(tk_winner *w, int64_t at) { __atomic_store_n(&w->at, at, __ATOMIC_RELEASE); }
+
+static inline bool tk_won(const tk_winner *w, int64_t at, int64_t step)
+{
+    return w->at == at && w->step == step;
+}
+
 static inline int64_t tk_extent(int64_t lo, int64_t hi)
 {
     return hi > lo ? hi - lo : 0;
@@ -343,5 +359,52 @@ static inline void *tk_stack_alloc(tk_stack *st, int64_t count, size_t size)
 #endif
 
 #include "tk_math.h"
+
+/* *p becomes v where v is less (more): the lowest iteration of those that give the same wins, nobody where *p was that already, and never a NaN. The winner's
+ * tangent becomes *dual, unless that is NULL. Who does not win hardly ever waits: *p only falls (grows), so it has lost once it is seen to. The element is
+ * stored with release, behind the taking of w: who sees the new value does not see who had set the one before. tk_win_at_: of a strided field, at any
+ * address; atomic: only where p is aligned. */
+#define TK_WIN_(T, t, op, before)                                                                                         \
+    static inline void tk_win_at_##op##_##t(void *p, T v, void *dual, T tangent, tk_winner *w, int64_t at, int64_t step,  \
+                                        bool atomic)                                                                      \
+    {                                                                                                                     \
+        T now;                                                                                                            \
+        int64_t held;                                                                                                     \
+        if (!atomic) {                                                                                                    \
+            now = tk_load_##t(p);                                                                                         \
+            held = w->at;                                                                                                 \
+        } else {                                                                                                          \
+            __atomic_load((T *)p, &now, __ATOMIC_ACQUIRE);                                                                \
+            held = __atomic_load_n(&w->at, __ATOMIC_RELAXED);                                                             \
+            if (!(v before now) && (v != now || (held >= 0 && held <= at)))                                               \
+                return;                                                                                                   \
+            held = tk_winner_take(w);                                                                                     \
+            __atomic_load((T *)p, &now, __ATOMIC_RELAXED);                                                                \
+        }                                                                                                                 \
+        if (v before now || (v == now && at < held)) {                                                                    \
+            if (dual)                                                                                                     \
+                tk_store_##t(dual, tangent);                                                                              \
+            w->step = step;                                                                                               \
+            held = at;                                                                                                    \
+            if (atomic)                                                                                                   \
+                __atomic_store((T *)p, &v, __ATOMIC_RELEASE);                                                             \
+            else                                                                                                          \
+                tk_store_##t(p, v);                                                                                       \
+        }                                                                                                                 \
+        if (atomic)                                                                                                       \
+            tk_winner_give(w, held);                                                                                      \
+        else                                                                                                              \
+            w->at = held;                                                                                                 \
+    }                                                                                                                     \
+    static inline void tk_win_##op##_##t(T *p, T v, T *dual, T tangent, tk_winner *w, int64_t at, int64_t step,           \
+                                        bool atomic)                                                                      \
+    {                                                                                                                     \
+        tk_win_at_##op##_##t(p, v, dual, tangent, w, at, step, atomic);                                                   \
+    }
+TK_WIN_(float, f32, min, <)
+TK_WIN_(float, f32, max, >)
+TK_WIN_(double, f64, min, <)
+TK_WIN_(double, f64, max, >)
+#undef TK_WIN_
 
 #endif

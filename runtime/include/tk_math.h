@@ -294,7 +294,7 @@ static inline void tk_store_bool(void *p, bool v) { memcpy(p, &v, sizeof v); }
              float *: tk_scatter_f32, double *: tk_scatter_f64)((p), (v), (atomic))
 
 /* ---- atomics with old values ----
- * *p becomes old op v, at once if `atomic`; the old value. */
+ * *p becomes v op old, at once if `atomic`; the old value. A NaN in v leaves a minimum or maximum as it is: tk_min has the second of what does not compare. */
 
 /* Of a strided field, at any address; atomic: only where p is aligned. */
 #define TK_FETCH_AT_(T, t, op)                                                                                            \
@@ -313,12 +313,12 @@ static inline void tk_store_bool(void *p, bool v) { memcpy(p, &v, sizeof v); }
         T old, now;                                                                                                       \
         if (!atomic) {                                                                                                    \
             old = *p;                                                                                                     \
-            *p = tk_##op##_##t(old, v);                                                                                   \
+            *p = tk_##op##_##t(v, old);                                                                                   \
             return old;                                                                                                   \
         }                                                                                                                 \
         __atomic_load(p, &old, __ATOMIC_RELAXED);                                                                         \
         do                                                                                                                \
-            now = tk_##op##_##t(old, v);                                                                                  \
+            now = tk_##op##_##t(v, old);                                                                                  \
         while (!__atomic_compare_exchange(p, &old, &now, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));                      \
         return old;                                                                                                       \
     }                                                                                                                     \

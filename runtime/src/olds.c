@@ -1,5 +1,7 @@
-/* Old values of atomics in the record of a launch. compiler/passes/record.c decides what goes where. */
+/* Old values of atomics, and who set minima and maxima, in the record of a launch. compiler/passes/record.c decides what goes where. */
 #include "rt.h"
+
+#include <sched.h>
 
 /* One for each time that the parallel loop around the atomic ran. */
 struct rt_block {
@@ -130,6 +132,19 @@ const void *tk_log_get(tk_session *s, const tk_log *log, int64_t n, size_t size)
         p = p->next;
     }
     return p->data + (size_t)n * size;
+}
+
+/* ---- winners ---- */
+
+int64_t tk_winner_take(tk_winner *w)
+{
+    enum { TAKEN = -1, PATIENCE = 1000 };
+    int64_t at;
+    for (int n = 0; (at = __atomic_exchange_n(&w->at, TAKEN, __ATOMIC_ACQUIRE)) == TAKEN; n++)
+        for (; __atomic_load_n(&w->at, __ATOMIC_RELAXED) == TAKEN; n++)
+            if (n >= PATIENCE)
+                sched_yield(); /* who has it may be waiting for a core */
+    return at;
 }
 
 /* ---- all ---- */
