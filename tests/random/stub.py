@@ -41,7 +41,7 @@ def read_kernels(text):
     kernels = []
     for m in re.finditer(r"^kernel (\w+)\(((?:[^()]|\([^()]*\))*)\)(?: -> (\w+))?([^{}]*) \{$", text, re.M):
         params = []
-        for name, way, kind, dims, grad in re.findall(r"(\w+): (?:(inout|in|out) )?(vec\(5, real\)|\w+)(?:\[([^\]]*)\])?( needs_grad)?", m[2]):
+        for name, way, kind, dims, grad in re.findall(r"(\w+): (?:(inout|in|out) )?(vec\(\d+, real\)|\w+)(?:\[([^\]]*)\])?( needs_grad)?", m[2]):
             params.append(Param(name, names.get(kind, kind), bool(grad), way or None, dims.split(", ") if dims else ()))
         kernels.append(Kernel(m[1], params, names.get(m[3], m[3]), m[4]))
     return kernels
