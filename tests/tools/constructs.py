@@ -17,12 +17,12 @@ import runtests
 COLUMNS = ("value", "derivatives", "misuse")
 ELSEWHERE = "Diagnostics"                                # tests/driver/every_code.sh holds these
 BY_NAME = "Built-in functions"                           # where each name of a row is a construct
-MANY = 10                                                # lines
 WORDS = ("Types", "Items")                               # where it may be
+MANY = 10                                                # lines that a test stands for
 
 
 def plain(text):
-    """Text of a page without code spans and links."""
+    """Text of a page without the marks of code and links."""
     return re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", text.replace("\\|", "|")).replace("`", "").strip()
 
 
