@@ -261,6 +261,12 @@ static bool fits_array(const ty *given, const ty *t)
     return fits;
 }
 
+/* Also by another name, which a parameter gives a field. */
+static bool same_array(const sym *a, const sym *b)
+{
+    return a == b || (a && a->kind == SYM_FIELD && b->kind == SYM_FIELD && a->field == b->field);
+}
+
 /* What the callee changes must be the caller's to change, and have one name in it. */
 static bool may_change(checker *c, const sym *s, const ast_param *p, int k, const val *args, const src_span *spans)
 {
@@ -276,7 +282,7 @@ static bool may_change(checker *c, const sym *s, const ast_param *p, int k, cons
         return false;
     }
     for (int i = 0; i < s->nparams; i++)
-        if (i != k && args[i].ref == ref) {
+        if (i != k && same_array(args[i].ref, ref)) {
             ERR(c, spans[i > k ? i : k], DIAG_ARRAY_TWICE, ref->name, s->name);
             NOTE(c, p->span, "it is changed as '%s'", p->name);
             return false;
