@@ -74,12 +74,12 @@ ir_value *rev_array_at(scope *s, const ir_value *array, const ir_op *task)
     l->names[0] = array->name;
 
     ir_builder out = {.func = rv->out, .region = place->region, .before = (ir_op *)place, .loc = task->loc};
-    ir_value *zero = ir_const_i(&out, SC_I64, 0), *count = local->nargs ? rev_mapped(&rv->fwd, local->args[0]) : ir_const_i(&out, SC_I64, local->attr.i);
+    ir_value *held = rev_mapped(&rv->fwd, array), *zero = ir_const_i(&out, SC_I64, 0), *count = ir_local_count(&out, held->def);
     ir_value *buf = rev_stk_alloc(&out, count, l);
     ir_op *copy = ir_loop(&out, zero, count, false, 0, NULL);
     ir_builder in = {.func = rv->out, .region = copy->regions[0], .loc = task->loc};
     ir_value *i = copy->regions[0]->params[0];
-    rev_stk_store(&in, buf, i, ir_lload(&in, rev_mapped(&rv->fwd, array), i), l, 0);
+    rev_stk_store(&in, buf, i, ir_lload(&in, held, i), l, 0);
     ir_yield(&in, 0, NULL);
 
     ir_value *saved = rev_save(s, buf, "saved");
