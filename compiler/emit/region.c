@@ -200,8 +200,9 @@ void emit_check(cfn *c, src_loc loc, const char *holds, const char *message)
 
 static void emit_assert(cfn *c, const ir_op *op)
 {
-    const char *text = op->attr.text && *op->attr.text ? arena_printf(c->e->mem, ": %s", op->attr.text) : "";
-    const char *message = arena_printf(c->e->mem, "%s: assertion failed%s", place_of(c->e, op->loc), text);
+    const char *text = op->attr.text && *op->attr.text ? arena_printf(c->e->mem, ": %s", op->attr.text) : "", *place = place_of(c->e, op->loc);
+    const char *message = op->attr.i == IR_ASSERT_BUILT_IN ? arena_printf(c->e->mem, "%s:%u%s", place, op->loc.col, text)
+                                                           : arena_printf(c->e->mem, "%s: assertion failed%s", place, text);
     if (c->pure) {
         emit_check(c, op->loc, val_text(c, op->args[0], 0), message);
         return;

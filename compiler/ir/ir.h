@@ -55,6 +55,9 @@ typedef enum ir_acc {
     IR_ACC_SCATTER  /* target in the task's list of scatter targets: private copy, atomic, or plain with one thread */
 } ir_acc;
 
+/* attr.i of an assertion: whose it is. Where a built-in one fails, its message tells the column as well. */
+enum { IR_ASSERT_USER, IR_ASSERT_BUILT_IN };
+
 typedef enum ir_reduce { IR_RED_ADD, IR_RED_MIN, IR_RED_MAX } ir_reduce;
 
 /* A result of a task: an init operand and a yielded value each, combined over all iterations.

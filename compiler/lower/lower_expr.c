@@ -169,8 +169,22 @@ static agg lower_logical(lower *l, const tx_expr *e)
 
 /* ---- component-wise operations ---- */
 
+/* --debug: an integer division by zero fails the launch. Extents of fields, which no function computes, are looked at by libtk. */
+static void check_divisor(lower *l, ir_opcode code, ir_value *divisor)
+{
+    const bool divides = code == OP_DIV || code == OP_REM || code == OP_MOD;
+    if (!l->m->debug || !l->frame || !divides || !scalar_is_int(divisor->type) || (ir_is_const(divisor) && divisor->def->attr.i != 0))
+        return;
+    ir_value *zero = ir_zero(&l->b, divisor->type), *holds = ir_op2(&l->b, OP_NE, divisor, zero);
+    ir_op *op = ir_insert(&l->b, OP_ASSERT, 1, &holds, 0, NULL, 0);
+    op->attr.text = "integer division by zero";
+    op->attr.i = IR_ASSERT_BUILT_IN;
+}
+
 static ir_value *build_op(lower *l, ir_opcode code, int n, ir_value *const *v)
 {
+    if (n == 2)
+        check_divisor(l, code, v[1]);
     return n == 1 ? ir_op1(&l->b, code, v[0]) : n == 2 ? ir_op2(&l->b, code, v[0], v[1]) : ir_op3(&l->b, code, v[0], v[1], v[2]);
 }
 

@@ -54,6 +54,19 @@ int main(void)
     expect(m, checks_limit_of_effects(m, 8), TK_OK, "");
     expect(m, checks_sized(m, 3), TK_OK, "");
     expect(m, checks_sized(m, 4), TK_BOUNDS, "subscript of 'w' is 9, outside [0, 8)");
+    expect(m, checks_divide(m, 7, 2), TK_OK, "");
+    expect(m, checks_divide(m, 7, 0), TK_ASSERT, "checks.tk:69:40: integer division by zero");
+    expect(m, checks_remainder(m, -1), TK_OK, "");
+    expect(m, checks_remainder(m, 3), TK_ASSERT, "checks.tk:71:40: integer division by zero");
+    expect(m, checks_remainder(m, 0), TK_ASSERT, "integer division by zero");
+    expect(m, checks_guarded(m, 9, 3), TK_OK, "");
+    if (m->at.data[0] != 3 + 100 + 4)
+        return 1;
+    expect(m, checks_guarded(m, 9, 0), TK_OK, "");
+    if (m->at.data[0] != -1 + 4)
+        return 1;
+    expect(m, checks_vectors(m, 1), TK_OK, "");
+    expect(m, checks_vectors(m, 0), TK_ASSERT, "checks.tk:81:5: integer division by zero");
     expect(m, checks_talk(m, 0.5f, 200, true), TK_OK, "");
     if (!strstr(printed, "plain 5%\n|") || !strstr(printed, "0.5") || !strstr(printed, "200") || !strstr(printed, "true") || !strstr(printed, "50%\n|") ||
         strstr(printed, "%%")) {
