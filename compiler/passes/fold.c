@@ -137,13 +137,28 @@ static bool choose(folder *c, ir_op *op)
     return true;
 }
 
+/* Which branch runs, if that is certain: in a branch of an `if` of the same condition it is. Else -1. A branch that never runs must not stay: its pointers
+ * to saved values may have become constants already. */
+static int branch_taken(const ir_op *op)
+{
+    const ir_value *cond = op->args[0];
+    if (ir_is_const(cond))
+        return cond->def->attr.i ? 0 : 1;
+    int levels = 256; /* those of the source; guards behind early returns nest without end */
+    for (const ir_region *r = op->region; r->parent && levels-- > 0; r = r->parent->region)
+        if (r->parent->code == OP_IF && r->parent->args[0] == cond)
+            return r == r->parent->regions[0] ? 0 : 1;
+    return -1;
+}
+
 static void fold_if(folder *c, ir_op *op)
 {
     ir_value *cond = op->args[0];
     fold_region(c, op->regions[0]);
     fold_region(c, op->regions[1]);
-    if (ir_is_const(cond)) {
-        splice(c, op, op->regions[cond->def->attr.i ? 0 : 1]);
+    const int taken = branch_taken(op);
+    if (taken >= 0) {
+        splice(c, op, op->regions[taken]);
         return;
     }
     if (choose(c, op))
