@@ -213,12 +213,15 @@ class Runner:
         (tmp / "stub.c").write_text(EXTERN + stub("rnd", programs))
         batch = int(programs[0].seed.rsplit(".", 2)[1])
         generated, err = self.compile_c(setup, tmp, batch % 4 == 0)    # tcc warns of nothing
-        if err and generated and len(programs) > 1:
+        if err and (generated or cc == "tcc") and len(programs) > 1:
+            before = len(res.failed)
             for p in programs:
-                self.check(module, [p], setup, tmp, res)
+                self.check(module, [p], setup if generated else ("clang", ["-O0"], chunk), tmp, res)
+            if len(res.failed) == before:
+                res.tcc.append((programs[0].seed, err))
             return
         else:
-            failed = [(p, err) for p in programs[:None if cc == "tcc" else 1]] if err else self.execute(module, programs, setup, tmp, res)
+            failed = [(programs[0], err)] if err else self.execute(module, programs, setup, tmp, res)
             failed += [] if err else self.exports([p for p in programs if p not in dict(failed)], setup, tmp)
         res.lines, res.bytes = res.lines + lines, res.bytes + size
         if cc == "tcc" and failed:
