@@ -35,7 +35,7 @@ class Functions:
         self.budget = self.rng.choice([1, 2, 4])
         total = self.sink()
         mark = len(self.scope)
-        self.loop_var(f"i32({i})", 0, 4)
+        self.loop_var(f"i32({i})", 0, 6)    # of the longest field
         self.scope.append({"name": f"{w}[{i}]", "kind": f["elem"], "lo": -4, "hi": 4, "mutable": False})
         self.enter(6)
         self.jumps += 1
