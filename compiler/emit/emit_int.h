@@ -330,6 +330,9 @@ const char *sig_dual_text(arena *mem, const ir_sigparam *p); /* for comments: "d
 /* Component k: "p_grad[1]"; dot: behind the name of a struct, "." or, of a pointer, "->". */
 const char *sig_component(arena *mem, const ir_sigparam *p, const char *suffix, const char *dot, int k);
 bool kernel_has_grad_args(const ir_func *kernel);
+/* Whether a forward scope, or a tape, knows the derivatives of all that the kernel takes and gives: libtk refuses others there. kernel.c */
+bool kernel_fits_scope(const ir_func *kernel);
+bool kernel_fits_tape(const ir_func *kernel);
 const char *form_suffix(kernel_form form);
 const ir_func *kernel_form_of(const ir_func *kernel, kernel_form form); /* NULL if not generated */
 /* "gravity *m, float dt, const float *dt_dual" */

@@ -226,16 +226,19 @@ static void print_kernel(emitter *e, const ir_func *k)
         add_doc(b, k->doc, " *  ");
         sb_add(b, "\n *  ");
     }
+    const bool taped = k->grad && kernel_fits_tape(k);
     if (k->grad)
-        sb_add(b, "It may be launched on a tape");
+        sb_add(b, taped ? "It may be launched on a tape" : "Not on a tape: its adjoint is called directly");
     else if (why_no_grad(k))
         sb_printf(b, "No adjoint: %s", clean_doc(mem, why_no_grad(k)));
     else
         sb_add(b, "Its derivative is zero by intent: it may be launched on a tape and adds nothing");
     if (why_no_jvp(k))
         sb_printf(b, ".\n *  No JVP: %s", clean_doc(mem, why_no_jvp(k)));
+    else if (k->jvp && !kernel_fits_scope(k))
+        sb_add(b, ".\n *  Not in a forward scope: its JVP is called directly");
     else if (k->jvp)
-        sb_add(b, k->grad ? " and in a forward scope" : ".\n *  It may be launched in a forward scope");
+        sb_add(b, taped ? " and in a forward scope" : ".\n *  It may be launched in a forward scope");
     sb_addc(b, '.');
     add_extents(e, k);
     sb_printf(b, " */\ntk_status %s_%s(%s);\n\n", p, k->name, kernel_signature(mem, e->m, k, FORM_RUN));

@@ -611,6 +611,19 @@ static bool gives_gradients(const ir_func *kernel)
     return false;
 }
 
+bool kernel_fits_scope(const ir_func *kernel)
+{
+    for (int i = 0; i < kernel->nsig; i++)
+        if (kernel->sig[i].array && kernel->sig[i].array->out && kernel->sig[i].array->dual)
+            return false;
+    return !gives_floats(kernel);
+}
+
+bool kernel_fits_tape(const ir_func *kernel)
+{
+    return kernel_fits_scope(kernel) && !gives_gradients(kernel);
+}
+
 static void print_kernel(emitter *e, const ir_func *kernel, int index, int naccess, int narrays)
 {
     strbuf *b = e->out;

@@ -336,6 +336,30 @@ static ir_value *fold_comparisons(ir_builder *b, ir_opcode logic, const ir_value
     return logic == OP_AND && !any ? ir_const_i(b, SC_BOOL, 0) : logic == OP_OR && all ? ir_const_i(b, SC_BOOL, 1) : NULL;
 }
 
+/* The values that v can have by its type, or by the narrower one that it was converted from. */
+static void type_range(const ir_value *v, int64_t *lo, int64_t *hi)
+{
+    scalar t = v->type;
+    const scalar from = is_op(v, OP_CAST) ? v->def->args[0]->type : t;
+    if (scalar_is_int(from) && scalar_bytes(from) < scalar_bytes(t) && (!scalar_is_signed(from) || scalar_is_signed(t)))
+        t = from;
+    const int bits = 8 * scalar_bytes(t);
+    *hi = bits == 64 ? INT64_MAX : (INT64_C(1) << (bits - scalar_is_signed(t))) - 1;
+    *lo = scalar_is_signed(t) ? -*hi - 1 : 0;
+}
+
+/* A comparison that the type decides, of which C compilers warn. */
+static ir_value *fold_limits(ir_builder *b, const ir_value *result)
+{
+    comparison c;
+    int64_t lo, hi;
+    if (!is_comparison(result, &c))
+        return NULL;
+    type_range(c.subject, &lo, &hi);
+    const bool between = (c.code == OP_EQ || c.code == OP_NE) && c.k >= lo && c.k <= hi;
+    return between || holds(&c, lo) != holds(&c, hi) ? NULL : ir_const_i(b, SC_BOOL, holds(&c, lo));
+}
+
 static ir_value *fold_logic(ir_builder *b, const ir_op *op)
 {
     ir_value *x = op->args[0], *y = op->args[1];
@@ -369,6 +393,9 @@ static ir_value *fold_compare(ir_builder *b, const ir_op *op)
         return NULL;
     if (x == y)
         return ir_const_i(b, SC_BOOL, op->code == OP_EQ || op->code == OP_LE || op->code == OP_GE);
+    ir_value *known = fold_limits(b, op->res[0]);
+    if (known)
+        return known;
     if (x->type != SC_BOOL || (op->code != OP_EQ && op->code != OP_NE))
         return NULL;
     if (ir_is_const(x)) {
