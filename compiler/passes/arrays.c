@@ -73,17 +73,28 @@ static bool is_whole(const study *s, const access *a)
     return depth == s->field->ndim && ir_is_const(a->op->args[s->field->ndim]);
 }
 
-static void look(ir_op *op, void *ctx)
+/* What a function that is called, or an adjoint, does is not looked at. None of them has the arrays of another function. */
+static bool may_touch(const ir_op *op, const ir_field *field)
 {
-    study *s = ctx;
-    if (op->code == OP_ATOMIC && op->attr.field == s->field)
-        s->loads = true;
-    if ((op->code != OP_LOAD && op->code != OP_STORE && op->code != OP_ACCUM) || op->attr.field != s->field)
-        return;
+    return !field->array && (op->code == OP_CALL || op->code == OP_ADJOINT);
+}
+
+static void look_at_access(study *s, ir_op *op)
+{
     s->loads |= op->code == OP_LOAD;
     s->accums |= op->code == OP_ACCUM;
     if (op->code == OP_STORE)
         vec_push(&s->stores, access_of_op(s->f->module, op));
+}
+
+static void look(ir_op *op, void *ctx)
+{
+    study *s = ctx;
+    const bool memory = op->code == OP_LOAD || op->code == OP_STORE || op->code == OP_ACCUM || op->code == OP_ATOMIC;
+    if (memory ? op->attr.field == s->field && (op->code == OP_ATOMIC || op->attr.plane != IR_DATA) : may_touch(op, s->field))
+        s->loads = true; /* taken for one: it may be more */
+    else if (memory && op->attr.field == s->field)
+        look_at_access(s, op);
 }
 
 /* Of the whole function, or of one operation in it. */
@@ -160,7 +171,7 @@ static void find_touch(ir_op *op, void *ctx)
 {
     touching *t = ctx;
     const bool memory = op->code == OP_LOAD || op->code == OP_STORE || op->code == OP_ACCUM || op->code == OP_ATOMIC;
-    t->found |= memory ? op->attr.field == t->field : !t->field->array && (op->code == OP_CALL || op->code == OP_ADJOINT);
+    t->found |= memory ? op->attr.field == t->field : may_touch(op, t->field);
 }
 
 static bool touches(ir_op *op, const ir_field *field)
