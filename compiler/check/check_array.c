@@ -240,15 +240,28 @@ static tx_expr *named_extent(checker *c, const sym *s, const char *name, const v
     return NULL;
 }
 
+/* What a call of s says of a name of an extent in front of dimension n of parameter k; -1: it is not known. */
+static long known_extent(const sym *s, const char *name, const val *args, int k, int n)
+{
+    const ast_param *p = s->item->params;
+    for (int i = 0; i <= k; i++, p = p->next) {
+        const ty *given = s->param_extents[i] && args[i].ref && args[i].e->type->kind == TY_ARRAY ? args[i].e->type : NULL;
+        const ast_expr *e = given ? p->type->extents : NULL;
+        for (int d = 0; e && d < (i == k ? n : given->ndim); e = e->next, d++)
+            if (!s->param_extents[i][d] && e->name == name && d < given->ndim && given->extents[d] >= 0)
+                return given->extents[d];
+    }
+    return -1;
+}
+
 /* The type that parameter k has in this call, as far as it is known: with -1 for extents that are not. */
 static const ty *array_in_call(checker *c, const sym *s, const ast_param *p, int k, const val *args)
 {
     long extents[MAX_DIM];
-    int n = 0, from;
+    int n = 0;
     for (const ast_expr *e = p->type->extents; e; e = e->next, n++) {
         const tx_expr *x = s->param_extents[k][n];
-        x = x ? x : named_extent(c, s, e->name, args, k, &from);
-        extents[n] = x && x->kind == TX_CONST ? (long)x->cval.i : -1;
+        extents[n] = x ? (x->kind == TX_CONST ? (long)x->cval.i : -1) : known_extent(s, e->name, args, k, n);
     }
     return ty_array(c->types, s->param_types[k], n, extents);
 }
