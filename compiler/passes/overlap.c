@@ -357,6 +357,21 @@ static bool task_has(const matching *t, const ir_op *task, int d, int64_t at, co
     return extent && same_value(t->m, task->args[2 * d + 1], extent);
 }
 
+/* The loops inside of the task surely run in its one iteration: their bounds are constants. */
+static bool inner_loops_run(const matching *t, const path *p)
+{
+    bool inside = false;
+    for (int i = 0; i < p->n; i++) {
+        const ir_op *op = p->at[i].op;
+        int64_t lo, hi;
+        const bool runs = op->code != OP_LOOP || (op->attr.bounded && const_value_of(t->m, op->args[0], &lo) && const_value_of(t->m, op->args[1], &hi) && lo < hi);
+        if (inside && !runs)
+            return false;
+        inside = inside || op->code == OP_TASK;
+    }
+    return true;
+}
+
 /* The index of a task against a constant: that access, the first or the second (`side`), meets the other in one iteration of its own, whichever the other's is. */
 static bool pins(matching *t, const affine *f, const affine *other, int side, const access *a, int k)
 {
@@ -365,7 +380,8 @@ static bool pins(matching *t, const affine *f, const affine *other, int side, co
         return false;
     const int64_t at = (other->konst - f->konst) / f->coef[0];
     const bool whole = f->coef[0] == 1 && f->konst == 0 && k < a->field->ndim;
-    if (!task_has(t, c->op, c->dim, at, whole ? extent_value(c->op->region->func, a->field, k) : NULL) || (c->pinned[side] && c->pin[side] != at))
+    const ir_value *extent = whole ? extent_value(c->op->region->func, a->field, k) : NULL;
+    if (!inner_loops_run(t, side ? &t->o->b : &t->o->a) || !task_has(t, c->op, c->dim, at, extent) || (c->pinned[side] && c->pin[side] != at))
         return false;
     c->pinned[side] = true;
     c->pin[side] = at;
