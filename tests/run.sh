@@ -4,7 +4,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/packages.sh
 # shellcheck disable=SC2086
-need $BUILD_PACKAGES libclang-rt-dev libcmocka-dev libgif-dev libpng-dev libcairo2-dev liblapacke-dev coinor-libipopt-dev python3 gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm || exit 1
+need $BUILD_PACKAGES libclang-rt-dev libcmocka-dev libgif-dev libpng-dev libcairo2-dev liblapacke-dev coinor-libipopt-dev python3 patch gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm || exit 1
 
 passed=0
 failed=0
