@@ -239,7 +239,7 @@ tx_expr *to_i64(checker *c, val v, src_span at, const char *what)
 {
     if (val_bad(v))
         return NULL;
-    if (v.soft != SOFT_INT && (v.e->type->kind != TY_SCALAR || !scalar_is_int(v.e->type->elem))) {
+    if (v.e->type->kind != TY_SCALAR || (v.soft != SOFT_INT && !scalar_is_int(v.e->type->elem))) {
         ERR(c, at, DIAG_NOT_INTEGER, what, name_of(c, v));
         if (v.e->type->kind == TY_SCALAR && scalar_is_float(v.e->type->elem))
             NOTE(c, at, "write the cast: i32(...)");
