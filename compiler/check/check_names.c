@@ -271,6 +271,10 @@ void names_check_generated(checker *c, const ast_module *m)
         if (it->kind == AST_ITEM_KERNEL || it->is_export) {
             for (int k = 0; k < 4 + 2 * it->is_export; k++)
                 make_name(&t, arena_printf(c->mem, "%s%s", it->name, of_kernel[k]), it->name, it->name_span);
+            if (it->kind == AST_ITEM_KERNEL && is_made_of(c->ir->name, it)) {
+                ERR(c, it->name_span, DIAG_GENERATED_NAME, it->name, c->ir->name);
+                NOTE(c, it->name_span, "it is the name of the module; --prefix=NAME gives it another");
+            }
         } else if (it->is_extern && it->name) {
             make_extern_name(&t, it, m);
         } else if (it->kind == AST_ITEM_STRUCT && it->name) {

@@ -136,7 +136,7 @@ static void print_create(emitter *e)
     sb_printf(b, "    const %s_params chosen = params ? *params : %s_defaults();\n    int64_t extents[%d] = {0};\n", m->name, m->name, nextents ? nextents : 1);
     if (nextents)
         sb_printf(b, "    %s(&chosen, extents);\n", e->extents);
-    sb_printf(b, "    %s *const m = tk_module_alloc(session, sizeof *m);\n    if (!m)\n        return NULL;\n    m->params = chosen;\n", m->name);
+    sb_printf(b, "    struct %s *const m = tk_module_alloc(session, sizeof *m);\n    if (!m)\n        return NULL;\n    m->params = chosen;\n", m->name);
     sb_printf(b, "    if (tk_module_init(&m->tk, session, &%s, extents, header_hash, header_interface) != TK_OK) {\n", e->desc);
     sb_add(b, "        tk_module_free(session, m, sizeof *m);\n        return NULL;\n    }\n");
     for (size_t i = 0; i < m->nfields; i++) {

@@ -41,3 +41,28 @@ TK
 "$TKC" --no-runtime built_in.tk -o built_in.c
 grep -q 'const float left = .*; /\* built_in.tk:5 \*/' built_in.c
 if grep 'float s[_0-9]* =' built_in.c; then exit 1; fi
+# A module may have the name of anything that stands in its own functions.
+cat >named.tk <<'TK'
+param n: i32 = 4;
+field x: f64[n] needs_grad strided;
+field s: f64 needs_grad;
+kernel total(k: f64) { for i in x { s += x[i] * x[i] * k; } }
+export func power(a: f64, b: in f64[q]) -> f64 {
+    var r = a;
+    for i in range(q) { r = r * sin(b[i]); }
+    return r;
+}
+TK
+"$TKC" named.tk -o named.c
+bad=
+for name in $(grep -o '\<[a-z][a-z_]*\>' named.c | grep -v 'named\|_t$' | sort -u); do
+    if ! "$TKC" --prefix="$name" named.tk -o prefix.c 2>err; then
+        grep -q 'E0704\|E0208' err
+        continue
+    fi
+    "$CC" -std=c11 -Wall -Wextra -Werror -I"$INCLUDE" -fsyntax-only prefix.c 2>err || bad="$bad $name"
+done
+[ -z "$bad" ] || { echo "C does not compile as module $bad"; exit 1; }
+if "$TKC" --prefix=total_grad_run named.tk -o prefix.c 2>err; then exit 1; fi
+grep -q "named.tk:4:8: error: 'total' collides with the generated name 'total_grad_run' \[E0208\]" err
+"$TKC" --prefix=total_running named.tk -o prefix.c
