@@ -301,7 +301,7 @@ static void report_overwritten(rules *r, const access *read, const access *w)
         diag_note(d, span_at(read->op->loc), "'%s' is read here; the adjoint needs this value: it is %s in line %u", name, why.text, why.loc.line);
     else
         diag_note(d, span_at(read->op->loc), "'%s' is read here, and the adjoint needs this value", name);
-    diag_note(d, span_at(w->field->loc), w->field->array ? "write to an 'out' array or to a field, so that the value of '%s' stays"
+    diag_note(d, span_at(w->field->loc), w->field->array ? "write to another array or to a field, so that the value of '%s' stays"
                                                          : "declare '%s' as 'saved', give it a dimension for time, or write to another field, so that the value stays",
               w->field->whole ? w->field->whole : name);
     if (r->func->kind == IR_KERNEL)
