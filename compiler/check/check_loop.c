@@ -12,14 +12,16 @@ typedef struct bounds {
 
 /* ---- what a loop runs over ---- */
 
-static scalar index_type(const val *a, const val *b)
+/* Literals in a choice get a type here, as in a local. */
+static scalar index_type(checker *c, val *a, val *b)
 {
-    const val *v[2] = {a, b};
+    val *v[2] = {a, b};
     for (int k = 0; k < 2; k++) {
         if (!v[k])
             continue;
-        scalar s = v[k]->e->type->elem;
-        if (v[k]->soft == SOFT_INT ? !const_is(v[k]->e) || !const_fits(SC_I32, v[k]->e->cval.i) : !scalar_widens(s, SC_I32))
+        if (v[k]->soft == SOFT_INT && !const_is(v[k]->e))
+            *v[k] = settle(c, *v[k]);
+        if (v[k]->soft == SOFT_INT ? !const_fits(SC_I32, v[k]->e->cval.i) : !scalar_widens(v[k]->e->type->elem, SC_I32))
             return SC_I64;
     }
     return SC_I32;
@@ -34,7 +36,7 @@ static bool add_range(checker *c, bounds *b, const ast_expr *lo, const ast_expr 
         from = check_expr(c, lo);
     if (val_bad(to) || (lo && val_bad(from)))
         return false;
-    scalar index = index_type(&to, lo ? &from : NULL);
+    scalar index = index_type(c, &to, lo ? &from : NULL);
     b->hi[b->n] = to_i64(c, to, hi->span, "the bound of a loop");
     b->lo[b->n] = lo ? to_i64(c, from, lo->span, "the bound of a loop") : val_const_i(c, SC_I64, 0, hi->span).e;
     b->index[b->n] = index;
