@@ -1,5 +1,5 @@
 """What stands at kernel level around parallel loops."""
-from expressions import FLOATS, num
+from expressions import FLOATS, Expr, num
 from module import RANGE, Field
 from stub import INTEGERS, STRUCTS, Kernel, Param, members
 
@@ -169,7 +169,7 @@ class Kernels:
     def kernel_write(self):
         """A write at kernel level, outside of any loop over data."""
         if self.locked is None and not self.looping and not self.plain and self.chance(0.15):
-            self.cells = ["ticket"]
+            self.cells = ["ticket", "mark"]
             self.atomic()
             self.cells = ()
         found = self.writes_possible(lambda f: not f.single)
@@ -177,9 +177,13 @@ class Kernels:
             return self.let()
         f = self.rng.choice(found)
         self.hidden = self.hidden | {f.name}
-        e = self.fit(self.value(f.kind, 3), -6, 6)
+        won = not self.plain and self.chance(0.15)
+        e = self.fit(self.value("real" if won else f.kind, 3), -6, 6)
         subs = ", ".join(str(self.rng.randrange(self.extent(d))) for d in f.dims)
         self.hidden = self.hidden - {f.name}
+        if won:
+            self.count("kernel-level minimum or maximum")
+            return self.winner(f, self.at(f, subs), self.rng.choice(["min", "max"]), e)
         if self.chance(0.35):
             self.count("kernel-level write, linear")
             self.emit(f"loss += 0.25 * {self.at(f, subs)};" if f.kind == "real" and self.chance(0.5) else f"{self.at(f, subs)} *= 0.8;")
@@ -285,7 +289,11 @@ class Kernels:
         self.enter(self.extent(f.dims[0]))
         self.block(self.rng.randint(0, 2))
         e = self.fit(self.value(f.kind, 2), -4, 4)
-        if self.chance(0.5):
+        if f.kind == "real" and not self.plain and self.chance(0.2):
+            self.count("minima or maxima in a serial for")
+            near = f"0.9 * {self.at(f, f'{i} - 1')} + " if self.chance(0.5) else ""
+            self.winner(f, self.at(f, i), self.rng.choice(["min", "max"]), Expr(f"{near}{e}", "real", e.lo - 40, e.hi + 40) if near else e)
+        elif self.chance(0.5):
             self.count("recurrence through memory")
             at = self.at(f, i)
             self.emit(f"{at} = sin({self.at(f, f'{i} - 1')}) * {e};" if self.locked is None else f"{at} += {e};")

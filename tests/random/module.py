@@ -78,6 +78,7 @@ class Module:
         self.tables = [Field("idx", "int", [N], "table"), Field("tab", "int", [N, M], "table"), Field("cnt", "int", [], "table"), Field("made", "int", [N], "table"),
                        Field("wide", "i64", [N], "table"), Field("small", "u8", [M], "table"), Field("both", "ivec2", [L], "table"), Field("yes", "bool", [N], "table")]
         self.cells = [Field("cell", "int", [N], "cell"), Field("cells", "int", [N, M], "cell"), Field("ticket", "int", [], "cell")]    # atomics change them
+        self.cells += [Field("held", "real", [N], "cell"), Field("holds", "real", [N, M], "cell"), Field("mark", "real", [], "cell")]    # without derivatives
         self.constants = [Field("fix", "real", [N], "constant"), Field("fix0", "real", [], "constant")]
 
     def head(self, imports):

@@ -74,13 +74,13 @@ class Statements:
         make = self.pick((3, self.let), (2, self.var), (4, self.assign), (2, self.if_), (0 if deep else 2.5, self.for_), (0 if deep or self.pure else 1, self.while_),
                          (0 if deep else 0.8, self.array), (0.4, self.static_for), (0.4, self.ints), (0.3, self.bools), (1.2 if self.writable else 0, self.write),
                          (0.6, self.several), (0.3, self.decomposition), (0.8 if self.variables("int", lambda v: v.get("mutable")) else 0.2, self.carried_int),
-                         (0.1 if not self.inside and not self.pure else 0, self.effect), (0.6 if self.cells and not self.looping and self.locked is None else 0, self.atomic), (0 if self.pure else 0.1, self.assertion), (0 if self.pure else 0.06, self.print_),
+                         (0.1 if not self.inside and not self.pure else 0, self.effect), (1 if self.cells and not self.looping and self.locked is None else 0, self.atomic), (0 if self.pure else 0.1, self.assertion), (0 if self.pure else 0.06, self.print_),
                          (0.25, self.mask), (0.25, self.static_if), (1 if self.array_functions else 0, self.call_array_function), (0.2 if not self.pure and not self.inside else 0, self.stopped_field),
                          (1.3 if self.variables("real", lambda v: v.get("struct") and v["mutable"]) else 0.5, self.struct), (0.7 if self.jumps else 0, self.jump), (0.25 if self.early and self.nest else 0, self.early_return), (0.2, self.bare_block))
         make()
 
     early, jumps, nested_function = None, 0, False
-    cells = ()    # elements of integer fields that belong to the running iteration
+    cells = ()    # elements, of a field of integers and of one of floats without derivatives, that belong to the running iteration
 
     def decomposition(self):
         """Of matrices whose singular values are apart; of their vectors, what does not depend on signs."""
@@ -120,11 +120,22 @@ class Statements:
 
     def atomic(self):
         """The old value of an element that no other iteration touches."""
+        n = self.name_new("l")
+        if self.chance(0.4):
+            f = self.rng.choice(["add", "sub", "max", "min"])
+            self.count(f"atomic_{f} of floats without derivatives")
+            self.emit(f"let {n} = atomic_{f}({self.cells[1]}, {self.constant(1)});")
+            self.scope.append({"name": n, "kind": "real", "lo": -60, "hi": 60, "mutable": False})
+            return
         f = self.rng.choice(["add", "max", "min", "or", "xor", "and"])
         self.count(f"atomic_{f}")
-        n = self.name_new("l")
-        self.emit(f"let {n} = atomic_{f}({self.rng.choice(self.cells)}, {self.integer(0, 4, 1)});")
+        self.emit(f"let {n} = atomic_{f}({self.cells[0]}, {self.integer(0, 4, 1)});")
         self.scope.append({"name": n, "kind": "int", "lo": 0, "hi": 1000, "mutable": False})
+
+    def constant(self, d):
+        """A float without derivative, of which little is known."""
+        e = self.flat("real", d)
+        return self.rng.choice([f"0.3 * real({self.integer(0, 4, d)})", f"0.5 * floor({e})" if e.mag < 6 else f"sign({e})", "0.4 * fix0", f"stop_grad(round({self.fit(e, -4, 4)}))"])
 
     def assertion(self):
         """What the intervals promise; code compiled with --debug looks."""

@@ -30,7 +30,11 @@ class Tasks:
                     self.emit(f"made[{subs}] = {text};")
                     self.count("table written")
             return None
-        e = self.fit(self.value(f.kind, self.rng.randint(1, 4)), -6, 6)
+        won = way.startswith("winner")
+        rare = won and self.chance(0.6)    # of what loses, nothing is left
+        self.rare += rare
+        e = self.fit(self.value("real" if won else f.kind, self.rng.randint(1, 4)), -6, 6)
+        self.rare -= rare
         if last and self.left:
             c, g = self.rng.choice([("0.7", "sin"), ("1.1", "tanh"), ("0.5", "cos")])
             e = Expr(f"{e} + {c} * {g}({self.total(self.left)})", e.kind, e.lo - 1.1, e.hi + 1.1)
@@ -39,6 +43,8 @@ class Tasks:
             self.declare(f.kind, e, e.lo, e.hi, False)
             return None
         at = self.at(f, subs() if callable(subs) else subs)
+        if won:
+            return self.winner(f, at, way.split()[1], e, subs)
         if f.single:
             op = "=" if way == "own" and f.name not in self.written and not self.looping and self.chance(0.5) else "+="
             self.emit(f"{at} {op} {f.single}({e});")
@@ -80,6 +86,36 @@ class Tasks:
             self.grow(f, e, op)
             self.count(f"accumulate {way}")
         return None
+
+    def winner(self, f, at, op, e, subs=None):
+        """A minimum or maximum of a field's element, or of a component of it; with `mixed`, of components that are constant."""
+        part, k = "", None
+        if f.kind in ("mat2", "mat3", "mat4"):
+            n = int(f.kind[-1])
+            i, j = self.rng.randrange(n), self.rng.randrange(n)
+            part, k = (f"[{i}, {j}]", i * n + j) if op == "mixed" or self.chance(0.5) else (f"[{self.integer(0, n - 1, 0)}, {j}]", None)
+        elif f.kind != "real":
+            n = 20 if f.kind == "big" else int(f.kind[-1])
+            k = self.rng.randrange(min(n, 4))
+            part = f".{'xyzw'[k]}" if self.chance(0.6) else f"[{k}]"
+            if op != "mixed" and self.chance(0.5):
+                part = f"[{self.integer(0, n - 1, 0)}]"
+        op = op if op != "mixed" else "min" if k % 2 else "max"
+        if self.chance(0.6):    # so that it wins more often
+            c = self.rng.choice([1.0, 2.0])
+            e = Expr(f"{e} {'-' if op == 'min' else '+'} {c}", "real", e.lo - c, e.hi + c)
+        self.count(f"atomic_{op} of {'f32' if f.single else 'real'}" + (", a component" if part else ""))
+        value = f"f32({e})" if f.single else str(e)
+        if not part and subs and not f.single and len(f.dims) == 1 and not f.member and self.chance(0.2):
+            self.count("minimum or maximum by a function that is given the field")
+            name, w, i, al = f"{self.name}_w{len(self.function_lines)}", *(self.name_new("p") for _ in "wia")
+            test = self.rng.choice(["", "", f"if ({al} < 2.5) "])
+            body = f"atomic_{op}({w}[{i}], {al});"
+            self.function_lines.append(f"func {name}({w}, {i}, {al}) {{ {f'{test}{{ {body} }}' if test else body} }}")
+            self.emit(f"{name}({f.base}, {subs() if callable(subs) else subs}, {value});")
+        else:
+            self.emit(f"atomic_{op}({at}{part}, {value});")
+        self.grow(f, e, "=")
 
     def add_component(self, f, at, op, e):
         """To a part of an element."""
@@ -178,10 +214,12 @@ class Tasks:
         self.hidden = hidden
         for n, (a, b) in zip(names, bounds):
             self.loop_var(n, a, b)
-        self.mult *= trips if any(c[2] not in ("own", "shift store", "shift") for c in chosen) else 1
+        alone = all(c[2] in ("own", "shift store", "shift") or c[2].startswith("winner") for c in chosen)
+        self.mult *= 1 if alone else trips
         self.writable = chosen
         whole = bounds == [(0, self.extent(d) - 1) for d in dims]
-        self.cells = [] if self.plain else [f"cell[{names[0]}]"] if dims == ["N"] else [f"cells[{names[0]}, {names[1]}]"] if dims == ["N", "M"] and whole else []
+        at = "" if self.plain else f"[{names[0]}]" if dims == ["N"] else f"s[{names[0]}, {names[1]}]" if dims == ["N", "M"] and whole else ""
+        self.cells = ["cell" + at, "hold" + at if at[0] == "s" else "held" + at] if at else []
         local = len(self.scope)
         if self.chance(0.85):
             self.sink()
@@ -204,7 +242,7 @@ class Tasks:
             self.count("reduction " + v["way"])
         if not chosen and not reduced:
             self.emit(f"let {self.name_new('l')} = 1.0;")
-        self.mult //= trips if any(c[2] not in ("own", "shift store", "shift") for c in chosen) else 1
+        self.mult //= 1 if alone else trips
         self.kernel_level, self.hidden, self.writable, self.own, self.budget, self.conditional = state
         self.cells, self.grouped = (), None
         for v in outer:
@@ -216,8 +254,14 @@ class Tasks:
 
     reduced = ()
 
-    def target(self, names, dims, bounds, shift, form):
+    def target(self, *space):
         """A field that the task writes, its subscripts and the way."""
+        found = self.plain_target(*space)
+        if not found or found[2] in ("table", "shift store") or self.plain or not self.chance(0.12):
+            return found
+        return (*found[:2], "winner " + self.pick((2, "min"), (2, "max"), (2 if found[0].kind != "real" else 0, "mixed")))
+
+    def plain_target(self, names, dims, bounds, shift, form):
         way = self.pick((5, "own"), (1, "reduce"), (1.5 if len(dims) > 1 else 0, "row"), (2 if shift else 0, "shift"), (1, "shift store" if shift else "own"), (2, "scatter"),
                         (0.4 if len(dims) == 1 and dims == ["N"] and not self.tables_frozen and self.locked is None and bounds[0][0] == 0 else 0, "table"))
         if way == "table":

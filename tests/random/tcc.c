@@ -4,6 +4,9 @@
 #include <stdlib.h>
 
 void random_load(unsigned long n, const void *p, void *old);
+void random_store(unsigned long n, void *p, const void *v);
+int64_t random_get(const int64_t *p);
+void random_put(int64_t *p, int64_t v);
 bool random_exchange(unsigned long n, void *p, void *old, const void *now);
 long long random_add(unsigned long n, void *p, long long v);
 
@@ -18,8 +21,24 @@ long long random_add(unsigned long n, void *p, long long v);
 
 void random_load(unsigned long n, const void *p, void *old)
 {
-#define LOAD(T) *(T *)old = __atomic_load_n((const T *)p, __ATOMIC_RELAXED); return;
+#define LOAD(T) *(T *)old = __atomic_load_n((const T *)p, __ATOMIC_ACQUIRE); return;
     FOR_SIZE(n, LOAD)
+}
+
+void random_store(unsigned long n, void *p, const void *v)
+{
+#define STORE(T) __atomic_store_n((T *)p, *(const T *)v, __ATOMIC_RELEASE); return;
+    FOR_SIZE(n, STORE)
+}
+
+int64_t random_get(const int64_t *p)
+{
+    return __atomic_load_n(p, __ATOMIC_ACQUIRE);
+}
+
+void random_put(int64_t *p, int64_t v)
+{
+    __atomic_store_n(p, v, __ATOMIC_RELEASE);
 }
 
 bool random_exchange(unsigned long n, void *p, void *old, const void *now)
