@@ -134,23 +134,25 @@ static void inline_into(ir_func *f, count_list *counts)
     call_list calls = {0};
     ir_walk(f->body, collect, &calls);
     int size = calls.len ? size_of(f) : 0;
+    bool expanded = false;
     ir_map results = ir_map_create(f);
     for (size_t k = 0; k < calls.len; k++) {
         const ir_func *callee = calls.at[k]->attr.callee;
         const int n = size_of(callee);
         const bool worth = size + n <= CALLER_LIMIT && is_worth_it(callee, n, *count_of(counts, callee));
-        /* The adjoint of a no_grad kernel has no calls. */
-        if (callee->no_inline || callee == f || !(worth || f->no_grad || touches_saved(callee)))
+        /* The adjoint of a no_grad kernel takes the gradients of what is stored over, in functions with derivatives of their own as well: it has no calls. */
+        const bool must = f->no_grad && !callee->external;
+        if (callee == f || (!must && (callee->no_inline || !(worth || touches_saved(callee)))))
             continue;
         expand(f, calls.at[k], calls.at[k]->attr.callee, &results);
         size += n;
+        expanded = true;
     }
-    if (calls.len)
+    if (expanded)
         ir_rewrite_uses(f, &results);
-    const bool again = f->no_grad && calls.len > 0;
     ir_map_free(&results);
     vec_free(&calls);
-    if (again)
+    if (f->no_grad && expanded)
         inline_into(f, counts);
 }
 

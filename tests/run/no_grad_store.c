@@ -27,6 +27,7 @@ int main(void)
         return 2;
     check(m, no_grad_store_b, 0.0);
     check(m, no_grad_store_b_by_function, 0.0);
+    check(m, no_grad_store_b_by_own, 0.0);
     check(m, no_grad_store_add, 2.0 * 10.0 * 4.0); /* y = 4 + 6: dl/dy dy/dx, the 6 counts as a constant */
     no_grad_store_destroy(m);
     return failures != 0;
