@@ -1,6 +1,6 @@
 """Functions of a program, and calls of them."""
 from expressions import FLOATS, Expr
-from stub import TYPES
+from stub import TYPES, Param, members
 
 
 class Functions:
@@ -143,70 +143,108 @@ class Functions:
         if not self.array_functions or self.pure or self.inside or self.mult > 100:
             return self.let()
         self.count("export func with arrays called")
-        name, params, result = self.rng.choice(self.array_functions)
-        n = self.rng.choice([2, 3])
+        f = self.rng.choice(self.array_functions)
+        extents = {"n": self.rng.choice([2, 3]), "m": self.rng.choice([2, 3])}
         args = []
-        for _, what in params:
-            if what == "real":
+        for a in f["params"]:
+            if not a.way:
                 args.append(str(self.fit(self.value("real", 2), -3, 3)))
                 continue
-            way, kind = what.split("[")[0].split(" ")
-            found = [f.base for f in self.fields if way == "in" and f.kind == kind and len(f.dims) == 1 and self.extent(f.dims[0]) == n and f.role in ("active", "array") and not f.single
-                     and not f.member and self.may_read(f) and f.name not in self.own and max(map(abs, self.range[f.name])) <= 3]
+            sizes = [extents.get(d) or int(d) for d in a.dims]
+            found = [x for x in self.fields if a.way == "in" and x.kind == a.kind and [self.extent(d) for d in x.dims] == sizes and x.role in ("active", "array") and not x.single
+                     and not x.member and self.may_read(x) and x.name not in self.own and max(map(abs, self.range[x.name])) <= 3]
             if found and self.chance(0.7):
-                args.append(self.rng.choice(found))
-                field = next(f for f in self.fields if f.base == args[-1])
+                field = self.rng.choice(found)
+                args.append(field.base)
                 self.frozen.add(field.name)
                 self.sure[field.name] += not self.rare
                 self.count("array of the host given to an export func" if field.way else "field given to an export func")
                 continue
-            r = self.name_new("r")
-            self.emit(f"var {r}: {kind}[{n}];")
-            self.fill(r, kind, n, r)
-            self.scope.append({"name": r, "kind": "array", "elem": kind, "sizes": [n], "suffix": "", "mutable": True, "lo": 0, "hi": 0, "fixed": True})
-            args.append(r)
-        if result:
-            return self.declare("real", f"{name}({', '.join(args)})", -3, 3, False)
-        return self.emit(f"{name}({', '.join(args)});")
+            args.append(self.array_of(a.kind, sizes))
+        if f["result"]:
+            return self.declare("real", f"{f['name']}({', '.join(args)})", -3, 3, False)
+        return self.emit(f"{f['name']}({', '.join(args)});")
+
+    def array_of(self, kind, sizes):
+        """A local array, filled; its name."""
+        r = self.name_new("r")
+        self.emit(f"var {r}: {TYPES.get(kind, kind)}[{', '.join(map(str, sizes))}];")
+        entry = {"name": r, "kind": "array", "sizes": sizes, "mutable": True, "lo": 0, "hi": 0, "fixed": True}
+        if len(sizes) == 1 and kind in FLOATS:
+            self.fill(r, kind, sizes[0], r)
+        else:
+            names = [self.name_new("i") for _ in sizes]
+            mark = len(self.scope)
+            for i, n in zip(names, sizes):
+                self.loop_var(i, 0, n - 1)
+            self.emit(f"{self.serial}for {', '.join(names)} in {r} {{ {r}[{', '.join(names)}] = {self.argument(kind, 2, 2)}; }}")
+            del self.scope[mark:]
+        self.scope += [{**entry, "elem": k, "suffix": path, "mutable": k != "int"} for path, k in members(kind) if k in FLOATS or k == "int"]
+        return r
 
     def make_array_function(self):
-        """An `export func` over arrays of the host, which no kernel calls."""
+        """An `export func` over arrays of the host, of one or two dimensions, with extents that are arguments or constants."""
         name = f"{self.name}_g{self.names}"
         self.count("export func with arrays")
         saved = self.lines, self.pad, self.scope, self.budget, self.inside, self.mult, self.kernel_level
         self.lines, self.pad, self.scope, self.inside, self.kernel_level, self.pure, self.mult = [], 1, [], True, False, True, 4
-        params, arrays = [], []
+        arrays = []
         for way in ["in", *self.rng.sample(["in", "inout", "out"], self.rng.randint(1, 3))]:
-            n, kind = self.name_new("p"), self.rng.choice(["real", "real", "vec2", "vec3", "mat2"])
-            params.append(f"{n}: {way} {kind}[n]")
-            arrays.append((n, kind, way))
-        n = self.name_new("p")
-        params.append(f"{n}: real")
-        self.scope.append({"name": n, "kind": "real", "lo": -3, "hi": 3, "mutable": False})
+            dims = self.pick((4, ["n"]), (1.5, ["n", "m"]), (0.7, ["n", "n"]), (0.7, ["3", "n"]), (1.2, ["3"]), (0.5, ["2", "3"]), (0.5, ["2 * K - 1"]))
+            kind = self.pick((3, "real"), (1.5, "vec2"), (1, "vec3"), (1.2, "mat2"), (0.6, "mat3"), (1.2, "Pair"), (0.7, "Part"), (0.5 if way == "in" else 0, "int"))
+            arrays.append(Param(self.name_new("p"), kind, False, way, dims))
+            self.count(f"export func, array {way} {kind}")
+            self.count(f"export func, array of extents [{', '.join(dims)}]")
+        if not any("n" in a.dims for a in arrays):
+            arrays[0].dims = ["n"]
+        params = [*arrays, Param(self.name_new("p"), "real")]
+        self.scope.append({"name": params[-1].name, "kind": "real", "lo": -3, "hi": 3, "mutable": False})
         self.rng.shuffle(params)
         self.sink()
         for _ in range(self.rng.randint(1, 2)):
-            i = self.name_new("i")
-            mark = len(self.scope)
-            self.loop_var(f"i32({i})", 0, 2)    # it is as wide as the extent of an array
-            for n, kind, way in arrays:
-                for at in [i] if way == "out" else [i, f"({i} + 1) % n"]:
-                    self.scope.append({"name": f"{n}[{at}]", "kind": kind, "lo": -3, "hi": 3, "mutable": way != "in" and at == i})
-            self.budget = self.rng.choice([2, 4, 8])
-            self.enter(3)
-            self.jumps += 1
-            self.braces(f"for {i} in {self.rng.choice(['range(n)', arrays[0][0]])}", 8, tail=self.assign)
-            self.jumps -= 1
-            self.leave(3)
-            del self.scope[mark:]
+            self.array_function_loop(arrays)
         result = self.chance(0.5)
         if result:
             self.emit(f"return {self.fit(self.value('real', 2), -3, 3)};")
         derive = self.rng.choice(["", "", " derive(grad, jvp, hvp)"])
-        self.function_lines += [f"export func {name}({', '.join(params)}){' -> real' if result else ''}{derive} {{", *self.lines, "}"]
-        self.array_functions.append((name, [(p.split(": ")[0], p.split(": ")[1]) for p in params], result))
+        self.function_lines += [f"export func {name}({', '.join(map(str, params))}){' -> real' if result else ''}{derive} {{", *self.lines, "}"]
+        for a in arrays:
+            a.dims = [str(self.extent(d)) if "K" in d else d for d in a.dims]
+        self.array_functions.append({"name": name, "params": params, "result": result})
         self.lines, self.pad, self.scope, self.budget, self.inside, self.mult, self.kernel_level = saved
         self.pure = False
+
+    def array_function_loop(self, arrays):
+        """Over one of the arrays, or up to its extents; what the body changes is of all of them."""
+        over = self.rng.choice(arrays)
+        names = [self.name_new("i") for _ in over.dims]
+        mark = len(self.scope)
+        for i, d in zip(names, over.dims):
+            self.loop_var(f"i32({i})", 0, 1 if d == "2" else 2)    # it is as wide as the extent of an array
+        for a in arrays:
+            for near in (False, True):
+                self.array_element(a, dict(zip(reversed(over.dims), reversed(names))), near)
+        self.budget = self.rng.choice([2, 4, 8])
+        self.enter(3 ** len(names))
+        self.jumps += 1
+        ranges = f"range({over.dims[0]})" if len(names) == 1 else f"ndrange({', '.join(over.dims)})"
+        self.braces(f"for {', '.join(names)} in {self.rng.choice([ranges, over.name])}", 8, tail=self.assign)
+        self.jumps -= 1
+        self.leave(3 ** len(names))
+        del self.scope[mark:]
+
+    def array_element(self, a, loops, near):
+        """What the scope has of an array: its element where the loop stands, or one beside that."""
+        subs = []
+        for d in a.dims:
+            i = loops.get(d)
+            subs.append(self.rng.choice(["0", f"{d} - 1", "1"]) if not i else f"({i} + 1) % {'(' + d + ')' if ' ' in d else d}" if near else i)
+        at = f"{a.name}[{', '.join(subs)}]"
+        for path, k in members(a.kind):
+            v = {"name": at + path, "kind": k, "lo": 0 if k == "int" else -3, "hi": 4 if k == "int" else 3, "mutable": a.way != "in" and not near and k != "int"}
+            if a.kind == "Pair" and v["mutable"]:
+                v["struct"] = at
+            self.scope.append(v)
 
     def make_function(self):
         """Pure but for reads of the kernel's inputs; those for the host (`export func`) read nothing."""

@@ -14,7 +14,7 @@ from composed import Composed
 from expressions import FLOATS, Expr, Expressions, num
 from functions import Functions
 from kernels import Kernels
-from module import COMMON, RANGE, Module
+from module import COMMON, CONSTANT_EXTENTS, RANGE, Module
 from statements import Statements
 from stub import Kernel
 from tasks import Tasks
@@ -65,7 +65,7 @@ class Program(Composed, Functions, Statements, Tasks, Kernels, Expressions):
         return f"{stem}_{self.names}"
 
     def extent(self, k):
-        return int(k) if k.isdigit() else self.extents.get(k) or self.module.extent[k]
+        return int(k) if k.isdigit() else CONSTANT_EXTENTS.get(k) or self.extents.get(k) or self.module.extent[k]
 
     @property
     def fields(self):
@@ -161,7 +161,7 @@ class Program(Composed, Functions, Statements, Tasks, Kernels, Expressions):
             self.tables_frozen = True
         if f.kind == "bool":
             self.count("bool field read")
-            return f"({f.name}[{self.subscripts(f, 0)}] ? 2 : 0)", 2
+            return f"({self.at(f, self.subscripts(f, 0))} ? 2 : 0)", 2
         if f.kind != "int":
             at = self.at(f, self.subscripts(f, 0))
             return (f"i32({at})" if f.kind in ("i64", "u8") else at + self.rng.choice([".x", "[1]", ".yx.y"])), 4

@@ -1,6 +1,6 @@
 """What stands at kernel level around parallel loops."""
 from expressions import FLOATS, Expr, num
-from module import RANGE, Field
+from module import CONSTANT_EXTENTS, RANGE, Field
 from stub import INTEGERS, STRUCTS, Kernel, Param, members
 
 
@@ -63,6 +63,8 @@ class Kernels:
         the extents that tools/adcheck.c gives."""
         way = self.pick((3, "in"), (1, "inout"), (1 if self.locked is None else 0, "out"))
         taken = {f.name for f in arrays}
+        if self.chance(0.35):
+            return self.structs_given(way, arrays, taken)
         if way == "in":
             found = [f for f in self.fields if f.role in ("active", "array") and self.may_read(f)]
             found += [self.local_field(v) for v in self.scope if v["kind"] == "array" and len(v["sizes"]) == 1 and not v["suffix"] and v["elem"] != "int"]
@@ -93,6 +95,23 @@ class Kernels:
             self.written.add(f.name)
         self.count(f"{'local array' if f.role == 'local' else 'array of the host' if f.way else 'field'} given to a kernel, {way}")
         return f.base, Param(n, f.kind, way != "in" or self.chance(0.8), way, dims)
+
+    def structs_given(self, way, arrays, taken):
+        """A field or an array of Pair."""
+        free = self.writes_possible(lambda f: not f.saved) if way != "in" else [f for f in self.fields if f.role in ("active", "array") and self.may_read(f)]
+        pairs = [(f, g) for f in free for g in free if f.member == "a" and g.member == "b" and f.base == g.base and not taken & {f.name, g.name} and "_" not in "".join(f.dims)]
+        if not pairs:
+            return None
+        n = self.name_new("p")
+        pair = self.rng.choice(pairs)
+        for f in pair:
+            g = Field(f.name, f.kind, f.dims, "array")
+            g.base, g.way = n, way
+            arrays.append(g)
+            if way == "out":
+                self.written.add(f.name)
+        self.count(f"{'array' if f.way else 'field'} of structs given to a kernel, {way}")
+        return f.base, Param(n, "Pair", way != "in" or self.chance(0.8), way, f.dims)
 
     def local_field(self, v):
         """A local array as if it were a field."""
@@ -151,18 +170,21 @@ class Kernels:
     def array_param(self):
         """An array of the host among the kernel's parameters: like a field, but for its rules about `out`."""
         way = self.pick((3, "in"), (1.5, "out"), (1.5, "inout"))
-        kind = self.pick((4, "real"), (1.5, "vec2"), (1, "vec3"), (0.6, "mat2"), (0.3, "mat3"), (1 if way == "in" else 0, "int"))
+        kind = self.pick((4, "real"), (1.5, "vec2"), (1, "vec3"), (0.6, "mat2"), (0.3, "mat3"), (1.2, "Pair"), (0.6, "Part"), (1 if way == "in" else 0, "int"),
+                         (0.6 if way == "in" else 0, self.rng.choice(["i64", "u8", "bool", "ivec2"])))
         n = self.name_new("p")
-        known = sorted({d for p in self.params for d in p.dims} - {*"NML3"})
+        own = ["N", "M", "L", "3", *CONSTANT_EXTENTS]
+        known = sorted({d for p in self.params for d in p.dims} - {*own})
         rank, dims = self.pick((3, 1), (1.5, 2), (0.2, 3)), []
         for _ in range(rank):
-            dims.append(self.rng.choice("NML3") if self.chance(0.25) else self.rng.choice(known) if known and self.chance(0.6) else self.name_new("n"))
-            known = sorted({*known, dims[-1]} - {*"NML3"})
-        f = Field(n, kind, dims, "table" if kind == "int" else "array")
-        f.way = way
-        self.arrays.append(f) if kind != "int" else self.tables.append(f)
-        self.range[n] = [-RANGE, RANGE] if way != "out" else [0, 0]
-        grad = kind != "int" and (way != "in" or self.chance(0.7))
+            dims.append(self.rng.choice(own) if self.chance(0.25) else self.rng.choice(known) if known and self.chance(0.6) else self.name_new("n"))
+            known = sorted({*known, dims[-1]} - {*own})
+        for path, k in members(kind):
+            f = Field(n + path, k, dims, "array" if k in FLOATS else "table")
+            f.way = way
+            self.arrays.append(f) if k in FLOATS else self.tables.append(f)
+            self.range[f.name] = [-RANGE, RANGE] if way != "out" else [0, 0]
+        grad = (kind in FLOATS or kind in STRUCTS) and (way != "in" or self.chance(0.7))
         self.count(f"array {way} {kind} {rank}-D" + (" needs_grad" if grad else ""))
         return Param(n, kind, grad, way, dims)
 

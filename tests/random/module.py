@@ -4,6 +4,7 @@ import random
 from stub import TYPES
 
 RANGE = 1.2  # field data are drawn from -RANGE .. RANGE
+CONSTANT_EXTENTS = {"K": 2, "2 * K - 1": 3}
 SINGLES = {"f1": "f32", "f2": "vec(2, f32)", "fm": "mat(2, 2, f32)"}
 
 # For all programs of a module: functions with derivatives of their own, C functions (of libm), a struct. In a file of their own or not.
@@ -85,7 +86,7 @@ class Module:
         lines = ['import "common.tk";'] if imports else COMMON.splitlines()
         for k, v in self.extent.items():
             lines.append(f"{self.form[k]} {k}: i32 = {v};")
-        lines += ["param P: real = 0.7;", "param J: i32 = 3;", "const C = 0.3;", "const FLAG = true;", "const CV = vec2(0.4, -0.2);", "const CP: Pair = Pair(0.6, CV);",
+        lines += ["param P: real = 0.7;", "param J: i32 = 3;", "const C = 0.3;", "const K = 2;", "const FLAG = true;", "const CV = vec2(0.4, -0.2);", "const CP: Pair = Pair(0.6, CV);",
                   "param W: i64 = 2;", "param Q: bool = true;"]
         for f in self.fields + [self.loss] + self.tables + self.cells + self.constants:
             kind = "Pair" if f.member else f.single or TYPES.get(f.kind, f.kind)

@@ -198,16 +198,20 @@ class Statements:
             self.scope.append({"name": f"{n}.{name}", "kind": kind, "lo": -3, "hi": 3, "mutable": True, "struct": n})
 
     def field_pair(self):
-        """An element of the field of structs, if both of its members may be read and their values are small."""
-        members = [f for f in self.module.fields if f.member]
-        if self.pure or self.rare or not all(self.may_read(f) and max(map(abs, self.range[f.name])) <= 3 for f in members):
+        """An element of a field or an array of structs, if both of its members may be read and their values are small."""
+        bases = [f.name[:-1] for f in self.fields if f.member and f.member[-1] == "a"]
+        if self.pure or self.rare or not bases:
             return None
-        self.count("struct read from a field")
+        base = self.rng.choice([b for b in bases if b != "pr."] or bases)
+        members = [f for f in self.fields if f.name in (base + "a", base + "b")]
+        if len(members) < 2 or not all(self.may_read(f) and max(map(abs, self.range[f.name])) <= 3 for f in members):
+            return None
+        self.count("struct read from an array" if members[0].way else "struct read from a field")
         for f in members:
             if not self.inside:
                 self.frozen.add(f.name)
                 self.sure[f.name] += 1
-        return f"{members[0].base}[{self.subscripts(members[0])}]"
+        return self.at(members[0], self.subscripts(members[0]))[:-2]
 
     def limit(self, enough):
         """The promise that a loop ends after this many trips; code compiled with --debug looks that it is kept."""

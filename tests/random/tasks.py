@@ -65,7 +65,7 @@ class Tasks:
                 r = self.range[f.name]
                 m = max(abs(r[0]), abs(r[1])) * (1.1 ** min(self.mult, 8) if form == "*=" else 1)
                 r[0], r[1] = -m, m
-            else:
+            elif not self.store_struct(f, at, e, subs):
                 self.emit(f"{at} = {e};")
                 self.grow(f, e, "=")
             if way == "own" and not self.conditional and not f.single:
@@ -86,6 +86,21 @@ class Tasks:
             self.grow(f, e, op)
             self.count(f"accumulate {way}")
         return None
+
+    def store_struct(self, f, at, e, subs):
+        """Both members of an element at once, if the task writes both, and neither before."""
+        other = next((c[0] for c in self.writable if c[0] is not f and f.member and c[0].name[:-1] == f.name[:-1] and c[1:] == (subs, "own")), None)
+        if not other or not {f.member[-1], other.member[-1]} == {"a", "b"} or {f.name, other.name} & (self.written | self.frozen) or self.chance(0.2):
+            return False
+        self.count("struct stored")
+        value = {f: e, other: self.fit(self.value(other.kind, 2), -6, 6)}
+        if {f.name, other.name} & self.frozen:
+            return False
+        a, b = sorted(value, key=lambda x: x.name)
+        self.emit(f"{at[:-2]} = Pair({value[a]}, {value[b]});")
+        for x in value:
+            self.grow(x, value[x], "=")
+        return True
 
     def winner(self, f, at, op, e, subs=None):
         """A minimum or maximum of a field's element, or of a component of it; with `mixed`, of components that are constant."""
@@ -204,7 +219,9 @@ class Tasks:
         chosen, hidden = [], set(self.hidden)
         for _ in range(self.rng.choice([1, 1, 2, 3])):
             w = self.target(names, dims, bounds, shift, form)
-            if w and w[0].name not in [c[0].name for c in chosen]:
+            for w in [w, *self.other_member(w)]:
+                if not w or w[0].name in [c[0].name for c in chosen]:
+                    continue
                 chosen.append(w)
                 hidden.add(w[0].name)
                 if w[2] == "own" and w[0].name in self.saves and not w[0].single and self.chance(0.6):
@@ -254,6 +271,13 @@ class Tasks:
 
     reduced = ()
 
+    def other_member(self, w):
+        """Of a struct whose member a task stores: the other one."""
+        if not w or not w[0].member or w[2] != "own" or self.chance(0.4):
+            return []
+        name = w[0].name[:-1] + {"a": "b", "b": "a"}.get(w[0].member[-1], "")
+        return [(f, *w[1:]) for f in self.writes_possible(lambda f: f.name == name)]
+
     def target(self, *space):
         """A field that the task writes, its subscripts and the way."""
         found = self.plain_target(*space)
@@ -270,7 +294,7 @@ class Tasks:
             found = self.writes_possible(lambda f: sorted(f.dims) == sorted(dims) and (f.dims == dims or len(set(dims)) == len(dims)))
             if not found:
                 return None
-            f = self.rng.choice(found)
+            f = self.rng.choice([f for f in found if f.member and self.chance(0.15)] or found)
             where = {d: n for d, n in zip(dims, names)} if len(set(dims)) == len(dims) else None
             subs = [where[d] for d in f.dims] if where else list(names)
             if self.grouped and way == "own" and f.dims == dims and self.chance(0.6):

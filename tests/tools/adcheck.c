@@ -55,10 +55,15 @@ static int64_t components(const tk_field *f)
     return f->count * f->desc->ncomp;
 }
 
-static size_t scalar_bytes(const tk_field *f)
+static size_t scalar_size(const tk_field_desc *f)
 {
     static const size_t size[] = {1, 1, 2, 4, 8, 1, 2, 4, 8, 4, 8};
-    return size[f->desc->elem];
+    return size[f->elem];
+}
+
+static size_t scalar_bytes(const tk_field *f)
+{
+    return scalar_size(f->desc);
 }
 
 /* By its number in the field; members of structs stand apart. */
@@ -154,13 +159,15 @@ static double norm(const state *a)
     return sqrt(dot(a, a));
 }
 
-/* An array of the host among the kernel's parameters. */
+/* An array of the host among the kernel's parameters; of structs, one for each member. */
 typedef struct host_array {
     const tk_array_desc *desc;
     const tk_field_desc *type;
     int64_t n;                   /* components */
     bool active;                 /* of floats: a part of the state */
-    void *plane[4];
+    size_t stride;               /* bytes from an element to the next */
+    void *base[4];               /* what the kernel is given */
+    unsigned char *plane[4];     /* where its own numbers begin there; NULL: it has none */
 } host_array;
 
 typedef struct checker {
@@ -245,6 +252,35 @@ static int64_t extent_of(const tk_module *m, const tk_array_extent *e)
     return wide;
 }
 
+/* Of an array of structs; NULL: it is none. */
+static const tk_member *member_of(const tk_module *m, const tk_array_desc *a)
+{
+    for (int i = 0; i < m->desc->nmembers; i++)
+        if (m->desc->members[i].field == a->field)
+            return &m->desc->members[i];
+    return NULL;
+}
+
+static void make_planes(const tk_module *m, host_array *a, const host_array *first)
+{
+    const tk_member *member = member_of(m, a->desc);
+    const unsigned has[] = {0, TK_FIELD_GRAD, TK_FIELD_DUAL, TK_FIELD_GRAD};
+    a->stride = member ? member->size : (size_t)a->type->ncomp * scalar_size(a->type);
+    const size_t elements = (size_t)(a->n / a->type->ncomp);
+    const host_array *lead = a;
+    for (const host_array *b = first; member && b < a; b++)
+        if (b->desc->field == member->lead)
+            lead = b;
+    for (int p = TK_DATA; p <= TK_GRAD_DUAL; p++) {
+        if (lead == a && (member || p == TK_DATA || (a->active && (a->type->flags & has[p]))))
+            a->base[p] = new(elements, a->stride);
+        if (lead != a)
+            a->base[p] = lead->base[p];
+        if (a->base[p] && (p == TK_DATA || (a->active && (a->type->flags & has[p]))))
+            a->plane[p] = (unsigned char *)a->base[p] + (member ? member->offset : 0);
+    }
+}
+
 static host_array *make_arrays(const tk_module *m, const tk_kernel *k)
 {
     host_array *all = new((size_t)k->narrays, sizeof *all);
@@ -256,12 +292,15 @@ static host_array *make_arrays(const tk_module *m, const tk_kernel *k)
         a->n = a->type->ncomp;
         for (int d = 0; d < a->type->ndim; d++)
             a->n *= extent_of(m, &a->desc->extents[d]);
-        const unsigned has[] = {0, TK_FIELD_GRAD, TK_FIELD_DUAL, TK_FIELD_GRAD};
-        for (int p = TK_DATA; p <= TK_GRAD_DUAL; p++)
-            if (p == TK_DATA || (a->active && (a->type->flags & has[p])))
-                a->plane[p] = new((size_t)a->n, sizeof(double));
+        make_planes(m, a, all);
     }
     return all;
+}
+
+/* Component j of an array. */
+static void *number_at(const host_array *a, tk_plane plane, int64_t j)
+{
+    return a->plane[plane] + j / a->type->ncomp * (int64_t)a->stride + j % a->type->ncomp * (int64_t)scalar_size(a->type);
 }
 
 /* Whether something goes in or comes out there; the gradients go the other way. */
@@ -281,16 +320,15 @@ static void set_tail(checker *c, tk_plane plane, const state *s)
                 c->result[plane][j] = s->at[at + j];
     for (int i = 0; i < c->k->narrays; i++) {
         const host_array *a = &c->arrays[i];
-        int32_t *integer = a->plane[TK_DATA];
-        double *number = a->plane[plane];
-        if (!a->active && a->type->elem == TK_I32)
-            for (int64_t j = 0; j < a->n; j++)
-                integer[j] = (int32_t)((j * 7 + 3) % 5);
+        for (int64_t j = 0; !a->active && plane == TK_DATA && j < a->n; j++) {
+            const int64_t small = a->type->elem == TK_BOOL ? j * 5 % 3 == 1 : (j * 7 + 3) % 5;
+            memcpy(number_at(a, TK_DATA, j), &small, scalar_size(a->type)); /* little-endian */
+        }
         if (!a->active)
             continue;
         const bool gradient = plane == TK_GRAD || plane == TK_GRAD_DUAL;
-        for (int64_t j = 0; number && j < a->n; j++)
-            number[j] = has(a, plane, false) ? s->at[at + j] : gradient ? 0.0 : 99.0;
+        for (int64_t j = 0; a->plane[plane] && j < a->n; j++)
+            *(double *)number_at(a, plane, j) = has(a, plane, false) ? s->at[at + j] : gradient ? 0.0 : 99.0;
         at += a->n;
     }
 }
@@ -305,9 +343,8 @@ static void take_tail(const checker *c, tk_plane plane, state *s)
             s->at[at + j] = c->params[i].result && !gradient ? c->result[plane][j] : 0.0;
     for (int i = 0; i < c->k->narrays; i++) {
         const host_array *a = &c->arrays[i];
-        const double *number = a->plane[plane];
         for (int64_t j = 0; a->active && j < a->n; j++, at++)
-            s->at[at] = has(a, plane, true) ? number[j] : 0.0;
+            s->at[at] = has(a, plane, true) ? *(double *)number_at(a, plane, j) : 0.0;
     }
 }
 
@@ -335,7 +372,7 @@ static arguments fill_arguments(checker *c, const state *x, const state *d)
     }
     for (int i = 0; i < c->k->narrays; i++) {
         const host_array *h = &c->arrays[i];
-        memcpy(a.at + h->desc->at, h->plane, sizeof h->plane);
+        memcpy(a.at + h->desc->at, h->base, sizeof h->base);
         for (int k = 0; k < h->type->ndim; k++) {
             const tk_array_extent *e = &h->desc->extents[k];
             const int64_t n = extent_of(c->m, e);
