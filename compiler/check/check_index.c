@@ -14,6 +14,7 @@ static bool repeatable(const tx_expr *e)
     case TX_SHAPE:
         return true;
     case TX_CAST:
+    case TX_WITHIN:
         return e->type->kind == TY_SCALAR && repeatable(e->a);
     case TX_EXTRACT:
         return e->a->kind == TX_LOCAL;
@@ -275,8 +276,19 @@ static void out_of_range(checker *c, src_span at, int64_t subscript, int64_t ext
         extent < 0 ? "it is negative" : extent == 1 ? "it must be 0" : arena_printf(c->mem, "it must be in 0 .. %lld", (long long)(extent - 1)));
 }
 
-/* Chooses n of the place's components: all of them, or those from index * n on; index is a constant or known at run time only. */
-static void choose(checker *c, place *p, tx_expr *index, int count, int n, const ty *type, src_span at)
+/* A subscript that is known at run time only. */
+static tx_expr *within(checker *c, const place *p, tx_expr *index, int count, const char *what, src_span at)
+{
+    tx_expr *e = tx_new(c, TX_WITHIN, index->type, at);
+    const char *name = p->kind == PLACE_FIELD ? p->field->name : p->kind == PLACE_LOCAL ? p->local->name : NULL;
+    e->a = index;
+    e->ncomps = count;
+    e->text = name ? arena_printf(c->mem, "%s of '%s'", what, name) : what;
+    return e;
+}
+
+/* Chooses n of the place's components: all of them, or those from index * n on; index, a `what`, is a constant or known at run time only. */
+static void choose(checker *c, place *p, tx_expr *index, const char *what, int count, int n, const ty *type, src_span at)
 {
     list_components(c, p);
     p->type = type;
@@ -299,6 +311,7 @@ static void choose(checker *c, place *p, tx_expr *index, int count, int n, const
             place_fail(p);
             return;
         }
+    index = within(c, p, index, count, what, at);
     if (n * stride != 1)
         index = i64_op(c, OP_MUL, index, i64_const(c, n * stride, at), at);
     p->dyn = p->dyn ? i64_op(c, OP_ADD, p->dyn, index, at) : index;
@@ -510,11 +523,11 @@ static void index_components(checker *c, const ast_expr *e, place *p, const subs
     const ty *t = p->type;
     const ty *scalar_type = ty_is_numeric(t) ? ty_scalar(c->types, t->elem) : NULL;
     if (t->kind == TY_VEC && s->n == 1) {
-        choose(c, p, s->at[0], t->rows, 1, scalar_type, s->span[0]);
+        choose(c, p, s->at[0], "component", t->rows, 1, scalar_type, s->span[0]);
     } else if (t->kind == TY_MAT && (s->n == 1 || s->n == 2)) {
-        choose(c, p, s->at[0], t->rows, t->cols, ty_vec(c->types, t->cols, t->elem), s->span[0]);
+        choose(c, p, s->at[0], "row", t->rows, t->cols, ty_vec(c->types, t->cols, t->elem), s->span[0]);
         if (s->n == 2 && p->kind != PLACE_BAD)
-            choose(c, p, s->at[1], t->cols, 1, scalar_type, s->span[1]);
+            choose(c, p, s->at[1], "column", t->cols, 1, scalar_type, s->span[1]);
     } else {
         if (t->kind == TY_VEC || t->kind == TY_MAT)
             ERR(c, e->op_span, DIAG_COMPONENT_SUBSCRIPTS, ty_name(c->types, t), t->kind == TY_VEC ? "one subscript" : "one or two subscripts", s->n);

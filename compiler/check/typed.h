@@ -44,6 +44,7 @@ typedef enum tx_expr_kind {
     TX_GROUP,   /* a struct: args are its leaves */
     TX_EXTRACT, /* a, comps[ncomps]: static components; type scalar or vector (a row, a swizzle) */
     TX_INDEX,   /* a (aggregate), args[0]: dynamic i64 component index in row-major order; type scalar */
+    TX_WITHIN,  /* a: a dynamic subscript, i64, of a vector or matrix; --debug looks whether it is below ncomps. text: what it is */
     TX_ELEMENT, /* local array element: local, args = i64 subscripts */
     TX_MATMUL,  /* a @ b: mat@mat, mat@vec, vec@mat; component types equal */
     TX_COND,    /* a ? b : c, lazily */
@@ -77,6 +78,7 @@ struct tx_expr {
     int nargs;
     int *comps;
     int ncomps;
+    const char *text;
     tx_func *callee;
     bool adjoint; /* CALL: the adjoint of the kernel runs */
     bool discarded; /* ATOMIC: a statement, nobody sees the old value */

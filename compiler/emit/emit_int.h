@@ -252,6 +252,8 @@ bool fits_i64(const ir_value *v, int *bits);
 
 /* ---- memory (memory.c) ---- */
 
+/* A subscript whose text stands in several places. */
+expr named_index(cfn *c, const ir_value *v);
 void emit_load(cfn *c, const ir_op *op);
 void emit_store(cfn *c, const ir_op *op);
 void emit_accum(cfn *c, const ir_op *op);
@@ -289,6 +291,8 @@ int64_t task_cost(emitter *e, const ir_op *task); /* rough cycles of an iteratio
 const char *session_text(cfn *c);
 /* A check of --debug that fails: the launch, or in an export func the program. The condition is what must hold. */
 void emit_check(cfn *c, src_loc loc, const char *holds, const char *message);
+/* Fails where the subscript is not in [0, extent); `number`: the extent is one. what: what is out of bounds, with its place. */
+void emit_bounds(cfn *c, src_loc loc, const ir_value *subscript, const char *extent, bool number, const char *what);
 
 /* ---- tasks (task.c) ---- */
 

@@ -353,8 +353,7 @@ void emit_atomic(cfn *c, const ir_op *op)
 
 /* ---- local arrays ---- */
 
-/* A subscript whose text stands in several places. */
-static expr named_index(cfn *c, const ir_value *v)
+expr named_index(cfn *c, const ir_value *v)
 {
     expr e = subscript(val_simple(c, v));
     e.text = paren(c, e, PREC_ADD + 1);
@@ -362,7 +361,7 @@ static expr named_index(cfn *c, const ir_value *v)
 }
 
 /* --debug: as for fields. */
-static void check_array(cfn *c, const ir_op *op, const expr *idx)
+static void check_array(cfn *c, const ir_op *op)
 {
     const ir_op *local = op->args[0]->def;
     if (!c->e->m->debug || !local || local->code != OP_LOCAL || ir_is_const(op->args[1]) || (op->code == OP_LSTORE && is_checked(c, op, OP_LLOAD, 2)))
@@ -370,21 +369,7 @@ static void check_array(cfn *c, const ir_op *op, const expr *idx)
     const char *what = arena_printf(c->e->mem, "%s:%u: subscript of '%s'", place_of(c->e, op->loc), op->loc.col,
                                     local->res[0]->name ? local->res[0]->name : "array");
     const char *count = local->nargs ? paren(c, val_simple(c, local->args[0]), PREC_PRIMARY) : arena_printf(c->e->mem, "%lld", (long long)local->attr.i);
-    if (c->pure) {
-        emit_check(c, op->loc, arena_printf(c->e->mem, "%s >= 0 && %s < %s", idx->text, idx->text, count), what);
-        return;
-    }
-    stmt(c, op->loc, "if (%s < 0 || %s >= %s) {", idx->text, idx->text, count);
-    c->indent++;
-    if (local->nargs)
-        stmt(c, (src_loc){0, 0, 0}, "tk_fail(%s, TK_BOUNDS, \"%%s is %%lld, outside [0, %%lld)\", %s, (long long)%s, (long long)%s);", session_text(c),
-             c_string(c->e->mem, what), idx->text, count);
-    else
-        stmt(c, (src_loc){0, 0, 0}, "tk_fail(%s, TK_BOUNDS, \"%%s is %%lld, outside [0, %s)\", %s, (long long)%s);", session_text(c), count,
-             c_string(c->e->mem, what), idx->text);
-    stmt(c, (src_loc){0, 0, 0}, "%s", c->fail);
-    close_block(c);
-    c->uses_label = true;
+    emit_bounds(c, op->loc, op->args[1], count, !local->nargs, what);
 }
 
 /* A block of the stack, or of a caller's workspace. */
@@ -424,7 +409,7 @@ void emit_local(cfn *c, const ir_op *op)
     case OP_LLOAD: {
         expr e = {.prec = PREC_PRIMARY};
         const expr idx = subscript(c->e->m->debug ? named_index(c, op->args[1]) : val(c, op->args[1]));
-        check_array(c, op, &idx);
+        check_array(c, op);
         expr_absorb(c, &e, idx);
         add_read(c, &e, kind_of(op->args[0]), 0, op->args[0]);
         e.text = arena_printf(c->e->mem, "%s[%s]", val_text(c, op->args[0], PREC_PRIMARY), idx.text);
@@ -435,7 +420,7 @@ void emit_local(cfn *c, const ir_op *op)
         const expr value = val(c, op->args[2]);
         const char *array = val_text(c, op->args[0], PREC_PRIMARY);
         const expr idx = subscript(c->e->m->debug ? named_index(c, op->args[1]) : val(c, op->args[1]));
-        check_array(c, op, &idx);
+        check_array(c, op);
         flush_reads(c, (int)kind_of(op->args[0]), 0, op->args[0]);
         if (op->code == OP_LACCUM)
             stmt(c, op->loc, "tk_scatter_%s(&%s[%s], %s, %s);", scalar_name(op->args[2]->type), array, idx.text, value.text, c->atomic);

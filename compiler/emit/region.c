@@ -198,8 +198,36 @@ void emit_check(cfn *c, src_loc loc, const char *holds, const char *message)
     stmt(c, loc, "assert((%s) && %s);", holds, c_string(c->e->mem, message));
 }
 
+void emit_bounds(cfn *c, src_loc loc, const ir_value *v, const char *extent, bool number, const char *what)
+{
+    const char *const quoted = c_string(c->e->mem, what), *const subscript = named_index(c, v).text;
+    if (c->pure) {
+        emit_check(c, loc, arena_printf(c->e->mem, "%s >= 0 && %s < %s", subscript, subscript, extent), what);
+        return;
+    }
+    if (ir_is_const(v) && v->def->attr.i >= 0)
+        stmt(c, loc, "if (%s >= %s) {", subscript, extent);
+    else
+        stmt(c, loc, "if (%s < 0 || %s >= %s) {", subscript, subscript, extent);
+    c->indent++;
+    if (number)
+        stmt(c, nowhere, "tk_fail(%s, TK_BOUNDS, \"%%s is %%lld, outside [0, %s)\", %s, (long long)%s);", session_text(c), extent, quoted, subscript);
+    else
+        stmt(c, nowhere, "tk_fail(%s, TK_BOUNDS, \"%%s is %%lld, outside [0, %%lld)\", %s, (long long)%s, (long long)%s);", session_text(c), quoted, subscript, extent);
+    stmt(c, nowhere, "%s", c->fail);
+    close_block(c);
+    c->uses_label = true;
+}
+
 static void emit_assert(cfn *c, const ir_op *op)
 {
+    if (op->attr.i == IR_ASSERT_BOUNDS) {
+        const bool number = ir_is_const(op->args[1]);
+        const char *extent = number ? arena_printf(c->e->mem, "%lld", (long long)op->args[1]->def->attr.i) : paren(c, val_simple(c, op->args[1]), PREC_PRIMARY);
+        const char *what = arena_printf(c->e->mem, "%s:%u: %s", place_of(c->e, op->loc), op->loc.col, op->attr.text);
+        emit_bounds(c, op->loc, op->args[0], extent, number, what);
+        return;
+    }
     const char *text = op->attr.text && *op->attr.text ? arena_printf(c->e->mem, ": %s", op->attr.text) : "", *place = place_of(c->e, op->loc);
     const char *message = op->attr.i == IR_ASSERT_BUILT_IN ? arena_printf(c->e->mem, "%s:%u%s", place, op->loc.col, text)
                                                            : arena_printf(c->e->mem, "%s: assertion failed%s", place, text);

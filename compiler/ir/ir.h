@@ -55,8 +55,9 @@ typedef enum ir_acc {
     IR_ACC_SCATTER  /* target in the task's list of scatter targets: private copy, atomic, or plain with one thread */
 } ir_acc;
 
-/* attr.i of an assertion: whose it is. Where a built-in one fails, its message tells the column as well. */
-enum { IR_ASSERT_USER, IR_ASSERT_BUILT_IN };
+/* attr.i of an assertion: whose it is. Where a built-in one fails, its message tells the column as well; IR_ASSERT_BOUNDS has a subscript and an extent in
+ * place of the condition. */
+enum { IR_ASSERT_USER, IR_ASSERT_BUILT_IN, IR_ASSERT_BOUNDS };
 
 typedef enum ir_reduce { IR_RED_ADD, IR_RED_MIN, IR_RED_MAX } ir_reduce;
 

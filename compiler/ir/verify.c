@@ -267,6 +267,8 @@ static bool check_assert_print(const verifier *v, const ir_op *op)
         return fault(v, op, "no text");
     if (op->nres || op->nregions)
         return fault(v, op, "has results or regions");
+    if (op->code == OP_ASSERT && op->attr.i == IR_ASSERT_BOUNDS)
+        return expect_shape(v, op, 2, 0, 0) && expect_type(v, op, op->args[0], SC_I64, "subscript") && expect_type(v, op, op->args[1], SC_I64, "extent");
     return op->code == OP_PRINT || (expect_shape(v, op, 1, 0, 0) && expect_type(v, op, op->args[0], SC_BOOL, "condition"));
 }
 

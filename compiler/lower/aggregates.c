@@ -32,6 +32,34 @@ place place_of_memory(ir_value *mem, scalar elem, int n)
     return (place){.elem = elem, .n = n, .mem = mem};
 }
 
+void check_bounds(lower *l, ir_value *subscript, ir_value *extent, const char *what, src_loc loc)
+{
+    const src_loc outer = l->b.loc;
+    l->b.loc = loc;
+    ir_op *op = ir_insert(&l->b, OP_ASSERT, 2, (ir_value *[]){subscript, extent}, 0, NULL, 0);
+    op->attr.text = what;
+    op->attr.i = IR_ASSERT_BOUNDS;
+    l->b.loc = outer;
+}
+
+static ir_value *array_extent(lower *l, const tx_local *local, int d)
+{
+    const lvar *v = var_of(local);
+    return v->extents ? v->extents[d] : const_i64(l, local->type->extents[d]);
+}
+
+/* The emitter looks at the position in memory, which tells all of an array of scalars with one subscript. */
+static void check_subscripts(lower *l, const tx_local *local, tx_expr *const *subs, ir_value *const *s)
+{
+    const ty *t = local->type;
+    if (!l->m->debug || (t->ndim == 1 && ty_ncomp(t->of) == 1))
+        return;
+    for (int d = 0; d < t->ndim; d++) {
+        const char *number = t->ndim == 1 ? "" : arena_printf(l->mem, " %d", d);
+        check_bounds(l, s[d], array_extent(l, local, d), arena_printf(l->mem, "subscript%s of '%s'", number, local->name), subs[d]->loc);
+    }
+}
+
 /* Row-major, components innermost. */
 place place_of_element(lower *l, const tx_local *local, tx_expr *const *subs)
 {
@@ -40,9 +68,10 @@ place place_of_element(lower *l, const tx_local *local, tx_expr *const *subs)
     assert(t->kind == TY_ARRAY && v->mem);
     int nc = ty_ncomp(t->of);
     ir_value **s = lower_scalars(l, subs, t->ndim);
+    check_subscripts(l, local, subs, s);
     ir_value *flat = s[0];
     for (int d = 1; d < t->ndim; d++) {
-        flat = ir_op2(&l->b, OP_MUL, flat, v->extents ? v->extents[d] : const_i64(l, t->extents[d]));
+        flat = ir_op2(&l->b, OP_MUL, flat, array_extent(l, local, d));
         flat = ir_op2(&l->b, OP_ADD, flat, s[d]);
     }
     if (nc != 1)

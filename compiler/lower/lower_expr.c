@@ -314,6 +314,14 @@ static agg lower_index(lower *l, const tx_expr *e)
     return agg_one(l, agg_get_at(l, &a, k));
 }
 
+static agg lower_within(lower *l, const tx_expr *e)
+{
+    ir_value *v = lower_scalar(l, e->a);
+    if (l->m->debug)
+        check_bounds(l, v, const_i64(l, e->ncomps), e->text, e->loc);
+    return agg_one(l, v);
+}
+
 static agg lower_place(lower *l, const tx_expr *e)
 {
     place p = place_of(l, e);
@@ -456,6 +464,7 @@ agg lower_expr(lower *l, const tx_expr *e)
     case TX_BUILD:   r = lower_build(l, e); break;
     case TX_EXTRACT: r = lower_extract(l, e); break;
     case TX_INDEX:   r = lower_index(l, e); break;
+    case TX_WITHIN:  r = lower_within(l, e); break;
     case TX_MATMUL:  r = lower_matmul(l, e); break;
     case TX_COND:    r = lower_cond(l, e); break;
     case TX_LAND:

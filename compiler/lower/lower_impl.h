@@ -113,6 +113,8 @@ void place_set(lower *l, const place *p, ir_value *comp, ir_value *v);
 agg place_load(lower *l, const place *p);
 place place_of_memory(ir_value *mem, scalar elem, int n);
 place place_of_element(lower *l, const tx_local *local, tx_expr *const *subs);
+/* For --debug: a subscript outside of [0, extent) fails the launch. */
+void check_bounds(lower *l, ir_value *subscript, ir_value *extent, const char *what, src_loc loc);
 /* Components chosen by a dynamic index: one, or with comps those at the index plus each of them. */
 int dyn_count(const tx_stmt *s);
 ir_value *dyn_component(lower *l, const tx_stmt *s, ir_value *dyn, int i);

@@ -145,7 +145,7 @@ static int bits_of(const ir_value *v)
 /* n * e, or so much that no memory is there for it. */
 static ir_value *times_extent(lower *l, ir_value *n, ir_value *e, int *bits)
 {
-    enum { MAX_BITS = 62, NO_MEMORY = 60 };
+    enum { MAX_BITS = 62, NO_MEMORY = 59 };
     ir_value *product = ir_op2(&l->b, OP_MUL, n, e);
     *bits += bits_of(e);
     if (*bits <= MAX_BITS)

@@ -110,6 +110,7 @@ static bool is_candidate(const ir_op *op)
     case OP_SHAPE:
     case OP_LOAD:
     case OP_LLOAD:
+    case OP_ASSERT: /* what held still holds */
         return true;
     default:
         return op_is_pure_table(op->code);
@@ -159,7 +160,7 @@ static uint32_t mix(uint32_t h, uint64_t x)
 
 static uint32_t hash_op(const ir_op *op)
 {
-    uint32_t h = mix((uint32_t)op->code, (uint64_t)op->res[0]->type);
+    uint32_t h = mix((uint32_t)op->code, op->nres ? (uint64_t)op->res[0]->type : 0);
     for (int i = 0; i < op->nargs; i++)
         h = mix(h, op->args[i]->id);
     switch (op->code) {
@@ -178,7 +179,7 @@ static uint32_t hash_op(const ir_op *op)
 
 static bool equal(const ir_op *a, const ir_op *b)
 {
-    if (a->code != b->code || a->nargs != b->nargs || a->res[0]->type != b->res[0]->type)
+    if (a->code != b->code || a->nargs != b->nargs || (a->nres && a->res[0]->type != b->res[0]->type))
         return false;
     for (int i = 0; i < a->nargs; i++)
         if (a->args[i] != b->args[i])
@@ -313,9 +314,11 @@ static void visit(cse *c, ir_op *op)
         return;
     }
     keep_origin(same, op);
-    ir_map_set(&c->map, op->res[0], same->res[0]);
-    if (!same->res[0]->name && same->code != OP_CONST)
-        same->res[0]->name = op->res[0]->name;
+    if (op->nres) {
+        ir_map_set(&c->map, op->res[0], same->res[0]);
+        if (!same->res[0]->name && same->code != OP_CONST)
+            same->res[0]->name = op->res[0]->name;
+    }
     ir_remove(op);
     c->changed = true;
 }

@@ -259,6 +259,15 @@ static void fold_loop(folder *c, ir_op *op)
     fold_region(c, op->regions[0]);
 }
 
+static bool always_holds(const ir_op *op)
+{
+    const ir_value *a = op->args[0];
+    if (op->attr.i != IR_ASSERT_BOUNDS)
+        return fold_is_int(a, 1);
+    const ir_value *extent = op->args[1];
+    return ir_is_const(a) && ir_is_const(extent) && a->def->attr.i >= 0 && a->def->attr.i < extent->def->attr.i;
+}
+
 static void fold_op(folder *c, ir_op *op)
 {
     for (int i = 0; i < op->nargs; i++)
@@ -283,7 +292,7 @@ static void fold_op(folder *c, ir_op *op)
         fold_memory(c, op);
         return;
     case OP_ASSERT:
-        if (fold_is_int(op->args[0], 1)) {
+        if (always_holds(op)) {
             ir_remove(op);
             c->changed = true;
         }
