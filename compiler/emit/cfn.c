@@ -215,7 +215,7 @@ static plane_ref *touch_component(cfn *c, const ir_op *op, ir_plane plane)
 {
     const ir_field *f = op->attr.field;
     plane_ref *p = touch(c, f->index * 4 + (int)plane);
-    if (f->shape == IR_SHAPE_MAT && !ir_is_const(op->args[f->ndim]))
+    if (f->shape == IR_SHAPE_MAT && !ir_component_known(op))
         p->flat = true; /* of a member without meaning, as with soa */
     return p;
 }

@@ -45,9 +45,9 @@ static const char *component(cfn *c, const ir_op *op, const expr *comp)
     const ir_value *v = op->args[f->ndim];
     if (f->shape == IR_SHAPE_SCALAR)
         return "";
-    if (keeps_rows(f) && !ir_is_const(v))
+    if (keeps_rows(f) && !ir_component_known(op))
         return arena_printf(c->e->mem, "[%s / %d][%s %% %d]", paren(c, *comp, PREC_MUL), f->cols, paren(c, *comp, PREC_MUL), f->cols);
-    if (ir_is_const(v) && f->shape == IR_SHAPE_MAT && (keeps_rows(f) || !c->planes[f->index * 4 + (int)op->attr.plane].flat))
+    if (f->shape == IR_SHAPE_MAT && ir_component_known(op) && (keeps_rows(f) || !c->planes[f->index * 4 + (int)op->attr.plane].flat))
         return arena_printf(c->e->mem, "[%lld][%lld]", (long long)(v->def->attr.i / f->cols), (long long)(v->def->attr.i % f->cols));
     return arena_printf(c->e->mem, "[%s]", comp->text);
 }
@@ -104,7 +104,7 @@ static void check_array_bounds(cfn *c, const ir_op *op, const expr *idx, const e
 static void check_bounds(cfn *c, const ir_op *op, const expr *idx, const expr *comp)
 {
     const ir_field *f = op->attr.field;
-    const bool dynamic = f->shape != IR_SHAPE_SCALAR && !ir_is_const(op->args[f->ndim]);
+    const bool dynamic = f->shape != IR_SHAPE_SCALAR && !ir_component_known(op);
     if (is_argument(f)) {
         check_array_bounds(c, op, idx, dynamic ? comp : NULL);
         return;

@@ -253,6 +253,12 @@ bool ir_is_const(const ir_value *v)
     return v->def && v->def->code == OP_CONST;
 }
 
+bool ir_component_known(const ir_op *op)
+{
+    const ir_value *comp = op->args[op->attr.field->ndim];
+    return ir_is_const(comp) && comp->def->attr.i >= 0 && comp->def->attr.i < ir_field_ncomp(op->attr.field);
+}
+
 static ir_value *pure_op(ir_builder *b, ir_opcode code, int n, ir_value *const *args)
 {
     scalar types[3] = {SC_NONE, SC_NONE, SC_NONE};

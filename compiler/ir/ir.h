@@ -354,6 +354,8 @@ ir_value *ir_const_i(ir_builder *b, scalar type, int64_t x);
 ir_value *ir_const_f(ir_builder *b, scalar type, double x);
 ir_value *ir_zero(ir_builder *b, scalar type); /* of SC_PTR: the null buffer (emitted as NULL) */
 bool ir_is_const(const ir_value *v);
+/* Whether it is known which component a load, store, accumulation or atomic of a field means. A constant may lie outside, in what is never run or must fail. */
+bool ir_component_known(const ir_op *op);
 /* x brought into the range of an integer type (or bool) by wrapping, as constants hold it. */
 int64_t ir_wrap_int(scalar type, int64_t x);
 /* A pure operation of ops.def; the result type follows from the table. Folds nothing. */

@@ -106,9 +106,6 @@ static bool check_field_op(const verifier *v, const ir_op *op)
     for (int i = 0; i <= f->ndim; i++)
         if (!expect_type(v, op, op->args[i], SC_I64, "subscript"))
             return false;
-    const ir_value *comp = op->args[f->ndim];
-    if (ir_is_const(comp) && (comp->def->attr.i < 0 || comp->def->attr.i >= ir_field_ncomp(f)))
-        return fault(v, op, "component %" PRId64 " of '%s', which has %d", comp->def->attr.i, f->name, ir_field_ncomp(f));
     if (op->attr.plane != IR_DATA && !scalar_is_float(f->elem))
         return fault(v, op, "derivative plane of '%s', which is of type %s", f->name, scalar_name(f->elem));
     if ((op->attr.plane == IR_GRAD || op->attr.plane == IR_GRAD_DUAL) && !f->grad)

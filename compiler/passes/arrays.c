@@ -70,7 +70,7 @@ static bool is_whole(const study *s, const access *a)
                 return false;
         }
     }
-    return depth == s->field->ndim && ir_is_const(a->op->args[s->field->ndim]);
+    return depth == s->field->ndim && ir_component_known(a->op);
 }
 
 /* What a function that is called, or an adjoint, does is not looked at. None of them has the arrays of another function. */

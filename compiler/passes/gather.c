@@ -105,7 +105,7 @@ static bool shift_of(gather *g, const ir_op *accum, int64_t *by)
         by[k] = a.konst;
         n++;
     }
-    return n == g->nd && ir_is_const(accum->args[g->field->ndim]);
+    return n == g->nd && ir_component_known(accum);
 }
 
 static bool is_gathered(const gather *g, const ir_op *op)
