@@ -47,7 +47,10 @@ static val build_from_one(checker *c, const ty *t, val v, src_span at)
         return splat_to(c, cast_to(c, v, t->elem, at), t);
     if (from->kind == TY_SCALAR && t->kind == TY_MAT) {
         ERR(c, at, DIAG_MATRIX_OF_SCALAR, ty_name(c->types, t));
-        NOTE(c, at, "the unit matrix is identity(%d); with all components the same, write them out", t->rows);
+        if (t->rows == t->cols)
+            NOTE(c, at, "the unit matrix is identity(%d); with all components the same, write them out", t->rows);
+        else
+            NOTE(c, at, "write all components; of zeros it is made by 'var' without a value");
     } else if (t->kind == TY_SCALAR || !ty_is_numeric(from)) {
         ERR(c, at, DIAG_CONVERT, name_of(c, v), ty_name(c->types, t));
     } else {

@@ -344,7 +344,7 @@ static void check_op(lost *l, func_state *s, const ir_op *op)
     else
         diag_note(d, span_at(op->attr.field->loc), "keep what is to be differentiated in a field of its own");
     diag_note(d, span_at(op->loc), "or store 'stop_grad(...)' if no derivative shall pass");
-    if (reverse)
+    if (reverse || s->f->no_grad_why)
         diag_note(d, span_at(s->f->loc), "or write 'derive()' on kernel '%s' if it is never to be differentiated", kernel_of(l, s));
     else
         diag_note(d, span_at(s->f->loc), "or write 'derive(grad)' on kernel '%s' if it is not for forward mode", kernel_of(l, s));

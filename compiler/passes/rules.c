@@ -297,15 +297,17 @@ static void report_overwritten(rules *r, const access *read, const access *w)
         return;
     diag(d, span_at(w->op->loc), DIAG_READ_OVERWRITTEN, name, r->func->name);
     const reason why = reason_of(r, read);
+    const char *file = why.loc.file != read->op->loc.file ? diag_file_path(d, why.loc.file) : NULL;
     if (why.found)
-        diag_note(d, span_at(read->op->loc), "'%s' is read here; the adjoint needs this value: it is %s in line %u", name, why.text, why.loc.line);
+        diag_note(d, span_at(read->op->loc), "'%s' is read here; the adjoint needs this value: it is %s in line %u%s%s", name, why.text, why.loc.line,
+                  file ? " of " : "", file ? file : "");
     else
         diag_note(d, span_at(read->op->loc), "'%s' is read here, and the adjoint needs this value", name);
     diag_note(d, span_at(w->field->loc), w->field->array ? "write to another array or to a field, so that the value of '%s' stays"
                                                          : "declare '%s' as 'saved', give it a dimension for time, or write to another field, so that the value stays",
               w->field->whole ? w->field->whole : name);
     if (r->func->kind == IR_KERNEL)
-        diag_note(d, span_at(r->func->loc), "or write 'derive(jvp)' on kernel '%s' if it is never to be reversed", r->func->name);
+        diag_note(d, span_at(r->func->loc), "or write 'derive(%s)' on kernel '%s' if it is never to be reversed", r->func->no_jvp_why ? "" : "jvp", r->func->name);
 }
 
 static void check_needed(rules *r)
