@@ -54,11 +54,17 @@ static ir_op *primal_of(const rules *r, const ir_op *op)
     return o && o->region->func == r->func ? o : NULL;
 }
 
+/* What the kernel found there, not what its derivatives made. */
+static bool is_primal_data(const ir_op *op)
+{
+    return op->attr.plane == IR_DATA || op->attr.plane == IR_DUAL;
+}
+
 static void need_function(rules *r, const ir_func *f);
 
 static void need_loads(ir_op *op, void *ctx)
 {
-    if (op->code == OP_LOAD && op->attr.plane == IR_DATA)
+    if (op->code == OP_LOAD && is_primal_data(op))
         op->attr.needed = true;
     else if (op->code == OP_CALL)
         need_function(ctx, op->attr.callee);
@@ -114,7 +120,7 @@ static void collect_inside(ir_op *op, void *ctx)
         const inside *deeper = inside_of(c->r, op->attr.callee, in->reads);
         for (size_t i = 0; i < deeper->found.len && in->found.len < CALLED_MAX; i++)
             vec_push(&in->found, access_in_call(c->r->m, op, &deeper->found.at[i]));
-    } else if ((load || op->code == OP_STORE || op->code == OP_ACCUM) && op->attr.plane == IR_DATA && load == in->reads && (!load || op->attr.needed) &&
+    } else if ((load || op->code == OP_STORE || op->code == OP_ACCUM) && is_primal_data(op) && load == in->reads && (!load || op->attr.needed) &&
                in->found.len < CALLED_MAX) {
         vec_push(&in->found, access_of_op(c->r->m, op));
     }
@@ -150,7 +156,7 @@ static void collect_one(rules *r, const ir_op *op)
 
 static void collect_needed(ir_op *op, void *ctx)
 {
-    if (op->code == OP_CALL || (op->code == OP_LOAD && op->attr.plane == IR_DATA))
+    if (op->code == OP_CALL || (op->code == OP_LOAD && is_primal_data(op)))
         for (; op; op = op->twin)
             collect_one(ctx, op);
 }
@@ -163,7 +169,7 @@ static void collect_primal(ir_op *op, void *ctx)
     } else if (op->code == OP_LOAD || op->code == OP_STORE || op->code == OP_ACCUM || op->code == OP_ATOMIC) {
         const access a = access_of_op(r->m, op);
         vec_push(&r->all, a);
-        if (op->code != OP_LOAD && op->attr.plane == IR_DATA)
+        if (op->code != OP_LOAD && is_primal_data(op))
             vec_push(&r->writes, a);
     }
 }
@@ -289,10 +295,16 @@ static reason reason_of(const rules *r, const access *read)
     return why;
 }
 
+static const char *plane_name(const rules *r, const access *a)
+{
+    static const char *const suffix[] = {"", ".grad", ".dual", ".grad.dual"};
+    return arena_printf(r->m->mem, "%s%s", a->field->name, suffix[a->plane]);
+}
+
 static void report_overwritten(rules *r, const access *read, const access *w)
 {
     diag_sink *d = r->m->diag;
-    const char *name = w->field->name;
+    const char *name = plane_name(r, w);
     if (!is_news(r, w))
         return;
     diag(d, span_at(w->op->loc), DIAG_READ_OVERWRITTEN, name, r->func->name);
@@ -303,9 +315,12 @@ static void report_overwritten(rules *r, const access *read, const access *w)
                   file ? " of " : "", file ? file : "");
     else
         diag_note(d, span_at(read->op->loc), "'%s' is read here, and the adjoint needs this value", name);
-    diag_note(d, span_at(w->field->loc), w->field->array ? "write to another array or to a field, so that the value of '%s' stays"
-                                                         : "declare '%s' as 'saved', give it a dimension for time, or write to another field, so that the value stays",
-              w->field->whole ? w->field->whole : name);
+    if (w->plane != IR_DATA)
+        diag_note(d, span_at(w->field->loc), "keep what is needed in a field of its own");
+    else
+        diag_note(d, span_at(w->field->loc), w->field->array ? "write to another array or to a field, so that the value of '%s' stays"
+                                                             : "declare '%s' as 'saved', give it a dimension for time, or write to another field, so that the value stays",
+                  w->field->whole ? w->field->whole : name);
     if (r->func->kind == IR_KERNEL)
         diag_note(d, span_at(r->func->loc), "or write 'derive(%s)' on kernel '%s' if it is never to be reversed", r->func->no_jvp_why ? "" : "jvp", r->func->name);
 }
@@ -314,7 +329,7 @@ static void check_needed(rules *r)
 {
     for (size_t i = 0; i < r->reads.len; i++)
         for (size_t k = 0; k < r->writes.len; k++)
-            if (!r->reads.at[i].field->saved && !access_apart(&r->reads.at[i], &r->writes.at[k]) && !r->reported[r->writes.at[k].op->pos] &&
+            if (!(r->reads.at[i].field->saved && r->reads.at[i].plane == IR_DATA) && !access_apart(&r->reads.at[i], &r->writes.at[k]) && !r->reported[r->writes.at[k].op->pos] &&
                 overwrites(r, &r->reads.at[i], &r->writes.at[k]))
                 report_overwritten(r, &r->reads.at[i], &r->writes.at[k]);
 }
@@ -349,12 +364,6 @@ static int meets(const rules *r, const access *a, const access *b)
 static const char *verb(unsigned kind)
 {
     return kind == EFFECT_READ ? "reads" : kind == EFFECT_STORE ? "stores into" : "adds to";
-}
-
-static const char *plane_name(const rules *r, const access *a)
-{
-    static const char *const suffix[] = {"", ".grad", ".dual", ".grad.dual"};
-    return arena_printf(r->m->mem, "%s%s", a->field->name, suffix[a->plane]);
 }
 
 static void report_race(rules *r, const access *a, const access *b)

@@ -144,7 +144,7 @@ struct tk_field {
     bool current;            /* saved: an adjoint of the open tape reads the data as they are now */
     void *kept;              /* saved, while a tape is closed: the data to be put back at the end */
     bool bound;              /* memory belongs to the host */
-    struct rt_read *needed;  /* validated tape: needed reads, by component; NULL until there is one */
+    struct rt_read *needed[4]; /* validated tape: needed reads of a plane, by component; NULL until there is one */
     struct rt_touch *touched[4]; /* --debug: who touched a component, by plane; NULL until needed */
     void *own[2];            /* what the library allocated: one block for data, gradient and dual, one for the gradient's dual; NULL if none */
 };

@@ -100,30 +100,42 @@ tk_status rt_watch_check(tk_module *m, const tk_kernel *k)
                    m->desc->name);
 }
 
-static void needs(tk_session *s, tk_field *f, int site, int64_t component)
+static void needs(tk_session *s, tk_field *f, tk_plane plane, int site, int64_t component)
 {
-    if (!f->needed) {
-        f->needed = rt_alloc(s, rt_scalars(f) * sizeof *f->needed, true);
-        if (!f->needed) {
+    if (!f->needed[plane]) {
+        f->needed[plane] = rt_alloc(s, rt_scalars(f) * sizeof *f->needed[plane], true);
+        if (!f->needed[plane]) {
             tk_fail(s, TK_NO_MEMORY, "out of memory for watching field '%s'", f->desc->name);
             return;
         }
     }
-    f->needed[component] = (rt_read){bits_of(f, TK_DATA, component), s->watch.kernel, site, (uint32_t)s->tape.count};
+    f->needed[plane][component] = (rt_read){bits_of(f, plane, component), s->watch.kernel, site, (uint32_t)s->tape.count};
 }
 
 static void overwrites(tk_session *s, const tk_field *f, const tk_site *w, int64_t component)
 {
-    rt_read *r = f->needed ? &f->needed[component] : NULL;
-    if (r && (f->desc->flags & TK_FIELD_SAVED))
+    rt_read *r = f->needed[w->plane] ? &f->needed[w->plane][component] : NULL;
+    if (r && (f->desc->flags & TK_FIELD_SAVED) && w->plane == TK_DATA)
         r->kernel = NULL; /* the tape has kept it */
-    if (!r || !r->kernel || r->bits == bits_of(f, TK_DATA, component))
+    if (!r || !r->kernel || r->bits == bits_of(f, w->plane, component))
         return;
     const tk_site *read = &f->module->desc->sites[r->site];
     tk_fail(s, TK_OVERWRITTEN,
             "%s:%d:%d: kernel '%s' overwrites '%s', but the adjoint of kernel '%s' (launch %u on the tape) needs the value that it read at %s:%d:%d",
-            w->file, w->line, w->col, s->watch.kernel->name, rt_element_text(f, TK_DATA, component).s, r->kernel->name, r->launch, read->file, read->line,
+            w->file, w->line, w->col, s->watch.kernel->name, rt_element_text(f, w->plane, component).s, r->kernel->name, r->launch, read->file, read->line,
             read->col);
+}
+
+/* Whether component k of a plane still is what an adjoint needs. */
+static tk_status compare(const tk_field *f, tk_plane plane, int64_t k)
+{
+    const rt_read *r = &f->needed[plane][k];
+    if (!r->kernel || r->bits == bits_of(f, plane, k))
+        return TK_OK;
+    const tk_site *read = &f->module->desc->sites[r->site];
+    return tk_fail(f->module->session, TK_OVERWRITTEN,
+                   "'%s' was changed outside of kernels, but the adjoint of kernel '%s' (launch %u on the tape) needs the value that it read at %s:%d:%d",
+                   rt_element_text(f, plane, k).s, r->kernel->name, r->launch, read->file, read->line, read->col);
 }
 
 tk_status rt_watch_compare(tk_session *s)
@@ -135,32 +147,28 @@ tk_status rt_watch_compare(tk_session *s)
                            "an array of the host that kernel '%s' (launch %zu on the tape) reads was changed since, but its adjoint reads it again",
                            e->kernel->name, i + 1);
     }
-    for (tk_module *m = s->modules; m; m = m->next) {
-        for (int i = 0; i < m->desc->nfields; i++) {
-            const tk_field *f = &m->fields[i];
-            for (int64_t k = 0; f->needed && k < (int64_t)rt_scalars(f); k++) {
-                const rt_read *r = &f->needed[k];
-                if (!r->kernel || r->bits == bits_of(f, TK_DATA, k))
-                    continue;
-                const tk_site *read = &m->desc->sites[r->site];
-                return tk_fail(s, TK_OVERWRITTEN,
-                               "'%s' was changed outside of kernels, but the adjoint of kernel '%s' (launch %u on the tape) needs the value that it "
-                               "read at %s:%d:%d",
-                               rt_element_text(f, TK_DATA, k).s, r->kernel->name, r->launch, read->file, read->line, read->col);
-            }
-        }
+    tk_status st = TK_OK;
+    for (tk_module *m = s->modules; m; m = m->next)
+        for (int i = 0; i < m->desc->nfields; i++)
+            for (int p = 0; p < 4; p++)
+                for (int64_t k = 0; st == TK_OK && m->fields[i].needed[p] && k < (int64_t)rt_scalars(&m->fields[i]); k++)
+                    st = compare(&m->fields[i], (tk_plane)p, k);
+    return st;
+}
+
+static void forget(tk_session *s, tk_field *f)
+{
+    for (int p = 0; p < 4; p++) {
+        rt_free(s, f->needed[p]);
+        f->needed[p] = NULL;
     }
-    return TK_OK;
 }
 
 void rt_watch_forget(tk_session *s)
 {
-    for (tk_module *m = s->modules; m; m = m->next) {
-        for (int i = 0; i < m->desc->nfields; i++) {
-            rt_free(s, m->fields[i].needed);
-            m->fields[i].needed = NULL;
-        }
-    }
+    for (tk_module *m = s->modules; m; m = m->next)
+        for (int i = 0; i < m->desc->nfields; i++)
+            forget(s, &m->fields[i]);
 }
 
 void rt_watch_free(tk_field *f)
@@ -168,8 +176,7 @@ void rt_watch_free(tk_field *f)
     tk_session *s = f->module ? f->module->session : NULL;
     if (!s) /* creation failed before it got that far */
         return;
-    rt_free(s, f->needed);
-    f->needed = NULL;
+    forget(s, f);
     for (int p = 0; p < 4; p++) {
         rt_free(s, f->touched[p]);
         f->touched[p] = NULL;
@@ -249,10 +256,10 @@ void tk_watch(const tk_module *m, int site, int64_t component)
         return;
     if (w->iteration > 0 && (at->what & TK_MAY_RACE))
         races(s, f, site, component);
-    if (at->plane != TK_DATA || at->field >= m->desc->nfields) /* arrays of the host are compared as a whole */
+    if ((at->plane != TK_DATA && at->plane != TK_DUAL) || at->field >= m->desc->nfields) /* arrays of the host are compared as a whole */
         return;
     if (w->reads && (at->what & TK_NEEDED))
-        needs(s, f, site, component);
+        needs(s, f, at->plane, site, component);
     if (w->writes && (at->what & (TK_STORES | TK_ACCUMULATES)))
         overwrites(s, f, at, component);
 }
