@@ -11,12 +11,7 @@ class Composed:
     def composed(self):
         """Text of the parts, the whole and its adjoint."""
         self.count("adjoints launched by a kernel")
-        names = "lines", "pad", "scope", "nest", "arrays", "tables", "frozen", "written", "saves", "range", "sure", "called", "locked", "hidden", "tables_frozen", "budget", "given"
-        saved = {n: getattr(self, n) for n in names}
-        self.lines, self.pad, self.nest, self.arrays, self.tables, self.called = [], 1, 0, [], self.module.tables, []
-        self.frozen, self.written, self.saves, self.sure, self.hidden, self.tables_frozen = set(), set(), set(), type(self.sure)(), set(), False
-        self.range = self.ranges()
-        self.plain, self.given, self.budget = True, set(), self.rng.choice([2, 4, 8])
+        saved = self.aside()
         params = [p for p in (self.param(0) for _ in range(self.rng.randint(0, 2))) if p.kind in ("real", "int", "vec2")]
         forth, back = [], []
         for _ in range(self.rng.randint(1, 3)):
@@ -25,9 +20,7 @@ class Composed:
         adjoint.derive = f" grad_for({whole.name})"
         text = [*self.called, whole.head(), *forth, "}", adjoint.head(), *reversed(back), "}"]
         self.kernels += [whole, adjoint]
-        self.plain = False
-        for n, v in saved.items():
-            setattr(self, n, v)
+        self.back(saved)
         return text
 
     def composed_part(self, params, forth, back):

@@ -134,9 +134,14 @@ class Functions:
         self.count("function called for its effects")
         name = f"{self.name}_e{len(self.function_lines)}"
         k, al = self.name_new("p"), self.name_new("p")
+        if "hvp" not in self.derive and self.chance(0.5):
+            self.count("custom derivative of a function that changes a field")
+            self.function_lines += [f"func {name}({k}: i32, {al}: real) {{ loss += 0.3 * sin({al} * real({k} + 1)); }}",
+                                    f"func {name}_back({k}: i32, {al}: real) -> real grad_for({name}) {{ return 0.3 * loss.grad * cos({al} * real({k} + 1)) * real({k} + 1); }}"]
+            return self.emit(f"{name}({self.integer(0, 3, 0)}, {self.fit(self.value('real', 2), -3, 3)});")
         early = f"if ({k} > 2) {{ return; }} " if self.chance(0.4) else ""
         self.function_lines.append(f"func {name}({k}: i32, {al}: real) {{ {early}loss += {self.rng.choice(['0.3', '-0.2'])} * sin({al} * real({k} + 1)); }}")
-        self.emit(f"{name}({self.integer(0, 3, 0)}, {self.fit(self.value('real', 2), -3, 3)});")
+        return self.emit(f"{name}({self.integer(0, 3, 0)}, {self.fit(self.value('real', 2), -3, 3)});")
 
     def call_array_function(self):
         """An `export func` with arrays: what it changes is local, what it reads may be a field or an array of the host."""

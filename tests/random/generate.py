@@ -15,12 +15,13 @@ from expressions import FLOATS, Expr, Expressions, num
 from functions import Functions
 from kernels import Kernels
 from module import COMMON, CONSTANT_EXTENTS, RANGE, Module
+from rules import Rules
 from statements import Statements
 from stub import Kernel
 from tasks import Tasks
 
 
-class Program(Composed, Functions, Statements, Tasks, Kernels, Expressions):
+class Program(Composed, Rules, Functions, Statements, Tasks, Kernels, Expressions):
     """One kernel and its functions."""
 
     def __init__(self, module, name, seed):
@@ -105,9 +106,29 @@ class Program(Composed, Functions, Statements, Tasks, Kernels, Expressions):
             return self.pick((2, f"{f.kind}({at})"), (1, f"{f.kind}({at} * 0.5)"), (1, f"{f.kind}(-{at})"), (1, f"{f.kind}({at} * 0.5 - {at} * 0.25)"))
         return self.pick((2, f"real({at})"), (1, f"real({at} * 0.5)"), (1, f"real(-{at})"), (0.5, f"(1.0 * f64({at}))"), (0.5, f"real(max({at}, 0.2517))"))
 
+    plane = None    # of the derivatives that the kernel does not have: it may read those of fields
+
+    def plane_leaf(self, kind):
+        found = [f for f in self.module.fields if f.kind == kind and not f.single]
+        if not found:
+            return None
+        f = self.rng.choice(found)
+        self.count(f"read of x.{self.plane}")
+        subs = self.subscripts(f)
+        text = f"{f.base}.{self.plane}" + (f"[{subs}]" if subs else "") + ("." + f.member if f.member else "")
+        return Expr(text, kind, -1.2, 1.2)
+
+    def change_gradient(self):
+        self.count("x.grad changed")
+        f = self.rng.choice([f for f in self.module.fields if f.kind == "real" and len(f.dims) == 1 and not f.single and not f.member])
+        i = self.name_new("i")
+        self.emit(f"for {i} in {f.name} {{ {f.name}.grad[{i}] {self.rng.choice(['*= 0.7', '= 0.0', '+= 0.1', '-= 0.1'])}; }}")
+
     def field_leaf(self, kind):
         if self.pure:
             return None
+        if self.plane and self.chance(0.15):
+            return self.plane_leaf(kind)
         if self.own and self.locked is None and self.chance(0.3):
             f = self.rng.choice(sorted(self.own))
             field = next((x for x in self.fields if x.name == f), None)
@@ -176,6 +197,10 @@ class Program(Composed, Functions, Statements, Tasks, Kernels, Expressions):
     def make(self):
         self.pairs = []
         self.returns = returns = self.pick((9, None), (1, "real"), (0.4, "vec2"), (0.3, "vec3"), (0.2, "mat2"), (0.3, "Pair"), (0.2, "int"))
+        self.derive = self.pick((8, ""), (1.2, " derive(grad, jvp, hvp)"), (0.5, " derive(grad)"), (0.5, " derive(jvp)"))
+        self.plane = self.rng.choice([None, {" derive(grad)": "dual", " derive(jvp)": "grad"}.get(self.derive)])
+        if not self.derive and not returns and self.chance(0.03):
+            self.plane = self.rng.choice(["grad", "dual"])
         for _ in range(self.rng.choice([0, 0, 0, 1, 1])):
             self.make_reference_function()
         if self.chance(0.1):
@@ -194,6 +219,8 @@ class Program(Composed, Functions, Statements, Tasks, Kernels, Expressions):
             if "_" in d:
                 self.extents.setdefault(d, 4 - len(self.extents) % 2)
         mark = len(self.scope)
+        if self.plane == "grad" and self.chance(0.3):
+            self.change_gradient()
         for _ in range(self.rng.choice([1, 1, 1, 2, 2, 3])):
             self.kernel_item()
         if not any(" for " in s or s.strip().startswith("for ") for s in self.lines):
@@ -212,15 +239,16 @@ class Program(Composed, Functions, Statements, Tasks, Kernels, Expressions):
             self.emit(f"return {self.result()};")
         if self.saves & self.written & self.frozen:
             self.count("saved field overwritten")
-        self.derive = self.pick((8, ""), (1.2, " derive(grad, jvp, hvp)"), (0.5, " derive(grad)"), (0.5, " derive(jvp)"))
         if "hvp" in self.derive:
             self.count("hvp")
         main = Kernel(self.name, self.params, returns)
         self.kernels.append(main)
         for k in self.kernels:
             k.derive = self.derive
-        composed = self.composed() if self.chance(0.06) else []
-        called = [s.head() if isinstance(s, Kernel) else s for s in [*self.called, *composed]]
+        beside = []
+        for make, how_often in ((self.composed, 0.06), (self.no_grad_kernel, 0.05), (self.hand_rule, 0.05), (self.underived, 0.03)):
+            beside += make() if not self.plane and self.chance(how_often) else []
+        called = [s.head() if isinstance(s, Kernel) else s for s in [*self.called, *beside]]
         self.text = [*self.function_lines, *called, main.head(), *self.lines, "}"]
         return self
 

@@ -48,6 +48,8 @@ class Kernels:
                 args.append(given[0])
                 params.append(given[1])
         result = self.pick((6, None), (1, "real"), (0.5, "vec2"), (0.5, "Pair"), (0.3, "int"))
+        if self.plane and not self.derive:    # stub.py does not know which derivative it lacks
+            result = None
         self.part(name, params, arrays, result)
         call = f"{name}({', '.join(args)})"
         if not result:

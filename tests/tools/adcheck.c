@@ -187,6 +187,7 @@ typedef struct checker {
     long taped, reported;        /* validated tapes with a gradient, and with a report */
     int inputs, zero;            /* fields read and not written; those without any gradient in all rounds */
     bool *nonzero;
+    state planes;                /* what a kernel without adjoint finds in gradients, and one without JVP in duals: it may read them */
 } checker;
 
 /* Memory of a kernel's arguments, as doubles for the alignment. */
@@ -430,6 +431,28 @@ static void need(checker *c, tk_status s)
     exit(1);
 }
 
+/* Planes that derivatives do not need are memory. Where gradients have a tangent, a JVP takes and a difference follows it, as those of the state. */
+static void set_planes(checker *c, const state *d, double h)
+{
+    if (!c->k->jvp)
+        copy(c->m, TK_DUAL, &c->planes, false);
+    if (c->k->grad)
+        return;
+    state at = make(c->nfield);
+    int64_t n = 0;
+    for (int i = 0; i < c->m->desc->nfields; i++) {
+        const tk_field *f = &c->m->fields[i];
+        for (int64_t j = 0; in_state(f) && j < components(f); j++, n++) {
+            at.at[n] = c->planes.at[n];
+            if (!(f->desc->flags & TK_FIELD_GRAD_DUAL) || f->desc->elem != TK_F64)
+                continue;
+            at.at[n] += h * d->at[n];
+            *(double *)component(f, TK_GRAD_DUAL, j) = d->at[n];
+        }
+    }
+    copy(c->m, TK_GRAD, &at, false);
+}
+
 static state primal_at(checker *c, const state *d, double h)
 {
     state y = make(c->x.n);
@@ -437,6 +460,7 @@ static state primal_at(checker *c, const state *d, double h)
         y.at[i] = c->x.at[i] + h * d->at[i];
     const arguments args = fill_arguments(c, &y, NULL);
     restore(c->m, &c->b);
+    set_planes(c, d, h);
     copy(c->m, TK_DATA, &y, false);
     set_tail(c, TK_DATA, &y);
     need(c, tk_session_set_seed(c->m->session, 7)); /* each launch draws the same random numbers */
@@ -473,6 +497,7 @@ static state jvp(checker *c, const state *d)
     const arguments args = fill_arguments(c, &c->x, d);
     state y = make(c->x.n);
     restore(c->m, &c->b);
+    set_planes(c, d, 0.0);
     copy(c->m, TK_DATA, &c->x, false);
     copy(c->m, TK_DUAL, (state *)d, false);
     set_tail(c, TK_DATA, &c->x);
@@ -873,6 +898,7 @@ int main(int argc, char **argv)
             c.x = random_state(c.nfield + tail_size(&c), lo, hi);
             state d = random_state(c.x.n, -1.0, 1.0), w = random_state(c.x.n, -1.0, 1.0);
             c.single = singles(&c, &c.x, &d, &w);
+            c.planes = w;
             w = only_with_gradient(&c, &w, true);
             if (broken && (!fits_on_tape(c.k) || is_reported(&c, &w)))
                 continue;
