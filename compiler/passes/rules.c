@@ -321,7 +321,9 @@ static void report_overwritten(rules *r, const access *read, const access *w)
         diag_note(d, span_at(w->field->loc), w->field->array ? "write to another array or to a field, so that the value of '%s' stays"
                                                              : "declare '%s' as 'saved', give it a dimension for time, or write to another field, so that the value stays",
                   w->field->whole ? w->field->whole : name);
-    if (r->func->kind == IR_KERNEL)
+    if (r->func->no_grad)
+        diag_note(d, span_at(r->func->loc), "or write 'derive()' in place of 'no_grad' on kernel '%s' if it is never on a tape", r->func->name);
+    else if (r->func->kind == IR_KERNEL)
         diag_note(d, span_at(r->func->loc), "or write 'derive(%s)' on kernel '%s' if it is never to be reversed", r->func->no_jvp_why ? "" : "jvp", r->func->name);
 }
 
