@@ -14,7 +14,7 @@ from composed import Composed
 from expressions import FLOATS, Expr, Expressions, num
 from functions import Functions
 from kernels import Kernels
-from module import COMMON, CONSTANT_EXTENTS, RANGE, Module
+from module import CONSTANT_EXTENTS, RANGE, Module
 from rules import Rules
 from statements import Statements
 from stub import Kernel
@@ -149,7 +149,8 @@ class Program(Composed, Rules, Functions, Statements, Tasks, Kernels, Expression
             self.sure[f.name] += not (self.rare or self.passive or self.inside)
         if kind == "real" and self.chance(0.06):
             self.count("param read")
-            return self.rng.choice([Expr("P", kind, 0.7, 0.7), Expr("C", kind, 0.3, 0.3), Expr("CP.a", kind, 0.6, 0.6)])
+            return self.rng.choice([Expr("P", kind, 0.7, 0.7), Expr("C", kind, 0.3, 0.3), Expr("CP.a", kind, 0.6, 0.6), Expr("real(F)", kind, 0.3, 0.3),
+                                    Expr("(F * fix0)", kind, -0.4, 0.4)])
         if kind == "vec2" and self.chance(0.06):
             return self.rng.choice([Expr("CV", kind, -0.2, 0.4), Expr("CP.b", kind, -0.2, 0.4)])
         if f.role in ("active", "array") and not self.inside:
@@ -264,7 +265,7 @@ def make_module(seed, count):
 
 
 def module_text(module, programs, imports=False):
-    """The text and the first line (from 1) of each program. With imports, COMMON is expected in common.tk."""
+    """The text and the first line (from 1) of each program. With imports, the module's common text is expected in common.tk."""
     lines, starts = module.head(imports), []
     for p in programs:
         lines.append("")

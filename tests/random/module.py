@@ -5,6 +5,8 @@ from stub import TYPES
 
 RANGE = 1.2  # field data are drawn from -RANGE .. RANGE
 CONSTANT_EXTENTS = {"K": 2, "2 * K - 1": 3}
+DEFINED = {"C": "0.3", "K": "2", "FLAG": "true", "CV": "vec2(0.4,-0.2)"}    # constants of every module; -D may give them
+OTHER = {"C": "5.5", "FLAG": "false", "CV": "vec2(1.0, 2.0)"}
 SINGLES = {"f1": "f32", "f2": "vec(2, f32)", "fm": "mat(2, 2, f32)"}
 
 # For all programs of a module: functions with derivatives of their own, C functions (of libm), a struct. In a file of their own or not.
@@ -82,15 +84,34 @@ class Module:
         self.cells += [Field("held", "real", [N], "cell"), Field("holds", "real", [N, M], "cell"), Field("mark", "real", [], "cell")]    # without derivatives
         self.constants = [Field("fix", "real", [N], "constant"), Field("fix0", "real", [], "constant")]
 
+        self.lazy = r.sample(["grad", "dual"], r.randint(0, 2))    # where the fields without derivatives stand in another file
+        self.defines = {k: v for k, v in (*DEFINED.items(), *((k, f"{v - 1}+1") for k, v in self.extent.items() if self.form[k] == "const")) if r.random() < 0.3}
+
+    def options(self):
+        """Of tkc: constants of which the text has another value."""
+        return [word for k, v in self.defines.items() for word in ("-D", f"{k}={v}")]
+
+    def constant(self, name, kind, value):
+        return f"const {name}{kind} = {OTHER.get(name, value + ' + 3') if name in self.defines else value};"
+
+    def common(self):
+        """The text of common.tk."""
+        return COMMON + "\n".join(self.field(f) for f in self.tables + self.cells + self.constants) + "\n"
+
+    def field(self, f, lazy=()):
+        kind = "Pair" if f.member else f.single or TYPES.get(f.kind, f.kind)
+        return f"field {f.base}: {kind}{'[' + ', '.join(f.dims) + ']' if f.dims else ''}{self.attributes(f, lazy)};"
+
+    def attributes(self, f, lazy):
+        active = [f"needs_{w}" for w in ("grad", "dual") if f.role == "active" and w not in lazy]
+        return "".join(f" {w}" for w in [*active, *(w for w in ("saved", "soa", "strided") if getattr(f, w))])
+
     def head(self, imports):
-        lines = ['import "common.tk";'] if imports else COMMON.splitlines()
+        lines = [f"// flags: {' '.join(['--real=f64', *self.options()])}", *(['import "common.tk";'] if imports else self.common().splitlines())]
+        lazy = self.lazy if imports else []
+        lines += [f"lazy_{w};" for w in lazy]
         for k, v in self.extent.items():
-            lines.append(f"{self.form[k]} {k}: i32 = {v};")
-        lines += ["param P: real = 0.7;", "param J: i32 = 3;", "const C = 0.3;", "const K = 2;", "const FLAG = true;", "const CV = vec2(0.4, -0.2);", "const CP: Pair = Pair(0.6, CV);",
-                  "param W: i64 = 2;", "param Q: bool = true;"]
-        for f in self.fields + [self.loss] + self.tables + self.cells + self.constants:
-            kind = "Pair" if f.member else f.single or TYPES.get(f.kind, f.kind)
-            if f.member == "b":
-                continue
-            lines.append(f"field {f.base}: {kind}{'[' + ', '.join(f.dims) + ']' if f.dims else ''}{' needs_grad needs_dual' if f.role == 'active' else ''}{' saved' if f.saved else ''}{' soa' if f.soa else ''}{' strided' if f.strided else ''};")
-        return lines
+            lines.append(self.constant(k, ": i32", str(v)) if self.form[k] == "const" else f"param {k}: i32 = {v};")
+        lines += ["param P: real = 0.7;", "param F: f32 = 0.3;", "param J: i32 = 3;", "const CP: Pair = Pair(0.6, CV);", "param W: i64 = 2;", "param Q: bool = true;"]
+        lines += [self.constant(k, "", v) for k, v in DEFINED.items()]
+        return lines + [self.field(f, lazy) for f in [*self.fields, self.loss] if f.member != "b"]

@@ -39,7 +39,7 @@ class Reducer:
         """The kind of complaint; None if there is none, or if the program is not a legal one."""
         t = self.tmp
         (t / "rnd.tk").write_text(text)
-        status, _, err = run([self.tkc, "rnd.tk", "--real=f64", "-o", "rnd.c"], cwd=t)
+        status, _, err = run([self.tkc, "rnd.tk", *self.options, "-o", "rnd.c"], cwd=t)
         if status == 1:
             return None
         if status:
@@ -59,6 +59,7 @@ class Reducer:
         return (sorted(words)[0] + (" NaN" if "nan" in out.lower() else "")) if words else None
 
     def reduce(self, text):
+        self.options = re.match(r"// flags: (.*)", text)[1].split()
         self.want = self.complaint(text)
         if not self.want:
             sys.exit("nothing to complain about")

@@ -20,7 +20,7 @@ import threading
 from pathlib import Path
 
 import generate
-from module import COMMON, EXTERN
+from module import EXTERN
 from stub import stub
 
 HERE = Path(__file__).resolve().parent
@@ -155,10 +155,10 @@ class Runner:
         """tkc on the programs; those that it refuses are left out. Gives what is left."""
         while programs:
             imports = int(programs[0].seed.rsplit(".", 2)[1]) % 5 == 0
-            (tmp / "common.tk").write_text(COMMON)
+            (tmp / "common.tk").write_text(module.common())
             text, starts = generate.module_text(module, programs, imports)
             (tmp / "rnd.tk").write_text(text)
-            status, out, err = run([self.tkc, "rnd.tk", "--real=f64", "-o", "rnd.c", "--explain-adjoint", *["--debug"] * self.debug(module)], cwd=tmp)
+            status, out, err = run([self.tkc, "rnd.tk", "--real=f64", *module.options(), "-o", "rnd.c", "--explain-adjoint", *["--debug"] * self.debug(module)], cwd=tmp)
             if status == 0 and not err:
                 for line in out.splitlines():
                     m = re.match(r"\s+\S+:\d+:\d+: \S+ \S+: (.*)", line)
