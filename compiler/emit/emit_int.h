@@ -348,6 +348,7 @@ void add_doc(strbuf *b, const char *doc, const char *indent); /* text inside a c
 /* ---- structs (record.c) ---- */
 
 const char *record_type(arena *mem, const ir_record *r); /* "gravity_Body" */
+const char *record_zero(arena *mem, const ir_record *r); /* initializer: all members 0 */
 const char *member_decl(arena *mem, const ir_member *m);
 const char *member_path(arena *mem, const char *path, const char *dot);
 void emit_records(emitter *e);

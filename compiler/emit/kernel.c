@@ -304,7 +304,7 @@ static void component_list(emitter *e, strbuf *b, const ir_sigparam *p, const ch
     const char *name = arena_printf(e->mem, "%s%s", name_member(e->mem, p->name), suffix);
     if (p->record) {
         if (optional)
-            sb_printf(b, "%s ? *%s : (%s){0}", name, name, record_type(e->mem, p->record));
+            sb_printf(b, "%s ? *%s : (%s)%s", name, name, record_type(e->mem, p->record), record_zero(e->mem, p->record));
         else
             sb_add(b, name);
         return;

@@ -29,6 +29,16 @@ const char *member_path(arena *mem, const char *path, const char *dot)
     return arena_printf(mem, "%s%s%s", first, dot, member_path(mem, next + 1, dot));
 }
 
+/* "{.link = {.pos = {0}}}": gcc warns of braces that are missing in a "{0}" for a struct that begins with an array. */
+const char *record_zero(arena *mem, const ir_record *r)
+{
+    const ir_member *first = &r->members[0];
+    if (!first->record && first->shape == IR_SHAPE_SCALAR)
+        return "{0}";
+    const char *zero = first->record ? record_zero(mem, first->record) : first->shape == IR_SHAPE_VEC ? "{0}" : "{{0}}";
+    return arena_printf(mem, "{.%s = %s}", name_member(mem, first->name), zero);
+}
+
 void emit_records(emitter *e)
 {
     strbuf *b = e->out;
