@@ -28,6 +28,14 @@ static const char *const reserved[] = {
     "stdin", "stdout", "tmpfile", "ungetc",
 };
 
+/* Headers of C11, and what the headers of C and C++ include, as far as their names are not above: with -I of its folder, math.h of a module 'math' would be
+ * found in their place. */
+static const char *const headers[] = {
+    "assert", "complex", "ctype", "errno", "fenv", "inttypes", "iso646", "limits", "locale", "math", "setjmp", "signal", "stdalign", "stdarg", "stdatomic",
+    "stdbool", "stddef", "stdint", "stdio", "stdlib", "stdnoreturn", "string", "tgmath", "threads", "time", "uchar", "wchar", "wctype",
+    "alloca", "endian", "features", "libintl", "pthread", "sched", "strings", "syslimits",
+};
+
 static bool is_identifier(const char *s)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
@@ -45,6 +53,9 @@ static bool is_reserved(const char *s)
         return true; /* int32_t, and all of POSIX's */
     for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
         if (!strcmp(s, reserved[i]))
+            return true;
+    for (size_t i = 0; i < sizeof headers / sizeof *headers; i++)
+        if (!strcmp(s, headers[i]))
             return true;
     return !strncmp(s, "tk_", 3) || !strncmp(s, "TK_", 3);
 }
