@@ -199,7 +199,7 @@ static void clear_bytes(tk_session *s, void *at, size_t bytes)
     rt_run_chunks(s, &p, rt_worth_threads(s, &p), clear_lines, &a, true);
 }
 
-static void clear_plane(tk_field *f, tk_plane plane)
+void rt_clear_plane(tk_field *f, tk_plane plane)
 {
     if (f->plane[plane] && !rt_is_dense(f, plane)) {
         const strided_clear each = {f, plane};
@@ -213,8 +213,8 @@ static void clear_plane(tk_field *f, tk_plane plane)
 /* A cleared gradient is a constant, a cleared dual no longer varies anything: the gradient's dual goes with either. */
 void rt_clear_field(tk_field *f, tk_plane plane)
 {
-    clear_plane(f, plane);
-    clear_plane(f, TK_GRAD_DUAL);
+    rt_clear_plane(f, plane);
+    rt_clear_plane(f, TK_GRAD_DUAL);
 }
 
 /* All members of an array of structs at once, with the gaps between them, which nobody uses. */

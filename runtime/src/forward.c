@@ -69,7 +69,7 @@ tk_status tk_forward_end(tk_session *s)
     if (st == TK_OK && s->forward.failed)
         st = tk_fail(s, s->forward.failed, "tk_forward_end: something failed since the scope was opened (%s, cleared since): duals are incomplete",
                      tk_status_name(s->forward.failed));
-    rt_clear_field(s->forward.param, TK_DUAL);
+    rt_clear_plane(s->forward.param, TK_DUAL); /* not grad_dual, a result of tapes in the scope */
     s->forward = (rt_forward){0};
     return st;
 }

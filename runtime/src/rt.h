@@ -143,7 +143,8 @@ bool rt_is_aligned(const tk_field *f, tk_plane plane);
 /* plane: TK_GRAD or TK_DUAL; the gradient's dual goes with it. */
 void rt_clear_module(tk_module *m, tk_plane plane);
 void rt_clear_session(tk_session *s, tk_plane plane);
-void rt_clear_field(tk_field *f, tk_plane plane);
+void rt_clear_plane(tk_field *f, tk_plane plane);
+void rt_clear_field(tk_field *f, tk_plane plane); /* a gradient or dual, and its dual */
 bool rt_is_float(const tk_field *f);
 
 /* ---- tape.c ---- */
