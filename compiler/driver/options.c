@@ -123,8 +123,6 @@ static int check_together(const options *o, bool explain)
         return usage("-MD: no file is written that could have dependencies");
     if (output_is_text(o->kind) && o->header)
         return usage("--header: this choice of output has no header");
-    if (o->write_deps && !o->depfile && !o->output)
-        return usage("-MD needs -MF or -o");
     if (explain && o->kind != OUTPUT_EXPLAIN && output_is_text(o->kind))
         return usage("--explain-adjoint and --emit exclude each other");
     if (o->cc && o->kind != OUTPUT_OBJECT && o->kind != OUTPUT_SHARED)

@@ -46,6 +46,7 @@ test ! -e /dev/null.h
 test "$(cat deps)" = 'sub/a\ b.c: gravity.tk'
 "$TKC" gravity.tk -o sub/g.c -MD
 test "$(cat sub/g.d)" = 'sub/g.c: gravity.tk'
+(cd sub && "$TKC" ../gravity.tk -MD && test "$(cat gravity.d)" = 'gravity.c: ../gravity.tk')
 
 # text
 for what in tokens ast ir c; do

@@ -15,6 +15,10 @@ expect 0 --version
 grep -q '^tkc [0-9]' out
 expect 0 --help
 grep -q -- --explain-adjoint out
+# the manual page has the same options
+grep -oE '^ +(-[A-Za-z], )?--?[A-Za-z][-A-Za-z]*' out | tr -d ' ' | tr , '\n' | sort >help
+sed 's/\\//g' "$ROOT/docs/tkc.1" | sed -n '/^.SH OPTIONS/,/^.SH EXIT/p' | grep -A1 '^\.TP' | grep -oE '(^| )--?[A-Za-z][-A-Za-z]*' | tr -d ' ' | sort | diff help -
+rm help
 expect 0 --list-passes
 expect 2
 expect 2 gravity.tk bad.tk
