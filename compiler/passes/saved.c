@@ -30,8 +30,7 @@ typedef struct study {
     uint32_t npos;
     bool *written, *read; /* by field: in the kernel, data */
     VEC(site) loads, writes;
-    const ir_field *in_call; /* a saved field that a call touches */
-    src_loc call;
+    const ir_op **call; /* by field: the first that touches it, of a function with a derivative of its own; no other is a call here still */
 } study;
 
 /* ---- what the kernel does ---- */
@@ -44,8 +43,8 @@ static void collect_call(study *s, const ir_op *op)
         if (!s->m->fields.at[i]->saved || !bits)
             continue;
         s->written[i] |= (bits & (EFFECT_STORE | EFFECT_ACCUM)) != 0;
-        s->in_call = s->m->fields.at[i];
-        s->call = op->loc;
+        if (!s->call[i])
+            s->call[i] = op;
     }
     effects_free(&e);
 }
@@ -74,6 +73,7 @@ static study study_of(ir_func *f)
     study s = {.f = f, .m = m};
     s.written = ARENA_ARRAY(m->mem, bool, m->fields.len + 1);
     s.read = ARENA_ARRAY(m->mem, bool, m->fields.len + 1);
+    s.call = ARENA_ARRAY(m->mem, const ir_op *, m->fields.len + 1);
     ir_walk(f->body, collect, &s);
     return s;
 }
@@ -225,14 +225,12 @@ static saved_plan *plan_of(const study *s)
 
 static bool refused(const study *s)
 {
-    bool bad = false;
-    if (s->in_call && s->written[s->in_call->index]) {
-        /* only a function with a derivative of its own still is a call here */
-        diag(s->m->diag, span_at(s->call), DIAG_NOT_COMPILED,
-             arena_printf(s->m->mem, "a function with its own derivative that touches a saved field ('%s')", s->in_call->name));
-        bad = true;
-    }
-    return bad;
+    for (size_t i = 0; i < s->m->fields.len; i++)
+        if (s->call[i] && s->written[i])
+            return !diag(s->m->diag, span_at(s->call[i]->loc), DIAG_NOT_COMPILED,
+                         arena_printf(s->m->mem, "a function with its own derivative that touches the saved field '%s' in a kernel that writes it",
+                                      s->m->fields.at[i]->name));
+    return false;
 }
 
 static void forget(ir_module *m, const ir_func *f)
@@ -274,9 +272,7 @@ bool pass_reverse(ir_func *f)
         return false;
     pass_settle(adjoint); /* behind it, every load is a read that the adjoint needs */
     study s = study_of(f);
-    bool ok = true;
-    if (s.writes.len || s.in_call)
-        ok = !refused(&s);
+    const bool ok = !refused(&s);
     if (ok && s.writes.len) {
         ir_walk(adjoint->body, mark_needed, &s);
         if (choose(&s)) {
