@@ -235,6 +235,8 @@ static bool are_own_element(const gather *g, const ir_op *a, const ir_op *b)
 static void find_conflict(ir_op *op, void *ctx)
 {
     conflict *c = ctx;
+    if (op->code != OP_ACCUM && op->code != OP_STORE) /* x.shape[k] has no subscripts to compare */
+        return;
     if (op->attr.field != c->load->attr.field || op->attr.plane != c->load->attr.plane || never_meet(c->g->task, op, c->load))
         return;
     if (op->code == OP_ACCUM)
