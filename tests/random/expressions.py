@@ -179,6 +179,9 @@ class Expressions:
         self.count("construct " + kind)
         if kind[0] == "v":
             return f"[{', '.join(parts)}]" if self.chance(0.2) else f"{TYPES.get(kind, kind)}({', '.join(parts)})"
+        if self.chance(0.25):
+            self.count("matrix of components")
+            return f"{kind}({', '.join(parts)})"
         rows = ", ".join("[" + ", ".join(parts[i * n:i * n + n]) + "]" for i in range(n))
         return f"{kind}([{rows}])"
 
@@ -376,6 +379,10 @@ class Expressions:
         if form == "component":
             k = self.pick((1, "." + "xyzw"[self.rng.randrange(min(n, 4))]), (1, f"[{self.rng.randrange(n)}]"), (0 if re.search(r"\.[xyzw]+\)*$", a.text) else 1, f"[{self.integer(0, n - 1, 0)}]"))
             return Expr(f"{self.named(a)}{k}", kind, a.lo, a.hi)
+        if form == "norm" and self.chance(0.3):
+            self.count("norm without a second argument")
+            a = self.fit(a, 0.3, 3)
+            return Expr(self.rng.choice([f"norm({a})", f"length({a})", f"{self.named(a)}.norm()"]), kind, 0.4, 7)
         if form == "norm":
             return Expr(f"norm({a}, 0.3)" if self.chance(0.5) else f"{self.named(a)}.norm(0.3)", kind, 0.5, 2 * a.mag + 0.6)
         if form == "norm_sqr":
@@ -435,6 +442,8 @@ class Expressions:
             return Expr(f"cross({a}, {b})", kind, -m, m)
         if form == "normalized":
             self.count("normalized")
+            if self.chance(0.3):
+                return Expr(f"normalized({self.fit(self.value(kind, d), 0.3, 3)})", kind, 0, 1)
             return Expr(f"normalized({self.value(kind, d)}, 0.2)", kind, -1, 1)
         if form == "swizzle":
             self.count("swizzle")
@@ -517,7 +526,7 @@ class Expressions:
                 return e
         if d > 0 and x < 0.95:
             a, b = self.natural(d - 1), self.natural(d - 1)
-            op = self.rng.choice(["+", "*", "max", "min", "?", "&", "|", "^", "<<", ">>", "~", "ivec", "i64", "u8", "i16", "u32", "i8"])
+            op = self.rng.choice(["+", "*", "max", "min", "?", "&", "|", "^", "<<", ">>", "~", "ivec", "i64", "u8", "i16", "u32", "i8", "u16", "u64", "bool", "rows"])
             self.count("int " + op)
             if op == ">>":
                 return f"({a[0]} >> 1)", a[1] >> 1
@@ -527,6 +536,15 @@ class Expressions:
                 way = self.rng.choice([".x", ".yx.y", "sum", "max"])
                 text = f"(ivec2({a[0]}, {b[0]}) + ivec2(1, 0))"
                 return (f"sum({text})", a[1] + b[1] + 1) if way == "sum" else (f"max({text}, ivec2({b[0]}, 2)).x", max(a[1] + 1, b[1])) if way == "max" else (text + way, a[1] + 1)
+            if op == "u16":
+                return f"i32(u16({a[0]}) / u16(2))", (a[1] & 65535) // 2 if a[1] < 65536 else 32767
+            if op == "u64":
+                return f"i32(u64({a[0]}) % u64(0x5))", 4
+            if op == "bool":
+                return f"(i32({self.condition(0)}) + i32(bool({b[0]})))", 2
+            if op == "rows":
+                n = self.rng.randint(2, 4)
+                return f"({a[0]} % {self.rng.choice(['rows', 'cols'])}({self.flat(f'mat{n}', 0)}))", n - 1
             if op == "u32":
                 return f"i32(u32({a[0]}) * u32(3))", a[1] * 3
             if op == "i8":

@@ -211,7 +211,7 @@ class Functions:
         result = self.chance(0.5)
         if result:
             self.emit(f"return {self.fit(self.value('real', 2), -3, 3)};")
-        derive = self.rng.choice(["", "", " derive(grad, jvp, hvp)"])
+        derive = self.rng.choice(["", "", " derive(grad, jvp, hvp)", " derive(grad)", " derive(jvp)"])
         self.function_lines += [f"export func {name}({', '.join(map(str, params))}){' -> real' if result else ''}{derive} {{", *self.lines, "}"]
         for a in arrays:
             a.dims = [str(self.extent(d)) if "K" in d else d for d in a.dims]
@@ -296,7 +296,7 @@ class Functions:
         self.early = None
         plist = ", ".join(n if generic else f"{n}: {TYPES.get(k, k)}" for n, k in zip(names, args))
         out = "" if generic else f" -> ({result}, real)" if two else f" -> {result}"
-        derive = self.rng.choice(["", "", " derive(grad, jvp, hvp)"]) if self.pure else ""
+        derive = self.rng.choice(["", "", " derive(grad, jvp, hvp)", " derive(grad)", " derive(jvp)"]) if self.pure else ""
         body = [f"{'export ' if self.pure else ''}func {name}({plist}){out}{derive} {{", *self.lines, "}"]
         weight = 20 if self.nested_function else 1
         self.lines, self.pad, self.scope, self.budget, self.inside, self.mult, self.kernel_level = saved

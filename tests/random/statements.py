@@ -155,6 +155,14 @@ class Statements:
         self.declare(e.kind, e, e.lo, e.hi, False)
 
     def var(self):
+        if self.chance(0.1):
+            self.count("var without a value")
+            kind, names = self.any_kind(), [self.name_new("v") for _ in range(self.rng.choice([1, 1, 2]))]
+            self.emit(f"var {', '.join(names)}: {TYPES.get(kind, kind)};")
+            self.scope += [{"name": n, "kind": kind, "lo": -3, "hi": 3, "mutable": True} for n in names]
+            for n in names:
+                self.emit(f"{n} += {self.fit(self.value(kind, 2), -1, 1)};")
+            return
         e = self.fit(self.value(self.any_kind(), 2), -3, 3)
         self.declare(e.kind, e, -3, 3, True)
 
@@ -187,7 +195,7 @@ class Statements:
             self.count("struct assigned")
             whole = f"Pair({self.fit(self.value('real', 1), -3, 3)}, {self.fit(self.value('vec2', 1), -3, 3)})"
             other = self.pick((2, f"turned({n})"), (1, whole), (1, f"turned({whole})"), (1, f"turned(turned({n}))"))
-            self.emit(f"{n} = {other};" if self.chance(0.5) else f"{n} = {self.condition(1)} ? {other} : {n};")
+            self.emit(f"{n} = {self.rng.choice([other, other, f'{self.condition(1)} ? {other} : {n}', f'select({self.condition(1)}, {n}, {other})'])};")
             return
         self.count("struct")
         a, b = self.fit(self.value("real", 1), -3, 3), self.fit(self.value("vec2", 1), -3, 3)
