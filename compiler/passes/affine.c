@@ -172,14 +172,19 @@ bool affine_equal(const affine *a, const affine *b)
     return d.ok && d.n == 0 && d.konst == 0;
 }
 
-affine affine_sub(const affine *a, const affine *b)
+affine affine_plus(const affine *a, const affine *b, int64_t scale)
 {
     affine d = *a;
     d.ok = a->ok && b->ok;
     for (int i = 0; i < b->n && d.ok; i++)
-        add_term(&d, b->term[i], mul(b->coef[i], -1));
-    d.konst = add(d.konst, mul(b->konst, -1));
+        add_term(&d, b->term[i], mul(b->coef[i], scale));
+    d.konst = add(d.konst, mul(b->konst, scale));
     return d;
+}
+
+affine affine_sub(const affine *a, const affine *b)
+{
+    return affine_plus(a, b, -1);
 }
 
 affine affine_in_call(const affine *a, const ir_op *call)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "ir/ops.h"
+#include "passes/crossing.h"
 
 enum { DEPTH_MAX = 12 };
 
@@ -123,7 +124,7 @@ static const ir_op *index_of(const ir_value *v, int *dim)
 
 /* ---- equal values ---- */
 
-static const ir_value *resolve(const ir_module *m, const ir_value *v)
+const ir_value *resolved_value(const ir_module *m, const ir_value *v)
 {
     for (;;) {
         if (!v->def)
@@ -139,8 +140,8 @@ static const ir_value *resolve(const ir_module *m, const ir_value *v)
 
 static bool same_at(const ir_module *m, const ir_value *a, const ir_value *b, int depth)
 {
-    a = resolve(m, a);
-    b = resolve(m, b);
+    a = resolved_value(m, a);
+    b = resolved_value(m, b);
     if (a == b)
         return true;
     if (!a->def || !b->def || a->def->code != b->def->code || depth > DEPTH_MAX)
@@ -167,7 +168,7 @@ bool same_value(const ir_module *m, const ir_value *a, const ir_value *b)
 
 bool const_value_of(const ir_module *m, const ir_value *v, int64_t *x)
 {
-    v = resolve(m, v);
+    v = resolved_value(m, v);
     if (!v->def || v->def->code != OP_CONST || !scalar_is_int(v->type))
         return false;
     *x = v->def->attr.i;
@@ -191,7 +192,6 @@ bool loop_runs_at_most(const ir_op *op, int dim, int64_t n)
            (hi <= lo || (uint64_t)hi - (uint64_t)lo <= (uint64_t)n);
 }
 
-/* Whether v may differ from one iteration of loop to the next. */
 static bool depends_on(const ir_value *v, const ir_op *loop, int depth)
 {
     bool inside = false;
@@ -209,6 +209,11 @@ static bool depends_on(const ir_value *v, const ir_op *loop, int depth)
         if (depends_on(v->def->args[i], loop, depth + 1))
             return true;
     return false;
+}
+
+bool value_depends_on(const ir_value *v, const ir_op *loop)
+{
+    return depends_on(v, loop, 0);
 }
 
 /* ---- one dimension ---- */
@@ -249,10 +254,10 @@ static bool fix(common_loop *c, int64_t delta)
 static bool same_for_both(const matching *t, const ir_value *v)
 {
     for (int i = t->o->ncommon; i < t->o->a.n; i++)
-        if (t->o->a.at[i].op->code == OP_LOOP && depends_on(v, t->o->a.at[i].op, 0))
+        if (t->o->a.at[i].op->code == OP_LOOP && value_depends_on(v, t->o->a.at[i].op))
             return false;
     for (int i = 0; i < t->o->nloops; i++)
-        if (depends_on(v, t->o->loops[i].op, 0) && !fix(&t->o->loops[i], 0))
+        if (value_depends_on(v, t->o->loops[i].op) && !fix(&t->o->loops[i], 0))
             return false;
     return true;
 }
@@ -483,6 +488,55 @@ bool access_apart(const access *a, const access *b)
     return false;
 }
 
+/* One access is made in one iteration for certain and the other at a distance from it: whether there is that iteration, equations tell. */
+static bool is_half_pinned(const overlap *o)
+{
+    for (int i = 0; i < o->nloops; i++)
+        if (o->loops[i].fixed && o->loops[i].pinned[0] != o->loops[i].pinned[1])
+            return true;
+    return false;
+}
+
+/* The loops around op inside of the task run in every iteration alike. */
+static bool loops_run_alike(const ir_module *m, const ir_op *op, const ir_op *task)
+{
+    for (const ir_op *o = op->region->parent; o != task; o = o->region->parent) {
+        int64_t lo, hi;
+        if (o->code != OP_LOOP || !o->attr.bounded || value_depends_on(o->args[0], task) || value_depends_on(o->args[1], task))
+            return false;
+        if (const_value_of(m, o->args[0], &lo) && const_value_of(m, o->args[1], &hi) && lo >= hi)
+            return false;
+    }
+    return true;
+}
+
+/* The accesses meet from different iterations of the task, at no distance of their indices that would be the same for all. */
+static bool cross(matching *t, const access *a, const access *b, const ir_op *task)
+{
+    if (!loops_run_alike(t->m, a->op, task) || !loops_run_alike(t->m, b->op, task))
+        return false;
+    crossing c = {.m = t->m, .task = task};
+    for (int k = 0; k < a->nsub && k < b->nsub; k++) {
+        const affine *fa = &a->sub[k], *fb = &b->sub[k];
+        if (covers(t, &t->o->a, fa, a->field, k) || covers(t, &t->o->b, fb, b->field, k))
+            continue;
+        const bool concerned = crossing_concerns(task, fa) || crossing_concerns(task, fb);
+        if (concerned ? !crossing_add(&c, fa, fb) : !match_dim(t, a, b, k))
+            return false;
+    }
+    for (int i = 0; i < t->o->nloops; i++)
+        if (t->o->loops[i].op == task && t->o->loops[i].fixed) /* a value that depends on the iteration */
+            return false;
+    return crossing_exists(&c);
+}
+
+static matching matching_for(const ir_module *m, overlap *o, const ir_op *within)
+{
+    for (int i = 0; i < o->nloops; i++)
+        o->loops[i] = (common_loop){.op = o->loops[i].op, .dim = o->loops[i].dim};
+    return (matching){.m = m, .o = o, .unordered = within != NULL};
+}
+
 overlap overlap_of(const ir_module *m, const access *a, const access *b, const ir_op *within)
 {
     overlap o = {0};
@@ -492,10 +546,13 @@ overlap overlap_of(const ir_module *m, const access *a, const access *b, const i
     o.b = path_of(b->op);
     if (!o.a.ok || !o.b.ok || !find_common(&o, within))
         return o;
-    matching t = {.m = m, .o = &o, .unordered = within != NULL};
-    for (int k = 0; k < a->nsub && k < b->nsub; k++)
-        if (!match_dim(&t, a, b, k))
-            return o;
+    matching t = matching_for(m, &o, within);
     o.provable = true;
+    for (int k = 0; k < a->nsub && k < b->nsub && o.provable; k++)
+        o.provable = match_dim(&t, a, b, k);
+    if (within && (!o.provable || is_half_pinned(&o))) {
+        t = matching_for(m, &o, within);
+        o.provable = cross(&t, a, b, within);
+    }
     return o;
 }

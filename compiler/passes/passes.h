@@ -113,6 +113,7 @@ typedef struct affine {
 affine affine_of(const ir_value *v);
 bool affine_equal(const affine *a, const affine *b);
 affine affine_sub(const affine *a, const affine *b);
+affine affine_plus(const affine *a, const affine *b, int64_t scale); /* a + scale * b */
 /* a, over parameters of the function that `call` calls, with the arguments put in; not ok if it has other terms. */
 affine affine_in_call(const affine *a, const ir_op *call);
 /* Two memory operations on one plane inside `op` (a loop or task) that touch different elements in whichever iterations they run: other components, or
