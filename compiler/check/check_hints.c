@@ -6,7 +6,17 @@
 
 /* ---- similar names ---- */
 
-/* Insertions, deletions, substitutions and swaps of neighbours that lead from a to b; more than limit if there are more. */
+static char lower_case(char ch)
+{
+    return ch >= 'A' && ch <= 'Z' ? (char)(ch - 'A' + 'a') : ch;
+}
+
+static bool alike(char a, char b)
+{
+    return lower_case(a) == lower_case(b);
+}
+
+/* Insertions, deletions, substitutions and swaps of neighbours that lead from a to b, but for the case; more than limit if there are more. */
 static int edit_distance(const char *a, const char *b, int limit)
 {
     enum { LONGEST = 40 };
@@ -20,9 +30,9 @@ static int edit_distance(const char *a, const char *b, int limit)
             int least = i == 0 ? j : before[j] + 1;
             if (j > 0 && now[j - 1] + 1 < least)
                 least = now[j - 1] + 1;
-            if (i > 0 && j > 0 && before[j - 1] + (a[i - 1] != b[j - 1]) < least)
-                least = before[j - 1] + (a[i - 1] != b[j - 1]);
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && earlier[j - 2] + 1 < least)
+            if (i > 0 && j > 0 && before[j - 1] + !alike(a[i - 1], b[j - 1]) < least)
+                least = before[j - 1] + !alike(a[i - 1], b[j - 1]);
+            if (i > 1 && j > 1 && alike(a[i - 1], b[j - 2]) && alike(a[i - 2], b[j - 1]) && earlier[j - 2] + 1 < least)
                 least = earlier[j - 2] + 1;
             now[j] = least;
         }
@@ -33,7 +43,7 @@ static int edit_distance(const char *a, const char *b, int limit)
 static int common_prefix(const char *a, const char *b)
 {
     int n = 0;
-    while (a[n] && a[n] == b[n])
+    while (a[n] && alike(a[n], b[n]))
         n++;
     return n;
 }
@@ -50,8 +60,8 @@ static void consider(search *s, const char *known)
     if (d > s->limit || d > s->least)
         return;
     if (d == s->least && s->best) {
-        const int alike = common_prefix(s->name, known) - common_prefix(s->name, s->best);
-        if (alike < 0 || (alike == 0 && strcmp(known, s->best) >= 0))
+        const int longer = common_prefix(s->name, known) - common_prefix(s->name, s->best);
+        if (longer < 0 || (longer == 0 && strcmp(known, s->best) >= 0))
             return;
     }
     s->least = d;

@@ -237,7 +237,8 @@ static void list_components(checker *c, place *p)
         p->comps[k] = k;
 }
 
-bool place_complete(checker *c, place *p, src_span at)
+/* The place has all its subscripts; `member` is the one that is asked of it, or NULL. */
+static bool is_complete(checker *c, place *p, src_span at, const char *member)
 {
     if (p->kind == PLACE_BAD)
         return false;
@@ -250,13 +251,22 @@ bool place_complete(checker *c, place *p, src_span at)
         return true;
     if (p->kind == PLACE_FIELD) {
         ERR(c, at, DIAG_WHOLE_FIELD, p->sym->name, p->missing, p->missing == 1 ? "" : "s");
-        if (p->missing == p->sym->field->ndim && p->missing <= 3)
-            NOTE(c, at, "all elements are reached in a loop: for %.*s in %s { ... }", 3 * p->missing - 2, "i, j, k", p->sym->name);
+        const int letters = p->missing == p->sym->field->ndim && p->missing <= 3 ? 3 * p->missing - 2 : 0;
+        const char *plane = !p->plane_named ? "" : p->plane == IR_GRAD ? ".grad" : ".dual";
+        if (letters && member)
+            NOTE(c, at, "it stands behind the subscripts: %s%s[%.*s].%s", p->sym->name, plane, letters, "i, j, k", member);
+        else if (letters)
+            NOTE(c, at, "all elements are reached in a loop: for %.*s in %s { ... }", letters, "i, j, k", p->sym->name);
     } else {
         ERR(c, at, DIAG_WHOLE_ARRAY, p->sym->name);
     }
     place_fail(p);
     return false;
+}
+
+bool place_complete(checker *c, place *p, src_span at)
+{
+    return is_complete(c, p, at, NULL);
 }
 
 static tx_expr *i64_const(checker *c, int64_t i, src_span at)
@@ -420,7 +430,7 @@ static void resolve_member(checker *c, const ast_expr *e, place *p)
         p->kind = PLACE_SHAPE;
         return;
     }
-    if (!place_complete(c, p, e->a->span))
+    if (!is_complete(c, p, e->a->span, e->name))
         return;
     if (p->type->kind == TY_STRUCT)
         narrow_struct(c, p, e);
