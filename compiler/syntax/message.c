@@ -174,6 +174,18 @@ static const char *hint_at_start(const parse *p, bool in_block)
     }
 }
 
+/* What stands behind the token is an integer, as far as its line shows. */
+static bool is_integer_ahead(const parse *p)
+{
+    const char *at = p->text + p->cur.to, *end = p->text + p->len;
+    while (at < end && (*at == ' ' || *at == '-'))
+        at++;
+    const char *digits = at;
+    while (at < end && *at >= '0' && *at <= '9')
+        at++;
+    return at > digits && at < end && *at != '.' && *at != 'e' && *at != 'E';
+}
+
 /* The token is in the head of an item: types, parameters, attributes. */
 static const char *hint_in_head(parse *p, const expectation *e)
 {
@@ -194,7 +206,7 @@ static const char *hint_in_head(parse *p, const expectation *e)
     if (cur->code == ',' && has(e, "identifier") && has(e, "';'"))
         return "attributes are separated by spaces";
     if (cur->code == '=' && has(e, "':'"))
-        return arena_printf(p->mem, "its type stands behind the name, '%s: real = ...'", token_text(p, prev));
+        return arena_printf(p->mem, "its type stands behind the name, '%s: %s = ...'", token_text(p, prev), is_integer_ahead(p) ? "i32" : "real");
     return NULL;
 }
 
@@ -284,6 +296,12 @@ static const char *hint_c_type(parse *p)
     return NULL;
 }
 
+/* The token has an expression behind it, and no block. */
+static bool takes_value(const token *t)
+{
+    return t->code == '=' || t->code == TOK_ADD_ASSIGN || t->code == TOK_SUB_ASSIGN || t->code == ',' || t->code == '[';
+}
+
 static const char *hint(parse *p, const expectation *e, const char *phrase)
 {
     const char *written = hint_c_type(p);
@@ -297,6 +315,8 @@ static const char *hint(parse *p, const expectation *e, const char *phrase)
     }
     if (has(e, "'let'") || has(e, "'kernel'"))
         return hint_at_start(p, has(e, "'let'"));
+    if (p->cur.code == '{' && has(e, "integer") && takes_value(&p->prev))
+        return "a vector is written '[a, b]'";
     const char *h = inside_braces(p) && !p->in_struct ? hint_in_body(p, e) : hint_in_head(p, e);
     if (!h && phrase && !strcmp(phrase, "a name") && is_keyword(p, &p->cur) && p->cur.code != TOK_IN)
         h = arena_printf(p->mem, "%s is a keyword", describe_token(p, &p->cur));
