@@ -525,6 +525,8 @@ static void print_access(emitter *e, const ir_func *kernel, int *count)
         for (int k = 0; k < 3; k++)
             if (at[IR_DATA] & (1 << k))
                 sb_printf(&b, "%s%s", b.len ? " | " : "", flag[k]);
+        if (kernel->replaced && kernel->replaced[i])
+            sb_add(&b, " | TK_REPLACES");
         if (back && (back->planes[i * 4] & USE_READ))
             sb_printf(&b, "%sTK_NEEDED", b.len ? " | " : "");
         print_saved(&b, kernel, i, at, back && kernel->grad == kernel->custom_grad ? back->planes + i * 4 : NULL);
@@ -648,7 +650,7 @@ static void print_kernel(emitter *e, const ir_func *kernel, int index, int nacce
         sb_printf(b, ",\n     .arrays = %s_arrays, .narrays = %d", kernel->name, narrays);
     if (gives_floats(kernel))
         sb_add(b, ", .result = true");
-    sb_printf(b, "%s%s%s},\n", gives_gradients(kernel) ? ", .grad_args = true" : "", kernel->draws ? ", .draws = true" : "",
+    sb_printf(b, "%s%s%s%s},\n", gives_gradients(kernel) ? ", .grad_args = true" : "", kernel->custom_grad ? ", .own_grad = true" : "", kernel->draws ? ", .draws = true" : "",
               kernel->records > 0 ? ", .records = true" : "");
 }
 

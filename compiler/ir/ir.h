@@ -284,6 +284,7 @@ struct ir_func {
     const char *no_grad_why; /* why there is no adjoint (reads .grad, ...): message for TK_NO_DERIVATIVE; NULL if there is one */
     const char *no_jvp_why;
     unsigned char *before;   /* once it has an adjoint, by field index: IR_BEFORE_*; NULL: none */
+    bool *replaced;          /* of a kernel, by field index: it stores into or adds to every element, whatever the data. passes/arrays.c */
     ir_func *with_locals;    /* of an export func: what its gradient is made from, where that is not itself; not in the module. passes/arrays.c */
     ir_func *workspace;      /* of a pure derivative that keeps values: bytes that its caller provides, from the parameters; not in the module */
     ir_func *primal;         /* of a derived function */

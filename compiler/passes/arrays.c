@@ -7,6 +7,8 @@
  *
  * The adjoint of a kernel reads memory as the launch left it, and `inout` arrays are like fields. Seeds stay as they are in the simple case; otherwise libtk
  * gives the adjoint a copy of them.
+ *
+ * The same study tells which fields a kernel replaces.
  */
 #include "passes/overlap.h"
 
@@ -14,11 +16,13 @@
 
 enum { MAX_IN_FRAME = 4 * 1024 /* bytes of a copy of an array of constant extents */ };
 
+typedef VEC(access) access_list;
+
 typedef struct study {
     const ir_func *f;
     const ir_field *field;
-    VEC(access) stores;
-    bool loads, accums;
+    access_list stores, accums;
+    bool loads;
     bool complete; /* what the stores of all components reach: every element */
 } study;
 
@@ -82,9 +86,8 @@ static bool may_touch(const ir_op *op, const ir_field *field)
 static void look_at_access(study *s, ir_op *op)
 {
     s->loads |= op->code == OP_LOAD;
-    s->accums |= op->code == OP_ACCUM;
-    if (op->code == OP_STORE)
-        vec_push(&s->stores, access_of_op(s->f->module, op));
+    if (op->code != OP_LOAD)
+        vec_push(op->code == OP_STORE ? &s->stores : &s->accums, access_of_op(s->f->module, op));
 }
 
 static void look(ir_op *op, void *ctx)
@@ -97,6 +100,22 @@ static void look(ir_op *op, void *ctx)
         look_at_access(s, op);
 }
 
+/* The components that these accesses reach in every element; of more than 64 none. */
+static uint64_t reaches(const study *s, const access_list *list)
+{
+    uint64_t whole = 0;
+    for (size_t i = 0; i < list->len; i++)
+        if (ir_field_ncomp(s->field) <= 64 && is_whole(s, &list->at[i]))
+            whole |= UINT64_C(1) << list->at[i].op->args[s->field->ndim]->def->attr.i;
+    return whole;
+}
+
+static uint64_t every_component(const ir_field *f)
+{
+    const int n = ir_field_ncomp(f);
+    return UINT64_MAX >> (n < 64 ? 64 - n : 0);
+}
+
 /* Of the whole function, or of one operation in it. */
 static study study_of(const ir_func *f, const ir_field *field, ir_op *only)
 {
@@ -107,19 +126,20 @@ static study study_of(const ir_func *f, const ir_field *field, ir_op *only)
         ir_walk(f->body, look, &s);
     for (int k = 0; only && k < only->nregions; k++)
         ir_walk(only->regions[k], look, &s);
-    uint64_t whole = 0; /* by component */
-    const int ncomp = ir_field_ncomp(field);
-    for (size_t i = 0; i < s.stores.len; i++)
-        if (ncomp <= 64 && is_whole(&s, &s.stores.at[i]))
-            whole |= UINT64_C(1) << s.stores.at[i].op->args[field->ndim]->def->attr.i;
-    s.complete = ncomp <= 64 && whole == UINT64_MAX >> (64 - ncomp);
+    s.complete = reaches(&s, &s.stores) == every_component(field);
     return s;
+}
+
+static void study_free(study *s)
+{
+    vec_free(&s->stores);
+    vec_free(&s->accums);
 }
 
 /* Written once, or only added to, and never read. */
 static bool is_plain(const study *s)
 {
-    if (s->loads || s->field->in || (s->accums && s->stores.len))
+    if (s->loads || s->field->in || (s->accums.len && s->stores.len))
         return false;
     for (size_t i = 0; i < s->stores.len; i++) {
         if (!is_own(&s->stores.at[i]))
@@ -201,8 +221,8 @@ static bool is_stored_behind(const ir_func *f, const ir_op *op, const ir_field *
     if (!p)
         return false;
     study s = study_of(f, field, p);
-    const bool stored = s.complete && !s.loads && !s.accums;
-    vec_free(&s.stores);
+    const bool stored = s.complete && !s.loads && !s.accums.len;
+    study_free(&s);
     return stored;
 }
 
@@ -395,12 +415,36 @@ static void arrays_of_kernel(ir_func *f)
         field->copied = field->grad && !plain;
         if (!plain || !s.complete)
             clear_in_task(f, field);
-        vec_free(&s.stores);
+        study_free(&s);
+    }
+}
+
+static void find_stored(ir_op *op, void *ctx)
+{
+    bool *stored = ctx;
+    if ((op->code == OP_STORE || op->code == OP_ACCUM) && op->attr.plane == IR_DATA)
+        stored[op->attr.field->index] = true;
+}
+
+/* What a launch replaces, a tape compares with what earlier adjoints need. */
+static void mark_replaced(ir_func *f)
+{
+    const size_t n = f->module->nfields;
+    f->replaced = ARENA_ARRAY(f->module->mem, bool, f->module->fields.len + 1);
+    ir_walk(f->body, find_stored, f->replaced);
+    for (size_t i = 0; i < n; i++) {
+        if (!f->replaced[i])
+            continue;
+        study s = study_of(f, f->module->fields.at[i], NULL);
+        f->replaced[i] = (reaches(&s, &s.stores) | reaches(&s, &s.accums)) == every_component(s.field);
+        study_free(&s);
     }
 }
 
 void pass_arrays(ir_func *f)
 {
+    if (!f->pure)
+        mark_replaced(f);
     drop_clears(f);
     if (!f->pure) {
         arrays_of_kernel(f);
@@ -417,7 +461,7 @@ void pass_arrays(ir_func *f)
         local |= !plain[i];
         if (plain[i] && !s.complete) /* written to by both versions */
             over_array(f, f->body->first, field, NULL, store_zero);
-        vec_free(&s.stores);
+        study_free(&s);
     }
     if (!local)
         return;

@@ -56,7 +56,8 @@ enum {
     TK_GRAD_WRITES = 16,
     TK_SAVED = 128,          /* it, or an adjoint that the program wrote, overwrites a saved field */
     TK_BEFORE_WANTED = 256,  /* the adjoint wants the data as the launch found them */
-    TK_BEFORE_REPLAYED = 512 /* the adjoint overwrites them itself */
+    TK_BEFORE_REPLAYED = 512, /* the adjoint overwrites them itself */
+    TK_REPLACES = 1024        /* stores into or adds to every element, always */
 };
 /* With --debug, of a single access: */
 enum {
@@ -105,6 +106,7 @@ typedef struct tk_kernel {
     int narrays;
     bool result;             /* has a result of floats: not on a tape, nor in a forward scope */
     bool grad_args;          /* has needs_grad parameters: not on a tape */
+    bool own_grad;           /* its adjoint is a kernel of the program's */
     bool draws;              /* random numbers */
     bool records;            /* old values of atomics, and who set minima, for its adjoint */
 } tk_kernel;
@@ -144,6 +146,8 @@ struct tk_field {
     bool current;            /* saved: an adjoint of the open tape reads the data as they are now */
     void *kept;              /* saved, while a tape is closed: the data to be put back at the end */
     bool bound;              /* memory belongs to the host */
+    uint32_t needed_by;      /* open tape: number of the last launch whose adjoint needs the data, from 1; 0: none */
+    uint64_t sample;         /* while a launch on a tape replaces them: hash of some of the data before */
     struct rt_read *needed[4]; /* validated tape: needed reads of a plane, by component; NULL until there is one */
     struct rt_touch *touched[4]; /* --debug: who touched a component, by plane; NULL until needed */
     void *own[2];            /* what the library allocated: one block for data, gradient and dual, one for the gradient's dual; NULL if none */

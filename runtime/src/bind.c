@@ -216,8 +216,52 @@ static tk_status fail_overlap(const tk_kernel *k, const tk_field *f, int p, cons
                    plane_name(p), f->desc->name, plane_name(q), other->desc->name);
 }
 
+/* Whether the array's own tangents are those of the field, as far as they lie in the same memory. */
+static bool has_dual_of(const tk_field *array, const tk_field *f)
+{
+    return array->plane[TK_DUAL] &&
+           (uintptr_t)array->plane[TK_DUAL] - (uintptr_t)f->plane[TK_DUAL] == (uintptr_t)array->plane[TK_DATA] - (uintptr_t)f->plane[TK_DATA];
+}
+
+/* An open tape, or forward scope, takes an array for a constant. What is in fields with derivatives is none. */
+static tk_status check_constant(const tk_kernel *k, const tk_field *array, tk_plane plane)
+{
+    tk_session *s = array->module->session;
+    const layout l = array_layout(array, TK_DATA);
+    for (tk_module *m = s->modules; m; m = m->next)
+        for (int n = 0; n < m->desc->nfields; n++) {
+            const tk_field *f = &m->fields[n];
+            const layout there = array_layout(f, TK_DATA);
+            if (f->plane[plane] && overlap(&l, &there) && !(plane == TK_DUAL && has_dual_of(array, f)))
+                return tk_fail(s, TK_NO_DERIVATIVE,
+                               "kernel '%s' of module '%s': the array '%s' is memory of the field '%s.%s', which has a %s, and %s takes an array for a constant: "
+                               "use the field in the kernel, or pass a copy",
+                               k->name, array->module->desc->name, array->desc->name, m->desc->name, f->desc->name, plane_name(plane),
+                               plane == TK_GRAD ? "a tape" : "a forward scope");
+        }
+    return TK_OK;
+}
+
+static tk_status check_constants(tk_module *m, const tk_kernel *k, bool along)
+{
+    const tk_session *s = m->session;
+    const bool taped = s->tape.open && !s->tape.replaying && (k->grad || k->no_grad), carried = s->forward.open && along;
+    tk_status st = TK_OK;
+    for (int i = 0; i < k->narrays && !s->in_call && st == TK_OK; i++) {
+        const tk_field *f = &m->fields[k->arrays[i].field];
+        if (taped && rt_is_float(f))
+            st = check_constant(k, f, TK_GRAD);
+        if (carried && rt_is_float(f) && st == TK_OK)
+            st = check_constant(k, f, TK_DUAL);
+    }
+    return st;
+}
+
 tk_status rt_arrays_check(tk_module *m, const tk_kernel *k, bool back, bool along)
 {
+    const tk_status st = check_constants(m, k, along);
+    if (st != TK_OK)
+        return st;
     for (int i = 0; i < k->narrays; i++) {
         const tk_field *f = &m->fields[k->arrays[i].field];
         for (int p = TK_DATA; p <= TK_GRAD_DUAL; p++) {

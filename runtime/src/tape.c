@@ -52,11 +52,82 @@ static rt_entry *push_entry(tk_module *m, const tk_kernel *k, const void *args)
     return &t->entries[t->count++];
 }
 
+/* ---- data that an earlier adjoint needs, changed as a whole; a validated tape sees each element ---- */
+
+/* Of values spread over the field: two that differ show that the data were changed, and cost nothing. */
+static uint64_t sample(const tk_field *f)
+{
+    enum { SPOTS = 16 };
+    const int64_t n = (int64_t)rt_scalars(f);
+    const size_t size = rt_scalar_bytes(f->desc->elem);
+    uint64_t h = 0xcbf29ce484222325u;
+    for (int64_t i = 0; i < SPOTS && n > 0; i++) {
+        const unsigned char *at = rt_component(f, TK_DATA, (n - 1) / (SPOTS - 1) * i + (n - 1) % (SPOTS - 1) * i / (SPOTS - 1));
+        for (size_t b = 0; b < size; b++)
+            h = (h ^ at[b]) * 0x100000001b3u;
+    }
+    return h;
+}
+
+static bool changes(const tk_module *m, const tk_access *a)
+{
+    const tk_field *f = &m->fields[a->field];
+    return (a->what & TK_REPLACES) != 0 && f->needed_by > 0 && (f->desc->flags & TK_FIELD_SAVED) == 0 && !m->session->tape.validate;
+}
+
+static void sample_changed(const tk_module *m, const tk_kernel *k)
+{
+    for (int i = 0; i < k->naccess; i++)
+        if (changes(m, &k->access[i]))
+            m->fields[k->access[i].field].sample = sample(&m->fields[k->access[i].field]);
+}
+
+static tk_status check_changed(const tk_module *m, const tk_kernel *k)
+{
+    const rt_tape *t = &m->session->tape;
+    for (int i = 0; i < k->naccess; i++) {
+        const tk_field *f = &m->fields[k->access[i].field];
+        if (changes(m, &k->access[i]) && f->sample != sample(f))
+            return tk_fail(m->session, TK_OVERWRITTEN,
+                           "kernel '%s' of module '%s' changes all of '%s', but the adjoint of kernel '%s' (launch %u on the tape) needs the data that it found: "
+                           "declare '%s' as saved, or give it a dimension for time",
+                           k->name, m->desc->name, f->desc->name, t->entries[f->needed_by - 1].kernel->name, f->needed_by, f->desc->name);
+    }
+    return TK_OK;
+}
+
+/* An adjoint of the program's own may make again what it needs. */
+static void note_needed(const tk_module *m, const tk_kernel *k)
+{
+    for (int i = 0; i < k->naccess; i++)
+        if ((k->access[i].what & TK_NEEDED) != 0 && !k->own_grad)
+            m->fields[k->access[i].field].needed_by = (uint32_t)m->session->tape.count;
+}
+
+static void forget_needed(tk_session *s)
+{
+    for (tk_module *m = s->modules; m; m = m->next)
+        for (int i = 0; i < m->desc->nfields; i++)
+            m->fields[i].needed_by = 0;
+}
+
 static tk_status run_recorded(tk_module *m, const tk_kernel *k, tk_kernel_fn fn, rt_entry *e)
 {
-    const tk_status st = rt_run(m, k, fn, e->args, NULL, &e->record);
+    sample_changed(m, k);
+    tk_status st = rt_run(m, k, fn, e->args, NULL, &e->record);
     m->session->tape.bytes += rt_olds_bytes(&e->record);
+    if (st == TK_OK)
+        st = check_changed(m, k);
+    note_needed(m, k);
     return st;
+}
+
+/* A launch that leaves no entry. */
+static tk_status run_unrecorded(tk_module *m, const tk_kernel *k, const void *args)
+{
+    sample_changed(m, k);
+    const tk_status st = rt_run_primal(m, k, args);
+    return st == TK_OK ? check_changed(m, k) : st;
 }
 
 static tk_status refuse_grad_args(tk_module *m, const tk_kernel *k)
@@ -99,7 +170,7 @@ tk_status rt_tape_launch(tk_module *m, const tk_kernel *k, const void *args)
     s->watch.writes = s->tape.validate;
     const bool is_zero = !k->grad && !k->no_grad; /* by intent */
     if (is_zero && !rt_saved_writes(k)) {
-        const tk_status ran = rt_run_primal(m, k, args);
+        const tk_status ran = run_unrecorded(m, k, args);
         s->watch.writes = false;
         return ran;
     }
@@ -211,6 +282,7 @@ static void open_tape(tk_field *loss)
     s->tape.open = true;
     s->tape.loss = loss;
     s->tape.bytes = 0;
+    forget_needed(s);
 }
 
 tk_status tk_tape_begin(tk_field *loss, unsigned flags)
