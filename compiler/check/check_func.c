@@ -385,14 +385,12 @@ static instance *find_instance(checker *c, sym *s, const ty *const *args, const 
 /* A derivative that the prelude brings along, for the types of this instance of its target. */
 static tx_func *prelude_custom(checker *c, instance *target, sym *s, int nargs, bool grad, src_span at)
 {
-    const ty *const *results = &target->result;
-    const int nresults = target->result->kind == TY_TUPLE ? target->result->nmembers : 1;
-    if (target->result->kind == TY_TUPLE)
-        results = target->result->members;
+    const ty *result = target->result;
+    const ty *const *results = result->kind == TY_TUPLE ? result->members : &result;
     const ty **types = ARENA_ARRAY(c->mem, const ty *, s->nparams);
     for (int k = 0; k < s->nparams; k++)
         types[k] = k < nargs ? target->args[k] : grad ? results[k - nargs] : target->args[k - nargs];
-    assert(s->nparams == nargs + (grad ? nresults : nargs));
+    assert(s->nparams == nargs + (!grad ? nargs : result->kind == TY_TUPLE ? result->nmembers : 1));
     check_signature(c, s);
     instance *i = find_instance(c, s, types, NULL, at);
     call_edge *edge = ARENA_NEW(c->mem, call_edge);
