@@ -105,7 +105,7 @@ class Rules:
 
         def element(f, plane=""):
             # every element of `over` once, whatever the extents are
-            subs = [f"{at[d]}" if d in at and len(set(over.dims)) == len(over.dims) else f"({loops[0]} + {shift}) % {d}" for d in f.dims]
+            subs = loops if f.dims == over.dims else [f"{at[d]}" if d in at and len(set(over.dims)) == len(over.dims) else f"({loops[0]} + {shift}) % {d}" for d in f.dims]
             return f"{f.base}{plane}" + (f"[{', '.join(subs)}]" if subs else "") + ("." + f.member if f.member else "")
         shift = self.rng.randrange(3)
         x, y = self.rng.choice(ins), self.rng.choice(ins)

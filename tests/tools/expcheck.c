@@ -152,7 +152,10 @@ static void check(const expcheck_func *f)
         compare(f, "value of grad", y1, y, NULL, f->nout, kinks ? 1e-11 : 1e-13);
         const double forward = dot(dy, w, f->nout), reverse = dot(v, g, f->nin);
         const double scale = 1.0 + sqrt(dot(dy, dy, f->nout) * dot(w, w, f->nout)) + sqrt(dot(v, v, f->nin) * dot(g, g, f->nin));
-        if (!(fabs(forward - reverse) <= (!f->jvp ? 1e-7 : kinks ? 1e-10 : 1e-12) * scale)) {
+        double unsure = 0.0; /* a difference at a kink stands in for the JVP */
+        for (int i = 0; !f->jvp && doubt && i < f->nout; i++)
+            unsure += doubt[i] * fabs(w[i]);
+        if (!(fabs(forward - reverse) <= (!f->jvp ? 1e-7 : kinks ? 1e-10 : 1e-12) * scale) && unsure <= 1e-8 * scale) {
             failures++;
             printf("%s: reverse against forward: %.17g, %.17g\n", f->name, reverse, forward);
         }
