@@ -329,11 +329,16 @@ static void report_overwritten(rules *r, const access *read, const access *w)
 
 static void check_needed(rules *r)
 {
-    for (size_t i = 0; i < r->reads.len; i++)
-        for (size_t k = 0; k < r->writes.len; k++)
-            if (!(r->reads.at[i].field->saved && r->reads.at[i].plane == IR_DATA) && !access_apart(&r->reads.at[i], &r->writes.at[k]) && !r->reported[r->writes.at[k].op->pos] &&
-                overwrites(r, &r->reads.at[i], &r->writes.at[k]))
-                report_overwritten(r, &r->reads.at[i], &r->writes.at[k]);
+    for (size_t i = 0; i < r->reads.len; i++) {
+        const access *read = &r->reads.at[i];
+        if (read->field->saved && read->plane == IR_DATA)
+            continue;
+        for (size_t k = 0; k < r->writes.len; k++) {
+            const access *write = &r->writes.at[k];
+            if (!r->reported[write->op->pos] && !access_apart(read, write) && overwrites(r, read, write))
+                report_overwritten(r, read, write);
+        }
+    }
 }
 
 /* ---- iterations of one task against each other ---- */

@@ -54,8 +54,8 @@ enum {
     TK_ACCUMULATES = 4,
     TK_NEEDED = 8, /* a read its adjoint needs */
     TK_GRAD_WRITES = 16,
-    TK_SAVED = 128,          /* it, or an adjoint that the program wrote, overwrites a saved field */
-    TK_BEFORE_WANTED = 256,  /* the adjoint wants the data as the launch found them */
+    TK_SAVED = 128,           /* it, or an adjoint that the program wrote, overwrites a saved field */
+    TK_BEFORE_WANTED = 256,   /* the adjoint wants the data as the launch found them */
     TK_BEFORE_REPLAYED = 512, /* the adjoint overwrites them itself */
     TK_REPLACES = 1024        /* stores into or adds to every element, always */
 };
