@@ -11,17 +11,19 @@ import random
 import sys
 
 from composed import Composed
+from counters import Counters
 from expressions import FLOATS, Expr, Expressions, num
 from functions import Functions
 from kernels import Kernels
 from module import CONSTANT_EXTENTS, RANGE, Module
+from planes import Planes
 from rules import Rules
 from statements import Statements
 from stub import Kernel
 from tasks import Tasks
 
 
-class Program(Composed, Rules, Functions, Statements, Tasks, Kernels, Expressions):
+class Program(Composed, Counters, Planes, Rules, Functions, Statements, Tasks, Kernels, Expressions):
     """One kernel and its functions."""
 
     def __init__(self, module, name, seed):
@@ -34,6 +36,7 @@ class Program(Composed, Rules, Functions, Statements, Tasks, Kernels, Expression
         self.frozen, self.hidden, self.locked = set(), set(), None    # read; written by the running task; written by the loop around it
         self.saves = {f.name for f in module.fields if f.saved} if self.chance(0.6) else set()    # what this kernel may overwrite
         self.written = set()
+        self.plane_read, self.plane_hidden = set(), set()    # fields whose gradients or duals were read; are being written
         self.sure = collections.Counter()    # fields read: how often where it most likely matters
         self.own = {}                 # fields whose own element was stored in this iteration: name -> subscripts
         self.writable = []            # (field, subscripts or None, way) of the running task
@@ -106,24 +109,6 @@ class Program(Composed, Rules, Functions, Statements, Tasks, Kernels, Expression
             return self.pick((2, f"{f.kind}({at})"), (1, f"{f.kind}({at} * 0.5)"), (1, f"{f.kind}(-{at})"), (1, f"{f.kind}({at} * 0.5 - {at} * 0.25)"))
         return self.pick((2, f"real({at})"), (1, f"real({at} * 0.5)"), (1, f"real(-{at})"), (0.5, f"(1.0 * f64({at}))"), (0.5, f"real(max({at}, 0.2517))"))
 
-    plane = None    # of the derivatives that the kernel does not have: it may read those of fields
-
-    def plane_leaf(self, kind):
-        found = [f for f in self.module.fields if f.kind == kind and not f.single]
-        if not found:
-            return None
-        f = self.rng.choice(found)
-        self.count(f"read of x.{self.plane}")
-        subs = self.subscripts(f)
-        text = f"{f.base}.{self.plane}" + (f"[{subs}]" if subs else "") + ("." + f.member if f.member else "")
-        return Expr(text, kind, -1.2, 1.2)
-
-    def change_gradient(self):
-        self.count("x.grad changed")
-        f = self.rng.choice([f for f in self.module.fields if f.kind == "real" and len(f.dims) == 1 and not f.single and not f.member])
-        i = self.name_new("i")
-        self.emit(f"for {i} in {f.name} {{ {f.name}.grad[{i}] {self.rng.choice(['*= 0.7', '= 0.0', '+= 0.1', '-= 0.1'])}; }}")
-
     def field_leaf(self, kind):
         if self.pure:
             return None
@@ -174,6 +159,10 @@ class Program(Composed, Rules, Functions, Statements, Tasks, Kernels, Expression
         found = [f for f in self.tables if self.may_read(f)]
         if self.pure:
             return None
+        if self.chance(0.06):
+            counter = self.counter_leaf()
+            if counter:
+                return counter
         if self.chance(0.2):
             return self.pick((4, ("J", 3)), (1, ("i32(W)", 2)))
         if not found:
@@ -198,9 +187,9 @@ class Program(Composed, Rules, Functions, Statements, Tasks, Kernels, Expression
     def make(self):
         self.pairs = []
         self.returns = returns = self.pick((9, None), (1, "real"), (0.4, "vec2"), (0.3, "vec3"), (0.2, "mat2"), (0.3, "Pair"), (0.2, "int"))
-        self.derive = self.pick((8, ""), (1.2, " derive(grad, jvp, hvp)"), (0.5, " derive(grad)"), (0.5, " derive(jvp)"))
+        self.derive = self.pick((8, ""), (1.2, " derive(grad, jvp, hvp)"), (0.8, " derive(grad)"), (0.8, " derive(jvp)"))
         self.plane = self.rng.choice([None, {" derive(grad)": "dual", " derive(jvp)": "grad"}.get(self.derive)])
-        if not self.derive and not returns and self.chance(0.03):
+        if not self.derive and not returns and self.chance(0.04):
             self.plane = self.rng.choice(["grad", "dual"])
         for _ in range(self.rng.choice([0, 0, 0, 1, 1])):
             self.make_reference_function()
@@ -220,8 +209,8 @@ class Program(Composed, Rules, Functions, Statements, Tasks, Kernels, Expression
             if "_" in d:
                 self.extents.setdefault(d, 4 - len(self.extents) % 2)
         mark = len(self.scope)
-        if self.plane == "grad" and self.chance(0.3):
-            self.change_gradient()
+        for _ in range(self.rng.choice([0, 1, 1, 2]) if self.plane else 0):
+            self.change_plane()
         for _ in range(self.rng.choice([1, 1, 1, 2, 2, 3])):
             self.kernel_item()
         if not any(" for " in s or s.strip().startswith("for ") for s in self.lines):

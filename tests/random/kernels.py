@@ -32,7 +32,7 @@ class Kernels:
     def kernel_item(self):
         in_loop = self.locked is not None
         make = self.pick((5, self.task), (2 if not in_loop else 0.6, self.reduction), (1, self.let), (1, self.assign), (1, self.kernel_write), (0.8 if not in_loop else 0.3, self.kernel_if),
-                         (1.2 if not in_loop else 0, self.kernel_loop), (0.5, self.serial_for), (0.4 if not in_loop else 0, self.time_steps), (0.3, self.var), (0.5, self.called_kernel), (0.3, self.array), (0.15, self.static_if), (0.1, self.effect), (0.15, self.print_), (0.6 if self.array_functions else 0, self.call_array_function))
+                         (1.2 if not in_loop else 0, self.kernel_loop), (0.5, self.serial_for), (0.4 if not in_loop else 0, self.time_steps), (0.3, self.var), (0.5, self.called_kernel), (0.3, self.array), (0.15, self.static_if), (0.1, self.effect), (0.15, self.print_), (0.6 if self.plane and not in_loop else 0, self.change_plane), (0.6 if self.array_functions else 0, self.call_array_function))
         make()
 
     def called_kernel(self):
@@ -196,6 +196,8 @@ class Kernels:
             self.cells = ["ticket", "mark"]
             self.atomic()
             self.cells = ()
+        if self.chance(0.1):
+            self.counter_alone()
         found = self.writes_possible(lambda f: not f.single)
         if not found:
             return self.let()
@@ -255,7 +257,7 @@ class Kernels:
 
     def lock(self):
         """Chooses what a loop around tasks may write; that is not read in it."""
-        found = [f.name for f in self.fields if not self.closed(f) and f.name not in self.inputs]
+        found = [f.name for f in [*self.fields, *self.module.counters, *self.module.counted] if not self.closed(f) and f.name not in self.inputs]
         self.rng.shuffle(found)
         self.locked = set(found[:max(1, len(found) // 2)])
         for f in self.locked & self.saves:    # read in the loop, at a time when it may have grown
@@ -308,7 +310,7 @@ class Kernels:
         self.hidden = self.hidden | {f.name}
         mark = len(self.scope)
         self.emit(f"serial for {i} in range(1, {f.dims[0]}) {{")
-        self.loop_var(i, 1, self.extent(f.dims[0]) - 1)
+        self.loop_var(f"i32({i})" if "_" in f.dims[0] else i, 1, self.extent(f.dims[0]) - 1)    # it is as wide as the extent
         self.pad += 1
         self.enter(self.extent(f.dims[0]))
         self.block(self.rng.randint(0, 2))

@@ -7,6 +7,7 @@ RANGE = 1.2  # field data are drawn from -RANGE .. RANGE
 CONSTANT_EXTENTS = {"K": 2, "2 * K - 1": 3}
 DEFINED = {"C": "0.3", "K": "2", "FLAG": "true", "CV": "vec2(0.4,-0.2)"}    # constants of every module; -D may give them
 OTHER = {"C": "5.5", "FLAG": "false", "CV": "vec2(1.0, 2.0)"}
+WIDTHS = {"i8": 8, "u8": 8, "i16": 16, "u16": 16, "i32": 32, "u32": 32, "i64": 64, "u64": 64}
 SINGLES = {"f1": "f32", "f2": "vec(2, f32)", "fm": "mat(2, 2, f32)"}
 
 # For all programs of a module: functions with derivatives of their own, C functions (of libm), a struct. In a file of their own or not.
@@ -16,6 +17,9 @@ extern func fma(al: f64, be: f64, ga: f64) -> f64 grad(be, al, 1.0);
 extern func jn(n: i32, al: f64) -> f64 grad(0.5 * (jn(n - 1, al) - jn(n + 1, al)));
 struct Pair { a: real, b: vec2 }
 struct Part { n: i32, w: real, p: Pair }
+struct Tally { a: i64, b: u16, c: ivec2 }
+field tally: Tally[N, M];
+field pile: vec(3, u8)[N];
 extern func spin(v: vec2, k: f64) -> vec2;
 func spin_back(v: vec2, k: f64, gp: vec2) -> (vec2, f64) grad_for(spin) {
     return [gp.x * cos(k) + gp.y * sin(k), gp.y - 2.0 * v.y * gp.x], v.x * (gp.y * cos(k) - gp.x * sin(k));
@@ -82,6 +86,9 @@ class Module:
                        Field("wide", "i64", [N], "table"), Field("small", "u8", [M], "table"), Field("both", "ivec2", [L], "table"), Field("yes", "bool", [N], "table")]
         self.cells = [Field("cell", "int", [N], "cell"), Field("cells", "int", [N, M], "cell"), Field("ticket", "int", [], "cell")]    # atomics change them
         self.cells += [Field("held", "real", [N], "cell"), Field("holds", "real", [N, M], "cell"), Field("mark", "real", [], "cell")]    # without derivatives
+        self.counters = [Field("c" + k, k, [N], "counter") for k in WIDTHS] + [Field("sum8", "u8", [], "counter"), Field("sum64", "i64", [], "counter")]
+        self.counted = [Field("tally.a", "i64", [N, M], "counter"), Field("tally.b", "u16", [N, M], "counter"), Field("tally.c", "i32", [N, M], "counter"),
+                        Field("pile", "u8", [N], "counter")]    # components, of fields that COMMON declares
         self.constants = [Field("fix", "real", [N], "constant"), Field("fix0", "real", [], "constant")]
 
         self.lazy = r.sample(["grad", "dual"], r.randint(0, 2))    # where the fields without derivatives stand in another file
@@ -96,7 +103,7 @@ class Module:
 
     def common(self):
         """The text of common.tk."""
-        return COMMON + "\n".join(self.field(f) for f in self.tables + self.cells + self.constants) + "\n"
+        return COMMON + "\n".join(self.field(f) for f in self.tables + self.cells + self.counters + self.constants) + "\n"
 
     def field(self, f, lazy=()):
         kind = "Pair" if f.member else f.single or TYPES.get(f.kind, f.kind)

@@ -74,7 +74,7 @@ class Statements:
         make = self.pick((3, self.let), (2, self.var), (4, self.assign), (2, self.if_), (0 if deep else 2.5, self.for_), (0 if deep or self.pure else 1, self.while_),
                          (0 if deep else 0.8, self.array), (0.4, self.static_for), (0.4, self.ints), (0.3, self.bools), (1.2 if self.writable else 0, self.write),
                          (0.6, self.several), (0.3, self.decomposition), (0.8 if self.variables("int", lambda v: v.get("mutable")) else 0.2, self.carried_int),
-                         (0.1 if not self.inside and not self.pure else 0, self.effect), (1 if self.cells and not self.looping and self.locked is None else 0, self.atomic), (0 if self.pure else 0.1, self.assertion), (0 if self.pure else 0.06, self.print_),
+                         (0.1 if not self.inside and not self.pure else 0, self.effect), (1 if self.cells and not self.looping and self.locked is None else 0, self.atomic), (1.5 if self.counters and not self.inside else 0, self.counter), (0 if self.pure else 0.1, self.assertion), (0 if self.pure else 0.06, self.print_),
                          (0.25, self.mask), (0.25, self.static_if), (1 if self.array_functions else 0, self.call_array_function), (0.2 if not self.pure and not self.inside else 0, self.stopped_field),
                          (1.3 if self.variables("real", lambda v: v.get("struct") and v["mutable"]) else 0.5, self.struct), (0.7 if self.jumps else 0, self.jump), (0.25 if self.early and self.nest else 0, self.early_return), (0.2, self.bare_block))
         make()

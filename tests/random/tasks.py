@@ -237,9 +237,17 @@ class Tasks:
         whole = bounds == [(0, self.extent(d) - 1) for d in dims]
         at = "" if self.plain else f"[{names[0]}]" if dims == ["N"] else f"s[{names[0]}, {names[1]}]" if dims == ["N", "M"] and whole else ""
         self.cells = ["cell" + at, "hold" + at if at[0] == "s" else "held" + at] if at else []
+        own = dims == ["N"] or dims == ["N", "M"] and whole
+        self.counters = self.choose_counters(", ".join(names), dims if own else None)
+        self.hidden = self.hidden | {f.name for f, _, _ in self.counters}
         local = len(self.scope)
         if self.chance(0.85):
             self.sink()
+        for _ in self.counters:
+            for make in self.rng.choice([[], [self.counter], [self.counter, self.counter]]):
+                make()
+        if self.cells and self.locked is None and self.chance(0.15):
+            self.atomic()
         for _ in range(self.rng.randint(0, 5)):
             if self.budget > 0:
                 self.budget -= 1
@@ -261,7 +269,7 @@ class Tasks:
             self.emit(f"let {self.name_new('l')} = 1.0;")
         self.mult //= 1 if alone else trips
         self.kernel_level, self.hidden, self.writable, self.own, self.budget, self.conditional = state
-        self.cells, self.grouped = (), None
+        self.cells, self.counters, self.grouped = (), (), None
         for v in outer:
             v["mutable"] = True
         self.pad -= 1
