@@ -32,6 +32,9 @@ access access_in_call(const ir_module *m, const ir_op *call, const access *a)
 {
     const ir_op *inner = a->inner ? a->inner : a->op;
     access out = {.op = call, .inner = inner, .field = a->field, .plane = a->plane, .kind = a->kind, .nsub = a->nsub, .guarded = a->guarded};
+    access *deeper = ARENA_NEW(m->mem, access);
+    *deeper = *a;
+    out.deeper = deeper;
     for (const ir_op *o = a->op->region->parent; o; o = o->region->parent)
         out.guarded |= o->code == OP_IF || (o->code == OP_LOOP && o->attr.cond);
     affine *sub = ARENA_ARRAY(m->mem, affine, out.nsub);
@@ -43,7 +46,7 @@ access access_in_call(const ir_module *m, const ir_op *call, const access *a)
 
 /* ---- where things stand ---- */
 
-static path path_of(const ir_op *op)
+path path_to(const ir_op *op)
 {
     path p = {.ok = true};
     for (const ir_op *o = op; o->region->parent; o = o->region->parent) {
@@ -542,12 +545,12 @@ overlap overlap_of(const ir_module *m, const access *a, const access *b, const i
     overlap o = {0};
     if (access_apart(a, b))
         return o;
-    o.a = path_of(a->op);
-    o.b = path_of(b->op);
+    o.a = path_to(a->op);
+    o.b = path_to(b->op);
     if (!o.a.ok || !o.b.ok || !find_common(&o, within))
         return o;
     matching t = matching_for(m, &o, within);
-    o.provable = true;
+    o.placed = o.provable = true;
     for (int k = 0; k < a->nsub && k < b->nsub && o.provable; k++)
         o.provable = match_dim(&t, a, b, k);
     if (within && (!o.provable || is_half_pinned(&o))) {

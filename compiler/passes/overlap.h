@@ -8,6 +8,7 @@
 typedef struct access {
     const ir_op *op;    /* the operation, or the call */
     const ir_op *inner; /* the operation in the function, or NULL */
+    const struct access *deeper; /* the access seen in the function, or NULL */
     bool guarded;       /* in the function it stands under a condition */
     const ir_field *field;
     ir_plane plane;
@@ -44,6 +45,7 @@ typedef struct path {
 } path;
 
 typedef struct overlap {
+    bool placed; /* what follows is known */
     bool provable;
     common_loop loops[OVERLAP_LOOPS]; /* outermost first */
     int nloops;
@@ -57,6 +59,8 @@ bool access_apart(const access *a, const access *b);
  * within: a task of which iterations are held against each other; loops inside of it run for each access by itself, also where they are the same; NULL: every
  * shared loop is common. */
 overlap overlap_of(const ir_module *m, const access *a, const access *b, const ir_op *within);
+/* Not ok if it is too long. */
+path path_to(const ir_op *op);
 /* True if nothing on the path from step `from` to the access decides at run time whether it is reached (loops are taken to run). */
 bool path_is_unconditional(const path *p, int from);
 /* True if what decides there is data, arguments or results of loops, but no index: where the access is reached at all, it is reached for the iterations that the

@@ -9,6 +9,7 @@
 
 #include "ir/ops.h"
 #include "passes/overlap.h"
+#include "passes/witness.h"
 
 /* Of what a called function touches at most so many accesses are looked at: a chain of functions that each call the next one twice has 2^depth of them. */
 enum { CALLED_MAX = 64 };
@@ -36,6 +37,7 @@ typedef struct rules {
     VEC(inside *) insides;
     bool *reported;      /* pos of a write */
     VEC(report) reports;
+    witness conditions;
 } rules;
 
 /* ---- collecting ---- */
@@ -196,15 +198,14 @@ static bool follows(const overlap *o, const access *read, const access *write, i
     return !read->guarded && !write->guarded && path_is_unconditional(&o->a, read_from) && path_is_index_free(&o->b, write_from);
 }
 
-/* Whether w provably overwrites, after it, what `read` has read. */
-static bool overwrites(const rules *r, const access *read, const access *w)
+/* Whether w provably overwrites, after it, what `read` has read: whatever the conditions that both stand under depend on. */
+static bool always_overwrites(const overlap *o, const access *read, const access *w)
 {
-    const overlap o = overlap_of(r->m, read, w, NULL);
-    if (!o.provable)
+    if (!o->provable)
         return false;
-    for (int i = 0, step = 0; i < o.nloops; i++) {
-        const common_loop *c = &o.loops[i];
-        while (o.a.at[step].op != c->op)
+    for (int i = 0, step = 0; i < o->nloops; i++) {
+        const common_loop *c = &o->loops[i];
+        while (o->a.at[step].op != c->op)
             step++;
         if (c->op->code == OP_TASK) {
             if (!c->fixed || c->delta != 0)
@@ -217,17 +218,28 @@ static bool overwrites(const rules *r, const access *read, const access *w)
             continue;
         if (c->fixed && loop_runs_at_most(c->op, c->dim, c->delta))
             return false;
-        if (!read->guarded && !w->guarded && path_is_unconditional(&o.b, step + 1) && path_is_unconditional(&o.a, step + 1))
+        if (!read->guarded && !w->guarded && path_is_unconditional(&o->b, step + 1) && path_is_unconditional(&o->a, step + 1))
             return true;
         if (c->fixed)
             return false;
     }
-    const int last = o.ncommon - 1;
-    if (last >= 0 && o.a.at[last].region != o.b.at[last].region) {
-        const ir_op *op = o.a.at[last].op; /* of a loop, the condition runs before the body */
-        return op->code == OP_LOOP && o.a.at[last].region == op->regions[1] && follows(&o, read, w, o.ncommon, o.ncommon);
+    const int last = o->ncommon - 1;
+    if (last >= 0 && o->a.at[last].region != o->b.at[last].region) {
+        const ir_op *op = o->a.at[last].op; /* of a loop, the condition runs before the body */
+        return op->code == OP_LOOP && o->a.at[last].region == op->regions[1] && follows(o, read, w, o->ncommon, o->ncommon);
     }
-    return read->op->pos < w->op->pos && follows(&o, read, w, o.ncommon, o.ncommon);
+    return read->op->pos < w->op->pos && follows(o, read, w, o->ncommon, o->ncommon);
+}
+
+/* example: of iterations in which it does, if it depends on them. */
+static bool overwrites(rules *r, const access *read, const access *w, const char **example)
+{
+    const overlap o = overlap_of(r->m, read, w, NULL);
+    *example = "";
+    if (always_overwrites(&o, read, w))
+        return true;
+    *example = r->conditions.text;
+    return witness_find(&r->conditions, r->m, read, w, &o);
 }
 
 typedef struct reason {
@@ -301,7 +313,7 @@ static const char *plane_name(const rules *r, const access *a)
     return arena_printf(r->m->mem, "%s%s", a->field->name, suffix[a->plane]);
 }
 
-static void report_overwritten(rules *r, const access *read, const access *w)
+static void report_overwritten(rules *r, const access *read, const access *w, const char *example)
 {
     diag_sink *d = r->m->diag;
     const char *name = plane_name(r, w);
@@ -315,6 +327,8 @@ static void report_overwritten(rules *r, const access *read, const access *w)
                   file ? " of " : "", file ? file : "");
     else
         diag_note(d, span_at(read->op->loc), "'%s' is read here, and the adjoint needs this value", name);
+    if (*example)
+        diag_note(d, span_at(w->op->loc), "for example %s", example);
     if (w->plane != IR_DATA)
         diag_note(d, span_at(w->field->loc), "keep what is needed in a field of its own");
     else
@@ -335,8 +349,9 @@ static void check_needed(rules *r)
             continue;
         for (size_t k = 0; k < r->writes.len; k++) {
             const access *write = &r->writes.at[k];
-            if (!r->reported[write->op->pos] && !access_apart(read, write) && overwrites(r, read, write))
-                report_overwritten(r, read, write);
+            const char *example;
+            if (!r->reported[write->op->pos] && !access_apart(read, write) && overwrites(r, read, write, &example))
+                report_overwritten(r, read, write, example);
         }
     }
 }
@@ -441,7 +456,7 @@ static void check_races(rules *r)
 
 bool pass_rules(ir_func *f)
 {
-    rules r = {.func = f, .m = f->module};
+    rules r = {.func = f, .m = f->module, .conditions = {.budget = WITNESS_BUDGET}};
     const int errors = diag_error_count(r.m->diag);
     const ir_func *adjoint = f->kind == IR_KERNEL ? f->grad : f->vjp;
     ir_walk(f->body, number, &r);
