@@ -360,11 +360,11 @@ expr named_index(cfn *c, const ir_value *v)
     return e;
 }
 
-/* --debug: as for fields. */
+/* --debug: as for fields. Constants in an array of a constant extent were looked at when they were read. */
 static void check_array(cfn *c, const ir_op *op)
 {
     const ir_op *local = op->args[0]->def;
-    if (!c->e->m->debug || !local || local->code != OP_LOCAL || ir_is_const(op->args[1]) || (op->code == OP_LSTORE && is_checked(c, op, OP_LLOAD, 2)))
+    if (!c->e->m->debug || !local || local->code != OP_LOCAL || (ir_is_const(op->args[1]) && !local->nargs) || (op->code == OP_LSTORE && is_checked(c, op, OP_LLOAD, 2)))
         return;
     const char *what = arena_printf(c->e->mem, "%s:%u: subscript of '%s'", place_of(c->e, op->loc), op->loc.col,
                                     local->res[0]->name ? local->res[0]->name : "array");

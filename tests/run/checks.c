@@ -30,6 +30,11 @@ int main(void)
     checks *m = checks_create(s, NULL);
     if (!m)
         return 1;
+    checks_params p = checks_defaults();
+    p.N = 3;
+    checks *few = checks_create(NULL, &p);
+    if (!few)
+        return 1;
     expect(m, checks_positive(m), TK_OK, "");
     m->a.data[checks_idx_a(m, 2, 1)] = -1.0f;
     expect(m, checks_positive(m), TK_ASSERT, "checks.tk:9: assertion failed: 100% \"positive\"");
@@ -54,6 +59,8 @@ int main(void)
     expect(m, checks_limit_of_effects(m, 8), TK_OK, "");
     expect(m, checks_sized(m, 3), TK_OK, "");
     expect(m, checks_sized(m, 4), TK_BOUNDS, "subscript 0 of 'w' is 4, outside [0, 4)");
+    expect(m, checks_third(m), TK_OK, "");
+    expect(few, checks_third(few), TK_BOUNDS, "subscript of 'w' is 2, outside [0, 2)");
     expect(m, checks_table(m, 2, 3), TK_OK, "");
     expect(m, checks_table(m, 0, 4), TK_BOUNDS, "checks.tk:90:10: subscript 1 of 'w' is 4, outside [0, 4)");
     expect(m, checks_table(m, 3, 0), TK_BOUNDS, "checks.tk:90:7: subscript 0 of 'w' is 3, outside [0, 3)");
@@ -89,6 +96,7 @@ int main(void)
         printf("printed: %s\n", printed);
         failed = 1;
     }
+    checks_destroy(few);
     checks_destroy(m);
     tk_session_destroy(s);
     return failed;
