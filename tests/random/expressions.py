@@ -2,7 +2,7 @@
 import math
 import re
 
-from stub import TYPES
+from kinds import TYPES, matrix_kind, size
 
 UNARY = {  # name: (domain, image of [lo, hi])
     "sin": (None, lambda a, b: (-1, 1)), "cos": (None, lambda a, b: (-1, 1)), "tan": ((-1.2, 1.2), lambda a, b: (math.tan(a), math.tan(b))),
@@ -19,9 +19,6 @@ STEPS = {  # locally constant
     "floor": lambda a, b: (a - 1, b), "ceil": lambda a, b: (a, b + 1), "round": lambda a, b: (a - 1, b + 1), "trunc": lambda a, b: (a - 1, b + 1),
     "sign": lambda a, b: (-1, 1), "fract": lambda a, b: (0, 1),
 }
-
-
-FLOATS = ("real", "vec2", "vec3", "vec4", "vec5", "big", "mat2", "mat3", "mat4")
 
 
 def num(x):
@@ -157,8 +154,9 @@ class Expressions:
             e = self.leaf("real")
             self.count("construct big")
             return Expr(f"{TYPES[kind]}({e})", kind, e.lo, e.hi)
-        n = int(kind[-1])
-        parts = [self.leaf("real") for _ in range(n if kind[0] == "v" else n * n)]
+        if size(kind) > 16:
+            return self.outer(kind, 0)
+        parts = [self.leaf("real") for _ in range(size(kind))]
         lo, hi = min(p.lo for p in parts), max(p.hi for p in parts)
         return Expr(self.build(kind, [str(p) for p in parts]), kind, lo, hi)
 
@@ -173,17 +171,6 @@ class Expressions:
 
     def at_element(self, v):
         return f"{v['name']}[{', '.join(self.integer(0, n - 1, 0) for n in v['sizes'])}]{v['suffix']}"
-
-    def build(self, kind, parts):
-        n = int(kind[-1])
-        self.count("construct " + kind)
-        if kind[0] == "v":
-            return f"[{', '.join(parts)}]" if self.chance(0.2) else f"{TYPES.get(kind, kind)}({', '.join(parts)})"
-        if self.chance(0.25):
-            self.count("matrix of components")
-            return f"{kind}({', '.join(parts)})"
-        rows = ", ".join("[" + ", ".join(parts[i * n:i * n + n]) + "]" for i in range(n))
-        return f"{kind}([{rows}])"
 
     def scalar(self, kind, d):
         make = self.pick((5, self.arithmetic), (4, self.unary), (1.5, self.binary), (1, self.powers), (1.2, self.choice), (0.7, self.steps), (2.2, self.of_vectors),
@@ -203,24 +190,6 @@ class Expressions:
         a = self.value(kind, d)
         m = 1 if f == "random" else 9    # no sum of squares of 53-bit logarithms is beyond
         return Expr(f"({a} + 0.2 * {f}())", kind, a.lo - 0.2 * m, a.hi + 0.2 * m) if self.chance(0.5) else Expr(f"({a} * {f}())", kind, -m * a.mag, m * a.mag)
-
-    def custom(self, kind, d):
-        f = self.rng.choice(["bend", "bend", "erfc", "fma", "jn", "spin"])
-        if f != "bend":
-            self.count("extern func")
-            a = self.fit(self.value(kind, d), -3, 3)
-            if f == "erfc":
-                return Expr(f"erfc({a})", kind, 0, 2)
-            if f == "spin":
-                k = self.integer(0, 1, 0) if self.pure else self.integer(0, 1, 1)
-                return Expr(f"spin({self.fit(self.value('vec2', d - 1), -2, 2)}, {a})[{k}]", kind, -6, 6)
-            if f == "jn":
-                return Expr(f"jn({self.integer(0, 3, d - 1)}, {a})", kind, -1, 1)
-            b, c = self.fit(self.value(kind, d - 1), -3, 3), self.value(kind, 0)
-            return Expr(f"fma({a}, {b}, {c})", kind, c.lo - 9, c.hi + 9)
-        self.count("custom derivative")
-        a, b = self.value(kind, d), self.fit(self.value(kind, d - 1), -3, 3)
-        return Expr(f"bend({a}, {b})", kind, -3, 3)
 
     def arithmetic(self, kind, d):
         op = self.pick((4, "*"), (4, "+"), (3, "-"), (1.5, "/"), (0.7, "neg"))
@@ -348,162 +317,6 @@ class Expressions:
         lo, hi = imul((a.lo, a.hi), (lo + 0.6, hi + 0.6))
         return Expr(f"({a} * stop_grad({f}({b}) + 0.6))", kind, lo, hi)
 
-    def of_vectors(self, kind, d):
-        form = self.pick((2, "dot"), (1, "norm"), (1, "norm_sqr"), (1, "sum"), (2, "component"), (1, "determinant"), (1, "trace"), (0.7, "cross"), (0.7, "distance"),
-                         (0.7, "element"))
-        self.count(form)
-        n = self.pick((3, 2), (3, 3), (1.5, 4), (0.4 if form in ("dot", "norm", "norm_sqr", "sum", "component") else 0, 5))
-        if n == 5 and self.chance(0.5):
-            a = self.value("big", d - 1)
-            if form in ("dot", "norm_sqr"):
-                a, b = self.fit(a, -2, 2), self.fit(self.value("big", 0), -2, 2)
-                return Expr(f"dot({a}, {b})" if form == "dot" else f"norm_sqr({a})", kind, -80, 80)
-            if form == "component":
-                return Expr(f"{self.named(a)}[{self.integer(0, 19, 0)}]", kind, a.lo, a.hi)
-            return Expr(f"{form}({a}{', 0.3' if form == 'norm' else ''})", kind, 20 * a.lo if form == "sum" else 0, 20 * max(a.hi, 0) if form == "sum" else 5 * a.mag + 1)
-        if form in ("determinant", "trace", "element"):
-            m = self.value(f"mat{n}", d - 1)
-            if form == "element":
-                i, j = (self.integer(0, n - 1, 0) if self.chance(0.4) else self.rng.randrange(n) for _ in "ij")
-                return Expr(f"{self.named(m)}[{i}, {j}]", kind, m.lo, m.hi)
-            if form == "trace":
-                return Expr(f"trace({m})" if self.chance(0.5) else f"{self.named(m)}.trace()", kind, n * m.lo, n * m.hi)
-            m = self.fit(m, -1.2, 1.2)
-            return Expr(f"determinant({m})", kind, -6 * n * m.mag ** n, 6 * n * m.mag ** n)
-        if form == "cross":
-            a = self.value("vec2", d)
-            b = self.other(a, "vec2", d - 1)
-            m = 2 * a.mag * b.mag
-            return Expr(f"cross({a}, {b})", kind, -m, m)
-        a = self.value(f"vec{n}", d)
-        if form == "component":
-            k = self.pick((1, "." + "xyzw"[self.rng.randrange(min(n, 4))]), (1, f"[{self.rng.randrange(n)}]"), (0 if re.search(r"\.[xyzw]+\)*$", a.text) else 1, f"[{self.integer(0, n - 1, 0)}]"))
-            return Expr(f"{self.named(a)}{k}", kind, a.lo, a.hi)
-        if form == "norm" and self.chance(0.3):
-            self.count("norm without a second argument")
-            a = self.fit(a, 0.3, 3)
-            return Expr(self.rng.choice([f"norm({a})", f"length({a})", f"{self.named(a)}.norm()"]), kind, 0.4, 7)
-        if form == "norm":
-            return Expr(f"norm({a}, 0.3)" if self.chance(0.5) else f"{self.named(a)}.norm(0.3)", kind, 0.5, 2 * a.mag + 0.6)
-        if form == "norm_sqr":
-            a = self.fit(a, -2, 2)
-            return Expr(f"norm_sqr({a})", kind, 0, n * a.mag ** 2)
-        if form == "sum":
-            return Expr(f"sum({a})", kind, n * a.lo, n * a.hi)
-        b = self.value(f"vec{n}", d - 1)
-        if form == "distance":
-            a, b = self.fit(a, 1, 4), self.fit(b, -2, 0.5)
-            return Expr(f"distance({a}, {b})" if self.chance(0.6) else f"length({a} - {b})", kind, 0.5, 11)
-        m = n * a.mag * b.mag
-        return Expr(f"dot({a}, {b})" if self.chance(0.5) else f"{self.named(a)}.dot({b})", kind, -m, m)
-
-    def named(self, e):
-        return e.text if e.text.replace(".", "").isidentifier() or e.text[0] == "(" and e.text[-1] == ")" else f"({e})"
-
-    def vector(self, kind, d):
-        form = self.pick((5, "arithmetic"), (2, "unary"), (2, "build"), (1.5, "matvec"), (1, "cross"), (0.7, "normalized"), (1, "swizzle"), (0.8, "choice"), (0.6, "binary"),
-                         (0.4, "steps"), (0.5, "call"), (0.4, "blends"), (0.3, "powers"), (0.2, "stopped"), (0.4, "solve"), (0.2, "draws"), (0.4, "rectangular"), (0.4, "row"))
-        n = int(kind[-1])
-        if n == 5 and form in ("solve", "matvec", "swizzle", "row"):
-            form = "rectangular"
-        if form == "rectangular":
-            return self.rectangular(kind, d)
-        if form == "row":
-            self.count("row of a matrix")
-            m = self.value(f"mat{n}", d)
-            return Expr(f"{self.named(m)}[{self.integer(0, n - 1, 0)}]", kind, m.lo, m.hi)
-        if form == "build":
-            if self.chance(0.15):
-                self.count("construct of one scalar")
-                e = self.value("real", d)
-                return Expr(f"{TYPES.get(kind, kind)}({e})", kind, e.lo, e.hi)
-            parts = [self.value("real", d) for _ in range(n)]
-            if n == 3 and self.chance(0.3):
-                two = self.value("vec2", d)
-                return Expr(f"vec3({two}, {parts[0]})", kind, min(two.lo, parts[0].lo), max(two.hi, parts[0].hi))
-            if n == 4 and self.chance(0.3):
-                two = self.value("vec3", d)
-                return Expr(f"vec4({two}, {parts[0]})", kind, min(two.lo, parts[0].lo), max(two.hi, parts[0].hi))
-            return Expr(self.build(kind, [str(p) for p in parts]), kind, min(p.lo for p in parts), max(p.hi for p in parts))
-        if form == "solve":
-            self.count(form)
-            m, v = self.fit(self.value(f"mat{n}", d - 1), -0.5, 0.5), self.value(kind, d)
-            return Expr(f"solve({m} + 3.0 * identity({n}), {v})", kind, -1.01 * v.mag, 1.01 * v.mag)
-        if form == "matvec":
-            self.count("@")
-            m, v = self.value(f"mat{n}", d), self.value(kind, d)
-            b = n * m.mag * v.mag
-            return Expr(f"({m} @ {v})", kind, -b, b)
-        if form == "cross" and n == 3:
-            self.count("cross")
-            a = self.value(kind, d)
-            b = self.other(a, kind, d - 1)
-            m = 2 * a.mag * b.mag
-            return Expr(f"cross({a}, {b})", kind, -m, m)
-        if form == "normalized":
-            self.count("normalized")
-            if self.chance(0.3):
-                return Expr(f"normalized({self.fit(self.value(kind, d), 0.3, 3)})", kind, 0, 1)
-            return Expr(f"normalized({self.value(kind, d)}, 0.2)", kind, -1, 1)
-        if form == "swizzle":
-            self.count("swizzle")
-            of = self.pick((2, 2), (2, 3), (1, 4))
-            a = self.value(f"vec{of}", d)
-            return Expr(f"{self.named(a)}.{''.join(self.rng.choice('xyzw'[:of]) for _ in range(n))}", kind, a.lo, a.hi)
-        return getattr(self, form if form != "cross" else "arithmetic")(kind, d) or self.arithmetic(kind, d)
-
-    def big(self, kind, d):
-        """A vector of many components."""
-        self.count("big vector")
-        make = self.pick((3, self.arithmetic), (2, self.unary), (0.7, self.choice), (0.5, self.binary), (0.4, self.blends), (0.3, self.powers))
-        return make(kind, d)
-
-    def rectangular(self, kind, d):
-        """By a matrix that is not square."""
-        n, k = int(kind[-1]), self.pick((1, 2), (1, 3), (0.5, 4))
-        form = self.pick((2, "rows"), (1, "left"), (0.7, "transpose"), (0.7, "outer"))
-        self.count("rectangular matrix")
-        v = self.value(f"vec{k}", d)
-        if form == "outer":
-            a, b = self.value(kind, d - 1), self.value(f"vec{k}", d - 1)
-            m = k * a.mag * b.mag * v.mag
-            return Expr(f"(outer_product({a}, {b}) @ {v})", kind, -m, m)
-        rows = [self.value(*of) for of in ([(f"vec{k}", d - 1)] * n if form == "rows" else [(kind, d - 1)] * k)]
-        m = k * v.mag * max(r.mag for r in rows)
-        whole = f"[{', '.join(map(str, rows))}]"
-        return Expr({"rows": f"({whole} @ {v})", "left": f"({v} @ {whole})", "transpose": f"(transpose({whole}) @ {v})"}[form], kind, -m, m)
-
-    def matrix(self, kind, d):
-        form = self.pick((4, "arithmetic"), (2, "matmul"), (1, "transpose"), (1, "outer"), (0.8, "inverse"), (1, "identity"), (0.7, "unary"), (0.5, "build"), (0.4, "choice"),
-                         (0.3, "binary"))
-        n = int(kind[-1])
-        if form == "matmul":
-            self.count("@")
-            a, b = self.value(kind, d), self.value(kind, d - 1)
-            m = n * a.mag * b.mag
-            return Expr(f"({a} @ {b})", kind, -m, m)
-        if form == "transpose":
-            self.count(form)
-            a = self.value(kind, d)
-            return Expr(f"transpose({a})", kind, a.lo, a.hi)
-        if form == "outer":
-            self.count("outer_product")
-            a, b = self.value(f"vec{n}", d), self.value(f"vec{n}", d - 1)
-            m = a.mag * b.mag
-            return Expr(f"outer_product({a}, {b})", kind, -m, m)
-        if form == "inverse":
-            self.count(form)
-            a = self.fit(self.value(kind, d), -0.5, 0.5)
-            return Expr(f"inverse({a} + 3.0 * identity({n}))", kind, -1, 1)
-        if form == "identity":
-            self.count(form)
-            a, s = self.value(kind, d), self.value("real", d - 1)
-            return Expr(f"({a} + {s} * identity({n}))", kind, a.lo - s.mag, a.hi + s.mag)
-        if form == "build":
-            parts = [self.value("real", d - 1) for _ in range(n * n)]
-            return Expr(self.build(kind, [str(p) for p in parts]), kind, min(p.lo for p in parts), max(p.hi for p in parts))
-        return getattr(self, form)(kind, d)
-
     # ---- integers and conditions ----
 
     def int_variables(self, lo=-10 ** 6, hi=10 ** 6):
@@ -543,8 +356,9 @@ class Expressions:
             if op == "bool":
                 return f"(i32({self.condition(0)}) + i32(bool({b[0]})))", 2
             if op == "rows":
-                n = self.rng.randint(2, 4)
-                return f"({a[0]} % {self.rng.choice(['rows', 'cols'])}({self.flat(f'mat{n}', 0)}))", n - 1
+                n, m = self.rng.randint(2, 4), self.rng.randint(2, 4)
+                of = self.rng.choice(["rows", "cols"])
+                return f"({a[0]} % {of}({self.flat(matrix_kind(n, m), 0)}))", (n if of == "rows" else m) - 1
             if op == "u32":
                 return f"i32(u32({a[0]}) * u32(3))", a[1] * 3
             if op == "i8":
@@ -610,7 +424,7 @@ class Expressions:
         if d > 0 and x > 0.93:
             f = self.rng.choice(["any", "all"])
             self.count(f)
-            return f"{f}({self.conditions(self.rng.choice(['vec2', 'vec3', 'vec4', 'vec5', 'mat2']), d)})"
+            return f"{f}({self.conditions(self.rng.choice(['vec2', 'vec3', 'vec4', 'vec5', 'vec7', 'mat2', 'mat2x3']), d)})"
         if x < 0.63:
             f = self.rng.choice(["isnan", "isinf"])
             self.count(f)

@@ -1,6 +1,7 @@
 """Functions of a program, and calls of them."""
-from expressions import FLOATS, Expr
-from stub import TYPES, Param, members
+from expressions import Expr
+from kinds import FLOATS, INTEGERS, OBLONG, TYPES, VECTORS, WIDE, members
+from stub import Param
 
 
 class Functions:
@@ -75,7 +76,7 @@ class Functions:
     def call_vector_function(self, kind, d):
         if not self.vector_functions:
             return None
-        of = self.rng.choice(["vec2", "vec3", "vec4", "vec5", "big"])
+        of = self.rng.choice(VECTORS)
         return Expr(f"{self.rng.choice(self.vector_functions)}({self.fit(self.value(of, d - 1), -3, 3)}, {self.fit(self.value(kind, 0), -3, 3)})", kind, -1, 1)
 
     def array_argument(self, f):
@@ -119,7 +120,7 @@ class Functions:
 
     def add_by_function(self, f, subs, op, e):
         """The sum into an element of a field by a function that is given the field."""
-        if len(f.dims) != 1 or f.member or f.kind == "vec5" or not self.chance(0.15):
+        if len(f.dims) != 1 or f.member or not self.chance(0.15):
             return False
         self.count("field written by a function")
         name = f"{self.name}_w{len(self.function_lines)}"
@@ -196,7 +197,8 @@ class Functions:
         arrays = []
         for way in ["in", *self.rng.sample(["in", "inout", "out"], self.rng.randint(1, 3))]:
             dims = self.pick((4, ["n"]), (1.5, ["n", "m"]), (0.7, ["n", "n"]), (0.7, ["3", "n"]), (1.2, ["3"]), (0.5, ["2", "3"]), (0.5, ["2 * K - 1"]))
-            kind = self.pick((3, "real"), (1.5, "vec2"), (1, "vec3"), (1.2, "mat2"), (0.6, "mat3"), (1.2, "Pair"), (0.7, "Part"), (0.5 if way == "in" else 0, "int"))
+            kind = self.pick((3, "real"), (1.5, "vec2"), (1, "vec3"), (1.2, "mat2"), (0.6, "mat3"), (1.2, "Pair"), (0.7, "Part"), (0.5 if way == "in" else 0, "int"),
+                             (0.8, self.rng.choice(OBLONG)), (0.4, "vec7"), (0.4, "Frame"), (0.5 if way == "in" else 0, self.rng.choice([*WIDE, "Tone"])))
             arrays.append(Param(self.name_new("p"), kind, False, way, dims))
             self.count(f"export func, array {way} {kind}")
             self.count(f"export func, array of extents [{', '.join(dims)}]")
@@ -246,7 +248,10 @@ class Functions:
             subs.append(self.rng.choice(["0", f"{d} - 1", "1"]) if not i else f"({i} + 1) % {'(' + d + ')' if ' ' in d else d}" if near else i)
         at = f"{a.name}[{', '.join(subs)}]"
         for path, k in members(a.kind):
-            v = {"name": at + path, "kind": k, "lo": 0 if k == "int" else -3, "hi": 4 if k == "int" else 3, "mutable": a.way != "in" and not near and k != "int"}
+            if k in INTEGERS or k in WIDE:
+                self.scope += self.param_values(at + path, k, 3)
+                continue
+            v = {"name": at + path, "kind": k, "lo": -3, "hi": 3, "mutable": a.way != "in" and not near}
             if a.kind == "Pair" and v["mutable"]:
                 v["struct"] = at
             self.scope.append(v)
@@ -257,9 +262,10 @@ class Functions:
         saved = self.lines, self.pad, self.scope, self.budget, self.inside, self.mult, self.kernel_level
         self.pure = self.chance(0.15)
         generic = not self.pure and self.chance(0.25)
-        args = [self.pick((4, "real"), (2, "vec2"), (2, "vec3"), (1.5, "mat2"), (0.5, "vec5"), (0.7, "Pair"), (0.7, "Part")) for _ in range(self.rng.randint(1, 3))]
+        args = [self.pick((4, "real"), (2, "vec2"), (2, "vec3"), (1.5, "mat2"), (0.5, "vec5"), (0.7, "Pair"), (0.7, "Part"),
+                          (1, "mat2x3"), (0.7, self.rng.choice(OBLONG)), (0.5, "vec7"), (0.3, "vec1"), (0.4, "Frame"), (0.4, self.rng.choice([*WIDE, "Tone"]))) for _ in range(self.rng.randint(1, 3))]
         args += [self.pick((4, "int"), (1, "i64"), (1, "u8"), (1, "i16"), (1, "bool"))] if self.chance(0.4) else []
-        result = self.pick((4, "real"), (2, "vec2"), (2, "vec3"), (0.7, "mat2"))
+        result = self.pick((4, "real"), (2, "vec2"), (2, "vec3"), (0.7, "mat2"), (0.7, self.rng.choice(OBLONG)), (0.4, self.rng.choice(VECTORS)))
         two = self.chance(0.2)
         self.lines, self.pad, self.scope, self.inside, self.kernel_level, self.drawn = [], 1, [], True, False, False
         self.mult = 4
@@ -294,8 +300,9 @@ class Functions:
         else:
             self.emit(f"return {result_text()};")
         self.early = None
+        written = TYPES.get(result, result)
         plist = ", ".join(n if generic else f"{n}: {TYPES.get(k, k)}" for n, k in zip(names, args))
-        out = "" if generic else f" -> ({result}, real)" if two else f" -> {result}"
+        out = "" if generic else f" -> ({written}, real)" if two else f" -> {written}"
         derive = self.rng.choice(["", "", " derive(grad, jvp, hvp)", " derive(grad)", " derive(jvp)"]) if self.pure else ""
         body = [f"{'export ' if self.pure else ''}func {name}({plist}){out}{derive} {{", *self.lines, "}"]
         weight = 20 if self.nested_function else 1

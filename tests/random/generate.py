@@ -12,18 +12,22 @@ import sys
 
 from composed import Composed
 from counters import Counters
-from expressions import FLOATS, Expr, Expressions, num
+from expressions import Expr, Expressions, num
+from externs import Externs
 from functions import Functions
 from kernels import Kernels
+from kinds import FLOATS, OBLONG
 from module import CONSTANT_EXTENTS, RANGE, Module
 from planes import Planes
 from rules import Rules
+from singles import Singles
 from statements import Statements
 from stub import Kernel
 from tasks import Tasks
+from vectors import Vectors
 
 
-class Program(Composed, Counters, Planes, Rules, Functions, Statements, Tasks, Kernels, Expressions):
+class Program(Composed, Counters, Planes, Rules, Functions, Statements, Singles, Externs, Tasks, Kernels, Vectors, Expressions):
     """One kernel and its functions."""
 
     def __init__(self, module, name, seed):
@@ -53,7 +57,7 @@ class Program(Composed, Counters, Planes, Rules, Functions, Statements, Tasks, K
         self.budget = self.rng.choice([2, 2, 3, 4, 5, 7, 10])
         self.stops = False
         fields = [f.name for f in module.fields]
-        self.inputs = set(self.rng.sample(fields, 9))
+        self.inputs = set(self.rng.sample(fields, 11))
         self.tables_frozen = False
 
     def ranges(self):
@@ -99,15 +103,6 @@ class Program(Composed, Counters, Planes, Rules, Functions, Statements, Tasks, K
             subs = f"ivec{len(f.dims)}({subs})"
         return (f"{f.base}[{subs}]" if subs else f.base) + ("." + f.member if f.member else "")
 
-    def read(self, f, subs):
-        """An element as a value. Of f32 fields, arithmetic that is exact for the data that adcheck.c draws, so that differences see no rounding."""
-        at = self.at(f, subs)
-        if not f.single:
-            return at
-        self.count(f"f32 read {f.kind}")
-        if f.kind != "real":
-            return self.pick((2, f"{f.kind}({at})"), (1, f"{f.kind}({at} * 0.5)"), (1, f"{f.kind}(-{at})"), (1, f"{f.kind}({at} * 0.5 - {at} * 0.25)"))
-        return self.pick((2, f"real({at})"), (1, f"real({at} * 0.5)"), (1, f"real(-{at})"), (0.5, f"(1.0 * f64({at}))"), (0.5, f"real(max({at}, 0.2517))"))
 
     def field_leaf(self, kind):
         if self.pure:
@@ -186,7 +181,9 @@ class Program(Composed, Counters, Planes, Rules, Functions, Statements, Tasks, K
 
     def make(self):
         self.pairs = []
-        self.returns = returns = self.pick((9, None), (1, "real"), (0.4, "vec2"), (0.3, "vec3"), (0.2, "mat2"), (0.3, "Pair"), (0.2, "int"))
+        self.returns = returns = self.pick((9, None), (1, "real"), (0.4, "vec2"), (0.3, "vec3"), (0.2, "mat2"), (0.3, "Pair"), (0.2, "int"),
+                                          (0.3, self.rng.choice(OBLONG)), (0.2, self.rng.choice(["vec1", "vec4", "vec7"])), (0.3, self.rng.choice(["f32", "vec(2, f32)", "mat(2, 3, f32)"])),
+                                          (0.2, self.rng.choice(["Part", "Frame", "Tone"])), (0.2, self.rng.choice(["bool", "i64", "u8"])))
         self.derive = self.pick((8, ""), (1.2, " derive(grad, jvp, hvp)"), (0.8, " derive(grad)"), (0.8, " derive(jvp)"))
         self.plane = self.rng.choice([None, {" derive(grad)": "dual", " derive(jvp)": "grad"}.get(self.derive)])
         if not self.derive and not returns and self.chance(0.04):

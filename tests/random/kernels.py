@@ -1,7 +1,8 @@
 """What stands at kernel level around parallel loops."""
-from expressions import FLOATS, Expr, num
+from expressions import Expr, num
+from kinds import FLOATS, INTEGERS, OBLONG, STRUCTS, WIDE, members
 from module import CONSTANT_EXTENTS, RANGE, Field
-from stub import INTEGERS, STRUCTS, Kernel, Param, members
+from stub import Kernel, Param
 
 
 class Kernels:
@@ -72,7 +73,7 @@ class Kernels:
             found += [self.local_field(v) for v in self.scope if v["kind"] == "array" and len(v["sizes"]) == 1 and not v["suffix"] and v["elem"] != "int"]
         else:
             found = self.writes_possible(lambda f: True)
-        found = [f for f in found if f.dims and not f.member and not f.single and f.kind != "vec5" and f.name not in taken and not (f.saved and way == "out")]
+        found = [f for f in found if f.dims and not f.member and f.name not in taken and not (f.saved and way == "out")]
         if not found:
             return None
         f, n = self.rng.choice(found), self.name_new("p")
@@ -90,13 +91,13 @@ class Kernels:
             return None
         extents.update(fresh)
         self.extents.update(fresh)
-        g = Field(f.name, f.kind, dims, "array")
+        g = Field(f.name, f.single or f.kind, dims, "array")
         g.base, g.way, g.saved = n, way, f.saved
         arrays.append(g)
         if way == "out":
             self.written.add(f.name)
         self.count(f"{'local array' if f.role == 'local' else 'array of the host' if f.way else 'field'} given to a kernel, {way}")
-        return f.base, Param(n, f.kind, way != "in" or self.chance(0.8), way, dims)
+        return f.base, Param(n, f.single or f.kind, way != "in" or self.chance(0.8), way, dims)
 
     def structs_given(self, way, arrays, taken):
         """A field or an array of Pair."""
@@ -143,7 +144,7 @@ class Kernels:
     def param(self, grad):
         """A parameter by value; `grad`: how often it has a gradient."""
         return self.param_of(self.pick((4, "real"), (2, "vec2"), (2, "vec3"), (1.5, "int"), (0.4, "i64"), (0.3, "u8"), (0.3, "bool"), (0.6, "mat2"), (0.3, "vec5"), (0.8, "Pair"),
-                                       (0.6, "Part")), grad)
+                                       (0.6, "Part"), (0.6, self.rng.choice(OBLONG)), (0.3, "vec7"), (0.2, "vec1"), (0.4, "Frame"), (1.2, self.rng.choice([*WIDE, "Tone"]))), grad)
 
     def param_of(self, kind, grad):
         p = Param(self.name_new("p"), kind, kind not in INTEGERS and self.chance(grad))
@@ -155,7 +156,8 @@ class Kernels:
         found = []
         for path, k in members(kind, name):
             whole = k in INTEGERS and k != "bool"
-            found.append({"name": f"i32({path})" if whole and k != "int" else path, "kind": "int" if whole else k, "lo": 0 if whole else -most, "hi": 4 if whole else most, "mutable": False})
+            text = f"i32({path})" if whole and k != "int" else self.widened(path, k) if k in WIDE else path
+            found.append({"name": text, "kind": "int" if whole else WIDE.get(k, k), "lo": 0 if whole else -most, "hi": 4 if whole else most, "mutable": False})
         return found
 
     def argument(self, kind, d, most):
@@ -165,6 +167,8 @@ class Kernels:
         if kind in INTEGERS:
             text = self.integer(0, 4, d - 1)
             return text if kind == "int" else f"{kind}({text})"
+        if kind in WIDE:
+            return self.exact(kind)
         if kind in STRUCTS:
             return f"{kind}({', '.join(self.argument(k, d, most) for _, k in STRUCTS[kind])})"
         return str(self.fit((self.value if self.chance(0.7) else self.unsure)(kind, d), -most, most))
@@ -172,7 +176,8 @@ class Kernels:
     def array_param(self):
         """An array of the host among the kernel's parameters: like a field, but for its rules about `out`."""
         way = self.pick((3, "in"), (1.5, "out"), (1.5, "inout"))
-        kind = self.pick((4, "real"), (1.5, "vec2"), (1, "vec3"), (0.6, "mat2"), (0.3, "mat3"), (1.2, "Pair"), (0.6, "Part"), (1 if way == "in" else 0, "int"),
+        kind = self.pick((4, "real"), (1.5, "vec2"), (1, "vec3"), (0.6, "mat2"), (0.3, "mat3"), (1.2, "Pair"), (0.6, "Part"), (0.7, self.rng.choice(OBLONG)), (0.3, "vec7"),
+                         (0.4, "Frame"), (0.9, self.rng.choice([*WIDE, "Tone"])), (1 if way == "in" else 0, "int"),
                          (0.6 if way == "in" else 0, self.rng.choice(["i64", "u8", "bool", "ivec2"])))
         n = self.name_new("p")
         own = ["N", "M", "L", "3", *CONSTANT_EXTENTS]
@@ -182,11 +187,11 @@ class Kernels:
             dims.append(self.rng.choice(own) if self.chance(0.25) else self.rng.choice(known) if known and self.chance(0.6) else self.name_new("n"))
             known = sorted({*known, dims[-1]} - {*own})
         for path, k in members(kind):
-            f = Field(n + path, k, dims, "array" if k in FLOATS else "table")
+            f = Field(n + path, k, dims, "table" if k in INTEGERS or k == "ivec2" else "array")
             f.way = way
-            self.arrays.append(f) if k in FLOATS else self.tables.append(f)
+            (self.arrays if f.role == "array" else self.tables).append(f)
             self.range[f.name] = [-RANGE, RANGE] if way != "out" else [0, 0]
-        grad = (kind in FLOATS or kind in STRUCTS) and (way != "in" or self.chance(0.7))
+        grad = (kind in FLOATS or kind in WIDE or kind in STRUCTS) and (way != "in" or self.chance(0.7))
         self.count(f"array {way} {kind} {rank}-D" + (" needs_grad" if grad else ""))
         return Param(n, kind, grad, way, dims)
 

@@ -1,7 +1,7 @@
 """Gradients and duals as memory: kernels without the derivative that they belong to read and write them."""
 from expressions import Expr
+from kinds import TYPES, size
 from module import Field
-from stub import TYPES
 
 
 class Planes:
@@ -65,16 +65,16 @@ class Planes:
             name, w, i = f"{self.name}_w{len(self.function_lines)}", self.name_new("p"), self.name_new("p")
             self.function_lines.append(f"func {name}({w}, {i}) {{ {w}.{self.plane}[{i}] = 0.5 * {w}.{self.plane}[{i}]; }}")
             return f"{name}({f.base}, {subs}); {at} += {one};"
-        if f.member and self.chance(0.3):
+        if f.base == "pr" and self.chance(0.3):
             whole = self.plane_at(Field(f.base, "", f.dims), subs)
             return f"{whole} = Pair({self.constant(1)}, {self.constant_of('vec2')});"
         if f.kind in ("vec2", "vec3", "vec4") and self.chance(0.4):
             return self.rng.choice([f"{at}.x {self.rng.choice(['=', '+=', '*='])} {self.constant(1)};", f"{at}.yx = {self.constant_of('vec2')};", f"{at}[{self.integer(0, 1, 0)}] -= 0.3;"])
-        if f.kind in ("mat2", "mat3") and self.chance(0.3):
-            return f"{at}[1, 0] += {self.constant(1)};"
+        if f.kind[0] == "m" and self.chance(0.3):
+            return f"{at}[0, 1] += {self.constant(1)};"
         other = self.plane_leaf(f.kind) if self.chance(0.5) else None
         return self.rng.choice([f"{at} *= 0.7;", f"{at} /= 2.0;", f"{at} = {one};", f"{at} += {one};", f"{at} -= {one};",
                                 f"{at} = 0.4 * {at} + 0.3 * {other or self.zero_of(f.kind)};"])
 
     def zero_of(self, kind):
-        return "0.0" if kind == "real" else f"0.0 * identity({kind[-1]})" if kind[0] == "m" else f"{TYPES.get(kind, kind)}(0.0)"
+        return "0.0" if kind == "real" else f"{TYPES.get(kind, kind)}({', '.join(['0.0'] * size(kind))})" if kind[0] == "m" else f"{TYPES.get(kind, kind)}(0.0)"

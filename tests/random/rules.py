@@ -1,5 +1,6 @@
 """Kernels that stand beside a program's main one: with derivatives of their own, with none, or constant by intent."""
-from stub import TYPES, Kernel, Param
+from kinds import TYPES, shape
+from stub import Kernel, Param
 
 SMOOTH = [("sin({0})", "cos({0})"), ("{0} * {0}", "2.0 * {0}"), ("tanh({0})", "(1.0 - tanh({0}) ** 2)"), ("exp(0.3 * {0})", "0.3 * exp(0.3 * {0})"), ("{0}", "1.0")]
 
@@ -66,7 +67,8 @@ class Rules:
         if kind == "real":
             return one
         if kind[0] == "m":
-            return f"{one} * identity({kind[-1]})"
+            n, m = shape(kind)
+            return f"{one} * identity({n})" if n == m else f"outer_product({TYPES.get(f'vec{n}', f'vec{n}')}({one}), {TYPES.get(f'vec{m}', f'vec{m}')}(0.5))"
         return f"{TYPES.get(kind, kind)}({one})"
 
     # ---- rules by hand ----

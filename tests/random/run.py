@@ -20,7 +20,7 @@ import threading
 from pathlib import Path
 
 import generate
-from module import EXTERN
+from externs import EXTERN
 from stub import stub
 
 HERE = Path(__file__).resolve().parent
@@ -210,7 +210,7 @@ class Runner:
         if not programs:
             return
         cc, flags, chunk = setup
-        (tmp / "stub.c").write_text(EXTERN + stub("rnd", programs))
+        (tmp / "stub.c").write_text(stub("rnd", programs) + EXTERN.replace("NAME", "rnd"))
         batch = int(programs[0].seed.rsplit(".", 2)[1])
         generated, err = self.compile_c(setup, tmp, batch % 4 == 0)    # tcc warns of nothing
         if err and (generated or cc == "tcc") and len(programs) > 1:

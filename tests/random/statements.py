@@ -1,6 +1,6 @@
 """Sequential statements: locals, assignments, branches, loops, local arrays."""
-from expressions import FLOATS, Expr, num
-from stub import TYPES
+from expressions import Expr, num
+from kinds import FLOATS, OBLONG, SQUARE, TYPES, length, shape
 
 
 class Statements:
@@ -15,7 +15,8 @@ class Statements:
         return v
 
     def any_kind(self):
-        return self.pick((6, "real"), (2, "vec2"), (2, "vec3"), (1, "mat2"), (0.5, "mat3"), (0.8, "vec4"), (0.2, "mat4"), (0.2, "vec5"), (0.15, "big"))
+        return self.pick((6, "real"), (2, "vec2"), (2, "vec3"), (1, "mat2"), (0.5, "mat3"), (0.8, "vec4"), (0.2, "mat4"), (0.2, "vec5"), (0.15, "big"),
+                         (0.5, "mat2x3"), (0.5, "mat3x2"), (0.5, self.rng.choice(OBLONG)), (0.3, "vec7"), (0.2, "vec1"))
 
     def block(self, n):
         """n statements in a scope of their own."""
@@ -42,7 +43,7 @@ class Statements:
         parts = []
         for v in found:
             n, k = v["name"], v["kind"]
-            text = n if k == "real" else self.rng.choice([f"sum({n})", f"norm({n}, 0.1)"] + ([f"trace({n})"] if k[0] == "m" else []))
+            text = n if k == "real" else self.rng.choice([f"sum({n})", f"norm({n}, 0.1)"] + ([f"trace({n})"] if k in SQUARE else []))
             m = max(abs(v["lo"]), abs(v["hi"]), 1)
             parts.append(text if m < 4 else f"{text} * {num(3 / m)}")
         return " + ".join(parts)
@@ -75,7 +76,7 @@ class Statements:
                          (0 if deep else 0.8, self.array), (0.4, self.static_for), (0.4, self.ints), (0.3, self.bools), (1.2 if self.writable else 0, self.write),
                          (0.6, self.several), (0.3, self.decomposition), (0.8 if self.variables("int", lambda v: v.get("mutable")) else 0.2, self.carried_int),
                          (0.1 if not self.inside and not self.pure else 0, self.effect), (1 if self.cells and not self.looping and self.locked is None else 0, self.atomic), (1.5 if self.counters and not self.inside else 0, self.counter), (0 if self.pure else 0.1, self.assertion), (0 if self.pure else 0.06, self.print_),
-                         (0.25, self.mask), (0.25, self.static_if), (1 if self.array_functions else 0, self.call_array_function), (0.2 if not self.pure and not self.inside else 0, self.stopped_field),
+                         (0.25, self.mask), (0.25, self.static_if), (0.3, self.single_local), (1 if self.array_functions else 0, self.call_array_function), (0.2 if not self.pure and not self.inside else 0, self.stopped_field),
                          (1.3 if self.variables("real", lambda v: v.get("struct") and v["mutable"]) else 0.5, self.struct), (0.7 if self.jumps else 0, self.jump), (0.25 if self.early and self.nest else 0, self.early_return), (0.2, self.bare_block))
         make()
 
@@ -176,8 +177,8 @@ class Statements:
             self.scope.append({"name": q, "kind": "vec2", "lo": -4, "hi": 4, "mutable": False})
             return None
         found = [f for f in self.pairs if self.callable(f)]
-        if not found:
-            return self.let()
+        if not found or self.chance(0.2):
+            return self.several_of_c()
         f = self.rng.choice(found)
         args = ", ".join(self.argument(k, 1, 3) for k in f["args"])
         a, b = self.name_new("l"), self.name_new("l")
@@ -234,7 +235,7 @@ class Statements:
         self.count("int local")
 
     def mask(self):
-        kind = self.rng.choice(["vec2", "vec3", "vec4", "mat2"])
+        kind = self.rng.choice(["vec2", "vec3", "vec4", "mat2", "vec7", "mat3x2"])
         self.declare("mask of " + kind, self.conditions(kind, 2), 0, 1, False, False)
 
     def static_if(self):
@@ -303,7 +304,7 @@ class Statements:
             self.emit(f"{n} {form} {e};")
             self.count("local " + form)
             return
-        if form in ("component", "swizzle") and kind == "real" or form == "swizzle" and kind[0] == "m":
+        if form in ("component", "swizzle") and kind == "real" or form == "swizzle" and (kind[0] == "m" or kind == "vec1"):
             form = "="
         self.count("local " + form)
         if form == "=":
@@ -328,10 +329,10 @@ class Statements:
             e = self.fit(self.value(kind, 2), -lim * 0.6, lim * 0.6)
             self.emit(f"{n} = 0.4 * {self.rng.choice([n, f'{lim:.1f} * sin({n})'])} + {e};")
         elif form == "component":
-            k = 20 if kind == "big" else int(kind[-1])
+            rows, k = shape(kind) if kind[0] == "m" else (1, length(kind))
             e = self.fit(self.value("real", 2), -lim, lim)
             if kind[0] == "m" and self.chance(0.3):
-                row = f"{n}[{self.integer(0, k - 1, 0)}]"
+                row = f"{n}[{self.integer(0, rows - 1, 0)}]"
                 e = self.fit(self.value(f"vec{k}", 2), -lim, lim)
                 self.count("local row")
                 return self.emit(f"{row} = {e};" if self.chance(0.7) else f"{row}.yx = {self.fit(self.value('vec2', 1), -lim, lim)};")
@@ -340,13 +341,13 @@ class Statements:
             elif kind[0] == "v":
                 sub = self.pick((1, "." + "xyzw"[self.rng.randrange(min(k, 4))]), (1, f"[{self.integer(0, k - 1, 0)}]"))
             else:
-                sub = f"[{self.integer(0, k - 1, 0)}, {self.integer(0, k - 1, 0)}]"
+                sub = f"[{self.integer(0, rows - 1, 0)}, {self.integer(0, k - 1, 0)}]"
             if self.chance(0.3):
                 self.emit(f"{n}{sub} *= {self.fit(e, -1, 1)};")
             else:
                 self.emit(f"{n}{sub} = {e};")
         else:
-            k = 4 if kind == "big" else min(int(kind[-1]), 4)
+            k = min(length(kind), 4)
             letters = "".join(self.rng.sample("xyzw"[:k], 2))
             e = self.fit(self.value("vec2", 2), -lim, lim)
             self.emit(f"{n}.{letters} = {e};")

@@ -1,12 +1,7 @@
 """The C through which tools/adcheck.c calls the kernels of a random module: it knows their argument structs."""
 import re
 
-TYPES = {"int": "i32"}    # how a kind is written, where it is not its own name
-STRUCTS = {"Pair": [("a", "real"), ("b", "vec2")], "Part": [("n", "int"), ("w", "real"), ("p", "Pair")]}
-INTEGERS = {"int": "int32_t", "i64": "int64_t", "u8": "uint8_t", "i16": "int16_t", "bool": "bool"}
-SIZE = {"real": 1, "Pair": 3, "vec2": 2, "vec3": 3, "vec4": 4, "mat2": 4, "mat3": 9, "mat4": 16, "vec5": 5}
-TYPES["vec5"] = "vec(5, real)"
-TYPES["big"] = "vec(20, real)"    # so long that it is an array in C
+from kinds import INTEGERS, STRUCTS, TYPES, WIDE, members, size
 
 
 class Param:
@@ -39,19 +34,12 @@ def read_kernels(text):
     """The kernels of a module, from their heads."""
     names = {v: k for k, v in TYPES.items()}
     kernels = []
-    for m in re.finditer(r"^kernel (\w+)\(((?:[^()]|\([^()]*\))*)\)(?: -> (\w+))?([^{}]*) \{$", text, re.M):
+    for m in re.finditer(r"^kernel (\w+)\(((?:[^()]|\([^()]*\))*)\)(?: -> (\w+(?:\([^()]*\))?))?([^{}]*) \{$", text, re.M):
         params = []
-        for name, way, kind, dims, grad in re.findall(r"(\w+): (?:(inout|in|out) )?(vec\(\d+, real\)|\w+)(?:\[([^\]]*)\])?( needs_grad)?", m[2]):
+        for name, way, kind, dims, grad in re.findall(r"(\w+): (?:(inout|in|out) )?((?:vec|mat)\([^()]*\)|\w+)(?:\[([^\]]*)\])?( needs_grad)?", m[2]):
             params.append(Param(name, names.get(kind, kind), bool(grad), way or None, dims.split(", ") if dims else ()))
         kernels.append(Kernel(m[1], params, names.get(m[3], m[3]), m[4]))
     return kernels
-
-
-def members(kind, path=""):
-    """Of a struct: (".p.a", "real") and so on; of anything else, itself."""
-    if kind not in STRUCTS:
-        return [(path, kind)]
-    return [one for name, k in STRUCTS[kind] for one in members(k, f"{path}.{name}")]
 
 
 def declared(kind, name):
@@ -59,7 +47,11 @@ def declared(kind, name):
         return f"struct {kind} {name};"
     if kind in INTEGERS:
         return f"{INTEGERS[kind]} {name};"
-    return f"double {name}[{SIZE[kind]}];"
+    return f"{'float' if kind in WIDE else 'double'} {name}[{size(kind)}];"
+
+
+def number(kind):
+    return f".ncomp = {size(kind)}" + (", .single = true" if kind in WIDE else "")
 
 
 def of_floats(kind):
@@ -85,11 +77,13 @@ def kernel_stub(kernel):
                 rows.append(f"{{.offset = {at}, .gradient = -1, .second = -1, .integer_size = sizeof({INTEGERS[kind]}), .integer = {1 if kind == 'bool' else 3}}}")
                 continue
             grad, second = ((f"(long)offsetof(struct {k}_h, {p.name}{f}{path})" if p.grad else "-1") for f in ("_grad", "_grad_dual"))
-            rows.append(f"{{.offset = {at}, .tangent = offsetof(struct {k}_j, {p.name}_dual{path}), .gradient = {grad}, .second = {second}, .ncomp = {SIZE[kind]}}}")
-    if real:
-        at = {f: f"offsetof(struct {k}_a, result{f})" for f in forms}
-        rows.append(f"{{.offset = {at['']}, .tangent = {at.get('_dual', 0)}, .gradient = (long){at.get('_grad', 0)}, .second = (long){at.get('_grad_dual', 0)}, "
-                    f".ncomp = {SIZE[kernel.result]}, .result = true}}")
+            rows.append(f"{{.offset = {at}, .tangent = offsetof(struct {k}_j, {p.name}_dual{path}), .gradient = {grad}, .second = {second}, {number(kind)}}}")
+    at = {f: f"offsetof(struct {k}_a, result{f})" for f in forms}
+    for path, kind in members(kernel.result) if real else ():
+        if kind not in INTEGERS:
+            inside = f".inside = offsetof(struct {kernel.result}, {path[1:]}), " if path else ""
+            rows.append(f"{{.offset = {at['']}, .tangent = {at.get('_dual', 0)}, .gradient = (long){at.get('_grad', 0)}, .second = (long){at.get('_grad_dual', 0)}, "
+                        f"{inside}{number(kind)}, .result = true}}")
     if not rows:
         return "", rows
     text = (f"struct {k}_a {{ {' '.join(args)} }}; struct {k}_j {{ struct {k}_a primal; {' '.join(tangents)} }}; "

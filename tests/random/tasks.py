@@ -1,5 +1,6 @@
 """Parallel loops and what they write."""
-from expressions import FLOATS, Expr
+from expressions import Expr
+from kinds import FLOATS, length, shape
 
 
 class Tasks:
@@ -105,12 +106,12 @@ class Tasks:
     def winner(self, f, at, op, e, subs=None):
         """A minimum or maximum of a field's element, or of a component of it; with `mixed`, of components that are constant."""
         part, k = "", None
-        if f.kind in ("mat2", "mat3", "mat4"):
-            n = int(f.kind[-1])
-            i, j = self.rng.randrange(n), self.rng.randrange(n)
-            part, k = (f"[{i}, {j}]", i * n + j) if op == "mixed" or self.chance(0.5) else (f"[{self.integer(0, n - 1, 0)}, {j}]", None)
+        if f.kind[0] == "m":
+            n, m = shape(f.kind)
+            i, j = self.rng.randrange(n), self.rng.randrange(m)
+            part, k = (f"[{i}, {j}]", i * m + j) if op == "mixed" or self.chance(0.5) else (f"[{self.integer(0, n - 1, 0)}, {j}]", None)
         elif f.kind != "real":
-            n = 20 if f.kind == "big" else int(f.kind[-1])
+            n = length(f.kind)
             k = self.rng.randrange(min(n, 4))
             part = f".{'xyzw'[k]}" if self.chance(0.6) else f"[{k}]"
             if op != "mixed" and self.chance(0.5):
@@ -134,11 +135,11 @@ class Tasks:
 
     def add_component(self, f, at, op, e):
         """To a part of an element."""
-        n = 4 if f.kind == "big" else min(int(f.kind[-1]), 4)
-        form = self.pick((2, "component"), (2, "swizzle")) if f.kind[0] != "m" else self.pick((1, "row"), (1, "entry"), (1, "swizzle of a row"))
+        rows, n = shape(f.kind) if f.kind[0] == "m" else (1, min(length(f.kind), 4))
+        form = self.pick((2, "component"), (2 if n > 1 else 0, "swizzle")) if f.kind[0] != "m" else self.pick((1, "row"), (1, "entry"), (1, "swizzle of a row"))
         kind = {"component": "real", "entry": "real", "row": f"vec{n}"}.get(form, "vec2")
-        part = {"component": "." + self.rng.choice("xyzw"[:n]), "entry": f"[{self.integer(0, n - 1, 0)}, {self.rng.randrange(n)}]", "row": f"[{self.integer(0, n - 1, 0)}]",
-                "swizzle": "." + "".join(self.rng.sample("xyzw"[:n], 2)), "swizzle of a row": f"[{self.rng.randrange(n)}].yx"}[form]
+        part = {"component": "." + self.rng.choice("xyzw"[:n]), "entry": f"[{self.integer(0, rows - 1, 0)}, {self.rng.randrange(n)}]", "row": f"[{self.integer(0, rows - 1, 0)}]",
+                "swizzle": "." + "".join(self.rng.sample("xyzw"[:n], min(n, 2))), "swizzle of a row": f"[{self.rng.randrange(rows)}].yx"}[form]
         value = self.fit(self.value(kind, 2), -6, 6)
         if self.closed(f):    # the value reads it
             part, value = "", e

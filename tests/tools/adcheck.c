@@ -17,7 +17,7 @@
 
 #include "adcheck.h"
 
-enum { MAX_ARGS = 4096, MAX_RESULT = 16 };
+enum { MAX_ARGS = 4096, MAX_RESULT = 32 };
 
 typedef struct state {
     double *at;
@@ -73,6 +73,19 @@ static void *component(const tk_field *f, tk_plane plane, int64_t j)
     return (unsigned char *)f->plane[plane] + k / n * element + k % n * scalar_bytes(f);
 }
 
+static double number(const void *at, bool single)
+{
+    return single ? (double)*(const float *)at : *(const double *)at;
+}
+
+static void set_number(void *at, bool single, double value)
+{
+    if (single)
+        *(float *)at = (float)value;
+    else
+        *(double *)at = value;
+}
+
 static void copy(tk_module *m, tk_plane plane, state *s, bool to_state)
 {
     int64_t k = 0;
@@ -81,18 +94,11 @@ static void copy(tk_module *m, tk_plane plane, state *s, bool to_state)
         if (!in_state(f))
             continue;
         for (int64_t j = 0; j < components(f); j++, k++) {
-            double *d = component(f, plane, j);
-            float *r = component(f, plane, j);
-            if (f->desc->elem == TK_F64) {
-                if (to_state)
-                    s->at[k] = *d;
-                else
-                    *d = s->at[k];
-            } else if (to_state) {
-                s->at[k] = (double)*r;
-            } else {
-                *r = (float)s->at[k];
-            }
+            void *at = component(f, plane, j);
+            if (to_state)
+                s->at[k] = number(at, f->desc->elem == TK_F32);
+            else
+                set_number(at, f->desc->elem == TK_F32, s->at[k]);
         }
     }
 }
@@ -174,6 +180,7 @@ typedef struct host_array {
     const tk_field_desc *type;
     int64_t n;                   /* components */
     bool active;                 /* of floats: a part of the state */
+    bool single;                 /* of f32 */
     size_t stride;               /* bytes from an element to the next */
     void *base[4];               /* what the kernel is given */
     unsigned char *plane[4];     /* where its own numbers begin there; NULL: it has none */
@@ -188,7 +195,7 @@ typedef struct checker {
     const adcheck_param *params;
     int nparams;
     host_array *arrays;          /* as many as the kernel has */
-    double result[4][MAX_RESULT];
+    double result[4][MAX_RESULT]; /* the memory of a result that may be a struct */
     bool table;
     bool *single;                /* which components are f32; NULL: the kernel does not touch any */
     int failures;
@@ -205,27 +212,42 @@ typedef union arguments {
     double align;
 } arguments;
 
-/* Components that are f32 get few binary digits, so that x + h d and w are exact; which they are. */
-static bool *singles(const checker *c, state *x, state *d, state *w)
+/* Few binary digits, so that x + h d and w are exact. */
+static void shorten(const checker *c, int64_t at, int64_t n, state *x, state *d, state *w)
 {
-    bool *single = new((size_t)x->n, sizeof *single), any = false;
+    for (const int64_t end = at + n; at < end; at++) {
+        c->single[at] = true;
+        x->at[at] = (2.0 * floor(x->at[at] * 8192.0) + 1.0) / 16384.0; /* odd: it is none of the constants, and not zero */
+        d->at[at] = round(d->at[at] * 16.0) / 16.0;
+        w->at[at] = round(w->at[at] * 256.0) / 256.0;
+    }
+}
+
+/* Components that are f32 get few digits; which they are. */
+static bool *singles(checker *c, state *x, state *d, state *w)
+{
+    bool any = false;
     int64_t at = 0;
+    c->single = new((size_t)x->n, sizeof *c->single);
     for (int i = 0; i < c->m->desc->nfields; i++) {
         const tk_field *f = &c->m->fields[i];
-        if (!in_state(f))
-            continue;
         for (int k = 0; f->desc->elem == TK_F32 && k < c->k->naccess; k++)
             any |= c->k->access[k].field == i;
-        for (int64_t j = 0; j < components(f); j++, at++) {
-            single[at] = f->desc->elem == TK_F32;
-            if (single[at]) {
-                x->at[at] = (2.0 * floor(x->at[at] * 8192.0) + 1.0) / 16384.0; /* odd: it is none of the constants, and not zero */
-                d->at[at] = round(d->at[at] * 16.0) / 16.0;
-                w->at[at] = round(w->at[at] * 256.0) / 256.0;
-            }
-        }
+        if (in_state(f) && f->desc->elem == TK_F32)
+            shorten(c, at, components(f), x, d, w);
+        at += in_state(f) ? components(f) : 0;
     }
-    return any ? single : NULL;
+    for (int i = 0; i < c->nparams; at += c->params[i++].ncomp) {
+        any |= c->params[i].single;
+        if (c->params[i].single)
+            shorten(c, at, c->params[i].ncomp, x, d, w);
+    }
+    for (int i = 0; i < c->k->narrays; at += c->arrays[i].active ? c->arrays[i].n : 0, i++) {
+        any |= c->arrays[i].single;
+        if (c->arrays[i].single)
+            shorten(c, at, c->arrays[i].n, x, d, w);
+    }
+    return any ? c->single : NULL;
 }
 
 /* Of comparisons that are equal to rounding: with f32 among the fields, to its rounding. */
@@ -298,7 +320,8 @@ static host_array *make_arrays(const tk_module *m, const tk_kernel *k)
         host_array *a = &all[i];
         a->desc = &k->arrays[i];
         a->type = &m->desc->fields[a->desc->field];
-        a->active = a->type->elem == TK_F64;
+        a->single = a->type->elem == TK_F32;
+        a->active = a->single || a->type->elem == TK_F64;
         a->n = a->type->ncomp;
         for (int d = 0; d < a->type->ndim; d++)
             a->n *= extent_of(m, &a->desc->extents[d]);
@@ -311,6 +334,12 @@ static host_array *make_arrays(const tk_module *m, const tk_kernel *k)
 static void *number_at(const host_array *a, tk_plane plane, int64_t j)
 {
     return a->plane[plane] + j / a->type->ncomp * (int64_t)a->stride + j % a->type->ncomp * (int64_t)scalar_size(a->type);
+}
+
+/* Number j of a result. */
+static void *result_at(checker *c, const adcheck_param *p, tk_plane plane, int j)
+{
+    return (unsigned char *)c->result[plane] + p->inside + (size_t)j * (p->single ? sizeof(float) : sizeof(double));
 }
 
 /* Whether something goes in or comes out there; the gradients go the other way. */
@@ -327,7 +356,7 @@ static void set_tail(checker *c, tk_plane plane, const state *s)
     for (int i = 0; i < c->nparams; at += c->params[i++].ncomp)
         if (c->params[i].result)
             for (int j = 0; j < c->params[i].ncomp; j++)
-                c->result[plane][j] = s->at[at + j];
+                set_number(result_at(c, &c->params[i], plane, j), c->params[i].single, s->at[at + j]);
     for (int i = 0; i < c->k->narrays; i++) {
         const host_array *a = &c->arrays[i];
         for (int64_t j = 0; !a->active && plane == TK_DATA && j < a->n; j++) {
@@ -338,24 +367,30 @@ static void set_tail(checker *c, tk_plane plane, const state *s)
             continue;
         const bool gradient = plane == TK_GRAD || plane == TK_GRAD_DUAL;
         for (int64_t j = 0; a->plane[plane] && j < a->n; j++)
-            *(double *)number_at(a, plane, j) = has(a, plane, false) ? s->at[at + j] : gradient ? 0.0 : 99.0;
+            set_number(number_at(a, plane, j), a->single, has(a, plane, false) ? s->at[at + j] : gradient ? 0.0 : 99.0);
         at += a->n;
     }
 }
 
 /* What came out, after a launch; zero for the rest, parameters among it. */
-static void take_tail(const checker *c, tk_plane plane, state *s)
+static void take_tail(checker *c, tk_plane plane, state *s)
 {
     int64_t at = c->nfield;
     const bool gradient = plane == TK_GRAD || plane == TK_GRAD_DUAL;
     for (int i = 0; i < c->nparams; at += c->params[i++].ncomp)
         for (int j = 0; j < c->params[i].ncomp; j++)
-            s->at[at + j] = c->params[i].result && !gradient ? c->result[plane][j] : 0.0;
+            s->at[at + j] = c->params[i].result && !gradient ? number(result_at(c, &c->params[i], plane, j), c->params[i].single) : 0.0;
     for (int i = 0; i < c->k->narrays; i++) {
         const host_array *a = &c->arrays[i];
         for (int64_t j = 0; a->active && j < a->n; j++, at++)
-            s->at[at] = has(a, plane, true) ? *(double *)number_at(a, plane, j) : 0.0;
+            s->at[at] = has(a, plane, true) ? number(number_at(a, plane, j), a->single) : 0.0;
     }
+}
+
+static void put_numbers(unsigned char *to, const adcheck_param *p, const double *from)
+{
+    for (int j = 0; j < p->ncomp; j++)
+        set_number(to + (size_t)j * (p->single ? sizeof(float) : sizeof(double)), p->single, from[j]);
 }
 
 /* The parameters of x and, for a JVP, the tangents of d (NULL: none). */
@@ -365,7 +400,6 @@ static arguments fill_arguments(checker *c, const state *x, const state *d)
     int64_t at = c->nfield;
     for (int i = 0; i < c->nparams; i++) {
         const adcheck_param *p = &c->params[i];
-        const size_t size = (size_t)p->ncomp * sizeof *x->at;
         if (p->result) {
             const long to[] = {(long)p->offset, p->gradient, (long)p->tangent, p->second};
             for (int k = TK_DATA; k <= TK_GRAD_DUAL; k++)
@@ -374,9 +408,9 @@ static arguments fill_arguments(checker *c, const state *x, const state *d)
         } else if (p->ncomp == 0) {
             memcpy(a.at + p->offset, &p->integer, p->integer_size);
         } else {
-            memcpy(a.at + p->offset, x->at + at, size);
+            put_numbers(a.at + p->offset, p, x->at + at);
             if (d)
-                memcpy(a.at + p->tangent, d->at + at, size);
+                put_numbers(a.at + p->tangent, p, d->at + at);
         }
         at += p->ncomp;
     }
@@ -394,15 +428,15 @@ static arguments fill_arguments(checker *c, const state *x, const state *d)
 }
 
 /* What the adjoint gave for the parameters; with `second`, the second-order product. */
-static void take_gradients(const checker *c, const arguments *out, bool second, state *g)
+static void take_gradients(checker *c, const arguments *out, bool second, state *g)
 {
     int64_t at = c->nfield;
     take_tail(c, second ? TK_GRAD_DUAL : TK_GRAD, g);
     for (int i = 0; i < c->nparams; at += c->params[i++].ncomp) {
         const adcheck_param *p = &c->params[i];
         const long from = second ? p->second : p->gradient;
-        if (from >= 0 && !p->result)
-            memcpy(&g->at[at], out->at + from, (size_t)p->ncomp * sizeof(double));
+        for (int j = 0; from >= 0 && !p->result && j < p->ncomp; j++)
+            g->at[at + j] = number(out->at + from + (size_t)j * (p->single ? sizeof(float) : sizeof(double)), p->single);
     }
 }
 
@@ -758,12 +792,14 @@ static arguments other_arguments(const tk_kernel *k)
     arguments a = {{0}};
     int n = 0;
     const adcheck_param *p = adcheck_params ? adcheck_params(k->name, &n) : NULL;
+    double halves[MAX_RESULT];
+    for (int j = 0; j < MAX_RESULT; j++)
+        halves[j] = 0.5;
     for (int i = 0; i < n; i++) {
-        const double half = 0.5;
         if (p[i].ncomp == 0)
             memcpy(a.at + p[i].offset, &p[i].integer, p[i].integer_size);
-        for (int j = 0; j < p[i].ncomp; j++)
-            memcpy(a.at + p[i].offset + (size_t)j * sizeof half, &half, sizeof half);
+        else if (!p[i].result)
+            put_numbers(a.at + p[i].offset, &p[i], halves);
     }
     return a;
 }

@@ -4,8 +4,8 @@
 
 #include "tk_gen.h"
 
-/* A by-value parameter of a kernel, or a member of one: an f64 or a vector of them (ncomp > 0), or an integer of fixed value. Or a result of such, whose four
- * pointers stand in the argument struct (tangent 0: there is none). */
+/* A by-value parameter of a kernel, or a member of one: a float or a vector of them (ncomp > 0), or an integer of fixed value. Or a result of floats, or a
+ * member of one, whose four pointers stand in the argument struct (tangent 0: there is none). */
 typedef struct adcheck_param {
     size_t offset;           /* in the kernel's argument struct */
     size_t tangent;          /* in the JVP's */
@@ -15,6 +15,8 @@ typedef struct adcheck_param {
     size_t integer_size;     /* bytes, where ncomp is 0 */
     int64_t integer;
     bool result;
+    size_t inside;           /* of a member of a result: bytes in front of it there */
+    bool single;             /* f32, else f64 */
 } adcheck_param;
 
 tk_module *adcheck_create(tk_session *s);

@@ -8,7 +8,6 @@
  *        expcheck --random LO HI   for random programs: outputs at kinks, where differences of several steps disagree, are left out
  */
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,11 +34,15 @@ static double *new(int n)
     return p;
 }
 
-static double *draw(int n, double lo, double hi)
+/* Numbers that are f32 (single; NULL: none) get few binary digits: they are exact, and so are they after a step along a direction of them. */
+static double *draw(int n, double lo, double hi, const bool *single)
 {
     double *p = new(n);
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; i++) {
         p[i] = lo + (hi - lo) * uniform();
+        if (single && single[i])
+            p[i] = lo < 0.0 && hi == 1.0 ? round(p[i] * 16.0) / 16.0 : (2.0 * floor(p[i] * 8192.0) + 1.0) / 16384.0;
+    }
     return p;
 }
 
@@ -53,17 +56,29 @@ static double dot(const double *a, const double *b, int n)
 
 static int failures;
 
-/* doubt: how well each b is known; NULL: well. */
-static void compare(const expcheck_func *f, const char *what, const double *a, const double *b, const double *doubt, int n, double tolerance)
+static bool any_single(const expcheck_func *f)
+{
+    return f->single_in || f->single_out;
+}
+
+/* Of comparisons that are equal to rounding: where there is f32, to its rounding. */
+static double rounding(const expcheck_func *f, double of_f64)
+{
+    return any_single(f) ? 2e-5 : of_f64;
+}
+
+/* doubt: how well each b is known; NULL: well. single: which of them are f32, whose differences show rounding, and so do those of what is computed from f32. */
+static void compare(const expcheck_func *f, const char *what, const double *a, const double *b, const double *doubt, int n, double tolerance, const bool *single)
 {
     double most = 0.0, scale = 0.0;
     for (int i = 0; i < n; i++)
         if (!doubt || doubt[i] < 0.1)
             scale = fmax(scale, fabs(b[i]));
     for (int i = 0; i < n; i++) {
-        if (doubt && doubt[i] > 0.1 * tolerance * (1.0 + scale))
+        const double coarse = !doubt || !any_single(f) ? 1.0 : single && single[i] ? 1e4 : 1e2;
+        if (doubt && doubt[i] > 0.1 * coarse * tolerance * (1.0 + scale))
             continue;
-        most = fmax(most, fabs(a[i] - b[i]));
+        most = fmax(most, fabs(a[i] - b[i]) / coarse);
         if (!isfinite(a[i]) || !isfinite(b[i]))
             most = INFINITY;
     }
@@ -122,12 +137,13 @@ static void extrapolated(const expcheck_func *f, map_fn map, const double *x, co
 /* Also how well it is known; NULL: well. */
 static double *differences(const expcheck_func *f, map_fn map, const double *x, const double *v, const double *w, double *out, int n)
 {
-    extrapolated(f, map, x, v, w, kinks ? 2e-3 : 2e-2, out, n);
-    if (!kinks)
+    const double h = any_single(f) ? 0x1p-9 : kinks ? 2e-3 : 2e-2;
+    extrapolated(f, map, x, v, w, h, out, n);
+    if (!kinks && !any_single(f))
         return NULL;
     double *doubt = new(n);
     memcpy(doubt, out, (size_t)n * sizeof *out);
-    extrapolated(f, map, x, v, w, 2e-3 / 8.0, out, n);
+    extrapolated(f, map, x, v, w, h / 8.0, out, n);
     for (int i = 0; i < n; i++)
         doubt[i] = fabs(doubt[i] - out[i]);
     return doubt;
@@ -135,38 +151,38 @@ static double *differences(const expcheck_func *f, map_fn map, const double *x, 
 
 static void check(const expcheck_func *f)
 {
-    double *x = draw(f->nin, low, high), *v = draw(f->nin, -1.0, 1.0), *w = draw(f->nout, -1.0, 1.0);
+    double *x = draw(f->nin, low, high, f->single_in), *v = draw(f->nin, -1.0, 1.0, f->single_in), *w = draw(f->nout, -1.0, 1.0, f->single_out);
     double *y = new(f->nout), *y1 = new(f->nout), *dy = new(f->nout), *fd = new(f->nout), *g = new(f->nin), *g1 = new(f->nin), *dg = new(f->nin), *fdg = new(f->nin);
     double *doubt = NULL, *doubt2 = NULL;
     f->run(x, y);
     if (f->jvp) {
         f->jvp(x, v, y1, dy);
-        compare(f, "value of jvp", y1, y, NULL, f->nout, kinks ? 1e-11 : 1e-13);
+        compare(f, "value of jvp", y1, y, NULL, f->nout, rounding(f, kinks ? 1e-11 : 1e-13), NULL);
         doubt = differences(f, value_of, x, v, NULL, fd, f->nout);
-        compare(f, "jvp against differences", dy, fd, doubt, f->nout, kinks ? 1e-6 : 1e-7);
+        compare(f, "jvp against differences", dy, fd, doubt, f->nout, kinks ? 1e-6 : 1e-7, f->single_out);
     } else {
         doubt = differences(f, value_of, x, v, NULL, dy, f->nout);
     }
     if (f->grad) {
         f->grad(x, y1, w, g);
-        compare(f, "value of grad", y1, y, NULL, f->nout, kinks ? 1e-11 : 1e-13);
+        compare(f, "value of grad", y1, y, NULL, f->nout, rounding(f, kinks ? 1e-11 : 1e-13), NULL);
         const double forward = dot(dy, w, f->nout), reverse = dot(v, g, f->nin);
         const double scale = 1.0 + sqrt(dot(dy, dy, f->nout) * dot(w, w, f->nout)) + sqrt(dot(v, v, f->nin) * dot(g, g, f->nin));
         double unsure = 0.0; /* a difference at a kink stands in for the JVP */
         for (int i = 0; !f->jvp && doubt && i < f->nout; i++)
             unsure += doubt[i] * fabs(w[i]);
-        if (!(fabs(forward - reverse) <= (!f->jvp ? 1e-7 : kinks ? 1e-10 : 1e-12) * scale) && unsure <= 1e-8 * scale) {
+        if (!(fabs(forward - reverse) <= rounding(f, !f->jvp ? 1e-7 : kinks ? 1e-10 : 1e-12) * scale) && unsure <= 1e-8 * scale) {
             failures++;
             printf("%s: reverse against forward: %.17g, %.17g\n", f->name, reverse, forward);
         }
     }
     if (f->hvp) {
         f->hvp(x, v, y1, fd, w, g1, dg);
-        compare(f, "value of hvp", y1, y, NULL, f->nout, kinks ? 1e-11 : 1e-13);
-        compare(f, "tangent of hvp", fd, dy, NULL, f->nout, kinks ? 1e-10 : 1e-12);
-        compare(f, "gradient of hvp", g1, g, NULL, f->nin, kinks ? 1e-10 : 1e-12);
+        compare(f, "value of hvp", y1, y, NULL, f->nout, rounding(f, kinks ? 1e-11 : 1e-13), NULL);
+        compare(f, "tangent of hvp", fd, dy, NULL, f->nout, rounding(f, kinks ? 1e-10 : 1e-12), NULL);
+        compare(f, "gradient of hvp", g1, g, NULL, f->nin, rounding(f, kinks ? 1e-10 : 1e-12), NULL);
         doubt2 = differences(f, gradient_of, x, v, w, fdg, f->nin);
-        compare(f, "hvp against differences", dg, fdg, doubt2, f->nin, kinks ? 1e-5 : 1e-6);
+        compare(f, "hvp against differences", dg, fdg, doubt2, f->nin, kinks ? 1e-5 : 1e-6, f->single_in);
     }
     double *all[] = {x, v, w, y, y1, dy, fd, g, g1, dg, fdg, doubt, doubt2};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)

@@ -1,10 +1,13 @@
-/* What a module's stub gives to expcheck.c: each export func over flat vectors of f64. */
+/* What a module's stub gives to expcheck.c: each export func over flat vectors of f64, some of whose numbers the function has in f32. */
 #ifndef EXPCHECK_H
 #define EXPCHECK_H
+
+#include <stdbool.h>
 
 typedef struct expcheck_func {
     const char *name;
     int nin, nout; /* real components that go in, that come out */
+    const bool *single_in, *single_out; /* which of them are f32; NULL: none */
     void (*run)(const double *x, double *y);
     void (*grad)(const double *x, double *y, const double *w, double *g);                                         /* NULL: none */
     void (*jvp)(const double *x, const double *v, double *y, double *dy);                                         /* NULL: none */

@@ -26,6 +26,11 @@ class Arg:
         self.by_value = not m[3] and not m[6]
 
 
+    def singles(self):
+        """Of its numbers, which are f32."""
+        one = [type == "float" for _, type in self.members if type in ("float", "double")] if self.members else [self.type == "float"]
+        return one * (self.count // len(one) if one else 0)
+
     def reals(self):
         return [path for path, type in self.members if type in ("float", "double")]
 
@@ -49,8 +54,10 @@ def members(text):
 
 
 def prototypes(text):
-    structs = members(text)
+    structs, externs = members(text), set(re.findall(r"^/\*\* Extern func (\w+) ", text, re.M))
     for m in re.finditer(r"^void (\w+)\(([^;]*)\);", text, re.M):
+        if m[1] in externs:
+            continue
         args = [] if m[2] == "void" else [Arg(a, structs) for a in m[2].split(",")]
         if all(a.type in SCALARS or a.members for a in args):  # else a function of the module object
             yield m[1], args
@@ -212,10 +219,18 @@ def main():
     for f in funcs:
         for form in f.forms:
             print(f.wrapper(form))
+    single = {}
+    for f in funcs:
+        for way, group in (("in", f.ins), ("out", f.outs)):
+            flags = [one for a in group for one in a.singles()]
+            single[f.name, way] = any(flags)
+            if single[f.name, way]:
+                print(f"static const bool {f.name}_single_{way}[] = {{{', '.join('true' if one else 'false' for one in flags)}}};")
     print("const expcheck_func expcheck_funcs[] = {")
     for f in funcs:
         total = [sum(a.count for a in group) for group in (f.ins, f.outs)]
         members = "".join(f", .{form[1:] or 'run'} = {f.name}{form}_flat" for form in f.forms)
+        members += "".join(f", .single_{way} = {f.name}_single_{way}" for way in ("in", "out") if single[f.name, way])
         print(f'    {{.name = "{f.name}", .nin = {total[0]}, .nout = {total[1]}{members}}},')
     print(f"}};\nconst int expcheck_count = {len(funcs)};")
 
