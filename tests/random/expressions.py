@@ -339,7 +339,10 @@ class Expressions:
                 return e
         if d > 0 and x < 0.95:
             a, b = self.natural(d - 1), self.natural(d - 1)
-            op = self.rng.choice(["+", "*", "max", "min", "?", "&", "|", "^", "<<", ">>", "~", "ivec", "i64", "u8", "i16", "u32", "i8", "u16", "u64", "bool", "rows"])
+            op = self.rng.choice(["+", "*", "max", "min", "?", "&", "|", "^", "<<", ">>", "~", "ivec", "i64", "u8", "i16", "u32", "i8", "u16", "u64", "bool", "rows", "vec", "mat"])
+            call = self.call_of("int", 1) if self.chance(0.3) else None
+            if call:
+                return call, 4
             self.count("int " + op)
             if op == ">>":
                 return f"({a[0]} >> 1)", a[1] >> 1
@@ -349,6 +352,12 @@ class Expressions:
                 way = self.rng.choice([".x", ".yx.y", "sum", "max"])
                 text = f"(ivec2({a[0]}, {b[0]}) + ivec2(1, 0))"
                 return (f"sum({text})", a[1] + b[1] + 1) if way == "sum" else (f"max({text}, ivec2({b[0]}, 2)).x", max(a[1] + 1, b[1])) if way == "max" else (text + way, a[1] + 1)
+            if op == "vec":
+                kind, k = self.rng.choice(["i64", "u8", "i16", "u32"]), self.natural(0)
+                text = f"vec(3, {kind})({kind}({a[0]}), {kind}(2), {kind}({b[0]}))"
+                return f"(i32(({text} {self.rng.choice('+*&')} {kind}(3))[{k[0]} % 3]) % 5)" if kind != "i16" else f"(i32(({text} & {kind}(7))[{k[0]} % 3]) % 5)", 4
+            if op == "mat":
+                return f"((mat(2, 3, i32)({a[0]}, 1, 2, 0, {b[0]}, 1) @ ivec3(1, {b[0]}, 2))[{self.natural(0)[0]} % 2] % 7)", 6
             if op == "u16":
                 return f"i32(u16({a[0]}) / u16(2))", (a[1] & 65535) // 2 if a[1] < 65536 else 32767
             if op == "u64":
@@ -411,6 +420,9 @@ class Expressions:
         if d > 0 and x < 0.27:
             self.count("!")
             return f"!({self.condition(d - 1)})"
+        call = self.call_of("bool", 1) if d > 0 and self.chance(0.1) else None
+        if call:
+            return call
         found = self.variables("bool")
         if found and x < 0.4:
             return self.rng.choice(found)["name"]

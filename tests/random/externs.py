@@ -131,7 +131,9 @@ class Externs:
         """They have no derivative: what is used of one is locally constant."""
         f = self.rng.choice(["floor", "round", "sign", "ceil"])
         of = self.rng.choice(["weigh", "swap"])
+        passive, self.passive = self.passive, True
         call = f"weigh({self.argument('Tone', d - 1, 2)}, {self.argument('Frame', d - 1, 2)})" if of == "weigh" else f"swap({self.argument('Pair', d - 1, 2)}).{self.rng.choice(['a', 'b.y'])}"
+        self.passive = passive
         b = self.value(kind, d)
         lo, hi = STEPS[f](-2, 2)
         return Expr(f"({b} + 0.2 * {f}({call}))", kind, b.lo + 0.2 * lo, b.hi + 0.2 * hi)

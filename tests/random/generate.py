@@ -19,6 +19,7 @@ from kernels import Kernels
 from kinds import FLOATS, OBLONG
 from module import CONSTANT_EXTENTS, RANGE, Module
 from planes import Planes
+from references import References
 from rules import Rules
 from singles import Singles
 from statements import Statements
@@ -27,7 +28,7 @@ from tasks import Tasks
 from vectors import Vectors
 
 
-class Program(Composed, Counters, Planes, Rules, Functions, Statements, Singles, Externs, Tasks, Kernels, Vectors, Expressions):
+class Program(Composed, Counters, Planes, Rules, References, Functions, Statements, Singles, Externs, Tasks, Kernels, Vectors, Expressions):
     """One kernel and its functions."""
 
     def __init__(self, module, name, seed):
@@ -46,7 +47,7 @@ class Program(Composed, Counters, Planes, Rules, Functions, Statements, Singles,
         self.writable = []            # (field, subscripts or None, way) of the running task
         self.kernel_level = True
         self.vector_functions = []
-        self.functions, self.references, self.array_functions, self.function_lines, self.params = [], [], [], [], []
+        self.functions, self.references, self.array_functions, self.typed_functions, self.function_lines, self.params = [], [], [], [], [], []
         self.tables = list(module.tables)
         self.arrays, self.extents = [], {}    # of the host, among the kernel's parameters, and their extents
         self.given = set()                    # fields that the kernel knows by the name of a parameter alone
@@ -73,7 +74,7 @@ class Program(Composed, Counters, Planes, Rules, Functions, Statements, Singles,
         return f"{stem}_{self.names}"
 
     def extent(self, k):
-        return int(k) if k.isdigit() else CONSTANT_EXTENTS.get(k) or self.extents.get(k) or self.module.extent[k]
+        return int(k) if k.isdigit() else CONSTANT_EXTENTS.get(k) or self.extents.get(k) or self.module.extent.get(k) or self.module.computed[k]
 
     @property
     def fields(self):
@@ -132,7 +133,10 @@ class Program(Composed, Counters, Planes, Rules, Functions, Statements, Singles,
             return self.rng.choice([Expr("P", kind, 0.7, 0.7), Expr("C", kind, 0.3, 0.3), Expr("CP.a", kind, 0.6, 0.6), Expr("real(F)", kind, 0.3, 0.3),
                                     Expr("(F * fix0)", kind, -0.4, 0.4)])
         if kind == "vec2" and self.chance(0.06):
-            return self.rng.choice([Expr("CV", kind, -0.2, 0.4), Expr("CP.b", kind, -0.2, 0.4)])
+            return self.rng.choice([Expr("CV", kind, -0.2, 0.4), Expr("CP.b", kind, -0.2, 0.4), Expr("CW.p.b", kind, -0.2, 0.4), Expr("CM[1].yx", kind, -0.7, 0.5)])
+        if kind == "mat2x3" and self.chance(0.1):
+            self.count("constant matrix")
+            return Expr("CM", kind, -0.7, 1.1)
         if f.role in ("active", "array") and not self.inside:
             self.frozen.add(f.name)
         lo, hi = self.range.get(f.name, (-RANGE, RANGE))
@@ -159,7 +163,7 @@ class Program(Composed, Counters, Planes, Rules, Functions, Statements, Singles,
             if counter:
                 return counter
         if self.chance(0.2):
-            return self.pick((4, ("J", 3)), (1, ("i32(W)", 2)))
+            return self.pick((4, ("J", 3)), (1, ("i32(W)", 2)), (1, ("i32(B)", 3)), (0.7, ("CI[1]", 2)), (0.7, ("CW.n", 1)))
         if not found:
             return None
         f = self.rng.choice(found)
@@ -196,6 +200,8 @@ class Program(Composed, Counters, Planes, Rules, Functions, Statements, Singles,
             self.make_function()
         if self.chance(0.1):
             self.make_array_function()
+        if self.chance(0.15):
+            self.make_typed_function()
         self.params = [self.param(0.5) for _ in range(self.rng.choice([0, 0, 0, 1, 2]))]
         for p in self.params:
             self.scope += self.param_values(p.name, p.kind, RANGE)
@@ -212,6 +218,9 @@ class Program(Composed, Counters, Planes, Rules, Functions, Statements, Singles,
             self.kernel_item()
         if not any(" for " in s or s.strip().startswith("for ") for s in self.lines):
             self.task()
+        self.call_rest()
+        if any(not f.get("called") for f in self.typed_functions):
+            self.call_typed_function()
         found = [v for v in self.scope[mark:] if v["kind"] in FLOATS and (v["mutable"] or not v.get("used"))]
         if found:
             first = not any("loss" in s for s in self.lines)

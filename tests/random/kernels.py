@@ -33,7 +33,8 @@ class Kernels:
     def kernel_item(self):
         in_loop = self.locked is not None
         make = self.pick((5, self.task), (2 if not in_loop else 0.6, self.reduction), (1, self.let), (1, self.assign), (1, self.kernel_write), (0.8 if not in_loop else 0.3, self.kernel_if),
-                         (1.2 if not in_loop else 0, self.kernel_loop), (0.5, self.serial_for), (0.4 if not in_loop else 0, self.time_steps), (0.3, self.var), (0.5, self.called_kernel), (0.3, self.array), (0.15, self.static_if), (0.1, self.effect), (0.15, self.print_), (0.6 if self.plane and not in_loop else 0, self.change_plane), (0.6 if self.array_functions else 0, self.call_array_function))
+                         (1.2 if not in_loop else 0, self.kernel_loop), (0.5, self.serial_for), (0.4 if not in_loop else 0, self.time_steps), (0.3, self.var), (0.5, self.called_kernel), (0.3, self.array), (0.15, self.static_if), (0.1, self.effect), (0.15, self.print_), (0.6 if self.plane and not in_loop else 0, self.change_plane), (0.6 if self.array_functions else 0, self.call_array_function),
+                         (0.6 if self.typed_functions or self.references else 0, self.call_typed_function))
         make()
 
     def called_kernel(self):
@@ -73,7 +74,7 @@ class Kernels:
             found += [self.local_field(v) for v in self.scope if v["kind"] == "array" and len(v["sizes"]) == 1 and not v["suffix"] and v["elem"] != "int"]
         else:
             found = self.writes_possible(lambda f: True)
-        found = [f for f in found if f.dims and not f.member and f.name not in taken and not (f.saved and way == "out")]
+        found = [f for f in found if f.dims and not any(d[0] == "(" and "K" not in d for d in f.dims) and not f.member and f.name not in taken and not (f.saved and way == "out")]
         if not found:
             return None
         f, n = self.rng.choice(found), self.name_new("p")
@@ -170,7 +171,8 @@ class Kernels:
         if kind in WIDE:
             return self.exact(kind)
         if kind in STRUCTS:
-            return f"{kind}({', '.join(self.argument(k, d, most) for _, k in STRUCTS[kind])})"
+            call = self.call_of(kind, d) if d > 0 and self.chance(0.3) else None
+            return call or f"{kind}({', '.join(self.argument(k, d, most) for _, k in STRUCTS[kind])})"
         return str(self.fit((self.value if self.chance(0.7) else self.unsure)(kind, d), -most, most))
 
     def array_param(self):

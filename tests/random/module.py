@@ -26,6 +26,7 @@ class Module:
         r = self.rng
         self.extent = {"N": r.randint(5, 7), "M": r.randint(3, 4), "L": r.randint(2, 3)}
         self.form = {k: r.choice(["const", "param"]) for k in self.extent}
+        self.computed = {"(L + 1)": self.extent["L"] + 1, "(N - M)": self.extent["N"] - self.extent["M"], "(2 * K)": 4}    # extents of fields; texts that stand anywhere
         N, M, L = "NML"
         self.fields = [Field(n, k, d) for n, k, d in (
             ("a", "real", [N]), ("b", "real", [N]), ("c", "real", [N]), ("d", "real", [M]), ("s", "real", []), ("t", "real", []), ("u", "real", []),
@@ -33,6 +34,7 @@ class Module:
             ("v3", "vec3", [N]), ("y3", "vec3", [M]), ("z2", "vec2", []), ("m2", "mat2", [N]), ("m3", "mat3", [M]),
             ("v4", "vec4", [M]), ("m4", "mat4", [L]), ("w5", "vec5", [N]), ("w20", "big", [L]), ("w7", "vec7", [M]), ("w1", "vec1", [N]),
             ("m23", "mat2x3", [N]), ("m32", "mat3x2", [M]), ("m42", "mat4x2", [L, M]), ("m37", "mat3x7", [L]),
+            ("o1", "real", ["(L + 1)"]), ("o2", "vec2", ["(2 * K)"]), ("o3", "real", ["(N - M)", N]), ("e4", "real", [L, "(2 * K)", M, "2"]),
             ("f1", "f32", [N]), ("f2", "vec(2, f32)", [M]), ("fm", "mat(2, 2, f32)", [L]), ("f23", "mat(2, 3, f32)", [M]))]
         of_structs = [Field(n + path, k, d, "active" if k in FLOATS or k in WIDE else "table") for n, (s, d) in STRUCT_FIELDS.items() for path, k in members(s)]
         self.fields += [f for f in of_structs if f.role == "active"]
@@ -84,6 +86,7 @@ class Module:
         lines += [f"lazy_{w};" for w in lazy]
         for k, v in self.extent.items():
             lines.append(self.constant(k, ": i32", str(v)) if self.form[k] == "const" else f"param {k}: i32 = {v};")
-        lines += ["param P: real = 0.7;", "param F: f32 = 0.3;", "param J: i32 = 3;", "const CP: Pair = Pair(0.6, CV);", "param W: i64 = 2;", "param Q: bool = true;"]
+        lines += ["param P: real = 0.7;", "param F: f32 = 0.3;", "param J: i32 = 3;", "const CP: Pair = Pair(0.6, CV);",
+                  "const CW: Part = Part(K / 2, C + 0.1, CP);", "const CM: mat(2, 3, real) = [[C, 0.5, 1.0], [-0.7, CP.a - 0.5, 0.2]];", "const CI = ivec2(K, 2);", "param B: u8 = 3;", "param W: i64 = 2;", "param Q: bool = true;"]
         lines += [self.constant(k, "", v) for k, v in DEFINED.items()]
         return lines + [self.field(f, lazy) for f in {f.base: f for f in [*self.fields, self.loss]}.values()]

@@ -41,7 +41,7 @@ class Singles:
         self.count("f32 value of a field given")
         if not self.inside:
             self.frozen.add(f.name)
-            self.sure[f.name] += 1
+            self.sure[f.name] += 0    # `uses` reads it once more
         return self.at(f, self.subscripts(f)) + self.rng.choice(["", " * 0.5", " * -2.0"])
 
     def single_local(self):

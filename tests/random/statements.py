@@ -76,7 +76,7 @@ class Statements:
                          (0 if deep else 0.8, self.array), (0.4, self.static_for), (0.4, self.ints), (0.3, self.bools), (1.2 if self.writable else 0, self.write),
                          (0.6, self.several), (0.3, self.decomposition), (0.8 if self.variables("int", lambda v: v.get("mutable")) else 0.2, self.carried_int),
                          (0.1 if not self.inside and not self.pure else 0, self.effect), (1 if self.cells and not self.looping and self.locked is None else 0, self.atomic), (1.5 if self.counters and not self.inside else 0, self.counter), (0 if self.pure else 0.1, self.assertion), (0 if self.pure else 0.06, self.print_),
-                         (0.25, self.mask), (0.25, self.static_if), (0.3, self.single_local), (1 if self.array_functions else 0, self.call_array_function), (0.2 if not self.pure and not self.inside else 0, self.stopped_field),
+                         (0.25, self.mask), (0.25, self.static_if), (0.3, self.single_local), (1 if self.array_functions else 0, self.call_array_function), (1 if self.typed_functions or self.references else 0, self.call_typed_function), (0.2 if not self.pure and not self.inside else 0, self.stopped_field),
                          (1.3 if self.variables("real", lambda v: v.get("struct") and v["mutable"]) else 0.5, self.struct), (0.7 if self.jumps else 0, self.jump), (0.25 if self.early and self.nest else 0, self.early_return), (0.2, self.bare_block))
         make()
 
@@ -180,13 +180,7 @@ class Statements:
         if not found or self.chance(0.2):
             return self.several_of_c()
         f = self.rng.choice(found)
-        args = ", ".join(self.argument(k, 1, 3) for k in f["args"])
-        a, b = self.name_new("l"), self.name_new("l")
-        self.count("call of several results")
-        self.drawn |= f["draws"]
-        self.emit(f"let {a}, {b} = {f['name']}({args});")
-        self.scope.append({"name": a, "kind": f["result"], "lo": -3, "hi": 3, "mutable": False})
-        self.scope.append({"name": b, "kind": "real", "lo": -3, "hi": 3, "mutable": False})
+        return self.let_results(f)
 
     def struct(self):
         """A struct, whose members are variables like others; now and then they are exchanged."""
