@@ -149,7 +149,7 @@ class Expressions:
                 v = self.rng.choice(ints)
                 return Expr(f"(real({v['name']}) * 0.2)", kind, v["lo"] * 0.2 - 0.01, v["hi"] * 0.2 + 0.01)
             c = self.rng.choice([0.5, 1.0, -0.7, 1.3, 2.0, 0.25])
-            return Expr(num(c) if c > 0 else f"({num(c)})", kind, c, c)
+            return Expr(self.literal(c) if c > 0 else f"({num(c)})", kind, c, c)
         if kind == "big":
             e = self.leaf("real")
             self.count("construct big")
@@ -173,7 +173,7 @@ class Expressions:
         return f"{v['name']}[{', '.join(self.integer(0, n - 1, 0) for n in v['sizes'])}]{v['suffix']}"
 
     def scalar(self, kind, d):
-        make = self.pick((5, self.arithmetic), (4, self.unary), (1.5, self.binary), (1, self.powers), (1.2, self.choice), (0.7, self.steps), (2.2, self.of_vectors),
+        make = self.pick((5, self.arithmetic), (4, self.unary), (1.5, self.binary), (1, self.powers), (1.2, self.choice), (0.7, self.steps), (2.2, self.of_vectors), (0.6, self.varied),
                          (1.2, self.call), (0.6, self.blends), (0.4, self.stopped),
                          (0.4, self.custom), (0.25, self.draws), (1 if self.references else 0, self.call_reference), (1 if self.vector_functions else 0, self.call_vector_function))
         return make(kind, d) or self.arithmetic(kind, d)
@@ -339,6 +339,8 @@ class Expressions:
                 return e
         if d > 0 and x < 0.95:
             a, b = self.natural(d - 1), self.natural(d - 1)
+            if self.chance(0.25):
+                return self.varied_integer(a, b)
             op = self.rng.choice(["+", "*", "max", "min", "?", "&", "|", "^", "<<", ">>", "~", "ivec", "i64", "u8", "i16", "u32", "i8", "u16", "u64", "bool", "rows", "vec", "mat"])
             call = self.call_of("int", 1) if self.chance(0.3) else None
             if call:
@@ -417,6 +419,8 @@ class Expressions:
             op = self.rng.choice(["&&", "||"])
             self.count(op)
             return f"({self.condition(d - 1)} {op} {self.condition(d - 1)})"
+        if d > 0 and x < 0.23:
+            return self.varied_condition(d - 1)
         if d > 0 and x < 0.27:
             self.count("!")
             return f"!({self.condition(d - 1)})"

@@ -25,10 +25,11 @@ from singles import Singles
 from statements import Statements
 from stub import Kernel
 from tasks import Tasks
+from variety import Variety
 from vectors import Vectors
 
 
-class Program(Composed, Counters, Planes, Rules, References, Functions, Statements, Singles, Externs, Tasks, Kernels, Vectors, Expressions):
+class Program(Composed, Counters, Planes, Rules, References, Functions, Statements, Singles, Externs, Tasks, Kernels, Variety, Vectors, Expressions):
     """One kernel and its functions."""
 
     def __init__(self, module, name, seed):
@@ -188,7 +189,7 @@ class Program(Composed, Counters, Planes, Rules, References, Functions, Statemen
         self.returns = returns = self.pick((9, None), (1, "real"), (0.4, "vec2"), (0.3, "vec3"), (0.2, "mat2"), (0.3, "Pair"), (0.2, "int"),
                                           (0.3, self.rng.choice(OBLONG)), (0.2, self.rng.choice(["vec1", "vec4", "vec7"])), (0.3, self.rng.choice(["f32", "vec(2, f32)", "mat(2, 3, f32)"])),
                                           (0.2, self.rng.choice(["Part", "Frame", "Tone"])), (0.2, self.rng.choice(["bool", "i64", "u8"])))
-        self.derive = self.pick((8, ""), (1.2, " derive(grad, jvp, hvp)"), (0.8, " derive(grad)"), (0.8, " derive(jvp)"))
+        self.derive = self.pick((8, ""), (1.0, " derive(grad, jvp, hvp)"), (0.3, " derive(hvp, jvp, grad)"), (0.3, " derive(jvp, grad)"), (0.8, " derive(grad)"), (0.8, " derive(jvp)"))
         self.plane = self.rng.choice([None, {" derive(grad)": "dual", " derive(jvp)": "grad"}.get(self.derive)])
         if not self.derive and not returns and self.chance(0.04):
             self.plane = self.rng.choice(["grad", "dual"])
@@ -225,11 +226,15 @@ class Program(Composed, Counters, Planes, Rules, References, Functions, Statemen
         if found:
             first = not any("loss" in s for s in self.lines)
             self.emit(f"loss = tanh({self.total(found)});" if first and self.chance(0.5) else f"loss += sin({self.total(found)});")
+        self.uses()
         if self.chance(0.05):
             self.count("return out of a kernel")
             result = f" {self.result()}" if returns else ""
             self.emit(f"if ({self.condition(1)}) {{ return{result}; }}")
-        self.uses()
+            self.rare += 1
+            self.kernel_item()
+            self.rare -= 1
+            self.uses()
         if returns:
             self.count(f"kernel result {returns}")
             self.emit(f"return {self.result()};")

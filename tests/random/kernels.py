@@ -33,7 +33,8 @@ class Kernels:
     def kernel_item(self):
         in_loop = self.locked is not None
         make = self.pick((5, self.task), (2 if not in_loop else 0.6, self.reduction), (1, self.let), (1, self.assign), (1, self.kernel_write), (0.8 if not in_loop else 0.3, self.kernel_if),
-                         (1.2 if not in_loop else 0, self.kernel_loop), (0.5, self.serial_for), (0.4 if not in_loop else 0, self.time_steps), (0.3, self.var), (0.5, self.called_kernel), (0.3, self.array), (0.15, self.static_if), (0.1, self.effect), (0.15, self.print_), (0.6 if self.plane and not in_loop else 0, self.change_plane), (0.6 if self.array_functions else 0, self.call_array_function),
+                         (1.2 if not in_loop else 0, self.kernel_loop), (0.5, self.serial_for), (0.4 if not in_loop else 0, self.time_steps), (0.3, self.var), (0.5, self.called_kernel), (0.3, self.array), (0.15, self.static_if), (0.1, self.effect), (0.15, self.print_), (0.2, self.static_chain),
+                         (0.3, self.varied_for), (0.15 if not self.plain else 0, self.constant_block), (0.3, self.varied_array), (0.6 if self.plane and not in_loop else 0, self.change_plane), (0.6 if self.array_functions else 0, self.call_array_function),
                          (0.6 if self.typed_functions or self.references else 0, self.call_typed_function))
         make()
 
@@ -260,7 +261,8 @@ class Kernels:
     def print_(self):
         """A line in a launch, and none in its adjoint."""
         self.count("print")
-        self.emit(f'print("v ", {self.flat("real", 1)}, {self.integer(0, 4, 0)});')
+        more = self.rng.choice(["", f", {self.flat('vec2', 0)}", f", {self.flat('mat2', 0)}, f32(2.5)", f", {self.condition(0)}, i64(3), u8({self.integer(0, 4, 0)})", ", ivec2(1, 2), \" end\""])
+        self.emit(f'print("v ", {self.flat("real", 1)}, {self.integer(0, 4, 0)}{more});')
 
     def lock(self):
         """Chooses what a loop around tasks may write; that is not read in it."""
@@ -289,13 +291,14 @@ class Kernels:
         self.tables_frozen = True
         self.pad += 1
         self.enter(trips)
-        saved = self.nest
+        saved, outer = self.nest, self.rare
         self.nest = 0
         if form != "static for" and self.chance(0.12):
             self.count("kernel-level break or continue")
             self.emit(f"if ({self.condition(1)}) {{ {'break' if form == 'while' else self.rng.choice(['break', 'continue'])}; }}")
+            self.rare += 1
         self.items(self.rng.randint(1, 3))
-        self.nest = saved
+        self.rare, self.nest = outer, saved
         self.assign()
         if form == "while":
             self.emit(f"{i} += 1;")
@@ -386,6 +389,7 @@ class Kernels:
         while found:
             n = self.rng.randint(1, 3)
             some, found = found[:n], found[n:]
+            self.sure.update({f.name: 2 for f in some})
             over = self.rng.choice(some)
             mark = len(self.scope)
             names = [self.name_new("i") for _ in over.dims]

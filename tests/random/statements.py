@@ -75,8 +75,12 @@ class Statements:
         make = self.pick((3, self.let), (2, self.var), (4, self.assign), (2, self.if_), (0 if deep else 2.5, self.for_), (0 if deep or self.pure else 1, self.while_),
                          (0 if deep else 0.8, self.array), (0.4, self.static_for), (0.4, self.ints), (0.3, self.bools), (1.2 if self.writable else 0, self.write),
                          (0.6, self.several), (0.3, self.decomposition), (0.8 if self.variables("int", lambda v: v.get("mutable")) else 0.2, self.carried_int),
-                         (0.1 if not self.inside and not self.pure else 0, self.effect), (1 if self.cells and not self.looping and self.locked is None else 0, self.atomic), (1.5 if self.counters and not self.inside else 0, self.counter), (0 if self.pure else 0.1, self.assertion), (0 if self.pure else 0.06, self.print_),
-                         (0.25, self.mask), (0.25, self.static_if), (0.3, self.single_local), (1 if self.array_functions else 0, self.call_array_function), (1 if self.typed_functions or self.references else 0, self.call_typed_function), (0.2 if not self.pure and not self.inside else 0, self.stopped_field),
+                         (0.1 if not self.inside and not self.pure else 0, self.effect), (1 if self.cells and not self.looping and self.locked is None else 0, self.atomic),
+                         (1.5 if self.counters and not self.inside else 0, self.counter), (0 if self.pure else 0.1, self.assertion), (0 if self.pure else 0.06, self.print_),
+                         (0.25, self.mask), (0.25, self.static_if), (0.6, self.varied_array), (0.3, self.flag), (0.3, self.single_local), (0 if deep or self.pure else 0.25, self.while_flag),
+                         (1.5, self.parts_of_local), (0.2 if not self.pure else 0, self.variables_of_results), (0.6, self.part_of_array), (0 if deep else 0.7, self.varied_for),
+                         (0.2, self.static_chain), (1 if self.array_functions else 0, self.call_array_function), (1 if self.typed_functions or self.references else 0, self.call_typed_function),
+                         (0.2 if not self.pure and not self.inside else 0, self.stopped_field),
                          (1.3 if self.variables("real", lambda v: v.get("struct") and v["mutable"]) else 0.5, self.struct), (0.7 if self.jumps else 0, self.jump), (0.25 if self.early and self.nest else 0, self.early_return), (0.2, self.bare_block))
         make()
 
@@ -190,7 +194,7 @@ class Statements:
             self.count("struct assigned")
             whole = f"Pair({self.fit(self.value('real', 1), -3, 3)}, {self.fit(self.value('vec2', 1), -3, 3)})"
             other = self.pick((2, f"turned({n})"), (1, whole), (1, f"turned({whole})"), (1, f"turned(turned({n}))"))
-            self.emit(f"{n} = {self.rng.choice([other, other, f'{self.condition(1)} ? {other} : {n}', f'select({self.condition(1)}, {n}, {other})'])};")
+            self.emit(f"{n} = {self.rng.choice([other, f'{self.condition(1)} ? {other} : {n}', f'select({self.condition(1)}, {n}, {other})'])};")
             return
         self.count("struct")
         a, b = self.fit(self.value("real", 1), -3, 3), self.fit(self.value("vec2", 1), -3, 3)
@@ -261,6 +265,7 @@ class Statements:
         at = self.at(f, self.subscripts(f))
         self.hidden = self.hidden | {f.name}
         self.frozen.add(f.name)
+        self.sure[f.name] += 0    # `uses` reads it smoothly
         self.declare("real", f"{self.rng.choice(['floor', 'sign', 'round'])}({at}) + 0.7 * stop_grad(sign({at}))", -4, 4, False)
         self.assign()
         self.consume(mark)

@@ -66,7 +66,7 @@ class Tasks:
                 r = self.range[f.name]
                 m = max(abs(r[0]), abs(r[1])) * (1.1 ** min(self.mult, 8) if form == "*=" else 1)
                 r[0], r[1] = -m, m
-            elif not self.store_struct(f, at, e, subs):
+            elif not self.store_struct(f, at, e, subs) and not self.store_component(f, at):
                 self.emit(f"{at} = {e};")
                 self.grow(f, e, "=")
             if way == "own" and not self.conditional and not f.single:
@@ -166,7 +166,7 @@ class Tasks:
         """A parallel loop: its space, what it writes and how, a body."""
         mark = len(self.scope)
         form = self.pick((3, "field 1"), (3, "range"), (2, "range bounds"), (2, "field 2"), (2.5, "ndrange"), (1.5, "ndrange bounds"), (1, "grouped"), (0.6, "three"),
-                         (0.6, "triangular index"))
+                         (0.6, "triangular index"), (0.7, "range run-time"))
         i, j, k = self.name_new("i"), self.name_new("i"), self.name_new("i")
         spaces = {"N": "N", "M": "M"}
         shift = {}
@@ -177,6 +177,12 @@ class Tasks:
         elif form in ("range", "triangular index"):
             dims = [self.rng.choice("NNM")]
             head, names, bounds = f"range({dims[0]})", [i], [(0, self.extent(dims[0]) - 1)]
+        elif form == "range run-time":
+            dims = ["N"]
+            top = self.extent("N") - 1
+            head, *bounds = self.rng.choice([("range(@, N)", 0, top), ("range(@)", 0, 3), ("range(J)", 0, 2), ("range(1, @ + 1)", 1, 4), ("ndrange(N)", 0, top), ("ndrange((1, N))", 1, top),
+                                             ("range(len(a))", 0, top)])
+            head, names, bounds = head.replace("@", self.integer(0, 4, 1) if "@" in head else ""), [i], [tuple(bounds)]
         elif form == "range bounds":
             dims = [self.rng.choice("NNM")]
             n = self.extent(dims[0])

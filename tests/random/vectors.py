@@ -73,7 +73,8 @@ class Vectors:
 
     def vector(self, kind, d):
         form = self.pick((5, "arithmetic"), (2, "unary"), (2, "build"), (1.5, "matvec"), (1, "cross"), (0.7, "normalized"), (1, "swizzle"), (0.8, "choice"), (0.6, "binary"),
-                         (0.4, "steps"), (0.5, "call"), (0.4, "blends"), (0.3, "powers"), (0.2, "stopped"), (0.4, "solve"), (0.2, "draws"), (0.4, "rectangular"), (0.4, "row"))
+                         (0.4, "steps"), (0.5, "call"), (0.4, "blends"), (0.3, "powers"), (0.2, "stopped"), (0.4, "solve"), (0.2, "draws"), (0.4, "rectangular"), (0.4, "row"),
+                         (0.5, "varied"))
         n = length(kind)
         if n not in (2, 3, 4) and form in ("solve", "swizzle"):
             form = "rectangular"
