@@ -239,7 +239,7 @@ static bool overwrites(rules *r, const access *read, const access *w, const char
     if (always_overwrites(&o, read, w))
         return true;
     *example = r->conditions.text;
-    return witness_find(&r->conditions, r->m, read, w, &o);
+    return witness_overwritten(&r->conditions, r->m, read, w, &o);
 }
 
 typedef struct reason {
@@ -358,29 +358,55 @@ static void check_needed(rules *r)
 
 /* ---- iterations of one task against each other ---- */
 
-/* The dimension of the task in which a and b provably meet from different iterations, or -1. */
-static int meets(const rules *r, const access *a, const access *b)
+/* Whether the accesses meet from different iterations of the task, whatever the indices. */
+static bool always_meet(const overlap *o)
 {
-    const overlap o = overlap_of(r->m, a, b, ir_task_of(b->op));
-    int found = -1, task = 0;
-    while (o.provable && o.a.at[task].op->code != OP_TASK)
+    bool found = false;
+    int task = 0;
+    while (o->provable && o->a.at[task].op->code != OP_TASK)
         task++;
-    if (!o.provable || !path_is_unconditional(&o.a, task + 1) || !path_is_unconditional(&o.b, task + 1))
-        return -1;
-    for (int i = 0; i < o.nloops; i++) {
-        const common_loop *c = &o.loops[i];
+    if (!o->provable || !path_is_unconditional(&o->a, task + 1) || !path_is_unconditional(&o->b, task + 1))
+        return false;
+    for (int i = 0; i < o->nloops; i++) {
+        const common_loop *c = &o->loops[i];
         if (c->op->code != OP_TASK) { /* around the task */
             if (c->fixed && c->delta != 0)
-                return -1;
+                return false;
             continue;
         }
         const int64_t distance = c->fixed ? llabs(c->delta) : 1;
-        if (found < 0 && distance != 0 && !loop_runs_at_most(c->op, c->dim, distance))
-            found = c->dim;
+        if (!found && distance != 0 && !loop_runs_at_most(c->op, c->dim, distance))
+            found = true;
         else if (c->fixed && c->delta != 0 && loop_runs_at_most(c->op, c->dim, distance))
-            return -1;
+            return false;
     }
     return found;
+}
+
+/* Each iteration touches an element of its own: every index of the task is a subscript of both. */
+static bool is_own_element(const access *a, const access *b, const ir_op *task)
+{
+    for (int d = 0; d < task->attr.ndim; d++) {
+        bool found = false;
+        for (int k = 0; k < a->nsub && !found; k++)
+            found = a->sub[k].ok && a->sub[k].n == 1 && a->sub[k].term[0] == task->regions[0]->params[d] && affine_equal(&a->sub[k], &b->sub[k]);
+        if (!found)
+            return false;
+    }
+    return true;
+}
+
+static bool meet(rules *r, const access *a, const access *b, const char **example)
+{
+    const ir_op *task = ir_task_of(b->op);
+    if (is_own_element(a, b, task))
+        return false;
+    const overlap o = overlap_of(r->m, a, b, task);
+    *example = "";
+    if (always_meet(&o))
+        return true;
+    *example = r->conditions.text;
+    return witness_race(&r->conditions, r->m, a, b, &o, task);
 }
 
 static const char *verb(unsigned kind)
@@ -388,18 +414,22 @@ static const char *verb(unsigned kind)
     return kind == EFFECT_READ ? "reads" : kind == EFFECT_STORE ? "stores into" : "adds to";
 }
 
-static void report_race(rules *r, const access *a, const access *b)
+static void report_race(rules *r, const access *a, const access *b, const char *example)
 {
     diag_sink *d = r->m->diag;
     if (!is_news(r, b))
         return;
     if (a->op == b->op) {
         diag(d, span_at(b->op->loc), DIAG_RACE_STORE, plane_name(r, b));
+        if (*example)
+            diag_note(d, span_at(b->op->loc), "for example in the iterations %s", example);
         diag_note(d, span_at(b->op->loc), "iterations are unordered: use the loop's index in the subscripts, '+=' to add up, or 'serial for'");
         return;
     }
     diag(d, span_at(b->op->loc), DIAG_RACE_TOUCH, verb(b->kind), plane_name(r, b), verb(a->kind));
     diag_note(d, span_at(a->op->loc), "the other access is here");
+    if (*example)
+        diag_note(d, span_at(b->op->loc), "for example in the iterations %s", example);
     diag_note(d, span_at(b->op->loc), "iterations are unordered: use another field or another loop for one of the two, or 'serial for'");
 }
 
@@ -427,15 +457,16 @@ static void check_task(rules *r, size_t from, size_t to)
     }
     for (size_t i = 0; i < list.len; i++) {
         const access *b = list.at[i];
-        if (b->kind == EFFECT_STORE && meets(r, b, b) >= 0)
-            report_race(r, b, b);
+        const char *example;
+        if (b->kind == EFFECT_STORE && meet(r, b, b, &example))
+            report_race(r, b, b, example);
         for (size_t k = 0; k < list.len && b->kind != EFFECT_READ && !r->reported[b->op->pos]; k++) {
             const access *a = list.at[k];
             const bool both_add = a->kind == EFFECT_ACCUM && b->kind == EFFECT_ACCUM;
             /* Of two writes the later one is named. */
             const bool earlier = a->kind == EFFECT_READ || k < i;
-            if (!both_add && earlier && !access_apart(a, b) && meets(r, a, b) >= 0)
-                report_race(r, a, b);
+            if (!both_add && earlier && !access_apart(a, b) && meet(r, a, b, &example))
+                report_race(r, a, b, example);
         }
     }
     vec_free(&list);

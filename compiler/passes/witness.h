@@ -1,4 +1,4 @@
-/* Iterations in which a write that stands under conditions surely overwrites what was read before. */
+/* Iterations in which accesses that stand under conditions, or have subscripts that are no sums, surely meet. */
 #ifndef TKC_WITNESS_H
 #define TKC_WITNESS_H
 
@@ -9,13 +9,17 @@ enum { WITNESS_BUDGET = 4000000 };
 
 typedef struct witness {
     int64_t budget;
-    char text[128]; /* of the one found: "t = 0 at the read and t = 2 at the write"; empty if it has no named index */
+    char text[128]; /* of the one found: "t = 0 at the read and t = 2 at the write", "i = 0 and i = 1"; empty if it has no named index */
 } witness;
 
-/* Looks for iterations of the loops around `read` and `write`, and for values of what the host decides and memory holds, with which both are reached, touch the
- * same element, and the write comes later. A small set of values is tried, the same one in each run of the compiler: true is certain, provided that memory can
- * hold those values; false means nothing.
+/* Looks for iterations of the loops around `read` and `write`, and for values of what the host decides and memory holds, with which both are reached,
+ * touch the same element, and the write comes later. A small set of values is tried, the same one in each run of the compiler: true is certain,
+ * provided that memory can hold those values; false means nothing.
  * o: of the two, over all shared loops. If it is not provable, subscripts that depend on anything but indices and constants are not looked at. */
-bool witness_find(witness *w, const ir_module *m, const access *read, const access *write, const overlap *o);
+bool witness_overwritten(witness *w, const ir_module *m, const access *read, const access *write, const overlap *o);
+
+/* The same for two different iterations of `task`, where no data decides whether they reach the accesses and which element they touch.
+ * o: of the two, within the task. */
+bool witness_race(witness *w, const ir_module *m, const access *a, const access *b, const overlap *o, const ir_op *task);
 
 #endif
