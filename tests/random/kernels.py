@@ -384,7 +384,7 @@ class Kernels:
 
     def uses(self):
         """Reads smoothly and for sure what so far was read only where that may not matter, and some of what was read once."""
-        found = [f for f in self.fields if f.name in self.sure and self.sure[f.name] < self.rng.choice([1, 2]) and f.name not in self.written]
+        found = [f for f in self.fields if f.name in self.sure and self.sure[f.name] < (2 if f.member else self.rng.choice([1, 2, 2])) and f.name not in self.written]
         self.rng.shuffle(found)
         while found:
             n = self.rng.randint(1, 3)

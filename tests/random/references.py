@@ -62,7 +62,7 @@ class References:
         self.count("array of the host given to a function" if x.way else "field given to a function")
         if not self.inside:
             self.frozen.add(x.name)
-            self.sure[x.name] += 1
+            self.sure[x.name] += 0    # it may make little of it: `uses` reads it once more
         return x.name
 
     def call_reference(self, kind, d):
@@ -116,7 +116,7 @@ class References:
                 field = self.rng.choice(found)
                 args.append(field.base)
                 self.frozen.add(field.name)
-                self.sure[field.name] += not self.rare
+                self.sure[field.name] += 0
                 self.count("array of the host given to an export func" if field.way else "field given to an export func")
                 continue
             args.append(self.array_of(a.kind, sizes))

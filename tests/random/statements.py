@@ -217,7 +217,7 @@ class Statements:
         for f in members:
             if not self.inside:
                 self.frozen.add(f.name)
-                self.sure[f.name] += 1
+                self.sure[f.name] += 0    # `uses` reads it once more
         return self.at(members[0], self.subscripts(members[0]))[:-2]
 
     def limit(self, enough):
