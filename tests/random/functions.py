@@ -89,10 +89,10 @@ class Functions:
         self.pure = self.chance(0.15)
         generic = not self.pure and self.chance(0.25)
         args = [self.pick((4, "real"), (2, "vec2"), (2, "vec3"), (1.5, "mat2"), (0.5, "vec5"), (0.7, "Pair"), (0.7, "Part"),
-                          (1, "mat2x3"), (0.7, self.rng.choice(OBLONG)), (0.5, "vec7"), (0.3, "vec1"), (0.4, "Frame"), (0.4, self.rng.choice([*WIDE, "Tone"]))) for _ in range(self.rng.randint(1, 3))]
+                          (1, "mat2x3"), (0.7, self.rng.choice(OBLONG)), (0.5, "vec7"), (0.3, "vec1"), (0.4, "Frame"), (2 if self.pure else 0.4, self.rng.choice([*WIDE, "Tone"]))) for _ in range(self.rng.randint(1, 3))]
         args += [self.pick((4, "int"), (1, "i64"), (1, "u8"), (1, "i16"), (1, "bool"))] if self.chance(0.4) else []
-        result = self.pick((4, "real"), (2, "vec2"), (2, "vec3"), (0.7, "mat2"), (0.7, self.rng.choice(OBLONG)), (0.4, self.rng.choice(VECTORS)),
-                           (0.6, "int"), (0.6, "bool"), (0.6, "Pair"), (0.3, "Part"), (0.3, "Frame"), (1 if self.pure else 0, self.rng.choice([*WIDE, "Tone"])))
+        result = self.pick((4, "real"), (2, "vec2"), (2, "vec3"), (0.7, "mat2"), (2 if self.pure else 0.7, self.rng.choice(OBLONG)), (0.4, self.rng.choice(VECTORS)),
+                           (0.6, "int"), (0.6, "bool"), (0.6, "Pair"), (0.3, "Part"), (0.3, "Frame"), (2.5 if self.pure else 0, self.rng.choice([*WIDE, "Tone"])))
         more = self.pick((8, []), (1, ["real"]), (0.5, ["vec2"]), (0.7, [self.rng.choice(["int", "bool", "vec3", "mat2x3", "Pair"]), "real"]))
         self.lines, self.pad, self.scope, self.inside, self.kernel_level, self.drawn = [], 1, [], True, False, False
         self.mult = 4

@@ -146,7 +146,7 @@ class Kernels:
     def param(self, grad):
         """A parameter by value; `grad`: how often it has a gradient."""
         return self.param_of(self.pick((4, "real"), (2, "vec2"), (2, "vec3"), (1.5, "int"), (0.4, "i64"), (0.3, "u8"), (0.3, "bool"), (0.6, "mat2"), (0.3, "vec5"), (0.8, "Pair"),
-                                       (0.6, "Part"), (0.6, self.rng.choice(OBLONG)), (0.3, "vec7"), (0.2, "vec1"), (0.4, "Frame"), (1.2, self.rng.choice([*WIDE, "Tone"]))), grad)
+                                       (0.6, "Part"), (0.6, self.rng.choice(OBLONG)), (0.3, "vec7"), (0.2, "vec1"), (0.4, "Frame"), (1.6, self.rng.choice([*WIDE, "Tone"]))), grad)
 
     def param_of(self, kind, grad):
         p = Param(self.name_new("p"), kind, kind not in INTEGERS and self.chance(grad))

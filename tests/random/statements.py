@@ -8,6 +8,8 @@ class Statements:
 
     def declare(self, kind, text, lo, hi, mutable, typed=None):
         n = self.name_new("v" if mutable else "l")
+        if kind in OBLONG:
+            self.count("local of a matrix that is not square")
         t = f": {TYPES.get(kind, kind)}" if (self.chance(0.3) if typed is None else typed) else ""
         self.emit(f"{'var' if mutable else 'let'} {n}{t} = {text};")
         v = {"name": n, "kind": kind, "lo": lo, "hi": hi, "mutable": mutable}
