@@ -196,6 +196,9 @@ class Expressions:
         a = self.value(kind, d)
         if op == "neg":
             self.count("neg")
+            if self.chance(0.1):
+                self.count("unary plus")
+                return Expr(f"(+{a})", kind, a.lo, a.hi)
             return Expr(f"(-{a})", kind, -a.hi, -a.lo)
         self.count({"*": "mul", "+": "add", "-": "sub", "/": "div"}[op])
         other = kind if kind == "real" or self.chance(0.6) else "real"
@@ -396,7 +399,7 @@ class Expressions:
             self.count("random_int")
             return self.rng.choice(["random_int(4)", "random_int(1, 4)"]), 3
         k = self.rng.randrange(4)
-        return str(k), k
+        return self.pick((8, str(k)), (1, hex(k)), (1, bin(k))), k
 
     def integer(self, lo, hi, d=1):
         """The text of an integer in lo .. hi."""

@@ -1,6 +1,6 @@
 """Functions of a program, and calls of them."""
 from expressions import Expr
-from kinds import FLOATS, INTEGERS, OBLONG, TYPES, VECTORS, WIDE
+from kinds import FLOATS, INTEGERS, OBLONG, STRUCTS, TYPES, VECTORS, WIDE
 
 
 class Functions:
@@ -57,6 +57,15 @@ class Functions:
         early = f"if ({k} > 2) {{ return; }} " if self.chance(0.4) else ""
         self.function_lines.append(f"func {name}({k}: i32, {al}: real) {{ {early}loss += {self.rng.choice(['0.3', '-0.2'])} * sin({al} * real({k} + 1)); }}")
         return self.emit(f"{name}({self.integer(0, 3, 0)}, {self.fit(self.value('real', 2), -3, 3)});")
+
+    def argument_with(self, kind, e):
+        """A value that depends on the scalar e, if it has a float."""
+        if kind not in STRUCTS:
+            return self.argument(kind, 2, 2)
+        parts = [self.argument(k, 1, 2) for _, k in STRUCTS[kind]]
+        k = next(i for i, (_, k) in enumerate(STRUCTS[kind]) if k in FLOATS)
+        parts[k] += f" + {e}"
+        return f"{kind}({', '.join(parts)})"
 
     def arguments(self, f, d):
         passive, self.passive = self.passive, self.passive or not f["more"] and f["result"] in INTEGERS
@@ -123,11 +132,13 @@ class Functions:
             self.emit(f"if ({self.condition(1)}) {{ return {result_text()}; }}")
             self.block(1)
         args_used = [v for v in self.scope if v["kind"] in FLOATS and (v["mutable"] or not v.get("used"))]
-        if args_used and result in FLOATS:
+        if args_used and not self.passive:
             e = f"{'sin' if self.chance(0.5) else 'tanh'}({self.total(args_used)})"
             e = self.fit(Expr(f"({self.rng.choice(['0.5 * ', ''])}{e})", "real", -1, 1), -1, 1)
-            r = self.fit(self.value(result, 2), -1.8, 1.8)
-            self.emit(f"return {results(f'{r} + {e}')};")
+            texts = results(f"{self.fit(self.value(result, 2), -1.8, 1.8)} + {e}" if result in FLOATS else self.argument_with(result, e))
+            if result in INTEGERS and "real" in more:
+                texts += f" + {e}"
+            self.emit(f"return {texts};")
         else:
             self.emit(f"return {result_text()};")
         self.early, self.passive = None, False

@@ -8,6 +8,7 @@ What a task writes is not read in it, but for an element that the same iteration
 """
 import collections
 import random
+import re
 import sys
 
 from composed import Composed
@@ -27,6 +28,10 @@ from stub import Kernel
 from tasks import Tasks
 from variety import Variety
 from vectors import Vectors
+
+
+# Locals may have their names, where the functions are not called.
+BUILTINS = "sin exp step mix norm dot sum min abs clamp floor trace inverse select pow len rows random transpose length svd solve".split()
 
 
 class Program(Composed, Counters, Planes, Rules, References, Functions, Statements, Singles, Externs, Tasks, Kernels, Variety, Vectors, Expressions):
@@ -251,7 +256,16 @@ class Program(Composed, Counters, Planes, Rules, References, Functions, Statemen
             beside += make() if not self.plane and self.chance(how_often) else []
         called = [s.head() if isinstance(s, Kernel) else s for s in [*self.called, *beside]]
         self.text = [*self.function_lines, *called, main.head(), *self.lines, "}"]
+        if self.chance(0.3):
+            self.take_names("\n".join(self.text))
         return self
+
+    def take_names(self, text):
+        """Gives a local the name of a built-in function."""
+        free, found = [n for n in BUILTINS if not re.search(rf"\b{n}\b", text)], re.findall(r"\b(?:let|var) ([lv]_\d+)\b", text)
+        if free and found:
+            self.count("local with the name of a built-in function")
+            self.text = re.sub(rf"\b{self.rng.choice(found)}\b", self.rng.choice(free), text).split("\n")
 
     def result(self):
         """What the kernel gives to the host."""

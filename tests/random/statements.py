@@ -1,6 +1,6 @@
 """Sequential statements: locals, assignments, branches, loops, local arrays."""
 from expressions import Expr, num
-from kinds import FLOATS, OBLONG, SQUARE, TYPES, length, shape
+from kinds import FLOATS, OBLONG, SQUARE, TYPES, VECTORS, length, shape
 
 
 class Statements:
@@ -10,11 +10,21 @@ class Statements:
         n = self.name_new("v" if mutable else "l")
         if kind in OBLONG:
             self.count("local of a matrix that is not square")
-        t = f": {TYPES.get(kind, kind)}" if (self.chance(0.3) if typed is None else typed) else ""
+        t = f": {self.type_of(kind)}" if (self.chance(0.3) if typed is None else typed) else ""
         self.emit(f"{'var' if mutable else 'let'} {n}{t} = {text};")
         v = {"name": n, "kind": kind, "lo": lo, "hi": hi, "mutable": mutable}
         self.scope.append(v)
         return v
+
+    def type_of(self, kind):
+        """A type, by one of its names."""
+        text = TYPES.get(kind, kind)
+        if kind not in FLOATS or self.chance(0.8):
+            return text
+        self.count("type by its other name")
+        if kind in SQUARE:
+            return f"mat({kind[3]}, {kind[3]}, f64)"
+        return f"vec({length(kind)}, f64)" if kind in VECTORS else text.replace("real", "f64")
 
     def any_kind(self):
         return self.pick((6, "real"), (2, "vec2"), (2, "vec3"), (1, "mat2"), (0.5, "mat3"), (0.8, "vec4"), (0.2, "mat4"), (0.2, "vec5"), (0.15, "big"),
