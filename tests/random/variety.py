@@ -1,4 +1,6 @@
 """Forms that are rare in programs: other ways to write an expression, an array, a loop, a store."""
+import re
+
 from expressions import Expr, num
 from kinds import TYPES, length
 
@@ -81,7 +83,7 @@ class Variety:
         """Of two that are not negative: (text, largest value)."""
         (a, top), (b, _) = a, b
         form = self.rng.choice(["<<", ">>", "/", "abs", "**", "sign", "clamp", "mod", "wide shift", "min", "random", "random of a width", "0b"])
-        if form.startswith("random") and (self.pure or self.plain):
+        if form.startswith("random") and (self.pure or self.plain or re.search("rand|_[fr][0-9]", a)):    # what draws is another one each time
             form = "/"
         self.count(f"integers: {form}")
         self.drawn |= form.startswith("random")
