@@ -616,7 +616,7 @@ static tx_expr *read_whole(checker *c, place *p)
     e->local = p->local;
     e->field = p->field;
     e->plane = p->plane;
-    e->no_grad = p->kind == PLACE_FIELD && is_stopped(c, p->field);
+    e->no_grad = p->kind == PLACE_FIELD && p->plane == IR_DATA && is_stopped(c, p->field);
     e->args = p->subs;
     e->nargs = p->nsubs;
     return e;
