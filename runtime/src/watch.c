@@ -242,6 +242,15 @@ static void check_finite(tk_session *s, const tk_field *f, const tk_site *at, in
             s->watch.derivative, s->watch.kernel->name);
 }
 
+/* A function reads for many kernels, of which not every adjoint needs what it reads. */
+static bool adjoint_reads(const tk_kernel *k, const tk_site *at)
+{
+    for (int i = 0; i < k->naccess; i++)
+        if (k->access[i].field == at->field)
+            return at->plane != TK_DATA || (k->access[i].what & TK_NEEDED);
+    return at->plane != TK_DATA;
+}
+
 void tk_watch(const tk_module *m, int site, int64_t component)
 {
     tk_session *s = m->session;
@@ -258,7 +267,7 @@ void tk_watch(const tk_module *m, int site, int64_t component)
         races(s, f, site, component);
     if ((at->plane != TK_DATA && at->plane != TK_DUAL) || at->field >= m->desc->nfields) /* arrays of the host are compared as a whole */
         return;
-    if (w->reads && (at->what & TK_NEEDED))
+    if (w->reads && (at->what & TK_NEEDED) && adjoint_reads(w->kernel, at))
         needs(s, f, at->plane, site, component);
     if (w->writes && (at->what & (TK_STORES | TK_ACCUMULATES)))
         overwrites(s, f, at, component);

@@ -43,6 +43,8 @@ static void legal(validate *m)
     m->x.data[3] = 5.0f;              /* nobody read that */
     validate_count(m);
     validate_trips(m);
+    validate_constant_function(m, 2); /* another kernel's adjoint would need what the function reads */
+    validate_set(m, 2, 9.0f);
     close_tape(m, "legal", NULL);
 
     open_tape(m);

@@ -773,26 +773,15 @@ static bool fits_on_tape(const tk_kernel *k)
     return k->grad && !k->grad_args && !k->result;
 }
 
-/* Whether a place in the source that reads the field is needed by some adjoint. In a function it may be another one than that of the kernel that is checked, where
- * that makes nothing of what the function returns. */
-static bool needed_somewhere(const tk_module *m, int field)
-{
-    for (int i = 0; i < m->desc->nsites; i++)
-        if (m->desc->sites[i].field == field && (m->desc->sites[i].what & TK_NEEDED))
-            return true;
-    return false;
-}
-
 /* Whether `then` writes to a field that the adjoint of `first` reads. What they do to duals, which kernels without a JVP use, no descriptor tells. */
-static bool may_break(const tk_module *m, const tk_kernel *first, const tk_kernel *then)
+static bool may_break(const tk_kernel *first, const tk_kernel *then)
 {
     if (!first->jvp && !then->jvp)
         return true;
     for (int i = 0; i < first->naccess; i++) {
         const tk_access *read = &first->access[i];
         for (int j = 0; j < then->naccess; j++)
-            if (read->field == then->access[j].field && (then->access[j].what & (TK_STORES | TK_ACCUMULATES)) &&
-                ((read->what & TK_NEEDED) || ((read->what & TK_READS) && needed_somewhere(m, read->field))))
+            if (read->field == then->access[j].field && (then->access[j].what & (TK_STORES | TK_ACCUMULATES)) && (read->what & TK_NEEDED))
                 return true;
     }
     return false;
@@ -900,7 +889,7 @@ static void check_tape(checker *c, const tk_kernel *then, const state *w)
     if (!replayed_gradient(c, &args, then, &then_args, w, &want))
         return;
     const tk_status s = run_tape(c, &args, then, &then_args, w);
-    if (s == TK_OVERWRITTEN && then && may_break(c->m, c->k, then)) {
+    if (s == TK_OVERWRITTEN && then && may_break(c->k, then)) {
         c->reported++;
         tk_session_clear_error(c->m->session);
         return;
