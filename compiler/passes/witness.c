@@ -10,7 +10,7 @@
 
 enum { TRIALS = 240, TRIAL_BUDGET = 600 };
 
-/* A parallel loop of which the length is not known is taken to have so many iterations. */
+/* A loop of which arguments, params or extents decide the length is taken to have so many iterations. */
 enum { FEW = 2 };
 
 static bool open_side(trial_side *x, const access *a)
@@ -78,15 +78,17 @@ static bool enter_dim(trial *s, trial_side *x, const trial_place *p, int dim, bo
     const bool bounded = p->op->code == OP_TASK || p->op->attr.bounded;
     trial_slot at = {.op = p->op, .frame = p->frame, .dim = dim};
     int64_t hi = TRIAL_CARRIED;
-    s->data = false;
-    if (bounded) {
+    s->data = s->memory = false;
+    if (bounded)
         at.lo = trial_eval(s, x, p->op->args[2 * dim], p->frame).i;
+    at.data = s->data;
+    if (bounded)
         hi = trial_eval(s, x, p->op->args[2 * dim + 1], p->frame).i;
-    }
-    at.data = s->data && !shared;
+    const bool open = s->data;
+    at.data |= s->memory;
     if (s->failed || hi <= at.lo || x->nslots == TRIAL_SLOTS)
         return false;
-    if (p->op == s->task && s->data && (uint64_t)hi - (uint64_t)at.lo > FEW)
+    if (p->op == s->task && open && (uint64_t)hi - (uint64_t)at.lo > FEW)
         hi = at.lo + FEW;
     if (fixed)
         at.index = *fixed;
@@ -94,6 +96,7 @@ static bool enter_dim(trial *s, trial_side *x, const trial_place *p, int dim, bo
         at.index = draw_index(s, at.lo, hi);
     if (at.index < at.lo || at.index >= hi)
         return false;
+    at.data = !shared && (at.data || (open && trial_iteration_of(&at) >= FEW));
     x->slots[x->nslots++] = at;
     return true;
 }

@@ -102,6 +102,7 @@ static const_value opaque(trial *s, const trial_side *x, const ir_value *v, int 
         for (int k = 0; k < x->slots[i].op->nregions; k++)
             if (x->slots[i].frame < frame || (x->slots[i].frame == frame && ir_region_is_ancestor(x->slots[i].op->regions[k], v->region)))
                 key = mix(mix_pointer(key, x->slots[i].op), (uint64_t)x->slots[i].index);
+    s->memory = true;
     return symbol_of(s, key, v->type);
 }
 
@@ -113,6 +114,7 @@ static const_value uninterpreted(trial *s, trial_side *x, const ir_value *v, int
         const ir_value *arg = op->args[i];
         key = arg->type == SC_PTR ? mix(mix_pointer(key, arg), (uint64_t)frame) : mix_value(key, trial_eval(s, x, arg, frame));
     }
+    s->memory = true;
     return symbol_of(s, mix(key, (uint64_t)v->index), v->type);
 }
 
@@ -152,8 +154,10 @@ static const_value eval_param(trial *s, trial_side *x, const ir_value *v, int fr
     const ir_op *parent = v->region->parent;
     if (!parent && frame > 0)
         return trial_eval(s, x, x->call[frame]->args[v->index], frame - 1);
-    if (!parent)
+    if (!parent) {
+        s->memory |= v->region->func->kind == IR_FUNC; /* its callers compute it */
         return symbol_of(s, mix_pointer(2, v), v->type);
+    }
     if (parent->code == OP_LOOP && !(parent->attr.bounded && v->region == parent->regions[0] && v->index == 0))
         return eval_carried(s, x, v, frame);
     return eval_index(s, x, parent, frame, v);

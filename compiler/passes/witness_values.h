@@ -21,7 +21,7 @@ typedef struct trial_slot {
     const ir_op *op;
     int frame, dim;
     int64_t lo, index;
-    bool data; /* of one access only, and its bounds are what the host decides or memory holds */
+    bool data; /* of one access only, and whether the loop comes to this index is what the host decides or memory holds */
 } trial_slot;
 
 typedef struct trial_side {
@@ -43,7 +43,8 @@ typedef struct trial_symbol {
 typedef struct trial {
     const ir_module *m;
     uint64_t random;
-    bool failed, data; /* data: a symbol has been used */
+    bool failed;
+    bool data, memory; /* a symbol has been used; one that a launch may change */
     int budget;
     trial_symbol symbols[TRIAL_SYMBOLS];
     int nsymbols;

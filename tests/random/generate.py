@@ -47,7 +47,7 @@ class Program(Composed, Counters, Planes, Rules, References, Functions, Statemen
         self.frozen, self.hidden, self.locked = set(), set(), None    # read; written by the running task; written by the loop around it
         self.saves = {f.name for f in module.fields if f.saved} if self.chance(0.6) else set()    # what this kernel may overwrite
         self.written = set()
-        self.plane_read, self.plane_hidden = set(), set()    # fields whose gradients or duals were read; are being written
+        self.plane_read, self.plane_hidden, self.plane_changed = set(), set(), set()    # fields whose gradients or duals were read; are being written; were
         self.sure = collections.Counter()    # fields read: how often where it most likely matters
         self.own = {}                 # fields whose own element was stored in this iteration: name -> subscripts
         self.writable = []            # (field, subscripts or None, way) of the running task

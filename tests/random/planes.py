@@ -19,7 +19,10 @@ class Planes:
         f = self.rng.choice(found)
         self.count(f"read of x.{self.plane}")
         self.plane_read.add(f.base)
-        return Expr(self.plane_at(f, self.subscripts(f)), kind, -1.2, 1.2)
+        at = self.plane_at(f, self.subscripts(f))
+        if f.base in self.plane_changed:
+            return Expr(f"sin({at})", kind, -1, 1)
+        return Expr(at, kind, -1.2, 1.2)
 
     def change_plane(self):
         """Stores what is locally constant, as no derivative goes through a plane, to one that was not read before: the adjoint may need what was read."""
@@ -52,6 +55,7 @@ class Planes:
             text += f" loss += 0.2 * sin({self.plane_at(f, subs)} * {self.fit(self.value('real', 1), -2, 2)});"
         self.emit(f"{head} {{ {text} }}" if names else text)
         self.kernel_level, self.plane_hidden = level, set()
+        self.plane_changed.add(f.base)
         del self.scope[mark:]
         return None
 
