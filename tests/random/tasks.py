@@ -12,10 +12,11 @@ class Tasks:
         if way == "=":
             r[0], r[1] = min(r[0], e.lo), max(r[1], e.hi)
         else:
-            # a loop around the task runs the statement again
+            # a loop around the task runs the statement again; in an export func, one that the subscripts do not tell
+            times = self.mult * (7 if self.pure else 1)
             lo, hi = (e.lo, e.hi) if way == "+=" else (-e.hi, -e.lo)
-            r[0] += self.mult * min(0, lo)
-            r[1] += self.mult * max(0, hi)
+            r[0] += times * min(0, lo)
+            r[1] += times * max(0, hi)
 
     def write(self, last=False):
         """A write to a field of the running task."""

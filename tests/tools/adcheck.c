@@ -569,12 +569,26 @@ static state values(checker *c, const state *d, double h, const state *w)
     return primal_at(c, d, h);
 }
 
+/* Where f32 is among the numbers: what was added up in f32 may have been that large, whatever is left of it, and what is computed in f64 from it. */
+#define SUM_OF_SINGLES 64.0
+#define FROM_SINGLES 16.0
+
 /* What is known of differences. */
 typedef struct doubt {
     state unsure;                /* how far the extrapolations of three step sizes are apart */
-    state rounded;               /* how much of `finest` may be rounding, where a component is f32: sums of many are no longer exact */
+    state rounded;               /* how much of the result may be rounding, where f32 is among the numbers: sums of many are no longer exact */
     state near;                  /* differences of a step so small that rounding is about to take over */
 } doubt;
+
+/* A component of f32 cannot be told by steps so small that rounding is about to take over: there, slopes to both sides tell a kink. */
+static void doubt_singles(const checker *c, doubt *doubt, state y, state p, state m, double h)
+{
+    for (int64_t i = 0; i < y.n; i++) {
+        doubt->rounded.at[i] = 0x1p-23 * fmax(fabs(y.at[i]), c->single[i] ? SUM_OF_SINGLES : FROM_SINGLES) / (2.0 * h);
+        if (c->single[i])
+            doubt->unsure.at[i] = fmax(doubt->unsure.at[i], fabs(p.at[i] - 2.0 * y.at[i] + m.at[i]) / h);
+    }
+}
 
 /* The derivative of a map along d, by differences. */
 static state differences(checker *c, map_fn *f, const state *d, const state *w, doubt *doubt)
@@ -592,11 +606,11 @@ static state differences(checker *c, map_fn *f, const state *d, const state *w, 
     doubt->near = make(r.n);
     doubt->rounded = make(r.n);
     for (int64_t i = 0; i < r.n; i++) {
-        if (c->single && c->single[i])
-            doubt->rounded.at[i] = 0x1p-23 * fabs(p.at[i]) / (h / 4);
         doubt->unsure.at[i] = fmax(fabs(finer.at[i] - r.at[i]), fabs(finest.at[i] - finer.at[i]));
         doubt->near.at[i] = (p.at[i] - m.at[i]) / 0x1p-31;
     }
+    if (c->single)
+        doubt_singles(c, doubt, f(c, d, 0.0, w), p8, m8, h / 8);
     return finest;
 }
 
