@@ -137,17 +137,27 @@ static bool choose(folder *c, ir_op *op)
     return true;
 }
 
-/* Which branch runs, if that is certain: in a branch of an `if` of the same condition it is. Else -1. A branch that never runs must not stay: its pointers
- * to saved values may have become constants already. */
+/* v without negations; *negated is turned with each. */
+static const ir_value *without_not(const ir_value *v, bool *negated)
+{
+    for (; is_op(v, OP_NOT); v = v->def->args[0])
+        *negated = !*negated;
+    return v;
+}
+
+/* Which branch runs, if that is certain: in a branch of an `if` of the same condition, or of its opposite, it is. Else -1. */
 static int branch_taken(const ir_op *op)
 {
-    const ir_value *cond = op->args[0];
-    if (ir_is_const(cond))
-        return cond->def->attr.i ? 0 : 1;
+    bool negated = false;
+    const ir_value *cond = without_not(op->args[0], &negated);
+    if (ir_is_const(op->args[0]))
+        return op->args[0]->def->attr.i ? 0 : 1;
     int levels = 256; /* those of the source; guards behind early returns nest without end */
-    for (const ir_region *r = op->region; r->parent && levels-- > 0; r = r->parent->region)
-        if (r->parent->code == OP_IF && r->parent->args[0] == cond)
-            return r == r->parent->regions[0] ? 0 : 1;
+    for (const ir_region *r = op->region; r->parent && levels-- > 0; r = r->parent->region) {
+        bool opposite = negated;
+        if (r->parent->code == OP_IF && without_not(r->parent->args[0], &opposite) == cond)
+            return (r == r->parent->regions[0]) != opposite ? 0 : 1;
+    }
     return -1;
 }
 
@@ -290,6 +300,12 @@ static void fold_op(folder *c, ir_op *op)
     case OP_LSTORE:
     case OP_LACCUM:
         fold_memory(c, op);
+        return;
+    case OP_STK_LOAD:
+        if (ir_is_const(op->args[0])) { /* what was never saved: this is never run, but by what nobody has found out yet */
+            ir_builder b = before(c, op);
+            replace(c, op->res[0], ir_zero(&b, op->res[0]->type));
+        }
         return;
     case OP_ASSERT:
         if (always_holds(op)) {
