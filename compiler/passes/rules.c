@@ -496,6 +496,8 @@ bool pass_rules(ir_func *f)
     memset(r.needed, 0, (size_t)r.npos + 1);
     memset(r.reported, 0, (size_t)r.npos + 1);
     ir_walk(f->body, collect_primal, &r);
+    r.conditions.writes = r.writes.at;
+    r.conditions.nwrites = r.writes.len;
     check_races(&r);
     if (adjoint) {
         ir_walk(adjoint->body, need_call, &r);

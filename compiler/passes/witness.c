@@ -1,6 +1,6 @@
 /* Bounded search. A trial draws an iteration for each loop around the two accesses, computes bounds, conditions and subscripts with them, and draws
  * what these read: arguments, params, memory, results of loops. One thing has one value in a trial, whenever it is read: so two conditions that
- * exclude each other never both hold. What a loop carries follows from its iterations.
+ * exclude each other never both hold. What a loop carries follows from its iterations. What the kernel itself changes while the two happen is not drawn.
  */
 #include "passes/witness.h"
 
@@ -209,6 +209,7 @@ static bool attempt(trial *s, const overlap *o)
 {
     s->failed = false;
     s->budget = TRIAL_BUDGET;
+    s->computed = 0;
     s->nsymbols = s->read.nslots = s->write.nslots = 0;
     return enter(s, &s->read, o) && enter(s, &s->write, o) && (s->task ? is_other_iteration(s) : is_later(s, o)) && same_element(s, o);
 }
@@ -248,7 +249,7 @@ static void describe(witness *w, trial *s, const overlap *o)
 
 static bool find(witness *w, const ir_module *m, const access *read, const access *write, const overlap *o, const ir_op *task)
 {
-    trial s = {.m = m, .random = UINT64_C(0x2545f4914f6cdd1d), .task = task};
+    trial s = {.m = m, .random = UINT64_C(0x2545f4914f6cdd1d), .task = task, .writes = w->writes, .nwrites = w->nwrites};
     if (!o->placed || !open_side(&s.read, read) || !open_side(&s.write, write))
         return false;
     uint64_t least = UINT64_MAX; /* an example with small numbers is easier to follow */

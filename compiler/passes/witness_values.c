@@ -1,5 +1,6 @@
 /* Inputs are symbols: they get a value when they are first read, and have it in the whole trial. What a loop carries is computed from the iterations
- * before. */
+ * before. What the kernel computes otherwise (sums of loops, results of calls, memory that it fills first) is a symbol as well, but all symbols of a trial
+ * are then of one such origin: two may exclude each other. */
 #include "passes/witness_values.h"
 
 #include <stdlib.h>
@@ -73,6 +74,17 @@ static const_value symbol_of(trial *s, uint64_t key, scalar type)
     return v;
 }
 
+/* The same for what the kernel computes: at one origin, in any iterations. */
+static const_value computed(trial *s, uint64_t key, uint64_t origin, scalar type)
+{
+    origin |= 1;
+    if (s->computed && s->computed != origin)
+        return fail(s, type);
+    s->computed = origin;
+    s->memory = true;
+    return symbol_of(s, key, type);
+}
+
 static void remember(trial *s, const_value v)
 {
     for (int i = 0; i < s->npool; i++)
@@ -92,8 +104,8 @@ trial_slot *trial_slot_of(trial_side *x, const ir_op *op, int frame, int dim)
     return NULL;
 }
 
-/* A value of which nothing is known but where and in which iterations it is computed. */
-static const_value opaque(trial *s, const trial_side *x, const ir_value *v, int frame)
+/* The result of a loop: nothing is known but where and in which iterations it is computed. */
+static const_value result_of_loop(trial *s, const trial_side *x, const ir_value *v, int frame)
 {
     uint64_t key = mix_pointer(1, v);
     for (int f = frame; f > 0; f--)
@@ -102,20 +114,65 @@ static const_value opaque(trial *s, const trial_side *x, const ir_value *v, int 
         for (int k = 0; k < x->slots[i].op->nregions; k++)
             if (x->slots[i].frame < frame || (x->slots[i].frame == frame && ir_region_is_ancestor(x->slots[i].op->regions[k], v->region)))
                 key = mix(mix_pointer(key, x->slots[i].op), (uint64_t)x->slots[i].index);
-    s->memory = true;
-    return symbol_of(s, key, v->type);
+    return computed(s, key, mix_pointer(1, v), v->type);
 }
 
-/* The same inputs give the same outputs; memory is taken to hold one value. */
-static const_value uninterpreted(trial *s, trial_side *x, const ir_value *v, int frame, uint64_t key, int nargs)
+static uint64_t key_of_operands(trial *s, trial_side *x, const ir_op *op, int frame, uint64_t key)
+{
+    for (int i = 0; i < op->nargs && !s->failed; i++)
+        key = mix_value(key, trial_eval(s, x, op->args[i], frame));
+    return key;
+}
+
+/* The same inputs give the same outputs. */
+static const_value uninterpreted(trial *s, trial_side *x, const ir_value *v, int frame, uint64_t key)
+{
+    s->memory = true;
+    return symbol_of(s, key_of_operands(s, x, v->def, frame, key), v->type);
+}
+
+static const_value result_of_call(trial *s, trial_side *x, const ir_value *v, int frame)
+{
+    const uint64_t origin = mix(mix_pointer(9, v->def->attr.callee), (uint64_t)v->index);
+    return computed(s, key_of_operands(s, x, v->def, frame, origin), origin, v->type);
+}
+
+static bool in_loop_around(const ir_op *op, const ir_op *other)
+{
+    for (const ir_op *o = op->region->parent; o; o = o->region->parent)
+        for (int k = 0; k < o->nregions && o->code == OP_LOOP; k++)
+            if (ir_region_is_ancestor(o->regions[k], other->region))
+                return true;
+    return false;
+}
+
+/* Whether the kernel changes what `load` reads, and whether it has done so before both accesses and does not again. */
+static bool is_written(trial *s, const trial_side *x, const ir_op *load, int frame, bool *settled)
+{
+    const ir_op *at = frame ? x->call[1] : load, *ends[] = {s->read.a->op, s->write.a->op};
+    bool written = false;
+    *settled = true;
+    for (size_t i = 0; i < s->nwrites; i++) {
+        const access *w = &s->writes[i];
+        if (w->field != load->attr.field || w->plane != load->attr.plane)
+            continue;
+        written = true;
+        for (int k = 0; k < 2; k++)
+            *settled &= w->op->pos < at->pos && w->op->pos < ends[k]->pos && !in_loop_around(w->op, ends[k]);
+    }
+    return written;
+}
+
+/* Memory is taken to hold one value. */
+static const_value eval_load(trial *s, trial_side *x, const ir_value *v, int frame)
 {
     const ir_op *op = v->def;
-    for (int i = 0; i < nargs && !s->failed; i++) {
-        const ir_value *arg = op->args[i];
-        key = arg->type == SC_PTR ? mix(mix_pointer(key, arg), (uint64_t)frame) : mix_value(key, trial_eval(s, x, arg, frame));
-    }
+    const uint64_t origin = mix(mix_pointer(7, op->attr.field), op->attr.plane), key = key_of_operands(s, x, op, frame, origin);
+    bool settled;
     s->memory = true;
-    return symbol_of(s, mix(key, (uint64_t)v->index), v->type);
+    if (!is_written(s, x, op, frame, &settled))
+        return symbol_of(s, key, v->type);
+    return settled ? computed(s, key, origin, v->type) : fail(s, v->type);
 }
 
 uint64_t trial_iteration_of(const trial_slot *at)
@@ -173,7 +230,7 @@ static const_value eval_pure(trial *s, trial_side *x, const ir_value *v, int fra
         return fail(s, v->type);
     if (op->code == OP_CAST)
         return eval_cast(args[0], v->type);
-    return eval_op(op->code, args, &r) ? r : uninterpreted(s, x, v, frame, mix(3, (uint64_t)op->code), op->nargs);
+    return eval_op(op->code, args, &r) ? r : uninterpreted(s, x, v, frame, mix(3, (uint64_t)op->code));
 }
 
 static const_value eval_extent(trial *s, trial_side *x, const ir_value *v, int frame)
@@ -212,18 +269,21 @@ const_value trial_eval(trial *s, trial_side *x, const ir_value *v, int frame)
         return eval_extent(s, x, v, frame);
     case OP_KEY:
         return symbol_of(s, 6, v->type);
+    case OP_STOP:
+        return trial_eval(s, x, op->args[0], frame);
     case OP_LOAD:
-        return uninterpreted(s, x, v, frame, mix(mix_pointer(7, op->attr.field), op->attr.plane), op->nargs);
-    case OP_LLOAD:
-        return uninterpreted(s, x, v, frame, 8, op->nargs);
+        return eval_load(s, x, v, frame);
     case OP_CALL:
-        return uninterpreted(s, x, v, frame, mix_pointer(9, op->attr.callee), op->nargs);
+        return result_of_call(s, x, v, frame);
+    case OP_LOOP:
+    case OP_TASK:
+        return result_of_loop(s, x, v, frame);
     case OP_IF: {
         const const_value c = trial_eval(s, x, op->args[0], frame);
         return s->failed ? fail(s, v->type) : trial_eval(s, x, ir_yield_of(op->regions[c.i ? 0 : 1])->args[v->index], frame);
     }
     default:
-        return op_is_pure_table(op->code) ? eval_pure(s, x, v, frame) : opaque(s, x, v, frame);
+        return op_is_pure_table(op->code) ? eval_pure(s, x, v, frame) : fail(s, v->type); /* local arrays, atomics */
     }
 }
 

@@ -48,8 +48,11 @@ typedef struct trial {
     int budget;
     trial_symbol symbols[TRIAL_SYMBOLS];
     int nsymbols;
+    uint64_t computed; /* where the symbols come from that the kernel computes in a way that is not followed; 0: none yet */
     const_value pool[TRIAL_POOL]; /* constants that were met: where conditions change */
     int npool;
+    const access *writes; /* all of the kernel */
+    size_t nwrites;
     trial_side read, write;
     const ir_op *task; /* whose iterations are held against each other; NULL: the write against reads that come before it */
 } trial;
