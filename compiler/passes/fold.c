@@ -256,7 +256,7 @@ static void fold_loop(folder *c, ir_op *op)
         if (fold_is_int(go_on, 1) && op->attr.bounded)
             drop_condition(c, op);
     }
-    if (known && !op->attr.cond && op->args[1]->def->attr.i - op->args[0]->def->attr.i == 1) {
+    if (known && !op->attr.cond && op->args[0]->def->attr.i == op->args[1]->def->attr.i - 1) {
         ir_region *body = op->regions[0];
         const int i0 = ir_loop_first_init(op), n = ir_loop_ncarried(op);
         replace(c, body->params[0], op->args[0]);

@@ -4,6 +4,7 @@
  */
 #include "passes/witness.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "passes/witness_values.h"
@@ -214,11 +215,11 @@ static bool attempt(trial *s, const overlap *o)
     return enter(s, &s->read, o) && enter(s, &s->write, o) && (s->task ? is_other_iteration(s) : is_later(s, o)) && same_element(s, o);
 }
 
-static uint64_t size_of(const trial_side *x)
+static double size_of(const trial_side *x)
 {
-    uint64_t sum = 0;
+    double sum = 0;
     for (int i = 0; i < x->nslots; i++)
-        sum += (uint64_t)x->slots[i].index;
+        sum += fabs((double)x->slots[i].index);
     return sum;
 }
 
@@ -252,17 +253,17 @@ static bool find(witness *w, const ir_module *m, const access *read, const acces
     trial s = {.m = m, .random = UINT64_C(0x2545f4914f6cdd1d), .task = task, .writes = w->writes, .nwrites = w->nwrites};
     if (!o->placed || !open_side(&s.read, read) || !open_side(&s.write, write))
         return false;
-    uint64_t least = UINT64_MAX; /* an example with small numbers is easier to follow */
+    double least = INFINITY; /* an example with small numbers is easier to follow */
     for (int i = 0; i < TRIALS && w->budget > 0; i++) {
         const bool found = attempt(&s, o);
         w->budget -= TRIAL_BUDGET - s.budget;
-        const uint64_t size = size_of(&s.read) + size_of(&s.write);
+        const double size = size_of(&s.read) + size_of(&s.write);
         if (found && size < least) {
             least = size;
             describe(w, &s, o);
         }
     }
-    return least != UINT64_MAX;
+    return least < INFINITY;
 }
 
 bool witness_overwritten(witness *w, const ir_module *m, const access *read, const access *write, const overlap *o)
