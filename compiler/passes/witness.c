@@ -73,7 +73,8 @@ static bool solve(trial *s, const trial_side *x, const trial_slot *unknown, int6
     return false;
 }
 
-/* Draws the iteration of one loop or dimension; fixed: it is this one. */
+/* Draws the iteration of one loop or dimension; fixed: it is this one. How far a loop counts is free, as conditions are; where one begins may follow from
+ * where another ends. Of a race, neither data nor the length of a loop beyond the first iterations may decide. */
 static bool enter_dim(trial *s, trial_side *x, const trial_place *p, int dim, bool shared, const int64_t *fixed)
 {
     const bool bounded = p->op->code == OP_TASK || p->op->attr.bounded;
@@ -86,7 +87,7 @@ static bool enter_dim(trial *s, trial_side *x, const trial_place *p, int dim, bo
     if (bounded)
         hi = trial_eval(s, x, p->op->args[2 * dim + 1], p->frame).i;
     const bool open = s->data;
-    at.data |= s->memory;
+    at.data |= s->task && s->memory;
     if (s->failed || hi <= at.lo || x->nslots == TRIAL_SLOTS)
         return false;
     if (p->op == s->task && open && (uint64_t)hi - (uint64_t)at.lo > FEW)
@@ -97,7 +98,7 @@ static bool enter_dim(trial *s, trial_side *x, const trial_place *p, int dim, bo
         at.index = draw_index(s, at.lo, hi);
     if (at.index < at.lo || at.index >= hi)
         return false;
-    at.data = !shared && (at.data || (open && trial_iteration_of(&at) >= FEW));
+    at.data = !shared && (at.data || (s->task && open && trial_iteration_of(&at) >= FEW));
     x->slots[x->nslots++] = at;
     return true;
 }
@@ -196,7 +197,9 @@ static bool same_element(trial *s, const overlap *o)
     for (int k = 0; k <= f->ndim; k++) {
         s->data = false;
         const int64_t i = subscript(s, &s->read, k).i, j = subscript(s, &s->write, k).i;
-        if (s->failed || i != j || i < 0 || (s->data && (s->task || !o->provable)))
+        if (s->failed || i != j || i < 0)
+            return false;
+        if (s->data && (s->task || !o->provable) && !trial_is_same(s, s->read.inner->args[k], s->write.inner->args[k]))
             return false;
         const ir_func *func = s->read.a->op->region->func;
         const ir_value *extent = k < f->ndim ? extent_value(func, f, k) : NULL;

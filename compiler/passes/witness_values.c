@@ -287,3 +287,46 @@ const_value trial_eval(trial *s, trial_side *x, const ir_value *v, int frame)
     }
 }
 
+/* ---- which value it is, whatever it is ---- */
+
+static uint64_t key_of_value(trial *s, trial_side *x, const ir_value *v, int frame);
+
+static uint64_t key_of_operation(trial *s, trial_side *x, const ir_op *op, int frame, uint64_t key)
+{
+    for (int i = 0; i < op->nargs; i++)
+        key = mix(key, key_of_value(s, x, op->args[i], frame));
+    return key;
+}
+
+static uint64_t key_of_input(trial *s, trial_side *x, const ir_value *v, int frame)
+{
+    const ir_op *op = v->def;
+    bool settled;
+    if (!op && !v->region->parent)
+        return frame > 0 ? key_of_value(s, x, x->call[frame]->args[v->index], frame - 1) : mix_pointer(2, v);
+    if (op && op->code == OP_MPARAM)
+        return mix_pointer(5, op->attr.mparam);
+    if (op && op->code == OP_CAST && scalar_is_int(v->type) && scalar_is_int(op->args[0]->type))
+        return key_of_value(s, x, op->args[0], frame);
+    if (op && op->code == OP_LOAD && !is_written(s, x, op, frame, &settled))
+        return key_of_operation(s, x, op, frame, mix(mix_pointer(7, op->attr.field), op->attr.plane));
+    if (op && op_is_pure_table(op->code))
+        return key_of_operation(s, x, op, frame, mix(3, (uint64_t)op->code));
+    s->failed = true;
+    return 0;
+}
+
+/* Without inputs, the value itself. */
+static uint64_t key_of_value(trial *s, trial_side *x, const ir_value *v, int frame)
+{
+    s->data = false;
+    const const_value known = trial_eval(s, x, v, frame);
+    return s->failed ? 0 : s->data ? key_of_input(s, x, v, frame) : mix_value(10, known);
+}
+
+bool trial_is_same(trial *s, const ir_value *of_read, const ir_value *of_write)
+{
+    const uint64_t a = key_of_value(s, &s->read, of_read, s->read.nframes - 1);
+    const uint64_t b = key_of_value(s, &s->write, of_write, s->write.nframes - 1);
+    return !s->failed && a == b;
+}

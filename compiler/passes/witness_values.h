@@ -21,7 +21,7 @@ typedef struct trial_slot {
     const ir_op *op;
     int frame, dim;
     int64_t lo, index;
-    bool data; /* of one access only, and whether the loop comes to this index is what the host decides or memory holds */
+    bool data; /* of one access only, and that the loop comes to this index is not taken for granted: see enter_dim */
 } trial_slot;
 
 typedef struct trial_side {
@@ -61,6 +61,8 @@ typedef struct trial {
 uint64_t trial_draw(trial *s, uint64_t n);
 /* The value of v in the iterations of x. Sets s->failed where it is not found: then the result means nothing. */
 const_value trial_eval(trial *s, trial_side *x, const ir_value *v, int frame);
+/* True if the two are one value whatever the inputs are. */
+bool trial_is_same(trial *s, const ir_value *of_read, const ir_value *of_write);
 /* NULL: x is in no iteration of it. */
 trial_slot *trial_slot_of(trial_side *x, const ir_op *op, int frame, int dim);
 uint64_t trial_iteration_of(const trial_slot *at);
