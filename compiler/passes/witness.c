@@ -73,6 +73,16 @@ static bool solve(trial *s, const trial_side *x, const trial_slot *unknown, int6
     return false;
 }
 
+/* The write's iteration of a loop around both: often the read's, or the next one. */
+static bool follow_read(trial *s, const trial_side *x, const trial_slot *at, bool shared, int64_t *index)
+{
+    const trial_slot *read = shared && x == &s->write ? trial_slot_of(&s->read, at->op, at->frame, at->dim) : NULL;
+    const uint64_t kind = read ? trial_draw(s, 4) : 2;
+    if (kind < 2)
+        *index = (int64_t)((uint64_t)read->index + kind);
+    return kind < 2;
+}
+
 /* Draws the iteration of one loop or dimension; fixed: it is this one. How far a loop counts is free, as conditions are; where one begins may follow from
  * where another ends. Of a race, neither data nor the length of a loop beyond the first iterations may decide. */
 static bool enter_dim(trial *s, trial_side *x, const trial_place *p, int dim, bool shared, const int64_t *fixed)
@@ -94,7 +104,7 @@ static bool enter_dim(trial *s, trial_side *x, const trial_place *p, int dim, bo
         hi = at.lo + FEW;
     if (fixed)
         at.index = *fixed;
-    else if (x != &s->write || !trial_draw(s, 4) || !solve(s, x, &at, &at.index))
+    else if (!follow_read(s, x, &at, shared, &at.index) && (x != &s->write || !trial_draw(s, 4) || !solve(s, x, &at, &at.index)))
         at.index = draw_index(s, at.lo, hi);
     if (at.index < at.lo || at.index >= hi)
         return false;
