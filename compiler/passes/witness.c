@@ -9,7 +9,8 @@
 
 #include "passes/witness_values.h"
 
-enum { TRIALS = 240, TRIAL_BUDGET = 600 };
+/* Where both accesses were never reached together in the first ones, conditions exclude each other most likely. */
+enum { TRIALS = 1500, TRIALS_APART = 300, TRIAL_BUDGET = 600 };
 
 /* A loop of which arguments, params or extents decide the length is taken to have so many iterations. */
 enum { FEW = 2 };
@@ -31,16 +32,18 @@ static bool open_side(trial_side *x, const access *a)
     return true;
 }
 
+/* Most of what decides happens in the first iterations, in the last ones, or next to a constant. */
 static int64_t draw_index(trial *s, int64_t lo, int64_t hi)
 {
-    const uint64_t count = (uint64_t)hi - (uint64_t)lo, kind = trial_draw(s, 4);
-    if (kind == 0 && s->npool) {
+    const uint64_t count = (uint64_t)hi - (uint64_t)lo, kind = trial_draw(s, 8);
+    if (kind < 3 && s->npool) {
+        static const int64_t beside[] = {0, 0, -1, 1};
         const const_value *near = &s->pool[trial_draw(s, (uint64_t)s->npool)];
-        const int64_t i = scalar_is_float(near->type) ? lo : (int64_t)((uint64_t)near->i + trial_draw(s, 3) - 1);
+        const int64_t i = scalar_is_float(near->type) ? lo : (int64_t)((uint64_t)near->i + (uint64_t)beside[trial_draw(s, 4)]);
         if (i >= lo && i < hi)
             return i;
     }
-    return kind == 1 ? hi - 1 - (int64_t)trial_draw(s, count < 2 ? count : 2) : lo + (int64_t)trial_draw(s, count < 5 ? count : 5);
+    return kind == 3 ? hi - 1 - (int64_t)trial_draw(s, count < 2 ? count : 2) : lo + (int64_t)trial_draw(s, count < 5 ? count : 5);
 }
 
 static const_value subscript(trial *s, trial_side *x, int k)
@@ -48,8 +51,20 @@ static const_value subscript(trial *s, trial_side *x, int k)
     return trial_eval(s, x, x->inner->args[k], x->nframes - 1);
 }
 
-/* The index with which the write's subscript is what the read's is, if one subscript has it as only unknown. */
-static bool solve(trial *s, const trial_side *x, const trial_slot *unknown, int64_t *index)
+/* The other access's subscript: of the write, which comes second, only what is a constant. */
+static bool other_subscript(trial *s, const trial_side *x, int k, uint64_t *value)
+{
+    if (x == &s->write) {
+        *value = (uint64_t)subscript(s, &s->read, k).i;
+        return !s->failed;
+    }
+    const affine *f = &s->write.a->sub[k];
+    *value = (uint64_t)f->konst;
+    return f->ok && f->n == 0;
+}
+
+/* The index with which one access's subscript is what the other's is, if one subscript has it as only unknown. */
+static bool solve(trial *s, trial_side *x, const trial_slot *unknown, int64_t *index)
 {
     for (int k = 0; k < x->a->nsub && unknown->frame == 0 && !x->a->deeper; k++) {
         const affine *f = &x->a->sub[k];
@@ -60,10 +75,12 @@ static bool solve(trial *s, const trial_side *x, const trial_slot *unknown, int6
             if (!v->def && v->region->parent == unknown->op && v->index == unknown->dim)
                 coef = f->coef[i];
             else
-                rest += (uint64_t)f->coef[i] * (uint64_t)trial_eval(s, &s->write, v, 0).i;
+                rest += (uint64_t)f->coef[i] * (uint64_t)trial_eval(s, x, v, 0).i;
         }
-        const int64_t diff = (int64_t)((uint64_t)subscript(s, &s->read, k).i - rest);
-        const bool known = f->ok && coef != 0 && diff != INT64_MIN && !s->failed;
+        uint64_t value;
+        const bool found = other_subscript(s, x, k, &value);
+        const int64_t diff = (int64_t)(value - rest);
+        const bool known = found && f->ok && coef != 0 && diff != INT64_MIN && !s->failed;
         s->failed = false;
         if (!known)
             continue;
@@ -104,7 +121,7 @@ static bool enter_dim(trial *s, trial_side *x, const trial_place *p, int dim, bo
         hi = at.lo + FEW;
     if (fixed)
         at.index = *fixed;
-    else if (!follow_read(s, x, &at, shared, &at.index) && (x != &s->write || !trial_draw(s, 4) || !solve(s, x, &at, &at.index)))
+    else if (!follow_read(s, x, &at, shared, &at.index) && (!trial_draw(s, 4) || !solve(s, x, &at, &at.index)))
         at.index = draw_index(s, at.lo, hi);
     if (at.index < at.lo || at.index >= hi)
         return false;
@@ -225,7 +242,10 @@ static bool attempt(trial *s, const overlap *o)
     s->budget = TRIAL_BUDGET;
     s->computed = 0;
     s->nsymbols = s->read.nslots = s->write.nslots = 0;
-    return enter(s, &s->read, o) && enter(s, &s->write, o) && (s->task ? is_other_iteration(s) : is_later(s, o)) && same_element(s, o);
+    if (!enter(s, &s->read, o) || !enter(s, &s->write, o))
+        return false;
+    s->reached = true;
+    return (s->task ? is_other_iteration(s) : is_later(s, o)) && same_element(s, o);
 }
 
 static double size_of(const trial_side *x)
@@ -267,7 +287,7 @@ static bool find(witness *w, const ir_module *m, const access *read, const acces
     if (!o->placed || !open_side(&s.read, read) || !open_side(&s.write, write))
         return false;
     double least = INFINITY; /* an example with small numbers is easier to follow */
-    for (int i = 0; i < TRIALS && w->budget > 0; i++) {
+    for (int i = 0; i < (s.reached ? TRIALS : TRIALS_APART) && w->budget > 0; i++) {
         const bool found = attempt(&s, o);
         w->budget -= TRIAL_BUDGET - s.budget;
         const double size = size_of(&s.read) + size_of(&s.write);

@@ -44,6 +44,7 @@ typedef struct trial {
     const ir_module *m;
     uint64_t random;
     bool failed;
+    bool reached; /* in some trial, both accesses were */
     bool data, memory; /* a symbol has been used; one that a launch may change */
     int budget;
     trial_symbol symbols[TRIAL_SYMBOLS];
