@@ -163,7 +163,8 @@ static bool is_written(trial *s, const trial_side *x, const ir_op *load, int fra
     return written;
 }
 
-/* Memory is taken to hold one value. */
+/* Memory is taken to hold one value. What the kernel changes meanwhile holds anything in one iteration, but not in two: what it is in the second one depends on
+ * what the first one did. */
 static const_value eval_load(trial *s, trial_side *x, const ir_value *v, int frame)
 {
     const ir_op *op = v->def;
@@ -172,7 +173,8 @@ static const_value eval_load(trial *s, trial_side *x, const ir_value *v, int fra
     s->memory = true;
     if (!is_written(s, x, op, frame, &settled))
         return symbol_of(s, key, v->type);
-    return settled ? computed(s, key, origin, v->type) : fail(s, v->type);
+    s->changing |= !settled;
+    return computed(s, key, origin, v->type);
 }
 
 uint64_t trial_iteration_of(const trial_slot *at)
@@ -240,6 +242,20 @@ static const_value eval_extent(trial *s, trial_side *x, const ir_value *v, int f
     return extent && extent != v ? trial_eval(s, x, extent, frame) : symbol_of(s, mix(mix_pointer(4, f), (uint64_t)v->def->attr.i), v->type);
 }
 
+static const_value eval_mparam(trial *s, const ir_value *v)
+{
+    const ir_mparam *p = v->def->attr.mparam;
+    if (!s->defaults)
+        return symbol_of(s, mix_pointer(5, p), v->type);
+    s->data |= s->task != NULL; /* else a program that is wrong by default is wrong */
+    const_value r = {.type = v->type};
+    if (scalar_is_float(v->type))
+        r.f = p->fdefault;
+    else
+        r.i = p->idefault;
+    return r;
+}
+
 static const_value constant(trial *s, const ir_value *v)
 {
     const_value r = {.type = v->type};
@@ -264,7 +280,7 @@ const_value trial_eval(trial *s, trial_side *x, const ir_value *v, int frame)
     case OP_CONST:
         return constant(s, v);
     case OP_MPARAM:
-        return symbol_of(s, mix_pointer(5, op->attr.mparam), v->type);
+        return eval_mparam(s, v);
     case OP_SHAPE:
         return eval_extent(s, x, v, frame);
     case OP_KEY:

@@ -49,6 +49,8 @@ typedef struct trial {
     int budget;
     trial_symbol symbols[TRIAL_SYMBOLS];
     int nsymbols;
+    bool defaults; /* params are what they are unless the host changes them */
+    bool changing; /* memory has been used that the kernel changes while the two accesses happen */
     uint64_t computed; /* where the symbols come from that the kernel computes in a way that is not followed; 0: none yet */
     const_value pool[TRIAL_POOL]; /* constants that were met: where conditions change */
     int npool;
