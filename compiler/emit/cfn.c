@@ -478,4 +478,8 @@ void cfn_hoists(cfn *c, strbuf *out)
         hoist_plane(c, out, c->touched.at[i]);
     for (size_t i = 0; i < c->touched.len; i++)
         hoist_strides(c, out, c->touched.at[i]);
+    if (c->rounds[0])
+        sb_add(out, "    TK_ROUNDING(double, f64)\n");
+    if (c->rounds[1])
+        sb_add(out, "    TK_ROUNDING(float, f32)\n");
 }

@@ -100,6 +100,15 @@ static void print_take(const emitter *e, strbuf *out)
                   e->take, IR_WORKSPACE_ALIGN - 1, IR_WORKSPACE_ALIGN - 1);
 }
 
+/* Sums may be reordered and quotients made products by these flags, in a launch and in its derivatives as each compiler sees fit. The x87 unit keeps more bits
+ * of what it has not stored yet. */
+static const char refusal[] =
+    "\n#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)\n"
+    "#error \"not with -ffast-math or a part of it: numbers that steer this program would differ between launches and derivatives (-O3 -fno-math-errno -fno-trapping-math is safe)\"\n"
+    "#elif defined(__FLT_EVAL_METHOD__) && (__FLT_EVAL_METHOD__ == 1 || __FLT_EVAL_METHOD__ == 2)\n"
+    "#error \"not with the x87 unit: numbers that steer this program would differ between launches and derivatives (-msse2 -mfpmath=sse is safe)\"\n"
+    "#endif\n";
+
 static void print_top(emitter *e, strbuf *out, const char *body)
 {
     const bool object = emit_has_object(e->m);
@@ -107,6 +116,8 @@ static void print_top(emitter *e, strbuf *out, const char *body)
               strstr(source_base(e), "*/") ? "its source" : source_base(e), e->opt->header_name);
     if (!e->opt->no_runtime)
         sb_printf(out, "#include \"%s\"\n", object ? "tk_gen.h" : "tk_math.h");
+    if (e->m->decides)
+        sb_add(out, refusal);
     if (e->uses_assert || e->opt->no_runtime)
         sb_printf(out, "\n%s", e->uses_assert ? "#include <assert.h>\n" : "");
     if (e->opt->no_runtime)

@@ -276,6 +276,46 @@ static void read_inputs(cfn *c, strbuf *out, const arg_list *in)
     }
 }
 
+/* ---- results that the function itself gives, once more (ir_func.results_apart) ---- */
+
+/* An address for a result that the caller may not want: a variable stands in. */
+static const char *wanted_or_spare(cfn *c, const arg *a, bool optional)
+{
+    const char *name = name_member(c->e->mem, a->p.name);
+    if (!optional)
+        return name;
+    ir_sigparam p = a->p;
+    p.name = names_unique_function(c->names, arena_printf(c->e->mem, "spare_%s", a->p.name));
+    stmt(c, nowhere, "%s;", sig_decl(c->e->mem, &p, "", SIG_MEMBER));
+    const bool is_array = !p.record && p.shape != IR_SHAPE_SCALAR;
+    return arena_printf(c->e->mem, "%s ? %s : %s%s", name, name, is_array ? "" : "&", p.name);
+}
+
+static void call_for_results(cfn *c, const ir_func *primal)
+{
+    arg_list in = list_new(c->e->mem, primal), out = list_new(c->e->mem, primal);
+    push_inputs(c->e->mem, &in, primal, FORM_RUN);
+    push_outputs(c->e->mem, &out, primal, FORM_RUN);
+    int nresults = 0;
+    strbuf any = {0}, args = {0};
+    for (int i = 0; i < out.n; i++) {
+        if (!begins(&out, &out.at[i]))
+            continue;
+        sb_printf(&any, "%s%s", nresults++ ? " || " : "", name_member(c->e->mem, out.at[i].p.name));
+    }
+    stmt(c, nowhere, "if (%s) {", sb_str(&any));
+    c->indent++;
+    for (int i = 0; i < in.n + out.n; i++) {
+        const arg *a = i < in.n ? &in.at[i] : &out.at[i - in.n];
+        if (begins(i < in.n ? &in : &out, a))
+            sb_printf(&args, "%s%s", args.len ? ", " : "", i < in.n ? name_member(c->e->mem, a->p.name) : wanted_or_spare(c, a, nresults > 1));
+    }
+    stmt(c, nowhere, "%s_%s(%s);", c->e->m->name, primal->name, sb_str(&args));
+    close_block(c);
+    sb_free(&any);
+    sb_free(&args);
+}
+
 /* A gradient that is zero is not added, component by component. */
 static bool is_left(const cfn *c, const arg *a, int k)
 {
@@ -295,14 +335,21 @@ static int count_writes(const cfn *c, const arg_list *l, const arg *a)
     return n;
 }
 
-static void write_outputs(cfn *c, const arg_list *out)
+static bool has_results_apart(const ir_func *primal, kernel_form form)
+{
+    return primal->results_apart && (form == FORM_GRAD || form == FORM_HVP) && primal->nouts > 0;
+}
+
+static void write_outputs(cfn *c, const ir_func *primal, kernel_form form, const arg_list *out)
 {
     const ir_op *yield = c->f->body->last;
     int count = 0;
+    if (has_results_apart(primal, form))
+        call_for_results(c, primal);
     for (int i = 0; i < out->n; i++) {
         const arg *a = &out->at[i];
         const char *name = name_member(c->e->mem, a->p.name);
-        if (a->p.array)
+        if (a->p.array || (has_results_apart(primal, form) && a->use == SIG_RESULT && !*a->suffix))
             continue;
         if (begins(out, a)) {
             count = count_writes(c, out, a);
@@ -339,7 +386,8 @@ static void print_definition(cfn *c, const ir_func *f, kernel_form form, const s
     emitter *e = c->e;
     strbuf hoists = {0};
     cfn_hoists(c, &hoists);
-    sb_printf(e->out, "void %s_%s%s(%s)\n{\n", e->m->name, f->name, form_suffix(form), export_signature(e->mem, e->m, f, form));
+    const bool apart = form == FORM_RUN && (kernel_form_of(f, FORM_GRAD) || kernel_form_of(f, FORM_HVP)) && has_results_apart(f, FORM_GRAD);
+    sb_printf(e->out, "%svoid %s_%s%s(%s)\n{\n", apart ? "TK_APART " : "", e->m->name, f->name, form_suffix(form), export_signature(e->mem, e->m, f, form));
     arg_list in = list_new(e->mem, f), out = list_new(e->mem, f);
     push_inputs(e->mem, &in, f, form);
     push_outputs(e->mem, &out, f, form);
@@ -388,7 +436,7 @@ static void emit_export(emitter *e, const ir_func *primal, kernel_form form)
     cfn_take_names(c);
     read_inputs(c, &inputs, &in);
     emit_ops(c, f->body);
-    write_outputs(c, &out);
+    write_outputs(c, primal, form, &out);
     print_definition(c, primal, form, &inputs, &body);
     cfn_free(c);
     fstate_free(&fs);

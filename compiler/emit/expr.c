@@ -2,6 +2,7 @@
 #include "emit/emit_int.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 enum { MAX_OPS = 12, MAX_CHARS = 90, MAX_LOADS = 64 };
@@ -359,6 +360,56 @@ static expr infix(cfn *c, expr e, const char *sign, int prec, const expr *part)
     return e;
 }
 
+/* ---- exact values ---- */
+
+/* Whether a C compiler may see x * y where it would be contracted with a sum. */
+static bool is_product(const ir_op *op)
+{
+    if (op->code == OP_MUL || op->code == OP_POWI)
+        return true;
+    int e;
+    return op->code == OP_DIV && ir_is_const(op->args[1]) && fabs(frexp(op->args[1]->def->attr.f, &e)) == 0.5; /* compilers make it one */
+}
+
+/* The use itself does not add to it, and what it makes of it is no product. */
+static bool is_harmless_use(const ir_op *user)
+{
+    switch (user->code) {
+    case OP_MUL: /* a product that is exact is looked at itself; what is not may be contracted */
+    case OP_DIV:
+    case OP_EQ:
+    case OP_NE:
+    case OP_LT:
+    case OP_LE:
+    case OP_GT:
+    case OP_GE:
+    case OP_FLOOR:
+    case OP_CEIL:
+    case OP_ROUND:
+    case OP_TRUNC:
+    case OP_SIGN:
+    case OP_SQRT:
+        return true;
+    case OP_CAST:
+        return !scalar_is_float(user->res[0]->type);
+    default:
+        return false;
+    }
+}
+
+static expr rounded(cfn *c, const ir_op *op, expr e)
+{
+    const ir_value *v = op->res[0];
+    const vstate *s = &c->v[v->id];
+    if (!is_product(op) || (s->uses == 1 && is_harmless_use(s->user)))
+        return e;
+    const bool single = v->type == SC_F32;
+    c->rounds[single] = true;
+    e.text = arena_printf(c->e->mem, "TK_ROUNDED(%s, %s)", e.text, single ? "f32" : "f64");
+    e.prec = PREC_PRIMARY;
+    return e;
+}
+
 expr pure_expr(cfn *c, const ir_op *op)
 {
     const op_info *info = op_get(op->code);
@@ -398,6 +449,10 @@ expr pure_expr(cfn *c, const ir_op *op)
         break;
     }
     const char *spelling = scalar_is_float(type) ? info->c_float : info->c_int;
+    if (op->res[0]->exact && op_is_of_library(op->code)) {
+        static const char *const arguments[] = {"", "{a}", "{a}, {b}", "{a}, {b}, {c}"};
+        spelling = arena_printf(c->e->mem, "tk_exact_%s_%%(%s)", info->name, arguments[n]);
+    }
     assert(*spelling && "operation without a C form for its type");
     const bool call = strncmp(spelling, "{a}", 3) != 0 && spelling[0] != '-';
     const char *text[3] = {0};
@@ -413,5 +468,5 @@ expr pure_expr(cfn *c, const ir_op *op)
     }
     e.prec = call ? PREC_PRIMARY : info->prec;
     e.text = fill(c, spelling, type, text);
-    return e;
+    return op->res[0]->exact ? rounded(c, op, e) : e;
 }

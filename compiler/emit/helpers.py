@@ -18,7 +18,10 @@ def macros(text):
 def expand(defs, name, args):
     params, body = defs[name]
     for p, a in zip(params, args):
-        body = re.sub(rf"##{p}\b", a, body)
+        body = re.sub(rf"##{p}\b(?!##)", a, body)
+        body = re.sub(rf"(?<![\w#]){p}##", a, body)
+        body = re.sub(rf"##{p}##", a, body)
+        body = re.sub(rf"(?<!#)#{p}\b", f'"{a}"', body)
         body = re.sub(rf"(?<![\w#]){p}\b(?!##)", a, body)
     lines = []
     for line in body.splitlines():
@@ -33,7 +36,7 @@ def split(args):
 
 def functions(text):
     """Name and text of each function, in the order of the file."""
-    for m in re.finditer(r"^( *)static inline [\w ]*?\b(tk_\w+)\(", text, re.M):
+    for m in re.finditer(r"^( *)static (?:inline|TK_APART) [\w ]*?\b(tk_\w+)\(", text, re.M):
         depth, at = 0, text.index("{", m.end())
         for at in range(at, len(text)):
             depth += (text[at] == "{") - (text[at] == "}")
@@ -55,14 +58,16 @@ def main():
         lines += expand(defs, m[1], split(m[2])).splitlines() if m and m[1] in defs else [line]
     table = dict(functions("\n".join(lines)))
     table = {name: body for name, body in table.items() if "scatter" not in name}
+    special = {name: re.search(rf"^/\* {begin}.*?^#endif\n", text, re.M | re.S)[0].rstrip()
+               for name, begin in (("TK_HIDE", "Behind this"), ("TK_ROUNDED", r"TK_ROUNDED\(x"), ("TK_APART", "Where they decide: one"))}
     order = re.search(r"^/\* In a loop that adds.*?^#endif\n", text, re.M | re.S)[0].rstrip()
     with open(sys.argv[2], "w") as out:
         out.write('#include "emit/helpers.h"\n\n')
-        for i, body in enumerate([*table.values(), order]):
+        for i, body in enumerate([*special.values(), *table.values(), order]):
             data = ", ".join(str(b) for b in body.encode())
             out.write(f"static const char text{i}[] = {{{data}, 0}};\n")
         out.write("\nconst emit_helper emit_helpers[] = {\n")
-        for i, name in enumerate([*table, "TK_IN_ORDER"]):
+        for i, name in enumerate([*special, *table, "TK_IN_ORDER"]):
             out.write(f'    {{"{name}", text{i}}},\n')
         out.write("};\nconst int emit_nhelpers = (int)(sizeof emit_helpers / sizeof *emit_helpers);\n")
 

@@ -39,6 +39,13 @@ static void print_plan(cfn *c, const task *t, const char *plan, const char *cons
         if (d >= nd - op->attr.unit_dims)
             sb_printf(&unit, "%s%s", unit.len ? " * " : "", n[d]);
     }
+    if (op->attr.ordered || ir_task_sum_decides(op)) {
+        enum { COST = 16 }; /* of any such task, whatever it does */
+        stmt(c, op->loc, "const tk_plan %s = tk_plan_make(%s, %s, %d);", plan, sb_str(&total), op->attr.ordered ? sb_str(&total) : "1", COST);
+        sb_free(&total);
+        sb_free(&unit);
+        return;
+    }
     const bool rows = !unit.len && nd > 1; /* a cut row costs a little, so rows stay whole where there are many */
     stmt(c, op->loc, "const tk_plan %s = %s(%s, %s, %lld);", plan, rows ? "tk_plan_rows" : "tk_plan_make", sb_str(&total),
          unit.len ? sb_str(&unit) : rows ? n[nd - 1] : "1", (long long)task_cost(c->e, op));

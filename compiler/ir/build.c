@@ -148,8 +148,10 @@ ir_op *ir_insert(ir_builder *b, ir_opcode code, int nargs, ir_value *const *args
     link_op(op, b->region, b->before);
     op->nres = nres;
     op->res = room(mem, nres, sizeof *op->res);
-    for (int i = 0; i < nres; i++)
+    for (int i = 0; i < nres; i++) {
         op->res[i] = new_value(b->func, res_types[i], b->region, op, i, b->loc);
+        op->res[i]->exact = b->exact && scalar_is_float(res_types[i]);
+    }
     op->nregions = nregions;
     op->regions = nregions ? ARENA_ARRAY(mem, ir_region *, nregions) : NULL;
     for (int i = 0; i < nregions; i++)
@@ -568,6 +570,14 @@ const ir_op *ir_task_of(const ir_op *op)
     while (op && op->code != OP_TASK)
         op = op->region->parent;
     return op;
+}
+
+bool ir_task_sum_decides(const ir_op *task)
+{
+    for (int i = 0, at = 0; i < task->attr.nreductions; at += 1 + task->attr.reductions[i++].companions)
+        if (task->attr.reductions[i].kind == IR_RED_ADD && task->res[at]->exact)
+            return true;
+    return false;
 }
 
 ir_op *ir_yield_of(const ir_region *r)

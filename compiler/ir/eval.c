@@ -112,6 +112,15 @@ static double powi(bool single, double a, int64_t n)
     return n >= 0 ? r : single ? (double)(float)(1 / r) : 1 / r;
 }
 
+/* As tk_mod does it. */
+static double mod(bool single, double a, double b)
+{
+    const double r = fmod(a, b);
+    if (r == 0)
+        return copysign(r, b);
+    return (r < 0) == (b < 0) ? r : single ? (double)(float)(r + b) : r + b;
+}
+
 #define MATH(name) (single ? (double)name##f((float)a) : name(a))
 
 static bool eval_float(ir_opcode code, bool single, double a, double b, double *r)
@@ -122,7 +131,7 @@ static bool eval_float(ir_opcode code, bool single, double a, double b, double *
     case OP_MUL: *r = a * b; break;
     case OP_DIV: *r = a / b; break;
     case OP_REM: *r = fmod(a, b); break;
-    case OP_MOD: *r = single ? (double)((float)a - (float)b * floorf((float)a / (float)b)) : a - b * floor(a / b); break;
+    case OP_MOD: *r = mod(single, a, b); break;
     case OP_NEG: *r = -a; break;
     case OP_POW: *r = single ? (double)powf((float)a, (float)b) : pow(a, b); break;
     case OP_MIN: *r = a < b ? a : b; break;

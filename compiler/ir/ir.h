@@ -76,6 +76,7 @@ struct ir_value {
     ir_op *def;        /* defining operation, NULL for region parameters */
     ir_region *region; /* of which it is a parameter, or in which def stands */
     int index;         /* among def's results or region's parameters */
+    bool exact;        /* a float that decides, or from which one is computed: the same bits wherever it is computed. By the decisions pass */
     src_loc loc;
 };
 
@@ -104,6 +105,7 @@ typedef struct ir_attr {
     ir_acc acc;          /* ACCUM */
     bool needed;         /* LOAD of a primal: the adjoint needs what it reads; by the rules pass */
     bool discarded;      /* ATOMIC: a statement, nobody sees the old value */
+    bool exact;          /* ACCUM: what is read of the sum decides, so its order counts; by the decisions pass */
     /* LOOP */
     bool bounded;        /* operands start with lo, hi and the body's parameters with the index */
     bool cond;           /* regions[1] decides before each iteration whether it runs; last result is the i64 trip count */
@@ -116,6 +118,7 @@ typedef struct ir_attr {
     int ndim;
     int unit_dims;       /* how many trailing dimensions one thread must run as a whole (a row that accumulates into one element); by the parallel pass */
     bool rows;           /* after the rows pass: the body runs once per row segment, its last two parameters are the segment's bounds */
+    bool ordered;        /* one thread runs it all in order: what it adds up decides, and the adjoint adds it up again; by reverse mode */
     const ir_op *rest;   /* a gather: the task that it was taken from. Compared, never looked into: it may be gone */
     bool ahead;          /* runs interleaved with the next task, some rows ahead; by the stages pass */
     ir_reduction *reductions;
@@ -278,6 +281,7 @@ struct ir_func {
     int nouts;
     int derive;              /* IR_DERIVE_* asked for (a derivative kernel: 0) */
     bool derive_explicit;    /* by a derive(...) clause */
+    bool results_apart;      /* of an export func: its gradient has results from the function itself; by the decisions pass */
     bool draws;              /* random numbers */
     int records;             /* number of blocks that it keeps for its adjoint: old values of atomics, winners */
     bool no_grad;            /* "derivative zero, by intent" */
@@ -319,6 +323,8 @@ struct ir_module {
     VEC(ir_func *) funcs;    /* functions and kernels, derived ones included, in order of creation */
     VEC(ir_func *) externs;  /* the C functions that the host provides, called or not */
     ir_func *extents;        /* no parameters; yields every field's extents as i64 */
+    bool decides;            /* floats steer, so that flags of C compilers which change them are refused */
+    bool decided;            /* behind the decisions pass: the verifier looks at exact values */
 };
 
 /* ---- builder (ir/build.c) ---- */
@@ -330,6 +336,7 @@ typedef struct ir_builder {
     ir_op *before;
     src_loc loc;
     ir_op *origin;
+    bool exact; /* new floats are exact */
 } ir_builder;
 
 ir_module *ir_module_create(arena *mem, intern_pool *names, diag_sink *diag, const char *name);
@@ -416,6 +423,8 @@ int ir_loop_ncarried(const ir_op *loop);
 int ir_task_first_init(const ir_op *task);
 /* Where the operands for the fixed subscripts of scatter target 0 begin. */
 int ir_task_first_fixed(const ir_op *task);
+/* Whether the order of a sum over the iterations counts: then chunks depend on extents alone, not on what else the task does. */
+bool ir_task_sum_decides(const ir_op *task);
 ir_op *ir_yield_of(const ir_region *r);
 const ir_op *ir_task_of(const ir_op *op); /* the task around op, or op itself; NULL: none */
 scalar ir_elem_type(const ir_value *array); /* element type of a LOCAL */
@@ -424,7 +433,7 @@ scalar ir_elem_type(const ir_value *array); /* element type of a LOCAL */
 
 /* Calls fn on each operation of r and of nested regions, outer before inner, in order; fn may remove or replace the operation given. */
 void ir_walk(ir_region *r, void (*fn)(ir_op *op, void *ctx), void *ctx);
-/* Replaces every use of `from` inside r and nested regions. */
+/* Replaces every use of `from` inside r and nested regions by the same value. */
 void ir_replace_uses(ir_region *r, ir_value *from, ir_value *to);
 /* Uses counted over a whole function: array indexed by value id, freed by the caller. */
 uint32_t *ir_count_uses(const ir_func *f);
@@ -435,13 +444,14 @@ bool ir_is_visible(const ir_value *v, const ir_region *r);
 bool ir_op_is_pure(const ir_op *op);
 bool ir_op_has_effect(const ir_op *op); /* store, accum, print, assert, task or call with effects inside: may not be dropped */
 
-/* Value map for cloning: old id -> new value, in one function or between two. */
+/* Value map for cloning: old id -> new value, in one function or between two. The new value is the old one's: exact if that is. */
 typedef struct ir_map {
     ir_value **at; /* indexed by old id */
     uint32_t n;
 } ir_map;
 ir_map ir_map_create(const ir_func *from);
 void ir_map_set(ir_map *m, const ir_value *from, ir_value *to);
+void ir_map_set_other(ir_map *m, const ir_value *from, ir_value *to); /* to is another value than from's: its tangent */
 ir_value *ir_map_get(const ir_map *m, const ir_value *from); /* NULL if unset */
 void ir_map_free(ir_map *m);
 /* Clones op (with regions) at b; operands through the map (identity when unset); results are added to the map. Sets origin to op (or op's origin). */

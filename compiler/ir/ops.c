@@ -80,6 +80,82 @@ scalar op_result_type(ir_opcode code, const scalar *operands)
     return op->operands == OPERANDS_FI ? operands[0] : operands[op->arity - 1];
 }
 
+/* A constant, folded or not. */
+static bool is_known(const ir_value *v)
+{
+    bool known = ir_is_const(v) || (v->def && op_is_pure_table(v->def->code));
+    for (int i = 0; known && i < v->def->nargs; i++)
+        known = ir_is_const(v->def->args[i]);
+    return known;
+}
+
+bool op_decides(const ir_op *op, int k)
+{
+    if (!scalar_is_float(op->args[k]->type))
+        return false;
+    switch (op->code) {
+    case OP_EQ:
+    case OP_NE:
+    case OP_LT:
+    case OP_LE:
+    case OP_GT:
+    case OP_GE:
+    case OP_MIN:
+    case OP_MAX:
+    case OP_ABS:
+    case OP_SIGN:
+    case OP_FLOOR:
+    case OP_CEIL:
+    case OP_ROUND:
+    case OP_TRUNC:
+    case OP_FRACT:
+    case OP_MOD:
+    case OP_REM:
+    case OP_ISNAN:
+    case OP_ISINF:
+        return true;
+    case OP_POW: /* the rules of both ask for zeros; that of the exponent only where it is no constant */
+        return !is_known(op->args[1]);
+    case OP_CAST:
+        return !scalar_is_float(op->res[0]->type);
+    default:
+        return false;
+    }
+}
+
+bool op_is_of_library(ir_opcode code)
+{
+    switch (code) {
+    case OP_POW:
+    case OP_CBRT:
+    case OP_EXP:
+    case OP_EXP2:
+    case OP_EXPM1:
+    case OP_LOG:
+    case OP_LOG2:
+    case OP_LOG1P:
+    case OP_SIN:
+    case OP_COS:
+    case OP_TAN:
+    case OP_ASIN:
+    case OP_ACOS:
+    case OP_ATAN:
+    case OP_ATAN2:
+    case OP_SINH:
+    case OP_COSH:
+    case OP_TANH:
+    case OP_HYPOT:
+    case OP_ERF:
+    case OP_LGAMMA:
+    case OP_DIGAMMA:
+    case OP_TRIGAMMA:
+    case OP_RANDN:
+        return true;
+    default:
+        return false;
+    }
+}
+
 bool op_zero_derivative(ir_opcode code, int k)
 {
     return strcmp(op_get(code)->d[k], "0") == 0;

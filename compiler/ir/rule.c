@@ -263,10 +263,13 @@ static ir_value *build_op(const context *c, const node *n, scalar want)
         shared = type_of(c, n->kid[k]);
     if (shared == SC_NONE)
         shared = want == SC_BOOL ? c->work : want;
+    const bool exact = c->b->exact;
+    c->b->exact |= n->op == OP_ROUND || n->op == OP_POW || op_get(n->op)->result == RESULT_B; /* what decides in a rule */
     for (int k = 0; k < n->nkids; k++) {
         scalar own = type_of(c, n->kid[k]);
         kid[k] = build(c, n->kid[k], mixed && own != SC_NONE ? own : shared);
     }
+    c->b->exact = exact;
     switch (n->nkids) {
     case 1:
         return ir_op1(c->b, n->op, kid[0]);

@@ -353,6 +353,95 @@ static bool check_op(const verifier *v, const ir_op *op)
     }
 }
 
+/* ---- what decides (passes/decisions.c) ---- */
+
+/* Memory and what is the same everywhere have their bits. */
+static bool is_given(const ir_value *v)
+{
+    if (v->exact || !scalar_is_float(v->type))
+        return true;
+    switch (v->def ? v->def->code : OP_COUNT) {
+    case OP_CONST:
+    case OP_MPARAM:
+    case OP_LOAD:
+    case OP_ATOMIC:
+    case OP_OLD:
+    case OP_REC_LOAD:
+    case OP_EXTERN:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool expect_exact(const verifier *v, const ir_op *op, const ir_value *x, const char *what)
+{
+    return is_given(x) || fault(v, op, "%s, %%%" PRIu32 ", decides and is not exact", what, x->id);
+}
+
+static bool check_exact_loop(const verifier *v, const ir_op *op)
+{
+    const int init = ir_loop_first_init(op), first = ir_loop_first_param(op);
+    bool ok = true;
+    for (int i = 0; i < ir_loop_ncarried(op) && ok; i++) {
+        const ir_value *param = op->regions[0]->params[first + i], *test = op->attr.cond ? op->regions[1]->params[i] : param;
+        if (param->exact || test->exact || op->res[i]->exact)
+            ok = expect_exact(v, op, op->args[init + i], "a carried value's beginning") && expect_exact(v, op, param, "a carried value") &&
+                 expect_exact(v, op, ir_yield_of(op->regions[0])->args[i], "what a carried value becomes");
+    }
+    return ok;
+}
+
+static bool check_exact_task(const verifier *v, const ir_op *op)
+{
+    bool ok = true;
+    for (int i = 0, at = 0; i < op->attr.nreductions && ok; at += 1 + op->attr.reductions[i++].companions)
+        if (op->attr.reductions[i].kind != IR_RED_ADD || op->res[at]->exact)
+            ok = expect_exact(v, op, op->args[ir_task_first_init(op) + at], "a reduction's beginning") &&
+                 expect_exact(v, op, ir_yield_of(op->regions[0])->args[at], "a contribution");
+    return ok;
+}
+
+static bool check_exact_call(const verifier *v, const ir_op *op)
+{
+    const ir_func *c = op->attr.callee;
+    bool ok = true;
+    const bool seeded = c->custom_of || (c->primal && c->primal->custom_of); /* a derivative of the program's own, which may look at seeds */
+    for (int i = 0; i < op->nargs && ok && !seeded; i++)
+        ok = !c->body->params[i]->exact || expect_exact(v, op, op->args[i], "an argument");
+    for (int i = 0; i < op->nres && ok && !c->external; i++)
+        ok = !op->res[i]->exact || expect_exact(v, op, ir_yield_of(c->body)->args[i], "a result");
+    return ok;
+}
+
+/* What decides is exact, and what is exact is computed from what is: one operation at a time. */
+static bool check_exact(const verifier *v, const ir_op *op)
+{
+    bool ok = true;
+    switch (op->code) {
+    case OP_LOOP:
+        return check_exact_loop(v, op);
+    case OP_TASK:
+        return check_exact_task(v, op);
+    case OP_CALL:
+        return check_exact_call(v, op);
+    case OP_IF:
+        for (int i = 0; i < op->nres && ok; i++)
+            for (int k = 0; k < 2 && ok && op->res[i]->exact; k++)
+                ok = expect_exact(v, op, ir_yield_of(op->regions[k])->args[i], "what a branch yields");
+        return ok;
+    case OP_LLOAD:
+        return !op->res[0]->exact || op->args[0]->exact || fault(v, op, "an array of what decides is not exact");
+    case OP_LSTORE:
+        return !op->args[0]->exact || expect_exact(v, op, op->args[2], "an element");
+    default:
+        for (int i = 0; op_is_pure_table(op->code) && i < op->nargs && ok; i++)
+            if (op->res[0]->exact || op_decides(op, i))
+                ok = expect_exact(v, op, op->args[i], "an operand");
+        return ok;
+    }
+}
+
 /* ---- structure ---- */
 
 static bool check_links(const verifier *v, const ir_region *r, const ir_op *op)
@@ -399,7 +488,7 @@ static bool check_region(verifier *v, const ir_region *r, const ir_op *parent)
         v->in_task = outer_task;
         for (int i = 0; ok && i < op->nres; i++)
             ok = define(v, op, op->res[i]);
-        ok = ok && check_op(v, op);
+        ok = ok && check_op(v, op) && (!v->func->module->decided || check_exact(v, op));
     }
     /* what was defined here is out of sight behind the region */
     for (int i = 0; i < r->nparams; i++)

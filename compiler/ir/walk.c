@@ -26,15 +26,21 @@ void ir_walk(ir_region *r, void (*fn)(ir_op *op, void *ctx), void *ctx)
     }
 }
 
-void ir_replace_uses(ir_region *r, ir_value *from, ir_value *to)
+static void replace_uses(ir_region *r, const ir_value *from, ir_value *to)
 {
     for (ir_op *op = r->first; op; op = op->next) {
         for (int i = 0; i < op->nargs; i++)
             if (op->args[i] == from)
                 op->args[i] = to;
         for (int i = 0; i < op->nregions; i++)
-            ir_replace_uses(op->regions[i], from, to);
+            replace_uses(op->regions[i], from, to);
     }
+}
+
+void ir_replace_uses(ir_region *r, ir_value *from, ir_value *to)
+{
+    to->exact |= from->exact;
+    replace_uses(r, from, to);
 }
 
 static ir_value *resolve(ir_map *map, ir_value *v)
@@ -159,6 +165,12 @@ ir_map ir_map_create(const ir_func *from)
 }
 
 void ir_map_set(ir_map *m, const ir_value *from, ir_value *to)
+{
+    to->exact |= from->exact;
+    ir_map_set_other(m, from, to);
+}
+
+void ir_map_set_other(ir_map *m, const ir_value *from, ir_value *to)
 {
     if (from->id >= m->n) { /* values made since the map was created */
         uint32_t n = from->id + 1 + m->n;

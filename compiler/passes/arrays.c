@@ -351,10 +351,13 @@ static void make_local(ir_op *op, void *ctx)
         loaded->name = op->res[0]->name;
         loaded->loc = op->res[0]->loc;
         ir_replace_uses(r->f->body, op->res[0], loaded);
+        r->local->exact |= loaded->exact;
     } else if (op->code == OP_STORE) {
         ir_lstore(&b, r->local, at, v);
     } else {
+        b.exact = op->attr.exact;
         ir_value *old = ir_lload(&b, r->local, at);
+        r->local->exact |= old->exact;
         v = ir_op2(&b, OP_ADD, old, v);
         ir_lstore(&b, r->local, at, v);
     }

@@ -319,6 +319,9 @@ static void fold_op(folder *c, ir_op *op)
     if (!op_is_pure_table(op->code))
         return;
     ir_builder b = before(c, op);
+    b.exact = op->res[0]->exact;
+    for (int i = 0; i < op->nargs; i++)
+        b.exact |= op_decides(op, i);
     ir_value *v = fold_pure(&b, op);
     if (v)
         replace(c, op->res[0], v);

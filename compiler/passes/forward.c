@@ -133,7 +133,7 @@ static void fwd_pure(fwd *w, ir_builder *b, const ir_op *op)
         return;
     if (sum->id >= first_new)
         name_tangent(w, sum, r);
-    ir_map_set(&w->tan, r, sum);
+    ir_map_set_other(&w->tan, r, sum);
 }
 
 /* The subscripts and the component of a memory operation. */
@@ -158,7 +158,7 @@ static void fwd_memory(fwd *w, ir_builder *b, const ir_op *op)
     if (op->code == OP_LOAD) {
         ir_value *t = ir_load(b, f, plane, idx, comp);
         name_tangent(w, t, v);
-        ir_map_set(&w->tan, v, t);
+        ir_map_set_other(&w->tan, v, t);
     } else if (op->code == OP_STORE) {
         ir_store(b, f, plane, idx, comp, tan_or_zero(w, b, v));
     } else if (ir_map_get(&w->tan, v)) {
@@ -196,7 +196,7 @@ static void fwd_local(fwd *w, ir_builder *b, const ir_op *op)
         return;
     if (op->code == OP_LOCAL) {
         const char *name = array->name ? arena_printf(w->m->mem, "%s_dual", array->name) : NULL;
-        ir_map_set(&w->tan, array, op->nargs ? ir_local_sized(b, op->attr.elem, val(w, op->args[0]), name) : ir_local(b, op->attr.elem, op->attr.i, name));
+        ir_map_set_other(&w->tan, array, op->nargs ? ir_local_sized(b, op->attr.elem, val(w, op->args[0]), name) : ir_local(b, op->attr.elem, op->attr.i, name));
         return;
     }
     ir_value *shadow = ir_map_get(&w->tan, array);
@@ -211,7 +211,7 @@ static void fwd_local(fwd *w, ir_builder *b, const ir_op *op)
     }
     ir_value *t = ir_lload(b, shadow, val(w, op->args[1]));
     name_tangent(w, t, op->res[0]);
-    ir_map_set(&w->tan, op->res[0], t);
+    ir_map_set_other(&w->tan, op->res[0], t);
 }
 
 static void fwd_stack(fwd *w, ir_builder *b, const ir_op *op)
@@ -228,7 +228,7 @@ static void fwd_stack(fwd *w, ir_builder *b, const ir_op *op)
     } else {
         t = ir_insert(b, OP_STK_LOAD, 2, c->args, 1, &l->to->types[slot], 0);
         t->res[0]->name = l->to->names[slot];
-        ir_map_set(&w->tan, op->res[0], t->res[0]);
+        ir_map_set_other(&w->tan, op->res[0], t->res[0]);
     }
     t->attr.layout = l->to;
     t->attr.i = slot;
@@ -244,6 +244,16 @@ static bool touches_storage(const fwd *w, const ir_func *f)
         any |= e.at[n] && w->storage[n];
     effects_free(&e);
     return any;
+}
+
+/* Where the value decides, it is the function's own: what the program's derivative of it returns may have been computed otherwise. */
+static bool value_is_apart(const ir_op *call)
+{
+    const ir_func *f = call->attr.callee;
+    bool exact = false;
+    for (int i = 0; i < call->nres; i++)
+        exact |= call->res[i]->exact;
+    return exact && (f->external || (f->custom_jvp && !f->custom_jvp->prelude));
 }
 
 static void fwd_call(fwd *w, ir_builder *b, const ir_op *op)
@@ -268,14 +278,19 @@ static void fwd_call(fwd *w, ir_builder *b, const ir_op *op)
             vec_push(&args, tan_or_zero(w, b, op->args[i]));
     ir_op *c = ir_call(b, forward_func(op->attr.callee), (int)args.len, args.at);
     vec_free(&args);
+    const bool apart = value_is_apart(op);
+    if (apart)
+        clone_plain(w, b, op);
     int at = op->nres;
     for (int i = 0; i < op->nres; i++) {
-        c->res[i]->name = op->res[i]->name;
-        ir_map_set(&w->val, op->res[i], c->res[i]);
+        if (!apart) {
+            c->res[i]->name = op->res[i]->name;
+            ir_map_set(&w->val, op->res[i], c->res[i]);
+        }
         if (!scalar_is_float(op->res[i]->type))
             continue;
         name_tangent(w, c->res[at], op->res[i]);
-        ir_map_set(&w->tan, op->res[i], c->res[at++]);
+        ir_map_set_other(&w->tan, op->res[i], c->res[at++]);
     }
 }
 
@@ -291,7 +306,7 @@ static void tangent_param(fwd *w, ir_region *to, const ir_value *p)
 {
     ir_value *t = ir_region_param(to, p->type, NULL);
     name_tangent(w, t, p);
-    ir_map_set(&w->tan, p, t);
+    ir_map_set_other(&w->tan, p, t);
 }
 
 /* Fills `to` (parameters are there) with the region's operations and a yield of all values, then of the tangents of those with tangent[k]. */
@@ -327,7 +342,7 @@ static void map_results(fwd *w, const ir_op *op, const ir_op *c, const bool *tan
         if (!tangent[k])
             continue;
         name_tangent(w, c->res[at], op->res[k]);
-        ir_map_set(&w->tan, op->res[k], c->res[at++]);
+        ir_map_set_other(&w->tan, op->res[k], c->res[at++]);
     }
 }
 
@@ -462,11 +477,13 @@ static void fwd_task(fwd *w, ir_builder *b, const ir_op *op)
     ir_yield(&in, (int)args.len, args.at);
     for (size_t i = 0; i < slots.len; i++) {
         const ir_value *r = op->res[slots.at[i].from];
-        if (slots.at[i].tangent)
+        if (slots.at[i].tangent) {
             name_tangent(w, c->res[i], r);
-        else
+            ir_map_set_other(&w->tan, r, c->res[i]);
+        } else {
             c->res[i]->name = r->name;
-        ir_map_set(slots.at[i].tangent ? &w->tan : &w->val, r, c->res[i]);
+            ir_map_set(&w->val, r, c->res[i]);
+        }
     }
     vec_free(&slots);
     vec_free(&args);

@@ -110,7 +110,7 @@ static bool shift_of(gather *g, const ir_op *accum, int64_t *by)
 
 static bool is_gathered(const gather *g, const ir_op *op)
 {
-    return op->code == OP_ACCUM && op->attr.field == g->field && op->attr.plane == g->plane && !elements_never_meet(g->task, op, g->first);
+    return op->code == OP_ACCUM && !op->attr.exact && op->attr.field == g->field && op->attr.plane == g->plane && !elements_never_meet(g->task, op, g->first);
 }
 
 static void find_other_access(ir_op *op, void *ctx)

@@ -117,7 +117,7 @@ static bool class_own(ir_op *task, const plane_use *p)
         set_class(p, IR_ACC_PLAIN, "own element");
         return true;
     }
-    if (own > 0 && !p->load && !p->store) {
+    if (own > 0 && !p->load && !p->store && !ir_task_sum_decides(task)) {
         if (task->attr.unit_dims < nd - own)
             task->attr.unit_dims = nd - own;
         set_class(p, IR_ACC_PLAIN, "own element of a row");

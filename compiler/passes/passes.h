@@ -45,6 +45,11 @@ activity activity_compute(const ir_func *f, activity_mode mode);
 void activity_free(activity *a);
 static inline bool activity_has(const activity *a, const ir_value *v) { return v->id < a->n && a->varied[v->id] && a->useful[v->id]; }
 
+/* Marks the floats that decide, and those that they are computed from, as exact. passes/decisions.c */
+bool pass_decisions(ir_module *m);
+/* Whether exact results would keep a loop of the export func f from being vectorised. passes/dear_results.c */
+bool results_are_dear(const ir_func *f);
+
 /* `out` arrays begin as zeros; of export funcs f->with_locals, where the gradient cannot work in the host's memory. passes/arrays.c */
 void pass_arrays(ir_func *f);
 

@@ -96,6 +96,18 @@ static bool derive_hvp(ir_func *k)
     return diag_error_count(k->module->diag) == errors;
 }
 
+/* What the gradient of an export func takes from the function itself it need not compute. */
+static void drop_results(ir_func *f)
+{
+    if (!f->primal || !f->primal->results_apart)
+        return;
+    ir_op *y = ir_yield_of(f->body);
+    ir_builder b = {.func = f, .region = f->body, .before = y, .loc = y->loc};
+    for (int i = 0; i < f->primal->nresults; i++)
+        y->args[i] = ir_zero(&b, y->args[i]->type);
+    pass_simplify(f);
+}
+
 static void find_dual(ir_op *op, void *ctx)
 {
     bool *found = ctx;
@@ -214,6 +226,7 @@ static const pass_row table[] = {
     {"activity", "which kernels have derivatives; lost gradients are errors", ON_MODULE, pass_activity, NULL, NULL},
     {"inline", "small functions, and functions called once", ON_MODULE, run_inline, NULL, NULL},
     {"simplify", "folding, common subexpressions, dead code", ON_ALL, NULL, NULL, pass_simplify},
+    {"decisions", "floats that steer, and what they are computed from, are exact", ON_MODULE, pass_decisions, NULL, NULL},
     {"arrays", "arrays of the host that are written", ON_PRIMALS, NULL, NULL, pass_arrays},
     {"reverse", "adjoints of kernels", ON_PRIMALS, NULL, derive_grad, NULL},
     {"reverse-simplify", "clean-up of adjoints", ON_ADJOINTS, NULL, NULL, pass_simplify},
@@ -223,6 +236,8 @@ static const pass_row table[] = {
     {"share-jvps", "a JVP without duals is the primal", ON_MODULE, share_jvps, NULL, NULL},
     {"hvp", "JVPs of adjoints, where asked for", ON_PRIMALS, NULL, derive_hvp, NULL},
     {"hvp-simplify", "clean-up of second-order products", ON_HVPS, NULL, NULL, pass_simplify},
+    {"results", "gradients of export funcs call them for results", ON_ADJOINTS, NULL, NULL, drop_results},
+    {"hvp-results", "and so do second-order products", ON_HVPS, NULL, NULL, drop_results},
     {"reciprocal", "divisions by one value share its reciprocal, in adjoints", ON_ALL, NULL, NULL, pass_reciprocal},
     {"scale", "constant factors are collected, in adjoints", ON_ALL, NULL, NULL, pass_scale},
     {"adjoint-calls", "adjoints that kernels launch become a part of them", ON_PRIMALS, NULL, pass_adjoint_calls, NULL},

@@ -40,7 +40,7 @@ static bool merge_in_region(const ir_func *f, ir_region *r)
     bool changed = false;
     for (ir_op *op = r->first, *next; op; op = next) {
         next = op->next;
-        if (op->code != OP_ACCUM)
+        if (op->code != OP_ACCUM || op->attr.exact)
             continue;
         int left = MERGE_WINDOW;
         for (ir_op *later = op->next; later && left > 0; later = later->next, left--) {
@@ -91,7 +91,7 @@ static ir_op *leaves(const ir_module *m, const ir_op *accum)
 }
 
 /* Takes the value out of the operation that holds the accumulation's region; returns it as a value behind that operation. */
-static ir_value *carry_out(ir_func *f, ir_op *parent, ir_region *r, ir_value *v)
+static ir_value *carry_out(ir_func *f, ir_op *parent, ir_region *r, ir_value *v, bool exact)
 {
     ir_builder outside = {.func = f, .region = parent->region, .before = parent, .loc = parent->loc};
     ir_op *y = ir_yield_of(r);
@@ -102,7 +102,9 @@ static ir_value *carry_out(ir_func *f, ir_op *parent, ir_region *r, ir_value *v)
             ir_builder bk = {.func = f, .region = parent->regions[k], .before = yk, .loc = yk->loc};
             ir_add_arg(yk, parent->regions[k] == r ? v : ir_zero(&bk, v->type));
         }
-        return ir_add_result(parent, v->type);
+        ir_value *chosen = ir_add_result(parent, v->type);
+        chosen->exact = exact;
+        return chosen;
     }
     ir_add_arg(parent, ir_zero(&outside, v->type));
     if (parent->code == OP_TASK) {
@@ -112,13 +114,17 @@ static ir_value *carry_out(ir_func *f, ir_op *parent, ir_region *r, ir_value *v)
         reds[parent->attr.nreductions++] = (ir_reduction){IR_RED_ADD, 0};
         parent->attr.reductions = reds;
         ir_add_arg(y, v);
-        return ir_add_result(parent, v->type);
+        ir_value *total = ir_add_result(parent, v->type);
+        total->exact = exact;
+        return total;
     }
     ir_value *sum = ir_region_param(r, v->type, v->name);
+    sum->exact = in.exact = exact;
     if (parent->attr.cond)
         ir_region_param(parent->regions[1], v->type, NULL);
     ir_add_arg(y, ir_op2(&in, OP_ADD, sum, v));
     ir_value *res = ir_add_result(parent, v->type);
+    res->exact = exact;
     if (parent->attr.cond) { /* the trip count stays last */
         const int n = parent->nres;
         ir_value *trip = parent->res[n - 2];
@@ -241,7 +247,7 @@ static void hoist(ir_func *f, ir_op *accum, ir_op *target, test_list *tests)
     ir_region *r = accum->region;
     for (;;) {
         ir_op *parent = r->parent;
-        v = carry_out(f, parent, r, v);
+        v = carry_out(f, parent, r, v, accum->attr.exact);
         r = parent->region;
         if (parent == target)
             break;
@@ -254,6 +260,7 @@ static void hoist(ir_func *f, ir_op *accum, ir_op *target, test_list *tests)
     b = place_behind(b, accum, target, idx, tests);
     ir_op *out = ir_accum(&b, accum->attr.field, accum->attr.plane, idx, idx[n], v);
     out->attr.acc = target->code == OP_TASK ? IR_ACC_PLAIN : accum->attr.acc;
+    out->attr.exact = accum->attr.exact;
     out->attr.label = target->code == OP_TASK ? "reduction" : accum->attr.label;
     ir_remove(accum);
 }

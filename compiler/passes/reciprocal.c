@@ -40,7 +40,7 @@ static bool share_in_region(ir_func *f, ir_region *r, ir_map *map)
     found_list divs = {0};
     bool changed = false;
     for (ir_op *op = r->first; op; op = op->next) {
-        if (op->code == OP_DIV && scalar_is_float(op->res[0]->type) && !ir_is_const(op->args[1]))
+        if (op->code == OP_DIV && scalar_is_float(op->res[0]->type) && !op->res[0]->exact && !ir_is_const(op->args[1]))
             vec_push(&divs, ((found){op, (uint32_t)divs.len}));
         for (int k = 0; k < op->nregions; k++)
             changed |= share_in_region(f, op->regions[k], map);

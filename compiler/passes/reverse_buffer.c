@@ -107,7 +107,9 @@ static ir_value *save_in_loop(scope *s, ir_value *w, const char *name)
         i_rev = ir_op2(&pro, OP_SUB, s->index, rev_lookup(s->outer, s->primal_op->args[0]));
     }
     rev_stk_store(&tail, s->buf_fwd, i_fwd, w, s->layout, slot);
-    return rev_stk_load(&pro, s->buf_rev, i_rev, s->layout, slot);
+    ir_value *again = rev_stk_load(&pro, s->buf_rev, i_rev, s->layout, slot);
+    again->exact = w->exact;
+    return again;
 }
 
 static ir_value *save_in_branch(scope *s, ir_value *w, const char *name)
@@ -120,6 +122,7 @@ static ir_value *save_in_branch(scope *s, ir_value *w, const char *name)
     }
     ir_value *r = ir_add_result(op, w->type);
     r->name = name;
+    r->exact = w->exact;
     return rev_save(s->outer, r, name);
 }
 
@@ -134,6 +137,7 @@ static ir_value *save_in_variable(scope *s, const scope *outermost, ir_value *w,
     ir_lstore(&tail, variable, ir_const_i(&tail, SC_I64, 0), w);
     ir_value *r = ir_lload(&behind, variable, ir_const_i(&behind, SC_I64, 0));
     r->name = name;
+    variable->exact = r->exact = w->exact;
     return rev_save(outermost->outer, r, name);
 }
 

@@ -85,12 +85,15 @@ ir_value *rev_array_at(scope *s, const ir_value *array, const ir_op *task)
     ir_value *saved = rev_save(s, buf, "saved");
     ir_builder pro = rev_prologue(s, task->loc);
     ir_value *again = rev_array_like(s, array, array->name, task->loc);
+    again->exact = array->exact;
     zero = ir_const_i(&pro, SC_I64, 0);
     count = ir_local_count(&pro, again->def);
     ir_op *fill = ir_loop(&pro, zero, count, false, 0, NULL);
     in.region = fill->regions[0];
     i = fill->regions[0]->params[0];
-    ir_lstore(&in, again, i, rev_stk_load(&in, saved, i, l, 0));
+    ir_value *element = rev_stk_load(&in, saved, i, l, 0);
+    element->exact = array->exact;
+    ir_lstore(&in, again, i, element);
     ir_yield(&in, 0, NULL);
     return again;
 }
@@ -184,6 +187,7 @@ static ir_value *recompute(scope *s, const ir_value *v)
     if (op->code != OP_ATOMIC)
         c->attr = op->attr;
     c->res[0]->name = v->name;
+    c->res[0]->exact = v->exact;
     return c->res[0];
 }
 

@@ -30,15 +30,33 @@ static void combine(ir_builder *b, const ir_op *task, ir_value *const *carried, 
     int at = 0;
     for (int k = 0; k < task->attr.nreductions; k++) {
         const ir_reduction *r = &task->attr.reductions[k];
+        b->exact = task->res[at]->exact;
         if (r->kind == IR_RED_ADD) {
             for (int c = 0; c <= r->companions; c++, at++)
                 out[at] = ir_op2(b, OP_ADD, carried[at], contribution[at]);
             continue;
         }
         ir_value *better = ir_op2(b, r->kind == IR_RED_MIN ? OP_LT : OP_GT, contribution[at], carried[at]);
-        for (int c = 0; c <= r->companions; c++, at++)
+        for (int c = 0; c <= r->companions; c++, at++) {
+            b->exact = c == 0 || task->res[at]->exact;
             out[at] = ir_op3(b, OP_SELECT, better, contribution[at], carried[at]);
+        }
     }
+}
+
+/* What the loop carries of what decides: exact sums, and all that is compared. */
+static void mark_exact(const ir_op *task, ir_op *loop)
+{
+    for (int k = 0, at = 0; k < task->attr.nreductions; k++)
+        for (int c = 0; c <= task->attr.reductions[k].companions; c++, at++)
+            loop->res[at]->exact = loop->regions[0]->params[1 + at]->exact =
+                scalar_is_float(task->res[at]->type) && (task->res[at]->exact || (task->attr.reductions[k].kind != IR_RED_ADD && c == 0));
+}
+
+/* In code that is watched no launch has rows, and so nothing that adds up what decides in the order of its rows. */
+static bool keeps_order(const ir_op *task)
+{
+    return task->region->func->module->debug && ir_task_sum_decides(task);
 }
 
 static void make_rows(ir_func *f, ir_op *task)
@@ -75,6 +93,7 @@ static void make_rows(ir_func *f, ir_op *task)
     while (old->first)
         ir_move(old->first, body, NULL);
     ir_builder in = {.func = f, .region = body, .loc = task->loc};
+    mark_exact(task, loop);
     combine(&in, task, body->params + 1, vals, vals);
     ir_yield(&in, n, vals);
     ir_yield(&b, n, loop->res);
@@ -84,7 +103,7 @@ static void make_rows(ir_func *f, ir_op *task)
 
 static void rows_op(ir_op *op, void *ctx)
 {
-    if (op->code == OP_TASK && !op->attr.rows)
+    if (op->code == OP_TASK && !op->attr.rows && !keeps_order(op))
         make_rows(ctx, op);
 }
 

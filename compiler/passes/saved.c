@@ -187,6 +187,8 @@ static void plan_write(const study *s, const site *w, saved_plan *p)
     }
     const uint32_t pos = w->a.op->pos;
     p->keep[pos] = later;
+    if (later && w->task && w->a.op->attr.exact && !is_own(w))
+        ((ir_op *)w->task)->attr.ordered = true; /* several iterations add to one element, here and when the adjoint adds them up again */
     if (w->task)
         plan_task(s, w, p);
     if (!later || !memory)

@@ -128,7 +128,7 @@ static void scale_op(scaler *s, ir_op *op)
 {
     for (int i = 0; i < op->nargs; i++)
         op->args[i] = resolve(s, op->args[i]);
-    if (op->nres != 1 || op->nargs == 0 || !scalar_is_float(op->res[0]->type))
+    if (op->nres != 1 || op->nargs == 0 || !scalar_is_float(op->res[0]->type) || op->res[0]->exact)
         return;
     ir_builder b = {.func = s->f, .region = op->region, .before = op, .loc = op->loc, .origin = op->origin};
     scaled x;

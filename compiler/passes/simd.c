@@ -106,7 +106,7 @@ static bool is_sum(const simd_check *c, const ir_value *v, const ir_value *p, ui
         ++*count;
         return true;
     }
-    if (!v->def || c->uses[v->id] != 1)
+    if (!v->def || c->uses[v->id] != 1 || v->exact) /* of what decides, the order counts */
         return false;
     const ir_op *op = v->def;
     if (op->code == OP_ADD)

@@ -100,6 +100,32 @@ TK_VEC2_(hypot)
 #undef TK_VEC2_
 #endif
 
+/* ---- what decides ----
+ * A number that steers a program (by a comparison, a cast to an integer, floor) must have the same bits in a launch and wherever its derivatives compute it
+ * again. C compilers change bits in two ways, if no flag of the -ffast-math family asks for more: they contract x * y + z into one operation where they
+ * see both, and they compute functions of the C library themselves or by vector variants. */
+
+/* Behind this the compiler does not know any more what x, a variable, holds; what: two of them with different texts are never taken for one. */
+#if !defined(__GNUC__) || defined(__TINYC__)
+#define TK_HIDE(x, what) ((void)*(volatile char *)&(x))
+#elif defined(__x86_64__) || (defined(__i386__) && defined(__SSE2_MATH__))
+#define TK_HIDE(x, what) __asm__("" what : "+x"(x))
+#else
+#define TK_HIDE(x, what) __asm__("" what : "+m"(x))
+#endif
+
+/* TK_ROUNDED(x * y, f64): the product, rounded, whatever is added to it. Contracted with the -0 that no compiler knows to be one it is what it was before.
+ * TK_ROUNDING(double, f64) stands at the top of a function that has such products. */
+#if defined(__FMA__) || defined(__FMA4__) || defined(__AVX512F__) || !(defined(__x86_64__) || defined(__i386__))
+#define TK_ROUNDING(T, t)      \
+    T tk_zero_##t = (T)-0.0;   \
+    TK_HIDE(tk_zero_##t, "");
+#define TK_ROUNDED(product, t) ((product) + tk_zero_##t)
+#else
+#define TK_ROUNDING(T, t)
+#define TK_ROUNDED(product, t) (product)
+#endif
+
 /* ---- integers ---- */
 
 /* What signed and unsigned types share. W: unsigned, at least as wide as T and as int. */
@@ -211,7 +237,11 @@ static inline bool tk_not_bool(bool a) { return !a; }
 #define TK_FLOAT_(T, t, s, MAX)                                                                                           \
     static inline T tk_min_##t(T a, T b) { return a < b ? a : b; }                                                        \
     static inline T tk_max_##t(T a, T b) { return a > b ? a : b; }                                                        \
-    static inline T tk_mod_##t(T a, T b) { return a - b * floor##s(a / b); }                                              \
+    static inline T tk_mod_##t(T a, T b)                                                                                  \
+    {                                                                                                                     \
+        const T r = fmod##s(a, b);                                                                                        \
+        return r == 0 ? copysign##s(r, b) : (r < 0) != (b < 0) ? r + b : r;                                               \
+    }                                                                                                                     \
     static inline T tk_sign_##t(T a) { return (T)((a > 0) - (a < 0)); }                                                   \
     static inline T tk_fract_##t(T a) { return a - floor##s(a); }                                                         \
     static inline T tk_rsqrt_##t(T a) { return (T)1 / sqrt##s(a); }                                                       \
@@ -354,6 +384,56 @@ TK_FETCH_(double, f64, max)
 #undef TK_FETCH_AT_
 #undef TK_FETCH_INTEGER_
 
+/* ---- functions of the C library where they decide: the scalar ones, called ---- */
+
+#define TK_EXACT1_(name)                                                                                                  \
+    static inline double tk_exact_##name##_f64(double a)                                                                  \
+    {                                                                                                                     \
+        TK_HIDE(a, "/* " #name " */");                                                                                    \
+        return name(a);                                                                                                   \
+    }                                                                                                                     \
+    static inline float tk_exact_##name##_f32(float a)                                                                    \
+    {                                                                                                                     \
+        TK_HIDE(a, "/* " #name " */");                                                                                    \
+        return name##f(a);                                                                                                \
+    }
+#define TK_EXACT2_(name)                                                                                                  \
+    static inline double tk_exact_##name##_f64(double a, double b)                                                        \
+    {                                                                                                                     \
+        TK_HIDE(a, "/* " #name " */");                                                                                    \
+        TK_HIDE(b, "/* " #name " */");                                                                                    \
+        return name(a, b);                                                                                                \
+    }                                                                                                                     \
+    static inline float tk_exact_##name##_f32(float a, float b)                                                           \
+    {                                                                                                                     \
+        TK_HIDE(a, "/* " #name " */");                                                                                    \
+        TK_HIDE(b, "/* " #name " */");                                                                                    \
+        return name##f(a, b);                                                                                             \
+    }
+TK_EXACT1_(sin)
+TK_EXACT1_(cos)
+TK_EXACT1_(tan)
+TK_EXACT1_(asin)
+TK_EXACT1_(acos)
+TK_EXACT1_(atan)
+TK_EXACT1_(sinh)
+TK_EXACT1_(cosh)
+TK_EXACT1_(tanh)
+TK_EXACT1_(exp)
+TK_EXACT1_(exp2)
+TK_EXACT1_(expm1)
+TK_EXACT1_(log)
+TK_EXACT1_(log2)
+TK_EXACT1_(log1p)
+TK_EXACT1_(cbrt)
+TK_EXACT1_(erf)
+TK_EXACT1_(lgamma)
+TK_EXACT2_(pow)
+TK_EXACT2_(atan2)
+TK_EXACT2_(hypot)
+#undef TK_EXACT1_
+#undef TK_EXACT2_
+
 /* ---- random numbers ----
  * Philox4x32-10: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", Supercomputing 2011. Numbers are a function of key and
  * counters and of nothing else, so any thread may draw any of them, in any order, again. */
@@ -410,6 +490,22 @@ static inline double tk_randn_f64(uint64_t key, uint64_t a, uint64_t b)
     const uint64_t first = r.word[0] | (uint64_t)r.word[1] << 32, second = r.word[2] | (uint64_t)r.word[3] << 32;
     const double u = (double)((first >> 11) + 1) * 0x1p-53, turn = (double)(second >> 11) * 0x1p-53;
     return sqrt(-2.0 * log(u)) * cos(6.28318530717958647693 * turn);
+}
+
+/* The same where it decides. */
+static inline float tk_exact_randn_f32(uint64_t key, uint64_t a, uint64_t b)
+{
+    const tk_philox r = tk_philox_block(key, a, b);
+    const float u = (float)r.word[0] * 0x1p-32f + 0x1p-33f, turn = (float)(r.word[1] >> 8) * 0x1p-24f;
+    return sqrtf(-2.0f * tk_exact_log_f32(u)) * tk_exact_cos_f32(6.28318530717958647693f * turn);
+}
+
+static inline double tk_exact_randn_f64(uint64_t key, uint64_t a, uint64_t b)
+{
+    const tk_philox r = tk_philox_block(key, a, b);
+    const uint64_t first = r.word[0] | (uint64_t)r.word[1] << 32, second = r.word[2] | (uint64_t)r.word[3] << 32;
+    const double u = (double)((first >> 11) + 1) * 0x1p-53, turn = (double)(second >> 11) * 0x1p-53;
+    return sqrt(-2.0 * tk_exact_log_f64(u)) * tk_exact_cos_f64(6.28318530717958647693 * turn);
 }
 
 /* The upper half of the product of 64-bit numbers: bits as a fraction of 1, times n, truncated. */
@@ -476,6 +572,19 @@ static inline double tk_trigamma_f64(double x)
     sum += 1.0 / x + 0.5 * y + series / x;
     return r + sign * sum;
 }
+
+/* Where they decide: one piece of code, whose products are contracted as they are for every caller, or for none. */
+#if defined(__clang__)
+#define TK_APART __attribute__((noinline, unused))
+#elif defined(__GNUC__) && __GNUC__ >= 8
+#define TK_APART __attribute__((noipa, unused))
+#else
+#define TK_APART
+#endif
+static TK_APART double tk_exact_digamma_f64(double x) { return tk_digamma_f64(x); }
+static TK_APART double tk_exact_trigamma_f64(double x) { return tk_trigamma_f64(x); }
+static inline float tk_exact_digamma_f32(float x) { return (float)tk_exact_digamma_f64((double)x); }
+static inline float tk_exact_trigamma_f32(float x) { return (float)tk_exact_trigamma_f64((double)x); }
 
 static inline float tk_digamma_f32(float x) { return (float)tk_digamma_f64((double)x); }
 static inline float tk_trigamma_f32(float x) { return (float)tk_trigamma_f64((double)x); }
