@@ -9,6 +9,7 @@ import argparse
 import concurrent.futures
 import difflib
 import functools
+import itertools
 import os
 import re
 import shlex
@@ -120,7 +121,7 @@ class Runner:
             raise Failure(f"{tk.stem}.ir is missing")
         self.compare(tk.with_suffix(".ir"), out + err)
 
-    def generate(self, tk, flags, tmp, options=None):
+    def generate(self, tk, flags, tmp, options=None, compiled=()):
         """Generates and compiles a module strictly; its header must do in C++ as well. Gives the object."""
         name = next((f[9:] for f in flags if f.startswith("--prefix=")), tk.stem)
         c, header, obj = f"{tmp}/{name}.c", f"{tmp}/{name}.h", f"{tmp}/{name}.gen.o"
@@ -130,7 +131,7 @@ class Runner:
         include = ["-I", self.include]
         options = self.sanitize() if options is None else options
         level = "-O0" if options else "-O2"    # optimising what is full of checks takes most of the time, and hides what they would see
-        self.must([self.args.cc, "-std=c11", level, *STRICT, *GENERATED, *options, *include, "-c", c, "-o", obj])
+        self.must([self.args.cc, "-std=c11", level, *STRICT, *GENERATED, *options, *compiled, *include, "-c", c, "-o", obj])
         self.must([self.args.cxx, "-std=c++17", *STRICT, *include, "-fsyntax-only", "-x", "c++", "-include", header, "/dev/null"])
         return obj
 
@@ -156,9 +157,10 @@ class Runner:
         """X.tk + X.c or X.cpp: the host program must end with status 0, and print X.out where there is one."""
         host = next((h for h in (tk.with_suffix(".c"), tk.with_suffix(".cpp")) if h.exists()), None)
         threads = directive(tk, "threads") or ["1", "4"]
-        for flags in all_directives(tk, "flags") or [[]]:
+        compiled = [] if self.sanitize() else all_directives(tk, "compiled")
+        for flags, more in itertools.product(all_directives(tk, "flags") or [[]], compiled or [[]]):
             with tempfile.TemporaryDirectory() as tmp:
-                objects = [self.generate(tk, flags, tmp)]
+                objects = [self.generate(tk, flags, tmp, compiled=more)]
                 if not host:
                     continue
                 for other in all_directives(host, "module"):
