@@ -134,6 +134,9 @@ static void print_create(emitter *e)
     const int nextents = m->extents ? m->extents->body->last->nargs : 0;
     sb_printf(b, "%s *%s_create_(tk_session *session, const %s_params *params, uint64_t header_hash, int header_interface)\n{\n", m->name, m->name, m->name);
     sb_printf(b, "    const %s_params chosen = params ? *params : %s_defaults();\n    int64_t extents[%d] = {0};\n", m->name, m->name, nextents ? nextents : 1);
+    if (m->decides)
+        sb_printf(b, "    if (!tk_compiled_exactly()) {\n        tk_fail(NULL, TK_MISMATCH, \"module '%s' was compiled with a part of -ffast-math: numbers that steer it \"\n"
+                     "                \"would differ between launches and derivatives\");\n        return NULL;\n    }\n", m->name);
     if (nextents)
         sb_printf(b, "    %s(&chosen, extents);\n", e->extents);
     sb_printf(b, "    struct %s *const m = tk_module_alloc(session, sizeof *m);\n    if (!m)\n        return NULL;\n    m->params = chosen;\n", m->name);

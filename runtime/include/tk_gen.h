@@ -11,6 +11,14 @@
 #pragma GCC visibility push(default)
 #endif
 
+/* Whether this file was compiled without the parts of -ffast-math that reorder sums or turn quotients into products: clang tells of them by no macro. */
+static inline bool tk_compiled_exactly(void)
+{
+    volatile double one = 1.0, big = 1e16, three = 3.0;
+    const double x = one, y = big;
+    return (x + y) - y != x && three / 10.0 == 0.3;
+}
+
 /* ---- descriptors: static const data in the generated file ---- */
 
 typedef enum tk_scalar { TK_BOOL, TK_I8, TK_I16, TK_I32, TK_I64, TK_U8, TK_U16, TK_U32, TK_U64, TK_F32, TK_F64 } tk_scalar;
