@@ -62,6 +62,7 @@ static void take_global_names(emitter *e)
     e->members = names_internal(e->globals, hints, "members");
     e->desc = names_internal(e->globals, hints, "module");
     e->sites_name = names_internal(e->globals, hints, "sites");
+    e->places_name = names_internal(e->globals, hints, "decisions");
     e->bounds = names_internal(e->globals, hints, "in_bounds");
     e->extents = names_internal(e->globals, hints, "extents_of");
     e->take = names_internal(e->globals, hints, "take");

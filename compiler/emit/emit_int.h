@@ -76,7 +76,7 @@ typedef struct emitter {
     int nlayouts;            /* of that function */
     strbuf sites;            /* --debug: rows of the table of accesses */
     int nsites;
-    const char *sites_name;
+    const char *sites_name, *places_name;
 } emitter;
 
 void emitter_init(emitter *e, const ir_module *m, const emit_options *opt);
@@ -277,6 +277,8 @@ bool is_watched(const cfn *c, const ir_op *op);
 /* After an access: index is its component's number in the whole field. */
 void emit_watch(cfn *c, const ir_op *op, const char *index);
 void emit_watch_iteration(cfn *c);
+void emit_decision(cfn *c, const ir_op *op);
+void emit_places(emitter *e);
 void emit_sites(emitter *e);
 
 /* ---- regions (region.c, loop.c) ---- */

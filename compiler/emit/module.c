@@ -66,6 +66,8 @@ static void print_desc(emitter *e, int nmembers, int nkernels)
         sb_printf(e->out, "    .members = %s,\n    .nmembers = %d,\n", e->members, nmembers);
     if (e->nsites)
         sb_printf(e->out, "    .sites = %s,\n    .nsites = %d,\n", e->sites_name, e->nsites);
+    if (e->m->places.len)
+        sb_printf(e->out, "    .decisions = %s,\n    .ndecisions = %zu,\n", e->places_name, e->m->places.len);
     if (nkernels)
         sb_printf(e->out, "    .kernels = %s,\n    .nkernels = %d,\n", e->kernels, nkernels);
     sb_add(e->out, "};\n\n");
@@ -239,6 +241,7 @@ void emit_module(emitter *e)
     print_fields(e);
     const int nmembers = print_members(e);
     emit_sites(e);
+    emit_places(e);
     const int nkernels = emit_kernel_table(e);
     print_desc(e, nmembers, nkernels);
     print_defaults(e);

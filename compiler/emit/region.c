@@ -363,6 +363,9 @@ static void emit_op(cfn *c, const ir_op *op)
     case OP_ASSERT:
         emit_assert(c, op);
         break;
+    case OP_DECISION:
+        emit_decision(c, op);
+        break;
     case OP_PRINT:
         emit_print(c, op);
         break;

@@ -23,13 +23,18 @@ static bool may_race(cfn *c, size_t key)
     return false;
 }
 
+static const char *file_of(emitter *e, src_loc loc)
+{
+    const char *path = loc.file && e->m->diag ? diag_file_path(e->m->diag, loc.file) : NULL;
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    return c_string(e->mem, slash ? slash + 1 : path ? path : source_base(e));
+}
+
 static void add_site(cfn *c, const ir_op *op)
 {
     emitter *e = c->e;
     const ir_field *f = op->attr.field;
     const char *const what = op->code == OP_LOAD ? "TK_READS" : op->code == OP_STORE ? "TK_STORES" : "TK_ACCUMULATES";
-    const char *path = op->loc.file && e->m->diag ? diag_file_path(e->m->diag, op->loc.file) : NULL;
-    const char *slash = path ? strrchr(path, '/') : NULL;
     strbuf flags = {0};
     sb_add(&flags, what);
     if (op->code == OP_LOAD && op->attr.needed && is_primal(c))
@@ -38,7 +43,7 @@ static void add_site(cfn *c, const ir_op *op)
         sb_add(&flags, " | TK_MAY_RACE");
     if (!is_primal(c))
         sb_add(&flags, " | TK_DERIVED");
-    sb_printf(&e->sites, "    {%s, %u, %u, %d, %s, %s}, /* %s */\n", c_string(e->mem, slash ? slash + 1 : path ? path : source_base(e)), op->loc.line, op->loc.col, f->index,
+    sb_printf(&e->sites, "    {%s, %u, %u, %d, %s, %s}, /* %s */\n", file_of(e, op->loc), op->loc.line, op->loc.col, f->index,
               plane_enum(op->attr.plane), sb_str(&flags), f->name);
     sb_free(&flags);
 }
@@ -64,6 +69,39 @@ void emit_watch_iteration(cfn *c)
         return;
     c->uses_m = true;
     stmt(c, (src_loc){0, 0, 0}, "tk_watch_iteration(&%s->tk);", c->m);
+}
+
+void emit_decision(cfn *c, const ir_op *op)
+{
+    const scalar t = op->args[0]->type;
+    const char *v = val_simple(c, op->args[0]).text;
+    strbuf b = {0};
+    c->uses_m = true;
+    sb_printf(&b, "tk_watch_decision(&%s->tk, %lld, ", c->m, (long long)op->attr.i);
+    if (scalar_is_float(t))
+        sb_printf(&b, "tk_bits_%s(%s)", scalar_name(t), v);
+    else
+        sb_printf(&b, "(uint64_t)%s", v);
+    if (op->nargs == 1)
+        sb_add(&b, ", NULL, 0)");
+    else
+        for (int i = 1; i < op->nargs; i++)
+            sb_printf(&b, "%s%s", i == 1 ? ", (const int64_t[]){" : ", ", val_text(c, op->args[i], PREC_COND));
+    if (op->nargs > 1)
+        sb_printf(&b, "}, %d)", op->nargs - 1);
+    stmt(c, op->loc, "%s;", sb_str(&b));
+    sb_free(&b);
+}
+
+void emit_places(emitter *e)
+{
+    const ir_module *m = e->m;
+    if (m->places.len)
+        sb_printf(e->out, "/* Where numbers steer. */\nstatic const tk_place %s[] = {\n", e->places_name);
+    for (size_t i = 0; i < m->places.len; i++)
+        sb_printf(e->out, "    {%s, %u, %u},\n", file_of(e, m->places.at[i]), (unsigned)m->places.at[i].line, (unsigned)m->places.at[i].col);
+    if (m->places.len)
+        sb_add(e->out, "};\n\n");
 }
 
 void emit_sites(emitter *e)

@@ -90,7 +90,7 @@ struct ir_region {
 
 typedef struct ir_attr {
     union {
-        int64_t i;  /* CONST of bool and integers (unsigned: same bits); SHAPE: dimension; slot of STK_LOAD / STK_STORE; ATOMIC: opcode; REC_*: number of the
+        int64_t i;  /* DECISION: number of the place. CONST of bool and integers (unsigned: same bits); SHAPE: dimension; slot of STK_LOAD / STK_STORE; ATOMIC: opcode; REC_*: number of the
                      * block; count of LOCAL without operand */
         double f;   /* CONST of floats */
     };
@@ -323,6 +323,7 @@ struct ir_module {
     VEC(ir_func *) funcs;    /* functions and kernels, derived ones included, in order of creation */
     VEC(ir_func *) externs;  /* the C functions that the host provides, called or not */
     ir_func *extents;        /* no parameters; yields every field's extents as i64 */
+    VEC(src_loc) places;     /* --debug: of DECISION, by number */
     bool decides;            /* floats steer, so that flags of C compilers which change them are refused */
     bool decided;            /* behind the decisions pass: the verifier looks at exact values */
 };

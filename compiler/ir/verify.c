@@ -342,6 +342,8 @@ static bool check_op(const verifier *v, const ir_op *op)
     case OP_ASSERT:
     case OP_PRINT:
         return check_assert_print(v, op);
+    case OP_DECISION:
+        return expect_shape(v, op, op->nargs, 0, 0) && (op->nargs > 0 || fault(v, op, "nothing decides"));
     case OP_STK_MARK:
     case OP_STK_RELEASE:
     case OP_STK_ALLOC:

@@ -110,6 +110,7 @@ static bool is_candidate(const ir_op *op)
     case OP_SHAPE:
     case OP_LOAD:
     case OP_LLOAD:
+    case OP_DECISION:
     case OP_ASSERT: /* what held still holds */
         return true;
     default:

@@ -206,6 +206,8 @@ static bool is_root(dce *d, const ir_op *op)
     case OP_PRINT:
     case OP_ADJOINT:
         return true;
+    case OP_DECISION: /* of a launch; an adjoint tells those that it makes */
+        return d->f->kind != IR_KERNEL_GRAD && d->f->kind != IR_KERNEL_HVP;
     case OP_CALL:
         return *callee_flag(d, op->attr.callee, false);
     case OP_YIELD:
@@ -262,6 +264,26 @@ static void mark_stack(dce *d, ir_region *r)
             mark_op(d, op);
     }
     propagate(d);
+}
+
+/* An adjoint asks which operand of a maximum won, not what it was: that costs no more than the maximum. */
+static bool is_known(const dce *d, const ir_value *v)
+{
+    bool operands = v->def != NULL;
+    for (int i = 0; operands && i < v->def->nargs; i++)
+        operands = d->live[v->def->args[i]->id] || ir_is_const(v->def->args[i]);
+    return d->live[v->id] || operands;
+}
+
+/* What an adjoint decides all the same. */
+static void mark_decisions(dce *d, ir_region *r)
+{
+    for (ir_op *op = r->first; op; op = op->next) {
+        for (int i = 0; i < op->nregions && is_live(op); i++)
+            mark_decisions(d, op->regions[i]);
+        if (op->code == OP_DECISION && is_known(d, op->args[0]))
+            mark_op(d, op);
+    }
 }
 
 /* ---- sweeping ---- */
@@ -430,6 +452,10 @@ bool pass_dce(ir_func *f)
     for (size_t i = 0; i < d.roots.len; i++)
         mark_op(&d, d.roots.at[i]);
     propagate(&d);
+    if (f->module->places.len) {
+        mark_decisions(&d, f->body);
+        propagate(&d);
+    }
     if (d.releases)
         mark_stack(&d, f->body);
     sweep(&d, f->body);

@@ -220,6 +220,32 @@ static void decide_results(marker *k, ir_func *f)
     }
 }
 
+/* ---- --debug: a launch tells how it decides, and its adjoint how it does ---- */
+
+static bool steers(const ir_op *op)
+{
+    bool any = false;
+    for (int i = 0; op_is_pure_table(op->code) && op->code != OP_POW && i < op->nargs; i++)
+        any |= op_decides(op, i);
+    return any;
+}
+
+static void tell(ir_op *op, void *ctx)
+{
+    ir_func *f = ctx;
+    if (!steers(op))
+        return;
+    ir_builder b = {.func = f, .region = op->region, .before = op->next, .loc = op->loc};
+    const ir_op *task = ir_task_of(op);
+    const int n = task ? task->attr.ndim : 0;
+    ir_value **args = ARENA_ARRAY(f->module->mem, ir_value *, n + 1);
+    args[0] = op->res[0];
+    for (int i = 0; i < n; i++)
+        args[1 + i] = task->regions[0]->params[i];
+    ir_insert(&b, OP_DECISION, n + 1, args, 0, NULL, 0)->attr.i = (int64_t)f->module->places.len;
+    vec_push(&f->module->places, op->loc);
+}
+
 /* ---- who runs what ---- */
 
 static void list_op(ir_op *op, void *ctx)
@@ -273,6 +299,9 @@ bool pass_decisions(ir_module *m)
     m->decides = k.work.len > 0;
     follow(&k);
     m->decided = true;
+    for (size_t i = 0; i < k.units.len && m->debug; i++)
+        if (ir_is_kernel(k.units.at[i].f))
+            ir_walk(k.units.at[i].f->body, tell, k.units.at[i].f);
     for (size_t i = 0; i < k.units.len; i++) {
         unit *u = &k.units.at[i];
         ir_yield_of(u->f->body)->note = NULL;

@@ -536,6 +536,7 @@ static void fwd_op(fwd *w, ir_builder *b, const ir_op *op)
     case OP_MPARAM:
     case OP_SHAPE:
     case OP_ASSERT:
+    case OP_DECISION:
     case OP_PRINT:
     case OP_STK_MARK:
     case OP_STK_RELEASE:

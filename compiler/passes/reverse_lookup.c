@@ -174,6 +174,16 @@ static int cost_of(scope *s, const ir_value *v)
     return cost;
 }
 
+/* --debug: what is computed again is held against the launch, too. */
+static void decide_again(scope *s, ir_builder *b, const ir_op *decision, ir_value *v)
+{
+    ir_value **args = ARENA_ARRAY(s->rv->module->mem, ir_value *, decision->nargs);
+    args[0] = v;
+    for (int i = 1; i < decision->nargs; i++)
+        args[i] = rev_lookup(s, decision->args[i]);
+    ir_insert(b, OP_DECISION, decision->nargs, args, 0, NULL, 0)->attr = decision->attr;
+}
+
 static ir_value *recompute(scope *s, const ir_value *v)
 {
     const ir_op *op = v->def;
@@ -188,6 +198,8 @@ static ir_value *recompute(scope *s, const ir_value *v)
         c->attr = op->attr;
     c->res[0]->name = v->name;
     c->res[0]->exact = v->exact;
+    if (op->next && op->next->code == OP_DECISION && op->next->args[0] == v)
+        decide_again(s, &b, op->next, c->res[0]);
     return c->res[0];
 }
 

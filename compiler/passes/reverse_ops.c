@@ -206,6 +206,7 @@ void rev_straight(scope *s, const ir_op *op)
     case OP_LOCAL:
     case OP_YIELD:
     case OP_ASSERT:
+    case OP_DECISION:
     case OP_PRINT:
         return; /* nothing flows back through these */
     default:

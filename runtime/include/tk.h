@@ -35,7 +35,8 @@ typedef enum tk_status {
     TK_OVERWRITTEN,   /**< data that the adjoint of a launch needs has changed since (validated tape) */
     TK_RACE,          /**< iterations of a parallel loop meet at one element (code built with --debug) */
     TK_WRONG_GRADIENT, /**< tk_gradcheck found a derivative that is wrong */
-    TK_NOT_FINITE     /**< a NaN or an infinity came up (code built with --debug, tk_session_stop_at_nonfinite) */
+    TK_NOT_FINITE,    /**< a NaN or an infinity came up (code built with --debug, tk_session_stop_at_nonfinite) */
+    TK_DIVERGED       /**< an adjoint on a tape took another way than its launch (code built with --debug) */
 } tk_status;
 
 /** Owns the tape, the forward scope, threads, allocator and hooks; several modules may share one, and one tape then records all of them. */

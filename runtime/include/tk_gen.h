@@ -46,6 +46,7 @@ typedef struct tk_record {
     size_t *before;     /* saved fields as the launch found them: by access, where in this block the copy begins, 0 for none; NULL: nothing kept */
     size_t before_size; /* bytes of that block */
     bool duals;         /* the duals stand behind the data there */
+    struct rt_decisions *decided; /* --debug: which way the launch went; NULL: nothing kept */
     struct rt_blocks *olds; /* old values of atomics, by number of the atomic; NULL: none */
     int nolds;
     uint64_t launch;    /* number of the launch among those with a record, from 1; 0: none yet */
@@ -128,6 +129,11 @@ typedef struct tk_site {
     unsigned what;
 } tk_site;
 
+typedef struct tk_place {
+    const char *file;
+    unsigned line, col;
+} tk_place;
+
 typedef struct tk_module_desc {
     const char *name;
     int interface;           /* TK_INTERFACE of the compiler */
@@ -141,6 +147,8 @@ typedef struct tk_module_desc {
     int nkernels;
     const tk_site *sites;    /* with --debug, else NULL */
     int nsites;
+    const tk_place *decisions; /* the same: where numbers steer */
+    int ndecisions;
 } tk_module_desc;
 
 struct tk_field {
@@ -209,10 +217,20 @@ bool tk_failed(const tk_session *s);
 /* A line of print(...), from any task. */
 void tk_print(tk_session *s, const char *text);
 
+static inline uint64_t tk_bits_f64(double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+static inline uint64_t tk_bits_f32(float x) { return tk_bits_f64((double)x); }
+
 /* ---- what --debug watches: kernels of a module with sites run on one thread, and tell each access after it happened ---- */
 
 /* component: number of the component in the whole field. */
 void tk_watch(const tk_module *m, int site, int64_t component);
+/* What steers at `place` came out as `bits`, in the iteration of the parallel loop that has these n indices. */
+void tk_watch_decision(const tk_module *m, int place, uint64_t bits, const int64_t *indices, int n);
 /* An iteration of a parallel loop begins. */
 void tk_watch_iteration(const tk_module *m);
 

@@ -32,6 +32,8 @@ const char *tk_status_name(tk_status s)
         return "TK_WRONG_GRADIENT";
     case TK_NOT_FINITE:
         return "TK_NOT_FINITE";
+    case TK_DIVERGED:
+        return "TK_DIVERGED";
     }
     return "unknown status";
 }

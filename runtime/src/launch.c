@@ -22,6 +22,7 @@ void rt_record_free(tk_session *s, tk_record *rec)
     rec->launch = 0;
     rt_olds_free(s, rec);
     rt_saved_free(s, rec);
+    rt_decisions_free(s, rec);
 }
 
 void rt_record_number(tk_session *s, const tk_kernel *k, tk_record *rec)
@@ -39,7 +40,7 @@ tk_status rt_run(tk_module *m, const tk_kernel *k, tk_kernel_fn fn, const void *
     s->running = true;
     m->key = rec->key;
     const unsigned mode = rt_float_mode_enter(s);
-    rt_watch_begin(s, m, k, fn);
+    rt_watch_begin(s, m, k, fn, rec);
     tk_status st = rt_arrays_bind(m, k, fn, args);
     if (st == TK_OK)
         st = fn(m, args, out, rec);

@@ -41,6 +41,8 @@ typedef struct rt_watch {
     const char *derivative; /* "adjoint of ", "JVP of " or "" */
     bool serial;            /* the kernel tells its accesses, and libtk is not made for several threads telling */
     bool writes, reads;     /* of a launch on a validated tape: are writes held against needed reads, are its own reads needed */
+    tk_record *record;      /* of a launch on a tape, if it tells its decisions */
+    bool replays;           /* its adjoint runs */
     bool finite;            /* stop at what is not finite */
     uint64_t iteration, first, count; /* of the running parallel loop: this and its first one, 0 outside; of all so far */
 } rt_watch;
@@ -241,7 +243,7 @@ typedef struct rt_text {
     char s[160];
 } rt_text;
 rt_text rt_element_text(const tk_field *f, tk_plane plane, int64_t component);
-void rt_watch_begin(tk_session *s, const tk_module *m, const tk_kernel *k, tk_kernel_fn fn);
+void rt_watch_begin(tk_session *s, const tk_module *m, const tk_kernel *k, tk_kernel_fn fn, tk_record *rec);
 void rt_watch_end(tk_session *s);
 void rt_watch_loop(tk_session *s, bool begins);
 /* A launch on a validated tape needs code that can be watched. */
@@ -251,6 +253,10 @@ tk_status rt_watch_compare(tk_session *s);
 /* Forgets the needed reads. */
 void rt_watch_forget(tk_session *s);
 void rt_watch_free(tk_field *f);
+
+/* ---- decisions.c ---- */
+
+void rt_decisions_free(tk_session *s, tk_record *rec);
 
 /* ---- parallel.c ---- */
 

@@ -53,8 +53,11 @@ rt_text rt_element_text(const tk_field *f, tk_plane plane, int64_t component)
 
 /* ---- around launches and loops ---- */
 
-void rt_watch_begin(tk_session *s, const tk_module *m, const tk_kernel *k, tk_kernel_fn fn)
+void rt_watch_begin(tk_session *s, const tk_module *m, const tk_kernel *k, tk_kernel_fn fn, tk_record *rec)
 {
+    const bool back = fn == k->grad || fn == k->hvp, told = m->desc->ndecisions > 0 && !k->own_grad && (back || k->grad);
+    s->watch.record = told && (back ? s->tape.replaying : s->tape.open) ? rec : NULL;
+    s->watch.replays = back;
     s->watch.kernel = k;
     s->watch.serial = m->desc->nsites > 0;
     s->watch.derivative = fn == k->run ? "" : fn == k->grad ? "adjoint of " : fn == k->jvp ? "JVP of " : "JVP of the adjoint of ";
@@ -65,6 +68,7 @@ void rt_watch_end(tk_session *s)
 {
     s->watch.kernel = NULL;
     s->watch.serial = false;
+    s->watch.record = NULL;
     s->watch.iteration = 0;
 }
 
