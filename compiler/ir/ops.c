@@ -126,33 +126,48 @@ bool op_decides(const ir_op *op, int k)
 bool op_is_of_library(ir_opcode code)
 {
     switch (code) {
-    case OP_POW:
-    case OP_CBRT:
-    case OP_EXP:
-    case OP_EXP2:
-    case OP_EXPM1:
-    case OP_LOG:
-    case OP_LOG2:
-    case OP_LOG1P:
-    case OP_SIN:
-    case OP_COS:
-    case OP_TAN:
-    case OP_ASIN:
-    case OP_ACOS:
-    case OP_ATAN:
-    case OP_ATAN2:
-    case OP_SINH:
-    case OP_COSH:
-    case OP_TANH:
-    case OP_HYPOT:
-    case OP_ERF:
-    case OP_LGAMMA:
-    case OP_DIGAMMA:
-    case OP_TRIGAMMA:
-    case OP_RANDN:
-        return true;
-    default:
+    case OP_ADD:
+    case OP_SUB:
+    case OP_MUL:
+    case OP_DIV:
+    case OP_REM:
+    case OP_MOD:
+    case OP_NEG:
+    case OP_POWI:
+    case OP_IPOW:
+    case OP_EQ:
+    case OP_NE:
+    case OP_LT:
+    case OP_LE:
+    case OP_GT:
+    case OP_GE:
+    case OP_AND:
+    case OP_OR:
+    case OP_XOR:
+    case OP_NOT:
+    case OP_SHL:
+    case OP_SHR:
+    case OP_SELECT:
+    case OP_CAST:
+    case OP_STOP:
+    case OP_MIN:
+    case OP_MAX:
+    case OP_ABS:
+    case OP_SIGN:
+    case OP_FLOOR:
+    case OP_CEIL:
+    case OP_ROUND:
+    case OP_TRUNC:
+    case OP_FRACT:
+    case OP_ISNAN:
+    case OP_ISINF:
+    case OP_SQRT:
+    case OP_RSQRT:
+    case OP_RANDOM:
+    case OP_BELOW:
         return false;
+    default:
+        return true;
     }
 }
 
