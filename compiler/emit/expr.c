@@ -365,7 +365,7 @@ static expr infix(cfn *c, expr e, const char *sign, int prec, const expr *part)
 /* Whether a C compiler may see x * y where it would be contracted with a sum. */
 static bool is_product(const ir_op *op)
 {
-    if (op->code == OP_MUL || op->code == OP_POWI)
+    if (op->code == OP_MUL || op->code == OP_POWI || op->code == OP_RANDN)
         return true;
     int e;
     return op->code == OP_DIV && ir_is_const(op->args[1]) && fabs(frexp(op->args[1]->def->attr.f, &e)) == 0.5; /* compilers make it one */

@@ -20,7 +20,7 @@ static void print_use(FILE *out, const ir_value *v)
 
 static void print_def(FILE *out, const ir_value *v)
 {
-    fprintf(out, "%%%" PRIu32 ":%s", v->id, scalar_name(v->type));
+    fprintf(out, "%%%" PRIu32 ":%s%s", v->id, scalar_name(v->type), v->exact ? "!" : ""); /* exact */
     if (v->name)
         fprintf(out, " %s", v->name);
 }
