@@ -392,6 +392,8 @@ static bool is_harmless_use(const ir_op *user)
         return true;
     case OP_CAST:
         return !scalar_is_float(user->res[0]->type);
+    case OP_YIELD: /* a result, which goes to the caller's memory */
+        return !user->region->parent && user->region->func->kind != IR_FUNC;
     default:
         return false;
     }

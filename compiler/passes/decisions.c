@@ -205,7 +205,7 @@ static void decide(ir_op *op, void *ctx)
 static void decide_results(marker *k, ir_func *f)
 {
     const ir_op *y = ir_yield_of(f->body);
-    if (!ir_is_export(f))
+    if (!ir_is_export(f) || !f->derive)
         return;
     f->results_apart = results_are_dear(f);
     for (int i = 0; i < y->nargs && !f->results_apart; i++)
