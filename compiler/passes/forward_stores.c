@@ -7,7 +7,8 @@
  * The walk keeps a list of elements whose content is known. A load of one of them is replaced by the value, an accumulation becomes a store of the sum, and a
  * store is dropped when another one overwrites the element and nothing can have read it. An accumulation that no other iteration meets, and whose element is read
  * later, becomes a load, a sum and a store. Elements are the same if their subscripts are the same values; they are taken to meet unless some subscript
- * differs by a constant. No arithmetic is changed: what was stored and what is handed on are the same bits.
+ * differs by a constant. Where branches store an element that was stored before them, they yield what it shall hold, and one store behind them writes it.
+ * No arithmetic is changed: what was stored and what is handed on are the same bits.
  *
  * That others see nothing of it follows from the rules of the language: an element that one iteration stores, no other one touches. An assertion that fails in
  * between leaves written fields unspecified.
@@ -260,20 +261,63 @@ static void visit_accum(forwarding *w, known_list *l, ir_op *op)
         learn(w, l, op, NULL);
 }
 
-static void walk_region(forwarding *w, ir_region *r, const known_list *outside);
+static known_list walk_region(forwarding *w, ir_region *r, const known_list *outside);
+
+/* ---- branches ---- */
+
+/* What a branch leaves in an element that was stored before it: NULL if that is not known, or if its store cannot move to its end. */
+static content *left_by(const ir_op *branch, int k, known_list *after, const content *before)
+{
+    const known *left = find(after, before->write);
+    if (!left || !left->c->value)
+        return NULL;
+    return left->c == before || (left->c->write->region == branch->regions[k] && !left->read) ? left->c : NULL;
+}
+
+/* An element that was stored before is stored in branches: they yield the value, and it is stored behind them. Adds that store to `behind`. */
+static void merge_branches(forwarding *w, ir_op *branch, const content *before, known_list *after, known_list *behind)
+{
+    content *left[2];
+    for (int k = 0; k < 2; k++)
+        if (!(left[k] = left_by(branch, k, &after[k], before)))
+            return;
+    if (left[0] == left[1])
+        return;
+    ir_op *write = left[left[0] == before]->write;
+    ir_builder b = {.func = w->f, .region = branch->region, .before = branch->next, .loc = write->loc, .origin = write->origin};
+    ir_value *v = ir_add_result(branch, left[0]->value->type);
+    const ir_op *at = before->write;
+    ir_op *store = ir_store(&b, at->attr.field, at->attr.plane, at->args, at->args[at->attr.field->ndim], v);
+    store->attr.label = write->attr.label;
+    for (int k = 0; k < 2; k++) {
+        ir_add_arg(ir_yield_of(branch->regions[k]), left[k]->value);
+        if (left[k] != before)
+            ir_remove(left[k]->write);
+    }
+    learn(w, behind, store, v);
+    w->changed = true;
+}
 
 /* What is known before is known inside, as far as no iteration writes it; of tasks, which are functions of their own, nothing is. */
 static void visit_regions(forwarding *w, known_list *l, ir_op *op)
 {
-    known_list inside = {0};
+    known_list inside = {0}, after[2] = {{0}}, behind = {0};
     for (size_t i = 0; i < l->len && op->code != OP_TASK; i++)
         vec_push(&inside, l->at[i]);
     if (op->code == OP_LOOP)
         see_regions(w, &inside, op, false);
     for (int k = 0; k < op->nregions; k++)
-        walk_region(w, op->regions[k], &inside);
-    vec_free(&inside);
+        after[k] = walk_region(w, op->regions[k], &inside);
+    for (size_t i = 0; i < l->len && op->code == OP_IF; i++)
+        if (l->at[i].c->value)
+            merge_branches(w, op, l->at[i].c, after, &behind);
     see_regions(w, l, op, true);
+    for (size_t i = 0; i < behind.len; i++)
+        visit_store(w, l, behind.at[i].c->write);
+    vec_free(&inside);
+    vec_free(&after[0]);
+    vec_free(&after[1]);
+    vec_free(&behind);
 }
 
 static void visit(forwarding *w, known_list *l, ir_op *op)
@@ -299,7 +343,8 @@ static void visit(forwarding *w, known_list *l, ir_op *op)
         see(op, &(seen_from){w, l, true});
 }
 
-static void walk_region(forwarding *w, ir_region *r, const known_list *outside)
+/* What is known at the end. */
+static known_list walk_region(forwarding *w, ir_region *r, const known_list *outside)
 {
     known_list l = {0};
     for (size_t i = 0; i < outside->len; i++)
@@ -308,14 +353,15 @@ static void walk_region(forwarding *w, ir_region *r, const known_list *outside)
         next = op->next;
         visit(w, &l, op);
     }
-    vec_free(&l);
+    return l;
 }
 
 bool pass_forward_stores(ir_func *f)
 {
     forwarding w = {.f = f, .map = ir_map_create(f)};
     const known_list nothing = {0};
-    walk_region(&w, f->body, &nothing);
+    known_list end = walk_region(&w, f->body, &nothing);
+    vec_free(&end);
     ir_map_free(&w.map);
     return w.changed;
 }

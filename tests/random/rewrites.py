@@ -13,6 +13,7 @@ import concurrent.futures
 import os
 import random
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -163,7 +164,7 @@ class Search:
 
     def values(self, cc, flags, tmp, name):
         clang = ["-fveclib=libmvec"] if "clang" in cc and "-O3" in flags else []
-        self.need([cc, "-std=c11", *flags, *clang, *self.include, "-c", "m.c", "-o", f"{name}.o"], cwd=tmp)
+        self.need([*shlex.split(cc), "-std=c11", *flags, *clang, *self.include, "-c", "m.c", "-o", f"{name}.o"], cwd=tmp)
         self.need(["gcc", *self.include, "stub.c", f"{name}.o", self.checker, self.lib, "-fopenmp", "-lm", "-o", name], cwd=tmp)
         self.need([tmp / name, "--values", f"{name}.values", "-1.2", "1.2"], cwd=tmp)
         return read(tmp / f"{name}.values")
@@ -197,7 +198,7 @@ def main():
     ap.add_argument("--from", dest="first", type=int, default=0)
     ap.add_argument("--seed", default="1")
     ap.add_argument("-j", type=int, default=os.cpu_count())
-    ap.add_argument("--cc", action="append", help="compilers; without it clang and gcc")
+    ap.add_argument("--cc", action="append", help="compilers, with further flags where they have some ('clang -march=native -ffp-contract=off'); without it clang and gcc")
     ap.add_argument("--keep", help="a directory for modules with failures")
     args = ap.parse_args()
     args.cc = args.cc or ["clang", "gcc"]
