@@ -95,6 +95,46 @@ static void decided(element *e)
     e->d[1] = e->c[1];
 }
 
+static void peeked(element *e)
+{
+    e->x[1] = e->y[0];
+    e->x[2] = e->x[e->k];
+    e->x[1] = times((real)0.5, e->y[1]);
+}
+
+static void looped(element *e)
+{
+    e->x[0] = e->y[0];
+    for (int q = 0; q < 3; q++) {
+        e->x[1] = plus(e->x[0], e->y[1]);
+        e->x[0] = times((real)0.5, e->x[0]);
+    }
+}
+
+static void branched(element *e)
+{
+    e->x[1] = e->y[1];
+    if (e->k > 0) {
+        e->x[1] = e->y[0];
+        e->x[0] = e->x[e->k];
+    }
+}
+
+static void placed(element *e)
+{
+    e->x[0] = e->y[0];
+    e->x[e->k] = (pair){2, 0};
+    e->x[1] = e->y[1];
+    e->x[2] = e->y[2];
+}
+
+static void overlaid(element *e)
+{
+    e->x[1] = e->y[0];
+    e->x[e->k] = e->y[2];
+    e->x[1] = times((real)0.5, e->x[1]);
+}
+
 typedef tk_status launch(rewritten *m);
 
 static void check(rewritten *m, const char *name, launch *run, launch *jvp, void (*same)(element *e))
@@ -152,6 +192,11 @@ int main(void)
     check(m, "swapped", rewritten_swapped, rewritten_swapped_jvp, swapped);
     check(m, "chosen", rewritten_chosen, rewritten_chosen_jvp, chosen);
     check(m, "decided", rewritten_decided, rewritten_decided_jvp, decided);
+    check(m, "peeked", rewritten_peeked, rewritten_peeked_jvp, peeked);
+    check(m, "looped", rewritten_looped, rewritten_looped_jvp, looped);
+    check(m, "branched", rewritten_branched, rewritten_branched_jvp, branched);
+    check(m, "placed", rewritten_placed, rewritten_placed_jvp, placed);
+    check(m, "overlaid", rewritten_overlaid, rewritten_overlaid_jvp, overlaid);
     check_gradient(m);
     rewritten_destroy(m);
     return failures != 0;
