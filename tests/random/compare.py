@@ -1,8 +1,12 @@
 """What two executables of one module compute from the same data, as tools/adcheck.c writes it with --values."""
 import math
+import os
 import struct
 from pathlib import Path
 
+# What pkg-config says (runtime/meson.build); -fveclib is a variable there, as gcc does not know it.
+USERS = ["-O3", "-fno-math-errno", "-fno-trapping-math", "-fopenmp-simd"]
+COMPILERS = {"clang": [*USERS, "-fveclib=libmvec"], "gcc": USERS}
 WHAT = ["value", "gradient", "JVP", "value computed by the JVP", "second-order product"]
 
 
@@ -48,3 +52,43 @@ def differences(first, second, tolerance_of):
         if j is not None:
             found.append((kernel, f"{WHAT[what]}, component {j} of {len(a)}: {a[j]!r} and {b[j]!r}"))
     return found
+
+
+# ---- random programs ----
+
+def near(first, second, moved, tolerance):
+    """As differences(), for results of arithmetic that is ordered otherwise; first and moved are one executable's, from data that differ in the last digits: what these
+    make a difference to may differ."""
+    found = []
+    if first.keys() != second.keys():
+        return [(k, "one of the two has no such result") for k, _ in first.keys() ^ second.keys()]
+    for (kernel, what), a in first.items():
+        b, c = second[kernel, what], moved[kernel, what]
+        scale = max((abs(x) for x in (*a, *b) if math.isfinite(x)), default=0.0)
+        for j, (x, y, z) in enumerate(zip(a, b, c)):
+            if not (math.isfinite(x) and math.isfinite(z)):
+                continue
+            if not abs(x - y) <= tolerance * scale + 1000.0 * abs(x - z):
+                found.append((kernel, f"{WHAT[what]}, component {j} of {len(a)}: {x!r} and {y!r}"))
+                break
+    return found
+
+
+def users(runner, run, programs, tmp):
+    """What clang and gcc make of rnd.c at the flags of users: [(program, complaint)]."""
+    values, lib = {}, runner.lib("gcc", ["-O1"], 16384)
+    for cc, flags in COMPILERS.items():
+        exe = tmp / f"users-{cc}"
+        for cmd in ([cc, "-std=c11", *flags, *runner.include, "-c", "rnd.c", "-o", f"{cc}.o"],
+                    ["gcc", "-std=gnu11", "-O1", *runner.include, "stub.c", f"{cc}.o", lib, "-fopenmp", "-lm", "-o", exe]):
+            status, _, err = run(cmd, cwd=tmp)
+            if status:
+                return [(programs[0], f"{cc} {' '.join(flags)}: {err[:2000]}")]
+        for high in ("1.2", "1.200000000000002") if cc == "gcc" else ("1.2",):
+            status, out, err = run([exe, "--values", f"{cc}.values", "-1.2", high], cwd=tmp, env={**os.environ, "OMP_NUM_THREADS": "1"})
+            if status:
+                return [(programs[0], f"{cc} {' '.join(flags)}: status {status} {out[-500:]}{err[-1500:]}")]
+            values[cc, high] = read(tmp / f"{cc}.values")
+    owners = [p for p in programs for _ in p.kernels]
+    found = near(values["gcc", "1.2"], values["clang", "1.2"], values["gcc", "1.200000000000002"], 2e-5)
+    return [(owners[k], f"[gcc and clang at {' '.join(USERS)}] kernel {k}: {why}") for k, why in found]

@@ -19,10 +19,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from compare import differences, read
+from compare import COMPILERS, USERS, differences, read
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-USERS = ["-O3", "-fno-math-errno", "-fno-trapping-math", "-fopenmp-simd"]    # runtime/meson.build: tk.pc
 KERNELS, SIZE = 20, 43    # elements: several vectors of any width, and some left over
 STUB = """#include "m.h"
 #include "adcheck.h"
@@ -60,7 +59,9 @@ class Shape:
 class Writer:
     def __init__(self, shape, rng):
         self.s, self.r = shape, rng
-        self.plain = rng.random() < 0.6    # nothing that keeps compilers from vectorising
+        style = rng.random()
+        self.plain = style < 0.75    # nothing that keeps compilers from vectorising
+        self.picks = 0.15 if style < 0.4 or style >= 0.75 else 0.4 if style < 0.65 else 0.0    # components that are chosen at run time
         self.d, self.e, self.r1 = ("p[i].a", "p[i].b", "p[i].r") if shape.struct else ("d[i]", "e[i]", "r[i]")
 
     def element(self):
@@ -78,7 +79,7 @@ class Writer:
             return self.r.choice([self.r1, f"u[i, {self.r.randrange(3)}]", "u[i, flag[i] % 3]"])
         if self.s.n == 1:
             return element
-        if self.r.random() < 0.15 and not self.plain:
+        if self.r.random() < self.picks:
             return f"{element}[flag[i] % {self.s.n}]"
         return f"{element}.{'xyzw'[self.r.randrange(self.s.n)]}"
 
@@ -92,7 +93,16 @@ class Writer:
         a, b = self.scalar(), self.number()
         return self.r.choice([b, a, f"{a} * {b}", f"{a} + {b}", f"{b} - {a}", f"{b} * {b}", f"{a} * {self.scalar()}"])
 
+    def one_by_one(self):
+        """All components of an element, with something else in between."""
+        element = self.element()
+        lines = [f"{element}.{c} {self.r.choice(['=', '=', '+='])} {self.value()};" for c in self.r.sample("xyzw"[:self.s.n], self.s.n)]
+        at = self.r.randrange(1, self.s.n)
+        return [*lines[:at], f"{self.scalar(element)} {self.r.choice(['=', '+='])} {self.value()};", *lines[at:]]
+
     def statement(self, depth=0):
+        if self.s.n > 1 and self.r.random() < 0.2:
+            return self.one_by_one()
         pick = self.r.random() * (0.76 if self.plain else 1.0)
         if pick < 0.3:
             return [f"{self.element()} {self.r.choice(['=', '=', '+=', '-='])} {self.whole()};"]
@@ -163,8 +173,7 @@ class Search:
         return []
 
     def values(self, cc, flags, tmp, name):
-        clang = ["-fveclib=libmvec"] if "clang" in cc and "-O3" in flags else []
-        self.need([*shlex.split(cc), "-std=c11", *flags, *clang, *self.include, "-c", "m.c", "-o", f"{name}.o"], cwd=tmp)
+        self.need([*shlex.split(cc), "-std=c11", *flags, *self.include, "-c", "m.c", "-o", f"{name}.o"], cwd=tmp)
         self.need(["gcc", *self.include, "stub.c", f"{name}.o", self.checker, self.lib, "-fopenmp", "-lm", "-o", name], cwd=tmp)
         self.need([tmp / name, "--values", f"{name}.values", "-1.2", "1.2"], cwd=tmp)
         return read(tmp / f"{name}.values")
@@ -183,7 +192,7 @@ class Search:
             tolerance = {"f32": 2e-5, "f64": 1e-13}[shape.elem]
             want, failed = self.values("clang", ["-O0"], tmp, "slow"), []
             for cc in self.args.cc:
-                found = differences(want, self.values(cc, USERS, tmp, "fast"), lambda k: tolerance if has_sums(left[k]) else 0.0)
+                found = differences(want, self.values(cc, COMPILERS["clang"] if "clang" in cc else USERS, tmp, "fast"), lambda k: tolerance if has_sums(left[k]) else 0.0)
                 failed += [(k, cc, why) for k, why in found]
             if failed and self.args.keep:
                 Path(self.args.keep).mkdir(exist_ok=True)
