@@ -55,12 +55,13 @@ pairs()
     fi
 }
 
-# programs: random ones, compiled with gcc and clang
+# programs DIR OPTIONS [SCRIPT]: random ones, compiled with gcc and clang
 programs()
 {
-    echo "== $1: random programs $2"
+    script=${3:-run.py}
+    echo "== $1: random programs $script $2"
     # shellcheck disable=SC2086
-    python3 tests/random/run.py --build "$1" $2 >"$report" 2>&1
+    python3 "tests/random/$script" --build "$1" $2 >"$report" 2>&1
     grep -vE '^(  |operations|depth|writes|compiled)' "$report"
     if tail -n 1 "$report" | grep -Eq '^[0-9]+ passed, [0-9]+ failed$'; then
         # shellcheck disable=SC2046
@@ -77,6 +78,7 @@ if build build-gcc gcc g++; then
     pairs build-gcc gcc g++ --sanitize $(python3 tests/tools/constructs.py . --tests)
     programs build-gcc "-n 200"
     programs build-gcc "-n 25 --broken"
+    programs build-gcc "-n 16" rewrites.py
 fi
 if build build-clang clang clang++; then
     unit build-clang

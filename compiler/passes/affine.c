@@ -200,6 +200,18 @@ affine affine_in_call(const affine *a, const ir_op *call)
     return g.a;
 }
 
+bool varies_with_index(const ir_op *loop, const affine *a)
+{
+    bool found = false;
+    for (int k = 0; k < a->n; k++) {
+        if (a->term[k] == loop->regions[0]->params[0])
+            found = a->coef[k] != 0;
+        else if (!ir_is_visible(a->term[k], loop->region))
+            return false;
+    }
+    return a->ok && found;
+}
+
 static bool is_invariant(const ir_op *op, const affine *a)
 {
     for (int k = 0; k < a->n; k++)

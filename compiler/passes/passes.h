@@ -83,6 +83,8 @@ bool pass_rules(ir_func *f);
 
 /* ---- parallel code: after differentiation, on every kernel ---- */
 
+/* What an iteration stored is handed on to where it loads or adds to it: each element is written once, where that can be seen. passes/forward_stores.c */
+bool pass_forward_stores(ir_func *f);
 /* Accumulations whose element is the same for all iterations of a task or loop become reductions; several into one element become one. passes/promote.c */
 bool pass_promote(ir_func *f);
 /* Constant-shift accumulations become gathers with boundary strips where the value is cheap to recompute. passes/gather.c */
@@ -121,10 +123,14 @@ affine affine_sub(const affine *a, const affine *b);
 affine affine_plus(const affine *a, const affine *b, int64_t scale); /* a + scale * b */
 /* a, over parameters of the function that `call` calls, with the arguments put in; not ok if it has other terms. */
 affine affine_in_call(const affine *a, const ir_op *call);
+/* c * index of the bounded loop + what is the same in all its iterations, c not 0. */
+bool varies_with_index(const ir_op *loop, const affine *a);
 /* Two memory operations on one plane inside `op` (a loop or task) that touch different elements in whichever iterations they run: other components, or
  * subscripts that in some dimension are the same in all iterations and differ by a constant. */
 bool never_meet(const ir_op *op, const ir_op *a, const ir_op *b);
-/* The same for whole elements, whatever their components. */
+/* Whether two memory operations, in one iteration of all loops around both, may touch the same element. passes/forward_stores.c */
+bool meet_in_iteration(const ir_op *a, const ir_op *b);
+/* never_meet for whole elements, whatever their components. */
 bool elements_never_meet(const ir_op *op, const ir_op *a, const ir_op *b);
 /* Whether v is known to be in the range of i32: constants, extents, widened values, and indices of loops between such bounds. */
 bool value_fits_i32(const ir_value *v);

@@ -150,6 +150,18 @@ static bool is_watched(const ir_func *f)
     return f->module->debug && !f->primal && !f->pure;
 }
 
+/* In a module with --debug derivatives, too, keep their writes, which are looked at for NaN. */
+static bool forward_stores(ir_func *f)
+{
+    return !f->module->debug && pass_forward_stores(f);
+}
+
+static void forward_first(ir_func *f)
+{
+    if (forward_stores(f))
+        pass_simplify(f);
+}
+
 static void promote(ir_func *f)
 {
     if (!is_watched(f))
@@ -181,6 +193,7 @@ static void clean_up(ir_func *f)
     bool again = true;
     for (int i = 0; i < 3 && again; i++) {
         again = pass_licm(f);
+        again |= forward_stores(f);
         again |= pass_cse(f);
         again |= pass_dce(f);
     }
@@ -243,6 +256,7 @@ static const pass_row table[] = {
     {"adjoint-calls", "adjoints that kernels launch become a part of them", ON_PRIMALS, NULL, pass_adjoint_calls, NULL},
     {"drop-stop", "stop_grad has done its work", ON_ALL, NULL, NULL, pass_drop_stop},
     {"strip", "functions that nobody calls", ON_MODULE, strip, NULL, NULL},
+    {"forward-stores", "an element that is written several times is written once", ON_ALL, NULL, NULL, forward_first},
     {"promote", "sums into one element become reductions", ON_KERNELS, NULL, NULL, promote},
     {"gather", "constant-shift accumulations become gathers", ON_KERNELS, NULL, NULL, gather},
     {"gather-simplify", "clean-up", ON_ALL, NULL, NULL, simplify_late},
@@ -250,7 +264,7 @@ static const pass_row table[] = {
     {"parallel", "class of each write", ON_ALL, NULL, NULL, pass_parallel},
     {"rows", "innermost dimension of tasks as a loop", ON_KERNELS, NULL, NULL, rows},
     {"row-sums", "sums into one element over a row become reductions", ON_KERNELS, NULL, NULL, promote},
-    {"clean-up", "invariants out of loops, common subexpressions, dead code", ON_ALL, NULL, NULL, clean_up},
+    {"clean-up", "invariants out of loops, stored values, common subexpressions, dead code", ON_ALL, NULL, NULL, clean_up},
     {"stages", "gathers run interleaved with the rest of their task", ON_KERNELS, NULL, NULL, pass_stages},
     {"slabs", "the part of a field that a task scatters into", ON_KERNELS, NULL, NULL, pass_slabs},
     {"frames", "large arrays, and those of sizes known at run time, on the stack of saved values", ON_ALL, NULL, NULL, pass_frames},

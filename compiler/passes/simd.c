@@ -1,5 +1,9 @@
 /* Marks innermost counted loops whose iterations may run in any order: what they carry are sums, and no two iterations touch one element.
  * The order of a sum over iterations is unspecified by the language, so sums vectorise without -ffast-math.
+ *
+ * Nor may one iteration touch an element again that it has written. To OpenMP that would be fine. But where clang (14 to 19) is told that iterations are
+ * independent, it looks for no dependences at all, and moves the loads of a vector's components to the first one, the stores to the last one: a load comes
+ * before the store that it should see, a store behind the one that should overwrite it. What one can see of such iterations, forward_stores has rewritten.
  */
 #include "ir/ops.h"
 #include "passes/passes.h"
@@ -8,7 +12,8 @@ typedef struct simd_check {
     const ir_func *f;
     const ir_op *loop;
     const uint32_t *uses;
-    VEC(ir_op *) memory;
+    VEC(ir_op *) memory; /* in the order of one iteration, branch after branch */
+    VEC(ir_op *) slots;  /* the same of buffers of saved values */
     bool ok, writes;
 } simd_check;
 
@@ -34,6 +39,7 @@ static void check_op(ir_op *op, void *ctx)
         return;
     case OP_STK_LOAD:
     case OP_STK_STORE:
+        vec_push(&c->slots, op);
         /* one struct per iteration: the index is the loop's own */
         for (int k = 1; k < 2; k++) {
             affine a = affine_of(op->args[k]);
@@ -53,25 +59,12 @@ static void check_op(ir_op *op, void *ctx)
     }
 }
 
-/* Subscript = c * index + invariant with c != 0. */
-static bool varies(const ir_op *loop, const affine *a)
-{
-    bool found = false;
-    for (int k = 0; k < a->n; k++) {
-        if (a->term[k] == loop->regions[0]->params[0])
-            found = a->coef[k] != 0;
-        else if (!ir_is_visible(a->term[k], loop->region))
-            return false;
-    }
-    return a->ok && found;
-}
-
 /* Different iterations touch different elements: in one dimension all accesses have one subscript that varies with the index. */
 static bool separate(const simd_check *c, const ir_op *write)
 {
     for (int d = 0; d < write->attr.field->ndim; d++) {
         affine w = affine_of(write->args[d]);
-        if (!varies(c->loop, &w))
+        if (!varies_with_index(c->loop, &w))
             continue;
         bool same = true;
         for (size_t i = 0; i < c->memory.len && same; i++) {
@@ -97,6 +90,31 @@ static bool only_stored(const simd_check *c, const ir_op *write)
             return false;
     }
     return c->loop->attr.forall;
+}
+
+/* In two branches of one `if`: an iteration does one of them. */
+static bool exclude_each_other(const ir_op *a, const ir_op *b)
+{
+    for (const ir_region *r = a->region; r->parent; r = r->parent->region)
+        if (r->parent->code == OP_IF)
+            for (int k = 0; k < 2; k++)
+                if (r->parent->regions[k] != r && ir_region_is_ancestor(r->parent->regions[k], b->region))
+                    return true;
+    return false;
+}
+
+/* An iteration touches nothing that it has written. */
+static bool writes_last(const simd_check *c)
+{
+    for (size_t i = 0; i < c->memory.len; i++)
+        for (size_t k = i + 1; k < c->memory.len && c->memory.at[i]->code != OP_LOAD; k++)
+            if (meet_in_iteration(c->memory.at[i], c->memory.at[k]) && !exclude_each_other(c->memory.at[i], c->memory.at[k]))
+                return false;
+    for (size_t i = 0; i < c->slots.len; i++)
+        for (size_t k = i + 1; k < c->slots.len && c->slots.at[i]->code == OP_STK_STORE; k++)
+            if (c->slots.at[i]->attr.layout == c->slots.at[k]->attr.layout && c->slots.at[i]->attr.i == c->slots.at[k]->attr.i)
+                return false;
+    return true;
 }
 
 /* v is p + terms, also through if; *count counts the uses of p and of the sums on the way. */
@@ -155,8 +173,9 @@ static void mark(ir_op *op, void *ctx)
         else if (w->code == OP_ACCUM)
             ok = separate(&c, w);
     }
-    op->attr.simd = ok;
+    op->attr.simd = ok && writes_last(&c);
     vec_free(&c.memory);
+    vec_free(&c.slots);
 }
 
 void pass_simd(ir_func *f)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # run.sh [NAME...]: plants the bugs of this folder, one at a time, into a copy of the tree and looks what finds them first: the pairs of files that hold data-access
-# errors, those that compare derivatives, the walk over the operations, 300 random programs. Ends with `N found, N missed`. Takes a minute or so for each bug: it
+# errors, those that compare derivatives, the walk over the operations, kernels that rewrite elements at the flags of users, 300 random programs. Ends with `N found, N missed`. Takes a minute or so for each bug: it
 # is not part of tests/run.sh. Without names it first looks that nothing is found where there is no bug.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -27,6 +27,10 @@ find_bug()
             return
         fi
     done
+    if ! python3 tests/random/rewrites.py --build build -n 3 --from 1 >log 2>&1; then
+        sed -n 's/^FAILED \(module [0-9]*\) .*/\1 of random\/rewrites/p' log | head -n 1
+        return
+    fi
     python3 tests/random/run.py --build build -n 300 -j 2 --seed planted --stop >log 2>&1 || sed -n 's/^FAILED \([^ ]*\) .*/random program \1/p' log | head -n 1
 }
 

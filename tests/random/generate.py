@@ -272,9 +272,9 @@ class Program(Composed, Counters, Planes, Rules, References, Functions, Statemen
         return self.argument(self.returns, 2, 3)
 
 
-def make_module(seed, count):
+def make_module(seed, count, wide=False):
     """(module, programs); kernel i is of seed `seed`.i whatever the count."""
-    module = Module(f"{seed}")
+    module = Module(f"{seed}", wide)
     return module, [Program(module, f"k{i}", f"{seed}.{i}").make() for i in range(count)]
 
 

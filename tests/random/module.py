@@ -21,10 +21,10 @@ class Field:
 
 
 class Module:
-    def __init__(self, seed):
+    def __init__(self, seed, wide=False):
         self.rng = random.Random(seed)
         r = self.rng
-        self.extent = {"N": r.randint(5, 7), "M": r.randint(3, 4), "L": r.randint(2, 3)}
+        self.extent = {"N": r.randint(5, 7) + (32 if wide else 0), "M": r.randint(3, 4), "L": r.randint(2, 3)}    # wide: several vectors of any width
         self.form = {k: r.choice(["const", "param"]) for k in self.extent}
         self.computed = {"(L + 1)": self.extent["L"] + 1, "(N - M)": self.extent["N"] - self.extent["M"], "(2 * K)": 4}    # extents of fields; texts that stand anywhere
         N, M, L = "NML"

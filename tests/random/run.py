@@ -19,6 +19,7 @@ import tempfile
 import threading
 from pathlib import Path
 
+import compare
 import generate
 from externs import EXTERN
 from stub import stub
@@ -36,6 +37,8 @@ MANY = {20: ("clang", ["-O1"], 1), 10: ASAN, 25: ("gcc", ["-O2"], 1), 40: ("clan
 QUICK = ("tcc", ["-w"]) if shutil.which("tcc") else ("clang", ["-O0"])
 CHUNKS = [1, 1, 100, 1, 16384]
 BATCH = 25
+# Of one batch in so many, the first programs are compared between compilers as well, at the flags of users and with larger fields.
+USERS, USERS_PROGRAMS = 8, 10
 
 
 def setup_of(batch):
@@ -79,6 +82,7 @@ class Results:
         self.classes = collections.Counter()
         self.setups = collections.Counter()
         self.tcc = []                          # failed with tcc and passed with clang: (name, why)
+        self.users = 0                         # programs of which clang and gcc compute the same, at the flags of users
         self.taped = self.reported = 0         # validated tapes: gradients equal to the bit, and writes reported
         self.compared = self.skipped = self.all_nonzero = self.with_inputs = self.lines = self.bytes = 0
         self.depth, self.nest = collections.Counter(), collections.Counter()
@@ -140,7 +144,22 @@ class Runner:
             todo = [q for q in (broken(p, rng) for p in todo) if q]
         with tempfile.TemporaryDirectory(dir=self.work) as tmp:
             self.check(module, todo, setup_of(b), Path(tmp), res)
+        if b % USERS == USERS // 2 and not self.args.broken:
+            self.users(b, min(len(todo), USERS_PROGRAMS), res)
         return res
+
+    def users(self, b, n, res):
+        """The batch's first programs once more, with fields in which compilers see vectors: the same values from all compilers at the flags of users."""
+        module, programs = generate.make_module(f"{self.args.seed}.{b}", n, wide=True)
+        with tempfile.TemporaryDirectory(dir=self.work) as tmp:
+            programs, _, _ = self.compile_tk(module, programs, Path(tmp), Results())
+            if not programs:
+                return
+            Path(tmp, "stub.c").write_text(stub("rnd", programs) + EXTERN.replace("NAME", "rnd"))
+            failed = dict(compare.users(self, run, programs, Path(tmp)))
+        res.users += len(programs) - len(failed)
+        for p, why in failed.items():
+            self.fail(res, module, p, why)
 
     def fail(self, res, module, program, why, refused=False):
         res.failed.append((program.seed, why)) if not refused else None
@@ -335,6 +354,7 @@ def report(res, total):
     print(f"components against differences: {res.compared} compared, {res.skipped} skipped at kinks ({100 * res.skipped / max(1, res.compared + res.skipped):.2f} %)")
     print(f"programs whose active inputs all have a non-zero gradient: {res.all_nonzero} of {res.with_inputs} ({100 * res.all_nonzero / max(1, res.with_inputs):.1f} %)")
     print(f"validated tapes: {res.taped} with the gradient of the adjoints, {res.reported} with a write reported")
+    print(f"the same values from clang and gcc at the flags of users: {res.users} programs")
     print(f"failed with tcc and passed with clang: {len(res.tcc)} {' '.join(seed for seed, _ in res.tcc)}")
     print(f"lines of .tk {res.lines}, bytes of C {res.bytes}")
 

@@ -8,6 +8,7 @@
  *        adcheck --table FIRST THREADS LO HI   for random programs, from kernel FIRST on: a line for each kernel, components at kinks (where differences of
  *        several steps disagree) are left out and counted; so are the inputs whose gradient is zero
  *        adcheck --broken ...  the same for programs that may break the data-access rule: what a validated tape reports is not compared
+ *        adcheck --values FILE LO HI   checks nothing, and writes what the kernels compute from fixed data: random/compare.py compares it between compilers
  * Linked with a stub that defines adcheck_create, and adcheck_params where kernels have parameters.
  */
 #include <math.h>
@@ -748,14 +749,11 @@ static void check_first(checker *c, const state *d, const state *w, int threads)
         check_threads(c, d, w, &y, &g, &t, n);
 }
 
-static void check_second(checker *c, const state *d, const state *w)
+static state second_product(checker *c, const state *d, const state *w)
 {
-    if (!c->k->hvp)
-        return;
     const arguments args = fill_arguments(c, &c->x, d);
     arguments out = {{0}};
     state zero = make(c->x.n), got = make(c->x.n);
-    doubt doubt = {0};
     need(c, tk_module_need_grad_dual(c->m));
     jvp(c, d);
     copy(c->m, TK_GRAD, (state *)w, false);
@@ -765,6 +763,15 @@ static void check_second(checker *c, const state *d, const state *w)
     need(c, tk_launch_hvp(c->m, c->k, args.at, out.at));
     copy(c->m, TK_GRAD_DUAL, &got, true);
     take_gradients(c, &out, true, &got);
+    return got;
+}
+
+static void check_second(checker *c, const state *d, const state *w)
+{
+    if (!c->k->hvp)
+        return;
+    doubt doubt = {0};
+    const state got = second_product(c, d, w);
     state fd = differences(c, gradient_at, d, w, c->table ? &doubt : NULL);
     compare(c, "second-order product against differences", &got, &fd, c->table ? &doubt : NULL, c->single ? 1e-5 : 1e-6);
 }
@@ -917,6 +924,42 @@ static void check_tape(checker *c, const tk_kernel *then, const state *w)
     printf("%s%s%s: gradient on a validated tape is another one, and nothing is reported\n", c->k->name, then ? ", then " : "", then ? then->name : "");
 }
 
+/* ---- the values alone ---- */
+
+/* Which of a kernel's functions, how many numbers, and the numbers. */
+static void put_state(FILE *out, int kernel, int what, const state *s)
+{
+    const int64_t head[] = {kernel, what, s->n};
+    if (fwrite(head, sizeof head, 1, out) != 1 || fwrite(s->at, sizeof *s->at, (size_t)s->n, out) != (size_t)s->n)
+        exit(2);
+}
+
+static void put_values(checker *c, FILE *out, int kernel, double lo, double hi)
+{
+    enum { VALUE, GRADIENT, TANGENT, VALUE_OF_JVP, SECOND };
+    c->x = random_state(c->nfield + tail_size(c), lo, hi);
+    const state d = random_state(c->x.n, -1.0, 1.0), all = random_state(c->x.n, -1.0, 1.0);
+    c->planes = all;
+    const state w = only_with_gradient(c, &all, true);
+    state s = primal_at(c, &d, 0.0);
+    put_state(out, kernel, VALUE, &s);
+    if (c->k->grad) {
+        s = gradient_at(c, &d, 0.0, &w);
+        put_state(out, kernel, GRADIENT, &s);
+    }
+    if (c->k->jvp) {
+        s = jvp(c, &d);
+        put_state(out, kernel, TANGENT, &s);
+        copy(c->m, TK_DATA, &s, true);
+        take_tail(c, TK_DATA, &s);
+        put_state(out, kernel, VALUE_OF_JVP, &s);
+    }
+    if (c->k->hvp) {
+        s = second_product(c, &d, &w);
+        put_state(out, kernel, SECOND, &s);
+    }
+}
+
 /* What is not in the state: tables and constants. */
 static void fill_rest(tk_module *m, double lo, double hi)
 {
@@ -937,7 +980,9 @@ static void fill_rest(tk_module *m, double lo, double hi)
 int main(int argc, char **argv)
 {
     const bool broken = argc == 6 && !strcmp(argv[1], "--broken"), table = broken || (argc == 6 && !strcmp(argv[1], "--table"));
-    const double lo = table ? atof(argv[4]) : argc > 2 ? atof(argv[1]) : 0.3, hi = table ? atof(argv[5]) : argc > 2 ? atof(argv[2]) : 1.2;
+    const bool only_values = argc == 5 && !strcmp(argv[1], "--values");
+    const int range = table ? 4 : only_values ? 3 : 1;
+    const double lo = argc > range + 1 ? atof(argv[range]) : 0.3, hi = argc > range + 1 ? atof(argv[range + 1]) : 1.2;
     const int first = table ? atoi(argv[2]) : 0, threads = table ? atoi(argv[3]) : 0, rounds = table ? 2 : 3;
     tk_session_options o = tk_session_defaults();
     o.threads = 1;
@@ -949,9 +994,12 @@ int main(int argc, char **argv)
         return 2;
     }
     fill_rest(m, lo, hi);
+    FILE *out = only_values ? fopen(argv[2], "wb") : NULL;
+    if (only_values && !out)
+        return 2;
     int failures = 0, checked = 0;
     for (int k = first; k < m->desc->nkernels; k++) {
-        if (table)
+        if (table || only_values)
             seed = 424243; /* so that a kernel alone is checked with the same data, none of it equal to the constants */
         checker c = {.m = m, .k = &m->desc->kernels[k], .b = save(m), .nfield = state_size(m), .table = table,
                      .nonzero = new((size_t)m->desc->nfields, sizeof(bool))};
@@ -960,7 +1008,9 @@ int main(int argc, char **argv)
         if (c.k->args_size > MAX_ARGS || c.k->jvp_args_size > MAX_ARGS)
             return 2;
         c.arrays = make_arrays(m, c.k);
-        for (int round = 0; round < rounds; round++) {
+        if (only_values)
+            put_values(&c, out, k, lo, hi);
+        for (int round = 0; round < rounds && !only_values; round++) {
             c.x = random_state(c.nfield + tail_size(&c), lo, hi);
             state d = random_state(c.x.n, -1.0, 1.0), w = random_state(c.x.n, -1.0, 1.0);
             c.single = singles(&c, &c.x, &d, &w);
@@ -985,10 +1035,12 @@ int main(int argc, char **argv)
             fflush(stdout);
         }
     }
-    if (!checked && !table) {
+    if (!checked && !table && !only_values) {
         printf("no derivative to check\n");
         failures++;
     }
+    if (out && fclose(out) != 0)
+        return 2;
     adcheck_destroy(m);
     tk_session_destroy(s);
     return failures != 0;
