@@ -1,0 +1,93 @@
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "addata.h"
+
+enum { MAX_RANGES = 64 };
+
+typedef struct range {
+    const char *name;            /* NULL: of all others */
+    double lo, hi;
+    bool off;                    /* never on a lattice */
+} range;
+
+static range ranges[MAX_RANGES] = {{NULL, 0.3, 1.2, false}};
+static int nranges = 1;
+
+static bool number(const char *word, double *value)
+{
+    char *end;
+    *value = strtod(word, &end);
+    if (end != word && *end == '\0')
+        return true;
+    printf("data: '%s' is not a number\n", word);
+    return false;
+}
+
+static range *find(const char *name)
+{
+    for (int i = 1; name && i < nranges; i++)
+        if (!strcmp(ranges[i].name, name))
+            return &ranges[i];
+    return &ranges[0];
+}
+
+/* From its own range, if it has one, else from that of all. */
+static bool keep_off(const char *name)
+{
+    range *r = find(name);
+    if (r == &ranges[0]) {
+        if (nranges == MAX_RANGES)
+            return false;
+        r = &ranges[nranges++];
+        *r = ranges[0];
+        r->name = name;
+    }
+    return r->off = true;
+}
+
+bool addata_parse(int n, char **words)
+{
+    if (n < 2 || !number(words[0], &ranges[0].lo) || !number(words[1], &ranges[0].hi))
+        return false;
+    int i = 2;
+    for (; i < n && strcmp(words[i], "random"); i += 3) {
+        if (nranges == MAX_RANGES || i + 2 >= n) {
+            printf("data: NAME LO HI is wanted at '%s'\n", words[i]);
+            return false;
+        }
+        range *r = &ranges[nranges++];
+        r->name = words[i];
+        if (!number(words[i + 1], &r->lo) || !number(words[i + 2], &r->hi))
+            return false;
+    }
+    for (i++; i < n; i++)
+        if (!keep_off(words[i]))
+            return false;
+    return true;
+}
+
+/* Products and quotients: 3 * 0.1 is not 3 / 10.0. */
+static double on_lattice(int lattice, double lo, double hi, double u)
+{
+    static const double step[ADDATA_LATTICES] = {0.1, 0.0, 0.25, 0.0}, parts[ADDATA_LATTICES] = {10.0, 10.0, 4.0, 3.0};
+    const double first = ceil(lo * parts[lattice] - 1e-9), last = floor(hi * parts[lattice] + 1e-9), k = first + floor(u * (last - first + 1.0));
+    if (last < first)
+        return lo + (hi - lo) * u;
+    return step[lattice] > 0.0 ? k * step[lattice] : k / parts[lattice];
+}
+
+double addata_draw(const char *name, int lattice, double u)
+{
+    const range *r = find(name);
+    return lattice == ADDATA_RANDOM || r->off ? r->lo + (r->hi - r->lo) * u : on_lattice(lattice, r->lo, r->hi, u);
+}
+
+long long addata_draw_integer(const char *name, double u)
+{
+    const range *r = find(name);
+    const double lo = r->name ? ceil(r->lo) : 0.0, hi = r->name ? floor(r->hi) : 4.0;
+    return (long long)(lo + floor(u * (hi - lo + 1.0)));
+}
