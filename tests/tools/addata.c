@@ -1,4 +1,5 @@
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +12,10 @@ typedef struct range {
     const char *name;            /* NULL: of all others */
     double lo, hi;
     bool off;                    /* never on a lattice */
+    bool decides;                /* may have no gradient */
 } range;
 
-static range ranges[MAX_RANGES] = {{NULL, 0.3, 1.2, false}};
+static range ranges[MAX_RANGES] = {{.lo = 0.3, .hi = 1.2}};
 static int nranges = 1;
 
 static bool number(const char *word, double *value)
@@ -34,18 +36,31 @@ static range *find(const char *name)
     return &ranges[0];
 }
 
-/* From its own range, if it has one, else from that of all. */
-static bool keep_off(const char *name)
+/* Its own range; if it has none yet, that of all. NULL: there are too many. */
+static range *own(const char *name)
 {
     range *r = find(name);
-    if (r == &ranges[0]) {
-        if (nranges == MAX_RANGES)
-            return false;
-        r = &ranges[nranges++];
-        *r = ranges[0];
-        r->name = name;
+    if (r != &ranges[0])
+        return r;
+    if (nranges == MAX_RANGES)
+        return NULL;
+    r = &ranges[nranges++];
+    *r = ranges[0];
+    r->name = name;
+    return r;
+}
+
+/* Reads the names behind the word at i, which must be `word`; gives where they end. */
+static int mark(int n, char **words, int i, const char *word, size_t flag)
+{
+    if (i >= n || strcmp(words[i], word))
+        return i;
+    for (i++; i < n && strcmp(words[i], "decides"); i++) {
+        range *r = own(words[i]);
+        if (r)
+            *(bool *)((unsigned char *)r + flag) = true;
     }
-    return r->off = true;
+    return i;
 }
 
 bool addata_parse(int n, char **words)
@@ -53,20 +68,17 @@ bool addata_parse(int n, char **words)
     if (n < 2 || !number(words[0], &ranges[0].lo) || !number(words[1], &ranges[0].hi))
         return false;
     int i = 2;
-    for (; i < n && strcmp(words[i], "random"); i += 3) {
-        if (nranges == MAX_RANGES || i + 2 >= n) {
+    for (; i < n && strcmp(words[i], "random") && strcmp(words[i], "decides"); i += 3) {
+        range *r = i + 2 < n ? own(words[i]) : NULL;
+        if (!r) {
             printf("data: NAME LO HI is wanted at '%s'\n", words[i]);
             return false;
         }
-        range *r = &ranges[nranges++];
-        r->name = words[i];
         if (!number(words[i + 1], &r->lo) || !number(words[i + 2], &r->hi))
             return false;
     }
-    for (i++; i < n; i++)
-        if (!keep_off(words[i]))
-            return false;
-    return true;
+    i = mark(n, words, i, "random", offsetof(range, off));
+    return mark(n, words, i, "decides", offsetof(range, decides)) == n;
 }
 
 /* Products and quotients: 3 * 0.1 is not 3 / 10.0. */
@@ -90,4 +102,9 @@ long long addata_draw_integer(const char *name, double u)
     const range *r = find(name);
     const double lo = r->name ? ceil(r->lo) : 0.0, hi = r->name ? floor(r->hi) : 4.0;
     return (long long)(lo + floor(u * (hi - lo + 1.0)));
+}
+
+bool addata_decides(const char *name)
+{
+    return find(name)->decides;
 }

@@ -190,8 +190,8 @@ void adcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}
 
     def algorithm(self, tk):
         """algorithms/X.tk: tools/adcheck.c finds the derivatives of its kernels right on random data and on lattices, with 1 and 3 threads and a library that splits
-        the smallest loops; `// data: LO HI NAME LO HI ...` has the ranges of the fields' data, `// random: NAME ...` those that are never on a lattice.
-        X.c compares results and derivatives with what it computes in another way."""
+        the smallest loops; `// data: LO HI NAME LO HI ...` has the ranges of the fields' data, `// random: NAME ...` those that are never on a lattice,
+        `// decides: NAME ...` those that may have no gradient. X.c compares results and derivatives with what it computes in another way."""
         with tempfile.TemporaryDirectory() as tmp:
             obj, library = self.generate(tk, directive(tk, "flags") or ["--real=f64"], tmp), self.small_chunks_library()
             stub = Path(tmp, "stub.c")
@@ -199,10 +199,12 @@ void adcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}
             exe = f"{tmp}/adcheck"
             self.must([self.args.cc, "-std=gnu11", "-O1", "-I", tmp, "-I", TESTS / "tools", "-I", self.include, *self.sanitize(), self.checker("adcheck", self.sanitize()),
                        self.checker("addata", self.sanitize()), stub, obj, library, "-fopenmp", "-lm", "-o", exe])
-            ranges = [w for words in all_directives(tk, "data") for w in words]
-            off = [w for words in all_directives(tk, "random") for w in words]
+            ranges = [w for words in all_directives(tk, "data") for w in words] or ["0.3", "1.2"]
+            for word in ("random", "decides"):
+                names = [w for words in all_directives(tk, word) for w in words]
+                ranges += [word, *names] if names else []
             environment = {"ASAN_OPTIONS": "detect_leaks=0", "OMP_WAIT_POLICY": "passive"}
-            status, out, _ = self.run([exe, "--algorithm", "3", *(ranges or ["0.3", "1.2"]), *(["random", *off] if off else [])], env=environment)
+            status, out, _ = self.run([exe, "--algorithm", "3", *ranges], env=environment)
             if status != 0 or out:
                 raise Failure(out or f"status {status}")
             if tk.with_suffix(".c").exists():
