@@ -13,7 +13,7 @@ static void place(sph *m, double moved)
         m->x.data[i][1] = i / 4 * 0.25 + i % 3 * 0.1;
         m->v.data[i][0] = i % 3 - 1;
         m->v.data[i][1] = i % 2 * 0.5;
-        m->mass.data[i] = 1 + i % 3 * 0.1;
+        ((double *)m->mass.data)[i] = 1 + i % 3 * 0.1;
     }
     m->stiffness.data[0] = 0.75;
     m->energy.data[0] = 0;
@@ -37,7 +37,7 @@ int main(void)
         double rho = 0.5;
         for (int j = 0; j < N; j++) {
             const double q = 0.25 - square(m->x.data[i][0] - m->x.data[j][0]) - square(m->x.data[i][1] - m->x.data[j][1]);
-            rho += q > 0 ? m->mass.data[j] * q * q * q * 20 : 0;
+            rho += q > 0 ? ((const double *)m->mass.data)[j] * q * q * q * 20 : 0;
         }
         wrong += !(fabs(rho - m->rho.data[i]) < 1e-12);
     }

@@ -8,7 +8,7 @@
  *        adcheck --table FIRST THREADS LO HI   for random programs, from kernel FIRST on: a line for each kernel, components at kinks (where differences of
  *        several steps disagree) are left out and counted; so are the inputs whose gradient is zero
  *        adcheck --broken ...  the same for programs that may break the data-access rule: what a validated tape reports is not compared
- *        adcheck --algorithm THREADS LO HI [NAME LO HI]... [random NAME...] [decides NAME...]   data by the names of fields (addata.c), random and then on lattices, where kinks
+ *        adcheck --algorithm THREADS LO HI [NAME LO HI]... [random NAME...] [decides NAME...] [within NAME...]   data by the names of fields (addata.c), random and then on lattices, where kinks
  *        are no accident: what slopes to both sides do not tell is left out, but fails where it is all; directions along one field at a time as well
  * Linked with a stub that defines adcheck_create, and adcheck_params where kernels have parameters.
  */
@@ -1085,7 +1085,7 @@ static int check_algorithm(tk_module *m, int threads)
     int failures = 0, checked = 0;
     for (int k = 0; k < m->desc->nkernels; k++) {
         checker c = {.m = m, .k = &m->desc->kernels[k], .nfield = state_size(m), .table = true, .algorithm = true, .nonzero = new((size_t)m->desc->nfields, sizeof(bool))};
-        if (!c.k->grad || c.k->own_grad)
+        if (!c.k->grad || c.k->own_grad || addata_within(c.k->name))
             continue;
         if (adcheck_params)
             c.params = adcheck_params(c.k->name, &c.nparams);

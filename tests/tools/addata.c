@@ -13,6 +13,7 @@ typedef struct range {
     double lo, hi;
     bool off;                    /* never on a lattice */
     bool decides;                /* may have no gradient */
+    bool within;                 /* a kernel: not checked alone */
 } range;
 
 static range ranges[MAX_RANGES] = {{.lo = 0.3, .hi = 1.2}};
@@ -50,12 +51,17 @@ static range *own(const char *name)
     return r;
 }
 
+static bool is_mark(const char *word)
+{
+    return !strcmp(word, "random") || !strcmp(word, "decides") || !strcmp(word, "within");
+}
+
 /* Reads the names behind the word at i, which must be `word`; gives where they end. */
 static int mark(int n, char **words, int i, const char *word, size_t flag)
 {
     if (i >= n || strcmp(words[i], word))
         return i;
-    for (i++; i < n && strcmp(words[i], "decides"); i++) {
+    for (i++; i < n && !is_mark(words[i]); i++) {
         range *r = own(words[i]);
         if (r)
             *(bool *)((unsigned char *)r + flag) = true;
@@ -68,7 +74,7 @@ bool addata_parse(int n, char **words)
     if (n < 2 || !number(words[0], &ranges[0].lo) || !number(words[1], &ranges[0].hi))
         return false;
     int i = 2;
-    for (; i < n && strcmp(words[i], "random") && strcmp(words[i], "decides"); i += 3) {
+    for (; i < n && !is_mark(words[i]); i += 3) {
         range *r = i + 2 < n ? own(words[i]) : NULL;
         if (!r) {
             printf("data: NAME LO HI is wanted at '%s'\n", words[i]);
@@ -78,7 +84,8 @@ bool addata_parse(int n, char **words)
             return false;
     }
     i = mark(n, words, i, "random", offsetof(range, off));
-    return mark(n, words, i, "decides", offsetof(range, decides)) == n;
+    i = mark(n, words, i, "decides", offsetof(range, decides));
+    return mark(n, words, i, "within", offsetof(range, within)) == n;
 }
 
 /* Products and quotients: 3 * 0.1 is not 3 / 10.0. */
@@ -102,6 +109,11 @@ long long addata_draw_integer(const char *name, double u)
     const range *r = find(name);
     const double lo = r->name ? ceil(r->lo) : 0.0, hi = r->name ? floor(r->hi) : 4.0;
     return (long long)(lo + floor(u * (hi - lo + 1.0)));
+}
+
+bool addata_within(const char *kernel)
+{
+    return find(kernel)->within;
 }
 
 bool addata_decides(const char *name)

@@ -191,7 +191,7 @@ void adcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}
     def algorithm(self, tk):
         """algorithms/X.tk: tools/adcheck.c finds the derivatives of its kernels right on random data and on lattices, with 1 and 3 threads and a library that splits
         the smallest loops; `// data: LO HI NAME LO HI ...` has the ranges of the fields' data, `// random: NAME ...` those that are never on a lattice,
-        `// decides: NAME ...` those that may have no gradient. X.c compares results and derivatives with what it computes in another way."""
+        `// decides: NAME ...` those that may have no gradient, `// within: NAME ...` kernels that are checked within others only. X.c compares results and derivatives with what it computes in another way."""
         with tempfile.TemporaryDirectory() as tmp:
             obj, library = self.generate(tk, directive(tk, "flags") or ["--real=f64"], tmp), self.small_chunks_library()
             stub = Path(tmp, "stub.c")
@@ -200,7 +200,7 @@ void adcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}
             self.must([self.args.cc, "-std=gnu11", "-O1", "-I", tmp, "-I", TESTS / "tools", "-I", self.include, *self.sanitize(), self.checker("adcheck", self.sanitize()),
                        self.checker("addata", self.sanitize()), stub, obj, library, "-fopenmp", "-lm", "-o", exe])
             ranges = [w for words in all_directives(tk, "data") for w in words] or ["0.3", "1.2"]
-            for word in ("random", "decides"):
+            for word in ("random", "decides", "within"):
                 names = [w for words in all_directives(tk, word) for w in words]
                 ranges += [word, *names] if names else []
             environment = {"ASAN_OPTIONS": "detect_leaks=0", "OMP_WAIT_POLICY": "passive"}
@@ -218,7 +218,10 @@ void adcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}
             if str(TESTS / "random") not in sys.path:
                 sys.path.append(str(TESTS / "random"))
             import stub
-        kernels = stub.read_kernels(tk.read_text())
+        text = tk.read_text()
+        kernels, known = stub.read_kernels(text), re.findall(r"^(?:const|param) (\w+)", text, re.M)
+        for p in [p for k in kernels for p in k.params]:
+            p.dims = [d + "_" if d.isidentifier() and d not in known else d for d in p.dims]    # an underscore tells the stub that it is an argument
         return stub.stub(tk.stem, [types.SimpleNamespace(kernels=kernels)])
 
     def exports(self, tk):
