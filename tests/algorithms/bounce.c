@@ -1,4 +1,4 @@
-/* One ball that is dropped bounces up to the square of the restitution, and its derivatives are those of the closed form. */
+/* Balls that are dropped bounce as the closed form says, and so do their derivatives; of two that are as far the first one counts. */
 #include <math.h>
 #include <stdio.h>
 
@@ -35,6 +35,16 @@ int main(void)
         by_e += (height(y, 0.75 + h, 0.6) - height(y, 0.75 - h, 0.6)) / (2 * h);
     }
     wrong += !(fabs(by_dt) < 1e-6) || !(fabs(m->restitution.grad[0] - by_e) < 1e-6);
+    tk_module_clear_grad(&m->tk); /* two are as far: the first one has the derivative */
+    for (int i = 0; i < 5; i++) {
+        m->position.data[i][0] = i == 1 || i == 3 ? 0.3 : 0.1;
+        m->position.data[i][1] = 0.1;
+    }
+    m->reach.grad[0] = 1;
+    bounce_furthest(m);
+    bounce_furthest_grad(m);
+    for (int i = 0; i < 5; i++)
+        wrong += m->position.grad[i][0] != (i == 1);
     printf("%d wrong, %d hits of the lowest\n%s\n", wrong, (int)m->hits.data[0], bounce_error(m));
     bounce_destroy(m);
     return wrong;
