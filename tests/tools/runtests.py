@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the tests that are pairs of files, and the test scripts; docs/testing.md describes them.
 
-    runtests.py --build DIR [--cc gcc] [--cxx g++] [--sanitize] [--update] [-j N] [--without WORD] [WORD...]
+    runtests.py --build DIR [--cc gcc] [--cxx g++] [--sanitize] [--options "-O3 ..."] [--update] [-j N] [--without WORD] [WORD...]
 
 With words, only cases whose name contains one of them run. Prints a line for each failure and at the end `N passed, N failed`.
 """
@@ -131,7 +131,7 @@ class Runner:
         include = ["-I", self.include]
         options = self.sanitize() if options is None else options
         level = "-O0" if options else "-O2"    # optimising what is full of checks takes most of the time, and hides what they would see
-        self.must([self.args.cc, "-std=c11", level, *STRICT, *GENERATED, *options, *include, "-c", c, "-o", obj])
+        self.must([self.args.cc, "-std=c11", level, *STRICT, *GENERATED, *options, *shlex.split(self.args.options), *include, "-c", c, "-o", obj])
         self.must([self.args.cxx, "-std=c++17", *STRICT, *include, "-fsyntax-only", "-x", "c++", "-include", header, "/dev/null"])
         return obj
 
@@ -460,6 +460,7 @@ def main():
     ap.add_argument("--cc", default="gcc")
     ap.add_argument("--cxx", default="g++")
     ap.add_argument("--sanitize", action="store_true", help="generated code and hosts with address and undefined-behaviour sanitizers")
+    ap.add_argument("--options", default="", help="more options for generated code: '-O3 -march=native -ffp-contract=fast'")
     ap.add_argument("--update", action="store_true", help="rewrite the expected files")
     ap.add_argument("-j", type=int, default=os.cpu_count())
     ap.add_argument("--stop", action="store_true", help="end at the first failure")
