@@ -9,6 +9,8 @@
  *        several steps disagree) are left out and counted; so are the inputs whose gradient is zero
  *        adcheck --broken ...  the same for programs that may break the data-access rule: what a validated tape reports is not compared
  *        adcheck --values FILE LO HI   checks nothing, and writes what the kernels compute from fixed data: random/compare.py compares it between compilers
+ *        adcheck --algorithm THREADS LO HI [NAME LO HI]... [random NAME...] [decides NAME...] [within NAME...]   data by the names of fields (addata.c), random and then on lattices, where kinks
+ *        are no accident: what slopes to both sides do not tell is left out, but fails where it is all; directions along one field at a time as well
  * Linked with a stub that defines adcheck_create, and adcheck_params where kernels have parameters.
  */
 #include <math.h>
@@ -17,6 +19,7 @@
 #include <string.h>
 
 #include "adcheck.h"
+#include "addata.h"
 
 enum { MAX_ARGS = 4096, MAX_RESULT = 32 };
 
@@ -198,6 +201,9 @@ typedef struct checker {
     host_array *arrays;          /* as many as the kernel has */
     double result[4][MAX_RESULT]; /* the memory of a result that may be a struct */
     bool table;
+    bool algorithm;              /* data may lie at kinks */
+    long telling;                /* of the compared: those that are neither zero nor passed through */
+    const state *passed;         /* the direction */
     bool *single;                /* which components are f32; NULL: the kernel does not touch any */
     int failures;
     long compared, skipped;      /* components against differences */
@@ -591,6 +597,37 @@ static void doubt_singles(const checker *c, doubt *doubt, state y, state p, stat
     }
 }
 
+/* How far the derivative along d is from the sum of those along parts of it. The median of three equal numbers is as steep on both sides along any d; that it
+ * follows the same one of them along all parts is not likely. */
+static void doubt_parts(checker *c, map_fn *f, const state *d, const state *w, doubt *doubt, const state *whole, double h)
+{
+    enum { PARTS = 5 };
+    state rest = make(d->n), sum = make(d->n);
+    memcpy(rest.at, d->at, (size_t)d->n * sizeof *d->at);
+    for (int k = 0; k < PARTS; k++) {
+        state part = make(d->n);
+        for (int64_t i = 0; i < d->n; i++) {
+            part.at[i] = k == PARTS - 1 ? rest.at[i] : d->at[i] == 0.0 ? 0.0 : 2.0 * uniform() - 1.0;
+            rest.at[i] -= part.at[i];
+        }
+        const state p1 = f(c, &part, h, w), m1 = f(c, &part, -h, w), p2 = f(c, &part, h / 2, w), m2 = f(c, &part, -h / 2, w), slope = richardson(&p1, &m1, &p2, &m2, h);
+        for (int64_t i = 0; i < d->n; i++)
+            sum.at[i] += slope.at[i];
+    }
+    for (int64_t i = 0; i < d->n; i++)
+        doubt->unsure.at[i] = fmax(doubt->unsure.at[i], fabs(whole->at[i] - sum.at[i]));
+}
+
+/* How far the slopes to both sides of x are apart: extrapolated to steps of zero, since what is curved has that as well. At a kink a central difference gives
+ * the mean of both, for all steps. */
+static void doubt_sides(doubt *doubt, state y, const state *p2, const state *m2, const state *p, const state *m, double h)
+{
+    for (int64_t i = 0; i < y.n; i++) {
+        const double coarse = (p2->at[i] - 2.0 * y.at[i] + m2->at[i]) / (2.0 * h), fine = (p->at[i] - 2.0 * y.at[i] + m->at[i]) / h;
+        doubt->unsure.at[i] = fmax(doubt->unsure.at[i], fabs(2.0 * fine - coarse));
+    }
+}
+
 /* The derivative of a map along d, by differences. */
 static state differences(checker *c, map_fn *f, const state *d, const state *w, doubt *doubt)
 {
@@ -612,6 +649,10 @@ static state differences(checker *c, map_fn *f, const state *d, const state *w, 
     }
     if (c->single)
         doubt_singles(c, doubt, f(c, d, 0.0, w), p8, m8, h / 8);
+    if (c->algorithm) {
+        doubt_sides(doubt, f(c, d, 0.0, w), &p4, &m4, &p8, &m8, h / 8);
+        doubt_parts(c, f, d, w, doubt, &finest, h / 4);
+    }
     return finest;
 }
 
@@ -636,6 +677,7 @@ static void compare(checker *c, const char *what, const state *got, const state 
             continue;
         }
         c->compared += doubt != NULL;
+        c->telling += doubt && got->at[i] != 0.0 && got->at[i] != c->passed->at[i];
         if (off > coarse * top) {
             top = off / coarse;
             worst = i;
@@ -650,7 +692,7 @@ static void compare(checker *c, const char *what, const state *got, const state 
 
 static void compare_numbers(checker *c, const char *what, double a, double b, double scale)
 {
-    if (fabs(a - b) <= rounding(c, 1e-10) * scale)
+    if (fabs(a - b) <= rounding(c, c->algorithm ? 1e-12 : 1e-10) * scale)
         return;
     c->failures++;
     printf("%s: %s: %.15g and %.15g\n", c->k->name, what, a, b);
@@ -674,7 +716,7 @@ static void count_zeros(checker *c, const state *g, const state *w, bool *nonzer
             any |= g->at[at] != w->at[at];
         if ((what & TK_READS) && !(what & (TK_STORES | TK_ACCUMULATES))) {
             c->inputs++;
-            nonzero[i] |= any;
+            nonzero[i] |= any || (c->algorithm && addata_decides(f->desc->name));
             c->zero += !nonzero[i];
             if (getenv("ADCHECK_ZERO") && !nonzero[i])
                 printf("zero %s\n", f->desc->name);
@@ -714,6 +756,7 @@ static double sensitivity(checker *c, const state *d, const state *w, double for
 static void check_first(checker *c, const state *d, const state *w, int threads)
 {
     doubt doubt = {0};
+    c->passed = d;
     state y = primal_at(c, d, 0.0);
     const state dg = only_with_gradient(c, d, false);
     state fd = differences(c, values, c->k->jvp ? d : &dg, NULL, c->table ? &doubt : NULL);
@@ -977,8 +1020,141 @@ static void fill_rest(tk_module *m, double lo, double hi)
     }
 }
 
+/* ---- algorithms ---- */
+
+static state draw_state(const checker *c, int lattice)
+{
+    state x = make(c->x.n);
+    int64_t at = 0;
+    for (int i = 0; i < c->m->desc->nfields; i++) {
+        const tk_field *f = &c->m->fields[i];
+        for (int64_t j = 0; in_state(f) && j < components(f); j++)
+            x.at[at++] = addata_draw(f->desc->name, lattice, uniform());
+    }
+    while (at < x.n)
+        x.at[at++] = addata_draw(NULL, lattice, uniform());
+    return x;
+}
+
+static void draw_rest(tk_module *m, int lattice)
+{
+    for (int i = 0; i < m->desc->nfields; i++) {
+        tk_field *f = &m->fields[i];
+        for (int64_t j = 0; j < components(f) && !in_state(f); j++) {
+            const long long whole = addata_draw_integer(f->desc->name, uniform());
+            if (f->desc->elem == TK_BOOL)
+                *(bool *)component(f, TK_DATA, j) = uniform() < 0.5;
+            else if (is_float(f))
+                set_number(component(f, TK_DATA, j), f->desc->elem == TK_F32, addata_draw(f->desc->name, lattice, uniform()));
+            else
+                memcpy(component(f, TK_DATA, j), &whole, scalar_bytes(f)); /* little-endian */
+        }
+    }
+}
+
+/* At a kink no difference is known, but Hessians are symmetric: of the branch that was taken. */
+static void check_symmetry(checker *c, const state *d, const state *e, const state *w)
+{
+    if (!c->k->hvp)
+        return;
+    const state a = only_with_gradient(c, d, false), b = only_with_gradient(c, e, false), p = second_product(c, &a, w), q = second_product(c, &b, w);
+    compare_numbers(c, "second-order product both ways", dot(&b, &p), dot(&a, &q), norm(&b) * norm(&p) + norm(&a) * norm(&q) + 1e-300);
+}
+
+/* Along one field at a time, so that what jumps or has a kink in one does not hide what is smooth in another. */
+static void check_along_fields(checker *c, const state *w)
+{
+    int64_t at = 0;
+    for (int i = 0; i < c->m->desc->nfields; i++) {
+        const tk_field *f = &c->m->fields[i];
+        if (!in_state(f))
+            continue;
+        bool read = false;
+        for (int k = 0; k < c->k->naccess; k++)
+            read |= c->k->access[k].field == i && (c->k->access[k].what & TK_READS);
+        state d = make(c->x.n);
+        for (int64_t j = 0; j < components(f); j++)
+            d.at[at++] = 2.0 * uniform() - 1.0;
+        if (!read)
+            continue;
+        check_first(c, &d, w, 1);
+        check_second(c, &d, w);
+    }
+}
+
+/* One set of data. */
+static void check_data(checker *c, int lattice, int threads)
+{
+    draw_rest(c->m, lattice);
+    c->b = save(c->m);
+    c->x = draw_state(c, lattice);
+    const state d = random_state(c->x.n, -1.0, 1.0), e = random_state(c->x.n, -1.0, 1.0), all = random_state(c->x.n, -1.0, 1.0);
+    c->planes = all;
+    const state w = only_with_gradient(c, &all, true);
+    check_first(c, &d, &w, threads);
+    check_second(c, &d, &w);
+    check_symmetry(c, &d, &e, &w);
+    if (lattice != ADDATA_RANDOM)
+        check_along_fields(c, &w);
+    restore(c->m, &c->b);
+}
+
+static void fail_unless(checker *c, bool holds, const char *what)
+{
+    if (holds)
+        return;
+    c->failures++;
+    printf("%s: %s: compared %ld, of which %ld tell something, left out %ld\n", c->k->name, what, c->compared, c->telling, c->skipped);
+}
+
+/* A kernel that sorts or counts: nothing that it writes has a derivative. */
+static bool decides_only(const checker *c)
+{
+    for (int i = 0; i < c->k->naccess; i++)
+        if (in_state(&c->m->fields[c->k->access[i].field]) && (c->k->access[i].what & (TK_STORES | TK_ACCUMULATES)))
+            return false;
+    return !c->k->narrays && !c->k->result;
+}
+
+/* Every kernel with a derivative, on two sets of random data and on each lattice. */
+static int check_algorithm(tk_module *m, int threads)
+{
+    int failures = 0, checked = 0;
+    for (int k = 0; k < m->desc->nkernels; k++) {
+        checker c = {.m = m, .k = &m->desc->kernels[k], .nfield = state_size(m), .table = true, .algorithm = true, .nonzero = new((size_t)m->desc->nfields, sizeof(bool))};
+        if (!c.k->grad || c.k->own_grad || addata_within(c.k->name))
+            continue;
+        if (adcheck_params)
+            c.params = adcheck_params(c.k->name, &c.nparams);
+        if (c.k->args_size > MAX_ARGS || c.k->jvp_args_size > MAX_ARGS)
+            exit(2);
+        c.arrays = make_arrays(m, c.k);
+        c.x.n = c.nfield + tail_size(&c);
+        seed = 424243;
+        for (int round = 0; round < 2; round++)
+            check_data(&c, ADDATA_RANDOM, threads);
+        const bool idle = decides_only(&c);
+        fail_unless(&c, idle || (c.telling > 0 && c.skipped < c.compared), "random data say too little");
+        if (getenv("ADCHECK_COUNTS"))
+            printf("%s: random: compared %ld, telling %ld, left out %ld\n", c.k->name, c.compared, c.telling, c.skipped);
+        c.compared = c.skipped = c.telling = 0;
+        for (int lattice = 0; lattice < ADDATA_LATTICES; lattice++)
+            check_data(&c, lattice, threads);
+        fail_unless(&c, idle || c.telling > 0, "data on lattices say nothing");
+        fail_unless(&c, idle || c.zero == 0, "an input has no gradient with any data");
+        if (getenv("ADCHECK_COUNTS"))
+            printf("%s: lattices: compared %ld, telling %ld, left out %ld; inputs %d, without gradient %d\n", c.k->name, c.compared, c.telling, c.skipped, c.inputs, c.zero);
+        failures += c.failures;
+        checked++;
+    }
+    if (!checked)
+        printf("no derivative to check\n");
+    return failures + !checked;
+}
+
 int main(int argc, char **argv)
 {
+    const bool algorithm = argc > 2 && !strcmp(argv[1], "--algorithm");
     const bool broken = argc == 6 && !strcmp(argv[1], "--broken"), table = broken || (argc == 6 && !strcmp(argv[1], "--table"));
     const bool only_values = argc == 5 && !strcmp(argv[1], "--values");
     const int range = table ? 4 : only_values ? 3 : 1;
@@ -993,12 +1169,14 @@ int main(int argc, char **argv)
         printf("%s\n", tk_error());
         return 2;
     }
+    if (algorithm && (!addata_parse || !addata_parse(argc - 3, argv + 3)))
+        return 2;
     fill_rest(m, lo, hi);
     FILE *out = only_values ? fopen(argv[2], "wb") : NULL;
     if (only_values && !out)
         return 2;
-    int failures = 0, checked = 0;
-    for (int k = first; k < m->desc->nkernels; k++) {
+    int failures = algorithm ? check_algorithm(m, atoi(argv[2])) : 0, checked = algorithm;
+    for (int k = first; k < m->desc->nkernels && !algorithm; k++) {
         if (table || only_values)
             seed = 424243; /* so that a kernel alone is checked with the same data, none of it equal to the constants */
         checker c = {.m = m, .k = &m->desc->kernels[k], .b = save(m), .nfield = state_size(m), .table = table,

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the tests that are pairs of files, and the test scripts; docs/testing.md describes them.
 
-    runtests.py --build DIR [--cc gcc] [--cxx g++] [--sanitize] [--update] [-j N] [--without WORD] [WORD...]
+    runtests.py --build DIR [--cc gcc] [--cxx g++] [--sanitize] [--options "-O3 ..."] [--update] [-j N] [--without WORD] [WORD...]
 
 With words, only cases whose name contains one of them run. Prints a line for each failure and at the end `N passed, N failed`.
 """
@@ -18,6 +18,7 @@ import sys
 import tempfile
 import threading
 import time
+import types
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parent.parent
@@ -131,16 +132,16 @@ class Runner:
         include = ["-I", self.include]
         options = self.sanitize() if options is None else options
         level = "-O0" if options else "-O2"    # optimising what is full of checks takes most of the time, and hides what they would see
-        self.must([self.args.cc, "-std=c11", level, *STRICT, *GENERATED, *options, *compiled, *include, "-c", c, "-o", obj])
+        self.must([self.args.cc, "-std=c11", level, *STRICT, *GENERATED, *options, *compiled, *shlex.split(self.args.options), *include, "-c", c, "-o", obj])
         self.must([self.args.cxx, "-std=c++17", *STRICT, *include, "-fsyntax-only", "-x", "c++", "-include", header, "/dev/null"])
         return obj
 
-    def link(self, host, objects, tmp):
+    def link(self, host, objects, tmp, library=None):
         exe = f"{tmp}/{host.stem}.exe"
         cxx = host.suffix == ".cpp"
         compiler, std = (self.args.cxx, "-std=c++17") if cxx else (self.args.cc, "-std=c11")
         self.must([compiler, std, "-D_GNU_SOURCE", "-O1", "-Wall", "-Wextra", "-Werror", *self.sanitize(), "-I", tmp, "-I", host.parent, "-I", self.include,
-                   host, *objects, self.build / "runtime" / "libtk.a", "-fopenmp", "-lm", "-o", exe])
+                   host, *objects, library or self.build / "runtime" / "libtk.a", "-fopenmp", "-lm", "-o", exe])
         return exe
 
     def checker(self, name, options):
@@ -188,6 +189,42 @@ void adcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}
             status, out, _ = self.run([exe, *directive(tk, "range")], env={"ASAN_OPTIONS": "detect_leaks=0"})
             if status != 0 or out:
                 raise Failure(out or f"status {status}")
+
+    def algorithm(self, tk):
+        """algorithms/X.tk: tools/adcheck.c finds the derivatives of its kernels right on random data and on lattices, with 1 and 3 threads and a library that splits
+        the smallest loops; `// data: LO HI NAME LO HI ...` has the ranges of the fields' data, `// random: NAME ...` those that are never on a lattice,
+        `// decides: NAME ...` those that may have no gradient, `// within: NAME ...` kernels that are checked within others only. X.c compares results and derivatives with what it computes in another way."""
+        with tempfile.TemporaryDirectory() as tmp:
+            obj, library = self.generate(tk, directive(tk, "flags") or ["--real=f64"], tmp), self.small_chunks_library()
+            stub = Path(tmp, "stub.c")
+            stub.write_text(self.stub_of(tk))
+            exe = f"{tmp}/adcheck"
+            self.must([self.args.cc, "-std=gnu11", "-O1", "-I", tmp, "-I", TESTS / "tools", "-I", self.include, *self.sanitize(), self.checker("adcheck", self.sanitize()),
+                       self.checker("addata", self.sanitize()), stub, obj, library, "-fopenmp", "-lm", "-o", exe])
+            ranges = [w for words in all_directives(tk, "data") for w in words] or ["0.3", "1.2"]
+            for word in ("random", "decides", "within"):
+                names = [w for words in all_directives(tk, word) for w in words]
+                ranges += [word, *names] if names else []
+            environment = {"ASAN_OPTIONS": "detect_leaks=0", "OMP_WAIT_POLICY": "passive"}
+            status, out, _ = self.run([exe, "--algorithm", "3", *ranges], env=environment)
+            if status != 0 or out:
+                raise Failure(out or f"status {status}")
+            if tk.with_suffix(".c").exists():
+                host = self.link(tk.with_suffix(".c"), [obj], tmp, library)
+                for n in ("1", "3"):
+                    self.must([host], env={"OMP_NUM_THREADS": n, "OMP_WAIT_POLICY": "passive"})
+
+    def stub_of(self, tk):
+        """The C that hands the kernels' arguments to tools/adcheck.c, as it is made for random programs."""
+        with self.lock:
+            if str(TESTS / "random") not in sys.path:
+                sys.path.append(str(TESTS / "random"))
+            import stub
+        text = tk.read_text()
+        kernels, known = stub.read_kernels(text), re.findall(r"^(?:const|param) (\w+)", text, re.M)
+        for p in [p for k in kernels for p in k.params]:
+            p.dims = [d + "_" if d.isidentifier() and d not in known else d for d in p.dims]    # an underscore tells the stub that it is an argument
+        return stub.stub(tk.stem, [types.SimpleNamespace(kernels=kernels)])
 
     def exports(self, tk):
         """export/X.tk: every export func has right derivatives, says tools/expcheck.c; `// range: LO HI` for the data, `// integer: 4` for integer arguments;
@@ -348,7 +385,7 @@ void parcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}
 
     def cases(self):
         for group, kind in (("syntax", self.syntax), ("check", self.diagnostics), ("rules", self.diagnostics), ("ir", self.dump), ("run", self.program),
-                            ("ad", self.derivatives), ("export", self.exports), ("parallel", self.threads)):
+                            ("ad", self.derivatives), ("algorithms", self.algorithm), ("export", self.exports), ("parallel", self.threads)):
             for tk in sorted((TESTS / group).glob("*.tk")):
                 if not directive(tk, "helper"):
                     yield f"{group}/{tk.stem}", kind, tk
@@ -425,6 +462,7 @@ def main():
     ap.add_argument("--cc", default="gcc")
     ap.add_argument("--cxx", default="g++")
     ap.add_argument("--sanitize", action="store_true", help="generated code and hosts with address and undefined-behaviour sanitizers")
+    ap.add_argument("--options", default="", help="more options for generated code: '-O3 -march=native -ffp-contract=fast'")
     ap.add_argument("--update", action="store_true", help="rewrite the expected files")
     ap.add_argument("-j", type=int, default=os.cpu_count())
     ap.add_argument("--stop", action="store_true", help="end at the first failure")

@@ -6,7 +6,7 @@ cd "$(dirname "$0")/../.." || exit 1
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 failed=0 programs=0
-for tk in samples/*/*.tk tests/run/*.tk tests/ad/*.tk tests/parallel/*.tk tests/bench/*.tk; do
+for tk in samples/*/*.tk tests/run/*.tk tests/ad/*.tk tests/algorithms/*.tk tests/parallel/*.tk tests/bench/*.tk; do
     name=$(basename "$tk" .tk)
     flags=$(sed -n '1,8s,^// flags: ,,p' "$tk" | head -n 1)
     programs=$((programs + 1))
