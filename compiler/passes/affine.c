@@ -200,7 +200,7 @@ affine affine_in_call(const affine *a, const ir_op *call)
     return g.a;
 }
 
-static bool is_invariant(const ir_op *op, const affine *a)
+bool affine_is_invariant(const affine *a, const ir_op *op)
 {
     for (int k = 0; k < a->n; k++)
         if (!ir_is_visible(a->term[k], op->region))
@@ -214,7 +214,7 @@ bool elements_never_meet(const ir_op *op, const ir_op *a, const ir_op *b)
         if (a->args[d] == b->args[d])
             continue;
         affine x = affine_of(a->args[d]), y = affine_of(b->args[d]);
-        if (!is_invariant(op, &x) || !is_invariant(op, &y))
+        if (!affine_is_invariant(&x, op) || !affine_is_invariant(&y, op))
             continue;
         affine difference = affine_sub(&x, &y);
         if (difference.ok && difference.n == 0 && difference.konst != 0)

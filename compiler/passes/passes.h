@@ -116,11 +116,16 @@ affine affine_sub(const affine *a, const affine *b);
 affine affine_plus(const affine *a, const affine *b, int64_t scale); /* a + scale * b */
 /* a, over parameters of the function that `call` calls, with the arguments put in; not ok if it has other terms. */
 affine affine_in_call(const affine *a, const ir_op *call);
+/* Whether it is known, and the same in all iterations of op (a loop or task). */
+bool affine_is_invariant(const affine *a, const ir_op *op);
 /* Two memory operations on one plane inside `op` (a loop or task) that touch different elements in whichever iterations they run: other components, or
  * subscripts that in some dimension are the same in all iterations and differ by a constant. */
 bool never_meet(const ir_op *op, const ir_op *a, const ir_op *b);
 /* The same for whole elements, whatever their components. */
 bool elements_never_meet(const ir_op *op, const ir_op *a, const ir_op *b);
+/* n memory operations on one plane inside `op`, as groups: two of different groups never meet, nor do others that would join them. The number of each one's
+ * group, that of its first member; freed by the caller. passes/groups.c */
+size_t *groups_that_meet(const ir_op *op, ir_op *const *accesses, size_t n);
 /* Whether v is known to be in the range of i32: constants, extents, widened values, and indices of loops between such bounds. */
 bool value_fits_i32(const ir_value *v);
 
