@@ -87,7 +87,7 @@ static void look_at_access(study *s, ir_op *op)
 {
     s->loads |= op->code == OP_LOAD;
     if (op->code != OP_LOAD)
-        vec_push(op->code == OP_STORE ? &s->stores : &s->accums, access_of_op(s->f->module, op));
+        vec_push(op->code == OP_STORE ? &s->stores : &s->accums, access_of_op(s->f->module, op, NULL));
 }
 
 static void look(ir_op *op, void *ctx)
