@@ -23,8 +23,11 @@ static int64_t mul(int64_t x, int64_t y)
     return (int64_t)((uint64_t)x * (uint64_t)y);
 }
 
+/* Once there were too many terms they stay: what is left of them would look like another form. */
 static void add_term(affine *a, const ir_value *v, int64_t coef)
 {
+    if (!a->ok)
+        return;
     for (int i = 0; i < a->n; i++) {
         if (a->term[i] != v)
             continue;
@@ -38,7 +41,7 @@ static void add_term(affine *a, const ir_value *v, int64_t coef)
     }
     if (coef == 0)
         return;
-    if (a->n == 8) {
+    if (a->n == AFFINE_TERMS) {
         a->ok = false;
         return;
     }

@@ -280,7 +280,7 @@ static const index_pair *pair_with(const matching *t, const ir_value *v)
 /* The subscript is a free index that runs over the field's whole extent: it meets whatever the other access touches. */
 static bool covers(matching *t, const path *p, const affine *f, const ir_field *field, int dim)
 {
-    if (dim >= field->ndim || f->n != 1 || f->coef[0] != 1 || f->konst != 0 || !is_free(t, p, f->term[0]) || pair_with(t, f->term[0]))
+    if (!f->ok || dim >= field->ndim || f->n != 1 || f->coef[0] != 1 || f->konst != 0 || !is_free(t, p, f->term[0]) || pair_with(t, f->term[0]))
         return false;
     int d;
     int64_t lo;

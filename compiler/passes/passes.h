@@ -103,12 +103,13 @@ bool pass_workspace(ir_module *m);
 /* ---- shared analyses ---- */
 
 /* v as sum of coef[k] * term[k] + konst over opaque i64 values (casts of i32 looked through). passes/affine.c */
+enum { AFFINE_TERMS = 8 };
 typedef struct affine {
-    const ir_value *term[8];
-    int64_t coef[8];
+    const ir_value *term[AFFINE_TERMS];
+    int64_t coef[AFFINE_TERMS];
     int n;
     int64_t konst;
-    bool ok; /* false: more than 8 terms */
+    bool ok; /* false: more terms, or others than a caller knows. Nothing else is known then */
 } affine;
 affine affine_of(const ir_value *v);
 bool affine_equal(const affine *a, const affine *b);
