@@ -11,6 +11,7 @@
 #include "ir/ops.h"
 #include "passes/crossing.h"
 
+/* Values are followed so many operations deep; beyond that they are not known, and nothing is certain. */
 enum { DEPTH_MAX = 12 };
 
 /* Subscripts with larger constants are not compared, so that distances cannot overflow. */
