@@ -225,10 +225,8 @@ static void scan_memory(cfn *c, const ir_op *op)
     plane_ref *p = touch_component(c, op, op->attr.plane);
     if (op->code == OP_LOAD)
         p->read = true;
-    else if (op->code == OP_ACCUM && (c->kind == CFN_FUNC || (c->kind == CFN_TASK && op->attr.acc != IR_ACC_PLAIN)))
+    else if ((op->code == OP_ACCUM || op->code == OP_ATOMIC) && is_scatter(op))
         p->scatter = p->flat = true; /* flat: one pointer type for all functions it is passed to */
-    else if (op->code == OP_ATOMIC && c->kind == CFN_TASK && op->attr.acc != IR_ACC_PLAIN)
-        p->scatter = p->flat = true;
     else if (op->code == OP_ACCUM)
         p->plain_accum = true;
     else

@@ -257,6 +257,8 @@ bool fits_i64(const ir_value *v, int *bits);
 expr named_index(cfn *c, const ir_value *v);
 void emit_load(cfn *c, const ir_op *op);
 void emit_store(cfn *c, const ir_op *op);
+/* Whether others may touch the element of an accumulation or atomic meanwhile; without a class it is an internal error. */
+bool is_scatter(const ir_op *op);
 void emit_accum(cfn *c, const ir_op *op);
 void emit_atomic(cfn *c, const ir_op *op);
 void emit_record(cfn *c, const ir_op *op);

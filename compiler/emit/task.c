@@ -29,28 +29,28 @@ static void print_extents(cfn *c, const ir_op *op, const char **n)
     }
 }
 
+/* Of dimensions from .. to-1, none of them: "1". */
+static const char *product_text(arena *mem, const char *const *n, int from, int to)
+{
+    const char *text = from < to ? n[from] : "1";
+    for (int d = from + 1; d < to; d++)
+        text = arena_printf(mem, "tk_extents(%s, %s)", text, n[d]);
+    return text;
+}
+
 static void print_plan(cfn *c, const task *t, const char *plan, const char *const *n)
 {
     const ir_op *op = t->op;
     const int nd = op->attr.ndim;
-    strbuf total = {0}, unit = {0}; /* unit: how many iterations must stay in one chunk */
-    for (int d = 0; d < nd; d++) {
-        sb_printf(&total, "%s%s", d ? " * " : "", n[d]);
-        if (d >= nd - op->attr.unit_dims)
-            sb_printf(&unit, "%s%s", unit.len ? " * " : "", n[d]);
-    }
+    const char *total = product_text(c->e->mem, n, 0, nd);
     if (op->attr.ordered || ir_task_sum_decides(op)) {
         enum { COST = 16 }; /* of any such task, whatever it does */
-        stmt(c, op->loc, "const tk_plan %s = tk_plan_make(%s, %s, %d);", plan, sb_str(&total), op->attr.ordered ? sb_str(&total) : "1", COST);
-        sb_free(&total);
-        sb_free(&unit);
+        stmt(c, op->loc, "const tk_plan %s = tk_plan_make(%s, %s, %d);", plan, total, op->attr.ordered ? total : "1", COST);
         return;
     }
-    const bool rows = !unit.len && nd > 1; /* a cut row costs a little, so rows stay whole where there are many */
-    stmt(c, op->loc, "const tk_plan %s = %s(%s, %s, %lld);", plan, rows ? "tk_plan_rows" : "tk_plan_make", sb_str(&total),
-         unit.len ? sb_str(&unit) : rows ? n[nd - 1] : "1", (long long)task_cost(c->e, op));
-    sb_free(&total);
-    sb_free(&unit);
+    const bool rows = op->attr.unit_dims == 0 && nd > 1; /* a cut row costs a little, so rows stay whole where there are many */
+    const char *unit = product_text(c->e->mem, n, rows ? nd - 1 : nd - op->attr.unit_dims, nd); /* how many iterations must stay in one chunk */
+    stmt(c, op->loc, "const tk_plan %s = %s(%s, %s, %lld);", plan, rows ? "tk_plan_rows" : "tk_plan_make", total, unit, (long long)task_cost(c->e, op));
 }
 
 static void fail_if(cfn *c, const char *condition)
@@ -159,17 +159,13 @@ static void print_stages(cfn *c, const task *t, const char *args, const char *co
 {
     emitter *e = c->e;
     const ir_op *op = t->op;
-    strbuf text = {0};
-    sb_printf(&text, "{%s, &%s, %s, ", t->name, args, n[0]);
-    for (int d = 1; d < op->attr.ndim; d++)
-        sb_printf(&text, "%s%s", d > 1 ? " * " : "", n[d]);
-    sb_add(&text, op->attr.ndim > 1 ? "}" : "1}");
-    vec_push(&c->stages, ((stage){arena_printf(e->mem, "%s", sb_str(&text)), task_cost(e, op)}));
-    sb_free(&text);
+    const char *one = arena_printf(e->mem, "{%s, &%s, %s, %s}", t->name, args, n[0], product_text(e->mem, n, 1, op->attr.ndim));
+    vec_push(&c->stages, ((stage){one, task_cost(e, op)}));
     if (op->attr.ahead)
         return;
     const char *stages = names_unique(c->names, arena_printf(e->mem, "stages%d", c->ntasks));
     int64_t cost = 0;
+    strbuf text = {0};
     for (size_t i = 0; i < c->stages.len; i++) {
         sb_printf(&text, "%s%s", i ? "\n" : "", c->stages.at[i].text);
         cost += c->stages.at[i].cost;

@@ -48,9 +48,9 @@ typedef enum ir_opcode {
 /* Which of a field's storages a memory operation touches. */
 typedef enum ir_plane { IR_DATA, IR_GRAD, IR_DUAL, IR_GRAD_DUAL } ir_plane;
 
-/* How an accumulation into memory is carried out; decided by the parallel pass, IR_ACC_UNSET before it. */
+/* How an accumulation into memory is carried out; decided by the parallel pass. */
 typedef enum ir_acc {
-    IR_ACC_UNSET,
+    IR_ACC_UNSET,   /* before that pass only: none is a default, and the verifier and the emitter refuse it */
     IR_ACC_PLAIN,   /* nobody else touches the element meanwhile: plain += */
     IR_ACC_SCATTER  /* target in the task's list of scatter targets: private copy, atomic, or plain with one thread */
 } ir_acc;
@@ -102,7 +102,7 @@ typedef struct ir_attr {
     scalar elem;         /* LOCAL: element type */
     bool stacked;        /* LOCAL: taken from the stack of saved values, not zeroed; by the frames pass */
     ir_plane plane;      /* LOAD STORE ACCUM */
-    ir_acc acc;          /* ACCUM */
+    ir_acc acc;          /* ACCUM, ATOMIC */
     bool needed;         /* LOAD of a primal: the adjoint needs what it reads; by the rules pass */
     bool discarded;      /* ATOMIC: a statement, nobody sees the old value */
     bool exact;          /* ACCUM: what is read of the sum decides, so its order counts; by the decisions pass */
@@ -273,6 +273,7 @@ struct ir_func {
     int nresults;
     src_loc loc;
     uint32_t next_value;     /* id of the next value */
+    bool classed;            /* each accumulation and atomic has a class, also what passes add from here on; by the parallel pass */
     /* kernels */
     bool pure;               /* an export func: a function of its arguments, called by the host without a module object */
     ir_sigparam *sig;

@@ -11,7 +11,7 @@ typedef struct verifier {
     const char *pass;
     bool *seen;    /* by value id: an id may be defined once */
     bool *visible; /* by value id: defined before this point in this or an enclosing region */
-    bool in_task;
+    const ir_op *task; /* around what is looked at, or NULL */
 } verifier;
 
 __attribute__((format(printf, 3, 4))) static bool fault(const verifier *v, const ir_op *op, const char *fmt, ...)
@@ -82,12 +82,32 @@ static bool check_pure(const verifier *v, const ir_op *op)
     return expect_type(v, op, op->res[0], op_result_type(op->code, types), "result");
 }
 
+/* How it is carried out is known once the function is classed, and inside a task a scatter has its target there. A function adds as its caller tells. */
+static bool check_class(const verifier *v, const ir_op *op)
+{
+    if (!v->func->classed || (op->code != OP_ACCUM && op->code != OP_ATOMIC))
+        return true;
+    const ir_attr *a = &op->attr;
+    if (a->acc == IR_ACC_UNSET)
+        return fault(v, op, "into '%s' without a class", a->field->name);
+    if (v->func->kind == IR_FUNC)
+        return a->acc == IR_ACC_SCATTER || fault(v, op, "into '%s' plain, in a function", a->field->name);
+    if (a->acc == IR_ACC_PLAIN)
+        return true;
+    for (int i = 0; v->task && i < v->task->attr.nscatters; i++)
+        if (v->task->attr.scatters[i].field == a->field && v->task->attr.scatters[i].plane == a->plane)
+            return true;
+    return fault(v, op, "scatters into '%s', which is no target %s", a->field->name, v->task ? "of its task" : "outside of tasks");
+}
+
 static bool check_field_op(const verifier *v, const ir_op *op)
 {
     const ir_field *f = op->attr.field;
     bool load = op->code == OP_LOAD, atomic = op->code == OP_ATOMIC;
     if (!f)
         return fault(v, op, "no field");
+    if (!check_class(v, op))
+        return false;
     const int form = atomic ? ir_atomic_form(op) : 0, extra = form < IR_ATOMIC_NUMBERED ? 0 : form < IR_ATOMIC_WITH_TANGENT ? form : IR_ATOMIC_WITH_TANGENT;
     const int numbers = f->ndim + 2 + (extra >= IR_ATOMIC_RECORDED);
     if (!expect_shape(v, op, f->ndim + (load ? 1 : 2 + extra), load || atomic ? 1 : 0, 0))
@@ -216,7 +236,7 @@ static bool check_task(const verifier *v, const ir_op *op)
     }
     if (a->ndim < 1)
         return fault(v, op, "a task needs a dimension");
-    if (v->in_task)
+    if (v->task)
         return fault(v, op, "a task inside a task");
     int fixed = 0;
     for (int i = 0; i < a->nscatters; i++)
@@ -481,13 +501,13 @@ static bool check_region(verifier *v, const ir_region *r, const ir_op *parent)
         return fault(v, parent, "an empty region");
     for (const ir_op *op = r->first; op && ok; op = op->next) {
         ok = check_links(v, r, op);
-        bool outer_task = v->in_task;
+        const ir_op *outer_task = v->task;
         if (ok && op->code == OP_TASK && outer_task)
             ok = fault(v, op, "a task inside a task");
-        v->in_task = outer_task || op->code == OP_TASK;
+        v->task = op->code == OP_TASK ? op : outer_task;
         for (int i = 0; ok && i < op->nregions; i++)
             ok = check_region(v, op->regions[i], op);
-        v->in_task = outer_task;
+        v->task = outer_task;
         for (int i = 0; ok && i < op->nres; i++)
             ok = define(v, op, op->res[i]);
         ok = ok && check_op(v, op) && (!v->func->module->decided || check_exact(v, op));

@@ -23,8 +23,11 @@ static int64_t mul(int64_t x, int64_t y)
     return (int64_t)((uint64_t)x * (uint64_t)y);
 }
 
+/* Once there were too many terms they stay: what is left of them would look like another form. */
 static void add_term(affine *a, const ir_value *v, int64_t coef)
 {
+    if (!a->ok)
+        return;
     for (int i = 0; i < a->n; i++) {
         if (a->term[i] != v)
             continue;
@@ -38,7 +41,7 @@ static void add_term(affine *a, const ir_value *v, int64_t coef)
     }
     if (coef == 0)
         return;
-    if (a->n == 8) {
+    if (a->n == AFFINE_TERMS) {
         a->ok = false;
         return;
     }
@@ -212,7 +215,7 @@ bool varies_with_index(const ir_op *loop, const affine *a)
     return a->ok && found;
 }
 
-static bool is_invariant(const ir_op *op, const affine *a)
+bool affine_is_invariant(const affine *a, const ir_op *op)
 {
     for (int k = 0; k < a->n; k++)
         if (!ir_is_visible(a->term[k], op->region))
@@ -226,7 +229,7 @@ bool elements_never_meet(const ir_op *op, const ir_op *a, const ir_op *b)
         if (a->args[d] == b->args[d])
             continue;
         affine x = affine_of(a->args[d]), y = affine_of(b->args[d]);
-        if (!is_invariant(op, &x) || !is_invariant(op, &y))
+        if (!affine_is_invariant(&x, op) || !affine_is_invariant(&y, op))
             continue;
         affine difference = affine_sub(&x, &y);
         if (difference.ok && difference.n == 0 && difference.konst != 0)

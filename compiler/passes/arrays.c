@@ -87,7 +87,7 @@ static void look_at_access(study *s, ir_op *op)
 {
     s->loads |= op->code == OP_LOAD;
     if (op->code != OP_LOAD)
-        vec_push(op->code == OP_STORE ? &s->stores : &s->accums, access_of_op(s->f->module, op));
+        vec_push(op->code == OP_STORE ? &s->stores : &s->accums, access_of_op(s->f->module, op, NULL));
 }
 
 static void look(ir_op *op, void *ctx)
@@ -100,13 +100,18 @@ static void look(ir_op *op, void *ctx)
         look_at_access(s, op);
 }
 
-/* The components that these accesses reach in every element; of more than 64 none. */
+/* The components that these accesses reach in every element; of more than 64 none, which is what is safe: they count as not reached. */
 static uint64_t reaches(const study *s, const access_list *list)
 {
+    const int n = ir_field_ncomp(s->field);
     uint64_t whole = 0;
-    for (size_t i = 0; i < list->len; i++)
-        if (ir_field_ncomp(s->field) <= 64 && is_whole(s, &list->at[i]))
-            whole |= UINT64_C(1) << list->at[i].op->args[s->field->ndim]->def->attr.i;
+    for (size_t i = 0; i < list->len; i++) {
+        if (n > 64 || !is_whole(s, &list->at[i]))
+            continue;
+        const int64_t k = list->at[i].op->args[s->field->ndim]->def->attr.i;
+        if (k >= 0 && k < n) /* one outside is never run, or fails */
+            whole |= UINT64_C(1) << k;
+    }
     return whole;
 }
 

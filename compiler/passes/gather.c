@@ -15,6 +15,8 @@
 #include "ir/ops.h"
 #include "passes/passes.h"
 
+/* MAX_COST: operations of the values, which are computed once per shift. MAX_TRIES: accumulations that are tried before the rest stay as they are. Beyond
+ * both it is a scatter, which is always right. MAX_DIM: of a field. */
 enum { MAX_COST = 80, MAX_DIM = 8, MAX_TRIES = 100 };
 
 typedef struct shifted {

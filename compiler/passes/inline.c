@@ -2,6 +2,7 @@
 #include "ir/ops.h"
 #include "passes/passes.h"
 
+/* Operations; beyond, calls stay calls. */
 enum { SMALL = 60, SMALL_WITH_WRITES = 250, CALLER_LIMIT = 4000 };
 
 static void count_op(ir_op *op, void *ctx)

@@ -11,14 +11,32 @@
 #include "ir/ops.h"
 #include "passes/crossing.h"
 
+/* Values are followed so many operations deep; beyond that they are not known, and nothing is certain. */
 enum { DEPTH_MAX = 12 };
 
 /* Subscripts with larger constants are not compared, so that distances cannot overflow. */
 #define KONST_MAX (INT64_C(1) << 60)
 
-access access_of_op(const ir_module *m, const ir_op *op)
+/* ---- where things stand ---- */
+
+static path path_to(const ir_module *m, const ir_op *op, const access *beside)
 {
-    access a = {.op = op, .field = op->attr.field, .plane = op->attr.plane};
+    if (beside && beside->op->region == op->region)
+        return beside->way;
+    path p = {NULL, 0};
+    for (const ir_op *o = op; o->region->parent; o = o->region->parent)
+        p.n++;
+    path_step *at = ARENA_ARRAY(m->mem, path_step, (size_t)p.n + 1);
+    int i = p.n;
+    for (const ir_op *o = op; o->region->parent; o = o->region->parent)
+        at[--i] = (path_step){o->region->parent, o->region};
+    p.at = at;
+    return p;
+}
+
+access access_of_op(const ir_module *m, const ir_op *op, const access *beside)
+{
+    access a = {.op = op, .way = path_to(m, op, beside), .field = op->attr.field, .plane = op->attr.plane};
     a.kind = op->code == OP_LOAD ? EFFECT_READ : op->code == OP_STORE ? EFFECT_STORE : EFFECT_ACCUM;
     a.nsub = op->attr.field->ndim + 1;
     affine *sub = ARENA_ARRAY(m->mem, affine, a.nsub);
@@ -28,40 +46,20 @@ access access_of_op(const ir_module *m, const ir_op *op)
     return a;
 }
 
-access access_in_call(const ir_module *m, const ir_op *call, const access *a)
+access access_in_call(const ir_module *m, const ir_op *call, const access *a, const access *beside)
 {
     const ir_op *inner = a->inner ? a->inner : a->op;
-    access out = {.op = call, .inner = inner, .field = a->field, .plane = a->plane, .kind = a->kind, .nsub = a->nsub, .guarded = a->guarded};
+    access out = {.op = call, .inner = inner, .field = a->field, .plane = a->plane, .kind = a->kind, .nsub = a->nsub};
+    out.way = path_to(m, call, beside);
+    out.guarded = a->guarded || !path_is_unconditional(&a->way, 0);
     access *deeper = ARENA_NEW(m->mem, access);
     *deeper = *a;
     out.deeper = deeper;
-    for (const ir_op *o = a->op->region->parent; o; o = o->region->parent)
-        out.guarded |= o->code == OP_IF || (o->code == OP_LOOP && o->attr.cond);
     affine *sub = ARENA_ARRAY(m->mem, affine, out.nsub);
     for (int k = 0; k < out.nsub; k++)
         sub[k] = affine_in_call(&a->sub[k], call);
     out.sub = sub;
     return out;
-}
-
-/* ---- where things stand ---- */
-
-path path_to(const ir_op *op)
-{
-    path p = {.ok = true};
-    for (const ir_op *o = op; o->region->parent; o = o->region->parent) {
-        if (p.n == OVERLAP_PATH) {
-            p.ok = false;
-            return p;
-        }
-        p.at[p.n++] = (path_step){o->region->parent, o->region};
-    }
-    for (int i = 0; i < p.n / 2; i++) {
-        const path_step t = p.at[i];
-        p.at[i] = p.at[p.n - 1 - i];
-        p.at[p.n - 1 - i] = t;
-    }
-    return p;
 }
 
 bool path_is_unconditional(const path *p, int from)
@@ -97,20 +95,17 @@ bool path_is_index_free(const path *p, int from)
     return true;
 }
 
-static bool find_common(overlap *o, const ir_op *within)
+static void find_common(overlap *o, const ir_op *within)
 {
     bool last = false;
     while (!last && o->ncommon < o->a.n && o->ncommon < o->b.n && o->a.at[o->ncommon].op == o->b.at[o->ncommon].op) {
         const path_step *s = &o->a.at[o->ncommon++];
         const ir_op *op = s->op;
         const int dims = op->code == OP_TASK ? op->attr.ndim : op->code == OP_LOOP ? 1 : 0;
-        if (o->nloops + dims > OVERLAP_LOOPS)
-            return false;
         for (int d = 0; d < dims; d++)
-            o->loops[o->nloops++] = (common_loop){.op = op, .dim = d};
+            vec_push(&o->loops, ((common_loop){.op = op, .dim = d}));
         last = op == within || s->region != o->b.at[o->ncommon - 1].region;
     }
-    return true;
 }
 
 /* The loop whose index v is, and which dimension; NULL if v is no index. */
@@ -221,16 +216,9 @@ bool value_depends_on(const ir_value *v, const ir_op *loop)
 
 /* ---- one dimension ---- */
 
-typedef struct pair {
-    const ir_value *p, *q; /* free indices; q NULL: p has been used to cover a dimension */
-    int64_t shift;         /* q is p + shift */
-} pair;
-
 typedef struct matching {
     const ir_module *m;
     overlap *o;
-    pair pairs[OVERLAP_LOOPS];
-    int npairs;
     bool unordered; /* iterations of a task against each other */
 } matching;
 
@@ -238,9 +226,9 @@ static common_loop *common_of(const matching *t, const ir_value *v)
 {
     int dim;
     const ir_op *op = index_of(v, &dim);
-    for (int i = 0; op && i < t->o->nloops; i++)
-        if (t->o->loops[i].op == op && t->o->loops[i].dim == dim)
-            return &t->o->loops[i];
+    for (int i = 0; op && i < (int)t->o->loops.len; i++)
+        if (t->o->loops.at[i].op == op && t->o->loops.at[i].dim == dim)
+            return &t->o->loops.at[i];
     return NULL;
 }
 
@@ -259,8 +247,8 @@ static bool same_for_both(const matching *t, const ir_value *v)
     for (int i = t->o->ncommon; i < t->o->a.n; i++)
         if (t->o->a.at[i].op->code == OP_LOOP && value_depends_on(v, t->o->a.at[i].op))
             return false;
-    for (int i = 0; i < t->o->nloops; i++)
-        if (value_depends_on(v, t->o->loops[i].op) && !fix(&t->o->loops[i], 0))
+    for (int i = 0; i < (int)t->o->loops.len; i++)
+        if (value_depends_on(v, t->o->loops.at[i].op) && !fix(&t->o->loops.at[i], 0))
             return false;
     return true;
 }
@@ -282,28 +270,28 @@ static bool is_free(const matching *t, const path *p, const ir_value *v)
     return false;
 }
 
-static const pair *pair_with(const matching *t, const ir_value *v)
+static const index_pair *pair_with(const matching *t, const ir_value *v)
 {
-    for (int i = 0; i < t->npairs; i++)
-        if (t->pairs[i].p == v || t->pairs[i].q == v)
-            return &t->pairs[i];
+    for (size_t i = 0; i < t->o->pairs.len; i++)
+        if (t->o->pairs.at[i].p == v || t->o->pairs.at[i].q == v)
+            return &t->o->pairs.at[i];
     return NULL;
 }
 
 /* The subscript is a free index that runs over the field's whole extent: it meets whatever the other access touches. */
 static bool covers(matching *t, const path *p, const affine *f, const ir_field *field, int dim)
 {
-    if (dim >= field->ndim || f->n != 1 || f->coef[0] != 1 || f->konst != 0 || !is_free(t, p, f->term[0]) || pair_with(t, f->term[0]))
+    if (!f->ok || dim >= field->ndim || f->n != 1 || f->coef[0] != 1 || f->konst != 0 || !is_free(t, p, f->term[0]) || pair_with(t, f->term[0]))
         return false;
     int d;
     int64_t lo;
     const ir_op *loop = index_of(f->term[0], &d);
     const ir_value *extent = extent_value(loop->region->func, field, dim);
-    if (!const_value_of(t->m, loop->args[2 * d], &lo) || lo != 0 || t->npairs == OVERLAP_LOOPS || !extent)
+    if (!const_value_of(t->m, loop->args[2 * d], &lo) || lo != 0 || !extent)
         return false;
     if (!same_value(t->m, loop->args[2 * d + 1], extent))
         return false;
-    t->pairs[t->npairs++] = (pair){f->term[0], NULL, 0};
+    vec_push(&t->o->pairs, ((index_pair){f->term[0], NULL, 0}));
     return true;
 }
 
@@ -322,7 +310,7 @@ static bool constant_ranges_meet(const matching *t, const ir_op *lp, int dp, con
 /* q can be p + shift: the ranges are constant and have such indices, or they are the same (and taken to be longer than the shift). */
 static bool match_free(matching *t, const ir_value *p, const ir_value *q, int64_t shift)
 {
-    const pair *known = pair_with(t, p), *other = pair_with(t, q);
+    const index_pair *known = pair_with(t, p), *other = pair_with(t, q);
     if (known || other)
         return known == other && known->q == q && known->shift == shift;
     int dp = 0, dq = 0;
@@ -332,9 +320,9 @@ static bool match_free(matching *t, const ir_value *p, const ir_value *q, int64_
         for (int i = 0; i < 2; i++)
             if (!same_value(t->m, lp->args[2 * dp + i], lq->args[2 * dq + i]))
                 return false;
-    if (!meet || !bounds_same_for_both(t, p) || !bounds_same_for_both(t, q) || t->npairs == OVERLAP_LOOPS)
+    if (!meet || !bounds_same_for_both(t, p) || !bounds_same_for_both(t, q))
         return false;
-    t->pairs[t->npairs++] = (pair){p, q, shift};
+    vec_push(&t->o->pairs, ((index_pair){p, q, shift}));
     return true;
 }
 
@@ -343,14 +331,14 @@ static bool range_has(matching *t, const path *p, const affine *f, const affine 
 {
     int d;
     int64_t lo, hi;
-    if (f->n != 1 || c->n != 0 || f->coef[0] != 1 || !is_free(t, p, f->term[0]) || pair_with(t, f->term[0]) || t->npairs == OVERLAP_LOOPS)
+    if (f->n != 1 || c->n != 0 || f->coef[0] != 1 || !is_free(t, p, f->term[0]) || pair_with(t, f->term[0]))
         return false;
     const ir_op *loop = index_of(f->term[0], &d);
     if (!const_value_of(t->m, loop->args[2 * d], &lo) || !const_value_of(t->m, loop->args[2 * d + 1], &hi))
         return false;
     if (c->konst - f->konst < lo || c->konst - f->konst >= hi)
         return false;
-    t->pairs[t->npairs++] = (pair){f->term[0], NULL, 0};
+    vec_push(&t->o->pairs, ((index_pair){f->term[0], NULL, 0}));
     return true;
 }
 
@@ -494,8 +482,8 @@ bool access_apart(const access *a, const access *b)
 /* One access is made in one iteration for certain and the other at a distance from it: whether there is that iteration, equations tell. */
 static bool is_half_pinned(const overlap *o)
 {
-    for (int i = 0; i < o->nloops; i++)
-        if (o->loops[i].fixed && o->loops[i].pinned[0] != o->loops[i].pinned[1])
+    for (int i = 0; i < (int)o->loops.len; i++)
+        if (o->loops.at[i].fixed && o->loops.at[i].pinned[0] != o->loops.at[i].pinned[1])
             return true;
     return false;
 }
@@ -527,35 +515,42 @@ static bool cross(matching *t, const access *a, const access *b, const ir_op *ta
         if (concerned ? !crossing_add(&c, fa, fb) : !match_dim(t, a, b, k))
             return false;
     }
-    for (int i = 0; i < t->o->nloops; i++)
-        if (t->o->loops[i].op == task && t->o->loops[i].fixed) /* a value that depends on the iteration */
+    for (int i = 0; i < (int)t->o->loops.len; i++)
+        if (t->o->loops.at[i].op == task && t->o->loops.at[i].fixed) /* a value that depends on the iteration */
             return false;
     return crossing_exists(&c);
 }
 
 static matching matching_for(const ir_module *m, overlap *o, const ir_op *within)
 {
-    for (int i = 0; i < o->nloops; i++)
-        o->loops[i] = (common_loop){.op = o->loops[i].op, .dim = o->loops[i].dim};
+    vec_clear(&o->pairs);
+    for (size_t i = 0; i < o->loops.len; i++)
+        o->loops.at[i] = (common_loop){.op = o->loops.at[i].op, .dim = o->loops.at[i].dim};
     return (matching){.m = m, .o = o, .unordered = within != NULL};
 }
 
-overlap overlap_of(const ir_module *m, const access *a, const access *b, const ir_op *within)
+void overlap_find(overlap *o, const ir_module *m, const access *a, const access *b, const ir_op *within)
 {
-    overlap o = {0};
+    o->placed = o->provable = false;
+    o->ncommon = 0;
+    vec_clear(&o->loops);
     if (access_apart(a, b))
-        return o;
-    o.a = path_to(a->op);
-    o.b = path_to(b->op);
-    if (!o.a.ok || !o.b.ok || !find_common(&o, within))
-        return o;
-    matching t = matching_for(m, &o, within);
-    o.placed = o.provable = true;
-    for (int k = 0; k < a->nsub && k < b->nsub && o.provable; k++)
-        o.provable = match_dim(&t, a, b, k);
-    if (within && (!o.provable || is_half_pinned(&o))) {
-        t = matching_for(m, &o, within);
-        o.provable = cross(&t, a, b, within);
+        return;
+    o->a = a->way;
+    o->b = b->way;
+    find_common(o, within);
+    matching t = matching_for(m, o, within);
+    o->placed = o->provable = true;
+    for (int k = 0; k < a->nsub && k < b->nsub && o->provable; k++)
+        o->provable = match_dim(&t, a, b, k);
+    if (within && (!o->provable || is_half_pinned(o))) {
+        t = matching_for(m, o, within);
+        o->provable = cross(&t, a, b, within);
     }
-    return o;
+}
+
+void overlap_free(overlap *o)
+{
+    vec_free(&o->loops);
+    vec_free(&o->pairs);
 }

@@ -23,6 +23,14 @@ typedef struct task_uses {
     plane_use *at; /* [field * 4 + plane] */
 } task_uses;
 
+static void add_use(plane_use *p, ir_op *op)
+{
+    p->load |= op->code == OP_LOAD || op->code == OP_ATOMIC;
+    p->store |= op->code == OP_STORE;
+    p->accum |= op->code == OP_ACCUM || op->code == OP_ATOMIC;
+    vec_push(&p->ops, op);
+}
+
 static void collect(ir_op *op, void *ctx)
 {
     task_uses *u = ctx;
@@ -35,11 +43,7 @@ static void collect(ir_op *op, void *ctx)
     }
     if (op->code != OP_LOAD && op->code != OP_STORE && op->code != OP_ACCUM && op->code != OP_ATOMIC)
         return;
-    plane_use *p = &u->at[op->attr.field->index * 4 + (int)op->attr.plane];
-    p->load |= op->code == OP_LOAD || op->code == OP_ATOMIC;
-    p->store |= op->code == OP_STORE;
-    p->accum |= op->code == OP_ACCUM || op->code == OP_ATOMIC;
-    vec_push(&p->ops, op);
+    add_use(&u->at[op->attr.field->index * 4 + (int)op->attr.plane], op);
     if (op->code == OP_ATOMIC && ir_atomic_form(op) == IR_ATOMIC_WITH_TANGENT)
         u->at[op->attr.field->index * 4 + IR_DUAL].store = true;
 }
@@ -126,44 +130,25 @@ static bool class_own(ir_op *task, const plane_use *p)
     return false;
 }
 
-enum { MAX_APART = 64 };
-
-/* Splits the accesses of a plane into groups that never meet (u[t + 1, i] and u[t, i - 1] in one task) and classes each. */
+/* Classes each group of accesses of the plane that never meets the others. False if one scatters. */
 static bool class_groups(ir_op *task, const plane_use *p, const char *label)
 {
     const size_t n = p->ops.len;
-    size_t group[MAX_APART];
-    if (n > MAX_APART)
-        return class_own(task, p);
-    for (size_t i = 0; i < n; i++) {
-        group[i] = i;
-        for (size_t j = 0; j < i; j++) {
-            if (group[j] == group[i] || never_meet(task, p->ops.at[i], p->ops.at[j]))
-                continue;
-            const size_t from = group[i], to = group[j];
-            for (size_t k = 0; k <= i; k++)
-                if (group[k] == from)
-                    group[k] = to;
-        }
-    }
+    size_t *group = groups_that_meet(task, p->ops.at, n);
+    plane_use *part = xmalloc((n + 1) * sizeof *part);
+    memset(part, 0, (n + 1) * sizeof *part);
+    for (size_t i = 0; i < n; i++)
+        add_use(&part[group[i]], p->ops.at[i]);
     bool all = true;
     for (size_t g = 0; g < n; g++) {
-        plane_use part = {0};
-        for (size_t i = 0; i < n; i++) {
-            if (group[i] != g)
-                continue;
-            const ir_opcode code = p->ops.at[i]->code;
-            part.load |= code == OP_LOAD || code == OP_ATOMIC;
-            part.store |= code == OP_STORE;
-            part.accum |= code == OP_ACCUM || code == OP_ATOMIC;
-            vec_push(&part.ops, p->ops.at[i]);
-        }
-        if (part.ops.len && !class_own(task, &part)) {
-            set_class(&part, IR_ACC_SCATTER, label);
+        if (part[g].ops.len && !class_own(task, &part[g])) {
+            set_class(&part[g], IR_ACC_SCATTER, label);
             all = false;
         }
-        vec_free(&part.ops);
+        vec_free(&part[g].ops);
     }
+    free(part);
+    free(group);
     return all;
 }
 
@@ -217,8 +202,10 @@ static void class_op(ir_op *op, void *ctx)
         op->attr.label = scatter_label(false);
     if (op->code != OP_ACCUM && op->code != OP_STORE && op->code != OP_ATOMIC)
         return;
-    /* Outside tasks nothing runs beside it; a function does not know where it is called from. Inside tasks the class is set already. */
-    if (op->code != OP_STORE && op->attr.acc == IR_ACC_UNSET)
+    if (ir_task_of(op)) /* classed with its task */
+        return;
+    /* Outside tasks nothing runs beside it; a function does not know where it is called from. */
+    if (op->code != OP_STORE)
         op->attr.acc = f->kind == IR_FUNC ? IR_ACC_SCATTER : IR_ACC_PLAIN;
     if (!op->attr.label)
         op->attr.label = f->kind == IR_FUNC ? "in a function" : "kernel level";
@@ -227,6 +214,7 @@ static void class_op(ir_op *op, void *ctx)
 void pass_parallel(ir_func *f)
 {
     ir_walk(f->body, class_op, f);
+    f->classed = true; /* the verifier holds us to it, and whoever adds an accumulation behind us */
 }
 
 /* ---- --explain-adjoint ---- */
@@ -240,8 +228,7 @@ typedef struct explanation {
 /* Components of one vector, and a gather's strips and interior, are one line. */
 static bool is_told(const explanation *x, const ir_op *op)
 {
-    enum { WINDOW = 64 };
-    for (size_t n = 1; n <= x->told.len && n <= WINDOW; n++) {
+    for (size_t n = 1; n <= x->told.len; n++) {
         const ir_op *t = x->told.at[x->told.len - n];
         if (t->loc.line != op->loc.line || t->loc.col != op->loc.col || t->code != op->code || strcmp(t->attr.label, op->attr.label) != 0)
             continue;

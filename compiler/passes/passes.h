@@ -110,12 +110,13 @@ bool pass_workspace(ir_module *m);
 /* ---- shared analyses ---- */
 
 /* v as sum of coef[k] * term[k] + konst over opaque i64 values (casts of i32 looked through). passes/affine.c */
+enum { AFFINE_TERMS = 8 };
 typedef struct affine {
-    const ir_value *term[8];
-    int64_t coef[8];
+    const ir_value *term[AFFINE_TERMS];
+    int64_t coef[AFFINE_TERMS];
     int n;
     int64_t konst;
-    bool ok; /* false: more than 8 terms */
+    bool ok; /* false: more terms, or others than a caller knows. Nothing else is known then */
 } affine;
 affine affine_of(const ir_value *v);
 bool affine_equal(const affine *a, const affine *b);
@@ -125,6 +126,8 @@ affine affine_plus(const affine *a, const affine *b, int64_t scale); /* a + scal
 affine affine_in_call(const affine *a, const ir_op *call);
 /* c * index of the bounded loop + what is the same in all its iterations, c not 0. */
 bool varies_with_index(const ir_op *loop, const affine *a);
+/* Whether it is known, and the same in all iterations of op (a loop or task). */
+bool affine_is_invariant(const affine *a, const ir_op *op);
 /* Two memory operations on one plane inside `op` (a loop or task) that touch different elements in whichever iterations they run: other components, or
  * subscripts that in some dimension are the same in all iterations and differ by a constant. */
 bool never_meet(const ir_op *op, const ir_op *a, const ir_op *b);
@@ -132,6 +135,9 @@ bool never_meet(const ir_op *op, const ir_op *a, const ir_op *b);
 bool meet_in_iteration(const ir_op *a, const ir_op *b);
 /* never_meet for whole elements, whatever their components. */
 bool elements_never_meet(const ir_op *op, const ir_op *a, const ir_op *b);
+/* n memory operations on one plane inside `op`, as groups: two of different groups never meet, nor do others that would join them. The number of each one's
+ * group, that of its first member; freed by the caller. passes/groups.c */
+size_t *groups_that_meet(const ir_op *op, ir_op *const *accesses, size_t n);
 /* Whether v is known to be in the range of i32: constants, extents, widened values, and indices of loops between such bounds. */
 bool value_fits_i32(const ir_value *v);
 

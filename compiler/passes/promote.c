@@ -33,7 +33,7 @@ static bool touches(const ir_module *m, const ir_op *op, const ir_op *accum, uns
 
 /* ---- merging ---- */
 
-enum { MERGE_WINDOW = 400 };
+enum { MERGE_WINDOW = 400 }; /* operations; further apart, two additions stay two */
 
 static bool merge_in_region(const ir_func *f, ir_region *r)
 {

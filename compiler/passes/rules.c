@@ -8,11 +8,8 @@
 #include <string.h>
 
 #include "ir/ops.h"
-#include "passes/overlap.h"
+#include "passes/called.h"
 #include "passes/witness.h"
-
-/* Of what a called function touches at most so many accesses are looked at: a chain of functions that each call the next one twice has 2^depth of them. */
-enum { CALLED_MAX = 64 };
 
 /* A message given: one for a place, however many components it writes. */
 typedef struct report {
@@ -20,23 +17,19 @@ typedef struct report {
     src_loc loc;
 } report;
 
-/* What a function that is called reads and the adjoint needs, or what it writes; calls in it included. */
-typedef struct inside {
-    const ir_func *func;
-    bool reads;
-    VEC(access) found;
-} inside;
+typedef VEC(access) access_list;
 
 typedef struct rules {
     ir_func *func;       /* a kernel, or a function that stays a call */
     ir_module *m;
     uint32_t npos;
     bool *needed;        /* pos of a load -> already in reads */
-    VEC(access) reads, writes, all;
+    access_list reads, writes, all;
     VEC(const ir_func *) run_again; /* functions whose loads are marked: calling each other twice must not cost 2^depth */
-    VEC(inside *) insides;
+    VEC(called *) called;
     bool *reported;      /* pos of a write */
     VEC(report) reports;
+    overlap pair;        /* the two accesses that are looked at */
     witness conditions;
 } rules;
 
@@ -96,48 +89,44 @@ static void need_call(ir_op *call, void *ctx)
 
 typedef struct collecting {
     rules *r;
-    inside *in;
+    called *in;
 } collecting;
 
-static void collect_inside(ir_op *op, void *ctx);
+static void collect_called(ir_op *op, void *ctx);
 
-static const inside *inside_of(rules *r, const ir_func *f, bool reads)
+static const called *called_of(rules *r, const ir_func *f, bool reads)
 {
-    for (size_t i = 0; i < r->insides.len; i++)
-        if (r->insides.at[i]->func == f && r->insides.at[i]->reads == reads)
-            return r->insides.at[i];
-    inside *in = ARENA_NEW(r->m->mem, inside);
-    *in = (inside){.func = f, .reads = reads};
-    ir_walk(f->body, collect_inside, &(collecting){r, in});
-    vec_push(&r->insides, in);
+    for (size_t i = 0; i < r->called.len; i++)
+        if (r->called.at[i]->func == f && r->called.at[i]->reads == reads)
+            return r->called.at[i];
+    called *in = ARENA_NEW(r->m->mem, called);
+    *in = (called){.func = f, .reads = reads};
+    ir_walk(f->body, collect_called, &(collecting){r, in});
+    vec_push(&r->called, in);
     return in;
 }
 
-static void collect_inside(ir_op *op, void *ctx)
+static void collect_called(ir_op *op, void *ctx)
 {
     const collecting *c = ctx;
-    inside *in = c->in;
-    const bool load = op->code == OP_LOAD;
+    const bool load = op->code == OP_LOAD, memory = load || op->code == OP_STORE || op->code == OP_ACCUM;
     if (op->code == OP_CALL) {
-        const inside *deeper = inside_of(c->r, op->attr.callee, in->reads);
-        for (size_t i = 0; i < deeper->found.len && in->found.len < CALLED_MAX; i++)
-            vec_push(&in->found, access_in_call(c->r->m, op, &deeper->found.at[i]));
-    } else if ((load || op->code == OP_STORE || op->code == OP_ACCUM) && is_primal_data(op) && load == in->reads && (!load || op->attr.needed) &&
-               in->found.len < CALLED_MAX) {
-        vec_push(&in->found, access_of_op(c->r->m, op));
+        const called *deeper = called_of(c->r, op->attr.callee, c->in->reads);
+        for (size_t i = 0; i < deeper->found.len; i++)
+            called_add(c->in, c->r->m, op, &deeper->found.at[i]);
+    } else if (memory && is_primal_data(op) && load == c->in->reads && (!load || op->attr.needed)) {
+        called_add(c->in, c->r->m, op, NULL);
     }
 }
 
 /* call: in the primal; f: what is called there, or stands for it. */
 static void collect_call(rules *r, const ir_op *call, const ir_func *f, bool reads)
 {
-    const inside *in = inside_of(r, f->primal ? f->primal : f, reads);
+    const called *in = called_of(r, f->primal ? f->primal : f, reads);
+    access_list *to = reads ? &r->reads : &r->writes;
     for (size_t i = 0; i < in->found.len; i++) {
-        const access a = access_in_call(r->m, call, &in->found.at[i]);
-        if (reads)
-            vec_push(&r->reads, a);
-        else
-            vec_push(&r->writes, a);
+        const access a = access_in_call(r->m, call, &in->found.at[i], i ? &vec_last(to) : NULL);
+        vec_push(to, a);
     }
 }
 
@@ -153,7 +142,8 @@ static void collect_one(rules *r, const ir_op *op)
     }
     assert(primal->code == OP_LOAD && primal->attr.field == op->attr.field);
     primal->attr.needed = true;
-    vec_push(&r->reads, access_of_op(r->m, primal));
+    const access a = access_of_op(r->m, primal, r->reads.len ? &vec_last(&r->reads) : NULL);
+    vec_push(&r->reads, a);
 }
 
 static void collect_needed(ir_op *op, void *ctx)
@@ -169,7 +159,7 @@ static void collect_primal(ir_op *op, void *ctx)
     if (op->code == OP_CALL) {
         collect_call(r, op, op->attr.callee, false);
     } else if (op->code == OP_LOAD || op->code == OP_STORE || op->code == OP_ACCUM || op->code == OP_ATOMIC) {
-        const access a = access_of_op(r->m, op);
+        const access a = access_of_op(r->m, op, r->all.len ? &vec_last(&r->all) : NULL);
         vec_push(&r->all, a);
         if (op->code != OP_LOAD && is_primal_data(op))
             vec_push(&r->writes, a);
@@ -203,8 +193,8 @@ static bool always_overwrites(const overlap *o, const access *read, const access
 {
     if (!o->provable)
         return false;
-    for (int i = 0, step = 0; i < o->nloops; i++) {
-        const common_loop *c = &o->loops[i];
+    for (int i = 0, step = 0; i < (int)o->loops.len; i++) {
+        const common_loop *c = &o->loops.at[i];
         while (o->a.at[step].op != c->op)
             step++;
         if (c->op->code == OP_TASK) {
@@ -234,12 +224,12 @@ static bool always_overwrites(const overlap *o, const access *read, const access
 /* example: of iterations in which it does, if it depends on them. */
 static bool overwrites(rules *r, const access *read, const access *w, const char **example)
 {
-    const overlap o = overlap_of(r->m, read, w, NULL);
+    overlap_find(&r->pair, r->m, read, w, NULL);
     *example = "";
-    if (always_overwrites(&o, read, w))
+    if (always_overwrites(&r->pair, read, w))
         return true;
     *example = r->conditions.text;
-    return witness_overwritten(&r->conditions, r->m, read, w, &o);
+    return witness_overwritten(&r->conditions, r->m, read, w, &r->pair);
 }
 
 typedef struct reason {
@@ -367,8 +357,8 @@ static bool always_meet(const overlap *o)
         task++;
     if (!o->provable || !path_is_unconditional(&o->a, task + 1) || !path_is_unconditional(&o->b, task + 1))
         return false;
-    for (int i = 0; i < o->nloops; i++) {
-        const common_loop *c = &o->loops[i];
+    for (int i = 0; i < (int)o->loops.len; i++) {
+        const common_loop *c = &o->loops.at[i];
         if (c->op->code != OP_TASK) { /* around the task */
             if (c->fixed && c->delta != 0)
                 return false;
@@ -401,12 +391,12 @@ static bool meet(rules *r, const access *a, const access *b, const char **exampl
     const ir_op *task = ir_task_of(b->op);
     if (is_own_element(a, b, task))
         return false;
-    const overlap o = overlap_of(r->m, a, b, task);
+    overlap_find(&r->pair, r->m, a, b, task);
     *example = "";
-    if (always_meet(&o))
+    if (always_meet(&r->pair))
         return true;
     *example = r->conditions.text;
-    return witness_race(&r->conditions, r->m, a, b, &o, task);
+    return witness_race(&r->conditions, r->m, a, b, &r->pair, task);
 }
 
 static const char *verb(unsigned kind)
@@ -510,9 +500,10 @@ bool pass_rules(ir_func *f)
     vec_free(&r.writes);
     vec_free(&r.all);
     vec_free(&r.run_again);
-    for (size_t i = 0; i < r.insides.len; i++)
-        vec_free(&r.insides.at[i]->found);
-    vec_free(&r.insides);
+    for (size_t i = 0; i < r.called.len; i++)
+        called_free(r.called.at[i]);
+    vec_free(&r.called);
     vec_free(&r.reports);
+    overlap_free(&r.pair);
     return diag_error_count(r.m->diag) == errors;
 }

@@ -57,7 +57,7 @@ static void collect(ir_op *op, void *ctx)
         collect_call(s, op);
     if ((op->code != OP_LOAD && !rev_is_write(op)) || op->attr.plane != IR_DATA || !op->attr.field->saved)
         return;
-    const site at = {.a = access_of_op(s->m, op), .task = ir_task_of(op)};
+    const site at = {.a = access_of_op(s->m, op, NULL), .task = ir_task_of(op)};
     if (op->code == OP_LOAD) {
         s->read[op->attr.field->index] = true;
         vec_push(&s->loads, at);

@@ -22,7 +22,7 @@ static void collect(ir_op *op, void *ctx)
         vec_push(&a->ops, op);
 }
 
-enum { DEPTH_MAX = 8 };
+enum { DEPTH_MAX = 8 }; /* deeper, the subscript stays where it is, and copies hold the whole field */
 
 /* Integer arithmetic is total: it may be done where no iteration runs. */
 static bool may_leave(const ir_op *task, const ir_value *v, int depth)

@@ -15,21 +15,25 @@ enum { TRIALS = 1500, TRIALS_APART = 800, TRIAL_BUDGET = 600 };
 /* A loop of which arguments, params or extents decide the length is taken to have so many iterations. */
 enum { FEW = 2 };
 
-static bool open_side(trial_side *x, const access *a)
+static void open_side(trial_side *x, const access *a)
 {
     *x = (trial_side){.a = a};
+    vec_push(&x->call, NULL);
     for (; a; a = a->deeper) {
-        const path p = path_to(a->op);
-        if (!p.ok || x->nframes == TRIAL_FRAMES || x->n + p.n > TRIAL_PLACES)
-            return false;
-        for (int i = 0; i < p.n; i++)
-            x->at[x->n++] = (trial_place){p.at[i].op, p.at[i].region, x->nframes};
-        x->nframes++;
+        const int frame = (int)x->call.len - 1;
+        for (int i = 0; i < a->way.n; i++)
+            vec_push(&x->at, ((trial_place){a->way.at[i].op, a->way.at[i].region, frame}));
         x->inner = a->op;
-        if (a->deeper && x->nframes < TRIAL_FRAMES)
-            x->call[x->nframes] = a->op;
+        if (a->deeper)
+            vec_push(&x->call, a->op);
     }
-    return true;
+}
+
+static void close_side(trial_side *x)
+{
+    vec_free(&x->call);
+    vec_free(&x->at);
+    vec_free(&x->slots);
 }
 
 /* Most of what decides happens in the first iterations, in the last ones, or next to a constant. */
@@ -48,7 +52,7 @@ static int64_t draw_index(trial *s, int64_t lo, int64_t hi)
 
 static const_value subscript(trial *s, trial_side *x, int k)
 {
-    return trial_eval(s, x, x->inner->args[k], x->nframes - 1);
+    return trial_eval(s, x, x->inner->args[k], (int)x->call.len - 1);
 }
 
 /* The other access's subscript: of the write, which comes second, only what is a constant. */
@@ -115,7 +119,7 @@ static bool enter_dim(trial *s, trial_side *x, const trial_place *p, int dim, bo
         hi = trial_eval(s, x, p->op->args[2 * dim + 1], p->frame).i;
     const bool open = s->data;
     at.data |= s->task && s->memory;
-    if (s->failed || hi <= at.lo || x->nslots == TRIAL_SLOTS)
+    if (s->failed || hi <= at.lo)
         return false;
     if (p->op == s->task && open && (uint64_t)hi - (uint64_t)at.lo > FEW)
         hi = at.lo + FEW;
@@ -126,7 +130,7 @@ static bool enter_dim(trial *s, trial_side *x, const trial_place *p, int dim, bo
     if (at.index < at.lo || at.index >= hi)
         return false;
     at.data = !shared && (at.data || (s->task && open && trial_iteration_of(&at) >= FEW));
-    x->slots[x->nslots++] = at;
+    vec_push(&x->slots, at);
     return true;
 }
 
@@ -151,12 +155,12 @@ static bool still_runs(trial *s, trial_side *x, const trial_place *p)
 static bool tied(trial *s, const overlap *o, const trial_place *p, int dim, int64_t *index)
 {
     const trial_slot *at = p->frame == 0 ? trial_slot_of(&s->read, p->op, 0, dim) : NULL;
-    for (int i = 0; i < o->nloops && at; i++) {
-        if (o->loops[i].op != p->op || o->loops[i].dim != dim)
+    for (int i = 0; i < (int)o->loops.len && at; i++) {
+        if (o->loops.at[i].op != p->op || o->loops.at[i].dim != dim)
             continue;
-        if (s->task ? p->op == s->task : !o->loops[i].fixed || !o->provable)
+        if (s->task ? p->op == s->task : !o->loops.at[i].fixed || !o->provable)
             return false;
-        *index = (int64_t)((uint64_t)at->index + (s->task ? 0 : (uint64_t)o->loops[i].delta));
+        *index = (int64_t)((uint64_t)at->index + (s->task ? 0 : (uint64_t)o->loops.at[i].delta));
         return true;
     }
     return false;
@@ -171,8 +175,8 @@ static bool decides(const trial *s, bool in_task)
 static bool enter(trial *s, trial_side *x, const overlap *o)
 {
     bool in_task = false;
-    for (int i = 0; i < x->n; i++) {
-        const trial_place *p = &x->at[i];
+    for (int i = 0; i < (int)x->at.len; i++) {
+        const trial_place *p = &x->at.at[i];
         if (p->op->code == OP_IF) {
             s->data = false;
             const bool yes = trial_eval(s, x, p->op->args[0], p->frame).i != 0;
@@ -198,8 +202,8 @@ static bool enter(trial *s, trial_side *x, const overlap *o)
 /* Whether the write comes after the read. Different iterations of a parallel loop have no order. */
 static bool is_later(trial *s, const overlap *o)
 {
-    for (int i = 0; i < o->nloops; i++) {
-        const common_loop *c = &o->loops[i];
+    for (int i = 0; i < (int)o->loops.len; i++) {
+        const common_loop *c = &o->loops.at[i];
         const trial_slot *r = trial_slot_of(&s->read, c->op, 0, c->dim), *w = trial_slot_of(&s->write, c->op, 0, c->dim);
         if (r->index != w->index)
             return c->op->code == OP_LOOP && r->index < w->index;
@@ -238,8 +242,8 @@ static bool same_element(trial *s, const overlap *o)
 
 static bool is_one_iteration(trial *s, const overlap *o)
 {
-    for (int i = 0; i < o->nloops; i++)
-        if (trial_slot_of(&s->read, o->loops[i].op, 0, o->loops[i].dim)->index != trial_slot_of(&s->write, o->loops[i].op, 0, o->loops[i].dim)->index)
+    for (int i = 0; i < (int)o->loops.len; i++)
+        if (trial_slot_of(&s->read, o->loops.at[i].op, 0, o->loops.at[i].dim)->index != trial_slot_of(&s->write, o->loops.at[i].op, 0, o->loops.at[i].dim)->index)
             return false;
     return true;
 }
@@ -249,7 +253,9 @@ static bool attempt(trial *s, const overlap *o)
     s->failed = s->changing = false;
     s->budget = TRIAL_BUDGET;
     s->computed = 0;
-    s->nsymbols = s->read.nslots = s->write.nslots = 0;
+    s->nsymbols = 0;
+    vec_clear(&s->read.slots);
+    vec_clear(&s->write.slots);
     if (!enter(s, &s->read, o) || !enter(s, &s->write, o))
         return false;
     s->reached = true;
@@ -261,8 +267,8 @@ static bool attempt(trial *s, const overlap *o)
 static double size_of(const trial_side *x)
 {
     double sum = 0;
-    for (int i = 0; i < x->nslots; i++)
-        sum += fabs((double)x->slots[i].index);
+    for (int i = 0; i < (int)x->slots.len; i++)
+        sum += fabs((double)x->slots.at[i].index);
     return sum;
 }
 
@@ -274,8 +280,8 @@ static void describe(witness *w, trial *s, const overlap *o)
     trial_side *sides[] = {&s->read, &s->write};
     for (int k = 0; k < 2; k++) {
         bool first = true;
-        for (int i = 0; i < o->nloops; i++) {
-            const common_loop *c = &o->loops[i];
+        for (int i = 0; i < (int)o->loops.len; i++) {
+            const common_loop *c = &o->loops.at[i];
             const char *name = c->op->code == OP_TASK || c->op->attr.bounded ? c->op->regions[0]->params[c->dim]->name : NULL;
             if (!name || used >= sizeof w->text || (s->task && c->op != s->task))
                 continue;
@@ -294,8 +300,10 @@ static void describe(witness *w, trial *s, const overlap *o)
 static bool find(witness *w, const ir_module *m, const access *read, const access *write, const overlap *o, const ir_op *task)
 {
     trial s = {.m = m, .random = UINT64_C(0x2545f4914f6cdd1d), .task = task, .writes = w->writes, .nwrites = w->nwrites};
-    if (!o->placed || !open_side(&s.read, read) || !open_side(&s.write, write))
+    if (!o->placed)
         return false;
+    open_side(&s.read, read);
+    open_side(&s.write, write);
     double least = INFINITY; /* an example with small numbers, and the params that everybody knows, is easier to follow */
     for (int i = 0; i < (s.reached ? TRIALS : TRIALS_APART) && w->budget > 0; i++) {
         s.defaults = i % 2 == 0;
@@ -307,6 +315,8 @@ static bool find(witness *w, const ir_module *m, const access *read, const acces
             describe(w, &s, o);
         }
     }
+    close_side(&s.read);
+    close_side(&s.write);
     return least < INFINITY;
 }
 

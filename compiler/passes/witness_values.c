@@ -98,9 +98,9 @@ static void remember(trial *s, const_value v)
 
 trial_slot *trial_slot_of(trial_side *x, const ir_op *op, int frame, int dim)
 {
-    for (int i = 0; i < x->nslots; i++)
-        if (x->slots[i].op == op && x->slots[i].frame == frame && x->slots[i].dim == dim)
-            return &x->slots[i];
+    for (int i = 0; i < (int)x->slots.len; i++)
+        if (x->slots.at[i].op == op && x->slots.at[i].frame == frame && x->slots.at[i].dim == dim)
+            return &x->slots.at[i];
     return NULL;
 }
 
@@ -109,11 +109,11 @@ static const_value result_of_loop(trial *s, const trial_side *x, const ir_value 
 {
     uint64_t key = mix_pointer(1, v);
     for (int f = frame; f > 0; f--)
-        key = mix_pointer(key, x->call[f]);
-    for (int i = 0; i < x->nslots; i++)
-        for (int k = 0; k < x->slots[i].op->nregions; k++)
-            if (x->slots[i].frame < frame || (x->slots[i].frame == frame && ir_region_is_ancestor(x->slots[i].op->regions[k], v->region)))
-                key = mix(mix_pointer(key, x->slots[i].op), (uint64_t)x->slots[i].index);
+        key = mix_pointer(key, x->call.at[f]);
+    for (int i = 0; i < (int)x->slots.len; i++)
+        for (int k = 0; k < x->slots.at[i].op->nregions; k++)
+            if (x->slots.at[i].frame < frame || (x->slots.at[i].frame == frame && ir_region_is_ancestor(x->slots.at[i].op->regions[k], v->region)))
+                key = mix(mix_pointer(key, x->slots.at[i].op), (uint64_t)x->slots.at[i].index);
     return computed(s, key, mix_pointer(1, v), v->type);
 }
 
@@ -149,7 +149,7 @@ static bool in_loop_around(const ir_op *op, const ir_op *other)
 /* Whether the kernel changes what `load` reads, and whether it has done so before both accesses and does not again. */
 static bool is_written(trial *s, const trial_side *x, const ir_op *load, int frame, bool *settled)
 {
-    const ir_op *at = frame ? x->call[1] : load, *ends[] = {s->read.a->op, s->write.a->op};
+    const ir_op *at = frame ? x->call.at[1] : load, *ends[] = {s->read.a->op, s->write.a->op};
     bool written = false;
     *settled = true;
     for (size_t i = 0; i < s->nwrites; i++) {
@@ -212,7 +212,7 @@ static const_value eval_param(trial *s, trial_side *x, const ir_value *v, int fr
 {
     const ir_op *parent = v->region->parent;
     if (!parent && frame > 0)
-        return trial_eval(s, x, x->call[frame]->args[v->index], frame - 1);
+        return trial_eval(s, x, x->call.at[frame]->args[v->index], frame - 1);
     if (!parent) {
         s->memory |= v->region->func->kind == IR_FUNC; /* its callers compute it */
         return symbol_of(s, mix_pointer(2, v), v->type);
@@ -319,7 +319,7 @@ static uint64_t key_of_input(trial *s, trial_side *x, const ir_value *v, int fra
     const ir_op *op = v->def;
     bool settled;
     if (!op && !v->region->parent)
-        return frame > 0 ? key_of_value(s, x, x->call[frame]->args[v->index], frame - 1) : mix_pointer(2, v);
+        return frame > 0 ? key_of_value(s, x, x->call.at[frame]->args[v->index], frame - 1) : mix_pointer(2, v);
     if (op && op->code == OP_MPARAM)
         return mix_pointer(5, op->attr.mparam);
     if (op && op->code == OP_CAST && scalar_is_int(v->type) && scalar_is_int(op->args[0]->type))
@@ -342,7 +342,7 @@ static uint64_t key_of_value(trial *s, trial_side *x, const ir_value *v, int fra
 
 bool trial_is_same(trial *s, const ir_value *of_read, const ir_value *of_write)
 {
-    const uint64_t a = key_of_value(s, &s->read, of_read, s->read.nframes - 1);
-    const uint64_t b = key_of_value(s, &s->write, of_write, s->write.nframes - 1);
+    const uint64_t a = key_of_value(s, &s->read, of_read, (int)s->read.call.len - 1);
+    const uint64_t b = key_of_value(s, &s->write, of_write, (int)s->write.call.len - 1);
     return !s->failed && a == b;
 }

@@ -5,7 +5,7 @@
 #include "ir/eval.h"
 #include "passes/overlap.h"
 
-enum { TRIAL_SYMBOLS = 96, TRIAL_PLACES = 96, TRIAL_FRAMES = 8, TRIAL_SLOTS = 32, TRIAL_POOL = 16 };
+enum { TRIAL_SYMBOLS = 96, TRIAL_POOL = 16 };
 
 /* Values that a loop carries are followed so many iterations far. */
 enum { TRIAL_CARRIED = 8 };
@@ -27,12 +27,9 @@ typedef struct trial_slot {
 typedef struct trial_side {
     const access *a;
     const ir_op *inner; /* the memory operation */
-    const ir_op *call[TRIAL_FRAMES];
-    int nframes;
-    trial_place at[TRIAL_PLACES];
-    int n;
-    trial_slot slots[TRIAL_SLOTS];
-    int nslots;
+    VEC(const ir_op *) call; /* by frame: what calls it; of the kernel, frame 0, NULL */
+    VEC(trial_place) at;
+    VEC(trial_slot) slots;
 } trial_side;
 
 typedef struct trial_symbol {

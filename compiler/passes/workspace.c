@@ -113,7 +113,7 @@ static range parameter(sizing *s, const frame *at, const ir_value *v)
 
 static range range_of(sizing *s, const frame *at, const ir_value *v)
 {
-    enum { DEPTH = 64 };
+    enum { DEPTH = 64 }; /* beyond that a bound counts as not known, and the program is refused */
     const range unknown = {NULL, NULL};
     if (!scalar_is_int(v->type) || s->depth > DEPTH || --s->budget < 0)
         return unknown;

@@ -236,7 +236,7 @@ void tk_watch_iteration(const tk_module *m);
 
 /* ---- parallel loops ---- */
 
-/* n iterations in chunks of `chunk`; depends on n, unit and cost alone, never on threads, so that reductions give the same bits for any number. */
+/* n iterations (INT64_MAX: too many) in chunks of `chunk`; depends on n, unit and cost alone, never on threads, so that reductions give the same bits for any number. */
 enum { TK_MAX_CHUNKS = 256 };
 typedef struct tk_plan {
     int64_t n, chunk, nchunks; /* chunk > 0; nchunks <= TK_MAX_CHUNKS */
@@ -322,9 +322,15 @@ static inline bool tk_won(const tk_winner *w, int64_t at, int64_t step)
     return w->at == at && w->step == step;
 }
 
+/* How many iterations. INT64_MAX stands for all that an int64_t does not count: a loop of so many is refused when it begins. */
 static inline int64_t tk_extent(int64_t lo, int64_t hi)
 {
-    return hi > lo ? hi - lo : 0;
+    const uint64_t n = hi > lo ? (uint64_t)hi - (uint64_t)lo : 0;
+    return n < INT64_MAX ? (int64_t)n : INT64_MAX;
+}
+static inline int64_t tk_extents(int64_t a, int64_t b)
+{
+    return b == 0 || a <= INT64_MAX / b ? a * b : INT64_MAX;
 }
 
 /* ---- the saved-value stack of reverse mode ---- */

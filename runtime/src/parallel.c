@@ -223,8 +223,15 @@ void rt_run_chunks(tk_session *s, const tk_plan *p, bool parallel, tk_task_fn fn
     rt_for(s, p->nchunks, parallel, run_chunk, &a);
 }
 
+tk_status rt_too_many(tk_session *s)
+{
+    return tk_fail(s, TK_BAD_ARGUMENT, "a parallel loop of more iterations than an int64_t counts");
+}
+
 tk_status tk_run(tk_session *s, const tk_plan *p, tk_task_fn fn, const void *args)
 {
+    if (p->n == INT64_MAX)
+        return rt_too_many(s);
     rt_watch_loop(s, true);
     rt_run_chunks(s, p, rt_worth_threads(s, p), fn, args, false);
     rt_watch_loop(s, false);
@@ -303,6 +310,9 @@ static void run_apart(tk_session *s, const tk_stage *stages, int nstages)
 
 tk_status tk_run_stages(tk_session *s, const tk_stage *stages, int nstages, int64_t cost)
 {
+    for (int k = 0; k < nstages; k++)
+        if (tk_extents(stages[k].slabs, stages[k].slab) == INT64_MAX)
+            return rt_too_many(s);
     if (s->watch.serial) {
         run_apart(s, stages, nstages);
         return tk_session_status(s);

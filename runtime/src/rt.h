@@ -265,6 +265,7 @@ void rt_for(tk_session *s, int64_t n, bool parallel, tk_task_fn fn, const void *
 /* fn for each chunk; `always`: also after a failure. */
 void rt_run_chunks(tk_session *s, const tk_plan *p, bool parallel, tk_task_fn fn, const void *args, bool always);
 /* Enough work for more than one thread. */
+tk_status rt_too_many(tk_session *s); /* fails the launch */
 bool rt_worth_threads(const tk_session *s, const tk_plan *p);
 int rt_all_threads(const tk_session_options *opt);
 /* Floating-point mode of this thread for kernels; restore takes what enter returned. */

@@ -231,6 +231,8 @@ tk_status tk_run_scatter(tk_session *s, const tk_plan *p, tk_task_fn plain, tk_t
     for (int t = 0; t < ntargets; t++)
         if (targets[t].field && (!adder(targets[t].field->desc->elem) || !targets[t].field->plane[targets[t].plane]))
             return tk_fail(s, TK_MISMATCH, "field '%s' cannot be scattered into", targets[t].field->desc->name);
+    if (p->n == INT64_MAX)
+        return rt_too_many(s);
     const bool fixed = s->opt.deterministic;
     /* a fixed number of slots, and a choice that looks at the plan alone: the same bits for any number of threads */
     int slots = fixed ? RT_FIXED_SLOTS : s->threads;

@@ -47,6 +47,11 @@ repeat 1000000 ')' >in.tk
 refused E0101
 head -c 1000000 /dev/zero >in.tk
 refused E0111
+{ yes // | head -c 67108863; echo; } >in.tk
+timeout 60 "$TKC" in.tk -o out.c
+rm -f out.c out.h
+echo >>in.tk
+refused E0111
 
 { yes -- "/// a" | head -n 300000; printf '//'; repeat 1000000 '*'; } >in.tk
 timeout 60 "$TKC" in.tk -o out.c

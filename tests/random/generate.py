@@ -18,6 +18,7 @@ from externs import Externs
 from functions import Functions
 from kernels import Kernels
 from kinds import FLOATS, OBLONG
+from limits import Limits
 from module import CONSTANT_EXTENTS, RANGE, Module
 from planes import Planes
 from references import References
@@ -34,7 +35,7 @@ from vectors import Vectors
 BUILTINS = "sin exp step mix norm dot sum min abs clamp floor trace inverse select pow len rows random transpose length svd solve".split()
 
 
-class Program(Composed, Counters, Planes, Rules, References, Functions, Statements, Singles, Externs, Tasks, Kernels, Variety, Vectors, Expressions):
+class Program(Composed, Counters, Planes, Rules, References, Functions, Statements, Singles, Externs, Tasks, Kernels, Limits, Variety, Vectors, Expressions):
     """One kernel and its functions."""
 
     def __init__(self, module, name, seed):
@@ -224,6 +225,8 @@ class Program(Composed, Counters, Planes, Rules, References, Functions, Statemen
             self.kernel_item()
         if not any(" for " in s or s.strip().startswith("for ") for s in self.lines):
             self.task()
+        if not self.plane and random.Random(f"{self.seed} crowd").random() < 0.08:    # the other programs stay as they are
+            self.crowd()
         self.call_rest()
         if any(not f.get("called") for f in self.typed_functions):
             self.call_typed_function()

@@ -239,6 +239,63 @@ static void test_clone(void **state)
     free(b);
 }
 
+/* for i in 0..4 { x[y[i]] += 1 }: the accumulation. */
+static ir_op *task_that_adds(fixture *t, ir_op **task)
+{
+    ir_value *lo = i64(t, 0), *hi = i64(t, 4);
+    *task = ir_task(&t->b, 1, &lo, &hi, 0, NULL, NULL);
+    ir_builder outer = inside(t, *task, 0);
+    ir_value *at = ir_cast(&t->b, SC_I64, load(t, t->y, (*task)->regions[0]->params[0]));
+    ir_op *add = ir_accum(&t->b, t->x, IR_DATA, &at, i64(t, 0), f32(t, 1));
+    ir_yield(&t->b, 0, NULL);
+    t->b = outer;
+    return add;
+}
+
+/* Behind the parallel pass each accumulation has a class, and each scatter is among the targets of its task. */
+static void test_verify_class(void **state)
+{
+    fixture *t = *state;
+    ir_op *task, *add = task_that_adds(t, &task);
+    ir_value *zero = i64(t, 0), *one = f32(t, 1);
+    ir_op *alone = ir_accum(&t->b, t->x, IR_DATA, &zero, zero, one);
+    finish(t, 0, NULL);
+    assert_true(ir_verify(t->f, "test"));
+    t->f->classed = true; /* which it is not */
+    assert_false(quiet_verify(t->f));
+    t->f->classed = false;
+    pass_parallel(t->f);
+    assert_true(ir_verify(t->f, "parallel"));
+    assert_int_equal(add->attr.acc, IR_ACC_SCATTER);
+    assert_int_equal(alone->attr.acc, IR_ACC_PLAIN);
+    add->attr.acc = IR_ACC_UNSET;
+    assert_false(quiet_verify(t->f));
+    add->attr.acc = IR_ACC_SCATTER;
+    alone->attr.acc = IR_ACC_UNSET;
+    assert_false(quiet_verify(t->f));
+    alone->attr.acc = IR_ACC_SCATTER; /* no task has it as a target */
+    assert_false(quiet_verify(t->f));
+    alone->attr.acc = IR_ACC_PLAIN;
+    assert_true(ir_verify(t->f, "test"));
+    task->attr.scatters[0].plane = IR_GRAD;
+    assert_false(quiet_verify(t->f));
+    task->attr.scatters[0].plane = IR_DATA;
+    task->attr.nscatters = 0;
+    assert_false(quiet_verify(t->f));
+}
+
+static void test_verify_class_atomic(void **state)
+{
+    fixture *t = *state;
+    ir_value *zero = i64(t, 0), *one = f32(t, 1);
+    ir_value *old = ir_atomic(&t->b, OP_ADD, t->x, &zero, zero, one);
+    finish(t, 0, NULL);
+    pass_parallel(t->f);
+    assert_true(ir_verify(t->f, "parallel"));
+    old->def->attr.acc = IR_ACC_UNSET;
+    assert_false(quiet_verify(t->f));
+}
+
 /* ---- derivative rules ---- */
 
 static void test_rules(void **state)
@@ -690,15 +747,81 @@ static void test_affine(void **state)
     affine_of(a);
 }
 
+/* ---- groups of accesses ---- */
+
+enum { NACCESSES = 150 };
+
+typedef struct picks {
+    unsigned random;
+    ir_value *of[4]; /* what a subscript is made of: two values from around the task, its index, one from memory */
+} picks;
+
+static unsigned pick(picks *p, unsigned n)
+{
+    p->random = p->random * 1103515245u + 12345u;
+    return (p->random >> 16) % n;
+}
+
+static ir_value *pick_subscript(fixture *t, picks *p, unsigned kinds)
+{
+    const unsigned kind = pick(p, kinds);
+    ir_value *k = i64(t, pick(p, 5));
+    return kind == 0 ? k : ir_op2(&t->b, OP_ADD, p->of[kind - 1], k);
+}
+
+/* The groups are those that comparing all pairs gives. */
+static void test_groups(void **state)
+{
+    fixture *t = *state;
+    ir_field *z = add_field(t, "z", SC_F32, 2);
+    z->rows = 3;
+    picks p = {.of = {ir_region_param(t->f->body, SC_I64, "a"), ir_region_param(t->f->body, SC_I64, "b")}};
+    ir_value *lo = i64(t, 0), *hi = i64(t, 4);
+    ir_op *task = ir_task(&t->b, 1, &lo, &hi, 0, NULL, NULL);
+    ir_builder outer = inside(t, task, 0);
+    p.of[2] = task->regions[0]->params[0];
+    p.of[3] = ir_cast(&t->b, SC_I64, load(t, t->y, p.of[2]));
+    int ngroups[4] = {0};
+    for (unsigned seed = 0; seed < 200; seed++) {
+        ir_op *at[NACCESSES];
+        p.random = seed;
+        const unsigned n = 1 + pick(&p, NACCESSES), kinds = 1 + seed % 4 + (seed % 4 == 3);
+        for (unsigned i = 0; i < n; i++) {
+            ir_value *idx[2] = {pick_subscript(t, &p, kinds), pick_subscript(t, &p, seed % 8 < 4 ? 1 : kinds)};
+            at[i] = ir_accum(&t->b, z, IR_DATA, idx, i64(t, pick(&p, 3)), f32(t, 1));
+        }
+        size_t *group = groups_that_meet(task, at, n), want[NACCESSES];
+        for (size_t i = 0; i < n; i++)
+            want[i] = i;
+        for (size_t i = 0; i < n; i++)
+            for (size_t j = 0; j < i; j++)
+                if (want[i] != want[j] && !never_meet(task, at[i], at[j])) {
+                    const size_t from = want[i] > want[j] ? want[i] : want[j], to = want[i] + want[j] - from;
+                    for (size_t k = 0; k < n; k++)
+                        want[k] = want[k] == from ? to : want[k];
+                }
+        for (size_t i = 0; i < n; i++) {
+            assert_int_equal(group[i], want[i]);
+            ngroups[seed % 4] += want[i] == i;
+        }
+        free(group);
+    }
+    for (int k = 0; k < 4; k++)
+        assert_true(ngroups[k] > 60); /* more than one each */
+    ir_yield(&t->b, 0, NULL);
+    t->b = outer;
+    finish(t, 0, NULL);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        T(test_print), T(test_verify_dominance), T(test_verify_types), T(test_verify_shapes), T(test_clone), T(test_rules),
+        T(test_print), T(test_verify_dominance), T(test_verify_types), T(test_verify_shapes), T(test_verify_class), T(test_verify_class_atomic), T(test_clone), T(test_rules),
         T(test_fold_identities), T(test_fold_constants), T(test_fold_branches), T(test_fold_loops), T(test_fold_subscripts),
         T(test_fold_keeps_truncation), T(test_cse_pure), T(test_cse_loads), T(test_cse_loop), T(test_cse_branches),
         T(test_dce_carried), T(test_dce_regions), T(test_dce_arrays), T(test_dce_buffers), T(test_dce_reductions),
-        T(test_inline_chain), T(test_licm), T(test_affine),
+        T(test_inline_chain), T(test_licm), T(test_affine), T(test_groups),
     };
     return cmocka_run_group_tests_name("ir", tests, NULL, NULL);
 }

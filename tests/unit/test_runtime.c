@@ -43,6 +43,10 @@ static void test_session(void **state)
     assert_true(tk_session_threads(s) >= 1);
     assert_int_equal(tk_session_set_threads(s, -1), TK_BAD_ARGUMENT);
     expect(s, TK_BAD_ARGUMENT, "-1 threads");
+    assert_int_equal(tk_session_set_threads(s, 1024), TK_OK);
+    assert_int_equal(tk_session_set_threads(s, 1025), TK_BAD_ARGUMENT);
+    expect(s, TK_BAD_ARGUMENT, "1025 threads");
+    assert_int_equal(tk_session_set_threads(s, 3), TK_OK);
     opt.threads = -5;
     assert_null(tk_session_create(&opt));
     assert_non_null(strstr(tk_error(), "-5 threads"));
