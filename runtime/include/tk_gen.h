@@ -145,6 +145,7 @@ struct tk_field {
     int64_t count;           /* elements */
     bool current;            /* saved: an adjoint of the open tape reads the data as they are now */
     void *kept;              /* saved, while a tape is closed: the data to be put back at the end */
+    void *sum[2];            /* while a tape is open whose gradients are added to those before: gradient and its dual, to be added; NULL: zero */
     bool bound;              /* memory belongs to the host */
     uint32_t needed_by;      /* open tape: number of the last launch whose adjoint needs the data, from 1; 0: none */
     uint64_t sample;         /* while a launch on a tape replaces them: hash of some of the data before */

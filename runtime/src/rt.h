@@ -23,6 +23,7 @@ typedef struct rt_entry {
 
 typedef struct rt_tape {
     bool open, validate;
+    bool sum;          /* gradients from before it was opened are set aside */
     tk_field *loss;
     tk_status failed;  /* a failure since opening that tk_session_clear_error has forgotten */
     rt_entry *entries; /* kept from tape to tape, as are the segments of args */
@@ -185,6 +186,15 @@ bool rt_saved_writes(const tk_kernel *k);
 /* A launch inside a function of a triple, under a tape: fails the session if the tape would have to keep something for it. */
 tk_status rt_saved_check_call(tk_module *m, const tk_kernel *k);
 void rt_saved_free(tk_session *s, tk_record *rec);
+
+/* ---- sum.c ---- */
+
+/* Sets all gradients aside, but for that of the loss; fails the session. The caller clears them. */
+tk_status rt_sum_begin(const tk_field *loss);
+/* Adds them to those of the tape. */
+void rt_sum_add(tk_session *s);
+/* Puts them back in place of those of the tape, if it has not come to rt_sum_add. */
+void rt_sum_put_back(tk_session *s);
 
 /* ---- launch.c ---- */
 

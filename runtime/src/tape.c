@@ -222,6 +222,7 @@ void rt_tape_close(tk_session *s)
 {
     rt_tape *t = &s->tape;
     rt_saved_put_final(s); /* if an exception of the host's passed through */
+    rt_sum_put_back(s);
     for (size_t i = 0; i < t->count; i++)
         rt_record_free(s, &t->entries[i].record);
     t->count = 0;
@@ -285,6 +286,19 @@ static void open_tape(tk_field *loss)
     forget_needed(s);
 }
 
+static tk_status check_flags(tk_session *s, unsigned flags)
+{
+    const unsigned known = TK_TAPE_VALIDATE | TK_TAPE_SUM | TK_TAPE_CONTINUE;
+    if ((flags & 1) != 0)
+        return tk_fail(s, TK_BAD_ARGUMENT, "tk_tape_begin: the flag 0x1 (TK_TAPE_KEEP_GRAD) is gone: TK_TAPE_SUM adds the gradients of this tape to those before, "
+                                           "TK_TAPE_CONTINUE takes those before for the gradients of its final state");
+    if ((flags & ~known) != 0)
+        return tk_fail(s, TK_BAD_ARGUMENT, "tk_tape_begin: unknown flags 0x%x", flags);
+    if ((flags & TK_TAPE_SUM) != 0 && (flags & TK_TAPE_CONTINUE) != 0)
+        return tk_fail(s, TK_BAD_ARGUMENT, "tk_tape_begin: TK_TAPE_SUM and TK_TAPE_CONTINUE exclude each other");
+    return TK_OK;
+}
+
 tk_status tk_tape_begin(tk_field *loss, unsigned flags)
 {
     if (!loss)
@@ -294,17 +308,21 @@ tk_status tk_tape_begin(tk_field *loss, unsigned flags)
     tk_status st = rt_check_no_tape(s, "opening a tape");
     if (st == TK_OK && s->forward.open)
         st = rt_check_outside(s, "opening a tape");
+    if (st == TK_OK)
+        st = check_flags(s, flags);
     if (st != TK_OK)
         return st;
-    if ((flags & ~(unsigned)(TK_TAPE_KEEP_GRAD | TK_TAPE_VALIDATE)) != 0)
-        return tk_fail(s, TK_BAD_ARGUMENT, "tk_tape_begin: unknown flags 0x%x", flags);
     if (d->ndim != 0 || d->ncomp != 1 || !rt_is_float(loss))
         return tk_fail(s, TK_BAD_ARGUMENT, "the loss of a tape must be a 0-D field of one float; '%s' is not", d->name);
     if (!loss->plane[TK_GRAD])
         return tk_fail(s, TK_NO_DERIVATIVE, "field '%s' cannot be the loss of a tape: it is not declared needs_grad", d->name);
     if ((flags & TK_TAPE_VALIDATE) != 0 && s->forward.open)
         return tk_fail(s, TK_BAD_STATE, "a tape inside a forward scope cannot be validated: validate the same launches outside of it");
-    if ((flags & TK_TAPE_KEEP_GRAD) == 0)
+    if ((flags & TK_TAPE_SUM) != 0)
+        st = rt_sum_begin(loss);
+    if (st != TK_OK)
+        return st;
+    if ((flags & TK_TAPE_CONTINUE) == 0)
         rt_clear_session(s, TK_GRAD);
     set_scalar(loss, TK_DATA, 0.0);
     if (s->forward.open && loss->plane[TK_DUAL])
@@ -365,7 +383,11 @@ tk_status rt_tape_play(tk_session *s, tk_status st, const double *loss_grad)
         if (loss->plane[TK_GRAD_DUAL])
             set_scalar(loss, TK_GRAD_DUAL, 0.0);
     }
-    return st == TK_OK ? run_adjoints(s) : st;
+    if (st == TK_OK)
+        st = run_adjoints(s);
+    if (st == TK_OK && s->tape.sum)
+        rt_sum_add(s);
+    return st;
 }
 
 tk_status tk_tape_end_with(tk_field *loss, double loss_grad)

@@ -865,7 +865,7 @@ static bool replayed_gradient(checker *c, const arguments *args, const tk_kernel
 static tk_status run_tape(checker *c, const arguments *args, const tk_kernel *then, const arguments *then_args, const state *w)
 {
     tk_field *const loss = loss_field(c->m);
-    need(c, tk_tape_begin(loss, TK_TAPE_KEEP_GRAD | TK_TAPE_VALIDATE));
+    need(c, tk_tape_begin(loss, TK_TAPE_CONTINUE | TK_TAPE_VALIDATE));
     restore(c->m, &c->b);
     copy(c->m, TK_DATA, &c->x, false);
     need(c, tk_session_set_seed(c->m->session, 7));
