@@ -226,6 +226,7 @@ static const pass_row table[] = {
     {"reciprocal", "divisions by one value share its reciprocal, in adjoints", ON_ALL, NULL, NULL, pass_reciprocal},
     {"scale", "constant factors are collected, in adjoints", ON_ALL, NULL, NULL, pass_scale},
     {"adjoint-calls", "adjoints that kernels launch become a part of them", ON_PRIMALS, NULL, pass_adjoint_calls, NULL},
+    {"parts", "what launches write and need, for tapes", ON_MODULE, pass_parts, NULL, NULL},
     {"drop-stop", "stop_grad has done its work", ON_ALL, NULL, NULL, pass_drop_stop},
     {"strip", "functions that nobody calls", ON_MODULE, strip, NULL, NULL},
     {"promote", "sums into one element become reductions", ON_KERNELS, NULL, NULL, promote},
