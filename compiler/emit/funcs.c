@@ -77,11 +77,12 @@ static void gather(emitter *e, func_info *info, const ir_region *r)
     }
 }
 
-/* Kernels' own functions and tables are called k_run, k_task0, k_task0_atomic, k_access: a function of the user gives way. */
+/* Kernels' own functions and tables are called k_run, k_task0, k_task0_atomic, k_access, k_parts, k_bounds: a function of the user gives way. */
 static const char *file_name(emitter *e, const char *name)
 {
     const size_t n = strlen(name);
-    const bool clash = strstr(name, "_task") || (n > 4 && strcmp(name + n - 4, "_run") == 0) || (n > 7 && strcmp(name + n - 7, "_access") == 0);
+    const bool clash = strstr(name, "_task") || (n > 4 && strcmp(name + n - 4, "_run") == 0) || (n > 7 && strcmp(name + n - 7, "_access") == 0) || (n > 6 && strcmp(name + n - 6, "_parts") == 0) ||
+                       (n > 7 && strcmp(name + n - 7, "_bounds") == 0);
     return clash ? arena_printf(e->mem, "%s_fn", name) : name;
 }
 

@@ -254,6 +254,47 @@ static void emit_run(emitter *e, const ir_func *kernel, kernel_form form)
     sb_free(&args);
 }
 
+/* The ends of the parts of fields that a launch touches, from its arguments. */
+static void emit_part_ends(emitter *e, const ir_func *kernel)
+{
+    const ir_func *f = kernel->bounds;
+    if (!f)
+        return;
+    e->base = arena_printf(e->mem, "%s_bounds", kernel->name);
+    e->nlayouts = 0;
+    fstate fs = fstate_create(f);
+    cfn *c = cfn_create(e, f, CFN_RUN, &fs);
+    strbuf body = {0}, args = {0}, hoists = {0}, *out = e->out;
+    c->out = &body;
+    c->info = func_info_of(e, f);
+    cfn_scan(c, f->body);
+    cfn_take_names(c);
+    hoist_args(c, &args, kernel, FORM_RUN);
+    emit_ops(c, f->body);
+    const ir_op *yield = f->body->last;
+    for (int i = 0; i < f->nresults; i++)
+        stmt(c, nowhere, "tk_ends[%d] = %s;", i, val(c, yield->args[i]).text);
+    cfn_hoists(c, &hoists);
+    sb_printf(out, "static void %s_bounds(tk_module *tk_m, const void *tk_args, int64_t *tk_ends)\n{\n", kernel->name);
+    if (c->uses_m)
+        sb_printf(out, "    %s *const %s = (%s *)tk_m;\n", e->m->name, c->m, e->m->name);
+    else
+        sb_add(out, "    (void)tk_m;\n");
+    if (args.len)
+        sb_printf(out, "    const struct %s *const %s = tk_args;\n", args_tag(e, kernel, FORM_RUN), c->a);
+    else
+        sb_add(out, "    (void)tk_args;\n");
+    sb_add(out, sb_str(&args));
+    sb_add(out, sb_str(&hoists));
+    sb_addn(out, sb_str(&body), body.len);
+    sb_add(out, "}\n\n");
+    cfn_free(c);
+    fstate_free(&fs);
+    sb_free(&body);
+    sb_free(&args);
+    sb_free(&hoists);
+}
+
 /* A member of the arguments of a kernel of the program's own that serves as a derivative: both structs have the same types in other members. */
 static void copy_member(emitter *e, const ir_sigparam *to, const char *access, const ir_sigparam *from, const char *suffix)
 {
@@ -290,6 +331,9 @@ void emit_kernels(emitter *e)
         if (ir_is_kernel(e->m->funcs.at[i]))
             for (int form = FORM_RUN; form <= FORM_HVP; form++)
                 emit_run(e, e->m->funcs.at[i], (kernel_form)form);
+    for (size_t i = 0; i < e->m->funcs.len; i++)
+        if (ir_is_kernel(e->m->funcs.at[i]))
+            emit_part_ends(e, e->m->funcs.at[i]);
     for (size_t i = 0; i < e->m->funcs.len; i++)
         if (ir_is_kernel(e->m->funcs.at[i]))
             for (int form = FORM_RUN; form <= FORM_HVP; form++)
@@ -525,8 +569,6 @@ static void print_access(emitter *e, const ir_func *kernel, int *count)
         for (int k = 0; k < 3; k++)
             if (at[IR_DATA] & (1 << k))
                 sb_printf(&b, "%s%s", b.len ? " | " : "", flag[k]);
-        if (kernel->replaced && kernel->replaced[i])
-            sb_add(&b, " | TK_REPLACES");
         if (back && (back->planes[i * 4] & USE_READ))
             sb_printf(&b, "%sTK_NEEDED", b.len ? " | " : "");
         print_saved(&b, kernel, i, at, back && kernel->grad == kernel->custom_grad ? back->planes + i * 4 : NULL);
@@ -541,6 +583,19 @@ static void print_access(emitter *e, const ir_func *kernel, int *count)
         sb_free(&b);
     }
     if (*count)
+        sb_add(e->out, "};\n");
+}
+
+static void print_parts(emitter *e, const ir_func *kernel)
+{
+    if (kernel->nparts)
+        sb_printf(e->out, "static const tk_part %s_parts[] = {\n", kernel->name);
+    for (int i = 0; i < kernel->nparts; i++) {
+        const ir_part *p = &kernel->parts[i];
+        sb_printf(e->out, "    {%d, %s, %s%s}, /* %s */\n", p->field->index, plane_enum(p->plane), p->write ? "TK_PART_WRITTEN" : "TK_PART_NEEDED",
+                  p->all ? " | TK_PART_ALL" : "", p->field->name);
+    }
+    if (kernel->nparts)
         sb_add(e->out, "};\n");
 }
 
@@ -626,6 +681,14 @@ bool kernel_fits_tape(const ir_func *kernel)
     return kernel_fits_scope(kernel) && !gives_gradients(kernel);
 }
 
+static int kernel_index(const ir_module *m, const ir_func *kernel)
+{
+    int n = 0;
+    for (size_t i = 0; m->funcs.at[i] != kernel; i++)
+        n += ir_is_kernel(m->funcs.at[i]);
+    return n;
+}
+
 static void print_kernel(emitter *e, const ir_func *kernel, int index, int naccess, int narrays)
 {
     strbuf *b = e->out;
@@ -646,11 +709,15 @@ static void print_kernel(emitter *e, const ir_func *kernel, int index, int nacce
         sb_printf(b, ",\n     .no_jvp = %s", c_string(e->mem, why_no_jvp(kernel)));
     if (naccess)
         sb_printf(b, ",\n     .access = %s_access, .naccess = %d", kernel->name, naccess);
+    if (kernel->nparts)
+        sb_printf(b, ",\n     .parts = %s_parts, .nparts = %d, .bounds = %s_bounds, .nbounds = %d", kernel->name, kernel->nparts, kernel->name, kernel->bounds->nresults);
     if (narrays)
         sb_printf(b, ",\n     .arrays = %s_arrays, .narrays = %d", kernel->name, narrays);
     if (gives_floats(kernel))
         sb_add(b, ", .result = true");
-    sb_printf(b, "%s%s%s%s},\n", gives_gradients(kernel) ? ", .grad_args = true" : "", kernel->custom_grad ? ", .own_grad = true" : "", kernel->draws ? ", .draws = true" : "",
+    if (kernel->custom_grad)
+        sb_printf(b, ", .back = &%s[%d]", e->kernels, kernel_index(e->m, kernel->custom_grad));
+    sb_printf(b, "%s%s%s},\n", gives_gradients(kernel) ? ", .grad_args = true" : "", kernel->draws ? ", .draws = true" : "",
               kernel->records > 0 ? ", .records = true" : "");
 }
 
@@ -658,15 +725,21 @@ int emit_kernel_table(emitter *e)
 {
     const ir_module *m = e->m;
     int n = 0;
+    bool custom = false;
     int *counts = ARENA_ARRAY(e->mem, int, m->funcs.len + 1), *arrays = ARENA_ARRAY(e->mem, int, m->funcs.len + 1);
     for (size_t i = 0; i < m->funcs.len; i++)
         if (ir_is_kernel(m->funcs.at[i])) {
+            custom |= m->funcs.at[i]->custom_grad != NULL;
             arrays[n] = print_arrays(e, m->funcs.at[i]);
             print_access(e, m->funcs.at[i], &counts[n++]);
+            print_parts(e, m->funcs.at[i]);
         }
     if (n == 0)
         return 0;
-    sb_printf(e->out, "\nstatic const tk_kernel %s[] = {\n", e->kernels);
+    sb_addc(e->out, '\n');
+    if (custom)
+        sb_printf(e->out, "static const tk_kernel %s[%d];\n", e->kernels, n); /* they name each other */
+    sb_printf(e->out, "static const tk_kernel %s[%d] = {\n", e->kernels, n);
     n = 0;
     for (size_t i = 0; i < m->funcs.len; i++)
         if (ir_is_kernel(m->funcs.at[i])) {

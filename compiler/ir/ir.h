@@ -261,6 +261,15 @@ enum { IR_WORKSPACE_ALIGN = 8 };
 
 enum { IR_DERIVE_GRAD = 1, IR_DERIVE_JVP = 2, IR_DERIVE_HVP = 4 };
 
+/* A part of a field that launches of a kernel touch: passes/parts.c. */
+typedef struct ir_part {
+    ir_field *field;
+    ir_plane plane;
+    bool write;      /* it is written; else its data are needed by the adjoint */
+    bool all;        /* each component of each element, always */
+    int first, last; /* components */
+} ir_part;
+
 /* What an adjoint does to a saved field: it wants the data as the launch found them; it overwrites them and may leave anything there. */
 enum { IR_BEFORE_WANTED = 1, IR_BEFORE_REPLAYED = 2 };
 
@@ -289,7 +298,9 @@ struct ir_func {
     const char *no_grad_why; /* why there is no adjoint (reads .grad, ...): message for TK_NO_DERIVATIVE; NULL if there is one */
     const char *no_jvp_why;
     unsigned char *before;   /* once it has an adjoint, by field index: IR_BEFORE_*; NULL: none */
-    bool *replaced;          /* of a kernel, by field index: it stores into or adds to every element, whatever the data. passes/arrays.c */
+    ir_part *parts;          /* of a kernel: what its launches write and need */
+    int nparts;
+    ir_func *bounds;         /* of the same parameters; yields lo, hi (i64) of each subscript, and of the components, part by part; not in the module */
     ir_func *with_locals;    /* of an export func: what its gradient is made from, where that is not itself; not in the module. passes/arrays.c */
     ir_func *workspace;      /* of a pure derivative that keeps values: bytes that its caller provides, from the parameters; not in the module */
     ir_func *primal;         /* of a derived function */

@@ -7,8 +7,6 @@
  *
  * The adjoint of a kernel reads memory as the launch left it, and `inout` arrays are like fields. Seeds stay as they are in the simple case; otherwise libtk
  * gives the adjoint a copy of them.
- *
- * The same study tells which fields a kernel replaces.
  */
 #include "passes/overlap.h"
 
@@ -427,32 +425,8 @@ static void arrays_of_kernel(ir_func *f)
     }
 }
 
-static void find_stored(ir_op *op, void *ctx)
-{
-    bool *stored = ctx;
-    if ((op->code == OP_STORE || op->code == OP_ACCUM) && op->attr.plane == IR_DATA)
-        stored[op->attr.field->index] = true;
-}
-
-/* What a launch replaces, a tape compares with what earlier adjoints need. */
-static void mark_replaced(ir_func *f)
-{
-    const size_t n = f->module->nfields;
-    f->replaced = ARENA_ARRAY(f->module->mem, bool, f->module->fields.len + 1);
-    ir_walk(f->body, find_stored, f->replaced);
-    for (size_t i = 0; i < n; i++) {
-        if (!f->replaced[i])
-            continue;
-        study s = study_of(f, f->module->fields.at[i], NULL);
-        f->replaced[i] = (reaches(&s, &s.stores) | reaches(&s, &s.accums)) == every_component(s.field);
-        study_free(&s);
-    }
-}
-
 void pass_arrays(ir_func *f)
 {
-    if (!f->pure)
-        mark_replaced(f);
     drop_clears(f);
     if (!f->pure) {
         arrays_of_kernel(f);

@@ -81,6 +81,9 @@ void pass_scale(ir_func *f);
  * iterations of one parallel loop. For kernels, and for functions that stayed calls. False after errors. passes/rules.c */
 bool pass_rules(ir_func *f);
 
+/* Which parts of fields each kernel's launches write, and need to stay for their adjoints (ir_func.parts, bounds). passes/parts.c */
+bool pass_parts(ir_module *m);
+
 /* ---- parallel code: after differentiation, on every kernel ---- */
 
 /* What an iteration stored is handed on to where it loads or adds to it: each element is written once, where that can be seen. passes/forward_stores.c */

@@ -254,6 +254,7 @@ static const pass_row table[] = {
     {"reciprocal", "divisions by one value share its reciprocal, in adjoints", ON_ALL, NULL, NULL, pass_reciprocal},
     {"scale", "constant factors are collected, in adjoints", ON_ALL, NULL, NULL, pass_scale},
     {"adjoint-calls", "adjoints that kernels launch become a part of them", ON_PRIMALS, NULL, pass_adjoint_calls, NULL},
+    {"parts", "what launches write and need, for tapes", ON_MODULE, pass_parts, NULL, NULL},
     {"drop-stop", "stop_grad has done its work", ON_ALL, NULL, NULL, pass_drop_stop},
     {"strip", "functions that nobody calls", ON_MODULE, strip, NULL, NULL},
     {"forward-stores", "an element that is written several times is written once", ON_ALL, NULL, NULL, forward_first},

@@ -32,7 +32,7 @@ typedef enum tk_status {
     TK_MISMATCH,      /**< generated code and library do not fit each other */
     TK_ASSERT,        /**< an assert(...) failed (code built with --debug) */
     TK_BOUNDS,        /**< a subscript was out of bounds (code built with --debug) */
-    TK_OVERWRITTEN,   /**< data that the adjoint of a launch needs has changed since (validated tape) */
+    TK_OVERWRITTEN,   /**< data that the adjoint of an earlier launch on the tape needs was changed */
     TK_RACE,          /**< iterations of a parallel loop meet at one element (code built with --debug) */
     TK_WRONG_GRADIENT, /**< tk_gradcheck found a derivative that is wrong */
     TK_NOT_FINITE,    /**< a NaN or an infinity came up (code built with --debug, tk_session_stop_at_nonfinite) */
@@ -151,13 +151,17 @@ tk_status tk_session_clear_dual(tk_session *s);
 /* ---- tape ---- */
 
 enum {
-    TK_TAPE_KEEP_GRAD = 1, /**< do not clear gradients on opening */
+    TK_TAPE_SUM = 4,       /**< add the gradients of this tape to those that are there, as those of one episode to those of the episodes before: they are set
+                            *   aside on opening, and added after the adjoints have run. If the tape is dropped or fails they are put back. The gradient of
+                            *   the loss itself takes no part: it is that of the last tape */
+    TK_TAPE_CONTINUE = 8,  /**< gradients that are there are those of the state that this tape leaves, as its adjoints begin with them: it is a segment of a
+                            *   longer program, whose later segments have had their tapes. Not with TK_TAPE_SUM */
     TK_TAPE_VALIDATE = 2   /**< find whatever overwrites data that the adjoint of a recorded launch needs: a later write of a kernel fails its launch, a
                             *   change by other means fails the closing, both with TK_OVERWRITTEN, and then no adjoint runs. Needs code built with
                             *   --debug: a launch of other code is TK_BAD_STATE. Costs about 24 bytes for each component of a field that is read */
 };
 
-/** Opens a tape on the field loss: clears all gradients of the session (not with TK_TAPE_KEEP_GRAD), sets the loss to 0 and records every launch
+/** Opens a tape on the field loss: clears all gradients of the session (not with TK_TAPE_CONTINUE), sets the loss to 0 and records every launch
  *  of the session from now on, arguments included.
  *  loss: a 0-D float field (one component) with gradient storage. Else TK_BAD_ARGUMENT, TK_NO_DERIVATIVE without the storage.
  *  TK_BAD_STATE: a tape is open, or a kernel is running. After an earlier failure: that status. On failure no tape is open (or still the earlier one).

@@ -65,8 +65,7 @@ enum {
     TK_GRAD_WRITES = 16,
     TK_SAVED = 128,           /* it, or an adjoint that the program wrote, overwrites a saved field */
     TK_BEFORE_WANTED = 256,   /* the adjoint wants the data as the launch found them */
-    TK_BEFORE_REPLAYED = 512, /* the adjoint overwrites them itself */
-    TK_REPLACES = 1024        /* stores into or adds to every element, always */
+    TK_BEFORE_REPLAYED = 512  /* the adjoint overwrites them itself */
 };
 /* With --debug, of a single access: */
 enum {
@@ -77,6 +76,19 @@ typedef struct tk_access {
     int field;
     unsigned what;
 } tk_access;
+
+/* A part of a field: an interval for each subscript, and one of components. What a tape holds against each other: what a launch writes, and what earlier
+ * adjoints need. */
+enum {
+    TK_PART_NEEDED = 1,  /* its adjoint reads the data of it as the launch left them */
+    TK_PART_WRITTEN = 2, /* else: it may store into it or add to it */
+    TK_PART_ALL = 4      /* every component of it, always; else some of them at most */
+};
+typedef struct tk_part {
+    int field;
+    tk_plane plane;
+    unsigned what;
+} tk_part;
 
 /* An array of the host among a kernel's arguments: what its argument struct holds. A gradient or dual that is NULL is zero, or not wanted. */
 typedef struct tk_array {
@@ -110,12 +122,16 @@ typedef struct tk_kernel {
     const char *no_grad, *no_jvp;     /* why not; with grad NULL and no_grad NULL: derivative zero by intent */
     const tk_access *access;
     int naccess;
+    const tk_part *parts;    /* saved fields and arrays are not among them */
+    int nparts;              /* first what is written, then what is needed */
+    void (*bounds)(tk_module *m, const void *args, int64_t *ends); /* before a launch: first and last value of each subscript and of the components, part by part */
+    int nbounds;             /* how many of these */
     size_t record_size;
     const tk_array_desc *arrays;
     int narrays;
     bool result;             /* has a result of floats: not on a tape, nor in a forward scope */
     bool grad_args;          /* has needs_grad parameters: not on a tape */
-    bool own_grad;           /* its adjoint is a kernel of the program's */
+    const struct tk_kernel *back; /* its adjoint, where that is a kernel of the program's, with arguments alike; NULL: it is not */
     bool draws;              /* random numbers */
     bool records;            /* old values of atomics, and who set minima, for its adjoint */
 } tk_kernel;
@@ -161,9 +177,9 @@ struct tk_field {
     int64_t count;           /* elements */
     bool current;            /* saved: an adjoint of the open tape reads the data as they are now */
     void *kept;              /* saved, while a tape is closed: the data to be put back at the end */
+    void *sum[2];            /* while a tape is open whose gradients are added to those before: gradient and its dual, to be added; NULL: zero */
     bool bound;              /* memory belongs to the host */
-    uint32_t needed_by;      /* open tape: number of the last launch whose adjoint needs the data, from 1; 0: none */
-    uint64_t sample;         /* while a launch on a tape replaces them: hash of some of the data before */
+    struct rt_needs *needs[2]; /* open tape: which data, which duals adjoints need; NULL: none yet */
     struct rt_read *needed[4]; /* validated tape: needed reads of a plane, by component; NULL until there is one */
     struct rt_touch *touched[4]; /* --debug: who touched a component, by plane; NULL until needed */
     void *own[2];            /* what the library allocated: one block for data, gradient and dual, one for the gradient's dual; NULL if none */

@@ -125,7 +125,10 @@ tk_status tk_launch(tk_module *m, const tk_kernel *k, const void *args)
         if (kept != TK_OK)
             return kept;
         m->session->watch.writes = m->session->tape.validate && !m->session->tape.replaying;
-        const tk_status ran = rt_run_primal(m, k, args);
+        struct rt_kept *needed;
+        tk_status ran = rt_tape_inside(m, k, args, false, &needed);
+        if (ran == TK_OK)
+            ran = rt_tape_inside_end(m, k, rt_run_primal(m, k, args), &needed);
         m->session->watch.writes = false;
         return ran;
     }
@@ -176,7 +179,10 @@ tk_status tk_launch_grad(tk_module *m, const tk_kernel *k, const void *args, voi
         st = no_derivative(m, k, "adjoint", k->no_grad);
     if (st == TK_OK)
         st = find_record(m, k, false, &rec);
-    return st == TK_OK ? rt_saved_run(m, k, k->grad, args, out, rec) : st;
+    struct rt_kept *needed = NULL;
+    if (st == TK_OK && m->session->in_call && k->back)
+        st = rt_tape_inside(m, k->back, args, false, &needed);
+    return st == TK_OK ? rt_tape_inside_end(m, k, rt_saved_run(m, k, k->grad, args, out, rec), &needed) : st;
 }
 
 tk_status tk_launch_jvp(tk_module *m, const tk_kernel *k, const void *args)
@@ -184,9 +190,12 @@ tk_status tk_launch_jvp(tk_module *m, const tk_kernel *k, const void *args)
     tk_status st = check_derivative(m, k, "_jvp", "JVP", true);
     if (st == TK_OK && !k->jvp)
         st = no_derivative(m, k, "JVP", k->no_jvp);
+    struct rt_kept *needed = NULL;
     if (st == TK_OK && m->session->in_call)
         st = rt_saved_check_call(m, k);
-    return st == TK_OK ? run_jvp(m, k, args) : st;
+    if (st == TK_OK && m->session->in_call)
+        st = rt_tape_inside(m, k, args, true, &needed);
+    return st == TK_OK ? rt_tape_inside_end(m, k, run_jvp(m, k, args), &needed) : st;
 }
 
 tk_status tk_launch_hvp(tk_module *m, const tk_kernel *k, const void *args, void *out)

@@ -212,6 +212,9 @@ static void free_contents(tk_module *m)
         rt_free(s, m->fields[i].own[0]);
         rt_free(s, m->fields[i].own[1]);
         rt_free(s, m->fields[i].kept);
+        rt_needs_free(s, &m->fields[i]);
+        rt_free(s, m->fields[i].sum[0]);
+        rt_free(s, m->fields[i].sum[1]);
     }
     for (int k = 0; m->last && k < m->desc->nkernels; k++)
         rt_record_free(s, &m->last[k]);

@@ -11,18 +11,23 @@
 /* Number of private copies in a deterministic session, whatever its threads. */
 enum { RT_FIXED_SLOTS = 8, RT_MAX_THREADS = 1024 };
 
+struct rt_kept;
+struct rt_changes;
+
 typedef struct rt_entry {
     tk_module *module;
     const tk_kernel *kernel;
     const void *args; /* in rt_tape.args, NULL if none */
     const tk_triple *triple; /* a call of the host's: no module, no kernel. In rt_tape.args */
     uint64_t draws, first, last; /* of such a call: tk_session.draws before it, .launches before and after it */
+    struct rt_changes *changes; /* what it changed of data that earlier adjoints may need, the last first; also of launches inside such a call */
     uint64_t arrays; /* validated: hash of the arrays of the host that it reads */
     tk_record record;
 } rt_entry;
 
 typedef struct rt_tape {
     bool open, validate;
+    bool sum;          /* gradients from before it was opened are set aside */
     tk_field *loss;
     tk_status failed;  /* a failure since opening that tk_session_clear_error has forgotten */
     rt_entry *entries; /* kept from tape to tape, as are the segments of args */
@@ -33,6 +38,11 @@ typedef struct rt_tape {
     bool doomed;       /* a module that it uses went while a function of the host ran: closed when that is back */
     tk_stack args;
     size_t bytes;
+    size_t at;         /* replaying: number of the entry whose adjoint runs, from 0 */
+    struct rt_changes *scratch; /* what that changed, if it is the program's own */
+    bool undone;       /* changes are, on the way back */
+    int64_t *ends;     /* of the parts that the running launch touches */
+    int nends;         /* room */
 } rt_tape;
 
 /* What is watched during a launch; watch.c. */
@@ -157,6 +167,9 @@ tk_status rt_tape_record(tk_field *output);
 tk_status rt_tape_play(tk_session *s, tk_status st, const double *loss_grad);
 /* Runs and records a launch. */
 tk_status rt_tape_launch(tk_module *m, const tk_kernel *k, const void *args);
+/* Around a launch inside a function of a triple, of kernel k, or of which it is the adjoint: an eye on what the tape needs. */
+tk_status rt_tape_inside(tk_module *m, const tk_kernel *k, const void *args, bool jvp, struct rt_kept **kept);
+tk_status rt_tape_inside_end(tk_module *m, const tk_kernel *k, tk_status st, struct rt_kept **kept);
 /* Records a call of the host's; *kept: the arguments to give it. */
 tk_status rt_tape_record_call(tk_session *s, const tk_triple *t, const void *args, size_t size, void **kept);
 /* After a function of the host's: closes a tape whose module went meanwhile. */
@@ -165,6 +178,23 @@ void rt_tape_close(tk_session *s);
 void rt_tape_free(tk_session *s);
 /* A module is about to go: whatever is open on it is closed, as a failure. */
 void rt_tape_forget(tk_module *m);
+
+/* ---- needs.c ---- */
+
+/* Before a launch under a tape: *kept is a copy of what it is about to write of what earlier adjoints may need. recorded: it is the last entry, and what its
+ * adjoint needs is noted. Fails the session; then *kept is NULL. */
+tk_status rt_needs_before(tk_module *m, const tk_kernel *k, const void *args, bool duals, bool recorded, struct rt_kept **kept);
+/* After it (st: how it went): what changed goes to the list of an entry, or fails the session. Frees the copy. */
+tk_status rt_needs_after(tk_module *m, const tk_kernel *k, tk_status st, struct rt_kept **kept, struct rt_changes **to);
+void rt_needs_drop(tk_session *s, struct rt_kept **kept);
+void rt_needs_forget(tk_session *s);
+void rt_needs_free(tk_session *s, tk_field *f);
+/* The way back has come to before these changes; all data as they were at the end of the tape. */
+void rt_changes_undo(tk_session *s, rt_entry *e);
+void rt_changes_redo(tk_session *s);
+/* What an adjoint of the program's own changed of data that adjoints of earlier launches may need, as they were. */
+void rt_changes_put_back(tk_session *s);
+void rt_changes_free(tk_session *s, rt_entry *e);
 
 /* ---- saved.c ---- */
 
@@ -187,6 +217,15 @@ bool rt_saved_writes(const tk_kernel *k);
 /* A launch inside a function of a triple, under a tape: fails the session if the tape would have to keep something for it. */
 tk_status rt_saved_check_call(tk_module *m, const tk_kernel *k);
 void rt_saved_free(tk_session *s, tk_record *rec);
+
+/* ---- sum.c ---- */
+
+/* Sets all gradients aside, but for that of the loss; fails the session. The caller clears them. */
+tk_status rt_sum_begin(const tk_field *loss);
+/* Adds them to those of the tape. */
+void rt_sum_add(tk_session *s);
+/* Puts them back in place of those of the tape, if it has not come to rt_sum_add. */
+void rt_sum_put_back(tk_session *s);
 
 /* ---- launch.c ---- */
 

@@ -52,82 +52,47 @@ static rt_entry *push_entry(tk_module *m, const tk_kernel *k, const void *args)
     return &t->entries[t->count++];
 }
 
-/* ---- data that an earlier adjoint needs, changed as a whole; a validated tape sees each element ---- */
-
-/* Of values spread over the field: two that differ show that the data were changed, and cost nothing. */
-static uint64_t sample(const tk_field *f)
+/* jvp: the launch is a JVP, which writes duals as well. */
+static tk_status run_recorded(tk_module *m, const tk_kernel *k, tk_kernel_fn fn, rt_entry *e, bool jvp)
 {
-    enum { SPOTS = 16 };
-    const int64_t n = (int64_t)rt_scalars(f);
-    const size_t size = rt_scalar_bytes(f->desc->elem);
-    uint64_t h = 0xcbf29ce484222325u;
-    for (int64_t i = 0; i < SPOTS && n > 0; i++) {
-        const unsigned char *at = rt_component(f, TK_DATA, (n - 1) / (SPOTS - 1) * i + (n - 1) % (SPOTS - 1) * i / (SPOTS - 1));
-        for (size_t b = 0; b < size; b++)
-            h = (h ^ at[b]) * 0x100000001b3u;
-    }
-    return h;
-}
-
-static bool changes(const tk_module *m, const tk_access *a)
-{
-    const tk_field *f = &m->fields[a->field];
-    return (a->what & TK_REPLACES) != 0 && f->needed_by > 0 && (f->desc->flags & TK_FIELD_SAVED) == 0 && !m->session->tape.validate;
-}
-
-static void sample_changed(const tk_module *m, const tk_kernel *k)
-{
-    for (int i = 0; i < k->naccess; i++)
-        if (changes(m, &k->access[i]))
-            m->fields[k->access[i].field].sample = sample(&m->fields[k->access[i].field]);
-}
-
-static tk_status check_changed(const tk_module *m, const tk_kernel *k)
-{
-    const rt_tape *t = &m->session->tape;
-    for (int i = 0; i < k->naccess; i++) {
-        const tk_field *f = &m->fields[k->access[i].field];
-        if (changes(m, &k->access[i]) && f->sample != sample(f))
-            return tk_fail(m->session, TK_OVERWRITTEN,
-                           "kernel '%s' of module '%s' changes all of '%s', but the adjoint of kernel '%s' (launch %u on the tape) needs the data that it found: "
-                           "declare '%s' as saved, or give it a dimension for time",
-                           k->name, m->desc->name, f->desc->name, t->entries[f->needed_by - 1].kernel->name, f->needed_by, f->desc->name);
-    }
-    return TK_OK;
-}
-
-/* An adjoint of the program's own may make again what it needs. */
-static void note_needed(const tk_module *m, const tk_kernel *k)
-{
-    for (int i = 0; i < k->naccess; i++)
-        if ((k->access[i].what & TK_NEEDED) != 0 && !k->own_grad)
-            m->fields[k->access[i].field].needed_by = (uint32_t)m->session->tape.count;
-}
-
-static void forget_needed(tk_session *s)
-{
-    for (tk_module *m = s->modules; m; m = m->next)
-        for (int i = 0; i < m->desc->nfields; i++)
-            m->fields[i].needed_by = 0;
-}
-
-static tk_status run_recorded(tk_module *m, const tk_kernel *k, tk_kernel_fn fn, rt_entry *e)
-{
-    sample_changed(m, k);
-    tk_status st = rt_run(m, k, fn, e->args, NULL, &e->record);
+    struct rt_kept *kept;
+    tk_status st = rt_needs_before(m, k, e->args, jvp, true, &kept);
+    if (st != TK_OK)
+        return st;
+    st = rt_run(m, k, fn, e->args, NULL, &e->record);
     m->session->tape.bytes += rt_olds_bytes(&e->record);
-    if (st == TK_OK)
-        st = check_changed(m, k);
-    note_needed(m, k);
+    return rt_needs_after(m, k, st, &kept, &e->changes);
+}
+
+/* A launch that leaves no entry, but for what it changed. */
+static tk_status run_unrecorded(tk_module *m, const tk_kernel *k, const void *args)
+{
+    rt_tape *t = &m->session->tape;
+    struct rt_kept *kept;
+    rt_entry e = {.module = m, .kernel = k};
+    tk_status st = rt_needs_before(m, k, args, false, false, &kept);
+    if (st != TK_OK)
+        return st;
+    if (kept && !reserve_entry(m->session, "kernel", k->name))
+        st = tk_session_status(m->session);
+    st = rt_needs_after(m, k, st == TK_OK ? rt_run_primal(m, k, args) : st, &kept, &e.changes);
+    if (e.changes)
+        t->entries[t->count++] = e;
     return st;
 }
 
-/* A launch that leaves no entry. */
-static tk_status run_unrecorded(tk_module *m, const tk_kernel *k, const void *args)
+tk_status rt_tape_inside(tk_module *m, const tk_kernel *k, const void *args, bool jvp, struct rt_kept **kept)
 {
-    sample_changed(m, k);
-    const tk_status st = rt_run_primal(m, k, args);
-    return st == TK_OK ? check_changed(m, k) : st;
+    *kept = NULL;
+    return m->session->tape.open ? rt_needs_before(m, k, args, jvp, false, kept) : TK_OK;
+}
+
+tk_status rt_tape_inside_end(tk_module *m, const tk_kernel *k, tk_status st, struct rt_kept **kept)
+{
+    rt_tape *t = &m->session->tape;
+    if (!*kept)
+        return st;
+    return rt_needs_after(m, k, st, kept, t->replaying ? &t->scratch : &t->entries[t->count - 1].changes); /* there the last entry is the call's */
 }
 
 static tk_status refuse_grad_args(tk_module *m, const tk_kernel *k)
@@ -156,7 +121,7 @@ static tk_status launch_second_order(tk_module *m, const tk_kernel *k, const voi
         return tk_session_status(s);
     rt_record_free(s, &m->last[k->index]);
     rt_saved_launched(m, k);
-    return run_recorded(m, k, k->jvp, e);
+    return run_recorded(m, k, k->jvp, e, true);
 }
 
 tk_status rt_tape_launch(tk_module *m, const tk_kernel *k, const void *args)
@@ -186,7 +151,7 @@ tk_status rt_tape_launch(tk_module *m, const tk_kernel *k, const void *args)
     rt_record_free(s, &m->last[k->index]);
     rt_saved_launched(m, k);
     s->watch.reads = s->tape.validate;
-    const tk_status ran = run_recorded(m, k, k->run, e);
+    const tk_status ran = run_recorded(m, k, k->run, e, false);
     s->watch.reads = s->watch.writes = false;
     if (s->tape.validate && ran == TK_OK)
         e->arrays = rt_arrays_hash(m, k, e->args);
@@ -222,8 +187,13 @@ void rt_tape_close(tk_session *s)
 {
     rt_tape *t = &s->tape;
     rt_saved_put_final(s); /* if an exception of the host's passed through */
-    for (size_t i = 0; i < t->count; i++)
+    rt_sum_put_back(s);
+    rt_changes_put_back(s);
+    rt_changes_redo(s);
+    for (size_t i = 0; i < t->count; i++) {
         rt_record_free(s, &t->entries[i].record);
+        rt_changes_free(s, &t->entries[i]);
+    }
     t->count = 0;
     if (t->validate)
         rt_watch_forget(s);
@@ -240,8 +210,11 @@ void rt_tape_free(tk_session *s)
     rt_tape_close(s);
     rt_stack_free(&s->tape.args);
     rt_free(s, s->tape.entries);
+    rt_free(s, s->tape.ends);
     s->tape.entries = NULL;
+    s->tape.ends = NULL;
     s->tape.cap = 0;
+    s->tape.nends = 0;
 }
 
 void rt_tape_forget(tk_module *m)
@@ -252,6 +225,9 @@ void rt_tape_forget(tk_module *m)
         used = used || s->tape.entries[i].module == m;
     if (used) {
         if (s->in_call) {
+            rt_changes_redo(s);
+            for (size_t i = 0; i < s->tape.count; i++)
+                rt_changes_free(s, &s->tape.entries[i]);
             s->tape.doomed = true;
             s->tape.failed = TK_BAD_STATE;
         } else {
@@ -282,7 +258,20 @@ static void open_tape(tk_field *loss)
     s->tape.open = true;
     s->tape.loss = loss;
     s->tape.bytes = 0;
-    forget_needed(s);
+    rt_needs_forget(s);
+}
+
+static tk_status check_flags(tk_session *s, unsigned flags)
+{
+    const unsigned known = TK_TAPE_VALIDATE | TK_TAPE_SUM | TK_TAPE_CONTINUE;
+    if ((flags & 1) != 0)
+        return tk_fail(s, TK_BAD_ARGUMENT, "tk_tape_begin: the flag 0x1 (TK_TAPE_KEEP_GRAD) is gone: TK_TAPE_SUM adds the gradients of this tape to those before, "
+                                           "TK_TAPE_CONTINUE takes those before for the gradients of its final state");
+    if ((flags & ~known) != 0)
+        return tk_fail(s, TK_BAD_ARGUMENT, "tk_tape_begin: unknown flags 0x%x", flags);
+    if ((flags & TK_TAPE_SUM) != 0 && (flags & TK_TAPE_CONTINUE) != 0)
+        return tk_fail(s, TK_BAD_ARGUMENT, "tk_tape_begin: TK_TAPE_SUM and TK_TAPE_CONTINUE exclude each other");
+    return TK_OK;
 }
 
 tk_status tk_tape_begin(tk_field *loss, unsigned flags)
@@ -294,17 +283,21 @@ tk_status tk_tape_begin(tk_field *loss, unsigned flags)
     tk_status st = rt_check_no_tape(s, "opening a tape");
     if (st == TK_OK && s->forward.open)
         st = rt_check_outside(s, "opening a tape");
+    if (st == TK_OK)
+        st = check_flags(s, flags);
     if (st != TK_OK)
         return st;
-    if ((flags & ~(unsigned)(TK_TAPE_KEEP_GRAD | TK_TAPE_VALIDATE)) != 0)
-        return tk_fail(s, TK_BAD_ARGUMENT, "tk_tape_begin: unknown flags 0x%x", flags);
     if (d->ndim != 0 || d->ncomp != 1 || !rt_is_float(loss))
         return tk_fail(s, TK_BAD_ARGUMENT, "the loss of a tape must be a 0-D field of one float; '%s' is not", d->name);
     if (!loss->plane[TK_GRAD])
         return tk_fail(s, TK_NO_DERIVATIVE, "field '%s' cannot be the loss of a tape: it is not declared needs_grad", d->name);
     if ((flags & TK_TAPE_VALIDATE) != 0 && s->forward.open)
         return tk_fail(s, TK_BAD_STATE, "a tape inside a forward scope cannot be validated: validate the same launches outside of it");
-    if ((flags & TK_TAPE_KEEP_GRAD) == 0)
+    if ((flags & TK_TAPE_SUM) != 0)
+        st = rt_sum_begin(loss);
+    if (st != TK_OK)
+        return st;
+    if ((flags & TK_TAPE_CONTINUE) == 0)
         rt_clear_session(s, TK_GRAD);
     set_scalar(loss, TK_DATA, 0.0);
     if (s->forward.open && loss->plane[TK_DUAL])
@@ -324,6 +317,16 @@ tk_status rt_tape_record(tk_field *output)
     return st;
 }
 
+/* It may overwrite what adjoints of earlier launches need: that is put back behind it. */
+static tk_status run_own_adjoint(rt_entry *e)
+{
+    struct rt_kept *kept;
+    tk_status st = rt_needs_before(e->module, e->kernel->back, e->args, false, false, &kept);
+    if (st == TK_OK)
+        st = rt_run(e->module, e->kernel, e->kernel->grad, e->args, NULL, &e->record);
+    return rt_needs_after(e->module, e->kernel->back, st, &kept, &e->module->session->tape.scratch);
+}
+
 /* The adjoints of all entries, last launch first. */
 static tk_status run_adjoints(tk_session *s)
 {
@@ -332,16 +335,22 @@ static tk_status run_adjoints(tk_session *s)
     t->replaying = true;
     for (size_t i = t->count; i-- > 0 && st == TK_OK;) {
         rt_entry *e = &t->entries[i];
+        t->at = i;
         rt_saved_restore(e, true);
         if (e->triple)
             st = rt_call_backward(s, e);
+        else if (e->kernel->back)
+            st = run_own_adjoint(e);
         else if (e->kernel->grad)
             st = rt_run(e->module, e->kernel, s->forward.open ? e->kernel->hvp : e->kernel->grad, e->args, NULL, &e->record);
         rt_saved_restore(e, false);
+        rt_changes_put_back(s);
+        rt_changes_undo(s, e);
         if (st == TK_OK)
             st = t->failed; /* a function of the host's may have cleared the error */
     }
     rt_saved_put_final(s);
+    rt_changes_redo(s);
     return st;
 }
 
@@ -365,7 +374,11 @@ tk_status rt_tape_play(tk_session *s, tk_status st, const double *loss_grad)
         if (loss->plane[TK_GRAD_DUAL])
             set_scalar(loss, TK_GRAD_DUAL, 0.0);
     }
-    return st == TK_OK ? run_adjoints(s) : st;
+    if (st == TK_OK)
+        st = run_adjoints(s);
+    if (st == TK_OK && s->tape.sum)
+        rt_sum_add(s);
+    return st;
 }
 
 tk_status tk_tape_end_with(tk_field *loss, double loss_grad)

@@ -353,7 +353,7 @@ def report(res, total):
     print(f"refused: {refused} ({100 * refused / max(total, 1):.2f} %) {dict(res.refused)}")
     print(f"components against differences: {res.compared} compared, {res.skipped} skipped at kinks ({100 * res.skipped / max(1, res.compared + res.skipped):.2f} %)")
     print(f"programs whose active inputs all have a non-zero gradient: {res.all_nonzero} of {res.with_inputs} ({100 * res.all_nonzero / max(1, res.with_inputs):.1f} %)")
-    print(f"validated tapes: {res.taped} with the gradient of the adjoints, {res.reported} with a write reported")
+    print(f"tapes: {res.taped} with the gradient of the adjoints, {res.reported} with a write reported")
     print(f"the same values from clang and gcc at the flags of users: {res.users} programs")
     print(f"failed with tcc and passed with clang: {len(res.tcc)} {' '.join(seed for seed, _ in res.tcc)}")
     print(f"lines of .tk {res.lines}, bytes of C {res.bytes}")

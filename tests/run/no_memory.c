@@ -85,7 +85,7 @@ static tk_status tapes(no_memory *m)
         launches(m);
     }
     result[0] = m->x.grad[3];
-    tk_tape_begin(m->loss.field, TK_TAPE_KEEP_GRAD);
+    tk_tape_begin(m->loss.field, TK_TAPE_SUM);
     launches(m);
     tk_tape_drop(s);
     if (m->tk.desc->nsites > 0) { /* compiled with --debug */
