@@ -102,7 +102,7 @@ def binds(name, header):
             out.append(f'    if (!strcmp(field, "{field}"))\n        {name}_bind_{field}(({name} *)m, {given});')
     out.append("}")
     if re.search(r"^    double DX;", header, re.M):
-        out.append(f"double adcheck_step(int round) {{ return round % 4 == 3 ? 1.0 / 3.0 : {name}_defaults().DX; }}")
+        out.append(f"double adcheck_step(void) {{ return {name}_defaults().DX; }}")
     return "\n".join(out)
 
 

@@ -151,6 +151,16 @@ static void restore(tk_module *m, const backup *b)
     }
 }
 
+static void drop(const tk_module *m, backup *b)
+{
+    for (int i = 0; i < m->desc->nfields; i++) {
+        free(b->at[i]);
+        free(b->dual[i]);
+    }
+    free(b->at);
+    free(b->dual);
+}
+
 static state make(int64_t n)
 {
     return (state){new((size_t)n, sizeof(double)), n};
@@ -517,6 +527,20 @@ static state primal_at(checker *c, const state *d, double h)
     return y;
 }
 
+/* Data and duals are after an adjoint what they were before it, saved fields as well, whose old values it works on. */
+static void check_kept(checker *c, const char *what, backup *before)
+{
+    for (int i = 0; i < c->m->desc->nfields; i++) {
+        const tk_field *f = &c->m->fields[i];
+        const bool data = !memcmp(f->plane[TK_DATA], before->at[i], bytes(f)), dual = !before->dual[i] || !memcmp(f->plane[TK_DUAL], before->dual[i], bytes(f));
+        if ((data && dual) || f->member) /* the bytes of a member are those of its neighbours, too */
+            continue;
+        c->failures++;
+        printf("%s: %s changed the %s of '%s'\n", c->k->name, what, data ? "dual" : "data", f->desc->name);
+    }
+    drop(c->m, before);
+}
+
 /* J^T w at x + h d; leaves nothing behind. */
 static state gradient_at(checker *c, const state *d, double h, const state *w)
 {
@@ -529,7 +553,9 @@ static state gradient_at(checker *c, const state *d, double h, const state *w)
     copy(c->m, TK_GRAD, (state *)w, false);
     set_tail(c, TK_GRAD, w);
     const long printed = prints;
+    backup before = save(c->m);
     need(c, tk_launch_grad(c->m, c->k, args.at, out.at));
+    check_kept(c, "the adjoint", &before);
     if (prints != printed) {
         c->failures++;
         printf("%s: the adjoint prints\n", c->k->name);
@@ -765,12 +791,28 @@ static state second_order(checker *c, const state *d, const state *w, state *g)
     copy(c->m, TK_GRAD_DUAL, &zero, false);
     set_tail(c, TK_GRAD, w);
     set_tail(c, TK_GRAD_DUAL, &zero);
+    backup before = save(c->m);
     need(c, tk_launch_hvp(c->m, c->k, args.at, out.at));
+    check_kept(c, "the second-order product", &before);
     copy(c->m, TK_GRAD, g, true);
     take_gradients(c, &out, false, g);
     copy(c->m, TK_GRAD_DUAL, &got, true);
     take_gradients(c, &out, true, &got);
     return got;
+}
+
+/* The adjoint behind a JVP and a second-order product, called directly: it goes by what the JVP has kept. */
+static void check_adjoint_behind(checker *c, const state *d, const state *w, const state *want)
+{
+    const arguments args = fill_arguments(c, &c->x, d);
+    arguments out = {{0}};
+    state g = make(c->x.n);
+    copy(c->m, TK_GRAD, (state *)w, false);
+    set_tail(c, TK_GRAD, w);
+    need(c, tk_launch_grad(c->m, c->k, args.at, out.at));
+    copy(c->m, TK_GRAD, &g, true);
+    take_gradients(c, &out, false, &g);
+    compare(c, "gradient behind a second-order product", &g, want, NULL, rounding(c, 1e-10));
 }
 
 static void check_second(checker *c, const state *d, const state *w)
@@ -780,6 +822,7 @@ static void check_second(checker *c, const state *d, const state *w)
     doubt doubt = {0};
     state g;
     const state got = second_order(c, d, w, &g);
+    check_adjoint_behind(c, d, w, &g);
     state fd = differences(c, gradient_at, d, w, c->table ? &doubt : NULL);
     compare(c, "second-order product against differences", &got, &fd, c->table ? &doubt : NULL, c->single ? 1e-5 : 1e-6);
 }
@@ -821,7 +864,7 @@ static void compare_decisions(checker *c, const char *what, const state *got, co
 static state state_at_ties(const checker *c, const state *like, int round, double lo, double hi)
 {
     state x = make(like->n);
-    const double h = adcheck_step ? adcheck_step(round) : ties_steps[round % (int)(sizeof ties_steps / sizeof *ties_steps)];
+    const double h = adcheck_step ? adcheck_step() : ties_steps[round % (int)(sizeof ties_steps / sizeof *ties_steps)];
     for (int64_t i = 0; i < x.n; i++) {
         const double u[] = {uniform(), uniform(), uniform(), uniform()};
         x.at[i] = ties_draw(h, u, lo, hi, c->f32[i]);
