@@ -951,9 +951,27 @@ static void check_second_at_ties(checker *c, const state *d, const state *w, con
     compare_numbers(c, "symmetry of the second-order product", dot(&hd, &ug), dot(&hu, &dg), norm(&hd) * norm(&ug) + norm(&hu) * norm(&dg) + 1e-300);
 }
 
+/* Of a program that computes values twice: `zero` says where they differ. */
+static void check_zero(checker *c)
+{
+    for (int i = 0; i < c->k->naccess; i++) {
+        const tk_field *f = &c->m->fields[c->k->access[i].field];
+        if (strcmp(f->desc->name, "zero") || !(c->k->access[i].what & TK_STORES))
+            continue;
+        for (int64_t j = 0; j < components(f); j++) {
+            if (*(const int32_t *)component(f, TK_DATA, j) == 0)
+                continue;
+            c->failures++;
+            printf("%s: a value computed twice is two values, at %lld\n", c->k->name, (long long)j);
+            return;
+        }
+    }
+}
+
 static void check_at_ties(checker *c, const state *d, const state *w, int threads)
 {
     const state y = primal_at(c, d, 0.0), decided = decisions(c->m);
+    check_zero(c);
     if (c->k->jvp) {
         state v = make(c->x.n);
         jvp(c, d);
