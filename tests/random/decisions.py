@@ -68,7 +68,7 @@ class Decision:
         self.program, self.module, self.rng, self.name = program, program.module, program.rng, program.name
         program.deciding = [*program.deciding]
         self.count, self.pick, self.chance, self.name_new = program.count, program.pick, program.chance, program.name_new
-        self.body, self.below = [], 2
+        self.body, self.below, self.taken = [], 2, set()
         self.par, self.beside_lines, self.serial = None, [], False
 
     def kernel(self):
@@ -106,7 +106,14 @@ class Decision:
     # ---- data and constants ----
 
     def lattice(self):
-        """A number of the data."""
+        """A number of the data, another one each time: equal ones would be told apart by rounding alone, wherever the data are, and differences mean nothing then."""
+        text = self.one_of_lattice()
+        while text in self.taken:
+            text = self.one_of_lattice()
+        self.taken.add(text)
+        return text
+
+    def one_of_lattice(self):
         i = "i" if not self.serial else str(self.rng.randrange(5))
         other = f"(i + {self.rng.randint(1, 3)}) % N" if not self.serial else str(self.rng.randrange(5))
         return self.pick((3, f"zx[{i}]"), (2, f"zp[{i}].x"), (2, f"zp[{i}].y"), (1, f"zr[{i}, {self.rng.randrange(6)}]"), (1, f"zx[{other}]"), (0.5, f"({i_sum(i)})"))
@@ -193,7 +200,7 @@ class Decision:
             return f"{x} * {by} + {c}", f"{c} - {y} * {by}"
         if form == "square":
             return f"({x} * {x} + {y} * {y}) * {by}", f"{x} * {x} - {y} * {y}"
-        return f"({x} * 3.0 - {y} * 3.0) * {by}", f"{x} * {y} - {y} * {x}"
+        return f"({x} * 3.0 - {y} * 3.0) * {by}", f"{x} * {y} - {y} * {self.lattice()}"
 
     def way_edge(self):
         top = last_below(self.module.edge, self.module.step)
@@ -210,8 +217,8 @@ class Decision:
 
     def way_length(self):
         i = "i" if not self.serial else "1"
-        form = self.rng.choice([f"norm(zp[{i}], DX)", f"sqrt(dot(zp[{i}], zp[{i}]) + 0.01)", f"hypot(zp[{i}].x, zp[{i}].y + 2.5)", f"length(zp[{i}] + vec2(3.0, 1.0))"])
-        return f"{form} / DX", f"{form} * IX"
+        one, other = self.rng.sample([f"norm(zp[{i}], DX)", f"sqrt(dot(zp[{i}], zp[{i}]) + 0.01)", f"hypot(zp[{i}].x, zp[{i}].y + 2.5)", f"length(zp[{i}] + vec2(3.0, 1.0))"], 2)
+        return f"{one} / DX", f"{other} * IX"
 
     def way_mean(self):
         x, y = self.lattice(), self.lattice()
