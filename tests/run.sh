@@ -1,6 +1,12 @@
 #!/bin/sh
-# Builds tkc with gcc, with clang and with sanitizers, and runs all tests on each; ends with `N passed, N failed`.
+# run.sh [--all]: builds tkc with gcc, runs all tests on that and some of them with clang and with sanitizers, says what it left out, and ends with
+# `N passed, N failed`. With --all it builds tkc with clang and with sanitizers as well, and runs all tests on each.
 set -u
+case ${1-} in
+--all) all=yes ;;
+'') all= ;;
+*) echo "usage: run.sh [--all]" >&2; exit 2 ;;
+esac
 cd "$(dirname "$0")/.." || exit 1
 . tests/packages.sh
 # shellcheck disable=SC2086
@@ -18,12 +24,21 @@ count()
     failed=$((failed + $2))
 }
 
+# part NAME: begins one, and says how long the one before took
+part()
+{
+    now=$(date +%s)
+    [ -z "${begun-}" ] || echo "   $((now - begun)) s"
+    begun=$now
+    echo "== $1"
+}
+
 # configure DIR CC CXX OPTIONS...: one more failure if it does not build
 build()
 {
     dir=$1 cc=$2 cxx=$3
     shift 3
-    echo "== $dir: build"
+    part "$dir: build"
     if [ ! -f "$dir/build.ninja" ]; then
         CC=$cc CXX=$cxx meson setup "$dir" --buildtype=debugoptimized -Dwerror=true "$@" >"$report" 2>&1 || { cat "$report"; rm -rf "$dir"; count 0 1; return 1; }
     fi
@@ -33,18 +48,18 @@ build()
 # unit DIR: the programs that meson knows
 unit()
 {
-    echo "== $1: unit tests"
+    part "$1: unit tests"
     meson test -C "$1" --no-rebuild --print-errorlogs >"$report" 2>&1 || tail -n 200 "$report"
     count "$(awk '$1 == "Ok:" || $1 == "Expected" { n += $NF } END { print n + 0 }' "$report")" \
           "$(awk '$1 == "Fail:" || $1 == "Timeout:" || $1 == "Unexpected" { n += $NF } END { print n + 0 }' "$report")"
 }
 
-# pairs DIR CC CXX OPTIONS...: the pairs of files and the scripts
+# pairs DIR WHAT CC CXX OPTIONS...: the pairs of files and the scripts
 pairs()
 {
-    dir=$1 cc=$2 cxx=$3
-    shift 3
-    echo "== $dir: pairs of files"
+    dir=$1 what=$2 cc=$3 cxx=$4
+    shift 4
+    part "$dir: $what"
     python3 tests/tools/runtests.py --build "$dir" --cc "$cc" --cxx "$cxx" "$@" >"$report" 2>&1
     cat "$report"
     if tail -n 1 "$report" | grep -Eq '^[0-9]+ passed, [0-9]+ failed$'; then
@@ -59,10 +74,10 @@ pairs()
 programs()
 {
     script=${3:-run.py}
-    echo "== $1: random programs $script $2"
+    part "$1: random programs $script $2"
     # shellcheck disable=SC2086
     python3 "tests/random/$script" --build "$1" $2 >"$report" 2>&1
-    grep -vE '^(  |operations|depth|writes|compiled)' "$report"
+    grep -vE '^(  |operations|depth|writes|compiled|decisions)' "$report"
     if tail -n 1 "$report" | grep -Eq '^[0-9]+ passed, [0-9]+ failed$'; then
         # shellcheck disable=SC2046
         count $(tail -n 1 "$report" | awk '{ print $1, $3 }')
@@ -71,30 +86,47 @@ programs()
     fi
 }
 
+# constructs DIR CC CXX OPTIONS...: the tests that have each construct of the language
+constructs()
+{
+    # shellcheck disable=SC2046
+    pairs "$1" "one test of each construct, $4" "$2" "$3" $5 $(python3 tests/tools/constructs.py . --tests)
+}
+
+# command NAME WORDS...: one test that is a command
+command_()
+{
+    part "$1"
+    shift
+    if "$@" >"$report" 2>&1; then tail -n 1 "$report"; count 1 0; else tail -n 60 "$report"; count 0 1; fi
+}
+
 if build build-gcc gcc g++; then
     unit build-gcc
-    pairs build-gcc gcc g++
-    # shellcheck disable=SC2046
-    pairs build-gcc gcc g++ --sanitize $(python3 tests/tools/constructs.py . --tests)
-    programs build-gcc "-n 200"
-    programs build-gcc "-n 25 --broken"
-    programs build-gcc "-n 16" rewrites.py
+    pairs build-gcc "pairs of files" gcc g++
+    constructs build-gcc gcc g++ "gcc with sanitizers" --sanitize
+    [ -n "$all" ] || constructs build-gcc clang clang++ clang ""
+    programs build-gcc "-n $([ -n "$all" ] && echo 200 || echo 50)"
+    programs build-gcc "-n $([ -n "$all" ] && echo 16 || echo 4)" rewrites.py
+    [ -z "$all" ] || programs build-gcc "-n 25 --broken"
 fi
-if build build-clang clang clang++; then
-    unit build-clang
-    pairs build-clang clang clang++ --without parallel/ # the sanitizers' build has those with clang
+if [ -n "$all" ]; then
+    if build build-clang clang clang++; then
+        unit build-clang
+        pairs build-clang "pairs of files" clang clang++ --without parallel/ # the sanitizers' build has those with clang
+    fi
+    if build build-asan clang clang++ -Db_sanitize=address,undefined -Db_lundef=false -Dfuzz=true; then
+        unit build-asan
+        pairs build-asan "pairs of files" clang clang++ --sanitize
+        command_ "build-asan: the fuzzer's first inputs" sh tests/fuzz/run.sh 0 build-asan
+    fi
+    if [ -x build-gcc/compiler/tkc ] && [ -x build-clang/compiler/tkc ] && [ -x build-asan/compiler/tkc ]; then
+        command_ "all builds: the same bytes" sh tests/tools/same_bytes.sh build-gcc build-clang build-asan
+    fi
 fi
-if build build-asan clang clang++ -Db_sanitize=address,undefined -Db_lundef=false -Dfuzz=true; then
-    unit build-asan
-    pairs build-asan clang clang++ --sanitize
-    echo "== build-asan: the fuzzer's first inputs"
-    if sh tests/fuzz/run.sh 0 build-asan >"$report" 2>&1; then count 1 0; else tail -n 60 "$report"; count 0 1; fi
-fi
+part "done"
 
-if [ -x build-gcc/compiler/tkc ] && [ -x build-clang/compiler/tkc ] && [ -x build-asan/compiler/tkc ]; then
-    echo "== all builds: the same bytes"
-    if sh tests/tools/same_bytes.sh build-gcc build-clang build-asan; then count 1 0; else count 0 1; fi
-fi
-
+[ -n "$all" ] || echo "not run (sh tests/run.sh --all does): tkc built with clang and with sanitizers; pairs of files with clang and with sanitizers, but for one of each construct;
+150 random programs, those that may break the data-access rule; the fuzzer's first inputs; whether all builds write the same bytes"
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

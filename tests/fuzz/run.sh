@@ -24,6 +24,24 @@ find "$root/tests" "$root/samples" -name '*.tk' -size -12k | sort | while read -
 done
 set -- -entropic=0 -mutate_depth=2 -max_len=16384 -timeout=10 -rss_limit_mb=2048 -artifact_prefix=found/ -print_final_stats=1 "$@"
 if [ "$seconds" = 0 ]; then
-    exec "$fuzz" -runs=0 "$@" seeds
+    # a process for each processor, each with some of them
+    parts=$(nproc) n=0
+    for seed in seeds/*; do
+        mkdir -p "seeds.$((n % parts))"
+        mv "$seed" "seeds.$((n % parts))/"
+        n=$((n + 1))
+    done
+    n=0 running=
+    while [ "$n" -lt "$parts" ]; do
+        "$fuzz" -runs=0 "$@" "seeds.$n" >"seeds.$n.log" 2>&1 &
+        running="$running $!" n=$((n + 1))
+    done
+    status=0
+    for process in $running; do
+        wait "$process" || status=1
+    done
+    cat seeds.*.log
+    rm -rf seeds.*
+    exit "$status"
 fi
 exec "$fuzz" -max_total_time="$seconds" -dict=tests/fuzz/tk.dict "$@" corpus seeds

@@ -13,9 +13,11 @@ import sys
 
 from composed import Composed
 from counters import Counters
+from decisions import Decisions
 from expressions import Expr, Expressions, num
 from externs import Externs
 from functions import Functions
+from identities import Identities
 from kernels import Kernels
 from kinds import FLOATS, OBLONG
 from limits import Limits
@@ -35,7 +37,7 @@ from vectors import Vectors
 BUILTINS = "sin exp step mix norm dot sum min abs clamp floor trace inverse select pow len rows random transpose length svd solve".split()
 
 
-class Program(Composed, Counters, Planes, Rules, References, Functions, Statements, Singles, Externs, Tasks, Kernels, Limits, Variety, Vectors, Expressions):
+class Program(Composed, Counters, Decisions, Identities, Planes, Rules, References, Functions, Statements, Singles, Externs, Tasks, Kernels, Limits, Variety, Vectors, Expressions):
     """One kernel and its functions."""
 
     def __init__(self, module, name, seed):
@@ -257,6 +259,8 @@ class Program(Composed, Counters, Planes, Rules, References, Functions, Statemen
         beside = []
         for make, how_often in ((self.composed, 0.06), (self.no_grad_kernel, 0.05), (self.hand_rule, 0.05), (self.underived, 0.03)):
             beside += make() if not self.plane and self.chance(how_often) else []
+        beside += self.decide()
+        beside += self.identity() if self.chance(0.1) else []
         called = [s.head() if isinstance(s, Kernel) else s for s in [*self.called, *beside]]
         self.text = [*self.function_lines, *called, main.head(), *self.lines, "}"]
         if self.chance(0.3):

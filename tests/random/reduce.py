@@ -45,7 +45,7 @@ class Reducer:
         if status:
             return "tkc " + (re.search(r"[\w./]+\.c:\d+", err) or [str(status)])[0]
         program = type("P", (), {"kernels": read_kernels(text)})()
-        (t / "stub.c").write_text(stub("rnd", [program]) + EXTERN.replace("NAME", "rnd"))
+        (t / "stub.c").write_text(stub("rnd", [program], (t / "rnd.h").read_text()) + EXTERN.replace("NAME", "rnd"))
         status, _, err = run([self.cc, "-std=c11", *self.flags, *WARN, *GENERATED, *self.include, "-c", "rnd.c", "-o", "rnd.o"], cwd=t)
         if status or err:
             return "cc " + (re.search(r"(\[-W[\w-]*\]|error: [\w ]+)", err) or ["?"])[0]

@@ -20,6 +20,7 @@ import threading
 from pathlib import Path
 
 import compare
+import decisions
 import generate
 from externs import EXTERN
 from stub import stub
@@ -32,6 +33,8 @@ SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 O0, ASAN = ("clang", ["-O0"], 1), ("clang", ["-O0", *SANITIZE], 1)
 # The first 200 programs see all of these. Of the many, most are compiled in the quickest way: what tkc writes is the same, and compiling is nearly all of the time.
 FIRST = [("clang", ["-O1"], 1), ("gcc", ["-O2"], 1), O0, ("clang", ["-O1"], 100), ASAN, O0, ("clang", ["-O3"], 100), O0]
+# More for a single program.
+ONLY = [(cc, ["-O3", "-march=native", f"-ffp-contract={contract}"], 1) for cc in ("gcc", "clang") for contract in ("fast", "off")]
 MANY = {20: ("clang", ["-O1"], 1), 10: ASAN, 25: ("gcc", ["-O2"], 1), 40: ("clang", ["-O1"], 16384), 50: ASAN, 65: ("clang", ["-O3"], 100), 75: ("gcc", ["-O0"], 1)}
 # tcc takes a tenth of clang's time; a module of which something fails with it is compiled by clang once more.
 QUICK = ("tcc", ["-w"]) if shutil.which("tcc") else ("clang", ["-O0"])
@@ -46,6 +49,17 @@ def setup_of(batch):
     if batch < len(FIRST):
         return FIRST[batch]
     return MANY.get(batch % 320) or (*QUICK, CHUNKS[batch % len(CHUNKS)])
+
+
+def matrix(batch, n):
+    """n more (compiler, flags, iterations in a chunk) for what decides in a batch: another rounding here or there is another decision."""
+    rng = random.Random(f"flags {batch}")
+    found = []
+    for k in range(n):
+        cc = ("gcc", "clang")[(batch + k) % 2]
+        flags = [rng.choice(["-O0", "-O1", "-O2", "-O3", "-O3"]), *rng.choice([[], ["-march=native"], ["-march=native"]]), *rng.choice([[], ["-ffp-contract=off"], ["-ffp-contract=fast"], ["-ffp-contract=fast"]])]
+        found.append((cc, [*flags, *(SANITIZE if cc == "clang" and rng.random() < 0.15 else [])], rng.choice([1, 100, 16384, 16384])))
+    return found
 
 
 def batches(args):
@@ -75,10 +89,11 @@ def broken(p, rng):
 
 class Results:
     def __init__(self):
-        self.passed = 0
+        self.passed = []                       # names of programs
         self.failed = []                       # (name of the program, why)
         self.refused = collections.Counter()   # by code
         self.cover = collections.Counter()
+        self.deciding, self.misled = collections.Counter(), []    # programs that decide in a way; (way, name of the program) where that failed
         self.classes = collections.Counter()
         self.setups = collections.Counter()
         self.tcc = []                          # failed with tcc and passed with clang: (name, why)
@@ -86,6 +101,12 @@ class Results:
         self.taped = self.reported = 0         # validated tapes: gradients equal to the bit, and writes reported
         self.compared = self.skipped = self.all_nonzero = self.with_inputs = self.lines = self.bytes = 0
         self.depth, self.nest = collections.Counter(), collections.Counter()
+
+    def count_passed(self):
+        return len(set(self.passed) - {seed for seed, _ in self.failed})
+
+    def count_failed(self):
+        return len({seed for seed, _ in self.failed})
 
     def add(self, other):
         for k, v in vars(other).items():
@@ -102,6 +123,7 @@ class Runner:
 
     def lib(self, cc, flags, chunk):
         with self.lock:
+            flags = SANITIZE if SANITIZE[0] in flags else ["-O1"]    # what is generated has the others
             key = (cc, tuple(flags), chunk)
             if key not in self.libs:
                 self.libs[key] = self.library(cc, flags, chunk, f"lib{len(self.libs)}")
@@ -143,8 +165,14 @@ class Runner:
             rng = random.Random(f"{self.args.seed}.{b}")
             todo = [q for q in (broken(p, rng) for p in todo) if q]
         with tempfile.TemporaryDirectory(dir=self.work) as tmp:
-            self.check(module, todo, setup_of(b), Path(tmp), res)
-        if b % USERS == USERS // 2 and not self.args.broken:
+            self.check(module, todo, setup_of(b), Path(tmp), res) if not self.args.decisions else None
+        alone = [decisions.Alone(p) for p in todo if p.deciding]
+        for p in alone:
+            res.deciding.update({way for _, way in p.deciding})
+        for setup in matrix(b, self.args.flags):
+            with tempfile.TemporaryDirectory(dir=self.work) as tmp:
+                self.check(module, alone, setup, Path(tmp), res)
+        if b % USERS == USERS // 2 and not self.args.broken and not self.args.decisions:
             self.users(b, min(len(todo), USERS_PROGRAMS), res)
         return res
 
@@ -162,7 +190,9 @@ class Runner:
             self.fail(res, module, p, why)
 
     def fail(self, res, module, program, why, refused=False):
-        res.failed.append((program.seed, why)) if not refused else None
+        if not refused:
+            res.failed.append((program.seed, why))
+            res.misled += [(way, program.seed) for name, way in program.deciding if name in why]
         if self.args.keep:
             folder = Path(self.args.keep)
             folder.mkdir(exist_ok=True)
@@ -229,7 +259,7 @@ class Runner:
         if not programs:
             return
         cc, flags, chunk = setup
-        (tmp / "stub.c").write_text(stub("rnd", programs) + EXTERN.replace("NAME", "rnd"))
+        (tmp / "stub.c").write_text(stub("rnd", programs, (tmp / "rnd.h").read_text()) + EXTERN.replace("NAME", "rnd"))
         batch = int(programs[0].seed.rsplit(".", 2)[1])
         generated, err = self.compile_c(setup, tmp, batch % 4 == 0)    # tcc warns of nothing
         if err and (generated or cc == "tcc") and len(programs) > 1:
@@ -258,7 +288,7 @@ class Runner:
         for p in first:
             if p not in again and not err:
                 res.tcc.append((p.seed, first[p]))
-                res.passed += 1
+                res.passed.append(p.seed)
                 self.account(res, p, 0, 0, 0, 0)
         return [(p, f"{first.get(p, 'passed')}\nwith clang: {again.get(p, '')}") for p in {**first, **again} if p in again or err]
 
@@ -282,9 +312,10 @@ class Runner:
                 if m[3] != "ok":
                     failed.setdefault(p, "\n".join(said))
                 elif m[2] == p.name and p not in failed:
-                    res.passed += 1
                     res.taped, res.reported = res.taped + int(m[8]), res.reported + int(m[9])
                     self.account(res, p, int(m[4]), int(m[5]), int(m[6]), int(m[7]))
+                if m[2] == p.kernels[-1].name and p not in failed:
+                    res.passed.append(p.seed)
                     res.setups[f"{cc} {' '.join(flags)} {'--debug' if self.debug(module) else f'chunk {chunk}'}"] += 1
                 first, said = int(m[1]) + 1, []
             if status in (0, 1) and not said and first >= len(owners):
@@ -343,12 +374,22 @@ def print_counts(title, counter, total):
     print(line)
 
 
+def print_decisions(res):
+    """How many programs decide by what, and which of them is the first to fail by it."""
+    print("decisions (programs; that fail, the first of them):")
+    number = lambda seed: tuple(int(n) for n in seed.rsplit(".", 2)[1:])
+    for way, n in sorted(res.deciding.items()):
+        found = sorted({seed for w, seed in res.misled if w == way}, key=number)
+        print(f"  {way} {n}" + (f"; {len(found)} fail, first {found[0]}" if found else ""))
+
+
 def report(res, total):
     print_counts("operations and constructs", res.cover, True)
     print_counts("depth of expressions", res.depth, True)
     print_counts("depth of nested loops", res.nest, True)
     print_counts("writes by parallel class", res.classes, False)
     print_counts("compiled with", res.setups, False)
+    print_decisions(res)
     refused = sum(res.refused.values())
     print(f"refused: {refused} ({100 * refused / max(total, 1):.2f} %) {dict(res.refused)}")
     print(f"components against differences: {res.compared} compared, {res.skipped} skipped at kinks ({100 * res.skipped / max(1, res.compared + res.skipped):.2f} %)")
@@ -368,6 +409,8 @@ def main():
     ap.add_argument("-j", type=int, default=os.cpu_count())
     ap.add_argument("--validate", action="store_true", help="all programs (with --only, this one) with --debug on validated tapes, not only a quarter")
     ap.add_argument("--broken", action="store_true", help="programs with a write that may break the data-access rule: refused, reported, or right")
+    ap.add_argument("--flags", type=int, default=2, help="with how many more compilers and flags what decides is compiled")
+    ap.add_argument("--decisions", action="store_true", help="only what decides, not whole programs")
     ap.add_argument("--keep")
     ap.add_argument("--stop", action="store_true", help="end at the first failure")
     ap.add_argument("--only", help="check one program, SEED.BATCH.INDEX as printed, with all compilers")
@@ -378,12 +421,12 @@ def main():
         if args.only:
             seed, b, i = args.only.rsplit(".", 2)
             module, programs = generate.make_module(f"{seed}.{b}", int(i) + 1)
-            for setup in FIRST:
+            for setup in [*FIRST, *ONLY]:
                 with tempfile.TemporaryDirectory(dir=work) as tmp:
                     runner.check(module, programs[-1:], setup, Path(tmp), res)
             for seed, why in res.failed:
                 print(f"FAILED {seed}: {why}")
-            print(f"{res.passed} passed, {len(res.failed)} failed")
+            print(f"{res.count_passed()} passed, {res.count_failed()} failed")
             return len(res.failed) > 0
         pool = concurrent.futures.ThreadPoolExecutor(args.j)
         jobs = [pool.submit(runner.batch, b) for b in batches(args)]
@@ -394,7 +437,7 @@ def main():
             one = job.result()
             done += 1
             if done % 20 == 0:
-                print(f"... {done * BATCH} programs: {res.passed + one.passed} passed, {len(res.failed) + len(one.failed)} failed", flush=True)
+                print(f"... {done * BATCH} programs: {res.count_passed() + one.count_passed()} passed, {res.count_failed() + one.count_failed()} failed", flush=True)
             for seed, why in one.failed:
                 print(f"FAILED {seed}: {why}", flush=True)
             for seed, why in one.tcc:
@@ -404,12 +447,12 @@ def main():
                 for j in jobs:
                     j.cancel()
         pool.shutdown()
-    total = res.passed + len(res.failed) + sum(res.refused.values())
+    total = res.count_passed() + res.count_failed() + sum(res.refused.values())
     report(res, total)
     if sum(res.refused.values()) > 0.01 * total and not args.broken:
         res.failed.append(("refused", "more than 1 %"))
         print("FAILED: more than 1 % of the programs are refused")
-    print(f"{res.passed} passed, {len(res.failed)} failed")
+    print(f"{res.count_passed()} passed, {res.count_failed()} failed")
     return len(res.failed) > 0
 
 

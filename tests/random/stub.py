@@ -92,8 +92,22 @@ def kernel_stub(kernel):
     return text, rows
 
 
-def stub(name, programs):
-    """Instance and parameters of the kernels of module NAME, for adcheck.c."""
+def binds(name, header):
+    """The C that gives fields memory of the host, by the functions that the header has, and the step of the data at ties."""
+    out = ["void adcheck_bind(tk_module *m, const char *field, void *const *given)\n{", "    (void)m, (void)field, (void)given;"]
+    for field, params in re.findall(rf"^tk_status {name}_bind_(\w+)\({name} \*m, ([^;]*)\);", header, re.M):
+        planes = [re.search(r"\*(data|grad|dual)\b", p) for p in params.split(", ")]
+        if all(planes):    # else it is the function for strides
+            given = ", ".join(f"given[{['data', 'grad', 'dual'].index(p[1])}]" for p in planes)
+            out.append(f'    if (!strcmp(field, "{field}"))\n        {name}_bind_{field}(({name} *)m, {given});')
+    out.append("}")
+    if re.search(r"^    double DX;", header, re.M):
+        out.append(f"double adcheck_step(void) {{ return {name}_defaults().DX; }}")
+    return "\n".join(out)
+
+
+def stub(name, programs, header=""):
+    """Instance and parameters of the kernels of module NAME, for adcheck.c; with the text of its header, memory for its fields."""
     out = [f'#include <stddef.h>\n#include "{name}.h"\n#include "adcheck.h"\n#include <string.h>',
            f"tk_module *adcheck_create(tk_session *s) {{ {name} *m = {name}_create(s, NULL); return m ? &m->tk : NULL; }}",
            f"void adcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}"]
@@ -107,4 +121,4 @@ def stub(name, programs):
     out += ["const adcheck_param *adcheck_params(const char *kernel, int *n)\n{", *found, "    (void)kernel;\n    *n = 0;\n    return NULL;\n}"]
     own = re.findall(r"grad_for\((\w+)\)", " ".join(k.derive for p in programs for k in p.kernels))
     out += ["bool adcheck_own_adjoint(const char *kernel)\n{", *(f'    if (!strcmp(kernel, "{k}"))\n        return true;' for k in own), "    (void)kernel;\n    return false;\n}"]
-    return "\n".join(out) + "\n"
+    return "\n".join([*out, binds(name, header)]) + "\n"

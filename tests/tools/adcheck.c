@@ -6,7 +6,9 @@
  *   - of code compiled with --debug, that a validated tape gives the same gradient or reports what it cannot know (see below).
  * usage: adcheck [LO HI]   the range that float data are drawn from (default 0.3 1.2); integer fields are filled with 0..4.
  *        adcheck --table FIRST THREADS LO HI   for random programs, from kernel FIRST on: a line for each kernel, components at kinks (where differences of
- *        several steps disagree) are left out and counted; so are the inputs whose gradient is zero
+ *        several steps disagree) are left out and counted; so are the inputs whose gradient is zero. Then, with data at ties (ties.h), that all forms of a kernel decide alike:
+ *        integers that a launch and a JVP write, reverse against forward without excuse, the symmetry of second-order products, differences to both sides;
+ *        and that nothing was written beside a field
  *        adcheck --broken ...  the same for programs that may break the data-access rule: what a validated tape reports is not compared
  *        adcheck --values FILE LO HI   checks nothing, and writes what the kernels compute from fixed data: random/compare.py compares it between compilers
  *        adcheck --algorithm THREADS LO HI [NAME LO HI]... [random NAME...] [decides NAME...] [within NAME...]   data by the names of fields (addata.c), random and then on lattices, where kinks
@@ -20,8 +22,9 @@
 
 #include "adcheck.h"
 #include "addata.h"
+#include "ties.h"
 
-enum { MAX_ARGS = 4096, MAX_RESULT = 32 };
+enum { MAX_ARGS = 4096, MAX_RESULT = 32, TIES = 3 /* rounds */ };
 
 typedef struct state {
     double *at;
@@ -152,6 +155,16 @@ static void restore(tk_module *m, const backup *b)
     }
 }
 
+static void drop(const tk_module *m, backup *b)
+{
+    for (int i = 0; i < m->desc->nfields; i++) {
+        free(b->at[i]);
+        free(b->dual[i]);
+    }
+    free(b->at);
+    free(b->dual);
+}
+
 static state make(int64_t n)
 {
     return (state){new((size_t)n, sizeof(double)), n};
@@ -204,7 +217,8 @@ typedef struct checker {
     bool algorithm;              /* data may lie at kinks */
     long telling;                /* of the compared: those that are neither zero nor passed through */
     const state *passed;         /* the direction */
-    bool *single;                /* which components are f32; NULL: the kernel does not touch any */
+    bool *f32;                   /* which components are f32 */
+    bool *single;                /* the same; NULL: the kernel does not touch any */
     int failures;
     long compared, skipped;      /* components against differences */
     long taped, reported;        /* tapes with a gradient, and with a report */
@@ -223,7 +237,7 @@ typedef union arguments {
 static void shorten(const checker *c, int64_t at, int64_t n, state *x, state *d, state *w)
 {
     for (const int64_t end = at + n; at < end; at++) {
-        c->single[at] = true;
+        c->f32[at] = true;
         x->at[at] = (2.0 * floor(x->at[at] * 8192.0) + 1.0) / 16384.0; /* odd: it is none of the constants, and not zero */
         d->at[at] = round(d->at[at] * 16.0) / 16.0;
         w->at[at] = round(w->at[at] * 256.0) / 256.0;
@@ -235,7 +249,7 @@ static bool *singles(checker *c, state *x, state *d, state *w)
 {
     bool any = false;
     int64_t at = 0;
-    c->single = new((size_t)x->n, sizeof *c->single);
+    c->f32 = new((size_t)x->n, sizeof *c->f32);
     for (int i = 0; i < c->m->desc->nfields; i++) {
         const tk_field *f = &c->m->fields[i];
         for (int k = 0; f->desc->elem == TK_F32 && k < c->k->naccess; k++)
@@ -254,7 +268,7 @@ static bool *singles(checker *c, state *x, state *d, state *w)
         if (c->arrays[i].single)
             shorten(c, at, c->arrays[i].n, x, d, w);
     }
-    return any ? c->single : NULL;
+    return any ? c->f32 : NULL;
 }
 
 /* Of comparisons that are equal to rounding: with f32 among the fields, to its rounding. */
@@ -312,7 +326,7 @@ static void make_planes(const tk_module *m, host_array *a, const host_array *fir
             lead = b;
     for (int p = TK_DATA; p <= TK_GRAD_DUAL; p++) {
         if (lead == a && (member || p == TK_DATA || (a->active && (a->type->flags & has[p]))))
-            a->base[p] = new(elements, a->stride);
+            a->base[p] = guard_new(elements * a->stride);
         if (lead != a)
             a->base[p] = lead->base[p];
         if (a->base[p] && (p == TK_DATA || (a->active && (a->type->flags & has[p]))))
@@ -520,6 +534,20 @@ static state primal_at(checker *c, const state *d, double h)
     return y;
 }
 
+/* Data and duals are after an adjoint what they were before it, saved fields as well, whose old values it works on. */
+static void check_kept(checker *c, const char *what, backup *before)
+{
+    for (int i = 0; i < c->m->desc->nfields; i++) {
+        const tk_field *f = &c->m->fields[i];
+        const bool data = !memcmp(f->plane[TK_DATA], before->at[i], bytes(f)), dual = !before->dual[i] || !memcmp(f->plane[TK_DUAL], before->dual[i], bytes(f));
+        if ((data && dual) || f->member) /* the bytes of a member are those of its neighbours, too */
+            continue;
+        c->failures++;
+        printf("%s: %s changed the %s of '%s'\n", c->k->name, what, data ? "dual" : "data", f->desc->name);
+    }
+    drop(c->m, before);
+}
+
 /* J^T w at x + h d; leaves nothing behind. */
 static state gradient_at(checker *c, const state *d, double h, const state *w)
 {
@@ -532,7 +560,9 @@ static state gradient_at(checker *c, const state *d, double h, const state *w)
     copy(c->m, TK_GRAD, (state *)w, false);
     set_tail(c, TK_GRAD, w);
     const long printed = prints;
+    backup before = save(c->m);
     need(c, tk_launch_grad(c->m, c->k, args.at, out.at));
+    check_kept(c, "the adjoint", &before);
     if (prints != printed) {
         c->failures++;
         printf("%s: the adjoint prints\n", c->k->name);
@@ -792,21 +822,47 @@ static void check_first(checker *c, const state *d, const state *w, int threads)
         check_threads(c, d, w, &y, &g, &t, n);
 }
 
-static state second_product(checker *c, const state *d, const state *w)
+/* H d; and g, which the product gives along. */
+static state second_order(checker *c, const state *d, const state *w, state *g)
 {
     const arguments args = fill_arguments(c, &c->x, d);
     arguments out = {{0}};
     state zero = make(c->x.n), got = make(c->x.n);
+    *g = make(c->x.n);
     need(c, tk_module_need_grad_dual(c->m));
     jvp(c, d);
     copy(c->m, TK_GRAD, (state *)w, false);
     copy(c->m, TK_GRAD_DUAL, &zero, false);
     set_tail(c, TK_GRAD, w);
     set_tail(c, TK_GRAD_DUAL, &zero);
+    backup before = save(c->m);
     need(c, tk_launch_hvp(c->m, c->k, args.at, out.at));
+    check_kept(c, "the second-order product", &before);
+    copy(c->m, TK_GRAD, g, true);
+    take_gradients(c, &out, false, g);
     copy(c->m, TK_GRAD_DUAL, &got, true);
     take_gradients(c, &out, true, &got);
     return got;
+}
+
+static state second_product(checker *c, const state *d, const state *w)
+{
+    state g;
+    return second_order(c, d, w, &g);
+}
+
+/* The adjoint behind a JVP and a second-order product, called directly: it goes by what the JVP has kept. */
+static void check_adjoint_behind(checker *c, const state *d, const state *w, const state *want)
+{
+    const arguments args = fill_arguments(c, &c->x, d);
+    arguments out = {{0}};
+    state g = make(c->x.n);
+    copy(c->m, TK_GRAD, (state *)w, false);
+    set_tail(c, TK_GRAD, w);
+    need(c, tk_launch_grad(c->m, c->k, args.at, out.at));
+    copy(c->m, TK_GRAD, &g, true);
+    take_gradients(c, &out, false, &g);
+    compare(c, "gradient behind a second-order product", &g, want, NULL, rounding(c, 1e-10));
 }
 
 static void check_second(checker *c, const state *d, const state *w)
@@ -814,9 +870,221 @@ static void check_second(checker *c, const state *d, const state *w)
     if (!c->k->hvp)
         return;
     doubt doubt = {0};
-    const state got = second_product(c, d, w);
+    state g;
+    const state got = second_order(c, d, w, &g);
+    check_adjoint_behind(c, d, w, &g);
     state fd = differences(c, gradient_at, d, w, c->table ? &doubt : NULL);
     compare(c, "second-order product against differences", &got, &fd, c->table ? &doubt : NULL, c->single ? 1e-5 : 1e-6);
+}
+
+/* ---- data at ties ---- */
+
+/* Integers, and floats without derivatives: decisions that a launch has written down. */
+static state decisions(const tk_module *m)
+{
+    int64_t n = 0;
+    for (int i = 0; i < m->desc->nfields; i++)
+        n += in_state(&m->fields[i]) ? 0 : components(&m->fields[i]);
+    state s = make(n);
+    n = 0;
+    for (int i = 0; i < m->desc->nfields; i++) {
+        const tk_field *f = &m->fields[i];
+        for (int64_t j = 0; !in_state(f) && j < components(f); j++)
+            memcpy(&s.at[n++], component(f, TK_DATA, j), scalar_bytes(f));
+    }
+    return s;
+}
+
+static void compare_decisions(checker *c, const char *what, const state *got, const state *want)
+{
+    int64_t at = 0;
+    for (int i = 0; i < c->m->desc->nfields; i++) {
+        const tk_field *f = &c->m->fields[i];
+        for (int64_t j = 0; !in_state(f) && j < components(f); j++, at++) {
+            if (!memcmp(&got->at[at], &want->at[at], sizeof(double)))
+                continue;
+            c->failures++;
+            printf("%s: %s: decided otherwise: component %lld of '%s'\n", c->k->name, what, (long long)j, f->desc->name);
+            return;
+        }
+    }
+}
+
+/* Multiples of the round's step and their neighbours. */
+static state state_at_ties(const checker *c, const state *like, int round, double lo, double hi)
+{
+    state x = make(like->n);
+    const double h = adcheck_step ? adcheck_step() : ties_steps[round % (int)(sizeof ties_steps / sizeof *ties_steps)];
+    for (int64_t i = 0; i < x.n; i++) {
+        const double u[] = {uniform(), uniform(), uniform(), uniform()};
+        x.at[i] = ties_draw(h, u, lo, hi, c->f32[i]);
+    }
+    return x;
+}
+
+/* Directions and seeds, which f32 holds exactly where it must. */
+static state random_direction(const checker *c)
+{
+    state d = random_state(c->x.n, -1.0, 1.0);
+    for (int64_t i = 0; i < d.n; i++)
+        if (c->f32[i])
+            d.at[i] = round(d.at[i] * 16.0) / 16.0;
+    return d;
+}
+
+/* A direction that leaves most fields as they are: what they decide stays decided, and differences tell. */
+static state some_fields(const checker *c, const state *d)
+{
+    state r = make(d->n);
+    int64_t at = 0;
+    for (int i = 0; i < c->m->desc->nfields; i++) {
+        const int64_t n = in_state(&c->m->fields[i]) ? components(&c->m->fields[i]) : 0;
+        if (uniform() < 0.3)
+            memcpy(r.at + at, d->at + at, (size_t)n * sizeof *d->at);
+        at += n;
+    }
+    for (; at < d->n; at++)
+        r.at[at] = uniform() < 0.5 ? d->at[at] : 0.0;
+    return r;
+}
+
+/* The derivative to one side (that of h), extrapolated from three steps; NaN at a jump. */
+static state slope(checker *c, const state *d, double h)
+{
+    const state y = primal_at(c, d, 0.0), y1 = primal_at(c, d, h), y2 = primal_at(c, d, h / 2), y4 = primal_at(c, d, h / 4);
+    state r = make(y.n);
+    for (int64_t i = 0; i < r.n; i++) {
+        const double d1 = (y1.at[i] - y.at[i]) / h, d2 = (y2.at[i] - y.at[i]) / (h / 2), d4 = (y4.at[i] - y.at[i]) / (h / 4);
+        r.at[i] = (8.0 * d4 - 6.0 * d2 + d1) / 3.0;
+        if (fabs(r.at[i] - (2.0 * d4 - d2)) > 1e-3 * (1.0 + fabs(r.at[i])))
+            r.at[i] = NAN;
+    }
+    return r;
+}
+
+/* At a tie a launch goes one of several ways, each of which may be the one on either side. Where both sides agree there is one derivative. */
+static void compare_sides(checker *c, const state *d)
+{
+    const double h = 0x1p-9;
+    const state t = jvp(c, d), right = slope(c, d, h), left = slope(c, d, -h);
+    for (int64_t i = 0; i < t.n; i++) {
+        const double got = t.at[i], scale = 1.0 + fabs(got);
+        if (fabs(got - right.at[i]) <= 1e-5 * scale || fabs(got - left.at[i]) <= 1e-5 * scale) {
+            c->compared++;
+        } else if (!(fabs(right.at[i] - left.at[i]) <= 1e-7 * scale)) {
+            c->skipped++;
+        } else {
+            c->failures++;
+            printf("%s: JVP against differences to both sides: component %lld of the state: %.12g, expected %.12g\n", c->k->name, (long long)i, got, right.at[i]);
+            return;
+        }
+    }
+}
+
+/* Forward and reverse at the same decisions: nothing excuses that they differ. */
+static state same_ways(checker *c, const state *d, const state *w, const char *what)
+{
+    const state dg = only_with_gradient(c, d, false), t = jvp(c, &dg), g = gradient_at(c, d, 0.0, w);
+    const double scale = norm(&t) * norm(w) + norm(&dg) * norm(&g) + 1e-300;
+    compare_numbers(c, what, dot(&t, w), dot(&dg, &g), scale);
+    return g;
+}
+
+/* Of a second-order product at ties: its gradient is the adjoint's, and the Hessian is symmetric. */
+static void check_second_at_ties(checker *c, const state *d, const state *w, const state *g)
+{
+    if (!c->k->hvp || !c->k->grad)
+        return;
+    const state u = random_direction(c);
+    state gd, gu;
+    const state dg = only_with_gradient(c, d, false), ug = only_with_gradient(c, &u, false);
+    const state hd = second_order(c, &dg, w, &gd), hu = second_order(c, &ug, w, &gu);
+    compare(c, "gradient of the second-order product", &gd, g, NULL, rounding(c, 1e-10));
+    compare_numbers(c, "symmetry of the second-order product", dot(&hd, &ug), dot(&hu, &dg), norm(&hd) * norm(&ug) + norm(&hu) * norm(&dg) + 1e-300);
+}
+
+/* Of a program that computes values twice: `zero` says where they differ. */
+static void check_zero(checker *c)
+{
+    for (int i = 0; i < c->k->naccess; i++) {
+        const tk_field *f = &c->m->fields[c->k->access[i].field];
+        if (strcmp(f->desc->name, "zero") || !(c->k->access[i].what & TK_STORES))
+            continue;
+        for (int64_t j = 0; j < components(f); j++) {
+            if (*(const int32_t *)component(f, TK_DATA, j) == 0)
+                continue;
+            c->failures++;
+            printf("%s: a value computed twice is two values, at %lld\n", c->k->name, (long long)j);
+            return;
+        }
+    }
+}
+
+static void check_at_ties(checker *c, const state *d, const state *w, int threads)
+{
+    const state y = primal_at(c, d, 0.0), decided = decisions(c->m);
+    check_zero(c);
+    if (c->k->jvp) {
+        state v = make(c->x.n);
+        jvp(c, d);
+        const state again = decisions(c->m);
+        copy(c->m, TK_DATA, &v, true);
+        take_tail(c, TK_DATA, &v);
+        compare_decisions(c, "JVP at ties", &again, &decided);
+        compare(c, "value computed by the JVP at ties", &v, &y, NULL, rounding(c, 1e-12));
+    }
+    if (c->k->jvp && c->k->grad) {
+        const state g = same_ways(c, d, w, "reverse against forward at ties");
+        check_second_at_ties(c, d, w, &g);
+    }
+    if (c->k->jvp && !c->single) {
+        const state some = some_fields(c, d);
+        compare_sides(c, &some);
+    }
+    if (threads > 1 && c->k->jvp && c->k->grad) {
+        tk_session_set_threads(c->m->session, threads);
+        same_ways(c, d, w, "reverse against forward at ties, with several threads");
+        tk_session_set_threads(c->m->session, 1);
+    }
+}
+
+/* ---- the memory beside fields ---- */
+
+/* Each field gets memory of the host between guard zones, but members of structs. */
+static void bind_guarded(tk_module *m)
+{
+    for (int i = 0; i < m->desc->nfields; i++) {
+        tk_field *f = &m->fields[i];
+        void *given[] = {NULL, NULL, NULL};
+        if (f->member)
+            continue;
+        for (int p = TK_DATA; p <= TK_DUAL; p++)
+            if (f->plane[p])
+                given[p] = guard_new(bytes(f));
+        adcheck_bind(m, f->desc->name, given);
+    }
+}
+
+static void check_guards(checker *c)
+{
+    for (int i = 0; i < c->m->desc->nfields; i++) {
+        const tk_field *f = &c->m->fields[i];
+        for (int p = TK_DATA; f->bound && p <= TK_DUAL; p++) {
+            if (!f->plane[p] || guard_whole(f->plane[p], bytes(f)))
+                continue;
+            c->failures++;
+            printf("%s: wrote beside '%s', plane %d\n", c->k->name, f->desc->name, p);
+        }
+    }
+    for (int i = 0; i < c->k->narrays; i++) {
+        const host_array *a = &c->arrays[i];
+        for (int p = TK_DATA; p <= TK_GRAD_DUAL; p++) {
+            if (!a->base[p] || guard_whole(a->base[p], (size_t)(a->n / a->type->ncomp) * a->stride))
+                continue;
+            c->failures++;
+            printf("%s: wrote beside the array '%s', plane %d\n", c->k->name, a->type->name, p);
+        }
+    }
 }
 
 /* ---- validated tapes ---- */
@@ -1172,6 +1440,8 @@ int main(int argc, char **argv)
     }
     if (algorithm && (!addata_parse || !addata_parse(argc - 3, argv + 3)))
         return 2;
+    if (table && adcheck_bind)
+        bind_guarded(m);
     fill_rest(m, lo, hi);
     FILE *out = only_values ? fopen(argv[2], "wb") : NULL;
     if (only_values && !out)
@@ -1207,6 +1477,16 @@ int main(int argc, char **argv)
                     check_tape(&c, &m->desc->kernels[(k + j) % m->desc->nkernels], &w, (unsigned)validate);
             }
         }
+        for (int round = 0; round < TIES && table && !broken; round++) {
+            state d = random_direction(&c), w = random_direction(&c);
+            c.planes = w;
+            w = only_with_gradient(&c, &w, true);
+            c.x = state_at_ties(&c, &c.x, round, lo, hi);
+            check_at_ties(&c, &d, &w, threads);
+            check_tape(&c, NULL, &w, TK_TAPE_VALIDATE);
+        }
+        if (table)
+            check_guards(&c);
         restore(m, &c.b);
         failures += c.failures;
         checked += (c.k->grad != NULL) + (c.k->jvp != NULL) + (c.k->hvp != NULL);

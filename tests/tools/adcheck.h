@@ -24,5 +24,9 @@ void adcheck_destroy(tk_module *m);
 __attribute__((weak)) const adcheck_param *adcheck_params(const char *kernel, int *n);
 /* Whether its adjoint is the program's own: what that reads, a validated tape does not watch. */
 __attribute__((weak)) bool adcheck_own_adjoint(const char *kernel);
+/* Gives a field memory of the host, by plane: data, gradient, dual. */
+__attribute__((weak)) void adcheck_bind(tk_module *m, const char *field, void *const *given);
+/* The step of whose multiples the data at ties are. */
+__attribute__((weak)) double adcheck_step(void);
 
 #endif

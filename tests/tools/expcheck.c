@@ -5,7 +5,8 @@
  *   - the second-order product, where there is one, against differences of the gradient,
  *   - values: those that the derivatives give along must be the function's own.
  * usage: expcheck [LO HI]   the range of the inputs (default 0.3 1.2)
- *        expcheck --random LO HI   for random programs: outputs at kinks, where differences of several steps disagree, are left out
+ *        expcheck --random LO HI   for random programs: outputs at kinks, where differences of several steps disagree, are left out. Then, with data at ties (ties.h),
+ *        that a gradient gives along the results of the function itself, bit for bit, that both modes go the same way, and that second-order products are symmetric
  */
 #include <math.h>
 #include <stdio.h>
@@ -13,8 +14,12 @@
 #include <string.h>
 
 #include "expcheck.h"
+#include "ties.h"
 
-enum { ROUNDS = 5 };
+enum { ROUNDS = 5, TIES = 24 };
+
+/* Of a stub for adcheck.c that is linked, too. */
+__attribute__((weak)) double adcheck_step(void);
 
 static unsigned long long seed = 12345;
 static double low = 0.3, high = 1.2;
@@ -189,6 +194,80 @@ static void check(const expcheck_func *f)
         free(all[i]);
 }
 
+/* ---- data at ties ---- */
+
+static double *draw_at_ties(const expcheck_func *f, int round)
+{
+    double *x = new(f->nin);
+    const double h = adcheck_step ? adcheck_step() : ties_steps[round % (int)(sizeof ties_steps / sizeof *ties_steps)];
+    for (int i = 0; i < f->nin; i++) {
+        const double u[] = {uniform(), uniform(), uniform(), uniform()};
+        x[i] = ties_draw(h, u, low, high, f->single_in && f->single_in[i]);
+    }
+    return x;
+}
+
+static void compare_numbers(const expcheck_func *f, const char *what, double a, double b, double scale)
+{
+    if (fabs(a - b) <= rounding(f, 1e-10) * (1.0 + scale))
+        return;
+    failures++;
+    printf("%s: %s: %.17g, %.17g\n", f->name, what, a, b);
+}
+
+/* The first of them is printed. */
+static void compare_bits(const expcheck_func *f, const char *what, const double *a, const double *b, int n)
+{
+    for (int i = 0; i < n; i++) {
+        if (a[i] == b[i] || (isnan(a[i]) && isnan(b[i])))
+            continue;
+        failures++;
+        printf("%s: %s at ties: result %d is %.17g, not %.17g\n", f->name, what, i, a[i], b[i]);
+        return;
+    }
+}
+
+static double length(const double *a, int n)
+{
+    return sqrt(dot(a, a, n));
+}
+
+/* The gradient of the product is the adjoint's, and the Hessian is symmetric. */
+static void check_second_at_ties(const expcheck_func *f, const double *x, const double *v, const double *w, const double *y, const double *g)
+{
+    double *u = draw(f->nin, -1.0, 1.0, f->single_in), *y1 = new(f->nout), *dy = new(f->nout), *g1 = new(f->nin), *hv = new(f->nin), *hu = new(f->nin);
+    f->hvp(x, v, y1, dy, w, g1, hv);
+    compare(f, "value of hvp at ties", y1, y, NULL, f->nout, rounding(f, 1e-11), NULL);
+    compare(f, "gradient of hvp at ties", g1, g, NULL, f->nin, rounding(f, 1e-10), NULL);
+    f->hvp(x, u, y1, dy, w, g1, hu);
+    compare_numbers(f, "symmetry of hvp at ties", dot(hv, u, f->nin), dot(hu, v, f->nin), length(hv, f->nin) * length(u, f->nin) + length(hu, f->nin) * length(v, f->nin));
+    double *all[] = {u, y1, dy, g1, hv, hu};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        free(all[i]);
+}
+
+static void check_at_ties(const expcheck_func *f, int round)
+{
+    double *x = draw_at_ties(f, round), *v = draw(f->nin, -1.0, 1.0, f->single_in), *w = draw(f->nout, -1.0, 1.0, f->single_out);
+    double *y = new(f->nout), *y1 = new(f->nout), *dy = new(f->nout), *g = new(f->nin);
+    f->run(x, y);
+    if (f->jvp) {
+        f->jvp(x, v, y1, dy);
+        compare(f, "value of jvp at ties", y1, y, NULL, f->nout, rounding(f, 1e-11), NULL);
+    }
+    if (f->grad) {
+        f->grad(x, y1, w, g);
+        compare_bits(f, "result of grad", y1, y, f->nout);
+    }
+    if (f->jvp && f->grad)
+        compare_numbers(f, "reverse against forward at ties", dot(v, g, f->nin), dot(dy, w, f->nout), length(dy, f->nout) * length(w, f->nout) + length(v, f->nin) * length(g, f->nin));
+    if (f->hvp && f->grad)
+        check_second_at_ties(f, x, v, w, y, g);
+    double *all[] = {x, v, w, y, y1, dy, g};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        free(all[i]);
+}
+
 int main(int argc, char **argv)
 {
     kinks = argc > 3 && !strcmp(argv[1], "--random");
@@ -201,5 +280,8 @@ int main(int argc, char **argv)
     for (int i = 0; i < expcheck_count; i++)
         for (int k = 0; k < ROUNDS; k++)
             check(&expcheck_funcs[i]);
+    for (int i = 0; i < expcheck_count; i++)
+        for (int k = 0; kinks && k < TIES; k++)
+            check_at_ties(&expcheck_funcs[i], k);
     return failures != 0;
 }
