@@ -299,9 +299,11 @@ bool pass_decisions(ir_module *m)
     m->decides = k.work.len > 0;
     follow(&k);
     m->decided = true;
-    for (size_t i = 0; i < k.units.len && m->debug; i++)
-        if (ir_is_kernel(k.units.at[i].f))
-            ir_walk(k.units.at[i].f->body, tell, k.units.at[i].f);
+    for (size_t i = 0; i < k.units.len && m->debug; i++) {
+        ir_func *f = k.units.at[i].f;
+        if (ir_is_kernel(f) && !f->custom_of && !f->custom_grad) /* a derivative of the program's own decides by itself */
+            ir_walk(f->body, tell, f);
+    }
     for (size_t i = 0; i < k.units.len; i++) {
         unit *u = &k.units.at[i];
         ir_yield_of(u->f->body)->note = NULL;

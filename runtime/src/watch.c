@@ -55,7 +55,7 @@ rt_text rt_element_text(const tk_field *f, tk_plane plane, int64_t component)
 
 void rt_watch_begin(tk_session *s, const tk_module *m, const tk_kernel *k, tk_kernel_fn fn, tk_record *rec)
 {
-    const bool back = fn == k->grad || fn == k->hvp, told = m->desc->ndecisions > 0 && !k->own_grad && (back || k->grad);
+    const bool back = fn == k->grad || fn == k->hvp, told = m->desc->ndecisions > 0 && (back || k->grad);
     s->watch.record = told && (back ? s->tape.replaying : s->tape.open) ? rec : NULL;
     s->watch.replays = back;
     s->watch.kernel = k;

@@ -1391,7 +1391,7 @@ static int check_algorithm(tk_module *m, int threads)
     int failures = 0, checked = 0;
     for (int k = 0; k < m->desc->nkernels; k++) {
         checker c = {.m = m, .k = &m->desc->kernels[k], .nfield = state_size(m), .table = true, .algorithm = true, .nonzero = new((size_t)m->desc->nfields, sizeof(bool))};
-        if (!c.k->grad || c.k->own_grad || addata_within(c.k->name))
+        if (!c.k->grad || (adcheck_own_adjoint && adcheck_own_adjoint(c.k->name)) || addata_within(c.k->name))
             continue;
         if (adcheck_params)
             c.params = adcheck_params(c.k->name, &c.nparams);
