@@ -27,6 +27,8 @@ static void fill(decisions *m)
         m->x.data[i] = lattice(i, 0);
         m->w.data[i] = lattice(i, 3);
         m->y.grad[i] = 1 + i % 3;
+        m->sines.data[i] = sin(m->x.data[i]);
+        m->powers.data[i] = exp(m->w.data[i]);
         m->y.dual[i] = m->x.dual[i] = m->w.dual[i] = 0;
         for (int q = 0; q < m->params.Q; q++)
             m->steps.data[decisions_idx_steps(m, i, q)] = lattice(i, q) * (q % 3 == 0 ? 0.5 : 0.1);
@@ -84,8 +86,6 @@ static void keep(const decisions *m)
 static double of_x(const decisions *m, int i) { return m->x.data[i]; }
 static double of_w(const decisions *m, int i) { return m->w.data[i]; }
 static double of_sum(const decisions *m, int i) { return m->cdf.data[decisions_idx_cdf(m, i, m->params.Q - 1)]; }
-static double of_product(const decisions *m, int i) { return m->phase.data[i]; }
-static double of_cos(const decisions *m, int i) { return cos(m->x.data[i]); }
 
 #define BOTH(name, factor, ...)                                                                                                       \
     do {                                                                                                                              \
@@ -98,18 +98,22 @@ static double of_cos(const decisions *m, int i) { return cos(m->x.data[i]); }
 
 static void kernels(decisions *m)
 {
+    /* products near k + 0.3, where one rounding and two give different integers */
+    static const double frequency[12] = {5.0, 3.0, 0.1 * 30, 9 * (1 / 3.0), 2.1, 3.5, 10.0 / 3.0, 6.0, 1.5, 2.5, 4.0 / 3.0, 9.0 / 7.0};
     BOTH(cells, of_x);
     check_jvp(m, "cells", decisions_cells_jvp(m), of_x);
     BOTH(factors, of_x);
     check_jvp(m, "factors", decisions_factors_jvp(m), of_x);
     BOTH(running, of_sum);
     check_jvp(m, "running", decisions_running_jvp(m), of_sum);
-    BOTH(library, of_cos);
-    check_jvp(m, "library", decisions_library_jvp(m), of_cos);
+    BOTH(library, of_x);
+    check_jvp(m, "library", decisions_library_jvp(m), of_x);
     for (int k = 0; k < 12; k++) {
-        const double freq = k % 2 ? 3.3 + 0.1 * k : 1.0 + k / 3.0;
-        BOTH(contracted, of_product, freq);
-        check_jvp(m, "contracted", decisions_contracted_jvp(m, freq, NULL), of_product);
+        const double freq = frequency[k];
+        BOTH(contracted, of_x, freq);
+        check_jvp(m, "contracted", decisions_contracted_jvp(m, freq, NULL), of_x);
+        BOTH(stored, of_x, freq);
+        check_jvp(m, "stored", decisions_stored_jvp(m, freq, NULL), of_x);
         BOTH(called, of_w, 0.1 * (k + 1));
         check_jvp(m, "called", decisions_called_jvp(m, 0.1 * (k + 1), NULL), of_w);
     }
