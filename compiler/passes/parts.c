@@ -459,6 +459,10 @@ static void surround(parts *p, ir_part *a, const ir_part *b, ends *of_a, const e
 static bool merge(parts *p, bool crowded)
 {
     size_t n = 0, end = 0; /* that stay */
+    if (!p->ends.at) { /* of 0-D fields alone there are no ends: but there is an array of them */
+        vec_push(&p->ends, ((ends){0}));
+        p->ends.len = 0;
+    }
     const size_t before = p->found.len;
     for (size_t k = 0, from = 0; k < before; from += (size_t)p->found.at[k].field->ndim, k++) {
         const ir_part part = p->found.at[k];

@@ -130,12 +130,12 @@ static void kernels(decisions *m)
 }
 
 /* The gradient of g[i] behind the loop is the sum of what y takes from it. */
-static void replayed(decisions *m)
+static void replayed(decisions *m, double each)
 {
     fill(m);
     double into[10] = {0};
     for (int i = 0; i < m->params.N; i++) {
-        m->x.data[i] = 1;
+        m->x.data[i] = each;
         into[i % 10] += (1 + i % 3) * m->w.data[i];
     }
     for (int i = 0; i < 10; i++)
@@ -215,9 +215,17 @@ int main(void)
         kernels(m);
         winners(m);
         if (m->params.N >= 10)
-            replayed(m);
+            replayed(m, 1);
         decisions_destroy(m);
     }
+    /* enough for several threads */
+    decisions_params p = decisions_defaults();
+    p.N = 400000;
+    p.Q = 1;
+    decisions *m = failed ? NULL : decisions_create(NULL, &p);
+    if (m)
+        replayed(m, 0.5);
+    decisions_destroy(m);
     exports();
     return failed;
 }
