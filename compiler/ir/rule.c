@@ -280,6 +280,40 @@ static ir_value *build_op(const context *c, const node *n, scalar want)
     }
 }
 
+static bool constant_of(const context *c, const node *n, double *x)
+{
+    const ir_value *v = n->kind >= N_A && n->kind <= N_C ? c->args[n->kind - N_A] : NULL;
+    if (n->kind == N_NUMBER)
+        *x = n->number;
+    else if (v && ir_is_const(v) && scalar_is_float(v->type))
+        *x = v->def->attr.f;
+    else
+        return false;
+    return true;
+}
+
+/* A condition that constants decide: 1 or 0; else -1. What is not asked need not be exact. */
+static int known(const context *c, int i)
+{
+    const node *n = &c->rule->nodes[i];
+    if (n->kind != N_OP || n->nkids != 2)
+        return -1;
+    if (n->op == OP_AND) {
+        const int x = known(c, n->kid[0]), y = known(c, n->kid[1]);
+        return x == 0 || y == 0 ? 0 : x == 1 && y == 1 ? 1 : -1;
+    }
+    double x, y;
+    if (!constant_of(c, &c->rule->nodes[n->kid[0]], &x) || !constant_of(c, &c->rule->nodes[n->kid[1]], &y))
+        return -1;
+    switch (n->op) {
+    case OP_EQ: return x == y;
+    case OP_NE: return x != y;
+    case OP_LT: return x < y;
+    case OP_GT: return x > y;
+    default: return -1;
+    }
+}
+
 static ir_value *build(const context *c, int i, scalar want)
 {
     const node *n = &c->rule->nodes[i];
@@ -299,6 +333,9 @@ static ir_value *build(const context *c, int i, scalar want)
     case N_OP:
         return build_op(c, n, want);
     case N_COND: {
+        const int answer = known(c, n->kid[0]);
+        if (answer >= 0)
+            return build(c, n->kid[answer ? 1 : 2], want);
         ir_value *cond = build(c, n->kid[0], SC_BOOL);
         ir_value *yes = build(c, n->kid[1], want), *no = build(c, n->kid[2], want);
         return ir_op3(c->b, OP_SELECT, cond, yes, no);
