@@ -415,6 +415,8 @@ static bool is_shifted(ir_value *const *a, ir_value *const *b, int64_t by[2])
 static bool join(ir_part *a, const ir_part *b, ends *of_a, const ends *of_b)
 {
     int at = -1;
+    if (!is_same_plane(a, b)) /* b may have fewer subscripts */
+        return false;
     for (int d = 0; d < a->field->ndim; d++) {
         if (of_a[d].at[0] == of_b[d].at[0] && of_a[d].at[1] == of_b[d].at[1])
             continue;
@@ -423,7 +425,7 @@ static bool join(ir_part *a, const ir_part *b, ends *of_a, const ends *of_b)
         at = d;
     }
     int64_t by[2];
-    if (!is_same_plane(a, b) || at < 0 || a->all != b->all || a->first != b->first || a->last != b->last || !is_shifted(of_a[at].at, of_b[at].at, by))
+    if (at < 0 || a->all != b->all || a->first != b->first || a->last != b->last || !is_shifted(of_a[at].at, of_b[at].at, by))
         return false;
     ends *x = &of_a[at];
     const ends *y = &of_b[at];
