@@ -89,7 +89,7 @@ programs()
 # constructs DIR CC CXX OPTIONS...: the tests that have each construct of the language
 constructs()
 {
-    # shellcheck disable=SC2046
+    # shellcheck disable=SC2046,SC2086
     pairs "$1" "one test of each construct, $4" "$2" "$3" $5 $(python3 tests/tools/constructs.py . --tests)
 }
 
@@ -103,7 +103,8 @@ command_()
 
 if build build-gcc gcc g++; then
     unit build-gcc
-    pairs build-gcc "pairs of files" gcc g++
+    # shellcheck disable=SC2046
+    pairs build-gcc "pairs of files" gcc g++ $([ -n "$all" ] || echo "--without race/")
     constructs build-gcc gcc g++ "gcc with sanitizers" --sanitize
     [ -n "$all" ] || constructs build-gcc clang clang++ clang ""
     programs build-gcc "-n $([ -n "$all" ] && echo 200 || echo 50)"
@@ -126,7 +127,7 @@ if [ -n "$all" ]; then
 fi
 part "done"
 
-[ -n "$all" ] || echo "not run (sh tests/run.sh --all does): tkc built with clang and with sanitizers; pairs of files with clang and with sanitizers, but for one of each construct;
-150 random programs, those that may break the data-access rule; the fuzzer's first inputs; whether all builds write the same bytes"
+[ -n "$all" ] || echo "not run (sh tests/run.sh --all does): tkc built with clang and with sanitizers; pairs of files with clang and with sanitizers, but for one of each construct; those of tests/parallel
+with the thread sanitizer; 150 random programs, those that may break the data-access rule; the fuzzer's first inputs; whether all builds write the same bytes"
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

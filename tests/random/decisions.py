@@ -69,6 +69,7 @@ class Decision:
         program.deciding = [*program.deciding]
         self.count, self.pick, self.chance, self.name_new = program.count, program.pick, program.chance, program.name_new
         self.body, self.below, self.taken = [], 2, set()
+        self.way_to_give = self.pick((2, "loss"), (2, "store"), (1, "add"), (1, "scatter"))    # one for all branches, which no iterations share then
         self.par, self.beside_lines, self.serial = None, [], False
 
     def kernel(self):
@@ -138,8 +139,7 @@ class Decision:
         """The result."""
         if self.serial:
             return self.put(f"loss += {text};")
-        form = self.pick((2, "loss"), (2, "store"), (1, "add"), (1, "scatter"))
-        return self.put({"loss": f"loss += {text};", "store": f"zo[i] = {text};", "add": f"zo[i] += {text};", "scatter": f"zo[(i * 2 + 1) % N] += {text};"}[form])
+        return self.put({"loss": f"loss += {text};", "store": f"zo[i] = {text};", "add": f"zo[i] += {text};", "scatter": f"zo[(i * 2 + 1) % N] += {text};"}[self.way_to_give])
 
     # ---- ways to compute a number, about an integer ----
 
