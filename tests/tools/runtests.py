@@ -337,8 +337,9 @@ void parcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}
                 raise Failure(out)
 
     def script(self, sh):
-        """X.sh: ends with status 0, or 77 where it cannot run and says why. Finds the compiler in $TKC and, below install/, an installed tree in $PREFIX."""
-        env = {"TKC": str(self.tkc), "CC": self.args.cc, "CXX": self.args.cxx, "ROOT": str(ROOT), "INCLUDE": str(self.include)}
+        """X.sh: ends with status 0, or 77 where it cannot run and says why. Finds the compiler in $TKC and, below install/, an installed tree in $PREFIX. What links with the library of a
+        build with sanitizers takes $SANITIZE as well."""
+        env = {"TKC": str(self.tkc), "CC": self.args.cc, "CXX": self.args.cxx, "ROOT": str(ROOT), "INCLUDE": str(self.include), "SANITIZE": " ".join(self.sanitize())}
         if self.prefix:
             pc = next(Path(self.prefix).rglob("tk.pc")).parent
             env |= {"PREFIX": self.prefix, "PKG_CONFIG_PATH": str(pc), "LD_LIBRARY_PATH": str(pc.parent), "PATH": f"{self.prefix}/bin:{os.environ['PATH']}"}
