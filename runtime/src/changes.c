@@ -39,21 +39,33 @@ void rt_changes_put_back(tk_session *s)
     free_changes(s, &s->tape.scratch);
 }
 
-/* The list has the last change first. */
-static void redo(struct rt_changes *c)
+static struct rt_changes *reversed(struct rt_changes *c)
 {
-    if (!c)
-        return;
-    redo(c->next);
-    for (size_t i = 0; i < c->n && c->undone; i++)
-        swap(c, i);
-    c->undone = false;
+    struct rt_changes *done = NULL;
+    for (struct rt_changes *next; c; c = next) {
+        next = c->next;
+        c->next = done;
+        done = c;
+    }
+    return done;
+}
+
+/* The list has the last change first, and may be long: a function of the host's launches as it likes. */
+static void redo(struct rt_changes **list)
+{
+    struct rt_changes *first = reversed(*list);
+    for (struct rt_changes *c = first; c; c = c->next) {
+        for (size_t i = 0; i < c->n && c->undone; i++)
+            swap(c, i);
+        c->undone = false;
+    }
+    *list = reversed(first);
 }
 
 void rt_changes_redo(tk_session *s)
 {
     for (size_t i = 0; i < s->tape.count && s->tape.undone; i++)
-        redo(s->tape.entries[i].changes);
+        redo(&s->tape.entries[i].changes);
     s->tape.undone = false;
 }
 

@@ -95,6 +95,7 @@ static void start(tape_parts *m)
         m->pairs.data[i].b = 2;
     }
     m->now.data[0] = 0;
+    m->clock.data[0] = 0;
     m->loss.data[0] = 0;
 }
 
@@ -247,6 +248,12 @@ static void ranges(tape_parts *m)
     add(m, &p, "set_some", 18, 18, 0);
     check(m, "an empty range", &p, NULL);
     p.n--;
+    add(m, &p, "set_wrapped", 2147483640, 2147483641, 0);
+    check(m, "a subscript modulo 2^32", &p, "changes 'y[4]', but the adjoint of kernel 'some' (launch 1 on the tape)");
+    p.n--;
+    add(m, &p, "set_wrapped", 2147483638, 2147483639, 0);
+    check(m, "one beside what is needed", &p, NULL);
+    p.n--;
     add(m, &p, "set_some", 1, 3, 0);
     check(m, "the first of a range", &p, "changes 'y[2]', but the adjoint of kernel 'some' (launch 1 on the tape)");
 }
@@ -294,6 +301,15 @@ static void from_data(tape_parts *m)
     add(m, &p, "step_now", 0, 0, 0);
     add(m, &p, "tick", 0, 0, 0);
     check(m, "a number in memory", &p, "kernel 'tick' of module 'tape_parts' changes 'now'");
+    p.n = 0;
+    for (int t = 0; t < 3; t++) {
+        add(m, &p, "step_clock", 0, 0, 0);
+        add(m, &p, "tick_clock", 0, 0, 0);
+    }
+    add(m, &p, "total", 3, 0, 0);
+    check(m, "a number in memory that is saved", &p, NULL);
+    add(m, &p, "push", 9, 2, 0);
+    check(m, "a slab that it stood for", &p, "changes 'v[2, 0]', but the adjoint of kernel 'step_clock' (launch 5 on the tape)");
     p.n = 0;
     add(m, &p, "constant", 0, 0, 2);
     add(m, &p, "constant", 0, 0, 2);
@@ -391,6 +407,34 @@ static tk_status backward(void *args)
 {
     const call *c = args;
     return c->fails ? TK_ASSERT : tape_parts_put_grad(c->m, c->n, 0.5);
+}
+
+enum { MANY = 300000 };
+
+static tk_status many_launches(void *args)
+{
+    tk_status st = TK_OK;
+    for (int i = 1; i <= MANY && st == TK_OK; i++)
+        st = tape_parts_put(*(tape_parts **)args, 1, 1e-6 * i);
+    return st;
+}
+
+/* Each has changes of its own to put back, and to make once more. */
+static void many_in_a_call(tape_parts *m)
+{
+    static const tk_triple triple = {"many", many_launches, nothing, NULL};
+    title = "many launches in a call";
+    start(m);
+    m->y.data[m->at.data[N - 1]] = 7.5;
+    tk_tape_begin(m->loss.field, 0);
+    tape_parts_pull(m, N);
+    tk_call(tk_module_session(&m->tk), &triple, &m, sizeof m);
+    const double last = m->y.data[m->at.data[N - 1]];
+    tape_parts_whole(m);
+    if (tk_tape_end(m->loss.field) != TK_OK)
+        fail(tape_parts_error(m));
+    if (last == 7.5 || m->y.data[m->at.data[N - 1]] != last)
+        fail("the data are not those of the last launch");
 }
 
 static void calls(tape_parts *m)
@@ -506,6 +550,7 @@ int main(void)
     layouts(m);
     on_the_way_back(m);
     calls(m);
+    many_in_a_call(m);
     second_order(m);
     others(m);
     tape_parts_destroy(m);
