@@ -689,6 +689,14 @@ static int kernel_index(const ir_module *m, const ir_func *kernel)
     return n;
 }
 
+static bool reads_fields(const ir_func *bounds)
+{
+    for (const ir_op *op = bounds->body->first; op; op = op->next)
+        if (op->code == OP_LOAD)
+            return true;
+    return false;
+}
+
 static void print_kernel(emitter *e, const ir_func *kernel, int index, int naccess, int narrays)
 {
     strbuf *b = e->out;
@@ -710,7 +718,8 @@ static void print_kernel(emitter *e, const ir_func *kernel, int index, int nacce
     if (naccess)
         sb_printf(b, ",\n     .access = %s_access, .naccess = %d", kernel->name, naccess);
     if (kernel->nparts)
-        sb_printf(b, ",\n     .parts = %s_parts, .nparts = %d, .bounds = %s_bounds, .nbounds = %d", kernel->name, kernel->nparts, kernel->name, kernel->bounds->nresults);
+        sb_printf(b, ",\n     .parts = %s_parts, .nparts = %d, .bounds = %s_bounds, .nbounds = %d%s", kernel->name, kernel->nparts, kernel->name,
+                  kernel->bounds->nresults, reads_fields(kernel->bounds) ? ", .bounds_read = true" : "");
     if (narrays)
         sb_printf(b, ",\n     .arrays = %s_arrays, .narrays = %d", kernel->name, narrays);
     if (gives_floats(kernel))

@@ -126,6 +126,7 @@ typedef struct tk_kernel {
     int nparts;              /* first what is written, then what is needed */
     void (*bounds)(tk_module *m, const void *args, int64_t *ends); /* before a launch: first and last value of each subscript and of the components, part by part */
     int nbounds;             /* how many of these */
+    bool bounds_read;        /* it reads fields: later it may say something else */
     size_t record_size;
     const tk_array_desc *arrays;
     int narrays;

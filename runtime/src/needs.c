@@ -19,7 +19,9 @@ static struct rt_needs *needs_of(tk_field *f, tk_plane plane)
     if (!*at) {
         *at = rt_alloc(f->module->session, sizeof **at, true);
         if (*at)
-            (*at)->dims = f->desc->ndim + 1;
+            **at = (struct rt_needs){.first = 0, .last = -1, .dims = f->desc->ndim + 1};
+        else
+            tk_fail(f->module->session, TK_NO_MEMORY, "out of memory for what a tape needs of field '%s'", f->desc->name);
     }
     return *at;
 }
@@ -97,9 +99,11 @@ static bool is_noted(const struct rt_needs *n, const int64_t *b, kind k)
 static bool note(tk_field *f, tk_plane plane, const int64_t *b, kind k, uint32_t launch)
 {
     struct rt_needs *n = needs_of(f, plane);
-    if (n && add_to_sum(n, b) && is_noted(n, b, k))
+    if (!n)
+        return false;
+    if (add_to_sum(n, b) && is_noted(n, b, k))
         return true;
-    if (!n || (n->n == n->cap && !grow(f->module->session, n))) {
+    if (n->n == n->cap && !grow(f->module->session, n)) {
         tk_fail(f->module->session, TK_NO_MEMORY, "out of memory for what launch %u of a tape needs of field '%s'", launch, f->desc->name);
         return false;
     }
@@ -108,13 +112,22 @@ static bool note(tk_field *f, tk_plane plane, const int64_t *b, kind k, uint32_t
     return true;
 }
 
+static void forget(struct rt_needs *n)
+{
+    if (!n)
+        return;
+    n->n = 0;
+    n->nsum = 0;
+    n->first = 0;
+    n->last = -1;
+}
+
 void rt_needs_forget(tk_session *s)
 {
     for (tk_module *m = s->modules; m; m = m->next)
         for (int i = 0; i < m->desc->nfields; i++)
             for (int p = 0; p < 2; p++)
-                if (m->fields[i].needs[p])
-                    m->fields[i].needs[p]->n = (size_t)(m->fields[i].needs[p]->nsum = 0);
+                forget(m->fields[i].needs[p]);
 }
 
 void rt_needs_free(tk_session *s, tk_field *f)
@@ -162,48 +175,143 @@ static bool room_for_ends(tk_session *s, const tk_kernel *k)
     rt_tape *t = &s->tape;
     if (k->nbounds <= t->nends)
         return true;
-    rt_free(s, t->ends);
-    t->nends = 0;
-    t->ends = rt_alloc(s, (size_t)k->nbounds * sizeof *t->ends, false);
-    if (t->ends)
-        t->nends = k->nbounds;
-    else
+    int64_t *ends = rt_alloc(s, (size_t)k->nbounds * sizeof *ends, false);
+    if (!ends) {
         tk_fail(s, TK_NO_MEMORY, "out of memory for launch %zu of a tape (kernel '%s')", t->count, k->name);
-    return t->ends != NULL;
+        return false;
+    }
+    rt_free(s, t->ends);
+    t->ends = ends;
+    t->nends = k->nbounds;
+    return true;
 }
 
-/* What it writes; the parts that it needs come behind. Returns the number of the first of these, or a negative one after failing the session. */
-static int keep_written(tk_module *m, const tk_kernel *k, bool duals, int64_t **ends, struct rt_kept **kept)
+/* What it writes; the parts that it needs come behind. */
+static bool keep_written(tk_module *m, const tk_kernel *k, bool duals, const int64_t *ends, struct rt_kept **kept)
 {
-    int i = 0;
     bool ok = true;
-    for (; i < k->nparts && (k->parts[i].what & TK_PART_WRITTEN) != 0 && ok; i++) {
+    for (int i = 0; i < k->nparts && (k->parts[i].what & TK_PART_WRITTEN) != 0 && ok; i++) {
         const tk_part *p = &k->parts[i];
         tk_field *f = &m->fields[p->field];
+        int64_t b[2 * DIMS_MAX];
+        copy(b, ends, f->desc->ndim + 1);
         const bool data = f->needs[p->plane == TK_DUAL] != NULL, dual = duals && p->plane == TK_DATA && f->needs[1];
-        const kind kind_of = data || dual ? settle_box(f, p, *ends) : EMPTY;
+        const kind kind_of = data || dual ? settle_box(f, p, b) : EMPTY;
         if (kind_of != EMPTY) /* the last is compared first */
-            ok = (!dual || keep(f, TK_DUAL, *ends, kind_of, kept)) && keep(f, p->plane, *ends, kind_of, kept);
-        *ends += 2 * f->desc->ndim + 2;
+            ok = (!dual || keep(f, TK_DUAL, b, kind_of, kept)) && keep(f, p->plane, b, kind_of, kept);
+        ends += 2 * f->desc->ndim + 2;
     }
-    return ok ? i : -1;
+    return ok;
 }
 
 /* In a forward scope duals are needed as well, of which it is not known for sure. */
-static bool note_needed(tk_module *m, const tk_kernel *k, int i, int64_t *ends)
+static bool note_needed(tk_module *m, const tk_kernel *k, int64_t *ends, uint32_t launch)
 {
     const bool duals = m->session->forward.open;
-    const uint32_t launch = (uint32_t)m->session->tape.count;
     bool ok = true;
-    for (; i < k->nparts && ok; i++) {
+    for (int i = 0; i < k->nparts && ok; i++) {
         const tk_part *p = &k->parts[i];
         tk_field *f = &m->fields[p->field];
-        const kind kind_of = settle_box(f, p, ends);
+        const kind kind_of = (p->what & TK_PART_WRITTEN) == 0 ? settle_box(f, p, ends) : EMPTY;
         if (kind_of != EMPTY)
             ok = note(f, p->plane, ends, kind_of, launch) && (!duals || p->plane != TK_DATA || !f->plane[TK_DUAL] || note(f, TK_DUAL, ends, SOME, launch));
         ends += 2 * f->desc->ndim + 2;
     }
     return ok;
+}
+
+/* ---- the first subscript alone ---- */
+
+/* Most launches of a tape write beside all that is needed, in the dimension of time: that is seen by first subscripts, and what the launches need is not even listed
+ * until one comes of which it is not. */
+static void first_of(const tk_field *f, const int64_t *ends, int64_t *first, int64_t *last)
+{
+    const bool inside = f->desc->ndim > 0 && ends[0] >= 0 && ends[1] < f->shape[0];
+    *first = inside ? ends[0] : 0;
+    *last = inside ? ends[1] : f->desc->ndim > 0 ? f->shape[0] - 1 : 0;
+}
+
+static bool is_beside(const struct rt_needs *n, int64_t first, int64_t last)
+{
+    return !n || first > n->last || last < n->first;
+}
+
+static bool writes_beside(tk_module *m, const tk_kernel *k, bool duals, const int64_t *ends)
+{
+    int64_t first, last;
+    for (int i = 0; i < k->nparts && (k->parts[i].what & TK_PART_WRITTEN) != 0; i++) {
+        const tk_part *p = &k->parts[i];
+        const tk_field *f = &m->fields[p->field];
+        first_of(f, ends, &first, &last);
+        if (!is_beside(f->needs[p->plane == TK_DUAL], first, last) || (duals && p->plane == TK_DATA && !is_beside(f->needs[1], first, last)))
+            return false;
+        ends += 2 * f->desc->ndim + 2;
+    }
+    return true;
+}
+
+static bool note_first(tk_field *f, tk_plane plane, int64_t first, int64_t last)
+{
+    struct rt_needs *n = needs_of(f, plane);
+    if (!n)
+        return false;
+    if (first > last)
+        return true;
+    const bool none = n->first > n->last;
+    n->first = none || first < n->first ? first : n->first;
+    n->last = none || last > n->last ? last : n->last;
+    return true;
+}
+
+static bool note_firsts(tk_module *m, const tk_kernel *k, const int64_t *ends)
+{
+    const bool duals = m->session->forward.open;
+    int64_t first, last;
+    bool ok = true;
+    for (int i = 0; i < k->nparts && ok; i++) {
+        const tk_part *p = &k->parts[i];
+        tk_field *f = &m->fields[p->field];
+        if ((p->what & TK_PART_WRITTEN) == 0) {
+            first_of(f, ends, &first, &last);
+            ok = note_first(f, p->plane, first, last) && (!duals || p->plane != TK_DATA || !f->plane[TK_DUAL] || note_first(f, TK_DUAL, first, last));
+        }
+        ends += 2 * f->desc->ndim + 2;
+    }
+    return ok;
+}
+
+/* What entries need before `end` that are not listed yet. */
+static bool list_needs(tk_session *s, size_t end)
+{
+    rt_tape *t = &s->tape;
+    for (; t->listed < end; t->listed++) {
+        const rt_entry *e = &t->entries[t->listed];
+        if (!e->needs)
+            continue;
+        e->kernel->bounds(e->module, e->args, t->ends);
+        if (!note_needed(e->module, e->kernel, t->ends, (uint32_t)t->listed + 1))
+            return false;
+    }
+    return true;
+}
+
+/* Without first subscripts to tell. */
+static bool keep_what_meets(tk_module *m, const tk_kernel *k, const void *args, bool duals, bool recorded, struct rt_kept **kept)
+{
+    rt_tape *t = &m->session->tape;
+    if (!list_needs(m->session, recorded ? t->count - 1 : t->count))
+        return false;
+    k->bounds(m, args, t->ends);
+    return keep_written(m, k, duals, t->ends, kept);
+}
+
+/* Fields that bounds are read from may have changed when the list is made: then it is made at once. */
+static bool note_entry(tk_module *m, const tk_kernel *k)
+{
+    rt_tape *t = &m->session->tape;
+    rt_entry *e = &t->entries[t->count - 1];
+    e->needs = note_firsts(m, k, t->ends);
+    return e->needs && (!k->bounds_read || list_needs(m->session, t->count));
 }
 
 tk_status rt_needs_before(tk_module *m, const tk_kernel *k, const void *args, bool duals, bool recorded, struct rt_kept **kept)
@@ -214,10 +322,9 @@ tk_status rt_needs_before(tk_module *m, const tk_kernel *k, const void *args, bo
         return TK_OK;
     if (!room_for_ends(s, k))
         return tk_session_status(s);
-    int64_t *ends = s->tape.ends;
-    k->bounds(m, args, ends);
-    const int needed = keep_written(m, k, duals, &ends, kept);
-    if (needed >= 0 && (!recorded || note_needed(m, k, needed, ends)))
+    k->bounds(m, args, s->tape.ends);
+    const bool ok = writes_beside(m, k, duals, s->tape.ends) || keep_what_meets(m, k, args, duals, recorded, kept);
+    if (ok && (!recorded || note_entry(m, k)))
         return TK_OK;
     rt_needs_drop(s, kept);
     return tk_session_status(s);

@@ -12,6 +12,7 @@ typedef struct rt_mark_of_need {
 } rt_mark_of_need;
 
 struct rt_needs {
+    int64_t first, last;     /* of the first subscript, of all that is needed; first > last: nothing */
     int dims;                /* of the field, and one of components */
     int nsum;
     int64_t sum[SUM_MAX][2 * DIMS_MAX];

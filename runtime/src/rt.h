@@ -22,6 +22,7 @@ typedef struct rt_entry {
     uint64_t draws, first, last; /* of such a call: tk_session.draws before it, .launches before and after it */
     struct rt_changes *changes; /* what it changed of data that earlier adjoints may need, the last first; also of launches inside such a call */
     uint64_t arrays; /* validated: hash of the arrays of the host that it reads */
+    bool needs;      /* what its adjoint needs is to be listed, once somebody asks */
     tk_record record;
 } rt_entry;
 
@@ -43,6 +44,7 @@ typedef struct rt_tape {
     bool undone;       /* changes are, on the way back */
     int64_t *ends;     /* of the parts that the running launch touches */
     int nends;         /* room */
+    size_t listed;     /* how many entries' needs are */
 } rt_tape;
 
 /* What is watched during a launch; watch.c. */

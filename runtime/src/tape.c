@@ -194,7 +194,7 @@ void rt_tape_close(tk_session *s)
         rt_record_free(s, &t->entries[i].record);
         rt_changes_free(s, &t->entries[i]);
     }
-    t->count = 0;
+    t->count = t->listed = 0;
     if (t->validate)
         rt_watch_forget(s);
     t->open = t->validate = false;
