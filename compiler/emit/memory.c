@@ -466,10 +466,11 @@ const layout_info *layout_of(emitter *e, const ir_layout *l)
 static const char *slot(cfn *c, const ir_op *op, const ir_value *ptr, const ir_value *i, expr *e, int64_t index)
 {
     const layout_info *l = layout_of(c->e, op->attr.layout);
+    const bool named = !c->v[ptr->id].pending; /* else it is a member, which points to anything */
     const expr base = val(c, ptr);
     expr_absorb(c, e, base);
     const char *p = paren(c, base, PREC_PRIMARY);
-    if (c->v[ptr->id].layout != op->attr.layout)
+    if (!named || c->v[ptr->id].layout != op->attr.layout)
         p = arena_printf(c->e->mem, "((struct %s *)%s)", l->tag, p);
     const char *member = l->members[index];
     if (ir_is_const(i) && i->def->attr.i == 0)

@@ -92,6 +92,7 @@ struct saved_plan {
     bool *undo;  /* writes at kernel level: taken back in the reverse sweep */
     bool *fused; /* writes in tasks: done again, and taken back, in the task's adjoint */
     bool *fixed; /* loads: only the forward sweep finds the value */
+    bool *ordered; /* tasks: one thread runs the adjoint, in order */
     bool *snap;  /* npos * number of fields; tasks: fields to be taken back as a whole */
 };
 

@@ -160,32 +160,45 @@ static bool is_own(const site *w)
     return true;
 }
 
-/* What a task accumulates into with others is not read in it, by the language's rule. */
+/* What an iteration reads behind a write of its own is found when its adjoint writes it again. No other iteration touches such an element, by the language's rule;
+ * but a sum that is not known to be the iteration's own may have other elements, which several take back: then one thread does, in order. */
 static void plan_task(const study *s, const site *w, saved_plan *p)
 {
-    if (w->a.op->code != OP_STORE && !is_own(w))
-        return;
     for (size_t i = 0; i < s->loads.len; i++) {
         const site *l = &s->loads.at[i];
-        if (l->task == w->task && !access_apart(&l->a, &w->a) && may_follow(w->a.op, l->a.op, w->task))
-            p->fused[w->a.op->pos] = true;
+        if (l->task != w->task || access_apart(&l->a, &w->a) || !may_follow(w->a.op, l->a.op, w->task))
+            continue;
+        p->fused[w->a.op->pos] = true;
+        p->ordered[w->task->pos] |= w->a.op->code != OP_STORE && !is_own(w);
     }
 }
 
-static void plan_write(const study *s, const site *w, saved_plan *p)
+/* Whether something behind the write reads it that is not of the same iteration. */
+static bool is_read_later(const study *s, const site *w)
 {
-    bool later = false, memory = false;
+    for (size_t i = 0; i < s->loads.len; i++) {
+        const site *l = &s->loads.at[i];
+        const bool same = w->task && l->task == w->task;
+        if (!access_apart(&l->a, &w->a) && (same ? is_repeated(w->task) : may_follow(w->a.op, l->a.op, NULL)))
+            return true;
+    }
+    return false;
+}
+
+/* runs: by position of a task, whether the forward sweep runs it, for a sum or for a write that is kept. Then what it reads counts as well. */
+static void plan_write(const study *s, const site *w, const bool *runs, saved_plan *p)
+{
+    const uint32_t pos = w->a.op->pos;
+    bool later = p->keep[pos], memory = false;
     for (size_t i = 0; i < s->loads.len; i++) {
         const site *l = &s->loads.at[i];
         if (access_apart(&l->a, &w->a))
             continue;
         const bool same = w->task && l->task == w->task;
-        /* In the same iteration a read counts if the forward sweep runs the task, for what it reduces. */
-        later |= same ? is_repeated(w->task) || (w->task->nres > 0 && may_follow(w->a.op, l->a.op, w->task)) : may_follow(w->a.op, l->a.op, NULL);
+        later |= same && runs[w->task->pos] && may_follow(w->a.op, l->a.op, w->task);
         /* The adjoint of a task reads memory, and runs when the write has been taken back. */
         memory |= l->task && (same || may_follow(l->a.op, w->a.op, NULL));
     }
-    const uint32_t pos = w->a.op->pos;
     p->keep[pos] = later;
     if (later && w->task && w->a.op->attr.exact && !is_own(w))
         ((ir_op *)w->task)->attr.ordered = true; /* several iterations add to one element, here and when the adjoint adds them up again */
@@ -199,6 +212,20 @@ static void plan_write(const study *s, const site *w, saved_plan *p)
         p->undo[pos] = true;
 }
 
+static void plan_writes(const study *s, saved_plan *p)
+{
+    bool *runs = ARENA_ARRAY(s->m->mem, bool, (size_t)s->npos + 1);
+    for (size_t i = 0; i < s->writes.len; i++) {
+        const site *w = &s->writes.at[i];
+        p->keep[w->a.op->pos] = s->read[w->a.field->index] && is_read_later(s, w);
+        if (w->task)
+            runs[w->task->pos] |= w->task->nres > 0 || p->keep[w->a.op->pos];
+    }
+    for (size_t i = 0; i < s->writes.len; i++)
+        if (s->read[s->writes.at[i].a.field->index])
+            plan_write(s, &s->writes.at[i], runs, p);
+}
+
 static saved_plan *plan_of(const study *s)
 {
     arena *mem = s->m->mem;
@@ -209,10 +236,9 @@ static saved_plan *plan_of(const study *s)
     p->undo = ARENA_ARRAY(mem, bool, n);
     p->fused = ARENA_ARRAY(mem, bool, n);
     p->fixed = ARENA_ARRAY(mem, bool, n);
+    p->ordered = ARENA_ARRAY(mem, bool, n);
     p->snap = ARENA_ARRAY(mem, bool, n * s->m->fields.len);
-    for (size_t i = 0; i < s->writes.len; i++)
-        if (s->read[s->writes.at[i].a.field->index])
-            plan_write(s, &s->writes.at[i], p);
+    plan_writes(s, p);
     for (size_t i = 0; i < s->loads.len; i++) {
         const site *l = &s->loads.at[i];
         bool fixed = !l->task && s->written[l->a.field->index];
