@@ -27,6 +27,7 @@ from references import References
 from rules import Rules
 from singles import Singles
 from statements import Statements
+from stepped import Stepped
 from stub import Kernel
 from tasks import Tasks
 from variety import Variety
@@ -37,7 +38,7 @@ from vectors import Vectors
 BUILTINS = "sin exp step mix norm dot sum min abs clamp floor trace inverse select pow len rows random transpose length svd solve".split()
 
 
-class Program(Composed, Counters, Decisions, Identities, Planes, Rules, References, Functions, Statements, Singles, Externs, Tasks, Kernels, Limits, Variety, Vectors, Expressions):
+class Program(Composed, Counters, Decisions, Identities, Planes, Rules, References, Functions, Statements, Singles, Externs, Tasks, Kernels, Limits, Stepped, Variety, Vectors, Expressions):
     """One kernel and its functions."""
 
     def __init__(self, module, name, seed):
@@ -229,6 +230,8 @@ class Program(Composed, Counters, Decisions, Identities, Planes, Rules, Referenc
             self.task()
         if not self.plane and random.Random(f"{self.seed} crowd").random() < 0.08:    # the other programs stay as they are
             self.crowd()
+        if not self.plane and random.Random(f"{self.seed} stepped").random() < 0.15:
+            self.stepped()
         self.call_rest()
         if any(not f.get("called") for f in self.typed_functions):
             self.call_typed_function()
