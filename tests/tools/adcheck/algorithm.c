@@ -104,14 +104,11 @@ int ad_check_algorithm(tk_module *m, int threads)
 {
     int failures = 0, checked = 0;
     for (int k = 0; k < m->desc->nkernels; k++) {
-        checker c = {.m = m, .k = &m->desc->kernels[k], .nfield = ad_state_size(m), .table = true, .algorithm = true, .nonzero = ad_new((size_t)m->desc->nfields, sizeof(bool))};
-        if (!c.k->grad || (adcheck_own_adjoint && adcheck_own_adjoint(c.k->name)) || addata_within(c.k->name))
+        const tk_kernel *kernel = &m->desc->kernels[k];
+        if (!kernel->grad || (adcheck_own_adjoint && adcheck_own_adjoint(kernel->name)) || addata_within(kernel->name))
             continue;
-        if (adcheck_params)
-            c.params = adcheck_params(c.k->name, &c.nparams);
-        if (c.k->args_size > MAX_ARGS || c.k->jvp_args_size > MAX_ARGS)
-            exit(2);
-        c.arrays = ad_make_arrays(m, c.k);
+        checker c = ad_checker(m, kernel);
+        c.table = c.algorithm = true;
         c.x.n = c.nfield + ad_tail_size(&c);
         ad_reseed(424243);
         for (int round = 0; round < 2; round++)

@@ -1,5 +1,6 @@
 /* What a kernel takes and gives beside fields: its parameters, its result, arrays of the host. Their floats are the tail of the state. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "checker.h"
@@ -101,7 +102,7 @@ static void make_planes(const tk_module *m, host_array *a, const host_array *fir
     }
 }
 
-host_array *ad_make_arrays(const tk_module *m, const tk_kernel *k)
+static host_array *make_arrays(const tk_module *m, const tk_kernel *k)
 {
     host_array *all = ad_new((size_t)k->narrays, sizeof *all);
     for (int i = 0; i < k->narrays; i++) {
@@ -116,6 +117,17 @@ host_array *ad_make_arrays(const tk_module *m, const tk_kernel *k)
         make_planes(m, a, all);
     }
     return all;
+}
+
+checker ad_checker(tk_module *m, const tk_kernel *k)
+{
+    checker c = {.m = m, .k = k, .nfield = ad_state_size(m), .nonzero = ad_new((size_t)m->desc->nfields, sizeof *c.nonzero)};
+    if (adcheck_params)
+        c.params = adcheck_params(k->name, &c.nparams);
+    if (k->args_size > MAX_ARGS || k->jvp_args_size > MAX_ARGS)
+        exit(2);
+    c.arrays = make_arrays(m, k);
+    return c;
 }
 
 /* Component j of an array. */

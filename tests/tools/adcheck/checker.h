@@ -96,8 +96,8 @@ double ad_norm(const state *a);
 bool *ad_singles(checker *c, state *x, state *d, state *w);
 /* Components of the state behind those of fields. */
 int64_t ad_tail_size(const checker *c);
-/* Those that a kernel takes, with memory for them. */
-host_array *ad_make_arrays(const tk_module *m, const tk_kernel *k);
+/* Without data: those come with each set that is checked. */
+checker ad_checker(tk_module *m, const tk_kernel *k);
 /* The result and the arrays from the state, before a launch: what goes in of a plane. An `out` array is whatever the host had there. */
 void ad_set_tail(checker *c, tk_plane plane, const state *s);
 /* What came out, after a launch; zero for the rest, parameters among it. */

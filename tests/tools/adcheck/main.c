@@ -22,8 +22,6 @@
 #include "addata.h"
 #include "checker.h"
 
-enum { TIES = 3 /* rounds */ };
-
 /* ---- the values alone ---- */
 
 /* Which of a kernel's functions, how many numbers, and the numbers. */
@@ -79,85 +77,122 @@ static void fill_rest(tk_module *m, double lo, double hi)
     }
 }
 
-int main(int argc, char **argv)
+typedef struct options {
+    bool algorithm, only_values, table, broken; /* what to do; broken is a table, too */
+    int first, threads;
+    double lo, hi;
+} options;
+
+static options options_of(int argc, char **argv)
 {
-    const bool algorithm = argc > 2 && !strcmp(argv[1], "--algorithm");
-    const bool broken = argc == 6 && !strcmp(argv[1], "--broken"), table = broken || (argc == 6 && !strcmp(argv[1], "--table"));
-    const bool only_values = argc == 5 && !strcmp(argv[1], "--values");
-    const int range = table ? 4 : only_values ? 3 : 1;
-    const double lo = argc > range + 1 ? atof(argv[range]) : 0.3, hi = argc > range + 1 ? atof(argv[range + 1]) : 1.2;
-    const int first = table ? atoi(argv[2]) : 0, threads = table ? atoi(argv[3]) : 0, rounds = table ? 2 : 3;
-    tk_session_options o = tk_session_defaults();
-    o.threads = 1;
-    o.on_print = ad_count_print;
-    tk_session *s = tk_session_create(&o);
-    tk_module *m = s ? adcheck_create(s) : NULL;
-    if (!m) {
-        printf("%s\n", tk_error());
-        return 2;
+    options o = {.algorithm = argc > 2 && !strcmp(argv[1], "--algorithm"), .only_values = argc == 5 && !strcmp(argv[1], "--values")};
+    o.broken = argc == 6 && !strcmp(argv[1], "--broken");
+    o.table = o.broken || (argc == 6 && !strcmp(argv[1], "--table"));
+    const int range = o.table ? 4 : o.only_values ? 3 : 1;
+    o.lo = argc > range + 1 ? atof(argv[range]) : 0.3;
+    o.hi = argc > range + 1 ? atof(argv[range + 1]) : 1.2;
+    o.first = o.table ? atoi(argv[2]) : 0;
+    o.threads = o.table ? atoi(argv[3]) : o.algorithm ? atoi(argv[2]) : 0;
+    return o;
+}
+
+static void check_tapes(checker *c, const options *o, const state *w)
+{
+    const tk_module_desc *m = c->m->desc;
+    for (int validate = 0; validate <= TK_TAPE_VALIDATE; validate += TK_TAPE_VALIDATE) {
+        ad_check_tape(c, NULL, w, (unsigned)validate);
+        for (int j = 0; o->table && j < m->nkernels; j += 1 + m->nkernels / 8)
+            ad_check_tape(c, &m->kernels[(c->k->index + j) % m->nkernels], w, (unsigned)validate);
     }
-    if (algorithm && (!addata_parse || !addata_parse(argc - 3, argv + 3)))
-        return 2;
-    if (table && adcheck_bind)
-        ad_bind_guarded(m);
-    fill_rest(m, lo, hi);
-    FILE *out = only_values ? fopen(argv[2], "wb") : NULL;
-    if (only_values && !out)
-        return 2;
-    int failures = algorithm ? ad_check_algorithm(m, atoi(argv[2])) : 0, checked = algorithm;
-    for (int k = first; k < m->desc->nkernels && !algorithm; k++) {
-        if (table || only_values)
+}
+
+static void check_random(checker *c, const options *o)
+{
+    c->x = ad_random_state(c->nfield + ad_tail_size(c), o->lo, o->hi);
+    state d = ad_random_state(c->x.n, -1.0, 1.0), w = ad_random_state(c->x.n, -1.0, 1.0);
+    c->single = ad_singles(c, &c->x, &d, &w);
+    c->planes = w;
+    w = ad_only_with_gradient(c, &w, true);
+    if (o->broken && (!ad_fits_on_tape(c->k) || ad_is_reported(c, &w)))
+        return;
+    ad_check_first(c, &d, &w, o->threads);
+    if (o->broken)
+        return;
+    ad_check_second(c, &d, &w);
+    check_tapes(c, o, &w);
+}
+
+static void check_ties(checker *c, const options *o, int round)
+{
+    state d = ad_random_direction(c), w = ad_random_direction(c);
+    c->planes = w;
+    w = ad_only_with_gradient(c, &w, true);
+    c->x = ad_state_at_ties(c, &c->x, round, o->lo, o->hi);
+    ad_check_at_ties(c, &d, &w, o->threads);
+    ad_check_tape(c, NULL, &w, TK_TAPE_VALIDATE);
+}
+
+static void check_kernel(checker *c, const options *o)
+{
+    enum { RANDOM_ROUNDS = 3, TABLE_ROUNDS = 2, TIES_ROUNDS = 3 };
+    for (int round = 0; round < (o->table ? TABLE_ROUNDS : RANDOM_ROUNDS); round++)
+        check_random(c, o);
+    for (int round = 0; round < TIES_ROUNDS && o->table && !o->broken; round++)
+        check_ties(c, o, round);
+    if (o->table)
+        ad_check_guards(c);
+}
+
+/* Gives the failures. out: for the values alone. */
+static int check_kernels(tk_module *m, const options *o, FILE *out)
+{
+    int failures = 0, checked = 0;
+    for (int k = o->first; k < m->desc->nkernels; k++) {
+        if (o->table || o->only_values)
             ad_reseed(424243); /* so that a kernel alone is checked with the same data, none of it equal to the constants */
-        checker c = {.m = m, .k = &m->desc->kernels[k], .b = ad_save(m), .nfield = ad_state_size(m), .table = table,
-                     .nonzero = ad_new((size_t)m->desc->nfields, sizeof(bool))};
-        if (adcheck_params)
-            c.params = adcheck_params(c.k->name, &c.nparams);
-        if (c.k->args_size > MAX_ARGS || c.k->jvp_args_size > MAX_ARGS)
-            return 2;
-        c.arrays = ad_make_arrays(m, c.k);
-        if (only_values)
-            put_values(&c, out, k, lo, hi);
-        for (int round = 0; round < rounds && !only_values; round++) {
-            c.x = ad_random_state(c.nfield + ad_tail_size(&c), lo, hi);
-            state d = ad_random_state(c.x.n, -1.0, 1.0), w = ad_random_state(c.x.n, -1.0, 1.0);
-            c.single = ad_singles(&c, &c.x, &d, &w);
-            c.planes = w;
-            w = ad_only_with_gradient(&c, &w, true);
-            if (broken && (!ad_fits_on_tape(c.k) || ad_is_reported(&c, &w)))
-                continue;
-            ad_check_first(&c, &d, &w, threads);
-            if (broken)
-                continue;
-            ad_check_second(&c, &d, &w);
-            for (int validate = 0; validate <= TK_TAPE_VALIDATE; validate += TK_TAPE_VALIDATE) {
-                ad_check_tape(&c, NULL, &w, (unsigned)validate);
-                for (int j = 0; table && j < m->desc->nkernels; j += 1 + m->desc->nkernels / 8)
-                    ad_check_tape(&c, &m->desc->kernels[(k + j) % m->desc->nkernels], &w, (unsigned)validate);
-            }
-        }
-        for (int round = 0; round < TIES && table && !broken; round++) {
-            state d = ad_random_direction(&c), w = ad_random_direction(&c);
-            c.planes = w;
-            w = ad_only_with_gradient(&c, &w, true);
-            c.x = ad_state_at_ties(&c, &c.x, round, lo, hi);
-            ad_check_at_ties(&c, &d, &w, threads);
-            ad_check_tape(&c, NULL, &w, TK_TAPE_VALIDATE);
-        }
-        if (table)
-            ad_check_guards(&c);
+        checker c = ad_checker(m, &m->desc->kernels[k]);
+        c.b = ad_save(m);
+        c.table = o->table;
+        if (o->only_values)
+            put_values(&c, out, k, o->lo, o->hi);
+        else
+            check_kernel(&c, o);
         ad_restore(m, &c.b);
         failures += c.failures;
         checked += (c.k->grad != NULL) + (c.k->jvp != NULL) + (c.k->hvp != NULL);
-        if (table) {
+        if (o->table) {
             printf("kernel %d %s %s compared %ld skipped %ld inputs %d zero %d taped %ld reported %ld\n", k, c.k->name, c.failures ? "FAILED" : "ok", c.compared,
                    c.skipped, c.inputs, c.zero, c.taped, c.reported);
             fflush(stdout);
         }
     }
-    if (!checked && !table && !only_values) {
-        printf("no derivative to check\n");
-        failures++;
+    if (checked || o->table || o->only_values)
+        return failures;
+    printf("no derivative to check\n");
+    return failures + 1;
+}
+
+int main(int argc, char **argv)
+{
+    const options o = options_of(argc, argv);
+    tk_session_options how = tk_session_defaults();
+    how.threads = 1;
+    how.on_print = ad_count_print;
+    tk_session *s = tk_session_create(&how);
+    tk_module *m = s ? adcheck_create(s) : NULL;
+    if (!m) {
+        printf("%s\n", tk_error());
+        return 2;
     }
+    if (o.algorithm && (!addata_parse || !addata_parse(argc - 3, argv + 3)))
+        return 2;
+    if (o.table && adcheck_bind)
+        ad_bind_guarded(m);
+    fill_rest(m, o.lo, o.hi);
+    FILE *out = o.only_values ? fopen(argv[2], "wb") : NULL;
+    if (o.only_values && !out)
+        return 2;
+    const int failures = o.algorithm ? ad_check_algorithm(m, o.threads) : check_kernels(m, &o, out);
     if (out && fclose(out) != 0)
         return 2;
     adcheck_destroy(m);
