@@ -5,7 +5,8 @@
  *   check_types.c   types as written        check_struct.c structs and their leaves
  *   check_conv.c    literals and implicit conversions
  *   check_const.c   evaluation at compile time
- *   check_expr.c    operators        check_index.c  subscripts, members, places     check_build.c  T(...), [...]
+ *   check_expr.c    operators        check_build.c  T(...), [...]
+ *   check_index.c   names, subscripts, members: places       check_place.c  their values
  *   check_call.c    calls            check_func.c   functions, kernels, instances
  *   check_array.c   arrays of the host        check_export.c  export func        check_extern.c  extern func
  *   check_custom.c  grad_for, jvp_for
@@ -267,7 +268,7 @@ val apply_power(checker *c, val a, val b, src_span at);
 void settle_open_integers(checker *c, val *v, int n);
 tx_expr *check_condition(checker *c, const ast_expr *e, const char *where);
 
-/* ---- check_index.c ---- */
+/* ---- check_index.c, check_place.c ---- */
 
 /* Subexpressions bound to hidden locals because they are used several times. */
 typedef struct binding {
@@ -301,10 +302,16 @@ typedef struct place {
 } place;
 
 void place_resolve(checker *c, const ast_expr *e, place *p);
-place place_leaf(const checker *c, const place *p, int k);
 /* False, and reported, for the gradient or dual of a member that has none. */
 bool place_has_plane(checker *c, place *p);
 bool place_complete(checker *c, place *p, src_span at); /* no subscripts missing; reports */
+/* Subscripts: a constant, and an operation on two, folded. */
+tx_expr *i64_const(checker *c, int64_t i, src_span at);
+tx_expr *i64_op(checker *c, ir_opcode op, tx_expr *a, tx_expr *b, src_span at);
+/* Marks a use of a local as a read. */
+void note_read(checker *c, sym *s, src_span at);
+
+place place_leaf(const checker *c, const place *p, int k);
 val place_value(checker *c, place *p, bool wrap);
 /* A cheap expression for e that may be repeated; binds if need be. */
 tx_expr *bind_repeated(checker *c, tx_expr *e, binding **list);
@@ -312,8 +319,6 @@ tx_expr *bind_value(checker *c, tx_expr *e, binding **list); /* in any case */
 tx_expr *wrap_bindings(checker *c, const binding *list, tx_expr *e);
 tx_expr *component_of(checker *c, tx_expr *e, int k); /* e must be repeatable */
 void place_bind_subscripts(checker *c, place *p);
-/* Marks a use of a local as a read. */
-void note_read(checker *c, sym *s, src_span at);
 
 /* ---- check_hints.c: notes that tell what to write instead ---- */
 

@@ -303,7 +303,7 @@ void emit_bounds(cfn *c, src_loc loc, const ir_value *subscript, const char *ext
 
 void emit_task(cfn *c, const ir_op *op);
 
-/* ---- functions and kernels (funcs.c, kernel.c, module.c) ---- */
+/* ---- functions and kernels (funcs.c, kernel.c, kernel_entry.c, kernel_table.c, module.c) ---- */
 
 void emit_function(emitter *e, const ir_func *f); /* once, its callees first */
 void emit_functions_of(emitter *e, const ir_func *f); /* those that f calls */
@@ -338,8 +338,12 @@ const char *sig_decl(arena *mem, const ir_sigparam *p, const char *suffix, sig_u
 const char *sig_dual_text(arena *mem, const ir_sigparam *p); /* for comments: "dt_dual", "s_dual.link.pos" */
 /* Component k: "p_grad[1]"; dot: behind the name of a struct, "." or, of a pointer, "->". */
 const char *sig_component(arena *mem, const ir_sigparam *p, const char *suffix, const char *dot, int k);
+bool kernel_has_args(const ir_func *kernel); /* else it has no argument struct */
 bool kernel_has_grad_args(const ir_func *kernel);
-/* Whether a forward scope, or a tape, knows the derivatives of all that the kernel takes and gives: libtk refuses others there. kernel.c */
+/* Of the argument struct, and of that of its gradients: "gravity_step_jvp_args", "gravity_step_grad_out". */
+const char *kernel_args_tag(emitter *e, const ir_func *kernel, kernel_form form);
+const char *kernel_out_tag(emitter *e, const ir_func *kernel, kernel_form form);
+/* Whether a forward scope, or a tape, knows the derivatives of all that the kernel takes and gives: libtk refuses others there. kernel_table.c */
 bool kernel_fits_scope(const ir_func *kernel);
 bool kernel_fits_tape(const ir_func *kernel);
 const char *form_suffix(kernel_form form);
@@ -372,7 +376,6 @@ void emit_member_views(emitter *e, const ir_field *f);
 bool field_has_grad_dual(const ir_module *m, const ir_field *f);
 const char *bind_signature(arena *mem, const ir_module *m, const ir_field *f);
 const char *bind_strided_signature(arena *mem, const ir_module *m, const ir_field *f);
-void emit_entry(emitter *e, const ir_func *kernel, kernel_form form, int index);
 
 /* ---- C functions of the host (extern.c) ---- */
 

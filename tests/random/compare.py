@@ -1,4 +1,4 @@
-"""What two executables of one module compute from the same data, as tools/adcheck.c writes it with --values."""
+"""What two executables of one module compute from the same data, as tools/adcheck writes it with --values."""
 import math
 import os
 import struct

@@ -1,7 +1,7 @@
 """Kernels and export funcs that decide by computed floats: with the data at ties (tools/ties.h) another rounding is another element, branch or number of trips.
 
 A kernel computes a number in one of the `WAYS` that compilers like to rewrite, and decides by it in one of the `FORMS`. What was decided goes into `zi` and `zn`, too,
-which tools/adcheck.c compares between the launch and the JVP; adjoints show in their gradients what they decided.
+which tools/adcheck compares between the launch and the JVP; adjoints show in their gradients what they decided.
 """
 import math
 

@@ -218,7 +218,7 @@ class Program(Composed, Counters, Decisions, Identities, Planes, Rules, Referenc
         for _ in range(self.pick((7, 0), (1, 1), (1, 2), (0.5, 3))):
             self.params.append(self.array_param())
         self.rng.shuffle(self.params)
-        for d in (d for p in self.params for d in p.dims):    # as tools/adcheck.c has them, in the order of the arguments
+        for d in (d for p in self.params for d in p.dims):    # as tools/adcheck has them, in the order of the arguments
             if "_" in d:
                 self.extents.setdefault(d, 4 - len(self.extents) % 2)
         mark = len(self.scope)

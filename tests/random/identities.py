@@ -1,5 +1,5 @@
 """Kernels that compute one value twice: in one expression, which tkc folds as it likes, and in steps through memory, where it sees nothing to fold. The numbers are
-whole and small, so that no rounding tells the two apart. `zero` holds 1 where they differ; tools/adcheck.c looks that it holds none.
+whole and small, so that no rounding tells the two apart. `zero` holds 1 where they differ; tools/adcheck looks that it holds none.
 
 An identity that is wrong in launch and derivatives alike shows in no comparison of derivatives."""
 from stub import Kernel

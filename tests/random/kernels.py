@@ -65,7 +65,7 @@ class Kernels:
 
     def array_given(self, arrays, extents):
         """A field, an array of the host or a local array for a kernel that is called: (its name, the parameter), or None. Also checked alone, a kernel finds
-        the extents that tools/adcheck.c gives."""
+        the extents that tools/adcheck gives."""
         way = self.pick((3, "in"), (1, "inout"), (1 if self.locked is None else 0, "out"))
         taken = {f.name for f in arrays}
         if self.chance(0.35):

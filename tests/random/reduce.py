@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes a failing program small: reduce.py --build DIR PROGRAM.tk > SMALLER.tk
 
-Takes away blocks, lines and parts of expressions as long as the program is accepted and adcheck.c (or the C compiler, or tkc) still complains in the same words.
+Takes away blocks, lines and parts of expressions as long as the program is accepted and adcheck (or the C compiler, or tkc) still complains in the same words.
 """
 import argparse
 import re
@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 from externs import EXTERN
-from run import GENERATED, ROOT, WARN, run
+from run import GENERATED, ROOT, SOURCES, WARN, run
 from stub import read_kernels, stub
 
 
@@ -20,10 +20,9 @@ class Reducer:
         self.tmp, self.chunk, self.threads, self.flags = Path(tmp), args.chunk, args.threads, args.flags.split()
         include = ["-I", ROOT / "runtime" / "include", "-I", ROOT / "tests" / "tools"]
         self.include = include
-        sources = sorted((ROOT / "runtime" / "src").glob("*.c")) + [ROOT / "tests" / "tools" / "adcheck.c"]
         self.objects = []
-        for s in sources:
-            o = self.tmp / f"lib_{s.stem}.o"
+        for s in SOURCES:
+            o = self.tmp / f"lib_{s.parent.name}_{s.stem}.o"
             status, _, err = run([args.cc, "-std=gnu11", "-D_GNU_SOURCE", "-O1", "-fPIC", "-fopenmp", f"-DTK_MIN_CHUNK={args.chunk}", "-DTK_MIN_PARALLEL=1",
                                   '-DTK_VERSION="test"', *include, "-I", ROOT / "runtime" / "src", "-c", s, "-o", o])
             if status:

@@ -22,6 +22,9 @@ from pathlib import Path
 from compare import USERS, differences, read
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path.append(str(ROOT / "tests/tools"))
+import checkers  # noqa: E402
+
 KERNELS, SIZE = 20, 43    # elements: several vectors of any width, and some left over
 STUB = """#include "m.h"
 #include "adcheck.h"
@@ -147,8 +150,9 @@ class Search:
         self.args, self.work = args, Path(work)
         self.tkc, self.lib = Path(args.build).resolve() / "compiler" / "tkc", Path(args.build).resolve() / "runtime" / "libtk.a"
         self.include = ["-I", ROOT / "runtime" / "include", "-I", ROOT / "tests" / "tools"]
-        self.checker = self.work / "adcheck.o"
-        self.need(["gcc", "-std=gnu11", "-O1", *self.include, "-c", ROOT / "tests" / "tools" / "adcheck.c", "-o", self.checker])
+        sources = checkers.sources("adcheck")
+        self.checker = [self.work / f"{s.stem}.o" for s in sources]
+        self.need(["gcc", "-std=gnu11", "-O1", *self.include, "-c", *sources], cwd=self.work)
 
     def need(self, cmd, **kw):
         status, text = run(cmd, **kw)
@@ -174,7 +178,7 @@ class Search:
 
     def values(self, cc, flags, tmp, name):
         self.need([*shlex.split(cc), "-std=c11", *flags, *self.include, "-c", "m.c", "-o", f"{name}.o"], cwd=tmp)
-        self.need(["gcc", *self.include, "stub.c", f"{name}.o", self.checker, self.lib, "-fopenmp", "-lm", "-o", name], cwd=tmp)
+        self.need(["gcc", *self.include, "stub.c", f"{name}.o", *self.checker, self.lib, "-fopenmp", "-lm", "-o", name], cwd=tmp)
         self.need([tmp / name, "--values", f"{name}.values", "-1.2", "1.2"], cwd=tmp)
         return read(tmp / f"{name}.values")
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Generates random programs, compiles them and checks their derivatives with tools/adcheck.c.
+"""Generates random programs, compiles them and checks their derivatives with tools/adcheck.
 
     run.py --build DIR [-n PROGRAMS] [--from PROGRAM] [--seed S] [-j JOBS] [--keep DIR] [--stop] [--only SEED.BATCH.INDEX]
 
@@ -27,6 +27,11 @@ from stub import stub
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
+sys.path.append(str(ROOT / "tests/tools"))
+import checkers  # noqa: E402
+
+# The runtime and the checker, which are compiled together.
+SOURCES = [*sorted((ROOT / "runtime" / "src").glob("*.c")), *checkers.sources("adcheck")]
 WARN = "-Wall -Wextra -Wpedantic -Wconversion -Wdouble-promotion".split()
 GENERATED = ["-fno-math-errno", "-fno-trapping-math", "-fopenmp-simd"]
 SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
@@ -132,14 +137,14 @@ class Runner:
     def library(self, cc, flags, chunk, name):
         """The runtime with chunks this small, and the checker, in one object or shared library."""
         out = self.work / f"{name}.o"
-        sources = sorted((ROOT / "runtime" / "src").glob("*.c")) + [HERE.parent / "tools" / "adcheck.c"]
+        sources = list(SOURCES)
         shared = cc == "tcc"    # that code is linked in no time, and what it calls may as well be fast
         if shared:
             cc, flags, out = "clang", ["-O1", "-fPIC"], self.work / f"lib{name}.so"
             sources.append(HERE / "tcc.c")
         objects = []
         for s in sources:
-            o = self.work / f"{name}.{s.stem}.o"
+            o = self.work / f"{name}.{s.parent.name}.{s.stem}.o"
             status, _, err = run([cc, "-std=gnu11", "-D_GNU_SOURCE", *flags, "-fopenmp", f"-DTK_MIN_CHUNK={chunk}", "-DTK_MIN_PARALLEL=1",
                                   '-DTK_VERSION="test"', *self.include, "-I", ROOT / "runtime" / "src", "-c", s, "-o", o])
             if status:

@@ -1,4 +1,4 @@
-"""Values of f32 among the f64: what is computed of them in f32 is exact for the data that tools/adcheck.c draws, so that differences see no rounding."""
+"""Values of f32 among the f64: what is computed of them in f32 is exact for the data that tools/adcheck draws, so that differences see no rounding."""
 from kinds import TYPES, WIDE
 
 

@@ -1,4 +1,4 @@
-"""The C through which tools/adcheck.c calls the kernels of a random module: it knows their argument structs."""
+"""The C through which tools/adcheck calls the kernels of a random module: it knows their argument structs."""
 import re
 
 from kinds import INTEGERS, STRUCTS, TYPES, WIDE, members, size
@@ -107,7 +107,7 @@ def binds(name, header):
 
 
 def stub(name, programs, header=""):
-    """Instance and parameters of the kernels of module NAME, for adcheck.c; with the text of its header, memory for its fields."""
+    """Instance and parameters of the kernels of module NAME, for adcheck; with the text of its header, memory for its fields."""
     out = [f'#include <stddef.h>\n#include "{name}.h"\n#include "adcheck.h"\n#include <string.h>',
            f"tk_module *adcheck_create(tk_session *s) {{ {name} *m = {name}_create(s, NULL); return m ? &m->tk : NULL; }}",
            f"void adcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}"]

@@ -1,4 +1,4 @@
-/* What the stub of a module gives to adcheck.c. */
+/* What the stub of a module gives to adcheck. */
 #ifndef ADCHECK_H
 #define ADCHECK_H
 

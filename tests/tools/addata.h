@@ -1,4 +1,4 @@
-/* Data for adcheck.c --algorithm: ranges by the names of fields, random or on a lattice. Only programs with algorithms are linked with it. */
+/* Data for adcheck --algorithm: ranges by the names of fields, random or on a lattice. Only programs with algorithms are linked with it. */
 #ifndef ADDATA_H
 #define ADDATA_H
 

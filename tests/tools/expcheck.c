@@ -1,4 +1,4 @@
-/* Checks the derivatives of export funcs, as adcheck.c does those of kernels. The table comes from a stub that tools/exports.py writes from the module's
+/* Checks the derivatives of export funcs, as adcheck does those of kernels. The table comes from a stub that tools/exports.py writes from the module's
  * header; all inputs of a function stand in one vector x, all outputs in one vector y:
  *   - the JVP along a random direction against Richardson-extrapolated central differences,
  *   - reverse against forward, <J v, w> = <v, J^T w>,
@@ -18,7 +18,7 @@
 
 enum { ROUNDS = 5, TIES = 24 };
 
-/* Of a stub for adcheck.c that is linked, too. */
+/* Of a stub for adcheck that is linked, too. */
 __attribute__((weak)) double adcheck_step(void);
 
 static unsigned long long seed = 12345;

@@ -21,6 +21,8 @@ import time
 import types
 from pathlib import Path
 
+import checkers
+
 TESTS = Path(__file__).resolve().parent.parent
 ROOT = TESTS.parent
 STRICT = "-Wall -Wextra -Wpedantic -Wconversion -Wdouble-promotion -Werror".split()
@@ -49,7 +51,7 @@ class Runner:
         self.include = ROOT / "runtime" / "include"
         self.prefix = None
         self.lock = threading.Lock()
-        self.checkers = {}                     # objects of tools/*check.c, by source and options
+        self.checkers = {}                     # objects of the checkers in tools, by name and options
         self.objects = tempfile.TemporaryDirectory()
 
     # ---- helpers ----
@@ -145,13 +147,14 @@ class Runner:
         return exe
 
     def checker(self, name, options):
-        """The object of tools/NAME.c, compiled once for all cases."""
+        """The objects of tools/NAME, compiled once for all cases."""
         with self.lock:
             key = (name, *options)
             if key not in self.checkers:
-                obj = f"{self.objects.name}/{name}{len(self.checkers)}.o"
-                self.must([self.args.cc, "-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", *options, "-I", self.include, "-c", TESTS / "tools" / f"{name}.c", "-o", obj])
-                self.checkers[key] = obj
+                folder, sources = Path(self.objects.name, f"{name}{len(self.checkers)}"), checkers.sources(name)
+                folder.mkdir()
+                self.must([self.args.cc, "-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", *options, "-I", checkers.TOOLS, "-I", self.include, "-c", *sources], cwd=folder)
+                self.checkers[key] = [folder / f"{s.stem}.o" for s in sources]
             return self.checkers[key]
 
     def program(self, tk):
@@ -173,7 +176,7 @@ class Runner:
                         self.compare(tk.with_suffix(".out"), out)
 
     def derivatives(self, tk):
-        """ad/X.tk: every kernel of the module has right derivatives, says tools/adcheck.c; `// range: LO HI` for the data; X.c has its extern funcs."""
+        """ad/X.tk: every kernel of the module has right derivatives, says tools/adcheck; `// range: LO HI` for the data; X.c has its extern funcs."""
         with tempfile.TemporaryDirectory() as tmp:
             obj, name = self.generate(tk, directive(tk, "flags"), tmp), tk.stem
             stub = Path(tmp, "stub.c")
@@ -184,14 +187,14 @@ tk_module *adcheck_create(tk_session *s) {{ {name} *m = {name}_create(s, NULL); 
 void adcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}
 """)
             exe = f"{tmp}/adcheck"
-            self.must([self.args.cc, "-std=gnu11", "-O1", "-I", tmp, "-I", self.include, *self.sanitize(), self.checker("adcheck", self.sanitize()), stub, obj, *beside(tk),
+            self.must([self.args.cc, "-std=gnu11", "-O1", "-I", tmp, "-I", self.include, *self.sanitize(), *self.checker("adcheck", self.sanitize()), stub, obj, *beside(tk),
                        self.build / "runtime" / "libtk.a", "-fopenmp", "-lm", "-o", exe])
             status, out, _ = self.run([exe, *directive(tk, "range")], env={"ASAN_OPTIONS": "detect_leaks=0"})
             if status != 0 or out:
                 raise Failure(out or f"status {status}")
 
     def algorithm(self, tk):
-        """algorithms/X.tk: tools/adcheck.c finds the derivatives of its kernels right on random data and on lattices, with 1 and 3 threads and a library that splits
+        """algorithms/X.tk: tools/adcheck finds the derivatives of its kernels right on random data and on lattices, with 1 and 3 threads and a library that splits
         the smallest loops; `// data: LO HI NAME LO HI ...` has the ranges of the fields' data, `// random: NAME ...` those that are never on a lattice,
         `// decides: NAME ...` those that may have no gradient, `// within: NAME ...` kernels that are checked within others only. X.c compares results and derivatives with what it computes in another way."""
         with tempfile.TemporaryDirectory() as tmp:
@@ -199,8 +202,8 @@ void adcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}
             stub = Path(tmp, "stub.c")
             stub.write_text(self.stub_of(tk))
             exe = f"{tmp}/adcheck"
-            self.must([self.args.cc, "-std=gnu11", "-O1", "-I", tmp, "-I", TESTS / "tools", "-I", self.include, *self.sanitize(), self.checker("adcheck", self.sanitize()),
-                       self.checker("addata", self.sanitize()), stub, obj, library, "-fopenmp", "-lm", "-o", exe])
+            self.must([self.args.cc, "-std=gnu11", "-O1", "-I", tmp, "-I", TESTS / "tools", "-I", self.include, *self.sanitize(), *self.checker("adcheck", self.sanitize()),
+                       *self.checker("addata", self.sanitize()), stub, obj, library, "-fopenmp", "-lm", "-o", exe])
             ranges = [w for words in all_directives(tk, "data") for w in words] or ["0.3", "1.2"]
             for word in ("random", "decides", "within"):
                 names = [w for words in all_directives(tk, word) for w in words]
@@ -215,7 +218,7 @@ void adcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}
                     self.must([host], env={"OMP_NUM_THREADS": n, "OMP_WAIT_POLICY": "passive"})
 
     def stub_of(self, tk):
-        """The C that hands the kernels' arguments to tools/adcheck.c, as it is made for random programs."""
+        """The C that hands the kernels' arguments to tools/adcheck, as it is made for random programs."""
         with self.lock:
             if str(TESTS / "random") not in sys.path:
                 sys.path.append(str(TESTS / "random"))
@@ -237,14 +240,14 @@ void adcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}
             stub.write_text(out)
             exe = f"{tmp}/expcheck"
             self.must([self.args.cc, "-std=c11", "-O1", "-Wall", "-Wextra", "-Werror", "-I", tmp, "-I", TESTS / "tools", "-I", self.include, *self.sanitize(),
-                       self.checker("expcheck", self.sanitize()), stub, obj, *beside(tk), self.build / "runtime" / "libtk.a", "-fopenmp", "-lm", "-o", exe])
+                       *self.checker("expcheck", self.sanitize()), stub, obj, *beside(tk), self.build / "runtime" / "libtk.a", "-fopenmp", "-lm", "-o", exe])
             status, out, err = self.run([exe, *directive(tk, "range")])
             if status != 0 or out:
                 raise Failure(out + err or f"status {status}")
 
     def threads(self, tk):
         """parallel/X.tk: X.explain is what --explain-adjoint says of it; tools/parcheck.c compares 1, 2, 4 and 7 threads at the sizes of `// sizes:` (param N) and
-        prints X.out; tools/adcheck.c checks its derivatives."""
+        prints X.out; tools/adcheck checks its derivatives."""
         flags = directive(tk, "flags")
         explained, err = self.must([self.tkc, tk.name, "--explain-adjoint", *flags], cwd=tk.parent)
         self.compare(tk.with_suffix(".explain"), explained + err)
@@ -276,7 +279,7 @@ void parcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}
 """)
         exe = f"{tmp}/parcheck"
         self.must([self.args.cc, "-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", *options, "-I", tmp, "-I", self.include,
-                   self.checker("parcheck", options), stub, obj, library, "-fopenmp", "-lm", "-o", exe])
+                   *self.checker("parcheck", options), stub, obj, library, "-fopenmp", "-lm", "-o", exe])
         scatters, function = [], None
         for line in explained.splitlines():
             if not line.startswith(" "):

@@ -1,5 +1,5 @@
 /* Data at which decisions are close: multiples of a step, a few of them many times over, and the numbers next to them. And memory that notices who writes
- * beside a field. For adcheck.c and expcheck.c.
+ * beside a field. For adcheck and expcheck.c.
  */
 #ifndef TIES_H
 #define TIES_H

@@ -1,0 +1,219 @@
+/* The descriptors of kernels, by which libtk knows what a launch takes, touches and gives. */
+#include "emit/emit_int.h"
+
+/* custom: what an adjoint that the program wrote does, which may overwrite saved fields on its own. */
+static void print_saved(strbuf *b, const ir_func *kernel, size_t i, const unsigned char *at, const unsigned char *custom)
+{
+    const unsigned write = USE_STORE | USE_ACCUM;
+    const unsigned before = kernel->before ? kernel->before[i] : 0;
+    const bool spoils = custom && (custom[IR_DATA] & write);
+    if (!kernel->module->fields.at[i]->saved)
+        return;
+    if ((at[IR_DATA] & write) || spoils)
+        sb_printf(b, "%sTK_SAVED", b->len ? " | " : "");
+    if (before & IR_BEFORE_WANTED)
+        sb_add(b, " | TK_BEFORE_WANTED");
+    if ((before & IR_BEFORE_REPLAYED) || spoils)
+        sb_add(b, " | TK_BEFORE_REPLAYED");
+}
+
+static void print_access(emitter *e, const ir_func *kernel, int *count)
+{
+    const func_info *info = func_info_of(e, kernel), *back = kernel->grad ? func_info_of(e, kernel->grad) : NULL;
+    *count = 0;
+    for (size_t i = 0; i < e->m->nfields; i++) {
+        const unsigned char *at = info->planes + i * 4;
+        strbuf b = {0};
+        static const char *const flag[] = {"TK_READS", "TK_STORES", "TK_ACCUMULATES"};
+        for (int k = 0; k < 3; k++)
+            if (at[IR_DATA] & (1 << k))
+                sb_printf(&b, "%s%s", b.len ? " | " : "", flag[k]);
+        if (back && (back->planes[i * 4] & USE_READ))
+            sb_printf(&b, "%sTK_NEEDED", b.len ? " | " : "");
+        print_saved(&b, kernel, i, at, back && kernel->grad == kernel->custom_grad ? back->planes + i * 4 : NULL);
+        if (at[IR_GRAD] & (USE_STORE | USE_ACCUM))
+            sb_printf(&b, "%sTK_GRAD_WRITES", b.len ? " | " : "");
+        if (b.len) {
+            if (*count == 0)
+                sb_printf(e->out, "static const tk_access %s_access[] = {\n", kernel->name);
+            sb_printf(e->out, "    {%zu, %s}, /* %s */\n", i, sb_str(&b), e->m->fields.at[i]->name);
+            ++*count;
+        }
+        sb_free(&b);
+    }
+    if (*count)
+        sb_add(e->out, "};\n");
+}
+
+static void print_parts(emitter *e, const ir_func *kernel)
+{
+    if (kernel->nparts)
+        sb_printf(e->out, "static const tk_part %s_parts[] = {\n", kernel->name);
+    for (int i = 0; i < kernel->nparts; i++) {
+        const ir_part *p = &kernel->parts[i];
+        sb_printf(e->out, "    {%d, %s, %s%s}, /* %s */\n", p->field->index, plane_enum(p->plane), p->write ? "TK_PART_WRITTEN" : "TK_PART_NEEDED",
+                  p->all ? " | TK_PART_ALL" : "", p->field->name);
+    }
+    if (kernel->nparts)
+        sb_add(e->out, "};\n");
+}
+
+const char *why_no_grad(const ir_func *kernel)
+{
+    if (kernel->grad || kernel->no_grad)
+        return NULL;
+    return kernel->no_grad_why ? kernel->no_grad_why : "its derive(...) does not ask for one";
+}
+
+const char *why_no_jvp(const ir_func *kernel)
+{
+    if (kernel->jvp)
+        return NULL;
+    if (kernel->no_grad)
+        return "it is marked no_grad";
+    return kernel->no_jvp_why ? kernel->no_jvp_why : "its derive(...) does not ask for one";
+}
+
+static void print_extent(emitter *e, const ir_func *kernel, const ir_extent *x, const char *comma)
+{
+    if (x->param >= 0)
+        sb_printf(e->out, "%s{TK_EXTENT_ARGUMENT, .at = offsetof(struct %s, %s)}", comma, kernel_args_tag(e, kernel, FORM_RUN), name_member(e->mem, kernel->sig[x->param].name));
+    else if (x->mparam)
+        sb_printf(e->out, "%s{TK_EXTENT_PARAM, %s, .at = offsetof(%s, params.%s)}", comma, scalar_enum(x->mparam->type), e->m->name,
+                  (const char *)ptrmap_get(&e->params, x->mparam));
+    else
+        sb_printf(e->out, "%s{TK_EXTENT_CONSTANT, .count = %lld}", comma, (long long)x->count);
+}
+
+/* Its arrays: the field that each is during a launch, and where its pointers and extents stand among the arguments. */
+static int print_arrays(emitter *e, const ir_func *kernel)
+{
+    strbuf *b = e->out;
+    const char *tag = kernel_args_tag(e, kernel, FORM_RUN);
+    int n = 0;
+    for (int i = 0; i < kernel->nsig; i++) {
+        const ir_sigparam *p = &kernel->sig[i];
+        if (!p->array)
+            continue;
+        if (n++ == 0)
+            sb_printf(b, "static const tk_array_desc %s_arrays[] = {\n", kernel->name);
+        bool copied = false; /* of structs: in all of them, or in none */
+        for (int k = 0; k < kernel->nsig; k++)
+            copied |= kernel->sig[k].array && kernel->sig[k].array->copied && kernel->sig[k].name == p->name;
+        const char *what = copied ? "TK_ARRAY_OUT | TK_ARRAY_COPIED" : !p->array->in ? "TK_ARRAY_OUT" : p->array->out ? "TK_ARRAY_IN | TK_ARRAY_OUT" : "TK_ARRAY_IN";
+        sb_printf(b, "    {%d, %s, offsetof(struct %s, %s), {", p->array->index, what, tag, name_member(e->mem, p->name));
+        for (int d = 0; d < p->array->ndim; d++)
+            print_extent(e, kernel, &p->array->dims[d], d ? ", " : "");
+        sb_add(b, "}},\n");
+    }
+    if (n)
+        sb_add(b, "};\n");
+    return n;
+}
+
+static bool gives_floats(const ir_func *kernel)
+{
+    for (int i = 0; i < kernel->nouts; i++)
+        if (sig_is_float(&kernel->outs[i]))
+            return true;
+    return false;
+}
+
+static bool gives_gradients(const ir_func *kernel)
+{
+    for (int i = 0; i < kernel->nsig; i++)
+        if (kernel->sig[i].grad)
+            return true;
+    return false;
+}
+
+bool kernel_fits_scope(const ir_func *kernel)
+{
+    for (int i = 0; i < kernel->nsig; i++)
+        if (kernel->sig[i].array && kernel->sig[i].array->out && kernel->sig[i].array->dual)
+            return false;
+    return !gives_floats(kernel);
+}
+
+bool kernel_fits_tape(const ir_func *kernel)
+{
+    return kernel_fits_scope(kernel) && !gives_gradients(kernel);
+}
+
+static int kernel_index(const ir_module *m, const ir_func *kernel)
+{
+    int n = 0;
+    for (size_t i = 0; m->funcs.at[i] != kernel; i++)
+        n += ir_is_kernel(m->funcs.at[i]);
+    return n;
+}
+
+static bool reads_fields(const ir_func *bounds)
+{
+    for (const ir_op *op = bounds->body->first; op; op = op->next)
+        if (op->code == OP_LOAD)
+            return true;
+    return false;
+}
+
+static void print_kernel(emitter *e, const ir_func *kernel, int index, int naccess, int narrays)
+{
+    strbuf *b = e->out;
+    static const char *const member[] = {[FORM_RUN] = "run", [FORM_GRAD] = "grad", [FORM_JVP] = "jvp", [FORM_HVP] = "hvp"};
+    sb_printf(b, "    {.name = %s, .index = %d", c_string(e->mem, kernel->name), index);
+    if (kernel_has_args(kernel))
+        sb_printf(b, ", .args_size = sizeof(struct %s)", kernel_args_tag(e, kernel, FORM_RUN));
+    if (kernel_has_args(kernel) && (kernel->jvp || kernel->hvp))
+        sb_printf(b, ", .jvp_args_size = sizeof(struct %s)", kernel_args_tag(e, kernel, FORM_JVP));
+    sb_add(b, ",\n     ");
+    for (int form = FORM_RUN; form <= FORM_HVP; form++)
+        if (kernel_form_of(kernel, (kernel_form)form))
+            sb_printf(b, "%s.%s = %s%s_run", form ? ", " : "", member[form], kernel->name,
+                      kernel_form_of(kernel, (kernel_form)form) == kernel ? "" : form_suffix((kernel_form)form));
+    if (why_no_grad(kernel))
+        sb_printf(b, ",\n     .no_grad = %s", c_string(e->mem, why_no_grad(kernel)));
+    if (why_no_jvp(kernel))
+        sb_printf(b, ",\n     .no_jvp = %s", c_string(e->mem, why_no_jvp(kernel)));
+    if (naccess)
+        sb_printf(b, ",\n     .access = %s_access, .naccess = %d", kernel->name, naccess);
+    if (kernel->nparts)
+        sb_printf(b, ",\n     .parts = %s_parts, .nparts = %d, .bounds = %s_bounds, .nbounds = %d%s", kernel->name, kernel->nparts, kernel->name,
+                  kernel->bounds->nresults, reads_fields(kernel->bounds) ? ", .bounds_read = true" : "");
+    if (narrays)
+        sb_printf(b, ",\n     .arrays = %s_arrays, .narrays = %d", kernel->name, narrays);
+    if (gives_floats(kernel))
+        sb_add(b, ", .result = true");
+    if (kernel->custom_grad)
+        sb_printf(b, ", .back = &%s[%d]", e->kernels, kernel_index(e->m, kernel->custom_grad));
+    sb_printf(b, "%s%s%s},\n", gives_gradients(kernel) ? ", .grad_args = true" : "", kernel->draws ? ", .draws = true" : "",
+              kernel->records > 0 ? ", .records = true" : "");
+}
+
+int emit_kernel_table(emitter *e)
+{
+    const ir_module *m = e->m;
+    int n = 0;
+    bool custom = false;
+    int *counts = ARENA_ARRAY(e->mem, int, m->funcs.len + 1), *arrays = ARENA_ARRAY(e->mem, int, m->funcs.len + 1);
+    for (size_t i = 0; i < m->funcs.len; i++)
+        if (ir_is_kernel(m->funcs.at[i])) {
+            custom |= m->funcs.at[i]->custom_grad != NULL;
+            arrays[n] = print_arrays(e, m->funcs.at[i]);
+            print_access(e, m->funcs.at[i], &counts[n++]);
+            print_parts(e, m->funcs.at[i]);
+        }
+    if (n == 0)
+        return 0;
+    sb_addc(e->out, '\n');
+    if (custom)
+        sb_printf(e->out, "static const tk_kernel %s[%d];\n", e->kernels, n); /* they name each other */
+    sb_printf(e->out, "static const tk_kernel %s[%d] = {\n", e->kernels, n);
+    n = 0;
+    for (size_t i = 0; i < m->funcs.len; i++)
+        if (ir_is_kernel(m->funcs.at[i])) {
+            print_kernel(e, m->funcs.at[i], n, counts[n], arrays[n]);
+            n++;
+        }
+    sb_add(e->out, "};\n\n");
+    return n;
+}
