@@ -27,8 +27,8 @@ typedef VEC(ir_op *) op_list;
 /* A function or kernel of the program. */
 struct unit {
     ir_func *f;
-    op_list calls;   /* in it */
-    op_list callers; /* of it, anywhere */
+    op_list calls, adjoints; /* in it */
+    op_list callers; /* of it, anywhere; of a kernel, what launches its adjoint */
     op_list writes;  /* of floats, into fields and local arrays */
     unit_list launched_by; /* the kernels that run it, itself included */
     unit_list runs;  /* of a kernel: what it runs, itself included */
@@ -105,7 +105,7 @@ static void need_param(marker *k, const ir_value *v)
     const ir_op *parent = v->region->parent;
     if (parent && parent->code == OP_LOOP) {
         need_carried(k, parent, v->region == parent->regions[0] ? v->index - ir_loop_first_param(parent) : v->index);
-    } else if (!parent && v->region->func->kind == IR_FUNC) {
+    } else if (!parent) {
         const unit *u = unit_of(v->region->func);
         for (size_t i = 0; i < u->callers.len; i++)
             need(k, u->callers.at[i]->args[v->index]);
@@ -253,6 +253,8 @@ static void list_op(ir_op *op, void *ctx)
     unit *u = ctx;
     if (op->code == OP_CALL)
         vec_push(&u->calls, op);
+    if (op->code == OP_ADJOINT)
+        vec_push(&u->adjoints, op);
     const bool field = op->code == OP_STORE || op->code == OP_ACCUM || op->code == OP_ATOMIC;
     if ((field && scalar_is_float(op->attr.field->elem)) || op->code == OP_LSTORE || op->code == OP_LACCUM)
         vec_push(&u->writes, op);
@@ -281,6 +283,8 @@ static void list_units(marker *k)
         unit *u = &k->units.at[i];
         for (size_t c = 0; c < u->calls.len; c++)
             vec_push(&unit_of(u->calls.at[c]->attr.callee)->callers, u->calls.at[c]);
+        for (size_t c = 0; c < u->adjoints.len; c++)
+            vec_push(&unit_of(u->adjoints.at[c]->attr.callee)->callers, u->adjoints.at[c]);
         if (u->f->kind != IR_KERNEL)
             continue;
         u->planes = ARENA_ARRAY(m->mem, bool, m->fields.len * 4 + 1);
@@ -308,6 +312,7 @@ bool pass_decisions(ir_module *m)
         unit *u = &k.units.at[i];
         ir_yield_of(u->f->body)->note = NULL;
         vec_free(&u->calls);
+        vec_free(&u->adjoints);
         vec_free(&u->callers);
         vec_free(&u->writes);
         vec_free(&u->launched_by);
