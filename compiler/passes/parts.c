@@ -400,3 +400,51 @@ bool pass_parts(ir_module *m)
             find_in_kernel(m->funcs.at[i], written, needed);
     return true;
 }
+
+/* ---- what is left of them ---- */
+
+static bool still_reads(const ir_module *m, const ir_func *f, const ir_part *p)
+{
+    bool found = false;
+    for (int k = 0; k < 2; k++) {
+        const ir_func *adjoint = k ? f->hvp : f->grad;
+        effects e = adjoint ? effects_of_region(m, adjoint->body) : (effects){NULL, false, false};
+        found |= adjoint && (e.at[p->field->index * 4 + (int)p->plane] & EFFECT_READ);
+        effects_free(&e);
+    }
+    return found;
+}
+
+static void keep_parts(ir_func *f, const bool *keep)
+{
+    ir_op *yield = ir_yield_of(f->bounds->body);
+    int n = 0, at = 0;
+    for (int k = 0; k < f->nparts; k++) {
+        const int width = 2 * f->parts[k].field->ndim + 2;
+        for (int i = 0; i < width && !keep[k]; i++)
+            ir_remove_arg(yield, at);
+        at += keep[k] ? width : 0;
+        if (keep[k])
+            f->parts[n++] = f->parts[k];
+    }
+    f->nparts = n;
+    f->bounds->nresults = at;
+    if (n == 0)
+        f->bounds = NULL;
+    else
+        pass_simplify(f->bounds);
+}
+
+bool pass_parts_left(ir_module *m)
+{
+    for (size_t i = 0; i < m->funcs.len; i++) {
+        ir_func *f = m->funcs.at[i];
+        if (!f->bounds)
+            continue;
+        bool *keep = ARENA_ARRAY(m->mem, bool, f->nparts + 1);
+        for (int k = 0; k < f->nparts; k++)
+            keep[k] = f->parts[k].write || still_reads(m, f, &f->parts[k]);
+        keep_parts(f, keep);
+    }
+    return true;
+}

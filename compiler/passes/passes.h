@@ -83,6 +83,8 @@ bool pass_rules(ir_func *f);
 
 /* Which parts of fields each kernel's launches write, and need to stay for their adjoints (ir_func.parts, bounds). passes/parts.c */
 bool pass_parts(ir_module *m);
+/* Behind all that removes reads: parts that no adjoint reads any more are not needed. */
+bool pass_parts_left(ir_module *m);
 
 /* ---- parallel code: after differentiation, on every kernel ---- */
 

@@ -266,6 +266,7 @@ static const pass_row table[] = {
     {"rows", "innermost dimension of tasks as a loop", ON_KERNELS, NULL, NULL, rows},
     {"row-sums", "sums into one element over a row become reductions", ON_KERNELS, NULL, NULL, promote},
     {"clean-up", "invariants out of loops, stored values, common subexpressions, dead code", ON_ALL, NULL, NULL, clean_up},
+    {"parts-left", "what adjoints do not read any more is not needed", ON_MODULE, pass_parts_left, NULL, NULL},
     {"stages", "gathers run interleaved with the rest of their task", ON_KERNELS, NULL, NULL, pass_stages},
     {"slabs", "the part of a field that a task scatters into", ON_KERNELS, NULL, NULL, pass_slabs},
     {"frames", "large arrays, and those of sizes known at run time, on the stack of saved values", ON_ALL, NULL, NULL, pass_frames},

@@ -316,6 +316,11 @@ static void from_data(tape_parts *m)
     check(m, "the same values", &p, NULL);
     add(m, &p, "constant", 0, 0, 3);
     check(m, "other values", &p, "changes 'z[0]'");
+    p.n = 0;
+    add(m, &p, "constant_read", 0, 0, 0);
+    add(m, &p, "some", 0, N, 0);
+    add(m, &p, "whole", 0, 0, 0);
+    check(m, "a read that no adjoint needs", &p, NULL);
 }
 
 static tk_status nothing(void *args)
