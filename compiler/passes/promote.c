@@ -3,6 +3,7 @@
  *     loop i { if (c) { accum U, v } }   becomes   s = loop i (s0 = 0) { r = if (c) { yield v } else { yield 0 }; yield s0 + r }; accum U, s
  *
  * and several accumulations into one element in a row become one. Legal because `+=` reads nothing and the order of a sum is unspecified.
+ * Of sums that decide it counts: these stay in their loops.
  * Where the loop may have run no iteration, or the branch not have been taken, the element may not exist: then its subscripts are tested.
  */
 #include <stdlib.h>
@@ -73,6 +74,14 @@ static bool subscripts_visible(const ir_op *accum, const ir_region *r)
     return true;
 }
 
+/* U + (a + b) is not (U + a) + b, and what an adjoint adds up again has other accesses beside it than here: it could leave in one of both. So what decides
+ * leaves no loop, and no task that is ordered because an adjoint runs it again. It leaves other tasks and their rows: there it would be added in any order. */
+static bool may_leave(const ir_op *accum, const ir_op *p)
+{
+    const ir_op *task = p->code == OP_TASK || (p->code == OP_LOOP && p->attr.forall) ? ir_task_of(p) : NULL;
+    return p->code != OP_IF && (!accum->attr.exact || (task && !task->attr.ordered));
+}
+
 /* The outermost loop or task that the accumulation can leave; NULL if none. */
 static ir_op *leaves(const ir_module *m, const ir_op *accum)
 {
@@ -84,7 +93,7 @@ static ir_op *leaves(const ir_module *m, const ir_op *accum)
             break; /* a condition contributes nothing by itself */
         if (!subscripts_visible(accum, p->region) || touches(m, p, accum, EFFECT_READ | EFFECT_STORE))
             break;
-        if (p->code != OP_IF)
+        if (may_leave(accum, p))
             best = p;
     }
     return best;

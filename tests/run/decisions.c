@@ -96,6 +96,28 @@ static double of_sum(const decisions *m, int i) { return m->cdf.data[decisions_i
         check(m, #name, run, grad, first, factor);                                                                                    \
     } while (0)
 
+/* The sum is near N / 10, above or below. */
+static void fill_ones(decisions *m)
+{
+    fill(m);
+    for (int i = 0; i < m->params.N; i++)
+        m->x.data[i] = 1;
+}
+
+/* One decision for all iterations. */
+#define ONCE(name, ...)                                                                                                               \
+    do {                                                                                                                              \
+        fill_ones(m);                                                                                                                 \
+        const tk_status run = decisions_##name(m __VA_OPT__(, ) __VA_ARGS__);                                                         \
+        const int32_t way = *m->once.data;                                                                                            \
+        const tk_status grad = decisions_##name##_grad(m __VA_OPT__(, ) __VA_ARGS__);                                                 \
+        check(m, #name, run, grad, NULL, of_x);                                                                                       \
+        if (decisions_##name##_jvp(m __VA_OPT__(, ) __VA_ARGS__ __VA_OPT__(, ) __VA_OPT__(NULL)) != TK_OK || *m->once.data != way) {    \
+            printf("%s: the JVP went another way\n", #name);                                                                          \
+            failed = 1;                                                                                                               \
+        }                                                                                                                             \
+    } while (0)
+
 static void kernels(decisions *m)
 {
     /* products near k + 0.3, where one rounding and two give different integers */
@@ -106,6 +128,8 @@ static void kernels(decisions *m)
     check_jvp(m, "factors", decisions_factors_jvp(m), of_x);
     BOTH(running, of_sum);
     check_jvp(m, "running", decisions_running_jvp(m), of_sum);
+    BOTH(inner, of_x);
+    check_jvp(m, "inner", decisions_inner_jvp(m), of_x);
     BOTH(library, of_x);
     check_jvp(m, "library", decisions_library_jvp(m), of_x);
     for (int k = 0; k < 12; k++) {
@@ -117,16 +141,9 @@ static void kernels(decisions *m)
         BOTH(called, of_w, 0.1 * (k + 1));
         check_jvp(m, "called", decisions_called_jvp(m, 0.1 * (k + 1), NULL), of_w);
     }
-    fill(m);
-    for (int i = 0; i < m->params.N; i++)
-        m->x.data[i] = 1; /* the sum is near N / 10, above or below */
-    const tk_status run = decisions_summed(m), grad = decisions_summed_grad(m);
-    check(m, "summed", run, grad, NULL, of_x);
-    const int32_t once = *m->once.data;
-    if (decisions_summed_jvp(m) != TK_OK || *m->once.data != once) {
-        printf("summed: the JVP went another way\n");
-        failed = 1;
-    }
+    ONCE(summed);
+    for (int k = 0; k < 40; k++)
+        ONCE(beside, 0.1 * k);
 }
 
 /* The gradient of g[i] behind the loop is the sum of what y takes from it. */
@@ -196,6 +213,14 @@ static void exports(void)
         decisions_energy_grad(count, v, 0.7, &again, &one, v_grad, &s_grad, space);
         if (memcmp(&value, &again, sizeof value) != 0) {
             printf("energy of %d: %.17g, its gradient's result is %.17g\n", (int)count, value, again);
+            failed = 1;
+        }
+        double into[2] = {0.7, 0.1 * n}, sums[2], into_grad[2] = {0}, sums2[2];
+        const double before[2] = {into[0], into[1]};
+        decisions_filled(count, v, into, sums, &value);
+        decisions_filled_grad(count, v, before, sums2, &again, NULL, &one, v_grad, into_grad);
+        if (memcmp(&value, &again, sizeof value) != 0 || memcmp(sums, sums2, sizeof sums) != 0) {
+            printf("filled by %d: %.17g and %.17g, its gradient's results are %.17g and %.17g\n", (int)count, value, sums[1], again, sums2[1]);
             failed = 1;
         }
     }
