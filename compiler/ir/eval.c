@@ -26,12 +26,12 @@ const_value eval_cast(const_value v, scalar to)
     return r;
 }
 
-static int64_t power(int64_t base, int64_t n)
+static int64_t power(int64_t base, int64_t exponent, bool sign)
 {
     uint64_t r = 1, b = (uint64_t)base;
-    if (n < 0)
-        return base == 1 ? 1 : base == -1 ? (n & 1 ? -1 : 1) : 0;
-    for (; n; n >>= 1, b *= b)
+    if (sign && exponent < 0)
+        return base == 1 ? 1 : base == -1 ? (exponent & 1 ? -1 : 1) : 0;
+    for (uint64_t n = (uint64_t)exponent; n; n >>= 1, b *= b)
         if (n & 1)
             r *= b;
     return (int64_t)r;
@@ -58,7 +58,7 @@ static bool eval_int(ir_opcode code, scalar t, int64_t a, int64_t b, int64_t *r)
         if (sign && *r != 0 && (*r < 0) != (b < 0))
             *r += b;
         break;
-    case OP_IPOW: *r = power(a, b); break;
+    case OP_IPOW: *r = power(a, b, sign); break;
     case OP_AND: *r = a & b; break;
     case OP_OR: *r = a | b; break;
     case OP_XOR: *r = a ^ b; break;
@@ -104,7 +104,9 @@ static bool eval_compare(ir_opcode code, const const_value *x, int64_t *r)
 static double powi(bool single, double a, int64_t n)
 {
     double r = 1, x = a;
-    for (uint64_t k = n < 0 ? 0 - (uint64_t)n : (uint64_t)n; k; k >>= 1) {
+    if (n > 7 || n < -7)
+        return single ? (double)(float)pow(a, (double)n) : pow(a, (double)n);
+    for (int64_t k = n < 0 ? -n : n; k; k >>= 1) {
         if (k & 1)
             r = single ? (double)(float)(r * x) : r * x;
         x = single ? (double)(float)(x * x) : x * x;
@@ -118,7 +120,10 @@ static double mod(bool single, double a, double b)
     const double r = fmod(a, b);
     if (r == 0)
         return copysign(r, b);
-    return (r < 0) == (b < 0) ? r : single ? (double)(float)(r + b) : r + b;
+    if ((r < 0) == (b < 0))
+        return r;
+    const double whole = single ? (double)(float)(r + b) : r + b;
+    return whole != b ? whole : single ? (double)nextafterf((float)b, 0.0f) : nextafter(b, 0.0);
 }
 
 #define MATH(name) (single ? (double)name##f((float)a) : name(a))

@@ -165,6 +165,7 @@ bool op_is_of_library(ir_opcode code)
     case OP_RSQRT:
     case OP_RANDOM:
     case OP_BELOW:
+    case OP_LEG:
         return false;
     default:
         return true;

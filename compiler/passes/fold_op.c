@@ -51,7 +51,7 @@ static ir_value *fold_constant(ir_builder *b, const ir_op *op)
 {
     const_value x[3] = {{0}}, r;
     /* the library of this machine need not be the one that the launch calls; what the program itself has is folded before its functions are derived */
-    if (op_is_of_library(op->code) && op->res[0]->exact)
+    if ((op_is_of_library(op->code) || op->code == OP_POWI) && op->res[0]->exact)
         return NULL;
     for (int i = 0; i < op->nargs; i++) {
         if (!ir_is_const(op->args[i]) || op->args[i]->type == SC_PTR)

@@ -240,24 +240,15 @@ static inline bool tk_not_bool(bool a) { return !a; }
     static inline T tk_mod_##t(T a, T b)                                                                                  \
     {                                                                                                                     \
         const T r = fmod##s(a, b);                                                                                        \
-        return r == 0 ? copysign##s(r, b) : (r < 0) != (b < 0) ? r + b : r;                                               \
+        if (r == 0 || (r < 0) == (b < 0))                                                                                 \
+            return r == 0 ? copysign##s(r, b) : r;                                                                        \
+        return r + b == b ? nextafter##s(b, 0) : r + b; /* b itself is no remainder */                                    \
     }                                                                                                                     \
     static inline T tk_sign_##t(T a) { return (T)((a > 0) - (a < 0)); }                                                   \
     static inline T tk_fract_##t(T a) { return a - floor##s(a); }                                                         \
     static inline T tk_rsqrt_##t(T a) { return (T)1 / sqrt##s(a); }                                                       \
     static inline bool tk_isnan_##t(T a) { return a != a; }                                                               \
     static inline bool tk_isinf_##t(T a) { return a > MAX || a < -MAX; }                                                  \
-    static inline T tk_powi_##t(T a, int64_t b)                                                                           \
-    {                                                                                                                     \
-        T r = 1;                                                                                                          \
-        uint64_t n = b < 0 ? UINT64_C(0) - (uint64_t)b : (uint64_t)b;                                                     \
-        for (T x = a; n != 0; x *= x) {                                                                                   \
-            if ((n & 1u) != 0)                                                                                            \
-                r *= x;                                                                                                   \
-            n >>= 1;                                                                                                      \
-        }                                                                                                                 \
-        return b < 0 ? (T)1 / r : r;                                                                                      \
-    }                                                                                                                     \
     static inline void tk_scatter_##t(T *p, T v, bool atomic)                                                             \
     {                                                                                                                     \
         if (!atomic) {                                                                                                    \
@@ -434,6 +425,31 @@ TK_EXACT2_(hypot)
 #undef TK_EXACT1_
 #undef TK_EXACT2_
 
+/* ---- powers ---- */
+
+/* Each product doubles the error: of more than a few, the library's function takes over, in f64. */
+static inline double tk_powi_f64(double a, int64_t b)
+{
+    if (b > 7 || b < -7)
+        return tk_exact_pow_f64(a, (double)b);
+    double r = 1.0, x = a;
+    for (int n = (int)(b < 0 ? -b : b); n != 0; n >>= 1, x *= x)
+        if ((n & 1) != 0)
+            r *= x;
+    return b < 0 ? 1.0 / r : r;
+}
+
+static inline float tk_powi_f32(float a, int64_t b)
+{
+    if (b > 7 || b < -7)
+        return (float)tk_exact_pow_f64((double)a, (double)b);
+    float r = 1.0f, x = a;
+    for (int n = (int)(b < 0 ? -b : b); n != 0; n >>= 1, x *= x)
+        if ((n & 1) != 0)
+            r *= x;
+    return b < 0 ? 1.0f / r : r;
+}
+
 /* ---- random numbers ----
  * Philox4x32-10: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", Supercomputing 2011. Numbers are a function of key and
  * counters and of nothing else, so any thread may draw any of them, in any order, again. */
@@ -539,7 +555,7 @@ static inline double tk_digamma_f64(double x)
     double r = 0.0;
     if (x <= 0.0) {
         /* tan has period pi: reducing first keeps its accuracy */
-        r = -pi / tan(pi * (x - floor(x)));
+        r = -pi / tan(pi * (x - round(x)));
         x = 1.0 - x;
     }
     if (x > 1.36 && x < 1.56)
@@ -557,7 +573,7 @@ static inline double tk_trigamma_f64(double x)
     const double pi = 3.14159265358979323846;
     double r = 0.0, sign = 1.0;
     if (x <= 0.0) {
-        const double s = sin(pi * (x - floor(x)));
+        const double s = sin(pi * (x - round(x)));
         r = (pi / s) * (pi / s);
         x = 1.0 - x;
         sign = -1.0;
@@ -585,6 +601,42 @@ static TK_APART double tk_exact_digamma_f64(double x) { return tk_digamma_f64(x)
 static TK_APART double tk_exact_trigamma_f64(double x) { return tk_trigamma_f64(x); }
 static inline float tk_exact_digamma_f32(float x) { return (float)tk_exact_digamma_f64((double)x); }
 static inline float tk_exact_trigamma_f32(float x) { return (float)tk_exact_trigamma_f64((double)x); }
+
+/* ---- derivatives of other functions ---- */
+
+#define TK_SLOPES_(T, t, s)                                                                                               \
+    /* of asin */                                                                                                         \
+    static inline T tk_arc_slope_##t(T a) { return 1 / sqrt##s((1 - a) * (1 + a)); }                                      \
+    /* of atan2 by its first operand, b / (a * a + b * b) at any scale */                                                 \
+    static inline T tk_arc_rate_##t(T a, T b)                                                                             \
+    {                                                                                                                     \
+        const T m = tk_max_##t(fabs##s(a), fabs##s(b)), x = a / m, y = b / m;                                             \
+        return y / (x * x + y * y) / m;                                                                                   \
+    }                                                                                                                     \
+    /* of tanh, which 1 - tanh(a) ** 2 is not when that is close to 1 */                                                  \
+    static inline T tk_sech_sqr_##t(T a)                                                                                  \
+    {                                                                                                                     \
+        const T e = exp##s(-2 * fabs##s(a)), d = 1 + e;                                                                   \
+        return 4 * e / (d * d);                                                                                           \
+    }
+TK_SLOPES_(float, f32, f)
+TK_SLOPES_(double, f64, )
+#undef TK_SLOPES_
+
+/* exp(-a * a) for erf: what the square loses is an error that the exponential makes as many times greater. The parts of a, whose products are exact: Veltkamp and
+ * Dekker, "A floating-point technique for extending the available precision", Numerische Mathematik 18, 1971. */
+static inline double tk_gauss_f64(double a)
+{
+    const double x = fabs(a) < 40.0 ? a : 40.0, c = 134217729.0 * x, high = c - (c - x), low = x - high, square = x * x;
+    const double lost = ((high * high - square) + 2.0 * high * low) + low * low, e = exp(-square);
+    return e - e * lost;
+}
+
+static inline float tk_gauss_f32(float a)
+{
+    const float x = fabsf(a) < 20.0f ? a : 20.0f, square = x * x, e = expf(-square);
+    return e - e * (float)((double)x * (double)x - (double)square);
+}
 
 static inline float tk_digamma_f32(float x) { return (float)tk_digamma_f64((double)x); }
 static inline float tk_trigamma_f32(float x) { return (float)tk_trigamma_f64((double)x); }
