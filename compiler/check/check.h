@@ -423,6 +423,8 @@ const instance *find_impure(instance *i);
 
 /* Whether a C function can have this parameter or result; reports. */
 bool extern_has_type(checker *c, const char *what, const ty *t, src_span at);
+/* check_libc.c: false, with an error, if the headers of generated C declare another function of that name. */
+bool extern_fits_libc(checker *c, const sym *s);
 /* grad(...) of extern funcs, once all bodies are checked. */
 void check_externs(checker *c);
 

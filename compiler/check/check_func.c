@@ -96,7 +96,7 @@ static void check_signature(checker *c, sym *s)
         }
         if (s->item->is_extern && s->result->kind != TY_ERROR && !extern_has_type(c, "the result", s->result, s->item->result->span))
             s->result = ty_error(c->types);
-        s->refused = s->refused || s->result->kind == TY_ERROR;
+        s->refused = s->refused || s->result->kind == TY_ERROR || (s->item->is_extern && !extern_fits_libc(c, s));
     } else if (s->item->is_extern) {
         ERR(c, s->span, DIAG_NEEDS_TYPE, "an extern func needs the type of its result");
         NOTE(c, s->span, "it is called for its value alone, perhaps more often than written: what has an effect belongs in the host");

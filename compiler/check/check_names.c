@@ -156,6 +156,8 @@ void names_check_item(checker *c, const ast_item *it)
 {
     if (!check_fit(c, it->name, it->name_span, true))
         return;
+    if (it->kind == AST_ITEM_KERNEL && !strcmp(it->name, "tk"))
+        ERR(c, it->name_span, DIAG_RESERVED_NAME, it->name, "it makes names with 'tk_' in front, which belong to the runtime");
     if (it->is_extern && LISTED(c_types, it->name))
         ERR(c, it->name_span, DIAG_UNFIT_NAME, it->name, "a type of C");
     /* kernels may be called `step`: nothing calls them by that name but the host */

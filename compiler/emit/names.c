@@ -69,13 +69,21 @@ static bool is_library_name(const char *s)
     return HAS_WORD(reserved_in_file, stem) || HAS_WORD(reserved, stem);
 }
 
-static bool is_reserved(const char *s, bool in_file)
+/* Whatever stands behind it. */
+static bool has_reserved_head(const char *s)
 {
     if (strncmp(s, "tk_", 3) == 0 || strncmp(s, "TK_", 3) == 0 || s[0] == '_' || strstr(s, "__"))
         return true;
     for (size_t i = 0; i < sizeof reserved_heads / sizeof *reserved_heads; i++)
         if (strncmp(s, reserved_heads[i], strlen(reserved_heads[i])) == 0)
             return true;
+    return false;
+}
+
+static bool is_reserved(const char *s, bool in_file)
+{
+    if (has_reserved_head(s))
+        return true;
     return HAS_WORD(reserved, s) || (in_file && is_library_name(s));
 }
 
@@ -211,6 +219,8 @@ static const char *unique(names *n, const char *hint, bool scoped)
         while (is_taken(n, name));
     } else {
         const char *base = name = identifier(n->mem, hint);
+        if (has_reserved_head(base))
+            base = name = arena_printf(n->mem, "v_%s", base);
         if (is_reserved(base, !n->outer) || is_taken(n, base)) {
             entry *at = insert(n, base);
             if (scoped && n->log.len)
@@ -218,7 +228,7 @@ static const char *unique(names *n, const char *hint, bool scoped)
             uint32_t k = at->next;
             do
                 name = arena_printf(n->mem, "%s_%u", base, k++);
-            while (is_taken(n, name));
+            while (is_reserved(name, !n->outer) || is_taken(n, name)); /* M_PI, M_PI_2 */
             find(n, base)->next = k;
         }
     }

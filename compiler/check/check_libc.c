@@ -1,0 +1,72 @@
+/* extern func with a name that the headers of generated C declare: only what these say of it. */
+#include <string.h>
+
+#include "check/check.h"
+
+/* Functions of math.h of doubles, by the number of their parameters; with f behind it, of floats. */
+static const char *const of_one[] = {
+    "acos", "acosh", "asin", "asinh", "atan", "atanh", "cbrt", "ceil", "cos", "cosh", "erf", "erfc", "exp", "exp10", "exp2", "expm1", "fabs", "floor", "gamma", "j0",
+    "j1", "lgamma", "log", "log10", "log1p", "log2", "logb", "nearbyint", "rint", "round", "significand", "sin", "sinh", "sqrt", "tan", "tanh", "tgamma", "trunc", "y0",
+    "y1",
+};
+static const char *const of_two[] = {
+    "atan2", "copysign", "drem", "fdim", "fmax", "fmin", "fmod", "hypot", "nextafter", "pow", "remainder", "scalb",
+};
+
+/* What else they declare, whose types no extern func has or whose use nobody means; with f or l behind it, too. */
+static const char *const others[] = {
+    "abort", "abs", "asprintf", "atexit", "basename", "bcmp", "bcopy", "bzero", "calloc", "clearerr", "ctermid", "cuserid", "dprintf", "exit", "explicit_bzero",
+    "fclose", "fdopen", "feof", "ferror", "fflush", "ffs", "ffsl", "ffsll", "fgetc", "fgetpos", "fgets", "fileno", "finite", "flockfile", "fma", "fmemopen", "fopen",
+    "fopencookie", "fpclassify", "fprintf", "fputc", "fputs", "fread", "free", "freopen", "frexp", "fscanf", "fseek", "fseeko", "fsetpos", "ftell", "ftello",
+    "ftrylockfile", "funlockfile", "fwrite", "getc", "getchar", "getdelim", "getenv", "getline", "getw", "ilogb", "index", "isascii", "isfinite", "isgreater",
+    "isgreaterequal", "isinf", "isless", "islessequal", "islessgreater", "isnan", "isnormal", "isunordered", "jn", "labs", "ldexp", "lgamma_r", "lgammaf_r",
+    "lgammal_r", "llabs", "llrint", "llround", "lrint", "lround", "malloc", "memccpy", "memchr", "memcmp", "memcpy", "memfrob", "memmem", "memmove", "mempcpy",
+    "memrchr", "memset", "modf", "nan", "nexttoward", "open_memstream", "pclose", "perror", "popen", "printf", "putc", "putchar", "puts", "putw", "rand",
+    "rawmemchr", "realloc", "remove", "remquo", "rename", "renameat", "renameat2", "rewind", "rindex", "scalbln", "scalbn", "scanf", "setbuf", "setbuffer",
+    "setlinebuf", "setvbuf", "sigabbrev_np", "sigdescr_np", "signbit", "sincos", "snprintf", "sprintf", "srand", "sscanf", "stpcpy", "stpncpy", "strcasecmp",
+    "strcasecmp_l", "strcasestr", "strcat", "strchr", "strchrnul", "strcmp", "strcoll", "strcoll_l", "strcpy", "strcspn", "strdup", "strerror", "strerror_l",
+    "strerror_r", "strerrordesc_np", "strerrorname_np", "strfry", "strlen", "strncasecmp", "strncasecmp_l", "strncat", "strncmp", "strncpy", "strndup", "strnlen",
+    "strpbrk", "strrchr", "strsep", "strsignal", "strspn", "strstr", "strtok", "strtok_r", "strverscmp", "strxfrm", "strxfrm_l", "swab", "system", "tempnam",
+    "tmpfile", "tmpnam", "toascii", "ungetc", "vasprintf", "vdprintf", "vfprintf", "vfscanf", "vprintf", "vscanf", "vsnprintf", "vsprintf", "vsscanf", "yn",
+};
+
+static bool among(const char *const *list, size_t n, const char *name, size_t len)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strlen(list[i]) == len && !strncmp(list[i], name, len))
+            return true;
+    return false;
+}
+#define AMONG(list, name, len) among(list, sizeof(list) / sizeof *(list), name, len)
+
+static int operands_of(const char *name, size_t len)
+{
+    return AMONG(of_one, name, len) ? 1 : AMONG(of_two, name, len) ? 2 : 0;
+}
+
+static bool is_number(const ty *t, scalar s)
+{
+    return t && t->kind == TY_SCALAR && t->elem == s;
+}
+
+bool extern_fits_libc(checker *c, const sym *s)
+{
+    const size_t len = strlen(s->name);
+    const char last = s->name[len - 1];
+    scalar type = SC_F64;
+    int n = operands_of(s->name, len);
+    if (n == 0 && len > 1 && (last == 'f' || last == 'l')) {
+        n = operands_of(s->name, len - 1);
+        type = last == 'f' ? SC_F32 : SC_NONE; /* no type of ours is long double */
+    }
+    bool fits = s->nparams == n && is_number(s->result, type);
+    for (int k = 0; k < s->nparams; k++)
+        fits = fits && is_number(s->param_types[k], type);
+    const bool other = AMONG(others, s->name, len) || (len > 1 && (last == 'f' || last == 'l') && AMONG(others, s->name, len - 1));
+    if (n == 0 ? !other : fits)
+        return true;
+    ERR(c, s->span, DIAG_UNFIT_NAME, s->name, "a function that the C library declares otherwise");
+    if (n > 0 && type != SC_NONE)
+        NOTE(c, s->span, "it takes %s %s and gives one", n == 1 ? "one" : "two", type == SC_F64 ? "f64" : "f32");
+    return false;
+}
