@@ -27,6 +27,21 @@ static const struct {
     ROW(solve3, -1),
     ROW(solve4, -1),
     ROW(solve_both, 0),
+    ROW(svd_values2, 1),
+    ROW(svd_values3, 1),
+    ROW(svd_vectors2, 0),
+    ROW(svd_vectors3, 0),
+    ROW(sym_eig_values2, 1),
+    ROW(sym_eig_values3, 1),
+    ROW(sym_eig_vectors2, 0),
+    ROW(sym_eig_vectors3, 0),
+    ROW(polar2, 0),
+    ROW(polar3, 0),
+    ROW(polar_stretch2, 1),
+    ROW(polar_stretch3, 1),
+    ROW(rotation2, 0),
+    ROW(rotation3, 0),
+    ROW(svd_rotation3, 1),
 };
 enum { INPUTS = 3 + 4 + 9 + 16 };
 
