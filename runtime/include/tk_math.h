@@ -278,10 +278,10 @@ TK_FLOAT_(double, f64, , DBL_MAX)
  *   max_abs      the larger magnitude, of two numbers
  *   unit_scale   1 / a, rounded to one: what a is the greatest magnitude of comes between 1 and 2. Of a power of two that it gave, the reciprocal.
  *   even_scale   T or 1 / T where a is beyond 1 / T or T, otherwise 1: products and quotients of two scales are powers of two again
- *   norm_scale   from a sum of squares: 1 while that neither overflowed nor lost digits by underflow; norm_unscale gives the reciprocal of that
+ *   norm_scale   from a sum of squares: 1 while that, and products of the numbers and their tangents, are far from overflow and underflow; norm_unscale gives the reciprocal of that
  *   safe_scale   1 while a, a value made of products, is finite; otherwise what brings numbers of up to b to ROOM, of which four can be multiplied
  * No branches: loops around them are vectorised. */
-#define TK_SCALES_(T, t, s, MAX, U, EXPONENT, TOP, BOTTOM, NORM_LEAST, NORM_UP, EVEN, ROOM)                                \
+#define TK_SCALES_(T, t, s, MAX, U, EXPONENT, TOP, BOTTOM, NORM_LEAST, NORM_MOST, NORM_UP, EVEN, ROOM)                                \
     static inline T tk_max_abs_##t(T a, T b) { return tk_max_##t(fabs##s(a), fabs##s(b)); }                               \
     static inline T tk_unit_scale_##t(T a)                                                                                \
     {                                                                                                                     \
@@ -298,7 +298,7 @@ TK_FLOAT_(double, f64, , DBL_MAX)
     /* in integers: of a choice between constants gcc makes branches */                                                   \
     static inline T tk_norm_scale_##t(T a)                                                                                \
     {                                                                                                                     \
-        const U u = TOP / 2 + (NORM_UP & -(U)(a < NORM_LEAST)) - (NORM_UP & -(U)(a > MAX));                                \
+        const U u = TOP / 2 + (NORM_UP & -(U)(a < NORM_LEAST)) - (NORM_UP & -(U)(a > NORM_MOST));                                \
         memcpy(&a, &u, sizeof u);                                                                                         \
         return a;                                                                                                         \
     }                                                                                                                     \
@@ -315,8 +315,8 @@ TK_FLOAT_(double, f64, , DBL_MAX)
         const T scale = tk_unit_scale_##t(b / ROOM);                                                                      \
         return fabs##s(a) <= MAX ? (T)1 : scale;                                                                          \
     }
-TK_SCALES_(float, f32, f, FLT_MAX, int32_t, 0x7f800000, 0x7f000000, 0x00800000, 0x1p-100f, 0x28000000, 0x1p60f, 0x1p28f)
-TK_SCALES_(double, f64, , DBL_MAX, int64_t, 0x7ff0000000000000, 0x7fe0000000000000, 0x0010000000000000, 0x1p-960, 0x2580000000000000, 0x1p480, 0x1p240)
+TK_SCALES_(float, f32, f, FLT_MAX, int32_t, 0x7f800000, 0x7f000000, 0x00800000, 0x1p-100f, 0x1p100f, 0x28000000, 0x1p60f, 0x1p28f)
+TK_SCALES_(double, f64, , DBL_MAX, int64_t, 0x7ff0000000000000, 0x7fe0000000000000, 0x0010000000000000, 0x1p-960, 0x1p960, 0x2580000000000000, 0x1p480, 0x1p240)
 #undef TK_SCALES_
 
 /* ---- elements of strided fields: at any address ---- */
