@@ -544,6 +544,8 @@ static val call_symbol(checker *c, sym *s, const ast_expr *e)
 static val call_builtin(checker *c, const char *name, const ast_expr *self, const ast_expr *e, src_span at)
 {
     ir_opcode op = op_find_user(name);
+    if (op == OP_COUNT && c->fn && c->fn->sym->prelude)
+        op = op_find_prelude(name);
     if (op != OP_COUNT) {
         arg_list a = check_args(c, self, e->args, false);
         return a.bad ? val_error(c, e->span) : call_op(c, op, a.v, a.n, e->span);

@@ -86,7 +86,7 @@ void hint_near(checker *c, const char *name, src_span at, bool function)
             consider(&s, e->name);
     }
     for (int op = 0; function && op < OP_PURE_COUNT; op++)
-        if (op_get((ir_opcode)op)->user)
+        if (op_get((ir_opcode)op)->user == OP_FOR_USERS)
             consider(&s, op_get((ir_opcode)op)->name);
     if (s.best)
         NOTE(c, at, "did you mean '%s'?", s.best);

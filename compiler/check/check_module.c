@@ -56,7 +56,8 @@ static void name_prelude(checker *c, const ast_item *it)
     name_entry *e = names_entry(c, it->name);
     const ast_attr *a = it->attrs;
     if (a && a->args) {
-        sym *target = names_entry(c, a->args->name)->prelude;
+        const name_entry *of = names_entry(c, a->args->name);
+        sym *target = of->inner ? of->inner : of->prelude;
         *(!strcmp(a->name, "grad_for") ? &target->custom_grad : &target->custom_jvp) = s;
     } else if (a) {
         e->inner = s;

@@ -4,13 +4,15 @@
 #include <string.h>
 
 static const op_info pure_ops[OP_PURE_COUNT] = {
-#define FN true
-#define NO false
+#define FN OP_FOR_USERS
+#define IN OP_FOR_PRELUDE
+#define NO OP_WITHOUT_NAME
 #define OP(id, name, arity, user, operands, result, prec, cost, c_float, c_int, da, db, dc, domain) \
     [OP_##id] = {name, arity, user, OPERANDS_##operands, RESULT_##result, prec, cost, c_float, c_int, {da, db, dc}, domain},
 #include "ir/ops.def"
 #undef OP
 #undef NO
+#undef IN
 #undef FN
 };
 
@@ -36,12 +38,22 @@ const char *op_name(ir_opcode code)
     return op_is_pure_table(code) ? pure_ops[code].name : struct_names[code - OP_PURE_COUNT];
 }
 
-ir_opcode op_find_user(const char *name)
+static ir_opcode find(const char *name, op_reach reach)
 {
     for (int i = 0; i < OP_PURE_COUNT; i++)
-        if (pure_ops[i].user && strcmp(pure_ops[i].name, name) == 0)
+        if (pure_ops[i].user == reach && strcmp(pure_ops[i].name, name) == 0)
             return (ir_opcode)i;
     return OP_COUNT;
+}
+
+ir_opcode op_find_user(const char *name)
+{
+    return find(name, OP_FOR_USERS);
+}
+
+ir_opcode op_find_prelude(const char *name)
+{
+    return find(name, OP_FOR_PRELUDE);
 }
 
 bool op_admits(ir_opcode code, int k, scalar t)
@@ -166,6 +178,13 @@ bool op_is_of_library(ir_opcode code)
     case OP_RANDOM:
     case OP_BELOW:
     case OP_LEG:
+    case OP_MAX_ABS:
+    case OP_UNIT_SCALE:
+    case OP_EVEN_SCALE:
+    case OP_NORM_SCALE:
+    case OP_NORM_UNSCALE:
+    case OP_SAFE_SCALE:
+    case OP_SLOPE:
         return false;
     default:
         return true;

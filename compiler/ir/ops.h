@@ -7,10 +7,12 @@
 typedef enum op_operands { OPERANDS_F, OPERANDS_I, OPERANDS_N, OPERANDS_L, OPERANDS_B, OPERANDS_A, OPERANDS_FI, OPERANDS_BAA, OPERANDS_X } op_operands;
 typedef enum op_result { RESULT_T, RESULT_B, RESULT_X } op_result;
 
+typedef enum op_reach { OP_WITHOUT_NAME, OP_FOR_PRELUDE, OP_FOR_USERS } op_reach; /* who calls it by name in .tk */
+
 typedef struct op_info {
     const char *name;
     int arity;
-    bool user;             /* callable by name in .tk */
+    op_reach user;
     op_operands operands;
     op_result result;
     int prec, cost;
@@ -26,6 +28,8 @@ const char *op_name(ir_opcode code);
 bool op_is_pure_table(ir_opcode code); /* one of ops.def */
 /* The operation that .tk code calls by that name; OP_COUNT if none. */
 ir_opcode op_find_user(const char *name);
+/* Likewise, of those that only the prelude knows. */
+ir_opcode op_find_prelude(const char *name);
 /* Whether operand type t is admitted at position k. */
 bool op_admits(ir_opcode code, int k, scalar t);
 /* Result type for the given operand types. Not for CAST. */

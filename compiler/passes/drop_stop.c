@@ -1,11 +1,11 @@
-/* Removes stop_grad, which has no meaning left once everything is differentiated. */
+/* Removes stop_grad and slope, which have no meaning left once everything is differentiated. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "passes/passes.h"
 
 typedef struct drop {
-    ir_value **instead; /* id of a STOP's result -> its operand */
+    ir_value **instead; /* id of its result -> what it is the value of */
     VEC(ir_op *) stops;
 } drop;
 
@@ -15,7 +15,7 @@ static void visit(drop *d, ir_region *r)
         for (int i = 0; i < op->nargs; i++)
             if (d->instead[op->args[i]->id])
                 op->args[i] = d->instead[op->args[i]->id];
-        if (op->code == OP_STOP) {
+        if (op->code == OP_STOP || op->code == OP_SLOPE) {
             d->instead[op->res[0]->id] = op->args[0];
             vec_push(&d->stops, op);
         }

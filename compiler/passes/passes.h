@@ -63,7 +63,7 @@ void record_forget_tangents(ir_func *kernel);
 ir_func *pass_forward(ir_func *f, ir_func_kind kind, const char *name);
 /* True, and reported, if what is called is a C function of the host without that derivative. passes/extern.c */
 bool extern_lacks(const ir_op *call, bool reverse);
-/* Replaces STOP by its operand; after all differentiation. */
+/* Replaces STOP and SLOPE by their first operand; after all differentiation. */
 void pass_drop_stop(ir_func *f);
 
 /* Adjoints of kernels and functions, and their JVPs: derived values, which need not be the same to the last bit everywhere. */

@@ -265,6 +265,51 @@ TK_FLOAT_(float, f32, f, FLT_MAX)
 TK_FLOAT_(double, f64, , DBL_MAX)
 #undef TK_FLOAT_
 
+/* Powers of two by which numbers are multiplied so that their squares and products stay in range; their reciprocals are powers of two as well.
+ *   max_abs      the larger magnitude, of two numbers
+ *   unit_scale   1 / a, rounded to one: what a is the greatest magnitude of comes between 1 and 2. Of a power of two that it gave, the reciprocal.
+ *   even_scale   T or 1 / T where a is beyond 1 / T or T, otherwise 1: products and quotients of two scales are powers of two again
+ *   norm_scale   from a sum of squares: 1 while that, and products of the numbers and their tangents, are far from overflow and underflow; norm_unscale gives the reciprocal of that
+ *   safe_scale   1 while a, a value made of products, is finite; otherwise what brings numbers of up to b to ROOM, of which four can be multiplied
+ * No branches: loops around them are vectorised. */
+#define TK_SCALES_(T, t, s, MAX, U, EXPONENT, TOP, BOTTOM, NORM_LEAST, NORM_MOST, NORM_UP, EVEN, ROOM)                                \
+    static inline T tk_max_abs_##t(T a, T b) { return tk_max_##t(fabs##s(a), fabs##s(b)); }                               \
+    static inline T tk_unit_scale_##t(T a)                                                                                \
+    {                                                                                                                     \
+        U u;                                                                                                              \
+        T r;                                                                                                              \
+        memcpy(&u, &a, sizeof u);                                                                                         \
+        u &= EXPONENT;                                                                                                    \
+        u = u < BOTTOM ? BOTTOM : u;                                                                                      \
+        u = TOP - (u > TOP - BOTTOM ? TOP - BOTTOM : u);                                                                  \
+        memcpy(&r, &u, sizeof r);                                                                                         \
+        return r;                                                                                                         \
+    }                                                                                                                     \
+    static inline T tk_even_scale_##t(T a) { return a > EVEN ? 1 / EVEN : a < 1 / EVEN ? EVEN : (T)1; }                   \
+    /* in integers: of a choice between constants gcc makes branches */                                                   \
+    static inline T tk_norm_scale_##t(T a)                                                                                \
+    {                                                                                                                     \
+        const U u = TOP / 2 + (NORM_UP & -(U)(a < NORM_LEAST)) - (NORM_UP & -(U)(a > NORM_MOST));                                \
+        memcpy(&a, &u, sizeof u);                                                                                         \
+        return a;                                                                                                         \
+    }                                                                                                                     \
+    static inline T tk_norm_unscale_##t(T a)                                                                              \
+    {                                                                                                                     \
+        U u;                                                                                                              \
+        memcpy(&u, &a, sizeof u);                                                                                         \
+        u = TOP - u;                                                                                                      \
+        memcpy(&a, &u, sizeof u);                                                                                         \
+        return a;                                                                                                         \
+    }                                                                                                                     \
+    static inline T tk_safe_scale_##t(T a, T b)                                                                           \
+    {                                                                                                                     \
+        const T scale = tk_unit_scale_##t(b / ROOM);                                                                      \
+        return fabs##s(a) <= MAX ? (T)1 : scale;                                                                          \
+    }
+TK_SCALES_(float, f32, f, FLT_MAX, int32_t, 0x7f800000, 0x7f000000, 0x00800000, 0x1p-100f, 0x1p100f, 0x28000000, 0x1p60f, 0x1p28f)
+TK_SCALES_(double, f64, , DBL_MAX, int64_t, 0x7ff0000000000000, 0x7fe0000000000000, 0x0010000000000000, 0x1p-960, 0x1p960, 0x2580000000000000, 0x1p480, 0x1p240)
+#undef TK_SCALES_
+
 /* ---- elements of strided fields: at any address ---- */
 
 /* atomic: only where p is aligned, which libtk sees to. */

@@ -46,7 +46,7 @@ def words(root):
     functions = [w for line in functions.splitlines() if line.startswith(("|", "*")) for w in spans(line)]
     loops = ["range", "ndrange", "grouped", "assert", "print"]
     functions += re.findall(r"\batomic_\w+", page)
-    compiler = "".join((root / "compiler" / f).read_text() for f in ("ir/ops.def", "check/check_call.c", "check/prelude.tk"))
+    compiler = "".join((root / "compiler" / f).read_text() for f in ("ir/ops.def", "check/check_call.c", "check/prelude.tk", "check/matrices.tk", "check/decompositions.tk"))
     known = {a or b for a, b in re.findall(r'"(\w+)"|^func (\w+)', compiler, re.M)}
     unknown = [w for w in ATTRIBUTES if not re.search(rf"\b{w}\b", page)]
     if unknown:

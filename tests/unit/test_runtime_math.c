@@ -163,11 +163,34 @@ static void test_pragmas(void **state)
     assert_true(s == 4950 && fabs(t - 1) < 1e-12);
 }
 
+/* Scales are powers of two with exact reciprocals, and bring what they are for into range. */
+#define CHECK_SCALES(T, t, LEAST, GREATEST, ROOM)                                                                       \
+    for (T a = LEAST; a < GREATEST; a *= (T)1.37) {                                                                     \
+        const T unit = tk_unit_scale_##t(a), even = tk_even_scale_##t(a), n = tk_norm_scale_##t(a * a);                 \
+        assert_true(tk_unit_scale_##t(-a) == unit && tk_unit_scale_##t(unit) * unit == 1);                              \
+        assert_true(a * unit >= 1 && a * unit < 4 && (a * unit < 2 || a > GREATEST / 2));                               \
+        assert_true(even * (1 / even) == 1 && (even == 1 || (a < 1) == (even > 1)));                                 \
+        assert_true(tk_norm_unscale_##t(n) * n == 1);\
+        assert_true(n * a * (n * a) / (1 << 25) > LEAST && (n == 1 || n * a * (n * a) * 1024 < GREATEST));                                                              \
+        assert_true(tk_safe_scale_##t(a, a) == 1 && tk_safe_scale_##t(-a, a) == 1);                                     \
+        assert_true(a < 8 * ROOM || (tk_safe_scale_##t((T)INFINITY, a) * a >= ROOM && tk_safe_scale_##t((T)NAN, a) * a < 2 * ROOM)); \
+    }                                                                                                                   \
+    assert_true(tk_norm_scale_##t(1) == 1 && tk_norm_scale_##t((T)NAN) == 1 && tk_even_scale_##t(1) == 1);              \
+    assert_true(tk_unit_scale_##t(0) > 0 && tk_unit_scale_##t((T)INFINITY) > 0 && tk_unit_scale_##t((T)NAN) > 0);       \
+    assert_true(tk_max_abs_##t(-3, 2) == 3 && tk_max_abs_##t(2, -3) == 3);
+
+static void test_scales(void **state)
+{
+    (void)state;
+    CHECK_SCALES(float, f32, FLT_MIN, FLT_MAX, 0x1p28f)
+    CHECK_SCALES(double, f64, DBL_MIN, DBL_MAX, 0x1p240)
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_i8),     cmocka_unit_test(test_u8),    cmocka_unit_test(test_integer_edges), cmocka_unit_test(test_floats),
-        cmocka_unit_test(test_gamma),  cmocka_unit_test(test_scatter), cmocka_unit_test(test_pragmas),
+        cmocka_unit_test(test_scales), cmocka_unit_test(test_gamma),  cmocka_unit_test(test_scatter), cmocka_unit_test(test_pragmas),
     };
     return cmocka_run_group_tests_name("math", tests, NULL, NULL);
 }
