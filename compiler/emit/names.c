@@ -210,6 +210,11 @@ static const char *identifier(arena *mem, const char *hint)
     return s;
 }
 
+static bool ends_in_underscore(const char *s)
+{
+    return s[0] && s[strlen(s) - 1] == '_';
+}
+
 static const char *unique(names *n, const char *hint, bool scoped)
 {
     const char *name;
@@ -227,7 +232,7 @@ static const char *unique(names *n, const char *hint, bool scoped)
                 vec_push(&n->log, ((undo){at->key, at->next, at->used}));
             uint32_t k = at->next;
             do
-                name = arena_printf(n->mem, "%s_%u", base, k++);
+                name = arena_printf(n->mem, "%s%s%u", base, ends_in_underscore(base) ? "" : "_", k++);
             while (is_reserved(name, !n->outer) || is_taken(n, name)); /* M_PI, M_PI_2 */
             find(n, base)->next = k;
         }

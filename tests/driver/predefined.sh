@@ -11,7 +11,7 @@ names |= {m[1] for m in re.finditer(r"\b([A-Za-z]\w*)\s*\(", text) if not m[1].l
 names |= set("tk m a args lo hi plan task params defaults create destroy status error view fields kernels module record session out chunk partial saved idx i n data grad dual main".split())
 words = set("as bool const continue break else export extern f32 f64 false field for func grad_for i32 if import in inout jvp_for kernel let limit mat needs_grad needs_dual out param "
             "real return saved serial soa static strided struct true u8 var vec while derive no_grad range grouped ndrange".split())
-names = sorted(n for n in names - words if "__" not in n and not n.endswith("_"))
+names = sorted(n for n in names - words if "__" not in n and not n.endswith("_")) + ["last_", "INT8_"]
 roles = {
     "local": lambda n: f"    {{ let {n} = 2.0 * x[0]; y[0] += {n} * {n}; }}",
     "index": lambda n: f"    for {n} in range(4) {{ y[{n}] += x[{n}]; }}",

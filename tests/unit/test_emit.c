@@ -87,8 +87,13 @@ static void names_are_unique_and_legal(void **state)
     assert_string_equal(names_unique(n, "z"), "z_2");
     assert_string_equal(names_unique(n, "while"), "while_2");
     assert_string_equal(names_unique(n, "class"), "class_2");
-    assert_string_equal(names_unique(n, "tk_x"), "tk_x_2");
+    assert_string_equal(names_unique(n, "tk_x"), "v_tk_x");
     assert_string_equal(names_unique(n, "INFINITY"), "INFINITY_2");
+    assert_string_equal(names_unique(n, "M_PI"), "M_PI_3"); /* M_PI_2 is a macro */
+    assert_string_equal(names_unique(n, "DBL_X"), "v_DBL_X");
+    assert_string_equal(names_unique(n, "INT8_MAX"), "INT8_MAX_2");
+    names_unique(n, "last_");
+    assert_string_equal(names_unique(n, "last_"), "last_2");
     assert_string_equal(names_unique(n, "sqrtf"), "sqrtf_2");
     assert_string_equal(names_unique(n, "a.b c"), "a_b_c");
     assert_string_equal(names_unique(n, "3d"), "v3d");
