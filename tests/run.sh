@@ -10,7 +10,7 @@ esac
 cd "$(dirname "$0")/.." || exit 1
 . tests/packages.sh
 # shellcheck disable=SC2086
-need $BUILD_PACKAGES libclang-rt-dev libcmocka-dev libgif-dev libpng-dev libcairo2-dev liblapacke-dev coinor-libipopt-dev python3 patch gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm python3-numpy python3-mpmath || exit 1
+need $BUILD_PACKAGES libclang-rt-dev libcmocka-dev libgif-dev libpng-dev libcairo2-dev liblapacke-dev coinor-libipopt-dev python3 patch gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm python3-numpy python3-mpmath python3-gmpy2 || exit 1
 
 passed=0
 failed=0
@@ -86,6 +86,23 @@ programs()
     fi
 }
 
+# model DIR SCRIPT OPTIONS: one of tests/model, by Debian's Python, whose packages it needs
+model()
+{
+    part "$1: tests/model/$2 $3"
+    # shellcheck disable=SC2086
+    /usr/bin/python3 "tests/model/$2" --build "$1" $3 >"$report" 2>&1
+    if tail -n 1 "$report" | grep -Eq '^[0-9]+ passed, [0-9]+ failed$'; then
+        grep FAILED "$report"
+        tail -n 1 "$report"
+        # shellcheck disable=SC2046
+        count $(tail -n 1 "$report" | awk '{ print $1, $3 }')
+    else
+        tail -n 20 "$report"
+        count 0 1
+    fi
+}
+
 # constructs DIR CC CXX OPTIONS...: the tests that have each construct of the language
 constructs()
 {
@@ -110,6 +127,8 @@ if build build-gcc gcc g++; then
     programs build-gcc "-n $([ -n "$all" ] && echo 200 || echo 50)"
     programs build-gcc "-n $([ -n "$all" ] && echo 16 || echo 4)" rewrites.py
     [ -z "$all" ] || programs build-gcc "-n 25 --broken"
+    model build-gcc functions.py "$([ -n "$all" ] || echo --short)"
+    model build-gcc matrices.py "$([ -n "$all" ] || echo --short)"
 fi
 if [ -n "$all" ]; then
     if build build-clang clang clang++; then
@@ -128,6 +147,6 @@ fi
 part "done"
 
 [ -n "$all" ] || echo "not run (sh tests/run.sh --all does): tkc built with clang and with sanitizers; pairs of files with clang and with sanitizers, but for one of each construct; those of tests/parallel
-with the thread sanitizer; 150 random programs, those that may break the data-access rule; the fuzzer's first inputs; whether all builds write the same bytes"
+with the thread sanitizer; 150 random programs, those that may break the data-access rule; the fuzzer's first inputs; most points and compilers of the models; whether all builds write the same bytes"
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]
