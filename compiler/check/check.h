@@ -28,11 +28,14 @@ typedef struct fn fn;
  * `c ? 0.1 : 0.2`, `[1.0, 2.0]` and `i * 0.5` are soft as well, so that 0.1 is never rounded to f32 on its way to an f64. */
 typedef enum softness { SOFT_NO, SOFT_INT, SOFT_FLOAT } softness;
 
+/* What a float would have that an integer has not: the rest of 1 / 2, the range of 2 ** n. */
+typedef enum cut { CUT_NO, CUT_DIVISION, CUT_POWER } cut;
+
 typedef struct val {
     tx_expr *e;
     softness soft;
-    bool intdiv;    /* the value of an integer division: using it as a float is an error */
-    src_span div_at; /* where that division is */
+    cut intdiv;     /* the value of an integer division or power: using it as a float is an error */
+    src_span div_at; /* where that is */
     sym *ref;       /* an argument that is the name of an array or field: what it names; its type is an array */
 } val;
 
@@ -102,6 +105,8 @@ struct sym {
     sym *hidden;          /* what the name meant before in an outer function */
     sym *scope_next;
     bool int_literal;     /* its type came from an integer literal */
+    cut intdiv;           /* of a `let` made of literals: as in val */
+    src_span div_at;
     int ref_param;        /* of a parameter that is an array: its number, from 1 */
     const char *what; /* "a 'let'", "a parameter", "a loop variable" */
     int task;             /* in which it is declared, 0: outside of any */

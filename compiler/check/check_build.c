@@ -137,7 +137,7 @@ val build_bracket(checker *c, const ast_expr *e)
     for (k = 0; k < n; k++) {
         at += spread(c, v[k].e, &list, out + at);
         if (v[k].intdiv) {
-            r.intdiv = true;
+            r.intdiv = v[k].intdiv;
             r.div_at = v[k].div_at;
         }
     }

@@ -81,10 +81,11 @@ static bool retype(checker *c, tx_expr *e, softness soft, scalar to)
 
 val int_division(checker *c, val v, src_span at, const char *as, scalar cast)
 {
-    ERR(c, v.div_at, DIAG_INT_DIVISION, as);
+    const bool power = v.intdiv == CUT_POWER;
+    ERR(c, v.div_at, DIAG_INT_DIVISION, power ? "power" : "division", as);
     if (v.div_at.begin.line != at.begin.line)
         NOTE(c, at, "used as %s here", as);
-    NOTE(c, v.div_at, "make one operand a float, as in 1.0 / 2, or cast the result: %s(...)", scalar_name(cast));
+    NOTE(c, v.div_at, "make one operand a float, as in %s, or cast the result: %s(...)", power ? "2.0 ** n" : "1.0 / 2", scalar_name(cast));
     return val_error(c, at);
 }
 
@@ -104,7 +105,7 @@ static val soften_float(checker *c, val v, src_span at)
     v = soft_to(c, v, SC_F64, at);
     if (!val_bad(v)) {
         v.soft = SOFT_FLOAT;
-        v.intdiv = false;
+        v.intdiv = CUT_NO;
     }
     return v;
 }
@@ -170,7 +171,7 @@ val cast_to(checker *c, val v, scalar s, src_span at)
     else if (v.soft == SOFT_INT && (s == SC_BOOL || !soft_int_fits(v.e, s)))
         v = soft_to(c, v, SC_I64, at);
     else if (v.soft != SOFT_NO) {
-        v.intdiv = false; /* the cast was asked for */
+        v.intdiv = CUT_NO; /* the cast was asked for */
         v = soft_to(c, v, s, at);
     }
     if (val_bad(v))
@@ -219,7 +220,8 @@ val convert(checker *c, val v, const ty *to, src_span at)
     if (v.soft != SOFT_NO ? !soft_converts(v.soft, to->elem) : !scalar_widens(from->elem, to->elem))
         return mismatch(c, v, to, at);
     v = coerce(c, v, to->elem, at);
-    v.intdiv = v.intdiv && !scalar_is_float(to->elem);
+    if (scalar_is_float(to->elem))
+        v.intdiv = CUT_NO;
     return v;
 }
 
@@ -231,7 +233,7 @@ val to_float(checker *c, val v, src_span at)
         return soften_float(c, v, at);
     v = coerce(c, v, SC_F64, at);
     v.soft = val_bad(v) ? SOFT_NO : SOFT_FLOAT; /* the float type is still open */
-    v.intdiv = false;
+    v.intdiv = CUT_NO;
     return v;
 }
 

@@ -109,7 +109,7 @@ static val apply_unary(checker *c, ir_opcode op, val a, src_span at)
     tx_expr *e = const_fold(c, tx_op(c, op, a.e->type, at, 1, &a.e), a.soft != SOFT_NO);
     if (e->type->kind == TY_ERROR)
         return val_typed(e);
-    return (val){.e = e, .soft = a.soft, .intdiv = a.intdiv && op == OP_NEG, .div_at = a.div_at};
+    return (val){.e = e, .soft = a.soft, .intdiv = op == OP_NEG ? a.intdiv : CUT_NO, .div_at = a.div_at};
 }
 
 static val check_unary(checker *c, const ast_expr *e)
@@ -290,7 +290,7 @@ val apply_binary(checker *c, ast_binop op, val a, val b, src_span at, src_span o
     if (scalar_is_float(shape->elem))
         return r;
     bool linear = op == AST_ADD || op == AST_SUB || op == AST_MUL;
-    r.intdiv = op == AST_DIV || (linear && (a.intdiv || b.intdiv));
+    r.intdiv = op == AST_DIV ? CUT_DIVISION : !linear ? CUT_NO : a.intdiv ? a.intdiv : b.intdiv;
     r.div_at = op == AST_DIV ? op_span : a.intdiv ? a.div_at : b.div_at;
     return r;
 }
@@ -412,7 +412,7 @@ val apply_power(checker *c, val a, val b, src_span at)
     if (!shape)
         return val_error(c, at);
     tx_expr *e = const_fold(c, tx_op(c, op, shape, at, 2, (tx_expr *[]){v[0].e, v[1].e}), v[0].soft == SOFT_INT);
-    return (val){.e = e, .soft = e->type->kind == TY_ERROR ? SOFT_NO : v[0].soft};
+    return (val){.e = e, .soft = e->type->kind == TY_ERROR ? SOFT_NO : v[0].soft, .intdiv = op == OP_IPOW ? CUT_POWER : CUT_NO, .div_at = at};
 }
 
 /* ---- ?: ---- */
@@ -455,7 +455,7 @@ static val check_cond(checker *c, const ast_expr *e)
     r->a = cond;
     r->b = v[0].e;
     r->c = v[1].e;
-    return (val){.e = r, .soft = v[0].soft, .intdiv = v[0].intdiv || v[1].intdiv, .div_at = v[v[0].intdiv ? 0 : 1].div_at};
+    return (val){.e = r, .soft = v[0].soft, .intdiv = v[0].intdiv ? v[0].intdiv : v[1].intdiv, .div_at = v[v[0].intdiv ? 0 : 1].div_at};
 }
 
 /* ---- all kinds ---- */
