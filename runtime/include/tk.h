@@ -222,7 +222,7 @@ tk_status tk_call(tk_session *s, const tk_triple *t, const void *args, size_t si
  *  kernel is running. */
 tk_status tk_forward_begin(tk_field *const *outputs, int noutputs, tk_field *param, const void *seed, size_t count);
 
-/** Closes it and clears param.dual; the duals of other fields and every grad_dual stay. Returns the first failure since opening, if any.
+/** Closes it and clears param.dual, unless param is an output itself; the duals of other fields and every grad_dual stay. Returns the first failure since opening, if any.
  *  TK_BAD_STATE: none is open, or a kernel is running. */
 tk_status tk_forward_end(tk_session *s);
 

@@ -50,7 +50,9 @@ tk_status tk_forward_begin(tk_field *const *outputs, int noutputs, tk_field *par
     if (!seed)
         seed = param->desc->elem == TK_F32 ? (const void *)&one_f32 : (const void *)&one_f64;
     rt_plane_write(param, TK_DUAL, seed);
-    s->forward = (rt_forward){true, param, TK_OK};
+    s->forward = (rt_forward){.open = true, .param = param};
+    for (int i = 0; i < noutputs; i++)
+        s->forward.is_output = s->forward.is_output || outputs[i] == param;
     return TK_OK;
 }
 
@@ -69,7 +71,8 @@ tk_status tk_forward_end(tk_session *s)
     if (st == TK_OK && s->forward.failed)
         st = tk_fail(s, s->forward.failed, "tk_forward_end: something failed since the scope was opened (%s, cleared since): duals are incomplete",
                      tk_status_name(s->forward.failed));
-    rt_clear_plane(s->forward.param, TK_DUAL); /* not grad_dual, a result of tapes in the scope */
+    if (!s->forward.is_output)
+        rt_clear_plane(s->forward.param, TK_DUAL); /* not grad_dual, a result of tapes in the scope */
     s->forward = (rt_forward){0};
     return st;
 }

@@ -62,6 +62,7 @@ typedef struct rt_watch {
 typedef struct rt_forward {
     bool open;
     tk_field *param;
+    bool is_output;   /* param is one: its dual is a result */
     tk_status failed; /* as in rt_tape */
 } rt_forward;
 
