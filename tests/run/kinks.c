@@ -49,6 +49,8 @@ static const row rows[] = {
     ROW(clamp_, 0.5, 0, 0.5, 1, 0, 0),
     ROW(clamp_, 2, 0, 1, 0, 0, 0),
     ROW(clamp_, NAN, 0, -1, 0, 0, 0),
+    ROW(smoothstep_, NAN, 0, 0, 0, 0, 0),
+    ROW(step_, NAN, 0.5, 1, 0, 0, 0),
     ROW(clamp_low, 1, 1, 1, 0, 1, 0),
     ROW(clamp_high, 1, 1, 1, 0, 1, 0),
     ROW(step_, 1, 1, 1, 0, 0, 0),
