@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "check/check.h"
+#include "util/strbuf.h"
 
 /* Functions of math.h of doubles, by the number of their parameters; with f behind it, of floats. */
 static const char *const of_one[] = {
@@ -16,18 +17,18 @@ static const char *const of_two[] = {
 /* What else they declare, whose types no extern func has or whose use nobody means; with f or l behind it, too. */
 static const char *const others[] = {
     "abort", "abs", "asprintf", "atexit", "basename", "bcmp", "bcopy", "bzero", "calloc", "clearerr", "ctermid", "cuserid", "dprintf", "exit", "explicit_bzero",
-    "fclose", "fdopen", "feof", "ferror", "fflush", "ffs", "ffsl", "ffsll", "fgetc", "fgetpos", "fgets", "fileno", "finite", "flockfile", "fma", "fmemopen", "fopen",
+    "fclose", "fdopen", "feof", "ferror", "fflush", "ffs", "ffsl", "ffsll", "fgetc", "fgetpos", "fgets", "fileno", "finite", "flockfile", "fmemopen", "fopen",
     "fopencookie", "fpclassify", "fprintf", "fputc", "fputs", "fread", "free", "freopen", "frexp", "fscanf", "fseek", "fseeko", "fsetpos", "ftell", "ftello",
     "ftrylockfile", "funlockfile", "fwrite", "getc", "getchar", "getdelim", "getenv", "getline", "getw", "ilogb", "index", "isascii", "isfinite", "isgreater",
-    "isgreaterequal", "isinf", "isless", "islessequal", "islessgreater", "isnan", "isnormal", "isunordered", "jn", "labs", "ldexp", "lgamma_r", "lgammaf_r",
+    "isgreaterequal", "isinf", "isless", "islessequal", "islessgreater", "isnan", "isnormal", "isunordered", "labs", "lgamma_r", "lgammaf_r",
     "lgammal_r", "llabs", "llrint", "llround", "lrint", "lround", "malloc", "memccpy", "memchr", "memcmp", "memcpy", "memfrob", "memmem", "memmove", "mempcpy",
     "memrchr", "memset", "modf", "nan", "nexttoward", "open_memstream", "pclose", "perror", "popen", "printf", "putc", "putchar", "puts", "putw", "rand",
-    "rawmemchr", "realloc", "remove", "remquo", "rename", "renameat", "renameat2", "rewind", "rindex", "scalbln", "scalbn", "scanf", "setbuf", "setbuffer",
+    "rawmemchr", "realloc", "remove", "remquo", "rename", "renameat", "renameat2", "rewind", "rindex", "scalbln", "scanf", "setbuf", "setbuffer",
     "setlinebuf", "setvbuf", "sigabbrev_np", "sigdescr_np", "signbit", "sincos", "snprintf", "sprintf", "srand", "sscanf", "stpcpy", "stpncpy", "strcasecmp",
     "strcasecmp_l", "strcasestr", "strcat", "strchr", "strchrnul", "strcmp", "strcoll", "strcoll_l", "strcpy", "strcspn", "strdup", "strerror", "strerror_l",
     "strerror_r", "strerrordesc_np", "strerrorname_np", "strfry", "strlen", "strncasecmp", "strncasecmp_l", "strncat", "strncmp", "strncpy", "strndup", "strnlen",
     "strpbrk", "strrchr", "strsep", "strsignal", "strspn", "strstr", "strtok", "strtok_r", "strverscmp", "strxfrm", "strxfrm_l", "swab", "system", "tempnam",
-    "tmpfile", "tmpnam", "toascii", "ungetc", "vasprintf", "vdprintf", "vfprintf", "vfscanf", "vprintf", "vscanf", "vsnprintf", "vsprintf", "vsscanf", "yn",
+    "tmpfile", "tmpnam", "toascii", "ungetc", "vasprintf", "vdprintf", "vfprintf", "vfscanf", "vprintf", "vscanf", "vsnprintf", "vsprintf", "vsscanf", 
 };
 
 static bool among(const char *const *list, size_t n, const char *name, size_t len)
@@ -39,9 +40,17 @@ static bool among(const char *const *list, size_t n, const char *name, size_t le
 }
 #define AMONG(list, name, len) among(list, sizeof(list) / sizeof *(list), name, len)
 
-static int operands_of(const char *name, size_t len)
+/* Of others of math.h: f its float, i an int. */
+static const struct {
+    const char *name, *operands;
+} mixed[] = {{"fma", "fff"}, {"jn", "if"}, {"ldexp", "fi"}, {"scalbn", "fi"}, {"yn", "if"}};
+
+static const char *operands_of(const char *name, size_t len)
 {
-    return AMONG(of_one, name, len) ? 1 : AMONG(of_two, name, len) ? 2 : 0;
+    for (size_t i = 0; i < sizeof mixed / sizeof *mixed; i++)
+        if (strlen(mixed[i].name) == len && !strncmp(mixed[i].name, name, len))
+            return mixed[i].operands;
+    return AMONG(of_one, name, len) ? "f" : AMONG(of_two, name, len) ? "ff" : NULL;
 }
 
 static bool is_number(const ty *t, scalar s)
@@ -54,19 +63,26 @@ bool extern_fits_libc(checker *c, const sym *s)
     const size_t len = strlen(s->name);
     const char last = s->name[len - 1];
     scalar type = SC_F64;
-    int n = operands_of(s->name, len);
-    if (n == 0 && len > 1 && (last == 'f' || last == 'l')) {
-        n = operands_of(s->name, len - 1);
+    const char *operands = operands_of(s->name, len);
+    if (!operands && len > 1 && (last == 'f' || last == 'l')) {
+        operands = operands_of(s->name, len - 1);
         type = last == 'f' ? SC_F32 : SC_NONE; /* no type of ours is long double */
     }
-    bool fits = s->nparams == n && is_number(s->result, type);
-    for (int k = 0; k < s->nparams; k++)
-        fits = fits && is_number(s->param_types[k], type);
     const bool other = AMONG(others, s->name, len) || (len > 1 && (last == 'f' || last == 'l') && AMONG(others, s->name, len - 1));
-    if (n == 0 ? !other : fits)
+    if (!operands && !other)
+        return true;
+    bool fits = operands && s->nparams == (int)strlen(operands) && is_number(s->result, type);
+    for (int k = 0; k < s->nparams && fits; k++)
+        fits = is_number(s->param_types[k], operands[k] == 'i' ? SC_I32 : type);
+    if (fits)
         return true;
     ERR(c, s->span, DIAG_UNFIT_NAME, s->name, "a function that the C library declares otherwise");
-    if (n > 0 && type != SC_NONE)
-        NOTE(c, s->span, "it takes %s %s and gives one", n == 1 ? "one" : "two", type == SC_F64 ? "f64" : "f32");
+    if (operands && type != SC_NONE) {
+        strbuf b = {0};
+        for (const char *o = operands; *o; o++)
+            sb_printf(&b, "%s%s", o > operands ? ", " : "", *o == 'i' ? "i32" : scalar_name(type));
+        NOTE(c, s->span, "there it is %s(%s) -> %s", s->name, sb_str(&b), scalar_name(type));
+        sb_free(&b);
+    }
     return false;
 }
