@@ -74,6 +74,8 @@ void rt_watch_end(tk_session *s)
 
 void rt_watch_loop(tk_session *s, bool begins)
 {
+    if (!s->watch.serial) /* loops may be nested, and run by several threads */
+        return;
     s->watch.iteration = 0;
     if (begins)
         s->watch.first = s->watch.count + 1;
