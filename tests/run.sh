@@ -122,7 +122,7 @@ if build build-gcc gcc g++; then
     unit build-gcc
     # shellcheck disable=SC2046
     pairs build-gcc "pairs of files" gcc g++ $([ -n "$all" ] || echo "--without race/")
-    constructs build-gcc gcc g++ "gcc with sanitizers" --sanitize
+    [ -n "$all" ] || constructs build-gcc gcc g++ "gcc with sanitizers" --sanitize # --all: clang's, on everything
     [ -n "$all" ] || constructs build-gcc clang clang++ clang ""
     programs build-gcc "-n $([ -n "$all" ] && echo 200 || echo 50)"
     programs build-gcc "-n $([ -n "$all" ] && echo 16 || echo 4)" rewrites.py
