@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the tests that are pairs of files, and the test scripts; docs/testing.md describes them.
 
-    runtests.py --build DIR [--cc gcc] [--cxx g++] [--sanitize] [--options "-O3 ..."] [--update] [-j N] [--without WORD] [WORD...]
+    runtests.py --build DIR [--cc gcc] [--cxx g++] [--sanitize] [--options "-O3 ..."] [--update] [-j N] [--without WORD,...] [WORD...]
 
 With words, only cases whose name contains one of them run. Prints a line for each failure and at the end `N passed, N failed`.
 """
@@ -471,11 +471,11 @@ def main():
     ap.add_argument("-j", type=int, default=os.cpu_count())
     ap.add_argument("--stop", action="store_true", help="end at the first failure")
     ap.add_argument("-v", action="store_true", help="a line for each case, with the seconds that it took")
-    ap.add_argument("--without", default="", metavar="WORD", help="leaves out cases whose name contains it")
+    ap.add_argument("--without", default="", metavar="WORD,...", help="leaves out cases whose name contains one of these")
     ap.add_argument("words", nargs="*")
     args = ap.parse_args()
     runner = Runner(args)
-    cases = [c for c in runner.cases() if (not args.words or any(w in c[0] for w in args.words)) and not (args.without and args.without in c[0])]
+    cases = [c for c in runner.cases() if (not args.words or any(w in c[0] for w in args.words)) and not any(w in c[0] for w in args.without.split(",") if w)]
     if args.sanitize:
         cases = [c for c in cases if not c[0].startswith("install/")]
     failed = skipped = 0
