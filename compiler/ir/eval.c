@@ -104,8 +104,10 @@ static bool eval_compare(ir_opcode code, const const_value *x, int64_t *r)
 static double powi(bool single, double a, int64_t n)
 {
     double r = 1, x = a;
-    if (n > 7 || n < -7)
-        return single ? (double)(float)pow(a, (double)n) : pow(a, (double)n);
+    if (n > 7 || n < -7) {
+        const double size = single ? (double)(float)pow(fabs(a), (double)n) : pow(fabs(a), (double)n);
+        return n & 1 ? copysign(size, a) : size;
+    }
     for (int64_t k = n < 0 ? -n : n; k; k >>= 1) {
         if (k & 1)
             r = single ? (double)(float)(r * x) : r * x;

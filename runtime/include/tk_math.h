@@ -472,11 +472,13 @@ TK_EXACT2_(hypot)
 
 /* ---- powers ---- */
 
-/* Each product doubles the error: of more than a few, the library's function takes over, in f64. */
+/* Each product doubles the error: of more than a few, the library's function takes over, in f64, where a large exponent is not odd any more. */
 static inline double tk_powi_f64(double a, int64_t b)
 {
-    if (b > 7 || b < -7)
-        return tk_exact_pow_f64(a, (double)b);
+    if (b > 7 || b < -7) {
+        const double size = tk_exact_pow_f64(fabs(a), (double)b);
+        return (b & 1) != 0 ? copysign(size, a) : size;
+    }
     double r = 1.0, x = a;
     for (int n = (int)(b < 0 ? -b : b); n != 0; n >>= 1, x *= x)
         if ((n & 1) != 0)
@@ -486,8 +488,10 @@ static inline double tk_powi_f64(double a, int64_t b)
 
 static inline float tk_powi_f32(float a, int64_t b)
 {
-    if (b > 7 || b < -7)
-        return (float)tk_exact_pow_f64((double)a, (double)b);
+    if (b > 7 || b < -7) {
+        const float size = (float)tk_exact_pow_f64(fabs((double)a), (double)b);
+        return (b & 1) != 0 ? copysignf(size, a) : size;
+    }
     float r = 1.0f, x = a;
     for (int n = (int)(b < 0 ? -b : b); n != 0; n >>= 1, x *= x)
         if ((n & 1) != 0)
@@ -656,7 +660,7 @@ static inline float tk_exact_trigamma_f32(float x) { return (float)tk_exact_trig
     static inline T tk_arc_rate_##t(T a, T b)                                                                             \
     {                                                                                                                     \
         const T m = tk_max_##t(fabs##s(a), fabs##s(b)), x = a / m, y = b / m;                                             \
-        return y / (x * x + y * y) / m;                                                                                   \
+        return tk_isinf_##t(m) ? 0 : y / (x * x + y * y) / m;                                                             \
     }                                                                                                                     \
     /* of tanh, which 1 - tanh(a) ** 2 is not when that is close to 1 */                                                  \
     static inline T tk_sech_sqr_##t(T a)                                                                                  \
@@ -672,14 +676,14 @@ TK_SLOPES_(double, f64, )
  * Dekker, "A floating-point technique for extending the available precision", Numerische Mathematik 18, 1971. */
 static inline double tk_gauss_f64(double a)
 {
-    const double x = fabs(a) < 40.0 ? a : 40.0, c = 134217729.0 * x, high = c - (c - x), low = x - high, square = x * x;
+    const double x = fabs(a) > 40.0 ? 40.0 : a, c = 134217729.0 * x, high = c - (c - x), low = x - high, square = x * x;
     const double lost = ((high * high - square) + 2.0 * high * low) + low * low, e = exp(-square);
     return e - e * lost;
 }
 
 static inline float tk_gauss_f32(float a)
 {
-    const float x = fabsf(a) < 20.0f ? a : 20.0f, square = x * x, e = expf(-square);
+    const float x = fabsf(a) > 20.0f ? 20.0f : a, square = x * x, e = expf(-square);
     return e - e * (float)((double)x * (double)x - (double)square);
 }
 

@@ -85,6 +85,12 @@ static void slopes(void)
     expect("asin(1e-30)''", at("asin_", 1e-30, 0).second, 1e-30, 1e-15);
     expect("lgamma(-1e-20)'", at("lgamma_", -1e-20, 0).da, 1e20, 1e-14);
     expect("lgamma(1e-20 - 2)'", at("lgamma_", -2.0000000000000004, 0).da, 1 / 4.440892098500626e-16 + 0.92, 1e-14);
+    expect("atan2 at infinity", at("angle32", INFINITY, 1).da, 0, 0);
+    expect("atan2 at infinity, by b", at("angle32", INFINITY, 1).db, 0, 0);
+    if (!isnan(at("erf_", NAN, 0).da) || !isnan(at("erf_", NAN, 0).jvp) || at("erf_", 50, 0).da != 0) {
+        printf("erf': a NaN is lost, or 50 is not far away\n");
+        failures++;
+    }
     expect("lgamma(-1e-20)''", at("lgamma_", -1e-20, 0).second, 1e40, 1e-14);
 }
 
@@ -94,6 +100,8 @@ static void powers(void)
     expect("1 ** least", at("power", 1, 0).y, 1, 0);
     expect("(1 ** least)'", at("power", 1, 0).da, -2147483648.0, 0);
     expect("(1 ** least)''", at("power", 1, 0).second, 2147483648.0 * 2147483649.0, 1e-15);
+    m->l.data[0] = (INT64_C(1) << 53) + 1; /* as a double it is even */
+    expect("(-1) ** odd", at("long_power", -1, 0).y, -1, 0);
     m->n.data[0] = 1001;
     expect("1.001 ** 1001", at("power", 1.001, 0).y, pow(1.001, 1001), 1e-15);
     tk_session_clear_dual(m->tk.session);
