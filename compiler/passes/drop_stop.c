@@ -1,4 +1,6 @@
-/* Removes stop_grad and slope, which have no meaning left once everything is differentiated. */
+/* Removes what has no meaning left once everything is differentiated: stop_grad, slope, and the operand of a leg (a / c) that only its derivatives need. That
+ * operand would be computed, and saved, for nothing.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +20,10 @@ static void visit(drop *d, ir_region *r)
         if (op->code == OP_STOP || op->code == OP_SLOPE) {
             d->instead[op->res[0]->id] = op->args[0];
             vec_push(&d->stops, op);
+        }
+        if (op->code == OP_LEG) {
+            op->code = OP_DIV;
+            ir_remove_arg(op, 1);
         }
         for (int k = op->nregions - 1; k >= 0; k--)
             visit(d, op->regions[k]);
