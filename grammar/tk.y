@@ -40,7 +40,7 @@ const char *token_name(int code);
 %token <const char *> IDENT "identifier"
 %token <const char *> TYPE "type name"
 %token <int_value> INT "integer"
-%token <double> FLOAT "number"
+%token <float_value> FLOAT "number"
 %token <const char *> STRING "string"
 %token IMPORT "'import'" CONST "'const'" PARAM "'param'" STRUCT "'struct'" FIELD "'field'" FUNC "'func'" EXPORT "'export'" EXTERN "'extern'"
 %token KERNEL "'kernel'" LAZY_GRAD "'lazy_grad'" LAZY_DUAL "'lazy_dual'"

@@ -32,12 +32,13 @@ static bool retype_const(checker *c, tx_expr *e, softness soft, scalar to)
     if (scalar_is_float(to)) {
         double x = was_float ? e->cval.f : (double)e->cval.i;
         if (to == SC_F32) {
-            float f = (float)x;
+            const float f = !was_float ? (float)e->cval.i : e->literal ? e->single : (float)x;
             if (isinf(f) && !isinf(x))
                 return ERR(c, span_at(e->loc), DIAG_LITERAL_RANGE, arena_printf(c->mem, "%g", x), "f32");
             x = (double)f;
         }
         e->cval.f = x;
+        e->literal = false;
     } else if (!const_fits(to, e->cval.i)) {
         return ERR(c, span_at(e->loc), DIAG_LITERAL_RANGE, arena_printf(c->mem, "%lld", (long long)e->cval.i), scalar_name(to));
     }

@@ -72,6 +72,14 @@ static val soft_const(checker *c, softness soft, int64_t i, double f, src_span a
     return (val){.e = e, .soft = soft};
 }
 
+static val float_literal(checker *c, const ast_expr *e)
+{
+    val v = soft_const(c, SOFT_FLOAT, 0, e->fval, e->span);
+    v.e->literal = true;
+    v.e->single = e->fsingle;
+    return v;
+}
+
 bool not_a_value(checker *c, val v, src_span at)
 {
     const ty *t = v.e->type;
@@ -109,6 +117,10 @@ static val apply_unary(checker *c, ir_opcode op, val a, src_span at)
     tx_expr *e = const_fold(c, tx_op(c, op, a.e->type, at, 1, &a.e), a.soft != SOFT_NO);
     if (e->type->kind == TY_ERROR)
         return val_typed(e);
+    if (op == OP_NEG && a.e->literal && e->kind == TX_CONST) {
+        e->literal = true;
+        e->single = -a.e->single;
+    }
     return (val){.e = e, .soft = a.soft, .intdiv = op == OP_NEG ? a.intdiv : CUT_NO, .div_at = a.div_at};
 }
 
@@ -463,7 +475,7 @@ static val check_cond(checker *c, const ast_expr *e)
 static val check_number(checker *c, const ast_expr *e)
 {
     if (e->kind == AST_EXPR_FLOAT)
-        return soft_const(c, SOFT_FLOAT, 0, e->fval, e->span);
+        return float_literal(c, e);
     if (e->kind == AST_EXPR_BOOL)
         return val_const_i(c, SC_BOOL, e->ival != 0, e->span);
     return e->big ? val_const_i(c, SC_U64, e->ival, e->span) : soft_const(c, SOFT_INT, e->ival, 0, e->span);

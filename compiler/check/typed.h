@@ -64,6 +64,8 @@ struct tx_expr {
         int64_t i;
         double f;
     } cval; /* CONST: .f for floats, .i for bool and integers */
+    bool literal; /* CONST: a float literal, or one with a sign, whose type is open: */
+    float single; /* what it is as f32, rounded once */
     tx_local *local;
     tx_local **locals;
     int nlocals;

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "passes/passes.h"
+
 enum { MAX_OPS = 12, MAX_CHARS = 90, MAX_LOADS = 64 };
 
 expr expr_leaf(const char *text)
@@ -305,6 +307,11 @@ static expr cast_expr(cfn *c, const ir_op *op, expr e, expr a)
     const scalar from = op->args[0]->type, to = op->res[0]->type;
     if (from == to)
         return a;
+    if (scalar_is_float(from) && scalar_is_int(to) && !cast_is_plain(op)) {
+        e.prec = PREC_PRIMARY;
+        e.text = arena_printf(c->e->mem, "tk_%s_from_%s(%s)", scalar_name(to), scalar_name(from), a.text);
+        return e;
+    }
     e.prec = PREC_UNARY;
     e.text = arena_printf(c->e->mem, "(%s)%s", scalar_c_type(to), unary_operand(c, a));
     if (to == SC_I64 && from != SC_U64 && !scalar_is_float(from) && from != SC_BOOL) {

@@ -2,6 +2,20 @@
 
 #include <math.h>
 
+/* tk_T_from_f64 of tk_math.h. */
+static int64_t nearest_int(double f, scalar to)
+{
+    const bool sign = scalar_is_signed(to);
+    const int bits = 8 * scalar_bytes(to) - sign;
+    if (isnan(f) || (!sign && f <= 0))
+        return 0;
+    if (f >= ldexp(1, bits))
+        return sign ? INT64_MAX >> (63 - bits) : ir_wrap_int(to, -1);
+    if (f <= -ldexp(1, bits))
+        return INT64_MIN >> (63 - bits);
+    return to == SC_U64 ? (int64_t)(uint64_t)f : (int64_t)f;
+}
+
 const_value eval_cast(const_value v, scalar to)
 {
     const_value r = {.type = to};
@@ -13,13 +27,7 @@ const_value eval_cast(const_value v, scalar to)
     } else if (to == SC_BOOL) {
         r.i = scalar_is_float(v.type) ? v.f != 0 : v.i != 0;
     } else if (scalar_is_float(v.type)) {
-        /* Out of range is undefined in C; here it is clamped so that the compiler itself stays defined. */
-        r.i = isnan(v.f)                       ? 0
-              : to == SC_U64 && v.f >= 0x1p63  ? (v.f >= 0x1p64 ? -1 : (int64_t)(uint64_t)v.f)
-              : v.f >= 0x1p63                  ? INT64_MAX
-              : v.f <= -0x1p63                 ? INT64_MIN
-                                               : (int64_t)v.f;
-        r.i = ir_wrap_int(to, r.i);
+        r.i = nearest_int(v.f, to);
     } else {
         r.i = ir_wrap_int(to, v.i);
     }

@@ -70,8 +70,6 @@ static bool is_plain(const tx_expr *e, int *budget)
             return false;
         break;
     case TX_CAST:
-        /* a float out of an integer's range must not be cast unless asked for */
-        return (!scalar_is_float(elem_of(e->a->type)) || scalar_is_float(elem_of(e->type))) && is_plain(e->a, budget);
     case TX_EXTRACT:
         return is_plain(e->a, budget);
     case TX_LAND:

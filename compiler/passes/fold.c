@@ -109,8 +109,6 @@ static bool is_harmless(const ir_region *r)
             continue;
         if (!op_is_pure_table(op->code) || scalar_is_float(op->res[0]->type) || op->code == OP_STOP)
             return false;
-        if (op->code == OP_CAST && scalar_is_float(op->args[0]->type)) /* undefined in C when out of range */
-            return false;
         cost += op_get(op->code)->cost;
     }
     return cost <= 8;

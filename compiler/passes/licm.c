@@ -44,8 +44,6 @@ static bool may_leave(const ir_op *op, const ir_op *loop, const effects *e, bool
         const unsigned char what = e->at[op->attr.field->index * 4 + (int)op->attr.plane];
         return runs && op->region == loop->regions[0] && !(what & (EFFECT_STORE | EFFECT_ACCUM));
     }
-    case OP_CAST: /* of a float beyond the integer type's range: undefined in C, so only where the program does it */
-        return runs || !scalar_is_float(op->args[0]->type) || scalar_is_float(op->res[0]->type);
     default:
         return op_is_pure_table(op->code);
     }

@@ -145,6 +145,8 @@ bool elements_never_meet(const ir_op *op, const ir_op *a, const ir_op *b);
 size_t *groups_that_meet(const ir_op *op, ir_op *const *accesses, size_t n);
 /* Whether v is known to be in the range of i32: constants, extents, widened values, and indices of loops between such bounds. */
 bool value_fits_i32(const ir_value *v);
+/* Whether what a cast from float to integer is given is known to be in the integer's range, and no NaN. passes/ranges.c */
+bool cast_is_plain(const ir_op *cast);
 
 /* What a region does to fields, nested regions and callees included: one byte per field and plane. passes/effects.c */
 enum { EFFECT_READ = 1, EFFECT_STORE = 2, EFFECT_ACCUM = 4 };

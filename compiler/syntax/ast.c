@@ -158,10 +158,11 @@ ast_expr *expr_int(parse *p, src_span at, int_value v)
     return e;
 }
 
-ast_expr *expr_float(parse *p, src_span at, double v)
+ast_expr *expr_float(parse *p, src_span at, float_value v)
 {
     ast_expr *e = new_expr(p, AST_EXPR_FLOAT, at, at);
-    e->fval = v;
+    e->fval = v.value;
+    e->fsingle = v.single;
     return e;
 }
 

@@ -71,6 +71,7 @@ struct ast_expr {
     src_span op_span; /* of the operator, member name or bracket, for carets */
     int64_t ival;
     double fval;
+    float fsingle; /* the literal as f32: not always what fval is as f32 */
     bool big;
     bool is_bounds;
     const char *name; /* NAME, MEMBER */

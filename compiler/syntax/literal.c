@@ -39,15 +39,15 @@ int_value literal_int(parse *p, src_span at, const char *text, size_t len, int b
     return (int_value){.value = (int64_t)v, .big = v > INT64_MAX};
 }
 
-double literal_float(parse *p, src_span at, const char *text)
+float_value literal_float(parse *p, src_span at, const char *text)
 {
     errno = 0;
     double v = strtod(text, NULL);
     bool too_large = v > 1 && isinf(v), too_small = errno == ERANGE && v == 0;
     if (!too_large && !too_small)
-        return v;
+        return (float_value){v, strtof(text, NULL)};
     diag(p->diag, at, DIAG_FLOAT_RANGE, clip_text(p, text, strlen(text)), too_large ? "large" : "small");
-    return 1;
+    return (float_value){1, 1};
 }
 
 static bool ends_with_suffix(const char *text, size_t len)

@@ -106,7 +106,13 @@ typedef struct int_value {
 } int_value;
 
 int_value literal_int(parse *p, src_span at, const char *text, size_t len, int base);
-double literal_float(parse *p, src_span at, const char *text);
+/* Each rounded once from the decimal digits. */
+typedef struct float_value {
+    double value;
+    float single;
+} float_value;
+
+float_value literal_float(parse *p, src_span at, const char *text);
 /* The first bytes of a text that may be long. */
 const char *clip_text(parse *p, const char *text, size_t len);
 /* text: between the quotes. */
@@ -134,7 +140,7 @@ ast_type *type_array(parse *p, src_span at, ast_type *elem, expr_list extents);
 ast_type *type_tuple(parse *p, src_span at, type_list members);
 
 ast_expr *expr_int(parse *p, src_span at, int_value v);
-ast_expr *expr_float(parse *p, src_span at, double v);
+ast_expr *expr_float(parse *p, src_span at, float_value v);
 ast_expr *expr_bool(parse *p, src_span at, bool v);
 ast_expr *expr_string(parse *p, src_span at, const char *text);
 ast_expr *expr_name(parse *p, src_span at, const char *name);

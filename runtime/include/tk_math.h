@@ -230,6 +230,35 @@ static inline bool tk_or_bool(bool a, bool b) { return a || b; }
 static inline bool tk_xor_bool(bool a, bool b) { return a != b; }
 static inline bool tk_not_bool(bool a) { return !a; }
 
+/* ---- casts of floats ---- */
+
+/* tk_i32_from_f64: towards zero; the nearest integer of the type where x is beyond its range, 0 of NaN. C leaves both undefined, and processors differ.
+ * LAST: the last float of type T below END, the first that is too large. No branches: loops around them are vectorised. */
+#define TK_FROM_FLOAT_(I, i, T, t, LEAST, LAST, END, MOST)                                                                \
+    static inline I tk_##i##_from_##t(T x)                                                                                \
+    {                                                                                                                     \
+        const T above = x > (T)LEAST ? x : (T)LEAST;                                                                      \
+        const I r = (I)(above < (T)LAST ? above : (T)LAST);                                                               \
+        return x >= (T)END ? (I)MOST : x == x ? r : (I)0;                                                                 \
+    }
+#define TK_FROM_SMALL_(I, i, LEAST, MOST)                                                                                 \
+    TK_FROM_FLOAT_(I, i, float, f32, LEAST, MOST, MOST, MOST)                                                             \
+    TK_FROM_FLOAT_(I, i, double, f64, LEAST, MOST, MOST, MOST)
+#define TK_FROM_LARGE_(I, i, LEAST, F32, F64, END, MOST)                                                                  \
+    TK_FROM_FLOAT_(I, i, float, f32, LEAST, F32, END, MOST)                                                               \
+    TK_FROM_FLOAT_(I, i, double, f64, LEAST, F64, END, MOST)
+TK_FROM_SMALL_(int8_t, i8, -128, 127)
+TK_FROM_SMALL_(int16_t, i16, -32768, 32767)
+TK_FROM_SMALL_(uint8_t, u8, 0, 255)
+TK_FROM_SMALL_(uint16_t, u16, 0, 65535)
+TK_FROM_LARGE_(int32_t, i32, -0x1p31, 0x1.fffffep30, 0x1.fffffffcp30, 0x1p31, INT32_MAX)
+TK_FROM_LARGE_(int64_t, i64, -0x1p63, 0x1.fffffep62, 0x1.fffffffffffffp62, 0x1p63, INT64_MAX)
+TK_FROM_LARGE_(uint32_t, u32, 0, 0x1.fffffep31, 0x1.fffffffep31, 0x1p32, UINT32_MAX)
+TK_FROM_LARGE_(uint64_t, u64, 0, 0x1.fffffep63, 0x1.fffffffffffffp63, 0x1p64, UINT64_MAX)
+#undef TK_FROM_FLOAT_
+#undef TK_FROM_SMALL_
+#undef TK_FROM_LARGE_
+
 /* ---- floats ---- */
 
 /* min and max are the forms that compilers map to one instruction; with a NaN and at a tie they give the second operand, as the derivative does.
