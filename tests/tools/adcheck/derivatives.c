@@ -71,6 +71,14 @@ static void doubt_sides(doubt *doubt, state y, const state *p2, const state *m2,
     }
 }
 
+/* Where rounding decides, as between one value computed in two ways, the step sizes may all come out on one side, and x on the other: a jump beside x tells. */
+static void doubt_jumps(doubt *doubt, state y, state p, state m)
+{
+    for (int64_t i = 0; i < y.n; i++)
+        if (fabs(p.at[i] - y.at[i]) > 1e-5 * (1.0 + fabs(y.at[i])) || fabs(m.at[i] - y.at[i]) > 1e-5 * (1.0 + fabs(y.at[i])))
+            doubt->unsure.at[i] = INFINITY;
+}
+
 /* The derivative of a map along d, by differences. */
 static state differences(checker *c, map_fn *f, const state *d, const state *w, doubt *doubt)
 {
@@ -90,6 +98,7 @@ static state differences(checker *c, map_fn *f, const state *d, const state *w, 
         doubt->unsure.at[i] = fmax(fabs(finer.at[i] - r.at[i]), fabs(finest.at[i] - finer.at[i]));
         doubt->near.at[i] = (p.at[i] - m.at[i]) / 0x1p-31;
     }
+    doubt_jumps(doubt, f(c, d, 0.0, w), p, m);
     if (c->single)
         doubt_singles(c, doubt, f(c, d, 0.0, w), p8, m8, h / 8);
     if (c->algorithm) {
