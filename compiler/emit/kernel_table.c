@@ -51,8 +51,8 @@ static void print_parts(emitter *e, const ir_func *kernel)
         sb_printf(e->out, "static const tk_part %s_parts[] = {\n", kernel->name);
     for (int i = 0; i < kernel->nparts; i++) {
         const ir_part *p = &kernel->parts[i];
-        sb_printf(e->out, "    {%d, %s, %s%s}, /* %s */\n", p->field->index, plane_enum(p->plane), p->write ? "TK_PART_WRITTEN" : "TK_PART_NEEDED",
-                  p->all ? " | TK_PART_ALL" : "", p->field->name);
+        sb_printf(e->out, "    {%d, %s, %s%s%s}, /* %s */\n", p->field->index, plane_enum(p->plane), p->write ? "TK_PART_WRITTEN" : "TK_PART_NEEDED",
+                  p->all ? " | TK_PART_ALL" : "", p->product ? " | TK_PART_OF_PRODUCT" : "", p->field->name);
     }
     if (kernel->nparts)
         sb_add(e->out, "};\n");

@@ -265,7 +265,8 @@ enum { IR_DERIVE_GRAD = 1, IR_DERIVE_JVP = 2, IR_DERIVE_HVP = 4 };
 typedef struct ir_part {
     ir_field *field;
     ir_plane plane;
-    bool write;      /* it is written; else its data are needed by the adjoint */
+    bool write;      /* it is written; else its data are needed by the adjoint, */
+    bool product;    /* or by the second-order product alone, which runs in forward scopes */
     bool all;        /* each component of each element, always */
     int first, last; /* components */
 } ir_part;

@@ -229,7 +229,7 @@ static void add_whole(parts *p, ir_field *f, ir_plane plane, bool write)
     range dims[DIMS];
     for (int d = 0; d < f->ndim; d++)
         dims[d] = whole_dim(p, f, d);
-    add_part(p, (ir_part){.field = f, .plane = plane, .write = write, .last = ir_field_ncomp(f) - 1}, dims);
+    add_part(p, (ir_part){.field = f, .plane = plane, .write = write, .product = p->product, .last = ir_field_ncomp(f) - 1}, dims);
 }
 
 static bool is_wanted(const parts *p, const ir_field *f, ir_plane plane, bool write)
@@ -325,6 +325,7 @@ static void find_needs_of_product(parts *p)
     for (size_t k = 0; k < p->found.len; k++)
         for (int plane = IR_DATA; plane <= IR_DUAL && !p->found.at[k].write; plane++)
             e.at[(size_t)p->found.at[k].field->index * 4 + (size_t)plane] = 0;
+    p->product = true;
     add_effects(p, &e, false);
     effects_free(&e);
 }

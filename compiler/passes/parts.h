@@ -27,6 +27,7 @@ typedef struct parts {
     bool *is_known;
     const bool *written, *needed; /* by field: by any kernel of the module, by any adjoint */
     effects own;   /* of this one */
+    bool product;  /* what comes is needed by the second-order product alone */
     VEC(ir_part) found;
     VEC(ends) ends; /* of each dimension of each */
 } parts;

@@ -82,7 +82,8 @@ typedef struct tk_access {
 enum {
     TK_PART_NEEDED = 1,  /* its adjoint reads the data of it as the launch left them */
     TK_PART_WRITTEN = 2, /* else: it may store into it or add to it */
-    TK_PART_ALL = 4      /* every component of it, always; else some of them at most */
+    TK_PART_ALL = 4,     /* every component of it, always; else some of them at most */
+    TK_PART_OF_PRODUCT = 8 /* of what is needed: by the second-order product alone, which runs in forward scopes */
 };
 typedef struct tk_part {
     int field;

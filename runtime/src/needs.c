@@ -204,6 +204,11 @@ static bool keep_written(tk_module *m, const tk_kernel *k, bool duals, const int
     return ok;
 }
 
+static bool is_needed(const tk_part *p, bool duals)
+{
+    return (p->what & TK_PART_WRITTEN) == 0 && (duals || (p->what & TK_PART_OF_PRODUCT) == 0);
+}
+
 /* In a forward scope duals are needed as well, of which it is not known for sure. */
 static bool note_needed(tk_module *m, const tk_kernel *k, int64_t *ends, uint32_t launch)
 {
@@ -212,7 +217,7 @@ static bool note_needed(tk_module *m, const tk_kernel *k, int64_t *ends, uint32_
     for (int i = 0; i < k->nparts && ok; i++) {
         const tk_part *p = &k->parts[i];
         tk_field *f = &m->fields[p->field];
-        const kind kind_of = (p->what & TK_PART_WRITTEN) == 0 ? settle_box(f, p, ends) : EMPTY;
+        const kind kind_of = is_needed(p, duals) ? settle_box(f, p, ends) : EMPTY;
         if (kind_of != EMPTY)
             ok = note(f, p->plane, ends, kind_of, launch) && (!duals || p->plane != TK_DATA || !f->plane[TK_DUAL] || note(f, TK_DUAL, ends, SOME, launch));
         ends += 2 * f->desc->ndim + 2;
@@ -271,7 +276,7 @@ static bool note_firsts(tk_module *m, const tk_kernel *k, const int64_t *ends)
     for (int i = 0; i < k->nparts && ok; i++) {
         const tk_part *p = &k->parts[i];
         tk_field *f = &m->fields[p->field];
-        if ((p->what & TK_PART_WRITTEN) == 0) {
+        if (is_needed(p, duals)) {
             first_of(f, ends, &first, &last);
             ok = note_first(f, p->plane, first, last) && (!duals || p->plane != TK_DATA || !f->plane[TK_DUAL] || note_first(f, TK_DUAL, first, last));
         }

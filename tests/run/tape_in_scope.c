@@ -127,6 +127,13 @@ int main(void)
     }
     expect(m, TK_OK, "");
 
+    TK_TAPE(m, m->loss) {
+        tape_in_scope_squares(m, 1.5f);
+        tape_in_scope_total(m);
+        tape_in_scope_turn(m);
+    }
+    expect(m, TK_OK, "");
+
     memset(m->y.data, 0, tk_field_bytes(m->y.field));
     tk_forward_begin(outputs, 1, m->x.field, m->y.data, 4);
     tk_tape_begin(m->loss.field, 0);
