@@ -297,6 +297,8 @@ class Expressions:
         self.count(f)
         a, b = self.flat(kind, d - 1), self.value(kind, d)
         lo, hi = STEPS[f](a.lo, a.hi)
+        if f == "sign":    # at zero it is another number than on both sides: what is multiplied by it has a derivative there that no rule gives
+            a = f"{a} - 0.0371"
         return Expr(f"({b} + 0.2 * {f}({a}))", kind, b.lo + 0.2 * lo, b.hi + 0.2 * hi)
 
     def blends(self, kind, d):

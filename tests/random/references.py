@@ -20,7 +20,7 @@ class References:
         self.budget = self.rng.choice([1, 2, 4])
         total = self.sink()
         mark = len(self.scope)
-        self.loop_var(f"i32({i})", 0, 6)    # of the longest field
+        self.loop_var(f"i32({i})", 0, max(6, *self.module.extent.values()))    # of the longest field
         self.scope.append({"name": f"{w}[{subs}]", "kind": f["elem"], "lo": -4, "hi": 4, "mutable": False})
         self.enter(6)
         self.jumps += 1

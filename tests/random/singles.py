@@ -22,7 +22,7 @@ class Singles:
         elif kind == "mat(2, 2, f32)":
             more = [f"mat2(transpose({at}))", f"mat2([[0.5, -0.25], [0.0, 1.0]] @ {at})"]
         else:
-            more = [f"{wide}([[0.5, -0.25], [1.0, 0.5]] @ {at})", f"{wide}([{at}[1], {at}[0]])", f"transpose({wide[:3]}(3, 2, real)(transpose({at})))"]
+            more = [f"{wide}([[0.5, -0.25], [0.25, 0.5]] @ {at})", f"{wide}([{at}[1], {at}[0]])", f"transpose({wide[:3]}(3, 2, real)(transpose({at})))"]
         return self.pick((2, f"{wide}({at})"), (1, f"{wide}({at} * 0.5)"), (1, f"{wide}(-{at})"), (1, f"{wide}({at} * 0.5 - {at} * 0.25)"), (1.5, self.rng.choice(more)))
 
     def exact(self, kind):
