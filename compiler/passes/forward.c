@@ -5,6 +5,7 @@
  * memory of a plane gets the plane of its tangents; a local array gets a second array. Applied to an adjoint this gives second-order products.
  */
 #include <assert.h>
+#include <string.h>
 
 #include "ir/ops.h"
 #include "passes/forward.h"
@@ -105,7 +106,7 @@ static ir_value **subscripts(fwd *w, const ir_op *op)
 static void fwd_memory(fwd *w, ir_builder *b, const ir_op *op)
 {
     clone_plain(w, b, op);
-    if (!has_storage(w, op))
+    if (!has_storage(w, op) || (w->passive && op->code == OP_LOAD))
         return;
     ir_field *f = op->attr.field;
     const ir_plane plane = activity_tangent_plane(op->attr.plane);
@@ -214,7 +215,7 @@ static bool value_is_apart(const ir_op *call)
 
 static void fwd_call(fwd *w, ir_builder *b, const ir_op *op)
 {
-    bool active = touches_storage(w, op->attr.callee);
+    bool active = !w->passive && touches_storage(w, op->attr.callee);
     for (int i = 0; i < op->nargs; i++) {
         assert(op->args[i]->type != SC_PTR); /* lowering passes no arrays to functions */
         active |= ir_map_get(&w->tan, op->args[i]) != NULL;
@@ -350,8 +351,10 @@ static void copy_signature(fwd *w)
 
 static void build(ir_func *f, ir_func *out)
 {
-    fwd w = {.m = f->module, .from = f, .out = out};
+    fwd w = {.m = f->module, .from = f, .out = out, .passive = f->no_grad || (f->primal && f->primal->no_grad)};
     w.act = activity_compute(f, ACTIVITY_FORWARD);
+    if (w.passive)
+        memset(w.act.varied, 0, w.act.n * sizeof *w.act.varied);
     w.val = ir_map_create(f);
     w.tan = ir_map_create(f);
     w.storage = activity_storage(w.m, ACTIVITY_FORWARD);

@@ -8,7 +8,7 @@ from externs import COMMON
 from kinds import FLOATS, STRUCTS, TYPES, WIDE, declared_struct, members
 
 RANGE = 1.2  # field data are drawn from -RANGE .. RANGE
-CONSTANT_EXTENTS = {"K": 2, "2 * K - 1": 3}
+CONSTANT_EXTENTS = {"K": 2, "(2 * K - 1)": 3}
 DEFINED = {"C": "0.3", "K": "2", "FLAG": "true", "CV": "vec2(0.4,-0.2)"}    # constants of every module; -D may give them
 OTHER = {"C": "5.5", "FLAG": "false", "CV": "vec2(1.0, 2.0)"}
 WIDTHS = {"i8": 8, "u8": 8, "i16": 16, "u16": 16, "i32": 32, "u32": 32, "i64": 64, "u64": 64}

@@ -155,7 +155,7 @@ class References:
         self.lines, self.pad, self.scope, self.inside, self.kernel_level, self.pure, self.mult = [], 1, [], True, False, True, 4
         arrays = []
         for way in ["in", *self.rng.sample(["in", "inout", "out"], self.rng.randint(1, 3))]:
-            dims = self.pick((4, ["n"]), (1.5, ["n", "m"]), (0.7, ["n", "n"]), (0.7, ["3", "n"]), (1.2, ["3"]), (0.5, ["2", "3"]), (0.5, ["2 * K - 1"]))
+            dims = self.pick((4, ["n"]), (1.5, ["n", "m"]), (0.7, ["n", "n"]), (0.7, ["3", "n"]), (1.2, ["3"]), (0.5, ["2", "3"]), (0.5, ["(2 * K - 1)"]))
             kind = self.pick((3, "real"), (1.5, "vec2"), (1, "vec3"), (1.2, "mat2"), (0.6, "mat3"), (1.2, "Pair"), (0.7, "Part"), (0.5 if way == "in" else 0, "int"),
                              (0.8, self.rng.choice(OBLONG)), (0.4, "vec7"), (0.4, "Frame"), (2, self.rng.choice([*WIDE, "Tone"] if way == "in" else list(WIDE))))
             arrays.append(Param(self.name_new("p"), kind, False, way, dims))
@@ -219,7 +219,7 @@ class References:
         self.lines, self.pad, self.scope, self.inside, self.kernel_level, self.mult, self.pure, self.drawn = [], 1, [], True, False, 8, f["pure"], False
         f["arrays"] = arrays = []
         for _ in range(self.rng.choice([1, 1, 2])):
-            dims = self.rng.choice([["3"], ["2"], ["K"], ["2 * K - 1"], ["2", "3"], ["3", "K"]])
+            dims = self.rng.choice([["3"], ["2"], ["K"], ["(2 * K - 1)"], ["2", "3"], ["3", "K"]])
             kind = self.pick((3, "real"), (1, "vec2"), (1, "vec3"), (0.7, "mat2"), (1, self.rng.choice(OBLONG)), (0.4, "vec7"), (1, "Pair"), (0.5, "Part"), (0.5, "Frame"),
                              (0 if f["writes"] else 0.7, self.rng.choice([*WIDE, "Tone", "int", "i64"])))
             arrays.append(Param(self.name_new("p"), kind, False, "inout" if f["writes"] else "in", dims))
