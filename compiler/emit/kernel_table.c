@@ -70,7 +70,7 @@ const char *why_no_jvp(const ir_func *kernel)
     if (kernel->jvp)
         return NULL;
     if (kernel->no_grad)
-        return "it is marked no_grad";
+        return "it is marked no_grad, and uses duals, or sets minima or maxima of a field that has them";
     return kernel->no_jvp_why ? kernel->no_jvp_why : "its derive(...) does not ask for one";
 }
 

@@ -11,7 +11,7 @@
 #include "ir/ops.h"
 #include "passes/flow.h"
 
-static bool has_second_order(const ir_module *m)
+bool activity_has_second_order(const ir_module *m)
 {
     for (size_t i = 0; i < m->funcs.len; i++)
         if (m->funcs.at[i]->kind == IR_KERNEL && (m->funcs.at[i]->derive & IR_DERIVE_HVP))
@@ -22,7 +22,7 @@ static bool has_second_order(const ir_module *m)
 bool *activity_storage(const ir_module *m, activity_mode mode)
 {
     bool *at = ARENA_ARRAY(m->mem, bool, m->fields.len * 4 + 1);
-    const bool second = mode == ACTIVITY_FORWARD && has_second_order(m);
+    const bool second = mode == ACTIVITY_FORWARD && activity_has_second_order(m);
     for (size_t i = 0; i < m->fields.len; i++) {
         const ir_field *f = m->fields.at[i];
         if (!scalar_is_float(f->elem))

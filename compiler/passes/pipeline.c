@@ -1,5 +1,5 @@
 /* The pipeline: one table, run from top to bottom. */
-#include "passes/passes.h"
+#include "passes/activity.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -76,11 +76,30 @@ static const char *derived_name(const ir_func *k, const char *suffix)
     return intern(k->module->names, arena_printf(k->module->mem, "%s_%s", k->name, suffix));
 }
 
+static void find_bar(ir_op *op, void *ctx)
+{
+    bool *found = ctx;
+    const bool memory = op->code == OP_LOAD || op->code == OP_STORE || op->code == OP_ACCUM || op->code == OP_ATOMIC;
+    *found |= memory && (op->attr.plane == IR_DUAL || op->attr.plane == IR_GRAD_DUAL);
+    *found |= ir_atomic_is_extreme(op) && op->attr.plane == IR_DATA && op->attr.field->dual;
+}
+
+/* In a forward scope a no_grad kernel does what its adjoint does on the way back: a plain store takes the dual of what was there. What duals are to it, and
+ * where a minimum is set, that does not say. */
+static bool stands_in_scope(ir_func *k)
+{
+    bool found = false;
+    ir_walk(k->body, find_bar, &found);
+    return k->no_grad && !found;
+}
+
 static bool derive_jvp(ir_func *k)
 {
     const int errors = diag_error_count(k->module->diag);
     if (k->custom_jvp)
         k->jvp = k->custom_jvp;
+    else if (stands_in_scope(k))
+        pass_forward(k, IR_KERNEL_JVP, derived_name(k, "jvp"));
     else if (!k->no_grad && !k->no_jvp_why && (k->derive & IR_DERIVE_JVP) && record_for_tangents(k)) {
         pass_forward(k, IR_KERNEL_JVP, derived_name(k, "jvp"));
         record_forget_tangents(k);
@@ -91,7 +110,7 @@ static bool derive_jvp(ir_func *k)
 static bool derive_hvp(ir_func *k)
 {
     const int errors = diag_error_count(k->module->diag);
-    if (k->grad && (k->derive & IR_DERIVE_HVP))
+    if (k->grad && ((k->derive & IR_DERIVE_HVP) || (k->no_grad && k->jvp && activity_has_second_order(k->module))))
         pass_forward(k->grad, IR_KERNEL_HVP, derived_name(k, "hvp"));
     return diag_error_count(k->module->diag) == errors;
 }

@@ -107,7 +107,7 @@ static tk_status refuse_grad_args(tk_module *m, const tk_kernel *k)
 static tk_status launch_second_order(tk_module *m, const tk_kernel *k, const void *args)
 {
     tk_session *s = m->session;
-    if (!k->jvp || !k->hvp)
+    if (!k->jvp || (!k->hvp && (k->grad || k->no_grad)))
         return tk_fail(s, TK_NO_DERIVATIVE, "kernel '%s' of module '%s' has no %s, which a tape inside a forward scope needs: %s", k->name,
                        m->desc->name, k->jvp ? "second-order product" : "JVP",
                        k->jvp || !k->no_jvp ? "declare it derive(grad, jvp, hvp)" : k->no_jvp);

@@ -19,7 +19,8 @@ static const row rows[] = {
     ROW(jvp_only, "derive(...) does not list grad", NULL),
     ROW(all, NULL, NULL),
     ROW(none, "derive(...) does not list grad", "derive(...) does not list jvp"),
-    ROW(by_intent, NULL, "it is marked no_grad"),
+    ROW(by_intent, NULL, NULL),
+    ROW(by_intent_dual, NULL, "it is marked no_grad, and uses duals"),
     ROW(uses_grad, "it uses x.grad", NULL),
     ROW(uses_dual, NULL, "it uses x.dual"),
 };
