@@ -48,7 +48,7 @@ state ad_primal_at(checker *c, const state *d, double h)
 {
     state y = ad_make(c->x.n);
     for (int64_t i = 0; i < y.n; i++)
-        y.at[i] = c->x.at[i] + h * d->at[i];
+        y.at[i] = h == 0.0 ? c->x.at[i] : c->x.at[i] + h * d->at[i]; /* -0 stays -0 */
     const arguments args = ad_fill_arguments(c, &y, NULL);
     ad_restore(c->m, &c->b);
     set_planes(c, d, h);
