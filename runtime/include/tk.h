@@ -237,20 +237,37 @@ typedef void (*tk_program_fn)(void *user);
 
 /** Where tk_gradcheck found the largest difference, in units of what is tolerated. Modes that were not compared are NaN. */
 typedef struct tk_gradcheck_result {
-    const tk_field *field;
-    int64_t component;  /**< its number in the field's memory: element * components + component */
+    const tk_field *field; /**< NULL: of tk_gradcheck_function */
+    int64_t component;  /**< its number in the field's memory: element * components + component; or of the variable */
     double reverse, forward, difference; /**< the derivative by reverse mode, by forward mode, by central differences */
     double step;        /**< of the difference, as chosen for this variable */
     int64_t compared;   /**< number of variables */
+    int64_t kinks;      /**< of these: by which the slopes to both sides differ; a derivative of either, or between them, is taken for right */
+    int64_t jumps;      /**< of these: by which the loss jumps here: the modes were compared with each other alone */
     bool has_forward;   /**< forward mode was compared: loss and inputs have duals */
 } tk_gradcheck_result;
 
-/** Compares the derivatives of a loss by reverse mode with those by forward mode (where loss and inputs are declared needs_dual), and with central
- *  differences, whose step is chosen for each variable.
+/** Compares the derivatives of a loss by reverse mode with those by forward mode (where loss and inputs are declared needs_dual), and with
+ *  differences, whose step is chosen for each variable: central ones, and where these disagree, those to either side.
  *  loss: as for tk_tape_begin; it is 0 when the program begins. inputs: ninputs fields with gradient; NULL, 0: all fields of the session that have one,
  *  but for the loss. tolerance: relative, of the differences; 0: 1e-2 in f32 and 1e-5 in f64. result may be NULL.
  *  TK_WRONG_GRADIENT where they differ: the message names the worst element. Otherwise the status of what failed, e.g. of a launch. */
 tk_status tk_gradcheck(tk_field *loss, tk_field *const *inputs, int ninputs, tk_program_fn run, void *user, double tolerance, tk_gradcheck_result *result);
+
+/** A function of n numbers, made of an export func and its derivatives: the host's code copies the numbers into their arguments. */
+typedef double (*tk_value_fn)(void *user, const double *x);
+typedef void (*tk_gradient_fn)(void *user, const double *x, double *gradient);    /**< gradient: n numbers, zero before */
+typedef double (*tk_jvp_fn)(void *user, const double *x, const double *direction); /**< the derivative along it */
+typedef struct tk_function {
+    tk_value_fn value;
+    tk_gradient_fn gradient;
+    tk_jvp_fn jvp; /**< NULL: it is not compared */
+    bool single;   /**< it is computed in f32: x is rounded to that, steps are wider, and the tolerance is another one */
+} tk_function;
+
+/** tk_gradcheck for such functions: at x, by all n variables. It needs no session and no module; tolerance and result as there.
+ *  TK_WRONG_GRADIENT where they differ, and tk_error names the worst variable; TK_BAD_ARGUMENT: x, f, its value or its gradient is NULL. */
+tk_status tk_gradcheck_function(const double *x, size_t n, const tk_function *f, void *user, double tolerance, tk_gradcheck_result *result);
 
 /** The Jacobian of output by input, each a float field of any shape, one run for each column (component of input), by forward mode: both need duals.
  *  jacobian: as many rows as output has components, row-major. The data of output is left to the program: it is not set to 0. */

@@ -1,16 +1,17 @@
 /* Three ways to the same derivative, compared. */
 #include "rt.h"
+#include "slopes.h"
 
-#include <float.h>
-
-enum { STEPS = 12 };
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 typedef struct gradcheck {
-    tk_session *s;
+    tk_session *s;   /* NULL: of functions of the host */
     tk_field *loss;
     tk_program_fn run;
     void *user;
-    double tolerance; /* 0: by the field's type */
+    double tolerance; /* 0: by the type */
     const rt_snapshot *snapshot;
     double *reverse; /* of the field being checked */
     double largest;  /* of them */
@@ -23,46 +24,22 @@ static bool is_f32(const gradcheck *g, const tk_field *f)
     return f->desc->elem == TK_F32 || g->loss->desc->elem == TK_F32;
 }
 
-/* The loss with x at component k, whatever was there. */
-static double loss_at(gradcheck *g, tk_field *f, int64_t k, double x)
-{
-    rt_snapshot_restore(g->snapshot);
-    rt_scalar_set(f, TK_DATA, k, x);
-    rt_scalar_set(g->loss, TK_DATA, 0, 0.0);
-    g->run(g->user);
-    return rt_scalar_get(g->loss, TK_DATA, 0);
-}
+typedef struct variable {
+    gradcheck *g;
+    tk_field *f;
+    int64_t k;
+} variable;
 
-/* A wide step has the error of the third derivative, a narrow one that of rounding: steps are made smaller, and the estimate that changes least is taken.
- * Not by whole factors: where a step is a number of periods of the loss, the next one is not.
- * error: how far it may be off. */
-static double difference(gradcheck *g, tk_field *f, int64_t k, double *step, double *error)
+/* The loss with the variable at x, whatever was there. */
+static double loss_at(void *ctx, double *x)
 {
-    rt_snapshot_restore(g->snapshot);
-    const double x = rt_scalar_get(f, TK_DATA, k), eps = is_f32(g, f) ? (double)FLT_EPSILON : DBL_EPSILON;
-    double h = 0.25 * (fabs(x) > 1 ? fabs(x) : 1), before = 0, best = 0, rich_before = 0;
-    *error = INFINITY;
-    *step = h;
-    const double ratio = is_f32(g, f) ? 2.17 : 4.37;
-    for (int i = 0; i < STEPS; i++, h /= ratio) {
-        rt_snapshot_restore(g->snapshot);
-        rt_scalar_set(f, TK_DATA, k, x + h);
-        const double up = rt_scalar_get(f, TK_DATA, k); /* as rounded to the field's type */
-        rt_scalar_set(f, TK_DATA, k, x - h);
-        const double down = rt_scalar_get(f, TK_DATA, k);
-        const double high = loss_at(g, f, k, up), low = loss_at(g, f, k, down);
-        const double slope = (high - low) / (up - down);
-        const double rich = i ? (ratio * ratio * slope - before) / (ratio * ratio - 1) : slope;
-        const double noise = eps * (fabs(high) + fabs(low)) / (up - down);
-        if (i > 1 && fabs(rich - rich_before) + noise < *error) {
-            *error = fabs(rich - rich_before) + noise;
-            best = rich;
-            *step = h;
-        }
-        before = slope;
-        rich_before = rich;
-    }
-    return best;
+    const variable *v = ctx;
+    rt_snapshot_restore(v->g->snapshot);
+    rt_scalar_set(v->f, TK_DATA, v->k, *x);
+    *x = rt_scalar_get(v->f, TK_DATA, v->k); /* as rounded to the field's type */
+    rt_scalar_set(v->g->loss, TK_DATA, 0, 0.0);
+    v->g->run(v->g->user);
+    return rt_scalar_get(v->g->loss, TK_DATA, 0);
 }
 
 /* The ratio of |a - b| to what is tolerated; NaN counts as wrong unless both are. */
@@ -71,6 +48,58 @@ static double ratio_of(double a, double b, double allowed)
     if (isnan(a) || isnan(b))
         return isnan(a) && isnan(b) ? 0 : INFINITY;
     return a == b ? 0 : fabs(a - b) / allowed;
+}
+
+/* What reverse and forward mode say of one variable; forward is NaN where it was not asked. */
+typedef struct modes {
+    double reverse, forward;
+    bool has_forward;
+} modes;
+
+/* Against differences: of both modes the worse one. */
+static double against(const modes *m, double slope, double tolerance, double size, double error)
+{
+    const double one = ratio_of(m->reverse, slope, tolerance * size + error);
+    return m->has_forward ? fmax(one, ratio_of(m->forward, slope, tolerance * fmax(size, fabs(m->forward)) + error)) : one;
+}
+
+/* Where slopes to both sides differ, at a kink, each of them is a derivative, and what lies between. At a jump nothing is. */
+static double against_sides(gradcheck *g, const rt_line *l, const modes *m, double ratio, double tolerance, double size)
+{
+    const rt_slope right = rt_slope_aside(l, 1), left = rt_slope_aside(l, -1);
+    if (right.jump || left.jump) {
+        g->result.jumps++;
+        return 0;
+    }
+    const double error = right.error + left.error;
+    if (!(fabs(right.slope - left.slope) > tolerance * fmax(fabs(right.slope), fabs(left.slope)) + error))
+        return ratio;
+    g->result.kinks++;
+    const double lo = fmin(right.slope, left.slope), hi = fmax(right.slope, left.slope);
+    return against(m, fmin(fmax(m->reverse, lo), hi), tolerance, fmax(size, hi - lo), error);
+}
+
+static void compare(gradcheck *g, const rt_line *l, const modes *m, tk_field *f, int64_t k)
+{
+    const rt_slope d = rt_slope_central(l);
+    /* a derivative that is small beside the others of its field has their rounding */
+    const double tolerance = g->tolerance > 0 ? g->tolerance : l->single ? 1e-2 : 1e-5;
+    const double size = fmax(fmax(fabs(m->reverse), fabs(d.slope)), 1e-2 * g->largest);
+    const double modes_apart = m->has_forward ? ratio_of(m->reverse, m->forward, (l->single ? 1e-4 : 1e-10) * fmax(size, fabs(m->forward))) : 0;
+    double ratio = against(m, d.slope, tolerance, size, d.error);
+    if (!(ratio <= 1) && modes_apart <= 1)
+        ratio = against_sides(g, l, m, ratio, tolerance, size);
+    ratio = fmax(ratio, modes_apart);
+    g->result.compared++;
+    if (g->result.compared > 1 && !(ratio > g->worst))
+        return;
+    g->worst = ratio;
+    g->result.field = f;
+    g->result.component = k;
+    g->result.reverse = m->reverse;
+    g->result.forward = m->forward;
+    g->result.difference = d.slope;
+    g->result.step = d.step;
 }
 
 static tk_status reverse_mode(gradcheck *g)
@@ -103,33 +132,15 @@ static tk_status forward_mode(gradcheck *g, tk_field *f, int64_t k, void *seed, 
 
 static tk_status check_variable(gradcheck *g, tk_field *f, int64_t k, void *seed)
 {
-    const double reverse = g->reverse[k];
-    double step, error, forward = NAN;
-    tk_status st = seed ? forward_mode(g, f, k, seed, &forward) : TK_OK;
+    modes m = {.reverse = g->reverse[k], .forward = NAN, .has_forward = seed != NULL};
+    const tk_status st = seed ? forward_mode(g, f, k, seed, &m.forward) : TK_OK;
     if (st != TK_OK)
         return st;
-    const double slope = difference(g, f, k, &step, &error);
-    if ((st = tk_session_status(g->s)) != TK_OK)
-        return st;
-    /* a derivative that is small beside the others of its field has their rounding */
-    const double tolerance = g->tolerance > 0 ? g->tolerance : is_f32(g, f) ? 1e-2 : 1e-5;
-    const double size = fmax(fmax(fabs(reverse), fabs(slope)), 1e-2 * g->largest);
-    double ratio = ratio_of(reverse, slope, tolerance * size + error);
-    if (seed)
-        ratio = fmax(ratio, ratio_of(reverse, forward, (is_f32(g, f) ? 1e-4 : 1e-10) * fmax(size, fabs(forward))));
-    if (seed)
-        ratio = fmax(ratio, ratio_of(forward, slope, tolerance * fmax(size, fabs(forward)) + error));
-    g->result.compared++;
-    if (ratio > g->worst || !g->result.field) {
-        g->worst = ratio;
-        g->result.field = f;
-        g->result.component = k;
-        g->result.reverse = reverse;
-        g->result.forward = forward;
-        g->result.difference = slope;
-        g->result.step = step;
-    }
-    return TK_OK;
+    variable v = {g, f, k};
+    rt_snapshot_restore(g->snapshot);
+    const rt_line l = {.at = loss_at, .ctx = &v, .x = rt_scalar_get(f, TK_DATA, k), .single = is_f32(g, f)};
+    compare(g, &l, &m, f, k);
+    return tk_session_status(g->s);
 }
 
 static tk_status check_field(gradcheck *g, tk_field *f)
@@ -165,6 +176,16 @@ static tk_status check_fields(gradcheck *g, tk_field *const *inputs, int ninputs
             if (m->fields[i].plane[TK_GRAD] && &m->fields[i] != g->loss)
                 st = check_field(g, &m->fields[i]);
     return st;
+}
+
+static rt_text text_of_modes(const tk_gradcheck_result *r)
+{
+    rt_text t;
+    if (isnan(r->forward) && !r->has_forward)
+        snprintf(t.s, sizeof t.s, "%.9g by reverse mode, %.9g by differences (step %g)", r->reverse, r->difference, r->step);
+    else
+        snprintf(t.s, sizeof t.s, "%.9g by reverse mode, %.9g by forward mode, %.9g by differences (step %g)", r->reverse, r->forward, r->difference, r->step);
+    return t;
 }
 
 static tk_status check_arguments(tk_session *s, const tk_field *loss, tk_field *const *inputs, int ninputs, tk_program_fn run)
@@ -203,7 +224,63 @@ tk_status tk_gradcheck(tk_field *loss, tk_field *const *inputs, int ninputs, tk_
         *result = g.result;
     if (st != TK_OK || !(g.worst > 1))
         return st;
-    const rt_text at = rt_element_text(g.result.field, TK_DATA, g.result.component);
-    return tk_fail(g.s, TK_WRONG_GRADIENT, "the derivative of '%s' by '%s' is %.9g by reverse mode, %.9g by forward mode, %.9g by central differences (step %g)",
-                   loss->desc->name, at.s, g.result.reverse, g.result.forward, g.result.difference, g.result.step);
+    const rt_text at = rt_element_text(g.result.field, TK_DATA, g.result.component), by = text_of_modes(&g.result);
+    return tk_fail(g.s, TK_WRONG_GRADIENT, "the derivative of '%s' by '%s' is %s", loss->desc->name, at.s, by.s);
+}
+
+/* ---- functions of the host ---- */
+
+typedef struct host_function {
+    tk_value_fn value;
+    void *user;
+    double *x;
+    size_t k;
+    bool single;
+} host_function;
+
+static double value_at(void *ctx, double *x)
+{
+    const host_function *h = ctx;
+    const double old = h->x[h->k];
+    *x = h->single ? (double)(float)*x : *x;
+    h->x[h->k] = *x;
+    const double y = h->value(h->user, h->x);
+    h->x[h->k] = old;
+    return y;
+}
+
+static double slope_along(tk_jvp_fn jvp, void *user, const double *x, double *direction, size_t k)
+{
+    direction[k] = 1;
+    const double slope = jvp(user, x, direction);
+    direction[k] = 0;
+    return slope;
+}
+
+tk_status tk_gradcheck_function(const double *x, size_t n, const tk_function *f, void *user, double tolerance, tk_gradcheck_result *result)
+{
+    if (!f || !f->value || !f->gradient || (!x && n > 0))
+        return rt_thread_fail(TK_BAD_ARGUMENT, "tk_gradcheck_function: the point, the function or its gradient is NULL");
+    double *all = calloc(3 * n + 1, sizeof *all), *at = all, *gradient = at + n, *direction = gradient + n;
+    if (!all)
+        return rt_thread_fail(TK_NO_MEMORY, "tk_gradcheck_function: out of memory for %zu variables", n);
+    gradcheck g = {.tolerance = tolerance, .result.has_forward = f->jvp != NULL};
+    for (size_t k = 0; k < n; k++)
+        at[k] = f->single ? (double)(float)x[k] : x[k];
+    f->gradient(user, at, gradient);
+    for (size_t k = 0; k < n; k++)
+        g.largest = isfinite(gradient[k]) ? fmax(g.largest, fabs(gradient[k])) : g.largest;
+    for (size_t k = 0; k < n; k++) {
+        const modes m = {.reverse = gradient[k], .forward = f->jvp ? slope_along(f->jvp, user, at, direction, k) : NAN, .has_forward = f->jvp != NULL};
+        host_function h = {f->value, user, at, k, f->single};
+        const rt_line l = {.at = value_at, .ctx = &h, .x = at[k], .single = f->single};
+        compare(&g, &l, &m, NULL, (int64_t)k);
+    }
+    free(all);
+    if (result)
+        *result = g.result;
+    if (!(g.worst > 1))
+        return TK_OK;
+    const rt_text by = text_of_modes(&g.result);
+    return rt_thread_fail(TK_WRONG_GRADIENT, "the derivative by variable %lld is %s", (long long)g.result.component, by.s);
 }

@@ -96,6 +96,99 @@ static void pairs(void *user)
     gradcheck_first(user);
 }
 
+#define PROGRAM(k) static void k(void *user) { gradcheck_##k(user); }
+PROGRAM(kinked)
+PROGRAM(ramp)
+PROGRAM(ramp_and_more)
+PROGRAM(outside)
+PROGRAM(stairs)
+PROGRAM(root)
+
+/* x[2] is 1.25, where these have a kink, or jump: x = 0.75, 1, 1.25, 1.5, 1.75. */
+static void check_kinks(gradcheck *m)
+{
+    tk_field *const x[] = {m->x.field}, *const g[] = {m->g.field};
+    tk_gradcheck_result r;
+    expect(m, "ramp", tk_gradcheck(m->loss.field, x, 1, ramp, m, 0, &r), TK_OK, "");
+    failed |= r.compared != 5 || r.kinks != 1 || r.jumps != 0;
+    expect(m, "ramp and more", tk_gradcheck(m->loss.field, x, 1, ramp_and_more, m, 0, &r), TK_OK, "");
+    failed |= r.kinks != 1;
+    expect(m, "outside", tk_gradcheck(m->loss.field, g, 1, outside, m, 0, &r), TK_WRONG_GRADIENT, "by 'g[2]' is 1.5 by reverse mode, ");
+    failed |= r.kinks != 1 || r.has_forward;
+    if (strstr(tk_error(), "forward"))
+        failed = 1;
+    expect(m, "stairs", tk_gradcheck(m->loss.field, x, 1, stairs, m, 0, &r), TK_OK, "");
+    failed |= r.jumps != 5 || r.kinks != 0;
+    expect(m, "kinked", tk_gradcheck(m->loss.field, x, 1, kinked, m, 0, &r), TK_OK, "");
+    failed |= r.kinks != 0;
+    expect(m, "root", tk_gradcheck(m->loss.field, x, 1, root, m, 0, &r), TK_WRONG_GRADIENT, "the derivative of 'loss' by 'x[");
+    failed |= r.jumps != 0;
+}
+
+/* ---- export funcs ---- */
+
+typedef struct how {
+    double off; /* by which the gradient is wrong */
+} how;
+
+static void split(const double *x, float *a, float v[2])
+{
+    const float all[] = {(float)x[0], (float)x[1], (float)x[2]};
+    *a = all[0];
+    memcpy(v, all + 1, 2 * sizeof *v);
+}
+
+static double energy(void *user, const double *x)
+{
+    float a, v[2], result;
+    (void)user;
+    split(x, &a, v);
+    gradcheck_energy(a, v, &result);
+    return (double)result;
+}
+
+static void energy_gradient(void *user, const double *x, double *gradient)
+{
+    const how *h = user;
+    float a, v[2], a_grad = 0, v_grad[2] = {0};
+    const float one = 1;
+    split(x, &a, v);
+    gradcheck_energy_grad(a, v, NULL, &one, &a_grad, v_grad);
+    gradient[0] = (double)a_grad;
+    gradient[1] = (double)v_grad[0] + h->off;
+    gradient[2] = (double)v_grad[1];
+}
+
+static double energy_along(void *user, const double *x, const double *direction)
+{
+    float a, v[2], a_dual, v_dual[2], result, dual;
+    (void)user;
+    split(x, &a, v);
+    split(direction, &a_dual, v_dual);
+    gradcheck_energy_jvp(a, &a_dual, v, v_dual, &result, &dual);
+    return (double)dual;
+}
+
+static void check_function(void)
+{
+    const double at[] = {0.5, 0.7, -1.2};
+    how h = {0};
+    tk_function f = {energy, energy_gradient, energy_along, true};
+    tk_gradcheck_result r;
+    if (tk_gradcheck_function(at, 3, &f, &h, 0, &r) != TK_OK || r.compared != 3 || !r.has_forward || r.kinks != 1 || r.field) {
+        printf("function: %s, %d kinks\n", tk_error(), (int)r.kinks);
+        failed = 1;
+    }
+    f.jvp = NULL;
+    h.off = 0.1;
+    if (tk_gradcheck_function(at, 3, &f, &h, 0, &r) != TK_WRONG_GRADIENT || r.component != 1 || !strstr(tk_error(), "the derivative by variable 1 is ") || strstr(tk_error(), "forward")) {
+        printf("wrong function: %s\n", tk_error());
+        failed = 1;
+    }
+    f.gradient = NULL;
+    failed |= tk_gradcheck_function(at, 3, &f, &h, 0, &r) != TK_BAD_ARGUMENT || tk_gradcheck_function(at, 3, NULL, &h, 0, &r) != TK_BAD_ARGUMENT;
+}
+
 static void check(gradcheck *m)
 {
     tk_field *const x[] = {m->x.field}, *const g[] = {m->g.field}, *const none[] = {NULL}, *const loss[] = {m->loss.field};
@@ -170,6 +263,8 @@ int main(void)
         return 1;
     reset(m);
     check(m);
+    check_kinks(m);
+    check_function();
     jacobians(m);
     gradcheck_destroy(m);
     return failed;

@@ -1,0 +1,24 @@
+/* Slopes of a function of one variable, by differences. */
+#ifndef RT_SLOPES_H
+#define RT_SLOPES_H
+
+#include <stdbool.h>
+
+typedef struct rt_line {
+    double (*at)(void *ctx, double *x); /* the value at x, which becomes what the variable's type makes of it */
+    void *ctx;
+    double x;
+    bool single; /* it is computed in f32 */
+} rt_line;
+
+/* error: how far it may be off; INFINITY if nothing is known. step: that it comes from. */
+typedef struct rt_slope {
+    double slope, error, step;
+    bool jump; /* of one side: the value at x is not the limit from there */
+} rt_slope;
+
+rt_slope rt_slope_central(const rt_line *l);
+/* To the right (1) or left (-1). */
+rt_slope rt_slope_aside(const rt_line *l, int side);
+
+#endif
