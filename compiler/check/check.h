@@ -275,6 +275,9 @@ tx_expr *check_condition(checker *c, const ast_expr *e, const char *where);
 
 /* ---- check_index.c, check_place.c ---- */
 
+/* A call of what reads a field that is stopped here is an error; then false. Notes what the callee reads. */
+bool check_stops(checker *c, const tx_func *callee, const char *name, src_span at);
+
 /* Subexpressions bound to hidden locals because they are used several times. */
 typedef struct binding {
     tx_local **locals; /* several for a struct */

@@ -522,6 +522,8 @@ val call_function(checker *c, sym *s, val *args, int n, const src_span *spans, s
     instance *i = find_instance(c, s, types, args, at);
     if (!i->ready || !check_refs(c, s, i, args, n, spans))
         return val_error(c, at);
+    if (!check_stops(c, i->tx, s->name, at))
+        return val_error(c, at);
     i->tx->called = true;
     call_edge *edge = ARENA_NEW(c->mem, call_edge);
     *edge = (call_edge){i, at, false, c->fn->inst->callees};

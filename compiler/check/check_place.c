@@ -101,6 +101,31 @@ static bool is_stopped(const checker *c, const ir_field *f)
     return false;
 }
 
+static void note_active(checker *c, const ir_field *f, src_loc loc)
+{
+    tx_func *tx = c->fn->tx;
+    for (const tx_read *r = tx->reads; r; r = r->next)
+        if (r->field == f)
+            return;
+    tx_read *r = ARENA_NEW(c->mem, tx_read);
+    *r = (tx_read){f, loc, tx->reads};
+    tx->reads = r;
+}
+
+bool check_stops(checker *c, const tx_func *callee, const char *name, src_span at)
+{
+    bool ok = true;
+    for (const tx_read *r = callee->reads; r; r = r->next) {
+        note_active(c, r->field, r->loc);
+        if (!is_stopped(c, r->field))
+            continue;
+        ok = ERR(c, at, DIAG_STOP_CALL, r->field->name, name);
+        NOTE(c, span_at(r->loc), "'%s' is read here, with its derivative", r->field->name);
+        NOTE(c, at, "stop it there, or hand over stop_grad(%s[...])", r->field->name);
+    }
+    return ok;
+}
+
 static tx_expr *read_whole(checker *c, place *p)
 {
     if (p->kind == PLACE_VALUE)
@@ -116,6 +141,8 @@ static tx_expr *read_whole(checker *c, place *p)
     e->no_grad = p->kind == PLACE_FIELD && p->plane == IR_DATA && is_stopped(c, p->field);
     e->args = p->subs;
     e->nargs = p->nsubs;
+    if (e->field && p->plane == IR_DATA && !e->no_grad && c->fn && (e->field->grad || e->field->dual))
+        note_active(c, e->field, e->loc);
     return e;
 }
 

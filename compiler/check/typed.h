@@ -131,6 +131,13 @@ struct tx_stmt {
     void *scan; /* scratch of lowering */
 };
 
+/* A field whose data a function reads where they have a derivative, itself or in what it calls. */
+typedef struct tx_read {
+    const ir_field *field;
+    src_loc loc;
+    struct tx_read *next;
+} tx_read;
+
 struct tx_func {
     const char *name;      /* unique: instances of generics are numbered f_1, f_2 */
     const char *doc;
@@ -150,6 +157,7 @@ struct tx_func {
     bool derive_explicit, no_grad;
     bool in_place;         /* refers to arrays of the host, which belong to its caller */
     bool atomics;          /* uses old values of atomics, itself or what it calls */
+    tx_read *reads;        /* one of each field */
     int nsites;            /* places where random numbers are drawn, by itself or by what it calls */
     tx_func *custom_grad, *custom_jvp; /* what is marked grad_for, jvp_for this one; NULL if nothing is */
     ir_func *lowered;      /* scratch of lowering */
