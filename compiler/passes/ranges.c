@@ -3,6 +3,7 @@
  * Intervals from the leaves up, without regard to branches, so that what is found holds wherever the value is computed. Each bound is widened by more than the
  * rounding of an operation in f32, contracted or not.
  */
+#include <float.h>
 #include <math.h>
 
 #include "ir/ops.h"
@@ -57,11 +58,10 @@ static range of_integers(scalar type)
     return scalar_is_signed(type) ? widened(-ldexp(1, bits - 1), ldexp(1, bits - 1), false) : widened(0, ldexp(1, bits), false);
 }
 
-static range of_value(const ir_value *v, int *budget)
+static range of_value(const ir_value *v, int *budget);
+
+static range of_op(const ir_op *op, int *budget)
 {
-    const ir_op *op = v->def;
-    if (!op || !scalar_is_float(v->type) || --*budget < 0)
-        return unknown;
     if (op->code == OP_CONST)
         return isnan(op->attr.f) ? unknown : (range){op->attr.f, op->attr.f, false};
     if (op->code == OP_CAST && !scalar_is_float(op->args[0]->type))
@@ -98,6 +98,15 @@ static range of_value(const ir_value *v, int *budget)
     case OP_ERF: return widened(-1, 1, a.nan);
     default: return unknown;
     }
+}
+
+static range of_value(const ir_value *v, int *budget)
+{
+    if (!v->def || !scalar_is_float(v->type) || --*budget < 0)
+        return unknown;
+    const range r = of_op(v->def, budget);
+    const double most = v->type == SC_F32 ? (double)FLT_MAX : DBL_MAX;
+    return (range){r.lo < -most ? -INFINITY : r.lo, r.hi > most ? INFINITY : r.hi, r.nan}; /* it overflows */
 }
 
 bool cast_is_plain(const ir_op *cast)

@@ -41,6 +41,11 @@ int main(void)
         expect("bounded u8", k, m->b.data[k], bounded_b[k]);
         expect("bounded u64", k, (int64_t)m->u.data[k], isfinite(x[k]) ? (int64_t)(fabs(sin(x[k])) * 10) : 0);
     }
+    casts_overflown(m);
+    for (int k = 0; k < 8; k++) {
+        expect("overflown i32", k, m->i.data[k], 0);
+        expect("overflown u8", k, m->b.data[k], k == 4 ? 255 : 0);
+    }
     casts_chosen(m);
     for (int k = 0; k < 8; k++)
         expect("chosen", k, m->i.data[k], x[k] > 0 ? i[k] : -1);
