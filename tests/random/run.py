@@ -434,9 +434,10 @@ def main():
             print(f"{res.count_passed()} passed, {res.count_failed()} failed")
             return len(res.failed) > 0
         pool = concurrent.futures.ThreadPoolExecutor(args.j)
-        jobs = [pool.submit(runner.batch, b) for b in batches(args)]
+        slowest_first = sorted(batches(args), key=lambda b: setup_of(b)[1] != ["-O3"])    # else one is left to a single processor at the end
+        jobs = {b: pool.submit(runner.batch, b) for b in slowest_first}
         done = 0
-        for job in jobs:
+        for job in (jobs[b] for b in batches(args)):
             if job.cancelled():
                 continue
             one = job.result()
@@ -449,7 +450,7 @@ def main():
                 print(f"{seed} failed with tcc and passed with clang: {why}", flush=True)
             res.add(one)
             if args.stop and res.failed:
-                for j in jobs:
+                for j in jobs.values():
                     j.cancel()
         pool.shutdown()
     total = res.count_passed() + res.count_failed() + sum(res.refused.values())

@@ -59,7 +59,7 @@ class Runner:
     def run(self, cmd, cwd=None, env=None, timeout=300):
         """Output of a command as (status, stdout, stderr); death by a signal and running too long are failures."""
         cmd = [str(c) for c in cmd]
-        env = {**os.environ, "LSAN_OPTIONS": f"suppressions={TESTS}/tools/lsan.supp:print_suppressions=0", **(env or {})}
+        env = {"OMP_WAIT_POLICY": "passive", **os.environ, "LSAN_OPTIONS": f"suppressions={TESTS}/tools/lsan.supp:print_suppressions=0", **(env or {})}
         try:
             done = subprocess.run(cmd, cwd=cwd, env=env, stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout)
         except subprocess.TimeoutExpired:
@@ -208,14 +208,14 @@ void adcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}
             for word in ("random", "decides", "within"):
                 names = [w for words in all_directives(tk, word) for w in words]
                 ranges += [word, *names] if names else []
-            environment = {"ASAN_OPTIONS": "detect_leaks=0", "OMP_WAIT_POLICY": "passive"}
+            environment = {"ASAN_OPTIONS": "detect_leaks=0"}
             status, out, _ = self.run([exe, "--algorithm", "3", *ranges], env=environment)
             if status != 0 or out:
                 raise Failure(out or f"status {status}")
             if tk.with_suffix(".c").exists():
                 host = self.link(tk.with_suffix(".c"), [obj], tmp, library)
                 for n in ("1", "3"):
-                    self.must([host], env={"OMP_NUM_THREADS": n, "OMP_WAIT_POLICY": "passive"})
+                    self.must([host], env={"OMP_NUM_THREADS": n})
 
     def stub_of(self, tk):
         """The C that hands the kernels' arguments to tools/adcheck, as it is made for random programs."""
@@ -253,16 +253,18 @@ void adcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}
         self.compare(tk.with_suffix(".explain"), explained + err)
         for flags in all_directives(tk, "flags")[:1 if self.args.sanitize else None]:    # memory is the same in both precisions
             with tempfile.TemporaryDirectory() as tmp:
-                self.compare(tk.with_suffix(".out"), self.parcheck(tk, flags, explained, tmp, self.sanitize(), self.small_chunks_library()))
+                self.compare(tk.with_suffix(".out"), self.parcheck(tk, flags, explained, tmp, self.sanitize(), self.small_chunks_library(), directive(tk, "sizes")))
         self.derivatives(tk)
 
     def race(self, tk):
-        """parallel/X.tk once more, with the thread sanitizer in the library, the module and the host; threads come from the host's pool."""
+        """parallel/X.tk once more, with the thread sanitizer in the library, the module and the host; threads come from the host's pool; at the sizes of
+        `// race:`, where there are many others."""
         explained, _ = self.must([self.tkc, tk.name, "--explain-adjoint"], cwd=tk.parent)
         with tempfile.TemporaryDirectory() as tmp:
-            self.parcheck(tk, directive(tk, "flags"), explained, tmp, RACE, self.race_library(), {"PARCHECK_POOL_ONLY": "1"})
+            sizes = directive(tk, "race") or directive(tk, "sizes")
+            self.parcheck(tk, directive(tk, "flags"), explained, tmp, RACE, self.race_library(), sizes, {"PARCHECK_POOL_ONLY": "1"})
 
-    def parcheck(self, tk, flags, explained, tmp, options, library, env={}):
+    def parcheck(self, tk, flags, explained, tmp, options, library, sizes, env={}):
         obj, name = self.generate(tk, flags, tmp, options), tk.stem
         stub = Path(tmp, "stub.c")
         stub.write_text(f"""#include "{name}.h"
@@ -286,7 +288,7 @@ void parcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}
                 function = line
             elif ": scatter" in line:
                 scatters.append(function)
-        status, out, err = self.run([exe, *directive(tk, "sizes")], env={"OMP_WAIT_POLICY": "passive", "PARCHECK_SCATTERS": f" {' '.join(scatters)} ", **env})
+        status, out, err = self.run([exe, *sizes], env={"PARCHECK_SCATTERS": f" {' '.join(scatters)} ", **env})
         if status != 0:
             raise Failure(out[-3000:] + err[-3000:] or f"status {status}")
         return out
@@ -468,7 +470,7 @@ def main():
     ap.add_argument("--sanitize", action="store_true", help="generated code and hosts with address and undefined-behaviour sanitizers")
     ap.add_argument("--options", default="", help="more options for generated code: '-O3 -march=native -ffp-contract=fast'")
     ap.add_argument("--update", action="store_true", help="rewrite the expected files")
-    ap.add_argument("-j", type=int, default=os.cpu_count())
+    ap.add_argument("-j", type=int, default=os.cpu_count() + 1, help="cases at a time: one more than processors, as some wait for their threads")
     ap.add_argument("--stop", action="store_true", help="end at the first failure")
     ap.add_argument("-v", action="store_true", help="a line for each case, with the seconds that it took")
     ap.add_argument("--without", default="", metavar="WORD,...", help="leaves out cases whose name contains one of these")
