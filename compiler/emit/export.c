@@ -187,6 +187,19 @@ static const char *macro_value(arena *mem, const ir_sigparam *p)
     return p->record ? arena_printf(mem, "%s.%s", name, member_path(mem, p->path, ".")) : name;
 }
 
+static const char *c_operator(ir_opcode code)
+{
+    switch (code) {
+    case OP_ADD: return "+";
+    case OP_SUB: return "-";
+    case OP_MUL: return "*";
+    case OP_DIV: return "/";
+    case OP_AND: return "&";
+    case OP_OR: return "|";
+    default: return "^";
+    }
+}
+
 /* As a constant expression where its arguments are constants: nothing is called. */
 static const char *size_text(arena *mem, const ir_func *f, const ir_value *v)
 {
@@ -214,7 +227,10 @@ static const char *size_text(arena *mem, const ir_func *f, const ir_value *v)
     case OP_SUB:
     case OP_MUL:
     case OP_DIV:
-        return arena_printf(mem, "(%s %s %s)", x[0], op->code == OP_ADD ? "+" : op->code == OP_SUB ? "-" : op->code == OP_MUL ? "*" : "/", x[1]);
+    case OP_AND:
+    case OP_OR:
+    case OP_XOR:
+        return arena_printf(mem, "(%s %s %s)", x[0], c_operator(op->code), x[1]);
     default:
         assert(!"a formula holds nothing else");
         return "";

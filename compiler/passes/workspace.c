@@ -51,6 +51,17 @@ static bool is_negative(const ir_value *v)
     return !v || !ir_is_const(v) || v->def->attr.i < 0;
 }
 
+static bool is_exact(range a)
+{
+    return a.lo && a.lo == a.hi;
+}
+
+static range exactly(sizing *s, scalar type, ir_value *x)
+{
+    ir_value *left = x ? narrow(s, type, x) : NULL;
+    return (range){left, left};
+}
+
 static range product(sizing *s, range a, range b)
 {
     if (is_negative(a.lo) || is_negative(b.lo)) /* signs would decide which end is the upper one */
@@ -58,17 +69,12 @@ static range product(sizing *s, range a, range b)
     return (range){apply(s, OP_MUL, a.lo, b.lo), apply(s, OP_MUL, a.hi, b.hi)};
 }
 
-static range arithmetic(sizing *s, const frame *at, const ir_op *op)
+static range arithmetic(sizing *s, const ir_op *op, range a, range b)
 {
-    const scalar type = op->res[0]->type;
-    const range a = range_of(s, at, op->args[0]), b = range_of(s, at, op->args[1]);
-    const bool exact = a.lo && a.lo == a.hi && b.lo && b.lo == b.hi;
-    if (op->code == OP_DIV && (is_negative(b.lo) || b.lo != b.hi || b.lo->def->attr.i == 0))
+    if (op->code == OP_DIV && (is_negative(b.lo) || !is_exact(b) || b.lo->def->attr.i == 0))
         return (range){NULL, NULL};
-    if (exact) {
-        ir_value *x = narrow(s, type, apply(s, op->code, a.lo, b.lo));
-        return (range){x, x};
-    }
+    if (is_exact(a) && is_exact(b))
+        return exactly(s, op->res[0]->type, apply(s, op->code, a.lo, b.lo));
     switch (op->code) {
     case OP_SUB:
         return (range){apply(s, OP_SUB, a.lo, b.hi), apply(s, OP_SUB, a.hi, b.lo)};
@@ -88,6 +94,110 @@ static range join(sizing *s, range a, range b)
     if (a.lo && a.lo == a.hi && a.lo == b.lo && a.lo == b.hi)
         return a;
     return (range){apply(s, OP_MIN, a.lo, b.lo), apply(s, OP_MAX, a.hi, b.hi)};
+}
+
+/* a - a / b * b, of a constant b above 0; with that and C's operators alone a macro stays a constant expression. */
+static ir_value *remainder_of(sizing *s, ir_value *a, ir_value *b)
+{
+    return apply(s, OP_SUB, a, apply(s, OP_MUL, apply(s, OP_DIV, a, b), b));
+}
+
+/* The remainder that is not negative. */
+static ir_value *modulo(sizing *s, ir_value *a, ir_value *b)
+{
+    return remainder_of(s, apply(s, OP_ADD, remainder_of(s, a, b), b), b);
+}
+
+static range remainders(sizing *s, const ir_op *op, range a, range b)
+{
+    if (!is_exact(b))
+        return (range){NULL, NULL};
+    const bool positive = ir_is_const(b.lo) && b.lo->def->attr.i > 0;
+    if (positive && is_exact(a))
+        return exactly(s, op->res[0]->type, op->code == OP_MOD ? modulo(s, a.lo, b.lo) : remainder_of(s, a.lo, b.lo));
+    ir_value *size = apply(s, OP_MAX, b.lo, apply(s, OP_SUB, number(s, 0), b.lo));
+    ir_value *most = apply(s, OP_MAX, apply(s, OP_SUB, size, number(s, 1)), number(s, 0)); /* by 0 it is 0 */
+    const bool no_sign = op->code == OP_MOD ? positive : !is_negative(a.lo);
+    ir_value *least = no_sign ? number(s, 0) : apply(s, OP_SUB, number(s, 0), most);
+    return (range){least, !is_negative(a.lo) && a.hi ? apply(s, OP_MIN, most, a.hi) : most};
+}
+
+static range bits(sizing *s, const ir_op *op, range a, range b)
+{
+    if (is_exact(a) && is_exact(b))
+        return exactly(s, op->res[0]->type, apply(s, op->code, a.lo, b.lo));
+    const bool a_positive = !is_negative(a.lo), b_positive = !is_negative(b.lo);
+    if (op->code == OP_AND) { /* what has no sign takes the other's away */
+        ir_value *least = a_positive || b_positive ? number(s, 0) : NULL;
+        ir_value *ha = a_positive ? a.hi : NULL, *hb = b_positive ? b.hi : NULL;
+        return (range){least, ha && hb ? apply(s, OP_MIN, ha, hb) : ha ? ha : hb};
+    }
+    return a_positive && b_positive ? (range){number(s, 0), apply(s, OP_ADD, a.hi, b.hi)} : (range){NULL, NULL};
+}
+
+/* By a constant that is less than the number of bits. */
+static range shifted(sizing *s, const ir_op *op, range a, range b)
+{
+    const scalar type = op->res[0]->type;
+    if (!a.hi || !is_exact(b) || is_negative(b.lo) || b.lo->def->attr.i >= 8 * scalar_bytes(type) - 1)
+        return (range){NULL, NULL};
+    ir_value *by = number(s, INT64_C(1) << b.lo->def->attr.i);
+    if (op->code == OP_SHL)
+        return is_exact(a) ? exactly(s, type, apply(s, OP_MUL, a.lo, by)) : (range){apply(s, OP_MUL, a.lo, by), apply(s, OP_MUL, a.hi, by)};
+    if (is_exact(a)) /* rounded down */
+        return exactly(s, type, apply(s, OP_DIV, apply(s, OP_SUB, a.lo, modulo(s, a.lo, by)), by));
+    return (range){apply(s, OP_SUB, apply(s, OP_DIV, a.lo, by), is_negative(a.lo) ? number(s, 1) : number(s, 0)), apply(s, OP_DIV, a.hi, by)};
+}
+
+static range absolute(sizing *s, const ir_op *op, range a)
+{
+    ir_value *most = apply(s, OP_MAX, a.hi, apply(s, OP_SUB, number(s, 0), a.lo));
+    return is_exact(a) ? exactly(s, op->res[0]->type, most) : (range){number(s, 0), most};
+}
+
+static range negative(sizing *s, const ir_op *op, range a)
+{
+    ir_value *zero = number(s, 0);
+    return is_exact(a) ? exactly(s, op->res[0]->type, apply(s, OP_SUB, zero, a.lo)) : (range){apply(s, OP_SUB, zero, a.hi), apply(s, OP_SUB, zero, a.lo)};
+}
+
+static range inverted(sizing *s, const ir_op *op, range a)
+{
+    ir_value *ones = number(s, -1);
+    return is_exact(a) ? exactly(s, op->res[0]->type, apply(s, OP_SUB, ones, a.lo)) : (range){apply(s, OP_SUB, ones, a.hi), apply(s, OP_SUB, ones, a.lo)};
+}
+
+/* Of numbers of 32 and 64 bits; NULL: not known. */
+static range computed(sizing *s, const frame *at, const ir_op *op)
+{
+    const range a = range_of(s, at, op->args[0]), b = op->nargs > 1 ? range_of(s, at, op->args[1]) : (range){NULL, NULL};
+    switch (op->code) {
+    case OP_ADD:
+    case OP_SUB:
+    case OP_MUL:
+    case OP_DIV:
+    case OP_MIN:
+    case OP_MAX:
+        return arithmetic(s, op, a, b);
+    case OP_REM:
+    case OP_MOD:
+        return remainders(s, op, a, b);
+    case OP_AND:
+    case OP_OR:
+    case OP_XOR:
+        return bits(s, op, a, b);
+    case OP_SHL:
+    case OP_SHR:
+        return shifted(s, op, a, b);
+    case OP_ABS:
+        return absolute(s, op, a);
+    case OP_NEG:
+        return negative(s, op, a);
+    case OP_NOT:
+        return inverted(s, op, a);
+    default:
+        return (range){NULL, NULL};
+    }
 }
 
 static bool keeps_value(scalar to, scalar from)
@@ -127,24 +237,6 @@ static range range_of(sizing *s, const frame *at, const ir_value *v)
         case OP_CONST:
             r.lo = r.hi = number(s, op->attr.i);
             break;
-        case OP_ADD:
-        case OP_SUB:
-        case OP_MUL:
-        case OP_DIV:
-        case OP_MIN:
-        case OP_MAX:
-            if (v->type == SC_I64 || v->type == SC_I32)
-                r = arithmetic(s, at, op);
-            break;
-        case OP_NEG: {
-            const range a = range_of(s, at, op->args[0]);
-            const bool exact = a.lo && a.lo == a.hi;
-            r.lo = apply(s, OP_SUB, number(s, 0), a.hi);
-            if (exact)
-                r.lo = narrow(s, v->type, r.lo);
-            r.hi = exact ? r.lo : apply(s, OP_SUB, number(s, 0), a.lo);
-            break;
-        }
         case OP_SELECT:
             r = join(s, range_of(s, at, op->args[1]), range_of(s, at, op->args[2]));
             break;
@@ -156,6 +248,8 @@ static range range_of(sizing *s, const frame *at, const ir_value *v)
                 r = range_of(s, at, op->args[0]);
             break;
         default:
+            if (v->type == SC_I64 || v->type == SC_I32)
+                r = computed(s, at, op);
             break;
         }
     }
