@@ -96,6 +96,8 @@ bool pass_promote(ir_func *f);
 bool pass_gather(ir_func *f);
 /* Classes each write (own, reduction, row, scatter), sets attr.acc, attr.scatters, attr.label. passes/parallel.c */
 void pass_parallel(ir_func *f);
+/* Sums of f32 over parallel loops are added in f64. passes/wide_sums.c */
+void pass_wide_sums(ir_func *f);
 /* Turns each task's innermost dimension into an explicit loop over a row segment, marked simd where its iterations are independent. passes/rows.c */
 void pass_rows(ir_func *f);
 /* Gathers run interleaved with what is left of the task that they were taken from (attr.ahead). passes/stages.c */

@@ -281,6 +281,7 @@ static const pass_row table[] = {
     {"gather", "constant-shift accumulations become gathers", ON_KERNELS, NULL, NULL, gather},
     {"gather-simplify", "clean-up", ON_ALL, NULL, NULL, simplify_late},
     {"gather-scale", "constant factors of gathered sums", ON_ALL, NULL, NULL, pass_scale},
+    {"wide-sums", "sums of f32 over parallel loops are added in f64", ON_KERNELS, NULL, NULL, pass_wide_sums},
     {"parallel", "class of each write", ON_ALL, NULL, NULL, pass_parallel},
     {"rows", "innermost dimension of tasks as a loop", ON_KERNELS, NULL, NULL, rows},
     {"row-sums", "sums into one element over a row become reductions", ON_KERNELS, NULL, NULL, promote},
