@@ -40,33 +40,31 @@ void emitter_done(emitter *e)
     arena_destroy(e->mem);
 }
 
-/* Names of the file's static objects give way to the parameters of entry points, which users read. */
+const char *file_level(const emitter *e, const char *name)
+{
+    return arena_printf(e->mem, "%s__%s", e->m->name, name); /* no name of a program has two underscores */
+}
+
 static void take_global_names(emitter *e)
 {
     const ir_module *m = e->m;
-    names *hints = names_create(e->mem, NULL);
     names_unique_function(e->globals, m->name);
     for (size_t i = 0; i < m->externs.len; i++)
         names_unique_function(e->globals, m->externs.at[i]->name);
     for (size_t i = 0; i < m->funcs.len; i++) {
         const ir_func *f = m->funcs.at[i];
-        for (int k = 0; f->kind == IR_KERNEL && k < f->nsig; k++)
-            names_unique_function(hints, f->sig[k].name);
         if (f->pure)
             names_unique_function(e->globals, arena_printf(e->mem, "%s_%s", m->name, f->name));
-        else if (f->kind != IR_FUNC)
-            names_unique_function(e->globals, arena_printf(e->mem, "%s_run", f->name));
     }
-    e->kernels = names_internal(e->globals, hints, "kernels");
-    e->fields = names_internal(e->globals, hints, "fields");
-    e->members = names_internal(e->globals, hints, "members");
-    e->desc = names_internal(e->globals, hints, "module");
-    e->sites_name = names_internal(e->globals, hints, "sites");
-    e->places_name = names_internal(e->globals, hints, "decisions");
-    e->bounds = names_internal(e->globals, hints, "in_bounds");
-    e->extents = names_internal(e->globals, hints, "extents_of");
-    e->take = names_internal(e->globals, hints, "take");
-    names_free(hints);
+    e->kernels = file_level(e, "kernels");
+    e->fields = file_level(e, "fields");
+    e->members = file_level(e, "members");
+    e->desc = file_level(e, "module");
+    e->sites_name = file_level(e, "sites");
+    e->places_name = file_level(e, "decisions");
+    e->bounds = file_level(e, "in_bounds");
+    e->extents = file_level(e, "extents_of");
+    e->take = file_level(e, "take");
 }
 
 static bool prints(const ir_region *r)

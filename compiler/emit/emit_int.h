@@ -89,6 +89,8 @@ typedef struct layout_info {
     const char **members;
 } layout_info;
 const layout_info *layout_of(emitter *e, const ir_layout *l); /* prints the struct when first asked for */
+/* "jelly__clear_run": of what only this file knows. The files of several modules may be one translation unit. */
+const char *file_level(const emitter *e, const char *name);
 const char *source_base(const emitter *e); /* file name of the .tk without folders */
 const char *place_of(emitter *e, src_loc loc); /* "gravity.tk:14" */
 /* A list of parameters or arguments that starts at `column`, on several lines where it is long; further lines are indented by 4 * indent. */

@@ -428,7 +428,7 @@ static void emit_export(emitter *e, const ir_func *primal, kernel_form form)
     static const char *const what[] = {[FORM_RUN] = "export func", [FORM_GRAD] = "gradient of", [FORM_JVP] = "JVP of", [FORM_HVP] = "JVP of the gradient of"};
     emit_functions_of(e, f);
     sb_printf(e->out, "/* ---- %s %s, %s ---- */\n\n", what[form], primal->name, place_of(e, primal->loc));
-    e->base = arena_printf(e->mem, "%s%s", primal->name, form_suffix(form));
+    e->base = arena_printf(e->mem, "%s%s", file_level(e, primal->name), form_suffix(form));
     e->nlayouts = 0;
     fstate fs = fstate_create(f);
     cfn *c = cfn_create(e, f, CFN_EXPORT, &fs);

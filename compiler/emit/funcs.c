@@ -77,12 +77,23 @@ static void gather(emitter *e, func_info *info, const ir_region *r)
     }
 }
 
-/* Kernels' own functions and tables are called k_run, k_task0, k_task0_atomic, k_access, k_parts, k_bounds: a function of the user gives way. */
+static bool ends_in(const char *name, const char *end)
+{
+    const size_t n = strlen(name), k = strlen(end);
+    return n > k && strcmp(name + n - k, end) == 0;
+}
+
+/* Kernels' own functions and tables are called k_run, k_task0, k_task0_atomic, k_access, k_parts, k_arrays, k_bounds: a function of the user gives way, to
+ * them and to the module's own. */
 static const char *file_name(emitter *e, const char *name)
 {
-    const size_t n = strlen(name);
-    const bool clash = strstr(name, "_task") || (n > 4 && strcmp(name + n - 4, "_run") == 0) || (n > 7 && strcmp(name + n - 7, "_access") == 0) || (n > 6 && strcmp(name + n - 6, "_parts") == 0) ||
-                       (n > 7 && strcmp(name + n - 7, "_bounds") == 0);
+    static const char *const ends[] = {"_run", "_access", "_parts", "_arrays", "_bounds"};
+    const char *const own[] = {e->kernels, e->fields, e->members, e->desc, e->sites_name, e->places_name, e->bounds, e->extents, e->take};
+    bool clash = strstr(name, "_task") != NULL;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        clash |= ends_in(name, ends[i]);
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        clash |= strcmp(file_level(e, name), own[i]) == 0;
     return clash ? arena_printf(e->mem, "%s_fn", name) : name;
 }
 
@@ -119,7 +130,7 @@ func_info *func_info_of(emitter *e, const ir_func *f)
         info = pure_variant(e, f, info);
     if (!info->name && f->kind == IR_FUNC)
         info->name = f->external && extern_is_direct(f) ? f->name
-                     : names_unique(e->globals, f->external ? arena_printf(e->mem, "call_%s", f->name) : file_name(e, f->name));
+                     : file_level(e, names_unique(e->globals, f->external ? arena_printf(e->mem, "call_%s", f->name) : file_name(e, f->name)));
     return info;
 }
 

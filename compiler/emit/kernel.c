@@ -225,7 +225,7 @@ static void emit_run(emitter *e, const ir_func *kernel, kernel_form form)
     sb_printf(e->out, "/* ---- %s %s, %s ---- */\n\n", what[form], kernel->name, place_of(e, kernel->loc));
     if (form == FORM_RUN)
         print_arg_structs(e, kernel);
-    e->base = arena_printf(e->mem, "%s%s", kernel->name, form_suffix(form));
+    e->base = arena_printf(e->mem, "%s%s", file_level(e, kernel->name), form_suffix(form));
     e->nlayouts = 0;
     fstate fs = fstate_create(f);
     cfn *c = cfn_create(e, f, CFN_RUN, &fs);
@@ -258,7 +258,7 @@ static void emit_part_ends(emitter *e, const ir_func *kernel)
     const ir_func *f = kernel->bounds;
     if (!f)
         return;
-    e->base = arena_printf(e->mem, "%s_bounds", kernel->name);
+    e->base = arena_printf(e->mem, "%s_bounds", file_level(e, kernel->name));
     e->nlayouts = 0;
     fstate fs = fstate_create(f);
     cfn *c = cfn_create(e, f, CFN_RUN, &fs);
@@ -273,7 +273,7 @@ static void emit_part_ends(emitter *e, const ir_func *kernel)
     for (int i = 0; i < f->nresults; i++)
         stmt(c, nowhere, "tk_ends[%d] = %s;", i, val(c, yield->args[i]).text);
     cfn_hoists(c, &hoists);
-    sb_printf(out, "static void %s_bounds(tk_module *tk_m, const void *tk_args, int64_t *tk_ends)\n{\n", kernel->name);
+    sb_printf(out, "static void %s(tk_module *tk_m, const void *tk_args, int64_t *tk_ends)\n{\n", e->base);
     if (c->uses_m)
         sb_printf(out, "    %s *const %s = (%s *)tk_m;\n", e->m->name, c->m, e->m->name);
     else
@@ -307,7 +307,7 @@ static void emit_custom(emitter *e, const ir_func *kernel, kernel_form form)
         return;
     strbuf *b = e->out;
     sb_printf(b, "/* ---- %s is the %s of %s ---- */\n\n", f->name, form == FORM_JVP ? "JVP" : "adjoint", kernel->name);
-    sb_printf(b, "static tk_status %s%s_run(tk_module *tk_m, const void *tk_args, void *tk_out, tk_record *tk_rec)\n{\n", kernel->name, form_suffix(form));
+    sb_printf(b, "static tk_status %s%s_run(tk_module *tk_m, const void *tk_args, void *tk_out, tk_record *tk_rec)\n{\n", file_level(e, kernel->name), form_suffix(form));
     const char *given = "tk_args";
     if (kernel->nsig) {
         const char *access = form == FORM_JVP ? "primal." : "";
@@ -320,7 +320,7 @@ static void emit_custom(emitter *e, const ir_func *kernel, kernel_form form)
                 copy_member(e, &f->sig[next++], "", &kernel->sig[i], "_dual");
         given = "&args";
     }
-    sb_printf(b, "    return %s_run(tk_m, %s, tk_out, tk_rec);\n}\n\n", f->name, given);
+    sb_printf(b, "    return %s_run(tk_m, %s, tk_out, tk_rec);\n}\n\n", file_level(e, f->name), given);
 }
 
 void emit_kernels(emitter *e)

@@ -35,7 +35,7 @@ static void print_access(emitter *e, const ir_func *kernel, int *count)
             sb_printf(&b, "%sTK_GRAD_WRITES", b.len ? " | " : "");
         if (b.len) {
             if (*count == 0)
-                sb_printf(e->out, "static const tk_access %s_access[] = {\n", kernel->name);
+                sb_printf(e->out, "static const tk_access %s_access[] = {\n", file_level(e, kernel->name));
             sb_printf(e->out, "    {%zu, %s}, /* %s */\n", i, sb_str(&b), e->m->fields.at[i]->name);
             ++*count;
         }
@@ -48,7 +48,7 @@ static void print_access(emitter *e, const ir_func *kernel, int *count)
 static void print_parts(emitter *e, const ir_func *kernel)
 {
     if (kernel->nparts)
-        sb_printf(e->out, "static const tk_part %s_parts[] = {\n", kernel->name);
+        sb_printf(e->out, "static const tk_part %s_parts[] = {\n", file_level(e, kernel->name));
     for (int i = 0; i < kernel->nparts; i++) {
         const ir_part *p = &kernel->parts[i];
         sb_printf(e->out, "    {%d, %s, %s%s%s}, /* %s */\n", p->field->index, plane_enum(p->plane), p->write ? "TK_PART_WRITTEN" : "TK_PART_NEEDED",
@@ -96,7 +96,7 @@ static int print_arrays(emitter *e, const ir_func *kernel)
         if (!p->array)
             continue;
         if (n++ == 0)
-            sb_printf(b, "static const tk_array_desc %s_arrays[] = {\n", kernel->name);
+            sb_printf(b, "static const tk_array_desc %s_arrays[] = {\n", file_level(e, kernel->name));
         bool copied = false; /* of structs: in all of them, or in none */
         for (int k = 0; k < kernel->nsig; k++)
             copied |= kernel->sig[k].array && kernel->sig[k].array->copied && kernel->sig[k].name == p->name;
@@ -159,6 +159,7 @@ static bool reads_fields(const ir_func *bounds)
 static void print_kernel(emitter *e, const ir_func *kernel, int index, int naccess, int narrays)
 {
     strbuf *b = e->out;
+    const char *own = file_level(e, kernel->name);
     static const char *const member[] = {[FORM_RUN] = "run", [FORM_GRAD] = "grad", [FORM_JVP] = "jvp", [FORM_HVP] = "hvp"};
     sb_printf(b, "    {.name = %s, .index = %d", c_string(e->mem, kernel->name), index);
     if (kernel_has_args(kernel))
@@ -168,19 +169,19 @@ static void print_kernel(emitter *e, const ir_func *kernel, int index, int nacce
     sb_add(b, ",\n     ");
     for (int form = FORM_RUN; form <= FORM_HVP; form++)
         if (kernel_form_of(kernel, (kernel_form)form))
-            sb_printf(b, "%s.%s = %s%s_run", form ? ", " : "", member[form], kernel->name,
+            sb_printf(b, "%s.%s = %s%s_run", form ? ", " : "", member[form], own,
                       kernel_form_of(kernel, (kernel_form)form) == kernel ? "" : form_suffix((kernel_form)form));
     if (why_no_grad(kernel))
         sb_printf(b, ",\n     .no_grad = %s", c_string(e->mem, why_no_grad(kernel)));
     if (why_no_jvp(kernel))
         sb_printf(b, ",\n     .no_jvp = %s", c_string(e->mem, why_no_jvp(kernel)));
     if (naccess)
-        sb_printf(b, ",\n     .access = %s_access, .naccess = %d", kernel->name, naccess);
+        sb_printf(b, ",\n     .access = %s_access, .naccess = %d", own, naccess);
     if (kernel->nparts)
-        sb_printf(b, ",\n     .parts = %s_parts, .nparts = %d, .bounds = %s_bounds, .nbounds = %d%s", kernel->name, kernel->nparts, kernel->name,
+        sb_printf(b, ",\n     .parts = %s_parts, .nparts = %d, .bounds = %s_bounds, .nbounds = %d%s", own, kernel->nparts, own,
                   kernel->bounds->nresults, reads_fields(kernel->bounds) ? ", .bounds_read = true" : "");
     if (narrays)
-        sb_printf(b, ",\n     .arrays = %s_arrays, .narrays = %d", kernel->name, narrays);
+        sb_printf(b, ",\n     .arrays = %s_arrays, .narrays = %d", own, narrays);
     if (gives_floats(kernel))
         sb_add(b, ", .result = true");
     if (kernel->custom_grad)
