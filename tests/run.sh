@@ -130,6 +130,7 @@ if build build-gcc gcc g++; then
     model build-gcc functions.py "$([ -n "$all" ] || echo --short)"
     model build-gcc matrices.py "$([ -n "$all" ] || echo --short)"
     model build-gcc operators.py "$([ -n "$all" ] || echo --short)"
+    model build-gcc randoms.py "$([ -n "$all" ] || echo --short)"
 fi
 if [ -n "$all" ]; then
     if build build-clang clang clang++; then
