@@ -43,6 +43,8 @@ int main(void)
     expect(m, checks_element(m, 0, -1), TK_BOUNDS, "subscript 1 of 'a' is -1, outside [0, 3)");
     expect(m, checks_wide(m, 2, 2), TK_OK, "");
     expect(m, checks_wide(m, 100000, 100000), TK_BOUNDS, "subscript 0 of 'a' is 9999999999, outside [0, 4)");
+    expect(m, checks_wide_sum(m, 2000000000), TK_BOUNDS, "subscript 0 of 'a' is 4000000000, outside [0, 4)");
+    expect(m, checks_wide_let(m, 100000), TK_BOUNDS, "subscript 0 of 'a' is -9999800000, outside [0, 4)");
     expect(m, checks_in_task(m, 2), TK_OK, "");
     expect(m, checks_in_task(m, 3), TK_BOUNDS, "subscript 1 of 'a' is 3, outside [0, 3)");
     expect(m, checks_component(m, 2), TK_OK, "");
