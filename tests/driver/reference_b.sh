@@ -35,11 +35,13 @@ kernel plain() { for i in x { u += x[i] ** 2; } }
 kernel one() derive(grad) { for i in x { u += x[i] ** 2; } }
 kernel other() derive(jvp) { for i in x { u += x[i] ** 2; } }
 kernel all() derive(grad, jvp, hvp) { for i in x { u += x[i] ** 2; } }
+kernel second() derive(hvp) { for i in x { u += x[i] ** 2; } }
 kernel none() derive() { for i in x { u += x[i] ** 2; } }
 export func f(a: real) -> real { return a * a; }
 export func g(a: real) -> real derive(grad) { return a * a; }
 export func h(a: real) -> real derive(jvp) { return a * a; }
 export func k(a: real) -> real derive(grad, jvp, hvp) { return a * a; }
+export func j(a: real) -> real derive(hvp) { return a * a; }
 export func l(a: real) -> real derive() { return a * a; }
 END
 "$TKC" d.tk -o d.c
@@ -51,11 +53,13 @@ made()
 [ "$(made one)" = "one one_grad " ]
 [ "$(made other)" = "other other_jvp " ]
 [ "$(made all)" = "all all_grad all_jvp all_hvp " ]
+[ "$(made second)" = "second second_grad second_hvp " ]
 [ "$(made none)" = "none " ]
 [ "$(made f)" = "f f_grad f_jvp " ]
 [ "$(made g)" = "g g_grad " ]
 [ "$(made h)" = "h h_jvp " ]
 [ "$(made k)" = "k k_grad k_jvp k_hvp " ]
+[ "$(made j)" = "j j_grad j_hvp " ]
 [ "$(made l)" = "l " ]
 
 # sums into one element: atomic in an array of structs, where a field of its own, or one that is soa, may use private copies
