@@ -61,25 +61,27 @@ static void set_k(reference_c *m, int k)
     CHECK(reference_c_set_params(m, &p) == TK_OK);
 }
 
-/* Up to 16 KB of constant extents lie on the stack; for all else each thread gets memory once. */
-static void memory(reference_c *m)
+/* Up to 16 KB of constant extents lie on the stack; for all else a thread gets memory, and keeps it. */
+static void memory(void)
 {
-    CHECK(allocated(m, reference_c_small) == 0);
+    tk_session_options opt = tk_session_defaults();
+    opt.alloc = counted;
+    opt.threads = 1;
+    tk_session *s = tk_session_create(&opt);
+    reference_c *m = reference_c_create(s, NULL);
     CHECK(allocated(m, reference_c_small) == 0);
     CHECK(allocated(m, reference_c_sized) > 0);
     CHECK(allocated(m, reference_c_sized) == 0);
     set_k(m, 4);
     CHECK(allocated(m, reference_c_sized) == 0);
-    set_k(m, 5);
-    tk_session_options opt = tk_session_defaults();
-    opt.alloc = counted;
-    opt.threads = 1;
-    tk_session *s = tk_session_create(&opt);
-    reference_c *other = reference_c_create(s, NULL);
-    CHECK(allocated(other, reference_c_small) == 0);
-    CHECK(allocated(other, reference_c_large) > 0);
-    CHECK(allocated(other, reference_c_large) == 0);
-    reference_c_destroy(other);
+    reference_c_destroy(m);
+    tk_session_destroy(s);
+    s = tk_session_create(&opt);
+    m = reference_c_create(s, NULL);
+    CHECK(allocated(m, reference_c_small) == 0);
+    CHECK(allocated(m, reference_c_large) > 0);
+    CHECK(allocated(m, reference_c_large) == 0);
+    reference_c_destroy(m);
     tk_session_destroy(s);
 }
 
@@ -176,6 +178,10 @@ static void built_ins(reference_c *m)
     CHECK(isinf(m->f32s.data[0]) && m->f32s.data[1] > 2e19f && m->f32s.data[1] < 2.1e19f && m->f32s.data[2] == 0);
     reference_c_as_written(m, 3, 4);
     CHECK(fabsf(m->f32s.data[0] - sqrtf(26)) < 1e-6f && m->f32s.data[1] == 5 && fabsf(m->f32s.data[2] - 3 / sqrtf(26)) < 1e-6f);
+    reference_c_out_of_range(m, 1e20f);
+    CHECK(!isfinite(m->f32s.data[0]) && fabsf(m->f32s.data[1] * 2e20f - 1) < 1e-6f && fabsf(m->f32s.data[2] * 1e-10f - 1) < 1e-6f);
+    reference_c_out_of_range(m, 1e-20f);
+    CHECK((m->f32s.data[0] == 0 || isnan(m->f32s.data[0])) && fabsf(m->f32s.data[1] * 2e-20f - 1) < 1e-6f && !isfinite(m->f32s.data[2]));
     reference_c_as_written(m, 0, 0);
     CHECK(m->f32s.data[0] == 1 && m->f32s.data[2] == 0);
 }
@@ -184,12 +190,11 @@ int main(void)
 {
     tk_session_options opt = tk_session_defaults();
     opt.on_print = on_print;
-    opt.alloc = counted;
     tk_session *s = tk_session_create(&opt);
     reference_c *m = reference_c_create(s, NULL);
     if (!m)
         return 2;
-    memory(m);
+    memory();
     statements(m);
     expressions(m);
     built_ins(m);
