@@ -167,8 +167,23 @@ static void remainders(reference_c *m)
     }
 }
 
+static void not_finite(reference_c *m)
+{
+    static const double numbers[] = {NAN, INFINITY, -INFINITY};
+    for (int k = 0; k < 3; k++)
+        for (int at = 0; at < 9; at++) {
+            double A[2][2], B[3][3];
+            for (int i = 0; i < 4; i++)
+                A[i / 2][i % 2] = i == at % 4 ? numbers[k] : 1 + i;
+            for (int i = 0; i < 9; i++)
+                B[i / 3][i % 3] = i == at ? numbers[k] : 1 + i * i % 7;
+            reference_c_not_finite(m, A, B);
+        }
+}
+
 static void built_ins(reference_c *m)
 {
+    not_finite(m);
     reference_c_component_by_component(m, (const double[]){0.3, 0.7}, (const double[]){0.6, 0.2}, (const double[]){-1.5, 2.25});
     reference_c_methods(m, 0.5, 0.75, (const double[]){0.5, 1, 2}, true);
     double a[2][3] = {{0}};
