@@ -80,6 +80,7 @@ item:
   | CONST name opt_type '=' expr semi           { $$ = item_const(p, @$, @2, $2, $3, $5); }
   | PARAM name ':' type opt_value semi          { $$ = item_param(p, @$, @2, $2, $4, $5); }
   | STRUCT name '{' members '}' opt_semi        { $$ = item_struct(p, @$, @2, $2, $4); }
+  | STRUCT name '{' members ',' '}' opt_semi    { $$ = item_struct(p, @$, @2, $2, $4); }
   | STRUCT name '{' error '}' opt_semi          { $$ = NULL; yyerrok; }
   | FIELD name ':' type attrs semi              { $$ = item_field(p, @$, @2, $2, $4, $5); }
   | FUNC sig block                              { $$ = item_function($2, @$, AST_ITEM_FUNC, false, false, $3); }
@@ -186,7 +187,6 @@ attr:
 members:
     member                                      { $$ = param_append((param_list){0}, $1); }
   | members ',' member                          { $$ = param_append($1, $3); }
-  | members ','
   ;
 
 member:

@@ -31,11 +31,17 @@ typedef enum softness { SOFT_NO, SOFT_INT, SOFT_FLOAT } softness;
 /* What a float would have that an integer has not: the rest of 1 / 2, the range of 2 ** n. */
 typedef enum cut { CUT_NO, CUT_DIVISION, CUT_POWER } cut;
 
+/* Of the value of an integer division or power: using it as a float is an error. */
+typedef struct lossy {
+    cut kind;
+    bool literals; /* made of literals, maybe by way of a `let` or a parameter without type, through which it is followed: 1/2 is not meant to be 0 */
+    src_span at;
+} lossy;
+
 typedef struct val {
     tx_expr *e;
     softness soft;
-    cut intdiv;     /* the value of an integer division or power: using it as a float is an error */
-    src_span div_at; /* where that is */
+    lossy lost;
     sym *ref;       /* an argument that is the name of an array or field: what it names; its type is an array */
 } val;
 
@@ -50,6 +56,7 @@ typedef enum sym_state { SYM_NEW, SYM_ACTIVE, SYM_DONE } sym_state;
 typedef struct instance instance;
 struct instance {
     const ty **args;
+    lossy *lost;      /* of parameters without type */
     sym **refs;       /* what parameters that are arrays or fields stand for, NULL for others */
     bool *writes;     /* by parameter: a local array, elements of which it assigns */
     tx_func *tx;
@@ -105,8 +112,7 @@ struct sym {
     sym *hidden;          /* what the name meant before in an outer function */
     sym *scope_next;
     bool int_literal;     /* its type came from an integer literal */
-    cut intdiv;           /* of a `let` made of literals: as in val */
-    src_span div_at;
+    lossy lost;           /* of a `let`, or a parameter without type, made of literals */
     int ref_param;        /* of a parameter that is an array: its number, from 1 */
     const char *what; /* "a 'let'", "a parameter", "a loop variable" */
     int task;             /* in which it is declared, 0: outside of any */

@@ -136,10 +136,8 @@ val build_bracket(checker *c, const ast_expr *e)
     val r = {.soft = v[0].soft};
     for (k = 0; k < n; k++) {
         at += spread(c, v[k].e, &list, out + at);
-        if (v[k].intdiv) {
-            r.intdiv = v[k].intdiv;
-            r.div_at = v[k].div_at;
-        }
+        if (v[k].lost.kind)
+            r.lost = v[k].lost;
     }
     r.e = wrap_bindings(c, list, build(c, t, out, e->span));
     return r;

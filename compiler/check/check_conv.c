@@ -33,7 +33,7 @@ static bool retype_const(checker *c, tx_expr *e, softness soft, scalar to)
         double x = was_float ? e->cval.f : (double)e->cval.i;
         if (to == SC_F32) {
             const float f = !was_float ? (float)e->cval.i : e->literal ? e->single : (float)x;
-            if (isinf(f) && !isinf(x))
+            if ((isinf(f) && !isinf(x)) || (f == 0.0f && x != 0.0))
                 return ERR(c, span_at(e->loc), DIAG_LITERAL_RANGE, arena_printf(c->mem, "%g", x), "f32");
             x = (double)f;
         }
@@ -82,17 +82,17 @@ static bool retype(checker *c, tx_expr *e, softness soft, scalar to)
 
 val int_division(checker *c, val v, src_span at, const char *as, scalar cast)
 {
-    const bool power = v.intdiv == CUT_POWER;
-    ERR(c, v.div_at, DIAG_INT_DIVISION, power ? "power" : "division", as);
-    if (v.div_at.begin.line != at.begin.line)
+    const bool power = v.lost.kind == CUT_POWER;
+    ERR(c, v.lost.at, DIAG_INT_DIVISION, power ? "power" : "division", as);
+    if (v.lost.at.begin.line != at.begin.line)
         NOTE(c, at, "used as %s here", as);
-    NOTE(c, v.div_at, "make one operand a float, as in %s, or cast the result: %s(...)", power ? "2.0 ** n" : "1.0 / 2", scalar_name(cast));
+    NOTE(c, v.lost.at, "make one operand a float, as in %s, or cast the result: %s(...)", power ? "2.0 ** n" : "1.0 / 2", scalar_name(cast));
     return val_error(c, at);
 }
 
 static val soft_to(checker *c, val v, scalar to, src_span at)
 {
-    if (v.intdiv && v.soft == SOFT_INT && scalar_is_float(to))
+    if (v.lost.kind && v.soft == SOFT_INT && scalar_is_float(to))
         return int_division(c, v, at, scalar_name(to), to);
     if (!retype(c, v.e, v.soft, to))
         return val_error(c, at);
@@ -106,7 +106,7 @@ static val soften_float(checker *c, val v, src_span at)
     v = soft_to(c, v, SC_F64, at);
     if (!val_bad(v)) {
         v.soft = SOFT_FLOAT;
-        v.intdiv = CUT_NO;
+        v.lost = (lossy){0};
     }
     return v;
 }
@@ -172,7 +172,7 @@ val cast_to(checker *c, val v, scalar s, src_span at)
     else if (v.soft == SOFT_INT && (s == SC_BOOL || !soft_int_fits(v.e, s)))
         v = soft_to(c, v, SC_I64, at);
     else if (v.soft != SOFT_NO) {
-        v.intdiv = CUT_NO; /* the cast was asked for */
+        v.lost = (lossy){0}; /* the cast was asked for */
         v = soft_to(c, v, s, at);
     }
     if (val_bad(v))
@@ -185,7 +185,7 @@ static val coerce(checker *c, val v, scalar to, src_span at)
 {
     if (v.soft != SOFT_NO)
         return soft_to(c, v, to, at);
-    if (v.intdiv && scalar_is_int(v.e->type->elem) && scalar_is_float(to))
+    if (v.lost.kind && scalar_is_int(v.e->type->elem) && scalar_is_float(to))
         return int_division(c, v, at, scalar_name(to), to);
     v.e = make_cast(c, v.e, to);
     return v;
@@ -222,7 +222,7 @@ val convert(checker *c, val v, const ty *to, src_span at)
         return mismatch(c, v, to, at);
     v = coerce(c, v, to->elem, at);
     if (scalar_is_float(to->elem))
-        v.intdiv = CUT_NO;
+        v.lost = (lossy){0};
     return v;
 }
 
@@ -234,7 +234,7 @@ val to_float(checker *c, val v, src_span at)
         return soften_float(c, v, at);
     v = coerce(c, v, SC_F64, at);
     v.soft = val_bad(v) ? SOFT_NO : SOFT_FLOAT; /* the float type is still open */
-    v.intdiv = CUT_NO;
+    v.lost = (lossy){0};
     return v;
 }
 

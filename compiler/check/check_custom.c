@@ -253,7 +253,7 @@ static bool launches_adjoint(const instance *i)
 static void check_kernel_call(checker *c, const sym *s, const call_edge *e)
 {
     const tx_func *k = e->to->tx;
-    const int need = made_of_text(s->instances->tx, custom_attr(s) != NULL), lacks = need & ~k->derive;
+    const int need = made_of_text(s->instances->tx, custom_attr(s) != NULL), lacks = need & ~(k->derive | (k->derive & IR_DERIVE_HVP ? IR_DERIVE_GRAD : 0));
     const char *why = NULL;
     if (need && k->no_grad)
         why = "is marked no_grad";

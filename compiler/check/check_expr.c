@@ -121,7 +121,7 @@ static val apply_unary(checker *c, ir_opcode op, val a, src_span at)
         e->literal = true;
         e->single = -a.e->single;
     }
-    return (val){.e = e, .soft = a.soft, .intdiv = op == OP_NEG ? a.intdiv : CUT_NO, .div_at = a.div_at};
+    return (val){.e = e, .soft = a.soft, .lost = op == OP_NEG ? a.lost : (lossy){0}};
 }
 
 static val check_unary(checker *c, const ast_expr *e)
@@ -257,6 +257,12 @@ void settle_open_integers(checker *c, val *v, int n)
         }
 }
 
+/* Constants, without a remainder. */
+static bool divides(const tx_expr *a, const tx_expr *b)
+{
+    return a->kind == TX_CONST && b->kind == TX_CONST && b->cval.i != 0 && b->cval.i != -1 && a->cval.i % b->cval.i == 0;
+}
+
 val apply_binary(checker *c, ast_binop op, val a, val b, src_span at, src_span op_span)
 {
     op_class class = binops[op].class;
@@ -302,8 +308,10 @@ val apply_binary(checker *c, ast_binop op, val a, val b, src_span at, src_span o
     if (scalar_is_float(shape->elem))
         return r;
     bool linear = op == AST_ADD || op == AST_SUB || op == AST_MUL;
-    r.intdiv = op == AST_DIV ? CUT_DIVISION : !linear ? CUT_NO : a.intdiv ? a.intdiv : b.intdiv;
-    r.div_at = op == AST_DIV ? op_span : a.intdiv ? a.div_at : b.div_at;
+    if (op == AST_DIV && !divides(args[0], args[1]))
+        r.lost = (lossy){CUT_DIVISION, soft == SOFT_INT, op_span};
+    else if (linear)
+        r.lost = a.lost.kind ? a.lost : b.lost;
     return r;
 }
 
@@ -396,7 +404,7 @@ val apply_power(checker *c, val a, val b, src_span at)
 {
     if (val_bad(a) || val_bad(b))
         return val_error(c, at);
-    if (b.soft == SOFT_INT && b.e->kind == TX_CONST && b.intdiv && scalar_is_float(a.e->type->elem))
+    if (b.lost.kind && b.lost.literals && scalar_is_float(a.e->type->elem))
         return int_division(c, b, at, "the exponent of a float", SC_I32);
     if (b.soft == SOFT_INT && b.e->kind == TX_CONST)
         return constant_power(c, a, b.e->cval.i, at);
@@ -424,7 +432,7 @@ val apply_power(checker *c, val a, val b, src_span at)
     if (!shape)
         return val_error(c, at);
     tx_expr *e = const_fold(c, tx_op(c, op, shape, at, 2, (tx_expr *[]){v[0].e, v[1].e}), v[0].soft == SOFT_INT);
-    return (val){.e = e, .soft = e->type->kind == TY_ERROR ? SOFT_NO : v[0].soft, .intdiv = op == OP_IPOW ? CUT_POWER : CUT_NO, .div_at = at};
+    return (val){.e = e, .soft = e->type->kind == TY_ERROR ? SOFT_NO : v[0].soft, .lost = op == OP_IPOW ? (lossy){CUT_POWER, v[0].soft == SOFT_INT, at} : (lossy){0}};
 }
 
 /* ---- ?: ---- */
@@ -467,7 +475,7 @@ static val check_cond(checker *c, const ast_expr *e)
     r->a = cond;
     r->b = v[0].e;
     r->c = v[1].e;
-    return (val){.e = r, .soft = v[0].soft, .intdiv = v[0].intdiv ? v[0].intdiv : v[1].intdiv, .div_at = v[v[0].intdiv ? 0 : 1].div_at};
+    return (val){.e = r, .soft = v[0].soft, .lost = v[v[0].lost.kind ? 0 : 1].lost};
 }
 
 /* ---- all kinds ---- */

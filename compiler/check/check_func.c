@@ -189,12 +189,13 @@ bool generated_param_collides(const char *name, const ast_param *other)
 }
 
 /* A parameter by value; a struct as its leaves. */
-static void declare_param(checker *c, fn *f, const ast_param *p, const ty *type)
+static void declare_param(checker *c, fn *f, const ast_param *p, const ty *type, lossy lost)
 {
     sym *s = scope_declare(c, SYM_LOCAL, p->name, name_span(p));
     sym_set_local(c, s, p->name, type, false, report_span(c, p->span).begin);
     s->local->needs_grad = check_param_attrs(c, p, type, f->is_kernel);
     s->what = "a parameter";
+    s->lost = lost;
     for (int i = 0; i < ty_nleaves(type); i++) {
         tx_local *l = s->parts ? s->parts[i] : s->local;
         f->tx->params[f->tx->nparams++] = l;
@@ -261,7 +262,7 @@ void declare_params(checker *c, fn *f, const ty *const *args, int more)
             const bool marked = check_param_attrs(c, p, args[k], f->is_kernel);
             declare_array(c, f, p, args[k], f->sym->param_extents[k], name_span(p), marked || !f->is_kernel);
         } else {
-            declare_param(c, f, p, args[k]);
+            declare_param(c, f, p, args[k], f->inst->lost ? f->inst->lost[k] : (lossy){0});
         }
         for (const ast_param *o = it->params; derived && !at_call && o; o = o->next)
             if (o != p && generated_param_collides(p->name, o)) {
@@ -318,6 +319,11 @@ static void check_body(checker *c, sym *s, instance *inst, src_span site)
     instance_complete(c, inst);
 }
 
+static lossy lost_by(const sym *s, const val *given, int k)
+{
+    return given && !s->param_types[k] && given[k].lost.literals ? given[k].lost : (lossy){0};
+}
+
 /* What takes arrays of the host has an instance of its own, the first of all, and one for each set of arrays that calls give it. */
 static instance *instance_new(checker *c, sym *s, const ty *const *args, const val *given)
 {
@@ -325,10 +331,12 @@ static instance *instance_new(checker *c, sym *s, const ty *const *args, const v
     instance *i = ARENA_NEW(c->mem, instance);
     i->args = ARENA_ARRAY(c->mem, const ty *, s->nparams + 1);
     i->refs = ARENA_ARRAY(c->mem, sym *, s->nparams + 1);
+    i->lost = ARENA_ARRAY(c->mem, lossy, s->nparams + 1);
     i->writes = ARENA_ARRAY(c->mem, bool, s->nparams + 1);
     for (int k = 0; k < s->nparams; k++) {
         i->args[k] = args[k];
         i->refs[k] = given ? given[k].ref : NULL;
+        i->lost[k] = lost_by(s, given, k);
     }
     instance **first = at_call ? &s->instances->next : &s->instances;
     i->next = *first;
@@ -412,7 +420,7 @@ static instance *find_instance(checker *c, sym *s, const ty *const *args, const 
     for (instance *i = s->instances; i; i = i->next) {
         bool same = true;
         for (int k = 0; k < s->nparams && same; k++)
-            same = i->args[k] == args[k] && identity(i->refs[k]) == identity(given ? given[k].ref : NULL);
+            same = i->args[k] == args[k] && identity(i->refs[k]) == identity(given ? given[k].ref : NULL) && i->lost[k].kind == lost_by(s, given, k).kind;
         if (same)
             return i;
     }

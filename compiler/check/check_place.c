@@ -212,10 +212,8 @@ val place_value(checker *c, place *p, bool wrap)
         e = index_dynamic(c, p, e);
     else
         e = extract(c, e, p->ncomps, p->comps, p->type, false);
-    if (p->kind == PLACE_LOCAL && p->sym && p->sym->intdiv) {
-        v.intdiv = p->sym->intdiv;
-        v.div_at = p->sym->div_at;
-    }
+    if (p->kind == PLACE_LOCAL && p->sym && p->sym->lost.kind)
+        v.lost = p->sym->lost;
     v.e = wrap ? wrap_bindings(c, p->bindings, e) : e;
     return v;
 }

@@ -176,11 +176,12 @@ static void check_decl(checker *c, const ast_stmt *s)
     }
     val v = {0};
     bool literal = false;
-    cut lost = CUT_NO;
+    lossy lost = {0};
     if (s->value) {
         v = check_expr(c, s->value);
         literal = !type && v.soft == SOFT_INT;
-        lost = literal && s->kind == AST_STMT_LET ? v.intdiv : CUT_NO; /* let h = 1/2; is not meant to be 0 */
+        if (v.lost.literals && !type && s->kind == AST_STMT_LET)
+            lost = v.lost;
         if (v.e->type->kind == TY_TUPLE) {
             tuple_count(c, s->span, 1, v.e->type->nmembers);
             v = val_error(c, s->span);
@@ -193,8 +194,7 @@ static void check_decl(checker *c, const ast_stmt *s)
     for (const ast_name *name = s->names; name; name = name->next) {
         sym *l = declare_local(c, name, type ? type : v.e->type, s->kind == AST_STMT_VAR);
         l->int_literal = literal;
-        l->intdiv = lost;
-        l->div_at = v.div_at;
+        l->lost = lost;
         emit_local(c, l, v.e, s->span);
     }
 }

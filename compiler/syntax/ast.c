@@ -125,7 +125,7 @@ static ast_expr *new_expr(parse *p, ast_expr_kind kind, src_span at, src_span op
     e->kind = kind;
     e->span = at;
     e->op_span = op_at;
-    e->height = 1;
+    e->height = 0; /* operators, one above the other */
     return e;
 }
 
