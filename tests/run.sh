@@ -107,7 +107,7 @@ model()
 constructs()
 {
     # shellcheck disable=SC2046,SC2086
-    pairs "$1" "one test of each construct, $4" "$2" "$3" $5 $(python3 tests/tools/constructs.py . --tests)
+    pairs "$1" "one test of each construct, $4" "$2" "$3" --short $5 $(python3 tests/tools/constructs.py . --tests)
 }
 
 # command NAME WORDS...: one test that is a command
@@ -121,10 +121,10 @@ command_()
 if build build-gcc gcc g++; then
     unit build-gcc
     # shellcheck disable=SC2046
-    pairs build-gcc "pairs of files" gcc g++ $([ -n "$all" ] || echo "--without race/")
+    pairs build-gcc "pairs of files" gcc g++ $([ -n "$all" ] || echo "--short --without race/,driver/predefined")
     [ -n "$all" ] || constructs build-gcc gcc g++ "gcc with sanitizers" --sanitize # --all: clang's, on everything
     [ -n "$all" ] || constructs build-gcc clang clang++ clang ""
-    programs build-gcc "-n $([ -n "$all" ] && echo 100 || echo 50)"
+    programs build-gcc "$([ -n "$all" ] && echo "-n 100" || echo "-n 50 --flags 1")"
     programs build-gcc "-n $([ -n "$all" ] && echo 16 || echo 4)" rewrites.py
     [ -z "$all" ] || programs build-gcc "-n 25 --broken"
     model build-gcc functions.py "$([ -n "$all" ] || echo --short)"
@@ -148,7 +148,7 @@ if [ -n "$all" ]; then
 fi
 part "done"
 
-[ -n "$all" ] || echo "not run (sh tests/run.sh --all does): tkc built with clang and with sanitizers; pairs of files with clang and with sanitizers, but for one of each construct; those of tests/parallel
-with the thread sanitizer; 50 random programs, those that may break the data-access rule; the fuzzer's first inputs; most points and compilers of the models; whether all builds write the same bytes"
+[ -n "$all" ] || echo "not run (sh tests/run.sh --all does): tkc built with clang and with sanitizers; pairs of files with clang and with sanitizers, but for one of each construct, and with more than the first of their flags;
+those of tests/parallel with the thread sanitizer; the names that C compilers predefine; 50 random programs, those that may break the data-access rule; the fuzzer's first inputs; most points and compilers of the models; whether all builds write the same bytes"
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -318,7 +318,7 @@ def literals(args):
         exact = decimal(middle)
         texts += [exact, exact + "0000000000001", decimal(middle - Fraction(1, 10 ** 40))]
     want = {t: [nearest(Fraction(s), t) for s in texts] for t in FLOATS}
-    use = {t: [k for k in range(len(texts)) if np.isfinite(want[t][k])] for t in FLOATS}
+    use = {t: [k for k in range(len(texts)) if np.isfinite(want[t][k]) and want[t][k] != 0] for t in FLOATS}    # the others are errors
     fields = "".join(f"field k_{t}: {t}[{len(texts)}];\n" for t in FLOATS)
     body = "".join(f"    k_{t}[{k}] = {texts[k]};\n" for t in FLOATS for k in use[t])
     main = '#include <stdio.h>\n#include "literals.h"\nint main(void)\n{\n    literals *m = literals_create(NULL, NULL);\n    literals_all(m);\n'
