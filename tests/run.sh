@@ -15,7 +15,7 @@ need $BUILD_PACKAGES libclang-rt-dev libcmocka-dev libgif-dev libpng-dev libcair
 passed=0
 failed=0
 report=$(mktemp)
-trap 'rm -f "$report"' EXIT
+trap 'rm -f "$report" "$report".*' EXIT
 
 # count PASSED FAILED
 count()
@@ -86,21 +86,28 @@ programs()
     fi
 }
 
-# model DIR SCRIPT OPTIONS: one of tests/model, by Debian's Python, whose packages it needs
-model()
+# models DIR OPTIONS SCRIPT...: of tests/model, by Debian's Python, whose packages they need; side by side, as each is one process
+models()
 {
-    part "$1: tests/model/$2 $3"
-    # shellcheck disable=SC2086
-    /usr/bin/python3 "tests/model/$2" --build "$1" $3 >"$report" 2>&1
-    if tail -n 1 "$report" | grep -Eq '^[0-9]+ passed, [0-9]+ failed$'; then
-        grep FAILED "$report"
-        tail -n 1 "$report"
-        # shellcheck disable=SC2046
-        count $(tail -n 1 "$report" | awk '{ print $1, $3 }')
-    else
-        tail -n 20 "$report"
-        count 0 1
-    fi
+    dir=$1 options=$2
+    shift 2
+    part "$dir: tests/model $* $options"
+    for script in "$@"; do
+        # shellcheck disable=SC2086
+        /usr/bin/python3 "tests/model/$script" --build "$dir" $options >"$report.$script" 2>&1 &
+    done
+    wait
+    for script in "$@"; do
+        if tail -n 1 "$report.$script" | grep -Eq '^[0-9]+ passed, [0-9]+ failed$'; then
+            grep FAILED "$report.$script"
+            echo "$script: $(tail -n 1 "$report.$script")"
+            # shellcheck disable=SC2046
+            count $(tail -n 1 "$report.$script" | awk '{ print $1, $3 }')
+        else
+            tail -n 20 "$report.$script"
+            count 0 1
+        fi
+    done
 }
 
 # constructs DIR CC CXX OPTIONS...: the tests that have each construct of the language
@@ -124,13 +131,10 @@ if build build-gcc gcc g++; then
     pairs build-gcc "pairs of files" gcc g++ $([ -n "$all" ] || echo "--short --without race/,driver/predefined")
     [ -n "$all" ] || constructs build-gcc gcc g++ "gcc with sanitizers" --sanitize # --all: clang's, on everything
     [ -n "$all" ] || constructs build-gcc clang clang++ clang ""
-    programs build-gcc "$([ -n "$all" ] && echo "-n 100" || echo "-n 50 --flags 1")"
+    programs build-gcc "$([ -n "$all" ] && echo "-n 100" || echo "-n 50 --flags 0")"
     programs build-gcc "-n $([ -n "$all" ] && echo 16 || echo 4)" rewrites.py
     [ -z "$all" ] || programs build-gcc "-n 25 --broken"
-    model build-gcc functions.py "$([ -n "$all" ] || echo --short)"
-    model build-gcc matrices.py "$([ -n "$all" ] || echo --short)"
-    model build-gcc operators.py "$([ -n "$all" ] || echo --short)"
-    model build-gcc randoms.py "$([ -n "$all" ] || echo --short)"
+    models build-gcc "$([ -n "$all" ] || echo --short)" functions.py matrices.py operators.py randoms.py
 fi
 if [ -n "$all" ]; then
     if build build-clang clang clang++; then
