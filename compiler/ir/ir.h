@@ -375,7 +375,7 @@ void ir_move(ir_op *op, ir_region *to, ir_op *before);
 ir_value *ir_const_i(ir_builder *b, scalar type, int64_t x);
 ir_value *ir_const_f(ir_builder *b, scalar type, double x);
 ir_value *ir_zero(ir_builder *b, scalar type); /* of SC_PTR: the null buffer (emitted as NULL) */
-bool ir_is_const(const ir_value *v);
+static inline bool ir_is_const(const ir_value *v) { return v->def && v->def->code == OP_CONST; }
 /* Whether it is known which component a load, store, accumulation or atomic of a field means. A constant may lie outside, in what is never run or must fail. */
 bool ir_component_known(const ir_op *op);
 /* x brought into the range of an integer type (or bool) by wrapping, as constants hold it. */

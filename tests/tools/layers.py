@@ -5,6 +5,7 @@ Each folder stands on those above it in the list and on nothing else; folders of
 one module, which stands in MODULES with what it is. Prints each edge that goes up and each circle; status 1 if there are any.
 """
 import collections
+import fnmatch
 import re
 import sys
 from pathlib import Path
@@ -13,7 +14,15 @@ LAYERS = [["util"], ["syntax"], ["ir"], ["check"], ["lower"], ["passes/analysis"
           ["passes"], ["emit"], ["driver"]]
 INSIDE = {"passes/derive/reverse": "passes/derive"}      # folders that are a part of one
 MOST = 20                                                # files in a folder
-MODULES = {}
+CROWDED = {"check": 25, "emit": 28}                      # that are to be split; none may grow
+MODULES = {                                              # each a recursion over a tree that is too long for one file
+    "the parser's errors": ["syntax/feed.c", "syntax/message.c"],
+    "the checker": ["check/*"],
+    "lowering": ["lower/*"],
+    "forward mode": ["passes/derive/forward*"],
+    "reverse mode": ["passes/derive/reverse/*"],
+    "the emitter": ["emit/*"],
+}
 
 
 def code(path):
@@ -89,7 +98,7 @@ class Sources:
 
     def crowded(self):
         for folder, n in collections.Counter(p.parent for p in self.files).items():
-            if n > MOST:
+            if n > CROWDED.get(folder.relative_to(self.root).as_posix(), MOST):
                 yield f"{folder.relative_to(self.root)}: {n} files"
 
 
@@ -97,7 +106,7 @@ def main():
     s = Sources(Path(sys.argv[1]).resolve())
     faults = list(s.upward()) + list(s.crowded())
     for circle in s.circles():
-        if not any(set(circle) <= set(files) for files in MODULES.values()):
+        if not any(all(any(fnmatch.fnmatch(f, pattern) for pattern in files) for f in circle) for files in MODULES.values()):
             faults.append(f"a circle: {' '.join(circle)}")
     print("\n".join(faults), end="\n" if faults else "")
     return bool(faults)

@@ -6,6 +6,7 @@
  */
 #include "passes/analysis/analysis.h"
 #include "passes/analysis/crossing.h"
+#include "passes/analysis/values.h"
 
 #include <stdlib.h>
 

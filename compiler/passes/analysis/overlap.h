@@ -75,14 +75,4 @@ bool path_is_index_free(const path *p, int from);
 /* True if the loop or task dimension runs at most `n` times for certain. */
 bool loop_runs_at_most(const ir_op *op, int dim, int64_t n);
 
-/* True if a and b are the same number wherever both are seen: one value, or computed alike from constants, parameters, extents and values in common. */
-bool same_value(const ir_module *m, const ir_value *a, const ir_value *b);
-/* A field's extent, for these two; NULL: not known. */
-const ir_value *extent_value(const ir_func *f, const ir_field *field, int dim);
-/* v without casts between integers, and for an extent what it was computed as */
-const ir_value *resolved_value(const ir_module *m, const ir_value *v);
-/* Whether v may differ from one iteration of the loop or task to the next. */
-bool value_depends_on(const ir_value *v, const ir_op *loop);
-bool const_value_of(const ir_module *m, const ir_value *v, int64_t *x);
-
 #endif

@@ -10,6 +10,7 @@
  */
 #include "passes/analysis/analysis.h"
 #include "passes/analysis/overlap.h"
+#include "passes/analysis/values.h"
 #include "passes/derive/derive.h"
 #include "passes/simplify/simplify.h"
 

@@ -12,10 +12,10 @@ bool pass_activity(ir_module *m);
 void pass_arrays(ir_func *f);
 
 /* The adjoint of a kernel, as a new function of kind IR_KERNEL_GRAD, entered in f->grad and in the module; dead code, loads above all, is gone from it.
- * Decides what it wants of saved fields that the kernel overwrites (f->before). False after errors. passes/derive/saved.c, reverse*.c */
+ * Decides what it wants of saved fields that the kernel overwrites (f->before). False after errors. passes/derive/reverse/saved.c, reverse*.c */
 bool pass_reverse(ir_func *kernel);
 
-/* Forward mode needs winners of minima and maxima whether or not an adjoint does: a kernel keeps them while its JVP is made. False after errors. passes/derive/record.c */
+/* Forward mode needs winners of minima and maxima whether or not an adjoint does: a kernel keeps them while its JVP is made. False after errors. passes/derive/reverse/record.c */
 bool record_for_tangents(ir_func *kernel);
 void record_forget_tangents(ir_func *kernel);
 

@@ -3,6 +3,7 @@
  * exclude each other never both hold. What a loop carries follows from its iterations. What the kernel itself changes while the two happen is not drawn.
  */
 #include "passes/analysis/analysis.h"
+#include "passes/analysis/values.h"
 #include "passes/rules/witness.h"
 
 #include <math.h>

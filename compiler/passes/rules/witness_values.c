@@ -1,6 +1,7 @@
 /* Inputs are symbols: they get a value when they are first read, and have it in the whole trial. What a loop carries is computed from the iterations
  * before. What the kernel computes otherwise (sums of loops, results of calls, memory that it fills first) is a symbol as well, but all symbols of a trial
  * are then of one such origin: two may exclude each other. */
+#include "passes/analysis/values.h"
 #include "passes/rules/witness_values.h"
 
 #include <stdlib.h>

@@ -11,6 +11,7 @@
 #include "ir/ops.h"
 #include "passes/analysis/analysis.h"
 #include "passes/analysis/overlap.h"
+#include "passes/analysis/values.h"
 #include "passes/schedule/schedule.h"
 
 static bool same_subscripts(const ir_op *a, const ir_op *b)

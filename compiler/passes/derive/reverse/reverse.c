@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "passes/analysis/analysis.h"
+#include "passes/derive/derive.h"
 #include "passes/derive/reverse/reverse.h"
 #include "passes/simplify/simplify.h"
 
@@ -128,7 +129,8 @@ ir_func *reverse_vjp(ir_func *f)
     return out;
 }
 
-ir_func *reverse_kernel(ir_func *f, const saved_plan *plan)
+/* The adjoint of a kernel; plan NULL: saved fields are read like any other. */
+static ir_func *reverse_kernel(ir_func *f, const saved_plan *plan)
 {
     ir_func *out = derived(f, IR_KERNEL_GRAD, "grad");
     f->grad = out;
@@ -147,4 +149,34 @@ ir_func *reverse_kernel(ir_func *f, const saved_plan *plan)
             wanted[f->sig[i].first + k] = f->sig[i].grad;
     finish_func(&root, f, wanted);
     return out;
+}
+
+static void forget(ir_module *m, const ir_func *f)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < m->funcs.len; i++)
+        if (m->funcs.at[i] != f)
+            m->funcs.at[n++] = m->funcs.at[i];
+    m->funcs.len = n;
+}
+
+bool pass_reverse(ir_func *f)
+{
+    const int errors = diag_error_count(f->module->diag);
+    if (!record_number_atomics(f))
+        return false;
+    ir_func *adjoint = reverse_kernel(f, NULL);
+    if (diag_error_count(f->module->diag) != errors)
+        return false;
+    pass_settle(adjoint); /* behind it, every load is a read that the adjoint needs */
+    saved_plan *plan;
+    if (!saved_study(f, adjoint, &plan))
+        return false;
+    if (plan) {
+        forget(f->module, adjoint);
+        adjoint = reverse_kernel(f, plan);
+        pass_settle(adjoint);
+    }
+    record_old_values(f, adjoint);
+    return true;
 }

@@ -85,7 +85,7 @@ struct rev {
     bool fusing;            /* the forward sweep of a task's adjoint is being made */
 };
 
-/* What an adjoint that replays saved fields has to do, by ir_op.pos of the primal. passes/derive/saved.c */
+/* What an adjoint that replays saved fields has to do, by ir_op.pos of the primal. passes/derive/reverse/saved.c */
 struct saved_plan {
     uint32_t npos;
     bool *keep;  /* writes: done again in the forward sweep of the kernel */
@@ -98,8 +98,6 @@ struct saved_plan {
 
 /* reverse.c */
 ir_func *reverse_vjp(ir_func *f);
-/* The adjoint of a kernel; plan NULL: saved fields are read like any other. */
-ir_func *reverse_kernel(ir_func *f, const saved_plan *plan);
 /* The reverse sweep of r at the end of s->rev. */
 void rev_region(scope *s, const ir_region *r);
 
@@ -115,6 +113,10 @@ void rev_add_winners(ir_op *task, const ir_op *primal, const ir_builder *outside
 
 /* The iteration's number among all of the task. */
 ir_value *rev_iteration_number(ir_builder *b, const ir_op *task);
+
+/* saved.c: what the adjoint, made without regard to saved fields, shows of those that the kernel overwrites: f->before, and the plan of a replay, NULL where none
+ * is needed. False after errors. */
+bool saved_study(ir_func *f, const ir_func *adjoint, saved_plan **plan);
 
 /* record.c: old values of atomics, winners of minima and maxima. Before differentiation each atomic gets the numbers by which they are recorded; then those that
  * the adjoint needs are. False after errors: a winner that depends on the order of iterations. */

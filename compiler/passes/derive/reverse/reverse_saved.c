@@ -1,4 +1,4 @@
-/* Reverse mode: saved fields that an adjoint replays. passes/derive/saved.c decides which writes are done again and which are taken back. */
+/* Reverse mode: saved fields that an adjoint replays. passes/derive/reverse/saved.c decides which writes are done again and which are taken back. */
 #include "passes/derive/reverse/reverse.h"
 
 bool rev_keeps_write(const rev *rv, const ir_op *write)

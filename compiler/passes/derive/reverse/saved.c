@@ -264,15 +264,6 @@ static bool refused(const study *s)
     return false;
 }
 
-static void forget(ir_module *m, const ir_func *f)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < m->funcs.len; i++)
-        if (m->funcs.at[i] != f)
-            m->funcs.at[n++] = m->funcs.at[i];
-    m->funcs.len = n;
-}
-
 /* True if one field at least needs a replay. */
 static bool choose(study *s)
 {
@@ -293,28 +284,17 @@ static bool choose(study *s)
     return replay;
 }
 
-bool pass_reverse(ir_func *f)
+bool saved_study(ir_func *f, const ir_func *adjoint, saved_plan **plan)
 {
-    const int errors = diag_error_count(f->module->diag);
-    if (!record_number_atomics(f))
-        return false;
-    ir_func *adjoint = reverse_kernel(f, NULL);
-    if (diag_error_count(f->module->diag) != errors)
-        return false;
-    pass_settle(adjoint); /* behind it, every load is a read that the adjoint needs */
     study s = study_of(f);
     const bool ok = !refused(&s);
+    *plan = NULL;
     if (ok && s.writes.len) {
         ir_walk(adjoint->body, mark_needed, &s);
-        if (choose(&s)) {
-            forget(s.m, adjoint);
-            adjoint = reverse_kernel(f, plan_of(&s));
-            pass_settle(adjoint);
-        }
+        if (choose(&s))
+            *plan = plan_of(&s);
     }
     vec_free(&s.loads);
     vec_free(&s.writes);
-    if (ok)
-        record_old_values(f, adjoint);
     return ok;
 }
