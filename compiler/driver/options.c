@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "passes/passes.h"
+#include "passes/pipeline.h"
+#include "passes/schedule/schedule.h"
 
 enum {
     OPT_C = 1, OPT_SHARED, OPT_INCLUDE, OPT_DEFINE, OPT_REAL, OPT_EMIT, OPT_LIST_PASSES, OPT_DIAGNOSTICS, OPT_WARNING, OPT_VERSION, OPT_HELP

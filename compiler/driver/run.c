@@ -14,7 +14,8 @@
 #include "driver/options.h"
 #include "emit/emit.h"
 #include "lower/lower.h"
-#include "passes/passes.h"
+#include "passes/pipeline.h"
+#include "passes/schedule/schedule.h"
 #include "syntax/ast.h"
 
 #ifdef NDEBUG

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "passes/passes.h"
+#include "passes/analysis/analysis.h"
 
 enum { MAX_OPS = 12, MAX_CHARS = 90, MAX_LOADS = 64 };
 

@@ -251,11 +251,6 @@ ir_value *ir_zero(ir_builder *b, scalar type)
     return scalar_is_float(type) ? ir_const_f(b, type, 0.0) : ir_const_i(b, type, 0);
 }
 
-bool ir_is_const(const ir_value *v)
-{
-    return v->def && v->def->code == OP_CONST;
-}
-
 bool ir_component_known(const ir_op *op)
 {
     const ir_value *comp = op->args[op->attr.field->ndim];

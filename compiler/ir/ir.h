@@ -261,7 +261,7 @@ enum { IR_WORKSPACE_ALIGN = 8 };
 
 enum { IR_DERIVE_GRAD = 1, IR_DERIVE_JVP = 2, IR_DERIVE_HVP = 4 };
 
-/* A part of a field that launches of a kernel touch: passes/parts.c. */
+/* A part of a field that launches of a kernel touch: passes/derive/parts.c. */
 typedef struct ir_part {
     ir_field *field;
     ir_plane plane;
@@ -302,7 +302,7 @@ struct ir_func {
     ir_part *parts;          /* of a kernel: what its launches write and need */
     int nparts;
     ir_func *bounds;         /* of the same parameters; yields lo, hi (i64) of each subscript, and of the components, part by part; not in the module */
-    ir_func *with_locals;    /* of an export func: what its gradient is made from, where that is not itself; not in the module. passes/arrays.c */
+    ir_func *with_locals;    /* of an export func: what its gradient is made from, where that is not itself; not in the module. passes/derive/arrays.c */
     ir_func *workspace;      /* of a pure derivative that keeps values: bytes that its caller provides, from the parameters; not in the module */
     ir_func *primal;         /* of a derived function */
     ir_func *grad, *jvp, *hvp; /* of a primal, once generated; jvp is the primal itself where there are no duals */
@@ -375,7 +375,7 @@ void ir_move(ir_op *op, ir_region *to, ir_op *before);
 ir_value *ir_const_i(ir_builder *b, scalar type, int64_t x);
 ir_value *ir_const_f(ir_builder *b, scalar type, double x);
 ir_value *ir_zero(ir_builder *b, scalar type); /* of SC_PTR: the null buffer (emitted as NULL) */
-bool ir_is_const(const ir_value *v);
+static inline bool ir_is_const(const ir_value *v) { return v->def && v->def->code == OP_CONST; }
 /* Whether it is known which component a load, store, accumulation or atomic of a field means. A constant may lie outside, in what is never run or must fail. */
 bool ir_component_known(const ir_op *op);
 /* x brought into the range of an integer type (or bool) by wrapping, as constants hold it. */

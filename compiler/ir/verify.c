@@ -375,7 +375,7 @@ static bool check_op(const verifier *v, const ir_op *op)
     }
 }
 
-/* ---- what decides (passes/decisions.c) ---- */
+/* ---- what decides (passes/analysis/decisions.c) ---- */
 
 /* Memory and what is the same everywhere have their bits. */
 static bool is_given(const ir_value *v)

@@ -1,5 +1,11 @@
 /* The pipeline: one table, run from top to bottom. */
-#include "passes/activity.h"
+#include "passes/analysis/activity.h"
+#include "passes/analysis/analysis.h"
+#include "passes/derive/derive.h"
+#include "passes/pipeline.h"
+#include "passes/rules/rules.h"
+#include "passes/schedule/schedule.h"
+#include "passes/simplify/simplify.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Old values of atomics, and who set minima and maxima, in the record of a launch. compiler/passes/record.c decides what goes where. */
+/* Old values of atomics, and who set minima and maxima, in the record of a launch. compiler/passes/derive/reverse/record.c decides what goes where. */
 #include "rt.h"
 
 #include <sched.h>

@@ -6,7 +6,8 @@
 #include "check/typed.h"
 #include "emit/emit.h"
 #include "lower/lower.h"
-#include "passes/passes.h"
+#include "passes/pipeline.h"
+#include "passes/schedule/schedule.h"
 #include "syntax/ast.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

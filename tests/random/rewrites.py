@@ -3,7 +3,7 @@
 
     rewrites.py --build DIR [-n MODULES] [--from MODULE] [--seed S] [-j JOBS] [--cc CC]... [--keep DIR]
 
-Compilers take `omp simd` as leave to reorder what one iteration does to one element (passes/simd.c). Each module has another shape of fields: 1 to 4 components,
+Compilers take `omp simd` as leave to reorder what one iteration does to one element (passes/schedule/simd.c). Each module has another shape of fields: 1 to 4 components,
 f32 or f64, side by side, apart (soa), or members of structs; and 20 kernels of two to five statements that rewrite elements, whole or by component, under
 conditions, through subscripts that may be equal, with loops and sums in between, with derivatives and second-order products. What each compiler's code at -O3, with
 everything that pkg-config says, computes is compared with clang -O0: bit for bit, but for kernels with sums over iterations. Ends with `N passed, N failed`.

@@ -9,7 +9,9 @@
 
 #include <cmocka.h>
 
-#include "passes/passes.h"
+#include "passes/analysis/analysis.h"
+#include "passes/derive/derive.h"
+#include "passes/schedule/schedule.h"
 
 typedef struct fixture {
     arena *mem;

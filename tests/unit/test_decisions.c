@@ -11,7 +11,8 @@
 #include <cmocka.h>
 
 #include "ir/ops.h"
-#include "passes/passes.h"
+#include "passes/analysis/analysis.h"
+#include "passes/derive/derive.h"
 
 typedef struct fixture {
     arena *mem;

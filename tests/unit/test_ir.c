@@ -11,7 +11,9 @@
 #include <cmocka.h>
 
 #include "ir/ops.h"
-#include "passes/passes.h"
+#include "passes/analysis/analysis.h"
+#include "passes/schedule/schedule.h"
+#include "passes/simplify/simplify.h"
 
 typedef struct fixture {
     arena *mem;

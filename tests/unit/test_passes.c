@@ -8,7 +8,7 @@
 
 #include "lower/lower.h"
 #include "lower_gen.h"
-#include "passes/passes.h"
+#include "passes/simplify/simplify.h"
 
 static const struct {
     const char *name;

@@ -1,0 +1,245 @@
+/* Subscripts as sums of multiples of opaque values. */
+#include <stdlib.h>
+
+#include "ir/ops.h"
+#include "passes/analysis/analysis.h"
+
+/* Sums of shared subexpressions (x = x + x, again and again) must not cost 2^depth: past this many steps a value is opaque, which is always right. */
+enum { BUDGET = 100 };
+
+typedef struct gathering {
+    affine a;
+    int budget;
+} gathering;
+
+/* Coefficients wrap like the i64 arithmetic that they stand for. */
+static int64_t add(int64_t x, int64_t y)
+{
+    return (int64_t)((uint64_t)x + (uint64_t)y);
+}
+
+static int64_t mul(int64_t x, int64_t y)
+{
+    return (int64_t)((uint64_t)x * (uint64_t)y);
+}
+
+/* Once there were too many terms they stay: what is left of them would look like another form. */
+static void add_term(affine *a, const ir_value *v, int64_t coef)
+{
+    if (!a->ok)
+        return;
+    for (int i = 0; i < a->n; i++) {
+        if (a->term[i] != v)
+            continue;
+        a->coef[i] = add(a->coef[i], coef);
+        if (a->coef[i] == 0) {
+            a->n--;
+            a->term[i] = a->term[a->n];
+            a->coef[i] = a->coef[a->n];
+        }
+        return;
+    }
+    if (coef == 0)
+        return;
+    if (a->n == AFFINE_TERMS) {
+        a->ok = false;
+        return;
+    }
+    a->term[a->n] = v;
+    a->coef[a->n++] = coef;
+}
+
+/* depth: bounds that depend on outer indices branch twice a loop */
+static bool fits(const ir_value *v, int depth)
+{
+    const ir_op *op = v->def;
+    if (depth == 0)
+        return false;
+    if (v->type != SC_I64)
+        return v->type == SC_I32 || scalar_bytes(v->type) < 4;
+    if (!op) {
+        const ir_op *p = v->region->parent;
+        if (!p || (p->code == OP_LOOP && (!p->attr.bounded || v->index != 0)))
+            return false;
+        if (p->code != OP_TASK && p->code != OP_LOOP)
+            return false;
+        int dim = p->code == OP_LOOP ? 0 : v->index;
+        if (p->code == OP_TASK && dim >= p->attr.ndim) /* end of a row segment */
+            dim = p->attr.ndim - 1;
+        return fits(p->args[2 * dim], depth - 1) && fits(p->args[2 * dim + 1], depth - 1);
+    }
+    switch (op->code) {
+    case OP_CONST:
+        return op->attr.i >= INT32_MIN && op->attr.i <= INT32_MAX;
+    case OP_SHAPE: /* the language gives such an index type i32: a field that large cannot be walked with it */
+        return true;
+    case OP_CAST: {
+        scalar from = op->args[0]->type;
+        return from == SC_BOOL || (scalar_is_int(from) && (scalar_bytes(from) < 4 || from == SC_I32));
+    }
+    case OP_MIN:
+    case OP_MAX:
+        return fits(op->args[0], depth - 1) && fits(op->args[1], depth - 1);
+    case OP_ADD: /* an extent or bound less or plus a margin */
+    case OP_SUB:
+        return ir_is_const(op->args[1]) && llabs(op->args[1]->def->attr.i) < 65536 && fits(op->args[0], depth - 1);
+    default:
+        return false;
+    }
+}
+
+bool value_fits_i32(const ir_value *v)
+{
+    return fits(v, 10);
+}
+
+/* An i32 sum or product seen in 64 bits. It may have wrapped, but a subscript that moves in steps and wraps passes through negative values first, and a
+ * negative subscript is outside of every field; so where the program is right, both are the same. */
+static bool is_i32_arithmetic(const ir_op *op)
+{
+    switch (op->code) {
+    case OP_CONST:
+    case OP_ADD:
+    case OP_SUB:
+    case OP_NEG:
+        return true;
+    case OP_MUL:
+        return ir_is_const(op->args[0]) || ir_is_const(op->args[1]);
+    case OP_CAST:
+        return op->args[0]->type == SC_I64 && value_fits_i32(op->args[0]);
+    default:
+        return false;
+    }
+}
+
+/* Adds scale * v. */
+static void gather(gathering *g, const ir_value *v, int64_t scale)
+{
+    const ir_op *op = v->def;
+    affine *a = &g->a;
+    if (!op || !a->ok || --g->budget < 0 || (v->type != SC_I64 && v->type != SC_I32)) {
+        add_term(a, v, scale);
+        return;
+    }
+    switch (op->code) {
+    case OP_CONST:
+        a->konst = add(a->konst, mul(scale, op->attr.i));
+        return;
+    case OP_ADD:
+    case OP_SUB:
+        gather(g, op->args[0], scale);
+        gather(g, op->args[1], op->code == OP_ADD ? scale : mul(scale, -1));
+        return;
+    case OP_NEG:
+        gather(g, op->args[0], mul(scale, -1));
+        return;
+    case OP_MUL:
+        for (int i = 0; i < 2; i++)
+            if (ir_is_const(op->args[i])) {
+                gather(g, op->args[1 - i], mul(scale, op->args[i]->def->attr.i));
+                return;
+            }
+        break;
+    case OP_CAST: {
+        const ir_value *x = op->args[0];
+        if (v->type == SC_I64 && x->type == SC_I32 && x->def && is_i32_arithmetic(x->def)) {
+            gather(g, x, scale);
+            return;
+        }
+        if (v->type == SC_I64 && x->type == SC_I32) { /* one opaque value, however often it is widened */
+            add_term(a, x, scale);
+            return;
+        }
+        if (v->type == SC_I32 && x->type == SC_I64 && value_fits_i32(x)) {
+            gather(g, x, scale);
+            return;
+        }
+        break;
+    }
+    default:
+        break;
+    }
+    add_term(a, v, scale);
+}
+
+affine affine_of(const ir_value *v)
+{
+    gathering g = {.a = {.ok = true}, .budget = BUDGET};
+    gather(&g, v, 1);
+    return g.a;
+}
+
+bool affine_equal(const affine *a, const affine *b)
+{
+    affine d = affine_sub(a, b);
+    return d.ok && d.n == 0 && d.konst == 0;
+}
+
+affine affine_plus(const affine *a, const affine *b, int64_t scale)
+{
+    affine d = *a;
+    d.ok = a->ok && b->ok;
+    for (int i = 0; i < b->n && d.ok; i++)
+        add_term(&d, b->term[i], mul(b->coef[i], scale));
+    d.konst = add(d.konst, mul(b->konst, scale));
+    return d;
+}
+
+affine affine_sub(const affine *a, const affine *b)
+{
+    return affine_plus(a, b, -1);
+}
+
+affine affine_in_call(const affine *a, const ir_op *call)
+{
+    gathering g = {.a = {.ok = a->ok, .konst = a->konst}, .budget = BUDGET};
+    for (int i = 0; i < a->n && g.a.ok; i++) {
+        const ir_value *v = a->term[i];
+        if (v->def || v->region->parent)
+            g.a.ok = false;
+        else
+            gather(&g, call->args[v->index], a->coef[i]);
+    }
+    return g.a;
+}
+
+bool varies_with_index(const ir_op *loop, const affine *a)
+{
+    bool found = false;
+    for (int k = 0; k < a->n; k++) {
+        if (a->term[k] == loop->regions[0]->params[0])
+            found = a->coef[k] != 0;
+        else if (!ir_is_visible(a->term[k], loop->region))
+            return false;
+    }
+    return a->ok && found;
+}
+
+bool affine_is_invariant(const affine *a, const ir_op *op)
+{
+    for (int k = 0; k < a->n; k++)
+        if (!ir_is_visible(a->term[k], op->region))
+            return false;
+    return a->ok;
+}
+
+bool elements_never_meet(const ir_op *op, const ir_op *a, const ir_op *b)
+{
+    for (int d = 0; d < a->attr.field->ndim; d++) {
+        if (a->args[d] == b->args[d])
+            continue;
+        affine x = affine_of(a->args[d]), y = affine_of(b->args[d]);
+        if (!affine_is_invariant(&x, op) || !affine_is_invariant(&y, op))
+            continue;
+        affine difference = affine_sub(&x, &y);
+        if (difference.ok && difference.n == 0 && difference.konst != 0)
+            return true;
+    }
+    return false;
+}
+
+bool never_meet(const ir_op *op, const ir_op *a, const ir_op *b)
+{
+    const ir_value *p = a->args[a->attr.field->ndim], *q = b->args[b->attr.field->ndim];
+    return (ir_is_const(p) && ir_is_const(q) && p->def->attr.i != q->def->attr.i) || elements_never_meet(op, a, b);
+}

@@ -1,0 +1,324 @@
+/* Which floats must have the same bits wherever they are computed: in the launch, in its adjoint, its JVP, and in whatever computes them again.
+ *
+ * A *decision* is a value that steers: what comes of a comparison, a cast to an integer, floor, the winner of a minimum; subscripts, conditions and trip counts
+ * are made of these. An adjoint that decides otherwise than its launch did reads other elements and takes other branches, however little the operands differ.
+ * So operands of decisions are exact, and so is every float that they are computed from, back to memory, parameters and constants:
+ *
+ *     let c = i32(floor(x[p] / dx));      floor decides: x[p] / dx is exact
+ *     for q in n { s += w[q]; }  tex[i32(s)]     the cast decides: s is exact, and with it the order of the sum
+ *     phase[i] = x * freq;  if phase[i] > t { }  the comparison decides: so does what the kernel stored there
+ *
+ * This runs on the program as written, before anything is derived: copies inherit the mark (ir_map_set), so that both sides have the same arithmetic. What marks
+ * mean is obeyed elsewhere: no pass rewrites exact values but by operations that give the same bits (scale, reciprocal, promote, gather), no loop that carries
+ * one is vectorised as a sum (simd), C compilers are kept from contracting and from calling vector variants (emit/expr.c). ir/verify.c holds that what an
+ * exact value is computed from is exact.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ir/ops.h"
+#include "passes/analysis/analysis.h"
+
+typedef struct unit unit;
+
+typedef VEC(unit *) unit_list;
+typedef VEC(ir_op *) op_list;
+
+/* A function or kernel of the program. */
+struct unit {
+    ir_func *f;
+    op_list calls, adjoints; /* in it */
+    op_list callers; /* of it, anywhere; of a kernel, what launches its adjoint */
+    op_list writes;  /* of floats, into fields and local arrays */
+    unit_list launched_by; /* the kernels that run it, itself included */
+    unit_list runs;  /* of a kernel: what it runs, itself included */
+    bool *planes;    /* of a kernel, by field and plane: what is read there decides */
+};
+
+typedef struct marker {
+    ir_module *m;
+    VEC(unit) units;
+    VEC(ir_value *) work; /* exact, but what they are computed from has not been looked at */
+} marker;
+
+static unit *unit_of(const ir_func *f)
+{
+    return ir_yield_of(f->body)->note;
+}
+
+static void need(marker *k, ir_value *v)
+{
+    if (v->exact || (!scalar_is_float(v->type) && v->type != SC_PTR))
+        return;
+    v->exact = true;
+    vec_push(&k->work, v);
+}
+
+/* ---- what an exact value is computed from ---- */
+
+static bool same_plane(const ir_op *a, const ir_op *b)
+{
+    return a->attr.field == b->attr.field && a->attr.plane == b->attr.plane;
+}
+
+/* What a kernel, or a function that it calls, writes where one of them reads what decides. */
+static void need_stored(marker *k, const ir_op *read)
+{
+    const unit *u = unit_of(read->region->func);
+    for (size_t i = 0; i < u->launched_by.len; i++) {
+        const unit *kernel = u->launched_by.at[i];
+        bool *known = &kernel->planes[read->attr.field->index * 4 + (int)read->attr.plane];
+        if (*known)
+            continue;
+        *known = true;
+        for (size_t r = 0; r < kernel->runs.len; r++)
+            for (size_t w = 0; w < kernel->runs.at[r]->writes.len; w++) {
+                ir_op *op = kernel->runs.at[r]->writes.at[w];
+                if (!op->attr.field || !same_plane(op, read))
+                    continue;
+                op->attr.exact = op->code == OP_ACCUM;
+                need(k, op->args[op->attr.field->ndim + 1]);
+            }
+    }
+}
+
+static void need_array(marker *k, const ir_value *array)
+{
+    const unit *u = unit_of(array->region->func);
+    for (size_t w = 0; w < u->writes.len; w++)
+        if (!u->writes.at[w]->attr.field && u->writes.at[w]->args[0] == array)
+            need(k, u->writes.at[w]->args[2]);
+}
+
+static void need_carried(marker *k, const ir_op *loop, int i)
+{
+    need(k, loop->args[ir_loop_first_init(loop) + i]);
+    need(k, loop->res[i]);
+    need(k, loop->regions[0]->params[ir_loop_first_param(loop) + i]);
+    if (loop->attr.cond)
+        need(k, loop->regions[1]->params[i]);
+    need(k, ir_yield_of(loop->regions[0])->args[i]);
+}
+
+static void need_param(marker *k, const ir_value *v)
+{
+    const ir_op *parent = v->region->parent;
+    if (parent && parent->code == OP_LOOP) {
+        need_carried(k, parent, v->region == parent->regions[0] ? v->index - ir_loop_first_param(parent) : v->index);
+    } else if (!parent) {
+        const unit *u = unit_of(v->region->func);
+        for (size_t i = 0; i < u->callers.len; i++)
+            need(k, u->callers.at[i]->args[v->index]);
+    }
+}
+
+/* The JVPs of built-in functions call these for their values. */
+static void need_result(marker *k, const ir_func *f, int i)
+{
+    if (!f->external)
+        need(k, ir_yield_of(f->body)->args[i]);
+    if (f->custom_jvp && f->custom_jvp->prelude)
+        need(k, ir_yield_of(f->custom_jvp->body)->args[i]);
+}
+
+static void need_operands(marker *k, const ir_value *v)
+{
+    const ir_op *op = v->def;
+    switch (op->code) {
+    case OP_LOAD:
+    case OP_ATOMIC:
+        need_stored(k, op);
+        return;
+    case OP_LOCAL:
+        need_array(k, v);
+        return;
+    case OP_LLOAD:
+        need(k, op->args[0]);
+        return;
+    case OP_IF:
+        for (int r = 0; r < 2; r++)
+            need(k, ir_yield_of(op->regions[r])->args[v->index]);
+        return;
+    case OP_LOOP:
+        if (v->index < ir_loop_ncarried(op))
+            need_carried(k, op, v->index);
+        return;
+    case OP_TASK:
+        need(k, op->args[ir_task_first_init(op) + v->index]);
+        need(k, ir_yield_of(op->regions[0])->args[v->index]);
+        return;
+    case OP_CALL:
+        need_result(k, op->attr.callee, v->index);
+        return;
+    default:
+        if (op_is_pure_table(op->code))
+            for (int i = 0; i < op->nargs; i++)
+                need(k, op->args[i]);
+    }
+}
+
+static void follow(marker *k)
+{
+    while (k->work.len) {
+        const ir_value *v = k->work.at[--k->work.len];
+        if (v->def)
+            need_operands(k, v);
+        else
+            need_param(k, v);
+    }
+}
+
+/* ---- what decides ---- */
+
+static void decide_task(marker *k, const ir_op *task)
+{
+    const ir_op *y = ir_yield_of(task->regions[0]);
+    for (int i = 0, at = 0; i < task->attr.nreductions; at += 1 + task->attr.reductions[i++].companions) {
+        if (task->attr.reductions[i].kind == IR_RED_ADD)
+            continue;
+        need(k, task->args[ir_task_first_init(task) + at]);
+        need(k, y->args[at]);
+    }
+}
+
+static void decide(ir_op *op, void *ctx)
+{
+    marker *k = ctx;
+    for (int i = 0; op_is_pure_table(op->code) && i < op->nargs; i++)
+        if (op_decides(op, i))
+            need(k, op->args[i]);
+    if ((op->code == OP_MOD || op->code == OP_REM) && scalar_is_float(op->res[0]->type))
+        need(k, op->res[0]); /* their derivatives find the quotient from it */
+    if (op->code == OP_ATOMIC && ir_atomic_is_extreme(op))
+        need(k, op->args[op->attr.field->ndim + 1]);
+    if (op->code == OP_TASK)
+        decide_task(k, op);
+    if (op->code != OP_CALL)
+        return;
+    /* What the program's own derivative, or a C function of the host, does with its arguments is not known here. */
+    const ir_func *f = op->attr.callee;
+    for (int i = 0; i < op->nargs && (f->external || f->custom_grad || f->custom_jvp); i++)
+        need(k, op->args[i]);
+}
+
+/* The results of an export func are its gradient's results, too: who compares them finds what the function itself gives. */
+static void decide_results(marker *k, ir_func *f)
+{
+    const ir_op *y = ir_yield_of(f->body);
+    if (!ir_is_export(f) || !f->derive)
+        return;
+    f->results_apart = results_are_dear(f);
+    for (int i = 0; i < y->nargs && !f->results_apart; i++)
+        need(k, y->args[i]);
+    const unit *u = unit_of(f);
+    for (size_t i = 0; i < u->writes.len && !f->results_apart; i++) {
+        ir_op *w = u->writes.at[i];
+        if (!w->attr.field || !w->attr.field->out)
+            continue;
+        w->attr.exact = w->code == OP_ACCUM;
+        need(k, w->args[w->attr.field->ndim + 1]);
+    }
+}
+
+/* ---- --debug: a launch tells how it decides, and its adjoint how it does ---- */
+
+static bool steers(const ir_op *op)
+{
+    bool any = false;
+    for (int i = 0; op_is_pure_table(op->code) && op->code != OP_POW && i < op->nargs; i++)
+        any |= op_decides(op, i);
+    return any;
+}
+
+static void tell(ir_op *op, void *ctx)
+{
+    ir_func *f = ctx;
+    if (!steers(op))
+        return;
+    ir_builder b = {.func = f, .region = op->region, .before = op->next, .loc = op->loc};
+    const ir_op *task = ir_task_of(op);
+    const int n = task ? task->attr.ndim : 0;
+    ir_value **args = ARENA_ARRAY(f->module->mem, ir_value *, n + 1);
+    args[0] = op->res[0];
+    for (int i = 0; i < n; i++)
+        args[1 + i] = task->regions[0]->params[i];
+    ir_insert(&b, OP_DECISION, n + 1, args, 0, NULL, 0)->attr.i = (int64_t)f->module->places.len;
+    vec_push(&f->module->places, op->loc);
+}
+
+/* ---- who runs what ---- */
+
+static void list_op(ir_op *op, void *ctx)
+{
+    unit *u = ctx;
+    if (op->code == OP_CALL)
+        vec_push(&u->calls, op);
+    if (op->code == OP_ADJOINT)
+        vec_push(&u->adjoints, op);
+    const bool field = op->code == OP_STORE || op->code == OP_ACCUM || op->code == OP_ATOMIC;
+    if ((field && scalar_is_float(op->attr.field->elem)) || op->code == OP_LSTORE || op->code == OP_LACCUM)
+        vec_push(&u->writes, op);
+}
+
+static void reach(unit *kernel, unit *u)
+{
+    if (u->launched_by.len && vec_last(&u->launched_by) == kernel)
+        return;
+    vec_push(&u->launched_by, kernel);
+    vec_push(&kernel->runs, u);
+    for (size_t i = 0; i < u->calls.len; i++)
+        reach(kernel, unit_of(u->calls.at[i]->attr.callee));
+}
+
+static void list_units(marker *k)
+{
+    const ir_module *m = k->m;
+    for (size_t i = 0; i < m->funcs.len; i++)
+        vec_push(&k->units, ((unit){.f = m->funcs.at[i]}));
+    for (size_t i = 0; i < k->units.len; i++) /* they do not move any more */
+        ir_yield_of(k->units.at[i].f->body)->note = &k->units.at[i];
+    for (size_t i = 0; i < k->units.len; i++)
+        ir_walk(k->units.at[i].f->body, list_op, &k->units.at[i]);
+    for (size_t i = 0; i < k->units.len; i++) {
+        unit *u = &k->units.at[i];
+        for (size_t c = 0; c < u->calls.len; c++)
+            vec_push(&unit_of(u->calls.at[c]->attr.callee)->callers, u->calls.at[c]);
+        for (size_t c = 0; c < u->adjoints.len; c++)
+            vec_push(&unit_of(u->adjoints.at[c]->attr.callee)->callers, u->adjoints.at[c]);
+        if (u->f->kind != IR_KERNEL)
+            continue;
+        u->planes = ARENA_ARRAY(m->mem, bool, m->fields.len * 4 + 1);
+        reach(u, u);
+    }
+}
+
+bool pass_decisions(ir_module *m)
+{
+    marker k = {.m = m};
+    list_units(&k);
+    for (size_t i = 0; i < k.units.len; i++) {
+        ir_walk(k.units.at[i].f->body, decide, &k);
+        decide_results(&k, k.units.at[i].f);
+    }
+    m->decides = k.work.len > 0;
+    follow(&k);
+    m->decided = true;
+    for (size_t i = 0; i < k.units.len && m->debug; i++) {
+        ir_func *f = k.units.at[i].f;
+        if (ir_is_kernel(f) && !f->custom_of && !f->custom_grad) /* a derivative of the program's own decides by itself */
+            ir_walk(f->body, tell, f);
+    }
+    for (size_t i = 0; i < k.units.len; i++) {
+        unit *u = &k.units.at[i];
+        ir_yield_of(u->f->body)->note = NULL;
+        vec_free(&u->calls);
+        vec_free(&u->adjoints);
+        vec_free(&u->callers);
+        vec_free(&u->writes);
+        vec_free(&u->launched_by);
+        vec_free(&u->runs);
+    }
+    vec_free(&k.units);
+    vec_free(&k.work);
+    return true;
+}

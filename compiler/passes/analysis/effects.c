@@ -1,0 +1,127 @@
+/* What a region does to fields, through nested regions and calls. */
+#include <string.h>
+
+#include "ir/ops.h"
+#include "passes/analysis/analysis.h"
+
+/* Summaries of callees already walked: functions that call each other twice would otherwise cost 2^depth. */
+typedef struct summary {
+    const ir_func *func;
+    effects e;
+} summary;
+
+typedef struct scan {
+    size_t n; /* bytes of effects.at */
+    VEC(summary) done;
+} scan;
+
+static effects empty(const scan *s)
+{
+    effects e = {.at = xmalloc(s->n)};
+    memset(e.at, 0, s->n);
+    return e;
+}
+
+static void scan_region(scan *s, const ir_region *r, effects *e);
+
+static effects summary_of(scan *s, const ir_func *f)
+{
+    for (size_t i = 0; i < s->done.len; i++)
+        if (s->done.at[i].func == f)
+            return s->done.at[i].e;
+    effects e = empty(s);
+    scan_region(s, f->body, &e);
+    vec_push(&s->done, ((summary){f, e}));
+    return e;
+}
+
+static void touch(const scan *s, effects *e, const ir_op *op, ir_plane plane, unsigned what)
+{
+    size_t at = (size_t)op->attr.field->index * 4 + (size_t)plane;
+    if (at < s->n)
+        e->at[at] |= (unsigned char)what;
+}
+
+static void scan_op(scan *s, const ir_op *op, effects *e)
+{
+    switch (op->code) {
+    case OP_LOAD:
+        touch(s, e, op, op->attr.plane, EFFECT_READ);
+        break;
+    case OP_STORE:
+        touch(s, e, op, op->attr.plane, EFFECT_STORE);
+        break;
+    case OP_ACCUM:
+        touch(s, e, op, op->attr.plane, EFFECT_ACCUM);
+        break;
+    case OP_ATOMIC:
+        touch(s, e, op, op->attr.plane, EFFECT_READ | EFFECT_ACCUM);
+        if (ir_atomic_form(op) == IR_ATOMIC_WITH_TANGENT)
+            touch(s, e, op, IR_DUAL, EFFECT_STORE);
+        break;
+    case OP_ASSERT:
+    case OP_PRINT:
+        e->other = true;
+        break;
+    case OP_STK_MARK:
+    case OP_STK_RELEASE:
+    case OP_STK_ALLOC:
+    case OP_STK_STORE:
+    case OP_STK_LOAD:
+        e->stack = true;
+        break;
+    case OP_CALL: {
+        effects c = summary_of(s, op->attr.callee);
+        for (size_t i = 0; i < s->n; i++)
+            e->at[i] |= c.at[i];
+        e->other |= c.other;
+        e->stack |= c.stack;
+        break;
+    }
+    case OP_ADJOINT: /* not known yet: anything */
+        memset(e->at, EFFECT_READ | EFFECT_STORE | EFFECT_ACCUM, s->n);
+        e->other = e->stack = true;
+        break;
+    default:
+        break;
+    }
+    for (int i = 0; i < op->nregions; i++)
+        scan_region(s, op->regions[i], e);
+}
+
+static void scan_region(scan *s, const ir_region *r, effects *e)
+{
+    for (const ir_op *op = r->first; op; op = op->next)
+        scan_op(s, op, e);
+}
+
+static void scan_free(scan *s)
+{
+    for (size_t i = 0; i < s->done.len; i++)
+        effects_free(&s->done.at[i].e);
+    vec_free(&s->done);
+}
+
+effects effects_of_region(const ir_module *m, const ir_region *r)
+{
+    scan s = {.n = m->fields.len * 4};
+    effects e = empty(&s);
+    scan_region(&s, r, &e);
+    scan_free(&s);
+    return e;
+}
+
+effects effects_of_op(const ir_module *m, const ir_op *op)
+{
+    scan s = {.n = m->fields.len * 4};
+    effects e = empty(&s);
+    scan_op(&s, op, &e);
+    scan_free(&s);
+    return e;
+}
+
+void effects_free(effects *e)
+{
+    free(e->at);
+    e->at = NULL;
+}

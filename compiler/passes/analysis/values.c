@@ -1,0 +1,87 @@
+/* Values as numbers: which are the same, which are known, which change from one iteration to the next. */
+#include "ir/ops.h"
+#include "passes/analysis/values.h"
+
+enum { DEPTH_MAX = 12 };
+
+const ir_value *resolved_value(const ir_module *m, const ir_value *v)
+{
+    for (;;) {
+        if (!v->def)
+            return v;
+        if (v->def->code == OP_CAST && scalar_is_int(v->type) && scalar_is_int(v->def->args[0]->type))
+            v = v->def->args[0];
+        else if (v->def->code == OP_SHAPE && m->extents)
+            v = ir_yield_of(m->extents->body)->args[v->def->attr.field->extent0 + (int)v->def->attr.i];
+        else
+            return v;
+    }
+}
+
+static bool same_at(const ir_module *m, const ir_value *a, const ir_value *b, int depth)
+{
+    a = resolved_value(m, a);
+    b = resolved_value(m, b);
+    if (a == b)
+        return true;
+    if (!a->def || !b->def || a->def->code != b->def->code || depth > DEPTH_MAX)
+        return false;
+    const ir_op *p = a->def, *q = b->def;
+    if (p->code == OP_CONST)
+        return scalar_is_int(a->type) && scalar_is_int(b->type) && p->attr.i == q->attr.i;
+    if (p->code == OP_MPARAM)
+        return p->attr.mparam == q->attr.mparam;
+    if (p->code == OP_KEY)
+        return true;
+    if (!op_is_pure_table(p->code))
+        return false;
+    for (int i = 0; i < p->nargs; i++)
+        if (!same_at(m, p->args[i], q->args[i], depth + 1))
+            return false;
+    return true;
+}
+
+bool same_value(const ir_module *m, const ir_value *a, const ir_value *b)
+{
+    return same_at(m, a, b, 0);
+}
+
+bool const_value_of(const ir_module *m, const ir_value *v, int64_t *x)
+{
+    v = resolved_value(m, v);
+    if (!v->def || v->def->code != OP_CONST || !scalar_is_int(v->type))
+        return false;
+    *x = v->def->attr.i;
+    return true;
+}
+
+const ir_value *extent_value(const ir_func *f, const ir_field *field, int dim)
+{
+    if (field->array)
+        return ir_array_extent(f, field, dim);
+    return f->module->extents ? ir_yield_of(f->module->extents->body)->args[field->extent0 + dim] : NULL;
+}
+
+static bool depends_on(const ir_value *v, const ir_op *loop, int depth)
+{
+    bool inside = false;
+    for (int k = 0; k < loop->nregions; k++)
+        inside |= ir_region_is_ancestor(loop->regions[k], v->region);
+    if (!inside)
+        return false;
+    if (!v->def || depth > DEPTH_MAX)
+        return true;
+    if (v->def->code == OP_CONST || v->def->code == OP_MPARAM || v->def->code == OP_SHAPE || v->def->code == OP_KEY)
+        return false;
+    if (!op_is_pure_table(v->def->code))
+        return true;
+    for (int i = 0; i < v->def->nargs; i++)
+        if (depends_on(v->def->args[i], loop, depth + 1))
+            return true;
+    return false;
+}
+
+bool value_depends_on(const ir_value *v, const ir_op *loop)
+{
+    return depends_on(v, loop, 0);
+}

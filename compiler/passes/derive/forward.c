@@ -1,0 +1,400 @@
+/* Forward mode: one walk that builds value and tangent side by side.
+ *
+ * Every operation of the source is cloned, side effects included; behind it stands what computes the tangents of its results. A value that is not varied
+ * has no tangent: its tangent is zero and nothing is built for it. Carried values, branch results, reductions and slots of saved-value buffers get companions;
+ * memory of a plane gets the plane of its tangents; a local array gets a second array. Applied to an adjoint this gives second-order products.
+ */
+#include <assert.h>
+#include <string.h>
+
+#include "ir/ops.h"
+#include "passes/analysis/analysis.h"
+#include "passes/derive/derive.h"
+#include "passes/derive/forward.h"
+#include "passes/simplify/simplify.h"
+
+static ir_func *forward_func(ir_func *f);
+
+static bool has_storage(const fwd *w, const ir_op *op)
+{
+    return w->storage[(size_t)op->attr.field->index * 4 + op->attr.plane];
+}
+
+/* ---- saved-value layouts ---- */
+
+typedef struct slot_search {
+    const fwd *w;
+    const ir_layout *layout;
+    bool *varied;
+} slot_search;
+
+static void find_varied_slots(ir_op *op, void *ctx)
+{
+    slot_search *s = ctx;
+    if (op->code == OP_STK_STORE && op->attr.layout == s->layout && varied(s->w, op->args[2]))
+        s->varied[op->attr.i] = true;
+}
+
+static const wide_layout *layout_of(fwd *w, const ir_op *op)
+{
+    ir_layout *from = op->attr.layout;
+    for (size_t i = 0; i < w->layouts.len; i++)
+        if (w->layouts.at[i].from == from)
+            return &w->layouts.at[i];
+    arena *mem = w->m->mem;
+    slot_search s = {w, from, ARENA_ARRAY(mem, bool, from->n + 1)};
+    ir_walk(w->from->body, find_varied_slots, &s);
+    ir_layout *to = ARENA_NEW(mem, ir_layout);
+    int *tangent = ARENA_ARRAY(mem, int, from->n + 1);
+    to->id = from->id;
+    to->types = ARENA_ARRAY(mem, scalar, 2 * from->n + 1);
+    to->names = ARENA_ARRAY(mem, const char *, 2 * from->n + 1);
+    to->n = from->n;
+    for (int i = 0; i < from->n; i++) {
+        to->types[i] = from->types[i];
+        to->names[i] = from->names[i];
+        tangent[i] = -1;
+        if (!s.varied[i])
+            continue;
+        tangent[i] = to->n;
+        to->types[to->n] = from->types[i];
+        to->names[to->n++] = from->names[i] ? arena_printf(mem, "%s_dual", from->names[i]) : NULL;
+    }
+    vec_push(&w->layouts, ((wide_layout){from, to, tangent}));
+    return &vec_last(&w->layouts);
+}
+
+/* ---- operations without regions ---- */
+
+/* A clone of op, without its regions; results that are not tangents are mapped. */
+static ir_op *clone_plain(fwd *w, ir_builder *b, const ir_op *op)
+{
+    assert(op->nregions == 0);
+    return ir_clone_op(b, op, &w->val);
+}
+
+static void fwd_pure(fwd *w, ir_builder *b, const ir_op *op)
+{
+    clone_plain(w, b, op);
+    const ir_value *r = op->res[0];
+    if (!varied(w, r))
+        return;
+    ir_value *args[3] = {NULL, NULL, NULL}, *sum = NULL;
+    for (int k = 0; k < op->nargs; k++)
+        args[k] = val(w, op->args[k]);
+    const uint32_t first_new = w->out->next_value;
+    for (int k = 0; k < op->nargs; k++) {
+        ir_value *t = ir_map_get(&w->tan, op->args[k]);
+        ir_value *part = t && !op_zero_derivative(op->code, k) ? rule_apply(b, op->code, k, args, val(w, r), t, r->type) : NULL;
+        if (part)
+            sum = sum ? ir_op2(b, OP_ADD, sum, part) : part;
+    }
+    if (!sum)
+        return;
+    if (sum->id >= first_new)
+        name_tangent(w, sum, r);
+    ir_map_set_other(&w->tan, r, sum);
+}
+
+/* The subscripts and the component of a memory operation. */
+static ir_value **subscripts(fwd *w, const ir_op *op)
+{
+    const int n = op->attr.field->ndim + 1;
+    ir_value **idx = ARENA_ARRAY(w->m->mem, ir_value *, n);
+    for (int i = 0; i < n; i++)
+        idx[i] = val(w, op->args[i]);
+    return idx;
+}
+
+static void fwd_memory(fwd *w, ir_builder *b, const ir_op *op)
+{
+    clone_plain(w, b, op);
+    if (!has_storage(w, op) || (w->passive && op->code == OP_LOAD))
+        return;
+    ir_field *f = op->attr.field;
+    const ir_plane plane = activity_tangent_plane(op->attr.plane);
+    ir_value **idx = subscripts(w, op), *comp = idx[f->ndim];
+    const ir_value *v = op->code == OP_LOAD ? op->res[0] : op->args[op->nargs - 1];
+    if (op->code == OP_LOAD) {
+        ir_value *t = ir_load(b, f, plane, idx, comp);
+        name_tangent(w, t, v);
+        ir_map_set_other(&w->tan, v, t);
+    } else if (op->code == OP_STORE) {
+        ir_store(b, f, plane, idx, comp, tan_or_zero(w, b, v));
+    } else if (ir_map_get(&w->tan, v)) {
+        ir_accum(b, f, plane, idx, comp, ir_map_get(&w->tan, v));
+    }
+}
+
+static void fwd_atomic(fwd *w, ir_builder *b, const ir_op *op)
+{
+    const bool active = ir_atomic_has_winner(op) && has_storage(w, op);
+    const ir_value *v = op->args[op->attr.field->ndim + 1];
+    ir_value *t = active ? tan_or_zero(w, b, v) : NULL;
+    ir_op *c = clone_plain(w, b, op);
+    if (!active)
+        return;
+    if (ir_atomic_form(op) == IR_ATOMIC_RECORDED) {
+        ir_add_arg(c, t);
+        return;
+    }
+    /* at kernel level it is known at once whether it sets the element */
+    ir_value *sets = ir_atomic_sets(b, op, val(w, v), c->res[0]), **idx = subscripts(w, op);
+    ir_op *choice = ir_if(b, sets, 0, NULL);
+    ir_builder in = {.func = w->out, .region = choice->regions[0], .loc = op->loc, .origin = b->origin};
+    ir_store(&in, op->attr.field, activity_tangent_plane(op->attr.plane), idx, idx[op->attr.field->ndim], t);
+    ir_yield(&in, 0, NULL);
+    in.region = choice->regions[1];
+    ir_yield(&in, 0, NULL);
+}
+
+static void fwd_local(fwd *w, ir_builder *b, const ir_op *op)
+{
+    clone_plain(w, b, op);
+    const ir_value *array = op->code == OP_LOCAL ? op->res[0] : op->args[0];
+    if (!w->act.varied[array->id])
+        return;
+    if (op->code == OP_LOCAL) {
+        const char *name = array->name ? arena_printf(w->m->mem, "%s_dual", array->name) : NULL;
+        ir_map_set_other(&w->tan, array, op->nargs ? ir_local_sized(b, op->attr.elem, val(w, op->args[0]), name) : ir_local(b, op->attr.elem, op->attr.i, name));
+        return;
+    }
+    ir_value *shadow = ir_map_get(&w->tan, array);
+    assert(shadow);
+    if (op->code == OP_LSTORE) {
+        ir_lstore(b, shadow, val(w, op->args[1]), tan_or_zero(w, b, op->args[2]));
+        return;
+    }
+    if (op->code == OP_LACCUM) {
+        ir_laccum(b, shadow, val(w, op->args[1]), tan_or_zero(w, b, op->args[2]));
+        return;
+    }
+    ir_value *t = ir_lload(b, shadow, val(w, op->args[1]));
+    name_tangent(w, t, op->res[0]);
+    ir_map_set_other(&w->tan, op->res[0], t);
+}
+
+static void fwd_stack(fwd *w, ir_builder *b, const ir_op *op)
+{
+    const wide_layout *l = layout_of(w, op);
+    ir_op *c = clone_plain(w, b, op);
+    c->attr.layout = l->to;
+    const int slot = op->code == OP_STK_ALLOC ? -1 : l->tangent[op->attr.i];
+    if (slot < 0)
+        return;
+    ir_op *t;
+    if (op->code == OP_STK_STORE) {
+        t = ir_insert(b, OP_STK_STORE, 3, (ir_value *[]){c->args[0], c->args[1], tan_or_zero(w, b, op->args[2])}, 0, NULL, 0);
+    } else {
+        t = ir_insert(b, OP_STK_LOAD, 2, c->args, 1, &l->to->types[slot], 0);
+        t->res[0]->name = l->to->names[slot];
+        ir_map_set_other(&w->tan, op->res[0], t->res[0]);
+    }
+    t->attr.layout = l->to;
+    t->attr.i = slot;
+}
+
+/* ---- calls ---- */
+
+static bool touches_storage(const fwd *w, const ir_func *f)
+{
+    effects e = effects_of_region(w->m, f->body);
+    bool any = false;
+    for (size_t n = 0; n < w->m->fields.len * 4; n++)
+        any |= e.at[n] && w->storage[n];
+    effects_free(&e);
+    return any;
+}
+
+/* Where the value decides, it is the function's own: what the program's derivative of it returns may have been computed otherwise. */
+static bool value_is_apart(const ir_op *call)
+{
+    const ir_func *f = call->attr.callee;
+    bool exact = false;
+    for (int i = 0; i < call->nres; i++)
+        exact |= call->res[i]->exact;
+    return exact && (f->external || (f->custom_jvp && !f->custom_jvp->prelude));
+}
+
+static void fwd_call(fwd *w, ir_builder *b, const ir_op *op)
+{
+    bool active = !w->passive && touches_storage(w, op->attr.callee);
+    for (int i = 0; i < op->nargs; i++) {
+        assert(op->args[i]->type != SC_PTR); /* lowering passes no arrays to functions */
+        active |= ir_map_get(&w->tan, op->args[i]) != NULL;
+    }
+    bool useful = !op->attr.callee->external; /* what is active in other functions is seen there */
+    for (int i = 0; i < op->nres; i++)
+        useful |= activity_has(&w->act, op->res[i]);
+    if (!active || !useful || extern_lacks(op, false)) {
+        clone_plain(w, b, op);
+        return;
+    }
+    value_list args = {0};
+    for (int i = 0; i < op->nargs; i++)
+        vec_push(&args, val(w, op->args[i]));
+    for (int i = 0; i < op->nargs; i++)
+        if (scalar_is_float(op->args[i]->type))
+            vec_push(&args, tan_or_zero(w, b, op->args[i]));
+    ir_op *c = ir_call(b, forward_func(op->attr.callee), (int)args.len, args.at);
+    vec_free(&args);
+    const bool apart = value_is_apart(op);
+    if (apart)
+        clone_plain(w, b, op);
+    int at = op->nres;
+    for (int i = 0; i < op->nres; i++) {
+        if (!apart) {
+            c->res[i]->name = op->res[i]->name;
+            ir_map_set(&w->val, op->res[i], c->res[i]);
+        }
+        if (!scalar_is_float(op->res[i]->type))
+            continue;
+        name_tangent(w, c->res[at], op->res[i]);
+        ir_map_set_other(&w->tan, op->res[i], c->res[at++]);
+    }
+}
+
+/* ---- regions ---- */
+
+static void fwd_op(fwd *w, ir_builder *b, const ir_op *op)
+{
+    switch (op->code) {
+    case OP_LOAD:
+    case OP_STORE:
+    case OP_ACCUM:
+        fwd_memory(w, b, op);
+        return;
+    case OP_ATOMIC:
+        fwd_atomic(w, b, op);
+        return;
+    case OP_LOCAL:
+    case OP_LLOAD:
+    case OP_LSTORE:
+    case OP_LACCUM:
+        fwd_local(w, b, op);
+        return;
+    case OP_STK_ALLOC:
+    case OP_STK_LOAD:
+    case OP_STK_STORE:
+        fwd_stack(w, b, op);
+        return;
+    case OP_IF:
+        fwd_if(w, b, op);
+        return;
+    case OP_LOOP:
+        fwd_loop(w, b, op);
+        return;
+    case OP_TASK:
+        fwd_task(w, b, op);
+        return;
+    case OP_CALL:
+        fwd_call(w, b, op);
+        return;
+    case OP_YIELD: /* built by fwd_fill, which knows the tangents */
+        return;
+    case OP_CONST:
+    case OP_REC_ALLOC:
+    case OP_REC_GET:
+    case OP_REC_STORE:
+    case OP_REC_LOAD:
+    case OP_REC_WON:
+    case OP_KEY:
+    case OP_MPARAM:
+    case OP_SHAPE:
+    case OP_ASSERT:
+    case OP_DECISION:
+    case OP_PRINT:
+    case OP_STK_MARK:
+    case OP_STK_RELEASE:
+        clone_plain(w, b, op);
+        return;
+    default:
+        assert(op_is_pure_table(op->code));
+        fwd_pure(w, b, op);
+    }
+}
+
+void fwd_region(fwd *w, ir_builder *b, const ir_region *r)
+{
+    for (const ir_op *op = r->first; op; op = op->next) {
+        b->loc = op->loc;
+        b->origin = op->origin ? op->origin : (ir_op *)op;
+        fwd_op(w, b, op);
+    }
+    b->origin = NULL;
+}
+
+/* ---- functions ---- */
+
+static void copy_signature(fwd *w)
+{
+    const ir_func *f = w->from;
+    ir_func *out = w->out;
+    out->doc = f->doc;
+    out->loc = f->loc;
+    out->pure = f->pure;
+    out->sig = f->sig;
+    out->nsig = f->nsig;
+    out->outs = f->outs;
+    out->nouts = f->nouts;
+    out->no_inline = f->no_inline;
+    out->results = ARENA_ARRAY(w->m->mem, scalar, 2 * f->nresults + 1);
+    for (int i = 0; i < f->nresults; i++)
+        out->results[out->nresults++] = f->results[i];
+    for (int i = 0; i < f->nresults; i++)
+        if (scalar_is_float(f->results[i]))
+            out->results[out->nresults++] = f->results[i];
+    if (!out->body)
+        out->body = ir_region_create(out);
+    fwd_clone_params(w, out->body, f->body);
+    for (int i = 0; i < f->body->nparams; i++)
+        if (scalar_is_float(f->body->params[i]->type))
+            fwd_tangent_param(w, out->body, f->body->params[i]);
+}
+
+static void build(ir_func *f, ir_func *out)
+{
+    fwd w = {.m = f->module, .from = f, .out = out, .passive = f->no_grad || (f->primal && f->primal->no_grad)};
+    w.act = activity_compute(f, ACTIVITY_FORWARD);
+    if (w.passive)
+        memset(w.act.varied, 0, w.act.n * sizeof *w.act.varied);
+    w.val = ir_map_create(f);
+    w.tan = ir_map_create(f);
+    w.storage = activity_storage(w.m, ACTIVITY_FORWARD);
+    copy_signature(&w);
+    bool *tangent = ARENA_ARRAY(w.m->mem, bool, f->nresults + 1);
+    for (int i = 0; i < f->nresults; i++)
+        tangent[i] = scalar_is_float(f->results[i]);
+    fwd_fill(&w, out->body, f->body, tangent);
+    vec_free(&w.layouts);
+    ir_map_free(&w.val);
+    ir_map_free(&w.tan);
+    activity_free(&w.act);
+}
+
+/* The JVP of a function: arguments, then the tangents of the float ones; results, then the tangents of the float ones. */
+static ir_func *forward_func(ir_func *f)
+{
+    if (f->fn_jvp)
+        return f->fn_jvp;
+    ir_module *m = f->module;
+    ir_func *out = ir_func_create(m, IR_FUNC, intern(m->names, arena_printf(m->mem, "%s_jvp", f->name)));
+    f->fn_jvp = out;
+    out->primal = f;
+    build(f, out);
+    pass_simplify(out);
+    return out;
+}
+
+ir_func *pass_forward(ir_func *f, ir_func_kind kind, const char *name)
+{
+    assert(kind == IR_KERNEL_HVP ? f->kind == IR_KERNEL_GRAD : kind == IR_KERNEL_JVP && f->kind == IR_KERNEL);
+    ir_func *out = ir_func_create(f->module, kind, name);
+    out->primal = f->primal ? f->primal : f;
+    if (kind == IR_KERNEL_HVP)
+        out->primal->hvp = out;
+    else
+        f->jvp = out;
+    build(f, out);
+    return out;
+}

@@ -1,0 +1,187 @@
+/* Fewer parts: what is there twice, components of the same elements, neighbours that a stencil reads are one part; so is what is too many. */
+#include "passes/analysis/analysis.h"
+#include "passes/derive/parts.h"
+#include "passes/simplify/simplify.h"
+
+enum { MAX_PARTS = 8 /* of a plane, of one kind */ };
+
+static bool is_same_plane(const ir_part *a, const ir_part *b)
+{
+    return a->field == b->field && a->plane == b->plane && a->write == b->write && a->product == b->product;
+}
+
+/* b as a part of a: the same elements, components that lie side by side. */
+static bool take_in(ir_part *a, const ir_part *b, ends *of_a, const ends *of_b)
+{
+    if (!is_same_plane(a, b))
+        return false;
+    for (int d = 0; d < a->field->ndim; d++)
+        if (of_a[d].at[0] != of_b[d].at[0] || of_a[d].at[1] != of_b[d].at[1] || of_a[d].least != of_b[d].least)
+            return false;
+    const bool within = b->first >= a->first && b->last <= a->last;
+    if (within && (a->all || !b->all))
+        return true;
+    if (a->all != b->all || b->first > a->last + 1 || a->first > b->last + 1)
+        return false;
+    a->first = a->first < b->first ? a->first : b->first;
+    a->last = a->last > b->last ? a->last : b->last;
+    return true;
+}
+
+static int64_t most(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Both are intervals of loops; the ends of b are those of a, shifted by constants. */
+static bool is_shifted(ir_value *const *a, ir_value *const *b, int64_t by[2])
+{
+    enum { FAR = 16 };
+    for (int k = 0; k < 2; k++) {
+        const affine x = affine_of(a[k]), y = affine_of(b[k]), difference = affine_sub(&y, &x);
+        by[k] = difference.konst;
+        if (!difference.ok || difference.n != 0 || by[k] < -FAR || by[k] > FAR)
+            return false;
+    }
+    return a[0] != a[1] && b[0] != b[1];
+}
+
+/* A stencil reads neighbours: b becomes a part of a, if it lies beside it, or over it, in one dimension. Together they are a box if the loop has trips enough: `least` is
+ * how long the interval must be, or the launch knows nothing of it. */
+static bool join(ir_part *a, const ir_part *b, ends *of_a, const ends *of_b)
+{
+    int at = -1;
+    if (!is_same_plane(a, b)) /* b may have fewer subscripts */
+        return false;
+    for (int d = 0; d < a->field->ndim; d++) {
+        if (of_a[d].at[0] == of_b[d].at[0] && of_a[d].at[1] == of_b[d].at[1])
+            continue;
+        if (at >= 0)
+            return false;
+        at = d;
+    }
+    int64_t by[2];
+    if (at < 0 || a->all != b->all || a->first != b->first || a->last != b->last || !is_shifted(of_a[at].at, of_b[at].at, by))
+        return false;
+    ends *x = &of_a[at];
+    const ends *y = &of_b[at];
+    const int64_t more_a = most(by[1], 0) + most(-by[0], 0), more_b = more_a - (by[1] - by[0]); /* that both together are longer */
+    int64_t least = most(more_a, more_b);                                    /* neither is empty */
+    least = most(least, more_a + most(by[0], -by[1]) - 1);                   /* they meet */
+    if (x->least > 0)
+        least = most(least, x->least + more_a);
+    if (y->least > 0)
+        least = most(least, y->least + more_b);
+    x->least = a->all ? least : 0;
+    x->at[0] = by[0] < 0 ? y->at[0] : x->at[0];
+    x->at[1] = by[1] > 0 ? y->at[1] : x->at[1];
+    for (int d = 0; d < a->field->ndim; d++)
+        of_a[d].least = most(of_a[d].least, d == at ? 0 : of_b[d].least);
+    return true;
+}
+
+/* The smallest box around both. */
+static void surround(parts *p, ir_part *a, const ir_part *b, ends *of_a, const ends *of_b)
+{
+    for (int d = 0; d < a->field->ndim; d++) {
+        of_a[d].at[0] = ir_op2(&p->b, OP_MIN, of_a[d].at[0], of_b[d].at[0]);
+        of_a[d].at[1] = ir_op2(&p->b, OP_MAX, of_a[d].at[1], of_b[d].at[1]);
+        of_a[d].least = 0;
+    }
+    a->first = a->first < b->first ? a->first : b->first;
+    a->last = a->last > b->last ? a->last : b->last;
+    a->all = false;
+}
+
+/* True if there are fewer now. crowded: what is too many becomes one. */
+static bool merge(parts *p, bool crowded)
+{
+    size_t n = 0, end = 0; /* that stay */
+    if (!p->ends.at) { /* of 0-D fields alone there are no ends: but there is an array of them */
+        vec_push(&p->ends, ((ends){0}));
+        p->ends.len = 0;
+    }
+    const size_t before = p->found.len;
+    for (size_t k = 0, from = 0; k < before; from += (size_t)p->found.at[k].field->ndim, k++) {
+        const ir_part part = p->found.at[k];
+        const ends *own = p->ends.at + from;
+        size_t at = 0, last = 0;
+        int alike = 0;
+        bool taken = false;
+        ir_part *most_recent = NULL;
+        for (size_t j = 0; j < n && !taken; at += (size_t)p->found.at[j].field->ndim, j++) {
+            ir_part *other = &p->found.at[j];
+            taken = take_in(other, &part, p->ends.at + at, own) || join(other, &part, p->ends.at + at, own);
+            if (!is_same_plane(other, &part))
+                continue;
+            alike++;
+            most_recent = other;
+            last = at;
+        }
+        if (taken)
+            continue;
+        if (crowded && alike >= MAX_PARTS) {
+            surround(p, most_recent, &part, p->ends.at + last, own);
+            continue;
+        }
+        for (int d = 0; d < part.field->ndim; d++)
+            p->ends.at[end++] = own[d];
+        p->found.at[n++] = part;
+    }
+    p->found.len = n;
+    p->ends.len = end;
+    return n < before;
+}
+
+/* Yields the two ends of each, and behind those of a part its components. */
+static void yield_ends(parts *p)
+{
+    ir_func *f = p->b.func;
+    const size_t n = 2 * (p->ends.len + p->found.len);
+    ir_value **both = ARENA_ARRAY(p->m->mem, ir_value *, n + 1);
+    size_t to = 0, from = 0;
+    for (size_t k = 0; k < p->found.len; k++) {
+        for (int d = 0; d < p->found.at[k].field->ndim; d++, from++) {
+            both[to++] = p->ends.at[from].at[0];
+            both[to++] = p->ends.at[from].at[1];
+        }
+        both[to++] = ir_const_i(&p->b, SC_I64, p->found.at[k].first);
+        both[to++] = ir_const_i(&p->b, SC_I64, p->found.at[k].last);
+    }
+    f->nresults = (int)n;
+    f->results = ARENA_ARRAY(p->m->mem, scalar, n + 1);
+    for (size_t i = 0; i < n; i++)
+        f->results[i] = SC_I64;
+    ir_yield(&p->b, (int)n, both);
+    pass_simplify(f);
+}
+
+/* Equal ends are one value once the function is simple. */
+static void make_simple(parts *p)
+{
+    yield_ends(p);
+    ir_op *yield = ir_yield_of(p->b.region);
+    size_t to = 0, from = 0;
+    for (size_t k = 0; k < p->found.len; k++, from += 2)
+        for (int d = 0; d < p->found.at[k].field->ndim; d++, to++, from += 2) {
+            p->ends.at[to].at[0] = yield->args[from];
+            p->ends.at[to].at[1] = yield->args[from + 1];
+        }
+    ir_remove(yield);
+}
+
+void parts_simplify(parts *p)
+{
+    make_simple(p);
+    while (merge(p, false))
+        ;
+    merge(p, true);
+    for (size_t i = 0; i < p->ends.len; i++) {
+        ends *e = &p->ends.at[i];
+        if (e->least <= 0)
+            continue;
+        ir_value *length = ir_op2(&p->b, OP_SUB, e->at[1], e->at[0]), *cond = ir_op2(&p->b, OP_GE, length, ir_const_i(&p->b, SC_I64, e->least)), *none = ir_const_i(&p->b, SC_I64, -1);
+        e->at[0] = ir_op3(&p->b, OP_SELECT, cond, e->at[0], none);
+    }
+    yield_ends(p);
+}

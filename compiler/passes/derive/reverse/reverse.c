@@ -1,0 +1,182 @@
+/* Reverse mode: the adjoint of a function or kernel. docs/architecture.md tells the scheme. */
+#include <string.h>
+
+#include "passes/analysis/analysis.h"
+#include "passes/derive/derive.h"
+#include "passes/derive/reverse/reverse.h"
+#include "passes/simplify/simplify.h"
+
+void rev_region(scope *s, const ir_region *r)
+{
+    for (const ir_op *op = r->last; op; op = op->prev)
+        if (op->code == OP_IF)
+            rev_if(s, op);
+        else if (op->code == OP_LOOP)
+            rev_loop(s, op);
+        else if (op->code == OP_TASK)
+            rev_task(s, op);
+        else
+            rev_straight(s, op);
+}
+
+static rev rev_begin(ir_func *f, ir_func *out)
+{
+    rev rv = {.module = f->module, .primal = f, .out = out};
+    const size_t n = f->next_value + 1;
+    rv.act = activity_compute(f, ACTIVITY_REVERSE);
+    if (f->no_grad) /* nothing it computes depends on anything; what it stores over has no gradient any more */
+        memset(rv.act.varied, 0, rv.act.n * sizeof *rv.act.varied);
+    rv.fwd = ir_map_create(f);
+    arena *mem = f->module->mem;
+    rv.memo = ARENA_ARRAY(mem, ir_value *, n);
+    rv.adj = ARENA_ARRAY(mem, ir_value *, n);
+    rv.shadow = ARENA_ARRAY(mem, ir_value *, n);
+    rv.cost = ARENA_ARRAY(mem, int, n);
+    rv.last_store = ARENA_ARRAY(mem, const ir_op *, n);
+    rv.scanned = ARENA_ARRAY(mem, bool, n);
+    if (!out->body)
+        out->body = ir_region_create(out);
+    for (int i = 0; i < f->body->nparams; i++)
+        ir_map_set(&rv.fwd, f->body->params[i], ir_region_param(out->body, f->body->params[i]->type, f->body->params[i]->name));
+    return rv;
+}
+
+static void rev_end(rev *rv)
+{
+    activity_free(&rv->act);
+    vec_free(&rv->snapshots);
+    ir_map_free(&rv->fwd);
+}
+
+static ir_func *derived(ir_func *f, ir_func_kind kind, const char *suffix)
+{
+    ir_module *m = f->module;
+    ir_func *d = ir_func_create(m, kind, intern(m->names, arena_printf(m->mem, "%s_%s", f->name, suffix)));
+    d->loc = f->loc;
+    d->doc = f->doc;
+    d->pure = f->pure;
+    d->sig = f->sig;
+    d->nsig = f->nsig;
+    d->outs = f->outs;
+    d->nouts = f->nouts;
+    d->primal = f;
+    d->no_inline = f->no_inline;
+    return d;
+}
+
+static void set_results(ir_func *f, int n, ir_value *const *vals)
+{
+    f->nresults = n;
+    f->results = ARENA_ARRAY(f->module->mem, scalar, n + 1);
+    for (int i = 0; i < n; i++)
+        f->results[i] = vals[i]->type;
+}
+
+/* Ends the function by yielding the adjoints of the chosen parameters, of an export func behind its results. */
+static void finish_func(scope *root, ir_func *f, const bool *wanted)
+{
+    ir_builder b = {.func = root->rv->out, .region = root->rev, .loc = f->loc};
+    ir_value **vals = ARENA_ARRAY(f->module->mem, ir_value *, f->body->nparams + f->nresults + 1);
+    const ir_op *y = ir_yield_of(f->body);
+    int n = 0;
+    for (int i = 0; i < f->nresults && f->pure; i++) /* of a kernel: memory may have changed since the launch */
+        vals[n++] = ir_map_get(&root->rv->fwd, y->args[i]);
+    for (int i = 0; i < f->body->nparams; i++) {
+        if (!wanted[i])
+            continue;
+        ir_value *g = rev_adj(root, f->body->params[i]);
+        vals[n++] = g ? g : ir_zero(&b, f->body->params[i]->type);
+    }
+    rev_finish_root(root);
+    ir_yield(&b, n, vals);
+    set_results(root->rv->out, n, vals);
+    rev_scope_free(root);
+    rev_end(root->rv);
+}
+
+/* Parameters for the adjoints of the float results, from which the reverse sweep starts. */
+static void seed_results(scope *root, const ir_func *f)
+{
+    const ir_op *y = ir_yield_of(f->body);
+    ir_func *out = root->rv->out;
+    ir_builder b = {.func = out, .region = out->body, .loc = f->loc};
+    for (int i = 0; i < f->nresults; i++) {
+        if (!scalar_is_float(f->results[i]))
+            continue;
+        const char *name = f->nresults == 1 ? "seed" : arena_printf(f->module->mem, "seed_%d", i);
+        rev_add(root, &b, y->args[i], ir_region_param(out->body, f->results[i], name));
+    }
+}
+
+ir_func *reverse_vjp(ir_func *f)
+{
+    if (f->vjp)
+        return f->vjp;
+    ir_func *out = derived(f, IR_FUNC, "vjp");
+    f->vjp = out;
+    rev rv = rev_begin(f, out);
+    scope root = rev_scope(&rv, NULL, SCOPE_ROOT, f->body, out->body, out->body);
+    rev_forward_sweep(&root, f->body);
+    rev_mark(&root);
+    seed_results(&root, f);
+    rev_region(&root, f->body);
+    bool *wanted = ARENA_ARRAY(f->module->mem, bool, f->body->nparams + 1);
+    for (int i = 0; i < f->body->nparams; i++)
+        wanted[i] = scalar_is_float(f->body->params[i]->type);
+    finish_func(&root, f, wanted);
+    pass_settle(out);
+    pass_simplify(out);
+    return out;
+}
+
+/* The adjoint of a kernel; plan NULL: saved fields are read like any other. */
+static ir_func *reverse_kernel(ir_func *f, const saved_plan *plan)
+{
+    ir_func *out = derived(f, IR_KERNEL_GRAD, "grad");
+    f->grad = out;
+    rev rv = rev_begin(f, out);
+    scope root = rev_scope(&rv, NULL, SCOPE_ROOT, f->body, out->body, out->body);
+    rv.plan = plan;
+    rv.old = plan ? ARENA_ARRAY(f->module->mem, ir_value *, plan->npos + 1) : NULL;
+    rev_forward_sweep(&root, f->body);
+    root.uses_stack = rv.snapshots.len > 0;
+    rev_mark(&root);
+    seed_results(&root, f);
+    rev_region(&root, f->body);
+    bool *wanted = ARENA_ARRAY(f->module->mem, bool, f->body->nparams + 1);
+    for (int i = 0; i < f->nsig; i++)
+        for (int k = 0; k < f->sig[i].rows * f->sig[i].cols; k++)
+            wanted[f->sig[i].first + k] = f->sig[i].grad;
+    finish_func(&root, f, wanted);
+    return out;
+}
+
+static void forget(ir_module *m, const ir_func *f)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < m->funcs.len; i++)
+        if (m->funcs.at[i] != f)
+            m->funcs.at[n++] = m->funcs.at[i];
+    m->funcs.len = n;
+}
+
+bool pass_reverse(ir_func *f)
+{
+    const int errors = diag_error_count(f->module->diag);
+    if (!record_number_atomics(f))
+        return false;
+    ir_func *adjoint = reverse_kernel(f, NULL);
+    if (diag_error_count(f->module->diag) != errors)
+        return false;
+    pass_settle(adjoint); /* behind it, every load is a read that the adjoint needs */
+    saved_plan *plan;
+    if (!saved_study(f, adjoint, &plan))
+        return false;
+    if (plan) {
+        forget(f->module, adjoint);
+        adjoint = reverse_kernel(f, plan);
+        pass_settle(adjoint);
+    }
+    record_old_values(f, adjoint);
+    return true;
+}

@@ -1,0 +1,176 @@
+/* Reverse mode, internal to passes/derive/reverse/reverse*.c. docs/architecture.md tells the scheme. */
+#ifndef TKC_REVERSE_H
+#define TKC_REVERSE_H
+
+#include "ir/ops.h"
+#include "passes/analysis/analysis.h"
+
+/* Value id -> value, for the few outer values that a scope contributes to. Insertion order is kept: it is the order of results. */
+typedef struct adj_entry {
+    const ir_value *primal;
+    ir_value *adj;   /* adjoint so far */
+    ir_value *param; /* loops: the carried sum */
+} adj_entry;
+
+/* A local array from outside a task, and what one iteration adds to its adjoint. */
+typedef struct adj_array {
+    const ir_value *primal;
+    ir_value *shadow;
+} adj_array;
+
+typedef enum scope_kind {
+    SCOPE_ROOT,   /* forward and reverse sweep stand in one region: function, kernel or task body */
+    SCOPE_BRANCH, /* of an if */
+    SCOPE_LOOP
+} scope_kind;
+
+/* A carried value of a reverse loop under construction. */
+typedef struct rev_carry {
+    ir_value *param, *init, *yield;
+    const ir_value *primal; /* primal body parameter whose adjoint is carried, or NULL */
+} rev_carry;
+
+/* A field's elements as they were before a task that overwrites them. */
+typedef struct rev_snapshot {
+    const ir_op *task;
+    ir_field *field;
+    ir_layout *layout;
+    ir_value *buf; /* beside the task's clone in the forward sweep */
+} rev_snapshot;
+
+typedef struct rev rev;
+typedef struct scope scope;
+typedef struct saved_plan saved_plan;
+struct scope {
+    rev *rv;
+    scope *outer;
+    scope_kind kind;
+    const ir_region *primal;
+    ir_region *fwd, *rev;
+    ir_op *marker;      /* in rev: recomputed values are inserted before it, the reverse sweep behind it */
+    VEC(adj_entry) outer_adj;
+    uint32_t *slot;     /* open addressing over outer_adj: primal id -> index + 1 */
+    uint32_t nslots;
+    bool uses_stack;    /* roots: allocated saved values */
+    VEC(adj_array) arrays; /* tasks: kernel-level arrays that the body reads */
+    /* branches and loops */
+    ir_op *fwd_op;      /* the forward sweep's if or loop */
+    int branch;
+    /* loops */
+    const ir_op *primal_op;
+    ir_value *index;    /* primal index in rev; NULL for condition loops */
+    ir_layout *layout;
+    ir_value *buf_fwd;  /* array: in outer->fwd; chain: this iteration's struct in fwd */
+    ir_value *buf_rev;  /* array: in outer->rev; chain: parameter of rev */
+    VEC(rev_carry) carry;
+};
+
+struct rev {
+    ir_module *module;
+    const ir_func *primal;
+    ir_func *out;
+    activity act;
+    ir_map fwd;        /* primal value -> its clone in the forward sweep */
+    ir_value **memo;   /* primal id -> its value on the reverse side (scopes that are not roots) */
+    ir_value **adj;    /* primal id -> adjoint so far, in the scope that owns the value */
+    ir_value **shadow; /* LOCAL id -> array of adjoints */
+    int *cost;         /* primal id -> cost of recomputation + 1, 0 unknown */
+    const ir_op **last_store; /* LOCAL id -> last operation of its own region that stores into it; valid when scanned */
+    bool *scanned;
+    /* saved fields that the adjoint replays */
+    const saved_plan *plan; /* NULL: none */
+    ir_value **old;         /* pos of a write -> what it overwrote, in the forward sweep */
+    VEC(rev_snapshot) snapshots;
+    bool in_task;           /* the forward sweep of the kernel is inside a task */
+    bool fusing;            /* the forward sweep of a task's adjoint is being made */
+};
+
+/* What an adjoint that replays saved fields has to do, by ir_op.pos of the primal. passes/derive/reverse/saved.c */
+struct saved_plan {
+    uint32_t npos;
+    bool *keep;  /* writes: done again in the forward sweep of the kernel */
+    bool *undo;  /* writes at kernel level: taken back in the reverse sweep */
+    bool *fused; /* writes in tasks: done again, and taken back, in the task's adjoint */
+    bool *fixed; /* loads: only the forward sweep finds the value */
+    bool *ordered; /* tasks: one thread runs the adjoint, in order */
+    bool *snap;  /* npos * number of fields; tasks: fields to be taken back as a whole */
+};
+
+/* reverse.c */
+ir_func *reverse_vjp(ir_func *f);
+/* The reverse sweep of r at the end of s->rev. */
+void rev_region(scope *s, const ir_region *r);
+
+/* reverse_ops.c, reverse_control.c, reverse_task.c: pull-back of one operation */
+/* Whether this execution of the primal's atomic set element idx, comp; where: turn at step. */
+ir_value *rev_won(ir_builder *b, ir_op *atomic, ir_value *const *idx, ir_value *const *where);
+void rev_straight(scope *s, const ir_op *op);
+void rev_if(scope *s, const ir_op *op);
+void rev_loop(scope *s, const ir_op *op);
+void rev_task(scope *s, const ir_op *op);
+/* Gives the replayed task's minima and maxima the number of the winning iteration as a companion. */
+void rev_add_winners(ir_op *task, const ir_op *primal, const ir_builder *outside);
+
+/* The iteration's number among all of the task. */
+ir_value *rev_iteration_number(ir_builder *b, const ir_op *task);
+
+/* saved.c: what the adjoint, made without regard to saved fields, shows of those that the kernel overwrites: f->before, and the plan of a replay, NULL where none
+ * is needed. False after errors. */
+bool saved_study(ir_func *f, const ir_func *adjoint, saved_plan **plan);
+
+/* record.c: old values of atomics, winners of minima and maxima. Before differentiation each atomic gets the numbers by which they are recorded; then those that
+ * the adjoint needs are. False after errors: a winner that depends on the order of iterations. */
+bool record_number_atomics(ir_func *kernel);
+void record_old_values(ir_func *kernel, ir_func *adjoint);
+
+/* reverse_replay.c: forward sweep */
+void rev_forward_sweep(scope *s, const ir_region *primal);
+ir_func *reverse_replay(ir_func *f);
+ir_value *rev_mapped(const ir_map *m, const ir_value *v);
+
+/* reverse_lookup.c */
+/* The primal value v as a value usable anywhere in s->rev. */
+ir_value *rev_lookup(scope *s, const ir_value *v);
+/* The local array as the primal task found it, for the task's adjoint: itself, or a copy made where the task stood. */
+ir_value *rev_array_at(scope *s, const ir_value *array, const ir_op *task);
+
+/* reverse_buffer.c: saving */
+/* A value of s->fwd as a value usable anywhere in s->rev. */
+ir_value *rev_save(scope *s, ir_value *w, const char *name);
+ir_value *rev_stk_alloc(ir_builder *b, ir_value *count, ir_layout *l);
+void rev_stk_store(ir_builder *b, ir_value *buf, ir_value *i, ir_value *v, ir_layout *l, int slot);
+ir_value *rev_stk_load(ir_builder *b, ir_value *buf, ir_value *i, ir_layout *l, int slot);
+scope *rev_root_of(scope *s);
+/* Ends the life of what was saved, if anything. */
+void rev_finish_root(scope *root);
+
+/* reverse_saved.c: saved fields that the adjoint replays */
+static inline bool rev_is_write(const ir_op *op) { return op->code == OP_STORE || op->code == OP_ACCUM || op->code == OP_ATOMIC; }
+bool rev_keeps_write(const rev *rv, const ir_op *write);
+bool rev_keeps_any(const rev *rv, const ir_op *task);
+/* The write once more in the forward sweep; what it overwrites is remembered if it is to be taken back. */
+void rev_write_again(rev *rv, ir_builder *b, ir_map *map, ir_op *write);
+void rev_take_snapshots(rev *rv, ir_builder *b, const ir_op *task);
+/* In the reverse sweep: memory as it was before the write, before the task. */
+void rev_undo_write(scope *s, const ir_op *write);
+void rev_restore_snapshots(scope *s, const ir_op *task);
+bool rev_takes_back(const rev *rv, const ir_region *r);
+
+/* reverse_adjoint.c: scopes and adjoints so far */
+scope rev_scope(rev *rv, scope *outer, scope_kind kind, const ir_region *primal, ir_region *fwd, ir_region *reg);
+void rev_scope_free(scope *s);
+void rev_mark(scope *s); /* places the marker at the end of s->rev */
+ir_builder rev_at_end(scope *s, const ir_op *origin);
+ir_builder rev_prologue(scope *s, src_loc loc); /* at the start of s->rev, behind what was put there before */
+bool rev_varied(const rev *rv, const ir_value *v);
+bool rev_has_active_memory(const ir_region *r);
+bool rev_has_work(scope *s, const ir_op *op); /* of an if, loop or task: adjoints come in, or memory is touched */
+void rev_add(scope *s, ir_builder *b, const ir_value *v, ir_value *g);
+/* Adjoint so far of a value that s owns; NULL if nothing was added. */
+ir_value *rev_adj(scope *s, const ir_value *v);
+/* A zeroed array of the same size at the start of s->rev. */
+ir_value *rev_array_like(scope *s, const ir_value *array, const char *name, src_loc loc);
+/* The array of adjoints. shared: it belongs to the kernel, and all iterations of a task add to it. */
+ir_value *rev_shadow(scope *s, const ir_value *array, bool *shared);
+
+#endif

@@ -1,0 +1,195 @@
+/* Reverse mode: scopes, the adjoints that they collect, and which operations have any. */
+#include <assert.h>
+#include <string.h>
+
+#include "passes/derive/reverse/reverse.h"
+
+scope rev_scope(rev *rv, scope *outer, scope_kind kind, const ir_region *primal, ir_region *fwd, ir_region *reg)
+{
+    scope s = {0};
+    s.rv = rv;
+    s.outer = outer;
+    s.kind = kind;
+    s.primal = primal;
+    s.fwd = fwd;
+    s.rev = reg;
+    return s;
+}
+
+void rev_scope_free(scope *s)
+{
+    vec_free(&s->outer_adj);
+    vec_free(&s->carry);
+    vec_free(&s->arrays);
+    free(s->slot);
+    s->slot = NULL;
+}
+
+void rev_mark(scope *s)
+{
+    ir_builder b = {.func = s->rv->out, .region = s->rev};
+    s->marker = ir_const_i(&b, SC_BOOL, 0)->def;
+}
+
+ir_builder rev_at_end(scope *s, const ir_op *origin)
+{
+    return (ir_builder){.func = s->rv->out, .region = s->rev, .loc = origin->loc, .origin = (ir_op *)origin};
+}
+
+ir_builder rev_prologue(scope *s, src_loc loc)
+{
+    return (ir_builder){.func = s->rv->out, .region = s->rev, .before = s->marker, .loc = loc};
+}
+
+bool rev_varied(const rev *rv, const ir_value *v)
+{
+    return v->id < rv->act.n && rv->act.varied[v->id];
+}
+
+static uint32_t *find_slot(scope *s, uint32_t id)
+{
+    uint32_t i = id * 2654435761u & (s->nslots - 1);
+    while (s->slot[i] && s->outer_adj.at[s->slot[i] - 1].primal->id != id)
+        i = (i + 1) & (s->nslots - 1);
+    return &s->slot[i];
+}
+
+static adj_entry *outer_entry(scope *s, const ir_value *v)
+{
+    if (2 * (s->outer_adj.len + 1) > s->nslots) {
+        s->nslots = s->nslots ? 2 * s->nslots : 16;
+        free(s->slot);
+        s->slot = xmalloc(s->nslots * sizeof *s->slot);
+        memset(s->slot, 0, s->nslots * sizeof *s->slot);
+        for (size_t i = 0; i < s->outer_adj.len; i++)
+            *find_slot(s, s->outer_adj.at[i].primal->id) = (uint32_t)i + 1;
+    }
+    uint32_t *slot = find_slot(s, v->id);
+    if (!*slot) {
+        vec_push(&s->outer_adj, ((adj_entry){.primal = v}));
+        *slot = (uint32_t)s->outer_adj.len;
+    }
+    return &s->outer_adj.at[*slot - 1];
+}
+
+void rev_add(scope *s, ir_builder *b, const ir_value *v, ir_value *g)
+{
+    if (!g || !scalar_is_float(v->type) || !rev_varied(s->rv, v))
+        return;
+    assert(g->type == v->type);
+    if (v->region == s->primal) {
+        ir_value **a = &s->rv->adj[v->id];
+        *a = *a ? ir_op2(b, OP_ADD, *a, g) : g;
+        return;
+    }
+    adj_entry *e = outer_entry(s, v);
+    if (!e->adj && s->kind == SCOPE_LOOP) {
+        e->param = ir_region_param(s->rev, v->type, NULL);
+        e->adj = e->param;
+    }
+    e->adj = e->adj ? ir_op2(b, OP_ADD, e->adj, g) : g;
+}
+
+ir_value *rev_adj(scope *s, const ir_value *v)
+{
+    assert(v->region == s->primal);
+    return s->rv->adj[v->id];
+}
+
+ir_value *rev_array_like(scope *s, const ir_value *array, const char *name, src_loc loc)
+{
+    const ir_op *local = array->def;
+    ir_builder b = rev_prologue(s, loc);
+    if (!local->nargs)
+        return ir_local(&b, local->attr.elem, local->attr.i, name);
+    rev *rv = s->rv;
+    ir_map map = ir_map_create(rv->primal); /* computed again, never saved: it can be had anywhere */
+    for (int i = 0; i < rv->primal->body->nparams; i++)
+        ir_map_set(&map, rv->primal->body->params[i], rv->out->body->params[i]);
+    ir_value *count = ir_clone_value(&b, local->args[0], &map);
+    ir_map_free(&map);
+    return ir_local_sized(&b, local->attr.elem, count, name);
+}
+
+static ir_value *make_shadow(scope *s, const ir_value *array)
+{
+    const char *name = arena_printf(s->rv->module->mem, "%s_grad", array->name ? array->name : "array");
+    return rev_array_like(s, array, name, array->loc);
+}
+
+/* Iterations of a task run side by side: each sums into a small array of its own, which the task reduces. */
+static ir_value *task_shadow(scope *task, const ir_value *array)
+{
+    for (size_t i = 0; i < task->arrays.len; i++)
+        if (task->arrays.at[i].primal == array)
+            return task->arrays.at[i].shadow;
+    ir_value *shadow = make_shadow(task, array);
+    vec_push(&task->arrays, ((adj_array){array, shadow}));
+    return shadow;
+}
+
+ir_value *rev_shadow(scope *s, const ir_value *array, bool *shared)
+{
+    enum { MAX_SUMS = 64 };
+    rev *rv = s->rv;
+    const ir_op *local = array->def;
+    *shared = false;
+    for (; s->primal != array->region; s = s->outer) {
+        if (s->kind != SCOPE_ROOT)
+            continue;
+        if (!local->nargs && local->attr.i <= MAX_SUMS)
+            return task_shadow(s, array);
+        *shared = true;
+    }
+    if (!rv->shadow[array->id])
+        rv->shadow[array->id] = make_shadow(s, array);
+    return rv->shadow[array->id];
+}
+
+/* ---- what has an effect on active memory ---- */
+
+typedef struct memory_search {
+    bool found;
+    VEC(const ir_func *) seen; /* callees: functions that call each other twice would otherwise cost 2^depth */
+} memory_search;
+
+static void search_func(memory_search *m, const ir_func *f);
+
+static void find_active_memory(ir_op *op, void *ctx)
+{
+    memory_search *m = ctx;
+    if ((op->code == OP_STORE || op->code == OP_ACCUM || ir_atomic_has_winner(op)) && op->attr.plane == IR_DATA && op->attr.field->grad)
+        m->found = true;
+    else if (op->code == OP_LSTORE && scalar_is_float(ir_elem_type(op->args[0])))
+        m->found = true;
+    else if (op->code == OP_CALL && !m->found)
+        search_func(m, op->attr.callee);
+}
+
+static void search_func(memory_search *m, const ir_func *f)
+{
+    for (size_t i = 0; i < m->seen.len; i++)
+        if (m->seen.at[i] == f)
+            return;
+    vec_push(&m->seen, f);
+    ir_walk(f->body, find_active_memory, m);
+}
+
+bool rev_has_active_memory(const ir_region *r)
+{
+    memory_search m = {false, {0}};
+    ir_walk((ir_region *)r, find_active_memory, &m);
+    vec_free(&m.seen);
+    return m.found;
+}
+
+bool rev_has_work(scope *s, const ir_op *op)
+{
+    for (int i = 0; i < op->nres; i++)
+        if (rev_adj(s, op->res[i]))
+            return true;
+    for (int k = 0; k < op->nregions; k++)
+        if (rev_has_active_memory(op->regions[k]) || rev_takes_back(s->rv, op->regions[k]))
+            return true;
+    return false;
+}

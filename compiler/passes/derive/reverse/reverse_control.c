@@ -1,0 +1,237 @@
+/* Reverse mode: pull-back of branches and loops. */
+#include <string.h>
+
+#include "passes/analysis/analysis.h"
+#include "passes/derive/reverse/reverse.h"
+
+/* ---- if ---- */
+
+static scope rev_branch(scope *s, const ir_op *op, ir_op *rif, int k)
+{
+    ir_op *fwd = op->note;
+    ir_region *r = ir_region_create(s->rv->out);
+    ir_set_region(rif, k, r);
+    scope c = rev_scope(s->rv, s, SCOPE_BRANCH, op->regions[k], fwd->regions[k], r);
+    c.fwd_op = fwd;
+    c.branch = k;
+    rev_mark(&c);
+    ir_builder in = rev_at_end(&c, op);
+    const ir_op *y = ir_yield_of(op->regions[k]);
+    for (int i = 0; i < op->nres; i++)
+        rev_add(&c, &in, y->args[i], rev_adj(s, op->res[i]));
+    rev_region(&c, op->regions[k]);
+    return c;
+}
+
+static ir_value *outer_adjoint(const scope *c, const ir_value *primal)
+{
+    for (size_t i = 0; i < c->outer_adj.len; i++)
+        if (c->outer_adj.at[i].primal == primal)
+            return c->outer_adj.at[i].adj;
+    return NULL;
+}
+
+/* Every outer value that either branch contributes to is a result; the other branch contributes nothing, not even NaN. */
+static void join_branches(scope *s, const ir_op *op, ir_op *rif, scope *branch)
+{
+    VEC(ir_value *) yields[2] = {{0}, {0}};
+    VEC(const ir_value *) targets = {0};
+    for (int k = 0; k < 2; k++) {
+        ir_builder other = rev_at_end(&branch[1 - k], op);
+        for (size_t i = 0; i < branch[k].outer_adj.len; i++) {
+            const adj_entry *e = &branch[k].outer_adj.at[i];
+            ir_value *g = outer_adjoint(&branch[1 - k], e->primal);
+            if (g && k == 1)
+                continue;
+            vec_push(&yields[k], e->adj);
+            vec_push(&yields[1 - k], g ? g : ir_zero(&other, e->primal->type));
+            vec_push(&targets, e->primal);
+        }
+    }
+    for (int k = 0; k < 2; k++) {
+        ir_builder in = rev_at_end(&branch[k], op);
+        ir_yield(&in, (int)yields[k].len, yields[k].at);
+        vec_free(&yields[k]);
+    }
+    ir_builder b = rev_at_end(s, op);
+    for (size_t i = 0; i < targets.len; i++)
+        rev_add(s, &b, targets.at[i], ir_add_result(rif, targets.at[i]->type));
+    vec_free(&targets);
+}
+
+void rev_if(scope *s, const ir_op *op)
+{
+    if (!rev_has_work(s, op))
+        return;
+    ir_value *cond = rev_lookup(s, op->args[0]);
+    ir_builder b = rev_at_end(s, op);
+    ir_op *rif = ir_insert(&b, OP_IF, 1, &cond, 0, NULL, 2);
+    scope branch[2];
+    for (int k = 0; k < 2; k++)
+        branch[k] = rev_branch(s, op, rif, k);
+    join_branches(s, op, rif, branch);
+    for (int k = 0; k < 2; k++)
+        rev_scope_free(&branch[k]);
+}
+
+/* ---- loop ---- */
+
+/* Memory whose order matters: iterations may only be reversed freely if they do nothing but add into gradients that they do not read. */
+typedef struct order {
+    const ir_module *m;
+    unsigned char *planes;
+    bool fixed;
+} order;
+
+static void order_of(ir_op *op, void *ctx)
+{
+    order *o = ctx;
+    if (op->code == OP_LSTORE || op->code == OP_LACCUM || op->code == OP_CALL || op->code == OP_TASK || op->code == OP_ATOMIC)
+        o->fixed = true;
+    if (op->code != OP_LOAD && op->code != OP_STORE && op->code != OP_ACCUM)
+        return;
+    unsigned char *p = &o->planes[op->attr.field->index * 4 + (int)op->attr.plane];
+    *p |= op->code == OP_LOAD ? EFFECT_READ : op->code == OP_STORE ? EFFECT_STORE : EFFECT_ACCUM;
+    if (*p != EFFECT_READ && *p != EFFECT_ACCUM)
+        o->fixed = true;
+}
+
+static bool order_is_free(const ir_module *m, ir_region *body)
+{
+    order o = {.m = m, .planes = xmalloc(m->fields.len * 4 + 1)};
+    memset(o.planes, 0, m->fields.len * 4 + 1);
+    ir_walk(body, order_of, &o);
+    free(o.planes);
+    return !o.fixed;
+}
+
+static bool carries_adjoint(scope *s, const ir_op *loop, int k)
+{
+    const ir_value *res = loop->res[k], *param = loop->regions[0]->params[ir_loop_first_param(loop) + k];
+    if (!scalar_is_float(res->type) || !rev_varied(s->rv, param))
+        return false;
+    return rev_adj(s, res) || (param->id < s->rv->act.n && s->rv->act.useful[param->id]);
+}
+
+static void rev_loop_bounds(scope *s, const ir_op *op, ir_value **lo, ir_value **hi)
+{
+    *lo = op->attr.bounded ? rev_lookup(s, op->args[0]) : NULL;
+    if (!op->attr.cond) {
+        *hi = rev_lookup(s, op->args[1]);
+        return;
+    }
+    ir_value *trips = rev_lookup(s, op->res[op->nres - 1]);
+    ir_builder b = rev_at_end(s, op);
+    if (!*lo)
+        *lo = ir_const_i(&b, SC_I64, 0);
+    *hi = ir_op2(&b, OP_ADD, *lo, trips);
+}
+
+static scope open_loop(scope *s, const ir_op *op, ir_op **loop)
+{
+    ir_value *bounds[2];
+    rev_loop_bounds(s, op, &bounds[0], &bounds[1]);
+    ir_builder b = rev_at_end(s, op);
+    ir_op *fwd = op->note;
+    *loop = ir_insert(&b, OP_LOOP, 2, bounds, 0, NULL, 1);
+    (*loop)->attr.bounded = true;
+    (*loop)->attr.down = !op->attr.down;
+    ir_region *r = ir_region_create(s->rv->out);
+    ir_set_region(*loop, 0, r);
+    const ir_region *body = op->regions[0];
+    scope c = rev_scope(s->rv, s, SCOPE_LOOP, body, fwd->regions[0], r);
+    c.fwd_op = fwd;
+    c.primal_op = op;
+    ir_value *index = ir_region_param(r, SC_I64, op->attr.bounded ? body->params[0]->name : NULL);
+    c.index = op->attr.bounded ? index : NULL;
+    rev_mark(&c);
+    return c;
+}
+
+/* The adjoints of the carried values are carried backwards. */
+static void carry_adjoints(scope *s, scope *c, const ir_op *op, ir_op *loop)
+{
+    const ir_region *body = op->regions[0];
+    const int p0 = ir_loop_first_param(op);
+    const ir_op *y = ir_yield_of(body);
+    ir_builder b = rev_at_end(s, op), in = rev_at_end(c, op);
+    for (int k = 0; k < ir_loop_ncarried(op); k++) {
+        if (!carries_adjoint(s, op, k))
+            continue;
+        const ir_value *param = body->params[p0 + k];
+        ir_value *g0 = rev_adj(s, op->res[k]);
+        if (!g0)
+            g0 = ir_zero(&b, param->type);
+        ir_value *g = ir_region_param(c->rev, param->type, NULL);
+        vec_push(&c->carry, ((rev_carry){.param = g, .init = g0, .primal = param}));
+    }
+    ir_move(loop, s->rev, NULL); /* behind the zeros */
+    for (size_t k = 0; k < c->carry.len; k++)
+        rev_add(c, &in, y->args[c->carry.at[k].primal->index - p0], c->carry.at[k].param);
+}
+
+/* What the carried adjoints are after an iteration. True if that is what they were before it. */
+static bool finish_carried(scope *c, const ir_op *op)
+{
+    bool passes_through = true;
+    ir_builder end = rev_at_end(c, op);
+    for (size_t k = 0; k < c->carry.len; k++) {
+        rev_carry *q = &c->carry.at[k];
+        if (q->primal) {
+            q->yield = rev_adj(c, q->primal);
+            if (!q->yield)
+                q->yield = ir_zero(&end, q->param->type);
+        }
+        passes_through &= q->yield == q->param;
+    }
+    return passes_through;
+}
+
+/* Region parameters were made in the order of discovery: sums and carried adjoints interleave, so operands follow the parameters. */
+static void close_loop(scope *s, scope *c, const ir_op *op, ir_op *loop)
+{
+    arena *mem = s->rv->module->mem;
+    ir_region *r = c->rev;
+    ir_builder before = {.func = s->rv->out, .region = s->rev, .before = loop, .loc = op->loc, .origin = (ir_op *)op};
+    ir_value **yields = ARENA_ARRAY(mem, ir_value *, r->nparams);
+    ir_value **inits = ARENA_ARRAY(mem, ir_value *, r->nparams);
+    for (size_t k = 0; k < c->carry.len; k++) {
+        yields[c->carry.at[k].param->index] = c->carry.at[k].yield;
+        inits[c->carry.at[k].param->index] = c->carry.at[k].init;
+    }
+    for (size_t k = 0; k < c->outer_adj.len; k++) {
+        const adj_entry *e = &c->outer_adj.at[k];
+        yields[e->param->index] = e->adj;
+        inits[e->param->index] = ir_zero(&before, e->param->type);
+    }
+    for (int k = 1; k < r->nparams; k++) {
+        ir_add_arg(loop, inits[k]);
+        ir_add_result(loop, r->params[k]->type);
+    }
+    ir_builder end = rev_at_end(c, op);
+    ir_yield(&end, r->nparams - 1, yields + 1);
+}
+
+void rev_loop(scope *s, const ir_op *op)
+{
+    if (!rev_has_work(s, op))
+        return;
+    ir_op *loop;
+    scope c = open_loop(s, op, &loop);
+    carry_adjoints(s, &c, op, loop);
+    rev_region(&c, op->regions[0]);
+    const bool passes_through = finish_carried(&c, op);
+    close_loop(s, &c, op, loop);
+    if (passes_through && order_is_free(s->rv->module, c.rev))
+        loop->attr.down = false;
+    const int p0 = ir_loop_first_param(op), i0 = ir_loop_first_init(op);
+    ir_builder b = rev_at_end(s, op);
+    for (size_t k = 0; k < c.carry.len; k++) {
+        const rev_carry *q = &c.carry.at[k];
+        if (q->primal)
+            rev_add(s, &b, op->args[i0 + q->primal->index - p0], loop->res[q->param->index - 1]);
+    }
+    for (size_t k = 0; k < c.outer_adj.len; k++)
+        rev_add(s, &b, c.outer_adj.at[k].primal, loop->res[c.outer_adj.at[k].param->index - 1]);
+    rev_scope_free(&c);
+}

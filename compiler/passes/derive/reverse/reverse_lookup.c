@@ -1,0 +1,228 @@
+/* Reverse mode: how the reverse sweep gets at primal values: visible, computed again, or saved. */
+#include <assert.h>
+
+#include "passes/derive/reverse/reverse.h"
+
+enum { COST_SAVE_LOOP = 6, COST_SAVE_CARRIED = 4 /* often serves several values */, COST_SAVE_BRANCH = 2, COST_LOAD = 2, COST_MAX = 1000 };
+
+static scope *owner_of(scope *s, const ir_value *v)
+{
+    while (s->primal != v->region)
+        s = s->outer;
+    return s;
+}
+
+static void last_store_in(ir_op *op, void *ctx)
+{
+    const ir_value **array = ctx;
+    if (op->code == OP_LSTORE && op->args[0] == *array)
+        *array = NULL;
+}
+
+static bool stores_into(const ir_op *op, const ir_value *array)
+{
+    if (op->code == OP_LSTORE)
+        return op->args[0] == array;
+    const ir_value *found = array;
+    for (int k = 0; k < op->nregions && found; k++)
+        ir_walk(op->regions[k], last_store_in, &found);
+    return !found;
+}
+
+/* A local array still holds in the reverse sweep what it held at `reader` when it lives in a root (so it still exists there) and nothing is
+ * stored into it at or after the root's operation that contains the reader. */
+static bool array_is_final(scope *s, const ir_value *array, const ir_op *reader)
+{
+    if (!array->def || array->def->code != OP_LOCAL)
+        return false;
+    scope *home = owner_of(s, array);
+    if (home->kind != SCOPE_ROOT)
+        return false;
+    rev *rv = s->rv;
+    if (!rv->scanned[array->id]) {
+        rv->scanned[array->id] = true;
+        for (const ir_op *op = home->primal->first; op; op = op->next)
+            if (stores_into(op, array))
+                rv->last_store[array->id] = op;
+    }
+    const ir_op *anchor = reader;
+    while (anchor->region != home->primal)
+        anchor = anchor->region->parent;
+    const ir_op *last = rv->last_store[array->id];
+    if (!last)
+        return true;
+    for (const ir_op *op = last->next; op; op = op->next)
+        if (op == anchor)
+            return true;
+    return false;
+}
+
+ir_value *rev_array_at(scope *s, const ir_value *array, const ir_op *task)
+{
+    rev *rv = s->rv;
+    if (array_is_final(s, array, task))
+        return rev_lookup(s, array);
+    const ir_op *local = array->def;
+    const ir_op *place = task->note;
+    rev_root_of(s)->uses_stack = true;
+    ir_layout *l = ARENA_NEW(rv->module->mem, ir_layout);
+    l->id = rv->out->next_value;
+    l->n = 1;
+    l->types = ARENA_ARRAY(rv->module->mem, scalar, 1);
+    l->names = ARENA_ARRAY(rv->module->mem, const char *, 1);
+    l->types[0] = local->attr.elem;
+    l->names[0] = array->name;
+
+    ir_builder out = {.func = rv->out, .region = place->region, .before = (ir_op *)place, .loc = task->loc};
+    ir_value *held = rev_mapped(&rv->fwd, array), *zero = ir_const_i(&out, SC_I64, 0), *count = ir_local_count(&out, held->def);
+    ir_value *buf = rev_stk_alloc(&out, count, l);
+    ir_op *copy = ir_loop(&out, zero, count, false, 0, NULL);
+    ir_builder in = {.func = rv->out, .region = copy->regions[0], .loc = task->loc};
+    ir_value *i = copy->regions[0]->params[0];
+    rev_stk_store(&in, buf, i, ir_lload(&in, held, i), l, 0);
+    ir_yield(&in, 0, NULL);
+
+    ir_value *saved = rev_save(s, buf, "saved");
+    ir_builder pro = rev_prologue(s, task->loc);
+    ir_value *again = rev_array_like(s, array, array->name, task->loc);
+    again->exact = array->exact;
+    zero = ir_const_i(&pro, SC_I64, 0);
+    count = ir_local_count(&pro, again->def);
+    ir_op *fill = ir_loop(&pro, zero, count, false, 0, NULL);
+    in.region = fill->regions[0];
+    i = fill->regions[0]->params[0];
+    ir_value *element = rev_stk_load(&in, saved, i, l, 0);
+    element->exact = array->exact;
+    ir_lstore(&in, again, i, element);
+    ir_yield(&in, 0, NULL);
+    return again;
+}
+
+static bool recomputable(scope *s, const ir_value *v)
+{
+    const ir_op *op = v->def;
+    if (!op)
+        return false;
+    switch (op->code) {
+    case OP_CONST:
+    case OP_KEY:
+    case OP_MPARAM:
+    case OP_SHAPE:
+        return true;
+    case OP_LOAD:
+        return op->attr.plane == IR_DATA && !(s->rv->plan && s->rv->plan->fixed[op->pos]);
+    case OP_LLOAD:
+        return array_is_final(s, op->args[0], op);
+    case OP_ATOMIC: /* of no log: where it is recorded follows from indices */
+        return ir_is_const(op->args[op->nargs - 1]);
+    default:
+        return op_is_pure_table(op->code);
+    }
+}
+
+static bool is_memory(const ir_op *op)
+{
+    return op->code == OP_LOAD || op->code == OP_LLOAD || op->code == OP_ATOMIC;
+}
+
+/* Of an atomic, what tells where its old value is recorded: turn at step. */
+static int first_operand(const ir_op *op)
+{
+    return op->code == OP_ATOMIC ? op->attr.field->ndim + 2 : 0;
+}
+
+static int own_cost(const ir_op *op)
+{
+    switch (op->code) {
+    case OP_CONST:
+    case OP_KEY:
+    case OP_MPARAM:
+    case OP_SHAPE:
+        return 0;
+    case OP_LOAD:
+    case OP_LLOAD:
+    case OP_ATOMIC:
+        return COST_LOAD;
+    default:
+        return op_get(op->code)->cost;
+    }
+}
+
+/* What it costs to have v in the reverse sweep of its scope s. */
+static int cost_of(scope *s, const ir_value *v)
+{
+    rev *rv = s->rv;
+    if (s->kind == SCOPE_ROOT || rv->memo[v->id])
+        return 0;
+    if (rv->cost[v->id])
+        return rv->cost[v->id] - 1;
+    int save = s->kind != SCOPE_LOOP ? COST_SAVE_BRANCH : v->def ? COST_SAVE_LOOP : COST_SAVE_CARRIED;
+    int cost = save;
+    if (s->kind == SCOPE_LOOP && s->index && v == s->primal->params[0]) {
+        cost = 0;
+    } else if (recomputable(s, v)) {
+        rv->cost[v->id] = COST_MAX; /* bounds the recursion on shared operands */
+        int again = own_cost(v->def);
+        for (int i = first_operand(v->def); i < v->def->nargs && again < COST_MAX; i++) {
+            const ir_value *a = v->def->args[i];
+            again += a->region == s->primal ? cost_of(s, a) : cost_of(owner_of(s, a), a) ? 1 : 0;
+        }
+        /* Reading memory again is cheaper than writing and reading a copy. */
+        cost = is_memory(v->def) || again <= save ? again : save;
+    }
+    rv->cost[v->id] = (cost < COST_MAX ? cost : COST_MAX) + 1;
+    return cost;
+}
+
+/* --debug: what is computed again is held against the launch, too. */
+static void decide_again(scope *s, ir_builder *b, const ir_op *decision, ir_value *v)
+{
+    ir_value **args = ARENA_ARRAY(s->rv->module->mem, ir_value *, decision->nargs);
+    args[0] = v;
+    for (int i = 1; i < decision->nargs; i++)
+        args[i] = rev_lookup(s, decision->args[i]);
+    ir_insert(b, OP_DECISION, decision->nargs, args, 0, NULL, 0)->attr = decision->attr;
+}
+
+static ir_value *recompute(scope *s, const ir_value *v)
+{
+    const ir_op *op = v->def;
+    const int first = first_operand(op), n = op->nargs - first;
+    ir_value **args = ARENA_ARRAY(s->rv->module->mem, ir_value *, n + 1);
+    for (int i = 0; i < n; i++)
+        args[i] = rev_lookup(s, op->args[first + i]);
+    ir_builder b = rev_prologue(s, op->loc);
+    b.origin = (ir_op *)op;
+    ir_op *c = ir_insert(&b, op->code == OP_ATOMIC ? OP_OLD : op->code, n, args, 1, &v->type, 0);
+    if (op->code != OP_ATOMIC)
+        c->attr = op->attr;
+    c->res[0]->name = v->name;
+    c->res[0]->exact = v->exact;
+    if (op->next && op->next->code == OP_DECISION && op->next->args[0] == v)
+        decide_again(s, &b, op->next, c->res[0]);
+    return c->res[0];
+}
+
+ir_value *rev_lookup(scope *s, const ir_value *v)
+{
+    scope *home = owner_of(s, v);
+    rev *rv = s->rv;
+    if (home->kind == SCOPE_ROOT)
+        return rev_mapped(&rv->fwd, v);
+    if (rv->memo[v->id])
+        return rv->memo[v->id];
+    ir_value *w;
+    if (home->kind == SCOPE_LOOP && home->index && v == home->primal->params[0]) {
+        w = home->index;
+    } else if (recomputable(home, v)) {
+        const int save = home->kind == SCOPE_LOOP ? COST_SAVE_LOOP : COST_SAVE_BRANCH;
+        int again = own_cost(v->def);
+        for (int i = first_operand(v->def); i < v->def->nargs; i++)
+            again += cost_of(owner_of(home, v->def->args[i]), v->def->args[i]);
+        w = is_memory(v->def) || again <= save ? recompute(home, v) : rev_save(home, rev_mapped(&rv->fwd, v), v->name);
+    } else {
+        w = rev_save(home, rev_mapped(&rv->fwd, v), v->name);
+    }
+    rv->memo[v->id] = w;
+    return w;
+}

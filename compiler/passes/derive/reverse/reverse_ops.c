@@ -1,0 +1,217 @@
+/* Reverse mode: pull-back of straight-line operations: pure ones, memory, calls. */
+#include <assert.h>
+
+#include "passes/derive/derive.h"
+#include "passes/derive/reverse/reverse.h"
+
+/* ---- scalar operations and memory ---- */
+
+static void rev_pure(scope *s, const ir_op *op)
+{
+    ir_value *g = rev_adj(s, op->res[0]);
+    if (!g)
+        return;
+    ir_value *args[3] = {NULL, NULL, NULL};
+    unsigned needs = 0;
+    for (int k = 0; k < op->nargs; k++)
+        if (scalar_is_float(op->args[k]->type) && rev_varied(s->rv, op->args[k]) && !op_zero_derivative(op->code, k))
+            needs |= rule_needs(op->code, k);
+    for (int k = 0; k < op->nargs; k++)
+        if (needs & 1u << k)
+            args[k] = rev_lookup(s, op->args[k]);
+    ir_value *r = needs & 8u ? rev_lookup(s, op->res[0]) : NULL;
+    ir_builder b = rev_at_end(s, op);
+    for (int k = 0; k < op->nargs; k++) {
+        const ir_value *a = op->args[k];
+        if (!scalar_is_float(a->type) || !rev_varied(s->rv, a) || op_zero_derivative(op->code, k))
+            continue;
+        rev_add(s, &b, a, rule_apply(&b, op->code, k, args, r, g, a->type));
+    }
+}
+
+static ir_value **subscripts(scope *s, const ir_op *op)
+{
+    const int n = op->attr.field->ndim;
+    ir_value **idx = ARENA_ARRAY(s->rv->module->mem, ir_value *, n + 1);
+    for (int i = 0; i <= n; i++)
+        idx[i] = rev_lookup(s, op->args[i]);
+    return idx;
+}
+
+static bool has_gradient(const ir_op *op)
+{
+    return op->attr.plane == IR_DATA && op->attr.field->grad;
+}
+
+static void rev_load(scope *s, const ir_op *op)
+{
+    ir_value *g = rev_adj(s, op->res[0]);
+    if (!g || !has_gradient(op))
+        return;
+    ir_value **idx = subscripts(s, op);
+    ir_builder b = rev_at_end(s, op);
+    ir_accum(&b, op->attr.field, IR_GRAD, idx, idx[op->attr.field->ndim], g);
+}
+
+/* The gradient of an `out` array is a seed that the host keeps, where each element has one store: passes/derive/arrays.c */
+static bool is_seed(const ir_field *f)
+{
+    return f->array && !f->in && !f->copied;
+}
+
+static void rev_store_grad(scope *s, const ir_op *op)
+{
+    if (!has_gradient(op))
+        return;
+    const int n = op->attr.field->ndim;
+    const ir_value *v = op->args[n + 1];
+    const bool active = rev_varied(s->rv, v);
+    if (op->code == OP_ACCUM && !active)
+        return;
+    ir_value **idx = subscripts(s, op);
+    ir_builder b = rev_at_end(s, op);
+    ir_value *g = active ? ir_load(&b, op->attr.field, IR_GRAD, idx, idx[n]) : NULL;
+    if (op->code == OP_STORE && !is_seed(op->attr.field))
+        ir_store(&b, op->attr.field, IR_GRAD, idx, idx[n], ir_zero(&b, v->type));
+    rev_add(s, &b, v, g);
+}
+
+ir_value *rev_won(ir_builder *b, ir_op *atomic, ir_value *const *idx, ir_value *const *where)
+{
+    static const scalar answer = SC_BOOL;
+    ir_op *const outer = b->origin;
+    const bool in_task = ir_task_of(atomic) != NULL;
+    ir_value *slot = in_task ? ir_component_number(b, atomic->attr.field, idx) : NULL;
+    b->origin = atomic;
+    ir_op *won = in_task ? ir_insert(b, OP_WON, 4, (ir_value *[]){where[0], slot, where[1], where[2]}, 1, &answer, 0)
+                         : ir_insert(b, OP_OLD, 3, where, 1, &answer, 0);
+    b->origin = outer;
+    won->res[0]->name = "won";
+    return won->res[0];
+}
+
+/* Like a plain store by the winner. */
+static void rev_atomic(scope *s, const ir_op *op)
+{
+    if (ir_atomic_has_winner(op) && has_gradient(op)) {
+        ir_field *f = op->attr.field;
+        const ir_value *v = op->args[f->ndim + 1];
+        ir_value **idx = subscripts(s, op), *where[IR_ATOMIC_NUMBERED];
+        for (int i = 0; i < IR_ATOMIC_NUMBERED; i++)
+            where[i] = rev_lookup(s, op->args[f->ndim + 2 + i]);
+        ir_builder b = rev_at_end(s, op);
+        ir_value *won = rev_won(&b, (ir_op *)op, idx, where);
+        ir_op *choice = ir_if(&b, won, 1, &v->type);
+        ir_builder in = {.func = s->rv->out, .region = choice->regions[0], .loc = op->loc, .origin = (ir_op *)op};
+        ir_value *g = ir_load(&in, f, IR_GRAD, idx, idx[f->ndim]), *zero = ir_zero(&in, v->type);
+        ir_store(&in, f, IR_GRAD, idx, idx[f->ndim], zero);
+        ir_yield(&in, 1, &g);
+        in.region = choice->regions[1];
+        zero = ir_zero(&in, v->type);
+        ir_yield(&in, 1, &zero);
+        rev_add(s, &b, v, choice->res[0]);
+    }
+    rev_undo_write(s, op);
+}
+
+static void rev_store(scope *s, const ir_op *op)
+{
+    rev_store_grad(s, op);
+    rev_undo_write(s, op);
+}
+
+static void rev_local_load(scope *s, const ir_op *op)
+{
+    ir_value *g = rev_adj(s, op->res[0]);
+    if (!g || !rev_varied(s->rv, op->args[0]))
+        return;
+    bool shared;
+    ir_value *shadow = rev_shadow(s, op->args[0], &shared);
+    ir_value *i = rev_lookup(s, op->args[1]);
+    ir_builder b = rev_at_end(s, op);
+    if (shared)
+        ir_laccum(&b, shadow, i, g);
+    else
+        ir_lstore(&b, shadow, i, ir_op2(&b, OP_ADD, ir_lload(&b, shadow, i), g));
+}
+
+static void rev_local_store(scope *s, const ir_op *op)
+{
+    const ir_value *array = op->args[0], *v = op->args[2];
+    if (!scalar_is_float(v->type) || !rev_varied(s->rv, array))
+        return;
+    bool shared; /* never: a task writes no array of the kernel */
+    ir_value *shadow = rev_shadow(s, array, &shared);
+    ir_value *i = rev_lookup(s, op->args[1]);
+    ir_builder b = rev_at_end(s, op);
+    ir_value *g = rev_varied(s->rv, v) ? ir_lload(&b, shadow, i) : NULL;
+    ir_lstore(&b, shadow, i, ir_zero(&b, v->type));
+    rev_add(s, &b, v, g);
+}
+
+/* ---- call ---- */
+
+static void rev_call(scope *s, const ir_op *op)
+{
+    ir_func *f = op->attr.callee;
+    bool any = rev_has_active_memory(f->body);
+    for (int i = 0; i < op->nres; i++)
+        any |= rev_adj(s, op->res[i]) != NULL;
+    if (!any || extern_lacks(op, true))
+        return;
+    ir_func *vjp = reverse_vjp(f);
+    ir_value **args = ARENA_ARRAY(s->rv->module->mem, ir_value *, op->nargs + op->nres + 1);
+    int n = 0;
+    for (int i = 0; i < op->nargs; i++)
+        args[n++] = rev_lookup(s, op->args[i]);
+    ir_builder b = rev_at_end(s, op);
+    for (int i = 0; i < op->nres; i++) {
+        if (!scalar_is_float(op->res[i]->type))
+            continue;
+        ir_value *g = rev_adj(s, op->res[i]);
+        args[n++] = g ? g : ir_zero(&b, op->res[i]->type);
+    }
+    ir_op *call = ir_call(&b, vjp, n, args);
+    int k = 0;
+    for (int i = 0; i < op->nargs; i++)
+        if (scalar_is_float(op->args[i]->type))
+            rev_add(s, &b, op->args[i], call->res[k++]);
+}
+
+void rev_straight(scope *s, const ir_op *op)
+{
+    switch (op->code) {
+    case OP_LOAD:
+        rev_load(s, op);
+        return;
+    case OP_STORE:
+    case OP_ACCUM:
+        rev_store(s, op);
+        return;
+    case OP_ATOMIC:
+        rev_atomic(s, op);
+        return;
+    case OP_LLOAD:
+        rev_local_load(s, op);
+        return;
+    case OP_LSTORE:
+        rev_local_store(s, op);
+        return;
+    case OP_CALL:
+        rev_call(s, op);
+        return;
+    case OP_CONST:
+    case OP_KEY:
+    case OP_MPARAM:
+    case OP_SHAPE:
+    case OP_LOCAL:
+    case OP_YIELD:
+    case OP_ASSERT:
+    case OP_DECISION:
+    case OP_PRINT:
+        return; /* nothing flows back through these */
+    default:
+        assert(op_is_pure_table(op->code)); /* the saved-value stack occurs in adjoints only, and their reverse is refused */
+        rev_pure(s, op);
+    }
+}

@@ -1,0 +1,169 @@
+/* Reverse mode: the forward sweep. */
+#include <assert.h>
+
+#include "passes/analysis/analysis.h"
+#include "passes/derive/reverse/reverse.h"
+#include "passes/simplify/simplify.h"
+
+/* ---- forward sweep ---- */
+
+ir_value *rev_mapped(const ir_map *m, const ir_value *v)
+{
+    ir_value *w = ir_map_get(m, v);
+    assert(w);
+    return w;
+}
+
+/* rv: NULL for functions, whose memory is left alone. */
+static void replay_region(rev *rv, ir_builder *b, ir_map *map, const ir_region *r);
+
+static void replay_structured(rev *rv, ir_builder *b, ir_map *map, ir_op *op)
+{
+    ir_value **args = ARENA_ARRAY(b->func->module->mem, ir_value *, op->nargs + 1);
+    scalar *types = ARENA_ARRAY(b->func->module->mem, scalar, op->nres + 1);
+    for (int i = 0; i < op->nargs; i++)
+        args[i] = rev_mapped(map, op->args[i]);
+    for (int i = 0; i < op->nres; i++)
+        types[i] = op->res[i]->type;
+    ir_op *c = ir_insert(b, op->code, op->nargs, args, op->nres, types, op->nregions);
+    c->attr = op->attr;
+    for (int k = 0; k < op->nregions; k++) {
+        const ir_region *from = op->regions[k];
+        ir_region *to = ir_region_create(b->func);
+        for (int i = 0; i < from->nparams; i++)
+            ir_map_set(map, from->params[i], ir_region_param(to, from->params[i]->type, from->params[i]->name));
+        ir_set_region(c, k, to);
+        ir_builder in = {.func = b->func, .region = to, .loc = op->loc};
+        replay_region(rv, &in, map, from);
+        const ir_op *y = ir_yield_of(from);
+        ir_value **vals = ARENA_ARRAY(b->func->module->mem, ir_value *, y->nargs + 1);
+        for (int i = 0; i < y->nargs; i++)
+            vals[i] = rev_mapped(map, y->args[i]);
+        ir_yield(&in, y->nargs, vals);
+    }
+    for (int i = 0; i < op->nres; i++) {
+        c->res[i]->name = op->res[i]->name;
+        ir_map_set(map, op->res[i], c->res[i]);
+    }
+    if (op->code == OP_TASK)
+        rev_add_winners(c, op, b);
+    op->note = c;
+}
+
+static bool has_effects(const ir_func *f)
+{
+    effects e = effects_of_region(f->module, f->body);
+    bool any = e.other;
+    for (size_t i = 0; i < f->module->fields.len * 4; i++)
+        any |= (e.at[i] & (EFFECT_STORE | EFFECT_ACCUM)) != 0;
+    effects_free(&e);
+    return any;
+}
+
+static void replay_task(rev *rv, ir_builder *b, ir_map *map, ir_op *op)
+{
+    const bool keeps = rv && rev_keeps_any(rv, op);
+    if (op->nres == 0 && !keeps) {
+        op->note = ir_const_i(b, SC_BOOL, 0)->def; /* marks the place, see rev_array_at */
+        return;
+    }
+    if (keeps)
+        rev_take_snapshots(rv, b, op);
+    b->origin = op;
+    if (rv)
+        rv->in_task = true;
+    replay_structured(rv, b, map, op);
+    if (rv)
+        rv->in_task = false;
+}
+
+static void replay_op(rev *rv, ir_builder *b, ir_map *map, ir_op *op)
+{
+    b->loc = op->loc;
+    b->origin = op;
+    switch (op->code) {
+    case OP_STORE:
+    case OP_ACCUM:
+        if (rv && rev_keeps_write(rv, op))
+            rev_write_again(rv, b, map, op);
+        else if (rv && rv->primal->pure && !op->attr.field->in) /* a result */
+            ir_clone_op(b, op, map);
+        return;
+    case OP_ATOMIC: {
+        if (rv && rev_keeps_write(rv, op))
+            rev_write_again(rv, b, map, op);
+        ir_value *where[3]; /* turn at step */
+        const int first = op->attr.field->ndim + 2, n = op->nargs - first;
+        if (n == 0 || ir_atomic_has_winner(op))
+            return; /* nobody uses what it returns */
+        for (int i = 0; i < n; i++)
+            where[i] = rev_mapped(map, op->args[first + i]);
+        b->origin = op;
+        ir_op *old = ir_insert(b, OP_OLD, n, where, 1, &op->res[0]->type, 0);
+        ir_map_set(map, op->res[0], old->res[0]);
+        return;
+    }
+    case OP_PRINT:
+    case OP_ASSERT:
+    case OP_YIELD:
+        return;
+    case OP_TASK:
+        replay_task(rv, b, map, op);
+        return;
+    case OP_IF:
+    case OP_LOOP:
+        replay_structured(rv, b, map, op);
+        return;
+    case OP_CALL: {
+        ir_op *c = ir_clone_op(b, op, map);
+        if (has_effects(op->attr.callee))
+            c->attr.callee = reverse_replay(op->attr.callee);
+        op->note = c;
+        return;
+    }
+    default:
+        ir_clone_op(b, op, map);
+    }
+}
+
+static void replay_region(rev *rv, ir_builder *b, ir_map *map, const ir_region *r)
+{
+    for (ir_op *op = r->first; op; op = op->next)
+        replay_op(rv, b, map, op);
+    b->origin = NULL;
+}
+
+void rev_forward_sweep(scope *s, const ir_region *primal)
+{
+    ir_builder b = {.func = s->rv->out, .region = s->fwd};
+    replay_region(s->rv, &b, &s->rv->fwd, primal);
+}
+
+ir_func *reverse_replay(ir_func *f)
+{
+    if (f->replay)
+        return f->replay;
+    ir_module *m = f->module;
+    ir_func *c = ir_func_create(m, IR_FUNC, intern(m->names, arena_printf(m->mem, "%s_replay", f->name)));
+    f->replay = c;
+    c->loc = f->loc;
+    c->no_inline = f->no_inline;
+    c->results = f->results;
+    c->nresults = f->nresults;
+    c->primal = f;
+    if (!c->body)
+        c->body = ir_region_create(c);
+    ir_map map = ir_map_create(f);
+    for (int i = 0; i < f->body->nparams; i++)
+        ir_map_set(&map, f->body->params[i], ir_region_param(c->body, f->body->params[i]->type, f->body->params[i]->name));
+    ir_builder b = {.func = c, .region = c->body};
+    replay_region(NULL, &b, &map, f->body);
+    const ir_op *y = ir_yield_of(f->body);
+    ir_value **vals = ARENA_ARRAY(m->mem, ir_value *, y->nargs + 1);
+    for (int i = 0; i < y->nargs; i++)
+        vals[i] = rev_mapped(&map, y->args[i]);
+    ir_yield(&b, y->nargs, vals);
+    ir_map_free(&map);
+    pass_simplify(c);
+    return c;
+}

@@ -1,0 +1,300 @@
+/* Saved fields: what the adjoint of a kernel that overwrites them does about it.
+ *
+ * The tape keeps what a launch overwrites and restores it on the way back, so an adjoint may see a saved field as the launch left it or as the launch found it.
+ * The reads that the adjoint needs decide, field by field:
+ *
+ *     all come after the writes       the state after the launch serves, as for every other field
+ *     all come before the writes      the state before the launch serves (IR_BEFORE_WANTED)
+ *     both                            the adjoint starts from the state before the launch and replays the kernel: its forward sweep writes saved fields
+ *                                     once more and keeps the values read; its reverse sweep takes these writes back where an adjoint of a
+ *                                     parallel loop reads memory (IR_BEFORE_REPLAYED)
+ *
+ * Iterations of one parallel loop share no element that one of them stores, by the language's rule; so within a parallel loop only the order inside an
+ * iteration counts, and each iteration of its adjoint writes, reads and takes back its own elements alone.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "passes/analysis/analysis.h"
+#include "passes/analysis/overlap.h"
+#include "passes/derive/derive.h"
+#include "passes/derive/reverse/reverse.h"
+#include "passes/simplify/simplify.h"
+
+typedef struct site {
+    access a;
+    const ir_op *task; /* around it, or NULL */
+    bool needed;       /* loads: by the adjoint that reads saved fields like any other */
+} site;
+
+typedef struct study {
+    ir_func *f;
+    ir_module *m;
+    uint32_t npos;
+    bool *written, *read; /* by field: in the kernel, data */
+    VEC(site) loads, writes;
+    const ir_op **call; /* by field: the first that touches it, of a function with a derivative of its own; no other is a call here still */
+} study;
+
+/* ---- what the kernel does ---- */
+
+static void collect_call(study *s, const ir_op *op)
+{
+    effects e = effects_of_op(s->m, op);
+    for (size_t i = 0; i < s->m->fields.len; i++) {
+        const unsigned bits = e.at[i * 4 + IR_DATA];
+        if (!s->m->fields.at[i]->saved || !bits)
+            continue;
+        s->written[i] |= (bits & (EFFECT_STORE | EFFECT_ACCUM)) != 0;
+        if (!s->call[i])
+            s->call[i] = op;
+    }
+    effects_free(&e);
+}
+
+static void collect(ir_op *op, void *ctx)
+{
+    study *s = ctx;
+    op->pos = s->npos++;
+    if (op->code == OP_CALL)
+        collect_call(s, op);
+    if ((op->code != OP_LOAD && !rev_is_write(op)) || op->attr.plane != IR_DATA || !op->attr.field->saved)
+        return;
+    const site at = {.a = access_of_op(s->m, op, NULL), .task = ir_task_of(op)};
+    if (op->code == OP_LOAD) {
+        s->read[op->attr.field->index] = true;
+        vec_push(&s->loads, at);
+    } else {
+        s->written[op->attr.field->index] = true;
+        vec_push(&s->writes, at);
+    }
+}
+
+static study study_of(ir_func *f)
+{
+    ir_module *m = f->module;
+    study s = {.f = f, .m = m};
+    s.written = ARENA_ARRAY(m->mem, bool, m->fields.len + 1);
+    s.read = ARENA_ARRAY(m->mem, bool, m->fields.len + 1);
+    s.call = ARENA_ARRAY(m->mem, const ir_op *, m->fields.len + 1);
+    ir_walk(f->body, collect, &s);
+    return s;
+}
+
+static bool is_loop(const ir_op *op)
+{
+    return op->code == OP_LOOP;
+}
+
+/* Whether `then` may run after `first` in one run of the region that holds both; of a task, in one iteration. `within`: look no further out; may be NULL. */
+static bool may_follow(const ir_op *first, const ir_op *then, const ir_op *within)
+{
+    const ir_op *a = first, *b = NULL;
+    for (; a; a = a->region->parent) {
+        for (b = then; b && b->region != a->region;)
+            b = b->region->parent;
+        if (b)
+            break;
+    }
+    if (!a)
+        return false; /* not reached: the function's body holds both */
+    for (const ir_op *op = a == b ? a : a->region->parent; op && op != within; op = op->region->parent)
+        if (is_loop(op))
+            return true;
+    return a->pos < b->pos;
+}
+
+static bool is_repeated(const ir_op *op)
+{
+    for (op = op->region->parent; op; op = op->region->parent)
+        if (is_loop(op))
+            return true;
+    return false;
+}
+
+/* ---- which state serves ---- */
+
+static void mark_needed(ir_op *op, void *ctx)
+{
+    study *s = ctx;
+    if (op->code != OP_LOAD || op->attr.plane != IR_DATA || !op->attr.field->saved)
+        return;
+    const ir_op *o = op->origin;
+    while (o && o->origin)
+        o = o->origin;
+    for (size_t i = 0; i < s->loads.len; i++)
+        if (s->loads.at[i].a.field == op->attr.field && (!o || o->code != OP_LOAD || s->loads.at[i].a.op == o))
+            s->loads.at[i].needed = true;
+}
+
+typedef struct order {
+    bool before, after; /* a needed read may come before a write of its element, after one */
+} order;
+
+static order order_of(const study *s, const ir_field *f)
+{
+    order o = {false, false};
+    for (size_t i = 0; i < s->loads.len; i++) {
+        const site *l = &s->loads.at[i];
+        for (size_t k = 0; k < s->writes.len && l->needed && l->a.field == f; k++) {
+            const site *w = &s->writes.at[k];
+            if (access_apart(&l->a, &w->a))
+                continue;
+            o.before |= may_follow(l->a.op, w->a.op, NULL);
+            o.after |= may_follow(w->a.op, l->a.op, NULL);
+        }
+    }
+    return o;
+}
+
+/* ---- the plan of a replay ---- */
+
+/* Every iteration has an element of its own: each index of the task is, up to a shift, a subscript. */
+static bool is_own(const site *w)
+{
+    const ir_op *task = w->task;
+    for (int d = 0; d < task->attr.ndim; d++) {
+        bool found = false;
+        for (int k = 0; k < w->a.nsub && !found; k++)
+            found = w->a.sub[k].ok && w->a.sub[k].n == 1 && w->a.sub[k].term[0] == task->regions[0]->params[d] && w->a.sub[k].coef[0] != 0;
+        if (!found)
+            return false;
+    }
+    return true;
+}
+
+/* What an iteration reads behind a write of its own is found when its adjoint writes it again. No other iteration touches such an element, by the language's rule;
+ * but a sum that is not known to be the iteration's own may have other elements, which several take back: then one thread does, in order. */
+static void plan_task(const study *s, const site *w, saved_plan *p)
+{
+    for (size_t i = 0; i < s->loads.len; i++) {
+        const site *l = &s->loads.at[i];
+        if (l->task != w->task || access_apart(&l->a, &w->a) || !may_follow(w->a.op, l->a.op, w->task))
+            continue;
+        p->fused[w->a.op->pos] = true;
+        p->ordered[w->task->pos] |= w->a.op->code != OP_STORE && !is_own(w);
+    }
+}
+
+/* Whether something behind the write reads it that is not of the same iteration. */
+static bool is_read_later(const study *s, const site *w)
+{
+    for (size_t i = 0; i < s->loads.len; i++) {
+        const site *l = &s->loads.at[i];
+        const bool same = w->task && l->task == w->task;
+        if (!access_apart(&l->a, &w->a) && (same ? is_repeated(w->task) : may_follow(w->a.op, l->a.op, NULL)))
+            return true;
+    }
+    return false;
+}
+
+/* runs: by position of a task, whether the forward sweep runs it, for a sum or for a write that is kept. Then what it reads counts as well. */
+static void plan_write(const study *s, const site *w, const bool *runs, saved_plan *p)
+{
+    const uint32_t pos = w->a.op->pos;
+    bool later = p->keep[pos], memory = false;
+    for (size_t i = 0; i < s->loads.len; i++) {
+        const site *l = &s->loads.at[i];
+        if (access_apart(&l->a, &w->a))
+            continue;
+        const bool same = w->task && l->task == w->task;
+        later |= same && runs[w->task->pos] && may_follow(w->a.op, l->a.op, w->task);
+        /* The adjoint of a task reads memory, and runs when the write has been taken back. */
+        memory |= l->task && (same || may_follow(l->a.op, w->a.op, NULL));
+    }
+    p->keep[pos] = later;
+    if (later && w->task && w->a.op->attr.exact && !is_own(w))
+        ((ir_op *)w->task)->attr.ordered = true; /* several iterations add to one element, here and when the adjoint adds them up again */
+    if (w->task)
+        plan_task(s, w, p);
+    if (!later || !memory)
+        return;
+    if (w->task)
+        p->snap[(size_t)w->task->pos * s->m->fields.len + (size_t)w->a.field->index] = true;
+    else
+        p->undo[pos] = true;
+}
+
+static void plan_writes(const study *s, saved_plan *p)
+{
+    bool *runs = ARENA_ARRAY(s->m->mem, bool, (size_t)s->npos + 1);
+    for (size_t i = 0; i < s->writes.len; i++) {
+        const site *w = &s->writes.at[i];
+        p->keep[w->a.op->pos] = s->read[w->a.field->index] && is_read_later(s, w);
+        if (w->task)
+            runs[w->task->pos] |= w->task->nres > 0 || p->keep[w->a.op->pos];
+    }
+    for (size_t i = 0; i < s->writes.len; i++)
+        if (s->read[s->writes.at[i].a.field->index])
+            plan_write(s, &s->writes.at[i], runs, p);
+}
+
+static saved_plan *plan_of(const study *s)
+{
+    arena *mem = s->m->mem;
+    const size_t n = (size_t)s->npos + 1;
+    saved_plan *p = ARENA_NEW(mem, saved_plan);
+    p->npos = s->npos;
+    p->keep = ARENA_ARRAY(mem, bool, n);
+    p->undo = ARENA_ARRAY(mem, bool, n);
+    p->fused = ARENA_ARRAY(mem, bool, n);
+    p->fixed = ARENA_ARRAY(mem, bool, n);
+    p->ordered = ARENA_ARRAY(mem, bool, n);
+    p->snap = ARENA_ARRAY(mem, bool, n * s->m->fields.len);
+    plan_writes(s, p);
+    for (size_t i = 0; i < s->loads.len; i++) {
+        const site *l = &s->loads.at[i];
+        bool fixed = !l->task && s->written[l->a.field->index];
+        for (size_t k = 0; k < s->writes.len && l->task && !fixed; k++)
+            fixed = s->writes.at[k].task == l->task && s->writes.at[k].a.field == l->a.field && p->fused[s->writes.at[k].a.op->pos];
+        p->fixed[l->a.op->pos] = fixed;
+    }
+    return p;
+}
+
+/* ---- the pass ---- */
+
+static bool refused(const study *s)
+{
+    for (size_t i = 0; i < s->m->fields.len; i++)
+        if (s->call[i] && s->written[i])
+            return !diag(s->m->diag, span_at(s->call[i]->loc), DIAG_NOT_COMPILED,
+                         arena_printf(s->m->mem, "a function with its own derivative that touches the saved field '%s' in a kernel that writes it",
+                                      s->m->fields.at[i]->name));
+    return false;
+}
+
+/* True if one field at least needs a replay. */
+static bool choose(study *s)
+{
+    ir_func *f = s->f;
+    bool replay = false;
+    f->before = ARENA_ARRAY(s->m->mem, unsigned char, s->m->fields.len + 1);
+    for (size_t i = 0; i < s->m->fields.len; i++) {
+        if (!s->written[i] || !s->read[i])
+            continue;
+        const order o = order_of(s, s->m->fields.at[i]);
+        f->before[i] = o.before ? IR_BEFORE_WANTED : 0;
+        replay |= o.before && o.after;
+    }
+    /* What is replayed may depend on any of them. */
+    for (size_t i = 0; i < s->m->fields.len && replay; i++)
+        if (s->written[i] && s->read[i])
+            f->before[i] = IR_BEFORE_WANTED | IR_BEFORE_REPLAYED;
+    return replay;
+}
+
+bool saved_study(ir_func *f, const ir_func *adjoint, saved_plan **plan)
+{
+    study s = study_of(f);
+    const bool ok = !refused(&s);
+    *plan = NULL;
+    if (ok && s.writes.len) {
+        ir_walk(adjoint->body, mark_needed, &s);
+        if (choose(&s))
+            *plan = plan_of(&s);
+    }
+    vec_free(&s.loads);
+    vec_free(&s.writes);
+    return ok;
+}

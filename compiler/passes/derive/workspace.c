@@ -1,0 +1,381 @@
+/* Workspace of export funcs: how many bytes the derivatives keep, from what is known on entry.
+ *
+ * The adjoint of an export func keeps saved values in memory of its caller, who must know its size beforehand. So each allocation is bounded from above by a
+ * formula over the integer parameters: its size, times the trips of the loops around it. Bounds that depend on indices of outer loops are taken at their
+ * greatest. What has no such bound, a `while` above all, is an error. A callee's memory is free again when it returns: it counts once.
+ *
+ * The formula is a function of its own (ir_func.workspace), which the emitter prints as a macro.
+ */
+#include "ir/ops.h"
+#include "passes/analysis/analysis.h"
+#include "passes/derive/derive.h"
+#include "passes/simplify/simplify.h"
+
+/* Where values of a function come from: of a callee, the call. */
+typedef struct frame {
+    const struct frame *outer;
+    const ir_op *call;
+} frame;
+
+/* What lies between lo and hi on every run: i64 values of the formula; NULL: not known. Equal if it is known on entry. */
+typedef struct range {
+    ir_value *lo, *hi;
+} range;
+
+typedef struct sizing {
+    const ir_func *f;
+    ir_builder b;      /* in the formula */
+    ir_value *total;
+    const ir_op *unknown; /* the first loop or allocation without a bound */
+    int depth, budget; /* bound the search through shared operands */
+} sizing;
+
+static range range_of(sizing *s, const frame *at, const ir_value *v);
+
+static ir_value *number(sizing *s, int64_t x)
+{
+    return ir_const_i(&s->b, SC_I64, x);
+}
+
+/* Of a result narrower than 64 bits, the value that is left of it; of an interval it is taken not to wrap. */
+static ir_value *narrow(sizing *s, scalar type, ir_value *x)
+{
+    return type == SC_I64 ? x : ir_cast(&s->b, SC_I64, ir_cast(&s->b, type, x));
+}
+
+static ir_value *apply(sizing *s, ir_opcode code, ir_value *a, ir_value *b)
+{
+    return a && b ? ir_op2(&s->b, code, a, b) : NULL;
+}
+
+static bool is_negative(const ir_value *v)
+{
+    return !v || !ir_is_const(v) || v->def->attr.i < 0;
+}
+
+static bool is_exact(range a)
+{
+    return a.lo && a.lo == a.hi;
+}
+
+static range exactly(sizing *s, scalar type, ir_value *x)
+{
+    ir_value *left = x ? narrow(s, type, x) : NULL;
+    return (range){left, left};
+}
+
+static range product(sizing *s, range a, range b)
+{
+    if (is_negative(a.lo) || is_negative(b.lo)) /* signs would decide which end is the upper one */
+        return (range){NULL, NULL};
+    return (range){apply(s, OP_MUL, a.lo, b.lo), apply(s, OP_MUL, a.hi, b.hi)};
+}
+
+static range arithmetic(sizing *s, const ir_op *op, range a, range b)
+{
+    if (op->code == OP_DIV && (is_negative(b.lo) || !is_exact(b) || b.lo->def->attr.i == 0))
+        return (range){NULL, NULL};
+    if (is_exact(a) && is_exact(b))
+        return exactly(s, op->res[0]->type, apply(s, op->code, a.lo, b.lo));
+    switch (op->code) {
+    case OP_SUB:
+        return (range){apply(s, OP_SUB, a.lo, b.hi), apply(s, OP_SUB, a.hi, b.lo)};
+    case OP_MUL:
+        return product(s, a, b);
+    case OP_MIN:
+        return (range){apply(s, OP_MIN, a.lo, b.lo), a.hi && b.hi ? apply(s, OP_MIN, a.hi, b.hi) : a.hi ? a.hi : b.hi};
+    case OP_MAX:
+        return (range){a.lo && b.lo ? apply(s, OP_MAX, a.lo, b.lo) : a.lo ? a.lo : b.lo, apply(s, OP_MAX, a.hi, b.hi)};
+    default: /* ADD, DIV */
+        return (range){apply(s, op->code, a.lo, b.lo), apply(s, op->code, a.hi, b.hi)};
+    }
+}
+
+static range join(sizing *s, range a, range b)
+{
+    if (a.lo && a.lo == a.hi && a.lo == b.lo && a.lo == b.hi)
+        return a;
+    return (range){apply(s, OP_MIN, a.lo, b.lo), apply(s, OP_MAX, a.hi, b.hi)};
+}
+
+/* a - a / b * b, of a constant b above 0; with that and C's operators alone a macro stays a constant expression. */
+static ir_value *remainder_of(sizing *s, ir_value *a, ir_value *b)
+{
+    return apply(s, OP_SUB, a, apply(s, OP_MUL, apply(s, OP_DIV, a, b), b));
+}
+
+/* The remainder that is not negative. */
+static ir_value *modulo(sizing *s, ir_value *a, ir_value *b)
+{
+    return remainder_of(s, apply(s, OP_ADD, remainder_of(s, a, b), b), b);
+}
+
+static range remainders(sizing *s, const ir_op *op, range a, range b)
+{
+    if (!is_exact(b))
+        return (range){NULL, NULL};
+    const bool positive = ir_is_const(b.lo) && b.lo->def->attr.i > 0;
+    if (positive && is_exact(a))
+        return exactly(s, op->res[0]->type, op->code == OP_MOD ? modulo(s, a.lo, b.lo) : remainder_of(s, a.lo, b.lo));
+    ir_value *size = apply(s, OP_MAX, b.lo, apply(s, OP_SUB, number(s, 0), b.lo));
+    ir_value *most = apply(s, OP_MAX, apply(s, OP_SUB, size, number(s, 1)), number(s, 0)); /* by 0 it is 0 */
+    const bool no_sign = op->code == OP_MOD ? positive : !is_negative(a.lo);
+    ir_value *least = no_sign ? number(s, 0) : apply(s, OP_SUB, number(s, 0), most);
+    return (range){least, !is_negative(a.lo) && a.hi ? apply(s, OP_MIN, most, a.hi) : most};
+}
+
+static range bits(sizing *s, const ir_op *op, range a, range b)
+{
+    if (is_exact(a) && is_exact(b))
+        return exactly(s, op->res[0]->type, apply(s, op->code, a.lo, b.lo));
+    const bool a_positive = !is_negative(a.lo), b_positive = !is_negative(b.lo);
+    if (op->code == OP_AND) { /* what has no sign takes the other's away */
+        ir_value *least = a_positive || b_positive ? number(s, 0) : NULL;
+        ir_value *ha = a_positive ? a.hi : NULL, *hb = b_positive ? b.hi : NULL;
+        return (range){least, ha && hb ? apply(s, OP_MIN, ha, hb) : ha ? ha : hb};
+    }
+    return a_positive && b_positive ? (range){number(s, 0), apply(s, OP_ADD, a.hi, b.hi)} : (range){NULL, NULL};
+}
+
+/* By a constant that is less than the number of bits. */
+static range shifted(sizing *s, const ir_op *op, range a, range b)
+{
+    const scalar type = op->res[0]->type;
+    if (!a.hi || !is_exact(b) || is_negative(b.lo) || b.lo->def->attr.i >= 8 * scalar_bytes(type) - 1)
+        return (range){NULL, NULL};
+    ir_value *by = number(s, INT64_C(1) << b.lo->def->attr.i);
+    if (op->code == OP_SHL)
+        return is_exact(a) ? exactly(s, type, apply(s, OP_MUL, a.lo, by)) : (range){apply(s, OP_MUL, a.lo, by), apply(s, OP_MUL, a.hi, by)};
+    if (is_exact(a)) /* rounded down */
+        return exactly(s, type, apply(s, OP_DIV, apply(s, OP_SUB, a.lo, modulo(s, a.lo, by)), by));
+    return (range){apply(s, OP_SUB, apply(s, OP_DIV, a.lo, by), is_negative(a.lo) ? number(s, 1) : number(s, 0)), apply(s, OP_DIV, a.hi, by)};
+}
+
+static range absolute(sizing *s, const ir_op *op, range a)
+{
+    ir_value *most = apply(s, OP_MAX, a.hi, apply(s, OP_SUB, number(s, 0), a.lo));
+    return is_exact(a) ? exactly(s, op->res[0]->type, most) : (range){number(s, 0), most};
+}
+
+static range negative(sizing *s, const ir_op *op, range a)
+{
+    ir_value *zero = number(s, 0);
+    return is_exact(a) ? exactly(s, op->res[0]->type, apply(s, OP_SUB, zero, a.lo)) : (range){apply(s, OP_SUB, zero, a.hi), apply(s, OP_SUB, zero, a.lo)};
+}
+
+static range inverted(sizing *s, const ir_op *op, range a)
+{
+    ir_value *ones = number(s, -1);
+    return is_exact(a) ? exactly(s, op->res[0]->type, apply(s, OP_SUB, ones, a.lo)) : (range){apply(s, OP_SUB, ones, a.hi), apply(s, OP_SUB, ones, a.lo)};
+}
+
+/* Of numbers of 32 and 64 bits; NULL: not known. */
+static range computed(sizing *s, const frame *at, const ir_op *op)
+{
+    const range a = range_of(s, at, op->args[0]), b = op->nargs > 1 ? range_of(s, at, op->args[1]) : (range){NULL, NULL};
+    switch (op->code) {
+    case OP_ADD:
+    case OP_SUB:
+    case OP_MUL:
+    case OP_DIV:
+    case OP_MIN:
+    case OP_MAX:
+        return arithmetic(s, op, a, b);
+    case OP_REM:
+    case OP_MOD:
+        return remainders(s, op, a, b);
+    case OP_AND:
+    case OP_OR:
+    case OP_XOR:
+        return bits(s, op, a, b);
+    case OP_SHL:
+    case OP_SHR:
+        return shifted(s, op, a, b);
+    case OP_ABS:
+        return absolute(s, op, a);
+    case OP_NEG:
+        return negative(s, op, a);
+    case OP_NOT:
+        return inverted(s, op, a);
+    default:
+        return (range){NULL, NULL};
+    }
+}
+
+static bool keeps_value(scalar to, scalar from)
+{
+    const bool wider = scalar_bytes(to) > scalar_bytes(from) && (!scalar_is_signed(from) || scalar_is_signed(to));
+    return to == from || wider || (from == SC_I64 && to == SC_I32); /* loop indices are widened, and narrowed again */
+}
+
+static range parameter(sizing *s, const frame *at, const ir_value *v)
+{
+    const ir_op *parent = v->region->parent;
+    if (!parent && at->call)
+        return range_of(s, at->outer, at->call->args[v->index]);
+    if (!parent) {
+        ir_value *p = ir_cast(&s->b, SC_I64, s->b.region->params[v->index]);
+        return (range){p, p};
+    }
+    if (parent->code != OP_LOOP || !parent->attr.bounded || v->region != parent->regions[0] || v->index != 0)
+        return (range){NULL, NULL}; /* carried */
+    const range lo = range_of(s, at, parent->args[0]), hi = range_of(s, at, parent->args[1]);
+    return (range){lo.lo, apply(s, OP_SUB, hi.hi, number(s, 1))};
+}
+
+static range range_of(sizing *s, const frame *at, const ir_value *v)
+{
+    enum { DEPTH = 64 }; /* beyond that a bound counts as not known, and the program is refused */
+    const range unknown = {NULL, NULL};
+    if (!scalar_is_int(v->type) || s->depth > DEPTH || --s->budget < 0)
+        return unknown;
+    const ir_op *op = v->def;
+    range r = unknown;
+    s->depth++;
+    if (!op) {
+        r = parameter(s, at, v);
+    } else {
+        switch (op->code) {
+        case OP_CONST:
+            r.lo = r.hi = number(s, op->attr.i);
+            break;
+        case OP_SELECT:
+            r = join(s, range_of(s, at, op->args[1]), range_of(s, at, op->args[2]));
+            break;
+        case OP_IF:
+            r = join(s, range_of(s, at, ir_yield_of(op->regions[0])->args[v->index]), range_of(s, at, ir_yield_of(op->regions[1])->args[v->index]));
+            break;
+        case OP_CAST:
+            if (scalar_is_int(op->args[0]->type) && keeps_value(v->type, op->args[0]->type))
+                r = range_of(s, at, op->args[0]);
+            break;
+        default:
+            if (v->type == SC_I64 || v->type == SC_I32)
+                r = computed(s, at, op);
+            break;
+        }
+    }
+    s->depth--;
+    return r;
+}
+
+/* ---- allocations ---- */
+
+static int64_t align_up(int64_t n, int64_t to)
+{
+    return (n + to - 1) / to * to;
+}
+
+/* Bytes of the C struct; pointers are no longer than 8 bytes anywhere. */
+static int64_t struct_size(const ir_layout *l)
+{
+    int64_t at = 0, most = 1;
+    for (int i = 0; i < l->n; i++) {
+        const int64_t size = l->types[i] == SC_PTR ? 8 : scalar_bytes(l->types[i]);
+        at = align_up(at, size) + size;
+        most = size > most ? size : most;
+    }
+    return align_up(at ? at : 1, most);
+}
+
+static void size_region(sizing *s, const frame *at, const ir_region *r, ir_value *times);
+
+/* Each allocation is rounded up to IR_WORKSPACE_ALIGN. */
+static void size_alloc(sizing *s, const frame *at, const ir_op *op, ir_value *times)
+{
+    const range count = range_of(s, at, op->args[0]);
+    const int64_t size = op->code == OP_LOCAL ? scalar_bytes(op->attr.elem) : struct_size(op->attr.layout);
+    if (!count.hi || !times) {
+        const ir_op *loop = op;
+        while (!times && loop->code != OP_LOOP)
+            loop = loop->region->parent;
+        if (!s->unknown)
+            s->unknown = loop;
+        return;
+    }
+    ir_value *bytes = ir_op2(&s->b, OP_MUL, ir_op2(&s->b, OP_MAX, count.hi, number(s, 0)), number(s, size));
+    if (size % IR_WORKSPACE_ALIGN) {
+        ir_value *up = ir_op2(&s->b, OP_ADD, bytes, number(s, IR_WORKSPACE_ALIGN - 1));
+        bytes = ir_op2(&s->b, OP_MUL, ir_op2(&s->b, OP_DIV, up, number(s, IR_WORKSPACE_ALIGN)), number(s, IR_WORKSPACE_ALIGN));
+    }
+    s->total = ir_op2(&s->b, OP_ADD, s->total, ir_op2(&s->b, OP_MUL, times, bytes));
+}
+
+/* NULL: not known. */
+static ir_value *trips(sizing *s, const frame *at, const ir_op *loop, ir_value *times)
+{
+    if (!loop->attr.bounded || !times)
+        return NULL;
+    const range lo = range_of(s, at, loop->args[0]), hi = range_of(s, at, loop->args[1]);
+    ir_value *n = apply(s, OP_SUB, hi.hi, lo.lo);
+    return n ? ir_op2(&s->b, OP_MUL, times, ir_op2(&s->b, OP_MAX, n, number(s, 0))) : NULL;
+}
+
+static void size_region(sizing *s, const frame *at, const ir_region *r, ir_value *times)
+{
+    for (const ir_op *op = r->first; op; op = op->next) {
+        ir_value *inside = times;
+        if (op->code == OP_STK_ALLOC || (op->code == OP_LOCAL && op->nargs)) {
+            size_alloc(s, at, op, times);
+        } else if (op->code == OP_CALL) {
+            const frame callee = {at, op};
+            size_region(s, &callee, op->attr.callee->body, number(s, 1));
+        } else if (op->code == OP_LOOP) {
+            inside = trips(s, at, op, times);
+        }
+        for (int k = 0; k < op->nregions; k++)
+            size_region(s, at, op->regions[k], inside);
+    }
+}
+
+/* ---- one derivative ---- */
+
+static ir_func *formula_of(const ir_func *f)
+{
+    ir_module *m = f->module;
+    ir_func *w = ir_func_create(m, IR_FUNC, f->name);
+    m->funcs.len--; /* no function of the program */
+    w->loc = f->loc;
+    for (int i = 0; i < f->body->nparams; i++)
+        ir_region_param(w->body, f->body->params[i]->type, NULL);
+    return w;
+}
+
+static bool size_func(ir_func *f)
+{
+    ir_func *w = formula_of(f);
+    sizing s = {.f = f, .budget = 100000, .b = {.func = w, .region = w->body, .loc = f->loc}};
+    s.total = number(&s, 0);
+    const frame at = {NULL, NULL};
+    size_region(&s, &at, f->body, number(&s, 1));
+    if (s.unknown) {
+        diag_sink *d = f->module->diag;
+        const char *what = f->kind == IR_KERNEL_HVP ? "second-order product" : "gradient";
+        diag(d, span_at(s.unknown->loc), DIAG_WORKSPACE, what, f->primal->name);
+        diag_note(d, span_at(s.unknown->loc), "it keeps values of each trip; a bound known on entry is one that comes from constants and integer arguments");
+        diag_note(d, span_at(s.unknown->loc), "write 'while ... limit n', or a 'for' over such a range that is left with 'break'");
+        diag_note(d, span_at(f->loc), "or write 'derive(jvp)' on '%s' if its gradient is not wanted", f->primal->name);
+        return false;
+    }
+    ir_yield(&s.b, 1, &s.total);
+    w->nresults = 1;
+    w->results = ARENA_ARRAY(f->module->mem, scalar, 1);
+    w->results[0] = SC_I64;
+    pass_simplify(w);
+    const ir_value *total = ir_yield_of(w->body)->args[0];
+    if (!ir_is_const(total) || total->def->attr.i > 0)
+        f->workspace = w;
+    return true;
+}
+
+bool pass_workspace(ir_module *m)
+{
+    const ir_func *refused = NULL;
+    for (size_t i = 0; i < m->funcs.len; i++) {
+        ir_func *f = m->funcs.at[i];
+        const bool sized = f->pure && (f->kind == IR_KERNEL_GRAD || (f->kind == IR_KERNEL_HVP && f->primal != refused));
+        if (sized && !size_func(f))
+            refused = f->primal;
+    }
+    return !refused;
+}

@@ -1,0 +1,85 @@
+/* Arrays whose size is known when the kernel runs only, and large ones, live on the stack of saved values and not on C's. Each is made once, where the
+ * function or the iteration of a task begins, and zeroed where it stood; so in a loop it does not grow. Export funcs have only C's stack for those of
+ * constant size, which its caller's C compiler can bound, and the workspace for the others.
+ */
+#include "ir/ops.h"
+#include "passes/schedule/schedule.h"
+
+enum { MAX_ON_C_STACK = 16 * 1024 /* bytes: threads of a host's pool may have small stacks */ };
+
+typedef struct array_list {
+    VEC(ir_op *) at;
+} array_list;
+
+static bool is_stacked(const ir_op *op)
+{
+    return op->code == OP_LOCAL && (op->nargs || (!op->region->func->pure && op->attr.i > MAX_ON_C_STACK / scalar_bytes(op->attr.elem)));
+}
+
+static void collect(ir_op *op, void *ctx)
+{
+    array_list *l = ctx;
+    if (is_stacked(op))
+        vec_push(&l->at, op);
+}
+
+static ir_region *root_of(const ir_op *op)
+{
+    ir_region *r = op->region;
+    while (r->parent && r->parent->code != OP_TASK)
+        r = r->parent->region;
+    return r;
+}
+
+static void zero(ir_func *f, ir_op *before, ir_value *array)
+{
+    ir_builder b = {.func = f, .region = before->region, .before = before, .loc = before->loc};
+    ir_value *lo = ir_const_i(&b, SC_I64, 0), *count = ir_local_count(&b, array->def);
+    ir_op *loop = ir_loop(&b, lo, count, false, 0, NULL);
+    ir_builder in = {.func = f, .region = loop->regions[0], .loc = before->loc};
+    ir_value *k = loop->regions[0]->params[0];
+    k->name = "k";
+    ir_lstore(&in, array, k, ir_zero(&in, array->def->attr.elem));
+    ir_yield(&in, 0, NULL);
+}
+
+/* All arrays of one root. */
+static void frame(ir_func *f, ir_region *root, const array_list *arrays, ir_map *replaced)
+{
+    const scalar type = SC_PTR;
+    ir_builder b = {.func = f, .region = root, .before = root->first, .loc = f->loc};
+    ir_map made = ir_map_create(f);
+    ir_op *mark = ir_insert(&b, OP_STK_MARK, 0, NULL, 1, &type, 0);
+    for (size_t i = 0; i < arrays->at.len; i++) {
+        ir_op *old = arrays->at.at[i];
+        if (root_of(old) != root)
+            continue;
+        b.loc = old->loc;
+        ir_value *array = old->nargs ? ir_local_sized(&b, old->attr.elem, ir_clone_value(&b, old->args[0], &made), old->res[0]->name)
+                                     : ir_local(&b, old->attr.elem, old->attr.i, old->res[0]->name);
+        array->def->attr.stacked = true;
+        array->loc = old->res[0]->loc;
+        zero(f, old, array);
+        ir_map_set(replaced, old->res[0], array);
+    }
+    b.before = ir_yield_of(root);
+    b.loc = f->loc;
+    ir_insert(&b, OP_STK_RELEASE, 1, mark->res, 0, NULL, 0);
+    ir_map_free(&made);
+}
+
+void pass_frames(ir_func *f)
+{
+    array_list arrays = {0};
+    ir_walk(f->body, collect, &arrays);
+    ir_map replaced = ir_map_create(f);
+    for (size_t i = 0; i < arrays.at.len; i++)
+        if (!ir_map_get(&replaced, arrays.at.at[i]->res[0]))
+            frame(f, root_of(arrays.at.at[i]), &arrays, &replaced);
+    if (arrays.at.len)
+        ir_rewrite_uses(f, &replaced);
+    for (size_t i = 0; i < arrays.at.len; i++)
+        ir_remove(arrays.at.at[i]);
+    ir_map_free(&replaced);
+    vec_free(&arrays.at);
+}

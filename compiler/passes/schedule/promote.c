@@ -1,0 +1,324 @@
+/* Accumulations into an element that does not depend on the loop or task around them become reductions:
+ *
+ *     loop i { if (c) { accum U, v } }   becomes   s = loop i (s0 = 0) { r = if (c) { yield v } else { yield 0 }; yield s0 + r }; accum U, s
+ *
+ * and several accumulations into one element in a row become one. Legal because `+=` reads nothing and the order of a sum is unspecified.
+ * Of sums that decide it counts: these stay in their loops.
+ * Where the loop may have run no iteration, or the branch not have been taken, the element may not exist: then its subscripts are tested.
+ */
+#include <stdlib.h>
+
+#include "ir/ops.h"
+#include "passes/analysis/analysis.h"
+#include "passes/analysis/overlap.h"
+#include "passes/analysis/values.h"
+#include "passes/schedule/schedule.h"
+
+static bool same_subscripts(const ir_op *a, const ir_op *b)
+{
+    const int n = a->attr.field->ndim + 1;
+    for (int i = 0; i < n; i++) {
+        if (a->args[i] == b->args[i])
+            continue;
+        affine x = affine_of(a->args[i]), y = affine_of(b->args[i]);
+        if (!x.ok || !y.ok || !affine_equal(&x, &y))
+            return false;
+    }
+    return true;
+}
+
+static bool touches(const ir_module *m, const ir_op *op, const ir_op *accum, unsigned what)
+{
+    effects e = effects_of_op(m, op);
+    const bool any = (e.at[accum->attr.field->index * 4 + (int)accum->attr.plane] & what) != 0;
+    effects_free(&e);
+    return any;
+}
+
+/* ---- merging ---- */
+
+enum { MERGE_WINDOW = 400 }; /* operations; further apart, two additions stay two */
+
+static bool merge_in_region(const ir_func *f, ir_region *r)
+{
+    bool changed = false;
+    for (ir_op *op = r->first, *next; op; op = next) {
+        next = op->next;
+        if (op->code != OP_ACCUM || op->attr.exact)
+            continue;
+        int left = MERGE_WINDOW;
+        for (ir_op *later = op->next; later && left > 0; later = later->next, left--) {
+            if (later->code == OP_ACCUM && later->attr.field == op->attr.field && later->attr.plane == op->attr.plane) {
+                if (!same_subscripts(op, later))
+                    continue;
+                const int v = op->attr.field->ndim + 1;
+                ir_builder b = {.func = (ir_func *)f, .region = r, .before = later, .loc = later->loc, .origin = later->origin};
+                later->args[v] = ir_op2(&b, OP_ADD, op->args[v], later->args[v]);
+                ir_remove(op);
+                changed = true;
+                break;
+            }
+            if (later->code == OP_LOAD || later->code == OP_STORE || later->code == OP_ATOMIC || later->nregions || later->code == OP_CALL) {
+                if (touches(f->module, later, op, EFFECT_READ | EFFECT_STORE))
+                    break;
+            }
+        }
+    }
+    return changed;
+}
+
+/* ---- hoisting ---- */
+
+static bool subscripts_visible(const ir_op *accum, const ir_region *r)
+{
+    for (int i = 0; i <= accum->attr.field->ndim; i++)
+        if (!ir_is_visible(accum->args[i], r) && !ir_is_const(accum->args[i]))
+            return false;
+    return true;
+}
+
+/* U + (a + b) is not (U + a) + b, and what an adjoint adds up again has other accesses beside it than here: it could leave in one of both. So what decides
+ * leaves no loop, and no task that is ordered because an adjoint runs it again. It leaves other tasks and their rows: there it would be added in any order. */
+static bool may_leave(const ir_op *accum, const ir_op *p)
+{
+    const ir_op *task = p->code == OP_TASK || (p->code == OP_LOOP && p->attr.forall) ? ir_task_of(p) : NULL;
+    return p->code != OP_IF && (!accum->attr.exact || (task && !task->attr.ordered));
+}
+
+/* The outermost loop or task that the accumulation can leave; NULL if none. */
+static ir_op *leaves(const ir_module *m, const ir_op *accum)
+{
+    ir_op *best = NULL;
+    for (ir_op *p = accum->region->parent; p; p = p->region->parent) {
+        if (p->code != OP_IF && p->code != OP_LOOP && p->code != OP_TASK)
+            break;
+        if (p->code == OP_LOOP && ir_region_is_ancestor(p->regions[p->nregions - 1], accum->region) && p->attr.cond)
+            break; /* a condition contributes nothing by itself */
+        if (!subscripts_visible(accum, p->region) || touches(m, p, accum, EFFECT_READ | EFFECT_STORE))
+            break;
+        if (may_leave(accum, p))
+            best = p;
+    }
+    return best;
+}
+
+/* Takes the value out of the operation that holds the accumulation's region; returns it as a value behind that operation. */
+static ir_value *carry_out(ir_func *f, ir_op *parent, ir_region *r, ir_value *v, bool exact)
+{
+    ir_builder outside = {.func = f, .region = parent->region, .before = parent, .loc = parent->loc};
+    ir_op *y = ir_yield_of(r);
+    ir_builder in = {.func = f, .region = r, .before = y, .loc = y->loc};
+    if (parent->code == OP_IF) {
+        for (int k = 0; k < 2; k++) {
+            ir_op *yk = ir_yield_of(parent->regions[k]);
+            ir_builder bk = {.func = f, .region = parent->regions[k], .before = yk, .loc = yk->loc};
+            ir_add_arg(yk, parent->regions[k] == r ? v : ir_zero(&bk, v->type));
+        }
+        ir_value *chosen = ir_add_result(parent, v->type);
+        chosen->exact = exact;
+        return chosen;
+    }
+    ir_add_arg(parent, ir_zero(&outside, v->type));
+    if (parent->code == OP_TASK) {
+        ir_reduction *reds = ARENA_ARRAY(f->module->mem, ir_reduction, parent->attr.nreductions + 1);
+        for (int i = 0; i < parent->attr.nreductions; i++)
+            reds[i] = parent->attr.reductions[i];
+        reds[parent->attr.nreductions++] = (ir_reduction){IR_RED_ADD, 0};
+        parent->attr.reductions = reds;
+        ir_add_arg(y, v);
+        ir_value *total = ir_add_result(parent, v->type);
+        total->exact = exact;
+        return total;
+    }
+    ir_value *sum = ir_region_param(r, v->type, v->name);
+    sum->exact = in.exact = exact;
+    if (parent->attr.cond)
+        ir_region_param(parent->regions[1], v->type, NULL);
+    ir_add_arg(y, ir_op2(&in, OP_ADD, sum, v));
+    ir_value *res = ir_add_result(parent, v->type);
+    res->exact = exact;
+    if (parent->attr.cond) { /* the trip count stays last */
+        const int n = parent->nres;
+        ir_value *trip = parent->res[n - 2];
+        parent->res[n - 2] = res;
+        parent->res[n - 1] = trip;
+        res->index = n - 2;
+        trip->index = n - 1;
+    }
+    return res;
+}
+
+/* ---- does the element exist? ---- */
+
+/* Whether what stands in op's regions runs whenever op does. */
+static bool surely_runs(const ir_op *op)
+{
+    int64_t lo, hi;
+    if (op->code == OP_LOOP && op->attr.forall)
+        return true;
+    if (op->code == OP_IF || (op->code == OP_LOOP && (!op->attr.bounded || op->attr.cond)))
+        return false;
+    const int dims = op->code == OP_TASK ? op->attr.ndim : 1;
+    for (int d = 0; d < dims; d++) {
+        const ir_module *m = op->region->func->module;
+        if (!const_value_of(m, op->args[2 * d], &lo) || !const_value_of(m, op->args[2 * d + 1], &hi) || lo >= hi)
+            return false;
+    }
+    return true;
+}
+
+/* A subscript that is known to be in range: a constant below a constant extent, or the index of a loop around it that runs over the extent or less. */
+static bool is_inside(const ir_func *func, const ir_field *f, int dim, const ir_value *v)
+{
+    const ir_module *m = func->module;
+    const ir_value *extent = extent_value(func, f, dim);
+    int64_t x, n, lo;
+    const bool known = const_value_of(m, extent, &n);
+    if (const_value_of(m, v, &x))
+        return known && 0 <= x && x < n;
+    const ir_op *loop = v->def ? NULL : v->region->parent;
+    if (!loop || !(loop->code == OP_TASK ? v->index < loop->attr.ndim : loop->code == OP_LOOP && loop->attr.bounded && v->index == 0))
+        return false;
+    const int d = loop->code == OP_TASK ? v->index : 0;
+    if (!const_value_of(m, loop->args[2 * d], &lo) || lo < 0)
+        return false;
+    return same_value(m, loop->args[2 * d + 1], extent) || (known && const_value_of(m, loop->args[2 * d + 1], &x) && x <= n);
+}
+
+/* The subscripts' test, or NULL where none is needed. */
+static ir_value *in_range(const ir_op *accum, const ir_op *target, ir_builder *b, ir_value *const *idx)
+{
+    ir_field *f = accum->attr.field;
+    bool runs = true;
+    for (const ir_region *r = accum->region; runs; r = r->parent->region) {
+        runs = surely_runs(r->parent);
+        if (r->parent == target)
+            break;
+    }
+    ir_value *all = NULL;
+    for (int d = 0; d < f->ndim && !runs; d++) {
+        if (is_inside(b->func, f, d, idx[d]))
+            continue;
+        ir_value *low = ir_op2(b, OP_GE, idx[d], ir_const_i(b, SC_I64, 0)), *high = ir_op2(b, OP_LT, idx[d], ir_shape(b, f, d));
+        ir_value *both = ir_op2(b, OP_AND, low, high);
+        all = all ? ir_op2(b, OP_AND, all, both) : both;
+    }
+    return all;
+}
+
+/* A branch that was made behind a loop: the components of one vector share it. */
+typedef struct test {
+    const ir_op *target, *accum;
+    ir_op *branch;
+} test;
+
+typedef VEC(test) test_list;
+
+static ir_op *known_test(const ir_module *m, const test_list *tests, const ir_op *accum, const ir_op *target)
+{
+    for (size_t i = tests->len; i-- > 0 && tests->at[i].target == target;) {
+        const ir_op *a = tests->at[i].accum;
+        bool same = a->attr.field == accum->attr.field;
+        for (int d = 0; d < accum->attr.field->ndim && same; d++)
+            same = same_value(m, a->args[d], accum->args[d]);
+        if (same)
+            return tests->at[i].branch;
+    }
+    return NULL;
+}
+
+static ir_builder inside(ir_builder b, ir_op *branch)
+{
+    b.region = branch->regions[0];
+    b.before = b.region->last;
+    return b;
+}
+
+/* Where the accumulation goes: behind the target, and into a branch if its element may not exist. */
+static ir_builder place_behind(ir_builder b, const ir_op *accum, const ir_op *target, ir_value *const *idx, test_list *tests)
+{
+    ir_op *branch = known_test(b.func->module, tests, accum, target);
+    if (branch)
+        return inside(b, branch);
+    ir_value *cond = in_range(accum, target, &b, idx);
+    if (!cond)
+        return b;
+    branch = ir_if(&b, cond, 0, NULL);
+    for (int k = 0; k < 2; k++) {
+        ir_builder in = {.func = b.func, .region = branch->regions[k], .loc = b.loc};
+        ir_yield(&in, 0, NULL);
+    }
+    vec_push(tests, ((test){target, accum, branch}));
+    return inside(b, branch);
+}
+
+static void hoist(ir_func *f, ir_op *accum, ir_op *target, test_list *tests)
+{
+    const int n = accum->attr.field->ndim;
+    ir_value *v = accum->args[n + 1];
+    ir_region *r = accum->region;
+    for (;;) {
+        ir_op *parent = r->parent;
+        v = carry_out(f, parent, r, v, accum->attr.exact);
+        r = parent->region;
+        if (parent == target)
+            break;
+    }
+    /* Constant subscripts may stand inside: make them again outside. */
+    ir_builder b = {.func = f, .region = r, .before = target->next, .loc = accum->loc, .origin = accum->origin};
+    ir_value **idx = ARENA_ARRAY(f->module->mem, ir_value *, n + 1);
+    for (int i = 0; i <= n; i++)
+        idx[i] = ir_is_visible(accum->args[i], r) ? accum->args[i] : ir_const_i(&b, SC_I64, accum->args[i]->def->attr.i);
+    b = place_behind(b, accum, target, idx, tests);
+    ir_op *out = ir_accum(&b, accum->attr.field, accum->attr.plane, idx, idx[n], v);
+    out->attr.acc = target->code == OP_TASK ? IR_ACC_PLAIN : accum->attr.acc;
+    out->attr.exact = accum->attr.exact;
+    out->attr.label = target->code == OP_TASK ? "reduction" : accum->attr.label;
+    ir_remove(accum);
+}
+
+typedef VEC(ir_op *) op_list;
+
+static void collect(ir_op *op, void *ctx)
+{
+    op_list *l = ctx;
+    if (op->code == OP_ACCUM)
+        vec_push(l, op);
+}
+
+typedef VEC(ir_region *) region_list;
+
+static void collect_regions(ir_op *op, void *ctx)
+{
+    region_list *l = ctx;
+    for (int k = 0; k < op->nregions; k++)
+        vec_push(l, op->regions[k]);
+}
+
+bool pass_promote(ir_func *f)
+{
+    bool changed = false;
+    for (int round = 0; round < 2; round++) {
+        region_list regions = {0};
+        vec_push(&regions, f->body);
+        ir_walk(f->body, collect_regions, &regions);
+        for (size_t i = 0; i < regions.len; i++)
+            changed |= merge_in_region(f, regions.at[i]);
+        vec_free(&regions);
+        if (round == 1)
+            break;
+        op_list accums = {0};
+        test_list tests = {0};
+        ir_walk(f->body, collect, &accums);
+        for (size_t i = 0; i < accums.len; i++) {
+            ir_op *target = leaves(f->module, accums.at[i]);
+            if (target) {
+                hoist(f, accums.at[i], target, &tests);
+                changed = true;
+            }
+        }
+        vec_free(&accums);
+        vec_free(&tests);
+    }
+    return changed;
+}

@@ -1,0 +1,37 @@
+/* How loops run: who meets at an element, in which order and form, with which vectors. */
+#ifndef TKC_PASSES_SCHEDULE_H
+#define TKC_PASSES_SCHEDULE_H
+
+#include "ir/ir.h"
+
+/* Accumulations whose element is the same for all iterations of a task or loop become reductions; several into one element become one. passes/schedule/promote.c */
+bool pass_promote(ir_func *f);
+
+/* Constant-shift accumulations become gathers with boundary strips where the value is cheap to recompute. passes/schedule/gather.c */
+bool pass_gather(ir_func *f);
+
+/* Classes each write (own, reduction, row, scatter), sets attr.acc, attr.scatters, attr.label. passes/schedule/parallel.c */
+void pass_parallel(ir_func *f);
+
+/* Sums of f32 over parallel loops are added in f64. passes/schedule/wide_sums.c */
+void pass_wide_sums(ir_func *f);
+
+/* Turns each task's innermost dimension into an explicit loop over a row segment, marked simd where its iterations are independent. passes/schedule/rows.c */
+void pass_rows(ir_func *f);
+
+/* Gathers run interleaved with what is left of the task that they were taken from (attr.ahead). passes/schedule/stages.c */
+void pass_stages(ir_func *f);
+
+/* Puts large arrays, and those whose size is known at run time only, on the stack of saved values. passes/schedule/frames.c */
+void pass_frames(ir_func *f);
+
+/* Which part of a field each task scatters into (ir_scatter.nfixed). passes/schedule/slabs.c */
+void pass_slabs(ir_func *f);
+
+/* Marks loops that may be vectorised with reordering. Last of all. passes/schedule/simd.c */
+void pass_simd(ir_func *f);
+
+/* --explain-adjoint: prints the class of each write with its source line. */
+void explain_kernel(FILE *out, const ir_func *f);
+
+#endif

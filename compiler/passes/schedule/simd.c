@@ -1,0 +1,188 @@
+/* Marks innermost counted loops whose iterations may run in any order: what they carry are sums, and no two iterations touch one element.
+ * The order of a sum over iterations is unspecified by the language, so sums vectorise without -ffast-math.
+ *
+ * Nor may one iteration touch an element again that it has written. To OpenMP that would be fine. But where clang (14 to 19) is told that iterations are
+ * independent, it looks for no dependences at all, and moves the loads of a vector's components to the first one, the stores to the last one: a load comes
+ * before the store that it should see, a store behind the one that should overwrite it. What one can see of such iterations, forward_stores has rewritten.
+ */
+#include "ir/ops.h"
+#include "passes/analysis/analysis.h"
+#include "passes/schedule/schedule.h"
+
+typedef struct simd_check {
+    const ir_func *f;
+    const ir_op *loop;
+    const uint32_t *uses;
+    VEC(ir_op *) memory; /* in the order of one iteration, branch after branch */
+    VEC(ir_op *) slots;  /* the same of buffers of saved values */
+    bool ok, writes;
+} simd_check;
+
+static void check_op(ir_op *op, void *ctx)
+{
+    simd_check *c = ctx;
+    switch (op->code) {
+    case OP_LOAD:
+        vec_push(&c->memory, op);
+        return;
+    case OP_STORE:
+    case OP_ACCUM:
+        c->writes = true;
+        vec_push(&c->memory, op);
+        return;
+    case OP_CONST:
+    case OP_KEY:
+    case OP_MPARAM:
+    case OP_SHAPE:
+    case OP_IF:
+    case OP_YIELD:
+    case OP_LLOAD:
+        return;
+    case OP_STK_LOAD:
+    case OP_STK_STORE:
+        vec_push(&c->slots, op);
+        /* one struct per iteration: the index is the loop's own */
+        for (int k = 1; k < 2; k++) {
+            affine a = affine_of(op->args[k]);
+            bool own = false;
+            for (int i = 0; a.ok && i < a.n; i++)
+                own |= a.term[i] == c->loop->regions[0]->params[0] && a.coef[i] != 0;
+            if (!own && op->code == OP_STK_STORE)
+                c->ok = false;
+        }
+        return;
+    case OP_REC_LOAD: /* a record is not written where it is read */
+        c->ok &= !op->attr.layout->log;
+        return;
+    default:
+        if (!op_is_pure_table(op->code))
+            c->ok = false;
+    }
+}
+
+/* Different iterations touch different elements: in one dimension all accesses have one subscript that varies with the index. */
+static bool separate(const simd_check *c, const ir_op *write)
+{
+    for (int d = 0; d < write->attr.field->ndim; d++) {
+        affine w = affine_of(write->args[d]);
+        if (!varies_with_index(c->loop, &w))
+            continue;
+        bool same = true;
+        for (size_t i = 0; i < c->memory.len && same; i++) {
+            const ir_op *op = c->memory.at[i];
+            if (op->attr.field != write->attr.field || op->attr.plane != write->attr.plane || op->args[d] == write->args[d] ||
+                never_meet(c->loop, op, write))
+                continue;
+            affine a = affine_of(op->args[d]);
+            same = a.ok && affine_equal(&w, &a);
+        }
+        if (same)
+            return true;
+    }
+    return false;
+}
+
+/* Elements stored by an unordered iteration are not touched by others, whatever the subscripts. */
+static bool only_stored(const simd_check *c, const ir_op *write)
+{
+    for (size_t i = 0; i < c->memory.len; i++) {
+        const ir_op *op = c->memory.at[i];
+        if (op->code == OP_ACCUM && op->attr.field == write->attr.field && op->attr.plane == write->attr.plane)
+            return false;
+    }
+    return c->loop->attr.forall;
+}
+
+/* In two branches of one `if`: an iteration does one of them. */
+static bool exclude_each_other(const ir_op *a, const ir_op *b)
+{
+    for (const ir_region *r = a->region; r->parent; r = r->parent->region)
+        if (r->parent->code == OP_IF)
+            for (int k = 0; k < 2; k++)
+                if (r->parent->regions[k] != r && ir_region_is_ancestor(r->parent->regions[k], b->region))
+                    return true;
+    return false;
+}
+
+/* An iteration touches nothing that it has written. */
+static bool writes_last(const simd_check *c)
+{
+    for (size_t i = 0; i < c->memory.len; i++)
+        for (size_t k = i + 1; k < c->memory.len && c->memory.at[i]->code != OP_LOAD; k++)
+            if (meet_in_iteration(c->memory.at[i], c->memory.at[k]) && !exclude_each_other(c->memory.at[i], c->memory.at[k]))
+                return false;
+    for (size_t i = 0; i < c->slots.len; i++)
+        for (size_t k = i + 1; k < c->slots.len && c->slots.at[i]->code == OP_STK_STORE; k++)
+            if (c->slots.at[i]->attr.layout == c->slots.at[k]->attr.layout && c->slots.at[i]->attr.i == c->slots.at[k]->attr.i)
+                return false;
+    return true;
+}
+
+/* v is p + terms, also through if; *count counts the uses of p and of the sums on the way. */
+static bool is_sum(const simd_check *c, const ir_value *v, const ir_value *p, uint32_t *count)
+{
+    if (v == p) {
+        ++*count;
+        return true;
+    }
+    if (!v->def || c->uses[v->id] != 1 || v->exact) /* of what decides, the order counts */
+        return false;
+    const ir_op *op = v->def;
+    if (op->code == OP_ADD)
+        return is_sum(c, op->args[0], p, count) || is_sum(c, op->args[1], p, count);
+    if (op->code == OP_SUB)
+        return is_sum(c, op->args[0], p, count);
+    if (op->code == OP_IF)
+        return is_sum(c, ir_yield_of(op->regions[0])->args[v->index], p, count) &&
+               is_sum(c, ir_yield_of(op->regions[1])->args[v->index], p, count);
+    return false;
+}
+
+static bool carries_sums(const simd_check *c)
+{
+    const ir_region *body = c->loop->regions[0];
+    const ir_op *y = ir_yield_of(body);
+    for (int k = 0; k < y->nargs; k++) {
+        const ir_value *p = body->params[1 + k];
+        uint32_t count = 0;
+        if (scalar_is_float(p->type) || scalar_is_int(p->type)) {
+            if (is_sum(c, y->args[k], p, &count) && count == c->uses[p->id] && y->args[k] != p)
+                continue;
+        }
+        return false;
+    }
+    return true;
+}
+
+typedef struct simd_pass {
+    const ir_func *f;
+    const uint32_t *uses;
+} simd_pass;
+
+static void mark(ir_op *op, void *ctx)
+{
+    const simd_pass *s = ctx;
+    if (op->code != OP_LOOP || !op->attr.bounded || op->attr.cond || op->attr.brief)
+        return;
+    simd_check c = {.f = s->f, .loop = op, .uses = s->uses, .ok = true};
+    ir_walk(op->regions[0], check_op, &c);
+    bool ok = c.ok && carries_sums(&c) && (c.writes || ir_yield_of(op->regions[0])->nargs > 0);
+    for (size_t i = 0; i < c.memory.len && ok; i++) {
+        const ir_op *w = c.memory.at[i];
+        if (w->code == OP_STORE)
+            ok = separate(&c, w) || only_stored(&c, w);
+        else if (w->code == OP_ACCUM)
+            ok = separate(&c, w);
+    }
+    op->attr.simd = ok && writes_last(&c);
+    vec_free(&c.memory);
+    vec_free(&c.slots);
+}
+
+void pass_simd(ir_func *f)
+{
+    uint32_t *uses = ir_count_uses(f);
+    simd_pass s = {f, uses};
+    ir_walk(f->body, mark, &s);
+    free(uses);
+}

@@ -1,0 +1,90 @@
+/* Which part of a field a task scatters into.
+ *
+ *     task p in [0, N) { accum grid[t, i, j], v }        slab (t)
+ *
+ * Leading subscripts that are the same in all iterations and all accumulations leave one slab of the field: private copies need not be larger. Without this, a
+ * simulation that keeps its grids of all steps in one field would clear and add as much at each step as all steps together need.
+ * The subscripts become operands of the task, behind all others. With soa an element's components lie apart, and no slab is one piece.
+ */
+#include "ir/ops.h"
+#include "passes/schedule/schedule.h"
+
+typedef struct accums {
+    const ir_scatter *target;
+    VEC(ir_op *) ops;
+} accums;
+
+/* Those that need no copy for themselves, as each iteration has its own element, use the same one. */
+static void collect(ir_op *op, void *ctx)
+{
+    accums *a = ctx;
+    if (op->code == OP_ACCUM && op->attr.field == a->target->field && op->attr.plane == a->target->plane)
+        vec_push(&a->ops, op);
+}
+
+enum { DEPTH_MAX = 8 }; /* deeper, the subscript stays where it is, and copies hold the whole field */
+
+/* Integer arithmetic is total: it may be done where no iteration runs. */
+static bool may_leave(const ir_op *task, const ir_value *v, int depth)
+{
+    if (ir_is_visible(v, task->region))
+        return true;
+    const ir_op *op = v->def;
+    if (!op || depth > DEPTH_MAX || !scalar_is_int(v->type))
+        return false;
+    if (op->code == OP_CONST || op->code == OP_MPARAM || op->code == OP_SHAPE)
+        return true;
+    if (!op_is_pure_table(op->code))
+        return false;
+    for (int i = 0; i < op->nargs; i++)
+        if (!scalar_is_int(op->args[i]->type) || !may_leave(task, op->args[i], depth + 1))
+            return false;
+    return true;
+}
+
+static void leave(ir_op *task, const ir_value *v)
+{
+    if (ir_is_visible(v, task->region))
+        return;
+    for (int i = 0; i < v->def->nargs; i++)
+        leave(task, v->def->args[i]);
+    ir_move(v->def, task->region, task);
+}
+
+/* How many leading subscripts all these have in common. */
+static int common_fixed(const ir_op *task, const accums *a)
+{
+    int n = 0;
+    for (; n < a->target->field->ndim; n++) {
+        const ir_value *first = a->ops.at[0]->args[n];
+        if (!may_leave(task, first, 0))
+            return n;
+        for (size_t i = 1; i < a->ops.len; i++)
+            if (a->ops.at[i]->args[n] != first)
+                return n;
+    }
+    return n;
+}
+
+static void fix_slabs(ir_op *task, void *ctx)
+{
+    (void)ctx;
+    for (int i = 0; task->code == OP_TASK && i < task->attr.nscatters; i++) {
+        ir_scatter *s = &task->attr.scatters[i];
+        accums a = {.target = s};
+        ir_walk(task->regions[0], collect, &a);
+        const bool apart = s->field->soa && s->field->shape != IR_SHAPE_SCALAR;
+        s->nfixed = s->shared || s->called || apart || !a.ops.len ? 0 : common_fixed(task, &a);
+        for (int d = 0; d < s->nfixed; d++) {
+            ir_value *const subscript = a.ops.at[0]->args[d];
+            leave(task, subscript);
+            ir_add_arg(task, subscript);
+        }
+        vec_free(&a.ops);
+    }
+}
+
+void pass_slabs(ir_func *f)
+{
+    ir_walk(f->body, fix_slabs, NULL);
+}

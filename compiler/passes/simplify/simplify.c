@@ -1,0 +1,24 @@
+#include "passes/simplify/simplify.h"
+
+void pass_settle(ir_func *f)
+{
+    for (int round = 0; round < 4; round++) {
+        bool changed = pass_dce(f);
+        changed |= pass_fold(f);
+        if (!changed)
+            return;
+    }
+    pass_dce(f);
+}
+
+void pass_simplify(ir_func *f)
+{
+    /* Each round shrinks the function; what is left after this many is not worth another. */
+    for (int round = 0; round < 12; round++) {
+        bool changed = pass_fold(f);
+        changed |= pass_cse(f);
+        changed |= pass_dce(f);
+        if (!changed)
+            return;
+    }
+}
