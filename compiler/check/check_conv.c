@@ -33,7 +33,7 @@ static bool retype_const(checker *c, tx_expr *e, softness soft, scalar to)
         double x = was_float ? e->cval.f : (double)e->cval.i;
         if (to == SC_F32) {
             const float f = !was_float ? (float)e->cval.i : e->literal ? e->single : (float)x;
-            if ((isinf(f) && !isinf(x)) || (f == 0.0f && x != 0.0))
+            if ((isinf(f) && !isinf(x)) || (f == 0.0f && x != 0.0 && was_float && e->literal))
                 return ERR(c, span_at(e->loc), DIAG_LITERAL_RANGE, arena_printf(c->mem, "%g", x), "f32");
             x = (double)f;
         }

@@ -260,7 +260,7 @@ void settle_open_integers(checker *c, val *v, int n)
 /* Constants, without a remainder. */
 static bool divides(const tx_expr *a, const tx_expr *b)
 {
-    return a->kind == TX_CONST && b->kind == TX_CONST && b->cval.i != 0 && b->cval.i != -1 && a->cval.i % b->cval.i == 0;
+    return a->kind == TX_CONST && b->kind == TX_CONST && b->cval.i != 0 && (b->cval.i == -1 || a->cval.i % b->cval.i == 0);
 }
 
 val apply_binary(checker *c, ast_binop op, val a, val b, src_span at, src_span op_span)
@@ -310,7 +310,7 @@ val apply_binary(checker *c, ast_binop op, val a, val b, src_span at, src_span o
     bool linear = op == AST_ADD || op == AST_SUB || op == AST_MUL;
     if (op == AST_DIV && !divides(args[0], args[1]))
         r.lost = (lossy){CUT_DIVISION, soft == SOFT_INT, op_span};
-    else if (linear)
+    else if (linear || op == AST_DIV)
         r.lost = a.lost.kind ? a.lost : b.lost;
     return r;
 }

@@ -196,6 +196,8 @@ static const char *c_operator(ir_opcode code)
     case OP_DIV: return "/";
     case OP_AND: return "&";
     case OP_OR: return "|";
+    case OP_REM: return "%";
+    case OP_SHR: return ">>";
     default: return "^";
     }
 }
@@ -219,7 +221,8 @@ static const char *size_text(arena *mem, const ir_func *f, const ir_value *v)
     case OP_CAST:
         return arena_printf(mem, "(%s)%s", scalar_c_type(v->type), x[0]);
     case OP_NEG:
-        return arena_printf(mem, "(-%s)", x[0]);
+    case OP_NOT:
+        return arena_printf(mem, "(%c%s)", op->code == OP_NEG ? '-' : '~', x[0]);
     case OP_MIN:
     case OP_MAX:
         return arena_printf(mem, "(%s %s %s ? %s : %s)", x[0], op->code == OP_MIN ? "<" : ">", x[1], x[0], x[1]);
@@ -230,6 +233,8 @@ static const char *size_text(arena *mem, const ir_func *f, const ir_value *v)
     case OP_AND:
     case OP_OR:
     case OP_XOR:
+    case OP_REM:
+    case OP_SHR:
         return arena_printf(mem, "(%s %s %s)", x[0], c_operator(op->code), x[1]);
     default:
         assert(!"a formula holds nothing else");

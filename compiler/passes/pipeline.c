@@ -187,9 +187,10 @@ static void forward_first(ir_func *f)
         pass_simplify(f);
 }
 
+/* With --debug the launch adds where the user wrote it, one term after the other; so do its derivatives, for the same bits. */
 static void promote(ir_func *f)
 {
-    if (!is_watched(f))
+    if (!f->module->debug)
         pass_promote(f);
 }
 

@@ -53,17 +53,6 @@ static bool is_negative(const ir_value *v)
     return !v || !ir_is_const(v) || v->def->attr.i < 0;
 }
 
-static bool is_exact(range a)
-{
-    return a.lo && a.lo == a.hi;
-}
-
-static range exactly(sizing *s, scalar type, ir_value *x)
-{
-    ir_value *left = x ? narrow(s, type, x) : NULL;
-    return (range){left, left};
-}
-
 static range product(sizing *s, range a, range b)
 {
     if (is_negative(a.lo) || is_negative(b.lo)) /* signs would decide which end is the upper one */
@@ -71,17 +60,32 @@ static range product(sizing *s, range a, range b)
     return (range){apply(s, OP_MUL, a.lo, b.lo), apply(s, OP_MUL, a.hi, b.hi)};
 }
 
-static range arithmetic(sizing *s, const ir_op *op, range a, range b)
+/* A product that leaves i32 comes back below 0: its lower end is the least i32 then. */
+static range wrapped_product(sizing *s, range r)
 {
-    if (op->code == OP_DIV && (is_negative(b.lo) || !is_exact(b) || b.lo->def->attr.i == 0))
+    if (!r.lo || !r.hi)
+        return r;
+    ir_value *over = apply(s, OP_MAX, apply(s, OP_SUB, number(s, INT32_MAX), r.hi), number(s, -1)); /* -1: it leaves */
+    r.lo = apply(s, OP_MIN, r.lo, apply(s, OP_MUL, over, number(s, INT64_C(1) << 31)));
+    return r;
+}
+
+static range arithmetic(sizing *s, const frame *at, const ir_op *op)
+{
+    const scalar type = op->res[0]->type;
+    const range a = range_of(s, at, op->args[0]), b = range_of(s, at, op->args[1]);
+    const bool exact = a.lo && a.lo == a.hi && b.lo && b.lo == b.hi;
+    if (op->code == OP_DIV && (is_negative(b.lo) || b.lo != b.hi || b.lo->def->attr.i == 0))
         return (range){NULL, NULL};
-    if (is_exact(a) && is_exact(b))
-        return exactly(s, op->res[0]->type, apply(s, op->code, a.lo, b.lo));
+    if (exact) {
+        ir_value *x = narrow(s, type, apply(s, op->code, a.lo, b.lo));
+        return (range){x, x};
+    }
     switch (op->code) {
     case OP_SUB:
         return (range){apply(s, OP_SUB, a.lo, b.hi), apply(s, OP_SUB, a.hi, b.lo)};
     case OP_MUL:
-        return product(s, a, b);
+        return type == SC_I32 ? wrapped_product(s, product(s, a, b)) : product(s, a, b);
     case OP_MIN:
         return (range){apply(s, OP_MIN, a.lo, b.lo), a.hi && b.hi ? apply(s, OP_MIN, a.hi, b.hi) : a.hi ? a.hi : b.hi};
     case OP_MAX:
@@ -91,6 +95,51 @@ static range arithmetic(sizing *s, const ir_op *op, range a, range b)
     }
 }
 
+static bool is_exact(range a)
+{
+    return a.lo && a.lo == a.hi;
+}
+
+/* By constants alone, of numbers that are known on entry: of an interval it would matter where they wrap. */
+static ir_value *applied(sizing *s, const ir_op *op, ir_value *a, ir_value *b)
+{
+    const scalar type = op->res[0]->type;
+    const bool constant = b && ir_is_const(b), above = constant && b->def->attr.i > 0 && b->def->attr.i <= INT32_MAX;
+    const bool count = constant && b->def->attr.i >= 0 && b->def->attr.i < 31;
+    switch (op->code) {
+    case OP_REM:
+        return above ? apply(s, OP_REM, a, b) : NULL;
+    case OP_MOD:
+        return above ? apply(s, OP_REM, apply(s, OP_ADD, apply(s, OP_REM, a, b), b), b) : NULL;
+    case OP_AND:
+    case OP_OR:
+    case OP_XOR:
+        return apply(s, op->code, a, b);
+    case OP_NOT:
+        return apply(s, OP_SUB, number(s, -1), a);
+    case OP_ABS:
+        return type == SC_I32 ? apply(s, OP_MAX, a, apply(s, OP_SUB, number(s, 0), a)) : NULL;
+    case OP_SHL:
+        return count && type == SC_I32 ? apply(s, OP_MUL, a, number(s, INT64_C(1) << b->def->attr.i)) : NULL;
+    case OP_SHR:
+        return count ? apply(s, OP_SHR, a, b) : NULL;
+    default:
+        return NULL;
+    }
+}
+
+static range of_exact(sizing *s, const frame *at, const ir_op *op)
+{
+    const range unknown = {NULL, NULL}, a = range_of(s, at, op->args[0]), b = op->nargs > 1 ? range_of(s, at, op->args[1]) : unknown;
+    if (!is_exact(a) || (op->nargs > 1 && !is_exact(b)))
+        return unknown;
+    ir_value *x = applied(s, op, a.lo, b.lo);
+    if (!x)
+        return unknown;
+    x = narrow(s, op->res[0]->type, x);
+    return (range){x, x};
+}
+
 static range join(sizing *s, range a, range b)
 {
     if (a.lo && a.lo == a.hi && a.lo == b.lo && a.lo == b.hi)
@@ -98,114 +147,22 @@ static range join(sizing *s, range a, range b)
     return (range){apply(s, OP_MIN, a.lo, b.lo), apply(s, OP_MAX, a.hi, b.hi)};
 }
 
-/* a - a / b * b, of a constant b above 0; with that and C's operators alone a macro stays a constant expression. */
-static ir_value *remainder_of(sizing *s, ir_value *a, ir_value *b)
-{
-    return apply(s, OP_SUB, a, apply(s, OP_MUL, apply(s, OP_DIV, a, b), b));
-}
-
-/* The remainder that is not negative. */
-static ir_value *modulo(sizing *s, ir_value *a, ir_value *b)
-{
-    return remainder_of(s, apply(s, OP_ADD, remainder_of(s, a, b), b), b);
-}
-
-static range remainders(sizing *s, const ir_op *op, range a, range b)
-{
-    if (!is_exact(b))
-        return (range){NULL, NULL};
-    const bool positive = ir_is_const(b.lo) && b.lo->def->attr.i > 0;
-    if (positive && is_exact(a))
-        return exactly(s, op->res[0]->type, op->code == OP_MOD ? modulo(s, a.lo, b.lo) : remainder_of(s, a.lo, b.lo));
-    ir_value *size = apply(s, OP_MAX, b.lo, apply(s, OP_SUB, number(s, 0), b.lo));
-    ir_value *most = apply(s, OP_MAX, apply(s, OP_SUB, size, number(s, 1)), number(s, 0)); /* by 0 it is 0 */
-    const bool no_sign = op->code == OP_MOD ? positive : !is_negative(a.lo);
-    ir_value *least = no_sign ? number(s, 0) : apply(s, OP_SUB, number(s, 0), most);
-    return (range){least, !is_negative(a.lo) && a.hi ? apply(s, OP_MIN, most, a.hi) : most};
-}
-
-static range bits(sizing *s, const ir_op *op, range a, range b)
-{
-    if (is_exact(a) && is_exact(b))
-        return exactly(s, op->res[0]->type, apply(s, op->code, a.lo, b.lo));
-    const bool a_positive = !is_negative(a.lo), b_positive = !is_negative(b.lo);
-    if (op->code == OP_AND) { /* what has no sign takes the other's away */
-        ir_value *least = a_positive || b_positive ? number(s, 0) : NULL;
-        ir_value *ha = a_positive ? a.hi : NULL, *hb = b_positive ? b.hi : NULL;
-        return (range){least, ha && hb ? apply(s, OP_MIN, ha, hb) : ha ? ha : hb};
-    }
-    return a_positive && b_positive ? (range){number(s, 0), apply(s, OP_ADD, a.hi, b.hi)} : (range){NULL, NULL};
-}
-
-/* By a constant that is less than the number of bits. */
-static range shifted(sizing *s, const ir_op *op, range a, range b)
-{
-    const scalar type = op->res[0]->type;
-    if (!a.hi || !is_exact(b) || is_negative(b.lo) || b.lo->def->attr.i >= 8 * scalar_bytes(type) - 1)
-        return (range){NULL, NULL};
-    ir_value *by = number(s, INT64_C(1) << b.lo->def->attr.i);
-    if (op->code == OP_SHL)
-        return is_exact(a) ? exactly(s, type, apply(s, OP_MUL, a.lo, by)) : (range){apply(s, OP_MUL, a.lo, by), apply(s, OP_MUL, a.hi, by)};
-    if (is_exact(a)) /* rounded down */
-        return exactly(s, type, apply(s, OP_DIV, apply(s, OP_SUB, a.lo, modulo(s, a.lo, by)), by));
-    return (range){apply(s, OP_SUB, apply(s, OP_DIV, a.lo, by), is_negative(a.lo) ? number(s, 1) : number(s, 0)), apply(s, OP_DIV, a.hi, by)};
-}
-
-static range absolute(sizing *s, const ir_op *op, range a)
-{
-    ir_value *most = apply(s, OP_MAX, a.hi, apply(s, OP_SUB, number(s, 0), a.lo));
-    return is_exact(a) ? exactly(s, op->res[0]->type, most) : (range){number(s, 0), most};
-}
-
-static range negative(sizing *s, const ir_op *op, range a)
-{
-    ir_value *zero = number(s, 0);
-    return is_exact(a) ? exactly(s, op->res[0]->type, apply(s, OP_SUB, zero, a.lo)) : (range){apply(s, OP_SUB, zero, a.hi), apply(s, OP_SUB, zero, a.lo)};
-}
-
-static range inverted(sizing *s, const ir_op *op, range a)
-{
-    ir_value *ones = number(s, -1);
-    return is_exact(a) ? exactly(s, op->res[0]->type, apply(s, OP_SUB, ones, a.lo)) : (range){apply(s, OP_SUB, ones, a.hi), apply(s, OP_SUB, ones, a.lo)};
-}
-
-/* Of numbers of 32 and 64 bits; NULL: not known. */
-static range computed(sizing *s, const frame *at, const ir_op *op)
-{
-    const range a = range_of(s, at, op->args[0]), b = op->nargs > 1 ? range_of(s, at, op->args[1]) : (range){NULL, NULL};
-    switch (op->code) {
-    case OP_ADD:
-    case OP_SUB:
-    case OP_MUL:
-    case OP_DIV:
-    case OP_MIN:
-    case OP_MAX:
-        return arithmetic(s, op, a, b);
-    case OP_REM:
-    case OP_MOD:
-        return remainders(s, op, a, b);
-    case OP_AND:
-    case OP_OR:
-    case OP_XOR:
-        return bits(s, op, a, b);
-    case OP_SHL:
-    case OP_SHR:
-        return shifted(s, op, a, b);
-    case OP_ABS:
-        return absolute(s, op, a);
-    case OP_NEG:
-        return negative(s, op, a);
-    case OP_NOT:
-        return inverted(s, op, a);
-    default:
-        return (range){NULL, NULL};
-    }
-}
-
 static bool keeps_value(scalar to, scalar from)
 {
     const bool wider = scalar_bytes(to) > scalar_bytes(from) && (!scalar_is_signed(from) || scalar_is_signed(to));
-    return to == from || wider || (from == SC_I64 && to == SC_I32); /* loop indices are widened, and narrowed again */
+    return to == from || wider;
+}
+
+static range cast_range(sizing *s, const frame *at, const ir_op *op)
+{
+    const scalar from = op->args[0]->type, to = op->res[0]->type;
+    const range r = range_of(s, at, op->args[0]);
+    if (keeps_value(to, from) || (from == SC_I64 && to == SC_I32 && value_fits_i32(op->args[0]))) /* loop indices are widened, and narrowed again */
+        return r;
+    if (from != SC_I64 || to != SC_I32 || !is_exact(r))
+        return (range){NULL, NULL};
+    ir_value *x = narrow(s, to, r.lo);
+    return (range){x, x};
 }
 
 static range parameter(sizing *s, const frame *at, const ir_value *v)
@@ -239,6 +196,24 @@ static range range_of(sizing *s, const frame *at, const ir_value *v)
         case OP_CONST:
             r.lo = r.hi = number(s, op->attr.i);
             break;
+        case OP_ADD:
+        case OP_SUB:
+        case OP_MUL:
+        case OP_DIV:
+        case OP_MIN:
+        case OP_MAX:
+            if (v->type == SC_I64 || v->type == SC_I32)
+                r = arithmetic(s, at, op);
+            break;
+        case OP_NEG: {
+            const range a = range_of(s, at, op->args[0]);
+            const bool exact = a.lo && a.lo == a.hi;
+            r.lo = apply(s, OP_SUB, number(s, 0), a.hi);
+            if (exact)
+                r.lo = narrow(s, v->type, r.lo);
+            r.hi = exact ? r.lo : apply(s, OP_SUB, number(s, 0), a.lo);
+            break;
+        }
         case OP_SELECT:
             r = join(s, range_of(s, at, op->args[1]), range_of(s, at, op->args[2]));
             break;
@@ -246,12 +221,22 @@ static range range_of(sizing *s, const frame *at, const ir_value *v)
             r = join(s, range_of(s, at, ir_yield_of(op->regions[0])->args[v->index]), range_of(s, at, ir_yield_of(op->regions[1])->args[v->index]));
             break;
         case OP_CAST:
-            if (scalar_is_int(op->args[0]->type) && keeps_value(v->type, op->args[0]->type))
-                r = range_of(s, at, op->args[0]);
+            if (scalar_is_int(op->args[0]->type))
+                r = cast_range(s, at, op);
+            break;
+        case OP_REM:
+        case OP_MOD:
+        case OP_AND:
+        case OP_OR:
+        case OP_XOR:
+        case OP_NOT:
+        case OP_ABS:
+        case OP_SHL:
+        case OP_SHR:
+            if (v->type == SC_I64 || v->type == SC_I32)
+                r = of_exact(s, at, op);
             break;
         default:
-            if (v->type == SC_I64 || v->type == SC_I32)
-                r = computed(s, at, op);
             break;
         }
     }
@@ -341,6 +326,51 @@ static ir_func *formula_of(const ir_func *f)
     return w;
 }
 
+/* How many operations C text of v has, in which each is written wherever it is used, up to `most`; more than that if it has one that is not printed. */
+static int64_t printed(const ir_value *v, int64_t most)
+{
+    if (!v->def)
+        return 1;
+    int64_t n = 1;
+    bool twice = false;
+    switch (v->def->code) {
+    case OP_MIN:
+    case OP_MAX:
+        twice = true;
+        break;
+    case OP_CONST:
+    case OP_CAST:
+    case OP_NEG:
+    case OP_NOT:
+    case OP_ADD:
+    case OP_SUB:
+    case OP_MUL:
+    case OP_DIV:
+    case OP_REM:
+    case OP_AND:
+    case OP_OR:
+    case OP_XOR:
+    case OP_SHR:
+        break;
+    default:
+        return most + 1;
+    }
+    for (int i = 0; i < v->def->nargs && n <= most; i++)
+        n += (twice ? 2 : 1) * printed(v->def->args[i], most);
+    return n;
+}
+
+static bool refuse(const ir_func *f, src_loc at)
+{
+    diag_sink *d = f->module->diag;
+    const char *what = f->kind == IR_KERNEL_HVP ? "second-order product" : "gradient";
+    diag(d, span_at(at), DIAG_WORKSPACE, what, f->primal->name);
+    diag_note(d, span_at(at), "it keeps values of each trip; a bound known on entry is one that comes from constants and integer arguments");
+    diag_note(d, span_at(at), "write 'while ... limit n', or a 'for' over such a range that is left with 'break'");
+    diag_note(d, span_at(f->loc), "or write 'derive(jvp)' on '%s' if its gradient is not wanted", f->primal->name);
+    return false;
+}
+
 static bool size_func(ir_func *f)
 {
     ir_func *w = formula_of(f);
@@ -348,20 +378,16 @@ static bool size_func(ir_func *f)
     s.total = number(&s, 0);
     const frame at = {NULL, NULL};
     size_region(&s, &at, f->body, number(&s, 1));
-    if (s.unknown) {
-        diag_sink *d = f->module->diag;
-        const char *what = f->kind == IR_KERNEL_HVP ? "second-order product" : "gradient";
-        diag(d, span_at(s.unknown->loc), DIAG_WORKSPACE, what, f->primal->name);
-        diag_note(d, span_at(s.unknown->loc), "it keeps values of each trip; a bound known on entry is one that comes from constants and integer arguments");
-        diag_note(d, span_at(s.unknown->loc), "write 'while ... limit n', or a 'for' over such a range that is left with 'break'");
-        diag_note(d, span_at(f->loc), "or write 'derive(jvp)' on '%s' if its gradient is not wanted", f->primal->name);
-        return false;
-    }
+    if (s.unknown)
+        return refuse(f, s.unknown->loc);
     ir_yield(&s.b, 1, &s.total);
     w->nresults = 1;
     w->results = ARENA_ARRAY(f->module->mem, scalar, 1);
     w->results[0] = SC_I64;
     pass_simplify(w);
+    enum { PRINTED = 20000 };
+    if (printed(ir_yield_of(w->body)->args[0], PRINTED) > PRINTED) /* nobody reads such a macro, and compilers choke on it */
+        return refuse(f, f->loc);
     const ir_value *total = ir_yield_of(w->body)->args[0];
     if (!ir_is_const(total) || total->def->attr.i > 0)
         f->workspace = w;
