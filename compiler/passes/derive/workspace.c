@@ -53,6 +53,11 @@ static bool is_negative(const ir_value *v)
     return !v || !ir_is_const(v) || v->def->attr.i < 0;
 }
 
+static bool is_exact(range a)
+{
+    return a.lo && a.lo == a.hi;
+}
+
 static range product(sizing *s, range a, range b)
 {
     if (is_negative(a.lo) || is_negative(b.lo)) /* signs would decide which end is the upper one */
@@ -74,10 +79,9 @@ static range arithmetic(sizing *s, const frame *at, const ir_op *op)
 {
     const scalar type = op->res[0]->type;
     const range a = range_of(s, at, op->args[0]), b = range_of(s, at, op->args[1]);
-    const bool exact = a.lo && a.lo == a.hi && b.lo && b.lo == b.hi;
-    if (op->code == OP_DIV && (is_negative(b.lo) || b.lo != b.hi || b.lo->def->attr.i == 0))
+    if (op->code == OP_DIV && (is_negative(b.lo) || !is_exact(b) || b.lo->def->attr.i == 0))
         return (range){NULL, NULL};
-    if (exact) {
+    if (is_exact(a) && is_exact(b)) {
         ir_value *x = narrow(s, type, apply(s, op->code, a.lo, b.lo));
         return (range){x, x};
     }
@@ -93,11 +97,6 @@ static range arithmetic(sizing *s, const frame *at, const ir_op *op)
     default: /* ADD, DIV */
         return (range){apply(s, op->code, a.lo, b.lo), apply(s, op->code, a.hi, b.hi)};
     }
-}
-
-static bool is_exact(range a)
-{
-    return a.lo && a.lo == a.hi;
 }
 
 /* By constants alone, of numbers that are known on entry: of an interval it would matter where they wrap. */
@@ -207,7 +206,7 @@ static range range_of(sizing *s, const frame *at, const ir_value *v)
             break;
         case OP_NEG: {
             const range a = range_of(s, at, op->args[0]);
-            const bool exact = a.lo && a.lo == a.hi;
+            const bool exact = is_exact(a);
             r.lo = apply(s, OP_SUB, number(s, 0), a.hi);
             if (exact)
                 r.lo = narrow(s, v->type, r.lo);
