@@ -137,7 +137,8 @@ class Runner:
             raise Failure(f"unexpected warnings:\n{err}")
         include = ["-I", self.include]
         options = self.sanitize() if options is None else options
-        level = "-O0" if options else "-O2"    # optimising what is full of checks takes most of the time, and hides what they would see
+        # Optimising takes most of the time; of what is full of checks it would hide what they see.
+        level = "-O0" if options else "-O1" if self.args.short else "-O2"
         self.must([self.args.cc, "-std=c11", level, *STRICT, *GENERATED, *options, *compiled, *shlex.split(self.args.options), *include, "-c", c, "-o", obj])
         self.must([self.args.cxx, "-std=c++17", *STRICT, *include, "-fsyntax-only", "-x", "c++", "-include", header, "/dev/null"])
         return obj
@@ -475,7 +476,7 @@ def main():
     ap.add_argument("--cc", default="gcc")
     ap.add_argument("--cxx", default="g++")
     ap.add_argument("--sanitize", action="store_true", help="generated code and hosts with address and undefined-behaviour sanitizers")
-    ap.add_argument("--short", action="store_true", help="the first only of several lines `// flags:` and `// compiled:`, and the sizes of `// race:` in tests/parallel")
+    ap.add_argument("--short", action="store_true", help="the first only of several lines `// flags:` and `// compiled:`, the sizes of `// race:` in tests/parallel, and generated code at -O1")
     ap.add_argument("--options", default="", help="more options for generated code: '-O3 -march=native -ffp-contract=fast'")
     ap.add_argument("--update", action="store_true", help="rewrite the expected files")
     ap.add_argument("-j", type=int, default=os.cpu_count() + 1, help="cases at a time: one more than processors, as some wait for their threads")
