@@ -69,7 +69,7 @@ typedef struct emitter {
     ptrmap layouts;          /* ir_layout -> struct tag, once its definition is printed */
     ptrmap params;           /* ir_mparam -> const char *, member name */
     const char **field_names; /* by index: the view in the module's struct, "x" or, of a member with soa, "p.link.pos" */
-    bool uses_bounds, uses_take, uses_assert;
+    bool uses_bounds, uses_take, uses_assert, uses_arrays;
     const char *take;        /* function that takes memory from a workspace */
     const char *kernels, *fields, *members, *desc, *bounds, *extents; /* static objects of the file */
     const char *base;        /* of the names that belong to the function being printed */

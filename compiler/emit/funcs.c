@@ -83,13 +83,28 @@ static bool ends_in(const char *name, const char *end)
     return n > k && strcmp(name + n - k, end) == 0;
 }
 
+/* A kernel f_vjp, or one called f_jvp whose adjoint is f_jvp_grad: structs are named after them, as after a function f's derivatives. */
+static bool is_kernel_form(const ir_module *m, const char *name)
+{
+    for (size_t i = 0; i < m->funcs.len; i++) {
+        const char *kernel = m->funcs.at[i]->name;
+        const size_t n = strlen(kernel);
+        if (!ir_is_kernel(m->funcs.at[i]) || strncmp(name, kernel, n) != 0)
+            continue;
+        for (int form = 0; form <= FORM_HVP; form++)
+            if (strcmp(name + n, form_suffix((kernel_form)form)) == 0)
+                return true;
+    }
+    return false;
+}
+
 /* Kernels' own functions and tables are called k_run, k_task0, k_task0_atomic, k_access, k_parts, k_arrays, k_bounds: a function of the user gives way, to
  * them and to the module's own. */
 static const char *file_name(emitter *e, const char *name)
 {
     static const char *const ends[] = {"_run", "_access", "_parts", "_arrays", "_bounds"};
     const char *const own[] = {e->kernels, e->fields, e->members, e->desc, e->sites_name, e->places_name, e->bounds, e->extents, e->take};
-    bool clash = strstr(name, "_task") != NULL;
+    bool clash = strstr(name, "_task") != NULL || is_kernel_form(e->m, name);
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
         clash |= ends_in(name, ends[i]);
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)

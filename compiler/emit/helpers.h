@@ -11,7 +11,7 @@ typedef struct emit_helper {
 extern const emit_helper emit_helpers[]; /* callees before callers */
 extern const int emit_nhelpers;
 
-/* Prints those that `code` uses, and what these use. */
-void emit_helpers_of(strbuf *out, const char *code);
+/* Prints those that `code` uses, and what these use; their functions, and the calls in `code`, with the prefix. */
+void emit_helpers_of(strbuf *out, strbuf *code, const char *prefix);
 
 #endif

@@ -410,6 +410,7 @@ void emit_local(cfn *c, const ir_op *op)
             break;
         }
         const char *name = names_unique(c->names, op->res[0]->name ? op->res[0]->name : "array");
+        c->e->uses_arrays = true;
         stmt(c, op->loc, "%s %s[%lld]%s;", scalar_c_type(op->attr.elem), name, (long long)(op->attr.i > 0 ? op->attr.i : 1), op->attr.stacked ? "" : " = {0}");
         define_name(c, op->res[0], name);
         break;

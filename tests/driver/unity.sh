@@ -61,3 +61,13 @@ for flags in '' --debug; do
     $CC -std=c11 -Wall -Wextra -Wpedantic -Werror -fopenmp-simd $SANITIZE -I. -I"$ROOT/runtime/include" unity.c "$(dirname "$TKC")/../runtime/libtk.a" -fopenmp -lm -o unity
     ./unity
 done
+
+# Modules made with --no-runtime bring the library's functions along, each its own, beside one that includes them.
+for name in poly pose; do
+    printf 'func max_f32(a: real) -> real { return a + 1.0; }\nexport func f(a: real, k: i32) -> real { var s = max_f32(a); for i in range(k) { s = max(s, sin(s) * real(i32(s) - %s)); } return mod(s, 2.0); }\n' $([ $name = poly ] && echo 2 || echo 3) >$name.tk
+    $TKC $name.tk --no-runtime -o $name.c
+done
+printf '#include "poly.c"\n#include "one.c"\n#include "pose.c"\nfloat outside(float h) { return h; }\nint main(void) { float a, b; poly_f(0.9f, 4, &a); pose_f(0.9f, 4, &b); return !(a > 0 && b > 0); }\n' >alone.c
+# shellcheck disable=SC2086
+$CC -std=c11 -Wall -Wextra -Wpedantic -Werror -fopenmp-simd $SANITIZE -I. -I"$ROOT/runtime/include" alone.c "$(dirname "$TKC")/../runtime/libtk.a" -fopenmp -lm -o alone
+./alone
