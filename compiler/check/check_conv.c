@@ -90,9 +90,14 @@ val int_division(checker *c, val v, src_span at, const char *as, scalar cast)
     return val_error(c, at);
 }
 
+static bool is_lost(val v, scalar to)
+{
+    return v.lost.kind && v.soft == SOFT_INT && scalar_is_float(to);
+}
+
 static val soft_to(checker *c, val v, scalar to, src_span at)
 {
-    if (v.lost.kind && v.soft == SOFT_INT && scalar_is_float(to))
+    if (is_lost(v, to))
         return int_division(c, v, at, scalar_name(to), to);
     if (!retype(c, v.e, v.soft, to))
         return val_error(c, at);
@@ -103,7 +108,7 @@ static val soft_to(checker *c, val v, scalar to, src_span at)
 /* SOFT_INT to SOFT_FLOAT. */
 static val soften_float(checker *c, val v, src_span at)
 {
-    v = soft_to(c, v, SC_F64, at);
+    v = is_lost(v, SC_F64) ? int_division(c, v, at, "a float", c->opt->real) : soft_to(c, v, SC_F64, at);
     if (!val_bad(v)) {
         v.soft = SOFT_FLOAT;
         v.lost = (lossy){0};

@@ -104,8 +104,10 @@ static const ast_expr *define_of(checker *c, const char *name)
 static val constant_value(checker *c, const ast_expr *e, const ty *type)
 {
     val v = check_expr(c, e);
-    if (type)
+    if (type) {
         v = convert(c, v, type, e->span);
+        v.lost = (lossy){0}; /* as behind `let h: i32`: an integer, and meant to be */
+    }
     if (!val_bad(v) && !const_is(v.e)) {
         ERR(c, e->span, DIAG_NOT_CONSTANT, "a constant");
         return val_error(c, e->span);
