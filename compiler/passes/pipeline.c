@@ -262,7 +262,7 @@ static bool strip(ir_module *m)
 /* ---- the table ---- */
 
 static const pass_row table[] = {
-    {"activity", "which kernels have derivatives; lost gradients are errors", ON_MODULE, pass_activity, NULL, NULL},
+    {"lost-gradient", "which kernels have derivatives; lost gradients are errors", ON_MODULE, pass_lost_gradient, NULL, NULL},
     {"inline", "small functions, and functions called once", ON_MODULE, run_inline, NULL, NULL},
     {"simplify", "folding, common subexpressions, dead code", ON_ALL, NULL, NULL, pass_simplify},
     {"decisions", "floats that steer, and what they are computed from, are exact", ON_MODULE, pass_decisions, NULL, NULL},

@@ -73,7 +73,7 @@ static void not_differentiable(void **state)
 {
     fixture *f = *state;
     make_kernel(f, false);
-    assert_false(pass_activity(f->m));
+    assert_false(pass_lost_gradient(f->m));
     assert_int_equal(diag_error_count(f->diag), 1);
     diag_flush(f->diag);
     fflush(f->out);
@@ -85,7 +85,7 @@ static void stopped(void **state)
 {
     fixture *f = *state;
     make_kernel(f, true);
-    assert_true(pass_activity(f->m));
+    assert_true(pass_lost_gradient(f->m));
     ir_func *k = f->m->funcs.at[0];
     assert_null(k->no_grad_why);
     assert_string_equal(k->no_jvp_why, "derive(...) does not list jvp");

@@ -243,3 +243,24 @@ bool never_meet(const ir_op *op, const ir_op *a, const ir_op *b)
     const ir_value *p = a->args[a->attr.field->ndim], *q = b->args[b->attr.field->ndim];
     return (ir_is_const(p) && ir_is_const(q) && p->def->attr.i != q->def->attr.i) || elements_never_meet(op, a, b);
 }
+
+/* Subscripts of one iteration that differ for certain. */
+static bool differ(const ir_value *a, const ir_value *b)
+{
+    if (a == b)
+        return false;
+    if (ir_is_const(a) && ir_is_const(b))
+        return a->def->attr.i != b->def->attr.i;
+    const affine x = affine_of(a), y = affine_of(b), difference = affine_sub(&x, &y);
+    return difference.ok && difference.n == 0 && difference.konst != 0;
+}
+
+bool meet_in_iteration(const ir_op *a, const ir_op *b)
+{
+    if (a->attr.field != b->attr.field || a->attr.plane != b->attr.plane)
+        return false;
+    for (int d = a->attr.field->ndim; d >= 0; d--) /* components first, which are constants mostly */
+        if (differ(a->args[d], b->args[d]))
+            return false;
+    return true;
+}

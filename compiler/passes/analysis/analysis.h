@@ -55,7 +55,7 @@ bool affine_is_invariant(const affine *a, const ir_op *op);
  * subscripts that in some dimension are the same in all iterations and differ by a constant. */
 bool never_meet(const ir_op *op, const ir_op *a, const ir_op *b);
 
-/* Whether two memory operations, in one iteration of all loops around both, may touch the same element. passes/simplify/forward_stores.c */
+/* Whether two memory operations, in one iteration of all loops around both, may touch the same element. */
 bool meet_in_iteration(const ir_op *a, const ir_op *b);
 
 /* never_meet for whole elements, whatever their components. */

@@ -6,7 +6,7 @@
 
 /* Module-wide activity before anything is optimised: reports lost gradients (a value that depends on an active input reaches an active output through a
  * field without storage); decides for each kernel whether it has an adjoint and a JVP (no_grad_why, no_jvp_why). False after errors. passes/analysis/activity.c */
-bool pass_activity(ir_module *m);
+bool pass_lost_gradient(ir_module *m);
 
 /* `out` arrays begin as zeros; of export funcs f->with_locals, where the gradient cannot work in the host's memory. passes/derive/arrays.c */
 void pass_arrays(ir_func *f);

@@ -443,7 +443,7 @@ static void find_lost_tangents(lost *l)
     }
 }
 
-bool pass_activity(ir_module *m)
+bool pass_lost_gradient(ir_module *m)
 {
     const int errors = diag_error_count(m->diag);
     lost l = {.m = m, .nodes = m->fields.len * 4};

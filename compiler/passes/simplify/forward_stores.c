@@ -65,27 +65,6 @@ static bool is_same_element(const ir_op *a, const ir_op *b)
     return true;
 }
 
-/* Subscripts of one iteration that differ for certain. */
-static bool differ(const ir_value *a, const ir_value *b)
-{
-    if (a == b)
-        return false;
-    if (ir_is_const(a) && ir_is_const(b))
-        return a->def->attr.i != b->def->attr.i;
-    const affine x = affine_of(a), y = affine_of(b), difference = affine_sub(&x, &y);
-    return difference.ok && difference.n == 0 && difference.konst != 0;
-}
-
-bool meet_in_iteration(const ir_op *a, const ir_op *b)
-{
-    if (!on_one_plane(a, b))
-        return false;
-    for (int d = a->attr.field->ndim; d >= 0; d--) /* components first, which are constants mostly */
-        if (differ(a->args[d], b->args[d]))
-            return false;
-    return true;
-}
-
 /* The caller of an export func's gradient may leave out arrays: what is stored there is not there to be loaded. */
 static bool may_be_absent(const forwarding *w, const ir_field *field)
 {
