@@ -6,41 +6,15 @@
 #ifndef TKC_EMIT_INT_H
 #define TKC_EMIT_INT_H
 
+#include "codegen/forms.h"
+#include "codegen/names.h"
 #include "emit/emit.h"
 #include "ir/ops.h"
+#include "util/ptrmap.h"
 #include "util/strbuf.h"
 
 /* TK_INTERFACE of the runtime that generated code is written for; the C says it in numbers, so that a library of another version is noticed. */
 enum { EMIT_INTERFACE = 1 };
-
-/* ---- names (names.c) ---- */
-
-typedef struct names names;
-
-/* Names of one C function, or of the whole file (outer == NULL). Names that `outer` has are not given out. */
-names *names_create(arena *mem, const names *outer);
-void names_free(names *n);
-void names_push(names *n);
-void names_pop(names *n); /* names given since the matching push are free again */
-/* hint made a valid C identifier that nobody uses; NULL gives t1, t2, ... */
-const char *names_unique(names *n, const char *hint);
-/* The same, but taken to the end of the function whatever the scope. */
-const char *names_unique_function(names *n, const char *hint);
-void names_release(names *n, const char *name);
-/* A name of the emitter's own, to the end of the function: gives way to names that the user may want (those taken in `hints`). */
-const char *names_internal(names *n, const names *hints, const char *base);
-/* A member of a struct or a parameter in the header: the user's name unless C or C++ reserve it. */
-const char *name_member(arena *mem, const char *name);
-
-/* Pointer to pointer; iteration order is never used. */
-typedef struct ptrmap {
-    const void **key;
-    void **val;
-    size_t len, cap;
-} ptrmap;
-void *ptrmap_get(const ptrmap *m, const void *key);
-void ptrmap_set(ptrmap *m, const void *key, void *val);
-void ptrmap_free(ptrmap *m);
 
 /* ---- the file ---- */
 
@@ -81,8 +55,6 @@ typedef struct emitter {
 
 void emitter_init(emitter *e, const ir_module *m, const emit_options *opt);
 void emitter_done(emitter *e);
-/* Whether the module has an object; export funcs alone need none. */
-bool emit_has_object(const ir_module *m);
 func_info *func_info_of(emitter *e, const ir_func *f); /* funcs.c */
 typedef struct layout_info {
     const char *tag;
@@ -314,13 +286,9 @@ void emit_kernels(emitter *e);
 int emit_kernel_table(emitter *e); /* number of kernels */
 void emit_entries(emitter *e);
 void emit_module(emitter *e);
-/* Why a kernel has no derivative: NULL if it has, or if its derivative is zero by intent. */
-const char *why_no_grad(const ir_func *kernel);
-const char *why_no_jvp(const ir_func *kernel);
 
 /* ---- the interface (signature.c, header.c) ---- */
 
-typedef enum kernel_form { FORM_RUN, FORM_GRAD, FORM_JVP, FORM_HVP } kernel_form;
 typedef enum sig_use {
     SIG_INPUT,    /* a parameter's value */
     SIG_OPTIONAL, /* const, NULL for zero */
@@ -328,28 +296,15 @@ typedef enum sig_use {
     SIG_MEMBER    /* of an argument struct */
 } sig_use;
 
-/* A struct is one parameter in C: these are asked of the one that leads. */
-bool sig_stands(const ir_sigparam *p);   /* is a parameter in C */
-bool sig_is_float(const ir_sigparam *p); /* the component itself */
-bool sig_has_dual(const ir_sigparam *p); /* has a tangent beside it in C */
 /* Result i, with the name that it has in C. */
 ir_sigparam sig_result(arena *mem, const ir_func *f, int i);
-bool sig_is_seed(const ir_sigparam *p); /* an `out` array with gradient, which goes in */
-bool sig_has_grad(const ir_sigparam *p); /* has a gradient in C */
 const char *sig_decl(arena *mem, const ir_sigparam *p, const char *suffix, sig_use use);
 const char *sig_dual_text(arena *mem, const ir_sigparam *p); /* for comments: "dt_dual", "s_dual.link.pos" */
 /* Component k: "p_grad[1]"; dot: behind the name of a struct, "." or, of a pointer, "->". */
 const char *sig_component(arena *mem, const ir_sigparam *p, const char *suffix, const char *dot, int k);
-bool kernel_has_args(const ir_func *kernel); /* else it has no argument struct */
-bool kernel_has_grad_args(const ir_func *kernel);
 /* Of the argument struct, and of that of its gradients: "gravity_step_jvp_args", "gravity_step_grad_out". */
 const char *kernel_args_tag(emitter *e, const ir_func *kernel, kernel_form form);
 const char *kernel_out_tag(emitter *e, const ir_func *kernel, kernel_form form);
-/* Whether a forward scope, or a tape, knows the derivatives of all that the kernel takes and gives: libtk refuses others there. kernel_table.c */
-bool kernel_fits_scope(const ir_func *kernel);
-bool kernel_fits_tape(const ir_func *kernel);
-const char *form_suffix(kernel_form form);
-const ir_func *kernel_form_of(const ir_func *kernel, kernel_form form); /* NULL if not generated */
 /* "gravity *m, float dt, const float *dt_dual" */
 const char *kernel_signature(arena *mem, const ir_module *m, const ir_func *kernel, kernel_form form);
 const char *kernel_self(arena *mem, const ir_func *kernel); /* name of the module parameter */
@@ -367,22 +322,13 @@ void emit_records(emitter *e);
 const char *field_id(arena *mem, const ir_field *f);
 const char *field_object(emitter *e, const ir_field *f); /* its tk_field in the module's struct: "x.field", "p.field.link.pos" */
 const char *field_address(emitter *e, const char *m, const ir_field *f); /* "m->x.field"; of an array of a kernel, "&m->tk.fields[2]" */
-/* An array that is an argument of the C function itself. */
-static inline bool is_argument(const ir_field *f) { return f->array && !f->launched; }
-/* f, or the first member of its array of structs, that has this plane; NULL: the view has none. */
-const ir_field *plane_leaf(const ir_module *m, const ir_field *f, ir_plane p);
-bool field_begins(const ir_field *f); /* has a view: not a further member of an array of structs */
 void emit_field_objects(emitter *e, const ir_field *f);
 void emit_member_views(emitter *e, const ir_field *f);
-/* Gradients have duals once the module has a second-order product. */
-bool field_has_grad_dual(const ir_module *m, const ir_field *f);
 const char *bind_signature(arena *mem, const ir_module *m, const ir_field *f);
 const char *bind_strided_signature(arena *mem, const ir_module *m, const ir_field *f);
 
 /* ---- C functions of the host (extern.c) ---- */
 
-/* Whether C calls it as an expression: scalars go in, and one comes out. Others have a function around them. */
-bool extern_is_direct(const ir_func *f);
 void emit_extern(cfn *c, const ir_op *op);
 void emit_prototypes(emitter *e);
 

@@ -3,39 +3,16 @@
 
 #include <string.h>
 
-static bool is_shapeless(const ir_sigparam *p)
-{
-    return p->shape == IR_SHAPE_SCALAR;
-}
-
-static bool is_scalar(const ir_sigparam *p)
-{
-    return is_shapeless(p) && !p->record;
-}
-
-static bool returns(const ir_func *f)
-{
-    return f->nouts == 1 && is_scalar(&f->outs[0]);
-}
-
-bool extern_is_direct(const ir_func *f)
-{
-    bool direct = returns(f);
-    for (int i = 0; i < f->nsig; i++)
-        direct = direct && is_scalar(&f->sig[i]);
-    return direct;
-}
-
 void emit_prototypes(emitter *e)
 {
     for (size_t i = 0; i < e->m->externs.len; i++) {
         const ir_func *f = e->m->externs.at[i];
-        const char *type = returns(f) ? scalar_c_type(f->outs[0].elem) : "void";
+        const char *type = extern_returns(f) ? scalar_c_type(f->outs[0].elem) : "void";
         strbuf b = {0};
         for (int k = 0; k < f->nsig; k++)
             if (sig_stands(&f->sig[k]))
                 sb_printf(&b, "%s%s", b.len ? ", " : "", sig_decl(e->mem, &f->sig[k], "", SIG_INPUT));
-        for (int k = 0; k < f->nouts && !returns(f); k++) {
+        for (int k = 0; k < f->nouts && !extern_returns(f); k++) {
             const ir_sigparam r = sig_result(e->mem, f, k);
             if (sig_stands(&r))
                 sb_printf(&b, "%s%s", b.len ? ", " : "", sig_decl(e->mem, &r, "", SIG_RESULT));
@@ -72,7 +49,7 @@ static const char *members(cfn *c, const ir_func *f, int i, ir_value *const *v)
     strbuf b = {0};
     for (int k = i; k < f->nsig && f->sig[k].record && (k == i || !f->sig[k].leads); k++) {
         const ir_sigparam *p = &f->sig[k];
-        const char *value = is_shapeless(p) ? val(c, v[p->first]).text : initializer(c, p, v + p->first);
+        const char *value = sig_is_shapeless(p) ? val(c, v[p->first]).text : initializer(c, p, v + p->first);
         sb_printf(&b, "%s.%s = %s", b.len ? ", " : "{", member_path(c->e->mem, p->path, "."), value);
     }
     sb_addc(&b, '}');
@@ -92,7 +69,7 @@ void emit_extern(cfn *c, const ir_op *op)
         ir_sigparam p = *s;
         if (!sig_stands(s))
             continue;
-        if (is_scalar(s)) {
+        if (sig_is_scalar(s)) {
             sb_printf(&args, "%s%s", args.len ? ", " : "", val(c, op->args[s->first]).text);
             continue;
         }
@@ -107,14 +84,14 @@ void emit_extern(cfn *c, const ir_op *op)
         if (sig_stands(&p))
             name = names_unique_function(c->names, p.name);
         p.name = name;
-        if (!returns(f) && sig_stands(&p)) {
+        if (!extern_returns(f) && sig_stands(&p)) {
             stmt(c, op->loc, "%s;", sig_decl(mem, &p, "", SIG_MEMBER));
-            sb_printf(&args, "%s%s%s", args.len ? ", " : "", is_shapeless(&p) || p.record ? "&" : "", p.name);
+            sb_printf(&args, "%s%s%s", args.len ? ", " : "", sig_is_shapeless(&p) || p.record ? "&" : "", p.name);
         }
-        for (int k = 0; k < p.rows * p.cols && !returns(f); k++)
+        for (int k = 0; k < p.rows * p.cols && !extern_returns(f); k++)
             define_name(c, op->res[p.first + k], sig_component(mem, &p, "", ".", k));
     }
-    if (returns(f))
+    if (extern_returns(f))
         define(c, op->res[0], (expr){.text = arena_printf(mem, "%s(%s)", f->name, sb_str(&args)), .prec = PREC_PRIMARY}, op->loc);
     else
         stmt(c, op->loc, "%s(%s);", f->name, sb_str(&args));

@@ -15,11 +15,6 @@ const char *kernel_out_tag(emitter *e, const ir_func *kernel, kernel_form form)
     return arena_printf(e->mem, "%s_%s%s_out", e->m->name, kernel->name, form_suffix(form));
 }
 
-bool kernel_has_args(const ir_func *kernel)
-{
-    return kernel->nsig || kernel->nouts;
-}
-
 /* Pointers to the host's result, and to its derivatives where there are any. */
 static void print_result_members(emitter *e, const ir_func *kernel)
 {

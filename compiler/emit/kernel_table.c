@@ -58,22 +58,6 @@ static void print_parts(emitter *e, const ir_func *kernel)
         sb_add(e->out, "};\n");
 }
 
-const char *why_no_grad(const ir_func *kernel)
-{
-    if (kernel->grad || kernel->no_grad)
-        return NULL;
-    return kernel->no_grad_why ? kernel->no_grad_why : "its derive(...) does not ask for one";
-}
-
-const char *why_no_jvp(const ir_func *kernel)
-{
-    if (kernel->jvp)
-        return NULL;
-    if (kernel->no_grad)
-        return "it is marked no_grad, and uses duals, or sets minima or maxima of a field that has them";
-    return kernel->no_jvp_why ? kernel->no_jvp_why : "its derive(...) does not ask for one";
-}
-
 static void print_extent(emitter *e, const ir_func *kernel, const ir_extent *x, const char *comma)
 {
     if (x->param >= 0)
@@ -109,35 +93,6 @@ static int print_arrays(emitter *e, const ir_func *kernel)
     if (n)
         sb_add(b, "};\n");
     return n;
-}
-
-static bool gives_floats(const ir_func *kernel)
-{
-    for (int i = 0; i < kernel->nouts; i++)
-        if (sig_is_float(&kernel->outs[i]))
-            return true;
-    return false;
-}
-
-static bool gives_gradients(const ir_func *kernel)
-{
-    for (int i = 0; i < kernel->nsig; i++)
-        if (kernel->sig[i].grad)
-            return true;
-    return false;
-}
-
-bool kernel_fits_scope(const ir_func *kernel)
-{
-    for (int i = 0; i < kernel->nsig; i++)
-        if (kernel->sig[i].array && kernel->sig[i].array->out && kernel->sig[i].array->dual)
-            return false;
-    return !gives_floats(kernel);
-}
-
-bool kernel_fits_tape(const ir_func *kernel)
-{
-    return kernel_fits_scope(kernel) && !gives_gradients(kernel);
 }
 
 static int kernel_index(const ir_module *m, const ir_func *kernel)
@@ -182,11 +137,11 @@ static void print_kernel(emitter *e, const ir_func *kernel, int index, int nacce
                   kernel->bounds->nresults, reads_fields(kernel->bounds) ? ", .bounds_read = true" : "");
     if (narrays)
         sb_printf(b, ",\n     .arrays = %s_arrays, .narrays = %d", own, narrays);
-    if (gives_floats(kernel))
+    if (kernel_gives_floats(kernel))
         sb_add(b, ", .result = true");
     if (kernel->custom_grad)
         sb_printf(b, ", .back = &%s[%d]", e->kernels, kernel_index(e->m, kernel->custom_grad));
-    sb_printf(b, "%s%s%s},\n", gives_gradients(kernel) ? ", .grad_args = true" : "", kernel->draws ? ", .draws = true" : "",
+    sb_printf(b, "%s%s%s},\n", kernel_gives_gradients(kernel) ? ", .grad_args = true" : "", kernel->draws ? ", .draws = true" : "",
               kernel->records > 0 ? ", .records = true" : "");
 }
 

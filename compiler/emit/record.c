@@ -77,23 +77,6 @@ const char *field_address(emitter *e, const char *m, const ir_field *f)
     return f->launched ? arena_printf(e->mem, "&%s->%s", m, e->field_names[f->index]) : arena_printf(e->mem, "%s->%s", m, field_object(e, f));
 }
 
-const ir_field *plane_leaf(const ir_module *m, const ir_field *f, ir_plane p)
-{
-    for (size_t i = (size_t)f->index; i < m->fields.len; i++) {
-        const ir_field *x = m->fields.at[i];
-        if (x != f && (!f->lead || x->lead != f->lead))
-            return NULL;
-        if (p == IR_DATA || (p == IR_GRAD && x->grad) || (p == IR_DUAL && x->dual) || (p == IR_GRAD_DUAL && field_has_grad_dual(m, x)))
-            return x;
-    }
-    return NULL;
-}
-
-bool field_begins(const ir_field *f)
-{
-    return !ir_is_member(f) || f->lead == f;
-}
-
 /* ---- members of the module's struct ---- */
 
 /* One line for each leaf of r, nested as the struct is; the leaves' fields begin with number `at`. Returns the number behind them. */

@@ -3,63 +3,6 @@
 
 #include <string.h>
 
-const ir_func *kernel_form_of(const ir_func *kernel, kernel_form form)
-{
-    switch (form) {
-    case FORM_RUN:
-        return kernel;
-    case FORM_GRAD:
-        return kernel->grad;
-    case FORM_JVP:
-        return kernel->jvp;
-    case FORM_HVP:
-        return kernel->hvp;
-    }
-    return NULL;
-}
-
-const char *form_suffix(kernel_form form)
-{
-    static const char *const suffix[] = {[FORM_RUN] = "", [FORM_GRAD] = "_grad", [FORM_JVP] = "_jvp", [FORM_HVP] = "_hvp"};
-    return suffix[form];
-}
-
-bool sig_is_float(const ir_sigparam *p)
-{
-    return scalar_is_float(p->elem);
-}
-
-bool sig_stands(const ir_sigparam *p)
-{
-    return !p->record || p->leads;
-}
-
-static bool has_floats(const ir_record *r)
-{
-    bool has = false;
-    for (int k = 0; k < r->nmembers; k++)
-        has = has || (r->members[k].record ? has_floats(r->members[k].record) : scalar_is_float(r->members[k].elem));
-    return has;
-}
-
-bool sig_has_dual(const ir_sigparam *p)
-{
-    return p->record ? p->leads && has_floats(p->record) : sig_is_float(p);
-}
-
-bool sig_has_grad(const ir_sigparam *p)
-{
-    return p->record ? p->leads && p->record_grad : p->grad;
-}
-
-bool kernel_has_grad_args(const ir_func *kernel)
-{
-    for (int i = 0; i < kernel->nsig; i++)
-        if (kernel->sig[i].grad && !kernel->sig[i].array)
-            return true;
-    return false;
-}
-
 /* A single constant extent stands in the declaration. */
 static const char *array_decl(arena *mem, const ir_field *f, bool is_const, const char *name)
 {
@@ -121,11 +64,6 @@ const char *kernel_self(arena *mem, const ir_func *kernel)
             self = arena_printf(mem, "%s_", self);
     }
     return self;
-}
-
-bool sig_is_seed(const ir_sigparam *p)
-{
-    return p->array && (p->record ? p->record_grad : p->grad) && !p->array->in;
 }
 
 /* What a derivative does with an argument; the tangent of an argument by value is optional. */
@@ -193,12 +131,4 @@ const char *kernel_signature(arena *mem, const ir_module *m, const ir_func *kern
     const char *r = wrap_list(mem, arena_strdup(mem, sb_str(&b)), column, 2);
     sb_free(&b);
     return r;
-}
-
-bool field_has_grad_dual(const ir_module *m, const ir_field *f)
-{
-    for (size_t i = 0; i < m->funcs.len && f->grad; i++)
-        if (m->funcs.at[i]->hvp)
-            return true;
-    return false;
 }

@@ -1,0 +1,175 @@
+/* What every back end asks of kernels, functions of the host, their parameters and fields. */
+#include "codegen/forms.h"
+
+#include <stddef.h>
+
+const ir_func *kernel_form_of(const ir_func *kernel, kernel_form form)
+{
+    switch (form) {
+    case FORM_RUN:
+        return kernel;
+    case FORM_GRAD:
+        return kernel->grad;
+    case FORM_JVP:
+        return kernel->jvp;
+    case FORM_HVP:
+        return kernel->hvp;
+    }
+    return NULL;
+}
+
+const char *form_suffix(kernel_form form)
+{
+    static const char *const suffix[] = {[FORM_RUN] = "", [FORM_GRAD] = "_grad", [FORM_JVP] = "_jvp", [FORM_HVP] = "_hvp"};
+    return suffix[form];
+}
+
+bool sig_is_float(const ir_sigparam *p)
+{
+    return scalar_is_float(p->elem);
+}
+
+bool sig_stands(const ir_sigparam *p)
+{
+    return !p->record || p->leads;
+}
+
+static bool has_floats(const ir_record *r)
+{
+    bool has = false;
+    for (int k = 0; k < r->nmembers; k++)
+        has = has || (r->members[k].record ? has_floats(r->members[k].record) : scalar_is_float(r->members[k].elem));
+    return has;
+}
+
+bool sig_has_dual(const ir_sigparam *p)
+{
+    return p->record ? p->leads && has_floats(p->record) : sig_is_float(p);
+}
+
+bool sig_has_grad(const ir_sigparam *p)
+{
+    return p->record ? p->leads && p->record_grad : p->grad;
+}
+
+bool kernel_has_grad_args(const ir_func *kernel)
+{
+    for (int i = 0; i < kernel->nsig; i++)
+        if (kernel->sig[i].grad && !kernel->sig[i].array)
+            return true;
+    return false;
+}
+
+bool sig_is_seed(const ir_sigparam *p)
+{
+    return p->array && (p->record ? p->record_grad : p->grad) && !p->array->in;
+}
+
+bool field_has_grad_dual(const ir_module *m, const ir_field *f)
+{
+    for (size_t i = 0; i < m->funcs.len && f->grad; i++)
+        if (m->funcs.at[i]->hvp)
+            return true;
+    return false;
+}
+
+bool kernel_has_args(const ir_func *kernel)
+{
+    return kernel->nsig || kernel->nouts;
+}
+
+const char *why_no_grad(const ir_func *kernel)
+{
+    if (kernel->grad || kernel->no_grad)
+        return NULL;
+    return kernel->no_grad_why ? kernel->no_grad_why : "its derive(...) does not ask for one";
+}
+
+const char *why_no_jvp(const ir_func *kernel)
+{
+    if (kernel->jvp)
+        return NULL;
+    if (kernel->no_grad)
+        return "it is marked no_grad, and uses duals, or sets minima or maxima of a field that has them";
+    return kernel->no_jvp_why ? kernel->no_jvp_why : "its derive(...) does not ask for one";
+}
+
+bool kernel_gives_floats(const ir_func *kernel)
+{
+    for (int i = 0; i < kernel->nouts; i++)
+        if (sig_is_float(&kernel->outs[i]))
+            return true;
+    return false;
+}
+
+bool kernel_gives_gradients(const ir_func *kernel)
+{
+    for (int i = 0; i < kernel->nsig; i++)
+        if (kernel->sig[i].grad)
+            return true;
+    return false;
+}
+
+bool kernel_fits_scope(const ir_func *kernel)
+{
+    for (int i = 0; i < kernel->nsig; i++)
+        if (kernel->sig[i].array && kernel->sig[i].array->out && kernel->sig[i].array->dual)
+            return false;
+    return !kernel_gives_floats(kernel);
+}
+
+bool kernel_fits_tape(const ir_func *kernel)
+{
+    return kernel_fits_scope(kernel) && !kernel_gives_gradients(kernel);
+}
+
+const ir_field *plane_leaf(const ir_module *m, const ir_field *f, ir_plane p)
+{
+    for (size_t i = (size_t)f->index; i < m->fields.len; i++) {
+        const ir_field *x = m->fields.at[i];
+        if (x != f && (!f->lead || x->lead != f->lead))
+            return NULL;
+        if (p == IR_DATA || (p == IR_GRAD && x->grad) || (p == IR_DUAL && x->dual) || (p == IR_GRAD_DUAL && field_has_grad_dual(m, x)))
+            return x;
+    }
+    return NULL;
+}
+
+bool field_begins(const ir_field *f)
+{
+    return !ir_is_member(f) || f->lead == f;
+}
+
+bool module_has_object(const ir_module *m)
+{
+    bool exports = false;
+    for (size_t i = 0; i < m->funcs.len; i++) {
+        if (ir_is_kernel(m->funcs.at[i]))
+            return true;
+        exports |= ir_is_export(m->funcs.at[i]);
+    }
+    return m->nfields || m->params.len || !exports;
+}
+
+bool sig_is_shapeless(const ir_sigparam *p)
+{
+    return p->shape == IR_SHAPE_SCALAR;
+}
+
+bool sig_is_scalar(const ir_sigparam *p)
+{
+    return sig_is_shapeless(p) && !p->record;
+}
+
+bool extern_returns(const ir_func *f)
+{
+    return f->nouts == 1 && sig_is_scalar(&f->outs[0]);
+}
+
+bool extern_is_direct(const ir_func *f)
+{
+    bool direct = extern_returns(f);
+    for (int i = 0; i < f->nsig; i++)
+        direct = direct && sig_is_scalar(&f->sig[i]);
+    return direct;
+}
