@@ -225,7 +225,7 @@ static void scan_memory(cfn *c, const ir_op *op)
     plane_ref *p = touch_component(c, op, op->attr.plane);
     if (op->code == OP_LOAD)
         p->read = true;
-    else if ((op->code == OP_ACCUM || op->code == OP_ATOMIC) && is_scatter(op))
+    else if ((op->code == OP_ACCUM || op->code == OP_ATOMIC) && op_is_scatter(op))
         p->scatter = p->flat = true; /* flat: one pointer type for all functions it is passed to */
     else if (op->code == OP_ACCUM)
         p->plain_accum = true;
@@ -237,7 +237,7 @@ static void scan_memory(cfn *c, const ir_op *op)
 
 static void scan_call(cfn *c, const ir_op *op)
 {
-    const func_info *info = func_info_of(c->e, op->attr.callee);
+    const func_facts *info = facts_of(&c->e->facts, op->attr.callee);
     for (size_t key = 0; key < c->e->m->fields.len * 4; key++) {
         if (!info->planes[key])
             continue;

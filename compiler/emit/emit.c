@@ -17,6 +17,7 @@ static const char *view_name(arena *mem, const char *name)
 void emitter_init(emitter *e, const ir_module *m, const emit_options *opt)
 {
     *e = (emitter){.mem = arena_create(), .m = m, .opt = opt};
+    e->facts = facts_create(m, e->mem);
     e->globals = names_create(e->mem, NULL);
     e->field_names = ARENA_ARRAY(e->mem, const char *, m->fields.len + 1);
     for (size_t i = 0; i < m->fields.len; i++) {
@@ -33,8 +34,8 @@ void emitter_done(emitter *e)
 {
     names_free(e->globals);
     sb_free(&e->sites);
-    ptrmap_free(&e->infos);
-    ptrmap_free(&e->pure_infos);
+    facts_free(&e->facts);
+    ptrmap_free(&e->functions);
     ptrmap_free(&e->layouts);
     ptrmap_free(&e->params);
     arena_destroy(e->mem);

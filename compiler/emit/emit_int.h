@@ -6,6 +6,7 @@
 #ifndef TKC_EMIT_INT_H
 #define TKC_EMIT_INT_H
 
+#include "codegen/facts.h"
 #include "codegen/forms.h"
 #include "codegen/names.h"
 #include "emit/emit.h"
@@ -18,28 +19,14 @@ enum { EMIT_INTERFACE = 1 };
 
 /* ---- the file ---- */
 
-enum { USE_READ = 1, USE_STORE = 2, USE_ACCUM = 4 };
-
-/* What a function needs from its caller and does to fields, callees included. */
-typedef struct func_info {
-    const char *name;        /* C name */
-    unsigned char *planes;   /* USE_* at [field->index * 4 + plane] */
-    bool module, stack, can_fail; /* takes m, takes st, returns false after a failure */
-    bool pure;               /* for export funcs: no session; saved values live in the caller's workspace, checks are C's assert */
-    bool tasks;              /* holds parallel tasks */
-    int64_t cost;            /* rough cycles of a run */
-    bool busy, done;
-} func_info;
-
 typedef struct emitter {
     arena *mem;
     const ir_module *m;
     const emit_options *opt;
     strbuf *out;
     names *globals;
-    ptrmap infos;            /* ir_func -> func_info */
-    ptrmap pure_infos;       /* the same, of functions that export funcs call and that would take a module or a stack */
-    bool pure;               /* what is printed now belongs to an export func */
+    facts facts;
+    ptrmap functions;        /* func_facts -> c_function */
     ptrmap layouts;          /* ir_layout -> struct tag, once its definition is printed */
     ptrmap params;           /* ir_mparam -> const char *, member name */
     const char **field_names; /* by index: the view in the module's struct, "x" or, of a member with soa, "p.link.pos" */
@@ -55,7 +42,6 @@ typedef struct emitter {
 
 void emitter_init(emitter *e, const ir_module *m, const emit_options *opt);
 void emitter_done(emitter *e);
-func_info *func_info_of(emitter *e, const ir_func *f); /* funcs.c */
 typedef struct layout_info {
     const char *tag;
     const char **members;
@@ -150,7 +136,7 @@ typedef enum cfn_kind { CFN_FUNC, CFN_RUN, CFN_TASK, CFN_EXTENTS, CFN_EXPORT } c
 typedef struct cfn {
     emitter *e;
     const ir_func *f;
-    func_info *info;
+    const func_facts *info;
     cfn_kind kind;
     fstate *fs;
     vstate *v;               /* fs->v */
@@ -169,7 +155,7 @@ typedef struct cfn {
     const char *m, *a, *st, *atomic; /* names; atomic: NULL at kernel level and in tasks without scatters */
     const char *fail;        /* statement that leaves the function after a failure */
     const char *watched;     /* --debug: index of the element printed last */
-    bool pure;               /* see func_info */
+    bool pure;               /* see func_facts */
     bool rounds[2];          /* has exact products, of f64 and f32 */
     bool uses_m, uses_rec, uses_st, uses_label, no_restrict;
     VEC(const ir_value *) loads; /* pending values that read memory, oldest first */
@@ -231,8 +217,6 @@ bool fits_i64(const ir_value *v, int *bits);
 expr named_index(cfn *c, const ir_value *v);
 void emit_load(cfn *c, const ir_op *op);
 void emit_store(cfn *c, const ir_op *op);
-/* Whether others may touch the element of an accumulation or atomic meanwhile; without a class it is an internal error. */
-bool is_scatter(const ir_op *op);
 void emit_accum(cfn *c, const ir_op *op);
 void emit_atomic(cfn *c, const ir_op *op);
 void emit_record(cfn *c, const ir_op *op);
@@ -261,12 +245,7 @@ void emit_sites(emitter *e);
 
 void emit_ops(cfn *c, const ir_region *r);
 void emit_loop(cfn *c, const ir_op *op);
-/* True if region r or a callee may leave the C function on a failure. */
-bool region_may_fail(emitter *e, const ir_region *r);
 void emit_call(cfn *c, const ir_op *op);
-bool region_uses_stack(emitter *e, const ir_region *r); /* tasks inside not counted: they have stacks of their own */
-int64_t region_cost(emitter *e, const ir_region *r);
-int64_t task_cost(emitter *e, const ir_op *task); /* rough cycles of an iteration, at least 1 */
 const char *session_text(cfn *c);
 /* A check of --debug that fails: the launch, or in an export func the program. The condition is what must hold. */
 void emit_check(cfn *c, src_loc loc, const char *holds, const char *message);
@@ -279,6 +258,8 @@ void emit_task(cfn *c, const ir_op *op);
 
 /* ---- functions and kernels (funcs.c, kernel.c, kernel_entry.c, kernel_table.c, module.c) ---- */
 
+/* The C name of a function that is called; export funcs may call it under another one. */
+const char *function_name(emitter *e, const ir_func *f);
 void emit_function(emitter *e, const ir_func *f); /* once, its callees first */
 void emit_functions_of(emitter *e, const ir_func *f); /* those that f calls */
 void emit_extents(emitter *e);

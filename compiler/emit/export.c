@@ -451,7 +451,7 @@ static void emit_export(emitter *e, const ir_func *primal, kernel_form form)
     }
     names_unique_function(c->names, workspace_name(e->mem, primal));
     c->out = &body;
-    c->info = func_info_of(e, f);
+    c->info = facts_of(&e->facts, f);
     c->pure = true;
     cfn_scan(c, f->body);
     cfn_take_names(c);
@@ -467,9 +467,9 @@ static void emit_export(emitter *e, const ir_func *primal, kernel_form form)
 
 void emit_exports(emitter *e)
 {
-    e->pure = true;
+    e->facts.pure = true;
     for (size_t i = 0; i < e->m->funcs.len; i++)
         for (int form = FORM_RUN; form <= FORM_HVP && ir_is_export(e->m->funcs.at[i]); form++)
             emit_export(e, e->m->funcs.at[i], (kernel_form)form);
-    e->pure = false;
+    e->facts.pure = false;
 }

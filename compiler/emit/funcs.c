@@ -5,77 +5,7 @@
 
 static const src_loc nowhere = {0, 0, 0};
 
-/* ---- what a function needs ---- */
-
-static func_info *shared_info(emitter *e, const ir_func *f);
-
-static void gather_call(emitter *e, func_info *info, const ir_op *op)
-{
-    const func_info *callee = shared_info(e, op->attr.callee);
-    for (size_t i = 0; i < e->m->fields.len * 4; i++)
-        info->planes[i] |= callee->planes[i];
-    info->module |= callee->module;
-    info->stack |= callee->stack;
-    info->can_fail |= callee->can_fail;
-}
-
-static void gather(emitter *e, func_info *info, const ir_region *r)
-{
-    for (const ir_op *op = r->first; op; op = op->next) {
-        switch (op->code) {
-        case OP_LOAD:
-        case OP_STORE:
-        case OP_ACCUM:
-            info->planes[op->attr.field->index * 4 + (int)op->attr.plane] |= op->code == OP_LOAD ? USE_READ : op->code == OP_STORE ? USE_STORE : USE_ACCUM;
-            /* extents, strides */
-            info->module |= op->code != OP_ACCUM || op->attr.field->ndim > 1 || op->attr.field->strided || op->attr.field->soa || e->m->debug;
-            info->can_fail |= e->m->debug;
-            break;
-        case OP_ATOMIC:
-            info->planes[op->attr.field->index * 4 + (int)op->attr.plane] |= USE_READ | USE_ACCUM;
-            if (ir_atomic_form(op) == IR_ATOMIC_WITH_TANGENT)
-                info->planes[op->attr.field->index * 4 + IR_DUAL] |= USE_STORE;
-            info->module = true;
-            info->can_fail |= e->m->debug;
-            break;
-        case OP_LLOAD:
-        case OP_LSTORE:
-        case OP_LACCUM:
-            info->module |= e->m->debug;
-            info->can_fail |= e->m->debug;
-            break;
-        case OP_MPARAM:
-        case OP_SHAPE:
-        case OP_PRINT:
-            info->module = true;
-            break;
-        case OP_ASSERT:
-            info->module = info->can_fail = true;
-            break;
-        case OP_LOCAL:
-            info->stack |= op->attr.stacked;
-            info->can_fail |= op->attr.stacked;
-            break;
-        case OP_STK_ALLOC:
-            info->stack = info->can_fail = true;
-            break;
-        case OP_STK_MARK:
-        case OP_STK_RELEASE:
-            info->stack = true;
-            break;
-        case OP_TASK:
-            info->tasks = true;
-            break;
-        case OP_CALL:
-            gather_call(e, info, op);
-            break;
-        default:
-            break;
-        }
-        for (int i = 0; i < op->nregions; i++)
-            gather(e, info, op->regions[i]);
-    }
-}
+/* ---- names ---- */
 
 static bool ends_in(const char *name, const char *end)
 {
@@ -112,54 +42,29 @@ static const char *file_name(emitter *e, const char *name)
     return clash ? arena_printf(e->mem, "%s_fn", name) : name;
 }
 
-/* Whether a function that an export func calls keeps values: large arrays live on C's stack there. */
-static bool keeps_values(emitter *e, const ir_region *r)
+typedef struct c_function {
+    const char *name;
+    bool printed;
+} c_function;
+
+static c_function *function_of(emitter *e, const ir_func *f)
 {
-    for (const ir_op *op = r->first; op; op = op->next) {
-        if (op->code == OP_STK_ALLOC || (op->code == OP_CALL && func_info_of(e, op->attr.callee)->stack))
-            return true;
-        for (int i = 0; i < op->nregions; i++)
-            if (keeps_values(e, op->regions[i]))
-                return true;
-    }
-    return false;
+    const func_facts *info = facts_of(&e->facts, f);
+    c_function *c = ptrmap_get(&e->functions, info);
+    if (c)
+        return c;
+    c = ARENA_NEW(e->mem, c_function);
+    ptrmap_set(&e->functions, info, c);
+    *c = (c_function){0};
+    if (f->kind == IR_FUNC)
+        c->name = f->external && extern_is_direct(f) ? f->name
+                  : file_level(e, names_unique(e->globals, f->external ? arena_printf(e->mem, "call_%s", f->name) : file_name(e, f->name)));
+    return c;
 }
 
-/* What export funcs call is printed once more if it asks for what they have not. */
-static func_info *pure_variant(emitter *e, const ir_func *f, const func_info *shared)
+const char *function_name(emitter *e, const ir_func *f)
 {
-    func_info *info = ptrmap_get(&e->pure_infos, f);
-    if (info)
-        return info;
-    info = ARENA_NEW(e->mem, func_info);
-    ptrmap_set(&e->pure_infos, f, info);
-    *info = (func_info){.pure = true, .planes = shared->planes, .cost = shared->cost};
-    info->stack = keeps_values(e, f->body);
-    return info;
-}
-
-func_info *func_info_of(emitter *e, const ir_func *f)
-{
-    func_info *info = shared_info(e, f);
-    if (e->pure && (info->module || info->stack || info->can_fail))
-        info = pure_variant(e, f, info);
-    if (!info->name && f->kind == IR_FUNC)
-        info->name = f->external && extern_is_direct(f) ? f->name
-                     : file_level(e, names_unique(e->globals, f->external ? arena_printf(e->mem, "call_%s", f->name) : file_name(e, f->name)));
-    return info;
-}
-
-static func_info *shared_info(emitter *e, const ir_func *f)
-{
-    func_info *info = ptrmap_get(&e->infos, f);
-    if (info)
-        return info;
-    info = ARENA_NEW(e->mem, func_info);
-    ptrmap_set(&e->infos, f, info);
-    info->planes = ARENA_ARRAY(e->mem, unsigned char, e->m->fields.len * 4 + 1);
-    gather(e, info, f->body);
-    info->cost = region_cost(e, f->body);
-    return info;
+    return function_of(e, f)->name;
 }
 
 /* ---- functions ---- */
@@ -179,7 +84,7 @@ void emit_functions_of(emitter *e, const ir_func *f)
     emit_callees(e, f->body);
 }
 
-static bool accumulates(const emitter *e, const func_info *info)
+static bool accumulates(const emitter *e, const func_facts *info)
 {
     for (size_t key = 0; key < e->m->fields.len * 4; key++)
         if (info->planes[key] & USE_ACCUM)
@@ -190,7 +95,7 @@ static bool accumulates(const emitter *e, const func_info *info)
 static void hidden_params(cfn *c, strbuf *params)
 {
     emitter *e = c->e;
-    const func_info *info = c->info;
+    const func_facts *info = c->info;
     if (info->module)
         sb_printf(params, "const %s *%s", e->m->name, c->m);
     if (info->stack)
@@ -222,10 +127,10 @@ static void print_function(cfn *c, const ir_func *f, const char *params, const s
     emitter *e = c->e;
     strbuf hoists = {0};
     cfn_hoists(c, &hoists);
-    const func_info *info = c->info;
+    const func_facts *info = c->info;
     const char *result = info->can_fail ? "bool" : f->nresults == 1 ? scalar_c_type(f->results[0]) : "void";
-    sb_printf(e->out, "/* func %s, %s */\nstatic %s %s(%s)\n{\n", f->name, place_of(e, f->loc), result, info->name,
-              *params ? wrap_list(e->mem, params, strlen("static bool (") + strlen(info->name), 2) : "void");
+    sb_printf(e->out, "/* func %s, %s */\nstatic %s %s(%s)\n{\n", f->name, place_of(e, f->loc), result, e->base,
+              *params ? wrap_list(e->mem, params, strlen("static bool (") + strlen(e->base), 2) : "void");
     if (info->module && !c->uses_m)
         sb_printf(e->out, "    (void)%s;\n", c->m);
     if (info->stack && !c->uses_st)
@@ -243,12 +148,13 @@ static void print_function(cfn *c, const ir_func *f, const char *params, const s
 
 void emit_function(emitter *e, const ir_func *f)
 {
-    func_info *info = func_info_of(e, f);
-    if (info->done || (f->external && extern_is_direct(f)))
+    const func_facts *info = facts_of(&e->facts, f);
+    c_function *function = function_of(e, f);
+    if (function->printed || (f->external && extern_is_direct(f)))
         return;
-    info->done = true;
+    function->printed = true;
     emit_callees(e, f->body);
-    e->base = info->name;
+    e->base = function->name;
     e->nlayouts = 0;
     fstate fs = fstate_create(f);
     cfn *c = cfn_create(e, f, CFN_FUNC, &fs);
@@ -298,7 +204,7 @@ void emit_extents(emitter *e)
     cfn *c = cfn_create(e, f, CFN_EXTENTS, &fs);
     strbuf body = {0};
     c->out = &body;
-    c->info = func_info_of(e, f);
+    c->info = facts_of(&e->facts, f);
     names_unique_function(c->names, "params");
     names_unique_function(c->names, "n");
     cfn_scan(c, f->body);

@@ -226,10 +226,10 @@ static void emit_run(emitter *e, const ir_func *kernel, kernel_form form)
     cfn *c = cfn_create(e, f, CFN_RUN, &fs);
     strbuf body = {0}, args = {0};
     c->out = &body;
-    c->info = func_info_of(e, f);
+    c->info = facts_of(&e->facts, f);
     cfn_scan(c, f->body);
     cfn_take_names(c);
-    const bool stack = region_uses_stack(e, f->body);
+    const bool stack = region_uses_stack(&e->facts, f->body);
     c->fail = stack ? "goto leave;" : arena_printf(e->mem, "return tk_session_status(%s->tk.session);", c->m);
     hoist_args(c, &args, kernel, form);
     const bool gives = kernel_has_grad_args(kernel) && (form == FORM_GRAD || form == FORM_HVP);
@@ -259,7 +259,7 @@ static void emit_part_ends(emitter *e, const ir_func *kernel)
     cfn *c = cfn_create(e, f, CFN_RUN, &fs);
     strbuf body = {0}, args = {0}, hoists = {0}, *out = e->out;
     c->out = &body;
-    c->info = func_info_of(e, f);
+    c->info = facts_of(&e->facts, f);
     cfn_scan(c, f->body);
     cfn_take_names(c);
     hoist_args(c, &args, kernel, FORM_RUN);

@@ -19,7 +19,7 @@ static void print_saved(strbuf *b, const ir_func *kernel, size_t i, const unsign
 
 static void print_access(emitter *e, const ir_func *kernel, int *count)
 {
-    const func_info *info = func_info_of(e, kernel), *back = kernel->grad ? func_info_of(e, kernel->grad) : NULL;
+    const func_facts *info = facts_of(&e->facts, kernel), *back = kernel->grad ? facts_of(&e->facts, kernel->grad) : NULL;
     *count = 0;
     for (size_t i = 0; i < e->m->nfields; i++) {
         const unsigned char *at = info->planes + i * 4;

@@ -228,7 +228,7 @@ void emit_loop(cfn *c, const ir_op *loop)
 {
     const int n = ir_loop_ncarried(loop);
     const bool counts = loop->attr.cond && c->v[loop->res[n]->id].uses > 0;
-    const bool simd = loop->attr.simd && loop->attr.bounded && !loop->attr.cond && !region_may_fail(c->e, loop->regions[0]);
+    const bool simd = loop->attr.simd && loop->attr.bounded && !loop->attr.cond && !region_may_fail(&c->e->facts, loop->regions[0]);
     declare_carried(c, loop);
     flush_reads(c, -1, 0, NULL);
     const char *trips = NULL;

@@ -270,19 +270,10 @@ void emit_store(cfn *c, const ir_op *op)
     emit_watch(c, op, c->watched);
 }
 
-bool is_scatter(const ir_op *op)
-{
-    if (op->attr.acc == IR_ACC_UNSET) {
-        fprintf(stderr, "tkc: internal error: '%s' into '%s' in '%s' has no class\n", op_name(op->code), op->attr.field->name, op->region->func->name);
-        abort();
-    }
-    return op->attr.acc == IR_ACC_SCATTER;
-}
-
 void emit_accum(cfn *c, const ir_op *op)
 {
     const scalar type = op->attr.field->elem;
-    const bool target_plane = c->planes[plane_key(op)].scatter, scatter = is_scatter(op);
+    const bool target_plane = c->planes[plane_key(op)].scatter, scatter = op_is_scatter(op);
     const bool strided = op->attr.field->strided;
     const bool in_place = !scatter && (scalar_is_float(type) || type == SC_U32 || type == SC_U64);
     const expr value = val(c, op->args[op->nargs - 1]);
@@ -337,7 +328,7 @@ static void emit_winner(cfn *c, const ir_op *op, bool scatter)
 
 void emit_atomic(cfn *c, const ir_op *op)
 {
-    const bool target_plane = c->planes[plane_key(op)].scatter, scatter = is_scatter(op);
+    const bool target_plane = c->planes[plane_key(op)].scatter, scatter = op_is_scatter(op);
     if (ir_atomic_form(op) >= IR_ATOMIC_RECORDED) {
         emit_winner(c, op, scatter);
         return;

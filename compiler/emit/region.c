@@ -125,7 +125,7 @@ static bool is_used(const cfn *c, const ir_value *v)
 }
 
 /* What a callee gets besides its arguments: the module, the stack, the pointers that it accumulates through. */
-static void hidden_args(cfn *c, const func_info *info, strbuf *args)
+static void hidden_args(cfn *c, const func_facts *info, strbuf *args)
 {
     const char *sep = args->len ? ", " : "";
     if (info->module) {
@@ -150,15 +150,16 @@ static void hidden_args(cfn *c, const func_info *info, strbuf *args)
         sb_printf(args, "%s%s", sep, c->atomic ? c->atomic : "false");
 }
 
-static const char *wrapped(cfn *c, const func_info *info, const strbuf *args)
+static const char *wrapped(cfn *c, const char *callee, const strbuf *args)
 {
     enum { ASSIGNED = 24 }; /* what may stand before the call */
-    return wrap_list(c->e->mem, arena_strdup(c->e->mem, sb_str(args)), 4 * (size_t)c->indent + strlen(info->name) + ASSIGNED, c->indent + 2);
+    return wrap_list(c->e->mem, arena_strdup(c->e->mem, sb_str(args)), 4 * (size_t)c->indent + strlen(callee) + ASSIGNED, c->indent + 2);
 }
 
 void emit_call(cfn *c, const ir_op *op)
 {
-    const func_info *info = func_info_of(c->e, op->attr.callee);
+    const func_facts *info = facts_of(&c->e->facts, op->attr.callee);
+    const char *callee = function_name(c->e, op->attr.callee);
     strbuf args = {0};
     hidden_args(c, info, &args);
     for (int i = 0; i < op->nargs; i++)
@@ -167,9 +168,9 @@ void emit_call(cfn *c, const ir_op *op)
     if (op->nres == 1 && !info->can_fail) {
         const char *name = is_used(c, op->res[0]) ? names_unique(c->names, op->res[0]->name) : NULL;
         if (name)
-            stmt(c, op->loc, "%s = %s(%s);", declare(c, op->res[0], true, name), info->name, wrapped(c, info, &args));
+            stmt(c, op->loc, "%s = %s(%s);", declare(c, op->res[0], true, name), callee, wrapped(c, callee, &args));
         else
-            stmt(c, op->loc, "(void)%s(%s);", info->name, wrapped(c, info, &args));
+            stmt(c, op->loc, "(void)%s(%s);", callee, wrapped(c, callee, &args));
         if (name)
             define_name(c, op->res[0], name);
         sb_free(&args);
@@ -182,10 +183,10 @@ void emit_call(cfn *c, const ir_op *op)
         define_name(c, op->res[i], name);
     }
     if (info->can_fail) {
-        stmt(c, op->loc, "if (!%s(%s))", info->name, wrapped(c, info, &args));
+        stmt(c, op->loc, "if (!%s(%s))", callee, wrapped(c, callee, &args));
         emit_fail(c);
     } else {
-        stmt(c, op->loc, "%s(%s);", info->name, wrapped(c, info, &args));
+        stmt(c, op->loc, "%s(%s);", callee, wrapped(c, callee, &args));
     }
     sb_free(&args);
 }
@@ -389,102 +390,4 @@ void emit_ops(cfn *c, const ir_region *r)
     for (const ir_op *op = r->first; op; op = op->next)
         if (!op_is_dead(c->v, op))
             emit_op(c, op);
-}
-
-/* ---- what a region may do ---- */
-
-bool region_may_fail(emitter *e, const ir_region *r)
-{
-    for (const ir_op *op = r->first; op; op = op->next) {
-        if (op->code == OP_ASSERT || op->code == OP_STK_ALLOC || op->code == OP_REC_ALLOC || op->code == OP_REC_GET || op->code == OP_TASK ||
-            (op->code == OP_REC_STORE && op->attr.layout->log) || (op->code == OP_LOCAL && op->attr.stacked))
-            return true;
-        if (op->code == OP_CALL && func_info_of(e, op->attr.callee)->can_fail)
-            return true;
-        if (e->m->debug && (op->code == OP_LOAD || op->code == OP_STORE || op->code == OP_ACCUM || op->code == OP_ATOMIC ||
-                             op->code == OP_LLOAD || op->code == OP_LSTORE || op->code == OP_LACCUM))
-            return true;
-        for (int i = 0; i < op->nregions; i++)
-            if (region_may_fail(e, op->regions[i]))
-                return true;
-    }
-    return false;
-}
-
-static int64_t trips_guess(const ir_op *loop)
-{
-    enum { UNKNOWN = 32, MOST = 1000000 };
-    if (!loop->attr.bounded || !ir_is_const(loop->args[0]) || !ir_is_const(loop->args[1]))
-        return UNKNOWN;
-    const int64_t n = loop->args[1]->def->attr.i - loop->args[0]->def->attr.i;
-    return n < 1 ? 1 : n > MOST ? MOST : n;
-}
-
-int64_t region_cost(emitter *e, const ir_region *r)
-{
-    enum { MEMORY = 2, PRINT = 1000, EXTERN = 50 /* a guess */ };
-    int64_t sum = 0;
-    for (const ir_op *op = r->first; op; op = op->next) {
-        if (op->code < OP_PURE_COUNT) {
-            sum += op_get(op->code)->cost;
-        } else if (op->code == OP_IF) {
-            const int64_t a = region_cost(e, op->regions[0]), b = region_cost(e, op->regions[1]);
-            sum += a > b ? a : b;
-        } else if (op->code == OP_LOOP || op->code == OP_TASK) {
-            int64_t body = 1;
-            for (int i = 0; i < op->nregions; i++)
-                body += region_cost(e, op->regions[i]);
-            sum += op->code == OP_TASK ? body : body * trips_guess(op);
-        } else if (op->code == OP_CALL) {
-            sum += func_info_of(e, op->attr.callee)->cost;
-        } else if (op->code == OP_PRINT) {
-            sum += PRINT;
-        } else if (op->code == OP_EXTERN) {
-            sum += EXTERN;
-        } else if (op->code != OP_CONST && op->code != OP_YIELD && op->code != OP_MPARAM && op->code != OP_SHAPE &&
-                   op->code != OP_KEY) {
-            sum += MEMORY;
-        }
-        if (sum > INT32_MAX)
-            sum = INT32_MAX;
-    }
-    return sum;
-}
-
-/* What a row segment does for each of its elements: the loops over it. What it does once is not counted, nor the strips at its ends. */
-static int64_t row_cost(emitter *e, const ir_region *r)
-{
-    enum { VECTOR_BYTES = 32 };
-    int64_t sum = 0;
-    for (const ir_op *op = r->first; op; op = op->next) {
-        if (op->code == OP_IF) {
-            const int64_t a = row_cost(e, op->regions[0]), b = row_cost(e, op->regions[1]);
-            sum += a > b ? a : b;
-        } else if (op->code == OP_LOOP && !op->attr.brief) {
-            const bool over_segment = !op->attr.bounded || !ir_is_const(op->args[0]) || !ir_is_const(op->args[1]);
-            const int64_t lanes = op->attr.simd ? VECTOR_BYTES / scalar_bytes(e->m->real) : 1;
-            sum += over_segment ? region_cost(e, op->regions[0]) / lanes : row_cost(e, op->regions[0]);
-        }
-    }
-    return sum;
-}
-
-int64_t task_cost(emitter *e, const ir_op *task)
-{
-    const int64_t cost = task->attr.rows ? row_cost(e, task->regions[0]) : region_cost(e, task->regions[0]);
-    return cost < 1 ? 1 : cost;
-}
-
-bool region_uses_stack(emitter *e, const ir_region *r)
-{
-    for (const ir_op *op = r->first; op; op = op->next) {
-        if (op->code == OP_STK_MARK || op->code == OP_STK_ALLOC || op->code == OP_STK_RELEASE)
-            return true;
-        if (op->code == OP_CALL && func_info_of(e, op->attr.callee)->stack)
-            return true;
-        for (int i = 0; i < op->nregions && op->code != OP_TASK; i++)
-            if (region_uses_stack(e, op->regions[i]))
-                return true;
-    }
-    return false;
 }

@@ -50,7 +50,7 @@ static void print_plan(cfn *c, const task *t, const char *plan, const char *cons
     }
     const bool rows = op->attr.unit_dims == 0 && nd > 1; /* a cut row costs a little, so rows stay whole where there are many */
     const char *unit = product_text(c->e->mem, n, rows ? nd - 1 : nd - op->attr.unit_dims, nd); /* how many iterations must stay in one chunk */
-    stmt(c, op->loc, "const tk_plan %s = %s(%s, %s, %lld);", plan, rows ? "tk_plan_rows" : "tk_plan_make", total, unit, (long long)task_cost(c->e, op));
+    stmt(c, op->loc, "const tk_plan %s = %s(%s, %s, %lld);", plan, rows ? "tk_plan_rows" : "tk_plan_make", total, unit, (long long)task_cost(&c->e->facts, op));
 }
 
 static void fail_if(cfn *c, const char *condition)
@@ -160,7 +160,7 @@ static void print_stages(cfn *c, const task *t, const char *args, const char *co
     emitter *e = c->e;
     const ir_op *op = t->op;
     const char *one = arena_printf(e->mem, "{%s, &%s, %s, %s}", t->name, args, n[0], product_text(e->mem, n, 1, op->attr.ndim));
-    vec_push(&c->stages, ((stage){one, task_cost(e, op)}));
+    vec_push(&c->stages, ((stage){one, task_cost(&e->facts, op)}));
     if (op->attr.ahead)
         return;
     const char *stages = names_unique(c->names, arena_printf(e->mem, "stages%d", c->ntasks));

@@ -500,7 +500,7 @@ void emit_task_function(task *t)
         k->outside = c->v[k->value->id].e;
         define_name(c, k->value, names_unique_function(c->names, capture_hint(t, i)));
     }
-    t->uses_stack = region_uses_stack(c->e, t->op->regions[0]);
+    t->uses_stack = region_uses_stack(&c->e->facts, t->op->regions[0]);
     c->fail = t->uses_stack ? "goto leave;" : "return;";
     declare_parts(c, t);
     if (t->op->attr.rows)

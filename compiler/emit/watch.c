@@ -16,7 +16,7 @@ static bool may_race(cfn *c, size_t key)
         const ir_func *f = c->e->m->funcs.at[i];
         if (!ir_is_kernel(f) || (c->f->kind == IR_KERNEL && c->f != f))
             continue;
-        const unsigned use = func_info_of(c->e, f)->planes[key];
+        const unsigned use = facts_of(&c->e->facts, f)->planes[key];
         if ((use & USE_STORE) || ((use & USE_ACCUM) && (use & USE_READ)))
             return true;
     }

@@ -1,0 +1,240 @@
+/* What functions need from their callers and do to fields, and what regions cost. */
+#include "codegen/facts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "ir/ops.h"
+
+facts facts_create(const ir_module *m, arena *mem)
+{
+    return (facts){.mem = mem, .m = m};
+}
+
+void facts_free(facts *x)
+{
+    ptrmap_free(&x->shared);
+    ptrmap_free(&x->apart);
+}
+
+static func_facts *gathered(facts *x, const ir_func *f);
+
+bool op_is_scatter(const ir_op *op)
+{
+    if (op->attr.acc == IR_ACC_UNSET) {
+        fprintf(stderr, "tkc: internal error: '%s' into '%s' in '%s' has no class\n", op_name(op->code), op->attr.field->name, op->region->func->name);
+        abort();
+    }
+    return op->attr.acc == IR_ACC_SCATTER;
+}
+
+static void gather_call(facts *x, func_facts *info, const ir_op *op)
+{
+    const func_facts *callee = gathered(x, op->attr.callee);
+    for (size_t i = 0; i < x->m->fields.len * 4; i++)
+        info->planes[i] |= callee->planes[i];
+    info->module |= callee->module;
+    info->stack |= callee->stack;
+    info->can_fail |= callee->can_fail;
+}
+
+static void gather(facts *x, func_facts *info, const ir_region *r)
+{
+    for (const ir_op *op = r->first; op; op = op->next) {
+        switch (op->code) {
+        case OP_LOAD:
+        case OP_STORE:
+        case OP_ACCUM:
+            info->planes[op->attr.field->index * 4 + (int)op->attr.plane] |= op->code == OP_LOAD ? USE_READ : op->code == OP_STORE ? USE_STORE : USE_ACCUM;
+            /* extents, strides */
+            info->module |= op->code != OP_ACCUM || op->attr.field->ndim > 1 || op->attr.field->strided || op->attr.field->soa || x->m->debug;
+            info->can_fail |= x->m->debug;
+            break;
+        case OP_ATOMIC:
+            info->planes[op->attr.field->index * 4 + (int)op->attr.plane] |= USE_READ | USE_ACCUM;
+            if (ir_atomic_form(op) == IR_ATOMIC_WITH_TANGENT)
+                info->planes[op->attr.field->index * 4 + IR_DUAL] |= USE_STORE;
+            info->module = true;
+            info->can_fail |= x->m->debug;
+            break;
+        case OP_LLOAD:
+        case OP_LSTORE:
+        case OP_LACCUM:
+            info->module |= x->m->debug;
+            info->can_fail |= x->m->debug;
+            break;
+        case OP_MPARAM:
+        case OP_SHAPE:
+        case OP_PRINT:
+            info->module = true;
+            break;
+        case OP_ASSERT:
+            info->module = info->can_fail = true;
+            break;
+        case OP_LOCAL:
+            info->stack |= op->attr.stacked;
+            info->can_fail |= op->attr.stacked;
+            break;
+        case OP_STK_ALLOC:
+            info->stack = info->can_fail = true;
+            break;
+        case OP_STK_MARK:
+        case OP_STK_RELEASE:
+            info->stack = true;
+            break;
+        case OP_TASK:
+            info->tasks = true;
+            break;
+        case OP_CALL:
+            gather_call(x, info, op);
+            break;
+        default:
+            break;
+        }
+        for (int i = 0; i < op->nregions; i++)
+            gather(x, info, op->regions[i]);
+    }
+}
+
+/* Whether a function that an export func calls keeps values: large arrays live on C's stack there. */
+static bool keeps_values(facts *x, const ir_region *r)
+{
+    for (const ir_op *op = r->first; op; op = op->next) {
+        if (op->code == OP_STK_ALLOC || (op->code == OP_CALL && facts_of(x, op->attr.callee)->stack))
+            return true;
+        for (int i = 0; i < op->nregions; i++)
+            if (keeps_values(x, op->regions[i]))
+                return true;
+    }
+    return false;
+}
+
+/* What export funcs call is printed once more if it asks for what they have not. */
+static func_facts *pure_variant(facts *x, const ir_func *f, const func_facts *shared)
+{
+    func_facts *info = ptrmap_get(&x->apart, f);
+    if (info)
+        return info;
+    info = ARENA_NEW(x->mem, func_facts);
+    ptrmap_set(&x->apart, f, info);
+    *info = (func_facts){.pure = true, .planes = shared->planes, .cost = shared->cost};
+    info->stack = keeps_values(x, f->body);
+    return info;
+}
+
+static func_facts *gathered(facts *x, const ir_func *f)
+{
+    func_facts *info = ptrmap_get(&x->shared, f);
+    if (info)
+        return info;
+    info = ARENA_NEW(x->mem, func_facts);
+    ptrmap_set(&x->shared, f, info);
+    info->planes = ARENA_ARRAY(x->mem, unsigned char, x->m->fields.len * 4 + 1);
+    gather(x, info, f->body);
+    info->cost = region_cost(x, f->body);
+    return info;
+}
+
+const func_facts *facts_of(facts *x, const ir_func *f)
+{
+    const func_facts *info = gathered(x, f);
+    if (x->pure && (info->module || info->stack || info->can_fail))
+        info = pure_variant(x, f, info);
+    return info;
+}
+
+bool region_may_fail(facts *x, const ir_region *r)
+{
+    for (const ir_op *op = r->first; op; op = op->next) {
+        if (op->code == OP_ASSERT || op->code == OP_STK_ALLOC || op->code == OP_REC_ALLOC || op->code == OP_REC_GET || op->code == OP_TASK ||
+            (op->code == OP_REC_STORE && op->attr.layout->log) || (op->code == OP_LOCAL && op->attr.stacked))
+            return true;
+        if (op->code == OP_CALL && facts_of(x, op->attr.callee)->can_fail)
+            return true;
+        if (x->m->debug && (op->code == OP_LOAD || op->code == OP_STORE || op->code == OP_ACCUM || op->code == OP_ATOMIC ||
+                             op->code == OP_LLOAD || op->code == OP_LSTORE || op->code == OP_LACCUM))
+            return true;
+        for (int i = 0; i < op->nregions; i++)
+            if (region_may_fail(x, op->regions[i]))
+                return true;
+    }
+    return false;
+}
+
+bool region_uses_stack(facts *x, const ir_region *r)
+{
+    for (const ir_op *op = r->first; op; op = op->next) {
+        if (op->code == OP_STK_MARK || op->code == OP_STK_ALLOC || op->code == OP_STK_RELEASE)
+            return true;
+        if (op->code == OP_CALL && facts_of(x, op->attr.callee)->stack)
+            return true;
+        for (int i = 0; i < op->nregions && op->code != OP_TASK; i++)
+            if (region_uses_stack(x, op->regions[i]))
+                return true;
+    }
+    return false;
+}
+
+static int64_t trips_guess(const ir_op *loop)
+{
+    enum { UNKNOWN = 32, MOST = 1000000 };
+    if (!loop->attr.bounded || !ir_is_const(loop->args[0]) || !ir_is_const(loop->args[1]))
+        return UNKNOWN;
+    const int64_t n = loop->args[1]->def->attr.i - loop->args[0]->def->attr.i;
+    return n < 1 ? 1 : n > MOST ? MOST : n;
+}
+
+int64_t region_cost(facts *x, const ir_region *r)
+{
+    enum { MEMORY = 2, PRINT = 1000, EXTERN = 50 /* a guess */ };
+    int64_t sum = 0;
+    for (const ir_op *op = r->first; op; op = op->next) {
+        if (op->code < OP_PURE_COUNT) {
+            sum += op_get(op->code)->cost;
+        } else if (op->code == OP_IF) {
+            const int64_t a = region_cost(x, op->regions[0]), b = region_cost(x, op->regions[1]);
+            sum += a > b ? a : b;
+        } else if (op->code == OP_LOOP || op->code == OP_TASK) {
+            int64_t body = 1;
+            for (int i = 0; i < op->nregions; i++)
+                body += region_cost(x, op->regions[i]);
+            sum += op->code == OP_TASK ? body : body * trips_guess(op);
+        } else if (op->code == OP_CALL) {
+            sum += facts_of(x, op->attr.callee)->cost;
+        } else if (op->code == OP_PRINT) {
+            sum += PRINT;
+        } else if (op->code == OP_EXTERN) {
+            sum += EXTERN;
+        } else if (op->code != OP_CONST && op->code != OP_YIELD && op->code != OP_MPARAM && op->code != OP_SHAPE &&
+                   op->code != OP_KEY) {
+            sum += MEMORY;
+        }
+        if (sum > INT32_MAX)
+            sum = INT32_MAX;
+    }
+    return sum;
+}
+
+/* What a row segment does for each of its elements: the loops over it. What it does once is not counted, nor the strips at its ends. */
+static int64_t row_cost(facts *x, const ir_region *r)
+{
+    enum { VECTOR_BYTES = 32 };
+    int64_t sum = 0;
+    for (const ir_op *op = r->first; op; op = op->next) {
+        if (op->code == OP_IF) {
+            const int64_t a = row_cost(x, op->regions[0]), b = row_cost(x, op->regions[1]);
+            sum += a > b ? a : b;
+        } else if (op->code == OP_LOOP && !op->attr.brief) {
+            const bool over_segment = !op->attr.bounded || !ir_is_const(op->args[0]) || !ir_is_const(op->args[1]);
+            const int64_t lanes = op->attr.simd ? VECTOR_BYTES / scalar_bytes(x->m->real) : 1;
+            sum += over_segment ? region_cost(x, op->regions[0]) / lanes : row_cost(x, op->regions[0]);
+        }
+    }
+    return sum;
+}
+
+int64_t task_cost(facts *x, const ir_op *task)
+{
+    const int64_t cost = task->attr.rows ? row_cost(x, task->regions[0]) : region_cost(x, task->regions[0]);
+    return cost < 1 ? 1 : cost;
+}
