@@ -4,135 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- use counts ---- */
-
-bool op_is_dead(const vstate *v, const ir_op *op)
-{
-    switch (op->code) {
-    case OP_CONST:
-    case OP_KEY:
-    case OP_MPARAM:
-    case OP_SHAPE:
-    case OP_LOAD:
-    case OP_LLOAD:
-    case OP_STK_LOAD:
-    case OP_REC_GET:
-    case OP_REC_LOAD:
-    case OP_REC_WON:
-    case OP_LOCAL:
-        break;
-    default:
-        if (op->code >= OP_PURE_COUNT)
-            return false;
-    }
-    for (int i = 0; i < op->nres; i++)
-        if (v[op->res[i]->id].uses)
-            return false;
-    return true;
-}
-
-static void count(vstate *v, const ir_value *x, const ir_op *user)
-{
-    v[x->id].uses++;
-    v[x->id].user = user;
-}
-
-bool reduction_is_wanted(const vstate *v, const ir_op *task, int k)
-{
-    if (v[task->res[k]->id].uses)
-        return true;
-    for (int i = 0, at = 0; i < task->attr.nreductions; at += 1 + task->attr.reductions[i++].companions) {
-        const ir_reduction *r = &task->attr.reductions[i];
-        if (k != at || r->kind == IR_RED_ADD)
-            continue;
-        for (int c = 1; c <= r->companions; c++) /* the winner decides for its companions */
-            if (v[task->res[at + c]->id].uses)
-                return true;
-    }
-    return false;
-}
-
-/* Yields whose result nobody reads, and carried values that never change, are not printed. */
-static bool is_silent_yield(const vstate *v, const ir_op *yield, int k)
-{
-    const ir_op *parent = yield->region->parent;
-    if (!parent || yield->region != parent->regions[0])
-        return parent && parent->code == OP_IF && !v[parent->res[k]->id].uses;
-    if (parent->code == OP_IF)
-        return !v[parent->res[k]->id].uses;
-    if (parent->code == OP_TASK)
-        return !reduction_is_wanted(v, parent, k);
-    return parent->code == OP_LOOP && yield->args[k] == parent->regions[0]->params[ir_loop_first_param(parent) + k];
-}
-
-/* The type behind a pointer, as its uses tell. */
-static void note_pointer(vstate *v, const ir_op *op)
-{
-    switch (op->code) {
-    case OP_LLOAD:
-        v[op->args[0]->id].elem = op->res[0]->type;
-        break;
-    case OP_LACCUM:
-        v[op->args[0]->id].added = true;
-        v[op->args[0]->id].elem = op->args[2]->type;
-        break;
-    case OP_LSTORE:
-        v[op->args[0]->id].elem = op->args[2]->type;
-        break;
-    case OP_LOCAL:
-        v[op->res[0]->id].elem = op->attr.elem;
-        break;
-    case OP_STK_ALLOC:
-    case OP_REC_ALLOC:
-    case OP_REC_GET:
-        v[op->res[0]->id].layout = op->attr.layout;
-        break;
-    case OP_STK_LOAD:
-    case OP_STK_STORE:
-    case OP_REC_LOAD:
-    case OP_REC_STORE:
-    case OP_REC_WON:
-        v[op->args[0]->id].layout = op->attr.layout;
-        break;
-    case OP_ATOMIC:
-        if (op->attr.layout)
-            v[op->args[op->attr.field->ndim + 2]->id].layout = op->attr.layout;
-        break;
-    case OP_LOOP:
-        for (int k = 0; k < ir_loop_ncarried(op); k++) { /* one C variable for both */
-            vstate *param = &v[op->regions[0]->params[ir_loop_first_param(op) + k]->id], *res = &v[op->res[k]->id];
-            if (!param->layout)
-                param->layout = res->layout;
-            res->layout = param->layout;
-        }
-        break;
-    default:
-        break;
-    }
-}
-
-const ir_value *checked_count(const ir_module *m, const ir_op *op)
-{
-    const bool access = op->code == OP_LLOAD || op->code == OP_LSTORE || op->code == OP_LACCUM;
-    return m->debug && access && op->args[0]->def->nargs ? op->args[0]->def->args[0] : NULL;
-}
-
-/* Backwards, so that what only unused values use is not counted. */
-static void scan_uses(vstate *v, const ir_region *r)
-{
-    for (const ir_op *op = r->last; op; op = op->prev) {
-        if (op_is_dead(v, op))
-            continue;
-        for (int i = op->nregions - 1; i >= 0; i--)
-            scan_uses(v, op->regions[i]);
-        for (int i = 0; i < op->nargs; i++)
-            if (op->code != OP_YIELD || !is_silent_yield(v, op, i))
-                count(v, op->args[i], op);
-        if (checked_count(r->func->module, op))
-            count(v, checked_count(r->func->module, op), op);
-        note_pointer(v, op);
-    }
-}
+/* ---- values ---- */
 
 static void collect_hints(names *hints, const ir_region *r)
 {
@@ -150,11 +22,8 @@ static void collect_hints(names *hints, const ir_region *r)
 
 fstate fstate_create(const ir_func *f)
 {
-    fstate fs = {.v = xmalloc((f->next_value + 1) * sizeof *fs.v)};
+    fstate fs = {.use = value_uses(f), .v = xmalloc((f->next_value + 1) * sizeof *fs.v)};
     memset(fs.v, 0, (f->next_value + 1) * sizeof *fs.v);
-    for (uint32_t i = 0; i < f->next_value; i++)
-        fs.v[i].elem = SC_NONE;
-    scan_uses(fs.v, f->body);
     fs.hints = names_create(f->module->mem, NULL);
     collect_hints(fs.hints, f->body);
     return fs;
@@ -162,6 +31,7 @@ fstate fstate_create(const ir_func *f)
 
 void fstate_free(fstate *fs)
 {
+    free(fs->use);
     free(fs->v);
     names_free(fs->hints);
 }
@@ -179,7 +49,7 @@ static void *zeroed(size_t count, size_t size)
 cfn *cfn_create(emitter *e, const ir_func *f, cfn_kind kind, fstate *fs)
 {
     cfn *c = ARENA_NEW(e->mem, cfn);
-    *c = (cfn){.e = e, .f = f, .kind = kind, .fs = fs, .v = fs->v, .indent = 1};
+    *c = (cfn){.e = e, .f = f, .kind = kind, .fs = fs, .use = fs->use, .v = fs->v, .indent = 1};
     c->no_restrict = e->m->debug; /* libtk looks at elements after each access */
     c->names = names_create(e->mem, e->globals);
     c->planes = zeroed(e->m->fields.len * 4 + 1, sizeof *c->planes);
@@ -287,7 +157,7 @@ const char *key_name(cfn *c)
 void cfn_scan(cfn *c, const ir_region *r)
 {
     for (const ir_op *op = r->first; op; op = op->next) {
-        if (op_is_dead(c->v, op))
+        if (op_is_dead(c->use, op))
             continue;
         switch (op->code) {
         case OP_LOAD:

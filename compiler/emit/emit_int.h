@@ -9,6 +9,7 @@
 #include "codegen/facts.h"
 #include "codegen/forms.h"
 #include "codegen/names.h"
+#include "codegen/uses.h"
 #include "emit/emit.h"
 #include "ir/ops.h"
 #include "util/ptrmap.h"
@@ -95,20 +96,15 @@ typedef struct expr {
 /* ---- one C function ---- */
 
 typedef struct vstate {
-    uint32_t uses;
-    const ir_op *user;       /* the only one when uses == 1 */
     bool pending;
     expr e;                  /* e.text NULL: not defined yet */
-    scalar elem;             /* SC_PTR: element type of the local array behind it, if uses tell */
-    bool added;              /* SC_PTR: tasks add to it */
-    const ir_layout *layout; /* SC_PTR: struct behind it, if uses tell */
     const char *hint;        /* what to call it if the user did not */
-    uint32_t stamp;          /* task that captured it or defines it */
 } vstate;
 
 /* What all C functions made of one IR function share. */
 typedef struct fstate {
-    vstate *v;    /* by value id */
+    value_use *use; /* by value id, as what follows */
+    vstate *v;
     names *hints; /* all names that values ask for */
 } fstate;
 
@@ -139,6 +135,7 @@ typedef struct cfn {
     const func_facts *info;
     cfn_kind kind;
     fstate *fs;
+    const value_use *use;    /* fs->use */
     vstate *v;               /* fs->v */
     strbuf *out;
     int indent;
@@ -157,14 +154,14 @@ typedef struct cfn {
     const char *watched;     /* --debug: index of the element printed last */
     bool pure;               /* see func_facts */
     bool rounds[2];          /* has exact products, of f64 and f32 */
-    bool uses_m, uses_rec, uses_st, uses_label, no_restrict;
+    bool uses_m, uses_a, uses_rec, uses_st, uses_label, no_restrict;
     VEC(const ir_value *) loads; /* pending values that read memory, oldest first */
     strbuf tasks;            /* CFN_RUN: text of its task functions */
     int ntasks;
     VEC(stage) stages;
 } cfn;
 
-fstate fstate_create(const ir_func *f); /* counts uses */
+fstate fstate_create(const ir_func *f);
 void fstate_free(fstate *fs);
 cfn *cfn_create(emitter *e, const ir_func *f, cfn_kind kind, fstate *fs);
 void cfn_free(cfn *c);
@@ -172,11 +169,6 @@ void cfn_free(cfn *c);
 void cfn_scan(cfn *c, const ir_region *r);
 /* Takes the names of what will be hoisted, then the emitter's own. */
 void cfn_take_names(cfn *c);
-/* --debug: what a subscript of an array is held against, where that is not constant; else NULL. */
-const ir_value *checked_count(const ir_module *m, const ir_op *op);
-bool op_is_dead(const vstate *v, const ir_op *op);
-/* Whether result k of a task is read, or decides about a companion that is. */
-bool reduction_is_wanted(const vstate *v, const ir_op *task, int k);
 /* Declarations at the top, for everything that the body turned out to use. */
 void cfn_hoists(cfn *c, strbuf *out);
 

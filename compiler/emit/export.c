@@ -278,7 +278,7 @@ static void read_inputs(cfn *c, strbuf *out, const arg_list *in)
         used &= !begins(in, a);
         for (int k = 0; k < components(&a->p); k++) {
             const ir_value *v = c->f->body->params[a->value + k];
-            if (!c->v[v->id].uses)
+            if (!c->use[v->id].uses)
                 continue;
             used = true;
             const char *one = component(c, a, k);

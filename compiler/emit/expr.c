@@ -73,7 +73,7 @@ const char *c_type_of(cfn *c, const ir_value *v)
 {
     if (v->type != SC_PTR)
         return scalar_c_type(v->type);
-    const vstate *s = &c->v[v->id];
+    const value_use *s = &c->use[v->id];
     if (v->def && v->def->code == OP_STK_MARK)
         return "tk_mark";
     if (s->layout)
@@ -122,15 +122,16 @@ static bool keeps_name(const ir_value *v, expr e, const ir_op *user)
 void define(cfn *c, const ir_value *v, expr e, src_loc loc)
 {
     vstate *s = &c->v[v->id];
-    if (s->uses == 0)
+    const value_use *use = &c->use[v->id];
+    if (use->uses == 0)
         return;
     s->e = e;
     if (e.nops == 0 && !e.reads && e.prec == PREC_PRIMARY) /* another name for a named value */
         return;
     if (e.bare && e.bare_prec == PREC_PRIMARY && e.nops == 1 && !e.reads) /* a name widened to i64: most uses need no cast */
         return;
-    const ir_op *user = s->user;
-    const bool fold = s->uses == 1 && user->region == v->region && user->code != OP_TASK && e.nops <= MAX_OPS && strlen(e.text) <= MAX_CHARS;
+    const ir_op *user = use->user;
+    const bool fold = use->uses == 1 && user->region == v->region && user->code != OP_TASK && e.nops <= MAX_OPS && strlen(e.text) <= MAX_CHARS;
     if (!fold || keeps_name(v, e, user)) {
         declare_with(c, v, e, loc);
         return;
@@ -409,7 +410,7 @@ static bool is_harmless_use(const ir_op *user)
 static expr rounded(cfn *c, const ir_op *op, expr e)
 {
     const ir_value *v = op->res[0];
-    const vstate *s = &c->v[v->id];
+    const value_use *s = &c->use[v->id];
     if (!is_product(op) || (s->uses == 1 && is_harmless_use(s->user)))
         return e;
     const bool single = v->type == SC_F32;

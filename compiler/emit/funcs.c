@@ -136,7 +136,7 @@ static void print_function(cfn *c, const ir_func *f, const char *params, const s
     if (info->stack && !c->uses_st)
         sb_printf(e->out, "    (void)%s;\n", c->st);
     for (int i = 0; i < f->body->nparams; i++)
-        if (!c->v[f->body->params[i]->id].uses)
+        if (!c->use[f->body->params[i]->id].uses)
             sb_printf(e->out, "    (void)%s;\n", c->v[f->body->params[i]->id].e.text);
     sb_add(e->out, sb_str(&hoists));
     sb_addn(e->out, sb_str(body), body->len);

@@ -63,7 +63,7 @@ static void print_arg_structs(emitter *e, const ir_func *kernel)
 
 static void hoist_arg(cfn *c, strbuf *out, const ir_value *p, const char *access)
 {
-    if (!c->v[p->id].uses)
+    if (!c->use[p->id].uses)
         return;
     const char *name = names_unique_function(c->names, p->name);
     define_name(c, p, name);
@@ -83,7 +83,7 @@ static int hoist_seeds(cfn *c, strbuf *out, const ir_func *kernel, const char *p
         const ir_sigparam p = sig_result(c->e->mem, kernel, i);
         for (int k = 0; k < p.rows * p.cols && sig_is_float(&p); k++, next++) {
             const ir_value *v = c->f->body->params[next];
-            if (!c->v[v->id].uses)
+            if (!c->use[v->id].uses)
                 continue;
             const char *name = names_unique_function(c->names, v->name), *args = arena_printf(c->e->mem, "%s->%s", c->a, primal);
             define_name(c, v, name);

@@ -91,7 +91,7 @@ static void yield_carried(cfn *c, const ir_op *loop)
 
 static bool is_read(const cfn *c, const ir_value *v)
 {
-    return c->v[v->id].uses > 0;
+    return c->use[v->id].uses > 0;
 }
 
 /* Variables for the carried values; a variable serves the body's parameter, the condition's, and the loop's result. */
@@ -227,7 +227,7 @@ static bool sums_in_order(const ir_op *loop)
 void emit_loop(cfn *c, const ir_op *loop)
 {
     const int n = ir_loop_ncarried(loop);
-    const bool counts = loop->attr.cond && c->v[loop->res[n]->id].uses > 0;
+    const bool counts = loop->attr.cond && c->use[loop->res[n]->id].uses > 0;
     const bool simd = loop->attr.simd && loop->attr.bounded && !loop->attr.cond && !region_may_fail(&c->e->facts, loop->regions[0]);
     declare_carried(c, loop);
     flush_reads(c, -1, 0, NULL);

@@ -78,7 +78,7 @@ static bool is_checked(const cfn *c, const ir_op *op, ir_opcode load, int nsubs)
     enum { NEAR = 64 };
     const ir_op *p = op->prev;
     for (int n = 0; p && n < NEAR; p = p->prev, n++) {
-        bool same = p->code == load && p->attr.field == op->attr.field && !memcmp(&p->loc, &op->loc, sizeof p->loc) && !op_is_dead(c->v, p);
+        bool same = p->code == load && p->attr.field == op->attr.field && !memcmp(&p->loc, &op->loc, sizeof p->loc) && !op_is_dead(c->use, p);
         for (int i = 0; i < nsubs && same; i++)
             same = p->args[i] == op->args[i];
         if (same)
@@ -340,7 +340,7 @@ void emit_atomic(cfn *c, const ir_op *op)
     const bool strided = op->attr.field->strided;
     const char *call = arena_printf(c->e->mem, "tk_fetch_%s%s_%s(%s%s, %s, %s)", strided ? "at_" : "", op_name((ir_opcode)op->attr.i), scalar_name(old->type),
                                     strided ? "" : "&", target.text, value.text, scatter ? c->atomic : "false");
-    if (c->v[old->id].uses == 0) {
+    if (c->use[old->id].uses == 0) {
         stmt(c, op->loc, "%s;", call);
     } else {
         const char *name = names_unique(c->names, old->name ? old->name : "old");
@@ -462,7 +462,7 @@ static const char *slot(cfn *c, const ir_op *op, const ir_value *ptr, const ir_v
     const expr base = val(c, ptr);
     expr_absorb(c, e, base);
     const char *p = paren(c, base, PREC_PRIMARY);
-    if (!named || c->v[ptr->id].layout != op->attr.layout)
+    if (!named || c->use[ptr->id].layout != op->attr.layout)
         p = arena_printf(c->e->mem, "((struct %s *)%s)", l->tag, p);
     const char *member = l->members[index];
     if (ir_is_const(i) && i->def->attr.i == 0)

@@ -24,7 +24,7 @@ static branch emit_branch(cfn *c, const ir_op *op, int k, const char *const *var
     const ir_region *r = op->regions[k];
     emit_ops(c, r);
     for (int i = 0; i < op->nres; i++)
-        if (c->v[op->res[i]->id].uses)
+        if (c->use[op->res[i]->id].uses)
             b.yields[i] = val(c, r->last->args[i]);
     const bool plain = b.text.len == 0 && op->nres == 1; /* may become an arm of ?: */
     for (int i = 0; i < op->nres && !plain; i++)
@@ -73,7 +73,7 @@ static void emit_if(cfn *c, const ir_op *op)
     flush_reads(c, -1, 0, NULL);
     const char **vars = ARENA_ARRAY(c->e->mem, const char *, op->nres + 1);
     for (int i = 0; i < op->nres; i++)
-        if (c->v[op->res[i]->id].uses)
+        if (c->use[op->res[i]->id].uses)
             vars[i] = names_unique(c->names, op->res[i]->name);
     const src_loc last = c->last;
     strbuf head = {0}, *outer = c->out;
@@ -121,7 +121,7 @@ static void emit_if(cfn *c, const ir_op *op)
 
 static bool is_used(const cfn *c, const ir_value *v)
 {
-    return c->v[v->id].uses > 0;
+    return c->use[v->id].uses > 0;
 }
 
 /* What a callee gets besides its arguments: the module, the stack, the pointers that it accumulates through. */
@@ -388,6 +388,6 @@ static void emit_op(cfn *c, const ir_op *op)
 void emit_ops(cfn *c, const ir_region *r)
 {
     for (const ir_op *op = r->first; op; op = op->next)
-        if (!op_is_dead(c->v, op))
+        if (!op_is_dead(c->use, op))
             emit_op(c, op);
 }

@@ -13,7 +13,7 @@ static const char *extent_text(cfn *c, const ir_op *op, int d)
 
 static const char *partial_value(cfn *c, const task *t, int k)
 {
-    return t->partial_is_struct ? arena_printf(c->e->mem, "%s.%s", t->fetched, t->parts[k].name) : t->fetched;
+    return t->partial_is_struct ? arena_printf(c->e->mem, "%s.%s", t->fetched, t->part_names[k]) : t->fetched;
 }
 
 /* Extents of the iteration space. */
@@ -178,9 +178,9 @@ static void print_stages(cfn *c, const task *t, const char *args, const char *co
 /* Partial results in the order of the chunks: the same bits for any number of threads. */
 static void combine_partials(cfn *c, task *t, const char *plan, const char *partial)
 {
-    const char **vars = ARENA_ARRAY(c->e->mem, const char *, t->nparts + 1);
-    for (int k = 0; k < t->nparts; k++) {
-        const sum_part *p = &t->parts[k];
+    const char **vars = ARENA_ARRAY(c->e->mem, const char *, t->plan.nparts + 1);
+    for (int k = 0; k < t->plan.nparts; k++) {
+        const task_part *p = &t->plan.parts[k];
         if (!p->wanted)
             continue;
         vars[k] = names_unique(c->names, part_hint(t, k));
@@ -194,9 +194,9 @@ static void combine_partials(cfn *c, task *t, const char *plan, const char *part
     combine_parts(c, t, partial_value, vars);
     close_block(c);
     names_pop(c->names);
-    for (int i = 0; i < t->nparts; i++)
-        if (t->parts[i].wanted)
-            define_name(c, t->parts[i].result, vars[i]);
+    for (int i = 0; i < t->plan.nparts; i++)
+        if (t->plan.parts[i].wanted)
+            define_name(c, t->plan.parts[i].result, vars[i]);
 }
 
 static bool in_loop(const ir_op *op)
@@ -211,8 +211,10 @@ void emit_task(cfn *c, const ir_op *op)
 {
     emitter *e = c->e;
     task t = {.op = op, .run = c, .fn = cfn_create(e, c->f, CFN_TASK, c->fs), .name = arena_printf(e->mem, "%s_task%d", e->base, c->ntasks)};
-    find_captures(&t, op->regions[0]);
-    find_parts(&t);
+    t.plan = plan_task(op, c->fs->use, (uint32_t)c->ntasks + 1, e->mem);
+    t.part_names = ARENA_ARRAY(e->mem, const char *, t.plan.nparts + 1);
+    for (size_t i = 0; i < t.plan.captures.len; i++)
+        vec_push(&t.captures, ((capture){.value = t.plan.captures.at[i]}));
     for (size_t i = 0; i < t.captures.len; i++) { /* named here: the inside overwrites what they are called */
         const ir_value *v = t.captures.at[i].value;
         if (c->v[v->id].pending)
@@ -248,6 +250,7 @@ void emit_task(cfn *c, const ir_op *op)
     }
     c->ntasks++;
     cfn_free(t.fn);
+    vec_free(&t.plan.captures);
     vec_free(&t.captures);
     vec_free(&t.scatters);
 }

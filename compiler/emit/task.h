@@ -2,6 +2,7 @@
 #ifndef TKC_EMIT_TASK_H
 #define TKC_EMIT_TASK_H
 
+#include "codegen/plan.h"
 #include "emit/emit_int.h"
 
 enum { MAX_TASK_DIM = 8 };
@@ -12,24 +13,16 @@ typedef struct capture {
     expr outside; /* its expression in the kernel */
 } capture;
 
-typedef struct sum_part {
-    const ir_value *init, *yield, *result;
-    const char *name;   /* in the task function, and member of the partial struct */
-    int leader;         /* MIN, MAX: index of the value that decides; else -1 */
-    ir_reduce kind;
-    bool wanted;
-} sum_part;
-
 typedef struct task {
     const ir_op *op;
+    task_plan plan;
     cfn *run, *fn;
     const char *name;
     const char *partial_type; /* NULL: no reductions */
     bool partial_is_struct;
     VEC(capture) captures;
     VEC(int) scatters;        /* planes */
-    sum_part *parts;
-    int nparts;
+    const char **part_names;  /* of reductions: in the task function, and members of the partial struct */
     const char *members[MAX_TASK_DIM]; /* n0, n1, ... */
     const char *lows[MAX_TASK_DIM];    /* NULL: zero */
     const char *m, *chunk, *partial;   /* other members */
@@ -41,15 +34,10 @@ typedef struct task {
 
 /* Name of reduction k where it is a variable. */
 const char *part_hint(const task *t, int k);
-/* One row segment is the whole chunk: what the body yields is the partial result. */
-bool runs_once(const task *t);
 /* sum += y, or the strictly better one wins with all its companions: ties keep the earlier. other: the text of value k to combine with vars[k]. */
 void combine_parts(cfn *c, const task *t, const char *(*other)(cfn *, const task *, int), const char *const *vars);
 /* "before {a, b};", on lines of its own where it is long. items: one a line; freed. */
 void print_initialiser(cfn *c, const char *before, strbuf *items);
-/* Fills t->captures, t->parts. */
-void find_captures(task *t, const ir_region *r);
-void find_parts(task *t);
 /* An array of the kernel that the task adds to. */
 bool is_array_target(const task *t, const capture *k);
 /* Prints the structs and the function to t->run->tasks; t->fn is the function, fresh. The kernel's expressions of captured values are kept. */

@@ -5,68 +5,6 @@
 
 static const src_loc nowhere = {0, 0, 0};
 
-/* ---- what the task needs from outside ---- */
-
-static bool is_remade(const ir_value *v)
-{
-    return v->def && (v->def->code == OP_CONST || v->def->code == OP_MPARAM || v->def->code == OP_SHAPE || v->def->code == OP_KEY);
-}
-
-static void capture_value(task *t, const ir_value *v)
-{
-    vstate *s = &t->fn->v[v->id];
-    const uint32_t stamp = (uint32_t)t->run->ntasks + 1;
-    if (is_remade(v) || s->stamp == stamp)
-        return;
-    s->stamp = stamp;
-    vec_push(&t->captures, ((capture){.value = v}));
-}
-
-void find_captures(task *t, const ir_region *r)
-{
-    const ir_region *body = t->op->regions[0];
-    for (const ir_op *op = r->first; op; op = op->next) {
-        if (op_is_dead(t->fn->v, op))
-            continue;
-        for (int i = 0; i < op->nargs; i++)
-            if (!ir_region_is_ancestor(body, op->args[i]->region))
-                capture_value(t, op->args[i]);
-        const ir_value *count = checked_count(t->fn->e->m, op);
-        if (count && !ir_region_is_ancestor(body, count->region))
-            capture_value(t, count);
-        for (int i = 0; i < op->nregions; i++)
-            find_captures(t, op->regions[i]);
-    }
-}
-
-bool runs_once(const task *t)
-{
-    return t->op->attr.rows && t->op->attr.ndim == 1;
-}
-
-void find_parts(task *t)
-{
-    const ir_op *op = t->op;
-    t->nparts = op->nres;
-    t->parts = ARENA_ARRAY(t->fn->e->mem, sum_part, op->nres + 1);
-    for (int i = 0, at = 0; i < op->attr.nreductions; i++) {
-        const ir_reduction *r = &op->attr.reductions[i];
-        const int leader = at;
-        for (int c = 0; c <= r->companions; c++, at++) {
-            t->parts[at] = (sum_part){
-                .init = op->args[ir_task_first_init(op) + at],
-                .yield = op->regions[0]->last->args[at],
-                .result = op->res[at],
-                .leader = r->kind == IR_RED_ADD ? -1 : leader,
-                .kind = r->kind,
-                .wanted = reduction_is_wanted(t->fn->v, op, at),
-            };
-            if (t->parts[at].wanted && t->parts[at].leader >= 0 && !runs_once(t))
-                capture_value(t, t->parts[at].init);
-        }
-    }
-}
-
 /* ---- the function's inside ---- */
 
 static const char *scalar_decl(cfn *c, const ir_value *v, const char *name)
@@ -76,8 +14,8 @@ static const char *scalar_decl(cfn *c, const ir_value *v, const char *name)
 
 void combine_parts(cfn *c, const task *t, const char *(*other)(cfn *, const task *, int), const char *const *vars)
 {
-    for (int k = 0; k < t->nparts; k++) {
-        const sum_part *p = &t->parts[k];
+    for (int k = 0; k < t->plan.nparts; k++) {
+        const task_part *p = &t->plan.parts[k];
         if (!p->wanted || (p->leader >= 0 && p->leader != k))
             continue;
         const scalar type = p->result->type;
@@ -92,8 +30,8 @@ void combine_parts(cfn *c, const task *t, const char *(*other)(cfn *, const task
         stmt(c, nowhere, "if (%s %c %s) {", y, p->kind == IR_RED_MIN ? '<' : '>', vars[k]);
         c->indent++;
         stmt(c, nowhere, "%s = %s;", vars[k], y);
-        for (int i = k + 1; i < t->nparts && t->parts[i].leader == k; i++)
-            if (t->parts[i].wanted)
+        for (int i = k + 1; i < t->plan.nparts && t->plan.parts[i].leader == k; i++)
+            if (t->plan.parts[i].wanted)
                 stmt(c, nowhere, "%s = %s;", vars[i], other(c, t, i));
         close_block(c);
     }
@@ -101,14 +39,14 @@ void combine_parts(cfn *c, const task *t, const char *(*other)(cfn *, const task
 
 static const char *yielded(cfn *c, const task *t, int k)
 {
-    const sum_part *p = &t->parts[k];
+    const task_part *p = &t->plan.parts[k];
     const expr e = p->leader == k ? val_simple(c, p->yield) : val(c, p->yield); /* the deciding one is read twice */
     return p->leader == k ? paren(c, e, PREC_ADD) : e.text;
 }
 
 const char *part_hint(const task *t, int k)
 {
-    const sum_part *p = &t->parts[k];
+    const task_part *p = &t->plan.parts[k];
     if (p->result->name)
         return p->result->name;
     return p->leader < 0 ? "sum" : p->leader != k ? NULL : p->kind == IR_RED_MIN ? "least" : "most";
@@ -117,15 +55,15 @@ const char *part_hint(const task *t, int k)
 static void declare_parts(cfn *c, task *t)
 {
     names *members = names_create(c->e->mem, NULL); /* of the partial struct, where there are no variables */
-    for (int k = 0; k < t->nparts; k++) {
-        sum_part *p = &t->parts[k];
+    for (int k = 0; k < t->plan.nparts; k++) {
+        const task_part *p = &t->plan.parts[k];
         if (!p->wanted)
             continue;
-        p->name = names_unique(runs_once(t) ? members : c->names, part_hint(t, k));
-        if (runs_once(t))
+        t->part_names[k] = names_unique(t->plan.once ? members : c->names, part_hint(t, k));
+        if (t->plan.once)
             continue;
         const char *init = p->leader < 0 ? zero_text(p->result->type) : val(c, p->init).text;
-        stmt(c, nowhere, "%s = %s;", scalar_decl(c, p->result, p->name), init);
+        stmt(c, nowhere, "%s = %s;", scalar_decl(c, p->result, t->part_names[k]), init);
     }
     names_free(members);
 }
@@ -151,21 +89,28 @@ void print_initialiser(cfn *c, const char *before, strbuf *items)
     sb_free(items);
 }
 
+/* The struct of arguments, where the body reads it. */
+static const char *args_of(cfn *c)
+{
+    c->uses_a = true;
+    return c->a;
+}
+
 static void store_parts(cfn *c, const task *t)
 {
-    const char **vars = ARENA_ARRAY(c->e->mem, const char *, t->nparts + 1);
+    const char **vars = ARENA_ARRAY(c->e->mem, const char *, t->plan.nparts + 1);
     strbuf b = {0};
-    for (int k = 0; k < t->nparts; k++) {
-        vars[k] = t->parts[k].name;
-        if (!t->parts[k].wanted)
+    for (int k = 0; k < t->plan.nparts; k++) {
+        vars[k] = t->part_names[k];
+        if (!t->plan.parts[k].wanted)
             continue;
-        const char *value = runs_once(t) ? val(c, t->parts[k].yield).text : vars[k];
+        const char *value = t->plan.once ? val(c, t->plan.parts[k].yield).text : vars[k];
         if (t->partial_is_struct)
             sb_printf(&b, "%s.%s = %s", b.len ? "\n" : "", vars[k], value);
         else
             sb_add(&b, value);
     }
-    const char *at = arena_printf(c->e->mem, "%s->%s[%s / %s->%s]", c->a, t->partial, t->lo, c->a, t->chunk);
+    const char *at = arena_printf(c->e->mem, "%s->%s[%s / %s->%s]", args_of(c), t->partial, t->lo, args_of(c), t->chunk);
     if (t->partial_is_struct) {
         print_initialiser(c, arena_printf(c->e->mem, "%s = (%s)", at, t->partial_type), &b);
     } else {
@@ -176,29 +121,29 @@ static void store_parts(cfn *c, const task *t)
 
 static void run_body(cfn *c, const task *t)
 {
-    const char **vars = ARENA_ARRAY(c->e->mem, const char *, t->nparts + 1);
-    for (int k = 0; k < t->nparts; k++)
-        vars[k] = t->parts[k].name;
+    const char **vars = ARENA_ARRAY(c->e->mem, const char *, t->plan.nparts + 1);
+    for (int k = 0; k < t->plan.nparts; k++)
+        vars[k] = t->part_names[k];
     emit_ops(c, t->op->regions[0]);
-    if (!runs_once(t))
+    if (!t->plan.once)
         combine_parts(c, t, yielded, vars);
     vec_clear(&c->loads);
 }
 
 static bool is_read(const cfn *c, const ir_value *v)
 {
-    return c->v[v->id].uses > 0;
+    return c->use[v->id].uses > 0;
 }
 
 /* "lo1 + " or nothing */
 static const char *plus_low(cfn *c, const task *t, int d)
 {
-    return t->lows[d] ? arena_printf(c->e->mem, "%s->%s + ", c->a, t->lows[d]) : "";
+    return t->lows[d] ? arena_printf(c->e->mem, "%s->%s + ", args_of(c), t->lows[d]) : "";
 }
 
 static const char *low_text(cfn *c, const task *t, int d)
 {
-    return t->lows[d] ? arena_printf(c->e->mem, "%s->%s", c->a, t->lows[d]) : "0";
+    return t->lows[d] ? arena_printf(c->e->mem, "%s->%s", args_of(c), t->lows[d]) : "0";
 }
 
 /* Names for the leading subscripts, from the position `at` among flattened iterations: divided by the extents from the last dimension on. */
@@ -215,16 +160,16 @@ static void decode(cfn *c, const task *t, const char *at, int last)
                 stmt(c, nowhere, "const int64_t %s = %s%s;", name, plus_low(c, t, d), rest);
         } else {
             if (named)
-                stmt(c, nowhere, "const int64_t %s = %s%s %% %s->%s;", name, plus_low(c, t, d), rest, c->a, t->members[d]);
+                stmt(c, nowhere, "const int64_t %s = %s%s %% %s->%s;", name, plus_low(c, t, d), rest, args_of(c), t->members[d]);
             bool more = false;
             for (int k = 0; k < d; k++)
                 more |= is_read(c, body->params[k]);
             if (d > 1 && more) {
                 const char *next = names_unique(c->names, "rest");
-                stmt(c, nowhere, "const int64_t %s = %s / %s->%s;", next, rest, c->a, t->members[d]);
+                stmt(c, nowhere, "const int64_t %s = %s / %s->%s;", next, rest, args_of(c), t->members[d]);
                 rest = next;
             } else if (more) {
-                rest = arena_printf(c->e->mem, "%s / %s->%s", rest, c->a, t->members[d]);
+                rest = arena_printf(c->e->mem, "%s / %s->%s", rest, args_of(c), t->members[d]);
             }
         }
         if (named)
@@ -269,8 +214,8 @@ static void first_row(cfn *c, const task *t, const char *row, int top)
             stmt(c, nowhere, "int64_t %s = %s%s;", name, plus_low(c, t, d), row);
             return;
         }
-        stmt(c, nowhere, "int64_t %s = %s%s %% %s->%s;", name, plus_low(c, t, d), row, c->a, t->members[d]);
-        row = arena_printf(c->e->mem, "%s / %s->%s", row, c->a, t->members[d]);
+        stmt(c, nowhere, "int64_t %s = %s%s %% %s->%s;", name, plus_low(c, t, d), row, args_of(c), t->members[d]);
+        row = arena_printf(c->e->mem, "%s / %s->%s", row, args_of(c), t->members[d]);
     }
 }
 
@@ -284,7 +229,7 @@ static void next_row(cfn *c, const task *t, int d, int top)
         stmt(c, nowhere, "%s++;", name);
         return;
     }
-    stmt(c, nowhere, "if (++%s == %s%s->%s) {", name, plus_low(c, t, d), c->a, t->members[d]);
+    stmt(c, nowhere, "if (++%s == %s%s->%s) {", name, plus_low(c, t, d), args_of(c), t->members[d]);
     c->indent++;
     stmt(c, nowhere, "%s = %s;", name, low_text(c, t, d));
     next_row(c, t, d - 1, top);
@@ -312,7 +257,7 @@ static void loop_over_rows(cfn *c, const task *t)
         return;
     }
     const char *n = names_unique(c->names, "row_n");
-    stmt(c, nowhere, "const int64_t %s = %s->%s;", n, c->a, t->members[nd - 1]);
+    stmt(c, nowhere, "const int64_t %s = %s->%s;", n, args_of(c), t->members[nd - 1]);
     int top = 0; /* first subscript that the body asks for */
     while (top < nd - 1 && !is_read(c, body->params[top]))
         top++;
@@ -364,21 +309,21 @@ static void take_members(task *t)
 static void take_partial_type(task *t)
 {
     int wanted = 0, last = 0;
-    for (int k = 0; k < t->nparts; k++)
-        if (t->parts[k].wanted) {
+    for (int k = 0; k < t->plan.nparts; k++)
+        if (t->plan.parts[k].wanted) {
             wanted++;
             last = k;
         }
     t->partial_is_struct = wanted > 1;
     if (wanted == 1)
-        t->partial_type = c_type_of(t->fn, t->parts[last].result);
+        t->partial_type = c_type_of(t->fn, t->plan.parts[last].result);
     else if (wanted > 1)
         t->partial_type = arena_printf(t->fn->e->mem, "struct %s_partial", t->name);
 }
 
 static const char *capture_decl(cfn *c, const ir_value *v, bool constant, const char *name)
 {
-    const vstate *s = &c->v[v->id];
+    const value_use *s = &c->use[v->id];
     if (v->type == SC_PTR && s->elem != SC_NONE && !s->layout) /* a kernel's array: tasks read it, or add to it */
         return arena_printf(c->e->mem, "%s%s *%s%s", s->added ? "" : "const ", scalar_c_type(s->elem), constant ? "const " : "", name);
     return declare(c, v, constant, name);
@@ -390,9 +335,9 @@ static void print_structs(const task *t, strbuf *out)
     emitter *e = c->e;
     if (t->partial_is_struct) {
         sb_printf(out, "%s {\n", t->partial_type);
-        for (int k = 0; k < t->nparts; k++)
-            if (t->parts[k].wanted)
-                sb_printf(out, "    %s;\n", scalar_decl(c, t->parts[k].result, t->parts[k].name));
+        for (int k = 0; k < t->plan.nparts; k++)
+            if (t->plan.parts[k].wanted)
+                sb_printf(out, "    %s;\n", scalar_decl(c, t->plan.parts[k].result, t->part_names[k]));
         sb_add(out, "};\n\n");
     }
     sb_printf(out, "struct %s_args {\n    %s *%s;\n", t->name, e->m->name, t->m);
@@ -447,7 +392,7 @@ static void print_function(task *t, const strbuf *body)
     }
     if (t->uses_stack) {
         sb_printf(out, "    tk_stack *const %s = tk_stack_acquire(%s->tk.session);\n    if (!%s)\n        return;\n", c->st, c->m, c->st);
-    } else if (!c->uses_m && !t->captures.len && !strstr(sb_str(body), arena_printf(e->mem, "%s->", c->a)) && !scatter) {
+    } else if (!c->uses_m && !t->captures.len && !c->uses_a && !scatter) {
         sb_printf(out, "    (void)%s;\n", c->a);
     }
     sb_addn(out, sb_str(body), body->len);
@@ -467,15 +412,7 @@ static void print_function(task *t, const strbuf *body)
 
 bool is_array_target(const task *t, const capture *k)
 {
-    return t->fn->v[k->value->id].added;
-}
-
-static bool adds_to_arrays(const task *t)
-{
-    for (size_t i = 0; i < t->captures.len; i++)
-        if (is_array_target(t, &t->captures.at[i]))
-            return true;
-    return false;
+    return t->fn->use[k->value->id].added;
 }
 
 /* Prints the task's function. The kernel's own expressions of captured values come back afterwards. */
@@ -491,7 +428,7 @@ void emit_task_function(task *t)
     for (size_t i = 0; i < c->touched.len; i++)
         if (c->planes[c->touched.at[i]].scatter)
             vec_push(&t->scatters, c->touched.at[i]);
-    if (t->scatters.len || adds_to_arrays(t))
+    if (t->scatters.len || t->plan.adds_to_arrays)
         c->atomic = names_internal(c->names, c->fs->hints, "atomic");
     take_members(t);
     take_partial_type(t);

@@ -1,0 +1,65 @@
+/* A parallel loop as data: what it needs from outside, what it reduces. */
+#include "codegen/plan.h"
+
+static bool is_remade(const ir_value *v)
+{
+    return v->def && (v->def->code == OP_CONST || v->def->code == OP_MPARAM || v->def->code == OP_SHAPE || v->def->code == OP_KEY);
+}
+
+static void capture_value(task_plan *p, value_use *use, const ir_value *v)
+{
+    if (is_remade(v) || use[v->id].stamp == p->stamp)
+        return;
+    use[v->id].stamp = p->stamp;
+    vec_push(&p->captures, v);
+}
+
+static void find_captures(task_plan *p, value_use *use, const ir_region *r)
+{
+    const ir_region *body = p->op->regions[0];
+    for (const ir_op *op = r->first; op; op = op->next) {
+        if (op_is_dead(use, op))
+            continue;
+        for (int i = 0; i < op->nargs; i++)
+            if (!ir_region_is_ancestor(body, op->args[i]->region))
+                capture_value(p, use, op->args[i]);
+        const ir_value *count = checked_count(r->func->module, op);
+        if (count && !ir_region_is_ancestor(body, count->region))
+            capture_value(p, use, count);
+        for (int i = 0; i < op->nregions; i++)
+            find_captures(p, use, op->regions[i]);
+    }
+}
+
+static void find_parts(task_plan *p, value_use *use, arena *mem)
+{
+    const ir_op *op = p->op;
+    p->nparts = op->nres;
+    p->parts = ARENA_ARRAY(mem, task_part, op->nres + 1);
+    for (int i = 0, at = 0; i < op->attr.nreductions; i++) {
+        const ir_reduction *r = &op->attr.reductions[i];
+        const int leader = at;
+        for (int c = 0; c <= r->companions; c++, at++) {
+            p->parts[at] = (task_part){
+                .init = op->args[ir_task_first_init(op) + at],
+                .yield = op->regions[0]->last->args[at],
+                .result = op->res[at],
+                .leader = r->kind == IR_RED_ADD ? -1 : leader,
+                .kind = r->kind,
+                .wanted = reduction_is_wanted(use, op, at),
+            };
+            if (p->parts[at].wanted && p->parts[at].leader >= 0 && !p->once)
+                capture_value(p, use, p->parts[at].init);
+        }
+    }
+}
+
+task_plan plan_task(const ir_op *task, value_use *use, uint32_t stamp, arena *mem)
+{
+    task_plan p = {.op = task, .stamp = stamp, .once = task->attr.rows && task->attr.ndim == 1};
+    find_captures(&p, use, task->regions[0]);
+    find_parts(&p, use, mem);
+    for (size_t i = 0; i < p.captures.len; i++)
+        p.adds_to_arrays |= use[p.captures.at[i]->id].added;
+    return p;
+}

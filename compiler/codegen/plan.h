@@ -1,0 +1,29 @@
+/* A parallel loop as data: what it needs from outside, what it reduces. */
+#ifndef TKC_CODEGEN_PLAN_H
+#define TKC_CODEGEN_PLAN_H
+
+#include "codegen/uses.h"
+#include "util/vec.h"
+
+/* One reduced value. */
+typedef struct task_part {
+    const ir_value *init, *yield, *result;
+    int leader;         /* MIN, MAX: index of the value that decides; else -1 */
+    ir_reduce kind;
+    bool wanted;
+} task_part;
+
+typedef struct task_plan {
+    const ir_op *op;
+    VEC(const ir_value *) captures; /* what comes from outside, but for what is made anew inside: constants, params, extents */
+    task_part *parts;
+    int nparts;
+    bool once;              /* one row segment is the whole chunk: what the body yields is the partial result */
+    bool adds_to_arrays;    /* of the kernel */
+    uint32_t stamp;
+} task_plan;
+
+/* stamp: another one for each task of the function, not 0. The parts live in mem, the captures until vec_free. */
+task_plan plan_task(const ir_op *task, value_use *use, uint32_t stamp, arena *mem);
+
+#endif
