@@ -12,7 +12,7 @@
 #include "driver/imports.h"
 #include "driver/name.h"
 #include "driver/options.h"
-#include "emit/emit.h"
+#include "host/host.h"
 #include "lower/lower.h"
 #include "passes/pipeline.h"
 #include "passes/schedule/schedule.h"

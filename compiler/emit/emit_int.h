@@ -1,4 +1,4 @@
-/* The emitter, inside. One C function is printed through one `cfn`; its text goes to a buffer first, because what must be declared
+/* What prints the bodies of functions as C, inside. One C function is printed through one `cfn`; its text goes to a buffer first, because what must be declared
  * at the top of the function (field pointers, extents, parameters) is known only when its body is printed.
  *
  * A value is in one of three states: not yet defined; pending, an expression that its only use will swallow; named, a C variable.
@@ -10,7 +10,7 @@
 #include "codegen/forms.h"
 #include "codegen/names.h"
 #include "codegen/uses.h"
-#include "emit/emit.h"
+#include "emit/options.h"
 #include "ir/ops.h"
 #include "util/ptrmap.h"
 #include "util/strbuf.h"
@@ -248,19 +248,15 @@ void emit_bounds(cfn *c, src_loc loc, const ir_value *subscript, const char *ext
 
 void emit_task(cfn *c, const ir_op *op);
 
-/* ---- functions and kernels (funcs.c, kernel.c, kernel_entry.c, kernel_table.c, module.c) ---- */
+/* ---- functions (funcs.c) ---- */
 
 /* The C name of a function that is called; export funcs may call it under another one. */
 const char *function_name(emitter *e, const ir_func *f);
 void emit_function(emitter *e, const ir_func *f); /* once, its callees first */
 void emit_functions_of(emitter *e, const ir_func *f); /* those that f calls */
 void emit_extents(emitter *e);
-void emit_kernels(emitter *e);
-int emit_kernel_table(emitter *e); /* number of kernels */
-void emit_entries(emitter *e);
-void emit_module(emitter *e);
 
-/* ---- the interface (signature.c, header.c) ---- */
+/* ---- parameters in C (signature.c) ---- */
 
 typedef enum sig_use {
     SIG_INPUT,    /* a parameter's value */
@@ -275,45 +271,28 @@ const char *sig_decl(arena *mem, const ir_sigparam *p, const char *suffix, sig_u
 const char *sig_dual_text(arena *mem, const ir_sigparam *p); /* for comments: "dt_dual", "s_dual.link.pos" */
 /* Component k: "p_grad[1]"; dot: behind the name of a struct, "." or, of a pointer, "->". */
 const char *sig_component(arena *mem, const ir_sigparam *p, const char *suffix, const char *dot, int k);
-/* Of the argument struct, and of that of its gradients: "gravity_step_jvp_args", "gravity_step_grad_out". */
-const char *kernel_args_tag(emitter *e, const ir_func *kernel, kernel_form form);
-const char *kernel_out_tag(emitter *e, const ir_func *kernel, kernel_form form);
 /* "gravity *m, float dt, const float *dt_dual" */
 const char *kernel_signature(arena *mem, const ir_module *m, const ir_func *kernel, kernel_form form);
 const char *kernel_self(arena *mem, const ir_func *kernel); /* name of the module parameter */
 const char *field_decl_type(arena *mem, const ir_field *f, const char *name); /* "float (*data)[2]", with soa "float *data[2]" */
-void add_doc(strbuf *b, const char *doc, const char *indent); /* text inside a comment; indent goes before each further line */
 
 /* ---- structs (record.c) ---- */
 
 const char *record_type(arena *mem, const ir_record *r); /* "gravity_Body" */
 const char *record_zero(arena *mem, const ir_record *r); /* initializer: all members 0 */
-const char *member_decl(arena *mem, const ir_member *m);
 const char *member_path(arena *mem, const char *path, const char *dot);
-void emit_records(emitter *e);
 /* Of the view, and of functions of the interface: "x", "p_link_pos" for a member with soa, for the members of an array of structs that of the array. */
 const char *field_id(arena *mem, const ir_field *f);
 const char *field_object(emitter *e, const ir_field *f); /* its tk_field in the module's struct: "x.field", "p.field.link.pos" */
 const char *field_address(emitter *e, const char *m, const ir_field *f); /* "m->x.field"; of an array of a kernel, "&m->tk.fields[2]" */
-void emit_field_objects(emitter *e, const ir_field *f);
-void emit_member_views(emitter *e, const ir_field *f);
-const char *bind_signature(arena *mem, const ir_module *m, const ir_field *f);
-const char *bind_strided_signature(arena *mem, const ir_module *m, const ir_field *f);
 
 /* ---- C functions of the host (extern.c) ---- */
 
 void emit_extern(cfn *c, const ir_op *op);
-void emit_prototypes(emitter *e);
 
-/* ---- export funcs (export.c) ---- */
+/* ---- names of results ---- */
 
 /* A name that no parameter of f and no C function of the host has, also not with a suffix. */
 const char *free_name(arena *mem, const ir_func *f, const char *name);
-
-/* "float a, const float v[3], float *result"; names of the results give way to the user's. */
-const char *export_signature(arena *mem, const ir_module *m, const ir_func *f, kernel_form form);
-/* "(n, steps)" of the macro that sizes a workspace, and its value; NULL: the form needs none. */
-const char *export_workspace(arena *mem, const ir_func *f, kernel_form form);
-void emit_exports(emitter *e);
 
 #endif

@@ -3,32 +3,6 @@
 
 #include <string.h>
 
-void emit_prototypes(emitter *e)
-{
-    for (size_t i = 0; i < e->m->externs.len; i++) {
-        const ir_func *f = e->m->externs.at[i];
-        const char *type = extern_returns(f) ? scalar_c_type(f->outs[0].elem) : "void";
-        strbuf b = {0};
-        for (int k = 0; k < f->nsig; k++)
-            if (sig_stands(&f->sig[k]))
-                sb_printf(&b, "%s%s", b.len ? ", " : "", sig_decl(e->mem, &f->sig[k], "", SIG_INPUT));
-        for (int k = 0; k < f->nouts && !extern_returns(f); k++) {
-            const ir_sigparam r = sig_result(e->mem, f, k);
-            if (sig_stands(&r))
-                sb_printf(&b, "%s%s", b.len ? ", " : "", sig_decl(e->mem, &r, "", SIG_RESULT));
-        }
-        sb_printf(e->out, "/** Extern func %s (%s), which the host defines: a function of its arguments alone. Several threads may call it at once.", f->name,
-                  place_of(e, f->loc));
-        if (f->doc) {
-            sb_add(e->out, "\n *  ");
-            add_doc(e->out, f->doc, " *  ");
-        }
-        sb_printf(e->out, " */\n%s %s(%s);\n\n", type, f->name,
-                  b.len ? wrap_list(e->mem, sb_str(&b), strlen(type) + strlen(f->name) + 2, 2) : "void");
-        sb_free(&b);
-    }
-}
-
 /* "{p_x, p_y}", "{{a, b}, {c, d}}" */
 static const char *initializer(cfn *c, const ir_sigparam *p, ir_value *const *v)
 {

@@ -3,6 +3,30 @@
 
 #include <string.h>
 
+static bool begins_with(const char *taken, const char *name)
+{
+    const size_t n = strlen(name);
+    return strncmp(taken, name, n) == 0 && (!taken[n] || taken[n] == '_');
+}
+
+static bool is_taken(const ir_func *f, const char *name)
+{
+    for (int i = 0; i < f->nsig; i++)
+        if (begins_with(f->sig[i].name, name))
+            return true;
+    for (size_t i = 0; i < f->module->externs.len; i++)
+        if (begins_with(f->module->externs.at[i]->name, name))
+            return true;
+    return false;
+}
+
+const char *free_name(arena *mem, const ir_func *f, const char *name)
+{
+    while (is_taken(f, name))
+        name = arena_printf(mem, "out_%s", name);
+    return name;
+}
+
 /* A single constant extent stands in the declaration. */
 static const char *array_decl(arena *mem, const ir_field *f, bool is_const, const char *name)
 {

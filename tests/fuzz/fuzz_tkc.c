@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "check/typed.h"
-#include "emit/emit.h"
+#include "host/host.h"
 #include "lower/lower.h"
 #include "passes/pipeline.h"
 #include "passes/schedule/schedule.h"

@@ -11,10 +11,10 @@ import sys
 from pathlib import Path
 
 LAYERS = [["util"], ["syntax"], ["ir"], ["check"], ["lower"], ["passes/analysis"], ["passes/simplify"], ["passes/rules", "passes/derive", "passes/schedule"],
-          ["passes"], ["codegen"], ["emit"], ["driver"]]
+          ["passes"], ["codegen"], ["emit"], ["host"], ["driver"]]
 INSIDE = {"passes/derive/reverse": "passes/derive"}      # folders that are a part of one
 MOST = 20                                                # files in a folder
-CROWDED = {"check": 25, "emit": 27}                      # that are to be split; none may grow
+CROWDED = {"check": 25}                      # that are to be split; none may grow
 MODULES = {                                              # each a recursion over a tree that is too long for one file
     "the parser's errors": ["syntax/feed.c", "syntax/message.c"],
     "the checker": ["check/*"],

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "emit/helpers.h"
+#include "host/helpers.h"
 #include "util/arena.h"
 
 static size_t word(const char *p)

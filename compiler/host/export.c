@@ -1,5 +1,5 @@
 /* Export funcs: plain C functions of their arguments, without module object or library. */
-#include "emit/emit_int.h"
+#include "host/host_int.h"
 
 #include <assert.h>
 #include <string.h>
@@ -26,30 +26,6 @@ typedef struct arg_list {
 static int components(const ir_sigparam *p)
 {
     return p->rows * p->cols;
-}
-
-static bool begins_with(const char *taken, const char *name)
-{
-    const size_t n = strlen(name);
-    return strncmp(taken, name, n) == 0 && (!taken[n] || taken[n] == '_');
-}
-
-static bool is_taken(const ir_func *f, const char *name)
-{
-    for (int i = 0; i < f->nsig; i++)
-        if (begins_with(f->sig[i].name, name))
-            return true;
-    for (size_t i = 0; i < f->module->externs.len; i++)
-        if (begins_with(f->module->externs.at[i]->name, name))
-            return true;
-    return false;
-}
-
-const char *free_name(arena *mem, const ir_func *f, const char *name)
-{
-    while (is_taken(f, name))
-        name = arena_printf(mem, "out_%s", name);
-    return name;
 }
 
 static int plane_of(const arg *a)

@@ -1,5 +1,5 @@
 /* The typed entry points of the host: they fill the argument struct, launch, and hand gradients on. */
-#include "emit/emit_int.h"
+#include "host/host_int.h"
 
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /* The module object: descriptors, creation, binding, parameters. */
-#include "emit/emit_int.h"
+#include "host/host.h"
+#include "host/host_int.h"
 
 #include <string.h>
 

@@ -62,7 +62,7 @@ def main():
                for name, begin in (("TK_HIDE", "Behind this"), ("TK_ROUNDED", r"TK_ROUNDED\(x"), ("TK_APART", "Where they decide: one"))}
     order = re.search(r"^/\* In a loop that adds.*?^#endif\n", text, re.M | re.S)[0].rstrip()
     with open(sys.argv[2], "w") as out:
-        out.write('#include "emit/helpers.h"\n\n')
+        out.write('#include "host/helpers.h"\n\n')
         for i, body in enumerate([*special.values(), *table.values(), order]):
             data = ", ".join(str(b) for b in body.encode())
             out.write(f"static const char text{i}[] = {{{data}, 0}};\n")

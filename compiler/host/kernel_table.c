@@ -1,5 +1,5 @@
 /* The descriptors of kernels, by which libtk knows what a launch takes, touches and gives. */
-#include "emit/emit_int.h"
+#include "host/host_int.h"
 
 /* custom: what an adjoint that the program wrote does, which may overwrite saved fields on its own. */
 static void print_saved(strbuf *b, const ir_func *kernel, size_t i, const unsigned char *at, const unsigned char *custom)

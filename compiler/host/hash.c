@@ -1,5 +1,6 @@
 /* The hash of a module's interface: a host compiled against another one is refused when it creates the module. */
-#include "emit/emit_int.h"
+#include "host/host.h"
+#include "host/host_int.h"
 
 static void add(strbuf *b, const char *what, const char *name, int type, int shape, int rows, int cols, int rest)
 {

@@ -1,5 +1,5 @@
 /* Kernels: argument structs, and the function that a launch runs. */
-#include "emit/emit_int.h"
+#include "host/host_int.h"
 
 static const src_loc nowhere = {0, 0, 0};
 

@@ -1,0 +1,42 @@
+/* What all printers share: where the parts of a module stand, and the names of the file. */
+#include "emit/emit_int.h"
+
+#include <string.h>
+
+/* A field's view is a member of the module's struct, beside tk and params. */
+static const char *view_name(arena *mem, const char *name)
+{
+    return strcmp(name, "tk") == 0 || strcmp(name, "params") == 0 ? arena_printf(mem, "%s_", name) : name_member(mem, name);
+}
+
+void emitter_init(emitter *e, const ir_module *m, const emit_options *opt)
+{
+    *e = (emitter){.mem = arena_create(), .m = m, .opt = opt};
+    e->facts = facts_create(m, e->mem);
+    e->globals = names_create(e->mem, NULL);
+    e->field_names = ARENA_ARRAY(e->mem, const char *, m->fields.len + 1);
+    for (size_t i = 0; i < m->fields.len; i++) {
+        const ir_field *f = m->fields.at[i];
+        e->field_names[i] = f->launched ? arena_printf(e->mem, "tk.fields[%d]", f->index) : view_name(e->mem, f->lead ? f->whole : f->name);
+        if (f->lead && f->soa)
+            e->field_names[i] = arena_printf(e->mem, "%s.%s", e->field_names[i], member_path(e->mem, f->path, "."));
+    }
+    for (size_t i = 0; i < m->params.len; i++)
+        ptrmap_set(&e->params, m->params.at[i], arena_printf(e->mem, "%s", name_member(e->mem, m->params.at[i]->name)));
+}
+
+void emitter_done(emitter *e)
+{
+    names_free(e->globals);
+    sb_free(&e->sites);
+    facts_free(&e->facts);
+    ptrmap_free(&e->functions);
+    ptrmap_free(&e->layouts);
+    ptrmap_free(&e->params);
+    arena_destroy(e->mem);
+}
+
+const char *file_level(const emitter *e, const char *name)
+{
+    return arena_printf(e->mem, "%s__%s", e->m->name, name); /* no name of a program has two underscores */
+}

@@ -1,0 +1,32 @@
+/* The host's side of generated code, inside: what kernels are launched with, tables, the header. */
+#ifndef TKC_HOST_INT_H
+#define TKC_HOST_INT_H
+
+#include "emit/emit_int.h"
+
+/* ---- the .c (kernel.c, kernel_entry.c, kernel_table.c, module.c, export.c) ---- */
+
+void emit_kernels(emitter *e);
+int emit_kernel_table(emitter *e); /* number of kernels */
+void emit_entries(emitter *e);
+void emit_module(emitter *e);
+/* Of the argument struct, and of that of its gradients: "gravity_step_jvp_args", "gravity_step_grad_out". */
+const char *kernel_args_tag(emitter *e, const ir_func *kernel, kernel_form form);
+const char *kernel_out_tag(emitter *e, const ir_func *kernel, kernel_form form);
+const char *bind_signature(arena *mem, const ir_module *m, const ir_field *f);
+const char *bind_strided_signature(arena *mem, const ir_module *m, const ir_field *f);
+/* "float a, const float v[3], float *result"; names of the results give way to the user's. */
+const char *export_signature(arena *mem, const ir_module *m, const ir_func *f, kernel_form form);
+/* "(n, steps)" of the macro that sizes a workspace, and its value; NULL: the form needs none. */
+const char *export_workspace(arena *mem, const ir_func *f, kernel_form form);
+void emit_exports(emitter *e);
+
+/* ---- the .h (header.c, views.c) ---- */
+
+void add_doc(strbuf *b, const char *doc, const char *indent); /* text inside a comment; indent goes before each further line */
+const char *member_decl(arena *mem, const ir_member *m);
+void emit_records(emitter *e);
+void emit_field_objects(emitter *e, const ir_field *f);
+void emit_member_views(emitter *e, const ir_field *f);
+
+#endif
