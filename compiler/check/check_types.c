@@ -174,3 +174,33 @@ const ty *type_resolve(checker *c, const ast_type *t)
     c->depth--;
     return r;
 }
+
+/* ---- constants as written ---- */
+
+bool const_int(checker *c, const ast_expr *e, const char *what, int64_t *out)
+{
+    val v = check_expr(c, e);
+    if (val_bad(v))
+        return false;
+    if (v.soft != SOFT_INT && (v.e->type->kind != TY_SCALAR || !scalar_is_int(v.e->type->elem)))
+        return ERR(c, e->span, DIAG_NOT_INTEGER, what, name_of(c, v));
+    if (v.e->kind != TX_CONST)
+        return ERR(c, e->span, DIAG_NOT_CONSTANT, what);
+    if (v.e->type->elem == SC_U64 && v.e->cval.i < 0)
+        return ERR(c, e->span, DIAG_LITERAL_RANGE, arena_printf(c->mem, "%llu", (unsigned long long)v.e->cval.i), "i64");
+    *out = v.e->cval.i;
+    return true;
+}
+
+bool const_bool(checker *c, const ast_expr *e, const char *what, bool *out)
+{
+    val v = check_expr(c, e);
+    if (val_bad(v))
+        return false;
+    if (v.soft != SOFT_NO || v.e->type != ty_scalar(c->types, SC_BOOL))
+        return ERR(c, e->span, DIAG_CONDITION, what, name_of(c, v));
+    if (v.e->kind != TX_CONST)
+        return ERR(c, e->span, DIAG_NOT_CONSTANT, what);
+    *out = v.e->cval.i != 0;
+    return true;
+}

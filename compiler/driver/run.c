@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "check/typed.h"
+#include "check/base/typed.h"
 #include "driver/cc.h"
 #include "driver/files.h"
 #include "driver/imports.h"

@@ -4,7 +4,7 @@
 #ifndef TKC_LOWER_H
 #define TKC_LOWER_H
 
-#include "check/typed.h"
+#include "check/base/typed.h"
 
 /* Fills tx->ir with a function for every tx_func. Cannot fail: whatever cannot be lowered was refused by the checker. */
 void lower_module(tx_module *tx);

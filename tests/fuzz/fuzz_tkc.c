@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "check/typed.h"
+#include "check/base/typed.h"
 #include "host/host.h"
 #include "lower/lower.h"
 #include "passes/pipeline.h"

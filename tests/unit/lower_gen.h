@@ -2,7 +2,7 @@
 #ifndef LOWER_GEN_H
 #define LOWER_GEN_H
 
-#include "check/typed.h"
+#include "check/base/typed.h"
 
 /* A module with a few functions; the last one is called with `NARGS` integers and gives one. */
 enum { NARGS = 3 };

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "check/check.h"
+#include "check/base/checker.h"
 
 /* ---- soft values ---- */
 

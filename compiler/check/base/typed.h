@@ -6,7 +6,7 @@
 #ifndef TKC_TYPED_H
 #define TKC_TYPED_H
 
-#include "check/types.h"
+#include "check/base/types.h"
 #include "ir/ir.h"
 #include "syntax/ast.h"
 

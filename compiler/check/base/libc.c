@@ -1,7 +1,7 @@
 /* extern func with a name that the headers of generated C declare: only what these say of it. */
 #include <string.h>
 
-#include "check/check.h"
+#include "check/base/checker.h"
 #include "util/strbuf.h"
 
 /* Functions of math.h of doubles, by the number of their parameters; with f behind it, of floats. */

@@ -1,4 +1,4 @@
-#include "check/types.h"
+#include "check/base/types.h"
 
 #include <stdio.h>
 #include <string.h>
