@@ -123,6 +123,20 @@ bool kernel_fits_tape(const ir_func *kernel)
     return kernel_fits_scope(kernel) && !kernel_gives_gradients(kernel);
 }
 
+static const char *const suffixes[] = {[IR_DATA] = "", [IR_GRAD] = "_grad", [IR_DUAL] = "_dual", [IR_GRAD_DUAL] = "_grad_dual"};
+
+const ir_plane result_plane[4] = {IR_DATA, IR_DUAL, IR_GRAD, IR_GRAD_DUAL};
+
+const char *plane_tail(ir_plane p)
+{
+    return suffixes[p];
+}
+
+const char *plane_name(ir_plane p)
+{
+    return p == IR_DATA ? "data" : suffixes[p] + 1;
+}
+
 const ir_field *plane_leaf(const ir_module *m, const ir_field *f, ir_plane p)
 {
     for (size_t i = (size_t)f->index; i < m->fields.len; i++) {

@@ -41,6 +41,11 @@ bool extern_is_direct(const ir_func *f);
 
 /* ---- fields ---- */
 
+const char *plane_name(ir_plane p);   /* "data", "grad", "dual", "grad_dual" */
+const char *plane_tail(ir_plane p); /* of what belongs to a name: "", "_grad", "_dual", "_grad_dual" */
+/* What of a kernel's result the host may ask for, in the order in which it is given. */
+extern const ir_plane result_plane[4];
+
 /* An array that is an argument of the C function itself. */
 static inline bool is_argument(const ir_field *f) { return f->array && !f->launched; }
 /* f, or the first member of its array of structs, that has this plane; NULL: the view has none. */

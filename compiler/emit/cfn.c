@@ -211,10 +211,9 @@ static const char *pointer_hint(const cfn *c, int key)
 
 void cfn_take_names(cfn *c)
 {
-    static const char *const suffix[] = {"", "_grad", "_dual", "_grad_dual"};
     for (size_t i = 0; i < c->touched.len; i++) {
         const int key = c->touched.at[i];
-        const char *name = arena_printf(c->e->mem, "%s%s", pointer_hint(c, key), suffix[key % 4]);
+        const char *name = arena_printf(c->e->mem, "%s%s", pointer_hint(c, key), plane_tail((ir_plane)(key % 4)));
         c->planes[key].written |= c->planes[key].plain_accum && !c->planes[key].scatter; /* else it goes through the scatter's pointer, too */
         c->planes[key].same = same_pointer(c, i);
         if (c->planes[key].same)
@@ -249,13 +248,12 @@ const char *plane_pointer(cfn *c, const ir_field *f, ir_plane plane, bool scatte
 
 const char *plane_member(emitter *e, const char *m, const ir_field *f, ir_plane p)
 {
-    static const char *const member[] = {"data", "grad", "dual", "grad_dual"};
     const char *first = !f->soa || f->shape == IR_SHAPE_SCALAR ? "" : f->shape == IR_SHAPE_VEC ? "[0]" : "[0][0]";
     if (f->launched && ir_is_member(f))
         return arena_printf(e->mem, "tk_field_structs(&%s->%s, %s)", m, e->field_names[f->index], plane_enum(p));
     if (f->launched)
         return arena_printf(e->mem, "%s->%s.plane[%s]", m, e->field_names[f->index], plane_enum(p));
-    return arena_printf(e->mem, "%s->%s.%s%s", m, e->field_names[f->index], member[p], first);
+    return arena_printf(e->mem, "%s->%s.%s%s", m, e->field_names[f->index], plane_name(p), first);
 }
 
 const char *shape_name(cfn *c, const ir_field *f, int dim)

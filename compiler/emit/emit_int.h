@@ -267,10 +267,10 @@ typedef enum sig_use {
 
 /* Result i, with the name that it has in C. */
 ir_sigparam sig_result(arena *mem, const ir_func *f, int i);
-const char *sig_decl(arena *mem, const ir_sigparam *p, const char *suffix, sig_use use);
+const char *sig_decl(arena *mem, const ir_sigparam *p, ir_plane plane, sig_use use);
 const char *sig_dual_text(arena *mem, const ir_sigparam *p); /* for comments: "dt_dual", "s_dual.link.pos" */
 /* Component k: "p_grad[1]"; dot: behind the name of a struct, "." or, of a pointer, "->". */
-const char *sig_component(arena *mem, const ir_sigparam *p, const char *suffix, const char *dot, int k);
+const char *sig_component(arena *mem, const ir_sigparam *p, ir_plane plane, const char *dot, int k);
 /* "gravity *m, float dt, const float *dt_dual" */
 const char *kernel_signature(arena *mem, const ir_module *m, const ir_func *kernel, kernel_form form);
 const char *kernel_self(arena *mem, const ir_func *kernel); /* name of the module parameter */

@@ -48,7 +48,7 @@ void emit_extern(cfn *c, const ir_op *op)
             continue;
         }
         p.name = names_unique_function(c->names, s->name);
-        stmt(c, op->loc, "%s%s = %s;", s->record ? "const " : "", sig_decl(mem, &p, "", SIG_INPUT),
+        stmt(c, op->loc, "%s%s = %s;", s->record ? "const " : "", sig_decl(mem, &p, IR_DATA, SIG_INPUT),
              s->record ? members(c, f, i, op->args) : initializer(c, s, op->args + s->first));
         sb_printf(&args, "%s%s", args.len ? ", " : "", p.name);
     }
@@ -59,11 +59,11 @@ void emit_extern(cfn *c, const ir_op *op)
             name = names_unique_function(c->names, p.name);
         p.name = name;
         if (!extern_returns(f) && sig_stands(&p)) {
-            stmt(c, op->loc, "%s;", sig_decl(mem, &p, "", SIG_MEMBER));
+            stmt(c, op->loc, "%s;", sig_decl(mem, &p, IR_DATA, SIG_MEMBER));
             sb_printf(&args, "%s%s%s", args.len ? ", " : "", sig_is_shapeless(&p) || p.record ? "&" : "", p.name);
         }
         for (int k = 0; k < p.rows * p.cols && !extern_returns(f); k++)
-            define_name(c, op->res[p.first + k], sig_component(mem, &p, "", ".", k));
+            define_name(c, op->res[p.first + k], sig_component(mem, &p, IR_DATA, ".", k));
     }
     if (extern_returns(f))
         define(c, op->res[0], (expr){.text = arena_printf(mem, "%s(%s)", f->name, sb_str(&args)), .prec = PREC_PRIMARY}, op->loc);

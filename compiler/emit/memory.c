@@ -213,12 +213,11 @@ static int plane_key(const ir_op *op)
 /* A load that the user gave no name is called after its field: x_0, U_grad_0. */
 static void name_load(cfn *c, const ir_op *op)
 {
-    static const char *const suffix[] = {"", "_grad", "_dual", "_grad_dual"};
     const ir_field *f = op->attr.field;
     const ir_value *comp = op->args[f->ndim];
     vstate *s = &c->v[op->res[0]->id];
     if (!op->res[0]->name && ir_is_const(comp))
-        s->hint = arena_printf(c->e->mem, "%s%s_%lld", f->name, suffix[op->attr.plane], (long long)comp->def->attr.i);
+        s->hint = arena_printf(c->e->mem, "%s%s_%lld", f->name, plane_tail(op->attr.plane), (long long)comp->def->attr.i);
 }
 
 /* Whether the caller of an export func may leave the array out. */

@@ -36,9 +36,9 @@ static const char *array_decl(arena *mem, const ir_field *f, bool is_const, cons
     return arena_printf(mem, "%s%s %s[%lld]%s", is_const ? "const " : "", type, name, (long long)f->dims[0].count, f->lead ? "" : element_dims(mem, f, false));
 }
 
-const char *sig_decl(arena *mem, const ir_sigparam *p, const char *suffix, sig_use use)
+const char *sig_decl(arena *mem, const ir_sigparam *p, ir_plane plane, sig_use use)
 {
-    const char *name = arena_printf(mem, "%s%s", name_member(mem, p->name), suffix);
+    const char *name = arena_printf(mem, "%s%s", name_member(mem, p->name), plane_tail(plane));
     const char *type = p->record ? record_type(mem, p->record) : scalar_c_type(p->elem);
     const char *lead = use == SIG_INPUT || use == SIG_OPTIONAL ? "const " : "";
     if (p->array && use == SIG_MEMBER)
@@ -65,9 +65,9 @@ const char *sig_dual_text(arena *mem, const ir_sigparam *p)
     return p->record && !p->array ? arena_printf(mem, "%s.%s", name, p->path) : name;
 }
 
-const char *sig_component(arena *mem, const ir_sigparam *p, const char *suffix, const char *dot, int k)
+const char *sig_component(arena *mem, const ir_sigparam *p, ir_plane plane, const char *dot, int k)
 {
-    const char *name = arena_printf(mem, "%s%s", name_member(mem, p->name), suffix);
+    const char *name = arena_printf(mem, "%s%s", name_member(mem, p->name), plane_tail(plane));
     if (p->record)
         name = arena_printf(mem, "%s%s%s", name, dot, member_path(mem, p->path, "."));
     if (p->shape == IR_SHAPE_SCALAR)
@@ -104,9 +104,9 @@ static void add_gradients(arena *mem, strbuf *b, const ir_func *kernel, kernel_f
         const sig_use use = seeds ? SIG_OPTIONAL : SIG_RESULT;
         if (!sig_has_grad(p) || sig_is_seed(p) != seeds)
             continue;
-        sb_printf(b, ", %s", sig_decl(mem, p, "_grad", use));
+        sb_printf(b, ", %s", sig_decl(mem, p, IR_GRAD, use));
         if (form == FORM_HVP)
-            sb_printf(b, ", %s", sig_decl(mem, p, "_grad_dual", use));
+            sb_printf(b, ", %s", sig_decl(mem, p, IR_GRAD_DUAL, use));
     }
 }
 
@@ -117,9 +117,9 @@ static void add_result(arena *mem, strbuf *b, const ir_func *kernel, int i, kern
     if (!sig_stands(&p))
         return;
     if (form == FORM_RUN || form == FORM_JVP)
-        sb_printf(b, ", %s", sig_decl(mem, &p, "", SIG_RESULT));
+        sb_printf(b, ", %s", sig_decl(mem, &p, IR_DATA, SIG_RESULT));
     if (form == FORM_JVP && sig_has_dual(&p))
-        sb_printf(b, ", %s", sig_decl(mem, &p, "_dual", SIG_RESULT));
+        sb_printf(b, ", %s", sig_decl(mem, &p, IR_DUAL, SIG_RESULT));
 }
 
 static void add_result_seed(arena *mem, strbuf *b, const ir_func *kernel, int i, kernel_form form)
@@ -127,9 +127,9 @@ static void add_result_seed(arena *mem, strbuf *b, const ir_func *kernel, int i,
     const ir_sigparam p = sig_result(mem, kernel, i);
     if (!sig_has_dual(&p))
         return;
-    sb_printf(b, ", %s", sig_decl(mem, &p, "_grad", SIG_OPTIONAL));
+    sb_printf(b, ", %s", sig_decl(mem, &p, IR_GRAD, SIG_OPTIONAL));
     if (form == FORM_HVP)
-        sb_printf(b, ", %s", sig_decl(mem, &p, "_grad_dual", SIG_OPTIONAL));
+        sb_printf(b, ", %s", sig_decl(mem, &p, IR_GRAD_DUAL, SIG_OPTIONAL));
 }
 
 const char *kernel_signature(arena *mem, const ir_module *m, const ir_func *kernel, kernel_form form)
@@ -140,9 +140,9 @@ const char *kernel_signature(arena *mem, const ir_module *m, const ir_func *kern
         const ir_sigparam *p = &kernel->sig[i];
         if (!sig_stands(p))
             continue;
-        sb_printf(&b, ", %s", sig_decl(mem, p, "", use_of(p, form, false)));
+        sb_printf(&b, ", %s", sig_decl(mem, p, IR_DATA, use_of(p, form, false)));
         if ((form == FORM_JVP || form == FORM_HVP) && sig_has_dual(p))
-            sb_printf(&b, ", %s", sig_decl(mem, p, "_dual", use_of(p, form, true)));
+            sb_printf(&b, ", %s", sig_decl(mem, p, IR_DUAL, use_of(p, form, true)));
     }
     for (int i = 0; i < kernel->nouts; i++)
         add_result(mem, &b, kernel, i, form);

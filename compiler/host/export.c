@@ -11,7 +11,7 @@ static const src_loc nowhere = {0, 0, 0};
 /* All components of a parameter or result; of a struct, those of a member. */
 typedef struct arg {
     ir_sigparam p;      /* with the name that it has in C */
-    const char *suffix; /* "", "_dual", "_grad", "_grad_dual" */
+    ir_plane plane;
     sig_use use;
     int value;          /* of the first component: region parameter of what goes in, yielded value of what comes out */
     bool add;           /* gradients are added to what is there */
@@ -30,11 +30,7 @@ static int components(const ir_sigparam *p)
 
 static int plane_of(const arg *a)
 {
-    static const char *const suffix[] = {[IR_DATA] = "", [IR_GRAD] = "_grad", [IR_DUAL] = "_dual", [IR_GRAD_DUAL] = "_grad_dual"};
-    int plane = IR_DATA;
-    while (strcmp(suffix[plane], a->suffix) != 0)
-        plane++;
-    return a->p.array->index * 4 + plane;
+    return a->p.array->index * 4 + (int)a->plane;
 }
 
 /* Inputs in the order of the region's parameters, outputs in the order of the yielded values; docs/c-api.md has the order in C. */
@@ -48,17 +44,17 @@ static void push_inputs(arena *mem, arg_list *l, const ir_func *f, kernel_form f
                 continue;
             const ir_field *array = f->sig[i].array;
             const bool written = array && array->out && !(reverse && array->in);
-            l->at[l->n++] = (arg){.p = f->sig[i], .suffix = tangent ? "_dual" : "", .use = written ? SIG_RESULT : tangent ? SIG_OPTIONAL : SIG_INPUT, .value = value};
+            l->at[l->n++] = (arg){.p = f->sig[i], .plane = tangent ? IR_DUAL : IR_DATA, .use = written ? SIG_RESULT : tangent ? SIG_OPTIONAL : SIG_INPUT, .value = value};
             value += components(&f->sig[i]);
         }
         for (int i = 0; i < f->nsig && reverse; i++)
             if (f->sig[i].grad && sig_is_seed(&f->sig[i]))
-                l->at[l->n++] = (arg){.p = f->sig[i], .suffix = tangent ? "_grad_dual" : "_grad", .use = SIG_OPTIONAL};
+                l->at[l->n++] = (arg){.p = f->sig[i], .plane = tangent ? IR_GRAD_DUAL : IR_GRAD, .use = SIG_OPTIONAL};
         for (int i = 0; i < f->nouts && reverse; i++) {
             const ir_sigparam r = sig_result(mem, f, i);
             if (!sig_is_float(&r))
                 continue;
-            l->at[l->n++] = (arg){.p = r, .suffix = tangent ? "_grad_dual" : "_grad", .use = SIG_OPTIONAL, .value = value};
+            l->at[l->n++] = (arg){.p = r, .plane = tangent ? IR_GRAD_DUAL : IR_GRAD, .use = SIG_OPTIONAL, .value = value};
             value += components(&r);
         }
     }
@@ -73,13 +69,13 @@ static void push_outputs(arena *mem, arg_list *l, const ir_func *f, kernel_form 
             const ir_sigparam r = sig_result(mem, f, i);
             if (tangent && !sig_is_float(&r))
                 continue;
-            l->at[l->n++] = (arg){.p = r, .suffix = tangent ? "_dual" : "", .use = SIG_RESULT, .value = value, .optional = form != FORM_RUN};
+            l->at[l->n++] = (arg){.p = r, .plane = tangent ? IR_DUAL : IR_DATA, .use = SIG_RESULT, .value = value, .optional = form != FORM_RUN};
             value += components(&r);
         }
         for (int i = 0; i < f->nsig && reverse; i++) {
             if (!f->sig[i].grad || sig_is_seed(&f->sig[i]))
                 continue;
-            l->at[l->n++] = (arg){.p = f->sig[i], .suffix = tangent ? "_grad_dual" : "_grad", .use = SIG_RESULT, .value = value, .add = true, .optional = true};
+            l->at[l->n++] = (arg){.p = f->sig[i], .plane = tangent ? IR_GRAD_DUAL : IR_GRAD, .use = SIG_RESULT, .value = value, .add = true, .optional = true};
             value += components(&f->sig[i]);
         }
     }
@@ -92,31 +88,31 @@ static arg_list list_new(arena *mem, const ir_func *f)
 
 /* ---- the C signature ---- */
 
-static bool is_one(const arg *a, const char *name, const char *suffix)
+static bool is_one(const arg *a, const char *name, ir_plane plane)
 {
-    return strcmp(a->p.name, name) == 0 && strcmp(a->suffix, suffix) == 0;
+    return strcmp(a->p.name, name) == 0 && a->plane == plane;
 }
 
 /* Members of a struct follow each other: whether a is the first of one argument in C. */
 static bool begins(const arg_list *l, const arg *a)
 {
-    return a == l->at || !is_one(a - 1, a->p.name, a->suffix);
+    return a == l->at || !is_one(a - 1, a->p.name, a->plane);
 }
 
 static bool ends(const arg_list *l, const arg *a)
 {
-    return a == l->at + l->n - 1 || !is_one(a + 1, a->p.name, a->suffix);
+    return a == l->at + l->n - 1 || !is_one(a + 1, a->p.name, a->plane);
 }
 
-/* Everything of one parameter or result whose suffix is `suffix`, and behind it its dual. */
-static void add_group(arena *mem, strbuf *b, const arg_list *l, const char *suffix)
+/* Everything of one parameter or result of that plane, and behind it its dual. */
+static void add_group(arena *mem, strbuf *b, const arg_list *l, ir_plane plane)
 {
-    const char *dual = strcmp(suffix, "_grad") == 0 ? "_grad_dual" : "_dual";
+    const ir_plane dual = plane == IR_GRAD ? IR_GRAD_DUAL : IR_DUAL;
     for (int i = 0; i < l->n; i++) {
         const arg *a = &l->at[i];
-        if (strcmp(a->suffix, suffix) != 0 || !begins(l, a))
+        if (a->plane != plane || !begins(l, a))
             continue;
-        sb_printf(b, "%s%s", b->len ? ", " : "", sig_decl(mem, &a->p, suffix, a->use));
+        sb_printf(b, "%s%s", b->len ? ", " : "", sig_decl(mem, &a->p, plane, a->use));
         for (int k = 0; k < l->n; k++)
             if (is_one(&l->at[k], a->p.name, dual) && begins(l, &l->at[k]))
                 sb_printf(b, ", %s", sig_decl(mem, &l->at[k].p, dual, l->at[k].use));
@@ -134,10 +130,10 @@ const char *export_signature(arena *mem, const ir_module *m, const ir_func *f, k
     push_inputs(mem, &in, f, form);
     push_outputs(mem, &out, f, form);
     strbuf b = {0};
-    add_group(mem, &b, &in, "");
-    add_group(mem, &b, &out, "");
-    add_group(mem, &b, &in, "_grad");
-    add_group(mem, &b, &out, "_grad");
+    add_group(mem, &b, &in, IR_DATA);
+    add_group(mem, &b, &out, IR_DATA);
+    add_group(mem, &b, &in, IR_GRAD);
+    add_group(mem, &b, &out, IR_GRAD);
     if (kernel_form_of(f, form)->workspace)
         sb_printf(&b, "%svoid *%s", b.len ? ", " : "", workspace_name(mem, f));
     const size_t column = strlen("void __(") + strlen(m->name) + strlen(f->name) + strlen(form_suffix(form));
@@ -239,7 +235,7 @@ const char *export_workspace(arena *mem, const ir_func *f, kernel_form form)
 
 static const char *component(cfn *c, const arg *a, int k)
 {
-    const char *one = sig_component(c->e->mem, &a->p, a->suffix, a->use == SIG_INPUT ? "." : "->", k);
+    const char *one = sig_component(c->e->mem, &a->p, a->plane, a->use == SIG_INPUT ? "." : "->", k);
     return a->p.shape == IR_SHAPE_SCALAR && !a->p.record && a->use != SIG_INPUT ? arena_printf(c->e->mem, "*%s", one) : one;
 }
 
@@ -250,7 +246,7 @@ static void read_inputs(cfn *c, strbuf *out, const arg_list *in)
         const arg *a = &in->at[i];
         if (a->p.array)
             continue;
-        const char *name = arena_printf(c->e->mem, "%s%s", name_member(c->e->mem, a->p.name), a->suffix);
+        const char *name = arena_printf(c->e->mem, "%s%s", name_member(c->e->mem, a->p.name), plane_tail(a->plane));
         used &= !begins(in, a);
         for (int k = 0; k < components(&a->p); k++) {
             const ir_value *v = c->f->body->params[a->value + k];
@@ -283,7 +279,7 @@ static const char *wanted_or_spare(cfn *c, const arg *a, bool optional)
         return name;
     ir_sigparam p = a->p;
     p.name = names_unique_function(c->names, arena_printf(c->e->mem, "spare_%s", a->p.name));
-    stmt(c, nowhere, "%s;", sig_decl(c->e->mem, &p, "", SIG_MEMBER));
+    stmt(c, nowhere, "%s;", sig_decl(c->e->mem, &p, IR_DATA, SIG_MEMBER));
     const bool is_array = !p.record && p.shape != IR_SHAPE_SCALAR;
     return arena_printf(c->e->mem, "%s ? %s : %s%s", name, name, is_array ? "" : "&", p.name);
 }
@@ -346,14 +342,14 @@ static void write_outputs(cfn *c, const ir_func *primal, kernel_form form, const
     for (int i = 0; i < out->n; i++) {
         const arg *a = &out->at[i];
         const char *name = name_member(c->e->mem, a->p.name);
-        if (a->p.array || (has_results_apart(primal, form) && a->use == SIG_RESULT && !*a->suffix))
+        if (a->p.array || (has_results_apart(primal, form) && a->use == SIG_RESULT && a->plane == IR_DATA))
             continue;
         if (begins(out, a)) {
             count = count_writes(c, out, a);
             if (a->optional && count)
-                stmt(c, nowhere, "if (%s%s)%s", name, a->suffix, count > 1 ? " {" : "");
+                stmt(c, nowhere, "if (%s%s)%s", name, plane_tail(a->plane), count > 1 ? " {" : "");
             else if (a->optional)
-                stmt(c, nowhere, "(void)%s%s;", name, a->suffix);
+                stmt(c, nowhere, "(void)%s%s;", name, plane_tail(a->plane));
             c->indent += a->optional && count;
         }
         for (int k = 0; k < components(&a->p); k++)
@@ -374,7 +370,7 @@ static void ignore_arrays(cfn *c, const arg_list *l)
         const arg *a = &l->at[i];
         used = (used && !begins(l, a)) || (a->p.array && c->planes[plane_of(a)].used);
         if (a->p.array && !used && ends(l, a))
-            sb_printf(c->e->out, "    (void)%s%s;\n", name_member(c->e->mem, a->p.name), a->suffix);
+            sb_printf(c->e->out, "    (void)%s%s;\n", name_member(c->e->mem, a->p.name), plane_tail(a->plane));
     }
 }
 
@@ -419,7 +415,7 @@ static void emit_export(emitter *e, const ir_func *primal, kernel_form form)
     push_outputs(e->mem, &out, primal, form);
     for (int i = 0; i < in.n + out.n; i++) {
         const arg *a = i < in.n ? &in.at[i] : &out.at[i - in.n];
-        const char *name = arena_printf(e->mem, "%s%s", name_member(e->mem, a->p.name), a->suffix);
+        const char *name = arena_printf(e->mem, "%s%s", name_member(e->mem, a->p.name), plane_tail(a->plane));
         if (begins(i < in.n ? &in : &out, a))
             names_unique_function(c->names, name);
         if (a->p.array)

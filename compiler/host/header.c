@@ -28,11 +28,11 @@ static void emit_prototypes(emitter *e)
         strbuf b = {0};
         for (int k = 0; k < f->nsig; k++)
             if (sig_stands(&f->sig[k]))
-                sb_printf(&b, "%s%s", b.len ? ", " : "", sig_decl(e->mem, &f->sig[k], "", SIG_INPUT));
+                sb_printf(&b, "%s%s", b.len ? ", " : "", sig_decl(e->mem, &f->sig[k], IR_DATA, SIG_INPUT));
         for (int k = 0; k < f->nouts && !extern_returns(f); k++) {
             const ir_sigparam r = sig_result(e->mem, f, k);
             if (sig_stands(&r))
-                sb_printf(&b, "%s%s", b.len ? ", " : "", sig_decl(e->mem, &r, "", SIG_RESULT));
+                sb_printf(&b, "%s%s", b.len ? ", " : "", sig_decl(e->mem, &r, IR_DATA, SIG_RESULT));
         }
         sb_printf(e->out, "/** Extern func %s (%s), which the host defines: a function of its arguments alone. Several threads may call it at once.", f->name,
                   place_of(e, f->loc));
@@ -125,10 +125,9 @@ static void print_view(emitter *e, const ir_field *f)
     if (plane_leaf(e->m, f, IR_GRAD_DUAL))
         sb_printf(b, "    %s; /**< tangent of the gradient, second-order products add into it; always the library's memory */\n",
                   field_decl_type(mem, f, "grad_dual"));
-    static const char *const plane[] = {"data", "grad", "dual", "grad_dual"};
     for (int p = IR_DATA; p <= IR_GRAD_DUAL && f->strided; p++)
         if (plane_leaf(e->m, f, (ir_plane)p))
-            sb_printf(b, "    int64_t %s_strides[%d]; /**< bytes from an element of %s to the next, by dimension */\n", plane[p], f->ndim, plane[p]);
+            sb_printf(b, "    int64_t %s_strides[%d]; /**< bytes from an element of %s to the next, by dimension */\n", plane_name((ir_plane)p), f->ndim, plane_name((ir_plane)p));
     sb_printf(b, "    int64_t shape[%d]; /**< extents */\n", f->ndim ? f->ndim : 1);
     emit_field_objects(e, f);
     sb_printf(b, "} %s_%s_view;\n\n", e->m->name, id);

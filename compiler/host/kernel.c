@@ -18,13 +18,12 @@ const char *kernel_out_tag(emitter *e, const ir_func *kernel, kernel_form form)
 /* Pointers to the host's result, and to its derivatives where there are any. */
 static void print_result_members(emitter *e, const ir_func *kernel)
 {
-    static const char *const suffix[] = {"", "_dual", "_grad", "_grad_dual"};
     const bool has[] = {true, kernel->jvp, kernel->grad, kernel->hvp};
     for (int i = 0; i < kernel->nouts; i++) {
         const ir_sigparam p = sig_result(e->mem, kernel, i);
         for (int k = 0; k < 4 && sig_stands(&p); k++)
             if (has[k] && (k == 0 || sig_has_dual(&p)))
-                sb_printf(e->out, "    %s%s *%s%s;\n", k > 1 ? "const " : "", p.record ? record_type(e->mem, p.record) : scalar_c_type(p.elem), p.name, suffix[k]);
+                sb_printf(e->out, "    %s%s *%s%s;\n", k > 1 ? "const " : "", p.record ? record_type(e->mem, p.record) : scalar_c_type(p.elem), p.name, plane_tail(result_plane[k]));
     }
 }
 
@@ -35,7 +34,7 @@ static void print_arg_structs(emitter *e, const ir_func *kernel)
         sb_printf(out, "struct %s {\n", kernel_args_tag(e, kernel, FORM_RUN));
         for (int i = 0; i < kernel->nsig; i++)
             if (sig_stands(&kernel->sig[i]))
-                sb_printf(out, "    %s;\n", sig_decl(e->mem, &kernel->sig[i], "", SIG_MEMBER));
+                sb_printf(out, "    %s;\n", sig_decl(e->mem, &kernel->sig[i], IR_DATA, SIG_MEMBER));
         print_result_members(e, kernel);
         sb_add(out, "};\n\n");
     }
@@ -44,7 +43,7 @@ static void print_arg_structs(emitter *e, const ir_func *kernel)
                   kernel_args_tag(e, kernel, FORM_RUN));
         for (int i = 0; i < kernel->nsig; i++)
             if (sig_has_dual(&kernel->sig[i]) && !kernel->sig[i].array)
-                sb_printf(out, "    %s;\n", sig_decl(e->mem, &kernel->sig[i], "_dual", SIG_MEMBER));
+                sb_printf(out, "    %s;\n", sig_decl(e->mem, &kernel->sig[i], IR_DUAL, SIG_MEMBER));
         sb_add(out, "};\n\n");
     }
     for (int form = FORM_GRAD; form <= FORM_HVP; form++) {
@@ -54,7 +53,7 @@ static void print_arg_structs(emitter *e, const ir_func *kernel)
         for (int tangent = 0; tangent <= (form == FORM_HVP); tangent++)
             for (int i = 0; i < kernel->nsig; i++)
                 if (sig_has_grad(&kernel->sig[i]) && !kernel->sig[i].array)
-                    sb_printf(out, "    %s;\n", sig_decl(e->mem, &kernel->sig[i], tangent ? "_grad_dual" : "_grad", SIG_MEMBER));
+                    sb_printf(out, "    %s;\n", sig_decl(e->mem, &kernel->sig[i], tangent ? IR_GRAD_DUAL : IR_GRAD, SIG_MEMBER));
         sb_add(out, "};\n\n");
     }
 }
@@ -71,13 +70,13 @@ static void hoist_arg(cfn *c, strbuf *out, const ir_value *p, const char *access
 }
 
 /* Of a result that is no struct, the k-th number behind a pointer. */
-static const char *result_component(cfn *c, const ir_sigparam *p, const char *suffix, int k)
+static const char *result_component(cfn *c, const ir_sigparam *p, ir_plane plane, int k)
 {
-    return p->record ? sig_component(c->e->mem, p, suffix, "->", k) : arena_printf(c->e->mem, "%s%s[%d]", p->name, suffix, k);
+    return p->record ? sig_component(c->e->mem, p, plane, "->", k) : arena_printf(c->e->mem, "%s%s[%d]", p->name, plane_tail(plane), k);
 }
 
 /* Gradients of the results, or the tangents of these: NULL is zero. */
-static int hoist_seeds(cfn *c, strbuf *out, const ir_func *kernel, const char *primal, const char *suffix, int next)
+static int hoist_seeds(cfn *c, strbuf *out, const ir_func *kernel, const char *primal, ir_plane plane, int next)
 {
     for (int i = 0; i < kernel->nouts; i++) {
         const ir_sigparam p = sig_result(c->e->mem, kernel, i);
@@ -87,7 +86,7 @@ static int hoist_seeds(cfn *c, strbuf *out, const ir_func *kernel, const char *p
                 continue;
             const char *name = names_unique_function(c->names, v->name), *args = arena_printf(c->e->mem, "%s->%s", c->a, primal);
             define_name(c, v, name);
-            sb_printf(out, "    %s = %s%s%s ? %s%s : %s;\n", declare(c, v, true, name), args, p.name, suffix, args, result_component(c, &p, suffix, k), zero_text(p.elem));
+            sb_printf(out, "    %s = %s%s%s ? %s%s : %s;\n", declare(c, v, true, name), args, p.name, plane_tail(plane), args, result_component(c, &p, plane, k), zero_text(p.elem));
         }
     }
     return next;
@@ -103,27 +102,27 @@ static void hoist_args(cfn *c, strbuf *out, const ir_func *kernel, kernel_form f
     for (int i = 0; i < kernel->nsig; i++) {
         const ir_sigparam *s = &kernel->sig[i];
         for (int k = 0; k < s->rows * s->cols; k++, next++) {
-            const char *member = sig_component(mem, s, "", ".", k);
+            const char *member = sig_component(mem, s, IR_DATA, ".", k);
             hoist_arg(c, out, params[next], tangents ? arena_printf(mem, "primal.%s", member) : member);
         }
     }
     const bool seeds = form == FORM_GRAD || form == FORM_HVP;
     if (seeds)
-        next = hoist_seeds(c, out, kernel, tangents ? "primal." : "", "_grad", next);
+        next = hoist_seeds(c, out, kernel, tangents ? "primal." : "", IR_GRAD, next);
     for (int i = 0; i < kernel->nsig && tangents; i++) {
         const ir_sigparam *s = &kernel->sig[i];
         for (int k = 0; k < s->rows * s->cols && sig_is_float(s); k++)
-            hoist_arg(c, out, params[next++], sig_component(mem, s, "_dual", ".", k));
+            hoist_arg(c, out, params[next++], sig_component(mem, s, IR_DUAL, ".", k));
     }
     if (seeds && tangents)
-        (void)hoist_seeds(c, out, kernel, "primal.", "_grad_dual", next);
+        (void)hoist_seeds(c, out, kernel, "primal.", IR_GRAD_DUAL, next);
 }
 
 /* Result number i, of a struct all of it, where the host wants it; *next: of the yielded values. Returns the number behind it. */
 static int give_result(cfn *c, const ir_func *kernel, int i, const char *args, bool tangent, int *next)
 {
     const ir_op *yield = c->f->body->last;
-    const char *suffix = tangent ? "_dual" : "";
+    const ir_plane plane = tangent ? IR_DUAL : IR_DATA;
     const ir_sigparam lead = sig_result(c->e->mem, kernel, i);
     int n = 0, end = i;
     do {
@@ -131,12 +130,12 @@ static int give_result(cfn *c, const ir_func *kernel, int i, const char *args, b
         end++;
     } while (end < kernel->nouts && !sig_stands(&kernel->outs[end]));
     if (n)
-        stmt(c, nowhere, "if (%s%s%s)%s", args, lead.name, suffix, n > 1 ? " {" : "");
+        stmt(c, nowhere, "if (%s%s%s)%s", args, lead.name, plane_tail(plane), n > 1 ? " {" : "");
     c->indent += n > 0;
     for (; i < end; i++) {
         const ir_sigparam p = sig_result(c->e->mem, kernel, i);
         for (int k = 0; k < p.rows * p.cols && (!tangent || sig_is_float(&p)); k++)
-            stmt(c, nowhere, "%s%s = %s;", args, result_component(c, &p, suffix, k), val(c, yield->args[(*next)++]).text);
+            stmt(c, nowhere, "%s%s = %s;", args, result_component(c, &p, plane, k), val(c, yield->args[(*next)++]).text);
     }
     if (n > 1)
         close_block(c);
@@ -163,7 +162,7 @@ static void yield_gradients(cfn *c, const ir_func *kernel, kernel_form form, con
         for (int i = 0; i < kernel->nsig; i++) {
             const ir_sigparam *s = &kernel->sig[i];
             for (int k = 0; k < s->rows * s->cols && s->grad; k++)
-                stmt(c, nowhere, "%s->%s = %s;", result, sig_component(c->e->mem, s, tangent ? "_grad_dual" : "_grad", ".", k), val(c, yield->args[next++]).text);
+                stmt(c, nowhere, "%s->%s = %s;", result, sig_component(c->e->mem, s, tangent ? IR_GRAD_DUAL : IR_GRAD, ".", k), val(c, yield->args[next++]).text);
         }
 }
 
@@ -289,10 +288,10 @@ static void emit_part_ends(emitter *e, const ir_func *kernel)
 }
 
 /* A member of the arguments of a kernel of the program's own that serves as a derivative: both structs have the same types in other members. */
-static void copy_member(emitter *e, const ir_sigparam *to, const char *access, const ir_sigparam *from, const char *suffix)
+static void copy_member(emitter *e, const ir_sigparam *to, const char *access, const ir_sigparam *from, ir_plane plane)
 {
     const char *name = name_member(e->mem, to->name);
-    sb_printf(e->out, "    memcpy(&args.%s, &given->%s%s%s, sizeof args.%s);\n", name, access, name_member(e->mem, from->name), suffix, name);
+    sb_printf(e->out, "    memcpy(&args.%s, &given->%s%s%s, sizeof args.%s);\n", name, access, name_member(e->mem, from->name), plane_tail(plane), name);
 }
 
 static void emit_custom(emitter *e, const ir_func *kernel, kernel_form form)
@@ -309,10 +308,10 @@ static void emit_custom(emitter *e, const ir_func *kernel, kernel_form form)
         sb_printf(b, "    const struct %s *const given = tk_args;\n    struct %s args;\n", kernel_args_tag(e, kernel, form), kernel_args_tag(e, f, FORM_RUN));
         int next = 0;
         for (int i = 0; i < kernel->nsig; i++)
-            copy_member(e, &f->sig[next++], access, &kernel->sig[i], "");
+            copy_member(e, &f->sig[next++], access, &kernel->sig[i], IR_DATA);
         for (int i = 0; i < kernel->nsig && form == FORM_JVP; i++)
             if (sig_is_float(&kernel->sig[i]))
-                copy_member(e, &f->sig[next++], "", &kernel->sig[i], "_dual");
+                copy_member(e, &f->sig[next++], "", &kernel->sig[i], IR_DUAL);
         given = "&args";
     }
     sb_printf(b, "    return %s_run(tk_m, %s, tk_out, tk_rec);\n}\n\n", file_level(e, f->name), given);

@@ -4,9 +4,9 @@
 #include <string.h>
 
 /* "{p[0], p[1]}", or the zeros of a tangent that was not given; a struct as a whole. */
-static void component_list(emitter *e, strbuf *b, const ir_sigparam *p, const char *suffix, bool optional)
+static void component_list(emitter *e, strbuf *b, const ir_sigparam *p, ir_plane plane, bool optional)
 {
-    const char *name = arena_printf(e->mem, "%s%s", name_member(e->mem, p->name), suffix);
+    const char *name = arena_printf(e->mem, "%s%s", name_member(e->mem, p->name), plane_tail(plane));
     if (p->record) {
         if (optional)
             sb_printf(b, "%s ? *%s : (%s)%s", name, name, record_type(e->mem, p->record), record_zero(e->mem, p->record));
@@ -22,7 +22,7 @@ static void component_list(emitter *e, strbuf *b, const ir_sigparam *p, const ch
             sb_add(b, k ? "}, {" : "{");
         else if (k)
             sb_add(b, ", ");
-        const char *one = sig_component(e->mem, p, suffix, ".", k);
+        const char *one = sig_component(e->mem, p, plane, ".", k);
         if (optional)
             sb_printf(b, "%s ? %s%s : %s", name, p->shape == IR_SHAPE_SCALAR ? "*" : "", one, zero_text(p->elem));
         else
@@ -37,19 +37,17 @@ static void component_list(emitter *e, strbuf *b, const ir_sigparam *p, const ch
 /* The pointers that this form is given; libtk puts zeros where one is missing. */
 static void array_planes(emitter *e, strbuf *b, const ir_sigparam *p, kernel_form form)
 {
-    static const char *const suffix[] = {[IR_DATA] = "", [IR_GRAD] = "_grad", [IR_DUAL] = "_dual", [IR_GRAD_DUAL] = "_grad_dual"};
     const bool back = sig_has_grad(p) && (form == FORM_GRAD || form == FORM_HVP), along = sig_has_dual(p) && (form == FORM_JVP || form == FORM_HVP);
     const bool given[] = {true, back, along, back && form == FORM_HVP};
     sb_add(b, "{{");
     for (int k = IR_DATA; k <= IR_GRAD_DUAL; k++)
         if (given[k])
-            sb_printf(b, "%s[%s] = (void *)%s%s", k ? ", " : "", plane_enum((ir_plane)k), name_member(e->mem, p->name), suffix[k]);
+            sb_printf(b, "%s[%s] = (void *)%s%s", k ? ", " : "", plane_enum((ir_plane)k), name_member(e->mem, p->name), plane_tail((ir_plane)k));
     sb_add(b, "}}");
 }
 
 static void result_args(emitter *e, strbuf *b, const ir_func *kernel, kernel_form form)
 {
-    static const char *const suffix[] = {"", "_dual", "_grad", "_grad_dual"};
     const bool runs = form == FORM_RUN || form == FORM_JVP, has[] = {runs, form == FORM_JVP, !runs, form == FORM_HVP};
     bool comma = kernel->nsig > 0;
     for (int i = 0; i < kernel->nouts; i++) {
@@ -60,7 +58,7 @@ static void result_args(emitter *e, strbuf *b, const ir_func *kernel, kernel_for
             if (!has[k] || (k > 0 && !sig_has_dual(&p)))
                 continue;
             const char *cast = p.shape == IR_SHAPE_MAT && !p.record ? arena_printf(e->mem, "(%s%s *)", k > 1 ? "const " : "", scalar_c_type(p.elem)) : "";
-            sb_printf(b, "%s.%s%s = %s%s%s", comma ? ", " : "", p.name, suffix[k], cast, p.name, suffix[k]);
+            sb_printf(b, "%s.%s%s = %s%s%s", comma ? ", " : "", p.name, plane_tail(result_plane[k]), cast, p.name, plane_tail(result_plane[k]));
             comma = true;
         }
         if (!runs && !sig_has_dual(&p))
@@ -77,7 +75,7 @@ static void primal_args(emitter *e, strbuf *b, const ir_func *kernel, kernel_for
         if (kernel->sig[i].array)
             array_planes(e, b, &kernel->sig[i], form);
         else
-            component_list(e, b, &kernel->sig[i], "", false);
+            component_list(e, b, &kernel->sig[i], IR_DATA, false);
     }
     result_args(e, b, kernel, form);
 }
@@ -97,21 +95,21 @@ static void print_args(emitter *e, strbuf *b, const ir_func *kernel, kernel_form
             if (!sig_has_dual(&kernel->sig[i]) || kernel->sig[i].array)
                 continue;
             sb_printf(b, ",\n        .%s_dual = ", name_member(e->mem, kernel->sig[i].name));
-            component_list(e, b, &kernel->sig[i], "_dual", true);
+            component_list(e, b, &kernel->sig[i], IR_DUAL, true);
         }
     }
     sb_add(b, "};\n");
 }
 
 /* The members of a struct, whose parameters begin with number i; returns that of the last. */
-static int add_record(emitter *e, strbuf *b, const ir_func *kernel, int i, const char *suffix, const char *out)
+static int add_record(emitter *e, strbuf *b, const ir_func *kernel, int i, ir_plane plane, const char *out)
 {
-    const char *name = arena_printf(e->mem, "%s%s", name_member(e->mem, kernel->sig[i].name), suffix);
+    const char *name = arena_printf(e->mem, "%s%s", name_member(e->mem, kernel->sig[i].name), plane_tail(plane));
     sb_printf(b, "    if (%s) {\n", name);
     do {
         const ir_sigparam *p = &kernel->sig[i];
         for (int k = 0; k < p->rows * p->cols && p->grad; k++) {
-            const char *one = sig_component(e->mem, p, suffix, ".", k);
+            const char *one = sig_component(e->mem, p, plane, ".", k);
             sb_printf(b, "        %s->%s += %s.%s;\n", name, one + strlen(name) + 1, out, one);
         }
         i++;
@@ -126,15 +124,15 @@ static void add_results(emitter *e, strbuf *b, const ir_func *kernel, kernel_for
     for (int tangent = 0; tangent <= (form == FORM_HVP); tangent++)
         for (int i = 0; i < kernel->nsig; i++) {
             const ir_sigparam *p = &kernel->sig[i];
-            const char *suffix = tangent ? "_grad_dual" : "_grad";
+            const ir_plane plane = tangent ? IR_GRAD_DUAL : IR_GRAD;
             if (sig_has_grad(p) && p->record && !p->array)
-                i = add_record(e, b, kernel, i, suffix, out);
+                i = add_record(e, b, kernel, i, plane, out);
             if (!p->grad || p->record || p->array)
                 continue;
             const int n = p->rows * p->cols;
-            sb_printf(b, "    if (%s%s)%s\n", name_member(e->mem, p->name), suffix, n > 1 ? " {" : "");
+            sb_printf(b, "    if (%s%s)%s\n", name_member(e->mem, p->name), plane_tail(plane), n > 1 ? " {" : "");
             for (int k = 0; k < n; k++) {
-                const char *one = sig_component(e->mem, p, suffix, ".", k);
+                const char *one = sig_component(e->mem, p, plane, ".", k);
                 sb_printf(b, "        %s%s += %s.%s;\n", p->shape == IR_SHAPE_SCALAR ? "*" : "", one, out, one);
             }
             if (n > 1)
@@ -150,7 +148,7 @@ static const char *given_tangent(emitter *e, const ir_sigparam *p)
         return name;
     strbuf b = {0};
     for (int k = 0; k < p->rows * p->cols; k++)
-        sb_printf(&b, "%s%s->%s != %s", k ? " || " : "", name, sig_component(e->mem, p, "_dual", ".", k) + strlen(name) + 1, zero_text(p->elem));
+        sb_printf(&b, "%s%s->%s != %s", k ? " || " : "", name, sig_component(e->mem, p, IR_DUAL, ".", k) + strlen(name) + 1, zero_text(p->elem));
     const char *r = arena_printf(e->mem, p->rows * p->cols > 1 ? "%s && (%s)" : "%s && %s", name, sb_str(&b));
     sb_free(&b);
     return r;
@@ -165,13 +163,11 @@ static void emit_entry(emitter *e, const ir_func *kernel, kernel_form form, int 
     names *local = names_create(e->mem, e->globals);
     for (int i = 0; i < kernel->nsig; i++)
         for (int k = 0; k < 4; k++) {
-            static const char *const suffix[] = {"", "_dual", "_grad", "_grad_dual"};
-            names_unique(local, arena_printf(e->mem, "%s%s", name_member(e->mem, kernel->sig[i].name), suffix[k]));
+            names_unique(local, arena_printf(e->mem, "%s%s", name_member(e->mem, kernel->sig[i].name), plane_tail(result_plane[k])));
         }
     for (int i = 0; i < kernel->nouts; i++)
         for (int k = 0; k < 4; k++) {
-            static const char *const suffix[] = {"", "_dual", "_grad", "_grad_dual"};
-            names_unique(local, arena_printf(e->mem, "%s%s", sig_result(e->mem, kernel, i).name, suffix[k]));
+            names_unique(local, arena_printf(e->mem, "%s%s", sig_result(e->mem, kernel, i).name, plane_tail(result_plane[k])));
         }
     const char *self = kernel_self(e->mem, kernel);
     names_unique(local, self);

@@ -125,9 +125,8 @@ static void print_pointers(emitter *e, const ir_field *f, const char *member, co
 /* The view of one field, after creation and after binding. */
 static void print_view(emitter *e, const ir_field *f)
 {
-    static const char *const member[] = {"data", "grad", "dual", "grad_dual"}, *const plane[] = {"TK_DATA", "TK_GRAD", "TK_DUAL", "TK_GRAD_DUAL"};
     for (int p = IR_DATA; p <= IR_GRAD_DUAL; p++)
-        print_pointers(e, f, member[p], plane[p], plane_leaf(e->m, f, (ir_plane)p));
+        print_pointers(e, f, plane_name((ir_plane)p), plane_enum((ir_plane)p), plane_leaf(e->m, f, (ir_plane)p));
 }
 
 static void print_create(emitter *e)
@@ -183,11 +182,10 @@ static void print_set_params(emitter *e)
 
 const char *bind_signature(arena *mem, const ir_module *m, const ir_field *f)
 {
-    static const char *const name[] = {"data", "grad", "dual"};
     const char *r = arena_printf(mem, "%s *m", m->name);
     for (int p = IR_DATA; p <= IR_DUAL; p++)
         if (plane_leaf(m, f, (ir_plane)p))
-            r = arena_printf(mem, "%s, %s", r, f->soa ? field_pointer(mem, f, false, "", name[p], false) : field_decl_type(mem, f, name[p]));
+            r = arena_printf(mem, "%s, %s", r, f->soa ? field_pointer(mem, f, false, "", plane_name((ir_plane)p), false) : field_decl_type(mem, f, plane_name((ir_plane)p)));
     return r;
 }
 

@@ -110,7 +110,7 @@ export func plain(x: f32) -> i32 derive() { return i32(x); }
 export func bounded(x: f32) -> i32 derive() { return i32(clamp(x, 0.0, 31.0)); }
 TK
 "$TKC" --no-runtime cast.tk -o cast.c
-[ "$(grep -c 'result = tk_i32_from_f32(x)' cast.c)" = 1 ]
+[ "$(grep -c 'result = cast__tk_i32_from_f32(x)' cast.c)" = 1 ]
 grep -q 'result = (int32_t)' cast.c
 
 # No conflicts: bison takes the grammar without a warning, and none is declared as expected.

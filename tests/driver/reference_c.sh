@@ -50,7 +50,7 @@ has slots.c 'tk_run_scatter(.*k_task0, .*k_task0_atomic, '
 # Without --debug no subscript is looked at.
 printf 'field x: f64[8];\nfield A: mat3[8];\nkernel k(n: i32) derive() { var w: f64[4]; w[n] = 1.0; x[n] = w[n + 1] + f64(A[n][n, n]); }\n' >subscripts.tk
 "$TKC" subscripts.tk -o subscripts.c
-lacks subscripts.c 'bounds\|outside'
+lacks subscripts.c 'in_bounds\|outside'
 "$TKC" --debug subscripts.tk -o subscripts.c
 has subscripts.c 'in_bounds'
 
