@@ -151,8 +151,7 @@ bool region_may_fail(facts *x, const ir_region *r)
             return true;
         if (op->code == OP_CALL && facts_of(x, op->attr.callee)->can_fail)
             return true;
-        if (x->m->debug && (op->code == OP_LOAD || op->code == OP_STORE || op->code == OP_ACCUM || op->code == OP_ATOMIC ||
-                             op->code == OP_LLOAD || op->code == OP_LSTORE || op->code == OP_LACCUM))
+        if (x->m->debug && op_touches(op->code) && (op_memory_of(op->code) == MEMORY_FIELD || op_memory_of(op->code) == MEMORY_ARRAY))
             return true;
         for (int i = 0; i < op->nregions; i++)
             if (region_may_fail(x, op->regions[i]))
@@ -205,8 +204,7 @@ int64_t region_cost(facts *x, const ir_region *r)
             sum += PRINT;
         } else if (op->code == OP_EXTERN) {
             sum += EXTERN;
-        } else if (op->code != OP_CONST && op->code != OP_YIELD && op->code != OP_MPARAM && op->code != OP_SHAPE &&
-                   op->code != OP_KEY) {
+        } else if (op->code != OP_YIELD && !op_is_launch_constant(op->code)) {
             sum += MEMORY;
         }
         if (sum > INT32_MAX)

@@ -1,9 +1,11 @@
 /* A parallel loop as data: what it needs from outside, what it reduces. */
 #include "codegen/plan.h"
 
+#include "ir/ops.h"
+
 static bool is_remade(const ir_value *v)
 {
-    return v->def && (v->def->code == OP_CONST || v->def->code == OP_MPARAM || v->def->code == OP_SHAPE || v->def->code == OP_KEY);
+    return v->def && op_is_launch_constant(v->def->code);
 }
 
 static void capture_value(task_plan *p, value_use *use, const ir_value *v)

@@ -16,8 +16,17 @@ static const op_info pure_ops[OP_PURE_COUNT] = {
 #undef FN
 };
 
-static const char *const struct_names[OP_COUNT - OP_PURE_COUNT] = {
-#define SOP(id, name, effect) name,
+enum { TOUCHES_NOTHING = 0, TOUCHES_BLOCK = 0, TOUCHES_READS = OP_READS, TOUCHES_STORES = OP_STORES, TOUCHES_ADDS = OP_ADDS, TOUCHES_READS_ADDS = OP_READS | OP_ADDS };
+enum { WHERE_HERE, WHERE_LAUNCH };
+
+static const struct {
+    const char *name;
+    op_effect effect;
+    op_memory memory;
+    unsigned touches;
+    bool launch;
+} struct_ops[OP_COUNT - OP_PURE_COUNT] = {
+#define SOP(id, name, effect, memory, touches, where) {name, OP_EFFECT_##effect, MEMORY_##memory, TOUCHES_##touches, WHERE_##where == WHERE_LAUNCH},
 #include "ir/struct_ops.def"
 #undef SOP
 };
@@ -25,6 +34,31 @@ static const char *const struct_names[OP_COUNT - OP_PURE_COUNT] = {
 bool op_is_pure_table(ir_opcode code)
 {
     return code < OP_PURE_COUNT;
+}
+
+op_effect op_effect_of(ir_opcode code)
+{
+    return op_is_pure_table(code) ? OP_EFFECT_PURE : struct_ops[code - OP_PURE_COUNT].effect;
+}
+
+op_memory op_memory_of(ir_opcode code)
+{
+    return op_is_pure_table(code) ? MEMORY_NONE : struct_ops[code - OP_PURE_COUNT].memory;
+}
+
+unsigned op_touches(ir_opcode code)
+{
+    return op_is_pure_table(code) ? 0 : struct_ops[code - OP_PURE_COUNT].touches;
+}
+
+bool op_is_launch_constant(ir_opcode code)
+{
+    return !op_is_pure_table(code) && struct_ops[code - OP_PURE_COUNT].launch;
+}
+
+bool op_writes_field(ir_opcode code)
+{
+    return op_memory_of(code) == MEMORY_FIELD && (op_touches(code) & (OP_STORES | OP_ADDS));
 }
 
 const op_info *op_get(ir_opcode code)
@@ -35,7 +69,7 @@ const op_info *op_get(ir_opcode code)
 
 const char *op_name(ir_opcode code)
 {
-    return op_is_pure_table(code) ? pure_ops[code].name : struct_names[code - OP_PURE_COUNT];
+    return op_is_pure_table(code) ? pure_ops[code].name : struct_ops[code - OP_PURE_COUNT].name;
 }
 
 static ir_opcode find(const char *name, op_reach reach)

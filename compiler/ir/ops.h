@@ -26,6 +26,17 @@ const op_info *op_get(ir_opcode code);
 /* Any opcode's name. */
 const char *op_name(ir_opcode code);
 bool op_is_pure_table(ir_opcode code); /* one of ops.def */
+
+/* Columns of struct_ops.def; of ops.def, all are pure and touch nothing. */
+typedef enum op_effect { OP_EFFECT_PURE, OP_EFFECT_READ, OP_EFFECT_WRITE, OP_EFFECT_CTRL } op_effect;
+typedef enum op_memory { MEMORY_NONE, MEMORY_FIELD, MEMORY_ARRAY, MEMORY_STACK, MEMORY_RECORD } op_memory;
+enum { OP_READS = 1, OP_STORES = 2, OP_ADDS = 4 };
+op_effect op_effect_of(ir_opcode code);
+op_memory op_memory_of(ir_opcode code);
+unsigned op_touches(ir_opcode code);          /* OP_READS, OP_STORES, OP_ADDS: what it does to the element */
+bool op_writes_field(ir_opcode code);         /* stores or adds to an element of a field */
+bool op_is_launch_constant(ir_opcode code);   /* without operands, and the same wherever in a launch: a constant, a param, an extent, the launch's key */
+
 /* The operation that .tk code calls by that name; OP_COUNT if none. */
 ir_opcode op_find_user(const char *name);
 /* Likewise, of those that only the prelude knows. */

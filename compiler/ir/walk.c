@@ -4,18 +4,6 @@
 
 #include "ir/ops.h"
 
-enum effect { EFFECT_PURE, EFFECT_READ, EFFECT_WRITE, EFFECT_CTRL };
-
-static enum effect effect_of(ir_opcode code)
-{
-    static const unsigned char effects[OP_COUNT - OP_PURE_COUNT] = {
-#define SOP(id, name, effect) EFFECT_##effect,
-#include "ir/struct_ops.def"
-#undef SOP
-    };
-    return code < OP_PURE_COUNT ? EFFECT_PURE : (enum effect)effects[code - OP_PURE_COUNT];
-}
-
 void ir_walk(ir_region *r, void (*fn)(ir_op *op, void *ctx), void *ctx)
 {
     for (ir_op *op = r->first, *next; op; op = next) {
@@ -104,8 +92,8 @@ bool ir_is_visible(const ir_value *v, const ir_region *r)
 
 bool ir_op_is_pure(const ir_op *op)
 {
-    enum effect e = effect_of(op->code);
-    return e == EFFECT_PURE || e == EFFECT_READ;
+    const op_effect e = op_effect_of(op->code);
+    return e == OP_EFFECT_PURE || e == OP_EFFECT_READ;
 }
 
 /* Callees already found to have no effect: a chain of functions that call each other twice would otherwise cost 2^depth. */
@@ -128,7 +116,7 @@ static bool op_has_effect(const ir_op *op, func_list *clean)
 {
     if (op->code == OP_YIELD)
         return false;
-    if (effect_of(op->code) == EFFECT_WRITE)
+    if (op_effect_of(op->code) == OP_EFFECT_WRITE)
         return true;
     if (op->code == OP_CALL)
         return func_has_effect(op->attr.callee, clean);

@@ -1,4 +1,5 @@
 /* The pipeline: one table, run from top to bottom. */
+#include "ir/ops.h"
 #include "passes/analysis/activity.h"
 #include "passes/analysis/analysis.h"
 #include "passes/derive/derive.h"
@@ -85,7 +86,7 @@ static const char *derived_name(const ir_func *k, const char *suffix)
 static void find_bar(ir_op *op, void *ctx)
 {
     bool *found = ctx;
-    const bool memory = op->code == OP_LOAD || op->code == OP_STORE || op->code == OP_ACCUM || op->code == OP_ATOMIC;
+    const bool memory = op_memory_of(op->code) == MEMORY_FIELD;
     *found |= memory && (op->attr.plane == IR_DUAL || op->attr.plane == IR_GRAD_DUAL);
     *found |= ir_atomic_is_extreme(op) && op->attr.plane == IR_DATA && op->attr.field->dual;
 }

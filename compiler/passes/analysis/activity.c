@@ -333,7 +333,7 @@ static unsigned scan_region(local_ctx *c, const ir_region *r)
     for (const ir_op *op = r->first; op; op = op->next) {
         if ((op->code == OP_LOAD || op->code == OP_ATOMIC) && local_storage(c, op->attr.field, op->attr.plane))
             bits |= FLOW_CALLEE_LOADS;
-        if ((op->code == OP_STORE || op->code == OP_ACCUM || op->code == OP_ATOMIC) && local_storage(c, op->attr.field, op->attr.plane))
+        if (op_writes_field(op->code) && local_storage(c, op->attr.field, op->attr.plane))
             bits |= FLOW_CALLEE_STORES;
         if (op->code == OP_CALL)
             bits |= local_callee(c, op->attr.callee);

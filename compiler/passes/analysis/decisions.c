@@ -255,7 +255,7 @@ static void list_op(ir_op *op, void *ctx)
         vec_push(&u->calls, op);
     if (op->code == OP_ADJOINT)
         vec_push(&u->adjoints, op);
-    const bool field = op->code == OP_STORE || op->code == OP_ACCUM || op->code == OP_ATOMIC;
+    const bool field = op_writes_field(op->code);
     if ((field && scalar_is_float(op->attr.field->elem)) || op->code == OP_LSTORE || op->code == OP_LACCUM)
         vec_push(&u->writes, op);
 }

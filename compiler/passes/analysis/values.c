@@ -71,7 +71,7 @@ static bool depends_on(const ir_value *v, const ir_op *loop, int depth)
         return false;
     if (!v->def || depth > DEPTH_MAX)
         return true;
-    if (v->def->code == OP_CONST || v->def->code == OP_MPARAM || v->def->code == OP_SHAPE || v->def->code == OP_KEY)
+    if (op_is_launch_constant(v->def->code))
         return false;
     if (!op_is_pure_table(v->def->code))
         return true;

@@ -8,6 +8,7 @@
  * The adjoint of a kernel reads memory as the launch left it, and `inout` arrays are like fields. Seeds stay as they are in the simple case; otherwise libtk
  * gives the adjoint a copy of them.
  */
+#include "ir/ops.h"
 #include "passes/analysis/analysis.h"
 #include "passes/analysis/overlap.h"
 #include "passes/analysis/values.h"
@@ -95,7 +96,7 @@ static void look_at_access(study *s, ir_op *op)
 static void look(ir_op *op, void *ctx)
 {
     study *s = ctx;
-    const bool memory = op->code == OP_LOAD || op->code == OP_STORE || op->code == OP_ACCUM || op->code == OP_ATOMIC;
+    const bool memory = op_memory_of(op->code) == MEMORY_FIELD;
     if (memory ? op->attr.field == s->field && (op->code == OP_ATOMIC || op->attr.plane != IR_DATA) : may_touch(op, s->field))
         s->loads = true; /* taken for one: it may be more */
     else if (memory && op->attr.field == s->field)
@@ -197,7 +198,7 @@ typedef struct touching {
 static void find_touch(ir_op *op, void *ctx)
 {
     touching *t = ctx;
-    const bool memory = op->code == OP_LOAD || op->code == OP_STORE || op->code == OP_ACCUM || op->code == OP_ATOMIC;
+    const bool memory = op_memory_of(op->code) == MEMORY_FIELD;
     t->found |= memory ? op->attr.field == t->field : may_touch(op, t->field);
 }
 

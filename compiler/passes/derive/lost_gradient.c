@@ -66,7 +66,7 @@ static void scan_func(lost *l, func_state *s);
 static void scan_region(lost *l, func_state *s, const ir_region *r)
 {
     for (const ir_op *op = r->first; op; op = op->next) {
-        if (op->code == OP_LOAD || op->code == OP_STORE || op->code == OP_ACCUM || op->code == OP_ATOMIC) {
+        if (op_memory_of(op->code) == MEMORY_FIELD) {
             const size_t n = node_of(op->attr.field, op->attr.plane);
             s->touch[n] |= op->code == OP_LOAD ? FLOW_CALLEE_LOADS : op->code == OP_ATOMIC ? FLOW_CALLEE_LOADS | FLOW_CALLEE_STORES : FLOW_CALLEE_STORES;
             if (!s->first[n])
@@ -326,7 +326,7 @@ static void check_op(lost *l, func_state *s, const ir_op *op)
                 diag(d, span_at(op->loc), DIAG_NOT_DIFFERENTIABLE, op_name(op->code));
         return;
     }
-    if ((op->code != OP_STORE && op->code != OP_ACCUM && op->code != OP_ATOMIC) || !scalar_is_float(op->attr.field->elem))
+    if (!op_writes_field(op->code) || !scalar_is_float(op->attr.field->elem))
         return;
     const size_t n = node_of(op->attr.field, op->attr.plane);
     if (op->code == OP_ATOMIC && l->storage[n]) {

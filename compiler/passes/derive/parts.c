@@ -289,7 +289,7 @@ static void add_call(parts *p, const ir_op *op, bool writes)
 
 static void find_write(ir_op *op, void *ctx)
 {
-    if (op->code == OP_STORE || op->code == OP_ACCUM || op->code == OP_ATOMIC)
+    if (op_writes_field(op->code))
         add_access(ctx, op);
     else if (op->code == OP_CALL || op->code == OP_ADJOINT)
         add_call(ctx, op, true);

@@ -160,7 +160,7 @@ static void collect_primal(ir_op *op, void *ctx)
     rules *r = ctx;
     if (op->code == OP_CALL) {
         collect_call(r, op, op->attr.callee, false);
-    } else if (op->code == OP_LOAD || op->code == OP_STORE || op->code == OP_ACCUM || op->code == OP_ATOMIC) {
+    } else if (op_memory_of(op->code) == MEMORY_FIELD) {
         const access a = access_of_op(r->m, op, r->all.len ? &vec_last(&r->all) : NULL);
         vec_push(&r->all, a);
         if (op->code != OP_LOAD && is_primal_data(op))
@@ -250,7 +250,7 @@ static void find_reason(ir_op *op, void *ctx)
         if (op->args[k] != why->v)
             continue;
         const char *what = NULL;
-        const bool memory = op->code == OP_LOAD || op->code == OP_STORE || op->code == OP_ACCUM || op->code == OP_ATOMIC;
+        const bool memory = op_memory_of(op->code) == MEMORY_FIELD;
         if (memory && k < op->attr.field->ndim)
             what = "a subscript";
         else if (op->code == OP_IF)

@@ -65,8 +65,7 @@ static bool can_stand_outside(const gather *g, const ir_value *v)
 {
     if (ir_is_visible(v, g->task->region))
         return true;
-    if (!v->def || v->def->nregions || (v->def->code != OP_CONST && v->def->code != OP_SHAPE && v->def->code != OP_MPARAM && v->def->code != OP_KEY &&
-                                       !op_is_pure_table(v->def->code)))
+    if (!v->def || v->def->nregions || (!op_is_launch_constant(v->def->code) && !op_is_pure_table(v->def->code)))
         return false;
     for (int i = 0; i < v->def->nargs; i++)
         if (!can_stand_outside(g, v->def->args[i]))

@@ -42,7 +42,7 @@ static void collect(ir_op *op, void *ctx)
         effects_free(&e);
         return;
     }
-    if (op->code != OP_LOAD && op->code != OP_STORE && op->code != OP_ACCUM && op->code != OP_ATOMIC)
+    if (op_memory_of(op->code) != MEMORY_FIELD)
         return;
     add_use(&u->at[op->attr.field->index * 4 + (int)op->attr.plane], op);
     if (op->code == OP_ATOMIC && ir_atomic_form(op) == IR_ATOMIC_WITH_TANGENT)

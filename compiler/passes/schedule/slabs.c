@@ -32,7 +32,7 @@ static bool may_leave(const ir_op *task, const ir_value *v, int depth)
     const ir_op *op = v->def;
     if (!op || depth > DEPTH_MAX || !scalar_is_int(v->type))
         return false;
-    if (op->code == OP_CONST || op->code == OP_MPARAM || op->code == OP_SHAPE)
+    if (op_is_launch_constant(op->code))
         return true;
     if (!op_is_pure_table(op->code))
         return false;

@@ -43,7 +43,7 @@ static void find_stages(ir_op *rest, void *ctx)
     for (ir_op *op = rest->prev; op; op = op->prev) {
         if (op->code == OP_TASK && op->attr.rest == rest && op->attr.ndim == rest->attr.ndim && !op->nres && !op->attr.nscatters)
             found = op->attr.ahead = true;
-        else if (!op_is_pure_table(op->code) && op->code != OP_CONST && op->code != OP_SHAPE && op->code != OP_MPARAM)
+        else if (!op_is_pure_table(op->code) && !op_is_launch_constant(op->code))
             break;
     }
     if (found)

@@ -107,7 +107,7 @@ static bool is_harmless(const ir_region *r)
 {
     int cost = 0;
     for (const ir_op *op = r->first; op->code != OP_YIELD; op = op->next) {
-        if (op->code == OP_CONST || op->code == OP_MPARAM || op->code == OP_SHAPE || op->code == OP_KEY)
+        if (op_is_launch_constant(op->code))
             continue;
         if (!op_is_pure_table(op->code) || scalar_is_float(op->res[0]->type) || op->code == OP_STOP)
             return false;

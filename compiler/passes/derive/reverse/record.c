@@ -11,6 +11,7 @@
  *
  * Before differentiation these numbers are put behind the operands of the atomics, so that reverse mode finds their values as it finds all others.
  */
+#include "ir/ops.h"
 #include "passes/analysis/analysis.h"
 #include "passes/derive/derive.h"
 #include "passes/derive/reverse/reverse.h"
@@ -34,7 +35,7 @@ static bool is_known_before(const ir_value *v, const ir_op *unit)
     if (ir_region_is_ancestor(v->region, unit->region))
         return true;
     const ir_op *op = v->def;
-    if (!op || (op->code != OP_CONST && op->code != OP_MPARAM && op->code != OP_SHAPE && !op_is_pure_table(op->code)))
+    if (!op || (!op_is_launch_constant(op->code) && !op_is_pure_table(op->code)))
         return false;
     for (int i = 0; i < op->nargs; i++)
         if (!is_known_before(op->args[i], unit))
@@ -211,7 +212,7 @@ static void find_company(ir_op *op, void *ctx)
         effects_free(&e);
         return;
     }
-    if ((op->code != OP_LOAD && op->code != OP_STORE && op->code != OP_ACCUM && op->code != OP_ATOMIC) || op->attr.field != f || op->attr.plane != IR_DATA)
+    if (op_memory_of(op->code) != MEMORY_FIELD || op->attr.field != f || op->attr.plane != IR_DATA)
         return;
     const bool alike = ir_atomic_has_winner(op) && op->attr.i == c->atomic->attr.i;
     if (!alike && !never_meet(c->task, op, c->atomic))

@@ -145,7 +145,7 @@ scope *rev_root_of(scope *s);
 void rev_finish_root(scope *root);
 
 /* reverse_saved.c: saved fields that the adjoint replays */
-static inline bool rev_is_write(const ir_op *op) { return op->code == OP_STORE || op->code == OP_ACCUM || op->code == OP_ATOMIC; }
+static inline bool rev_is_write(const ir_op *op) { return op_writes_field(op->code); }
 bool rev_keeps_write(const rev *rv, const ir_op *write);
 bool rev_keeps_any(const rev *rv, const ir_op *task);
 /* The write once more in the forward sweep; what it overwrites is remembered if it is to be taken back. */
