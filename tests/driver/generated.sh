@@ -66,3 +66,7 @@ done
 if "$TKC" --prefix=total_grad_run named.tk -o prefix.c 2>err; then exit 1; fi
 grep -q "named.tk:4:8: error: 'total' collides with the generated name 'total_grad_run' \[E0208\]" err
 "$TKC" --prefix=total_running named.tk -o prefix.c
+
+# Whose it is stands in what is generated.
+grep -q "belongs to the author of that program" named.c
+grep -q "belongs to the author of that program" named.h
