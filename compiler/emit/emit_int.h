@@ -12,6 +12,7 @@
 #include "codegen/uses.h"
 #include "emit/options.h"
 #include "ir/ops.h"
+#include "util/intern.h"
 #include "util/ptrmap.h"
 #include "util/strbuf.h"
 
@@ -28,7 +29,9 @@ typedef struct emitter {
     names *globals;
     facts facts;
     ptrmap functions;        /* func_facts -> c_function */
-    ptrmap layouts;          /* ir_layout -> struct tag, once its definition is printed */
+    ptrmap layouts;          /* ir_layout -> layout_info, once its definition is printed */
+    intern_pool *texts;      /* of what is printed once only, however many kernels have it: without its own name */
+    ptrmap shared;           /* such a text -> its name */
     ptrmap params;           /* ir_mparam -> const char *, member name */
     const char **field_names; /* by index: the view in the module's struct, "x" or, of a member with soa, "p.link.pos" */
     bool uses_bounds, uses_take, uses_assert, uses_arrays;
@@ -50,6 +53,8 @@ typedef struct layout_info {
 const layout_info *layout_of(emitter *e, const ir_layout *l); /* prints the struct when first asked for */
 /* "jelly__clear_run": of what only this file knows. The files of several modules may be one translation unit. */
 const char *file_level(const emitter *e, const char *name);
+/* The name of what is printed already in these words, but for its own name; else `name`, and so it is from now on. */
+const char *shared_name(emitter *e, const char *text, const char *name);
 const char *source_base(const emitter *e); /* file name of the .tk without folders */
 const char *place_of(emitter *e, src_loc loc); /* "gravity.tk:14" */
 /* A list of parameters or arguments that starts at `column`, on several lines where it is long; further lines are indented by 4 * indent. */

@@ -431,6 +431,23 @@ void emit_local(cfn *c, const ir_op *op)
 
 /* ---- the saved-value stack ---- */
 
+static void print_layout(emitter *e, const ir_layout *l, layout_info *info, strbuf *out)
+{
+    info->members = ARENA_ARRAY(e->mem, const char *, l->n + 1);
+    names *n = names_create(e->mem, NULL);
+    sb_printf(out, "struct %s {\n", info->tag);
+    for (int i = 0; i < l->n; i++) {
+        info->members[i] = names_unique_function(n, l->names && l->names[i] ? l->names[i] : "v");
+        sb_printf(out, "    %s%s%s;\n", l->log ? "tk_log" : l->winners ? "tk_winner" : scalar_c_type(l->types[i]), !l->log && l->types[i] == SC_PTR ? "" : " ",
+                  info->members[i]);
+    }
+    if (l->n == 0)
+        sb_add(out, "    char unused;\n");
+    sb_add(out, "};\n\n");
+    names_free(n);
+}
+
+/* Two of one function are two types, so that a C compiler sees that they do not overlap; those of others with the same members are one. */
 const layout_info *layout_of(emitter *e, const ir_layout *l)
 {
     layout_info *info = ptrmap_get(&e->layouts, l);
@@ -438,19 +455,13 @@ const layout_info *layout_of(emitter *e, const ir_layout *l)
         return info;
     info = ARENA_NEW(e->mem, layout_info);
     ptrmap_set(&e->layouts, l, info);
-    info->tag = arena_printf(e->mem, "%s_saved%d", e->base, e->nlayouts++);
-    info->members = ARENA_ARRAY(e->mem, const char *, l->n + 1);
-    names *n = names_create(e->mem, NULL);
-    sb_printf(e->out, "struct %s {\n", info->tag);
-    for (int i = 0; i < l->n; i++) {
-        info->members[i] = names_unique_function(n, l->names && l->names[i] ? l->names[i] : "v");
-        sb_printf(e->out, "    %s%s%s;\n", l->log ? "tk_log" : l->winners ? "tk_winner" : scalar_c_type(l->types[i]), !l->log && l->types[i] == SC_PTR ? "" : " ",
-                  info->members[i]);
-    }
-    if (l->n == 0)
-        sb_add(e->out, "    char unused;\n");
-    sb_add(e->out, "};\n\n");
-    names_free(n);
+    const char *own = info->tag = arena_printf(e->mem, "%s_saved%d", e->base, e->nlayouts);
+    strbuf text = {0};
+    print_layout(e, l, info, &text);
+    info->tag = shared_name(e, arena_printf(e->mem, "%d %s", e->nlayouts++, sb_str(&text)), own);
+    if (info->tag == own)
+        sb_addn(e->out, sb_str(&text), text.len);
+    sb_free(&text);
     return info;
 }
 

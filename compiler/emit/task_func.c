@@ -360,11 +360,11 @@ static void print_structs(const task *t, strbuf *out)
     sb_add(out, "};\n\n");
 }
 
-static void print_function(task *t, const strbuf *body)
+static void print_function(task *t, const strbuf *body, strbuf *out)
 {
     cfn *c = t->fn;
     emitter *e = c->e;
-    strbuf *out = &t->run->tasks, hoists = {0};
+    strbuf hoists = {0};
     print_structs(t, out);
     cfn_hoists(c, &hoists);
     const bool scatter = c->atomic != NULL;
@@ -415,6 +415,19 @@ bool is_array_target(const task *t, const capture *k)
     return t->fn->use[k->value->id].added;
 }
 
+/* A kernel that is a part of others has the same loops in each: they are printed once. */
+static void print_once(task *t, const strbuf *body)
+{
+    strbuf text = {0};
+    print_function(t, body, &text);
+    const char *name = shared_name(t->fn->e, sb_str(&text), t->name);
+    if (name == t->name)
+        sb_addn(&t->run->tasks, sb_str(&text), text.len);
+    t->name = name;
+    take_partial_type(t);
+    sb_free(&text);
+}
+
 /* Prints the task's function. The kernel's own expressions of captured values come back afterwards. */
 void emit_task_function(task *t)
 {
@@ -446,7 +459,7 @@ void emit_task_function(task *t)
         loop_over_iterations(c, t);
     if (t->partial_type)
         store_parts(c, t);
-    print_function(t, &body);
+    print_once(t, &body);
     for (size_t i = 0; i < t->captures.len; i++)
         c->v[t->captures.at[i].value->id].e = t->captures.at[i].outside;
     sb_free(&body);

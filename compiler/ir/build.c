@@ -87,6 +87,13 @@ ir_value *ir_region_param(ir_region *r, scalar type, const char *name)
     return v;
 }
 
+ir_value *ir_region_param_like(ir_region *r, const ir_value *v)
+{
+    ir_value *p = ir_region_param(r, v->type, v->name);
+    p->loc = v->loc;
+    return p;
+}
+
 /* Takes entry i out of an array of values and renumbers the ones behind it. */
 static void remove_value(ir_value **at, int *n, int i, bool renumber)
 {

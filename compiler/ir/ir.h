@@ -360,6 +360,7 @@ ir_func *ir_func_create(ir_module *m, ir_func_kind kind, const char *name);
 /* A region without parent: give it to an operation with ir_op_set_region, or it is a function's body. */
 ir_region *ir_region_create(ir_func *f);
 ir_value *ir_region_param(ir_region *r, scalar type, const char *name);
+ir_value *ir_region_param_like(ir_region *r, const ir_value *v); /* with its name and place */
 void ir_region_remove_param(ir_region *r, int i);
 
 /* Makes an operation with room for its operands and results and inserts it. Result types are set by the caller in the typed helpers below. */

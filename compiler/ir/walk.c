@@ -212,9 +212,7 @@ ir_op *ir_clone_op(ir_builder *b, const ir_op *op, ir_map *map)
         const ir_region *from = op->regions[i];
         ir_region *to = c->regions[i];
         for (int k = 0; k < from->nparams; k++) {
-            ir_value *p = ir_region_param(to, from->params[k]->type, from->params[k]->name);
-            p->loc = from->params[k]->loc;
-            ir_map_set(map, from->params[k], p);
+            ir_map_set(map, from->params[k], ir_region_param_like(to, from->params[k]));
         }
         ir_builder inner = {.func = b->func, .region = to, .loc = b->loc, .origin = b->origin};
         clone_ops(&inner, from, map, true);
@@ -254,9 +252,7 @@ ir_func *ir_clone_func(const ir_func *f, const char *name)
     c->next_value = 0;
     ir_map map = ir_map_create(f);
     for (int i = 0; i < f->body->nparams; i++) {
-        ir_value *p = ir_region_param(body, f->body->params[i]->type, f->body->params[i]->name);
-        p->loc = f->body->params[i]->loc;
-        ir_map_set(&map, f->body->params[i], p);
+        ir_map_set(&map, f->body->params[i], ir_region_param_like(body, f->body->params[i]));
     }
     ir_builder b = {.func = c, .region = body, .loc = f->loc};
     clone_ops(&b, f->body, &map, true);

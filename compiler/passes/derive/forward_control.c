@@ -8,7 +8,7 @@ typedef VEC(scalar) type_list;
 void fwd_clone_params(fwd *w, ir_region *to, const ir_region *from)
 {
     for (int i = 0; i < from->nparams; i++)
-        ir_map_set(&w->val, from->params[i], ir_region_param(to, from->params[i]->type, from->params[i]->name));
+        ir_map_set(&w->val, from->params[i], ir_region_param_like(to, from->params[i]));
 }
 
 void fwd_tangent_param(fwd *w, ir_region *to, const ir_value *p)

@@ -37,7 +37,7 @@ static rev rev_begin(ir_func *f, ir_func *out)
     if (!out->body)
         out->body = ir_region_create(out);
     for (int i = 0; i < f->body->nparams; i++)
-        ir_map_set(&rv.fwd, f->body->params[i], ir_region_param(out->body, f->body->params[i]->type, f->body->params[i]->name));
+        ir_map_set(&rv.fwd, f->body->params[i], ir_region_param_like(out->body, f->body->params[i]));
     return rv;
 }
 

@@ -31,7 +31,7 @@ static void replay_structured(rev *rv, ir_builder *b, ir_map *map, ir_op *op)
         const ir_region *from = op->regions[k];
         ir_region *to = ir_region_create(b->func);
         for (int i = 0; i < from->nparams; i++)
-            ir_map_set(map, from->params[i], ir_region_param(to, from->params[i]->type, from->params[i]->name));
+            ir_map_set(map, from->params[i], ir_region_param_like(to, from->params[i]));
         ir_set_region(c, k, to);
         ir_builder in = {.func = b->func, .region = to, .loc = op->loc};
         replay_region(rv, &in, map, from);
@@ -155,7 +155,7 @@ ir_func *reverse_replay(ir_func *f)
         c->body = ir_region_create(c);
     ir_map map = ir_map_create(f);
     for (int i = 0; i < f->body->nparams; i++)
-        ir_map_set(&map, f->body->params[i], ir_region_param(c->body, f->body->params[i]->type, f->body->params[i]->name));
+        ir_map_set(&map, f->body->params[i], ir_region_param_like(c->body, f->body->params[i]));
     ir_builder b = {.func = c, .region = c->body};
     replay_region(NULL, &b, &map, f->body);
     const ir_op *y = ir_yield_of(f->body);

@@ -188,7 +188,7 @@ static ir_op *open_task(scope *s, const ir_op *op)
     ir_set_region(task, 0, r);
     const ir_region *body = op->regions[0];
     for (int i = 0; i < nd; i++)
-        ir_map_set(&s->rv->fwd, body->params[i], ir_region_param(r, body->params[i]->type, body->params[i]->name));
+        ir_map_set(&s->rv->fwd, body->params[i], ir_region_param_like(r, body->params[i]));
     return task;
 }
 
