@@ -190,7 +190,7 @@ static tk_status check_interface(const tk_module_desc *d, uint64_t header_hash, 
         return rt_thread_fail(TK_MISMATCH, "module '%s' was generated for interface %d, this libtk has %d: run tkc again", d->name, d->interface,
                               TK_INTERFACE);
     if (header_interface != d->interface)
-        return rt_thread_fail(TK_MISMATCH, "module '%s': its header was compiled with tk.h of interface %d, its code with %d", d->name,
+        return rt_thread_fail(TK_MISMATCH, "module '%s': its header was compiled with tkc.h of interface %d, its code with %d", d->name,
                               header_interface, d->interface);
     if (header_hash != d->hash)
         return rt_thread_fail(TK_MISMATCH, "module '%s': its header and its code are from different versions of the .tk file: build both again",

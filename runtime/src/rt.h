@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 
-#include "tk_gen.h"
+#include "tkc/tkc_gen.h"
 
 /* Number of private copies in a deterministic session, whatever its threads. */
 enum { RT_FIXED_SLOTS = 8, RT_MAX_THREADS = 1024 };

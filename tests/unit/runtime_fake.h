@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "tk_gen.h"
+#include <tkc/tkc_gen.h>
 
 enum { F_X, F_U, F_Y, F_C, F_R, F_S, F_COUNT };
 enum { K_SQUARE, K_SCALE, K_FAIL, K_UNDIFF, K_ZERO, K_GRAD_ARGS, K_RECORD, K_NEST, K_BAD_ADJOINT, K_WORK, K_MODE, K_COUNT };

@@ -5,9 +5,11 @@
  *
  * The first failure sticks. It stays in the session until tk_session_clear_error; until then launches and openings of tapes and scopes do nothing and
  * return that status, so that a program may check once at its end. Closing, clearing gradients, binding and destroying always work.
+ *
+ * The guards of these headers do not end in _H: that of a generated header is its module's name and _H, and a module may be called tkc.
  */
-#ifndef TK_H
-#define TK_H
+#ifndef TK_TKC_INCLUDED
+#define TK_TKC_INCLUDED
 
 #include <stdbool.h>
 #include <stddef.h>

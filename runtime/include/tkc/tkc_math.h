@@ -4,8 +4,8 @@
  * overflow either), division by zero gives zero, shift counts are taken modulo the width. Nothing here branches on errno or floating-point
  * exceptions.
  */
-#ifndef TK_MATH_H
-#define TK_MATH_H
+#ifndef TK_MATH_INCLUDED
+#define TK_MATH_INCLUDED
 
 #include <float.h>
 #include <math.h>
