@@ -79,7 +79,7 @@ static char *include_flag(arena *mem, const char *dir)
     return arena_printf(mem, "%s%s", system ? "-idirafter" : "-I", dir);
 }
 
-/* Where tkc/tkc_gen.h and libtk are: beside this executable when the tree was moved, else where they were installed. */
+/* Where tkc/tkc_gen.h and libtkc are: beside this executable when the tree was moved, else where they were installed. */
 static void add_runtime_dirs(arena *mem, arguments *args, bool link)
 {
     const char *include = TKC_INCLUDE_DIR, *lib = TKC_LIB_DIR;
@@ -95,9 +95,9 @@ static void add_runtime_dirs(arena *mem, arguments *args, bool link)
         }
     }
     vec_push(args, include_flag(mem, include));
-    if (link && access(arena_printf(mem, "%s/libtk.so", lib), R_OK) == 0) {
+    if (link && access(arena_printf(mem, "%s/libtkc.so", lib), R_OK) == 0) {
         vec_push(args, arena_printf(mem, "-L%s", lib));
-        add(mem, args, "-ltk");
+        add(mem, args, "-ltkc");
     }
 }
 

@@ -138,7 +138,7 @@ static void print_top(emitter *e, strbuf *out, strbuf *body)
     if (!e->opt->no_runtime)
         sb_addc(out, '\n');
     if (object)
-        sb_printf(out, "_Static_assert(TK_INTERFACE == %d, \"generated for another version of libtk: run tkc again\");\n\n", EMIT_INTERFACE);
+        sb_printf(out, "_Static_assert(TK_INTERFACE == %d, \"generated for another version of libtkc: run tkc again\");\n\n", EMIT_INTERFACE);
     print_take(e, out);
     if (!e->uses_bounds)
         return;

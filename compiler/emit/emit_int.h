@@ -345,7 +345,7 @@ bool kernel_has_grad_args(const ir_func *kernel);
 /* Of the argument struct, and of that of its gradients: "gravity_step_jvp_args", "gravity_step_grad_out". */
 const char *kernel_args_tag(emitter *e, const ir_func *kernel, kernel_form form);
 const char *kernel_out_tag(emitter *e, const ir_func *kernel, kernel_form form);
-/* Whether a forward scope, or a tape, knows the derivatives of all that the kernel takes and gives: libtk refuses others there. kernel_table.c */
+/* Whether a forward scope, or a tape, knows the derivatives of all that the kernel takes and gives: libtkc refuses others there. kernel_table.c */
 bool kernel_fits_scope(const ir_func *kernel);
 bool kernel_fits_tape(const ir_func *kernel);
 const char *form_suffix(kernel_form form);

@@ -34,7 +34,7 @@ static void component_list(emitter *e, strbuf *b, const ir_sigparam *p, const ch
         sb_addc(b, '}');
 }
 
-/* The pointers that this form is given; libtk puts zeros where one is missing. */
+/* The pointers that this form is given; libtkc puts zeros where one is missing. */
 static void array_planes(emitter *e, strbuf *b, const ir_sigparam *p, kernel_form form)
 {
     static const char *const suffix[] = {[IR_DATA] = "", [IR_GRAD] = "_grad", [IR_DUAL] = "_dual", [IR_GRAD_DUAL] = "_grad_dual"};

@@ -1,4 +1,4 @@
-/* A module as tkc would generate it, written by hand, with kernels that can do what the tests of libtk need: fail, log, nest, keep records. */
+/* A module as tkc would generate it, written by hand, with kernels that can do what the tests of libtkc need: fail, log, nest, keep records. */
 #ifndef RUNTIME_FAKE_H
 #define RUNTIME_FAKE_H
 
