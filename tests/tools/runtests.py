@@ -354,7 +354,7 @@ void parcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}
         build with sanitizers takes $SANITIZE as well."""
         env = {"TKC": str(self.tkc), "CC": self.args.cc, "CXX": self.args.cxx, "ROOT": str(ROOT), "INCLUDE": str(self.include), "SANITIZE": " ".join(self.sanitize())}
         if self.prefix:
-            pc = next(Path(self.prefix).rglob("tk.pc")).parent
+            pc = next(Path(self.prefix).rglob("tkc.pc")).parent
             env |= {"PREFIX": self.prefix, "PKG_CONFIG_PATH": str(pc), "LD_LIBRARY_PATH": str(pc.parent), "PATH": f"{self.prefix}/bin:{os.environ['PATH']}"}
         with tempfile.TemporaryDirectory() as tmp:
             status, out, err = self.run(["sh", "-eu", sh], cwd=tmp, env=env)
@@ -420,7 +420,7 @@ void parcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}
         # A build directory keeps the prefix it was set up with: what was installed is moved, as packagers do.
         inner = next(Path(tmp, "dest").rglob("bin/tkc")).parent.parent
         os.rename(inner, self.prefix)
-        for pc in Path(self.prefix).rglob("tk.pc"):
+        for pc in Path(self.prefix).rglob("tkc.pc"):
             pc.write_text(re.sub(r"(?m)^prefix=.*$", f"prefix={self.prefix}", pc.read_text()))
 
 
