@@ -3,7 +3,7 @@
 cp -R "$PREFIX" usr
 lib=usr/${LD_LIBRARY_PATH#"$PREFIX"/}
 include=usr/include
-PKG_CONFIG_PATH=$PWD/$lib/pkgconfig LD_LIBRARY_PATH=$PWD/$lib PATH=$PWD/usr/bin:$PATH
+export PKG_CONFIG_PATH=$PWD/$lib/pkgconfig LD_LIBRARY_PATH=$PWD/$lib PATH=$PWD/usr/bin:$PATH
 sed -i "s|^prefix=.*|prefix=$PWD/usr|" "$lib/pkgconfig/tkc.pc"
 
 # lay PATH [TARGET]: a file with what comes on standard input, or a link, where nothing may be yet
