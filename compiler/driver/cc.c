@@ -70,7 +70,16 @@ static bool knows_libmvec(arena *mem, const char *command)
 #endif
 }
 
-/* Where tk_gen.h and libtk are: beside this executable when the tree was moved, else where they were installed. */
+/* -I of the system's folder would give a compiler for another machine the headers of this one's C library before its own. */
+static char *include_flag(arena *mem, const char *dir)
+{
+    char *real = realpath(dir, NULL);
+    const bool system = real && !strcmp(real, "/usr/include");
+    free(real);
+    return arena_printf(mem, "%s%s", system ? "-idirafter" : "-I", dir);
+}
+
+/* Where tkc/tkc_gen.h and libtkc are: beside this executable when the tree was moved, else where they were installed. */
 static void add_runtime_dirs(arena *mem, arguments *args, bool link)
 {
     const char *include = TKC_INCLUDE_DIR, *lib = TKC_LIB_DIR;
@@ -79,16 +88,16 @@ static void add_runtime_dirs(arena *mem, arguments *args, bool link)
     if (n > 0) {
         exe[n] = '\0';
         const char *up = arena_printf(mem, "%s..", path_dir(mem, exe));
-        const char *moved = arena_printf(mem, "%s/include/tk", up);
-        if (access(arena_printf(mem, "%s/tk_gen.h", moved), R_OK) == 0) {
+        const char *moved = arena_printf(mem, "%s/include", up);
+        if (access(arena_printf(mem, "%s/tkc/tkc_gen.h", moved), R_OK) == 0) {
             include = moved;
             lib = arena_printf(mem, "%s/" TKC_LIB_NAME, up);
         }
     }
-    vec_push(args, arena_printf(mem, "-I%s", include));
-    if (link && access(arena_printf(mem, "%s/libtk.so", lib), R_OK) == 0) {
+    vec_push(args, include_flag(mem, include));
+    if (link && access(arena_printf(mem, "%s/libtkc.so", lib), R_OK) == 0) {
         vec_push(args, arena_printf(mem, "-L%s", lib));
-        add(mem, args, "-ltk");
+        add(mem, args, "-ltkc");
     }
 }
 

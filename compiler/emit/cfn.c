@@ -50,7 +50,7 @@ cfn *cfn_create(emitter *e, const ir_func *f, cfn_kind kind, fstate *fs)
 {
     cfn *c = ARENA_NEW(e->mem, cfn);
     *c = (cfn){.e = e, .f = f, .kind = kind, .fs = fs, .use = fs->use, .v = fs->v, .indent = 1};
-    c->no_restrict = e->m->debug; /* libtk looks at elements after each access */
+    c->no_restrict = e->m->debug; /* libtkc looks at elements after each access */
     c->names = names_create(e->mem, e->globals);
     c->planes = zeroed(e->m->fields.len * 4 + 1, sizeof *c->planes);
     c->shape_names = zeroed(e->m->fields.len * 8 + 1, sizeof *c->shape_names);

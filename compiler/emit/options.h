@@ -8,7 +8,7 @@ typedef struct emit_options {
     const char *header_name; /* as in #include "..." */
     const char *c_name;      /* path of the .c, for #line resets */
     bool line_directives;    /* -g */
-    bool no_runtime;         /* --no-runtime: the C includes nothing of libtk */
+    bool no_runtime;         /* --no-runtime: the C includes nothing of libtkc */
 } emit_options;
 
 #endif

@@ -1,4 +1,4 @@
-/* --debug: each access to a field tells libtk where it is, so that it can check at run time what no compiler can. */
+/* --debug: each access to a field tells libtkc where it is, so that it can check at run time what no compiler can. */
 #include "emit/emit_int.h"
 
 #include <string.h>

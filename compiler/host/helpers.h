@@ -1,4 +1,4 @@
-/* The functions of tk_math.h one by one, written by helpers.py: for code that includes nothing of the library. */
+/* The functions of tkc_math.h one by one, written by helpers.py: for code that includes nothing of the library. */
 #ifndef TKC_EMIT_HELPERS_H
 #define TKC_EMIT_HELPERS_H
 

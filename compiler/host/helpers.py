@@ -1,6 +1,6 @@
-"""Takes tk_math.h apart: a C table of its functions, macros expanded, for code that is to stand alone (tkc --no-runtime).
+"""Takes tkc_math.h apart: a C table of its functions, macros expanded, for code that is to stand alone (tkc --no-runtime).
 
-usage: helpers.py tk_math.h helpers.c
+usage: helpers.py tkc_math.h helpers.c
 """
 import re
 import sys

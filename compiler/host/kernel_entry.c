@@ -34,7 +34,7 @@ static void component_list(emitter *e, strbuf *b, const ir_sigparam *p, ir_plane
         sb_addc(b, '}');
 }
 
-/* The pointers that this form is given; libtk puts zeros where one is missing. */
+/* The pointers that this form is given; libtkc puts zeros where one is missing. */
 static void array_planes(emitter *e, strbuf *b, const ir_sigparam *p, kernel_form form)
 {
     const bool back = sig_has_grad(p) && (form == FORM_GRAD || form == FORM_HVP), along = sig_has_dual(p) && (form == FORM_JVP || form == FORM_HVP);

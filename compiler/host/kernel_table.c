@@ -1,4 +1,4 @@
-/* The descriptors of kernels, by which libtk knows what a launch takes, touches and gives. */
+/* The descriptors of kernels, by which libtkc knows what a launch takes, touches and gives. */
 #include "host/host_int.h"
 
 /* custom: what an adjoint that the program wrote does, which may overwrite saved fields on its own. */

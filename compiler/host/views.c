@@ -50,12 +50,12 @@ static int print_leaves(emitter *e, const ir_record *r, int at, bool views, int 
 void emit_field_objects(emitter *e, const ir_field *f)
 {
     if (!ir_is_member(f)) {
-        sb_add(e->out, "    tk_field *field; /**< for functions of tk.h */\n");
+        sb_add(e->out, "    tk_field *field; /**< for functions of tkc.h */\n");
         return;
     }
     sb_add(e->out, "    struct {\n");
     print_leaves(e, f->record, f->index, false, 8);
-    sb_add(e->out, "    } field; /**< for functions of tk.h, which take one member */\n");
+    sb_add(e->out, "    } field; /**< for functions of tkc.h, which take one member */\n");
 }
 
 /* soa: a view for each member. */

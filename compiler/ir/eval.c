@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-/* tk_T_from_f64 of tk_math.h. */
+/* tk_T_from_f64 of tkc_math.h. */
 static int64_t nearest_int(double f, scalar to)
 {
     const bool sign = scalar_is_signed(to);

@@ -48,7 +48,7 @@ scalar op_result_type(ir_opcode code, const scalar *operands);
 /* Whether float operand k of a pure operation steers: the result is no continuous function of it, or its derivative is none. */
 bool op_decides(const ir_op *op, int k);
 /* Not what IEEE arithmetic rounds correctly: the last bit depends on whether a scalar or a vector variant is called, or the compiler computes it. Where it decides,
- * generated code calls tk_exact_NAME of tk_math.h. */
+ * generated code calls tk_exact_NAME of tkc_math.h. */
 bool op_is_of_library(ir_opcode code);
 /* True if the derivative with respect to operand k is zero by table. */
 bool op_zero_derivative(ir_opcode code, int k);

@@ -167,7 +167,7 @@ static agg lower_logical(lower *l, const tx_expr *e)
 
 /* ---- component-wise operations ---- */
 
-/* --debug: an integer division by zero fails the launch. Extents of fields, which no function computes, are looked at by libtk. */
+/* --debug: an integer division by zero fails the launch. Extents of fields, which no function computes, are looked at by libtkc. */
 static void check_divisor(lower *l, ir_opcode code, ir_value *divisor)
 {
     const bool divides = code == OP_DIV || code == OP_REM || code == OP_MOD;

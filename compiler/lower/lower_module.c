@@ -176,7 +176,7 @@ static void lower_array_extents(lower *l, const ir_field *array)
             array->dims[d].value = ir_shape(&l->b, (ir_field *)array, d);
 }
 
-/* One after the other, as libtk takes them: members apart have the extents of the first once more, members of an array of structs have none. */
+/* One after the other, as libtkc takes them: members apart have the extents of the first once more, members of an array of structs have none. */
 static void lower_extents(lower *l, const tx_module *tx)
 {
     ir_func *f = ir_func_create(l->m, IR_FUNC, "extents");

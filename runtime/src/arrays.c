@@ -55,7 +55,7 @@ static tk_status set_shape(tk_field *f, const tk_array_desc *d, const tk_kernel 
     return TK_OK;
 }
 
-/* What an array is for libtk: a field, or one for each member of its structs, which share their planes. */
+/* What an array is for libtkc: a field, or one for each member of its structs, which share their planes. */
 static int members_of(const tk_module *m, const tk_kernel *k, int i)
 {
     const tk_member *lead = m->fields[k->arrays[i].field].member;

@@ -187,17 +187,17 @@ tk_status tk_module_need_grad_dual(tk_module *m)
 static tk_status check_interface(const tk_module_desc *d, uint64_t header_hash, int header_interface)
 {
     if (d->interface != TK_INTERFACE)
-        return rt_thread_fail(TK_MISMATCH, "module '%s' was generated for interface %d, this libtk has %d: run tkc again", d->name, d->interface,
+        return rt_thread_fail(TK_MISMATCH, "module '%s' was generated for interface %d, this libtkc has %d: run tkc again", d->name, d->interface,
                               TK_INTERFACE);
     if (header_interface != d->interface)
-        return rt_thread_fail(TK_MISMATCH, "module '%s': its header was compiled with tk.h of interface %d, its code with %d", d->name,
+        return rt_thread_fail(TK_MISMATCH, "module '%s': its header was compiled with tkc.h of interface %d, its code with %d", d->name,
                               header_interface, d->interface);
     if (header_hash != d->hash)
         return rt_thread_fail(TK_MISMATCH, "module '%s': its header and its code are from different versions of the .tk file: build both again",
                               d->name);
     for (int i = 0; i < d->nfields + d->narrays; i++)
         if (d->fields[i].ndim < 0 || d->fields[i].ndim > MAX_DIMS || d->fields[i].ncomp < 1)
-            return rt_thread_fail(TK_MISMATCH, "module '%s': field '%s' has a shape that this libtk does not know", d->name, d->fields[i].name);
+            return rt_thread_fail(TK_MISMATCH, "module '%s': field '%s' has a shape that this libtkc does not know", d->name, d->fields[i].name);
     for (int k = 0; k < d->nkernels; k++)
         if (d->kernels[k].index != k || (d->kernels[k].jvp && d->kernels[k].jvp_args_size < d->kernels[k].args_size))
             return rt_thread_fail(TK_MISMATCH, "module '%s': the descriptor of kernel '%s' is inconsistent", d->name, d->kernels[k].name);

@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 
-#include "tk_gen.h"
+#include "tkc/tkc_gen.h"
 
 /* Number of private copies in a deterministic session, whatever its threads. */
 enum { RT_FIXED_SLOTS = 8, RT_MAX_THREADS = 1024 };
@@ -51,7 +51,7 @@ typedef struct rt_tape {
 typedef struct rt_watch {
     const tk_kernel *kernel;
     const char *derivative; /* "adjoint of ", "JVP of " or "" */
-    bool serial;            /* the kernel tells its accesses, and libtk is not made for several threads telling */
+    bool serial;            /* the kernel tells its accesses, and libtkc is not made for several threads telling */
     bool writes, reads;     /* of a launch on a validated tape: are writes held against needed reads, are its own reads needed */
     tk_record *record;      /* of a launch on a tape, if it tells its decisions */
     bool replays;           /* its adjoint runs */

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "tk.h"
+#include <tkc/tkc.h>
 
 /* One kernel at one size and thread count. The four functions do the same work on their own data; each leaves it ready for the next call. */
 typedef struct bench_case {

@@ -14,5 +14,5 @@ done
 flags="-std=gnu11 -O3 -march=native -fno-math-errno -fno-trapping-math -fopenmp"
 case $cc in *clang*) flags="$flags -fveclib=libmvec" ;; esac
 # shellcheck disable=SC2086
-"$cc" $flags -I"$out" -I"$here/../../runtime/include" -I"$here" -o "$out/bench" "$here"/*.c "$out"/*.c "$build/runtime/libtk.a" -lm
+"$cc" $flags -I"$out" -I"$here/../../runtime/include" -I"$here" -o "$out/bench" "$here"/*.c "$out"/*.c "$build/runtime/libtkc.a" -lm
 exec "$out/bench" ${2:+"$2"}

@@ -22,11 +22,11 @@ refused "cannot write 'g.c': the output and its header are the same file [E0702]
 refused "cannot write 'nowhere/g.h': No such file or directory [E0702]" gravity.tk --header=nowhere/g.h
 refused "cannot write 'nowhere/g.d': No such file or directory [E0702]" gravity.tk -MD -MF nowhere/g.d
 refused "'2fast' cannot be the module's name: it is not a C identifier [E0703]" gravity.tk --prefix=2fast
-refused "'int' cannot be the module's name: C, C++ or libtk use it [E0704]" gravity.tk --prefix=int
+refused "'int' cannot be the module's name: C, C++ or libtkc use it [E0704]" gravity.tk --prefix=int
 # The header would stand in the place of C's.
 for name in assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdalign stdarg stdatomic stdbool stddef stdint stdio \
     stdlib stdnoreturn string tgmath threads time uchar wchar wctype strings features; do
-    refused "'$name' cannot be the module's name: C, C++ or libtk use it [E0704]" gravity.tk --prefix=$name
+    refused "'$name' cannot be the module's name: C, C++ or libtkc use it [E0704]" gravity.tk --prefix=$name
 done
 refused "cannot run the C compiler '/nonexistent/cc': No such file or directory [E0705]" gravity.tk -c --cc=/nonexistent/cc
 refused "the C compiler 'false' failed with status 1 [E0706]" gravity.tk -c --cc=false

@@ -22,7 +22,7 @@ END
 "$TKC" steers.tk -o steers.c || exit 1
 "$TKC" plain.tk -o plain.c || exit 1
 include="-I $ROOT/runtime/include"
-library=$(dirname "$(dirname "$TKC")")/runtime/libtk.a
+library=$(dirname "$(dirname "$TKC")")/runtime/libtkc.a
 for flag in -ffast-math -Ofast -ffinite-math-only; do
     # shellcheck disable=SC2086
     if "$CC" -O2 $flag $include -c steers.c -o steers.o 2>messages; then echo "compiled with $flag"; exit 1; fi

@@ -3,7 +3,7 @@
 cat >names.py <<'PY'
 import re, subprocess, sys
 tkc, cc, include = sys.argv[1:]
-headers = "".join(f"#include <{h}>\n" for h in ("tk.h", "tk_gen.h", "tk_math.h"))
+headers = "".join(f"#include <{h}>\n" for h in ("tkc/tkc.h", "tkc/tkc_gen.h", "tkc/tkc_math.h"))
 macros = subprocess.run([cc, "-std=gnu11", "-I", include, "-dM", "-E", "-x", "c", "-"], input=headers, capture_output=True, text=True, check=True).stdout
 names = {m[1] for m in re.finditer(r"^#define ([A-Za-z]\w*)", macros, re.M) if not m[1].lower().startswith("tk_")}
 text = subprocess.run([cc, "-std=gnu11", "-I", include, "-E", "-P", "-x", "c", "-"], input=headers, capture_output=True, text=True, check=True).stdout

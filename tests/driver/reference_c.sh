@@ -91,6 +91,6 @@ test "$(cost 'turned(A[i])')" -le "$(cost 'decomposed(A[i])')"
 test "$(cost 'turned(A[i])')" -lt "$(cost 'by_svd(A[i])')"
 
 # The models compile with the flags that pkg-config gives.
-flags=$(sed -n "s/.*extra_cflags: \[\(.*\)\].*/\1/p" "$ROOT/runtime/meson.build" | tr -d "' ")
+flags=$(sed -n "s/^tkc_flags = \[\(.*\)\].*/\1/p" "$ROOT/runtime/meson.build" | tr -d "' ")
 test "$flags" = "$(sed -n 's/^FLAGS = \[\(.*\)\]/\1/p' "$ROOT/tests/model/harness.py" | tr -d '" ')"
 test -n "$flags"

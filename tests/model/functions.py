@@ -187,7 +187,7 @@ HOST = r"""
 #include <stdio.h>
 #include <stdlib.h>
 #include "functions.h"
-#include "tk_gen.h"
+#include <tkc/tkc_gen.h>
 typedef REAL real;
 static functions *m;
 static int64_t N;

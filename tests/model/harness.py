@@ -12,7 +12,7 @@ import numpy as np
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 FLAGS = ["-O3", "-fno-math-errno", "-fno-trapping-math", "-fopenmp-simd"]
-# What users compile with: no optimisation, and all that tk.pc recommends; gcc takes the vector math library by declarations, clang by flags.
+# What users compile with: no optimisation, and all that tkc.pc recommends; gcc takes the vector math library by declarations, clang by flags.
 BUILDS = {"gcc -O0": ["gcc", "-O0"], "gcc": ["gcc", *FLAGS], "clang -O0": ["clang", "-O0"],
           "clang": ["clang", *FLAGS, *(["-fveclib=libmvec", "-mavx2"] if "avx2" in Path("/proc/cpuinfo").read_text() else [])]}
 DIGITS = {"f32": (24, -126, 128), "f64": (53, -1022, 1024)}    # of the significand; least and first too great exponent of a normal number
@@ -38,7 +38,7 @@ class Module:
     def compiled(self, compiler, *flags):
         include = ["-I", ROOT / "runtime" / "include"]
         self.must([compiler, "-std=c11", "-D_GNU_SOURCE", *flags, *include, "-c", f"{self.name}.c", "-o", "module.o"])
-        self.must([compiler, "-std=c11", "-D_GNU_SOURCE", "-O1", *include, "host.c", "module.o", self.build / "runtime" / "libtk.a", "-fopenmp", "-lm", "-o", "host"])
+        self.must([compiler, "-std=c11", "-D_GNU_SOURCE", "-O1", *include, "host.c", "module.o", self.build / "runtime" / "libtkc.a", "-fopenmp", "-lm", "-o", "host"])
 
     def run(self, data):
         return self.must(["./host"], input=data, env={**os.environ, "OMP_NUM_THREADS": "1"})

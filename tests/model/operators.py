@@ -198,7 +198,7 @@ HOST = r"""
 #include <stdio.h>
 #include <stdlib.h>
 #include "operators.h"
-#include "tk_gen.h"
+#include <tkc/tkc_gen.h>
 static operators *m;
 static void must(tk_status s) { if (s != TK_OK) { fprintf(stderr, "%s\n", operators_error(m)); exit(1); } }
 /* a kernel, the types of what it takes and gives, a and b; gives y. */

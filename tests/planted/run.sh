@@ -31,7 +31,7 @@ finds()
 # find_bug [WHAT]: prints what finds the bug, or nothing; WHAT is tried first
 find_bug()
 {
-    if ! ninja -C build compiler/tkc runtime/libtk.a tests/tools/optable >log 2>&1; then
+    if ! ninja -C build compiler/tkc runtime/libtkc.a tests/tools/optable >log 2>&1; then
         echo "does not compile"
         return
     fi

@@ -148,7 +148,7 @@ def run(cmd, **kw):
 class Search:
     def __init__(self, args, work):
         self.args, self.work = args, Path(work)
-        self.tkc, self.lib = Path(args.build).resolve() / "compiler" / "tkc", Path(args.build).resolve() / "runtime" / "libtk.a"
+        self.tkc, self.lib = Path(args.build).resolve() / "compiler" / "tkc", Path(args.build).resolve() / "runtime" / "libtkc.a"
         self.include = ["-I", ROOT / "runtime" / "include", "-I", ROOT / "tests" / "tools"]
         sources = checkers.sources("adcheck")
         self.checker = [self.work / f"{s.stem}.o" for s in sources]

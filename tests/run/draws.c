@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tk_gen.h"
+#include <tkc/tkc_gen.h>
 
 static int failed;
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "functions_far.h"
-#include "tk_gen.h"
+#include <tkc/tkc_gen.h>
 
 static int failures;
 static functions_far *m;

@@ -1,4 +1,4 @@
-/* Every function of tk.h and of a generated header, called where it is not expected: what comes back is in misuse.out. After each call the session
+/* Every function of tkc.h and of a generated header, called where it is not expected: what comes back is in misuse.out. After each call the session
  * computes what it should. */
 #include <math.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "no_memory.h"
-#include "tk_gen.h"
+#include <tkc/tkc_gen.h>
 
 enum { N = 5, M = 2500 };
 

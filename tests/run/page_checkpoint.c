@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tk_gen.h"
+#include <tkc/tkc_gen.h>
 
 enum { STEPS = 40, N = 9 };
 typedef enum way { STORED, IN_KERNELS, IN_ONE_KERNEL, BY_THE_HOST, SAVED, WAYS } way;

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "reference_b.h"
-#include "tk_gen.h"
+#include <tkc/tkc_gen.h>
 
 #define CHECK(c) ((c) ? (void)0 : (void)(failures++, printf("line %d: %s %s\n", __LINE__, #c, reference_b_error(m))))
 

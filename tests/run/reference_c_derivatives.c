@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tk_gen.h"
+#include <tkc/tkc_gen.h>
 
 typedef reference_c_derivatives module;
 typedef tk_status launch(module *m);

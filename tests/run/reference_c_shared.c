@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tk_gen.h"
+#include <tkc/tkc_gen.h>
 
 static int failed;
 

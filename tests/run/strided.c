@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "strided.h"
-#include "tk_gen.h"
+#include <tkc/tkc_gen.h>
 
 /* The header knows the precision only by the type of a seed. */
 #define REAL_IS_DOUBLE _Generic(&strided_forward_loss, tk_status (*)(strided *, tk_field *const *, int, const double *, size_t): 1, default: 0)

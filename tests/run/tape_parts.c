@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "tape_parts.h"
-#include "tk_gen.h"
+#include <tkc/tkc_gen.h>
 
 enum { N = 24, MAX_STEPS = 300 };
 

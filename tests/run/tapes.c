@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "tapes.h"
-#include "tk_gen.h"
+#include <tkc/tkc_gen.h>
 
 enum { N = 3 };
 

@@ -2,7 +2,7 @@
 #ifndef ADCHECK_H
 #define ADCHECK_H
 
-#include "tk_gen.h"
+#include <tkc/tkc_gen.h>
 
 /* A by-value parameter of a kernel, or a member of one: a float or a vector of them (ncomp > 0), or an integer of fixed value. Or a result of floats, or a
  * member of one, whose four pointers stand in the argument struct (tangent 0: there is none). */

@@ -8,7 +8,7 @@
 
 #include "optable.h"
 #include "optable_rows.h"
-#include "tk_gen.h"
+#include <tkc/tkc_gen.h>
 
 enum { N = 100 };
 

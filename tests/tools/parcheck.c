@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tk_gen.h"
+#include <tkc/tkc_gen.h>
 
 tk_module *parcheck_create(tk_session *s, long size);
 void parcheck_destroy(tk_module *m);

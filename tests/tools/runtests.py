@@ -148,7 +148,7 @@ class Runner:
         cxx = host.suffix == ".cpp"
         compiler, std = (self.args.cxx, "-std=c++17") if cxx else (self.args.cc, "-std=c11")
         self.must([compiler, std, "-D_GNU_SOURCE", "-O1", "-Wall", "-Wextra", "-Werror", *self.sanitize(), "-I", tmp, "-I", host.parent, "-I", self.include,
-                   host, *objects, library or self.build / "runtime" / "libtk.a", "-fopenmp", "-lm", "-o", exe])
+                   host, *objects, library or self.build / "runtime" / "libtkc.a", "-fopenmp", "-lm", "-o", exe])
         return exe
 
     def checker(self, name, options):
@@ -193,7 +193,7 @@ void adcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}
 """)
             exe = f"{tmp}/adcheck"
             self.must([self.args.cc, "-std=gnu11", "-O1", "-I", tmp, "-I", self.include, *self.sanitize(), *self.checker("adcheck", self.sanitize()), stub, obj, *beside(tk),
-                       self.build / "runtime" / "libtk.a", "-fopenmp", "-lm", "-o", exe])
+                       self.build / "runtime" / "libtkc.a", "-fopenmp", "-lm", "-o", exe])
             status, out, _ = self.run([exe, *directive(tk, "range")], env={"ASAN_OPTIONS": "detect_leaks=0"})
             if status != 0 or out:
                 raise Failure(out or f"status {status}")
@@ -245,7 +245,7 @@ void adcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}
             stub.write_text(out)
             exe = f"{tmp}/expcheck"
             self.must([self.args.cc, "-std=c11", "-O1", "-Wall", "-Wextra", "-Werror", "-I", tmp, "-I", TESTS / "tools", "-I", self.include, *self.sanitize(),
-                       *self.checker("expcheck", self.sanitize()), stub, obj, *beside(tk), self.build / "runtime" / "libtk.a", "-fopenmp", "-lm", "-o", exe])
+                       *self.checker("expcheck", self.sanitize()), stub, obj, *beside(tk), self.build / "runtime" / "libtkc.a", "-fopenmp", "-lm", "-o", exe])
             status, out, err = self.run([exe, *directive(tk, "range")])
             if status != 0 or out:
                 raise Failure(out + err or f"status {status}")
@@ -306,7 +306,7 @@ void parcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}
         sources = sorted((ROOT / "runtime" / "src").glob("*.c"))
         self.must([self.args.cc, "-std=c11", "-D_GNU_SOURCE", "-DTK_MIN_CHUNK=4", "-DTK_MIN_PARALLEL=1", "-O1", "-fopenmp", *options, "-I", self.include, "-c",
                    *sources], cwd=directory)
-        self.must(["ar", "rcs", "libtk.a", *(f"{s.stem}.o" for s in sources)], cwd=directory)
+        self.must(["ar", "rcs", "libtkc.a", *(f"{s.stem}.o" for s in sources)], cwd=directory)
 
     @functools.cached_property
     def small_chunks(self):
@@ -316,7 +316,7 @@ void parcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}
 
     def small_chunks_library(self):
         with self.lock:
-            return f"{self.small_chunks.name}/libtk.a"
+            return f"{self.small_chunks.name}/libtkc.a"
 
     @functools.cached_property
     def race_tools(self):
@@ -337,7 +337,7 @@ void parcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}
             tmp, why = self.race_tools
         if why:
             raise Skip(f"the thread sanitizer does not run here: {why}")
-        return f"{tmp.name}/libtk.a"
+        return f"{tmp.name}/libtkc.a"
 
     def table(self, check):
         """The operation table, row by row: tools/optable.c writes the module, tools/opcheck.c checks it."""
@@ -354,7 +354,7 @@ void parcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}
         build with sanitizers takes $SANITIZE as well."""
         env = {"TKC": str(self.tkc), "CC": self.args.cc, "CXX": self.args.cxx, "ROOT": str(ROOT), "INCLUDE": str(self.include), "SANITIZE": " ".join(self.sanitize())}
         if self.prefix:
-            pc = next(Path(self.prefix).rglob("tk.pc")).parent
+            pc = next(Path(self.prefix).rglob("tkc.pc")).parent
             env |= {"PREFIX": self.prefix, "PKG_CONFIG_PATH": str(pc), "LD_LIBRARY_PATH": str(pc.parent), "PATH": f"{self.prefix}/bin:{os.environ['PATH']}"}
         with tempfile.TemporaryDirectory() as tmp:
             status, out, err = self.run(["sh", "-eu", sh], cwd=tmp, env=env)
@@ -420,7 +420,7 @@ void parcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}
         # A build directory keeps the prefix it was set up with: what was installed is moved, as packagers do.
         inner = next(Path(tmp, "dest").rglob("bin/tkc")).parent.parent
         os.rename(inner, self.prefix)
-        for pc in Path(self.prefix).rglob("tk.pc"):
+        for pc in Path(self.prefix).rglob("tkc.pc"):
             pc.write_text(re.sub(r"(?m)^prefix=.*$", f"prefix={self.prefix}", pc.read_text()))
 
 

@@ -1,4 +1,4 @@
-/* A module as tkc would generate it, written by hand, with kernels that can do what the tests of libtk need: fail, log, nest, keep records. */
+/* A module as tkc would generate it, written by hand, with kernels that can do what the tests of libtkc need: fail, log, nest, keep records. */
 #ifndef RUNTIME_FAKE_H
 #define RUNTIME_FAKE_H
 
@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "tk_gen.h"
+#include <tkc/tkc_gen.h>
 
 enum { F_X, F_U, F_Y, F_C, F_R, F_S, F_COUNT };
 enum { K_SQUARE, K_SCALE, K_FAIL, K_UNDIFF, K_ZERO, K_GRAD_ARGS, K_RECORD, K_NEST, K_BAD_ADJOINT, K_WORK, K_MODE, K_COUNT };

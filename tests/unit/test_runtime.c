@@ -1,4 +1,4 @@
-/* libtk: sessions, launches, tape, forward scope, binding, running out of memory. */
+/* libtkc: sessions, launches, tape, forward scope, binding, running out of memory. */
 #include "runtime_fake.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-// libtk from C++17: TK_TAPE around a block that is left by an exception. The fake module's C view is enough: its kernels are C.
-#include "tk.h"
+// libtkc from C++17: TK_TAPE around a block that is left by an exception. The fake module's C view is enough: its kernels are C.
+#include <tkc/tkc.h>
 
 #include <cstdio>
 #include <stdexcept>

@@ -1,11 +1,11 @@
-/* tk_math.h: the arithmetic of generated code, edges included. */
+/* tkc_math.h: the arithmetic of generated code, edges included. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "tk_gen.h"
+#include <tkc/tkc_gen.h>
 
 /* Every pair of 8-bit values, against arithmetic in int; wrap: back to the type. */
 #define CHECK_BYTES(T, t, LO, HI)                                                                                       \

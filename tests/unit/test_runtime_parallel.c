@@ -1,4 +1,4 @@
-/* libtk: plans, parallel loops, scatters, saved-value stacks. Also built with the thread sanitizer, which does not understand OpenMP's own
+/* libtkc: plans, parallel loops, scatters, saved-value stacks. Also built with the thread sanitizer, which does not understand OpenMP's own
  * synchronisation: then (RACE) only the host's pool runs. */
 #include "runtime_fake.h"
 

@@ -39,7 +39,7 @@ static range corners(range a, range b, bool divide)
     return widened(fmin(fmin(at[0], at[1]), fmin(at[2], at[3])), fmax(fmax(at[0], at[1]), fmax(at[2], at[3])), false);
 }
 
-/* The second operand at NaN, as tk_math.h has it. */
+/* The second operand at NaN, as tkc_math.h has it. */
 static range larger(range a, range b)
 {
     return (range){a.nan ? b.lo : fmax(a.lo, b.lo), fmax(a.hi, b.hi), b.nan};

@@ -5,7 +5,7 @@
  * which these arrays are local arrays, filled at the beginning (`inout`) and copied to the host's memory at the end. That is spared where each element is
  * written once, or only added to, and never read: then the seed of an element is what its only writes take.
  *
- * The adjoint of a kernel reads memory as the launch left it, and `inout` arrays are like fields. Seeds stay as they are in the simple case; otherwise libtk
+ * The adjoint of a kernel reads memory as the launch left it, and `inout` arrays are like fields. Seeds stay as they are in the simple case; otherwise libtkc
  * gives the adjoint a copy of them.
  */
 #include "ir/ops.h"

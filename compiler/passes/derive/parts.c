@@ -4,7 +4,7 @@
  *
  * A part is a box: an interval for each subscript, which comes from the kernel's arguments, params, extents, and bounds of loops. Subscripts that are computed from
  * these alone are one value, whatever the arithmetic (`t % 2`); what depends on data may be anything. A function of its own (ir_func.bounds) yields the
- * ends of all intervals, so that libtk knows before a launch what it is about to do.
+ * ends of all intervals, so that libtkc knows before a launch what it is about to do.
  *
  * A part is `all` if the kernel surely touches each component of each of its elements; else these are among what it touches at most.
  */
@@ -321,7 +321,7 @@ static void find_need(ir_op *op, void *ctx)
     }
 }
 
-/* The second-order product reads what the adjoint reads, and its duals, which libtk takes for granted. */
+/* The second-order product reads what the adjoint reads, and its duals, which libtkc takes for granted. */
 static void find_needs_of_product(parts *p)
 {
     effects e = effects_of_region(p->m, p->kernel->hvp->body);

@@ -9,7 +9,7 @@ typedef struct range {
     ir_value *lo, *hi;
     const ir_value *index;
     bool exact; /* each value between lo and hi comes */
-    bool wraps; /* the kernel may compute it modulo 2^32: right where it lies in the field, which libtk looks at */
+    bool wraps; /* the kernel may compute it modulo 2^32: right where it lies in the field, which libtkc looks at */
 } range;
 
 /* Of the values of one subscript. least: if the last one is not so far behind the first one, they say nothing; 0: no matter. */

@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "tape_checks.h"
-#include "tk_gen.h"
+#include <tkc/tkc_gen.h>
 
 enum { STEPS = 1000, RUNS = 201, KERNELS = 4, TOTAL = 3 };
 static const char *const names[KERNELS] = {"steps", "stencil", "particles", "total"};

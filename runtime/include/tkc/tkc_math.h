@@ -4,8 +4,8 @@
  * overflow either), division by zero gives zero, shift counts are taken modulo the width. Nothing here branches on errno or floating-point
  * exceptions.
  */
-#ifndef TK_MATH_H
-#define TK_MATH_H
+#ifndef TK_MATH_INCLUDED
+#define TK_MATH_INCLUDED
 
 #include <float.h>
 #include <math.h>
@@ -341,7 +341,7 @@ TK_SCALES_(double, f64, , DBL_MAX, int64_t, 0x7ff0000000000000, 0x7fe00000000000
 
 /* ---- elements of strided fields: at any address ---- */
 
-/* atomic: only where p is aligned, which libtk sees to. */
+/* atomic: only where p is aligned, which libtkc sees to. */
 #define TK_ANYWHERE_(T, t, SUM)                                                                                           \
     static inline T tk_load_##t(const void *p)                                                                            \
     {                                                                                                                     \

@@ -1,11 +1,11 @@
 /* What generated C calls. Not for host programs: its contents change with TK_INTERFACE. */
-#ifndef TK_GEN_H
-#define TK_GEN_H
+#ifndef TK_GEN_INCLUDED
+#define TK_GEN_INCLUDED
 
 #include <math.h>
 #include <string.h>
 
-#include "tk.h"
+#include "tkc.h"
 
 #ifdef __GNUC__
 #pragma GCC visibility push(default)
@@ -412,7 +412,7 @@ static inline void *tk_stack_alloc(tk_stack *st, int64_t count, size_t size)
 #pragma GCC visibility pop
 #endif
 
-#include "tk_math.h"
+#include "tkc_math.h"
 
 /* *p becomes v where v is less (more): the lowest iteration of those that give the same wins, nobody where *p was that already, and never a NaN. The winner's
  * tangent becomes *dual, unless that is NULL. Who does not win hardly ever waits: *p only falls (grows), so it has lost once it is seen to. The element is
