@@ -16,7 +16,10 @@ typedef struct verifier {
 
 __attribute__((format(printf, 3, 4))) static bool fault(const verifier *v, const ir_op *op, const char *fmt, ...)
 {
-    fprintf(stderr, "internal error: invalid IR after pass '%s' in '%s'", v->pass, v->func->name);
+    if (v->pass)
+        fprintf(stderr, "internal error: invalid IR after pass '%s' in '%s'", v->pass, v->func->name);
+    else
+        fprintf(stderr, "error: invalid IR in '%s'", v->func->name);
     if (op) {
         fprintf(stderr, ", operation '%s'", op_name(op->code));
         if (op->nres && op->res[0])

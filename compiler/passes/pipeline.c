@@ -351,18 +351,52 @@ static bool run_row(ir_module *m, const pass_row *row)
     return ok;
 }
 
-bool pipeline_run(ir_module *m, const pipeline_options *opt)
+/* The rows one after the other; with through_text, each gets what is read of the printed IR. */
+static bool run_rows(ir_module *m, const pipeline_options *opt, strbuf *text)
 {
-    after(m, opt, "lower");
+    const char *last = "lower";
+    after(m, opt, last);
     for (size_t i = 0; i < TABLE_LEN; i++) {
+        if (opt->through_text && !ir_reread_module(m, last, text, stderr))
+            return false;
         if (!run_row(m, &table[i]))
             return false;
-        after(m, opt, table[i].name);
+        last = table[i].name;
+        after(m, opt, last);
     }
-    for (size_t i = 0; i < m->funcs.len && opt->explain; i++)
+    return !opt->through_text || ir_reread_module(m, last, text, stderr);
+}
+
+bool pipeline_run(ir_module *m, const pipeline_options *opt)
+{
+    strbuf text = {0};
+    const bool ok = run_rows(m, opt, &text);
+    sb_free(&text);
+    for (size_t i = 0; i < m->funcs.len && opt->explain && ok; i++)
         if (m->funcs.at[i]->kind != IR_FUNC)
             explain_kernel(stdout, m->funcs.at[i]);
-    return true;
+    return ok;
+}
+
+static const pass_row *find_row(const char *name)
+{
+    for (size_t i = 0; i < TABLE_LEN; i++)
+        if (!strcmp(table[i].name, name))
+            return &table[i];
+    return NULL;
+}
+
+bool pipeline_has(const char *name)
+{
+    return find_row(name) != NULL;
+}
+
+bool pipeline_run_pass(ir_module *m, const char *name)
+{
+    bool ok = run_row(m, find_row(name));
+    for (size_t i = 0; i < m->funcs.len && ok; i++)
+        ok = ir_verify(m->funcs.at[i], name);
+    return ok;
 }
 
 void pipeline_list(FILE *out)

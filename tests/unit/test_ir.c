@@ -163,7 +163,7 @@ static void test_print(void **state)
     char *text = text_of(t->f);
     assert_non_null(strstr(text, "kernel k(%0:f32 a) -> f32 {"));
     assert_non_null(strstr(text, "= loop %1..%2 init %0 (%3:i64, %5:f32 a) {"));
-    assert_non_null(strstr(text, "    %8:f32 s = mul %5, %7   ; 14:9\n"));
+    assert_non_null(strstr(text, "    %8:f32 s = mul %5, %7   @14:9\n"));
     free(text);
 }
 
