@@ -4,7 +4,8 @@
 
 #include "ir/text.h"
 
-/* The functions of a module in the order in which they are printed: its own, those that belong to one of these (`aside`), and those of which only links to them are left (`gone`). */
+/* The functions of a module in the order in which they are printed: its own, those that belong to one of these (`aside`), and those that only
+ * links are left to (`gone`). */
 typedef struct printed {
     VEC(ir_func *) funcs;
     size_t own, whole; /* how many are the module's, are printed with their bodies */

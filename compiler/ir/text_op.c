@@ -31,7 +31,9 @@ static int by_address(const void *a, const void *b)
 /* 0: none that stands in the module. */
 static int64_t label_of(const ir_text *t, const ir_op *op)
 {
-    const text_target *found = op && t->targets.len ? bsearch(&(text_target){.op = op}, t->targets.at, t->targets.len, sizeof *t->targets.at, by_address) : NULL;
+    if (!op || !t->targets.len)
+        return 0;
+    const text_target *found = bsearch(&(text_target){.op = op}, t->targets.at, t->targets.len, sizeof *t->targets.at, by_address);
     return found ? found->label : 0;
 }
 
