@@ -9,7 +9,7 @@
 #include "passes/schedule/schedule.h"
 
 enum {
-    OPT_C = 1, OPT_SHARED, OPT_INCLUDE, OPT_DEFINE, OPT_REAL, OPT_EMIT, OPT_LIST_PASSES, OPT_DIAGNOSTICS, OPT_WARNING, OPT_VERSION, OPT_HELP
+    OPT_C = 1, OPT_SHARED, OPT_INCLUDE, OPT_DEFINE, OPT_REAL, OPT_EMIT, OPT_RUN_PASS, OPT_LIST_PASSES, OPT_DIAGNOSTICS, OPT_WARNING, OPT_VERSION, OPT_HELP
 };
 
 __attribute__((format(printf, 1, 2))) static int usage(const char *fmt, ...)
@@ -68,6 +68,17 @@ static int add_define(options *o, const char *text)
     return -1;
 }
 
+static int add_pass(options *o, const char *name)
+{
+    if (!pipeline_has(name)) {
+        fprintf(stderr, "tkc: error: --run-pass=%s: no such pass; there are\n", name);
+        pipeline_list(stderr);
+        return TKC_USAGE;
+    }
+    vec_push(&o->run_passes, name);
+    return o->kind == OUTPUT_PASSES ? -1 : set_kind(o, OUTPUT_PASSES, "--run-pass");
+}
+
 /* The text pipeline_list prints. */
 static char *pass_list(void)
 {
@@ -105,6 +116,7 @@ static int apply(options *o, int opt, const char *arg, poptContext con)
     case OPT_DEFINE: return add_define(o, arg);
     case OPT_REAL: return set_real(o, arg);
     case OPT_EMIT: return set_emit(o, arg);
+    case OPT_RUN_PASS: return add_pass(o, arg);
     case OPT_DIAGNOSTICS: return set_diagnostics(o, arg);
     case OPT_WARNING: return usage("-W%s: no such warning option", arg);
     case OPT_LIST_PASSES: pipeline_list(stdout); return TKC_OK;
@@ -130,7 +142,7 @@ static int check_together(const options *o, bool explain)
         return usage("--cc has no effect without -c or -shared");
     if (o->dump_after && strcmp(o->dump_after, "all") && !is_pass(o->dump_after))
         return usage("--dump-after=%s: no such pass ('tkc --list-passes' lists them)", o->dump_after);
-    if (o->dump_after && (o->kind == OUTPUT_TOKENS || o->kind == OUTPUT_AST))
+    if (o->dump_after && (o->kind == OUTPUT_TOKENS || o->kind == OUTPUT_AST || o->kind == OUTPUT_PASSES))
         return usage("--dump-after: no pass runs for this choice of output");
     return -1;
 }
@@ -162,7 +174,7 @@ static int parse_all(options *o, poptContext con, int *explain, int *write_deps)
 int options_parse(options *o, int argc, const char **argv)
 {
     *o = (options){.real = SC_F32, .diagnostics = DIAG_FORMAT_TEXT};
-    int explain = 0, write_deps = 0, debug = 0, lines = 0, werror = 0, alone = 0;
+    int explain = 0, write_deps = 0, debug = 0, lines = 0, werror = 0, alone = 0, through_text = 0;
     const struct poptOption table[] = {
         {"output", 'o', POPT_ARG_STRING, &o->output, 0, "Write the module to FILE, its header beside it", "FILE"},
         {NULL, 'c', POPT_ARG_NONE, NULL, OPT_C, "Compile the generated C to an object file", NULL},
@@ -180,6 +192,8 @@ int options_parse(options *o, int argc, const char **argv)
         {NULL, 'g', POPT_ARG_NONE, &lines, 0, "Let debuggers show the .tk source (#line)", NULL},
         {"emit", 0, POPT_ARG_STRING, NULL, OPT_EMIT, "Print a stage of the compilation instead", "tokens|ast|ir|c"},
         {"dump-after", 0, POPT_ARG_STRING, &o->dump_after, 0, "Print the IR after a pass to standard error", "PASS|all"},
+        {"run-pass", 0, POPT_ARG_STRING, NULL, OPT_RUN_PASS, "Read IR instead of a module, run this pass on it (several in their order), print the IR", "PASS"},
+        {"check-ir-text", 0, POPT_ARG_NONE, &through_text, 0, "Print and read the IR between all passes: an error if that changes it", NULL},
         {"list-passes", 0, POPT_ARG_NONE, NULL, OPT_LIST_PASSES, "List the passes in their order", NULL},
         {"explain-adjoint", 0, POPT_ARG_NONE, &explain, 0, "Print how each write of the kernels and adjoints is made parallel", NULL},
         {"diagnostics", 0, POPT_ARG_STRING, NULL, OPT_DIAGNOSTICS, "Form of errors and warnings (text)", "text|json"},
@@ -198,6 +212,7 @@ int options_parse(options *o, int argc, const char **argv)
     o->debug = debug;
     o->no_runtime = alone;
     o->line_directives = lines;
+    o->through_text = through_text;
     o->werror = werror;
     return status;
 }
@@ -215,5 +230,6 @@ void options_free(options *o)
     vec_free(&o->strings);
     vec_free(&o->include_dirs);
     vec_free(&o->defines);
+    vec_free(&o->run_passes);
     poptFreeContext(o->parser);
 }

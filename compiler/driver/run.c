@@ -109,7 +109,7 @@ static bool lower(run *r)
 
 static bool transform(run *r)
 {
-    const pipeline_options opt = {.dump_after = r->opt.dump_after, .verify = VERIFY, .explain = r->opt.explain};
+    const pipeline_options opt = {.dump_after = r->opt.dump_after, .verify = VERIFY, .explain = r->opt.explain, .through_text = r->opt.through_text};
     return pipeline_run(r->ir, &opt) && diag_error_count(r->diag) == 0;
 }
 
@@ -121,6 +121,22 @@ static bool emit(run *r)
     emit_c(&r->c, r->ir, &opt);
     emit_header(&r->header, r->ir, &opt);
     return true;
+}
+
+/* --run-pass: the module comes from printed IR, whose files are those that it names. */
+static bool run_passes(run *r)
+{
+    if (!file_read(&r->source, r->opt.input, r->diag))
+        return false;
+    r->name = module_name(r->mem, r->diag, r->opt.input, r->opt.prefix);
+    if (!r->name)
+        return false;
+    r->target = r->opt.output;
+    r->ir = ir_module_create(r->mem, r->names, r->diag, r->name);
+    bool ok = ir_read_module(r->ir, r->opt.input, sb_str(&r->source), r->source.len, stderr);
+    for (size_t i = 0; i < r->opt.run_passes.len && ok; i++)
+        ok = pipeline_run_pass(r->ir, r->opt.run_passes.at[i]) && diag_error_count(r->diag) == 0;
+    return ok;
 }
 
 /* ---- results ---- */
@@ -137,7 +153,7 @@ static bool print_text(run *r)
         ast_dump_tokens(f, r->names, r->diag, r->file, sb_str(&r->source), r->source.len);
     else if (r->opt.kind == OUTPUT_AST)
         ast_dump(f, r->ast);
-    else if (r->opt.kind == OUTPUT_IR)
+    else if (r->opt.kind == OUTPUT_IR || r->opt.kind == OUTPUT_PASSES)
         ir_print_module(f, r->ir);
     else
         fputs(sb_str(&r->c), f);
@@ -230,6 +246,8 @@ static bool write_module(run *r)
 static bool stages(run *r)
 {
     const output_kind kind = r->opt.kind;
+    if (kind == OUTPUT_PASSES)
+        return run_passes(r) && print_text(r) && write_text(r);
     if (!read_source(r) || !name_outputs(r))
         return false;
     if (kind == OUTPUT_TOKENS)

@@ -20,6 +20,7 @@
 #include "util/diag.h"
 #include "util/intern.h"
 #include "util/scalar.h"
+#include "util/strbuf.h"
 #include "util/vec.h"
 
 typedef struct ir_value ir_value;
@@ -479,11 +480,28 @@ ir_func *ir_clone_func(const ir_func *f, const char *name);
 /* Replaces every use in f of a value that the map has an entry for, following chains, in one sweep. */
 void ir_rewrite_uses(ir_func *f, ir_map *map);
 
-/* ---- printer and verifier ---- */
+/* ---- printer, reader and verifier ---- */
 
 void ir_print_func(FILE *out, const ir_func *f);
 void ir_print_module(FILE *out, const ir_module *m);
-/* Checks structure and types; on a fault prints it with the pass's name to stderr and returns false. */
+void ir_print_text(strbuf *out, const ir_module *m);
+/* Fills an empty module with what was printed of one: every attribute is in the text. After a fault, false: it was printed with the path, line and column. */
+bool ir_read_module(ir_module *m, const char *path, const char *text, size_t len, FILE *errors);
+/* Puts in the module's place what is read of its own text; false, after a message, if that cannot be read, or gives another text. when: the pass that was last.
+ * text: of the last time, with which nothing is to be done if nothing changed; freed by the caller. */
+bool ir_reread_module(ir_module *m, const char *when, strbuf *text, FILE *errors);
+/* What can be gone for good behind a pass. */
+typedef enum ir_gone {
+    IR_GONE_OLD = 1,        /* questions whether an old value is recorded, and who won: OLD, WON */
+    IR_GONE_ADJOINT = 2,    /* launches of adjoints */
+    IR_GONE_STOP = 4,       /* what only derivatives look at: STOP, SLOPE, LEG */
+    IR_GONE_NARROW_SUM = 8, /* sums of f32 over a task */
+    IR_GONE_FLAT_TASK = 16, /* tasks without row segments, but for launches that are watched with --debug */
+    IR_GONE_SIZED = 32      /* local arrays of sizes known at run time on C's stack */
+} ir_gone;
+/* ir_verify, and that there is none of what is gone (a set of these). */
+bool ir_verify_gone(const ir_func *f, const char *after_pass, unsigned gone);
+/* Checks structure and types; on a fault prints it with the pass's name (NULL: it was read so) to stderr and returns false. */
 bool ir_verify(const ir_func *f, const char *after_pass);
 
 #endif

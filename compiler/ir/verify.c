@@ -12,11 +12,15 @@ typedef struct verifier {
     bool *seen;    /* by value id: an id may be defined once */
     bool *visible; /* by value id: defined before this point in this or an enclosing region */
     const ir_op *task; /* around what is looked at, or NULL */
+    unsigned gone;     /* ir_gone */
 } verifier;
 
 __attribute__((format(printf, 3, 4))) static bool fault(const verifier *v, const ir_op *op, const char *fmt, ...)
 {
-    fprintf(stderr, "internal error: invalid IR after pass '%s' in '%s'", v->pass, v->func->name);
+    if (v->pass)
+        fprintf(stderr, "internal error: invalid IR after pass '%s' in '%s'", v->pass, v->func->name);
+    else
+        fprintf(stderr, "error: invalid IR in '%s'", v->func->name);
     if (op) {
         fprintf(stderr, ", operation '%s'", op_name(op->code));
         if (op->nres && op->res[0])
@@ -464,6 +468,44 @@ static bool check_exact(const verifier *v, const ir_op *op)
     }
 }
 
+/* ---- what a row of the pipeline says that there is none of behind it ---- */
+
+static bool has_narrow_sum(const ir_op *task)
+{
+    for (int i = 0, at = 0; i < task->attr.nreductions; at += 1 + task->attr.reductions[i++].companions)
+        if (task->attr.reductions[i].kind == IR_RED_ADD && task->res[at]->type == SC_F32)
+            return true;
+    return false;
+}
+
+static unsigned kind_of(const ir_op *op)
+{
+    const ir_func *f = op->region->func;
+    const bool watched = f->module->debug && !f->primal && !f->pure;
+    switch (op->code) {
+    case OP_OLD:
+    case OP_WON:
+        return IR_GONE_OLD;
+    case OP_ADJOINT:
+        return IR_GONE_ADJOINT;
+    case OP_STOP:
+    case OP_SLOPE:
+    case OP_LEG:
+        return IR_GONE_STOP;
+    case OP_TASK:
+        return (has_narrow_sum(op) ? IR_GONE_NARROW_SUM : 0) | (op->attr.rows || watched ? 0 : IR_GONE_FLAT_TASK);
+    case OP_LOCAL:
+        return op->nargs && !op->attr.stacked ? IR_GONE_SIZED : 0;
+    default:
+        return 0;
+    }
+}
+
+static bool check_gone(const verifier *v, const ir_op *op)
+{
+    return !(v->gone & kind_of(op)) || fault(v, op, "an earlier pass was to leave none of these");
+}
+
 /* ---- structure ---- */
 
 static bool check_links(const verifier *v, const ir_region *r, const ir_op *op)
@@ -510,7 +552,7 @@ static bool check_region(verifier *v, const ir_region *r, const ir_op *parent)
         v->task = outer_task;
         for (int i = 0; ok && i < op->nres; i++)
             ok = define(v, op, op->res[i]);
-        ok = ok && check_op(v, op) && (!v->func->module->decided || check_exact(v, op));
+        ok = ok && check_op(v, op) && check_gone(v, op) && (!v->func->module->decided || check_exact(v, op));
     }
     /* what was defined here is out of sight behind the region */
     for (int i = 0; i < r->nparams; i++)
@@ -523,8 +565,13 @@ static bool check_region(verifier *v, const ir_region *r, const ir_op *parent)
 
 bool ir_verify(const ir_func *f, const char *after_pass)
 {
+    return ir_verify_gone(f, after_pass, 0);
+}
+
+bool ir_verify_gone(const ir_func *f, const char *after_pass, unsigned gone)
+{
     size_t n = (size_t)f->next_value + 1;
-    verifier v = {.func = f, .pass = after_pass, .seen = xmalloc(n), .visible = xmalloc(n)};
+    verifier v = {.func = f, .pass = after_pass, .gone = gone, .seen = xmalloc(n), .visible = xmalloc(n)};
     memset(v.seen, 0, n);
     memset(v.visible, 0, n);
     bool ok = check_region(&v, f->body, NULL);

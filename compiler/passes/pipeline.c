@@ -30,6 +30,7 @@ typedef struct pass_row {
     bool (*check)(ir_module *m);
     bool (*check_func)(ir_func *f);
     void (*run)(ir_func *f);
+    unsigned gone; /* ir_gone: what there is none of from here on, also not in what later passes make */
 } pass_row;
 
 /* ---- passes in the shape of the table ---- */
@@ -263,43 +264,43 @@ static bool strip(ir_module *m)
 /* ---- the table ---- */
 
 static const pass_row table[] = {
-    {"lost-gradient", "which kernels have derivatives; lost gradients are errors", ON_MODULE, pass_lost_gradient, NULL, NULL},
-    {"inline", "small functions, and functions called once", ON_MODULE, run_inline, NULL, NULL},
-    {"simplify", "folding, common subexpressions, dead code", ON_ALL, NULL, NULL, pass_simplify},
-    {"decisions", "floats that steer, and what they are computed from, are exact", ON_MODULE, pass_decisions, NULL, NULL},
-    {"arrays", "arrays of the host that are written", ON_PRIMALS, NULL, NULL, pass_arrays},
-    {"reverse", "adjoints of kernels", ON_PRIMALS, NULL, derive_grad, NULL},
-    {"reverse-simplify", "clean-up of adjoints", ON_ADJOINTS, NULL, NULL, pass_simplify},
-    {"rules", "data-access rules: overwritten reads and races are errors", ON_SOURCES, NULL, pass_rules, NULL},
-    {"forward", "JVPs of kernels", ON_PRIMALS, NULL, derive_jvp, NULL},
-    {"forward-simplify", "clean-up of JVPs", ON_JVPS, NULL, NULL, pass_simplify},
-    {"share-jvps", "a JVP without duals is the primal", ON_MODULE, share_jvps, NULL, NULL},
-    {"hvp", "JVPs of adjoints, where asked for", ON_PRIMALS, NULL, derive_hvp, NULL},
-    {"hvp-simplify", "clean-up of second-order products", ON_HVPS, NULL, NULL, pass_simplify},
-    {"results", "gradients of export funcs call them for results", ON_ADJOINTS, NULL, NULL, drop_results},
-    {"hvp-results", "and so do second-order products", ON_HVPS, NULL, NULL, drop_results},
-    {"reciprocal", "divisions by one value share its reciprocal, in adjoints", ON_ALL, NULL, NULL, pass_reciprocal},
-    {"scale", "constant factors are collected, in adjoints", ON_ALL, NULL, NULL, pass_scale},
-    {"adjoint-calls", "adjoints that kernels launch become a part of them", ON_PRIMALS, NULL, pass_adjoint_calls, NULL},
-    {"parts", "what launches write and need, for tapes", ON_MODULE, pass_parts, NULL, NULL},
-    {"drop-stop", "stop_grad has done its work", ON_ALL, NULL, NULL, pass_drop_stop},
-    {"strip", "functions that nobody calls", ON_MODULE, strip, NULL, NULL},
-    {"forward-stores", "an element that is written several times is written once", ON_ALL, NULL, NULL, forward_first},
-    {"promote", "sums into one element become reductions", ON_KERNELS, NULL, NULL, promote},
-    {"gather", "constant-shift accumulations become gathers", ON_KERNELS, NULL, NULL, gather},
-    {"gather-simplify", "clean-up", ON_ALL, NULL, NULL, simplify_late},
-    {"gather-scale", "constant factors of gathered sums", ON_ALL, NULL, NULL, pass_scale},
-    {"wide-sums", "sums of f32 over parallel loops are added in f64", ON_KERNELS, NULL, NULL, pass_wide_sums},
-    {"parallel", "class of each write", ON_ALL, NULL, NULL, pass_parallel},
-    {"rows", "innermost dimension of tasks as a loop", ON_KERNELS, NULL, NULL, rows},
-    {"row-sums", "sums into one element over a row become reductions", ON_KERNELS, NULL, NULL, promote},
-    {"clean-up", "invariants out of loops, stored values, common subexpressions, dead code", ON_ALL, NULL, NULL, clean_up},
-    {"parts-left", "what adjoints do not read any more is not needed", ON_MODULE, pass_parts_left, NULL, NULL},
-    {"stages", "gathers run interleaved with the rest of their task", ON_KERNELS, NULL, NULL, pass_stages},
-    {"slabs", "the part of a field that a task scatters into", ON_KERNELS, NULL, NULL, pass_slabs},
-    {"frames", "large arrays, and those of sizes known at run time, on the stack of saved values", ON_ALL, NULL, NULL, pass_frames},
-    {"simd", "loops that may be vectorised with reordering", ON_ALL, NULL, NULL, pass_simd},
-    {"workspace", "memory that the gradients of export funcs ask their callers for", ON_MODULE, pass_workspace, NULL, NULL},
+    {"lost-gradient", "which kernels have derivatives; lost gradients are errors", ON_MODULE, pass_lost_gradient, NULL, NULL, 0},
+    {"inline", "small functions, and functions called once", ON_MODULE, run_inline, NULL, NULL, 0},
+    {"simplify", "folding, common subexpressions, dead code", ON_ALL, NULL, NULL, pass_simplify, 0},
+    {"decisions", "floats that steer, and what they are computed from, are exact", ON_MODULE, pass_decisions, NULL, NULL, 0},
+    {"arrays", "arrays of the host that are written", ON_PRIMALS, NULL, NULL, pass_arrays, 0},
+    {"reverse", "adjoints of kernels", ON_PRIMALS, NULL, derive_grad, NULL, IR_GONE_OLD},
+    {"reverse-simplify", "clean-up of adjoints", ON_ADJOINTS, NULL, NULL, pass_simplify, 0},
+    {"rules", "data-access rules: overwritten reads and races are errors", ON_SOURCES, NULL, pass_rules, NULL, 0},
+    {"forward", "JVPs of kernels", ON_PRIMALS, NULL, derive_jvp, NULL, 0},
+    {"forward-simplify", "clean-up of JVPs", ON_JVPS, NULL, NULL, pass_simplify, 0},
+    {"share-jvps", "a JVP without duals is the primal", ON_MODULE, share_jvps, NULL, NULL, 0},
+    {"hvp", "JVPs of adjoints, where asked for", ON_PRIMALS, NULL, derive_hvp, NULL, 0},
+    {"hvp-simplify", "clean-up of second-order products", ON_HVPS, NULL, NULL, pass_simplify, 0},
+    {"results", "gradients of export funcs call them for results", ON_ADJOINTS, NULL, NULL, drop_results, 0},
+    {"hvp-results", "and so do second-order products", ON_HVPS, NULL, NULL, drop_results, 0},
+    {"reciprocal", "divisions by one value share its reciprocal, in adjoints", ON_ALL, NULL, NULL, pass_reciprocal, 0},
+    {"scale", "constant factors are collected, in adjoints", ON_ALL, NULL, NULL, pass_scale, 0},
+    {"adjoint-calls", "adjoints that kernels launch become a part of them", ON_PRIMALS, NULL, pass_adjoint_calls, NULL, IR_GONE_ADJOINT},
+    {"parts", "what launches write and need, for tapes", ON_MODULE, pass_parts, NULL, NULL, 0},
+    {"drop-stop", "stop_grad has done its work", ON_ALL, NULL, NULL, pass_drop_stop, IR_GONE_STOP},
+    {"strip", "functions that nobody calls", ON_MODULE, strip, NULL, NULL, 0},
+    {"forward-stores", "an element that is written several times is written once", ON_ALL, NULL, NULL, forward_first, 0},
+    {"promote", "sums into one element become reductions", ON_KERNELS, NULL, NULL, promote, 0},
+    {"gather", "constant-shift accumulations become gathers", ON_KERNELS, NULL, NULL, gather, 0},
+    {"gather-simplify", "clean-up", ON_ALL, NULL, NULL, simplify_late, 0},
+    {"gather-scale", "constant factors of gathered sums", ON_ALL, NULL, NULL, pass_scale, 0},
+    {"wide-sums", "sums of f32 over parallel loops are added in f64", ON_KERNELS, NULL, NULL, pass_wide_sums, IR_GONE_NARROW_SUM},
+    {"parallel", "class of each write", ON_ALL, NULL, NULL, pass_parallel, 0},
+    {"rows", "innermost dimension of tasks as a loop", ON_KERNELS, NULL, NULL, rows, IR_GONE_FLAT_TASK},
+    {"row-sums", "sums into one element over a row become reductions", ON_KERNELS, NULL, NULL, promote, 0},
+    {"clean-up", "invariants out of loops, stored values, common subexpressions, dead code", ON_ALL, NULL, NULL, clean_up, 0},
+    {"parts-left", "what adjoints do not read any more is not needed", ON_MODULE, pass_parts_left, NULL, NULL, 0},
+    {"stages", "gathers run interleaved with the rest of their task", ON_KERNELS, NULL, NULL, pass_stages, 0},
+    {"slabs", "the part of a field that a task scatters into", ON_KERNELS, NULL, NULL, pass_slabs, 0},
+    {"frames", "large arrays, and those of sizes known at run time, on the stack of saved values", ON_ALL, NULL, NULL, pass_frames, IR_GONE_SIZED},
+    {"simd", "loops that may be vectorised with reordering", ON_ALL, NULL, NULL, pass_simd, 0},
+    {"workspace", "memory that the gradients of export funcs ask their callers for", ON_MODULE, pass_workspace, NULL, NULL, 0},
 };
 
 enum { TABLE_LEN = sizeof table / sizeof table[0] };
@@ -319,7 +320,7 @@ static bool is_on(const pass_row *row, const ir_func *f)
     return false;
 }
 
-static void after(ir_module *m, const pipeline_options *opt, const char *name)
+static void after(ir_module *m, const pipeline_options *opt, const char *name, unsigned gone)
 {
     if (opt->dump_after && (strcmp(opt->dump_after, "all") == 0 || strcmp(opt->dump_after, name) == 0)) {
         fprintf(stderr, "; after %s\n", name);
@@ -329,7 +330,7 @@ static void after(ir_module *m, const pipeline_options *opt, const char *name)
         return;
     bool ok = true;
     for (size_t i = 0; i < m->funcs.len; i++)
-        ok &= ir_verify(m->funcs.at[i], name);
+        ok &= ir_verify_gone(m->funcs.at[i], name, gone);
     if (!ok)
         abort(); /* a fault of the compiler: the verifier has printed it */
 }
@@ -352,18 +353,55 @@ static bool run_row(ir_module *m, const pass_row *row)
     return ok;
 }
 
-bool pipeline_run(ir_module *m, const pipeline_options *opt)
+/* The rows one after the other; with through_text, each gets what is read of the printed IR. */
+static bool run_rows(ir_module *m, const pipeline_options *opt, strbuf *text)
 {
-    after(m, opt, "lower");
+    const char *last = "lower";
+    unsigned gone = 0;
+    after(m, opt, last, gone);
     for (size_t i = 0; i < TABLE_LEN; i++) {
+        if (opt->through_text && !ir_reread_module(m, last, text, stderr))
+            return false;
         if (!run_row(m, &table[i]))
             return false;
-        after(m, opt, table[i].name);
+        last = table[i].name;
+        gone |= table[i].gone;
+        after(m, opt, last, gone);
     }
-    for (size_t i = 0; i < m->funcs.len && opt->explain; i++)
+    return !opt->through_text || ir_reread_module(m, last, text, stderr);
+}
+
+bool pipeline_run(ir_module *m, const pipeline_options *opt)
+{
+    strbuf text = {0};
+    const bool ok = run_rows(m, opt, &text);
+    sb_free(&text);
+    for (size_t i = 0; i < m->funcs.len && opt->explain && ok; i++)
         if (m->funcs.at[i]->kind != IR_FUNC)
             explain_kernel(stdout, m->funcs.at[i]);
-    return true;
+    return ok;
+}
+
+static const pass_row *find_row(const char *name)
+{
+    for (size_t i = 0; i < TABLE_LEN; i++)
+        if (!strcmp(table[i].name, name))
+            return &table[i];
+    return NULL;
+}
+
+bool pipeline_has(const char *name)
+{
+    return !strcmp(name, "lower") || find_row(name);
+}
+
+bool pipeline_run_pass(ir_module *m, const char *name)
+{
+    const pass_row *row = find_row(name);
+    bool ok = !row || run_row(m, row);
+    for (size_t i = 0; i < m->funcs.len && ok; i++)
+        ok = ir_verify_gone(m->funcs.at[i], name, row ? row->gone : 0);
+    return ok;
 }
 
 void pipeline_list(FILE *out)

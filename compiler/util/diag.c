@@ -71,6 +71,14 @@ uint16_t diag_add_file(diag_sink *d, const char *path, const char *text, size_t 
     return (uint16_t)(d->files.len - 1);
 }
 
+int diag_find_file(const diag_sink *d, const char *path)
+{
+    for (size_t i = 0; i < d->files.len; i++)
+        if (!strcmp(d->files.at[i].path, path))
+            return (int)i;
+    return -1;
+}
+
 const char *diag_file_path(const diag_sink *d, uint16_t file)
 {
     return file < d->files.len ? d->files.at[file].path : "?";

@@ -41,6 +41,8 @@ void diag_destroy(diag_sink *d);
 
 /* Registers a source text (not copied; must outlive the sink) so that messages can quote its lines. */
 uint16_t diag_add_file(diag_sink *d, const char *path, const char *text, size_t len);
+/* Its index, -1 if it is none of them. */
+int diag_find_file(const diag_sink *d, const char *path);
 const char *diag_file_path(const diag_sink *d, uint16_t file);
 
 /* Reports a message: the code's text from diag.def is the printf format for the arguments. An error that was printed for the same

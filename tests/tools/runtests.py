@@ -128,6 +128,36 @@ class Runner:
             raise Failure(f"{tk.stem}.ir is missing")
         self.compare(tk.with_suffix(".ir"), out + err)
 
+    def one_pass(self, ir):
+        """passes/PASS/X.ir + X.out: the IR behind that pass alone, then what is on standard error. Of not_X.ir, that is the IR as it was."""
+        if not ir.read_text().startswith("; "):
+            raise Failure("the first line does not say what the case shows")
+        as_read, _ = self.must([self.tkc, "--run-pass=lower", ir.name], cwd=ir.parent)
+        status, out, err = self.run([self.tkc, f"--run-pass={ir.parent.name}", ir.name], cwd=ir.parent)
+        if "internal error" in err or "invalid IR" in err or status != (1 if "error: " in err else 0):
+            raise Failure(f"status {status}\n{err[:2000]}")
+        if not ir.with_suffix(".out").exists() and not self.args.update:
+            raise Failure(f"{ir.stem}.out is missing")
+        self.compare(ir.with_suffix(".out"), out + err)
+        if ir.stem.startswith("not_") and out + err != as_read:
+            raise Failure("the pass did something")
+
+    def pass_table(self, without):
+        """Each row of the pipeline has cases, or stands in passes/without.txt, which says why; never both."""
+        out, _ = self.must([self.tkc, "--list-passes"])
+        rows = [line.split()[0] for line in out.splitlines()][1:]
+        excused = dict(line.split(None, 1) for line in without.read_text().splitlines() if line and not line.startswith("#"))
+        wrong = [f"{name}: no pass of that name" for name in {*excused, *(p.name for p in without.parent.iterdir() if p.is_dir())} - set(rows)]
+        for name in rows:
+            cases = [p.stem for p in (without.parent / name).glob("*.ir")]
+            if name in excused and cases:
+                wrong.append(f"{name}: has cases, and stands in {without.name}")
+            elif name not in excused and (len(cases) < 5 or not any(c.startswith("not_") for c in cases)):
+                wrong.append(f"{name}: {len(cases)} cases, of five at least with one in which the pass does nothing (not_X.ir)")
+        left = [str(o.relative_to(TESTS)) for o in without.parent.glob("*/*.out") if not o.with_suffix(".ir").exists()]
+        if wrong or left:
+            raise Failure("\n".join(wrong + [f"{o} without its .ir" for o in left]))
+
     def generate(self, tk, flags, tmp, options=None, compiled=()):
         """Generates and compiles a module strictly; its header must do in C++ as well. Gives the object."""
         name = next((f[9:] for f in flags if f.startswith("--prefix=")), tk.stem)
@@ -406,6 +436,9 @@ void parcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}
         for tk in sorted((TESTS / "parallel").glob("*.tk")):
             if not self.args.sanitize:
                 yield f"race/{tk.stem}", self.race, tk
+        for ir in sorted((TESTS / "passes").glob("*/*.ir")):
+            yield f"passes/{ir.parent.name}/{ir.stem}", self.one_pass, ir
+        yield "passes/table", self.pass_table, TESTS / "passes" / "without.txt"
         yield "ops/table", self.table, TESTS / "tools" / "opcheck.c"
         for group in ("driver", "install"):
             for sh in sorted((TESTS / group).glob("*.sh")):

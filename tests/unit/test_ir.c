@@ -121,17 +121,22 @@ static ir_value *result(const fixture *t, int k)
 }
 
 /* ir_verify with its message thrown away: the function is expected to be wrong. */
-static bool quiet_verify(const ir_func *f)
+static bool quiet_verify_gone(const ir_func *f, unsigned gone)
 {
     fflush(stderr);
     int saved = dup(2), null = open("/dev/null", O_WRONLY);
     dup2(null, 2);
-    bool ok = ir_verify(f, "test");
+    bool ok = ir_verify_gone(f, "test", gone);
     fflush(stderr);
     dup2(saved, 2);
     close(saved);
     close(null);
     return ok;
+}
+
+static bool quiet_verify(const ir_func *f)
+{
+    return quiet_verify_gone(f, 0);
 }
 
 static char *text_of(const ir_func *f)
@@ -163,7 +168,7 @@ static void test_print(void **state)
     char *text = text_of(t->f);
     assert_non_null(strstr(text, "kernel k(%0:f32 a) -> f32 {"));
     assert_non_null(strstr(text, "= loop %1..%2 init %0 (%3:i64, %5:f32 a) {"));
-    assert_non_null(strstr(text, "    %8:f32 s = mul %5, %7   ; 14:9\n"));
+    assert_non_null(strstr(text, "    %8:f32 s = mul %5, %7   @14:9\n"));
     free(text);
 }
 
@@ -217,6 +222,46 @@ static void test_verify_shapes(void **state)
     ir_add_arg(y, init);
     t->f->results[0] = SC_F64;
     assert_false(quiet_verify(t->f));
+}
+
+/* What an earlier pass was to leave none of, as printed IR, and what is no such thing. */
+static const struct {
+    ir_gone gone;
+    bool refused;
+    const char *head, *body;
+} left[] = {
+    {IR_GONE_OLD, true, "kernel k(%0:i64 i)", "%1:f32 = old %0, %0, %0"},
+    {IR_GONE_OLD, true, "kernel k(%0:i64 i)", "%1:bool = won %0, %0, %0, %0"},
+    {IR_GONE_ADJOINT, true, "kernel step() {\n  yield\n}\nkernel k()", "adjoint step()"},
+    {IR_GONE_STOP, true, "kernel k(%0:f32 x)", "%1:f32 = stop_grad %0"},
+    {IR_GONE_STOP, true, "kernel k(%0:f32 x)", "%1:f32 = slope %0, %0, %0"},
+    {IR_GONE_STOP, true, "kernel k(%0:f32 x)", "%1:f32 = leg %0, %0, %0"},
+    {IR_GONE_STOP, false, "kernel k(%0:f32 x)", "%1:f32 = div %0, %0"},
+    {IR_GONE_NARROW_SUM, true, "kernel k(%0:i64 n, %1:f32 x)", "%2:f32 = task rows %0..%0 add(%1) (%3:i64 lo, %4:i64 hi) {\n yield %1\n}"},
+    {IR_GONE_NARROW_SUM, false, "kernel k(%0:i64 n, %1:f64 x)", "%2:f64 = task rows %0..%0 add(%1) (%3:i64 lo, %4:i64 hi) {\n yield %1\n}"},
+    {IR_GONE_NARROW_SUM, false, "kernel k(%0:i64 n, %1:f32 x)", "%2:f32 = task rows %0..%0 max(%1) (%3:i64 lo, %4:i64 hi) {\n yield %1\n}"},
+    {IR_GONE_FLAT_TASK, true, "kernel k(%0:i64 n)", "task %0..%0 (%3:i64 i) {\n yield\n}"},
+    {IR_GONE_FLAT_TASK, false, "kernel k(%0:i64 n)", "task rows %0..%0 (%3:i64 lo, %4:i64 hi) {\n yield\n}"},
+    {IR_GONE_FLAT_TASK, false, "module m real f32 debug\nkernel k(%0:i64 n)", "task %0..%0 (%3:i64 i) {\n yield\n}"},
+    {IR_GONE_SIZED, true, "kernel k(%0:i64 n)", "%1:ptr = local f32[%0]"},
+    {IR_GONE_SIZED, false, "kernel k(%0:i64 n)", "%1:ptr = local f32[%0] stacked"},
+    {IR_GONE_SIZED, false, "kernel k(%0:i64 n)", "%1:ptr = local f32[4]"},
+};
+
+static void test_verify_gone(void **state)
+{
+    fixture *t = *state;
+    for (size_t i = 0; i < sizeof left / sizeof *left; i++) {
+        diag_sink *d = diag_create(stderr, DIAG_FORMAT_TEXT);
+        ir_module *m = ir_module_create(t->mem, t->names, d, "m");
+        const char *text = arena_printf(t->mem, "%s {\n%s\nyield\n}\n", left[i].head, left[i].body);
+        assert_true(ir_read_module(m, "left", text, strlen(text), stderr));
+        const ir_func *k = vec_last(&m->funcs);
+        assert_true(ir_verify_gone(k, "test", ~(unsigned)left[i].gone));
+        assert_int_equal(quiet_verify_gone(k, left[i].gone), !left[i].refused);
+        ir_module_destroy(m);
+        diag_destroy(d);
+    }
 }
 
 static void test_clone(void **state)
@@ -819,7 +864,7 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        T(test_print), T(test_verify_dominance), T(test_verify_types), T(test_verify_shapes), T(test_verify_class), T(test_verify_class_atomic), T(test_clone), T(test_rules),
+        T(test_print), T(test_verify_dominance), T(test_verify_types), T(test_verify_shapes), T(test_verify_class), T(test_verify_class_atomic), T(test_verify_gone), T(test_clone), T(test_rules),
         T(test_fold_identities), T(test_fold_constants), T(test_fold_branches), T(test_fold_loops), T(test_fold_subscripts),
         T(test_fold_keeps_truncation), T(test_cse_pure), T(test_cse_loads), T(test_cse_loop), T(test_cse_branches),
         T(test_dce_carried), T(test_dce_regions), T(test_dce_arrays), T(test_dce_buffers), T(test_dce_reductions),

@@ -195,7 +195,8 @@ static range subscript(parts *p, const ir_value *v)
 
 static range whole_dim(parts *p, ir_field *f, int d)
 {
-    return (range){number(p, 0), ir_op2(&p->b, OP_SUB, ir_shape(&p->b, f, d), number(p, 1)), NULL, false, false};
+    ir_value *first = number(p, 0), *one = number(p, 1), *last = ir_op2(&p->b, OP_SUB, ir_shape(&p->b, f, d), one);
+    return (range){first, last, NULL, false, false};
 }
 
 static bool is_among(const ir_value *const *indices, int n, const ir_value *v)

@@ -70,7 +70,7 @@ static range wrapped_product(sizing *s, range r)
 {
     if (!r.lo || !r.hi)
         return r;
-    ir_value *over = apply(s, OP_MAX, apply(s, OP_SUB, number(s, INT32_MAX), r.hi), number(s, -1)); /* -1: it leaves */
+    ir_value *leaves = number(s, -1), *room = apply(s, OP_SUB, number(s, INT32_MAX), r.hi), *over = apply(s, OP_MAX, room, leaves);
     r.lo = apply(s, OP_MIN, r.lo, apply(s, OP_MUL, over, number(s, INT64_C(1) << 31)));
     return r;
 }
@@ -146,6 +146,13 @@ static range join(sizing *s, range a, range b)
     return (range){apply(s, OP_MIN, a.lo, b.lo), apply(s, OP_MAX, a.hi, b.hi)};
 }
 
+/* One after the other, as both take of one budget. */
+static range either(sizing *s, const frame *at, const ir_value *x, const ir_value *y)
+{
+    const range b = range_of(s, at, y), a = range_of(s, at, x);
+    return join(s, a, b);
+}
+
 static bool keeps_value(scalar to, scalar from)
 {
     const bool wider = scalar_bytes(to) > scalar_bytes(from) && (!scalar_is_signed(from) || scalar_is_signed(to));
@@ -214,10 +221,10 @@ static range range_of(sizing *s, const frame *at, const ir_value *v)
             break;
         }
         case OP_SELECT:
-            r = join(s, range_of(s, at, op->args[1]), range_of(s, at, op->args[2]));
+            r = either(s, at, op->args[1], op->args[2]);
             break;
         case OP_IF:
-            r = join(s, range_of(s, at, ir_yield_of(op->regions[0])->args[v->index]), range_of(s, at, ir_yield_of(op->regions[1])->args[v->index]));
+            r = either(s, at, ir_yield_of(op->regions[0])->args[v->index], ir_yield_of(op->regions[1])->args[v->index]);
             break;
         case OP_CAST:
             if (scalar_is_int(op->args[0]->type))
@@ -277,10 +284,12 @@ static void size_alloc(sizing *s, const frame *at, const ir_op *op, ir_value *ti
             s->unknown = loop;
         return;
     }
-    ir_value *bytes = ir_op2(&s->b, OP_MUL, ir_op2(&s->b, OP_MAX, count.hi, number(s, 0)), number(s, size));
+    /* one statement for each operation: C does not say which argument is computed first, and the same formula shall come of every compiler */
+    ir_value *each = number(s, size), *n = ir_op2(&s->b, OP_MAX, count.hi, number(s, 0)), *bytes = ir_op2(&s->b, OP_MUL, n, each);
     if (size % IR_WORKSPACE_ALIGN) {
         ir_value *up = ir_op2(&s->b, OP_ADD, bytes, number(s, IR_WORKSPACE_ALIGN - 1));
-        bytes = ir_op2(&s->b, OP_MUL, ir_op2(&s->b, OP_DIV, up, number(s, IR_WORKSPACE_ALIGN)), number(s, IR_WORKSPACE_ALIGN));
+        ir_value *unit = number(s, IR_WORKSPACE_ALIGN), *units = ir_op2(&s->b, OP_DIV, up, number(s, IR_WORKSPACE_ALIGN));
+        bytes = ir_op2(&s->b, OP_MUL, units, unit);
     }
     s->total = ir_op2(&s->b, OP_ADD, s->total, ir_op2(&s->b, OP_MUL, times, bytes));
 }

@@ -1,0 +1,295 @@
+/* What stands behind an operation's name, both directions. */
+#include "ir/text.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "ir/ops.h"
+
+static const char *const acc_words[] = {[IR_ACC_UNSET] = "", [IR_ACC_PLAIN] = " plain", [IR_ACC_SCATTER] = " scatter"};
+static const char *const reduce_words[] = {[IR_RED_ADD] = " add(", [IR_RED_MIN] = " min(", [IR_RED_MAX] = " max("};
+static const char *const assert_words[] = {[IR_ASSERT_USER] = "", [IR_ASSERT_BUILT_IN] = " built_in", [IR_ASSERT_BOUNDS] = " bounds"};
+
+enum { LEN_ACC = 3, LEN_REDUCE = 3, LEN_ASSERT = 3 };
+
+ir_opcode text_code(const ir_text *t)
+{
+    for (int c = 0; c < OP_COUNT && t->kind == TEXT_WORD; c++) {
+        const char *name = op_name((ir_opcode)c);
+        if (name[0] == t->token[0] && !strncmp(name, t->token, t->token_len) && !name[t->token_len])
+            return (ir_opcode)c;
+    }
+    return OP_COUNT;
+}
+
+static void constant(ir_text *t, ir_op *op)
+{
+    const scalar type = op->nres ? op->res[0]->type : SC_NONE;
+    text_lit(t, " ");
+    if (scalar_is_float(type)) {
+        text_double(t, &op->attr.f);
+    } else if (type == SC_BOOL) {
+        int is = op->attr.i != 0;
+        text_choice(t, (const char *const[]){"false", "true"}, 2, &is);
+        if (!t->out)
+            op->attr.i = is;
+    } else if (type == SC_U64) {
+        uint64_t x = (uint64_t)op->attr.i;
+        text_u64(t, &x);
+        if (!t->out)
+            op->attr.i = (int64_t)x;
+    } else {
+        text_i64(t, &op->attr.i, INT64_MIN, INT64_MAX);
+    }
+}
+
+static void atomic_code(ir_text *t, ir_op *op)
+{
+    text_lit(t, " ");
+    if (t->out) {
+        sb_add(t->out, op_name((ir_opcode)op->attr.i));
+        return;
+    }
+    op->attr.i = text_code(t);
+    if (op->attr.i >= OP_PURE_COUNT)
+        text_fault(t, "the operation of an atomic expected");
+    text_next(t);
+}
+
+static void layout(ir_text *t, ir_op *op)
+{
+    text_lit(t, " ");
+    void *of = op->attr.layout;
+    text_refer(t, &t->layouts, "layout", &of);
+    op->attr.layout = of;
+}
+
+static void field_op(ir_text *t, ir_op *op)
+{
+    if (op->code == OP_ATOMIC)
+        atomic_code(t, op);
+    text_lit(t, " ");
+    text_plane(t, &op->attr.field, &op->attr.plane);
+    int acc = op->attr.acc;
+    if (op->code == OP_ACCUM || op->code == OP_ATOMIC)
+        text_choice(t, acc_words, LEN_ACC, &acc);
+    if (!t->out)
+        op->attr.acc = (ir_acc)acc;
+    text_lit(t, "[");
+    const int ndim = t->out && op->attr.field->ndim < op->nargs ? op->attr.field->ndim : op->nargs;
+    const int at = text_args(t, op, 0, ndim);
+    text_lit(t, "]");
+    if (text_opt(t, " comp ", at < op->nargs))
+        text_args(t, op, at, op->nargs);
+    if (text_opt(t, " into", op->attr.layout != NULL))
+        layout(t, op);
+    text_flag(t, " needed", &op->attr.needed);
+    text_flag(t, " discarded", &op->attr.discarded);
+    text_flag(t, " exact", &op->attr.exact);
+}
+
+static void local_op(ir_text *t, ir_op *op)
+{
+    text_lit(t, " ");
+    text_scalar(t, &op->attr.elem);
+    text_lit(t, "[");
+    if (t->out ? op->nargs > 0 : t->kind == TEXT_VALUE)
+        text_args(t, op, 0, op->nargs);
+    else
+        text_i64(t, &op->attr.i, 0, INT64_MAX);
+    text_lit(t, "]");
+    text_flag(t, " stacked", &op->attr.stacked);
+}
+
+/* Bounds lo..hi from operand i on, if they are next. */
+static bool bounds(ir_text *t, ir_op *op, int i, bool are)
+{
+    if (t->out ? !are : t->kind != TEXT_VALUE)
+        return false;
+    text_arg(t, op, i);
+    text_lit(t, "..");
+    text_arg(t, op, i + 1);
+    return true;
+}
+
+static void loop_head(ir_text *t, ir_op *op)
+{
+    ir_attr *a = &op->attr;
+    text_flag(t, " limit", &a->limit);
+    text_flag(t, " down", &a->down);
+    text_flag(t, " simd", &a->simd);
+    text_flag(t, " brief", &a->brief);
+    text_flag(t, " forall", &a->forall);
+    text_lit(t, " ");
+    const bool bounded = bounds(t, op, 0, a->bounded && op->nargs >= 2);
+    if (!t->out)
+        a->bounded = bounded;
+    const int at = bounded ? 2 : 0;
+    if (text_opt(t, bounded ? " init " : "init ", at < op->nargs))
+        text_args(t, op, at, op->nargs);
+}
+
+static int task_reduction(ir_text *t, ir_op *op, int i, int at)
+{
+    ir_reduction r = t->out ? op->attr.reductions[i] : (ir_reduction){0};
+    int kind = r.kind;
+    text_choice(t, reduce_words, LEN_REDUCE, &kind);
+    const int end = text_args(t, op, at, t->out ? at + 1 + r.companions : 0);
+    text_lit(t, ")");
+    if (t->out)
+        return end;
+    r = (ir_reduction){(ir_reduce)kind, end - at - 1};
+    ir_reduction *more = ARENA_ARRAY(t->m->mem, ir_reduction, i + 1);
+    if (i)
+        memcpy(more, op->attr.reductions, sizeof r * (size_t)i);
+    more[i] = r;
+    op->attr.reductions = more;
+    op->attr.nreductions = i + 1;
+    return end;
+}
+
+static int task_scatter(ir_text *t, ir_op *op, int i, int at)
+{
+    ir_scatter s = t->out ? op->attr.scatters[i] : (ir_scatter){0};
+    text_plane(t, &s.field, &s.plane);
+    text_flag(t, " shared", &s.shared);
+    text_flag(t, " called", &s.called);
+    int end = at;
+    if (text_opt(t, "[", s.nfixed > 0)) {
+        end = text_args(t, op, at, at + s.nfixed);
+        text_lit(t, "]");
+    }
+    text_lit(t, ")");
+    if (t->out)
+        return end;
+    s.nfixed = end - at;
+    ir_scatter *more = ARENA_ARRAY(t->m->mem, ir_scatter, i + 1);
+    if (i)
+        memcpy(more, op->attr.scatters, sizeof s * (size_t)i);
+    more[i] = s;
+    op->attr.scatters = more;
+    op->attr.nscatters = i + 1;
+    return end;
+}
+
+static bool is_reduction(const ir_text *t)
+{
+    return text_is(t, "add") || text_is(t, "min") || text_is(t, "max");
+}
+
+static void task_head(ir_text *t, ir_op *op)
+{
+    ir_attr *a = &op->attr;
+    text_flag(t, " rows", &a->rows);
+    text_flag(t, " ahead", &a->ahead);
+    text_flag(t, " ordered", &a->ordered);
+    if (text_opt(t, " unit ", a->unit_dims != 0))
+        text_int(t, &a->unit_dims, 0, 8);
+    text_lit(t, " ");
+    int at = 0;
+    do {
+        if (bounds(t, op, at, at < 2 * a->ndim && at + 1 < op->nargs))
+            at += 2;
+    } while (text_opt(t, ", ", at < 2 * a->ndim && at + 1 < op->nargs));
+    if (!t->out)
+        a->ndim = at / 2;
+    for (int i = 0; t->out ? i < a->nreductions : is_reduction(t); i++)
+        at = task_reduction(t, op, i, at);
+    for (int i = 0; text_opt(t, " scatter(", i < a->nscatters); i++)
+        at = task_scatter(t, op, i, at);
+}
+
+static void slot(ir_text *t, ir_op *op)
+{
+    text_lit(t, "[");
+    text_i64(t, &op->attr.i, 0, INT32_MAX);
+    text_lit(t, "]");
+}
+
+static void record_op(ir_text *t, ir_op *op)
+{
+    if (t->out ? op->attr.layout != NULL : t->kind == TEXT_WORD)
+        layout(t, op);
+    if (op->code == OP_REC_ALLOC || op->code == OP_REC_GET)
+        slot(t, op);
+}
+
+void text_attributes(ir_text *t, ir_op *op)
+{
+    ir_attr *a = &op->attr;
+    void *of;
+    int which = (int)a->i;
+    switch (op->code) {
+    case OP_CONST:
+        constant(t, op);
+        return;
+    case OP_MPARAM:
+        text_lit(t, " ");
+        of = a->mparam;
+        text_refer(t, &t->params, "param", &of);
+        a->mparam = of;
+        return;
+    case OP_SHAPE:
+        text_lit(t, " ");
+        of = a->field;
+        text_refer(t, &t->fields, "field", &of);
+        a->field = of;
+        text_lit(t, " ");
+        text_i64(t, &a->i, 0, 7);
+        return;
+    case OP_LOAD:
+    case OP_STORE:
+    case OP_ACCUM:
+    case OP_ATOMIC:
+        field_op(t, op);
+        return;
+    case OP_LOCAL:
+        local_op(t, op);
+        return;
+    case OP_LOOP:
+        loop_head(t, op);
+        return;
+    case OP_TASK:
+        task_head(t, op);
+        return;
+    case OP_CALL:
+    case OP_ADJOINT:
+        text_lit(t, " ");
+        text_func(t, &a->callee);
+        text_lit(t, "(");
+        text_args(t, op, 0, op->nargs);
+        text_lit(t, ")");
+        return;
+    case OP_ASSERT:
+        text_choice(t, assert_words, LEN_ASSERT, &which);
+        if (!t->out)
+            a->i = which;
+        /* fall through */
+    case OP_PRINT:
+        text_lit(t, " ");
+        text_string(t, &a->text);
+        break;
+    case OP_DECISION:
+        slot(t, op);
+        break;
+    case OP_REC_ALLOC:
+    case OP_REC_GET:
+    case OP_REC_STORE:
+    case OP_REC_LOAD:
+    case OP_REC_WON:
+        record_op(t, op);
+        break;
+    case OP_STK_ALLOC:
+        layout(t, op);
+        break;
+    case OP_STK_STORE:
+    case OP_STK_LOAD:
+        layout(t, op);
+        slot(t, op);
+        break;
+    default:
+        break;
+    }
+    text_lit(t, op->nargs ? " " : "");
+    text_args(t, op, 0, op->nargs);
+}

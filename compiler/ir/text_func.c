@@ -1,0 +1,343 @@
+/* Functions in the IR's text, both directions: the line that begins one, lines `.keyword ...` for what else is known of it, its body. */
+#include "ir/text.h"
+
+#include <inttypes.h>
+#include <stddef.h>
+#include <string.h>
+
+static const char *const kind_words[] = {[IR_FUNC] = "func", [IR_KERNEL] = "kernel", [IR_KERNEL_GRAD] = "kernel_grad",
+                                         [IR_KERNEL_JVP] = "kernel_jvp", [IR_KERNEL_HVP] = "kernel_hvp"};
+
+enum { LEN_KINDS = 5 };
+
+static const struct {
+    const char *word;
+    size_t at;
+} flags[] = {
+    {" extern", offsetof(ir_func, external)},
+    {" no_inline", offsetof(ir_func, no_inline)},
+    {" prelude", offsetof(ir_func, prelude)},
+    {" draws", offsetof(ir_func, draws)},
+    {" no_grad", offsetof(ir_func, no_grad)},
+    {" explicit", offsetof(ir_func, derive_explicit)},
+    {" results_apart", offsetof(ir_func, results_apart)},
+    {" classed", offsetof(ir_func, classed)},
+};
+
+/* Other functions that this one has. */
+static const struct {
+    const char *word;
+    size_t at;
+} links[] = {
+    {"primal", offsetof(ir_func, primal)},
+    {"grad", offsetof(ir_func, grad)},
+    {"jvp", offsetof(ir_func, jvp)},
+    {"hvp", offsetof(ir_func, hvp)},
+    {"vjp", offsetof(ir_func, vjp)},
+    {"fn_jvp", offsetof(ir_func, fn_jvp)},
+    {"replay", offsetof(ir_func, replay)},
+    {"custom_grad", offsetof(ir_func, custom_grad)},
+    {"custom_jvp", offsetof(ir_func, custom_jvp)},
+    {"custom_of", offsetof(ir_func, custom_of)},
+    {"with_locals", offsetof(ir_func, with_locals)},
+    {"bounds", offsetof(ir_func, bounds)},
+    {"workspace", offsetof(ir_func, workspace)},
+};
+
+static const struct {
+    const char *word;
+    size_t at;
+} strings[] = {
+    {"doc", offsetof(ir_func, doc)},
+    {"no_grad_why", offsetof(ir_func, no_grad_why)},
+    {"no_jvp_why", offsetof(ir_func, no_jvp_why)},
+};
+
+enum { LEN_FLAGS = sizeof flags / sizeof *flags, LEN_LINKS = sizeof links / sizeof *links, LEN_STRINGS = sizeof strings / sizeof *strings };
+
+static bool *flag(ir_func *f, int i)
+{
+    return (bool *)((char *)f + flags[i].at);
+}
+
+static ir_func **link(ir_func *f, int i)
+{
+    return (ir_func **)((char *)f + links[i].at);
+}
+
+static const char **string(ir_func *f, int i)
+{
+    return (const char **)((char *)f + strings[i].at);
+}
+
+ir_func *text_linked(const ir_func *f, int i)
+{
+    return i < LEN_LINKS ? *link((ir_func *)f, i) : NULL;
+}
+
+int text_nlinks(void)
+{
+    return LEN_LINKS;
+}
+
+/* ---- the first line ---- */
+
+static void results(ir_text *t, ir_func *f)
+{
+    if (!text_opt(t, " -> ", f->nresults > 0))
+        return;
+    VEC(scalar) types = {0};
+    int i = 0;
+    do {
+        scalar type = t->out ? f->results[i] : SC_F32;
+        text_scalar(t, &type);
+        vec_push(&types, type);
+        i++;
+    } while (text_opt(t, ", ", i < f->nresults));
+    if (!t->out) {
+        f->nresults = i;
+        f->results = ARENA_ARRAY(t->m->mem, scalar, i);
+        memcpy(f->results, types.at, sizeof *types.at * types.len);
+    }
+    vec_free(&types);
+}
+
+/* What derivatives a kernel is to have. */
+static void derive(ir_text *t, ir_func *f)
+{
+    static const char *const words[] = {"grad", "jvp", "hvp"};
+    if (!text_opt(t, " derive(", f->derive != 0))
+        return;
+    for (int i = 0, n = 0; i < 3; i++)
+        if (t->out ? f->derive & 1 << i : text_is(t, words[i])) {
+            text_lit(t, n++ ? " " : "");
+            text_lit(t, words[i]);
+            f->derive |= 1 << i;
+        }
+    text_lit(t, ")");
+}
+
+static void kind_and_name(ir_text *t, ir_func *f)
+{
+    int kind = (int)f->kind;
+    text_flag(t, "pure ", &f->pure);
+    text_choice(t, kind_words, LEN_KINDS, &kind);
+    text_lit(t, " ");
+    text_define(t, &t->funcs, &f->name, f);
+    if (!t->out)
+        f->kind = (ir_func_kind)kind;
+}
+
+static void first_line(ir_text *t, ir_func *f)
+{
+    kind_and_name(t, f);
+    text_lit(t, "(");
+    for (int i = 0; t->out && i < f->body->nparams; i++) {
+        sb_add(t->out, i ? ", " : "");
+        text_write_def(t, f->body->params[i]);
+    }
+    if (!t->out)
+        text_params(t, f->body);
+    text_lit(t, ")");
+    results(t, f);
+    for (int i = 0; i < LEN_FLAGS; i++)
+        text_flag(t, flags[i].word, flag(f, i));
+    derive(t, f);
+    if (text_opt(t, " records ", f->records != 0))
+        text_int(t, &f->records, 0, INT32_MAX);
+}
+
+/* ---- further lines ---- */
+
+static void signature(ir_text *t, ir_sigparam *s)
+{
+    text_name(t, &s->name);
+    text_lit(t, ": ");
+    text_type(t, &s->elem, &s->shape, &s->rows, &s->cols);
+    text_lit(t, " at ");
+    text_int(t, &s->first, 0, INT32_MAX);
+    text_flag(t, " grad", &s->grad);
+    void *array = s->array, *record = (void *)s->record;
+    if (text_opt(t, " array ", array != NULL)) {
+        text_refer(t, &t->fields, "field", &array);
+        s->array = array;
+        s->rows = s->cols = 0;
+    }
+    if (text_opt(t, " record ", record != NULL)) {
+        text_refer(t, &t->records, "record", &record);
+        s->record = record;
+    }
+    text_opt_string(t, " path ", &s->path);
+    text_flag(t, " leads", &s->leads);
+    text_flag(t, " record_grad", &s->record_grad);
+    text_opt_string(t, " lost_in ", &s->lost_in);
+}
+
+static void part(ir_text *t, ir_part *p)
+{
+    text_plane(t, &p->field, &p->plane);
+    text_flag(t, " write", &p->write);
+    text_flag(t, " product", &p->product);
+    text_flag(t, " all", &p->all);
+    text_lit(t, " comp ");
+    text_int(t, &p->first, 0, INT32_MAX);
+    text_lit(t, " to ");
+    text_int(t, &p->last, 0, INT32_MAX);
+}
+
+static void before(ir_text *t, ir_field **f, unsigned char *what)
+{
+    bool wanted = *what & IR_BEFORE_WANTED, replayed = *what & IR_BEFORE_REPLAYED;
+    ir_plane plane = IR_DATA;
+    text_plane(t, f, &plane);
+    text_flag(t, " wanted", &wanted);
+    text_flag(t, " replayed", &replayed);
+    *what = (unsigned char)((wanted ? IR_BEFORE_WANTED : 0) | (replayed ? IR_BEFORE_REPLAYED : 0));
+}
+
+static void begin(ir_text *t, const char *word)
+{
+    sb_printf(t->out, "  .%s ", word);
+}
+
+static void write_lines(ir_text *t, ir_func *f)
+{
+    for (int i = 0; i < LEN_STRINGS; i++)
+        if (*string(f, i)) {
+            begin(t, strings[i].word);
+            text_string(t, string(f, i));
+            text_lit(t, "\n");
+        }
+    for (int i = 0; i < LEN_LINKS; i++)
+        if (*link(f, i)) {
+            begin(t, links[i].word);
+            text_func(t, link(f, i));
+            text_lit(t, "\n");
+        }
+    for (int i = 0; i < f->nsig + f->nouts; i++) {
+        begin(t, i < f->nsig ? "arg" : "out");
+        signature(t, i < f->nsig ? &f->sig[i] : &f->outs[i - f->nsig]);
+        text_lit(t, "\n");
+    }
+    for (size_t i = 0; f->before && i < t->m->fields.len; i++)
+        if (f->before[i]) {
+            begin(t, "before");
+            before(t, &t->m->fields.at[i], &f->before[i]);
+            text_lit(t, "\n");
+        }
+    for (int i = 0; i < f->nparts; i++) {
+        begin(t, "part");
+        part(t, &f->parts[i]);
+        text_lit(t, "\n");
+    }
+}
+
+/* What is read into arrays once it is known how many there are. */
+typedef struct lines {
+    VEC(ir_sigparam) args, outs;
+    VEC(ir_part) parts;
+} lines;
+
+static bool read_link_or_string(ir_text *t, ir_func *f)
+{
+    for (int i = 0; i < LEN_STRINGS; i++)
+        if (text_opt(t, strings[i].word, false)) {
+            text_string(t, string(f, i));
+            return true;
+        }
+    for (int i = 0; i < LEN_LINKS; i++)
+        if (text_opt(t, links[i].word, false)) {
+            text_func(t, link(f, i));
+            return true;
+        }
+    return false;
+}
+
+static void read_line(ir_text *t, ir_func *f, lines *l)
+{
+    ir_sigparam s = {0};
+    ir_part p = {0};
+    if (read_link_or_string(t, f))
+        return;
+    if (text_opt(t, "arg", false)) {
+        signature(t, &s);
+        vec_push(&l->args, s);
+    } else if (text_opt(t, "out", false)) {
+        signature(t, &s);
+        vec_push(&l->outs, s);
+    } else if (text_opt(t, "part", false)) {
+        part(t, &p);
+        vec_push(&l->parts, p);
+    } else if (text_opt(t, "before", false)) {
+        ir_field *field = NULL;
+        unsigned char what = 0;
+        before(t, &field, &what);
+        if (!f->before)
+            f->before = ARENA_ARRAY(t->m->mem, unsigned char, t->m->fields.len + 1);
+        if (field)
+            f->before[field->index] = what;
+    } else {
+        text_expected(t, "what is known of a function");
+    }
+}
+
+static void *copy(ir_text *t, const void *from, size_t n, size_t size)
+{
+    void *p = n ? arena_alloc(t->m->mem, n * size) : NULL;
+    if (n)
+        memcpy(p, from, n * size);
+    return p;
+}
+
+static void read_lines(ir_text *t, ir_func *f)
+{
+    lines l = {0};
+    while (text_opt(t, ".", false)) {
+        read_line(t, f, &l);
+        text_lit(t, "\n");
+    }
+    f->nsig = (int)l.args.len;
+    f->nouts = (int)l.outs.len;
+    f->nparts = (int)l.parts.len;
+    f->sig = copy(t, l.args.at, l.args.len, sizeof *f->sig);
+    f->outs = copy(t, l.outs.at, l.outs.len, sizeof *f->outs);
+    f->parts = copy(t, l.parts.at, l.parts.len, sizeof *f->parts);
+    vec_free(&l.args);
+    vec_free(&l.outs);
+    vec_free(&l.parts);
+}
+
+void text_function(ir_text *t, ir_func *f)
+{
+    vec_clear(&t->values);
+    first_line(t, f);
+    int64_t next = f->next_value, ids = t->out ? text_ids(f) : 0;
+    if (text_opt(t, " next ", next != ids))
+        text_i64(t, &next, 0, TEXT_MAX_VALUES);
+    else if (!t->out)
+        next = 0;
+    text_lit(t, " {");
+    text_loc(t, &f->loc);
+    text_lit(t, "\n");
+    for (int i = 0; !t->out && i < f->body->nparams; i++)
+        f->body->params[i]->loc = f->loc;
+    if (t->out)
+        write_lines(t, f);
+    else
+        read_lines(t, f);
+    text_region(t, f->body, 1);
+    text_lit(t, "}");
+    text_lit(t, "\n");
+    if (t->out)
+        return;
+    ids = (int64_t)t->values.len;
+    f->next_value = (uint32_t)(next > ids ? next : ids);
+}
+
+void text_gone(ir_text *t, ir_func *f)
+{
+    if (t->out)
+        sb_add(t->out, "gone ");
+    kind_and_name(t, f);
+    text_lit(t, "\n");
+}
