@@ -108,8 +108,10 @@ static range scaled(parts *p, range a, int64_t by, scalar type)
     return (range){lo, hi, a.index, a.exact && plain, a.wraps || (!plain && type != SC_I64)};
 }
 
-static range joined(parts *p, ir_opcode low, range a, ir_opcode high, range b)
+/* Of x and y, one after the other: both take of one budget, and C does not say which argument is computed first. */
+static range joined(parts *p, ir_opcode low, const ir_value *x, ir_opcode high, const ir_value *y, int depth)
 {
+    const range b = range_of(p, y, depth + 1), a = range_of(p, x, depth + 1);
     if (!a.lo || !b.lo || a.wraps || b.wraps)
         return unknown;
     return (range){ir_op2(&p->b, low, a.lo, b.lo), ir_op2(&p->b, high, a.hi, b.hi), a.index ? a.index : b.index, false, false};
@@ -144,12 +146,11 @@ static range range_of_op(parts *p, const ir_value *v, int depth)
         return remainder_of(p, op);
     case OP_MIN:
     case OP_MAX:
-        return joined(p, op->code, range_of(p, op->args[0], depth + 1), op->code, range_of(p, op->args[1], depth + 1));
+        return joined(p, op->code, op->args[0], op->code, op->args[1], depth);
     case OP_SELECT:
-        return joined(p, OP_MIN, range_of(p, op->args[1], depth + 1), OP_MAX, range_of(p, op->args[2], depth + 1));
+        return joined(p, OP_MIN, op->args[1], OP_MAX, op->args[2], depth);
     case OP_IF:
-        return joined(p, OP_MIN, range_of(p, ir_yield_of(op->regions[0])->args[v->index], depth + 1), OP_MAX,
-                      range_of(p, ir_yield_of(op->regions[1])->args[v->index], depth + 1));
+        return joined(p, OP_MIN, ir_yield_of(op->regions[0])->args[v->index], OP_MAX, ir_yield_of(op->regions[1])->args[v->index], depth);
     case OP_CAST: {
         const scalar from = op->args[0]->type;
         if (from != SC_I64 && from != SC_I32)
