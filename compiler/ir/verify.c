@@ -478,10 +478,15 @@ static bool has_narrow_sum(const ir_op *task)
     return false;
 }
 
+/* Launches that are watched with --debug have tasks without row segments, and in their derivatives those that add up what decides as the launch does. */
+static bool may_be_flat(const ir_op *task)
+{
+    const ir_func *f = task->region->func;
+    return f->module->debug && ((!f->primal && !f->pure) || ir_task_sum_decides(task));
+}
+
 static unsigned kind_of(const ir_op *op)
 {
-    const ir_func *f = op->region->func;
-    const bool watched = f->module->debug && !f->primal && !f->pure;
     switch (op->code) {
     case OP_OLD:
     case OP_WON:
@@ -493,7 +498,7 @@ static unsigned kind_of(const ir_op *op)
     case OP_LEG:
         return IR_GONE_STOP;
     case OP_TASK:
-        return (has_narrow_sum(op) ? IR_GONE_NARROW_SUM : 0) | (op->attr.rows || watched ? 0 : IR_GONE_FLAT_TASK);
+        return (has_narrow_sum(op) ? IR_GONE_NARROW_SUM : 0) | (op->attr.rows || may_be_flat(op) ? 0 : IR_GONE_FLAT_TASK);
     case OP_LOCAL:
         return op->nargs && !op->attr.stacked ? IR_GONE_SIZED : 0;
     default:
