@@ -131,7 +131,7 @@ if build build-gcc gcc g++; then
     pairs build-gcc "pairs of files" gcc g++ $([ -n "$all" ] || echo "--short --without race/,driver/predefined")
     [ -n "$all" ] || constructs build-gcc gcc g++ "gcc with sanitizers" --sanitize # --all: clang's, on everything
     [ -n "$all" ] || constructs build-gcc clang clang++ clang ""
-    programs build-gcc "$([ -n "$all" ] && echo "-n 100" || echo "-n 40 --flags 0")"
+    programs build-gcc "$([ -n "$all" ] && echo "-n 60" || echo "-n 40 --flags 0")"
     programs build-gcc "-n $([ -n "$all" ] && echo 16 || echo 4)" rewrites.py
     [ -z "$all" ] || programs build-gcc "-n 25 --broken"
     models build-gcc "$([ -n "$all" ] || echo --short)" functions.py matrices.py operators.py randoms.py
@@ -153,6 +153,6 @@ fi
 part "done"
 
 [ -n "$all" ] || echo "not run (sh tests/run.sh --all does): tkc built with clang and with sanitizers; pairs of files with clang and with sanitizers, but for one of each construct, and with more than the first of their flags, and at -O2;
-those of tests/parallel with the thread sanitizer; the names that C compilers predefine; 60 random programs, some of their flags, those that may break the data-access rule; the fuzzer's first inputs; most points and compilers of the models; whether all builds write the same bytes"
+those of tests/parallel with the thread sanitizer; the names that C compilers predefine; 20 random programs, some of their flags, those that may break the data-access rule; the fuzzer's first inputs; most points and compilers of the models; whether all builds write the same bytes"
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]
