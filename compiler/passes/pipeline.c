@@ -1,5 +1,6 @@
 /* The pipeline: one table, run from top to bottom. */
 #include "ir/ops.h"
+#include "ir/text/io.h"
 #include "passes/analysis/activity.h"
 #include "passes/analysis/analysis.h"
 #include "passes/derive/derive.h"

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "ir/ops.h"
+#include "ir/text/io.h"
 #include "passes/analysis/analysis.h"
 #include "passes/schedule/schedule.h"
 #include "passes/simplify/simplify.h"

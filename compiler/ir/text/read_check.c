@@ -1,7 +1,7 @@
 /* What a module that was read must keep besides what the verifier looks at in each function: signatures, fields, and calls that end. */
 #include <inttypes.h>
 
-#include "ir/text.h"
+#include "ir/text/text.h"
 
 static bool wrong(ir_text *t, const char *what, const char *name)
 {

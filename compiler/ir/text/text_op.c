@@ -1,5 +1,5 @@
 /* Operations and regions of the IR's text, both directions. */
-#include "ir/text.h"
+#include "ir/text/text.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* What stands behind an operation's name, both directions. */
-#include "ir/text.h"
+#include "ir/text/text.h"
 
 #include <inttypes.h>
 #include <string.h>
