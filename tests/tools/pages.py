@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """The pages of documentation, and whether their links lead somewhere: pages.py ROOT
 
-A relative link names a file that is there, and behind # a heading of it or an `<a id="...">`. A page is linked from another one.
+A relative link names a file that is there, and behind # a heading of it or an `<a id="...">`. A page is linked from another one. A paragraph, list item or row has
+at most 200 words: more than that nobody reads, and a table or a list says it better.
 """
 import re
 import sys
 from pathlib import Path
 
+WORDS = 200
 LINK = re.compile(r"!?\[[^][]*(?:\[[^][]*\][^][]*)*\]\(([^()\s]+)\)")
 
 
@@ -61,6 +63,18 @@ def links(root, page):
                 yield n, (page.parent / path).resolve() if path else page, anchor
 
 
+def long_paragraphs(page):
+    """(line, words) of each that is too long."""
+    words = began = 0
+    for n, line in [*prose(page.read_text()), (0, "")]:
+        if not line.strip() or line.startswith(("#", "|", "- ", "<!--")):
+            if words > WORDS:
+                yield began, words
+            words = 0
+        if not words:
+            began = n
+        words += 0 if line.startswith("#") else len(line.split())
+
 
 def faults(root):
     linked = {root / "README.md"}
@@ -73,6 +87,8 @@ def faults(root):
                 yield f"{where}:{n}: {path.name} has no heading '{anchor}'"
             if path != page:
                 linked.add(path)
+        for n, words in long_paragraphs(page):
+            yield f"{where}:{n}: a paragraph of {words} words"
     yield from (f"{page.relative_to(root)}: no page has a link to it" for page in of(root) if page not in linked)
 
 
