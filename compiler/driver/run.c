@@ -13,6 +13,7 @@
 #include "driver/name.h"
 #include "driver/options.h"
 #include "host/host.h"
+#include "ir/text/io.h"
 #include "lower/lower.h"
 #include "passes/pipeline.h"
 #include "passes/schedule/schedule.h"

@@ -83,7 +83,7 @@ static plane_ref *touch(cfn *c, int key)
 
 static plane_ref *touch_component(cfn *c, const ir_op *op, ir_plane plane)
 {
-    const ir_field *f = op->attr.field;
+    const ir_field *f = ir_field_of(op);
     plane_ref *p = touch(c, f->index * 4 + (int)plane);
     if (f->shape == IR_SHAPE_MAT && !ir_component_known(op))
         p->flat = true; /* of a member without meaning, as with soa */
@@ -92,7 +92,7 @@ static plane_ref *touch_component(cfn *c, const ir_op *op, ir_plane plane)
 
 static void scan_memory(cfn *c, const ir_op *op)
 {
-    plane_ref *p = touch_component(c, op, op->attr.plane);
+    plane_ref *p = touch_component(c, op, ir_access_attr(op)->plane);
     if (op->code == OP_LOAD)
         p->read = true;
     else if ((op->code == OP_ACCUM || op->code == OP_ATOMIC) && op_is_scatter(op))
@@ -107,7 +107,7 @@ static void scan_memory(cfn *c, const ir_op *op)
 
 static void scan_call(cfn *c, const ir_op *op)
 {
-    const func_facts *info = facts_of(&c->e->facts, op->attr.callee);
+    const func_facts *info = facts_of(&c->e->facts, ir_callee_of(op));
     for (size_t key = 0; key < c->e->m->fields.len * 4; key++) {
         if (!info->planes[key])
             continue;
@@ -170,7 +170,7 @@ void cfn_scan(cfn *c, const ir_region *r)
             scan_call(c, op);
             break;
         case OP_MPARAM:
-            take_mparam(c, op->attr.mparam);
+            take_mparam(c, ir_mparam_attr(op)->param);
             break;
         default:
             break;

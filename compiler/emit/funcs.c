@@ -73,7 +73,7 @@ static void emit_callees(emitter *e, const ir_region *r)
 {
     for (const ir_op *op = r->first; op; op = op->next) {
         if (op->code == OP_CALL)
-            emit_function(e, op->attr.callee);
+            emit_function(e, ir_callee_of(op));
         for (int i = 0; i < op->nregions; i++)
             emit_callees(e, op->regions[i]);
     }

@@ -41,32 +41,32 @@ static bool keeps_rows(const ir_field *f)
 
 static const char *component(cfn *c, const ir_op *op, const expr *comp)
 {
-    const ir_field *f = op->attr.field;
+    const ir_field *f = ir_field_of(op);
     const ir_value *v = op->args[f->ndim];
     if (f->shape == IR_SHAPE_SCALAR)
         return "";
     if (keeps_rows(f) && !ir_component_known(op))
         return arena_printf(c->e->mem, "[%s / %d][%s %% %d]", paren(c, *comp, PREC_MUL), f->cols, paren(c, *comp, PREC_MUL), f->cols);
-    if (f->shape == IR_SHAPE_MAT && ir_component_known(op) && (keeps_rows(f) || !c->planes[f->index * 4 + (int)op->attr.plane].flat))
-        return arena_printf(c->e->mem, "[%lld][%lld]", (long long)(v->def->attr.i / f->cols), (long long)(v->def->attr.i % f->cols));
+    if (f->shape == IR_SHAPE_MAT && ir_component_known(op) && (keeps_rows(f) || !c->planes[f->index * 4 + (int)ir_access_attr(op)->plane].flat))
+        return arena_printf(c->e->mem, "[%lld][%lld]", (long long)(ir_int(v) / f->cols), (long long)(ir_int(v) % f->cols));
     return arena_printf(c->e->mem, "[%s]", comp->text);
 }
 
 /* Address of a component of a strided field: "x + i * x_stride0 + 4". */
 static const char *strided_address(cfn *c, const ir_op *op, const char *base, const expr *idx, const expr *comp)
 {
-    const ir_field *f = op->attr.field;
+    const ir_field *f = ir_field_of(op);
     const int size = scalar_bytes(f->elem);
     strbuf b = {0};
     sb_add(&b, base);
     for (int d = 0; d < f->ndim; d++)
         if (strcmp(idx[d].text, "0") != 0)
-            sb_printf(&b, " + %s * %s", paren(c, idx[d], PREC_MUL), stride_name(c, f, op->attr.plane, d));
+            sb_printf(&b, " + %s * %s", paren(c, idx[d], PREC_MUL), stride_name(c, f, ir_access_attr(op)->plane, d));
     const ir_value *v = op->args[f->ndim];
     if (f->shape != IR_SHAPE_SCALAR && !ir_is_const(v))
         sb_printf(&b, " + %s * %d", paren(c, *comp, PREC_MUL), size);
-    else if (f->shape != IR_SHAPE_SCALAR && v->def->attr.i != 0)
-        sb_printf(&b, " + %lld", (long long)v->def->attr.i * size);
+    else if (f->shape != IR_SHAPE_SCALAR && ir_int(v) != 0)
+        sb_printf(&b, " + %lld", (long long)ir_int(v) * size);
     const char *text = arena_strdup(c->e->mem, sb_str(&b));
     sb_free(&b);
     return text;
@@ -78,7 +78,7 @@ static bool is_checked(const cfn *c, const ir_op *op, ir_opcode load, int nsubs)
     enum { NEAR = 64 };
     const ir_op *p = op->prev;
     for (int n = 0; p && n < NEAR; p = p->prev, n++) {
-        bool same = p->code == load && p->attr.field == op->attr.field && !memcmp(&p->loc, &op->loc, sizeof p->loc) && !op_is_dead(c->use, p);
+        bool same = p->code == load && ir_field_of(p) == ir_field_of(op) && !memcmp(&p->loc, &op->loc, sizeof p->loc) && !op_is_dead(c->use, p);
         for (int i = 0; i < nsubs && same; i++)
             same = p->args[i] == op->args[i];
         if (same)
@@ -90,7 +90,7 @@ static bool is_checked(const cfn *c, const ir_op *op, ir_opcode load, int nsubs)
 /* --debug: the same for an array of the host. */
 static void check_array_bounds(cfn *c, const ir_op *op, const expr *idx, const expr *comp)
 {
-    const ir_field *f = op->attr.field;
+    const ir_field *f = ir_field_of(op);
     arena *mem = c->e->mem;
     for (int d = 0; d < f->ndim + (comp != NULL); d++) {
         const expr i = d < f->ndim ? idx[d] : *comp;
@@ -103,7 +103,7 @@ static void check_array_bounds(cfn *c, const ir_op *op, const expr *idx, const e
 /* --debug: a subscript out of bounds fails the launch and leaves the function. */
 static void check_bounds(cfn *c, const ir_op *op, const expr *idx, const expr *comp)
 {
-    const ir_field *f = op->attr.field;
+    const ir_field *f = ir_field_of(op);
     const bool dynamic = f->shape != IR_SHAPE_SCALAR && !ir_component_known(op);
     if (is_argument(f)) {
         check_array_bounds(c, op, idx, dynamic ? comp : NULL);
@@ -137,14 +137,14 @@ static const char *element_count(cfn *c, const ir_field *f)
 /* soa: the components' elements one after the other. */
 static const char *soa_index(cfn *c, const ir_op *op, const expr *idx, const expr *comp)
 {
-    const ir_field *f = op->attr.field;
+    const ir_field *f = ir_field_of(op);
     const ir_value *v = op->args[f->ndim];
     const expr at = flat_index(c, f, idx);
-    if (f->shape == IR_SHAPE_SCALAR || (ir_is_const(v) && v->def->attr.i == 0))
+    if (f->shape == IR_SHAPE_SCALAR || (ir_is_const(v) && ir_int(v) == 0))
         return at.text;
     if (f->ndim == 0)
         return comp->text;
-    if (ir_is_const(v) && v->def->attr.i == 1)
+    if (ir_is_const(v) && ir_int(v) == 1)
         return arena_printf(c->e->mem, "%s + %s", element_count(c, f), paren(c, at, PREC_ADD));
     return arena_printf(c->e->mem, "%s * %s + %s", paren(c, *comp, PREC_MUL), element_count(c, f), paren(c, at, PREC_ADD));
 }
@@ -152,20 +152,20 @@ static const char *soa_index(cfn *c, const ir_op *op, const expr *idx, const exp
 /* Number of a component in the whole field. */
 static const char *component_index(cfn *c, const ir_op *op, const expr *idx, const expr *comp)
 {
-    const ir_field *f = op->attr.field;
+    const ir_field *f = ir_field_of(op);
     if (f->soa)
         return soa_index(c, op, idx, comp);
     const expr at = flat_index(c, f, idx);
     if (f->shape == IR_SHAPE_SCALAR)
         return at.text;
-    const char *k = ir_is_const(op->args[f->ndim]) ? arena_printf(c->e->mem, "%lld", (long long)op->args[f->ndim]->def->attr.i) : paren(c, *comp, PREC_ADD);
+    const char *k = ir_is_const(op->args[f->ndim]) ? arena_printf(c->e->mem, "%lld", (long long)ir_int(op->args[f->ndim])) : paren(c, *comp, PREC_ADD);
     return f->ndim == 0 ? k : arena_printf(c->e->mem, "%s * INT64_C(%d) + %s", paren(c, at, PREC_MUL), ir_field_ncomp(f), k);
 }
 
 /* "x[i][0]", of a strided field its address. */
 static const char *component_text(cfn *c, const ir_op *op, const char *base, const expr *idx, const expr *comp)
 {
-    const ir_field *f = op->attr.field;
+    const ir_field *f = ir_field_of(op);
     if (f->strided)
         return strided_address(c, op, base, idx, comp);
     if (f->soa)
@@ -178,7 +178,7 @@ static const char *component_text(cfn *c, const ir_op *op, const char *base, con
 /* simple: their text may be repeated. e: what they read. */
 static void take_subscripts(cfn *c, const ir_op *op, bool simple, expr *e, expr *idx, expr *comp)
 {
-    const ir_field *f = op->attr.field;
+    const ir_field *f = ir_field_of(op);
     /* the number of a component of a matrix is divided into row and column */
     const bool named = simple || c->e->m->debug || keeps_rows(f);
     for (int d = 0; d <= f->ndim; d++) {
@@ -196,10 +196,10 @@ static void take_subscripts(cfn *c, const ir_op *op, bool simple, expr *e, expr 
 
 static expr element(cfn *c, const ir_op *op, bool scatter, bool simple)
 {
-    const ir_field *f = op->attr.field;
+    const ir_field *f = ir_field_of(op);
     expr e = {.prec = PREC_PRIMARY}, idx[8], comp = {0};
     take_subscripts(c, op, simple, &e, idx, &comp);
-    e.text = component_text(c, op, plane_pointer(c, f, op->attr.plane, scatter), idx, &comp);
+    e.text = component_text(c, op, plane_pointer(c, f, ir_access_attr(op)->plane, scatter), idx, &comp);
     if (f->strided)
         e.prec = PREC_ADD;
     return e;
@@ -207,32 +207,32 @@ static expr element(cfn *c, const ir_op *op, bool scatter, bool simple)
 
 static int plane_key(const ir_op *op)
 {
-    return op->attr.field->index * 4 + (int)op->attr.plane;
+    return ir_field_of(op)->index * 4 + (int)ir_access_attr(op)->plane;
 }
 
 /* A load that the user gave no name is called after its field: x_0, U_grad_0. */
 static void name_load(cfn *c, const ir_op *op)
 {
-    const ir_field *f = op->attr.field;
+    const ir_field *f = ir_field_of(op);
     const ir_value *comp = op->args[f->ndim];
     vstate *s = &c->v[op->res[0]->id];
     if (!op->res[0]->name && ir_is_const(comp))
-        s->hint = arena_printf(c->e->mem, "%s%s_%lld", f->name, plane_tail(op->attr.plane), (long long)comp->def->attr.i);
+        s->hint = arena_printf(c->e->mem, "%s%s_%lld", f->name, plane_tail(ir_access_attr(op)->plane), (long long)ir_int(comp));
 }
 
 /* Whether the caller of an export func may leave the array out. */
 static bool is_optional(const cfn *c, const ir_op *op)
 {
-    const ir_field *f = op->attr.field;
+    const ir_field *f = ir_field_of(op);
     if (!is_argument(f))
         return false;
     const bool reverse = c->f->kind == IR_KERNEL_GRAD || c->f->kind == IR_KERNEL_HVP;
-    return op->attr.plane == IR_DATA ? reverse && !f->in : reverse || !f->out;
+    return ir_access_attr(op)->plane == IR_DATA ? reverse && !f->in : reverse || !f->out;
 }
 
 static void update_wanted(cfn *c, const ir_op *op, const char *target, const char *how, const char *value)
 {
-    stmt(c, op->loc, "if (%s)", plane_pointer(c, op->attr.field, op->attr.plane, false));
+    stmt(c, op->loc, "if (%s)", plane_pointer(c, ir_field_of(op), ir_access_attr(op)->plane, false));
     c->indent++;
     stmt(c, (src_loc){0, 0, 0}, "%s %s %s;", target, how, value);
     c->indent--;
@@ -242,12 +242,12 @@ void emit_load(cfn *c, const ir_op *op)
 {
     name_load(c, op);
     expr e = element(c, op, false, false);
-    if (op->attr.field->strided) {
-        e.text = arena_printf(c->e->mem, "tk_load_%s(%s)", scalar_name(op->attr.field->elem), e.text);
+    if (ir_field_of(op)->strided) {
+        e.text = arena_printf(c->e->mem, "tk_load_%s(%s)", scalar_name(ir_field_of(op)->elem), e.text);
         e.prec = PREC_PRIMARY;
     }
     if (is_optional(c, op)) {
-        e.text = arena_printf(c->e->mem, "%s ? %s : %s", plane_pointer(c, op->attr.field, op->attr.plane, false), e.text, zero_text(op->attr.field->elem));
+        e.text = arena_printf(c->e->mem, "%s ? %s : %s", plane_pointer(c, ir_field_of(op), ir_access_attr(op)->plane, false), e.text, zero_text(ir_field_of(op)->elem));
         e.prec = PREC_COND;
     }
     add_read(c, &e, MEM_PLANE, plane_key(op), NULL);
@@ -260,8 +260,8 @@ void emit_store(cfn *c, const ir_op *op)
     const expr value = val(c, op->args[op->nargs - 1]);
     const expr target = element(c, op, false, false);
     flush_reads(c, MEM_PLANE, plane_key(op), NULL);
-    if (op->attr.field->strided)
-        stmt(c, op->loc, "tk_store_%s(%s, %s);", scalar_name(op->attr.field->elem), target.text, value.text);
+    if (ir_field_of(op)->strided)
+        stmt(c, op->loc, "tk_store_%s(%s, %s);", scalar_name(ir_field_of(op)->elem), target.text, value.text);
     else if (is_optional(c, op))
         update_wanted(c, op, target.text, "=", value.text);
     else
@@ -271,9 +271,9 @@ void emit_store(cfn *c, const ir_op *op)
 
 void emit_accum(cfn *c, const ir_op *op)
 {
-    const scalar type = op->attr.field->elem;
+    const scalar type = ir_field_of(op)->elem;
     const bool target_plane = c->planes[plane_key(op)].scatter, scatter = op_is_scatter(op);
-    const bool strided = op->attr.field->strided;
+    const bool strided = ir_field_of(op)->strided;
     const bool in_place = !scatter && (scalar_is_float(type) || type == SC_U32 || type == SC_U64);
     const expr value = val(c, op->args[op->nargs - 1]);
     const expr target = element(c, op, target_plane, !strided && !scatter && !in_place);
@@ -302,7 +302,7 @@ static const char *slot(cfn *c, const ir_op *op, const ir_value *ptr, const ir_v
 /* A minimum or maximum that keeps who set the element, and in forward mode the winner's tangent. */
 static void emit_winner(cfn *c, const ir_op *op, bool scatter)
 {
-    const ir_field *f = op->attr.field;
+    const ir_field *f = ir_field_of(op);
     const bool tangent = ir_atomic_form(op) == IR_ATOMIC_WITH_TANGENT;
     ir_value *const *where = op->args + f->ndim + 2; /* ptr slot at step */
     expr e = {0}, idx[8], comp = {0};
@@ -311,8 +311,10 @@ static void emit_winner(cfn *c, const ir_op *op, bool scatter)
     const char *target = component_text(c, op, plane_pointer(c, f, IR_DATA, c->planes[plane_key(op)].scatter), idx, &comp), *dual = NULL;
     flush_reads(c, MEM_PLANE, plane_key(op), NULL);
     if (tangent) {
+        ir_attr_access access = *ir_access_attr(op);
         ir_op on_dual = *op;
-        on_dual.attr.plane = IR_DUAL;
+        on_dual.attr = &access;
+        access.plane = IR_DUAL;
         dual = component_text(c, &on_dual, plane_pointer(c, f, IR_DUAL, false), idx, &comp);
         flush_reads(c, MEM_PLANE, plane_key(&on_dual), NULL);
     }
@@ -320,7 +322,7 @@ static void emit_winner(cfn *c, const ir_op *op, bool scatter)
     const char *at = subscript(val(c, where[2])).text, *step = subscript(val(c, where[3])).text;
     const char *address = f->strided ? "" : "&";
     const char *forward = tangent ? arena_printf(c->e->mem, "%s%s, %s", address, dual, change) : "NULL, 0";
-    stmt(c, op->loc, "tk_win_%s%s_%s(%s%s, %s, %s, &%s, %s, %s, %s);", f->strided ? "at_" : "", op_name((ir_opcode)op->attr.i), scalar_name(f->elem), address,
+    stmt(c, op->loc, "tk_win_%s%s_%s(%s%s, %s, %s, &%s, %s, %s, %s);", f->strided ? "at_" : "", op_name(ir_access_attr(op)->with), scalar_name(f->elem), address,
          target, value, forward, winner, at, step, scatter ? c->atomic : "false");
     emit_watch(c, op, c->watched);
 }
@@ -332,12 +334,12 @@ void emit_atomic(cfn *c, const ir_op *op)
         emit_winner(c, op, scatter);
         return;
     }
-    const expr value = val(c, op->args[op->attr.field->ndim + 1]);
+    const expr value = val(c, op->args[ir_field_of(op)->ndim + 1]);
     const expr target = element(c, op, target_plane, false);
     flush_reads(c, MEM_PLANE, plane_key(op), NULL);
     const ir_value *old = op->res[0];
-    const bool strided = op->attr.field->strided;
-    const char *call = arena_printf(c->e->mem, "tk_fetch_%s%s_%s(%s%s, %s, %s)", strided ? "at_" : "", op_name((ir_opcode)op->attr.i), scalar_name(old->type),
+    const bool strided = ir_field_of(op)->strided;
+    const char *call = arena_printf(c->e->mem, "tk_fetch_%s%s_%s(%s%s, %s, %s)", strided ? "at_" : "", op_name(ir_access_attr(op)->with), scalar_name(old->type),
                                     strided ? "" : "&", target.text, value.text, scatter ? c->atomic : "false");
     if (c->use[old->id].uses == 0) {
         stmt(c, op->loc, "%s;", call);
@@ -366,7 +368,7 @@ static void check_array(cfn *c, const ir_op *op)
         return;
     const char *what = arena_printf(c->e->mem, "%s:%u: subscript of '%s'", place_of(c->e, op->loc), op->loc.col,
                                     local->res[0]->name ? local->res[0]->name : "array");
-    const char *count = local->nargs ? paren(c, val_simple(c, local->args[0]), PREC_PRIMARY) : arena_printf(c->e->mem, "%lld", (long long)local->attr.i);
+    const char *count = local->nargs ? paren(c, val_simple(c, local->args[0]), PREC_PRIMARY) : arena_printf(c->e->mem, "%lld", (long long)ir_local_attr(local)->count);
     emit_bounds(c, op->loc, op->args[1], count, !local->nargs, what);
 }
 
@@ -387,21 +389,21 @@ static void alloc(cfn *c, const ir_op *op, const char *type, const char *name, c
 
 static memory_kind kind_of(const ir_value *array)
 {
-    return array->def->attr.stacked ? MEM_STACK : MEM_LOCAL;
+    return ir_local_attr(array->def)->stacked ? MEM_STACK : MEM_LOCAL;
 }
 
 void emit_local(cfn *c, const ir_op *op)
 {
     switch (op->code) {
     case OP_LOCAL: {
-        if (op->attr.stacked && (op->nargs || !c->pure)) {
-            const char *count = op->nargs ? subscript(val(c, op->args[0])).text : arena_printf(c->e->mem, "%lld", (long long)op->attr.i);
-            alloc(c, op, scalar_c_type(op->attr.elem), names_unique(c->names, op->res[0]->name ? op->res[0]->name : "array"), count);
+        if (ir_local_attr(op)->stacked && (op->nargs || !c->pure)) {
+            const char *count = op->nargs ? subscript(val(c, op->args[0])).text : arena_printf(c->e->mem, "%lld", (long long)ir_local_attr(op)->count);
+            alloc(c, op, scalar_c_type(ir_local_attr(op)->elem), names_unique(c->names, op->res[0]->name ? op->res[0]->name : "array"), count);
             break;
         }
         const char *name = names_unique(c->names, op->res[0]->name ? op->res[0]->name : "array");
         c->e->uses_arrays = true;
-        stmt(c, op->loc, "%s %s[%lld]%s;", scalar_c_type(op->attr.elem), name, (long long)(op->attr.i > 0 ? op->attr.i : 1), op->attr.stacked ? "" : " = {0}");
+        stmt(c, op->loc, "%s %s[%lld]%s;", scalar_c_type(ir_local_attr(op)->elem), name, (long long)(ir_local_attr(op)->count > 0 ? ir_local_attr(op)->count : 1), ir_local_attr(op)->stacked ? "" : " = {0}");
         define_name(c, op->res[0], name);
         break;
     }
@@ -467,15 +469,15 @@ const layout_info *layout_of(emitter *e, const ir_layout *l)
 
 static const char *slot(cfn *c, const ir_op *op, const ir_value *ptr, const ir_value *i, expr *e, int64_t index)
 {
-    const layout_info *l = layout_of(c->e, op->attr.layout);
+    const layout_info *l = layout_of(c->e, ir_layout_of(op));
     const bool named = !c->v[ptr->id].pending; /* else it is a member, which points to anything */
     const expr base = val(c, ptr);
     expr_absorb(c, e, base);
     const char *p = paren(c, base, PREC_PRIMARY);
-    if (!named || c->use[ptr->id].layout != op->attr.layout)
+    if (!named || c->use[ptr->id].layout != ir_layout_of(op))
         p = arena_printf(c->e->mem, "((struct %s *)%s)", l->tag, p);
     const char *member = l->members[index];
-    if (ir_is_const(i) && i->def->attr.i == 0)
+    if (ir_is_const(i) && ir_int(i) == 0)
         return arena_printf(c->e->mem, "%s->%s", p, member);
     const expr idx = subscript(val(c, i));
     expr_absorb(c, e, idx);
@@ -486,20 +488,20 @@ static void emit_alloc(cfn *c, const ir_op *op)
 {
     ir_value *v = op->res[0];
     const char *count = subscript(val(c, op->args[0])).text;
-    const char *type = arena_printf(c->e->mem, "struct %s", layout_of(c->e, op->attr.layout)->tag), *name = names_unique(c->names, v->name ? v->name : "saved");
+    const char *type = arena_printf(c->e->mem, "struct %s", layout_of(c->e, ir_layout_of(op))->tag), *name = names_unique(c->names, v->name ? v->name : "saved");
     alloc(c, op, type, name, count);
 }
 
 static void emit_block(cfn *c, const ir_op *op)
 {
     const char *name = names_unique(c->names, op->res[0]->name);
-    const char *tag = layout_of(c->e, op->attr.layout)->tag, *turn = subscript(val(c, op->args[0])).text;
+    const char *tag = layout_of(c->e, ir_layout_of(op))->tag, *turn = subscript(val(c, op->args[0])).text;
     c->uses_rec = true;
     if (op->code == OP_REC_GET) {
-        stmt(c, op->loc, "struct %s *const %s = tk_record_get(%s, tk_rec, %lld, %s);", tag, name, session_text(c), (long long)op->attr.i, turn);
+        stmt(c, op->loc, "struct %s *const %s = tk_record_get(%s, tk_rec, %lld, %s);", tag, name, session_text(c), (long long)ir_slot_attr(op)->number, turn);
     } else {
-        const char *count = subscript(val(c, op->args[1])).text, *of = op->attr.layout->log ? "logs" : "alloc";
-        stmt(c, op->loc, "struct %s *const %s = tk_record_%s(%s, tk_rec, %lld, %s, %s, sizeof *%s);", tag, name, of, session_text(c), (long long)op->attr.i, turn,
+        const char *count = subscript(val(c, op->args[1])).text, *of = ir_layout_of(op)->log ? "logs" : "alloc";
+        stmt(c, op->loc, "struct %s *const %s = tk_record_%s(%s, tk_rec, %lld, %s, %s, sizeof *%s);", tag, name, of, session_text(c), (long long)ir_slot_attr(op)->number, turn,
              count, name);
     }
     stmt(c, op->loc, "if (!%s)", name);
@@ -521,7 +523,7 @@ static void emit_log_store(cfn *c, const ir_op *op)
 void emit_record(cfn *c, const ir_op *op)
 {
     expr e = {.prec = PREC_PRIMARY};
-    const ir_layout *l = op->attr.layout;
+    const ir_layout *l = ir_layout_of(op);
     if (op->code == OP_REC_ALLOC || op->code == OP_REC_GET) {
         emit_block(c, op);
     } else if (op->code == OP_REC_STORE && l->log) {
@@ -570,7 +572,7 @@ void emit_stack(cfn *c, const ir_op *op)
     case OP_STK_STORE: {
         expr e = {0};
         const expr value = val(c, op->args[2]);
-        const char *target = slot(c, op, op->args[0], op->args[1], &e, op->attr.i);
+        const char *target = slot(c, op, op->args[0], op->args[1], &e, ir_slot_attr(op)->number);
         flush_reads(c, MEM_STACK, 0, NULL);
         stmt(c, op->loc, "%s = %s;", target, value.text);
         break;
@@ -578,7 +580,7 @@ void emit_stack(cfn *c, const ir_op *op)
     default: {
         expr e = {.prec = PREC_PRIMARY};
         add_read(c, &e, MEM_STACK, 0, NULL);
-        e.text = slot(c, op, op->args[0], op->args[1], &e, op->attr.i);
+        e.text = slot(c, op, op->args[0], op->args[1], &e, ir_slot_attr(op)->number);
         define(c, op->res[0], e, op->loc);
     }
     }

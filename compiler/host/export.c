@@ -189,7 +189,7 @@ static const char *size_text(arena *mem, const ir_func *f, const ir_value *v)
         x[i] = size_text(mem, f, op->args[i]);
     switch (op->code) {
     case OP_CONST:
-        return arena_printf(mem, "INT64_C(%lld)", (long long)op->attr.i);
+        return arena_printf(mem, "INT64_C(%lld)", (long long)ir_const_attr(op)->i);
     case OP_CAST:
         return arena_printf(mem, "(%s)%s", scalar_c_type(v->type), x[0]);
     case OP_NEG:
@@ -313,7 +313,7 @@ static void call_for_results(cfn *c, const ir_func *primal)
 static bool is_left(const cfn *c, const arg *a, int k)
 {
     const ir_value *v = c->f->body->last->args[a->value + k];
-    return a->add && ir_is_const(v) && v->def->attr.f == 0;
+    return a->add && ir_is_const(v) && ir_float(v) == 0;
 }
 
 /* How many statements an argument in C takes that begins with a. */

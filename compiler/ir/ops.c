@@ -26,7 +26,7 @@ static const struct {
     unsigned touches;
     bool launch;
 } struct_ops[OP_COUNT - OP_PURE_COUNT] = {
-#define SOP(id, name, effect, memory, touches, where) {name, OP_EFFECT_##effect, MEMORY_##memory, TOUCHES_##touches, WHERE_##where == WHERE_LAUNCH},
+#define SOP(id, name, effect, memory, touches, where, attributes) {name, OP_EFFECT_##effect, MEMORY_##memory, TOUCHES_##touches, WHERE_##where == WHERE_LAUNCH},
 #include "ir/struct_ops.def"
 #undef SOP
 };

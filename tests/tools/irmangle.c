@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ir/ir.h"
+#include "ir/text/io.h"
 
 static uint64_t state;
 

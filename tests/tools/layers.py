@@ -10,7 +10,7 @@ import re
 import sys
 from pathlib import Path
 
-LAYERS = [["util"], ["syntax"], ["ir"], ["check/base"], ["check"], ["lower"], ["passes/analysis"], ["passes/simplify"], ["passes/rules", "passes/derive", "passes/schedule"],
+LAYERS = [["util"], ["syntax"], ["ir"], ["ir/text"], ["check/base"], ["check"], ["lower"], ["passes/analysis"], ["passes/simplify"], ["passes/rules", "passes/derive", "passes/schedule"],
           ["passes"], ["codegen"], ["emit"], ["host"], ["driver"]]
 INSIDE = {"passes/derive/reverse": "passes/derive"}      # folders that are a part of one
 MOST = 20                                                # files in a folder

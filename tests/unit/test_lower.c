@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "ir/text/io.h"
 #include "lower/lower.h"
 #include "lower_gen.h"
 

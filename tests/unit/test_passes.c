@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "ir/text/io.h"
 #include "lower/lower.h"
 #include "lower_gen.h"
 #include "passes/simplify/simplify.h"

@@ -37,7 +37,7 @@ static effects summary_of(scan *s, const ir_func *f)
 
 static void touch(const scan *s, effects *e, const ir_op *op, ir_plane plane, unsigned what)
 {
-    size_t at = (size_t)op->attr.field->index * 4 + (size_t)plane;
+    size_t at = (size_t)ir_field_of(op)->index * 4 + (size_t)plane;
     if (at < s->n)
         e->at[at] |= (unsigned char)what;
 }
@@ -46,16 +46,16 @@ static void scan_op(scan *s, const ir_op *op, effects *e)
 {
     switch (op->code) {
     case OP_LOAD:
-        touch(s, e, op, op->attr.plane, EFFECT_READ);
+        touch(s, e, op, ir_access_attr(op)->plane, EFFECT_READ);
         break;
     case OP_STORE:
-        touch(s, e, op, op->attr.plane, EFFECT_STORE);
+        touch(s, e, op, ir_access_attr(op)->plane, EFFECT_STORE);
         break;
     case OP_ACCUM:
-        touch(s, e, op, op->attr.plane, EFFECT_ACCUM);
+        touch(s, e, op, ir_access_attr(op)->plane, EFFECT_ACCUM);
         break;
     case OP_ATOMIC:
-        touch(s, e, op, op->attr.plane, EFFECT_READ | EFFECT_ACCUM);
+        touch(s, e, op, ir_access_attr(op)->plane, EFFECT_READ | EFFECT_ACCUM);
         if (ir_atomic_form(op) == IR_ATOMIC_WITH_TANGENT)
             touch(s, e, op, IR_DUAL, EFFECT_STORE);
         break;
@@ -71,7 +71,7 @@ static void scan_op(scan *s, const ir_op *op, effects *e)
         e->stack = true;
         break;
     case OP_CALL: {
-        effects c = summary_of(s, op->attr.callee);
+        effects c = summary_of(s, ir_callee_of(op));
         for (size_t i = 0; i < s->n; i++)
             e->at[i] |= c.at[i];
         e->other |= c.other;

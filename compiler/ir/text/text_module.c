@@ -1,5 +1,5 @@
 /* What a module has besides functions, in the IR's text, both directions. */
-#include "ir/text.h"
+#include "ir/text/text.h"
 
 #include <inttypes.h>
 #include <stddef.h>

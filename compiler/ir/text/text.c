@@ -1,5 +1,5 @@
 /* Words, numbers, names and places of the IR's text, both directions. */
-#include "ir/text.h"
+#include "ir/text/text.h"
 
 #include <ctype.h>
 #include <errno.h>

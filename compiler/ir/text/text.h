@@ -67,7 +67,7 @@ typedef struct ir_text {
 
 enum { TEXT_MAX_VALUES = 1 << 24, TEXT_MAX_DEPTH = 4000, TEXT_MAX_COMPONENTS = 1024, TEXT_MAX_FIELDS = 1 << 16 };
 
-/* ---- ir/text_token.c ---- */
+/* ---- ir/text/text_token.c ---- */
 
 void text_free(ir_text *t);
 /* Reading: goes to the next token. */
@@ -85,7 +85,7 @@ bool text_expected(ir_text *t, const char *what);
 /* Whether a name is one token. */
 bool text_is_plain(const char *name);
 
-/* ---- ir/text.c: what is made of a token or two ---- */
+/* ---- ir/text/text.c: what is made of a token or two ---- */
 
 /* A word, a sign, both (" add("), or "\n", with the blanks that stand around it. */
 void text_lit(ir_text *t, const char *lit);
@@ -120,7 +120,7 @@ void text_plane(ir_text *t, ir_field **f, ir_plane *plane);
 void text_loc(ir_text *t, src_loc *loc);
 void text_type(ir_text *t, scalar *elem, ir_shape_kind *shape, int *rows, int *cols);
 
-/* ---- ir/text_value.c ---- */
+/* ---- ir/text/text_value.c ---- */
 
 /* What stands in front of an operation, which is not there yet. */
 typedef struct text_defined {
@@ -142,14 +142,14 @@ void text_define_value(ir_text *t, ir_value *v, const text_defined *d);
 /* A region's parameters. */
 void text_params(ir_text *t, ir_region *r);
 
-/* ---- ir/text_attr.c ---- */
+/* ---- ir/text/text_attr.c ---- */
 
 /* The operation whose name is next; OP_COUNT if it is none. */
 ir_opcode text_code(const ir_text *t);
 /* All that stands between the operation's name and its regions. */
 void text_attributes(ir_text *t, ir_op *op);
 
-/* ---- ir/text_op.c: operations and regions ---- */
+/* ---- ir/text/text_op.c: operations and regions ---- */
 
 /* Between braces; one indented by depth. */
 void text_region(ir_text *t, ir_region *r, int depth);
@@ -160,7 +160,7 @@ void text_survey(ir_text *t, ir_func *const *funcs, size_t n);
 /* 1 + the greatest id. */
 uint32_t text_ids(const ir_func *f);
 
-/* ---- ir/text_func.c ---- */
+/* ---- ir/text/text_func.c ---- */
 
 /* A function with its body, from `func` on. */
 void text_function(ir_text *t, ir_func *f);
@@ -170,7 +170,7 @@ void text_gone(ir_text *t, ir_func *f);
 ir_func *text_linked(const ir_func *f, int i);
 int text_nlinks(void);
 
-/* ---- ir/text_module.c ---- */
+/* ---- ir/text/text_module.c ---- */
 
 /* All but functions: what the module is, then one declaration after the other. */
 void text_heading(ir_text *t);
@@ -178,7 +178,7 @@ void text_write_declarations(ir_text *t);
 /* Reading: the declaration that is next; false if it is none of those. */
 bool text_read_declaration(ir_text *t);
 
-/* ---- ir/read_check.c ---- */
+/* ---- ir/text/read_check.c ---- */
 
 bool text_check(ir_text *t);
 

@@ -2,7 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ir/text.h"
+#include "ir/text/io.h"
+#include "ir/text/text.h"
 
 /* The functions of a module in the order in which they are printed: its own, those that belong to one of these (`aside`), and those that only
  * links are left to (`gone`). */

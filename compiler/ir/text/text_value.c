@@ -1,5 +1,5 @@
 /* Values in the IR's text: their definitions, their uses, numbers of operations. */
-#include "ir/text.h"
+#include "ir/text/text.h"
 
 #include <inttypes.h>
 

@@ -2,7 +2,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "ir/text.h"
+#include "ir/text/io.h"
+#include "ir/text/text.h"
 
 /* ---- functions ---- */
 

@@ -1,5 +1,5 @@
 /* Functions in the IR's text, both directions: the line that begins one, lines `.keyword ...` for what else is known of it, its body. */
-#include "ir/text.h"
+#include "ir/text/text.h"
 
 #include <inttypes.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* Tokens of the IR's text. */
-#include "ir/text.h"
+#include "ir/text/text.h"
 
 #include <ctype.h>
 #include <inttypes.h>
