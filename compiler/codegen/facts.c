@@ -31,7 +31,7 @@ bool op_is_scatter(const ir_op *op)
 static void gather_call(facts *x, func_facts *info, const ir_op *op)
 {
     const func_facts *callee = gathered(x, ir_callee_of(op));
-    for (size_t i = 0; i < x->m->fields.len * 4; i++)
+    for (size_t i = 0; i < ir_storage_count(x->m); i++)
         info->planes[i] |= callee->planes[i];
     info->module |= callee->module;
     info->stack |= callee->stack;
@@ -41,19 +41,18 @@ static void gather_call(facts *x, func_facts *info, const ir_op *op)
 static void gather(facts *x, func_facts *info, const ir_region *r)
 {
     for (const ir_op *op = r->first; op; op = op->next) {
+        op_touch touched[OP_TOUCHED_MAX];
+        for (int n = op_touched(op, touched), i = 0; i < n; i++)
+            info->planes[touched[i].at] |= (unsigned char)touched[i].what;
         switch (op->code) {
         case OP_LOAD:
         case OP_STORE:
         case OP_ACCUM:
-            info->planes[ir_field_of(op)->index * 4 + (int)ir_access_attr(op)->plane] |= op->code == OP_LOAD ? USE_READ : op->code == OP_STORE ? USE_STORE : USE_ACCUM;
             /* extents, strides */
             info->module |= op->code != OP_ACCUM || ir_field_of(op)->ndim > 1 || ir_field_of(op)->strided || ir_field_of(op)->soa || x->m->debug;
             info->can_fail |= x->m->debug;
             break;
         case OP_ATOMIC:
-            info->planes[ir_field_of(op)->index * 4 + (int)ir_access_attr(op)->plane] |= USE_READ | USE_ACCUM;
-            if (ir_atomic_form(op) == IR_ATOMIC_WITH_TANGENT)
-                info->planes[ir_field_of(op)->index * 4 + IR_DUAL] |= USE_STORE;
             info->module = true;
             info->can_fail |= x->m->debug;
             break;
@@ -129,7 +128,7 @@ static func_facts *gathered(facts *x, const ir_func *f)
         return info;
     info = ARENA_NEW(x->mem, func_facts);
     ptrmap_set(&x->shared, f, info);
-    info->planes = ARENA_ARRAY(x->mem, unsigned char, x->m->fields.len * 4 + 1);
+    info->planes = ARENA_ARRAY(x->mem, unsigned char, ir_storage_count(x->m) + 1);
     gather(x, info, f->body);
     info->cost = region_cost(x, f->body);
     return info;

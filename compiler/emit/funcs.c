@@ -86,8 +86,8 @@ void emit_functions_of(emitter *e, const ir_func *f)
 
 static bool accumulates(const emitter *e, const func_facts *info)
 {
-    for (size_t key = 0; key < e->m->fields.len * 4; key++)
-        if (info->planes[key] & USE_ACCUM)
+    for (ir_storage key = 0; key < ir_storage_count(e->m); key++)
+        if (info->planes[key] & OP_ADDS)
             return true;
     return false;
 }
@@ -100,10 +100,10 @@ static void hidden_params(cfn *c, strbuf *params)
         sb_printf(params, "const %s *%s", e->m->name, c->m);
     if (info->stack)
         sb_printf(params, info->pure ? "%sunsigned char *%s" : "%stk_stack *%s", params->len ? ", " : "", c->st);
-    for (size_t key = 0; key < e->m->fields.len * 4; key++)
-        if (info->planes[key] & USE_ACCUM)
+    for (ir_storage key = 0; key < ir_storage_count(e->m); key++)
+        if (info->planes[key] & OP_ADDS)
             sb_printf(params, "%s%s", params->len ? ", " : "",
-                      field_pointer(e->mem, e->m->fields.at[key / 4], false, "", c->planes[key].acc_name, c->planes[key].flat));
+                      field_pointer(e->mem, ir_storage_field(e->m, key), false, "", c->planes[key].acc_name, c->planes[key].flat));
     if (c->atomic)
         sb_printf(params, "%sconst bool %s", params->len ? ", " : "", c->atomic);
 }

@@ -47,7 +47,7 @@ static const char *component(cfn *c, const ir_op *op, const expr *comp)
         return "";
     if (keeps_rows(f) && !ir_component_known(op))
         return arena_printf(c->e->mem, "[%s / %d][%s %% %d]", paren(c, *comp, PREC_MUL), f->cols, paren(c, *comp, PREC_MUL), f->cols);
-    if (f->shape == IR_SHAPE_MAT && ir_component_known(op) && (keeps_rows(f) || !c->planes[f->index * 4 + (int)ir_access_attr(op)->plane].flat))
+    if (f->shape == IR_SHAPE_MAT && ir_component_known(op) && (keeps_rows(f) || !c->planes[ir_storage_of(f, ir_access_attr(op)->plane)].flat))
         return arena_printf(c->e->mem, "[%lld][%lld]", (long long)(ir_int(v) / f->cols), (long long)(ir_int(v) % f->cols));
     return arena_printf(c->e->mem, "[%s]", comp->text);
 }
@@ -205,11 +205,6 @@ static expr element(cfn *c, const ir_op *op, bool scatter, bool simple)
     return e;
 }
 
-static int plane_key(const ir_op *op)
-{
-    return ir_field_of(op)->index * 4 + (int)ir_access_attr(op)->plane;
-}
-
 /* A load that the user gave no name is called after its field: x_0, U_grad_0. */
 static void name_load(cfn *c, const ir_op *op)
 {
@@ -250,7 +245,7 @@ void emit_load(cfn *c, const ir_op *op)
         e.text = arena_printf(c->e->mem, "%s ? %s : %s", plane_pointer(c, ir_field_of(op), ir_access_attr(op)->plane, false), e.text, zero_text(ir_field_of(op)->elem));
         e.prec = PREC_COND;
     }
-    add_read(c, &e, MEM_PLANE, plane_key(op), NULL);
+    add_read(c, &e, MEM_PLANE, ir_storage_of_op(op), NULL);
     define(c, op->res[0], e, op->loc);
     emit_watch(c, op, c->watched);
 }
@@ -259,7 +254,7 @@ void emit_store(cfn *c, const ir_op *op)
 {
     const expr value = val(c, op->args[op->nargs - 1]);
     const expr target = element(c, op, false, false);
-    flush_reads(c, MEM_PLANE, plane_key(op), NULL);
+    flush_reads(c, MEM_PLANE, ir_storage_of_op(op), NULL);
     if (ir_field_of(op)->strided)
         stmt(c, op->loc, "tk_store_%s(%s, %s);", scalar_name(ir_field_of(op)->elem), target.text, value.text);
     else if (is_optional(c, op))
@@ -272,12 +267,12 @@ void emit_store(cfn *c, const ir_op *op)
 void emit_accum(cfn *c, const ir_op *op)
 {
     const scalar type = ir_field_of(op)->elem;
-    const bool target_plane = c->planes[plane_key(op)].scatter, scatter = op_is_scatter(op);
+    const bool target_plane = c->planes[ir_storage_of_op(op)].scatter, scatter = op_is_scatter(op);
     const bool strided = ir_field_of(op)->strided;
     const bool in_place = !scatter && (scalar_is_float(type) || type == SC_U32 || type == SC_U64);
     const expr value = val(c, op->args[op->nargs - 1]);
     const expr target = element(c, op, target_plane, !strided && !scatter && !in_place);
-    flush_reads(c, MEM_PLANE, plane_key(op), NULL);
+    flush_reads(c, MEM_PLANE, ir_storage_of_op(op), NULL);
     if (is_optional(c, op)) {
         update_wanted(c, op, target.text, "+=", value.text);
         return;
@@ -308,15 +303,15 @@ static void emit_winner(cfn *c, const ir_op *op, bool scatter)
     expr e = {0}, idx[8], comp = {0};
     const char *value = val(c, op->args[f->ndim + 1]).text, *change = tangent ? val(c, where[4]).text : NULL;
     take_subscripts(c, op, tangent, &e, idx, &comp);
-    const char *target = component_text(c, op, plane_pointer(c, f, IR_DATA, c->planes[plane_key(op)].scatter), idx, &comp), *dual = NULL;
-    flush_reads(c, MEM_PLANE, plane_key(op), NULL);
+    const char *target = component_text(c, op, plane_pointer(c, f, IR_DATA, c->planes[ir_storage_of_op(op)].scatter), idx, &comp), *dual = NULL;
+    flush_reads(c, MEM_PLANE, ir_storage_of_op(op), NULL);
     if (tangent) {
         ir_attr_access access = *ir_access_attr(op);
         ir_op on_dual = *op;
         on_dual.attr = &access;
         access.plane = IR_DUAL;
         dual = component_text(c, &on_dual, plane_pointer(c, f, IR_DUAL, false), idx, &comp);
-        flush_reads(c, MEM_PLANE, plane_key(&on_dual), NULL);
+        flush_reads(c, MEM_PLANE, ir_storage_of_op(&on_dual), NULL);
     }
     const char *winner = slot(c, op, where[0], where[1], &e, 0);
     const char *at = subscript(val(c, where[2])).text, *step = subscript(val(c, where[3])).text;
@@ -329,14 +324,14 @@ static void emit_winner(cfn *c, const ir_op *op, bool scatter)
 
 void emit_atomic(cfn *c, const ir_op *op)
 {
-    const bool target_plane = c->planes[plane_key(op)].scatter, scatter = op_is_scatter(op);
+    const bool target_plane = c->planes[ir_storage_of_op(op)].scatter, scatter = op_is_scatter(op);
     if (ir_atomic_form(op) >= IR_ATOMIC_RECORDED) {
         emit_winner(c, op, scatter);
         return;
     }
     const expr value = val(c, op->args[ir_field_of(op)->ndim + 1]);
     const expr target = element(c, op, target_plane, false);
-    flush_reads(c, MEM_PLANE, plane_key(op), NULL);
+    flush_reads(c, MEM_PLANE, ir_storage_of_op(op), NULL);
     const ir_value *old = op->res[0];
     const bool strided = ir_field_of(op)->strided;
     const char *call = arena_printf(c->e->mem, "tk_fetch_%s%s_%s(%s%s, %s, %s)", strided ? "at_" : "", op_name(ir_access_attr(op)->with), scalar_name(old->type),

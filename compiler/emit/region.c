@@ -139,11 +139,11 @@ static void hidden_args(cfn *c, const func_facts *info, strbuf *args)
         sep = ", ";
     }
     bool accumulates = false;
-    for (size_t key = 0; key < c->e->m->fields.len * 4; key++) {
-        if (!(info->planes[key] & USE_ACCUM))
+    for (ir_storage key = 0; key < ir_storage_count(c->e->m); key++) {
+        if (!(info->planes[key] & OP_ADDS))
             continue;
         accumulates = true;
-        sb_printf(args, "%s%s", sep, plane_pointer(c, c->e->m->fields.at[key / 4], (ir_plane)(key % 4), true));
+        sb_printf(args, "%s%s", sep, plane_pointer(c, ir_storage_field(c->e->m, key), ir_storage_plane(key), true));
         sep = ", ";
     }
     if (accumulates)

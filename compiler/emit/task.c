@@ -76,21 +76,21 @@ static void print_args(cfn *c, const task *t, const char *name, const char *plan
     for (size_t i = 0; i < t->captures.len; i++)
         sb_printf(&b, "\n.%s = %s", t->captures.at[i].member, val_simple(c, t->captures.at[i].value).text);
     for (size_t i = 0; i < t->scatters.len; i++) {
-        const int key = t->scatters.at[i];
-        const ir_field *f = e->m->fields.at[key / 4];
+        const ir_storage key = t->scatters.at[i];
+        const ir_field *f = ir_storage_field(e->m, key);
         const bool cast = f->shape == IR_SHAPE_MAT && !f->strided && !f->soa && !ir_is_member(f); /* to rows of components */
         sb_printf(&b, "\n.%s = %s%s", t->scatter_members[i],
-                  cast ? arena_printf(e->mem, "(%s)", field_pointer(e->mem, f, false, "", "", true)) : "", plane_member(e, c->m, f, (ir_plane)(key % 4)));
+                  cast ? arena_printf(e->mem, "(%s)", field_pointer(e->mem, f, false, "", "", true)) : "", plane_member(e, c->m, f, ir_storage_plane(key)));
     }
     print_initialiser(c, arena_printf(e->mem, "const struct %s_args %s = ", t->name, name), &b);
 }
 
-static const ir_scatter *scatter_of(const task *t, int key, int *first_fixed)
+static const ir_scatter *scatter_of(const task *t, ir_storage key, int *first_fixed)
 {
     *first_fixed = ir_task_first_fixed(t->op);
     for (int i = 0; i < ir_task_attr(t->op)->nscatters; i++) {
         const ir_scatter *s = &ir_task_attr(t->op)->scatters[i];
-        if (s->field->index * 4 + (int)s->plane == key)
+        if (ir_storage_of(s->field, s->plane) == key)
             return s;
         *first_fixed += s->nfixed;
     }
@@ -98,7 +98,7 @@ static const ir_scatter *scatter_of(const task *t, int key, int *first_fixed)
 }
 
 /* What the default is not: whether it is shared, how many subscripts are fixed, and which. */
-static const char *target_text(cfn *c, const task *t, int key)
+static const char *target_text(cfn *c, const task *t, ir_storage key)
 {
     int first;
     const ir_scatter *s = scatter_of(t, key, &first);
@@ -123,9 +123,9 @@ static int print_targets(cfn *c, const task *t, const char *targets)
     strbuf b = {0};
     int n = 0;
     for (size_t i = 0; i < t->scatters.len; i++, n++) {
-        const int key = t->scatters.at[i];
+        const ir_storage key = t->scatters.at[i];
         sb_printf(&b, "%s{.offset = offsetof(struct %s_args, %s), .field = %s, .plane = %s%s}", n ? "\n" : "", t->name, t->scatter_members[i],
-                  field_address(e, c->m, e->m->fields.at[key / 4]), plane_enum((ir_plane)(key % 4)), target_text(c, t, key));
+                  field_address(e, c->m, ir_storage_field(e->m, key)), plane_enum(ir_storage_plane(key)), target_text(c, t, key));
     }
     for (size_t i = 0; i < t->captures.len; i++) {
         const capture *k = &t->captures.at[i];

@@ -352,8 +352,8 @@ static void print_structs(const task *t, strbuf *out)
     for (size_t i = 0; i < t->captures.len; i++)
         sb_printf(out, "    %s;\n", capture_decl(c, t->captures.at[i].value, false, t->captures.at[i].member));
     for (size_t i = 0; i < t->scatters.len; i++) {
-        const int key = t->scatters.at[i];
-        sb_printf(out, "    %s;\n", field_pointer(e->mem, e->m->fields.at[key / 4], false, "", t->scatter_members[i], c->planes[key].flat));
+        const ir_storage key = t->scatters.at[i];
+        sb_printf(out, "    %s;\n", field_pointer(e->mem, ir_storage_field(e->m, key), false, "", t->scatter_members[i], c->planes[key].flat));
     }
     if (t->partial_type)
         sb_printf(out, "    %s *%s;\n", t->partial_type, t->partial);
@@ -386,7 +386,7 @@ static void print_function(task *t, const strbuf *body, strbuf *out)
         const plane_ref *p = &c->planes[t->scatters.at[i]];
         if (!p->acc_used)
             continue;
-        const ir_field *f = e->m->fields.at[t->scatters.at[i] / 4];
+        const ir_field *f = ir_storage_field(e->m, t->scatters.at[i]);
         const char *quals = p->acc_name == p->name && !e->m->debug ? "restrict const " : "const ";
         sb_printf(out, "    %s = %s->%s;\n", field_pointer(e->mem, f, false, quals, p->acc_name, p->flat), c->a, t->scatter_members[i]);
     }

@@ -10,14 +10,14 @@ static bool is_primal(const cfn *c)
 }
 
 /* Planes that a kernel only reads, or only adds to, hold no races. */
-static bool may_race(cfn *c, size_t key)
+static bool may_race(cfn *c, ir_storage key)
 {
     for (size_t i = 0; i < c->e->m->funcs.len; i++) {
         const ir_func *f = c->e->m->funcs.at[i];
         if (!ir_is_kernel(f) || (c->f->kind == IR_KERNEL && c->f != f))
             continue;
         const unsigned use = facts_of(&c->e->facts, f)->planes[key];
-        if ((use & USE_STORE) || ((use & USE_ACCUM) && (use & USE_READ)))
+        if ((use & OP_STORES) || ((use & OP_ADDS) && (use & OP_READS)))
             return true;
     }
     return false;
@@ -39,7 +39,7 @@ static void add_site(cfn *c, const ir_op *op)
     sb_add(&flags, what);
     if (op->code == OP_LOAD && ir_access_attr(op)->needed && is_primal(c))
         sb_add(&flags, " | TK_NEEDED");
-    if (is_primal(c) && may_race(c, (size_t)f->index * 4 + ir_access_attr(op)->plane))
+    if (is_primal(c) && may_race(c, ir_storage_of(f, ir_access_attr(op)->plane)))
         sb_add(&flags, " | TK_MAY_RACE");
     if (!is_primal(c))
         sb_add(&flags, " | TK_DERIVED");

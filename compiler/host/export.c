@@ -28,9 +28,9 @@ static int components(const ir_sigparam *p)
     return p->rows * p->cols;
 }
 
-static int plane_of(const arg *a)
+static ir_storage storage_of(const arg *a)
 {
-    return a->p.array->index * 4 + (int)a->plane;
+    return ir_storage_of(a->p.array, a->plane);
 }
 
 /* Inputs in the order of the region's parameters, outputs in the order of the yielded values; docs/c-api.md has the order in C. */
@@ -368,7 +368,7 @@ static void ignore_arrays(cfn *c, const arg_list *l)
     bool used = false;
     for (int i = 0; i < l->n; i++) {
         const arg *a = &l->at[i];
-        used = (used && !begins(l, a)) || (a->p.array && c->planes[plane_of(a)].used);
+        used = (used && !begins(l, a)) || (a->p.array && c->planes[storage_of(a)].used);
         if (a->p.array && !used && ends(l, a))
             sb_printf(c->e->out, "    (void)%s%s;\n", name_member(c->e->mem, a->p.name), plane_tail(a->plane));
     }
@@ -419,7 +419,7 @@ static void emit_export(emitter *e, const ir_func *primal, kernel_form form)
         if (begins(i < in.n ? &in : &out, a))
             names_unique_function(c->names, name);
         if (a->p.array)
-            c->planes[plane_of(a)].name = name;
+            c->planes[storage_of(a)].name = name;
     }
     names_unique_function(c->names, workspace_name(e->mem, primal));
     c->out = &body;

@@ -4,7 +4,7 @@
 #define TKC_IR_ATTR_H
 
 /* Which of a field's storages a memory operation touches. */
-typedef enum ir_plane { IR_DATA, IR_GRAD, IR_DUAL, IR_GRAD_DUAL } ir_plane;
+typedef enum ir_plane { IR_DATA, IR_GRAD, IR_DUAL, IR_GRAD_DUAL, IR_PLANES } ir_plane;
 
 /* How an accumulation into memory is carried out; decided by the parallel pass. */
 typedef enum ir_acc {

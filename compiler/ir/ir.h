@@ -300,6 +300,17 @@ struct ir_module {
     bool decided;            /* behind the decisions pass: the verifier looks at exact values */
 };
 
+/* ---- storages: all planes of all fields, numbered ---- */
+
+typedef size_t ir_storage; /* an index into what is kept for each storage of a module */
+
+static inline size_t ir_storage_count(const ir_module *m) { return m->fields.len * IR_PLANES; }
+static inline ir_storage ir_storage_of(const ir_field *f, ir_plane p) { return (size_t)f->index * IR_PLANES + (size_t)p; }
+/* What a load, store, accumulation or atomic touches. */
+static inline ir_storage ir_storage_of_op(const ir_op *op) { return ir_storage_of(ir_access_attr(op)->field, ir_access_attr(op)->plane); }
+static inline ir_field *ir_storage_field(const ir_module *m, ir_storage s) { return m->fields.at[s / IR_PLANES]; }
+static inline ir_plane ir_storage_plane(ir_storage s) { return (ir_plane)(s % IR_PLANES); }
+
 /* ---- builder (ir/build.c) ---- */
 
 /* Where operations are inserted: before `before`, at the region's end when it is NULL. New values get `loc`. */

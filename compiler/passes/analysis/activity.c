@@ -22,14 +22,14 @@ bool activity_has_second_order(const ir_module *m)
 
 bool *activity_storage(const ir_module *m, activity_mode mode)
 {
-    bool *at = ARENA_ARRAY(m->mem, bool, m->fields.len * 4 + 1);
+    bool *at = ARENA_ARRAY(m->mem, bool, ir_storage_count(m) + 1);
     const bool second = mode == ACTIVITY_FORWARD && activity_has_second_order(m);
     for (size_t i = 0; i < m->fields.len; i++) {
         const ir_field *f = m->fields.at[i];
         if (!scalar_is_float(f->elem))
             continue;
-        at[i * 4 + IR_DATA] = mode == ACTIVITY_REVERSE ? f->grad : f->dual;
-        at[i * 4 + IR_GRAD] = second && f->grad;
+        at[ir_storage_of(f, IR_DATA)] = mode == ACTIVITY_REVERSE ? f->grad : f->dual;
+        at[ir_storage_of(f, IR_GRAD)] = second && f->grad;
     }
     return at;
 }
@@ -322,7 +322,7 @@ typedef struct local_ctx {
 static bool local_storage(void *ctx, const ir_field *field, ir_plane plane)
 {
     const local_ctx *c = ctx;
-    return c->storage[(size_t)field->index * 4 + plane];
+    return c->storage[ir_storage_of(field, plane)];
 }
 
 static unsigned local_callee(void *ctx, const ir_func *f);

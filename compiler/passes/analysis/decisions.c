@@ -69,7 +69,7 @@ static void need_stored(marker *k, const ir_op *read)
     const unit *u = unit_of(k, read->region->func);
     for (size_t i = 0; i < u->launched_by.len; i++) {
         const unit *kernel = u->launched_by.at[i];
-        bool *known = &kernel->planes[ir_field_of(read)->index * 4 + (int)ir_access_attr(read)->plane];
+        bool *known = &kernel->planes[ir_storage_of_op(read)];
         if (*known)
             continue;
         *known = true;
@@ -289,7 +289,7 @@ static void list_units(marker *k)
             vec_push(&unit_of(k, ir_callee_of(u->adjoints.at[c]))->callers, u->adjoints.at[c]);
         if (u->f->kind != IR_KERNEL)
             continue;
-        u->planes = ARENA_ARRAY(m->mem, bool, m->fields.len * 4 + 1);
+        u->planes = ARENA_ARRAY(m->mem, bool, ir_storage_count(m) + 1);
         reach(k, u, u);
     }
 }

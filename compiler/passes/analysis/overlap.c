@@ -39,7 +39,7 @@ static path path_to(const ir_module *m, const ir_op *op, const access *beside)
 access access_of_op(const ir_module *m, const ir_op *op, const access *beside)
 {
     access a = {.op = op, .way = path_to(m, op, beside), .field = ir_field_of(op), .plane = ir_access_attr(op)->plane};
-    a.kind = op->code == OP_LOAD ? EFFECT_READ : op->code == OP_STORE ? EFFECT_STORE : EFFECT_ACCUM;
+    a.kind = op->code == OP_ATOMIC ? OP_ADDS : op_touches(op->code);
     a.nsub = ir_field_of(op)->ndim + 1;
     affine *sub = ARENA_ARRAY(m->mem, affine, a.nsub);
     for (int k = 0; k < a.nsub; k++)

@@ -17,7 +17,7 @@ static ir_func *forward_func(ir_func *f);
 
 static bool has_storage(const fwd *w, const ir_op *op)
 {
-    return w->storage[(size_t)ir_field_of(op)->index * 4 + ir_access_attr(op)->plane];
+    return w->storage[ir_storage_of_op(op)];
 }
 
 /* ---- saved-value layouts ---- */
@@ -200,7 +200,7 @@ static bool touches_storage(const fwd *w, const ir_func *f)
 {
     effects e = effects_of_region(w->m, f->body);
     bool any = false;
-    for (size_t n = 0; n < w->m->fields.len * 4; n++)
+    for (size_t n = 0; n < ir_storage_count(w->m); n++)
         any |= e.at[n] && w->storage[n];
     effects_free(&e);
     return any;

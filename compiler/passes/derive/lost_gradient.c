@@ -42,7 +42,7 @@ typedef struct lost {
 
 static size_t node_of(const ir_field *f, ir_plane p)
 {
-    return (size_t)f->index * 4 + p;
+    return ir_storage_of(f, p);
 }
 
 static const char *node_name(const ir_module *m, const ir_field *f, ir_plane p)
@@ -446,7 +446,7 @@ static void find_lost_tangents(lost *l)
 bool pass_lost_gradient(ir_module *m)
 {
     const int errors = diag_error_count(m->diag);
-    lost l = {.m = m, .nodes = m->fields.len * 4};
+    lost l = {.m = m, .nodes = ir_storage_count(m)};
     l.reached = ARENA_ARRAY(m->mem, bool, l.nodes + 1);
     l.reported = ARENA_ARRAY(m->mem, bool, l.nodes + 1);
     l.reader = ARENA_ARRAY(m->mem, const ir_op *, l.nodes + 1);

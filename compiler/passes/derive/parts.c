@@ -24,7 +24,7 @@ static bool is_fixed_load(const parts *p, const ir_op *op)
 {
     const ir_field *f = ir_field_of(op);
     return op->code == OP_LOAD && ir_access_attr(op)->plane == IR_DATA && f->ndim == 0 && !f->array && ir_component_known(op) &&
-           (p->own.at[f->index * 4 + IR_DATA] & (EFFECT_STORE | EFFECT_ACCUM)) == 0;
+           (p->own.at[ir_storage_of(f, IR_DATA)] & (OP_STORES | OP_ADDS)) == 0;
 }
 
 /* v as it is on entry, computed in `bounds`; NULL if it is no integer of arguments, params, extents and single numbers in memory that stay. Floats are left
@@ -276,7 +276,7 @@ static void add_effects(parts *p, const effects *e, bool writes)
 {
     for (size_t i = 0; i < p->m->nfields; i++)
         for (int plane = IR_DATA; plane <= IR_DUAL; plane += IR_DUAL - IR_DATA) {
-            const unsigned bits = e->at[i * 4 + (size_t)plane] & (writes ? EFFECT_STORE | EFFECT_ACCUM : EFFECT_READ);
+            const unsigned bits = e->at[ir_storage_of(p->m->fields.at[i], (ir_plane)plane)] & (writes ? OP_STORES | OP_ADDS : OP_READS);
             if (bits && is_wanted(p, p->m->fields.at[i], (ir_plane)plane, writes))
                 add_whole(p, p->m->fields.at[i], (ir_plane)plane, writes);
         }
@@ -329,7 +329,7 @@ static void find_needs_of_product(parts *p)
     effects e = effects_of_region(p->m, p->kernel->hvp->body);
     for (size_t k = 0; k < p->found.len; k++)
         for (int plane = IR_DATA; plane <= IR_DUAL && !p->found.at[k].write; plane++)
-            e.at[(size_t)p->found.at[k].field->index * 4 + (size_t)plane] = 0;
+            e.at[ir_storage_of(p->found.at[k].field, plane)] = 0;
     p->product = true;
     add_effects(p, &e, false);
     effects_free(&e);
@@ -385,7 +385,7 @@ static void mark(const ir_module *m, const ir_func *f, unsigned bits, bool duals
 {
     effects e = f ? effects_of_region(m, f->body) : (effects){NULL, false, false};
     for (size_t i = 0; i < m->nfields && f; i++)
-        fields[i] = fields[i] || (e.at[i * 4 + IR_DATA] & bits) || (duals && (e.at[i * 4 + IR_DUAL] & bits));
+        fields[i] = fields[i] || (e.at[ir_storage_of(m->fields.at[i], IR_DATA)] & bits) || (duals && (e.at[ir_storage_of(m->fields.at[i], IR_DUAL)] & bits));
     effects_free(&e);
 }
 
@@ -396,10 +396,10 @@ bool pass_parts(ir_module *m)
         const ir_func *f = m->funcs.at[i];
         if (!ir_is_kernel(f))
             continue;
-        mark(m, f, EFFECT_STORE | EFFECT_ACCUM, false, written);
+        mark(m, f, OP_STORES | OP_ADDS, false, written);
         if (!f->custom_grad)
-            mark(m, f->grad, EFFECT_READ, true, needed);
-        mark(m, f->hvp, EFFECT_READ, true, needed);
+            mark(m, f->grad, OP_READS, true, needed);
+        mark(m, f->hvp, OP_READS, true, needed);
     }
     for (size_t i = 0; i < m->funcs.len; i++)
         if (ir_is_kernel(m->funcs.at[i]))
@@ -415,7 +415,7 @@ static bool still_reads(const ir_module *m, const ir_func *f, const ir_part *p)
     for (int k = 0; k < 2; k++) {
         const ir_func *adjoint = k ? f->hvp : f->grad;
         effects e = adjoint ? effects_of_region(m, adjoint->body) : (effects){NULL, false, false};
-        found |= adjoint && (e.at[p->field->index * 4 + (int)p->plane] & EFFECT_READ);
+        found |= adjoint && (e.at[ir_storage_of(p->field, p->plane)] & OP_READS);
         effects_free(&e);
     }
     return found;

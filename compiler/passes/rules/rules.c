@@ -403,7 +403,7 @@ static bool meet(rules *r, const access *a, const access *b, const char **exampl
 
 static const char *verb(unsigned kind)
 {
-    return kind == EFFECT_READ ? "reads" : kind == EFFECT_STORE ? "stores into" : "adds to";
+    return kind == OP_READS ? "reads" : kind == OP_STORES ? "stores into" : "adds to";
 }
 
 static void report_race(rules *r, const access *a, const access *b, const char *example)
@@ -450,13 +450,13 @@ static void check_task(rules *r, size_t from, size_t to)
     for (size_t i = 0; i < list.len; i++) {
         const access *b = list.at[i];
         const char *example;
-        if (b->kind == EFFECT_STORE && meet(r, b, b, &example))
+        if (b->kind == OP_STORES && meet(r, b, b, &example))
             report_race(r, b, b, example);
-        for (size_t k = 0; k < list.len && b->kind != EFFECT_READ && !r->reported[b->op->pos]; k++) {
+        for (size_t k = 0; k < list.len && b->kind != OP_READS && !r->reported[b->op->pos]; k++) {
             const access *a = list.at[k];
-            const bool both_add = a->kind == EFFECT_ACCUM && b->kind == EFFECT_ACCUM;
+            const bool both_add = a->kind == OP_ADDS && b->kind == OP_ADDS;
             /* Of two writes the later one is named. */
-            const bool earlier = a->kind == EFFECT_READ || k < i;
+            const bool earlier = a->kind == OP_READS || k < i;
             if (!both_add && earlier && !access_apart(a, b) && meet(r, a, b, &example))
                 report_race(r, a, b, example);
         }

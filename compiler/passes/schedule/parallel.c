@@ -21,15 +21,14 @@ typedef struct plane_use {
 
 typedef struct task_uses {
     const ir_module *m;
-    plane_use *at; /* [field * 4 + plane] */
+    plane_use *at; /* by ir_storage */
 } task_uses;
 
-static void add_use(plane_use *p, ir_op *op)
+static void add_use(plane_use *p, unsigned what)
 {
-    p->load |= op->code == OP_LOAD || op->code == OP_ATOMIC;
-    p->store |= op->code == OP_STORE;
-    p->accum |= op->code == OP_ACCUM || op->code == OP_ATOMIC;
-    vec_push(&p->ops, op);
+    p->load |= (what & OP_READS) != 0;
+    p->store |= (what & OP_STORES) != 0;
+    p->accum |= (what & OP_ADDS) != 0;
 }
 
 static void collect(ir_op *op, void *ctx)
@@ -37,16 +36,17 @@ static void collect(ir_op *op, void *ctx)
     task_uses *u = ctx;
     if (op->code == OP_CALL) {
         effects e = effects_of_op(u->m, op);
-        for (size_t i = 0; i < u->m->fields.len * 4; i++)
+        for (size_t i = 0; i < ir_storage_count(u->m); i++)
             u->at[i].called |= e.at[i];
         effects_free(&e);
         return;
     }
-    if (op_memory_of(op->code) != MEMORY_FIELD)
-        return;
-    add_use(&u->at[ir_field_of(op)->index * 4 + (int)ir_access_attr(op)->plane], op);
-    if (op->code == OP_ATOMIC && ir_atomic_form(op) == IR_ATOMIC_WITH_TANGENT)
-        u->at[ir_field_of(op)->index * 4 + IR_DUAL].store = true;
+    op_touch touched[OP_TOUCHED_MAX];
+    const int n = op_touched(op, touched);
+    for (int i = 0; i < n; i++)
+        add_use(&u->at[touched[i].at], touched[i].what);
+    if (n)
+        vec_push(&u->at[touched[0].at].ops, op);
 }
 
 static bool is_task_index(const ir_op *task, const ir_value *v)
@@ -98,12 +98,12 @@ static void set_class(const plane_use *p, ir_acc acc, ir_class class)
     }
 }
 
-static void add_scatter(ir_func *f, ir_op *task, int index, bool shared, bool called)
+static void add_scatter(ir_func *f, ir_op *task, ir_storage index, bool shared, bool called)
 {
     ir_scatter *s = ARENA_ARRAY(f->module->mem, ir_scatter, ir_task_attr(task)->nscatters + 1);
     for (int i = 0; i < ir_task_attr(task)->nscatters; i++)
         s[i] = ir_task_attr(task)->scatters[i];
-    s[ir_task_attr(task)->nscatters++] = (ir_scatter){f->module->fields.at[index / 4], (ir_plane)(index % 4), shared, called, 0};
+    s[ir_task_attr(task)->nscatters++] = (ir_scatter){ir_storage_field(f->module, index), ir_storage_plane(index), shared, called, 0};
     ir_task_attr(task)->scatters = s;
 }
 
@@ -138,8 +138,10 @@ static bool class_groups(ir_op *task, const plane_use *p, ir_class class)
     size_t *group = groups_that_meet(task, p->ops.at, n);
     plane_use *part = xmalloc((n + 1) * sizeof *part);
     memset(part, 0, (n + 1) * sizeof *part);
-    for (size_t i = 0; i < n; i++)
-        add_use(&part[group[i]], p->ops.at[i]);
+    for (size_t i = 0; i < n; i++) {
+        add_use(&part[group[i]], op_touches(p->ops.at[i]->code));
+        vec_push(&part[group[i]].ops, p->ops.at[i]);
+    }
     bool all = true;
     for (size_t g = 0; g < n; g++) {
         if (part[g].ops.len && !class_own(task, &part[g])) {
@@ -158,14 +160,14 @@ static ir_class scatter_class(bool shared)
     return shared ? IR_CLASS_ATOMIC : IR_CLASS_SCATTER;
 }
 
-static void class_plane(ir_func *f, ir_op *task, const plane_use *p, int index)
+static void class_plane(ir_func *f, ir_op *task, const plane_use *p, ir_storage index)
 {
-    const bool called_adds = p->called & EFFECT_ACCUM, called_other = p->called & (EFFECT_READ | EFFECT_STORE);
+    const bool called_adds = p->called & OP_ADDS, called_other = p->called & (OP_READS | OP_STORES);
     if (!p->accum && !called_adds) {
         set_class(p, IR_ACC_PLAIN, IR_CLASS_NONE);
         return;
     }
-    const ir_field *field = f->module->fields.at[index / 4];
+    const ir_field *field = ir_storage_field(f->module, index);
     const bool gaps = field->strided || ir_is_member(field); /* a private copy would have none */
     const bool shared = p->load || p->store || called_other || gaps;
     const ir_class class = scatter_class(shared);
@@ -178,13 +180,13 @@ static void class_plane(ir_func *f, ir_op *task, const plane_use *p, int index)
 
 static void class_task(ir_func *f, ir_op *task)
 {
-    const size_t n = f->module->fields.len * 4;
+    const size_t n = ir_storage_count(f->module);
     task_uses u = {f->module, xmalloc((n + 1) * sizeof *u.at)};
     memset(u.at, 0, (n + 1) * sizeof *u.at);
     ir_walk(task->regions[0], collect, &u);
-    for (size_t i = 0; i < n; i++) {
+    for (ir_storage i = 0; i < n; i++) {
         if (u.at[i].ops.len || u.at[i].called)
-            class_plane(f, task, &u.at[i], (int)i);
+            class_plane(f, task, &u.at[i], i);
         vec_free(&u.at[i].ops);
     }
     free(u.at);

@@ -30,7 +30,7 @@ static bool same_subscripts(const ir_op *a, const ir_op *b)
 static bool touches(const ir_module *m, const ir_op *op, const ir_op *accum, unsigned what)
 {
     effects e = effects_of_op(m, op);
-    const bool any = (e.at[ir_field_of(accum)->index * 4 + (int)ir_access_attr(accum)->plane] & what) != 0;
+    const bool any = (e.at[ir_storage_of_op(accum)] & what) != 0;
     effects_free(&e);
     return any;
 }
@@ -59,7 +59,7 @@ static bool merge_in_region(const ir_func *f, ir_region *r)
                 break;
             }
             if (later->code == OP_LOAD || later->code == OP_STORE || later->code == OP_ATOMIC || later->nregions || later->code == OP_CALL) {
-                if (touches(f->module, later, op, EFFECT_READ | EFFECT_STORE))
+                if (touches(f->module, later, op, OP_READS | OP_STORES))
                     break;
             }
         }
@@ -94,7 +94,7 @@ static ir_op *leaves(const ir_module *m, const ir_op *accum)
             break;
         if (p->code == OP_LOOP && ir_region_is_ancestor(p->regions[p->nregions - 1], accum->region) && ir_loop_attr(p)->cond)
             break; /* a condition contributes nothing by itself */
-        if (!subscripts_visible(accum, p->region) || touches(m, p, accum, EFFECT_READ | EFFECT_STORE))
+        if (!subscripts_visible(accum, p->region) || touches(m, p, accum, OP_READS | OP_STORES))
             break;
         if (may_leave(accum, p))
             best = p;

@@ -36,12 +36,12 @@ typedef struct cse {
 
 static size_t nplanes(const cse *c)
 {
-    return c->f->module->fields.len * 4;
+    return ir_storage_count(c->f->module);
 }
 
 static uint32_t *plane_version(const cse *c, const ir_op *op)
 {
-    return &c->planes[ir_field_of(op)->index * 4 + (int)ir_access_attr(op)->plane];
+    return &c->planes[ir_storage_of_op(op)];
 }
 
 static const effects *effects_of_callee(cse *c, const ir_func *callee)
@@ -56,14 +56,11 @@ static const effects *effects_of_callee(cse *c, const ir_func *callee)
 /* New versions for what op itself writes. */
 static void write_op(cse *c, const ir_op *op)
 {
+    op_touch touched[OP_TOUCHED_MAX];
+    for (int n = op_touched(op, touched), i = 0; i < n; i++)
+        if (touched[i].what & (OP_STORES | OP_ADDS))
+            c->planes[touched[i].at] = ++c->clock;
     switch (op->code) {
-    case OP_STORE:
-    case OP_ACCUM:
-    case OP_ATOMIC:
-        *plane_version(c, op) = ++c->clock;
-        if (op->code == OP_ATOMIC && ir_atomic_form(op) == IR_ATOMIC_WITH_TANGENT)
-            c->planes[ir_field_of(op)->index * 4 + IR_DUAL] = ++c->clock;
-        break;
     case OP_LSTORE:
     case OP_LACCUM:
         c->arrays[op->args[0]->id] = ++c->clock;
@@ -71,7 +68,7 @@ static void write_op(cse *c, const ir_op *op)
     case OP_CALL: {
         const effects *e = effects_of_callee(c, ir_callee_of(op));
         for (size_t i = 0; i < nplanes(c); i++)
-            if (e->at[i] & (EFFECT_STORE | EFFECT_ACCUM))
+            if (e->at[i] & (OP_STORES | OP_ADDS))
                 c->planes[i] = ++c->clock;
         break;
     }
@@ -173,7 +170,7 @@ static uint32_t hash_op(const ir_op *op)
     case OP_SHAPE:
         return mix(mix(h, (uint64_t)ir_field_of(op)->index), (uint64_t)ir_shape_attr(op)->dim);
     case OP_LOAD:
-        return mix(h, (uint64_t)(ir_field_of(op)->index * 4 + (int)ir_access_attr(op)->plane));
+        return mix(h, ir_storage_of_op(op));
     default:
         return h;
     }

@@ -101,8 +101,8 @@ static bool *callee_flag(dce *d, const ir_func *callee, bool stack)
             return stack ? &d->callees.at[i].stack : &d->callees.at[i].effect;
     effects e = effects_of_region(d->f->module, callee->body);
     callee_info c = {.func = callee, .effect = e.other, .stack = e.stack};
-    for (size_t i = 0; i < d->f->module->fields.len * 4; i++)
-        c.effect |= (e.at[i] & (EFFECT_STORE | EFFECT_ACCUM)) != 0;
+    for (size_t i = 0; i < ir_storage_count(d->f->module); i++)
+        c.effect |= (e.at[i] & (OP_STORES | OP_ADDS)) != 0;
     effects_free(&e);
     vec_push(&d->callees, c);
     return stack ? &vec_last(&d->callees).stack : &vec_last(&d->callees).effect;

@@ -118,9 +118,9 @@ static void note_effects(const forwarding *w, known_list *l, const ir_op *op)
     effects e = effects_of_op(w->f->module, op);
     for (size_t i = l->len; i-- > 0;) {
         const ir_op *write = l->at[i].c->write;
-        const unsigned what = e.at[ir_field_of(write)->index * 4 + (int)ir_access_attr(write)->plane];
-        l->at[i].read |= (what & EFFECT_READ) != 0;
-        if (what & (EFFECT_STORE | EFFECT_ACCUM))
+        const unsigned what = e.at[ir_storage_of_op(write)];
+        l->at[i].read |= (what & OP_READS) != 0;
+        if (what & (OP_STORES | OP_ADDS))
             forget(l, i);
     }
     effects_free(&e);

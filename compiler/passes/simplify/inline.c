@@ -24,8 +24,8 @@ static bool writes_memory(const ir_func *f)
 {
     effects e = effects_of_region(f->module, f->body);
     bool any = e.other;
-    for (size_t i = 0; i < f->module->fields.len * 4; i++)
-        any |= (e.at[i] & (EFFECT_STORE | EFFECT_ACCUM)) != 0;
+    for (size_t i = 0; i < ir_storage_count(f->module); i++)
+        any |= (e.at[i] & (OP_STORES | OP_ADDS)) != 0;
     effects_free(&e);
     return any;
 }
@@ -41,7 +41,7 @@ static bool touches_saved(const ir_func *f)
     effects e = effects_of_region(f->module, f->body);
     bool any = false;
     for (size_t i = 0; i < f->module->fields.len; i++)
-        any |= f->module->fields.at[i]->saved && e.at[i * 4 + IR_DATA];
+        any |= f->module->fields.at[i]->saved && e.at[ir_storage_of(f->module->fields.at[i], IR_DATA)];
     effects_free(&e);
     return any;
 }

@@ -42,8 +42,8 @@ static bool may_leave(const ir_op *op, const ir_op *loop, const effects *e, bool
     case OP_MPARAM:
         return true;
     case OP_LOAD: {
-        const unsigned char what = e->at[ir_field_of(op)->index * 4 + (int)ir_access_attr(op)->plane];
-        return runs && op->region == loop->regions[0] && !(what & (EFFECT_STORE | EFFECT_ACCUM));
+        const unsigned char what = e->at[ir_storage_of_op(op)];
+        return runs && op->region == loop->regions[0] && !(what & (OP_STORES | OP_ADDS));
     }
     default:
         return op_is_pure_table(op->code);

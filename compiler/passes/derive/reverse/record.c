@@ -207,7 +207,7 @@ static void find_company(ir_op *op, void *ctx)
         return;
     if (op->code == OP_CALL) {
         effects e = effects_of_op(op->region->func->module, op);
-        if (e.at[f->index * 4 + IR_DATA])
+        if (e.at[ir_storage_of(f, IR_DATA)])
             c->other = op;
         effects_free(&e);
         return;

@@ -90,16 +90,16 @@ static void order_of(ir_op *op, void *ctx)
         o->fixed = true;
     if (op->code != OP_LOAD && op->code != OP_STORE && op->code != OP_ACCUM)
         return;
-    unsigned char *p = &o->planes[ir_field_of(op)->index * 4 + (int)ir_access_attr(op)->plane];
-    *p |= op->code == OP_LOAD ? EFFECT_READ : op->code == OP_STORE ? EFFECT_STORE : EFFECT_ACCUM;
-    if (*p != EFFECT_READ && *p != EFFECT_ACCUM)
+    unsigned char *p = &o->planes[ir_storage_of_op(op)];
+    *p |= (unsigned char)op_touches(op->code);
+    if (*p != OP_READS && *p != OP_ADDS)
         o->fixed = true;
 }
 
 static bool order_is_free(const ir_module *m, ir_region *body)
 {
-    order o = {.m = m, .planes = xmalloc(m->fields.len * 4 + 1)};
-    memset(o.planes, 0, m->fields.len * 4 + 1);
+    order o = {.m = m, .planes = xmalloc(ir_storage_count(m) + 1)};
+    memset(o.planes, 0, ir_storage_count(m) + 1);
     ir_walk(body, order_of, &o);
     free(o.planes);
     return !o.fixed;

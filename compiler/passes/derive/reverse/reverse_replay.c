@@ -55,8 +55,8 @@ static bool has_effects(const ir_func *f)
 {
     effects e = effects_of_region(f->module, f->body);
     bool any = e.other;
-    for (size_t i = 0; i < f->module->fields.len * 4; i++)
-        any |= (e.at[i] & (EFFECT_STORE | EFFECT_ACCUM)) != 0;
+    for (size_t i = 0; i < ir_storage_count(f->module); i++)
+        any |= (e.at[i] & (OP_STORES | OP_ADDS)) != 0;
     effects_free(&e);
     return any;
 }

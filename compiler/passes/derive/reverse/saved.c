@@ -42,10 +42,10 @@ static void collect_call(study *s, const ir_op *op)
 {
     effects e = effects_of_op(s->m, op);
     for (size_t i = 0; i < s->m->fields.len; i++) {
-        const unsigned bits = e.at[i * 4 + IR_DATA];
+        const unsigned bits = e.at[ir_storage_of(s->m->fields.at[i], IR_DATA)];
         if (!s->m->fields.at[i]->saved || !bits)
             continue;
-        s->written[i] |= (bits & (EFFECT_STORE | EFFECT_ACCUM)) != 0;
+        s->written[i] |= (bits & (OP_STORES | OP_ADDS)) != 0;
         if (!s->call[i])
             s->call[i] = op;
     }
