@@ -107,14 +107,14 @@ static bool check_class(const verifier *v, const ir_op *op)
 static bool check_field_op(const verifier *v, const ir_op *op)
 {
     const ir_field *f = ir_field_of(op);
-    bool load = op->code == OP_LOAD, atomic = op->code == OP_ATOMIC;
+    const bool atomic = op->code == OP_ATOMIC, result = op_touches(op->code) & OP_READS, value = op_touches(op->code) & (OP_STORES | OP_ADDS);
     if (!f)
         return fault(v, op, "no field");
     if (!check_class(v, op))
         return false;
     const int form = atomic ? ir_atomic_form(op) : 0, extra = form < IR_ATOMIC_NUMBERED ? 0 : form < IR_ATOMIC_WITH_TANGENT ? form : IR_ATOMIC_WITH_TANGENT;
     const int numbers = f->ndim + 2 + (extra >= IR_ATOMIC_RECORDED);
-    if (!expect_shape(v, op, f->ndim + (load ? 1 : 2 + extra), load || atomic ? 1 : 0, 0))
+    if (!expect_shape(v, op, f->ndim + 1 + value + extra, result, 0))
         return false;
     if (atomic && (op->region->func->kind == IR_FUNC || ir_access_attr(op)->plane != IR_DATA || ir_access_attr(op)->with >= OP_PURE_COUNT))
         return fault(v, op, "in a function, or of no operation");
@@ -134,7 +134,7 @@ static bool check_field_op(const verifier *v, const ir_op *op)
         return fault(v, op, "derivative plane of '%s', which is of type %s", f->name, scalar_name(f->elem));
     if ((ir_access_attr(op)->plane == IR_GRAD || ir_access_attr(op)->plane == IR_GRAD_DUAL) && !f->grad)
         return fault(v, op, "'%s' has no gradient", f->name);
-    return expect_type(v, op, load ? op->res[0] : op->args[f->ndim + 1], f->elem, load ? "result" : "value");
+    return value ? expect_type(v, op, op->args[f->ndim + 1], f->elem, "value") : !result || expect_type(v, op, op->res[0], f->elem, "result");
 }
 
 static bool check_array_op(const verifier *v, const ir_op *op)
@@ -312,6 +312,8 @@ static bool check_op(const verifier *v, const ir_op *op)
 {
     if (op_is_pure_table(op->code))
         return check_pure(v, op);
+    if (op_memory_of(op->code) == MEMORY_FIELD)
+        return check_field_op(v, op);
     switch (op->code) {
     case OP_CONST:
         return expect_shape(v, op, 0, 1, 0) &&
@@ -325,11 +327,6 @@ static bool check_op(const verifier *v, const ir_op *op)
     case OP_SHAPE:
         return expect_shape(v, op, 0, 1, 0) && expect_type(v, op, op->res[0], SC_I64, "result") && (ir_field_of(op) || fault(v, op, "no field")) &&
                ((ir_shape_attr(op)->dim >= 0 && ir_shape_attr(op)->dim < ir_field_of(op)->ndim) || fault(v, op, "'%s' has no dimension %" PRId64, ir_field_of(op)->name, ir_shape_attr(op)->dim));
-    case OP_LOAD:
-    case OP_STORE:
-    case OP_ACCUM:
-    case OP_ATOMIC:
-        return check_field_op(v, op);
     case OP_OLD:
         return expect_shape(v, op, 3, 1, 0) && expect_type(v, op, op->args[0], SC_I64, "turn") && expect_type(v, op, op->args[1], SC_I64, "iteration") &&
                expect_type(v, op, op->args[2], SC_I64, "step");

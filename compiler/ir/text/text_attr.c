@@ -217,21 +217,51 @@ static void record_op(ir_text *t, ir_op *op)
         number(t, &ir_slot_attr(op)->number);
 }
 
+static void text_op(ir_text *t, ir_op *op)
+{
+    int whose = ir_text_attr(op)->whose;
+    if (op->code == OP_ASSERT)
+        text_choice(t, assert_words, LEN_ASSERT, &whose);
+    if (!t->out)
+        ir_text_attr(op)->whose = (ir_assert)whose;
+    text_lit(t, " ");
+    text_string(t, &ir_text_attr(op)->text);
+}
+
+static void slot_op(ir_text *t, ir_op *op)
+{
+    if (op_memory_of(op->code) == MEMORY_RECORD) {
+        record_op(t, op);
+        return;
+    }
+    layout(t, op);
+    if (op->code != OP_STK_ALLOC)
+        number(t, &ir_slot_attr(op)->number);
+}
+
+static void call_op(ir_text *t, ir_op *op)
+{
+    text_lit(t, " ");
+    text_func(t, &ir_call_attr(op)->callee);
+    text_lit(t, "(");
+    text_args(t, op, 0, op->nargs);
+    text_lit(t, ")");
+}
+
 void text_attributes(ir_text *t, ir_op *op)
 {
     void *of;
-    int which;
-    switch (op->code) {
-    case OP_CONST:
+    switch (ir_attr_kind_of(op->code)) {
+    case IR_ATTR_CONST:
         constant(t, op);
         return;
-    case OP_MPARAM:
+    case IR_ATTR_MPARAM:
         text_lit(t, " ");
         of = ir_mparam_attr(op)->param;
         text_refer(t, &t->params, "param", &of);
         ir_mparam_attr(op)->param = of;
         return;
-    case OP_SHAPE:
+    case IR_ATTR_SHAPE:
         text_lit(t, " ");
         of = ir_shape_attr(op)->field;
         text_refer(t, &t->fields, "field", &of);
@@ -239,58 +269,33 @@ void text_attributes(ir_text *t, ir_op *op)
         text_lit(t, " ");
         text_i64(t, &ir_shape_attr(op)->dim, 0, 7);
         return;
-    case OP_LOAD:
-    case OP_STORE:
-    case OP_ACCUM:
-    case OP_ATOMIC:
+    case IR_ATTR_ACCESS:
         field_op(t, op);
         return;
-    case OP_LOCAL:
+    case IR_ATTR_LOCAL:
         local_op(t, op);
         return;
-    case OP_LOOP:
+    case IR_ATTR_LOOP:
         loop_head(t, op);
         return;
-    case OP_TASK:
+    case IR_ATTR_TASK:
         task_head(t, op);
         return;
-    case OP_CALL:
-    case OP_ADJOINT:
-        text_lit(t, " ");
-        text_func(t, &ir_call_attr(op)->callee);
-        text_lit(t, "(");
-        text_args(t, op, 0, op->nargs);
-        text_lit(t, ")");
+    case IR_ATTR_CALL:
+        call_op(t, op);
         return;
-    case OP_ASSERT:
-        which = ir_text_attr(op)->whose;
-        text_choice(t, assert_words, LEN_ASSERT, &which);
-        if (!t->out)
-            ir_text_attr(op)->whose = (ir_assert)which;
-        /* fall through */
-    case OP_PRINT:
-        text_lit(t, " ");
-        text_string(t, &ir_text_attr(op)->text);
+    case IR_ATTR_TEXT:
+        text_op(t, op);
         break;
-    case OP_DECISION:
+    case IR_ATTR_PLACE:
         number(t, &ir_place_attr(op)->number);
         break;
-    case OP_REC_ALLOC:
-    case OP_REC_GET:
-    case OP_REC_STORE:
-    case OP_REC_LOAD:
-    case OP_REC_WON:
-        record_op(t, op);
+    case IR_ATTR_SLOT:
+        slot_op(t, op);
         break;
-    case OP_STK_ALLOC:
-        layout(t, op);
-        break;
-    case OP_STK_STORE:
-    case OP_STK_LOAD:
-        layout(t, op);
-        number(t, &ir_slot_attr(op)->number);
-        break;
-    default:
+    case IR_ATTR_ELEMENT:
+    case IR_ATTR_NOTHING:
+    case IR_ATTR_KINDS:
         break;
     }
     text_lit(t, op->nargs ? " " : "");
