@@ -44,24 +44,13 @@ static void gather(facts *x, func_facts *info, const ir_region *r)
         op_touch touched[OP_TOUCHED_MAX];
         for (int n = op_touched(op, touched), i = 0; i < n; i++)
             info->planes[touched[i].at] |= (unsigned char)touched[i].what;
-        switch (op->code) {
-        case OP_LOAD:
-        case OP_STORE:
-        case OP_ACCUM:
-            /* extents, strides */
-            info->module |= op->code != OP_ACCUM || ir_field_of(op)->ndim > 1 || ir_field_of(op)->strided || ir_field_of(op)->soa || x->m->debug;
-            info->can_fail |= x->m->debug;
-            break;
-        case OP_ATOMIC:
-            info->module = true;
-            info->can_fail |= x->m->debug;
-            break;
-        case OP_LLOAD:
-        case OP_LSTORE:
-        case OP_LACCUM:
+        if (op_has_subscripts(op->code)) {
             info->module |= x->m->debug;
             info->can_fail |= x->m->debug;
-            break;
+        }
+        if (op_memory_of(op->code) == MEMORY_FIELD) /* extents, strides */
+            info->module |= op->code != OP_ACCUM || ir_field_of(op)->ndim > 1 || ir_field_of(op)->strided || ir_field_of(op)->soa;
+        switch (op->code) {
         case OP_MPARAM:
         case OP_SHAPE:
         case OP_PRINT:
@@ -150,7 +139,7 @@ bool region_may_fail(facts *x, const ir_region *r)
             return true;
         if (op->code == OP_CALL && facts_of(x, ir_callee_of(op))->can_fail)
             return true;
-        if (x->m->debug && op_touches(op->code) && (op_memory_of(op->code) == MEMORY_FIELD || op_memory_of(op->code) == MEMORY_ARRAY))
+        if (x->m->debug && op_has_subscripts(op->code))
             return true;
         for (int i = 0; i < op->nregions; i++)
             if (region_may_fail(x, op->regions[i]))

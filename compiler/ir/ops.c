@@ -75,13 +75,24 @@ bool op_is_launch_constant(ir_opcode code)
 
 int op_touched(const ir_op *op, op_touch out[OP_TOUCHED_MAX])
 {
-    if (op_memory_of(op->code) != MEMORY_FIELD)
+    if (!op_accesses_field(op->code))
         return 0;
     out[0] = (op_touch){ir_storage_of_op(op), op_touches(op->code)};
     if (op->code != OP_ATOMIC || ir_atomic_form(op) != IR_ATOMIC_WITH_TANGENT)
         return 1;
     out[1] = (op_touch){ir_storage_of(ir_field_of(op), IR_DUAL), OP_STORES};
     return 2;
+}
+
+bool op_accesses_field(ir_opcode code)
+{
+    return op_memory_of(code) == MEMORY_FIELD && op_touches(code);
+}
+
+bool op_has_subscripts(ir_opcode code)
+{
+    const op_memory memory = op_memory_of(code);
+    return memory == MEMORY_FIELD || (memory == MEMORY_ARRAY && op_touches(code));
 }
 
 bool op_writes_field(ir_opcode code)

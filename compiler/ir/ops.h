@@ -28,7 +28,7 @@ const char *op_name(ir_opcode code);
 bool op_is_pure_table(ir_opcode code); /* one of ops.def */
 
 /* Columns of struct_ops.def; of ops.def, all are pure and touch nothing. */
-typedef enum op_effect { OP_EFFECT_PURE, OP_EFFECT_READ, OP_EFFECT_WRITE, OP_EFFECT_CTRL } op_effect;
+typedef enum op_effect { OP_EFFECT_PURE, OP_EFFECT_READ, OP_EFFECT_WRITE, OP_EFFECT_EVENT, OP_EFFECT_CTRL } op_effect;
 typedef enum op_memory { MEMORY_NONE, MEMORY_FIELD, MEMORY_ARRAY, MEMORY_STACK, MEMORY_RECORD } op_memory;
 enum { OP_READS = 1, OP_STORES = 2, OP_ADDS = 4 };
 op_effect op_effect_of(ir_opcode code);
@@ -41,7 +41,9 @@ typedef struct op_touch {
 } op_touch;
 enum { OP_TOUCHED_MAX = 2 };
 int op_touched(const ir_op *op, op_touch out[OP_TOUCHED_MAX]);
+bool op_accesses_field(ir_opcode code);       /* reads an element of a field, stores or adds to it */
 bool op_writes_field(ir_opcode code);         /* stores or adds to an element of a field */
+bool op_has_subscripts(ir_opcode code);       /* names an element of a field or local array */
 int op_cost(ir_opcode code); /* rough cycles of what follows from its operands */
 bool op_follows_from_operands(ir_opcode code); /* the same wherever in a launch its operands are the same: pure operations, and launch constants */
 bool op_carries_nothing(ir_opcode code);      /* no derivative: forward mode copies it, reverse mode passes it by */

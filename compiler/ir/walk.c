@@ -117,7 +117,7 @@ static bool op_has_effect(const ir_op *op, func_list *clean)
 {
     if (op->code == OP_YIELD)
         return false;
-    if (op_effect_of(op->code) == OP_EFFECT_WRITE)
+    if (op_effect_of(op->code) == OP_EFFECT_WRITE || op_effect_of(op->code) == OP_EFFECT_EVENT)
         return true;
     if (op->code == OP_CALL)
         return func_has_effect(ir_callee_of(op), clean);

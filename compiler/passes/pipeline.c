@@ -89,7 +89,7 @@ static const char *derived_name(const ir_func *k, const char *suffix)
 static void find_bar(ir_op *op, void *ctx)
 {
     bool *found = ctx;
-    const bool memory = op_memory_of(op->code) == MEMORY_FIELD;
+    const bool memory = op_accesses_field(op->code);
     *found |= memory && (ir_access_attr(op)->plane == IR_DUAL || ir_access_attr(op)->plane == IR_GRAD_DUAL);
     *found |= ir_atomic_is_extreme(op) && ir_access_attr(op)->plane == IR_DATA && ir_field_of(op)->dual;
 }

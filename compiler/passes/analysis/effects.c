@@ -40,11 +40,8 @@ static void scan_op(scan *s, const ir_op *op, effects *e)
     op_touch touched[OP_TOUCHED_MAX];
     for (int n = op_touched(op, touched), i = 0; i < n; i++)
         e->at[touched[i].at] |= (unsigned char)touched[i].what;
+    e->other |= op_effect_of(op->code) == OP_EFFECT_EVENT;
     switch (op->code) {
-    case OP_ASSERT:
-    case OP_PRINT:
-        e->other = true;
-        break;
     case OP_STK_MARK:
     case OP_STK_RELEASE:
     case OP_STK_ALLOC:

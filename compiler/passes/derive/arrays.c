@@ -96,7 +96,7 @@ static void look_at_access(study *s, ir_op *op)
 static void look(ir_op *op, void *ctx)
 {
     study *s = ctx;
-    const bool memory = op_memory_of(op->code) == MEMORY_FIELD;
+    const bool memory = op_accesses_field(op->code);
     if (memory ? ir_field_of(op) == s->field && (op->code == OP_ATOMIC || ir_access_attr(op)->plane != IR_DATA) : may_touch(op, s->field))
         s->loads = true; /* taken for one: it may be more */
     else if (memory && ir_field_of(op) == s->field)
@@ -198,7 +198,7 @@ typedef struct touching {
 static void find_touch(ir_op *op, void *ctx)
 {
     touching *t = ctx;
-    const bool memory = op_memory_of(op->code) == MEMORY_FIELD;
+    const bool memory = op_accesses_field(op->code);
     t->found |= memory ? ir_field_of(op) == t->field : may_touch(op, t->field);
 }
 

@@ -66,7 +66,7 @@ static void scan_func(lost *l, func_state *s);
 static void scan_region(lost *l, func_state *s, const ir_region *r)
 {
     for (const ir_op *op = r->first; op; op = op->next) {
-        if (op_memory_of(op->code) == MEMORY_FIELD) {
+        if (op_accesses_field(op->code)) {
             const size_t n = node_of(ir_field_of(op), ir_access_attr(op)->plane);
             s->touch[n] |= op->code == OP_LOAD ? FLOW_CALLEE_LOADS : op->code == OP_ATOMIC ? FLOW_CALLEE_LOADS | FLOW_CALLEE_STORES : FLOW_CALLEE_STORES;
             if (!s->first[n])

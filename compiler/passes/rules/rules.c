@@ -160,10 +160,10 @@ static void collect_primal(ir_op *op, void *ctx)
     rules *r = ctx;
     if (op->code == OP_CALL) {
         collect_call(r, op, ir_callee_of(op), false);
-    } else if (op_memory_of(op->code) == MEMORY_FIELD) {
+    } else if (op_accesses_field(op->code)) {
         const access a = access_of_op(r->m, op, r->all.len ? &vec_last(&r->all) : NULL);
         vec_push(&r->all, a);
-        if (op->code != OP_LOAD && is_primal_data(op))
+        if (op_writes_field(op->code) && is_primal_data(op))
             vec_push(&r->writes, a);
     }
 }
@@ -250,8 +250,7 @@ static void find_reason(ir_op *op, void *ctx)
         if (op->args[k] != why->v)
             continue;
         const char *what = NULL;
-        const bool memory = op_memory_of(op->code) == MEMORY_FIELD;
-        if (memory && k < ir_field_of(op)->ndim)
+        if (op_accesses_field(op->code) && k < ir_field_of(op)->ndim)
             what = "a subscript";
         else if (op->code == OP_IF)
             what = "a condition";

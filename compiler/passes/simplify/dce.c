@@ -198,23 +198,16 @@ static void propagate(dce *d)
 static bool is_root(dce *d, const ir_op *op)
 {
     switch (op->code) {
-    case OP_STORE:
-    case OP_ACCUM:
-    case OP_ATOMIC:
-    case OP_REC_ALLOC:
-    case OP_REC_STORE:
-    case OP_ASSERT:
-    case OP_PRINT:
-    case OP_ADJOINT:
-        return true;
     case OP_DECISION: /* of a launch; an adjoint tells those that it makes */
         return d->f->kind != IR_KERNEL_GRAD && d->f->kind != IR_KERNEL_HVP;
     case OP_CALL:
         return *callee_flag(d, ir_callee_of(op), false);
     case OP_YIELD:
         return !op->region->parent;
-    default:
+    case OP_STK_MARK: /* as its release is */
         return false;
+    default:
+        return !op->nregions && ir_op_has_effect(op);
     }
 }
 

@@ -77,9 +77,9 @@ static void widen_subscript(folder *c, ir_op *op, int i)
     c->changed = true;
 }
 
-static void fold_memory(folder *c, ir_op *op)
+static void fold_subscripts(folder *c, ir_op *op)
 {
-    if (op->code == OP_LLOAD || op->code == OP_LSTORE || op->code == OP_LACCUM) {
+    if (op_memory_of(op->code) == MEMORY_ARRAY) {
         widen_subscript(c, op, 1);
         return;
     }
@@ -282,6 +282,10 @@ static void fold_op(folder *c, ir_op *op)
 {
     for (int i = 0; i < op->nargs; i++)
         op->args[i] = resolve(c, op->args[i]);
+    if (op_has_subscripts(op->code)) {
+        fold_subscripts(c, op);
+        return;
+    }
     switch (op->code) {
     case OP_IF:
         fold_if(c, op);
@@ -291,15 +295,6 @@ static void fold_op(folder *c, ir_op *op)
         return;
     case OP_TASK:
         fold_region(c, op->regions[0]);
-        return;
-    case OP_LOAD:
-    case OP_STORE:
-    case OP_ACCUM:
-    case OP_ATOMIC:
-    case OP_LLOAD:
-    case OP_LSTORE:
-    case OP_LACCUM:
-        fold_memory(c, op);
         return;
     case OP_STK_LOAD:
         if (ir_is_const(op->args[0])) { /* what was never saved: this is never run, but by what nobody has found out yet */

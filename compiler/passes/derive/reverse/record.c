@@ -186,7 +186,7 @@ static void find_company(ir_op *op, void *ctx)
         effects_free(&e);
         return;
     }
-    if (op_memory_of(op->code) != MEMORY_FIELD || ir_field_of(op) != f || ir_access_attr(op)->plane != IR_DATA)
+    if (!op_accesses_field(op->code) || ir_field_of(op) != f || ir_access_attr(op)->plane != IR_DATA)
         return;
     const bool alike = ir_atomic_has_winner(op) && ir_access_attr(op)->with == ir_access_attr(c->atomic)->with;
     if (!alike && !never_meet(c->task, op, c->atomic))

@@ -105,8 +105,6 @@ static void replay_op(rev *rv, ir_builder *b, ir_map *map, ir_op *op)
         ir_map_set(map, op->res[0], old->res[0]);
         return;
     }
-    case OP_PRINT:
-    case OP_ASSERT:
     case OP_YIELD:
         return;
     case OP_TASK:
@@ -123,7 +121,8 @@ static void replay_op(rev *rv, ir_builder *b, ir_map *map, ir_op *op)
         return;
     }
     default:
-        ir_clone_op(b, op, map);
+        if (op_effect_of(op->code) != OP_EFFECT_EVENT)
+            ir_clone_op(b, op, map);
     }
 }
 
