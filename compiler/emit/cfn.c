@@ -99,7 +99,7 @@ static void scan_memory(cfn *c, const ir_op *op)
         p->scatter = p->flat = true; /* flat: one pointer type for all functions it is passed to */
     else if (op->code == OP_ACCUM)
         p->plain_accum = true;
-    else
+    else if (op_writes_field(op->code))
         p->written = true;
     if (op->code == OP_ATOMIC && ir_atomic_form(op) == IR_ATOMIC_WITH_TANGENT)
         touch_component(c, op, IR_DUAL)->written = true;
@@ -159,13 +159,9 @@ void cfn_scan(cfn *c, const ir_region *r)
     for (const ir_op *op = r->first; op; op = op->next) {
         if (op_is_dead(c->use, op))
             continue;
-        switch (op->code) {
-        case OP_LOAD:
-        case OP_STORE:
-        case OP_ACCUM:
-        case OP_ATOMIC:
+        if (op_memory_of(op->code) == MEMORY_FIELD)
             scan_memory(c, op);
-            break;
+        switch (op->code) {
         case OP_CALL:
             scan_call(c, op);
             break;

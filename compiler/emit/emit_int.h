@@ -212,10 +212,7 @@ bool fits_i64(const ir_value *v, int *bits);
 
 /* A subscript whose text stands in several places. */
 expr named_index(cfn *c, const ir_value *v);
-void emit_load(cfn *c, const ir_op *op);
-void emit_store(cfn *c, const ir_op *op);
-void emit_accum(cfn *c, const ir_op *op);
-void emit_atomic(cfn *c, const ir_op *op);
+void emit_field(cfn *c, const ir_op *op);
 void emit_record(cfn *c, const ir_op *op);
 void emit_local(cfn *c, const ir_op *op);
 void emit_stack(cfn *c, const ir_op *op);

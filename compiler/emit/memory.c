@@ -1,6 +1,7 @@
 /* Fields, local arrays and the saved-value stack. */
 #include "emit/emit_int.h"
 
+#include <assert.h>
 #include <string.h>
 
 static void add_read(cfn *c, expr *e, memory_kind kind, int plane, const ir_value *array)
@@ -233,7 +234,7 @@ static void update_wanted(cfn *c, const ir_op *op, const char *target, const cha
     c->indent--;
 }
 
-void emit_load(cfn *c, const ir_op *op)
+static void emit_load(cfn *c, const ir_op *op)
 {
     name_load(c, op);
     expr e = element(c, op, false, false);
@@ -250,7 +251,7 @@ void emit_load(cfn *c, const ir_op *op)
     emit_watch(c, op, c->watched);
 }
 
-void emit_store(cfn *c, const ir_op *op)
+static void emit_store(cfn *c, const ir_op *op)
 {
     const expr value = val(c, op->args[op->nargs - 1]);
     const expr target = element(c, op, false, false);
@@ -264,7 +265,7 @@ void emit_store(cfn *c, const ir_op *op)
     emit_watch(c, op, c->watched);
 }
 
-void emit_accum(cfn *c, const ir_op *op)
+static void emit_accum(cfn *c, const ir_op *op)
 {
     const scalar type = ir_field_of(op)->elem;
     const bool target_plane = c->planes[ir_storage_of_op(op)].scatter, scatter = op_is_scatter(op);
@@ -322,7 +323,7 @@ static void emit_winner(cfn *c, const ir_op *op, bool scatter)
     emit_watch(c, op, c->watched);
 }
 
-void emit_atomic(cfn *c, const ir_op *op)
+static void emit_atomic(cfn *c, const ir_op *op)
 {
     const bool target_plane = c->planes[ir_storage_of_op(op)].scatter, scatter = op_is_scatter(op);
     if (ir_atomic_form(op) >= IR_ATOMIC_RECORDED) {
@@ -344,6 +345,24 @@ void emit_atomic(cfn *c, const ir_op *op)
         define_name(c, old, name);
     }
     emit_watch(c, op, c->watched);
+}
+
+void emit_field(cfn *c, const ir_op *op)
+{
+    switch (op->code) {
+    case OP_LOAD:
+        emit_load(c, op);
+        break;
+    case OP_STORE:
+        emit_store(c, op);
+        break;
+    case OP_ACCUM:
+        emit_accum(c, op);
+        break;
+    default:
+        assert(op->code == OP_ATOMIC);
+        emit_atomic(c, op);
+    }
 }
 
 /* ---- local arrays ---- */

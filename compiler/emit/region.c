@@ -313,38 +313,13 @@ static void emit_print(cfn *c, const ir_op *op)
 
 /* ---- all ---- */
 
-static void emit_op(cfn *c, const ir_op *op)
+static void emit_other(cfn *c, const ir_op *op)
 {
     switch (op->code) {
     case OP_CONST:
     case OP_KEY:
     case OP_MPARAM:
     case OP_SHAPE:
-        break;
-    case OP_LOAD:
-        emit_load(c, op);
-        break;
-    case OP_STORE:
-        emit_store(c, op);
-        break;
-    case OP_ACCUM:
-        emit_accum(c, op);
-        break;
-    case OP_ATOMIC:
-        emit_atomic(c, op);
-        break;
-    case OP_REC_ALLOC:
-    case OP_REC_GET:
-    case OP_REC_STORE:
-    case OP_REC_LOAD:
-    case OP_REC_WON:
-        emit_record(c, op);
-        break;
-    case OP_LOCAL:
-    case OP_LLOAD:
-    case OP_LSTORE:
-    case OP_LACCUM:
-        emit_local(c, op);
         break;
     case OP_IF:
         emit_if(c, op);
@@ -370,18 +345,32 @@ static void emit_op(cfn *c, const ir_op *op)
     case OP_PRINT:
         emit_print(c, op);
         break;
-    case OP_STK_MARK:
-    case OP_STK_RELEASE:
-    case OP_STK_ALLOC:
-    case OP_STK_STORE:
-    case OP_STK_LOAD:
-        emit_stack(c, op);
-        break;
     case OP_YIELD: /* its region's owner prints it */
     case OP_COUNT:
         break;
     default:
         define(c, op->res[0], pure_expr(c, op), op->loc);
+    }
+}
+
+static void emit_op(cfn *c, const ir_op *op)
+{
+    switch (op_memory_of(op->code)) {
+    case MEMORY_NONE:
+        emit_other(c, op);
+        break;
+    case MEMORY_FIELD:
+        emit_field(c, op);
+        break;
+    case MEMORY_ARRAY:
+        emit_local(c, op);
+        break;
+    case MEMORY_STACK:
+        emit_stack(c, op);
+        break;
+    case MEMORY_RECORD:
+        emit_record(c, op);
+        break;
     }
 }
 
