@@ -254,7 +254,7 @@ static bool check_static_for(checker *c, const ast_stmt *s)
     return falls;
 }
 
-bool check_for(checker *c, const ast_stmt *s)
+static bool check_for(checker *c, const ast_stmt *s)
 {
     if (s->is_static)
         return check_static_for(c, s);
@@ -284,7 +284,7 @@ bool check_for(checker *c, const ast_stmt *s)
     return true;
 }
 
-bool check_while(checker *c, const ast_stmt *s)
+static bool check_while(checker *c, const ast_stmt *s)
 {
     tx_expr *limit = s->limit ? to_i64(c, check_expr(c, s->limit), s->limit->span, "the limit of 'while'") : NULL;
     c->fn->optional++;
@@ -298,4 +298,9 @@ bool check_while(checker *c, const ast_stmt *s)
     check_block(c, s->body, &t->body);
     c->fn->loop = l.outer;
     return !(!s->limit && cond->kind == TX_CONST && cond->type->kind == TY_SCALAR && cond->cval.i != 0 && !l.broken);
+}
+
+bool check_loop(checker *c, const ast_stmt *s)
+{
+    return s->kind == AST_STMT_FOR ? check_for(c, s) : check_while(c, s);
 }

@@ -439,9 +439,8 @@ static bool check_stmt(checker *c, const ast_stmt *s)
     case AST_STMT_IF:
         return check_if(c, s);
     case AST_STMT_FOR:
-        return check_for(c, s);
     case AST_STMT_WHILE:
-        return check_while(c, s);
+        return check_loop(c, s);
     case AST_STMT_BREAK:
     case AST_STMT_CONTINUE:
         return check_jump(c, s);

@@ -94,17 +94,9 @@ struct ast_name {
 };
 
 typedef enum ast_stmt_kind {
-    AST_STMT_LET, /* names, type (or NULL), value */
-    AST_STMT_VAR, /* names, type (or NULL; AST_TYPE_ARRAY: local array), value (or NULL) */
-    AST_STMT_ASSIGN, /* target, value, assign_op (has_op false: plain =) */
-    AST_STMT_IF,  /* cond, body, else_body; is_static */
-    AST_STMT_FOR, /* names, iter (range(...), ndrange(...), grouped(f), a field), body; is_static, is_serial */
-    AST_STMT_WHILE, /* cond, limit (or NULL), body */
-    AST_STMT_BREAK,
-    AST_STMT_CONTINUE,
-    AST_STMT_RETURN, /* values (list, may be empty) */
-    AST_STMT_EXPR,   /* value: a call, if the program is right */
-    AST_STMT_BLOCK   /* body */
+#define STMT(id, word) AST_STMT_##id,
+#include "syntax/stmts.def"
+#undef STMT
 } ast_stmt_kind;
 
 struct ast_stmt {

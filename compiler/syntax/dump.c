@@ -196,9 +196,9 @@ static void dump_stmts(FILE *out, const ast_stmt *s, int depth);
 static void dump_stmt_head(FILE *out, const ast_stmt *s)
 {
     static const char *const words[] = {
-        [AST_STMT_LET] = "let", [AST_STMT_VAR] = "var", [AST_STMT_ASSIGN] = "assign", [AST_STMT_IF] = "if", [AST_STMT_FOR] = "for",
-        [AST_STMT_WHILE] = "while", [AST_STMT_BREAK] = "break", [AST_STMT_CONTINUE] = "continue", [AST_STMT_RETURN] = "return",
-        [AST_STMT_EXPR] = "expr", [AST_STMT_BLOCK] = "block",
+#define STMT(id, word) word,
+#include "syntax/stmts.def"
+#undef STMT
     };
     fprintf(out, "%s%s%s", s->is_static ? "static " : "", s->is_serial ? "serial " : "", words[s->kind]);
     if (s->kind == AST_STMT_ASSIGN)
