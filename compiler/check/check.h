@@ -239,6 +239,7 @@ bool check_stmts(checker *c, const ast_stmt *list);
 void check_assign(checker *c, const ast_stmt *s);
 void store_place(checker *c, place *p, tx_stmt_kind kind, tx_expr *value, ir_reduce red, src_span at);
 void check_call_statement(checker *c, const ast_stmt *s);
+bool is_statement(const char *name, bool prelude); /* a built-in, or one of the prelude, that has no value */
 bool check_loop(checker *c, const ast_stmt *s);
 
 /* ---- check_module.c ---- */

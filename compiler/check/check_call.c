@@ -419,13 +419,10 @@ bool calls_builtin(checker *c, const ast_expr *e, const char *name)
     return e->kind == AST_EXPR_CALL && e->a->kind == AST_EXPR_NAME && !strcmp(e->a->name, name) && !names_lookup(c, e->a->name);
 }
 
-static bool statement_only(const char *name)
+/* What a loop runs over. */
+static bool is_range(const char *name)
 {
-    static const char *const names[] = {"print", "assert", "range", "ndrange", "grouped", "require"};
-    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
-        if (!strcmp(names[k], name))
-            return true;
-    return false;
+    return !strcmp(name, "range") || !strcmp(name, "ndrange") || !strcmp(name, "grouped");
 }
 
 bool is_builtin(checker *c, const char *name)
@@ -433,7 +430,7 @@ bool is_builtin(checker *c, const char *name)
     bool found = op_find_user(name) != OP_COUNT || is_random(name) || atomic_find(name) >= 0 || names_entry(c, name)->prelude;
     for (size_t k = 0; k < sizeof static_calls / sizeof *static_calls; k++)
         found |= !strcmp(static_calls[k].name, name) && !static_calls[k].prelude;
-    return found || (statement_only(name) && strcmp(name, "require") != 0);
+    return found || is_range(name) || is_statement(name, false);
 }
 
 /* Literals for parameters without type take the float type of the other arguments. */
@@ -554,7 +551,7 @@ static val call_builtin(checker *c, const char *name, const ast_expr *self, cons
         return call_random(c, name, e);
     if (!self && atomic_find(name) >= 0)
         return call_atomic(c, atomic_find(name), e, false);
-    if (!self && statement_only(name)) {
+    if (!self && (is_range(name) || is_statement(name, true))) {
         ERR(c, at, DIAG_STATEMENT_ONLY, name);
         return val_error(c, e->span);
     }

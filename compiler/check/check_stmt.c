@@ -338,6 +338,38 @@ static void check_require(checker *c, const ast_expr *call)
         c->fn->stop = !ERR(c, call->span, DIAG_BUILTIN_ARGUMENTS, call->args->next->text);
 }
 
+typedef enum reach { FOR_ALL, FOR_PRELUDE } reach;
+
+static const struct {
+    const char *name;
+    void (*check)(checker *c, const ast_expr *call);
+    reach reach;
+    bool has_value; /* as an expression it is a function */
+} calls[] = {
+    {"print", check_print, FOR_ALL, false},
+    {"assert", check_assert, FOR_ALL, false},
+    {"stop_grad", check_stop_grad, FOR_ALL, true},
+    {"require", check_require, FOR_PRELUDE, false},
+};
+
+bool is_statement(const char *name, bool prelude)
+{
+    for (size_t k = 0; k < sizeof calls / sizeof *calls; k++)
+        if (!strcmp(calls[k].name, name))
+            return !calls[k].has_value && (prelude || calls[k].reach == FOR_ALL);
+    return false;
+}
+
+static bool check_builtin_statement(checker *c, const ast_expr *e)
+{
+    for (size_t k = 0; k < sizeof calls / sizeof *calls; k++)
+        if ((c->fn->sym->prelude || calls[k].reach == FOR_ALL) && calls_builtin(c, e, calls[k].name)) {
+            calls[k].check(c, e);
+            return true;
+        }
+    return check_atomic_statement(c, e);
+}
+
 void check_call_statement(checker *c, const ast_stmt *s)
 {
     const ast_expr *e = s->value;
@@ -347,15 +379,7 @@ void check_call_statement(checker *c, const ast_stmt *s)
             ERR(c, e->span, DIAG_DISCARDED);
         return;
     }
-    if (calls_builtin(c, e, "print")) {
-        check_print(c, e);
-    } else if (calls_builtin(c, e, "assert")) {
-        check_assert(c, e);
-    } else if (calls_builtin(c, e, "stop_grad")) {
-        check_stop_grad(c, e);
-    } else if (c->fn->sym->prelude && calls_builtin(c, e, "require")) {
-        check_require(c, e);
-    } else if (!check_atomic_statement(c, e)) {
+    if (!check_builtin_statement(c, e)) {
         val v = e->kind == AST_EXPR_CALL ? check_call(c, e, true) : check_expr(c, e);
         if (val_bad(v))
             return;
