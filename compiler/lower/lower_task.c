@@ -41,7 +41,7 @@ static void find_kinds(task *t, const tx_stmt *list)
                 if (t->red[i].var == var)
                     note_kind(t->red[i].kinds, var, s);
             }
-        } else if (s->kind == TX_IF || s->kind == TX_FOR || s->kind == TX_WHILE || s->kind == TX_BLOCK) {
+        } else if (tx_flow_of(s) == TX_HOLDS) {
             find_kinds(t, s->body);
             find_kinds(t, s->else_body);
         }

@@ -47,27 +47,20 @@ const scan *scan_of(const tx_stmt *s)
 /* Adds one statement, whose nested ones are scanned, to `to`. */
 static void add_stmt(const func_scan *f, scan *to, uint64_t *declared, const tx_stmt *s)
 {
-    switch (s->kind) {
-    case TX_DECL:
-        for (int i = 0; i < s->nlocals; i++)
+    switch (tx_flow_of(s)) {
+    case TX_GOES_ON:
+        for (int i = 0; s->kind == TX_DECL && i < s->nlocals; i++)
             bit_set(declared, s->locals[i]->index);
+        if (s->kind == TX_ASSIGN)
+            bit_set(to->assigned, s->local->index);
+        if (s->kind == TX_REDUCE)
+            bit_set(to->reduced, s->local->index);
         break;
-    case TX_ASSIGN:
-        bit_set(to->assigned, s->local->index);
-        break;
-    case TX_REDUCE:
-        bit_set(to->reduced, s->local->index);
-        break;
-    case TX_BREAK:
-    case TX_CONTINUE:
-    case TX_RETURN:
+    case TX_LEAVES:
         to->exits |= s->kind == TX_BREAK ? EXIT_BREAK : s->kind == TX_CONTINUE ? EXIT_CONTINUE : EXIT_RETURN;
         to->always = true;
         break;
-    case TX_IF:
-    case TX_FOR:
-    case TX_WHILE:
-    case TX_BLOCK: {
+    case TX_HOLDS: {
         const scan *sub = scan_of(s);
         set_add(to->assigned, sub->assigned, f->nwords);
         set_add(to->reduced, sub->reduced, f->nwords);
@@ -76,12 +69,6 @@ static void add_stmt(const func_scan *f, scan *to, uint64_t *declared, const tx_
         to->task |= sub->task;
         break;
     }
-    case TX_STORE:
-    case TX_ACCUM:
-    case TX_ASSERT:
-    case TX_PRINT:
-    case TX_EXPR:
-        break;
     }
 }
 
@@ -134,15 +121,10 @@ static void scan_compound(scanner *c, tx_stmt *s)
     s->scan = sc;
 }
 
-static bool is_compound(const tx_stmt *s)
-{
-    return s->kind == TX_IF || s->kind == TX_FOR || s->kind == TX_WHILE || s->kind == TX_BLOCK;
-}
-
 static void scan_nested(scanner *c, tx_stmt *list)
 {
     for (tx_stmt *s = list; s; s = s->next) {
-        if (is_compound(s))
+        if (tx_flow_of(s) == TX_HOLDS)
             scan_compound(c, s);
     }
 }
@@ -158,7 +140,7 @@ static void find_locals(const tx_stmt *list, local_vec *out)
             vec_push(out, s->locals[i]);
         for (int i = 0; s->kind == TX_FOR && i < s->ndim; i++)
             vec_push(out, s->indices[i]);
-        if (is_compound(s)) {
+        if (tx_flow_of(s) == TX_HOLDS) {
             find_locals(s->body, out);
             find_locals(s->else_body, out);
         }

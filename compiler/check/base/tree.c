@@ -3,6 +3,16 @@
 
 #include "check/base/checker.h"
 
+tx_flow tx_flow_of(const tx_stmt *s)
+{
+    static const tx_flow flows[] = {
+#define TX(id, flow) [TX_##id] = TX_##flow,
+#include "check/base/stmts.def"
+#undef TX
+    };
+    return flows[s->kind];
+}
+
 src_span report_span(const checker *c, src_span s)
 {
     return c->fn && c->fn->sym->prelude ? c->fn->site : s;

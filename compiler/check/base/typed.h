@@ -88,21 +88,13 @@ struct tx_expr {
 };
 
 typedef enum tx_stmt_kind {
-    TX_DECL,    /* locals[nlocals] = value (value NULL: zero; several locals: value is a tuple call or a struct; one component-typed initial value) */
-    TX_ASSIGN,  /* local (whole) or chosen comps, or an array element (subs), or one dynamic component (dyn): = value */
-    TX_STORE,   /* field element, plane, subs; comps NULL = all components, value of matching shape; dyn: dynamic component */
-    TX_ACCUM,   /* the same with += (a -= is an accumulation of the negated value: checker negates) */
-    TX_REDUCE,  /* inside a task: outer local (comps as in ASSIGN) reduced with value: red */
-    TX_IF,      /* cond, body, else_body */
-    TX_FOR,     /* indices[ndim], lo[], hi[] (i64 expressions, evaluated once); parallel: a task */
-    TX_WHILE,   /* cond, body; limit: i64 expression or NULL */
-    TX_BREAK, TX_CONTINUE,
-    TX_RETURN,  /* values */
-    TX_ASSERT,  /* cond, text */
-    TX_PRINT,   /* text: printf-like with %v where the next scalar of args goes; args scalars */
-    TX_EXPR,    /* call of a function without result */
-    TX_BLOCK    /* body */
+#define TX(id, flow) TX_##id,
+#include "check/base/stmts.def"
+#undef TX
 } tx_stmt_kind;
+
+typedef enum tx_flow { TX_GOES_ON, TX_HOLDS, TX_LEAVES } tx_flow;
+tx_flow tx_flow_of(const tx_stmt *s); /* tree.c */
 
 struct tx_stmt {
     tx_stmt_kind kind;
