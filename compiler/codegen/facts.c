@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "codegen/layout.h"
 #include "ir/ops.h"
 
 facts facts_create(const ir_module *m, arena *mem)
@@ -46,8 +47,7 @@ static void gather(facts *x, func_facts *info, const ir_region *r)
         case OP_STORE:
         case OP_ACCUM:
             info->planes[op->attr.field->index * 4 + (int)op->attr.plane] |= op->code == OP_LOAD ? USE_READ : op->code == OP_STORE ? USE_STORE : USE_ACCUM;
-            /* extents, strides */
-            info->module |= op->code != OP_ACCUM || op->attr.field->ndim > 1 || op->attr.field->strided || op->attr.field->soa || x->m->debug;
+            info->module |= op->code != OP_ACCUM || layout_needs_module(op->attr.field) || x->m->debug;
             info->can_fail |= x->m->debug;
             break;
         case OP_ATOMIC:

@@ -103,7 +103,7 @@ static void hidden_params(cfn *c, strbuf *params)
     for (size_t key = 0; key < e->m->fields.len * 4; key++)
         if (info->planes[key] & USE_ACCUM)
             sb_printf(params, "%s%s", params->len ? ", " : "",
-                      field_pointer(e->mem, e->m->fields.at[key / 4], false, "", c->planes[key].acc_name, c->planes[key].flat));
+                      layout_pointer(e->mem, e->m->fields.at[key / 4], false, "", c->planes[key].acc_name, c->planes[key].flat));
     if (c->atomic)
         sb_printf(params, "%sconst bool %s", params->len ? ", " : "", c->atomic);
 }

@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "ir/layout.h"
 #include "util/arena.h"
 #include "util/diag.h"
 #include "util/intern.h"
@@ -133,7 +134,7 @@ typedef struct ir_attr {
 typedef struct ir_scatter {
     ir_field *field;
     ir_plane plane;
-    bool shared; /* the task, or what it calls, also loads or stores it, or it is a member of structs: private copies are impossible, only atomics */
+    bool shared; /* the task, or what it calls, also loads or stores it, or its elements have gaps: private copies are impossible, only atomics */
     bool called; /* what the task calls adds to it */
     int nfixed;  /* leading subscripts that all iterations have in common: operands of the task, behind its initial values; by the slabs pass */
 } ir_scatter;
@@ -211,8 +212,7 @@ struct ir_field {
     int ndim;                /* 0 to 8 */
     bool grad, dual;
     bool saved;              /* a tape keeps what launches overwrite */
-    bool strided;            /* its elements stand at strides, in bytes, that the host chooses when it binds memory */
-    bool soa;                /* components apart: all elements of the first, then all of the second */
+    ir_field_layout layout;
     src_loc loc;
     bool array;              /* an array that the host gives to an export func or a kernel: behind all fields, memory of that function alone */
     bool launched;           /* of a kernel: during a launch, a field of the module object */
@@ -228,9 +228,6 @@ struct ir_field {
 };
 
 static inline int ir_field_ncomp(const ir_field *f) { return f->rows * f->cols; }
-/* A member that stands in an array of structs, not in memory of its own. */
-static inline bool ir_is_member(const ir_field *f) { return f->lead && !f->soa; }
-
 /* What of a user-visible type remains after splitting, for signatures: `components` scalars starting at the function's parameter `first`. */
 typedef struct ir_sigparam {
     const char *name;

@@ -166,8 +166,7 @@ static void class_plane(ir_func *f, ir_op *task, const plane_use *p, int index)
         return;
     }
     const ir_field *field = f->module->fields.at[index / 4];
-    const bool gaps = field->strided || ir_is_member(field); /* a private copy would have none */
-    const bool shared = p->load || p->store || called_other || gaps;
+    const bool shared = p->load || p->store || called_other || ir_field_has_gaps(field); /* a private copy would have none */
     const char *label = scatter_label(shared);
     if (p->called)
         set_class(p, IR_ACC_SCATTER, label);
