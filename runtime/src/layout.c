@@ -79,6 +79,12 @@ size_t rt_memory_bytes(const tk_field *f)
 
 /* ---- memory of several fields ---- */
 
+void rt_set_members(tk_module *m)
+{
+    for (int k = 0; k < m->desc->nmembers; k++)
+        m->fields[m->desc->members[k].field].member = &m->desc->members[k];
+}
+
 bool rt_shares_memory(const tk_field *f)
 {
     return f->member != NULL;
