@@ -12,6 +12,12 @@ static int64_t element_bytes(const tk_field *f)
     return (int64_t)f->desc->ncomp * (int64_t)rt_scalar_bytes(f->desc->elem);
 }
 
+/* Not one after the other, row-major: strides tell where elements stand. */
+static bool has_gaps(const tk_field *f)
+{
+    return rt_takes_strides(f) || f->member;
+}
+
 /* ---- numbers of components ---- */
 
 int64_t rt_number(const tk_field *f, int64_t element, int64_t c)
@@ -42,13 +48,18 @@ size_t rt_element_step(const tk_field *f)
     return f->member ? f->member->size : (size_t)element_bytes(f);
 }
 
+/* Row-major, elements `step` bytes apart. */
+static void set_strides(const tk_field *f, int64_t step, int64_t *stride)
+{
+    for (int d = f->desc->ndim - 1; d >= 0; d--) {
+        stride[d] = step;
+        step *= f->shape[d];
+    }
+}
+
 void rt_plain_strides(const tk_field *f, int64_t *stride)
 {
-    int64_t bytes = (int64_t)rt_element_step(f);
-    for (int d = f->desc->ndim - 1; d >= 0; d--) {
-        stride[d] = bytes;
-        bytes *= f->shape[d];
-    }
+    set_strides(f, (int64_t)rt_element_step(f), stride);
 }
 
 static bool mul_size(size_t a, size_t b, size_t *out)
@@ -134,11 +145,9 @@ void *tk_field_component(const tk_field *f, tk_plane plane, int component)
 bool rt_is_dense(const tk_field *f, tk_plane plane)
 {
     int64_t dense[8];
-    if (f->member)
-        return false;
-    if (!rt_takes_strides(f))
+    if (!has_gaps(f))
         return true;
-    rt_plain_strides(f, dense);
+    set_strides(f, element_bytes(f), dense);
     return memcmp(dense, f->stride[plane], (size_t)f->desc->ndim * sizeof *dense) == 0;
 }
 
@@ -169,7 +178,7 @@ static unsigned char *element_at(const tk_field *f, tk_plane plane, int64_t elem
 void *rt_component(const tk_field *f, tk_plane plane, int64_t component)
 {
     const int64_t size = (int64_t)rt_scalar_bytes(f->desc->elem), ncomp = f->desc->ncomp;
-    if (!rt_takes_strides(f) && !f->member)
+    if (!has_gaps(f))
         return (unsigned char *)f->plane[plane] + component * size;
     return element_at(f, plane, component / ncomp) + component % ncomp * size;
 }
@@ -177,18 +186,20 @@ void *rt_component(const tk_field *f, tk_plane plane, int64_t component)
 void rt_plane_read(const tk_field *f, tk_plane plane, void *to)
 {
     const size_t bytes = (size_t)element_bytes(f);
-    if (rt_is_dense(f, plane) && tk_field_bytes(f) > 0)
+    const bool dense = rt_is_dense(f, plane);
+    if (dense && tk_field_bytes(f) > 0)
         memcpy(to, f->plane[plane], tk_field_bytes(f));
-    for (int64_t i = 0; !rt_is_dense(f, plane) && i < f->count; i++)
+    for (int64_t i = 0; !dense && i < f->count; i++)
         memcpy((unsigned char *)to + (size_t)i * bytes, element_at(f, plane, i), bytes);
 }
 
 void rt_plane_write(const tk_field *f, tk_plane plane, const void *from)
 {
     const size_t bytes = (size_t)element_bytes(f);
-    if (rt_is_dense(f, plane) && tk_field_bytes(f) > 0)
+    const bool dense = rt_is_dense(f, plane);
+    if (dense && tk_field_bytes(f) > 0)
         memcpy(f->plane[plane], from, tk_field_bytes(f));
-    for (int64_t i = 0; !rt_is_dense(f, plane) && i < f->count; i++)
+    for (int64_t i = 0; !dense && i < f->count; i++)
         memcpy(element_at(f, plane, i), (const unsigned char *)from + (size_t)i * bytes, bytes);
 }
 
