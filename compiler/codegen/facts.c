@@ -22,17 +22,17 @@ static func_facts *gathered(facts *x, const ir_func *f);
 
 bool op_is_scatter(const ir_op *op)
 {
-    if (op->attr.acc == IR_ACC_UNSET) {
-        fprintf(stderr, "tkc: internal error: '%s' into '%s' in '%s' has no class\n", op_name(op->code), op->attr.field->name, op->region->func->name);
+    if (ir_access_attr(op)->acc == IR_ACC_UNSET) {
+        fprintf(stderr, "tkc: internal error: '%s' into '%s' in '%s' has no class\n", op_name(op->code), ir_field_of(op)->name, op->region->func->name);
         abort();
     }
-    return op->attr.acc == IR_ACC_SCATTER;
+    return ir_access_attr(op)->acc == IR_ACC_SCATTER;
 }
 
 static void gather_call(facts *x, func_facts *info, const ir_op *op)
 {
-    const func_facts *callee = gathered(x, op->attr.callee);
-    for (size_t i = 0; i < x->m->fields.len * 4; i++)
+    const func_facts *callee = gathered(x, ir_callee_of(op));
+    for (size_t i = 0; i < ir_storage_count(x->m); i++)
         info->planes[i] |= callee->planes[i];
     info->module |= callee->module;
     info->stack |= callee->stack;
@@ -42,18 +42,17 @@ static void gather_call(facts *x, func_facts *info, const ir_op *op)
 static void gather(facts *x, func_facts *info, const ir_region *r)
 {
     for (const ir_op *op = r->first; op; op = op->next) {
+        op_touch touched[OP_TOUCHED_MAX];
+        for (int n = op_touched(op, touched), i = 0; i < n; i++)
+            info->planes[touched[i].at] |= (unsigned char)touched[i].what;
         switch (op->code) {
         case OP_LOAD:
         case OP_STORE:
         case OP_ACCUM:
-            info->planes[op->attr.field->index * 4 + (int)op->attr.plane] |= op->code == OP_LOAD ? USE_READ : op->code == OP_STORE ? USE_STORE : USE_ACCUM;
-            info->module |= op->code != OP_ACCUM || layout_needs_module(op->attr.field) || x->m->debug;
+            info->module |= op->code != OP_ACCUM || layout_needs_module(ir_field_of(op)) || x->m->debug;
             info->can_fail |= x->m->debug;
             break;
         case OP_ATOMIC:
-            info->planes[op->attr.field->index * 4 + (int)op->attr.plane] |= USE_READ | USE_ACCUM;
-            if (ir_atomic_form(op) == IR_ATOMIC_WITH_TANGENT)
-                info->planes[op->attr.field->index * 4 + IR_DUAL] |= USE_STORE;
             info->module = true;
             info->can_fail |= x->m->debug;
             break;
@@ -72,8 +71,8 @@ static void gather(facts *x, func_facts *info, const ir_region *r)
             info->module = info->can_fail = true;
             break;
         case OP_LOCAL:
-            info->stack |= op->attr.stacked;
-            info->can_fail |= op->attr.stacked;
+            info->stack |= ir_local_attr(op)->stacked;
+            info->can_fail |= ir_local_attr(op)->stacked;
             break;
         case OP_STK_ALLOC:
             info->stack = info->can_fail = true;
@@ -100,7 +99,7 @@ static void gather(facts *x, func_facts *info, const ir_region *r)
 static bool keeps_values(facts *x, const ir_region *r)
 {
     for (const ir_op *op = r->first; op; op = op->next) {
-        if (op->code == OP_STK_ALLOC || (op->code == OP_CALL && facts_of(x, op->attr.callee)->stack))
+        if (op->code == OP_STK_ALLOC || (op->code == OP_CALL && facts_of(x, ir_callee_of(op))->stack))
             return true;
         for (int i = 0; i < op->nregions; i++)
             if (keeps_values(x, op->regions[i]))
@@ -129,7 +128,7 @@ static func_facts *gathered(facts *x, const ir_func *f)
         return info;
     info = ARENA_NEW(x->mem, func_facts);
     ptrmap_set(&x->shared, f, info);
-    info->planes = ARENA_ARRAY(x->mem, unsigned char, x->m->fields.len * 4 + 1);
+    info->planes = ARENA_ARRAY(x->mem, unsigned char, ir_storage_count(x->m) + 1);
     gather(x, info, f->body);
     info->cost = region_cost(x, f->body);
     return info;
@@ -147,9 +146,9 @@ bool region_may_fail(facts *x, const ir_region *r)
 {
     for (const ir_op *op = r->first; op; op = op->next) {
         if (op->code == OP_ASSERT || op->code == OP_STK_ALLOC || op->code == OP_REC_ALLOC || op->code == OP_REC_GET || op->code == OP_TASK ||
-            (op->code == OP_REC_STORE && op->attr.layout->log) || (op->code == OP_LOCAL && op->attr.stacked))
+            (op->code == OP_REC_STORE && ir_layout_of(op)->log) || (op->code == OP_LOCAL && ir_local_attr(op)->stacked))
             return true;
-        if (op->code == OP_CALL && facts_of(x, op->attr.callee)->can_fail)
+        if (op->code == OP_CALL && facts_of(x, ir_callee_of(op))->can_fail)
             return true;
         if (x->m->debug && op_touches(op->code) && (op_memory_of(op->code) == MEMORY_FIELD || op_memory_of(op->code) == MEMORY_ARRAY))
             return true;
@@ -165,7 +164,7 @@ bool region_uses_stack(facts *x, const ir_region *r)
     for (const ir_op *op = r->first; op; op = op->next) {
         if (op->code == OP_STK_MARK || op->code == OP_STK_ALLOC || op->code == OP_STK_RELEASE)
             return true;
-        if (op->code == OP_CALL && facts_of(x, op->attr.callee)->stack)
+        if (op->code == OP_CALL && facts_of(x, ir_callee_of(op))->stack)
             return true;
         for (int i = 0; i < op->nregions && op->code != OP_TASK; i++)
             if (region_uses_stack(x, op->regions[i]))
@@ -177,9 +176,9 @@ bool region_uses_stack(facts *x, const ir_region *r)
 static int64_t trips_guess(const ir_op *loop)
 {
     enum { UNKNOWN = 32, MOST = 1000000 };
-    if (!loop->attr.bounded || !ir_is_const(loop->args[0]) || !ir_is_const(loop->args[1]))
+    if (!ir_loop_attr(loop)->bounded || !ir_is_const(loop->args[0]) || !ir_is_const(loop->args[1]))
         return UNKNOWN;
-    const int64_t n = loop->args[1]->def->attr.i - loop->args[0]->def->attr.i;
+    const int64_t n = ir_int(loop->args[1]) - ir_int(loop->args[0]);
     return n < 1 ? 1 : n > MOST ? MOST : n;
 }
 
@@ -199,7 +198,7 @@ int64_t region_cost(facts *x, const ir_region *r)
                 body += region_cost(x, op->regions[i]);
             sum += op->code == OP_TASK ? body : body * trips_guess(op);
         } else if (op->code == OP_CALL) {
-            sum += facts_of(x, op->attr.callee)->cost;
+            sum += facts_of(x, ir_callee_of(op))->cost;
         } else if (op->code == OP_PRINT) {
             sum += PRINT;
         } else if (op->code == OP_EXTERN) {
@@ -222,9 +221,9 @@ static int64_t row_cost(facts *x, const ir_region *r)
         if (op->code == OP_IF) {
             const int64_t a = row_cost(x, op->regions[0]), b = row_cost(x, op->regions[1]);
             sum += a > b ? a : b;
-        } else if (op->code == OP_LOOP && !op->attr.brief) {
-            const bool over_segment = !op->attr.bounded || !ir_is_const(op->args[0]) || !ir_is_const(op->args[1]);
-            const int64_t lanes = op->attr.simd ? VECTOR_BYTES / scalar_bytes(x->m->real) : 1;
+        } else if (op->code == OP_LOOP && !ir_loop_attr(op)->brief) {
+            const bool over_segment = !ir_loop_attr(op)->bounded || !ir_is_const(op->args[0]) || !ir_is_const(op->args[1]);
+            const int64_t lanes = ir_loop_attr(op)->simd ? VECTOR_BYTES / scalar_bytes(x->m->real) : 1;
             sum += over_segment ? region_cost(x, op->regions[0]) / lanes : row_cost(x, op->regions[0]);
         }
     }
@@ -233,6 +232,6 @@ static int64_t row_cost(facts *x, const ir_region *r)
 
 int64_t task_cost(facts *x, const ir_op *task)
 {
-    const int64_t cost = task->attr.rows ? row_cost(x, task->regions[0]) : region_cost(x, task->regions[0]);
+    const int64_t cost = ir_task_attr(task)->rows ? row_cost(x, task->regions[0]) : region_cost(x, task->regions[0]);
     return cost < 1 ? 1 : cost;
 }

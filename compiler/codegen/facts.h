@@ -5,11 +5,9 @@
 #include "ir/ir.h"
 #include "util/ptrmap.h"
 
-enum { USE_READ = 1, USE_STORE = 2, USE_ACCUM = 4 };
-
 /* Callees included. */
 typedef struct func_facts {
-    unsigned char *planes;   /* USE_* at [field->index * 4 + plane] */
+    unsigned char *planes;   /* OP_READS, OP_STORES, OP_ADDS, by ir_storage */
     bool module, stack, can_fail; /* takes the module, takes a stack, returns false after a failure */
     bool pure;               /* for export funcs: no session; saved values live in the caller's workspace, checks are C's assert */
     bool tasks;              /* holds parallel tasks */

@@ -61,12 +61,12 @@ static const char *apart_number(arena *mem, const layout_terms *terms, const lay
 {
     const ir_field *f = p->field;
     const cexpr at = layout_position(mem, terms, f, p->at);
-    if (f->shape == IR_SHAPE_SCALAR || (p->number && *p->number == 0))
+    if (f->shape == IR_SHAPE_SCALAR || (p->constant && p->number == 0))
         return at.text;
     if (f->ndim == 0)
         return p->component.text;
     const char *count = element_count(mem, terms, f), *position = cexpr_operand(mem, at, PREC_ADD);
-    if (p->number && *p->number == 1)
+    if (p->constant && p->number == 1)
         return arena_printf(mem, "%s + %s", count, position);
     return arena_printf(mem, "%s * %s + %s", cexpr_operand(mem, p->component, PREC_MUL), count, position);
 }
@@ -79,7 +79,7 @@ const char *layout_number(arena *mem, const layout_terms *terms, const layout_pl
     const cexpr at = layout_position(mem, terms, f, p->at);
     if (f->shape == IR_SHAPE_SCALAR)
         return at.text;
-    const char *k = p->number ? arena_printf(mem, "%lld", (long long)*p->number) : cexpr_operand(mem, p->component, PREC_ADD);
+    const char *k = p->constant ? arena_printf(mem, "%lld", (long long)p->number) : cexpr_operand(mem, p->component, PREC_ADD);
     return f->ndim == 0 ? k : arena_printf(mem, "%s * INT64_C(%d) + %s", cexpr_operand(mem, at, PREC_MUL), ir_field_ncomp(f), k);
 }
 
@@ -93,10 +93,10 @@ static const char *byte_address(arena *mem, const layout_terms *terms, const lay
     for (int d = 0; d < f->ndim; d++)
         if (strcmp(p->at[d].text, "0") != 0)
             sb_printf(&b, " + %s * %s", cexpr_operand(mem, p->at[d], PREC_MUL), terms->stride(terms->ctx, f, p->plane, d));
-    if (f->shape != IR_SHAPE_SCALAR && !p->number)
+    if (f->shape != IR_SHAPE_SCALAR && !p->constant)
         sb_printf(&b, " + %s * %d", cexpr_operand(mem, p->component, PREC_MUL), size);
-    else if (f->shape != IR_SHAPE_SCALAR && *p->number != 0)
-        sb_printf(&b, " + %lld", (long long)*p->number * size);
+    else if (f->shape != IR_SHAPE_SCALAR && p->number != 0)
+        sb_printf(&b, " + %lld", (long long)p->number * size);
     const char *text = arena_strdup(mem, sb_str(&b));
     sb_free(&b);
     return text;
@@ -106,7 +106,7 @@ static const char *byte_address(arena *mem, const layout_terms *terms, const lay
 static const char *component(arena *mem, const layout_place *p)
 {
     const ir_field *f = p->field;
-    const bool known = p->number && *p->number >= 0 && *p->number < ir_field_ncomp(f);
+    const bool known = p->constant && p->number >= 0 && p->number < ir_field_ncomp(f);
     if (f->shape == IR_SHAPE_SCALAR)
         return "";
     if (layout_divides(f) && !known) {
@@ -114,7 +114,7 @@ static const char *component(arena *mem, const layout_place *p)
         return arena_printf(mem, "[%s / %d][%s %% %d]", k, f->cols, k, f->cols);
     }
     if (f->shape == IR_SHAPE_MAT && known && (layout_divides(f) || !p->flat))
-        return arena_printf(mem, "[%lld][%lld]", (long long)(*p->number / f->cols), (long long)(*p->number % f->cols));
+        return arena_printf(mem, "[%lld][%lld]", (long long)(p->number / f->cols), (long long)(p->number % f->cols));
     return arena_printf(mem, "[%s]", p->component.text);
 }
 

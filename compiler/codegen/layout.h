@@ -23,7 +23,8 @@ typedef struct layout_place {
     bool flat;              /* the pointer to a plane of matrices is one to rows of components */
     cexpr at[8];            /* subscripts */
     cexpr component;        /* number of the component; nothing of a scalar */
-    const int64_t *number;  /* the same, a constant; NULL: known when it runs */
+    bool constant;          /* it is `number`, which may lie outside of the element; else known when it runs */
+    int64_t number;
 } layout_place;
 
 /* "x[i][0]"; where elements are reached by address (below), that: "x + i * x_stride0 + 4". base: the pointer to the plane. */

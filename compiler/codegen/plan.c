@@ -38,8 +38,8 @@ static void find_parts(task_plan *p, value_use *use, arena *mem)
     const ir_op *op = p->op;
     p->nparts = op->nres;
     p->parts = ARENA_ARRAY(mem, task_part, op->nres + 1);
-    for (int i = 0, at = 0; i < op->attr.nreductions; i++) {
-        const ir_reduction *r = &op->attr.reductions[i];
+    for (int i = 0, at = 0; i < ir_task_attr(op)->nreductions; i++) {
+        const ir_reduction *r = &ir_task_attr(op)->reductions[i];
         const int leader = at;
         for (int c = 0; c <= r->companions; c++, at++) {
             p->parts[at] = (task_part){
@@ -58,7 +58,7 @@ static void find_parts(task_plan *p, value_use *use, arena *mem)
 
 task_plan plan_task(const ir_op *task, value_use *use, uint32_t stamp, arena *mem)
 {
-    task_plan p = {.op = task, .stamp = stamp, .once = task->attr.rows && task->attr.ndim == 1};
+    task_plan p = {.op = task, .stamp = stamp, .once = ir_task_attr(task)->rows && ir_task_attr(task)->ndim == 1};
     find_captures(&p, use, task->regions[0]);
     find_parts(&p, use, mem);
     for (size_t i = 0; i < p.captures.len; i++)

@@ -41,8 +41,8 @@ bool reduction_is_wanted(const value_use *use, const ir_op *task, int k)
 {
     if (use[task->res[k]->id].uses)
         return true;
-    for (int i = 0, at = 0; i < task->attr.nreductions; at += 1 + task->attr.reductions[i++].companions) {
-        const ir_reduction *r = &task->attr.reductions[i];
+    for (int i = 0, at = 0; i < ir_task_attr(task)->nreductions; at += 1 + ir_task_attr(task)->reductions[i++].companions) {
+        const ir_reduction *r = &ir_task_attr(task)->reductions[i];
         if (k != at || r->kind == IR_RED_ADD)
             continue;
         for (int c = 1; c <= r->companions; c++) /* the winner decides for its companions */
@@ -80,23 +80,23 @@ static void note_pointer(value_use *use, const ir_op *op)
         use[op->args[0]->id].elem = op->args[2]->type;
         break;
     case OP_LOCAL:
-        use[op->res[0]->id].elem = op->attr.elem;
+        use[op->res[0]->id].elem = ir_local_attr(op)->elem;
         break;
     case OP_STK_ALLOC:
     case OP_REC_ALLOC:
     case OP_REC_GET:
-        use[op->res[0]->id].layout = op->attr.layout;
+        use[op->res[0]->id].layout = ir_layout_of(op);
         break;
     case OP_STK_LOAD:
     case OP_STK_STORE:
     case OP_REC_LOAD:
     case OP_REC_STORE:
     case OP_REC_WON:
-        use[op->args[0]->id].layout = op->attr.layout;
+        use[op->args[0]->id].layout = ir_layout_of(op);
         break;
     case OP_ATOMIC:
-        if (op->attr.layout)
-            use[op->args[op->attr.field->ndim + 2]->id].layout = op->attr.layout;
+        if (ir_layout_of(op))
+            use[op->args[ir_field_of(op)->ndim + 2]->id].layout = ir_layout_of(op);
         break;
     case OP_LOOP:
         for (int k = 0; k < ir_loop_ncarried(op); k++) { /* one C variable for both */

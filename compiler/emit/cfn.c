@@ -52,7 +52,7 @@ cfn *cfn_create(emitter *e, const ir_func *f, cfn_kind kind, fstate *fs)
     *c = (cfn){.e = e, .f = f, .kind = kind, .fs = fs, .use = fs->use, .v = fs->v, .indent = 1};
     c->no_restrict = e->m->debug; /* libtkc looks at elements after each access */
     c->names = names_create(e->mem, e->globals);
-    c->planes = zeroed(e->m->fields.len * 4 + 1, sizeof *c->planes);
+    c->planes = zeroed(ir_storage_count(e->m) + 1, sizeof *c->planes);
     c->shape_names = zeroed(e->m->fields.len * 8 + 1, sizeof *c->shape_names);
     c->mparam_names = ARENA_ARRAY(e->mem, const char *, e->m->params.len + 1);
     c->mparam_used = ARENA_ARRAY(e->mem, bool, e->m->params.len + 1);
@@ -71,7 +71,7 @@ void cfn_free(cfn *c)
     vec_free(&c->stages);
 }
 
-static plane_ref *touch(cfn *c, int key)
+static plane_ref *touch(cfn *c, ir_storage key)
 {
     plane_ref *p = &c->planes[key];
     if (!p->listed) {
@@ -83,8 +83,8 @@ static plane_ref *touch(cfn *c, int key)
 
 static plane_ref *touch_component(cfn *c, const ir_op *op, ir_plane plane)
 {
-    const ir_field *f = op->attr.field;
-    plane_ref *p = touch(c, f->index * 4 + (int)plane);
+    const ir_field *f = ir_field_of(op);
+    plane_ref *p = touch(c, ir_storage_of(f, plane));
     if (f->shape == IR_SHAPE_MAT && !ir_component_known(op))
         p->flat = true; /* where the layout has no rows of components, without meaning */
     return p;
@@ -92,7 +92,7 @@ static plane_ref *touch_component(cfn *c, const ir_op *op, ir_plane plane)
 
 static void scan_memory(cfn *c, const ir_op *op)
 {
-    plane_ref *p = touch_component(c, op, op->attr.plane);
+    plane_ref *p = touch_component(c, op, ir_access_attr(op)->plane);
     if (op->code == OP_LOAD)
         p->read = true;
     else if ((op->code == OP_ACCUM || op->code == OP_ATOMIC) && op_is_scatter(op))
@@ -107,16 +107,16 @@ static void scan_memory(cfn *c, const ir_op *op)
 
 static void scan_call(cfn *c, const ir_op *op)
 {
-    const func_facts *info = facts_of(&c->e->facts, op->attr.callee);
-    for (size_t key = 0; key < c->e->m->fields.len * 4; key++) {
+    const func_facts *info = facts_of(&c->e->facts, ir_callee_of(op));
+    for (ir_storage key = 0; key < ir_storage_count(c->e->m); key++) {
         if (!info->planes[key])
             continue;
         plane_ref *p = touch(c, (int)key);
-        if (info->planes[key] & (USE_READ | USE_STORE)) {
+        if (info->planes[key] & (OP_READS | OP_STORES)) {
             p->by_callee = true;
-            p->callee_writes |= (info->planes[key] & USE_STORE) != 0;
+            p->callee_writes |= (info->planes[key] & OP_STORES) != 0;
         }
-        if (info->planes[key] & USE_ACCUM) {
+        if (info->planes[key] & OP_ADDS) {
             p->flat = true;
             if (c->kind == CFN_RUN) {
                 p->written = true;
@@ -170,7 +170,7 @@ void cfn_scan(cfn *c, const ir_region *r)
             scan_call(c, op);
             break;
         case OP_MPARAM:
-            take_mparam(c, op->attr.mparam);
+            take_mparam(c, ir_mparam_attr(op)->param);
             break;
         default:
             break;
@@ -187,13 +187,13 @@ void cfn_scan(cfn *c, const ir_region *r)
 /* One pointer may serve several fields, but for those that a task scatters into. */
 static plane_ref *same_pointer(cfn *c, size_t i)
 {
-    const int key = c->touched.at[i];
-    const ir_field *f = c->e->m->fields.at[key / 4];
+    const ir_storage key = c->touched.at[i];
+    const ir_field *f = ir_storage_field(c->e->m, key);
     plane_ref *p = &c->planes[key];
     for (size_t k = 0; k < i && !p->scatter; k++) {
-        const int other = c->touched.at[k];
+        const ir_storage other = c->touched.at[k];
         plane_ref *q = &c->planes[other];
-        if (other % 4 != key % 4 || !layout_one_pointer(f, c->e->m->fields.at[other / 4]) || q->scatter || q->same)
+        if (ir_storage_plane(other) != ir_storage_plane(key) || !layout_one_pointer(f, ir_storage_field(c->e->m, other)) || q->scatter || q->same)
             continue;
         q->written |= p->written | p->plain_accum;
         q->by_callee |= p->by_callee;
@@ -203,17 +203,17 @@ static plane_ref *same_pointer(cfn *c, size_t i)
     return NULL;
 }
 
-static const char *pointer_hint(const cfn *c, int key)
+static const char *pointer_hint(const cfn *c, ir_storage key)
 {
-    const ir_field *f = c->e->m->fields.at[key / 4];
+    const ir_field *f = ir_storage_field(c->e->m, key);
     return c->planes[key].scatter ? f->name : layout_title(f);
 }
 
 void cfn_take_names(cfn *c)
 {
     for (size_t i = 0; i < c->touched.len; i++) {
-        const int key = c->touched.at[i];
-        const char *name = arena_printf(c->e->mem, "%s%s", pointer_hint(c, key), plane_tail((ir_plane)(key % 4)));
+        const ir_storage key = c->touched.at[i];
+        const char *name = arena_printf(c->e->mem, "%s%s", pointer_hint(c, key), plane_tail(ir_storage_plane(key)));
         c->planes[key].written |= c->planes[key].plain_accum && !c->planes[key].scatter; /* else it goes through the scatter's pointer, too */
         c->planes[key].same = same_pointer(c, i);
         if (c->planes[key].same)
@@ -235,7 +235,7 @@ void cfn_take_names(cfn *c)
 
 const char *plane_pointer(cfn *c, const ir_field *f, ir_plane plane, bool scatter)
 {
-    plane_ref *p = &c->planes[f->index * 4 + (int)plane];
+    plane_ref *p = &c->planes[ir_storage_of(f, plane)];
     if (scatter && p->scatter) {
         p->acc_used = true;
         return p->acc_name;
@@ -263,7 +263,7 @@ const char *shape_name(cfn *c, const ir_field *f, int dim)
 
 const char *stride_name(cfn *c, const ir_field *f, ir_plane p, int dim)
 {
-    plane_ref *r = &c->planes[f->index * 4 + (int)p];
+    plane_ref *r = &c->planes[ir_storage_of(f, p)];
     if (!r->strides)
         r->strides = ARENA_ARRAY(c->e->mem, const char *, f->ndim);
     if (!r->strides[dim])
@@ -277,9 +277,9 @@ const char *session_text(cfn *c)
     return arena_printf(c->e->mem, "%s->tk.session", c->m);
 }
 
-static void hoist_plane(cfn *c, strbuf *out, int key)
+static void hoist_plane(cfn *c, strbuf *out, ir_storage key)
 {
-    const ir_field *f = c->e->m->fields.at[key / 4];
+    const ir_field *f = ir_storage_field(c->e->m, key);
     if (is_argument(f))
         return;
     const plane_ref *p = &c->planes[key];
@@ -292,19 +292,19 @@ static void hoist_plane(cfn *c, strbuf *out, int key)
     const bool is_const = !p->written;
     const bool shared = c->no_restrict || separate || (p->by_callee && (p->written || p->callee_writes));
     c->uses_m = true;
-    const char *from = layout_plane(c->e->mem, c->m, c->e->field_names[f->index], f, (ir_plane)(key % 4));
+    const char *from = layout_plane(c->e->mem, c->m, c->e->field_names[f->index], f, ir_storage_plane(key));
     const char *decl = layout_pointer(c->e->mem, f, is_const, shared ? "const " : "restrict const ", p->name, p->flat);
     sb_printf(out, "    %s = %s%s;\n", decl, layout_cast(c->e->mem, f, is_const, p->flat), from);
 }
 
-static void hoist_strides(cfn *c, strbuf *out, int key)
+static void hoist_strides(cfn *c, strbuf *out, ir_storage key)
 {
-    const ir_field *f = c->e->m->fields.at[key / 4];
+    const ir_field *f = ir_storage_field(c->e->m, key);
     for (int d = 0; c->planes[key].strides && d < f->ndim; d++)
         if (c->planes[key].strides[d]) {
             c->uses_m = true;
             sb_printf(out, "    const int64_t %s = %s;\n", c->planes[key].strides[d],
-                      layout_stride(c->e->mem, c->m, c->e->field_names[f->index], (ir_plane)(key % 4), d));
+                      layout_stride(c->e->mem, c->m, c->e->field_names[f->index], ir_storage_plane(key), d));
         }
 }
 

@@ -70,7 +70,7 @@ const char *scalar_enum(scalar s); /* TK_F32 */
 
 /* ---- expressions ---- */
 
-/* What a pending expression reads: a field plane (field * 4 + plane), a local array (its value), or the saved-value stack. */
+/* What a pending expression reads: a storage, a local array (its value), or the saved-value stack. */
 typedef enum memory_kind { MEM_PLANE, MEM_LOCAL, MEM_STACK } memory_kind;
 typedef struct memref {
     memory_kind kind;
@@ -141,8 +141,8 @@ typedef struct cfn {
     int indent;
     names *names;
     src_loc last;            /* of the last comment */
-    plane_ref *planes;       /* [field * 4 + plane] */
-    VEC(int) touched;        /* planes that the scan met, in order */
+    plane_ref *planes;       /* by ir_storage */
+    VEC(ir_storage) touched; /* those that the scan met, in order */
     const char **shape_names; /* [field * 8 + dim], NULL until used */
     VEC(int) shapes;         /* those used, in order */
     const char **mparam_names; /* by index, NULL until used */

@@ -42,15 +42,15 @@ expr val(cfn *c, const ir_value *v)
     if (d && d->code == OP_CONST) {
         int prec;
         const bool is_float = scalar_is_float(v->type);
-        const char *text = const_text(c->e->mem, v->type, is_float ? 0 : d->attr.i, is_float ? d->attr.f : 0, &prec);
+        const char *text = const_text(c->e->mem, v->type, is_float ? 0 : ir_const_attr(d)->i, is_float ? ir_const_attr(d)->f : 0, &prec);
         return (expr){.text = text, .prec = prec};
     }
     if (d && d->code == OP_MPARAM)
-        return expr_leaf(mparam_name(c, d->attr.mparam));
+        return expr_leaf(mparam_name(c, ir_mparam_attr(d)->param));
     if (d && d->code == OP_KEY)
         return expr_leaf(key_name(c));
     if (d && d->code == OP_SHAPE)
-        return expr_leaf(shape_name(c, d->attr.field, (int)d->attr.i));
+        return expr_leaf(shape_name(c, ir_field_of(d), (int)ir_shape_attr(d)->dim));
     vstate *s = &c->v[v->id];
     assert(s->e.text && "value printed before its definition");
     s->pending = false;
@@ -198,10 +198,10 @@ static int index_bits(const ir_value *v, int depth)
     if (!op || depth > 8)
         return 64;
     int dim;
-    if (op->code == OP_LOOP && op->attr.bounded && v->index == 0 && v->region == op->regions[0])
+    if (op->code == OP_LOOP && ir_loop_attr(op)->bounded && v->index == 0 && v->region == op->regions[0])
         dim = 0;
     else if (op->code == OP_TASK)
-        dim = v->index < op->attr.ndim ? v->index : op->attr.ndim - 1; /* a row segment has two parameters for one dimension */
+        dim = v->index < ir_task_attr(op)->ndim ? v->index : ir_task_attr(op)->ndim - 1; /* a row segment has two parameters for one dimension */
     else
         return 64;
     const int a = magnitude_bits(op->args[2 * dim], depth + 1), b = magnitude_bits(op->args[2 * dim + 1], depth + 1);
@@ -220,7 +220,7 @@ static int magnitude_bits(const ir_value *v, int depth)
     switch (d->code) {
     case OP_CONST: {
         int bits = 0;
-        for (uint64_t m = d->attr.i < 0 ? -(uint64_t)d->attr.i : (uint64_t)d->attr.i; m; m >>= 1)
+        for (uint64_t m = ir_const_attr(d)->i < 0 ? -(uint64_t)ir_const_attr(d)->i : (uint64_t)ir_const_attr(d)->i; m; m >>= 1)
             bits++;
         return bits;
     }
@@ -258,7 +258,7 @@ static bool is_limit(const ir_value *v)
     if (!v->def || v->def->code != OP_CONST || !scalar_is_int(v->type) || v->type == SC_I32 || v->type == SC_I64)
         return false;
     const int bits = 8 * scalar_bytes(v->type);
-    const int64_t x = v->def->attr.i;
+    const int64_t x = ir_int(v);
     if (!scalar_is_signed(v->type))
         return x == 0 || (bits < 64 ? x == (INT64_C(1) << bits) - 1 : x == -1);
     return x == -(INT64_C(1) << (bits - 1)) || x == (INT64_C(1) << (bits - 1)) - 1;
@@ -376,7 +376,7 @@ static bool is_product(const ir_op *op)
     if (op->code == OP_MUL || op->code == OP_POWI || op->code == OP_RANDN)
         return true;
     int e;
-    return op->code == OP_DIV && ir_is_const(op->args[1]) && fabs(frexp(op->args[1]->def->attr.f, &e)) == 0.5; /* compilers make it one */
+    return op->code == OP_DIV && ir_is_const(op->args[1]) && fabs(frexp(ir_float(op->args[1]), &e)) == 0.5; /* compilers make it one */
 }
 
 /* The use itself does not add to it, and what it makes of it is no product. */

@@ -73,7 +73,7 @@ static void emit_callees(emitter *e, const ir_region *r)
 {
     for (const ir_op *op = r->first; op; op = op->next) {
         if (op->code == OP_CALL)
-            emit_function(e, op->attr.callee);
+            emit_function(e, ir_callee_of(op));
         for (int i = 0; i < op->nregions; i++)
             emit_callees(e, op->regions[i]);
     }
@@ -86,8 +86,8 @@ void emit_functions_of(emitter *e, const ir_func *f)
 
 static bool accumulates(const emitter *e, const func_facts *info)
 {
-    for (size_t key = 0; key < e->m->fields.len * 4; key++)
-        if (info->planes[key] & USE_ACCUM)
+    for (ir_storage key = 0; key < ir_storage_count(e->m); key++)
+        if (info->planes[key] & OP_ADDS)
             return true;
     return false;
 }
@@ -100,10 +100,10 @@ static void hidden_params(cfn *c, strbuf *params)
         sb_printf(params, "const %s *%s", e->m->name, c->m);
     if (info->stack)
         sb_printf(params, info->pure ? "%sunsigned char *%s" : "%stk_stack *%s", params->len ? ", " : "", c->st);
-    for (size_t key = 0; key < e->m->fields.len * 4; key++)
-        if (info->planes[key] & USE_ACCUM)
+    for (ir_storage key = 0; key < ir_storage_count(e->m); key++)
+        if (info->planes[key] & OP_ADDS)
             sb_printf(params, "%s%s", params->len ? ", " : "",
-                      layout_pointer(e->mem, e->m->fields.at[key / 4], false, "", c->planes[key].acc_name, c->planes[key].flat));
+                      layout_pointer(e->mem, ir_storage_field(e->m, key), false, "", c->planes[key].acc_name, c->planes[key].flat));
     if (c->atomic)
         sb_printf(params, "%sconst bool %s", params->len ? ", " : "", c->atomic);
 }

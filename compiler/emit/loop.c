@@ -102,7 +102,7 @@ static void declare_carried(cfn *c, const ir_op *loop)
     for (int k = 0; k < n; k++) {
         ir_value *param = body->params[first + k];
         const bool changes = body->last->args[k] != param;
-        if (!changes && !is_read(c, param) && !is_read(c, loop->res[k]) && !(loop->attr.cond && is_read(c, loop->regions[1]->params[k])))
+        if (!changes && !is_read(c, param) && !is_read(c, loop->res[k]) && !(ir_loop_attr(loop)->cond && is_read(c, loop->regions[1]->params[k])))
             continue;
         const ir_op *next = body->last->args[k]->def;
         const char *hint = param->name ? param->name : loop->res[k]->name;
@@ -111,7 +111,7 @@ static void declare_carried(cfn *c, const ir_op *loop)
         const char *name = names_unique(c->names, hint);
         stmt(c, loop->loc, "%s = %s;", declare(c, param, !changes, name), val(c, loop->args[init + k]).text);
         define_name(c, loop->res[k], name);
-        const ir_value *inside[2] = {param, loop->attr.cond ? loop->regions[1]->params[k] : NULL};
+        const ir_value *inside[2] = {param, ir_loop_attr(loop)->cond ? loop->regions[1]->params[k] : NULL};
         for (int i = 0; i < 2 && inside[i]; i++) {
             define_name(c, inside[i], name);
             if (!changes)
@@ -156,7 +156,7 @@ static const char *bound(cfn *c, const ir_value *v)
 /* The head of the loop, up to its opening brace; the condition goes into `while` where it is one expression. */
 static void open_loop(cfn *c, const ir_op *loop, bool simd)
 {
-    if (!loop->attr.bounded) {
+    if (!ir_loop_attr(loop)->bounded) {
         strbuf text = {0}, *outer = c->out;
         const ir_region *cond = loop->regions[1];
         c->indent++;
@@ -187,9 +187,9 @@ static void open_loop(cfn *c, const ir_op *loop, bool simd)
         simd = false; /* the pragmas are the library's */
     else if (simd)
         simd_line(c, loop);
-    else if (loop->attr.brief)
+    else if (ir_loop_attr(loop)->brief)
         stmt(c, nowhere, "TK_BRIEF");
-    if (loop->attr.down && !simd)
+    if (ir_loop_attr(loop)->down && !simd)
         stmt(c, loop->loc, "for (int64_t %s = %s; %s-- > %s;) {", i, hi, i, lo);
     else
         stmt(c, loop->loc, "for (int64_t %s = %s; %s < %s; %s++) {", i, lo, i, hi, i);
@@ -227,8 +227,8 @@ static bool sums_in_order(const ir_op *loop)
 void emit_loop(cfn *c, const ir_op *loop)
 {
     const int n = ir_loop_ncarried(loop);
-    const bool counts = loop->attr.cond && c->use[loop->res[n]->id].uses > 0;
-    const bool simd = loop->attr.simd && loop->attr.bounded && !loop->attr.cond && !region_may_fail(&c->e->facts, loop->regions[0]);
+    const bool counts = ir_loop_attr(loop)->cond && c->use[loop->res[n]->id].uses > 0;
+    const bool simd = ir_loop_attr(loop)->simd && ir_loop_attr(loop)->bounded && !ir_loop_attr(loop)->cond && !region_may_fail(&c->e->facts, loop->regions[0]);
     declare_carried(c, loop);
     flush_reads(c, -1, 0, NULL);
     const char *trips = NULL;
@@ -239,9 +239,9 @@ void emit_loop(cfn *c, const ir_op *loop)
     names_push(c->names);
     open_loop(c, loop, simd);
     c->indent++;
-    if (!simd && loop->attr.bounded && sums_in_order(loop))
+    if (!simd && ir_loop_attr(loop)->bounded && sums_in_order(loop))
         stmt(c, nowhere, "TK_IN_ORDER");
-    if (loop->attr.bounded && loop->attr.cond) { /* its names share the C block of the body */
+    if (ir_loop_attr(loop)->bounded && ir_loop_attr(loop)->cond) { /* its names share the C block of the body */
         emit_ops(c, loop->regions[1]);
         stmt(c, nowhere, "if (%s)", negated(c, val(c, loop->regions[1]->last->args[0])));
         c->indent++;

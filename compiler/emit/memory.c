@@ -26,7 +26,7 @@ static bool is_checked(const cfn *c, const ir_op *op, ir_opcode load, int nsubs)
     enum { NEAR = 64 };
     const ir_op *p = op->prev;
     for (int n = 0; p && n < NEAR; p = p->prev, n++) {
-        bool same = p->code == load && p->attr.field == op->attr.field && !memcmp(&p->loc, &op->loc, sizeof p->loc) && !op_is_dead(c->use, p);
+        bool same = p->code == load && ir_field_of(p) == ir_field_of(op) && !memcmp(&p->loc, &op->loc, sizeof p->loc) && !op_is_dead(c->use, p);
         for (int i = 0; i < nsubs && same; i++)
             same = p->args[i] == op->args[i];
         if (same)
@@ -99,11 +99,11 @@ static const char *component_text(cfn *c, const layout_place *p, bool scatter)
 /* simple: their text may be repeated. e: what they read. */
 static layout_place place_of_access(cfn *c, const ir_op *op, bool simple, expr *e)
 {
-    const ir_field *f = op->attr.field;
+    const ir_field *f = ir_field_of(op);
     const ir_value *component = op->args[f->ndim];
-    layout_place p = {.field = f, .plane = op->attr.plane, .flat = c->planes[f->index * 4 + (int)op->attr.plane].flat};
+    layout_place p = {.field = f, .plane = ir_access_attr(op)->plane, .flat = c->planes[ir_storage_of_op(op)].flat, .constant = ir_is_const(component)};
     const bool named = simple || c->e->m->debug || layout_divides(f);
-    p.number = ir_is_const(component) ? &component->def->attr.i : NULL;
+    p.number = p.constant ? ir_int(component) : 0;
     for (int d = 0; d <= f->ndim; d++) {
         if (d == f->ndim && f->shape == IR_SHAPE_SCALAR)
             break;
@@ -129,34 +129,29 @@ static expr element(cfn *c, const ir_op *op, bool scatter, bool simple)
     return e;
 }
 
-static int plane_key(const ir_op *op)
-{
-    return op->attr.field->index * 4 + (int)op->attr.plane;
-}
-
 /* A load that the user gave no name is called after its field: x_0, U_grad_0. */
 static void name_load(cfn *c, const ir_op *op)
 {
-    const ir_field *f = op->attr.field;
+    const ir_field *f = ir_field_of(op);
     const ir_value *comp = op->args[f->ndim];
     vstate *s = &c->v[op->res[0]->id];
     if (!op->res[0]->name && ir_is_const(comp))
-        s->hint = arena_printf(c->e->mem, "%s%s_%lld", f->name, plane_tail(op->attr.plane), (long long)comp->def->attr.i);
+        s->hint = arena_printf(c->e->mem, "%s%s_%lld", f->name, plane_tail(ir_access_attr(op)->plane), (long long)ir_int(comp));
 }
 
 /* Whether the caller of an export func may leave the array out. */
 static bool is_optional(const cfn *c, const ir_op *op)
 {
-    const ir_field *f = op->attr.field;
+    const ir_field *f = ir_field_of(op);
     if (!is_argument(f))
         return false;
     const bool reverse = c->f->kind == IR_KERNEL_GRAD || c->f->kind == IR_KERNEL_HVP;
-    return op->attr.plane == IR_DATA ? reverse && !f->in : reverse || !f->out;
+    return ir_access_attr(op)->plane == IR_DATA ? reverse && !f->in : reverse || !f->out;
 }
 
 static void update_wanted(cfn *c, const ir_op *op, const char *target, const char *how, const char *value)
 {
-    stmt(c, op->loc, "if (%s)", plane_pointer(c, op->attr.field, op->attr.plane, false));
+    stmt(c, op->loc, "if (%s)", plane_pointer(c, ir_field_of(op), ir_access_attr(op)->plane, false));
     c->indent++;
     stmt(c, (src_loc){0, 0, 0}, "%s %s %s;", target, how, value);
     c->indent--;
@@ -166,15 +161,15 @@ void emit_load(cfn *c, const ir_op *op)
 {
     name_load(c, op);
     expr e = element(c, op, false, false);
-    if (layout_by_address(op->attr.field)) {
-        e.text = arena_printf(c->e->mem, "tk_load_%s(%s)", scalar_name(op->attr.field->elem), e.text);
+    if (layout_by_address(ir_field_of(op))) {
+        e.text = arena_printf(c->e->mem, "tk_load_%s(%s)", scalar_name(ir_field_of(op)->elem), e.text);
         e.prec = PREC_PRIMARY;
     }
     if (is_optional(c, op)) {
-        e.text = arena_printf(c->e->mem, "%s ? %s : %s", plane_pointer(c, op->attr.field, op->attr.plane, false), e.text, zero_text(op->attr.field->elem));
+        e.text = arena_printf(c->e->mem, "%s ? %s : %s", plane_pointer(c, ir_field_of(op), ir_access_attr(op)->plane, false), e.text, zero_text(ir_field_of(op)->elem));
         e.prec = PREC_COND;
     }
-    add_read(c, &e, MEM_PLANE, plane_key(op), NULL);
+    add_read(c, &e, MEM_PLANE, ir_storage_of_op(op), NULL);
     define(c, op->res[0], e, op->loc);
     emit_watch(c, op, c->watched);
 }
@@ -183,9 +178,9 @@ void emit_store(cfn *c, const ir_op *op)
 {
     const expr value = val(c, op->args[op->nargs - 1]);
     const expr target = element(c, op, false, false);
-    flush_reads(c, MEM_PLANE, plane_key(op), NULL);
-    if (layout_by_address(op->attr.field))
-        stmt(c, op->loc, "tk_store_%s(%s, %s);", scalar_name(op->attr.field->elem), target.text, value.text);
+    flush_reads(c, MEM_PLANE, ir_storage_of_op(op), NULL);
+    if (layout_by_address(ir_field_of(op)))
+        stmt(c, op->loc, "tk_store_%s(%s, %s);", scalar_name(ir_field_of(op)->elem), target.text, value.text);
     else if (is_optional(c, op))
         update_wanted(c, op, target.text, "=", value.text);
     else
@@ -195,13 +190,13 @@ void emit_store(cfn *c, const ir_op *op)
 
 void emit_accum(cfn *c, const ir_op *op)
 {
-    const scalar type = op->attr.field->elem;
-    const bool target_plane = c->planes[plane_key(op)].scatter, scatter = op_is_scatter(op);
-    const bool by_address = layout_by_address(op->attr.field);
+    const scalar type = ir_field_of(op)->elem;
+    const bool target_plane = c->planes[ir_storage_of_op(op)].scatter, scatter = op_is_scatter(op);
+    const bool by_address = layout_by_address(ir_field_of(op));
     const bool in_place = !scatter && (scalar_is_float(type) || type == SC_U32 || type == SC_U64);
     const expr value = val(c, op->args[op->nargs - 1]);
     const expr target = element(c, op, target_plane, !by_address && !scatter && !in_place);
-    flush_reads(c, MEM_PLANE, plane_key(op), NULL);
+    flush_reads(c, MEM_PLANE, ir_storage_of_op(op), NULL);
     if (is_optional(c, op)) {
         update_wanted(c, op, target.text, "+=", value.text);
         return;
@@ -226,44 +221,44 @@ static const char *slot(cfn *c, const ir_op *op, const ir_value *ptr, const ir_v
 /* A minimum or maximum that keeps who set the element, and in forward mode the winner's tangent. */
 static void emit_winner(cfn *c, const ir_op *op, bool scatter)
 {
-    const ir_field *f = op->attr.field;
+    const ir_field *f = ir_field_of(op);
     const bool tangent = ir_atomic_form(op) == IR_ATOMIC_WITH_TANGENT;
     ir_value *const *where = op->args + f->ndim + 2; /* ptr slot at step */
     expr e = {0};
     const char *value = val(c, op->args[f->ndim + 1]).text, *change = tangent ? val(c, where[4]).text : NULL;
     const layout_place place = place_of_access(c, op, tangent, &e);
-    const char *target = component_text(c, &place, c->planes[plane_key(op)].scatter), *dual = NULL;
-    flush_reads(c, MEM_PLANE, plane_key(op), NULL);
+    const char *target = component_text(c, &place, c->planes[ir_storage_of_op(op)].scatter), *dual = NULL;
+    flush_reads(c, MEM_PLANE, ir_storage_of_op(op), NULL);
     if (tangent) {
         layout_place there = place;
         there.plane = IR_DUAL;
-        there.flat = c->planes[f->index * 4 + IR_DUAL].flat;
+        there.flat = c->planes[ir_storage_of(f, IR_DUAL)].flat;
         dual = component_text(c, &there, false);
-        flush_reads(c, MEM_PLANE, f->index * 4 + IR_DUAL, NULL);
+        flush_reads(c, MEM_PLANE, ir_storage_of(f, IR_DUAL), NULL);
     }
     const char *winner = slot(c, op, where[0], where[1], &e, 0);
     const char *at = subscript(val(c, where[2])).text, *step = subscript(val(c, where[3])).text;
     const bool by_address = layout_by_address(f);
     const char *address = by_address ? "" : "&";
     const char *forward = tangent ? arena_printf(c->e->mem, "%s%s, %s", address, dual, change) : "NULL, 0";
-    stmt(c, op->loc, "tk_win_%s%s_%s(%s%s, %s, %s, &%s, %s, %s, %s);", by_address ? "at_" : "", op_name((ir_opcode)op->attr.i),
+    stmt(c, op->loc, "tk_win_%s%s_%s(%s%s, %s, %s, &%s, %s, %s, %s);", by_address ? "at_" : "", op_name(ir_access_attr(op)->with),
          scalar_name(f->elem), address, target, value, forward, winner, at, step, scatter ? c->atomic : "false");
     emit_watch(c, op, c->watched);
 }
 
 void emit_atomic(cfn *c, const ir_op *op)
 {
-    const bool target_plane = c->planes[plane_key(op)].scatter, scatter = op_is_scatter(op);
+    const bool target_plane = c->planes[ir_storage_of_op(op)].scatter, scatter = op_is_scatter(op);
     if (ir_atomic_form(op) >= IR_ATOMIC_RECORDED) {
         emit_winner(c, op, scatter);
         return;
     }
-    const expr value = val(c, op->args[op->attr.field->ndim + 1]);
+    const expr value = val(c, op->args[ir_field_of(op)->ndim + 1]);
     const expr target = element(c, op, target_plane, false);
-    flush_reads(c, MEM_PLANE, plane_key(op), NULL);
+    flush_reads(c, MEM_PLANE, ir_storage_of_op(op), NULL);
     const ir_value *old = op->res[0];
-    const bool by_address = layout_by_address(op->attr.field);
-    const char *call = arena_printf(c->e->mem, "tk_fetch_%s%s_%s(%s%s, %s, %s)", by_address ? "at_" : "", op_name((ir_opcode)op->attr.i),
+    const bool by_address = layout_by_address(ir_field_of(op));
+    const char *call = arena_printf(c->e->mem, "tk_fetch_%s%s_%s(%s%s, %s, %s)", by_address ? "at_" : "", op_name(ir_access_attr(op)->with),
                                     scalar_name(old->type), by_address ? "" : "&", target.text, value.text, scatter ? c->atomic : "false");
     if (c->use[old->id].uses == 0) {
         stmt(c, op->loc, "%s;", call);
@@ -292,7 +287,7 @@ static void check_array(cfn *c, const ir_op *op)
         return;
     const char *what = arena_printf(c->e->mem, "%s:%u: subscript of '%s'", place_of(c->e, op->loc), op->loc.col,
                                     local->res[0]->name ? local->res[0]->name : "array");
-    const char *count = local->nargs ? paren(c, val_simple(c, local->args[0]), PREC_PRIMARY) : arena_printf(c->e->mem, "%lld", (long long)local->attr.i);
+    const char *count = local->nargs ? paren(c, val_simple(c, local->args[0]), PREC_PRIMARY) : arena_printf(c->e->mem, "%lld", (long long)ir_local_attr(local)->count);
     emit_bounds(c, op->loc, op->args[1], count, !local->nargs, what);
 }
 
@@ -313,21 +308,21 @@ static void alloc(cfn *c, const ir_op *op, const char *type, const char *name, c
 
 static memory_kind kind_of(const ir_value *array)
 {
-    return array->def->attr.stacked ? MEM_STACK : MEM_LOCAL;
+    return ir_local_attr(array->def)->stacked ? MEM_STACK : MEM_LOCAL;
 }
 
 void emit_local(cfn *c, const ir_op *op)
 {
     switch (op->code) {
     case OP_LOCAL: {
-        if (op->attr.stacked && (op->nargs || !c->pure)) {
-            const char *count = op->nargs ? subscript(val(c, op->args[0])).text : arena_printf(c->e->mem, "%lld", (long long)op->attr.i);
-            alloc(c, op, scalar_c_type(op->attr.elem), names_unique(c->names, op->res[0]->name ? op->res[0]->name : "array"), count);
+        if (ir_local_attr(op)->stacked && (op->nargs || !c->pure)) {
+            const char *count = op->nargs ? subscript(val(c, op->args[0])).text : arena_printf(c->e->mem, "%lld", (long long)ir_local_attr(op)->count);
+            alloc(c, op, scalar_c_type(ir_local_attr(op)->elem), names_unique(c->names, op->res[0]->name ? op->res[0]->name : "array"), count);
             break;
         }
         const char *name = names_unique(c->names, op->res[0]->name ? op->res[0]->name : "array");
         c->e->uses_arrays = true;
-        stmt(c, op->loc, "%s %s[%lld]%s;", scalar_c_type(op->attr.elem), name, (long long)(op->attr.i > 0 ? op->attr.i : 1), op->attr.stacked ? "" : " = {0}");
+        stmt(c, op->loc, "%s %s[%lld]%s;", scalar_c_type(ir_local_attr(op)->elem), name, (long long)(ir_local_attr(op)->count > 0 ? ir_local_attr(op)->count : 1), ir_local_attr(op)->stacked ? "" : " = {0}");
         define_name(c, op->res[0], name);
         break;
     }
@@ -393,15 +388,15 @@ const layout_info *layout_of(emitter *e, const ir_layout *l)
 
 static const char *slot(cfn *c, const ir_op *op, const ir_value *ptr, const ir_value *i, expr *e, int64_t index)
 {
-    const layout_info *l = layout_of(c->e, op->attr.layout);
+    const layout_info *l = layout_of(c->e, ir_layout_of(op));
     const bool named = !c->v[ptr->id].pending; /* else it is a member, which points to anything */
     const expr base = val(c, ptr);
     expr_absorb(c, e, base);
     const char *p = paren(c, base, PREC_PRIMARY);
-    if (!named || c->use[ptr->id].layout != op->attr.layout)
+    if (!named || c->use[ptr->id].layout != ir_layout_of(op))
         p = arena_printf(c->e->mem, "((struct %s *)%s)", l->tag, p);
     const char *member = l->members[index];
-    if (ir_is_const(i) && i->def->attr.i == 0)
+    if (ir_is_const(i) && ir_int(i) == 0)
         return arena_printf(c->e->mem, "%s->%s", p, member);
     const expr idx = subscript(val(c, i));
     expr_absorb(c, e, idx);
@@ -412,20 +407,20 @@ static void emit_alloc(cfn *c, const ir_op *op)
 {
     ir_value *v = op->res[0];
     const char *count = subscript(val(c, op->args[0])).text;
-    const char *type = arena_printf(c->e->mem, "struct %s", layout_of(c->e, op->attr.layout)->tag), *name = names_unique(c->names, v->name ? v->name : "saved");
+    const char *type = arena_printf(c->e->mem, "struct %s", layout_of(c->e, ir_layout_of(op))->tag), *name = names_unique(c->names, v->name ? v->name : "saved");
     alloc(c, op, type, name, count);
 }
 
 static void emit_block(cfn *c, const ir_op *op)
 {
     const char *name = names_unique(c->names, op->res[0]->name);
-    const char *tag = layout_of(c->e, op->attr.layout)->tag, *turn = subscript(val(c, op->args[0])).text;
+    const char *tag = layout_of(c->e, ir_layout_of(op))->tag, *turn = subscript(val(c, op->args[0])).text;
     c->uses_rec = true;
     if (op->code == OP_REC_GET) {
-        stmt(c, op->loc, "struct %s *const %s = tk_record_get(%s, tk_rec, %lld, %s);", tag, name, session_text(c), (long long)op->attr.i, turn);
+        stmt(c, op->loc, "struct %s *const %s = tk_record_get(%s, tk_rec, %lld, %s);", tag, name, session_text(c), (long long)ir_slot_attr(op)->number, turn);
     } else {
-        const char *count = subscript(val(c, op->args[1])).text, *of = op->attr.layout->log ? "logs" : "alloc";
-        stmt(c, op->loc, "struct %s *const %s = tk_record_%s(%s, tk_rec, %lld, %s, %s, sizeof *%s);", tag, name, of, session_text(c), (long long)op->attr.i, turn,
+        const char *count = subscript(val(c, op->args[1])).text, *of = ir_layout_of(op)->log ? "logs" : "alloc";
+        stmt(c, op->loc, "struct %s *const %s = tk_record_%s(%s, tk_rec, %lld, %s, %s, sizeof *%s);", tag, name, of, session_text(c), (long long)ir_slot_attr(op)->number, turn,
              count, name);
     }
     stmt(c, op->loc, "if (!%s)", name);
@@ -447,7 +442,7 @@ static void emit_log_store(cfn *c, const ir_op *op)
 void emit_record(cfn *c, const ir_op *op)
 {
     expr e = {.prec = PREC_PRIMARY};
-    const ir_layout *l = op->attr.layout;
+    const ir_layout *l = ir_layout_of(op);
     if (op->code == OP_REC_ALLOC || op->code == OP_REC_GET) {
         emit_block(c, op);
     } else if (op->code == OP_REC_STORE && l->log) {
@@ -496,7 +491,7 @@ void emit_stack(cfn *c, const ir_op *op)
     case OP_STK_STORE: {
         expr e = {0};
         const expr value = val(c, op->args[2]);
-        const char *target = slot(c, op, op->args[0], op->args[1], &e, op->attr.i);
+        const char *target = slot(c, op, op->args[0], op->args[1], &e, ir_slot_attr(op)->number);
         flush_reads(c, MEM_STACK, 0, NULL);
         stmt(c, op->loc, "%s = %s;", target, value.text);
         break;
@@ -504,7 +499,7 @@ void emit_stack(cfn *c, const ir_op *op)
     default: {
         expr e = {.prec = PREC_PRIMARY};
         add_read(c, &e, MEM_STACK, 0, NULL);
-        e.text = slot(c, op, op->args[0], op->args[1], &e, op->attr.i);
+        e.text = slot(c, op, op->args[0], op->args[1], &e, ir_slot_attr(op)->number);
         define(c, op->res[0], e, op->loc);
     }
     }

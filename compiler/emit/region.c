@@ -139,11 +139,11 @@ static void hidden_args(cfn *c, const func_facts *info, strbuf *args)
         sep = ", ";
     }
     bool accumulates = false;
-    for (size_t key = 0; key < c->e->m->fields.len * 4; key++) {
-        if (!(info->planes[key] & USE_ACCUM))
+    for (ir_storage key = 0; key < ir_storage_count(c->e->m); key++) {
+        if (!(info->planes[key] & OP_ADDS))
             continue;
         accumulates = true;
-        sb_printf(args, "%s%s", sep, plane_pointer(c, c->e->m->fields.at[key / 4], (ir_plane)(key % 4), true));
+        sb_printf(args, "%s%s", sep, plane_pointer(c, ir_storage_field(c->e->m, key), ir_storage_plane(key), true));
         sep = ", ";
     }
     if (accumulates)
@@ -158,8 +158,8 @@ static const char *wrapped(cfn *c, const char *callee, const strbuf *args)
 
 void emit_call(cfn *c, const ir_op *op)
 {
-    const func_facts *info = facts_of(&c->e->facts, op->attr.callee);
-    const char *callee = function_name(c->e, op->attr.callee);
+    const func_facts *info = facts_of(&c->e->facts, ir_callee_of(op));
+    const char *callee = function_name(c->e, ir_callee_of(op));
     strbuf args = {0};
     hidden_args(c, info, &args);
     for (int i = 0; i < op->nargs; i++)
@@ -206,7 +206,7 @@ void emit_bounds(cfn *c, src_loc loc, const ir_value *v, const char *extent, boo
         emit_check(c, loc, arena_printf(c->e->mem, "%s >= 0 && %s < %s", subscript, subscript, extent), what);
         return;
     }
-    if (ir_is_const(v) && v->def->attr.i >= 0)
+    if (ir_is_const(v) && ir_int(v) >= 0)
         stmt(c, loc, "if (%s >= %s) {", subscript, extent);
     else
         stmt(c, loc, "if (%s < 0 || %s >= %s) {", subscript, subscript, extent);
@@ -222,15 +222,15 @@ void emit_bounds(cfn *c, src_loc loc, const ir_value *v, const char *extent, boo
 
 static void emit_assert(cfn *c, const ir_op *op)
 {
-    if (op->attr.i == IR_ASSERT_BOUNDS) {
+    if (ir_text_attr(op)->whose == IR_ASSERT_BOUNDS) {
         const bool number = ir_is_const(op->args[1]);
-        const char *extent = number ? arena_printf(c->e->mem, "%lld", (long long)op->args[1]->def->attr.i) : paren(c, val_simple(c, op->args[1]), PREC_PRIMARY);
-        const char *what = arena_printf(c->e->mem, "%s:%u: %s", place_of(c->e, op->loc), op->loc.col, op->attr.text);
+        const char *extent = number ? arena_printf(c->e->mem, "%lld", (long long)ir_int(op->args[1])) : paren(c, val_simple(c, op->args[1]), PREC_PRIMARY);
+        const char *what = arena_printf(c->e->mem, "%s:%u: %s", place_of(c->e, op->loc), op->loc.col, ir_text_attr(op)->text);
         emit_bounds(c, op->loc, op->args[0], extent, number, what);
         return;
     }
-    const char *text = op->attr.text && *op->attr.text ? arena_printf(c->e->mem, ": %s", op->attr.text) : "", *place = place_of(c->e, op->loc);
-    const char *message = op->attr.i == IR_ASSERT_BUILT_IN ? arena_printf(c->e->mem, "%s:%u%s", place, op->loc.col, text)
+    const char *text = ir_text_attr(op)->text && *ir_text_attr(op)->text ? arena_printf(c->e->mem, ": %s", ir_text_attr(op)->text) : "", *place = place_of(c->e, op->loc);
+    const char *message = ir_text_attr(op)->whose == IR_ASSERT_BUILT_IN ? arena_printf(c->e->mem, "%s:%u%s", place, op->loc.col, text)
                                                            : arena_printf(c->e->mem, "%s: assertion failed%s", place, text);
     if (c->pure) {
         emit_check(c, op->loc, val_text(c, op->args[0], 0), message);
@@ -275,7 +275,7 @@ static void emit_print(cfn *c, const ir_op *op)
 {
     strbuf format = {0}, plain = {0}, args = {0};
     int k = 0;
-    for (const char *p = op->attr.text ? op->attr.text : ""; *p; p++) {
+    for (const char *p = ir_text_attr(op)->text ? ir_text_attr(op)->text : ""; *p; p++) {
         if (p[0] == '%' && p[1] == 'v') {
             assert(k < op->nargs && "print with more places than values");
             const char *conversion;

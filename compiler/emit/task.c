@@ -19,9 +19,9 @@ static const char *partial_value(cfn *c, const task *t, int k)
 /* Extents of the iteration space. */
 static void print_extents(cfn *c, const ir_op *op, const char **n)
 {
-    for (int d = 0; d < op->attr.ndim; d++) {
+    for (int d = 0; d < ir_task_attr(op)->ndim; d++) {
         n[d] = extent_text(c, op, d);
-        if (op->attr.ndim > 1) {
+        if (ir_task_attr(op)->ndim > 1) {
             const char *name = names_unique(c->names, arena_printf(c->e->mem, "n%d", d));
             stmt(c, op->loc, "const int64_t %s = %s;", name, n[d]);
             n[d] = name;
@@ -41,15 +41,15 @@ static const char *product_text(arena *mem, const char *const *n, int from, int 
 static void print_plan(cfn *c, const task *t, const char *plan, const char *const *n)
 {
     const ir_op *op = t->op;
-    const int nd = op->attr.ndim;
+    const int nd = ir_task_attr(op)->ndim;
     const char *total = product_text(c->e->mem, n, 0, nd);
-    if (op->attr.ordered || ir_task_sum_decides(op)) {
+    if (ir_task_attr(op)->ordered || ir_task_sum_decides(op)) {
         enum { COST = 16 }; /* of any such task, whatever it does */
-        stmt(c, op->loc, "const tk_plan %s = tk_plan_make(%s, %s, %d);", plan, total, op->attr.ordered ? total : "1", COST);
+        stmt(c, op->loc, "const tk_plan %s = tk_plan_make(%s, %s, %d);", plan, total, ir_task_attr(op)->ordered ? total : "1", COST);
         return;
     }
-    const bool rows = op->attr.unit_dims == 0 && nd > 1; /* a cut row costs a little, so rows stay whole where there are many */
-    const char *unit = product_text(c->e->mem, n, rows ? nd - 1 : nd - op->attr.unit_dims, nd); /* how many iterations must stay in one chunk */
+    const bool rows = ir_task_attr(op)->unit_dims == 0 && nd > 1; /* a cut row costs a little, so rows stay whole where there are many */
+    const char *unit = product_text(c->e->mem, n, rows ? nd - 1 : nd - ir_task_attr(op)->unit_dims, nd); /* how many iterations must stay in one chunk */
     stmt(c, op->loc, "const tk_plan %s = %s(%s, %s, %lld);", plan, rows ? "tk_plan_rows" : "tk_plan_make", total, unit, (long long)task_cost(&c->e->facts, op));
 }
 
@@ -67,7 +67,7 @@ static void print_args(cfn *c, const task *t, const char *name, const char *plan
     c->uses_m = true;
     if (t->partial_type)
         sb_printf(&b, "\n.%s = %s.chunk\n.%s = %s", t->chunk, plan, t->partial, partial);
-    for (int d = 0; d < t->op->attr.ndim; d++) {
+    for (int d = 0; d < ir_task_attr(t->op)->ndim; d++) {
         if (d > 0)
             sb_printf(&b, "\n.%s = %s", t->members[d], n[d]);
         if (t->lows[d])
@@ -76,20 +76,20 @@ static void print_args(cfn *c, const task *t, const char *name, const char *plan
     for (size_t i = 0; i < t->captures.len; i++)
         sb_printf(&b, "\n.%s = %s", t->captures.at[i].member, val_simple(c, t->captures.at[i].value).text);
     for (size_t i = 0; i < t->scatters.len; i++) {
-        const int key = t->scatters.at[i];
-        const ir_field *f = e->m->fields.at[key / 4];
+        const ir_storage key = t->scatters.at[i];
+        const ir_field *f = ir_storage_field(e->m, key);
         sb_printf(&b, "\n.%s = %s%s", t->scatter_members[i], layout_cast(e->mem, f, false, true),
-                  layout_plane(e->mem, c->m, e->field_names[f->index], f, (ir_plane)(key % 4)));
+                  layout_plane(e->mem, c->m, e->field_names[f->index], f, ir_storage_plane(key)));
     }
     print_initialiser(c, arena_printf(e->mem, "const struct %s_args %s = ", t->name, name), &b);
 }
 
-static const ir_scatter *scatter_of(const task *t, int key, int *first_fixed)
+static const ir_scatter *scatter_of(const task *t, ir_storage key, int *first_fixed)
 {
     *first_fixed = ir_task_first_fixed(t->op);
-    for (int i = 0; i < t->op->attr.nscatters; i++) {
-        const ir_scatter *s = &t->op->attr.scatters[i];
-        if (s->field->index * 4 + (int)s->plane == key)
+    for (int i = 0; i < ir_task_attr(t->op)->nscatters; i++) {
+        const ir_scatter *s = &ir_task_attr(t->op)->scatters[i];
+        if (ir_storage_of(s->field, s->plane) == key)
             return s;
         *first_fixed += s->nfixed;
     }
@@ -97,7 +97,7 @@ static const ir_scatter *scatter_of(const task *t, int key, int *first_fixed)
 }
 
 /* What the default is not: whether it is shared, how many subscripts are fixed, and which. */
-static const char *target_text(cfn *c, const task *t, int key)
+static const char *target_text(cfn *c, const task *t, ir_storage key)
 {
     int first;
     const ir_scatter *s = scatter_of(t, key, &first);
@@ -122,18 +122,18 @@ static int print_targets(cfn *c, const task *t, const char *targets)
     strbuf b = {0};
     int n = 0;
     for (size_t i = 0; i < t->scatters.len; i++, n++) {
-        const int key = t->scatters.at[i];
+        const ir_storage key = t->scatters.at[i];
         sb_printf(&b, "%s{.offset = offsetof(struct %s_args, %s), .field = %s, .plane = %s%s}", n ? "\n" : "", t->name, t->scatter_members[i],
-                  field_address(e, c->m, e->m->fields.at[key / 4]), plane_enum((ir_plane)(key % 4)), target_text(c, t, key));
+                  field_address(e, c->m, ir_storage_field(e->m, key)), plane_enum(ir_storage_plane(key)), target_text(c, t, key));
     }
     for (size_t i = 0; i < t->captures.len; i++) {
         const capture *k = &t->captures.at[i];
         const ir_op *local = k->value->def;
         if (!is_array_target(t, k))
             continue;
-        const char *count = local->nargs ? val_simple(c, local->args[0]).text : arena_printf(e->mem, "%lld", (long long)local->attr.i);
+        const char *count = local->nargs ? val_simple(c, local->args[0]).text : arena_printf(e->mem, "%lld", (long long)ir_local_attr(local)->count);
         sb_printf(&b, "%s{.offset = offsetof(struct %s_args, %s), .count = %s, .elem = %s}", n++ ? "\n" : "", t->name, k->member, count,
-                  local->attr.elem == SC_F32 ? "TK_F32" : "TK_F64");
+                  ir_local_attr(local)->elem == SC_F32 ? "TK_F32" : "TK_F64");
     }
     print_initialiser(c, arena_printf(e->mem, "const tk_scatter_target %s[] = ", targets), &b);
     return n;
@@ -158,9 +158,9 @@ static void print_stages(cfn *c, const task *t, const char *args, const char *co
 {
     emitter *e = c->e;
     const ir_op *op = t->op;
-    const char *one = arena_printf(e->mem, "{%s, &%s, %s, %s}", t->name, args, n[0], product_text(e->mem, n, 1, op->attr.ndim));
+    const char *one = arena_printf(e->mem, "{%s, &%s, %s, %s}", t->name, args, n[0], product_text(e->mem, n, 1, ir_task_attr(op)->ndim));
     vec_push(&c->stages, ((stage){one, task_cost(&e->facts, op)}));
-    if (op->attr.ahead)
+    if (ir_task_attr(op)->ahead)
         return;
     const char *stages = names_unique(c->names, arena_printf(e->mem, "stages%d", c->ntasks));
     int64_t cost = 0;
@@ -221,7 +221,7 @@ void emit_task(cfn *c, const ir_op *op)
     }
     emit_task_function(&t);
     flush_reads(c, -1, 0, NULL);
-    const bool staged = op->attr.ahead || c->stages.len;
+    const bool staged = ir_task_attr(op)->ahead || c->stages.len;
     const char *plan = staged ? NULL : names_unique(c->names, arena_printf(e->mem, "plan%d", c->ntasks));
     const char *partial = NULL, *mark = NULL, *n[MAX_TASK_DIM];
     print_extents(c, op, n);

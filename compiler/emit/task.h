@@ -21,7 +21,7 @@ typedef struct task {
     const char *partial_type; /* NULL: no reductions */
     bool partial_is_struct;
     VEC(capture) captures;
-    VEC(int) scatters;        /* planes */
+    VEC(ir_storage) scatters;
     const char **part_names;  /* of reductions: in the task function, and members of the partial struct */
     const char *members[MAX_TASK_DIM]; /* n0, n1, ... */
     const char *lows[MAX_TASK_DIM];    /* NULL: zero */

@@ -180,7 +180,7 @@ static void decode(cfn *c, const task *t, const char *at, int last)
 static void loop_over_iterations(cfn *c, const task *t)
 {
     const ir_region *body = t->op->regions[0];
-    const int nd = t->op->attr.ndim;
+    const int nd = ir_task_attr(t->op)->ndim;
     if (nd == 1) {
         const char *i = names_unique(c->names, body->params[0]->name ? body->params[0]->name : "i");
         define_name(c, body->params[0], i);
@@ -201,7 +201,7 @@ static void loop_over_iterations(cfn *c, const task *t)
 static void first_row(cfn *c, const task *t, const char *row, int top)
 {
     const ir_region *body = t->op->regions[0];
-    const int last = t->op->attr.ndim - 2;
+    const int last = ir_task_attr(t->op)->ndim - 2;
     if (last - top > 0) {
         const char *name = names_unique(c->names, "row");
         stmt(c, nowhere, "const int64_t %s = %s;", name, row);
@@ -240,7 +240,7 @@ static void next_row(cfn *c, const task *t, int d, int top)
 static void loop_over_rows(cfn *c, const task *t)
 {
     const ir_region *body = t->op->regions[0];
-    const int nd = t->op->attr.ndim;
+    const int nd = ir_task_attr(t->op)->ndim;
     const ir_value *seg_lo = body->params[nd - 1], *seg_hi = body->params[nd];
     const char *lo_hint = seg_lo->name ? seg_lo->name : "from", *hi_hint = seg_hi->name ? seg_hi->name : "to";
     if (nd == 1) {
@@ -292,10 +292,10 @@ static void take_members(task *t)
     t->m = names_unique_function(n, "m");
     t->chunk = names_unique_function(n, "chunk");
     t->partial = names_unique_function(n, "partial");
-    for (int d = 0; d < t->op->attr.ndim; d++) {
+    for (int d = 0; d < ir_task_attr(t->op)->ndim; d++) {
         t->members[d] = names_unique_function(n, arena_printf(e->mem, "n%d", d));
         const ir_value *lo = t->op->args[2 * d];
-        if (!ir_is_const(lo) || lo->def->attr.i != 0)
+        if (!ir_is_const(lo) || ir_int(lo) != 0)
             t->lows[d] = names_unique_function(n, arena_printf(e->mem, "lo%d", d));
     }
     for (size_t i = 0; i < t->captures.len; i++)
@@ -343,7 +343,7 @@ static void print_structs(const task *t, strbuf *out)
     sb_printf(out, "struct %s_args {\n    %s *%s;\n", t->name, e->m->name, t->m);
     if (t->partial_type)
         sb_printf(out, "    int64_t %s;\n", t->chunk);
-    for (int d = 0; d < t->op->attr.ndim; d++) {
+    for (int d = 0; d < ir_task_attr(t->op)->ndim; d++) {
         if (d > 0)
             sb_printf(out, "    int64_t %s;\n", t->members[d]);
         if (t->lows[d])
@@ -352,8 +352,8 @@ static void print_structs(const task *t, strbuf *out)
     for (size_t i = 0; i < t->captures.len; i++)
         sb_printf(out, "    %s;\n", capture_decl(c, t->captures.at[i].value, false, t->captures.at[i].member));
     for (size_t i = 0; i < t->scatters.len; i++) {
-        const int key = t->scatters.at[i];
-        sb_printf(out, "    %s;\n", layout_pointer(e->mem, e->m->fields.at[key / 4], false, "", t->scatter_members[i], c->planes[key].flat));
+        const ir_storage key = t->scatters.at[i];
+        sb_printf(out, "    %s;\n", layout_pointer(e->mem, ir_storage_field(e->m, key), false, "", t->scatter_members[i], c->planes[key].flat));
     }
     if (t->partial_type)
         sb_printf(out, "    %s *%s;\n", t->partial_type, t->partial);
@@ -386,7 +386,7 @@ static void print_function(task *t, const strbuf *body, strbuf *out)
         const plane_ref *p = &c->planes[t->scatters.at[i]];
         if (!p->acc_used)
             continue;
-        const ir_field *f = e->m->fields.at[t->scatters.at[i] / 4];
+        const ir_field *f = ir_storage_field(e->m, t->scatters.at[i]);
         const char *quals = p->acc_name == p->name && !e->m->debug ? "restrict const " : "const ";
         sb_printf(out, "    %s = %s->%s;\n", layout_pointer(e->mem, f, false, quals, p->acc_name, p->flat), c->a, t->scatter_members[i]);
     }
@@ -453,7 +453,7 @@ void emit_task_function(task *t)
     t->uses_stack = region_uses_stack(&c->e->facts, t->op->regions[0]);
     c->fail = t->uses_stack ? "goto leave;" : "return;";
     declare_parts(c, t);
-    if (t->op->attr.rows)
+    if (ir_task_attr(t->op)->rows)
         loop_over_rows(c, t);
     else
         loop_over_iterations(c, t);

@@ -10,14 +10,14 @@ static bool is_primal(const cfn *c)
 }
 
 /* Planes that a kernel only reads, or only adds to, hold no races. */
-static bool may_race(cfn *c, size_t key)
+static bool may_race(cfn *c, ir_storage key)
 {
     for (size_t i = 0; i < c->e->m->funcs.len; i++) {
         const ir_func *f = c->e->m->funcs.at[i];
         if (!ir_is_kernel(f) || (c->f->kind == IR_KERNEL && c->f != f))
             continue;
         const unsigned use = facts_of(&c->e->facts, f)->planes[key];
-        if ((use & USE_STORE) || ((use & USE_ACCUM) && (use & USE_READ)))
+        if ((use & OP_STORES) || ((use & OP_ADDS) && (use & OP_READS)))
             return true;
     }
     return false;
@@ -33,25 +33,25 @@ static const char *file_of(emitter *e, src_loc loc)
 static void add_site(cfn *c, const ir_op *op)
 {
     emitter *e = c->e;
-    const ir_field *f = op->attr.field;
+    const ir_field *f = ir_field_of(op);
     const char *const what = op->code == OP_LOAD ? "TK_READS" : op->code == OP_STORE ? "TK_STORES" : "TK_ACCUMULATES";
     strbuf flags = {0};
     sb_add(&flags, what);
-    if (op->code == OP_LOAD && op->attr.needed && is_primal(c))
+    if (op->code == OP_LOAD && ir_access_attr(op)->needed && is_primal(c))
         sb_add(&flags, " | TK_NEEDED");
-    if (is_primal(c) && may_race(c, (size_t)f->index * 4 + op->attr.plane))
+    if (is_primal(c) && may_race(c, ir_storage_of(f, ir_access_attr(op)->plane)))
         sb_add(&flags, " | TK_MAY_RACE");
     if (!is_primal(c))
         sb_add(&flags, " | TK_DERIVED");
     sb_printf(&e->sites, "    {%s, %u, %u, %d, %s, %s}, /* %s */\n", file_of(e, op->loc), op->loc.line, op->loc.col, f->index,
-              plane_enum(op->attr.plane), sb_str(&flags), f->name);
+              plane_enum(ir_access_attr(op)->plane), sb_str(&flags), f->name);
     sb_free(&flags);
 }
 
 bool is_watched(const cfn *c, const ir_op *op)
 {
-    const bool looks = is_primal(c) || (op->code != OP_LOAD && scalar_is_float(op->attr.field->elem));
-    return c->e->m->debug && looks && c->kind != CFN_EXTENTS && !is_argument(op->attr.field);
+    const bool looks = is_primal(c) || (op->code != OP_LOAD && scalar_is_float(ir_field_of(op)->elem));
+    return c->e->m->debug && looks && c->kind != CFN_EXTENTS && !is_argument(ir_field_of(op));
 }
 
 void emit_watch(cfn *c, const ir_op *op, const char *index)
@@ -77,7 +77,7 @@ void emit_decision(cfn *c, const ir_op *op)
     const char *v = val_simple(c, op->args[0]).text;
     strbuf b = {0};
     c->uses_m = true;
-    sb_printf(&b, "tk_watch_decision(&%s->tk, %lld, ", c->m, (long long)op->attr.i);
+    sb_printf(&b, "tk_watch_decision(&%s->tk, %lld, ", c->m, (long long)ir_place_attr(op)->number);
     if (scalar_is_float(t))
         sb_printf(&b, "tk_bits_%s(%s)", scalar_name(t), v);
     else

@@ -28,9 +28,9 @@ static int components(const ir_sigparam *p)
     return p->rows * p->cols;
 }
 
-static int plane_of(const arg *a)
+static ir_storage storage_of(const arg *a)
 {
-    return a->p.array->index * 4 + (int)a->plane;
+    return ir_storage_of(a->p.array, a->plane);
 }
 
 /* Inputs in the order of the region's parameters, outputs in the order of the yielded values; docs/c-api.md has the order in C. */
@@ -189,7 +189,7 @@ static const char *size_text(arena *mem, const ir_func *f, const ir_value *v)
         x[i] = size_text(mem, f, op->args[i]);
     switch (op->code) {
     case OP_CONST:
-        return arena_printf(mem, "INT64_C(%lld)", (long long)op->attr.i);
+        return arena_printf(mem, "INT64_C(%lld)", (long long)ir_const_attr(op)->i);
     case OP_CAST:
         return arena_printf(mem, "(%s)%s", scalar_c_type(v->type), x[0]);
     case OP_NEG:
@@ -313,7 +313,7 @@ static void call_for_results(cfn *c, const ir_func *primal)
 static bool is_left(const cfn *c, const arg *a, int k)
 {
     const ir_value *v = c->f->body->last->args[a->value + k];
-    return a->add && ir_is_const(v) && v->def->attr.f == 0;
+    return a->add && ir_is_const(v) && ir_float(v) == 0;
 }
 
 /* How many statements an argument in C takes that begins with a. */
@@ -368,7 +368,7 @@ static void ignore_arrays(cfn *c, const arg_list *l)
     bool used = false;
     for (int i = 0; i < l->n; i++) {
         const arg *a = &l->at[i];
-        used = (used && !begins(l, a)) || (a->p.array && c->planes[plane_of(a)].used);
+        used = (used && !begins(l, a)) || (a->p.array && c->planes[storage_of(a)].used);
         if (a->p.array && !used && ends(l, a))
             sb_printf(c->e->out, "    (void)%s%s;\n", name_member(c->e->mem, a->p.name), plane_tail(a->plane));
     }
@@ -419,7 +419,7 @@ static void emit_export(emitter *e, const ir_func *primal, kernel_form form)
         if (begins(i < in.n ? &in : &out, a))
             names_unique_function(c->names, name);
         if (a->p.array)
-            c->planes[plane_of(a)].name = name;
+            c->planes[storage_of(a)].name = name;
     }
     names_unique_function(c->names, workspace_name(e->mem, primal));
     c->out = &body;

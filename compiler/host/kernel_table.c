@@ -4,7 +4,7 @@
 /* custom: what an adjoint that the program wrote does, which may overwrite saved fields on its own. */
 static void print_saved(strbuf *b, const ir_func *kernel, size_t i, const unsigned char *at, const unsigned char *custom)
 {
-    const unsigned write = USE_STORE | USE_ACCUM;
+    const unsigned write = OP_STORES | OP_ADDS;
     const unsigned before = kernel->before ? kernel->before[i] : 0;
     const bool spoils = custom && (custom[IR_DATA] & write);
     if (!kernel->module->fields.at[i]->saved)
@@ -22,16 +22,16 @@ static void print_access(emitter *e, const ir_func *kernel, int *count)
     const func_facts *info = facts_of(&e->facts, kernel), *back = kernel->grad ? facts_of(&e->facts, kernel->grad) : NULL;
     *count = 0;
     for (size_t i = 0; i < e->m->nfields; i++) {
-        const unsigned char *at = info->planes + i * 4;
+        const unsigned char *at = info->planes + ir_storage_of(e->m->fields.at[i], IR_DATA);
         strbuf b = {0};
         static const char *const flag[] = {"TK_READS", "TK_STORES", "TK_ACCUMULATES"};
         for (int k = 0; k < 3; k++)
             if (at[IR_DATA] & (1 << k))
                 sb_printf(&b, "%s%s", b.len ? " | " : "", flag[k]);
-        if (back && (back->planes[i * 4] & USE_READ))
+        if (back && (back->planes[ir_storage_of(e->m->fields.at[i], IR_DATA)] & OP_READS))
             sb_printf(&b, "%sTK_NEEDED", b.len ? " | " : "");
-        print_saved(&b, kernel, i, at, back && kernel->grad == kernel->custom_grad ? back->planes + i * 4 : NULL);
-        if (at[IR_GRAD] & (USE_STORE | USE_ACCUM))
+        print_saved(&b, kernel, i, at, back && kernel->grad == kernel->custom_grad ? back->planes + (at - info->planes) : NULL);
+        if (at[IR_GRAD] & (OP_STORES | OP_ADDS))
             sb_printf(&b, "%sTK_GRAD_WRITES", b.len ? " | " : "");
         if (b.len) {
             if (*count == 0)

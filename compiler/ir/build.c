@@ -147,6 +147,7 @@ ir_op *ir_insert(ir_builder *b, ir_opcode code, int nargs, ir_value *const *args
     arena *mem = b->func->module->mem;
     ir_op *op = ARENA_NEW(mem, ir_op);
     op->code = code;
+    op->attr = ir_attr_new(mem, code);
     op->loc = b->loc;
     op->origin = b->origin;
     op->nargs = nargs;
@@ -241,7 +242,7 @@ ir_value *ir_const_i(ir_builder *b, scalar type, int64_t x)
 {
     assert(!scalar_is_float(type));
     ir_op *op = ir_insert(b, OP_CONST, 0, NULL, 1, &type, 0);
-    op->attr.i = ir_wrap_int(type, x);
+    ir_const_attr(op)->i = ir_wrap_int(type, x);
     return op->res[0];
 }
 
@@ -249,7 +250,7 @@ ir_value *ir_const_f(ir_builder *b, scalar type, double x)
 {
     assert(scalar_is_float(type));
     ir_op *op = ir_insert(b, OP_CONST, 0, NULL, 1, &type, 0);
-    op->attr.f = type == SC_F32 ? (double)(float)x : x;
+    ir_const_attr(op)->f = type == SC_F32 ? (double)(float)x : x;
     return op->res[0];
 }
 
@@ -260,8 +261,8 @@ ir_value *ir_zero(ir_builder *b, scalar type)
 
 bool ir_component_known(const ir_op *op)
 {
-    const ir_value *comp = op->args[op->attr.field->ndim];
-    return ir_is_const(comp) && comp->def->attr.i >= 0 && comp->def->attr.i < ir_field_ncomp(op->attr.field);
+    const ir_value *comp = op->args[ir_field_of(op)->ndim];
+    return ir_is_const(comp) && ir_int(comp) >= 0 && ir_int(comp) < ir_field_ncomp(ir_field_of(op));
 }
 
 static ir_value *pure_op(ir_builder *b, ir_opcode code, int n, ir_value *const *args)
@@ -307,8 +308,8 @@ static ir_op *field_op(ir_builder *b, ir_opcode code, ir_field *f, ir_plane p, i
     if (v)
         args[n++] = v;
     ir_op *op = ir_insert(b, code, n, args, v ? 0 : 1, v ? NULL : &f->elem, 0);
-    op->attr.field = f;
-    op->attr.plane = p;
+    ir_access_attr(op)->field = f;
+    ir_access_attr(op)->plane = p;
     return op;
 }
 
@@ -330,23 +331,23 @@ ir_op *ir_accum(ir_builder *b, ir_field *f, ir_plane p, ir_value *const *idx, ir
 ir_value *ir_atomic(ir_builder *b, ir_opcode with, ir_field *f, ir_value *const *idx, ir_value *comp, ir_value *v)
 {
     ir_op *op = field_op(b, OP_ATOMIC, f, IR_DATA, idx, comp, v);
-    op->attr.i = with;
+    ir_access_attr(op)->with = with;
     return ir_add_result(op, f->elem);
 }
 
 bool ir_atomic_is_extreme(const ir_op *op)
 {
-    return op->code == OP_ATOMIC && (op->attr.i == OP_MIN || op->attr.i == OP_MAX) && scalar_is_float(op->attr.field->elem);
+    return op->code == OP_ATOMIC && (ir_access_attr(op)->with == OP_MIN || ir_access_attr(op)->with == OP_MAX) && scalar_is_float(ir_field_of(op)->elem);
 }
 
 bool ir_atomic_has_winner(const ir_op *op)
 {
-    return ir_atomic_is_extreme(op) && op->attr.discarded;
+    return ir_atomic_is_extreme(op) && ir_access_attr(op)->discarded;
 }
 
 ir_value *ir_atomic_sets(ir_builder *b, const ir_op *op, ir_value *value, ir_value *old)
 {
-    return ir_op2(b, op->attr.i == OP_MIN ? OP_LT : OP_GT, value, old);
+    return ir_op2(b, ir_access_attr(op)->with == OP_MIN ? OP_LT : OP_GT, value, old);
 }
 
 ir_value *ir_array_extent(const ir_func *f, const ir_field *array, int dim)
@@ -366,8 +367,8 @@ ir_value *ir_shape(ir_builder *b, ir_field *f, int dim)
         return ir_const_i(b, SC_I64, e->count);
     static const scalar type = SC_I64;
     ir_op *op = ir_insert(b, OP_SHAPE, 0, NULL, 1, &type, 0);
-    op->attr.field = f->lead ? f->lead : f;
-    op->attr.i = dim;
+    ir_shape_attr(op)->field = f->lead ? f->lead : f;
+    ir_shape_attr(op)->dim = dim;
     return op->res[0];
 }
 
@@ -411,7 +412,7 @@ ir_value *ir_component_number(ir_builder *b, ir_field *f, ir_value *const *idx)
 ir_value *ir_mparam_value(ir_builder *b, ir_mparam *p)
 {
     ir_op *op = ir_insert(b, OP_MPARAM, 0, NULL, 1, &p->type, 0);
-    op->attr.mparam = p;
+    ir_mparam_attr(op)->param = p;
     op->res[0]->name = p->name;
     return op->res[0];
 }
@@ -420,8 +421,8 @@ ir_value *ir_local(ir_builder *b, scalar elem, int64_t count, const char *name)
 {
     static const scalar type = SC_PTR;
     ir_op *op = ir_insert(b, OP_LOCAL, 0, NULL, 1, &type, 0);
-    op->attr.elem = elem;
-    op->attr.i = count;
+    ir_local_attr(op)->elem = elem;
+    ir_local_attr(op)->count = count;
     op->res[0]->name = name;
     return op->res[0];
 }
@@ -435,13 +436,13 @@ ir_value *ir_local_sized(ir_builder *b, scalar elem, ir_value *count, const char
 
 ir_value *ir_local_count(ir_builder *b, const ir_op *local)
 {
-    return local->nargs ? local->args[0] : ir_const_i(b, SC_I64, local->attr.i);
+    return local->nargs ? local->args[0] : ir_const_i(b, SC_I64, ir_local_attr(local)->count);
 }
 
 scalar ir_elem_type(const ir_value *array)
 {
     assert(array->def && array->def->code == OP_LOCAL);
-    return array->def->attr.elem;
+    return ir_local_attr(array->def)->elem;
 }
 
 ir_value *ir_lload(ir_builder *b, ir_value *array, ir_value *idx)
@@ -477,8 +478,8 @@ ir_op *ir_loop(ir_builder *b, ir_value *lo, ir_value *hi, bool cond, int ncarrie
     static const scalar count = SC_I64;
     assert((lo == NULL) == (hi == NULL));
     ir_op *op = ir_insert(b, OP_LOOP, lo ? 2 : 0, (ir_value *[]){lo, hi}, 0, NULL, cond ? 2 : 1);
-    op->attr.bounded = lo != NULL;
-    op->attr.cond = cond;
+    ir_loop_attr(op)->bounded = lo != NULL;
+    ir_loop_attr(op)->cond = cond;
     if (lo)
         ir_region_param(op->regions[0], SC_I64, NULL);
     for (int i = 0; i < ncarried; i++) {
@@ -497,7 +498,7 @@ ir_value *ir_loop_carry(ir_op *loop, ir_value *init, ir_value **result)
     ir_add_arg(loop, init);
     ir_value *p = ir_region_param(loop->regions[0], init->type, NULL);
     *result = ir_add_result(loop, init->type);
-    if (!loop->attr.cond)
+    if (!ir_loop_attr(loop)->cond)
         return p;
     ir_region_param(loop->regions[1], init->type, NULL);
     const int n = loop->nres; /* the number of trips stays the last one */
@@ -513,16 +514,16 @@ ir_op *ir_task(ir_builder *b, int ndim, ir_value *const *lo, ir_value *const *hi
 {
     arena *mem = b->func->module->mem;
     ir_op *op = ir_insert(b, OP_TASK, 0, NULL, 0, NULL, 1);
-    op->attr.ndim = ndim;
-    op->attr.nreductions = nred;
-    op->attr.reductions = nred ? ARENA_ARRAY(mem, ir_reduction, nred) : NULL;
+    ir_task_attr(op)->ndim = ndim;
+    ir_task_attr(op)->nreductions = nred;
+    ir_task_attr(op)->reductions = nred ? ARENA_ARRAY(mem, ir_reduction, nred) : NULL;
     for (int i = 0; i < ndim; i++) {
         ir_add_arg(op, lo[i]);
         ir_add_arg(op, hi[i]);
         ir_region_param(op->regions[0], SC_I64, NULL);
     }
     for (int r = 0, k = 0; r < nred; r++) {
-        op->attr.reductions[r] = reds[r];
+        ir_task_attr(op)->reductions[r] = reds[r];
         for (int end = k + 1 + reds[r].companions; k < end; k++) {
             ir_add_arg(op, init[k]);
             ir_add_result(op, init[k]->type);
@@ -534,23 +535,23 @@ ir_op *ir_task(ir_builder *b, int ndim, ir_value *const *lo, ir_value *const *hi
 ir_op *ir_call(ir_builder *b, ir_func *callee, int nargs, ir_value *const *args)
 {
     ir_op *op = ir_insert(b, OP_CALL, nargs, args, callee->nresults, callee->results, 0);
-    op->attr.callee = callee;
+    ir_call_attr(op)->callee = callee;
     return op;
 }
 
 void ir_adjoint(ir_builder *b, ir_func *kernel, int nargs, ir_value *const *args)
 {
-    ir_insert(b, OP_ADJOINT, nargs, args, 0, NULL, 0)->attr.callee = kernel;
+    ir_call_attr(ir_insert(b, OP_ADJOINT, nargs, args, 0, NULL, 0))->callee = kernel;
 }
 
 int ir_loop_first_init(const ir_op *loop)
 {
-    return loop->attr.bounded ? 2 : 0;
+    return ir_loop_attr(loop)->bounded ? 2 : 0;
 }
 
 int ir_loop_first_param(const ir_op *loop)
 {
-    return loop->attr.bounded ? 1 : 0;
+    return ir_loop_attr(loop)->bounded ? 1 : 0;
 }
 
 int ir_loop_ncarried(const ir_op *loop)
@@ -560,7 +561,7 @@ int ir_loop_ncarried(const ir_op *loop)
 
 int ir_task_first_init(const ir_op *task)
 {
-    return 2 * task->attr.ndim;
+    return 2 * ir_task_attr(task)->ndim;
 }
 
 int ir_task_first_fixed(const ir_op *task)
@@ -577,8 +578,8 @@ const ir_op *ir_task_of(const ir_op *op)
 
 bool ir_task_sum_decides(const ir_op *task)
 {
-    for (int i = 0, at = 0; i < task->attr.nreductions; at += 1 + task->attr.reductions[i++].companions)
-        if (task->attr.reductions[i].kind == IR_RED_ADD && task->res[at]->exact)
+    for (int i = 0, at = 0; i < ir_task_attr(task)->nreductions; at += 1 + ir_task_attr(task)->reductions[i++].companions)
+        if (ir_task_attr(task)->reductions[i].kind == IR_RED_ADD && task->res[at]->exact)
             return true;
     return false;
 }

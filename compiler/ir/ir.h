@@ -12,6 +12,7 @@
 #ifndef TKC_IR_H
 #define TKC_IR_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -47,29 +48,7 @@ typedef enum ir_opcode {
     OP_COUNT
 } ir_opcode;
 
-/* Which of a field's storages a memory operation touches. */
-typedef enum ir_plane { IR_DATA, IR_GRAD, IR_DUAL, IR_GRAD_DUAL } ir_plane;
-
-/* How an accumulation into memory is carried out; decided by the parallel pass. */
-typedef enum ir_acc {
-    IR_ACC_UNSET,   /* before that pass only: none is a default, and the verifier and the emitter refuse it */
-    IR_ACC_PLAIN,   /* nobody else touches the element meanwhile: plain += */
-    IR_ACC_SCATTER  /* target in the task's list of scatter targets: private copy, atomic, or plain with one thread */
-} ir_acc;
-
-/* attr.i of an assertion: whose it is. Where a built-in one fails, its message tells the column as well; IR_ASSERT_BOUNDS has a subscript and an extent in
- * place of the condition. */
-enum { IR_ASSERT_USER, IR_ASSERT_BUILT_IN, IR_ASSERT_BOUNDS };
-
-typedef enum ir_reduce { IR_RED_ADD, IR_RED_MIN, IR_RED_MAX } ir_reduce;
-
-/* A result of a task: an init operand and a yielded value each, combined over all iterations.
- * ADD: init + sum. MIN/MAX: the least/greatest; ties keep the init, then the lowest iteration. `companions` further
- * init/yield/result triples follow it and are taken from the same winner (its iteration number, its tangent). */
-typedef struct ir_reduction {
-    ir_reduce kind;
-    int companions;
-} ir_reduction;
+#include "ir/attr.h"
 
 struct ir_value {
     scalar type;
@@ -90,55 +69,6 @@ struct ir_region {
     ir_op *first, *last; /* last is the yield once built */
 };
 
-typedef struct ir_attr {
-    union {
-        int64_t i;  /* DECISION: number of the place. CONST of bool and integers (unsigned: same bits); SHAPE: dimension; slot of STK_LOAD / STK_STORE; ATOMIC: opcode; REC_*: number of the
-                     * block; count of LOCAL without operand */
-        double f;   /* CONST of floats */
-    };
-    ir_field *field;     /* LOAD STORE ACCUM SHAPE */
-    ir_mparam *mparam;   /* MPARAM */
-    ir_func *callee;     /* CALL, ADJOINT */
-    ir_layout *layout;   /* STK_ALLOC STK_LOAD STK_STORE */
-    const char *text;    /* ASSERT: message; PRINT: format with one %v per operand */
-    scalar elem;         /* LOCAL: element type */
-    bool stacked;        /* LOCAL: taken from the stack of saved values, not zeroed; by the frames pass */
-    ir_plane plane;      /* LOAD STORE ACCUM */
-    ir_acc acc;          /* ACCUM, ATOMIC */
-    bool needed;         /* LOAD of a primal: the adjoint needs what it reads; by the rules pass */
-    bool discarded;      /* ATOMIC: a statement, nobody sees the old value */
-    bool exact;          /* ACCUM: what is read of the sum decides, so its order counts; by the decisions pass */
-    /* LOOP */
-    bool bounded;        /* operands start with lo, hi and the body's parameters with the index */
-    bool cond;           /* regions[1] decides before each iteration whether it runs; last result is the i64 trip count */
-    bool limit;          /* of both: the bound was promised, so values are saved in an array of that size; else the trips that happen count */
-    bool down;           /* index runs from hi-1 to lo */
-    bool simd;           /* iterations are independent but for carried sums: may be vectorised with reordering */
-    bool brief;          /* runs a few times only: not worth vectorising */
-    bool forall;         /* iterations are unordered by the language (inner part of a task after the rows pass) */
-    /* TASK */
-    int ndim;
-    int unit_dims;       /* how many trailing dimensions one thread must run as a whole (a row that accumulates into one element); by the parallel pass */
-    bool rows;           /* after the rows pass: the body runs once per row segment, its last two parameters are the segment's bounds */
-    bool ordered;        /* one thread runs it all in order: what it adds up decides, and the adjoint adds it up again; by reverse mode */
-    const ir_op *rest;   /* a gather: the task that it was taken from. Compared, never looked into: it may be gone */
-    bool ahead;          /* runs interleaved with the next task, some rows ahead; by the stages pass */
-    ir_reduction *reductions;
-    int nreductions;
-    struct ir_scatter *scatters; /* targets written with IR_ACC_SCATTER; by the parallel pass */
-    int nscatters;
-    const char *label;   /* STORE, ACCUM: parallel class, what --explain-adjoint says of it */
-} ir_attr;
-
-/* A field plane that a task scatters into. */
-typedef struct ir_scatter {
-    ir_field *field;
-    ir_plane plane;
-    bool shared; /* the task, or what it calls, also loads or stores it, or its elements have gaps: private copies are impossible, only atomics */
-    bool called; /* what the task calls adds to it */
-    int nfixed;  /* leading subscripts that all iterations have in common: operands of the task, behind its initial values; by the slabs pass */
-} ir_scatter;
-
 /* What every walk reads stands in front, in one cache line or two: large functions do not fit the cache. */
 struct ir_op {
     ir_opcode code;
@@ -148,13 +78,41 @@ struct ir_op {
     ir_value **args;
     ir_value **res;
     ir_region **regions;
-    uint32_t pos;      /* scratch of the running pass: a position in program order */
+    uint32_t pos;      /* scratch of the running pass, which sets it first: a position in program order */
     src_loc loc;
-    void *note;        /* scratch of the running pass */
     ir_op *origin;     /* in derived code: the primal operation that it replays or pulls back, else NULL */
     ir_op *twin;       /* in derived code, of a load: one like it that was merged into it, with an origin of its own */
-    ir_attr attr;
+    void *attr;        /* ir_attr_...: by its accessor, below; NULL: of a kind that has none */
 };
+
+extern const unsigned char ir_attr_kinds[OP_COUNT]; /* ir_attr_kind, by opcode */
+static inline ir_attr_kind ir_attr_kind_of(ir_opcode code) { return (ir_attr_kind)ir_attr_kinds[code]; }
+
+#define KIND(id, name) \
+    static inline ir_attr_##name *ir_##name##_attr(const ir_op *op) \
+    { \
+        assert(ir_attr_kind_of(op->code) == IR_ATTR_##id); \
+        return op->attr; \
+    }
+IR_ATTRIBUTES(KIND)
+#undef KIND
+
+/* New ones for an operation; NULL: of a kind that has none. */
+void *ir_attr_new(arena *mem, ir_opcode code);
+/* The same attributes for `to`, which is of the same kind. */
+void ir_copy_attr(ir_op *to, const ir_op *from);
+/* Of any operation, NULL: it has none. */
+static inline ir_field *ir_field_of(const ir_op *op)
+{
+    const ir_attr_kind kind = ir_attr_kind_of(op->code);
+    return kind == IR_ATTR_ACCESS ? ir_access_attr(op)->field : kind == IR_ATTR_SHAPE ? ir_shape_attr(op)->field : NULL;
+}
+ir_layout *ir_layout_of(const ir_op *op);
+void ir_set_layout(ir_op *op, ir_layout *l); /* of one that may have a layout */
+ir_class ir_class_of(const ir_op *op);
+void ir_set_class(ir_op *op, ir_class c); /* of one that may have a class */
+const char *ir_class_text(ir_class c);
+static inline ir_func *ir_callee_of(const ir_op *op) { return ir_call_attr(op)->callee; }
 
 /* Saved values of one loop: a C struct, one element an iteration. Types are added while the reverse pass finds what it needs. */
 struct ir_layout {
@@ -339,6 +297,17 @@ struct ir_module {
     bool decided;            /* behind the decisions pass: the verifier looks at exact values */
 };
 
+/* ---- storages: all planes of all fields, numbered ---- */
+
+typedef size_t ir_storage; /* an index into what is kept for each storage of a module */
+
+static inline size_t ir_storage_count(const ir_module *m) { return m->fields.len * IR_PLANES; }
+static inline ir_storage ir_storage_of(const ir_field *f, ir_plane p) { return (size_t)f->index * IR_PLANES + (size_t)p; }
+/* What a load, store, accumulation or atomic touches. */
+static inline ir_storage ir_storage_of_op(const ir_op *op) { return ir_storage_of(ir_access_attr(op)->field, ir_access_attr(op)->plane); }
+static inline ir_field *ir_storage_field(const ir_module *m, ir_storage s) { return m->fields.at[s / IR_PLANES]; }
+static inline ir_plane ir_storage_plane(ir_storage s) { return (ir_plane)(s % IR_PLANES); }
+
 /* ---- builder (ir/build.c) ---- */
 
 /* Where operations are inserted: before `before`, at the region's end when it is NULL. New values get `loc`. */
@@ -375,6 +344,9 @@ ir_value *ir_const_i(ir_builder *b, scalar type, int64_t x);
 ir_value *ir_const_f(ir_builder *b, scalar type, double x);
 ir_value *ir_zero(ir_builder *b, scalar type); /* of SC_PTR: the null buffer (emitted as NULL) */
 static inline bool ir_is_const(const ir_value *v) { return v->def && v->def->code == OP_CONST; }
+/* What a constant is. */
+static inline int64_t ir_int(const ir_value *v) { return ir_const_attr(v->def)->i; }
+static inline double ir_float(const ir_value *v) { return ir_const_attr(v->def)->f; }
 /* Whether it is known which component a load, store, accumulation or atomic of a field means. A constant may lie outside, in what is never run or must fail. */
 bool ir_component_known(const ir_op *op);
 /* x brought into the range of an integer type (or bool) by wrapping, as constants hold it. */
@@ -397,7 +369,7 @@ ir_op *ir_accum(ir_builder *b, ir_field *f, ir_plane p, ir_value *const *idx, ir
 ir_value *ir_atomic(ir_builder *b, ir_opcode with, ir_field *f, ir_value *const *idx, ir_value *comp, ir_value *v);
 /* An ATOMIC's operands behind the value: none, or these many. */
 enum { IR_ATOMIC_NUMBERED = 3, IR_ATOMIC_RECORDED = 4, IR_ATOMIC_WITH_TANGENT = 5 };
-static inline int ir_atomic_form(const ir_op *op) { return op->nargs - op->attr.field->ndim - 2; }
+static inline int ir_atomic_form(const ir_op *op) { return op->nargs - ir_access_attr(op)->field->ndim - 2; }
 bool ir_atomic_is_extreme(const ir_op *op); /* a minimum or maximum of floats */
 /* One that stands as a statement. Its derivatives are those of a plain store by the execution that sets the element in the end, the
  * winner, and of nothing by the others. */

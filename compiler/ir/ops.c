@@ -26,7 +26,7 @@ static const struct {
     unsigned touches;
     bool launch;
 } struct_ops[OP_COUNT - OP_PURE_COUNT] = {
-#define SOP(id, name, effect, memory, touches, where) {name, OP_EFFECT_##effect, MEMORY_##memory, TOUCHES_##touches, WHERE_##where == WHERE_LAUNCH},
+#define SOP(id, name, effect, memory, touches, where, attributes) {name, OP_EFFECT_##effect, MEMORY_##memory, TOUCHES_##touches, WHERE_##where == WHERE_LAUNCH},
 #include "ir/struct_ops.def"
 #undef SOP
 };
@@ -54,6 +54,17 @@ unsigned op_touches(ir_opcode code)
 bool op_is_launch_constant(ir_opcode code)
 {
     return !op_is_pure_table(code) && struct_ops[code - OP_PURE_COUNT].launch;
+}
+
+int op_touched(const ir_op *op, op_touch out[OP_TOUCHED_MAX])
+{
+    if (op_memory_of(op->code) != MEMORY_FIELD)
+        return 0;
+    out[0] = (op_touch){ir_storage_of_op(op), op_touches(op->code)};
+    if (op->code != OP_ATOMIC || ir_atomic_form(op) != IR_ATOMIC_WITH_TANGENT)
+        return 1;
+    out[1] = (op_touch){ir_storage_of(ir_field_of(op), IR_DUAL), OP_STORES};
+    return 2;
 }
 
 bool op_writes_field(ir_opcode code)

@@ -34,6 +34,13 @@ enum { OP_READS = 1, OP_STORES = 2, OP_ADDS = 4 };
 op_effect op_effect_of(ir_opcode code);
 op_memory op_memory_of(ir_opcode code);
 unsigned op_touches(ir_opcode code);          /* OP_READS, OP_STORES, OP_ADDS: what it does to the element */
+/* The storages that an operation itself touches, its regions and callees aside; how many. */
+typedef struct op_touch {
+    ir_storage at;
+    unsigned what;
+} op_touch;
+enum { OP_TOUCHED_MAX = 2 };
+int op_touched(const ir_op *op, op_touch out[OP_TOUCHED_MAX]);
 bool op_writes_field(ir_opcode code);         /* stores or adds to an element of a field */
 bool op_is_launch_constant(ir_opcode code);   /* without operands, and the same wherever in a launch: a constant, a param, an extent, the launch's key */
 

@@ -286,7 +286,7 @@ static bool constant_of(const context *c, const node *n, double *x)
     if (n->kind == N_NUMBER)
         *x = n->number;
     else if (v && ir_is_const(v) && scalar_is_float(v->type))
-        *x = v->def->attr.f;
+        *x = ir_float(v);
     else
         return false;
     return true;

@@ -91,22 +91,22 @@ static bool check_class(const verifier *v, const ir_op *op)
 {
     if (!v->func->classed || (op->code != OP_ACCUM && op->code != OP_ATOMIC))
         return true;
-    const ir_attr *a = &op->attr;
+    const ir_attr_access *a = ir_access_attr(op);
     if (a->acc == IR_ACC_UNSET)
         return fault(v, op, "into '%s' without a class", a->field->name);
     if (v->func->kind == IR_FUNC)
         return a->acc == IR_ACC_SCATTER || fault(v, op, "into '%s' plain, in a function", a->field->name);
     if (a->acc == IR_ACC_PLAIN)
         return true;
-    for (int i = 0; v->task && i < v->task->attr.nscatters; i++)
-        if (v->task->attr.scatters[i].field == a->field && v->task->attr.scatters[i].plane == a->plane)
+    for (int i = 0; v->task && i < ir_task_attr(v->task)->nscatters; i++)
+        if (ir_task_attr(v->task)->scatters[i].field == a->field && ir_task_attr(v->task)->scatters[i].plane == a->plane)
             return true;
     return fault(v, op, "scatters into '%s', which is no target %s", a->field->name, v->task ? "of its task" : "outside of tasks");
 }
 
 static bool check_field_op(const verifier *v, const ir_op *op)
 {
-    const ir_field *f = op->attr.field;
+    const ir_field *f = ir_field_of(op);
     bool load = op->code == OP_LOAD, atomic = op->code == OP_ATOMIC;
     if (!f)
         return fault(v, op, "no field");
@@ -116,7 +116,7 @@ static bool check_field_op(const verifier *v, const ir_op *op)
     const int numbers = f->ndim + 2 + (extra >= IR_ATOMIC_RECORDED);
     if (!expect_shape(v, op, f->ndim + (load ? 1 : 2 + extra), load || atomic ? 1 : 0, 0))
         return false;
-    if (atomic && (op->region->func->kind == IR_FUNC || op->attr.plane != IR_DATA || op->attr.i < 0 || op->attr.i >= OP_PURE_COUNT))
+    if (atomic && (op->region->func->kind == IR_FUNC || ir_access_attr(op)->plane != IR_DATA || ir_access_attr(op)->with >= OP_PURE_COUNT))
         return fault(v, op, "in a function, or of no operation");
     if (atomic && !expect_type(v, op, op->res[0], f->elem, "result"))
         return false;
@@ -130,9 +130,9 @@ static bool check_field_op(const verifier *v, const ir_op *op)
     for (int i = 0; i <= f->ndim; i++)
         if (!expect_type(v, op, op->args[i], SC_I64, "subscript"))
             return false;
-    if (op->attr.plane != IR_DATA && !scalar_is_float(f->elem))
+    if (ir_access_attr(op)->plane != IR_DATA && !scalar_is_float(f->elem))
         return fault(v, op, "derivative plane of '%s', which is of type %s", f->name, scalar_name(f->elem));
-    if ((op->attr.plane == IR_GRAD || op->attr.plane == IR_GRAD_DUAL) && !f->grad)
+    if ((ir_access_attr(op)->plane == IR_GRAD || ir_access_attr(op)->plane == IR_GRAD_DUAL) && !f->grad)
         return fault(v, op, "'%s' has no gradient", f->name);
     return expect_type(v, op, load ? op->res[0] : op->args[f->ndim + 1], f->elem, load ? "result" : "value");
 }
@@ -145,7 +145,7 @@ static bool check_array_op(const verifier *v, const ir_op *op)
     if (!op->args[0]->def || op->args[0]->def->code != OP_LOCAL)
         return fault(v, op, "%%%" PRIu32 " is not a local array", op->args[0]->id);
     return expect_type(v, op, op->args[1], SC_I64, "subscript") &&
-           expect_type(v, op, load ? op->res[0] : op->args[2], op->args[0]->def->attr.elem, load ? "result" : "value");
+           expect_type(v, op, load ? op->res[0] : op->args[2], ir_local_attr(op->args[0]->def)->elem, load ? "result" : "value");
 }
 
 static bool check_stack_op(const verifier *v, const ir_op *op)
@@ -157,18 +157,18 @@ static bool check_stack_op(const verifier *v, const ir_op *op)
         return expect_shape(v, op, 1, 0, 0) && expect_type(v, op, op->args[0], SC_PTR, "mark");
     case OP_STK_ALLOC:
         return expect_shape(v, op, 1, 1, 0) && expect_type(v, op, op->args[0], SC_I64, "count") && expect_type(v, op, op->res[0], SC_PTR, "result") &&
-               (op->attr.layout || fault(v, op, "no layout"));
+               (ir_layout_of(op) || fault(v, op, "no layout"));
     default:
         break;
     }
     bool load = op->code == OP_STK_LOAD;
     if (!expect_shape(v, op, load ? 2 : 3, load ? 1 : 0, 0))
         return false;
-    const ir_layout *l = op->attr.layout;
-    if (!l || op->attr.i < 0 || op->attr.i >= l->n)
-        return fault(v, op, "slot %" PRId64 " is not in the layout", op->attr.i);
+    const ir_layout *l = ir_layout_of(op);
+    if (!l || ir_slot_attr(op)->number < 0 || ir_slot_attr(op)->number >= l->n)
+        return fault(v, op, "slot %" PRId64 " is not in the layout", ir_slot_attr(op)->number);
     return expect_type(v, op, op->args[0], SC_PTR, "buffer") && expect_type(v, op, op->args[1], SC_I64, "subscript") &&
-           expect_type(v, op, load ? op->res[0] : op->args[2], l->types[op->attr.i], load ? "result" : "value");
+           expect_type(v, op, load ? op->res[0] : op->args[2], l->types[ir_slot_attr(op)->number], load ? "result" : "value");
 }
 
 /* A region must yield n values of the types of `like`. */
@@ -208,7 +208,7 @@ static bool check_carried(const verifier *v, const ir_op *op, ir_value *const *a
 
 static bool check_loop(const verifier *v, const ir_op *op)
 {
-    const ir_attr *a = &op->attr;
+    const ir_attr_loop *a = ir_loop_attr(op);
     int first = ir_loop_first_init(op), n = op->nargs - first;
     if (n < 0 || (!a->bounded && !a->cond))
         return fault(v, op, "a loop needs bounds or a condition");
@@ -231,7 +231,7 @@ static bool check_loop(const verifier *v, const ir_op *op)
 
 static bool check_task(const verifier *v, const ir_op *op)
 {
-    const ir_attr *a = &op->attr;
+    const ir_attr_task *a = ir_task_attr(op);
     int n = 0;
     for (int i = 0; i < a->nreductions; i++) {
         if (a->reductions[i].companions < 0 || (a->reductions[i].kind == IR_RED_ADD && a->reductions[i].companions))
@@ -268,7 +268,7 @@ static bool check_task(const verifier *v, const ir_op *op)
 
 static bool check_call(const verifier *v, const ir_op *op)
 {
-    const ir_func *c = op->attr.callee;
+    const ir_func *c = ir_callee_of(op);
     if (!c)
         return fault(v, op, "no callee");
     if (!expect_shape(v, op, c->body->nparams, op->code == OP_CALL ? c->nresults : 0, 0))
@@ -284,18 +284,18 @@ static bool check_call(const verifier *v, const ir_op *op)
 
 static bool check_assert_print(const verifier *v, const ir_op *op)
 {
-    if (!op->attr.text)
+    if (!ir_text_attr(op)->text)
         return fault(v, op, "no text");
     if (op->nres || op->nregions)
         return fault(v, op, "has results or regions");
-    if (op->code == OP_ASSERT && op->attr.i == IR_ASSERT_BOUNDS)
+    if (op->code == OP_ASSERT && ir_text_attr(op)->whose == IR_ASSERT_BOUNDS)
         return expect_shape(v, op, 2, 0, 0) && expect_type(v, op, op->args[0], SC_I64, "subscript") && expect_type(v, op, op->args[1], SC_I64, "extent");
     return op->code == OP_PRINT || (expect_shape(v, op, 1, 0, 0) && expect_type(v, op, op->args[0], SC_BOOL, "condition"));
 }
 
 static bool check_record_op(const verifier *v, const ir_op *op)
 {
-    const ir_layout *l = op->attr.layout;
+    const ir_layout *l = ir_layout_of(op);
     const bool store = op->code == OP_REC_STORE, element = store || op->code == OP_REC_LOAD, alloc = op->code == OP_REC_ALLOC;
     if (!l || l->n != 1)
         return fault(v, op, "no layout of one member");
@@ -315,16 +315,16 @@ static bool check_op(const verifier *v, const ir_op *op)
     switch (op->code) {
     case OP_CONST:
         return expect_shape(v, op, 0, 1, 0) &&
-               (scalar_is_float(op->res[0]->type) || ir_wrap_int(op->res[0]->type, op->attr.i) == op->attr.i || fault(v, op, "value out of range"));
+               (scalar_is_float(op->res[0]->type) || ir_wrap_int(op->res[0]->type, ir_const_attr(op)->i) == ir_const_attr(op)->i || fault(v, op, "value out of range"));
     case OP_MPARAM:
-        return expect_shape(v, op, 0, 1, 0) && (op->attr.mparam || fault(v, op, "no parameter")) &&
-               expect_type(v, op, op->res[0], op->attr.mparam->type, "result");
+        return expect_shape(v, op, 0, 1, 0) && (ir_mparam_attr(op)->param || fault(v, op, "no parameter")) &&
+               expect_type(v, op, op->res[0], ir_mparam_attr(op)->param->type, "result");
     case OP_KEY:
         return expect_shape(v, op, 0, 1, 0) && expect_type(v, op, op->res[0], SC_U64, "result") &&
                (op->region->func->kind != IR_FUNC || fault(v, op, "in a function"));
     case OP_SHAPE:
-        return expect_shape(v, op, 0, 1, 0) && expect_type(v, op, op->res[0], SC_I64, "result") && (op->attr.field || fault(v, op, "no field")) &&
-               ((op->attr.i >= 0 && op->attr.i < op->attr.field->ndim) || fault(v, op, "'%s' has no dimension %" PRId64, op->attr.field->name, op->attr.i));
+        return expect_shape(v, op, 0, 1, 0) && expect_type(v, op, op->res[0], SC_I64, "result") && (ir_field_of(op) || fault(v, op, "no field")) &&
+               ((ir_shape_attr(op)->dim >= 0 && ir_shape_attr(op)->dim < ir_field_of(op)->ndim) || fault(v, op, "'%s' has no dimension %" PRId64, ir_field_of(op)->name, ir_shape_attr(op)->dim));
     case OP_LOAD:
     case OP_STORE:
     case OP_ACCUM:
@@ -345,7 +345,7 @@ static bool check_op(const verifier *v, const ir_op *op)
         return check_record_op(v, op);
     case OP_LOCAL:
         return expect_shape(v, op, op->nargs ? 1 : 0, 1, 0) && expect_type(v, op, op->res[0], SC_PTR, "result") &&
-               (op->nargs ? expect_type(v, op, op->args[0], SC_I64, "count") : op->attr.i > 0 || fault(v, op, "an array of %" PRId64 " elements", op->attr.i));
+               (op->nargs ? expect_type(v, op, op->args[0], SC_I64, "count") : ir_local_attr(op)->count > 0 || fault(v, op, "an array of %" PRId64 " elements", ir_local_attr(op)->count));
     case OP_LLOAD:
     case OP_LSTORE:
     case OP_LACCUM:
@@ -410,7 +410,7 @@ static bool check_exact_loop(const verifier *v, const ir_op *op)
     const int init = ir_loop_first_init(op), first = ir_loop_first_param(op);
     bool ok = true;
     for (int i = 0; i < ir_loop_ncarried(op) && ok; i++) {
-        const ir_value *param = op->regions[0]->params[first + i], *test = op->attr.cond ? op->regions[1]->params[i] : param;
+        const ir_value *param = op->regions[0]->params[first + i], *test = ir_loop_attr(op)->cond ? op->regions[1]->params[i] : param;
         if (param->exact || test->exact || op->res[i]->exact)
             ok = expect_exact(v, op, op->args[init + i], "a carried value's beginning") && expect_exact(v, op, param, "a carried value") &&
                  expect_exact(v, op, ir_yield_of(op->regions[0])->args[i], "what a carried value becomes");
@@ -421,8 +421,8 @@ static bool check_exact_loop(const verifier *v, const ir_op *op)
 static bool check_exact_task(const verifier *v, const ir_op *op)
 {
     bool ok = true;
-    for (int i = 0, at = 0; i < op->attr.nreductions && ok; at += 1 + op->attr.reductions[i++].companions)
-        if (op->attr.reductions[i].kind != IR_RED_ADD || op->res[at]->exact)
+    for (int i = 0, at = 0; i < ir_task_attr(op)->nreductions && ok; at += 1 + ir_task_attr(op)->reductions[i++].companions)
+        if (ir_task_attr(op)->reductions[i].kind != IR_RED_ADD || op->res[at]->exact)
             ok = expect_exact(v, op, op->args[ir_task_first_init(op) + at], "a reduction's beginning") &&
                  expect_exact(v, op, ir_yield_of(op->regions[0])->args[at], "a contribution");
     return ok;
@@ -430,7 +430,7 @@ static bool check_exact_task(const verifier *v, const ir_op *op)
 
 static bool check_exact_call(const verifier *v, const ir_op *op)
 {
-    const ir_func *c = op->attr.callee;
+    const ir_func *c = ir_callee_of(op);
     bool ok = true;
     const bool seeded = c->custom_of || (c->primal && c->primal->custom_of); /* a derivative of the program's own, which may look at seeds */
     for (int i = 0; i < op->nargs && ok && !seeded; i++)
@@ -472,8 +472,8 @@ static bool check_exact(const verifier *v, const ir_op *op)
 
 static bool has_narrow_sum(const ir_op *task)
 {
-    for (int i = 0, at = 0; i < task->attr.nreductions; at += 1 + task->attr.reductions[i++].companions)
-        if (task->attr.reductions[i].kind == IR_RED_ADD && task->res[at]->type == SC_F32)
+    for (int i = 0, at = 0; i < ir_task_attr(task)->nreductions; at += 1 + ir_task_attr(task)->reductions[i++].companions)
+        if (ir_task_attr(task)->reductions[i].kind == IR_RED_ADD && task->res[at]->type == SC_F32)
             return true;
     return false;
 }
@@ -498,9 +498,9 @@ static unsigned kind_of(const ir_op *op)
     case OP_LEG:
         return IR_GONE_STOP;
     case OP_TASK:
-        return (has_narrow_sum(op) ? IR_GONE_NARROW_SUM : 0) | (op->attr.rows || may_be_flat(op) ? 0 : IR_GONE_FLAT_TASK);
+        return (has_narrow_sum(op) ? IR_GONE_NARROW_SUM : 0) | (ir_task_attr(op)->rows || may_be_flat(op) ? 0 : IR_GONE_FLAT_TASK);
     case OP_LOCAL:
-        return op->nargs && !op->attr.stacked ? IR_GONE_SIZED : 0;
+        return op->nargs && !ir_local_attr(op)->stacked ? IR_GONE_SIZED : 0;
     default:
         return 0;
     }

@@ -119,7 +119,7 @@ static bool op_has_effect(const ir_op *op, func_list *clean)
     if (op_effect_of(op->code) == OP_EFFECT_WRITE)
         return true;
     if (op->code == OP_CALL)
-        return func_has_effect(op->attr.callee, clean);
+        return func_has_effect(ir_callee_of(op), clean);
     for (int i = 0; i < op->nregions; i++)
         if (region_has_effect(op->regions[i], clean))
             return true;
@@ -194,7 +194,6 @@ static void clone_ops(ir_builder *b, const ir_region *r, ir_map *map, bool with_
 
 ir_op *ir_clone_op(ir_builder *b, const ir_op *op, ir_map *map)
 {
-    arena *mem = b->func->module->mem;
     ir_op *c = ir_insert(b, op->code, op->nargs, op->args, 0, NULL, op->nregions);
     for (int i = 0; i < c->nargs; i++) {
         ir_value *v = ir_map_get(map, c->args[i]);
@@ -202,12 +201,8 @@ ir_op *ir_clone_op(ir_builder *b, const ir_op *op, ir_map *map)
             c->args[i] = v;
     }
     c->loc = op->loc;
-    c->attr = op->attr;
+    ir_copy_attr(c, op);
     c->origin = op->origin ? op->origin : (ir_op *)op;
-    if (op->attr.nreductions) { /* the clone's reductions may be changed on their own */
-        c->attr.reductions = ARENA_ARRAY(mem, ir_reduction, op->attr.nreductions);
-        memcpy(c->attr.reductions, op->attr.reductions, sizeof *c->attr.reductions * (size_t)op->attr.nreductions);
-    }
     for (int i = 0; i < op->nregions; i++) {
         const ir_region *from = op->regions[i];
         ir_region *to = c->regions[i];

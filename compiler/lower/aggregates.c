@@ -37,8 +37,8 @@ void check_bounds(lower *l, ir_value *subscript, ir_value *extent, const char *w
     const src_loc outer = l->b.loc;
     l->b.loc = loc;
     ir_op *op = ir_insert(&l->b, OP_ASSERT, 2, (ir_value *[]){subscript, extent}, 0, NULL, 0);
-    op->attr.text = what;
-    op->attr.i = IR_ASSERT_BOUNDS;
+    ir_text_attr(op)->text = what;
+    ir_text_attr(op)->whose = IR_ASSERT_BOUNDS;
     l->b.loc = outer;
 }
 
@@ -161,7 +161,7 @@ static void fill_memory(lower *l, ir_value *to, int64_t count, const agg *from)
 /* `to` is a whole local array that was just made or that is overwritten entirely. */
 void copy_memory(lower *l, ir_value *to, const agg *from)
 {
-    int64_t count = to->def->attr.i;
+    int64_t count = ir_local_attr(to->def)->count;
     assert(count % from->n == 0);
     if (!from->at && count == from->n) {
         comp_loop c = comp_loop_open(l, count, "k", NULL);

@@ -171,12 +171,12 @@ static agg lower_logical(lower *l, const tx_expr *e)
 static void check_divisor(lower *l, ir_opcode code, ir_value *divisor)
 {
     const bool divides = code == OP_DIV || code == OP_REM || code == OP_MOD;
-    if (!l->m->debug || !l->frame || !divides || !scalar_is_int(divisor->type) || (ir_is_const(divisor) && divisor->def->attr.i != 0))
+    if (!l->m->debug || !l->frame || !divides || !scalar_is_int(divisor->type) || (ir_is_const(divisor) && ir_int(divisor) != 0))
         return;
     ir_value *zero = ir_zero(&l->b, divisor->type), *holds = ir_op2(&l->b, OP_NE, divisor, zero);
     ir_op *op = ir_insert(&l->b, OP_ASSERT, 1, &holds, 0, NULL, 0);
-    op->attr.text = "integer division by zero";
-    op->attr.i = IR_ASSERT_BUILT_IN;
+    ir_text_attr(op)->text = "integer division by zero";
+    ir_text_attr(op)->whose = IR_ASSERT_BUILT_IN;
 }
 
 static ir_value *build_op(lower *l, ir_opcode code, int n, ir_value *const *v)
@@ -239,7 +239,7 @@ static agg lower_cast(lower *l, const tx_expr *e)
 /* A new local array holds zeros already. */
 static bool is_positive_zero(const ir_value *v)
 {
-    return ir_is_const(v) && v->def->attr.i == 0;
+    return ir_is_const(v) && ir_int(v) == 0;
 }
 
 static agg lower_build(lower *l, const tx_expr *e)
@@ -358,7 +358,7 @@ static agg lower_atomic(lower *l, const tx_expr *e)
     ir_value *v = lower_scalar(l, e->b);
     l->b.loc = e->loc;
     ir_value *old = ir_atomic(&l->b, e->opcode, e->field, idx, comp, v);
-    old->def->attr.discarded = e->discarded;
+    ir_access_attr(old->def)->discarded = e->discarded;
     return agg_one(l, old);
 }
 

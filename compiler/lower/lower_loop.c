@@ -171,7 +171,7 @@ static void assert_limit(lower *l, const nest *n, const ir_op *loop, ir_value *l
                 counter_push(l, &c, loop->res[n->carried.n]);
             ir_value *done = ir_op1(&l->b, OP_NOT, lower_scalar(l, n->s->cond));
             counter_pop(l, n->counts);
-            ir_insert(&l->b, OP_ASSERT, 1, &done, 0, NULL, 0)->attr.text = "'while' is not done after its limit of trips";
+            ir_text_attr(ir_insert(&l->b, OP_ASSERT, 1, &done, 0, NULL, 0))->text = "'while' is not done after its limit of trips";
         }
         ir_yield(&l->b, 0, NULL);
     }
@@ -190,7 +190,7 @@ void lower_while(lower *l, const tx_stmt *s)
     clear_flags(l, &n);
     const int ncarried = n.carried.n + n.counts;
     ir_op *loop = ir_loop(&l->b, lo, hi, true, ncarried, carried_values(l, &n, n.counts ? const_i64(l, 0) : NULL));
-    loop->attr.limit = s->limit != NULL;
+    ir_loop_attr(loop)->limit = s->limit != NULL;
     ir_builder outer = l->b;
     lower_counted_condition(l, &n, loop->regions[1]);
     enter(l, &n, loop->regions[0], s->limit ? 1 : 0);

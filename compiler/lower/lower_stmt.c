@@ -78,13 +78,13 @@ static void lower_assert(lower *l, const tx_stmt *s)
     if (!l->m->debug)
         return;
     ir_value *cond = lower_scalar(l, s->cond);
-    ir_insert(&l->b, OP_ASSERT, 1, &cond, 0, NULL, 0)->attr.text = s->text;
+    ir_text_attr(ir_insert(&l->b, OP_ASSERT, 1, &cond, 0, NULL, 0))->text = s->text;
 }
 
 static void lower_print(lower *l, const tx_stmt *s)
 {
     ir_value **v = lower_scalars(l, s->values, s->nvalues);
-    ir_insert(&l->b, OP_PRINT, s->nvalues, v, 0, NULL, 0)->attr.text = s->text;
+    ir_text_attr(ir_insert(&l->b, OP_PRINT, s->nvalues, v, 0, NULL, 0))->text = s->text;
 }
 
 void lower_simple(lower *l, const tx_stmt *s)

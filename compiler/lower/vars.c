@@ -134,7 +134,7 @@ static int bits_of(const ir_value *v)
 {
     if (ir_is_const(v)) {
         int n = 0;
-        for (uint64_t i = (uint64_t)v->def->attr.i; i; i >>= 1)
+        for (uint64_t i = (uint64_t)ir_int(v); i; i >>= 1)
             n++;
         return n;
     }

@@ -8,6 +8,7 @@
 #include "passes/rules/rules.h"
 #include "passes/schedule/schedule.h"
 #include "passes/simplify/simplify.h"
+#include "util/ptrmap.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +52,7 @@ static void forget_origin(ir_op *op, void *ctx)
 static void find_active_store(ir_op *op, void *ctx)
 {
     bool *found = ctx;
-    *found |= (op->code == OP_STORE || ir_atomic_is_extreme(op)) && op->attr.plane == IR_DATA && op->attr.field->grad;
+    *found |= (op->code == OP_STORE || ir_atomic_is_extreme(op)) && ir_access_attr(op)->plane == IR_DATA && ir_field_of(op)->grad;
 }
 
 /* A plain store takes the gradient of what was there, and so does the winner of a minimum, also in a no_grad kernel: that is the whole adjoint of one. */
@@ -89,8 +90,8 @@ static void find_bar(ir_op *op, void *ctx)
 {
     bool *found = ctx;
     const bool memory = op_memory_of(op->code) == MEMORY_FIELD;
-    *found |= memory && (op->attr.plane == IR_DUAL || op->attr.plane == IR_GRAD_DUAL);
-    *found |= ir_atomic_is_extreme(op) && op->attr.plane == IR_DATA && op->attr.field->dual;
+    *found |= memory && (ir_access_attr(op)->plane == IR_DUAL || ir_access_attr(op)->plane == IR_GRAD_DUAL);
+    *found |= ir_atomic_is_extreme(op) && ir_access_attr(op)->plane == IR_DATA && ir_field_of(op)->dual;
 }
 
 /* In a forward scope a no_grad kernel does what its adjoint does on the way back: a plain store takes the dual of what was there. What duals are to it, and
@@ -140,7 +141,7 @@ static void find_dual(ir_op *op, void *ctx)
 {
     bool *found = ctx;
     const bool memory = op->code == OP_LOAD || op->code == OP_STORE || op->code == OP_ACCUM;
-    if (memory && (op->attr.plane == IR_DUAL || op->attr.plane == IR_GRAD_DUAL))
+    if (memory && (ir_access_attr(op)->plane == IR_DUAL || ir_access_attr(op)->plane == IR_GRAD_DUAL))
         *found = true;
     if (op->code == OP_ATOMIC && ir_atomic_form(op) == IR_ATOMIC_WITH_TANGENT)
         *found = true;
@@ -228,37 +229,34 @@ static void clean_up(ir_func *f)
     }
 }
 
-static void reach(ir_func *f, ir_op *unused);
+static void reach(ptrmap *reached, ir_func *f);
 
 static void reach_op(ir_op *op, void *ctx)
 {
-    (void)ctx;
     if (op->code == OP_CALL)
-        reach(op->attr.callee, op);
+        reach(ctx, ir_callee_of(op));
 }
 
-/* `reached` is kept in the yield's note: it lives as long as this pass. */
-static void reach(ir_func *f, ir_op *from)
+static void reach(ptrmap *reached, ir_func *f)
 {
-    ir_op *y = ir_yield_of(f->body);
-    if (y->note)
+    if (ptrmap_get(reached, f))
         return;
-    y->note = from ? from : y;
-    ir_walk(f->body, reach_op, NULL);
+    ptrmap_set(reached, f, f);
+    ir_walk(f->body, reach_op, reached);
 }
 
 static bool strip(ir_module *m)
 {
-    for (size_t i = 0; i < m->funcs.len; i++)
-        ir_yield_of(m->funcs.at[i]->body)->note = NULL;
+    ptrmap reached = {0};
     for (size_t i = 0; i < m->funcs.len; i++)
         if (m->funcs.at[i]->kind != IR_FUNC || m->funcs.at[i] == m->extents)
-            reach(m->funcs.at[i], NULL);
+            reach(&reached, m->funcs.at[i]);
     size_t n = 0;
     for (size_t i = 0; i < m->funcs.len; i++)
-        if (ir_yield_of(m->funcs.at[i]->body)->note)
+        if (ptrmap_get(&reached, m->funcs.at[i]))
             m->funcs.at[n++] = m->funcs.at[i];
     m->funcs.len = n;
+    ptrmap_free(&reached);
     return true;
 }
 

@@ -287,37 +287,37 @@ static void yield_to(machine *m, ir_value *const *to, int n)
 
 static void run_loop(machine *m, const ir_op *op)
 {
-    int64_t at = op->attr.bounded ? m->v[op->args[0]->id] : 0, end = op->attr.bounded ? m->v[op->args[1]->id] : INT64_MAX, trips = 0;
-    int first = op->attr.bounded ? 2 : 0, n = op->nargs - first;
+    int64_t at = ir_loop_attr(op)->bounded ? m->v[op->args[0]->id] : 0, end = ir_loop_attr(op)->bounded ? m->v[op->args[1]->id] : INT64_MAX, trips = 0;
+    int first = ir_loop_attr(op)->bounded ? 2 : 0, n = op->nargs - first;
     int64_t *carried = calloc((size_t)n + 1, sizeof *carried);
     const ir_region *body = op->regions[0];
     for (int i = 0; i < n; i++)
         carried[i] = m->v[op->args[first + i]->id];
     for (; at < end; at++, trips++) {
-        if (op->attr.cond) {
+        if (ir_loop_attr(op)->cond) {
             for (int i = 0; i < n; i++)
                 m->v[op->regions[1]->params[i]->id] = carried[i];
             run_region(m, op->regions[1]);
             if (!m->yielded[0])
                 break;
         }
-        if (op->attr.bounded)
+        if (ir_loop_attr(op)->bounded)
             m->v[body->params[0]->id] = at;
         for (int i = 0; i < n; i++)
-            m->v[body->params[op->attr.bounded + i]->id] = carried[i];
+            m->v[body->params[ir_loop_attr(op)->bounded + i]->id] = carried[i];
         run_region(m, body);
         memcpy(carried, m->yielded, (size_t)n * sizeof *carried);
     }
     for (int i = 0; i < n; i++)
         m->v[op->res[i]->id] = carried[i];
-    if (op->attr.cond)
+    if (ir_loop_attr(op)->cond)
         m->v[op->res[n]->id] = trips;
     free(carried);
 }
 
 static void run_box(machine *m, const ir_op *op, int d)
 {
-    if (d < op->attr.ndim) {
+    if (d < ir_task_attr(op)->ndim) {
         for (int64_t i = m->v[op->args[2 * d]->id]; i < m->v[op->args[2 * d + 1]->id]; i++) {
             m->v[op->regions[0]->params[d]->id] = i;
             run_box(m, op, d + 1);
@@ -327,7 +327,7 @@ static void run_box(machine *m, const ir_op *op, int d)
     run_region(m, op->regions[0]);
     for (int i = 0; i < op->nres; i++) {
         int64_t *to = &m->v[op->res[i]->id];
-        ir_opcode code = op->attr.reductions[i].kind == IR_RED_ADD ? OP_ADD : op->attr.reductions[i].kind == IR_RED_MIN ? OP_MIN : OP_MAX;
+        ir_opcode code = ir_task_attr(op)->reductions[i].kind == IR_RED_ADD ? OP_ADD : ir_task_attr(op)->reductions[i].kind == IR_RED_MIN ? OP_MIN : OP_MAX;
         *to = compute(code, op->res[i]->type, (int64_t[]){*to, m->yielded[i], 0});
     }
 }
@@ -335,7 +335,7 @@ static void run_box(machine *m, const ir_op *op, int d)
 static void run_task(machine *m, const ir_op *op)
 {
     for (int i = 0; i < op->nres; i++)
-        m->v[op->res[i]->id] = m->v[op->args[2 * op->attr.ndim + i]->id];
+        m->v[op->res[i]->id] = m->v[op->args[2 * ir_task_attr(op)->ndim + i]->id];
     run_box(m, op, 0);
 }
 
@@ -359,7 +359,7 @@ static void run_call(machine *m, const ir_op *op)
     assert(op->nargs <= 8 && op->nres <= 4);
     for (int i = 0; i < op->nargs; i++)
         args[i] = m->v[op->args[i]->id];
-    run_func(op->attr.callee, args, results);
+    run_func(ir_callee_of(op), args, results);
     for (int i = 0; i < op->nres; i++)
         m->v[op->res[i]->id] = results[i];
 }
@@ -371,10 +371,10 @@ static void run_op(machine *m, const ir_op *op)
         a[i] = m->v[op->args[i]->id];
     switch (op->code) {
     case OP_CONST:
-        m->v[op->res[0]->id] = op->attr.i;
+        m->v[op->res[0]->id] = ir_const_attr(op)->i;
         break;
     case OP_LOCAL:
-        array = calloc((size_t)op->attr.i, sizeof *array);
+        array = calloc((size_t)ir_local_attr(op)->count, sizeof *array);
         vec_push(&m->arrays, array);
         m->v[op->res[0]->id] = (int64_t)(intptr_t)array;
         break;

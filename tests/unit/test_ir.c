@@ -280,7 +280,7 @@ static void test_clone(void **state)
     assert_true(ir_verify(c, "test"));
     const ir_op *copy = ir_yield_of(c->body)->args[0]->def;
     assert_ptr_equal(copy->origin, task);
-    assert_ptr_not_equal(copy->attr.reductions, task->attr.reductions);
+    assert_ptr_not_equal(ir_task_attr(copy)->reductions, ir_task_attr(task)->reductions);
     char *a = text_of(t->f), *b = text_of(c);
     assert_int_equal(strchr(a, '\n') - a, strchr(b, '\n') - b - 3); /* the name only */
     free(a);
@@ -314,21 +314,21 @@ static void test_verify_class(void **state)
     t->f->classed = false;
     pass_parallel(t->f);
     assert_true(ir_verify(t->f, "parallel"));
-    assert_int_equal(add->attr.acc, IR_ACC_SCATTER);
-    assert_int_equal(alone->attr.acc, IR_ACC_PLAIN);
-    add->attr.acc = IR_ACC_UNSET;
+    assert_int_equal(ir_access_attr(add)->acc, IR_ACC_SCATTER);
+    assert_int_equal(ir_access_attr(alone)->acc, IR_ACC_PLAIN);
+    ir_access_attr(add)->acc = IR_ACC_UNSET;
     assert_false(quiet_verify(t->f));
-    add->attr.acc = IR_ACC_SCATTER;
-    alone->attr.acc = IR_ACC_UNSET;
+    ir_access_attr(add)->acc = IR_ACC_SCATTER;
+    ir_access_attr(alone)->acc = IR_ACC_UNSET;
     assert_false(quiet_verify(t->f));
-    alone->attr.acc = IR_ACC_SCATTER; /* no task has it as a target */
+    ir_access_attr(alone)->acc = IR_ACC_SCATTER; /* no task has it as a target */
     assert_false(quiet_verify(t->f));
-    alone->attr.acc = IR_ACC_PLAIN;
+    ir_access_attr(alone)->acc = IR_ACC_PLAIN;
     assert_true(ir_verify(t->f, "test"));
-    task->attr.scatters[0].plane = IR_GRAD;
+    ir_task_attr(task)->scatters[0].plane = IR_GRAD;
     assert_false(quiet_verify(t->f));
-    task->attr.scatters[0].plane = IR_DATA;
-    task->attr.nscatters = 0;
+    ir_task_attr(task)->scatters[0].plane = IR_DATA;
+    ir_task_attr(task)->nscatters = 0;
     assert_false(quiet_verify(t->f));
 }
 
@@ -340,7 +340,7 @@ static void test_verify_class_atomic(void **state)
     finish(t, 0, NULL);
     pass_parallel(t->f);
     assert_true(ir_verify(t->f, "parallel"));
-    old->def->attr.acc = IR_ACC_UNSET;
+    ir_access_attr(old->def)->acc = IR_ACC_UNSET;
     assert_false(quiet_verify(t->f));
 }
 
@@ -419,12 +419,12 @@ static void test_fold_constants(void **state)
     pass_simplify(t->f);
     for (int i = 0; i < 6; i++)
         assert_true(ir_is_const(result(t, i)));
-    assert_true(result(t, 0)->def->attr.f == (double)(0.1f * 0.1f));
-    assert_true(result(t, 1)->def->attr.i == INT32_MIN);
-    assert_true(result(t, 2)->def->attr.f == (double)0.1f);
-    assert_true(result(t, 3)->def->attr.i == 255);
-    assert_true(result(t, 4)->def->attr.i == 1);
-    assert_true(result(t, 5)->def->attr.f == 3);
+    assert_true(ir_float(result(t, 0)) == (double)(0.1f * 0.1f));
+    assert_true(ir_int(result(t, 1)) == INT32_MIN);
+    assert_true(ir_float(result(t, 2)) == (double)0.1f);
+    assert_true(ir_int(result(t, 3)) == 255);
+    assert_true(ir_int(result(t, 4)) == 1);
+    assert_true(ir_float(result(t, 5)) == 3);
 }
 
 static void test_fold_branches(void **state)
@@ -654,8 +654,10 @@ static void test_dce_arrays(void **state)
 static ir_op *insert(fixture *t, ir_opcode code, ir_layout *l, int64_t slot, int nargs, ir_value *const *args, scalar type)
 {
     ir_op *op = ir_insert(&t->b, code, nargs, args, type == SC_NONE ? 0 : 1, &type, 0);
-    op->attr.layout = l;
-    op->attr.i = slot;
+    if (l) {
+        ir_slot_attr(op)->layout = l;
+        ir_slot_attr(op)->number = slot;
+    }
     return op;
 }
 
@@ -698,8 +700,8 @@ static void test_dce_buffers(void **state)
         assert_int_equal(count(t, OP_STK_MARK), want);
         assert_int_equal(count(t, OP_LOOP), want ? 2 : 0);
         if (want) { /* the slot that nobody loads is gone from this function's layout, and only from that */
-            assert_int_equal(p->def->attr.layout->n, 2);
-            assert_int_equal(before->def->attr.i, 0);
+            assert_int_equal(ir_layout_of(p->def)->n, 2);
+            assert_int_equal(ir_slot_attr(before->def)->number, 0);
             assert_int_equal(layout.n, 3);
         }
     }
@@ -719,9 +721,9 @@ static void test_dce_reductions(void **state)
     assert_true(ir_verify(t->f, "test"));
     assert_true(pass_dce(t->f));
     assert_true(ir_verify(t->f, "dce"));
-    assert_int_equal(task->attr.nreductions, 1);
-    assert_int_equal(task->attr.reductions[0].kind, IR_RED_MIN);
-    assert_int_equal(task->attr.reductions[0].companions, 1);
+    assert_int_equal(ir_task_attr(task)->nreductions, 1);
+    assert_int_equal(ir_task_attr(task)->reductions[0].kind, IR_RED_MIN);
+    assert_int_equal(ir_task_attr(task)->reductions[0].companions, 1);
     assert_int_equal(task->nres, 2);
 }
 
@@ -769,7 +771,7 @@ static void test_licm(void **state)
     assert_true(ir_verify(t->f, "licm"));
     assert_ptr_equal(s->region, t->f->body);
     assert_ptr_equal(v->region, loop->regions[0]); /* the loop may not run at all, and the load might fault */
-    loop->attr.forall = true;
+    ir_loop_attr(loop)->forall = true;
     assert_true(pass_licm(t->f));
     assert_ptr_equal(v->region, t->f->body);
     assert_true(ir_verify(t->f, "licm"));

@@ -77,7 +77,7 @@ static bool is_array_of(const ir_func *f, const ir_field *array)
 static void look(ir_op *op, void *ctx)
 {
     looked *l = ctx;
-    const ir_func *c = op->attr.callee;
+    const ir_func *c = ir_attr_kind_of(op->code) == IR_ATTR_CALL ? ir_callee_of(op) : NULL;
     if (op->code == OP_CALL && c && (c->kind != IR_FUNC || !c->body->last))
         l->ok = l->ok && wrong(l->t, "a call of what is no function that can be called:", c->name);
     if (op->code == OP_ADJOINT && c && c->kind != IR_KERNEL)
@@ -112,8 +112,8 @@ static void follow(calls *c, ir_func *f);
 static void follow_call(ir_op *op, void *ctx)
 {
     calls *c = ctx;
-    if (op->code == OP_CALL && op->attr.callee && c->ok)
-        follow(c, op->attr.callee);
+    if (op->code == OP_CALL && ir_callee_of(op) && c->ok)
+        follow(c, ir_callee_of(op));
 }
 
 /* The yield's pos says how far it is. */

@@ -27,19 +27,19 @@ static void constant(ir_text *t, ir_op *op)
     const scalar type = op->nres ? op->res[0]->type : SC_NONE;
     text_lit(t, " ");
     if (scalar_is_float(type)) {
-        text_double(t, &op->attr.f);
+        text_double(t, &ir_const_attr(op)->f);
     } else if (type == SC_BOOL) {
-        int is = op->attr.i != 0;
+        int is = ir_const_attr(op)->i != 0;
         text_choice(t, (const char *const[]){"false", "true"}, 2, &is);
         if (!t->out)
-            op->attr.i = is;
+            ir_const_attr(op)->i = is;
     } else if (type == SC_U64) {
-        uint64_t x = (uint64_t)op->attr.i;
+        uint64_t x = (uint64_t)ir_const_attr(op)->i;
         text_u64(t, &x);
         if (!t->out)
-            op->attr.i = (int64_t)x;
+            ir_const_attr(op)->i = (int64_t)x;
     } else {
-        text_i64(t, &op->attr.i, INT64_MIN, INT64_MAX);
+        text_i64(t, &ir_const_attr(op)->i, INT64_MIN, INT64_MAX);
     }
 }
 
@@ -47,11 +47,11 @@ static void atomic_code(ir_text *t, ir_op *op)
 {
     text_lit(t, " ");
     if (t->out) {
-        sb_add(t->out, op_name((ir_opcode)op->attr.i));
+        sb_add(t->out, op_name(ir_access_attr(op)->with));
         return;
     }
-    op->attr.i = text_code(t);
-    if (op->attr.i >= OP_PURE_COUNT)
+    ir_access_attr(op)->with = text_code(t);
+    if (ir_access_attr(op)->with >= OP_PURE_COUNT)
         text_fault(t, "the operation of an atomic expected");
     text_next(t);
 }
@@ -59,9 +59,9 @@ static void atomic_code(ir_text *t, ir_op *op)
 static void layout(ir_text *t, ir_op *op)
 {
     text_lit(t, " ");
-    void *of = op->attr.layout;
+    void *of = ir_layout_of(op);
     text_refer(t, &t->layouts, "layout", &of);
-    op->attr.layout = of;
+    ir_set_layout(op, of);
 }
 
 static void field_op(ir_text *t, ir_op *op)
@@ -69,36 +69,37 @@ static void field_op(ir_text *t, ir_op *op)
     if (op->code == OP_ATOMIC)
         atomic_code(t, op);
     text_lit(t, " ");
-    text_plane(t, &op->attr.field, &op->attr.plane);
-    int acc = op->attr.acc;
+    ir_attr_access *a = ir_access_attr(op);
+    text_plane(t, &a->field, &a->plane);
+    int acc = a->acc;
     if (op->code == OP_ACCUM || op->code == OP_ATOMIC)
         text_choice(t, acc_words, LEN_ACC, &acc);
     if (!t->out)
-        op->attr.acc = (ir_acc)acc;
+        a->acc = (ir_acc)acc;
     text_lit(t, "[");
-    const int ndim = t->out && op->attr.field->ndim < op->nargs ? op->attr.field->ndim : op->nargs;
+    const int ndim = t->out && a->field->ndim < op->nargs ? a->field->ndim : op->nargs;
     const int at = text_args(t, op, 0, ndim);
     text_lit(t, "]");
     if (text_opt(t, " comp ", at < op->nargs))
         text_args(t, op, at, op->nargs);
-    if (text_opt(t, " into", op->attr.layout != NULL))
+    if (text_opt(t, " into", a->layout != NULL))
         layout(t, op);
-    text_flag(t, " needed", &op->attr.needed);
-    text_flag(t, " discarded", &op->attr.discarded);
-    text_flag(t, " exact", &op->attr.exact);
+    text_flag(t, " needed", &a->needed);
+    text_flag(t, " discarded", &a->discarded);
+    text_flag(t, " exact", &a->exact);
 }
 
 static void local_op(ir_text *t, ir_op *op)
 {
     text_lit(t, " ");
-    text_scalar(t, &op->attr.elem);
+    text_scalar(t, &ir_local_attr(op)->elem);
     text_lit(t, "[");
     if (t->out ? op->nargs > 0 : t->kind == TEXT_VALUE)
         text_args(t, op, 0, op->nargs);
     else
-        text_i64(t, &op->attr.i, 0, INT64_MAX);
+        text_i64(t, &ir_local_attr(op)->count, 0, INT64_MAX);
     text_lit(t, "]");
-    text_flag(t, " stacked", &op->attr.stacked);
+    text_flag(t, " stacked", &ir_local_attr(op)->stacked);
 }
 
 /* Bounds lo..hi from operand i on, if they are next. */
@@ -114,7 +115,7 @@ static bool bounds(ir_text *t, ir_op *op, int i, bool are)
 
 static void loop_head(ir_text *t, ir_op *op)
 {
-    ir_attr *a = &op->attr;
+    ir_attr_loop *a = ir_loop_attr(op);
     text_flag(t, " limit", &a->limit);
     text_flag(t, " down", &a->down);
     text_flag(t, " simd", &a->simd);
@@ -131,7 +132,8 @@ static void loop_head(ir_text *t, ir_op *op)
 
 static int task_reduction(ir_text *t, ir_op *op, int i, int at)
 {
-    ir_reduction r = t->out ? op->attr.reductions[i] : (ir_reduction){0};
+    ir_attr_task *a = ir_task_attr(op);
+    ir_reduction r = t->out ? a->reductions[i] : (ir_reduction){0};
     int kind = r.kind;
     text_choice(t, reduce_words, LEN_REDUCE, &kind);
     const int end = text_args(t, op, at, t->out ? at + 1 + r.companions : 0);
@@ -141,16 +143,17 @@ static int task_reduction(ir_text *t, ir_op *op, int i, int at)
     r = (ir_reduction){(ir_reduce)kind, end - at - 1};
     ir_reduction *more = ARENA_ARRAY(t->m->mem, ir_reduction, i + 1);
     if (i)
-        memcpy(more, op->attr.reductions, sizeof r * (size_t)i);
+        memcpy(more, a->reductions, sizeof r * (size_t)i);
     more[i] = r;
-    op->attr.reductions = more;
-    op->attr.nreductions = i + 1;
+    a->reductions = more;
+    a->nreductions = i + 1;
     return end;
 }
 
 static int task_scatter(ir_text *t, ir_op *op, int i, int at)
 {
-    ir_scatter s = t->out ? op->attr.scatters[i] : (ir_scatter){0};
+    ir_attr_task *a = ir_task_attr(op);
+    ir_scatter s = t->out ? a->scatters[i] : (ir_scatter){0};
     text_plane(t, &s.field, &s.plane);
     text_flag(t, " shared", &s.shared);
     text_flag(t, " called", &s.called);
@@ -165,10 +168,10 @@ static int task_scatter(ir_text *t, ir_op *op, int i, int at)
     s.nfixed = end - at;
     ir_scatter *more = ARENA_ARRAY(t->m->mem, ir_scatter, i + 1);
     if (i)
-        memcpy(more, op->attr.scatters, sizeof s * (size_t)i);
+        memcpy(more, a->scatters, sizeof s * (size_t)i);
     more[i] = s;
-    op->attr.scatters = more;
-    op->attr.nscatters = i + 1;
+    a->scatters = more;
+    a->nscatters = i + 1;
     return end;
 }
 
@@ -179,7 +182,7 @@ static bool is_reduction(const ir_text *t)
 
 static void task_head(ir_text *t, ir_op *op)
 {
-    ir_attr *a = &op->attr;
+    ir_attr_task *a = ir_task_attr(op);
     text_flag(t, " rows", &a->rows);
     text_flag(t, " ahead", &a->ahead);
     text_flag(t, " ordered", &a->ordered);
@@ -199,43 +202,42 @@ static void task_head(ir_text *t, ir_op *op)
         at = task_scatter(t, op, i, at);
 }
 
-static void slot(ir_text *t, ir_op *op)
+static void number(ir_text *t, int64_t *n)
 {
     text_lit(t, "[");
-    text_i64(t, &op->attr.i, 0, INT32_MAX);
+    text_i64(t, n, 0, INT32_MAX);
     text_lit(t, "]");
 }
 
 static void record_op(ir_text *t, ir_op *op)
 {
-    if (t->out ? op->attr.layout != NULL : t->kind == TEXT_WORD)
+    if (t->out ? ir_layout_of(op) != NULL : t->kind == TEXT_WORD)
         layout(t, op);
     if (op->code == OP_REC_ALLOC || op->code == OP_REC_GET)
-        slot(t, op);
+        number(t, &ir_slot_attr(op)->number);
 }
 
 void text_attributes(ir_text *t, ir_op *op)
 {
-    ir_attr *a = &op->attr;
     void *of;
-    int which = (int)a->i;
+    int which;
     switch (op->code) {
     case OP_CONST:
         constant(t, op);
         return;
     case OP_MPARAM:
         text_lit(t, " ");
-        of = a->mparam;
+        of = ir_mparam_attr(op)->param;
         text_refer(t, &t->params, "param", &of);
-        a->mparam = of;
+        ir_mparam_attr(op)->param = of;
         return;
     case OP_SHAPE:
         text_lit(t, " ");
-        of = a->field;
+        of = ir_shape_attr(op)->field;
         text_refer(t, &t->fields, "field", &of);
-        a->field = of;
+        ir_shape_attr(op)->field = of;
         text_lit(t, " ");
-        text_i64(t, &a->i, 0, 7);
+        text_i64(t, &ir_shape_attr(op)->dim, 0, 7);
         return;
     case OP_LOAD:
     case OP_STORE:
@@ -255,22 +257,23 @@ void text_attributes(ir_text *t, ir_op *op)
     case OP_CALL:
     case OP_ADJOINT:
         text_lit(t, " ");
-        text_func(t, &a->callee);
+        text_func(t, &ir_call_attr(op)->callee);
         text_lit(t, "(");
         text_args(t, op, 0, op->nargs);
         text_lit(t, ")");
         return;
     case OP_ASSERT:
+        which = ir_text_attr(op)->whose;
         text_choice(t, assert_words, LEN_ASSERT, &which);
         if (!t->out)
-            a->i = which;
+            ir_text_attr(op)->whose = (ir_assert)which;
         /* fall through */
     case OP_PRINT:
         text_lit(t, " ");
-        text_string(t, &a->text);
+        text_string(t, &ir_text_attr(op)->text);
         break;
     case OP_DECISION:
-        slot(t, op);
+        number(t, &ir_place_attr(op)->number);
         break;
     case OP_REC_ALLOC:
     case OP_REC_GET:
@@ -285,7 +288,7 @@ void text_attributes(ir_text *t, ir_op *op)
     case OP_STK_STORE:
     case OP_STK_LOAD:
         layout(t, op);
-        slot(t, op);
+        number(t, &ir_slot_attr(op)->number);
         break;
     default:
         break;

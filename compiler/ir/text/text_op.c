@@ -44,7 +44,7 @@ static void write_origins(ir_text *t, const ir_op *op)
         any |= label_of(t, root(at)) != 0;
     for (const ir_op *at = op; at && any; at = at->twin)
         sb_printf(t->out, "%s#%" PRId64, at == op ? " from " : ", ", label_of(t, root(at)));
-    const int64_t rest = op->code == OP_TASK ? label_of(t, op->attr.rest) : 0;
+    const int64_t rest = op->code == OP_TASK ? label_of(t, ir_task_attr(op)->rest) : 0;
     if (rest)
         sb_printf(t->out, " rest #%" PRId64, rest);
 }
@@ -66,19 +66,37 @@ static void read_origins(ir_text *t, ir_op *op)
         read_label(t, PENDING_ORIGIN, &op->origin);
         for (ir_op *last = op; text_opt(t, ",", true); last = last->twin) {
             last->twin = ARENA_NEW(t->m->mem, ir_op);
-            *last->twin = (ir_op){.code = op->code, .attr = op->attr};
+            *last->twin = (ir_op){.code = op->code, .region = op->region, .attr = ir_attr_new(t->m->mem, op->code)};
+            ir_copy_attr(last->twin, op);
             read_label(t, PENDING_ORIGIN, &last->twin->origin);
         }
     }
     if (op->code == OP_TASK && text_opt(t, "rest", true))
-        read_label(t, PENDING_REST, &op->attr.rest);
+        read_label(t, PENDING_REST, &ir_task_attr(op)->rest);
 }
 
 /* ---- operations ---- */
 
+static void parallel_class(ir_text *t, ir_op *op)
+{
+    const ir_class class = ir_class_of(op);
+    const char *text = class != IR_CLASS_NONE ? ir_class_text(class) : NULL;
+    text_opt_string(t, " class ", &text);
+    if (t->out || !text)
+        return;
+    int c = 1;
+    while (c < IR_CLASS_COUNT && strcmp(text, ir_class_text((ir_class)c)) != 0)
+        c++;
+    const ir_attr_kind kind = ir_attr_kind_of(op->code);
+    if (c == IR_CLASS_COUNT || (kind != IR_ATTR_ACCESS && kind != IR_ATTR_ELEMENT))
+        text_fault(t, "'%s' is no class of this operation", text);
+    else
+        ir_set_class(op, (ir_class)c);
+}
+
 static void tail(ir_text *t, ir_op *op)
 {
-    text_opt_string(t, " class ", &op->attr.label);
+    parallel_class(t, op);
     if (t->out)
         write_origins(t, op);
     else
@@ -141,7 +159,8 @@ static void read_regions(ir_text *t, ir_op *op, int depth)
         ir_set_region(op, op->nregions++, ir_region_create(op->region->func));
         inner_region(t, op, op->nregions - 1, depth);
     } while (op->nregions < 2 && op->code != OP_TASK && text_opt(t, is_if ? "else" : "while", true));
-    op->attr.cond = op->code == OP_LOOP && op->nregions == 2;
+    if (op->code == OP_LOOP)
+        ir_loop_attr(op)->cond = op->nregions == 2;
     for (int i = 0; i < op->nregions; i++)
         for (int k = 0; k < op->regions[i]->nparams; k++)
             op->regions[i]->params[k]->loc = op->loc;
@@ -227,9 +246,9 @@ static void survey_op(ir_op *op, void *ctx)
     for (const ir_op *at = op; at && has_origin(op); at = at->twin)
         add_target(t, root(at));
     if (op->code == OP_TASK)
-        add_target(t, op->attr.rest);
-    if (op->attr.layout)
-        add_layout(t, op->attr.layout);
+        add_target(t, ir_task_attr(op)->rest);
+    if (ir_layout_of(op))
+        add_layout(t, ir_layout_of(op));
 }
 
 typedef struct labelling {

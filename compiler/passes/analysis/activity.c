@@ -22,14 +22,14 @@ bool activity_has_second_order(const ir_module *m)
 
 bool *activity_storage(const ir_module *m, activity_mode mode)
 {
-    bool *at = ARENA_ARRAY(m->mem, bool, m->fields.len * 4 + 1);
+    bool *at = ARENA_ARRAY(m->mem, bool, ir_storage_count(m) + 1);
     const bool second = mode == ACTIVITY_FORWARD && activity_has_second_order(m);
     for (size_t i = 0; i < m->fields.len; i++) {
         const ir_field *f = m->fields.at[i];
         if (!scalar_is_float(f->elem))
             continue;
-        at[i * 4 + IR_DATA] = mode == ACTIVITY_REVERSE ? f->grad : f->dual;
-        at[i * 4 + IR_GRAD] = second && f->grad;
+        at[ir_storage_of(f, IR_DATA)] = mode == ACTIVITY_REVERSE ? f->grad : f->dual;
+        at[ir_storage_of(f, IR_GRAD)] = second && f->grad;
     }
     return at;
 }
@@ -57,9 +57,9 @@ static void set(flow *w, bool *bits, const ir_value *v)
 static flow_slot *slot_of(flow *w, const ir_op *op)
 {
     for (size_t i = 0; i < w->slots.len; i++)
-        if (w->slots.at[i].layout == op->attr.layout && w->slots.at[i].slot == op->attr.i)
+        if (w->slots.at[i].layout == ir_layout_of(op) && w->slots.at[i].slot == ir_slot_attr(op)->number)
             return &w->slots.at[i];
-    vec_push(&w->slots, ((flow_slot){.layout = op->attr.layout, .slot = op->attr.i}));
+    vec_push(&w->slots, ((flow_slot){.layout = ir_layout_of(op), .slot = ir_slot_attr(op)->number}));
     return &vec_last(&w->slots);
 }
 
@@ -94,7 +94,7 @@ static void vary_loop(flow *w, const ir_op *op)
             if (!w->varied[op->args[init + k]->id] && !(pass && w->varied[ir_yield_of(op->regions[0])->args[k]->id]))
                 continue;
             set(w, w->varied, op->regions[0]->params[param + k]);
-            if (op->attr.cond)
+            if (ir_loop_attr(op)->cond)
                 set(w, w->varied, op->regions[1]->params[k]);
             set(w, w->varied, op->res[k]);
         }
@@ -118,7 +118,7 @@ static void vary_op(flow *w, const ir_op *op)
     switch (op->code) {
     case OP_LOAD:
     case OP_ATOMIC:
-        if (w->load_active(w->ctx, op->attr.field, op->attr.plane))
+        if (w->load_active(w->ctx, ir_field_of(op), ir_access_attr(op)->plane))
             set(w, w->varied, op->res[0]);
         return;
     case OP_LSTORE:
@@ -153,7 +153,7 @@ static void vary_op(flow *w, const ir_op *op)
         vary_task(w, op);
         return;
     case OP_CALL:
-        if (any_active(w->varied, op->args, op->nargs) || (w->callee(w->ctx, op->attr.callee) & FLOW_CALLEE_LOADS)) {
+        if (any_active(w->varied, op->args, op->nargs) || (w->callee(w->ctx, ir_callee_of(op)) & FLOW_CALLEE_LOADS)) {
             set_all(w, w->varied, op->res, op->nres);
             for (int i = 0; i < op->nargs; i++)
                 if (op->args[i]->type == SC_PTR)
@@ -183,7 +183,7 @@ static void use_loop(flow *w, const ir_op *op)
     for (int pass = 0; pass < 2; pass++) {
         for (int k = 0; k < n; k++) {
             if (!w->useful[op->res[k]->id] && !w->useful[op->regions[0]->params[param + k]->id] &&
-                !(op->attr.cond && w->useful[op->regions[1]->params[k]->id]))
+                !(ir_loop_attr(op)->cond && w->useful[op->regions[1]->params[k]->id]))
                 continue;
             set(w, w->useful, ir_yield_of(op->regions[0])->args[k]);
             set(w, w->useful, op->args[init + k]);
@@ -196,7 +196,7 @@ static void use_loop(flow *w, const ir_op *op)
 
 static void use_call(flow *w, const ir_op *op)
 {
-    bool any = any_active(w->useful, op->res, op->nres) || (w->callee(w->ctx, op->attr.callee) & FLOW_CALLEE_STORES);
+    bool any = any_active(w->useful, op->res, op->nres) || (w->callee(w->ctx, ir_callee_of(op)) & FLOW_CALLEE_STORES);
     for (int i = 0; i < op->nargs && !any; i++)
         any = op->args[i]->type == SC_PTR && w->useful[op->args[i]->id];
     if (any)
@@ -209,8 +209,8 @@ static void use_op(flow *w, const ir_op *op)
     case OP_STORE:
     case OP_ACCUM:
     case OP_ATOMIC:
-        if (w->store_active(w->ctx, op->attr.field, op->attr.plane))
-            set(w, w->useful, op->args[op->attr.field->ndim + 1]);
+        if (w->store_active(w->ctx, ir_field_of(op), ir_access_attr(op)->plane))
+            set(w, w->useful, op->args[ir_field_of(op)->ndim + 1]);
         return;
     case OP_LSTORE:
     case OP_LACCUM:
@@ -322,7 +322,7 @@ typedef struct local_ctx {
 static bool local_storage(void *ctx, const ir_field *field, ir_plane plane)
 {
     const local_ctx *c = ctx;
-    return c->storage[(size_t)field->index * 4 + plane];
+    return c->storage[ir_storage_of(field, plane)];
 }
 
 static unsigned local_callee(void *ctx, const ir_func *f);
@@ -331,12 +331,12 @@ static unsigned scan_region(local_ctx *c, const ir_region *r)
 {
     unsigned bits = 0;
     for (const ir_op *op = r->first; op; op = op->next) {
-        if ((op->code == OP_LOAD || op->code == OP_ATOMIC) && local_storage(c, op->attr.field, op->attr.plane))
+        if ((op->code == OP_LOAD || op->code == OP_ATOMIC) && local_storage(c, ir_field_of(op), ir_access_attr(op)->plane))
             bits |= FLOW_CALLEE_LOADS;
-        if (op_writes_field(op->code) && local_storage(c, op->attr.field, op->attr.plane))
+        if (op_writes_field(op->code) && local_storage(c, ir_field_of(op), ir_access_attr(op)->plane))
             bits |= FLOW_CALLEE_STORES;
         if (op->code == OP_CALL)
-            bits |= local_callee(c, op->attr.callee);
+            bits |= local_callee(c, ir_callee_of(op));
         for (int k = 0; k < op->nregions; k++)
             bits |= scan_region(c, op->regions[k]);
     }

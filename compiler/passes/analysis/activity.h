@@ -4,7 +4,7 @@
 
 #include "passes/analysis/analysis.h"
 
-/* Which memory has derivative storage in the given mode: indexed by field->index * 4 + plane, in the module's arena. Forward: data has duals; gradients have duals
+/* Which memory has derivative storage in the given mode: indexed by ir_storage, in the module's arena. Forward: data has duals; gradients have duals
  * where the module has second-order products, and cannot change inside a forward scope where it has none. */
 bool *activity_storage(const ir_module *m, activity_mode mode);
 /* Whether a kernel of the module has a second-order product. */

@@ -59,18 +59,18 @@ static bool fits(const ir_value *v, int depth)
         return v->type == SC_I32 || scalar_bytes(v->type) < 4;
     if (!op) {
         const ir_op *p = v->region->parent;
-        if (!p || (p->code == OP_LOOP && (!p->attr.bounded || v->index != 0)))
+        if (!p || (p->code == OP_LOOP && (!ir_loop_attr(p)->bounded || v->index != 0)))
             return false;
         if (p->code != OP_TASK && p->code != OP_LOOP)
             return false;
         int dim = p->code == OP_LOOP ? 0 : v->index;
-        if (p->code == OP_TASK && dim >= p->attr.ndim) /* end of a row segment */
-            dim = p->attr.ndim - 1;
+        if (p->code == OP_TASK && dim >= ir_task_attr(p)->ndim) /* end of a row segment */
+            dim = ir_task_attr(p)->ndim - 1;
         return fits(p->args[2 * dim], depth - 1) && fits(p->args[2 * dim + 1], depth - 1);
     }
     switch (op->code) {
     case OP_CONST:
-        return op->attr.i >= INT32_MIN && op->attr.i <= INT32_MAX;
+        return ir_const_attr(op)->i >= INT32_MIN && ir_const_attr(op)->i <= INT32_MAX;
     case OP_SHAPE: /* the language gives such an index type i32: a field that large cannot be walked with it */
         return true;
     case OP_CAST: {
@@ -82,7 +82,7 @@ static bool fits(const ir_value *v, int depth)
         return fits(op->args[0], depth - 1) && fits(op->args[1], depth - 1);
     case OP_ADD: /* an extent or bound less or plus a margin */
     case OP_SUB:
-        return ir_is_const(op->args[1]) && llabs(op->args[1]->def->attr.i) < 65536 && fits(op->args[0], depth - 1);
+        return ir_is_const(op->args[1]) && llabs(ir_int(op->args[1])) < 65536 && fits(op->args[0], depth - 1);
     default:
         return false;
     }
@@ -123,7 +123,7 @@ static void gather(gathering *g, const ir_value *v, int64_t scale)
     }
     switch (op->code) {
     case OP_CONST:
-        a->konst = add(a->konst, mul(scale, op->attr.i));
+        a->konst = add(a->konst, mul(scale, ir_const_attr(op)->i));
         return;
     case OP_ADD:
     case OP_SUB:
@@ -136,7 +136,7 @@ static void gather(gathering *g, const ir_value *v, int64_t scale)
     case OP_MUL:
         for (int i = 0; i < 2; i++)
             if (ir_is_const(op->args[i])) {
-                gather(g, op->args[1 - i], mul(scale, op->args[i]->def->attr.i));
+                gather(g, op->args[1 - i], mul(scale, ir_int(op->args[i])));
                 return;
             }
         break;
@@ -225,7 +225,7 @@ bool affine_is_invariant(const affine *a, const ir_op *op)
 
 bool elements_never_meet(const ir_op *op, const ir_op *a, const ir_op *b)
 {
-    for (int d = 0; d < a->attr.field->ndim; d++) {
+    for (int d = 0; d < ir_field_of(a)->ndim; d++) {
         if (a->args[d] == b->args[d])
             continue;
         affine x = affine_of(a->args[d]), y = affine_of(b->args[d]);
@@ -240,8 +240,8 @@ bool elements_never_meet(const ir_op *op, const ir_op *a, const ir_op *b)
 
 bool never_meet(const ir_op *op, const ir_op *a, const ir_op *b)
 {
-    const ir_value *p = a->args[a->attr.field->ndim], *q = b->args[b->attr.field->ndim];
-    return (ir_is_const(p) && ir_is_const(q) && p->def->attr.i != q->def->attr.i) || elements_never_meet(op, a, b);
+    const ir_value *p = a->args[ir_field_of(a)->ndim], *q = b->args[ir_field_of(b)->ndim];
+    return (ir_is_const(p) && ir_is_const(q) && ir_int(p) != ir_int(q)) || elements_never_meet(op, a, b);
 }
 
 /* Subscripts of one iteration that differ for certain. */
@@ -250,16 +250,16 @@ static bool differ(const ir_value *a, const ir_value *b)
     if (a == b)
         return false;
     if (ir_is_const(a) && ir_is_const(b))
-        return a->def->attr.i != b->def->attr.i;
+        return ir_int(a) != ir_int(b);
     const affine x = affine_of(a), y = affine_of(b), difference = affine_sub(&x, &y);
     return difference.ok && difference.n == 0 && difference.konst != 0;
 }
 
 bool meet_in_iteration(const ir_op *a, const ir_op *b)
 {
-    if (a->attr.field != b->attr.field || a->attr.plane != b->attr.plane)
+    if (ir_field_of(a) != ir_field_of(b) || ir_access_attr(a)->plane != ir_access_attr(b)->plane)
         return false;
-    for (int d = a->attr.field->ndim; d >= 0; d--) /* components first, which are constants mostly */
+    for (int d = ir_field_of(a)->ndim; d >= 0; d--) /* components first, which are constants mostly */
         if (differ(a->args[d], b->args[d]))
             return false;
     return true;

@@ -72,9 +72,8 @@ bool value_fits_i32(const ir_value *v);
 bool cast_is_plain(const ir_op *cast);
 
 /* What a region does to fields, nested regions and callees included: one byte per field and plane. passes/analysis/effects.c */
-enum { EFFECT_READ = 1, EFFECT_STORE = 2, EFFECT_ACCUM = 4 };
 typedef struct effects {
-    unsigned char *at; /* [field->index * 4 + plane] */
+    unsigned char *at; /* by ir_storage */
     bool other;        /* prints, asserts */
     bool stack;        /* uses the saved-value stack */
 } effects;

@@ -24,7 +24,7 @@ static const affine zero = {.ok = true};
 
 static bool is_index(const ir_op *task, const ir_value *v)
 {
-    return !v->def && v->region->parent == task && v->index < task->attr.ndim && v->index < CROSSING_DIMS;
+    return !v->def && v->region->parent == task && v->index < ir_task_attr(task)->ndim && v->index < CROSSING_DIMS;
 }
 
 bool crossing_concerns(const ir_op *task, const affine *sub)
@@ -155,7 +155,7 @@ static bool differ(const crossing *c, int dim, const affine *p, const affine *q)
 static bool are_two_iterations(const crossing *c)
 {
     bool two = false;
-    for (int d = 0; d < c->task->attr.ndim; d++) {
+    for (int d = 0; d < ir_task_attr(c->task)->ndim; d++) {
         if (!has_indices(c, d, 1))
             return false;
         two |= c->known[0][d] && c->known[1][d] ? differ(c, d, &c->at[0][d], &c->at[1][d]) : has_indices(c, d, 2);
@@ -259,9 +259,9 @@ static bool solve(crossing *c)
 bool crossing_exists(crossing *c)
 {
     c->budget = BUDGET;
-    if (c->task->attr.ndim > CROSSING_DIMS)
+    if (ir_task_attr(c->task)->ndim > CROSSING_DIMS)
         return false;
-    for (int d = 0; d < c->task->attr.ndim; d++) {
+    for (int d = 0; d < ir_task_attr(c->task)->ndim; d++) {
         const affine lo = affine_of(c->task->args[2 * d]), hi = affine_of(c->task->args[2 * d + 1]);
         c->first[d] = canonical(c, &lo);
         c->last[d] = canonical(c, &hi);

@@ -25,7 +25,7 @@ static void find_loop(ir_op *op, void *ctx)
 static bool is_vectorised(const ir_op *loop)
 {
     bool inner = false;
-    if (!loop->attr.bounded || loop->attr.cond)
+    if (!ir_loop_attr(loop)->bounded || ir_loop_attr(loop)->cond)
         return false;
     ir_walk(loop->regions[0], find_loop, &inner);
     const ir_op *y = ir_yield_of(loop->regions[0]);
@@ -62,7 +62,7 @@ static void look_at(ir_op *op, void *ctx)
     if (op->code == OP_LOOP)
         s->dear |= is_vectorised(op) && carries_sum(op);
     else if (op->code == OP_CALL)
-        look(s, op->attr.callee, stands_in_vectorised(s, op));
+        look(s, ir_callee_of(op), stands_in_vectorised(s, op));
     else if (op_is_pure_table(op->code) && op_is_of_library(op->code) && scalar_is_float(op->res[0]->type))
         s->dear |= stands_in_vectorised(s, op);
 }

@@ -18,6 +18,7 @@
 
 #include "ir/ops.h"
 #include "passes/analysis/analysis.h"
+#include "util/ptrmap.h"
 
 typedef struct unit unit;
 
@@ -38,12 +39,13 @@ struct unit {
 typedef struct marker {
     ir_module *m;
     VEC(unit) units;
+    ptrmap unit_of; /* by function */
     VEC(ir_value *) work; /* exact, but what they are computed from has not been looked at */
 } marker;
 
-static unit *unit_of(const ir_func *f)
+static unit *unit_of(const marker *k, const ir_func *f)
 {
-    return ir_yield_of(f->body)->note;
+    return ptrmap_get(&k->unit_of, f);
 }
 
 static void need(marker *k, ir_value *v)
@@ -58,35 +60,35 @@ static void need(marker *k, ir_value *v)
 
 static bool same_plane(const ir_op *a, const ir_op *b)
 {
-    return a->attr.field == b->attr.field && a->attr.plane == b->attr.plane;
+    return ir_field_of(a) == ir_field_of(b) && ir_access_attr(a)->plane == ir_access_attr(b)->plane;
 }
 
 /* What a kernel, or a function that it calls, writes where one of them reads what decides. */
 static void need_stored(marker *k, const ir_op *read)
 {
-    const unit *u = unit_of(read->region->func);
+    const unit *u = unit_of(k, read->region->func);
     for (size_t i = 0; i < u->launched_by.len; i++) {
         const unit *kernel = u->launched_by.at[i];
-        bool *known = &kernel->planes[read->attr.field->index * 4 + (int)read->attr.plane];
+        bool *known = &kernel->planes[ir_storage_of_op(read)];
         if (*known)
             continue;
         *known = true;
         for (size_t r = 0; r < kernel->runs.len; r++)
             for (size_t w = 0; w < kernel->runs.at[r]->writes.len; w++) {
                 ir_op *op = kernel->runs.at[r]->writes.at[w];
-                if (!op->attr.field || !same_plane(op, read))
+                if (!ir_field_of(op) || !same_plane(op, read))
                     continue;
-                op->attr.exact = op->code == OP_ACCUM;
-                need(k, op->args[op->attr.field->ndim + 1]);
+                ir_access_attr(op)->exact = op->code == OP_ACCUM;
+                need(k, op->args[ir_field_of(op)->ndim + 1]);
             }
     }
 }
 
 static void need_array(marker *k, const ir_value *array)
 {
-    const unit *u = unit_of(array->region->func);
+    const unit *u = unit_of(k, array->region->func);
     for (size_t w = 0; w < u->writes.len; w++)
-        if (!u->writes.at[w]->attr.field && u->writes.at[w]->args[0] == array)
+        if (!ir_field_of(u->writes.at[w]) && u->writes.at[w]->args[0] == array)
             need(k, u->writes.at[w]->args[2]);
 }
 
@@ -95,7 +97,7 @@ static void need_carried(marker *k, const ir_op *loop, int i)
     need(k, loop->args[ir_loop_first_init(loop) + i]);
     need(k, loop->res[i]);
     need(k, loop->regions[0]->params[ir_loop_first_param(loop) + i]);
-    if (loop->attr.cond)
+    if (ir_loop_attr(loop)->cond)
         need(k, loop->regions[1]->params[i]);
     need(k, ir_yield_of(loop->regions[0])->args[i]);
 }
@@ -106,7 +108,7 @@ static void need_param(marker *k, const ir_value *v)
     if (parent && parent->code == OP_LOOP) {
         need_carried(k, parent, v->region == parent->regions[0] ? v->index - ir_loop_first_param(parent) : v->index);
     } else if (!parent) {
-        const unit *u = unit_of(v->region->func);
+        const unit *u = unit_of(k, v->region->func);
         for (size_t i = 0; i < u->callers.len; i++)
             need(k, u->callers.at[i]->args[v->index]);
     }
@@ -148,7 +150,7 @@ static void need_operands(marker *k, const ir_value *v)
         need(k, ir_yield_of(op->regions[0])->args[v->index]);
         return;
     case OP_CALL:
-        need_result(k, op->attr.callee, v->index);
+        need_result(k, ir_callee_of(op), v->index);
         return;
     default:
         if (op_is_pure_table(op->code))
@@ -173,8 +175,8 @@ static void follow(marker *k)
 static void decide_task(marker *k, const ir_op *task)
 {
     const ir_op *y = ir_yield_of(task->regions[0]);
-    for (int i = 0, at = 0; i < task->attr.nreductions; at += 1 + task->attr.reductions[i++].companions) {
-        if (task->attr.reductions[i].kind == IR_RED_ADD)
+    for (int i = 0, at = 0; i < ir_task_attr(task)->nreductions; at += 1 + ir_task_attr(task)->reductions[i++].companions) {
+        if (ir_task_attr(task)->reductions[i].kind == IR_RED_ADD)
             continue;
         need(k, task->args[ir_task_first_init(task) + at]);
         need(k, y->args[at]);
@@ -190,13 +192,13 @@ static void decide(ir_op *op, void *ctx)
     if ((op->code == OP_MOD || op->code == OP_REM) && scalar_is_float(op->res[0]->type))
         need(k, op->res[0]); /* their derivatives find the quotient from it */
     if (op->code == OP_ATOMIC && ir_atomic_is_extreme(op))
-        need(k, op->args[op->attr.field->ndim + 1]);
+        need(k, op->args[ir_field_of(op)->ndim + 1]);
     if (op->code == OP_TASK)
         decide_task(k, op);
     if (op->code != OP_CALL)
         return;
     /* What the program's own derivative, or a C function of the host, does with its arguments is not known here. */
-    const ir_func *f = op->attr.callee;
+    const ir_func *f = ir_callee_of(op);
     for (int i = 0; i < op->nargs && (f->external || f->custom_grad || f->custom_jvp); i++)
         need(k, op->args[i]);
 }
@@ -210,13 +212,13 @@ static void decide_results(marker *k, ir_func *f)
     f->results_apart = results_are_dear(f);
     for (int i = 0; i < y->nargs && !f->results_apart; i++)
         need(k, y->args[i]);
-    const unit *u = unit_of(f);
+    const unit *u = unit_of(k, f);
     for (size_t i = 0; i < u->writes.len && !f->results_apart; i++) {
         ir_op *w = u->writes.at[i];
-        if (!w->attr.field || !w->attr.field->out)
+        if (!ir_field_of(w) || !ir_field_of(w)->out)
             continue;
-        w->attr.exact = w->code == OP_ACCUM;
-        need(k, w->args[w->attr.field->ndim + 1]);
+        ir_access_attr(w)->exact = w->code == OP_ACCUM;
+        need(k, w->args[ir_field_of(w)->ndim + 1]);
     }
 }
 
@@ -237,12 +239,12 @@ static void tell(ir_op *op, void *ctx)
         return;
     ir_builder b = {.func = f, .region = op->region, .before = op->next, .loc = op->loc};
     const ir_op *task = ir_task_of(op);
-    const int n = task ? task->attr.ndim : 0;
+    const int n = task ? ir_task_attr(task)->ndim : 0;
     ir_value **args = ARENA_ARRAY(f->module->mem, ir_value *, n + 1);
     args[0] = op->res[0];
     for (int i = 0; i < n; i++)
         args[1 + i] = task->regions[0]->params[i];
-    ir_insert(&b, OP_DECISION, n + 1, args, 0, NULL, 0)->attr.i = (int64_t)f->module->places.len;
+    ir_place_attr(ir_insert(&b, OP_DECISION, n + 1, args, 0, NULL, 0))->number = (int64_t)f->module->places.len;
     vec_push(&f->module->places, op->loc);
 }
 
@@ -256,18 +258,18 @@ static void list_op(ir_op *op, void *ctx)
     if (op->code == OP_ADJOINT)
         vec_push(&u->adjoints, op);
     const bool field = op_writes_field(op->code);
-    if ((field && scalar_is_float(op->attr.field->elem)) || op->code == OP_LSTORE || op->code == OP_LACCUM)
+    if ((field && scalar_is_float(ir_field_of(op)->elem)) || op->code == OP_LSTORE || op->code == OP_LACCUM)
         vec_push(&u->writes, op);
 }
 
-static void reach(unit *kernel, unit *u)
+static void reach(const marker *k, unit *kernel, unit *u)
 {
     if (u->launched_by.len && vec_last(&u->launched_by) == kernel)
         return;
     vec_push(&u->launched_by, kernel);
     vec_push(&kernel->runs, u);
     for (size_t i = 0; i < u->calls.len; i++)
-        reach(kernel, unit_of(u->calls.at[i]->attr.callee));
+        reach(k, kernel, unit_of(k, ir_callee_of(u->calls.at[i])));
 }
 
 static void list_units(marker *k)
@@ -276,19 +278,19 @@ static void list_units(marker *k)
     for (size_t i = 0; i < m->funcs.len; i++)
         vec_push(&k->units, ((unit){.f = m->funcs.at[i]}));
     for (size_t i = 0; i < k->units.len; i++) /* they do not move any more */
-        ir_yield_of(k->units.at[i].f->body)->note = &k->units.at[i];
+        ptrmap_set(&k->unit_of, k->units.at[i].f, &k->units.at[i]);
     for (size_t i = 0; i < k->units.len; i++)
         ir_walk(k->units.at[i].f->body, list_op, &k->units.at[i]);
     for (size_t i = 0; i < k->units.len; i++) {
         unit *u = &k->units.at[i];
         for (size_t c = 0; c < u->calls.len; c++)
-            vec_push(&unit_of(u->calls.at[c]->attr.callee)->callers, u->calls.at[c]);
+            vec_push(&unit_of(k, ir_callee_of(u->calls.at[c]))->callers, u->calls.at[c]);
         for (size_t c = 0; c < u->adjoints.len; c++)
-            vec_push(&unit_of(u->adjoints.at[c]->attr.callee)->callers, u->adjoints.at[c]);
+            vec_push(&unit_of(k, ir_callee_of(u->adjoints.at[c]))->callers, u->adjoints.at[c]);
         if (u->f->kind != IR_KERNEL)
             continue;
-        u->planes = ARENA_ARRAY(m->mem, bool, m->fields.len * 4 + 1);
-        reach(u, u);
+        u->planes = ARENA_ARRAY(m->mem, bool, ir_storage_count(m) + 1);
+        reach(k, u, u);
     }
 }
 
@@ -310,7 +312,6 @@ bool pass_decisions(ir_module *m)
     }
     for (size_t i = 0; i < k.units.len; i++) {
         unit *u = &k.units.at[i];
-        ir_yield_of(u->f->body)->note = NULL;
         vec_free(&u->calls);
         vec_free(&u->adjoints);
         vec_free(&u->callers);
@@ -319,6 +320,7 @@ bool pass_decisions(ir_module *m)
         vec_free(&u->runs);
     }
     vec_free(&k.units);
+    ptrmap_free(&k.unit_of);
     vec_free(&k.work);
     return true;
 }

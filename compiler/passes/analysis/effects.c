@@ -35,30 +35,12 @@ static effects summary_of(scan *s, const ir_func *f)
     return e;
 }
 
-static void touch(const scan *s, effects *e, const ir_op *op, ir_plane plane, unsigned what)
-{
-    size_t at = (size_t)op->attr.field->index * 4 + (size_t)plane;
-    if (at < s->n)
-        e->at[at] |= (unsigned char)what;
-}
-
 static void scan_op(scan *s, const ir_op *op, effects *e)
 {
+    op_touch touched[OP_TOUCHED_MAX];
+    for (int n = op_touched(op, touched), i = 0; i < n; i++)
+        e->at[touched[i].at] |= (unsigned char)touched[i].what;
     switch (op->code) {
-    case OP_LOAD:
-        touch(s, e, op, op->attr.plane, EFFECT_READ);
-        break;
-    case OP_STORE:
-        touch(s, e, op, op->attr.plane, EFFECT_STORE);
-        break;
-    case OP_ACCUM:
-        touch(s, e, op, op->attr.plane, EFFECT_ACCUM);
-        break;
-    case OP_ATOMIC:
-        touch(s, e, op, op->attr.plane, EFFECT_READ | EFFECT_ACCUM);
-        if (ir_atomic_form(op) == IR_ATOMIC_WITH_TANGENT)
-            touch(s, e, op, IR_DUAL, EFFECT_STORE);
-        break;
     case OP_ASSERT:
     case OP_PRINT:
         e->other = true;
@@ -71,7 +53,7 @@ static void scan_op(scan *s, const ir_op *op, effects *e)
         e->stack = true;
         break;
     case OP_CALL: {
-        effects c = summary_of(s, op->attr.callee);
+        effects c = summary_of(s, ir_callee_of(op));
         for (size_t i = 0; i < s->n; i++)
             e->at[i] |= c.at[i];
         e->other |= c.other;
@@ -79,7 +61,7 @@ static void scan_op(scan *s, const ir_op *op, effects *e)
         break;
     }
     case OP_ADJOINT: /* not known yet: anything */
-        memset(e->at, EFFECT_READ | EFFECT_STORE | EFFECT_ACCUM, s->n);
+        memset(e->at, OP_READS | OP_STORES | OP_ADDS, s->n);
         e->other = e->stack = true;
         break;
     default:
@@ -104,7 +86,7 @@ static void scan_free(scan *s)
 
 effects effects_of_region(const ir_module *m, const ir_region *r)
 {
-    scan s = {.n = m->fields.len * 4};
+    scan s = {.n = ir_storage_count(m)};
     effects e = empty(&s);
     scan_region(&s, r, &e);
     scan_free(&s);
@@ -113,7 +95,7 @@ effects effects_of_region(const ir_module *m, const ir_region *r)
 
 effects effects_of_op(const ir_module *m, const ir_op *op)
 {
-    scan s = {.n = m->fields.len * 4};
+    scan s = {.n = ir_storage_count(m)};
     effects e = empty(&s);
     scan_op(&s, op, &e);
     scan_free(&s);

@@ -143,7 +143,7 @@ static void divide(grouping *g, size_t *by, size_t *spare, size_t n)
 
 size_t *groups_that_meet(const ir_op *op, ir_op *const *accesses, size_t n)
 {
-    grouping g = {.op = op, .ndim = n ? accesses[0]->attr.field->ndim + 1 : 1, .group = xmalloc((n + 1) * sizeof *g.group)};
+    grouping g = {.op = op, .ndim = n ? ir_field_of(accesses[0])->ndim + 1 : 1, .group = xmalloc((n + 1) * sizeof *g.group)};
     g.at = xmalloc((n * (size_t)g.ndim + 1) * sizeof *g.at);
     size_t *by = xmalloc((n + 1) * sizeof *by), *spare = xmalloc((n + 1) * sizeof *spare), distinct = 0;
     for (size_t i = 0; i < n; i++) {

@@ -38,9 +38,9 @@ static path path_to(const ir_module *m, const ir_op *op, const access *beside)
 
 access access_of_op(const ir_module *m, const ir_op *op, const access *beside)
 {
-    access a = {.op = op, .way = path_to(m, op, beside), .field = op->attr.field, .plane = op->attr.plane};
-    a.kind = op->code == OP_LOAD ? EFFECT_READ : op->code == OP_STORE ? EFFECT_STORE : EFFECT_ACCUM;
-    a.nsub = op->attr.field->ndim + 1;
+    access a = {.op = op, .way = path_to(m, op, beside), .field = ir_field_of(op), .plane = ir_access_attr(op)->plane};
+    a.kind = op->code == OP_ATOMIC ? OP_ADDS : op_touches(op->code);
+    a.nsub = ir_field_of(op)->ndim + 1;
     affine *sub = ARENA_ARRAY(m->mem, affine, a.nsub);
     for (int k = 0; k < a.nsub; k++)
         sub[k] = affine_of(op->args[k]);
@@ -67,7 +67,7 @@ access access_in_call(const ir_module *m, const ir_op *call, const access *a, co
 bool path_is_unconditional(const path *p, int from)
 {
     for (int i = from; i < p->n; i++)
-        if (p->at[i].op->code == OP_IF || (p->at[i].op->code == OP_LOOP && p->at[i].op->attr.cond))
+        if (p->at[i].op->code == OP_IF || (p->at[i].op->code == OP_LOOP && ir_loop_attr(p->at[i].op)->cond))
             return false;
     return true;
 }
@@ -91,7 +91,7 @@ bool path_is_index_free(const path *p, int from)
 {
     for (int i = from; i < p->n; i++) {
         const ir_op *op = p->at[i].op;
-        if (op->code == OP_IF ? knows_index(op->args[0], 0) : op->code == OP_LOOP && op->attr.cond && op->attr.bounded)
+        if (op->code == OP_IF ? knows_index(op->args[0], 0) : op->code == OP_LOOP && ir_loop_attr(op)->cond && ir_loop_attr(op)->bounded)
             return false;
     }
     return true;
@@ -103,7 +103,7 @@ static void find_common(overlap *o, const ir_op *within)
     while (!last && o->ncommon < o->a.n && o->ncommon < o->b.n && o->a.at[o->ncommon].op == o->b.at[o->ncommon].op) {
         const path_step *s = &o->a.at[o->ncommon++];
         const ir_op *op = s->op;
-        const int dims = op->code == OP_TASK ? op->attr.ndim : op->code == OP_LOOP ? 1 : 0;
+        const int dims = op->code == OP_TASK ? ir_task_attr(op)->ndim : op->code == OP_LOOP ? 1 : 0;
         for (int d = 0; d < dims; d++)
             vec_push(&o->loops, ((common_loop){.op = op, .dim = d}));
         last = op == within || s->region != o->b.at[o->ncommon - 1].region;
@@ -117,16 +117,16 @@ static const ir_op *index_of(const ir_value *v, int *dim)
     if (!op)
         return NULL;
     *dim = v->index;
-    if (op->code == OP_TASK && v->index < op->attr.ndim)
+    if (op->code == OP_TASK && v->index < ir_task_attr(op)->ndim)
         return op;
-    return op->code == OP_LOOP && op->attr.bounded && op->regions[0] == v->region && v->index == 0 ? op : NULL;
+    return op->code == OP_LOOP && ir_loop_attr(op)->bounded && op->regions[0] == v->region && v->index == 0 ? op : NULL;
 }
 
 bool loop_runs_at_most(const ir_op *op, int dim, int64_t n)
 {
     const ir_module *m = op->region->func->module;
     int64_t lo, hi;
-    if (op->code == OP_LOOP && !op->attr.bounded)
+    if (op->code == OP_LOOP && !ir_loop_attr(op)->bounded)
         return false;
     return const_value_of(m, op->args[2 * dim], &lo) && const_value_of(m, op->args[2 * dim + 1], &hi) &&
            (hi <= lo || (uint64_t)hi - (uint64_t)lo <= (uint64_t)n);
@@ -278,7 +278,7 @@ static bool inner_loops_run(const matching *t, const path *p)
     for (int i = 0; i < p->n; i++) {
         const ir_op *op = p->at[i].op;
         int64_t lo, hi;
-        const bool runs = op->code != OP_LOOP || (op->attr.bounded && const_value_of(t->m, op->args[0], &lo) && const_value_of(t->m, op->args[1], &hi) && lo < hi);
+        const bool runs = op->code != OP_LOOP || (ir_loop_attr(op)->bounded && const_value_of(t->m, op->args[0], &lo) && const_value_of(t->m, op->args[1], &hi) && lo < hi);
         if (inside && !runs)
             return false;
         inside = inside || op->code == OP_TASK;
@@ -411,7 +411,7 @@ static bool loops_run_alike(const ir_module *m, const ir_op *op, const ir_op *ta
 {
     for (const ir_op *o = op->region->parent; o != task; o = o->region->parent) {
         int64_t lo, hi;
-        if (o->code != OP_LOOP || !o->attr.bounded || value_depends_on(o->args[0], task) || value_depends_on(o->args[1], task))
+        if (o->code != OP_LOOP || !ir_loop_attr(o)->bounded || value_depends_on(o->args[0], task) || value_depends_on(o->args[1], task))
             return false;
         if (const_value_of(m, o->args[0], &lo) && const_value_of(m, o->args[1], &hi) && lo >= hi)
             return false;

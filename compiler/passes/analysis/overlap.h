@@ -24,7 +24,7 @@ typedef struct access {
     bool guarded;       /* in the function it stands under a condition */
     const ir_field *field;
     ir_plane plane;
-    unsigned kind;      /* EFFECT_READ, EFFECT_STORE or EFFECT_ACCUM */
+    unsigned kind;      /* OP_READS, OP_STORES or OP_ADDS */
     int nsub;           /* subscripts and component */
     const affine *sub;
 } access;

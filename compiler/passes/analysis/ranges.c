@@ -63,7 +63,7 @@ static range of_value(const ir_value *v, int *budget);
 static range of_op(const ir_op *op, int *budget)
 {
     if (op->code == OP_CONST)
-        return isnan(op->attr.f) ? unknown : (range){op->attr.f, op->attr.f, false};
+        return isnan(ir_const_attr(op)->f) ? unknown : (range){ir_const_attr(op)->f, ir_const_attr(op)->f, false};
     if (op->code == OP_CAST && !scalar_is_float(op->args[0]->type))
         return of_integers(op->args[0]->type);
     if (op->code == OP_SELECT) {

@@ -12,7 +12,7 @@ const ir_value *resolved_value(const ir_module *m, const ir_value *v)
         if (v->def->code == OP_CAST && scalar_is_int(v->type) && scalar_is_int(v->def->args[0]->type))
             v = v->def->args[0];
         else if (v->def->code == OP_SHAPE && m->extents)
-            v = ir_yield_of(m->extents->body)->args[v->def->attr.field->extent0 + (int)v->def->attr.i];
+            v = ir_yield_of(m->extents->body)->args[ir_field_of(v->def)->extent0 + (int)ir_shape_attr(v->def)->dim];
         else
             return v;
     }
@@ -28,9 +28,9 @@ static bool same_at(const ir_module *m, const ir_value *a, const ir_value *b, in
         return false;
     const ir_op *p = a->def, *q = b->def;
     if (p->code == OP_CONST)
-        return scalar_is_int(a->type) && scalar_is_int(b->type) && p->attr.i == q->attr.i;
+        return scalar_is_int(a->type) && scalar_is_int(b->type) && ir_const_attr(p)->i == ir_const_attr(q)->i;
     if (p->code == OP_MPARAM)
-        return p->attr.mparam == q->attr.mparam;
+        return ir_mparam_attr(p)->param == ir_mparam_attr(q)->param;
     if (p->code == OP_KEY)
         return true;
     if (!op_is_pure_table(p->code))
@@ -51,7 +51,7 @@ bool const_value_of(const ir_module *m, const ir_value *v, int64_t *x)
     v = resolved_value(m, v);
     if (!v->def || v->def->code != OP_CONST || !scalar_is_int(v->type))
         return false;
-    *x = v->def->attr.i;
+    *x = ir_int(v);
     return true;
 }
 

@@ -39,7 +39,7 @@ static bool is_bare(const affine *a, const ir_value *v)
 /* Indices of a loop or task; 0: it has none, or trips without one. */
 static int indices(const ir_op *op)
 {
-    return op->code == OP_TASK ? op->attr.ndim : op->code == OP_LOOP && op->attr.bounded ? 1 : 0;
+    return op->code == OP_TASK ? ir_task_attr(op)->ndim : op->code == OP_LOOP && ir_loop_attr(op)->bounded ? 1 : 0;
 }
 
 /* Every iteration of the loops around it stores into another element: each index is, up to a shift, a subscript. */
@@ -66,14 +66,14 @@ static bool is_whole(const study *s, const access *a)
     int depth = 0;
     for (const ir_op *op = a->op->region->parent; op; op = op->region->parent) {
         const int n = indices(op);
-        if (n == 0 || op->attr.cond)
+        if (n == 0 || (op->code == OP_LOOP && ir_loop_attr(op)->cond))
             return false;
         for (int i = 0; i < n; i++, depth++) {
             const ir_value *lo = op->args[2 * i], *hi = op->args[2 * i + 1];
             bool found = false;
             for (int d = 0; d < s->field->ndim && !found; d++)
                 found = is_bare(&a->sub[d], op->regions[0]->params[i]) && same_value(s->f->module, hi, extent_value(s->f, s->field, d));
-            if (!found || !ir_is_const(lo) || lo->def->attr.i != 0)
+            if (!found || !ir_is_const(lo) || ir_int(lo) != 0)
                 return false;
         }
     }
@@ -97,9 +97,9 @@ static void look(ir_op *op, void *ctx)
 {
     study *s = ctx;
     const bool memory = op_memory_of(op->code) == MEMORY_FIELD;
-    if (memory ? op->attr.field == s->field && (op->code == OP_ATOMIC || op->attr.plane != IR_DATA) : may_touch(op, s->field))
+    if (memory ? ir_field_of(op) == s->field && (op->code == OP_ATOMIC || ir_access_attr(op)->plane != IR_DATA) : may_touch(op, s->field))
         s->loads = true; /* taken for one: it may be more */
-    else if (memory && op->attr.field == s->field)
+    else if (memory && ir_field_of(op) == s->field)
         look_at_access(s, op);
 }
 
@@ -111,7 +111,7 @@ static uint64_t reaches(const study *s, const access_list *list)
     for (size_t i = 0; i < list->len; i++) {
         if (n > 64 || !is_whole(s, &list->at[i]))
             continue;
-        const int64_t k = list->at[i].op->args[s->field->ndim]->def->attr.i;
+        const int64_t k = ir_int(list->at[i].op->args[s->field->ndim]);
         if (k >= 0 && k < n) /* one outside is never run, or fails */
             whole |= UINT64_C(1) << k;
     }
@@ -163,7 +163,7 @@ static bool is_plain(const study *s)
 
 static bool is_zero(const ir_value *v)
 {
-    return ir_is_const(v) && (scalar_is_float(v->type) ? v->def->attr.f == 0.0 : v->def->attr.i == 0);
+    return ir_is_const(v) && (scalar_is_float(v->type) ? ir_float(v) == 0.0 : ir_int(v) == 0);
 }
 
 /* The field of which everything in r sets elements to zero; NULL: it does more. */
@@ -174,9 +174,9 @@ static ir_field *cleared_in(const ir_region *r)
         ir_field *here = NULL;
         if (op->code == OP_YIELD || (!op->nregions && op->code != OP_CALL && ir_op_is_pure(op)))
             continue;
-        if (op->code == OP_STORE && op->attr.plane == IR_DATA && is_zero(op->args[op->nargs - 1]))
-            here = op->attr.field;
-        else if (op->code == OP_LOOP && op->attr.bounded && !op->attr.cond && !op->nres)
+        if (op->code == OP_STORE && ir_access_attr(op)->plane == IR_DATA && is_zero(op->args[op->nargs - 1]))
+            here = ir_field_of(op);
+        else if (op->code == OP_LOOP && ir_loop_attr(op)->bounded && !ir_loop_attr(op)->cond && !op->nres)
             here = cleared_in(op->regions[0]);
         if (!here || (field && here != field))
             return NULL;
@@ -187,7 +187,7 @@ static ir_field *cleared_in(const ir_region *r)
 
 static ir_field *cleared_by(const ir_op *op)
 {
-    return (op->code == OP_TASK || (op->code == OP_LOOP && op->attr.bounded && !op->attr.cond)) && !op->nres ? cleared_in(op->regions[0]) : NULL;
+    return (op->code == OP_TASK || (op->code == OP_LOOP && ir_loop_attr(op)->bounded && !ir_loop_attr(op)->cond)) && !op->nres ? cleared_in(op->regions[0]) : NULL;
 }
 
 typedef struct touching {
@@ -199,7 +199,7 @@ static void find_touch(ir_op *op, void *ctx)
 {
     touching *t = ctx;
     const bool memory = op_memory_of(op->code) == MEMORY_FIELD;
-    t->found |= memory ? op->attr.field == t->field : may_touch(op, t->field);
+    t->found |= memory ? ir_field_of(op) == t->field : may_touch(op, t->field);
 }
 
 static bool touches(ir_op *op, const ir_field *field)
@@ -335,7 +335,7 @@ typedef struct rewriting {
 
 static ir_value *flat_index(ir_builder *b, const ir_op *op)
 {
-    ir_field *field = op->attr.field;
+    ir_field *field = ir_field_of(op);
     ir_value *at = op->args[0];
     for (int d = 1; d < field->ndim; d++) {
         at = ir_op2(b, OP_MUL, at, ir_shape(b, field, d));
@@ -350,7 +350,7 @@ static ir_value *flat_index(ir_builder *b, const ir_op *op)
 static void make_local(ir_op *op, void *ctx)
 {
     const rewriting *r = ctx;
-    if ((op->code != OP_LOAD && op->code != OP_STORE && op->code != OP_ACCUM) || op->attr.field != r->field)
+    if ((op->code != OP_LOAD && op->code != OP_STORE && op->code != OP_ACCUM) || ir_field_of(op) != r->field)
         return;
     ir_builder b = {.func = r->f, .region = op->region, .before = op, .loc = op->loc};
     ir_value *at = flat_index(&b, op), *v = op->args[op->nargs - 1];
@@ -363,7 +363,7 @@ static void make_local(ir_op *op, void *ctx)
     } else if (op->code == OP_STORE) {
         ir_lstore(&b, r->local, at, v);
     } else {
-        b.exact = op->attr.exact;
+        b.exact = ir_access_attr(op)->exact;
         ir_value *old = ir_lload(&b, r->local, at);
         r->local->exact |= old->exact;
         v = ir_op2(&b, OP_ADD, old, v);

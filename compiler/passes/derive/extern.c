@@ -3,7 +3,7 @@
 
 bool extern_lacks(const ir_op *call, bool reverse)
 {
-    const ir_func *f = call->attr.callee;
+    const ir_func *f = ir_callee_of(call);
     if (!f->external || (reverse ? f->vjp : f->fn_jvp))
         return false;
     diag_sink *d = f->module->diag;

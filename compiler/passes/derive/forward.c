@@ -17,7 +17,7 @@ static ir_func *forward_func(ir_func *f);
 
 static bool has_storage(const fwd *w, const ir_op *op)
 {
-    return w->storage[(size_t)op->attr.field->index * 4 + op->attr.plane];
+    return w->storage[ir_storage_of_op(op)];
 }
 
 /* ---- saved-value layouts ---- */
@@ -31,13 +31,13 @@ typedef struct slot_search {
 static void find_varied_slots(ir_op *op, void *ctx)
 {
     slot_search *s = ctx;
-    if (op->code == OP_STK_STORE && op->attr.layout == s->layout && varied(s->w, op->args[2]))
-        s->varied[op->attr.i] = true;
+    if (op->code == OP_STK_STORE && ir_layout_of(op) == s->layout && varied(s->w, op->args[2]))
+        s->varied[ir_slot_attr(op)->number] = true;
 }
 
 static const wide_layout *layout_of(fwd *w, const ir_op *op)
 {
-    ir_layout *from = op->attr.layout;
+    ir_layout *from = ir_layout_of(op);
     for (size_t i = 0; i < w->layouts.len; i++)
         if (w->layouts.at[i].from == from)
             return &w->layouts.at[i];
@@ -99,7 +99,7 @@ static void fwd_pure(fwd *w, ir_builder *b, const ir_op *op)
 /* The subscripts and the component of a memory operation. */
 static ir_value **subscripts(fwd *w, const ir_op *op)
 {
-    const int n = op->attr.field->ndim + 1;
+    const int n = ir_field_of(op)->ndim + 1;
     ir_value **idx = ARENA_ARRAY(w->m->mem, ir_value *, n);
     for (int i = 0; i < n; i++)
         idx[i] = val(w, op->args[i]);
@@ -111,8 +111,8 @@ static void fwd_memory(fwd *w, ir_builder *b, const ir_op *op)
     clone_plain(w, b, op);
     if (!has_storage(w, op) || (w->passive && op->code == OP_LOAD))
         return;
-    ir_field *f = op->attr.field;
-    const ir_plane plane = activity_tangent_plane(op->attr.plane);
+    ir_field *f = ir_field_of(op);
+    const ir_plane plane = activity_tangent_plane(ir_access_attr(op)->plane);
     ir_value **idx = subscripts(w, op), *comp = idx[f->ndim];
     const ir_value *v = op->code == OP_LOAD ? op->res[0] : op->args[op->nargs - 1];
     if (op->code == OP_LOAD) {
@@ -129,7 +129,7 @@ static void fwd_memory(fwd *w, ir_builder *b, const ir_op *op)
 static void fwd_atomic(fwd *w, ir_builder *b, const ir_op *op)
 {
     const bool active = ir_atomic_has_winner(op) && has_storage(w, op);
-    const ir_value *v = op->args[op->attr.field->ndim + 1];
+    const ir_value *v = op->args[ir_field_of(op)->ndim + 1];
     ir_value *t = active ? tan_or_zero(w, b, v) : NULL;
     ir_op *c = clone_plain(w, b, op);
     if (!active)
@@ -142,7 +142,7 @@ static void fwd_atomic(fwd *w, ir_builder *b, const ir_op *op)
     ir_value *sets = ir_atomic_sets(b, op, val(w, v), c->res[0]), **idx = subscripts(w, op);
     ir_op *choice = ir_if(b, sets, 0, NULL);
     ir_builder in = {.func = w->out, .region = choice->regions[0], .loc = op->loc, .origin = b->origin};
-    ir_store(&in, op->attr.field, activity_tangent_plane(op->attr.plane), idx, idx[op->attr.field->ndim], t);
+    ir_store(&in, ir_field_of(op), activity_tangent_plane(ir_access_attr(op)->plane), idx, idx[ir_field_of(op)->ndim], t);
     ir_yield(&in, 0, NULL);
     in.region = choice->regions[1];
     ir_yield(&in, 0, NULL);
@@ -156,7 +156,7 @@ static void fwd_local(fwd *w, ir_builder *b, const ir_op *op)
         return;
     if (op->code == OP_LOCAL) {
         const char *name = array->name ? arena_printf(w->m->mem, "%s_dual", array->name) : NULL;
-        ir_map_set_other(&w->tan, array, op->nargs ? ir_local_sized(b, op->attr.elem, val(w, op->args[0]), name) : ir_local(b, op->attr.elem, op->attr.i, name));
+        ir_map_set_other(&w->tan, array, op->nargs ? ir_local_sized(b, ir_local_attr(op)->elem, val(w, op->args[0]), name) : ir_local(b, ir_local_attr(op)->elem, ir_local_attr(op)->count, name));
         return;
     }
     ir_value *shadow = ir_map_get(&w->tan, array);
@@ -178,8 +178,8 @@ static void fwd_stack(fwd *w, ir_builder *b, const ir_op *op)
 {
     const wide_layout *l = layout_of(w, op);
     ir_op *c = clone_plain(w, b, op);
-    c->attr.layout = l->to;
-    const int slot = op->code == OP_STK_ALLOC ? -1 : l->tangent[op->attr.i];
+    ir_slot_attr(c)->layout = l->to;
+    const int slot = op->code == OP_STK_ALLOC ? -1 : l->tangent[ir_slot_attr(op)->number];
     if (slot < 0)
         return;
     ir_op *t;
@@ -190,8 +190,8 @@ static void fwd_stack(fwd *w, ir_builder *b, const ir_op *op)
         t->res[0]->name = l->to->names[slot];
         ir_map_set_other(&w->tan, op->res[0], t->res[0]);
     }
-    t->attr.layout = l->to;
-    t->attr.i = slot;
+    ir_slot_attr(t)->layout = l->to;
+    ir_slot_attr(t)->number = slot;
 }
 
 /* ---- calls ---- */
@@ -200,7 +200,7 @@ static bool touches_storage(const fwd *w, const ir_func *f)
 {
     effects e = effects_of_region(w->m, f->body);
     bool any = false;
-    for (size_t n = 0; n < w->m->fields.len * 4; n++)
+    for (size_t n = 0; n < ir_storage_count(w->m); n++)
         any |= e.at[n] && w->storage[n];
     effects_free(&e);
     return any;
@@ -209,7 +209,7 @@ static bool touches_storage(const fwd *w, const ir_func *f)
 /* Where the value decides, it is the function's own: what the program's derivative of it returns may have been computed otherwise. */
 static bool value_is_apart(const ir_op *call)
 {
-    const ir_func *f = call->attr.callee;
+    const ir_func *f = ir_callee_of(call);
     bool exact = false;
     for (int i = 0; i < call->nres; i++)
         exact |= call->res[i]->exact;
@@ -218,12 +218,12 @@ static bool value_is_apart(const ir_op *call)
 
 static void fwd_call(fwd *w, ir_builder *b, const ir_op *op)
 {
-    bool active = !w->passive && touches_storage(w, op->attr.callee);
+    bool active = !w->passive && touches_storage(w, ir_callee_of(op));
     for (int i = 0; i < op->nargs; i++) {
         assert(op->args[i]->type != SC_PTR); /* lowering passes no arrays to functions */
         active |= ir_map_get(&w->tan, op->args[i]) != NULL;
     }
-    bool useful = !op->attr.callee->external; /* what is active in other functions is seen there */
+    bool useful = !ir_callee_of(op)->external; /* what is active in other functions is seen there */
     for (int i = 0; i < op->nres; i++)
         useful |= activity_has(&w->act, op->res[i]);
     if (!active || !useful || extern_lacks(op, false)) {
@@ -236,7 +236,7 @@ static void fwd_call(fwd *w, ir_builder *b, const ir_op *op)
     for (int i = 0; i < op->nargs; i++)
         if (scalar_is_float(op->args[i]->type))
             vec_push(&args, tan_or_zero(w, b, op->args[i]));
-    ir_op *c = ir_call(b, forward_func(op->attr.callee), (int)args.len, args.at);
+    ir_op *c = ir_call(b, forward_func(ir_callee_of(op)), (int)args.len, args.at);
     vec_free(&args);
     const bool apart = value_is_apart(op);
     if (apart)

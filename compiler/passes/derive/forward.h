@@ -19,7 +19,7 @@ typedef struct fwd {
     ir_func *from, *out;
     activity act;
     ir_map val, tan;  /* source value -> its clone, its tangent (unset: zero) */
-    const bool *storage; /* field->index * 4 + plane */
+    const bool *storage; /* by ir_storage */
     bool passive;        /* of a no_grad kernel: nothing has a tangent, but what is stored over loses its own */
     VEC(wide_layout) layouts;
 } fwd;

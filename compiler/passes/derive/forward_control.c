@@ -75,7 +75,7 @@ void fwd_if(fwd *w, ir_builder *b, const ir_op *op)
     ir_value *cond = val(w, op->args[0]);
     ir_op *c = ir_insert(b, OP_IF, 1, &cond, (int)types.len, types.at, 2);
     vec_free(&types);
-    c->attr = op->attr;
+    ir_copy_attr(c, op);
     for (int k = 0; k < 2; k++)
         fwd_fill(w, add_region(w, c, k), op->regions[k], tangent);
     map_results(w, op, c, tangent, op->nres, op->nres);
@@ -95,8 +95,8 @@ void fwd_loop(fwd *w, ir_builder *b, const ir_op *op)
         if (tangent[k])
             vec_push(&args, tan_or_zero(w, b, op->args[init + k]));
     ir_op *c = ir_insert(b, OP_LOOP, (int)args.len, args.at, (int)types.len, types.at, op->nregions);
-    c->attr = op->attr;
-    if (op->attr.cond) {
+    ir_copy_attr(c, op);
+    if (ir_loop_attr(op)->cond) {
         ir_region *cond = add_region(w, c, 1);
         fwd_clone_params(w, cond, op->regions[1]);
         for (int k = 0; k < n; k++)
@@ -128,10 +128,10 @@ typedef VEC(task_slot) slot_list;
 /* Sums get a second sum; the tangent of a minimum or maximum, and of its companions, comes from the winner. */
 static ir_reduction *widen_reductions(const fwd *w, const ir_op *op, slot_list *slots, int *count)
 {
-    ir_reduction *reds = ARENA_ARRAY(w->m->mem, ir_reduction, 2 * op->attr.nreductions + 1);
+    ir_reduction *reds = ARENA_ARRAY(w->m->mem, ir_reduction, 2 * ir_task_attr(op)->nreductions + 1);
     int n = 0, at = 0;
-    for (int k = 0; k < op->attr.nreductions; k++) {
-        const ir_reduction red = op->attr.reductions[k];
+    for (int k = 0; k < ir_task_attr(op)->nreductions; k++) {
+        const ir_reduction red = ir_task_attr(op)->reductions[k];
         ir_reduction *to = &reds[n++];
         *to = red;
         assert(red.kind != IR_RED_ADD || red.companions == 0);
@@ -168,9 +168,9 @@ void fwd_task(fwd *w, ir_builder *b, const ir_op *op)
         vec_push(&types, v->type);
     }
     ir_op *c = ir_insert(b, OP_TASK, (int)args.len, args.at, (int)types.len, types.at, 1);
-    c->attr = op->attr;
-    c->attr.reductions = reds;
-    c->attr.nreductions = nreds;
+    ir_copy_attr(c, op);
+    ir_task_attr(c)->reductions = reds;
+    ir_task_attr(c)->nreductions = nreds;
     ir_region *body = add_region(w, c, 0);
     fwd_clone_params(w, body, op->regions[0]);
     ir_builder in = {.func = w->out, .region = body};

@@ -42,7 +42,7 @@ typedef struct lost {
 
 static size_t node_of(const ir_field *f, ir_plane p)
 {
-    return (size_t)f->index * 4 + p;
+    return ir_storage_of(f, p);
 }
 
 static const char *node_name(const ir_module *m, const ir_field *f, ir_plane p)
@@ -67,12 +67,12 @@ static void scan_region(lost *l, func_state *s, const ir_region *r)
 {
     for (const ir_op *op = r->first; op; op = op->next) {
         if (op_memory_of(op->code) == MEMORY_FIELD) {
-            const size_t n = node_of(op->attr.field, op->attr.plane);
+            const size_t n = node_of(ir_field_of(op), ir_access_attr(op)->plane);
             s->touch[n] |= op->code == OP_LOAD ? FLOW_CALLEE_LOADS : op->code == OP_ATOMIC ? FLOW_CALLEE_LOADS | FLOW_CALLEE_STORES : FLOW_CALLEE_STORES;
             if (!s->first[n])
                 s->first[n] = op;
         } else if (op->code == OP_CALL) {
-            func_state *callee = state_of(l, op->attr.callee);
+            func_state *callee = state_of(l, ir_callee_of(op));
             scan_func(l, callee);
             for (size_t n = 0; n < l->nodes; n++) {
                 s->touch[n] |= callee->touch[n];
@@ -112,7 +112,7 @@ static const char *derivative_why(lost *l, const func_state *s, ir_plane plane, 
         return NULL;
     const ir_op *use = uses_plane(l, s, plane);
     if (use) {
-        const char *name = node_name(l->m, use->attr.field, plane);
+        const char *name = node_name(l->m, ir_field_of(use), plane);
         if (k->derive_explicit && (k->derive & mask)) {
             diag(l->m->diag, span_at(k->loc), DIAG_DERIVE_PLANE, k->name, what, name);
             diag_note(l->m->diag, span_at(use->loc), "'%s' is used here", name);
@@ -201,9 +201,9 @@ static bool has_custom(const lost *l, const ir_func *f)
 
 static void count_callees(lost *l, func_state *s, const ir_op *op)
 {
-    if (op->code != OP_CALL || has_custom(l, op->attr.callee))
+    if (op->code != OP_CALL || has_custom(l, ir_callee_of(op)))
         return;
-    func_state *callee = state_of(l, op->attr.callee);
+    func_state *callee = state_of(l, ir_callee_of(op));
     raise(l, &callee->counted);
     if (s->second)
         raise(l, &callee->second);
@@ -213,7 +213,7 @@ static void vary_callees(lost *l, func_state *s, const ir_op *op)
 {
     if (op->code != OP_CALL)
         return;
-    func_state *callee = state_of(l, op->attr.callee);
+    func_state *callee = state_of(l, ir_callee_of(op));
     for (int i = 0; i < op->nargs; i++)
         if (s->w.varied[op->args[i]->id])
             raise(l, &callee->w.varied[callee->f->body->params[i]->id]);
@@ -223,7 +223,7 @@ static void vary_callees(lost *l, func_state *s, const ir_op *op)
 static void use_callees_and_loads(lost *l, func_state *s, const ir_op *op)
 {
     if (op->code == OP_CALL) {
-        func_state *callee = state_of(l, op->attr.callee);
+        func_state *callee = state_of(l, ir_callee_of(op));
         const ir_op *y = ir_yield_of(callee->f->body);
         for (int i = 0; i < op->nres; i++)
             if (scalar_is_float(op->res[i]->type) && s->w.useful[op->res[i]->id])
@@ -232,7 +232,7 @@ static void use_callees_and_loads(lost *l, func_state *s, const ir_op *op)
     }
     if ((op->code != OP_LOAD && op->code != OP_ATOMIC) || !scalar_is_float(op->res[0]->type) || !s->w.useful[op->res[0]->id])
         return;
-    const size_t n = node_of(op->attr.field, op->attr.plane);
+    const size_t n = node_of(ir_field_of(op), ir_access_attr(op)->plane);
     if (l->storage[n] || l->reached[n])
         return;
     raise(l, &l->reached[n]);
@@ -309,11 +309,11 @@ static const char *kernel_of(const lost *l, const func_state *s)
 static void check_atomic(lost *l, const func_state *s, const ir_op *op)
 {
     diag_sink *d = l->m->diag;
-    const char *name = node_name(l->m, op->attr.field, op->attr.plane);
-    diag(d, span_at(op->loc), DIAG_NOT_DIFFERENTIABLE, arena_printf(l->m->mem, "atomic_%s", op_name((ir_opcode)op->attr.i)));
-    diag_note(d, span_at(op->attr.field->loc), "'%s' has a %s", name, l->mode == ACTIVITY_REVERSE ? "gradient" : "dual");
+    const char *name = node_name(l->m, ir_field_of(op), ir_access_attr(op)->plane);
+    diag(d, span_at(op->loc), DIAG_NOT_DIFFERENTIABLE, arena_printf(l->m->mem, "atomic_%s", op_name(ir_access_attr(op)->with)));
+    diag_note(d, span_at(ir_field_of(op)->loc), "'%s' has a %s", name, l->mode == ACTIVITY_REVERSE ? "gradient" : "dual");
     diag_note(d, span_at(s->f->loc), "write 'derive()' on kernel '%s' if it is never to be differentiated%s", kernel_of(l, s),
-              op->attr.i == OP_ADD ? "; without the old value '+=' has a derivative" : "; as a statement, without the old value, it has a derivative");
+              ir_access_attr(op)->with == OP_ADD ? "; without the old value '+=' has a derivative" : "; as a statement, without the old value, it has a derivative");
 }
 
 static void check_op(lost *l, func_state *s, const ir_op *op)
@@ -326,25 +326,25 @@ static void check_op(lost *l, func_state *s, const ir_op *op)
                 diag(d, span_at(op->loc), DIAG_NOT_DIFFERENTIABLE, op_name(op->code));
         return;
     }
-    if (!op_writes_field(op->code) || !scalar_is_float(op->attr.field->elem))
+    if (!op_writes_field(op->code) || !scalar_is_float(ir_field_of(op)->elem))
         return;
-    const size_t n = node_of(op->attr.field, op->attr.plane);
+    const size_t n = node_of(ir_field_of(op), ir_access_attr(op)->plane);
     if (op->code == OP_ATOMIC && l->storage[n]) {
         if (!ir_atomic_has_winner(op))
             check_atomic(l, s, op);
         return;
     }
-    if (!s->w.varied[op->args[op->attr.field->ndim + 1]->id] || l->storage[n] || !l->reached[n] || l->reported[n])
+    if (!s->w.varied[op->args[ir_field_of(op)->ndim + 1]->id] || l->storage[n] || !l->reached[n] || l->reported[n])
         return;
     l->reported[n] = true;
-    const char *name = node_name(l->m, op->attr.field, op->attr.plane);
+    const char *name = node_name(l->m, ir_field_of(op), ir_access_attr(op)->plane);
     diag(d, span_at(op->loc), reverse ? DIAG_LOST_GRADIENT : DIAG_LOST_TANGENT, name);
     diag_note(d, span_at(l->reader[n]->loc), "'%s' is read here, on the way to an active output", name);
-    if (op->attr.plane == IR_DATA)
-        diag_note(d, span_at(op->attr.field->loc), "declare '%s' with '%s' to keep the derivative", op->attr.field->whole ? op->attr.field->whole : name,
+    if (ir_access_attr(op)->plane == IR_DATA)
+        diag_note(d, span_at(ir_field_of(op)->loc), "declare '%s' with '%s' to keep the derivative", ir_field_of(op)->whole ? ir_field_of(op)->whole : name,
                   reverse ? "needs_grad" : "needs_dual");
     else
-        diag_note(d, span_at(op->attr.field->loc), "keep what is to be differentiated in a field of its own");
+        diag_note(d, span_at(ir_field_of(op)->loc), "keep what is to be differentiated in a field of its own");
     diag_note(d, span_at(op->loc), "or store 'stop_grad(...)' if no derivative shall pass");
     if (reverse || s->f->no_grad_why)
         diag_note(d, span_at(s->f->loc), "or write 'derive()' on kernel '%s' if it is never to be differentiated", kernel_of(l, s));
@@ -392,9 +392,9 @@ static const char *lost_in(lost *l, const func_state *s, const ir_region *r)
     const char *name = NULL;
     for (const ir_op *op = r->first; op && !name; op = op->next) {
         if ((op->code == OP_STORE || op->code == OP_ACCUM) && s->w.varied[op->args[op->nargs - 1]->id]) {
-            const size_t n = node_of(op->attr.field, op->attr.plane);
+            const size_t n = node_of(ir_field_of(op), ir_access_attr(op)->plane);
             if (!l->storage[n] && l->reached[n])
-                name = node_name(l->m, op->attr.field, op->attr.plane);
+                name = node_name(l->m, ir_field_of(op), ir_access_attr(op)->plane);
         }
         for (int k = 0; k < op->nregions && !name; k++)
             name = lost_in(l, s, op->regions[k]);
@@ -446,7 +446,7 @@ static void find_lost_tangents(lost *l)
 bool pass_lost_gradient(ir_module *m)
 {
     const int errors = diag_error_count(m->diag);
-    lost l = {.m = m, .nodes = m->fields.len * 4};
+    lost l = {.m = m, .nodes = ir_storage_count(m)};
     l.reached = ARENA_ARRAY(m->mem, bool, l.nodes + 1);
     l.reported = ARENA_ARRAY(m->mem, bool, l.nodes + 1);
     l.reader = ARENA_ARRAY(m->mem, const ir_op *, l.nodes + 1);

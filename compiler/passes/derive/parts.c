@@ -22,9 +22,9 @@ enum { MAX_DEPTH = 24, BUDGET = 60000, BUDGET_EACH = 300 /* of a subscript */, D
 
 static bool is_fixed_load(const parts *p, const ir_op *op)
 {
-    const ir_field *f = op->attr.field;
-    return op->code == OP_LOAD && op->attr.plane == IR_DATA && f->ndim == 0 && !f->array && ir_component_known(op) &&
-           (p->own.at[f->index * 4 + IR_DATA] & (EFFECT_STORE | EFFECT_ACCUM)) == 0;
+    const ir_field *f = ir_field_of(op);
+    return op->code == OP_LOAD && ir_access_attr(op)->plane == IR_DATA && f->ndim == 0 && !f->array && ir_component_known(op) &&
+           (p->own.at[ir_storage_of(f, IR_DATA)] & (OP_STORES | OP_ADDS)) == 0;
 }
 
 /* v as it is on entry, computed in `bounds`; NULL if it is no integer of arguments, params, extents and single numbers in memory that stay. Floats are left
@@ -37,14 +37,14 @@ static ir_value *entry_value(parts *p, const ir_value *v, int depth)
     if (!op)
         return v->region == p->kernel->body ? p->b.region->params[v->index] : NULL;
     if (op->code == OP_CONST)
-        return ir_const_i(&p->b, v->type, op->attr.i);
+        return ir_const_i(&p->b, v->type, ir_const_attr(op)->i);
     if (op->code == OP_MPARAM)
-        return ir_mparam_value(&p->b, op->attr.mparam);
+        return ir_mparam_value(&p->b, ir_mparam_attr(op)->param);
     if (op->code == OP_SHAPE)
-        return op->attr.field->array ? NULL : ir_shape(&p->b, op->attr.field, (int)op->attr.i);
+        return ir_field_of(op)->array ? NULL : ir_shape(&p->b, ir_field_of(op), (int)ir_shape_attr(op)->dim);
     if (is_fixed_load(p, op)) {
-        ir_value *comp = ir_const_i(&p->b, SC_I64, op->args[0]->def->attr.i);
-        return ir_load(&p->b, op->attr.field, IR_DATA, NULL, comp);
+        ir_value *comp = ir_const_i(&p->b, SC_I64, ir_int(op->args[0]));
+        return ir_load(&p->b, ir_field_of(op), IR_DATA, NULL, comp);
     }
     if (!op_is_pure_table(op->code) || op->nargs > 3 || op->nregions)
         return NULL;
@@ -77,10 +77,10 @@ static range range_of_index(parts *p, const ir_value *v, int depth)
 {
     const ir_op *loop = v->region->parent;
     const bool task = loop && loop->code == OP_TASK;
-    if (!task && !(loop && loop->code == OP_LOOP && loop->attr.bounded && v->region == loop->regions[0] && v->index == 0))
+    if (!task && !(loop && loop->code == OP_LOOP && ir_loop_attr(loop)->bounded && v->region == loop->regions[0] && v->index == 0))
         return unknown;
     const int dim = task ? v->index : 0;
-    if (task && dim >= loop->attr.ndim)
+    if (task && dim >= ir_task_attr(loop)->ndim)
         return unknown;
     const range lo = range_of(p, loop->args[2 * dim], depth + 1), hi = range_of(p, loop->args[2 * dim + 1], depth + 1);
     if (!lo.lo || !hi.hi)
@@ -121,9 +121,9 @@ static range joined(parts *p, ir_opcode low, const ir_value *x, ir_opcode high, 
 static range remainder_of(parts *p, const ir_op *op)
 {
     const ir_value *by = op->args[1];
-    if (!ir_is_const(by) || by->def->attr.i <= 0)
+    if (!ir_is_const(by) || ir_int(by) <= 0)
         return unknown;
-    const int64_t top = by->def->attr.i - 1;
+    const int64_t top = ir_int(by) - 1;
     return (range){number(p, op->code == OP_MOD ? 0 : -top), number(p, top), by, false, false};
 }
 
@@ -139,7 +139,7 @@ static range range_of_op(parts *p, const ir_value *v, int depth)
     case OP_MUL:
         for (int i = 0; i < 2; i++)
             if (ir_is_const(op->args[i]))
-                return scaled(p, range_of(p, op->args[1 - i], depth + 1), op->args[i]->def->attr.i, v->type);
+                return scaled(p, range_of(p, op->args[1 - i], depth + 1), ir_int(op->args[i]), v->type);
         return unknown;
     case OP_MOD:
     case OP_REM:
@@ -212,7 +212,7 @@ static bool is_among(const ir_value *const *indices, int n, const ir_value *v)
 static bool always_runs(const ir_op *op, const ir_value *const *indices, int n)
 {
     for (op = op->region->parent; op; op = op->region->parent) {
-        const int dims = op->code == OP_TASK ? op->attr.ndim : op->code == OP_LOOP && op->attr.bounded && !op->attr.cond ? 1 : 0;
+        const int dims = op->code == OP_TASK ? ir_task_attr(op)->ndim : op->code == OP_LOOP && ir_loop_attr(op)->bounded && !ir_loop_attr(op)->cond ? 1 : 0;
         if (dims == 0)
             return false;
         for (int d = 0; d < dims; d++)
@@ -246,9 +246,9 @@ static bool is_wanted(const parts *p, const ir_field *f, ir_plane plane, bool wr
 
 static void add_access(parts *p, const ir_op *op)
 {
-    ir_field *f = op->attr.field;
+    ir_field *f = ir_field_of(op);
     const bool write = op->code != OP_LOAD;
-    if (!is_wanted(p, f, op->attr.plane, write))
+    if (!is_wanted(p, f, ir_access_attr(op)->plane, write))
         return;
     range dims[DIMS];
     const ir_value *indices[DIMS];
@@ -264,10 +264,10 @@ static void add_access(parts *p, const ir_op *op)
     }
     all = all && always_runs(op, indices, n);
     const bool known = ir_component_known(op);
-    const int comp = known ? (int)op->args[f->ndim]->def->attr.i : 0, last = ir_field_ncomp(f) - 1;
+    const int comp = known ? (int)ir_int(op->args[f->ndim]) : 0, last = ir_field_ncomp(f) - 1;
     if (known && comp > last)
         return; /* fails, or never runs */
-    add_part(p, (ir_part){.field = f, .plane = op->attr.plane, .write = write, .all = all, .first = comp, .last = known ? comp : last}, dims);
+    add_part(p, (ir_part){.field = f, .plane = ir_access_attr(op)->plane, .write = write, .all = all, .first = comp, .last = known ? comp : last}, dims);
 }
 
 /* ---- what is there ---- */
@@ -276,7 +276,7 @@ static void add_effects(parts *p, const effects *e, bool writes)
 {
     for (size_t i = 0; i < p->m->nfields; i++)
         for (int plane = IR_DATA; plane <= IR_DUAL; plane += IR_DUAL - IR_DATA) {
-            const unsigned bits = e->at[i * 4 + (size_t)plane] & (writes ? EFFECT_STORE | EFFECT_ACCUM : EFFECT_READ);
+            const unsigned bits = e->at[ir_storage_of(p->m->fields.at[i], (ir_plane)plane)] & (writes ? OP_STORES | OP_ADDS : OP_READS);
             if (bits && is_wanted(p, p->m->fields.at[i], (ir_plane)plane, writes))
                 add_whole(p, p->m->fields.at[i], (ir_plane)plane, writes);
         }
@@ -312,14 +312,14 @@ static void find_need(ir_op *op, void *ctx)
         add_call(p, op, false);
         return;
     }
-    if (op->code != OP_LOAD || !is_wanted(p, op->attr.field, op->attr.plane, false))
+    if (op->code != OP_LOAD || !is_wanted(p, ir_field_of(op), ir_access_attr(op)->plane, false))
         return;
     for (const ir_op *at = op; at; at = at->twin) {
         const ir_op *primal = primal_of(p, at);
-        if (primal && primal->attr.field == op->attr.field && primal->attr.plane == op->attr.plane)
+        if (primal && ir_field_of(primal) == ir_field_of(op) && ir_access_attr(primal)->plane == ir_access_attr(op)->plane)
             add_access(p, primal);
         else
-            add_whole(p, op->attr.field, op->attr.plane, false);
+            add_whole(p, ir_field_of(op), ir_access_attr(op)->plane, false);
     }
 }
 
@@ -329,7 +329,7 @@ static void find_needs_of_product(parts *p)
     effects e = effects_of_region(p->m, p->kernel->hvp->body);
     for (size_t k = 0; k < p->found.len; k++)
         for (int plane = IR_DATA; plane <= IR_DUAL && !p->found.at[k].write; plane++)
-            e.at[(size_t)p->found.at[k].field->index * 4 + (size_t)plane] = 0;
+            e.at[ir_storage_of(p->found.at[k].field, plane)] = 0;
     p->product = true;
     add_effects(p, &e, false);
     effects_free(&e);
@@ -385,7 +385,7 @@ static void mark(const ir_module *m, const ir_func *f, unsigned bits, bool duals
 {
     effects e = f ? effects_of_region(m, f->body) : (effects){NULL, false, false};
     for (size_t i = 0; i < m->nfields && f; i++)
-        fields[i] = fields[i] || (e.at[i * 4 + IR_DATA] & bits) || (duals && (e.at[i * 4 + IR_DUAL] & bits));
+        fields[i] = fields[i] || (e.at[ir_storage_of(m->fields.at[i], IR_DATA)] & bits) || (duals && (e.at[ir_storage_of(m->fields.at[i], IR_DUAL)] & bits));
     effects_free(&e);
 }
 
@@ -396,10 +396,10 @@ bool pass_parts(ir_module *m)
         const ir_func *f = m->funcs.at[i];
         if (!ir_is_kernel(f))
             continue;
-        mark(m, f, EFFECT_STORE | EFFECT_ACCUM, false, written);
+        mark(m, f, OP_STORES | OP_ADDS, false, written);
         if (!f->custom_grad)
-            mark(m, f->grad, EFFECT_READ, true, needed);
-        mark(m, f->hvp, EFFECT_READ, true, needed);
+            mark(m, f->grad, OP_READS, true, needed);
+        mark(m, f->hvp, OP_READS, true, needed);
     }
     for (size_t i = 0; i < m->funcs.len; i++)
         if (ir_is_kernel(m->funcs.at[i]))
@@ -415,7 +415,7 @@ static bool still_reads(const ir_module *m, const ir_func *f, const ir_part *p)
     for (int k = 0; k < 2; k++) {
         const ir_func *adjoint = k ? f->hvp : f->grad;
         effects e = adjoint ? effects_of_region(m, adjoint->body) : (effects){NULL, false, false};
-        found |= adjoint && (e.at[p->field->index * 4 + (int)p->plane] & EFFECT_READ);
+        found |= adjoint && (e.at[ir_storage_of(p->field, p->plane)] & OP_READS);
         effects_free(&e);
     }
     return found;

@@ -63,7 +63,7 @@ static bool constant(const ir_value *v, double *c)
 {
     if (!ir_is_const(v) || !scalar_is_float(v->type))
         return false;
-    *c = v->def->attr.f;
+    *c = ir_float(v);
     return is_good(*c, v->type);
 }
 

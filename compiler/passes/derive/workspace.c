@@ -50,7 +50,7 @@ static ir_value *apply(sizing *s, ir_opcode code, ir_value *a, ir_value *b)
 
 static bool is_negative(const ir_value *v)
 {
-    return !v || !ir_is_const(v) || v->def->attr.i < 0;
+    return !v || !ir_is_const(v) || ir_int(v) < 0;
 }
 
 static bool is_exact(range a)
@@ -79,7 +79,7 @@ static range arithmetic(sizing *s, const frame *at, const ir_op *op)
 {
     const scalar type = op->res[0]->type;
     const range a = range_of(s, at, op->args[0]), b = range_of(s, at, op->args[1]);
-    if (op->code == OP_DIV && (is_negative(b.lo) || !is_exact(b) || b.lo->def->attr.i == 0))
+    if (op->code == OP_DIV && (is_negative(b.lo) || !is_exact(b) || ir_int(b.lo) == 0))
         return (range){NULL, NULL};
     if (is_exact(a) && is_exact(b)) {
         ir_value *x = narrow(s, type, apply(s, op->code, a.lo, b.lo));
@@ -103,8 +103,8 @@ static range arithmetic(sizing *s, const frame *at, const ir_op *op)
 static ir_value *applied(sizing *s, const ir_op *op, ir_value *a, ir_value *b)
 {
     const scalar type = op->res[0]->type;
-    const bool constant = b && ir_is_const(b), above = constant && b->def->attr.i > 0 && b->def->attr.i <= INT32_MAX;
-    const bool count = constant && b->def->attr.i >= 0 && b->def->attr.i < 31;
+    const bool constant = b && ir_is_const(b), above = constant && ir_int(b) > 0 && ir_int(b) <= INT32_MAX;
+    const bool count = constant && ir_int(b) >= 0 && ir_int(b) < 31;
     switch (op->code) {
     case OP_REM:
         return above ? apply(s, OP_REM, a, b) : NULL;
@@ -119,7 +119,7 @@ static ir_value *applied(sizing *s, const ir_op *op, ir_value *a, ir_value *b)
     case OP_ABS:
         return type == SC_I32 ? apply(s, OP_MAX, a, apply(s, OP_SUB, number(s, 0), a)) : NULL;
     case OP_SHL:
-        return count && type == SC_I32 ? apply(s, OP_MUL, a, number(s, INT64_C(1) << b->def->attr.i)) : NULL;
+        return count && type == SC_I32 ? apply(s, OP_MUL, a, number(s, INT64_C(1) << ir_int(b))) : NULL;
     case OP_SHR:
         return count ? apply(s, OP_SHR, a, b) : NULL;
     default:
@@ -180,7 +180,7 @@ static range parameter(sizing *s, const frame *at, const ir_value *v)
         ir_value *p = ir_cast(&s->b, SC_I64, s->b.region->params[v->index]);
         return (range){p, p};
     }
-    if (parent->code != OP_LOOP || !parent->attr.bounded || v->region != parent->regions[0] || v->index != 0)
+    if (parent->code != OP_LOOP || !ir_loop_attr(parent)->bounded || v->region != parent->regions[0] || v->index != 0)
         return (range){NULL, NULL}; /* carried */
     const range lo = range_of(s, at, parent->args[0]), hi = range_of(s, at, parent->args[1]);
     return (range){lo.lo, apply(s, OP_SUB, hi.hi, number(s, 1))};
@@ -200,7 +200,7 @@ static range range_of(sizing *s, const frame *at, const ir_value *v)
     } else {
         switch (op->code) {
         case OP_CONST:
-            r.lo = r.hi = number(s, op->attr.i);
+            r.lo = r.hi = number(s, ir_const_attr(op)->i);
             break;
         case OP_ADD:
         case OP_SUB:
@@ -275,7 +275,7 @@ static void size_region(sizing *s, const frame *at, const ir_region *r, ir_value
 static void size_alloc(sizing *s, const frame *at, const ir_op *op, ir_value *times)
 {
     const range count = range_of(s, at, op->args[0]);
-    const int64_t size = op->code == OP_LOCAL ? scalar_bytes(op->attr.elem) : struct_size(op->attr.layout);
+    const int64_t size = op->code == OP_LOCAL ? scalar_bytes(ir_local_attr(op)->elem) : struct_size(ir_layout_of(op));
     if (!count.hi || !times) {
         const ir_op *loop = op;
         while (!times && loop->code != OP_LOOP)
@@ -297,7 +297,7 @@ static void size_alloc(sizing *s, const frame *at, const ir_op *op, ir_value *ti
 /* NULL: not known. */
 static ir_value *trips(sizing *s, const frame *at, const ir_op *loop, ir_value *times)
 {
-    if (!loop->attr.bounded || !times)
+    if (!ir_loop_attr(loop)->bounded || !times)
         return NULL;
     const range lo = range_of(s, at, loop->args[0]), hi = range_of(s, at, loop->args[1]);
     ir_value *n = apply(s, OP_SUB, hi.hi, lo.lo);
@@ -312,7 +312,7 @@ static void size_region(sizing *s, const frame *at, const ir_region *r, ir_value
             size_alloc(s, at, op, times);
         } else if (op->code == OP_CALL) {
             const frame callee = {at, op};
-            size_region(s, &callee, op->attr.callee->body, number(s, 1));
+            size_region(s, &callee, ir_callee_of(op)->body, number(s, 1));
         } else if (op->code == OP_LOOP) {
             inside = trips(s, at, op, times);
         }
@@ -397,7 +397,7 @@ static bool size_func(ir_func *f)
     if (printed(ir_yield_of(w->body)->args[0], PRINTED) > PRINTED) /* nobody reads such a macro, and compilers choke on it */
         return refuse(f, f->loc);
     const ir_value *total = ir_yield_of(w->body)->args[0];
-    if (!ir_is_const(total) || total->def->attr.i > 0)
+    if (!ir_is_const(total) || ir_int(total) > 0)
         f->workspace = w;
     return true;
 }

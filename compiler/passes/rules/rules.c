@@ -54,7 +54,7 @@ static ir_op *primal_of(const rules *r, const ir_op *op)
 /* What the kernel found there, not what its derivatives made. */
 static bool is_primal_data(const ir_op *op)
 {
-    return op->attr.plane == IR_DATA || op->attr.plane == IR_DUAL;
+    return ir_access_attr(op)->plane == IR_DATA || ir_access_attr(op)->plane == IR_DUAL;
 }
 
 static void need_function(rules *r, const ir_func *f);
@@ -62,9 +62,9 @@ static void need_function(rules *r, const ir_func *f);
 static void need_loads(ir_op *op, void *ctx)
 {
     if (op->code == OP_LOAD && is_primal_data(op))
-        op->attr.needed = true;
+        ir_access_attr(op)->needed = true;
     else if (op->code == OP_CALL)
-        need_function(ctx, op->attr.callee);
+        need_function(ctx, ir_callee_of(op));
 }
 
 static void need_function(rules *r, const ir_func *f)
@@ -80,7 +80,7 @@ static void need_function(rules *r, const ir_func *f)
 static void need_call(ir_op *call, void *ctx)
 {
     rules *r = ctx;
-    const ir_func *f = call->code == OP_CALL ? call->attr.callee : NULL;
+    const ir_func *f = call->code == OP_CALL ? ir_callee_of(call) : NULL;
     if (!f)
         return;
     if (!f->primal)
@@ -113,10 +113,10 @@ static void collect_called(ir_op *op, void *ctx)
     const collecting *c = ctx;
     const bool load = op->code == OP_LOAD, memory = load || op->code == OP_STORE || op->code == OP_ACCUM;
     if (op->code == OP_CALL) {
-        const called *deeper = called_of(c->r, op->attr.callee, c->in->reads);
+        const called *deeper = called_of(c->r, ir_callee_of(op), c->in->reads);
         for (size_t i = 0; i < deeper->found.len; i++)
             called_add(c->in, c->r->m, op, &deeper->found.at[i]);
-    } else if (memory && is_primal_data(op) && load == c->in->reads && (!load || op->attr.needed)) {
+    } else if (memory && is_primal_data(op) && load == c->in->reads && (!load || ir_access_attr(op)->needed)) {
         called_add(c->in, c->r->m, op, NULL);
     }
 }
@@ -139,11 +139,11 @@ static void collect_one(rules *r, const ir_op *op)
         return;
     r->needed[primal->pos] = true;
     if (op->code == OP_CALL) {
-        collect_call(r, primal, op->attr.callee, true);
+        collect_call(r, primal, ir_callee_of(op), true);
         return;
     }
-    assert(primal->code == OP_LOAD && primal->attr.field == op->attr.field);
-    primal->attr.needed = true;
+    assert(primal->code == OP_LOAD && ir_field_of(primal) == ir_field_of(op));
+    ir_access_attr(primal)->needed = true;
     const access a = access_of_op(r->m, primal, r->reads.len ? &vec_last(&r->reads) : NULL);
     vec_push(&r->reads, a);
 }
@@ -159,7 +159,7 @@ static void collect_primal(ir_op *op, void *ctx)
 {
     rules *r = ctx;
     if (op->code == OP_CALL) {
-        collect_call(r, op, op->attr.callee, false);
+        collect_call(r, op, ir_callee_of(op), false);
     } else if (op_memory_of(op->code) == MEMORY_FIELD) {
         const access a = access_of_op(r->m, op, r->all.len ? &vec_last(&r->all) : NULL);
         vec_push(&r->all, a);
@@ -251,13 +251,13 @@ static void find_reason(ir_op *op, void *ctx)
             continue;
         const char *what = NULL;
         const bool memory = op_memory_of(op->code) == MEMORY_FIELD;
-        if (memory && k < op->attr.field->ndim)
+        if (memory && k < ir_field_of(op)->ndim)
             what = "a subscript";
         else if (op->code == OP_IF)
             what = "a condition";
-        else if (op->code == OP_LOOP && op->attr.bounded && k < 2)
+        else if (op->code == OP_LOOP && ir_loop_attr(op)->bounded && k < 2)
             what = "a loop's bound";
-        else if (op->code == OP_TASK && k < 2 * op->attr.ndim)
+        else if (op->code == OP_TASK && k < 2 * ir_task_attr(op)->ndim)
             what = "a loop's bound";
         else if (op->code == OP_CALL)
             what = "an argument of a function";
@@ -378,7 +378,7 @@ static bool always_meet(const overlap *o)
 /* Each iteration touches an element of its own: every index of the task is a subscript of both. */
 static bool is_own_element(const access *a, const access *b, const ir_op *task)
 {
-    for (int d = 0; d < task->attr.ndim; d++) {
+    for (int d = 0; d < ir_task_attr(task)->ndim; d++) {
         bool found = false;
         for (int k = 0; k < a->nsub && !found; k++)
             found = a->sub[k].ok && a->sub[k].n == 1 && a->sub[k].term[0] == task->regions[0]->params[d] && affine_equal(&a->sub[k], &b->sub[k]);
@@ -403,7 +403,7 @@ static bool meet(rules *r, const access *a, const access *b, const char **exampl
 
 static const char *verb(unsigned kind)
 {
-    return kind == EFFECT_READ ? "reads" : kind == EFFECT_STORE ? "stores into" : "adds to";
+    return kind == OP_READS ? "reads" : kind == OP_STORES ? "stores into" : "adds to";
 }
 
 static void report_race(rules *r, const access *a, const access *b, const char *example)
@@ -450,13 +450,13 @@ static void check_task(rules *r, size_t from, size_t to)
     for (size_t i = 0; i < list.len; i++) {
         const access *b = list.at[i];
         const char *example;
-        if (b->kind == EFFECT_STORE && meet(r, b, b, &example))
+        if (b->kind == OP_STORES && meet(r, b, b, &example))
             report_race(r, b, b, example);
-        for (size_t k = 0; k < list.len && b->kind != EFFECT_READ && !r->reported[b->op->pos]; k++) {
+        for (size_t k = 0; k < list.len && b->kind != OP_READS && !r->reported[b->op->pos]; k++) {
             const access *a = list.at[k];
-            const bool both_add = a->kind == EFFECT_ACCUM && b->kind == EFFECT_ACCUM;
+            const bool both_add = a->kind == OP_ADDS && b->kind == OP_ADDS;
             /* Of two writes the later one is named. */
-            const bool earlier = a->kind == EFFECT_READ || k < i;
+            const bool earlier = a->kind == OP_READS || k < i;
             if (!both_add && earlier && !access_apart(a, b) && meet(r, a, b, &example))
                 report_race(r, a, b, example);
         }

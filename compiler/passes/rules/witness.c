@@ -110,7 +110,7 @@ static bool follow_read(trial *s, const trial_side *x, const trial_slot *at, boo
  * where another ends. Of a race, neither data nor the length of a loop beyond the first iterations may decide. */
 static bool enter_dim(trial *s, trial_side *x, const trial_place *p, int dim, bool shared, const int64_t *fixed)
 {
-    const bool bounded = p->op->code == OP_TASK || p->op->attr.bounded;
+    const bool bounded = p->op->code == OP_TASK || ir_loop_attr(p->op)->bounded;
     trial_slot at = {.op = p->op, .frame = p->frame, .dim = dim};
     int64_t hi = TRIAL_CARRIED;
     s->data = s->memory = false;
@@ -186,7 +186,7 @@ static bool enter(trial *s, trial_side *x, const overlap *o)
                 return false;
             continue;
         }
-        const int dims = p->op->code == OP_TASK ? p->op->attr.ndim : 1;
+        const int dims = p->op->code == OP_TASK ? ir_task_attr(p->op)->ndim : 1;
         for (int d = 0; d < dims; d++) {
             int64_t index;
             const bool fixed = x == &s->write && tied(s, o, p, d, &index);
@@ -194,7 +194,7 @@ static bool enter(trial *s, trial_side *x, const overlap *o)
                 return false;
         }
         s->data = false;
-        if (p->op->code == OP_LOOP && p->op->attr.cond && (!still_runs(s, x, p) || !decides(s, in_task)))
+        if (p->op->code == OP_LOOP && ir_loop_attr(p->op)->cond && (!still_runs(s, x, p) || !decides(s, in_task)))
             return false;
         in_task |= p->op == s->task;
     }
@@ -218,7 +218,7 @@ static bool is_later(trial *s, const overlap *o)
 
 static bool is_other_iteration(trial *s)
 {
-    for (int d = 0; d < s->task->attr.ndim; d++)
+    for (int d = 0; d < ir_task_attr(s->task)->ndim; d++)
         if (trial_slot_of(&s->read, s->task, 0, d)->index != trial_slot_of(&s->write, s->task, 0, d)->index)
             return true;
     return false;
@@ -284,7 +284,7 @@ static void describe(witness *w, trial *s, const overlap *o)
         bool first = true;
         for (int i = 0; i < (int)o->loops.len; i++) {
             const common_loop *c = &o->loops.at[i];
-            const char *name = c->op->code == OP_TASK || c->op->attr.bounded ? c->op->regions[0]->params[c->dim]->name : NULL;
+            const char *name = c->op->code == OP_TASK || ir_loop_attr(c->op)->bounded ? c->op->regions[0]->params[c->dim]->name : NULL;
             if (!name || used >= sizeof w->text || (s->task && c->op != s->task))
                 continue;
             const long long index = trial_slot_of(sides[k], c->op, 0, c->dim)->index;

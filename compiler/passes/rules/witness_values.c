@@ -134,7 +134,7 @@ static const_value uninterpreted(trial *s, trial_side *x, const ir_value *v, int
 
 static const_value result_of_call(trial *s, trial_side *x, const ir_value *v, int frame)
 {
-    const uint64_t origin = mix(mix_pointer(9, v->def->attr.callee), (uint64_t)v->index);
+    const uint64_t origin = mix(mix_pointer(9, ir_callee_of(v->def)), (uint64_t)v->index);
     return computed(s, key_of_operands(s, x, v->def, frame, origin), origin, v->type);
 }
 
@@ -155,7 +155,7 @@ static bool is_written(trial *s, const trial_side *x, const ir_op *load, int fra
     *settled = true;
     for (size_t i = 0; i < s->nwrites; i++) {
         const access *w = &s->writes[i];
-        if (w->field != load->attr.field || w->plane != load->attr.plane)
+        if (w->field != ir_field_of(load) || w->plane != ir_access_attr(load)->plane)
             continue;
         written = true;
         for (int k = 0; k < 2; k++)
@@ -169,7 +169,7 @@ static bool is_written(trial *s, const trial_side *x, const ir_op *load, int fra
 static const_value eval_load(trial *s, trial_side *x, const ir_value *v, int frame)
 {
     const ir_op *op = v->def;
-    const uint64_t origin = mix(mix_pointer(7, op->attr.field), op->attr.plane), key = key_of_operands(s, x, op, frame, origin);
+    const uint64_t origin = mix(mix_pointer(7, ir_field_of(op)), ir_access_attr(op)->plane), key = key_of_operands(s, x, op, frame, origin);
     bool settled;
     s->memory = true;
     if (!is_written(s, x, op, frame, &settled))
@@ -197,7 +197,7 @@ static const_value eval_carried(trial *s, trial_side *x, const ir_value *v, int 
     const ir_op *loop = v->region->parent;
     trial_slot *at = trial_slot_of(x, loop, frame, 0);
     const bool body = v->region == loop->regions[0];
-    const int bounded = loop->attr.bounded ? 1 : 0;
+    const int bounded = ir_loop_attr(loop)->bounded ? 1 : 0;
     const int j = v->index - (body ? bounded : 0);
     if (!at || trial_iteration_of(at) > TRIAL_CARRIED)
         return fail(s, v->type);
@@ -218,7 +218,7 @@ static const_value eval_param(trial *s, trial_side *x, const ir_value *v, int fr
         s->memory |= v->region->func->kind == IR_FUNC; /* its callers compute it */
         return symbol_of(s, mix_pointer(2, v), v->type);
     }
-    if (parent->code == OP_LOOP && !(parent->attr.bounded && v->region == parent->regions[0] && v->index == 0))
+    if (parent->code == OP_LOOP && !(ir_loop_attr(parent)->bounded && v->region == parent->regions[0] && v->index == 0))
         return eval_carried(s, x, v, frame);
     return eval_index(s, x, parent, frame, v);
 }
@@ -238,14 +238,14 @@ static const_value eval_pure(trial *s, trial_side *x, const ir_value *v, int fra
 
 static const_value eval_extent(trial *s, trial_side *x, const ir_value *v, int frame)
 {
-    const ir_field *f = v->def->attr.field;
-    const ir_value *extent = extent_value(v->def->region->func, f, (int)v->def->attr.i);
-    return extent && extent != v ? trial_eval(s, x, extent, frame) : symbol_of(s, mix(mix_pointer(4, f), (uint64_t)v->def->attr.i), v->type);
+    const ir_field *f = ir_field_of(v->def);
+    const ir_value *extent = extent_value(v->def->region->func, f, (int)ir_shape_attr(v->def)->dim);
+    return extent && extent != v ? trial_eval(s, x, extent, frame) : symbol_of(s, mix(mix_pointer(4, f), (uint64_t)ir_shape_attr(v->def)->dim), v->type);
 }
 
 static const_value eval_mparam(trial *s, const ir_value *v)
 {
-    const ir_mparam *p = v->def->attr.mparam;
+    const ir_mparam *p = ir_mparam_attr(v->def)->param;
     if (!s->defaults)
         return symbol_of(s, mix_pointer(5, p), v->type);
     s->data |= s->task != NULL; /* else a program that is wrong by default is wrong */
@@ -263,9 +263,9 @@ static const_value constant(trial *s, const ir_value *v)
     if (v->type == SC_PTR)
         return fail(s, v->type);
     if (scalar_is_float(v->type))
-        r.f = v->def->attr.f;
+        r.f = ir_float(v);
     else
-        r.i = v->def->attr.i;
+        r.i = ir_int(v);
     remember(s, r);
     return r;
 }
@@ -322,11 +322,11 @@ static uint64_t key_of_input(trial *s, trial_side *x, const ir_value *v, int fra
     if (!op && !v->region->parent)
         return frame > 0 ? key_of_value(s, x, x->call.at[frame]->args[v->index], frame - 1) : mix_pointer(2, v);
     if (op && op->code == OP_MPARAM)
-        return mix_pointer(5, op->attr.mparam);
+        return mix_pointer(5, ir_mparam_attr(op)->param);
     if (op && op->code == OP_CAST && scalar_is_int(v->type) && scalar_is_int(op->args[0]->type))
         return key_of_value(s, x, op->args[0], frame);
     if (op && op->code == OP_LOAD && !is_written(s, x, op, frame, &settled))
-        return key_of_operation(s, x, op, frame, mix(mix_pointer(7, op->attr.field), op->attr.plane));
+        return key_of_operation(s, x, op, frame, mix(mix_pointer(7, ir_field_of(op)), ir_access_attr(op)->plane));
     if (op && op_is_pure_table(op->code))
         return key_of_operation(s, x, op, frame, mix(3, (uint64_t)op->code));
     s->failed = true;

@@ -13,7 +13,7 @@ typedef struct array_list {
 
 static bool is_stacked(const ir_op *op)
 {
-    return op->code == OP_LOCAL && (op->nargs || (!op->region->func->pure && op->attr.i > MAX_ON_C_STACK / scalar_bytes(op->attr.elem)));
+    return op->code == OP_LOCAL && (op->nargs || (!op->region->func->pure && ir_local_attr(op)->count > MAX_ON_C_STACK / scalar_bytes(ir_local_attr(op)->elem)));
 }
 
 static void collect(ir_op *op, void *ctx)
@@ -39,7 +39,7 @@ static void zero(ir_func *f, ir_op *before, ir_value *array)
     ir_builder in = {.func = f, .region = loop->regions[0], .loc = before->loc};
     ir_value *k = loop->regions[0]->params[0];
     k->name = "k";
-    ir_lstore(&in, array, k, ir_zero(&in, array->def->attr.elem));
+    ir_lstore(&in, array, k, ir_zero(&in, ir_local_attr(array->def)->elem));
     ir_yield(&in, 0, NULL);
 }
 
@@ -55,9 +55,9 @@ static void frame(ir_func *f, ir_region *root, const array_list *arrays, ir_map 
         if (root_of(old) != root)
             continue;
         b.loc = old->loc;
-        ir_value *array = old->nargs ? ir_local_sized(&b, old->attr.elem, ir_clone_value(&b, old->args[0], &made), old->res[0]->name)
-                                     : ir_local(&b, old->attr.elem, old->attr.i, old->res[0]->name);
-        array->def->attr.stacked = true;
+        ir_value *array = old->nargs ? ir_local_sized(&b, ir_local_attr(old)->elem, ir_clone_value(&b, old->args[0], &made), old->res[0]->name)
+                                     : ir_local(&b, ir_local_attr(old)->elem, ir_local_attr(old)->count, old->res[0]->name);
+        ir_local_attr(array->def)->stacked = true;
         array->loc = old->res[0]->loc;
         zero(f, old, array);
         ir_map_set(replaced, old->res[0], array);

@@ -112,7 +112,7 @@ static bool shift_of(gather *g, const ir_op *accum, int64_t *by)
 
 static bool is_gathered(const gather *g, const ir_op *op)
 {
-    return op->code == OP_ACCUM && !op->attr.exact && op->attr.field == g->field && op->attr.plane == g->plane && !elements_never_meet(g->task, op, g->first);
+    return op->code == OP_ACCUM && !ir_access_attr(op)->exact && ir_field_of(op) == g->field && ir_access_attr(op)->plane == g->plane && !elements_never_meet(g->task, op, g->first);
 }
 
 static void find_other_access(ir_op *op, void *ctx)
@@ -120,9 +120,9 @@ static void find_other_access(ir_op *op, void *ctx)
     gather *g = ctx;
     if (op->code == OP_CALL || op->code == OP_TASK || op->code == OP_ATOMIC)
         g->ok = false;
-    if (op->attr.field != g->field || op->attr.plane != g->plane)
-        return;
     if (op->code != OP_LOAD && op->code != OP_STORE && (op->code != OP_ACCUM || op->region == g->task->regions[0]))
+        return;
+    if (ir_field_of(op) != g->field || ir_access_attr(op)->plane != g->plane)
         return;
     if (!elements_never_meet(g->task, op, g->first))
         g->ok = false;
@@ -219,7 +219,7 @@ static bool are_own_element(const gather *g, const ir_op *a, const ir_op *b)
 {
     bool seen[MAX_DIM] = {false};
     int n = 0;
-    for (int d = 0; d < a->attr.field->ndim; d++) {
+    for (int d = 0; d < ir_field_of(a)->ndim; d++) {
         const affine x = affine_of(a->args[d]), y = affine_of(b->args[d]);
         const int k = index_of(g, &x);
         if (k == -2 || !affine_equal(&x, &y))
@@ -239,7 +239,7 @@ static void find_conflict(ir_op *op, void *ctx)
     conflict *c = ctx;
     if (op->code != OP_ACCUM && op->code != OP_STORE) /* x.shape[k] has no subscripts to compare */
         return;
-    if (op->attr.field != c->load->attr.field || op->attr.plane != c->load->attr.plane || never_meet(c->g->task, op, c->load))
+    if (ir_field_of(op) != ir_field_of(c->load) || ir_access_attr(op)->plane != ir_access_attr(c->load)->plane || never_meet(c->g->task, op, c->load))
         return;
     if (op->code == OP_ACCUM)
         c->found |= comes_before(op, c->load) || !are_own_element(c->g, op, c->load);
@@ -347,7 +347,7 @@ static void receive(const gather *g, ir_builder *b, const bounds *bd, ir_value *
         for (size_t i = 0; i < g->at.len; i++) {
             if (g->at.at[i].group != k)
                 continue;
-            const int64_t c = g->at.at[i].accum->args[g->field->ndim]->def->attr.i;
+            const int64_t c = ir_int(g->at.at[i].accum->args[g->field->ndim]);
             int j = 0;
             while (j < ncomp && comp[j] != c)
                 j++;
@@ -366,8 +366,8 @@ static void receive(const gather *g, ir_builder *b, const bounds *bd, ir_value *
         for (int k = 0; k < g->nd; k++)
             idx[g->at_dim[k]] = t[k];
         ir_op *op = ir_accum(b, g->field, g->plane, idx, ir_const_i(b, SC_I64, comp[j]), sum[j]);
-        op->attr.acc = IR_ACC_PLAIN;
-        op->attr.label = "gather with boundary strips";
+        ir_access_attr(op)->acc = IR_ACC_PLAIN;
+        ir_set_class(op, IR_CLASS_GATHER);
         op->loc = g->at.at[0].accum->loc;
     }
 }
@@ -393,7 +393,7 @@ static void strips(const gather *g, ir_builder *b, const bounds *bd, ir_value **
     ir_builder in = {.func = g->f, .region = both_strips->regions[0], .loc = b->loc, .origin = b->origin};
     ir_value *first = ir_op2(&in, OP_EQ, strip, ir_const_i(&in, SC_I64, 0));
     ir_value *lo = ir_op3(&in, OP_SELECT, first, segment[0], to), *hi = ir_op3(&in, OP_SELECT, first, from, segment[1]);
-    receive_loop(g, &in, bd, t, lo, hi, g->nd)->attr.brief = true;
+    ir_loop_attr(receive_loop(g, &in, bd, t, lo, hi, g->nd))->brief = true;
     ir_yield(&in, 0, NULL);
 }
 
@@ -452,8 +452,8 @@ static void build(gather *g)
         hi[d] = ir_op3(&b, OP_SELECT, any, end, lo[d]);
     }
     ir_op *task = ir_task(&b, g->nd, lo, hi, 0, NULL, NULL);
-    task->attr.rows = true;
-    task->attr.rest = g->task;
+    ir_task_attr(task)->rows = true;
+    ir_task_attr(task)->rest = g->task;
     ir_region *row = ir_region_create(g->f);
     for (int d = 0; d < g->nd - 1; d++)
         ir_region_param(row, SC_I64, g->task->regions[0]->params[d]->name);
@@ -468,7 +468,7 @@ static void build(gather *g)
 
 static bool gather_plane(ir_func *f, ir_op *task, const ir_op *first)
 {
-    gather g = {.f = f, .task = task, .nd = task->attr.ndim, .first = first, .field = first->attr.field, .plane = first->attr.plane, .ok = true};
+    gather g = {.f = f, .task = task, .nd = ir_task_attr(task)->ndim, .first = first, .field = ir_field_of(first), .plane = ir_access_attr(first)->plane, .ok = true};
     g.cone = xmalloc((f->next_value + 1) * sizeof *g.cone);
     bool done = false;
     ir_walk(task->regions[0], find_other_access, &g);
@@ -489,14 +489,14 @@ typedef struct gather_pass {
 static void gather_task(ir_op *op, void *ctx)
 {
     gather_pass *p = ctx;
-    const int nd = op->attr.ndim;
-    if (op->code != OP_TASK || op->attr.rows || nd > MAX_DIM)
+    const int nd = op->code == OP_TASK ? ir_task_attr(op)->ndim : 0;
+    if (op->code != OP_TASK || ir_task_attr(op)->rows || nd > MAX_DIM)
         return;
     for (bool again = true; again;) {
         again = false;
         int left = MAX_TRIES;
         for (ir_op *a = op->regions[0]->first; a && !again && left > 0; a = a->next) {
-            if (a->code != OP_ACCUM || a->attr.field->ndim < nd || a->attr.field->ndim > MAX_DIM)
+            if (a->code != OP_ACCUM || ir_field_of(a)->ndim < nd || ir_field_of(a)->ndim > MAX_DIM)
                 continue;
             again = gather_plane(p->f, op, a);
             left--;

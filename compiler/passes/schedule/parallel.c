@@ -21,15 +21,14 @@ typedef struct plane_use {
 
 typedef struct task_uses {
     const ir_module *m;
-    plane_use *at; /* [field * 4 + plane] */
+    plane_use *at; /* by ir_storage */
 } task_uses;
 
-static void add_use(plane_use *p, ir_op *op)
+static void add_use(plane_use *p, unsigned what)
 {
-    p->load |= op->code == OP_LOAD || op->code == OP_ATOMIC;
-    p->store |= op->code == OP_STORE;
-    p->accum |= op->code == OP_ACCUM || op->code == OP_ATOMIC;
-    vec_push(&p->ops, op);
+    p->load |= (what & OP_READS) != 0;
+    p->store |= (what & OP_STORES) != 0;
+    p->accum |= (what & OP_ADDS) != 0;
 }
 
 static void collect(ir_op *op, void *ctx)
@@ -37,16 +36,17 @@ static void collect(ir_op *op, void *ctx)
     task_uses *u = ctx;
     if (op->code == OP_CALL) {
         effects e = effects_of_op(u->m, op);
-        for (size_t i = 0; i < u->m->fields.len * 4; i++)
+        for (size_t i = 0; i < ir_storage_count(u->m); i++)
             u->at[i].called |= e.at[i];
         effects_free(&e);
         return;
     }
-    if (op_memory_of(op->code) != MEMORY_FIELD)
-        return;
-    add_use(&u->at[op->attr.field->index * 4 + (int)op->attr.plane], op);
-    if (op->code == OP_ATOMIC && ir_atomic_form(op) == IR_ATOMIC_WITH_TANGENT)
-        u->at[op->attr.field->index * 4 + IR_DUAL].store = true;
+    op_touch touched[OP_TOUCHED_MAX];
+    const int n = op_touched(op, touched);
+    for (int i = 0; i < n; i++)
+        add_use(&u->at[touched[i].at], touched[i].what);
+    if (n)
+        vec_push(&u->at[touched[0].at].ops, op);
 }
 
 static bool is_task_index(const ir_op *task, const ir_value *v)
@@ -70,7 +70,7 @@ static bool is_shifted_index(const ir_op *task, const affine *a, const ir_value 
 static bool owns_index(const ir_op *task, const plane_use *p, int t)
 {
     const ir_value *iv = task->regions[0]->params[t];
-    for (int d = 0; d < p->ops.at[0]->attr.field->ndim; d++) {
+    for (int d = 0; d < ir_field_of(p->ops.at[0])->ndim; d++) {
         affine first = affine_of(p->ops.at[0]->args[d]);
         if (!is_shifted_index(task, &first, iv))
             continue;
@@ -87,63 +87,65 @@ static bool owns_index(const ir_op *task, const plane_use *p, int t)
     return false;
 }
 
-static void set_class(const plane_use *p, ir_acc acc, const char *label)
+static void set_class(const plane_use *p, ir_acc acc, ir_class class)
 {
     for (size_t i = 0; i < p->ops.len; i++) {
         ir_op *op = p->ops.at[i];
         if (op->code == OP_ACCUM || op->code == OP_ATOMIC)
-            op->attr.acc = acc;
-        if (op->code != OP_LOAD && !op->attr.label)
-            op->attr.label = op->code == OP_STORE ? "own element" : label;
+            ir_access_attr(op)->acc = acc;
+        if (op->code != OP_LOAD && !ir_class_of(op))
+            ir_set_class(op, op->code == OP_STORE ? IR_CLASS_OWN : class);
     }
 }
 
-static void add_scatter(ir_func *f, ir_op *task, int index, bool shared, bool called)
+static void add_scatter(ir_func *f, ir_op *task, ir_storage index, bool shared, bool called)
 {
-    ir_scatter *s = ARENA_ARRAY(f->module->mem, ir_scatter, task->attr.nscatters + 1);
-    for (int i = 0; i < task->attr.nscatters; i++)
-        s[i] = task->attr.scatters[i];
-    s[task->attr.nscatters++] = (ir_scatter){f->module->fields.at[index / 4], (ir_plane)(index % 4), shared, called, 0};
-    task->attr.scatters = s;
+    ir_scatter *s = ARENA_ARRAY(f->module->mem, ir_scatter, ir_task_attr(task)->nscatters + 1);
+    for (int i = 0; i < ir_task_attr(task)->nscatters; i++)
+        s[i] = ir_task_attr(task)->scatters[i];
+    s[ir_task_attr(task)->nscatters++] = (ir_scatter){ir_storage_field(f->module, index), ir_storage_plane(index), shared, called, 0};
+    ir_task_attr(task)->scatters = s;
 }
 
 /* The accesses of one plane that may meet; false: somebody else may touch their elements meanwhile. */
 static bool class_own(ir_op *task, const plane_use *p)
 {
-    const int nd = task->attr.ndim;
+    const int nd = ir_task_attr(task)->ndim;
     int own = 0;
     if (!p->accum) {
-        set_class(p, IR_ACC_PLAIN, NULL);
+        set_class(p, IR_ACC_PLAIN, IR_CLASS_NONE);
         return true;
     }
     while (own < nd && owns_index(task, p, own))
         own++;
     if (own == nd) {
-        set_class(p, IR_ACC_PLAIN, "own element");
+        set_class(p, IR_ACC_PLAIN, IR_CLASS_OWN);
         return true;
     }
     if (own > 0 && !p->load && !p->store && !ir_task_sum_decides(task)) {
-        if (task->attr.unit_dims < nd - own)
-            task->attr.unit_dims = nd - own;
-        set_class(p, IR_ACC_PLAIN, "own element of a row");
+        if (ir_task_attr(task)->unit_dims < nd - own)
+            ir_task_attr(task)->unit_dims = nd - own;
+        set_class(p, IR_ACC_PLAIN, IR_CLASS_ROW);
         return true;
     }
     return false;
 }
 
 /* Classes each group of accesses of the plane that never meets the others. False if one scatters. */
-static bool class_groups(ir_op *task, const plane_use *p, const char *label)
+static bool class_groups(ir_op *task, const plane_use *p, ir_class class)
 {
     const size_t n = p->ops.len;
     size_t *group = groups_that_meet(task, p->ops.at, n);
     plane_use *part = xmalloc((n + 1) * sizeof *part);
     memset(part, 0, (n + 1) * sizeof *part);
-    for (size_t i = 0; i < n; i++)
-        add_use(&part[group[i]], p->ops.at[i]);
+    for (size_t i = 0; i < n; i++) {
+        add_use(&part[group[i]], op_touches(p->ops.at[i]->code));
+        vec_push(&part[group[i]].ops, p->ops.at[i]);
+    }
     bool all = true;
     for (size_t g = 0; g < n; g++) {
         if (part[g].ops.len && !class_own(task, &part[g])) {
-            set_class(&part[g], IR_ACC_SCATTER, label);
+            set_class(&part[g], IR_ACC_SCATTER, class);
             all = false;
         }
         vec_free(&part[g].ops);
@@ -153,37 +155,37 @@ static bool class_groups(ir_op *task, const plane_use *p, const char *label)
     return all;
 }
 
-static const char *scatter_label(bool shared)
+static ir_class scatter_class(bool shared)
 {
-    return shared ? "scatter (atomics)" : "scatter (private copies or atomics)";
+    return shared ? IR_CLASS_ATOMIC : IR_CLASS_SCATTER;
 }
 
-static void class_plane(ir_func *f, ir_op *task, const plane_use *p, int index)
+static void class_plane(ir_func *f, ir_op *task, const plane_use *p, ir_storage index)
 {
-    const bool called_adds = p->called & EFFECT_ACCUM, called_other = p->called & (EFFECT_READ | EFFECT_STORE);
+    const bool called_adds = p->called & OP_ADDS, called_other = p->called & (OP_READS | OP_STORES);
     if (!p->accum && !called_adds) {
-        set_class(p, IR_ACC_PLAIN, NULL);
+        set_class(p, IR_ACC_PLAIN, IR_CLASS_NONE);
         return;
     }
-    const ir_field *field = f->module->fields.at[index / 4];
+    const ir_field *field = ir_storage_field(f->module, index);
     const bool shared = p->load || p->store || called_other || ir_field_has_gaps(field); /* a private copy would have none */
-    const char *label = scatter_label(shared);
+    const ir_class class = scatter_class(shared);
     if (p->called)
-        set_class(p, IR_ACC_SCATTER, label);
-    else if (class_groups(task, p, label))
+        set_class(p, IR_ACC_SCATTER, class);
+    else if (class_groups(task, p, class))
         return;
     add_scatter(f, task, index, shared, called_adds);
 }
 
 static void class_task(ir_func *f, ir_op *task)
 {
-    const size_t n = f->module->fields.len * 4;
+    const size_t n = ir_storage_count(f->module);
     task_uses u = {f->module, xmalloc((n + 1) * sizeof *u.at)};
     memset(u.at, 0, (n + 1) * sizeof *u.at);
     ir_walk(task->regions[0], collect, &u);
-    for (size_t i = 0; i < n; i++) {
+    for (ir_storage i = 0; i < n; i++) {
         if (u.at[i].ops.len || u.at[i].called)
-            class_plane(f, task, &u.at[i], (int)i);
+            class_plane(f, task, &u.at[i], i);
         vec_free(&u.at[i].ops);
     }
     free(u.at);
@@ -193,22 +195,22 @@ static void class_op(ir_op *op, void *ctx)
 {
     ir_func *f = ctx;
     if (op->code == OP_TASK) {
-        if (op->attr.rows) /* a gather: classed by who made it */
+        if (ir_task_attr(op)->rows) /* a gather: classed by who made it */
             return;
         class_task(f, op);
         return;
     }
     if (op->code == OP_LACCUM)
-        op->attr.label = scatter_label(false);
+        ir_set_class(op, scatter_class(false));
     if (op->code != OP_ACCUM && op->code != OP_STORE && op->code != OP_ATOMIC)
         return;
     if (ir_task_of(op)) /* classed with its task */
         return;
     /* Outside tasks nothing runs beside it; a function does not know where it is called from. */
     if (op->code != OP_STORE)
-        op->attr.acc = f->kind == IR_FUNC ? IR_ACC_SCATTER : IR_ACC_PLAIN;
-    if (!op->attr.label)
-        op->attr.label = f->kind == IR_FUNC ? "in a function" : "kernel level";
+        ir_access_attr(op)->acc = f->kind == IR_FUNC ? IR_ACC_SCATTER : IR_ACC_PLAIN;
+    if (!ir_class_of(op))
+        ir_set_class(op, f->kind == IR_FUNC ? IR_CLASS_CALLED : IR_CLASS_KERNEL);
 }
 
 void pass_parallel(ir_func *f)
@@ -230,9 +232,9 @@ static bool is_told(const explanation *x, const ir_op *op)
 {
     for (size_t n = 1; n <= x->told.len; n++) {
         const ir_op *t = x->told.at[x->told.len - n];
-        if (t->loc.line != op->loc.line || t->loc.col != op->loc.col || t->code != op->code || strcmp(t->attr.label, op->attr.label) != 0)
+        if (t->loc.line != op->loc.line || t->loc.col != op->loc.col || t->code != op->code || ir_class_of(t) != ir_class_of(op))
             continue;
-        if (op->code == OP_LACCUM ? t->args[0] == op->args[0] : t->attr.field == op->attr.field && t->attr.plane == op->attr.plane)
+        if (op->code == OP_LACCUM ? t->args[0] == op->args[0] : ir_field_of(t) == ir_field_of(op) && ir_access_attr(t)->plane == ir_access_attr(op)->plane)
             return true;
     }
     return false;
@@ -243,11 +245,11 @@ static const char *const planes[] = {"", ".grad", ".dual", ".grad.dual"};
 /* What its functions do, whose own operations are not told of: they may be called from elsewhere, too. */
 static void explain_calls(const explanation *x, const ir_op *task)
 {
-    for (int i = 0; i < task->attr.nscatters; i++) {
-        const ir_scatter *s = &task->attr.scatters[i];
+    for (int i = 0; i < ir_task_attr(task)->nscatters; i++) {
+        const ir_scatter *s = &ir_task_attr(task)->scatters[i];
         if (s->called)
             fprintf(x->out, "  %s:%u:%u: %s%s +=: %s, by functions\n", x->file, (unsigned)task->loc.line, (unsigned)task->loc.col, s->field->name,
-                    planes[s->plane], scatter_label(s->shared));
+                    planes[s->plane], ir_class_text(scatter_class(s->shared)));
     }
 }
 
@@ -257,11 +259,11 @@ static void explain_op(ir_op *op, void *ctx)
     if (op->code == OP_TASK)
         explain_calls(x, op);
     const bool array = op->code == OP_LACCUM;
-    if ((!array && op->code != OP_ACCUM && op->code != OP_STORE && op->code != OP_ATOMIC) || !op->attr.label || is_told(x, op))
+    if ((!array && op->code != OP_ACCUM && op->code != OP_STORE && op->code != OP_ATOMIC) || !ir_class_of(op) || is_told(x, op))
         return;
     vec_push(&x->told, op);
-    fprintf(x->out, "  %s:%u:%u: %s%s %s: %s\n", x->file, (unsigned)op->loc.line, (unsigned)op->loc.col, array ? op->args[0]->name : op->attr.field->name,
-            array ? "" : planes[op->attr.plane], op->code == OP_STORE ? "=" : op->code == OP_ATOMIC ? "atomic" : "+=", op->attr.label);
+    fprintf(x->out, "  %s:%u:%u: %s%s %s: %s\n", x->file, (unsigned)op->loc.line, (unsigned)op->loc.col, array ? op->args[0]->name : ir_field_of(op)->name,
+            array ? "" : planes[ir_access_attr(op)->plane], op->code == OP_STORE ? "=" : op->code == OP_ATOMIC ? "atomic" : "+=", ir_class_text(ir_class_of(op)));
 }
 
 void explain_kernel(FILE *out, const ir_func *f)

@@ -16,7 +16,7 @@
 
 static bool same_subscripts(const ir_op *a, const ir_op *b)
 {
-    const int n = a->attr.field->ndim + 1;
+    const int n = ir_field_of(a)->ndim + 1;
     for (int i = 0; i < n; i++) {
         if (a->args[i] == b->args[i])
             continue;
@@ -30,7 +30,7 @@ static bool same_subscripts(const ir_op *a, const ir_op *b)
 static bool touches(const ir_module *m, const ir_op *op, const ir_op *accum, unsigned what)
 {
     effects e = effects_of_op(m, op);
-    const bool any = (e.at[accum->attr.field->index * 4 + (int)accum->attr.plane] & what) != 0;
+    const bool any = (e.at[ir_storage_of_op(accum)] & what) != 0;
     effects_free(&e);
     return any;
 }
@@ -44,14 +44,14 @@ static bool merge_in_region(const ir_func *f, ir_region *r)
     bool changed = false;
     for (ir_op *op = r->first, *next; op; op = next) {
         next = op->next;
-        if (op->code != OP_ACCUM || op->attr.exact)
+        if (op->code != OP_ACCUM || ir_access_attr(op)->exact)
             continue;
         int left = MERGE_WINDOW;
         for (ir_op *later = op->next; later && left > 0; later = later->next, left--) {
-            if (later->code == OP_ACCUM && later->attr.field == op->attr.field && later->attr.plane == op->attr.plane) {
+            if (later->code == OP_ACCUM && ir_field_of(later) == ir_field_of(op) && ir_access_attr(later)->plane == ir_access_attr(op)->plane) {
                 if (!same_subscripts(op, later))
                     continue;
-                const int v = op->attr.field->ndim + 1;
+                const int v = ir_field_of(op)->ndim + 1;
                 ir_builder b = {.func = (ir_func *)f, .region = r, .before = later, .loc = later->loc, .origin = later->origin};
                 later->args[v] = ir_op2(&b, OP_ADD, op->args[v], later->args[v]);
                 ir_remove(op);
@@ -59,7 +59,7 @@ static bool merge_in_region(const ir_func *f, ir_region *r)
                 break;
             }
             if (later->code == OP_LOAD || later->code == OP_STORE || later->code == OP_ATOMIC || later->nregions || later->code == OP_CALL) {
-                if (touches(f->module, later, op, EFFECT_READ | EFFECT_STORE))
+                if (touches(f->module, later, op, OP_READS | OP_STORES))
                     break;
             }
         }
@@ -71,7 +71,7 @@ static bool merge_in_region(const ir_func *f, ir_region *r)
 
 static bool subscripts_visible(const ir_op *accum, const ir_region *r)
 {
-    for (int i = 0; i <= accum->attr.field->ndim; i++)
+    for (int i = 0; i <= ir_field_of(accum)->ndim; i++)
         if (!ir_is_visible(accum->args[i], r) && !ir_is_const(accum->args[i]))
             return false;
     return true;
@@ -81,8 +81,8 @@ static bool subscripts_visible(const ir_op *accum, const ir_region *r)
  * leaves no loop, and no task that is ordered because an adjoint runs it again. It leaves other tasks and their rows: there it would be added in any order. */
 static bool may_leave(const ir_op *accum, const ir_op *p)
 {
-    const ir_op *task = p->code == OP_TASK || (p->code == OP_LOOP && p->attr.forall) ? ir_task_of(p) : NULL;
-    return p->code != OP_IF && (!accum->attr.exact || (task && !task->attr.ordered));
+    const ir_op *task = p->code == OP_TASK || (p->code == OP_LOOP && ir_loop_attr(p)->forall) ? ir_task_of(p) : NULL;
+    return p->code != OP_IF && (!ir_access_attr(accum)->exact || (task && !ir_task_attr(task)->ordered));
 }
 
 /* The outermost loop or task that the accumulation can leave; NULL if none. */
@@ -92,9 +92,9 @@ static ir_op *leaves(const ir_module *m, const ir_op *accum)
     for (ir_op *p = accum->region->parent; p; p = p->region->parent) {
         if (p->code != OP_IF && p->code != OP_LOOP && p->code != OP_TASK)
             break;
-        if (p->code == OP_LOOP && ir_region_is_ancestor(p->regions[p->nregions - 1], accum->region) && p->attr.cond)
+        if (p->code == OP_LOOP && ir_region_is_ancestor(p->regions[p->nregions - 1], accum->region) && ir_loop_attr(p)->cond)
             break; /* a condition contributes nothing by itself */
-        if (!subscripts_visible(accum, p->region) || touches(m, p, accum, EFFECT_READ | EFFECT_STORE))
+        if (!subscripts_visible(accum, p->region) || touches(m, p, accum, OP_READS | OP_STORES))
             break;
         if (may_leave(accum, p))
             best = p;
@@ -120,11 +120,11 @@ static ir_value *carry_out(ir_func *f, ir_op *parent, ir_region *r, ir_value *v,
     }
     ir_add_arg(parent, ir_zero(&outside, v->type));
     if (parent->code == OP_TASK) {
-        ir_reduction *reds = ARENA_ARRAY(f->module->mem, ir_reduction, parent->attr.nreductions + 1);
-        for (int i = 0; i < parent->attr.nreductions; i++)
-            reds[i] = parent->attr.reductions[i];
-        reds[parent->attr.nreductions++] = (ir_reduction){IR_RED_ADD, 0};
-        parent->attr.reductions = reds;
+        ir_reduction *reds = ARENA_ARRAY(f->module->mem, ir_reduction, ir_task_attr(parent)->nreductions + 1);
+        for (int i = 0; i < ir_task_attr(parent)->nreductions; i++)
+            reds[i] = ir_task_attr(parent)->reductions[i];
+        reds[ir_task_attr(parent)->nreductions++] = (ir_reduction){IR_RED_ADD, 0};
+        ir_task_attr(parent)->reductions = reds;
         ir_add_arg(y, v);
         ir_value *total = ir_add_result(parent, v->type);
         total->exact = exact;
@@ -132,12 +132,12 @@ static ir_value *carry_out(ir_func *f, ir_op *parent, ir_region *r, ir_value *v,
     }
     ir_value *sum = ir_region_param(r, v->type, v->name);
     sum->exact = in.exact = exact;
-    if (parent->attr.cond)
+    if (ir_loop_attr(parent)->cond)
         ir_region_param(parent->regions[1], v->type, NULL);
     ir_add_arg(y, ir_op2(&in, OP_ADD, sum, v));
     ir_value *res = ir_add_result(parent, v->type);
     res->exact = exact;
-    if (parent->attr.cond) { /* the trip count stays last */
+    if (ir_loop_attr(parent)->cond) { /* the trip count stays last */
         const int n = parent->nres;
         ir_value *trip = parent->res[n - 2];
         parent->res[n - 2] = res;
@@ -154,11 +154,11 @@ static ir_value *carry_out(ir_func *f, ir_op *parent, ir_region *r, ir_value *v,
 static bool surely_runs(const ir_op *op)
 {
     int64_t lo, hi;
-    if (op->code == OP_LOOP && op->attr.forall)
+    if (op->code == OP_LOOP && ir_loop_attr(op)->forall)
         return true;
-    if (op->code == OP_IF || (op->code == OP_LOOP && (!op->attr.bounded || op->attr.cond)))
+    if (op->code == OP_IF || (op->code == OP_LOOP && (!ir_loop_attr(op)->bounded || ir_loop_attr(op)->cond)))
         return false;
-    const int dims = op->code == OP_TASK ? op->attr.ndim : 1;
+    const int dims = op->code == OP_TASK ? ir_task_attr(op)->ndim : 1;
     for (int d = 0; d < dims; d++) {
         const ir_module *m = op->region->func->module;
         if (!const_value_of(m, op->args[2 * d], &lo) || !const_value_of(m, op->args[2 * d + 1], &hi) || lo >= hi)
@@ -177,7 +177,7 @@ static bool is_inside(const ir_func *func, const ir_field *f, int dim, const ir_
     if (const_value_of(m, v, &x))
         return known && 0 <= x && x < n;
     const ir_op *loop = v->def ? NULL : v->region->parent;
-    if (!loop || !(loop->code == OP_TASK ? v->index < loop->attr.ndim : loop->code == OP_LOOP && loop->attr.bounded && v->index == 0))
+    if (!loop || !(loop->code == OP_TASK ? v->index < ir_task_attr(loop)->ndim : loop->code == OP_LOOP && ir_loop_attr(loop)->bounded && v->index == 0))
         return false;
     const int d = loop->code == OP_TASK ? v->index : 0;
     if (!const_value_of(m, loop->args[2 * d], &lo) || lo < 0)
@@ -188,7 +188,7 @@ static bool is_inside(const ir_func *func, const ir_field *f, int dim, const ir_
 /* The subscripts' test, or NULL where none is needed. */
 static ir_value *in_range(const ir_op *accum, const ir_op *target, ir_builder *b, ir_value *const *idx)
 {
-    ir_field *f = accum->attr.field;
+    ir_field *f = ir_field_of(accum);
     bool runs = true;
     for (const ir_region *r = accum->region; runs; r = r->parent->region) {
         runs = surely_runs(r->parent);
@@ -218,8 +218,8 @@ static ir_op *known_test(const ir_module *m, const test_list *tests, const ir_op
 {
     for (size_t i = tests->len; i-- > 0 && tests->at[i].target == target;) {
         const ir_op *a = tests->at[i].accum;
-        bool same = a->attr.field == accum->attr.field;
-        for (int d = 0; d < accum->attr.field->ndim && same; d++)
+        bool same = ir_field_of(a) == ir_field_of(accum);
+        for (int d = 0; d < ir_field_of(accum)->ndim && same; d++)
             same = same_value(m, a->args[d], accum->args[d]);
         if (same)
             return tests->at[i].branch;
@@ -254,12 +254,12 @@ static ir_builder place_behind(ir_builder b, const ir_op *accum, const ir_op *ta
 
 static void hoist(ir_func *f, ir_op *accum, ir_op *target, test_list *tests)
 {
-    const int n = accum->attr.field->ndim;
+    const int n = ir_field_of(accum)->ndim;
     ir_value *v = accum->args[n + 1];
     ir_region *r = accum->region;
     for (;;) {
         ir_op *parent = r->parent;
-        v = carry_out(f, parent, r, v, accum->attr.exact);
+        v = carry_out(f, parent, r, v, ir_access_attr(accum)->exact);
         r = parent->region;
         if (parent == target)
             break;
@@ -268,12 +268,12 @@ static void hoist(ir_func *f, ir_op *accum, ir_op *target, test_list *tests)
     ir_builder b = {.func = f, .region = r, .before = target->next, .loc = accum->loc, .origin = accum->origin};
     ir_value **idx = ARENA_ARRAY(f->module->mem, ir_value *, n + 1);
     for (int i = 0; i <= n; i++)
-        idx[i] = ir_is_visible(accum->args[i], r) ? accum->args[i] : ir_const_i(&b, SC_I64, accum->args[i]->def->attr.i);
+        idx[i] = ir_is_visible(accum->args[i], r) ? accum->args[i] : ir_const_i(&b, SC_I64, ir_int(accum->args[i]));
     b = place_behind(b, accum, target, idx, tests);
-    ir_op *out = ir_accum(&b, accum->attr.field, accum->attr.plane, idx, idx[n], v);
-    out->attr.acc = target->code == OP_TASK ? IR_ACC_PLAIN : accum->attr.acc;
-    out->attr.exact = accum->attr.exact;
-    out->attr.label = target->code == OP_TASK ? "reduction" : accum->attr.label;
+    ir_op *out = ir_accum(&b, ir_field_of(accum), ir_access_attr(accum)->plane, idx, idx[n], v);
+    ir_access_attr(out)->acc = target->code == OP_TASK ? IR_ACC_PLAIN : ir_access_attr(accum)->acc;
+    ir_access_attr(out)->exact = ir_access_attr(accum)->exact;
+    ir_set_class(out, target->code == OP_TASK ? IR_CLASS_REDUCE : ir_class_of(accum));
     ir_remove(accum);
 }
 

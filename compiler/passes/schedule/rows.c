@@ -28,8 +28,8 @@ static ir_value *identity(ir_builder *b, ir_reduce kind, scalar t)
 static void combine(ir_builder *b, const ir_op *task, ir_value *const *carried, ir_value *const *contribution, ir_value **out)
 {
     int at = 0;
-    for (int k = 0; k < task->attr.nreductions; k++) {
-        const ir_reduction *r = &task->attr.reductions[k];
+    for (int k = 0; k < ir_task_attr(task)->nreductions; k++) {
+        const ir_reduction *r = &ir_task_attr(task)->reductions[k];
         b->exact = task->res[at]->exact;
         if (r->kind == IR_RED_ADD) {
             for (int c = 0; c <= r->companions; c++, at++)
@@ -47,10 +47,10 @@ static void combine(ir_builder *b, const ir_op *task, ir_value *const *carried, 
 /* What the loop carries of what decides: exact sums, and all that is compared. */
 static void mark_exact(const ir_op *task, ir_op *loop)
 {
-    for (int k = 0, at = 0; k < task->attr.nreductions; k++)
-        for (int c = 0; c <= task->attr.reductions[k].companions; c++, at++)
+    for (int k = 0, at = 0; k < ir_task_attr(task)->nreductions; k++)
+        for (int c = 0; c <= ir_task_attr(task)->reductions[k].companions; c++, at++)
             loop->res[at]->exact = loop->regions[0]->params[1 + at]->exact =
-                scalar_is_float(task->res[at]->type) && (task->res[at]->exact || (task->attr.reductions[k].kind != IR_RED_ADD && c == 0));
+                scalar_is_float(task->res[at]->type) && (task->res[at]->exact || (ir_task_attr(task)->reductions[k].kind != IR_RED_ADD && c == 0));
 }
 
 /* In code that is watched no launch has rows, and so nothing that adds up what decides in the order of its rows. */
@@ -62,7 +62,7 @@ static bool keeps_order(const ir_op *task)
 static void make_rows(ir_func *f, ir_op *task)
 {
     ir_region *old = task->regions[0];
-    const int nd = task->attr.ndim;
+    const int nd = ir_task_attr(task)->ndim;
     arena *mem = f->module->mem;
     ir_region *outer = ir_region_create(f);
     ir_builder b = {.func = f, .region = outer, .loc = task->loc};
@@ -77,11 +77,11 @@ static void make_rows(ir_func *f, ir_op *task)
     const int n = task->nres;
     ir_value **init = ARENA_ARRAY(mem, ir_value *, n + 1);
     int at = 0;
-    for (int k = 0; k < task->attr.nreductions; k++)
-        for (int c = 0; c <= task->attr.reductions[k].companions; c++, at++)
-            init[at] = c ? ir_zero(&b, task->res[at]->type) : identity(&b, task->attr.reductions[k].kind, task->res[at]->type);
+    for (int k = 0; k < ir_task_attr(task)->nreductions; k++)
+        for (int c = 0; c <= ir_task_attr(task)->reductions[k].companions; c++, at++)
+            init[at] = c ? ir_zero(&b, task->res[at]->type) : identity(&b, ir_task_attr(task)->reductions[k].kind, task->res[at]->type);
     ir_op *loop = ir_loop(&b, lo, hi, false, n, init);
-    loop->attr.forall = true;
+    ir_loop_attr(loop)->forall = true;
     ir_region *body = loop->regions[0];
     body->params[0]->name = last;
     ir_replace_uses(old, old->params[nd - 1], body->params[0]);
@@ -98,12 +98,12 @@ static void make_rows(ir_func *f, ir_op *task)
     ir_yield(&in, n, vals);
     ir_yield(&b, n, loop->res);
     ir_set_region(task, 0, outer);
-    task->attr.rows = true;
+    ir_task_attr(task)->rows = true;
 }
 
 static void rows_op(ir_op *op, void *ctx)
 {
-    if (op->code == OP_TASK && !op->attr.rows && !keeps_order(op))
+    if (op->code == OP_TASK && !ir_task_attr(op)->rows && !keeps_order(op))
         make_rows(ctx, op);
 }
 

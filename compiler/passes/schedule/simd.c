@@ -52,7 +52,7 @@ static void check_op(ir_op *op, void *ctx)
         }
         return;
     case OP_REC_LOAD: /* a record is not written where it is read */
-        c->ok &= !op->attr.layout->log;
+        c->ok &= !ir_layout_of(op)->log;
         return;
     default:
         if (!op_is_pure_table(op->code))
@@ -63,14 +63,14 @@ static void check_op(ir_op *op, void *ctx)
 /* Different iterations touch different elements: in one dimension all accesses have one subscript that varies with the index. */
 static bool separate(const simd_check *c, const ir_op *write)
 {
-    for (int d = 0; d < write->attr.field->ndim; d++) {
+    for (int d = 0; d < ir_field_of(write)->ndim; d++) {
         affine w = affine_of(write->args[d]);
         if (!varies_with_index(c->loop, &w))
             continue;
         bool same = true;
         for (size_t i = 0; i < c->memory.len && same; i++) {
             const ir_op *op = c->memory.at[i];
-            if (op->attr.field != write->attr.field || op->attr.plane != write->attr.plane || op->args[d] == write->args[d] ||
+            if (ir_field_of(op) != ir_field_of(write) || ir_access_attr(op)->plane != ir_access_attr(write)->plane || op->args[d] == write->args[d] ||
                 never_meet(c->loop, op, write))
                 continue;
             affine a = affine_of(op->args[d]);
@@ -87,10 +87,10 @@ static bool only_stored(const simd_check *c, const ir_op *write)
 {
     for (size_t i = 0; i < c->memory.len; i++) {
         const ir_op *op = c->memory.at[i];
-        if (op->code == OP_ACCUM && op->attr.field == write->attr.field && op->attr.plane == write->attr.plane)
+        if (op->code == OP_ACCUM && ir_field_of(op) == ir_field_of(write) && ir_access_attr(op)->plane == ir_access_attr(write)->plane)
             return false;
     }
-    return c->loop->attr.forall;
+    return ir_loop_attr(c->loop)->forall;
 }
 
 /* In two branches of one `if`: an iteration does one of them. */
@@ -113,7 +113,7 @@ static bool writes_last(const simd_check *c)
                 return false;
     for (size_t i = 0; i < c->slots.len; i++)
         for (size_t k = i + 1; k < c->slots.len && c->slots.at[i]->code == OP_STK_STORE; k++)
-            if (c->slots.at[i]->attr.layout == c->slots.at[k]->attr.layout && c->slots.at[i]->attr.i == c->slots.at[k]->attr.i)
+            if (ir_layout_of(c->slots.at[i]) == ir_layout_of(c->slots.at[k]) && ir_slot_attr(c->slots.at[i])->number == ir_slot_attr(c->slots.at[k])->number)
                 return false;
     return true;
 }
@@ -162,7 +162,7 @@ typedef struct simd_pass {
 static void mark(ir_op *op, void *ctx)
 {
     const simd_pass *s = ctx;
-    if (op->code != OP_LOOP || !op->attr.bounded || op->attr.cond || op->attr.brief)
+    if (op->code != OP_LOOP || !ir_loop_attr(op)->bounded || ir_loop_attr(op)->cond || ir_loop_attr(op)->brief)
         return;
     simd_check c = {.f = s->f, .loop = op, .uses = s->uses, .ok = true};
     ir_walk(op->regions[0], check_op, &c);
@@ -174,7 +174,7 @@ static void mark(ir_op *op, void *ctx)
         else if (w->code == OP_ACCUM)
             ok = separate(&c, w);
     }
-    op->attr.simd = ok && writes_last(&c);
+    ir_loop_attr(op)->simd = ok && writes_last(&c);
     vec_free(&c.memory);
     vec_free(&c.slots);
 }

@@ -18,7 +18,7 @@ typedef struct accums {
 static void collect(ir_op *op, void *ctx)
 {
     accums *a = ctx;
-    if (op->code == OP_ACCUM && op->attr.field == a->target->field && op->attr.plane == a->target->plane)
+    if (op->code == OP_ACCUM && ir_field_of(op) == a->target->field && ir_access_attr(op)->plane == a->target->plane)
         vec_push(&a->ops, op);
 }
 
@@ -69,8 +69,8 @@ static int common_fixed(const ir_op *task, const accums *a)
 static void fix_slabs(ir_op *task, void *ctx)
 {
     (void)ctx;
-    for (int i = 0; task->code == OP_TASK && i < task->attr.nscatters; i++) {
-        ir_scatter *s = &task->attr.scatters[i];
+    for (int i = 0; task->code == OP_TASK && i < ir_task_attr(task)->nscatters; i++) {
+        ir_scatter *s = &ir_task_attr(task)->scatters[i];
         accums a = {.target = s};
         ir_walk(task->regions[0], collect, &a);
         s->nfixed = s->shared || s->called || ir_field_is_apart(s->field) || !a.ops.len ? 0 : common_fixed(task, &a);

@@ -16,8 +16,8 @@
 static void label(ir_op *op, void *ctx)
 {
     (void)ctx;
-    if (op->attr.label && strcmp(op->attr.label, "own element") == 0)
-        op->attr.label = "own element, behind the gather";
+    if (ir_class_of(op) == IR_CLASS_OWN)
+        ir_set_class(op, IR_CLASS_BEHIND);
 }
 
 static void find_sum(ir_op *op, void *ctx)
@@ -37,12 +37,12 @@ static bool adds_to_array(const ir_op *task)
 static void find_stages(ir_op *rest, void *ctx)
 {
     (void)ctx;
-    if (rest->code != OP_TASK || rest->nres || rest->attr.nscatters || adds_to_array(rest) || !ir_op_has_effect(rest))
+    if (rest->code != OP_TASK || rest->nres || ir_task_attr(rest)->nscatters || adds_to_array(rest) || !ir_op_has_effect(rest))
         return;
     bool found = false;
     for (ir_op *op = rest->prev; op; op = op->prev) {
-        if (op->code == OP_TASK && op->attr.rest == rest && op->attr.ndim == rest->attr.ndim && !op->nres && !op->attr.nscatters)
-            found = op->attr.ahead = true;
+        if (op->code == OP_TASK && ir_task_attr(op)->rest == rest && ir_task_attr(op)->ndim == ir_task_attr(rest)->ndim && !op->nres && !ir_task_attr(op)->nscatters)
+            found = ir_task_attr(op)->ahead = true;
         else if (!op_is_pure_table(op->code) && !op_is_launch_constant(op->code))
             break;
     }

@@ -17,7 +17,7 @@ static void widen(ir_op *task, int k)
     ir_builder inside = {.func = f, .region = task->regions[0], .before = y, .loc = y->loc, .exact = sum->exact};
     const int init = ir_task_first_init(task) + k;
     const ir_value *first = task->args[init];
-    task->args[init] = ir_is_const(first) ? ir_const_f(&before, SC_F64, first->def->attr.f) : ir_cast(&before, SC_F64, task->args[init]);
+    task->args[init] = ir_is_const(first) ? ir_const_f(&before, SC_F64, ir_float(first)) : ir_cast(&before, SC_F64, task->args[init]);
     y->args[k] = ir_cast(&inside, SC_F64, y->args[k]);
     sum->type = SC_F64;
     ir_value *rounded = ir_cast(&behind, SC_F32, sum);
@@ -30,9 +30,9 @@ static void widen_sums(ir_op *op, void *ctx)
     (void)ctx;
     if (op->code != OP_TASK)
         return;
-    for (int r = 0, at = 0; r < op->attr.nreductions; r++)
-        for (int c = 0; c <= op->attr.reductions[r].companions; c++, at++)
-            if (op->attr.reductions[r].kind == IR_RED_ADD && op->res[at]->type == SC_F32)
+    for (int r = 0, at = 0; r < ir_task_attr(op)->nreductions; r++)
+        for (int c = 0; c <= ir_task_attr(op)->reductions[r].companions; c++, at++)
+            if (ir_task_attr(op)->reductions[r].kind == IR_RED_ADD && op->res[at]->type == SC_F32)
                 widen(op, at);
 }
 

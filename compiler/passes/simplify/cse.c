@@ -36,12 +36,12 @@ typedef struct cse {
 
 static size_t nplanes(const cse *c)
 {
-    return c->f->module->fields.len * 4;
+    return ir_storage_count(c->f->module);
 }
 
 static uint32_t *plane_version(const cse *c, const ir_op *op)
 {
-    return &c->planes[op->attr.field->index * 4 + (int)op->attr.plane];
+    return &c->planes[ir_storage_of_op(op)];
 }
 
 static const effects *effects_of_callee(cse *c, const ir_func *callee)
@@ -56,22 +56,19 @@ static const effects *effects_of_callee(cse *c, const ir_func *callee)
 /* New versions for what op itself writes. */
 static void write_op(cse *c, const ir_op *op)
 {
+    op_touch touched[OP_TOUCHED_MAX];
+    for (int n = op_touched(op, touched), i = 0; i < n; i++)
+        if (touched[i].what & (OP_STORES | OP_ADDS))
+            c->planes[touched[i].at] = ++c->clock;
     switch (op->code) {
-    case OP_STORE:
-    case OP_ACCUM:
-    case OP_ATOMIC:
-        *plane_version(c, op) = ++c->clock;
-        if (op->code == OP_ATOMIC && ir_atomic_form(op) == IR_ATOMIC_WITH_TANGENT)
-            c->planes[op->attr.field->index * 4 + IR_DUAL] = ++c->clock;
-        break;
     case OP_LSTORE:
     case OP_LACCUM:
         c->arrays[op->args[0]->id] = ++c->clock;
         break;
     case OP_CALL: {
-        const effects *e = effects_of_callee(c, op->attr.callee);
+        const effects *e = effects_of_callee(c, ir_callee_of(op));
         for (size_t i = 0; i < nplanes(c); i++)
-            if (e->at[i] & (EFFECT_STORE | EFFECT_ACCUM))
+            if (e->at[i] & (OP_STORES | OP_ADDS))
                 c->planes[i] = ++c->clock;
         break;
     }
@@ -148,9 +145,9 @@ static uint64_t const_bits(const ir_op *op)
 {
     uint64_t bits;
     if (scalar_is_float(op->res[0]->type))
-        memcpy(&bits, &op->attr.f, sizeof bits);
+        memcpy(&bits, &ir_const_attr(op)->f, sizeof bits);
     else
-        memcpy(&bits, &op->attr.i, sizeof bits);
+        memcpy(&bits, &ir_const_attr(op)->i, sizeof bits);
     return bits;
 }
 
@@ -169,11 +166,11 @@ static uint32_t hash_op(const ir_op *op)
     case OP_CONST:
         return mix(h, const_bits(op));
     case OP_MPARAM:
-        return mix(h, (uint64_t)op->attr.mparam->index);
+        return mix(h, (uint64_t)ir_mparam_attr(op)->param->index);
     case OP_SHAPE:
-        return mix(mix(h, (uint64_t)op->attr.field->index), (uint64_t)op->attr.i);
+        return mix(mix(h, (uint64_t)ir_field_of(op)->index), (uint64_t)ir_shape_attr(op)->dim);
     case OP_LOAD:
-        return mix(h, (uint64_t)(op->attr.field->index * 4 + (int)op->attr.plane));
+        return mix(h, ir_storage_of_op(op));
     default:
         return h;
     }
@@ -190,11 +187,11 @@ static bool equal(const ir_op *a, const ir_op *b)
     case OP_CONST:
         return const_bits(a) == const_bits(b);
     case OP_MPARAM:
-        return a->attr.mparam == b->attr.mparam;
+        return ir_mparam_attr(a)->param == ir_mparam_attr(b)->param;
     case OP_SHAPE:
-        return a->attr.field == b->attr.field && a->attr.i == b->attr.i;
+        return ir_field_of(a) == ir_field_of(b) && ir_shape_attr(a)->dim == ir_shape_attr(b)->dim;
     case OP_LOAD:
-        return a->attr.field == b->attr.field && a->attr.plane == b->attr.plane;
+        return ir_field_of(a) == ir_field_of(b) && ir_access_attr(a)->plane == ir_access_attr(b)->plane;
     default:
         return true;
     }

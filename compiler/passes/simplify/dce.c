@@ -28,6 +28,7 @@ typedef struct callee_info {
 typedef struct dce {
     ir_func *f;
     bool *live;             /* by value id */
+    VEC(bool) live_ops;     /* by ir_op.pos */
     uint32_t *array_list;   /* by value id of a LOCAL: index into lists, plus one */
     VEC(store_list) lists;  /* of local arrays */
     VEC(layout_slots) layouts;
@@ -38,10 +39,9 @@ typedef struct dce {
     bool changed;
 } dce;
 
-/* The note of a live operation points to itself. */
-static bool is_live(const ir_op *op)
+static bool is_live(const dce *d, const ir_op *op)
 {
-    return op->note == op;
+    return d->live_ops.at[op->pos];
 }
 
 static void mark_value(dce *d, ir_value *v)
@@ -101,8 +101,8 @@ static bool *callee_flag(dce *d, const ir_func *callee, bool stack)
             return stack ? &d->callees.at[i].stack : &d->callees.at[i].effect;
     effects e = effects_of_region(d->f->module, callee->body);
     callee_info c = {.func = callee, .effect = e.other, .stack = e.stack};
-    for (size_t i = 0; i < d->f->module->fields.len * 4; i++)
-        c.effect |= (e.at[i] & (EFFECT_STORE | EFFECT_ACCUM)) != 0;
+    for (size_t i = 0; i < ir_storage_count(d->f->module); i++)
+        c.effect |= (e.at[i] & (OP_STORES | OP_ADDS)) != 0;
     effects_free(&e);
     vec_push(&d->callees, c);
     return stack ? &vec_last(&d->callees).stack : &vec_last(&d->callees).effect;
@@ -110,15 +110,15 @@ static bool *callee_flag(dce *d, const ir_func *callee, bool stack)
 
 static void mark_op(dce *d, ir_op *op)
 {
-    if (is_live(op))
+    if (is_live(d, op))
         return;
-    op->note = op;
+    d->live_ops.at[op->pos] = true;
     if (op->region->parent)
         mark_op(d, op->region->parent);
     switch (op->code) {
     case OP_LOOP:
         mark_args(d, op, 0, ir_loop_first_init(op));
-        if (op->attr.cond)
+        if (ir_loop_attr(op)->cond)
             mark_value(d, ir_yield_of(op->regions[1])->args[0]);
         break;
     case OP_TASK:
@@ -135,7 +135,7 @@ static void mark_op(dce *d, ir_op *op)
     if (op->code == OP_LLOAD)
         mark_stores(d, array_stores(d, op->args[0]));
     else if (op->code == OP_STK_LOAD)
-        mark_stores(d, slot_list(d, op->attr.layout, op->attr.i));
+        mark_stores(d, slot_list(d, ir_layout_of(op), ir_slot_attr(op)->number));
 }
 
 /* Carried value k of a loop: what comes in, what is seen inside, what is handed on and what comes out live and die together. */
@@ -145,7 +145,7 @@ static void mark_carried(dce *d, ir_op *loop, int k)
     mark_value(d, loop->args[ir_loop_first_init(loop) + k]);
     mark_value(d, loop->res[k]);
     mark_value(d, loop->regions[0]->params[ir_loop_first_param(loop) + k]);
-    if (loop->attr.cond)
+    if (ir_loop_attr(loop)->cond)
         mark_value(d, loop->regions[1]->params[k]);
     mark_value(d, ir_yield_of(loop->regions[0])->args[k]);
 }
@@ -156,8 +156,8 @@ static void mark_reduced(dce *d, ir_op *task, int k)
     mark_op(d, task);
     mark_value(d, task->args[ir_task_first_init(task) + k]);
     mark_value(d, ir_yield_of(task->regions[0])->args[k]);
-    for (int r = 0, at = 0; r < task->attr.nreductions; at += 1 + task->attr.reductions[r++].companions)
-        if (at < k && k <= at + task->attr.reductions[r].companions)
+    for (int r = 0, at = 0; r < ir_task_attr(task)->nreductions; at += 1 + ir_task_attr(task)->reductions[r++].companions)
+        if (at < k && k <= at + ir_task_attr(task)->reductions[r].companions)
             mark_value(d, task->res[at]);
 }
 
@@ -210,7 +210,7 @@ static bool is_root(dce *d, const ir_op *op)
     case OP_DECISION: /* of a launch; an adjoint tells those that it makes */
         return d->f->kind != IR_KERNEL_GRAD && d->f->kind != IR_KERNEL_HVP;
     case OP_CALL:
-        return *callee_flag(d, op->attr.callee, false);
+        return *callee_flag(d, ir_callee_of(op), false);
     case OP_YIELD:
         return !op->region->parent;
     default:
@@ -218,15 +218,16 @@ static bool is_root(dce *d, const ir_op *op)
     }
 }
 
-/* One walk, as functions may be large: forgets old notes, lists stores, and collects roots, which are marked when all lists are complete. */
+/* One walk, as functions may be large: numbers operations, lists stores, and collects roots, which are marked when all lists are complete. */
 static void collect(dce *d, ir_region *r)
 {
     for (ir_op *op = r->first; op; op = op->next) {
-        op->note = NULL;
+        op->pos = (uint32_t)d->live_ops.len;
+        vec_push(&d->live_ops, false);
         if (op->code == OP_LSTORE || op->code == OP_LACCUM)
             vec_push(&array_stores(d, op->args[0])->stores, op);
         else if (op->code == OP_STK_STORE)
-            vec_push(&slot_list(d, op->attr.layout, op->attr.i)->stores, op);
+            vec_push(&slot_list(d, ir_layout_of(op), ir_slot_attr(op)->number)->stores, op);
         else if (op->code == OP_STK_RELEASE)
             d->releases = true;
         else if (is_root(d, op))
@@ -240,7 +241,7 @@ static void collect(dce *d, ir_region *r)
 
 static bool allocates(dce *d, const ir_op *op)
 {
-    if (is_live(op) && (op->code == OP_STK_ALLOC || (op->code == OP_CALL && *callee_flag(d, op->attr.callee, true))))
+    if (is_live(d, op) && (op->code == OP_STK_ALLOC || (op->code == OP_CALL && *callee_flag(d, ir_callee_of(op), true))))
         return true;
     for (int i = 0; i < op->nregions; i++)
         for (const ir_op *in = op->regions[i]->first; in; in = in->next)
@@ -280,7 +281,7 @@ static bool is_known(const dce *d, const ir_value *v)
 static void mark_decisions(dce *d, ir_region *r)
 {
     for (ir_op *op = r->first; op; op = op->next) {
-        for (int i = 0; i < op->nregions && is_live(op); i++)
+        for (int i = 0; i < op->nregions && is_live(d, op); i++)
             mark_decisions(d, op->regions[i]);
         if (op->code == OP_DECISION && is_known(d, op->args[0]))
             mark_op(d, op);
@@ -295,7 +296,7 @@ static void drop_loop_entry(ir_op *loop, int k)
     ir_remove_result(loop, k);
     ir_remove_arg(ir_yield_of(loop->regions[0]), k);
     ir_region_remove_param(loop->regions[0], ir_loop_first_param(loop) + k);
-    if (loop->attr.cond)
+    if (ir_loop_attr(loop)->cond)
         ir_region_remove_param(loop->regions[1], k);
 }
 
@@ -308,7 +309,7 @@ static void drop_task_entry(ir_op *task, int k)
 
 static void sweep_task(dce *d, ir_op *task)
 {
-    ir_attr *a = &task->attr;
+    ir_attr_task *a = ir_task_attr(task);
     int last = task->nres - 1;
     for (int r = a->nreductions - 1; r >= 0; r--) {
         int first = last - a->reductions[r].companions;
@@ -352,7 +353,7 @@ static void sweep(dce *d, ir_region *r)
         next = op->next;
         if (op->code == OP_YIELD)
             continue;
-        if (!is_live(op)) {
+        if (!is_live(d, op)) {
             ir_remove(op);
             d->changed = true;
             continue;
@@ -398,12 +399,12 @@ typedef struct compact_all {
 static void use_compacted(ir_op *op, void *ctx)
 {
     const compact_all *all = ctx;
-    for (size_t i = 0; op->attr.layout && i < all->n; i++) {
-        if (op->attr.layout != all->at[i].from)
+    for (size_t i = 0; ir_layout_of(op) && i < all->n; i++) {
+        if (ir_layout_of(op) != all->at[i].from)
             continue;
-        op->attr.layout = all->at[i].to;
+        ir_set_layout(op, all->at[i].to);
         if (op->code != OP_STK_ALLOC)
-            op->attr.i = all->at[i].slot[op->attr.i];
+            ir_slot_attr(op)->number = all->at[i].slot[ir_slot_attr(op)->number];
         return;
     }
 }
@@ -438,6 +439,7 @@ static void dce_free(dce *d)
     vec_free(&d->layouts);
     vec_free(&d->callees);
     vec_free(&d->roots);
+    vec_free(&d->live_ops);
     vec_free(&d->todo);
     free(d->array_list);
     free(d->live);

@@ -51,7 +51,7 @@ static ir_value *widen(ir_builder *b, ir_value *v, int depth)
     const ir_op *op = v->def;
     if (op && depth > 0 && v->type == SC_I32) {
         if (op->code == OP_CONST)
-            return ir_const_i(b, SC_I64, op->attr.i);
+            return ir_const_i(b, SC_I64, ir_const_attr(op)->i);
         if (op->code == OP_CAST && op->args[0]->type == SC_I64 && value_fits_i32(op->args[0]))
             return op->args[0];
         if (op->code == OP_ADD || op->code == OP_SUB || op->code == OP_MUL) {
@@ -83,7 +83,7 @@ static void fold_memory(folder *c, ir_op *op)
         widen_subscript(c, op, 1);
         return;
     }
-    for (int i = 0; i <= op->attr.field->ndim; i++)
+    for (int i = 0; i <= ir_field_of(op)->ndim; i++)
         widen_subscript(c, op, i);
 }
 
@@ -151,7 +151,7 @@ static int branch_taken(const ir_op *op)
     bool negated = false;
     const ir_value *cond = without_not(op->args[0], &negated);
     if (ir_is_const(op->args[0]))
-        return op->args[0]->def->attr.i ? 0 : 1;
+        return ir_int(op->args[0]) ? 0 : 1;
     int levels = 256; /* those of the source; guards behind early returns nest without end */
     for (const ir_region *r = op->region; r->parent && levels-- > 0; r = r->parent->region) {
         bool opposite = negated;
@@ -179,7 +179,7 @@ static void fold_if(folder *c, ir_op *op)
             replace(c, op->res[i], a);
         } else if (fold_same(a, b)) {
             ir_builder at = before(c, op);
-            ir_value *k = scalar_is_float(a->type) ? ir_const_f(&at, a->type, a->def->attr.f) : ir_const_i(&at, a->type, a->def->attr.i);
+            ir_value *k = scalar_is_float(a->type) ? ir_const_f(&at, a->type, ir_float(a)) : ir_const_i(&at, a->type, ir_int(a));
             replace(c, op->res[i], k);
         } else if (a->type == SC_BOOL && fold_is_int(a, 1) && fold_is_int(b, 0)) {
             replace(c, op->res[i], cond);
@@ -198,7 +198,7 @@ static void fold_carried(folder *c, ir_op *op)
             continue;
         replace(c, p, op->args[i0 + k]);
         replace(c, op->res[k], op->args[i0 + k]);
-        if (op->attr.cond) {
+        if (ir_loop_attr(op)->cond) {
             replace(c, op->regions[1]->params[k], op->args[i0 + k]);
             ir_region_remove_param(op->regions[1], k);
         }
@@ -211,7 +211,7 @@ static void fold_carried(folder *c, ir_op *op)
 
 static bool has_constant_bounds(const ir_op *loop)
 {
-    return loop->attr.bounded && ir_is_const(loop->args[0]) && ir_is_const(loop->args[1]);
+    return ir_loop_attr(loop)->bounded && ir_is_const(loop->args[0]) && ir_is_const(loop->args[1]);
 }
 
 static void drop_loop(folder *c, ir_op *op)
@@ -220,7 +220,7 @@ static void drop_loop(folder *c, ir_op *op)
     const int i0 = ir_loop_first_init(op), n = ir_loop_ncarried(op);
     for (int k = 0; k < n; k++)
         replace(c, op->res[k], op->args[i0 + k]);
-    if (op->attr.cond)
+    if (ir_loop_attr(op)->cond)
         replace(c, op->res[n], ir_const_i(&b, SC_I64, 0));
     ir_remove(op);
     c->changed = true;
@@ -234,7 +234,7 @@ static void drop_condition(folder *c, ir_op *op)
     ir_value *trips = ir_op2(&b, OP_SUB, op->args[1], op->args[0]);
     replace(c, op->res[n], ir_op2(&b, OP_MAX, trips, ir_const_i(&b, SC_I64, 0)));
     ir_remove_result(op, n);
-    op->attr.cond = false;
+    ir_loop_attr(op)->cond = false;
     op->nregions = 1;
 }
 
@@ -242,21 +242,21 @@ static void fold_loop(folder *c, ir_op *op)
 {
     fold_carried(c, op);
     const bool known = has_constant_bounds(op);
-    if (known && op->args[0]->def->attr.i >= op->args[1]->def->attr.i) {
+    if (known && ir_int(op->args[0]) >= ir_int(op->args[1])) {
         drop_loop(c, op);
         return;
     }
-    if (op->attr.cond) {
+    if (ir_loop_attr(op)->cond) {
         fold_region(c, op->regions[1]);
         const ir_value *go_on = ir_yield_of(op->regions[1])->args[0];
         if (fold_is_int(go_on, 0)) {
             drop_loop(c, op);
             return;
         }
-        if (fold_is_int(go_on, 1) && op->attr.bounded)
+        if (fold_is_int(go_on, 1) && ir_loop_attr(op)->bounded)
             drop_condition(c, op);
     }
-    if (known && !op->attr.cond && op->args[0]->def->attr.i == op->args[1]->def->attr.i - 1) {
+    if (known && !ir_loop_attr(op)->cond && ir_int(op->args[0]) == ir_int(op->args[1]) - 1) {
         ir_region *body = op->regions[0];
         const int i0 = ir_loop_first_init(op), n = ir_loop_ncarried(op);
         replace(c, body->params[0], op->args[0]);
@@ -272,10 +272,10 @@ static void fold_loop(folder *c, ir_op *op)
 static bool always_holds(const ir_op *op)
 {
     const ir_value *a = op->args[0];
-    if (op->attr.i != IR_ASSERT_BOUNDS)
+    if (ir_text_attr(op)->whose != IR_ASSERT_BOUNDS)
         return fold_is_int(a, 1);
     const ir_value *extent = op->args[1];
-    return ir_is_const(a) && ir_is_const(extent) && a->def->attr.i >= 0 && a->def->attr.i < extent->def->attr.i;
+    return ir_is_const(a) && ir_is_const(extent) && ir_int(a) >= 0 && ir_int(a) < ir_int(extent);
 }
 
 static void fold_op(folder *c, ir_op *op)

@@ -11,9 +11,9 @@ static const_value value_of(const ir_value *v)
 {
     const_value k = {.type = v->type};
     if (scalar_is_float(v->type))
-        k.f = v->def->attr.f;
+        k.f = ir_float(v);
     else
-        k.i = v->def->attr.i;
+        k.i = ir_int(v);
     return k;
 }
 
@@ -24,12 +24,12 @@ static ir_value *constant(ir_builder *b, const_value k)
 
 bool fold_is_int(const ir_value *v, int64_t i)
 {
-    return ir_is_const(v) && !scalar_is_float(v->type) && v->type != SC_PTR && v->def->attr.i == i;
+    return ir_is_const(v) && !scalar_is_float(v->type) && v->type != SC_PTR && ir_int(v) == i;
 }
 
 static bool is_float(const ir_value *v, double f)
 {
-    return ir_is_const(v) && scalar_is_float(v->type) && v->def->attr.f == f && !signbit(v->def->attr.f) == !signbit(f);
+    return ir_is_const(v) && scalar_is_float(v->type) && ir_float(v) == f && !signbit(ir_float(v)) == !signbit(f);
 }
 
 bool fold_same(const ir_value *a, const ir_value *b)
@@ -39,8 +39,8 @@ bool fold_same(const ir_value *a, const ir_value *b)
     if (!ir_is_const(a) || !ir_is_const(b) || a->type != b->type)
         return false;
     if (!scalar_is_float(a->type))
-        return a->def->attr.i == b->def->attr.i;
-    return memcmp(&a->def->attr.f, &b->def->attr.f, sizeof(double)) == 0;
+        return ir_int(a) == ir_int(b);
+    return memcmp(&ir_const_attr(a->def)->f, &ir_const_attr(b->def)->f, sizeof(double)) == 0;
 }
 
 static bool is_op(const ir_value *v, ir_opcode code)
@@ -80,7 +80,7 @@ static ir_value *fold_float_mul(ir_builder *b, ir_value *x, ir_value *y)
     if (is_float(y, -1.0))
         return ir_op1(b, OP_NEG, x);
     if (is_op(x, OP_NEG) && ir_is_const(y))
-        return ir_op2(b, OP_MUL, x->def->args[0], ir_const_f(b, y->type, -y->def->attr.f));
+        return ir_op2(b, OP_MUL, x->def->args[0], ir_const_f(b, y->type, -ir_float(y)));
     if (is_op(x, OP_NEG) && is_op(y, OP_NEG))
         return ir_op2(b, OP_MUL, x->def->args[0], y->def->args[0]);
     return NULL;
@@ -92,7 +92,7 @@ static ir_value *fold_float_div(ir_builder *b, ir_value *x, ir_value *y)
         return ir_op2(b, OP_DIV, x->def->args[0], y->def->args[0]);
     if (!ir_is_const(y))
         return NULL;
-    const double c = y->def->attr.f;
+    const double c = ir_float(y);
     if (c == 1.0)
         return x;
     if (c == -1.0)
@@ -161,10 +161,10 @@ static ir_value *fold_float(ir_builder *b, const ir_op *op)
     case OP_MAX:
         return x == y ? x : NULL;
     case OP_POWI:
-        return ir_is_const(y) ? expand_power(b, x, y->def->attr.i) : NULL;
+        return ir_is_const(y) ? expand_power(b, x, ir_int(y)) : NULL;
     case OP_POW: /* x ** 2 never calls pow; powers beyond this are as well left to the C library's rounding */
-        if (ir_is_const(y) && fabs(y->def->attr.f) <= 2.0 && y->def->attr.f == trunc(y->def->attr.f))
-            return expand_power(b, x, (int64_t)y->def->attr.f);
+        if (ir_is_const(y) && fabs(ir_float(y)) <= 2.0 && ir_float(y) == trunc(ir_float(y)))
+            return expand_power(b, x, (int64_t)ir_float(y));
         return NULL;
     default:
         return NULL;
@@ -187,12 +187,12 @@ static ir_value *add_constant(ir_builder *b, ir_value *x, int64_t k)
 static ir_value *split_sum(ir_opcode code, ir_value *x, ir_value *y, uint64_t *k)
 {
     if (ir_is_const(y)) {
-        const uint64_t c = (uint64_t)y->def->attr.i;
+        const uint64_t c = (uint64_t)ir_int(y);
         *k += code == OP_SUB ? 0 - c : c;
         return x;
     }
     if (code == OP_ADD && ir_is_const(x)) {
-        *k += (uint64_t)x->def->attr.i;
+        *k += (uint64_t)ir_int(x);
         return y;
     }
     return NULL;
@@ -304,7 +304,7 @@ static bool is_comparison(const ir_value *v, comparison *c)
     const bool left = ir_is_const(op->args[0]);
     if (left == ir_is_const(op->args[1]))
         return false;
-    *c = (comparison){op->args[left], left ? mirrored(op->code) : op->code, op->args[!left]->def->attr.i};
+    *c = (comparison){op->args[left], left ? mirrored(op->code) : op->code, ir_int(op->args[!left])};
     return true;
 }
 
@@ -409,7 +409,7 @@ static ir_value *fold_compare(ir_builder *b, const ir_op *op)
     }
     if (!ir_is_const(y))
         return NULL;
-    return (y->def->attr.i != 0) == (op->code == OP_EQ) ? x : ir_op1(b, OP_NOT, x);
+    return (ir_int(y) != 0) == (op->code == OP_EQ) ? x : ir_op1(b, OP_NOT, x);
 }
 
 /* ---- choices and conversions ---- */
@@ -418,7 +418,7 @@ static ir_value *fold_select(ir_builder *b, const ir_op *op)
 {
     ir_value *c = op->args[0], *x = op->args[1], *y = op->args[2];
     if (ir_is_const(c))
-        return c->def->attr.i ? x : y;
+        return ir_int(c) ? x : y;
     if (fold_same(x, y))
         return x;
     if (is_op(c, OP_NOT))

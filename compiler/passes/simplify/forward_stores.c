@@ -48,14 +48,14 @@ static bool is_access(const ir_op *op)
 
 static bool on_one_plane(const ir_op *a, const ir_op *b)
 {
-    return a->attr.field == b->attr.field && a->attr.plane == b->attr.plane;
+    return ir_field_of(a) == ir_field_of(b) && ir_access_attr(a)->plane == ir_access_attr(b)->plane;
 }
 
 static bool is_same_element(const ir_op *a, const ir_op *b)
 {
     if (!on_one_plane(a, b))
         return false;
-    for (int d = 0; d <= a->attr.field->ndim; d++) {
+    for (int d = 0; d <= ir_field_of(a)->ndim; d++) {
         if (a->args[d] == b->args[d])
             continue;
         const affine x = affine_of(a->args[d]), y = affine_of(b->args[d]);
@@ -118,9 +118,9 @@ static void note_effects(const forwarding *w, known_list *l, const ir_op *op)
     effects e = effects_of_op(w->f->module, op);
     for (size_t i = l->len; i-- > 0;) {
         const ir_op *write = l->at[i].c->write;
-        const unsigned what = e.at[write->attr.field->index * 4 + (int)write->attr.plane];
-        l->at[i].read |= (what & EFFECT_READ) != 0;
-        if (what & (EFFECT_STORE | EFFECT_ACCUM))
+        const unsigned what = e.at[ir_storage_of_op(write)];
+        l->at[i].read |= (what & OP_READS) != 0;
+        if (what & (OP_STORES | OP_ADDS))
             forget(l, i);
     }
     effects_free(&e);
@@ -156,8 +156,8 @@ static void see_regions(const forwarding *w, known_list *l, const ir_op *op, boo
 static ir_op *store_instead(forwarding *w, ir_op *op, ir_value *v)
 {
     ir_builder b = {.func = w->f, .region = op->region, .before = op, .loc = op->loc, .origin = op->origin};
-    ir_op *store = ir_store(&b, op->attr.field, op->attr.plane, op->args, op->args[op->attr.field->ndim], v);
-    store->attr.label = op->attr.label;
+    ir_op *store = ir_store(&b, ir_field_of(op), ir_access_attr(op)->plane, op->args, op->args[ir_field_of(op)->ndim], v);
+    ir_set_class(store, ir_class_of(op));
     ir_remove(op);
     w->changed = true;
     return store;
@@ -166,7 +166,7 @@ static ir_op *store_instead(forwarding *w, ir_op *op, ir_value *v)
 /* element + v, in front of the accumulation, which becomes a store of it. */
 static ir_op *store_sum(forwarding *w, ir_op *accum, ir_value *element)
 {
-    ir_builder b = {.func = w->f, .region = accum->region, .before = accum, .loc = accum->loc, .origin = accum->origin, .exact = accum->attr.exact};
+    ir_builder b = {.func = w->f, .region = accum->region, .before = accum, .loc = accum->loc, .origin = accum->origin, .exact = ir_access_attr(accum)->exact};
     ir_value *const v = accum->args[accum->nargs - 1];
     const bool minus = v->def && v->def->code == OP_NEG;
     return store_instead(w, accum, minus ? ir_op2(&b, OP_SUB, element, v->def->args[0]) : ir_op2(&b, OP_ADD, element, v));
@@ -178,8 +178,8 @@ static ir_value *value_of(forwarding *w, content *k)
     if (k->value)
         return k->value;
     ir_op *accum = k->write;
-    ir_builder b = {.func = w->f, .region = accum->region, .before = accum, .loc = accum->loc, .origin = accum->origin, .exact = accum->attr.exact};
-    k->write = store_sum(w, accum, ir_load(&b, accum->attr.field, accum->attr.plane, accum->args, accum->args[accum->attr.field->ndim]));
+    ir_builder b = {.func = w->f, .region = accum->region, .before = accum, .loc = accum->loc, .origin = accum->origin, .exact = ir_access_attr(accum)->exact};
+    k->write = store_sum(w, accum, ir_load(&b, ir_field_of(accum), ir_access_attr(accum)->plane, accum->args, accum->args[ir_field_of(accum)->ndim]));
     k->value = k->write->args[k->write->nargs - 1];
     return k->value;
 }
@@ -216,8 +216,8 @@ static void visit_store(forwarding *w, known_list *l, ir_op *op)
 static bool is_own(const ir_op *accum)
 {
     for (const ir_op *loop = accum->region->parent; loop; loop = loop->region->parent) {
-        bool varies = !loop->attr.forall;
-        for (int d = 0; d < accum->attr.field->ndim && !varies; d++) {
+        bool varies = loop->code != OP_LOOP || !ir_loop_attr(loop)->forall;
+        for (int d = 0; d < ir_field_of(accum)->ndim && !varies; d++) {
             const affine a = affine_of(accum->args[d]);
             varies = varies_with_index(loop, &a);
         }
@@ -237,7 +237,7 @@ static void visit_accum(forwarding *w, known_list *l, ir_op *op)
         return;
     }
     overwrite(l, op);
-    if (op->attr.acc == IR_ACC_PLAIN)
+    if (ir_access_attr(op)->acc == IR_ACC_PLAIN)
         learn(w, l, op, NULL);
 }
 
@@ -268,8 +268,8 @@ static void merge_branches(forwarding *w, ir_op *branch, const content *before, 
     ir_value *v = ir_add_result(branch, left[0]->value->type);
     v->exact = left[0]->value->exact && left[1]->value->exact;
     const ir_op *at = before->write;
-    ir_op *store = ir_store(&b, at->attr.field, at->attr.plane, at->args, at->args[at->attr.field->ndim], v);
-    store->attr.label = write->attr.label;
+    ir_op *store = ir_store(&b, ir_field_of(at), ir_access_attr(at)->plane, at->args, at->args[ir_field_of(at)->ndim], v);
+    ir_set_class(store, ir_class_of(write));
     for (int k = 0; k < 2; k++) {
         ir_add_arg(ir_yield_of(branch->regions[k]), left[k]->value);
         if (left[k] != before)
@@ -312,7 +312,7 @@ static void visit(forwarding *w, known_list *l, ir_op *op)
         visit_regions(w, l, op);
         return;
     }
-    if (is_access(op) && may_be_absent(w, op->attr.field))
+    if (is_access(op) && may_be_absent(w, ir_field_of(op)))
         return;
     if (op->code == OP_LOAD)
         visit_load(w, l, op);

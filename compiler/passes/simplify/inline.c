@@ -24,8 +24,8 @@ static bool writes_memory(const ir_func *f)
 {
     effects e = effects_of_region(f->module, f->body);
     bool any = e.other;
-    for (size_t i = 0; i < f->module->fields.len * 4; i++)
-        any |= (e.at[i] & (EFFECT_STORE | EFFECT_ACCUM)) != 0;
+    for (size_t i = 0; i < ir_storage_count(f->module); i++)
+        any |= (e.at[i] & (OP_STORES | OP_ADDS)) != 0;
     effects_free(&e);
     return any;
 }
@@ -41,7 +41,7 @@ static bool touches_saved(const ir_func *f)
     effects e = effects_of_region(f->module, f->body);
     bool any = false;
     for (size_t i = 0; i < f->module->fields.len; i++)
-        any |= f->module->fields.at[i]->saved && e.at[i * 4 + IR_DATA];
+        any |= f->module->fields.at[i]->saved && e.at[ir_storage_of(f->module->fields.at[i], IR_DATA)];
     effects_free(&e);
     return any;
 }
@@ -121,7 +121,7 @@ static void count_calls(const ir_module *m, count_list *counts)
     for (size_t i = 0; i < m->funcs.len; i++)
         ir_walk(m->funcs.at[i]->body, collect, &calls);
     for (size_t i = 0; i < calls.len; i++)
-        ++*count_of(counts, calls.at[i]->attr.callee);
+        ++*count_of(counts, ir_callee_of(calls.at[i]));
     vec_free(&calls);
 }
 
@@ -139,14 +139,14 @@ static void inline_into(ir_func *f, count_list *counts)
     bool expanded = false;
     ir_map results = ir_map_create(f);
     for (size_t k = 0; k < calls.len; k++) {
-        const ir_func *callee = calls.at[k]->attr.callee;
+        const ir_func *callee = ir_callee_of(calls.at[k]);
         const int n = size_of(callee);
         const bool worth = size + n <= CALLER_LIMIT && is_worth_it(callee, n, *count_of(counts, callee));
         /* The adjoint of a no_grad kernel takes the gradients of what is stored over, in functions with derivatives of their own as well: it has no calls. */
         const bool must = f->no_grad && !callee->external;
         if (callee == f || (!must && (callee->no_inline || !(worth || touches_saved(callee)))))
             continue;
-        expand(f, calls.at[k], calls.at[k]->attr.callee, &results);
+        expand(f, calls.at[k], ir_callee_of(calls.at[k]), &results);
         size += n;
         expanded = true;
     }
@@ -187,7 +187,7 @@ static const ir_field *wanted_before(const ir_func *k)
 
 static bool refuse_adjoint(const ir_func *f, const ir_op *call)
 {
-    const ir_func *k = call->attr.callee;
+    const ir_func *k = ir_callee_of(call);
     arena *mem = f->module->mem;
     const char *why = NULL;
     if (k->no_grad_why)
@@ -211,7 +211,7 @@ bool pass_adjoint_calls(ir_func *f)
     bool ok = true;
     ir_map none = ir_map_create(f);
     for (size_t i = 0; i < calls.len; i++) {
-        ir_func *grad = calls.at[i]->attr.callee->grad;
+        ir_func *grad = ir_callee_of(calls.at[i])->grad;
         if (refuse_adjoint(f, calls.at[i]))
             ok = false;
         else if (grad)

@@ -18,11 +18,11 @@ static void collect(ir_op *op, void *ctx)
 
 static bool surely_runs(const ir_op *loop)
 {
-    if (loop->attr.forall)
+    if (ir_loop_attr(loop)->forall)
         return true;
-    if (!loop->attr.bounded || loop->attr.cond || !ir_is_const(loop->args[0]) || !ir_is_const(loop->args[1]))
+    if (!ir_loop_attr(loop)->bounded || ir_loop_attr(loop)->cond || !ir_is_const(loop->args[0]) || !ir_is_const(loop->args[1]))
         return false;
-    return loop->args[0]->def->attr.i < loop->args[1]->def->attr.i;
+    return ir_int(loop->args[0]) < ir_int(loop->args[1]);
 }
 
 static bool is_invariant(const ir_op *op, const ir_op *loop)
@@ -42,8 +42,8 @@ static bool may_leave(const ir_op *op, const ir_op *loop, const effects *e, bool
     case OP_MPARAM:
         return true;
     case OP_LOAD: {
-        const unsigned char what = e->at[op->attr.field->index * 4 + (int)op->attr.plane];
-        return runs && op->region == loop->regions[0] && !(what & (EFFECT_STORE | EFFECT_ACCUM));
+        const unsigned char what = e->at[ir_storage_of_op(op)];
+        return runs && op->region == loop->regions[0] && !(what & (OP_STORES | OP_ADDS));
     }
     default:
         return op_is_pure_table(op->code);

@@ -57,7 +57,7 @@ static ir_value *compute_before(ir_builder *b, ir_value *v, ir_map *map)
 
 static bool is_dimension(const ir_op *op, const ir_op *unit)
 {
-    return op->code == OP_LOOP && op->attr.bounded && !op->attr.cond && is_known_before(op->args[0], unit) && is_known_before(op->args[1], unit);
+    return op->code == OP_LOOP && ir_loop_attr(op)->bounded && !ir_loop_attr(op)->cond && is_known_before(op->args[0], unit) && is_known_before(op->args[1], unit);
 }
 
 static ir_op *unit_of(ir_op *op)
@@ -189,7 +189,7 @@ typedef struct turn_of {
 
 static bool shares_winners(const ir_op *op, const ir_op *task, const ir_field *f)
 {
-    return ir_atomic_has_winner(op) && op->attr.field == f && ir_task_of(op) == task;
+    return ir_atomic_has_winner(op) && ir_field_of(op) == f && ir_task_of(op) == task;
 }
 
 /* ---- what has no winner ---- */
@@ -202,19 +202,19 @@ typedef struct company {
 static void find_company(ir_op *op, void *ctx)
 {
     company *c = ctx;
-    const ir_field *f = c->atomic->attr.field;
+    const ir_field *f = ir_field_of(c->atomic);
     if (c->other || op == c->atomic)
         return;
     if (op->code == OP_CALL) {
         effects e = effects_of_op(op->region->func->module, op);
-        if (e.at[f->index * 4 + IR_DATA])
+        if (e.at[ir_storage_of(f, IR_DATA)])
             c->other = op;
         effects_free(&e);
         return;
     }
-    if (op_memory_of(op->code) != MEMORY_FIELD || op->attr.field != f || op->attr.plane != IR_DATA)
+    if (op_memory_of(op->code) != MEMORY_FIELD || ir_field_of(op) != f || ir_access_attr(op)->plane != IR_DATA)
         return;
-    const bool alike = ir_atomic_has_winner(op) && op->attr.i == c->atomic->attr.i;
+    const bool alike = ir_atomic_has_winner(op) && ir_access_attr(op)->with == ir_access_attr(c->atomic)->with;
     if (!alike && !never_meet(c->task, op, c->atomic))
         c->other = op;
 }
@@ -222,9 +222,9 @@ static void find_company(ir_op *op, void *ctx)
 /* A minimum or maximum whose winner does not depend on the order of iterations; reported if it is not. */
 static bool may_win(const ir_func *kernel, const ir_op *atomic)
 {
-    const ir_field *f = atomic->attr.field;
+    const ir_field *f = ir_field_of(atomic);
     diag_sink *d = kernel->module->diag;
-    const char *name = arena_printf(kernel->module->mem, "atomic_%s", op_name((ir_opcode)atomic->attr.i));
+    const char *name = arena_printf(kernel->module->mem, "atomic_%s", op_name(ir_access_attr(atomic)->with));
     company c = {.atomic = atomic, .task = ir_task_of(atomic)};
     const bool winner = ir_atomic_has_winner(atomic);
     if (winner && c.task)
@@ -259,7 +259,7 @@ static void find_atomic(ir_op *op, void *ctx)
     numbering *n = ctx;
     if (op->code != OP_ATOMIC || ir_atomic_form(op) > 0)
         return;
-    if ((n->uses && n->uses[op->res[0]->id]) || (ir_atomic_is_extreme(op) && has_derivative(n, op->attr.field)))
+    if ((n->uses && n->uses[op->res[0]->id]) || (ir_atomic_is_extreme(op) && has_derivative(n, ir_field_of(op))))
         vec_push(&n->atomics, op);
 }
 
@@ -283,7 +283,7 @@ static ir_value *execution(const numbering *n, ir_op *atomic, const place *p)
     int64_t sites = 0, site = 0;
     for (size_t i = 0; i < n->atomics.len; i++) {
         const ir_op *other = n->atomics.at[i];
-        if (!shares_winners(other, p->task, atomic->attr.field))
+        if (!shares_winners(other, p->task, ir_field_of(atomic)))
             continue;
         if (other == atomic)
             site = sites;
@@ -363,7 +363,7 @@ static void find_old(ir_op *op, void *ctx)
 static ir_value *block_count(const place *p, ir_builder *b, ir_map *map)
 {
     ir_value *count = ir_const_i(b, SC_I64, 1), *zero = ir_const_i(b, SC_I64, 0);
-    const int nd = p->task ? p->task->attr.ndim : 0, n = nd + (p->log ? 0 : (int)p->path.len);
+    const int nd = p->task ? ir_task_attr(p->task)->ndim : 0, n = nd + (p->log ? 0 : (int)p->path.len);
     for (int d = 0; d < n; d++) {
         const ir_op *op = d < nd ? p->task : p->path.at[d - nd];
         const int first = d < nd ? 2 * d : 0;
@@ -377,8 +377,8 @@ static ir_value *block_count(const place *p, ir_builder *b, ir_map *map)
 static ir_value *record_op(ir_builder *b, ir_opcode code, int nargs, ir_value *const *args, scalar type, ir_layout *l, int number)
 {
     ir_op *op = ir_insert(b, code, nargs, args, type != SC_NONE, &type, 0);
-    op->attr.layout = l;
-    op->attr.i = number;
+    ir_slot_attr(op)->layout = l;
+    ir_slot_attr(op)->number = number;
     if (type == SC_PTR)
         op->res[0]->name = "recorded";
     return op->nres ? op->res[0] : NULL;
@@ -409,7 +409,7 @@ static ir_value *recorded_value(ir_op *atomic)
     if (!ir_atomic_has_winner(atomic))
         return old;
     ir_builder b = before_op(atomic->next, atomic);
-    return ir_atomic_sets(&b, atomic, atomic->args[atomic->attr.field->ndim + 1], old);
+    return ir_atomic_sets(&b, atomic, atomic->args[ir_field_of(atomic)->ndim + 1], old);
 }
 
 static ir_layout *record_in_kernel(record *r, ir_op *atomic)
@@ -423,7 +423,7 @@ static ir_layout *record_in_kernel(record *r, ir_op *atomic)
     ir_map map = ir_map_create(r->kernel);
     ir_value *count = block_count(&p, &b, &map), *turn = where[0];
     if (ir_is_const(turn))
-        turn = ir_const_i(&b, SC_I64, turn->def->attr.i);
+        turn = ir_const_i(&b, SC_I64, ir_int(turn));
     ir_value *block = record_op(&b, OP_REC_ALLOC, 2, (ir_value *[]){turn, count}, SC_PTR, l, r->n);
     ir_map_free(&map);
     b = before_op(value->def->next, atomic);
@@ -438,7 +438,7 @@ static ir_value *get_block(ir_op *old, ir_layout *l, int number)
     ir_builder b = before_op(unit_of(old), old);
     ir_value *turn = old->args[0];
     if (ir_is_const(turn))
-        turn = ir_const_i(&b, SC_I64, turn->def->attr.i);
+        turn = ir_const_i(&b, SC_I64, ir_int(turn));
     return record_op(&b, OP_REC_GET, 1, &turn, SC_PTR, l, number);
 }
 
@@ -478,14 +478,14 @@ static void keep_winner(ir_op *op, void *ctx)
     const keeping *k = ctx;
     if (!shares_winners(op, k->task, k->field))
         return;
-    const int first = op->attr.field->ndim + 2;
+    const int first = ir_field_of(op)->ndim + 2;
     ir_builder b = before_op(op, op);
-    ir_value *slot = ir_component_number(&b, op->attr.field, op->args), *at = op->args[first + 1], *step = op->args[first + 2];
+    ir_value *slot = ir_component_number(&b, ir_field_of(op), op->args), *at = op->args[first + 1], *step = op->args[first + 2];
     op->args[first] = k->block;
     op->args[first + 1] = slot;
     op->args[first + 2] = at;
     ir_add_arg(op, step);
-    op->attr.layout = k->layout;
+    ir_access_attr(op)->layout = k->layout;
 }
 
 /* In front of the parallel loop around the atomic: the block that all of the field's share. */
@@ -494,11 +494,11 @@ static ir_layout *keep_winners(ir_func *kernel, ir_op *atomic, int number)
     ir_op *task = unit_of(atomic);
     ir_value *turn = atomic->args[atomic->nargs - 3];
     ir_builder b = before_op(task, atomic);
-    keeping k = {.task = task, .field = atomic->attr.field};
-    k.layout = layout_of_winners(kernel->module, atomic->attr.field);
+    keeping k = {.task = task, .field = ir_field_of(atomic)};
+    k.layout = layout_of_winners(kernel->module, ir_field_of(atomic));
     if (ir_is_const(turn))
-        turn = ir_const_i(&b, SC_I64, turn->def->attr.i);
-    ir_value *count = ir_component_count(&b, atomic->attr.field);
+        turn = ir_const_i(&b, SC_I64, ir_int(turn));
+    ir_value *count = ir_component_count(&b, ir_field_of(atomic));
     k.block = record_op(&b, OP_REC_ALLOC, 2, (ir_value *[]){turn, count}, SC_PTR, k.layout, number);
     ir_walk(task->regions[0], keep_winner, &k);
     return k.layout;
@@ -509,7 +509,7 @@ static void record_winners(record *r, size_t first)
 {
     ir_op *atomic = r->wons.at[first]->origin;
     const ir_op *task = ir_task_of(atomic);
-    const ir_field *f = atomic->attr.field;
+    const ir_field *f = ir_field_of(atomic);
     ir_layout *l = keep_winners(r->kernel, atomic, r->n);
     for (size_t i = first; i < r->wons.len; i++) {
         ir_op *won = r->wons.at[i];
@@ -571,7 +571,7 @@ typedef struct unkept {
 static void find_unkept(ir_op *op, void *ctx)
 {
     unkept *u = ctx;
-    if (ir_atomic_has_winner(op) && op->attr.field->dual && ir_task_of(op) && ir_atomic_form(op) == IR_ATOMIC_NUMBERED)
+    if (ir_atomic_has_winner(op) && ir_field_of(op)->dual && ir_task_of(op) && ir_atomic_form(op) == IR_ATOMIC_NUMBERED)
         vec_push(&u->atomics, op);
 }
 
@@ -595,17 +595,17 @@ static void forget_block(ir_op *op, void *ctx)
     if (op->code != OP_ATOMIC || ir_atomic_form(op) != IR_ATOMIC_RECORDED)
         return;
     ir_op *alloc = op->args[op->nargs - 4]->def;
-    if (alloc->attr.i < kernel->records)
+    if (ir_slot_attr(alloc)->number < kernel->records)
         return;
     while (ir_atomic_form(op) > 0)
         ir_remove_arg(op, op->nargs - 1);
-    op->attr.layout = NULL;
+    ir_access_attr(op)->layout = NULL;
 }
 
 static void remove_block(ir_op *op, void *ctx)
 {
     const ir_func *kernel = ctx;
-    if (op->code == OP_REC_ALLOC && op->attr.i >= kernel->records)
+    if (op->code == OP_REC_ALLOC && ir_slot_attr(op)->number >= kernel->records)
         ir_remove(op);
 }
 

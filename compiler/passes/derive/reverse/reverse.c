@@ -46,6 +46,7 @@ static void rev_end(rev *rv)
     activity_free(&rv->act);
     vec_free(&rv->snapshots);
     ir_map_free(&rv->fwd);
+    ptrmap_free(&rv->fwd_ops);
 }
 
 static ir_func *derived(ir_func *f, ir_func_kind kind, const char *suffix)

@@ -4,6 +4,7 @@
 
 #include "ir/ops.h"
 #include "passes/analysis/analysis.h"
+#include "util/ptrmap.h"
 
 /* Value id -> value, for the few outer values that a scope contributes to. Insertion order is kept: it is the order of results. */
 typedef struct adj_entry {
@@ -71,6 +72,7 @@ struct rev {
     ir_func *out;
     activity act;
     ir_map fwd;        /* primal value -> its clone in the forward sweep */
+    ptrmap fwd_ops;    /* primal operation with regions -> its clone there; of a task that is not run again: what stands in its place */
     ir_value **memo;   /* primal id -> its value on the reverse side (scopes that are not roots) */
     ir_value **adj;    /* primal id -> adjoint so far, in the scope that owns the value */
     ir_value **shadow; /* LOCAL id -> array of adjoints */

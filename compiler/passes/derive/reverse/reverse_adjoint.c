@@ -101,14 +101,14 @@ ir_value *rev_array_like(scope *s, const ir_value *array, const char *name, src_
     const ir_op *local = array->def;
     ir_builder b = rev_prologue(s, loc);
     if (!local->nargs)
-        return ir_local(&b, local->attr.elem, local->attr.i, name);
+        return ir_local(&b, ir_local_attr(local)->elem, ir_local_attr(local)->count, name);
     rev *rv = s->rv;
     ir_map map = ir_map_create(rv->primal); /* computed again, never saved: it can be had anywhere */
     for (int i = 0; i < rv->primal->body->nparams; i++)
         ir_map_set(&map, rv->primal->body->params[i], rv->out->body->params[i]);
     ir_value *count = ir_clone_value(&b, local->args[0], &map);
     ir_map_free(&map);
-    return ir_local_sized(&b, local->attr.elem, count, name);
+    return ir_local_sized(&b, ir_local_attr(local)->elem, count, name);
 }
 
 static ir_value *make_shadow(scope *s, const ir_value *array)
@@ -137,7 +137,7 @@ ir_value *rev_shadow(scope *s, const ir_value *array, bool *shared)
     for (; s->primal != array->region; s = s->outer) {
         if (s->kind != SCOPE_ROOT)
             continue;
-        if (!local->nargs && local->attr.i <= MAX_SUMS)
+        if (!local->nargs && ir_local_attr(local)->count <= MAX_SUMS)
             return task_shadow(s, array);
         *shared = true;
     }
@@ -158,12 +158,12 @@ static void search_func(memory_search *m, const ir_func *f);
 static void find_active_memory(ir_op *op, void *ctx)
 {
     memory_search *m = ctx;
-    if ((op->code == OP_STORE || op->code == OP_ACCUM || ir_atomic_has_winner(op)) && op->attr.plane == IR_DATA && op->attr.field->grad)
+    if ((op->code == OP_STORE || op->code == OP_ACCUM || ir_atomic_has_winner(op)) && ir_access_attr(op)->plane == IR_DATA && ir_field_of(op)->grad)
         m->found = true;
     else if (op->code == OP_LSTORE && scalar_is_float(ir_elem_type(op->args[0])))
         m->found = true;
     else if (op->code == OP_CALL && !m->found)
-        search_func(m, op->attr.callee);
+        search_func(m, ir_callee_of(op));
 }
 
 static void search_func(memory_search *m, const ir_func *f)

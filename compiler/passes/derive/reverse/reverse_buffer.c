@@ -29,22 +29,22 @@ ir_value *rev_stk_alloc(ir_builder *b, ir_value *count, ir_layout *l)
 {
     const scalar type = SC_PTR;
     ir_op *op = ir_insert(b, OP_STK_ALLOC, 1, &count, 1, &type, 0);
-    op->attr.layout = l;
+    ir_slot_attr(op)->layout = l;
     return op->res[0];
 }
 
 void rev_stk_store(ir_builder *b, ir_value *buf, ir_value *i, ir_value *v, ir_layout *l, int slot)
 {
     ir_op *op = ir_insert(b, OP_STK_STORE, 3, (ir_value *[]){buf, i, v}, 0, NULL, 0);
-    op->attr.layout = l;
-    op->attr.i = slot;
+    ir_slot_attr(op)->layout = l;
+    ir_slot_attr(op)->number = slot;
 }
 
 ir_value *rev_stk_load(ir_builder *b, ir_value *buf, ir_value *i, ir_layout *l, int slot)
 {
     ir_op *op = ir_insert(b, OP_STK_LOAD, 2, (ir_value *[]){buf, i}, 1, &l->types[slot], 0);
-    op->attr.layout = l;
-    op->attr.i = slot;
+    ir_slot_attr(op)->layout = l;
+    ir_slot_attr(op)->number = slot;
     op->res[0]->name = l->names[slot];
     return op->res[0];
 }
@@ -52,7 +52,7 @@ ir_value *rev_stk_load(ir_builder *b, ir_value *buf, ir_value *i, ir_layout *l, 
 /* Without a trip count on entry, promised or known, values are saved in a chain. */
 static bool saves_in_chain(const ir_op *loop)
 {
-    return loop->attr.cond && !loop->attr.limit;
+    return ir_loop_attr(loop)->cond && !ir_loop_attr(loop)->limit;
 }
 
 /* Every iteration gets a struct of its own that points to the previous one. */

@@ -8,7 +8,7 @@
 
 static scope rev_branch(scope *s, const ir_op *op, ir_op *rif, int k)
 {
-    ir_op *fwd = op->note;
+    ir_op *fwd = ptrmap_get(&s->rv->fwd_ops, op);
     ir_region *r = ir_region_create(s->rv->out);
     ir_set_region(rif, k, r);
     scope c = rev_scope(s->rv, s, SCOPE_BRANCH, op->regions[k], fwd->regions[k], r);
@@ -90,16 +90,16 @@ static void order_of(ir_op *op, void *ctx)
         o->fixed = true;
     if (op->code != OP_LOAD && op->code != OP_STORE && op->code != OP_ACCUM)
         return;
-    unsigned char *p = &o->planes[op->attr.field->index * 4 + (int)op->attr.plane];
-    *p |= op->code == OP_LOAD ? EFFECT_READ : op->code == OP_STORE ? EFFECT_STORE : EFFECT_ACCUM;
-    if (*p != EFFECT_READ && *p != EFFECT_ACCUM)
+    unsigned char *p = &o->planes[ir_storage_of_op(op)];
+    *p |= (unsigned char)op_touches(op->code);
+    if (*p != OP_READS && *p != OP_ADDS)
         o->fixed = true;
 }
 
 static bool order_is_free(const ir_module *m, ir_region *body)
 {
-    order o = {.m = m, .planes = xmalloc(m->fields.len * 4 + 1)};
-    memset(o.planes, 0, m->fields.len * 4 + 1);
+    order o = {.m = m, .planes = xmalloc(ir_storage_count(m) + 1)};
+    memset(o.planes, 0, ir_storage_count(m) + 1);
     ir_walk(body, order_of, &o);
     free(o.planes);
     return !o.fixed;
@@ -115,8 +115,8 @@ static bool carries_adjoint(scope *s, const ir_op *loop, int k)
 
 static void rev_loop_bounds(scope *s, const ir_op *op, ir_value **lo, ir_value **hi)
 {
-    *lo = op->attr.bounded ? rev_lookup(s, op->args[0]) : NULL;
-    if (!op->attr.cond) {
+    *lo = ir_loop_attr(op)->bounded ? rev_lookup(s, op->args[0]) : NULL;
+    if (!ir_loop_attr(op)->cond) {
         *hi = rev_lookup(s, op->args[1]);
         return;
     }
@@ -132,18 +132,18 @@ static scope open_loop(scope *s, const ir_op *op, ir_op **loop)
     ir_value *bounds[2];
     rev_loop_bounds(s, op, &bounds[0], &bounds[1]);
     ir_builder b = rev_at_end(s, op);
-    ir_op *fwd = op->note;
+    ir_op *fwd = ptrmap_get(&s->rv->fwd_ops, op);
     *loop = ir_insert(&b, OP_LOOP, 2, bounds, 0, NULL, 1);
-    (*loop)->attr.bounded = true;
-    (*loop)->attr.down = !op->attr.down;
+    ir_loop_attr(*loop)->bounded = true;
+    ir_loop_attr(*loop)->down = !ir_loop_attr(op)->down;
     ir_region *r = ir_region_create(s->rv->out);
     ir_set_region(*loop, 0, r);
     const ir_region *body = op->regions[0];
     scope c = rev_scope(s->rv, s, SCOPE_LOOP, body, fwd->regions[0], r);
     c.fwd_op = fwd;
     c.primal_op = op;
-    ir_value *index = ir_region_param(r, SC_I64, op->attr.bounded ? body->params[0]->name : NULL);
-    c.index = op->attr.bounded ? index : NULL;
+    ir_value *index = ir_region_param(r, SC_I64, ir_loop_attr(op)->bounded ? body->params[0]->name : NULL);
+    c.index = ir_loop_attr(op)->bounded ? index : NULL;
     rev_mark(&c);
     return c;
 }
@@ -223,7 +223,7 @@ void rev_loop(scope *s, const ir_op *op)
     const bool passes_through = finish_carried(&c, op);
     close_loop(s, &c, op, loop);
     if (passes_through && order_is_free(s->rv->module, c.rev))
-        loop->attr.down = false;
+        ir_loop_attr(loop)->down = false;
     const int p0 = ir_loop_first_param(op), i0 = ir_loop_first_init(op);
     ir_builder b = rev_at_end(s, op);
     for (size_t k = 0; k < c.carry.len; k++) {

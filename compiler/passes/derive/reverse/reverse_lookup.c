@@ -63,14 +63,14 @@ ir_value *rev_array_at(scope *s, const ir_value *array, const ir_op *task)
     if (array_is_final(s, array, task))
         return rev_lookup(s, array);
     const ir_op *local = array->def;
-    const ir_op *place = task->note;
+    const ir_op *place = ptrmap_get(&rv->fwd_ops, task);
     rev_root_of(s)->uses_stack = true;
     ir_layout *l = ARENA_NEW(rv->module->mem, ir_layout);
     l->id = rv->out->next_value;
     l->n = 1;
     l->types = ARENA_ARRAY(rv->module->mem, scalar, 1);
     l->names = ARENA_ARRAY(rv->module->mem, const char *, 1);
-    l->types[0] = local->attr.elem;
+    l->types[0] = ir_local_attr(local)->elem;
     l->names[0] = array->name;
 
     ir_builder out = {.func = rv->out, .region = place->region, .before = (ir_op *)place, .loc = task->loc};
@@ -110,7 +110,7 @@ static bool recomputable(scope *s, const ir_value *v)
     case OP_SHAPE:
         return true;
     case OP_LOAD:
-        return op->attr.plane == IR_DATA && !(s->rv->plan && s->rv->plan->fixed[op->pos]);
+        return ir_access_attr(op)->plane == IR_DATA && !(s->rv->plan && s->rv->plan->fixed[op->pos]);
     case OP_LLOAD:
         return array_is_final(s, op->args[0], op);
     case OP_ATOMIC: /* of no log: where it is recorded follows from indices */
@@ -128,7 +128,7 @@ static bool is_memory(const ir_op *op)
 /* Of an atomic, what tells where its old value is recorded: turn at step. */
 static int first_operand(const ir_op *op)
 {
-    return op->code == OP_ATOMIC ? op->attr.field->ndim + 2 : 0;
+    return op->code == OP_ATOMIC ? ir_field_of(op)->ndim + 2 : 0;
 }
 
 static int own_cost(const ir_op *op)
@@ -181,7 +181,7 @@ static void decide_again(scope *s, ir_builder *b, const ir_op *decision, ir_valu
     args[0] = v;
     for (int i = 1; i < decision->nargs; i++)
         args[i] = rev_lookup(s, decision->args[i]);
-    ir_insert(b, OP_DECISION, decision->nargs, args, 0, NULL, 0)->attr = decision->attr;
+    ir_copy_attr(ir_insert(b, OP_DECISION, decision->nargs, args, 0, NULL, 0), decision);
 }
 
 static ir_value *recompute(scope *s, const ir_value *v)
@@ -195,7 +195,7 @@ static ir_value *recompute(scope *s, const ir_value *v)
     b.origin = (ir_op *)op;
     ir_op *c = ir_insert(&b, op->code == OP_ATOMIC ? OP_OLD : op->code, n, args, 1, &v->type, 0);
     if (op->code != OP_ATOMIC)
-        c->attr = op->attr;
+        ir_copy_attr(c, op);
     c->res[0]->name = v->name;
     c->res[0]->exact = v->exact;
     if (op->next && op->next->code == OP_DECISION && op->next->args[0] == v)

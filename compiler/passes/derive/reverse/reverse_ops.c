@@ -31,7 +31,7 @@ static void rev_pure(scope *s, const ir_op *op)
 
 static ir_value **subscripts(scope *s, const ir_op *op)
 {
-    const int n = op->attr.field->ndim;
+    const int n = ir_field_of(op)->ndim;
     ir_value **idx = ARENA_ARRAY(s->rv->module->mem, ir_value *, n + 1);
     for (int i = 0; i <= n; i++)
         idx[i] = rev_lookup(s, op->args[i]);
@@ -40,7 +40,7 @@ static ir_value **subscripts(scope *s, const ir_op *op)
 
 static bool has_gradient(const ir_op *op)
 {
-    return op->attr.plane == IR_DATA && op->attr.field->grad;
+    return ir_access_attr(op)->plane == IR_DATA && ir_field_of(op)->grad;
 }
 
 static void rev_load(scope *s, const ir_op *op)
@@ -50,7 +50,7 @@ static void rev_load(scope *s, const ir_op *op)
         return;
     ir_value **idx = subscripts(s, op);
     ir_builder b = rev_at_end(s, op);
-    ir_accum(&b, op->attr.field, IR_GRAD, idx, idx[op->attr.field->ndim], g);
+    ir_accum(&b, ir_field_of(op), IR_GRAD, idx, idx[ir_field_of(op)->ndim], g);
 }
 
 /* The gradient of an `out` array is a seed that the host keeps, where each element has one store: passes/derive/arrays.c */
@@ -63,16 +63,16 @@ static void rev_store_grad(scope *s, const ir_op *op)
 {
     if (!has_gradient(op))
         return;
-    const int n = op->attr.field->ndim;
+    const int n = ir_field_of(op)->ndim;
     const ir_value *v = op->args[n + 1];
     const bool active = rev_varied(s->rv, v);
     if (op->code == OP_ACCUM && !active)
         return;
     ir_value **idx = subscripts(s, op);
     ir_builder b = rev_at_end(s, op);
-    ir_value *g = active ? ir_load(&b, op->attr.field, IR_GRAD, idx, idx[n]) : NULL;
-    if (op->code == OP_STORE && !is_seed(op->attr.field))
-        ir_store(&b, op->attr.field, IR_GRAD, idx, idx[n], ir_zero(&b, v->type));
+    ir_value *g = active ? ir_load(&b, ir_field_of(op), IR_GRAD, idx, idx[n]) : NULL;
+    if (op->code == OP_STORE && !is_seed(ir_field_of(op)))
+        ir_store(&b, ir_field_of(op), IR_GRAD, idx, idx[n], ir_zero(&b, v->type));
     rev_add(s, &b, v, g);
 }
 
@@ -81,7 +81,7 @@ ir_value *rev_won(ir_builder *b, ir_op *atomic, ir_value *const *idx, ir_value *
     static const scalar answer = SC_BOOL;
     ir_op *const outer = b->origin;
     const bool in_task = ir_task_of(atomic) != NULL;
-    ir_value *slot = in_task ? ir_component_number(b, atomic->attr.field, idx) : NULL;
+    ir_value *slot = in_task ? ir_component_number(b, ir_field_of(atomic), idx) : NULL;
     b->origin = atomic;
     ir_op *won = in_task ? ir_insert(b, OP_WON, 4, (ir_value *[]){where[0], slot, where[1], where[2]}, 1, &answer, 0)
                          : ir_insert(b, OP_OLD, 3, where, 1, &answer, 0);
@@ -94,7 +94,7 @@ ir_value *rev_won(ir_builder *b, ir_op *atomic, ir_value *const *idx, ir_value *
 static void rev_atomic(scope *s, const ir_op *op)
 {
     if (ir_atomic_has_winner(op) && has_gradient(op)) {
-        ir_field *f = op->attr.field;
+        ir_field *f = ir_field_of(op);
         const ir_value *v = op->args[f->ndim + 1];
         ir_value **idx = subscripts(s, op), *where[IR_ATOMIC_NUMBERED];
         for (int i = 0; i < IR_ATOMIC_NUMBERED; i++)
@@ -153,7 +153,7 @@ static void rev_local_store(scope *s, const ir_op *op)
 
 static void rev_call(scope *s, const ir_op *op)
 {
-    ir_func *f = op->attr.callee;
+    ir_func *f = ir_callee_of(op);
     bool any = rev_has_active_memory(f->body);
     for (int i = 0; i < op->nres; i++)
         any |= rev_adj(s, op->res[i]) != NULL;

@@ -26,7 +26,7 @@ static void replay_structured(rev *rv, ir_builder *b, ir_map *map, ir_op *op)
     for (int i = 0; i < op->nres; i++)
         types[i] = op->res[i]->type;
     ir_op *c = ir_insert(b, op->code, op->nargs, args, op->nres, types, op->nregions);
-    c->attr = op->attr;
+    ir_copy_attr(c, op);
     for (int k = 0; k < op->nregions; k++) {
         const ir_region *from = op->regions[k];
         ir_region *to = ir_region_create(b->func);
@@ -47,15 +47,16 @@ static void replay_structured(rev *rv, ir_builder *b, ir_map *map, ir_op *op)
     }
     if (op->code == OP_TASK)
         rev_add_winners(c, op, b);
-    op->note = c;
+    if (rv)
+        ptrmap_set(&rv->fwd_ops, op, c);
 }
 
 static bool has_effects(const ir_func *f)
 {
     effects e = effects_of_region(f->module, f->body);
     bool any = e.other;
-    for (size_t i = 0; i < f->module->fields.len * 4; i++)
-        any |= (e.at[i] & (EFFECT_STORE | EFFECT_ACCUM)) != 0;
+    for (size_t i = 0; i < ir_storage_count(f->module); i++)
+        any |= (e.at[i] & (OP_STORES | OP_ADDS)) != 0;
     effects_free(&e);
     return any;
 }
@@ -64,7 +65,8 @@ static void replay_task(rev *rv, ir_builder *b, ir_map *map, ir_op *op)
 {
     const bool keeps = rv && rev_keeps_any(rv, op);
     if (op->nres == 0 && !keeps) {
-        op->note = ir_const_i(b, SC_BOOL, 0)->def; /* marks the place, see rev_array_at */
+        if (rv)
+            ptrmap_set(&rv->fwd_ops, op, ir_const_i(b, SC_BOOL, 0)->def); /* marks the place, see rev_array_at */
         return;
     }
     if (keeps)
@@ -86,14 +88,14 @@ static void replay_op(rev *rv, ir_builder *b, ir_map *map, ir_op *op)
     case OP_ACCUM:
         if (rv && rev_keeps_write(rv, op))
             rev_write_again(rv, b, map, op);
-        else if (rv && rv->primal->pure && !op->attr.field->in) /* a result */
+        else if (rv && rv->primal->pure && !ir_field_of(op)->in) /* a result */
             ir_clone_op(b, op, map);
         return;
     case OP_ATOMIC: {
         if (rv && rev_keeps_write(rv, op))
             rev_write_again(rv, b, map, op);
         ir_value *where[3]; /* turn at step */
-        const int first = op->attr.field->ndim + 2, n = op->nargs - first;
+        const int first = ir_field_of(op)->ndim + 2, n = op->nargs - first;
         if (n == 0 || ir_atomic_has_winner(op))
             return; /* nobody uses what it returns */
         for (int i = 0; i < n; i++)
@@ -116,9 +118,8 @@ static void replay_op(rev *rv, ir_builder *b, ir_map *map, ir_op *op)
         return;
     case OP_CALL: {
         ir_op *c = ir_clone_op(b, op, map);
-        if (has_effects(op->attr.callee))
-            c->attr.callee = reverse_replay(op->attr.callee);
-        op->note = c;
+        if (has_effects(ir_callee_of(op)))
+            ir_call_attr(c)->callee = reverse_replay(ir_callee_of(op));
         return;
     }
     default:

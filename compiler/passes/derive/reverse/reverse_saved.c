@@ -3,7 +3,7 @@
 
 bool rev_keeps_write(const rev *rv, const ir_op *write)
 {
-    if (!rv->plan || write->attr.plane != IR_DATA)
+    if (!rv->plan || ir_access_attr(write)->plane != IR_DATA)
         return false;
     return rv->fusing ? rv->plan->fused[write->pos] : rv->plan->keep[write->pos];
 }
@@ -39,7 +39,7 @@ static ir_value **clones(ir_module *m, const ir_map *map, const ir_op *write)
 /* A minimum or maximum: the winner, which is recorded, stores. */
 static void set_again(ir_builder *b, const ir_map *map, ir_op *atomic)
 {
-    ir_field *f = atomic->attr.field;
+    ir_field *f = ir_field_of(atomic);
     ir_value **args = clones(b->func->module, map, atomic), *won = rev_won(b, atomic, args, args + f->ndim + 2);
     ir_op *choice = ir_if(b, won, 0, NULL);
     ir_builder in = {.func = b->func, .region = choice->regions[0], .loc = b->loc};
@@ -55,14 +55,14 @@ void rev_write_again(rev *rv, ir_builder *b, ir_map *map, ir_op *write)
     b->origin = NULL; /* what is read here is no read of the kernel */
     if (undone) {
         ir_value **idx = clones(rv->module, map, write);
-        rv->old[write->pos] = ir_load(b, write->attr.field, IR_DATA, idx, idx[write->attr.field->ndim]);
+        rv->old[write->pos] = ir_load(b, ir_field_of(write), IR_DATA, idx, idx[ir_field_of(write)->ndim]);
     }
     if (ir_atomic_has_winner(write) && ir_atomic_form(write) > 0) {
         set_again(b, map, write);
         return;
     }
     ir_op *again = ir_clone_op(b, write, map);
-    while (again->nargs > write->attr.field->ndim + 2) /* where an atomic records its old value: what this one returns is nobody's */
+    while (again->nargs > ir_field_of(write)->ndim + 2) /* where an atomic records its old value: what this one returns is nobody's */
         ir_remove_arg(again, again->nargs - 1);
 }
 
@@ -71,13 +71,13 @@ void rev_undo_write(scope *s, const ir_op *write)
     rev *rv = s->rv;
     if (!rv->old || !rv->old[write->pos])
         return;
-    const int n = write->attr.field->ndim;
-    ir_value *old = rev_save(s, rv->old[write->pos], write->attr.field->name);
+    const int n = ir_field_of(write)->ndim;
+    ir_value *old = rev_save(s, rv->old[write->pos], ir_field_of(write)->name);
     ir_value **idx = ARENA_ARRAY(rv->module->mem, ir_value *, n + 1);
     for (int i = 0; i <= n; i++)
         idx[i] = rev_lookup(s, write->args[i]);
     ir_builder b = {.func = rv->out, .region = s->rev, .loc = write->loc};
-    ir_store(&b, write->attr.field, IR_DATA, idx, idx[n], old);
+    ir_store(&b, ir_field_of(write), IR_DATA, idx, idx[n], old);
 }
 
 /* ---- whole fields ---- */

@@ -4,7 +4,7 @@
 ir_value *rev_iteration_number(ir_builder *b, const ir_op *task)
 {
     ir_value *number = NULL;
-    for (int d = 0; d < task->attr.ndim; d++) {
+    for (int d = 0; d < ir_task_attr(task)->ndim; d++) {
         ir_value *i = ir_op2(b, OP_SUB, task->regions[0]->params[d], task->args[2 * d]);
         ir_value *extent = ir_op2(b, OP_SUB, task->args[2 * d + 1], task->args[2 * d]);
         number = number ? ir_op2(b, OP_ADD, ir_op2(b, OP_MUL, number, extent), i) : i;
@@ -27,11 +27,11 @@ static ir_reduction *with_winners(ir_op *task, const ir_op *primal, const ir_bui
     const ir_op *yield = ir_yield_of(body);
     ir_builder in = {.func = outside->func, .region = body, .before = (ir_op *)yield, .loc = task->loc};
     ir_builder before = {.func = outside->func, .region = task->region, .before = task, .loc = task->loc};
-    ir_reduction *reds = ARENA_ARRAY(task->region->func->module->mem, ir_reduction, task->attr.nreductions + 1);
+    ir_reduction *reds = ARENA_ARRAY(task->region->func->module->mem, ir_reduction, ir_task_attr(task)->nreductions + 1);
     ir_value *number = NULL;
     int at = 0;
-    for (int k = 0; k < task->attr.nreductions; k++) {
-        reds[k] = primal->attr.reductions[k];
+    for (int k = 0; k < ir_task_attr(task)->nreductions; k++) {
+        reds[k] = ir_task_attr(primal)->reductions[k];
         for (int c = 0; c <= reds[k].companions; c++, at++) {
             vec_push(&o->inits, task->args[ir_task_first_init(task) + at]);
             vec_push(&o->yields, yield->args[at]);
@@ -57,9 +57,9 @@ static void place_results(ir_op *task, const ir_op *primal, int n)
     int from_old = 0, from_new = task->nres, i = 0;
     while (task->nres < n)
         ir_add_result(task, SC_I64);
-    for (int k = 0; k < task->attr.nreductions; k++) {
-        const int had = primal->attr.reductions[k].companions;
-        for (int c = 0; c <= task->attr.reductions[k].companions; c++, i++)
+    for (int k = 0; k < ir_task_attr(task)->nreductions; k++) {
+        const int had = ir_task_attr(primal)->reductions[k].companions;
+        for (int c = 0; c <= ir_task_attr(task)->reductions[k].companions; c++, i++)
             res[i] = c <= had ? old[from_old++] : task->res[from_new++];
     }
     for (i = 0; i < n; i++)
@@ -73,7 +73,7 @@ void rev_add_winners(ir_op *task, const ir_op *primal, const ir_builder *outside
     ir_reduction *reds = with_winners(task, primal, outside, &o);
     if (reds) {
         ir_op *yield = ir_yield_of(task->regions[0]);
-        task->attr.reductions = reds;
+        ir_task_attr(task)->reductions = reds;
         while (task->nargs > ir_task_first_init(task))
             ir_remove_arg(task, task->nargs - 1);
         while (yield->nargs > 0)
@@ -143,12 +143,12 @@ static void sweep_task(scope *s, scope *c, const ir_op *task)
 static void seed_reductions(scope *s, scope *c, const ir_op *op, ir_op *task)
 {
     const ir_op *y = ir_yield_of(op->regions[0]);
-    const ir_op *fwd = op->note;
+    const ir_op *fwd = ptrmap_get(&s->rv->fwd_ops, op);
     const int i0 = ir_task_first_init(op);
     ir_value *number = NULL;
     int at = 0, at_fwd = 0;
-    for (int k = 0; k < op->attr.nreductions; k++) {
-        const ir_reduction *red = &op->attr.reductions[k];
+    for (int k = 0; k < ir_task_attr(op)->nreductions; k++) {
+        const ir_reduction *red = &ir_task_attr(op)->reductions[k];
         const int had = red->companions;
         for (int i = 0; i <= had; i++) {
             ir_value *g = rev_adj(s, op->res[at + i]);
@@ -170,20 +170,20 @@ static void seed_reductions(scope *s, scope *c, const ir_op *op, ir_op *task)
         }
         at += 1 + had;
         if (fwd)
-            at_fwd += 1 + fwd->attr.reductions[k].companions;
+            at_fwd += 1 + ir_task_attr(fwd)->reductions[k].companions;
     }
 }
 
 static ir_op *open_task(scope *s, const ir_op *op)
 {
-    const int nd = op->attr.ndim;
+    const int nd = ir_task_attr(op)->ndim;
     ir_value **bounds = ARENA_ARRAY(s->rv->module->mem, ir_value *, 2 * nd);
     for (int i = 0; i < 2 * nd; i++)
         bounds[i] = rev_lookup(s, op->args[i]);
     ir_builder b = rev_at_end(s, op);
     ir_op *task = ir_insert(&b, OP_TASK, 2 * nd, bounds, 0, NULL, 1);
-    task->attr.ndim = nd;
-    task->attr.ordered = s->rv->plan && s->rv->plan->ordered[op->pos];
+    ir_task_attr(task)->ndim = nd;
+    ir_task_attr(task)->ordered = s->rv->plan && s->rv->plan->ordered[op->pos];
     ir_region *r = ir_region_create(s->rv->out);
     ir_set_region(task, 0, r);
     const ir_region *body = op->regions[0];
@@ -202,15 +202,15 @@ static void close_task(scope *s, scope *c, const ir_op *op, ir_op *task)
         vec_push(&yields, c->outer_adj.at[k].adj);
     ir_builder end = rev_at_end(c, op);
     for (size_t k = 0; k < c->arrays.len; k++)
-        for (int64_t i = 0; i < c->arrays.at[k].primal->def->attr.i; i++) {
+        for (int64_t i = 0; i < ir_local_attr(c->arrays.at[k].primal->def)->count; i++) {
             ir_value *at = ir_const_i(&end, SC_I64, i), *g = ir_lload(&end, c->arrays.at[k].shadow, at);
             vec_push(&yields, g);
         }
     const size_t n = yields.len;
-    task->attr.reductions = ARENA_ARRAY(mem, ir_reduction, n + 1);
-    task->attr.nreductions = (int)n;
+    ir_task_attr(task)->reductions = ARENA_ARRAY(mem, ir_reduction, n + 1);
+    ir_task_attr(task)->nreductions = (int)n;
     for (size_t k = 0; k < n; k++) {
-        task->attr.reductions[k] = (ir_reduction){IR_RED_ADD, 0};
+        ir_task_attr(task)->reductions[k] = (ir_reduction){IR_RED_ADD, 0};
         ir_add_arg(task, ir_zero(&before, yields.at[k]->type));
         ir_add_result(task, yields.at[k]->type);
     }
@@ -230,7 +230,7 @@ static void add_sums(scope *s, const scope *c, const ir_op *op, const ir_op *tas
         bool shared; /* if s is in a task: then so is the array */
         ir_value *shadow = rev_shadow(s, c->arrays.at[a].primal, &shared);
         b = rev_at_end(s, op);
-        for (int64_t i = 0; i < c->arrays.at[a].primal->def->attr.i; i++, k++) {
+        for (int64_t i = 0; i < ir_local_attr(c->arrays.at[a].primal->def)->count; i++, k++) {
             ir_value *at = ir_const_i(&b, SC_I64, i);
             ir_value *sum = ir_op2(&b, OP_ADD, ir_lload(&b, shadow, at), task->res[k]);
             ir_lstore(&b, shadow, at, sum);
@@ -244,11 +244,9 @@ void rev_task(scope *s, const ir_op *op)
     if (!rev_has_work(s, op))
         return;
     ir_op *task = open_task(s, op);
-    ir_op *kernel_level = op->note; /* the forward sweep of the body replaces the notes below, not this one */
     scope c = rev_scope(s->rv, s, SCOPE_ROOT, op->regions[0], task->regions[0], task->regions[0]);
     sweep_task(s, &c, op);
     rev_mark(&c);
-    ((ir_op *)op)->note = kernel_level;
     seed_reductions(s, &c, op, task);
     rev_region(&c, op->regions[0]);
     close_task(s, &c, op, task);

@@ -42,10 +42,10 @@ static void collect_call(study *s, const ir_op *op)
 {
     effects e = effects_of_op(s->m, op);
     for (size_t i = 0; i < s->m->fields.len; i++) {
-        const unsigned bits = e.at[i * 4 + IR_DATA];
+        const unsigned bits = e.at[ir_storage_of(s->m->fields.at[i], IR_DATA)];
         if (!s->m->fields.at[i]->saved || !bits)
             continue;
-        s->written[i] |= (bits & (EFFECT_STORE | EFFECT_ACCUM)) != 0;
+        s->written[i] |= (bits & (OP_STORES | OP_ADDS)) != 0;
         if (!s->call[i])
             s->call[i] = op;
     }
@@ -58,14 +58,14 @@ static void collect(ir_op *op, void *ctx)
     op->pos = s->npos++;
     if (op->code == OP_CALL)
         collect_call(s, op);
-    if ((op->code != OP_LOAD && !rev_is_write(op)) || op->attr.plane != IR_DATA || !op->attr.field->saved)
+    if ((op->code != OP_LOAD && !rev_is_write(op)) || ir_access_attr(op)->plane != IR_DATA || !ir_field_of(op)->saved)
         return;
     const site at = {.a = access_of_op(s->m, op, NULL), .task = ir_task_of(op)};
     if (op->code == OP_LOAD) {
-        s->read[op->attr.field->index] = true;
+        s->read[ir_field_of(op)->index] = true;
         vec_push(&s->loads, at);
     } else {
-        s->written[op->attr.field->index] = true;
+        s->written[ir_field_of(op)->index] = true;
         vec_push(&s->writes, at);
     }
 }
@@ -117,13 +117,13 @@ static bool is_repeated(const ir_op *op)
 static void mark_needed(ir_op *op, void *ctx)
 {
     study *s = ctx;
-    if (op->code != OP_LOAD || op->attr.plane != IR_DATA || !op->attr.field->saved)
+    if (op->code != OP_LOAD || ir_access_attr(op)->plane != IR_DATA || !ir_field_of(op)->saved)
         return;
     const ir_op *o = op->origin;
     while (o && o->origin)
         o = o->origin;
     for (size_t i = 0; i < s->loads.len; i++)
-        if (s->loads.at[i].a.field == op->attr.field && (!o || o->code != OP_LOAD || s->loads.at[i].a.op == o))
+        if (s->loads.at[i].a.field == ir_field_of(op) && (!o || o->code != OP_LOAD || s->loads.at[i].a.op == o))
             s->loads.at[i].needed = true;
 }
 
@@ -153,7 +153,7 @@ static order order_of(const study *s, const ir_field *f)
 static bool is_own(const site *w)
 {
     const ir_op *task = w->task;
-    for (int d = 0; d < task->attr.ndim; d++) {
+    for (int d = 0; d < ir_task_attr(task)->ndim; d++) {
         bool found = false;
         for (int k = 0; k < w->a.nsub && !found; k++)
             found = w->a.sub[k].ok && w->a.sub[k].n == 1 && w->a.sub[k].term[0] == task->regions[0]->params[d] && w->a.sub[k].coef[0] != 0;
@@ -203,8 +203,8 @@ static void plan_write(const study *s, const site *w, const bool *runs, saved_pl
         memory |= l->task && (same || may_follow(l->a.op, w->a.op, NULL));
     }
     p->keep[pos] = later;
-    if (later && w->task && w->a.op->attr.exact && !is_own(w))
-        ((ir_op *)w->task)->attr.ordered = true; /* several iterations add to one element, here and when the adjoint adds them up again */
+    if (later && w->task && ir_access_attr(w->a.op)->exact && !is_own(w))
+        ir_task_attr(w->task)->ordered = true; /* several iterations add to one element, here and when the adjoint adds them up again */
     if (w->task)
         plan_task(s, w, p);
     if (!later || !memory)

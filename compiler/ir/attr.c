@@ -1,0 +1,70 @@
+/* What an operation says beside its operands, by its kind: ir/attr.h. */
+#include <string.h>
+
+#include "ir/ir.h"
+
+const unsigned char ir_attr_kinds[OP_COUNT] = {
+#define SOP(id, name, effect, memory, touches, where, attributes) [OP_##id] = IR_ATTR_##attributes,
+#include "ir/struct_ops.def"
+#undef SOP
+};
+
+static const unsigned char sizes[IR_ATTR_KINDS] = {
+    0,
+#define KIND(id, name) sizeof(ir_attr_##name),
+    IR_ATTRIBUTES(KIND)
+#undef KIND
+};
+
+static const char *const class_texts[IR_CLASS_COUNT] = {
+#define CLASS(id, text) text,
+#include "ir/classes.def"
+#undef CLASS
+};
+
+void *ir_attr_new(arena *mem, ir_opcode code)
+{
+    const size_t n = sizes[ir_attr_kind_of(code)];
+    return n ? arena_alloc(mem, n) : NULL;
+}
+
+void ir_copy_attr(ir_op *to, const ir_op *from)
+{
+    const ir_attr_kind kind = ir_attr_kind_of(from->code);
+    assert(kind == ir_attr_kind_of(to->code));
+    if (kind != IR_ATTR_NOTHING)
+        memcpy(to->attr, from->attr, sizes[kind]);
+    if (kind != IR_ATTR_TASK || !ir_task_attr(from)->nreductions)
+        return;
+    ir_attr_task *t = ir_task_attr(to); /* its reductions may be changed on their own */
+    const ir_reduction *reductions = t->reductions;
+    t->reductions = ARENA_ARRAY(to->region->func->module->mem, ir_reduction, t->nreductions);
+    memcpy(t->reductions, reductions, sizeof *reductions * (size_t)t->nreductions);
+}
+
+ir_layout *ir_layout_of(const ir_op *op)
+{
+    const ir_attr_kind kind = ir_attr_kind_of(op->code);
+    return kind == IR_ATTR_SLOT ? ir_slot_attr(op)->layout : kind == IR_ATTR_ACCESS ? ir_access_attr(op)->layout : NULL;
+}
+
+void ir_set_layout(ir_op *op, ir_layout *l)
+{
+    *(ir_attr_kind_of(op->code) == IR_ATTR_ACCESS ? &ir_access_attr(op)->layout : &ir_slot_attr(op)->layout) = l;
+}
+
+ir_class ir_class_of(const ir_op *op)
+{
+    const ir_attr_kind kind = ir_attr_kind_of(op->code);
+    return kind == IR_ATTR_ACCESS ? ir_access_attr(op)->class : kind == IR_ATTR_ELEMENT ? ir_element_attr(op)->class : IR_CLASS_NONE;
+}
+
+void ir_set_class(ir_op *op, ir_class c)
+{
+    *(ir_attr_kind_of(op->code) == IR_ATTR_ACCESS ? &ir_access_attr(op)->class : &ir_element_attr(op)->class) = c;
+}
+
+const char *ir_class_text(ir_class c)
+{
+    return class_texts[c];
+}
