@@ -79,8 +79,11 @@ const char *layout_number(arena *mem, const layout_terms *terms, const layout_pl
     const cexpr at = layout_position(mem, terms, f, p->at);
     if (f->shape == IR_SHAPE_SCALAR)
         return at.text;
-    const char *k = p->constant ? arena_printf(mem, "%lld", (long long)p->number) : cexpr_operand(mem, p->component, PREC_ADD);
-    return f->ndim == 0 ? k : arena_printf(mem, "%s * INT64_C(%d) + %s", cexpr_operand(mem, at, PREC_MUL), ir_field_ncomp(f), k);
+    const char *k = p->constant ? arena_printf(mem, "%lld", (long long)p->number)
+                                : cexpr_operand(mem, p->component, PREC_ADD);
+    if (f->ndim == 0)
+        return k;
+    return arena_printf(mem, "%s * INT64_C(%d) + %s", cexpr_operand(mem, at, PREC_MUL), ir_field_ncomp(f), k);
 }
 
 /* "x + i * x_stride0 + 4" */
@@ -92,7 +95,8 @@ static const char *byte_address(arena *mem, const layout_terms *terms, const lay
     sb_add(&b, base);
     for (int d = 0; d < f->ndim; d++)
         if (strcmp(p->at[d].text, "0") != 0)
-            sb_printf(&b, " + %s * %s", cexpr_operand(mem, p->at[d], PREC_MUL), terms->stride(terms->ctx, f, p->plane, d));
+            sb_printf(&b, " + %s * %s", cexpr_operand(mem, p->at[d], PREC_MUL),
+                      terms->stride(terms->ctx, f, p->plane, d));
     if (f->shape != IR_SHAPE_SCALAR && !p->constant)
         sb_printf(&b, " + %s * %d", cexpr_operand(mem, p->component, PREC_MUL), size);
     else if (f->shape != IR_SHAPE_SCALAR && p->number != 0)
@@ -126,7 +130,8 @@ cexpr layout_element(arena *mem, const layout_terms *terms, const layout_place *
     if (ir_field_is(f, IR_LAYOUT_APART))
         return (cexpr){arena_printf(mem, "%s[%s]", base, apart_number(mem, terms, p)), PREC_PRIMARY};
     const char *path = is_member(f) ? arena_printf(mem, ".%s", member_path(mem, f->path, ".")) : "";
-    return (cexpr){arena_printf(mem, "%s[%s]%s%s", base, layout_position(mem, terms, f, p->at).text, path, component(mem, p)), PREC_PRIMARY};
+    const char *n = layout_position(mem, terms, f, p->at).text;
+    return (cexpr){arena_printf(mem, "%s[%s]%s%s", base, n, path, component(mem, p)), PREC_PRIMARY};
 }
 
 /* ---- pointers to planes ---- */
@@ -145,19 +150,23 @@ const char *layout_element_dims(arena *mem, const ir_field *f, bool flat)
     return arena_printf(mem, "[%d][%d]", f->rows, f->cols);
 }
 
-const char *layout_pointer(arena *mem, const ir_field *f, bool is_const, const char *quals, const char *name, bool flat)
+const char *layout_pointer(arena *mem, const ir_field *f, bool is_const, const char *quals, const char *name,
+                           bool flat)
 {
     const char *constant = is_const ? "const " : "";
     const char *type = layout_by_address(f) ? "unsigned char" : layout_element_type(mem, f);
     const char *dims = ir_field_is(f, IR_LAYOUT_BYTES | IR_LAYOUT_APART) ? "" : layout_element_dims(mem, f, flat);
-    return *dims ? arena_printf(mem, "%s%s (*%s%s)%s", constant, type, quals, name, dims) : arena_printf(mem, "%s%s *%s%s", constant, type, quals, name);
+    return *dims ? arena_printf(mem, "%s%s (*%s%s)%s", constant, type, quals, name, dims)
+                 : arena_printf(mem, "%s%s *%s%s", constant, type, quals, name);
 }
 
 const char *layout_cast(arena *mem, const ir_field *f, bool is_const, bool flat)
 {
     if (ir_field_is(f, IR_LAYOUT_BYTES | IR_LAYOUT_APART | IR_LAYOUT_SHARED) || f->shape == IR_SHAPE_SCALAR)
         return "";
-    return is_const || (flat && f->shape == IR_SHAPE_MAT) ? arena_printf(mem, "(%s)", layout_pointer(mem, f, is_const, "", "", flat)) : "";
+    if (!is_const && !(flat && f->shape == IR_SHAPE_MAT))
+        return "";
+    return arena_printf(mem, "(%s)", layout_pointer(mem, f, is_const, "", "", flat));
 }
 
 bool layout_one_pointer(const ir_field *f, const ir_field *other)
@@ -179,13 +188,16 @@ bool layout_view_is_shared(const ir_field *f)
 
 const char *layout_id(arena *mem, const ir_field *f)
 {
-    return !f->lead || is_member(f) ? layout_title(f) : arena_printf(mem, "%s_%s", f->whole, member_path(mem, f->path, "_"));
+    if (!f->lead || is_member(f))
+        return layout_title(f);
+    return arena_printf(mem, "%s_%s", f->whole, member_path(mem, f->path, "_"));
 }
 
 /* A field's view is a member of the module's struct, beside tk and params. */
 static const char *view_name(arena *mem, const char *name)
 {
-    return strcmp(name, "tk") == 0 || strcmp(name, "params") == 0 ? arena_printf(mem, "%s_", name) : name_member(mem, name);
+    const bool taken = strcmp(name, "tk") == 0 || strcmp(name, "params") == 0;
+    return taken ? arena_printf(mem, "%s_", name) : name_member(mem, name);
 }
 
 const char *layout_view(arena *mem, const ir_field *f)
@@ -196,7 +208,9 @@ const char *layout_view(arena *mem, const ir_field *f)
 
 const char *layout_object(arena *mem, const char *view, const ir_field *f)
 {
-    return is_member(f) ? arena_printf(mem, "%s.field.%s", view, member_path(mem, f->path, ".")) : arena_printf(mem, "%s.field", view);
+    if (is_member(f))
+        return arena_printf(mem, "%s.field.%s", view, member_path(mem, f->path, "."));
+    return arena_printf(mem, "%s.field", view);
 }
 
 const char *layout_element_name(arena *mem, const ir_field *f)
@@ -204,7 +218,8 @@ const char *layout_element_name(arena *mem, const ir_field *f)
     const char *elem = scalar_name(f->elem);
     if (is_member(f) || f->shape == IR_SHAPE_SCALAR)
         return is_member(f) ? f->record->name : elem;
-    return f->shape == IR_SHAPE_VEC ? arena_printf(mem, "vec(%d, %s)", f->rows, elem) : arena_printf(mem, "mat(%d, %d, %s)", f->rows, f->cols, elem);
+    return f->shape == IR_SHAPE_VEC ? arena_printf(mem, "vec(%d, %s)", f->rows, elem)
+                                    : arena_printf(mem, "mat(%d, %d, %s)", f->rows, f->cols, elem);
 }
 
 const char *layout_word(arena *mem, const ir_field *f)
@@ -215,13 +230,16 @@ const char *layout_word(arena *mem, const ir_field *f)
 const char *layout_note(const ir_field *f)
 {
     if (ir_field_is_apart(f))
-        return f->ndim > 1 ? "a pointer for each component, to its elements, row-major" : "a pointer for each component, to its elements";
+        return f->ndim > 1 ? "a pointer for each component, to its elements, row-major"
+                           : "a pointer for each component, to its elements";
     return f->ndim > 1 ? "row-major" : f->ndim ? "one entry for each element" : "one entry";
 }
 
 const char *layout_bind_note(const ir_field *f)
 {
-    return ir_field_is_apart(f) ? "\n *  Each is one block: all elements of the first component, then of the second." : "";
+    if (ir_field_is_apart(f))
+        return "\n *  Each is one block: all elements of the first component, then of the second.";
+    return "";
 }
 
 const char *layout_view_pointer(arena *mem, const ir_field *f, const char *name)
@@ -276,13 +294,16 @@ void layout_fill_view(arena *mem, strbuf *b, const char *view, const ir_field *f
         return;
     }
     for (int k = 0; ir_field_is_apart(f) && k < ir_field_ncomp(f); k++) {
-        const char *which = f->shape == IR_SHAPE_VEC ? arena_printf(mem, "[%d]", k) : arena_printf(mem, "[%d][%d]", k / f->cols, k % f->cols);
-        sb_printf(b, "    m->%s.%s%s = tk_field_component(&m->tk.fields[%d], %s, %d);\n", view, name, which, f->index, number, k);
+        const char *which = f->shape == IR_SHAPE_VEC ? arena_printf(mem, "[%d]", k)
+                                                     : arena_printf(mem, "[%d][%d]", k / f->cols, k % f->cols);
+        sb_printf(b, "    m->%s.%s%s = tk_field_component(&m->tk.fields[%d], %s, %d);\n", view, name, which, f->index,
+                  number, k);
     }
     if (!ir_field_is_apart(f))
         sb_printf(b, "    m->%s.%s = m->tk.fields[%d].plane[%s];\n", view, name, f->index, number);
     if (layout_takes_strides(f))
-        sb_printf(b, "    memcpy(m->%s.%s_strides, m->tk.fields[%d].stride[%s], sizeof m->%s.%s_strides);\n", view, name, f->index, number, view, name);
+        sb_printf(b, "    memcpy(m->%s.%s_strides, m->tk.fields[%d].stride[%s], sizeof m->%s.%s_strides);\n", view,
+                  name, f->index, number, view, name);
 }
 
 /* ---- what libtkc is told ---- */
@@ -306,6 +327,6 @@ const char *layout_member_row(arena *mem, const ir_field *f)
 {
     if (!is_member(f))
         return NULL;
-    const char *type = record_type(mem, f->record);
-    return arena_printf(mem, "{%d, %d, offsetof(%s, %s), sizeof(%s)}", f->index, f->lead->index, type, member_path(mem, f->path, "."), type);
+    const char *type = record_type(mem, f->record), *path = member_path(mem, f->path, ".");
+    return arena_printf(mem, "{%d, %d, offsetof(%s, %s), sizeof(%s)}", f->index, f->lead->index, type, path, type);
 }

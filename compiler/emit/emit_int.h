@@ -30,7 +30,7 @@ typedef struct emitter {
     names *globals;
     facts facts;
     ptrmap functions;        /* func_facts -> c_function */
-    ptrmap layouts;          /* ir_layout -> layout_info, once its definition is printed */
+    ptrmap layouts;          /* ir_layout -> saved_struct, once its definition is printed */
     intern_pool *texts;      /* of what is printed once only, however many kernels have it: without its own name */
     ptrmap shared;           /* such a text -> its name */
     ptrmap params;           /* ir_mparam -> const char *, member name */
@@ -47,11 +47,11 @@ typedef struct emitter {
 
 void emitter_init(emitter *e, const ir_module *m, const emit_options *opt);
 void emitter_done(emitter *e);
-typedef struct layout_info {
+typedef struct saved_struct {
     const char *tag;
     const char **members;
-} layout_info;
-const layout_info *layout_of(emitter *e, const ir_layout *l); /* prints the struct when first asked for */
+} saved_struct;
+const saved_struct *saved_struct_of(emitter *e, const ir_layout *l); /* prints the struct when first asked for */
 /* "jelly__clear_run": of what only this file knows. The files of several modules may be one translation unit. */
 const char *file_level(const emitter *e, const char *name);
 /* The name of what is printed already in these words, but for its own name; else `name`, and so it is from now on. */

@@ -352,7 +352,7 @@ void emit_local(cfn *c, const ir_op *op)
 
 /* ---- the saved-value stack ---- */
 
-static void print_layout(emitter *e, const ir_layout *l, layout_info *info, strbuf *out)
+static void print_layout(emitter *e, const ir_layout *l, saved_struct *info, strbuf *out)
 {
     info->members = ARENA_ARRAY(e->mem, const char *, l->n + 1);
     names *n = names_create(e->mem, NULL);
@@ -369,12 +369,12 @@ static void print_layout(emitter *e, const ir_layout *l, layout_info *info, strb
 }
 
 /* Two of one function are two types, so that a C compiler sees that they do not overlap; those of others with the same members are one. */
-const layout_info *layout_of(emitter *e, const ir_layout *l)
+const saved_struct *saved_struct_of(emitter *e, const ir_layout *l)
 {
-    layout_info *info = ptrmap_get(&e->layouts, l);
+    saved_struct *info = ptrmap_get(&e->layouts, l);
     if (info)
         return info;
-    info = ARENA_NEW(e->mem, layout_info);
+    info = ARENA_NEW(e->mem, saved_struct);
     ptrmap_set(&e->layouts, l, info);
     const char *own = info->tag = arena_printf(e->mem, "%s_saved%d", e->base, e->nlayouts);
     strbuf text = {0};
@@ -388,7 +388,7 @@ const layout_info *layout_of(emitter *e, const ir_layout *l)
 
 static const char *slot(cfn *c, const ir_op *op, const ir_value *ptr, const ir_value *i, expr *e, int64_t index)
 {
-    const layout_info *l = layout_of(c->e, ir_layout_of(op));
+    const saved_struct *l = saved_struct_of(c->e, ir_layout_of(op));
     const bool named = !c->v[ptr->id].pending; /* else it is a member, which points to anything */
     const expr base = val(c, ptr);
     expr_absorb(c, e, base);
@@ -407,14 +407,14 @@ static void emit_alloc(cfn *c, const ir_op *op)
 {
     ir_value *v = op->res[0];
     const char *count = subscript(val(c, op->args[0])).text;
-    const char *type = arena_printf(c->e->mem, "struct %s", layout_of(c->e, ir_layout_of(op))->tag), *name = names_unique(c->names, v->name ? v->name : "saved");
+    const char *type = arena_printf(c->e->mem, "struct %s", saved_struct_of(c->e, ir_layout_of(op))->tag), *name = names_unique(c->names, v->name ? v->name : "saved");
     alloc(c, op, type, name, count);
 }
 
 static void emit_block(cfn *c, const ir_op *op)
 {
     const char *name = names_unique(c->names, op->res[0]->name);
-    const char *tag = layout_of(c->e, ir_layout_of(op))->tag, *turn = subscript(val(c, op->args[0])).text;
+    const char *tag = saved_struct_of(c->e, ir_layout_of(op))->tag, *turn = subscript(val(c, op->args[0])).text;
     c->uses_rec = true;
     if (op->code == OP_REC_GET) {
         stmt(c, op->loc, "struct %s *const %s = tk_record_get(%s, tk_rec, %lld, %s);", tag, name, session_text(c), (long long)ir_slot_attr(op)->number, turn);

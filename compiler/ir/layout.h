@@ -1,4 +1,5 @@
-/* How the elements of a field lie in memory: field_layout.def. Passes ask what follows from it; codegen/layout.c has all that is printed of it. */
+/* How the elements of a field lie in memory: field_layout.def. Passes ask what follows from it; codegen/layout.c has
+ * all that is printed of it. */
 #ifndef TKC_IR_LAYOUT_H
 #define TKC_IR_LAYOUT_H
 
@@ -28,7 +29,7 @@ enum {
     IR_LAYOUT_GAPS = 1,    /* as above */
     IR_LAYOUT_APART = 2,   /* all elements of the first component, then all of the second */
     IR_LAYOUT_BYTES = 4,   /* at strides in bytes, at any alignment, that the host chooses when it binds memory */
-    IR_LAYOUT_SHARED = 8,  /* members of one array of structs: memory, extents and the host's view are that of the array */
+    IR_LAYOUT_SHARED = 8,  /* members of one array of structs: its memory, extents and view are theirs */
     IR_LAYOUT_EXTENTS = 16 /* for fields with extents, and none of structs */
 };
 

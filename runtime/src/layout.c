@@ -1,5 +1,5 @@
-/* The layout of fields: where the components of their elements stand, how many bytes a plane takes, and which. It mirrors compiler/codegen/layout.c; nothing else
- * in libtkc asks how a field's elements lie. */
+/* The layout of fields: where the components of their elements stand, how many bytes a plane takes, and which. It
+ * mirrors compiler/codegen/layout.c; nothing else in libtkc asks how a field's elements lie. */
 #include "rt.h"
 
 static bool is_apart(const tk_field *f)
@@ -76,7 +76,8 @@ bool rt_set_shape(tk_field *f)
             return false;
         f->count *= f->shape[d];
     }
-    if (!mul_size(scalars, rt_scalar_bytes(f->desc->elem), &bytes) || !mul_size((size_t)f->count, rt_element_step(f), &bytes))
+    if (!mul_size(scalars, rt_scalar_bytes(f->desc->elem), &bytes) ||
+        !mul_size((size_t)f->count, rt_element_step(f), &bytes))
         return false;
     for (int p = TK_DATA; p <= TK_GRAD_DUAL; p++)
         rt_plain_strides(f, f->stride[p]);
@@ -137,7 +138,8 @@ void *rt_memory(const tk_field *f, tk_plane plane)
 
 void *tk_field_component(const tk_field *f, tk_plane plane, int component)
 {
-    return f->plane[plane] ? (unsigned char *)f->plane[plane] + (size_t)component * (size_t)f->count * rt_scalar_bytes(f->desc->elem) : NULL;
+    const size_t before = (size_t)component * (size_t)f->count * rt_scalar_bytes(f->desc->elem);
+    return f->plane[plane] ? (unsigned char *)f->plane[plane] + before : NULL;
 }
 
 /* ---- addresses ---- */
@@ -220,7 +222,9 @@ bool rt_span_of(const tk_field *f, void *base, const int64_t *stride, rt_span *l
     l->hi = element;
     for (int d = 0; d < f->desc->ndim; d++) {
         int64_t span;
-        if (__builtin_mul_overflow(stride[d], f->shape[d] - 1, &span) || __builtin_add_overflow(span < 0 ? l->lo : l->hi, span, span < 0 ? &l->lo : &l->hi))
+        if (__builtin_mul_overflow(stride[d], f->shape[d] - 1, &span))
+            return false;
+        if (__builtin_add_overflow(span < 0 ? l->lo : l->hi, span, span < 0 ? &l->lo : &l->hi))
             return false;
         if (f->shape[d] == 1)
             continue;
@@ -280,7 +284,7 @@ static int64_t common_period(const rt_span *a, int64_t period)
     return period;
 }
 
-/* Members of one struct in an array lie in one range, but at places of their own in the common period of the strides. */
+/* Members of one struct in an array lie in one range, but at places of their own in the common period of strides. */
 bool rt_spans_overlap(const rt_span *a, const rt_span *b)
 {
     if (a->lo == a->hi || b->lo == b->hi)
