@@ -1,4 +1,4 @@
-/* The grammar. docs/language.md shows the same as EBNF for readers.
+/* The grammar. docs/language/text.md shows the same as EBNF for readers.
  *
  * LALR(1) without conflicts; precedence is spelled out in rules, so that after an operand the parser always reduces up to the rule that says
  * what may follow, and "expected ..." lists are short. Actions only call builders (syntax/ast.c).

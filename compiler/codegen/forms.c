@@ -12,11 +12,11 @@ const ir_func *kernel_form_of(const ir_func *kernel, kernel_form form)
     case FORM_RUN:
         return kernel;
     case FORM_GRAD:
-        return kernel->grad;
+        return kernel->ad.grad;
     case FORM_JVP:
-        return kernel->jvp;
+        return kernel->ad.jvp;
     case FORM_HVP:
-        return kernel->hvp;
+        return kernel->ad.hvp;
     }
     return NULL;
 }
@@ -71,7 +71,7 @@ bool sig_is_seed(const ir_sigparam *p)
 bool field_has_grad_dual(const ir_module *m, const ir_field *f)
 {
     for (size_t i = 0; i < m->funcs.len && f->grad; i++)
-        if (m->funcs.at[i]->hvp)
+        if (m->funcs.at[i]->ad.hvp)
             return true;
     return false;
 }
@@ -83,18 +83,18 @@ bool kernel_has_args(const ir_func *kernel)
 
 const char *why_no_grad(const ir_func *kernel)
 {
-    if (kernel->grad || kernel->no_grad)
+    if (kernel->ad.grad || kernel->ad.no_grad)
         return NULL;
-    return kernel->no_grad_why ? kernel->no_grad_why : "its derive(...) does not ask for one";
+    return kernel->ad.no_grad_why ? kernel->ad.no_grad_why : "its derive(...) does not ask for one";
 }
 
 const char *why_no_jvp(const ir_func *kernel)
 {
-    if (kernel->jvp)
+    if (kernel->ad.jvp)
         return NULL;
-    if (kernel->no_grad)
+    if (kernel->ad.no_grad)
         return "it is marked no_grad, and uses duals, or sets minima or maxima of a field that has them";
-    return kernel->no_jvp_why ? kernel->no_jvp_why : "its derive(...) does not ask for one";
+    return kernel->ad.no_jvp_why ? kernel->ad.no_jvp_why : "its derive(...) does not ask for one";
 }
 
 bool kernel_gives_floats(const ir_func *kernel)

@@ -6,7 +6,7 @@
 /* Whether accesses in this function are the user's own. Those of derivatives are only looked at for NaN and infinity. */
 static bool is_primal(const cfn *c)
 {
-    return !c->f->primal;
+    return !c->f->ad.primal;
 }
 
 /* Planes that a kernel only reads, or only adds to, hold no races. */

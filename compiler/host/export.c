@@ -134,7 +134,7 @@ const char *export_signature(arena *mem, const ir_module *m, const ir_func *f, k
     add_group(mem, &b, &out, IR_DATA);
     add_group(mem, &b, &in, IR_GRAD);
     add_group(mem, &b, &out, IR_GRAD);
-    if (kernel_form_of(f, form)->workspace)
+    if (kernel_form_of(f, form)->ad.workspace)
         sb_printf(&b, "%svoid *%s", b.len ? ", " : "", workspace_name(mem, f));
     const size_t column = strlen("void __(") + strlen(m->name) + strlen(f->name) + strlen(form_suffix(form));
     const char *r = b.len ? wrap_list(mem, arena_strdup(mem, sb_str(&b)), column, 2) : "void";
@@ -216,7 +216,7 @@ static const char *size_text(arena *mem, const ir_func *f, const ir_value *v)
 
 const char *export_workspace(arena *mem, const ir_func *f, kernel_form form)
 {
-    const ir_func *w = kernel_form_of(f, form)->workspace;
+    const ir_func *w = kernel_form_of(f, form)->ad.workspace;
     if (!w)
         return NULL;
     strbuf b = {0};
@@ -330,7 +330,7 @@ static int count_writes(const cfn *c, const arg_list *l, const arg *a)
 
 static bool has_results_apart(const ir_func *primal, kernel_form form)
 {
-    return primal->results_apart && (form == FORM_GRAD || form == FORM_HVP) && primal->nouts > 0;
+    return primal->ad.results_apart && (form == FORM_GRAD || form == FORM_HVP) && primal->nouts > 0;
 }
 
 static void write_outputs(cfn *c, const ir_func *primal, kernel_form form, const arg_list *out)

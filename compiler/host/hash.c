@@ -27,7 +27,7 @@ uint64_t emit_interface_hash(const ir_module *m)
         const ir_func *f = m->funcs.at[i];
         if (!ir_is_kernel(f))
             continue;
-        add(&b, "kernel", f->name, f->grad != NULL, f->jvp != NULL, f->hvp != NULL, f->nsig, 0);
+        add(&b, "kernel", f->name, f->ad.grad != NULL, f->ad.jvp != NULL, f->ad.hvp != NULL, f->nsig, 0);
         for (int k = 0; k < f->nsig; k++) {
             const ir_sigparam *p = &f->sig[k];
             const ir_field *a = p->array;

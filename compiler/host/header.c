@@ -241,8 +241,8 @@ static void print_kernel(emitter *e, const ir_func *k)
         add_doc(b, k->doc, " *  ");
         sb_add(b, "\n *  ");
     }
-    const bool taped = k->grad && kernel_fits_tape(k);
-    if (k->grad)
+    const bool taped = k->ad.grad && kernel_fits_tape(k);
+    if (k->ad.grad)
         sb_add(b, taped ? "It may be launched on a tape" : "Not on a tape: its adjoint is called directly");
     else if (why_no_grad(k))
         sb_printf(b, "No adjoint: %s", clean_doc(mem, why_no_grad(k)));
@@ -250,19 +250,19 @@ static void print_kernel(emitter *e, const ir_func *k)
         sb_add(b, "Its derivative is zero by intent: it may be launched on a tape and adds nothing");
     if (why_no_jvp(k))
         sb_printf(b, ".\n *  No JVP: %s", clean_doc(mem, why_no_jvp(k)));
-    else if (k->jvp && !kernel_fits_scope(k))
+    else if (k->ad.jvp && !kernel_fits_scope(k))
         sb_add(b, ".\n *  Not in a forward scope: its JVP is called directly");
-    else if (k->jvp)
+    else if (k->ad.jvp)
         sb_add(b, taped ? " and in a forward scope" : ".\n *  It may be launched in a forward scope");
     sb_addc(b, '.');
     add_extents(e, k);
     sb_printf(b, " */\ntk_status %s_%s(%s);\n\n", p, k->name, kernel_signature(mem, e->m, k, FORM_RUN));
-    if (k->grad)
+    if (k->ad.grad)
         sb_printf(b, "/** The adjoint of %s: takes the gradients of what it wrote, adds to the gradients of what it read%s. */\n"
                      "tk_status %s_%s_grad(%s);\n\n", k->name,
                   kernel_has_grad_args(k) ? ";\n *  adds the gradients of its arguments to the last parameters (NULL: not wanted)" : "", p, k->name,
                   kernel_signature(mem, e->m, k, FORM_GRAD));
-    if (k->jvp) {
+    if (k->ad.jvp) {
         sb_printf(b, "/** The JVP of %s: runs it, and carries duals along%s.", k->name, k->nsig ? "; a dual that is NULL is zero, or not wanted" : "");
         for (int i = 0; i < k->nsig; i++)
             if (k->sig[i].lost_in)
@@ -270,7 +270,7 @@ static void print_kernel(emitter *e, const ir_func *k)
                           k->sig[i].record ? "zero" : "NULL", k->sig[i].lost_in);
         sb_printf(b, " */\ntk_status %s_%s_jvp(%s);\n\n", p, k->name, kernel_signature(mem, e->m, k, FORM_JVP));
     }
-    if (k->hvp)
+    if (k->ad.hvp)
         sb_printf(b, "/** Second-order product: the JVP of the adjoint of %s. Adds the tangents of gradients to grad_dual. */\n"
                      "tk_status %s_%s_hvp(%s);\n\n", k->name, p, k->name, kernel_signature(mem, e->m, k, FORM_HVP));
 }

@@ -18,7 +18,7 @@ const char *kernel_out_tag(emitter *e, const ir_func *kernel, kernel_form form)
 /* Pointers to the host's result, and to its derivatives where there are any. */
 static void print_result_members(emitter *e, const ir_func *kernel)
 {
-    const bool has[] = {true, kernel->jvp, kernel->grad, kernel->hvp};
+    const bool has[] = {true, kernel->ad.jvp, kernel->ad.grad, kernel->ad.hvp};
     for (int i = 0; i < kernel->nouts; i++) {
         const ir_sigparam p = sig_result(e->mem, kernel, i);
         for (int k = 0; k < 4 && sig_stands(&p); k++)
@@ -38,7 +38,7 @@ static void print_arg_structs(emitter *e, const ir_func *kernel)
         print_result_members(e, kernel);
         sb_add(out, "};\n\n");
     }
-    if (kernel_has_args(kernel) && (kernel->jvp || kernel->hvp)) {
+    if (kernel_has_args(kernel) && (kernel->ad.jvp || kernel->ad.hvp)) {
         sb_printf(out, "struct %s { /* the tangents come after the primal's arguments */\n    struct %s primal;\n", kernel_args_tag(e, kernel, FORM_JVP),
                   kernel_args_tag(e, kernel, FORM_RUN));
         for (int i = 0; i < kernel->nsig; i++)
@@ -249,7 +249,7 @@ static void emit_run(emitter *e, const ir_func *kernel, kernel_form form)
 /* The ends of the parts of fields that a launch touches, from its arguments. */
 static void emit_part_ends(emitter *e, const ir_func *kernel)
 {
-    const ir_func *f = kernel->bounds;
+    const ir_func *f = kernel->launch.bounds;
     if (!f)
         return;
     e->base = arena_printf(e->mem, "%s_bounds", file_level(e, kernel->name));
@@ -297,7 +297,7 @@ static void copy_member(emitter *e, const ir_sigparam *to, const char *access, c
 static void emit_custom(emitter *e, const ir_func *kernel, kernel_form form)
 {
     const ir_func *f = kernel_form_of(kernel, form);
-    if (form == FORM_RUN || !f || f->custom_of != kernel)
+    if (form == FORM_RUN || !f || f->ad.custom_of != kernel)
         return;
     strbuf *b = e->out;
     sb_printf(b, "/* ---- %s is the %s of %s ---- */\n\n", f->name, form == FORM_JVP ? "JVP" : "adjoint", kernel->name);

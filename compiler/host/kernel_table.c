@@ -5,7 +5,7 @@
 static void print_saved(strbuf *b, const ir_func *kernel, size_t i, const unsigned char *at, const unsigned char *custom)
 {
     const unsigned write = OP_STORES | OP_ADDS;
-    const unsigned before = kernel->before ? kernel->before[i] : 0;
+    const unsigned before = kernel->launch.before ? kernel->launch.before[i] : 0;
     const bool spoils = custom && (custom[IR_DATA] & write);
     if (!kernel->module->fields.at[i]->saved)
         return;
@@ -19,7 +19,7 @@ static void print_saved(strbuf *b, const ir_func *kernel, size_t i, const unsign
 
 static void print_access(emitter *e, const ir_func *kernel, int *count)
 {
-    const func_facts *info = facts_of(&e->facts, kernel), *back = kernel->grad ? facts_of(&e->facts, kernel->grad) : NULL;
+    const func_facts *info = facts_of(&e->facts, kernel), *back = kernel->ad.grad ? facts_of(&e->facts, kernel->ad.grad) : NULL;
     *count = 0;
     for (size_t i = 0; i < e->m->nfields; i++) {
         const unsigned char *at = info->planes + ir_storage_of(e->m->fields.at[i], IR_DATA);
@@ -30,7 +30,7 @@ static void print_access(emitter *e, const ir_func *kernel, int *count)
                 sb_printf(&b, "%s%s", b.len ? " | " : "", flag[k]);
         if (back && (back->planes[ir_storage_of(e->m->fields.at[i], IR_DATA)] & OP_READS))
             sb_printf(&b, "%sTK_NEEDED", b.len ? " | " : "");
-        print_saved(&b, kernel, i, at, back && kernel->grad == kernel->custom_grad ? back->planes + (at - info->planes) : NULL);
+        print_saved(&b, kernel, i, at, back && kernel->ad.grad == kernel->ad.custom_grad ? back->planes + (at - info->planes) : NULL);
         if (at[IR_GRAD] & (OP_STORES | OP_ADDS))
             sb_printf(&b, "%sTK_GRAD_WRITES", b.len ? " | " : "");
         if (b.len) {
@@ -47,14 +47,14 @@ static void print_access(emitter *e, const ir_func *kernel, int *count)
 
 static void print_parts(emitter *e, const ir_func *kernel)
 {
-    if (kernel->nparts)
+    if (kernel->launch.nparts)
         sb_printf(e->out, "static const tk_part %s_parts[] = {\n", file_level(e, kernel->name));
-    for (int i = 0; i < kernel->nparts; i++) {
-        const ir_part *p = &kernel->parts[i];
+    for (int i = 0; i < kernel->launch.nparts; i++) {
+        const ir_part *p = &kernel->launch.parts[i];
         sb_printf(e->out, "    {%d, %s, %s%s%s}, /* %s */\n", p->field->index, plane_enum(p->plane), p->write ? "TK_PART_WRITTEN" : "TK_PART_NEEDED",
                   p->all ? " | TK_PART_ALL" : "", p->product ? " | TK_PART_OF_PRODUCT" : "", p->field->name);
     }
-    if (kernel->nparts)
+    if (kernel->launch.nparts)
         sb_add(e->out, "};\n");
 }
 
@@ -119,7 +119,7 @@ static void print_kernel(emitter *e, const ir_func *kernel, int index, int nacce
     sb_printf(b, "    {.name = %s, .index = %d", c_string(e->mem, kernel->name), index);
     if (kernel_has_args(kernel))
         sb_printf(b, ", .args_size = sizeof(struct %s)", kernel_args_tag(e, kernel, FORM_RUN));
-    if (kernel_has_args(kernel) && (kernel->jvp || kernel->hvp))
+    if (kernel_has_args(kernel) && (kernel->ad.jvp || kernel->ad.hvp))
         sb_printf(b, ", .jvp_args_size = sizeof(struct %s)", kernel_args_tag(e, kernel, FORM_JVP));
     sb_add(b, ",\n     ");
     for (int form = FORM_RUN; form <= FORM_HVP; form++)
@@ -132,17 +132,17 @@ static void print_kernel(emitter *e, const ir_func *kernel, int index, int nacce
         sb_printf(b, ",\n     .no_jvp = %s", c_string(e->mem, why_no_jvp(kernel)));
     if (naccess)
         sb_printf(b, ",\n     .access = %s_access, .naccess = %d", own, naccess);
-    if (kernel->nparts)
-        sb_printf(b, ",\n     .parts = %s_parts, .nparts = %d, .bounds = %s_bounds, .nbounds = %d%s", own, kernel->nparts, own,
-                  kernel->bounds->nresults, reads_fields(kernel->bounds) ? ", .bounds_read = true" : "");
+    if (kernel->launch.nparts)
+        sb_printf(b, ",\n     .parts = %s_parts, .nparts = %d, .bounds = %s_bounds, .nbounds = %d%s", own, kernel->launch.nparts, own,
+                  kernel->launch.bounds->nresults, reads_fields(kernel->launch.bounds) ? ", .bounds_read = true" : "");
     if (narrays)
         sb_printf(b, ",\n     .arrays = %s_arrays, .narrays = %d", own, narrays);
     if (kernel_gives_floats(kernel))
         sb_add(b, ", .result = true");
-    if (kernel->custom_grad)
-        sb_printf(b, ", .back = &%s[%d]", e->kernels, kernel_index(e->m, kernel->custom_grad));
+    if (kernel->ad.custom_grad)
+        sb_printf(b, ", .back = &%s[%d]", e->kernels, kernel_index(e->m, kernel->ad.custom_grad));
     sb_printf(b, "%s%s%s},\n", kernel_gives_gradients(kernel) ? ", .grad_args = true" : "", kernel->draws ? ", .draws = true" : "",
-              kernel->records > 0 ? ", .records = true" : "");
+              kernel->launch.records > 0 ? ", .records = true" : "");
 }
 
 int emit_kernel_table(emitter *e)
@@ -153,7 +153,7 @@ int emit_kernel_table(emitter *e)
     int *counts = ARENA_ARRAY(e->mem, int, m->funcs.len + 1), *arrays = ARENA_ARRAY(e->mem, int, m->funcs.len + 1);
     for (size_t i = 0; i < m->funcs.len; i++)
         if (ir_is_kernel(m->funcs.at[i])) {
-            custom |= m->funcs.at[i]->custom_grad != NULL;
+            custom |= m->funcs.at[i]->ad.custom_grad != NULL;
             arrays[n] = print_arrays(e, m->funcs.at[i]);
             print_access(e, m->funcs.at[i], &counts[n++]);
             print_parts(e, m->funcs.at[i]);

@@ -230,6 +230,32 @@ typedef struct ir_part {
 /* What an adjoint does to a saved field: it wants the data as the launch found them; it overwrites them and may leave anything there. */
 enum { IR_BEFORE_WANTED = 1, IR_BEFORE_REPLAYED = 2 };
 
+/* What differentiation knows of a function, and makes of it. */
+typedef struct ir_ad {
+    int derive;              /* kernels: IR_DERIVE_* asked for (a derivative kernel: 0) */
+    bool derive_explicit;    /* by a derive(...) clause */
+    bool no_grad;            /* "derivative zero, by intent" */
+    bool results_apart;      /* of an export func: its gradient has results from the function itself; by the decisions pass */
+    const char *no_grad_why; /* why there is no adjoint (reads .grad, ...): message for TK_NO_DERIVATIVE; NULL if there is one */
+    const char *no_jvp_why;
+    ir_func *primal;         /* of a derived function */
+    ir_func *grad, *jvp, *hvp; /* of a primal kernel, once generated; jvp is the primal itself where there are no duals */
+    ir_func *vjp, *fn_jvp, *replay; /* of functions, on demand. replay: without side effects */
+    ir_func *custom_grad, *custom_jvp; /* marked grad_for, jvp_for this kernel or function by the program */
+    ir_func *custom_of;      /* what this is marked grad_for or jvp_for */
+    ir_func *with_locals;    /* of an export func: what its gradient is made from, where that is not itself; not in the module. passes/derive/arrays.c */
+    ir_func *workspace;      /* of a pure derivative that keeps values: bytes that its caller provides, from the parameters; not in the module */
+} ir_ad;
+
+/* What a tape has to know of a kernel's launches. */
+typedef struct ir_launch {
+    int records;             /* number of blocks that it keeps for its adjoint: old values of atomics, winners */
+    unsigned char *before;   /* once it has an adjoint, by field index: IR_BEFORE_*; NULL: none */
+    ir_part *parts;          /* what its launches write and need */
+    int nparts;
+    ir_func *bounds;         /* of the same parameters; yields lo, hi (i64) of each subscript, and of the components, part by part; not in the module */
+} ir_launch;
+
 struct ir_func {
     ir_module *module;
     ir_func_kind kind;
@@ -239,36 +265,19 @@ struct ir_func {
     int nresults;
     src_loc loc;
     uint32_t next_value;     /* id of the next value */
+    ir_ad ad;
     bool classed;            /* each accumulation and atomic has a class, also what passes add from here on; by the parallel pass */
-    /* kernels */
-    bool pure;               /* an export func: a function of its arguments, called by the host without a module object */
+    bool no_inline;          /* custom derivative or too large: stays a call */
+    bool external;           /* a C function of the host, by this name; has sig and outs. The body is one EXTERN */
+    bool prelude;            /* a built-in function: what is inlined of it counts as the caller's */
+    /* kernels, and what else has a signature */
     ir_sigparam *sig;
     int nsig;
     ir_sigparam *outs;       /* results, `first` counts among the yielded values */
     int nouts;
-    int derive;              /* IR_DERIVE_* asked for (a derivative kernel: 0) */
-    bool derive_explicit;    /* by a derive(...) clause */
-    bool results_apart;      /* of an export func: its gradient has results from the function itself; by the decisions pass */
+    bool pure;               /* an export func: a function of its arguments, called by the host without a module object */
     bool draws;              /* random numbers */
-    int records;             /* number of blocks that it keeps for its adjoint: old values of atomics, winners */
-    bool no_grad;            /* "derivative zero, by intent" */
-    const char *no_grad_why; /* why there is no adjoint (reads .grad, ...): message for TK_NO_DERIVATIVE; NULL if there is one */
-    const char *no_jvp_why;
-    unsigned char *before;   /* once it has an adjoint, by field index: IR_BEFORE_*; NULL: none */
-    ir_part *parts;          /* of a kernel: what its launches write and need */
-    int nparts;
-    ir_func *bounds;         /* of the same parameters; yields lo, hi (i64) of each subscript, and of the components, part by part; not in the module */
-    ir_func *with_locals;    /* of an export func: what its gradient is made from, where that is not itself; not in the module. passes/derive/arrays.c */
-    ir_func *workspace;      /* of a pure derivative that keeps values: bytes that its caller provides, from the parameters; not in the module */
-    ir_func *primal;         /* of a derived function */
-    ir_func *grad, *jvp, *hvp; /* of a primal, once generated; jvp is the primal itself where there are no duals */
-    /* functions: derivatives generated on demand */
-    ir_func *vjp, *fn_jvp, *replay; /* replay: without side effects */
-    ir_func *custom_grad, *custom_jvp; /* marked grad_for, jvp_for this kernel or function by the program */
-    ir_func *custom_of;      /* what this is marked grad_for or jvp_for */
-    bool no_inline;          /* custom derivative or too large: stays a call */
-    bool external;           /* a C function of the host, by this name; has sig and outs. The body is one EXTERN */
-    bool prelude;            /* a built-in function: what is inlined of it counts as the caller's */
+    ir_launch launch;
 };
 
 /* What the host launches with a module object. */

@@ -432,7 +432,7 @@ static bool check_exact_call(const verifier *v, const ir_op *op)
 {
     const ir_func *c = ir_callee_of(op);
     bool ok = true;
-    const bool seeded = c->custom_of || (c->primal && c->primal->custom_of); /* a derivative of the program's own, which may look at seeds */
+    const bool seeded = c->ad.custom_of || (c->ad.primal && c->ad.primal->ad.custom_of); /* a derivative of the program's own, which may look at seeds */
     for (int i = 0; i < op->nargs && ok && !seeded; i++)
         ok = !c->body->params[i]->exact || expect_exact(v, op, op->args[i], "an argument");
     for (int i = 0; i < op->nres && ok && !c->external; i++)
@@ -482,7 +482,7 @@ static bool has_narrow_sum(const ir_op *task)
 static bool may_be_flat(const ir_op *task)
 {
     const ir_func *f = task->region->func;
-    return f->module->debug && ((!f->primal && !f->pure) || ir_task_sum_decides(task));
+    return f->module->debug && ((!f->ad.primal && !f->pure) || ir_task_sum_decides(task));
 }
 
 static unsigned kind_of(const ir_op *op)

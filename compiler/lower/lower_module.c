@@ -116,9 +116,9 @@ static ir_func *lower_func(lower *l, tx_func *fn, ir_func_kind kind)
     f->doc = fn->doc;
     f->prelude = fn->prelude;
     f->loc = fn->loc;
-    f->derive = fn->derive;
-    f->derive_explicit = fn->derive_explicit;
-    f->no_grad = fn->no_grad;
+    f->ad.derive = fn->derive;
+    f->ad.derive_explicit = fn->derive_explicit;
+    f->ad.no_grad = fn->no_grad;
     frame fr = {.fn = fn, .scan = scan_func(l->mem, fn), .nresults = result_count(fn->result), .returned = var_flag(l, "returned")};
     fr.results = ARENA_ARRAY(l->mem, lvar *, fr.nresults);
     l->b = body_builder(f, fn->loc);
@@ -207,16 +207,16 @@ static void link_custom(const tx_func *f)
     ir_func *grad = f->custom_grad ? f->custom_grad->lowered : NULL, *jvp = f->custom_jvp ? f->custom_jvp->lowered : NULL;
     if (!f->lowered || (!grad && !jvp))
         return;
-    f->lowered->custom_grad = grad;
-    f->lowered->custom_jvp = jvp;
+    f->lowered->ad.custom_grad = grad;
+    f->lowered->ad.custom_jvp = jvp;
     if (grad)
-        grad->custom_of = f->lowered;
+        grad->ad.custom_of = f->lowered;
     if (jvp)
-        jvp->custom_of = f->lowered;
+        jvp->ad.custom_of = f->lowered;
     if (f->is_kernel)
         return;
-    f->lowered->vjp = grad;
-    f->lowered->fn_jvp = jvp;
+    f->lowered->ad.vjp = grad;
+    f->lowered->ad.fn_jvp = jvp;
     f->lowered->no_inline = true;
 }
 

@@ -65,19 +65,19 @@ static bool overwrites_active(ir_region *r)
 
 static bool derive_grad(ir_func *k)
 {
-    if (k->custom_grad) {
-        k->grad = k->custom_grad;
+    if (k->ad.custom_grad) {
+        k->ad.grad = k->ad.custom_grad;
         return true;
     }
-    if (k->no_grad ? !overwrites_active(k->body) : k->no_grad_why || !(k->derive & (IR_DERIVE_GRAD | IR_DERIVE_HVP)))
+    if (k->ad.no_grad ? !overwrites_active(k->body) : k->ad.no_grad_why || !(k->ad.derive & (IR_DERIVE_GRAD | IR_DERIVE_HVP)))
         return true;
     /* From here on an origin is an operation of the primal: what derived code replays. */
-    ir_func *from = k->with_locals ? k->with_locals : k;
+    ir_func *from = k->ad.with_locals ? k->ad.with_locals : k;
     ir_walk(from->body, forget_origin, NULL);
     if (!pass_reverse(from))
         return false;
-    k->grad = from->grad;
-    k->grad->primal = k;
+    k->ad.grad = from->ad.grad;
+    k->ad.grad->ad.primal = k;
     return true;
 }
 
@@ -100,17 +100,17 @@ static bool stands_in_scope(ir_func *k)
 {
     bool found = false;
     ir_walk(k->body, find_bar, &found);
-    return k->no_grad && !found;
+    return k->ad.no_grad && !found;
 }
 
 static bool derive_jvp(ir_func *k)
 {
     const int errors = diag_error_count(k->module->diag);
-    if (k->custom_jvp)
-        k->jvp = k->custom_jvp;
+    if (k->ad.custom_jvp)
+        k->ad.jvp = k->ad.custom_jvp;
     else if (stands_in_scope(k))
         pass_forward(k, IR_KERNEL_JVP, derived_name(k, "jvp"));
-    else if (!k->no_grad && !k->no_jvp_why && (k->derive & IR_DERIVE_JVP) && record_for_tangents(k)) {
+    else if (!k->ad.no_grad && !k->ad.no_jvp_why && (k->ad.derive & IR_DERIVE_JVP) && record_for_tangents(k)) {
         pass_forward(k, IR_KERNEL_JVP, derived_name(k, "jvp"));
         record_forget_tangents(k);
     }
@@ -120,19 +120,19 @@ static bool derive_jvp(ir_func *k)
 static bool derive_hvp(ir_func *k)
 {
     const int errors = diag_error_count(k->module->diag);
-    if (k->grad && ((k->derive & IR_DERIVE_HVP) || (k->no_grad && k->jvp && activity_has_second_order(k->module))))
-        pass_forward(k->grad, IR_KERNEL_HVP, derived_name(k, "hvp"));
+    if (k->ad.grad && ((k->ad.derive & IR_DERIVE_HVP) || (k->ad.no_grad && k->ad.jvp && activity_has_second_order(k->module))))
+        pass_forward(k->ad.grad, IR_KERNEL_HVP, derived_name(k, "hvp"));
     return diag_error_count(k->module->diag) == errors;
 }
 
 /* What the gradient of an export func takes from the function itself it need not compute. */
 static void drop_results(ir_func *f)
 {
-    if (!f->primal || !f->primal->results_apart)
+    if (!f->ad.primal || !f->ad.primal->ad.results_apart)
         return;
     ir_op *y = ir_yield_of(f->body);
     ir_builder b = {.func = f, .region = f->body, .before = y, .loc = y->loc};
-    for (int i = 0; i < f->primal->nresults; i++)
+    for (int i = 0; i < f->ad.primal->nresults; i++)
         y->args[i] = ir_zero(&b, y->args[i]->type);
     pass_simplify(f);
 }
@@ -155,15 +155,15 @@ static bool share_jvps(ir_module *m)
     for (size_t i = 0; i < m->funcs.len; i++) {
         ir_func *k = m->funcs.at[i];
         bool dual = false;
-        if (!k || !ir_is_kernel(k) || !k->jvp || k->custom_jvp || k->nresults)
+        if (!k || !ir_is_kernel(k) || !k->ad.jvp || k->ad.custom_jvp || k->nresults)
             continue;
-        ir_walk(k->jvp->body, find_dual, &dual);
+        ir_walk(k->ad.jvp->body, find_dual, &dual);
         if (dual)
             continue;
         for (size_t at = 0; at < m->funcs.len; at++)
-            if (m->funcs.at[at] == k->jvp)
+            if (m->funcs.at[at] == k->ad.jvp)
                 m->funcs.at[at] = NULL;
-        k->jvp = k;
+        k->ad.jvp = k;
     }
     size_t n = 0;
     for (size_t i = 0; i < m->funcs.len; i++)
@@ -176,7 +176,7 @@ static bool share_jvps(ir_module *m)
 /* With --debug each access of a primal is watched where the user wrote it: from here on none may move or vanish. */
 static bool is_watched(const ir_func *f)
 {
-    return f->module->debug && !f->primal && !f->pure;
+    return f->module->debug && !f->ad.primal && !f->pure;
 }
 
 /* In a module with --debug derivatives, too, keep their writes, which are looked at for NaN. */
@@ -310,8 +310,8 @@ static bool is_on(const pass_row *row, const ir_func *f)
     case ON_MODULE: return false;
     case ON_ALL: return f != f->module->extents;
     case ON_PRIMALS: return f->kind == IR_KERNEL;
-    case ON_SOURCES: return f->kind == IR_KERNEL || (f->kind == IR_FUNC && !f->primal && f != f->module->extents);
-    case ON_ADJOINTS: return f->kind == IR_KERNEL_GRAD || (f->primal && (f->primal->vjp == f || f->primal->replay == f));
+    case ON_SOURCES: return f->kind == IR_KERNEL || (f->kind == IR_FUNC && !f->ad.primal && f != f->module->extents);
+    case ON_ADJOINTS: return f->kind == IR_KERNEL_GRAD || (f->ad.primal && (f->ad.primal->ad.vjp == f || f->ad.primal->ad.replay == f));
     case ON_JVPS: return f->kind == IR_KERNEL_JVP;
     case ON_HVPS: return f->kind == IR_KERNEL_HVP;
     case ON_KERNELS: return f->kind != IR_FUNC;

@@ -1,2 +1,2 @@
-# docs/language.md lists every diagnostic.
+# docs/language/diagnostics.md lists every diagnostic.
 python3 "$ROOT/tests/tools/diagtable.py" "$ROOT"

@@ -10,7 +10,7 @@ refused()
 }
 
 # Each keyword of the page's list is refused as a name, of an item and of a local.
-keywords=$(sed -n '/^Keywords cannot be names:$/,/^All other words/s/^    //p' "$ROOT/docs/language.md")
+keywords=$(sed -n '/^Keywords cannot be names:$/,/^All other words/s/^    //p' "$ROOT/docs/language/text.md")
 [ "$(echo $keywords | wc -w)" -gt 40 ]
 for word in $keywords; do
     echo "const $word = 1;" >keyword.tk
@@ -275,4 +275,4 @@ for one, other, what in (pages, parsers, "the page's grammar derives"), (parsers
             print(f"of one grammar only: {' '.join(tokens)}")
 sys.exit(bad > 0)
 PY
-python3 grammars.py "$ROOT/docs/language.md" "$ROOT/grammar/tk.y" 3
+python3 grammars.py "$ROOT/docs/language/text.md" "$ROOT/grammar/tk.y" 3

@@ -1,9 +1,9 @@
-# Each sentence of docs/language.md has tests that hold it, says tests/sentences.txt; one that is written anew, and a test that is gone, are found.
+# Each sentence of docs/language.md and docs/language/ has tests that hold it, says tests/sentences.txt; one that is written anew, and a test that is gone, are found.
 python3 "$ROOT/tests/tools/sentences.py" "$ROOT"
-mkdir -p copy/docs copy/tests
+mkdir -p copy/tests
 for part in "$ROOT"/tests/* "$ROOT/tests/sentences.txt"; do ln -sf "$part" copy/tests; done
 ln -s "$ROOT/compiler" copy
-cp "$ROOT"/docs/*.md copy/docs
+cp -r "$ROOT/docs" copy
 cp "$ROOT/README.md" copy
 sed -i 's/^An assignment is\|^- An assignment is a statement, not an expression\./- An assignment is an expression./' copy/docs/language.md
 python3 "$ROOT/tests/tools/sentences.py" copy >said && { echo "a new sentence is not found"; exit 1; }

@@ -4,7 +4,7 @@
     functions.py --build DIR [--short] [--only NAME] [--points N]
 
 Prints the worst error of each row in ulp, with its argument, and ends with `N passed, N failed`. A row fails where its error is above 4 ulp, or above what the
-table of docs/language.md says for it.
+table of docs/language/builtins.md says for it.
 """
 import argparse
 import random
@@ -269,9 +269,9 @@ def power_model(point):
 # ---- the table in the documentation ----
 
 def documented():
-    """What docs/language.md says: by name and type, the greatest error of the value, of first and of second derivatives."""
+    """What docs/language/builtins.md says: by name and type, the greatest error of the value, of first and of second derivatives."""
     found = {}
-    for line in (ROOT / "docs" / "language.md").read_text().splitlines():
+    for line in (ROOT / "docs" / "language" / "builtins.md").read_text().splitlines():
         m = re.match(r"\| `(\w+)` \| (.*) \|$", line)
         cells = [c.strip() for c in m[2].split("|")] if m else []
         if len(cells) == 6 and all(re.fullmatch(r"\d+|-", c) for c in cells):

@@ -1,4 +1,4 @@
-/* What docs/autodiff.md says about kinks, number by number. */
+/* What docs/autodiff/numbers.md says about kinks, number by number. */
 #include <math.h>
 #include <stdio.h>
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Holds tests/constructs.txt against docs/language.md and against the tests: constructs.py ROOT [--tests]
+"""Holds tests/constructs.txt against docs/language.md, the pages of docs/language/, and the tests: constructs.py ROOT [--tests]
 
 With --tests, prints few tests that run the generated C of each construct: those of derivatives that stand for many, and of the rest what covers most.
 
-Each construct of the page has a line `construct  |  pattern  |  value  |  derivatives  |  misuse` below the heading that it stands under. The last three
-name a test, `run/types`, whose text matches the pattern, or one of its own, `run/types: PATTERN`; or `none: why`. The page's constructs are, below each of
+Each construct of a page has a line `construct  |  pattern  |  value  |  derivatives  |  misuse` below `# PAGE: HEADING` of where it stands. The last three
+name a test, `run/types`, whose text matches the pattern, or one of its own, `run/types: PATTERN`; or `none: why`. A page's constructs are, below each of
 its headings: first cells of tables, or the names in the second ones where these are not code; paragraphs and list items, by their beginning, if they have one in bold.
 """
 import collections
@@ -12,12 +12,13 @@ import re
 import sys
 from pathlib import Path
 
+import pages
 import runtests
 
 COLUMNS = ("value", "derivatives", "misuse")
-ELSEWHERE = "Diagnostics"                                # tests/driver/every_code.sh holds these
+ELSEWHERE = ("Diagnostics", "The pages")                 # tests/driver/every_code.sh holds these; a list of links
 BY_NAME = "Built-in functions"                           # where each name of a row is a construct
-WORDS = ("Types", "Items")                               # where it may be
+WORDS = ("Types", "Items", "Attributes")                               # where it may be
 MANY = 10                                                # lines that a test stands for
 
 
@@ -27,13 +28,13 @@ def plain(text):
 
 
 def constructs_of(page):
-    """Each (heading, name, names) of the page: the name has a line, or all of the names have."""
+    """Each (heading, name, names) of a page: the name has a line, or all of the names have."""
     heading, fenced, row = None, False, 0
     for line in page.read_text().splitlines():
         row = row + 1 if line.startswith("|") else 0
         if line.startswith("```"):
             fenced = not fenced
-        elif fenced or heading == ELSEWHERE and not line.startswith("#"):
+        elif fenced or heading in ELSEWHERE and not line.startswith("#"):
             continue
         elif line.startswith("#"):
             heading = line.lstrip("# ")
@@ -62,9 +63,9 @@ class Map:
         if name == "ops/table":
             return (self.root / "compiler" / "ir" / "ops.def").read_text()
         if kind == "docs":
-            page, _, block = rest.partition("/")
+            page, _, block = rest.rpartition("/")
             if page not in self.pages:
-                path = self.root / "docs" / f"{page}.md"
+                path = pages.named(self.root, page)
                 self.pages[page] = {p["name"]: p.get("tk", "") for p in runtests.snippets(path)} if path.exists() else {}
             return self.pages[page].get(block)
         path = self.tests / kind / f"{rest}{ {'unit': '.c', 'driver': '.sh', 'install': '.sh'}.get(kind, '.tk')}"
@@ -122,18 +123,18 @@ class Map:
         return chosen
 
     def check(self):
-        found = self.read(self.tests / "constructs.txt")
-        page = self.root / "docs" / "language.md"
-        headings = re.findall(r"^##+ (.*)$", page.read_text(), re.M)
-        for heading in headings:
-            if heading != ELSEWHERE and not found.get(heading):
-                self.faults.append(f"language.md: nothing tests '{heading}'")
-        self.faults += [f"constructs.txt: language.md has no '{heading}'" for heading in found if heading not in headings]
-        for heading, name, words in constructs_of(page):
-            known = found.get(heading, set())
-            if name not in known:
-                self.faults += [f"language.md, {heading}: nothing tests '{w}'" for w in words or [name] if w not in known]
-        return self.faults
+        found, headings = self.read(self.tests / "constructs.txt"), []
+        for page in pages.of_language(self.root):
+            at, text = pages.name(self.root, page), page.read_text()
+            headings += [f"{at}: {heading}" for heading in re.findall(r"^#+ (.*)$", text, re.M)]
+            for heading in re.findall(r"^##+ (.*)$", text, re.M):
+                if heading not in ELSEWHERE and not found.get(f"{at}: {heading}"):
+                    self.faults.append(f"{at}: nothing tests '{heading}'")
+            for heading, name, words in constructs_of(page):
+                known = found.get(f"{at}: {heading}", set())
+                if name not in known:
+                    self.faults += [f"{at}: {heading}: nothing tests '{w}'" for w in words or [name] if w not in known]
+        return self.faults + [f"constructs.txt: there is no '{heading}'" for heading in found if heading not in headings]
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The table of diagnostics in docs/language.md, written from compiler/util/diag.def.
+"""The table of diagnostics in docs/language/diagnostics.md, written from compiler/util/diag.def.
 
     diagtable.py ROOT            ends with status 1 if the page's table is not what diag.def says
     diagtable.py ROOT --update   writes it
@@ -37,7 +37,7 @@ def table(diag_def):
 
 def main():
     root = Path(sys.argv[1])
-    page = root / "docs" / "language.md"
+    page = root / "docs" / "language" / "diagnostics.md"
     text = page.read_text()
     head, rest = text.split(BEGIN)
     old, tail = rest.split(END)
@@ -45,7 +45,7 @@ def main():
     if "--update" in sys.argv:
         page.write_text(head + BEGIN + new + END + tail)
     elif old != new:
-        sys.exit("docs/language.md: the table of diagnostics is out of date; run tests/tools/diagtable.py . --update")
+        sys.exit("docs/language/diagnostics.md: the table of diagnostics is out of date; run tests/tools/diagtable.py . --update")
 
 
 main()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The word lists of the editors' syntax files, written from grammar/tk.l and docs/language.md.
+"""The word lists of the editors' syntax files, written from grammar/tk.l and the pages of the language.
 
     editorwords.py ROOT            ends with status 1 if a list is not what the language has
     editorwords.py ROOT --update   writes them
@@ -8,6 +8,8 @@ import json
 import re
 import sys
 from pathlib import Path
+
+import pages
 
 ITEMS = "import const param struct field func export extern kernel lazy_grad lazy_dual let var static serial".split()
 ATTRIBUTES = "needs_grad needs_dual saved strided soa aos derive no_grad grad_for jvp_for out inout limit".split()
@@ -39,18 +41,18 @@ def spans(text):
 
 def words(root):
     scanner = (root / "grammar/tk.l").read_text()
-    page = (root / "docs/language.md").read_text()
+    first, text = (root / "docs/language.md").read_text(), "".join(page.read_text() for page in pages.of_language(root))
     keywords = re.findall(r'^"(\w+)"\s', scanner, re.M)
     kinds = types(re.search(r'^("bool"\|.*?) \{$', scanner, re.M).group(1)) + ["vec", "mat"]
-    functions = page.split("### Built-in functions")[1].split("\n## ")[0]
+    functions = first.split("## Built-in functions")[1].split("\n## ")[0] + (root / "docs/language/builtins.md").read_text()
     functions = [w for line in functions.splitlines() if line.startswith(("|", "*")) for w in spans(line)]
     loops = ["range", "ndrange", "grouped", "assert", "print"]
-    functions += re.findall(r"\batomic_\w+", page)
+    functions += re.findall(r"\batomic_\w+", text)
     compiler = "".join((root / "compiler" / f).read_text() for f in ("ir/ops.def", "check/check_call.c", "check/prelude.tk", "check/matrices.tk", "check/decompositions.tk"))
     known = {a or b for a, b in re.findall(r'"(\w+)"|^func (\w+)', compiler, re.M)}
-    unknown = [w for w in ATTRIBUTES if not re.search(rf"\b{w}\b", page)]
+    unknown = [w for w in ATTRIBUTES if not re.search(rf"\b{w}\b", text)]
     if unknown:
-        sys.exit(f"editorwords: docs/language.md knows no {unknown}")
+        sys.exit(f"editorwords: the pages of the language know no {unknown}")
     found = {"item": [w for w in keywords if w in ITEMS],
              "control": [w for w in keywords if w not in (*ITEMS, *ATTRIBUTES, *kinds, *BOOLEANS)],
              "type": kinds, "attribute": ATTRIBUTES,

@@ -22,6 +22,7 @@ import types
 from pathlib import Path
 
 import checkers
+import pages
 
 TESTS = Path(__file__).resolve().parent.parent
 ROOT = TESTS.parent
@@ -443,9 +444,9 @@ void parcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}
         for group in ("driver", "install"):
             for sh in sorted((TESTS / group).glob("*.sh")):
                 yield f"{group}/{sh.stem}", self.script, sh
-        for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+        for page in pages.of(ROOT):
             for parts in snippets(page):
-                yield f"docs/{page.stem}/{parts['name']}", self.snippet, parts
+                yield f"docs/{pages.name(ROOT, page)}/{parts['name']}", self.snippet, parts
 
     def install(self, tmp):
         self.prefix = f"{tmp}/usr"

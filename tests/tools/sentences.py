@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Holds tests/sentences.txt against docs/language.md and against the tests: sentences.py ROOT [--missing]
+"""Holds tests/sentences.txt against docs/language.md, the pages of docs/language/, and the tests: sentences.py ROOT [--missing]
 
-Each sentence of the page, and each row of its tables, has a line `HASH its beginning  |  test  |  test...` below the heading that it stands under. HASH is of its
+Each sentence of a page, and each row of its tables, has a line `HASH its beginning  |  test  |  test...` below `# PAGE: HEADING` of where it stands. HASH is of its
 words: a sentence that is written anew is held by nothing until somebody has looked which test does. A test is `run/types: PATTERN`, where a file of that test has
-what the pattern matches, or `none: why` for a sentence that claims nothing. What stands in the section on diagnostics is held by tests/driver/every_code.sh.
+what the pattern matches, or `none: why` for a sentence that claims nothing. What stands on the page of diagnostics is held by tests/driver/every_code.sh.
 With --missing, prints the lines that are to be filled in, below their headings.
 """
 import hashlib
@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 import constructs
+import pages
 import runtests
 
 WORDS = 8                                                # of the beginning
@@ -21,7 +22,7 @@ END = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)[)\"']?\s+(?=[A-Z`*(\[0-9])")
 
 
 def blocks_of(page):
-    """Each (heading, text) of the page: paragraphs, list items and rows, without code and comments."""
+    """Each (heading, text) of a page: paragraphs, list items and rows, without code and comments."""
     heading, fenced, row, lines = None, False, 0, []
 
     def ended():
@@ -33,7 +34,7 @@ def blocks_of(page):
         row = row + 1 if line.startswith("|") else 0
         if line.startswith("```"):
             fenced = not fenced
-        if fenced or heading == constructs.ELSEWHERE and not line.startswith("#"):
+        if fenced or heading in constructs.ELSEWHERE and not line.startswith("#"):
             continue
         if not line.strip() or line.startswith(("#", "|", "<!--", "```", "    ")):
             yield from ended()
@@ -48,7 +49,7 @@ def blocks_of(page):
 
 
 def sentences_of(page):
-    """Each (heading, hash, beginning) of the page."""
+    """Each (heading, hash, beginning) of a page."""
     for heading, text in blocks_of(page):
         whole = re.sub(r"`[^`]*`", lambda code: code[0].replace(" ", "\0"), text)    # what is code ends no sentence
         for sentence in [whole] if text.startswith("|") else END.split(whole):
@@ -62,8 +63,8 @@ class Map(constructs.Map):
         """All text of a test; None if there is no such test."""
         kind, _, rest = name.partition("/")
         if kind == "docs":
-            page, _, block = rest.partition("/")
-            path = self.root / ("README.md" if page == "README" else f"docs/{page}.md")
+            page, _, block = rest.rpartition("/")
+            path = pages.named(self.root, page)
             parts = [p for p in runtests.snippets(path) if p["name"] == block] if path.exists() else []
             return "\n".join(v for p in parts for v in p.values() if isinstance(v, str)) or None
         if name == "ops/table":
@@ -100,17 +101,19 @@ class Map(constructs.Map):
         return found
 
     def missing(self):
-        """Lines of sentences that the list does not have; faults of lines that the page does not have."""
+        """Lines of sentences that the list does not have; faults of lines that no page has."""
         found = self.read(self.tests / "sentences.txt")
         at, lines, seen = None, [], {heading: set() for heading in found}
-        for heading, mark, beginning in sentences_of(self.root / "docs" / "language.md"):
-            seen.setdefault(heading, set()).add(mark)
-            if mark in found.get(heading, set()):
-                continue
-            if heading != at:
-                lines.append(f"# {heading}")
-                at = heading
-            lines.append(f"{mark} {beginning}")
+        for page in pages.of_language(self.root):
+            for heading, mark, beginning in sentences_of(page):
+                heading = f"{pages.name(self.root, page)}: {heading}"
+                seen.setdefault(heading, set()).add(mark)
+                if mark in found.get(heading, set()):
+                    continue
+                if heading != at:
+                    lines.append(f"# {heading}")
+                    at = heading
+                lines.append(f"{mark} {beginning}")
         self.faults += [f"sentences.txt, {heading}: no sentence has the mark {mark}" for heading in found for mark in sorted(found[heading] - seen[heading])]
         return lines
 
@@ -121,6 +124,6 @@ if __name__ == "__main__":
     if sys.argv[2:] == ["--missing"]:
         print("\n".join(lines))
         sys.exit(0)
-    faults = the_map.faults + [f"language.md: nothing holds '{line}'" for line in lines if not line.startswith("# ")]
+    faults = the_map.faults + [f"language: nothing holds '{line}'" for line in lines if not line.startswith("# ")]
     print("\n".join(faults), end="\n" if faults else "")
     sys.exit(len(faults) > 0)

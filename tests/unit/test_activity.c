@@ -59,7 +59,7 @@ static int teardown(void **state)
 static void make_kernel(fixture *f, bool stopped)
 {
     ir_func *k = ir_func_create(f->m, IR_KERNEL, "k");
-    k->derive = IR_DERIVE_GRAD;
+    k->ad.derive = IR_DERIVE_GRAD;
     ir_builder b = {.func = k, .region = k->body, .loc = {3, 5, 0}};
     ir_value *zero = ir_const_i(&b, SC_I64, 0);
     ir_value *v = ir_load(&b, f->x, IR_DATA, NULL, zero);
@@ -87,8 +87,8 @@ static void stopped(void **state)
     make_kernel(f, true);
     assert_true(pass_lost_gradient(f->m));
     ir_func *k = f->m->funcs.at[0];
-    assert_null(k->no_grad_why);
-    assert_string_equal(k->no_jvp_why, "derive(...) does not list jvp");
+    assert_null(k->ad.no_grad_why);
+    assert_string_equal(k->ad.no_jvp_why, "derive(...) does not list jvp");
     activity a = activity_compute(k, ACTIVITY_REVERSE);
     const ir_value *load = k->body->first->next->res[0];
     assert_true(a.varied[load->id]);

@@ -163,8 +163,8 @@ static void test_reciprocal(void **state)
         ir_builder nothing = {.func = primal, .region = primal->body};
         ir_yield(&nothing, 0, NULL);
         ir_func *f = ir_func_create(t->m, IR_FUNC, "g");
-        f->primal = primal;
-        primal->vjp = f; /* an adjoint */
+        f->ad.primal = primal;
+        primal->ad.vjp = f; /* an adjoint */
         ir_builder b = {.func = f, .region = f->body, .exact = exact};
         ir_value *x = ir_region_param(f->body, SC_F64, "x"), *y = ir_region_param(f->body, SC_F64, "y"), *z = ir_region_param(f->body, SC_F64, "z");
         x->exact = y->exact = z->exact = exact;

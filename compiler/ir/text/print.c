@@ -30,9 +30,9 @@ static void collect(printed *p, const ir_module *m)
     for (size_t i = 0; i < m->externs.len; i++)
         add(p, m->externs.at[i]);
     for (size_t i = 0; i < p->own; i++) {
-        add(p, p->funcs.at[i]->with_locals);
-        add(p, p->funcs.at[i]->bounds);
-        add(p, p->funcs.at[i]->workspace);
+        add(p, p->funcs.at[i]->ad.with_locals);
+        add(p, p->funcs.at[i]->launch.bounds);
+        add(p, p->funcs.at[i]->ad.workspace);
     }
     p->whole = p->funcs.len;
     for (size_t i = 0; i < p->whole; i++)

@@ -53,7 +53,7 @@ static bool check_func(ir_text *t, const ir_func *f)
     for (int i = 0; i < f->nsig; i++)
         if (!check_sigparam(t, f, &f->sig[i], f->body->nparams, false))
             return false;
-    for (int i = 0; i < f->nouts && !f->primal; i++) /* a derivative's are its primal's, and it may yield none of them */
+    for (int i = 0; i < f->nouts && !f->ad.primal; i++) /* a derivative's are its primal's, and it may yield none of them */
         if (!check_sigparam(t, f, &f->outs[i], f->nresults, true))
             return false;
     if (f == t->m->extents && f->body->nparams)

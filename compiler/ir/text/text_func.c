@@ -18,9 +18,9 @@ static const struct {
     {" no_inline", offsetof(ir_func, no_inline)},
     {" prelude", offsetof(ir_func, prelude)},
     {" draws", offsetof(ir_func, draws)},
-    {" no_grad", offsetof(ir_func, no_grad)},
-    {" explicit", offsetof(ir_func, derive_explicit)},
-    {" results_apart", offsetof(ir_func, results_apart)},
+    {" no_grad", offsetof(ir_func, ad.no_grad)},
+    {" explicit", offsetof(ir_func, ad.derive_explicit)},
+    {" results_apart", offsetof(ir_func, ad.results_apart)},
     {" classed", offsetof(ir_func, classed)},
 };
 
@@ -29,19 +29,19 @@ static const struct {
     const char *word;
     size_t at;
 } links[] = {
-    {"primal", offsetof(ir_func, primal)},
-    {"grad", offsetof(ir_func, grad)},
-    {"jvp", offsetof(ir_func, jvp)},
-    {"hvp", offsetof(ir_func, hvp)},
-    {"vjp", offsetof(ir_func, vjp)},
-    {"fn_jvp", offsetof(ir_func, fn_jvp)},
-    {"replay", offsetof(ir_func, replay)},
-    {"custom_grad", offsetof(ir_func, custom_grad)},
-    {"custom_jvp", offsetof(ir_func, custom_jvp)},
-    {"custom_of", offsetof(ir_func, custom_of)},
-    {"with_locals", offsetof(ir_func, with_locals)},
-    {"bounds", offsetof(ir_func, bounds)},
-    {"workspace", offsetof(ir_func, workspace)},
+    {"primal", offsetof(ir_func, ad.primal)},
+    {"grad", offsetof(ir_func, ad.grad)},
+    {"jvp", offsetof(ir_func, ad.jvp)},
+    {"hvp", offsetof(ir_func, ad.hvp)},
+    {"vjp", offsetof(ir_func, ad.vjp)},
+    {"fn_jvp", offsetof(ir_func, ad.fn_jvp)},
+    {"replay", offsetof(ir_func, ad.replay)},
+    {"custom_grad", offsetof(ir_func, ad.custom_grad)},
+    {"custom_jvp", offsetof(ir_func, ad.custom_jvp)},
+    {"custom_of", offsetof(ir_func, ad.custom_of)},
+    {"with_locals", offsetof(ir_func, ad.with_locals)},
+    {"bounds", offsetof(ir_func, launch.bounds)},
+    {"workspace", offsetof(ir_func, ad.workspace)},
 };
 
 static const struct {
@@ -49,8 +49,8 @@ static const struct {
     size_t at;
 } strings[] = {
     {"doc", offsetof(ir_func, doc)},
-    {"no_grad_why", offsetof(ir_func, no_grad_why)},
-    {"no_jvp_why", offsetof(ir_func, no_jvp_why)},
+    {"no_grad_why", offsetof(ir_func, ad.no_grad_why)},
+    {"no_jvp_why", offsetof(ir_func, ad.no_jvp_why)},
 };
 
 enum { LEN_FLAGS = sizeof flags / sizeof *flags, LEN_LINKS = sizeof links / sizeof *links, LEN_STRINGS = sizeof strings / sizeof *strings };
@@ -106,13 +106,13 @@ static void results(ir_text *t, ir_func *f)
 static void derive(ir_text *t, ir_func *f)
 {
     static const char *const words[] = {"grad", "jvp", "hvp"};
-    if (!text_opt(t, " derive(", f->derive != 0))
+    if (!text_opt(t, " derive(", f->ad.derive != 0))
         return;
     for (int i = 0, n = 0; i < 3; i++)
-        if (t->out ? f->derive & 1 << i : text_is(t, words[i])) {
+        if (t->out ? f->ad.derive & 1 << i : text_is(t, words[i])) {
             text_lit(t, n++ ? " " : "");
             text_lit(t, words[i]);
-            f->derive |= 1 << i;
+            f->ad.derive |= 1 << i;
         }
     text_lit(t, ")");
 }
@@ -143,8 +143,8 @@ static void first_line(ir_text *t, ir_func *f)
     for (int i = 0; i < LEN_FLAGS; i++)
         text_flag(t, flags[i].word, flag(f, i));
     derive(t, f);
-    if (text_opt(t, " records ", f->records != 0))
-        text_int(t, &f->records, 0, INT32_MAX);
+    if (text_opt(t, " records ", f->launch.records != 0))
+        text_int(t, &f->launch.records, 0, INT32_MAX);
 }
 
 /* ---- further lines ---- */
@@ -219,15 +219,15 @@ static void write_lines(ir_text *t, ir_func *f)
         signature(t, i < f->nsig ? &f->sig[i] : &f->outs[i - f->nsig]);
         text_lit(t, "\n");
     }
-    for (size_t i = 0; f->before && i < t->m->fields.len; i++)
-        if (f->before[i]) {
+    for (size_t i = 0; f->launch.before && i < t->m->fields.len; i++)
+        if (f->launch.before[i]) {
             begin(t, "before");
-            before(t, &t->m->fields.at[i], &f->before[i]);
+            before(t, &t->m->fields.at[i], &f->launch.before[i]);
             text_lit(t, "\n");
         }
-    for (int i = 0; i < f->nparts; i++) {
+    for (int i = 0; i < f->launch.nparts; i++) {
         begin(t, "part");
-        part(t, &f->parts[i]);
+        part(t, &f->launch.parts[i]);
         text_lit(t, "\n");
     }
 }
@@ -272,10 +272,10 @@ static void read_line(ir_text *t, ir_func *f, lines *l)
         ir_field *field = NULL;
         unsigned char what = 0;
         before(t, &field, &what);
-        if (!f->before)
-            f->before = ARENA_ARRAY(t->m->mem, unsigned char, t->m->fields.len + 1);
+        if (!f->launch.before)
+            f->launch.before = ARENA_ARRAY(t->m->mem, unsigned char, t->m->fields.len + 1);
         if (field)
-            f->before[field->index] = what;
+            f->launch.before[field->index] = what;
     } else {
         text_expected(t, "what is known of a function");
     }
@@ -298,10 +298,10 @@ static void read_lines(ir_text *t, ir_func *f)
     }
     f->nsig = (int)l.args.len;
     f->nouts = (int)l.outs.len;
-    f->nparts = (int)l.parts.len;
+    f->launch.nparts = (int)l.parts.len;
     f->sig = copy(t, l.args.at, l.args.len, sizeof *f->sig);
     f->outs = copy(t, l.outs.at, l.outs.len, sizeof *f->outs);
-    f->parts = copy(t, l.parts.at, l.parts.len, sizeof *f->parts);
+    f->launch.parts = copy(t, l.parts.at, l.parts.len, sizeof *f->launch.parts);
     vec_free(&l.args);
     vec_free(&l.outs);
     vec_free(&l.parts);

@@ -15,7 +15,7 @@
 bool activity_has_second_order(const ir_module *m)
 {
     for (size_t i = 0; i < m->funcs.len; i++)
-        if (m->funcs.at[i]->kind == IR_KERNEL && (m->funcs.at[i]->derive & IR_DERIVE_HVP))
+        if (m->funcs.at[i]->kind == IR_KERNEL && (m->funcs.at[i]->ad.derive & IR_DERIVE_HVP))
             return true;
     return false;
 }

@@ -25,7 +25,7 @@ bool results_are_dear(const ir_func *f);
 /* Adjoints of kernels and functions, and their JVPs: derived values, which need not be the same to the last bit everywhere. */
 static inline bool is_adjoint(const ir_func *f)
 {
-    return f->kind == IR_KERNEL_GRAD || f->kind == IR_KERNEL_HVP || (f->kind == IR_FUNC && f->primal && f->primal->vjp == f);
+    return f->kind == IR_KERNEL_GRAD || f->kind == IR_KERNEL_HVP || (f->kind == IR_FUNC && f->ad.primal && f->ad.primal->ad.vjp == f);
 }
 
 /* v as sum of coef[k] * term[k] + konst over opaque i64 values (casts of i32 looked through). passes/analysis/affine.c */

@@ -119,8 +119,8 @@ static void need_result(marker *k, const ir_func *f, int i)
 {
     if (!f->external)
         need(k, ir_yield_of(f->body)->args[i]);
-    if (f->custom_jvp && f->custom_jvp->prelude)
-        need(k, ir_yield_of(f->custom_jvp->body)->args[i]);
+    if (f->ad.custom_jvp && f->ad.custom_jvp->prelude)
+        need(k, ir_yield_of(f->ad.custom_jvp->body)->args[i]);
 }
 
 static void need_operands(marker *k, const ir_value *v)
@@ -199,7 +199,7 @@ static void decide(ir_op *op, void *ctx)
         return;
     /* What the program's own derivative, or a C function of the host, does with its arguments is not known here. */
     const ir_func *f = ir_callee_of(op);
-    for (int i = 0; i < op->nargs && (f->external || f->custom_grad || f->custom_jvp); i++)
+    for (int i = 0; i < op->nargs && (f->external || f->ad.custom_grad || f->ad.custom_jvp); i++)
         need(k, op->args[i]);
 }
 
@@ -207,13 +207,13 @@ static void decide(ir_op *op, void *ctx)
 static void decide_results(marker *k, ir_func *f)
 {
     const ir_op *y = ir_yield_of(f->body);
-    if (!ir_is_export(f) || !f->derive)
+    if (!ir_is_export(f) || !f->ad.derive)
         return;
-    f->results_apart = results_are_dear(f);
-    for (int i = 0; i < y->nargs && !f->results_apart; i++)
+    f->ad.results_apart = results_are_dear(f);
+    for (int i = 0; i < y->nargs && !f->ad.results_apart; i++)
         need(k, y->args[i]);
     const unit *u = unit_of(k, f);
-    for (size_t i = 0; i < u->writes.len && !f->results_apart; i++) {
+    for (size_t i = 0; i < u->writes.len && !f->ad.results_apart; i++) {
         ir_op *w = u->writes.at[i];
         if (!ir_field_of(w) || !ir_field_of(w)->out)
             continue;
@@ -307,7 +307,7 @@ bool pass_decisions(ir_module *m)
     m->decided = true;
     for (size_t i = 0; i < k.units.len && m->debug; i++) {
         ir_func *f = k.units.at[i].f;
-        if (ir_is_kernel(f) && !f->custom_of && !f->custom_grad) /* a derivative of the program's own decides by itself */
+        if (ir_is_kernel(f) && !f->ad.custom_of && !f->ad.custom_grad) /* a derivative of the program's own decides by itself */
             ir_walk(f->body, tell, f);
     }
     for (size_t i = 0; i < k.units.len; i++) {

@@ -452,15 +452,15 @@ void pass_arrays(ir_func *f)
     }
     if (!local)
         return;
-    f->with_locals = ir_clone_func(f, f->name);
+    f->ad.with_locals = ir_clone_func(f, f->name);
     f->module->funcs.len--; /* no function of the program */
     for (int i = 0; i < f->nsig; i++) {
         ir_field *field = f->sig[i].array;
         if (!field || !field->out || plain[i])
             continue;
-        localise(f->with_locals, field);
+        localise(f->ad.with_locals, field);
         if (!field->in)
             over_array(f, f->body->first, field, NULL, store_zero);
     }
-    pass_simplify(f->with_locals);
+    pass_simplify(f->ad.with_locals);
 }

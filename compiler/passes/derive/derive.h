@@ -8,10 +8,10 @@
  * field without storage); decides for each kernel whether it has an adjoint and a JVP (no_grad_why, no_jvp_why). False after errors. passes/analysis/activity.c */
 bool pass_lost_gradient(ir_module *m);
 
-/* `out` arrays begin as zeros; of export funcs f->with_locals, where the gradient cannot work in the host's memory. passes/derive/arrays.c */
+/* `out` arrays begin as zeros; of export funcs f->ad.with_locals, where the gradient cannot work in the host's memory. passes/derive/arrays.c */
 void pass_arrays(ir_func *f);
 
-/* The adjoint of a kernel, as a new function of kind IR_KERNEL_GRAD, entered in f->grad and in the module; dead code, loads above all, is gone from it.
+/* The adjoint of a kernel, as a new function of kind IR_KERNEL_GRAD, entered in f->ad.grad and in the module; dead code, loads above all, is gone from it.
  * Decides what it wants of saved fields that the kernel overwrites (f->before). False after errors. passes/derive/reverse/saved.c, reverse*.c */
 bool pass_reverse(ir_func *kernel);
 

@@ -4,7 +4,7 @@
 bool extern_lacks(const ir_op *call, bool reverse)
 {
     const ir_func *f = ir_callee_of(call);
-    if (!f->external || (reverse ? f->vjp : f->fn_jvp))
+    if (!f->external || (reverse ? f->ad.vjp : f->ad.fn_jvp))
         return false;
     diag_sink *d = f->module->diag;
     diag(d, span_at(call->loc), DIAG_NOT_DIFFERENTIABLE, f->name);

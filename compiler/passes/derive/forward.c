@@ -213,7 +213,7 @@ static bool value_is_apart(const ir_op *call)
     bool exact = false;
     for (int i = 0; i < call->nres; i++)
         exact |= call->res[i]->exact;
-    return exact && (f->external || (f->custom_jvp && !f->custom_jvp->prelude));
+    return exact && (f->external || (f->ad.custom_jvp && !f->ad.custom_jvp->prelude));
 }
 
 static void fwd_call(fwd *w, ir_builder *b, const ir_op *op)
@@ -354,7 +354,7 @@ static void copy_signature(fwd *w)
 
 static void build(ir_func *f, ir_func *out)
 {
-    fwd w = {.m = f->module, .from = f, .out = out, .passive = f->no_grad || (f->primal && f->primal->no_grad)};
+    fwd w = {.m = f->module, .from = f, .out = out, .passive = f->ad.no_grad || (f->ad.primal && f->ad.primal->ad.no_grad)};
     w.act = activity_compute(f, ACTIVITY_FORWARD);
     if (w.passive)
         memset(w.act.varied, 0, w.act.n * sizeof *w.act.varied);
@@ -375,12 +375,12 @@ static void build(ir_func *f, ir_func *out)
 /* The JVP of a function: arguments, then the tangents of the float ones; results, then the tangents of the float ones. */
 static ir_func *forward_func(ir_func *f)
 {
-    if (f->fn_jvp)
-        return f->fn_jvp;
+    if (f->ad.fn_jvp)
+        return f->ad.fn_jvp;
     ir_module *m = f->module;
     ir_func *out = ir_func_create(m, IR_FUNC, intern(m->names, arena_printf(m->mem, "%s_jvp", f->name)));
-    f->fn_jvp = out;
-    out->primal = f;
+    f->ad.fn_jvp = out;
+    out->ad.primal = f;
     build(f, out);
     pass_simplify(out);
     return out;
@@ -390,11 +390,11 @@ ir_func *pass_forward(ir_func *f, ir_func_kind kind, const char *name)
 {
     assert(kind == IR_KERNEL_HVP ? f->kind == IR_KERNEL_GRAD : kind == IR_KERNEL_JVP && f->kind == IR_KERNEL);
     ir_func *out = ir_func_create(f->module, kind, name);
-    out->primal = f->primal ? f->primal : f;
+    out->ad.primal = f->ad.primal ? f->ad.primal : f;
     if (kind == IR_KERNEL_HVP)
-        out->primal->hvp = out;
+        out->ad.primal->ad.hvp = out;
     else
-        f->jvp = out;
+        f->ad.jvp = out;
     build(f, out);
     return out;
 }

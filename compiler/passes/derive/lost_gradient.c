@@ -106,20 +106,20 @@ static const ir_op *uses_plane(const lost *l, const func_state *s, ir_plane p)
 static const char *derivative_why(lost *l, const func_state *s, ir_plane plane, int mask, const char *what)
 {
     ir_func *k = s->f;
-    if (k->custom_of)
-        return arena_printf(l->m->mem, "it is the derivative of '%s'", k->custom_of->name);
-    if (plane == IR_GRAD ? k->custom_grad : k->custom_jvp)
+    if (k->ad.custom_of)
+        return arena_printf(l->m->mem, "it is the derivative of '%s'", k->ad.custom_of->name);
+    if (plane == IR_GRAD ? k->ad.custom_grad : k->ad.custom_jvp)
         return NULL;
     const ir_op *use = uses_plane(l, s, plane);
     if (use) {
         const char *name = node_name(l->m, ir_field_of(use), plane);
-        if (k->derive_explicit && (k->derive & mask)) {
+        if (k->ad.derive_explicit && (k->ad.derive & mask)) {
             diag(l->m->diag, span_at(k->loc), DIAG_DERIVE_PLANE, k->name, what, name);
             diag_note(l->m->diag, span_at(use->loc), "'%s' is used here", name);
         }
         return arena_printf(l->m->mem, "it uses %s", name);
     }
-    if (!(k->derive & mask))
+    if (!(k->ad.derive & mask))
         return arena_printf(l->m->mem, "derive(...) does not list %s", what);
     return NULL;
 }
@@ -128,11 +128,11 @@ static void decide(lost *l)
 {
     for (size_t i = 0; i < l->funcs.len; i++) {
         func_state *s = &l->funcs.at[i];
-        if (s->f->kind != IR_KERNEL || s->f->no_grad)
+        if (s->f->kind != IR_KERNEL || s->f->ad.no_grad)
             continue;
-        const bool second = (s->f->derive & IR_DERIVE_HVP) && !(s->f->derive & IR_DERIVE_GRAD);
-        s->f->no_grad_why = derivative_why(l, s, IR_GRAD, IR_DERIVE_GRAD | IR_DERIVE_HVP, second ? "hvp" : "grad");
-        s->f->no_jvp_why = derivative_why(l, s, IR_DUAL, IR_DERIVE_JVP, "jvp");
+        const bool second = (s->f->ad.derive & IR_DERIVE_HVP) && !(s->f->ad.derive & IR_DERIVE_GRAD);
+        s->f->ad.no_grad_why = derivative_why(l, s, IR_GRAD, IR_DERIVE_GRAD | IR_DERIVE_HVP, second ? "hvp" : "grad");
+        s->f->ad.no_jvp_why = derivative_why(l, s, IR_DUAL, IR_DERIVE_JVP, "jvp");
     }
 }
 
@@ -196,7 +196,7 @@ static void raise(lost *l, bool *bit)
 /* What stands in it does not matter to that mode then. */
 static bool has_custom(const lost *l, const ir_func *f)
 {
-    return l->mode == ACTIVITY_REVERSE ? f->custom_grad : f->custom_jvp;
+    return l->mode == ACTIVITY_REVERSE ? f->ad.custom_grad : f->ad.custom_jvp;
 }
 
 static void count_callees(lost *l, func_state *s, const ir_op *op)
@@ -258,12 +258,12 @@ static void for_counted(lost *l, bool (*sweep)(flow *), void (*fn)(lost *, func_
 
 static bool differentiated(const lost *l, const ir_func *k)
 {
-    return k->kind == IR_KERNEL && !k->no_grad && !has_custom(l, k) && !(l->mode == ACTIVITY_REVERSE ? k->no_grad_why : k->no_jvp_why);
+    return k->kind == IR_KERNEL && !k->ad.no_grad && !has_custom(l, k) && !(l->mode == ACTIVITY_REVERSE ? k->ad.no_grad_why : k->ad.no_jvp_why);
 }
 
 static bool has_second_order(const ir_func *k)
 {
-    return k->kind == IR_KERNEL && !k->no_grad && !k->no_grad_why && (k->derive & IR_DERIVE_HVP);
+    return k->kind == IR_KERNEL && !k->ad.no_grad && !k->ad.no_grad_why && (k->ad.derive & IR_DERIVE_HVP);
 }
 
 static void start(lost *l)
@@ -346,7 +346,7 @@ static void check_op(lost *l, func_state *s, const ir_op *op)
     else
         diag_note(d, span_at(ir_field_of(op)->loc), "keep what is to be differentiated in a field of its own");
     diag_note(d, span_at(op->loc), "or store 'stop_grad(...)' if no derivative shall pass");
-    if (reverse || s->f->no_grad_why)
+    if (reverse || s->f->ad.no_grad_why)
         diag_note(d, span_at(s->f->loc), "or write 'derive()' on kernel '%s' if it is never to be differentiated", kernel_of(l, s));
     else
         diag_note(d, span_at(s->f->loc), "or write 'derive(grad)' on kernel '%s' if it is not for forward mode", kernel_of(l, s));

@@ -326,7 +326,7 @@ static void find_need(ir_op *op, void *ctx)
 /* The second-order product reads what the adjoint reads, and its duals, which libtkc takes for granted. */
 static void find_needs_of_product(parts *p)
 {
-    effects e = effects_of_region(p->m, p->kernel->hvp->body);
+    effects e = effects_of_region(p->m, p->kernel->ad.hvp->body);
     for (size_t k = 0; k < p->found.len; k++)
         for (int plane = IR_DATA; plane <= IR_DUAL && !p->found.at[k].write; plane++)
             e.at[ir_storage_of(p->found.at[k].field, plane)] = 0;
@@ -339,10 +339,10 @@ static void find_parts(parts *p)
 {
     const ir_func *k = p->kernel;
     ir_walk(k->body, find_write, p);
-    if (!k->grad || k->custom_grad)
+    if (!k->ad.grad || k->ad.custom_grad)
         return;
-    ir_walk(k->grad->body, find_need, p);
-    if (k->hvp)
+    ir_walk(k->ad.grad->body, find_need, p);
+    if (k->ad.hvp)
         find_needs_of_product(p);
 }
 
@@ -354,7 +354,7 @@ static ir_func *bounds_of(const ir_func *f)
     ir_func *w = ir_func_create(m, IR_KERNEL, f->name);
     m->funcs.len--; /* no function of the program */
     w->loc = f->loc;
-    w->primal = (ir_func *)f;
+    w->ad.primal = (ir_func *)f;
     for (int i = 0; i < f->body->nparams; i++)
         ir_region_param(w->body, f->body->params[i]->type, f->body->params[i]->name);
     return w;
@@ -370,10 +370,10 @@ static void find_in_kernel(ir_func *f, const bool *written, const bool *needed)
     find_parts(&p);
     if (p.found.len) {
         parts_simplify(&p);
-        f->bounds = bounds;
-        f->nparts = (int)p.found.len;
-        f->parts = ARENA_ARRAY(f->module->mem, ir_part, p.found.len);
-        memcpy(f->parts, p.found.at, p.found.len * sizeof *f->parts);
+        f->launch.bounds = bounds;
+        f->launch.nparts = (int)p.found.len;
+        f->launch.parts = ARENA_ARRAY(f->module->mem, ir_part, p.found.len);
+        memcpy(f->launch.parts, p.found.at, p.found.len * sizeof *f->launch.parts);
     }
     vec_free(&p.found);
     vec_free(&p.ends);
@@ -397,9 +397,9 @@ bool pass_parts(ir_module *m)
         if (!ir_is_kernel(f))
             continue;
         mark(m, f, OP_STORES | OP_ADDS, false, written);
-        if (!f->custom_grad)
-            mark(m, f->grad, OP_READS, true, needed);
-        mark(m, f->hvp, OP_READS, true, needed);
+        if (!f->ad.custom_grad)
+            mark(m, f->ad.grad, OP_READS, true, needed);
+        mark(m, f->ad.hvp, OP_READS, true, needed);
     }
     for (size_t i = 0; i < m->funcs.len; i++)
         if (ir_is_kernel(m->funcs.at[i]))
@@ -413,7 +413,7 @@ static bool still_reads(const ir_module *m, const ir_func *f, const ir_part *p)
 {
     bool found = false;
     for (int k = 0; k < 2; k++) {
-        const ir_func *adjoint = k ? f->hvp : f->grad;
+        const ir_func *adjoint = k ? f->ad.hvp : f->ad.grad;
         effects e = adjoint ? effects_of_region(m, adjoint->body) : (effects){NULL, false, false};
         found |= adjoint && (e.at[ir_storage_of(p->field, p->plane)] & OP_READS);
         effects_free(&e);
@@ -423,33 +423,33 @@ static bool still_reads(const ir_module *m, const ir_func *f, const ir_part *p)
 
 static void keep_parts(ir_func *f, const bool *keep)
 {
-    ir_op *yield = ir_yield_of(f->bounds->body);
+    ir_op *yield = ir_yield_of(f->launch.bounds->body);
     int n = 0, at = 0;
-    for (int k = 0; k < f->nparts; k++) {
-        const int width = 2 * f->parts[k].field->ndim + 2;
+    for (int k = 0; k < f->launch.nparts; k++) {
+        const int width = 2 * f->launch.parts[k].field->ndim + 2;
         for (int i = 0; i < width && !keep[k]; i++)
             ir_remove_arg(yield, at);
         at += keep[k] ? width : 0;
         if (keep[k])
-            f->parts[n++] = f->parts[k];
+            f->launch.parts[n++] = f->launch.parts[k];
     }
-    f->nparts = n;
-    f->bounds->nresults = at;
+    f->launch.nparts = n;
+    f->launch.bounds->nresults = at;
     if (n == 0)
-        f->bounds = NULL;
+        f->launch.bounds = NULL;
     else
-        pass_simplify(f->bounds);
+        pass_simplify(f->launch.bounds);
 }
 
 bool pass_parts_left(ir_module *m)
 {
     for (size_t i = 0; i < m->funcs.len; i++) {
         ir_func *f = m->funcs.at[i];
-        if (!f->bounds)
+        if (!f->launch.bounds)
             continue;
-        bool *keep = ARENA_ARRAY(m->mem, bool, f->nparts + 1);
-        for (int k = 0; k < f->nparts; k++)
-            keep[k] = f->parts[k].write || still_reads(m, f, &f->parts[k]);
+        bool *keep = ARENA_ARRAY(m->mem, bool, f->launch.nparts + 1);
+        for (int k = 0; k < f->launch.nparts; k++)
+            keep[k] = f->launch.parts[k].write || still_reads(m, f, &f->launch.parts[k]);
         keep_parts(f, keep);
     }
     return true;

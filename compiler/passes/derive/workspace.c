@@ -372,10 +372,10 @@ static bool refuse(const ir_func *f, src_loc at)
 {
     diag_sink *d = f->module->diag;
     const char *what = f->kind == IR_KERNEL_HVP ? "second-order product" : "gradient";
-    diag(d, span_at(at), DIAG_WORKSPACE, what, f->primal->name);
+    diag(d, span_at(at), DIAG_WORKSPACE, what, f->ad.primal->name);
     diag_note(d, span_at(at), "it keeps values of each trip; a bound known on entry is one that comes from constants and integer arguments");
     diag_note(d, span_at(at), "write 'while ... limit n', or a 'for' over such a range that is left with 'break'");
-    diag_note(d, span_at(f->loc), "or write 'derive(jvp)' on '%s' if its gradient is not wanted", f->primal->name);
+    diag_note(d, span_at(f->loc), "or write 'derive(jvp)' on '%s' if its gradient is not wanted", f->ad.primal->name);
     return false;
 }
 
@@ -398,7 +398,7 @@ static bool size_func(ir_func *f)
         return refuse(f, f->loc);
     const ir_value *total = ir_yield_of(w->body)->args[0];
     if (!ir_is_const(total) || ir_int(total) > 0)
-        f->workspace = w;
+        f->ad.workspace = w;
     return true;
 }
 
@@ -407,9 +407,9 @@ bool pass_workspace(ir_module *m)
     const ir_func *refused = NULL;
     for (size_t i = 0; i < m->funcs.len; i++) {
         ir_func *f = m->funcs.at[i];
-        const bool sized = f->pure && (f->kind == IR_KERNEL_GRAD || (f->kind == IR_KERNEL_HVP && f->primal != refused));
+        const bool sized = f->pure && (f->kind == IR_KERNEL_GRAD || (f->kind == IR_KERNEL_HVP && f->ad.primal != refused));
         if (sized && !size_func(f))
-            refused = f->primal;
+            refused = f->ad.primal;
     }
     return !refused;
 }

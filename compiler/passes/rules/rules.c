@@ -83,10 +83,10 @@ static void need_call(ir_op *call, void *ctx)
     const ir_func *f = call->code == OP_CALL ? ir_callee_of(call) : NULL;
     if (!f)
         return;
-    if (!f->primal)
+    if (!f->ad.primal)
         need_function(r, f);
-    else if (f->primal->replay == f)
-        need_function(r, f->primal);
+    else if (f->ad.primal->ad.replay == f)
+        need_function(r, f->ad.primal);
 }
 
 typedef struct collecting {
@@ -124,7 +124,7 @@ static void collect_called(ir_op *op, void *ctx)
 /* call: in the primal; f: what is called there, or stands for it. */
 static void collect_call(rules *r, const ir_op *call, const ir_func *f, bool reads)
 {
-    const called *in = called_of(r, f->primal ? f->primal : f, reads);
+    const called *in = called_of(r, f->ad.primal ? f->ad.primal : f, reads);
     access_list *to = reads ? &r->reads : &r->writes;
     for (size_t i = 0; i < in->found.len; i++) {
         const access a = access_in_call(r->m, call, &in->found.at[i], i ? &vec_last(to) : NULL);
@@ -327,10 +327,10 @@ static void report_overwritten(rules *r, const access *read, const access *w, co
         diag_note(d, span_at(w->field->loc), w->field->array ? "write to another array or to a field, so that the value of '%s' stays"
                                                              : "declare '%s' as 'saved', give it a dimension for time, or write to another field, so that the value stays",
                   w->field->whole ? w->field->whole : name);
-    if (r->func->no_grad)
+    if (r->func->ad.no_grad)
         diag_note(d, span_at(r->func->loc), "or write 'derive()' in place of 'no_grad' on kernel '%s' if it is never on a tape", r->func->name);
     else if (r->func->kind == IR_KERNEL)
-        diag_note(d, span_at(r->func->loc), "or write 'derive(%s)' on kernel '%s' if it is never to be reversed", r->func->no_jvp_why ? "" : "jvp", r->func->name);
+        diag_note(d, span_at(r->func->loc), "or write 'derive(%s)' on kernel '%s' if it is never to be reversed", r->func->ad.no_jvp_why ? "" : "jvp", r->func->name);
 }
 
 static void check_needed(rules *r)
@@ -481,7 +481,7 @@ bool pass_rules(ir_func *f)
 {
     rules r = {.func = f, .m = f->module, .conditions = {.budget = WITNESS_BUDGET}};
     const int errors = diag_error_count(r.m->diag);
-    const ir_func *adjoint = f->kind == IR_KERNEL ? f->grad : f->vjp;
+    const ir_func *adjoint = f->kind == IR_KERNEL ? f->ad.grad : f->ad.vjp;
     ir_walk(f->body, number, &r);
     r.needed = xmalloc((size_t)r.npos + 1);
     r.reported = xmalloc((size_t)r.npos + 1);

@@ -272,6 +272,6 @@ void explain_kernel(FILE *out, const ir_func *f)
     fprintf(out, "%s\n", f->name);
     ir_walk(f->body, explain_op, &x);
     vec_free(&x.told);
-    if (f->no_grad_why)
-        fprintf(out, "  no adjoint: %s\n", f->no_grad_why);
+    if (f->ad.no_grad_why)
+        fprintf(out, "  no adjoint: %s\n", f->ad.no_grad_why);
 }

@@ -45,7 +45,7 @@ static bool is_op(const ir_value *v, ir_opcode code)
 
 /* ---- subscripts ---- */
 
-/* The i32 expression v in 64 bits: in a subscript + - * do not wrap (docs/language.md). */
+/* The i32 expression v in 64 bits: in a subscript + - * do not wrap (docs/language/types.md). */
 static ir_value *widen(ir_builder *b, ir_value *v, int depth)
 {
     const ir_op *op = v->def;

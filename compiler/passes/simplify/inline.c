@@ -143,7 +143,7 @@ static void inline_into(ir_func *f, count_list *counts)
         const int n = size_of(callee);
         const bool worth = size + n <= CALLER_LIMIT && is_worth_it(callee, n, *count_of(counts, callee));
         /* The adjoint of a no_grad kernel takes the gradients of what is stored over, in functions with derivatives of their own as well: it has no calls. */
-        const bool must = f->no_grad && !callee->external;
+        const bool must = f->ad.no_grad && !callee->external;
         if (callee == f || (!must && (callee->no_inline || !(worth || touches_saved(callee)))))
             continue;
         expand(f, calls.at[k], ir_callee_of(calls.at[k]), &results);
@@ -154,7 +154,7 @@ static void inline_into(ir_func *f, count_list *counts)
         ir_rewrite_uses(f, &results);
     ir_map_free(&results);
     vec_free(&calls);
-    if (f->no_grad && expanded)
+    if (f->ad.no_grad && expanded)
         inline_into(f, counts);
 }
 
@@ -179,8 +179,8 @@ static void collect_adjoints(ir_op *op, void *ctx)
 /* A field that the adjoint wants as it was before the launch. Copies are kept for launches by the host only. */
 static const ir_field *wanted_before(const ir_func *k)
 {
-    for (size_t i = 0; k->before && i < k->module->fields.len; i++)
-        if (k->before[i])
+    for (size_t i = 0; k->launch.before && i < k->module->fields.len; i++)
+        if (k->launch.before[i])
             return k->module->fields.at[i];
     return NULL;
 }
@@ -190,15 +190,15 @@ static bool refuse_adjoint(const ir_func *f, const ir_op *call)
     const ir_func *k = ir_callee_of(call);
     arena *mem = f->module->mem;
     const char *why = NULL;
-    if (k->no_grad_why)
-        why = arena_printf(mem, "does not exist: %s", k->no_grad_why);
+    if (k->ad.no_grad_why)
+        why = arena_printf(mem, "does not exist: %s", k->ad.no_grad_why);
     else if (wanted_before(k))
         why = arena_printf(mem, "needs the saved field '%s' as it was before '%s'", wanted_before(k)->name, k->name);
     if (!why)
         return false;
     diag(f->module->diag, span_at(call->loc), DIAG_KERNEL_CALL, f->name, arena_printf(mem, "%s.grad", k->name), why);
     diag_note(f->module->diag, span_at(k->loc), "'%s' is declared here", k->name);
-    if (!k->no_grad_why)
+    if (!k->ad.no_grad_why)
         diag_note(f->module->diag, span_at(call->loc),
                   "copies are kept for what the host launches: let it launch '%s' and its adjoint, or write to another field", k->name);
     return true;
@@ -211,7 +211,7 @@ bool pass_adjoint_calls(ir_func *f)
     bool ok = true;
     ir_map none = ir_map_create(f);
     for (size_t i = 0; i < calls.len; i++) {
-        ir_func *grad = ir_callee_of(calls.at[i])->grad;
+        ir_func *grad = ir_callee_of(calls.at[i])->ad.grad;
         if (refuse_adjoint(f, calls.at[i]))
             ok = false;
         else if (grad)

@@ -229,7 +229,7 @@ static bool may_win(const ir_func *kernel, const ir_op *atomic)
     const bool winner = ir_atomic_has_winner(atomic);
     if (winner && c.task)
         ir_walk(c.task->regions[0], find_company, &c);
-    if (!c.other && (winner || !ir_atomic_is_extreme(atomic) || !f->grad || !kernel->no_grad)) /* of kernels with derivatives, old values were looked at */
+    if (!c.other && (winner || !ir_atomic_is_extreme(atomic) || !f->grad || !kernel->ad.no_grad)) /* of kernels with derivatives, old values were looked at */
         return true;
     diag(d, span_at(atomic->loc), DIAG_NOT_DIFFERENTIABLE, name);
     if (!winner) {
@@ -555,7 +555,7 @@ void record_old_values(ir_func *kernel, ir_func *adjoint)
     for (size_t i = 0; i < r.wons.len; i++)
         if (r.wons.at[i])
             record_winners(&r, i);
-    kernel->records = r.n;
+    kernel->launch.records = r.n;
     vec_free(&r.olds);
     vec_free(&r.wons);
     forget_numbers(kernel);
@@ -583,7 +583,7 @@ bool record_for_tangents(ir_func *kernel)
     ir_walk(kernel->body, find_unkept, &u);
     for (size_t i = 0; i < u.atomics.len; i++)
         if (ir_atomic_form(u.atomics.at[i]) == IR_ATOMIC_NUMBERED)
-            keep_winners(kernel, u.atomics.at[i], kernel->records + u.n++);
+            keep_winners(kernel, u.atomics.at[i], kernel->launch.records + u.n++);
     vec_free(&u.atomics);
     forget_numbers(kernel);
     return true;
@@ -595,7 +595,7 @@ static void forget_block(ir_op *op, void *ctx)
     if (op->code != OP_ATOMIC || ir_atomic_form(op) != IR_ATOMIC_RECORDED)
         return;
     ir_op *alloc = op->args[op->nargs - 4]->def;
-    if (ir_slot_attr(alloc)->number < kernel->records)
+    if (ir_slot_attr(alloc)->number < kernel->launch.records)
         return;
     while (ir_atomic_form(op) > 0)
         ir_remove_arg(op, op->nargs - 1);
@@ -605,7 +605,7 @@ static void forget_block(ir_op *op, void *ctx)
 static void remove_block(ir_op *op, void *ctx)
 {
     const ir_func *kernel = ctx;
-    if (op->code == OP_REC_ALLOC && ir_slot_attr(op)->number >= kernel->records)
+    if (op->code == OP_REC_ALLOC && ir_slot_attr(op)->number >= kernel->launch.records)
         ir_remove(op);
 }
 

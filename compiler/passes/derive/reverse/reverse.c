@@ -24,7 +24,7 @@ static rev rev_begin(ir_func *f, ir_func *out)
     rev rv = {.module = f->module, .primal = f, .out = out};
     const size_t n = f->next_value + 1;
     rv.act = activity_compute(f, ACTIVITY_REVERSE);
-    if (f->no_grad) /* nothing it computes depends on anything; what it stores over has no gradient any more */
+    if (f->ad.no_grad) /* nothing it computes depends on anything; what it stores over has no gradient any more */
         memset(rv.act.varied, 0, rv.act.n * sizeof *rv.act.varied);
     rv.fwd = ir_map_create(f);
     arena *mem = f->module->mem;
@@ -60,7 +60,7 @@ static ir_func *derived(ir_func *f, ir_func_kind kind, const char *suffix)
     d->nsig = f->nsig;
     d->outs = f->outs;
     d->nouts = f->nouts;
-    d->primal = f;
+    d->ad.primal = f;
     d->no_inline = f->no_inline;
     return d;
 }
@@ -111,10 +111,10 @@ static void seed_results(scope *root, const ir_func *f)
 
 ir_func *reverse_vjp(ir_func *f)
 {
-    if (f->vjp)
-        return f->vjp;
+    if (f->ad.vjp)
+        return f->ad.vjp;
     ir_func *out = derived(f, IR_FUNC, "vjp");
-    f->vjp = out;
+    f->ad.vjp = out;
     rev rv = rev_begin(f, out);
     scope root = rev_scope(&rv, NULL, SCOPE_ROOT, f->body, out->body, out->body);
     rev_forward_sweep(&root, f->body);
@@ -134,7 +134,7 @@ ir_func *reverse_vjp(ir_func *f)
 static ir_func *reverse_kernel(ir_func *f, const saved_plan *plan)
 {
     ir_func *out = derived(f, IR_KERNEL_GRAD, "grad");
-    f->grad = out;
+    f->ad.grad = out;
     rev rv = rev_begin(f, out);
     scope root = rev_scope(&rv, NULL, SCOPE_ROOT, f->body, out->body, out->body);
     rv.plan = plan;

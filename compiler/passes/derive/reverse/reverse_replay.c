@@ -142,16 +142,16 @@ void rev_forward_sweep(scope *s, const ir_region *primal)
 
 ir_func *reverse_replay(ir_func *f)
 {
-    if (f->replay)
-        return f->replay;
+    if (f->ad.replay)
+        return f->ad.replay;
     ir_module *m = f->module;
     ir_func *c = ir_func_create(m, IR_FUNC, intern(m->names, arena_printf(m->mem, "%s_replay", f->name)));
-    f->replay = c;
+    f->ad.replay = c;
     c->loc = f->loc;
     c->no_inline = f->no_inline;
     c->results = f->results;
     c->nresults = f->nresults;
-    c->primal = f;
+    c->ad.primal = f;
     if (!c->body)
         c->body = ir_region_create(c);
     ir_map map = ir_map_create(f);

@@ -269,18 +269,18 @@ static bool choose(study *s)
 {
     ir_func *f = s->f;
     bool replay = false;
-    f->before = ARENA_ARRAY(s->m->mem, unsigned char, s->m->fields.len + 1);
+    f->launch.before = ARENA_ARRAY(s->m->mem, unsigned char, s->m->fields.len + 1);
     for (size_t i = 0; i < s->m->fields.len; i++) {
         if (!s->written[i] || !s->read[i])
             continue;
         const order o = order_of(s, s->m->fields.at[i]);
-        f->before[i] = o.before ? IR_BEFORE_WANTED : 0;
+        f->launch.before[i] = o.before ? IR_BEFORE_WANTED : 0;
         replay |= o.before && o.after;
     }
     /* What is replayed may depend on any of them. */
     for (size_t i = 0; i < s->m->fields.len && replay; i++)
         if (s->written[i] && s->read[i])
-            f->before[i] = IR_BEFORE_WANTED | IR_BEFORE_REPLAYED;
+            f->launch.before[i] = IR_BEFORE_WANTED | IR_BEFORE_REPLAYED;
     return replay;
 }
 
