@@ -5,7 +5,7 @@
  *   check_types.c   types as written        check_struct.c structs and their leaves
  *   base/           what they stand on: their state, the typed tree, conversions, evaluation at compile time
  *   check_expr.c    operators        check_build.c  T(...), [...]
- *   check_index.c   names, subscripts, members: places       check_place.c  their values
+ *   check_root.c    names where places begin   check_index.c   subscripts, members   check_place.c  their values
  *   check_call.c    calls            check_func.c   functions, kernels, instances
  *   check_array.c   arrays of the host        check_export.c  export func        check_extern.c  extern func
  *   check_custom.c  grad_for, jvp_for
@@ -60,7 +60,7 @@ val apply_power(checker *c, val a, val b, src_span at);
 void settle_open_integers(checker *c, val *v, int n);
 tx_expr *check_condition(checker *c, const ast_expr *e, const char *where);
 
-/* ---- check_index.c, check_place.c ---- */
+/* ---- check_root.c, check_index.c, check_place.c ---- */
 
 /* A call of what reads a field that is stopped here is an error; then false. Notes what the callee reads. */
 bool check_stops(checker *c, const tx_func *callee, const char *name, src_span at);
@@ -96,6 +96,10 @@ typedef struct place {
     src_span at;
 } place;
 
+void place_fail(place *p);
+void place_set_whole(place *p, const ty *type); /* all of it, unless narrowed */
+void place_of_value(place *p, val v);
+void place_of_name(checker *c, const ast_expr *e, place *p);
 void place_resolve(checker *c, const ast_expr *e, place *p);
 /* False, and reported, for the gradient or dual of a member that has none. */
 bool place_has_plane(checker *c, place *p);

@@ -8,23 +8,8 @@
 
 bool op_is_dead(const value_use *use, const ir_op *op)
 {
-    switch (op->code) {
-    case OP_CONST:
-    case OP_KEY:
-    case OP_MPARAM:
-    case OP_SHAPE:
-    case OP_LOAD:
-    case OP_LLOAD:
-    case OP_STK_LOAD:
-    case OP_REC_GET:
-    case OP_REC_LOAD:
-    case OP_REC_WON:
-    case OP_LOCAL:
-        break;
-    default:
-        if (op->code >= OP_PURE_COUNT)
-            return false;
-    }
+    if (!ir_op_is_pure(op))
+        return false;
     for (int i = 0; i < op->nres; i++)
         if (use[op->res[i]->id].uses)
             return false;

@@ -4,7 +4,7 @@
 #include "ir/ir.h"
 
 const unsigned char ir_attr_kinds[OP_COUNT] = {
-#define SOP(id, name, effect, memory, touches, where, attributes) [OP_##id] = IR_ATTR_##attributes,
+#define SOP(id, name, effect, memory, touches, where, derivative, attributes) [OP_##id] = IR_ATTR_##attributes,
 #include "ir/struct_ops.def"
 #undef SOP
 };

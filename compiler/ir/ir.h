@@ -452,6 +452,13 @@ void ir_map_free(ir_map *m);
 ir_op *ir_clone_op(ir_builder *b, const ir_op *op, ir_map *map);
 /* v once more, with all that it is computed from: constants, params, extents and pure operations of them. Region parameters through the map. */
 ir_value *ir_clone_value(ir_builder *b, const ir_value *v, ir_map *map);
+/* Whether v, which is used inside op, can be had in front of it: it is visible there, or follows by pure operations from what is, and from what a launch does not
+ * change. */
+bool ir_can_leave(const ir_value *v, const ir_op *op);
+/* Such a value at b, in front of op: itself where it is visible, else made once more; the map remembers what was. */
+ir_value *ir_value_before(ir_builder *b, ir_value *v, ir_map *map);
+/* Moves what such a value is computed from, and the value, in front of op. */
+void ir_leave(const ir_value *v, ir_op *op);
 /* Clones the operations of r, without its yield, at b. */
 void ir_clone_region_ops(ir_builder *b, const ir_region *r, ir_map *map);
 ir_func *ir_clone_func(const ir_func *f, const char *name);

@@ -18,15 +18,17 @@ static const op_info pure_ops[OP_PURE_COUNT] = {
 
 enum { TOUCHES_NOTHING = 0, TOUCHES_BLOCK = 0, TOUCHES_READS = OP_READS, TOUCHES_STORES = OP_STORES, TOUCHES_ADDS = OP_ADDS, TOUCHES_READS_ADDS = OP_READS | OP_ADDS };
 enum { WHERE_HERE, WHERE_LAUNCH };
+enum { DERIVATIVE_NONE, DERIVATIVE_OWN };
 
 static const struct {
     const char *name;
     op_effect effect;
     op_memory memory;
     unsigned touches;
-    bool launch;
+    bool launch, derivative;
 } struct_ops[OP_COUNT - OP_PURE_COUNT] = {
-#define SOP(id, name, effect, memory, touches, where, attributes) {name, OP_EFFECT_##effect, MEMORY_##memory, TOUCHES_##touches, WHERE_##where == WHERE_LAUNCH},
+#define SOP(id, name, effect, memory, touches, where, derivative, attributes) \
+    {name, OP_EFFECT_##effect, MEMORY_##memory, TOUCHES_##touches, WHERE_##where == WHERE_LAUNCH, DERIVATIVE_##derivative == DERIVATIVE_OWN},
 #include "ir/struct_ops.def"
 #undef SOP
 };
@@ -49,6 +51,21 @@ op_memory op_memory_of(ir_opcode code)
 unsigned op_touches(ir_opcode code)
 {
     return op_is_pure_table(code) ? 0 : struct_ops[code - OP_PURE_COUNT].touches;
+}
+
+int op_cost(ir_opcode code)
+{
+    return op_is_pure_table(code) ? pure_ops[code].cost : 0;
+}
+
+bool op_carries_nothing(ir_opcode code)
+{
+    return !op_is_pure_table(code) && !struct_ops[code - OP_PURE_COUNT].derivative;
+}
+
+bool op_follows_from_operands(ir_opcode code)
+{
+    return op_is_pure_table(code) || op_is_launch_constant(code);
 }
 
 bool op_is_launch_constant(ir_opcode code)

@@ -42,6 +42,9 @@ typedef struct op_touch {
 enum { OP_TOUCHED_MAX = 2 };
 int op_touched(const ir_op *op, op_touch out[OP_TOUCHED_MAX]);
 bool op_writes_field(ir_opcode code);         /* stores or adds to an element of a field */
+int op_cost(ir_opcode code); /* rough cycles of what follows from its operands */
+bool op_follows_from_operands(ir_opcode code); /* the same wherever in a launch its operands are the same: pure operations, and launch constants */
+bool op_carries_nothing(ir_opcode code);      /* no derivative: forward mode copies it, reverse mode passes it by */
 bool op_is_launch_constant(ir_opcode code);   /* without operands, and the same wherever in a launch: a constant, a param, an extent, the launch's key */
 
 /* The operation that .tk code calls by that name; OP_COUNT if none. */

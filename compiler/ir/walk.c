@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "ir/ops.h"
+#include "util/ptrmap.h"
 
 void ir_walk(ir_region *r, void (*fn)(ir_op *op, void *ctx), void *ctx)
 {
@@ -230,6 +231,50 @@ ir_value *ir_clone_value(ir_builder *b, const ir_value *v, ir_map *map)
         ir_clone_value(b, v->def->args[i], map);
     ir_clone_op(b, v->def, map);
     return ir_map_get(map, v);
+}
+
+static bool can_leave(const ir_value *v, const ir_op *op, ptrmap *asked)
+{
+    if (ir_is_visible(v, op->region))
+        return true;
+    const ir_op *def = v->def;
+    if (!def || !op_follows_from_operands(def->code))
+        return false;
+    if (ptrmap_get(asked, def)) /* a value that is used twice would be asked 2^depth times */
+        return true;
+    for (int i = 0; i < def->nargs; i++)
+        if (!can_leave(def->args[i], op, asked))
+            return false;
+    ptrmap_set(asked, def, (void *)def);
+    return true;
+}
+
+bool ir_can_leave(const ir_value *v, const ir_op *op)
+{
+    ptrmap asked = {0};
+    const bool can = can_leave(v, op, &asked);
+    ptrmap_free(&asked);
+    return can;
+}
+
+ir_value *ir_value_before(ir_builder *b, ir_value *v, ir_map *map)
+{
+    ir_value *again = ir_map_get(map, v);
+    if (again || ir_is_visible(v, b->region))
+        return again ? again : v;
+    for (int i = 0; i < v->def->nargs; i++)
+        ir_value_before(b, v->def->args[i], map);
+    ir_clone_op(b, v->def, map);
+    return ir_map_get(map, v);
+}
+
+void ir_leave(const ir_value *v, ir_op *op)
+{
+    if (ir_is_visible(v, op->region))
+        return;
+    for (int i = 0; i < v->def->nargs; i++)
+        ir_leave(v->def->args[i], op);
+    ir_move(v->def, op->region, op);
 }
 
 void ir_clone_region_ops(ir_builder *b, const ir_region *r, ir_map *map)

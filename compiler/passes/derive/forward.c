@@ -292,23 +292,11 @@ static void fwd_op(fwd *w, ir_builder *b, const ir_op *op)
         return;
     case OP_YIELD: /* built by fwd_fill, which knows the tangents */
         return;
-    case OP_CONST:
-    case OP_REC_ALLOC:
-    case OP_REC_GET:
-    case OP_REC_STORE:
-    case OP_REC_LOAD:
-    case OP_REC_WON:
-    case OP_KEY:
-    case OP_MPARAM:
-    case OP_SHAPE:
-    case OP_ASSERT:
-    case OP_DECISION:
-    case OP_PRINT:
-    case OP_STK_MARK:
-    case OP_STK_RELEASE:
-        clone_plain(w, b, op);
-        return;
     default:
+        if (op_carries_nothing(op->code)) {
+            clone_plain(w, b, op);
+            return;
+        }
         assert(op_is_pure_table(op->code));
         fwd_pure(w, b, op);
     }

@@ -60,30 +60,6 @@ static int index_of(const gather *g, const affine *a)
     return a->ok ? found : -2;
 }
 
-/* v, which is the same in all iterations, as a value in front of the task. */
-static bool can_stand_outside(const gather *g, const ir_value *v)
-{
-    if (ir_is_visible(v, g->task->region))
-        return true;
-    if (!v->def || v->def->nregions || (!op_is_launch_constant(v->def->code) && !op_is_pure_table(v->def->code)))
-        return false;
-    for (int i = 0; i < v->def->nargs; i++)
-        if (!can_stand_outside(g, v->def->args[i]))
-            return false;
-    return true;
-}
-
-static ir_value *outside(const gather *g, ir_builder *b, ir_map *map, ir_value *v)
-{
-    ir_value *w = ir_map_get(map, v);
-    if (w || ir_is_visible(v, g->task->region))
-        return w ? w : v;
-    for (int i = 0; i < v->def->nargs; i++)
-        outside(g, b, map, v->def->args[i]);
-    ir_clone_op(b, v->def, map);
-    return ir_map_get(map, v);
-}
-
 /* The accumulation's shift along each task index; false if it is not a shift, or not like the first one in the other dimensions. */
 static bool shift_of(gather *g, const ir_op *accum, int64_t *by)
 {
@@ -96,7 +72,7 @@ static bool shift_of(gather *g, const ir_op *accum, int64_t *by)
             return false;
         if (k == -1) {
             affine first = affine_of(g->first->args[d]);
-            if (!affine_equal(&a, &first) || !can_stand_outside(g, accum->args[d]))
+            if (!affine_equal(&a, &first) || !ir_can_leave(accum->args[d], g->task))
                 return false;
             continue;
         }
@@ -157,18 +133,13 @@ static bool mark_cone(gather *g, const ir_value *v, int *cost)
     g->cone[v->id] = true;
     const ir_op *op = v->def;
     switch (op->code) {
-    case OP_CONST:
-    case OP_KEY:
-    case OP_MPARAM:
-    case OP_SHAPE:
-        break;
     case OP_LOAD:
         *cost += 2;
         break;
     default:
-        if (!op_is_pure_table(op->code))
+        if (!op_follows_from_operands(op->code))
             return false;
-        *cost += op_get(op->code)->cost;
+        *cost += op_cost(op->code);
     }
     if (*cost > MAX_COST)
         return false;
@@ -435,7 +406,7 @@ static void build(gather *g)
     ir_map map = ir_map_create(g->f);
     for (int d = 0; d < g->field->ndim; d++)
         if (!indexed[d])
-            g->fixed[d] = outside(g, &b, &map, g->first->args[d]);
+            g->fixed[d] = ir_value_before(&b, g->first->args[d], &map);
     ir_map_free(&map);
     for (int d = 0; d < g->nd; d++) {
         bd.lo[d] = g->task->args[2 * d];

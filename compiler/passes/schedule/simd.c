@@ -30,10 +30,6 @@ static void check_op(ir_op *op, void *ctx)
         c->writes = true;
         vec_push(&c->memory, op);
         return;
-    case OP_CONST:
-    case OP_KEY:
-    case OP_MPARAM:
-    case OP_SHAPE:
     case OP_IF:
     case OP_YIELD:
     case OP_LLOAD:
@@ -55,8 +51,7 @@ static void check_op(ir_op *op, void *ctx)
         c->ok &= !ir_layout_of(op)->log;
         return;
     default:
-        if (!op_is_pure_table(op->code))
-            c->ok = false;
+        c->ok &= op_follows_from_operands(op->code);
     }
 }
 

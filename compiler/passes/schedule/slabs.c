@@ -22,42 +22,13 @@ static void collect(ir_op *op, void *ctx)
         vec_push(&a->ops, op);
 }
 
-enum { DEPTH_MAX = 8 }; /* deeper, the subscript stays where it is, and copies hold the whole field */
-
-/* Integer arithmetic is total: it may be done where no iteration runs. */
-static bool may_leave(const ir_op *task, const ir_value *v, int depth)
-{
-    if (ir_is_visible(v, task->region))
-        return true;
-    const ir_op *op = v->def;
-    if (!op || depth > DEPTH_MAX || !scalar_is_int(v->type))
-        return false;
-    if (op_is_launch_constant(op->code))
-        return true;
-    if (!op_is_pure_table(op->code))
-        return false;
-    for (int i = 0; i < op->nargs; i++)
-        if (!scalar_is_int(op->args[i]->type) || !may_leave(task, op->args[i], depth + 1))
-            return false;
-    return true;
-}
-
-static void leave(ir_op *task, const ir_value *v)
-{
-    if (ir_is_visible(v, task->region))
-        return;
-    for (int i = 0; i < v->def->nargs; i++)
-        leave(task, v->def->args[i]);
-    ir_move(v->def, task->region, task);
-}
-
 /* How many leading subscripts all these have in common. */
 static int common_fixed(const ir_op *task, const accums *a)
 {
     int n = 0;
     for (; n < a->target->field->ndim; n++) {
         const ir_value *first = a->ops.at[0]->args[n];
-        if (!may_leave(task, first, 0))
+        if (!ir_can_leave(first, task))
             return n;
         for (size_t i = 1; i < a->ops.len; i++)
             if (a->ops.at[i]->args[n] != first)
@@ -76,7 +47,7 @@ static void fix_slabs(ir_op *task, void *ctx)
         s->nfixed = s->shared || s->called || ir_field_is_apart(s->field) || !a.ops.len ? 0 : common_fixed(task, &a);
         for (int d = 0; d < s->nfixed; d++) {
             ir_value *const subscript = a.ops.at[0]->args[d];
-            leave(task, subscript);
+            ir_leave(subscript, task);
             ir_add_arg(task, subscript);
         }
         vec_free(&a.ops);

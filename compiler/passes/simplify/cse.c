@@ -102,17 +102,13 @@ static uint32_t version_of(const cse *c, const ir_op *op)
 static bool is_candidate(const ir_op *op)
 {
     switch (op->code) {
-    case OP_CONST:
-    case OP_KEY:
-    case OP_MPARAM:
-    case OP_SHAPE:
     case OP_LOAD:
     case OP_LLOAD:
     case OP_DECISION:
     case OP_ASSERT: /* what held still holds */
         return true;
     default:
-        return op_is_pure_table(op->code);
+        return op_follows_from_operands(op->code);
     }
 }
 

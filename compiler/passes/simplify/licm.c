@@ -35,19 +35,9 @@ static bool is_invariant(const ir_op *op, const ir_op *loop)
 
 static bool may_leave(const ir_op *op, const ir_op *loop, const effects *e, bool runs)
 {
-    switch (op->code) {
-    case OP_CONST:
-    case OP_SHAPE:
-    case OP_KEY:
-    case OP_MPARAM:
-        return true;
-    case OP_LOAD: {
-        const unsigned char what = e->at[ir_storage_of_op(op)];
-        return runs && op->region == loop->regions[0] && !(what & (OP_STORES | OP_ADDS));
-    }
-    default:
-        return op_is_pure_table(op->code);
-    }
+    if (op->code == OP_LOAD)
+        return runs && op->region == loop->regions[0] && !(e->at[ir_storage_of_op(op)] & (OP_STORES | OP_ADDS));
+    return op_follows_from_operands(op->code);
 }
 
 static bool leave_loop(ir_op *loop)

@@ -29,35 +29,9 @@ typedef struct place {
 
 /* ---- where ---- */
 
-/* Constants, params, extents, what was computed before the unit, and pure operations of them. */
-static bool is_known_before(const ir_value *v, const ir_op *unit)
-{
-    if (ir_region_is_ancestor(v->region, unit->region))
-        return true;
-    const ir_op *op = v->def;
-    if (!op || (!op_is_launch_constant(op->code) && !op_is_pure_table(op->code)))
-        return false;
-    for (int i = 0; i < op->nargs; i++)
-        if (!is_known_before(op->args[i], unit))
-            return false;
-    return true;
-}
-
-static ir_value *compute_before(ir_builder *b, ir_value *v, ir_map *map)
-{
-    if (ir_region_is_ancestor(v->region, b->region))
-        return v;
-    if (ir_map_get(map, v))
-        return ir_map_get(map, v);
-    for (int i = 0; i < v->def->nargs; i++)
-        compute_before(b, v->def->args[i], map);
-    ir_clone_op(b, v->def, map);
-    return ir_map_get(map, v);
-}
-
 static bool is_dimension(const ir_op *op, const ir_op *unit)
 {
-    return op->code == OP_LOOP && ir_loop_attr(op)->bounded && !ir_loop_attr(op)->cond && is_known_before(op->args[0], unit) && is_known_before(op->args[1], unit);
+    return op->code == OP_LOOP && ir_loop_attr(op)->bounded && !ir_loop_attr(op)->cond && ir_can_leave(op->args[0], unit) && ir_can_leave(op->args[1], unit);
 }
 
 static ir_op *unit_of(ir_op *op)
@@ -367,7 +341,7 @@ static ir_value *block_count(const place *p, ir_builder *b, ir_map *map)
     for (int d = 0; d < n; d++) {
         const ir_op *op = d < nd ? p->task : p->path.at[d - nd];
         const int first = d < nd ? 2 * d : 0;
-        ir_value *hi = compute_before(b, op->args[first + 1], map), *lo = compute_before(b, op->args[first], map);
+        ir_value *hi = ir_value_before(b, op->args[first + 1], map), *lo = ir_value_before(b, op->args[first], map);
         ir_value *trips = ir_op2(b, OP_MAX, ir_op2(b, OP_SUB, hi, lo), zero);
         count = d ? ir_op2(b, OP_MUL, count, trips) : trips;
     }

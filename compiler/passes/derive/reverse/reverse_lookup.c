@@ -104,11 +104,6 @@ static bool recomputable(scope *s, const ir_value *v)
     if (!op)
         return false;
     switch (op->code) {
-    case OP_CONST:
-    case OP_KEY:
-    case OP_MPARAM:
-    case OP_SHAPE:
-        return true;
     case OP_LOAD:
         return ir_access_attr(op)->plane == IR_DATA && !(s->rv->plan && s->rv->plan->fixed[op->pos]);
     case OP_LLOAD:
@@ -116,7 +111,7 @@ static bool recomputable(scope *s, const ir_value *v)
     case OP_ATOMIC: /* of no log: where it is recorded follows from indices */
         return ir_is_const(op->args[op->nargs - 1]);
     default:
-        return op_is_pure_table(op->code);
+        return op_follows_from_operands(op->code);
     }
 }
 
@@ -134,17 +129,12 @@ static int first_operand(const ir_op *op)
 static int own_cost(const ir_op *op)
 {
     switch (op->code) {
-    case OP_CONST:
-    case OP_KEY:
-    case OP_MPARAM:
-    case OP_SHAPE:
-        return 0;
     case OP_LOAD:
     case OP_LLOAD:
     case OP_ATOMIC:
         return COST_LOAD;
     default:
-        return op_get(op->code)->cost;
+        return op_cost(op->code);
     }
 }
 

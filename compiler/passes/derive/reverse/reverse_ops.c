@@ -200,17 +200,12 @@ void rev_straight(scope *s, const ir_op *op)
     case OP_CALL:
         rev_call(s, op);
         return;
-    case OP_CONST:
-    case OP_KEY:
-    case OP_MPARAM:
-    case OP_SHAPE:
     case OP_LOCAL:
     case OP_YIELD:
-    case OP_ASSERT:
-    case OP_DECISION:
-    case OP_PRINT:
         return; /* nothing flows back through these */
     default:
+        if (op_carries_nothing(op->code) && op_memory_of(op->code) != MEMORY_STACK && op_memory_of(op->code) != MEMORY_RECORD)
+            return;
         assert(op_is_pure_table(op->code)); /* the saved-value stack occurs in adjoints only, and their reverse is refused */
         rev_pure(s, op);
     }
