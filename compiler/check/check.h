@@ -128,7 +128,7 @@ bool hint_foreign(checker *c, const char *name, src_span at);
 /* e is a member that its object, of that type, does not have: a function without parentheses, x[i].grad. False: no note. */
 bool hint_member(checker *c, const ast_expr *e, const ty *of);
 /* An error, with the nearest of the known attributes. */
-void bad_attribute(checker *c, const ast_attr *a, const char *of, const char *const *known, int n);
+void bad_attribute(checker *c, const ast_attr *a, const char *of, const char *const *known, int n); /* known: "" is none */
 /* An attribute that is a word alone; true if it is. */
 bool plain_attribute(checker *c, const ast_attr *a);
 

@@ -99,7 +99,8 @@ void bad_attribute(checker *c, const ast_attr *a, const char *of, const char *co
     if (!strcmp(a->name, "requires_grad"))
         s.best = "needs_grad";
     for (int k = 0; k < n && !s.best; k++)
-        consider(&s, known[k]);
+        if (*known[k])
+            consider(&s, known[k]);
     if (s.best)
         NOTE(c, a->span, "did you mean '%s'?", s.best);
 }

@@ -229,23 +229,44 @@ static int list_fields(const sym *s, ir_field *const **out)
     return s->members ? ty_nleaves(s->type) : 1;
 }
 
-/* Attributes that contradict each other. */
+/* Whether attributes contradict each other: two layouts, or components apart and together. */
 static bool excludes(const char *a, const char *b)
 {
-    return !strcmp(a, "soa") && (!strcmp(b, "aos") || !strcmp(b, "strided"));
+    const ir_field_layout of_a = ir_field_layout_named(a), of_b = ir_field_layout_named(b);
+    const bool apart = ir_field_layout_get(of_a)->properties & IR_LAYOUT_APART;
+    return of_a != IR_FIELD_DENSE && (of_b != IR_FIELD_DENSE || (apart && !strcmp(b, "aos")));
+}
+
+/* Its word, if fields can lie so. */
+static void check_layout(checker *c, const sym *s, const ast_attr *a)
+{
+    const ir_field_layout_info *info = ir_field_layout_get(ir_field_layout_named(a->name));
+    if ((info->properties & IR_LAYOUT_EXTENTS) && (s->field->ndim == 0 || s->members))
+        ERR(c, a->span, DIAG_ATTR, a->name, s->members ? "a field of structs" : "a 0-D field");
+}
+
+/* Of a leaf: a scalar has no components that could be apart, but as a member memory of its own. */
+static ir_field_layout layout_of(const ir_field *f, ir_field_layout asked)
+{
+    const bool apart = ir_field_layout_get(asked)->properties & IR_LAYOUT_APART;
+    return asked == IR_FIELD_DENSE || (apart && !f->lead && f->shape == IR_SHAPE_SCALAR) ? ir_field_layout_plain(f) : asked;
 }
 
 static void check_field_attrs(checker *c, sym *s)
 {
-    static const char *const names[] = {"needs_grad", "needs_dual", "saved", "strided", "soa", "aos"};
+    static const char *const names[] = {"needs_grad", "needs_dual", "saved",
+#define FIELD_LAYOUT(id, word, ...) word,
+#include "ir/field_layout.def"
+#undef FIELD_LAYOUT
+                                        "aos"};
     ir_field *const *fields;
     const int n = list_fields(s, &fields);
-    bool grad = false, dual = false, saved = false, soa = false, strided = false;
+    bool grad = false, dual = false, saved = false;
+    ir_field_layout asked = IR_FIELD_DENSE;
     for (const ast_attr *a = s->item->attrs; a; a = a->next) {
-        bool *const known = !strcmp(a->name, "needs_grad") ? &grad : !strcmp(a->name, "needs_dual") ? &dual : !strcmp(a->name, "saved") ? &saved
-                            : !strcmp(a->name, "soa")      ? &soa
-                            : !strcmp(a->name, "strided")  ? &strided
-                                                           : NULL;
+        bool *const known = !strcmp(a->name, "needs_grad") ? &grad : !strcmp(a->name, "needs_dual") ? &dual : !strcmp(a->name, "saved") ? &saved : NULL;
+        const ir_field_layout layout = ir_field_layout_named(a->name);
+        asked = layout != IR_FIELD_DENSE ? layout : asked;
         for (const ast_attr *b = s->item->attrs; b != a; b = b->next)
             if (!strcmp(a->name, b->name))
                 ERR(c, a->span, DIAG_ATTR_TWICE, a->name);
@@ -253,12 +274,11 @@ static void check_field_attrs(checker *c, sym *s)
                 ERR(c, a->span, DIAG_ATTR, a->name, arena_printf(c->mem, "a field that is %s", b->name));
         if (known)
             *known = true;
-        if (known || !strcmp(a->name, "aos"))
+        if (known || layout != IR_FIELD_DENSE || !strcmp(a->name, "aos"))
             plain_attribute(c, a);
         else
             bad_attribute(c, a, "a field", names, sizeof names / sizeof *names);
-        if (known == &strided && (s->field->ndim == 0 || s->members))
-            ERR(c, a->span, DIAG_ATTR, a->name, s->members ? "a field of structs" : "a 0-D field");
+        check_layout(c, s, a);
         if ((known == &grad || known == &dual) && s->type->kind != TY_ERROR && !ty_has_floats(s->type))
             ERR(c, a->span, DIAG_NEEDS_GRAD_INTEGER, s->name, ty_name(c->types, s->type));
     }
@@ -267,8 +287,7 @@ static void check_field_attrs(checker *c, sym *s)
         fields[k]->grad = grad && is_float;
         fields[k]->dual = dual && is_float;
         fields[k]->saved = saved;
-        fields[k]->strided = strided;
-        fields[k]->soa = soa && (s->members || fields[k]->shape != IR_SHAPE_SCALAR);
+        fields[k]->layout = layout_of(fields[k], asked);
     }
 }
 

@@ -284,7 +284,7 @@ void names_check_generated(checker *c, const ast_module *m)
         } else if (it->kind == AST_ITEM_FIELD) {
             make_field_names(&t, it->name, it->name, it->name_span);
             for (const ast_attr *a = it->attrs; a; a = a->next)
-                if (!strcmp(a->name, "strided"))
+                if (ir_field_layout_get(ir_field_layout_named(a->name))->properties & IR_LAYOUT_BYTES)
                     make_name(&t, arena_printf(c->mem, "bind_%s_strided", it->name), it->name, it->name_span);
             if (!strcmp(it->name, "tk") || !strcmp(it->name, "params"))
                 ERR(c, it->name_span, DIAG_GENERATED_NAME, it->name, it->name);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "codegen/layout.h"
 #include "ir/ops.h"
 
 facts facts_create(const ir_module *m, arena *mem)
@@ -48,8 +49,8 @@ static void gather(facts *x, func_facts *info, const ir_region *r)
             info->module |= x->m->debug;
             info->can_fail |= x->m->debug;
         }
-        if (op_memory_of(op->code) == MEMORY_FIELD) /* extents, strides */
-            info->module |= op->code != OP_ACCUM || ir_field_of(op)->ndim > 1 || ir_field_of(op)->strided || ir_field_of(op)->soa;
+        if (op_memory_of(op->code) == MEMORY_FIELD)
+            info->module |= op->code != OP_ACCUM || layout_needs_module(ir_field_of(op));
         switch (op->code) {
         case OP_MPARAM:
         case OP_SHAPE:

@@ -2,6 +2,9 @@
 #include "codegen/forms.h"
 
 #include <stddef.h>
+#include <string.h>
+
+#include "codegen/names.h"
 
 const ir_func *kernel_form_of(const ir_func *kernel, kernel_form form)
 {
@@ -137,6 +140,26 @@ const char *plane_name(ir_plane p)
     return p == IR_DATA ? "data" : suffixes[p] + 1;
 }
 
+const char *plane_enum(ir_plane p)
+{
+    static const char *const name[] = {"TK_DATA", "TK_GRAD", "TK_DUAL", "TK_GRAD_DUAL"};
+    return name[p];
+}
+
+const char *record_type(arena *mem, const ir_record *r)
+{
+    return arena_printf(mem, "%s_%s", r->module->name, r->name);
+}
+
+const char *member_path(arena *mem, const char *path, const char *dot)
+{
+    const char *next = strchr(path, '.');
+    if (!next)
+        return name_member(mem, path);
+    const char *first = name_member(mem, arena_printf(mem, "%.*s", (int)(next - path), path));
+    return arena_printf(mem, "%s%s%s", first, dot, member_path(mem, next + 1, dot));
+}
+
 const ir_field *plane_leaf(const ir_module *m, const ir_field *f, ir_plane p)
 {
     for (size_t i = (size_t)f->index; i < m->fields.len; i++) {
@@ -147,11 +170,6 @@ const ir_field *plane_leaf(const ir_module *m, const ir_field *f, ir_plane p)
             return x;
     }
     return NULL;
-}
-
-bool field_begins(const ir_field *f)
-{
-    return !ir_is_member(f) || f->lead == f;
 }
 
 bool module_has_object(const ir_module *m)

@@ -39,9 +39,16 @@ bool extern_returns(const ir_func *f); /* its only result, a scalar */
 /* Whether it is called as an expression: scalars go in, and one comes out. Others have a function around them. */
 bool extern_is_direct(const ir_func *f);
 
+/* ---- structs ---- */
+
+const char *record_type(arena *mem, const ir_record *r); /* "gravity_Body" */
+/* "link.pos" as C has it, with `dot` for the dot. */
+const char *member_path(arena *mem, const char *path, const char *dot);
+
 /* ---- fields ---- */
 
 const char *plane_name(ir_plane p);   /* "data", "grad", "dual", "grad_dual" */
+const char *plane_enum(ir_plane p);   /* TK_DATA */
 const char *plane_tail(ir_plane p); /* of what belongs to a name: "", "_grad", "_dual", "_grad_dual" */
 /* What of a kernel's result the host may ask for, in the order in which it is given. */
 extern const ir_plane result_plane[4];
@@ -50,7 +57,6 @@ extern const ir_plane result_plane[4];
 static inline bool is_argument(const ir_field *f) { return f->array && !f->launched; }
 /* f, or the first member of its array of structs, that has this plane; NULL: the view has none. */
 const ir_field *plane_leaf(const ir_module *m, const ir_field *f, ir_plane p);
-bool field_begins(const ir_field *f); /* has a view: not a further member of an array of structs */
 /* Gradients have duals once the module has a second-order product. */
 bool field_has_grad_dual(const ir_module *m, const ir_field *f);
 

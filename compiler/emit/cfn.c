@@ -86,7 +86,7 @@ static plane_ref *touch_component(cfn *c, const ir_op *op, ir_plane plane)
     const ir_field *f = ir_field_of(op);
     plane_ref *p = touch(c, ir_storage_of(f, plane));
     if (f->shape == IR_SHAPE_MAT && !ir_component_known(op))
-        p->flat = true; /* of a member without meaning, as with soa */
+        p->flat = true; /* where the layout has no rows of components, without meaning */
     return p;
 }
 
@@ -180,16 +180,16 @@ void cfn_scan(cfn *c, const ir_region *r)
     }
 }
 
-/* Members of one array of structs share a pointer, but for those that a task scatters into. */
+/* One pointer may serve several fields, but for those that a task scatters into. */
 static plane_ref *same_pointer(cfn *c, size_t i)
 {
     const ir_storage key = c->touched.at[i];
     const ir_field *f = ir_storage_field(c->e->m, key);
     plane_ref *p = &c->planes[key];
-    for (size_t k = 0; k < i && ir_is_member(f) && !p->scatter; k++) {
+    for (size_t k = 0; k < i && !p->scatter; k++) {
         const ir_storage other = c->touched.at[k];
         plane_ref *q = &c->planes[other];
-        if (ir_storage_plane(other) != ir_storage_plane(key) || ir_storage_field(c->e->m, other)->lead != f->lead || q->scatter || q->same)
+        if (ir_storage_plane(other) != ir_storage_plane(key) || !layout_one_pointer(f, ir_storage_field(c->e->m, other)) || q->scatter || q->same)
             continue;
         q->written |= p->written | p->plain_accum;
         q->by_callee |= p->by_callee;
@@ -202,7 +202,7 @@ static plane_ref *same_pointer(cfn *c, size_t i)
 static const char *pointer_hint(const cfn *c, ir_storage key)
 {
     const ir_field *f = ir_storage_field(c->e->m, key);
-    return ir_is_member(f) && !c->planes[key].scatter ? f->whole : f->name;
+    return c->planes[key].scatter ? f->name : layout_title(f);
 }
 
 void cfn_take_names(cfn *c)
@@ -240,16 +240,6 @@ const char *plane_pointer(cfn *c, const ir_field *f, ir_plane plane, bool scatte
         p = p->same;
     p->used = true;
     return p->name;
-}
-
-const char *plane_member(emitter *e, const char *m, const ir_field *f, ir_plane p)
-{
-    const char *first = !f->soa || f->shape == IR_SHAPE_SCALAR ? "" : f->shape == IR_SHAPE_VEC ? "[0]" : "[0][0]";
-    if (f->launched && ir_is_member(f))
-        return arena_printf(e->mem, "tk_field_structs(&%s->%s, %s)", m, e->field_names[f->index], plane_enum(p));
-    if (f->launched)
-        return arena_printf(e->mem, "%s->%s.plane[%s]", m, e->field_names[f->index], plane_enum(p));
-    return arena_printf(e->mem, "%s->%s.%s%s", m, e->field_names[f->index], plane_name(p), first);
 }
 
 const char *shape_name(cfn *c, const ir_field *f, int dim)
@@ -298,13 +288,9 @@ static void hoist_plane(cfn *c, strbuf *out, ir_storage key)
     const bool is_const = !p->written;
     const bool shared = c->no_restrict || separate || (p->by_callee && (p->written || p->callee_writes));
     c->uses_m = true;
-    const char *from = plane_member(c->e, c->m, f, ir_storage_plane(key));
-    const char *decl = field_pointer(c->e->mem, f, is_const, shared ? "const " : "restrict const ", p->name, p->flat);
-    const bool cast = !f->strided && !f->soa && !ir_is_member(f) && f->shape != IR_SHAPE_SCALAR && (is_const || (p->flat && f->shape == IR_SHAPE_MAT));
-    sb_printf(out, "    %s = ", decl);
-    if (cast)
-        sb_printf(out, "(%s)", field_pointer(c->e->mem, f, is_const, "", "", p->flat));
-    sb_printf(out, "%s;\n", from);
+    const char *from = layout_plane(c->e->mem, c->m, c->e->field_names[f->index], f, ir_storage_plane(key));
+    const char *decl = layout_pointer(c->e->mem, f, is_const, shared ? "const " : "restrict const ", p->name, p->flat);
+    sb_printf(out, "    %s = %s%s;\n", decl, layout_cast(c->e->mem, f, is_const, p->flat), from);
 }
 
 static void hoist_strides(cfn *c, strbuf *out, ir_storage key)
@@ -313,7 +299,8 @@ static void hoist_strides(cfn *c, strbuf *out, ir_storage key)
     for (int d = 0; c->planes[key].strides && d < f->ndim; d++)
         if (c->planes[key].strides[d]) {
             c->uses_m = true;
-            sb_printf(out, "    const int64_t %s = %s_strides[%d];\n", c->planes[key].strides[d], plane_member(c->e, c->m, f, ir_storage_plane(key)), d);
+            sb_printf(out, "    const int64_t %s = %s;\n", c->planes[key].strides[d],
+                      layout_stride(c->e->mem, c->m, c->e->field_names[f->index], ir_storage_plane(key), d));
         }
 }
 

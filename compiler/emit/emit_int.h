@@ -8,6 +8,7 @@
 
 #include "codegen/facts.h"
 #include "codegen/forms.h"
+#include "codegen/layout.h"
 #include "codegen/names.h"
 #include "codegen/uses.h"
 #include "emit/options.h"
@@ -29,11 +30,11 @@ typedef struct emitter {
     names *globals;
     facts facts;
     ptrmap functions;        /* func_facts -> c_function */
-    ptrmap layouts;          /* ir_layout -> layout_info, once its definition is printed */
+    ptrmap layouts;          /* ir_layout -> saved_struct, once its definition is printed */
     intern_pool *texts;      /* of what is printed once only, however many kernels have it: without its own name */
     ptrmap shared;           /* such a text -> its name */
     ptrmap params;           /* ir_mparam -> const char *, member name */
-    const char **field_names; /* by index: the view in the module's struct, "x" or, of a member with soa, "p.link.pos" */
+    const char **field_names; /* by index: layout_view, or where an array of a kernel is */
     bool uses_bounds, uses_take, uses_assert, uses_arrays;
     const char *take;        /* function that takes memory from a workspace */
     const char *kernels, *fields, *members, *desc, *bounds, *extents; /* static objects of the file */
@@ -46,11 +47,11 @@ typedef struct emitter {
 
 void emitter_init(emitter *e, const ir_module *m, const emit_options *opt);
 void emitter_done(emitter *e);
-typedef struct layout_info {
+typedef struct saved_struct {
     const char *tag;
     const char **members;
-} layout_info;
-const layout_info *layout_of(emitter *e, const ir_layout *l); /* prints the struct when first asked for */
+} saved_struct;
+const saved_struct *saved_struct_of(emitter *e, const ir_layout *l); /* prints the struct when first asked for */
 /* "jelly__clear_run": of what only this file knows. The files of several modules may be one translation unit. */
 const char *file_level(const emitter *e, const char *name);
 /* The name of what is printed already in these words, but for its own name; else `name`, and so it is from now on. */
@@ -65,11 +66,7 @@ const char *c_string(arena *mem, const char *s); /* with quotes, escaped */
 
 const char *const_text(arena *mem, scalar type, int64_t i, double f, int *prec);
 const char *zero_text(scalar type);
-const char *element_dims(arena *mem, const ir_field *f, bool flat); /* "[2]", of a matrix "[2][3]" or flat "[6]", of a scalar "" */
-/* C declaration of a pointer to field elements: "const float (*restrict const x)[2]"; flat: matrices as one row of components. Strided: to bytes. */
-const char *field_pointer(arena *mem, const ir_field *f, bool is_const, const char *quals, const char *name, bool flat);
 const char *scalar_enum(scalar s); /* TK_F32 */
-const char *plane_enum(ir_plane p); /* TK_DATA */
 
 /* ---- expressions ---- */
 
@@ -86,8 +83,6 @@ typedef struct varref {
     const ir_value *param;
     const struct varref *next;
 } varref;
-
-enum { PREC_PRIMARY = 20, PREC_UNARY = 15, PREC_MUL = 13, PREC_ADD = 12, PREC_REL = 10, PREC_EQ = 9, PREC_LAND = 5, PREC_LOR = 4, PREC_COND = 3 };
 
 typedef struct expr {
     const char *text;
@@ -120,10 +115,10 @@ typedef struct plane_ref {
     bool plain_accum;
     bool used, acc_used;         /* printed */
     bool by_callee, callee_writes;
-    struct plane_ref *same;      /* a member of the same structs whose pointer serves for this one, too */
+    struct plane_ref *same;      /* one whose pointer serves for this one, too */
     bool listed;                 /* in cfn.touched */
     bool scatter;                /* accumulations go through acc_name */
-    const char **strides;        /* strided: by dimension, the hoisted strides; NULL until used */
+    const char **strides;        /* by dimension, the hoisted strides; NULL until used */
 } plane_ref;
 
 /* A task that waits to be run with the next one. */
@@ -220,9 +215,7 @@ const char *shape_name(cfn *c, const ir_field *f, int dim);
 const char *mparam_name(cfn *c, const ir_mparam *p);
 const char *key_name(cfn *c);
 const char *plane_pointer(cfn *c, const ir_field *f, ir_plane p, bool scatter);
-/* "m->x.data" */
-const char *plane_member(emitter *e, const char *m, const ir_field *f, ir_plane p);
-/* The hoisted stride of a strided field's plane. */
+/* The hoisted stride of a plane. */
 const char *stride_name(cfn *c, const ir_field *f, ir_plane p, int dim);
 
 /* ---- what --debug watches (watch.c) ---- */
@@ -276,17 +269,12 @@ const char *sig_component(arena *mem, const ir_sigparam *p, ir_plane plane, cons
 /* "gravity *m, float dt, const float *dt_dual" */
 const char *kernel_signature(arena *mem, const ir_module *m, const ir_func *kernel, kernel_form form);
 const char *kernel_self(arena *mem, const ir_func *kernel); /* name of the module parameter */
-const char *field_decl_type(arena *mem, const ir_field *f, const char *name); /* "float (*data)[2]", with soa "float *data[2]" */
 
 /* ---- structs (record.c) ---- */
 
-const char *record_type(arena *mem, const ir_record *r); /* "gravity_Body" */
 const char *record_zero(arena *mem, const ir_record *r); /* initializer: all members 0 */
-const char *member_path(arena *mem, const char *path, const char *dot);
-/* Of the view, and of functions of the interface: "x", "p_link_pos" for a member with soa, for the members of an array of structs that of the array. */
-const char *field_id(arena *mem, const ir_field *f);
-const char *field_object(emitter *e, const ir_field *f); /* its tk_field in the module's struct: "x.field", "p.field.link.pos" */
-const char *field_address(emitter *e, const char *m, const ir_field *f); /* "m->x.field"; of an array of a kernel, "&m->tk.fields[2]" */
+/* A field's tk_field: "m->x.field"; of an array of a kernel, "&m->tk.fields[2]". */
+const char *field_address(emitter *e, const char *m, const ir_field *f);
 
 /* ---- C functions of the host (extern.c) ---- */
 

@@ -3,12 +3,6 @@
 
 #include <string.h>
 
-/* A field's view is a member of the module's struct, beside tk and params. */
-static const char *view_name(arena *mem, const char *name)
-{
-    return strcmp(name, "tk") == 0 || strcmp(name, "params") == 0 ? arena_printf(mem, "%s_", name) : name_member(mem, name);
-}
-
 void emitter_init(emitter *e, const ir_module *m, const emit_options *opt)
 {
     *e = (emitter){.mem = arena_create(), .m = m, .opt = opt};
@@ -18,9 +12,7 @@ void emitter_init(emitter *e, const ir_module *m, const emit_options *opt)
     e->field_names = ARENA_ARRAY(e->mem, const char *, m->fields.len + 1);
     for (size_t i = 0; i < m->fields.len; i++) {
         const ir_field *f = m->fields.at[i];
-        e->field_names[i] = f->launched ? arena_printf(e->mem, "tk.fields[%d]", f->index) : view_name(e->mem, f->lead ? f->whole : f->name);
-        if (f->lead && f->soa)
-            e->field_names[i] = arena_printf(e->mem, "%s.%s", e->field_names[i], member_path(e->mem, f->path, "."));
+        e->field_names[i] = f->launched ? arena_printf(e->mem, "tk.fields[%d]", f->index) : layout_view(e->mem, f);
     }
     for (size_t i = 0; i < m->params.len; i++)
         ptrmap_set(&e->params, m->params.at[i], arena_printf(e->mem, "%s", name_member(e->mem, m->params.at[i]->name)));

@@ -77,7 +77,7 @@ const char *c_type_of(cfn *c, const ir_value *v)
     if (v->def && v->def->code == OP_STK_MARK)
         return "tk_mark";
     if (s->layout)
-        return arena_printf(c->e->mem, "struct %s *", layout_of(c->e, s->layout)->tag);
+        return arena_printf(c->e->mem, "struct %s *", saved_struct_of(c->e, s->layout)->tag);
     if (s->elem != SC_NONE)
         return arena_printf(c->e->mem, "%s *", scalar_c_type(s->elem));
     return "void *";

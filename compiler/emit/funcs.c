@@ -103,7 +103,7 @@ static void hidden_params(cfn *c, strbuf *params)
     for (ir_storage key = 0; key < ir_storage_count(e->m); key++)
         if (info->planes[key] & OP_ADDS)
             sb_printf(params, "%s%s", params->len ? ", " : "",
-                      field_pointer(e->mem, ir_storage_field(e->m, key), false, "", c->planes[key].acc_name, c->planes[key].flat));
+                      layout_pointer(e->mem, ir_storage_field(e->m, key), false, "", c->planes[key].acc_name, c->planes[key].flat));
     if (c->atomic)
         sb_printf(params, "%sconst bool %s", params->len ? ", " : "", c->atomic);
 }

@@ -21,58 +21,6 @@ static expr subscript(expr e)
     return e;
 }
 
-/* Position of an element in a field of several dimensions: (i * n1 + j) * n2 + k. */
-static expr flat_index(cfn *c, const ir_field *f, const expr *idx)
-{
-    if (f->ndim == 0)
-        return (expr){.text = "0", .prec = PREC_PRIMARY};
-    expr at = idx[0];
-    for (int d = 1; d < f->ndim; d++) {
-        at.text = arena_printf(c->e->mem, "%s * %s + %s", paren(c, at, PREC_MUL), shape_name(c, f, d), paren(c, idx[d], PREC_MUL));
-        at.prec = PREC_ADD;
-    }
-    return at;
-}
-
-/* Where no pointer to flat rows of components is made: a matrix in a struct, or behind an argument. */
-static bool keeps_rows(const ir_field *f)
-{
-    return f->shape == IR_SHAPE_MAT && (ir_is_member(f) || is_argument(f));
-}
-
-static const char *component(cfn *c, const ir_op *op, const expr *comp)
-{
-    const ir_field *f = ir_field_of(op);
-    const ir_value *v = op->args[f->ndim];
-    if (f->shape == IR_SHAPE_SCALAR)
-        return "";
-    if (keeps_rows(f) && !ir_component_known(op))
-        return arena_printf(c->e->mem, "[%s / %d][%s %% %d]", paren(c, *comp, PREC_MUL), f->cols, paren(c, *comp, PREC_MUL), f->cols);
-    if (f->shape == IR_SHAPE_MAT && ir_component_known(op) && (keeps_rows(f) || !c->planes[ir_storage_of(f, ir_access_attr(op)->plane)].flat))
-        return arena_printf(c->e->mem, "[%lld][%lld]", (long long)(ir_int(v) / f->cols), (long long)(ir_int(v) % f->cols));
-    return arena_printf(c->e->mem, "[%s]", comp->text);
-}
-
-/* Address of a component of a strided field: "x + i * x_stride0 + 4". */
-static const char *strided_address(cfn *c, const ir_op *op, const char *base, const expr *idx, const expr *comp)
-{
-    const ir_field *f = ir_field_of(op);
-    const int size = scalar_bytes(f->elem);
-    strbuf b = {0};
-    sb_add(&b, base);
-    for (int d = 0; d < f->ndim; d++)
-        if (strcmp(idx[d].text, "0") != 0)
-            sb_printf(&b, " + %s * %s", paren(c, idx[d], PREC_MUL), stride_name(c, f, ir_access_attr(op)->plane, d));
-    const ir_value *v = op->args[f->ndim];
-    if (f->shape != IR_SHAPE_SCALAR && !ir_is_const(v))
-        sb_printf(&b, " + %s * %d", paren(c, *comp, PREC_MUL), size);
-    else if (f->shape != IR_SHAPE_SCALAR && ir_int(v) != 0)
-        sb_printf(&b, " + %lld", (long long)ir_int(v) * size);
-    const char *text = arena_strdup(c->e->mem, sb_str(&b));
-    sb_free(&b);
-    return text;
-}
-
 /* A load of the same element for the same statement (x[i] *= 2.0), whose subscripts were looked at. */
 static bool is_checked(const cfn *c, const ir_op *op, ir_opcode load, int nsubs)
 {
@@ -89,25 +37,25 @@ static bool is_checked(const cfn *c, const ir_op *op, ir_opcode load, int nsubs)
 }
 
 /* --debug: the same for an array of the host. */
-static void check_array_bounds(cfn *c, const ir_op *op, const expr *idx, const expr *comp)
+static void check_array_bounds(cfn *c, const ir_op *op, const layout_place *p, bool dynamic)
 {
-    const ir_field *f = ir_field_of(op);
+    const ir_field *f = p->field;
     arena *mem = c->e->mem;
-    for (int d = 0; d < f->ndim + (comp != NULL); d++) {
-        const expr i = d < f->ndim ? idx[d] : *comp;
-        const char *text = paren(c, i, PREC_ADD), *extent = d < f->ndim ? shape_name(c, f, d) : arena_printf(mem, "%d", ir_field_ncomp(f));
+    for (int d = 0; d < f->ndim + dynamic; d++) {
+        const char *text = cexpr_operand(mem, d < f->ndim ? p->at[d] : p->component, PREC_ADD);
+        const char *extent = d < f->ndim ? shape_name(c, f, d) : arena_printf(mem, "%d", ir_field_ncomp(f));
         emit_check(c, op->loc, arena_printf(mem, "%s >= 0 && %s < %s", text, text, extent),
                    arena_printf(mem, "%s:%u: subscript %d of '%s'", place_of(c->e, op->loc), op->loc.col, d, f->name));
     }
 }
 
 /* --debug: a subscript out of bounds fails the launch and leaves the function. */
-static void check_bounds(cfn *c, const ir_op *op, const expr *idx, const expr *comp)
+static void check_bounds(cfn *c, const ir_op *op, const layout_place *p)
 {
-    const ir_field *f = ir_field_of(op);
+    const ir_field *f = p->field;
     const bool dynamic = f->shape != IR_SHAPE_SCALAR && !ir_component_known(op);
     if (is_argument(f)) {
-        check_array_bounds(c, op, idx, dynamic ? comp : NULL);
+        check_array_bounds(c, op, p, dynamic);
         return;
     }
     if ((f->ndim == 0 && !dynamic) || (op->code != OP_LOAD && is_checked(c, op, OP_LOAD, f->ndim + 1)))
@@ -116,9 +64,9 @@ static void check_bounds(cfn *c, const ir_op *op, const expr *idx, const expr *c
     c->uses_m = true;
     strbuf b = {0};
     for (int d = 0; d < f->ndim; d++)
-        sb_printf(&b, "%s%s", d ? ", " : "", idx[d].text);
+        sb_printf(&b, "%s%s", d ? ", " : "", p->at[d].text);
     if (dynamic)
-        sb_printf(&b, "%s%s", f->ndim ? ", " : "", comp->text);
+        sb_printf(&b, "%s%s", f->ndim ? ", " : "", p->component.text);
     const char *place = arena_printf(c->e->mem, "%s:%u", place_of(c->e, op->loc), op->loc.col);
     stmt(c, op->loc, "if (!%s(%s, %s, %s, (const int64_t[]){%s}))", c->e->bounds, field_address(c->e, c->m, f),
          c_string(c->e->mem, place), dynamic ? "true" : "false", sb_str(&b));
@@ -126,82 +74,58 @@ static void check_bounds(cfn *c, const ir_op *op, const expr *idx, const expr *c
     emit_fail(c);
 }
 
-/* Number of elements: "x_n0", "(x_n0 * x_n1)". */
-static const char *element_count(cfn *c, const ir_field *f)
+/* ---- the place of an element; codegen/layout.c has the text ---- */
+
+static const char *extent_term(void *ctx, const ir_field *f, int dim)
 {
-    const char *n = f->ndim ? shape_name(c, f, 0) : "1";
-    for (int d = 1; d < f->ndim; d++)
-        n = arena_printf(c->e->mem, "%s * %s", n, shape_name(c, f, d));
-    return f->ndim > 1 ? arena_printf(c->e->mem, "(%s)", n) : n;
+    return shape_name(ctx, f, dim);
 }
 
-/* soa: the components' elements one after the other. */
-static const char *soa_index(cfn *c, const ir_op *op, const expr *idx, const expr *comp)
+static const char *stride_term(void *ctx, const ir_field *f, ir_plane plane, int dim)
 {
-    const ir_field *f = ir_field_of(op);
-    const ir_value *v = op->args[f->ndim];
-    const expr at = flat_index(c, f, idx);
-    if (f->shape == IR_SHAPE_SCALAR || (ir_is_const(v) && ir_int(v) == 0))
-        return at.text;
-    if (f->ndim == 0)
-        return comp->text;
-    if (ir_is_const(v) && ir_int(v) == 1)
-        return arena_printf(c->e->mem, "%s + %s", element_count(c, f), paren(c, at, PREC_ADD));
-    return arena_printf(c->e->mem, "%s * %s + %s", paren(c, *comp, PREC_MUL), element_count(c, f), paren(c, at, PREC_ADD));
+    return stride_name(ctx, f, plane, dim);
 }
 
-/* Number of a component in the whole field. */
-static const char *component_index(cfn *c, const ir_op *op, const expr *idx, const expr *comp)
+static layout_terms terms_of(cfn *c)
 {
-    const ir_field *f = ir_field_of(op);
-    if (f->soa)
-        return soa_index(c, op, idx, comp);
-    const expr at = flat_index(c, f, idx);
-    if (f->shape == IR_SHAPE_SCALAR)
-        return at.text;
-    const char *k = ir_is_const(op->args[f->ndim]) ? arena_printf(c->e->mem, "%lld", (long long)ir_int(op->args[f->ndim])) : paren(c, *comp, PREC_ADD);
-    return f->ndim == 0 ? k : arena_printf(c->e->mem, "%s * INT64_C(%d) + %s", paren(c, at, PREC_MUL), ir_field_ncomp(f), k);
+    return (layout_terms){extent_term, stride_term, c};
 }
 
-/* "x[i][0]", of a strided field its address. */
-static const char *component_text(cfn *c, const ir_op *op, const char *base, const expr *idx, const expr *comp)
+static const char *component_text(cfn *c, const layout_place *p, bool scatter)
 {
-    const ir_field *f = ir_field_of(op);
-    if (f->strided)
-        return strided_address(c, op, base, idx, comp);
-    if (f->soa)
-        return arena_printf(c->e->mem, "%s[%s]", base, soa_index(c, op, idx, comp));
-    if (ir_is_member(f))
-        return arena_printf(c->e->mem, "%s[%s].%s%s", base, flat_index(c, f, idx).text, member_path(c->e->mem, f->path, "."), component(c, op, comp));
-    return arena_printf(c->e->mem, "%s[%s]%s", base, flat_index(c, f, idx).text, component(c, op, comp));
+    const layout_terms terms = terms_of(c);
+    return layout_element(c->e->mem, &terms, p, plane_pointer(c, p->field, p->plane, scatter)).text;
 }
 
 /* simple: their text may be repeated. e: what they read. */
-static void take_subscripts(cfn *c, const ir_op *op, bool simple, expr *e, expr *idx, expr *comp)
+static layout_place place_of_access(cfn *c, const ir_op *op, bool simple, expr *e)
 {
     const ir_field *f = ir_field_of(op);
-    /* the number of a component of a matrix is divided into row and column */
-    const bool named = simple || c->e->m->debug || keeps_rows(f);
+    const ir_value *component = op->args[f->ndim];
+    layout_place p = {.field = f, .plane = ir_access_attr(op)->plane, .flat = c->planes[ir_storage_of_op(op)].flat, .constant = ir_is_const(component)};
+    const bool named = simple || c->e->m->debug || layout_divides(f);
+    p.number = p.constant ? ir_int(component) : 0;
     for (int d = 0; d <= f->ndim; d++) {
         if (d == f->ndim && f->shape == IR_SHAPE_SCALAR)
             break;
         const expr s = subscript(named ? val_simple(c, op->args[d]) : val(c, op->args[d]));
         expr_absorb(c, e, s);
-        *(d < f->ndim ? &idx[d] : comp) = s;
+        *(d < f->ndim ? &p.at[d] : &p.component) = (cexpr){s.text, s.prec};
     }
     if (c->e->m->debug) {
-        check_bounds(c, op, idx, comp);
-        c->watched = is_watched(c, op) ? component_index(c, op, idx, comp) : NULL;
+        const layout_terms terms = terms_of(c);
+        check_bounds(c, op, &p);
+        c->watched = is_watched(c, op) ? layout_number(c->e->mem, &terms, &p) : NULL;
     }
+    return p;
 }
 
 static expr element(cfn *c, const ir_op *op, bool scatter, bool simple)
 {
-    const ir_field *f = ir_field_of(op);
-    expr e = {.prec = PREC_PRIMARY}, idx[8], comp = {0};
-    take_subscripts(c, op, simple, &e, idx, &comp);
-    e.text = component_text(c, op, plane_pointer(c, f, ir_access_attr(op)->plane, scatter), idx, &comp);
-    if (f->strided)
+    expr e = {.prec = PREC_PRIMARY};
+    const layout_place p = place_of_access(c, op, simple, &e);
+    e.text = component_text(c, &p, scatter);
+    if (layout_by_address(p.field))
         e.prec = PREC_ADD;
     return e;
 }
@@ -238,7 +162,7 @@ static void emit_load(cfn *c, const ir_op *op)
 {
     name_load(c, op);
     expr e = element(c, op, false, false);
-    if (ir_field_of(op)->strided) {
+    if (layout_by_address(ir_field_of(op))) {
         e.text = arena_printf(c->e->mem, "tk_load_%s(%s)", scalar_name(ir_field_of(op)->elem), e.text);
         e.prec = PREC_PRIMARY;
     }
@@ -256,7 +180,7 @@ static void emit_store(cfn *c, const ir_op *op)
     const expr value = val(c, op->args[op->nargs - 1]);
     const expr target = element(c, op, false, false);
     flush_reads(c, MEM_PLANE, ir_storage_of_op(op), NULL);
-    if (ir_field_of(op)->strided)
+    if (layout_by_address(ir_field_of(op)))
         stmt(c, op->loc, "tk_store_%s(%s, %s);", scalar_name(ir_field_of(op)->elem), target.text, value.text);
     else if (is_optional(c, op))
         update_wanted(c, op, target.text, "=", value.text);
@@ -269,18 +193,18 @@ static void emit_accum(cfn *c, const ir_op *op)
 {
     const scalar type = ir_field_of(op)->elem;
     const bool target_plane = c->planes[ir_storage_of_op(op)].scatter, scatter = op_is_scatter(op);
-    const bool strided = ir_field_of(op)->strided;
+    const bool by_address = layout_by_address(ir_field_of(op));
     const bool in_place = !scatter && (scalar_is_float(type) || type == SC_U32 || type == SC_U64);
     const expr value = val(c, op->args[op->nargs - 1]);
-    const expr target = element(c, op, target_plane, !strided && !scatter && !in_place);
+    const expr target = element(c, op, target_plane, !by_address && !scatter && !in_place);
     flush_reads(c, MEM_PLANE, ir_storage_of_op(op), NULL);
     if (is_optional(c, op)) {
         update_wanted(c, op, target.text, "+=", value.text);
         return;
     }
-    if (strided && scatter)
+    if (by_address && scatter)
         stmt(c, op->loc, "tk_scatter_at_%s(%s, %s, %s);", scalar_name(type), target.text, value.text, c->atomic);
-    else if (strided)
+    else if (by_address)
         stmt(c, op->loc, "tk_add_at_%s(%s, %s);", scalar_name(type), target.text, value.text);
     else if (scatter)
         stmt(c, op->loc, "tk_scatter_%s(&%s, %s, %s);", scalar_name(type), target.text, value.text, c->atomic);
@@ -301,25 +225,25 @@ static void emit_winner(cfn *c, const ir_op *op, bool scatter)
     const ir_field *f = ir_field_of(op);
     const bool tangent = ir_atomic_form(op) == IR_ATOMIC_WITH_TANGENT;
     ir_value *const *where = op->args + f->ndim + 2; /* ptr slot at step */
-    expr e = {0}, idx[8], comp = {0};
+    expr e = {0};
     const char *value = val(c, op->args[f->ndim + 1]).text, *change = tangent ? val(c, where[4]).text : NULL;
-    take_subscripts(c, op, tangent, &e, idx, &comp);
-    const char *target = component_text(c, op, plane_pointer(c, f, IR_DATA, c->planes[ir_storage_of_op(op)].scatter), idx, &comp), *dual = NULL;
+    const layout_place place = place_of_access(c, op, tangent, &e);
+    const char *target = component_text(c, &place, c->planes[ir_storage_of_op(op)].scatter), *dual = NULL;
     flush_reads(c, MEM_PLANE, ir_storage_of_op(op), NULL);
     if (tangent) {
-        ir_attr_access access = *ir_access_attr(op);
-        ir_op on_dual = *op;
-        on_dual.attr = &access;
-        access.plane = IR_DUAL;
-        dual = component_text(c, &on_dual, plane_pointer(c, f, IR_DUAL, false), idx, &comp);
-        flush_reads(c, MEM_PLANE, ir_storage_of_op(&on_dual), NULL);
+        layout_place there = place;
+        there.plane = IR_DUAL;
+        there.flat = c->planes[ir_storage_of(f, IR_DUAL)].flat;
+        dual = component_text(c, &there, false);
+        flush_reads(c, MEM_PLANE, ir_storage_of(f, IR_DUAL), NULL);
     }
     const char *winner = slot(c, op, where[0], where[1], &e, 0);
     const char *at = subscript(val(c, where[2])).text, *step = subscript(val(c, where[3])).text;
-    const char *address = f->strided ? "" : "&";
+    const bool by_address = layout_by_address(f);
+    const char *address = by_address ? "" : "&";
     const char *forward = tangent ? arena_printf(c->e->mem, "%s%s, %s", address, dual, change) : "NULL, 0";
-    stmt(c, op->loc, "tk_win_%s%s_%s(%s%s, %s, %s, &%s, %s, %s, %s);", f->strided ? "at_" : "", op_name(ir_access_attr(op)->with), scalar_name(f->elem), address,
-         target, value, forward, winner, at, step, scatter ? c->atomic : "false");
+    stmt(c, op->loc, "tk_win_%s%s_%s(%s%s, %s, %s, &%s, %s, %s, %s);", by_address ? "at_" : "", op_name(ir_access_attr(op)->with),
+         scalar_name(f->elem), address, target, value, forward, winner, at, step, scatter ? c->atomic : "false");
     emit_watch(c, op, c->watched);
 }
 
@@ -334,9 +258,9 @@ static void emit_atomic(cfn *c, const ir_op *op)
     const expr target = element(c, op, target_plane, false);
     flush_reads(c, MEM_PLANE, ir_storage_of_op(op), NULL);
     const ir_value *old = op->res[0];
-    const bool strided = ir_field_of(op)->strided;
-    const char *call = arena_printf(c->e->mem, "tk_fetch_%s%s_%s(%s%s, %s, %s)", strided ? "at_" : "", op_name(ir_access_attr(op)->with), scalar_name(old->type),
-                                    strided ? "" : "&", target.text, value.text, scatter ? c->atomic : "false");
+    const bool by_address = layout_by_address(ir_field_of(op));
+    const char *call = arena_printf(c->e->mem, "tk_fetch_%s%s_%s(%s%s, %s, %s)", by_address ? "at_" : "", op_name(ir_access_attr(op)->with),
+                                    scalar_name(old->type), by_address ? "" : "&", target.text, value.text, scatter ? c->atomic : "false");
     if (c->use[old->id].uses == 0) {
         stmt(c, op->loc, "%s;", call);
     } else {
@@ -447,7 +371,7 @@ void emit_local(cfn *c, const ir_op *op)
 
 /* ---- the saved-value stack ---- */
 
-static void print_layout(emitter *e, const ir_layout *l, layout_info *info, strbuf *out)
+static void print_layout(emitter *e, const ir_layout *l, saved_struct *info, strbuf *out)
 {
     info->members = ARENA_ARRAY(e->mem, const char *, l->n + 1);
     names *n = names_create(e->mem, NULL);
@@ -464,12 +388,12 @@ static void print_layout(emitter *e, const ir_layout *l, layout_info *info, strb
 }
 
 /* Two of one function are two types, so that a C compiler sees that they do not overlap; those of others with the same members are one. */
-const layout_info *layout_of(emitter *e, const ir_layout *l)
+const saved_struct *saved_struct_of(emitter *e, const ir_layout *l)
 {
-    layout_info *info = ptrmap_get(&e->layouts, l);
+    saved_struct *info = ptrmap_get(&e->layouts, l);
     if (info)
         return info;
-    info = ARENA_NEW(e->mem, layout_info);
+    info = ARENA_NEW(e->mem, saved_struct);
     ptrmap_set(&e->layouts, l, info);
     const char *own = info->tag = arena_printf(e->mem, "%s_saved%d", e->base, e->nlayouts);
     strbuf text = {0};
@@ -483,7 +407,7 @@ const layout_info *layout_of(emitter *e, const ir_layout *l)
 
 static const char *slot(cfn *c, const ir_op *op, const ir_value *ptr, const ir_value *i, expr *e, int64_t index)
 {
-    const layout_info *l = layout_of(c->e, ir_layout_of(op));
+    const saved_struct *l = saved_struct_of(c->e, ir_layout_of(op));
     const bool named = !c->v[ptr->id].pending; /* else it is a member, which points to anything */
     const expr base = val(c, ptr);
     expr_absorb(c, e, base);
@@ -502,14 +426,14 @@ static void emit_alloc(cfn *c, const ir_op *op)
 {
     ir_value *v = op->res[0];
     const char *count = subscript(val(c, op->args[0])).text;
-    const char *type = arena_printf(c->e->mem, "struct %s", layout_of(c->e, ir_layout_of(op))->tag), *name = names_unique(c->names, v->name ? v->name : "saved");
+    const char *type = arena_printf(c->e->mem, "struct %s", saved_struct_of(c->e, ir_layout_of(op))->tag), *name = names_unique(c->names, v->name ? v->name : "saved");
     alloc(c, op, type, name, count);
 }
 
 static void emit_block(cfn *c, const ir_op *op)
 {
     const char *name = names_unique(c->names, op->res[0]->name);
-    const char *tag = layout_of(c->e, ir_layout_of(op))->tag, *turn = subscript(val(c, op->args[0])).text;
+    const char *tag = saved_struct_of(c->e, ir_layout_of(op))->tag, *turn = subscript(val(c, op->args[0])).text;
     c->uses_rec = true;
     if (op->code == OP_REC_GET) {
         stmt(c, op->loc, "struct %s *const %s = tk_record_get(%s, tk_rec, %lld, %s);", tag, name, session_text(c), (long long)ir_slot_attr(op)->number, turn);

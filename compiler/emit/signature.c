@@ -31,9 +31,9 @@ const char *free_name(arena *mem, const ir_func *f, const char *name)
 static const char *array_decl(arena *mem, const ir_field *f, bool is_const, const char *name)
 {
     if (f->ndim != 1 || f->dims[0].param >= 0 || f->dims[0].mparam)
-        return field_pointer(mem, f, is_const, "", name, false);
-    const char *type = f->lead ? record_type(mem, f->record) : scalar_c_type(f->elem);
-    return arena_printf(mem, "%s%s %s[%lld]%s", is_const ? "const " : "", type, name, (long long)f->dims[0].count, f->lead ? "" : element_dims(mem, f, false));
+        return layout_pointer(mem, f, is_const, "", name, false);
+    return arena_printf(mem, "%s%s %s[%lld]%s", is_const ? "const " : "", layout_element_type(mem, f), name, (long long)f->dims[0].count,
+                        layout_element_dims(mem, f, false));
 }
 
 const char *sig_decl(arena *mem, const ir_sigparam *p, ir_plane plane, sig_use use)

@@ -78,9 +78,8 @@ static void print_args(cfn *c, const task *t, const char *name, const char *plan
     for (size_t i = 0; i < t->scatters.len; i++) {
         const ir_storage key = t->scatters.at[i];
         const ir_field *f = ir_storage_field(e->m, key);
-        const bool cast = f->shape == IR_SHAPE_MAT && !f->strided && !f->soa && !ir_is_member(f); /* to rows of components */
-        sb_printf(&b, "\n.%s = %s%s", t->scatter_members[i],
-                  cast ? arena_printf(e->mem, "(%s)", field_pointer(e->mem, f, false, "", "", true)) : "", plane_member(e, c->m, f, ir_storage_plane(key)));
+        sb_printf(&b, "\n.%s = %s%s", t->scatter_members[i], layout_cast(e->mem, f, false, true),
+                  layout_plane(e->mem, c->m, e->field_names[f->index], f, ir_storage_plane(key)));
     }
     print_initialiser(c, arena_printf(e->mem, "const struct %s_args %s = ", t->name, name), &b);
 }

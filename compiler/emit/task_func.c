@@ -353,7 +353,7 @@ static void print_structs(const task *t, strbuf *out)
         sb_printf(out, "    %s;\n", capture_decl(c, t->captures.at[i].value, false, t->captures.at[i].member));
     for (size_t i = 0; i < t->scatters.len; i++) {
         const ir_storage key = t->scatters.at[i];
-        sb_printf(out, "    %s;\n", field_pointer(e->mem, ir_storage_field(e->m, key), false, "", t->scatter_members[i], c->planes[key].flat));
+        sb_printf(out, "    %s;\n", layout_pointer(e->mem, ir_storage_field(e->m, key), false, "", t->scatter_members[i], c->planes[key].flat));
     }
     if (t->partial_type)
         sb_printf(out, "    %s *%s;\n", t->partial_type, t->partial);
@@ -388,7 +388,7 @@ static void print_function(task *t, const strbuf *body, strbuf *out)
             continue;
         const ir_field *f = ir_storage_field(e->m, t->scatters.at[i]);
         const char *quals = p->acc_name == p->name && !e->m->debug ? "restrict const " : "const ";
-        sb_printf(out, "    %s = %s->%s;\n", field_pointer(e->mem, f, false, quals, p->acc_name, p->flat), c->a, t->scatter_members[i]);
+        sb_printf(out, "    %s = %s->%s;\n", layout_pointer(e->mem, f, false, quals, p->acc_name, p->flat), c->a, t->scatter_members[i]);
     }
     if (t->uses_stack) {
         sb_printf(out, "    tk_stack *const %s = tk_stack_acquire(%s->tk.session);\n    if (!%s)\n        return;\n", c->st, c->m, c->st);

@@ -84,12 +84,6 @@ const char *zero_text(scalar type)
     }
 }
 
-const char *plane_enum(ir_plane p)
-{
-    static const char *const name[] = {"TK_DATA", "TK_GRAD", "TK_DUAL", "TK_GRAD_DUAL"};
-    return name[p];
-}
-
 const char *scalar_enum(scalar s)
 {
     static const char *const text[SC_COUNT] = {
@@ -98,36 +92,6 @@ const char *scalar_enum(scalar s)
 #undef SCALAR
     };
     return text[s];
-}
-
-const char *element_dims(arena *mem, const ir_field *f, bool flat)
-{
-    if (f->shape == IR_SHAPE_SCALAR)
-        return "";
-    if (f->shape == IR_SHAPE_VEC || flat)
-        return arena_printf(mem, "[%d]", ir_field_ncomp(f));
-    return arena_printf(mem, "[%d][%d]", f->rows, f->cols);
-}
-
-const char *field_pointer(arena *mem, const ir_field *f, bool is_const, const char *quals, const char *name, bool flat)
-{
-    const char *lead = is_const ? "const " : "";
-    if (f->strided)
-        return arena_printf(mem, "%sunsigned char *%s%s", lead, quals, name);
-    if (ir_is_member(f))
-        return arena_printf(mem, "%s%s *%s%s", lead, record_type(mem, f->record), quals, name);
-    const char *dims = f->soa ? "" : element_dims(mem, f, flat);
-    const char *type = scalar_c_type(f->elem);
-    return *dims ? arena_printf(mem, "%s%s (*%s%s)%s", lead, type, quals, name, dims) : arena_printf(mem, "%s%s *%s%s", lead, type, quals, name);
-}
-
-const char *field_decl_type(arena *mem, const ir_field *f, const char *name)
-{
-    if (f->strided)
-        return arena_printf(mem, "void *%s", name);
-    if (f->soa && f->shape != IR_SHAPE_SCALAR)
-        return arena_printf(mem, "%s *%s%s", scalar_c_type(f->elem), name, element_dims(mem, f, false));
-    return field_pointer(mem, f, false, "", name, false);
 }
 
 const char *c_string(arena *mem, const char *s)

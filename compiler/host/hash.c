@@ -21,7 +21,7 @@ uint64_t emit_interface_hash(const ir_module *m)
     for (size_t i = 0; i < m->nfields; i++) {
         const ir_field *f = m->fields.at[i];
         add(&b, f->lead ? f->record->name : "field", f->name, (int)f->elem, (int)f->shape, f->rows, f->cols,
-            f->ndim * 16 + f->soa * 8 + f->strided * 4 + f->grad * 2 + f->dual);
+            f->ndim * 16 + (int)layout_bits(f) + f->grad * 2 + f->dual);
     }
     for (size_t i = 0; i < m->funcs.len; i++) {
         const ir_func *f = m->funcs.at[i];

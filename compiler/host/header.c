@@ -55,15 +55,6 @@ static const char *clean_doc(arena *mem, const char *doc)
     return r;
 }
 
-static const char *type_name(arena *mem, scalar elem, ir_shape_kind shape, int rows, int cols)
-{
-    if (shape == IR_SHAPE_SCALAR)
-        return scalar_name(elem);
-    if (shape == IR_SHAPE_VEC)
-        return arena_printf(mem, "vec(%d, %s)", rows, scalar_name(elem));
-    return arena_printf(mem, "mat(%d, %d, %s)", rows, cols, scalar_name(elem));
-}
-
 static const char *guard(arena *mem, const char *name)
 {
     char *g = arena_printf(mem, "%s_H", name);
@@ -89,43 +80,31 @@ static void print_params(emitter *e)
     sb_printf(b, "} %s_params;\n\n", m->name);
 }
 
-static const char *element_name(arena *mem, const ir_field *f)
-{
-    return ir_is_member(f) ? f->record->name : type_name(mem, f->elem, f->shape, f->rows, f->cols);
-}
-
-static const char *layout_text(const ir_field *f)
-{
-    if (f->soa && f->shape != IR_SHAPE_SCALAR)
-        return f->ndim > 1 ? "a pointer for each component, to its elements, row-major" : "a pointer for each component, to its elements";
-    return f->ndim > 1 ? "row-major" : f->ndim ? "one entry for each element" : "one entry";
-}
-
 static void print_view(emitter *e, const ir_field *f)
 {
     strbuf *b = e->out;
     arena *mem = e->mem;
     const bool grad = plane_leaf(e->m, f, IR_GRAD), dual = plane_leaf(e->m, f, IR_DUAL);
-    const char *id = field_id(mem, f), *note = ir_is_member(f) ? "; of members that are floats" : "";
-    sb_printf(b, "/** Field %s: %s", ir_is_member(f) ? f->whole : f->name, element_name(mem, f));
+    const char *id = layout_id(mem, f), *note = layout_view_is_shared(f) ? "; of members that are floats" : "";
+    sb_printf(b, "/** Field %s: %s", layout_title(f), layout_element_name(mem, f));
     if (f->ndim)
         sb_printf(b, ", %d-D", f->ndim);
     else
         sb_add(b, ", a single element");
-    sb_printf(b, "%s%s%s%s.", f->soa ? ", soa" : "", grad ? ", needs_grad" : "", dual ? ", needs_dual" : "", f->strided ? ", strided" : "");
+    sb_printf(b, "%s%s%s%s.", layout_word(mem, f), grad ? ", needs_grad" : "", dual ? ", needs_dual" : "", layout_takes_strides(f) ? ", strided" : "");
     if (f->doc) {
         sb_addc(b, ' ');
         add_doc(b, f->doc, " *  ");
     }
-    sb_printf(b, " */\ntypedef struct %s_%s_view {\n    %s; /**< %s */\n", e->m->name, id, field_decl_type(mem, f, "data"), layout_text(f));
+    sb_printf(b, " */\ntypedef struct %s_%s_view {\n    %s; /**< %s */\n", e->m->name, id, layout_view_pointer(mem, f, "data"), layout_note(f));
     if (grad)
-        sb_printf(b, "    %s; /**< gradient, adjoints add into it%s */\n", field_decl_type(mem, f, "grad"), note);
+        sb_printf(b, "    %s; /**< gradient, adjoints add into it%s */\n", layout_view_pointer(mem, f, "grad"), note);
     if (dual)
-        sb_printf(b, "    %s; /**< tangent%s */\n", field_decl_type(mem, f, "dual"), note);
+        sb_printf(b, "    %s; /**< tangent%s */\n", layout_view_pointer(mem, f, "dual"), note);
     if (plane_leaf(e->m, f, IR_GRAD_DUAL))
         sb_printf(b, "    %s; /**< tangent of the gradient, second-order products add into it; always the library's memory */\n",
-                  field_decl_type(mem, f, "grad_dual"));
-    for (int p = IR_DATA; p <= IR_GRAD_DUAL && f->strided; p++)
+                  layout_view_pointer(mem, f, "grad_dual"));
+    for (int p = IR_DATA; p <= IR_GRAD_DUAL && layout_takes_strides(f); p++)
         if (plane_leaf(e->m, f, (ir_plane)p))
             sb_printf(b, "    int64_t %s_strides[%d]; /**< bytes from an element of %s to the next, by dimension */\n", plane_name((ir_plane)p), f->ndim, plane_name((ir_plane)p));
     sb_printf(b, "    int64_t shape[%d]; /**< extents */\n", f->ndim ? f->ndim : 1);
@@ -141,10 +120,11 @@ static void print_struct(emitter *e)
     sb_printf(b, "    tk_module tk; /**< first */\n    %s_params params; /**< as given at creation, or by %s_set_params */\n", m->name, m->name);
     for (size_t i = 0; i < m->nfields; i++) {
         const ir_field *f = m->fields.at[i];
-        if (f->lead == f && f->soa)
+        const bool of_members = f->lead && !layout_view_is_shared(f);
+        if (of_members && f->lead == f)
             emit_member_views(e, f);
-        else if (field_begins(f) && !(f->lead && f->soa))
-            sb_printf(b, "    %s_%s_view %s;\n", m->name, field_id(e->mem, f), e->field_names[i]);
+        else if (!of_members && ir_field_begins(f))
+            sb_printf(b, "    %s_%s_view %s;\n", m->name, layout_id(e->mem, f), e->field_names[i]);
     }
     sb_printf(b, "} %s;\n\n", m->name);
 }
@@ -182,28 +162,43 @@ static void print_forward(emitter *e, const ir_field *f)
                       " *  component of each element%s. Closed by tk_forward_end. */\n"
                       "static inline tk_status %s_forward_%s(%s *m, tk_field *const *outputs, int noutputs, const %s *seed, size_t count)\n{\n"
                       "    return tk_forward_begin(outputs, noutputs, m ? m->%s : NULL, seed, count);\n}\n\n",
-              f->name, f->ndim == 0 && f->shape == IR_SHAPE_SCALAR ? "; NULL, 0: one" : "", p, own_id(e, f), p, scalar_c_type(f->elem), field_object(e, f));
+              f->name, f->ndim == 0 && f->shape == IR_SHAPE_SCALAR ? "; NULL, 0: one" : "", p, own_id(e, f), p, scalar_c_type(f->elem), layout_object(e->mem, e->field_names[f->index], f));
+}
+
+static const char *shape_term(void *ctx, const ir_field *f, int dim)
+{
+    const emitter *e = ctx;
+    return arena_printf(e->mem, "m->%s.shape[%d]", e->field_names[f->index], dim);
+}
+
+static const char *position_text(emitter *e, const ir_field *f)
+{
+    const layout_terms terms = {.extent = shape_term, .ctx = e};
+    cexpr at[8];
+    for (int d = 0; d < f->ndim; d++)
+        at[d] = (cexpr){arena_printf(e->mem, "i%d", d), PREC_PRIMARY};
+    return layout_position(e->mem, &terms, f, at).text;
 }
 
 static void print_field_functions(emitter *e, const ir_field *f)
 {
     strbuf *b = e->out;
     const char *p = e->m->name;
-    const char *id = field_id(e->mem, f);
-    if (field_begins(f))
+    const char *id = layout_id(e->mem, f);
+    if (ir_field_begins(f))
         sb_printf(b, "/** Lets field %s live in the host's memory%s, which must outlive the module or the next bind;\n"
                      " *  the library's own memory for it is freed. Overlap with other fields' memory is refused.%s */\ntk_status %s_bind_%s(%s);\n\n",
-                  ir_is_member(f) ? f->whole : f->name, plane_leaf(e->m, f, IR_GRAD) || plane_leaf(e->m, f, IR_DUAL) ? ", all of its storages at once" : "",
-                  f->soa && f->shape != IR_SHAPE_SCALAR ? "\n *  Each is one block: all elements of the first component, then of the second." : "", p, id,
+                  layout_title(f), plane_leaf(e->m, f, IR_GRAD) || plane_leaf(e->m, f, IR_DUAL) ? ", all of its storages at once" : "",
+                  layout_bind_note(f), p, id,
                   bind_signature(e->mem, e->m, f));
-    if (f->strided)
+    if (layout_takes_strides(f))
         sb_printf(b, "/** The same where element (i, j, ...) stands i * strides[0] + j * strides[1] + ... bytes behind the first, its components side by side; NULL:\n"
                      " *  dense, row-major. No alignment is assumed. */\ntk_status %s_bind_%s_strided(%s);\n\n", p, f->name, bind_strided_signature(e->mem, e->m, f));
     if (f->dual)
         print_forward(e, f);
-    if (f->ndim < 2 || f->strided || (f->lead && f->lead != f))
+    if (!layout_has_index(f))
         return;
-    const char *component = !f->soa || f->shape == IR_SHAPE_SCALAR ? "" : f->shape == IR_SHAPE_VEC ? "[k]" : "[r][c]";
+    const char *component = layout_subscript(f);
     sb_printf(b, "/** Position of an element in %s.data%s: %s.data%s[%s_idx_%s(m", e->field_names[f->index],
               plane_leaf(e->m, f, IR_GRAD) ? ", grad" : "", e->field_names[f->index], component, p, f->lead ? f->whole : f->name);
     for (int d = 0; d < f->ndim; d++)
@@ -211,13 +206,7 @@ static void print_field_functions(emitter *e, const ir_field *f)
     sb_printf(b, ")]. */\nstatic inline int64_t %s_idx_%s(const %s *m", p, f->lead ? f->whole : f->name, p);
     for (int d = 0; d < f->ndim; d++)
         sb_printf(b, ", int64_t i%d", d);
-    sb_add(b, ")\n{\n    return ");
-    for (int d = 2; d < f->ndim; d++)
-        sb_addc(b, '(');
-    sb_add(b, "i0");
-    for (int d = 1; d < f->ndim; d++)
-        sb_printf(b, "%s * m->%s.shape[%d] + i%d", d > 1 ? ")" : "", e->field_names[f->index], d, d);
-    sb_add(b, ";\n}\n\n");
+    sb_printf(b, ")\n{\n    return %s;\n}\n\n", position_text(e, f));
 }
 
 /* What C's declarations do not say: extents of arrays that are no arguments. */
@@ -330,7 +319,7 @@ static void print_object(emitter *e)
     print_params(e);
     emit_records(e);
     for (size_t i = 0; i < m->nfields; i++)
-        if (field_begins(m->fields.at[i]))
+        if (ir_field_begins(m->fields.at[i]))
             print_view(e, m->fields.at[i]);
     print_struct(e);
     print_lifetime(e);

@@ -15,10 +15,8 @@ static void print_field(emitter *e, const ir_field *f)
         sb_add(&flags, " | TK_FIELD_GRAD_DUAL");
     if (f->saved)
         sb_add(&flags, " | TK_FIELD_SAVED");
-    if (f->strided)
-        sb_add(&flags, " | TK_FIELD_STRIDED");
-    if (f->soa && f->shape != IR_SHAPE_SCALAR)
-        sb_add(&flags, " | TK_FIELD_SOA");
+    if (*layout_flag(f))
+        sb_printf(&flags, " | %s", layout_flag(f));
     const char *which = flags.len ? sb_str(&flags) + 3 : "0";
     const char *name = c_string(e->mem, f->name), *elem = scalar_enum(f->elem);
     sb_printf(e->out, "    {%s, %s, %d, %d, %s},\n", name, elem, ir_field_ncomp(f), f->ndim, which);
@@ -36,18 +34,17 @@ static void print_fields(emitter *e)
     sb_add(e->out, "};\n\n");
 }
 
-/* Those that stand in arrays of structs; returns how many. */
+/* Those that share memory as members of structs; returns how many. */
 static int print_members(emitter *e)
 {
     int n = 0;
     for (size_t i = 0; i < e->m->nfields + e->m->narrays; i++) {
-        const ir_field *f = e->m->fields.at[i];
-        if (!ir_is_member(f))
+        const char *row = layout_member_row(e->mem, e->m->fields.at[i]);
+        if (!row)
             continue;
-        const char *type = record_type(e->mem, f->record);
         if (n++ == 0)
             sb_printf(e->out, "static const tk_member %s[] = {\n", e->members);
-        sb_printf(e->out, "    {%d, %d, offsetof(%s, %s), sizeof(%s)},\n", f->index, f->lead->index, type, member_path(e->mem, f->path, "."), type);
+        sb_printf(e->out, "    %s,\n", row);
     }
     if (n)
         sb_add(e->out, "};\n\n");
@@ -98,35 +95,14 @@ static void print_defaults(emitter *e)
     sb_add(b, "    return params;\n}\n\n");
 }
 
-static void print_pointers(emitter *e, const ir_field *f, const char *member, const char *plane, const ir_field *leaf)
-{
-    strbuf *b = e->out;
-    const char *view = e->field_names[f->index];
-    if (!leaf)
-        return;
-    if (ir_is_member(f)) {
-        sb_printf(b, "    m->%s.%s = tk_field_structs(&m->tk.fields[%d], %s);\n", view, member, leaf->index, plane);
-        return;
-    }
-    const int n = f->soa ? ir_field_ncomp(f) : 1;
-    for (int k = 0; k < n; k++) {
-        const char *which = !f->soa || f->shape == IR_SHAPE_SCALAR ? ""
-                            : f->shape == IR_SHAPE_VEC             ? arena_printf(e->mem, "[%d]", k)
-                                                                   : arena_printf(e->mem, "[%d][%d]", k / f->cols, k % f->cols);
-        if (*which)
-            sb_printf(b, "    m->%s.%s%s = tk_field_component(&m->tk.fields[%d], %s, %d);\n", view, member, which, f->index, plane, k);
-        else
-            sb_printf(b, "    m->%s.%s = m->tk.fields[%d].plane[%s];\n", view, member, f->index, plane);
-    }
-    if (f->strided)
-        sb_printf(b, "    memcpy(m->%s.%s_strides, m->tk.fields[%d].stride[%s], sizeof m->%s.%s_strides);\n", view, member, f->index, plane, view, member);
-}
-
 /* The view of one field, after creation and after binding. */
 static void print_view(emitter *e, const ir_field *f)
 {
-    for (int p = IR_DATA; p <= IR_GRAD_DUAL; p++)
-        print_pointers(e, f, plane_name((ir_plane)p), plane_enum((ir_plane)p), plane_leaf(e->m, f, (ir_plane)p));
+    for (int p = IR_DATA; p <= IR_GRAD_DUAL; p++) {
+        const ir_field *leaf = plane_leaf(e->m, f, (ir_plane)p);
+        if (leaf)
+            layout_fill_view(e->mem, e->out, e->field_names[f->index], f, (ir_plane)p, leaf);
+    }
 }
 
 static void print_create(emitter *e)
@@ -146,8 +122,8 @@ static void print_create(emitter *e)
     sb_add(b, "        tk_module_free(session, m, sizeof *m);\n        return NULL;\n    }\n");
     for (size_t i = 0; i < m->nfields; i++) {
         const ir_field *f = m->fields.at[i];
-        sb_printf(b, "    m->%s = &m->tk.fields[%d];\n", field_object(e, f), f->index);
-        if (!field_begins(f))
+        sb_printf(b, "    m->%s = &m->tk.fields[%d];\n", layout_object(e->mem, e->field_names[i], f), f->index);
+        if (!ir_field_begins(f))
             continue;
         print_view(e, f);
         for (int d = 0; d < f->ndim; d++)
@@ -185,7 +161,7 @@ const char *bind_signature(arena *mem, const ir_module *m, const ir_field *f)
     const char *r = arena_printf(mem, "%s *m", m->name);
     for (int p = IR_DATA; p <= IR_DUAL; p++)
         if (plane_leaf(m, f, (ir_plane)p))
-            r = arena_printf(mem, "%s, %s", r, f->soa ? field_pointer(mem, f, false, "", plane_name((ir_plane)p), false) : field_decl_type(mem, f, plane_name((ir_plane)p)));
+            r = arena_printf(mem, "%s, %s", r, layout_bind_pointer(mem, f, plane_name((ir_plane)p)));
     return r;
 }
 
@@ -205,7 +181,7 @@ const char *bind_strided_signature(arena *mem, const ir_module *m, const ir_fiel
 
 static void print_bind_null(emitter *e, const ir_field *f, const char *suffix)
 {
-    sb_printf(e->out, "    if (!m)\n        return tk_fail(NULL, TK_BAD_ARGUMENT, \"%s_bind_%s%s: the module is NULL\");\n", e->m->name, field_id(e->mem, f), suffix);
+    sb_printf(e->out, "    if (!m)\n        return tk_fail(NULL, TK_BAD_ARGUMENT, \"%s_bind_%s%s: the module is NULL\");\n", e->m->name, layout_id(e->mem, f), suffix);
 }
 
 static void print_bind_strided(emitter *e, const ir_field *f)
@@ -225,10 +201,10 @@ static void print_bind(emitter *e, const ir_field *f)
 {
     strbuf *b = e->out;
     const bool grad = plane_leaf(e->m, f, IR_GRAD), dual = plane_leaf(e->m, f, IR_DUAL);
-    sb_printf(b, "tk_status %s_bind_%s(%s)\n{\n", e->m->name, field_id(e->mem, f), bind_signature(e->mem, e->m, f));
+    sb_printf(b, "tk_status %s_bind_%s(%s)\n{\n", e->m->name, layout_id(e->mem, f), bind_signature(e->mem, e->m, f));
     print_bind_null(e, f, "");
     sb_printf(b, "    const tk_status status = %s(m->%s, data, %s, %s);\n    if (status != TK_OK)\n        return status;\n",
-              ir_is_member(f) ? "tk_field_bind_structs" : "tk_field_bind", field_object(e, f), grad ? "grad" : "NULL", dual ? "dual" : "NULL");
+              layout_bind_function(f), layout_object(e->mem, e->field_names[f->index], f), grad ? "grad" : "NULL", dual ? "dual" : "NULL");
     print_view(e, f);
     sb_add(b, "    return TK_OK;\n}\n\n");
 }
@@ -247,10 +223,10 @@ void emit_module(emitter *e)
     print_create(e);
     print_set_params(e);
     for (size_t i = 0; i < e->m->nfields; i++)
-        if (field_begins(e->m->fields.at[i]))
+        if (ir_field_begins(e->m->fields.at[i]))
             print_bind(e, e->m->fields.at[i]);
     for (size_t i = 0; i < e->m->nfields; i++)
-        if (e->m->fields.at[i]->strided)
+        if (layout_takes_strides(e->m->fields.at[i]))
             print_bind_strided(e, e->m->fields.at[i]);
     emit_entries(e);
 }

@@ -1,4 +1,4 @@
-/* Structs in the header, and the views of fields of structs: an array of C structs for the whole, or with soa a view for each member. */
+/* Structs in the header, and the views of fields of structs: one for all members, or one for each. */
 #include "host/host_int.h"
 
 /* "float pos[2]" */
@@ -38,7 +38,7 @@ static int print_leaves(emitter *e, const ir_record *r, int at, bool views, int 
             at = print_leaves(e, m->record, at, views, indent + 4);
             sb_printf(e->out, "%*s} %s;\n", indent, "", name);
         } else if (views) {
-            sb_printf(e->out, "%*s%s_%s_view %s;\n", indent, "", e->m->name, field_id(e->mem, e->m->fields.at[at++]), name);
+            sb_printf(e->out, "%*s%s_%s_view %s;\n", indent, "", e->m->name, layout_id(e->mem, e->m->fields.at[at++]), name);
         } else {
             sb_printf(e->out, "%*stk_field *%s;\n", indent, "", name);
             at++;
@@ -49,7 +49,7 @@ static int print_leaves(emitter *e, const ir_record *r, int at, bool views, int 
 
 void emit_field_objects(emitter *e, const ir_field *f)
 {
-    if (!ir_is_member(f)) {
+    if (!layout_view_is_shared(f)) {
         sb_add(e->out, "    tk_field *field; /**< for functions of tkc.h */\n");
         return;
     }
@@ -58,7 +58,6 @@ void emit_field_objects(emitter *e, const ir_field *f)
     sb_add(e->out, "    } field; /**< for functions of tkc.h, which take one member */\n");
 }
 
-/* soa: a view for each member. */
 void emit_member_views(emitter *e, const ir_field *f)
 {
     sb_add(e->out, "    struct {\n");

@@ -39,7 +39,7 @@ typedef struct ir_reduction {
 typedef struct ir_scatter {
     ir_field *field;
     ir_plane plane;
-    bool shared; /* the task, or what it calls, also loads or stores it, or it is a member of structs: private copies are impossible, only atomics */
+    bool shared; /* the task, or what it calls, also loads or stores it, or its elements have gaps: private copies are impossible, only atomics */
     bool called; /* what the task calls adds to it */
     int nfixed;  /* leading subscripts that all iterations have in common: operands of the task, behind its initial values; by the slabs pass */
 } ir_scatter;

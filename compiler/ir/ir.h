@@ -17,6 +17,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "ir/layout.h"
 #include "util/arena.h"
 #include "util/diag.h"
 #include "util/intern.h"
@@ -169,8 +170,7 @@ struct ir_field {
     int ndim;                /* 0 to 8 */
     bool grad, dual;
     bool saved;              /* a tape keeps what launches overwrite */
-    bool strided;            /* its elements stand at strides, in bytes, that the host chooses when it binds memory */
-    bool soa;                /* components apart: all elements of the first, then all of the second */
+    ir_field_layout layout;
     src_loc loc;
     bool array;              /* an array that the host gives to an export func or a kernel: behind all fields, memory of that function alone */
     bool launched;           /* of a kernel: during a launch, a field of the module object */
@@ -186,9 +186,6 @@ struct ir_field {
 };
 
 static inline int ir_field_ncomp(const ir_field *f) { return f->rows * f->cols; }
-/* A member that stands in an array of structs, not in memory of its own. */
-static inline bool ir_is_member(const ir_field *f) { return f->lead && !f->soa; }
-
 /* What of a user-visible type remains after splitting, for signatures: `components` scalars starting at the function's parameter `first`. */
 typedef struct ir_sigparam {
     const char *name;

@@ -188,10 +188,10 @@ static void lower_extents(lower *l, const tx_module *tx)
     ir_value **v = ARENA_ARRAY(l->mem, ir_value *, total + 1);
     for (size_t i = 0; i < l->m->nfields; i++) {
         ir_field *field = l->m->fields.at[i];
-        const bool begins = !field->lead || field->lead == field;
-        field->extent0 = begins || field->soa ? n : field->lead->extent0;
-        for (int d = 0; d < field->ndim && (begins || field->soa); d++)
-            v[n++] = begins ? given[at++] : v[field->lead->extent0 + d];
+        const bool leads = !field->lead || field->lead == field, begins = ir_field_begins(field);
+        field->extent0 = begins ? n : field->lead->extent0;
+        for (int d = 0; d < field->ndim && begins; d++)
+            v[n++] = leads ? given[at++] : v[field->lead->extent0 + d];
     }
     assert(at == tx->nextents);
     for (size_t i = l->m->nfields; i < l->m->fields.len; i++)

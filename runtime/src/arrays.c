@@ -38,31 +38,12 @@ static int64_t extent_of(const tk_module *m, const tk_array_desc *d, int dim, co
 static tk_status set_shape(tk_field *f, const tk_array_desc *d, const tk_kernel *k, const void *args)
 {
     tk_session *s = f->module->session;
-    int64_t scalars = f->desc->ncomp, bytes;
-    f->count = 1;
     for (int i = 0; i < f->desc->ndim; i++) {
         f->shape[i] = extent_of(f->module, d, i, args);
         if (f->shape[i] < 0)
             return tk_fail(s, TK_BAD_ARGUMENT, "kernel '%s': extent %d of the array '%s' is negative (%lld)", k->name, i, f->desc->name, (long long)f->shape[i]);
-        if (__builtin_mul_overflow(scalars, f->shape[i], &scalars))
-            return tk_fail(s, TK_BAD_ARGUMENT, "kernel '%s': the array '%s' has too many elements", k->name, f->desc->name);
-        f->count *= f->shape[i];
     }
-    if (__builtin_mul_overflow(scalars, (int64_t)rt_scalar_bytes(f->desc->elem) * 16, &bytes))
-        return tk_fail(s, TK_BAD_ARGUMENT, "kernel '%s': the array '%s' has too many elements", k->name, f->desc->name);
-    for (int p = TK_DATA; p <= TK_GRAD_DUAL; p++)
-        rt_dense_strides(f, f->stride[p]);
-    return TK_OK;
-}
-
-/* What an array is for libtkc: a field, or one for each member of its structs, which share their planes. */
-static int members_of(const tk_module *m, const tk_kernel *k, int i)
-{
-    const tk_member *lead = m->fields[k->arrays[i].field].member;
-    int n = 1;
-    while (lead && i + n < k->narrays && m->fields[k->arrays[i + n].field].member && m->fields[k->arrays[i + n].field].member->lead == lead->lead)
-        n++;
-    return n;
+    return rt_set_shape(f) ? TK_OK : tk_fail(s, TK_BAD_ARGUMENT, "kernel '%s': the array '%s' has too many elements", k->name, f->desc->name);
 }
 
 /* Zeros stand for a gradient or dual that is not given, and take one that is not wanted. */
@@ -88,9 +69,9 @@ static tk_status set_planes(tk_module *m, const tk_kernel *k, int i, int n, cons
     const tk_array_desc *d = &k->arrays[i];
     const tk_field *lead = &m->fields[d->field];
     const char *name = lead->desc->name;
-    const int length = lead->member ? (int)strcspn(name, ".") : (int)strlen(name);
+    const int length = rt_whole_name(lead);
     const tk_array given = array_of(d, args);
-    const size_t bytes = lead->member ? (size_t)lead->count * lead->member->size : tk_field_bytes(lead);
+    const size_t bytes = rt_memory_bytes(lead);
     for (int p = TK_DATA; p <= TK_GRAD_DUAL; p++) {
         void *plane = given.plane[p];
         bool any = false;
@@ -110,7 +91,7 @@ static tk_status set_planes(tk_module *m, const tk_kernel *k, int i, int n, cons
             if (st != TK_OK)
                 return st;
             any = true;
-            f->plane[p] = plane && f->member ? (unsigned char *)plane + f->member->offset : plane;
+            f->plane[p] = rt_placed(f, plane);
         }
     }
     return TK_OK;
@@ -120,7 +101,7 @@ tk_status rt_arrays_bind(tk_module *m, const tk_kernel *k, tk_kernel_fn fn, cons
 {
     const bool along = fn != k->run && (fn == k->jvp || fn == k->hvp), back = fn != k->run && (fn == k->grad || fn == k->hvp);
     for (int i = 0, n; i < k->narrays; i += n) {
-        n = members_of(m, k, i);
+        n = rt_sharers(&m->fields[k->arrays[i].field]); /* of structs, a field for each member */
         tk_status st = TK_OK;
         for (int q = 0; q < n && st == TK_OK; q++)
             st = set_shape(&m->fields[k->arrays[i + q].field], &k->arrays[i + q], k, args);
@@ -164,15 +145,15 @@ uint64_t rt_arrays_hash(const tk_module *m, const tk_kernel *k, const void *args
     uint64_t h = 0xcbf29ce484222325u;
     for (int i = 0; i < k->narrays; i++) {
         const tk_field_desc *f = &m->desc->fields[k->arrays[i].field];
-        const tk_member *member = m->fields[k->arrays[i].field].member;
-        const unsigned char *data = array_of(&k->arrays[i], args).plane[TK_DATA];
-        const size_t each = (size_t)f->ncomp * rt_scalar_bytes(f->elem), step = member ? member->size : each;
+        const tk_field *array = &m->fields[k->arrays[i].field];
+        const unsigned char *data = rt_placed(array, array_of(&k->arrays[i], args).plane[TK_DATA]);
+        const size_t each = (size_t)f->ncomp * rt_scalar_bytes(f->elem), step = rt_element_step(array);
         size_t n = (k->arrays[i].what & TK_ARRAY_OUT) ? 0 : 1;
         for (int d = 0; d < f->ndim; d++)
             n *= (size_t)extent_of(m, &k->arrays[i], d, args);
         for (size_t e = 0; e < n; e++)
             for (size_t b = 0; b < each; b++)
-                h = (h ^ data[e * step + (member ? member->offset : 0) + b]) * 0x100000001b3u;
+                h = (h ^ data[e * step + b]) * 0x100000001b3u;
     }
     return h;
 }

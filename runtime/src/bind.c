@@ -1,98 +1,6 @@
 /* Fields in the host's memory. */
 #include "rt.h"
 
-/* ---- which bytes a plane takes ---- */
-
-/* A plane: blocks of bytes at multiples of strides. */
-typedef struct layout {
-    uintptr_t base;
-    int64_t lo, hi;    /* bytes from base: all of it lies in [lo, hi); lo == hi: nothing */
-    int64_t block;     /* bytes side by side: an element, with the dimensions that continue it */
-    int64_t stride[8]; /* of the other dimensions */
-    int64_t extent[8];
-    int ndim;
-} layout;
-
-/* False if its size cannot be counted. */
-static bool layout_of(const tk_field *f, void *base, const int64_t *stride, layout *l)
-{
-    const int64_t element = (int64_t)f->desc->ncomp * (int64_t)rt_scalar_bytes(f->desc->elem);
-    *l = (layout){.base = (uintptr_t)base, .block = element};
-    if (f->count == 0 || !base)
-        return true;
-    l->hi = element;
-    for (int d = 0; d < f->desc->ndim; d++) {
-        int64_t span;
-        if (__builtin_mul_overflow(stride[d], f->shape[d] - 1, &span) || __builtin_add_overflow(span < 0 ? l->lo : l->hi, span, span < 0 ? &l->lo : &l->hi))
-            return false;
-        if (f->shape[d] == 1)
-            continue;
-        l->stride[l->ndim] = stride[d];
-        l->extent[l->ndim++] = f->shape[d];
-    }
-    for (int d = 0; d < l->ndim; d++) {
-        if (l->stride[d] != l->block)
-            continue;
-        l->block *= l->extent[d];
-        l->ndim--;
-        l->stride[d] = l->stride[l->ndim];
-        l->extent[d] = l->extent[l->ndim];
-        d = -1; /* another one may continue it now */
-    }
-    return l->hi - l->lo <= INT64_MAX / 4 && l->lo >= -(INT64_MAX / 4);
-}
-
-static int64_t magnitude(int64_t x)
-{
-    return x < 0 ? -x : x;
-}
-
-/* Whether two elements share a byte, or cannot be seen not to: each stride must step over all that smaller ones cover. */
-static bool overlaps_itself(layout l)
-{
-    int64_t covered = l.block;
-    while (l.ndim > 0) {
-        int least = 0;
-        for (int d = 1; d < l.ndim; d++)
-            if (magnitude(l.stride[d]) < magnitude(l.stride[least]))
-                least = d;
-        if (magnitude(l.stride[least]) < covered)
-            return true;
-        covered += magnitude(l.stride[least]) * (l.extent[least] - 1);
-        l.ndim--;
-        l.stride[least] = l.stride[l.ndim];
-        l.extent[least] = l.extent[l.ndim];
-    }
-    return false;
-}
-
-static int64_t common_period(const layout *a, int64_t period)
-{
-    for (int d = 0; d < a->ndim; d++)
-        for (int64_t x = magnitude(a->stride[d]); x != 0;) {
-            const int64_t rest = period % x;
-            period = x;
-            x = rest;
-        }
-    return period;
-}
-
-/* Members of one struct in an array lie in one range, but at places of their own in the common period of the strides. */
-static bool overlap(const layout *a, const layout *b)
-{
-    if (a->lo == a->hi || b->lo == b->hi)
-        return false;
-    const uintptr_t from_a = a->base + (uintptr_t)a->lo, from_b = b->base + (uintptr_t)b->lo;
-    if (from_a >= b->base + (uintptr_t)b->hi || from_b >= a->base + (uintptr_t)a->hi)
-        return false;
-    const int64_t period = common_period(b, common_period(a, 0));
-    if (period == 0)
-        return true;
-    const uintptr_t n = (uintptr_t)period;
-    const int64_t apart = (int64_t)((b->base % n + n - a->base % n) % n);
-    return a->block > apart || b->block > period - apart;
-}
-
 /* ---- what may be bound ---- */
 
 /* Gradients and duals are always written; data is where a kernel of the module says so, or does not say what it does. */
@@ -123,7 +31,7 @@ static const char *plane_name(int plane)
 static tk_status check_given(tk_field *f, void *const *given)
 {
     tk_session *s = f->module->session;
-    const size_t align = (f->desc->flags & TK_FIELD_STRIDED) ? 1 : rt_scalar_bytes(f->desc->elem);
+    const size_t align = rt_alignment(f);
     for (int p = TK_DATA; p <= TK_DUAL; p++) {
         if (f->plane[p] && !given[p] && tk_field_bytes(f) > 0)
             return tk_fail(s, TK_BAD_ARGUMENT, "binding field '%s': its %s is NULL", f->desc->name, plane_name(p));
@@ -136,13 +44,14 @@ static tk_status check_given(tk_field *f, void *const *given)
     return TK_OK;
 }
 
-/* The field that has the memory. */
-static tk_field *owner(const tk_field *f)
+static rt_span span_of_plane(const tk_field *f, int plane)
 {
-    return &f->module->fields[f->member ? f->member->lead : f - f->module->fields];
+    rt_span l;
+    (void)rt_span_of(f, f->plane[plane], f->stride[plane], &l); /* counted when it was bound */
+    return l;
 }
 
-static tk_status check_others(tk_field *f, int p, const layout *l, bool written)
+static tk_status check_others(tk_field *f, int p, const rt_span *l, bool written)
 {
     tk_session *s = f->module->session;
     for (tk_module *m = s->modules; m; m = m->next) {
@@ -150,12 +59,11 @@ static tk_status check_others(tk_field *f, int p, const layout *l, bool written)
             const tk_field *other = &m->fields[i];
             for (int q = TK_DATA; q <= TK_GRAD_DUAL; q++) {
                 /* its own planes in the host's memory are about to be replaced, but what the library allocated is freed or stays */
-                const bool same = owner(other) == owner(f);
-                if (same && q != TK_GRAD_DUAL && !owner(f)->own[0])
+                const bool same = rt_owner(other) == rt_owner(f);
+                if (same && q != TK_GRAD_DUAL && !rt_owner(f)->own[0])
                     continue;
-                layout there;
-                (void)layout_of(other, other->plane[q], other->stride[q], &there);
-                if (overlap(l, &there) && (same || written || is_written(other, q)))
+                const rt_span there = span_of_plane(other, q);
+                if (rt_spans_overlap(l, &there) && (same || written || is_written(other, q)))
                     return tk_fail(s, TK_BAD_ARGUMENT, "binding field '%s': its %s overlaps the %s of field '%s.%s', and one of the two is written",
                                    f->desc->name, plane_name(p), plane_name(q), m->desc->name, other->desc->name);
             }
@@ -167,14 +75,14 @@ static tk_status check_others(tk_field *f, int p, const layout *l, bool written)
 static tk_status check_overlap(tk_field *f, void *const *given, int64_t (*stride)[8])
 {
     tk_session *s = f->module->session;
-    layout l[3];
+    rt_span l[3];
     for (int p = TK_DATA; p <= TK_DUAL; p++) {
-        if (!layout_of(f, given[p], stride[p], &l[p]))
+        if (!rt_span_of(f, given[p], stride[p], &l[p]))
             return tk_fail(s, TK_BAD_ARGUMENT, "binding field '%s': the strides of its %s leave the address space", f->desc->name, plane_name(p));
-        if (given[p] && is_written(f, p) && overlaps_itself(l[p]))
+        if (given[p] && is_written(f, p) && rt_span_overlaps_itself(l[p]))
             return tk_fail(s, TK_BAD_ARGUMENT, "binding field '%s': by its strides elements of its %s overlap each other", f->desc->name, plane_name(p));
         for (int q = TK_DATA; q < p; q++)
-            if (overlap(&l[p], &l[q]))
+            if (rt_spans_overlap(&l[p], &l[q]))
                 return tk_fail(s, TK_BAD_ARGUMENT, "binding field '%s': its %s overlaps its %s", f->desc->name, plane_name(p), plane_name(q));
     }
     for (int p = TK_DATA; p <= TK_DUAL; p++) {
@@ -203,13 +111,6 @@ static bool writes_array(const tk_array_desc *d, int plane, bool back)
     return plane == TK_DATA || plane == TK_DUAL ? out && !back : in;
 }
 
-static layout array_layout(const tk_field *f, int plane)
-{
-    layout l;
-    (void)layout_of(f, f->plane[plane], f->stride[plane], &l); /* counted when it was bound */
-    return l;
-}
-
 static tk_status fail_overlap(const tk_kernel *k, const tk_field *f, int p, const tk_field *other, int q)
 {
     return tk_fail(f->module->session, TK_BAD_ARGUMENT, "kernel '%s': the %s of the array '%s' overlaps the %s of '%s', and one of the two is written", k->name,
@@ -227,12 +128,12 @@ static bool has_dual_of(const tk_field *array, const tk_field *f)
 static tk_status check_constant(const tk_kernel *k, const tk_field *array, tk_plane plane)
 {
     tk_session *s = array->module->session;
-    const layout l = array_layout(array, TK_DATA);
+    const rt_span l = span_of_plane(array, TK_DATA);
     for (tk_module *m = s->modules; m; m = m->next)
         for (int n = 0; n < m->desc->nfields; n++) {
             const tk_field *f = &m->fields[n];
-            const layout there = array_layout(f, TK_DATA);
-            if (f->plane[plane] && overlap(&l, &there) && !(plane == TK_DUAL && has_dual_of(array, f)))
+            const rt_span there = span_of_plane(f, TK_DATA);
+            if (f->plane[plane] && rt_spans_overlap(&l, &there) && !(plane == TK_DUAL && has_dual_of(array, f)))
                 return tk_fail(s, TK_NO_DERIVATIVE,
                                "kernel '%s' of module '%s': the array '%s' is memory of the field '%s.%s', which has a %s, and %s takes an array for a constant: "
                                "use the field in the kernel, or pass a copy",
@@ -265,18 +166,18 @@ tk_status rt_arrays_check(tk_module *m, const tk_kernel *k, bool back, bool alon
     for (int i = 0; i < k->narrays; i++) {
         const tk_field *f = &m->fields[k->arrays[i].field];
         for (int p = TK_DATA; p <= TK_GRAD_DUAL; p++) {
-            const layout l = array_layout(f, p);
+            const rt_span l = span_of_plane(f, p);
             const bool written = writes_array(&k->arrays[i], p, back);
             for (int n = 0; n < m->desc->nfields; n++)
                 for (int q = TK_DATA; q <= TK_GRAD_DUAL; q++) {
-                    const layout there = array_layout(&m->fields[n], q);
-                    if (overlap(&l, &there) && (written || writes_plane(k, n, q, back, along)))
+                    const rt_span there = span_of_plane(&m->fields[n], q);
+                    if (rt_spans_overlap(&l, &there) && (written || writes_plane(k, n, q, back, along)))
                         return fail_overlap(k, f, p, &m->fields[n], q);
                 }
             for (int n = 0; n <= i; n++)
                 for (int q = TK_DATA; q <= (n < i ? TK_GRAD_DUAL : p - 1); q++) {
-                    const layout there = array_layout(&m->fields[k->arrays[n].field], q);
-                    if (overlap(&l, &there) && (written || writes_array(&k->arrays[n], q, back)))
+                    const rt_span there = span_of_plane(&m->fields[k->arrays[n].field], q);
+                    if (rt_spans_overlap(&l, &there) && (written || writes_array(&k->arrays[n], q, back)))
                         return fail_overlap(k, f, p, &m->fields[k->arrays[n].field], q);
                 }
         }
@@ -304,14 +205,14 @@ static tk_status bind(tk_field *f, void *const *given, const int64_t *const *str
     tk_status st = check_closed(f);
     if (st != TK_OK)
         return st;
-    if (f->member)
+    if (rt_shares_memory(f))
         return tk_fail(s, TK_BAD_ARGUMENT, "binding field '%s': a member is bound together with its structs", f->desc->name);
     int64_t stride[3][8] = {{0}};
     for (int p = TK_DATA; p <= TK_DUAL; p++) {
         if (strides && strides[p])
             memcpy(stride[p], strides[p], (size_t)f->desc->ndim * sizeof stride[p][0]);
         else
-            rt_dense_strides(f, stride[p]);
+            rt_plain_strides(f, stride[p]);
     }
     st = check_given(f, given);
     if (st == TK_OK)
@@ -343,7 +244,7 @@ tk_status tk_field_bind_strided(tk_field *f, void *const *given, const int64_t *
 {
     if (!f)
         return rt_thread_fail(TK_BAD_ARGUMENT, "tk_field_bind_strided: the field is NULL");
-    if ((f->desc->flags & TK_FIELD_STRIDED) == 0)
+    if (!rt_takes_strides(f))
         return tk_fail(f->module->session, TK_BAD_ARGUMENT, "binding field '%s' with strides: it is not declared strided", f->desc->name);
     return bind(f, given, strides);
 }
@@ -353,14 +254,8 @@ tk_status tk_field_bind_strided(tk_field *f, void *const *given, const int64_t *
 typedef struct struct_bind {
     tk_field *lead;
     int n;           /* members */
-    layout whole[3]; /* of all structs, by plane */
+    rt_span whole[3]; /* of all structs, by plane */
 } struct_bind;
-
-/* Length of the name of the array in that of a member: "p" of "p.pos". */
-static int whole(const tk_field *f)
-{
-    return (int)strcspn(f->desc->name, ".");
-}
 
 static tk_status check_structs(const struct_bind *b, void *const *given)
 {
@@ -375,15 +270,15 @@ static tk_status check_structs(const struct_bind *b, void *const *given)
             align = bytes > align ? bytes : align;
         }
         if (has && !given[p] && b->lead->count > 0)
-            return tk_fail(s, TK_BAD_ARGUMENT, "binding field '%.*s': the %s is NULL", whole(b->lead), b->lead->desc->name, plane_name(p));
+            return tk_fail(s, TK_BAD_ARGUMENT, "binding field '%.*s': the %s is NULL", rt_whole_name(b->lead), b->lead->desc->name, plane_name(p));
         if (!has && given[p])
-            return tk_fail(s, TK_BAD_ARGUMENT, "binding field '%.*s': there is no %s", whole(b->lead), b->lead->desc->name, plane_name(p));
+            return tk_fail(s, TK_BAD_ARGUMENT, "binding field '%.*s': there is no %s", rt_whole_name(b->lead), b->lead->desc->name, plane_name(p));
         if ((uintptr_t)given[p] % align != 0)
-            return tk_fail(s, TK_BAD_ARGUMENT, "binding field '%.*s': the %s is not aligned to %zu bytes", whole(b->lead), b->lead->desc->name, plane_name(p),
+            return tk_fail(s, TK_BAD_ARGUMENT, "binding field '%.*s': the %s is not aligned to %zu bytes", rt_whole_name(b->lead), b->lead->desc->name, plane_name(p),
                            align);
         for (int q = TK_DATA; q < p; q++)
-            if (overlap(&b->whole[p], &b->whole[q]))
-                return tk_fail(s, TK_BAD_ARGUMENT, "binding field '%.*s': the %s overlaps the %s", whole(b->lead), b->lead->desc->name, plane_name(p),
+            if (rt_spans_overlap(&b->whole[p], &b->whole[q]))
+                return tk_fail(s, TK_BAD_ARGUMENT, "binding field '%.*s': the %s overlaps the %s", rt_whole_name(b->lead), b->lead->desc->name, plane_name(p),
                                plane_name(q));
         const tk_status st = given[p] ? check_others(b->lead, p, &b->whole[p], written) : TK_OK;
         if (st != TK_OK)
@@ -399,26 +294,22 @@ tk_status tk_field_bind_structs(tk_field *f, void *data, void *grad, void *dual)
     tk_status st = check_closed(f);
     if (st != TK_OK)
         return st;
-    if (!f->member)
+    if (!rt_shares_memory(f))
         return tk_fail(f->module->session, TK_BAD_ARGUMENT, "binding the structs of field '%s': it is no member of any", f->desc->name);
     void *const given[] = {data, grad, dual};
-    struct_bind b = {.lead = owner(f)};
-    const tk_module_desc *d = f->module->desc;
-    for (const tk_member *k = b.lead->member; k < d->members + d->nmembers && k->lead == b.lead->member->lead; k++)
-        b.n++;
-    const int64_t bytes = b.lead->count * (int64_t)f->member->size;
+    struct_bind b = {.lead = rt_owner(f), .n = rt_sharers(rt_owner(f))};
     for (int p = TK_DATA; p <= TK_DUAL; p++)
-        b.whole[p] = (layout){.base = (uintptr_t)given[p], .hi = given[p] ? bytes : 0, .block = bytes};
+        b.whole[p] = rt_span_of_memory(b.lead, given[p]);
     st = check_structs(&b, given);
     if (st != TK_OK)
         return st;
     for (int k = 0; k < b.n; k++) {
         for (int p = TK_DATA; p <= TK_DUAL; p++)
             if (given[p] && b.lead[k].plane[p])
-                b.lead[k].plane[p] = (unsigned char *)given[p] + b.lead[k].member->offset;
+                b.lead[k].plane[p] = rt_placed(&b.lead[k], given[p]);
         b.lead[k].bound = true;
     }
-    if (bytes > 0) {
+    if (rt_memory_bytes(b.lead) > 0) {
         rt_free(f->module->session, b.lead->own[0]);
         b.lead->own[0] = NULL;
     }

@@ -20,88 +20,6 @@ size_t rt_scalars(const tk_field *f)
     return (size_t)f->count * (size_t)f->desc->ncomp; /* checked at creation: no overflow */
 }
 
-/* ---- planes, whatever their strides ---- */
-
-void rt_dense_strides(const tk_field *f, int64_t *stride)
-{
-    int64_t bytes = f->member ? (int64_t)f->member->size : (int64_t)f->desc->ncomp * (int64_t)rt_scalar_bytes(f->desc->elem);
-    for (int d = f->desc->ndim - 1; d >= 0; d--) {
-        stride[d] = bytes;
-        bytes *= f->shape[d];
-    }
-}
-
-bool rt_is_dense(const tk_field *f, tk_plane plane)
-{
-    int64_t dense[8];
-    if (f->member)
-        return false;
-    if ((f->desc->flags & TK_FIELD_STRIDED) == 0)
-        return true;
-    rt_dense_strides(f, dense);
-    return memcmp(dense, f->stride[plane], (size_t)f->desc->ndim * sizeof *dense) == 0;
-}
-
-bool rt_is_aligned(const tk_field *f, tk_plane plane)
-{
-    const int64_t size = (int64_t)rt_scalar_bytes(f->desc->elem);
-    bool aligned = (uintptr_t)f->plane[plane] % (uintptr_t)size == 0;
-    for (int d = 0; d < f->desc->ndim; d++)
-        aligned = aligned && f->stride[plane][d] % size == 0;
-    return aligned;
-}
-
-static unsigned char *element_at(const tk_field *f, tk_plane plane, int64_t element)
-{
-    int64_t offset = 0;
-    for (int d = f->desc->ndim - 1; d >= 0; d--) {
-        offset += element % f->shape[d] * f->stride[plane][d];
-        element /= f->shape[d];
-    }
-    return (unsigned char *)f->plane[plane] + offset;
-}
-
-void *rt_component(const tk_field *f, tk_plane plane, int64_t component)
-{
-    const int64_t size = (int64_t)rt_scalar_bytes(f->desc->elem), ncomp = f->desc->ncomp;
-    if ((f->desc->flags & TK_FIELD_STRIDED) == 0 && !f->member)
-        return (unsigned char *)f->plane[plane] + component * size;
-    return element_at(f, plane, component / ncomp) + component % ncomp * size;
-}
-
-static size_t element_bytes(const tk_field *f)
-{
-    return (size_t)f->desc->ncomp * rt_scalar_bytes(f->desc->elem);
-}
-
-void rt_plane_read(const tk_field *f, tk_plane plane, void *to)
-{
-    const size_t bytes = element_bytes(f);
-    if (rt_is_dense(f, plane) && tk_field_bytes(f) > 0)
-        memcpy(to, f->plane[plane], tk_field_bytes(f));
-    for (int64_t i = 0; !rt_is_dense(f, plane) && i < f->count; i++)
-        memcpy((unsigned char *)to + (size_t)i * bytes, element_at(f, plane, i), bytes);
-}
-
-void rt_plane_write(const tk_field *f, tk_plane plane, const void *from)
-{
-    const size_t bytes = element_bytes(f);
-    if (rt_is_dense(f, plane) && tk_field_bytes(f) > 0)
-        memcpy(f->plane[plane], from, tk_field_bytes(f));
-    for (int64_t i = 0; !rt_is_dense(f, plane) && i < f->count; i++)
-        memcpy(element_at(f, plane, i), (const unsigned char *)from + (size_t)i * bytes, bytes);
-}
-
-void *tk_field_structs(const tk_field *f, tk_plane plane)
-{
-    return f->plane[plane] ? (unsigned char *)f->plane[plane] - f->member->offset : NULL;
-}
-
-void *tk_field_component(const tk_field *f, tk_plane plane, int component)
-{
-    return f->plane[plane] ? (unsigned char *)f->plane[plane] + (size_t)component * (size_t)f->count * rt_scalar_bytes(f->desc->elem) : NULL;
-}
-
 /* ---- access ---- */
 
 const char *tk_field_name(const tk_field *f)
@@ -185,8 +103,7 @@ static void clear_lines(const void *args, int64_t lo, int64_t hi)
 static void clear_elements(const void *args, int64_t lo, int64_t hi)
 {
     const strided_clear *a = args;
-    for (int64_t i = lo; i < hi; i++)
-        memset(element_at(a->f, a->plane, i), 0, element_bytes(a->f));
+    rt_elements_clear(a->f, a->plane, lo, hi);
 }
 
 static void clear_bytes(tk_session *s, void *at, size_t bytes)
@@ -217,14 +134,14 @@ void rt_clear_field(tk_field *f, tk_plane plane)
     rt_clear_plane(f, TK_GRAD_DUAL);
 }
 
-/* All members of an array of structs at once, with the gaps between them, which nobody uses. */
-static void clear_structs(tk_module *m, int first, tk_plane plane)
+/* All fields of one memory at once, with the gaps between them, which nobody uses. */
+static void clear_memory(tk_field *owner, tk_plane plane)
 {
-    for (int i = first; i < m->desc->nfields && m->fields[i].member && m->fields[i].member->lead == first; i++) {
-        const tk_field *f = &m->fields[i];
-        if (!f->plane[plane])
+    const int n = rt_sharers(owner);
+    for (int k = 0; k < n; k++) {
+        if (!owner[k].plane[plane])
             continue;
-        clear_bytes(m->session, tk_field_structs(f, plane), (size_t)f->count * f->member->size);
+        clear_bytes(owner->module->session, rt_memory(&owner[k], plane), rt_memory_bytes(owner));
         return;
     }
 }
@@ -232,11 +149,12 @@ static void clear_structs(tk_module *m, int first, tk_plane plane)
 void rt_clear_module(tk_module *m, tk_plane plane)
 {
     for (int i = 0; i < m->desc->nfields; i++) {
-        if (!m->fields[i].member) {
-            rt_clear_field(&m->fields[i], plane);
-        } else if (m->fields[i].member->lead == i) {
-            clear_structs(m, i, plane);
-            clear_structs(m, i, TK_GRAD_DUAL);
+        tk_field *f = &m->fields[i];
+        if (!rt_shares_memory(f)) {
+            rt_clear_field(f, plane);
+        } else if (rt_owner(f) == f) {
+            clear_memory(f, plane);
+            clear_memory(f, TK_GRAD_DUAL);
         }
     }
 }

@@ -19,7 +19,7 @@ static int64_t number_of(const tk_field *f, const int64_t *index, int64_t c)
     int64_t e = 0;
     for (int d = 0; d < f->desc->ndim; d++)
         e = e * f->shape[d] + index[d];
-    return (f->desc->flags & TK_FIELD_SOA) ? c * f->count + e : e * f->desc->ncomp + c;
+    return rt_number(f, e, c);
 }
 
 /* Calls fn for each run of components that stand side by side. */
@@ -27,7 +27,7 @@ static void walk(const tk_field *f, tk_plane plane, const int64_t *b, run_fn fn,
 {
     const int nd = f->desc->ndim;
     const int64_t first = b[2 * nd], last = b[2 * nd + 1];
-    const bool rows = rt_is_dense(f, plane) && (f->desc->flags & TK_FIELD_SOA) == 0 && extent(b, nd) == f->desc->ncomp;
+    const bool rows = rt_is_row_major(f, plane) && extent(b, nd) == f->desc->ncomp;
     int64_t index[8], run = f->desc->ncomp;
     int inner = nd;
     while (rows && inner > 0) {
@@ -133,10 +133,8 @@ typedef struct comparing {
 
 static bool is_in(const tk_field *f, const int64_t *b, int64_t component)
 {
-    const bool apart = (f->desc->flags & TK_FIELD_SOA) != 0;
     const int nd = f->desc->ndim;
-    const int64_t c = apart ? component / f->count : component % f->desc->ncomp;
-    int64_t e = apart ? component % f->count : component / f->desc->ncomp;
+    int64_t c, e = rt_element(f, component, &c);
     if (c < b[2 * nd] || c > b[2 * nd + 1])
         return false;
     for (int d = nd - 1; d >= 0; d--) {

@@ -25,11 +25,6 @@ tk_session *tk_module_session(tk_module *m)
 
 /* ---- field memory ---- */
 
-static bool mul_size(size_t a, size_t b, size_t *out)
-{
-    return !__builtin_mul_overflow(a, b, out) && *out <= SIZE_MAX / 16;
-}
-
 /* Where a plane begins behind a page boundary. Large blocks come from the system at the same offset in a page; planes that a kernel walks together
  * would then all fall into the same sets of the first-level cache. */
 static size_t stagger(size_t bytes, int field, int plane)
@@ -42,95 +37,51 @@ static size_t round_line(size_t n)
     return (n + LINE - 1) / LINE * LINE;
 }
 
-/* Data, gradient and dual in one block. */
-static bool alloc_planes(tk_session *s, tk_field *f, int index)
+/* A plane of a memory: those of its fields have it that declare it. */
+static void place(tk_field *owner, tk_plane plane, unsigned flag, void *memory)
 {
-    const size_t bytes = tk_field_bytes(f);
-    const bool has[] = {true, (f->desc->flags & TK_FIELD_GRAD) != 0, (f->desc->flags & TK_FIELD_DUAL) != 0};
-    size_t offset[3] = {0}, total = 0;
-    for (int p = TK_DATA; p <= TK_DUAL; p++) {
-        if (!has[p])
-            continue;
-        offset[p] = total + stagger(bytes, index, p);
-        total = offset[p] + round_line(bytes);
-    }
-    f->own[0] = rt_alloc(s, total ? total : LINE, true);
-    for (int p = TK_DATA; f->own[0] && p <= TK_DUAL; p++)
-        if (has[p])
-            f->plane[p] = (unsigned char *)f->own[0] + offset[p];
-    return f->own[0] != NULL;
-}
-
-/* The fields of an array of structs, from its first member on. */
-static int struct_members(const tk_field *lead)
-{
-    const tk_module_desc *d = lead->module->desc;
-    const tk_member *last = d->members + d->nmembers;
-    int n = 0;
-    for (const tk_member *k = lead->member; k < last && k->lead == lead->member->lead; k++)
-        n++;
-    return n;
-}
-
-/* A plane of an array of structs: the members have it that declare it. */
-static void place_members(tk_field *lead, tk_plane plane, unsigned flag, unsigned char *structs)
-{
-    const int n = struct_members(lead);
+    const int n = rt_sharers(owner);
     for (int k = 0; k < n; k++)
-        if (flag == 0 || (lead[k].desc->flags & flag) != 0)
-            lead[k].plane[plane] = structs + lead[k].member->offset;
+        if (flag == 0 || (owner[k].desc->flags & flag) != 0)
+            owner[k].plane[plane] = rt_placed(&owner[k], memory);
 }
 
-static size_t struct_bytes(const tk_field *f)
-{
-    return (size_t)f->count * f->member->size;
-}
-
-static unsigned struct_flags(const tk_field *lead)
+/* What its fields declare. */
+static unsigned flags_of(const tk_field *owner)
 {
     unsigned flags = 0;
-    const int n = struct_members(lead);
+    const int n = rt_sharers(owner);
     for (int k = 0; k < n; k++)
-        flags |= lead[k].desc->flags;
+        flags |= owner[k].desc->flags;
     return flags;
 }
 
-static bool alloc_struct_grad_dual(tk_session *s, tk_field *lead, int index)
+static bool alloc_grad_dual(tk_session *s, tk_field *owner)
 {
-    const size_t bytes = struct_bytes(lead), skip = stagger(bytes, index, TK_GRAD_DUAL);
-    lead->own[1] = rt_alloc(s, skip + (bytes ? bytes : LINE), true);
-    if (lead->own[1])
-        place_members(lead, TK_GRAD_DUAL, TK_FIELD_GRAD, (unsigned char *)lead->own[1] + skip);
-    return lead->own[1] != NULL;
+    const size_t bytes = rt_memory_bytes(owner), skip = stagger(bytes, (int)(owner - owner->module->fields), TK_GRAD_DUAL);
+    owner->own[1] = rt_alloc(s, skip + (bytes ? bytes : LINE), true);
+    if (owner->own[1])
+        place(owner, TK_GRAD_DUAL, TK_FIELD_GRAD, (unsigned char *)owner->own[1] + skip);
+    return owner->own[1] != NULL;
 }
 
-static bool alloc_structs(tk_session *s, tk_field *lead, int index)
+/* Data, gradient and dual in one block. */
+static bool alloc_planes(tk_session *s, tk_field *owner)
 {
     static const unsigned flag[] = {0, TK_FIELD_GRAD, TK_FIELD_DUAL};
-    const unsigned flags = struct_flags(lead);
-    const size_t bytes = struct_bytes(lead);
+    const unsigned flags = flags_of(owner);
+    const size_t bytes = rt_memory_bytes(owner);
     size_t offset[3] = {0}, total = 0;
     for (int p = TK_DATA; p <= TK_DUAL; p++) {
         if (flag[p] && !(flags & flag[p]))
             continue;
-        offset[p] = total + stagger(bytes, index, p);
+        offset[p] = total + stagger(bytes, (int)(owner - owner->module->fields), p);
         total = offset[p] + round_line(bytes);
     }
-    lead->own[0] = rt_alloc(s, total ? total : LINE, true);
-    for (int p = TK_DATA; lead->own[0] && p <= TK_DUAL; p++)
-        place_members(lead, (tk_plane)p, flag[p], (unsigned char *)lead->own[0] + offset[p]);
-    return lead->own[0] && ((flags & TK_FIELD_GRAD_DUAL) == 0 || alloc_struct_grad_dual(s, lead, index));
-}
-
-static bool alloc_grad_dual(tk_session *s, tk_field *f, int index)
-{
-    if (f->member)
-        return alloc_struct_grad_dual(s, &f->module->fields[f->member->lead], f->member->lead);
-    const size_t bytes = tk_field_bytes(f), skip = stagger(bytes, index, TK_GRAD_DUAL);
-    f->own[1] = rt_alloc(s, skip + (bytes ? bytes : LINE), true);
-    if (f->own[1])
-        f->plane[TK_GRAD_DUAL] = (unsigned char *)f->own[1] + skip;
-    return f->own[1] != NULL;
+    owner->own[0] = rt_alloc(s, total ? total : LINE, true);
+    for (int p = TK_DATA; owner->own[0] && p <= TK_DUAL; p++)
+        place(owner, (tk_plane)p, flag[p], (unsigned char *)owner->own[0] + offset[p]);
+    return owner->own[0] && ((flags & TK_FIELD_GRAD_DUAL) == 0 || alloc_grad_dual(s, owner));
 }
 
 static tk_status no_memory(const tk_field *f)
@@ -144,30 +95,13 @@ static tk_status init_field(tk_module *m, int index, const int64_t *extents)
     tk_field *f = &m->fields[index];
     const tk_field_desc *d = &m->desc->fields[index];
     f->desc = d;
-    f->module = m;
-    size_t scalars = (size_t)d->ncomp, bytes;
     for (int k = 0; k < d->ndim; k++) {
         if (extents[k] < 0)
             return rt_thread_fail(TK_BAD_ARGUMENT, "extent %d of field '%s' of module '%s' is negative (%lld)", k, d->name, m->desc->name,
                                   (long long)extents[k]);
         f->shape[k] = extents[k];
     }
-    f->count = 1;
-    for (int k = 0; k < d->ndim; k++) {
-        if (!mul_size(scalars, (size_t)f->shape[k], &scalars))
-            return rt_thread_fail(TK_BAD_ARGUMENT, "field '%s' of module '%s' has too many elements", d->name, m->desc->name);
-        f->count *= f->shape[k];
-    }
-    size_t unused;
-    if (!mul_size(scalars, rt_scalar_bytes(d->elem), &bytes) || (f->member && !mul_size((size_t)f->count, f->member->size, &unused)))
-        return rt_thread_fail(TK_BAD_ARGUMENT, "field '%s' of module '%s' has too many elements", d->name, m->desc->name);
-    for (int p = TK_DATA; p <= TK_GRAD_DUAL; p++)
-        rt_dense_strides(f, f->stride[p]);
-    if (f->member) /* all members have their memory at once */
-        return TK_OK;
-    if (!alloc_planes(m->session, f, index) || ((d->flags & TK_FIELD_GRAD_DUAL) != 0 && !alloc_grad_dual(m->session, f, index)))
-        return no_memory(f);
-    return TK_OK;
+    return rt_set_shape(f) ? TK_OK : rt_thread_fail(TK_BAD_ARGUMENT, "field '%s' of module '%s' has too many elements", d->name, m->desc->name);
 }
 
 tk_status tk_module_need_grad_dual(tk_module *m)
@@ -176,7 +110,7 @@ tk_status tk_module_need_grad_dual(tk_module *m)
         return rt_thread_fail(TK_BAD_ARGUMENT, "tk_module_need_grad_dual: the module is NULL");
     for (int i = 0; i < m->desc->nfields; i++) {
         tk_field *f = &m->fields[i];
-        if (f->plane[TK_GRAD] && !f->plane[TK_GRAD_DUAL] && !alloc_grad_dual(m->session, f, i))
+        if (f->plane[TK_GRAD] && !f->plane[TK_GRAD_DUAL] && !alloc_grad_dual(m->session, rt_owner(f)))
             return tk_fail(m->session, TK_NO_MEMORY, "out of memory for the gradient's dual of field '%s'", f->desc->name);
     }
     return TK_OK;
@@ -233,12 +167,11 @@ static tk_status init_contents(tk_module *m, const int64_t *extents)
     m->last = rt_alloc(m->session, (size_t)d->nkernels * sizeof *m->last, true);
     if (!m->fields || !m->last)
         return rt_thread_fail(TK_NO_MEMORY, "out of memory for module '%s'", d->name);
-    for (int k = 0; k < d->nmembers; k++)
-        m->fields[d->members[k].field].member = &d->members[k];
+    rt_set_members(m);
     const int64_t *own = extents;
     for (int i = 0; i < d->nfields; i++) {
-        const tk_member *member = m->fields[i].member;
-        const bool begins = !member || member->lead == i; /* the other members have the extents of the first */
+        m->fields[i].module = m;
+        const bool begins = rt_owner(&m->fields[i]) == &m->fields[i]; /* the others have its extents */
         if (begins)
             own = extents;
         const tk_status st = init_field(m, i, own);
@@ -252,7 +185,7 @@ static tk_status init_contents(tk_module *m, const int64_t *extents)
         m->fields[i].module = m;
     }
     for (int i = 0; i < d->nfields; i++)
-        if (m->fields[i].member && m->fields[i].member->lead == i && !alloc_structs(m->session, &m->fields[i], i))
+        if (rt_owner(&m->fields[i]) == &m->fields[i] && !alloc_planes(m->session, &m->fields[i]))
             return no_memory(&m->fields[i]);
     return TK_OK;
 }

@@ -144,23 +144,64 @@ void rt_stacks_free(tk_session *s);
 
 size_t rt_scalar_bytes(tk_scalar t);
 size_t rt_scalars(const tk_field *f); /* components of all elements */
-/* Where a component stands; by its number in the whole field. */
-void *rt_component(const tk_field *f, tk_plane plane, int64_t component);
-/* Copies a plane to or from dense memory of tk_field_bytes. */
-void rt_plane_read(const tk_field *f, tk_plane plane, void *to);
-void rt_plane_write(const tk_field *f, tk_plane plane, const void *from);
-/* The strides of memory without gaps, row-major; of a member, between structs without gaps. */
-void rt_dense_strides(const tk_field *f, int64_t *stride);
-/* Whether the plane is one block, row-major. */
-bool rt_is_dense(const tk_field *f, tk_plane plane);
-/* Whether each component stands where C may access it directly. */
-bool rt_is_aligned(const tk_field *f, tk_plane plane);
 /* plane: TK_GRAD or TK_DUAL; the gradient's dual goes with it. */
 void rt_clear_module(tk_module *m, tk_plane plane);
 void rt_clear_session(tk_session *s, tk_plane plane);
 void rt_clear_plane(tk_field *f, tk_plane plane);
 void rt_clear_field(tk_field *f, tk_plane plane); /* a gradient or dual, and its dual */
 bool rt_is_float(const tk_field *f);
+
+/* ---- layout.c ---- */
+
+/* Number of component c of an element in the whole field, as generated code counts them; and back. */
+int64_t rt_number(const tk_field *f, int64_t element, int64_t c);
+int64_t rt_element(const tk_field *f, int64_t component, int64_t *c);
+/* Where a component stands; by that number. */
+void *rt_component(const tk_field *f, tk_plane plane, int64_t component);
+/* Copies a plane to or from dense memory of tk_field_bytes. */
+void rt_plane_read(const tk_field *f, tk_plane plane, void *to);
+void rt_plane_write(const tk_field *f, tk_plane plane, const void *from);
+void rt_elements_clear(const tk_field *f, tk_plane plane, int64_t lo, int64_t hi);
+/* Whether the plane is one block without gaps. */
+bool rt_is_dense(const tk_field *f, tk_plane plane);
+/* And whether components stand in it by element: those of several elements in a row are one piece. */
+bool rt_is_row_major(const tk_field *f, tk_plane plane);
+/* Whether each component stands where C may access it directly. */
+bool rt_is_aligned(const tk_field *f, tk_plane plane);
+
+/* Its shape is set: counts elements, and sets the strides of all planes. False if its bytes cannot be counted. */
+bool rt_set_shape(tk_field *f);
+/* The strides of the library's own memory, and of the host's if that was bound without any. */
+void rt_plain_strides(const tk_field *f, int64_t *stride);
+size_t rt_element_step(const tk_field *f); /* bytes from an element to the next there */
+size_t rt_alignment(const tk_field *f);    /* of the host's memory */
+bool rt_takes_strides(const tk_field *f);  /* may be bound with strides */
+
+/* A memory is that of one field, the owner, or of the fields from the owner on that are members of one array of structs. */
+void rt_set_members(tk_module *m); /* tells the fields, before all else */
+bool rt_shares_memory(const tk_field *f);
+tk_field *rt_owner(const tk_field *f);
+int rt_sharers(const tk_field *owner);             /* how many fields have its memory, at least 1 */
+size_t rt_memory_bytes(const tk_field *f);         /* of one plane */
+void *rt_placed(const tk_field *f, void *memory);  /* where the field begins there */
+void *rt_memory(const tk_field *f, tk_plane plane); /* and back */
+int rt_whole_name(const tk_field *f);              /* length of the memory's name in the field's: "p" of "p.pos" */
+
+/* Which bytes a plane takes: blocks at multiples of strides. */
+typedef struct rt_span {
+    uintptr_t base;
+    int64_t lo, hi;    /* bytes from base: all of it lies in [lo, hi); lo == hi: nothing */
+    int64_t block;     /* bytes side by side: an element, with the dimensions that continue it */
+    int64_t stride[8]; /* of the other dimensions */
+    int64_t extent[8];
+    int ndim;
+} rt_span;
+/* False if its size cannot be counted. */
+bool rt_span_of(const tk_field *f, void *base, const int64_t *stride, rt_span *l);
+rt_span rt_span_of_memory(const tk_field *f, void *memory);
+/* Whether two elements share a byte, or cannot be seen not to. */
+bool rt_span_overlaps_itself(rt_span l);
+bool rt_spans_overlap(const rt_span *a, const rt_span *b);
 
 /* ---- tape.c ---- */
 

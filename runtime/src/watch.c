@@ -36,9 +36,7 @@ rt_text rt_element_text(const tk_field *f, tk_plane plane, int64_t component)
 {
     static const char *const suffix[] = {"", ".grad", ".dual", ".grad.dual"};
     rt_text t;
-    const bool apart = (f->desc->flags & TK_FIELD_SOA) != 0;
-    int64_t index[8] = {0}, at = apart ? component % f->count : component / f->desc->ncomp;
-    const int number = (int)(apart ? component / f->count : component % f->desc->ncomp);
+    int64_t index[8] = {0}, number, at = rt_element(f, component, &number);
     for (int d = f->desc->ndim - 1; d >= 0; d--) {
         index[d] = at % f->shape[d];
         at /= f->shape[d];
@@ -47,7 +45,7 @@ rt_text rt_element_text(const tk_field *f, tk_plane plane, int64_t component)
     for (int d = 0; d < f->desc->ndim && n < sizeof t.s - 24; d++)
         n += (size_t)snprintf(t.s + n, sizeof t.s - n, "%s%lld", d ? ", " : "[", (long long)index[d]);
     if (n < sizeof t.s - 32)
-        snprintf(t.s + n, sizeof t.s - n, f->desc->ncomp > 1 ? "%s component %d" : "%s", f->desc->ndim ? "]" : "", number);
+        snprintf(t.s + n, sizeof t.s - n, f->desc->ncomp > 1 ? "%s component %d" : "%s", f->desc->ndim ? "]" : "", (int)number);
     return t;
 }
 

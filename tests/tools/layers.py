@@ -2,7 +2,9 @@
 """The layers of the compiler: who includes and calls whom. layers.py ROOT
 
 Each folder stands on those above it in the list and on nothing else; folders of one line know nothing of each other. Files that call each other in a circle are
-one module, which stands in MODULES with what it is. Prints each edge that goes up and each circle; status 1 if there are any.
+one module, which stands in MODULES with what it is. How the elements of a field lie is known to one module of the
+compiler and one file of libtkc (LAYOUT): others ask these, and for no layout by its name. Prints each edge that goes up,
+each circle and each such name; status 1 if there are any.
 """
 import collections
 import fnmatch
@@ -21,6 +23,12 @@ MODULES = {                                              # each a recursion over
     "forward mode": ["passes/derive/forward*"],
     "reverse mode": ["passes/derive/reverse/*"],
     "the emitter": ["emit/*"],
+}
+LAYOUT = {                        # names that tell layouts apart: where, and who has them; LAYOUTS: flags of field_layout.def
+    r"IR_(FIELD|LAYOUT)_[A-Z]\w*|ir_field_is|ir_field_layout\w*|FIELD_LAYOUT":
+        ("compiler", ["compiler/ir/ir.h", "compiler/ir/layout.*", "compiler/ir/text/text_module.c", "compiler/check/*",
+                      "compiler/codegen/layout.c"]),
+    r"TK_FIELD_(LAYOUTS)|tk_member|(?<=->)member|(?<=\.)member": ("runtime/src", ["runtime/src/layout.c"]),
 }
 
 
@@ -101,9 +109,21 @@ class Sources:
                 yield f"{folder.relative_to(self.root)}: {n} files"
 
 
+def layouts(root):
+    flags = "|".join(re.findall(r'"TK_FIELD_(\w+)"', (root / "compiler/ir/field_layout.def").read_text()))
+    for names, (folder, known) in LAYOUT.items():
+        for path in sorted(p for e in ("c", "h") for p in (root / folder).rglob(f"*.{e}")):
+            name = path.relative_to(root).as_posix()
+            if not any(fnmatch.fnmatch(name, k) for k in known):
+                pattern = rf"\b(?:{names})\b".replace("LAYOUTS", flags)
+                for found in sorted({m[0] for m in re.finditer(pattern, code(path))}):
+                    yield f"{name} has {found}: only the layout module knows how a field's elements lie"
+
+
 def main():
-    s = Sources(Path(sys.argv[1]).resolve())
-    faults = list(s.upward()) + list(s.crowded())
+    root = Path(sys.argv[1]).resolve()
+    s = Sources(root)
+    faults = list(s.upward()) + list(s.crowded()) + list(layouts(root))
     for circle in s.circles():
         if not any(all(any(fnmatch.fnmatch(f, pattern) for pattern in files) for f in circle) for files in MODULES.values()):
             faults.append(f"a circle: {' '.join(circle)}")

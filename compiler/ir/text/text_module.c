@@ -168,6 +168,18 @@ static void member_of(ir_text *t, ir_field *f)
     f->record = of;
 }
 
+static void field_layout(ir_text *t, ir_field *f)
+{
+    static const char *const words[] = {
+#define FIELD_LAYOUT(id, word, ...) " " word,
+#include "ir/field_layout.def"
+#undef FIELD_LAYOUT
+    };
+    for (int k = 0; k < IR_FIELD_LAYOUTS; k++)
+        if (words[k][1] && text_opt(t, words[k], f->layout == (ir_field_layout)k))
+            f->layout = (ir_field_layout)k;
+}
+
 static const struct {
     const char *word;
     size_t at;
@@ -175,8 +187,6 @@ static const struct {
     {" grad", offsetof(ir_field, grad)},
     {" dual", offsetof(ir_field, dual)},
     {" saved", offsetof(ir_field, saved)},
-    {" strided", offsetof(ir_field, strided)},
-    {" soa", offsetof(ir_field, soa)},
     {" launched", offsetof(ir_field, launched)},
     {" in", offsetof(ir_field, in)},
     {" out", offsetof(ir_field, out)},
@@ -196,11 +206,14 @@ static void field(ir_text *t, ir_field *f)
     text_lit(t, "-D");
     for (int i = 0; i < LEN_FLAGS; i++)
         text_flag(t, flags[i].word, (bool *)((char *)f + flags[i].at));
+    field_layout(t, f);
     if (f->array)
         array_extents(t, f);
     else
         own_extents(t, f);
     member_of(t, f);
+    if (f->layout == IR_FIELD_DENSE)
+        f->layout = ir_field_layout_plain(f);
     text_opt_string(t, " doc ", &f->doc);
     text_loc(t, &f->loc);
 }

@@ -168,8 +168,7 @@ static void class_plane(ir_func *f, ir_op *task, const plane_use *p, ir_storage 
         return;
     }
     const ir_field *field = ir_storage_field(f->module, index);
-    const bool gaps = field->strided || ir_is_member(field); /* a private copy would have none */
-    const bool shared = p->load || p->store || called_other || gaps;
+    const bool shared = p->load || p->store || called_other || ir_field_has_gaps(field); /* a private copy would have none */
     const ir_class class = scatter_class(shared);
     if (p->called)
         set_class(p, IR_ACC_SCATTER, class);

@@ -4,7 +4,7 @@
  *
  * Leading subscripts that are the same in all iterations and all accumulations leave one slab of the field: private copies need not be larger. Without this, a
  * simulation that keeps its grids of all steps in one field would clear and add as much at each step as all steps together need.
- * The subscripts become operands of the task, behind all others. With soa an element's components lie apart, and no slab is one piece.
+ * The subscripts become operands of the task, behind all others. Where an element's components lie apart no slab is one piece.
  */
 #include "ir/ops.h"
 #include "passes/schedule/schedule.h"
@@ -44,8 +44,7 @@ static void fix_slabs(ir_op *task, void *ctx)
         ir_scatter *s = &ir_task_attr(task)->scatters[i];
         accums a = {.target = s};
         ir_walk(task->regions[0], collect, &a);
-        const bool apart = s->field->soa && s->field->shape != IR_SHAPE_SCALAR;
-        s->nfixed = s->shared || s->called || apart || !a.ops.len ? 0 : common_fixed(task, &a);
+        s->nfixed = s->shared || s->called || ir_field_is_apart(s->field) || !a.ops.len ? 0 : common_fixed(task, &a);
         for (int d = 0; d < s->nfixed; d++) {
             ir_value *const subscript = a.ops.at[0]->args[d];
             ir_leave(subscript, task);
