@@ -143,7 +143,7 @@ static ir_field *declare_leaf(checker *c, fn *f, const ast_param *p, sym *s, con
         s->members[k] = a;
         a->lead = s->members[0];
         a->layout = ir_field_layout_plain(a);
-        a->record = elem->record;
+        a->structure = elem->structure;
         a->whole = p->name;
         a->path = elem->paths[k];
         l->whole = whole;

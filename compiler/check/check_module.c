@@ -341,7 +341,7 @@ static void check_members(checker *c, sym *s, const ty *t)
         ir_field *f = new_field(c, s, arena_printf(c->mem, "%s.%s", s->name, t->paths[k]), t->leaves[k]);
         f->whole = s->name;
         f->path = t->paths[k];
-        f->record = t->record;
+        f->structure = t->structure;
         s->members[k] = f;
         f->lead = s->members[0];
     }

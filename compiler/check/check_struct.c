@@ -21,13 +21,13 @@ ir_shape_kind shape_of(const ty *t)
     return t->kind == TY_MAT ? IR_SHAPE_MAT : t->kind == TY_VEC ? IR_SHAPE_VEC : IR_SHAPE_SCALAR;
 }
 
-static const ir_record *make_record(checker *c, const sym *s, int n, const char *const *names, const ty *const *types)
+static const ir_struct *make_record(checker *c, const sym *s, int n, const char *const *names, const ty *const *types)
 {
-    ir_record *r = ARENA_NEW(c->mem, ir_record);
-    *r = (ir_record){.module = c->ir, .name = s->name, .doc = s->item->doc, .nmembers = n, .loc = s->span.begin, .members = ARENA_ARRAY(c->mem, ir_member, n)};
+    ir_struct *r = ARENA_NEW(c->mem, ir_struct);
+    *r = (ir_struct){.module = c->ir, .name = s->name, .doc = s->item->doc, .nmembers = n, .loc = s->span.begin, .members = ARENA_ARRAY(c->mem, ir_member, n)};
     for (int k = 0; k < n; k++)
-        r->members[k] = (ir_member){names[k], types[k]->record, types[k]->elem, shape_of(types[k]), types[k]->rows, types[k]->cols};
-    vec_push(&c->ir->records, r);
+        r->members[k] = (ir_member){names[k], types[k]->structure, types[k]->elem, shape_of(types[k]), types[k]->rows, types[k]->cols};
+    vec_push(&c->ir->structs, r);
     return r;
 }
 

@@ -34,25 +34,25 @@ bool sig_is_float(const ir_sigparam *p)
 
 bool sig_stands(const ir_sigparam *p)
 {
-    return !p->record || p->leads;
+    return !p->structure || p->leads;
 }
 
-static bool has_floats(const ir_record *r)
+static bool has_floats(const ir_struct *r)
 {
     bool has = false;
     for (int k = 0; k < r->nmembers; k++)
-        has = has || (r->members[k].record ? has_floats(r->members[k].record) : scalar_is_float(r->members[k].elem));
+        has = has || (r->members[k].structure ? has_floats(r->members[k].structure) : scalar_is_float(r->members[k].elem));
     return has;
 }
 
 bool sig_has_dual(const ir_sigparam *p)
 {
-    return p->record ? p->leads && has_floats(p->record) : sig_is_float(p);
+    return p->structure ? p->leads && has_floats(p->structure) : sig_is_float(p);
 }
 
 bool sig_has_grad(const ir_sigparam *p)
 {
-    return p->record ? p->leads && p->record_grad : p->grad;
+    return p->structure ? p->leads && p->struct_grad : p->grad;
 }
 
 bool kernel_has_grad_args(const ir_func *kernel)
@@ -65,7 +65,7 @@ bool kernel_has_grad_args(const ir_func *kernel)
 
 bool sig_is_seed(const ir_sigparam *p)
 {
-    return p->array && (p->record ? p->record_grad : p->grad) && !p->array->in;
+    return p->array && (p->structure ? p->struct_grad : p->grad) && !p->array->in;
 }
 
 bool field_has_grad_dual(const ir_module *m, const ir_field *f)
@@ -146,7 +146,7 @@ const char *plane_enum(ir_plane p)
     return name[p];
 }
 
-const char *record_type(arena *mem, const ir_record *r)
+const char *struct_type(arena *mem, const ir_struct *r)
 {
     return arena_printf(mem, "%s_%s", r->module->name, r->name);
 }
@@ -190,7 +190,7 @@ bool sig_is_shapeless(const ir_sigparam *p)
 
 bool sig_is_scalar(const ir_sigparam *p)
 {
-    return sig_is_shapeless(p) && !p->record;
+    return sig_is_shapeless(p) && !p->structure;
 }
 
 bool extern_returns(const ir_func *f)

@@ -41,7 +41,7 @@ bool extern_is_direct(const ir_func *f);
 
 /* ---- structs ---- */
 
-const char *record_type(arena *mem, const ir_record *r); /* "gravity_Body" */
+const char *struct_type(arena *mem, const ir_struct *r); /* "gravity_Body" */
 /* "link.pos" as C has it, with `dot` for the dot. */
 const char *member_path(arena *mem, const char *path, const char *dot);
 

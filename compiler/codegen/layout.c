@@ -138,7 +138,7 @@ cexpr layout_element(arena *mem, const layout_terms *terms, const layout_place *
 
 const char *layout_element_type(arena *mem, const ir_field *f)
 {
-    return is_member(f) ? record_type(mem, f->record) : scalar_c_type(f->elem);
+    return is_member(f) ? struct_type(mem, f->structure) : scalar_c_type(f->elem);
 }
 
 const char *layout_element_dims(arena *mem, const ir_field *f, bool flat)
@@ -217,7 +217,7 @@ const char *layout_element_name(arena *mem, const ir_field *f)
 {
     const char *elem = scalar_name(f->elem);
     if (is_member(f) || f->shape == IR_SHAPE_SCALAR)
-        return is_member(f) ? f->record->name : elem;
+        return is_member(f) ? f->structure->name : elem;
     return f->shape == IR_SHAPE_VEC ? arena_printf(mem, "vec(%d, %s)", f->rows, elem)
                                     : arena_printf(mem, "mat(%d, %d, %s)", f->rows, f->cols, elem);
 }
@@ -327,6 +327,6 @@ const char *layout_member_row(arena *mem, const ir_field *f)
 {
     if (!is_member(f))
         return NULL;
-    const char *type = record_type(mem, f->record), *path = member_path(mem, f->path, ".");
+    const char *type = struct_type(mem, f->structure), *path = member_path(mem, f->path, ".");
     return arena_printf(mem, "{%d, %d, offsetof(%s, %s), sizeof(%s)}", f->index, f->lead->index, type, path, type);
 }

@@ -270,9 +270,9 @@ const char *sig_component(arena *mem, const ir_sigparam *p, ir_plane plane, cons
 const char *kernel_signature(arena *mem, const ir_module *m, const ir_func *kernel, kernel_form form);
 const char *kernel_self(arena *mem, const ir_func *kernel); /* name of the module parameter */
 
-/* ---- structs (record.c) ---- */
+/* ---- structs (structs.c) ---- */
 
-const char *record_zero(arena *mem, const ir_record *r); /* initializer: all members 0 */
+const char *struct_zero(arena *mem, const ir_struct *r); /* initializer: all members 0 */
 /* A field's tk_field: "m->x.field"; of an array of a kernel, "&m->tk.fields[2]". */
 const char *field_address(emitter *e, const char *m, const ir_field *f);
 

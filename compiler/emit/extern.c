@@ -21,7 +21,7 @@ static const char *initializer(cfn *c, const ir_sigparam *p, ir_value *const *v)
 static const char *members(cfn *c, const ir_func *f, int i, ir_value *const *v)
 {
     strbuf b = {0};
-    for (int k = i; k < f->nsig && f->sig[k].record && (k == i || !f->sig[k].leads); k++) {
+    for (int k = i; k < f->nsig && f->sig[k].structure && (k == i || !f->sig[k].leads); k++) {
         const ir_sigparam *p = &f->sig[k];
         const char *value = sig_is_shapeless(p) ? val(c, v[p->first]).text : initializer(c, p, v + p->first);
         sb_printf(&b, "%s.%s = %s", b.len ? ", " : "{", member_path(c->e->mem, p->path, "."), value);
@@ -48,8 +48,8 @@ void emit_extern(cfn *c, const ir_op *op)
             continue;
         }
         p.name = names_unique_function(c->names, s->name);
-        stmt(c, op->loc, "%s%s = %s;", s->record ? "const " : "", sig_decl(mem, &p, IR_DATA, SIG_INPUT),
-             s->record ? members(c, f, i, op->args) : initializer(c, s, op->args + s->first));
+        stmt(c, op->loc, "%s%s = %s;", s->structure ? "const " : "", sig_decl(mem, &p, IR_DATA, SIG_INPUT),
+             s->structure ? members(c, f, i, op->args) : initializer(c, s, op->args + s->first));
         sb_printf(&args, "%s%s", args.len ? ", " : "", p.name);
     }
     const char *name = NULL;
@@ -60,7 +60,7 @@ void emit_extern(cfn *c, const ir_op *op)
         p.name = name;
         if (!extern_returns(f) && sig_stands(&p)) {
             stmt(c, op->loc, "%s;", sig_decl(mem, &p, IR_DATA, SIG_MEMBER));
-            sb_printf(&args, "%s%s%s", args.len ? ", " : "", sig_is_shapeless(&p) || p.record ? "&" : "", p.name);
+            sb_printf(&args, "%s%s%s", args.len ? ", " : "", sig_is_shapeless(&p) || p.structure ? "&" : "", p.name);
         }
         for (int k = 0; k < p.rows * p.cols && !extern_returns(f); k++)
             define_name(c, op->res[p.first + k], sig_component(mem, &p, IR_DATA, ".", k));

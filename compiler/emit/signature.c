@@ -39,13 +39,13 @@ static const char *array_decl(arena *mem, const ir_field *f, bool is_const, cons
 const char *sig_decl(arena *mem, const ir_sigparam *p, ir_plane plane, sig_use use)
 {
     const char *name = arena_printf(mem, "%s%s", name_member(mem, p->name), plane_tail(plane));
-    const char *type = p->record ? record_type(mem, p->record) : scalar_c_type(p->elem);
+    const char *type = p->structure ? struct_type(mem, p->structure) : scalar_c_type(p->elem);
     const char *lead = use == SIG_INPUT || use == SIG_OPTIONAL ? "const " : "";
     if (p->array && use == SIG_MEMBER)
         return arena_printf(mem, "tk_array %s", name);
     if (p->array)
         return array_decl(mem, p->array, *lead != '\0', name);
-    if (p->record || p->shape == IR_SHAPE_SCALAR)
+    if (p->structure || p->shape == IR_SHAPE_SCALAR)
         return use == SIG_INPUT || use == SIG_MEMBER ? arena_printf(mem, "%s %s", type, name) : arena_printf(mem, "%s%s *%s", lead, type, name);
     if (p->shape == IR_SHAPE_VEC)
         return arena_printf(mem, "%s%s %s[%d]", lead, type, name, p->rows);
@@ -62,13 +62,13 @@ ir_sigparam sig_result(arena *mem, const ir_func *f, int i)
 const char *sig_dual_text(arena *mem, const ir_sigparam *p)
 {
     const char *name = arena_printf(mem, "%s_dual", p->name);
-    return p->record && !p->array ? arena_printf(mem, "%s.%s", name, p->path) : name;
+    return p->structure && !p->array ? arena_printf(mem, "%s.%s", name, p->path) : name;
 }
 
 const char *sig_component(arena *mem, const ir_sigparam *p, ir_plane plane, const char *dot, int k)
 {
     const char *name = arena_printf(mem, "%s%s", name_member(mem, p->name), plane_tail(plane));
-    if (p->record)
+    if (p->structure)
         name = arena_printf(mem, "%s%s%s", name, dot, member_path(mem, p->path, "."));
     if (p->shape == IR_SHAPE_SCALAR)
         return name;

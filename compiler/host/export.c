@@ -148,7 +148,7 @@ const char *export_signature(arena *mem, const ir_module *m, const ir_func *f, k
 static bool sizes(const ir_func *f, int i)
 {
     bool integer = false;
-    for (int k = i; k < f->nsig && (k == i || (f->sig[i].record && f->sig[k].name == f->sig[i].name)); k++)
+    for (int k = i; k < f->nsig && (k == i || (f->sig[i].structure && f->sig[k].name == f->sig[i].name)); k++)
         integer |= !f->sig[k].array && f->sig[k].shape == IR_SHAPE_SCALAR && scalar_is_int(f->sig[k].elem);
     return integer && sig_stands(&f->sig[i]);
 }
@@ -156,7 +156,7 @@ static bool sizes(const ir_func *f, int i)
 static const char *macro_value(arena *mem, const ir_sigparam *p)
 {
     const char *name = arena_printf(mem, "(%s)", name_member(mem, p->name));
-    return p->record ? arena_printf(mem, "%s.%s", name, member_path(mem, p->path, ".")) : name;
+    return p->structure ? arena_printf(mem, "%s.%s", name, member_path(mem, p->path, ".")) : name;
 }
 
 static const char *c_operator(ir_opcode code)
@@ -236,7 +236,7 @@ const char *export_workspace(arena *mem, const ir_func *f, kernel_form form)
 static const char *component(cfn *c, const arg *a, int k)
 {
     const char *one = sig_component(c->e->mem, &a->p, a->plane, a->use == SIG_INPUT ? "." : "->", k);
-    return a->p.shape == IR_SHAPE_SCALAR && !a->p.record && a->use != SIG_INPUT ? arena_printf(c->e->mem, "*%s", one) : one;
+    return a->p.shape == IR_SHAPE_SCALAR && !a->p.structure && a->use != SIG_INPUT ? arena_printf(c->e->mem, "*%s", one) : one;
 }
 
 static void read_inputs(cfn *c, strbuf *out, const arg_list *in)
@@ -254,7 +254,7 @@ static void read_inputs(cfn *c, strbuf *out, const arg_list *in)
                 continue;
             used = true;
             const char *one = component(c, a, k);
-            if (a->use == SIG_INPUT && a->p.shape == IR_SHAPE_SCALAR && !a->p.record) {
+            if (a->use == SIG_INPUT && a->p.shape == IR_SHAPE_SCALAR && !a->p.structure) {
                 define_name(c, v, name);
                 continue;
             }
@@ -280,7 +280,7 @@ static const char *wanted_or_spare(cfn *c, const arg *a, bool optional)
     ir_sigparam p = a->p;
     p.name = names_unique_function(c->names, arena_printf(c->e->mem, "spare_%s", a->p.name));
     stmt(c, nowhere, "%s;", sig_decl(c->e->mem, &p, IR_DATA, SIG_MEMBER));
-    const bool is_array = !p.record && p.shape != IR_SHAPE_SCALAR;
+    const bool is_array = !p.structure && p.shape != IR_SHAPE_SCALAR;
     return arena_printf(c->e->mem, "%s ? %s : %s%s", name, name, is_array ? "" : "&", p.name);
 }
 

@@ -13,14 +13,14 @@ uint64_t emit_interface_hash(const ir_module *m)
     sb_printf(&b, "module %s\n", m->name);
     for (size_t i = 0; i < m->params.len; i++)
         add(&b, "param", m->params.at[i]->name, (int)m->params.at[i]->type, m->params.at[i]->sizes, 0, 0, 0);
-    for (size_t i = 0; i < m->records.len; i++)
-        for (int k = 0; k < m->records.at[i]->nmembers; k++) {
-            const ir_member *x = &m->records.at[i]->members[k];
-            add(&b, m->records.at[i]->name, x->name, (int)x->elem, (int)x->shape, x->rows, x->cols, 0);
+    for (size_t i = 0; i < m->structs.len; i++)
+        for (int k = 0; k < m->structs.at[i]->nmembers; k++) {
+            const ir_member *x = &m->structs.at[i]->members[k];
+            add(&b, m->structs.at[i]->name, x->name, (int)x->elem, (int)x->shape, x->rows, x->cols, 0);
         }
     for (size_t i = 0; i < m->nfields; i++) {
         const ir_field *f = m->fields.at[i];
-        add(&b, f->lead ? f->record->name : "field", f->name, (int)f->elem, (int)f->shape, f->rows, f->cols,
+        add(&b, f->lead ? f->structure->name : "field", f->name, (int)f->elem, (int)f->shape, f->rows, f->cols,
             f->ndim * 16 + (int)layout_bits(f) + f->grad * 2 + f->dual);
     }
     for (size_t i = 0; i < m->funcs.len; i++) {
@@ -37,7 +37,7 @@ uint64_t emit_interface_hash(const ir_module *m)
             if (a)
                 add(&b, "array", p->name, (int)p->elem, a->rows, a->ndim, a->in * 2 + a->out, p->grad);
             else
-                add(&b, p->record ? p->record->name : "arg", p->name, (int)p->elem, (int)p->shape, p->rows, p->cols, p->grad);
+                add(&b, p->structure ? p->structure->name : "arg", p->name, (int)p->elem, (int)p->shape, p->rows, p->cols, p->grad);
         }
     }
     for (size_t i = 0; i < m->externs.len; i++) {

@@ -267,7 +267,7 @@ static void print_kernel(emitter *e, const ir_func *k)
         for (int i = 0; i < k->nsig; i++)
             if (k->sig[i].lost_in)
                 sb_printf(b, "\n *  %s must be %s (TK_NO_DERIVATIVE): it would be lost in '%s', which has no dual.", sig_dual_text(mem, &k->sig[i]),
-                          k->sig[i].record ? "zero" : "NULL", k->sig[i].lost_in);
+                          k->sig[i].structure ? "zero" : "NULL", k->sig[i].lost_in);
         sb_printf(b, " */\ntk_status %s_%s_jvp(%s);\n\n", p, k->name, kernel_signature(mem, e->m, k, FORM_JVP));
     }
     if (k->ad.hvp)
@@ -317,7 +317,7 @@ static void print_object(emitter *e)
 {
     const ir_module *m = e->m;
     print_params(e);
-    emit_records(e);
+    emit_structs(e);
     for (size_t i = 0; i < m->nfields; i++)
         if (ir_field_begins(m->fields.at[i]))
             print_view(e, m->fields.at[i]);
@@ -341,7 +341,7 @@ void emit_header(strbuf *out, const ir_module *m, const emit_options *opt)
     if (module_has_object(m))
         print_object(&e);
     else
-        emit_records(&e);
+        emit_structs(&e);
     emit_prototypes(&e);
     for (size_t i = 0; i < m->funcs.len; i++)
         if (ir_is_export(m->funcs.at[i]))

@@ -25,7 +25,7 @@ void emit_exports(emitter *e);
 
 void add_doc(strbuf *b, const char *doc, const char *indent); /* text inside a comment; indent goes before each further line */
 const char *member_decl(arena *mem, const ir_member *m);
-void emit_records(emitter *e);
+void emit_structs(emitter *e);
 void emit_field_objects(emitter *e, const ir_field *f);
 void emit_member_views(emitter *e, const ir_field *f);
 

@@ -23,7 +23,7 @@ static void print_result_members(emitter *e, const ir_func *kernel)
         const ir_sigparam p = sig_result(e->mem, kernel, i);
         for (int k = 0; k < 4 && sig_stands(&p); k++)
             if (has[k] && (k == 0 || sig_has_dual(&p)))
-                sb_printf(e->out, "    %s%s *%s%s;\n", k > 1 ? "const " : "", p.record ? record_type(e->mem, p.record) : scalar_c_type(p.elem), p.name, plane_tail(result_plane[k]));
+                sb_printf(e->out, "    %s%s *%s%s;\n", k > 1 ? "const " : "", p.structure ? struct_type(e->mem, p.structure) : scalar_c_type(p.elem), p.name, plane_tail(result_plane[k]));
     }
 }
 
@@ -72,7 +72,7 @@ static void hoist_arg(cfn *c, strbuf *out, const ir_value *p, const char *access
 /* Of a result that is no struct, the k-th number behind a pointer. */
 static const char *result_component(cfn *c, const ir_sigparam *p, ir_plane plane, int k)
 {
-    return p->record ? sig_component(c->e->mem, p, plane, "->", k) : arena_printf(c->e->mem, "%s%s[%d]", p->name, plane_tail(plane), k);
+    return p->structure ? sig_component(c->e->mem, p, plane, "->", k) : arena_printf(c->e->mem, "%s%s[%d]", p->name, plane_tail(plane), k);
 }
 
 /* Gradients of the results, or the tangents of these: NULL is zero. */

@@ -7,9 +7,9 @@
 static void component_list(emitter *e, strbuf *b, const ir_sigparam *p, ir_plane plane, bool optional)
 {
     const char *name = arena_printf(e->mem, "%s%s", name_member(e->mem, p->name), plane_tail(plane));
-    if (p->record) {
+    if (p->structure) {
         if (optional)
-            sb_printf(b, "%s ? *%s : (%s)%s", name, name, record_type(e->mem, p->record), record_zero(e->mem, p->record));
+            sb_printf(b, "%s ? *%s : (%s)%s", name, name, struct_type(e->mem, p->structure), struct_zero(e->mem, p->structure));
         else
             sb_add(b, name);
         return;
@@ -57,7 +57,7 @@ static void result_args(emitter *e, strbuf *b, const ir_func *kernel, kernel_for
         for (int k = 0; k < 4; k++) {
             if (!has[k] || (k > 0 && !sig_has_dual(&p)))
                 continue;
-            const char *cast = p.shape == IR_SHAPE_MAT && !p.record ? arena_printf(e->mem, "(%s%s *)", k > 1 ? "const " : "", scalar_c_type(p.elem)) : "";
+            const char *cast = p.shape == IR_SHAPE_MAT && !p.structure ? arena_printf(e->mem, "(%s%s *)", k > 1 ? "const " : "", scalar_c_type(p.elem)) : "";
             sb_printf(b, "%s.%s%s = %s%s%s", comma ? ", " : "", p.name, plane_tail(result_plane[k]), cast, p.name, plane_tail(result_plane[k]));
             comma = true;
         }
@@ -125,9 +125,9 @@ static void add_results(emitter *e, strbuf *b, const ir_func *kernel, kernel_for
         for (int i = 0; i < kernel->nsig; i++) {
             const ir_sigparam *p = &kernel->sig[i];
             const ir_plane plane = tangent ? IR_GRAD_DUAL : IR_GRAD;
-            if (sig_has_grad(p) && p->record && !p->array)
+            if (sig_has_grad(p) && p->structure && !p->array)
                 i = add_record(e, b, kernel, i, plane, out);
-            if (!p->grad || p->record || p->array)
+            if (!p->grad || p->structure || p->array)
                 continue;
             const int n = p->rows * p->cols;
             sb_printf(b, "    if (%s%s)%s\n", name_member(e->mem, p->name), plane_tail(plane), n > 1 ? " {" : "");
@@ -144,7 +144,7 @@ static void add_results(emitter *e, strbuf *b, const ir_func *kernel, kernel_for
 static const char *given_tangent(emitter *e, const ir_sigparam *p)
 {
     const char *name = arena_printf(e->mem, "%s_dual", name_member(e->mem, p->name));
-    if (!p->record || p->array)
+    if (!p->structure || p->array)
         return name;
     strbuf b = {0};
     for (int k = 0; k < p->rows * p->cols; k++)
@@ -180,7 +180,7 @@ static void emit_entry(emitter *e, const ir_func *kernel, kernel_form form, int 
         if (p->lost_in)
             sb_printf(b, "    if (%s)\n        return tk_fail(%s ? %s->tk.session : NULL, TK_NO_DERIVATIVE,\n"
                          "                       \"%s%s: the tangent of '%s' would be lost in '%s', which has no dual: declare it needs_dual, or pass NULL\");\n",
-                      given_tangent(e, p), self, self, kernel->name, form_suffix(form), p->record ? arena_printf(e->mem, "%s.%s", p->name, p->path) : p->name,
+                      given_tangent(e, p), self, self, kernel->name, form_suffix(form), p->structure ? arena_printf(e->mem, "%s.%s", p->name, p->path) : p->name,
                       p->lost_in);
     }
     print_args(e, b, kernel, form, args);

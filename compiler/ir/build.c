@@ -17,7 +17,7 @@ ir_module *ir_module_create(arena *mem, intern_pool *names, diag_sink *diag, con
 
 void ir_module_destroy(ir_module *m)
 {
-    vec_free(&m->records);
+    vec_free(&m->structs);
     vec_free(&m->fields);
     vec_free(&m->params);
     vec_free(&m->funcs);

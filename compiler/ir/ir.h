@@ -33,7 +33,7 @@ typedef struct ir_module ir_module;
 typedef struct ir_field ir_field;
 typedef struct ir_mparam ir_mparam;
 typedef struct ir_layout ir_layout;
-typedef struct ir_record ir_record;
+typedef struct ir_struct ir_struct;
 
 /* Pure scalar operations come from ops.def, the others from struct_ops.def; one enumeration, so that a switch sees all. */
 typedef enum ir_opcode {
@@ -140,13 +140,13 @@ struct ir_mparam {
 /* A struct of the program. To the IR its members are fields and values of their own; this is what its C type is made of. */
 typedef struct ir_member {
     const char *name;
-    const ir_record *record; /* NULL: elem, shape, rows, cols */
+    const ir_struct *structure; /* NULL: elem, shape, rows, cols */
     scalar elem;
     ir_shape_kind shape;
     int rows, cols;
 } ir_member;
 
-struct ir_record {
+struct ir_struct {
     const ir_module *module;
     const char *name, *doc;
     ir_member *members;
@@ -180,7 +180,7 @@ struct ir_field {
     int index;               /* in module->fields */
     /* a field of structs is a field for each member that is no struct, in order */
     ir_field *lead;          /* the one of the first member, whose extents are everybody's; NULL: no field of structs */
-    const ir_record *record; /* of its elements */
+    const ir_struct *structure; /* of its elements */
     const char *whole, *path; /* the field's name, and the member's in it: "p", "link.pos" */
     int extent0;             /* its extents are the values extent0 .. extent0+ndim-1 yielded by module->extents */
 };
@@ -197,10 +197,10 @@ typedef struct ir_sigparam {
     ir_field *array; /* an array of the host, which has no components: 0 x 0; NULL: none */
     const char *lost_in; /* the field without dual in which its tangent would be lost, or NULL */
     /* a struct is a parameter for each member that is no struct, in order; `name` is the struct's */
-    const ir_record *record; /* NULL: none */
+    const ir_struct *structure; /* NULL: none */
     const char *path;        /* "link.pos" */
     bool leads;              /* the first of them, which stands for the whole */
-    bool record_grad;        /* the struct is needs_grad */
+    bool struct_grad;        /* the struct is needs_grad */
 } ir_sigparam;
 
 typedef enum ir_func_kind {
@@ -293,7 +293,7 @@ struct ir_module {
     const char *source;      /* path of the .tk file, for comments */
     scalar real;
     bool debug;              /* --debug */
-    VEC(ir_record *) records; /* members before those that hold them */
+    VEC(ir_struct *) structs; /* members before those that hold them */
     VEC(ir_field *) fields;  /* then the arrays of kernels, then those of export funcs */
     size_t nfields;          /* without these */
     size_t narrays;          /* of kernels */

@@ -15,10 +15,10 @@ static ir_sigparam sigparam(const tx_local *p, int first, bool pure)
     s.grad = p->needs_grad || (pure && scalar_is_float(t->elem));
     if (p->whole) {
         s.name = p->whole->name;
-        s.record = p->whole->type->record;
+        s.structure = p->whole->type->structure;
         s.path = p->whole->type->paths[p->leaf];
         s.leads = p->leaf == 0;
-        s.record_grad = p->whole->needs_grad || pure;
+        s.struct_grad = p->whole->needs_grad || pure;
     }
     return s;
 }
@@ -69,7 +69,7 @@ static ir_sigparam result_sig(lower *l, const ty *whole, int leaf, const char *n
     const ty *t = ty_leaf(l->types, whole, leaf);
     ir_sigparam s = {.name = name, .elem = t->elem, .shape = shape_of(t), .rows = t->rows, .cols = t->cols, .first = first, .grad = scalar_is_float(t->elem)};
     if (whole->kind == TY_STRUCT) {
-        s.record = whole->record;
+        s.structure = whole->structure;
         s.path = whole->paths[leaf];
         s.leads = leaf == 0;
     }

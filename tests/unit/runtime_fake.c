@@ -100,7 +100,7 @@ static tk_status record_run(tk_module *tkm, const void *args, void *out, tk_reco
     return TK_OK;
 }
 
-static tk_status record_grad(tk_module *tkm, const void *args, void *out, tk_record *rec)
+static tk_status struct_grad(tk_module *tkm, const void *args, void *out, tk_record *rec)
 {
     (void)args, (void)out;
     note((fake *)tkm, 1000 + *(int *)rec->data);
@@ -200,7 +200,7 @@ static const tk_kernel kernels[] = {
     {.name = "undiff", .index = 3, .run = plain_run, .no_grad = "it reads x.grad", .no_jvp = "it reads x.grad", ACCESS},
     {.name = "zero", .index = 4, .run = plain_run, ACCESS},
     {.name = "grad_args", .index = 5, .run = plain_run, .grad = plain_run, .grad_args = true, ACCESS},
-    {.name = "record", .index = 6, .run = record_run, .grad = record_grad, .record_size = sizeof(int), ACCESS},
+    {.name = "record", .index = 6, .run = record_run, .grad = struct_grad, .record_size = sizeof(int), ACCESS},
     {.name = "nest", .index = 7, .run = nest_run, .grad = plain_run, ACCESS},
     {.name = "bad_adjoint", .index = 8, .run = plain_run, .grad = bad_adjoint, ACCESS},
     {.name = "work", .index = 9, .run = work_run, .grad = work_run, .jvp = work_run, ACCESS},

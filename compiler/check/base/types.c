@@ -80,9 +80,9 @@ const ty *ty_tuple(ty_pool *p, int count, const ty *const *members)
     return &n->t;
 }
 
-const ty *ty_struct(ty_pool *p, const struct ir_record *record, const char *name, int count, const char *const *names, const ty *const *members)
+const ty *ty_struct(ty_pool *p, const struct ir_struct *structure, const char *name, int count, const char *const *names, const ty *const *members)
 {
-    ty t = {.kind = TY_STRUCT, .elem = SC_NONE, .rows = 1, .cols = 1, .record = record, .name = name, .nmembers = count};
+    ty t = {.kind = TY_STRUCT, .elem = SC_NONE, .rows = 1, .cols = 1, .structure = structure, .name = name, .nmembers = count};
     for (int k = 0; k < count; k++)
         t.nleaves += ty_nleaves(members[k]);
     t.members = ARENA_ARRAY(p->mem, const ty *, count);

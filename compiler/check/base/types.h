@@ -30,7 +30,7 @@ struct ty {
     const ty **members; /* tuple, struct */
     int nmembers;
     /* struct */
-    const struct ir_record *record; /* what it is in the interface */
+    const struct ir_struct *structure; /* what it is in the interface */
     const char *name, **names; /* names: of the members */
     int *first;                /* by member: its first leaf */
     const ty **leaves;
@@ -50,7 +50,7 @@ const ty *ty_mat(ty_pool *p, int n, int m, scalar s);
 const ty *ty_array(ty_pool *p, const ty *of, int ndim, const long *extents);
 const ty *ty_tuple(ty_pool *p, int n, const ty *const *members);
 /* A struct, equal to no other. */
-const ty *ty_struct(ty_pool *p, const struct ir_record *record, const char *name, int n, const char *const *names, const ty *const *members);
+const ty *ty_struct(ty_pool *p, const struct ir_struct *structure, const char *name, int n, const char *const *names, const ty *const *members);
 /* What a value consists of that is no struct: the leaves of a struct or of an array of structs, else the type itself. */
 int ty_nleaves(const ty *t);
 const ty *ty_leaf(ty_pool *p, const ty *t, int k);

@@ -46,8 +46,8 @@ static ir_text begin(strbuf *out, const ir_module *m, printed *p)
     collect(p, m);
     for (size_t i = 0; i < p->funcs.len; i++)
         text_add(&t.funcs, p->funcs.at[i]->name, p->funcs.at[i]);
-    for (size_t i = 0; i < m->records.len; i++)
-        text_add(&t.records, m->records.at[i]->name, m->records.at[i]);
+    for (size_t i = 0; i < m->structs.len; i++)
+        text_add(&t.structs, m->structs.at[i]->name, m->structs.at[i]);
     for (size_t i = 0; i < m->params.len; i++)
         text_add(&t.params, m->params.at[i]->name, m->params.at[i]);
     for (size_t i = 0; i < m->fields.len; i++)

@@ -149,7 +149,7 @@ static void differ(FILE *errors, const char *when, const char *a, const char *b)
 
 static void forget(ir_module *m)
 {
-    vec_clear(&m->records);
+    vec_clear(&m->structs);
     vec_clear(&m->fields);
     vec_clear(&m->params);
     vec_clear(&m->funcs);

@@ -41,7 +41,7 @@ typedef struct text_pending {
 
 typedef struct ir_text {
     ir_module *m;
-    text_symbols funcs, fields, records, params, layouts;
+    text_symbols funcs, fields, structs, params, layouts;
     int extent_next; /* where a field's extents are, unless it says otherwise */
     /* writing */
     strbuf *out; /* NULL: reading */

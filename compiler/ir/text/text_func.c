@@ -157,19 +157,19 @@ static void signature(ir_text *t, ir_sigparam *s)
     text_lit(t, " at ");
     text_int(t, &s->first, 0, INT32_MAX);
     text_flag(t, " grad", &s->grad);
-    void *array = s->array, *record = (void *)s->record;
+    void *array = s->array, *structure = (void *)s->structure;
     if (text_opt(t, " array ", array != NULL)) {
         text_refer(t, &t->fields, "field", &array);
         s->array = array;
         s->rows = s->cols = 0;
     }
-    if (text_opt(t, " record ", record != NULL)) {
-        text_refer(t, &t->records, "record", &record);
-        s->record = record;
+    if (text_opt(t, " struct ", structure != NULL)) {
+        text_refer(t, &t->structs, "struct", &structure);
+        s->structure = structure;
     }
     text_opt_string(t, " path ", &s->path);
     text_flag(t, " leads", &s->leads);
-    text_flag(t, " record_grad", &s->record_grad);
+    text_flag(t, " struct_grad", &s->struct_grad);
     text_opt_string(t, " lost_in ", &s->lost_in);
 }
 

@@ -46,25 +46,25 @@ static void file(ir_text *t, int number)
         number_file(t, (size_t)number, path);
 }
 
-/* ---- records and params ---- */
+/* ---- structs and params ---- */
 
 static void member(ir_text *t, ir_member *m)
 {
     text_name(t, &m->name);
     text_lit(t, ": ");
-    void *record = (void *)m->record;
-    if (text_opt(t, "struct ", record != NULL)) {
-        text_refer(t, &t->records, "record", &record);
-        m->record = record;
+    void *structure = (void *)m->structure;
+    if (text_opt(t, "struct ", structure != NULL)) {
+        text_refer(t, &t->structs, "struct", &structure);
+        m->structure = structure;
     } else {
         text_type(t, &m->elem, &m->shape, &m->rows, &m->cols);
     }
 }
 
-static void record(ir_text *t, ir_record *r)
+static void structure(ir_text *t, ir_struct *r)
 {
-    text_lit(t, "record ");
-    text_define(t, &t->records, &r->name, r);
+    text_lit(t, "struct ");
+    text_define(t, &t->structs, &r->name, r);
     text_lit(t, " {");
     VEC(ir_member) members = {0};
     int i = 0;
@@ -155,7 +155,7 @@ static void own_extents(ir_text *t, ir_field *f)
 /* Of a field of structs. */
 static void member_of(ir_text *t, ir_field *f)
 {
-    void *lead = f->lead, *of = (void *)f->record;
+    void *lead = f->lead, *of = (void *)f->structure;
     if (!text_opt(t, " lead ", lead != NULL))
         return;
     text_refer(t, &t->fields, "field", &lead);
@@ -163,9 +163,9 @@ static void member_of(ir_text *t, ir_field *f)
     text_lit(t, " of ");
     text_name(t, &f->whole);
     text_opt_string(t, " path ", &f->path);
-    text_lit(t, " record ");
-    text_refer(t, &t->records, "record", &of);
-    f->record = of;
+    text_lit(t, " struct ");
+    text_refer(t, &t->structs, "struct", &of);
+    f->structure = of;
 }
 
 static void field_layout(ir_text *t, ir_field *f)
@@ -292,8 +292,8 @@ static void survey(ir_text *t)
     ir_module *m = t->m;
     for (size_t i = 0; i < m->places.len; i++)
         text_survey_file(t, m->places.at[i]);
-    for (size_t i = 0; i < m->records.len; i++)
-        text_survey_file(t, m->records.at[i]->loc);
+    for (size_t i = 0; i < m->structs.len; i++)
+        text_survey_file(t, m->structs.at[i]->loc);
     for (size_t i = 0; i < m->params.len; i++)
         text_survey_file(t, m->params.at[i]->loc);
     for (size_t i = 0; i < m->fields.len; i++)
@@ -313,8 +313,8 @@ void text_write_declarations(ir_text *t)
         places(t);
         text_lit(t, "\n");
     }
-    for (size_t i = 0; i < m->records.len; i++) {
-        record(t, m->records.at[i]);
+    for (size_t i = 0; i < m->structs.len; i++) {
+        structure(t, m->structs.at[i]);
         text_lit(t, "\n");
     }
     for (size_t i = 0; i < m->params.len; i++) {
@@ -358,11 +358,11 @@ bool text_read_declaration(ir_text *t)
         file(t, 0);
     } else if (text_is(t, "places")) {
         places(t);
-    } else if (text_is(t, "record")) {
-        ir_record *r = ARENA_NEW(m->mem, ir_record);
+    } else if (text_is(t, "struct")) {
+        ir_struct *r = ARENA_NEW(m->mem, ir_struct);
         r->module = m;
-        record(t, r);
-        vec_push(&m->records, r);
+        structure(t, r);
+        vec_push(&m->structs, r);
     } else if (text_is(t, "param")) {
         ir_mparam *p = ARENA_NEW(m->mem, ir_mparam);
         p->index = (int)m->params.len;

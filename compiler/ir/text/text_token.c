@@ -10,7 +10,7 @@ void text_free(ir_text *t)
 {
     vec_free(&t->funcs);
     vec_free(&t->fields);
-    vec_free(&t->records);
+    vec_free(&t->structs);
     vec_free(&t->params);
     vec_free(&t->layouts);
     vec_free(&t->targets);

@@ -2,12 +2,12 @@
 #include "emit/emit_int.h"
 
 /* "{.link = {.pos = {0}}}": gcc warns of braces that are missing in a "{0}" for a struct that begins with an array. */
-const char *record_zero(arena *mem, const ir_record *r)
+const char *struct_zero(arena *mem, const ir_struct *r)
 {
     const ir_member *first = &r->members[0];
-    if (!first->record && first->shape == IR_SHAPE_SCALAR)
+    if (!first->structure && first->shape == IR_SHAPE_SCALAR)
         return "{0}";
-    const char *zero = first->record ? record_zero(mem, first->record) : first->shape == IR_SHAPE_VEC ? "{0}" : "{{0}}";
+    const char *zero = first->structure ? struct_zero(mem, first->structure) : first->shape == IR_SHAPE_VEC ? "{0}" : "{{0}}";
     return arena_printf(mem, "{.%s = %s}", name_member(mem, first->name), zero);
 }
 
