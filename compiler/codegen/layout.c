@@ -41,6 +41,10 @@ cexpr layout_position(arena *mem, const layout_terms *terms, const ir_field *f, 
         return (cexpr){"0", PREC_PRIMARY};
     cexpr n = at[0];
     for (int d = 1; d < f->ndim; d++) {
+        if (strcmp(n.text, "0") == 0) {
+            n = at[d];
+            continue;
+        }
         const char *row = cexpr_operand(mem, n, PREC_MUL), *column = cexpr_operand(mem, at[d], PREC_MUL);
         n = (cexpr){arena_printf(mem, "%s * %s + %s", row, terms->extent(terms->ctx, f, d), column), PREC_ADD};
     }

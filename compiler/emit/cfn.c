@@ -304,8 +304,26 @@ static void hoist_strides(cfn *c, strbuf *out, ir_storage key)
         }
 }
 
+static int by_number(const void *a, const void *b)
+{
+    const int x = *(const int *)a, y = *(const int *)b;
+    return (x > y) - (x < y);
+}
+
+/* In the order of the program's declarations, so that equal bodies have equal declarations. */
+static void sort_hoists(cfn *c)
+{
+    if (c->mparams.len > 1)
+        qsort(c->mparams.at, c->mparams.len, sizeof *c->mparams.at, by_number);
+    if (c->shapes.len > 1)
+        qsort(c->shapes.at, c->shapes.len, sizeof *c->shapes.at, by_number);
+    if (c->touched.len > 1)
+        qsort(c->touched.at, c->touched.len, sizeof *c->touched.at, by_number);
+}
+
 void cfn_hoists(cfn *c, strbuf *out)
 {
+    sort_hoists(c);
     for (size_t i = 0; i < c->mparams.len; i++) {
         const ir_mparam *p = c->e->m->params.at[c->mparams.at[i]];
         if (c->kind == CFN_EXTENTS || !c->mparam_used[p->index])

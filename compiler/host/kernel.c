@@ -246,6 +246,24 @@ static void emit_run(emitter *e, const ir_func *kernel, kernel_form form)
     sb_free(&args);
 }
 
+/* A line for each part: first and last value of each subscript, then of the components. */
+static void print_ends(cfn *c, const ir_func *kernel)
+{
+    const ir_op *yield = kernel->launch.bounds->body->last;
+    strbuf lines = {0};
+    for (int i = 0, at = 0; i < kernel->launch.nparts; i++) {
+        const ir_field *f = kernel->launch.parts[i].field;
+        sb_printf(&lines, "%*s", 4 * (c->indent + 1), "");
+        for (int end = 2 * (f->ndim + 1); end > 0; end--)
+            sb_printf(&lines, "%s, ", val(c, yield->args[at++]).text);
+        sb_printf(&lines, "/* %s */\n", f->name);
+    }
+    const char *name = names_unique(c->names, "ends");
+    stmt(c, nowhere, "const int64_t %s[] = {\n%s%*s};", name, sb_str(&lines), 4 * c->indent, "");
+    stmt(c, nowhere, "memcpy(tk_ends, %s, sizeof %s);", name, name);
+    sb_free(&lines);
+}
+
 /* The ends of the parts of fields that a launch touches, from its arguments. */
 static void emit_part_ends(emitter *e, const ir_func *kernel)
 {
@@ -263,9 +281,7 @@ static void emit_part_ends(emitter *e, const ir_func *kernel)
     cfn_take_names(c);
     hoist_args(c, &args, kernel, FORM_RUN);
     emit_ops(c, f->body);
-    const ir_op *yield = f->body->last;
-    for (int i = 0; i < f->nresults; i++)
-        stmt(c, nowhere, "tk_ends[%d] = %s;", i, val(c, yield->args[i]).text);
+    print_ends(c, kernel);
     cfn_hoists(c, &hoists);
     sb_printf(out, "static void %s(tk_module *tk_m, const void *tk_args, int64_t *tk_ends)\n{\n", e->base);
     if (c->uses_m)

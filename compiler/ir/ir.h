@@ -431,6 +431,9 @@ void ir_walk(ir_region *r, void (*fn)(ir_op *op, void *ctx), void *ctx);
 void ir_replace_uses(ir_region *r, ir_value *from, ir_value *to);
 /* Uses counted over a whole function: array indexed by value id, freed by the caller. */
 uint32_t *ir_count_uses(const ir_func *f);
+
+/* Values get their ids in program order. */
+void ir_renumber(ir_func *f);
 bool ir_region_is_ancestor(const ir_region *outer, const ir_region *inner); /* reflexive */
 /* True if v may be used at the end of region r (defined there or in an enclosing region). */
 bool ir_is_visible(const ir_value *v, const ir_region *r);
@@ -457,8 +460,6 @@ ir_value *ir_clone_value(ir_builder *b, const ir_value *v, ir_map *map);
 bool ir_can_leave(const ir_value *v, const ir_op *op);
 /* Such a value at b, in front of op: itself where it is visible, else made once more; the map remembers what was. */
 ir_value *ir_value_before(ir_builder *b, ir_value *v, ir_map *map);
-/* Moves what such a value is computed from, and the value, in front of op. */
-void ir_leave(const ir_value *v, ir_op *op);
 /* Clones the operations of r, without its yield, at b. */
 void ir_clone_region_ops(ir_builder *b, const ir_region *r, ir_map *map);
 ir_func *ir_clone_func(const ir_func *f, const char *name);

@@ -269,6 +269,16 @@ bool op_zero_derivative(ir_opcode code, int k)
     return strcmp(op_get(code)->d[k], "0") == 0;
 }
 
+bool op_contributes_nothing(const ir_op *op, int k)
+{
+    if (op_zero_derivative(op->code, k))
+        return true;
+    if (op->code != OP_MUL || !scalar_is_float(op->res[0]->type))
+        return false;
+    const ir_value *factor = op->args[1 - k];
+    return ir_is_const(factor) && ir_float(factor) == 0.0;
+}
+
 bool op_not_differentiable(ir_opcode code, int k)
 {
     return strcmp(op_get(code)->d[k], "!") == 0;

@@ -64,6 +64,7 @@ bool op_decides(const ir_op *op, int k);
 bool op_is_of_library(ir_opcode code);
 /* True if the derivative with respect to operand k is zero by table. */
 bool op_zero_derivative(ir_opcode code, int k);
+bool op_contributes_nothing(const ir_op *op, int k); /* the same, or the other factor is a constant 0 */
 bool op_not_differentiable(ir_opcode code, int k);
 
 /* ---- derivative rules as IR (ir/rule.c) ---- */

@@ -77,6 +77,24 @@ uint32_t *ir_count_uses(const ir_func *f)
     return uses;
 }
 
+static void renumber_region(ir_region *r, uint32_t *next)
+{
+    for (int i = 0; i < r->nparams; i++)
+        r->params[i]->id = (*next)++;
+    for (ir_op *op = r->first; op; op = op->next) {
+        for (int i = 0; i < op->nregions; i++)
+            renumber_region(op->regions[i], next);
+        for (int i = 0; i < op->nres; i++)
+            op->res[i]->id = (*next)++;
+    }
+}
+
+void ir_renumber(ir_func *f)
+{
+    f->next_value = 0;
+    renumber_region(f->body, &f->next_value);
+}
+
 bool ir_region_is_ancestor(const ir_region *outer, const ir_region *inner)
 {
     while (inner != outer && inner && inner->parent)
@@ -266,15 +284,6 @@ ir_value *ir_value_before(ir_builder *b, ir_value *v, ir_map *map)
         ir_value_before(b, v->def->args[i], map);
     ir_clone_op(b, v->def, map);
     return ir_map_get(map, v);
-}
-
-void ir_leave(const ir_value *v, ir_op *op)
-{
-    if (ir_is_visible(v, op->region))
-        return;
-    for (int i = 0; i < v->def->nargs; i++)
-        ir_leave(v->def->args[i], op);
-    ir_move(v->def, op->region, op);
 }
 
 void ir_clone_region_ops(ir_builder *b, const ir_region *r, ir_map *map)

@@ -81,6 +81,8 @@ agg agg_memory(lower *l, scalar elem, int n, const char *name); /* a new local a
 /* Component k; the only one of a scalar for every k, so that scalars broadcast. */
 ir_value *agg_get(lower *l, const agg *a, int k);
 ir_value *agg_get_at(lower *l, const agg *a, ir_value *k); /* the same with a dynamic index */
+/* Whether a dynamic index means component k; NULL: it never does. */
+ir_value *is_component(lower *l, ir_value *index, int k);
 agg agg_to_memory(lower *l, agg a);
 
 const char **component_names(lower *l, const char *name, const ty *t);

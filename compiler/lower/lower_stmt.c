@@ -31,8 +31,8 @@ static void assign_split(lower *l, lvar *var, const tx_stmt *s, const agg *value
         for (int i = 0; i < dyn_count(s); i++) {
             ir_value *at = dyn_component(l, s, dyn, i), *v = agg_get(l, value, i);
             for (int k = 0; k < var->n; k++) {
-                ir_value *old = var_get(l, var, k);
-                var->val[k] = ir_op3(&l->b, OP_SELECT, ir_op2(&l->b, OP_EQ, at, const_i64(l, k)), v, old);
+                ir_value *old = var_get(l, var, k), *chosen = is_component(l, at, k);
+                var->val[k] = chosen ? ir_op3(&l->b, OP_SELECT, chosen, v, old) : old;
             }
         }
         return;

@@ -119,8 +119,8 @@ static void reduce_split(lower *l, lvar *acc, const tx_stmt *s, const agg *value
         for (int i = 0; i < dyn_count(s); i++) {
             ir_value *at = dyn_component(l, s, dyn, i), *v = agg_get(l, value, i);
             for (int k = 0; k < acc->n; k++) {
-                ir_value *old = var_get(l, acc, k), *next = combine(l, s->red, old, v);
-                acc->val[k] = ir_op3(&l->b, OP_SELECT, ir_op2(&l->b, OP_EQ, at, const_i64(l, k)), next, old);
+                ir_value *old = var_get(l, acc, k), *chosen = is_component(l, at, k);
+                acc->val[k] = chosen ? ir_op3(&l->b, OP_SELECT, chosen, combine(l, s->red, old, v), old) : old;
             }
         }
         return;

@@ -40,15 +40,47 @@ ir_value *agg_get(lower *l, const agg *a, int k)
     return a->at ? a->at[k] : ir_lload(&l->b, a->mem, const_i64(l, k));
 }
 
+static bool is_times(const ir_value *v, ir_value **x, int64_t *c)
+{
+    for (int i = 0; i < 2 && v->def && v->def->code == OP_MUL; i++)
+        if (ir_is_const(v->def->args[i]) && ir_int(v->def->args[i]) > 1) {
+            *c = ir_int(v->def->args[i]);
+            *x = v->def->args[1 - i];
+            return true;
+        }
+    return false;
+}
+
+/* Of A[i, 1] in rows of two only every second component can be meant: i * 2 + 1 == 5 is i == 2, and i * 2 + 1 == 4 is
+ * never. */
+ir_value *is_component(lower *l, ir_value *index, int k)
+{
+    enum { MAX_OFFSET = 1 << 20 };
+    ir_value *x = index;
+    int64_t d = 0, c = 1;
+    for (int i = 0; i < 2 && index->def && index->def->code == OP_ADD; i++)
+        if (ir_is_const(index->def->args[i])) {
+            x = index->def->args[1 - i];
+            d = ir_int(index->def->args[i]);
+            break;
+        }
+    if (d < -MAX_OFFSET || d > MAX_OFFSET || !is_times(x, &x, &c))
+        return ir_op2(&l->b, OP_EQ, index, const_i64(l, k));
+    return (k - d) % c ? NULL : ir_op2(&l->b, OP_EQ, x, const_i64(l, (k - d) / c));
+}
+
 ir_value *agg_get_at(lower *l, const agg *a, ir_value *k)
 {
     if (!a->at)
         return ir_lload(&l->b, a->mem, k);
     /* a chain of selects: nothing is stored, and the derivative goes to the chosen component only */
-    ir_value *v = a->at[0];
-    for (int i = 1; i < a->n; i++)
-        v = ir_op3(&l->b, OP_SELECT, ir_op2(&l->b, OP_EQ, k, const_i64(l, i)), a->at[i], v);
-    return v;
+    ir_value *v = NULL;
+    for (int i = 0; i < a->n; i++) {
+        ir_value *chosen = is_component(l, k, i);
+        if (chosen)
+            v = v ? ir_op3(&l->b, OP_SELECT, chosen, a->at[i], v) : a->at[i];
+    }
+    return v ? v : a->at[0];
 }
 
 agg agg_to_memory(lower *l, agg a)

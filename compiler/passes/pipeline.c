@@ -229,6 +229,26 @@ static void clean_up(ir_func *f)
     }
 }
 
+/* Behind it, what left two loops is one value: a subscript, by which sums are told to be into one element. */
+static void invariants(ir_func *f)
+{
+    if (!f->module->debug && pass_licm(f))
+        pass_cse(f);
+}
+
+/* What becomes a sum over a task no earlier than here is added in f64 as well. */
+static void row_sums(ir_func *f)
+{
+    promote(f);
+    pass_wide_sums(f);
+}
+
+static void captures(ir_func *f)
+{
+    pass_captures(f);
+    pass_order(f);
+}
+
 static void reach(ptrmap *reached, ir_func *f);
 
 static void reach_op(ir_op *op, void *ctx)
@@ -267,10 +287,12 @@ static const pass_row table[] = {
     {"inline", "small functions, and functions called once", ON_MODULE, run_inline, NULL, NULL, 0},
     {"simplify", "folding, common subexpressions, dead code", ON_ALL, NULL, NULL, pass_simplify, 0},
     {"decisions", "floats that steer, and what they are computed from, are exact", ON_MODULE, pass_decisions, NULL, NULL, 0},
+    {"invariants", "out of loops, so that adjoints save them once", ON_SOURCES, NULL, NULL, invariants, 0},
     {"arrays", "arrays of the host that are written", ON_PRIMALS, NULL, NULL, pass_arrays, 0},
     {"reverse", "adjoints of kernels", ON_PRIMALS, NULL, derive_grad, NULL, IR_GONE_OLD},
     {"reverse-simplify", "clean-up of adjoints", ON_ADJOINTS, NULL, NULL, pass_simplify, 0},
     {"rules", "data-access rules: overwritten reads and races are errors", ON_SOURCES, NULL, pass_rules, NULL, 0},
+    {"adjoint-decisions", "what decides nothing in an adjoint need not be exact there", ON_MODULE, pass_adjoint_decisions, NULL, NULL, 0},
     {"forward", "JVPs of kernels", ON_PRIMALS, NULL, derive_jvp, NULL, 0},
     {"forward-simplify", "clean-up of JVPs", ON_JVPS, NULL, NULL, pass_simplify, 0},
     {"share-jvps", "a JVP without duals is the primal", ON_MODULE, share_jvps, NULL, NULL, 0},
@@ -292,8 +314,9 @@ static const pass_row table[] = {
     {"wide-sums", "sums of f32 over parallel loops are added in f64", ON_KERNELS, NULL, NULL, pass_wide_sums, IR_GONE_NARROW_SUM},
     {"parallel", "class of each write", ON_ALL, NULL, NULL, pass_parallel, 0},
     {"rows", "innermost dimension of tasks as a loop", ON_KERNELS, NULL, NULL, rows, IR_GONE_FLAT_TASK},
-    {"row-sums", "sums into one element over a row become reductions", ON_KERNELS, NULL, NULL, promote, 0},
+    {"row-sums", "sums into one element over a row become reductions", ON_KERNELS, NULL, NULL, row_sums, 0},
     {"clean-up", "invariants out of loops, stored values, common subexpressions, dead code", ON_ALL, NULL, NULL, clean_up, 0},
+    {"captures", "cheap values are computed in tasks instead of being handed to them", ON_KERNELS, NULL, NULL, captures, 0},
     {"parts-left", "what adjoints do not read any more is not needed", ON_MODULE, pass_parts_left, NULL, NULL, 0},
     {"stages", "gathers run interleaved with the rest of their task", ON_KERNELS, NULL, NULL, pass_stages, 0},
     {"slabs", "the part of a field that a task scatters into", ON_KERNELS, NULL, NULL, pass_slabs, 0},

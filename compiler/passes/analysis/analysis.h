@@ -19,6 +19,9 @@ static inline bool activity_has(const activity *a, const ir_value *v) { return v
 /* Marks the floats that decide, and those that they are computed from, as exact. passes/analysis/decisions.c */
 bool pass_decisions(ir_module *m);
 
+/* Of what adjoints copied of exact values, what decides nothing there is exact no more. */
+bool pass_adjoint_decisions(ir_module *m);
+
 /* Whether exact results would keep a loop of the export func f from being vectorised. passes/analysis/dear_results.c */
 bool results_are_dear(const ir_func *f);
 

@@ -12,6 +12,10 @@
  * mean is obeyed elsewhere: no pass rewrites exact values but by operations that give the same bits (scale, reciprocal, promote, gather), no loop that carries
  * one is vectorised as a sum (simd), C compilers are kept from contracting and from calling vector variants (emit/expr.c). ir/verify.c holds that what an
  * exact value is computed from is exact.
+ *
+ * An adjoint reads from memory much of what its launch decided by, where the launch computed it. The copies of what that
+ * was computed from decide nothing there: once adjoints are made, only what their own decisions are computed from stays
+ * exact.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -34,12 +38,14 @@ struct unit {
     unit_list launched_by; /* the kernels that run it, itself included */
     unit_list runs;  /* of a kernel: what it runs, itself included */
     bool *planes;    /* of a kernel, by field and plane: what is read there decides */
+    bool *was;       /* of an adjoint, by value: copied from what is exact in its primal. NULL: its marks stay */
 };
 
 typedef struct marker {
     ir_module *m;
     VEC(unit) units;
     ptrmap unit_of; /* by function */
+    op_list saves;  /* for reverse sweeps */
     VEC(ir_value *) work; /* exact, but what they are computed from has not been looked at */
 } marker;
 
@@ -51,6 +57,9 @@ static unit *unit_of(const marker *k, const ir_func *f)
 static void need(marker *k, ir_value *v)
 {
     if (v->exact || (!scalar_is_float(v->type) && v->type != SC_PTR))
+        return;
+    const bool *was = unit_of(k, v->region->func)->was;
+    if (was && !was[v->id])
         return;
     v->exact = true;
     vec_push(&k->work, v);
@@ -123,6 +132,16 @@ static void need_result(marker *k, const ir_func *f, int i)
         need(k, ir_yield_of(f->ad.custom_jvp->body)->args[i]);
 }
 
+static void need_saved(marker *k, const ir_op *read)
+{
+    for (size_t i = 0; i < k->saves.len; i++) {
+        const ir_op *save = k->saves.at[i];
+        const ir_attr_slot *a = ir_slot_attr(save), *b = ir_slot_attr(read);
+        if (a->layout == b->layout && a->number == b->number)
+            need(k, save->args[2]);
+    }
+}
+
 static void need_operands(marker *k, const ir_value *v)
 {
     const ir_op *op = v->def;
@@ -136,6 +155,9 @@ static void need_operands(marker *k, const ir_value *v)
         return;
     case OP_LLOAD:
         need(k, op->args[0]);
+        return;
+    case OP_STK_LOAD:
+        need_saved(k, op);
         return;
     case OP_IF:
         for (int r = 0; r < 2; r++)
@@ -287,11 +309,28 @@ static void list_units(marker *k)
             vec_push(&unit_of(k, ir_callee_of(u->calls.at[c]))->callers, u->calls.at[c]);
         for (size_t c = 0; c < u->adjoints.len; c++)
             vec_push(&unit_of(k, ir_callee_of(u->adjoints.at[c]))->callers, u->adjoints.at[c]);
-        if (u->f->kind != IR_KERNEL)
+        if (u->f->kind == IR_FUNC)
             continue;
         u->planes = ARENA_ARRAY(m->mem, bool, ir_storage_count(m) + 1);
         reach(k, u, u);
     }
+}
+
+static void free_units(marker *k)
+{
+    for (size_t i = 0; i < k->units.len; i++) {
+        unit *u = &k->units.at[i];
+        vec_free(&u->calls);
+        vec_free(&u->adjoints);
+        vec_free(&u->callers);
+        vec_free(&u->writes);
+        vec_free(&u->launched_by);
+        vec_free(&u->runs);
+    }
+    vec_free(&k->units);
+    ptrmap_free(&k->unit_of);
+    vec_free(&k->saves);
+    vec_free(&k->work);
 }
 
 bool pass_decisions(ir_module *m)
@@ -310,17 +349,97 @@ bool pass_decisions(ir_module *m)
         if (ir_is_kernel(f) && !f->ad.custom_of && !f->ad.custom_grad) /* a derivative of the program's own decides by itself */
             ir_walk(f->body, tell, f);
     }
+    free_units(&k);
+    return true;
+}
+
+/* ---- adjoints ---- */
+
+static void list_save(ir_op *op, void *ctx)
+{
+    marker *k = ctx;
+    if (op->code == OP_STK_STORE)
+        vec_push(&k->saves, op);
+}
+
+static void forget(unit *u, ir_value *v)
+{
+    u->was[v->id] = v->exact;
+    v->exact = false;
+}
+
+static void forget_op(ir_op *op, void *ctx)
+{
+    unit *u = ctx;
+    for (int i = 0; i < op->nres; i++)
+        forget(u, op->res[i]);
+    if (op->code == OP_LLOAD) /* what leaves an array that is exact, for the host, bears no mark of its own */
+        u->was[op->res[0]->id] |= u->was[op->args[0]->id];
+    for (int r = 0; r < op->nregions; r++)
+        for (int i = 0; i < op->regions[r]->nparams; i++)
+            forget(u, op->regions[r]->params[i]);
+}
+
+static void forget_marks(unit *u)
+{
+    u->was = ARENA_ARRAY(u->f->module->mem, bool, u->f->next_value + 1);
+    for (int i = 0; i < u->f->body->nparams; i++)
+        forget(u, u->f->body->params[i]);
+    ir_walk(u->f->body, forget_op, u);
+}
+
+/* What an adjoint stores into data has the bits that the launch stored there; so has what it stores into an array that
+ * bears no mark. */
+static void decide_again(ir_op *op, void *ctx)
+{
+    marker *k = ctx;
+    decide(op, k);
+    if (op->code == OP_LSTORE && !unit_of(k, op->region->func)->was[op->args[0]->id])
+        need(k, op->args[2]);
+    if (op_writes_field(op->code) && ir_access_attr(op)->plane == IR_DATA)
+        need(k, op->args[ir_field_of(op)->ndim + 1]);
+}
+
+static void decide_results_again(marker *k, const ir_func *f)
+{
+    const ir_op *y = ir_yield_of(f->body);
+    for (int i = 0; f->pure && !f->ad.primal->ad.results_apart && i < f->ad.primal->nresults; i++)
+        need(k, y->args[i]);
+}
+
+/* Functions as written keep their marks, and what they ask of who calls them, and whom they call. */
+static void need_calls(marker *k, const unit *u)
+{
+    for (size_t c = 0; c < u->calls.len; c++) {
+        const ir_op *call = u->calls.at[c];
+        for (int i = 0; i < call->nres; i++)
+            if (call->res[i]->exact)
+                need_result(k, ir_callee_of(call), i);
+        for (int i = 0; i < call->nargs; i++)
+            if (ir_callee_of(call)->body->params[i]->exact)
+                need(k, call->args[i]);
+    }
+}
+
+bool pass_adjoint_decisions(ir_module *m)
+{
+    marker k = {.m = m};
+    list_units(&k);
     for (size_t i = 0; i < k.units.len; i++) {
         unit *u = &k.units.at[i];
-        vec_free(&u->calls);
-        vec_free(&u->adjoints);
-        vec_free(&u->callers);
-        vec_free(&u->writes);
-        vec_free(&u->launched_by);
-        vec_free(&u->runs);
+        ir_walk(u->f->body, list_save, &k);
+        if (is_adjoint(u->f) && !u->f->ad.custom_of)
+            forget_marks(u);
     }
-    vec_free(&k.units);
-    ptrmap_free(&k.unit_of);
-    vec_free(&k.work);
+    for (size_t i = 0; i < k.units.len; i++) {
+        unit *u = &k.units.at[i];
+        need_calls(&k, u);
+        if (!u->was)
+            continue;
+        ir_walk(u->f->body, decide_again, &k);
+        decide_results_again(&k, u->f);
+    }
+    follow(&k);
+    free_units(&k);
     return true;
 }

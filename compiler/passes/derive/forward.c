@@ -85,7 +85,7 @@ static void fwd_pure(fwd *w, ir_builder *b, const ir_op *op)
     const uint32_t first_new = w->out->next_value;
     for (int k = 0; k < op->nargs; k++) {
         ir_value *t = ir_map_get(&w->tan, op->args[k]);
-        ir_value *part = t && !op_zero_derivative(op->code, k) ? rule_apply(b, op->code, k, args, val(w, r), t, r->type) : NULL;
+        ir_value *part = t && !op_contributes_nothing(op, k) ? rule_apply(b, op->code, k, args, val(w, r), t, r->type) : NULL;
         if (part)
             sum = sum ? ir_op2(b, OP_ADD, sum, part) : part;
     }

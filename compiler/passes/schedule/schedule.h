@@ -28,6 +28,9 @@ void pass_frames(ir_func *f);
 /* Which part of a field each task scatters into (ir_scatter.nfixed). passes/schedule/slabs.c */
 void pass_slabs(ir_func *f);
 
+/* Cheap values that a task would be handed, it computes by itself. passes/schedule/captures.c */
+void pass_captures(ir_func *f);
+
 /* Marks loops that may be vectorised with reordering. Last of all. passes/schedule/simd.c */
 void pass_simd(ir_func *f);
 

@@ -45,11 +45,12 @@ static void fix_slabs(ir_op *task, void *ctx)
         accums a = {.target = s};
         ir_walk(task->regions[0], collect, &a);
         s->nfixed = s->shared || s->called || ir_field_is_apart(s->field) || !a.ops.len ? 0 : common_fixed(task, &a);
-        for (int d = 0; d < s->nfixed; d++) {
-            ir_value *const subscript = a.ops.at[0]->args[d];
-            ir_leave(subscript, task);
-            ir_add_arg(task, subscript);
-        }
+        ir_map outside = ir_map_create(task->region->func);
+        ir_builder b = {.func = task->region->func, .region = task->region, .before = task, .loc = task->loc};
+        /* beside the one inside: what the task computes by itself it goes on computing */
+        for (int d = 0; d < s->nfixed; d++)
+            ir_add_arg(task, ir_value_before(&b, a.ops.at[0]->args[d], &outside));
+        ir_map_free(&outside);
         vec_free(&a.ops);
     }
 }

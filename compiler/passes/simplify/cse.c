@@ -136,6 +136,27 @@ static bool comes_after(const ir_value *a, const ir_value *b)
     return a->id > b->id;
 }
 
+static void order_operands(ir_op *op)
+{
+    if (!is_commutative(op->code) || !comes_after(op->args[0], op->args[1]))
+        return;
+    ir_value *x = op->args[0];
+    op->args[0] = op->args[1];
+    op->args[1] = x;
+}
+
+static void order_op(ir_op *op, void *unused)
+{
+    (void)unused;
+    order_operands(op);
+}
+
+void pass_order(ir_func *f)
+{
+    ir_renumber(f);
+    ir_walk(f->body, order_op, NULL);
+}
+
 /* Bits that tell constants apart: -0.0 is not 0.0, and a NaN is equal to itself. */
 static uint64_t const_bits(const ir_op *op)
 {
@@ -297,11 +318,7 @@ static void visit(cse *c, ir_op *op)
     write_op(c, op);
     if (!is_candidate(op))
         return;
-    if (is_commutative(op->code) && comes_after(op->args[0], op->args[1])) {
-        ir_value *x = op->args[0];
-        op->args[0] = op->args[1];
-        op->args[1] = x;
-    }
+    order_operands(op);
     uint32_t hash = hash_op(op);
     ir_op *same = find(c, op, hash);
     if (!same) {

@@ -188,24 +188,57 @@ static void fold_if(folder *c, ir_op *op)
 }
 
 /* Carried values that come back unchanged are their initial values. */
+/* Carried value k is `param` in the body, `test` in the condition, and `result` behind the loop. */
+static void drop_carried(folder *c, ir_op *op, int k, ir_value *param, ir_value *test, ir_value *result)
+{
+    replace(c, op->regions[0]->params[ir_loop_first_param(op) + k], param);
+    replace(c, op->res[k], result);
+    if (ir_loop_attr(op)->cond) {
+        replace(c, op->regions[1]->params[k], test);
+        ir_region_remove_param(op->regions[1], k);
+    }
+    ir_region_remove_param(op->regions[0], ir_loop_first_param(op) + k);
+    ir_remove_arg(ir_yield_of(op->regions[0]), k);
+    ir_remove_arg(op, ir_loop_first_init(op) + k);
+    ir_remove_result(op, k);
+}
+
+/* Two sums of the same terms: p + x and q + x, where p and q began alike. */
+static bool are_twins(const folder *c, const ir_op *loop, int i, int k)
+{
+    const int i0 = ir_loop_first_init(loop), p0 = ir_loop_first_param(loop);
+    const ir_region *body = loop->regions[0];
+    const ir_value *p = body->params[p0 + i], *q = body->params[p0 + k];
+    const ir_op *a = resolve(c, ir_yield_of(body)->args[i])->def, *b = resolve(c, ir_yield_of(body)->args[k])->def;
+    if (p->exact != q->exact || !a || !b || a->code != OP_ADD || b->code != OP_ADD)
+        return false;
+    if (a->region != body || b->region != body)
+        return false;
+    if (!fold_same(resolve(c, loop->args[i0 + i]), resolve(c, loop->args[i0 + k])))
+        return false;
+    for (int x = 0; x < 2; x++)
+        for (int y = 0; y < 2; y++)
+            if (a->args[x] == p && b->args[y] == q && resolve(c, a->args[1 - x]) == resolve(c, b->args[1 - y]))
+                return true;
+    return false;
+}
+
 static void fold_carried(folder *c, ir_op *op)
 {
     const int i0 = ir_loop_first_init(op), p0 = ir_loop_first_param(op);
-    ir_op *y = ir_yield_of(op->regions[0]);
     for (int k = ir_loop_ncarried(op) - 1; k >= 0; k--) {
-        ir_value *p = op->regions[0]->params[p0 + k], *back = resolve(c, y->args[k]);
-        if (back != p && back != op->args[i0 + k])
+        ir_value *p = op->regions[0]->params[p0 + k], *init = op->args[i0 + k];
+        const ir_value *back = resolve(c, ir_yield_of(op->regions[0])->args[k]);
+        if (back == p || back == init) {
+            drop_carried(c, op, k, init, init, init);
             continue;
-        replace(c, p, op->args[i0 + k]);
-        replace(c, op->res[k], op->args[i0 + k]);
-        if (ir_loop_attr(op)->cond) {
-            replace(c, op->regions[1]->params[k], op->args[i0 + k]);
-            ir_region_remove_param(op->regions[1], k);
         }
-        ir_region_remove_param(op->regions[0], p0 + k);
-        ir_remove_arg(y, k);
-        ir_remove_arg(op, i0 + k);
-        ir_remove_result(op, k);
+        for (int i = 0; i < k; i++)
+            if (are_twins(c, op, i, k)) {
+                ir_value *const test = ir_loop_attr(op)->cond ? op->regions[1]->params[i] : NULL;
+                drop_carried(c, op, k, op->regions[0]->params[p0 + i], test, op->res[i]);
+                break;
+            }
     }
 }
 

@@ -12,6 +12,10 @@ bool pass_fold(ir_func *f);
 /* Common subexpressions, over pure operations and over loads with no write to that field plane in between; dominance by region nesting. */
 bool pass_cse(ir_func *f);
 
+/* Which operand of a sum or product comes first follows from where both are computed, not from which pass made them:
+ * equal loops are equal pieces of C. */
+void pass_order(ir_func *f);
+
 /* Unused operations; unused results and carried values of if, loop and task; branches and loops without effect. Local arrays and saved-value
  * buffers that are only written are removed with their writes. */
 bool pass_dce(ir_func *f);

@@ -60,6 +60,7 @@ struct scope {
     /* loops */
     const ir_op *primal_op;
     ir_value *index;    /* primal index in rev; NULL for condition loops */
+    bool asked, free;   /* rev_is_free */
     ir_layout *layout;
     ir_value *buf_fwd;  /* array: in outer->fwd; chain: this iteration's struct in fwd */
     ir_value *buf_rev;  /* array: in outer->rev; chain: parameter of rev */
@@ -79,6 +80,8 @@ struct rev {
     int *cost;         /* primal id -> cost of recomputation + 1, 0 unknown */
     const ir_op **last_store; /* LOCAL id -> last operation of its own region that stores into it; valid when scanned */
     bool *scanned;
+    bool *demanded;    /* primal id -> a pull-back may need it, or what is computed from it; NULL: not looked at yet */
+    bool *asked_for;   /* primal id -> a pull-back may need it itself */
     /* saved fields that the adjoint replays */
     const saved_plan *plan; /* NULL: none */
     ir_value **old;         /* pos of a write -> what it overwrote, in the forward sweep */
@@ -135,6 +138,25 @@ ir_value *rev_mapped(const ir_map *m, const ir_value *v);
 ir_value *rev_lookup(scope *s, const ir_value *v);
 /* The local array as the primal task found it, for the task's adjoint: itself, or a copy made where the task stood. */
 ir_value *rev_array_at(scope *s, const ir_value *array, const ir_op *task);
+
+/* Whether v, of the scope s or around it, can be computed again from its operands. */
+bool rev_can_recompute(scope *s, const ir_value *v);
+int rev_own_cost(const ir_op *op);
+
+/* reverse_demand.c */
+/* Whether a pull-back may ask for v itself, so that v is there anyway. */
+bool rev_asks_for(rev *rv, const ir_value *v);
+/* Whether the adjoint may ask for what the loop carries. */
+bool rev_demands_carried(rev *rv, const ir_op *loop);
+
+/* reverse_again.c: loops that save nothing */
+/* Whether all that an iteration of s, or of the loop around it, computes can be computed again, and nothing that is
+ * asked for is handed to the next one. */
+bool rev_is_free(scope *s);
+bool rev_if_is_cheap(scope *s, const ir_op *op);
+int rev_cost_of_if(scope *s, const ir_op *op);
+/* The `if` that v is a result of once more, at the start of s->rev. */
+ir_value *rev_recompute_if(scope *s, const ir_value *v);
 
 /* reverse_buffer.c: saving */
 /* A value of s->fwd as a value usable anywhere in s->rev. */

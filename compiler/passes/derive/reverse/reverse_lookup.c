@@ -98,7 +98,7 @@ ir_value *rev_array_at(scope *s, const ir_value *array, const ir_op *task)
     return again;
 }
 
-static bool recomputable(scope *s, const ir_value *v)
+bool rev_can_recompute(scope *s, const ir_value *v)
 {
     const ir_op *op = v->def;
     if (!op)
@@ -108,6 +108,8 @@ static bool recomputable(scope *s, const ir_value *v)
         return ir_access_attr(op)->plane == IR_DATA && !(s->rv->plan && s->rv->plan->fixed[op->pos]);
     case OP_LLOAD:
         return array_is_final(s, op->args[0], op);
+    case OP_IF:
+        return rev_is_free(s) && rev_if_is_cheap(s, op);
     case OP_ATOMIC: /* of no log: where it is recorded follows from indices */
         return ir_is_const(op->args[op->nargs - 1]);
     default:
@@ -126,7 +128,7 @@ static int first_operand(const ir_op *op)
     return op->code == OP_ATOMIC ? ir_field_of(op)->ndim + 2 : 0;
 }
 
-static int own_cost(const ir_op *op)
+int rev_own_cost(const ir_op *op)
 {
     switch (op->code) {
     case OP_LOAD:
@@ -138,6 +140,27 @@ static int own_cost(const ir_op *op)
     }
 }
 
+static int cost_again(scope *s, const ir_op *op)
+{
+    return op->code == OP_IF ? rev_cost_of_if(s, op) : rev_own_cost(op);
+}
+
+static int cost_of_saving(scope *s, const ir_value *v)
+{
+    if (s->kind != SCOPE_LOOP)
+        return COST_SAVE_BRANCH;
+    return v->def ? COST_SAVE_LOOP : COST_SAVE_CARRIED;
+}
+
+static int cost_of(scope *s, const ir_value *v);
+
+/* What is there anyway costs its use. */
+static int cost_of_operand(scope *s, const ir_value *v)
+{
+    const int cost = cost_of(owner_of(s, v), v);
+    return cost > 1 && rev_asks_for(s->rv, v) ? 1 : cost;
+}
+
 /* What it costs to have v in the reverse sweep of its scope s. */
 static int cost_of(scope *s, const ir_value *v)
 {
@@ -146,19 +169,19 @@ static int cost_of(scope *s, const ir_value *v)
         return 0;
     if (rv->cost[v->id])
         return rv->cost[v->id] - 1;
-    int save = s->kind != SCOPE_LOOP ? COST_SAVE_BRANCH : v->def ? COST_SAVE_LOOP : COST_SAVE_CARRIED;
+    const int save = cost_of_saving(s, v);
     int cost = save;
     if (s->kind == SCOPE_LOOP && s->index && v == s->primal->params[0]) {
         cost = 0;
-    } else if (recomputable(s, v)) {
+    } else if (rev_can_recompute(s, v)) {
         rv->cost[v->id] = COST_MAX; /* bounds the recursion on shared operands */
-        int again = own_cost(v->def);
+        int again = cost_again(s, v->def);
         for (int i = first_operand(v->def); i < v->def->nargs && again < COST_MAX; i++) {
             const ir_value *a = v->def->args[i];
-            again += a->region == s->primal ? cost_of(s, a) : cost_of(owner_of(s, a), a) ? 1 : 0;
+            again += a->region == s->primal ? cost_of_operand(s, a) : cost_of(owner_of(s, a), a) ? 1 : 0;
         }
         /* Reading memory again is cheaper than writing and reading a copy. */
-        cost = is_memory(v->def) || again <= save ? again : save;
+        cost = is_memory(v->def) || again <= save || rev_is_free(s) ? again : save;
     }
     rv->cost[v->id] = (cost < COST_MAX ? cost : COST_MAX) + 1;
     return cost;
@@ -177,6 +200,8 @@ static void decide_again(scope *s, ir_builder *b, const ir_op *decision, ir_valu
 static ir_value *recompute(scope *s, const ir_value *v)
 {
     const ir_op *op = v->def;
+    if (op->code == OP_IF)
+        return rev_recompute_if(s, v);
     const int first = first_operand(op), n = op->nargs - first;
     ir_value **args = ARENA_ARRAY(s->rv->module->mem, ir_value *, n + 1);
     for (int i = 0; i < n; i++)
@@ -204,12 +229,13 @@ ir_value *rev_lookup(scope *s, const ir_value *v)
     ir_value *w;
     if (home->kind == SCOPE_LOOP && home->index && v == home->primal->params[0]) {
         w = home->index;
-    } else if (recomputable(home, v)) {
-        const int save = home->kind == SCOPE_LOOP ? COST_SAVE_LOOP : COST_SAVE_BRANCH;
-        int again = own_cost(v->def);
+    } else if (rev_can_recompute(home, v)) {
+        const int save = cost_of_saving(home, v);
+        int again = cost_again(home, v->def);
         for (int i = first_operand(v->def); i < v->def->nargs; i++)
-            again += cost_of(owner_of(home, v->def->args[i]), v->def->args[i]);
-        w = is_memory(v->def) || again <= save ? recompute(home, v) : rev_save(home, rev_mapped(&rv->fwd, v), v->name);
+            again += cost_of_operand(home, v->def->args[i]);
+        const bool cheaper = is_memory(v->def) || again <= save || rev_is_free(home);
+        w = cheaper ? recompute(home, v) : rev_save(home, rev_mapped(&rv->fwd, v), v->name);
     } else {
         w = rev_save(home, rev_mapped(&rv->fwd, v), v->name);
     }

@@ -14,7 +14,7 @@ static void rev_pure(scope *s, const ir_op *op)
     ir_value *args[3] = {NULL, NULL, NULL};
     unsigned needs = 0;
     for (int k = 0; k < op->nargs; k++)
-        if (scalar_is_float(op->args[k]->type) && rev_varied(s->rv, op->args[k]) && !op_zero_derivative(op->code, k))
+        if (scalar_is_float(op->args[k]->type) && rev_varied(s->rv, op->args[k]) && !op_contributes_nothing(op, k))
             needs |= rule_needs(op->code, k);
     for (int k = 0; k < op->nargs; k++)
         if (needs & 1u << k)
@@ -23,7 +23,7 @@ static void rev_pure(scope *s, const ir_op *op)
     ir_builder b = rev_at_end(s, op);
     for (int k = 0; k < op->nargs; k++) {
         const ir_value *a = op->args[k];
-        if (!scalar_is_float(a->type) || !rev_varied(s->rv, a) || op_zero_derivative(op->code, k))
+        if (!scalar_is_float(a->type) || !rev_varied(s->rv, a) || op_contributes_nothing(op, k))
             continue;
         rev_add(s, &b, a, rule_apply(&b, op->code, k, args, r, g, a->type));
     }
