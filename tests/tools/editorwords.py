@@ -46,17 +46,22 @@ def words(root):
     kinds = types(re.search(r'^("bool"\|.*?) \{$', scanner, re.M).group(1)) + ["vec", "mat"]
     functions = first.split("## Built-in functions")[1].split("\n## ")[0] + (root / "docs/language/builtins.md").read_text()
     functions = [w for line in functions.splitlines() if line.startswith(("|", "*")) for w in spans(line)]
-    loops = ["range", "ndrange", "grouped", "assert", "print"]
+    compiler = root / "compiler"
+    statements = re.findall(r'\{"(\w+)", check_\w+, FOR_ALL, false\}', (compiler / "check/check_stmt.c").read_text())
+    if "print" not in statements:
+        sys.exit("editorwords: check_stmt.c has no table of built-in statements")
+    functions += ["range", "ndrange", "grouped"] + statements
     functions += re.findall(r"\batomic_\w+", text)
-    compiler = "".join((root / "compiler" / f).read_text() for f in ("ir/ops.def", "check/check_call.c", "check/prelude.tk", "check/matrices.tk", "check/decompositions.tk"))
-    known = {a or b for a, b in re.findall(r'"(\w+)"|^func (\w+)', compiler, re.M)}
+    sources = ("ir/ops.def", "check/check_call.c", "check/check_stmt.c", "check/prelude.tk", "check/matrices.tk", "check/decompositions.tk")
+    text_of = "".join((compiler / f).read_text() for f in sources)
+    known = {a or b for a, b in re.findall(r'"(\w+)"|^func (\w+)', text_of, re.M)}
     unknown = [w for w in ATTRIBUTES if not re.search(rf"\b{w}\b", text)]
     if unknown:
         sys.exit(f"editorwords: the pages of the language know no {unknown}")
     found = {"item": [w for w in keywords if w in ITEMS],
              "control": [w for w in keywords if w not in (*ITEMS, *ATTRIBUTES, *kinds, *BOOLEANS)],
              "type": kinds, "attribute": ATTRIBUTES,
-             "function": sorted({w for w in functions + loops if w in known and w not in kinds and w not in keywords})}
+             "function": sorted({w for w in functions if w in known and w not in kinds and w not in keywords})}
     if set(ITEMS) - set(keywords):
         sys.exit(f"editorwords: no keywords: {set(ITEMS) - set(keywords)}")
     return found
