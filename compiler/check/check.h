@@ -9,7 +9,8 @@
  *   check_call.c    calls            check_func.c   functions, kernels, instances
  *   check_array.c   arrays of the host        check_export.c  export func        check_extern.c  extern func
  *   check_custom.c  grad_for, jvp_for
- *   check_stmt.c    statements       check_assign.c assignment and reductions       check_loop.c   for, while, static for
+ *   check_stmt.c    statements       check_assign.c assignment and reductions       check_loop.c   for, while, static
+ * for
  */
 #ifndef TKC_CHECK_H
 #define TKC_CHECK_H
@@ -37,7 +38,8 @@ const char *check_names_unique(checker *c, const char *base, bool numbered);
 /* ---- check_types.c ---- */
 
 const ty *type_resolve(checker *c, const ast_type *t);
-/* A local array's type; `launch` gets its extents, which may then be known when the kernel runs only. NULL: they must be constant. */
+/* A local array's type; `launch` gets its extents, which may then be known when the kernel runs only. NULL: they must
+ * be constant. */
 const ty *type_local_array(checker *c, const ast_type *t, tx_expr **launch);
 /* A type name of the language: NULL if it is none. */
 const ty *type_builtin(checker *c, const char *name);
@@ -83,13 +85,13 @@ typedef struct place {
     ir_field *field;
     ir_plane plane;
     bool plane_named;
-    int missing;       /* subscripts of a field or local array still to come */
+    int missing; /* subscripts of a field or local array still to come */
     tx_expr **subs;
     int nsubs;
     val value;
     const ty *whole, *type;
-    int leaf;          /* of a struct: its first leaf that belongs to `type` */
-    bool all;          /* all components in order: comps unused */
+    int leaf; /* of a struct: its first leaf that belongs to `type` */
+    bool all; /* all components in order: comps unused */
     int *comps, ncomps;
     tx_expr *dyn;
     binding *bindings;
@@ -125,10 +127,12 @@ void place_bind_subscripts(checker *c, place *p);
 void hint_near(checker *c, const char *name, src_span at, bool function);
 /* What another language's name of a type, function or constant is called here; false: not known. */
 bool hint_foreign(checker *c, const char *name, src_span at);
-/* e is a member that its object, of that type, does not have: a function without parentheses, x[i].grad. False: no note. */
+/* e is a member that its object, of that type, does not have: a function without parentheses, x[i].grad. False: no
+ * note. */
 bool hint_member(checker *c, const ast_expr *e, const ty *of);
 /* An error, with the nearest of the known attributes. */
-void bad_attribute(checker *c, const ast_attr *a, const char *of, const char *const *known, int n); /* known: "" is none */
+void bad_attribute(checker *c, const ast_attr *a, const char *of, const char *const *known,
+                   int n); /* known: "" is none */
 /* An attribute that is a word alone; true if it is. */
 bool plain_attribute(checker *c, const ast_attr *a);
 
@@ -160,9 +164,9 @@ val check_call(checker *c, const ast_expr *e, bool as_statement);
 /* The built-in that a call means by this name, unless the program uses the name for something else. */
 bool calls_builtin(checker *c, const ast_expr *e, const char *name);
 int ast_count(const ast_expr *list);
-bool is_random(const char *name); /* a function that draws */
-bool is_builtin(checker *c, const char *name); /* a function that programs call, and do not declare */
-int atomic_find(const char *name); /* -1: not an atomic */
+bool is_random(const char *name);                           /* a function that draws */
+bool is_builtin(checker *c, const char *name);              /* a function that programs call, and do not declare */
+int atomic_find(const char *name);                          /* -1: not an atomic */
 bool check_atomic_statement(checker *c, const ast_expr *e); /* false: not one */
 val apply_op(checker *c, ir_opcode op, val *args, int n, src_span at);
 
@@ -194,7 +198,8 @@ const ty *array_param_type(checker *c, const sym *s, const ast_param *p, tx_expr
 bool generated_param_collides(const char *name, const ast_param *other);
 /* Declares the extents of all array parameters, which come first, and the arrays. */
 void declare_extents(checker *c, fn *f);
-void declare_array(checker *c, fn *f, const ast_param *p, const ty *elem, tx_expr *const *fixed, src_span at, bool grad);
+void declare_array(checker *c, fn *f, const ast_param *p, const ty *elem, tx_expr *const *fixed, src_span at,
+                   bool grad);
 /* False after an error: a place in an array of the host is in its data. */
 bool array_has_plane(checker *c, const place *p, src_span at);
 /* Those of kernels before those of export funcs, once all bodies are checked. */

@@ -1,5 +1,6 @@
-/* Arrays of the host among the parameters of kernels and export funcs: to everything but the host's interface, fields of their function. Where the
- * program calls one, it gives arrays of its own by their names, and the callee is checked for these. */
+/* Arrays of the host among the parameters of kernels and export funcs: to everything but the host's interface, fields
+ * of their function. Where the program calls one, it gives arrays of its own by their names, and the callee is checked
+ * for these. */
 #include "check/check.h"
 
 /* ---- declarations ---- */
@@ -29,7 +30,8 @@ static bool has_own_name(checker *c, const sym *s, const ast_expr *e)
 static tx_expr *fixed_extent(checker *c, const sym *s, const ast_param *p, const ast_expr *e)
 {
     if (has_own_name(c, s, e)) {
-        ERR(c, e->span, DIAG_NOT_COMPILED, arena_printf(c->mem, "an extent of '%s' that is computed from others", p->name));
+        ERR(c, e->span, DIAG_NOT_COMPILED,
+            arena_printf(c->mem, "an extent of '%s' that is computed from others", p->name));
         return val_error(c, e->span).e;
     }
     c->extents = true;
@@ -42,7 +44,8 @@ static tx_expr *fixed_extent(checker *c, const sym *s, const ast_param *p, const
     if (x && x->kind == TX_CONST && x->cval.i < 1) {
         ERR(c, e->span, DIAG_EXTENT, (long long)x->cval.i);
     } else if (x && x->kind != TX_CONST && inner->kind != TX_MPARAM) {
-        ERR(c, e->span, DIAG_NOT_COMPILED, arena_printf(c->mem, "an extent of '%s' that is computed from params", p->name));
+        ERR(c, e->span, DIAG_NOT_COMPILED,
+            arena_printf(c->mem, "an extent of '%s' that is computed from params", p->name));
     } else {
         return x ? x : val_error(c, e->span).e;
     }
@@ -131,8 +134,16 @@ static ir_field *declare_leaf(checker *c, fn *f, const ast_param *p, sym *s, con
     const ty *elem = s->type, *t = ty_leaf(c->types, elem, k);
     const bool member = elem->kind == TY_STRUCT;
     ir_field *a = ARENA_NEW(c->mem, ir_field);
-    *a = (ir_field){.name = member ? arena_printf(c->mem, "%s.%s", p->name, elem->paths[k]) : p->name, .elem = t->elem, .shape = shape_of(t), .rows = t->rows,
-                    .cols = t->cols, .array = true, .in = p->dir != AST_DIR_OUT, .out = p->dir != AST_DIR_IN, .loc = whole->loc, .index = (int)c->ir->fields.len};
+    *a = (ir_field){.name = member ? arena_printf(c->mem, "%s.%s", p->name, elem->paths[k]) : p->name,
+                    .elem = t->elem,
+                    .shape = shape_of(t),
+                    .rows = t->rows,
+                    .cols = t->cols,
+                    .array = true,
+                    .in = p->dir != AST_DIR_OUT,
+                    .out = p->dir != AST_DIR_IN,
+                    .loc = whole->loc,
+                    .index = (int)c->ir->fields.len};
     a->launched = f->is_kernel;
     a->dual = t->kind != TY_ERROR && scalar_is_float(t->elem);
     a->grad = a->dual && whole->needs_grad;
@@ -157,7 +168,8 @@ static ir_field *declare_leaf(checker *c, fn *f, const ast_param *p, sym *s, con
 void declare_array(checker *c, fn *f, const ast_param *p, const ty *elem, tx_expr *const *fixed, src_span at, bool grad)
 {
     sym *s = scope_declare(c, SYM_FIELD, p->name, at);
-    static const char *const what[] = {[AST_DIR_IN] = "an 'in' array", [AST_DIR_OUT] = "an 'out' array", [AST_DIR_INOUT] = "an 'inout' array"};
+    static const char *const what[] = {
+        [AST_DIR_IN] = "an 'in' array", [AST_DIR_OUT] = "an 'out' array", [AST_DIR_INOUT] = "an 'inout' array"};
     tx_local *whole = ARENA_NEW(c->mem, tx_local); /* of structs: stands for the whole; no statement has it */
     *whole = (tx_local){.name = p->name, .type = elem, .loc = at.begin, .needs_grad = grad};
     s->what = what[p->dir];
@@ -193,7 +205,8 @@ void order_arrays(checker *c)
 
 bool array_has_plane(checker *c, const place *p, src_span at)
 {
-    return p->plane == IR_DATA || ERR(c, at, DIAG_NOT_COMPILED, "the gradient or dual of an array parameter in its own function");
+    return p->plane == IR_DATA ||
+           ERR(c, at, DIAG_NOT_COMPILED, "the gradient or dual of an array parameter in its own function");
 }
 
 /* ---- extents ---- */
@@ -226,7 +239,8 @@ bool takes_arrays(const sym *s)
     return takes;
 }
 
-/* What a call of s says of a name of an extent: the extents of arguments from `from` on that have it. NULL: none does. */
+/* What a call of s says of a name of an extent: the extents of arguments from `from` on that have it. NULL: none does.
+ */
 static tx_expr *named_extent(checker *c, const sym *s, const char *name, const val *args, int n, int *from)
 {
     const ast_param *p = s->item->params;
@@ -246,7 +260,8 @@ static long known_extent(const sym *s, const char *name, const val *args, int k,
 {
     const ast_param *p = s->item->params;
     for (int i = 0; i <= k; i++, p = p->next) {
-        const ty *given = s->param_extents[i] && args[i].ref && args[i].e->type->kind == TY_ARRAY ? args[i].e->type : NULL;
+        const ty *given = s->param_extents[i] && args[i].ref && args[i].e->type->kind == TY_ARRAY ? args[i].e->type
+                                                                                                  : NULL;
         const ast_expr *e = given ? p->type->extents : NULL;
         for (int d = 0; e && d < (i == k ? n : given->ndim); e = e->next, d++)
             if (!s->param_extents[i][d] && e->name == name && d < given->ndim && given->extents[d] >= 0)
@@ -292,7 +307,8 @@ static bool may_change(checker *c, const sym *s, const ast_param *p, int k, cons
     }
     if (ref->kind == SYM_LOCAL && s->kind == SYM_KERNEL) {
         ERR(c, spans[k], DIAG_TASK_WRITE, ref->name);
-        NOTE(c, p->span, "kernel '%s' changes it in its parallel loops: give it a field, or an array of the host", s->name);
+        NOTE(c, p->span, "kernel '%s' changes it in its parallel loops: give it a field, or an array of the host",
+             s->name);
         return false;
     }
     for (int i = 0; i < s->nparams; i++)
@@ -312,7 +328,8 @@ bool check_array_args(checker *c, const sym *s, const val *args, const src_span 
             continue;
         const ty *t = array_in_call(c, s, p, k, args);
         if (!args[k].ref || !fits_array(args[k].e->type, t)) {
-            ERR(c, spans[k], DIAG_ARRAY_ARGUMENT, s->name, args[k].ref ? ty_name(c->types, t) : "the name of an array", p->name, name_of(c, args[k]));
+            ERR(c, spans[k], DIAG_ARRAY_ARGUMENT, s->name, args[k].ref ? ty_name(c->types, t) : "the name of an array",
+                p->name, name_of(c, args[k]));
             NOTE(c, p->span, "'%s' is declared here", p->name);
             return false;
         }
@@ -333,8 +350,11 @@ static bool same_extent(const tx_expr *a, const tx_expr *b)
     }
     if (a->kind != b->kind)
         return false;
-    return a->kind == TX_CONST ? a->cval.i == b->cval.i : a->kind == TX_LOCAL ? a->local == b->local : a->kind == TX_MPARAM ? a->mparam == b->mparam
-           : a->kind == TX_SHAPE ? a->field == b->field && a->dim == b->dim : false;
+    return a->kind == TX_CONST    ? a->cval.i == b->cval.i
+           : a->kind == TX_LOCAL  ? a->local == b->local
+           : a->kind == TX_MPARAM ? a->mparam == b->mparam
+           : a->kind == TX_SHAPE  ? a->field == b->field && a->dim == b->dim
+                                  : false;
 }
 
 /* --debug looks at what the text does not tell. */
@@ -352,12 +372,14 @@ static void bind_extent(checker *c, const fn *f, const ast_param *p, int k, int 
     tx_expr *is = extent_of(c, given[k].ref, d, p->span), *fixed = f->sym->param_extents[k][d];
     int from = 0;
     if (fixed) {
-        assert_extent(c, is, fixed, arena_printf(c->mem, "extent %d of '%s' is not as it is declared", d, p->name), p->span);
+        assert_extent(c, is, fixed, arena_printf(c->mem, "extent %d of '%s' is not as it is declared", d, p->name),
+                      p->span);
         return;
     }
     tx_expr *first = named_extent(c, f->sym, e->name, given, f->sym->nparams, &from);
     if (from != k || names_lookup(c, e->name)) {
-        assert_extent(c, is, first, arena_printf(c->mem, "extent %d of '%s' is not '%s'", d, p->name, e->name), p->span);
+        assert_extent(c, is, first, arena_printf(c->mem, "extent %d of '%s' is not '%s'", d, p->name, e->name),
+                      p->span);
         return;
     }
     sym *s = scope_declare(c, SYM_LOCAL, e->name, e->span);
@@ -390,11 +412,18 @@ static void clear_array(checker *c, const ast_param *p)
     t->indices = ARENA_ARRAY(c->mem, tx_local *, t->ndim);
     t->lo = ARENA_ARRAY(c->mem, tx_expr *, t->ndim);
     t->hi = ARENA_ARRAY(c->mem, tx_expr *, t->ndim);
-    place q = {.kind = field ? PLACE_FIELD : PLACE_LOCAL, .sym = s, .local = s->local, .field = s->field, .all = true, .nsubs = t->ndim, .at = p->span};
+    place q = {.kind = field ? PLACE_FIELD : PLACE_LOCAL,
+               .sym = s,
+               .local = s->local,
+               .field = s->field,
+               .all = true,
+               .nsubs = t->ndim,
+               .at = p->span};
     q.whole = q.type = field ? s->type : s->local->type->of;
     q.subs = ARENA_ARRAY(c->mem, tx_expr *, t->ndim);
     for (int d = 0; d < t->ndim; d++) {
-        t->indices[d] = local_new(c, d < 3 ? (const char *const[]){"i", "j", "k"}[d] : NULL, ty_scalar(c->types, SC_I64), t->loc);
+        t->indices[d] = local_new(c, d < 3 ? (const char *const[]){"i", "j", "k"}[d] : NULL,
+                                  ty_scalar(c->types, SC_I64), t->loc);
         t->lo[d] = val_const_i(c, SC_I64, 0, p->span).e;
         t->hi[d] = extent_of(c, s, d, p->span);
         q.subs[d] = tx_new(c, TX_LOCAL, t->indices[d]->type, p->span);

@@ -87,7 +87,8 @@ static bool is_assignable(checker *c, place *p, const ast_expr *target)
     if (p->kind == PLACE_FIELD && p->field->array && !array_has_plane(c, p, target->span))
         return false;
     if (p->kind == PLACE_FIELD && p->field->array && !p->field->out)
-        return ERR(c, target->span, DIAG_NOT_MUTABLE, p->type->kind == TY_STRUCT ? p->sym->name : p->field->name, p->sym->what);
+        return ERR(c, target->span, DIAG_NOT_MUTABLE, p->type->kind == TY_STRUCT ? p->sym->name : p->field->name,
+                   p->sym->what);
     if (p->kind == PLACE_LOCAL && !p->local->mutable_) {
         ERR(c, target->span, DIAG_NOT_MUTABLE, p->sym->name, p->sym->what);
         if (p->sym->what && !strcmp(p->sym->what, "a 'let'"))
@@ -112,10 +113,11 @@ static val convert_stored(checker *c, val v, const place *p, src_span at)
              s->local->type->kind == TY_SCALAR ? arena_printf(c->mem, ", or '%s: real'", s->name) : "");
         return val_error(c, at);
     }
-    if (s && !val_bad(v) && v.soft == SOFT_NO && v.e->type->elem == SC_F64 && p->type->elem == SC_F32 && v.e->type->kind == p->type->kind) {
+    if (s && !val_bad(v) && v.soft == SOFT_NO && v.e->type->elem == SC_F64 && p->type->elem == SC_F32 &&
+        v.e->type->kind == p->type->kind) {
         ERR(c, at, DIAG_CONVERT, name_of(c, v), ty_name(c->types, p->type));
-        NOTE(c, s->span, "declare it '%s: %s' to keep all digits, or cast what is assigned: %s(...)", s->name, ty_name(c->types, v.e->type),
-             ty_name(c->types, p->type));
+        NOTE(c, s->span, "declare it '%s: %s' to keep all digits, or cast what is assigned: %s(...)", s->name,
+             ty_name(c->types, v.e->type), ty_name(c->types, p->type));
         return val_error(c, at);
     }
     return convert(c, v, p->type, at);
@@ -133,7 +135,8 @@ static tx_expr *added_value(checker *c, const ast_stmt *s, const place *p)
 {
     val v = check_expr(c, s->value);
     if (!val_bad(v) && p->type->elem == SC_BOOL) {
-        ERR(c, s->span, DIAG_OPERANDS, s->assign_op == AST_ADD ? "+=" : "-=", ty_name(c->types, p->type), name_of(c, v));
+        ERR(c, s->span, DIAG_OPERANDS, s->assign_op == AST_ADD ? "+=" : "-=", ty_name(c->types, p->type),
+            name_of(c, v));
         return NULL;
     }
     v = convert_added(c, v, p, s->value->span);
@@ -209,7 +212,8 @@ static void check_reduction(checker *c, const ast_stmt *s, place *p)
         if (p->nsubs > 0 || p->dyn)
             NOTE(c, s->span, "accumulate into a field, or write 'serial for'");
         else
-            NOTE(c, s->span, "reductions are allowed: '+=', '-=', '%s = min(%s, e)', '%s = max(%s, e)'; or write 'serial for'",
+            NOTE(c, s->span,
+                 "reductions are allowed: '+=', '-=', '%s = min(%s, e)', '%s = max(%s, e)'; or write 'serial for'",
                  p->sym->name, p->sym->name, p->sym->name, p->sym->name);
         return;
     }

@@ -19,7 +19,8 @@ val splat_to(checker *c, val v, const ty *t)
     tx_expr **args = ARENA_ARRAY(c->mem, tx_expr *, n);
     for (int k = 0; k < n; k++)
         args[k] = one;
-    return val_typed(wrap_bindings(c, list, build(c, ty_with_elem(c->types, t, v.e->type->elem), args, span_at(v.e->loc))));
+    return val_typed(
+        wrap_bindings(c, list, build(c, ty_with_elem(c->types, t, v.e->type->elem), args, span_at(v.e->loc))));
 }
 
 /* The components of e, each used once. */
@@ -117,7 +118,8 @@ val build_bracket(checker *c, const ast_expr *e)
         bad = bad || val_bad(v[k]);
         if (bad)
             continue;
-        if ((t->kind != TY_SCALAR && t->kind != TY_VEC) || t->kind != v[0].e->type->kind || t->rows != v[0].e->type->rows) {
+        if ((t->kind != TY_SCALAR && t->kind != TY_VEC) || t->kind != v[0].e->type->kind ||
+            t->rows != v[0].e->type->rows) {
             ERR(c, a->span, DIAG_LIST, name_of(c, v[k]));
             bad = true;
         }

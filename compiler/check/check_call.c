@@ -48,7 +48,8 @@ static val apply_select(checker *c, val *args, src_span at)
     const ty *shape = unify_shape(c, v, 3, "select", at);
     if (!shape)
         return val_error(c, at);
-    tx_expr *e = const_fold(c, tx_op(c, OP_SELECT, shape, at, 3, (tx_expr *[]){v[2].e, v[0].e, v[1].e}), v[0].soft == SOFT_INT);
+    tx_expr *e = const_fold(c, tx_op(c, OP_SELECT, shape, at, 3, (tx_expr *[]){v[2].e, v[0].e, v[1].e}),
+                            v[0].soft == SOFT_INT);
     return (val){.e = e, .soft = v[0].soft};
 }
 
@@ -83,7 +84,8 @@ val apply_op(checker *c, ir_opcode op, val *args, int n, src_span at)
     tx_expr *v[3];
     for (int k = 0; k < n; k++)
         v[k] = args[k].e;
-    tx_expr *e = const_fold(c, tx_op(c, op, boolean ? ty_with_elem(c->types, shape, SC_BOOL) : shape, at, n, v), args[0].soft == SOFT_INT);
+    tx_expr *e = const_fold(c, tx_op(c, op, boolean ? ty_with_elem(c->types, shape, SC_BOOL) : shape, at, n, v),
+                            args[0].soft == SOFT_INT);
     if (e->type->kind == TY_ERROR)
         return val_typed(e);
     if (boolean) {
@@ -125,8 +127,19 @@ static val call_op(checker *c, ir_opcode op, val *args, int n, src_span at)
 
 /* ---- what is known at compile time ---- */
 
-typedef enum static_call { CALL_LEN, CALL_ROWS, CALL_COLS, CALL_IDENTITY, CALL_IS_VEC, CALL_IS_MAT, CALL_IS_FLOAT, CALL_IS_BOOL,
-                           CALL_TO_ELEM, CALL_ZEROS_LIKE, CALL_EPSILON } static_call;
+typedef enum static_call {
+    CALL_LEN,
+    CALL_ROWS,
+    CALL_COLS,
+    CALL_IDENTITY,
+    CALL_IS_VEC,
+    CALL_IS_MAT,
+    CALL_IS_FLOAT,
+    CALL_IS_BOOL,
+    CALL_TO_ELEM,
+    CALL_ZEROS_LIKE,
+    CALL_EPSILON
+} static_call;
 
 static const struct {
     const char *name;
@@ -134,10 +147,12 @@ static const struct {
     int least, most;
     bool prelude; /* not for programs */
 } static_calls[] = {
-    {"len", CALL_LEN, 1, 1, false},           {"rows", CALL_ROWS, 1, 1, false},         {"cols", CALL_COLS, 1, 1, false},
-    {"identity", CALL_IDENTITY, 1, 1, false}, {"is_vec", CALL_IS_VEC, 1, 1, true},      {"is_mat", CALL_IS_MAT, 1, 1, true},
-    {"is_float", CALL_IS_FLOAT, 1, 1, true},  {"is_bool", CALL_IS_BOOL, 1, 1, true},    {"to_elem", CALL_TO_ELEM, 2, 2, true},
-    {"zeros_like", CALL_ZEROS_LIKE, 2, 3, true},  {"epsilon", CALL_EPSILON, 1, 1, true},
+    {"len", CALL_LEN, 1, 1, false},          {"rows", CALL_ROWS, 1, 1, false},
+    {"cols", CALL_COLS, 1, 1, false},        {"identity", CALL_IDENTITY, 1, 1, false},
+    {"is_vec", CALL_IS_VEC, 1, 1, true},     {"is_mat", CALL_IS_MAT, 1, 1, true},
+    {"is_float", CALL_IS_FLOAT, 1, 1, true}, {"is_bool", CALL_IS_BOOL, 1, 1, true},
+    {"to_elem", CALL_TO_ELEM, 2, 2, true},   {"zeros_like", CALL_ZEROS_LIKE, 2, 3, true},
+    {"epsilon", CALL_EPSILON, 1, 1, true},
 };
 
 static val soft_count(checker *c, int64_t n, src_span at)
@@ -155,7 +170,8 @@ static val call_size(checker *c, static_call call, const ast_expr *e)
         return val_error(c, e->span);
     const ty *t = p.kind == PLACE_LOCAL && p.missing > 0 ? p.local->type : p.type;
     if (p.kind == PLACE_FIELD && call == CALL_LEN && p.missing > 0 && p.missing == p.field->ndim)
-        return p.sym->extents[0] > 0 ? soft_count(c, p.sym->extents[0], e->span) : cast_to(c, val_typed(extent_of(c, p.sym, 0, e->span)), SC_I32, e->span);
+        return p.sym->extents[0] > 0 ? soft_count(c, p.sym->extents[0], e->span)
+                                     : cast_to(c, val_typed(extent_of(c, p.sym, 0, e->span)), SC_I32, e->span);
     if (t->kind == TY_ARRAY && call == CALL_LEN && t->extents[0] < 0)
         return cast_to(c, val_typed(extent_of(c, p.sym, 0, e->span)), SC_I32, e->span);
     if (t->kind == TY_ARRAY && call == CALL_LEN)
@@ -166,7 +182,11 @@ static val call_size(checker *c, static_call call, const ast_expr *e)
         return soft_count(c, call == CALL_COLS ? t->cols : t->rows, e->span);
     if (t->kind == TY_VEC && call == CALL_LEN)
         return soft_count(c, t->rows, e->span);
-    ERR(c, e->args->span, DIAG_ARGUMENT, call == CALL_LEN ? "len" : call == CALL_ROWS ? "rows" : "cols", ty_name(c->types, t));
+    ERR(c, e->args->span, DIAG_ARGUMENT,
+        call == CALL_LEN    ? "len"
+        : call == CALL_ROWS ? "rows"
+                            : "cols",
+        ty_name(c->types, t));
     return val_error(c, e->span);
 }
 
@@ -191,7 +211,8 @@ static val call_static(checker *c, static_call call, const ast_expr *e)
         long size[2] = {type_size(c, e->args, "the size of a matrix", 32), 0};
         const ast_expr *last = e->args->next;
         if (call == CALL_IDENTITY)
-            return size[0] ? zero_matrix(c, ty_mat(c->types, (int)size[0], (int)size[0], c->opt->real), true, e->span) : val_error(c, e->span);
+            return size[0] ? zero_matrix(c, ty_mat(c->types, (int)size[0], (int)size[0], c->opt->real), true, e->span)
+                           : val_error(c, e->span);
         if (last->next) {
             size[1] = type_size(c, last, "the size of a matrix", MAX_COMPONENTS);
             last = last->next;
@@ -199,7 +220,9 @@ static val call_static(checker *c, static_call call, const ast_expr *e)
         scalar s = check_value(c, last).e->type->elem;
         if (!size[0] || s == SC_NONE)
             return val_error(c, e->span);
-        return zero_matrix(c, size[1] ? ty_mat(c->types, (int)size[0], (int)size[1], s) : ty_vec(c->types, (int)size[0], s), false, e->span);
+        return zero_matrix(
+            c, size[1] ? ty_mat(c->types, (int)size[0], (int)size[1], s) : ty_vec(c->types, (int)size[0], s), false,
+            e->span);
     }
     val v = check_value(c, e->args);
     if (val_bad(v))
@@ -234,7 +257,8 @@ typedef struct arg_list {
 static bool is_reference(checker *c, const ast_expr *e, val *v)
 {
     sym *s = e->kind == AST_EXPR_NAME ? names_lookup(c, e->name) : NULL;
-    const bool field = s && s->kind == SYM_FIELD && !s->refused && s->type && s->type->kind != TY_ERROR && s->field->ndim > 0;
+    const bool field = s && s->kind == SYM_FIELD && !s->refused && s->type && s->type->kind != TY_ERROR &&
+                       s->field->ndim > 0;
     if (!field && !(s && s->kind == SYM_LOCAL && s->local->type->kind == TY_ARRAY))
         return false;
     const ty *t = field ? ty_array(c->types, s->type, s->field->ndim, s->extents) : s->local->type;
@@ -305,7 +329,8 @@ static val random_int(checker *c, const ast_expr *e, tx_expr *t)
     return val_typed(t);
 }
 
-/* Each check of a call is a place of its own: instances of generic functions and copies of an unrolled loop draw different numbers. */
+/* Each check of a call is a place of its own: instances of generic functions and copies of an unrolled loop draw
+ * different numbers. */
 static val call_random(checker *c, const char *name, const ast_expr *e)
 {
     if (c->constant || !c->fn)
@@ -331,8 +356,9 @@ static const struct {
     ir_opcode with;
     bool negated, integer;
 } atomics[] = {
-    {"atomic_add", OP_ADD, false, false}, {"atomic_sub", OP_ADD, true, false}, {"atomic_min", OP_MIN, false, false}, {"atomic_max", OP_MAX, false, false},
-    {"atomic_and", OP_AND, false, true},  {"atomic_or", OP_OR, false, true},   {"atomic_xor", OP_XOR, false, true},
+    {"atomic_add", OP_ADD, false, false}, {"atomic_sub", OP_ADD, true, false}, {"atomic_min", OP_MIN, false, false},
+    {"atomic_max", OP_MAX, false, false}, {"atomic_and", OP_AND, false, true}, {"atomic_or", OP_OR, false, true},
+    {"atomic_xor", OP_XOR, false, true},
 };
 
 int atomic_find(const char *name)
@@ -356,7 +382,8 @@ static bool atomic_place(checker *c, int which, const ast_expr *e, place *p)
     }
     if (p->field->array && !p->field->out)
         return ERR(c, e->span, DIAG_NOT_MUTABLE, p->field->name, p->sym->what);
-    if (p->type->kind != TY_SCALAR || p->type->elem == SC_BOOL || (atomics[which].integer && !scalar_is_int(p->type->elem))) {
+    if (p->type->kind != TY_SCALAR || p->type->elem == SC_BOOL ||
+        (atomics[which].integer && !scalar_is_int(p->type->elem))) {
         ERR(c, e->span, DIAG_ARGUMENT, name, ty_name(c->types, p->type));
         if (p->type->kind == TY_VEC || p->type->kind == TY_MAT)
             NOTE(c, e->span, "name one component: the others are atomics of their own");
@@ -404,7 +431,8 @@ static val call_atomic(checker *c, int which, const ast_expr *e, bool as_stateme
 
 bool check_atomic_statement(checker *c, const ast_expr *e)
 {
-    if (e->kind != AST_EXPR_CALL || e->a->kind != AST_EXPR_NAME || atomic_find(e->a->name) < 0 || names_lookup(c, e->a->name))
+    if (e->kind != AST_EXPR_CALL || e->a->kind != AST_EXPR_NAME || atomic_find(e->a->name) < 0 ||
+        names_lookup(c, e->a->name))
         return false;
     val v = call_atomic(c, atomic_find(e->a->name), e, true);
     if (!val_bad(v) && v.e->type->kind != TY_VOID)
@@ -416,7 +444,8 @@ bool check_atomic_statement(checker *c, const ast_expr *e)
 
 bool calls_builtin(checker *c, const ast_expr *e, const char *name)
 {
-    return e->kind == AST_EXPR_CALL && e->a->kind == AST_EXPR_NAME && !strcmp(e->a->name, name) && !names_lookup(c, e->a->name);
+    return e->kind == AST_EXPR_CALL && e->a->kind == AST_EXPR_NAME && !strcmp(e->a->name, name) &&
+           !names_lookup(c, e->a->name);
 }
 
 /* What a loop runs over. */
@@ -427,7 +456,8 @@ static bool is_range(const char *name)
 
 bool is_builtin(checker *c, const char *name)
 {
-    bool found = op_find_user(name) != OP_COUNT || is_random(name) || atomic_find(name) >= 0 || names_entry(c, name)->prelude;
+    bool found = op_find_user(name) != OP_COUNT || is_random(name) || atomic_find(name) >= 0 ||
+                 names_entry(c, name)->prelude;
     for (size_t k = 0; k < sizeof static_calls / sizeof *static_calls; k++)
         found |= !strcmp(static_calls[k].name, name) && !static_calls[k].prelude;
     return found || is_range(name) || is_statement(name, false);
@@ -448,7 +478,8 @@ static void adapt_literals(checker *c, const sym *s, arg_list *a, bool integers)
         if (p && p->type)
             continue;
         if (v->soft == SOFT_FLOAT || (v->soft == SOFT_INT && integers))
-            *v = widest != SC_NONE ? convert(c, *v, ty_with_elem(c->types, v->e->type, widest), a->spans[k]) : settle(c, *v);
+            *v = widest != SC_NONE ? convert(c, *v, ty_with_elem(c->types, v->e->type, widest), a->spans[k])
+                                   : settle(c, *v);
         a->bad = a->bad || val_bad(*v);
     }
 }
@@ -479,7 +510,8 @@ static val call_kernel(checker *c, sym *s, const ast_expr *e, bool adjoint)
 {
     if (adjoint && (takes_arrays(s) || s->item->result)) {
         ERR(c, e->span, DIAG_NOT_COMPILED,
-            arena_printf(c->mem, "a launch of the adjoint of '%s', which has %s, by a kernel", s->name, takes_arrays(s) ? "array parameters" : "a result"));
+            arena_printf(c->mem, "a launch of the adjoint of '%s', which has %s, by a kernel", s->name,
+                         takes_arrays(s) ? "array parameters" : "a result"));
         return val_error(c, e->span);
     }
     arg_list a = check_args(c, NULL, e->args, takes_arrays(s));
@@ -490,8 +522,14 @@ static val call_kernel(checker *c, sym *s, const ast_expr *e, bool adjoint)
     if (!c->fn->is_kernel || c->fn->task || c->fn->optional) {
         const char *name = adjoint ? arena_printf(c->mem, "%s.grad", s->name) : s->name;
         const bool optional = c->fn->is_kernel && !c->fn->task;
-        ERR(c, e->span, DIAG_KERNEL_CALL_PLACE, name, optional ? "in a part of an expression that may be left out, or computed again" : c->fn->task ? "in a parallel loop" : "by a function");
-        NOTE(c, e->span, optional ? "call it in a statement of its own: let e = %s(...);" : "kernels call kernels outside of their parallel loops: what both need belongs in a function", name);
+        ERR(c, e->span, DIAG_KERNEL_CALL_PLACE, name,
+            optional      ? "in a part of an expression that may be left out, or computed again"
+            : c->fn->task ? "in a parallel loop"
+                          : "by a function");
+        NOTE(c, e->span,
+             optional ? "call it in a statement of its own: let e = %s(...);"
+                      : "kernels call kernels outside of their parallel loops: what both need belongs in a function",
+             name);
         return val_error(c, e->span);
     }
     adapt_literals(c, s, &a, false);
@@ -600,7 +638,9 @@ val check_call(checker *c, const ast_expr *e, bool as_statement)
     } else if (e->a->kind == AST_EXPR_NAME) {
         sym *s = names_lookup(c, e->a->name);
         const ty *t = s ? NULL : type_builtin(c, e->a->name);
-        v = s ? call_symbol(c, s, e) : t ? build_of_type(c, t, e->args, e->span) : call_builtin(c, e->a->name, NULL, e, e->a->span);
+        v = s   ? call_symbol(c, s, e)
+            : t ? build_of_type(c, t, e->args, e->span)
+                : call_builtin(c, e->a->name, NULL, e, e->a->span);
     } else {
         ERR(c, e->a->span, DIAG_NOT_CALLABLE);
         return val_error(c, e->span);

@@ -1,7 +1,8 @@
 /* grad_for(f), jvp_for(f): derivatives that the program brings along. Signatures, and who may have them.
  *
- * A gradient takes the arguments, of a function then a seed for each real result; it returns the gradients of the real parameters (a kernel returns
- * nothing: it works on .grad). A JVP takes the arguments, then a tangent for each real one; it returns the results, then the tangents of the real ones. */
+ * A gradient takes the arguments, of a function then a seed for each real result; it returns the gradients of the real
+ * parameters (a kernel returns nothing: it works on .grad). A JVP takes the arguments, then a tangent for each real
+ * one; it returns the results, then the tangents of the real ones. */
 #include <string.h>
 
 #include "check/check.h"
@@ -76,7 +77,8 @@ static sym *target_of(checker *c, const sym *s, const ast_attr *a)
     sym *t = names_entry(c, name)->global;
     if (!t && (names_entry(c, name)->prelude || op_find_user(name) != OP_COUNT)) {
         ERR(c, a->args->span, DIAG_CUSTOM_TARGET, a->name, kind_word(s));
-        NOTE(c, a->args->span, "'%s' is a built-in function: give the derivative to a function of your own that calls it", name);
+        NOTE(c, a->args->span,
+             "'%s' is a built-in function: give the derivative to a function of your own that calls it", name);
         return NULL;
     }
     if (!t) {
@@ -103,7 +105,8 @@ static bool generic(checker *c, const sym *s, const ast_attr *a, const sym *who)
 {
     if (!who->generic)
         return false;
-    ERR(c, a->span, DIAG_CUSTOM_CONFLICT, s->name, a->name, arena_printf(c->mem, "a parameter of '%s' has no type", who->name));
+    ERR(c, a->span, DIAG_CUSTOM_CONFLICT, s->name, a->name,
+        arena_printf(c->mem, "a parameter of '%s' has no type", who->name));
     NOTE(c, who->span, "a custom derivative is for one set of types: write them");
     return true;
 }
@@ -136,7 +139,8 @@ static bool conflicts(checker *c, const sym *s, const ast_attr *a, const sym *t,
     for (int k = 0; k < own->nparams; k++)
         with_array = with_array || own->params[k]->array;
     if (own->exported || f->exported)
-        why = arena_printf(c->mem, "'%s' is an export func: give the derivative to a function that it calls", own->exported ? s->name : t->name);
+        why = arena_printf(c->mem, "'%s' is an export func: give the derivative to a function that it calls",
+                           own->exported ? s->name : t->name);
     else if (own->no_grad || (own->derive_explicit && own->derive))
         why = arena_printf(c->mem, "'%s' has no derivatives of its own", s->name);
     else if (f->no_grad)
@@ -150,7 +154,9 @@ static bool conflicts(checker *c, const sym *s, const ast_attr *a, const sym *t,
     else if (t->kind == SYM_FUNC && (own->atomics || f->atomics))
         why = arena_printf(c->mem, "'%s' uses the old value of an atomic", own->atomics ? s->name : t->name);
     else if (grad && with_grad)
-        why = arena_printf(c->mem, "'%s' has needs_grad parameters, whose gradients a kernel cannot return: make them fields", t->name);
+        why = arena_printf(c->mem,
+                           "'%s' has needs_grad parameters, whose gradients a kernel cannot return: make them fields",
+                           t->name);
     else if (t->kind == SYM_KERNEL && (s->result || t->result))
         why = arena_printf(c->mem, "'%s' has a result: make it a field", t->result ? t->name : s->name);
     else if (with_array)
@@ -181,7 +187,8 @@ static bool too_large(checker *c, const sym *s, const ast_attr *a, const type_li
 static bool fits(checker *c, const sym *s, const ast_attr *a, const sym *t, bool grad)
 {
     const ty *const *results, *const *own;
-    const int n = t->nparams, nresults = result_list(&t->instances->tx->result, &results), nown = result_list(&s->instances->tx->result, &own);
+    const int n = t->nparams, nresults = result_list(&t->instances->tx->result, &results),
+              nown = result_list(&s->instances->tx->result, &own);
     type_list params = list_new(c, 2 * n + nresults), want = list_new(c, n + 2 * nresults);
     list_types(&params, t->param_types, n, false);
     if (!grad)
@@ -195,19 +202,27 @@ static bool fits(checker *c, const sym *s, const ast_attr *a, const sym *t, bool
         list_types(&want, results, nresults, true);
     }
     if (!same_types(&params, s->param_types, s->nparams)) {
-        ERR(c, s->span, DIAG_CUSTOM_SIGNATURE, s->name, grad ? "gradient" : "JVP", t->name, "parameters", list_text(c, &params));
+        ERR(c, s->span, DIAG_CUSTOM_SIGNATURE, s->name, grad ? "gradient" : "JVP", t->name, "parameters",
+            list_text(c, &params));
         NOTE(c, t->span, "the parameters of '%s'%s", t->name,
-             !grad ? ", then a tangent of each real one" : t->kind == SYM_FUNC ? ", then the gradient of each real result" : "");
+             !grad                 ? ", then a tangent of each real one"
+             : t->kind == SYM_FUNC ? ", then the gradient of each real result"
+                                   : "");
         return false;
     }
     if (!same_types(&want, own, nown)) {
-        ERR(c, s->span, DIAG_CUSTOM_SIGNATURE, s->name, grad ? "gradient" : "JVP", t->name, "results", list_text(c, &want));
-        NOTE(c, t->span, grad ? "the gradient of each real parameter of '%s'" : "the results of '%s', then a tangent of each real one", t->name);
+        ERR(c, s->span, DIAG_CUSTOM_SIGNATURE, s->name, grad ? "gradient" : "JVP", t->name, "results",
+            list_text(c, &want));
+        NOTE(c, t->span,
+             grad ? "the gradient of each real parameter of '%s'"
+                  : "the results of '%s', then a tangent of each real one",
+             t->name);
         return false;
     }
     type_list all = list_new(c, nresults);
     list_types(&all, results, nresults, false);
-    return t->kind == SYM_KERNEL || (!too_large(c, s, a, &params) && !too_large(c, s, a, &want) && !too_large(c, s, a, &all));
+    return t->kind == SYM_KERNEL ||
+           (!too_large(c, s, a, &params) && !too_large(c, s, a, &want) && !too_large(c, s, a, &all));
 }
 
 static void check_one(checker *c, sym *s, const ast_attr *a)
@@ -223,7 +238,8 @@ static void check_one(checker *c, sym *s, const ast_attr *a)
     tx_func **slot = grad ? &t->instances->tx->custom_grad : &t->instances->tx->custom_jvp;
     if (*slot) {
         const sym *first = names_entry(c, (*slot)->name)->global; /* none: grad(...) of an extern func */
-        ERR(c, a->span, DIAG_CUSTOM_TWICE, t->name, grad ? "gradients" : "JVPs", first ? first->name : "grad(...)", s->name);
+        ERR(c, a->span, DIAG_CUSTOM_TWICE, t->name, grad ? "gradients" : "JVPs", first ? first->name : "grad(...)",
+            s->name);
         return;
     }
     *slot = s->instances->tx;
@@ -245,7 +261,8 @@ static int made_of_text(const tx_func *k, bool is_custom_one)
 static bool launches_adjoint(const instance *i)
 {
     for (const call_edge *e = i->callees; e; e = e->next)
-        if (e->adjoint || (e->to->tx->is_kernel && e->to->tx != i->tx->custom_grad && e->to->tx != i->tx->custom_jvp && launches_adjoint(e->to)))
+        if (e->adjoint || (e->to->tx->is_kernel && e->to->tx != i->tx->custom_grad && e->to->tx != i->tx->custom_jvp &&
+                           launches_adjoint(e->to)))
             return true;
     return false;
 }
@@ -253,7 +270,8 @@ static bool launches_adjoint(const instance *i)
 static void check_kernel_call(checker *c, const sym *s, const call_edge *e)
 {
     const tx_func *k = e->to->tx;
-    const int need = made_of_text(s->instances->tx, custom_attr(s) != NULL), lacks = need & ~(k->derive | (k->derive & IR_DERIVE_HVP ? IR_DERIVE_GRAD : 0));
+    const int need = made_of_text(s->instances->tx, custom_attr(s) != NULL),
+              lacks = need & ~(k->derive | (k->derive & IR_DERIVE_HVP ? IR_DERIVE_GRAD : 0));
     const char *why = NULL;
     if (need && k->no_grad)
         why = "is marked no_grad";
@@ -268,7 +286,9 @@ static void check_kernel_call(checker *c, const sym *s, const call_edge *e)
     if (!why)
         return;
     ERR(c, e->at, DIAG_KERNEL_CALL, s->name, k->name, why);
-    NOTE(c, s->span, "a call becomes a part of '%s', whose derivatives are made of the whole: let the host launch '%s', or take derivatives from '%s' with derive(...)",
+    NOTE(c, s->span,
+         "a call becomes a part of '%s', whose derivatives are made of the whole: let the host launch '%s', or take "
+         "derivatives from '%s' with derive(...)",
          s->name, k->name, s->name);
 }
 
@@ -281,7 +301,8 @@ static instance *custom_of_adjoint(const call_edge *e)
     return NULL;
 }
 
-/* Whether running `from` runs `to`: kernels do not call each other in a circle, but adjoints of the program's own may. */
+/* Whether running `from` runs `to`: kernels do not call each other in a circle, but adjoints of the program's own may.
+ */
 static bool runs(instance *from, const instance *to)
 {
     if (from == to)
@@ -291,7 +312,8 @@ static bool runs(instance *from, const instance *to)
     from->asked = to;
     for (const call_edge *e = from->callees; e; e = e->next) {
         instance *next = e->adjoint ? custom_of_adjoint(e) : e->to;
-        if (next && next->tx->is_kernel && next->tx != from->tx->custom_grad && next->tx != from->tx->custom_jvp && runs(next, to))
+        if (next && next->tx->is_kernel && next->tx != from->tx->custom_grad && next->tx != from->tx->custom_jvp &&
+            runs(next, to))
             return true;
     }
     return false;
@@ -316,15 +338,21 @@ static void check_adjoint_call(checker *c, const sym *s, const call_edge *e)
         ERR(c, e->at, DIAG_KERNEL_CALL, s->name, name, arena_printf(c->mem, "gives a gradient of '%s'", param->name));
         NOTE(c, e->at, "a kernel has no place for it: make '%s' a 0-D field with needs_grad", param->name);
     } else if (k->atomics) {
-        ERR(c, e->at, DIAG_KERNEL_CALL, s->name, name, arena_printf(c->mem, "goes by the old values of atomics in the last launch of '%s', which '%s' does not know", k->name, s->name));
+        ERR(c, e->at, DIAG_KERNEL_CALL, s->name, name,
+            arena_printf(c->mem,
+                         "goes by the old values of atomics in the last launch of '%s', which '%s' does not know",
+                         k->name, s->name));
         NOTE(c, e->at, "let the host launch '%s' and its adjoint", k->name);
     } else if (k->nsites > 0) {
-        ERR(c, e->at, DIAG_KERNEL_CALL, s->name, name, arena_printf(c->mem, "draws the random numbers of the last launch of '%s', which '%s' does not know", k->name, s->name));
+        ERR(c, e->at, DIAG_KERNEL_CALL, s->name, name,
+            arena_printf(c->mem, "draws the random numbers of the last launch of '%s', which '%s' does not know",
+                         k->name, s->name));
         NOTE(c, e->at, "let the host launch '%s' and its adjoint, or draw into a field first", k->name);
     }
 }
 
-/* Calls of kernels double with each level of a chain that calls twice. The lowest kernel that is too long is reported. */
+/* Calls of kernels double with each level of a chain that calls twice. The lowest kernel that is too long is reported.
+ */
 static int count_bodies(checker *c, instance *i, const sym *s)
 {
     if (i->bodies)
@@ -341,7 +369,9 @@ static int count_bodies(checker *c, instance *i, const sym *s)
     }
     if (n > MAX_BODIES && most <= MAX_BODIES) {
         ERR(c, s->span, DIAG_KERNEL_BODIES, s->name, MAX_BODIES);
-        NOTE(c, s->span, "each call of a kernel becomes a part of the caller: call in a loop what is called often, or let the host launch the parts");
+        NOTE(c, s->span,
+             "each call of a kernel becomes a part of the caller: call in a loop what is called often, or let the host "
+             "launch the parts");
     }
     return i->bodies = n;
 }

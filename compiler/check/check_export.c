@@ -1,4 +1,5 @@
-/* Export funcs: what the host calls without a module object computes its results from its arguments and does nothing else. */
+/* Export funcs: what the host calls without a module object computes its results from its arguments and does nothing
+ * else. */
 #include "check/check.h"
 
 void note_impure(checker *c, const char *what, const char *name, src_span at)

@@ -29,7 +29,8 @@ bool not_a_value(checker *c, val v, src_span at)
     const ty *t = v.e->type;
     if (t->kind == TY_STRUCT) {
         ERR(c, at, DIAG_NOT_SCALAR_TYPE, "an operand", ty_name(c->types, t));
-        NOTE(c, at, "structs have no operators: write it for their members, as in a.%s == b.%s", t->names[0], t->names[0]);
+        NOTE(c, at, "structs have no operators: write it for their members, as in a.%s == b.%s", t->names[0],
+             t->names[0]);
         return false;
     }
     return ERR(c, at, DIAG_NOT_A_VALUE, t->kind == TY_VOID ? "a call without result" : ty_name(c->types, t));
@@ -95,20 +96,32 @@ static val check_unary(checker *c, const ast_expr *e)
 
 /* ---- binary operators ---- */
 
-typedef enum op_class { CLASS_ARITH, CLASS_EQUAL, CLASS_ORDER, CLASS_BITS, CLASS_SHIFT, CLASS_POWER, CLASS_MATMUL, CLASS_LOGIC } op_class;
+typedef enum op_class {
+    CLASS_ARITH,
+    CLASS_EQUAL,
+    CLASS_ORDER,
+    CLASS_BITS,
+    CLASS_SHIFT,
+    CLASS_POWER,
+    CLASS_MATMUL,
+    CLASS_LOGIC
+} op_class;
 
 static const struct {
     const char *text;
     op_class class;
     ir_opcode op;
 } binops[] = {
-    [AST_ADD] = {"+", CLASS_ARITH, OP_ADD},      [AST_SUB] = {"-", CLASS_ARITH, OP_SUB},   [AST_MUL] = {"*", CLASS_ARITH, OP_MUL},
-    [AST_DIV] = {"/", CLASS_ARITH, OP_DIV},      [AST_REM] = {"%", CLASS_ARITH, OP_REM},   [AST_POW] = {"**", CLASS_POWER, OP_POW},
-    [AST_MATMUL] = {"@", CLASS_MATMUL, OP_MUL},  [AST_EQ] = {"==", CLASS_EQUAL, OP_EQ},    [AST_NE] = {"!=", CLASS_EQUAL, OP_NE},
-    [AST_LT] = {"<", CLASS_ORDER, OP_LT},        [AST_LE] = {"<=", CLASS_ORDER, OP_LE},    [AST_GT] = {">", CLASS_ORDER, OP_GT},
-    [AST_GE] = {">=", CLASS_ORDER, OP_GE},       [AST_LAND] = {"&&", CLASS_LOGIC, OP_AND}, [AST_LOR] = {"||", CLASS_LOGIC, OP_OR},
-    [AST_BAND] = {"&", CLASS_BITS, OP_AND},      [AST_BOR] = {"|", CLASS_BITS, OP_OR},     [AST_BXOR] = {"^", CLASS_BITS, OP_XOR},
-    [AST_SHL] = {"<<", CLASS_SHIFT, OP_SHL},     [AST_SHR] = {">>", CLASS_SHIFT, OP_SHR},
+    [AST_ADD] = {"+", CLASS_ARITH, OP_ADD},     [AST_SUB] = {"-", CLASS_ARITH, OP_SUB},
+    [AST_MUL] = {"*", CLASS_ARITH, OP_MUL},     [AST_DIV] = {"/", CLASS_ARITH, OP_DIV},
+    [AST_REM] = {"%", CLASS_ARITH, OP_REM},     [AST_POW] = {"**", CLASS_POWER, OP_POW},
+    [AST_MATMUL] = {"@", CLASS_MATMUL, OP_MUL}, [AST_EQ] = {"==", CLASS_EQUAL, OP_EQ},
+    [AST_NE] = {"!=", CLASS_EQUAL, OP_NE},      [AST_LT] = {"<", CLASS_ORDER, OP_LT},
+    [AST_LE] = {"<=", CLASS_ORDER, OP_LE},      [AST_GT] = {">", CLASS_ORDER, OP_GT},
+    [AST_GE] = {">=", CLASS_ORDER, OP_GE},      [AST_LAND] = {"&&", CLASS_LOGIC, OP_AND},
+    [AST_LOR] = {"||", CLASS_LOGIC, OP_OR},     [AST_BAND] = {"&", CLASS_BITS, OP_AND},
+    [AST_BOR] = {"|", CLASS_BITS, OP_OR},       [AST_BXOR] = {"^", CLASS_BITS, OP_XOR},
+    [AST_SHL] = {"<<", CLASS_SHIFT, OP_SHL},    [AST_SHR] = {">>", CLASS_SHIFT, OP_SHR},
 };
 
 static val bad_operands(checker *c, const char *op, val a, val b, src_span at)
@@ -190,7 +203,8 @@ static bool class_admits(op_class class, scalar a)
     return true;
 }
 
-/* Soft operands that are not constant stay soft through float arithmetic only: an integer one could meet a float inside of `%` or `<<`. */
+/* Soft operands that are not constant stay soft through float arithmetic only: an integer one could meet a float inside
+ * of `%` or `<<`. */
 void settle_open_integers(checker *c, val *v, int n)
 {
     for (int k = 0; k < n; k++)
@@ -204,7 +218,8 @@ void settle_open_integers(checker *c, val *v, int n)
 /* Constants, without a remainder. */
 static bool divides(const tx_expr *a, const tx_expr *b)
 {
-    return a->kind == TX_CONST && b->kind == TX_CONST && b->cval.i != 0 && (b->cval.i == -1 || a->cval.i % b->cval.i == 0);
+    return a->kind == TX_CONST && b->kind == TX_CONST && b->cval.i != 0 &&
+           (b->cval.i == -1 || a->cval.i % b->cval.i == 0);
 }
 
 val apply_binary(checker *c, ast_binop op, val a, val b, src_span at, src_span op_span)
@@ -323,7 +338,8 @@ static val constant_power(checker *c, val a, int64_t n, src_span at)
     }
     if (const_is(a.e)) {
         val k = val_const_i(c, a.soft == SOFT_INT || !integer ? SC_I64 : a.e->type->elem, n, at);
-        tx_expr *e = const_fold(c, tx_op(c, integer ? OP_IPOW : OP_POWI, a.e->type, at, 2, (tx_expr *[]){a.e, k.e}), a.soft == SOFT_INT);
+        tx_expr *e = const_fold(c, tx_op(c, integer ? OP_IPOW : OP_POWI, a.e->type, at, 2, (tx_expr *[]){a.e, k.e}),
+                                a.soft == SOFT_INT);
         if (e->kind != TX_OP)
             return e->type->kind == TY_ERROR ? val_typed(e) : (val){.e = e, .soft = a.soft};
     }
@@ -353,7 +369,8 @@ val apply_power(checker *c, val a, val b, src_span at)
     if (b.soft == SOFT_INT && b.e->kind == TX_CONST)
         return constant_power(c, a, b.e->cval.i, at);
     bool int_base = !scalar_is_float(a.e->type->elem), int_exponent = !scalar_is_float(b.e->type->elem);
-    if (b.soft == SOFT_FLOAT && b.e->kind == TX_CONST && b.e->cval.f == floor(b.e->cval.f) && fabs(b.e->cval.f) <= MAX_EXPANDED_POWER) {
+    if (b.soft == SOFT_FLOAT && b.e->kind == TX_CONST && b.e->cval.f == floor(b.e->cval.f) &&
+        fabs(b.e->cval.f) <= MAX_EXPANDED_POWER) {
         a = to_float(c, a, at);
         return val_bad(a) ? a : constant_power(c, a, (int64_t)b.e->cval.f, at);
     }
@@ -376,7 +393,9 @@ val apply_power(checker *c, val a, val b, src_span at)
     if (!shape)
         return val_error(c, at);
     tx_expr *e = const_fold(c, tx_op(c, op, shape, at, 2, (tx_expr *[]){v[0].e, v[1].e}), v[0].soft == SOFT_INT);
-    return (val){.e = e, .soft = e->type->kind == TY_ERROR ? SOFT_NO : v[0].soft, .lost = op == OP_IPOW ? (lossy){CUT_POWER, v[0].soft == SOFT_INT, at} : (lossy){0}};
+    return (val){.e = e,
+                 .soft = e->type->kind == TY_ERROR ? SOFT_NO : v[0].soft,
+                 .lost = op == OP_IPOW ? (lossy){CUT_POWER, v[0].soft == SOFT_INT, at} : (lossy){0}};
 }
 
 /* ---- ?: ---- */

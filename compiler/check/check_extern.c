@@ -1,5 +1,5 @@
-/* extern func: C functions of the host. grad(...), the derivative that stands behind a signature, becomes the two functions that a program may also write
- * itself, marked grad_for and jvp_for. */
+/* extern func: C functions of the host. grad(...), the derivative that stands behind a signature, becomes the two
+ * functions that a program may also write itself, marked grad_for and jvp_for. */
 #include <string.h>
 
 #include "check/check.h"
@@ -16,9 +16,11 @@ bool extern_has_type(checker *c, const char *what, const ty *t, src_span at)
         if (ty_is_value(part) && most <= MOST)
             continue;
         if (ty_is_value(part))
-            ERR(c, at, DIAG_SIZE, arena_printf(c->mem, "the number of components of %s of an extern func", what), (long)MOST, (long long)most);
+            ERR(c, at, DIAG_SIZE, arena_printf(c->mem, "the number of components of %s of an extern func", what),
+                (long)MOST, (long long)most);
         else
-            ERR(c, at, DIAG_NOT_SCALAR_TYPE, arena_printf(c->mem, "%s of an extern func", what), ty_name(c->types, part));
+            ERR(c, at, DIAG_NOT_SCALAR_TYPE, arena_printf(c->mem, "%s of an extern func", what),
+                ty_name(c->types, part));
         return false;
     }
     return true;
@@ -29,7 +31,7 @@ bool extern_has_type(checker *c, const char *what, const ty *t, src_span at)
 typedef struct derivative {
     sym *s;
     const ast_attr *attr;
-    const ty *result;      /* of the C function: a float */
+    const ty *result; /* of the C function: a float */
     instance *inst;
     fn f;
     scope scope;
@@ -176,7 +178,8 @@ static void build_jvp(checker *c, derivative *d)
 static const char *refusal(checker *c, const sym *s, int nreal)
 {
     const ty *r = s->result;
-    const char *instead = arena_printf(c->mem, "write functions marked 'grad_for(%s)' and 'jvp_for(%s)'", s->name, s->name);
+    const char *instead = arena_printf(c->mem, "write functions marked 'grad_for(%s)' and 'jvp_for(%s)'", s->name,
+                                       s->name);
     if (r->kind == TY_TUPLE)
         return arena_printf(c->mem, "it has several results; %s", instead);
     if (r->kind != TY_SCALAR)
@@ -210,7 +213,8 @@ static bool fits(checker *c, const sym *s, const ast_attr *a)
     const int n = ast_count(a->args);
     if (n == nreal)
         return true;
-    ERR(c, a->span, DIAG_ARGUMENT_COUNT, "grad", nreal == 1 ? "1 derivative" : arena_printf(c->mem, "%d derivatives", nreal), n);
+    ERR(c, a->span, DIAG_ARGUMENT_COUNT, "grad",
+        nreal == 1 ? "1 derivative" : arena_printf(c->mem, "%d derivatives", nreal), n);
     NOTE(c, s->span, "one for each parameter of '%s' that is made of floats, in their order", s->name);
     return false;
 }
@@ -222,7 +226,8 @@ static void check_one(checker *c, sym *s, const ast_attr *a)
         return;
     const instance *found = find_impure(d.inst);
     if (found) {
-        ERR(c, a->span, DIAG_CUSTOM_CONFLICT, s->name, "grad", arena_printf(c->mem, "'%s' is a function of its parameters alone, but this %s", s->name, found->impure));
+        ERR(c, a->span, DIAG_CUSTOM_CONFLICT, s->name, "grad",
+            arena_printf(c->mem, "'%s' is a function of its parameters alone, but this %s", s->name, found->impure));
         NOTE(c, found->impure_at, "here");
         return;
     }

@@ -24,7 +24,10 @@ static void come_back(checker *c, context old)
 
 static const char *what_it_is(const sym *s)
 {
-    return s->kind == SYM_KERNEL ? "a kernel" : s->item->is_export ? "an export func" : s->item->is_extern ? "an extern func" : "a function";
+    return s->kind == SYM_KERNEL ? "a kernel"
+           : s->item->is_export  ? "an export func"
+           : s->item->is_extern  ? "an extern func"
+                                 : "a function";
 }
 
 /* An array without a direction, or a direction where there is none. */
@@ -33,10 +36,12 @@ static const ty *bad_direction(checker *c, const sym *s, const ast_param *p, boo
     if (s->item->is_extern) {
         ERR(c, p->span, DIAG_NOT_COMPILED, "an array parameter of an extern func");
     } else if (p->dir == AST_DIR_NONE) {
-        ERR(c, p->span, DIAG_DIRECTION, arena_printf(c->mem, "array '%s' needs a direction: 'in', 'out' or 'inout'", p->name));
+        ERR(c, p->span, DIAG_DIRECTION,
+            arena_printf(c->mem, "array '%s' needs a direction: 'in', 'out' or 'inout'", p->name));
         NOTE(c, p->span, "as in '%s: in real[n]', which gives its extent the name n", p->name);
     } else if (local) {
-        ERR(c, p->span, DIAG_DIRECTION, arena_printf(c->mem, "'%s' has no direction: a function takes arrays as they are", p->name));
+        ERR(c, p->span, DIAG_DIRECTION,
+            arena_printf(c->mem, "'%s' has no direction: a function takes arrays as they are", p->name));
         NOTE(c, p->span, "without type it takes any array or field; kernels and export funcs take arrays of the host");
     } else {
         ERR(c, p->span, DIAG_DIRECTION, arena_printf(c->mem, "'%s' has no direction: it is not an array", p->name));
@@ -49,7 +54,8 @@ static const ty *param_type(checker *c, const sym *s, const ast_param *p, tx_exp
 {
     if ((s->item->is_export || s->kind == SYM_KERNEL) && p->dir != AST_DIR_NONE && p->type->kind == AST_TYPE_ARRAY)
         return array_param_type(c, s, p, extents);
-    const bool local = s->kind == SYM_FUNC && !s->item->is_export && !s->item->is_extern; /* takes what is in the module */
+    const bool local = s->kind == SYM_FUNC && !s->item->is_export &&
+                       !s->item->is_extern; /* takes what is in the module */
     if (p->dir != AST_DIR_NONE || (!local && p->type && p->type->kind == AST_TYPE_ARRAY))
         return bad_direction(c, s, p, local);
     if (!p->type) {
@@ -94,12 +100,15 @@ static void check_signature(checker *c, sym *s)
             ERR(c, s->item->result->span, DIAG_NOT_SCALAR_TYPE, "a result", ty_name(c->types, s->result));
             s->result = ty_error(c->types);
         }
-        if (s->item->is_extern && s->result->kind != TY_ERROR && !extern_has_type(c, "the result", s->result, s->item->result->span))
+        if (s->item->is_extern && s->result->kind != TY_ERROR &&
+            !extern_has_type(c, "the result", s->result, s->item->result->span))
             s->result = ty_error(c->types);
         s->refused = s->refused || s->result->kind == TY_ERROR || (s->item->is_extern && !extern_fits_libc(c, s));
     } else if (s->item->is_extern) {
         ERR(c, s->span, DIAG_NEEDS_TYPE, "an extern func needs the type of its result");
-        NOTE(c, s->span, "it is called for its value alone, perhaps more often than written: what has an effect belongs in the host");
+        NOTE(c, s->span,
+             "it is called for its value alone, perhaps more often than written: what has an effect belongs in the "
+             "host");
         s->refused = true;
     }
     come_back(c, old);
@@ -127,7 +136,10 @@ static int derive_bits(checker *c, const ast_attr *a)
         bad_derivative(c, a->span);
     for (const ast_expr *e = a->args; e; e = e->next) {
         const char *name = e->kind == AST_EXPR_NAME ? e->name : "";
-        int bit = !strcmp(name, "grad") ? IR_DERIVE_GRAD : !strcmp(name, "jvp") ? IR_DERIVE_JVP : !strcmp(name, "hvp") ? IR_DERIVE_HVP : 0;
+        int bit = !strcmp(name, "grad")  ? IR_DERIVE_GRAD
+                  : !strcmp(name, "jvp") ? IR_DERIVE_JVP
+                  : !strcmp(name, "hvp") ? IR_DERIVE_HVP
+                                         : 0;
         if (!bit)
             bad_derivative(c, e->span);
         else if (bits & bit)
@@ -145,7 +157,8 @@ static void check_attrs(checker *c, const sym *s, tx_func *f)
         for (const ast_attr *b = s->item->attrs; b != a; b = b->next)
             if (!strcmp(a->name, b->name))
                 ERR(c, a->span, DIAG_ATTR_TWICE, a->name);
-        if (!strcmp(a->name, "grad_for") || !strcmp(a->name, "jvp_for") || (s->item->is_extern && !strcmp(a->name, "grad"))) {
+        if (!strcmp(a->name, "grad_for") || !strcmp(a->name, "jvp_for") ||
+            (s->item->is_extern && !strcmp(a->name, "grad"))) {
             continue; /* check_custom.c, check_extern.c */
         } else if (derived && !strcmp(a->name, "derive")) {
             f->derive = derive_bits(c, a);
@@ -153,8 +166,13 @@ static void check_attrs(checker *c, const sym *s, tx_func *f)
         } else if (kernel && !strcmp(a->name, "no_grad")) {
             f->no_grad = plain_attribute(c, a);
         } else {
-            static const char *const known[] = {"grad_for", "jvp_for", "derive", "no_grad"}, *const of_extern[] = {"grad_for", "jvp_for", "grad"};
-            bad_attribute(c, a, what_it_is(s), s->item->is_extern ? of_extern : known, kernel ? 4 : derived || s->item->is_extern ? 3 : 2);
+            static const char *const known[] = {"grad_for", "jvp_for", "derive", "no_grad"}, *const of_extern[] = {
+                                                                                                 "grad_for", "jvp_for",
+                                                                                                 "grad"};
+            bad_attribute(c, a, what_it_is(s), s->item->is_extern ? of_extern : known,
+                          kernel                          ? 4
+                          : derived || s->item->is_extern ? 3
+                                                          : 2);
         }
     }
     if (f->no_grad && f->derive_explicit && f->derive != 0)
@@ -166,7 +184,8 @@ static bool check_param_attrs(checker *c, const ast_param *p, const ty *t, bool 
     bool grad = false;
     for (const ast_attr *a = p->attrs; a; a = a->next) {
         if (!kernel || strcmp(a->name, "needs_grad") != 0)
-            bad_attribute(c, a, kernel ? "a parameter of a kernel" : "a parameter of a function", (const char *const[]){"needs_grad"}, kernel);
+            bad_attribute(c, a, kernel ? "a parameter of a kernel" : "a parameter of a function",
+                          (const char *const[]){"needs_grad"}, kernel);
         else if (grad)
             ERR(c, a->span, DIAG_ATTR_TWICE, a->name);
         else if (t->kind != TY_ERROR && !ty_has_floats(t))
@@ -247,7 +266,8 @@ void declare_params(checker *c, fn *f, const ty *const *args, int more)
     for (int i = 0; i < f->sym->nparams; i++)
         leaves += ty_nleaves(args[i]);
     for (const ast_param *p = it->params; p; p = p->next)
-        for (const ast_expr *e = derived && p->type && p->type->kind == AST_TYPE_ARRAY ? p->type->extents : NULL; e; e = e->next)
+        for (const ast_expr *e = derived && p->type && p->type->kind == AST_TYPE_ARRAY ? p->type->extents : NULL; e;
+             e = e->next)
             leaves++;
     f->tx->params = ARENA_ARRAY(c->mem, tx_local *, leaves);
     if (derived && !at_call)
@@ -299,7 +319,8 @@ void instance_complete(checker *c, instance *i)
 static void check_body(checker *c, sym *s, instance *inst, src_span site)
 {
     int errors = diag_error_count(c->d);
-    fn f = {.sym = s, .inst = inst, .tx = inst->tx, .is_kernel = s->kind == SYM_KERNEL, .site = site, .result = s->result};
+    fn f = {
+        .sym = s, .inst = inst, .tx = inst->tx, .is_kernel = s->kind == SYM_KERNEL, .site = site, .result = s->result};
     scope sc;
     if (f.is_kernel && !f.result)
         f.result = ty_void(c->types);
@@ -324,7 +345,8 @@ static lossy lost_by(const sym *s, const val *given, int k)
     return given && !s->param_types[k] && given[k].lost.literals ? given[k].lost : (lossy){0};
 }
 
-/* What takes arrays of the host has an instance of its own, the first of all, and one for each set of arrays that calls give it. */
+/* What takes arrays of the host has an instance of its own, the first of all, and one for each set of arrays that calls
+ * give it. */
 static instance *instance_new(checker *c, sym *s, const ty *const *args, const val *given)
 {
     const bool at_call = given && takes_arrays(s);
@@ -420,7 +442,8 @@ static instance *find_instance(checker *c, sym *s, const ty *const *args, const 
     for (instance *i = s->instances; i; i = i->next) {
         bool same = true;
         for (int k = 0; k < s->nparams && same; k++)
-            same = i->args[k] == args[k] && identity(i->refs[k]) == identity(given ? given[k].ref : NULL) && i->lost[k].kind == lost_by(s, given, k).kind;
+            same = i->args[k] == args[k] && identity(i->refs[k]) == identity(given ? given[k].ref : NULL) &&
+                   i->lost[k].kind == lost_by(s, given, k).kind;
         if (same)
             return i;
     }
@@ -497,7 +520,8 @@ static void list_args(checker *c, tx_expr *e, const val *args, int n, binding **
     e->nargs = spread_values(c, at, given, e->args, list);
 }
 
-/* What takes arrays is checked for itself before it is for those that a call gives it: then its errors are told once. */
+/* What takes arrays is checked for itself before it is for those that a call gives it: then its errors are told once.
+ */
 static bool own_is_ready(checker *c, sym *s)
 {
     if (s->kind == SYM_KERNEL)
@@ -513,7 +537,8 @@ val call_function(checker *c, sym *s, val *args, int n, const src_span *spans, s
     if (s->refused)
         return val_error(c, at);
     if (n != s->nparams) {
-        ERR(c, at, DIAG_ARGUMENT_COUNT, s->name, s->nparams == 1 ? "1 argument" : arena_printf(c->mem, "%d arguments", s->nparams), n);
+        ERR(c, at, DIAG_ARGUMENT_COUNT, s->name,
+            s->nparams == 1 ? "1 argument" : arena_printf(c->mem, "%d arguments", s->nparams), n);
         NOTE(c, s->span, "'%s' is declared here", s->name);
         return val_error(c, at);
     }

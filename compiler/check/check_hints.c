@@ -16,7 +16,8 @@ static bool alike(char a, char b)
     return lower_case(a) == lower_case(b);
 }
 
-/* Insertions, deletions, substitutions and swaps of neighbours that lead from a to b, but for the case; more than limit if there are more. */
+/* Insertions, deletions, substitutions and swaps of neighbours that lead from a to b, but for the case; more than limit
+ * if there are more. */
 static int edit_distance(const char *a, const char *b, int limit)
 {
     enum { LONGEST = 40 };
@@ -115,15 +116,50 @@ bool plain_attribute(checker *c, const ast_attr *a)
 static const struct {
     const char *foreign, *here;
 } called[] = {
-    {"float", "f32"},           {"double", "f64"},          {"int", "i32"},             {"unsigned", "u32"},        {"long", "i64"},
-    {"short", "i16"},           {"char", "i8"},             {"size_t", "u64"},          {"int8_t", "i8"},           {"int16_t", "i16"},
-    {"int32_t", "i32"},         {"int64_t", "i64"},         {"uint8_t", "u8"},          {"uint16_t", "u16"},        {"uint32_t", "u32"},
-    {"uint64_t", "u64"},        {"float2", "vec2"},         {"float3", "vec3"},         {"float4", "vec4"},         {"double2", "vec(2, f64)"},
-    {"double3", "vec(3, f64)"}, {"double4", "vec(4, f64)"}, {"int2", "ivec2"},          {"int3", "ivec3"},          {"int4", "ivec4"},
-    {"Vec2", "vec2"},           {"Vec3", "vec3"},           {"Vec4", "vec4"},           {"vec2f", "vec2"},          {"vec3f", "vec3"},
-    {"vec4f", "vec4"},          {"Mat2", "mat2"},           {"Mat3", "mat3"},           {"Mat4", "mat4"},           {"float2x2", "mat2"},
-    {"float3x3", "mat3"},       {"float4x4", "mat4"},       {"Vector", "vec(n, T)"},    {"Matrix", "mat(n, m, T)"}, {"printf", "print"},
-    {"fabs", "abs"},            {"fmin", "min"},            {"fmax", "max"},            {"lerp", "mix"},
+    {"float", "f32"},
+    {"double", "f64"},
+    {"int", "i32"},
+    {"unsigned", "u32"},
+    {"long", "i64"},
+    {"short", "i16"},
+    {"char", "i8"},
+    {"size_t", "u64"},
+    {"int8_t", "i8"},
+    {"int16_t", "i16"},
+    {"int32_t", "i32"},
+    {"int64_t", "i64"},
+    {"uint8_t", "u8"},
+    {"uint16_t", "u16"},
+    {"uint32_t", "u32"},
+    {"uint64_t", "u64"},
+    {"float2", "vec2"},
+    {"float3", "vec3"},
+    {"float4", "vec4"},
+    {"double2", "vec(2, f64)"},
+    {"double3", "vec(3, f64)"},
+    {"double4", "vec(4, f64)"},
+    {"int2", "ivec2"},
+    {"int3", "ivec3"},
+    {"int4", "ivec4"},
+    {"Vec2", "vec2"},
+    {"Vec3", "vec3"},
+    {"Vec4", "vec4"},
+    {"vec2f", "vec2"},
+    {"vec3f", "vec3"},
+    {"vec4f", "vec4"},
+    {"Mat2", "mat2"},
+    {"Mat3", "mat3"},
+    {"Mat4", "mat4"},
+    {"float2x2", "mat2"},
+    {"float3x3", "mat3"},
+    {"float4x4", "mat4"},
+    {"Vector", "vec(n, T)"},
+    {"Matrix", "mat(n, m, T)"},
+    {"printf", "print"},
+    {"fabs", "abs"},
+    {"fmin", "min"},
+    {"fmax", "max"},
+    {"lerp", "mix"},
 };
 
 static const char *const pi[] = {"pi", "PI", "M_PI"};
@@ -135,7 +171,8 @@ bool hint_foreign(checker *c, const char *name, src_span at)
         if (strcmp(called[k].foreign, name) != 0)
             continue;
         const char *here = called[k].here;
-        NOTE(c, at, "it is called '%s' here%s", here, !strcmp(here, "f32") || !strcmp(here, "f64") ? "; 'real' is the module's default float" : "");
+        NOTE(c, at, "it is called '%s' here%s", here,
+             !strcmp(here, "f32") || !strcmp(here, "f64") ? "; 'real' is the module's default float" : "");
         return true;
     }
     for (size_t k = 0; k < sizeof pi / sizeof *pi; k++) {
@@ -167,9 +204,11 @@ static const sym *element_of(checker *c, const ast_expr *e)
 bool hint_member(checker *c, const ast_expr *e, const ty *of)
 {
     const sym *field = element_of(c, e->a), *s = names_lookup(c, e->name);
-    const bool function = of->kind != TY_STRUCT && (op_find_user(e->name) != OP_COUNT || (s && s->kind == SYM_FUNC && s->prelude));
+    const bool function = of->kind != TY_STRUCT &&
+                          (op_find_user(e->name) != OP_COUNT || (s && s->kind == SYM_FUNC && s->prelude));
     if (field && e->a->kind != AST_EXPR_NAME && (!strcmp(e->name, "grad") || !strcmp(e->name, "dual")))
-        NOTE(c, e->op_span, "'%s' stands behind the field's name, in front of subscripts: %s.%s[...]", e->name, field->name, e->name);
+        NOTE(c, e->op_span, "'%s' stands behind the field's name, in front of subscripts: %s.%s[...]", e->name,
+             field->name, e->name);
     else if (of->kind == TY_MAT && !strcmp(e->name, "T"))
         NOTE(c, e->op_span, "the transpose is a function: transpose(A), or A.transpose()");
     else if (function)

@@ -1,4 +1,5 @@
-/* Places: subscripts and members of what a name stands for (check_root.c), read and written through one description. check_place.c reads them. */
+/* Places: subscripts and members of what a name stands for (check_root.c), read and written through one description.
+ * check_place.c reads them. */
 #include <string.h>
 
 #include "check/check.h"
@@ -34,7 +35,8 @@ static bool is_complete(checker *c, place *p, src_span at, const char *member)
         const int letters = p->missing == p->sym->field->ndim && p->missing <= 3 ? 3 * p->missing - 2 : 0;
         const char *plane = !p->plane_named ? "" : p->plane == IR_GRAD ? ".grad" : ".dual";
         if (letters && member)
-            NOTE(c, at, "it stands behind the subscripts: %s%s[%.*s].%s", p->sym->name, plane, letters, "i, j, k", member);
+            NOTE(c, at, "it stands behind the subscripts: %s%s[%.*s].%s", p->sym->name, plane, letters, "i, j, k",
+                 member);
         else if (letters)
             NOTE(c, at, "all elements are reached in a loop: for %.*s in %s { ... }", letters, "i, j, k", p->sym->name);
     } else {
@@ -63,7 +65,9 @@ tx_expr *i64_op(checker *c, ir_opcode op, tx_expr *a, tx_expr *b, src_span at)
 static void out_of_range(checker *c, src_span at, int64_t subscript, int64_t extent)
 {
     ERR(c, at, DIAG_SUBSCRIPT_RANGE, (long long)subscript,
-        extent < 0 ? "it is negative" : extent == 1 ? "it must be 0" : arena_printf(c->mem, "it must be in 0 .. %lld", (long long)(extent - 1)));
+        extent < 0    ? "it is negative"
+        : extent == 1 ? "it must be 0"
+                      : arena_printf(c->mem, "it must be in 0 .. %lld", (long long)(extent - 1)));
 }
 
 /* A subscript that is known at run time only. */
@@ -77,8 +81,10 @@ static tx_expr *within(checker *c, const place *p, tx_expr *index, int count, co
     return e;
 }
 
-/* Chooses n of the place's components: all of them, or those from index * n on; index, a `what`, is a constant or known at run time only. */
-static void choose(checker *c, place *p, tx_expr *index, const char *what, int count, int n, const ty *type, src_span at)
+/* Chooses n of the place's components: all of them, or those from index * n on; index, a `what`, is a constant or known
+ * at run time only. */
+static void choose(checker *c, place *p, tx_expr *index, const char *what, int count, int n, const ty *type,
+                   src_span at)
 {
     list_components(c, p);
     p->type = type;
@@ -122,7 +128,8 @@ static void narrow_by_name(checker *c, place *p, const ast_expr *e)
         ERR(c, e->op_span, DIAG_NO_MEMBER, ty_name(c->types, p->type), e->name);
         const bool hinted = hint_member(c, e, p->type);
         if (!hinted && p->type->kind == TY_VEC)
-            NOTE(c, e->op_span, "its components are %.*s%s", count < 4 ? count : 4, letters, count > 4 ? " and v[4], ..." : "");
+            NOTE(c, e->op_span, "its components are %.*s%s", count < 4 ? count : 4, letters,
+                 count > 4 ? " and v[4], ..." : "");
         else if (!hinted && p->type->kind == TY_MAT)
             NOTE(c, e->op_span, "a component of a matrix is A[i, j]");
         place_fail(p);
@@ -223,7 +230,7 @@ static void resolve_member(checker *c, const ast_expr *e, place *p)
 typedef struct subscripts {
     tx_expr *at[MAX_DIM + 1];
     src_span span[MAX_DIM + 1];
-    int n;    /* may be MAX_DIM + 1: too many */
+    int n; /* may be MAX_DIM + 1: too many */
     bool bad;
 } subscripts;
 
@@ -250,7 +257,8 @@ static subscripts check_subscripts(checker *c, const ast_expr *list, binding **b
         } else if ((t->kind != TY_SCALAR && t->kind != TY_VEC) || !scalar_is_int(t->elem)) {
             ERR(c, a->span, DIAG_NOT_INTEGER, "a subscript", name_of(c, v));
             if (scalar_is_float(t->elem))
-                NOTE(c, a->span, "write the cast: %s(...)", t->kind == TY_VEC ? arena_printf(c->mem, "ivec%d", t->rows) : "i32");
+                NOTE(c, a->span, "write the cast: %s(...)",
+                     t->kind == TY_VEC ? arena_printf(c->mem, "ivec%d", t->rows) : "i32");
             s.bad = true;
         } else if (t->kind == TY_SCALAR) {
             add_subscript(c, &s, v.e, a->span);
@@ -275,7 +283,8 @@ static void index_elements(checker *c, const ast_expr *e, place *p, const subscr
     if (s->n != p->missing) {
         ERR(c, e->op_span, DIAG_SUBSCRIPT_COUNT, p->sym->name, p->missing, p->missing == 1 ? "" : "s", s->n);
         if (s->n > p->missing && p->type->kind != TY_SCALAR)
-            NOTE(c, e->op_span, "a component of its %s is subscripted behind: %s[...][k]", ty_name(c->types, p->type), p->sym->name);
+            NOTE(c, e->op_span, "a component of its %s is subscripted behind: %s[...][k]", ty_name(c->types, p->type),
+                 p->sym->name);
         place_fail(p);
         return;
     }
@@ -320,7 +329,8 @@ static void index_components(checker *c, const ast_expr *e, place *p, const subs
             choose(c, p, s->at[1], "column", t->cols, 1, scalar_type, s->span[1]);
     } else {
         if (t->kind == TY_VEC || t->kind == TY_MAT)
-            ERR(c, e->op_span, DIAG_COMPONENT_SUBSCRIPTS, ty_name(c->types, t), t->kind == TY_VEC ? "one subscript" : "one or two subscripts", s->n);
+            ERR(c, e->op_span, DIAG_COMPONENT_SUBSCRIPTS, ty_name(c->types, t),
+                t->kind == TY_VEC ? "one subscript" : "one or two subscripts", s->n);
         else if (p->kind == PLACE_FIELD && p->field->ndim == 0)
             ERR(c, e->op_span, DIAG_ZERO_D_SUBSCRIPT, p->sym->name);
         else
@@ -332,7 +342,8 @@ static void index_components(checker *c, const ast_expr *e, place *p, const subs
 static void resolve_index(checker *c, const ast_expr *e, place *p)
 {
     place_resolve(c, e->a, p);
-    if (p->kind == PLACE_FIELD && p->missing == 0 && p->nsubs == 0 && p->type->kind == TY_SCALAR && p->type == p->whole) {
+    if (p->kind == PLACE_FIELD && p->missing == 0 && p->nsubs == 0 && p->type->kind == TY_SCALAR &&
+        p->type == p->whole) {
         ERR(c, e->op_span, DIAG_ZERO_D_SUBSCRIPT, p->sym->name);
         place_fail(p);
         return;

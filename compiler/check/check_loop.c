@@ -52,7 +52,8 @@ static bool over_range(checker *c, bounds *b, const ast_expr *iter)
     if (n < 1 || n > 2) {
         ERR(c, iter->span, DIAG_ARGUMENT_COUNT, "range", "1 or 2 arguments", n);
         if (n == 3)
-            NOTE(c, iter->span, "there is no step: count the iterations, for k in range(n), and begin with let i = first + k * step;");
+            NOTE(c, iter->span,
+                 "there is no step: count the iterations, for k in range(n), and begin with let i = first + k * step;");
         return false;
     }
     return n == 1 ? add_range(c, b, NULL, iter->args) : add_range(c, b, iter->args, iter->args->next);
@@ -174,7 +175,9 @@ static bool names_match(checker *c, const ast_stmt *s, const bounds *b)
         return true;
     ERR(c, s->names->span, DIAG_LOOP_NAMES, names, names == 1 ? "" : "s", want, want == 1 ? "" : "s");
     if (names == 1 && want > 1)
-        NOTE(c, s->iter->span, "one variable for each, 'for i, j in ...', or the vector of all indices of a field, 'for I in grouped(x)'");
+        NOTE(
+            c, s->iter->span,
+            "one variable for each, 'for i, j in ...', or the vector of all indices of a field, 'for I in grouped(x)'");
     return false;
 }
 

@@ -37,10 +37,12 @@ static sym *add_item(checker *c, const ast_item *it, sym_kind kind, bool prelude
 
 static void collect(checker *c, const ast_module *m)
 {
-    static const sym_kind kinds[] = {[AST_ITEM_CONST] = SYM_CONST, [AST_ITEM_PARAM] = SYM_PARAM, [AST_ITEM_STRUCT] = SYM_STRUCT,
-                                     [AST_ITEM_FIELD] = SYM_FIELD, [AST_ITEM_FUNC] = SYM_FUNC, [AST_ITEM_KERNEL] = SYM_KERNEL};
+    static const sym_kind kinds[] = {
+        [AST_ITEM_CONST] = SYM_CONST, [AST_ITEM_PARAM] = SYM_PARAM, [AST_ITEM_STRUCT] = SYM_STRUCT,
+        [AST_ITEM_FIELD] = SYM_FIELD, [AST_ITEM_FUNC] = SYM_FUNC,   [AST_ITEM_KERNEL] = SYM_KERNEL};
     for (const ast_item *it = m->items; it; it = it->next) {
-        if (it->kind == AST_ITEM_IMPORT || it->kind == AST_ITEM_LAZY_GRAD || it->kind == AST_ITEM_LAZY_DUAL || !it->name)
+        if (it->kind == AST_ITEM_IMPORT || it->kind == AST_ITEM_LAZY_GRAD || it->kind == AST_ITEM_LAZY_DUAL ||
+            !it->name)
             continue;
         add_item(c, it, kinds[it->kind], false);
         names_check_item(c, it);
@@ -218,7 +220,13 @@ static void check_param(checker *c, sym *s)
 static ir_field *new_field(checker *c, const sym *s, const char *name, const ty *t)
 {
     ir_field *f = ARENA_NEW(c->mem, ir_field);
-    *f = (ir_field){.name = name, .doc = s->item->doc, .elem = t->elem, .shape = shape_of(t), .rows = t->rows, .cols = t->cols, .loc = s->span.begin};
+    *f = (ir_field){.name = name,
+                    .doc = s->item->doc,
+                    .elem = t->elem,
+                    .shape = shape_of(t),
+                    .rows = t->rows,
+                    .cols = t->cols,
+                    .loc = s->span.begin};
     return f;
 }
 
@@ -249,7 +257,8 @@ static void check_layout(checker *c, const sym *s, const ast_attr *a)
 static ir_field_layout layout_of(const ir_field *f, ir_field_layout asked)
 {
     const bool apart = ir_field_layout_get(asked)->properties & IR_LAYOUT_APART;
-    return asked == IR_FIELD_DENSE || (apart && !f->lead && f->shape == IR_SHAPE_SCALAR) ? ir_field_layout_plain(f) : asked;
+    return asked == IR_FIELD_DENSE || (apart && !f->lead && f->shape == IR_SHAPE_SCALAR) ? ir_field_layout_plain(f)
+                                                                                         : asked;
 }
 
 static void check_field_attrs(checker *c, sym *s)
@@ -264,7 +273,10 @@ static void check_field_attrs(checker *c, sym *s)
     bool grad = false, dual = false, saved = false;
     ir_field_layout asked = IR_FIELD_DENSE;
     for (const ast_attr *a = s->item->attrs; a; a = a->next) {
-        bool *const known = !strcmp(a->name, "needs_grad") ? &grad : !strcmp(a->name, "needs_dual") ? &dual : !strcmp(a->name, "saved") ? &saved : NULL;
+        bool *const known = !strcmp(a->name, "needs_grad")   ? &grad
+                            : !strcmp(a->name, "needs_dual") ? &dual
+                            : !strcmp(a->name, "saved")      ? &saved
+                                                             : NULL;
         const ir_field_layout layout = ir_field_layout_named(a->name);
         asked = layout != IR_FIELD_DENSE ? layout : asked;
         for (const ast_attr *b = s->item->attrs; b != a; b = b->next)
@@ -446,7 +458,8 @@ static void list_functions(checker *c)
     }
 }
 
-tx_module *check_module(arena *mem, intern_pool *names, diag_sink *d, const ast_module *ast, ir_module *ir, const check_options *opt)
+tx_module *check_module(arena *mem, intern_pool *names, diag_sink *d, const ast_module *ast, ir_module *ir,
+                        const check_options *opt)
 {
     checker c = {.mem = mem, .names = names, .d = d, .opt = opt, .ir = ir};
     int errors = diag_error_count(d);

@@ -1,4 +1,5 @@
-/* The name table: one entry for each name, with what it means in the module, in the prelude and in the function being checked. */
+/* The name table: one entry for each name, with what it means in the module, in the prelude and in the function being
+ * checked. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,36 +83,63 @@ void names_unknown(checker *c, const char *name, src_span at, bool function)
 /* ---- names that are not free ---- */
 
 static const char *const c_keywords[] = {
-    "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern", "float", "for", "goto", "if",
-    "inline", "int", "long", "register", "restrict", "return", "short", "signed", "sizeof", "static", "struct", "switch", "typedef", "union",
-    "unsigned", "void", "volatile", "while", "asm", "typeof",
+    "auto",   "break",    "case",     "char",     "const", "continue", "default", "do",     "double",
+    "else",   "enum",     "extern",   "float",    "for",   "goto",     "if",      "inline", "int",
+    "long",   "register", "restrict", "return",   "short", "signed",   "sizeof",  "static", "struct",
+    "switch", "typedef",  "union",    "unsigned", "void",  "volatile", "while",   "asm",    "typeof",
 };
 
 static const char *const cxx_keywords[] = {
-    "alignas", "alignof", "and", "and_eq", "bitand", "bitor", "catch", "char16_t", "char32_t", "class", "compl", "concept", "const_cast",
-    "constexpr", "decltype", "delete", "dynamic_cast", "explicit", "export", "friend", "mutable", "namespace", "new", "noexcept", "not",
-    "not_eq", "nullptr", "operator", "or", "or_eq", "private", "protected", "public", "reinterpret_cast", "requires", "static_assert",
-    "static_cast", "template", "this", "thread_local", "throw", "try", "typeid", "typename", "using", "virtual", "wchar_t", "xor", "xor_eq",
+    "alignas",      "alignof",
+    "and",          "and_eq",
+    "bitand",       "bitor",
+    "catch",        "char16_t",
+    "char32_t",     "class",
+    "compl",        "concept",
+    "const_cast",   "constexpr",
+    "decltype",     "delete",
+    "dynamic_cast", "explicit",
+    "export",       "friend",
+    "mutable",      "namespace",
+    "new",          "noexcept",
+    "not",          "not_eq",
+    "nullptr",      "operator",
+    "or",           "or_eq",
+    "private",      "protected",
+    "public",       "reinterpret_cast",
+    "requires",     "static_assert",
+    "static_cast",  "template",
+    "this",         "thread_local",
+    "throw",        "try",
+    "typeid",       "typename",
+    "using",        "virtual",
+    "wchar_t",      "xor",
+    "xor_eq",
 };
 
 /* Macros of the headers that generated code and its users include. */
 static const char *const macros[] = {
-    "BUFSIZ", "CHAR_BIT", "EOF", "HUGE_VAL", "HUGE_VALF", "INFINITY", "NAN", "NULL", "RAND_MAX", "SEEK_CUR", "SEEK_END", "SEEK_SET", "SIZE_MAX",
-    "INT_MAX", "INT_MIN", "LONG_MAX", "LONG_MIN", "UINT_MAX", "DECIMAL_DIG", "FP_ILOGB0", "FP_ILOGBNAN", "FP_INFINITE", "FP_NAN", "FP_NORMAL",
-    "FP_SUBNORMAL", "FP_ZERO", "HUGE_VALL", "INTMAX_MAX", "INTMAX_MIN", "INTPTR_MAX", "INTPTR_MIN", "MATH_ERREXCEPT", "MATH_ERRNO",
-    "SIG_ATOMIC_MAX", "SIG_ATOMIC_MIN", "UINTMAX_MAX", "UINTPTR_MAX", "WCHAR_MAX", "WCHAR_MIN", "WINT_MAX", "WINT_MIN", "math_errhandling",
-    "M_E", "M_LOG2E", "M_LOG10E", "M_LN2", "M_LN10", "M_PI", "M_PI_2", "M_PI_4", "M_1_PI", "M_2_PI", "M_2_SQRTPI", "M_SQRT2", "M_SQRT1_2",
-    "INT8_MAX", "INT16_MAX", "INT32_MAX", "INT64_MAX", "INT8_MIN", "INT16_MIN", "INT32_MIN", "INT64_MIN", "UINT8_MAX", "UINT16_MAX",
-    "UINT32_MAX", "UINT64_MAX", "PTRDIFF_MAX", "PTRDIFF_MIN", "assert", "bool", "errno", "false", "i386", "linux", "offsetof", "signgam",
-    "stderr", "stdin", "stdout", "true", "unix",
+    "BUFSIZ",      "CHAR_BIT",    "EOF",        "HUGE_VAL",       "HUGE_VALF",   "INFINITY",       "NAN",
+    "NULL",        "RAND_MAX",    "SEEK_CUR",   "SEEK_END",       "SEEK_SET",    "SIZE_MAX",       "INT_MAX",
+    "INT_MIN",     "LONG_MAX",    "LONG_MIN",   "UINT_MAX",       "DECIMAL_DIG", "FP_ILOGB0",      "FP_ILOGBNAN",
+    "FP_INFINITE", "FP_NAN",      "FP_NORMAL",  "FP_SUBNORMAL",   "FP_ZERO",     "HUGE_VALL",      "INTMAX_MAX",
+    "INTMAX_MIN",  "INTPTR_MAX",  "INTPTR_MIN", "MATH_ERREXCEPT", "MATH_ERRNO",  "SIG_ATOMIC_MAX", "SIG_ATOMIC_MIN",
+    "UINTMAX_MAX", "UINTPTR_MAX", "WCHAR_MAX",  "WCHAR_MIN",      "WINT_MAX",    "WINT_MIN",       "math_errhandling",
+    "M_E",         "M_LOG2E",     "M_LOG10E",   "M_LN2",          "M_LN10",      "M_PI",           "M_PI_2",
+    "M_PI_4",      "M_1_PI",      "M_2_PI",     "M_2_SQRTPI",     "M_SQRT2",     "M_SQRT1_2",      "INT8_MAX",
+    "INT16_MAX",   "INT32_MAX",   "INT64_MAX",  "INT8_MIN",       "INT16_MIN",   "INT32_MIN",      "INT64_MIN",
+    "UINT8_MAX",   "UINT16_MAX",  "UINT32_MAX", "UINT64_MAX",     "PTRDIFF_MAX", "PTRDIFF_MIN",    "assert",
+    "bool",        "errno",       "false",      "i386",           "linux",       "offsetof",       "signgam",
+    "stderr",      "stdin",       "stdout",     "true",           "unix",
 };
 
 static const char *const macro_heads[] = {"DBL_", "FLT_", "LDBL_", "INT_FAST", "INT_LEAST", "UINT_FAST", "UINT_LEAST"};
 
 /* Types of the headers that generated C includes: a C function of the host cannot be called so. */
 static const char *const c_types[] = {
-    "double_t", "float_t", "int16_t", "int32_t", "int64_t", "int8_t", "intmax_t", "intptr_t", "max_align_t", "ptrdiff_t", "size_t", "uint16_t",
-    "uint32_t", "uint64_t", "uint8_t", "uintmax_t", "uintptr_t", "wchar_t", "FILE",
+    "double_t", "float_t",     "int16_t",   "int32_t", "int64_t",  "int8_t",   "intmax_t",
+    "intptr_t", "max_align_t", "ptrdiff_t", "size_t",  "uint16_t", "uint32_t", "uint64_t",
+    "uint8_t",  "uintmax_t",   "uintptr_t", "wchar_t", "FILE",
 };
 
 static bool listed(const char *const *list, size_t n, const char *name)
@@ -148,7 +176,8 @@ static bool check_fit(checker *c, const char *name, src_span at, bool in_header)
     if (in_header && (!strncmp(name, "tk_", 3) || !strncmp(name, "TK_", 3)))
         return ERR(c, at, DIAG_RESERVED_NAME, name, "names with 'tk_' in front belong to the runtime");
     if (in_header && (name[0] == '_' || strstr(name, "__")))
-        return ERR(c, at, DIAG_RESERVED_NAME, name, "C and C++ keep names with '_' in front or '__' inside for themselves");
+        return ERR(c, at, DIAG_RESERVED_NAME, name,
+                   "C and C++ keep names with '_' in front or '__' inside for themselves");
     return true;
 }
 
@@ -157,7 +186,8 @@ void names_check_item(checker *c, const ast_item *it)
     if (!check_fit(c, it->name, it->name_span, true))
         return;
     if (it->kind == AST_ITEM_KERNEL && !strcmp(it->name, "tk"))
-        ERR(c, it->name_span, DIAG_RESERVED_NAME, it->name, "it makes names with 'tk_' in front, which belong to the runtime");
+        ERR(c, it->name_span, DIAG_RESERVED_NAME, it->name,
+            "it makes names with 'tk_' in front, which belong to the runtime");
     if (it->is_extern && LISTED(c_types, it->name))
         ERR(c, it->name_span, DIAG_UNFIT_NAME, it->name, "a type of C");
     /* kernels may be called `step`: nothing calls them by that name but the host */
@@ -208,7 +238,8 @@ static void make_field_names(made_table *t, const char *id, const char *of, src_
     static const char *const pattern[] = {"bind_%s", "%s_view", "idx_%s", "forward_%s"};
     for (size_t k = 0; k < sizeof pattern / sizeof *pattern; k++) {
         const char *hole = strchr(pattern[k], '%');
-        if (!make_name(t, arena_printf(t->c->mem, "%.*s%s%s", (int)(hole - pattern[k]), pattern[k], id, hole + 2), of, at))
+        if (!make_name(t, arena_printf(t->c->mem, "%.*s%s%s", (int)(hole - pattern[k]), pattern[k], id, hole + 2), of,
+                       at))
             return; /* once is enough */
     }
 }
@@ -234,7 +265,8 @@ static bool ends_in(const char *name, const char *end)
     return n > k && !strcmp(name + n - k, end);
 }
 
-/* What the generated C makes of an item's name for itself, beside the interface: functions and tables of kernels, arguments of export funcs. */
+/* What the generated C makes of an item's name for itself, beside the interface: functions and tables of kernels,
+ * arguments of export funcs. */
 static bool is_made_of(const char *name, const ast_item *it)
 {
     const size_t n = strlen(it->name);
@@ -264,7 +296,8 @@ static void make_extern_name(made_table *t, const ast_item *it, const ast_module
 
 void names_check_generated(checker *c, const ast_module *m)
 {
-    static const char *const fixed[] = {"create", "create_", "destroy", "defaults", "status", "error", "set_params", "params"};
+    static const char *const fixed[] = {"create", "create_", "destroy",    "defaults",
+                                        "status", "error",   "set_params", "params"};
     static const char *const of_kernel[] = {"", "_grad", "_jvp", "_hvp", "_grad_WORKSPACE", "_hvp_WORKSPACE"};
     made_table t = {.c = c};
     for (size_t k = 0; k < sizeof fixed / sizeof *fixed; k++)
@@ -298,15 +331,24 @@ void names_check_generated(checker *c, const ast_module *m)
 const char *sym_describe(const sym *s)
 {
     switch (s->kind) {
-    case SYM_CONST:  return "a constant";
-    case SYM_PARAM:  return "a param";
-    case SYM_FIELD:  return s->what ? s->what : "a field";
-    case SYM_FUNC:   return s->prelude ? "a built-in function" : "a function";
-    case SYM_KERNEL: return "a kernel";
-    case SYM_STRUCT: return "a struct";
-    case SYM_STATIC: return "a 'static for' variable";
-    case SYM_LOCAL:  return s->what ? s->what : "a local";
-    case SYM_BAD:    break;
+    case SYM_CONST:
+        return "a constant";
+    case SYM_PARAM:
+        return "a param";
+    case SYM_FIELD:
+        return s->what ? s->what : "a field";
+    case SYM_FUNC:
+        return s->prelude ? "a built-in function" : "a function";
+    case SYM_KERNEL:
+        return "a kernel";
+    case SYM_STRUCT:
+        return "a struct";
+    case SYM_STATIC:
+        return "a 'static for' variable";
+    case SYM_LOCAL:
+        return s->what ? s->what : "a local";
+    case SYM_BAD:
+        break;
     }
     return "an unknown name";
 }

@@ -64,7 +64,8 @@ tx_expr *wrap_bindings(checker *c, const binding *list, tx_expr *e)
     return r;
 }
 
-/* once: each component of e is asked for exactly once. What is built is then not needed as a whole; else no effect of a component may be lost or doubled. */
+/* once: each component of e is asked for exactly once. What is built is then not needed as a whole; else no effect of a
+ * component may be lost or doubled. */
 static tx_expr *extract(checker *c, tx_expr *e, int n, const int *comps, const ty *type, bool once)
 {
     if (e->kind == TX_BUILD && (once || !c->fn || repeatable(e))) {

@@ -81,7 +81,14 @@ static void fill_array(checker *c, sym *s, const ast_expr *list, const ty *array
             fill_array(c, s, e, array, at, dim + 1);
             continue;
         }
-        place p = {.kind = PLACE_LOCAL, .sym = s, .local = s->local, .whole = array->of, .type = array->of, .all = true, .nsubs = array->ndim, .at = e->span};
+        place p = {.kind = PLACE_LOCAL,
+                   .sym = s,
+                   .local = s->local,
+                   .whole = array->of,
+                   .type = array->of,
+                   .all = true,
+                   .nsubs = array->ndim,
+                   .at = e->span};
         p.subs = ARENA_ARRAY(c->mem, tx_expr *, array->ndim);
         for (int k = 0; k < array->ndim; k++)
             p.subs[k] = val_const_i(c, SC_I64, at[k], e->span).e;
@@ -149,7 +156,9 @@ static void check_tuple_decl(checker *c, const ast_stmt *s, int n)
     d->locals = ARENA_ARRAY(c->mem, tx_local *, leaves);
     d->value = v.e;
     for (const ast_name *name = s->names; name; name = name->next)
-        d->nlocals += list_parts(declare_local(c, name, ok ? t->members[k++] : ty_error(c->types), s->kind == AST_STMT_VAR), d->locals + d->nlocals);
+        d->nlocals += list_parts(
+            declare_local(c, name, ok ? t->members[k++] : ty_error(c->types), s->kind == AST_STMT_VAR),
+            d->locals + d->nlocals);
 }
 
 static void check_decl(checker *c, const ast_stmt *s)
@@ -171,7 +180,8 @@ static void check_decl(checker *c, const ast_stmt *s)
         type = ty_error(c->types);
     }
     if (!s->value && (!type || s->kind == AST_STMT_LET)) {
-        ERR(c, s->span, DIAG_NEEDS_TYPE, s->kind == AST_STMT_LET ? "a 'let' needs a value" : "a 'var' without value needs a type");
+        ERR(c, s->span, DIAG_NEEDS_TYPE,
+            s->kind == AST_STMT_LET ? "a 'let' needs a value" : "a 'var' without value needs a type");
         type = ty_error(c->types);
     }
     val v = {0};
@@ -223,7 +233,9 @@ static void print_struct(checker *c, strbuf *b, tx_stmt *s, int *cap, val v)
     for (int k = 0; k < t->nmembers; k++) {
         const ty *m = t->members[k];
         sb_add(b, k ? ", " : "");
-        print_value(c, b, s, cap, val_typed(m->kind == TY_STRUCT ? group_new(c, m, e->args + t->first[k], span_at(e->loc)) : e->args[t->first[k]]));
+        print_value(c, b, s, cap,
+                    val_typed(m->kind == TY_STRUCT ? group_new(c, m, e->args + t->first[k], span_at(e->loc))
+                                                   : e->args[t->first[k]]));
     }
     sb_add(b, ")");
 }

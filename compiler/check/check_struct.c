@@ -1,4 +1,5 @@
-/* Structs. Lowering knows none: here a struct is taken apart into its leaves, the members that are no structs themselves. */
+/* Structs. Lowering knows none: here a struct is taken apart into its leaves, the members that are no structs
+ * themselves. */
 #include <string.h>
 
 #include "check/check.h"
@@ -10,7 +11,8 @@ static const ty *member_type(checker *c, const ast_param *p, const sym *s)
     const ty *t = type_resolve(c, p->type);
     if (t->kind == TY_ERROR || ty_is_value(t))
         return t;
-    ERR(c, p->type->span, DIAG_NOT_SCALAR_TYPE, arena_printf(c->mem, "a member of struct '%s'", s->name), ty_name(c->types, t));
+    ERR(c, p->type->span, DIAG_NOT_SCALAR_TYPE, arena_printf(c->mem, "a member of struct '%s'", s->name),
+        ty_name(c->types, t));
     if (t->kind == TY_ARRAY)
         NOTE(c, p->type->span, "numbers that belong together are a vector: vec(n, T)");
     return ty_error(c->types);
@@ -24,9 +26,15 @@ ir_shape_kind shape_of(const ty *t)
 static const ir_struct *make_record(checker *c, const sym *s, int n, const char *const *names, const ty *const *types)
 {
     ir_struct *r = ARENA_NEW(c->mem, ir_struct);
-    *r = (ir_struct){.module = c->ir, .name = s->name, .doc = s->item->doc, .nmembers = n, .loc = s->span.begin, .members = ARENA_ARRAY(c->mem, ir_member, n)};
+    *r = (ir_struct){.module = c->ir,
+                     .name = s->name,
+                     .doc = s->item->doc,
+                     .nmembers = n,
+                     .loc = s->span.begin,
+                     .members = ARENA_ARRAY(c->mem, ir_member, n)};
     for (int k = 0; k < n; k++)
-        r->members[k] = (ir_member){names[k], types[k]->structure, types[k]->elem, shape_of(types[k]), types[k]->rows, types[k]->cols};
+        r->members[k] = (ir_member){names[k],           types[k]->structure, types[k]->elem,
+                                    shape_of(types[k]), types[k]->rows,      types[k]->cols};
     vec_push(&c->ir->structs, r);
     return r;
 }
@@ -51,7 +59,8 @@ static const ty *resolve_members(checker *c, const sym *s)
             }
     }
     if (!bad && (total < 1 || total > MAX_COMPONENTS)) {
-        ERR(c, s->span, DIAG_SIZE, arena_printf(c->mem, "the number of components of struct '%s'", s->name), (long)MAX_COMPONENTS, (long long)total);
+        ERR(c, s->span, DIAG_SIZE, arena_printf(c->mem, "the number of components of struct '%s'", s->name),
+            (long)MAX_COMPONENTS, (long long)total);
         bad = true;
     }
     return bad ? ty_error(c->types) : ty_struct(c->types, make_record(c, s, n, names, types), s->name, n, names, types);
@@ -106,7 +115,8 @@ tx_expr *struct_bound(checker *c, tx_expr *e, binding **list)
     return e->kind == TX_GROUP ? e : spread_choice(c, e);
 }
 
-/* n values with their structs taken apart, for places where lowering expects one value after the other: returns how many. They are computed in order. */
+/* n values with their structs taken apart, for places where lowering expects one value after the other: returns how
+ * many. They are computed in order. */
 int spread_values(checker *c, tx_expr *const *values, int n, tx_expr **out, binding **list)
 {
     int count = 0;
@@ -135,7 +145,8 @@ int count_leaves(tx_expr *const *values, int n)
 
 static val build_group(checker *c, const ty *t, val *v, src_span at)
 {
-    tx_expr **values = ARENA_ARRAY(c->mem, tx_expr *, t->nmembers), **leaves = ARENA_ARRAY(c->mem, tx_expr *, t->nleaves);
+    tx_expr **values = ARENA_ARRAY(c->mem, tx_expr *, t->nmembers),
+            **leaves = ARENA_ARRAY(c->mem, tx_expr *, t->nleaves);
     for (int k = 0; k < t->nmembers; k++)
         values[k] = v[k].e;
     binding *list = NULL;
@@ -156,7 +167,8 @@ val build_struct(checker *c, sym *s, const ast_expr *args, src_span at)
     bool bad = n != t->nmembers;
     val *v = ARENA_ARRAY(c->mem, val, t->nmembers);
     if (bad) {
-        ERR(c, at, DIAG_ARGUMENT_COUNT, s->name, t->nmembers == 1 ? "1 member" : arena_printf(c->mem, "%d members", t->nmembers), n);
+        ERR(c, at, DIAG_ARGUMENT_COUNT, s->name,
+            t->nmembers == 1 ? "1 member" : arena_printf(c->mem, "%d members", t->nmembers), n);
         NOTE(c, s->span, "'%s' is declared here", s->name);
     }
     for (const ast_expr *a = args; a; a = a->next, k++) {
@@ -182,7 +194,8 @@ val select_struct(checker *c, const val *v, src_span at)
         return val_error(c, at);
     }
     binding *list = NULL;
-    tx_expr *cond = bind_repeated(c, v[0].e, &list), *a = bind_repeated(c, v[1].e, &list), *b = bind_repeated(c, v[2].e, &list);
+    tx_expr *cond = bind_repeated(c, v[0].e, &list), *a = bind_repeated(c, v[1].e, &list),
+            *b = bind_repeated(c, v[2].e, &list);
     tx_expr *r = group_new(c, t, a->args, at);
     for (int k = 0; k < r->nargs; k++)
         r->args[k] = tx_op(c, OP_SELECT, a->args[k]->type, at, 3, (tx_expr *[]){cond, a->args[k], b->args[k]});

@@ -64,7 +64,8 @@ static const ty *resolve_shaped(checker *c, const ast_type *t)
         ERR(c, t->span, DIAG_SIZE, "the number of components", (long)MAX_COMPONENTS, (long long)(size[0] * size[1]));
         return ty_error(c->types);
     }
-    return n == 1 ? ty_vec(c->types, (int)size[0], elem->elem) : ty_mat(c->types, (int)size[0], (int)size[1], elem->elem);
+    return n == 1 ? ty_vec(c->types, (int)size[0], elem->elem)
+                  : ty_mat(c->types, (int)size[0], (int)size[1], elem->elem);
 }
 
 static bool is_launch_constant(const tx_expr *e)
@@ -108,7 +109,8 @@ const ty *type_local_array(checker *c, const ast_type *t, tx_expr **launch)
             ERR(c, e->span, DIAG_DIMENSIONS, MAX_DIM);
             return ty_error(c->types);
         }
-        extents[n] = launch ? launch_extent(c, e, &launch[n]) : type_size(c, e, "the extent of a local array", MAX_ARRAY);
+        extents[n] = launch ? launch_extent(c, e, &launch[n])
+                            : type_size(c, e, "the extent of a local array", MAX_ARRAY);
         if (!extents[n])
             return ty_error(c->types);
         if (extents[n] > 0)
@@ -187,7 +189,8 @@ bool const_int(checker *c, const ast_expr *e, const char *what, int64_t *out)
     if (v.e->kind != TX_CONST)
         return ERR(c, e->span, DIAG_NOT_CONSTANT, what);
     if (v.e->type->elem == SC_U64 && v.e->cval.i < 0)
-        return ERR(c, e->span, DIAG_LITERAL_RANGE, arena_printf(c->mem, "%llu", (unsigned long long)v.e->cval.i), "i64");
+        return ERR(c, e->span, DIAG_LITERAL_RANGE, arena_printf(c->mem, "%llu", (unsigned long long)v.e->cval.i),
+                   "i64");
     *out = v.e->cval.i;
     return true;
 }

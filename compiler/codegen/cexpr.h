@@ -6,8 +6,15 @@
 
 /* Precedences of C; the column of ops.def has the same numbers. */
 enum {
-    PREC_PRIMARY = 20, PREC_UNARY = 15, PREC_MUL = 13, PREC_ADD = 12, PREC_REL = 10, PREC_EQ = 9, PREC_LAND = 5,
-    PREC_LOR = 4, PREC_COND = 3
+    PREC_PRIMARY = 20,
+    PREC_UNARY = 15,
+    PREC_MUL = 13,
+    PREC_ADD = 12,
+    PREC_REL = 10,
+    PREC_EQ = 9,
+    PREC_LAND = 5,
+    PREC_LOR = 4,
+    PREC_COND = 3
 };
 
 typedef struct cexpr {

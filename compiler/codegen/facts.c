@@ -23,7 +23,8 @@ static func_facts *gathered(facts *x, const ir_func *f);
 bool op_is_scatter(const ir_op *op)
 {
     if (ir_access_attr(op)->acc == IR_ACC_UNSET) {
-        fprintf(stderr, "tkc: internal error: '%s' into '%s' in '%s' has no class\n", op_name(op->code), ir_field_of(op)->name, op->region->func->name);
+        fprintf(stderr, "tkc: internal error: '%s' into '%s' in '%s' has no class\n", op_name(op->code),
+                ir_field_of(op)->name, op->region->func->name);
         abort();
     }
     return ir_access_attr(op)->acc == IR_ACC_SCATTER;
@@ -135,8 +136,9 @@ const func_facts *facts_of(facts *x, const ir_func *f)
 bool region_may_fail(facts *x, const ir_region *r)
 {
     for (const ir_op *op = r->first; op; op = op->next) {
-        if (op->code == OP_ASSERT || op->code == OP_STK_ALLOC || op->code == OP_REC_ALLOC || op->code == OP_REC_GET || op->code == OP_TASK ||
-            (op->code == OP_REC_STORE && ir_layout_of(op)->log) || (op->code == OP_LOCAL && ir_local_attr(op)->stacked))
+        if (op->code == OP_ASSERT || op->code == OP_STK_ALLOC || op->code == OP_REC_ALLOC || op->code == OP_REC_GET ||
+            op->code == OP_TASK || (op->code == OP_REC_STORE && ir_layout_of(op)->log) ||
+            (op->code == OP_LOCAL && ir_local_attr(op)->stacked))
             return true;
         if (op->code == OP_CALL && facts_of(x, ir_callee_of(op))->can_fail)
             return true;
@@ -202,7 +204,8 @@ int64_t region_cost(facts *x, const ir_region *r)
     return sum;
 }
 
-/* What a row segment does for each of its elements: the loops over it. What it does once is not counted, nor the strips at its ends. */
+/* What a row segment does for each of its elements: the loops over it. What it does once is not counted, nor the strips
+ * at its ends. */
 static int64_t row_cost(facts *x, const ir_region *r)
 {
     enum { VECTOR_BYTES = 32 };
@@ -212,7 +215,8 @@ static int64_t row_cost(facts *x, const ir_region *r)
             const int64_t a = row_cost(x, op->regions[0]), b = row_cost(x, op->regions[1]);
             sum += a > b ? a : b;
         } else if (op->code == OP_LOOP && !ir_loop_attr(op)->brief) {
-            const bool over_segment = !ir_loop_attr(op)->bounded || !ir_is_const(op->args[0]) || !ir_is_const(op->args[1]);
+            const bool over_segment = !ir_loop_attr(op)->bounded || !ir_is_const(op->args[0]) ||
+                                      !ir_is_const(op->args[1]);
             const int64_t lanes = ir_loop_attr(op)->simd ? VECTOR_BYTES / scalar_bytes(x->m->real) : 1;
             sum += over_segment ? region_cost(x, op->regions[0]) / lanes : row_cost(x, op->regions[0]);
         }

@@ -23,7 +23,8 @@ const ir_func *kernel_form_of(const ir_func *kernel, kernel_form form)
 
 const char *form_suffix(kernel_form form)
 {
-    static const char *const suffix[] = {[FORM_RUN] = "", [FORM_GRAD] = "_grad", [FORM_JVP] = "_jvp", [FORM_HVP] = "_hvp"};
+    static const char *const suffix[] = {
+        [FORM_RUN] = "", [FORM_GRAD] = "_grad", [FORM_JVP] = "_jvp", [FORM_HVP] = "_hvp"};
     return suffix[form];
 }
 
@@ -41,7 +42,8 @@ static bool has_floats(const ir_struct *r)
 {
     bool has = false;
     for (int k = 0; k < r->nmembers; k++)
-        has = has || (r->members[k].structure ? has_floats(r->members[k].structure) : scalar_is_float(r->members[k].elem));
+        has = has ||
+              (r->members[k].structure ? has_floats(r->members[k].structure) : scalar_is_float(r->members[k].elem));
     return has;
 }
 
@@ -126,7 +128,8 @@ bool kernel_fits_tape(const ir_func *kernel)
     return kernel_fits_scope(kernel) && !kernel_gives_gradients(kernel);
 }
 
-static const char *const suffixes[] = {[IR_DATA] = "", [IR_GRAD] = "_grad", [IR_DUAL] = "_dual", [IR_GRAD_DUAL] = "_grad_dual"};
+static const char *const suffixes[] = {
+    [IR_DATA] = "", [IR_GRAD] = "_grad", [IR_DUAL] = "_dual", [IR_GRAD_DUAL] = "_grad_dual"};
 
 const ir_plane result_plane[4] = {IR_DATA, IR_DUAL, IR_GRAD, IR_GRAD_DUAL};
 
@@ -166,7 +169,8 @@ const ir_field *plane_leaf(const ir_module *m, const ir_field *f, ir_plane p)
         const ir_field *x = m->fields.at[i];
         if (x != f && (!f->lead || x->lead != f->lead))
             return NULL;
-        if (p == IR_DATA || (p == IR_GRAD && x->grad) || (p == IR_DUAL && x->dual) || (p == IR_GRAD_DUAL && field_has_grad_dual(m, x)))
+        if (p == IR_DATA || (p == IR_GRAD && x->grad) || (p == IR_DUAL && x->dual) ||
+            (p == IR_GRAD_DUAL && field_has_grad_dual(m, x)))
             return x;
     }
     return NULL;

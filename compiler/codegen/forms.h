@@ -7,15 +7,16 @@
 /* ---- a kernel and what is derived from it ---- */
 
 typedef enum kernel_form { FORM_RUN, FORM_GRAD, FORM_JVP, FORM_HVP } kernel_form;
-const char *form_suffix(kernel_form form); /* "_grad" */
+const char *form_suffix(kernel_form form);                              /* "_grad" */
 const ir_func *kernel_form_of(const ir_func *kernel, kernel_form form); /* NULL if not generated */
 /* Why a kernel has no derivative: NULL if it has, or if its derivative is zero by intent. */
 const char *why_no_grad(const ir_func *kernel);
 const char *why_no_jvp(const ir_func *kernel);
-/* Whether a forward scope, or a tape, knows the derivatives of all that the kernel takes and gives: the runtime refuses others there. */
+/* Whether a forward scope, or a tape, knows the derivatives of all that the kernel takes and gives: the runtime refuses
+ * others there. */
 bool kernel_fits_scope(const ir_func *kernel);
 bool kernel_fits_tape(const ir_func *kernel);
-bool kernel_has_args(const ir_func *kernel); /* else it has no argument struct */
+bool kernel_has_args(const ir_func *kernel);        /* else it has no argument struct */
 bool kernel_gives_floats(const ir_func *kernel);    /* results */
 bool kernel_gives_gradients(const ir_func *kernel); /* to its arguments */
 bool kernel_has_grad_args(const ir_func *kernel);
@@ -47,14 +48,17 @@ const char *member_path(arena *mem, const char *path, const char *dot);
 
 /* ---- fields ---- */
 
-const char *plane_name(ir_plane p);   /* "data", "grad", "dual", "grad_dual" */
-const char *plane_enum(ir_plane p);   /* TK_DATA */
+const char *plane_name(ir_plane p); /* "data", "grad", "dual", "grad_dual" */
+const char *plane_enum(ir_plane p); /* TK_DATA */
 const char *plane_tail(ir_plane p); /* of what belongs to a name: "", "_grad", "_dual", "_grad_dual" */
 /* What of a kernel's result the host may ask for, in the order in which it is given. */
 extern const ir_plane result_plane[4];
 
 /* An array that is an argument of the C function itself. */
-static inline bool is_argument(const ir_field *f) { return f->array && !f->launched; }
+static inline bool is_argument(const ir_field *f)
+{
+    return f->array && !f->launched;
+}
 /* f, or the first member of its array of structs, that has this plane; NULL: the view has none. */
 const ir_field *plane_leaf(const ir_module *m, const ir_field *f, ir_plane p);
 /* Gradients have duals once the module has a second-order product. */

@@ -154,8 +154,7 @@ const char *layout_element_dims(arena *mem, const ir_field *f, bool flat)
     return arena_printf(mem, "[%d][%d]", f->rows, f->cols);
 }
 
-const char *layout_pointer(arena *mem, const ir_field *f, bool is_const, const char *quals, const char *name,
-                           bool flat)
+const char *layout_pointer(arena *mem, const ir_field *f, bool is_const, const char *quals, const char *name, bool flat)
 {
     const char *constant = is_const ? "const " : "";
     const char *type = layout_by_address(f) ? "unsigned char" : layout_element_type(mem, f);

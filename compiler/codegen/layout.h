@@ -72,15 +72,14 @@ const char *layout_view_pointer(arena *mem, const ir_field *f, const char *name)
 const char *layout_bind_pointer(arena *mem, const ir_field *f, const char *name);
 /* Behind a view's pointer, in the header, to one component: "[k]"; "" where there is one pointer only. */
 const char *layout_subscript(const ir_field *f);
-bool layout_has_index(const ir_field *f);    /* of several dimensions: the header tells an element's position */
+bool layout_has_index(const ir_field *f);     /* of several dimensions: the header tells an element's position */
 bool layout_takes_strides(const ir_field *f); /* may be bound at strides, which the view then has */
 /* The pointer to a plane as C code begins with it; view: of the field, in the struct that m points to. */
 const char *layout_plane(arena *mem, const char *m, const char *view, const ir_field *f, ir_plane plane);
 const char *layout_stride(arena *mem, const char *m, const char *view, ir_plane plane, int dim);
 /* Statements that fill the view's pointers to a plane from the module's tk_field; leaf: the first in the view that has
  * the plane. */
-void layout_fill_view(arena *mem, strbuf *b, const char *view, const ir_field *f, ir_plane plane,
-                      const ir_field *leaf);
+void layout_fill_view(arena *mem, strbuf *b, const char *view, const ir_field *f, ir_plane plane, const ir_field *leaf);
 
 /* ---- what libtkc is told ---- */
 

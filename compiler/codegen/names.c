@@ -9,49 +9,68 @@
 
 #include "util/vec.h"
 
-/* Words that a variable must not be called: C and C++ keywords, macros of the headers that generated code includes (also under gnu11),
- * and library functions that generated code calls or that a static function must not redeclare. Sorted. */
+/* Words that a variable must not be called: C and C++ keywords, macros of the headers that generated code includes
+ * (also under gnu11), and library functions that generated code calls or that a static function must not redeclare.
+ * Sorted. */
+/* clang-format off */
 static const char *const reserved[] = {
-    "DECIMAL_DIG", "EOF", "FP_ILOGB0", "FP_ILOGBNAN", "FP_INFINITE", "FP_NAN", "FP_NORMAL", "FP_SUBNORMAL", "FP_ZERO", "HUGE_VAL", "HUGE_VALF",
-    "HUGE_VALL", "I", "INFINITY", "INT16_C", "INT16_MAX", "INT16_MIN", "INT32_C", "INT32_MAX", "INT32_MIN", "INT64_C", "INT64_MAX", "INT64_MIN",
-    "INT8_C", "INT8_MAX", "INT8_MIN", "INTMAX_C", "INTMAX_MAX", "INTMAX_MIN", "INTPTR_MAX", "INTPTR_MIN", "MATH_ERREXCEPT", "MATH_ERRNO", "M_1_PI",
-    "M_2_PI", "M_2_SQRTPI", "M_E", "M_LN10", "M_LN2", "M_LOG10E", "M_LOG2E", "M_PI", "M_PI_2", "M_PI_4", "M_SQRT1_2", "M_SQRT2", "NAN", "NULL",
-    "PTRDIFF_MAX", "PTRDIFF_MIN", "SIG_ATOMIC_MAX", "SIG_ATOMIC_MIN", "SIZE_MAX", "UINT16_C", "UINT16_MAX", "UINT32_C", "UINT32_MAX", "UINT64_C",
-    "UINT64_MAX", "UINT8_C", "UINT8_MAX", "UINTMAX_C", "UINTMAX_MAX", "UINTPTR_MAX", "WCHAR_MAX", "WCHAR_MIN", "WINT_MAX", "WINT_MIN", "_Alignas",
-    "_Alignof", "_Atomic", "_Bool", "_Complex", "_Generic", "_Imaginary", "_Noreturn", "_Pragma", "_Static_assert", "_Thread_local", "abs", "acos",
-    "acosf", "acosh", "acoshf", "alignas", "alignof", "and", "and_eq", "asin", "asinf", "asinh", "asinhf", "asm", "assert", "atan", "atan2",
-    "atan2f", "atanf", "atanh", "atanhf", "auto", "bitand", "bitor", "bool", "break", "case", "catch", "cbrt", "cbrtf", "ceil", "ceilf", "char",
-    "char16_t", "char32_t", "class", "compl", "concept", "const", "const_cast", "constexpr", "continue", "copysign", "copysignf", "cos", "cosf",
-    "cosh", "coshf", "decltype", "default", "delete", "do", "double", "dynamic_cast", "else", "enum", "erf", "erfc", "erfcf", "erff", "errno",
-    "exp", "exp10", "exp2", "exp2f", "expf", "explicit", "expm1", "expm1f", "export", "extern", "fabs", "fabsf", "false", "fdimf", "float", "floor",
-    "floorf", "fma", "fmaf", "fmax", "fmaxf", "fmin", "fminf", "fmod", "fmodf", "for", "fpclassify", "friend", "goto", "hypot", "hypotf", "i386",
-    "if", "inline", "int", "int16_t", "int32_t", "int64_t", "int8_t", "intptr_t", "isfinite", "isgreater", "isgreaterequal", "isinf", "isless",
-    "islessequal", "islessgreater", "isnan", "isnormal", "isunordered", "labs", "ldexp", "lgamma", "lgammaf", "linux", "llabs", "llrint", "llround",
-    "log", "log10", "log10f", "log1p", "log1pf", "log2", "log2f", "logf", "long", "lrint", "lround", "math_errhandling", "memchr", "memcmp",
-    "memcpy", "memmove", "memset", "mutable", "namespace", "nearbyint", "new", "nextafter", "nexttoward", "noexcept", "not", "not_eq", "nullptr",
-    "offsetof", "operator", "or", "or_eq", "pow", "powf", "printf", "private", "protected", "public", "register", "reinterpret_cast", "remainder",
-    "remquo", "requires", "restrict", "return", "rintf", "round", "roundf", "short", "signbit", "signed", "sin", "sincos", "sinf", "sinh", "sinhf",
-    "size_t", "sizeof", "snprintf", "sqrt", "sqrtf", "static", "static_assert", "static_cast", "strcat", "strchr", "strcmp", "strcpy", "strlen",
-    "strncmp", "strncpy", "strrchr", "strstr", "struct", "switch", "tan", "tanf", "tanh", "tanhf", "template", "tgamma", "tgammaf", "this",
-    "thread_local", "throw", "true", "trunc", "truncf", "try", "typedef", "typeid", "typename", "typeof", "uint16_t", "uint32_t", "uint64_t",
-    "uint8_t", "uintptr_t", "union", "unix", "unsigned", "using", "virtual", "void", "volatile", "wchar_t", "while", "xor", "xor_eq",
+    "DECIMAL_DIG", "EOF", "FP_ILOGB0", "FP_ILOGBNAN", "FP_INFINITE", "FP_NAN", "FP_NORMAL", "FP_SUBNORMAL", "FP_ZERO",
+    "HUGE_VAL", "HUGE_VALF", "HUGE_VALL", "I", "INFINITY", "INT16_C", "INT16_MAX", "INT16_MIN", "INT32_C",
+    "INT32_MAX", "INT32_MIN", "INT64_C", "INT64_MAX", "INT64_MIN", "INT8_C", "INT8_MAX", "INT8_MIN", "INTMAX_C",
+    "INTMAX_MAX", "INTMAX_MIN", "INTPTR_MAX", "INTPTR_MIN", "MATH_ERREXCEPT", "MATH_ERRNO", "M_1_PI", "M_2_PI",
+    "M_2_SQRTPI", "M_E", "M_LN10", "M_LN2", "M_LOG10E", "M_LOG2E", "M_PI", "M_PI_2", "M_PI_4", "M_SQRT1_2", "M_SQRT2",
+    "NAN", "NULL", "PTRDIFF_MAX", "PTRDIFF_MIN", "SIG_ATOMIC_MAX", "SIG_ATOMIC_MIN", "SIZE_MAX", "UINT16_C",
+    "UINT16_MAX", "UINT32_C", "UINT32_MAX", "UINT64_C", "UINT64_MAX", "UINT8_C", "UINT8_MAX", "UINTMAX_C",
+    "UINTMAX_MAX", "UINTPTR_MAX", "WCHAR_MAX", "WCHAR_MIN", "WINT_MAX", "WINT_MIN", "_Alignas", "_Alignof", "_Atomic",
+    "_Bool", "_Complex", "_Generic", "_Imaginary", "_Noreturn", "_Pragma", "_Static_assert", "_Thread_local", "abs",
+    "acos", "acosf", "acosh", "acoshf", "alignas", "alignof", "and", "and_eq", "asin", "asinf", "asinh", "asinhf",
+    "asm", "assert", "atan", "atan2", "atan2f", "atanf", "atanh", "atanhf", "auto", "bitand", "bitor", "bool",
+    "break", "case", "catch", "cbrt", "cbrtf", "ceil", "ceilf", "char", "char16_t", "char32_t", "class", "compl",
+    "concept", "const", "const_cast", "constexpr", "continue", "copysign", "copysignf", "cos", "cosf", "cosh",
+    "coshf", "decltype", "default", "delete", "do", "double", "dynamic_cast", "else", "enum", "erf", "erfc", "erfcf",
+    "erff", "errno", "exp", "exp10", "exp2", "exp2f", "expf", "explicit", "expm1", "expm1f", "export", "extern",
+    "fabs", "fabsf", "false", "fdimf", "float", "floor", "floorf", "fma", "fmaf", "fmax", "fmaxf", "fmin", "fminf",
+    "fmod", "fmodf", "for", "fpclassify", "friend", "goto", "hypot", "hypotf", "i386", "if", "inline", "int",
+    "int16_t", "int32_t", "int64_t", "int8_t", "intptr_t", "isfinite", "isgreater", "isgreaterequal", "isinf",
+    "isless", "islessequal", "islessgreater", "isnan", "isnormal", "isunordered", "labs", "ldexp", "lgamma",
+    "lgammaf", "linux", "llabs", "llrint", "llround", "log", "log10", "log10f", "log1p", "log1pf", "log2", "log2f",
+    "logf", "long", "lrint", "lround", "math_errhandling", "memchr", "memcmp", "memcpy", "memmove", "memset",
+    "mutable", "namespace", "nearbyint", "new", "nextafter", "nexttoward", "noexcept", "not", "not_eq", "nullptr",
+    "offsetof", "operator", "or", "or_eq", "pow", "powf", "printf", "private", "protected", "public", "register",
+    "reinterpret_cast", "remainder", "remquo", "requires", "restrict", "return", "rintf", "round", "roundf", "short",
+    "signbit", "signed", "sin", "sincos", "sinf", "sinh", "sinhf", "size_t", "sizeof", "snprintf", "sqrt", "sqrtf",
+    "static", "static_assert", "static_cast", "strcat", "strchr", "strcmp", "strcpy", "strlen", "strncmp", "strncpy",
+    "strrchr", "strstr", "struct", "switch", "tan", "tanf", "tanh", "tanhf", "template", "tgamma", "tgammaf", "this",
+    "thread_local", "throw", "true", "trunc", "truncf", "try", "typedef", "typeid", "typename", "typeof", "uint16_t",
+    "uint32_t", "uint64_t", "uint8_t", "uintptr_t", "union", "unix", "unsigned", "using", "virtual", "void",
+    "volatile", "wchar_t", "while", "xor", "xor_eq",
 };
+/* clang-format on */
 
-/* What only a name of the file must not be: library names that generated code never calls, but that the headers it includes declare. */
+/* What only a name of the file must not be: library names that generated code never calls, but that the headers it
+ * includes declare. */
 static const char *const reserved_in_file[] = {
-    "asprintf", "basename", "bcmp", "bcopy", "bzero", "clearerr", "ctermid", "cuserid", "dprintf", "drem", "fclose", "fdim", "fdopen", "feof",
-    "ferror", "fflush", "ffs", "fgetc", "fgetpos", "fgets", "fileno", "finite", "flockfile", "fmemopen", "fopen", "fopencookie", "fprintf", "fputc",
-    "fputs", "fread", "freopen", "frexp", "fscanf", "fseek", "fseeko", "fsetpos", "ftell", "ftello", "funlockfile", "fwrite", "gamma", "getc",
-    "getchar", "getdelim", "getline", "gets", "getw", "ilogb", "index", "isascii", "j0", "j1", "jn", "lgamma_r", "logb", "main", "memccpy",
-    "memfrob", "memmem", "mempcpy", "memrchr", "modf", "nan", "nanf", "pclose", "perror", "popen", "putc", "putchar", "puts", "putw", "rawmemchr",
-    "remove", "rename", "renameat", "rewind", "rindex", "rint", "scalb", "scalbln", "scalbn", "scanf", "setbuf", "setbuffer", "setlinebuf",
-    "setvbuf", "sigabbrev_np", "signgam", "significand", "sprintf", "sscanf", "stpcpy", "stpncpy", "strcasecmp", "strcasestr", "strcoll", "strcspn",
-    "strdup", "strerror", "strfry", "strncasecmp", "strncat", "strndup", "strnlen", "strpbrk", "strsep", "strsignal", "strspn", "strtok",
-    "strverscmp", "strxfrm", "swab", "tempnam", "tmpfile", "tmpnam", "toascii", "ungetc", "vprintf", "y0", "y1", "yn",
+    "asprintf",    "basename",    "bcmp",      "bcopy",     "bzero",       "clearerr",   "ctermid",      "cuserid",
+    "dprintf",     "drem",        "fclose",    "fdim",      "fdopen",      "feof",       "ferror",       "fflush",
+    "ffs",         "fgetc",       "fgetpos",   "fgets",     "fileno",      "finite",     "flockfile",    "fmemopen",
+    "fopen",       "fopencookie", "fprintf",   "fputc",     "fputs",       "fread",      "freopen",      "frexp",
+    "fscanf",      "fseek",       "fseeko",    "fsetpos",   "ftell",       "ftello",     "funlockfile",  "fwrite",
+    "gamma",       "getc",        "getchar",   "getdelim",  "getline",     "gets",       "getw",         "ilogb",
+    "index",       "isascii",     "j0",        "j1",        "jn",          "lgamma_r",   "logb",         "main",
+    "memccpy",     "memfrob",     "memmem",    "mempcpy",   "memrchr",     "modf",       "nan",          "nanf",
+    "pclose",      "perror",      "popen",     "putc",      "putchar",     "puts",       "putw",         "rawmemchr",
+    "remove",      "rename",      "renameat",  "rewind",    "rindex",      "rint",       "scalb",        "scalbln",
+    "scalbn",      "scanf",       "setbuf",    "setbuffer", "setlinebuf",  "setvbuf",    "sigabbrev_np", "signgam",
+    "significand", "sprintf",     "sscanf",    "stpcpy",    "stpncpy",     "strcasecmp", "strcasestr",   "strcoll",
+    "strcspn",     "strdup",      "strerror",  "strfry",    "strncasecmp", "strncat",    "strndup",      "strnlen",
+    "strpbrk",     "strsep",      "strsignal", "strspn",    "strtok",      "strverscmp", "strxfrm",      "swab",
+    "tempnam",     "tmpfile",     "tmpnam",    "toascii",   "ungetc",      "vprintf",    "y0",           "y1",
+    "yn",
 };
 
 /* So begin the macros of float.h, and the many of stdint.h that nobody uses. */
-static const char *const reserved_heads[] = {"DBL_", "FLT_", "LDBL_", "INT_FAST", "INT_LEAST", "UINT_FAST", "UINT_LEAST"};
+static const char *const reserved_heads[] = {"DBL_",      "FLT_",      "LDBL_",     "INT_FAST",
+                                             "INT_LEAST", "UINT_FAST", "UINT_LEAST"};
 
 static int compare_words(const void *key, const void *word)
 {

@@ -16,7 +16,8 @@ const char *names_unique(names *n, const char *hint);
 /* The same, but taken to the end of the function whatever the scope. */
 const char *names_unique_function(names *n, const char *hint);
 void names_release(names *n, const char *name);
-/* A name of the emitter's own, to the end of the function: gives way to names that the user may want (those taken in `hints`). */
+/* A name of the emitter's own, to the end of the function: gives way to names that the user may want (those taken in
+ * `hints`). */
 const char *names_internal(names *n, const names *hints, const char *base);
 /* A member of a struct or a parameter in the header: the user's name unless C or C++ reserve it. */
 const char *name_member(arena *mem, const char *name);

@@ -8,18 +8,19 @@
 /* One reduced value. */
 typedef struct task_part {
     const ir_value *init, *yield, *result;
-    int leader;         /* MIN, MAX: index of the value that decides; else -1 */
+    int leader; /* MIN, MAX: index of the value that decides; else -1 */
     ir_reduce kind;
     bool wanted;
 } task_part;
 
 typedef struct task_plan {
     const ir_op *op;
-    VEC(const ir_value *) captures; /* what comes from outside, but for what is made anew inside: constants, params, extents */
+    VEC(const ir_value *)
+    captures; /* what comes from outside, but for what is made anew inside: constants, params, extents */
     task_part *parts;
     int nparts;
-    bool once;              /* one row segment is the whole chunk: what the body yields is the partial result */
-    bool adds_to_arrays;    /* of the kernel */
+    bool once;           /* one row segment is the whole chunk: what the body yields is the partial result */
+    bool adds_to_arrays; /* of the kernel */
     uint32_t stamp;
 } task_plan;
 

@@ -26,7 +26,8 @@ bool reduction_is_wanted(const value_use *use, const ir_op *task, int k)
 {
     if (use[task->res[k]->id].uses)
         return true;
-    for (int i = 0, at = 0; i < ir_task_attr(task)->nreductions; at += 1 + ir_task_attr(task)->reductions[i++].companions) {
+    for (int i = 0, at = 0; i < ir_task_attr(task)->nreductions;
+         at += 1 + ir_task_attr(task)->reductions[i++].companions) {
         const ir_reduction *r = &ir_task_attr(task)->reductions[i];
         if (k != at || r->kind == IR_RED_ADD)
             continue;
@@ -85,7 +86,8 @@ static void note_pointer(value_use *use, const ir_op *op)
         break;
     case OP_LOOP:
         for (int k = 0; k < ir_loop_ncarried(op); k++) { /* one C variable for both */
-            value_use *param = &use[op->regions[0]->params[ir_loop_first_param(op) + k]->id], *res = &use[op->res[k]->id];
+            value_use *param = &use[op->regions[0]->params[ir_loop_first_param(op) + k]->id],
+                      *res = &use[op->res[k]->id];
             if (!param->layout)
                 param->layout = res->layout;
             res->layout = param->layout;

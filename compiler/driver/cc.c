@@ -18,7 +18,8 @@ typedef VEC(char *) arguments;
 /* A command may bring flags: CC="ccache clang -march=native". */
 static void add_words(arena *mem, arguments *args, const char *text)
 {
-    for (char *copy = arena_strdup(mem, text), *save = NULL, *w = strtok_r(copy, " \t", &save); w; w = strtok_r(NULL, " \t", &save))
+    for (char *copy = arena_strdup(mem, text), *save = NULL, *w = strtok_r(copy, " \t", &save); w;
+         w = strtok_r(NULL, " \t", &save))
         vec_push(args, w);
 }
 
@@ -70,7 +71,8 @@ static bool knows_libmvec(arena *mem, const char *command)
 #endif
 }
 
-/* -I of the system's folder would give a compiler for another machine the headers of this one's C library before its own. */
+/* -I of the system's folder would give a compiler for another machine the headers of this one's C library before its
+ * own. */
 static char *include_flag(arena *mem, const char *dir)
 {
     char *real = realpath(dir, NULL);
@@ -79,7 +81,8 @@ static char *include_flag(arena *mem, const char *dir)
     return arena_printf(mem, "%s%s", system ? "-idirafter" : "-I", dir);
 }
 
-/* Where tkc/tkc_gen.h and libtkc are: beside this executable when the tree was moved, else where they were installed. */
+/* Where tkc/tkc_gen.h and libtkc are: beside this executable when the tree was moved, else where they were installed.
+ */
 static void add_runtime_dirs(arena *mem, arguments *args, bool link)
 {
     const char *include = TKC_INCLUDE_DIR, *lib = TKC_LIB_DIR;

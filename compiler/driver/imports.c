@@ -37,7 +37,8 @@ static import_file *known(const imports *im, const char *path)
 /* Beside the importing file, then in the directories of -I, in their order. NULL after a message. */
 static const char *find(imports *im, const ast_item *it, const char *importer)
 {
-    const char *name = it->text, *beside = name[0] == '/' ? name : arena_printf(im->mem, "%s%s", path_dir(im->mem, importer), name);
+    const char *name = it->text,
+               *beside = name[0] == '/' ? name : arena_printf(im->mem, "%s%s", path_dir(im->mem, importer), name);
     if (access(beside, R_OK) == 0)
         return beside;
     for (size_t i = 0; i < im->ndirs && name[0] != '/'; i++) {
@@ -47,7 +48,8 @@ static const char *find(imports *im, const ast_item *it, const char *importer)
     }
     diag(im->diag, it->name_span, DIAG_IMPORT_MISSING, name);
     if (name[0] != '/')
-        diag_note(im->diag, it->name_span, "looked beside the importing file%s", im->ndirs ? ", and in the directories of -I" : "; -I DIR adds a directory");
+        diag_note(im->diag, it->name_span, "looked beside the importing file%s",
+                  im->ndirs ? ", and in the directories of -I" : "; -I DIR adds a directory");
     return NULL;
 }
 
@@ -62,7 +64,8 @@ static ast_item *items_of(imports *im, const ast_item *it, const char *importer)
     import_file *f = known(im, path);
     if (f && f->open) {
         const char *circle = "";
-        for (size_t i = 0; i < im->files.len; i++) /* those that are open stand in the order in which they import each other */
+        for (size_t i = 0; i < im->files.len;
+             i++) /* those that are open stand in the order in which they import each other */
             if (im->files.at[i]->open && (*circle || im->files.at[i] == f))
                 circle = arena_printf(im->mem, "%s%s imports ", circle, im->files.at[i]->path);
         diag(im->diag, it->name_span, DIAG_IMPORT_CYCLE, it->text);

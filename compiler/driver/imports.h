@@ -10,7 +10,7 @@ typedef struct import_file {
     const char *path; /* as it was opened */
     const char *real; /* without links: each file counts once */
     strbuf text;
-    bool open;        /* its own imports are being read */
+    bool open; /* its own imports are being read */
 } import_file;
 
 typedef struct imports {
@@ -22,7 +22,8 @@ typedef struct imports {
     VEC(import_file *) files; /* the root first */
 } imports;
 
-/* Puts the items of all imported files in the place of the import items of `root`, which was read from `path`. False after errors. */
+/* Puts the items of all imported files in the place of the import items of `root`, which was read from `path`. False
+ * after errors. */
 bool imports_join(imports *im, ast_module *root, const char *path);
 void imports_free(imports *im);
 

@@ -9,7 +9,18 @@
 #include "passes/schedule/schedule.h"
 
 enum {
-    OPT_C = 1, OPT_SHARED, OPT_INCLUDE, OPT_DEFINE, OPT_REAL, OPT_EMIT, OPT_RUN_PASS, OPT_LIST_PASSES, OPT_DIAGNOSTICS, OPT_WARNING, OPT_VERSION, OPT_HELP
+    OPT_C = 1,
+    OPT_SHARED,
+    OPT_INCLUDE,
+    OPT_DEFINE,
+    OPT_REAL,
+    OPT_EMIT,
+    OPT_RUN_PASS,
+    OPT_LIST_PASSES,
+    OPT_DIAGNOSTICS,
+    OPT_WARNING,
+    OPT_VERSION,
+    OPT_HELP
 };
 
 __attribute__((format(printf, 1, 2))) static int usage(const char *fmt, ...)
@@ -110,18 +121,34 @@ static bool is_pass(const char *name)
 static int apply(options *o, int opt, const char *arg, poptContext con)
 {
     switch (opt) {
-    case OPT_C: return set_kind(o, OUTPUT_OBJECT, "-c");
-    case OPT_SHARED: return set_kind(o, OUTPUT_SHARED, "-shared");
-    case OPT_INCLUDE: vec_push(&o->include_dirs, arg); return -1;
-    case OPT_DEFINE: return add_define(o, arg);
-    case OPT_REAL: return set_real(o, arg);
-    case OPT_EMIT: return set_emit(o, arg);
-    case OPT_RUN_PASS: return add_pass(o, arg);
-    case OPT_DIAGNOSTICS: return set_diagnostics(o, arg);
-    case OPT_WARNING: return usage("-W%s: no such warning option", arg);
-    case OPT_LIST_PASSES: pipeline_list(stdout); return TKC_OK;
-    case OPT_VERSION: puts("tkc " TKC_VERSION); return TKC_OK;
-    default: poptPrintHelp(con, stdout, 0); return TKC_OK;
+    case OPT_C:
+        return set_kind(o, OUTPUT_OBJECT, "-c");
+    case OPT_SHARED:
+        return set_kind(o, OUTPUT_SHARED, "-shared");
+    case OPT_INCLUDE:
+        vec_push(&o->include_dirs, arg);
+        return -1;
+    case OPT_DEFINE:
+        return add_define(o, arg);
+    case OPT_REAL:
+        return set_real(o, arg);
+    case OPT_EMIT:
+        return set_emit(o, arg);
+    case OPT_RUN_PASS:
+        return add_pass(o, arg);
+    case OPT_DIAGNOSTICS:
+        return set_diagnostics(o, arg);
+    case OPT_WARNING:
+        return usage("-W%s: no such warning option", arg);
+    case OPT_LIST_PASSES:
+        pipeline_list(stdout);
+        return TKC_OK;
+    case OPT_VERSION:
+        puts("tkc " TKC_VERSION);
+        return TKC_OK;
+    default:
+        poptPrintHelp(con, stdout, 0);
+        return TKC_OK;
     }
 }
 
@@ -178,24 +205,34 @@ int options_parse(options *o, int argc, const char **argv)
     const struct poptOption table[] = {
         {"output", 'o', POPT_ARG_STRING, &o->output, 0, "Write the module to FILE, its header beside it", "FILE"},
         {NULL, 'c', POPT_ARG_NONE, NULL, OPT_C, "Compile the generated C to an object file", NULL},
-        {"shared", 0, POPT_ARG_NONE | POPT_ARGFLAG_ONEDASH, NULL, OPT_SHARED, "Compile the generated C to a shared library", NULL},
+        {"shared", 0, POPT_ARG_NONE | POPT_ARGFLAG_ONEDASH, NULL, OPT_SHARED,
+         "Compile the generated C to a shared library", NULL},
         {"cc", 0, POPT_ARG_STRING, &o->cc, 0, "C compiler of -c and -shared (else $TKC_CC, else clang)", "COMMAND"},
         {"header", 0, POPT_ARG_STRING, &o->header, 0, "Write the header to PATH", "PATH"},
-        {"prefix", 0, POPT_ARG_STRING, &o->prefix, 0, "Start all generated names with NAME_ (else the file's name)", "NAME"},
-        {"MD", 0, POPT_ARG_NONE | POPT_ARGFLAG_ONEDASH, &write_deps, 0, "Write a dependency file for make and ninja", NULL},
-        {"MF", 0, POPT_ARG_STRING | POPT_ARGFLAG_ONEDASH, &o->depfile, 0, "Name of the dependency file (else the output's with .d)", "FILE"},
+        {"prefix", 0, POPT_ARG_STRING, &o->prefix, 0, "Start all generated names with NAME_ (else the file's name)",
+         "NAME"},
+        {"MD", 0, POPT_ARG_NONE | POPT_ARGFLAG_ONEDASH, &write_deps, 0, "Write a dependency file for make and ninja",
+         NULL},
+        {"MF", 0, POPT_ARG_STRING | POPT_ARGFLAG_ONEDASH, &o->depfile, 0,
+         "Name of the dependency file (else the output's with .d)", "FILE"},
         {NULL, 'I', POPT_ARG_STRING, NULL, OPT_INCLUDE, "Look for imports in DIR; also given to the C compiler", "DIR"},
         {NULL, 'D', POPT_ARG_STRING, NULL, OPT_DEFINE, "Give the const NAME another value", "NAME=VALUE"},
         {"real", 0, POPT_ARG_STRING, NULL, OPT_REAL, "The type that `real` stands for (f32)", "f32|f64"},
-        {"debug", 0, POPT_ARG_NONE, &debug, 0, "Generate checks of bounds, assertions, races and data that adjoints need", NULL},
-        {"no-runtime", 0, POPT_ARG_NONE, &alone, 0, "Generate export funcs that need libm alone, for embedded use; fields and kernels are errors", NULL},
+        {"debug", 0, POPT_ARG_NONE, &debug, 0,
+         "Generate checks of bounds, assertions, races and data that adjoints need", NULL},
+        {"no-runtime", 0, POPT_ARG_NONE, &alone, 0,
+         "Generate export funcs that need libm alone, for embedded use; fields and kernels are errors", NULL},
         {NULL, 'g', POPT_ARG_NONE, &lines, 0, "Let debuggers show the .tk source (#line)", NULL},
         {"emit", 0, POPT_ARG_STRING, NULL, OPT_EMIT, "Print a stage of the compilation instead", "tokens|ast|ir|c"},
-        {"dump-after", 0, POPT_ARG_STRING, &o->dump_after, 0, "Print the IR after a pass to standard error", "PASS|all"},
-        {"run-pass", 0, POPT_ARG_STRING, NULL, OPT_RUN_PASS, "Read IR instead of a module, run this pass on it (several in their order), print the IR", "PASS"},
-        {"check-ir-text", 0, POPT_ARG_NONE, &through_text, 0, "Print and read the IR between all passes: an error if that changes it", NULL},
+        {"dump-after", 0, POPT_ARG_STRING, &o->dump_after, 0, "Print the IR after a pass to standard error",
+         "PASS|all"},
+        {"run-pass", 0, POPT_ARG_STRING, NULL, OPT_RUN_PASS,
+         "Read IR instead of a module, run this pass on it (several in their order), print the IR", "PASS"},
+        {"check-ir-text", 0, POPT_ARG_NONE, &through_text, 0,
+         "Print and read the IR between all passes: an error if that changes it", NULL},
         {"list-passes", 0, POPT_ARG_NONE, NULL, OPT_LIST_PASSES, "List the passes in their order", NULL},
-        {"explain-adjoint", 0, POPT_ARG_NONE, &explain, 0, "Print how each write of the kernels and adjoints is made parallel", NULL},
+        {"explain-adjoint", 0, POPT_ARG_NONE, &explain, 0,
+         "Print how each write of the kernels and adjoints is made parallel", NULL},
         {"diagnostics", 0, POPT_ARG_STRING, NULL, OPT_DIAGNOSTICS, "Form of errors and warnings (text)", "text|json"},
         {"Werror", 0, POPT_ARG_NONE | POPT_ARGFLAG_ONEDASH, &werror, 0, "Warnings are errors", NULL},
         {NULL, 'W', POPT_ARG_STRING | POPT_ARGFLAG_DOC_HIDDEN, NULL, OPT_WARNING, NULL, NULL},

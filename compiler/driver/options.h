@@ -11,28 +11,39 @@
 /* Exit statuses. */
 enum { TKC_OK = 0, TKC_ERRORS = 1, TKC_USAGE = 2 };
 
-typedef enum output_kind { OUTPUT_C, OUTPUT_OBJECT, OUTPUT_SHARED, OUTPUT_TOKENS, OUTPUT_AST, OUTPUT_IR, OUTPUT_C_TEXT, OUTPUT_EXPLAIN, OUTPUT_PASSES } output_kind;
+typedef enum output_kind {
+    OUTPUT_C,
+    OUTPUT_OBJECT,
+    OUTPUT_SHARED,
+    OUTPUT_TOKENS,
+    OUTPUT_AST,
+    OUTPUT_IR,
+    OUTPUT_C_TEXT,
+    OUTPUT_EXPLAIN,
+    OUTPUT_PASSES
+} output_kind;
 
 typedef struct options {
     const char *input;
-    const char *output;      /* -o, or NULL */
-    const char *header;      /* --header, or NULL */
-    const char *prefix;      /* --prefix, or NULL */
-    const char *depfile;     /* -MF, or NULL */
-    const char *cc;          /* --cc, or NULL */
-    const char *dump_after;  /* a pass's name, "all" or NULL */
+    const char *output;     /* -o, or NULL */
+    const char *header;     /* --header, or NULL */
+    const char *prefix;     /* --prefix, or NULL */
+    const char *depfile;    /* -MF, or NULL */
+    const char *cc;         /* --cc, or NULL */
+    const char *dump_after; /* a pass's name, "all" or NULL */
     output_kind kind;
     bool write_deps, explain, debug, line_directives, werror, no_runtime, through_text;
     scalar real;
     diag_format diagnostics;
     VEC(const char *) include_dirs;
-    VEC(const char *) defines; /* NAME=VALUE */
+    VEC(const char *) defines;    /* NAME=VALUE */
     VEC(const char *) run_passes; /* --run-pass: the input is IR */
-    VEC(const char *) strings; /* arguments to free */
-    void *parser;            /* owns the input's name */
+    VEC(const char *) strings;    /* arguments to free */
+    void *parser;                 /* owns the input's name */
 } options;
 
-/* Fills o. Returns -1 when there is something to compile, else the exit status: after --help, --version, --list-passes, or a usage error. */
+/* Fills o. Returns -1 when there is something to compile, else the exit status: after --help, --version, --list-passes,
+ * or a usage error. */
 int options_parse(options *o, int argc, const char **argv);
 void options_free(options *o);
 

@@ -74,7 +74,8 @@ static bool name_outputs(run *r)
     else
         r->header_path = path_with_extension(r->mem, r->target, ".h");
     if (r->header_path && !strcmp(r->header_path, r->target))
-        return diag(r->diag, span_at((src_loc){0, 0, 0}), DIAG_FILE_WRITE, r->target, "the output and its header are the same file");
+        return diag(r->diag, span_at((src_loc){0, 0, 0}), DIAG_FILE_WRITE, r->target,
+                    "the output and its header are the same file");
     return true;
 }
 
@@ -86,7 +87,11 @@ static bool parse(run *r)
 
 static bool import(run *r)
 {
-    r->imports = (imports){.mem = r->mem, .names = r->names, .diag = r->diag, .dirs = r->opt.include_dirs.at, .ndirs = r->opt.include_dirs.len};
+    r->imports = (imports){.mem = r->mem,
+                           .names = r->names,
+                           .diag = r->diag,
+                           .dirs = r->opt.include_dirs.at,
+                           .ndirs = r->opt.include_dirs.len};
     return imports_join(&r->imports, r->ast, r->opt.input);
 }
 
@@ -96,7 +101,9 @@ static bool check(run *r)
     r->ir->source = r->opt.input;
     r->ir->real = r->opt.real;
     r->ir->debug = r->opt.debug;
-    const check_options opt = {.real = r->opt.real, .defines = r->opt.defines.at, .ndefines = (int)r->opt.defines.len,
+    const check_options opt = {.real = r->opt.real,
+                               .defines = r->opt.defines.at,
+                               .ndefines = (int)r->opt.defines.len,
                                .no_runtime = r->opt.no_runtime};
     r->typed = check_module(r->mem, r->names, r->diag, r->ast, r->ir, &opt);
     return r->typed && diag_error_count(r->diag) == 0;
@@ -110,7 +117,10 @@ static bool lower(run *r)
 
 static bool transform(run *r)
 {
-    const pipeline_options opt = {.dump_after = r->opt.dump_after, .verify = VERIFY, .explain = r->opt.explain, .through_text = r->opt.through_text};
+    const pipeline_options opt = {.dump_after = r->opt.dump_after,
+                                  .verify = VERIFY,
+                                  .explain = r->opt.explain,
+                                  .through_text = r->opt.through_text};
     return pipeline_run(r->ir, &opt) && diag_error_count(r->diag) == 0;
 }
 
@@ -118,7 +128,8 @@ static bool emit(run *r)
 {
     const char *header = path_base(r->header_path ? r->header_path : arena_printf(r->mem, "%s.h", r->name));
     const char *c = r->target && r->opt.kind == OUTPUT_C ? r->target : arena_printf(r->mem, "%s.c", r->name);
-    const emit_options opt = {.header_name = header, .c_name = c, .line_directives = r->opt.line_directives, .no_runtime = r->opt.no_runtime};
+    const emit_options opt = {
+        .header_name = header, .c_name = c, .line_directives = r->opt.line_directives, .no_runtime = r->opt.no_runtime};
     emit_c(&r->c, r->ir, &opt);
     emit_header(&r->header, r->ir, &opt);
     return true;
@@ -213,9 +224,10 @@ static bool compile_in(run *r, const char *dir, const char *object)
 {
     outputs sources = {.mem = r->mem, .diag = r->diag};
     const char *c = arena_printf(r->mem, "%s/%s.c", dir, r->name);
-    const char *h = arena_printf(r->mem, "%s/%s", dir, path_base(r->header_path ? r->header_path : arena_printf(r->mem, "%s.h", r->name)));
-    const bool ok = outputs_add_text(&sources, c, &r->c) && outputs_add_text(&sources, h, &r->header) && outputs_commit(&sources) &&
-                    cc_compile(r->mem, r->diag, &r->opt, c, object);
+    const char *h = arena_printf(r->mem, "%s/%s", dir,
+                                 path_base(r->header_path ? r->header_path : arena_printf(r->mem, "%s.h", r->name)));
+    const bool ok = outputs_add_text(&sources, c, &r->c) && outputs_add_text(&sources, h, &r->header) &&
+                    outputs_commit(&sources) && cc_compile(r->mem, r->diag, &r->opt, c, object);
     outputs_discard(&sources);
     unlink(c);
     unlink(h);
@@ -239,7 +251,8 @@ static bool add_object(run *r)
 static bool write_module(run *r)
 {
     return (r->opt.kind == OUTPUT_C ? outputs_add_generated(&r->out, r->target, &r->c) : add_object(r)) &&
-           (!r->header_path || outputs_add_generated(&r->out, r->header_path, &r->header)) && add_depfile(r) && outputs_commit(&r->out);
+           (!r->header_path || outputs_add_generated(&r->out, r->header_path, &r->header)) && add_depfile(r) &&
+           outputs_commit(&r->out);
 }
 
 /* ---- the pipeline ---- */

@@ -189,7 +189,8 @@ static plane_ref *same_pointer(cfn *c, size_t i)
     for (size_t k = 0; k < i && !p->scatter; k++) {
         const ir_storage other = c->touched.at[k];
         plane_ref *q = &c->planes[other];
-        if (ir_storage_plane(other) != ir_storage_plane(key) || !layout_one_pointer(f, ir_storage_field(c->e->m, other)) || q->scatter || q->same)
+        if (ir_storage_plane(other) != ir_storage_plane(key) ||
+            !layout_one_pointer(f, ir_storage_field(c->e->m, other)) || q->scatter || q->same)
             continue;
         q->written |= p->written | p->plain_accum;
         q->by_callee |= p->by_callee;
@@ -210,7 +211,8 @@ void cfn_take_names(cfn *c)
     for (size_t i = 0; i < c->touched.len; i++) {
         const ir_storage key = c->touched.at[i];
         const char *name = arena_printf(c->e->mem, "%s%s", pointer_hint(c, key), plane_tail(ir_storage_plane(key)));
-        c->planes[key].written |= c->planes[key].plain_accum && !c->planes[key].scatter; /* else it goes through the scatter's pointer, too */
+        c->planes[key].written |= c->planes[key].plain_accum &&
+                                  !c->planes[key].scatter; /* else it goes through the scatter's pointer, too */
         c->planes[key].same = same_pointer(c, i);
         if (c->planes[key].same)
             continue;
@@ -282,7 +284,8 @@ static void hoist_plane(cfn *c, strbuf *out, ir_storage key)
     const bool separate = p->acc_name && p->acc_name != p->name;
     if (p->same || (!p->used && !(p->acc_used && !separate)))
         return;
-    const bool from_args = p->acc_name && !separate; /* the pointer is a parameter, or comes with the task's arguments */
+    const bool from_args = p->acc_name &&
+                           !separate; /* the pointer is a parameter, or comes with the task's arguments */
     if (from_args)
         return;
     const bool is_const = !p->written;
@@ -339,7 +342,8 @@ void cfn_hoists(cfn *c, strbuf *out)
     for (size_t i = 0; i < c->shapes.len; i++) {
         const int key = c->shapes.at[i];
         c->uses_m = true;
-        sb_printf(out, "    const int64_t %s = %s->%s.shape[%d];\n", c->shape_names[key], c->m, c->e->field_names[key / 8], key % 8);
+        sb_printf(out, "    const int64_t %s = %s->%s.shape[%d];\n", c->shape_names[key], c->m,
+                  c->e->field_names[key / 8], key % 8);
     }
     for (size_t i = 0; i < c->touched.len; i++)
         hoist_plane(c, out, c->touched.at[i]);

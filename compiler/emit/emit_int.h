@@ -1,7 +1,9 @@
-/* What prints the bodies of functions as C, inside. One C function is printed through one `cfn`; its text goes to a buffer first, because what must be declared
- * at the top of the function (field pointers, extents, parameters) is known only when its body is printed.
+/* What prints the bodies of functions as C, inside. One C function is printed through one `cfn`; its text goes to a
+ * buffer first, because what must be declared at the top of the function (field pointers, extents, parameters) is known
+ * only when its body is printed.
  *
- * A value is in one of three states: not yet defined; pending, an expression that its only use will swallow; named, a C variable.
+ * A value is in one of three states: not yet defined; pending, an expression that its only use will swallow; named, a C
+ * variable.
  */
 #ifndef TKC_EMIT_INT_H
 #define TKC_EMIT_INT_H
@@ -17,7 +19,8 @@
 #include "util/ptrmap.h"
 #include "util/strbuf.h"
 
-/* TK_INTERFACE of the runtime that generated code is written for; the C says it in numbers, so that a library of another version is noticed. */
+/* TK_INTERFACE of the runtime that generated code is written for; the C says it in numbers, so that a library of
+ * another version is noticed. */
 enum { EMIT_INTERFACE = 1 };
 
 /* ---- the file ---- */
@@ -29,18 +32,18 @@ typedef struct emitter {
     strbuf *out;
     names *globals;
     facts facts;
-    ptrmap functions;        /* func_facts -> c_function */
-    ptrmap layouts;          /* ir_layout -> saved_struct, once its definition is printed */
-    intern_pool *texts;      /* of what is printed once only, however many kernels have it: without its own name */
-    ptrmap shared;           /* such a text -> its name */
-    ptrmap params;           /* ir_mparam -> const char *, member name */
+    ptrmap functions;         /* func_facts -> c_function */
+    ptrmap layouts;           /* ir_layout -> saved_struct, once its definition is printed */
+    intern_pool *texts;       /* of what is printed once only, however many kernels have it: without its own name */
+    ptrmap shared;            /* such a text -> its name */
+    ptrmap params;            /* ir_mparam -> const char *, member name */
     const char **field_names; /* by index: layout_view, or where an array of a kernel is */
     bool uses_bounds, uses_take, uses_assert, uses_arrays;
-    const char *take;        /* function that takes memory from a workspace */
+    const char *take;                                                 /* function that takes memory from a workspace */
     const char *kernels, *fields, *members, *desc, *bounds, *extents; /* static objects of the file */
-    const char *base;        /* of the names that belong to the function being printed */
-    int nlayouts;            /* of that function */
-    strbuf sites;            /* --debug: rows of the table of accesses */
+    const char *base; /* of the names that belong to the function being printed */
+    int nlayouts;     /* of that function */
+    strbuf sites;     /* --debug: rows of the table of accesses */
     int nsites;
     const char *sites_name, *places_name;
 } emitter;
@@ -56,9 +59,10 @@ const saved_struct *saved_struct_of(emitter *e, const ir_layout *l); /* prints t
 const char *file_level(const emitter *e, const char *name);
 /* The name of what is printed already in these words, but for its own name; else `name`, and so it is from now on. */
 const char *shared_name(emitter *e, const char *text, const char *name);
-const char *source_base(const emitter *e); /* file name of the .tk without folders */
+const char *source_base(const emitter *e);     /* file name of the .tk without folders */
 const char *place_of(emitter *e, src_loc loc); /* "gravity.tk:14" */
-/* A list of parameters or arguments that starts at `column`, on several lines where it is long; further lines are indented by 4 * indent. */
+/* A list of parameters or arguments that starts at `column`, on several lines where it is long; further lines are
+ * indented by 4 * indent. */
 const char *wrap_list(arena *mem, const char *list, size_t column, int indent);
 const char *c_string(arena *mem, const char *s); /* with quotes, escaped */
 
@@ -97,8 +101,8 @@ typedef struct expr {
 
 typedef struct vstate {
     bool pending;
-    expr e;                  /* e.text NULL: not defined yet */
-    const char *hint;        /* what to call it if the user did not */
+    expr e;           /* e.text NULL: not defined yet */
+    const char *hint; /* what to call it if the user did not */
 } vstate;
 
 /* What all C functions made of one IR function share. */
@@ -113,12 +117,12 @@ typedef struct plane_ref {
     bool flat;                   /* a component index is not constant */
     bool read, written;          /* directly, by this function itself */
     bool plain_accum;
-    bool used, acc_used;         /* printed */
+    bool used, acc_used; /* printed */
     bool by_callee, callee_writes;
-    struct plane_ref *same;      /* one whose pointer serves for this one, too */
-    bool listed;                 /* in cfn.touched */
-    bool scatter;                /* accumulations go through acc_name */
-    const char **strides;        /* by dimension, the hoisted strides; NULL until used */
+    struct plane_ref *same; /* one whose pointer serves for this one, too */
+    bool listed;            /* in cfn.touched */
+    bool scatter;           /* accumulations go through acc_name */
+    const char **strides;   /* by dimension, the hoisted strides; NULL until used */
 } plane_ref;
 
 /* A task that waits to be run with the next one. */
@@ -135,28 +139,28 @@ typedef struct cfn {
     const func_facts *info;
     cfn_kind kind;
     fstate *fs;
-    const value_use *use;    /* fs->use */
-    vstate *v;               /* fs->v */
+    const value_use *use; /* fs->use */
+    vstate *v;            /* fs->v */
     strbuf *out;
     int indent;
     names *names;
-    src_loc last;            /* of the last comment */
-    plane_ref *planes;       /* by ir_storage */
-    VEC(ir_storage) touched; /* those that the scan met, in order */
-    const char **shape_names; /* [field * 8 + dim], NULL until used */
-    VEC(int) shapes;         /* those used, in order */
+    src_loc last;              /* of the last comment */
+    plane_ref *planes;         /* by ir_storage */
+    VEC(ir_storage) touched;   /* those that the scan met, in order */
+    const char **shape_names;  /* [field * 8 + dim], NULL until used */
+    VEC(int) shapes;           /* those used, in order */
     const char **mparam_names; /* by index, NULL until used */
     bool *mparam_used;
     VEC(int) mparams;
-    const char *key;         /* what random numbers start from, NULL until used */
+    const char *key;                 /* what random numbers start from, NULL until used */
     const char *m, *a, *st, *atomic; /* names; atomic: NULL at kernel level and in tasks without scatters */
-    const char *fail;        /* statement that leaves the function after a failure */
-    const char *watched;     /* --debug: index of the element printed last */
-    bool pure;               /* see func_facts */
-    bool rounds[2];          /* has exact products, of f64 and f32 */
+    const char *fail;                /* statement that leaves the function after a failure */
+    const char *watched;             /* --debug: index of the element printed last */
+    bool pure;                       /* see func_facts */
+    bool rounds[2];                  /* has exact products, of f64 and f32 */
     bool uses_m, uses_a, uses_rec, uses_st, uses_label, no_restrict;
     VEC(const ir_value *) loads; /* pending values that read memory, oldest first */
-    strbuf tasks;            /* CFN_RUN: text of its task functions */
+    strbuf tasks;                /* CFN_RUN: text of its task functions */
     int ntasks;
     VEC(stage) stages;
 } cfn;
@@ -176,7 +180,7 @@ void cfn_hoists(cfn *c, strbuf *out);
 
 __attribute__((format(printf, 3, 4))) void stmt(cfn *c, src_loc loc, const char *fmt, ...);
 void close_block(cfn *c);
-void emit_fail(cfn *c); /* what an `if` without braces does, printed before: the function ends */
+void emit_fail(cfn *c);                   /* what an `if` without braces does, printed before: the function ends */
 void reset_line(emitter *e, strbuf *out); /* after a function, with #line directives */
 
 /* ---- values (expr.c) ---- */
@@ -199,7 +203,7 @@ void materialise(cfn *c, const ir_value *v);
 void flush_reads(cfn *c, int kind, int plane, const ir_value *array);
 const char *negated(cfn *c, expr e); /* for conditions: "!(a < b)" */
 expr pure_expr(cfn *c, const ir_op *op);
-const char *c_type_of(cfn *c, const ir_value *v); /* "float", "struct k_save3 *" */
+const char *c_type_of(cfn *c, const ir_value *v);                                /* "float", "struct k_save3 *" */
 const char *declare(cfn *c, const ir_value *v, bool constant, const char *name); /* "const float name" */
 bool fits_i64(const ir_value *v, int *bits);
 
@@ -236,7 +240,8 @@ void emit_call(cfn *c, const ir_op *op);
 const char *session_text(cfn *c);
 /* A check of --debug that fails: the launch, or in an export func the program. The condition is what must hold. */
 void emit_check(cfn *c, src_loc loc, const char *holds, const char *message);
-/* Fails where the subscript is not in [0, extent); `number`: the extent is one. what: what is out of bounds, with its place. */
+/* Fails where the subscript is not in [0, extent); `number`: the extent is one. what: what is out of bounds, with its
+ * place. */
 void emit_bounds(cfn *c, src_loc loc, const ir_value *subscript, const char *extent, bool number, const char *what);
 
 /* ---- tasks (task.c) ---- */
@@ -247,7 +252,7 @@ void emit_task(cfn *c, const ir_op *op);
 
 /* The C name of a function that is called; export funcs may call it under another one. */
 const char *function_name(emitter *e, const ir_func *f);
-void emit_function(emitter *e, const ir_func *f); /* once, its callees first */
+void emit_function(emitter *e, const ir_func *f);     /* once, its callees first */
 void emit_functions_of(emitter *e, const ir_func *f); /* those that f calls */
 void emit_extents(emitter *e);
 

@@ -42,7 +42,8 @@ expr val(cfn *c, const ir_value *v)
     if (d && d->code == OP_CONST) {
         int prec;
         const bool is_float = scalar_is_float(v->type);
-        const char *text = const_text(c->e->mem, v->type, is_float ? 0 : ir_const_attr(d)->i, is_float ? ir_const_attr(d)->f : 0, &prec);
+        const char *text = const_text(c->e->mem, v->type, is_float ? 0 : ir_const_attr(d)->i,
+                                      is_float ? ir_const_attr(d)->f : 0, &prec);
         return (expr){.text = text, .prec = prec};
     }
     if (d && d->code == OP_MPARAM)
@@ -116,7 +117,8 @@ static bool keeps_name(const ir_value *v, expr e, const ir_op *user)
 {
     if (!v->name || e.nops == 0)
         return false;
-    return user->code != OP_YIELD && user->code != OP_STORE && user->code != OP_ACCUM && user->code != OP_LSTORE && user->code != OP_LACCUM && user->code != OP_STK_STORE;
+    return user->code != OP_YIELD && user->code != OP_STORE && user->code != OP_ACCUM && user->code != OP_LSTORE &&
+           user->code != OP_LACCUM && user->code != OP_STK_STORE;
 }
 
 void define(cfn *c, const ir_value *v, expr e, src_loc loc)
@@ -128,10 +130,12 @@ void define(cfn *c, const ir_value *v, expr e, src_loc loc)
     s->e = e;
     if (e.nops == 0 && !e.reads && e.prec == PREC_PRIMARY) /* another name for a named value */
         return;
-    if (e.bare && e.bare_prec == PREC_PRIMARY && e.nops == 1 && !e.reads) /* a name widened to i64: most uses need no cast */
+    if (e.bare && e.bare_prec == PREC_PRIMARY && e.nops == 1 &&
+        !e.reads) /* a name widened to i64: most uses need no cast */
         return;
     const ir_op *user = use->user;
-    const bool fold = use->uses == 1 && user->region == v->region && user->code != OP_TASK && e.nops <= MAX_OPS && strlen(e.text) <= MAX_CHARS;
+    const bool fold = use->uses == 1 && user->region == v->region && user->code != OP_TASK && e.nops <= MAX_OPS &&
+                      strlen(e.text) <= MAX_CHARS;
     if (!fold || keeps_name(v, e, user)) {
         declare_with(c, v, e, loc);
         return;
@@ -149,7 +153,8 @@ static bool conflicts(const expr *e, int kind, int plane, const ir_value *array)
     if (kind < 0)
         return true;
     for (const memref *r = e->reads; r; r = r->next)
-        if ((int)r->kind == kind && (kind != MEM_PLANE || r->plane == plane) && (kind != MEM_LOCAL || r->array == array))
+        if ((int)r->kind == kind && (kind != MEM_PLANE || r->plane == plane) &&
+            (kind != MEM_LOCAL || r->array == array))
             return true;
     return false;
 }
@@ -183,7 +188,8 @@ static bool is_in_parens(const char *text)
 const char *negated(cfn *c, expr e)
 {
     if (e.prec == PREC_UNARY && e.text[0] == '!')
-        return is_in_parens(e.text + 1) ? arena_printf(c->e->mem, "%.*s", (int)strlen(e.text) - 3, e.text + 2) : e.text + 1;
+        return is_in_parens(e.text + 1) ? arena_printf(c->e->mem, "%.*s", (int)strlen(e.text) - 3, e.text + 2)
+                                        : e.text + 1;
     return arena_printf(c->e->mem, "!%s", paren(c, e, PREC_PRIMARY));
 }
 
@@ -191,7 +197,8 @@ const char *negated(cfn *c, expr e)
 
 static int magnitude_bits(const ir_value *v, int depth);
 
-/* An index is as small as its bounds; index + small constant cannot overflow, because the index runs below its upper bound. */
+/* An index is as small as its bounds; index + small constant cannot overflow, because the index runs below its upper
+ * bound. */
 static int index_bits(const ir_value *v, int depth)
 {
     const ir_op *op = v->region->parent;
@@ -201,7 +208,9 @@ static int index_bits(const ir_value *v, int depth)
     if (op->code == OP_LOOP && ir_loop_attr(op)->bounded && v->index == 0 && v->region == op->regions[0])
         dim = 0;
     else if (op->code == OP_TASK)
-        dim = v->index < ir_task_attr(op)->ndim ? v->index : ir_task_attr(op)->ndim - 1; /* a row segment has two parameters for one dimension */
+        dim = v->index < ir_task_attr(op)->ndim
+                  ? v->index
+                  : ir_task_attr(op)->ndim - 1; /* a row segment has two parameters for one dimension */
     else
         return 64;
     const int a = magnitude_bits(op->args[2 * dim], depth + 1), b = magnitude_bits(op->args[2 * dim + 1], depth + 1);
@@ -209,7 +218,8 @@ static int index_bits(const ir_value *v, int depth)
     return bits < 62 ? bits : 62;
 }
 
-/* Bits that hold the magnitude of an i64 value, as far as its definition tells: sums and products that stay below 64 need no wrapping. */
+/* Bits that hold the magnitude of an i64 value, as far as its definition tells: sums and products that stay below 64
+ * need no wrapping. */
 static int magnitude_bits(const ir_value *v, int depth)
 {
     const ir_op *d = v->def;
@@ -220,14 +230,17 @@ static int magnitude_bits(const ir_value *v, int depth)
     switch (d->code) {
     case OP_CONST: {
         int bits = 0;
-        for (uint64_t m = ir_const_attr(d)->i < 0 ? -(uint64_t)ir_const_attr(d)->i : (uint64_t)ir_const_attr(d)->i; m; m >>= 1)
+        for (uint64_t m = ir_const_attr(d)->i < 0 ? -(uint64_t)ir_const_attr(d)->i : (uint64_t)ir_const_attr(d)->i; m;
+             m >>= 1)
             bits++;
         return bits;
     }
     case OP_SHAPE:
         return 48;
     case OP_CAST:
-        return scalar_is_int(d->args[0]->type) && scalar_bytes(d->args[0]->type) <= 4 ? 8 * scalar_bytes(d->args[0]->type) : 64;
+        return scalar_is_int(d->args[0]->type) && scalar_bytes(d->args[0]->type) <= 4
+                   ? 8 * scalar_bytes(d->args[0]->type)
+                   : 64;
     case OP_ADD:
     case OP_SUB:
     case OP_MUL: {
@@ -334,7 +347,10 @@ static expr bool_expr(cfn *c, const ir_op *op, expr e, const expr *part)
     const int inner = op->code == OP_AND ? PREC_LAND : op->code == OP_OR ? PREC_LAND + 1 : PREC_ADD;
     e.prec = op->code == OP_AND ? PREC_LAND : op->code == OP_OR ? PREC_LOR : PREC_EQ;
     const int left = op->code == OP_OR && part[0].prec == PREC_LOR ? PREC_LOR : inner;
-    e.text = arena_printf(c->e->mem, "%s %s %s", paren(c, part[0], left), op->code == OP_AND ? "&&" : op->code == OP_OR ? "||" : "!=",
+    e.text = arena_printf(c->e->mem, "%s %s %s", paren(c, part[0], left),
+                          op->code == OP_AND  ? "&&"
+                          : op->code == OP_OR ? "||"
+                                              : "!=",
                           paren(c, part[1], inner + (op->code == OP_AND)));
     return e;
 }
@@ -376,7 +392,8 @@ static bool is_product(const ir_op *op)
     if (op->code == OP_MUL || op->code == OP_POWI || op->code == OP_RANDN)
         return true;
     int e;
-    return op->code == OP_DIV && ir_is_const(op->args[1]) && fabs(frexp(ir_float(op->args[1]), &e)) == 0.5; /* compilers make it one */
+    return op->code == OP_DIV && ir_is_const(op->args[1]) &&
+           fabs(frexp(ir_float(op->args[1]), &e)) == 0.5; /* compilers make it one */
 }
 
 /* The use itself does not add to it, and what it makes of it is no product. */
@@ -444,12 +461,16 @@ expr pure_expr(cfn *c, const ir_op *op)
     case OP_SUB:
     case OP_MUL:
         if (is_plain_i64(op))
-            return infix(c, e, op->code == OP_ADD ? "+" : op->code == OP_SUB ? "-" : "*", op->code == OP_MUL ? PREC_MUL : PREC_ADD, part);
+            return infix(c, e,
+                         op->code == OP_ADD   ? "+"
+                         : op->code == OP_SUB ? "-"
+                                              : "*",
+                         op->code == OP_MUL ? PREC_MUL : PREC_ADD, part);
         break;
     case OP_SELECT:
         e.prec = PREC_COND;
-        e.text = arena_printf(c->e->mem, "%s ? %s : %s", paren(c, part[0], PREC_COND + 1), paren(c, part[1], PREC_COND + 1),
-                              paren(c, part[2], PREC_COND + 1));
+        e.text = arena_printf(c->e->mem, "%s ? %s : %s", paren(c, part[0], PREC_COND + 1),
+                              paren(c, part[1], PREC_COND + 1), paren(c, part[2], PREC_COND + 1));
         if (scalar_is_int(type) && scalar_bytes(type) < 4) {
             e.prec = PREC_UNARY;
             e.text = arena_printf(c->e->mem, "(%s)(%s)", scalar_c_type(type), e.text);

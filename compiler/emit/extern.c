@@ -1,4 +1,5 @@
-/* extern func: C functions of the host. The header declares them, by the rule of export funcs; but a single scalar is returned. */
+/* extern func: C functions of the host. The header declares them, by the rule of export funcs; but a single scalar is
+ * returned. */
 #include "emit/emit_int.h"
 
 #include <string.h>
@@ -9,7 +10,8 @@ static const char *initializer(cfn *c, const ir_sigparam *p, ir_value *const *v)
     strbuf b = {0};
     for (int i = 0; i < p->rows * p->cols; i++) {
         const bool opens = p->shape == IR_SHAPE_MAT && i % p->cols == 0;
-        sb_printf(&b, "%s%s%s%s", i ? ", " : "{", opens ? "{" : "", val(c, v[i]).text, p->shape == IR_SHAPE_MAT && i % p->cols == p->cols - 1 ? "}" : "");
+        sb_printf(&b, "%s%s%s%s", i ? ", " : "{", opens ? "{" : "", val(c, v[i]).text,
+                  p->shape == IR_SHAPE_MAT && i % p->cols == p->cols - 1 ? "}" : "");
     }
     sb_addc(&b, '}');
     const char *r = arena_strdup(c->e->mem, sb_str(&b));
@@ -66,7 +68,8 @@ void emit_extern(cfn *c, const ir_op *op)
             define_name(c, op->res[p.first + k], sig_component(mem, &p, IR_DATA, ".", k));
     }
     if (extern_returns(f))
-        define(c, op->res[0], (expr){.text = arena_printf(mem, "%s(%s)", f->name, sb_str(&args)), .prec = PREC_PRIMARY}, op->loc);
+        define(c, op->res[0], (expr){.text = arena_printf(mem, "%s(%s)", f->name, sb_str(&args)), .prec = PREC_PRIMARY},
+               op->loc);
     else
         stmt(c, op->loc, "%s(%s);", f->name, sb_str(&args));
     sb_free(&args);

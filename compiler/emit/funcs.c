@@ -13,7 +13,8 @@ static bool ends_in(const char *name, const char *end)
     return n > k && strcmp(name + n - k, end) == 0;
 }
 
-/* A kernel f_vjp, or one called f_jvp whose adjoint is f_jvp_grad: structs are named after them, as after a function f's derivatives. */
+/* A kernel f_vjp, or one called f_jvp whose adjoint is f_jvp_grad: structs are named after them, as after a function
+ * f's derivatives. */
 static bool is_kernel_form(const ir_module *m, const char *name)
 {
     for (size_t i = 0; i < m->funcs.len; i++) {
@@ -28,12 +29,13 @@ static bool is_kernel_form(const ir_module *m, const char *name)
     return false;
 }
 
-/* Kernels' own functions and tables are called k_run, k_task0, k_task0_atomic, k_access, k_parts, k_arrays, k_bounds: a function of the user gives way, to
- * them and to the module's own. */
+/* Kernels' own functions and tables are called k_run, k_task0, k_task0_atomic, k_access, k_parts, k_arrays, k_bounds: a
+ * function of the user gives way, to them and to the module's own. */
 static const char *file_name(emitter *e, const char *name)
 {
     static const char *const ends[] = {"_run", "_access", "_parts", "_arrays", "_bounds"};
-    const char *const own[] = {e->kernels, e->fields, e->members, e->desc, e->sites_name, e->places_name, e->bounds, e->extents, e->take};
+    const char *const own[] = {e->kernels,     e->fields, e->members, e->desc, e->sites_name,
+                               e->places_name, e->bounds, e->extents, e->take};
     bool clash = strstr(name, "_task") != NULL || is_kernel_form(e->m, name);
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
         clash |= ends_in(name, ends[i]);
@@ -57,8 +59,10 @@ static c_function *function_of(emitter *e, const ir_func *f)
     ptrmap_set(&e->functions, info, c);
     *c = (c_function){0};
     if (f->kind == IR_FUNC)
-        c->name = f->external && extern_is_direct(f) ? f->name
-                  : file_level(e, names_unique(e->globals, f->external ? arena_printf(e->mem, "call_%s", f->name) : file_name(e, f->name)));
+        c->name = f->external && extern_is_direct(f)
+                      ? f->name
+                      : file_level(e, names_unique(e->globals, f->external ? arena_printf(e->mem, "call_%s", f->name)
+                                                                           : file_name(e, f->name)));
     return c;
 }
 
@@ -103,7 +107,8 @@ static void hidden_params(cfn *c, strbuf *params)
     for (ir_storage key = 0; key < ir_storage_count(e->m); key++)
         if (info->planes[key] & OP_ADDS)
             sb_printf(params, "%s%s", params->len ? ", " : "",
-                      layout_pointer(e->mem, ir_storage_field(e->m, key), false, "", c->planes[key].acc_name, c->planes[key].flat));
+                      layout_pointer(e->mem, ir_storage_field(e->m, key), false, "", c->planes[key].acc_name,
+                                     c->planes[key].flat));
     if (c->atomic)
         sb_printf(params, "%sconst bool %s", params->len ? ", " : "", c->atomic);
 }
@@ -211,7 +216,10 @@ void emit_extents(emitter *e)
     emit_ops(c, f->body);
     for (int i = 0; i < f->body->last->nargs; i++)
         stmt(c, nowhere, "n[%d] = %s;", i, val(c, f->body->last->args[i]).text);
-    sb_printf(e->out, "/* All fields' extents, one field after the other. */\nstatic void %s(const %s_params *params, int64_t *n)\n{\n", e->extents, e->m->name);
+    sb_printf(e->out,
+              "/* All fields' extents, one field after the other. */\nstatic void %s(const %s_params *params, int64_t "
+              "*n)\n{\n",
+              e->extents, e->m->name);
     if (!c->mparams.len)
         sb_add(e->out, "    (void)params;\n");
     sb_addn(e->out, sb_str(&body), body.len);

@@ -9,7 +9,7 @@ typedef struct assignment {
     const char *var;
     const ir_value *param; /* read by other assignments under this name */
     expr e;
-    const ir_op *sum;      /* the value is param + something: how `var += ...` is recognised */
+    const ir_op *sum; /* the value is param + something: how `var += ...` is recognised */
     bool done, cut;
 } assignment;
 
@@ -26,9 +26,10 @@ static void assign(cfn *c, const assignment *a, src_loc loc)
 {
     const size_t n = strlen(a->var), len = strlen(a->e.text);
     const char *text = a->e.text, sign = a->sum && a->sum->code == OP_SUB ? '-' : '+';
-    const bool front = a->sum && a->sum->args[0] == a->param && len > n + 3 && strncmp(text, a->var, n) == 0 && text[n] == ' ' && text[n + 1] == sign;
-    const bool back = a->sum && a->sum->code == OP_ADD && a->sum->args[1] == a->param && len > n + 3 && strcmp(text + len - n, a->var) == 0 &&
-                      strncmp(text + len - n - 3, " + ", 3) == 0;
+    const bool front = a->sum && a->sum->args[0] == a->param && len > n + 3 && strncmp(text, a->var, n) == 0 &&
+                       text[n] == ' ' && text[n + 1] == sign;
+    const bool back = a->sum && a->sum->code == OP_ADD && a->sum->args[1] == a->param && len > n + 3 &&
+                      strcmp(text + len - n, a->var) == 0 && strncmp(text + len - n - 3, " + ", 3) == 0;
     if (front)
         stmt(c, loc, "%s %c= %s;", a->var, sign, text + n + 3);
     else if (back)
@@ -37,7 +38,8 @@ static void assign(cfn *c, const assignment *a, src_loc loc)
         stmt(c, loc, "%s = %s;", a->var, text);
 }
 
-/* All at once in the IR, one after the other in C: a variable is overwritten only when no later value names it; a cycle is cut by a temporary. */
+/* All at once in the IR, one after the other in C: a variable is overwritten only when no later value names it; a cycle
+ * is cut by a temporary. */
 static void assign_all(cfn *c, src_loc loc, int n, assignment *list)
 {
     for (int left = n; left > 0;) {
@@ -59,7 +61,8 @@ static void assign_all(cfn *c, src_loc loc, int n, assignment *list)
             left--;
             continue;
         }
-        assignment *a = &list[first]; /* in a cycle: takes its value now and is assigned when nobody reads it any more */
+        assignment *a =
+            &list[first]; /* in a cycle: takes its value now and is assigned when nobody reads it any more */
         const char *name = names_unique(c->names, NULL);
         stmt(c, loc, "%s = %s;", declare(c, a->param, true, name), a->e.text);
         a->e = expr_leaf(name);
@@ -83,7 +86,8 @@ static void yield_carried(cfn *c, const ir_op *loop)
         const ir_op *d = value->def;
         assignment *a = &list[count++];
         *a = (assignment){.var = c->v[param->id].e.text, .param = param, .e = val(c, value)};
-        if (pending && d && (d->code == OP_ADD || d->code == OP_SUB) && (d->args[0] == param || d->args[1] == param) && a->e.prec == PREC_ADD)
+        if (pending && d && (d->code == OP_ADD || d->code == OP_SUB) && (d->args[0] == param || d->args[1] == param) &&
+            a->e.prec == PREC_ADD)
             a->sum = d;
     }
     assign_all(c, yield->loc, count, list);
@@ -102,7 +106,8 @@ static void declare_carried(cfn *c, const ir_op *loop)
     for (int k = 0; k < n; k++) {
         ir_value *param = body->params[first + k];
         const bool changes = body->last->args[k] != param;
-        if (!changes && !is_read(c, param) && !is_read(c, loop->res[k]) && !(ir_loop_attr(loop)->cond && is_read(c, loop->regions[1]->params[k])))
+        if (!changes && !is_read(c, param) && !is_read(c, loop->res[k]) &&
+            !(ir_loop_attr(loop)->cond && is_read(c, loop->regions[1]->params[k])))
             continue;
         const ir_op *next = body->last->args[k]->def;
         const char *hint = param->name ? param->name : loop->res[k]->name;
@@ -195,7 +200,8 @@ static void open_loop(cfn *c, const ir_op *loop, bool simd)
         stmt(c, loop->loc, "for (int64_t %s = %s; %s < %s; %s++) {", i, lo, i, hi, i);
 }
 
-/* Number of additions between a carried value and what the yield makes of it: p + a + b has two. 0: it is no such sum. */
+/* Number of additions between a carried value and what the yield makes of it: p + a + b has two. 0: it is no such sum.
+ */
 static int additions(const ir_value *v, const ir_value *param, int depth)
 {
     if (v == param || !v->def || depth == 0 || (v->def->code != OP_ADD && v->def->code != OP_SUB))
@@ -228,7 +234,8 @@ void emit_loop(cfn *c, const ir_op *loop)
 {
     const int n = ir_loop_ncarried(loop);
     const bool counts = ir_loop_attr(loop)->cond && c->use[loop->res[n]->id].uses > 0;
-    const bool simd = ir_loop_attr(loop)->simd && ir_loop_attr(loop)->bounded && !ir_loop_attr(loop)->cond && !region_may_fail(&c->e->facts, loop->regions[0]);
+    const bool simd = ir_loop_attr(loop)->simd && ir_loop_attr(loop)->bounded && !ir_loop_attr(loop)->cond &&
+                      !region_may_fail(&c->e->facts, loop->regions[0]);
     declare_carried(c, loop);
     flush_reads(c, -1, 0, NULL);
     const char *trips = NULL;

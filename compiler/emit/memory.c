@@ -27,7 +27,8 @@ static bool is_checked(const cfn *c, const ir_op *op, ir_opcode load, int nsubs)
     enum { NEAR = 64 };
     const ir_op *p = op->prev;
     for (int n = 0; p && n < NEAR; p = p->prev, n++) {
-        bool same = p->code == load && ir_field_of(p) == ir_field_of(op) && !memcmp(&p->loc, &op->loc, sizeof p->loc) && !op_is_dead(c->use, p);
+        bool same = p->code == load && ir_field_of(p) == ir_field_of(op) && !memcmp(&p->loc, &op->loc, sizeof p->loc) &&
+                    !op_is_dead(c->use, p);
         for (int i = 0; i < nsubs && same; i++)
             same = p->args[i] == op->args[i];
         if (same)
@@ -102,7 +103,10 @@ static layout_place place_of_access(cfn *c, const ir_op *op, bool simple, expr *
 {
     const ir_field *f = ir_field_of(op);
     const ir_value *component = op->args[f->ndim];
-    layout_place p = {.field = f, .plane = ir_access_attr(op)->plane, .flat = c->planes[ir_storage_of_op(op)].flat, .constant = ir_is_const(component)};
+    layout_place p = {.field = f,
+                      .plane = ir_access_attr(op)->plane,
+                      .flat = c->planes[ir_storage_of_op(op)].flat,
+                      .constant = ir_is_const(component)};
     const bool named = simple || c->e->m->debug || layout_divides(f);
     p.number = p.constant ? ir_int(component) : 0;
     for (int d = 0; d <= f->ndim; d++) {
@@ -137,7 +141,8 @@ static void name_load(cfn *c, const ir_op *op)
     const ir_value *comp = op->args[f->ndim];
     vstate *s = &c->v[op->res[0]->id];
     if (!op->res[0]->name && ir_is_const(comp))
-        s->hint = arena_printf(c->e->mem, "%s%s_%lld", f->name, plane_tail(ir_access_attr(op)->plane), (long long)ir_int(comp));
+        s->hint = arena_printf(c->e->mem, "%s%s_%lld", f->name, plane_tail(ir_access_attr(op)->plane),
+                               (long long)ir_int(comp));
 }
 
 /* Whether the caller of an export func may leave the array out. */
@@ -167,7 +172,9 @@ static void emit_load(cfn *c, const ir_op *op)
         e.prec = PREC_PRIMARY;
     }
     if (is_optional(c, op)) {
-        e.text = arena_printf(c->e->mem, "%s ? %s : %s", plane_pointer(c, ir_field_of(op), ir_access_attr(op)->plane, false), e.text, zero_text(ir_field_of(op)->elem));
+        e.text = arena_printf(c->e->mem, "%s ? %s : %s",
+                              plane_pointer(c, ir_field_of(op), ir_access_attr(op)->plane, false), e.text,
+                              zero_text(ir_field_of(op)->elem));
         e.prec = PREC_COND;
     }
     add_read(c, &e, MEM_PLANE, ir_storage_of_op(op), NULL);
@@ -242,8 +249,9 @@ static void emit_winner(cfn *c, const ir_op *op, bool scatter)
     const bool by_address = layout_by_address(f);
     const char *address = by_address ? "" : "&";
     const char *forward = tangent ? arena_printf(c->e->mem, "%s%s, %s", address, dual, change) : "NULL, 0";
-    stmt(c, op->loc, "tk_win_%s%s_%s(%s%s, %s, %s, &%s, %s, %s, %s);", by_address ? "at_" : "", op_name(ir_access_attr(op)->with),
-         scalar_name(f->elem), address, target, value, forward, winner, at, step, scatter ? c->atomic : "false");
+    stmt(c, op->loc, "tk_win_%s%s_%s(%s%s, %s, %s, &%s, %s, %s, %s);", by_address ? "at_" : "",
+         op_name(ir_access_attr(op)->with), scalar_name(f->elem), address, target, value, forward, winner, at, step,
+         scatter ? c->atomic : "false");
     emit_watch(c, op, c->watched);
 }
 
@@ -259,8 +267,9 @@ static void emit_atomic(cfn *c, const ir_op *op)
     flush_reads(c, MEM_PLANE, ir_storage_of_op(op), NULL);
     const ir_value *old = op->res[0];
     const bool by_address = layout_by_address(ir_field_of(op));
-    const char *call = arena_printf(c->e->mem, "tk_fetch_%s%s_%s(%s%s, %s, %s)", by_address ? "at_" : "", op_name(ir_access_attr(op)->with),
-                                    scalar_name(old->type), by_address ? "" : "&", target.text, value.text, scatter ? c->atomic : "false");
+    const char *call = arena_printf(c->e->mem, "tk_fetch_%s%s_%s(%s%s, %s, %s)", by_address ? "at_" : "",
+                                    op_name(ir_access_attr(op)->with), scalar_name(old->type), by_address ? "" : "&",
+                                    target.text, value.text, scatter ? c->atomic : "false");
     if (c->use[old->id].uses == 0) {
         stmt(c, op->loc, "%s;", call);
     } else {
@@ -302,11 +311,13 @@ expr named_index(cfn *c, const ir_value *v)
 static void check_array(cfn *c, const ir_op *op)
 {
     const ir_op *local = op->args[0]->def;
-    if (!c->e->m->debug || !local || local->code != OP_LOCAL || (ir_is_const(op->args[1]) && !local->nargs) || (op->code == OP_LSTORE && is_checked(c, op, OP_LLOAD, 2)))
+    if (!c->e->m->debug || !local || local->code != OP_LOCAL || (ir_is_const(op->args[1]) && !local->nargs) ||
+        (op->code == OP_LSTORE && is_checked(c, op, OP_LLOAD, 2)))
         return;
     const char *what = arena_printf(c->e->mem, "%s:%u: subscript of '%s'", place_of(c->e, op->loc), op->loc.col,
                                     local->res[0]->name ? local->res[0]->name : "array");
-    const char *count = local->nargs ? paren(c, val_simple(c, local->args[0]), PREC_PRIMARY) : arena_printf(c->e->mem, "%lld", (long long)ir_local_attr(local)->count);
+    const char *count = local->nargs ? paren(c, val_simple(c, local->args[0]), PREC_PRIMARY)
+                                     : arena_printf(c->e->mem, "%lld", (long long)ir_local_attr(local)->count);
     emit_bounds(c, op->loc, op->args[1], count, !local->nargs, what);
 }
 
@@ -335,13 +346,17 @@ void emit_local(cfn *c, const ir_op *op)
     switch (op->code) {
     case OP_LOCAL: {
         if (ir_local_attr(op)->stacked && (op->nargs || !c->pure)) {
-            const char *count = op->nargs ? subscript(val(c, op->args[0])).text : arena_printf(c->e->mem, "%lld", (long long)ir_local_attr(op)->count);
-            alloc(c, op, scalar_c_type(ir_local_attr(op)->elem), names_unique(c->names, op->res[0]->name ? op->res[0]->name : "array"), count);
+            const char *count = op->nargs ? subscript(val(c, op->args[0])).text
+                                          : arena_printf(c->e->mem, "%lld", (long long)ir_local_attr(op)->count);
+            alloc(c, op, scalar_c_type(ir_local_attr(op)->elem),
+                  names_unique(c->names, op->res[0]->name ? op->res[0]->name : "array"), count);
             break;
         }
         const char *name = names_unique(c->names, op->res[0]->name ? op->res[0]->name : "array");
         c->e->uses_arrays = true;
-        stmt(c, op->loc, "%s %s[%lld]%s;", scalar_c_type(ir_local_attr(op)->elem), name, (long long)(ir_local_attr(op)->count > 0 ? ir_local_attr(op)->count : 1), ir_local_attr(op)->stacked ? "" : " = {0}");
+        stmt(c, op->loc, "%s %s[%lld]%s;", scalar_c_type(ir_local_attr(op)->elem), name,
+             (long long)(ir_local_attr(op)->count > 0 ? ir_local_attr(op)->count : 1),
+             ir_local_attr(op)->stacked ? "" : " = {0}");
         define_name(c, op->res[0], name);
         break;
     }
@@ -362,7 +377,8 @@ void emit_local(cfn *c, const ir_op *op)
         check_array(c, op);
         flush_reads(c, (int)kind_of(op->args[0]), 0, op->args[0]);
         if (op->code == OP_LACCUM)
-            stmt(c, op->loc, "tk_scatter_%s(&%s[%s], %s, %s);", scalar_name(op->args[2]->type), array, idx.text, value.text, c->atomic);
+            stmt(c, op->loc, "tk_scatter_%s(&%s[%s], %s, %s);", scalar_name(op->args[2]->type), array, idx.text,
+                 value.text, c->atomic);
         else
             stmt(c, op->loc, "%s[%s] = %s;", array, idx.text, value.text);
     }
@@ -378,8 +394,11 @@ static void print_layout(emitter *e, const ir_layout *l, saved_struct *info, str
     sb_printf(out, "struct %s {\n", info->tag);
     for (int i = 0; i < l->n; i++) {
         info->members[i] = names_unique_function(n, l->names && l->names[i] ? l->names[i] : "v");
-        sb_printf(out, "    %s%s%s;\n", l->log ? "tk_log" : l->winners ? "tk_winner" : scalar_c_type(l->types[i]), !l->log && l->types[i] == SC_PTR ? "" : " ",
-                  info->members[i]);
+        sb_printf(out, "    %s%s%s;\n",
+                  l->log       ? "tk_log"
+                  : l->winners ? "tk_winner"
+                               : scalar_c_type(l->types[i]),
+                  !l->log && l->types[i] == SC_PTR ? "" : " ", info->members[i]);
     }
     if (l->n == 0)
         sb_add(out, "    char unused;\n");
@@ -387,7 +406,8 @@ static void print_layout(emitter *e, const ir_layout *l, saved_struct *info, str
     names_free(n);
 }
 
-/* Two of one function are two types, so that a C compiler sees that they do not overlap; those of others with the same members are one. */
+/* Two of one function are two types, so that a C compiler sees that they do not overlap; those of others with the same
+ * members are one. */
 const saved_struct *saved_struct_of(emitter *e, const ir_layout *l)
 {
     saved_struct *info = ptrmap_get(&e->layouts, l);
@@ -426,7 +446,8 @@ static void emit_alloc(cfn *c, const ir_op *op)
 {
     ir_value *v = op->res[0];
     const char *count = subscript(val(c, op->args[0])).text;
-    const char *type = arena_printf(c->e->mem, "struct %s", saved_struct_of(c->e, ir_layout_of(op))->tag), *name = names_unique(c->names, v->name ? v->name : "saved");
+    const char *type = arena_printf(c->e->mem, "struct %s", saved_struct_of(c->e, ir_layout_of(op))->tag),
+               *name = names_unique(c->names, v->name ? v->name : "saved");
     alloc(c, op, type, name, count);
 }
 
@@ -436,11 +457,12 @@ static void emit_block(cfn *c, const ir_op *op)
     const char *tag = saved_struct_of(c->e, ir_layout_of(op))->tag, *turn = subscript(val(c, op->args[0])).text;
     c->uses_rec = true;
     if (op->code == OP_REC_GET) {
-        stmt(c, op->loc, "struct %s *const %s = tk_record_get(%s, tk_rec, %lld, %s);", tag, name, session_text(c), (long long)ir_slot_attr(op)->number, turn);
+        stmt(c, op->loc, "struct %s *const %s = tk_record_get(%s, tk_rec, %lld, %s);", tag, name, session_text(c),
+             (long long)ir_slot_attr(op)->number, turn);
     } else {
         const char *count = subscript(val(c, op->args[1])).text, *of = ir_layout_of(op)->log ? "logs" : "alloc";
-        stmt(c, op->loc, "struct %s *const %s = tk_record_%s(%s, tk_rec, %lld, %s, %s, sizeof *%s);", tag, name, of, session_text(c), (long long)ir_slot_attr(op)->number, turn,
-             count, name);
+        stmt(c, op->loc, "struct %s *const %s = tk_record_%s(%s, tk_rec, %lld, %s, %s, sizeof *%s);", tag, name, of,
+             session_text(c), (long long)ir_slot_attr(op)->number, turn, count, name);
     }
     stmt(c, op->loc, "if (!%s)", name);
     emit_fail(c);
@@ -451,8 +473,10 @@ static void emit_log_store(cfn *c, const ir_op *op)
 {
     expr e = {0};
     const char *type = scalar_c_type(op->args[3]->type), *name = names_unique(c->names, "logged");
-    const char *value = val(c, op->args[3]).text, *log = slot(c, op, op->args[0], op->args[1], &e, 0), *step = subscript(val(c, op->args[2])).text;
-    stmt(c, op->loc, "%s *const %s = tk_log_add(%s, &%s, %s, sizeof *%s);", type, name, session_text(c), log, step, name);
+    const char *value = val(c, op->args[3]).text, *log = slot(c, op, op->args[0], op->args[1], &e, 0),
+               *step = subscript(val(c, op->args[2])).text;
+    stmt(c, op->loc, "%s *const %s = tk_log_add(%s, &%s, %s, sizeof *%s);", type, name, session_text(c), log, step,
+         name);
     stmt(c, op->loc, "if (!%s)", name);
     emit_fail(c);
     stmt(c, op->loc, "*%s = %s;", name, value);
@@ -481,7 +505,8 @@ void emit_record(cfn *c, const ir_op *op)
             const char *type = scalar_c_type(l->types[0]);
             expr_absorb(c, &e, step);
             e.prec = PREC_UNARY;
-            e.text = arena_printf(c->e->mem, "*(const %s *)tk_log_get(%s, &%s, %s, sizeof(%s))", type, session_text(c), e.text, step.text, type);
+            e.text = arena_printf(c->e->mem, "*(const %s *)tk_log_get(%s, &%s, %s, sizeof(%s))", type, session_text(c),
+                                  e.text, step.text, type);
         }
         define(c, op->res[0], e, op->loc);
     }

@@ -46,7 +46,8 @@ static void finish_branch(cfn *c, const branch *b, const ir_op *op, const char *
 }
 
 /* One value and nothing else: c ? a : b. */
-static bool emit_conditional(cfn *c, const ir_op *op, const branch *then, const branch *other, expr cond, const char *name)
+static bool emit_conditional(cfn *c, const ir_op *op, const branch *then, const branch *other, expr cond,
+                             const char *name)
 {
     if (op->nres != 1 || then->text.len || other->text.len || !then->yields[0].text)
         return false;
@@ -58,7 +59,8 @@ static bool emit_conditional(cfn *c, const ir_op *op, const branch *then, const 
     expr_absorb(c, &e, cond);
     expr_absorb(c, &e, a);
     expr_absorb(c, &e, b);
-    e.text = arena_printf(c->e->mem, "%s ? %s : %s", paren(c, cond, PREC_COND + 1), paren(c, a, PREC_COND + 1), paren(c, b, PREC_COND + 1));
+    e.text = arena_printf(c->e->mem, "%s ? %s : %s", paren(c, cond, PREC_COND + 1), paren(c, a, PREC_COND + 1),
+                          paren(c, b, PREC_COND + 1));
     if (scalar_is_int(op->res[0]->type) && scalar_bytes(op->res[0]->type) < 4) {
         e.prec = PREC_UNARY;
         e.text = arena_printf(c->e->mem, "(%s)(%s)", scalar_c_type(op->res[0]->type), e.text);
@@ -153,7 +155,8 @@ static void hidden_args(cfn *c, const func_facts *info, strbuf *args)
 static const char *wrapped(cfn *c, const char *callee, const strbuf *args)
 {
     enum { ASSIGNED = 24 }; /* what may stand before the call */
-    return wrap_list(c->e->mem, arena_strdup(c->e->mem, sb_str(args)), 4 * (size_t)c->indent + strlen(callee) + ASSIGNED, c->indent + 2);
+    return wrap_list(c->e->mem, arena_strdup(c->e->mem, sb_str(args)),
+                     4 * (size_t)c->indent + strlen(callee) + ASSIGNED, c->indent + 2);
 }
 
 void emit_call(cfn *c, const ir_op *op)
@@ -212,9 +215,12 @@ void emit_bounds(cfn *c, src_loc loc, const ir_value *v, const char *extent, boo
         stmt(c, loc, "if (%s < 0 || %s >= %s) {", subscript, subscript, extent);
     c->indent++;
     if (number)
-        stmt(c, nowhere, "tk_fail(%s, TK_BOUNDS, \"%%s is %%lld, outside [0, %s)\", %s, (long long)%s);", session_text(c), extent, quoted, subscript);
+        stmt(c, nowhere, "tk_fail(%s, TK_BOUNDS, \"%%s is %%lld, outside [0, %s)\", %s, (long long)%s);",
+             session_text(c), extent, quoted, subscript);
     else
-        stmt(c, nowhere, "tk_fail(%s, TK_BOUNDS, \"%%s is %%lld, outside [0, %%lld)\", %s, (long long)%s, (long long)%s);", session_text(c), quoted, subscript, extent);
+        stmt(c, nowhere,
+             "tk_fail(%s, TK_BOUNDS, \"%%s is %%lld, outside [0, %%lld)\", %s, (long long)%s, (long long)%s);",
+             session_text(c), quoted, subscript, extent);
     stmt(c, nowhere, "%s", c->fail);
     close_block(c);
     c->uses_label = true;
@@ -224,14 +230,20 @@ static void emit_assert(cfn *c, const ir_op *op)
 {
     if (ir_text_attr(op)->whose == IR_ASSERT_BOUNDS) {
         const bool number = ir_is_const(op->args[1]);
-        const char *extent = number ? arena_printf(c->e->mem, "%lld", (long long)ir_int(op->args[1])) : paren(c, val_simple(c, op->args[1]), PREC_PRIMARY);
-        const char *what = arena_printf(c->e->mem, "%s:%u: %s", place_of(c->e, op->loc), op->loc.col, ir_text_attr(op)->text);
+        const char *extent = number ? arena_printf(c->e->mem, "%lld", (long long)ir_int(op->args[1]))
+                                    : paren(c, val_simple(c, op->args[1]), PREC_PRIMARY);
+        const char *what = arena_printf(c->e->mem, "%s:%u: %s", place_of(c->e, op->loc), op->loc.col,
+                                        ir_text_attr(op)->text);
         emit_bounds(c, op->loc, op->args[0], extent, number, what);
         return;
     }
-    const char *text = ir_text_attr(op)->text && *ir_text_attr(op)->text ? arena_printf(c->e->mem, ": %s", ir_text_attr(op)->text) : "", *place = place_of(c->e, op->loc);
-    const char *message = ir_text_attr(op)->whose == IR_ASSERT_BUILT_IN ? arena_printf(c->e->mem, "%s:%u%s", place, op->loc.col, text)
-                                                           : arena_printf(c->e->mem, "%s: assertion failed%s", place, text);
+    const char *text = ir_text_attr(op)->text && *ir_text_attr(op)->text
+                           ? arena_printf(c->e->mem, ": %s", ir_text_attr(op)->text)
+                           : "",
+               *place = place_of(c->e, op->loc);
+    const char *message = ir_text_attr(op)->whose == IR_ASSERT_BUILT_IN
+                              ? arena_printf(c->e->mem, "%s:%u%s", place, op->loc.col, text)
+                              : arena_printf(c->e->mem, "%s: assertion failed%s", place, text);
     if (c->pure) {
         emit_check(c, op->loc, val_text(c, op->args[0], 0), message);
         return;
@@ -301,7 +313,8 @@ static void emit_print(cfn *c, const ir_op *op)
         stmt(c, op->loc, "{");
         c->indent++;
         stmt(c, nowhere, "char %s[%zu];", buffer, format.len + 32 * (size_t)k + 1);
-        stmt(c, nowhere, "snprintf(%s, sizeof %s, %s%s);", buffer, buffer, c_string(c->e->mem, sb_str(&format)), sb_str(&args));
+        stmt(c, nowhere, "snprintf(%s, sizeof %s, %s%s);", buffer, buffer, c_string(c->e->mem, sb_str(&format)),
+             sb_str(&args));
         stmt(c, nowhere, "tk_print(%s, %s);", session_text(c), buffer);
         close_block(c);
         names_pop(c->names);

@@ -32,8 +32,8 @@ static const char *array_decl(arena *mem, const ir_field *f, bool is_const, cons
 {
     if (f->ndim != 1 || f->dims[0].param >= 0 || f->dims[0].mparam)
         return layout_pointer(mem, f, is_const, "", name, false);
-    return arena_printf(mem, "%s%s %s[%lld]%s", is_const ? "const " : "", layout_element_type(mem, f), name, (long long)f->dims[0].count,
-                        layout_element_dims(mem, f, false));
+    return arena_printf(mem, "%s%s %s[%lld]%s", is_const ? "const " : "", layout_element_type(mem, f), name,
+                        (long long)f->dims[0].count, layout_element_dims(mem, f, false));
 }
 
 const char *sig_decl(arena *mem, const ir_sigparam *p, ir_plane plane, sig_use use)
@@ -46,7 +46,8 @@ const char *sig_decl(arena *mem, const ir_sigparam *p, ir_plane plane, sig_use u
     if (p->array)
         return array_decl(mem, p->array, *lead != '\0', name);
     if (p->structure || p->shape == IR_SHAPE_SCALAR)
-        return use == SIG_INPUT || use == SIG_MEMBER ? arena_printf(mem, "%s %s", type, name) : arena_printf(mem, "%s%s *%s", lead, type, name);
+        return use == SIG_INPUT || use == SIG_MEMBER ? arena_printf(mem, "%s %s", type, name)
+                                                     : arena_printf(mem, "%s%s *%s", lead, type, name);
     if (p->shape == IR_SHAPE_VEC)
         return arena_printf(mem, "%s%s %s[%d]", lead, type, name, p->rows);
     return arena_printf(mem, "%s%s %s[%d][%d]", lead, type, name, p->rows, p->cols);

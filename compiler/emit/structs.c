@@ -7,12 +7,15 @@ const char *struct_zero(arena *mem, const ir_struct *r)
     const ir_member *first = &r->members[0];
     if (!first->structure && first->shape == IR_SHAPE_SCALAR)
         return "{0}";
-    const char *zero = first->structure ? struct_zero(mem, first->structure) : first->shape == IR_SHAPE_VEC ? "{0}" : "{{0}}";
+    const char *zero = first->structure               ? struct_zero(mem, first->structure)
+                       : first->shape == IR_SHAPE_VEC ? "{0}"
+                                                      : "{{0}}";
     return arena_printf(mem, "{.%s = %s}", name_member(mem, first->name), zero);
 }
 
 const char *field_address(emitter *e, const char *m, const ir_field *f)
 {
     const char *view = e->field_names[f->index];
-    return f->launched ? arena_printf(e->mem, "&%s->%s", m, view) : arena_printf(e->mem, "%s->%s", m, layout_object(e->mem, view, f));
+    return f->launched ? arena_printf(e->mem, "&%s->%s", m, view)
+                       : arena_printf(e->mem, "%s->%s", m, layout_object(e->mem, view, f));
 }

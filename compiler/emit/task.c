@@ -45,12 +45,16 @@ static void print_plan(cfn *c, const task *t, const char *plan, const char *cons
     const char *total = product_text(c->e->mem, n, 0, nd);
     if (ir_task_attr(op)->ordered || ir_task_sum_decides(op)) {
         enum { COST = 16 }; /* of any such task, whatever it does */
-        stmt(c, op->loc, "const tk_plan %s = tk_plan_make(%s, %s, %d);", plan, total, ir_task_attr(op)->ordered ? total : "1", COST);
+        stmt(c, op->loc, "const tk_plan %s = tk_plan_make(%s, %s, %d);", plan, total,
+             ir_task_attr(op)->ordered ? total : "1", COST);
         return;
     }
-    const bool rows = ir_task_attr(op)->unit_dims == 0 && nd > 1; /* a cut row costs a little, so rows stay whole where there are many */
-    const char *unit = product_text(c->e->mem, n, rows ? nd - 1 : nd - ir_task_attr(op)->unit_dims, nd); /* how many iterations must stay in one chunk */
-    stmt(c, op->loc, "const tk_plan %s = %s(%s, %s, %lld);", plan, rows ? "tk_plan_rows" : "tk_plan_make", total, unit, (long long)task_cost(&c->e->facts, op));
+    const bool rows = ir_task_attr(op)->unit_dims == 0 &&
+                      nd > 1; /* a cut row costs a little, so rows stay whole where there are many */
+    const char *unit = product_text(c->e->mem, n, rows ? nd - 1 : nd - ir_task_attr(op)->unit_dims,
+                                    nd); /* how many iterations must stay in one chunk */
+    stmt(c, op->loc, "const tk_plan %s = %s(%s, %s, %lld);", plan, rows ? "tk_plan_rows" : "tk_plan_make", total, unit,
+         (long long)task_cost(&c->e->facts, op));
 }
 
 static void fail_if(cfn *c, const char *condition)
@@ -59,7 +63,8 @@ static void fail_if(cfn *c, const char *condition)
     emit_fail(c);
 }
 
-static void print_args(cfn *c, const task *t, const char *name, const char *plan, const char *partial, const char *const *n)
+static void print_args(cfn *c, const task *t, const char *name, const char *plan, const char *partial,
+                       const char *const *n)
 {
     emitter *e = c->e;
     strbuf b = {0};
@@ -123,17 +128,19 @@ static int print_targets(cfn *c, const task *t, const char *targets)
     int n = 0;
     for (size_t i = 0; i < t->scatters.len; i++, n++) {
         const ir_storage key = t->scatters.at[i];
-        sb_printf(&b, "%s{.offset = offsetof(struct %s_args, %s), .field = %s, .plane = %s%s}", n ? "\n" : "", t->name, t->scatter_members[i],
-                  field_address(e, c->m, ir_storage_field(e->m, key)), plane_enum(ir_storage_plane(key)), target_text(c, t, key));
+        sb_printf(&b, "%s{.offset = offsetof(struct %s_args, %s), .field = %s, .plane = %s%s}", n ? "\n" : "", t->name,
+                  t->scatter_members[i], field_address(e, c->m, ir_storage_field(e->m, key)),
+                  plane_enum(ir_storage_plane(key)), target_text(c, t, key));
     }
     for (size_t i = 0; i < t->captures.len; i++) {
         const capture *k = &t->captures.at[i];
         const ir_op *local = k->value->def;
         if (!is_array_target(t, k))
             continue;
-        const char *count = local->nargs ? val_simple(c, local->args[0]).text : arena_printf(e->mem, "%lld", (long long)ir_local_attr(local)->count);
-        sb_printf(&b, "%s{.offset = offsetof(struct %s_args, %s), .count = %s, .elem = %s}", n++ ? "\n" : "", t->name, k->member, count,
-                  ir_local_attr(local)->elem == SC_F32 ? "TK_F32" : "TK_F64");
+        const char *count = local->nargs ? val_simple(c, local->args[0]).text
+                                         : arena_printf(e->mem, "%lld", (long long)ir_local_attr(local)->count);
+        sb_printf(&b, "%s{.offset = offsetof(struct %s_args, %s), .count = %s, .elem = %s}", n++ ? "\n" : "", t->name,
+                  k->member, count, ir_local_attr(local)->elem == SC_F32 ? "TK_F32" : "TK_F64");
     }
     print_initialiser(c, arena_printf(e->mem, "const tk_scatter_target %s[] = ", targets), &b);
     return n;
@@ -149,8 +156,8 @@ static void print_run(cfn *c, const task *t, const char *args, const char *plan)
     }
     const char *targets = names_unique(c->names, arena_printf(e->mem, "targets%d", c->ntasks));
     const int ntargets = print_targets(c, t, targets);
-    fail_if(c, arena_printf(e->mem, "tk_run_scatter(%s, &%s, %s, %s_atomic, &%s, sizeof %s, %s, %d) != TK_OK", session, plan, t->name, t->name, args, args,
-                            targets, ntargets));
+    fail_if(c, arena_printf(e->mem, "tk_run_scatter(%s, &%s, %s, %s_atomic, &%s, sizeof %s, %s, %d) != TK_OK", session,
+                            plan, t->name, t->name, args, args, targets, ntargets));
 }
 
 /* Several tasks in one run, the last of which is `rest`. */
@@ -158,7 +165,8 @@ static void print_stages(cfn *c, const task *t, const char *args, const char *co
 {
     emitter *e = c->e;
     const ir_op *op = t->op;
-    const char *one = arena_printf(e->mem, "{%s, &%s, %s, %s}", t->name, args, n[0], product_text(e->mem, n, 1, ir_task_attr(op)->ndim));
+    const char *one = arena_printf(e->mem, "{%s, &%s, %s, %s}", t->name, args, n[0],
+                                   product_text(e->mem, n, 1, ir_task_attr(op)->ndim));
     vec_push(&c->stages, ((stage){one, task_cost(&e->facts, op)}));
     if (ir_task_attr(op)->ahead)
         return;
@@ -170,7 +178,8 @@ static void print_stages(cfn *c, const task *t, const char *args, const char *co
         cost += c->stages.at[i].cost;
     }
     print_initialiser(c, arena_printf(e->mem, "const tk_stage %s[] = ", stages), &text);
-    fail_if(c, arena_printf(e->mem, "tk_run_stages(%s, %s, %zu, %lld) != TK_OK", session_text(c), stages, c->stages.len, (long long)cost));
+    fail_if(c, arena_printf(e->mem, "tk_run_stages(%s, %s, %zu, %lld) != TK_OK", session_text(c), stages, c->stages.len,
+                            (long long)cost));
     vec_clear(&c->stages);
 }
 
@@ -209,7 +218,10 @@ static bool in_loop(const ir_op *op)
 void emit_task(cfn *c, const ir_op *op)
 {
     emitter *e = c->e;
-    task t = {.op = op, .run = c, .fn = cfn_create(e, c->f, CFN_TASK, c->fs), .name = arena_printf(e->mem, "%s_task%d", e->base, c->ntasks)};
+    task t = {.op = op,
+              .run = c,
+              .fn = cfn_create(e, c->f, CFN_TASK, c->fs),
+              .name = arena_printf(e->mem, "%s_task%d", e->base, c->ntasks)};
     t.plan = plan_task(op, c->fs->use, (uint32_t)c->ntasks + 1, e->mem);
     t.part_names = ARENA_ARRAY(e->mem, const char *, t.plan.nparts + 1);
     for (size_t i = 0; i < t.plan.captures.len; i++)
@@ -233,7 +245,8 @@ void emit_task(cfn *c, const ir_op *op)
     }
     if (t.partial_type) {
         partial = names_unique(c->names, arena_printf(e->mem, "partial%d", c->ntasks));
-        stmt(c, nowhere, "%s *const %s = tk_scratch(%s, (size_t)%s.nchunks * sizeof *%s);", t.partial_type, partial, session_text(c), plan, partial);
+        stmt(c, nowhere, "%s *const %s = tk_scratch(%s, (size_t)%s.nchunks * sizeof *%s);", t.partial_type, partial,
+             session_text(c), plan, partial);
         fail_if(c, arena_printf(e->mem, "!%s", partial));
     }
     const char *args = names_unique(c->names, arena_printf(e->mem, "task%d", c->ntasks));

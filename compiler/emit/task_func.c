@@ -1,4 +1,5 @@
-/* The function of a task: its struct of arguments, the loop over its range of flattened iterations, partial results of reductions. */
+/* The function of a task: its struct of arguments, the loop over its range of flattened iterations, partial results of
+ * reductions. */
 #include <string.h>
 
 #include "emit/task.h"
@@ -110,7 +111,8 @@ static void store_parts(cfn *c, const task *t)
         else
             sb_add(&b, value);
     }
-    const char *at = arena_printf(c->e->mem, "%s->%s[%s / %s->%s]", args_of(c), t->partial, t->lo, args_of(c), t->chunk);
+    const char *at = arena_printf(c->e->mem, "%s->%s[%s / %s->%s]", args_of(c), t->partial, t->lo, args_of(c),
+                                  t->chunk);
     if (t->partial_is_struct) {
         print_initialiser(c, arena_printf(c->e->mem, "%s = (%s)", at, t->partial_type), &b);
     } else {
@@ -146,7 +148,8 @@ static const char *low_text(cfn *c, const task *t, int d)
     return t->lows[d] ? arena_printf(c->e->mem, "%s->%s", args_of(c), t->lows[d]) : "0";
 }
 
-/* Names for the leading subscripts, from the position `at` among flattened iterations: divided by the extents from the last dimension on. */
+/* Names for the leading subscripts, from the position `at` among flattened iterations: divided by the extents from the
+ * last dimension on. */
 static void decode(cfn *c, const task *t, const char *at, int last)
 {
     const ir_region *body = t->op->regions[0];
@@ -160,7 +163,8 @@ static void decode(cfn *c, const task *t, const char *at, int last)
                 stmt(c, nowhere, "const int64_t %s = %s%s;", name, plus_low(c, t, d), rest);
         } else {
             if (named)
-                stmt(c, nowhere, "const int64_t %s = %s%s %% %s->%s;", name, plus_low(c, t, d), rest, args_of(c), t->members[d]);
+                stmt(c, nowhere, "const int64_t %s = %s%s %% %s->%s;", name, plus_low(c, t, d), rest, args_of(c),
+                     t->members[d]);
             bool more = false;
             for (int k = 0; k < d; k++)
                 more |= is_read(c, body->params[k]);
@@ -184,7 +188,8 @@ static void loop_over_iterations(cfn *c, const task *t)
     if (nd == 1) {
         const char *i = names_unique(c->names, body->params[0]->name ? body->params[0]->name : "i");
         define_name(c, body->params[0], i);
-        stmt(c, t->op->loc, "for (int64_t %s = %s%s; %s < %s%s; %s++) {", i, plus_low(c, t, 0), t->lo, i, plus_low(c, t, 0), t->hi, i);
+        stmt(c, t->op->loc, "for (int64_t %s = %s%s; %s < %s%s; %s++) {", i, plus_low(c, t, 0), t->lo, i,
+             plus_low(c, t, 0), t->hi, i);
         c->indent++;
     } else {
         const char *at = names_unique(c->names, "at");
@@ -262,7 +267,8 @@ static void loop_over_rows(cfn *c, const task *t)
     while (top < nd - 1 && !is_read(c, body->params[top]))
         top++;
     first_row(c, t, arena_printf(c->e->mem, "%s / %s", t->lo, n), top);
-    const char *from = names_unique(c->names, lo_hint), *to = names_unique(c->names, hi_hint), *left = names_unique(c->names, "left");
+    const char *from = names_unique(c->names, lo_hint), *to = names_unique(c->names, hi_hint),
+               *left = names_unique(c->names, "left");
     stmt(c, nowhere, "int64_t %s = %s%s %% %s;", from, plus_low(c, t, nd - 1), t->lo, n);
     stmt(c, t->op->loc, "for (int64_t %s = %s - %s; %s > 0;) {", left, t->hi, t->lo, left);
     c->indent++;
@@ -325,7 +331,8 @@ static const char *capture_decl(cfn *c, const ir_value *v, bool constant, const 
 {
     const value_use *s = &c->use[v->id];
     if (v->type == SC_PTR && s->elem != SC_NONE && !s->layout) /* a kernel's array: tasks read it, or add to it */
-        return arena_printf(c->e->mem, "%s%s *%s%s", s->added ? "" : "const ", scalar_c_type(s->elem), constant ? "const " : "", name);
+        return arena_printf(c->e->mem, "%s%s *%s%s", s->added ? "" : "const ", scalar_c_type(s->elem),
+                            constant ? "const " : "", name);
     return declare(c, v, constant, name);
 }
 
@@ -353,7 +360,9 @@ static void print_structs(const task *t, strbuf *out)
         sb_printf(out, "    %s;\n", capture_decl(c, t->captures.at[i].value, false, t->captures.at[i].member));
     for (size_t i = 0; i < t->scatters.len; i++) {
         const ir_storage key = t->scatters.at[i];
-        sb_printf(out, "    %s;\n", layout_pointer(e->mem, ir_storage_field(e->m, key), false, "", t->scatter_members[i], c->planes[key].flat));
+        sb_printf(
+            out, "    %s;\n",
+            layout_pointer(e->mem, ir_storage_field(e->m, key), false, "", t->scatter_members[i], c->planes[key].flat));
     }
     if (t->partial_type)
         sb_printf(out, "    %s *%s;\n", t->partial_type, t->partial);
@@ -370,16 +379,19 @@ static void print_function(task *t, const strbuf *body, strbuf *out)
     const bool scatter = c->atomic != NULL;
     const char *args = names_internal(c->names, c->fs->hints, "args");
     if (scatter)
-        sb_printf(out, "TK_BODY void %s_body(const struct %s_args *%s, int64_t %s, int64_t %s, const bool %s)\n{\n", t->name, t->name, c->a, t->lo, t->hi,
-                  c->atomic);
+        sb_printf(out, "TK_BODY void %s_body(const struct %s_args *%s, int64_t %s, int64_t %s, const bool %s)\n{\n",
+                  t->name, t->name, c->a, t->lo, t->hi, c->atomic);
     else
-        sb_printf(out, "static void %s(const void *%s, int64_t %s, int64_t %s)\n{\n    const struct %s_args *const %s = %s;\n", t->name, args, t->lo, t->hi,
-                  t->name, c->a, args);
+        sb_printf(
+            out,
+            "static void %s(const void *%s, int64_t %s, int64_t %s)\n{\n    const struct %s_args *const %s = %s;\n",
+            t->name, args, t->lo, t->hi, t->name, c->a, args);
     if (c->uses_m || t->uses_stack)
         sb_printf(out, "    %s *const %s = %s->%s;\n", e->m->name, c->m, c->a, t->m);
     for (size_t i = 0; i < t->captures.len; i++) {
         const capture *k = &t->captures.at[i];
-        sb_printf(out, "    %s = %s->%s;\n", capture_decl(c, k->value, true, c->v[k->value->id].e.text), c->a, k->member);
+        sb_printf(out, "    %s = %s->%s;\n", capture_decl(c, k->value, true, c->v[k->value->id].e.text), c->a,
+                  k->member);
     }
     sb_add(out, sb_str(&hoists));
     for (size_t i = 0; i < t->scatters.len; i++) {
@@ -388,10 +400,12 @@ static void print_function(task *t, const strbuf *body, strbuf *out)
             continue;
         const ir_field *f = ir_storage_field(e->m, t->scatters.at[i]);
         const char *quals = p->acc_name == p->name && !e->m->debug ? "restrict const " : "const ";
-        sb_printf(out, "    %s = %s->%s;\n", layout_pointer(e->mem, f, false, quals, p->acc_name, p->flat), c->a, t->scatter_members[i]);
+        sb_printf(out, "    %s = %s->%s;\n", layout_pointer(e->mem, f, false, quals, p->acc_name, p->flat), c->a,
+                  t->scatter_members[i]);
     }
     if (t->uses_stack) {
-        sb_printf(out, "    tk_stack *const %s = tk_stack_acquire(%s->tk.session);\n    if (!%s)\n        return;\n", c->st, c->m, c->st);
+        sb_printf(out, "    tk_stack *const %s = tk_stack_acquire(%s->tk.session);\n    if (!%s)\n        return;\n",
+                  c->st, c->m, c->st);
     } else if (!c->uses_m && !t->captures.len && !c->uses_a && !scatter) {
         sb_printf(out, "    (void)%s;\n", c->a);
     }
@@ -405,8 +419,9 @@ static void print_function(task *t, const strbuf *body, strbuf *out)
     reset_line(e, out);
     sb_addc(out, '\n');
     for (int k = 0; k < 2 && scatter; k++)
-        sb_printf(out, "static void %s%s(const void *args, int64_t lo, int64_t hi)\n{\n    %s_body(args, lo, hi, %s);\n}\n\n", t->name, k ? "_atomic" : "",
-                  t->name, k ? "true" : "false");
+        sb_printf(
+            out, "static void %s%s(const void *args, int64_t lo, int64_t hi)\n{\n    %s_body(args, lo, hi, %s);\n}\n\n",
+            t->name, k ? "_atomic" : "", t->name, k ? "true" : "false");
     sb_free(&hoists);
 }
 

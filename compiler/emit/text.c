@@ -54,7 +54,8 @@ const char *const_text(arena *mem, scalar type, int64_t i, double f, int *prec)
     case SC_U32:
         return arena_printf(mem, "%uu", (unsigned)(uint32_t)i);
     case SC_U64:
-        return (uint64_t)i <= UINT32_MAX ? arena_printf(mem, "%uu", (unsigned)i) : arena_printf(mem, "UINT64_C(%llu)", (unsigned long long)i);
+        return (uint64_t)i <= UINT32_MAX ? arena_printf(mem, "%uu", (unsigned)i)
+                                         : arena_printf(mem, "UINT64_C(%llu)", (unsigned long long)i);
     default:
         break;
     }
@@ -65,7 +66,8 @@ const char *const_text(arena *mem, scalar type, int64_t i, double f, int *prec)
     const bool small = i >= INT32_MIN && i <= INT32_MAX;
     if (i < 0)
         *prec = PREC_UNARY;
-    return small ? arena_printf(mem, "%lld", (long long)i) : arena_printf(mem, "%sINT64_C(%lld)", i < 0 ? "-" : "", (long long)(i < 0 ? -i : i));
+    return small ? arena_printf(mem, "%lld", (long long)i)
+                 : arena_printf(mem, "%sINT64_C(%lld)", i < 0 ? "-" : "", (long long)(i < 0 ? -i : i));
 }
 
 const char *zero_text(scalar type)

@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-/* Whether accesses in this function are the user's own. Those of derivatives are only looked at for NaN and infinity. */
+/* Whether accesses in this function are the user's own. Those of derivatives are only looked at for NaN and infinity.
+ */
 static bool is_primal(const cfn *c)
 {
     return !c->f->ad.primal;
@@ -43,8 +44,8 @@ static void add_site(cfn *c, const ir_op *op)
         sb_add(&flags, " | TK_MAY_RACE");
     if (!is_primal(c))
         sb_add(&flags, " | TK_DERIVED");
-    sb_printf(&e->sites, "    {%s, %u, %u, %d, %s, %s}, /* %s */\n", file_of(e, op->loc), op->loc.line, op->loc.col, f->index,
-              plane_enum(ir_access_attr(op)->plane), sb_str(&flags), f->name);
+    sb_printf(&e->sites, "    {%s, %u, %u, %d, %s, %s}, /* %s */\n", file_of(e, op->loc), op->loc.line, op->loc.col,
+              f->index, plane_enum(ir_access_attr(op)->plane), sb_str(&flags), f->name);
     sb_free(&flags);
 }
 
@@ -99,7 +100,8 @@ void emit_places(emitter *e)
     if (m->places.len)
         sb_printf(e->out, "/* Where numbers steer. */\nstatic const tk_place %s[] = {\n", e->places_name);
     for (size_t i = 0; i < m->places.len; i++)
-        sb_printf(e->out, "    {%s, %u, %u},\n", file_of(e, m->places.at[i]), (unsigned)m->places.at[i].line, (unsigned)m->places.at[i].col);
+        sb_printf(e->out, "    {%s, %u, %u},\n", file_of(e, m->places.at[i]), (unsigned)m->places.at[i].line,
+                  (unsigned)m->places.at[i].col);
     if (m->places.len)
         sb_add(e->out, "};\n\n");
 }
@@ -107,5 +109,6 @@ void emit_places(emitter *e)
 void emit_sites(emitter *e)
 {
     if (e->nsites)
-        sb_printf(e->out, "/* Where fields are accessed. */\nstatic const tk_site %s[] = {\n%s};\n\n", e->sites_name, sb_str(&e->sites));
+        sb_printf(e->out, "/* Where fields are accessed. */\nstatic const tk_site %s[] = {\n%s};\n\n", e->sites_name,
+                  sb_str(&e->sites));
 }

@@ -10,12 +10,12 @@ static const src_loc nowhere = {0, 0, 0};
 
 /* All components of a parameter or result; of a struct, those of a member. */
 typedef struct arg {
-    ir_sigparam p;      /* with the name that it has in C */
+    ir_sigparam p; /* with the name that it has in C */
     ir_plane plane;
     sig_use use;
-    int value;          /* of the first component: region parameter of what goes in, yielded value of what comes out */
-    bool add;           /* gradients are added to what is there */
-    bool optional;      /* NULL: not wanted */
+    int value;     /* of the first component: region parameter of what goes in, yielded value of what comes out */
+    bool add;      /* gradients are added to what is there */
+    bool optional; /* NULL: not wanted */
 } arg;
 
 typedef struct arg_list {
@@ -33,7 +33,8 @@ static ir_storage storage_of(const arg *a)
     return ir_storage_of(a->p.array, a->plane);
 }
 
-/* Inputs in the order of the region's parameters, outputs in the order of the yielded values; docs/c-api.md has the order in C. */
+/* Inputs in the order of the region's parameters, outputs in the order of the yielded values; docs/c-api.md has the
+ * order in C. */
 static void push_inputs(arena *mem, arg_list *l, const ir_func *f, kernel_form form)
 {
     const bool reverse = form == FORM_GRAD || form == FORM_HVP;
@@ -44,7 +45,12 @@ static void push_inputs(arena *mem, arg_list *l, const ir_func *f, kernel_form f
                 continue;
             const ir_field *array = f->sig[i].array;
             const bool written = array && array->out && !(reverse && array->in);
-            l->at[l->n++] = (arg){.p = f->sig[i], .plane = tangent ? IR_DUAL : IR_DATA, .use = written ? SIG_RESULT : tangent ? SIG_OPTIONAL : SIG_INPUT, .value = value};
+            l->at[l->n++] = (arg){.p = f->sig[i],
+                                  .plane = tangent ? IR_DUAL : IR_DATA,
+                                  .use = written   ? SIG_RESULT
+                                         : tangent ? SIG_OPTIONAL
+                                                   : SIG_INPUT,
+                                  .value = value};
             value += components(&f->sig[i]);
         }
         for (int i = 0; i < f->nsig && reverse; i++)
@@ -54,7 +60,8 @@ static void push_inputs(arena *mem, arg_list *l, const ir_func *f, kernel_form f
             const ir_sigparam r = sig_result(mem, f, i);
             if (!sig_is_float(&r))
                 continue;
-            l->at[l->n++] = (arg){.p = r, .plane = tangent ? IR_GRAD_DUAL : IR_GRAD, .use = SIG_OPTIONAL, .value = value};
+            l->at[l->n++] = (arg){
+                .p = r, .plane = tangent ? IR_GRAD_DUAL : IR_GRAD, .use = SIG_OPTIONAL, .value = value};
             value += components(&r);
         }
     }
@@ -69,13 +76,22 @@ static void push_outputs(arena *mem, arg_list *l, const ir_func *f, kernel_form 
             const ir_sigparam r = sig_result(mem, f, i);
             if (tangent && !sig_is_float(&r))
                 continue;
-            l->at[l->n++] = (arg){.p = r, .plane = tangent ? IR_DUAL : IR_DATA, .use = SIG_RESULT, .value = value, .optional = form != FORM_RUN};
+            l->at[l->n++] = (arg){.p = r,
+                                  .plane = tangent ? IR_DUAL : IR_DATA,
+                                  .use = SIG_RESULT,
+                                  .value = value,
+                                  .optional = form != FORM_RUN};
             value += components(&r);
         }
         for (int i = 0; i < f->nsig && reverse; i++) {
             if (!f->sig[i].grad || sig_is_seed(&f->sig[i]))
                 continue;
-            l->at[l->n++] = (arg){.p = f->sig[i], .plane = tangent ? IR_GRAD_DUAL : IR_GRAD, .use = SIG_RESULT, .value = value, .add = true, .optional = true};
+            l->at[l->n++] = (arg){.p = f->sig[i],
+                                  .plane = tangent ? IR_GRAD_DUAL : IR_GRAD,
+                                  .use = SIG_RESULT,
+                                  .value = value,
+                                  .add = true,
+                                  .optional = true};
             value += components(&f->sig[i]);
         }
     }
@@ -162,15 +178,24 @@ static const char *macro_value(arena *mem, const ir_sigparam *p)
 static const char *c_operator(ir_opcode code)
 {
     switch (code) {
-    case OP_ADD: return "+";
-    case OP_SUB: return "-";
-    case OP_MUL: return "*";
-    case OP_DIV: return "/";
-    case OP_AND: return "&";
-    case OP_OR: return "|";
-    case OP_REM: return "%";
-    case OP_SHR: return ">>";
-    default: return "^";
+    case OP_ADD:
+        return "+";
+    case OP_SUB:
+        return "-";
+    case OP_MUL:
+        return "*";
+    case OP_DIV:
+        return "/";
+    case OP_AND:
+        return "&";
+    case OP_OR:
+        return "|";
+    case OP_REM:
+        return "%";
+    case OP_SHR:
+        return ">>";
+    default:
+        return "^";
     }
 }
 
@@ -236,7 +261,8 @@ const char *export_workspace(arena *mem, const ir_func *f, kernel_form form)
 static const char *component(cfn *c, const arg *a, int k)
 {
     const char *one = sig_component(c->e->mem, &a->p, a->plane, a->use == SIG_INPUT ? "." : "->", k);
-    return a->p.shape == IR_SHAPE_SCALAR && !a->p.structure && a->use != SIG_INPUT ? arena_printf(c->e->mem, "*%s", one) : one;
+    return a->p.shape == IR_SHAPE_SCALAR && !a->p.structure && a->use != SIG_INPUT ? arena_printf(c->e->mem, "*%s", one)
+                                                                                   : one;
 }
 
 static void read_inputs(cfn *c, strbuf *out, const arg_list *in)
@@ -301,7 +327,8 @@ static void call_for_results(cfn *c, const ir_func *primal)
     for (int i = 0; i < in.n + out.n; i++) {
         const arg *a = i < in.n ? &in.at[i] : &out.at[i - in.n];
         if (begins(i < in.n ? &in : &out, a))
-            sb_printf(&args, "%s%s", args.len ? ", " : "", i < in.n ? name_member(c->e->mem, a->p.name) : wanted_or_spare(c, a, nresults > 1));
+            sb_printf(&args, "%s%s", args.len ? ", " : "",
+                      i < in.n ? name_member(c->e->mem, a->p.name) : wanted_or_spare(c, a, nresults > 1));
     }
     stmt(c, nowhere, "%s_%s(%s);", c->e->m->name, primal->name, sb_str(&args));
     close_block(c);
@@ -354,7 +381,8 @@ static void write_outputs(cfn *c, const ir_func *primal, kernel_form form, const
         }
         for (int k = 0; k < components(&a->p); k++)
             if (!is_left(c, a, k))
-                stmt(c, nowhere, "%s %s %s;", component(c, a, k), a->add ? "+=" : "=", val(c, yield->args[a->value + k]).text);
+                stmt(c, nowhere, "%s %s %s;", component(c, a, k), a->add ? "+=" : "=",
+                     val(c, yield->args[a->value + k]).text);
         if (a->optional && ends(out, a) && count > 1)
             close_block(c);
         else if (a->optional && ends(out, a) && count)
@@ -379,8 +407,10 @@ static void print_definition(cfn *c, const ir_func *f, kernel_form form, const s
     emitter *e = c->e;
     strbuf hoists = {0};
     cfn_hoists(c, &hoists);
-    const bool apart = form == FORM_RUN && (kernel_form_of(f, FORM_GRAD) || kernel_form_of(f, FORM_HVP)) && has_results_apart(f, FORM_GRAD);
-    sb_printf(e->out, "%svoid %s_%s%s(%s)\n{\n", apart ? "TK_APART " : "", e->m->name, f->name, form_suffix(form), export_signature(e->mem, e->m, f, form));
+    const bool apart = form == FORM_RUN && (kernel_form_of(f, FORM_GRAD) || kernel_form_of(f, FORM_HVP)) &&
+                       has_results_apart(f, FORM_GRAD);
+    sb_printf(e->out, "%svoid %s_%s%s(%s)\n{\n", apart ? "TK_APART " : "", e->m->name, f->name, form_suffix(form),
+              export_signature(e->mem, e->m, f, form));
     arg_list in = list_new(e->mem, f), out = list_new(e->mem, f);
     push_inputs(e->mem, &in, f, form);
     push_outputs(e->mem, &out, f, form);
@@ -402,7 +432,10 @@ static void emit_export(emitter *e, const ir_func *primal, kernel_form form)
     const ir_func *f = kernel_form_of(primal, form);
     if (!f)
         return;
-    static const char *const what[] = {[FORM_RUN] = "export func", [FORM_GRAD] = "gradient of", [FORM_JVP] = "JVP of", [FORM_HVP] = "JVP of the gradient of"};
+    static const char *const what[] = {[FORM_RUN] = "export func",
+                                       [FORM_GRAD] = "gradient of",
+                                       [FORM_JVP] = "JVP of",
+                                       [FORM_HVP] = "JVP of the gradient of"};
     emit_functions_of(e, f);
     sb_printf(e->out, "/* ---- %s %s, %s ---- */\n\n", what[form], primal->name, place_of(e, primal->loc));
     e->base = arena_printf(e->mem, "%s%s", file_level(e, primal->name), form_suffix(form));

@@ -33,11 +33,13 @@ uint64_t emit_interface_hash(const ir_module *m)
             const ir_field *a = p->array;
             for (int d = 0; a && d < a->ndim; d++)
                 if (a->dims[d].param < 0)
-                    sb_printf(&b, "extent %s %lld\n", a->dims[d].mparam ? a->dims[d].mparam->name : "", (long long)a->dims[d].count);
+                    sb_printf(&b, "extent %s %lld\n", a->dims[d].mparam ? a->dims[d].mparam->name : "",
+                              (long long)a->dims[d].count);
             if (a)
                 add(&b, "array", p->name, (int)p->elem, a->rows, a->ndim, a->in * 2 + a->out, p->grad);
             else
-                add(&b, p->structure ? p->structure->name : "arg", p->name, (int)p->elem, (int)p->shape, p->rows, p->cols, p->grad);
+                add(&b, p->structure ? p->structure->name : "arg", p->name, (int)p->elem, (int)p->shape, p->rows,
+                    p->cols, p->grad);
         }
     }
     for (size_t i = 0; i < m->externs.len; i++) {

@@ -34,8 +34,10 @@ static void emit_prototypes(emitter *e)
             if (sig_stands(&r))
                 sb_printf(&b, "%s%s", b.len ? ", " : "", sig_decl(e->mem, &r, IR_DATA, SIG_RESULT));
         }
-        sb_printf(e->out, "/** Extern func %s (%s), which the host defines: a function of its arguments alone. Several threads may call it at once.", f->name,
-                  place_of(e, f->loc));
+        sb_printf(e->out,
+                  "/** Extern func %s (%s), which the host defines: a function of its arguments alone. Several threads "
+                  "may call it at once.",
+                  f->name, place_of(e, f->loc));
         if (f->doc) {
             sb_add(e->out, "\n *  ");
             add_doc(e->out, f->doc, " *  ");
@@ -67,13 +69,15 @@ static void print_params(emitter *e)
 {
     const ir_module *m = e->m;
     strbuf *b = e->out;
-    sb_printf(b, "/** Parameters of the module; start from %s_defaults(). */\ntypedef struct %s_params {\n", m->name, m->name);
+    sb_printf(b, "/** Parameters of the module; start from %s_defaults(). */\ntypedef struct %s_params {\n", m->name,
+              m->name);
     for (size_t i = 0; i < m->params.len; i++) {
         const ir_mparam *p = m->params.at[i];
         sb_printf(b, "    %s %s; /**< ", scalar_c_type(p->type), (const char *)ptrmap_get(&e->params, p));
         if (p->doc)
             add_doc(b, p->doc, "         ");
-        sb_printf(b, "%s%s */\n", p->doc ? ". " : "", p->sizes ? "Sizes fields: fixed at creation" : "Changed by set_params");
+        sb_printf(b, "%s%s */\n", p->doc ? ". " : "",
+                  p->sizes ? "Sizes fields: fixed at creation" : "Changed by set_params");
     }
     if (!m->params.len)
         sb_add(b, "    char unused_; /**< this module has no parameters */\n");
@@ -91,22 +95,27 @@ static void print_view(emitter *e, const ir_field *f)
         sb_printf(b, ", %d-D", f->ndim);
     else
         sb_add(b, ", a single element");
-    sb_printf(b, "%s%s%s%s.", layout_word(mem, f), grad ? ", needs_grad" : "", dual ? ", needs_dual" : "", layout_takes_strides(f) ? ", strided" : "");
+    sb_printf(b, "%s%s%s%s.", layout_word(mem, f), grad ? ", needs_grad" : "", dual ? ", needs_dual" : "",
+              layout_takes_strides(f) ? ", strided" : "");
     if (f->doc) {
         sb_addc(b, ' ');
         add_doc(b, f->doc, " *  ");
     }
-    sb_printf(b, " */\ntypedef struct %s_%s_view {\n    %s; /**< %s */\n", e->m->name, id, layout_view_pointer(mem, f, "data"), layout_note(f));
+    sb_printf(b, " */\ntypedef struct %s_%s_view {\n    %s; /**< %s */\n", e->m->name, id,
+              layout_view_pointer(mem, f, "data"), layout_note(f));
     if (grad)
         sb_printf(b, "    %s; /**< gradient, adjoints add into it%s */\n", layout_view_pointer(mem, f, "grad"), note);
     if (dual)
         sb_printf(b, "    %s; /**< tangent%s */\n", layout_view_pointer(mem, f, "dual"), note);
     if (plane_leaf(e->m, f, IR_GRAD_DUAL))
-        sb_printf(b, "    %s; /**< tangent of the gradient, second-order products add into it; always the library's memory */\n",
-                  layout_view_pointer(mem, f, "grad_dual"));
+        sb_printf(
+            b,
+            "    %s; /**< tangent of the gradient, second-order products add into it; always the library's memory */\n",
+            layout_view_pointer(mem, f, "grad_dual"));
     for (int p = IR_DATA; p <= IR_GRAD_DUAL && layout_takes_strides(f); p++)
         if (plane_leaf(e->m, f, (ir_plane)p))
-            sb_printf(b, "    int64_t %s_strides[%d]; /**< bytes from an element of %s to the next, by dimension */\n", plane_name((ir_plane)p), f->ndim, plane_name((ir_plane)p));
+            sb_printf(b, "    int64_t %s_strides[%d]; /**< bytes from an element of %s to the next, by dimension */\n",
+                      plane_name((ir_plane)p), f->ndim, plane_name((ir_plane)p));
     sb_printf(b, "    int64_t shape[%d]; /**< extents */\n", f->ndim ? f->ndim : 1);
     emit_field_objects(e, f);
     sb_printf(b, "} %s_%s_view;\n\n", e->m->name, id);
@@ -116,8 +125,13 @@ static void print_struct(emitter *e)
 {
     const ir_module *m = e->m;
     strbuf *b = e->out;
-    sb_printf(b, "/** A module object: its fields can be read and written between kernels; pointers and shapes must not be changed. */\ntypedef struct %s {\n", m->name);
-    sb_printf(b, "    tk_module tk; /**< first */\n    %s_params params; /**< as given at creation, or by %s_set_params */\n", m->name, m->name);
+    sb_printf(b,
+              "/** A module object: its fields can be read and written between kernels; pointers and shapes must not "
+              "be changed. */\ntypedef struct %s {\n",
+              m->name);
+    sb_printf(
+        b, "    tk_module tk; /**< first */\n    %s_params params; /**< as given at creation, or by %s_set_params */\n",
+        m->name, m->name);
     for (size_t i = 0; i < m->nfields; i++) {
         const ir_field *f = m->fields.at[i];
         const bool of_members = f->lead && !layout_view_is_shared(f);
@@ -134,18 +148,38 @@ static void print_lifetime(emitter *e)
     const char *p = e->m->name;
     strbuf *b = e->out;
     sb_printf(b, "/** The parameters' default values. */\n%s_params %s_defaults(void);\n\n", p, p);
-    sb_printf(b, "/** What %s_create calls, with what this header was generated for. */\n"
-                 "%s *%s_create_(tk_session *session, const %s_params *params, uint64_t header_hash, int header_interface);\n\n", p, p, p, p);
-    sb_printf(b, "/** Creates a module object, all fields zero.\n *  @param session  its session, or NULL for one of its own (all threads, no hooks)\n"
-                 " *  @param params   copied; NULL: the defaults\n *  @return NULL on failure, tk_error() tells why. Destroy it with %s_destroy. */\n"
-                 "static inline %s *%s_create(tk_session *session, const %s_params *params)\n{\n"
-                 "    return %s_create_(session, params, UINT64_C(0x%016llx), TK_INTERFACE);\n}\n\n", p, p, p, p, p, (unsigned long long)emit_interface_hash(e->m));
-    sb_printf(b, "/** Destroys a module object, and its session if that is its own. NULL is ignored. */\nvoid %s_destroy(%s *m);\n\n", p, p);
-    sb_printf(b, "/** The first failure of the module's session since creation or the last tk_session_clear_error; TK_OK if there was none. */\n"
-                 "tk_status %s_status(const %s *m);\n\n", p, p);
-    sb_printf(b, "/** The message of that failure, \"\" if there was none. Valid until the next call on the session. */\nconst char *%s_error(const %s *m);\n\n", p, p);
-    sb_printf(b, "/** Changes the parameters for later kernels. Those that size fields must keep their values (TK_BAD_ARGUMENT);\n"
-                 " *  not under an open tape (TK_BAD_STATE). */\ntk_status %s_set_params(%s *m, const %s_params *params);\n\n", p, p, p);
+    sb_printf(
+        b,
+        "/** What %s_create calls, with what this header was generated for. */\n"
+        "%s *%s_create_(tk_session *session, const %s_params *params, uint64_t header_hash, int header_interface);\n\n",
+        p, p, p, p);
+    sb_printf(b,
+              "/** Creates a module object, all fields zero.\n *  @param session  its session, or NULL for one of its "
+              "own (all threads, no hooks)\n"
+              " *  @param params   copied; NULL: the defaults\n *  @return NULL on failure, tk_error() tells why. "
+              "Destroy it with %s_destroy. */\n"
+              "static inline %s *%s_create(tk_session *session, const %s_params *params)\n{\n"
+              "    return %s_create_(session, params, UINT64_C(0x%016llx), TK_INTERFACE);\n}\n\n",
+              p, p, p, p, p, (unsigned long long)emit_interface_hash(e->m));
+    sb_printf(b,
+              "/** Destroys a module object, and its session if that is its own. NULL is ignored. */\nvoid "
+              "%s_destroy(%s *m);\n\n",
+              p, p);
+    sb_printf(b,
+              "/** The first failure of the module's session since creation or the last tk_session_clear_error; TK_OK "
+              "if there was none. */\n"
+              "tk_status %s_status(const %s *m);\n\n",
+              p, p);
+    sb_printf(b,
+              "/** The message of that failure, \"\" if there was none. Valid until the next call on the session. "
+              "*/\nconst char *%s_error(const %s *m);\n\n",
+              p, p);
+    sb_printf(
+        b,
+        "/** Changes the parameters for later kernels. Those that size fields must keep their values "
+        "(TK_BAD_ARGUMENT);\n"
+        " *  not under an open tape (TK_BAD_STATE). */\ntk_status %s_set_params(%s *m, const %s_params *params);\n\n",
+        p, p, p);
 }
 
 /* Of a member, too. */
@@ -158,11 +192,15 @@ static const char *own_id(emitter *e, const ir_field *f)
 static void print_forward(emitter *e, const ir_field *f)
 {
     const char *p = e->m->name;
-    sb_printf(e->out, "/** Opens a forward scope of field %s: tk_forward_begin with a seed whose precision is checked. seed: count values, one for each\n"
-                      " *  component of each element%s. Closed by tk_forward_end. */\n"
-                      "static inline tk_status %s_forward_%s(%s *m, tk_field *const *outputs, int noutputs, const %s *seed, size_t count)\n{\n"
-                      "    return tk_forward_begin(outputs, noutputs, m ? m->%s : NULL, seed, count);\n}\n\n",
-              f->name, f->ndim == 0 && f->shape == IR_SHAPE_SCALAR ? "; NULL, 0: one" : "", p, own_id(e, f), p, scalar_c_type(f->elem), layout_object(e->mem, e->field_names[f->index], f));
+    sb_printf(e->out,
+              "/** Opens a forward scope of field %s: tk_forward_begin with a seed whose precision is checked. seed: "
+              "count values, one for each\n"
+              " *  component of each element%s. Closed by tk_forward_end. */\n"
+              "static inline tk_status %s_forward_%s(%s *m, tk_field *const *outputs, int noutputs, const %s *seed, "
+              "size_t count)\n{\n"
+              "    return tk_forward_begin(outputs, noutputs, m ? m->%s : NULL, seed, count);\n}\n\n",
+              f->name, f->ndim == 0 && f->shape == IR_SHAPE_SCALAR ? "; NULL, 0: one" : "", p, own_id(e, f), p,
+              scalar_c_type(f->elem), layout_object(e->mem, e->field_names[f->index], f));
 }
 
 static const char *shape_term(void *ctx, const ir_field *f, int dim)
@@ -186,21 +224,27 @@ static void print_field_functions(emitter *e, const ir_field *f)
     const char *p = e->m->name;
     const char *id = layout_id(e->mem, f);
     if (ir_field_begins(f))
-        sb_printf(b, "/** Lets field %s live in the host's memory%s, which must outlive the module or the next bind;\n"
-                     " *  the library's own memory for it is freed. Overlap with other fields' memory is refused.%s */\ntk_status %s_bind_%s(%s);\n\n",
-                  layout_title(f), plane_leaf(e->m, f, IR_GRAD) || plane_leaf(e->m, f, IR_DUAL) ? ", all of its storages at once" : "",
-                  layout_bind_note(f), p, id,
-                  bind_signature(e->mem, e->m, f));
+        sb_printf(b,
+                  "/** Lets field %s live in the host's memory%s, which must outlive the module or the next bind;\n"
+                  " *  the library's own memory for it is freed. Overlap with other fields' memory is refused.%s "
+                  "*/\ntk_status %s_bind_%s(%s);\n\n",
+                  layout_title(f),
+                  plane_leaf(e->m, f, IR_GRAD) || plane_leaf(e->m, f, IR_DUAL) ? ", all of its storages at once" : "",
+                  layout_bind_note(f), p, id, bind_signature(e->mem, e->m, f));
     if (layout_takes_strides(f))
-        sb_printf(b, "/** The same where element (i, j, ...) stands i * strides[0] + j * strides[1] + ... bytes behind the first, its components side by side; NULL:\n"
-                     " *  dense, row-major. No alignment is assumed. */\ntk_status %s_bind_%s_strided(%s);\n\n", p, f->name, bind_strided_signature(e->mem, e->m, f));
+        sb_printf(b,
+                  "/** The same where element (i, j, ...) stands i * strides[0] + j * strides[1] + ... bytes behind "
+                  "the first, its components side by side; NULL:\n"
+                  " *  dense, row-major. No alignment is assumed. */\ntk_status %s_bind_%s_strided(%s);\n\n",
+                  p, f->name, bind_strided_signature(e->mem, e->m, f));
     if (f->dual)
         print_forward(e, f);
     if (!layout_has_index(f))
         return;
     const char *component = layout_subscript(f);
     sb_printf(b, "/** Position of an element in %s.data%s: %s.data%s[%s_idx_%s(m", e->field_names[f->index],
-              plane_leaf(e->m, f, IR_GRAD) ? ", grad" : "", e->field_names[f->index], component, p, f->lead ? f->whole : f->name);
+              plane_leaf(e->m, f, IR_GRAD) ? ", grad" : "", e->field_names[f->index], component, p,
+              f->lead ? f->whole : f->name);
     for (int d = 0; d < f->ndim; d++)
         sb_printf(b, ", i%d", d);
     sb_printf(b, ")]. */\nstatic inline int64_t %s_idx_%s(const %s *m", p, f->lead ? f->whole : f->name, p);
@@ -225,7 +269,8 @@ static void add_extents(emitter *e, const ir_func *f)
             if (x->param < 0 && !x->mparam)
                 sb_printf(e->out, "%lld", (long long)x->count);
             else
-                sb_add(e->out, x->mparam ? ptrmap_get(&e->params, x->mparam) : name_member(e->mem, f->sig[x->param].name));
+                sb_add(e->out,
+                       x->mparam ? ptrmap_get(&e->params, x->mparam) : name_member(e->mem, f->sig[x->param].name));
         }
         sb_add(e->out, fixed ? "." : "");
     }
@@ -258,21 +303,30 @@ static void print_kernel(emitter *e, const ir_func *k)
     add_extents(e, k);
     sb_printf(b, " */\ntk_status %s_%s(%s);\n\n", p, k->name, kernel_signature(mem, e->m, k, FORM_RUN));
     if (k->ad.grad)
-        sb_printf(b, "/** The adjoint of %s: takes the gradients of what it wrote, adds to the gradients of what it read%s. */\n"
-                     "tk_status %s_%s_grad(%s);\n\n", k->name,
-                  kernel_has_grad_args(k) ? ";\n *  adds the gradients of its arguments to the last parameters (NULL: not wanted)" : "", p, k->name,
-                  kernel_signature(mem, e->m, k, FORM_GRAD));
+        sb_printf(
+            b,
+            "/** The adjoint of %s: takes the gradients of what it wrote, adds to the gradients of what it read%s. */\n"
+            "tk_status %s_%s_grad(%s);\n\n",
+            k->name,
+            kernel_has_grad_args(k)
+                ? ";\n *  adds the gradients of its arguments to the last parameters (NULL: not wanted)"
+                : "",
+            p, k->name, kernel_signature(mem, e->m, k, FORM_GRAD));
     if (k->ad.jvp) {
-        sb_printf(b, "/** The JVP of %s: runs it, and carries duals along%s.", k->name, k->nsig ? "; a dual that is NULL is zero, or not wanted" : "");
+        sb_printf(b, "/** The JVP of %s: runs it, and carries duals along%s.", k->name,
+                  k->nsig ? "; a dual that is NULL is zero, or not wanted" : "");
         for (int i = 0; i < k->nsig; i++)
             if (k->sig[i].lost_in)
-                sb_printf(b, "\n *  %s must be %s (TK_NO_DERIVATIVE): it would be lost in '%s', which has no dual.", sig_dual_text(mem, &k->sig[i]),
-                          k->sig[i].structure ? "zero" : "NULL", k->sig[i].lost_in);
+                sb_printf(b, "\n *  %s must be %s (TK_NO_DERIVATIVE): it would be lost in '%s', which has no dual.",
+                          sig_dual_text(mem, &k->sig[i]), k->sig[i].structure ? "zero" : "NULL", k->sig[i].lost_in);
         sb_printf(b, " */\ntk_status %s_%s_jvp(%s);\n\n", p, k->name, kernel_signature(mem, e->m, k, FORM_JVP));
     }
     if (k->ad.hvp)
-        sb_printf(b, "/** Second-order product: the JVP of the adjoint of %s. Adds the tangents of gradients to grad_dual. */\n"
-                     "tk_status %s_%s_hvp(%s);\n\n", k->name, p, k->name, kernel_signature(mem, e->m, k, FORM_HVP));
+        sb_printf(
+            b,
+            "/** Second-order product: the JVP of the adjoint of %s. Adds the tangents of gradients to grad_dual. */\n"
+            "tk_status %s_%s_hvp(%s);\n\n",
+            k->name, p, k->name, kernel_signature(mem, e->m, k, FORM_HVP));
 }
 
 static bool writes_arrays(const ir_func *f)
@@ -286,9 +340,12 @@ static bool writes_arrays(const ir_func *f)
 static void print_export(emitter *e, const ir_func *f)
 {
     static const char *const what[] = {
-        [FORM_GRAD] = "The gradient of %s, and its value: takes the gradients of results, adds to those of arguments.\n *  NULL: a zero gradient of a result; an output that is not wanted",
-        [FORM_JVP] = "The JVP of %s, and its value: a dual of an argument that is NULL is zero, an output that is NULL is not wanted",
-        [FORM_HVP] = "Second-order product: the JVP of %s_grad, in which each real argument and output is followed by its dual"};
+        [FORM_GRAD] = "The gradient of %s, and its value: takes the gradients of results, adds to those of "
+                      "arguments.\n *  NULL: a zero gradient of a result; an output that is not wanted",
+        [FORM_JVP] = "The JVP of %s, and its value: a dual of an argument that is NULL is zero, an output that is NULL "
+                     "is not wanted",
+        [FORM_HVP] =
+            "Second-order product: the JVP of %s_grad, in which each real argument and output is followed by its dual"};
     strbuf *b = e->out;
     const char *p = e->m->name;
     sb_printf(b, "/** Function %s (%s).", f->name, place_of(e, f->loc));
@@ -303,13 +360,15 @@ static void print_export(emitter *e, const ir_func *f)
             continue;
         const char *suffix = form_suffix((kernel_form)form), *size = export_workspace(e->mem, f, (kernel_form)form);
         if (size)
-            sb_printf(b, "/** Bytes of the workspace of %s_%s%s, which is aligned to %d. */\n#define %s_%s%s_WORKSPACE%s\n\n", p, f->name, suffix, IR_WORKSPACE_ALIGN,
-                      p, f->name, suffix, size);
+            sb_printf(
+                b, "/** Bytes of the workspace of %s_%s%s, which is aligned to %d. */\n#define %s_%s%s_WORKSPACE%s\n\n",
+                p, f->name, suffix, IR_WORKSPACE_ALIGN, p, f->name, suffix, size);
         sb_add(b, "/** ");
         sb_printf(b, what[form], f->name);
         if (form == FORM_JVP && writes_arrays(f))
             sb_add(b, ".\n *  Arrays that are written, and their duals, are never NULL");
-        sb_printf(b, ". */\nvoid %s_%s%s(%s);\n\n", p, f->name, suffix, export_signature(e->mem, e->m, f, (kernel_form)form));
+        sb_printf(b, ". */\nvoid %s_%s%s(%s);\n\n", p, f->name, suffix,
+                  export_signature(e->mem, e->m, f, (kernel_form)form));
     }
 }
 
@@ -336,8 +395,12 @@ void emit_header(strbuf *out, const ir_module *m, const emit_options *opt)
     emitter_init(&e, m, opt);
     e.out = out;
     const char *name = guard(e.mem, m->name), *source = strstr(source_base(&e), "*/") ? "its source" : source_base(&e);
-    sb_printf(out, "/* Generated by tkc from %s. Do not edit. It belongs to the author of that program. */\n#ifndef %s\n#define %s\n\n%s\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n",
-              source, name, name, module_has_object(m) ? "#include <tkc/tkc.h>" : "#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>");
+    sb_printf(out,
+              "/* Generated by tkc from %s. Do not edit. It belongs to the author of that program. */\n#ifndef "
+              "%s\n#define %s\n\n%s\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n",
+              source, name, name,
+              module_has_object(m) ? "#include <tkc/tkc.h>"
+                                   : "#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>");
     if (module_has_object(m))
         print_object(&e);
     else

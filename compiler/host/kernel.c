@@ -7,7 +7,8 @@ static const src_loc nowhere = {0, 0, 0};
 
 const char *kernel_args_tag(emitter *e, const ir_func *kernel, kernel_form form)
 {
-    return arena_printf(e->mem, "%s_%s_%s", e->m->name, kernel->name, form == FORM_JVP || form == FORM_HVP ? "jvp_args" : "args");
+    return arena_printf(e->mem, "%s_%s_%s", e->m->name, kernel->name,
+                        form == FORM_JVP || form == FORM_HVP ? "jvp_args" : "args");
 }
 
 const char *kernel_out_tag(emitter *e, const ir_func *kernel, kernel_form form)
@@ -23,7 +24,9 @@ static void print_result_members(emitter *e, const ir_func *kernel)
         const ir_sigparam p = sig_result(e->mem, kernel, i);
         for (int k = 0; k < 4 && sig_stands(&p); k++)
             if (has[k] && (k == 0 || sig_has_dual(&p)))
-                sb_printf(e->out, "    %s%s *%s%s;\n", k > 1 ? "const " : "", p.structure ? struct_type(e->mem, p.structure) : scalar_c_type(p.elem), p.name, plane_tail(result_plane[k]));
+                sb_printf(e->out, "    %s%s *%s%s;\n", k > 1 ? "const " : "",
+                          p.structure ? struct_type(e->mem, p.structure) : scalar_c_type(p.elem), p.name,
+                          plane_tail(result_plane[k]));
     }
 }
 
@@ -39,8 +42,8 @@ static void print_arg_structs(emitter *e, const ir_func *kernel)
         sb_add(out, "};\n\n");
     }
     if (kernel_has_args(kernel) && (kernel->ad.jvp || kernel->ad.hvp)) {
-        sb_printf(out, "struct %s { /* the tangents come after the primal's arguments */\n    struct %s primal;\n", kernel_args_tag(e, kernel, FORM_JVP),
-                  kernel_args_tag(e, kernel, FORM_RUN));
+        sb_printf(out, "struct %s { /* the tangents come after the primal's arguments */\n    struct %s primal;\n",
+                  kernel_args_tag(e, kernel, FORM_JVP), kernel_args_tag(e, kernel, FORM_RUN));
         for (int i = 0; i < kernel->nsig; i++)
             if (sig_has_dual(&kernel->sig[i]) && !kernel->sig[i].array)
                 sb_printf(out, "    %s;\n", sig_decl(e->mem, &kernel->sig[i], IR_DUAL, SIG_MEMBER));
@@ -53,7 +56,8 @@ static void print_arg_structs(emitter *e, const ir_func *kernel)
         for (int tangent = 0; tangent <= (form == FORM_HVP); tangent++)
             for (int i = 0; i < kernel->nsig; i++)
                 if (sig_has_grad(&kernel->sig[i]) && !kernel->sig[i].array)
-                    sb_printf(out, "    %s;\n", sig_decl(e->mem, &kernel->sig[i], tangent ? IR_GRAD_DUAL : IR_GRAD, SIG_MEMBER));
+                    sb_printf(out, "    %s;\n",
+                              sig_decl(e->mem, &kernel->sig[i], tangent ? IR_GRAD_DUAL : IR_GRAD, SIG_MEMBER));
         sb_add(out, "};\n\n");
     }
 }
@@ -72,7 +76,8 @@ static void hoist_arg(cfn *c, strbuf *out, const ir_value *p, const char *access
 /* Of a result that is no struct, the k-th number behind a pointer. */
 static const char *result_component(cfn *c, const ir_sigparam *p, ir_plane plane, int k)
 {
-    return p->structure ? sig_component(c->e->mem, p, plane, "->", k) : arena_printf(c->e->mem, "%s%s[%d]", p->name, plane_tail(plane), k);
+    return p->structure ? sig_component(c->e->mem, p, plane, "->", k)
+                        : arena_printf(c->e->mem, "%s%s[%d]", p->name, plane_tail(plane), k);
 }
 
 /* Gradients of the results, or the tangents of these: NULL is zero. */
@@ -84,15 +89,18 @@ static int hoist_seeds(cfn *c, strbuf *out, const ir_func *kernel, const char *p
             const ir_value *v = c->f->body->params[next];
             if (!c->use[v->id].uses)
                 continue;
-            const char *name = names_unique_function(c->names, v->name), *args = arena_printf(c->e->mem, "%s->%s", c->a, primal);
+            const char *name = names_unique_function(c->names, v->name),
+                       *args = arena_printf(c->e->mem, "%s->%s", c->a, primal);
             define_name(c, v, name);
-            sb_printf(out, "    %s = %s%s%s ? %s%s : %s;\n", declare(c, v, true, name), args, p.name, plane_tail(plane), args, result_component(c, &p, plane, k), zero_text(p.elem));
+            sb_printf(out, "    %s = %s%s%s ? %s%s : %s;\n", declare(c, v, true, name), args, p.name, plane_tail(plane),
+                      args, result_component(c, &p, plane, k), zero_text(p.elem));
         }
     }
     return next;
 }
 
-/* Parameters of the region: the components of all parameters, gradients of results, then the tangents of all floats among these. */
+/* Parameters of the region: the components of all parameters, gradients of results, then the tangents of all floats
+ * among these. */
 static void hoist_args(cfn *c, strbuf *out, const ir_func *kernel, kernel_form form)
 {
     arena *mem = c->e->mem;
@@ -118,7 +126,8 @@ static void hoist_args(cfn *c, strbuf *out, const ir_func *kernel, kernel_form f
         (void)hoist_seeds(c, out, kernel, "primal.", IR_GRAD_DUAL, next);
 }
 
-/* Result number i, of a struct all of it, where the host wants it; *next: of the yielded values. Returns the number behind it. */
+/* Result number i, of a struct all of it, where the host wants it; *next: of the yielded values. Returns the number
+ * behind it. */
 static int give_result(cfn *c, const ir_func *kernel, int i, const char *args, bool tangent, int *next)
 {
     const ir_op *yield = c->f->body->last;
@@ -135,7 +144,8 @@ static int give_result(cfn *c, const ir_func *kernel, int i, const char *args, b
     for (; i < end; i++) {
         const ir_sigparam p = sig_result(c->e->mem, kernel, i);
         for (int k = 0; k < p.rows * p.cols && (!tangent || sig_is_float(&p)); k++)
-            stmt(c, nowhere, "%s%s = %s;", args, result_component(c, &p, plane, k), val(c, yield->args[(*next)++]).text);
+            stmt(c, nowhere, "%s%s = %s;", args, result_component(c, &p, plane, k),
+                 val(c, yield->args[(*next)++]).text);
     }
     if (n > 1)
         close_block(c);
@@ -162,11 +172,14 @@ static void yield_gradients(cfn *c, const ir_func *kernel, kernel_form form, con
         for (int i = 0; i < kernel->nsig; i++) {
             const ir_sigparam *s = &kernel->sig[i];
             for (int k = 0; k < s->rows * s->cols && s->grad; k++)
-                stmt(c, nowhere, "%s->%s = %s;", result, sig_component(c->e->mem, s, tangent ? IR_GRAD_DUAL : IR_GRAD, ".", k), val(c, yield->args[next++]).text);
+                stmt(c, nowhere, "%s->%s = %s;", result,
+                     sig_component(c->e->mem, s, tangent ? IR_GRAD_DUAL : IR_GRAD, ".", k),
+                     val(c, yield->args[next++]).text);
         }
 }
 
-static void print_run(cfn *c, const ir_func *kernel, kernel_form form, const strbuf *args, const strbuf *body, bool stack, const char *result)
+static void print_run(cfn *c, const ir_func *kernel, kernel_form form, const strbuf *args, const strbuf *body,
+                      bool stack, const char *result)
 {
     emitter *e = c->e;
     strbuf hoists = {0}, *out = e->out;
@@ -174,7 +187,9 @@ static void print_run(cfn *c, const ir_func *kernel, kernel_form form, const str
     if (stack || c->uses_label)
         c->uses_m = true;
     sb_addn(out, sb_str(&c->tasks), c->tasks.len);
-    sb_printf(out, "static tk_status %s_run(tk_module *tk_m, const void *tk_args, void *tk_out, tk_record *tk_rec)\n{\n", e->base);
+    sb_printf(out,
+              "static tk_status %s_run(tk_module *tk_m, const void *tk_args, void *tk_out, tk_record *tk_rec)\n{\n",
+              e->base);
     if (c->uses_m)
         sb_printf(out, "    %s *const %s = (%s *)tk_m;\n", e->m->name, c->m, e->m->name);
     else
@@ -193,8 +208,10 @@ static void print_run(cfn *c, const ir_func *kernel, kernel_form form, const str
     sb_add(out, sb_str(args));
     sb_add(out, sb_str(&hoists));
     if (stack)
-        sb_printf(out, "    tk_stack *const %s = tk_stack_acquire(%s->tk.session);\n    if (!%s)\n        return tk_session_status(%s->tk.session);\n", c->st, c->m,
-                  c->st, c->m);
+        sb_printf(out,
+                  "    tk_stack *const %s = tk_stack_acquire(%s->tk.session);\n    if (!%s)\n        return "
+                  "tk_session_status(%s->tk.session);\n",
+                  c->st, c->m, c->st, c->m);
     sb_addn(out, sb_str(body), body->len);
     if (stack && c->uses_label)
         sb_add(out, "leave:\n");
@@ -214,7 +231,8 @@ static void emit_run(emitter *e, const ir_func *kernel, kernel_form form)
     const ir_func *f = kernel_form_of(kernel, form);
     if (!f || (form != FORM_RUN && f->kind == IR_KERNEL)) /* shared with the primal, or a kernel of the program's own */
         return;
-    static const char *const what[] = {[FORM_RUN] = "kernel", [FORM_GRAD] = "adjoint of", [FORM_JVP] = "JVP of", [FORM_HVP] = "JVP of the adjoint of"};
+    static const char *const what[] = {
+        [FORM_RUN] = "kernel", [FORM_GRAD] = "adjoint of", [FORM_JVP] = "JVP of", [FORM_HVP] = "JVP of the adjoint of"};
     emit_functions_of(e, f);
     sb_printf(e->out, "/* ---- %s %s, %s ---- */\n\n", what[form], kernel->name, place_of(e, kernel->loc));
     if (form == FORM_RUN)
@@ -303,11 +321,13 @@ static void emit_part_ends(emitter *e, const ir_func *kernel)
     sb_free(&hoists);
 }
 
-/* A member of the arguments of a kernel of the program's own that serves as a derivative: both structs have the same types in other members. */
+/* A member of the arguments of a kernel of the program's own that serves as a derivative: both structs have the same
+ * types in other members. */
 static void copy_member(emitter *e, const ir_sigparam *to, const char *access, const ir_sigparam *from, ir_plane plane)
 {
     const char *name = name_member(e->mem, to->name);
-    sb_printf(e->out, "    memcpy(&args.%s, &given->%s%s%s, sizeof args.%s);\n", name, access, name_member(e->mem, from->name), plane_tail(plane), name);
+    sb_printf(e->out, "    memcpy(&args.%s, &given->%s%s%s, sizeof args.%s);\n", name, access,
+              name_member(e->mem, from->name), plane_tail(plane), name);
 }
 
 static void emit_custom(emitter *e, const ir_func *kernel, kernel_form form)
@@ -317,11 +337,14 @@ static void emit_custom(emitter *e, const ir_func *kernel, kernel_form form)
         return;
     strbuf *b = e->out;
     sb_printf(b, "/* ---- %s is the %s of %s ---- */\n\n", f->name, form == FORM_JVP ? "JVP" : "adjoint", kernel->name);
-    sb_printf(b, "static tk_status %s%s_run(tk_module *tk_m, const void *tk_args, void *tk_out, tk_record *tk_rec)\n{\n", file_level(e, kernel->name), form_suffix(form));
+    sb_printf(b,
+              "static tk_status %s%s_run(tk_module *tk_m, const void *tk_args, void *tk_out, tk_record *tk_rec)\n{\n",
+              file_level(e, kernel->name), form_suffix(form));
     const char *given = "tk_args";
     if (kernel->nsig) {
         const char *access = form == FORM_JVP ? "primal." : "";
-        sb_printf(b, "    const struct %s *const given = tk_args;\n    struct %s args;\n", kernel_args_tag(e, kernel, form), kernel_args_tag(e, f, FORM_RUN));
+        sb_printf(b, "    const struct %s *const given = tk_args;\n    struct %s args;\n",
+                  kernel_args_tag(e, kernel, form), kernel_args_tag(e, f, FORM_RUN));
         int next = 0;
         for (int i = 0; i < kernel->nsig; i++)
             copy_member(e, &f->sig[next++], access, &kernel->sig[i], IR_DATA);

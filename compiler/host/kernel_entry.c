@@ -9,7 +9,8 @@ static void component_list(emitter *e, strbuf *b, const ir_sigparam *p, ir_plane
     const char *name = arena_printf(e->mem, "%s%s", name_member(e->mem, p->name), plane_tail(plane));
     if (p->structure) {
         if (optional)
-            sb_printf(b, "%s ? *%s : (%s)%s", name, name, struct_type(e->mem, p->structure), struct_zero(e->mem, p->structure));
+            sb_printf(b, "%s ? *%s : (%s)%s", name, name, struct_type(e->mem, p->structure),
+                      struct_zero(e->mem, p->structure));
         else
             sb_add(b, name);
         return;
@@ -37,12 +38,14 @@ static void component_list(emitter *e, strbuf *b, const ir_sigparam *p, ir_plane
 /* The pointers that this form is given; libtkc puts zeros where one is missing. */
 static void array_planes(emitter *e, strbuf *b, const ir_sigparam *p, kernel_form form)
 {
-    const bool back = sig_has_grad(p) && (form == FORM_GRAD || form == FORM_HVP), along = sig_has_dual(p) && (form == FORM_JVP || form == FORM_HVP);
+    const bool back = sig_has_grad(p) && (form == FORM_GRAD || form == FORM_HVP),
+               along = sig_has_dual(p) && (form == FORM_JVP || form == FORM_HVP);
     const bool given[] = {true, back, along, back && form == FORM_HVP};
     sb_add(b, "{{");
     for (int k = IR_DATA; k <= IR_GRAD_DUAL; k++)
         if (given[k])
-            sb_printf(b, "%s[%s] = (void *)%s%s", k ? ", " : "", plane_enum((ir_plane)k), name_member(e->mem, p->name), plane_tail((ir_plane)k));
+            sb_printf(b, "%s[%s] = (void *)%s%s", k ? ", " : "", plane_enum((ir_plane)k), name_member(e->mem, p->name),
+                      plane_tail((ir_plane)k));
     sb_add(b, "}}");
 }
 
@@ -57,8 +60,11 @@ static void result_args(emitter *e, strbuf *b, const ir_func *kernel, kernel_for
         for (int k = 0; k < 4; k++) {
             if (!has[k] || (k > 0 && !sig_has_dual(&p)))
                 continue;
-            const char *cast = p.shape == IR_SHAPE_MAT && !p.structure ? arena_printf(e->mem, "(%s%s *)", k > 1 ? "const " : "", scalar_c_type(p.elem)) : "";
-            sb_printf(b, "%s.%s%s = %s%s%s", comma ? ", " : "", p.name, plane_tail(result_plane[k]), cast, p.name, plane_tail(result_plane[k]));
+            const char *cast = p.shape == IR_SHAPE_MAT && !p.structure
+                                   ? arena_printf(e->mem, "(%s%s *)", k > 1 ? "const " : "", scalar_c_type(p.elem))
+                                   : "";
+            sb_printf(b, "%s.%s%s = %s%s%s", comma ? ", " : "", p.name, plane_tail(result_plane[k]), cast, p.name,
+                      plane_tail(result_plane[k]));
             comma = true;
         }
         if (!runs && !sig_has_dual(&p))
@@ -148,7 +154,8 @@ static const char *given_tangent(emitter *e, const ir_sigparam *p)
         return name;
     strbuf b = {0};
     for (int k = 0; k < p->rows * p->cols; k++)
-        sb_printf(&b, "%s%s->%s != %s", k ? " || " : "", name, sig_component(e->mem, p, IR_DUAL, ".", k) + strlen(name) + 1, zero_text(p->elem));
+        sb_printf(&b, "%s%s->%s != %s", k ? " || " : "", name,
+                  sig_component(e->mem, p, IR_DUAL, ".", k) + strlen(name) + 1, zero_text(p->elem));
     const char *r = arena_printf(e->mem, p->rows * p->cols > 1 ? "%s && (%s)" : "%s && %s", name, sb_str(&b));
     sb_free(&b);
     return r;
@@ -158,39 +165,51 @@ static void emit_entry(emitter *e, const ir_func *kernel, kernel_form form, int 
 {
     if (!kernel_form_of(kernel, form))
         return;
-    static const char *const launch[] = {[FORM_RUN] = "tk_launch", [FORM_GRAD] = "tk_launch_grad", [FORM_JVP] = "tk_launch_jvp", [FORM_HVP] = "tk_launch_hvp"};
+    static const char *const launch[] = {[FORM_RUN] = "tk_launch",
+                                         [FORM_GRAD] = "tk_launch_grad",
+                                         [FORM_JVP] = "tk_launch_jvp",
+                                         [FORM_HVP] = "tk_launch_hvp"};
     strbuf *b = e->out;
     names *local = names_create(e->mem, e->globals);
     for (int i = 0; i < kernel->nsig; i++)
         for (int k = 0; k < 4; k++) {
-            names_unique(local, arena_printf(e->mem, "%s%s", name_member(e->mem, kernel->sig[i].name), plane_tail(result_plane[k])));
+            names_unique(local, arena_printf(e->mem, "%s%s", name_member(e->mem, kernel->sig[i].name),
+                                             plane_tail(result_plane[k])));
         }
     for (int i = 0; i < kernel->nouts; i++)
         for (int k = 0; k < 4; k++) {
-            names_unique(local, arena_printf(e->mem, "%s%s", sig_result(e->mem, kernel, i).name, plane_tail(result_plane[k])));
+            names_unique(local,
+                         arena_printf(e->mem, "%s%s", sig_result(e->mem, kernel, i).name, plane_tail(result_plane[k])));
         }
     const char *self = kernel_self(e->mem, kernel);
     names_unique(local, self);
-    const char *args = names_unique(local, "args"), *out = names_unique(local, "out"), *status = names_unique(local, "status");
+    const char *args = names_unique(local, "args"), *out = names_unique(local, "out"),
+               *status = names_unique(local, "status");
     const bool takes_out = form == FORM_GRAD || form == FORM_HVP;
     const bool gives = takes_out && kernel_has_grad_args(kernel);
-    sb_printf(b, "tk_status %s_%s%s(%s)\n{\n", e->m->name, kernel->name, form_suffix(form), kernel_signature(e->mem, e->m, kernel, form));
+    sb_printf(b, "tk_status %s_%s%s(%s)\n{\n", e->m->name, kernel->name, form_suffix(form),
+              kernel_signature(e->mem, e->m, kernel, form));
     for (int i = 0; i < kernel->nsig && (form == FORM_JVP || form == FORM_HVP); i++) {
         const ir_sigparam *p = &kernel->sig[i];
         if (p->lost_in)
-            sb_printf(b, "    if (%s)\n        return tk_fail(%s ? %s->tk.session : NULL, TK_NO_DERIVATIVE,\n"
-                         "                       \"%s%s: the tangent of '%s' would be lost in '%s', which has no dual: declare it needs_dual, or pass NULL\");\n",
-                      given_tangent(e, p), self, self, kernel->name, form_suffix(form), p->structure ? arena_printf(e->mem, "%s.%s", p->name, p->path) : p->name,
-                      p->lost_in);
+            sb_printf(b,
+                      "    if (%s)\n        return tk_fail(%s ? %s->tk.session : NULL, TK_NO_DERIVATIVE,\n"
+                      "                       \"%s%s: the tangent of '%s' would be lost in '%s', which has no dual: "
+                      "declare it needs_dual, or pass NULL\");\n",
+                      given_tangent(e, p), self, self, kernel->name, form_suffix(form),
+                      p->structure ? arena_printf(e->mem, "%s.%s", p->name, p->path) : p->name, p->lost_in);
     }
     print_args(e, b, kernel, form, args);
     if (gives)
-        sb_printf(b, "    struct %s %s;\n    memset(&%s, 0, sizeof %s);\n", kernel_out_tag(e, kernel, form), out, out, out);
-    const char *given = arena_printf(e->mem, "%s ? &%s->tk : NULL, &%s[%d], %s%s", self, self, e->kernels, index, kernel_has_args(kernel) ? "&" : "", kernel_has_args(kernel) ? args : "NULL");
+        sb_printf(b, "    struct %s %s;\n    memset(&%s, 0, sizeof %s);\n", kernel_out_tag(e, kernel, form), out, out,
+                  out);
+    const char *given = arena_printf(e->mem, "%s ? &%s->tk : NULL, &%s[%d], %s%s", self, self, e->kernels, index,
+                                     kernel_has_args(kernel) ? "&" : "", kernel_has_args(kernel) ? args : "NULL");
     if (!gives) {
         sb_printf(b, "    return %s(%s%s);\n}\n\n", launch[form], given, takes_out ? ", NULL" : "");
     } else {
-        sb_printf(b, "    const tk_status %s = %s(%s, &%s);\n    if (%s != TK_OK)\n        return %s;\n", status, launch[form], given, out, status, status);
+        sb_printf(b, "    const tk_status %s = %s(%s, &%s);\n    if (%s != TK_OK)\n        return %s;\n", status,
+                  launch[form], given, out, status, status);
         add_results(e, b, kernel, form, out);
         sb_add(b, "    return TK_OK;\n}\n\n");
     }

@@ -2,7 +2,8 @@
 #include "host/host_int.h"
 
 /* custom: what an adjoint that the program wrote does, which may overwrite saved fields on its own. */
-static void print_saved(strbuf *b, const ir_func *kernel, size_t i, const unsigned char *at, const unsigned char *custom)
+static void print_saved(strbuf *b, const ir_func *kernel, size_t i, const unsigned char *at,
+                        const unsigned char *custom)
 {
     const unsigned write = OP_STORES | OP_ADDS;
     const unsigned before = kernel->launch.before ? kernel->launch.before[i] : 0;
@@ -19,7 +20,8 @@ static void print_saved(strbuf *b, const ir_func *kernel, size_t i, const unsign
 
 static void print_access(emitter *e, const ir_func *kernel, int *count)
 {
-    const func_facts *info = facts_of(&e->facts, kernel), *back = kernel->ad.grad ? facts_of(&e->facts, kernel->ad.grad) : NULL;
+    const func_facts *info = facts_of(&e->facts, kernel),
+                     *back = kernel->ad.grad ? facts_of(&e->facts, kernel->ad.grad) : NULL;
     *count = 0;
     for (size_t i = 0; i < e->m->nfields; i++) {
         const unsigned char *at = info->planes + ir_storage_of(e->m->fields.at[i], IR_DATA);
@@ -30,7 +32,8 @@ static void print_access(emitter *e, const ir_func *kernel, int *count)
                 sb_printf(&b, "%s%s", b.len ? " | " : "", flag[k]);
         if (back && (back->planes[ir_storage_of(e->m->fields.at[i], IR_DATA)] & OP_READS))
             sb_printf(&b, "%sTK_NEEDED", b.len ? " | " : "");
-        print_saved(&b, kernel, i, at, back && kernel->ad.grad == kernel->ad.custom_grad ? back->planes + (at - info->planes) : NULL);
+        print_saved(&b, kernel, i, at,
+                    back && kernel->ad.grad == kernel->ad.custom_grad ? back->planes + (at - info->planes) : NULL);
         if (at[IR_GRAD] & (OP_STORES | OP_ADDS))
             sb_printf(&b, "%sTK_GRAD_WRITES", b.len ? " | " : "");
         if (b.len) {
@@ -51,8 +54,9 @@ static void print_parts(emitter *e, const ir_func *kernel)
         sb_printf(e->out, "static const tk_part %s_parts[] = {\n", file_level(e, kernel->name));
     for (int i = 0; i < kernel->launch.nparts; i++) {
         const ir_part *p = &kernel->launch.parts[i];
-        sb_printf(e->out, "    {%d, %s, %s%s%s}, /* %s */\n", p->field->index, plane_enum(p->plane), p->write ? "TK_PART_WRITTEN" : "TK_PART_NEEDED",
-                  p->all ? " | TK_PART_ALL" : "", p->product ? " | TK_PART_OF_PRODUCT" : "", p->field->name);
+        sb_printf(e->out, "    {%d, %s, %s%s%s}, /* %s */\n", p->field->index, plane_enum(p->plane),
+                  p->write ? "TK_PART_WRITTEN" : "TK_PART_NEEDED", p->all ? " | TK_PART_ALL" : "",
+                  p->product ? " | TK_PART_OF_PRODUCT" : "", p->field->name);
     }
     if (kernel->launch.nparts)
         sb_add(e->out, "};\n");
@@ -61,10 +65,11 @@ static void print_parts(emitter *e, const ir_func *kernel)
 static void print_extent(emitter *e, const ir_func *kernel, const ir_extent *x, const char *comma)
 {
     if (x->param >= 0)
-        sb_printf(e->out, "%s{TK_EXTENT_ARGUMENT, .at = offsetof(struct %s, %s)}", comma, kernel_args_tag(e, kernel, FORM_RUN), name_member(e->mem, kernel->sig[x->param].name));
+        sb_printf(e->out, "%s{TK_EXTENT_ARGUMENT, .at = offsetof(struct %s, %s)}", comma,
+                  kernel_args_tag(e, kernel, FORM_RUN), name_member(e->mem, kernel->sig[x->param].name));
     else if (x->mparam)
-        sb_printf(e->out, "%s{TK_EXTENT_PARAM, %s, .at = offsetof(%s, params.%s)}", comma, scalar_enum(x->mparam->type), e->m->name,
-                  (const char *)ptrmap_get(&e->params, x->mparam));
+        sb_printf(e->out, "%s{TK_EXTENT_PARAM, %s, .at = offsetof(%s, params.%s)}", comma, scalar_enum(x->mparam->type),
+                  e->m->name, (const char *)ptrmap_get(&e->params, x->mparam));
     else
         sb_printf(e->out, "%s{TK_EXTENT_CONSTANT, .count = %lld}", comma, (long long)x->count);
 }
@@ -84,8 +89,12 @@ static int print_arrays(emitter *e, const ir_func *kernel)
         bool copied = false; /* of structs: in all of them, or in none */
         for (int k = 0; k < kernel->nsig; k++)
             copied |= kernel->sig[k].array && kernel->sig[k].array->copied && kernel->sig[k].name == p->name;
-        const char *what = copied ? "TK_ARRAY_OUT | TK_ARRAY_COPIED" : !p->array->in ? "TK_ARRAY_OUT" : p->array->out ? "TK_ARRAY_IN | TK_ARRAY_OUT" : "TK_ARRAY_IN";
-        sb_printf(b, "    {%d, %s, offsetof(struct %s, %s), {", p->array->index, what, tag, name_member(e->mem, p->name));
+        const char *what = copied          ? "TK_ARRAY_OUT | TK_ARRAY_COPIED"
+                           : !p->array->in ? "TK_ARRAY_OUT"
+                           : p->array->out ? "TK_ARRAY_IN | TK_ARRAY_OUT"
+                                           : "TK_ARRAY_IN";
+        sb_printf(b, "    {%d, %s, offsetof(struct %s, %s), {", p->array->index, what, tag,
+                  name_member(e->mem, p->name));
         for (int d = 0; d < p->array->ndim; d++)
             print_extent(e, kernel, &p->array->dims[d], d ? ", " : "");
         sb_add(b, "}},\n");
@@ -115,7 +124,8 @@ static void print_kernel(emitter *e, const ir_func *kernel, int index, int nacce
 {
     strbuf *b = e->out;
     const char *own = file_level(e, kernel->name);
-    static const char *const member[] = {[FORM_RUN] = "run", [FORM_GRAD] = "grad", [FORM_JVP] = "jvp", [FORM_HVP] = "hvp"};
+    static const char *const member[] = {
+        [FORM_RUN] = "run", [FORM_GRAD] = "grad", [FORM_JVP] = "jvp", [FORM_HVP] = "hvp"};
     sb_printf(b, "    {.name = %s, .index = %d", c_string(e->mem, kernel->name), index);
     if (kernel_has_args(kernel))
         sb_printf(b, ", .args_size = sizeof(struct %s)", kernel_args_tag(e, kernel, FORM_RUN));
@@ -133,16 +143,17 @@ static void print_kernel(emitter *e, const ir_func *kernel, int index, int nacce
     if (naccess)
         sb_printf(b, ",\n     .access = %s_access, .naccess = %d", own, naccess);
     if (kernel->launch.nparts)
-        sb_printf(b, ",\n     .parts = %s_parts, .nparts = %d, .bounds = %s_bounds, .nbounds = %d%s", own, kernel->launch.nparts, own,
-                  kernel->launch.bounds->nresults, reads_fields(kernel->launch.bounds) ? ", .bounds_read = true" : "");
+        sb_printf(b, ",\n     .parts = %s_parts, .nparts = %d, .bounds = %s_bounds, .nbounds = %d%s", own,
+                  kernel->launch.nparts, own, kernel->launch.bounds->nresults,
+                  reads_fields(kernel->launch.bounds) ? ", .bounds_read = true" : "");
     if (narrays)
         sb_printf(b, ",\n     .arrays = %s_arrays, .narrays = %d", own, narrays);
     if (kernel_gives_floats(kernel))
         sb_add(b, ", .result = true");
     if (kernel->ad.custom_grad)
         sb_printf(b, ", .back = &%s[%d]", e->kernels, kernel_index(e->m, kernel->ad.custom_grad));
-    sb_printf(b, "%s%s%s},\n", kernel_gives_gradients(kernel) ? ", .grad_args = true" : "", kernel->draws ? ", .draws = true" : "",
-              kernel->launch.records > 0 ? ", .records = true" : "");
+    sb_printf(b, "%s%s%s},\n", kernel_gives_gradients(kernel) ? ", .grad_args = true" : "",
+              kernel->draws ? ", .draws = true" : "", kernel->launch.records > 0 ? ", .records = true" : "");
 }
 
 int emit_kernel_table(emitter *e)

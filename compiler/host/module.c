@@ -54,8 +54,10 @@ static int print_members(emitter *e)
 static void print_desc(emitter *e, int nmembers, int nkernels)
 {
     const size_t nfields = e->m->nfields;
-    sb_printf(e->out, "static const tk_module_desc %s = {\n    .name = %s,\n    .interface = %d,\n    .hash = UINT64_C(0x%016llx),\n", e->desc,
-              c_string(e->mem, e->m->name), EMIT_INTERFACE, (unsigned long long)emit_interface_hash(e->m));
+    sb_printf(
+        e->out,
+        "static const tk_module_desc %s = {\n    .name = %s,\n    .interface = %d,\n    .hash = UINT64_C(0x%016llx),\n",
+        e->desc, c_string(e->mem, e->m->name), EMIT_INTERFACE, (unsigned long long)emit_interface_hash(e->m));
     if (nfields + e->m->narrays)
         sb_printf(e->out, "    .fields = %s,\n    .nfields = %zu,\n", e->fields, nfields);
     if (e->m->narrays)
@@ -86,7 +88,8 @@ static void print_defaults(emitter *e)
         for (size_t i = 0; i < m->params.len; i++) {
             const ir_mparam *p = m->params.at[i];
             int prec;
-            sb_printf(b, "%s.%s = %s", i ? ", " : "", member_of(e, p), const_text(e->mem, p->type, p->idefault, p->fdefault, &prec));
+            sb_printf(b, "%s.%s = %s", i ? ", " : "", member_of(e, p),
+                      const_text(e->mem, p->type, p->idefault, p->fdefault, &prec));
         }
         sb_add(b, "};\n");
     } else {
@@ -110,15 +113,26 @@ static void print_create(emitter *e)
     const ir_module *m = e->m;
     strbuf *b = e->out;
     const int nextents = m->extents ? m->extents->body->last->nargs : 0;
-    sb_printf(b, "%s *%s_create_(tk_session *session, const %s_params *params, uint64_t header_hash, int header_interface)\n{\n", m->name, m->name, m->name);
-    sb_printf(b, "    const %s_params chosen = params ? *params : %s_defaults();\n    int64_t extents[%d] = {0};\n", m->name, m->name, nextents ? nextents : 1);
+    sb_printf(
+        b,
+        "%s *%s_create_(tk_session *session, const %s_params *params, uint64_t header_hash, int header_interface)\n{\n",
+        m->name, m->name, m->name);
+    sb_printf(b, "    const %s_params chosen = params ? *params : %s_defaults();\n    int64_t extents[%d] = {0};\n",
+              m->name, m->name, nextents ? nextents : 1);
     if (m->decides)
-        sb_printf(b, "    if (!tk_compiled_exactly()) {\n        tk_fail(NULL, TK_MISMATCH, \"module '%s' was compiled with a part of -ffast-math: numbers that steer it \"\n"
-                     "                \"would differ between launches and derivatives\");\n        return NULL;\n    }\n", m->name);
+        sb_printf(b,
+                  "    if (!tk_compiled_exactly()) {\n        tk_fail(NULL, TK_MISMATCH, \"module '%s' was compiled "
+                  "with a part of -ffast-math: numbers that steer it \"\n"
+                  "                \"would differ between launches and derivatives\");\n        return NULL;\n    }\n",
+                  m->name);
     if (nextents)
         sb_printf(b, "    %s(&chosen, extents);\n", e->extents);
-    sb_printf(b, "    struct %s *const m = tk_module_alloc(session, sizeof *m);\n    if (!m)\n        return NULL;\n    m->params = chosen;\n", m->name);
-    sb_printf(b, "    if (tk_module_init(&m->tk, session, &%s, extents, header_hash, header_interface) != TK_OK) {\n", e->desc);
+    sb_printf(b,
+              "    struct %s *const m = tk_module_alloc(session, sizeof *m);\n    if (!m)\n        return NULL;\n    "
+              "m->params = chosen;\n",
+              m->name);
+    sb_printf(b, "    if (tk_module_init(&m->tk, session, &%s, extents, header_hash, header_interface) != TK_OK) {\n",
+              e->desc);
     sb_add(b, "        tk_module_free(session, m, sizeof *m);\n        return NULL;\n    }\n");
     for (size_t i = 0; i < m->nfields; i++) {
         const ir_field *f = m->fields.at[i];
@@ -132,25 +146,41 @@ static void print_create(emitter *e)
             sb_printf(b, "    m->%s.shape[0] = 1;\n", e->field_names[i]);
     }
     sb_add(b, "    return m;\n}\n\n");
-    sb_printf(b, "void %s_destroy(%s *m)\n{\n    if (!m)\n        return;\n    tk_session *const session = m->tk.session;\n    if (tk_module_done(&m->tk))\n"
-                 "        tk_module_free(session, m, sizeof *m);\n}\n\n", m->name, m->name);
-    sb_printf(b, "tk_status %s_status(const %s *m)\n{\n    return m ? tk_session_status(m->tk.session) : TK_BAD_ARGUMENT;\n}\n\n", m->name, m->name);
-    sb_printf(b, "const char *%s_error(const %s *m)\n{\n    return m ? tk_session_error(m->tk.session) : tk_error();\n}\n\n", m->name, m->name);
+    sb_printf(b,
+              "void %s_destroy(%s *m)\n{\n    if (!m)\n        return;\n    tk_session *const session = "
+              "m->tk.session;\n    if (tk_module_done(&m->tk))\n"
+              "        tk_module_free(session, m, sizeof *m);\n}\n\n",
+              m->name, m->name);
+    sb_printf(b,
+              "tk_status %s_status(const %s *m)\n{\n    return m ? tk_session_status(m->tk.session) : "
+              "TK_BAD_ARGUMENT;\n}\n\n",
+              m->name, m->name);
+    sb_printf(
+        b, "const char *%s_error(const %s *m)\n{\n    return m ? tk_session_error(m->tk.session) : tk_error();\n}\n\n",
+        m->name, m->name);
 }
 
 static void print_set_params(emitter *e)
 {
     const ir_module *m = e->m;
     strbuf *b = e->out;
-    sb_printf(b, "tk_status %s_set_params(%s *m, const %s_params *params)\n{\n    if (!m)\n"
-                 "        return tk_fail(NULL, TK_BAD_ARGUMENT, \"%s_set_params: the module is NULL\");\n", m->name, m->name, m->name, m->name);
-    sb_printf(b, "    if (!params)\n        return tk_fail(m->tk.session, TK_BAD_ARGUMENT, \"%s_set_params: params is NULL\");\n", m->name);
-    sb_add(b, "    const tk_status status = tk_module_check_params(&m->tk);\n    if (status != TK_OK)\n        return status;\n");
+    sb_printf(b,
+              "tk_status %s_set_params(%s *m, const %s_params *params)\n{\n    if (!m)\n"
+              "        return tk_fail(NULL, TK_BAD_ARGUMENT, \"%s_set_params: the module is NULL\");\n",
+              m->name, m->name, m->name, m->name);
+    sb_printf(b,
+              "    if (!params)\n        return tk_fail(m->tk.session, TK_BAD_ARGUMENT, \"%s_set_params: params is "
+              "NULL\");\n",
+              m->name);
+    sb_add(b, "    const tk_status status = tk_module_check_params(&m->tk);\n    if (status != TK_OK)\n        return "
+              "status;\n");
     for (size_t i = 0; i < m->params.len; i++) {
         const ir_mparam *p = m->params.at[i];
         if (p->sizes)
-            sb_printf(b, "    if (params->%s != m->params.%s)\n"
-                         "        return tk_fail(m->tk.session, TK_BAD_ARGUMENT, \"%s_set_params: %s sizes a field and is fixed at creation\");\n",
+            sb_printf(b,
+                      "    if (params->%s != m->params.%s)\n"
+                      "        return tk_fail(m->tk.session, TK_BAD_ARGUMENT, \"%s_set_params: %s sizes a field and is "
+                      "fixed at creation\");\n",
                       member_of(e, p), member_of(e, p), m->name, p->name);
     }
     sb_add(b, "    m->params = *params;\n    return TK_OK;\n}\n\n");
@@ -174,14 +204,17 @@ const char *bind_strided_signature(arena *mem, const ir_module *m, const ir_fiel
     for (int k = 0; k < 3; k++)
         if (has[k])
             sb_printf(&b, ", void *%s, const int64_t *%s_strides", plane[k], plane[k]);
-    const char *r = wrap_list(mem, arena_strdup(mem, sb_str(&b)), strlen("tk_status _bind__strided()") + strlen(m->name) + strlen(f->name), 2);
+    const char *r = wrap_list(mem, arena_strdup(mem, sb_str(&b)),
+                              strlen("tk_status _bind__strided()") + strlen(m->name) + strlen(f->name), 2);
     sb_free(&b);
     return r;
 }
 
 static void print_bind_null(emitter *e, const ir_field *f, const char *suffix)
 {
-    sb_printf(e->out, "    if (!m)\n        return tk_fail(NULL, TK_BAD_ARGUMENT, \"%s_bind_%s%s: the module is NULL\");\n", e->m->name, layout_id(e->mem, f), suffix);
+    sb_printf(e->out,
+              "    if (!m)\n        return tk_fail(NULL, TK_BAD_ARGUMENT, \"%s_bind_%s%s: the module is NULL\");\n",
+              e->m->name, layout_id(e->mem, f), suffix);
 }
 
 static void print_bind_strided(emitter *e, const ir_field *f)
@@ -189,9 +222,11 @@ static void print_bind_strided(emitter *e, const ir_field *f)
     strbuf *b = e->out;
     sb_printf(b, "tk_status %s_bind_%s_strided(%s)\n{\n", e->m->name, f->name, bind_strided_signature(e->mem, e->m, f));
     print_bind_null(e, f, "_strided");
-    sb_printf(b, "    const tk_status status = tk_field_bind_strided(m->%s.field, (void *[]){data, %s, %s}, (const int64_t *[]){data_strides, %s, %s});\n",
-              e->field_names[f->index], f->grad ? "grad" : "NULL", f->dual ? "dual" : "NULL", f->grad ? "grad_strides" : "NULL",
-              f->dual ? "dual_strides" : "NULL");
+    sb_printf(b,
+              "    const tk_status status = tk_field_bind_strided(m->%s.field, (void *[]){data, %s, %s}, (const "
+              "int64_t *[]){data_strides, %s, %s});\n",
+              e->field_names[f->index], f->grad ? "grad" : "NULL", f->dual ? "dual" : "NULL",
+              f->grad ? "grad_strides" : "NULL", f->dual ? "dual_strides" : "NULL");
     sb_add(b, "    if (status != TK_OK)\n        return status;\n");
     print_view(e, f);
     sb_add(b, "    return TK_OK;\n}\n\n");
@@ -203,8 +238,10 @@ static void print_bind(emitter *e, const ir_field *f)
     const bool grad = plane_leaf(e->m, f, IR_GRAD), dual = plane_leaf(e->m, f, IR_DUAL);
     sb_printf(b, "tk_status %s_bind_%s(%s)\n{\n", e->m->name, layout_id(e->mem, f), bind_signature(e->mem, e->m, f));
     print_bind_null(e, f, "");
-    sb_printf(b, "    const tk_status status = %s(m->%s, data, %s, %s);\n    if (status != TK_OK)\n        return status;\n",
-              layout_bind_function(f), layout_object(e->mem, e->field_names[f->index], f), grad ? "grad" : "NULL", dual ? "dual" : "NULL");
+    sb_printf(
+        b, "    const tk_status status = %s(m->%s, data, %s, %s);\n    if (status != TK_OK)\n        return status;\n",
+        layout_bind_function(f), layout_object(e->mem, e->field_names[f->index], f), grad ? "grad" : "NULL",
+        dual ? "dual" : "NULL");
     print_view(e, f);
     sb_add(b, "    return TK_OK;\n}\n\n");
 }

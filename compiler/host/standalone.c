@@ -1,5 +1,5 @@
-/* --no-runtime: what generated code takes from tkc_math.h stands in the generated file itself, its functions under names of the module, so that several such
- * files, and tkc_math.h, may be one translation unit. */
+/* --no-runtime: what generated code takes from tkc_math.h stands in the generated file itself, its functions under
+ * names of the module, so that several such files, and tkc_math.h, may be one translation unit. */
 #include <ctype.h>
 #include <stdbool.h>
 #include <stdlib.h>

@@ -4,10 +4,12 @@
 /* "float pos[2]" */
 const char *member_decl(arena *mem, const ir_member *m)
 {
-    const char *name = name_member(mem, m->name), *type = m->structure ? struct_type(mem, m->structure) : scalar_c_type(m->elem);
+    const char *name = name_member(mem, m->name),
+               *type = m->structure ? struct_type(mem, m->structure) : scalar_c_type(m->elem);
     if (m->structure || m->shape == IR_SHAPE_SCALAR)
         return arena_printf(mem, "%s %s", type, name);
-    return m->shape == IR_SHAPE_VEC ? arena_printf(mem, "%s %s[%d]", type, name, m->rows) : arena_printf(mem, "%s %s[%d][%d]", type, name, m->rows, m->cols);
+    return m->shape == IR_SHAPE_VEC ? arena_printf(mem, "%s %s[%d]", type, name, m->rows)
+                                    : arena_printf(mem, "%s %s[%d][%d]", type, name, m->rows, m->cols);
 }
 
 void emit_structs(emitter *e)
@@ -27,7 +29,8 @@ void emit_structs(emitter *e)
     }
 }
 
-/* One line for each leaf of r, nested as the struct is; the leaves' fields begin with number `at`. Returns the number behind them. */
+/* One line for each leaf of r, nested as the struct is; the leaves' fields begin with number `at`. Returns the number
+ * behind them. */
 static int print_leaves(emitter *e, const ir_struct *r, int at, bool views, int indent)
 {
     for (int k = 0; k < r->nmembers; k++) {
@@ -38,7 +41,8 @@ static int print_leaves(emitter *e, const ir_struct *r, int at, bool views, int 
             at = print_leaves(e, m->structure, at, views, indent + 4);
             sb_printf(e->out, "%*s} %s;\n", indent, "", name);
         } else if (views) {
-            sb_printf(e->out, "%*s%s_%s_view %s;\n", indent, "", e->m->name, layout_id(e->mem, e->m->fields.at[at++]), name);
+            sb_printf(e->out, "%*s%s_%s_view %s;\n", indent, "", e->m->name, layout_id(e->mem, e->m->fields.at[at++]),
+                      name);
         } else {
             sb_printf(e->out, "%*stk_field *%s;\n", indent, "", name);
             at++;

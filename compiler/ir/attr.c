@@ -9,10 +9,9 @@ const unsigned char ir_attr_kinds[OP_COUNT] = {
 #undef SOP
 };
 
-static const unsigned char sizes[IR_ATTR_KINDS] = {
-    0,
+static const unsigned char sizes[IR_ATTR_KINDS] = {0,
 #define KIND(id, name) sizeof(ir_attr_##name),
-    IR_ATTRIBUTES(KIND)
+                                                   IR_ATTRIBUTES(KIND)
 #undef KIND
 };
 
@@ -56,7 +55,9 @@ void ir_set_layout(ir_op *op, ir_layout *l)
 ir_class ir_class_of(const ir_op *op)
 {
     const ir_attr_kind kind = ir_attr_kind_of(op->code);
-    return kind == IR_ATTR_ACCESS ? ir_access_attr(op)->class : kind == IR_ATTR_ELEMENT ? ir_element_attr(op)->class : IR_CLASS_NONE;
+    return kind == IR_ATTR_ACCESS    ? ir_access_attr(op)->class
+           : kind == IR_ATTR_ELEMENT ? ir_element_attr(op)->class
+                                     : IR_CLASS_NONE;
 }
 
 void ir_set_class(ir_op *op, ir_class c)

@@ -1,5 +1,6 @@
-/* What an operation says beside its operands. Each kind of operation has a struct of its own, named in the column `attributes` of struct_ops.def; an accessor of the
- * kind's name gives it, and stops the compiler where the operation is of another kind. Included by ir/ir.h. */
+/* What an operation says beside its operands. Each kind of operation has a struct of its own, named in the column
+ * `attributes` of struct_ops.def; an accessor of the kind's name gives it, and stops the compiler where the operation
+ * is of another kind. Included by ir/ir.h. */
 #ifndef TKC_IR_ATTR_H
 #define TKC_IR_ATTR_H
 
@@ -8,9 +9,9 @@ typedef enum ir_plane { IR_DATA, IR_GRAD, IR_DUAL, IR_GRAD_DUAL, IR_PLANES } ir_
 
 /* How an accumulation into memory is carried out; decided by the parallel pass. */
 typedef enum ir_acc {
-    IR_ACC_UNSET,   /* before that pass only: none is a default, and the verifier and the emitter refuse it */
-    IR_ACC_PLAIN,   /* nobody else touches the element meanwhile: plain += */
-    IR_ACC_SCATTER  /* target in the task's list of scatter targets: private copy, atomic, or plain with one thread */
+    IR_ACC_UNSET,  /* before that pass only: none is a default, and the verifier and the emitter refuse it */
+    IR_ACC_PLAIN,  /* nobody else touches the element meanwhile: plain += */
+    IR_ACC_SCATTER /* target in the task's list of scatter targets: private copy, atomic, or plain with one thread */
 } ir_acc;
 
 /* Why it is carried out so: classes.def. */
@@ -21,8 +22,8 @@ typedef enum ir_class {
     IR_CLASS_COUNT
 } ir_class;
 
-/* Whose an assertion is. Where a built-in one fails, its message tells the column as well; IR_ASSERT_BOUNDS has a subscript and an extent in place of the
- * condition. */
+/* Whose an assertion is. Where a built-in one fails, its message tells the column as well; IR_ASSERT_BOUNDS has a
+ * subscript and an extent in place of the condition. */
 typedef enum ir_assert { IR_ASSERT_USER, IR_ASSERT_BUILT_IN, IR_ASSERT_BOUNDS } ir_assert;
 
 typedef enum ir_reduce { IR_RED_ADD, IR_RED_MIN, IR_RED_MAX } ir_reduce;
@@ -39,9 +40,11 @@ typedef struct ir_reduction {
 typedef struct ir_scatter {
     ir_field *field;
     ir_plane plane;
-    bool shared; /* the task, or what it calls, also loads or stores it, or its elements have gaps: private copies are impossible, only atomics */
+    bool shared; /* the task, or what it calls, also loads or stores it, or its elements have gaps: private copies are
+                    impossible, only atomics */
     bool called; /* what the task calls adds to it */
-    int nfixed;  /* leading subscripts that all iterations have in common: operands of the task, behind its initial values; by the slabs pass */
+    int nfixed;  /* leading subscripts that all iterations have in common: operands of the task, behind its initial
+                    values; by the slabs pass */
 } ir_scatter;
 
 typedef struct ir_attr_const {
@@ -76,7 +79,7 @@ typedef struct ir_attr_access {
 typedef struct ir_attr_local {
     int64_t count; /* if there is no operand */
     scalar elem;
-    bool stacked;  /* taken from the stack of saved values, not zeroed; by the frames pass */
+    bool stacked; /* taken from the stack of saved values, not zeroed; by the frames pass */
 } ir_attr_local;
 
 /* LACCUM */
@@ -107,7 +110,8 @@ typedef struct ir_attr_text {
 typedef struct ir_attr_loop {
     bool bounded; /* operands start with lo, hi and the body's parameters with the index */
     bool cond;    /* regions[1] decides before each iteration whether it runs; last result is the i64 trip count */
-    bool limit;   /* of both: the bound was promised, so values are saved in an array of that size; else the trips that happen count */
+    bool limit;   /* of both: the bound was promised, so values are saved in an array of that size; else the trips that
+                     happen count */
     bool down;    /* index runs from hi-1 to lo */
     bool simd;    /* iterations are independent but for carried sums: may be vectorised with reordering */
     bool brief;   /* runs a few times only: not worth vectorising */
@@ -116,11 +120,14 @@ typedef struct ir_attr_loop {
 
 typedef struct ir_attr_task {
     int ndim;
-    int unit_dims;       /* how many trailing dimensions one thread must run as a whole (a row that accumulates into one element); by the parallel pass */
-    bool rows;           /* after the rows pass: the body runs once per row segment, its last two parameters are the segment's bounds */
-    bool ordered;        /* one thread runs it all in order: what it adds up decides, and the adjoint adds it up again; by reverse mode */
-    bool ahead;          /* runs interleaved with the next task, some rows ahead; by the stages pass */
-    const ir_op *rest;   /* a gather: the task that it was taken from. Compared, never looked into: it may be gone */
+    int unit_dims; /* how many trailing dimensions one thread must run as a whole (a row that accumulates into one
+                      element); by the parallel pass */
+    bool rows;     /* after the rows pass: the body runs once per row segment, its last two parameters are the segment's
+                      bounds */
+    bool ordered;  /* one thread runs it all in order: what it adds up decides, and the adjoint adds it up again; by
+                      reverse mode */
+    bool ahead;    /* runs interleaved with the next task, some rows ahead; by the stages pass */
+    const ir_op *rest; /* a gather: the task that it was taken from. Compared, never looked into: it may be gone */
     ir_reduction *reductions;
     int nreductions;
     int nscatters;
@@ -129,15 +136,16 @@ typedef struct ir_attr_task {
 
 /* The kinds: in struct_ops.def in capitals, in the names of types and accessors small. */
 #define IR_ATTRIBUTES(X) \
-    X(CONST, const) X(MPARAM, mparam) X(SHAPE, shape) X(ACCESS, access) X(LOCAL, local) X(ELEMENT, element) X(SLOT, slot) X(PLACE, place) \
-    X(CALL, call) X(TEXT, text) X(LOOP, loop) X(TASK, task)
+    X(CONST, const) \
+    X(MPARAM, mparam) X(SHAPE, shape) X(ACCESS, access) X(LOCAL, local) X(ELEMENT, element) X(SLOT, slot) \
+        X(PLACE, place) X(CALL, call) X(TEXT, text) X(LOOP, loop) X(TASK, task)
 
 typedef enum ir_attr_kind {
     IR_ATTR_NOTHING,
 #define KIND(id, name) IR_ATTR_##id,
     IR_ATTRIBUTES(KIND)
 #undef KIND
-    IR_ATTR_KINDS
+        IR_ATTR_KINDS
 } ir_attr_kind;
 
 #endif

@@ -58,7 +58,8 @@ static ir_value *new_value(ir_func *f, scalar type, ir_region *region, ir_op *de
     return v;
 }
 
-/* Arrays of operands, results and parameters grow by doubling and never shrink; the capacity is the power of two at or above n. */
+/* Arrays of operands, results and parameters grow by doubling and never shrink; the capacity is the power of two at or
+ * above n. */
 static void *grow(arena *mem, void *old, int n, size_t size)
 {
     if (n != 0 && (n & (n - 1)) != 0)
@@ -142,7 +143,8 @@ static void unlink_op(ir_op *op)
     op->region = NULL;
 }
 
-ir_op *ir_insert(ir_builder *b, ir_opcode code, int nargs, ir_value *const *args, int nres, const scalar *res_types, int nregions)
+ir_op *ir_insert(ir_builder *b, ir_opcode code, int nargs, ir_value *const *args, int nres, const scalar *res_types,
+                 int nregions)
 {
     arena *mem = b->func->module->mem;
     ir_op *op = ARENA_NEW(mem, ir_op);
@@ -297,7 +299,8 @@ ir_value *ir_cast(ir_builder *b, scalar to, ir_value *a)
 
 /* ---- memory ---- */
 
-static ir_op *field_op(ir_builder *b, ir_opcode code, ir_field *f, ir_plane p, ir_value *const *idx, ir_value *comp, ir_value *v)
+static ir_op *field_op(ir_builder *b, ir_opcode code, ir_field *f, ir_plane p, ir_value *const *idx, ir_value *comp,
+                       ir_value *v)
 {
     ir_value *args[10];
     int n = 0;
@@ -337,7 +340,8 @@ ir_value *ir_atomic(ir_builder *b, ir_opcode with, ir_field *f, ir_value *const 
 
 bool ir_atomic_is_extreme(const ir_op *op)
 {
-    return op->code == OP_ATOMIC && (ir_access_attr(op)->with == OP_MIN || ir_access_attr(op)->with == OP_MAX) && scalar_is_float(ir_field_of(op)->elem);
+    return op->code == OP_ATOMIC && (ir_access_attr(op)->with == OP_MIN || ir_access_attr(op)->with == OP_MAX) &&
+           scalar_is_float(ir_field_of(op)->elem);
 }
 
 bool ir_atomic_has_winner(const ir_op *op)
@@ -510,7 +514,8 @@ ir_value *ir_loop_carry(ir_op *loop, ir_value *init, ir_value **result)
     return p;
 }
 
-ir_op *ir_task(ir_builder *b, int ndim, ir_value *const *lo, ir_value *const *hi, int nred, const ir_reduction *reds, ir_value *const *init)
+ir_op *ir_task(ir_builder *b, int ndim, ir_value *const *lo, ir_value *const *hi, int nred, const ir_reduction *reds,
+               ir_value *const *init)
 {
     arena *mem = b->func->module->mem;
     ir_op *op = ir_insert(b, OP_TASK, 0, NULL, 0, NULL, 1);
@@ -578,7 +583,8 @@ const ir_op *ir_task_of(const ir_op *op)
 
 bool ir_task_sum_decides(const ir_op *task)
 {
-    for (int i = 0, at = 0; i < ir_task_attr(task)->nreductions; at += 1 + ir_task_attr(task)->reductions[i++].companions)
+    for (int i = 0, at = 0; i < ir_task_attr(task)->nreductions;
+         at += 1 + ir_task_attr(task)->reductions[i++].companions)
         if (ir_task_attr(task)->reductions[i].kind == IR_RED_ADD && task->res[at]->exact)
             return true;
     return false;

@@ -22,7 +22,9 @@ const_value eval_cast(const_value v, scalar to)
     if (scalar_is_float(to)) {
         double f = scalar_is_float(v.type) ? v.f : v.type == SC_U64 ? (double)(uint64_t)v.i : (double)v.i;
         if (to == SC_F32)
-            f = scalar_is_float(v.type) ? (double)(float)v.f : v.type == SC_U64 ? (double)(float)(uint64_t)v.i : (double)(float)v.i;
+            f = scalar_is_float(v.type) ? (double)(float)v.f
+                : v.type == SC_U64      ? (double)(float)(uint64_t)v.i
+                                        : (double)(float)v.i;
         r.f = f;
     } else if (to == SC_BOOL) {
         r.i = scalar_is_float(v.type) ? v.f != 0 : v.i != 0;
@@ -51,12 +53,24 @@ static bool eval_int(ir_opcode code, scalar t, int64_t a, int64_t b, int64_t *r)
     const bool sign = scalar_is_signed(t);
     const unsigned bits = 8u * (unsigned)scalar_bytes(t);
     switch (code) {
-    case OP_ADD: *r = (int64_t)(ua + ub); break;
-    case OP_SUB: *r = (int64_t)(ua - ub); break;
-    case OP_MUL: *r = (int64_t)(ua * ub); break;
-    case OP_NEG: *r = (int64_t)(0 - ua); break;
-    case OP_DIV: *r = b == 0 ? 0 : sign ? (b == -1 ? (int64_t)(0 - ua) : a / b) : (int64_t)(ua / ub); break;
-    case OP_REM: *r = b == 0 ? 0 : sign ? (b == -1 ? 0 : a % b) : (int64_t)(ua % ub); break;
+    case OP_ADD:
+        *r = (int64_t)(ua + ub);
+        break;
+    case OP_SUB:
+        *r = (int64_t)(ua - ub);
+        break;
+    case OP_MUL:
+        *r = (int64_t)(ua * ub);
+        break;
+    case OP_NEG:
+        *r = (int64_t)(0 - ua);
+        break;
+    case OP_DIV:
+        *r = b == 0 ? 0 : sign ? (b == -1 ? (int64_t)(0 - ua) : a / b) : (int64_t)(ua / ub);
+        break;
+    case OP_REM:
+        *r = b == 0 ? 0 : sign ? (b == -1 ? 0 : a % b) : (int64_t)(ua % ub);
+        break;
     case OP_MOD:
         if (b == 0 || (sign && b == -1)) {
             *r = 0;
@@ -66,18 +80,41 @@ static bool eval_int(ir_opcode code, scalar t, int64_t a, int64_t b, int64_t *r)
         if (sign && *r != 0 && (*r < 0) != (b < 0))
             *r += b;
         break;
-    case OP_IPOW: *r = power(a, b, sign); break;
-    case OP_AND: *r = a & b; break;
-    case OP_OR: *r = a | b; break;
-    case OP_XOR: *r = a ^ b; break;
-    case OP_NOT: *r = t == SC_BOOL ? !a : ~a; break;
-    case OP_SHL: *r = (int64_t)(ua << (ub & (bits - 1))); break;
-    case OP_SHR: *r = sign ? a >> (ub & (bits - 1)) : (int64_t)(ua >> (ub & (bits - 1))); break;
-    case OP_MIN: *r = sign ? (a < b ? a : b) : (ua < ub ? a : b); break;
-    case OP_MAX: *r = sign ? (a > b ? a : b) : (ua > ub ? a : b); break;
-    case OP_ABS: *r = sign && a < 0 ? (int64_t)(0 - ua) : a; break;
-    case OP_SIGN: *r = sign ? (a > 0) - (a < 0) : a != 0; break;
-    default: return false;
+    case OP_IPOW:
+        *r = power(a, b, sign);
+        break;
+    case OP_AND:
+        *r = a & b;
+        break;
+    case OP_OR:
+        *r = a | b;
+        break;
+    case OP_XOR:
+        *r = a ^ b;
+        break;
+    case OP_NOT:
+        *r = t == SC_BOOL ? !a : ~a;
+        break;
+    case OP_SHL:
+        *r = (int64_t)(ua << (ub & (bits - 1)));
+        break;
+    case OP_SHR:
+        *r = sign ? a >> (ub & (bits - 1)) : (int64_t)(ua >> (ub & (bits - 1)));
+        break;
+    case OP_MIN:
+        *r = sign ? (a < b ? a : b) : (ua < ub ? a : b);
+        break;
+    case OP_MAX:
+        *r = sign ? (a > b ? a : b) : (ua > ub ? a : b);
+        break;
+    case OP_ABS:
+        *r = sign && a < 0 ? (int64_t)(0 - ua) : a;
+        break;
+    case OP_SIGN:
+        *r = sign ? (a > 0) - (a < 0) : a != 0;
+        break;
+    default:
+        return false;
     }
     *r = ir_wrap_int(t, *r);
     return true;
@@ -98,13 +135,26 @@ static bool eval_compare(ir_opcode code, const const_value *x, int64_t *r)
         equal = x[0].i == x[1].i;
     }
     switch (code) {
-    case OP_EQ: *r = equal; return true;
-    case OP_NE: *r = !equal; return true;
-    case OP_LT: *r = less; return true;
-    case OP_LE: *r = less || equal; return true;
-    case OP_GT: *r = !less && !equal; return true;
-    case OP_GE: *r = !less; return true;
-    default: return false;
+    case OP_EQ:
+        *r = equal;
+        return true;
+    case OP_NE:
+        *r = !equal;
+        return true;
+    case OP_LT:
+        *r = less;
+        return true;
+    case OP_LE:
+        *r = less || equal;
+        return true;
+    case OP_GT:
+        *r = !less && !equal;
+        return true;
+    case OP_GE:
+        *r = !less;
+        return true;
+    default:
+        return false;
     }
 }
 
@@ -141,45 +191,122 @@ static double mod(bool single, double a, double b)
 static bool eval_float(ir_opcode code, bool single, double a, double b, double *r)
 {
     switch (code) {
-    case OP_ADD: *r = a + b; break;
-    case OP_SUB: *r = a - b; break;
-    case OP_MUL: *r = a * b; break;
-    case OP_DIV: *r = a / b; break;
-    case OP_REM: *r = fmod(a, b); break;
-    case OP_MOD: *r = mod(single, a, b); break;
-    case OP_NEG: *r = -a; break;
-    case OP_POW: *r = single ? (double)powf((float)a, (float)b) : pow(a, b); break;
-    case OP_MIN: *r = a < b ? a : b; break;
-    case OP_MAX: *r = a > b ? a : b; break;
-    case OP_ABS: *r = fabs(a); break;
-    case OP_SIGN: *r = (a > 0) - (a < 0); break;
-    case OP_FLOOR: *r = floor(a); break;
-    case OP_CEIL: *r = ceil(a); break;
-    case OP_ROUND: *r = round(a); break;
-    case OP_TRUNC: *r = trunc(a); break;
-    case OP_FRACT: *r = a - floor(a); break;
-    case OP_SQRT: *r = MATH(sqrt); break;
-    case OP_RSQRT: *r = single ? (double)(1.0f / sqrtf((float)a)) : 1 / sqrt(a); break;
-    case OP_CBRT: *r = MATH(cbrt); break;
-    case OP_EXP: *r = MATH(exp); break;
-    case OP_EXP2: *r = MATH(exp2); break;
-    case OP_EXPM1: *r = MATH(expm1); break;
-    case OP_LOG: *r = MATH(log); break;
-    case OP_LOG2: *r = MATH(log2); break;
-    case OP_LOG1P: *r = MATH(log1p); break;
-    case OP_SIN: *r = MATH(sin); break;
-    case OP_COS: *r = MATH(cos); break;
-    case OP_TAN: *r = MATH(tan); break;
-    case OP_ASIN: *r = MATH(asin); break;
-    case OP_ACOS: *r = MATH(acos); break;
-    case OP_ATAN: *r = MATH(atan); break;
-    case OP_ATAN2: *r = single ? (double)atan2f((float)a, (float)b) : atan2(a, b); break;
-    case OP_SINH: *r = MATH(sinh); break;
-    case OP_COSH: *r = MATH(cosh); break;
-    case OP_TANH: *r = MATH(tanh); break;
-    case OP_HYPOT: *r = single ? (double)hypotf((float)a, (float)b) : hypot(a, b); break;
-    case OP_ERF: *r = MATH(erf); break;
-    default: return false; /* lgamma and its derivatives are left to run time */
+    case OP_ADD:
+        *r = a + b;
+        break;
+    case OP_SUB:
+        *r = a - b;
+        break;
+    case OP_MUL:
+        *r = a * b;
+        break;
+    case OP_DIV:
+        *r = a / b;
+        break;
+    case OP_REM:
+        *r = fmod(a, b);
+        break;
+    case OP_MOD:
+        *r = mod(single, a, b);
+        break;
+    case OP_NEG:
+        *r = -a;
+        break;
+    case OP_POW:
+        *r = single ? (double)powf((float)a, (float)b) : pow(a, b);
+        break;
+    case OP_MIN:
+        *r = a < b ? a : b;
+        break;
+    case OP_MAX:
+        *r = a > b ? a : b;
+        break;
+    case OP_ABS:
+        *r = fabs(a);
+        break;
+    case OP_SIGN:
+        *r = (a > 0) - (a < 0);
+        break;
+    case OP_FLOOR:
+        *r = floor(a);
+        break;
+    case OP_CEIL:
+        *r = ceil(a);
+        break;
+    case OP_ROUND:
+        *r = round(a);
+        break;
+    case OP_TRUNC:
+        *r = trunc(a);
+        break;
+    case OP_FRACT:
+        *r = a - floor(a);
+        break;
+    case OP_SQRT:
+        *r = MATH(sqrt);
+        break;
+    case OP_RSQRT:
+        *r = single ? (double)(1.0f / sqrtf((float)a)) : 1 / sqrt(a);
+        break;
+    case OP_CBRT:
+        *r = MATH(cbrt);
+        break;
+    case OP_EXP:
+        *r = MATH(exp);
+        break;
+    case OP_EXP2:
+        *r = MATH(exp2);
+        break;
+    case OP_EXPM1:
+        *r = MATH(expm1);
+        break;
+    case OP_LOG:
+        *r = MATH(log);
+        break;
+    case OP_LOG2:
+        *r = MATH(log2);
+        break;
+    case OP_LOG1P:
+        *r = MATH(log1p);
+        break;
+    case OP_SIN:
+        *r = MATH(sin);
+        break;
+    case OP_COS:
+        *r = MATH(cos);
+        break;
+    case OP_TAN:
+        *r = MATH(tan);
+        break;
+    case OP_ASIN:
+        *r = MATH(asin);
+        break;
+    case OP_ACOS:
+        *r = MATH(acos);
+        break;
+    case OP_ATAN:
+        *r = MATH(atan);
+        break;
+    case OP_ATAN2:
+        *r = single ? (double)atan2f((float)a, (float)b) : atan2(a, b);
+        break;
+    case OP_SINH:
+        *r = MATH(sinh);
+        break;
+    case OP_COSH:
+        *r = MATH(cosh);
+        break;
+    case OP_TANH:
+        *r = MATH(tanh);
+        break;
+    case OP_HYPOT:
+        *r = single ? (double)hypotf((float)a, (float)b) : hypot(a, b);
+        break;
+    case OP_ERF:
+        *r = MATH(erf);
+        break;
+    default:
+        return false; /* lgamma and its derivatives are left to run time */
     }
     if (single)
         *r = (double)(float)*r;

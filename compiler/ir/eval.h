@@ -1,4 +1,5 @@
-/* Compile-time evaluation of the pure operations, bit for bit what the generated C computes (f32 in float, integers wrapping). */
+/* Compile-time evaluation of the pure operations, bit for bit what the generated C computes (f32 in float, integers
+ * wrapping). */
 #ifndef TKC_EVAL_H
 #define TKC_EVAL_H
 

@@ -1,11 +1,12 @@
 /* The intermediate representation: SSA values in structured regions.
  *
- * A function holds one region. A region has parameters, a list of operations, and ends in `yield`. Control flow is nested:
- * `if`, `loop`, `task` hold regions and have results; what a loop carries are region parameters. There is no phi and no graph.
- * All values are scalars (aggregates were split by lowering); larger arrays live behind SC_PTR values made by `local`.
+ * A function holds one region. A region has parameters, a list of operations, and ends in `yield`. Control flow is
+ * nested: `if`, `loop`, `task` hold regions and have results; what a loop carries are region parameters. There is no
+ * phi and no graph. All values are scalars (aggregates were split by lowering); larger arrays live behind SC_PTR values
+ * made by `local`.
  *
- * A value may be used by any operation that comes later in its own region or in regions nested there (free use, no capture list).
- * Integers of subscripts, bounds and loop indices are SC_I64.
+ * A value may be used by any operation that comes later in its own region or in regions nested there (free use, no
+ * capture list). Integers of subscripts, bounds and loop indices are SC_I64.
  *
  * Everything is allocated in the module's arena and never freed singly.
  */
@@ -35,7 +36,8 @@ typedef struct ir_mparam ir_mparam;
 typedef struct ir_layout ir_layout;
 typedef struct ir_struct ir_struct;
 
-/* Pure scalar operations come from ops.def, the others from struct_ops.def; one enumeration, so that a switch sees all. */
+/* Pure scalar operations come from ops.def, the others from struct_ops.def; one enumeration, so that a switch sees all.
+ */
 typedef enum ir_opcode {
 #define OP(id, ...) OP_##id,
 #include "ir/ops.def"
@@ -57,12 +59,13 @@ struct ir_value {
     ir_op *def;        /* defining operation, NULL for region parameters */
     ir_region *region; /* of which it is a parameter, or in which def stands */
     int index;         /* among def's results or region's parameters */
-    bool exact;        /* a float that decides, or from which one is computed: the same bits wherever it is computed. By the decisions pass */
+    bool exact; /* a float that decides, or from which one is computed: the same bits wherever it is computed. By the
+                   decisions pass */
     src_loc loc;
 };
 
 struct ir_region {
-    ir_op *parent;  /* the operation that holds it, NULL for a function's body */
+    ir_op *parent; /* the operation that holds it, NULL for a function's body */
     ir_func *func;
     ir_value **params;
     int nparams;
@@ -78,15 +81,18 @@ struct ir_op {
     ir_value **args;
     ir_value **res;
     ir_region **regions;
-    uint32_t pos;      /* scratch of the running pass, which sets it first: a position in program order */
+    uint32_t pos; /* scratch of the running pass, which sets it first: a position in program order */
     src_loc loc;
-    ir_op *origin;     /* in derived code: the primal operation that it replays or pulls back, else NULL */
-    ir_op *twin;       /* in derived code, of a load: one like it that was merged into it, with an origin of its own */
-    void *attr;        /* ir_attr_...: by its accessor, below; NULL: of a kind that has none */
+    ir_op *origin; /* in derived code: the primal operation that it replays or pulls back, else NULL */
+    ir_op *twin;   /* in derived code, of a load: one like it that was merged into it, with an origin of its own */
+    void *attr;    /* ir_attr_...: by its accessor, below; NULL: of a kind that has none */
 };
 
 extern const unsigned char ir_attr_kinds[OP_COUNT]; /* ir_attr_kind, by opcode */
-static inline ir_attr_kind ir_attr_kind_of(ir_opcode code) { return (ir_attr_kind)ir_attr_kinds[code]; }
+static inline ir_attr_kind ir_attr_kind_of(ir_opcode code)
+{
+    return (ir_attr_kind)ir_attr_kinds[code];
+}
 
 #define KIND(id, name) \
     static inline ir_attr_##name *ir_##name##_attr(const ir_op *op) \
@@ -112,15 +118,19 @@ void ir_set_layout(ir_op *op, ir_layout *l); /* of one that may have a layout */
 ir_class ir_class_of(const ir_op *op);
 void ir_set_class(ir_op *op, ir_class c); /* of one that may have a class */
 const char *ir_class_text(ir_class c);
-static inline ir_func *ir_callee_of(const ir_op *op) { return ir_call_attr(op)->callee; }
+static inline ir_func *ir_callee_of(const ir_op *op)
+{
+    return ir_call_attr(op)->callee;
+}
 
-/* Saved values of one loop: a C struct, one element an iteration. Types are added while the reverse pass finds what it needs. */
+/* Saved values of one loop: a C struct, one element an iteration. Types are added while the reverse pass finds what it
+ * needs. */
 struct ir_layout {
     scalar *types;
     const char **names;
     int n;
     uint32_t id;
-    bool log; /* of a record: its member is many values, one after the other */
+    bool log;     /* of a record: its member is many values, one after the other */
     bool winners; /* of a record: its member tells who set an element */
 };
 
@@ -130,14 +140,15 @@ typedef enum ir_shape_kind { IR_SHAPE_SCALAR, IR_SHAPE_VEC, IR_SHAPE_MAT } ir_sh
 struct ir_mparam {
     const char *name, *doc;
     scalar type;
-    bool sizes;          /* used in a field's extent: fixed at creation */
+    bool sizes; /* used in a field's extent: fixed at creation */
     double fdefault;
     int64_t idefault;
     src_loc loc;
     int index;
 };
 
-/* A struct of the program. To the IR its members are fields and values of their own; this is what its C type is made of. */
+/* A struct of the program. To the IR its members are fields and values of their own; this is what its C type is made
+ * of. */
 typedef struct ir_member {
     const char *name;
     const ir_struct *structure; /* NULL: elem, shape, rows, cols */
@@ -163,53 +174,59 @@ typedef struct ir_extent {
 } ir_extent;
 
 struct ir_field {
-    const char *name, *doc;  /* of a member: "p.link.pos" */
-    scalar elem;             /* of one component */
+    const char *name, *doc; /* of a member: "p.link.pos" */
+    scalar elem;            /* of one component */
     ir_shape_kind shape;
-    int rows, cols;          /* vec: rows = n, cols = 1; mat: rows x cols, row-major; scalar 1 x 1 */
-    int ndim;                /* 0 to 8 */
+    int rows, cols; /* vec: rows = n, cols = 1; mat: rows x cols, row-major; scalar 1 x 1 */
+    int ndim;       /* 0 to 8 */
     bool grad, dual;
-    bool saved;              /* a tape keeps what launches overwrite */
+    bool saved; /* a tape keeps what launches overwrite */
     ir_field_layout layout;
     src_loc loc;
-    bool array;              /* an array that the host gives to an export func or a kernel: behind all fields, memory of that function alone */
-    bool launched;           /* of a kernel: during a launch, a field of the module object */
-    bool in, out;            /* of an array: its values go in, come out */
-    bool copied;             /* of an `out` array of a kernel: the adjoint changes its gradient, and works on a copy; by the arrays pass */
-    ir_extent *dims;         /* of an array */
-    int index;               /* in module->fields */
+    bool array;    /* an array that the host gives to an export func or a kernel: behind all fields, memory of that
+                      function alone */
+    bool launched; /* of a kernel: during a launch, a field of the module object */
+    bool in, out;  /* of an array: its values go in, come out */
+    bool copied; /* of an `out` array of a kernel: the adjoint changes its gradient, and works on a copy; by the arrays
+                    pass */
+    ir_extent *dims; /* of an array */
+    int index;       /* in module->fields */
     /* a field of structs is a field for each member that is no struct, in order */
-    ir_field *lead;          /* the one of the first member, whose extents are everybody's; NULL: no field of structs */
+    ir_field *lead; /* the one of the first member, whose extents are everybody's; NULL: no field of structs */
     const ir_struct *structure; /* of its elements */
-    const char *whole, *path; /* the field's name, and the member's in it: "p", "link.pos" */
-    int extent0;             /* its extents are the values extent0 .. extent0+ndim-1 yielded by module->extents */
+    const char *whole, *path;   /* the field's name, and the member's in it: "p", "link.pos" */
+    int extent0;                /* its extents are the values extent0 .. extent0+ndim-1 yielded by module->extents */
 };
 
-static inline int ir_field_ncomp(const ir_field *f) { return f->rows * f->cols; }
-/* What of a user-visible type remains after splitting, for signatures: `components` scalars starting at the function's parameter `first`. */
+static inline int ir_field_ncomp(const ir_field *f)
+{
+    return f->rows * f->cols;
+}
+/* What of a user-visible type remains after splitting, for signatures: `components` scalars starting at the function's
+ * parameter `first`. */
 typedef struct ir_sigparam {
     const char *name;
     scalar elem;
     ir_shape_kind shape;
     int rows, cols;
     int first;
-    bool grad;  /* needs_grad: the adjoint yields its gradient */
-    ir_field *array; /* an array of the host, which has no components: 0 x 0; NULL: none */
+    bool grad;           /* needs_grad: the adjoint yields its gradient */
+    ir_field *array;     /* an array of the host, which has no components: 0 x 0; NULL: none */
     const char *lost_in; /* the field without dual in which its tangent would be lost, or NULL */
     /* a struct is a parameter for each member that is no struct, in order; `name` is the struct's */
     const ir_struct *structure; /* NULL: none */
-    const char *path;        /* "link.pos" */
-    bool leads;              /* the first of them, which stands for the whole */
-    bool struct_grad;        /* the struct is needs_grad */
+    const char *path;           /* "link.pos" */
+    bool leads;                 /* the first of them, which stands for the whole */
+    bool struct_grad;           /* the struct is needs_grad */
 } ir_sigparam;
 
 typedef enum ir_func_kind {
-    IR_FUNC,          /* a function of the module, reached by CALL */
-    IR_KERNEL,        /* primal of a kernel, or of an export func (`pure`) */
-    IR_KERNEL_GRAD,   /* adjoint. Parameters: the primal's, then the gradients of its float results; yields the results, then the gradients of the
-                         needs_grad parameters' components, in order */
-    IR_KERNEL_JVP,    /* parameters: the primal's, then a tangent for each float one, in order; results alike */
-    IR_KERNEL_HVP     /* JVP of the adjoint: a tangent for each of its float parameters and results */
+    IR_FUNC,        /* a function of the module, reached by CALL */
+    IR_KERNEL,      /* primal of a kernel, or of an export func (`pure`) */
+    IR_KERNEL_GRAD, /* adjoint. Parameters: the primal's, then the gradients of its float results; yields the results,
+                       then the gradients of the needs_grad parameters' components, in order */
+    IR_KERNEL_JVP,  /* parameters: the primal's, then a tangent for each float one, in order; results alike */
+    IR_KERNEL_HVP   /* JVP of the adjoint: a tangent for each of its float parameters and results */
 } ir_func_kind;
 
 /* Blocks of a caller's workspace are multiples of this. */
@@ -227,95 +244,124 @@ typedef struct ir_part {
     int first, last; /* components */
 } ir_part;
 
-/* What an adjoint does to a saved field: it wants the data as the launch found them; it overwrites them and may leave anything there. */
+/* What an adjoint does to a saved field: it wants the data as the launch found them; it overwrites them and may leave
+ * anything there. */
 enum { IR_BEFORE_WANTED = 1, IR_BEFORE_REPLAYED = 2 };
 
 /* What differentiation knows of a function, and makes of it. */
 typedef struct ir_ad {
-    int derive;              /* kernels: IR_DERIVE_* asked for (a derivative kernel: 0) */
-    bool derive_explicit;    /* by a derive(...) clause */
-    bool no_grad;            /* "derivative zero, by intent" */
-    bool results_apart;      /* of an export func: its gradient has results from the function itself; by the decisions pass */
-    const char *no_grad_why; /* why there is no adjoint (reads .grad, ...): message for TK_NO_DERIVATIVE; NULL if there is one */
+    int derive;           /* kernels: IR_DERIVE_* asked for (a derivative kernel: 0) */
+    bool derive_explicit; /* by a derive(...) clause */
+    bool no_grad;         /* "derivative zero, by intent" */
+    bool
+        results_apart; /* of an export func: its gradient has results from the function itself; by the decisions pass */
+    const char *no_grad_why; /* why there is no adjoint (reads .grad, ...): message for TK_NO_DERIVATIVE; NULL if there
+                                is one */
     const char *no_jvp_why;
-    ir_func *primal;         /* of a derived function */
-    ir_func *grad, *jvp, *hvp; /* of a primal kernel, once generated; jvp is the primal itself where there are no duals */
-    ir_func *vjp, *fn_jvp, *replay; /* of functions, on demand. replay: without side effects */
+    ir_func *primal; /* of a derived function */
+    ir_func *grad, *jvp,
+        *hvp; /* of a primal kernel, once generated; jvp is the primal itself where there are no duals */
+    ir_func *vjp, *fn_jvp, *replay;    /* of functions, on demand. replay: without side effects */
     ir_func *custom_grad, *custom_jvp; /* marked grad_for, jvp_for this kernel or function by the program */
-    ir_func *custom_of;      /* what this is marked grad_for or jvp_for */
-    ir_func *with_locals;    /* of an export func: what its gradient is made from, where that is not itself; not in the module. passes/derive/arrays.c */
-    ir_func *workspace;      /* of a pure derivative that keeps values: bytes that its caller provides, from the parameters; not in the module */
+    ir_func *custom_of;                /* what this is marked grad_for or jvp_for */
+    ir_func *with_locals; /* of an export func: what its gradient is made from, where that is not itself; not in the
+                             module. passes/derive/arrays.c */
+    ir_func *workspace; /* of a pure derivative that keeps values: bytes that its caller provides, from the parameters;
+                           not in the module */
 } ir_ad;
 
 /* What a tape has to know of a kernel's launches. */
 typedef struct ir_launch {
-    int records;             /* number of blocks that it keeps for its adjoint: old values of atomics, winners */
-    unsigned char *before;   /* once it has an adjoint, by field index: IR_BEFORE_*; NULL: none */
-    ir_part *parts;          /* what its launches write and need */
+    int records;           /* number of blocks that it keeps for its adjoint: old values of atomics, winners */
+    unsigned char *before; /* once it has an adjoint, by field index: IR_BEFORE_*; NULL: none */
+    ir_part *parts;        /* what its launches write and need */
     int nparts;
-    ir_func *bounds;         /* of the same parameters; yields lo, hi (i64) of each subscript, and of the components, part by part; not in the module */
+    ir_func *bounds; /* of the same parameters; yields lo, hi (i64) of each subscript, and of the components, part by
+                        part; not in the module */
 } ir_launch;
 
 struct ir_func {
     ir_module *module;
     ir_func_kind kind;
     const char *name, *doc;
-    ir_region *body;         /* parameters: the components of the source parameters in order */
-    scalar *results;         /* types of the yielded values */
+    ir_region *body; /* parameters: the components of the source parameters in order */
+    scalar *results; /* types of the yielded values */
     int nresults;
     src_loc loc;
-    uint32_t next_value;     /* id of the next value */
+    uint32_t next_value; /* id of the next value */
     ir_ad ad;
-    bool classed;            /* each accumulation and atomic has a class, also what passes add from here on; by the parallel pass */
-    bool no_inline;          /* custom derivative or too large: stays a call */
-    bool external;           /* a C function of the host, by this name; has sig and outs. The body is one EXTERN */
-    bool prelude;            /* a built-in function: what is inlined of it counts as the caller's */
+    bool
+        classed; /* each accumulation and atomic has a class, also what passes add from here on; by the parallel pass */
+    bool no_inline; /* custom derivative or too large: stays a call */
+    bool external;  /* a C function of the host, by this name; has sig and outs. The body is one EXTERN */
+    bool prelude;   /* a built-in function: what is inlined of it counts as the caller's */
     /* kernels, and what else has a signature */
     ir_sigparam *sig;
     int nsig;
-    ir_sigparam *outs;       /* results, `first` counts among the yielded values */
+    ir_sigparam *outs; /* results, `first` counts among the yielded values */
     int nouts;
-    bool pure;               /* an export func: a function of its arguments, called by the host without a module object */
-    bool draws;              /* random numbers */
+    bool pure;  /* an export func: a function of its arguments, called by the host without a module object */
+    bool draws; /* random numbers */
     ir_launch launch;
 };
 
 /* What the host launches with a module object. */
-static inline bool ir_is_kernel(const ir_func *f) { return f->kind == IR_KERNEL && !f->pure; }
+static inline bool ir_is_kernel(const ir_func *f)
+{
+    return f->kind == IR_KERNEL && !f->pure;
+}
 /* What the host calls without one. */
-static inline bool ir_is_export(const ir_func *f) { return f->kind == IR_KERNEL && f->pure; }
+static inline bool ir_is_export(const ir_func *f)
+{
+    return f->kind == IR_KERNEL && f->pure;
+}
 
 struct ir_module {
     arena *mem;
     intern_pool *names;
     diag_sink *diag;
-    const char *name;        /* prefix of everything generated */
-    const char *source;      /* path of the .tk file, for comments */
+    const char *name;   /* prefix of everything generated */
+    const char *source; /* path of the .tk file, for comments */
     scalar real;
-    bool debug;              /* --debug */
+    bool debug;               /* --debug */
     VEC(ir_struct *) structs; /* members before those that hold them */
-    VEC(ir_field *) fields;  /* then the arrays of kernels, then those of export funcs */
-    size_t nfields;          /* without these */
-    size_t narrays;          /* of kernels */
+    VEC(ir_field *) fields;   /* then the arrays of kernels, then those of export funcs */
+    size_t nfields;           /* without these */
+    size_t narrays;           /* of kernels */
     VEC(ir_mparam *) params;
-    VEC(ir_func *) funcs;    /* functions and kernels, derived ones included, in order of creation */
-    VEC(ir_func *) externs;  /* the C functions that the host provides, called or not */
-    ir_func *extents;        /* no parameters; yields every field's extents as i64 */
-    VEC(src_loc) places;     /* --debug: of DECISION, by number */
-    bool decides;            /* floats steer, so that flags of C compilers which change them are refused */
-    bool decided;            /* behind the decisions pass: the verifier looks at exact values */
+    VEC(ir_func *) funcs;   /* functions and kernels, derived ones included, in order of creation */
+    VEC(ir_func *) externs; /* the C functions that the host provides, called or not */
+    ir_func *extents;       /* no parameters; yields every field's extents as i64 */
+    VEC(src_loc) places;    /* --debug: of DECISION, by number */
+    bool decides;           /* floats steer, so that flags of C compilers which change them are refused */
+    bool decided;           /* behind the decisions pass: the verifier looks at exact values */
 };
 
 /* ---- storages: all planes of all fields, numbered ---- */
 
 typedef size_t ir_storage; /* an index into what is kept for each storage of a module */
 
-static inline size_t ir_storage_count(const ir_module *m) { return m->fields.len * IR_PLANES; }
-static inline ir_storage ir_storage_of(const ir_field *f, ir_plane p) { return (size_t)f->index * IR_PLANES + (size_t)p; }
+static inline size_t ir_storage_count(const ir_module *m)
+{
+    return m->fields.len * IR_PLANES;
+}
+static inline ir_storage ir_storage_of(const ir_field *f, ir_plane p)
+{
+    return (size_t)f->index * IR_PLANES + (size_t)p;
+}
 /* What a load, store, accumulation or atomic touches. */
-static inline ir_storage ir_storage_of_op(const ir_op *op) { return ir_storage_of(ir_access_attr(op)->field, ir_access_attr(op)->plane); }
-static inline ir_field *ir_storage_field(const ir_module *m, ir_storage s) { return m->fields.at[s / IR_PLANES]; }
-static inline ir_plane ir_storage_plane(ir_storage s) { return (ir_plane)(s % IR_PLANES); }
+static inline ir_storage ir_storage_of_op(const ir_op *op)
+{
+    return ir_storage_of(ir_access_attr(op)->field, ir_access_attr(op)->plane);
+}
+static inline ir_field *ir_storage_field(const ir_module *m, ir_storage s)
+{
+    return m->fields.at[s / IR_PLANES];
+}
+static inline ir_plane ir_storage_plane(ir_storage s)
+{
+    return (ir_plane)(s % IR_PLANES);
+}
 
 /* ---- builder (ir/build.c) ---- */
 
@@ -339,24 +385,36 @@ ir_value *ir_region_param(ir_region *r, scalar type, const char *name);
 ir_value *ir_region_param_like(ir_region *r, const ir_value *v); /* with its name and place */
 void ir_region_remove_param(ir_region *r, int i);
 
-/* Makes an operation with room for its operands and results and inserts it. Result types are set by the caller in the typed helpers below. */
-ir_op *ir_insert(ir_builder *b, ir_opcode code, int nargs, ir_value *const *args, int nres, const scalar *res_types, int nregions);
-ir_value *ir_add_result(ir_op *op, scalar type);      /* appends a result */
-void ir_add_arg(ir_op *op, ir_value *v);              /* appends an operand */
+/* Makes an operation with room for its operands and results and inserts it. Result types are set by the caller in the
+ * typed helpers below. */
+ir_op *ir_insert(ir_builder *b, ir_opcode code, int nargs, ir_value *const *args, int nres, const scalar *res_types,
+                 int nregions);
+ir_value *ir_add_result(ir_op *op, scalar type); /* appends a result */
+void ir_add_arg(ir_op *op, ir_value *v);         /* appends an operand */
 void ir_remove_arg(ir_op *op, int i);
-void ir_remove_result(ir_op *op, int i);              /* must be unused */
+void ir_remove_result(ir_op *op, int i); /* must be unused */
 void ir_set_region(ir_op *op, int i, ir_region *r);
-void ir_remove(ir_op *op);                            /* unlinks; its results must be unused */
+void ir_remove(ir_op *op); /* unlinks; its results must be unused */
 void ir_move(ir_op *op, ir_region *to, ir_op *before);
 
 ir_value *ir_const_i(ir_builder *b, scalar type, int64_t x);
 ir_value *ir_const_f(ir_builder *b, scalar type, double x);
 ir_value *ir_zero(ir_builder *b, scalar type); /* of SC_PTR: the null buffer (emitted as NULL) */
-static inline bool ir_is_const(const ir_value *v) { return v->def && v->def->code == OP_CONST; }
+static inline bool ir_is_const(const ir_value *v)
+{
+    return v->def && v->def->code == OP_CONST;
+}
 /* What a constant is. */
-static inline int64_t ir_int(const ir_value *v) { return ir_const_attr(v->def)->i; }
-static inline double ir_float(const ir_value *v) { return ir_const_attr(v->def)->f; }
-/* Whether it is known which component a load, store, accumulation or atomic of a field means. A constant may lie outside, in what is never run or must fail. */
+static inline int64_t ir_int(const ir_value *v)
+{
+    return ir_const_attr(v->def)->i;
+}
+static inline double ir_float(const ir_value *v)
+{
+    return ir_const_attr(v->def)->f;
+}
+/* Whether it is known which component a load, store, accumulation or atomic of a field means. A constant may lie
+ * outside, in what is never run or must fail. */
 bool ir_component_known(const ir_op *op);
 /* x brought into the range of an integer type (or bool) by wrapping, as constants hold it. */
 int64_t ir_wrap_int(scalar type, int64_t x);
@@ -378,21 +436,26 @@ ir_op *ir_accum(ir_builder *b, ir_field *f, ir_plane p, ir_value *const *idx, ir
 ir_value *ir_atomic(ir_builder *b, ir_opcode with, ir_field *f, ir_value *const *idx, ir_value *comp, ir_value *v);
 /* An ATOMIC's operands behind the value: none, or these many. */
 enum { IR_ATOMIC_NUMBERED = 3, IR_ATOMIC_RECORDED = 4, IR_ATOMIC_WITH_TANGENT = 5 };
-static inline int ir_atomic_form(const ir_op *op) { return op->nargs - ir_access_attr(op)->field->ndim - 2; }
+static inline int ir_atomic_form(const ir_op *op)
+{
+    return op->nargs - ir_access_attr(op)->field->ndim - 2;
+}
 bool ir_atomic_is_extreme(const ir_op *op); /* a minimum or maximum of floats */
-/* One that stands as a statement. Its derivatives are those of a plain store by the execution that sets the element in the end, the
- * winner, and of nothing by the others. */
+/* One that stands as a statement. Its derivatives are those of a plain store by the execution that sets the element in
+ * the end, the winner, and of nothing by the others. */
 bool ir_atomic_has_winner(const ir_op *op);
 /* Whether `value` sets an element of that value, as the atomic decides: a tie keeps it, a NaN never wins. */
 ir_value *ir_atomic_sets(ir_builder *b, const ir_op *op, ir_value *value, ir_value *old);
 ir_value *ir_shape(ir_builder *b, ir_field *f, int dim);
 ir_value *ir_array_extent(const ir_func *f, const ir_field *array, int dim); /* only to be compared with */
-/* Of a field: how many components all its elements have; the number among them of component idx[ndim] of element idx. */
+/* Of a field: how many components all its elements have; the number among them of component idx[ndim] of element idx.
+ */
 ir_value *ir_component_count(ir_builder *b, ir_field *f);
 ir_value *ir_component_number(ir_builder *b, ir_field *f, ir_value *const *idx);
 ir_value *ir_mparam_value(ir_builder *b, ir_mparam *p);
 ir_value *ir_local(ir_builder *b, scalar elem, int64_t count, const char *name); /* zero-initialised */
-ir_value *ir_local_sized(ir_builder *b, scalar elem, ir_value *count, const char *name); /* the count is a value that a launch does not change */
+ir_value *ir_local_sized(ir_builder *b, scalar elem, ir_value *count,
+                         const char *name);                  /* the count is a value that a launch does not change */
 ir_value *ir_local_count(ir_builder *b, const ir_op *local); /* its operand, or a constant */
 ir_value *ir_lload(ir_builder *b, ir_value *array, ir_value *idx);
 ir_op *ir_lstore(ir_builder *b, ir_value *array, ir_value *idx, ir_value *v);
@@ -401,13 +464,16 @@ ir_op *ir_yield(ir_builder *b, int n, ir_value *const *vals);
 
 /* Structured operations: made with empty regions that the caller fills and ends with ir_yield. */
 ir_op *ir_if(ir_builder *b, ir_value *cond, int nres, const scalar *types);
-/* bounded: lo, hi given and body parameter 0 is the index; then the carried values. `cond`: regions[1] gets the carried values as parameters. */
+/* bounded: lo, hi given and body parameter 0 is the index; then the carried values. `cond`: regions[1] gets the carried
+ * values as parameters. */
 ir_op *ir_loop(ir_builder *b, ir_value *lo, ir_value *hi, bool cond, int ncarried, ir_value *const *init);
-ir_op *ir_task(ir_builder *b, int ndim, ir_value *const *lo, ir_value *const *hi, int nred, const ir_reduction *reds, ir_value *const *init);
+ir_op *ir_task(ir_builder *b, int ndim, ir_value *const *lo, ir_value *const *hi, int nred, const ir_reduction *reds,
+               ir_value *const *init);
 ir_op *ir_call(ir_builder *b, ir_func *callee, int nargs, ir_value *const *args);
 void ir_adjoint(ir_builder *b, ir_func *kernel, int nargs, ir_value *const *args);
 
-/* One more carried value, behind the others: its parameter of the body, *result what comes out. The caller adds what the body yields. */
+/* One more carried value, behind the others: its parameter of the body, *result what comes out. The caller adds what
+ * the body yields. */
 ir_value *ir_loop_carry(ir_op *loop, ir_value *init, ir_value **result);
 /* First carried operand of a loop (0 or 2), first carried body parameter (0 or 1), number of carried values. */
 int ir_loop_first_init(const ir_op *loop);
@@ -417,15 +483,17 @@ int ir_loop_ncarried(const ir_op *loop);
 int ir_task_first_init(const ir_op *task);
 /* Where the operands for the fixed subscripts of scatter target 0 begin. */
 int ir_task_first_fixed(const ir_op *task);
-/* Whether the order of a sum over the iterations counts: then chunks depend on extents alone, not on what else the task does. */
+/* Whether the order of a sum over the iterations counts: then chunks depend on extents alone, not on what else the task
+ * does. */
 bool ir_task_sum_decides(const ir_op *task);
 ir_op *ir_yield_of(const ir_region *r);
-const ir_op *ir_task_of(const ir_op *op); /* the task around op, or op itself; NULL: none */
+const ir_op *ir_task_of(const ir_op *op);   /* the task around op, or op itself; NULL: none */
 scalar ir_elem_type(const ir_value *array); /* element type of a LOCAL */
 
 /* ---- walking and rewriting (ir/walk.c) ---- */
 
-/* Calls fn on each operation of r and of nested regions, outer before inner, in order; fn may remove or replace the operation given. */
+/* Calls fn on each operation of r and of nested regions, outer before inner, in order; fn may remove or replace the
+ * operation given. */
 void ir_walk(ir_region *r, void (*fn)(ir_op *op, void *ctx), void *ctx);
 /* Replaces every use of `from` inside r and nested regions by the same value. */
 void ir_replace_uses(ir_region *r, ir_value *from, ir_value *to);
@@ -437,11 +505,14 @@ void ir_renumber(ir_func *f);
 bool ir_region_is_ancestor(const ir_region *outer, const ir_region *inner); /* reflexive */
 /* True if v may be used at the end of region r (defined there or in an enclosing region). */
 bool ir_is_visible(const ir_value *v, const ir_region *r);
-/* The parameters, results and memory of op without its regions: no effect when unused (pure, load, shape, const, ...). */
+/* The parameters, results and memory of op without its regions: no effect when unused (pure, load, shape, const, ...).
+ */
 bool ir_op_is_pure(const ir_op *op);
-bool ir_op_has_effect(const ir_op *op); /* store, accum, print, assert, task or call with effects inside: may not be dropped */
+bool ir_op_has_effect(
+    const ir_op *op); /* store, accum, print, assert, task or call with effects inside: may not be dropped */
 
-/* Value map for cloning: old id -> new value, in one function or between two. The new value is the old one's: exact if that is. */
+/* Value map for cloning: old id -> new value, in one function or between two. The new value is the old one's: exact if
+ * that is. */
 typedef struct ir_map {
     ir_value **at; /* indexed by old id */
     uint32_t n;
@@ -449,14 +520,16 @@ typedef struct ir_map {
 ir_map ir_map_create(const ir_func *from);
 void ir_map_set(ir_map *m, const ir_value *from, ir_value *to);
 void ir_map_set_other(ir_map *m, const ir_value *from, ir_value *to); /* to is another value than from's: its tangent */
-ir_value *ir_map_get(const ir_map *m, const ir_value *from); /* NULL if unset */
+ir_value *ir_map_get(const ir_map *m, const ir_value *from);          /* NULL if unset */
 void ir_map_free(ir_map *m);
-/* Clones op (with regions) at b; operands through the map (identity when unset); results are added to the map. Sets origin to op (or op's origin). */
+/* Clones op (with regions) at b; operands through the map (identity when unset); results are added to the map. Sets
+ * origin to op (or op's origin). */
 ir_op *ir_clone_op(ir_builder *b, const ir_op *op, ir_map *map);
-/* v once more, with all that it is computed from: constants, params, extents and pure operations of them. Region parameters through the map. */
+/* v once more, with all that it is computed from: constants, params, extents and pure operations of them. Region
+ * parameters through the map. */
 ir_value *ir_clone_value(ir_builder *b, const ir_value *v, ir_map *map);
-/* Whether v, which is used inside op, can be had in front of it: it is visible there, or follows by pure operations from what is, and from what a launch does not
- * change. */
+/* Whether v, which is used inside op, can be had in front of it: it is visible there, or follows by pure operations
+ * from what is, and from what a launch does not change. */
 bool ir_can_leave(const ir_value *v, const ir_op *op);
 /* Such a value at b, in front of op: itself where it is visible, else made once more; the map remembers what was. */
 ir_value *ir_value_before(ir_builder *b, ir_value *v, ir_map *map);
@@ -479,7 +552,8 @@ typedef enum ir_gone {
 } ir_gone;
 /* ir_verify, and that there is none of what is gone (a set of these). */
 bool ir_verify_gone(const ir_func *f, const char *after_pass, unsigned gone);
-/* Checks structure and types; on a fault prints it with the pass's name (NULL: it was read so) to stderr and returns false. */
+/* Checks structure and types; on a fault prints it with the pass's name (NULL: it was read so) to stderr and returns
+ * false. */
 bool ir_verify(const ir_func *f, const char *after_pass);
 
 #endif

@@ -8,7 +8,8 @@ static const op_info pure_ops[OP_PURE_COUNT] = {
 #define IN OP_FOR_PRELUDE
 #define NO OP_WITHOUT_NAME
 #define OP(id, name, arity, user, operands, result, prec, cost, c_float, c_int, da, db, dc, domain) \
-    [OP_##id] = {name, arity, user, OPERANDS_##operands, RESULT_##result, prec, cost, c_float, c_int, {da, db, dc}, domain},
+    [OP_##id] = {name, arity,   user,  OPERANDS_##operands, RESULT_##result, prec, \
+                 cost, c_float, c_int, {da, db, dc},        domain},
 #include "ir/ops.def"
 #undef OP
 #undef NO
@@ -16,7 +17,14 @@ static const op_info pure_ops[OP_PURE_COUNT] = {
 #undef FN
 };
 
-enum { TOUCHES_NOTHING = 0, TOUCHES_BLOCK = 0, TOUCHES_READS = OP_READS, TOUCHES_STORES = OP_STORES, TOUCHES_ADDS = OP_ADDS, TOUCHES_READS_ADDS = OP_READS | OP_ADDS };
+enum {
+    TOUCHES_NOTHING = 0,
+    TOUCHES_BLOCK = 0,
+    TOUCHES_READS = OP_READS,
+    TOUCHES_STORES = OP_STORES,
+    TOUCHES_ADDS = OP_ADDS,
+    TOUCHES_READS_ADDS = OP_READS | OP_ADDS
+};
 enum { WHERE_HERE, WHERE_LAUNCH };
 enum { DERIVATIVE_NONE, DERIVATIVE_OWN };
 
@@ -28,7 +36,12 @@ static const struct {
     bool launch, derivative;
 } struct_ops[OP_COUNT - OP_PURE_COUNT] = {
 #define SOP(id, name, effect, memory, touches, where, derivative, attributes) \
-    {name, OP_EFFECT_##effect, MEMORY_##memory, TOUCHES_##touches, WHERE_##where == WHERE_LAUNCH, DERIVATIVE_##derivative == DERIVATIVE_OWN},
+    {name, \
+     OP_EFFECT_##effect, \
+     MEMORY_##memory, \
+     TOUCHES_##touches, \
+     WHERE_##where == WHERE_LAUNCH, \
+     DERIVATIVE_##derivative == DERIVATIVE_OWN},
 #include "ir/struct_ops.def"
 #undef SOP
 };

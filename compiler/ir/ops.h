@@ -4,7 +4,17 @@
 
 #include "ir/ir.h"
 
-typedef enum op_operands { OPERANDS_F, OPERANDS_I, OPERANDS_N, OPERANDS_L, OPERANDS_B, OPERANDS_A, OPERANDS_FI, OPERANDS_BAA, OPERANDS_X } op_operands;
+typedef enum op_operands {
+    OPERANDS_F,
+    OPERANDS_I,
+    OPERANDS_N,
+    OPERANDS_L,
+    OPERANDS_B,
+    OPERANDS_A,
+    OPERANDS_FI,
+    OPERANDS_BAA,
+    OPERANDS_X
+} op_operands;
 typedef enum op_result { RESULT_T, RESULT_B, RESULT_X } op_result;
 
 typedef enum op_reach { OP_WITHOUT_NAME, OP_FOR_PRELUDE, OP_FOR_USERS } op_reach; /* who calls it by name in .tk */
@@ -17,7 +27,7 @@ typedef struct op_info {
     op_result result;
     int prec, cost;
     const char *c_float, *c_int;
-    const char *d[3];      /* derivative rules */
+    const char *d[3]; /* derivative rules */
     const char *domain;
 } op_info;
 
@@ -33,7 +43,7 @@ typedef enum op_memory { MEMORY_NONE, MEMORY_FIELD, MEMORY_ARRAY, MEMORY_STACK, 
 enum { OP_READS = 1, OP_STORES = 2, OP_ADDS = 4 };
 op_effect op_effect_of(ir_opcode code);
 op_memory op_memory_of(ir_opcode code);
-unsigned op_touches(ir_opcode code);          /* OP_READS, OP_STORES, OP_ADDS: what it does to the element */
+unsigned op_touches(ir_opcode code); /* OP_READS, OP_STORES, OP_ADDS: what it does to the element */
 /* The storages that an operation itself touches, its regions and callees aside; how many. */
 typedef struct op_touch {
     ir_storage at;
@@ -41,13 +51,15 @@ typedef struct op_touch {
 } op_touch;
 enum { OP_TOUCHED_MAX = 2 };
 int op_touched(const ir_op *op, op_touch out[OP_TOUCHED_MAX]);
-bool op_accesses_field(ir_opcode code);       /* reads an element of a field, stores or adds to it */
-bool op_writes_field(ir_opcode code);         /* stores or adds to an element of a field */
-bool op_has_subscripts(ir_opcode code);       /* names an element of a field or local array */
-int op_cost(ir_opcode code); /* rough cycles of what follows from its operands */
-bool op_follows_from_operands(ir_opcode code); /* the same wherever in a launch its operands are the same: pure operations, and launch constants */
-bool op_carries_nothing(ir_opcode code);      /* no derivative: forward mode copies it, reverse mode passes it by */
-bool op_is_launch_constant(ir_opcode code);   /* without operands, and the same wherever in a launch: a constant, a param, an extent, the launch's key */
+bool op_accesses_field(ir_opcode code);        /* reads an element of a field, stores or adds to it */
+bool op_writes_field(ir_opcode code);          /* stores or adds to an element of a field */
+bool op_has_subscripts(ir_opcode code);        /* names an element of a field or local array */
+int op_cost(ir_opcode code);                   /* rough cycles of what follows from its operands */
+bool op_follows_from_operands(ir_opcode code); /* the same wherever in a launch its operands are the same: pure
+                                                  operations, and launch constants */
+bool op_carries_nothing(ir_opcode code);       /* no derivative: forward mode copies it, reverse mode passes it by */
+bool op_is_launch_constant(ir_opcode code); /* without operands, and the same wherever in a launch: a constant, a param,
+                                               an extent, the launch's key */
 
 /* The operation that .tk code calls by that name; OP_COUNT if none. */
 ir_opcode op_find_user(const char *name);
@@ -57,10 +69,11 @@ ir_opcode op_find_prelude(const char *name);
 bool op_admits(ir_opcode code, int k, scalar t);
 /* Result type for the given operand types. Not for CAST. */
 scalar op_result_type(ir_opcode code, const scalar *operands);
-/* Whether float operand k of a pure operation steers: the result is no continuous function of it, or its derivative is none. */
+/* Whether float operand k of a pure operation steers: the result is no continuous function of it, or its derivative is
+ * none. */
 bool op_decides(const ir_op *op, int k);
-/* Not what IEEE arithmetic rounds correctly: the last bit depends on whether a scalar or a vector variant is called, or the compiler computes it. Where it decides,
- * generated code calls tk_exact_NAME of tkc_math.h. */
+/* Not what IEEE arithmetic rounds correctly: the last bit depends on whether a scalar or a vector variant is called, or
+ * the compiler computes it. Where it decides, generated code calls tk_exact_NAME of tkc_math.h. */
 bool op_is_of_library(ir_opcode code);
 /* True if the derivative with respect to operand k is zero by table. */
 bool op_zero_derivative(ir_opcode code, int k);
@@ -69,9 +82,10 @@ bool op_not_differentiable(ir_opcode code, int k);
 
 /* ---- derivative rules as IR (ir/rule.c) ---- */
 
-/* Builds, at b, what seed g contributes through operand k of the pure operation `op` whose operand values are args[] and whose result is r
- * (both already available at b). The value returned has type `type`. NULL where the table says zero. Reverse: type = the operand's; forward: type = the result's.
- * Both modes call this and nobody else writes a derivative. Small simplifications (1*x, x*1) are left to folding. */
+/* Builds, at b, what seed g contributes through operand k of the pure operation `op` whose operand values are args[]
+ * and whose result is r (both already available at b). The value returned has type `type`. NULL where the table says
+ * zero. Reverse: type = the operand's; forward: type = the result's. Both modes call this and nobody else writes a
+ * derivative. Small simplifications (1*x, x*1) are left to folding. */
 ir_value *rule_apply(ir_builder *b, ir_opcode op, int k, ir_value *const *args, ir_value *r, ir_value *g, scalar type);
 /* Which operands, and whether the result, rule k reads: bit 0..2 for a b c, bit 3 for r. */
 unsigned rule_needs(ir_opcode op, int k);

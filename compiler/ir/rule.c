@@ -1,4 +1,5 @@
-/* The derivative rules of ops.def as IR. A rule is parsed into a small tree for each application: rules are a dozen tokens long. */
+/* The derivative rules of ops.def as IR. A rule is parsed into a small tree for each application: rules are a dozen
+ * tokens long. */
 #include <assert.h>
 #include <ctype.h>
 #include <stdio.h>
@@ -13,7 +14,7 @@ typedef enum node_kind { N_NUMBER, N_A, N_B, N_C, N_R, N_G, N_FLOAT, N_OP, N_CON
 typedef struct node {
     node_kind kind;
     double number;
-    ir_opcode op;   /* N_OP */
+    ir_opcode op; /* N_OP */
     int kid[3];
     int nkids;
 } node;
@@ -264,7 +265,8 @@ static ir_value *build_op(const context *c, const node *n, scalar want)
     if (shared == SC_NONE)
         shared = want == SC_BOOL ? c->work : want;
     const bool exact = c->b->exact;
-    c->b->exact |= n->op == OP_ROUND || n->op == OP_POW || op_get(n->op)->result == RESULT_B; /* what decides in a rule */
+    c->b->exact |= n->op == OP_ROUND || n->op == OP_POW ||
+                   op_get(n->op)->result == RESULT_B; /* what decides in a rule */
     for (int k = 0; k < n->nkids; k++) {
         scalar own = type_of(c, n->kid[k]);
         kid[k] = build(c, n->kid[k], mixed && own != SC_NONE ? own : shared);
@@ -306,11 +308,16 @@ static int known(const context *c, int i)
     if (!constant_of(c, &c->rule->nodes[n->kid[0]], &x) || !constant_of(c, &c->rule->nodes[n->kid[1]], &y))
         return -1;
     switch (n->op) {
-    case OP_EQ: return x == y;
-    case OP_NE: return x != y;
-    case OP_LT: return x < y;
-    case OP_GT: return x > y;
-    default: return -1;
+    case OP_EQ:
+        return x == y;
+    case OP_NE:
+        return x != y;
+    case OP_LT:
+        return x < y;
+    case OP_GT:
+        return x > y;
+    default:
+        return -1;
     }
 }
 

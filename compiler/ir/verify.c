@@ -9,8 +9,8 @@
 typedef struct verifier {
     const ir_func *func;
     const char *pass;
-    bool *seen;    /* by value id: an id may be defined once */
-    bool *visible; /* by value id: defined before this point in this or an enclosing region */
+    bool *seen;        /* by value id: an id may be defined once */
+    bool *visible;     /* by value id: defined before this point in this or an enclosing region */
     const ir_op *task; /* around what is looked at, or NULL */
     unsigned gone;     /* ir_gone */
 } verifier;
@@ -61,7 +61,8 @@ static bool expect_type(const verifier *v, const ir_op *op, const ir_value *x, s
 static bool expect_shape(const verifier *v, const ir_op *op, int nargs, int nres, int nregions)
 {
     if (op->nargs != nargs || op->nres != nres || op->nregions != nregions)
-        return fault(v, op, "has %d operands, %d results, %d regions; expected %d, %d, %d", op->nargs, op->nres, op->nregions, nargs, nres, nregions);
+        return fault(v, op, "has %d operands, %d results, %d regions; expected %d, %d, %d", op->nargs, op->nres,
+                     op->nregions, nargs, nres, nregions);
     return true;
 }
 
@@ -86,7 +87,8 @@ static bool check_pure(const verifier *v, const ir_op *op)
     return expect_type(v, op, op->res[0], op_result_type(op->code, types), "result");
 }
 
-/* How it is carried out is known once the function is classed, and inside a task a scatter has its target there. A function adds as its caller tells. */
+/* How it is carried out is known once the function is classed, and inside a task a scatter has its target there. A
+ * function adds as its caller tells. */
 static bool check_class(const verifier *v, const ir_op *op)
 {
     if (!v->func->classed || (op->code != OP_ACCUM && op->code != OP_ATOMIC))
@@ -99,24 +101,30 @@ static bool check_class(const verifier *v, const ir_op *op)
     if (a->acc == IR_ACC_PLAIN)
         return true;
     for (int i = 0; v->task && i < ir_task_attr(v->task)->nscatters; i++)
-        if (ir_task_attr(v->task)->scatters[i].field == a->field && ir_task_attr(v->task)->scatters[i].plane == a->plane)
+        if (ir_task_attr(v->task)->scatters[i].field == a->field &&
+            ir_task_attr(v->task)->scatters[i].plane == a->plane)
             return true;
-    return fault(v, op, "scatters into '%s', which is no target %s", a->field->name, v->task ? "of its task" : "outside of tasks");
+    return fault(v, op, "scatters into '%s', which is no target %s", a->field->name,
+                 v->task ? "of its task" : "outside of tasks");
 }
 
 static bool check_field_op(const verifier *v, const ir_op *op)
 {
     const ir_field *f = ir_field_of(op);
-    const bool atomic = op->code == OP_ATOMIC, result = op_touches(op->code) & OP_READS, value = op_touches(op->code) & (OP_STORES | OP_ADDS);
+    const bool atomic = op->code == OP_ATOMIC, result = op_touches(op->code) & OP_READS,
+               value = op_touches(op->code) & (OP_STORES | OP_ADDS);
     if (!f)
         return fault(v, op, "no field");
     if (!check_class(v, op))
         return false;
-    const int form = atomic ? ir_atomic_form(op) : 0, extra = form < IR_ATOMIC_NUMBERED ? 0 : form < IR_ATOMIC_WITH_TANGENT ? form : IR_ATOMIC_WITH_TANGENT;
+    const int form = atomic ? ir_atomic_form(op) : 0, extra = form < IR_ATOMIC_NUMBERED       ? 0
+                                                              : form < IR_ATOMIC_WITH_TANGENT ? form
+                                                                                              : IR_ATOMIC_WITH_TANGENT;
     const int numbers = f->ndim + 2 + (extra >= IR_ATOMIC_RECORDED);
     if (!expect_shape(v, op, f->ndim + 1 + value + extra, result, 0))
         return false;
-    if (atomic && (op->region->func->kind == IR_FUNC || ir_access_attr(op)->plane != IR_DATA || ir_access_attr(op)->with >= OP_PURE_COUNT))
+    if (atomic && (op->region->func->kind == IR_FUNC || ir_access_attr(op)->plane != IR_DATA ||
+                   ir_access_attr(op)->with >= OP_PURE_COUNT))
         return fault(v, op, "in a function, or of no operation");
     if (atomic && !expect_type(v, op, op->res[0], f->elem, "result"))
         return false;
@@ -134,7 +142,8 @@ static bool check_field_op(const verifier *v, const ir_op *op)
         return fault(v, op, "derivative plane of '%s', which is of type %s", f->name, scalar_name(f->elem));
     if ((ir_access_attr(op)->plane == IR_GRAD || ir_access_attr(op)->plane == IR_GRAD_DUAL) && !f->grad)
         return fault(v, op, "'%s' has no gradient", f->name);
-    return value ? expect_type(v, op, op->args[f->ndim + 1], f->elem, "value") : !result || expect_type(v, op, op->res[0], f->elem, "result");
+    return value ? expect_type(v, op, op->args[f->ndim + 1], f->elem, "value")
+                 : !result || expect_type(v, op, op->res[0], f->elem, "result");
 }
 
 static bool check_array_op(const verifier *v, const ir_op *op)
@@ -145,7 +154,8 @@ static bool check_array_op(const verifier *v, const ir_op *op)
     if (!op->args[0]->def || op->args[0]->def->code != OP_LOCAL)
         return fault(v, op, "%%%" PRIu32 " is not a local array", op->args[0]->id);
     return expect_type(v, op, op->args[1], SC_I64, "subscript") &&
-           expect_type(v, op, load ? op->res[0] : op->args[2], ir_local_attr(op->args[0]->def)->elem, load ? "result" : "value");
+           expect_type(v, op, load ? op->res[0] : op->args[2], ir_local_attr(op->args[0]->def)->elem,
+                       load ? "result" : "value");
 }
 
 static bool check_stack_op(const verifier *v, const ir_op *op)
@@ -156,8 +166,8 @@ static bool check_stack_op(const verifier *v, const ir_op *op)
     case OP_STK_RELEASE:
         return expect_shape(v, op, 1, 0, 0) && expect_type(v, op, op->args[0], SC_PTR, "mark");
     case OP_STK_ALLOC:
-        return expect_shape(v, op, 1, 1, 0) && expect_type(v, op, op->args[0], SC_I64, "count") && expect_type(v, op, op->res[0], SC_PTR, "result") &&
-               (ir_layout_of(op) || fault(v, op, "no layout"));
+        return expect_shape(v, op, 1, 1, 0) && expect_type(v, op, op->args[0], SC_I64, "count") &&
+               expect_type(v, op, op->res[0], SC_PTR, "result") && (ir_layout_of(op) || fault(v, op, "no layout"));
     default:
         break;
     }
@@ -168,11 +178,13 @@ static bool check_stack_op(const verifier *v, const ir_op *op)
     if (!l || ir_slot_attr(op)->number < 0 || ir_slot_attr(op)->number >= l->n)
         return fault(v, op, "slot %" PRId64 " is not in the layout", ir_slot_attr(op)->number);
     return expect_type(v, op, op->args[0], SC_PTR, "buffer") && expect_type(v, op, op->args[1], SC_I64, "subscript") &&
-           expect_type(v, op, load ? op->res[0] : op->args[2], l->types[ir_slot_attr(op)->number], load ? "result" : "value");
+           expect_type(v, op, load ? op->res[0] : op->args[2], l->types[ir_slot_attr(op)->number],
+                       load ? "result" : "value");
 }
 
 /* A region must yield n values of the types of `like`. */
-static bool check_yield(const verifier *v, const ir_op *op, const ir_region *r, ir_value *const *like, int n, const char *what)
+static bool check_yield(const verifier *v, const ir_op *op, const ir_region *r, ir_value *const *like, int n,
+                        const char *what)
 {
     const ir_op *y = ir_yield_of(r);
     if (!y)
@@ -181,7 +193,8 @@ static bool check_yield(const verifier *v, const ir_op *op, const ir_region *r, 
         return fault(v, op, "%s yields %d values, not %d", what, y->nargs, n);
     for (int i = 0; i < n; i++)
         if (y->args[i]->type != like[i]->type)
-            return fault(v, op, "%s yields %s as value %d, not %s", what, scalar_name(y->args[i]->type), i, scalar_name(like[i]->type));
+            return fault(v, op, "%s yields %s as value %d, not %s", what, scalar_name(y->args[i]->type), i,
+                         scalar_name(like[i]->type));
     return true;
 }
 
@@ -191,11 +204,13 @@ static bool check_if(const verifier *v, const ir_op *op)
         return false;
     if (op->regions[0]->nparams || op->regions[1]->nparams)
         return fault(v, op, "a branch has parameters");
-    return check_yield(v, op, op->regions[0], op->res, op->nres, "then branch") && check_yield(v, op, op->regions[1], op->res, op->nres, "else branch");
+    return check_yield(v, op, op->regions[0], op->res, op->nres, "then branch") &&
+           check_yield(v, op, op->regions[1], op->res, op->nres, "else branch");
 }
 
 /* The operands at args must have the types of params and of results. */
-static bool check_carried(const verifier *v, const ir_op *op, ir_value *const *args, int n, const ir_region *r, int first_param)
+static bool check_carried(const verifier *v, const ir_op *op, ir_value *const *args, int n, const ir_region *r,
+                          int first_param)
 {
     if (r->nparams != first_param + n)
         return fault(v, op, "a region has %d parameters, not %d", r->nparams, first_param + n);
@@ -216,11 +231,13 @@ static bool check_loop(const verifier *v, const ir_op *op)
         return false;
     if (!check_carried(v, op, op->args + first, n, op->regions[0], a->bounded ? 1 : 0))
         return false;
-    if (a->bounded && (!expect_type(v, op, op->args[0], SC_I64, "lower bound") || !expect_type(v, op, op->args[1], SC_I64, "upper bound") ||
+    if (a->bounded && (!expect_type(v, op, op->args[0], SC_I64, "lower bound") ||
+                       !expect_type(v, op, op->args[1], SC_I64, "upper bound") ||
                        !expect_type(v, op, op->regions[0]->params[0], SC_I64, "index")))
         return false;
     if (a->cond) {
-        if (!check_carried(v, op, op->args + first, n, op->regions[1], 0) || !expect_type(v, op, op->res[n], SC_I64, "trip count"))
+        if (!check_carried(v, op, op->args + first, n, op->regions[1], 0) ||
+            !expect_type(v, op, op->res[n], SC_I64, "trip count"))
             return false;
         const ir_op *y = ir_yield_of(op->regions[1]);
         if (!y || y->nargs != 1 || y->args[0]->type != SC_BOOL)
@@ -289,14 +306,17 @@ static bool check_assert_print(const verifier *v, const ir_op *op)
     if (op->nres || op->nregions)
         return fault(v, op, "has results or regions");
     if (op->code == OP_ASSERT && ir_text_attr(op)->whose == IR_ASSERT_BOUNDS)
-        return expect_shape(v, op, 2, 0, 0) && expect_type(v, op, op->args[0], SC_I64, "subscript") && expect_type(v, op, op->args[1], SC_I64, "extent");
-    return op->code == OP_PRINT || (expect_shape(v, op, 1, 0, 0) && expect_type(v, op, op->args[0], SC_BOOL, "condition"));
+        return expect_shape(v, op, 2, 0, 0) && expect_type(v, op, op->args[0], SC_I64, "subscript") &&
+               expect_type(v, op, op->args[1], SC_I64, "extent");
+    return op->code == OP_PRINT ||
+           (expect_shape(v, op, 1, 0, 0) && expect_type(v, op, op->args[0], SC_BOOL, "condition"));
 }
 
 static bool check_record_op(const verifier *v, const ir_op *op)
 {
     const ir_layout *l = ir_layout_of(op);
-    const bool store = op->code == OP_REC_STORE, element = store || op->code == OP_REC_LOAD, alloc = op->code == OP_REC_ALLOC;
+    const bool store = op->code == OP_REC_STORE, element = store || op->code == OP_REC_LOAD,
+               alloc = op->code == OP_REC_ALLOC;
     if (!l || l->n != 1)
         return fault(v, op, "no layout of one member");
     if (!expect_shape(v, op, store ? 4 : element ? 3 : alloc ? 2 : 1, store ? 0 : 1, 0))
@@ -305,7 +325,8 @@ static bool check_record_op(const verifier *v, const ir_op *op)
         return expect_type(v, op, op->res[0], SC_PTR, "result") && expect_type(v, op, op->args[0], SC_I64, "turn") &&
                (!alloc || expect_type(v, op, op->args[1], SC_I64, "count"));
     return expect_type(v, op, op->args[0], SC_PTR, "record") && expect_type(v, op, op->args[1], SC_I64, "index") &&
-           expect_type(v, op, op->args[2], SC_I64, "step") && expect_type(v, op, store ? op->args[3] : op->res[0], l->types[0], "element");
+           expect_type(v, op, op->args[2], SC_I64, "step") &&
+           expect_type(v, op, store ? op->args[3] : op->res[0], l->types[0], "element");
 }
 
 static bool check_op(const verifier *v, const ir_op *op)
@@ -317,7 +338,9 @@ static bool check_op(const verifier *v, const ir_op *op)
     switch (op->code) {
     case OP_CONST:
         return expect_shape(v, op, 0, 1, 0) &&
-               (scalar_is_float(op->res[0]->type) || ir_wrap_int(op->res[0]->type, ir_const_attr(op)->i) == ir_const_attr(op)->i || fault(v, op, "value out of range"));
+               (scalar_is_float(op->res[0]->type) ||
+                ir_wrap_int(op->res[0]->type, ir_const_attr(op)->i) == ir_const_attr(op)->i ||
+                fault(v, op, "value out of range"));
     case OP_MPARAM:
         return expect_shape(v, op, 0, 1, 0) && (ir_mparam_attr(op)->param || fault(v, op, "no parameter")) &&
                expect_type(v, op, op->res[0], ir_mparam_attr(op)->param->type, "result");
@@ -325,15 +348,19 @@ static bool check_op(const verifier *v, const ir_op *op)
         return expect_shape(v, op, 0, 1, 0) && expect_type(v, op, op->res[0], SC_U64, "result") &&
                (op->region->func->kind != IR_FUNC || fault(v, op, "in a function"));
     case OP_SHAPE:
-        return expect_shape(v, op, 0, 1, 0) && expect_type(v, op, op->res[0], SC_I64, "result") && (ir_field_of(op) || fault(v, op, "no field")) &&
-               ((ir_shape_attr(op)->dim >= 0 && ir_shape_attr(op)->dim < ir_field_of(op)->ndim) || fault(v, op, "'%s' has no dimension %" PRId64, ir_field_of(op)->name, ir_shape_attr(op)->dim));
+        return expect_shape(v, op, 0, 1, 0) && expect_type(v, op, op->res[0], SC_I64, "result") &&
+               (ir_field_of(op) || fault(v, op, "no field")) &&
+               ((ir_shape_attr(op)->dim >= 0 && ir_shape_attr(op)->dim < ir_field_of(op)->ndim) ||
+                fault(v, op, "'%s' has no dimension %" PRId64, ir_field_of(op)->name, ir_shape_attr(op)->dim));
     case OP_OLD:
-        return expect_shape(v, op, 3, 1, 0) && expect_type(v, op, op->args[0], SC_I64, "turn") && expect_type(v, op, op->args[1], SC_I64, "iteration") &&
-               expect_type(v, op, op->args[2], SC_I64, "step");
+        return expect_shape(v, op, 3, 1, 0) && expect_type(v, op, op->args[0], SC_I64, "turn") &&
+               expect_type(v, op, op->args[1], SC_I64, "iteration") && expect_type(v, op, op->args[2], SC_I64, "step");
     case OP_WON:
     case OP_REC_WON:
-        return expect_shape(v, op, 4, 1, 0) && expect_type(v, op, op->args[0], op->code == OP_WON ? SC_I64 : SC_PTR, "record") &&
-               expect_type(v, op, op->args[1], SC_I64, "slot") && expect_type(v, op, op->args[2], SC_I64, "iteration") &&
+        return expect_shape(v, op, 4, 1, 0) &&
+               expect_type(v, op, op->args[0], op->code == OP_WON ? SC_I64 : SC_PTR, "record") &&
+               expect_type(v, op, op->args[1], SC_I64, "slot") &&
+               expect_type(v, op, op->args[2], SC_I64, "iteration") &&
                expect_type(v, op, op->args[3], SC_I64, "step") && expect_type(v, op, op->res[0], SC_BOOL, "result");
     case OP_REC_ALLOC:
     case OP_REC_GET:
@@ -342,7 +369,9 @@ static bool check_op(const verifier *v, const ir_op *op)
         return check_record_op(v, op);
     case OP_LOCAL:
         return expect_shape(v, op, op->nargs ? 1 : 0, 1, 0) && expect_type(v, op, op->res[0], SC_PTR, "result") &&
-               (op->nargs ? expect_type(v, op, op->args[0], SC_I64, "count") : ir_local_attr(op)->count > 0 || fault(v, op, "an array of %" PRId64 " elements", ir_local_attr(op)->count));
+               (op->nargs ? expect_type(v, op, op->args[0], SC_I64, "count")
+                          : ir_local_attr(op)->count > 0 ||
+                                fault(v, op, "an array of %" PRId64 " elements", ir_local_attr(op)->count));
     case OP_LLOAD:
     case OP_LSTORE:
     case OP_LACCUM:
@@ -357,7 +386,8 @@ static bool check_op(const verifier *v, const ir_op *op)
     case OP_ADJOINT:
         return check_call(v, op);
     case OP_EXTERN:
-        return op->region->func->external ? expect_shape(v, op, op->region->func->body->nparams, op->nres, 0) : fault(v, op, "in a function of the program");
+        return op->region->func->external ? expect_shape(v, op, op->region->func->body->nparams, op->nres, 0)
+                                          : fault(v, op, "in a function of the program");
     case OP_YIELD:
         return expect_shape(v, op, op->nargs, 0, 0);
     case OP_ASSERT:
@@ -407,9 +437,11 @@ static bool check_exact_loop(const verifier *v, const ir_op *op)
     const int init = ir_loop_first_init(op), first = ir_loop_first_param(op);
     bool ok = true;
     for (int i = 0; i < ir_loop_ncarried(op) && ok; i++) {
-        const ir_value *param = op->regions[0]->params[first + i], *test = ir_loop_attr(op)->cond ? op->regions[1]->params[i] : param;
+        const ir_value *param = op->regions[0]->params[first + i],
+                       *test = ir_loop_attr(op)->cond ? op->regions[1]->params[i] : param;
         if (param->exact || test->exact || op->res[i]->exact)
-            ok = expect_exact(v, op, op->args[init + i], "a carried value's beginning") && expect_exact(v, op, param, "a carried value") &&
+            ok = expect_exact(v, op, op->args[init + i], "a carried value's beginning") &&
+                 expect_exact(v, op, param, "a carried value") &&
                  expect_exact(v, op, ir_yield_of(op->regions[0])->args[i], "what a carried value becomes");
     }
     return ok;
@@ -418,7 +450,8 @@ static bool check_exact_loop(const verifier *v, const ir_op *op)
 static bool check_exact_task(const verifier *v, const ir_op *op)
 {
     bool ok = true;
-    for (int i = 0, at = 0; i < ir_task_attr(op)->nreductions && ok; at += 1 + ir_task_attr(op)->reductions[i++].companions)
+    for (int i = 0, at = 0; i < ir_task_attr(op)->nreductions && ok;
+         at += 1 + ir_task_attr(op)->reductions[i++].companions)
         if (ir_task_attr(op)->reductions[i].kind != IR_RED_ADD || op->res[at]->exact)
             ok = expect_exact(v, op, op->args[ir_task_first_init(op) + at], "a reduction's beginning") &&
                  expect_exact(v, op, ir_yield_of(op->regions[0])->args[at], "a contribution");
@@ -429,7 +462,9 @@ static bool check_exact_call(const verifier *v, const ir_op *op)
 {
     const ir_func *c = ir_callee_of(op);
     bool ok = true;
-    const bool seeded = c->ad.custom_of || (c->ad.primal && c->ad.primal->ad.custom_of); /* a derivative of the program's own, which may look at seeds */
+    const bool seeded = c->ad.custom_of ||
+                        (c->ad.primal &&
+                         c->ad.primal->ad.custom_of); /* a derivative of the program's own, which may look at seeds */
     for (int i = 0; i < op->nargs && ok && !seeded; i++)
         ok = !c->body->params[i]->exact || expect_exact(v, op, op->args[i], "an argument");
     for (int i = 0; i < op->nres && ok && !c->external; i++)
@@ -469,13 +504,15 @@ static bool check_exact(const verifier *v, const ir_op *op)
 
 static bool has_narrow_sum(const ir_op *task)
 {
-    for (int i = 0, at = 0; i < ir_task_attr(task)->nreductions; at += 1 + ir_task_attr(task)->reductions[i++].companions)
+    for (int i = 0, at = 0; i < ir_task_attr(task)->nreductions;
+         at += 1 + ir_task_attr(task)->reductions[i++].companions)
         if (ir_task_attr(task)->reductions[i].kind == IR_RED_ADD && task->res[at]->type == SC_F32)
             return true;
     return false;
 }
 
-/* Launches that are watched with --debug have tasks without row segments, and in their derivatives those that add up what decides as the launch does. */
+/* Launches that are watched with --debug have tasks without row segments, and in their derivatives those that add up
+ * what decides as the launch does. */
 static bool may_be_flat(const ir_op *task)
 {
     const ir_func *f = task->region->func;
@@ -495,7 +532,8 @@ static unsigned kind_of(const ir_op *op)
     case OP_LEG:
         return IR_GONE_STOP;
     case OP_TASK:
-        return (has_narrow_sum(op) ? IR_GONE_NARROW_SUM : 0) | (ir_task_attr(op)->rows || may_be_flat(op) ? 0 : IR_GONE_FLAT_TASK);
+        return (has_narrow_sum(op) ? IR_GONE_NARROW_SUM : 0) |
+               (ir_task_attr(op)->rows || may_be_flat(op) ? 0 : IR_GONE_FLAT_TASK);
     case OP_LOCAL:
         return op->nargs && !ir_local_attr(op)->stacked ? IR_GONE_SIZED : 0;
     default:
@@ -582,7 +620,8 @@ bool ir_verify_gone(const ir_func *f, const char *after_pass, unsigned gone)
         ok = fault(&v, y, "the function yields %d values, not %d", y->nargs, f->nresults);
     for (int i = 0; ok && i < f->nresults; i++)
         if (y->args[i]->type != f->results[i])
-            ok = fault(&v, y, "the function yields %s as result %d, not %s", scalar_name(y->args[i]->type), i, scalar_name(f->results[i]));
+            ok = fault(&v, y, "the function yields %s as result %d, not %s", scalar_name(y->args[i]->type), i,
+                       scalar_name(f->results[i]));
     free(v.seen);
     free(v.visible);
     return ok;

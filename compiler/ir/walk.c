@@ -115,7 +115,8 @@ bool ir_op_is_pure(const ir_op *op)
     return e == OP_EFFECT_PURE || e == OP_EFFECT_READ;
 }
 
-/* Callees already found to have no effect: a chain of functions that call each other twice would otherwise cost 2^depth. */
+/* Callees already found to have no effect: a chain of functions that call each other twice would otherwise cost
+ * 2^depth. */
 typedef VEC(const ir_func *) func_list;
 
 static bool region_has_effect(const ir_region *r, func_list *clean);

@@ -56,7 +56,8 @@ static void check_subscripts(lower *l, const tx_local *local, tx_expr *const *su
         return;
     for (int d = 0; d < t->ndim; d++) {
         const char *number = t->ndim == 1 ? "" : arena_printf(l->mem, " %d", d);
-        check_bounds(l, s[d], array_extent(l, local, d), arena_printf(l->mem, "subscript%s of '%s'", number, local->name), subs[d]->loc);
+        check_bounds(l, s[d], array_extent(l, local, d),
+                     arena_printf(l->mem, "subscript%s of '%s'", number, local->name), subs[d]->loc);
     }
 }
 
@@ -127,7 +128,8 @@ ir_value *dyn_component(lower *l, const tx_stmt *s, ir_value *dyn, int i)
     return s->comps && s->comps[i] ? ir_op2(&l->b, OP_ADD, dyn, const_i64(l, s->comps[i])) : dyn;
 }
 
-void place_assign(lower *l, const place *p, const tx_stmt *s, const agg *value, ir_value *dyn, place_update update, void *ctx)
+void place_assign(lower *l, const place *p, const tx_stmt *s, const agg *value, ir_value *dyn, place_update update,
+                  void *ctx)
 {
     if (dyn) {
         for (int i = 0; i < dyn_count(s); i++) {

@@ -33,7 +33,12 @@ static void expand(lower *l, tx_func *f, tx_expr *const *given, const agg *args,
 {
     int n = result_count(f->result);
     lvar **results = ARENA_ARRAY(l->mem, lvar *, n);
-    frame inner = {.fn = f, .scan = scan_func(l->mem, f), .results = results, .nresults = n, .returned = var_flag(l, "returned"), .key = key};
+    frame inner = {.fn = f,
+                   .scan = scan_func(l->mem, f),
+                   .results = results,
+                   .nresults = n,
+                   .returned = var_flag(l, "returned"),
+                   .key = key};
     for (int i = 0; i < n; i++) {
         results[i] = var_create(l, f->name, result_type(f->result, i));
         if (!results[i]->val)

@@ -1,7 +1,7 @@
 /* Lists of statements, branches, and what follows a statement that may be left early.
  *
- * What follows such a statement is lowered exactly once: into the branch of an `if` that goes on when the other one never does, or else into one
- * `if (!flag)`. Flags are kept only where something reads them (`need`).
+ * What follows such a statement is lowered exactly once: into the branch of an `if` that goes on when the other one
+ * never does, or else into one `if (!flag)`. Flags are kept only where something reads them (`need`).
  */
 #include <assert.h>
 
@@ -74,7 +74,8 @@ static void yield_side(lower *l, const side *sd, const slots *s, const bool *cha
 }
 
 /* `sc` is all that both sides assign; need_in: flags read behind the sides, need_out: behind the whole. */
-static void lower_branches(lower *l, ir_value *cond, side *a, side *b, const scan *sc, unsigned need_in, unsigned need_out)
+static void lower_branches(lower *l, ir_value *cond, side *a, side *b, const scan *sc, unsigned need_in,
+                           unsigned need_out)
 {
     src_loc loc = l->b.loc;
     slots s = slots_collect(l, sc, sc->exits, need_out);

@@ -167,11 +167,13 @@ static agg lower_logical(lower *l, const tx_expr *e)
 
 /* ---- component-wise operations ---- */
 
-/* --debug: an integer division by zero fails the launch. Extents of fields, which no function computes, are looked at by libtkc. */
+/* --debug: an integer division by zero fails the launch. Extents of fields, which no function computes, are looked at
+ * by libtkc. */
 static void check_divisor(lower *l, ir_opcode code, ir_value *divisor)
 {
     const bool divides = code == OP_DIV || code == OP_REM || code == OP_MOD;
-    if (!l->m->debug || !l->frame || !divides || !scalar_is_int(divisor->type) || (ir_is_const(divisor) && ir_int(divisor) != 0))
+    if (!l->m->debug || !l->frame || !divides || !scalar_is_int(divisor->type) ||
+        (ir_is_const(divisor) && ir_int(divisor) != 0))
         return;
     ir_value *zero = ir_zero(&l->b, divisor->type), *holds = ir_op2(&l->b, OP_NE, divisor, zero);
     ir_op *op = ir_insert(&l->b, OP_ASSERT, 1, &holds, 0, NULL, 0);
@@ -183,7 +185,9 @@ static ir_value *build_op(lower *l, ir_opcode code, int n, ir_value *const *v)
 {
     if (n == 2)
         check_divisor(l, code, v[1]);
-    return n == 1 ? ir_op1(&l->b, code, v[0]) : n == 2 ? ir_op2(&l->b, code, v[0], v[1]) : ir_op3(&l->b, code, v[0], v[1], v[2]);
+    return n == 1   ? ir_op1(&l->b, code, v[0])
+           : n == 2 ? ir_op2(&l->b, code, v[0], v[1])
+                    : ir_op3(&l->b, code, v[0], v[1], v[2]);
 }
 
 static agg lower_op(lower *l, const tx_expr *e)
@@ -218,7 +222,8 @@ static agg lower_op(lower *l, const tx_expr *e)
 static agg lower_cast(lower *l, const tx_expr *e)
 {
     scalar to = elem_of(e->type);
-    /* a loop index as a subscript is the loop's own index: its bounds are of the narrower type, so nothing was cut off */
+    /* a loop index as a subscript is the loop's own index: its bounds are of the narrower type, so nothing was cut off
+     */
     if (e->a->kind == TX_LOCAL && to == SC_I64 && var_of(e->a->local)->wide)
         return agg_one(l, var_of(e->a->local)->wide);
     agg a = lower_expr(l, e->a);
@@ -272,8 +277,12 @@ static place place_of(lower *l, const tx_expr *e)
 {
     if (e->kind == TX_ELEMENT)
         return place_of_element(l, e->local, e->args);
-    return (place){.elem = e->field->elem, .n = ir_field_ncomp(e->field), .field = e->field, .plane = e->plane,
-                   .idx = lower_scalars(l, e->args, e->nargs), .stop = e->no_grad};
+    return (place){.elem = e->field->elem,
+                   .n = ir_field_ncomp(e->field),
+                   .field = e->field,
+                   .plane = e->plane,
+                   .idx = lower_scalars(l, e->args, e->nargs),
+                   .stop = e->no_grad};
 }
 
 static agg lower_extract(lower *l, const tx_expr *e)
@@ -397,7 +406,8 @@ static void lower_group_cond(lower *l, const tx_expr *e, agg *out)
     int nres = 0;
     for (int k = 0; k < t->nleaves; k++) {
         const ty *leaf = t->leaves[k];
-        out[k] = in_memory(leaf) ? agg_memory(l, leaf->elem, ty_ncomp(leaf), NULL) : agg_scalars(l, leaf->elem, ty_ncomp(leaf));
+        out[k] = in_memory(leaf) ? agg_memory(l, leaf->elem, ty_ncomp(leaf), NULL)
+                                 : agg_scalars(l, leaf->elem, ty_ncomp(leaf));
         for (int i = 0; out[k].at && i < out[k].n; i++)
             types[nres++] = leaf->elem;
     }
@@ -451,27 +461,65 @@ agg lower_expr(lower *l, const tx_expr *e)
     agg r = {0};
     l->b.loc = e->loc;
     switch (e->kind) {
-    case TX_CONST:   r = lower_const(l, e); break;
-    case TX_LOCAL:   r = var_agg(l, var_of(e->local)); break;
-    case TX_MPARAM:  r = agg_one(l, ir_mparam_value(&l->b, e->mparam)); break;
-    case TX_SHAPE:   r = agg_one(l, ir_shape(&l->b, e->field, e->dim)); break;
+    case TX_CONST:
+        r = lower_const(l, e);
+        break;
+    case TX_LOCAL:
+        r = var_agg(l, var_of(e->local));
+        break;
+    case TX_MPARAM:
+        r = agg_one(l, ir_mparam_value(&l->b, e->mparam));
+        break;
+    case TX_SHAPE:
+        r = agg_one(l, ir_shape(&l->b, e->field, e->dim));
+        break;
     case TX_LOAD:
-    case TX_ELEMENT: r = lower_place(l, e); break;
-    case TX_OP:      r = lower_op(l, e); break;
-    case TX_CAST:    r = lower_cast(l, e); break;
-    case TX_BUILD:   r = lower_build(l, e); break;
-    case TX_EXTRACT: r = lower_extract(l, e); break;
-    case TX_INDEX:   r = lower_index(l, e); break;
-    case TX_WITHIN:  r = lower_within(l, e); break;
-    case TX_MATMUL:  r = lower_matmul(l, e); break;
-    case TX_COND:    r = lower_cond(l, e); break;
+    case TX_ELEMENT:
+        r = lower_place(l, e);
+        break;
+    case TX_OP:
+        r = lower_op(l, e);
+        break;
+    case TX_CAST:
+        r = lower_cast(l, e);
+        break;
+    case TX_BUILD:
+        r = lower_build(l, e);
+        break;
+    case TX_EXTRACT:
+        r = lower_extract(l, e);
+        break;
+    case TX_INDEX:
+        r = lower_index(l, e);
+        break;
+    case TX_WITHIN:
+        r = lower_within(l, e);
+        break;
+    case TX_MATMUL:
+        r = lower_matmul(l, e);
+        break;
+    case TX_COND:
+        r = lower_cond(l, e);
+        break;
     case TX_LAND:
-    case TX_LOR:     r = lower_logical(l, e); break;
-    case TX_CALL:    r = lower_call_value(l, e); break;
-    case TX_ATOMIC:  r = lower_atomic(l, e); break;
-    case TX_RANDOM:  r = lower_random(l, e); break;
-    case TX_GROUP:   assert(!"a struct where one value is expected"); break;
-    case TX_LET:     r = lower_let(l, e); break;
+    case TX_LOR:
+        r = lower_logical(l, e);
+        break;
+    case TX_CALL:
+        r = lower_call_value(l, e);
+        break;
+    case TX_ATOMIC:
+        r = lower_atomic(l, e);
+        break;
+    case TX_RANDOM:
+        r = lower_random(l, e);
+        break;
+    case TX_GROUP:
+        assert(!"a struct where one value is expected");
+        break;
+    case TX_LET:
+        r = lower_let(l, e);
+        break;
     }
     l->b.loc = outer;
     return r;

@@ -1,8 +1,8 @@
 /* Shared by the files of lowering.
  *
- * Mutable locals become SSA while the tree is walked: a `lvar` holds the current value of each component. Before a branch or a loop the scan (scan.c)
- * says which locals it assigns; these become results of the `if` or carried values of the `loop`. break, continue and return are flags that are
- * variables like any other.
+ * Mutable locals become SSA while the tree is walked: a `lvar` holds the current value of each component. Before a
+ * branch or a loop the scan (scan.c) says which locals it assigns; these become results of the `if` or carried values
+ * of the `loop`. break, continue and return are flags that are variables like any other.
  */
 #ifndef TKC_LOWER_IMPL_H
 #define TKC_LOWER_IMPL_H
@@ -18,10 +18,11 @@ enum { SPLIT_MAX = 16 };
 typedef struct agg {
     scalar elem;
     int n;
-    ir_value **at;   /* n values, NULL when in memory */
-    ir_value *mem;   /* SC_PTR */
-    bool stable;     /* memory that nobody will write any more, or a temporary that nobody else has: need not be copied to be kept */
-    bool fresh;      /* memory that nobody else has: may be kept and written */
+    ir_value **at; /* n values, NULL when in memory */
+    ir_value *mem; /* SC_PTR */
+    bool stable;   /* memory that nobody will write any more, or a temporary that nobody else has: need not be copied to
+                      be kept */
+    bool fresh;    /* memory that nobody else has: may be kept and written */
 } agg;
 
 typedef struct lvar lvar;
@@ -29,19 +30,20 @@ struct lvar {
     const char *name;
     scalar elem;
     int n;
-    const char **names;    /* of the components */
-    ir_value **val;        /* current values; an entry is NULL before the first assignment. NULL when in memory */
+    const char **names; /* of the components */
+    ir_value **val;     /* current values; an entry is NULL before the first assignment. NULL when in memory */
     ir_value *mem;
-    ir_value **extents;    /* of an array of which one is not constant */
-    bool constant;         /* never assigned after its declaration */
-    const int *kinds;      /* of an accumulator: ir_reduce for each component, -1 where nothing is reduced; decides what an unassigned component reads as */
-    lvar *acc;             /* inside a task that reduces into this variable: the iteration's accumulator */
-    ir_value *wide;        /* loop index: the i64 index that it is a cast of */
+    ir_value **extents; /* of an array of which one is not constant */
+    bool constant;      /* never assigned after its declaration */
+    const int *kinds;   /* of an accumulator: ir_reduce for each component, -1 where nothing is reduced; decides what an
+                           unassigned component reads as */
+    lvar *acc;          /* inside a task that reduces into this variable: the iteration's accumulator */
+    ir_value *wide;     /* loop index: the i64 index that it is a cast of */
 };
 
 typedef struct loop_ctx {
-    lvar *stop;            /* set by break; NULL for a task */
-    lvar *skip;            /* set by continue */
+    lvar *stop; /* set by break; NULL for a task */
+    lvar *skip; /* set by continue */
     struct loop_ctx *outer;
 } loop_ctx;
 
@@ -73,7 +75,7 @@ typedef struct lower {
     frame *frame;
 } lower;
 
-scalar elem_of(const ty *t);        /* component type, of arrays too */
+scalar elem_of(const ty *t); /* component type, of arrays too */
 bool in_memory(const ty *t);
 agg agg_scalars(lower *l, scalar elem, int n); /* room for n values */
 agg agg_one(lower *l, ir_value *v);
@@ -104,9 +106,9 @@ typedef struct place {
     ir_field *field; /* NULL: local array */
     ir_plane plane;
     ir_value **idx;
-    bool stop;       /* loads carry no derivative */
+    bool stop; /* loads carry no derivative */
     ir_value *mem;
-    ir_value *base;  /* first component's index, NULL for 0 */
+    ir_value *base; /* first component's index, NULL for 0 */
 } place;
 
 ir_value *const_i64(lower *l, int64_t x);
@@ -122,7 +124,8 @@ int dyn_count(const tx_stmt *s);
 ir_value *dyn_component(lower *l, const tx_stmt *s, ir_value *dyn, int i);
 /* What is done to each component that a statement names: place, component, value. */
 typedef void (*place_update)(lower *l, const place *p, ir_value *comp, ir_value *v, void *ctx);
-void place_assign(lower *l, const place *p, const tx_stmt *s, const agg *value, ir_value *dyn, place_update update, void *ctx);
+void place_assign(lower *l, const place *p, const tx_stmt *s, const agg *value, ir_value *dyn, place_update update,
+                  void *ctx);
 void copy_memory(lower *l, ir_value *to, const agg *from);
 
 /* A loop over the components 0 .. n-1 of something large: between open and close the builder stands in its body. */
@@ -140,11 +143,11 @@ ir_value *comp_loop_close(lower *l, comp_loop *c, ir_value *next);
 enum { EXIT_BREAK = 1, EXIT_CONTINUE = 2, EXIT_RETURN = 4 };
 
 typedef struct scan {
-    uint64_t *assigned; /* bit sets of locals by index; locals declared inside are left out */
-    uint64_t *reduced;  /* targets of TX_REDUCE in the task around */
-    unsigned exits;     /* how it may be left early */
-    bool always;        /* it is always left early */
-    bool task;          /* holds a parallel loop */
+    uint64_t *assigned;   /* bit sets of locals by index; locals declared inside are left out */
+    uint64_t *reduced;    /* targets of TX_REDUCE in the task around */
+    unsigned exits;       /* how it may be left early */
+    bool always;          /* it is always left early */
+    bool task;            /* holds a parallel loop */
     unsigned inner_exits; /* loops: how the body may be left early */
     bool then_always, else_always;
 } scan;
@@ -166,7 +169,10 @@ const func_scan *scan_func(arena *mem, tx_func *f);
 const scan *scan_of(const tx_stmt *s); /* if, for, while, block */
 /* A list with what follows it, as if it were one statement. */
 scan scan_list(arena *mem, const func_scan *f, const tx_stmt *list, const rest *r);
-static inline bool bit_get(const uint64_t *set, int i) { return set[i / 64] >> (i % 64) & 1; }
+static inline bool bit_get(const uint64_t *set, int i)
+{
+    return set[i / 64] >> (i % 64) & 1;
+}
 
 /* ---- the variables that a branch or loop changes (vars.c) ---- */
 
@@ -174,7 +180,7 @@ typedef struct slots {
     int n;
     lvar **var;
     int *comp;
-    bool *live;         /* read afterwards */
+    bool *live; /* read afterwards */
     ir_value **before;
 } slots;
 

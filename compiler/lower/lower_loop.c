@@ -9,9 +9,9 @@ typedef struct nest {
     const scan *sc;
     loop_ctx ctx;
     slots carried;
-    unsigned exits;   /* break and return: they end the loop, so it has a condition */
+    unsigned exits; /* break and return: they end the loop, so it has a condition */
     ir_value **lo, **hi;
-    bool counts;      /* a `while` of a function that draws random numbers: the number of the trip is carried, last */
+    bool counts; /* a `while` of a function that draws random numbers: the number of the trip is carried, last */
 } nest;
 
 static void nest_open(lower *l, nest *n, const tx_stmt *s)
@@ -152,7 +152,8 @@ static void lower_counted_condition(lower *l, const nest *n, ir_region *r)
     counter_pop(l, n->counts);
 }
 
-/* --debug: a condition that holds beyond the limit fails the launch. One that writes was moved into the body and is not tested again. */
+/* --debug: a condition that holds beyond the limit fails the launch. One that writes was moved into the body and is not
+ * tested again. */
 static void assert_limit(lower *l, const nest *n, const ir_op *loop, ir_value *limit)
 {
     if (!l->m->debug || !n->s->cond)
@@ -171,7 +172,8 @@ static void assert_limit(lower *l, const nest *n, const ir_op *loop, ir_value *l
                 counter_push(l, &c, loop->res[n->carried.n]);
             ir_value *done = ir_op1(&l->b, OP_NOT, lower_scalar(l, n->s->cond));
             counter_pop(l, n->counts);
-            ir_text_attr(ir_insert(&l->b, OP_ASSERT, 1, &done, 0, NULL, 0))->text = "'while' is not done after its limit of trips";
+            ir_text_attr(ir_insert(&l->b, OP_ASSERT, 1, &done, 0, NULL, 0))->text =
+                "'while' is not done after its limit of trips";
         }
         ir_yield(&l->b, 0, NULL);
     }

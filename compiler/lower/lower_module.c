@@ -11,7 +11,8 @@ static ir_shape_kind shape_of(const ty *t)
 static ir_sigparam sigparam(const tx_local *p, int first, bool pure)
 {
     const ty *t = p->type;
-    ir_sigparam s = {.name = p->name, .elem = t->elem, .shape = shape_of(t), .rows = t->rows, .cols = t->cols, .first = first};
+    ir_sigparam s = {
+        .name = p->name, .elem = t->elem, .shape = shape_of(t), .rows = t->rows, .cols = t->cols, .first = first};
     s.grad = p->needs_grad || (pure && scalar_is_float(t->elem));
     if (p->whole) {
         s.name = p->whole->name;
@@ -67,7 +68,13 @@ static void set_results(lower *l, ir_func *f, ir_value *const *v, int n)
 static ir_sigparam result_sig(lower *l, const ty *whole, int leaf, const char *name, int first)
 {
     const ty *t = ty_leaf(l->types, whole, leaf);
-    ir_sigparam s = {.name = name, .elem = t->elem, .shape = shape_of(t), .rows = t->rows, .cols = t->cols, .first = first, .grad = scalar_is_float(t->elem)};
+    ir_sigparam s = {.name = name,
+                     .elem = t->elem,
+                     .shape = shape_of(t),
+                     .rows = t->rows,
+                     .cols = t->cols,
+                     .first = first,
+                     .grad = scalar_is_float(t->elem)};
     if (whole->kind == TY_STRUCT) {
         s.structure = whole->structure;
         s.path = whole->paths[leaf];
@@ -119,7 +126,10 @@ static ir_func *lower_func(lower *l, tx_func *fn, ir_func_kind kind)
     f->ad.derive = fn->derive;
     f->ad.derive_explicit = fn->derive_explicit;
     f->ad.no_grad = fn->no_grad;
-    frame fr = {.fn = fn, .scan = scan_func(l->mem, fn), .nresults = result_count(fn->result), .returned = var_flag(l, "returned")};
+    frame fr = {.fn = fn,
+                .scan = scan_func(l->mem, fn),
+                .nresults = result_count(fn->result),
+                .returned = var_flag(l, "returned")};
     fr.results = ARENA_ARRAY(l->mem, lvar *, fr.nresults);
     l->b = body_builder(f, fn->loc);
     l->frame = &fr;
@@ -176,7 +186,8 @@ static void lower_array_extents(lower *l, const ir_field *array)
             array->dims[d].value = ir_shape(&l->b, (ir_field *)array, d);
 }
 
-/* One after the other, as libtkc takes them: members apart have the extents of the first once more, members of an array of structs have none. */
+/* One after the other, as libtkc takes them: members apart have the extents of the first once more, members of an array
+ * of structs have none. */
 static void lower_extents(lower *l, const tx_module *tx)
 {
     ir_func *f = ir_func_create(l->m, IR_FUNC, "extents");
@@ -204,7 +215,8 @@ static void lower_extents(lower *l, const tx_module *tx)
 /* Derivatives that the program brings along. Nothing is inlined that has them: they belong to the call. */
 static void link_custom(const tx_func *f)
 {
-    ir_func *grad = f->custom_grad ? f->custom_grad->lowered : NULL, *jvp = f->custom_jvp ? f->custom_jvp->lowered : NULL;
+    ir_func *grad = f->custom_grad ? f->custom_grad->lowered : NULL,
+            *jvp = f->custom_jvp ? f->custom_jvp->lowered : NULL;
     if (!f->lowered || (!grad && !jvp))
         return;
     f->lowered->ad.custom_grad = grad;

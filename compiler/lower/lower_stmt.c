@@ -65,7 +65,10 @@ void lower_assign(lower *l, const tx_stmt *s)
 
 static void lower_field_write(lower *l, const tx_stmt *s)
 {
-    place p = {.elem = s->field->elem, .n = ir_field_ncomp(s->field), .field = s->field, .plane = s->plane,
+    place p = {.elem = s->field->elem,
+               .n = ir_field_ncomp(s->field),
+               .field = s->field,
+               .plane = s->plane,
                .idx = lower_scalars(l, s->subs, s->nsubs)};
     ir_value *dyn = s->dyn ? lower_scalar(l, s->dyn) : NULL;
     agg value = lower_expr(l, s->value);

@@ -1,7 +1,7 @@
 /* Parallel loops and their reductions.
  *
- * Inside the task a local that is reduced into has an accumulator: a variable that starts each iteration empty, is carried through inner loops and
- * branches like any other and is what the iteration contributes.
+ * Inside the task a local that is reduced into has an accumulator: a variable that starts each iteration empty, is
+ * carried through inner loops and branches like any other and is what the iteration contributes.
  */
 #include <assert.h>
 
@@ -10,7 +10,7 @@
 
 typedef struct reduced {
     lvar *var, *acc;
-    int *kinds;  /* of the components, -1: not reduced */
+    int *kinds; /* of the components, -1: not reduced */
 } reduced;
 
 typedef struct task {

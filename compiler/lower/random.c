@@ -1,8 +1,9 @@
 /* Random numbers: which key and which counters a call of random() has.
  *
- * A number is a function of the launch, of the place of the call, and of the indices of the loops around it (the number of the trip, of a `while`), so
- * the same iteration draws the same number wherever and whenever it runs: in the primal, in the JVP, again in the adjoint, on any thread. A function
- * that draws gets a key of its own from each call, drawn like a number there.
+ * A number is a function of the launch, of the place of the call, and of the indices of the loops around it (the number
+ * of the trip, of a `while`), so the same iteration draws the same number wherever and whenever it runs: in the primal,
+ * in the JVP, again in the adjoint, on any thread. A function that draws gets a key of its own from each call, drawn
+ * like a number there.
  */
 #include "lower/lower_impl.h"
 
@@ -11,8 +12,8 @@ static ir_value *as_u64(lower *l, ir_value *v)
     return ir_cast(&l->b, SC_U64, v);
 }
 
-/* Two indices fit a block of the generator; those of the loops around them go into the key. Places are numbered from 1, so that no number is drawn where
- * a key is made. */
+/* Two indices fit a block of the generator; those of the loops around them go into the key. Places are numbered from 1,
+ * so that no number is drawn where a key is made. */
 ir_value *lower_draw(lower *l, ir_opcode code, scalar type, int site)
 {
     ir_value *key = l->frame->key, *at[2] = {NULL, NULL};

@@ -192,15 +192,18 @@ static bool any_writes(arena *mem, tx_expr *const *e, int n)
 static bool list_writes(arena *mem, const tx_stmt *s)
 {
     for (; s; s = s->next) {
-        if (s->kind == TX_STORE || s->kind == TX_ACCUM || (s->kind == TX_ASSIGN && s->local->by_ref) || expr_writes(mem, s->value) || expr_writes(mem, s->cond) || expr_writes(mem, s->limit) ||
+        if (s->kind == TX_STORE || s->kind == TX_ACCUM || (s->kind == TX_ASSIGN && s->local->by_ref) ||
+            expr_writes(mem, s->value) || expr_writes(mem, s->cond) || expr_writes(mem, s->limit) ||
             expr_writes(mem, s->dyn) || any_writes(mem, s->subs, s->nsubs) || any_writes(mem, s->values, s->nvalues) ||
-            any_writes(mem, s->lo, s->ndim) || any_writes(mem, s->hi, s->ndim) || list_writes(mem, s->body) || list_writes(mem, s->else_body))
+            any_writes(mem, s->lo, s->ndim) || any_writes(mem, s->hi, s->ndim) || list_writes(mem, s->body) ||
+            list_writes(mem, s->else_body))
             return true;
     }
     return false;
 }
 
-/* `while c { body }` as `while true { if c { } else { break; } body }`: adjoints reverse a loop's body, so what writes belongs there. */
+/* `while c { body }` as `while true { if c { } else { break; } body }`: adjoints reverse a loop's body, so what writes
+ * belongs there. */
 static void move_conditions(arena *mem, tx_stmt *list)
 {
     for (tx_stmt *s = list; s; s = s->next) {

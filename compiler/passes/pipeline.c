@@ -16,13 +16,13 @@
 /* The functions that a row's pass is run on. */
 typedef enum target {
     ON_MODULE,
-    ON_ALL,       /* functions and kernels, derived ones included */
-    ON_PRIMALS,   /* kernels as written */
-    ON_SOURCES,   /* kernels and functions as written */
-    ON_ADJOINTS,  /* of kernels and functions, and the functions that they run again */
+    ON_ALL,      /* functions and kernels, derived ones included */
+    ON_PRIMALS,  /* kernels as written */
+    ON_SOURCES,  /* kernels and functions as written */
+    ON_ADJOINTS, /* of kernels and functions, and the functions that they run again */
     ON_JVPS,
     ON_HVPS,
-    ON_KERNELS    /* kernels of every kind */
+    ON_KERNELS /* kernels of every kind */
 } target;
 
 /* One of the three is set. A pass that can refuse the program returns false after its diagnostics. */
@@ -52,10 +52,12 @@ static void forget_origin(ir_op *op, void *ctx)
 static void find_active_store(ir_op *op, void *ctx)
 {
     bool *found = ctx;
-    *found |= (op->code == OP_STORE || ir_atomic_is_extreme(op)) && ir_access_attr(op)->plane == IR_DATA && ir_field_of(op)->grad;
+    *found |= (op->code == OP_STORE || ir_atomic_is_extreme(op)) && ir_access_attr(op)->plane == IR_DATA &&
+              ir_field_of(op)->grad;
 }
 
-/* A plain store takes the gradient of what was there, and so does the winner of a minimum, also in a no_grad kernel: that is the whole adjoint of one. */
+/* A plain store takes the gradient of what was there, and so does the winner of a minimum, also in a no_grad kernel:
+ * that is the whole adjoint of one. */
 static bool overwrites_active(ir_region *r)
 {
     bool found = false;
@@ -69,7 +71,8 @@ static bool derive_grad(ir_func *k)
         k->ad.grad = k->ad.custom_grad;
         return true;
     }
-    if (k->ad.no_grad ? !overwrites_active(k->body) : k->ad.no_grad_why || !(k->ad.derive & (IR_DERIVE_GRAD | IR_DERIVE_HVP)))
+    if (k->ad.no_grad ? !overwrites_active(k->body)
+                      : k->ad.no_grad_why || !(k->ad.derive & (IR_DERIVE_GRAD | IR_DERIVE_HVP)))
         return true;
     /* From here on an origin is an operation of the primal: what derived code replays. */
     ir_func *from = k->ad.with_locals ? k->ad.with_locals : k;
@@ -94,8 +97,8 @@ static void find_bar(ir_op *op, void *ctx)
     *found |= ir_atomic_is_extreme(op) && ir_access_attr(op)->plane == IR_DATA && ir_field_of(op)->dual;
 }
 
-/* In a forward scope a no_grad kernel does what its adjoint does on the way back: a plain store takes the dual of what was there. What duals are to it, and
- * where a minimum is set, that does not say. */
+/* In a forward scope a no_grad kernel does what its adjoint does on the way back: a plain store takes the dual of what
+ * was there. What duals are to it, and where a minimum is set, that does not say. */
 static bool stands_in_scope(ir_func *k)
 {
     bool found = false;
@@ -120,7 +123,8 @@ static bool derive_jvp(ir_func *k)
 static bool derive_hvp(ir_func *k)
 {
     const int errors = diag_error_count(k->module->diag);
-    if (k->ad.grad && ((k->ad.derive & IR_DERIVE_HVP) || (k->ad.no_grad && k->ad.jvp && activity_has_second_order(k->module))))
+    if (k->ad.grad &&
+        ((k->ad.derive & IR_DERIVE_HVP) || (k->ad.no_grad && k->ad.jvp && activity_has_second_order(k->module))))
         pass_forward(k->ad.grad, IR_KERNEL_HVP, derived_name(k, "hvp"));
     return diag_error_count(k->module->diag) == errors;
 }
@@ -191,7 +195,8 @@ static void forward_first(ir_func *f)
         pass_simplify(f);
 }
 
-/* With --debug the launch adds where the user wrote it, one term after the other; so do its derivatives, for the same bits. */
+/* With --debug the launch adds where the user wrote it, one term after the other; so do its derivatives, for the same
+ * bits. */
 static void promote(ir_func *f)
 {
     if (!f->module->debug)
@@ -283,16 +288,19 @@ static bool strip(ir_module *m)
 /* ---- the table ---- */
 
 static const pass_row table[] = {
-    {"lost-gradient", "which kernels have derivatives; lost gradients are errors", ON_MODULE, pass_lost_gradient, NULL, NULL, 0},
+    {"lost-gradient", "which kernels have derivatives; lost gradients are errors", ON_MODULE, pass_lost_gradient, NULL,
+     NULL, 0},
     {"inline", "small functions, and functions called once", ON_MODULE, run_inline, NULL, NULL, 0},
     {"simplify", "folding, common subexpressions, dead code", ON_ALL, NULL, NULL, pass_simplify, 0},
-    {"decisions", "floats that steer, and what they are computed from, are exact", ON_MODULE, pass_decisions, NULL, NULL, 0},
+    {"decisions", "floats that steer, and what they are computed from, are exact", ON_MODULE, pass_decisions, NULL,
+     NULL, 0},
     {"invariants", "out of loops, so that adjoints save them once", ON_SOURCES, NULL, NULL, invariants, 0},
     {"arrays", "arrays of the host that are written", ON_PRIMALS, NULL, NULL, pass_arrays, 0},
     {"reverse", "adjoints of kernels", ON_PRIMALS, NULL, derive_grad, NULL, IR_GONE_OLD},
     {"reverse-simplify", "clean-up of adjoints", ON_ADJOINTS, NULL, NULL, pass_simplify, 0},
     {"rules", "data-access rules: overwritten reads and races are errors", ON_SOURCES, NULL, pass_rules, NULL, 0},
-    {"adjoint-decisions", "what decides nothing in an adjoint need not be exact there", ON_MODULE, pass_adjoint_decisions, NULL, NULL, 0},
+    {"adjoint-decisions", "what decides nothing in an adjoint need not be exact there", ON_MODULE,
+     pass_adjoint_decisions, NULL, NULL, 0},
     {"forward", "JVPs of kernels", ON_PRIMALS, NULL, derive_jvp, NULL, 0},
     {"forward-simplify", "clean-up of JVPs", ON_JVPS, NULL, NULL, pass_simplify, 0},
     {"share-jvps", "a JVP without duals is the primal", ON_MODULE, share_jvps, NULL, NULL, 0},
@@ -302,27 +310,34 @@ static const pass_row table[] = {
     {"hvp-results", "and so do second-order products", ON_HVPS, NULL, NULL, drop_results, 0},
     {"reciprocal", "divisions by one value share its reciprocal, in adjoints", ON_ALL, NULL, NULL, pass_reciprocal, 0},
     {"scale", "constant factors are collected, in adjoints", ON_ALL, NULL, NULL, pass_scale, 0},
-    {"adjoint-calls", "adjoints that kernels launch become a part of them", ON_PRIMALS, NULL, pass_adjoint_calls, NULL, IR_GONE_ADJOINT},
+    {"adjoint-calls", "adjoints that kernels launch become a part of them", ON_PRIMALS, NULL, pass_adjoint_calls, NULL,
+     IR_GONE_ADJOINT},
     {"parts", "what launches write and need, for tapes", ON_MODULE, pass_parts, NULL, NULL, 0},
     {"drop-stop", "stop_grad has done its work", ON_ALL, NULL, NULL, pass_drop_stop, IR_GONE_STOP},
     {"strip", "functions that nobody calls", ON_MODULE, strip, NULL, NULL, 0},
-    {"forward-stores", "an element that is written several times is written once", ON_ALL, NULL, NULL, forward_first, 0},
+    {"forward-stores", "an element that is written several times is written once", ON_ALL, NULL, NULL, forward_first,
+     0},
     {"promote", "sums into one element become reductions", ON_KERNELS, NULL, NULL, promote, 0},
     {"gather", "constant-shift accumulations become gathers", ON_KERNELS, NULL, NULL, gather, 0},
     {"gather-simplify", "clean-up", ON_ALL, NULL, NULL, simplify_late, 0},
     {"gather-scale", "constant factors of gathered sums", ON_ALL, NULL, NULL, pass_scale, 0},
-    {"wide-sums", "sums of f32 over parallel loops are added in f64", ON_KERNELS, NULL, NULL, pass_wide_sums, IR_GONE_NARROW_SUM},
+    {"wide-sums", "sums of f32 over parallel loops are added in f64", ON_KERNELS, NULL, NULL, pass_wide_sums,
+     IR_GONE_NARROW_SUM},
     {"parallel", "class of each write", ON_ALL, NULL, NULL, pass_parallel, 0},
     {"rows", "innermost dimension of tasks as a loop", ON_KERNELS, NULL, NULL, rows, IR_GONE_FLAT_TASK},
     {"row-sums", "sums into one element over a row become reductions", ON_KERNELS, NULL, NULL, row_sums, 0},
-    {"clean-up", "invariants out of loops, stored values, common subexpressions, dead code", ON_ALL, NULL, NULL, clean_up, 0},
-    {"captures", "cheap values are computed in tasks instead of being handed to them", ON_KERNELS, NULL, NULL, captures, 0},
+    {"clean-up", "invariants out of loops, stored values, common subexpressions, dead code", ON_ALL, NULL, NULL,
+     clean_up, 0},
+    {"captures", "cheap values are computed in tasks instead of being handed to them", ON_KERNELS, NULL, NULL, captures,
+     0},
     {"parts-left", "what adjoints do not read any more is not needed", ON_MODULE, pass_parts_left, NULL, NULL, 0},
     {"stages", "gathers run interleaved with the rest of their task", ON_KERNELS, NULL, NULL, pass_stages, 0},
     {"slabs", "the part of a field that a task scatters into", ON_KERNELS, NULL, NULL, pass_slabs, 0},
-    {"frames", "large arrays, and those of sizes known at run time, on the stack of saved values", ON_ALL, NULL, NULL, pass_frames, IR_GONE_SIZED},
+    {"frames", "large arrays, and those of sizes known at run time, on the stack of saved values", ON_ALL, NULL, NULL,
+     pass_frames, IR_GONE_SIZED},
     {"simd", "loops that may be vectorised with reordering", ON_ALL, NULL, NULL, pass_simd, 0},
-    {"workspace", "memory that the gradients of export funcs ask their callers for", ON_MODULE, pass_workspace, NULL, NULL, 0},
+    {"workspace", "memory that the gradients of export funcs ask their callers for", ON_MODULE, pass_workspace, NULL,
+     NULL, 0},
 };
 
 enum { TABLE_LEN = sizeof table / sizeof table[0] };
@@ -330,14 +345,23 @@ enum { TABLE_LEN = sizeof table / sizeof table[0] };
 static bool is_on(const pass_row *row, const ir_func *f)
 {
     switch (row->on) {
-    case ON_MODULE: return false;
-    case ON_ALL: return f != f->module->extents;
-    case ON_PRIMALS: return f->kind == IR_KERNEL;
-    case ON_SOURCES: return f->kind == IR_KERNEL || (f->kind == IR_FUNC && !f->ad.primal && f != f->module->extents);
-    case ON_ADJOINTS: return f->kind == IR_KERNEL_GRAD || (f->ad.primal && (f->ad.primal->ad.vjp == f || f->ad.primal->ad.replay == f));
-    case ON_JVPS: return f->kind == IR_KERNEL_JVP;
-    case ON_HVPS: return f->kind == IR_KERNEL_HVP;
-    case ON_KERNELS: return f->kind != IR_FUNC;
+    case ON_MODULE:
+        return false;
+    case ON_ALL:
+        return f != f->module->extents;
+    case ON_PRIMALS:
+        return f->kind == IR_KERNEL;
+    case ON_SOURCES:
+        return f->kind == IR_KERNEL || (f->kind == IR_FUNC && !f->ad.primal && f != f->module->extents);
+    case ON_ADJOINTS:
+        return f->kind == IR_KERNEL_GRAD ||
+               (f->ad.primal && (f->ad.primal->ad.vjp == f || f->ad.primal->ad.replay == f));
+    case ON_JVPS:
+        return f->kind == IR_KERNEL_JVP;
+    case ON_HVPS:
+        return f->kind == IR_KERNEL_HVP;
+    case ON_KERNELS:
+        return f->kind != IR_FUNC;
     }
     return false;
 }

@@ -1,4 +1,5 @@
-/* The pipeline: passes in their order. Each takes one function, or the module where it must see all, and leaves valid IR (the verifier runs after each in tests and debug builds). */
+/* The pipeline: passes in their order. Each takes one function, or the module where it must see all, and leaves valid
+ * IR (the verifier runs after each in tests and debug builds). */
 #ifndef TKC_PIPELINE_H
 #define TKC_PIPELINE_H
 
@@ -14,8 +15,8 @@ typedef struct pipeline_options {
 /* Everything from lowered IR to IR ready for the emitter. False after errors. */
 bool pipeline_run(ir_module *m, const pipeline_options *opt);
 
-/* --run-pass: one row of the table, whatever comes before it; "lower", which stands in front of the table, leaves the IR as it was read. False after errors,
- * of the verifier as well. */
+/* --run-pass: one row of the table, whatever comes before it; "lower", which stands in front of the table, leaves the
+ * IR as it was read. False after errors, of the verifier as well. */
 bool pipeline_has(const char *name);
 bool pipeline_run_pass(ir_module *m, const char *name);
 

@@ -438,7 +438,8 @@ ast_item *item_lazy(parse *p, src_span at, ast_item_kind kind)
     return new_item(p, kind, at, at, NULL);
 }
 
-ast_item *item_signature(parse *p, src_span name_at, const char *name, param_list params, ast_type *result, attr_list attrs)
+ast_item *item_signature(parse *p, src_span name_at, const char *name, param_list params, ast_type *result,
+                         attr_list attrs)
 {
     ast_item *i = new_item(p, AST_ITEM_FUNC, name_at, name_at, name);
     i->params = params.first;

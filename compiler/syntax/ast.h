@@ -1,5 +1,5 @@
-/* The syntax tree: what the parser saw, nothing resolved. Names are interned. Lists are singly linked through `next`, in source order.
- * Everything is allocated in the arena given to the parser.
+/* The syntax tree: what the parser saw, nothing resolved. Names are interned. Lists are singly linked through `next`,
+ * in source order. Everything is allocated in the arena given to the parser.
  */
 #ifndef TKC_AST_H
 #define TKC_AST_H
@@ -43,26 +43,44 @@ struct ast_type {
 /* ---- expressions ---- */
 
 typedef enum ast_binop {
-    AST_ADD, AST_SUB, AST_MUL, AST_DIV, AST_REM, AST_POW, AST_MATMUL,
-    AST_EQ, AST_NE, AST_LT, AST_LE, AST_GT, AST_GE,
-    AST_LAND, AST_LOR, AST_BAND, AST_BOR, AST_BXOR, AST_SHL, AST_SHR
+    AST_ADD,
+    AST_SUB,
+    AST_MUL,
+    AST_DIV,
+    AST_REM,
+    AST_POW,
+    AST_MATMUL,
+    AST_EQ,
+    AST_NE,
+    AST_LT,
+    AST_LE,
+    AST_GT,
+    AST_GE,
+    AST_LAND,
+    AST_LOR,
+    AST_BAND,
+    AST_BOR,
+    AST_BXOR,
+    AST_SHL,
+    AST_SHR
 } ast_binop;
 typedef enum ast_unop { AST_NEG, AST_PLUS, AST_LNOT, AST_BNOT } ast_unop;
 
 typedef enum ast_expr_kind {
-    AST_EXPR_INT,    /* ival; big: does not fit an i64 but fits a u64 */
-    AST_EXPR_FLOAT,  /* fval */
-    AST_EXPR_BOOL,   /* ival 0 or 1 */
-    AST_EXPR_STRING, /* text: only as an argument of assert and print */
-    AST_EXPR_NAME,   /* name */
-    AST_EXPR_UNARY,  /* unop, a */
-    AST_EXPR_BINARY, /* binop, a, b */
-    AST_EXPR_COND,   /* a ? b : c */
-    AST_EXPR_CALL,   /* callee in a (a name or a member expression), args */
-    AST_EXPR_TYPECALL, /* type(...): cast or construction by a type that the grammar knows as one (vec(3, f32)(...)); type, args */
-    AST_EXPR_INDEX,  /* a[args] */
-    AST_EXPR_MEMBER, /* a.name */
-    AST_EXPR_LIST    /* [args]; nested lists make matrices; is_bounds: (lo, hi), only as an argument of ndrange */
+    AST_EXPR_INT,      /* ival; big: does not fit an i64 but fits a u64 */
+    AST_EXPR_FLOAT,    /* fval */
+    AST_EXPR_BOOL,     /* ival 0 or 1 */
+    AST_EXPR_STRING,   /* text: only as an argument of assert and print */
+    AST_EXPR_NAME,     /* name */
+    AST_EXPR_UNARY,    /* unop, a */
+    AST_EXPR_BINARY,   /* binop, a, b */
+    AST_EXPR_COND,     /* a ? b : c */
+    AST_EXPR_CALL,     /* callee in a (a name or a member expression), args */
+    AST_EXPR_TYPECALL, /* type(...): cast or construction by a type that the grammar knows as one (vec(3, f32)(...));
+                          type, args */
+    AST_EXPR_INDEX,    /* a[args] */
+    AST_EXPR_MEMBER,   /* a.name */
+    AST_EXPR_LIST      /* [args]; nested lists make matrices; is_bounds: (lo, hi), only as an argument of ndrange */
 } ast_expr_kind;
 
 struct ast_expr {
@@ -120,7 +138,7 @@ struct ast_stmt {
 struct ast_attr {
     const char *name;
     src_span span;
-    bool parens;                 /* there are parentheses, empty ones too */
+    bool parens; /* there are parentheses, empty ones too */
     ast_expr *args;
     ast_attr *next;
 };
@@ -170,8 +188,8 @@ typedef struct ast_module {
 
 /* ---- parsing (syntax/parse.c, grammar/) ---- */
 
-/* Parses text registered as `file`. Reports syntax errors to d; after an error the tree holds what could be recovered, possibly nothing.
- * Nesting deeper than 256 levels is an error, not a crash. */
+/* Parses text registered as `file`. Reports syntax errors to d; after an error the tree holds what could be recovered,
+ * possibly nothing. Nesting deeper than 256 levels is an error, not a crash. */
 ast_module *ast_parse(arena *mem, intern_pool *names, diag_sink *d, uint16_t file, const char *text, size_t len);
 /* --emit=tokens and --emit=ast. */
 void ast_dump_tokens(FILE *out, intern_pool *names, diag_sink *d, uint16_t file, const char *text, size_t len);

@@ -7,9 +7,10 @@
 static const char *binop_name(ast_binop op)
 {
     static const char *const names[] = {
-        [AST_ADD] = "+", [AST_SUB] = "-", [AST_MUL] = "*", [AST_DIV] = "/", [AST_REM] = "%", [AST_POW] = "**", [AST_MATMUL] = "@",
-        [AST_EQ] = "==", [AST_NE] = "!=", [AST_LT] = "<", [AST_LE] = "<=", [AST_GT] = ">", [AST_GE] = ">=", [AST_LAND] = "&&", [AST_LOR] = "||",
-        [AST_BAND] = "&", [AST_BOR] = "|", [AST_BXOR] = "^", [AST_SHL] = "<<", [AST_SHR] = ">>",
+        [AST_ADD] = "+",  [AST_SUB] = "-",    [AST_MUL] = "*",  [AST_DIV] = "/",   [AST_REM] = "%",
+        [AST_POW] = "**", [AST_MATMUL] = "@", [AST_EQ] = "==",  [AST_NE] = "!=",   [AST_LT] = "<",
+        [AST_LE] = "<=",  [AST_GT] = ">",     [AST_GE] = ">=",  [AST_LAND] = "&&", [AST_LOR] = "||",
+        [AST_BAND] = "&", [AST_BOR] = "|",    [AST_BXOR] = "^", [AST_SHL] = "<<",  [AST_SHR] = ">>",
     };
     return names[op];
 }
@@ -169,7 +170,8 @@ static void dump_expr(FILE *out, const ast_expr *e)
 
 static void dump_span(FILE *out, src_span s)
 {
-    fprintf(out, " @%u:%u-%u:%u", (unsigned)s.begin.line, (unsigned)s.begin.col, (unsigned)s.end.line, (unsigned)s.end.col);
+    fprintf(out, " @%u:%u-%u:%u", (unsigned)s.begin.line, (unsigned)s.begin.col, (unsigned)s.end.line,
+            (unsigned)s.end.col);
 }
 
 static void indent(FILE *out, int depth)
@@ -245,7 +247,8 @@ static void dump_attrs(FILE *out, const ast_attr *a)
 
 static void dump_params(FILE *out, const ast_param *q)
 {
-    static const char *const dirs[] = {[AST_DIR_NONE] = "", [AST_DIR_IN] = "in ", [AST_DIR_OUT] = "out ", [AST_DIR_INOUT] = "inout "};
+    static const char *const dirs[] = {
+        [AST_DIR_NONE] = "", [AST_DIR_IN] = "in ", [AST_DIR_OUT] = "out ", [AST_DIR_INOUT] = "inout "};
     for (; q; q = q->next) {
         indent(out, 2);
         fprintf(out, "%s", q->name);
@@ -262,9 +265,9 @@ static void dump_params(FILE *out, const ast_param *q)
 static void dump_item(FILE *out, const ast_item *i)
 {
     static const char *const words[] = {
-        [AST_ITEM_IMPORT] = "import", [AST_ITEM_CONST] = "const", [AST_ITEM_PARAM] = "param", [AST_ITEM_STRUCT] = "struct",
-        [AST_ITEM_FIELD] = "field",
-        [AST_ITEM_FUNC] = "func", [AST_ITEM_KERNEL] = "kernel", [AST_ITEM_LAZY_GRAD] = "lazy_grad", [AST_ITEM_LAZY_DUAL] = "lazy_dual",
+        [AST_ITEM_IMPORT] = "import", [AST_ITEM_CONST] = "const",         [AST_ITEM_PARAM] = "param",
+        [AST_ITEM_STRUCT] = "struct", [AST_ITEM_FIELD] = "field",         [AST_ITEM_FUNC] = "func",
+        [AST_ITEM_KERNEL] = "kernel", [AST_ITEM_LAZY_GRAD] = "lazy_grad", [AST_ITEM_LAZY_DUAL] = "lazy_dual",
     };
     indent(out, 1);
     fprintf(out, "%s%s%s", i->is_export ? "export " : "", i->is_extern ? "extern " : "", words[i->kind]);

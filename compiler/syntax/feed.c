@@ -1,7 +1,8 @@
 /* Tokens for the parser: what the scanner finds, with brackets counted.
  *
- * Forgotten braces are found here, not by the grammar, which would only notice far away: when an item keyword stands where items stand (first on its
- * line and not further right than the line that opened the outermost bracket), or the file ends, the open brackets are reported once and closed.
+ * Forgotten braces are found here, not by the grammar, which would only notice far away: when an item keyword stands
+ * where items stand (first on its line and not further right than the line that opened the outermost bracket), or the
+ * file ends, the open brackets are reported once and closed.
  */
 #include "syntax/parse.h"
 

@@ -132,6 +132,9 @@ void add_doc_comment(parse *p, const char *text, size_t len)
         text++, len--;
     while (len > 0 && strchr(" \t\r\f\v", text[len - 1]))
         len--;
-    doc_comment c = {.line = p->line, .offset = p->match_from, .own_line = p->token_line != p->line, .text = arena_strndup(p->mem, text, len)};
+    doc_comment c = {.line = p->line,
+                     .offset = p->match_from,
+                     .own_line = p->token_line != p->line,
+                     .text = arena_strndup(p->mem, text, len)};
     vec_push(&p->docs, c);
 }

@@ -1,4 +1,5 @@
-/* Syntax errors in words: what was expected, what stands there, and for what C programmers write by habit, what to write instead. */
+/* Syntax errors in words: what was expected, what stands there, and for what C programmers write by habit, what to
+ * write instead. */
 #include <string.h>
 
 #include "syntax/parse.h"
@@ -47,8 +48,8 @@ static bool has(const expectation *e, const char *name)
     return false;
 }
 
-/* The expected tokens as one phrase. A set that begins an expression, a type, a statement or an item is called that; where the construct could
- * as well go on, what ends it is named. NULL if there is nothing short to say. */
+/* The expected tokens as one phrase. A set that begins an expression, a type, a statement or an item is called that;
+ * where the construct could as well go on, what ends it is named. NULL if there is nothing short to say. */
 static const char *expected_phrase(parse *p, const expectation *e)
 {
     static const char *const closers[] = {"';'", "'{'", "'}'", "']'", "')'", "'='", "':'"};
@@ -206,7 +207,8 @@ static const char *hint_in_head(parse *p, const expectation *e)
     if (cur->code == ',' && has(e, "identifier") && has(e, "';'"))
         return "attributes are separated by spaces";
     if (cur->code == '=' && has(e, "':'"))
-        return arena_printf(p->mem, "its type stands behind the name, '%s: %s = ...'", token_text(p, prev), is_integer_ahead(p) ? "i32" : "real");
+        return arena_printf(p->mem, "its type stands behind the name, '%s: %s = ...'", token_text(p, prev),
+                            is_integer_ahead(p) ? "i32" : "real");
     return NULL;
 }
 
@@ -232,7 +234,8 @@ static const char *hint_after_operand(parse *p, const expectation *e)
             return NULL;
         return arena_printf(p->mem, "a value is constructed with parentheses, '%s(...)'", token_text(p, prev));
     case ',':
-        return has(e, "')'") ? "there is no comma operator; a vector is written '[a, b]'" : "one declaration or assignment a statement";
+        return has(e, "')'") ? "there is no comma operator; a vector is written '[a, b]'"
+                             : "one declaration or assignment a statement";
     default:
         return NULL;
     }
@@ -285,14 +288,19 @@ static const char *hint_c_type(parse *p)
         if (p->prev.code == ')' && operand && text_is(p, &p->before_prev, types[k].c))
             return arena_printf(p->mem, "a cast is written '%s(x)'", types[k].tk);
         if (is_name(p->cur.code) && is_name(p->prev.code) && text_is(p, &p->prev, types[k].c))
-            return inside_braces(p) ? arena_printf(p->mem, "a variable is declared with 'let' or 'var', its type behind the name: 'var %s: %s'",
-                                                   token_text(p, &p->cur), types[k].tk)
-                                    : arena_printf(p->mem, "the type stands behind the name, '%s: %s'", token_text(p, &p->cur), types[k].tk);
+            return inside_braces(p)
+                       ? arena_printf(
+                             p->mem,
+                             "a variable is declared with 'let' or 'var', its type behind the name: 'var %s: %s'",
+                             token_text(p, &p->cur), types[k].tk)
+                       : arena_printf(p->mem, "the type stands behind the name, '%s: %s'", token_text(p, &p->cur),
+                                      types[k].tk);
     }
     if (p->cur.code == '[' && p->prev.code == ']')
         return "all extents stand in one pair of brackets, 'real[n, m]'";
     if (p->cur.code == TOK_IDENT && text_is(p, &p->cur, "needs_grad") && !inside_braces(p))
-        return "gradients belong to fields and to parameters of kernels: a number to differentiate by is a 0-D field, 'field a: real needs_grad;'";
+        return "gradients belong to fields and to parameters of kernels: a number to differentiate by is a 0-D field, "
+               "'field a: real needs_grad;'";
     return NULL;
 }
 
@@ -343,7 +351,8 @@ void syntax_error(parse *p, const char *const *expected, int n)
     expectation e = {expected, n};
     const char *phrase = expected_phrase(p, &e), *more = hint(p, &e, phrase);
     const char *what = describe_token(p, &p->cur);
-    const char *text = phrase ? arena_printf(p->mem, "expected %s before %s", phrase, what) : arena_printf(p->mem, "unexpected %s", what);
+    const char *text = phrase ? arena_printf(p->mem, "expected %s before %s", phrase, what)
+                              : arena_printf(p->mem, "unexpected %s", what);
     if (more)
         text = arena_printf(p->mem, "%s; %s", text, more);
     diag(p->diag, error_span(p, phrase), DIAG_SYNTAX, text);

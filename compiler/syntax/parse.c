@@ -50,7 +50,8 @@ static size_t block_above(const parse *p, size_t from, size_t to, uint32_t line)
     return k;
 }
 
-/* Both lists are in source order. A comment behind an item belongs to it if it stands on its last line, or on the line of its name. */
+/* Both lists are in source order. A comment behind an item belongs to it if it stands on its last line, or on the line
+ * of its name. */
 static void attach_docs(parse *p)
 {
     size_t k = 0;

@@ -10,11 +10,12 @@
 #include "util/vec.h"
 
 enum {
-    MAX_NESTING = 256,       /* of brackets and blocks */
-    MAX_HEIGHT = 1000,       /* of an expression, in operators: later stages recurse over it */
-    MAX_NAME = 255,          /* bytes */
-    MAX_SOURCE = 64 << 20,   /* bytes */
-    MAX_PARSER_STACK = 5000  /* symbols; enough for MAX_NESTING, and a bound for what nests without brackets: else-if, unary operators, ** */
+    MAX_NESTING = 256,      /* of brackets and blocks */
+    MAX_HEIGHT = 1000,      /* of an expression, in operators: later stages recurse over it */
+    MAX_NAME = 255,         /* bytes */
+    MAX_SOURCE = 64 << 20,  /* bytes */
+    MAX_PARSER_STACK = 5000 /* symbols; enough for MAX_NESTING, and a bound for what nests without brackets: else-if,
+                               unary operators, ** */
 };
 
 typedef struct token {
@@ -32,13 +33,27 @@ typedef struct doc_comment {
 } doc_comment;
 
 /* Lists under construction; the AST keeps `first`. */
-typedef struct expr_list { ast_expr *first, *last; } expr_list;
-typedef struct type_list { ast_type *first, *last; } type_list;
-typedef struct name_list { ast_name *first, *last; } name_list;
-typedef struct stmt_list { ast_stmt *first, *last; } stmt_list;
-typedef struct attr_list { ast_attr *first, *last; } attr_list;
-typedef struct param_list { ast_param *first, *last; } param_list;
-typedef struct item_list { ast_item *first, *last; } item_list;
+typedef struct expr_list {
+    ast_expr *first, *last;
+} expr_list;
+typedef struct type_list {
+    ast_type *first, *last;
+} type_list;
+typedef struct name_list {
+    ast_name *first, *last;
+} name_list;
+typedef struct stmt_list {
+    ast_stmt *first, *last;
+} stmt_list;
+typedef struct attr_list {
+    ast_attr *first, *last;
+} attr_list;
+typedef struct param_list {
+    ast_param *first, *last;
+} param_list;
+typedef struct item_list {
+    ast_item *first, *last;
+} item_list;
 
 typedef struct parse {
     arena *mem;
@@ -65,12 +80,13 @@ typedef struct parse {
     uint32_t line_col;  /* column of the first token of the current line */
     token cur, prev, before_prev;
     token stmt_start; /* the token behind the last ';', '{' or '}' */
-    bool closing;       /* brackets that the user forgot are being closed; `held` follows */
+    bool closing;     /* brackets that the user forgot are being closed; `held` follows */
     token held;
     bool forgive_brace; /* the '{' of the next stray '}' was in a part with an error */
 
     /* errors */
-    bool stopped; /* an error after which going on makes no sense: the feed says "end of file" and nothing more is reported */
+    bool stopped; /* an error after which going on makes no sense: the feed says "end of file" and nothing more is
+                     reported */
 
     bool reported;
     size_t reported_at; /* offset of the token of the last syntax error */
@@ -179,7 +195,8 @@ ast_item *item_struct(parse *p, src_span at, src_span name_at, const char *name,
 ast_item *item_field(parse *p, src_span at, src_span name_at, const char *name, ast_type *type, attr_list attrs);
 ast_item *item_lazy(parse *p, src_span at, ast_item_kind kind);
 /* Name, parameters, result and attributes of a function or kernel; item_function completes it. */
-ast_item *item_signature(parse *p, src_span name_at, const char *name, param_list params, ast_type *result, attr_list attrs);
+ast_item *item_signature(parse *p, src_span name_at, const char *name, param_list params, ast_type *result,
+                         attr_list attrs);
 ast_item *item_function(ast_item *sig, src_span at, ast_item_kind kind, bool is_export, bool is_extern, stmt_list body);
 
 #endif

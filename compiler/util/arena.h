@@ -1,7 +1,8 @@
 /* Bump allocation with one lifetime.
  *
- * Everything that belongs to one compilation (AST, typed tree, IR, strings) lives in an arena and is freed with it; nothing is freed singly.
- * Running out of memory ends the compiler with a message and status 1: a compiler has nothing better to do.
+ * Everything that belongs to one compilation (AST, typed tree, IR, strings) lives in an arena and is freed with it;
+ * nothing is freed singly. Running out of memory ends the compiler with a message and status 1: a compiler has nothing
+ * better to do.
  */
 #ifndef TKC_ARENA_H
 #define TKC_ARENA_H

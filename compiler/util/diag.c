@@ -11,8 +11,8 @@
 enum {
     MAX_ERRORS = 20,
     TAB_WIDTH = 8,
-    LINE_BYTES = 160,      /* longer source lines are clipped to a window of this size ... */
-    CONTEXT_BYTES = 60,    /* ... that starts this far before the caret */
+    LINE_BYTES = 160,       /* longer source lines are clipped to a window of this size ... */
+    CONTEXT_BYTES = 60,     /* ... that starts this far before the caret */
     MAX_COLUMN = UINT16_MAX /* a column that does not fit src_loc is clamped to this and cannot be pointed at */
 };
 
@@ -27,13 +27,13 @@ struct diag_sink {
     VEC(struct source) files;
     strbuf buf;
     int errors;
-    int printed;     /* of these */
+    int printed;          /* of these */
     VEC(uint64_t) hashes; /* of those with a place */
-    int messages;    /* printed so far, for the commas of JSON */
-    int notes;       /* of the last message */
+    int messages;         /* printed so far, for the commas of JSON */
+    int notes;            /* of the last message */
     bool werror;
-    bool dropped;    /* the last message was not printed: neither are its notes */
-    bool open;       /* JSON: the last object still takes notes */
+    bool dropped; /* the last message was not printed: neither are its notes */
+    bool open;    /* JSON: the last object still takes notes */
     bool flushed;
 };
 
@@ -187,7 +187,8 @@ static const char *severity_name(diag_severity s)
 static void add_text(diag_sink *d, src_span at, diag_severity s, const char *message, const char *code, bool promoted)
 {
     if (at.begin.line > 0 && at.begin.file < d->files.len)
-        sb_printf(&d->buf, "%s:%u:%u: ", d->files.at[at.begin.file].path, (unsigned)at.begin.line, (unsigned)at.begin.col);
+        sb_printf(&d->buf, "%s:%u:%u: ", d->files.at[at.begin.file].path, (unsigned)at.begin.line,
+                  (unsigned)at.begin.col);
     else
         sb_add(&d->buf, "tkc: ");
     sb_printf(&d->buf, "%s: %s", severity_name(s), message);
@@ -217,7 +218,8 @@ static void add_json_string(strbuf *b, const char *s)
     sb_addc(b, '"');
 }
 
-/* The members that messages and notes share. Without a place there is no "file", "line" and "column"; without an end there is none of those. */
+/* The members that messages and notes share. Without a place there is no "file", "line" and "column"; without an end
+ * there is none of those. */
 static void add_json_body(diag_sink *d, src_span at, diag_severity s, const char *message)
 {
     sb_printf(&d->buf, "\"severity\": \"%s\", \"message\": ", severity_name(s));

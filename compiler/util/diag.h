@@ -32,7 +32,8 @@ typedef struct diag_sink diag_sink;
 
 typedef enum diag_format { DIAG_FORMAT_TEXT, DIAG_FORMAT_JSON } diag_format;
 
-/* Messages go to out when diag_flush is called, sorted by nothing: in the order reported. At most 20 errors are printed. */
+/* Messages go to out when diag_flush is called, sorted by nothing: in the order reported. At most 20 errors are
+ * printed. */
 diag_sink *diag_create(FILE *out, diag_format format);
 /* Once, at the end: JSON is one array. */
 void diag_flush(diag_sink *d);
@@ -45,8 +46,8 @@ uint16_t diag_add_file(diag_sink *d, const char *path, const char *text, size_t 
 int diag_find_file(const diag_sink *d, const char *path);
 const char *diag_file_path(const diag_sink *d, uint16_t file);
 
-/* Reports a message: the code's text from diag.def is the printf format for the arguments. An error that was printed for the same
- * place in the same words is counted only. Returns false, so that checks can `return diag(...)`. */
+/* Reports a message: the code's text from diag.def is the printf format for the arguments. An error that was printed
+ * for the same place in the same words is counted only. Returns false, so that checks can `return diag(...)`. */
 bool diag(diag_sink *d, src_span at, diag_code code, ...);
 /* A note that belongs to the last message. */
 __attribute__((format(printf, 3, 4))) void diag_note(diag_sink *d, src_span at, const char *fmt, ...);

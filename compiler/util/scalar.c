@@ -14,9 +14,27 @@ static const struct {
     {"none", "void", 0, KIND_OTHER},
 };
 
-const char *scalar_name(scalar s) { return info[s].name; }
-const char *scalar_c_type(scalar s) { return info[s].c_type; }
-int scalar_bytes(scalar s) { return info[s].bytes; }
-bool scalar_is_float(scalar s) { return info[s].kind == KIND_FLOAT; }
-bool scalar_is_int(scalar s) { return info[s].kind == KIND_INT || info[s].kind == KIND_UINT; }
-bool scalar_is_signed(scalar s) { return info[s].kind == KIND_INT || info[s].kind == KIND_FLOAT; }
+const char *scalar_name(scalar s)
+{
+    return info[s].name;
+}
+const char *scalar_c_type(scalar s)
+{
+    return info[s].c_type;
+}
+int scalar_bytes(scalar s)
+{
+    return info[s].bytes;
+}
+bool scalar_is_float(scalar s)
+{
+    return info[s].kind == KIND_FLOAT;
+}
+bool scalar_is_int(scalar s)
+{
+    return info[s].kind == KIND_INT || info[s].kind == KIND_UINT;
+}
+bool scalar_is_signed(scalar s)
+{
+    return info[s].kind == KIND_INT || info[s].kind == KIND_FLOAT;
+}

@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-/* The number of bytes of the well-formed sequence at s, of which n bytes may be looked at. 0 if there is none: truncated, overlong, a surrogate,
- * a stray byte. */
+/* The number of bytes of the well-formed sequence at s, of which n bytes may be looked at. 0 if there is none:
+ * truncated, overlong, a surrogate, a stray byte. */
 static inline size_t utf8_length(const char *s, size_t n)
 {
     const unsigned char *u = (const unsigned char *)s;
@@ -19,7 +19,8 @@ static inline size_t utf8_length(const char *s, size_t n)
     for (size_t i = 1; i < len; i++)
         if ((u[i] & 0xc0) != 0x80)
             return 0;
-    if ((u[0] == 0xe0 && u[1] < 0xa0) || (u[0] == 0xed && u[1] > 0x9f) || (u[0] == 0xf0 && u[1] < 0x90) || (u[0] == 0xf4 && u[1] > 0x8f))
+    if ((u[0] == 0xe0 && u[1] < 0xa0) || (u[0] == 0xed && u[1] > 0x9f) || (u[0] == 0xf0 && u[1] < 0x90) ||
+        (u[0] == 0xf4 && u[1] > 0x8f))
         return 0;
     return len;
 }

@@ -11,16 +11,31 @@ static tk_array array_of(const tk_array_desc *d, const void *args)
 /* An integer of that type. */
 static int64_t read_integer(const void *at, tk_scalar type)
 {
-    union { int8_t i8; uint8_t u8; int16_t i16; uint16_t u16; int32_t i32; uint32_t u32; int64_t i64; } v = {0};
+    union {
+        int8_t i8;
+        uint8_t u8;
+        int16_t i16;
+        uint16_t u16;
+        int32_t i32;
+        uint32_t u32;
+        int64_t i64;
+    } v = {0};
     memcpy(&v, at, rt_scalar_bytes(type));
     switch (type) {
-    case TK_I8: return v.i8;
-    case TK_U8: return v.u8;
-    case TK_I16: return v.i16;
-    case TK_U16: return v.u16;
-    case TK_I32: return v.i32;
-    case TK_U32: return v.u32;
-    default: return v.i64;
+    case TK_I8:
+        return v.i8;
+    case TK_U8:
+        return v.u8;
+    case TK_I16:
+        return v.i16;
+    case TK_U16:
+        return v.u16;
+    case TK_I32:
+        return v.i32;
+    case TK_U32:
+        return v.u32;
+    default:
+        return v.i64;
     }
 }
 
@@ -28,9 +43,12 @@ static int64_t extent_of(const tk_module *m, const tk_array_desc *d, int dim, co
 {
     const tk_array_extent *e = &d->extents[dim];
     switch (e->kind) {
-    case TK_EXTENT_ARGUMENT: return read_integer((const unsigned char *)args + e->at, TK_I64);
-    case TK_EXTENT_PARAM: return read_integer((const unsigned char *)m + e->at, e->type);
-    case TK_EXTENT_CONSTANT: break;
+    case TK_EXTENT_ARGUMENT:
+        return read_integer((const unsigned char *)args + e->at, TK_I64);
+    case TK_EXTENT_PARAM:
+        return read_integer((const unsigned char *)m + e->at, e->type);
+    case TK_EXTENT_CONSTANT:
+        break;
     }
     return e->count;
 }
@@ -41,9 +59,12 @@ static tk_status set_shape(tk_field *f, const tk_array_desc *d, const tk_kernel 
     for (int i = 0; i < f->desc->ndim; i++) {
         f->shape[i] = extent_of(f->module, d, i, args);
         if (f->shape[i] < 0)
-            return tk_fail(s, TK_BAD_ARGUMENT, "kernel '%s': extent %d of the array '%s' is negative (%lld)", k->name, i, f->desc->name, (long long)f->shape[i]);
+            return tk_fail(s, TK_BAD_ARGUMENT, "kernel '%s': extent %d of the array '%s' is negative (%lld)", k->name,
+                           i, f->desc->name, (long long)f->shape[i]);
     }
-    return rt_set_shape(f) ? TK_OK : tk_fail(s, TK_BAD_ARGUMENT, "kernel '%s': the array '%s' has too many elements", k->name, f->desc->name);
+    return rt_set_shape(f) ? TK_OK
+                           : tk_fail(s, TK_BAD_ARGUMENT, "kernel '%s': the array '%s' has too many elements", k->name,
+                                     f->desc->name);
 }
 
 /* Zeros stand for a gradient or dual that is not given, and take one that is not wanted. */
@@ -79,14 +100,16 @@ static tk_status set_planes(tk_module *m, const tk_kernel *k, int i, int n, cons
             return tk_fail(m->session, TK_BAD_ARGUMENT, "kernel '%s': the array '%.*s' is NULL", k->name, length, name);
         for (int q = 0; q < n; q++) {
             tk_field *f = &m->fields[k->arrays[i + q].field];
-            const bool grad = back && (f->desc->flags & TK_FIELD_GRAD) != 0, dual = along && (f->desc->flags & TK_FIELD_DUAL) != 0;
+            const bool grad = back && (f->desc->flags & TK_FIELD_GRAD) != 0,
+                       dual = along && (f->desc->flags & TK_FIELD_DUAL) != 0;
             const bool used[] = {true, grad, dual, grad && along};
             const size_t align = rt_scalar_bytes(f->desc->elem);
             f->plane[p] = NULL;
             if (!used[p])
                 continue;
             if ((uintptr_t)plane % align != 0)
-                return tk_fail(m->session, TK_BAD_ARGUMENT, "kernel '%s': the array '%.*s' is not aligned to %zu bytes", k->name, length, name, align);
+                return tk_fail(m->session, TK_BAD_ARGUMENT, "kernel '%s': the array '%.*s' is not aligned to %zu bytes",
+                               k->name, length, name, align);
             const tk_status st = any ? TK_OK : make_plane(lead, d, (tk_plane)p, bytes, &plane);
             if (st != TK_OK)
                 return st;
@@ -99,7 +122,8 @@ static tk_status set_planes(tk_module *m, const tk_kernel *k, int i, int n, cons
 
 tk_status rt_arrays_bind(tk_module *m, const tk_kernel *k, tk_kernel_fn fn, const void *args)
 {
-    const bool along = fn != k->run && (fn == k->jvp || fn == k->hvp), back = fn != k->run && (fn == k->grad || fn == k->hvp);
+    const bool along = fn != k->run && (fn == k->jvp || fn == k->hvp),
+               back = fn != k->run && (fn == k->grad || fn == k->hvp);
     for (int i = 0, n; i < k->narrays; i += n) {
         n = rt_sharers(&m->fields[k->arrays[i].field]); /* of structs, a field for each member */
         tk_status st = TK_OK;
@@ -127,13 +151,15 @@ void rt_arrays_unbind(tk_module *m, const tk_kernel *k)
 tk_status rt_arrays_refuse_results(tk_module *m, const tk_kernel *k, const char *where)
 {
     if (k->result)
-        return tk_fail(m->session, TK_NO_DERIVATIVE, "kernel '%s' of module '%s' has a result, of which %s knows no derivative: make it a field", k->name,
-                       m->desc->name, where);
+        return tk_fail(m->session, TK_NO_DERIVATIVE,
+                       "kernel '%s' of module '%s' has a result, of which %s knows no derivative: make it a field",
+                       k->name, m->desc->name, where);
     for (int i = 0; i < k->narrays; i++) {
         const tk_field *f = &m->fields[k->arrays[i].field];
         if ((k->arrays[i].what & TK_ARRAY_OUT) != 0 && (f->desc->flags & TK_FIELD_DUAL) != 0)
             return tk_fail(m->session, TK_NO_DERIVATIVE,
-                           "kernel '%s' of module '%s' writes the array '%s' of the host, of which %s knows no derivative: make it a field (bound to your memory)",
+                           "kernel '%s' of module '%s' writes the array '%s' of the host, of which %s knows no "
+                           "derivative: make it a field (bound to your memory)",
                            k->name, m->desc->name, f->desc->name, where);
     }
     return TK_OK;

@@ -3,7 +3,8 @@
 
 /* ---- what may be bound ---- */
 
-/* Gradients and duals are always written; data is where a kernel of the module says so, or does not say what it does. */
+/* Gradients and duals are always written; data is where a kernel of the module says so, or does not say what it does.
+ */
 static bool is_written(const tk_field *f, int plane)
 {
     if (plane != TK_DATA)
@@ -38,8 +39,10 @@ static tk_status check_given(tk_field *f, void *const *given)
         if (!f->plane[p] && given[p])
             return tk_fail(s, TK_BAD_ARGUMENT, "binding field '%s': it has no %s", f->desc->name, plane_name(p));
         if ((uintptr_t)given[p] % align != 0)
-            return tk_fail(s, TK_BAD_ARGUMENT, "binding field '%s': its %s is not aligned to %zu bytes: declare it strided to bind it there",
-                           f->desc->name, plane_name(p), align);
+            return tk_fail(
+                s, TK_BAD_ARGUMENT,
+                "binding field '%s': its %s is not aligned to %zu bytes: declare it strided to bind it there",
+                f->desc->name, plane_name(p), align);
     }
     return TK_OK;
 }
@@ -58,14 +61,17 @@ static tk_status check_others(tk_field *f, int p, const rt_span *l, bool written
         for (int i = 0; i < m->desc->nfields; i++) {
             const tk_field *other = &m->fields[i];
             for (int q = TK_DATA; q <= TK_GRAD_DUAL; q++) {
-                /* its own planes in the host's memory are about to be replaced, but what the library allocated is freed or stays */
+                /* its own planes in the host's memory are about to be replaced, but what the library allocated is freed
+                 * or stays */
                 const bool same = rt_owner(other) == rt_owner(f);
                 if (same && q != TK_GRAD_DUAL && !rt_owner(f)->own[0])
                     continue;
                 const rt_span there = span_of_plane(other, q);
                 if (rt_spans_overlap(l, &there) && (same || written || is_written(other, q)))
-                    return tk_fail(s, TK_BAD_ARGUMENT, "binding field '%s': its %s overlaps the %s of field '%s.%s', and one of the two is written",
-                                   f->desc->name, plane_name(p), plane_name(q), m->desc->name, other->desc->name);
+                    return tk_fail(
+                        s, TK_BAD_ARGUMENT,
+                        "binding field '%s': its %s overlaps the %s of field '%s.%s', and one of the two is written",
+                        f->desc->name, plane_name(p), plane_name(q), m->desc->name, other->desc->name);
             }
         }
     }
@@ -78,12 +84,16 @@ static tk_status check_overlap(tk_field *f, void *const *given, int64_t (*stride
     rt_span l[3];
     for (int p = TK_DATA; p <= TK_DUAL; p++) {
         if (!rt_span_of(f, given[p], stride[p], &l[p]))
-            return tk_fail(s, TK_BAD_ARGUMENT, "binding field '%s': the strides of its %s leave the address space", f->desc->name, plane_name(p));
+            return tk_fail(s, TK_BAD_ARGUMENT, "binding field '%s': the strides of its %s leave the address space",
+                           f->desc->name, plane_name(p));
         if (given[p] && is_written(f, p) && rt_span_overlaps_itself(l[p]))
-            return tk_fail(s, TK_BAD_ARGUMENT, "binding field '%s': by its strides elements of its %s overlap each other", f->desc->name, plane_name(p));
+            return tk_fail(s, TK_BAD_ARGUMENT,
+                           "binding field '%s': by its strides elements of its %s overlap each other", f->desc->name,
+                           plane_name(p));
         for (int q = TK_DATA; q < p; q++)
             if (rt_spans_overlap(&l[p], &l[q]))
-                return tk_fail(s, TK_BAD_ARGUMENT, "binding field '%s': its %s overlaps its %s", f->desc->name, plane_name(p), plane_name(q));
+                return tk_fail(s, TK_BAD_ARGUMENT, "binding field '%s': its %s overlaps its %s", f->desc->name,
+                               plane_name(p), plane_name(q));
     }
     for (int p = TK_DATA; p <= TK_DUAL; p++) {
         const tk_status st = check_others(f, p, &l[p], is_written(f, p));
@@ -100,7 +110,8 @@ static bool writes_plane(const tk_kernel *k, int field, int plane, bool back, bo
 {
     if (plane == TK_DATA || plane == TK_GRAD)
         for (int i = 0; i < k->naccess; i++)
-            if (k->access[i].field == field && (k->access[i].what & (plane == TK_GRAD ? TK_GRAD_WRITES : TK_STORES | TK_ACCUMULATES)) != 0)
+            if (k->access[i].field == field &&
+                (k->access[i].what & (plane == TK_GRAD ? TK_GRAD_WRITES : TK_STORES | TK_ACCUMULATES)) != 0)
                 return true;
     return plane == TK_GRAD ? back : plane == TK_DUAL ? along : plane == TK_GRAD_DUAL && back && along;
 }
@@ -113,15 +124,16 @@ static bool writes_array(const tk_array_desc *d, int plane, bool back)
 
 static tk_status fail_overlap(const tk_kernel *k, const tk_field *f, int p, const tk_field *other, int q)
 {
-    return tk_fail(f->module->session, TK_BAD_ARGUMENT, "kernel '%s': the %s of the array '%s' overlaps the %s of '%s', and one of the two is written", k->name,
-                   plane_name(p), f->desc->name, plane_name(q), other->desc->name);
+    return tk_fail(f->module->session, TK_BAD_ARGUMENT,
+                   "kernel '%s': the %s of the array '%s' overlaps the %s of '%s', and one of the two is written",
+                   k->name, plane_name(p), f->desc->name, plane_name(q), other->desc->name);
 }
 
 /* Whether the array's own tangents are those of the field, as far as they lie in the same memory. */
 static bool has_dual_of(const tk_field *array, const tk_field *f)
 {
-    return array->plane[TK_DUAL] &&
-           (uintptr_t)array->plane[TK_DUAL] - (uintptr_t)f->plane[TK_DUAL] == (uintptr_t)array->plane[TK_DATA] - (uintptr_t)f->plane[TK_DATA];
+    return array->plane[TK_DUAL] && (uintptr_t)array->plane[TK_DUAL] - (uintptr_t)f->plane[TK_DUAL] ==
+                                        (uintptr_t)array->plane[TK_DATA] - (uintptr_t)f->plane[TK_DATA];
 }
 
 /* An open tape, or forward scope, takes an array for a constant. What is in fields with derivatives is none. */
@@ -135,10 +147,11 @@ static tk_status check_constant(const tk_kernel *k, const tk_field *array, tk_pl
             const rt_span there = span_of_plane(f, TK_DATA);
             if (f->plane[plane] && rt_spans_overlap(&l, &there) && !(plane == TK_DUAL && has_dual_of(array, f)))
                 return tk_fail(s, TK_NO_DERIVATIVE,
-                               "kernel '%s' of module '%s': the array '%s' is memory of the field '%s.%s', which has a %s, and %s takes an array for a constant: "
+                               "kernel '%s' of module '%s': the array '%s' is memory of the field '%s.%s', which has a "
+                               "%s, and %s takes an array for a constant: "
                                "use the field in the kernel, or pass a copy",
-                               k->name, array->module->desc->name, array->desc->name, m->desc->name, f->desc->name, plane_name(plane),
-                               plane == TK_GRAD ? "a tape" : "a forward scope");
+                               k->name, array->module->desc->name, array->desc->name, m->desc->name, f->desc->name,
+                               plane_name(plane), plane == TK_GRAD ? "a tape" : "a forward scope");
         }
     return TK_OK;
 }
@@ -146,7 +159,8 @@ static tk_status check_constant(const tk_kernel *k, const tk_field *array, tk_pl
 static tk_status check_constants(tk_module *m, const tk_kernel *k, bool along)
 {
     const tk_session *s = m->session;
-    const bool taped = s->tape.open && !s->tape.replaying && (k->grad || k->no_grad), carried = s->forward.open && along;
+    const bool taped = s->tape.open && !s->tape.replaying && (k->grad || k->no_grad),
+               carried = s->forward.open && along;
     tk_status st = TK_OK;
     for (int i = 0; i < k->narrays && !s->in_call && st == TK_OK; i++) {
         const tk_field *f = &m->fields[k->arrays[i].field];
@@ -206,7 +220,8 @@ static tk_status bind(tk_field *f, void *const *given, const int64_t *const *str
     if (st != TK_OK)
         return st;
     if (rt_shares_memory(f))
-        return tk_fail(s, TK_BAD_ARGUMENT, "binding field '%s': a member is bound together with its structs", f->desc->name);
+        return tk_fail(s, TK_BAD_ARGUMENT, "binding field '%s': a member is bound together with its structs",
+                       f->desc->name);
     int64_t stride[3][8] = {{0}};
     for (int p = TK_DATA; p <= TK_DUAL; p++) {
         if (strides && strides[p])
@@ -245,7 +260,8 @@ tk_status tk_field_bind_strided(tk_field *f, void *const *given, const int64_t *
     if (!f)
         return rt_thread_fail(TK_BAD_ARGUMENT, "tk_field_bind_strided: the field is NULL");
     if (!rt_takes_strides(f))
-        return tk_fail(f->module->session, TK_BAD_ARGUMENT, "binding field '%s' with strides: it is not declared strided", f->desc->name);
+        return tk_fail(f->module->session, TK_BAD_ARGUMENT,
+                       "binding field '%s' with strides: it is not declared strided", f->desc->name);
     return bind(f, given, strides);
 }
 
@@ -253,7 +269,7 @@ tk_status tk_field_bind_strided(tk_field *f, void *const *given, const int64_t *
 
 typedef struct struct_bind {
     tk_field *lead;
-    int n;           /* members */
+    int n;            /* members */
     rt_span whole[3]; /* of all structs, by plane */
 } struct_bind;
 
@@ -270,16 +286,18 @@ static tk_status check_structs(const struct_bind *b, void *const *given)
             align = bytes > align ? bytes : align;
         }
         if (has && !given[p] && b->lead->count > 0)
-            return tk_fail(s, TK_BAD_ARGUMENT, "binding field '%.*s': the %s is NULL", rt_whole_name(b->lead), b->lead->desc->name, plane_name(p));
+            return tk_fail(s, TK_BAD_ARGUMENT, "binding field '%.*s': the %s is NULL", rt_whole_name(b->lead),
+                           b->lead->desc->name, plane_name(p));
         if (!has && given[p])
-            return tk_fail(s, TK_BAD_ARGUMENT, "binding field '%.*s': there is no %s", rt_whole_name(b->lead), b->lead->desc->name, plane_name(p));
+            return tk_fail(s, TK_BAD_ARGUMENT, "binding field '%.*s': there is no %s", rt_whole_name(b->lead),
+                           b->lead->desc->name, plane_name(p));
         if ((uintptr_t)given[p] % align != 0)
-            return tk_fail(s, TK_BAD_ARGUMENT, "binding field '%.*s': the %s is not aligned to %zu bytes", rt_whole_name(b->lead), b->lead->desc->name, plane_name(p),
-                           align);
+            return tk_fail(s, TK_BAD_ARGUMENT, "binding field '%.*s': the %s is not aligned to %zu bytes",
+                           rt_whole_name(b->lead), b->lead->desc->name, plane_name(p), align);
         for (int q = TK_DATA; q < p; q++)
             if (rt_spans_overlap(&b->whole[p], &b->whole[q]))
-                return tk_fail(s, TK_BAD_ARGUMENT, "binding field '%.*s': the %s overlaps the %s", rt_whole_name(b->lead), b->lead->desc->name, plane_name(p),
-                               plane_name(q));
+                return tk_fail(s, TK_BAD_ARGUMENT, "binding field '%.*s': the %s overlaps the %s",
+                               rt_whole_name(b->lead), b->lead->desc->name, plane_name(p), plane_name(q));
         const tk_status st = given[p] ? check_others(b->lead, p, &b->whole[p], written) : TK_OK;
         if (st != TK_OK)
             return st;
@@ -295,7 +313,8 @@ tk_status tk_field_bind_structs(tk_field *f, void *data, void *grad, void *dual)
     if (st != TK_OK)
         return st;
     if (!rt_shares_memory(f))
-        return tk_fail(f->module->session, TK_BAD_ARGUMENT, "binding the structs of field '%s': it is no member of any", f->desc->name);
+        return tk_fail(f->module->session, TK_BAD_ARGUMENT, "binding the structs of field '%s': it is no member of any",
+                       f->desc->name);
     void *const given[] = {data, grad, dual};
     struct_bind b = {.lead = rt_owner(f), .n = rt_sharers(rt_owner(f))};
     for (int p = TK_DATA; p <= TK_DUAL; p++)

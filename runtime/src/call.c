@@ -1,4 +1,5 @@
-/* Host triples: a function of the host with derivatives of its own, which tape and forward scope treat as one launch. */
+/* Host triples: a function of the host with derivatives of its own, which tape and forward scope treat as one launch.
+ */
 #include "rt.h"
 
 static const char *name_of(const tk_triple *t)
@@ -91,7 +92,8 @@ static tk_status check_call(tk_session *s, const tk_triple *t, const void *args,
     if (!t)
         return tk_fail(s, TK_BAD_ARGUMENT, "tk_call: the triple is NULL");
     if (size > 0 && !args)
-        return tk_fail(s, TK_BAD_ARGUMENT, "tk_call of '%s': the arguments are NULL, but their size is %zu", name_of(t), size);
+        return tk_fail(s, TK_BAD_ARGUMENT, "tk_call of '%s': the arguments are NULL, but their size is %zu", name_of(t),
+                       size);
     return rt_check_idle(s, "tk_call");
 }
 
@@ -112,7 +114,8 @@ tk_status tk_call(tk_session *s, const tk_triple *t, const void *args, size_t si
     (void)held;
     const bool forward = s->forward.open && !s->in_call, tape = s->tape.open && !s->in_call;
     if (forward && tape)
-        return tk_fail(s, TK_NO_DERIVATIVE, "'%s' has no second-order product, which a tape inside a forward scope needs", name_of(t));
+        return tk_fail(s, TK_NO_DERIVATIVE,
+                       "'%s' has no second-order product, which a tape inside a forward scope needs", name_of(t));
     if (forward)
         return t->jvp ? run_with_copy(s, t, t->jvp, args, size) : missing(s, t, "jvp", "the open forward scope");
     if (!t->forward)

@@ -1,8 +1,9 @@
-/* Code built with --debug tells how it decides (docs/architecture.md: Decisions). A launch on a tape keeps all of its decisions; its adjoint may make none that the
- * launch did not make there.
+/* Code built with --debug tells how it decides (docs/architecture.md: Decisions). A launch on a tape keeps all of its
+ * decisions; its adjoint may make none that the launch did not make there.
  *
- * The adjoint decides in another order, some things twice and some never, so what is kept is a set: of numbers made of the place, the iteration of the parallel
- * loop and the outcome. Two of them meet by chance once in 2^64; that hides a fault, it never makes one up.
+ * The adjoint decides in another order, some things twice and some never, so what is kept is a set: of numbers made of
+ * the place, the iteration of the parallel loop and the outcome. Two of them meet by chance once in 2^64; that hides a
+ * fault, it never makes one up.
  */
 #include "rt.h"
 
@@ -84,7 +85,8 @@ void tk_watch_decision(const tk_module *m, int place, uint64_t bits, const int64
         return;
     const tk_place *p = &m->desc->decisions[place];
     tk_fail(s, TK_DIVERGED,
-            "%s:%u:%u: the adjoint of kernel '%s' decides otherwise than its launch did, in an iteration that begins with index %lld: "
+            "%s:%u:%u: the adjoint of kernel '%s' decides otherwise than its launch did, in an iteration that begins "
+            "with index %lld: "
             "what it reads there was changed since, or the C compiler computes it in two ways",
             p->file, p->line, p->col, w->kernel->name, (long long)(n > 0 ? indices[0] : 0));
 }

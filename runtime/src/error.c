@@ -57,8 +57,8 @@ void rt_thread_clear(void)
     thread_message[0] = '\0';
 }
 
-/* The status is published after the message, so that whoever sees the one may read the other. A task that fails second leaves without waiting:
- * the loop's end orders both before the host looks. */
+/* The status is published after the message, so that whoever sees the one may read the other. A task that fails second
+ * leaves without waiting: the loop's end orders both before the host looks. */
 tk_status tk_fail(tk_session *s, tk_status status, const char *fmt, ...)
 {
     va_list ap;

@@ -4,8 +4,17 @@
 size_t rt_scalar_bytes(tk_scalar t)
 {
     static const unsigned char bytes[] = {
-        [TK_BOOL] = sizeof(bool), [TK_I8] = 1, [TK_I16] = 2, [TK_I32] = 4, [TK_I64] = 8, [TK_U8] = 1,
-        [TK_U16] = 2,             [TK_U32] = 4, [TK_U64] = 8, [TK_F32] = 4, [TK_F64] = 8,
+        [TK_BOOL] = sizeof(bool),
+        [TK_I8] = 1,
+        [TK_I16] = 2,
+        [TK_I32] = 4,
+        [TK_I64] = 8,
+        [TK_U8] = 1,
+        [TK_U16] = 2,
+        [TK_U32] = 4,
+        [TK_U64] = 8,
+        [TK_F32] = 4,
+        [TK_F64] = 8,
     };
     return bytes[t];
 }
@@ -175,9 +184,10 @@ static tk_status check_clearable(tk_session *s, tk_plane plane)
     const tk_status st = rt_check_idle(s, "clearing");
     if (st != TK_OK)
         return st;
-    if (s->tape.open && !(s->tape.replaying && s->in_call)) /* a backward function of the host's may recompute, and clear for that */
-        return tk_fail(s, TK_BAD_STATE, "clearing %ss is not possible while a tape is open (on field '%s')", plane_word(plane),
-                       s->tape.loss->desc->name);
+    if (s->tape.open &&
+        !(s->tape.replaying && s->in_call)) /* a backward function of the host's may recompute, and clear for that */
+        return tk_fail(s, TK_BAD_STATE, "clearing %ss is not possible while a tape is open (on field '%s')",
+                       plane_word(plane), s->tape.loss->desc->name);
     return TK_OK;
 }
 

@@ -9,9 +9,11 @@ static tk_status check_outputs(tk_session *s, tk_field *const *outputs, int n)
         if (!outputs[i])
             return tk_fail(s, TK_BAD_ARGUMENT, "tk_forward_begin: output %d is NULL", i);
         if (outputs[i]->module->session != s)
-            return tk_fail(s, TK_BAD_ARGUMENT, "tk_forward_begin: output '%s' belongs to another session", outputs[i]->desc->name);
+            return tk_fail(s, TK_BAD_ARGUMENT, "tk_forward_begin: output '%s' belongs to another session",
+                           outputs[i]->desc->name);
         if (!outputs[i]->plane[TK_DUAL])
-            return tk_fail(s, TK_NO_DERIVATIVE, "field '%s' cannot be an output of a forward scope: it is not declared needs_dual",
+            return tk_fail(s, TK_NO_DERIVATIVE,
+                           "field '%s' cannot be an output of a forward scope: it is not declared needs_dual",
                            outputs[i]->desc->name);
     }
     return TK_OK;
@@ -21,14 +23,17 @@ static tk_status check_param(tk_session *s, const tk_field *param, const void *s
 {
     const tk_field_desc *d = param->desc;
     if (!rt_is_float(param))
-        return tk_fail(s, TK_BAD_ARGUMENT, "field '%s' cannot be the parameter of a forward scope: it holds no floats", d->name);
+        return tk_fail(s, TK_BAD_ARGUMENT, "field '%s' cannot be the parameter of a forward scope: it holds no floats",
+                       d->name);
     if (!param->plane[TK_DUAL])
-        return tk_fail(s, TK_NO_DERIVATIVE, "field '%s' cannot be the parameter of a forward scope: it is not declared needs_dual", d->name);
+        return tk_fail(s, TK_NO_DERIVATIVE,
+                       "field '%s' cannot be the parameter of a forward scope: it is not declared needs_dual", d->name);
     if (!seed && (d->ndim != 0 || d->ncomp != 1))
-        return tk_fail(s, TK_BAD_ARGUMENT, "tk_forward_begin: field '%s' is no 0-D scalar, so it needs a seed", d->name);
+        return tk_fail(s, TK_BAD_ARGUMENT, "tk_forward_begin: field '%s' is no 0-D scalar, so it needs a seed",
+                       d->name);
     if (seed ? count != rt_scalars(param) : count > 1)
-        return tk_fail(s, TK_BAD_ARGUMENT, "tk_forward_begin: the seed of field '%s' has %zu values, %zu are needed", d->name, count,
-                       rt_scalars(param));
+        return tk_fail(s, TK_BAD_ARGUMENT, "tk_forward_begin: the seed of field '%s' has %zu values, %zu are needed",
+                       d->name, count, rt_scalars(param));
     return TK_OK;
 }
 
@@ -65,12 +70,15 @@ tk_status tk_forward_end(tk_session *s)
         return st;
     st = tk_session_status(s);
     if (s->tape.open && s->forward.open)
-        return tk_fail(s, TK_BAD_STATE, "tk_forward_end: the tape inside the scope (on field '%s') is still open", s->tape.loss->desc->name);
+        return tk_fail(s, TK_BAD_STATE, "tk_forward_end: the tape inside the scope (on field '%s') is still open",
+                       s->tape.loss->desc->name);
     if (!s->forward.open)
         return st != TK_OK ? st : tk_fail(s, TK_BAD_STATE, "tk_forward_end: no forward scope is open");
     if (st == TK_OK && s->forward.failed)
-        st = tk_fail(s, s->forward.failed, "tk_forward_end: something failed since the scope was opened (%s, cleared since): duals are incomplete",
-                     tk_status_name(s->forward.failed));
+        st = tk_fail(
+            s, s->forward.failed,
+            "tk_forward_end: something failed since the scope was opened (%s, cleared since): duals are incomplete",
+            tk_status_name(s->forward.failed));
     if (!s->forward.is_output)
         rt_clear_plane(s->forward.param, TK_DUAL); /* not grad_dual, a result of tapes in the scope */
     s->forward = (rt_forward){0};

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 typedef struct gradcheck {
-    tk_session *s;   /* NULL: of functions of the host */
+    tk_session *s; /* NULL: of functions of the host */
     tk_field *loss;
     tk_program_fn run;
     void *user;
@@ -60,10 +60,12 @@ typedef struct modes {
 static double against(const modes *m, double slope, double tolerance, double size, double error)
 {
     const double one = ratio_of(m->reverse, slope, tolerance * size + error);
-    return m->has_forward ? fmax(one, ratio_of(m->forward, slope, tolerance * fmax(size, fabs(m->forward)) + error)) : one;
+    return m->has_forward ? fmax(one, ratio_of(m->forward, slope, tolerance * fmax(size, fabs(m->forward)) + error))
+                          : one;
 }
 
-/* Where slopes to both sides differ, at a kink, each of them is a derivative, and what lies between. At a jump nothing is. */
+/* Where slopes to both sides differ, at a kink, each of them is a derivative, and what lies between. At a jump nothing
+ * is. */
 static double against_sides(gradcheck *g, const rt_line *l, const modes *m, double ratio, double tolerance, double size)
 {
     const rt_slope right = rt_slope_aside(l, 1), left = rt_slope_aside(l, -1);
@@ -85,7 +87,9 @@ static void compare(gradcheck *g, const rt_line *l, const modes *m, tk_field *f,
     /* a derivative that is small beside the others of its field has their rounding */
     const double tolerance = g->tolerance > 0 ? g->tolerance : l->single ? 1e-2 : 1e-5;
     const double size = fmax(fmax(fabs(m->reverse), fabs(d.slope)), 1e-2 * g->largest);
-    const double modes_apart = m->has_forward ? ratio_of(m->reverse, m->forward, (l->single ? 1e-4 : 1e-10) * fmax(size, fabs(m->forward))) : 0;
+    const double modes_apart = m->has_forward ? ratio_of(m->reverse, m->forward,
+                                                         (l->single ? 1e-4 : 1e-10) * fmax(size, fabs(m->forward)))
+                                              : 0;
     double ratio = against(m, d.slope, tolerance, size, d.error);
     if (!(ratio <= 1) && modes_apart <= 1)
         ratio = against_sides(g, l, m, ratio, tolerance, size);
@@ -182,13 +186,16 @@ static rt_text text_of_modes(const tk_gradcheck_result *r)
 {
     rt_text t;
     if (isnan(r->forward) && !r->has_forward)
-        snprintf(t.s, sizeof t.s, "%.9g by reverse mode, %.9g by differences (step %g)", r->reverse, r->difference, r->step);
+        snprintf(t.s, sizeof t.s, "%.9g by reverse mode, %.9g by differences (step %g)", r->reverse, r->difference,
+                 r->step);
     else
-        snprintf(t.s, sizeof t.s, "%.9g by reverse mode, %.9g by forward mode, %.9g by differences (step %g)", r->reverse, r->forward, r->difference, r->step);
+        snprintf(t.s, sizeof t.s, "%.9g by reverse mode, %.9g by forward mode, %.9g by differences (step %g)",
+                 r->reverse, r->forward, r->difference, r->step);
     return t;
 }
 
-static tk_status check_arguments(tk_session *s, const tk_field *loss, tk_field *const *inputs, int ninputs, tk_program_fn run)
+static tk_status check_arguments(tk_session *s, const tk_field *loss, tk_field *const *inputs, int ninputs,
+                                 tk_program_fn run)
 {
     const tk_status st = rt_check_closed(s, "tk_gradcheck");
     if (st != TK_OK)
@@ -197,14 +204,17 @@ static tk_status check_arguments(tk_session *s, const tk_field *loss, tk_field *
         return tk_fail(s, TK_BAD_ARGUMENT, "tk_gradcheck: the program or the inputs are NULL");
     for (int i = 0; i < ninputs; i++) {
         if (!inputs[i] || inputs[i]->module->session != s || inputs[i] == loss)
-            return tk_fail(s, TK_BAD_ARGUMENT, "tk_gradcheck: input %d is NULL, the loss, or a field of another session", i);
+            return tk_fail(s, TK_BAD_ARGUMENT,
+                           "tk_gradcheck: input %d is NULL, the loss, or a field of another session", i);
         if (!inputs[i]->plane[TK_GRAD])
-            return tk_fail(s, TK_NO_DERIVATIVE, "tk_gradcheck: input '%s' is not declared needs_grad", inputs[i]->desc->name);
+            return tk_fail(s, TK_NO_DERIVATIVE, "tk_gradcheck: input '%s' is not declared needs_grad",
+                           inputs[i]->desc->name);
     }
     return TK_OK;
 }
 
-tk_status tk_gradcheck(tk_field *loss, tk_field *const *inputs, int ninputs, tk_program_fn run, void *user, double tolerance, tk_gradcheck_result *result)
+tk_status tk_gradcheck(tk_field *loss, tk_field *const *inputs, int ninputs, tk_program_fn run, void *user,
+                       double tolerance, tk_gradcheck_result *result)
 {
     if (!loss)
         return rt_thread_fail(TK_BAD_ARGUMENT, "tk_gradcheck: the loss is NULL");
@@ -257,10 +267,12 @@ static double slope_along(tk_jvp_fn jvp, void *user, const double *x, double *di
     return slope;
 }
 
-tk_status tk_gradcheck_function(const double *x, size_t n, const tk_function *f, void *user, double tolerance, tk_gradcheck_result *result)
+tk_status tk_gradcheck_function(const double *x, size_t n, const tk_function *f, void *user, double tolerance,
+                                tk_gradcheck_result *result)
 {
     if (!f || !f->value || !f->gradient || (!x && n > 0))
-        return rt_thread_fail(TK_BAD_ARGUMENT, "tk_gradcheck_function: the point, the function or its gradient is NULL");
+        return rt_thread_fail(TK_BAD_ARGUMENT,
+                              "tk_gradcheck_function: the point, the function or its gradient is NULL");
     double *all = calloc(3 * n + 1, sizeof *all), *at = all, *gradient = at + n, *direction = gradient + n;
     if (!all)
         return rt_thread_fail(TK_NO_MEMORY, "tk_gradcheck_function: out of memory for %zu variables", n);
@@ -271,7 +283,9 @@ tk_status tk_gradcheck_function(const double *x, size_t n, const tk_function *f,
     for (size_t k = 0; k < n; k++)
         g.largest = isfinite(gradient[k]) ? fmax(g.largest, fabs(gradient[k])) : g.largest;
     for (size_t k = 0; k < n; k++) {
-        const modes m = {.reverse = gradient[k], .forward = f->jvp ? slope_along(f->jvp, user, at, direction, k) : NAN, .has_forward = f->jvp != NULL};
+        const modes m = {.reverse = gradient[k],
+                         .forward = f->jvp ? slope_along(f->jvp, user, at, direction, k) : NAN,
+                         .has_forward = f->jvp != NULL};
         host_function h = {f->value, user, at, k, f->single};
         const rt_line l = {.at = value_at, .ctx = &h, .x = at[k], .single = f->single};
         compare(&g, &l, &m, NULL, (int64_t)k);
@@ -282,5 +296,6 @@ tk_status tk_gradcheck_function(const double *x, size_t n, const tk_function *f,
     if (!(g.worst > 1))
         return TK_OK;
     const rt_text by = text_of_modes(&g.result);
-    return rt_thread_fail(TK_WRONG_GRADIENT, "the derivative by variable %lld is %s", (long long)g.result.component, by.s);
+    return rt_thread_fail(TK_WRONG_GRADIENT, "the derivative by variable %lld is %s", (long long)g.result.component,
+                          by.s);
 }

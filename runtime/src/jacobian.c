@@ -1,7 +1,8 @@
 /* Full Jacobians of a program, column by column or row by row. */
 #include "rt.h"
 
-static tk_status check(tk_field *output, tk_field *input, tk_program_fn run, const double *jacobian, tk_plane plane, const char *what)
+static tk_status check(tk_field *output, tk_field *input, tk_program_fn run, const double *jacobian, tk_plane plane,
+                       const char *what)
 {
     if (!output || !input)
         return rt_thread_fail(TK_BAD_ARGUMENT, "%s: the %s is NULL", what, output ? "input" : "output");
@@ -18,7 +19,8 @@ static tk_status check(tk_field *output, tk_field *input, tk_program_fn run, con
         if (!rt_is_float(both[i]))
             return tk_fail(s, TK_BAD_ARGUMENT, "%s: field '%s' holds no floats", what, both[i]->desc->name);
         if (!both[i]->plane[plane])
-            return tk_fail(s, TK_NO_DERIVATIVE, "%s: field '%s' is not declared %s", what, both[i]->desc->name, plane == TK_GRAD ? "needs_grad" : "needs_dual");
+            return tk_fail(s, TK_NO_DERIVATIVE, "%s: field '%s' is not declared %s", what, both[i]->desc->name,
+                           plane == TK_GRAD ? "needs_grad" : "needs_dual");
     }
     return TK_OK;
 }

@@ -96,13 +96,19 @@ static size_t needs_before(const tk_session *s, const struct rt_needs *n)
 bool rt_kept_add(tk_field *f, tk_plane plane, const int64_t *b, kind kind_of, struct rt_kept **kept)
 {
     const struct rt_needs *n = f->needs[plane == TK_DUAL];
-    struct rt_kept k = {.next = *kept, .field = f, .plane = plane, .all = kind_of == ALL, .before = needs_before(f->module->session, n)};
+    struct rt_kept k = {.next = *kept,
+                        .field = f,
+                        .plane = plane,
+                        .all = kind_of == ALL,
+                        .before = needs_before(f->module->session, n)};
     copy(k.written, b, n->dims);
     if (!region_of(n, k.before, b, k.region))
         return true;
-    struct rt_kept *new = rt_alloc(f->module->session, sizeof k + (size_t)count_of(f, k.region) * rt_scalar_bytes(f->desc->elem), false);
+    struct rt_kept *new = rt_alloc(f->module->session,
+                                   sizeof k + (size_t)count_of(f, k.region) * rt_scalar_bytes(f->desc->elem), false);
     if (!new) {
-        tk_fail(f->module->session, TK_NO_MEMORY, "out of memory for a copy of what earlier adjoints on the tape may need of field '%s'", f->desc->name);
+        tk_fail(f->module->session, TK_NO_MEMORY,
+                "out of memory for a copy of what earlier adjoints on the tape may need of field '%s'", f->desc->name);
         return false;
     }
     *new = k;
@@ -124,9 +130,9 @@ typedef struct comparing {
     const struct rt_kept *k;
     const unsigned char *was;
     size_t size;
-    bool strict;             /* there are adjoints that do not stand a change */
+    bool strict; /* there are adjoints that do not stand a change */
     size_t changed;
-    int64_t refused;         /* a component that may not, -1: none; by which adjoint */
+    int64_t refused; /* a component that may not, -1: none; by which adjoint */
     uint32_t launch;
     struct rt_changes *into; /* NULL: only counted */
 } comparing;
@@ -153,7 +159,8 @@ static uint32_t who_refuses(const struct rt_kept *k, int64_t component)
     for (size_t i = 0; i < k->before; i++) { /* the launch's own are behind these */
         const int64_t *b = n->log + i * 2 * (size_t)n->dims;
         const bool replaced = k->all && holds(k->written, b, n->dims);
-        if ((n->marks[i].all || replaced) && (component < 0 ? meet(b, k->region, n->dims) : is_in(k->field, b, component)))
+        if ((n->marks[i].all || replaced) &&
+            (component < 0 ? meet(b, k->region, n->dims) : is_in(k->field, b, component)))
             return n->marks[i].launch;
     }
     return 0;
@@ -190,16 +197,22 @@ static tk_status refuse(const tk_module *m, const tk_kernel *k, const comparing 
     const rt_tape *t = &m->session->tape;
     const tk_kernel *needing = t->entries[c->launch - 1].kernel;
     return tk_fail(m->session, TK_OVERWRITTEN,
-                   "kernel '%s' of module '%s' changes '%s', but the adjoint of kernel '%s' (launch %u on the tape) needs the data that it found there: "
+                   "kernel '%s' of module '%s' changes '%s', but the adjoint of kernel '%s' (launch %u on the tape) "
+                   "needs the data that it found there: "
                    "declare '%s' as saved, give it a dimension for time, or write to another part of it",
-                   k->name, m->desc->name, rt_element_text(f, c->k->plane, c->refused).s, needing->name, c->launch, f->desc->name);
+                   k->name, m->desc->name, rt_element_text(f, c->k->plane, c->refused).s, needing->name, c->launch,
+                   f->desc->name);
 }
 
 /* What changed of one copy, to the list of an entry. */
 static tk_status compare(const tk_module *m, const tk_kernel *k, const struct rt_kept *kept, struct rt_changes **to)
 {
     tk_session *s = m->session;
-    comparing c = {.k = kept, .was = kept->copy, .size = rt_scalar_bytes(kept->field->desc->elem), .strict = !s->tape.replaying && who_refuses(kept, -1) > 0, .refused = -1};
+    comparing c = {.k = kept,
+                   .was = kept->copy,
+                   .size = rt_scalar_bytes(kept->field->desc->elem),
+                   .strict = !s->tape.replaying && who_refuses(kept, -1) > 0,
+                   .refused = -1};
     walk(kept->field, kept->plane, kept->region, compare_run, &c);
     if (c.refused >= 0)
         return refuse(m, k, &c);
@@ -208,7 +221,9 @@ static tk_status compare(const tk_module *m, const tk_kernel *k, const struct rt
     const size_t bytes = sizeof *c.into + c.changed * sizeof c.into->item[0];
     c.into = rt_alloc(s, bytes, false);
     if (!c.into)
-        return tk_fail(s, TK_NO_MEMORY, "out of memory for %zu values of field '%s' that earlier adjoints on the tape may need", c.changed, kept->field->desc->name);
+        return tk_fail(s, TK_NO_MEMORY,
+                       "out of memory for %zu values of field '%s' that earlier adjoints on the tape may need",
+                       c.changed, kept->field->desc->name);
     *c.into = (struct rt_changes){.next = *to, .bytes = c.size};
     c.was = kept->copy;
     walk(kept->field, kept->plane, kept->region, compare_run, &c);

@@ -76,14 +76,16 @@ static tk_status check_launch(tk_module *m, const tk_kernel *k, const char *suff
     if (st != TK_OK)
         return st;
     if (s->running)
-        return tk_fail(s, TK_BAD_STATE, "kernel '%s' of module '%s' was launched while a kernel of the session is running", k->name, m->desc->name);
+        return tk_fail(s, TK_BAD_STATE,
+                       "kernel '%s' of module '%s' was launched while a kernel of the session is running", k->name,
+                       m->desc->name);
     return TK_OK;
 }
 
 static tk_status no_derivative(tk_module *m, const tk_kernel *k, const char *what, const char *why)
 {
-    return tk_fail(m->session, TK_NO_DERIVATIVE, "kernel '%s' of module '%s' has no %s: %s", k->name, m->desc->name, what,
-                   why ? why : "it was not asked for (derive)");
+    return tk_fail(m->session, TK_NO_DERIVATIVE, "kernel '%s' of module '%s' has no %s: %s", k->name, m->desc->name,
+                   what, why ? why : "it was not asked for (derive)");
 }
 
 /* The kernel's JVP; what it keeps for an adjoint is the module's. */
@@ -146,10 +148,14 @@ static tk_status check_derivative(tk_module *m, const tk_kernel *k, const char *
     if (st != TK_OK || m->session->in_call)
         return st;
     if (m->session->tape.open)
-        return tk_fail(m->session, TK_NO_DERIVATIVE, "a tape is open, and the %s of kernel '%s' itself has no derivative: call it before or after the tape", what, k->name);
+        return tk_fail(
+            m->session, TK_NO_DERIVATIVE,
+            "a tape is open, and the %s of kernel '%s' itself has no derivative: call it before or after the tape",
+            what, k->name);
     if (m->session->forward.open && !in_scope)
         return tk_fail(m->session, TK_NO_DERIVATIVE,
-                       "the %s of kernel '%s' does not carry duals, which the open forward scope needs: call its HVP outside of the scope",
+                       "the %s of kernel '%s' does not carry duals, which the open forward scope needs: call its HVP "
+                       "outside of the scope",
                        what, k->name);
     return TK_OK;
 }
@@ -162,11 +168,13 @@ static tk_status find_record(tk_module *m, const tk_kernel *k, bool duals, tk_re
     const uint64_t n = (*rec)->launch;
     if ((k->draws || k->records) && t->replaying && (n <= t->first || (n > t->last && n <= t->resumed)))
         return tk_fail(m->session, TK_BAD_STATE,
-                       "the adjoint of kernel '%s' inside a function of tk_call would not go by its launch there (random numbers, old values): launch it again first",
+                       "the adjoint of kernel '%s' inside a function of tk_call would not go by its launch there "
+                       "(random numbers, old values): launch it again first",
                        k->name);
     if ((*rec)->size < k->record_size || ((k->draws || k->records) && n == 0) || rt_saved_lacks(m, k, *rec, duals))
         return tk_fail(m->session, TK_BAD_STATE,
-                       "the %s of kernel '%s' needs the record of its last %s, and there is none: none was launched outside of a tape",
+                       "the %s of kernel '%s' needs the record of its last %s, and there is none: none was launched "
+                       "outside of a tape",
                        duals ? "HVP" : "adjoint", k->name, duals ? "JVP" : "launch");
     return TK_OK;
 }

@@ -3,7 +3,8 @@
 
 #include <stdlib.h>
 
-/* Stands right before the memory that is given out. Modules are freed after their session, so a block knows its allocator. */
+/* Stands right before the memory that is given out. Modules are freed after their session, so a block knows its
+ * allocator. */
 typedef struct header {
     void *raw;
     size_t total;
@@ -22,7 +23,8 @@ void *rt_block_alloc(tk_alloc_fn hook, void *user, size_t bytes, bool zero)
     if (hook)
         raw = hook(user, NULL, 0, total);
     else
-        raw = zero ? calloc(1, total) : malloc(total); /* large blocks of calloc are zero pages: nothing is touched twice */
+        raw = zero ? calloc(1, total)
+                   : malloc(total); /* large blocks of calloc are zero pages: nothing is touched twice */
     if (!raw)
         return NULL;
     const uintptr_t start = (uintptr_t)raw + sizeof(header);

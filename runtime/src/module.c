@@ -25,8 +25,8 @@ tk_session *tk_module_session(tk_module *m)
 
 /* ---- field memory ---- */
 
-/* Where a plane begins behind a page boundary. Large blocks come from the system at the same offset in a page; planes that a kernel walks together
- * would then all fall into the same sets of the first-level cache. */
+/* Where a plane begins behind a page boundary. Large blocks come from the system at the same offset in a page; planes
+ * that a kernel walks together would then all fall into the same sets of the first-level cache. */
 static size_t stagger(size_t bytes, int field, int plane)
 {
     return bytes < 4 * PAGE ? 0 : (size_t)(field * 4 + plane) * 3 * LINE % PAGE;
@@ -58,7 +58,8 @@ static unsigned flags_of(const tk_field *owner)
 
 static bool alloc_grad_dual(tk_session *s, tk_field *owner)
 {
-    const size_t bytes = rt_memory_bytes(owner), skip = stagger(bytes, (int)(owner - owner->module->fields), TK_GRAD_DUAL);
+    const size_t bytes = rt_memory_bytes(owner),
+                 skip = stagger(bytes, (int)(owner - owner->module->fields), TK_GRAD_DUAL);
     owner->own[1] = rt_alloc(s, skip + (bytes ? bytes : LINE), true);
     if (owner->own[1])
         place(owner, TK_GRAD_DUAL, TK_FIELD_GRAD, (unsigned char *)owner->own[1] + skip);
@@ -86,8 +87,8 @@ static bool alloc_planes(tk_session *s, tk_field *owner)
 
 static tk_status no_memory(const tk_field *f)
 {
-    return rt_thread_fail(TK_NO_MEMORY, "out of memory for field '%s' of module '%s' (%zu bytes a plane)", f->desc->name, f->module->desc->name,
-                          tk_field_bytes(f));
+    return rt_thread_fail(TK_NO_MEMORY, "out of memory for field '%s' of module '%s' (%zu bytes a plane)",
+                          f->desc->name, f->module->desc->name, tk_field_bytes(f));
 }
 
 static tk_status init_field(tk_module *m, int index, const int64_t *extents)
@@ -97,11 +98,13 @@ static tk_status init_field(tk_module *m, int index, const int64_t *extents)
     f->desc = d;
     for (int k = 0; k < d->ndim; k++) {
         if (extents[k] < 0)
-            return rt_thread_fail(TK_BAD_ARGUMENT, "extent %d of field '%s' of module '%s' is negative (%lld)", k, d->name, m->desc->name,
-                                  (long long)extents[k]);
+            return rt_thread_fail(TK_BAD_ARGUMENT, "extent %d of field '%s' of module '%s' is negative (%lld)", k,
+                                  d->name, m->desc->name, (long long)extents[k]);
         f->shape[k] = extents[k];
     }
-    return rt_set_shape(f) ? TK_OK : rt_thread_fail(TK_BAD_ARGUMENT, "field '%s' of module '%s' has too many elements", d->name, m->desc->name);
+    return rt_set_shape(f) ? TK_OK
+                           : rt_thread_fail(TK_BAD_ARGUMENT, "field '%s' of module '%s' has too many elements", d->name,
+                                            m->desc->name);
 }
 
 tk_status tk_module_need_grad_dual(tk_module *m)
@@ -111,7 +114,8 @@ tk_status tk_module_need_grad_dual(tk_module *m)
     for (int i = 0; i < m->desc->nfields; i++) {
         tk_field *f = &m->fields[i];
         if (f->plane[TK_GRAD] && !f->plane[TK_GRAD_DUAL] && !alloc_grad_dual(m->session, rt_owner(f)))
-            return tk_fail(m->session, TK_NO_MEMORY, "out of memory for the gradient's dual of field '%s'", f->desc->name);
+            return tk_fail(m->session, TK_NO_MEMORY, "out of memory for the gradient's dual of field '%s'",
+                           f->desc->name);
     }
     return TK_OK;
 }
@@ -121,20 +125,26 @@ tk_status tk_module_need_grad_dual(tk_module *m)
 static tk_status check_interface(const tk_module_desc *d, uint64_t header_hash, int header_interface)
 {
     if (d->interface != TK_INTERFACE)
-        return rt_thread_fail(TK_MISMATCH, "module '%s' was generated for interface %d, this libtkc has %d: run tkc again", d->name, d->interface,
-                              TK_INTERFACE);
+        return rt_thread_fail(TK_MISMATCH,
+                              "module '%s' was generated for interface %d, this libtkc has %d: run tkc again", d->name,
+                              d->interface, TK_INTERFACE);
     if (header_interface != d->interface)
-        return rt_thread_fail(TK_MISMATCH, "module '%s': its header was compiled with tkc.h of interface %d, its code with %d", d->name,
-                              header_interface, d->interface);
+        return rt_thread_fail(TK_MISMATCH,
+                              "module '%s': its header was compiled with tkc.h of interface %d, its code with %d",
+                              d->name, header_interface, d->interface);
     if (header_hash != d->hash)
-        return rt_thread_fail(TK_MISMATCH, "module '%s': its header and its code are from different versions of the .tk file: build both again",
-                              d->name);
+        return rt_thread_fail(
+            TK_MISMATCH,
+            "module '%s': its header and its code are from different versions of the .tk file: build both again",
+            d->name);
     for (int i = 0; i < d->nfields + d->narrays; i++)
         if (d->fields[i].ndim < 0 || d->fields[i].ndim > MAX_DIMS || d->fields[i].ncomp < 1)
-            return rt_thread_fail(TK_MISMATCH, "module '%s': field '%s' has a shape that this libtkc does not know", d->name, d->fields[i].name);
+            return rt_thread_fail(TK_MISMATCH, "module '%s': field '%s' has a shape that this libtkc does not know",
+                                  d->name, d->fields[i].name);
     for (int k = 0; k < d->nkernels; k++)
         if (d->kernels[k].index != k || (d->kernels[k].jvp && d->kernels[k].jvp_args_size < d->kernels[k].args_size))
-            return rt_thread_fail(TK_MISMATCH, "module '%s': the descriptor of kernel '%s' is inconsistent", d->name, d->kernels[k].name);
+            return rt_thread_fail(TK_MISMATCH, "module '%s': the descriptor of kernel '%s' is inconsistent", d->name,
+                                  d->kernels[k].name);
     return TK_OK;
 }
 
@@ -190,14 +200,15 @@ static tk_status init_contents(tk_module *m, const int64_t *extents)
     return TK_OK;
 }
 
-tk_status tk_module_init(tk_module *m, tk_session *s, const tk_module_desc *desc, const int64_t *extents, uint64_t header_hash, int header_interface)
+tk_status tk_module_init(tk_module *m, tk_session *s, const tk_module_desc *desc, const int64_t *extents,
+                         uint64_t header_hash, int header_interface)
 {
     tk_status st = check_interface(desc, header_hash, header_interface);
     if (st != TK_OK)
         return st;
     if (s && (s->running || s->in_program))
-        return rt_thread_fail(TK_BAD_STATE, "module '%s' cannot be created while a %s of its session is running", desc->name,
-                              s->running ? "kernel" : "gradient check or Jacobian");
+        return rt_thread_fail(TK_BAD_STATE, "module '%s' cannot be created while a %s of its session is running",
+                              desc->name, s->running ? "kernel" : "gradient check or Jacobian");
     memset(m, 0, sizeof *m);
     m->owns_session = !s;
     if (!s)
@@ -224,7 +235,9 @@ tk_status tk_module_check_params(tk_module *m)
 {
     const tk_status st = rt_check_idle(m->session, "changing parameters");
     if (st == TK_OK && m->session->tape.open)
-        return tk_fail(m->session, TK_BAD_STATE, "changing parameters of module '%s' is not possible while a tape is open: its adjoints need them as they are",
+        return tk_fail(m->session, TK_BAD_STATE,
+                       "changing parameters of module '%s' is not possible while a tape is open: its adjoints need "
+                       "them as they are",
                        m->desc->name);
     return st;
 }
@@ -234,8 +247,8 @@ bool tk_module_done(tk_module *m)
     if (!m || !m->session)
         return true;
     if (m->session->running || m->session->in_program) {
-        tk_fail(m->session, TK_BAD_STATE, "module '%s' cannot be destroyed while a %s of its session is running", m->desc->name,
-                m->session->running ? "kernel" : "gradient check or Jacobian");
+        tk_fail(m->session, TK_BAD_STATE, "module '%s' cannot be destroyed while a %s of its session is running",
+                m->desc->name, m->session->running ? "kernel" : "gradient check or Jacobian");
         return false;
     }
     rt_tape_forget(m);

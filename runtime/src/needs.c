@@ -1,13 +1,16 @@
-/* Data that adjoints of the open tape need, held against what later launches write; compiler/passes/derive/parts.c tells which parts of fields these are.
+/* Data that adjoints of the open tape need, held against what later launches write; compiler/passes/derive/parts.c
+ * tells which parts of fields these are.
  *
- * A part is a box: an interval for each subscript, and one of components. Of each field the tape has a list of what its launches need (`log`), and a few boxes that
- * together hold all of it (`sum`), so that a time axis, of which each step needs another slab, is one box. A launch that writes beside them costs a comparison or two.
- * Where boxes meet, the values decide: what the launch is about to write of them is copied, and compared afterwards.
+ * A part is a box: an interval for each subscript, and one of components. Of each field the tape has a list of what its
+ * launches need (`log`), and a few boxes that together hold all of it (`sum`), so that a time axis, of which each step
+ * needs another slab, is one box. A launch that writes beside them costs a comparison or two. Where boxes meet, the
+ * values decide: what the launch is about to write of them is copied, and compared afterwards.
  *
  *     nothing changed                                          all is well
  *     an element that an adjoint surely needs                  TK_OVERWRITTEN
  *     the launch replaces all of what an adjoint may need      TK_OVERWRITTEN
- *     else (subscripts that depend on data, conditions)        what changed is kept, and put back when the way back has passed the launch
+ *     else (subscripts that depend on data, conditions)        what changed is kept, and put back when the way back has
+ * passed the launch
  */
 #include "needs.h"
 
@@ -21,7 +24,8 @@ static struct rt_needs *needs_of(tk_field *f, tk_plane plane)
         if (*at)
             **at = (struct rt_needs){.first = 0, .last = -1, .dims = f->desc->ndim + 1};
         else
-            tk_fail(f->module->session, TK_NO_MEMORY, "out of memory for what a tape needs of field '%s'", f->desc->name);
+            tk_fail(f->module->session, TK_NO_MEMORY, "out of memory for what a tape needs of field '%s'",
+                    f->desc->name);
     }
     return *at;
 }
@@ -104,7 +108,8 @@ static bool note(tk_field *f, tk_plane plane, const int64_t *b, kind k, uint32_t
     if (add_to_sum(n, b) && is_noted(n, b, k))
         return true;
     if (n->n == n->cap && !grow(f->module->session, n)) {
-        tk_fail(f->module->session, TK_NO_MEMORY, "out of memory for what launch %u of a tape needs of field '%s'", launch, f->desc->name);
+        tk_fail(f->module->session, TK_NO_MEMORY, "out of memory for what launch %u of a tape needs of field '%s'",
+                launch, f->desc->name);
         return false;
     }
     copy(n->log + n->n * 2 * (size_t)n->dims, b, n->dims);
@@ -144,7 +149,8 @@ void rt_needs_free(tk_session *s, tk_field *f)
 
 /* ---- before a launch ---- */
 
-/* Where the ends are not in the field, the kernel computes subscripts in a way that the ends do not show: then they may be any. */
+/* Where the ends are not in the field, the kernel computes subscripts in a way that the ends do not show: then they may
+ * be any. */
 static kind settle_box(const tk_field *f, const tk_part *p, int64_t *ends)
 {
     const int nd = f->desc->ndim;
@@ -219,7 +225,8 @@ static bool note_needed(tk_module *m, const tk_kernel *k, int64_t *ends, uint32_
         tk_field *f = &m->fields[p->field];
         const kind kind_of = is_needed(p, duals) ? settle_box(f, p, ends) : EMPTY;
         if (kind_of != EMPTY)
-            ok = note(f, p->plane, ends, kind_of, launch) && (!duals || p->plane != TK_DATA || !f->plane[TK_DUAL] || note(f, TK_DUAL, ends, SOME, launch));
+            ok = note(f, p->plane, ends, kind_of, launch) &&
+                 (!duals || p->plane != TK_DATA || !f->plane[TK_DUAL] || note(f, TK_DUAL, ends, SOME, launch));
         ends += 2 * f->desc->ndim + 2;
     }
     return ok;
@@ -227,8 +234,8 @@ static bool note_needed(tk_module *m, const tk_kernel *k, int64_t *ends, uint32_
 
 /* ---- the first subscript alone ---- */
 
-/* Most launches of a tape write beside all that is needed, in the dimension of time: that is seen by first subscripts, and what the launches need is not even listed
- * until one comes of which it is not. */
+/* Most launches of a tape write beside all that is needed, in the dimension of time: that is seen by first subscripts,
+ * and what the launches need is not even listed until one comes of which it is not. */
 static void first_of(const tk_field *f, const int64_t *ends, int64_t *first, int64_t *last)
 {
     const bool inside = f->desc->ndim > 0 && ends[0] >= 0 && ends[1] < f->shape[0];
@@ -248,7 +255,8 @@ static bool writes_beside(tk_module *m, const tk_kernel *k, bool duals, const in
         const tk_part *p = &k->parts[i];
         const tk_field *f = &m->fields[p->field];
         first_of(f, ends, &first, &last);
-        if (!is_beside(f->needs[p->plane == TK_DUAL], first, last) || (duals && p->plane == TK_DATA && !is_beside(f->needs[1], first, last)))
+        if (!is_beside(f->needs[p->plane == TK_DUAL], first, last) ||
+            (duals && p->plane == TK_DATA && !is_beside(f->needs[1], first, last)))
             return false;
         ends += 2 * f->desc->ndim + 2;
     }
@@ -278,7 +286,8 @@ static bool note_firsts(tk_module *m, const tk_kernel *k, const int64_t *ends)
         tk_field *f = &m->fields[p->field];
         if (is_needed(p, duals)) {
             first_of(f, ends, &first, &last);
-            ok = note_first(f, p->plane, first, last) && (!duals || p->plane != TK_DATA || !f->plane[TK_DUAL] || note_first(f, TK_DUAL, first, last));
+            ok = note_first(f, p->plane, first, last) &&
+                 (!duals || p->plane != TK_DATA || !f->plane[TK_DUAL] || note_first(f, TK_DUAL, first, last));
         }
         ends += 2 * f->desc->ndim + 2;
     }
@@ -301,7 +310,8 @@ static bool list_needs(tk_session *s, size_t end)
 }
 
 /* Without first subscripts to tell. */
-static bool keep_what_meets(tk_module *m, const tk_kernel *k, const void *args, bool duals, bool recorded, struct rt_kept **kept)
+static bool keep_what_meets(tk_module *m, const tk_kernel *k, const void *args, bool duals, bool recorded,
+                            struct rt_kept **kept)
 {
     rt_tape *t = &m->session->tape;
     if (!list_needs(m->session, recorded ? t->count - 1 : t->count))
@@ -319,7 +329,8 @@ static bool note_entry(tk_module *m, const tk_kernel *k)
     return e->needs && (!k->bounds_read || list_needs(m->session, t->count));
 }
 
-tk_status rt_needs_before(tk_module *m, const tk_kernel *k, const void *args, bool duals, bool recorded, struct rt_kept **kept)
+tk_status rt_needs_before(tk_module *m, const tk_kernel *k, const void *args, bool duals, bool recorded,
+                          struct rt_kept **kept)
 {
     tk_session *s = m->session;
     *kept = NULL;

@@ -12,11 +12,11 @@ typedef struct rt_mark_of_need {
 } rt_mark_of_need;
 
 struct rt_needs {
-    int64_t first, last;     /* of the first subscript, of all that is needed; first > last: nothing */
-    int dims;                /* of the field, and one of components */
+    int64_t first, last; /* of the first subscript, of all that is needed; first > last: nothing */
+    int dims;            /* of the field, and one of components */
     int nsum;
     int64_t sum[SUM_MAX][2 * DIMS_MAX];
-    int64_t *log;            /* 2 * dims each: lo, hi */
+    int64_t *log; /* 2 * dims each: lo, hi */
     rt_mark_of_need *marks;
     size_t n, cap;
 };
@@ -36,8 +36,8 @@ struct rt_kept {
     struct rt_kept *next;
     tk_field *field;
     tk_plane plane;
-    bool all;              /* all of `written` is, always */
-    size_t before;         /* how many needs there were */
+    bool all;      /* all of `written` is, always */
+    size_t before; /* how many needs there were */
     int64_t written[2 * DIMS_MAX], region[2 * DIMS_MAX];
     unsigned char copy[];
 };
@@ -78,7 +78,8 @@ static inline void surround(int64_t *a, const int64_t *b, int dims)
 
 enum { APART = -2, HOLDS = -1 };
 
-/* HOLDS: a holds b. Else the dimension in which they lie side by side, or over each other, so that both together are a box; APART: there is none. */
+/* HOLDS: a holds b. Else the dimension in which they lie side by side, or over each other, so that both together are a
+ * box; APART: there is none. */
 static inline int relate(const int64_t *a, const int64_t *b, int dims)
 {
     int other = HOLDS;
@@ -108,7 +109,8 @@ static inline int64_t extent(const int64_t *b, int d)
     return b[2 * d + 1] - b[2 * d] + 1;
 }
 
-/* Of a part that meets a box of what is needed: a copy of what adjoints may need of it, to the list. False after failing the session. */
+/* Of a part that meets a box of what is needed: a copy of what adjoints may need of it, to the list. False after
+ * failing the session. */
 bool rt_kept_add(tk_field *f, tk_plane plane, const int64_t *b, kind kind_of, struct rt_kept **kept);
 
 #endif

@@ -1,4 +1,5 @@
-/* Old values of atomics, and who set minima and maxima, in the record of a launch. compiler/passes/derive/reverse/record.c decides what goes where. */
+/* Old values of atomics, and who set minima and maxima, in the record of a launch.
+ * compiler/passes/derive/reverse/record.c decides what goes where. */
 #include "rt.h"
 
 #include <sched.h>
@@ -86,7 +87,9 @@ void *tk_record_logs(tk_session *s, tk_record *rec, int which, int64_t turn, int
 
 static void *lost_way(tk_session *s)
 {
-    tk_fail(s, TK_BAD_STATE, "an adjoint took another way than its launch, at a condition that rounding decides: the old values of an atomic are not there");
+    tk_fail(s, TK_BAD_STATE,
+            "an adjoint took another way than its launch, at a condition that rounding decides: the old values of an "
+            "atomic are not there");
     return NULL;
 }
 
@@ -109,7 +112,8 @@ void *tk_log_add(tk_session *s, tk_log *log, int64_t n, size_t size)
         cap *= 2;
     }
     if (!*p) {
-        struct rt_part *part = (size_t)cap > SIZE_MAX / 4 / size ? NULL : rt_alloc(s, sizeof *part + (size_t)cap * size, true);
+        struct rt_part *part = (size_t)cap > SIZE_MAX / 4 / size ? NULL
+                                                                 : rt_alloc(s, sizeof *part + (size_t)cap * size, true);
         if (!part)
             return no_memory(s, (size_t)cap);
         part->bytes = sizeof *part + (size_t)cap * size;

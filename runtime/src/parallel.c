@@ -7,8 +7,9 @@
 #include <omp.h>
 #endif
 
-/* Work below which starting threads costs more than it gains, and the least work of a chunk, in rough cycles. A parallel loop takes some ten microseconds
- * to start and to end, when nothing else runs; the estimates of cycles are rather high than low. */
+/* Work below which starting threads costs more than it gains, and the least work of a chunk, in rough cycles. A
+ * parallel loop takes some ten microseconds to start and to end, when nothing else runs; the estimates of cycles are
+ * rather high than low. */
 #ifndef TK_MIN_CHUNK /* tests make it small, so that small loops have many chunks */
 #define TK_MIN_PARALLEL 524288
 #define TK_MIN_CHUNK 16384
@@ -180,7 +181,8 @@ void rt_for(tk_session *s, int64_t n, bool parallel, tk_task_fn fn, const void *
         run_serial(s, n, fn, args);
         return;
     }
-    if (!s->opt.parallel && is_nested()) { /* the host calls from a parallel region of its own: its threads are busy already */
+    if (!s->opt.parallel &&
+        is_nested()) { /* the host calls from a parallel region of its own: its threads are busy already */
         run_serial(s, n, fn, args);
         return;
     }
@@ -242,12 +244,12 @@ tk_status tk_run(tk_session *s, const tk_plan *p, tk_task_fn fn, const void *arg
 
 enum { CHUNKS_PER_THREAD = 4 };
 
-/* Slabs are taken in blocks. Block k of the last stage follows block k + lag of the others; a chunk is a range of blocks. What of the last stage waits for the
- * next chunk is left to the end. */
+/* Slabs are taken in blocks. Block k of the last stage follows block k + lag of the others; a chunk is a range of
+ * blocks. What of the last stage waits for the next chunk is left to the end. */
 typedef struct staged {
     const tk_session *s;
     const tk_stage *stages;
-    int last; /* stage */
+    int last;      /* stage */
     int64_t block; /* slabs */
     int64_t nblocks, lag, nchunks;
 } staged;
@@ -302,7 +304,8 @@ static void run_apart(tk_session *s, const tk_stage *stages, int nstages)
 {
     for (int k = 0; k < nstages; k++) {
         rt_watch_loop(s, true);
-        const tk_plan all = {stages[k].slabs * stages[k].slab, stages[k].slabs * stages[k].slab, stages[k].slabs * stages[k].slab > 0, 1};
+        const tk_plan all = {stages[k].slabs * stages[k].slab, stages[k].slabs * stages[k].slab,
+                             stages[k].slabs * stages[k].slab > 0, 1};
         rt_run_chunks(s, &all, false, stages[k].fn, stages[k].args, false);
         rt_watch_loop(s, false);
     }

@@ -17,34 +17,36 @@ struct rt_changes;
 typedef struct rt_entry {
     tk_module *module;
     const tk_kernel *kernel;
-    const void *args; /* in rt_tape.args, NULL if none */
-    const tk_triple *triple; /* a call of the host's: no module, no kernel. In rt_tape.args */
+    const void *args;            /* in rt_tape.args, NULL if none */
+    const tk_triple *triple;     /* a call of the host's: no module, no kernel. In rt_tape.args */
     uint64_t draws, first, last; /* of such a call: tk_session.draws before it, .launches before and after it */
-    struct rt_changes *changes; /* what it changed of data that earlier adjoints may need, the last first; also of launches inside such a call */
-    uint64_t arrays; /* validated: hash of the arrays of the host that it reads */
-    bool needs;      /* what its adjoint needs is to be listed, once somebody asks */
+    struct rt_changes *changes;  /* what it changed of data that earlier adjoints may need, the last first; also of
+                                    launches inside such a call */
+    uint64_t arrays;             /* validated: hash of the arrays of the host that it reads */
+    bool needs;                  /* what its adjoint needs is to be listed, once somebody asks */
     tk_record record;
 } rt_entry;
 
 typedef struct rt_tape {
     bool open, validate;
-    bool sum;          /* gradients from before it was opened are set aside */
+    bool sum; /* gradients from before it was opened are set aside */
     tk_field *loss;
     tk_status failed;  /* a failure since opening that tk_session_clear_error has forgotten */
     rt_entry *entries; /* kept from tape to tape, as are the segments of args */
     size_t count, cap;
-    bool replaying;    /* the adjoints are running */
-    bool kept_duals;   /* fields as they were when it was closed are kept with their duals */
-    uint64_t first, last, resumed; /* meanwhile: those of the call whose backward runs, and tk_session.launches when that began */
-    bool doomed;       /* a module that it uses went while a function of the host ran: closed when that is back */
+    bool replaying;  /* the adjoints are running */
+    bool kept_duals; /* fields as they were when it was closed are kept with their duals */
+    uint64_t first, last,
+        resumed; /* meanwhile: those of the call whose backward runs, and tk_session.launches when that began */
+    bool doomed; /* a module that it uses went while a function of the host ran: closed when that is back */
     tk_stack args;
     size_t bytes;
-    size_t at;         /* replaying: number of the entry whose adjoint runs, from 0 */
+    size_t at;                  /* replaying: number of the entry whose adjoint runs, from 0 */
     struct rt_changes *scratch; /* what that changed, if it is the program's own */
-    bool undone;       /* changes are, on the way back */
-    int64_t *ends;     /* of the parts that the running launch touches */
-    int nends;         /* room */
-    size_t listed;     /* how many entries' needs are */
+    bool undone;                /* changes are, on the way back */
+    int64_t *ends;              /* of the parts that the running launch touches */
+    int nends;                  /* room */
+    size_t listed;              /* how many entries' needs are */
 } rt_tape;
 
 /* What is watched during a launch; watch.c. */
@@ -52,11 +54,13 @@ typedef struct rt_watch {
     const tk_kernel *kernel;
     const char *derivative; /* "adjoint of ", "JVP of " or "" */
     bool serial;            /* the kernel tells its accesses, and libtkc is not made for several threads telling */
-    bool writes, reads;     /* of a launch on a validated tape: are writes held against needed reads, are its own reads needed */
-    tk_record *record;      /* of a launch on a tape, if it tells its decisions */
-    bool replays;           /* its adjoint runs */
-    bool finite;            /* stop at what is not finite */
-    uint64_t iteration, first, count; /* of the running parallel loop: this and its first one, 0 outside; of all so far */
+    bool writes,
+        reads; /* of a launch on a validated tape: are writes held against needed reads, are its own reads needed */
+    tk_record *record; /* of a launch on a tape, if it tells its decisions */
+    bool replays;      /* its adjoint runs */
+    bool finite;       /* stop at what is not finite */
+    uint64_t iteration, first,
+        count; /* of the running parallel loop: this and its first one, 0 outside; of all so far */
 } rt_watch;
 
 typedef struct rt_forward {
@@ -66,7 +70,8 @@ typedef struct rt_forward {
     tk_status failed; /* as in rt_tape */
 } rt_forward;
 
-/* A stack of the pool. The session knows all of them, so that what a failed task did not give back is found when the launch ends. */
+/* A stack of the pool. The session knows all of them, so that what a failed task did not give back is found when the
+ * launch ends. */
 typedef struct rt_pooled {
     tk_stack stack; /* first: generated code has a pointer to it */
     tk_mark bottom;
@@ -134,7 +139,7 @@ void rt_session_release(tk_session *s);
 
 /* ---- stack.c ---- */
 
-void rt_stack_free(tk_stack *st); /* all segments */
+void rt_stack_free(tk_stack *st);  /* all segments */
 void rt_stack_clear(tk_stack *st); /* empties it, keeps one segment */
 /* Returns every pooled stack that is in use. */
 void rt_stacks_reclaim(tk_session *s);
@@ -177,15 +182,16 @@ size_t rt_element_step(const tk_field *f); /* bytes from an element to the next 
 size_t rt_alignment(const tk_field *f);    /* of the host's memory */
 bool rt_takes_strides(const tk_field *f);  /* may be bound with strides */
 
-/* A memory is that of one field, the owner, or of the fields from the owner on that are members of one array of structs. */
+/* A memory is that of one field, the owner, or of the fields from the owner on that are members of one array of
+ * structs. */
 void rt_set_members(tk_module *m); /* tells the fields, before all else */
 bool rt_shares_memory(const tk_field *f);
 tk_field *rt_owner(const tk_field *f);
-int rt_sharers(const tk_field *owner);             /* how many fields have its memory, at least 1 */
-size_t rt_memory_bytes(const tk_field *f);         /* of one plane */
-void *rt_placed(const tk_field *f, void *memory);  /* where the field begins there */
+int rt_sharers(const tk_field *owner);              /* how many fields have its memory, at least 1 */
+size_t rt_memory_bytes(const tk_field *f);          /* of one plane */
+void *rt_placed(const tk_field *f, void *memory);   /* where the field begins there */
 void *rt_memory(const tk_field *f, tk_plane plane); /* and back */
-int rt_whole_name(const tk_field *f);              /* length of the memory's name in the field's: "p" of "p.pos" */
+int rt_whole_name(const tk_field *f);               /* length of the memory's name in the field's: "p" of "p.pos" */
 
 /* Which bytes a plane takes: blocks at multiples of strides. */
 typedef struct rt_span {
@@ -211,7 +217,8 @@ tk_status rt_tape_record(tk_field *output);
 tk_status rt_tape_play(tk_session *s, tk_status st, const double *loss_grad);
 /* Runs and records a launch. */
 tk_status rt_tape_launch(tk_module *m, const tk_kernel *k, const void *args);
-/* Around a launch inside a function of a triple, of kernel k, or of which it is the adjoint: an eye on what the tape needs. */
+/* Around a launch inside a function of a triple, of kernel k, or of which it is the adjoint: an eye on what the tape
+ * needs. */
 tk_status rt_tape_inside(tk_module *m, const tk_kernel *k, const void *args, bool jvp, struct rt_kept **kept);
 tk_status rt_tape_inside_end(tk_module *m, const tk_kernel *k, tk_status st, struct rt_kept **kept);
 /* Records a call of the host's; *kept: the arguments to give it. */
@@ -225,9 +232,10 @@ void rt_tape_forget(tk_module *m);
 
 /* ---- needs.c ---- */
 
-/* Before a launch under a tape: *kept is a copy of what it is about to write of what earlier adjoints may need. recorded: it is the last entry, and what its
- * adjoint needs is noted. Fails the session; then *kept is NULL. */
-tk_status rt_needs_before(tk_module *m, const tk_kernel *k, const void *args, bool duals, bool recorded, struct rt_kept **kept);
+/* Before a launch under a tape: *kept is a copy of what it is about to write of what earlier adjoints may need.
+ * recorded: it is the last entry, and what its adjoint needs is noted. Fails the session; then *kept is NULL. */
+tk_status rt_needs_before(tk_module *m, const tk_kernel *k, const void *args, bool duals, bool recorded,
+                          struct rt_kept **kept);
 /* After it (st: how it went): what changed goes to the list of an entry, or fails the session. Frees the copy. */
 tk_status rt_needs_after(tk_module *m, const tk_kernel *k, tk_status st, struct rt_kept **kept, struct rt_changes **to);
 void rt_needs_drop(tk_session *s, struct rt_kept **kept);
@@ -242,13 +250,14 @@ void rt_changes_free(tk_session *s, rt_entry *e);
 
 /* ---- saved.c ---- */
 
-/* Before a launch: a copy of the saved fields that its adjoint, or (on a tape) that of an earlier launch, will want as they are now; duals: with theirs.
- * Fails the session. */
+/* Before a launch: a copy of the saved fields that its adjoint, or (on a tape) that of an earlier launch, will want as
+ * they are now; duals: with theirs. Fails the session. */
 tk_status rt_saved_keep(tk_module *m, const tk_kernel *k, tk_record *rec, bool on_tape, bool duals);
 /* After a launch on a tape: whose data is needed from here on. */
 void rt_saved_launched(tk_module *m, const tk_kernel *k);
 void rt_saved_begin(tk_session *s);
-/* Puts back what a launch found; `wanted`: what its adjoint is about to read; else what the adjoint of the launch before it needs. */
+/* Puts back what a launch found; `wanted`: what its adjoint is about to read; else what the adjoint of the launch
+ * before it needs. */
 void rt_saved_restore(const rt_entry *e, bool wanted);
 /* All saved fields of the tape as they are now: kept, put back. */
 tk_status rt_saved_keep_final(tk_session *s);
@@ -258,7 +267,8 @@ tk_status rt_saved_run(tk_module *m, const tk_kernel *k, tk_kernel_fn fn, const 
 /* True if the adjoint cannot do without a copy, and there is none; duals: the HVP, without theirs. */
 bool rt_saved_lacks(const tk_module *m, const tk_kernel *k, const tk_record *rec, bool duals);
 bool rt_saved_writes(const tk_kernel *k);
-/* A launch inside a function of a triple, under a tape: fails the session if the tape would have to keep something for it. */
+/* A launch inside a function of a triple, under a tape: fails the session if the tape would have to keep something for
+ * it. */
 tk_status rt_saved_check_call(tk_module *m, const tk_kernel *k);
 void rt_saved_free(tk_session *s, tk_record *rec);
 
@@ -296,7 +306,8 @@ void rt_arrays_unbind(tk_module *m, const tk_kernel *k);
 /* Fails the session if the kernel writes floats to an array; where: "a tape". */
 tk_status rt_arrays_refuse_results(tk_module *m, const tk_kernel *k, const char *where);
 uint64_t rt_arrays_hash(const tk_module *m, const tk_kernel *k, const void *args);
-/* bind.c: whether written memory of the running kernel overlaps other memory that it uses; back, along: of an adjoint, of a JVP. */
+/* bind.c: whether written memory of the running kernel overlaps other memory that it uses; back, along: of an adjoint,
+ * of a JVP. */
 tk_status rt_arrays_check(tk_module *m, const tk_kernel *k, bool back, bool along);
 
 /* ---- call.c ---- */
@@ -305,7 +316,8 @@ tk_status rt_call_backward(tk_session *s, const rt_entry *e);
 
 /* ---- snapshot.c ---- */
 
-/* The data of all fields of a session, and which random numbers come next. Without data after failing the session. Until it is freed, modules neither come nor go. */
+/* The data of all fields of a session, and which random numbers come next. Without data after failing the session.
+ * Until it is freed, modules neither come nor go. */
 typedef struct rt_snapshot {
     tk_session *session;
     void *data; /* NULL: none */

@@ -1,4 +1,5 @@
-/* Saved fields: copies of what launches overwrite, and their way back. compiler/passes/derive/reverse/saved.c has the other half of the scheme. */
+/* Saved fields: copies of what launches overwrite, and their way back. compiler/passes/derive/reverse/saved.c has the
+ * other half of the scheme. */
 #include "rt.h"
 
 enum { LINE = 64 };
@@ -99,7 +100,8 @@ void rt_saved_begin(tk_session *s)
             m->fields[i].current = false;
 }
 
-/* A state that no adjoint reads is not kept when it is overwritten: a field that is cleared and then filled costs one copy, not two. */
+/* A state that no adjoint reads is not kept when it is overwritten: a field that is cleared and then filled costs one
+ * copy, not two. */
 void rt_saved_launched(tk_module *m, const tk_kernel *k)
 {
     for (int i = 0; i < k->naccess; i++) {
@@ -153,7 +155,8 @@ tk_status rt_saved_keep_final(tk_session *s)
             f->kept = rt_alloc(s, bytes ? bytes : LINE, false);
             if (!f->kept) {
                 drop_final(s, false);
-                return tk_fail(s, TK_NO_MEMORY, "out of memory for the saved field '%s' while a tape is closed", f->desc->name);
+                return tk_fail(s, TK_NO_MEMORY, "out of memory for the saved field '%s' while a tape is closed",
+                               f->desc->name);
             }
             copy_in(f, f->kept, s->tape.kept_duals);
         }
@@ -176,7 +179,8 @@ tk_status rt_saved_check_call(tk_module *m, const tk_kernel *k)
         const tk_field *f = &m->fields[a->field];
         if ((a->what & TK_SAVED) != 0 && (t->replaying || f->current))
             return tk_fail(m->session, TK_NO_DERIVATIVE,
-                           "kernel '%s' overwrites the saved field '%s' inside a function of tk_call, whose launches the tape does not keep",
+                           "kernel '%s' overwrites the saved field '%s' inside a function of tk_call, whose launches "
+                           "the tape does not keep",
                            k->name, f->desc->name);
     }
     return TK_OK;
@@ -195,7 +199,8 @@ bool rt_saved_lacks(const tk_module *m, const tk_kernel *k, const tk_record *rec
     for (int i = 0; i < k->naccess; i++) {
         if ((k->access[i].what & TK_BEFORE_WANTED) == 0)
             continue;
-        if (!rec->before || rec->before[i] == 0 || (duals && !rec->duals && m->fields[k->access[i].field].plane[TK_DUAL]))
+        if (!rec->before || rec->before[i] == 0 ||
+            (duals && !rec->duals && m->fields[k->access[i].field].plane[TK_DUAL]))
             return true;
     }
     return false;

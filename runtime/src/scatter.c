@@ -1,12 +1,14 @@
 /* Tasks that scatter: several iterations add into one element of a field, or of an array of the kernel.
  *
- * Private copies: the chunks are dealt in contiguous ranges to slots. The first slot adds into the field itself, each other one into zeroed copies
- * of the target planes, or of the slabs of them that the task adds to, which are then added to the field in the order of the slots.
+ * Private copies: the chunks are dealt in contiguous ranges to slots. The first slot adds into the field itself, each
+ * other one into zeroed copies of the target planes, or of the slabs of them that the task adds to, which are then
+ * added to the field in the order of the slots.
  */
 #include "rt.h"
 
-/* Copies may take this much memory, and at most this many bytes for each cycle of work. Zeroing and summing move them at some 4 bytes a cycle, so
- * this is up to twice the work itself; an atomic addition costs tens of cycles, more when threads meet. */
+/* Copies may take this much memory, and at most this many bytes for each cycle of work. Zeroing and summing move them
+ * at some 4 bytes a cycle, so this is up to twice the work itself; an atomic addition costs tens of cycles, more when
+ * threads meet. */
 static const double max_copy_bytes = 256.0 * 1024 * 1024;
 enum { BYTES_PER_CYCLE = 8 };
 
@@ -83,13 +85,13 @@ typedef struct sum {
     int target;
 } sum;
 
-#define ADD_TYPE(T, t, ADD)                                                                     \
-    static void add_##t(void *to, const void *from, int64_t lo, int64_t hi)                     \
-    {                                                                                           \
-        T *restrict const a = to;                                                               \
-        const T *restrict const b = from;                                                       \
-        for (int64_t i = lo; i < hi; i++)                                                       \
-            a[i] = ADD;                                                                         \
+#define ADD_TYPE(T, t, ADD) \
+    static void add_##t(void *to, const void *from, int64_t lo, int64_t hi) \
+    { \
+        T *restrict const a = to; \
+        const T *restrict const b = from; \
+        for (int64_t i = lo; i < hi; i++) \
+            a[i] = ADD; \
     }
 ADD_TYPE(int8_t, i8, tk_add_i8(a[i], b[i]))
 ADD_TYPE(int16_t, i16, tk_add_i16(a[i], b[i]))
@@ -157,14 +159,15 @@ static double copies_bytes(const tk_scatter_target *targets, int ntargets, int s
 static bool copies_pay(const tk_plan *p, const tk_scatter_target *targets, int ntargets, int slots)
 {
     for (int t = 0; t < ntargets; t++)
-        if (targets[t].shared || !is_inside(&targets[t])) /* what the task reads or stores there would not be in the copy */
+        if (targets[t].shared ||
+            !is_inside(&targets[t])) /* what the task reads or stores there would not be in the copy */
             return false;
     const double bytes = copies_bytes(targets, ntargets, slots);
     return bytes <= max_copy_bytes && bytes <= BYTES_PER_CYCLE * (double)p->n * (double)p->cost;
 }
 
-/* A copy of a slab, and in *base what stands for the plane's first component: usually outside of the copy's memory, so it is a number here. Where
- * there are no such low addresses, the memory begins with what is not needed. */
+/* A copy of a slab, and in *base what stands for the plane's first component: usually outside of the copy's memory, so
+ * it is a number here. Where there are no such low addresses, the memory begins with what is not needed. */
 static unsigned char *copy_of(tk_session *s, const tk_scatter_target *t, uintptr_t *base)
 {
     const slab part = slab_of(t);
@@ -225,8 +228,8 @@ static tk_status run_alone(tk_session *s, const tk_plan *p, tk_task_fn plain, co
     return tk_session_status(s);
 }
 
-tk_status tk_run_scatter(tk_session *s, const tk_plan *p, tk_task_fn plain, tk_task_fn atomic, const void *args, size_t args_size,
-                         const tk_scatter_target *targets, int ntargets)
+tk_status tk_run_scatter(tk_session *s, const tk_plan *p, tk_task_fn plain, tk_task_fn atomic, const void *args,
+                         size_t args_size, const tk_scatter_target *targets, int ntargets)
 {
     for (int t = 0; t < ntargets; t++)
         if (targets[t].field && (!adder(targets[t].field->desc->elem) || !targets[t].field->plane[targets[t].plane]))

@@ -18,7 +18,8 @@ tk_session *tk_session_create(const tk_session_options *opt)
 {
     const tk_session_options o = opt ? *opt : tk_session_defaults();
     if (!threads_in_range(o.threads)) {
-        rt_thread_fail(TK_BAD_ARGUMENT, "session: %d threads are out of the range 0..%d", o.threads, (int)RT_MAX_THREADS);
+        rt_thread_fail(TK_BAD_ARGUMENT, "session: %d threads are out of the range 0..%d", o.threads,
+                       (int)RT_MAX_THREADS);
         return NULL;
     }
     tk_session *s = rt_block_alloc(o.alloc, o.alloc_user, sizeof *s, true);
@@ -76,7 +77,8 @@ tk_status tk_session_set_threads(tk_session *s, int threads)
     if (!s)
         return rt_thread_fail(TK_BAD_ARGUMENT, "tk_session_set_threads: the session is NULL");
     if (!threads_in_range(threads))
-        return tk_fail(s, TK_BAD_ARGUMENT, "tk_session_set_threads: %d threads are out of the range 0..%d", threads, (int)RT_MAX_THREADS);
+        return tk_fail(s, TK_BAD_ARGUMENT, "tk_session_set_threads: %d threads are out of the range 0..%d", threads,
+                       (int)RT_MAX_THREADS);
     const tk_status st = rt_check_idle(s, "changing the number of threads");
     if (st != TK_OK)
         return st;
@@ -118,7 +120,8 @@ tk_status rt_check_no_tape(tk_session *s, const char *what)
     if (st != TK_OK)
         return st;
     if (s->tape.open)
-        return tk_fail(s, TK_BAD_STATE, "%s is not possible while a tape is open (on field '%s')", what, s->tape.loss->desc->name);
+        return tk_fail(s, TK_BAD_STATE, "%s is not possible while a tape is open (on field '%s')", what,
+                       s->tape.loss->desc->name);
     return TK_OK;
 }
 
@@ -126,7 +129,8 @@ tk_status rt_check_closed(tk_session *s, const char *what)
 {
     const tk_status st = rt_check_no_tape(s, what);
     if (st == TK_OK && s->forward.open)
-        return tk_fail(s, TK_BAD_STATE, "%s is not possible while a forward scope is open (of field '%s')", what, s->forward.param->desc->name);
+        return tk_fail(s, TK_BAD_STATE, "%s is not possible while a forward scope is open (of field '%s')", what,
+                       s->forward.param->desc->name);
     return st;
 }
 

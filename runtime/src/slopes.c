@@ -21,7 +21,8 @@ static double epsilon(const rt_line *l)
     return l->single ? (double)FLT_EPSILON : DBL_EPSILON;
 }
 
-/* Of extrapolations from ever smaller steps the one that changes least: a wide step has the error of higher derivatives, a narrow one that of rounding. */
+/* Of extrapolations from ever smaller steps the one that changes least: a wide step has the error of higher
+ * derivatives, a narrow one that of rounding. */
 typedef struct best {
     double before, rich_before, slope, error, step;
 } best;
@@ -66,5 +67,6 @@ rt_slope rt_slope_aside(const rt_line *l, int side)
         offer(&b, i, h, (there - y) / (to - x), ratio, noise / fabs(to - x));
     }
     /* the change of what is continuous, roots included, goes to zero with the steps */
-    return (rt_slope){.slope = b.slope, .error = b.error, .step = b.step, .jump = change > 32 * noise && before < 1.2 * change};
+    return (rt_slope){
+        .slope = b.slope, .error = b.error, .step = b.step, .jump = change > 32 * noise && before < 1.2 * change};
 }

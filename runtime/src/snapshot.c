@@ -1,4 +1,5 @@
-/* The data of all fields, and which random numbers come next, kept and put back: what lets a program run again on the same state. */
+/* The data of all fields, and which random numbers come next, kept and put back: what lets a program run again on the
+ * same state. */
 #include "rt.h"
 
 static size_t data_bytes(tk_session *s)

@@ -1,5 +1,5 @@
-/* Tapes whose gradients are added to those that are there: these are set aside when the tape opens, so that its adjoints do not take them for gradients of its
- * final state, and added when it closes. */
+/* Tapes whose gradients are added to those that are there: these are set aside when the tape opens, so that its
+ * adjoints do not take them for gradients of its final state, and added when it closes. */
 #include "rt.h"
 
 static const tk_plane planes[] = {TK_GRAD, TK_GRAD_DUAL};
@@ -51,7 +51,9 @@ tk_status rt_sum_begin(const tk_field *loss)
             for (int p = 0; p < PLANES; p++)
                 if (&m->fields[i] != loss && !keep(&m->fields[i], p)) {
                     forget(s);
-                    return tk_fail(s, TK_NO_MEMORY, "out of memory for the gradient of field '%s' that a tape is to be added to", m->fields[i].desc->name);
+                    return tk_fail(s, TK_NO_MEMORY,
+                                   "out of memory for the gradient of field '%s' that a tape is to be added to",
+                                   m->fields[i].desc->name);
                 }
     return TK_OK;
 }

@@ -92,7 +92,9 @@ tk_status rt_tape_inside_end(tk_module *m, const tk_kernel *k, tk_status st, str
     rt_tape *t = &m->session->tape;
     if (!*kept)
         return st;
-    return rt_needs_after(m, k, st, kept, t->replaying ? &t->scratch : &t->entries[t->count - 1].changes); /* there the last entry is the call's */
+    return rt_needs_after(m, k, st, kept,
+                          t->replaying ? &t->scratch
+                                       : &t->entries[t->count - 1].changes); /* there the last entry is the call's */
 }
 
 static tk_status refuse_grad_args(tk_module *m, const tk_kernel *k)
@@ -108,7 +110,8 @@ static tk_status launch_second_order(tk_module *m, const tk_kernel *k, const voi
 {
     tk_session *s = m->session;
     if (!k->jvp || (!k->hvp && (k->grad || k->no_grad)))
-        return tk_fail(s, TK_NO_DERIVATIVE, "kernel '%s' of module '%s' has no %s, which a tape inside a forward scope needs: %s", k->name,
+        return tk_fail(s, TK_NO_DERIVATIVE,
+                       "kernel '%s' of module '%s' has no %s, which a tape inside a forward scope needs: %s", k->name,
                        m->desc->name, k->jvp ? "second-order product" : "JVP",
                        k->jvp || !k->no_jvp ? "declare it derive(grad, jvp, hvp)" : k->no_jvp);
     if (k->grad_args)
@@ -140,7 +143,8 @@ tk_status rt_tape_launch(tk_module *m, const tk_kernel *k, const void *args)
         return ran;
     }
     if (!k->grad && !is_zero)
-        return tk_fail(s, TK_NO_DERIVATIVE, "kernel '%s' of module '%s' has no adjoint, which a tape needs: %s", k->name, m->desc->name, k->no_grad);
+        return tk_fail(s, TK_NO_DERIVATIVE, "kernel '%s' of module '%s' has no adjoint, which a tape needs: %s",
+                       k->name, m->desc->name, k->no_grad);
     st = k->grad_args ? refuse_grad_args(m, k) : is_zero ? TK_OK : rt_arrays_refuse_results(m, k, "a tape");
     if (st != TK_OK)
         return st;
@@ -237,7 +241,8 @@ void rt_tape_forget(tk_module *m)
     }
     if (s->forward.open && s->forward.param->module == m) {
         s->forward = (rt_forward){0};
-        tk_fail(s, TK_BAD_STATE, "module '%s' was destroyed while a forward scope of its field was open", m->desc->name);
+        tk_fail(s, TK_BAD_STATE, "module '%s' was destroyed while a forward scope of its field was open",
+                m->desc->name);
     }
 }
 
@@ -265,8 +270,10 @@ static tk_status check_flags(tk_session *s, unsigned flags)
 {
     const unsigned known = TK_TAPE_VALIDATE | TK_TAPE_SUM | TK_TAPE_CONTINUE;
     if ((flags & 1) != 0)
-        return tk_fail(s, TK_BAD_ARGUMENT, "tk_tape_begin: the flag 0x1 (TK_TAPE_KEEP_GRAD) is gone: TK_TAPE_SUM adds the gradients of this tape to those before, "
-                                           "TK_TAPE_CONTINUE takes those before for the gradients of its final state");
+        return tk_fail(s, TK_BAD_ARGUMENT,
+                       "tk_tape_begin: the flag 0x1 (TK_TAPE_KEEP_GRAD) is gone: TK_TAPE_SUM adds the gradients of "
+                       "this tape to those before, "
+                       "TK_TAPE_CONTINUE takes those before for the gradients of its final state");
     if ((flags & ~known) != 0)
         return tk_fail(s, TK_BAD_ARGUMENT, "tk_tape_begin: unknown flags 0x%x", flags);
     if ((flags & TK_TAPE_SUM) != 0 && (flags & TK_TAPE_CONTINUE) != 0)
@@ -290,9 +297,11 @@ tk_status tk_tape_begin(tk_field *loss, unsigned flags)
     if (d->ndim != 0 || d->ncomp != 1 || !rt_is_float(loss))
         return tk_fail(s, TK_BAD_ARGUMENT, "the loss of a tape must be a 0-D field of one float; '%s' is not", d->name);
     if (!loss->plane[TK_GRAD])
-        return tk_fail(s, TK_NO_DERIVATIVE, "field '%s' cannot be the loss of a tape: it is not declared needs_grad", d->name);
+        return tk_fail(s, TK_NO_DERIVATIVE, "field '%s' cannot be the loss of a tape: it is not declared needs_grad",
+                       d->name);
     if ((flags & TK_TAPE_VALIDATE) != 0 && s->forward.open)
-        return tk_fail(s, TK_BAD_STATE, "a tape inside a forward scope cannot be validated: validate the same launches outside of it");
+        return tk_fail(s, TK_BAD_STATE,
+                       "a tape inside a forward scope cannot be validated: validate the same launches outside of it");
     if ((flags & TK_TAPE_SUM) != 0)
         st = rt_sum_begin(loss);
     if (st != TK_OK)
@@ -342,7 +351,8 @@ static tk_status run_adjoints(tk_session *s)
         else if (e->kernel->back)
             st = run_own_adjoint(e);
         else if (e->kernel->grad)
-            st = rt_run(e->module, e->kernel, s->forward.open ? e->kernel->hvp : e->kernel->grad, e->args, NULL, &e->record);
+            st = rt_run(e->module, e->kernel, s->forward.open ? e->kernel->hvp : e->kernel->grad, e->args, NULL,
+                        &e->record);
         rt_saved_restore(e, false);
         rt_changes_put_back(s);
         rt_changes_undo(s, e);
@@ -393,10 +403,12 @@ tk_status tk_tape_end_with(tk_field *loss, double loss_grad)
     if (!s->tape.open)
         return st != TK_OK ? st : tk_fail(s, TK_BAD_STATE, "tk_tape_end: no tape is open");
     if (st == TK_OK && s->tape.failed)
-        st = tk_fail(s, s->tape.failed, "tk_tape_end: something failed since the tape was opened (%s, cleared since), so no adjoint runs",
+        st = tk_fail(s, s->tape.failed,
+                     "tk_tape_end: something failed since the tape was opened (%s, cleared since), so no adjoint runs",
                      tk_status_name(s->tape.failed));
     if (st == TK_OK && loss != s->tape.loss)
-        st = tk_fail(s, TK_BAD_ARGUMENT, "tk_tape_end: the tape was opened on field '%s', not '%s'", s->tape.loss->desc->name, loss->desc->name);
+        st = tk_fail(s, TK_BAD_ARGUMENT, "tk_tape_end: the tape was opened on field '%s', not '%s'",
+                     s->tape.loss->desc->name, loss->desc->name);
     return rt_tape_play(s, st, &loss_grad);
 }
 
@@ -435,7 +447,8 @@ tk_tape_guard tk_tape_enter(tk_module *m, tk_field *loss, unsigned flags)
     if (!m || !loss)
         rt_thread_fail(TK_BAD_ARGUMENT, "TK_TAPE: the module or the loss is NULL");
     else if (loss->module->session != m->session)
-        tk_fail(m->session, TK_BAD_ARGUMENT, "TK_TAPE: field '%s' belongs to another session than module '%s'", loss->desc->name, m->desc->name);
+        tk_fail(m->session, TK_BAD_ARGUMENT, "TK_TAPE: field '%s' belongs to another session than module '%s'",
+                loss->desc->name, m->desc->name);
     else if (tk_tape_begin(loss, flags) == TK_OK)
         g.state = GUARD_OPEN;
     return g;

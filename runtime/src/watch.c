@@ -1,4 +1,5 @@
-/* What code built with --debug lets us see: data that adjoints need and that is overwritten, races between iterations, numbers that are not finite.
+/* What code built with --debug lets us see: data that adjoints need and that is overwritten, races between iterations,
+ * numbers that are not finite.
  *
  * Such code runs on one thread and calls tk_watch after each access to a field. Nothing else here costs anything.
  */
@@ -11,7 +12,7 @@ typedef struct rt_read {
     uint64_t bits;           /* the value that was read */
     const tk_kernel *kernel; /* NULL: no such read */
     int site;
-    uint32_t launch;         /* on the tape, from 1 */
+    uint32_t launch; /* on the tape, from 1 */
 } rt_read;
 
 /* Who loaded, stored or accumulated: the last iteration, and whether another one of the same loop did. */
@@ -45,7 +46,8 @@ rt_text rt_element_text(const tk_field *f, tk_plane plane, int64_t component)
     for (int d = 0; d < f->desc->ndim && n < sizeof t.s - 24; d++)
         n += (size_t)snprintf(t.s + n, sizeof t.s - n, "%s%lld", d ? ", " : "[", (long long)index[d]);
     if (n < sizeof t.s - 32)
-        snprintf(t.s + n, sizeof t.s - n, f->desc->ncomp > 1 ? "%s component %d" : "%s", f->desc->ndim ? "]" : "", (int)number);
+        snprintf(t.s + n, sizeof t.s - n, f->desc->ncomp > 1 ? "%s component %d" : "%s", f->desc->ndim ? "]" : "",
+                 (int)number);
     return t;
 }
 
@@ -58,7 +60,10 @@ void rt_watch_begin(tk_session *s, const tk_module *m, const tk_kernel *k, tk_ke
     s->watch.replays = back;
     s->watch.kernel = k;
     s->watch.serial = m->desc->nsites > 0;
-    s->watch.derivative = fn == k->run ? "" : fn == k->grad ? "adjoint of " : fn == k->jvp ? "JVP of " : "JVP of the adjoint of ";
+    s->watch.derivative = fn == k->run    ? ""
+                          : fn == k->grad ? "adjoint of "
+                          : fn == k->jvp  ? "JVP of "
+                                          : "JVP of the adjoint of ";
     s->watch.iteration = 0;
 }
 
@@ -100,8 +105,9 @@ tk_status rt_watch_check(tk_module *m, const tk_kernel *k)
     if (m->desc->nsites > 0 || k->naccess == 0)
         return TK_OK;
     return tk_fail(m->session, TK_BAD_STATE,
-                   "kernel '%s' of module '%s' was not built with --debug, so that the validated tape cannot see what it reads and writes", k->name,
-                   m->desc->name);
+                   "kernel '%s' of module '%s' was not built with --debug, so that the validated tape cannot see what "
+                   "it reads and writes",
+                   k->name, m->desc->name);
 }
 
 static void needs(tk_session *s, tk_field *f, tk_plane plane, int site, int64_t component)
@@ -113,7 +119,8 @@ static void needs(tk_session *s, tk_field *f, tk_plane plane, int site, int64_t 
             return;
         }
     }
-    f->needed[plane][component] = (rt_read){bits_of(f, plane, component), s->watch.kernel, site, (uint32_t)s->tape.count};
+    f->needed[plane][component] = (rt_read){bits_of(f, plane, component), s->watch.kernel, site,
+                                            (uint32_t)s->tape.count};
 }
 
 static void overwrites(tk_session *s, const tk_field *f, const tk_site *w, int64_t component)
@@ -125,9 +132,10 @@ static void overwrites(tk_session *s, const tk_field *f, const tk_site *w, int64
         return;
     const tk_site *read = &f->module->desc->sites[r->site];
     tk_fail(s, TK_OVERWRITTEN,
-            "%s:%d:%d: kernel '%s' overwrites '%s', but the adjoint of kernel '%s' (launch %u on the tape) needs the value that it read at %s:%d:%d",
-            w->file, w->line, w->col, s->watch.kernel->name, rt_element_text(f, w->plane, component).s, r->kernel->name, r->launch, read->file, read->line,
-            read->col);
+            "%s:%d:%d: kernel '%s' overwrites '%s', but the adjoint of kernel '%s' (launch %u on the tape) needs the "
+            "value that it read at %s:%d:%d",
+            w->file, w->line, w->col, s->watch.kernel->name, rt_element_text(f, w->plane, component).s, r->kernel->name,
+            r->launch, read->file, read->line, read->col);
 }
 
 /* Whether component k of a plane still is what an adjoint needs. */
@@ -138,7 +146,8 @@ static tk_status compare(const tk_field *f, tk_plane plane, int64_t k)
         return TK_OK;
     const tk_site *read = &f->module->desc->sites[r->site];
     return tk_fail(f->module->session, TK_OVERWRITTEN,
-                   "'%s' was changed outside of kernels, but the adjoint of kernel '%s' (launch %u on the tape) needs the value that it read at %s:%d:%d",
+                   "'%s' was changed outside of kernels, but the adjoint of kernel '%s' (launch %u on the tape) needs "
+                   "the value that it read at %s:%d:%d",
                    rt_element_text(f, plane, k).s, r->kernel->name, r->launch, read->file, read->line, read->col);
 }
 
@@ -148,14 +157,16 @@ tk_status rt_watch_compare(tk_session *s)
         const rt_entry *e = &s->tape.entries[i];
         if (e->kernel && e->kernel->grad && e->arrays != rt_arrays_hash(e->module, e->kernel, e->args))
             return tk_fail(s, TK_OVERWRITTEN,
-                           "an array of the host that kernel '%s' (launch %zu on the tape) reads was changed since, but its adjoint reads it again",
+                           "an array of the host that kernel '%s' (launch %zu on the tape) reads was changed since, "
+                           "but its adjoint reads it again",
                            e->kernel->name, i + 1);
     }
     tk_status st = TK_OK;
     for (tk_module *m = s->modules; m; m = m->next)
         for (int i = 0; i < m->desc->nfields; i++)
             for (int p = 0; p < 4; p++)
-                for (int64_t k = 0; st == TK_OK && m->fields[i].needed[p] && k < (int64_t)rt_scalars(&m->fields[i]); k++)
+                for (int64_t k = 0; st == TK_OK && m->fields[i].needed[p] && k < (int64_t)rt_scalars(&m->fields[i]);
+                     k++)
                     st = compare(&m->fields[i], (tk_plane)p, k);
     return st;
 }
@@ -227,8 +238,10 @@ static void races(tk_session *s, tk_field *f, int site, int64_t component)
             continue;
         const tk_site *o = &f->module->desc->sites[other];
         tk_fail(s, TK_RACE,
-                "%s:%d:%d: in kernel '%s' one iteration of a parallel loop %s '%s', and another iteration %s it at %s:%d:%d: iterations are unordered",
-                at->file, at->line, at->col, w->kernel->name, did[me], rt_element_text(f, at->plane, component).s, did[k], o->file, o->line, o->col);
+                "%s:%d:%d: in kernel '%s' one iteration of a parallel loop %s '%s', and another iteration %s it at "
+                "%s:%d:%d: iterations are unordered",
+                at->file, at->line, at->col, w->kernel->name, did[me], rt_element_text(f, at->plane, component).s,
+                did[k], o->file, o->line, o->col);
         return;
     }
     mark(w, &t->by[me], site);
@@ -241,9 +254,13 @@ static void check_finite(tk_session *s, const tk_field *f, const tk_site *at, in
     const double x = rt_scalar_get(f, at->plane, component);
     if (isfinite(x))
         return;
-    tk_fail(s, TK_NOT_FINITE, "%s:%d:%d: '%s' is %s %s in the %skernel '%s'", at->file, at->line, at->col, rt_element_text(f, at->plane, component).s,
-            isnan(x) ? "NaN" : x > 0 ? "infinite" : "minus infinite", at->what & TK_READS ? "when it is read, put there by the host," : "from here on,",
-            s->watch.derivative, s->watch.kernel->name);
+    tk_fail(s, TK_NOT_FINITE, "%s:%d:%d: '%s' is %s %s in the %skernel '%s'", at->file, at->line, at->col,
+            rt_element_text(f, at->plane, component).s,
+            isnan(x) ? "NaN"
+            : x > 0  ? "infinite"
+                     : "minus infinite",
+            at->what & TK_READS ? "when it is read, put there by the host," : "from here on,", s->watch.derivative,
+            s->watch.kernel->name);
 }
 
 /* A function reads for many kernels, of which not every adjoint needs what it reads. */
@@ -269,7 +286,8 @@ void tk_watch(const tk_module *m, int site, int64_t component)
         return;
     if (w->iteration > 0 && (at->what & TK_MAY_RACE))
         races(s, f, site, component);
-    if ((at->plane != TK_DATA && at->plane != TK_DUAL) || at->field >= m->desc->nfields) /* arrays of the host are compared as a whole */
+    if ((at->plane != TK_DATA && at->plane != TK_DUAL) ||
+        at->field >= m->desc->nfields) /* arrays of the host are compared as a whole */
         return;
     if (w->reads && (at->what & TK_NEEDED) && adjoint_reads(w->kernel, at))
         needs(s, f, at->plane, site, component);

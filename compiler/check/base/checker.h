@@ -11,7 +11,14 @@
 #include "check/base/typed.h"
 #include "ir/ops.h"
 
-enum { MAX_COMPONENTS = 1024, MAX_ARRAY = 65536, MAX_UNROLL = 100000, MAX_BODIES = 1000, MAX_DEPTH = 8000, MAX_DIM = 8 };
+enum {
+    MAX_COMPONENTS = 1024,
+    MAX_ARRAY = 65536,
+    MAX_UNROLL = 100000,
+    MAX_BODIES = 1000,
+    MAX_DEPTH = 8000,
+    MAX_DIM = 8
+};
 
 typedef struct checker checker;
 typedef struct sym sym;
@@ -19,8 +26,9 @@ typedef struct fn fn;
 
 /* ---- values ---- */
 
-/* A value built of literals only is soft: it has no type yet and takes the one that it meets. Meanwhile its tree carries SC_I64 or SC_F64.
- * `c ? 0.1 : 0.2`, `[1.0, 2.0]` and `i * 0.5` are soft as well, so that 0.1 is never rounded to f32 on its way to an f64. */
+/* A value built of literals only is soft: it has no type yet and takes the one that it meets. Meanwhile its tree
+ * carries SC_I64 or SC_F64. `c ? 0.1 : 0.2`, `[1.0, 2.0]` and `i * 0.5` are soft as well, so that 0.1 is never rounded
+ * to f32 on its way to an f64. */
 typedef enum softness { SOFT_NO, SOFT_INT, SOFT_FLOAT } softness;
 
 /* What a float would have that an integer has not: the rest of 1 / 2, the range of 2 ** n. */
@@ -29,7 +37,8 @@ typedef enum cut { CUT_NO, CUT_DIVISION, CUT_POWER } cut;
 /* Of the value of an integer division or power: using it as a float is an error. */
 typedef struct lossy {
     cut kind;
-    bool literals; /* made of literals, maybe by way of a `let` or a parameter without type, through which it is followed: 1/2 is not meant to be 0 */
+    bool literals; /* made of literals, maybe by way of a `let` or a parameter without type, through which it is
+                      followed: 1/2 is not meant to be 0 */
     src_span at;
 } lossy;
 
@@ -37,34 +46,49 @@ typedef struct val {
     tx_expr *e;
     softness soft;
     lossy lost;
-    sym *ref;       /* an argument that is the name of an array or field: what it names; its type is an array */
+    sym *ref; /* an argument that is the name of an array or field: what it names; its type is an array */
 } val;
 
-static inline bool val_bad(val v) { return v.e->type->kind == TY_ERROR; }
+static inline bool val_bad(val v)
+{
+    return v.e->type->kind == TY_ERROR;
+}
 
 /* ---- symbols ---- */
 
-typedef enum sym_kind { SYM_CONST, SYM_PARAM, SYM_FIELD, SYM_FUNC, SYM_KERNEL, SYM_STRUCT, SYM_LOCAL, SYM_STATIC, SYM_BAD } sym_kind;
+typedef enum sym_kind {
+    SYM_CONST,
+    SYM_PARAM,
+    SYM_FIELD,
+    SYM_FUNC,
+    SYM_KERNEL,
+    SYM_STRUCT,
+    SYM_LOCAL,
+    SYM_STATIC,
+    SYM_BAD
+} sym_kind;
 typedef enum sym_state { SYM_NEW, SYM_ACTIVE, SYM_DONE } sym_state;
 
-/* One set of argument types that a function was called with; of fields, and of arrays of sizes known at run time, one for each. */
+/* One set of argument types that a function was called with; of fields, and of arrays of sizes known at run time, one
+ * for each. */
 typedef struct instance instance;
 struct instance {
     const ty **args;
-    lossy *lost;      /* of parameters without type */
-    sym **refs;       /* what parameters that are arrays or fields stand for, NULL for others */
-    bool *writes;     /* by parameter: a local array, elements of which it assigns */
+    lossy *lost;  /* of parameters without type */
+    sym **refs;   /* what parameters that are arrays or fields stand for, NULL for others */
+    bool *writes; /* by parameter: a local array, elements of which it assigns */
     tx_func *tx;
     const ty *result;
-    bool ready;       /* checked without errors */
-    bool used;        /* reached from a kernel or an export func */
-    int bodies;       /* of a kernel: its own and those of the kernels that become a part of it; 0: not counted yet */
+    bool ready; /* checked without errors */
+    bool used;  /* reached from a kernel or an export func */
+    int bodies; /* of a kernel: its own and those of the kernels that become a part of it; 0: not counted yet */
     const instance *asked; /* for the search that asked last whether this runs that one */
-    const char *impure; /* what makes it more than a function of its arguments, by itself: "uses the field 'x'"; NULL if nothing */
+    const char *impure; /* what makes it more than a function of its arguments, by itself: "uses the field 'x'"; NULL if
+                           nothing */
     src_span impure_at;
     const instance *searched; /* by the search from that one whether anything is */
-    instance *next;   /* of the same function */
-    instance *before; /* the one that was completed before: callees before callers */
+    instance *next;           /* of the same function */
+    instance *before;         /* the one that was completed before: callees before callers */
     struct call_edge *callees;
 };
 
@@ -81,36 +105,37 @@ struct sym {
     const char *name;
     src_span span;
     const ast_item *item;
-    bool refused;         /* already reported: uses stay silent */
-    val value;            /* CONST, STATIC */
-    ir_mparam *mparam;    /* PARAM */
-    ir_field *field;      /* FIELD; of structs: of the first member */
-    ir_field **members;   /* FIELD of structs: by leaf; NULL: it is none */
-    const ty *type;       /* FIELD: of an element; STRUCT, once it is done */
-    long *extents;        /* FIELD: constant extents, -1 where not constant */
-    tx_expr **dims;       /* FIELD that is an array parameter: its extents; else NULL */
+    bool refused;       /* already reported: uses stay silent */
+    val value;          /* CONST, STATIC */
+    ir_mparam *mparam;  /* PARAM */
+    ir_field *field;    /* FIELD; of structs: of the first member */
+    ir_field **members; /* FIELD of structs: by leaf; NULL: it is none */
+    const ty *type;     /* FIELD: of an element; STRUCT, once it is done */
+    long *extents;      /* FIELD: constant extents, -1 where not constant */
+    tx_expr **dims;     /* FIELD that is an array parameter: its extents; else NULL */
     /* FUNC, KERNEL */
     instance *instances;
-    sym *overload;        /* prelude only: same name, other number of parameters */
+    sym *overload;                 /* prelude only: same name, other number of parameters */
     sym *custom_grad, *custom_jvp; /* prelude only: its derivatives */
     int nparams;
-    const ty **param_types; /* NULL: generic */
-    tx_expr ***param_extents; /* of a parameter that is an array of the host: its extents, NULL where one is a name of its own; else NULL */
-    const ty *result;       /* as declared, NULL if not */
+    const ty **param_types;   /* NULL: generic */
+    tx_expr ***param_extents; /* of a parameter that is an array of the host: its extents, NULL where one is a name of
+                                 its own; else NULL */
+    const ty *result;         /* as declared, NULL if not */
     bool prelude, generic;
-    sym *next;              /* in order of declaration */
-    int checking;         /* instances being checked: recursion if called meanwhile */
+    sym *next;    /* in order of declaration */
+    int checking; /* instances being checked: recursion if called meanwhile */
     /* LOCAL */
-    tx_local *local;      /* of a struct, or an array of structs: of no use but for its type and name */
-    tx_local **parts;     /* its leaves; NULL: it is none */
+    tx_local *local;  /* of a struct, or an array of structs: of no use but for its type and name */
+    tx_local **parts; /* its leaves; NULL: it is none */
     fn *owner;
-    sym *hidden;          /* what the name meant before in an outer function */
+    sym *hidden; /* what the name meant before in an outer function */
     sym *scope_next;
-    bool int_literal;     /* its type came from an integer literal */
-    lossy lost;           /* of a `let`, or a parameter without type, made of literals */
-    int ref_param;        /* of a parameter that is an array: its number, from 1 */
-    const char *what; /* "a 'let'", "a parameter", "a loop variable" */
-    int task;             /* in which it is declared, 0: outside of any */
+    bool int_literal;        /* its type came from an integer literal */
+    lossy lost;              /* of a `let`, or a parameter without type, made of literals */
+    int ref_param;           /* of a parameter that is an array: its number, from 1 */
+    const char *what;        /* "a 'let'", "a parameter", "a loop variable" */
+    int task;                /* in which it is declared, 0: outside of any */
     int read_task, red_task; /* the last task that read or reduced it from outside */
     src_span read_span, red_span;
     ir_reduce red;
@@ -161,11 +186,11 @@ struct fn {
     src_span site;  /* prelude functions: the user's call, where everything is reported */
     scope *scope;
     loop *loop;
-    int task;       /* number of the parallel loop around, 0 if none */
-    int optional;   /* > 0: in a part of an expression that is not computed just once */
+    int task;         /* number of the parallel loop around, 0 if none */
+    int optional;     /* > 0: in a part of an expression that is not computed just once */
     const ty *result; /* NULL: not known yet, the first return tells */
-    tx_stmt **tail; /* where the next statement goes */
-    bool stop;      /* a prelude function refused its arguments: nothing more to check */
+    tx_stmt **tail;   /* where the next statement goes */
+    bool stop;        /* a prelude function refused its arguments: nothing more to check */
 };
 
 struct checker {
@@ -178,9 +203,9 @@ struct checker {
     tx_module *tx;
     name_entry *entries;
     size_t nentries, cap;
-    fn *fn;             /* NULL: module level */
-    bool extents;       /* inside an extent: integers are 64 bits wide */
-    bool constant;      /* inside a constant expression: params and fields are errors */
+    fn *fn;        /* NULL: module level */
+    bool extents;  /* inside an extent: integers are 64 bits wide */
+    bool constant; /* inside a constant expression: params and fields are errors */
     int depth;
     int next_task;
     long unrolled;
@@ -216,14 +241,14 @@ bool unify(checker *c, val *v, int n, const char *op, src_span at);
 /* The common shape, scalars aside; NULL after an error. The component type is v[0]'s. */
 const ty *unify_shape(checker *c, const val *v, int n, const char *op, src_span at);
 bool scalar_widens(scalar from, scalar to);
-val to_float(checker *c, val v, src_span at); /* implicit integer to float, soft kept */
-val cast_to(checker *c, val v, scalar s, src_span at); /* explicit */
+val to_float(checker *c, val v, src_span at);                      /* implicit integer to float, soft kept */
+val cast_to(checker *c, val v, scalar s, src_span at);             /* explicit */
 tx_expr *to_i64(checker *c, val v, src_span at, const char *what); /* subscripts and bounds; NULL after an error */
 
 /* ---- constants.c ---- */
 
-bool const_is(const tx_expr *e);          /* a scalar, or an aggregate of constants */
-bool const_fits(scalar t, int64_t i);     /* for an i64 value */
+bool const_is(const tx_expr *e);      /* a scalar, or an aggregate of constants */
+bool const_fits(scalar t, int64_t i); /* for an i64 value */
 tx_expr *const_clone(checker *c, const tx_expr *e, src_loc loc);
 /* Evaluates an operation over constants if it can; reports overflow of literals and division by zero. */
 tx_expr *const_fold(checker *c, tx_expr *e, bool soft);

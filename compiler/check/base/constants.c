@@ -41,7 +41,8 @@ bool const_cast(scalar from, scalar to, const tx_expr *a, tx_expr *r)
     if (scalar_is_float(from)) {
         v.f = a->cval.f;
         double least = to == SC_U64 ? 0 : -0x1p63, limit = to == SC_U64 ? 0x1p64 : 0x1p63;
-        if (scalar_is_int(to) && !(trunc(v.f) >= least && trunc(v.f) < limit && (to == SC_U64 || const_fits(to, (int64_t)v.f))))
+        if (scalar_is_int(to) &&
+            !(trunc(v.f) >= least && trunc(v.f) < limit && (to == SC_U64 || const_fits(to, (int64_t)v.f))))
             return false;
     } else {
         v.i = a->cval.i;
@@ -74,7 +75,8 @@ static bool overflows(ir_opcode op, int64_t a, int64_t b)
     if (op == OP_IPOW)
         return power_overflows(a, b);
     return (op == OP_ADD && __builtin_add_overflow(a, b, &r)) || (op == OP_SUB && __builtin_sub_overflow(a, b, &r)) ||
-           (op == OP_MUL && __builtin_mul_overflow(a, b, &r)) || (op == OP_NEG && a == INT64_MIN) || (op == OP_DIV && a == INT64_MIN && b == -1);
+           (op == OP_MUL && __builtin_mul_overflow(a, b, &r)) || (op == OP_NEG && a == INT64_MIN) ||
+           (op == OP_DIV && a == INT64_MIN && b == -1);
 }
 
 /* One component; 1: folded, 0: not, -1: reported. */

@@ -40,7 +40,8 @@ static bool retype_const(checker *c, tx_expr *e, softness soft, scalar to)
         e->cval.f = x;
         e->literal = false;
     } else if (!const_fits(to, e->cval.i)) {
-        return ERR(c, span_at(e->loc), DIAG_LITERAL_RANGE, arena_printf(c->mem, "%lld", (long long)e->cval.i), scalar_name(to));
+        return ERR(c, span_at(e->loc), DIAG_LITERAL_RANGE, arena_printf(c->mem, "%lld", (long long)e->cval.i),
+                   scalar_name(to));
     }
     return true;
 }
@@ -86,7 +87,8 @@ val int_division(checker *c, val v, src_span at, const char *as, scalar cast)
     ERR(c, v.lost.at, DIAG_INT_DIVISION, power ? "power" : "division", as);
     if (v.lost.at.begin.line != at.begin.line)
         NOTE(c, at, "used as %s here", as);
-    NOTE(c, v.lost.at, "make one operand a float, as in %s, or cast the result: %s(...)", power ? "2.0 ** n" : "1.0 / 2", scalar_name(cast));
+    NOTE(c, v.lost.at, "make one operand a float, as in %s, or cast the result: %s(...)",
+         power ? "2.0 ** n" : "1.0 / 2", scalar_name(cast));
     return val_error(c, at);
 }
 
@@ -208,7 +210,8 @@ static val mismatch(checker *c, val v, const ty *to, src_span at)
     if (to->kind == TY_STRUCT)
         NOTE(c, at, "a value of it is made by %s(...), with one argument for each member", ty_name(c->types, to));
     else if (from->kind == to->kind && from->rows == to->rows && from->cols == to->cols && ty_is_numeric(to))
-        NOTE(c, at, to->elem == SC_BOOL ? "compare with zero: '!= 0'" : "write the cast: %s(...)", ty_name(c->types, to));
+        NOTE(c, at, to->elem == SC_BOOL ? "compare with zero: '!= 0'" : "write the cast: %s(...)",
+             ty_name(c->types, to));
     else if (from->kind == TY_SCALAR && to->kind == TY_VEC)
         NOTE(c, at, "all components the same: %s(...)", ty_name(c->types, to));
     return val_error(c, at);
@@ -221,7 +224,8 @@ val convert(checker *c, val v, const ty *to, src_span at)
         return val_error(c, at);
     if (from == to && v.soft == SOFT_NO)
         return v;
-    if (!ty_is_numeric(from) || !ty_is_numeric(to) || from->kind != to->kind || from->rows != to->rows || from->cols != to->cols)
+    if (!ty_is_numeric(from) || !ty_is_numeric(to) || from->kind != to->kind || from->rows != to->rows ||
+        from->cols != to->cols)
         return mismatch(c, v, to, at);
     if (v.soft != SOFT_NO ? !soft_converts(v.soft, to->elem) : !scalar_widens(from->elem, to->elem))
         return mismatch(c, v, to, at);

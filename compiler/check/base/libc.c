@@ -6,9 +6,10 @@
 
 /* Functions of math.h of doubles, by the number of their parameters; with f behind it, of floats. */
 static const char *const of_one[] = {
-    "acos", "acosh", "asin", "asinh", "atan", "atanh", "cbrt", "ceil", "cos", "cosh", "erf", "erfc", "exp", "exp10", "exp2", "expm1", "fabs", "floor", "gamma", "j0",
-    "j1", "lgamma", "log", "log10", "log1p", "log2", "logb", "nearbyint", "rint", "round", "significand", "sin", "sinh", "sqrt", "tan", "tanh", "tgamma", "trunc", "y0",
-    "y1",
+    "acos",        "acosh",  "asin", "asinh", "atan",  "atanh", "cbrt",   "ceil",      "cos",   "cosh",
+    "erf",         "erfc",   "exp",  "exp10", "exp2",  "expm1", "fabs",   "floor",     "gamma", "j0",
+    "j1",          "lgamma", "log",  "log10", "log1p", "log2",  "logb",   "nearbyint", "rint",  "round",
+    "significand", "sin",    "sinh", "sqrt",  "tan",   "tanh",  "tgamma", "trunc",     "y0",    "y1",
 };
 static const char *const of_two[] = {
     "atan2", "copysign", "drem", "fdim", "fmax", "fmin", "fmod", "hypot", "nextafter", "pow", "remainder", "scalb",
@@ -16,24 +17,32 @@ static const char *const of_two[] = {
 
 /* What else math.h declares, of types that no extern func has; with f and l behind it, too. */
 static const char *const others_of_math[] = {
-    "finite", "fpclassify", "frexp", "ilogb", "isinf", "isnan", "llrint", "llround", "lrint", "lround", "modf", "nan", "nexttoward", "remquo", "scalbln", "sincos",
+    "finite", "fpclassify", "frexp", "ilogb", "isinf",      "isnan",  "llrint",  "llround",
+    "lrint",  "lround",     "modf",  "nan",   "nexttoward", "remquo", "scalbln", "sincos",
 };
 
 /* What else the headers declare, or a C compiler knows. */
+/* clang-format off */
 static const char *const others[] = {
-    "abort", "abs", "asprintf", "atexit", "basename", "bcmp", "bcopy", "bzero", "calloc", "clearerr", "ctermid", "cuserid", "dprintf", "exit", "explicit_bzero",
-    "fclose", "fdopen", "feof", "ferror", "fflush", "ffs", "ffsl", "ffsll", "fgetc", "fgetpos", "fgets", "fileno", "flockfile", "fmemopen", "fopen", "fopencookie",
-    "fprintf", "fputc", "fputs", "fread", "free", "freopen", "fscanf", "fseek", "fseeko", "fsetpos", "ftell", "ftello", "ftrylockfile", "funlockfile", "fwrite",
-    "getc", "getchar", "getdelim", "getenv", "getline", "getw", "index", "isascii", "isfinite", "isgreater", "isgreaterequal", "isless", "islessequal",
-    "islessgreater", "isnormal", "isunordered", "labs", "lgamma_r", "lgammaf_r", "lgammal_r", "llabs", "malloc", "memccpy", "memchr", "memcmp", "memcpy", "memfrob",
-    "memmem", "memmove", "mempcpy", "memrchr", "memset", "open_memstream", "pclose", "perror", "popen", "printf", "putc", "putchar", "puts", "putw", "rand",
-    "rawmemchr", "realloc", "remove", "rename", "renameat", "renameat2", "rewind", "rindex", "scanf", "setbuf", "setbuffer", "setlinebuf", "setvbuf", "sigabbrev_np",
-    "sigdescr_np", "signbit", "snprintf", "sprintf", "srand", "sscanf", "stpcpy", "stpncpy", "strcasecmp", "strcasecmp_l", "strcasestr", "strcat", "strchr",
-    "strchrnul", "strcmp", "strcoll", "strcoll_l", "strcpy", "strcspn", "strdup", "strerror", "strerror_l", "strerror_r", "strerrordesc_np", "strerrorname_np",
-    "strfry", "strlen", "strncasecmp", "strncasecmp_l", "strncat", "strncmp", "strncpy", "strndup", "strnlen", "strpbrk", "strrchr", "strsep", "strsignal", "strspn",
-    "strstr", "strtok", "strtok_r", "strverscmp", "strxfrm", "strxfrm_l", "swab", "system", "tempnam", "tmpfile", "tmpnam", "toascii", "ungetc", "vasprintf",
-    "vdprintf", "vfprintf", "vfscanf", "vprintf", "vscanf", "vsnprintf", "vsprintf", "vsscanf",
+    "abort", "abs", "asprintf", "atexit", "basename", "bcmp", "bcopy", "bzero", "calloc", "clearerr", "ctermid",
+    "cuserid", "dprintf", "exit", "explicit_bzero", "fclose", "fdopen", "feof", "ferror", "fflush", "ffs", "ffsl",
+    "ffsll", "fgetc", "fgetpos", "fgets", "fileno", "flockfile", "fmemopen", "fopen", "fopencookie", "fprintf",
+    "fputc", "fputs", "fread", "free", "freopen", "fscanf", "fseek", "fseeko", "fsetpos", "ftell", "ftello",
+    "ftrylockfile", "funlockfile", "fwrite", "getc", "getchar", "getdelim", "getenv", "getline", "getw", "index",
+    "isascii", "isfinite", "isgreater", "isgreaterequal", "isless", "islessequal", "islessgreater", "isnormal",
+    "isunordered", "labs", "lgamma_r", "lgammaf_r", "lgammal_r", "llabs", "malloc", "memccpy", "memchr", "memcmp",
+    "memcpy", "memfrob", "memmem", "memmove", "mempcpy", "memrchr", "memset", "open_memstream", "pclose", "perror",
+    "popen", "printf", "putc", "putchar", "puts", "putw", "rand", "rawmemchr", "realloc", "remove", "rename",
+    "renameat", "renameat2", "rewind", "rindex", "scanf", "setbuf", "setbuffer", "setlinebuf", "setvbuf",
+    "sigabbrev_np", "sigdescr_np", "signbit", "snprintf", "sprintf", "srand", "sscanf", "stpcpy", "stpncpy",
+    "strcasecmp", "strcasecmp_l", "strcasestr", "strcat", "strchr", "strchrnul", "strcmp", "strcoll", "strcoll_l",
+    "strcpy", "strcspn", "strdup", "strerror", "strerror_l", "strerror_r", "strerrordesc_np", "strerrorname_np",
+    "strfry", "strlen", "strncasecmp", "strncasecmp_l", "strncat", "strncmp", "strncpy", "strndup", "strnlen",
+    "strpbrk", "strrchr", "strsep", "strsignal", "strspn", "strstr", "strtok", "strtok_r", "strverscmp", "strxfrm",
+    "strxfrm_l", "swab", "system", "tempnam", "tmpfile", "tmpnam", "toascii", "ungetc", "vasprintf", "vdprintf",
+    "vfprintf", "vfscanf", "vprintf", "vscanf", "vsnprintf", "vsprintf", "vsscanf",
 };
+/* clang-format on */
 
 static bool among(const char *const *list, size_t n, const char *name, size_t len)
 {
@@ -72,7 +81,8 @@ bool extern_fits_libc(checker *c, const sym *s)
         operands = operands_of(s->name, len - 1);
         type = last == 'f' ? SC_F32 : SC_NONE; /* no type of ours is long double */
     }
-    const bool other = AMONG(others, s->name, len) || AMONG(others_of_math, s->name, len) || ((last == 'f' || last == 'l') && AMONG(others_of_math, s->name, len - 1));
+    const bool other = AMONG(others, s->name, len) || AMONG(others_of_math, s->name, len) ||
+                       ((last == 'f' || last == 'l') && AMONG(others_of_math, s->name, len - 1));
     if (!operands && !other)
         return true;
     bool fits = operands && s->nparams == (int)strlen(operands) && is_number(s->result, type);

@@ -57,7 +57,9 @@ tx_expr *tx_op(checker *c, ir_opcode op, const ty *type, src_span at, int n, tx_
 const char *name_of(checker *c, val v)
 {
     if (v.soft == SOFT_NO || v.e->type->kind != TY_SCALAR)
-        return v.soft == SOFT_NO ? ty_name(c->types, v.e->type) : v.soft == SOFT_INT ? "a list of integer literals" : "a list of float literals";
+        return v.soft == SOFT_NO    ? ty_name(c->types, v.e->type)
+               : v.soft == SOFT_INT ? "a list of integer literals"
+                                    : "a list of float literals";
     return v.e->kind == TX_RANDOM ? "a random float" : v.soft == SOFT_INT ? "an integer literal" : "a float literal";
 }
 

@@ -1,7 +1,8 @@
 /* The typed tree: what checking leaves to lowering. Everything is resolved here:
- * names are pointers, conversions are explicit casts, methods are calls, constants are folded, generic functions are instantiated,
- * `static for` and `static if` are unrolled, swizzles are component lists, `for i in field` is a range, built-ins are operations,
- * a struct is its leaves (members that are no structs): so many locals, fields, parameters and results; prelude functions are ordinary functions. What is not in issue scope was refused. Lowering can be dumb.
+ * names are pointers, conversions are explicit casts, methods are calls, constants are folded, generic functions are
+ * instantiated, `static for` and `static if` are unrolled, swizzles are component lists, `for i in field` is a range,
+ * built-ins are operations, a struct is its leaves (members that are no structs): so many locals, fields, parameters
+ * and results; prelude functions are ordinary functions. What is not in issue scope was refused. Lowering can be dumb.
  */
 #ifndef TKC_TYPED_H
 #define TKC_TYPED_H
@@ -16,44 +17,50 @@ typedef struct tx_local tx_local;
 typedef struct tx_func tx_func;
 typedef struct tx_module tx_module;
 
-/* A local: let, var, parameter or loop index. Indices of range loops are locals of their declared type (i32 unless a bound is i64). */
+/* A local: let, var, parameter or loop index. Indices of range loops are locals of their declared type (i32 unless a
+ * bound is i64). */
 struct tx_local {
     const char *name;
     const ty *type; /* TY_ARRAY for local arrays */
     src_loc loc;
-    int index;      /* unique in its function */
+    int index;         /* unique in its function */
     tx_expr **extents; /* local arrays of which one is not constant: i64 expressions of params and constants */
     bool mutable_;
-    bool by_ref; /* parameter: the caller's array */
-    bool needs_grad; /* kernel parameter */
+    bool by_ref;           /* parameter: the caller's array */
+    bool needs_grad;       /* kernel parameter */
     const tx_local *whole; /* of a parameter that is a struct, which this is leaf number `leaf` of */
     int leaf;
     ir_field *array; /* parameter that is an array of the host */
-    void *lowered;  /* scratch of lowering */
+    void *lowered;   /* scratch of lowering */
 };
 
 typedef enum tx_expr_kind {
-    TX_CONST,   /* cval: type is scalar; aggregates are TX_BUILD of constants */
-    TX_LOCAL,   /* local, whole value */
-    TX_MPARAM,  /* mparam */
-    TX_SHAPE,   /* field, dim: type i32 unless compared with i64 (checker casts); value is i64, cast explicit */
-    TX_LOAD,    /* field, plane, args = subscripts (i64 scalars), type = element type of the field */
-    TX_OP,      /* opcode of ops.def; args all of the result's shape or scalars (scalars broadcast); component types already equal */
+    TX_CONST,  /* cval: type is scalar; aggregates are TX_BUILD of constants */
+    TX_LOCAL,  /* local, whole value */
+    TX_MPARAM, /* mparam */
+    TX_SHAPE,  /* field, dim: type i32 unless compared with i64 (checker casts); value is i64, cast explicit */
+    TX_LOAD,   /* field, plane, args = subscripts (i64 scalars), type = element type of the field */
+    TX_OP, /* opcode of ops.def; args all of the result's shape or scalars (scalars broadcast); component types already
+              equal */
     TX_CAST,    /* a: component-wise to type's elem (same shape) */
     TX_BUILD,   /* args: scalars, one per component, row-major */
     TX_GROUP,   /* a struct: args are its leaves */
     TX_EXTRACT, /* a, comps[ncomps]: static components; type scalar or vector (a row, a swizzle) */
     TX_INDEX,   /* a (aggregate), args[0]: dynamic i64 component index in row-major order; type scalar */
-    TX_WITHIN,  /* a: a dynamic subscript, i64, of a vector or matrix; --debug looks whether it is below ncomps. text: what it is */
+    TX_WITHIN,  /* a: a dynamic subscript, i64, of a vector or matrix; --debug looks whether it is below ncomps. text:
+                   what it is */
     TX_ELEMENT, /* local array element: local, args = i64 subscripts */
     TX_MATMUL,  /* a @ b: mat@mat, mat@vec, vec@mat; component types equal */
     TX_COND,    /* a ? b : c, lazily */
-    TX_LAND, TX_LOR, /* a && b, a || b, lazily; bool scalars */
-    TX_CALL,    /* callee, args; type may be a tuple (only as value of a multi-name let), a struct, or void */
-    TX_ATOMIC,  /* field, args = subs, comps[0] or dyn (a component), opcode, b = value: the element's old value; type of the element's component */
-    TX_RANDOM,  /* opcode RANDOM or RANDN, site; BELOW: an integer, args = bounds of its type */
-    TX_LET      /* locals[nlocals] = a, then the value is b: a subexpression that is used several times (locals are immutable and occur in b only);
-                 * several for a struct. GROUP, COND, CALL and LET are the only kinds of a struct, and occur as value of DECL and LET only */
+    TX_LAND,
+    TX_LOR,    /* a && b, a || b, lazily; bool scalars */
+    TX_CALL,   /* callee, args; type may be a tuple (only as value of a multi-name let), a struct, or void */
+    TX_ATOMIC, /* field, args = subs, comps[0] or dyn (a component), opcode, b = value: the element's old value; type of
+                  the element's component */
+    TX_RANDOM, /* opcode RANDOM or RANDN, site; BELOW: an integer, args = bounds of its type */
+    TX_LET /* locals[nlocals] = a, then the value is b: a subexpression that is used several times (locals are immutable
+            * and occur in b only); several for a struct. GROUP, COND, CALL and LET are the only kinds of a struct, and
+            * occur as value of DECL and LET only */
 } tx_expr_kind;
 
 struct tx_expr {
@@ -63,7 +70,7 @@ struct tx_expr {
     union {
         int64_t i;
         double f;
-    } cval; /* CONST: .f for floats, .i for bool and integers */
+    } cval;       /* CONST: .f for floats, .i for bool and integers */
     bool literal; /* CONST: a float literal, or one with a sign, whose type is open: */
     float single; /* what it is as f32, rounded once */
     tx_local *local;
@@ -82,9 +89,9 @@ struct tx_expr {
     int ncomps;
     const char *text;
     tx_func *callee;
-    bool adjoint; /* CALL: the adjoint of the kernel runs */
+    bool adjoint;   /* CALL: the adjoint of the kernel runs */
     bool discarded; /* ATOMIC: a statement, nobody sees the old value */
-    int site;     /* RANDOM, and CALL of a function that draws: its number in the function, from 1 */
+    int site;       /* RANDOM, and CALL of a function that draws: its number in the function, from 1 */
 };
 
 typedef enum tx_stmt_kind {
@@ -109,7 +116,7 @@ struct tx_stmt {
     ir_plane plane;
     tx_expr **subs;
     int nsubs;
-    int *comps;   /* NULL: all */
+    int *comps; /* NULL: all */
     int ncomps;
     tx_expr *dyn; /* dynamic component index (i64) or NULL; with comps: components dyn + comps[k] */
     ir_reduce red;
@@ -131,49 +138,49 @@ typedef struct tx_read {
 } tx_read;
 
 struct tx_func {
-    const char *name;      /* unique: instances of generics are numbered f_1, f_2 */
+    const char *name; /* unique: instances of generics are numbered f_1, f_2 */
     const char *doc;
     bool is_kernel;
-    bool exported;         /* export func: emitted for the host */
-    bool external;         /* extern func: a C function of the host, without a body */
-    bool called;           /* by a function or kernel of the module */
-    bool at_call;          /* a kernel as it is for arrays that its caller gives: never on its own */
-    bool prelude;          /* a built-in function */
+    bool exported; /* export func: emitted for the host */
+    bool external; /* extern func: a C function of the host, without a body */
+    bool called;   /* by a function or kernel of the module */
+    bool at_call;  /* a kernel as it is for arrays that its caller gives: never on its own */
+    bool prelude;  /* a built-in function */
     src_loc loc;
     tx_local **params;
     int nparams;
     const ty *declared, *result; /* TY_VOID, one type, or TY_TUPLE; result is flat */
     tx_stmt *body;
     int nlocals;
-    int derive;            /* IR_DERIVE_*; kernels and export funcs */
+    int derive; /* IR_DERIVE_*; kernels and export funcs */
     bool derive_explicit, no_grad;
-    bool in_place;         /* refers to arrays of the host, which belong to its caller */
-    bool atomics;          /* uses old values of atomics, itself or what it calls */
-    tx_read *reads;        /* one of each field */
-    int nsites;            /* places where random numbers are drawn, by itself or by what it calls */
+    bool in_place;                     /* refers to arrays of the host, which belong to its caller */
+    bool atomics;                      /* uses old values of atomics, itself or what it calls */
+    tx_read *reads;                    /* one of each field */
+    int nsites;                        /* places where random numbers are drawn, by itself or by what it calls */
     tx_func *custom_grad, *custom_jvp; /* what is marked grad_for, jvp_for this one; NULL if nothing is */
-    ir_func *lowered;      /* scratch of lowering */
-    void *scan;            /* scratch of lowering */
+    ir_func *lowered;                  /* scratch of lowering */
+    void *scan;                        /* scratch of lowering */
     tx_func *next;
 };
 
 struct tx_module {
-    ir_module *ir;      /* fields and params are created by the checker; functions by lowering */
-    tx_func *funcs;     /* functions and kernels, callees before callers */
-    tx_expr **extents;  /* i64 expressions over params and constants: all fields' extents in field order */
+    ir_module *ir;     /* fields and params are created by the checker; functions by lowering */
+    tx_func *funcs;    /* functions and kernels, callees before callers */
+    tx_expr **extents; /* i64 expressions over params and constants: all fields' extents in field order */
     int nextents;
     ty_pool *types;
 };
 
 typedef struct check_options {
-    scalar real;              /* SC_F32 or SC_F64 */
+    scalar real;                /* SC_F32 or SC_F64 */
     const char *const *defines; /* NAME=VALUE */
     int ndefines;
-    bool no_runtime;          /* --no-runtime: export funcs and what they call, nothing else */
+    bool no_runtime; /* --no-runtime: export funcs and what they call, nothing else */
 } check_options;
 
 /* Checks a module; NULL after errors (all reported). `ir` is filled with fields and params. */
-tx_module *check_module(arena *mem, intern_pool *names, diag_sink *d, const ast_module *ast, ir_module *ir, const check_options *opt);
-
+tx_module *check_module(arena *mem, intern_pool *names, diag_sink *d, const ast_module *ast, ir_module *ir,
+                        const check_options *opt);
 
 #endif

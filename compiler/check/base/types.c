@@ -33,10 +33,22 @@ ty_pool *ty_pool_create(arena *mem, scalar real)
     return p;
 }
 
-const ty *ty_error(ty_pool *p) { return &p->error; }
-const ty *ty_void(ty_pool *p) { return &p->void_; }
-const ty *ty_string(ty_pool *p) { return &p->string; }
-const ty *ty_scalar(ty_pool *p, scalar s) { return &p->scalars[s]; }
+const ty *ty_error(ty_pool *p)
+{
+    return &p->error;
+}
+const ty *ty_void(ty_pool *p)
+{
+    return &p->void_;
+}
+const ty *ty_string(ty_pool *p)
+{
+    return &p->string;
+}
+const ty *ty_scalar(ty_pool *p, scalar s)
+{
+    return &p->scalars[s];
+}
 
 static const ty *shaped(ty_pool *p, ty_kind kind, int rows, int cols, scalar s)
 {
@@ -50,13 +62,20 @@ static const ty *shaped(ty_pool *p, ty_kind kind, int rows, int cols, scalar s)
     return &n->t;
 }
 
-const ty *ty_vec(ty_pool *p, int n, scalar s) { return shaped(p, TY_VEC, n, 1, s); }
-const ty *ty_mat(ty_pool *p, int n, int m, scalar s) { return shaped(p, TY_MAT, n, m, s); }
+const ty *ty_vec(ty_pool *p, int n, scalar s)
+{
+    return shaped(p, TY_VEC, n, 1, s);
+}
+const ty *ty_mat(ty_pool *p, int n, int m, scalar s)
+{
+    return shaped(p, TY_MAT, n, m, s);
+}
 
 const ty *ty_array(ty_pool *p, const ty *of, int ndim, const long *extents)
 {
     for (const node *n = p->composed; n; n = n->next)
-        if (n->t.kind == TY_ARRAY && n->t.of == of && n->t.ndim == ndim && !memcmp(n->t.extents, extents, (size_t)ndim * sizeof *extents))
+        if (n->t.kind == TY_ARRAY && n->t.of == of && n->t.ndim == ndim &&
+            !memcmp(n->t.extents, extents, (size_t)ndim * sizeof *extents))
             return &n->t;
     node *n = ARENA_NEW(p->mem, node);
     n->t = (ty){.kind = TY_ARRAY, .elem = of->elem, .rows = of->rows, .cols = of->cols, .of = of, .ndim = ndim};
@@ -69,7 +88,8 @@ const ty *ty_array(ty_pool *p, const ty *of, int ndim, const long *extents)
 const ty *ty_tuple(ty_pool *p, int count, const ty *const *members)
 {
     for (const node *n = p->composed; n; n = n->next)
-        if (n->t.kind == TY_TUPLE && n->t.nmembers == count && !memcmp(n->t.members, members, (size_t)count * sizeof *members))
+        if (n->t.kind == TY_TUPLE && n->t.nmembers == count &&
+            !memcmp(n->t.members, members, (size_t)count * sizeof *members))
             return &n->t;
     node *n = ARENA_NEW(p->mem, node);
     const ty **copy = ARENA_ARRAY(p->mem, const ty *, count);
@@ -80,9 +100,16 @@ const ty *ty_tuple(ty_pool *p, int count, const ty *const *members)
     return &n->t;
 }
 
-const ty *ty_struct(ty_pool *p, const struct ir_struct *structure, const char *name, int count, const char *const *names, const ty *const *members)
+const ty *ty_struct(ty_pool *p, const struct ir_struct *structure, const char *name, int count,
+                    const char *const *names, const ty *const *members)
 {
-    ty t = {.kind = TY_STRUCT, .elem = SC_NONE, .rows = 1, .cols = 1, .structure = structure, .name = name, .nmembers = count};
+    ty t = {.kind = TY_STRUCT,
+            .elem = SC_NONE,
+            .rows = 1,
+            .cols = 1,
+            .structure = structure,
+            .name = name,
+            .nmembers = count};
     for (int k = 0; k < count; k++)
         t.nleaves += ty_nleaves(members[k]);
     t.members = ARENA_ARRAY(p->mem, const ty *, count);
@@ -97,7 +124,8 @@ const ty *ty_struct(ty_pool *p, const struct ir_struct *structure, const char *n
         t.first[k] = at;
         for (int i = 0; i < ty_nleaves(members[k]); i++, at++) {
             t.leaves[at] = ty_leaf(p, members[k], i);
-            t.paths[at] = members[k]->kind == TY_STRUCT ? arena_printf(p->mem, "%s.%s", names[k], members[k]->paths[i]) : names[k];
+            t.paths[at] = members[k]->kind == TY_STRUCT ? arena_printf(p->mem, "%s.%s", names[k], members[k]->paths[i])
+                                                        : names[k];
         }
     }
     node *n = ARENA_NEW(p->mem, node);

@@ -1,12 +1,13 @@
-/* The IR as text, for --emit=ir, --dump-after and --run-pass. What it looks like is said in text_*.c, which reads it as well. */
+/* The IR as text, for --emit=ir, --dump-after and --run-pass. What it looks like is said in text_*.c, which reads it as
+ * well. */
 #include <stdio.h>
 #include <string.h>
 
 #include "ir/text/io.h"
 #include "ir/text/text.h"
 
-/* The functions of a module in the order in which they are printed: its own, those that belong to one of these (`aside`), and those that only
- * links are left to (`gone`). */
+/* The functions of a module in the order in which they are printed: its own, those that belong to one of these
+ * (`aside`), and those that only links are left to (`gone`). */
 typedef struct printed {
     VEC(ir_func *) funcs;
     size_t own, whole; /* how many are the module's, are printed with their bodies */

@@ -143,8 +143,8 @@ static void differ(FILE *errors, const char *when, const char *a, const char *b)
             line++;
             begin = i + 1;
         }
-    fprintf(errors, "error: IR after '%s' is another one when it was read, line %zu:\n  %.*s\n  %.*s\n", when, line, (int)strcspn(a + begin, "\n"), a + begin,
-            (int)strcspn(b + begin, "\n"), b + begin);
+    fprintf(errors, "error: IR after '%s' is another one when it was read, line %zu:\n  %.*s\n  %.*s\n", when, line,
+            (int)strcspn(a + begin, "\n"), a + begin, (int)strcspn(b + begin, "\n"), b + begin);
 }
 
 static void forget(ir_module *m)

@@ -1,4 +1,5 @@
-/* What a module that was read must keep besides what the verifier looks at in each function: signatures, fields, and calls that end. */
+/* What a module that was read must keep besides what the verifier looks at in each function: signatures, fields, and
+ * calls that end. */
 #include <inttypes.h>
 
 #include "ir/text/text.h"
@@ -29,7 +30,8 @@ static bool check_field(ir_text *t, const ir_field *f)
         return wrong(t, "no float has a derivative: field", f->name);
     if (f->array)
         return check_array(t, f);
-    return !m->extents || f->extent0 + f->ndim <= m->extents->nresults || wrong(t, "the extents do not yield those of field", f->name);
+    return !m->extents || f->extent0 + f->ndim <= m->extents->nresults ||
+           wrong(t, "the extents do not yield those of field", f->name);
 }
 
 /* ---- functions ---- */
@@ -53,7 +55,8 @@ static bool check_func(ir_text *t, const ir_func *f)
     for (int i = 0; i < f->nsig; i++)
         if (!check_sigparam(t, f, &f->sig[i], f->body->nparams, false))
             return false;
-    for (int i = 0; i < f->nouts && !f->ad.primal; i++) /* a derivative's are its primal's, and it may yield none of them */
+    for (int i = 0; i < f->nouts && !f->ad.primal;
+         i++) /* a derivative's are its primal's, and it may yield none of them */
         if (!check_sigparam(t, f, &f->outs[i], f->nresults, true))
             return false;
     if (f == t->m->extents && f->body->nparams)
@@ -91,7 +94,8 @@ static bool check_array_extents(ir_text *t, const ir_field *array)
         const ir_func *f = t->read.at[i];
         for (int d = 0; is_array_of(f, array) && d < array->ndim; d++) {
             const ir_extent *e = &array->dims[d];
-            if (e->param >= f->nsig || (e->param >= 0 && (f->sig[e->param].array || f->body->params[f->sig[e->param].first]->type != SC_I64)))
+            if (e->param >= f->nsig ||
+                (e->param >= 0 && (f->sig[e->param].array || f->body->params[f->sig[e->param].first]->type != SC_I64)))
                 return wrong(t, "an extent is no parameter of a function of array", array->name);
         }
     }

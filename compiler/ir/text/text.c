@@ -122,7 +122,8 @@ void text_i64(ir_text *t, int64_t *x, int64_t lo, int64_t hi)
     errno = 0;
     const long long v = strtoll(token_text(t), &end, 10);
     if (errno || *end || v < lo || v > hi)
-        text_fault(t, "'%.*s' is no integer from %" PRId64 " to %" PRId64, (int)(t->token_len < 40 ? t->token_len : 40), t->token, lo, hi);
+        text_fault(t, "'%.*s' is no integer from %" PRId64 " to %" PRId64, (int)(t->token_len < 40 ? t->token_len : 40),
+                   t->token, lo, hi);
     else
         *x = v;
     text_next(t);
@@ -389,9 +390,11 @@ void text_func(ir_text *t, ir_func **f)
     vec_push(&t->pending, p);
 }
 
-static const char *const plane_suffix[] = {[IR_DATA] = "", [IR_GRAD] = ".grad", [IR_DUAL] = ".dual", [IR_GRAD_DUAL] = ".grad.dual"};
+static const char *const plane_suffix[] = {
+    [IR_DATA] = "", [IR_GRAD] = ".grad", [IR_DUAL] = ".dual", [IR_GRAD_DUAL] = ".grad.dual"};
 
-/* A member may be called `grad`: of two readings of p.grad one is a field, as no member is a struct and a leaf at once. */
+/* A member may be called `grad`: of two readings of p.grad one is a field, as no member is a struct and a leaf at once.
+ */
 static ir_field *split_plane(const ir_text *t, const char *token, size_t len, ir_plane plane)
 {
     const size_t suffix = strlen(plane_suffix[plane]);
@@ -444,7 +447,8 @@ void text_loc(ir_text *t, src_loc *loc)
     if (file >= (int64_t)t->file_numbers.len && file > 0)
         text_fault(t, "there is no file %" PRId64, file);
     else
-        *loc = (src_loc){(uint32_t)line, (uint16_t)col, file < (int64_t)t->file_numbers.len ? t->file_numbers.at[file] : 0};
+        *loc = (src_loc){(uint32_t)line, (uint16_t)col,
+                         file < (int64_t)t->file_numbers.len ? t->file_numbers.at[file] : 0};
 }
 
 void text_type(ir_text *t, scalar *elem, ir_shape_kind *shape, int *rows, int *cols)

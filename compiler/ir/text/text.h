@@ -1,7 +1,9 @@
-/* The IR as text. Printer and reader are one description (text_op.c, text_module.c) made of the calls below: each writes its part, or expects it and fills what
- * it is given. So there is one place for each spelling, and nothing is printed that cannot be read again.
+/* The IR as text. Printer and reader are one description (text_op.c, text_module.c) made of the calls below: each
+ * writes its part, or expects it and fills what it is given. So there is one place for each spelling, and nothing is
+ * printed that cannot be read again.
  *
- * When writing nothing of the module is changed. When reading the first fault is kept, and from there on the text is at its end.
+ * When writing nothing of the module is changed. When reading the first fault is kept, and from there on the text is at
+ * its end.
  */
 #ifndef TKC_IR_TEXT_H
 #define TKC_IR_TEXT_H
@@ -9,7 +11,16 @@
 #include "ir/ir.h"
 #include "util/strbuf.h"
 
-typedef enum text_kind { TEXT_END, TEXT_LINE, TEXT_WORD, TEXT_VALUE, TEXT_LABEL, TEXT_NUMBER, TEXT_STRING, TEXT_PUNCT } text_kind;
+typedef enum text_kind {
+    TEXT_END,
+    TEXT_LINE,
+    TEXT_WORD,
+    TEXT_VALUE,
+    TEXT_LABEL,
+    TEXT_NUMBER,
+    TEXT_STRING,
+    TEXT_PUNCT
+} text_kind;
 
 typedef struct text_place {
     uint32_t line, col;
@@ -44,9 +55,9 @@ typedef struct ir_text {
     text_symbols funcs, fields, structs, params, layouts;
     int extent_next; /* where a field's extents are, unless it says otherwise */
     /* writing */
-    strbuf *out; /* NULL: reading */
+    strbuf *out;              /* NULL: reading */
     VEC(text_target) targets; /* by address */
-    VEC(bool) files; /* by number: a place is in it */
+    VEC(bool) files;          /* by number: a place is in it */
     /* reading */
     const char *path, *at, *end, *line_begin;
     uint32_t line;
@@ -56,9 +67,9 @@ typedef struct ir_text {
     text_place place; /* of the token */
     bool failed;
     FILE *errors;
-    VEC(ir_value *) values;     /* of the function, by id */
-    VEC(ir_op *) labelled;      /* by label */
-    VEC(ir_func *) read;        /* with their bodies */
+    VEC(ir_value *) values; /* of the function, by id */
+    VEC(ir_op *) labelled;  /* by label */
+    VEC(ir_func *) read;    /* with their bodies */
     VEC(text_pending) pending;
     VEC(ir_func **) externs;
     VEC(uint16_t) file_numbers; /* by number in the text */

@@ -1,12 +1,16 @@
-/* Functions in the IR's text, both directions: the line that begins one, lines `.keyword ...` for what else is known of it, its body. */
+/* Functions in the IR's text, both directions: the line that begins one, lines `.keyword ...` for what else is known of
+ * it, its body. */
 #include "ir/text/text.h"
 
 #include <inttypes.h>
 #include <stddef.h>
 #include <string.h>
 
-static const char *const kind_words[] = {[IR_FUNC] = "func", [IR_KERNEL] = "kernel", [IR_KERNEL_GRAD] = "kernel_grad",
-                                         [IR_KERNEL_JVP] = "kernel_jvp", [IR_KERNEL_HVP] = "kernel_hvp"};
+static const char *const kind_words[] = {[IR_FUNC] = "func",
+                                         [IR_KERNEL] = "kernel",
+                                         [IR_KERNEL_GRAD] = "kernel_grad",
+                                         [IR_KERNEL_JVP] = "kernel_jvp",
+                                         [IR_KERNEL_HVP] = "kernel_hvp"};
 
 enum { LEN_KINDS = 5 };
 
@@ -53,7 +57,11 @@ static const struct {
     {"no_jvp_why", offsetof(ir_func, ad.no_jvp_why)},
 };
 
-enum { LEN_FLAGS = sizeof flags / sizeof *flags, LEN_LINKS = sizeof links / sizeof *links, LEN_STRINGS = sizeof strings / sizeof *strings };
+enum {
+    LEN_FLAGS = sizeof flags / sizeof *flags,
+    LEN_LINKS = sizeof links / sizeof *links,
+    LEN_STRINGS = sizeof strings / sizeof *strings
+};
 
 static bool *flag(ir_func *f, int i)
 {

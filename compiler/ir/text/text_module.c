@@ -184,12 +184,9 @@ static const struct {
     const char *word;
     size_t at;
 } flags[] = {
-    {" grad", offsetof(ir_field, grad)},
-    {" dual", offsetof(ir_field, dual)},
-    {" saved", offsetof(ir_field, saved)},
-    {" launched", offsetof(ir_field, launched)},
-    {" in", offsetof(ir_field, in)},
-    {" out", offsetof(ir_field, out)},
+    {" grad", offsetof(ir_field, grad)},     {" dual", offsetof(ir_field, dual)},
+    {" saved", offsetof(ir_field, saved)},   {" launched", offsetof(ir_field, launched)},
+    {" in", offsetof(ir_field, in)},         {" out", offsetof(ir_field, out)},
     {" copied", offsetof(ir_field, copied)},
 };
 
@@ -279,7 +276,8 @@ static void externs(ir_text *t)
     }
     if (t->out)
         return;
-    /* pointers into the list would not outlive its growth: a link is kept for each, and taken over once all functions are known */
+    /* pointers into the list would not outlive its growth: a link is kept for each, and taken over once all functions
+     * are known */
     do {
         ir_func **to = ARENA_NEW(m->mem, ir_func *);
         text_func(t, to);

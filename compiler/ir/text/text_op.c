@@ -33,7 +33,8 @@ static int64_t label_of(const ir_text *t, const ir_op *op)
 {
     if (!op || !t->targets.len)
         return 0;
-    const text_target *found = bsearch(&(text_target){.op = op}, t->targets.at, t->targets.len, sizeof *t->targets.at, by_address);
+    const text_target *found = bsearch(&(text_target){.op = op}, t->targets.at, t->targets.len, sizeof *t->targets.at,
+                                       by_address);
     return found ? found->label : 0;
 }
 
@@ -259,7 +260,8 @@ typedef struct labelling {
 static void label_op(ir_op *op, void *ctx)
 {
     labelling *l = ctx;
-    text_target *found = bsearch(&(text_target){.op = op}, l->t->targets.at, l->t->targets.len, sizeof *l->t->targets.at, by_address);
+    text_target *found = bsearch(&(text_target){.op = op}, l->t->targets.at, l->t->targets.len,
+                                 sizeof *l->t->targets.at, by_address);
     if (found)
         found->label = ++l->n;
 }

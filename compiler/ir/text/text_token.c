@@ -99,7 +99,8 @@ static size_t number(const char *p, const char *end)
 {
     const char *begin = p;
     p += *p == '-';
-    while (p < end && (isalnum((unsigned char)*p) || (*p == '.' && (p + 1 == end || p[1] != '.')) || ((*p == '+' || *p == '-') && p[-1] == 'e')))
+    while (p < end && (isalnum((unsigned char)*p) || (*p == '.' && (p + 1 == end || p[1] != '.')) ||
+                       ((*p == '+' || *p == '-') && p[-1] == 'e')))
         p++;
     return (size_t)(p - begin);
 }
@@ -186,7 +187,8 @@ bool text_is(const ir_text *t, const char *lit)
         return t->kind == TEXT_LINE;
     lit += strspn(lit, " ");
     const size_t n = text_lit_len(lit);
-    return (t->kind == TEXT_WORD || t->kind == TEXT_PUNCT || t->kind == TEXT_NUMBER) && n == t->token_len && !memcmp(lit, t->token, n);
+    return (t->kind == TEXT_WORD || t->kind == TEXT_PUNCT || t->kind == TEXT_NUMBER) && n == t->token_len &&
+           !memcmp(lit, t->token, n);
 }
 
 bool text_is_plain(const char *name)

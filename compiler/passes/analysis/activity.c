@@ -1,7 +1,9 @@
-/* Activity inside one function: what is varied (depends on an active input) and what is useful (reaches an active output).
+/* Activity inside one function: what is varied (depends on an active input) and what is useful (reaches an active
+ * output).
  *
- * Both are the least fixpoint of sweeps over the whole function: varied in program order, useful against it. Only loops make a second sweep
- * necessary. Local arrays count as a whole, saved-value buffers slot by slot. Calls are conservative: one active operand makes all results varied.
+ * Both are the least fixpoint of sweeps over the whole function: varied in program order, useful against it. Only loops
+ * make a second sweep necessary. Local arrays count as a whole, saved-value buffers slot by slot. Calls are
+ * conservative: one active operand makes all results varied.
  */
 #include "passes/analysis/activity.h"
 #include "passes/analysis/analysis.h"
@@ -331,7 +333,8 @@ static unsigned scan_region(local_ctx *c, const ir_region *r)
 {
     unsigned bits = 0;
     for (const ir_op *op = r->first; op; op = op->next) {
-        if ((op->code == OP_LOAD || op->code == OP_ATOMIC) && local_storage(c, ir_field_of(op), ir_access_attr(op)->plane))
+        if ((op->code == OP_LOAD || op->code == OP_ATOMIC) &&
+            local_storage(c, ir_field_of(op), ir_access_attr(op)->plane))
             bits |= FLOW_CALLEE_LOADS;
         if (op_writes_field(op->code) && local_storage(c, ir_field_of(op), ir_access_attr(op)->plane))
             bits |= FLOW_CALLEE_STORES;

@@ -4,8 +4,9 @@
 
 #include "passes/analysis/analysis.h"
 
-/* Which memory has derivative storage in the given mode: indexed by ir_storage, in the module's arena. Forward: data has duals; gradients have duals
- * where the module has second-order products, and cannot change inside a forward scope where it has none. */
+/* Which memory has derivative storage in the given mode: indexed by ir_storage, in the module's arena. Forward: data
+ * has duals; gradients have duals where the module has second-order products, and cannot change inside a forward scope
+ * where it has none. */
 bool *activity_storage(const ir_module *m, activity_mode mode);
 /* Whether a kernel of the module has a second-order product. */
 bool activity_has_second_order(const ir_module *m);

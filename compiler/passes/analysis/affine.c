@@ -4,7 +4,8 @@
 #include "ir/ops.h"
 #include "passes/analysis/analysis.h"
 
-/* Sums of shared subexpressions (x = x + x, again and again) must not cost 2^depth: past this many steps a value is opaque, which is always right. */
+/* Sums of shared subexpressions (x = x + x, again and again) must not cost 2^depth: past this many steps a value is
+ * opaque, which is always right. */
 enum { BUDGET = 100 };
 
 typedef struct gathering {
@@ -93,8 +94,9 @@ bool value_fits_i32(const ir_value *v)
     return fits(v, 10);
 }
 
-/* An i32 sum or product seen in 64 bits. It may have wrapped, but a subscript that moves in steps and wraps passes through negative values first, and a
- * negative subscript is outside of every field; so where the program is right, both are the same. */
+/* An i32 sum or product seen in 64 bits. It may have wrapped, but a subscript that moves in steps and wraps passes
+ * through negative values first, and a negative subscript is outside of every field; so where the program is right,
+ * both are the same. */
 static bool is_i32_arithmetic(const ir_op *op)
 {
     switch (op->code) {

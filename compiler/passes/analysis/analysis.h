@@ -1,10 +1,12 @@
-/* What passes know of a program before they change it: subscripts, memory, activity, exactness, ranges. Nothing here changes the IR but for the marks of decisions. */
+/* What passes know of a program before they change it: subscripts, memory, activity, exactness, ranges. Nothing here
+ * changes the IR but for the marks of decisions. */
 #ifndef TKC_PASSES_ANALYSIS_H
 #define TKC_PASSES_ANALYSIS_H
 
 #include "ir/ir.h"
 
-/* What is varied (depends on an active input) and useful (reaches an active output) in one function: bit arrays indexed by value id. */
+/* What is varied (depends on an active input) and useful (reaches an active output) in one function: bit arrays indexed
+ * by value id. */
 typedef struct activity {
     bool *varied, *useful;
     uint32_t n;
@@ -14,7 +16,10 @@ typedef enum activity_mode { ACTIVITY_REVERSE, ACTIVITY_FORWARD } activity_mode;
 /* param_active: for functions (not kernels), which parameters are varied and which results useful; NULL: all floats. */
 activity activity_compute(const ir_func *f, activity_mode mode);
 void activity_free(activity *a);
-static inline bool activity_has(const activity *a, const ir_value *v) { return v->id < a->n && a->varied[v->id] && a->useful[v->id]; }
+static inline bool activity_has(const activity *a, const ir_value *v)
+{
+    return v->id < a->n && a->varied[v->id] && a->useful[v->id];
+}
 
 /* Marks the floats that decide, and those that they are computed from, as exact. passes/analysis/decisions.c */
 bool pass_decisions(ir_module *m);
@@ -25,13 +30,16 @@ bool pass_adjoint_decisions(ir_module *m);
 /* Whether exact results would keep a loop of the export func f from being vectorised. passes/analysis/dear_results.c */
 bool results_are_dear(const ir_func *f);
 
-/* Adjoints of kernels and functions, and their JVPs: derived values, which need not be the same to the last bit everywhere. */
+/* Adjoints of kernels and functions, and their JVPs: derived values, which need not be the same to the last bit
+ * everywhere. */
 static inline bool is_adjoint(const ir_func *f)
 {
-    return f->kind == IR_KERNEL_GRAD || f->kind == IR_KERNEL_HVP || (f->kind == IR_FUNC && f->ad.primal && f->ad.primal->ad.vjp == f);
+    return f->kind == IR_KERNEL_GRAD || f->kind == IR_KERNEL_HVP ||
+           (f->kind == IR_FUNC && f->ad.primal && f->ad.primal->ad.vjp == f);
 }
 
-/* v as sum of coef[k] * term[k] + konst over opaque i64 values (casts of i32 looked through). passes/analysis/affine.c */
+/* v as sum of coef[k] * term[k] + konst over opaque i64 values (casts of i32 looked through). passes/analysis/affine.c
+ */
 enum { AFFINE_TERMS = 8 };
 typedef struct affine {
     const ir_value *term[AFFINE_TERMS];
@@ -54,8 +62,9 @@ bool varies_with_index(const ir_op *loop, const affine *a);
 /* Whether it is known, and the same in all iterations of op (a loop or task). */
 bool affine_is_invariant(const affine *a, const ir_op *op);
 
-/* Two memory operations on one plane inside `op` (a loop or task) that touch different elements in whichever iterations they run: other components, or
- * subscripts that in some dimension are the same in all iterations and differ by a constant. */
+/* Two memory operations on one plane inside `op` (a loop or task) that touch different elements in whichever iterations
+ * they run: other components, or subscripts that in some dimension are the same in all iterations and differ by a
+ * constant. */
 bool never_meet(const ir_op *op, const ir_op *a, const ir_op *b);
 
 /* Whether two memory operations, in one iteration of all loops around both, may touch the same element. */
@@ -64,17 +73,20 @@ bool meet_in_iteration(const ir_op *a, const ir_op *b);
 /* never_meet for whole elements, whatever their components. */
 bool elements_never_meet(const ir_op *op, const ir_op *a, const ir_op *b);
 
-/* n memory operations on one plane inside `op`, as groups: two of different groups never meet, nor do others that would join them. The number of each one's
- * group, that of its first member; freed by the caller. passes/analysis/groups.c */
+/* n memory operations on one plane inside `op`, as groups: two of different groups never meet, nor do others that would
+ * join them. The number of each one's group, that of its first member; freed by the caller. passes/analysis/groups.c */
 size_t *groups_that_meet(const ir_op *op, ir_op *const *accesses, size_t n);
 
-/* Whether v is known to be in the range of i32: constants, extents, widened values, and indices of loops between such bounds. */
+/* Whether v is known to be in the range of i32: constants, extents, widened values, and indices of loops between such
+ * bounds. */
 bool value_fits_i32(const ir_value *v);
 
-/* Whether what a cast from float to integer is given is known to be in the integer's range, and no NaN. passes/analysis/ranges.c */
+/* Whether what a cast from float to integer is given is known to be in the integer's range, and no NaN.
+ * passes/analysis/ranges.c */
 bool cast_is_plain(const ir_op *cast);
 
-/* What a region does to fields, nested regions and callees included: one byte per field and plane. passes/analysis/effects.c */
+/* What a region does to fields, nested regions and callees included: one byte per field and plane.
+ * passes/analysis/effects.c */
 typedef struct effects {
     unsigned char *at; /* by ir_storage */
     bool other;        /* prints, asserts */

@@ -1,8 +1,9 @@
 /* Two iterations of a task that meet at an element: transposed, reversed or scaled indices.
  *
- * Equal subscripts are linear equations between the indices of the one iteration and those of the other. A solution is sought among the indices at the ends of
- * the ranges: in an equation of two indices those that have a partner are the ones between two ends, so with small coefficients one is missed nowhere.
- * Indices are affine forms (N - 1 - i), and solutions hold for all values of their terms.
+ * Equal subscripts are linear equations between the indices of the one iteration and those of the other. A solution is
+ * sought among the indices at the ends of the ranges: in an equation of two indices those that have a partner are the
+ * ones between two ends, so with small coefficients one is missed nowhere. Indices are affine forms (N - 1 - i), and
+ * solutions hold for all values of their terms.
  */
 #include "passes/analysis/analysis.h"
 #include "passes/analysis/crossing.h"
@@ -17,7 +18,8 @@
 #define COEF_MAX (INT64_C(1) << 16)
 #define KONST_MAX (INT64_C(1) << 40)
 
-/* LENGTH: of a range of unknown length. SEEDS: indices that are tried from each end. BUDGET: equations looked at in all. */
+/* LENGTH: of a range of unknown length. SEEDS: indices that are tried from each end. BUDGET: equations looked at in
+ * all. */
 enum { LENGTH = 2, SEEDS = 16, BUDGET = 1000 };
 
 static const affine zero = {.ok = true};
@@ -106,7 +108,8 @@ bool crossing_add(crossing *c, const affine *first, const affine *second)
 {
     crossing_equation *e = &c->eq[c->neq];
     affine a, b;
-    if (c->neq == CROSSING_DIMS || !first->ok || !second->ok || !split(c, first, &e->var[0], &e->coef[0], &a) || !split(c, second, &e->var[1], &e->coef[1], &b))
+    if (c->neq == CROSSING_DIMS || !first->ok || !second->ok || !split(c, first, &e->var[0], &e->coef[0], &a) ||
+        !split(c, second, &e->var[1], &e->coef[1], &b))
         return false;
     e->rest = affine_sub(&b, &a);
     c->neq++;
@@ -140,7 +143,8 @@ static bool has_indices(const crossing *c, int dim, int n)
     return distance(&c->last[dim], &c->first[dim], &length) ? length >= n - 1 : n <= LENGTH;
 }
 
-/* Whether indices p and q of that range differ, also where one stands near its first and the other near its last one. */
+/* Whether indices p and q of that range differ, also where one stands near its first and the other near its last one.
+ */
 static bool differ(const crossing *c, int dim, const affine *p, const affine *q)
 {
     int64_t before, behind;
@@ -225,7 +229,8 @@ static bool solve_one(crossing *c, const crossing_equation *e)
         return affine_equal(&d, &e->rest) && solve(c);
     }
     if (!bound[0] && !bound[1])
-        return try_seeds(c, e, 0, false) || try_seeds(c, e, 1, false) || try_seeds(c, e, 0, true) || try_seeds(c, e, 1, true);
+        return try_seeds(c, e, 0, false) || try_seeds(c, e, 1, false) || try_seeds(c, e, 0, true) ||
+               try_seeds(c, e, 1, true);
     const int side = bound[0] ? 1 : 0;
     if (!derive(c, e, side))
         return false;

@@ -1,5 +1,6 @@
-/* Whether the results of an export func would cost much if they were exact: where it has a loop that compilers vectorise as a sum, or with functions of the
- * C library that have vector variants. The gradient of such a function calls the function itself for its results; those of others are exact.
+/* Whether the results of an export func would cost much if they were exact: where it has a loop that compilers
+ * vectorise as a sum, or with functions of the C library that have vector variants. The gradient of such a function
+ * calls the function itself for its results; those of others are exact.
  */
 #include "ir/ops.h"
 #include "passes/analysis/analysis.h"
@@ -31,7 +32,8 @@ static bool is_vectorised(const ir_op *loop)
     const ir_op *y = ir_yield_of(loop->regions[0]);
     for (int i = 0; i < y->nargs; i++) {
         const ir_value *v = y->args[i], *param = loop->regions[0]->params[1 + i];
-        const bool sum = v->def && (v->def->code == OP_ADD || v->def->code == OP_SUB) && (v->def->args[0] == param || v->def->args[1] == param);
+        const bool sum = v->def && (v->def->code == OP_ADD || v->def->code == OP_SUB) &&
+                         (v->def->args[0] == param || v->def->args[1] == param);
         if (scalar_is_float(v->type) && !sum)
             return false;
     }

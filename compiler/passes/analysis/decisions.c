@@ -1,21 +1,24 @@
-/* Which floats must have the same bits wherever they are computed: in the launch, in its adjoint, its JVP, and in whatever computes them again.
+/* Which floats must have the same bits wherever they are computed: in the launch, in its adjoint, its JVP, and in
+ * whatever computes them again.
  *
- * A *decision* is a value that steers: what comes of a comparison, a cast to an integer, floor, the winner of a minimum; subscripts, conditions and trip counts
- * are made of these. An adjoint that decides otherwise than its launch did reads other elements and takes other branches, however little the operands differ.
- * So operands of decisions are exact, and so is every float that they are computed from, back to memory, parameters and constants:
+ * A *decision* is a value that steers: what comes of a comparison, a cast to an integer, floor, the winner of a
+ * minimum; subscripts, conditions and trip counts are made of these. An adjoint that decides otherwise than its launch
+ * did reads other elements and takes other branches, however little the operands differ. So operands of decisions are
+ * exact, and so is every float that they are computed from, back to memory, parameters and constants:
  *
  *     let c = i32(floor(x[p] / dx));      floor decides: x[p] / dx is exact
  *     for q in n { s += w[q]; }  tex[i32(s)]     the cast decides: s is exact, and with it the order of the sum
  *     phase[i] = x * freq;  if phase[i] > t { }  the comparison decides: so does what the kernel stored there
  *
- * This runs on the program as written, before anything is derived: copies inherit the mark (ir_map_set), so that both sides have the same arithmetic. What marks
- * mean is obeyed elsewhere: no pass rewrites exact values but by operations that give the same bits (scale, reciprocal, promote, gather), no loop that carries
- * one is vectorised as a sum (simd), C compilers are kept from contracting and from calling vector variants (emit/expr.c). ir/verify.c holds that what an
+ * This runs on the program as written, before anything is derived: copies inherit the mark (ir_map_set), so that both
+ * sides have the same arithmetic. What marks mean is obeyed elsewhere: no pass rewrites exact values but by operations
+ * that give the same bits (scale, reciprocal, promote, gather), no loop that carries one is vectorised as a sum (simd),
+ * C compilers are kept from contracting and from calling vector variants (emit/expr.c). ir/verify.c holds that what an
  * exact value is computed from is exact.
  *
- * An adjoint reads from memory much of what its launch decided by, where the launch computed it. The copies of what that
- * was computed from decide nothing there: once adjoints are made, only what their own decisions are computed from stays
- * exact.
+ * An adjoint reads from memory much of what its launch decided by, where the launch computed it. The copies of what
+ * that was computed from decide nothing there: once adjoints are made, only what their own decisions are computed from
+ * stays exact.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -33,19 +36,19 @@ typedef VEC(ir_op *) op_list;
 struct unit {
     ir_func *f;
     op_list calls, adjoints; /* in it */
-    op_list callers; /* of it, anywhere; of a kernel, what launches its adjoint */
-    op_list writes;  /* of floats, into fields and local arrays */
-    unit_list launched_by; /* the kernels that run it, itself included */
-    unit_list runs;  /* of a kernel: what it runs, itself included */
-    bool *planes;    /* of a kernel, by field and plane: what is read there decides */
-    bool *was;       /* of an adjoint, by value: copied from what is exact in its primal. NULL: its marks stay */
+    op_list callers;         /* of it, anywhere; of a kernel, what launches its adjoint */
+    op_list writes;          /* of floats, into fields and local arrays */
+    unit_list launched_by;   /* the kernels that run it, itself included */
+    unit_list runs;          /* of a kernel: what it runs, itself included */
+    bool *planes;            /* of a kernel, by field and plane: what is read there decides */
+    bool *was; /* of an adjoint, by value: copied from what is exact in its primal. NULL: its marks stay */
 };
 
 typedef struct marker {
     ir_module *m;
     VEC(unit) units;
-    ptrmap unit_of; /* by function */
-    op_list saves;  /* for reverse sweeps */
+    ptrmap unit_of;       /* by function */
+    op_list saves;        /* for reverse sweeps */
     VEC(ir_value *) work; /* exact, but what they are computed from has not been looked at */
 } marker;
 
@@ -197,7 +200,8 @@ static void follow(marker *k)
 static void decide_task(marker *k, const ir_op *task)
 {
     const ir_op *y = ir_yield_of(task->regions[0]);
-    for (int i = 0, at = 0; i < ir_task_attr(task)->nreductions; at += 1 + ir_task_attr(task)->reductions[i++].companions) {
+    for (int i = 0, at = 0; i < ir_task_attr(task)->nreductions;
+         at += 1 + ir_task_attr(task)->reductions[i++].companions) {
         if (ir_task_attr(task)->reductions[i].kind == IR_RED_ADD)
             continue;
         need(k, task->args[ir_task_first_init(task) + at]);
@@ -225,7 +229,8 @@ static void decide(ir_op *op, void *ctx)
         need(k, op->args[i]);
 }
 
-/* The results of an export func are its gradient's results, too: who compares them finds what the function itself gives. */
+/* The results of an export func are its gradient's results, too: who compares them finds what the function itself
+ * gives. */
 static void decide_results(marker *k, ir_func *f)
 {
     const ir_op *y = ir_yield_of(f->body);
@@ -346,7 +351,8 @@ bool pass_decisions(ir_module *m)
     m->decided = true;
     for (size_t i = 0; i < k.units.len && m->debug; i++) {
         ir_func *f = k.units.at[i].f;
-        if (ir_is_kernel(f) && !f->ad.custom_of && !f->ad.custom_grad) /* a derivative of the program's own decides by itself */
+        if (ir_is_kernel(f) && !f->ad.custom_of &&
+            !f->ad.custom_grad) /* a derivative of the program's own decides by itself */
             ir_walk(f->body, tell, f);
     }
     free_units(&k);

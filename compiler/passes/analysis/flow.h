@@ -18,7 +18,8 @@ typedef struct flow {
     bool *varied, *useful; /* indexed by value id */
     VEC(flow_slot) slots;
     bool changed;
-    /* Whether a load from that memory is varied, whether a store into it is useful, and what calls of f do of both (FLOW_CALLEE_*). */
+    /* Whether a load from that memory is varied, whether a store into it is useful, and what calls of f do of both
+     * (FLOW_CALLEE_*). */
     bool (*load_active)(void *ctx, const ir_field *field, ir_plane plane);
     bool (*store_active)(void *ctx, const ir_field *field, ir_plane plane);
     unsigned (*callee)(void *ctx, const ir_func *f);
@@ -30,7 +31,8 @@ void flow_free(flow *w);
 /* Run to the fixpoint from the bits that are set; true if any bit was added. */
 bool flow_vary(flow *w);
 bool flow_use(flow *w);
-/* Marks the parameters that are active inputs: of functions all floats, of kernels those with needs_grad (reverse) or all floats (forward). */
+/* Marks the parameters that are active inputs: of functions all floats, of kernels those with needs_grad (reverse) or
+ * all floats (forward). */
 void flow_mark_params(flow *w, activity_mode mode);
 
 #endif

@@ -1,8 +1,11 @@
-/* Splits the accesses of a plane into groups of which no two ever touch an element in common (u[t + 1, i] and u[t, i - 1] in one task).
+/* Splits the accesses of a plane into groups of which no two ever touch an element in common (u[t + 1, i] and u[t, i -
+ * 1] in one task).
  *
- * In each dimension a subscript is either unknown, or the same in all iterations: a constant beside a sum of values, its family. Two of one family with different
- * constants are apart. There may be thousands of accesses (a loop that is unrolled, nodes around a particle), nearly all of them alike or all of one family:
- * those of equal labels are one to begin with, and where all are of one family they fall apart by their constants. Only what is left is compared in pairs.
+ * In each dimension a subscript is either unknown, or the same in all iterations: a constant beside a sum of values,
+ * its family. Two of one family with different constants are apart. There may be thousands of accesses (a loop that is
+ * unrolled, nodes around a particle), nearly all of them alike or all of one family: those of equal labels are one to
+ * begin with, and where all are of one family they fall apart by their constants. Only what is left is compared in
+ * pairs.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -143,7 +146,8 @@ static void divide(grouping *g, size_t *by, size_t *spare, size_t n)
 
 size_t *groups_that_meet(const ir_op *op, ir_op *const *accesses, size_t n)
 {
-    grouping g = {.op = op, .ndim = n ? ir_field_of(accesses[0])->ndim + 1 : 1, .group = xmalloc((n + 1) * sizeof *g.group)};
+    grouping g = {
+        .op = op, .ndim = n ? ir_field_of(accesses[0])->ndim + 1 : 1, .group = xmalloc((n + 1) * sizeof *g.group)};
     g.at = xmalloc((n * (size_t)g.ndim + 1) * sizeof *g.at);
     size_t *by = xmalloc((n + 1) * sizeof *by), *spare = xmalloc((n + 1) * sizeof *spare), distinct = 0;
     for (size_t i = 0; i < n; i++) {

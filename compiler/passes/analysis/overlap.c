@@ -1,7 +1,8 @@
 /* Subscripts of two accesses, dimension by dimension.
  *
- * Indices of loops around both accesses are compared by their distance (delta). Indices of loops around one of them only are free: they may take any value of
- * their range, so it is enough that the ranges have the element in common; with subscripts i + 1 and i, too. All other terms must be the same value.
+ * Indices of loops around both accesses are compared by their distance (delta). Indices of loops around one of them
+ * only are free: they may take any value of their range, so it is enough that the ranges have the element in common;
+ * with subscripts i + 1 and i, too. All other terms must be the same value.
  */
 #include "passes/analysis/analysis.h"
 #include "passes/analysis/overlap.h"
@@ -91,7 +92,8 @@ bool path_is_index_free(const path *p, int from)
 {
     for (int i = from; i < p->n; i++) {
         const ir_op *op = p->at[i].op;
-        if (op->code == OP_IF ? knows_index(op->args[0], 0) : op->code == OP_LOOP && ir_loop_attr(op)->cond && ir_loop_attr(op)->bounded)
+        if (op->code == OP_IF ? knows_index(op->args[0], 0)
+                              : op->code == OP_LOOP && ir_loop_attr(op)->cond && ir_loop_attr(op)->bounded)
             return false;
     }
     return true;
@@ -199,7 +201,8 @@ static const index_pair *pair_with(const matching *t, const ir_value *v)
 /* The subscript is a free index that runs over the field's whole extent: it meets whatever the other access touches. */
 static bool covers(matching *t, const path *p, const affine *f, const ir_field *field, int dim)
 {
-    if (!f->ok || dim >= field->ndim || f->n != 1 || f->coef[0] != 1 || f->konst != 0 || !is_free(t, p, f->term[0]) || pair_with(t, f->term[0]))
+    if (!f->ok || dim >= field->ndim || f->n != 1 || f->coef[0] != 1 || f->konst != 0 || !is_free(t, p, f->term[0]) ||
+        pair_with(t, f->term[0]))
         return false;
     int d;
     int64_t lo;
@@ -214,18 +217,20 @@ static bool covers(matching *t, const path *p, const affine *f, const ir_field *
 }
 
 /* Both loops have constant bounds: whether some p + shift is a q. */
-static bool constant_ranges_meet(const matching *t, const ir_op *lp, int dp, const ir_op *lq, int dq, int64_t shift, bool *meet)
+static bool constant_ranges_meet(const matching *t, const ir_op *lp, int dp, const ir_op *lq, int dq, int64_t shift,
+                                 bool *meet)
 {
     int64_t p[2], q[2];
     for (int i = 0; i < 2; i++)
-        if (!const_value_of(t->m, lp->args[2 * dp + i], &p[i]) || !const_value_of(t->m, lq->args[2 * dq + i], &q[i]) || llabs(p[i]) > KONST_MAX ||
-            llabs(q[i]) > KONST_MAX || llabs(shift) > KONST_MAX)
+        if (!const_value_of(t->m, lp->args[2 * dp + i], &p[i]) || !const_value_of(t->m, lq->args[2 * dq + i], &q[i]) ||
+            llabs(p[i]) > KONST_MAX || llabs(q[i]) > KONST_MAX || llabs(shift) > KONST_MAX)
             return false;
     *meet = p[0] < p[1] && q[0] < q[1] && p[0] + shift < q[1] && q[0] < p[1] + shift;
     return true;
 }
 
-/* q can be p + shift: the ranges are constant and have such indices, or they are the same (and taken to be longer than the shift). */
+/* q can be p + shift: the ranges are constant and have such indices, or they are the same (and taken to be longer than
+ * the shift). */
 static bool match_free(matching *t, const ir_value *p, const ir_value *q, int64_t shift)
 {
     const index_pair *known = pair_with(t, p), *other = pair_with(t, q);
@@ -260,7 +265,8 @@ static bool range_has(matching *t, const path *p, const affine *f, const affine 
     return true;
 }
 
-/* Whether the task runs for this index in dimension d: its bounds are constant, or those of the field, which has the element. */
+/* Whether the task runs for this index in dimension d: its bounds are constant, or those of the field, which has the
+ * element. */
 static bool task_has(const matching *t, const ir_op *task, int d, int64_t at, const ir_value *extent)
 {
     int64_t lo, hi;
@@ -278,7 +284,8 @@ static bool inner_loops_run(const matching *t, const path *p)
     for (int i = 0; i < p->n; i++) {
         const ir_op *op = p->at[i].op;
         int64_t lo, hi;
-        const bool runs = op->code != OP_LOOP || (ir_loop_attr(op)->bounded && const_value_of(t->m, op->args[0], &lo) && const_value_of(t->m, op->args[1], &hi) && lo < hi);
+        const bool runs = op->code != OP_LOOP || (ir_loop_attr(op)->bounded && const_value_of(t->m, op->args[0], &lo) &&
+                                                  const_value_of(t->m, op->args[1], &hi) && lo < hi);
         if (inside && !runs)
             return false;
         inside = inside || op->code == OP_TASK;
@@ -286,7 +293,8 @@ static bool inner_loops_run(const matching *t, const path *p)
     return true;
 }
 
-/* The index of a task against a constant: that access, the first or the second (`side`), meets the other in one iteration of its own, whichever the other's is. */
+/* The index of a task against a constant: that access, the first or the second (`side`), meets the other in one
+ * iteration of its own, whichever the other's is. */
 static bool pins(matching *t, const affine *f, const affine *other, int side, const access *a, int k)
 {
     common_loop *c = t->unordered && f->n == 1 && other->n == 0 ? common_of(t, f->term[0]) : NULL;
@@ -295,7 +303,8 @@ static bool pins(matching *t, const affine *f, const affine *other, int side, co
     const int64_t at = (other->konst - f->konst) / f->coef[0];
     const bool whole = f->coef[0] == 1 && f->konst == 0 && k < a->field->ndim;
     const ir_value *extent = whole ? extent_value(c->op->region->func, a->field, k) : NULL;
-    if (!inner_loops_run(t, side ? &t->o->b : &t->o->a) || !task_has(t, c->op, c->dim, at, extent) || (c->pinned[side] && c->pin[side] != at))
+    if (!inner_loops_run(t, side ? &t->o->b : &t->o->a) || !task_has(t, c->op, c->dim, at, extent) ||
+        (c->pinned[side] && c->pin[side] != at))
         return false;
     c->pinned[side] = true;
     c->pin[side] = at;
@@ -311,7 +320,8 @@ static int find_term(const affine *f, const ir_value *v)
 }
 
 /* rest: what the common terms must make up for. Free indices alone make up for all of it. */
-static bool match_terms(matching *t, const affine *fa, const affine *fb, common_loop **single, int64_t *coef, int *ncommon, int64_t *rest)
+static bool match_terms(matching *t, const affine *fa, const affine *fb, common_loop **single, int64_t *coef,
+                        int *ncommon, int64_t *rest)
 {
     const ir_value *free_a = NULL, *free_b = NULL;
     int64_t coef_a = 0, coef_b = 0;
@@ -365,7 +375,8 @@ static bool match_dim(matching *t, const access *a, const access *b, int k)
         return true;
     if (!fa->ok || !fb->ok || llabs(fa->konst) > KONST_MAX || llabs(fb->konst) > KONST_MAX)
         return false;
-    if (range_has(t, &t->o->a, fa, fb) || range_has(t, &t->o->b, fb, fa) || pins(t, fa, fb, 0, a, k) || pins(t, fb, fa, 1, b, k))
+    if (range_has(t, &t->o->a, fa, fb) || range_has(t, &t->o->b, fb, fa) || pins(t, fa, fb, 0, a, k) ||
+        pins(t, fb, fa, 1, b, k))
         return true;
     common_loop *c = NULL;
     int64_t coef = 0;
@@ -397,7 +408,8 @@ bool access_apart(const access *a, const access *b)
     return false;
 }
 
-/* One access is made in one iteration for certain and the other at a distance from it: whether there is that iteration, equations tell. */
+/* One access is made in one iteration for certain and the other at a distance from it: whether there is that iteration,
+ * equations tell. */
 static bool is_half_pinned(const overlap *o)
 {
     for (int i = 0; i < (int)o->loops.len; i++)
@@ -411,7 +423,8 @@ static bool loops_run_alike(const ir_module *m, const ir_op *op, const ir_op *ta
 {
     for (const ir_op *o = op->region->parent; o != task; o = o->region->parent) {
         int64_t lo, hi;
-        if (o->code != OP_LOOP || !ir_loop_attr(o)->bounded || value_depends_on(o->args[0], task) || value_depends_on(o->args[1], task))
+        if (o->code != OP_LOOP || !ir_loop_attr(o)->bounded || value_depends_on(o->args[0], task) ||
+            value_depends_on(o->args[1], task))
             return false;
         if (const_value_of(m, o->args[0], &lo) && const_value_of(m, o->args[1], &hi) && lo >= hi)
             return false;
@@ -419,7 +432,8 @@ static bool loops_run_alike(const ir_module *m, const ir_op *op, const ir_op *ta
     return true;
 }
 
-/* The accesses meet from different iterations of the task, at no distance of their indices that would be the same for all. */
+/* The accesses meet from different iterations of the task, at no distance of their indices that would be the same for
+ * all. */
 static bool cross(matching *t, const access *a, const access *b, const ir_op *task)
 {
     if (!loops_run_alike(t->m, a->op, task) || !loops_run_alike(t->m, b->op, task))

@@ -1,7 +1,8 @@
-/* Ranges of floats: between which bounds a value lies, whatever the data, and whether it may be NaN. For casts to integers that need no check of their own.
+/* Ranges of floats: between which bounds a value lies, whatever the data, and whether it may be NaN. For casts to
+ * integers that need no check of their own.
  *
- * Intervals from the leaves up, without regard to branches, so that what is found holds wherever the value is computed. Each bound is widened by more than the
- * rounding of an operation in f32, contracted or not.
+ * Intervals from the leaves up, without regard to branches, so that what is found holds wherever the value is computed.
+ * Each bound is widened by more than the rounding of an operation in f32, contracted or not.
  */
 #include <float.h>
 #include <math.h>
@@ -55,7 +56,8 @@ static range of_integers(scalar type)
     const int bits = 8 * scalar_bytes(type);
     if (type == SC_BOOL)
         return (range){0, 1, false};
-    return scalar_is_signed(type) ? widened(-ldexp(1, bits - 1), ldexp(1, bits - 1), false) : widened(0, ldexp(1, bits), false);
+    return scalar_is_signed(type) ? widened(-ldexp(1, bits - 1), ldexp(1, bits - 1), false)
+                                  : widened(0, ldexp(1, bits), false);
 }
 
 static range of_value(const ir_value *v, int *budget);
@@ -76,27 +78,43 @@ static range of_op(const ir_op *op, int *budget)
         return unknown;
     const range a = of_value(op->args[0], budget), b = op->nargs > 1 ? of_value(op->args[1], budget) : unknown;
     switch (op->code) {
-    case OP_CAST: return widened(a.lo, a.hi, a.nan);
-    case OP_STOP: return a;
-    case OP_NEG: return negated(a);
-    case OP_ADD: return is_finite(a) && is_finite(b) ? widened(a.lo + b.lo, a.hi + b.hi, false) : unknown;
-    case OP_SUB: return is_finite(a) && is_finite(b) ? widened(a.lo - b.hi, a.hi - b.lo, false) : unknown;
-    case OP_MUL: return corners(a, b, false);
-    case OP_DIV: return corners(a, b, true);
-    case OP_MAX: return larger(a, b);
-    case OP_MIN: return negated(larger(negated(a), negated(b)));
-    case OP_ABS: return (range){a.lo > 0 ? a.lo : a.hi < 0 ? -a.hi : 0, fmax(-a.lo, a.hi), a.nan};
+    case OP_CAST:
+        return widened(a.lo, a.hi, a.nan);
+    case OP_STOP:
+        return a;
+    case OP_NEG:
+        return negated(a);
+    case OP_ADD:
+        return is_finite(a) && is_finite(b) ? widened(a.lo + b.lo, a.hi + b.hi, false) : unknown;
+    case OP_SUB:
+        return is_finite(a) && is_finite(b) ? widened(a.lo - b.hi, a.hi - b.lo, false) : unknown;
+    case OP_MUL:
+        return corners(a, b, false);
+    case OP_DIV:
+        return corners(a, b, true);
+    case OP_MAX:
+        return larger(a, b);
+    case OP_MIN:
+        return negated(larger(negated(a), negated(b)));
+    case OP_ABS:
+        return (range){a.lo > 0 ? a.lo : a.hi < 0 ? -a.hi : 0, fmax(-a.lo, a.hi), a.nan};
     case OP_FLOOR:
     case OP_CEIL:
     case OP_ROUND:
-    case OP_TRUNC: return (range){floor(a.lo), ceil(a.hi), a.nan};
-    case OP_FRACT: return (range){0, 1, !is_finite(a)};
-    case OP_SIGN: return (range){-1, 1, false};
+    case OP_TRUNC:
+        return (range){floor(a.lo), ceil(a.hi), a.nan};
+    case OP_FRACT:
+        return (range){0, 1, !is_finite(a)};
+    case OP_SIGN:
+        return (range){-1, 1, false};
     case OP_SIN:
-    case OP_COS: return widened(-1, 1, !is_finite(a));
+    case OP_COS:
+        return widened(-1, 1, !is_finite(a));
     case OP_TANH:
-    case OP_ERF: return widened(-1, 1, a.nan);
-    default: return unknown;
+    case OP_ERF:
+        return widened(-1, 1, a.nan);
+    default:
+        return unknown;
     }
 }
 

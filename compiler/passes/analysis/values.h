@@ -4,7 +4,8 @@
 
 #include "ir/ir.h"
 
-/* True if a and b are the same number wherever both are seen: one value, or computed alike from constants, parameters, extents and values in common. */
+/* True if a and b are the same number wherever both are seen: one value, or computed alike from constants, parameters,
+ * extents and values in common. */
 bool same_value(const ir_module *m, const ir_value *a, const ir_value *b);
 /* A field's extent as one of these values; NULL: not known. */
 const ir_value *extent_value(const ir_func *f, const ir_field *field, int dim);

@@ -1,12 +1,13 @@
 /* Arrays of the host that an export func or a kernel writes.
  *
- * What an `out` array holds at first is zero, so that the function is one of its arguments. The function itself and its JVP work in the host's memory.
- * The gradient cannot: it gets seeds that it must not change, and it needs what was overwritten. It is made from a second version of the function, in
- * which these arrays are local arrays, filled at the beginning (`inout`) and copied to the host's memory at the end. That is spared where each element is
- * written once, or only added to, and never read: then the seed of an element is what its only writes take.
+ * What an `out` array holds at first is zero, so that the function is one of its arguments. The function itself and its
+ * JVP work in the host's memory. The gradient cannot: it gets seeds that it must not change, and it needs what was
+ * overwritten. It is made from a second version of the function, in which these arrays are local arrays, filled at the
+ * beginning (`inout`) and copied to the host's memory at the end. That is spared where each element is written once, or
+ * only added to, and never read: then the seed of an element is what its only writes take.
  *
- * The adjoint of a kernel reads memory as the launch left it, and `inout` arrays are like fields. Seeds stay as they are in the simple case; otherwise libtkc
- * gives the adjoint a copy of them.
+ * The adjoint of a kernel reads memory as the launch left it, and `inout` arrays are like fields. Seeds stay as they
+ * are in the simple case; otherwise libtkc gives the adjoint a copy of them.
  */
 #include "ir/ops.h"
 #include "passes/analysis/analysis.h"
@@ -52,7 +53,8 @@ static bool is_own(const access *a)
         for (int i = 0; i < n; i++) {
             bool found = false;
             for (int k = 0; k < a->nsub && !found; k++)
-                found = a->sub[k].ok && a->sub[k].n == 1 && a->sub[k].term[0] == op->regions[0]->params[i] && a->sub[k].coef[0] != 0;
+                found = a->sub[k].ok && a->sub[k].n == 1 && a->sub[k].term[0] == op->regions[0]->params[i] &&
+                        a->sub[k].coef[0] != 0;
             if (!found)
                 return false;
         }
@@ -72,7 +74,8 @@ static bool is_whole(const study *s, const access *a)
             const ir_value *lo = op->args[2 * i], *hi = op->args[2 * i + 1];
             bool found = false;
             for (int d = 0; d < s->field->ndim && !found; d++)
-                found = is_bare(&a->sub[d], op->regions[0]->params[i]) && same_value(s->f->module, hi, extent_value(s->f, s->field, d));
+                found = is_bare(&a->sub[d], op->regions[0]->params[i]) &&
+                        same_value(s->f->module, hi, extent_value(s->f, s->field, d));
             if (!found || !ir_is_const(lo) || ir_int(lo) != 0)
                 return false;
         }
@@ -80,7 +83,8 @@ static bool is_whole(const study *s, const access *a)
     return depth == s->field->ndim && ir_component_known(a->op);
 }
 
-/* What a function that is called, or an adjoint, does is not looked at. None of them has the arrays of another function. */
+/* What a function that is called, or an adjoint, does is not looked at. None of them has the arrays of another
+ * function. */
 static bool may_touch(const ir_op *op, const ir_field *field)
 {
     return !field->array && (op->code == OP_CALL || op->code == OP_ADJOINT);
@@ -97,13 +101,15 @@ static void look(ir_op *op, void *ctx)
 {
     study *s = ctx;
     const bool memory = op_accesses_field(op->code);
-    if (memory ? ir_field_of(op) == s->field && (op->code == OP_ATOMIC || ir_access_attr(op)->plane != IR_DATA) : may_touch(op, s->field))
+    if (memory ? ir_field_of(op) == s->field && (op->code == OP_ATOMIC || ir_access_attr(op)->plane != IR_DATA)
+               : may_touch(op, s->field))
         s->loads = true; /* taken for one: it may be more */
     else if (memory && ir_field_of(op) == s->field)
         look_at_access(s, op);
 }
 
-/* The components that these accesses reach in every element; of more than 64 none, which is what is safe: they count as not reached. */
+/* The components that these accesses reach in every element; of more than 64 none, which is what is safe: they count as
+ * not reached. */
 static uint64_t reaches(const study *s, const access_list *list)
 {
     const int n = ir_field_ncomp(s->field);
@@ -187,7 +193,10 @@ static ir_field *cleared_in(const ir_region *r)
 
 static ir_field *cleared_by(const ir_op *op)
 {
-    return (op->code == OP_TASK || (op->code == OP_LOOP && ir_loop_attr(op)->bounded && !ir_loop_attr(op)->cond)) && !op->nres ? cleared_in(op->regions[0]) : NULL;
+    return (op->code == OP_TASK || (op->code == OP_LOOP && ir_loop_attr(op)->bounded && !ir_loop_attr(op)->cond)) &&
+                   !op->nres
+               ? cleared_in(op->regions[0])
+               : NULL;
 }
 
 typedef struct touching {
@@ -247,11 +256,13 @@ static void drop_clears(ir_func *f)
 
 /* ---- loops over an array ---- */
 
-typedef void (*element_fn)(ir_builder *b, ir_field *field, ir_value *const *idx, ir_value *comp, ir_value *flat, ir_value *local);
+typedef void (*element_fn)(ir_builder *b, ir_field *field, ir_value *const *idx, ir_value *comp, ir_value *flat,
+                           ir_value *local);
 
 enum { MAX_SPELT = 16 /* components that are written out; of larger elements there is a loop over them */ };
 
-static void one_component(ir_builder *b, ir_field *field, ir_value **idx, ir_value *comp, ir_value *flat, ir_value *local, element_fn fn)
+static void one_component(ir_builder *b, ir_field *field, ir_value **idx, ir_value *comp, ir_value *flat,
+                          ir_value *local, element_fn fn)
 {
     const int n = ir_field_ncomp(field);
     if (n > 1 && flat) {
@@ -261,7 +272,8 @@ static void one_component(ir_builder *b, ir_field *field, ir_value **idx, ir_val
     fn(b, field, idx, comp, flat, local);
 }
 
-static void each_component(ir_builder *b, ir_field *field, ir_value **idx, ir_value *flat, ir_value *local, element_fn fn)
+static void each_component(ir_builder *b, ir_field *field, ir_value **idx, ir_value *flat, ir_value *local,
+                           element_fn fn)
 {
     const int n = ir_field_ncomp(field);
     for (int k = 0; k < n && n <= MAX_SPELT; k++)
@@ -277,7 +289,8 @@ static void each_component(ir_builder *b, ir_field *field, ir_value **idx, ir_va
 }
 
 /* Dimension by dimension, and each component; `flat` is the number of the element so far. */
-static void each_element(ir_builder *b, ir_field *field, int d, ir_value **idx, ir_value *flat, ir_value *local, element_fn fn)
+static void each_element(ir_builder *b, ir_field *field, int d, ir_value **idx, ir_value *flat, ir_value *local,
+                         element_fn fn)
 {
     if (d == field->ndim) {
         each_component(b, field, idx, flat, local, fn);
@@ -299,20 +312,23 @@ static void each_element(ir_builder *b, ir_field *field, int d, ir_value **idx, 
     ir_yield(&in, 0, NULL);
 }
 
-static void store_zero(ir_builder *b, ir_field *field, ir_value *const *idx, ir_value *comp, ir_value *flat, ir_value *local)
+static void store_zero(ir_builder *b, ir_field *field, ir_value *const *idx, ir_value *comp, ir_value *flat,
+                       ir_value *local)
 {
     (void)flat, (void)local;
     ir_value *zero = ir_zero(b, field->elem);
     ir_store(b, field, IR_DATA, idx, comp, zero);
 }
 
-static void copy_in(ir_builder *b, ir_field *field, ir_value *const *idx, ir_value *comp, ir_value *flat, ir_value *local)
+static void copy_in(ir_builder *b, ir_field *field, ir_value *const *idx, ir_value *comp, ir_value *flat,
+                    ir_value *local)
 {
     ir_value *v = ir_load(b, field, IR_DATA, idx, comp);
     ir_lstore(b, local, flat, v);
 }
 
-static void copy_out(ir_builder *b, ir_field *field, ir_value *const *idx, ir_value *comp, ir_value *flat, ir_value *local)
+static void copy_out(ir_builder *b, ir_field *field, ir_value *const *idx, ir_value *comp, ir_value *flat,
+                     ir_value *local)
 {
     ir_value *v = ir_lload(b, local, flat);
     ir_store(b, field, IR_DATA, idx, comp, v);

@@ -1,21 +1,26 @@
-/* New functions from old ones: adjoints, JVPs and second-order products, and what they keep, need and ask their callers for. */
+/* New functions from old ones: adjoints, JVPs and second-order products, and what they keep, need and ask their callers
+ * for. */
 #ifndef TKC_PASSES_DERIVE_H
 #define TKC_PASSES_DERIVE_H
 
 #include "ir/ir.h"
 
-/* Module-wide activity before anything is optimised: reports lost gradients (a value that depends on an active input reaches an active output through a
- * field without storage); decides for each kernel whether it has an adjoint and a JVP (no_grad_why, no_jvp_why). False after errors. passes/analysis/activity.c */
+/* Module-wide activity before anything is optimised: reports lost gradients (a value that depends on an active input
+ * reaches an active output through a field without storage); decides for each kernel whether it has an adjoint and a
+ * JVP (no_grad_why, no_jvp_why). False after errors. passes/analysis/activity.c */
 bool pass_lost_gradient(ir_module *m);
 
-/* `out` arrays begin as zeros; of export funcs f->ad.with_locals, where the gradient cannot work in the host's memory. passes/derive/arrays.c */
+/* `out` arrays begin as zeros; of export funcs f->ad.with_locals, where the gradient cannot work in the host's memory.
+ * passes/derive/arrays.c */
 void pass_arrays(ir_func *f);
 
-/* The adjoint of a kernel, as a new function of kind IR_KERNEL_GRAD, entered in f->ad.grad and in the module; dead code, loads above all, is gone from it.
- * Decides what it wants of saved fields that the kernel overwrites (f->before). False after errors. passes/derive/reverse/saved.c, reverse*.c */
+/* The adjoint of a kernel, as a new function of kind IR_KERNEL_GRAD, entered in f->ad.grad and in the module; dead
+ * code, loads above all, is gone from it. Decides what it wants of saved fields that the kernel overwrites (f->before).
+ * False after errors. passes/derive/reverse/saved.c, reverse*.c */
 bool pass_reverse(ir_func *kernel);
 
-/* Forward mode needs winners of minima and maxima whether or not an adjoint does: a kernel keeps them while its JVP is made. False after errors. passes/derive/reverse/record.c */
+/* Forward mode needs winners of minima and maxima whether or not an adjoint does: a kernel keeps them while its JVP is
+ * made. False after errors. passes/derive/reverse/record.c */
 bool record_for_tangents(ir_func *kernel);
 void record_forget_tangents(ir_func *kernel);
 
@@ -31,13 +36,15 @@ void pass_reciprocal(ir_func *f);
 /* Constant factors are collected, in adjoints. passes/derive/scale.c */
 void pass_scale(ir_func *f);
 
-/* Which parts of fields each kernel's launches write, and need to stay for their adjoints (ir_func.parts, bounds). passes/derive/parts.c */
+/* Which parts of fields each kernel's launches write, and need to stay for their adjoints (ir_func.parts, bounds).
+ * passes/derive/parts.c */
 bool pass_parts(ir_module *m);
 
 /* Behind all that removes reads: parts that no adjoint reads any more are not needed. */
 bool pass_parts_left(ir_module *m);
 
-/* What the derivatives of export funcs keep: sets f->workspace, refuses what has no bound known on entry. Last of all. passes/derive/workspace.c */
+/* What the derivatives of export funcs keep: sets f->workspace, refuses what has no bound known on entry. Last of all.
+ * passes/derive/workspace.c */
 bool pass_workspace(ir_module *m);
 
 #endif

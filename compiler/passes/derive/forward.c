@@ -1,8 +1,9 @@
 /* Forward mode: one walk that builds value and tangent side by side.
  *
- * Every operation of the source is cloned, side effects included; behind it stands what computes the tangents of its results. A value that is not varied
- * has no tangent: its tangent is zero and nothing is built for it. Carried values, branch results, reductions and slots of saved-value buffers get companions;
- * memory of a plane gets the plane of its tangents; a local array gets a second array. Applied to an adjoint this gives second-order products.
+ * Every operation of the source is cloned, side effects included; behind it stands what computes the tangents of its
+ * results. A value that is not varied has no tangent: its tangent is zero and nothing is built for it. Carried values,
+ * branch results, reductions and slots of saved-value buffers get companions; memory of a plane gets the plane of its
+ * tangents; a local array gets a second array. Applied to an adjoint this gives second-order products.
  */
 #include <assert.h>
 #include <string.h>
@@ -85,7 +86,8 @@ static void fwd_pure(fwd *w, ir_builder *b, const ir_op *op)
     const uint32_t first_new = w->out->next_value;
     for (int k = 0; k < op->nargs; k++) {
         ir_value *t = ir_map_get(&w->tan, op->args[k]);
-        ir_value *part = t && !op_contributes_nothing(op, k) ? rule_apply(b, op->code, k, args, val(w, r), t, r->type) : NULL;
+        ir_value *part = t && !op_contributes_nothing(op, k) ? rule_apply(b, op->code, k, args, val(w, r), t, r->type)
+                                                             : NULL;
         if (part)
             sum = sum ? ir_op2(b, OP_ADD, sum, part) : part;
     }
@@ -142,7 +144,8 @@ static void fwd_atomic(fwd *w, ir_builder *b, const ir_op *op)
     ir_value *sets = ir_atomic_sets(b, op, val(w, v), c->res[0]), **idx = subscripts(w, op);
     ir_op *choice = ir_if(b, sets, 0, NULL);
     ir_builder in = {.func = w->out, .region = choice->regions[0], .loc = op->loc, .origin = b->origin};
-    ir_store(&in, ir_field_of(op), activity_tangent_plane(ir_access_attr(op)->plane), idx, idx[ir_field_of(op)->ndim], t);
+    ir_store(&in, ir_field_of(op), activity_tangent_plane(ir_access_attr(op)->plane), idx, idx[ir_field_of(op)->ndim],
+             t);
     ir_yield(&in, 0, NULL);
     in.region = choice->regions[1];
     ir_yield(&in, 0, NULL);
@@ -156,7 +159,9 @@ static void fwd_local(fwd *w, ir_builder *b, const ir_op *op)
         return;
     if (op->code == OP_LOCAL) {
         const char *name = array->name ? arena_printf(w->m->mem, "%s_dual", array->name) : NULL;
-        ir_map_set_other(&w->tan, array, op->nargs ? ir_local_sized(b, ir_local_attr(op)->elem, val(w, op->args[0]), name) : ir_local(b, ir_local_attr(op)->elem, ir_local_attr(op)->count, name));
+        ir_map_set_other(&w->tan, array,
+                         op->nargs ? ir_local_sized(b, ir_local_attr(op)->elem, val(w, op->args[0]), name)
+                                   : ir_local(b, ir_local_attr(op)->elem, ir_local_attr(op)->count, name));
         return;
     }
     ir_value *shadow = ir_map_get(&w->tan, array);
@@ -184,7 +189,8 @@ static void fwd_stack(fwd *w, ir_builder *b, const ir_op *op)
         return;
     ir_op *t;
     if (op->code == OP_STK_STORE) {
-        t = ir_insert(b, OP_STK_STORE, 3, (ir_value *[]){c->args[0], c->args[1], tan_or_zero(w, b, op->args[2])}, 0, NULL, 0);
+        t = ir_insert(b, OP_STK_STORE, 3, (ir_value *[]){c->args[0], c->args[1], tan_or_zero(w, b, op->args[2])}, 0,
+                      NULL, 0);
     } else {
         t = ir_insert(b, OP_STK_LOAD, 2, c->args, 1, &l->to->types[slot], 0);
         t->res[0]->name = l->to->names[slot];
@@ -206,7 +212,8 @@ static bool touches_storage(const fwd *w, const ir_func *f)
     return any;
 }
 
-/* Where the value decides, it is the function's own: what the program's derivative of it returns may have been computed otherwise. */
+/* Where the value decides, it is the function's own: what the program's derivative of it returns may have been computed
+ * otherwise. */
 static bool value_is_apart(const ir_op *call)
 {
     const ir_func *f = ir_callee_of(call);
@@ -342,7 +349,8 @@ static void copy_signature(fwd *w)
 
 static void build(ir_func *f, ir_func *out)
 {
-    fwd w = {.m = f->module, .from = f, .out = out, .passive = f->ad.no_grad || (f->ad.primal && f->ad.primal->ad.no_grad)};
+    fwd w = {
+        .m = f->module, .from = f, .out = out, .passive = f->ad.no_grad || (f->ad.primal && f->ad.primal->ad.no_grad)};
     w.act = activity_compute(f, ACTIVITY_FORWARD);
     if (w.passive)
         memset(w.act.varied, 0, w.act.n * sizeof *w.act.varied);
@@ -360,7 +368,8 @@ static void build(ir_func *f, ir_func *out)
     activity_free(&w.act);
 }
 
-/* The JVP of a function: arguments, then the tangents of the float ones; results, then the tangents of the float ones. */
+/* The JVP of a function: arguments, then the tangents of the float ones; results, then the tangents of the float ones.
+ */
 static ir_func *forward_func(ir_func *f)
 {
     if (f->ad.fn_jvp)

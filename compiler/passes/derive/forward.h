@@ -18,7 +18,7 @@ typedef struct fwd {
     ir_module *m;
     ir_func *from, *out;
     activity act;
-    ir_map val, tan;  /* source value -> its clone, its tangent (unset: zero) */
+    ir_map val, tan;     /* source value -> its clone, its tangent (unset: zero) */
     const bool *storage; /* by ir_storage */
     bool passive;        /* of a no_grad kernel: nothing has a tangent, but what is stored over loses its own */
     VEC(wide_layout) layouts;
@@ -60,7 +60,8 @@ void fwd_region(fwd *w, ir_builder *b, const ir_region *r);
 void fwd_clone_params(fwd *w, ir_region *to, const ir_region *from);
 /* And one for the tangent of p. */
 void fwd_tangent_param(fwd *w, ir_region *to, const ir_value *p);
-/* Fills `to` (parameters are there) with the region's operations and a yield of all values, then of the tangents of those with tangent[k]. */
+/* Fills `to` (parameters are there) with the region's operations and a yield of all values, then of the tangents of
+ * those with tangent[k]. */
 void fwd_fill(fwd *w, ir_region *to, const ir_region *from, const bool *tangent);
 void fwd_if(fwd *w, ir_builder *b, const ir_op *op);
 void fwd_loop(fwd *w, ir_builder *b, const ir_op *op);

@@ -1,11 +1,13 @@
-/* Activity over the whole module: which kernels have derivatives, and gradients that get lost in memory without storage.
+/* Activity over the whole module: which kernels have derivatives, and gradients that get lost in memory without
+ * storage.
  *
- * Memory is looked at a field's plane at a time (a node). A value is varied if it depends on memory with storage or on an active parameter; a node without
- * storage is reached if a load from it comes to memory with storage, or to another reached node. A varied value stored into a reached node loses its gradient.
- * Kernels that have no derivative, by intent or because they handle gradients themselves, are neither sources nor ways.
+ * Memory is looked at a field's plane at a time (a node). A value is varied if it depends on memory with storage or on
+ * an active parameter; a node without storage is reached if a load from it comes to memory with storage, or to another
+ * reached node. A varied value stored into a reached node loses its gradient. Kernels that have no derivative, by
+ * intent or because they handle gradients themselves, are neither sources nor ways.
  *
- * A second-order product follows tangents through the adjoint as well, and what the adjoint reads for the sake of a gradient needs its tangent: in kernels with
- * one, memory with a gradient is an active output of forward mode too.
+ * A second-order product follows tangents through the adjoint as well, and what the adjoint reads for the sake of a
+ * gradient needs its tangent: in kernels with one, memory with a gradient is an active output of forward mode too.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,9 +23,9 @@ typedef struct func_state {
     unsigned char *touch; /* node -> FLOW_CALLEE_*, callees included */
     const ir_op **first;  /* node -> an operation of f or its callees that touches it */
     bool scanned;
-    bool counted;         /* a differentiated kernel, or called by one */
-    bool second;          /* forward mode: a kernel with a second-order product, or called by one */
-    unsigned bits;        /* of touch, for memory that is active now */
+    bool counted;  /* a differentiated kernel, or called by one */
+    bool second;   /* forward mode: a kernel with a second-order product, or called by one */
+    unsigned bits; /* of touch, for memory that is active now */
     flow w;
 } func_state;
 
@@ -68,7 +70,9 @@ static void scan_region(lost *l, func_state *s, const ir_region *r)
     for (const ir_op *op = r->first; op; op = op->next) {
         if (op_accesses_field(op->code)) {
             const size_t n = node_of(ir_field_of(op), ir_access_attr(op)->plane);
-            s->touch[n] |= op->code == OP_LOAD ? FLOW_CALLEE_LOADS : op->code == OP_ATOMIC ? FLOW_CALLEE_LOADS | FLOW_CALLEE_STORES : FLOW_CALLEE_STORES;
+            s->touch[n] |= op->code == OP_LOAD     ? FLOW_CALLEE_LOADS
+                           : op->code == OP_ATOMIC ? FLOW_CALLEE_LOADS | FLOW_CALLEE_STORES
+                                                   : FLOW_CALLEE_STORES;
             if (!s->first[n])
                 s->first[n] = op;
         } else if (op->code == OP_CALL) {
@@ -141,7 +145,8 @@ static void decide(lost *l)
 static bool is_source(void *ctx, const ir_field *field, ir_plane plane)
 {
     const lost *l = ctx;
-    const bool chosen = field->launched && l->mode == ACTIVITY_FORWARD && !field->grad; /* as of a parameter, see start() */
+    const bool chosen = field->launched && l->mode == ACTIVITY_FORWARD &&
+                        !field->grad; /* as of a parameter, see start() */
     return l->storage[node_of(field, plane)] && !chosen;
 }
 
@@ -230,7 +235,8 @@ static void use_callees_and_loads(lost *l, func_state *s, const ir_op *op)
                 raise(l, &callee->w.useful[y->args[i]->id]);
         return;
     }
-    if ((op->code != OP_LOAD && op->code != OP_ATOMIC) || !scalar_is_float(op->res[0]->type) || !s->w.useful[op->res[0]->id])
+    if ((op->code != OP_LOAD && op->code != OP_ATOMIC) || !scalar_is_float(op->res[0]->type) ||
+        !s->w.useful[op->res[0]->id])
         return;
     const size_t n = node_of(ir_field_of(op), ir_access_attr(op)->plane);
     if (l->storage[n] || l->reached[n])
@@ -258,7 +264,8 @@ static void for_counted(lost *l, bool (*sweep)(flow *), void (*fn)(lost *, func_
 
 static bool differentiated(const lost *l, const ir_func *k)
 {
-    return k->kind == IR_KERNEL && !k->ad.no_grad && !has_custom(l, k) && !(l->mode == ACTIVITY_REVERSE ? k->ad.no_grad_why : k->ad.no_jvp_why);
+    return k->kind == IR_KERNEL && !k->ad.no_grad && !has_custom(l, k) &&
+           !(l->mode == ACTIVITY_REVERSE ? k->ad.no_grad_why : k->ad.no_jvp_why);
 }
 
 static bool has_second_order(const ir_func *k)
@@ -280,7 +287,8 @@ static void start(lost *l)
         s->w.store_active = is_sink;
         s->w.callee = callee_bits;
         s->w.ctx = l;
-        /* Of a kernel's parameters those marked needs_grad are sources in both modes: of the others a tangent is the caller's choice. */
+        /* Of a kernel's parameters those marked needs_grad are sources in both modes: of the others a tangent is the
+         * caller's choice. */
         if (s->f->kind == IR_KERNEL) {
             flow_mark_params(&s->w, ACTIVITY_REVERSE);
             const ir_op *y = ir_yield_of(s->f->body);
@@ -310,10 +318,14 @@ static void check_atomic(lost *l, const func_state *s, const ir_op *op)
 {
     diag_sink *d = l->m->diag;
     const char *name = node_name(l->m, ir_field_of(op), ir_access_attr(op)->plane);
-    diag(d, span_at(op->loc), DIAG_NOT_DIFFERENTIABLE, arena_printf(l->m->mem, "atomic_%s", op_name(ir_access_attr(op)->with)));
-    diag_note(d, span_at(ir_field_of(op)->loc), "'%s' has a %s", name, l->mode == ACTIVITY_REVERSE ? "gradient" : "dual");
-    diag_note(d, span_at(s->f->loc), "write 'derive()' on kernel '%s' if it is never to be differentiated%s", kernel_of(l, s),
-              ir_access_attr(op)->with == OP_ADD ? "; without the old value '+=' has a derivative" : "; as a statement, without the old value, it has a derivative");
+    diag(d, span_at(op->loc), DIAG_NOT_DIFFERENTIABLE,
+         arena_printf(l->m->mem, "atomic_%s", op_name(ir_access_attr(op)->with)));
+    diag_note(d, span_at(ir_field_of(op)->loc), "'%s' has a %s", name,
+              l->mode == ACTIVITY_REVERSE ? "gradient" : "dual");
+    diag_note(d, span_at(s->f->loc), "write 'derive()' on kernel '%s' if it is never to be differentiated%s",
+              kernel_of(l, s),
+              ir_access_attr(op)->with == OP_ADD ? "; without the old value '+=' has a derivative"
+                                                 : "; as a statement, without the old value, it has a derivative");
 }
 
 static void check_op(lost *l, func_state *s, const ir_op *op)
@@ -341,15 +353,17 @@ static void check_op(lost *l, func_state *s, const ir_op *op)
     diag(d, span_at(op->loc), reverse ? DIAG_LOST_GRADIENT : DIAG_LOST_TANGENT, name);
     diag_note(d, span_at(l->reader[n]->loc), "'%s' is read here, on the way to an active output", name);
     if (ir_access_attr(op)->plane == IR_DATA)
-        diag_note(d, span_at(ir_field_of(op)->loc), "declare '%s' with '%s' to keep the derivative", ir_field_of(op)->whole ? ir_field_of(op)->whole : name,
-                  reverse ? "needs_grad" : "needs_dual");
+        diag_note(d, span_at(ir_field_of(op)->loc), "declare '%s' with '%s' to keep the derivative",
+                  ir_field_of(op)->whole ? ir_field_of(op)->whole : name, reverse ? "needs_grad" : "needs_dual");
     else
         diag_note(d, span_at(ir_field_of(op)->loc), "keep what is to be differentiated in a field of its own");
     diag_note(d, span_at(op->loc), "or store 'stop_grad(...)' if no derivative shall pass");
     if (reverse || s->f->ad.no_grad_why)
-        diag_note(d, span_at(s->f->loc), "or write 'derive()' on kernel '%s' if it is never to be differentiated", kernel_of(l, s));
+        diag_note(d, span_at(s->f->loc), "or write 'derive()' on kernel '%s' if it is never to be differentiated",
+                  kernel_of(l, s));
     else
-        diag_note(d, span_at(s->f->loc), "or write 'derive(grad)' on kernel '%s' if it is not for forward mode", kernel_of(l, s));
+        diag_note(d, span_at(s->f->loc), "or write 'derive(grad)' on kernel '%s' if it is not for forward mode",
+                  kernel_of(l, s));
 }
 
 static void run_mode(lost *l, activity_mode mode)
@@ -367,7 +381,8 @@ static void run_mode(lost *l, activity_mode mode)
 }
 
 /* ---- tangents of parameters ----
- * Whether a parameter has a tangent is the caller's choice, so one that would be lost is no error of the module: the JVP refuses it. */
+ * Whether a parameter has a tangent is the caller's choice, so one that would be lost is no error of the module: the
+ * JVP refuses it. */
 
 static bool no_source(void *ctx, const ir_field *field, ir_plane plane)
 {

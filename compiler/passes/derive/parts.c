@@ -1,12 +1,16 @@
-/* Which parts of fields a launch of a kernel needs to stay for its adjoint, and which it writes: what a tape holds against each other.
+/* Which parts of fields a launch of a kernel needs to stay for its adjoint, and which it writes: what a tape holds
+ * against each other.
  *
- *     kernel step(t: i32) { for i in x { x[t + 1, i] = sin(x[t, i]); } }      needs [t, t] x [0, N - 1] of x, writes [t + 1, t + 1] x [0, N - 1]
+ *     kernel step(t: i32) { for i in x { x[t + 1, i] = sin(x[t, i]); } }      needs [t, t] x [0, N - 1] of x, writes [t
+ * + 1, t + 1] x [0, N - 1]
  *
- * A part is a box: an interval for each subscript, which comes from the kernel's arguments, params, extents, and bounds of loops. Subscripts that are computed from
- * these alone are one value, whatever the arithmetic (`t % 2`); what depends on data may be anything. A function of its own (ir_func.bounds) yields the
- * ends of all intervals, so that libtkc knows before a launch what it is about to do.
+ * A part is a box: an interval for each subscript, which comes from the kernel's arguments, params, extents, and bounds
+ * of loops. Subscripts that are computed from these alone are one value, whatever the arithmetic (`t % 2`); what
+ * depends on data may be anything. A function of its own (ir_func.bounds) yields the ends of all intervals, so that
+ * libtkc knows before a launch what it is about to do.
  *
- * A part is `all` if the kernel surely touches each component of each of its elements; else these are among what it touches at most.
+ * A part is `all` if the kernel surely touches each component of each of its elements; else these are among what it
+ * touches at most.
  */
 #include <string.h>
 
@@ -23,12 +27,12 @@ enum { MAX_DEPTH = 24, BUDGET = 60000, BUDGET_EACH = 300 /* of a subscript */, D
 static bool is_fixed_load(const parts *p, const ir_op *op)
 {
     const ir_field *f = ir_field_of(op);
-    return op->code == OP_LOAD && ir_access_attr(op)->plane == IR_DATA && f->ndim == 0 && !f->array && ir_component_known(op) &&
-           (p->own.at[ir_storage_of(f, IR_DATA)] & (OP_STORES | OP_ADDS)) == 0;
+    return op->code == OP_LOAD && ir_access_attr(op)->plane == IR_DATA && f->ndim == 0 && !f->array &&
+           ir_component_known(op) && (p->own.at[ir_storage_of(f, IR_DATA)] & (OP_STORES | OP_ADDS)) == 0;
 }
 
-/* v as it is on entry, computed in `bounds`; NULL if it is no integer of arguments, params, extents and single numbers in memory that stay. Floats are left
- * out: they might be rounded in another way than in the kernel. */
+/* v as it is on entry, computed in `bounds`; NULL if it is no integer of arguments, params, extents and single numbers
+ * in memory that stay. Floats are left out: they might be rounded in another way than in the kernel. */
 static ir_value *entry_value(parts *p, const ir_value *v, int depth)
 {
     const ir_op *op = v->def;
@@ -54,7 +58,8 @@ static ir_value *entry_value(parts *p, const ir_value *v, int depth)
         if (!args[i])
             return NULL;
     }
-    return op->code == OP_CAST ? ir_cast(&p->b, v->type, args[0]) : ir_insert(&p->b, op->code, op->nargs, args, 1, &v->type, 0)->res[0];
+    return op->code == OP_CAST ? ir_cast(&p->b, v->type, args[0])
+                               : ir_insert(&p->b, op->code, op->nargs, args, 1, &v->type, 0)->res[0];
 }
 
 static ir_value *wide(parts *p, ir_value *v)
@@ -77,7 +82,8 @@ static range range_of_index(parts *p, const ir_value *v, int depth)
 {
     const ir_op *loop = v->region->parent;
     const bool task = loop && loop->code == OP_TASK;
-    if (!task && !(loop && loop->code == OP_LOOP && ir_loop_attr(loop)->bounded && v->region == loop->regions[0] && v->index == 0))
+    if (!task && !(loop && loop->code == OP_LOOP && ir_loop_attr(loop)->bounded && v->region == loop->regions[0] &&
+                   v->index == 0))
         return unknown;
     const int dim = task ? v->index : 0;
     if (task && dim >= ir_task_attr(loop)->ndim)
@@ -85,7 +91,8 @@ static range range_of_index(parts *p, const ir_value *v, int depth)
     const range lo = range_of(p, loop->args[2 * dim], depth + 1), hi = range_of(p, loop->args[2 * dim + 1], depth + 1);
     if (!lo.lo || !hi.hi)
         return unknown;
-    return (range){lo.lo, ir_op2(&p->b, OP_SUB, hi.hi, number(p, 1)), v, lo.lo == lo.hi && hi.lo == hi.hi, lo.wraps || hi.wraps};
+    return (range){lo.lo, ir_op2(&p->b, OP_SUB, hi.hi, number(p, 1)), v, lo.lo == lo.hi && hi.lo == hi.hi,
+                   lo.wraps || hi.wraps};
 }
 
 static range sum(parts *p, const ir_op *op, int depth)
@@ -95,7 +102,8 @@ static range sum(parts *p, const ir_op *op, int depth)
     if (!a.lo || !b.lo)
         return unknown;
     const bool single = !a.index || !b.index;
-    return (range){ir_op2(&p->b, op->code, a.lo, minus ? b.hi : b.lo), ir_op2(&p->b, op->code, a.hi, minus ? b.lo : b.hi), a.index ? a.index : b.index,
+    return (range){ir_op2(&p->b, op->code, a.lo, minus ? b.hi : b.lo),
+                   ir_op2(&p->b, op->code, a.hi, minus ? b.lo : b.hi), a.index ? a.index : b.index,
                    a.exact && b.exact && single, a.wraps || b.wraps};
 }
 
@@ -103,7 +111,8 @@ static range scaled(parts *p, range a, int64_t by, scalar type)
 {
     if (!a.lo || (a.index && (by > INT32_MAX || by < INT32_MIN)))
         return unknown;
-    ir_value *lo = ir_op2(&p->b, OP_MUL, by < 0 ? a.hi : a.lo, number(p, by)), *hi = ir_op2(&p->b, OP_MUL, by < 0 ? a.lo : a.hi, number(p, by));
+    ir_value *lo = ir_op2(&p->b, OP_MUL, by < 0 ? a.hi : a.lo, number(p, by)),
+             *hi = ir_op2(&p->b, OP_MUL, by < 0 ? a.lo : a.hi, number(p, by));
     const bool plain = by == 1 || by == -1;
     return (range){lo, hi, a.index, a.exact && plain, a.wraps || (!plain && type != SC_I64)};
 }
@@ -114,7 +123,8 @@ static range joined(parts *p, ir_opcode low, const ir_value *x, ir_opcode high, 
     const range b = range_of(p, y, depth + 1), a = range_of(p, x, depth + 1);
     if (!a.lo || !b.lo || a.wraps || b.wraps)
         return unknown;
-    return (range){ir_op2(&p->b, low, a.lo, b.lo), ir_op2(&p->b, high, a.hi, b.hi), a.index ? a.index : b.index, false, false};
+    return (range){ir_op2(&p->b, low, a.lo, b.lo), ir_op2(&p->b, high, a.hi, b.hi), a.index ? a.index : b.index, false,
+                   false};
 }
 
 /* A floored or truncated remainder by a positive number. */
@@ -150,7 +160,8 @@ static range range_of_op(parts *p, const ir_value *v, int depth)
     case OP_SELECT:
         return joined(p, OP_MIN, op->args[1], OP_MAX, op->args[2], depth);
     case OP_IF:
-        return joined(p, OP_MIN, ir_yield_of(op->regions[0])->args[v->index], OP_MAX, ir_yield_of(op->regions[1])->args[v->index], depth);
+        return joined(p, OP_MIN, ir_yield_of(op->regions[0])->args[v->index], OP_MAX,
+                      ir_yield_of(op->regions[1])->args[v->index], depth);
     case OP_CAST: {
         const scalar from = op->args[0]->type;
         if (from != SC_I64 && from != SC_I32)
@@ -212,7 +223,9 @@ static bool is_among(const ir_value *const *indices, int n, const ir_value *v)
 static bool always_runs(const ir_op *op, const ir_value *const *indices, int n)
 {
     for (op = op->region->parent; op; op = op->region->parent) {
-        const int dims = op->code == OP_TASK ? ir_task_attr(op)->ndim : op->code == OP_LOOP && ir_loop_attr(op)->bounded && !ir_loop_attr(op)->cond ? 1 : 0;
+        const int dims = op->code == OP_TASK ? ir_task_attr(op)->ndim
+                         : op->code == OP_LOOP && ir_loop_attr(op)->bounded && !ir_loop_attr(op)->cond ? 1
+                                                                                                       : 0;
         if (dims == 0)
             return false;
         for (int d = 0; d < dims; d++)
@@ -234,7 +247,9 @@ static void add_whole(parts *p, ir_field *f, ir_plane plane, bool write)
     range dims[DIMS];
     for (int d = 0; d < f->ndim; d++)
         dims[d] = whole_dim(p, f, d);
-    add_part(p, (ir_part){.field = f, .plane = plane, .write = write, .product = p->product, .last = ir_field_ncomp(f) - 1}, dims);
+    add_part(
+        p, (ir_part){.field = f, .plane = plane, .write = write, .product = p->product, .last = ir_field_ncomp(f) - 1},
+        dims);
 }
 
 static bool is_wanted(const parts *p, const ir_field *f, ir_plane plane, bool write)
@@ -267,7 +282,14 @@ static void add_access(parts *p, const ir_op *op)
     const int comp = known ? (int)ir_int(op->args[f->ndim]) : 0, last = ir_field_ncomp(f) - 1;
     if (known && comp > last)
         return; /* fails, or never runs */
-    add_part(p, (ir_part){.field = f, .plane = ir_access_attr(op)->plane, .write = write, .all = all, .first = comp, .last = known ? comp : last}, dims);
+    add_part(p,
+             (ir_part){.field = f,
+                       .plane = ir_access_attr(op)->plane,
+                       .write = write,
+                       .all = all,
+                       .first = comp,
+                       .last = known ? comp : last},
+             dims);
 }
 
 /* ---- what is there ---- */
@@ -276,7 +298,8 @@ static void add_effects(parts *p, const effects *e, bool writes)
 {
     for (size_t i = 0; i < p->m->nfields; i++)
         for (int plane = IR_DATA; plane <= IR_DUAL; plane += IR_DUAL - IR_DATA) {
-            const unsigned bits = e->at[ir_storage_of(p->m->fields.at[i], (ir_plane)plane)] & (writes ? OP_STORES | OP_ADDS : OP_READS);
+            const unsigned bits = e->at[ir_storage_of(p->m->fields.at[i], (ir_plane)plane)] &
+                                  (writes ? OP_STORES | OP_ADDS : OP_READS);
             if (bits && is_wanted(p, p->m->fields.at[i], (ir_plane)plane, writes))
                 add_whole(p, p->m->fields.at[i], (ir_plane)plane, writes);
         }
@@ -316,7 +339,8 @@ static void find_need(ir_op *op, void *ctx)
         return;
     for (const ir_op *at = op; at; at = at->twin) {
         const ir_op *primal = primal_of(p, at);
-        if (primal && ir_field_of(primal) == ir_field_of(op) && ir_access_attr(primal)->plane == ir_access_attr(op)->plane)
+        if (primal && ir_field_of(primal) == ir_field_of(op) &&
+            ir_access_attr(primal)->plane == ir_access_attr(op)->plane)
             add_access(p, primal);
         else
             add_whole(p, ir_field_of(op), ir_access_attr(op)->plane, false);
@@ -362,7 +386,12 @@ static ir_func *bounds_of(const ir_func *f)
 
 static void find_in_kernel(ir_func *f, const bool *written, const bool *needed)
 {
-    parts p = {.kernel = f, .m = f->module, .left = BUDGET, .written = written, .needed = needed, .own = effects_of_region(f->module, f->body)};
+    parts p = {.kernel = f,
+               .m = f->module,
+               .left = BUDGET,
+               .written = written,
+               .needed = needed,
+               .own = effects_of_region(f->module, f->body)};
     ir_func *bounds = bounds_of(f);
     p.known = ARENA_ARRAY(p.m->mem, range, f->next_value + 1);
     p.is_known = ARENA_ARRAY(p.m->mem, bool, f->next_value + 1);
@@ -385,13 +414,15 @@ static void mark(const ir_module *m, const ir_func *f, unsigned bits, bool duals
 {
     effects e = f ? effects_of_region(m, f->body) : (effects){NULL, false, false};
     for (size_t i = 0; i < m->nfields && f; i++)
-        fields[i] = fields[i] || (e.at[ir_storage_of(m->fields.at[i], IR_DATA)] & bits) || (duals && (e.at[ir_storage_of(m->fields.at[i], IR_DUAL)] & bits));
+        fields[i] = fields[i] || (e.at[ir_storage_of(m->fields.at[i], IR_DATA)] & bits) ||
+                    (duals && (e.at[ir_storage_of(m->fields.at[i], IR_DUAL)] & bits));
     effects_free(&e);
 }
 
 bool pass_parts(ir_module *m)
 {
-    bool *written = ARENA_ARRAY(m->mem, bool, m->fields.len + 1), *needed = ARENA_ARRAY(m->mem, bool, m->fields.len + 1);
+    bool *written = ARENA_ARRAY(m->mem, bool, m->fields.len + 1),
+         *needed = ARENA_ARRAY(m->mem, bool, m->fields.len + 1);
     for (size_t i = 0; i < m->funcs.len; i++) {
         const ir_func *f = m->funcs.at[i];
         if (!ir_is_kernel(f))

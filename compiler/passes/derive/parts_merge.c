@@ -1,4 +1,5 @@
-/* Fewer parts: what is there twice, components of the same elements, neighbours that a stencil reads are one part; so is what is too many. */
+/* Fewer parts: what is there twice, components of the same elements, neighbours that a stencil reads are one part; so
+ * is what is too many. */
 #include "passes/analysis/analysis.h"
 #include "passes/derive/parts.h"
 #include "passes/simplify/simplify.h"
@@ -46,8 +47,9 @@ static bool is_shifted(ir_value *const *a, ir_value *const *b, int64_t by[2])
     return a[0] != a[1] && b[0] != b[1];
 }
 
-/* A stencil reads neighbours: b becomes a part of a, if it lies beside it, or over it, in one dimension. Together they are a box if the loop has trips enough: `least` is
- * how long the interval must be, or the launch knows nothing of it. */
+/* A stencil reads neighbours: b becomes a part of a, if it lies beside it, or over it, in one dimension. Together they
+ * are a box if the loop has trips enough: `least` is how long the interval must be, or the launch knows nothing of it.
+ */
 static bool join(ir_part *a, const ir_part *b, ends *of_a, const ends *of_b)
 {
     int at = -1;
@@ -61,13 +63,15 @@ static bool join(ir_part *a, const ir_part *b, ends *of_a, const ends *of_b)
         at = d;
     }
     int64_t by[2];
-    if (at < 0 || a->all != b->all || a->first != b->first || a->last != b->last || !is_shifted(of_a[at].at, of_b[at].at, by))
+    if (at < 0 || a->all != b->all || a->first != b->first || a->last != b->last ||
+        !is_shifted(of_a[at].at, of_b[at].at, by))
         return false;
     ends *x = &of_a[at];
     const ends *y = &of_b[at];
-    const int64_t more_a = most(by[1], 0) + most(-by[0], 0), more_b = more_a - (by[1] - by[0]); /* that both together are longer */
-    int64_t least = most(more_a, more_b);                                    /* neither is empty */
-    least = most(least, more_a + most(by[0], -by[1]) - 1);                   /* they meet */
+    const int64_t more_a = most(by[1], 0) + most(-by[0], 0),
+                  more_b = more_a - (by[1] - by[0]);       /* that both together are longer */
+    int64_t least = most(more_a, more_b);                  /* neither is empty */
+    least = most(least, more_a + most(by[0], -by[1]) - 1); /* they meet */
     if (x->least > 0)
         least = most(least, x->least + more_a);
     if (y->least > 0)
@@ -97,7 +101,7 @@ static void surround(parts *p, ir_part *a, const ir_part *b, ends *of_a, const e
 static bool merge(parts *p, bool crowded)
 {
     size_t n = 0, end = 0; /* that stay */
-    if (!p->ends.at) { /* of 0-D fields alone there are no ends: but there is an array of them */
+    if (!p->ends.at) {     /* of 0-D fields alone there are no ends: but there is an array of them */
         vec_push(&p->ends, ((ends){0}));
         p->ends.len = 0;
     }
@@ -180,7 +184,9 @@ void parts_simplify(parts *p)
         ends *e = &p->ends.at[i];
         if (e->least <= 0)
             continue;
-        ir_value *length = ir_op2(&p->b, OP_SUB, e->at[1], e->at[0]), *cond = ir_op2(&p->b, OP_GE, length, ir_const_i(&p->b, SC_I64, e->least)), *none = ir_const_i(&p->b, SC_I64, -1);
+        ir_value *length = ir_op2(&p->b, OP_SUB, e->at[1], e->at[0]),
+                 *cond = ir_op2(&p->b, OP_GE, length, ir_const_i(&p->b, SC_I64, e->least)),
+                 *none = ir_const_i(&p->b, SC_I64, -1);
         e->at[0] = ir_op3(&p->b, OP_SELECT, cond, e->at[0], none);
     }
     yield_ends(p);

@@ -1,5 +1,6 @@
-/* Divisions by one value share its reciprocal: x / b, y / b become x * r, y * r with r = 1 / b. One rounding more, so only in adjoints, whose
- * values nobody compares bit for bit; there the rules of / and sqrt divide by the same value again and again.
+/* Divisions by one value share its reciprocal: x / b, y / b become x * r, y * r with r = 1 / b. One rounding more, so
+ * only in adjoints, whose values nobody compares bit for bit; there the rules of / and sqrt divide by the same value
+ * again and again.
  */
 #include "passes/analysis/analysis.h"
 #include "passes/derive/derive.h"

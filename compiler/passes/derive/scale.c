@@ -1,6 +1,6 @@
-/* Constant factors meet: in adjoints every value is seen as factor * base, and products, quotients and sums are built from the bases.
- * Derivative rules multiply by 2, 0.5 and -1 all the time; most of them cancel. Rounding may differ in the last place, which is why this is done in adjoints
- * only, whose values nobody compares bit for bit.
+/* Constant factors meet: in adjoints every value is seen as factor * base, and products, quotients and sums are built
+ * from the bases. Derivative rules multiply by 2, 0.5 and -1 all the time; most of them cancel. Rounding may differ in
+ * the last place, which is why this is done in adjoints only, whose values nobody compares bit for bit.
  *
  *     t = g * -i * i * -0.5 * i;  u = r * t;  v = u + u       becomes       v = r * (g * i * i * i)
  */
@@ -51,8 +51,8 @@ static void set(scaler *s, const ir_value *v, scaled x)
     s->at[v->id] = x;
 }
 
-/* A base must not be much larger or smaller than the value that it stands for, or it leaves the range of the type where the value does not: with
- * z = 1e-10 * x the square of z may be of order one and that of x infinite in f32. */
+/* A base must not be much larger or smaller than the value that it stands for, or it leaves the range of the type where
+ * the value does not: with z = 1e-10 * x the square of z may be of order one and that of x infinite in f32. */
 static bool is_good(double f, scalar t)
 {
     const double most = t == SC_F32 ? 1e4 : 1e60;

@@ -1,8 +1,9 @@
 /* Workspace of export funcs: how many bytes the derivatives keep, from what is known on entry.
  *
- * The adjoint of an export func keeps saved values in memory of its caller, who must know its size beforehand. So each allocation is bounded from above by a
- * formula over the integer parameters: its size, times the trips of the loops around it. Bounds that depend on indices of outer loops are taken at their
- * greatest. What has no such bound, a `while` above all, is an error. A callee's memory is free again when it returns: it counts once.
+ * The adjoint of an export func keeps saved values in memory of its caller, who must know its size beforehand. So each
+ * allocation is bounded from above by a formula over the integer parameters: its size, times the trips of the loops
+ * around it. Bounds that depend on indices of outer loops are taken at their greatest. What has no such bound, a
+ * `while` above all, is an error. A callee's memory is free again when it returns: it counts once.
  *
  * The formula is a function of its own (ir_func.workspace), which the emitter prints as a macro.
  */
@@ -17,17 +18,18 @@ typedef struct frame {
     const ir_op *call;
 } frame;
 
-/* What lies between lo and hi on every run: i64 values of the formula; NULL: not known. Equal if it is known on entry. */
+/* What lies between lo and hi on every run: i64 values of the formula; NULL: not known. Equal if it is known on entry.
+ */
 typedef struct range {
     ir_value *lo, *hi;
 } range;
 
 typedef struct sizing {
     const ir_func *f;
-    ir_builder b;      /* in the formula */
+    ir_builder b; /* in the formula */
     ir_value *total;
     const ir_op *unknown; /* the first loop or allocation without a bound */
-    int depth, budget; /* bound the search through shared operands */
+    int depth, budget;    /* bound the search through shared operands */
 } sizing;
 
 static range range_of(sizing *s, const frame *at, const ir_value *v);
@@ -70,7 +72,8 @@ static range wrapped_product(sizing *s, range r)
 {
     if (!r.lo || !r.hi)
         return r;
-    ir_value *leaves = number(s, -1), *room = apply(s, OP_SUB, number(s, INT32_MAX), r.hi), *over = apply(s, OP_MAX, room, leaves);
+    ir_value *leaves = number(s, -1), *room = apply(s, OP_SUB, number(s, INT32_MAX), r.hi),
+             *over = apply(s, OP_MAX, room, leaves);
     r.lo = apply(s, OP_MIN, r.lo, apply(s, OP_MUL, over, number(s, INT64_C(1) << 31)));
     return r;
 }
@@ -129,7 +132,8 @@ static ir_value *applied(sizing *s, const ir_op *op, ir_value *a, ir_value *b)
 
 static range of_exact(sizing *s, const frame *at, const ir_op *op)
 {
-    const range unknown = {NULL, NULL}, a = range_of(s, at, op->args[0]), b = op->nargs > 1 ? range_of(s, at, op->args[1]) : unknown;
+    const range unknown = {NULL, NULL}, a = range_of(s, at, op->args[0]),
+                b = op->nargs > 1 ? range_of(s, at, op->args[1]) : unknown;
     if (!is_exact(a) || (op->nargs > 1 && !is_exact(b)))
         return unknown;
     ir_value *x = applied(s, op, a.lo, b.lo);
@@ -163,7 +167,8 @@ static range cast_range(sizing *s, const frame *at, const ir_op *op)
 {
     const scalar from = op->args[0]->type, to = op->res[0]->type;
     const range r = range_of(s, at, op->args[0]);
-    if (keeps_value(to, from) || (from == SC_I64 && to == SC_I32 && value_fits_i32(op->args[0]))) /* loop indices are widened, and narrowed again */
+    if (keeps_value(to, from) || (from == SC_I64 && to == SC_I32 &&
+                                  value_fits_i32(op->args[0]))) /* loop indices are widened, and narrowed again */
         return r;
     if (from != SC_I64 || to != SC_I32 || !is_exact(r))
         return (range){NULL, NULL};
@@ -284,11 +289,14 @@ static void size_alloc(sizing *s, const frame *at, const ir_op *op, ir_value *ti
             s->unknown = loop;
         return;
     }
-    /* one statement for each operation: C does not say which argument is computed first, and the same formula shall come of every compiler */
-    ir_value *each = number(s, size), *n = ir_op2(&s->b, OP_MAX, count.hi, number(s, 0)), *bytes = ir_op2(&s->b, OP_MUL, n, each);
+    /* one statement for each operation: C does not say which argument is computed first, and the same formula shall
+     * come of every compiler */
+    ir_value *each = number(s, size), *n = ir_op2(&s->b, OP_MAX, count.hi, number(s, 0)),
+             *bytes = ir_op2(&s->b, OP_MUL, n, each);
     if (size % IR_WORKSPACE_ALIGN) {
         ir_value *up = ir_op2(&s->b, OP_ADD, bytes, number(s, IR_WORKSPACE_ALIGN - 1));
-        ir_value *unit = number(s, IR_WORKSPACE_ALIGN), *units = ir_op2(&s->b, OP_DIV, up, number(s, IR_WORKSPACE_ALIGN));
+        ir_value *unit = number(s, IR_WORKSPACE_ALIGN),
+                 *units = ir_op2(&s->b, OP_DIV, up, number(s, IR_WORKSPACE_ALIGN));
         bytes = ir_op2(&s->b, OP_MUL, units, unit);
     }
     s->total = ir_op2(&s->b, OP_ADD, s->total, ir_op2(&s->b, OP_MUL, times, bytes));
@@ -334,7 +342,8 @@ static ir_func *formula_of(const ir_func *f)
     return w;
 }
 
-/* How many operations C text of v has, in which each is written wherever it is used, up to `most`; more than that if it has one that is not printed. */
+/* How many operations C text of v has, in which each is written wherever it is used, up to `most`; more than that if it
+ * has one that is not printed. */
 static int64_t printed(const ir_value *v, int64_t most)
 {
     if (!v->def)
@@ -373,7 +382,9 @@ static bool refuse(const ir_func *f, src_loc at)
     diag_sink *d = f->module->diag;
     const char *what = f->kind == IR_KERNEL_HVP ? "second-order product" : "gradient";
     diag(d, span_at(at), DIAG_WORKSPACE, what, f->ad.primal->name);
-    diag_note(d, span_at(at), "it keeps values of each trip; a bound known on entry is one that comes from constants and integer arguments");
+    diag_note(
+        d, span_at(at),
+        "it keeps values of each trip; a bound known on entry is one that comes from constants and integer arguments");
     diag_note(d, span_at(at), "write 'while ... limit n', or a 'for' over such a range that is left with 'break'");
     diag_note(d, span_at(f->loc), "or write 'derive(jvp)' on '%s' if its gradient is not wanted", f->ad.primal->name);
     return false;
@@ -394,7 +405,8 @@ static bool size_func(ir_func *f)
     w->results[0] = SC_I64;
     pass_simplify(w);
     enum { PRINTED = 20000 };
-    if (printed(ir_yield_of(w->body)->args[0], PRINTED) > PRINTED) /* nobody reads such a macro, and compilers choke on it */
+    if (printed(ir_yield_of(w->body)->args[0], PRINTED) >
+        PRINTED) /* nobody reads such a macro, and compilers choke on it */
         return refuse(f, f->loc);
     const ir_value *total = ir_yield_of(w->body)->args[0];
     if (!ir_is_const(total) || ir_int(total) > 0)
@@ -407,7 +419,8 @@ bool pass_workspace(ir_module *m)
     const ir_func *refused = NULL;
     for (size_t i = 0; i < m->funcs.len; i++) {
         ir_func *f = m->funcs.at[i];
-        const bool sized = f->pure && (f->kind == IR_KERNEL_GRAD || (f->kind == IR_KERNEL_HVP && f->ad.primal != refused));
+        const bool sized = f->pure &&
+                           (f->kind == IR_KERNEL_GRAD || (f->kind == IR_KERNEL_HVP && f->ad.primal != refused));
         if (sized && !size_func(f))
             refused = f->ad.primal;
     }

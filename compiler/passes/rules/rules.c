@@ -1,7 +1,8 @@
 /* Data-access rules: provable violations.
  *
- * A read that the adjoint needs must still hold its value when the adjoint runs. Which reads these are shows in the simplified adjoint: the loads of data that
- * are left in it. Each is held against the writes of the primal that come after it. Only what is certain, if perhaps not in every run, is an error; the rest is the checker's at run time.
+ * A read that the adjoint needs must still hold its value when the adjoint runs. Which reads these are shows in the
+ * simplified adjoint: the loads of data that are left in it. Each is held against the writes of the primal that come
+ * after it. Only what is certain, if perhaps not in every run, is an error; the rest is the checker's at run time.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -22,16 +23,17 @@ typedef struct report {
 typedef VEC(access) access_list;
 
 typedef struct rules {
-    ir_func *func;       /* a kernel, or a function that stays a call */
+    ir_func *func; /* a kernel, or a function that stays a call */
     ir_module *m;
     uint32_t npos;
-    bool *needed;        /* pos of a load -> already in reads */
+    bool *needed; /* pos of a load -> already in reads */
     access_list reads, writes, all;
-    VEC(const ir_func *) run_again; /* functions whose loads are marked: calling each other twice must not cost 2^depth */
+    VEC(const ir_func *)
+    run_again; /* functions whose loads are marked: calling each other twice must not cost 2^depth */
     VEC(called *) called;
-    bool *reported;      /* pos of a write */
+    bool *reported; /* pos of a write */
     VEC(report) reports;
-    overlap pair;        /* the two accesses that are looked at */
+    overlap pair; /* the two accesses that are looked at */
     witness conditions;
 } rules;
 
@@ -181,16 +183,19 @@ static bool is_news(rules *r, const access *w)
 
 /* ---- needed reads against later writes ---- */
 
-/* Whether the write surely comes where the read did, behind the steps that both have in common. A write that depends on a condition counts as well, if the read
- * does not: whenever the branch is taken, the gradient would be wrong. Two conditions may exclude each other. */
+/* Whether the write surely comes where the read did, behind the steps that both have in common. A write that depends on
+ * a condition counts as well, if the read does not: whenever the branch is taken, the gradient would be wrong. Two
+ * conditions may exclude each other. */
 static bool follows(const overlap *o, const access *read, const access *write, int read_from, int write_from)
 {
     if (!write->guarded && path_is_unconditional(&o->b, write_from))
         return true;
-    return !read->guarded && !write->guarded && path_is_unconditional(&o->a, read_from) && path_is_index_free(&o->b, write_from);
+    return !read->guarded && !write->guarded && path_is_unconditional(&o->a, read_from) &&
+           path_is_index_free(&o->b, write_from);
 }
 
-/* Whether w provably overwrites, after it, what `read` has read: whatever the conditions that both stand under depend on. */
+/* Whether w provably overwrites, after it, what `read` has read: whatever the conditions that both stand under depend
+ * on. */
 static bool always_overwrites(const overlap *o, const access *read, const access *w)
 {
     if (!o->provable)
@@ -210,7 +215,8 @@ static bool always_overwrites(const overlap *o, const access *read, const access
             continue;
         if (c->fixed && loop_runs_at_most(c->op, c->dim, c->delta))
             return false;
-        if (!read->guarded && !w->guarded && path_is_unconditional(&o->b, step + 1) && path_is_unconditional(&o->a, step + 1))
+        if (!read->guarded && !w->guarded && path_is_unconditional(&o->b, step + 1) &&
+            path_is_unconditional(&o->a, step + 1))
             return true;
         if (c->fixed)
             return false;
@@ -218,7 +224,8 @@ static bool always_overwrites(const overlap *o, const access *read, const access
     const int last = o->ncommon - 1;
     if (last >= 0 && o->a.at[last].region != o->b.at[last].region) {
         const ir_op *op = o->a.at[last].op; /* of a loop, the condition runs before the body */
-        return op->code == OP_LOOP && o->a.at[last].region == op->regions[1] && follows(o, read, w, o->ncommon, o->ncommon);
+        return op->code == OP_LOOP && o->a.at[last].region == op->regions[1] &&
+               follows(o, read, w, o->ncommon, o->ncommon);
     }
     return read->op->pos < w->op->pos && follows(o, read, w, o->ncommon, o->ncommon);
 }
@@ -263,8 +270,8 @@ static void find_reason(ir_op *op, void *ctx)
         if (op_is_pure_table(op->code)) {
             unsigned needs = 0;
             for (int j = 0; j < op->nargs; j++)
-                if (activity_has(&why->act, op->args[j]) && why->act.useful[op->res[0]->id] && !op_zero_derivative(op->code, j) &&
-                    !op_not_differentiable(op->code, j))
+                if (activity_has(&why->act, op->args[j]) && why->act.useful[op->res[0]->id] &&
+                    !op_zero_derivative(op->code, j) && !op_not_differentiable(op->code, j))
                     needs |= rule_needs(op->code, j);
             if (!(needs & (1u << k)) && !(needs & 8u))
                 continue;
@@ -314,8 +321,8 @@ static void report_overwritten(rules *r, const access *read, const access *w, co
     const reason why = reason_of(r, read);
     const char *file = why.loc.file != read->op->loc.file ? diag_file_path(d, why.loc.file) : NULL;
     if (why.found)
-        diag_note(d, span_at(read->op->loc), "'%s' is read here; the adjoint needs this value: it is %s in line %u%s%s", name, why.text, why.loc.line,
-                  file ? " of " : "", file ? file : "");
+        diag_note(d, span_at(read->op->loc), "'%s' is read here; the adjoint needs this value: it is %s in line %u%s%s",
+                  name, why.text, why.loc.line, file ? " of " : "", file ? file : "");
     else
         diag_note(d, span_at(read->op->loc), "'%s' is read here, and the adjoint needs this value", name);
     if (*example)
@@ -323,13 +330,17 @@ static void report_overwritten(rules *r, const access *read, const access *w, co
     if (w->plane != IR_DATA)
         diag_note(d, span_at(w->field->loc), "keep what is needed in a field of its own");
     else
-        diag_note(d, span_at(w->field->loc), w->field->array ? "write to another array or to a field, so that the value of '%s' stays"
-                                                             : "declare '%s' as 'saved', give it a dimension for time, or write to another field, so that the value stays",
+        diag_note(d, span_at(w->field->loc),
+                  w->field->array ? "write to another array or to a field, so that the value of '%s' stays"
+                                  : "declare '%s' as 'saved', give it a dimension for time, or write to another field, "
+                                    "so that the value stays",
                   w->field->whole ? w->field->whole : name);
     if (r->func->ad.no_grad)
-        diag_note(d, span_at(r->func->loc), "or write 'derive()' in place of 'no_grad' on kernel '%s' if it is never on a tape", r->func->name);
+        diag_note(d, span_at(r->func->loc),
+                  "or write 'derive()' in place of 'no_grad' on kernel '%s' if it is never on a tape", r->func->name);
     else if (r->func->kind == IR_KERNEL)
-        diag_note(d, span_at(r->func->loc), "or write 'derive(%s)' on kernel '%s' if it is never to be reversed", r->func->ad.no_jvp_why ? "" : "jvp", r->func->name);
+        diag_note(d, span_at(r->func->loc), "or write 'derive(%s)' on kernel '%s' if it is never to be reversed",
+                  r->func->ad.no_jvp_why ? "" : "jvp", r->func->name);
 }
 
 static void check_needed(rules *r)
@@ -380,7 +391,8 @@ static bool is_own_element(const access *a, const access *b, const ir_op *task)
     for (int d = 0; d < ir_task_attr(task)->ndim; d++) {
         bool found = false;
         for (int k = 0; k < a->nsub && !found; k++)
-            found = a->sub[k].ok && a->sub[k].n == 1 && a->sub[k].term[0] == task->regions[0]->params[d] && affine_equal(&a->sub[k], &b->sub[k]);
+            found = a->sub[k].ok && a->sub[k].n == 1 && a->sub[k].term[0] == task->regions[0]->params[d] &&
+                    affine_equal(&a->sub[k], &b->sub[k]);
         if (!found)
             return false;
     }
@@ -414,14 +426,16 @@ static void report_race(rules *r, const access *a, const access *b, const char *
         diag(d, span_at(b->op->loc), DIAG_RACE_STORE, plane_name(r, b));
         if (*example)
             diag_note(d, span_at(b->op->loc), "for example in the iterations %s", example);
-        diag_note(d, span_at(b->op->loc), "iterations are unordered: use the loop's index in the subscripts, '+=' to add up, or 'serial for'");
+        diag_note(d, span_at(b->op->loc),
+                  "iterations are unordered: use the loop's index in the subscripts, '+=' to add up, or 'serial for'");
         return;
     }
     diag(d, span_at(b->op->loc), DIAG_RACE_TOUCH, verb(b->kind), plane_name(r, b), verb(a->kind));
     diag_note(d, span_at(a->op->loc), "the other access is here");
     if (*example)
         diag_note(d, span_at(b->op->loc), "for example in the iterations %s", example);
-    diag_note(d, span_at(b->op->loc), "iterations are unordered: use another field or another loop for one of the two, or 'serial for'");
+    diag_note(d, span_at(b->op->loc),
+              "iterations are unordered: use another field or another loop for one of the two, or 'serial for'");
 }
 
 static bool same_subscripts(const access *a, const access *b)

@@ -4,9 +4,10 @@
 
 #include "ir/ir.h"
 
-/* Data-access rules (DESIGN: a read that the adjoint needs must still hold its value when the adjoint runs), provable violations only: the loads of primal data
- * that the simplified adjoint still contains are the needed reads; each is held against the primal's writes that may follow it. Also provable races between
- * iterations of one parallel loop. For kernels, and for functions that stayed calls. False after errors. passes/rules/rules.c */
+/* Data-access rules (DESIGN: a read that the adjoint needs must still hold its value when the adjoint runs), provable
+ * violations only: the loads of primal data that the simplified adjoint still contains are the needed reads; each is
+ * held against the primal's writes that may follow it. Also provable races between iterations of one parallel loop. For
+ * kernels, and for functions that stayed calls. False after errors. passes/rules/rules.c */
 bool pass_rules(ir_func *f);
 
 #endif

@@ -1,6 +1,7 @@
-/* Bounded search. A trial draws an iteration for each loop around the two accesses, computes bounds, conditions and subscripts with them, and draws
- * what these read: arguments, params, memory, results of loops. One thing has one value in a trial, whenever it is read: so two conditions that
- * exclude each other never both hold. What a loop carries follows from its iterations. What the kernel itself changes while the two happen is not drawn.
+/* Bounded search. A trial draws an iteration for each loop around the two accesses, computes bounds, conditions and
+ * subscripts with them, and draws what these read: arguments, params, memory, results of loops. One thing has one value
+ * in a trial, whenever it is read: so two conditions that exclude each other never both hold. What a loop carries
+ * follows from its iterations. What the kernel itself changes while the two happen is not drawn.
  */
 #include "passes/analysis/analysis.h"
 #include "passes/analysis/values.h"
@@ -45,11 +46,14 @@ static int64_t draw_index(trial *s, int64_t lo, int64_t hi)
     if (kind < 3 && s->npool) {
         static const int64_t beside[] = {0, 0, -1, 1};
         const const_value *near = &s->pool[trial_draw(s, (uint64_t)s->npool)];
-        const int64_t i = scalar_is_float(near->type) ? lo : (int64_t)((uint64_t)near->i + (uint64_t)beside[trial_draw(s, 4)]);
+        const int64_t i = scalar_is_float(near->type)
+                              ? lo
+                              : (int64_t)((uint64_t)near->i + (uint64_t)beside[trial_draw(s, 4)]);
         if (i >= lo && i < hi)
             return i;
     }
-    return kind == 3 ? hi - 1 - (int64_t)trial_draw(s, count < 2 ? count : 2) : lo + (int64_t)trial_draw(s, count < 5 ? count : 5);
+    return kind == 3 ? hi - 1 - (int64_t)trial_draw(s, count < 2 ? count : 2)
+                     : lo + (int64_t)trial_draw(s, count < 5 ? count : 5);
 }
 
 static const_value subscript(trial *s, trial_side *x, int k)
@@ -106,8 +110,9 @@ static bool follow_read(trial *s, const trial_side *x, const trial_slot *at, boo
     return kind < 2;
 }
 
-/* Draws the iteration of one loop or dimension; fixed: it is this one. How far a loop counts is free, as conditions are; where one begins may follow from
- * where another ends. Of a race, neither data nor the length of a loop beyond the first iterations may decide. */
+/* Draws the iteration of one loop or dimension; fixed: it is this one. How far a loop counts is free, as conditions
+ * are; where one begins may follow from where another ends. Of a race, neither data nor the length of a loop beyond the
+ * first iterations may decide. */
 static bool enter_dim(trial *s, trial_side *x, const trial_place *p, int dim, bool shared, const int64_t *fixed)
 {
     const bool bounded = p->op->code == OP_TASK || ir_loop_attr(p->op)->bounded;
@@ -168,7 +173,8 @@ static bool tied(trial *s, const overlap *o, const trial_place *p, int dim, int6
     return false;
 }
 
-/* What one iteration of the task does may not be what all of them do if data decides: a flag that is set for one only, say. */
+/* What one iteration of the task does may not be what all of them do if data decides: a flag that is set for one only,
+ * say. */
 static bool decides(const trial *s, bool in_task)
 {
     return !s->failed && !(s->data && in_task);
@@ -206,7 +212,8 @@ static bool is_later(trial *s, const overlap *o)
 {
     for (int i = 0; i < (int)o->loops.len; i++) {
         const common_loop *c = &o->loops.at[i];
-        const trial_slot *r = trial_slot_of(&s->read, c->op, 0, c->dim), *w = trial_slot_of(&s->write, c->op, 0, c->dim);
+        const trial_slot *r = trial_slot_of(&s->read, c->op, 0, c->dim),
+                         *w = trial_slot_of(&s->write, c->op, 0, c->dim);
         if (r->index != w->index)
             return c->op->code == OP_LOOP && r->index < w->index;
     }
@@ -245,7 +252,8 @@ static bool same_element(trial *s, const overlap *o)
 static bool is_one_iteration(trial *s, const overlap *o)
 {
     for (int i = 0; i < (int)o->loops.len; i++)
-        if (trial_slot_of(&s->read, o->loops.at[i].op, 0, o->loops.at[i].dim)->index != trial_slot_of(&s->write, o->loops.at[i].op, 0, o->loops.at[i].dim)->index)
+        if (trial_slot_of(&s->read, o->loops.at[i].op, 0, o->loops.at[i].dim)->index !=
+            trial_slot_of(&s->write, o->loops.at[i].op, 0, o->loops.at[i].dim)->index)
             return false;
     return true;
 }
@@ -284,7 +292,9 @@ static void describe(witness *w, trial *s, const overlap *o)
         bool first = true;
         for (int i = 0; i < (int)o->loops.len; i++) {
             const common_loop *c = &o->loops.at[i];
-            const char *name = c->op->code == OP_TASK || ir_loop_attr(c->op)->bounded ? c->op->regions[0]->params[c->dim]->name : NULL;
+            const char *name = c->op->code == OP_TASK || ir_loop_attr(c->op)->bounded
+                                   ? c->op->regions[0]->params[c->dim]->name
+                                   : NULL;
             if (!name || used >= sizeof w->text || (s->task && c->op != s->task))
                 continue;
             const long long index = trial_slot_of(sides[k], c->op, 0, c->dim)->index;
@@ -299,14 +309,17 @@ static void describe(witness *w, trial *s, const overlap *o)
         w->text[0] = '\0';
 }
 
-static bool find(witness *w, const ir_module *m, const access *read, const access *write, const overlap *o, const ir_op *task)
+static bool find(witness *w, const ir_module *m, const access *read, const access *write, const overlap *o,
+                 const ir_op *task)
 {
-    trial s = {.m = m, .random = UINT64_C(0x2545f4914f6cdd1d), .task = task, .writes = w->writes, .nwrites = w->nwrites};
+    trial s = {
+        .m = m, .random = UINT64_C(0x2545f4914f6cdd1d), .task = task, .writes = w->writes, .nwrites = w->nwrites};
     if (!o->placed)
         return false;
     open_side(&s.read, read);
     open_side(&s.write, write);
-    double least = INFINITY; /* an example with small numbers, and the params that everybody knows, is easier to follow */
+    double least =
+        INFINITY; /* an example with small numbers, and the params that everybody knows, is easier to follow */
     for (int i = 0; i < (s.reached ? TRIALS : TRIALS_APART) && w->budget > 0; i++) {
         s.defaults = i % 2 == 0;
         const bool found = attempt(&s, o);

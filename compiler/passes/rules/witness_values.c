@@ -1,6 +1,7 @@
-/* Inputs are symbols: they get a value when they are first read, and have it in the whole trial. What a loop carries is computed from the iterations
- * before. What the kernel computes otherwise (sums of loops, results of calls, memory that it fills first) is a symbol as well, but all symbols of a trial
- * are then of one such origin: two may exclude each other. */
+/* Inputs are symbols: they get a value when they are first read, and have it in the whole trial. What a loop carries is
+ * computed from the iterations before. What the kernel computes otherwise (sums of loops, results of calls, memory that
+ * it fills first) is a symbol as well, but all symbols of a trial are then of one such origin: two may exclude each
+ * other. */
 #include "passes/analysis/values.h"
 #include "passes/rules/witness_values.h"
 
@@ -54,7 +55,8 @@ static const_value draw_value(trial *s, scalar type)
     if (near && scalar_is_float(near->type) != scalar_is_float(type))
         near = NULL;
     if (scalar_is_float(type)) {
-        const double f = near ? near->f + 0.5 * ((double)trial_draw(s, 3) - 1) : some[trial_draw(s, sizeof some / sizeof *some)];
+        const double f = near ? near->f + 0.5 * ((double)trial_draw(s, 3) - 1)
+                              : some[trial_draw(s, sizeof some / sizeof *some)];
         return eval_cast((const_value){.type = SC_F64, .f = f}, type);
     }
     if (near)
@@ -113,7 +115,8 @@ static const_value result_of_loop(trial *s, const trial_side *x, const ir_value 
         key = mix_pointer(key, x->call.at[f]);
     for (int i = 0; i < (int)x->slots.len; i++)
         for (int k = 0; k < x->slots.at[i].op->nregions; k++)
-            if (x->slots.at[i].frame < frame || (x->slots.at[i].frame == frame && ir_region_is_ancestor(x->slots.at[i].op->regions[k], v->region)))
+            if (x->slots.at[i].frame < frame ||
+                (x->slots.at[i].frame == frame && ir_region_is_ancestor(x->slots.at[i].op->regions[k], v->region)))
                 key = mix(mix_pointer(key, x->slots.at[i].op), (uint64_t)x->slots.at[i].index);
     return computed(s, key, mix_pointer(1, v), v->type);
 }
@@ -164,12 +167,13 @@ static bool is_written(trial *s, const trial_side *x, const ir_op *load, int fra
     return written;
 }
 
-/* Memory is taken to hold one value. What the kernel changes meanwhile holds anything in one iteration, but not in two: what it is in the second one depends on
- * what the first one did. */
+/* Memory is taken to hold one value. What the kernel changes meanwhile holds anything in one iteration, but not in two:
+ * what it is in the second one depends on what the first one did. */
 static const_value eval_load(trial *s, trial_side *x, const ir_value *v, int frame)
 {
     const ir_op *op = v->def;
-    const uint64_t origin = mix(mix_pointer(7, ir_field_of(op)), ir_access_attr(op)->plane), key = key_of_operands(s, x, op, frame, origin);
+    const uint64_t origin = mix(mix_pointer(7, ir_field_of(op)), ir_access_attr(op)->plane),
+                   key = key_of_operands(s, x, op, frame, origin);
     bool settled;
     s->memory = true;
     if (!is_written(s, x, op, frame, &settled))
@@ -240,7 +244,8 @@ static const_value eval_extent(trial *s, trial_side *x, const ir_value *v, int f
 {
     const ir_field *f = ir_field_of(v->def);
     const ir_value *extent = extent_value(v->def->region->func, f, (int)ir_shape_attr(v->def)->dim);
-    return extent && extent != v ? trial_eval(s, x, extent, frame) : symbol_of(s, mix(mix_pointer(4, f), (uint64_t)ir_shape_attr(v->def)->dim), v->type);
+    return extent && extent != v ? trial_eval(s, x, extent, frame)
+                                 : symbol_of(s, mix(mix_pointer(4, f), (uint64_t)ir_shape_attr(v->def)->dim), v->type);
 }
 
 static const_value eval_mparam(trial *s, const ir_value *v)
@@ -297,7 +302,8 @@ const_value trial_eval(trial *s, trial_side *x, const ir_value *v, int frame)
         return result_of_loop(s, x, v, frame);
     case OP_IF: {
         const const_value c = trial_eval(s, x, op->args[0], frame);
-        return s->failed ? fail(s, v->type) : trial_eval(s, x, ir_yield_of(op->regions[c.i ? 0 : 1])->args[v->index], frame);
+        return s->failed ? fail(s, v->type)
+                         : trial_eval(s, x, ir_yield_of(op->regions[c.i ? 0 : 1])->args[v->index], frame);
     }
     default:
         return op_is_pure_table(op->code) ? eval_pure(s, x, v, frame) : fail(s, v->type); /* local arrays, atomics */

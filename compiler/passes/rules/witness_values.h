@@ -1,4 +1,5 @@
-/* Values of one trial of witness.c: what conditions, bounds and subscripts are in drawn iterations, with drawn inputs. */
+/* Values of one trial of witness.c: what conditions, bounds and subscripts are in drawn iterations, with drawn inputs.
+ */
 #ifndef TKC_WITNESS_VALUES_H
 #define TKC_WITNESS_VALUES_H
 
@@ -26,7 +27,7 @@ typedef struct trial_slot {
 
 typedef struct trial_side {
     const access *a;
-    const ir_op *inner; /* the memory operation */
+    const ir_op *inner;      /* the memory operation */
     VEC(const ir_op *) call; /* by frame: what calls it; of the kernel, frame 0, NULL */
     VEC(trial_place) at;
     VEC(trial_slot) slots;
@@ -41,20 +42,22 @@ typedef struct trial {
     const ir_module *m;
     uint64_t random;
     bool failed;
-    bool reached; /* in some trial, both accesses were */
+    bool reached;      /* in some trial, both accesses were */
     bool data, memory; /* a symbol has been used; one that a launch may change */
     int budget;
     trial_symbol symbols[TRIAL_SYMBOLS];
     int nsymbols;
     bool defaults; /* params are what they are unless the host changes them */
     bool changing; /* memory has been used that the kernel changes while the two accesses happen */
-    uint64_t computed; /* where the symbols come from that the kernel computes in a way that is not followed; 0: none yet */
+    uint64_t
+        computed; /* where the symbols come from that the kernel computes in a way that is not followed; 0: none yet */
     const_value pool[TRIAL_POOL]; /* constants that were met: where conditions change */
     int npool;
     const access *writes; /* all of the kernel */
     size_t nwrites;
     trial_side read, write;
-    const ir_op *task; /* whose iterations are held against each other; NULL: the write against reads that come before it */
+    const ir_op
+        *task; /* whose iterations are held against each other; NULL: the write against reads that come before it */
 } trial;
 
 /* A number below n. */

@@ -2,9 +2,9 @@
  *
  *     n = cast(CELLS);  task p { ... n ... }        becomes       task p { n = cast(CELLS); ... n ... }
  *
- * What is cheap to have from arguments, params and extents, or from what the task is handed anyway, is a member fewer of
- * the task's arguments. Whether such a value stands outside depends on what else a kernel has: without this, the same
- * loop in two kernels is two pieces of C.
+ * What is cheap to have from arguments, params and extents, or from what the task is handed anyway, is a member fewer
+ * of the task's arguments. Whether such a value stands outside depends on what else a kernel has: without this, the
+ * same loop in two kernels is two pieces of C.
  */
 #include "ir/ops.h"
 #include "passes/schedule/schedule.h"

@@ -1,6 +1,7 @@
-/* Arrays whose size is known when the kernel runs only, and large ones, live on the stack of saved values and not on C's. Each is made once, where the
- * function or the iteration of a task begins, and zeroed where it stood; so in a loop it does not grow. Export funcs have only C's stack for those of
- * constant size, which its caller's C compiler can bound, and the workspace for the others.
+/* Arrays whose size is known when the kernel runs only, and large ones, live on the stack of saved values and not on
+ * C's. Each is made once, where the function or the iteration of a task begins, and zeroed where it stood; so in a loop
+ * it does not grow. Export funcs have only C's stack for those of constant size, which its caller's C compiler can
+ * bound, and the workspace for the others.
  */
 #include "ir/ops.h"
 #include "passes/schedule/schedule.h"
@@ -13,7 +14,9 @@ typedef struct array_list {
 
 static bool is_stacked(const ir_op *op)
 {
-    return op->code == OP_LOCAL && (op->nargs || (!op->region->func->pure && ir_local_attr(op)->count > MAX_ON_C_STACK / scalar_bytes(ir_local_attr(op)->elem)));
+    return op->code == OP_LOCAL &&
+           (op->nargs || (!op->region->func->pure &&
+                          ir_local_attr(op)->count > MAX_ON_C_STACK / scalar_bytes(ir_local_attr(op)->elem)));
 }
 
 static void collect(ir_op *op, void *ctx)
@@ -55,8 +58,10 @@ static void frame(ir_func *f, ir_region *root, const array_list *arrays, ir_map 
         if (root_of(old) != root)
             continue;
         b.loc = old->loc;
-        ir_value *array = old->nargs ? ir_local_sized(&b, ir_local_attr(old)->elem, ir_clone_value(&b, old->args[0], &made), old->res[0]->name)
-                                     : ir_local(&b, ir_local_attr(old)->elem, ir_local_attr(old)->count, old->res[0]->name);
+        ir_value *array = old->nargs
+                              ? ir_local_sized(&b, ir_local_attr(old)->elem, ir_clone_value(&b, old->args[0], &made),
+                                               old->res[0]->name)
+                              : ir_local(&b, ir_local_attr(old)->elem, ir_local_attr(old)->count, old->res[0]->name);
         ir_local_attr(array->def)->stacked = true;
         array->loc = old->res[0]->loc;
         zero(f, old, array);

@@ -2,13 +2,14 @@
  *
  *     task i in [lo, hi) { accum P[i - 1], f(i);  accum P[i], g(i);  accum P[i + 1], h(i);  rest }
  *
- * adds into neighbours, so two threads may meet and no compiler vectorises it. Seen from the element t that receives, it is
+ * adds into neighbours, so two threads may meet and no compiler vectorises it. Seen from the element t that receives,
+ * it is
  *
- *     task t in [lo - 1, hi + 1) { accum P[t], f(t + 1) + g(t) + h(t - 1) }       each term only if its iteration exists
- *     task i in [lo, hi) { rest }
+ *     task t in [lo - 1, hi + 1) { accum P[t], f(t + 1) + g(t) + h(t - 1) }       each term only if its iteration
+ * exists task i in [lo, hi) { rest }
  *
- * where every element is one iteration's own. The interior, where all terms exist, is a loop without conditions; the strips around it test.
- * The values are computed once per shift, so this is done when they are cheap.
+ * where every element is one iteration's own. The interior, where all terms exist, is a loop without conditions; the
+ * strips around it test. The values are computed once per shift, so this is done when they are cheap.
  */
 #include <string.h>
 
@@ -16,8 +17,8 @@
 #include "passes/analysis/analysis.h"
 #include "passes/schedule/schedule.h"
 
-/* MAX_COST: operations of the values, which are computed once per shift. MAX_TRIES: accumulations that are tried before the rest stay as they are. Beyond
- * both it is a scatter, which is always right. MAX_DIM: of a field. */
+/* MAX_COST: operations of the values, which are computed once per shift. MAX_TRIES: accumulations that are tried before
+ * the rest stay as they are. Beyond both it is a scatter, which is always right. MAX_DIM: of a field. */
 enum { MAX_COST = 80, MAX_DIM = 8, MAX_TRIES = 100 };
 
 typedef struct shifted {
@@ -29,7 +30,7 @@ typedef struct shifted {
 typedef struct gather {
     ir_func *f;
     ir_op *task;
-    int nd;            /* of the task; the field may have more, whose subscripts are the same in all iterations */
+    int nd;              /* of the task; the field may have more, whose subscripts are the same in all iterations */
     int at_dim[MAX_DIM]; /* dimension of the field that task index k goes through */
     const ir_op *first;
     ir_value *fixed[MAX_DIM]; /* its subscripts in the other dimensions, in front of the task */
@@ -37,7 +38,7 @@ typedef struct gather {
     ir_plane plane;
     VEC(shifted) at;
     int ngroups;
-    bool *cone;   /* by value id: in the cone of a gathered value */
+    bool *cone; /* by value id: in the cone of a gathered value */
     bool ok;
 } gather;
 
@@ -60,7 +61,8 @@ static int index_of(const gather *g, const affine *a)
     return a->ok ? found : -2;
 }
 
-/* The accumulation's shift along each task index; false if it is not a shift, or not like the first one in the other dimensions. */
+/* The accumulation's shift along each task index; false if it is not a shift, or not like the first one in the other
+ * dimensions. */
 static bool shift_of(gather *g, const ir_op *accum, int64_t *by)
 {
     bool seen[MAX_DIM] = {false};
@@ -88,7 +90,8 @@ static bool shift_of(gather *g, const ir_op *accum, int64_t *by)
 
 static bool is_gathered(const gather *g, const ir_op *op)
 {
-    return op->code == OP_ACCUM && !ir_access_attr(op)->exact && ir_field_of(op) == g->field && ir_access_attr(op)->plane == g->plane && !elements_never_meet(g->task, op, g->first);
+    return op->code == OP_ACCUM && !ir_access_attr(op)->exact && ir_field_of(op) == g->field &&
+           ir_access_attr(op)->plane == g->plane && !elements_never_meet(g->task, op, g->first);
 }
 
 static void find_other_access(ir_op *op, void *ctx)
@@ -203,14 +206,15 @@ static bool are_own_element(const gather *g, const ir_op *a, const ir_op *b)
     return n == g->nd;
 }
 
-/* A plane that the cone loads must still be untouched when the gather runs, before all of the task: the load comes before any store of its own
- * iteration, and what is accumulated into it is the iteration's own element, later. */
+/* A plane that the cone loads must still be untouched when the gather runs, before all of the task: the load comes
+ * before any store of its own iteration, and what is accumulated into it is the iteration's own element, later. */
 static void find_conflict(ir_op *op, void *ctx)
 {
     conflict *c = ctx;
     if (op->code != OP_ACCUM && op->code != OP_STORE) /* x.shape[k] has no subscripts to compare */
         return;
-    if (ir_field_of(op) != ir_field_of(c->load) || ir_access_attr(op)->plane != ir_access_attr(c->load)->plane || never_meet(c->g->task, op, c->load))
+    if (ir_field_of(op) != ir_field_of(c->load) || ir_access_attr(op)->plane != ir_access_attr(c->load)->plane ||
+        never_meet(c->g->task, op, c->load))
         return;
     if (op->code == OP_ACCUM)
         c->found |= comes_before(op, c->load) || !are_own_element(c->g, op, c->load);
@@ -275,7 +279,8 @@ static const shifted *first_of_group(const gather *g, int k)
     return NULL;
 }
 
-/* Everything that element t receives. A term counts only if its iteration exists: tested in the first `guarded` dimensions, known in the others. */
+/* Everything that element t receives. A term counts only if its iteration exists: tested in the first `guarded`
+ * dimensions, known in the others. */
 static void receive(const gather *g, ir_builder *b, const bounds *bd, ir_value *const *t, int guarded)
 {
     const int n = (int)g->at.len;
@@ -343,7 +348,8 @@ static void receive(const gather *g, ir_builder *b, const bounds *bd, ir_value *
     }
 }
 
-static ir_op *receive_loop(const gather *g, ir_builder *b, const bounds *bd, ir_value **t, ir_value *lo, ir_value *hi, int guarded)
+static ir_op *receive_loop(const gather *g, ir_builder *b, const bounds *bd, ir_value **t, ir_value *lo, ir_value *hi,
+                           int guarded)
 {
     ir_op *loop = ir_loop(b, lo, hi, false, 0, NULL);
     loop->regions[0]->params[0]->name = g->task->regions[0]->params[g->nd - 1]->name;
@@ -354,8 +360,10 @@ static ir_op *receive_loop(const gather *g, ir_builder *b, const bounds *bd, ir_
     return loop;
 }
 
-/* Both strips of a row share one piece of code: strip 0 before [from, to), strip 1 behind it. They are as short as the shifts. */
-static void strips(const gather *g, ir_builder *b, const bounds *bd, ir_value **t, ir_value *const *segment, ir_value *from, ir_value *to)
+/* Both strips of a row share one piece of code: strip 0 before [from, to), strip 1 behind it. They are as short as the
+ * shifts. */
+static void strips(const gather *g, ir_builder *b, const bounds *bd, ir_value **t, ir_value *const *segment,
+                   ir_value *from, ir_value *to)
 {
     ir_value *zero = ir_const_i(b, SC_I64, 0), *two = ir_const_i(b, SC_I64, 2);
     ir_op *both_strips = ir_loop(b, zero, two, false, 0, NULL);
@@ -368,7 +376,8 @@ static void strips(const gather *g, ir_builder *b, const bounds *bd, ir_value **
     ir_yield(&in, 0, NULL);
 }
 
-/* A row segment: strips at the ends of the row, and between them the interior; a row at the boundary of an outer dimension tests for that. */
+/* A row segment: strips at the ends of the row, and between them the interior; a row at the boundary of an outer
+ * dimension tests for that. */
 static void fill_row(const gather *g, ir_builder *b, const bounds *bd, ir_region *row)
 {
     const int last = g->nd - 1;
@@ -398,7 +407,11 @@ static void fill_row(const gather *g, ir_builder *b, const bounds *bd, ir_region
 static void build(gather *g)
 {
     bounds bd;
-    ir_builder b = {.func = g->f, .region = g->task->region, .before = g->task, .loc = g->task->loc, .origin = g->at.at[0].accum->origin};
+    ir_builder b = {.func = g->f,
+                    .region = g->task->region,
+                    .before = g->task,
+                    .loc = g->task->loc,
+                    .origin = g->at.at[0].accum->origin};
     ir_value *lo[MAX_DIM], *hi[MAX_DIM];
     bool indexed[MAX_DIM] = {false};
     for (int k = 0; k < g->nd; k++)
@@ -439,7 +452,13 @@ static void build(gather *g)
 
 static bool gather_plane(ir_func *f, ir_op *task, const ir_op *first)
 {
-    gather g = {.f = f, .task = task, .nd = ir_task_attr(task)->ndim, .first = first, .field = ir_field_of(first), .plane = ir_access_attr(first)->plane, .ok = true};
+    gather g = {.f = f,
+                .task = task,
+                .nd = ir_task_attr(task)->ndim,
+                .first = first,
+                .field = ir_field_of(first),
+                .plane = ir_access_attr(first)->plane,
+                .ok = true};
     g.cone = xmalloc((f->next_value + 1) * sizeof *g.cone);
     bool done = false;
     ir_walk(task->regions[0], find_other_access, &g);

@@ -1,9 +1,9 @@
 /* Classes every write of a task: who else touches the element while the task runs?
  *
- *   own element   all accesses of the plane in the task name, in some dimension for each task index, that index plus one same constant: no other
- *                 iteration comes near. Plain.
- *   row           the same for the leading task indices only: one thread runs all iterations that share them (unit_dims). Plain.
- *   scatter       anything else: private copies or atomics, decided at run time; atomics only where the task also loads or stores the plane.
+ *   own element   all accesses of the plane in the task name, in some dimension for each task index, that index plus
+ * one same constant: no other iteration comes near. Plain. row           the same for the leading task indices only:
+ * one thread runs all iterations that share them (unit_dims). Plain. scatter       anything else: private copies or
+ * atomics, decided at run time; atomics only where the task also loads or stores the plane.
  *
  * Plain stores need nothing: the language forbids that another iteration touches a stored element.
  */
@@ -103,7 +103,8 @@ static void add_scatter(ir_func *f, ir_op *task, ir_storage index, bool shared, 
     ir_scatter *s = ARENA_ARRAY(f->module->mem, ir_scatter, ir_task_attr(task)->nscatters + 1);
     for (int i = 0; i < ir_task_attr(task)->nscatters; i++)
         s[i] = ir_task_attr(task)->scatters[i];
-    s[ir_task_attr(task)->nscatters++] = (ir_scatter){ir_storage_field(f->module, index), ir_storage_plane(index), shared, called, 0};
+    s[ir_task_attr(task)->nscatters++] = (ir_scatter){ir_storage_field(f->module, index), ir_storage_plane(index),
+                                                      shared, called, 0};
     ir_task_attr(task)->scatters = s;
 }
 
@@ -168,7 +169,8 @@ static void class_plane(ir_func *f, ir_op *task, const plane_use *p, ir_storage 
         return;
     }
     const ir_field *field = ir_storage_field(f->module, index);
-    const bool shared = p->load || p->store || called_other || ir_field_has_gaps(field); /* a private copy would have none */
+    const bool shared = p->load || p->store || called_other ||
+                        ir_field_has_gaps(field); /* a private copy would have none */
     const ir_class class = scatter_class(shared);
     if (p->called)
         set_class(p, IR_ACC_SCATTER, class);
@@ -232,9 +234,12 @@ static bool is_told(const explanation *x, const ir_op *op)
 {
     for (size_t n = 1; n <= x->told.len; n++) {
         const ir_op *t = x->told.at[x->told.len - n];
-        if (t->loc.line != op->loc.line || t->loc.col != op->loc.col || t->code != op->code || ir_class_of(t) != ir_class_of(op))
+        if (t->loc.line != op->loc.line || t->loc.col != op->loc.col || t->code != op->code ||
+            ir_class_of(t) != ir_class_of(op))
             continue;
-        if (op->code == OP_LACCUM ? t->args[0] == op->args[0] : ir_field_of(t) == ir_field_of(op) && ir_access_attr(t)->plane == ir_access_attr(op)->plane)
+        if (op->code == OP_LACCUM
+                ? t->args[0] == op->args[0]
+                : ir_field_of(t) == ir_field_of(op) && ir_access_attr(t)->plane == ir_access_attr(op)->plane)
             return true;
     }
     return false;
@@ -248,8 +253,8 @@ static void explain_calls(const explanation *x, const ir_op *task)
     for (int i = 0; i < ir_task_attr(task)->nscatters; i++) {
         const ir_scatter *s = &ir_task_attr(task)->scatters[i];
         if (s->called)
-            fprintf(x->out, "  %s:%u:%u: %s%s +=: %s, by functions\n", x->file, (unsigned)task->loc.line, (unsigned)task->loc.col, s->field->name,
-                    planes[s->plane], ir_class_text(scatter_class(s->shared)));
+            fprintf(x->out, "  %s:%u:%u: %s%s +=: %s, by functions\n", x->file, (unsigned)task->loc.line,
+                    (unsigned)task->loc.col, s->field->name, planes[s->plane], ir_class_text(scatter_class(s->shared)));
     }
 }
 
@@ -259,11 +264,16 @@ static void explain_op(ir_op *op, void *ctx)
     if (op->code == OP_TASK)
         explain_calls(x, op);
     const bool array = op->code == OP_LACCUM;
-    if ((!array && op->code != OP_ACCUM && op->code != OP_STORE && op->code != OP_ATOMIC) || !ir_class_of(op) || is_told(x, op))
+    if ((!array && op->code != OP_ACCUM && op->code != OP_STORE && op->code != OP_ATOMIC) || !ir_class_of(op) ||
+        is_told(x, op))
         return;
     vec_push(&x->told, op);
-    fprintf(x->out, "  %s:%u:%u: %s%s %s: %s\n", x->file, (unsigned)op->loc.line, (unsigned)op->loc.col, array ? op->args[0]->name : ir_field_of(op)->name,
-            array ? "" : planes[ir_access_attr(op)->plane], op->code == OP_STORE ? "=" : op->code == OP_ATOMIC ? "atomic" : "+=", ir_class_text(ir_class_of(op)));
+    fprintf(x->out, "  %s:%u:%u: %s%s %s: %s\n", x->file, (unsigned)op->loc.line, (unsigned)op->loc.col,
+            array ? op->args[0]->name : ir_field_of(op)->name, array ? "" : planes[ir_access_attr(op)->plane],
+            op->code == OP_STORE    ? "="
+            : op->code == OP_ATOMIC ? "atomic"
+                                    : "+=",
+            ir_class_text(ir_class_of(op)));
 }
 
 void explain_kernel(FILE *out, const ir_func *f)

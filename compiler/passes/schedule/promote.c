@@ -1,10 +1,11 @@
 /* Accumulations into an element that does not depend on the loop or task around them become reductions:
  *
- *     loop i { if (c) { accum U, v } }   becomes   s = loop i (s0 = 0) { r = if (c) { yield v } else { yield 0 }; yield s0 + r }; accum U, s
+ *     loop i { if (c) { accum U, v } }   becomes   s = loop i (s0 = 0) { r = if (c) { yield v } else { yield 0 }; yield
+ * s0 + r }; accum U, s
  *
- * and several accumulations into one element in a row become one. Legal because `+=` reads nothing and the order of a sum is unspecified.
- * Of sums that decide it counts: these stay in their loops.
- * Where the loop may have run no iteration, or the branch not have been taken, the element may not exist: then its subscripts are tested.
+ * and several accumulations into one element in a row become one. Legal because `+=` reads nothing and the order of a
+ * sum is unspecified. Of sums that decide it counts: these stay in their loops. Where the loop may have run no
+ * iteration, or the branch not have been taken, the element may not exist: then its subscripts are tested.
  */
 #include <stdlib.h>
 
@@ -48,17 +49,20 @@ static bool merge_in_region(const ir_func *f, ir_region *r)
             continue;
         int left = MERGE_WINDOW;
         for (ir_op *later = op->next; later && left > 0; later = later->next, left--) {
-            if (later->code == OP_ACCUM && ir_field_of(later) == ir_field_of(op) && ir_access_attr(later)->plane == ir_access_attr(op)->plane) {
+            if (later->code == OP_ACCUM && ir_field_of(later) == ir_field_of(op) &&
+                ir_access_attr(later)->plane == ir_access_attr(op)->plane) {
                 if (!same_subscripts(op, later))
                     continue;
                 const int v = ir_field_of(op)->ndim + 1;
-                ir_builder b = {.func = (ir_func *)f, .region = r, .before = later, .loc = later->loc, .origin = later->origin};
+                ir_builder b = {
+                    .func = (ir_func *)f, .region = r, .before = later, .loc = later->loc, .origin = later->origin};
                 later->args[v] = ir_op2(&b, OP_ADD, op->args[v], later->args[v]);
                 ir_remove(op);
                 changed = true;
                 break;
             }
-            if (later->code == OP_LOAD || later->code == OP_STORE || later->code == OP_ATOMIC || later->nregions || later->code == OP_CALL) {
+            if (later->code == OP_LOAD || later->code == OP_STORE || later->code == OP_ATOMIC || later->nregions ||
+                later->code == OP_CALL) {
                 if (touches(f->module, later, op, OP_READS | OP_STORES))
                     break;
             }
@@ -77,8 +81,9 @@ static bool subscripts_visible(const ir_op *accum, const ir_region *r)
     return true;
 }
 
-/* U + (a + b) is not (U + a) + b, and what an adjoint adds up again has other accesses beside it than here: it could leave in one of both. So what decides
- * leaves no loop, and no task that is ordered because an adjoint runs it again. It leaves other tasks and their rows: there it would be added in any order. */
+/* U + (a + b) is not (U + a) + b, and what an adjoint adds up again has other accesses beside it than here: it could
+ * leave in one of both. So what decides leaves no loop, and no task that is ordered because an adjoint runs it again.
+ * It leaves other tasks and their rows: there it would be added in any order. */
 static bool may_leave(const ir_op *accum, const ir_op *p)
 {
     const ir_op *task = p->code == OP_TASK || (p->code == OP_LOOP && ir_loop_attr(p)->forall) ? ir_task_of(p) : NULL;
@@ -92,7 +97,8 @@ static ir_op *leaves(const ir_module *m, const ir_op *accum)
     for (ir_op *p = accum->region->parent; p; p = p->region->parent) {
         if (p->code != OP_IF && p->code != OP_LOOP && p->code != OP_TASK)
             break;
-        if (p->code == OP_LOOP && ir_region_is_ancestor(p->regions[p->nregions - 1], accum->region) && ir_loop_attr(p)->cond)
+        if (p->code == OP_LOOP && ir_region_is_ancestor(p->regions[p->nregions - 1], accum->region) &&
+            ir_loop_attr(p)->cond)
             break; /* a condition contributes nothing by itself */
         if (!subscripts_visible(accum, p->region) || touches(m, p, accum, OP_READS | OP_STORES))
             break;
@@ -102,7 +108,8 @@ static ir_op *leaves(const ir_module *m, const ir_op *accum)
     return best;
 }
 
-/* Takes the value out of the operation that holds the accumulation's region; returns it as a value behind that operation. */
+/* Takes the value out of the operation that holds the accumulation's region; returns it as a value behind that
+ * operation. */
 static ir_value *carry_out(ir_func *f, ir_op *parent, ir_region *r, ir_value *v, bool exact)
 {
     ir_builder outside = {.func = f, .region = parent->region, .before = parent, .loc = parent->loc};
@@ -167,7 +174,8 @@ static bool surely_runs(const ir_op *op)
     return true;
 }
 
-/* A subscript that is known to be in range: a constant below a constant extent, or the index of a loop around it that runs over the extent or less. */
+/* A subscript that is known to be in range: a constant below a constant extent, or the index of a loop around it that
+ * runs over the extent or less. */
 static bool is_inside(const ir_func *func, const ir_field *f, int dim, const ir_value *v)
 {
     const ir_module *m = func->module;
@@ -177,12 +185,14 @@ static bool is_inside(const ir_func *func, const ir_field *f, int dim, const ir_
     if (const_value_of(m, v, &x))
         return known && 0 <= x && x < n;
     const ir_op *loop = v->def ? NULL : v->region->parent;
-    if (!loop || !(loop->code == OP_TASK ? v->index < ir_task_attr(loop)->ndim : loop->code == OP_LOOP && ir_loop_attr(loop)->bounded && v->index == 0))
+    if (!loop || !(loop->code == OP_TASK ? v->index < ir_task_attr(loop)->ndim
+                                         : loop->code == OP_LOOP && ir_loop_attr(loop)->bounded && v->index == 0))
         return false;
     const int d = loop->code == OP_TASK ? v->index : 0;
     if (!const_value_of(m, loop->args[2 * d], &lo) || lo < 0)
         return false;
-    return same_value(m, loop->args[2 * d + 1], extent) || (known && const_value_of(m, loop->args[2 * d + 1], &x) && x <= n);
+    return same_value(m, loop->args[2 * d + 1], extent) ||
+           (known && const_value_of(m, loop->args[2 * d + 1], &x) && x <= n);
 }
 
 /* The subscripts' test, or NULL where none is needed. */
@@ -199,7 +209,8 @@ static ir_value *in_range(const ir_op *accum, const ir_op *target, ir_builder *b
     for (int d = 0; d < f->ndim && !runs; d++) {
         if (is_inside(b->func, f, d, idx[d]))
             continue;
-        ir_value *low = ir_op2(b, OP_GE, idx[d], ir_const_i(b, SC_I64, 0)), *high = ir_op2(b, OP_LT, idx[d], ir_shape(b, f, d));
+        ir_value *low = ir_op2(b, OP_GE, idx[d], ir_const_i(b, SC_I64, 0)),
+                 *high = ir_op2(b, OP_LT, idx[d], ir_shape(b, f, d));
         ir_value *both = ir_op2(b, OP_AND, low, high);
         all = all ? ir_op2(b, OP_AND, all, both) : both;
     }
@@ -235,7 +246,8 @@ static ir_builder inside(ir_builder b, ir_op *branch)
 }
 
 /* Where the accumulation goes: behind the target, and into a branch if its element may not exist. */
-static ir_builder place_behind(ir_builder b, const ir_op *accum, const ir_op *target, ir_value *const *idx, test_list *tests)
+static ir_builder place_behind(ir_builder b, const ir_op *accum, const ir_op *target, ir_value *const *idx,
+                               test_list *tests)
 {
     ir_op *branch = known_test(b.func->module, tests, accum, target);
     if (branch)

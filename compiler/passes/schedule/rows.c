@@ -2,8 +2,8 @@
  *
  *     task (i, j) { body }   becomes   task rows (i, lo, hi) { forall loop j = lo..hi { body } }
  *
- * so that what is invariant in j is hoisted by the ordinary passes, and compilers see a loop to vectorise. Contributions are combined in
- * the loop and yielded once a segment.
+ * so that what is invariant in j is hoisted by the ordinary passes, and compilers see a loop to vectorise.
+ * Contributions are combined in the loop and yielded once a segment.
  */
 #include <math.h>
 
@@ -25,7 +25,8 @@ static ir_value *identity(ir_builder *b, ir_reduce kind, scalar t)
 }
 
 /* The contributions of one iteration combined with the carried ones. */
-static void combine(ir_builder *b, const ir_op *task, ir_value *const *carried, ir_value *const *contribution, ir_value **out)
+static void combine(ir_builder *b, const ir_op *task, ir_value *const *carried, ir_value *const *contribution,
+                    ir_value **out)
 {
     int at = 0;
     for (int k = 0; k < ir_task_attr(task)->nreductions; k++) {
@@ -50,7 +51,8 @@ static void mark_exact(const ir_op *task, ir_op *loop)
     for (int k = 0, at = 0; k < ir_task_attr(task)->nreductions; k++)
         for (int c = 0; c <= ir_task_attr(task)->reductions[k].companions; c++, at++)
             loop->res[at]->exact = loop->regions[0]->params[1 + at]->exact =
-                scalar_is_float(task->res[at]->type) && (task->res[at]->exact || (ir_task_attr(task)->reductions[k].kind != IR_RED_ADD && c == 0));
+                scalar_is_float(task->res[at]->type) &&
+                (task->res[at]->exact || (ir_task_attr(task)->reductions[k].kind != IR_RED_ADD && c == 0));
 }
 
 /* In code that is watched no launch has rows, and so nothing that adds up what decides in the order of its rows. */
@@ -79,7 +81,8 @@ static void make_rows(ir_func *f, ir_op *task)
     int at = 0;
     for (int k = 0; k < ir_task_attr(task)->nreductions; k++)
         for (int c = 0; c <= ir_task_attr(task)->reductions[k].companions; c++, at++)
-            init[at] = c ? ir_zero(&b, task->res[at]->type) : identity(&b, ir_task_attr(task)->reductions[k].kind, task->res[at]->type);
+            init[at] = c ? ir_zero(&b, task->res[at]->type)
+                         : identity(&b, ir_task_attr(task)->reductions[k].kind, task->res[at]->type);
     ir_op *loop = ir_loop(&b, lo, hi, false, n, init);
     ir_loop_attr(loop)->forall = true;
     ir_region *body = loop->regions[0];

@@ -4,25 +4,31 @@
 
 #include "ir/ir.h"
 
-/* Accumulations whose element is the same for all iterations of a task or loop become reductions; several into one element become one. passes/schedule/promote.c */
+/* Accumulations whose element is the same for all iterations of a task or loop become reductions; several into one
+ * element become one. passes/schedule/promote.c */
 bool pass_promote(ir_func *f);
 
-/* Constant-shift accumulations become gathers with boundary strips where the value is cheap to recompute. passes/schedule/gather.c */
+/* Constant-shift accumulations become gathers with boundary strips where the value is cheap to recompute.
+ * passes/schedule/gather.c */
 bool pass_gather(ir_func *f);
 
-/* Classes each write (own, reduction, row, scatter), sets attr.acc, attr.scatters, attr.label. passes/schedule/parallel.c */
+/* Classes each write (own, reduction, row, scatter), sets attr.acc, attr.scatters, attr.label.
+ * passes/schedule/parallel.c */
 void pass_parallel(ir_func *f);
 
 /* Sums of f32 over parallel loops are added in f64. passes/schedule/wide_sums.c */
 void pass_wide_sums(ir_func *f);
 
-/* Turns each task's innermost dimension into an explicit loop over a row segment, marked simd where its iterations are independent. passes/schedule/rows.c */
+/* Turns each task's innermost dimension into an explicit loop over a row segment, marked simd where its iterations are
+ * independent. passes/schedule/rows.c */
 void pass_rows(ir_func *f);
 
-/* Gathers run interleaved with what is left of the task that they were taken from (attr.ahead). passes/schedule/stages.c */
+/* Gathers run interleaved with what is left of the task that they were taken from (attr.ahead).
+ * passes/schedule/stages.c */
 void pass_stages(ir_func *f);
 
-/* Puts large arrays, and those whose size is known at run time only, on the stack of saved values. passes/schedule/frames.c */
+/* Puts large arrays, and those whose size is known at run time only, on the stack of saved values.
+ * passes/schedule/frames.c */
 void pass_frames(ir_func *f);
 
 /* Which part of a field each task scatters into (ir_scatter.nfixed). passes/schedule/slabs.c */

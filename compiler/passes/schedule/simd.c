@@ -1,9 +1,11 @@
-/* Marks innermost counted loops whose iterations may run in any order: what they carry are sums, and no two iterations touch one element.
- * The order of a sum over iterations is unspecified by the language, so sums vectorise without -ffast-math.
+/* Marks innermost counted loops whose iterations may run in any order: what they carry are sums, and no two iterations
+ * touch one element. The order of a sum over iterations is unspecified by the language, so sums vectorise without
+ * -ffast-math.
  *
- * Nor may one iteration touch an element again that it has written. To OpenMP that would be fine. But where clang (14 to 19) is told that iterations are
- * independent, it looks for no dependences at all, and moves the loads of a vector's components to the first one, the stores to the last one: a load comes
- * before the store that it should see, a store behind the one that should overwrite it. What one can see of such iterations, forward_stores has rewritten.
+ * Nor may one iteration touch an element again that it has written. To OpenMP that would be fine. But where clang (14
+ * to 19) is told that iterations are independent, it looks for no dependences at all, and moves the loads of a vector's
+ * components to the first one, the stores to the last one: a load comes before the store that it should see, a store
+ * behind the one that should overwrite it. What one can see of such iterations, forward_stores has rewritten.
  */
 #include "ir/ops.h"
 #include "passes/analysis/analysis.h"
@@ -55,7 +57,8 @@ static void check_op(ir_op *op, void *ctx)
     }
 }
 
-/* Different iterations touch different elements: in one dimension all accesses have one subscript that varies with the index. */
+/* Different iterations touch different elements: in one dimension all accesses have one subscript that varies with the
+ * index. */
 static bool separate(const simd_check *c, const ir_op *write)
 {
     for (int d = 0; d < ir_field_of(write)->ndim; d++) {
@@ -65,8 +68,8 @@ static bool separate(const simd_check *c, const ir_op *write)
         bool same = true;
         for (size_t i = 0; i < c->memory.len && same; i++) {
             const ir_op *op = c->memory.at[i];
-            if (ir_field_of(op) != ir_field_of(write) || ir_access_attr(op)->plane != ir_access_attr(write)->plane || op->args[d] == write->args[d] ||
-                never_meet(c->loop, op, write))
+            if (ir_field_of(op) != ir_field_of(write) || ir_access_attr(op)->plane != ir_access_attr(write)->plane ||
+                op->args[d] == write->args[d] || never_meet(c->loop, op, write))
                 continue;
             affine a = affine_of(op->args[d]);
             same = a.ok && affine_equal(&w, &a);
@@ -82,7 +85,8 @@ static bool only_stored(const simd_check *c, const ir_op *write)
 {
     for (size_t i = 0; i < c->memory.len; i++) {
         const ir_op *op = c->memory.at[i];
-        if (op->code == OP_ACCUM && ir_field_of(op) == ir_field_of(write) && ir_access_attr(op)->plane == ir_access_attr(write)->plane)
+        if (op->code == OP_ACCUM && ir_field_of(op) == ir_field_of(write) &&
+            ir_access_attr(op)->plane == ir_access_attr(write)->plane)
             return false;
     }
     return ir_loop_attr(c->loop)->forall;
@@ -104,11 +108,13 @@ static bool writes_last(const simd_check *c)
 {
     for (size_t i = 0; i < c->memory.len; i++)
         for (size_t k = i + 1; k < c->memory.len && c->memory.at[i]->code != OP_LOAD; k++)
-            if (meet_in_iteration(c->memory.at[i], c->memory.at[k]) && !exclude_each_other(c->memory.at[i], c->memory.at[k]))
+            if (meet_in_iteration(c->memory.at[i], c->memory.at[k]) &&
+                !exclude_each_other(c->memory.at[i], c->memory.at[k]))
                 return false;
     for (size_t i = 0; i < c->slots.len; i++)
         for (size_t k = i + 1; k < c->slots.len && c->slots.at[i]->code == OP_STK_STORE; k++)
-            if (ir_layout_of(c->slots.at[i]) == ir_layout_of(c->slots.at[k]) && ir_slot_attr(c->slots.at[i])->number == ir_slot_attr(c->slots.at[k])->number)
+            if (ir_layout_of(c->slots.at[i]) == ir_layout_of(c->slots.at[k]) &&
+                ir_slot_attr(c->slots.at[i])->number == ir_slot_attr(c->slots.at[k])->number)
                 return false;
     return true;
 }

@@ -2,9 +2,10 @@
  *
  *     task p in [0, N) { accum grid[t, i, j], v }        slab (t)
  *
- * Leading subscripts that are the same in all iterations and all accumulations leave one slab of the field: private copies need not be larger. Without this, a
- * simulation that keeps its grids of all steps in one field would clear and add as much at each step as all steps together need.
- * The subscripts become operands of the task, behind all others. Where an element's components lie apart no slab is one piece.
+ * Leading subscripts that are the same in all iterations and all accumulations leave one slab of the field: private
+ * copies need not be larger. Without this, a simulation that keeps its grids of all steps in one field would clear and
+ * add as much at each step as all steps together need. The subscripts become operands of the task, behind all others.
+ * Where an element's components lie apart no slab is one piece.
  */
 #include "ir/ops.h"
 #include "passes/schedule/schedule.h"

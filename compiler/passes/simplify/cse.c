@@ -1,7 +1,8 @@
 /* Common subexpressions: a scoped hash table along the walk, so that whatever it holds dominates the operation at hand.
  *
- * A load's entry carries the version of what it read (a field plane or a local array). A write gives its target a new version; a loop gives one
- * to all that its body writes before the body is walked, because the write of one iteration comes before the load of the next.
+ * A load's entry carries the version of what it read (a field plane or a local array). A write gives its target a new
+ * version; a loop gives one to all that its body writes before the body is walked, because the write of one iteration
+ * comes before the load of the next.
  */
 #include <string.h>
 
@@ -285,7 +286,8 @@ static void walk_if(cse *c, ir_op *op)
     free(before);
 }
 
-/* A read of the primal stays known, although its value is loaded with another one's: the data-access rules ask for it. */
+/* A read of the primal stays known, although its value is loaded with another one's: the data-access rules ask for it.
+ */
 static void keep_origin(ir_op *same, ir_op *op)
 {
     if (op->code != OP_LOAD || !op->origin)

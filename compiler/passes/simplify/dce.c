@@ -1,7 +1,8 @@
 /* Dead code, by marking what is live and sweeping the rest: carried values that feed only themselves are dead as well.
  *
- * Roots are the operations with effects and the function's results. A live operation makes live what decides whether it runs. Stores into a local array
- * count only if the array is read by something live, stores into a slot of a saved-value buffer only if something live loads that slot.
+ * Roots are the operations with effects and the function's results. A live operation makes live what decides whether it
+ * runs. Stores into a local array count only if the array is read by something live, stores into a slot of a
+ * saved-value buffer only if something live loads that slot.
  */
 #include <string.h>
 
@@ -27,15 +28,15 @@ typedef struct callee_info {
 
 typedef struct dce {
     ir_func *f;
-    bool *live;             /* by value id */
-    VEC(bool) live_ops;     /* by ir_op.pos */
-    uint32_t *array_list;   /* by value id of a LOCAL: index into lists, plus one */
-    VEC(store_list) lists;  /* of local arrays */
+    bool *live;            /* by value id */
+    VEC(bool) live_ops;    /* by ir_op.pos */
+    uint32_t *array_list;  /* by value id of a LOCAL: index into lists, plus one */
+    VEC(store_list) lists; /* of local arrays */
     VEC(layout_slots) layouts;
     VEC(callee_info) callees;
     VEC(ir_op *) roots;
     VEC(ir_value *) todo;
-    bool releases;          /* there are STK_RELEASEs */
+    bool releases; /* there are STK_RELEASEs */
     bool changed;
 } dce;
 
@@ -138,7 +139,8 @@ static void mark_op(dce *d, ir_op *op)
         mark_stores(d, slot_list(d, ir_layout_of(op), ir_slot_attr(op)->number));
 }
 
-/* Carried value k of a loop: what comes in, what is seen inside, what is handed on and what comes out live and die together. */
+/* Carried value k of a loop: what comes in, what is seen inside, what is handed on and what comes out live and die
+ * together. */
 static void mark_carried(dce *d, ir_op *loop, int k)
 {
     mark_op(d, loop);
@@ -156,7 +158,8 @@ static void mark_reduced(dce *d, ir_op *task, int k)
     mark_op(d, task);
     mark_value(d, task->args[ir_task_first_init(task) + k]);
     mark_value(d, ir_yield_of(task->regions[0])->args[k]);
-    for (int r = 0, at = 0; r < ir_task_attr(task)->nreductions; at += 1 + ir_task_attr(task)->reductions[r++].companions)
+    for (int r = 0, at = 0; r < ir_task_attr(task)->nreductions;
+         at += 1 + ir_task_attr(task)->reductions[r++].companions)
         if (at < k && k <= at + ir_task_attr(task)->reductions[r].companions)
             mark_value(d, task->res[at]);
 }
@@ -211,7 +214,8 @@ static bool is_root(dce *d, const ir_op *op)
     }
 }
 
-/* One walk, as functions may be large: numbers operations, lists stores, and collects roots, which are marked when all lists are complete. */
+/* One walk, as functions may be large: numbers operations, lists stores, and collects roots, which are marked when all
+ * lists are complete. */
 static void collect(dce *d, ir_region *r)
 {
     for (ir_op *op = r->first; op; op = op->next) {
@@ -234,7 +238,8 @@ static void collect(dce *d, ir_region *r)
 
 static bool allocates(dce *d, const ir_op *op)
 {
-    if (is_live(d, op) && (op->code == OP_STK_ALLOC || (op->code == OP_CALL && *callee_flag(d, ir_callee_of(op), true))))
+    if (is_live(d, op) &&
+        (op->code == OP_STK_ALLOC || (op->code == OP_CALL && *callee_flag(d, ir_callee_of(op), true))))
         return true;
     for (int i = 0; i < op->nregions; i++)
         for (const ir_op *in = op->regions[i]->first; in; in = in->next)
@@ -243,7 +248,8 @@ static bool allocates(dce *d, const ir_op *op)
     return false;
 }
 
-/* A release and its mark are live if something in between allocates. Marks and releases stand in one region; anything else is kept. */
+/* A release and its mark are live if something in between allocates. Marks and releases stand in one region; anything
+ * else is kept. */
 static void mark_stack(dce *d, ir_region *r)
 {
     for (ir_op *op = r->first; op; op = op->next) {
@@ -314,7 +320,8 @@ static void sweep_task(dce *d, ir_op *task)
             if (k > first)
                 a->reductions[r].companions--;
             else /* nobody wants the reduction, so its companions are gone already */
-                memmove(a->reductions + r, a->reductions + r + 1, sizeof *a->reductions * (size_t)(--a->nreductions - r));
+                memmove(a->reductions + r, a->reductions + r + 1,
+                        sizeof *a->reductions * (size_t)(--a->nreductions - r));
         }
         last = first - 1;
     }

@@ -1,5 +1,5 @@
-/* Removes what has no meaning left once everything is differentiated: stop_grad, slope, and the operand of a leg (a / c) that only its derivatives need. That
- * operand would be computed, and saved, for nothing.
+/* Removes what has no meaning left once everything is differentiated: stop_grad, slope, and the operand of a leg (a /
+ * c) that only its derivatives need. That operand would be computed, and saved, for nothing.
  */
 #include <stdlib.h>
 #include <string.h>

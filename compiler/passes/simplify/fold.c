@@ -1,6 +1,7 @@
 /* Folding: constants, identities exact in IEEE arithmetic, constant branches, trivial loops, subscripts in 64 bits.
  *
- * One walk in program order with a map from replaced values to their replacements: every use comes later than its definition, so one walk resolves all.
+ * One walk in program order with a map from replaced values to their replacements: every use comes later than its
+ * definition, so one walk resolves all.
  */
 #include "passes/analysis/analysis.h"
 #include "passes/simplify/fold.h"
@@ -70,7 +71,8 @@ static void widen_subscript(folder *c, ir_op *op, int i)
     if (!is_op(v, OP_CAST) || v->def->args[0]->type != SC_I32)
         return;
     ir_value *x = v->def->args[0];
-    if (!x->def || (x->def->code != OP_ADD && x->def->code != OP_SUB && x->def->code != OP_MUL && x->def->code != OP_NEG))
+    if (!x->def ||
+        (x->def->code != OP_ADD && x->def->code != OP_SUB && x->def->code != OP_MUL && x->def->code != OP_NEG))
         return;
     ir_builder b = before(c, op);
     op->args[i] = widen(&b, x, 8);
@@ -101,8 +103,8 @@ static void splice(folder *c, ir_op *op, ir_region *r)
     c->changed = true;
 }
 
-/* Whether a branch may run although it was not chosen: nothing in it has a derivative (an untaken branch must not contribute so much as a NaN),
- * touches memory, or takes long. */
+/* Whether a branch may run although it was not chosen: nothing in it has a derivative (an untaken branch must not
+ * contribute so much as a NaN), touches memory, or takes long. */
 static bool is_harmless(const ir_region *r)
 {
     int cost = 0;
@@ -130,9 +132,10 @@ static bool choose(folder *c, ir_op *op)
             ir_move(op->regions[r]->first, op->region, op);
     ir_builder b = before(c, op);
     for (int i = 0; i < op->nres; i++)
-        replace(c, op->res[i], fold_same(then->args[i], other->args[i])
-                                   ? then->args[i]
-                                   : ir_op3(&b, OP_SELECT, op->args[0], then->args[i], other->args[i]));
+        replace(c, op->res[i],
+                fold_same(then->args[i], other->args[i])
+                    ? then->args[i]
+                    : ir_op3(&b, OP_SELECT, op->args[0], then->args[i], other->args[i]));
     ir_remove(op);
     return true;
 }
@@ -145,7 +148,8 @@ static const ir_value *without_not(const ir_value *v, bool *negated)
     return v;
 }
 
-/* Which branch runs, if that is certain: in a branch of an `if` of the same condition, or of its opposite, it is. Else -1. */
+/* Which branch runs, if that is certain: in a branch of an `if` of the same condition, or of its opposite, it is. Else
+ * -1. */
 static int branch_taken(const ir_op *op)
 {
     bool negated = false;
@@ -179,7 +183,8 @@ static void fold_if(folder *c, ir_op *op)
             replace(c, op->res[i], a);
         } else if (fold_same(a, b)) {
             ir_builder at = before(c, op);
-            ir_value *k = scalar_is_float(a->type) ? ir_const_f(&at, a->type, ir_float(a)) : ir_const_i(&at, a->type, ir_int(a));
+            ir_value *k = scalar_is_float(a->type) ? ir_const_f(&at, a->type, ir_float(a))
+                                                   : ir_const_i(&at, a->type, ir_int(a));
             replace(c, op->res[i], k);
         } else if (a->type == SC_BOOL && fold_is_int(a, 1) && fold_is_int(b, 0)) {
             replace(c, op->res[i], cond);
@@ -330,7 +335,8 @@ static void fold_op(folder *c, ir_op *op)
         fold_region(c, op->regions[0]);
         return;
     case OP_STK_LOAD:
-        if (ir_is_const(op->args[0])) { /* what was never saved: this is never run, but by what nobody has found out yet */
+        if (ir_is_const(
+                op->args[0])) { /* what was never saved: this is never run, but by what nobody has found out yet */
             ir_builder b = before(c, op);
             replace(c, op->res[0], ir_zero(&b, op->res[0]->type));
         }

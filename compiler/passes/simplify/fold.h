@@ -4,7 +4,8 @@
 
 #include "ir/ir.h"
 
-/* What the pure operation op is equal to, built before it at b where that takes operations of its own; NULL if it cannot be simplified. */
+/* What the pure operation op is equal to, built before it at b where that takes operations of its own; NULL if it
+ * cannot be simplified. */
 ir_value *fold_pure(ir_builder *b, const ir_op *op);
 
 /* Whether v is the integer or bool constant i. */

@@ -1,4 +1,5 @@
-/* Pure operations: constants, and identities that are exact in IEEE and wrapping integer arithmetic. Never x*0 or x+0.0 on floats. */
+/* Pure operations: constants, and identities that are exact in IEEE and wrapping integer arithmetic. Never x*0 or x+0.0
+ * on floats. */
 #include "passes/analysis/analysis.h"
 #include "passes/simplify/fold.h"
 
@@ -51,7 +52,8 @@ static bool is_op(const ir_value *v, ir_opcode code)
 static ir_value *fold_constant(ir_builder *b, const ir_op *op)
 {
     const_value x[3] = {{0}}, r;
-    /* the library of this machine need not be the one that the launch calls; what the program itself has is folded before its functions are derived */
+    /* the library of this machine need not be the one that the launch calls; what the program itself has is folded
+     * before its functions are derived */
     if ((op_is_of_library(op->code) || op->code == OP_POWI) && op->res[0]->exact)
         return NULL;
     for (int i = 0; i < op->nargs; i++) {
@@ -180,7 +182,8 @@ static ir_value *add_constant(ir_builder *b, ir_value *x, int64_t k)
     if (k == 0)
         return x;
     const int64_t minus = ir_wrap_int(x->type, (int64_t)(0 - (uint64_t)k));
-    return k < 0 && minus > 0 ? ir_op2(b, OP_SUB, x, ir_const_i(b, x->type, minus)) : ir_op2(b, OP_ADD, x, ir_const_i(b, x->type, k));
+    return k < 0 && minus > 0 ? ir_op2(b, OP_SUB, x, ir_const_i(b, x->type, minus))
+                              : ir_op2(b, OP_ADD, x, ir_const_i(b, x->type, k));
 }
 
 /* v as base + k, where v is a sum or difference with a constant. */
@@ -254,13 +257,20 @@ static ir_value *fold_int(ir_builder *b, const ir_op *op)
 static ir_opcode opposite(ir_opcode compare)
 {
     switch (compare) {
-    case OP_EQ: return OP_NE;
-    case OP_NE: return OP_EQ;
-    case OP_LT: return OP_GE;
-    case OP_LE: return OP_GT;
-    case OP_GT: return OP_LE;
-    case OP_GE: return OP_LT;
-    default: return OP_COUNT;
+    case OP_EQ:
+        return OP_NE;
+    case OP_NE:
+        return OP_EQ;
+    case OP_LT:
+        return OP_GE;
+    case OP_LE:
+        return OP_GT;
+    case OP_GT:
+        return OP_LE;
+    case OP_GE:
+        return OP_LT;
+    default:
+        return OP_COUNT;
     }
 }
 
@@ -268,11 +278,16 @@ static ir_opcode opposite(ir_opcode compare)
 static ir_opcode mirrored(ir_opcode compare)
 {
     switch (compare) {
-    case OP_LT: return OP_GT;
-    case OP_LE: return OP_GE;
-    case OP_GT: return OP_LT;
-    case OP_GE: return OP_LE;
-    default: return compare;
+    case OP_LT:
+        return OP_GT;
+    case OP_LE:
+        return OP_GE;
+    case OP_GT:
+        return OP_LT;
+    case OP_GE:
+        return OP_LE;
+    default:
+        return compare;
     }
 }
 
@@ -311,16 +326,23 @@ static bool is_comparison(const ir_value *v, comparison *c)
 static bool holds(const comparison *c, int64_t x)
 {
     switch (c->code) {
-    case OP_EQ: return x == c->k;
-    case OP_NE: return x != c->k;
-    case OP_LT: return x < c->k;
-    case OP_LE: return x <= c->k;
-    case OP_GT: return x > c->k;
-    default: return x >= c->k;
+    case OP_EQ:
+        return x == c->k;
+    case OP_NE:
+        return x != c->k;
+    case OP_LT:
+        return x < c->k;
+    case OP_LE:
+        return x <= c->k;
+    case OP_GT:
+        return x > c->k;
+    default:
+        return x >= c->k;
     }
 }
 
-/* Comparisons of one integer with constants that no value, or every value, passes. The outcome changes only next to the constants. */
+/* Comparisons of one integer with constants that no value, or every value, passes. The outcome changes only next to the
+ * constants. */
 static ir_value *fold_comparisons(ir_builder *b, ir_opcode logic, const ir_value *x, const ir_value *y)
 {
     comparison p, q;
@@ -332,12 +354,15 @@ static ir_value *fold_comparisons(ir_builder *b, ir_opcode logic, const ir_value
             const int64_t k = j ? q.k : p.k;
             if ((i < 0 && k == INT64_MIN) || (i > 0 && k == INT64_MAX))
                 continue;
-            const bool both = logic == OP_AND ? holds(&p, k + i) && holds(&q, k + i) : holds(&p, k + i) || holds(&q, k + i);
+            const bool both = logic == OP_AND ? holds(&p, k + i) && holds(&q, k + i)
+                                              : holds(&p, k + i) || holds(&q, k + i);
             any |= both;
             all &= both;
         }
     }
-    return logic == OP_AND && !any ? ir_const_i(b, SC_BOOL, 0) : logic == OP_OR && all ? ir_const_i(b, SC_BOOL, 1) : NULL;
+    return logic == OP_AND && !any ? ir_const_i(b, SC_BOOL, 0)
+           : logic == OP_OR && all ? ir_const_i(b, SC_BOOL, 1)
+                                   : NULL;
 }
 
 /* The values that v can have by its type, or by the narrower one that it was converted from. */

@@ -1,17 +1,21 @@
-/* Values that an iteration stores are handed on, so that it writes an element once and reads back nothing that it wrote:
+/* Values that an iteration stores are handed on, so that it writes an element once and reads back nothing that it
+ * wrote:
  *
  *     store d[i], a;  b = load d[i];  store d[i], b * 0.5;  accum d[i], c        becomes        store d[i], a * 0.5 + c
  *
- * Less memory is touched, and loops can be marked for vectorisation: compilers take that mark as leave to reorder what one iteration does to one element.
+ * Less memory is touched, and loops can be marked for vectorisation: compilers take that mark as leave to reorder what
+ * one iteration does to one element.
  *
- * The walk keeps a list of elements whose content is known. A load of one of them is replaced by the value, an accumulation becomes a store of the sum, and a
- * store is dropped when another one overwrites the element and nothing can have read it. An accumulation that no other iteration meets, and whose element is read
- * later, becomes a load, a sum and a store. Elements are the same if their subscripts are the same values; they are taken to meet unless some subscript
- * differs by a constant. Where branches store an element that was stored before them, they yield what it shall hold, and one store behind them writes it.
- * No arithmetic is changed: what was stored and what is handed on are the same bits.
+ * The walk keeps a list of elements whose content is known. A load of one of them is replaced by the value, an
+ * accumulation becomes a store of the sum, and a store is dropped when another one overwrites the element and nothing
+ * can have read it. An accumulation that no other iteration meets, and whose element is read later, becomes a load, a
+ * sum and a store. Elements are the same if their subscripts are the same values; they are taken to meet unless some
+ * subscript differs by a constant. Where branches store an element that was stored before them, they yield what it
+ * shall hold, and one store behind them writes it. No arithmetic is changed: what was stored and what is handed on are
+ * the same bits.
  *
- * That others see nothing of it follows from the rules of the language: an element that one iteration stores, no other one touches. An assertion that fails in
- * between leaves written fields unspecified.
+ * That others see nothing of it follows from the rules of the language: an element that one iteration stores, no other
+ * one touches. An assertion that fails in between leaves written fields unspecified.
  */
 #include "ir/ops.h"
 #include "passes/analysis/analysis.h"
@@ -20,7 +24,8 @@
 /* What is known of more elements is forgotten, the oldest first: a bound of the time that this takes. */
 enum { MAX_KNOWN = 256 };
 
-/* What an element holds, for all who know of it: an accumulation becomes a store when the first of them asks for the value. */
+/* What an element holds, for all who know of it: an accumulation becomes a store when the first of them asks for the
+ * value. */
 typedef struct content {
     ir_op *write;    /* the store, or the accumulation: with its subscripts */
     ir_value *value; /* NULL: of an accumulation, so far */
@@ -156,7 +161,8 @@ static void see_regions(const forwarding *w, known_list *l, const ir_op *op, boo
 static ir_op *store_instead(forwarding *w, ir_op *op, ir_value *v)
 {
     ir_builder b = {.func = w->f, .region = op->region, .before = op, .loc = op->loc, .origin = op->origin};
-    ir_op *store = ir_store(&b, ir_field_of(op), ir_access_attr(op)->plane, op->args, op->args[ir_field_of(op)->ndim], v);
+    ir_op *store = ir_store(&b, ir_field_of(op), ir_access_attr(op)->plane, op->args, op->args[ir_field_of(op)->ndim],
+                            v);
     ir_set_class(store, ir_class_of(op));
     ir_remove(op);
     w->changed = true;
@@ -166,10 +172,16 @@ static ir_op *store_instead(forwarding *w, ir_op *op, ir_value *v)
 /* element + v, in front of the accumulation, which becomes a store of it. */
 static ir_op *store_sum(forwarding *w, ir_op *accum, ir_value *element)
 {
-    ir_builder b = {.func = w->f, .region = accum->region, .before = accum, .loc = accum->loc, .origin = accum->origin, .exact = ir_access_attr(accum)->exact};
+    ir_builder b = {.func = w->f,
+                    .region = accum->region,
+                    .before = accum,
+                    .loc = accum->loc,
+                    .origin = accum->origin,
+                    .exact = ir_access_attr(accum)->exact};
     ir_value *const v = accum->args[accum->nargs - 1];
     const bool minus = v->def && v->def->code == OP_NEG;
-    return store_instead(w, accum, minus ? ir_op2(&b, OP_SUB, element, v->def->args[0]) : ir_op2(&b, OP_ADD, element, v));
+    return store_instead(w, accum,
+                         minus ? ir_op2(&b, OP_SUB, element, v->def->args[0]) : ir_op2(&b, OP_ADD, element, v));
 }
 
 /* The value of an element; of an accumulation it is made now that somebody asks. */
@@ -178,8 +190,15 @@ static ir_value *value_of(forwarding *w, content *k)
     if (k->value)
         return k->value;
     ir_op *accum = k->write;
-    ir_builder b = {.func = w->f, .region = accum->region, .before = accum, .loc = accum->loc, .origin = accum->origin, .exact = ir_access_attr(accum)->exact};
-    k->write = store_sum(w, accum, ir_load(&b, ir_field_of(accum), ir_access_attr(accum)->plane, accum->args, accum->args[ir_field_of(accum)->ndim]));
+    ir_builder b = {.func = w->f,
+                    .region = accum->region,
+                    .before = accum,
+                    .loc = accum->loc,
+                    .origin = accum->origin,
+                    .exact = ir_access_attr(accum)->exact};
+    k->write = store_sum(w, accum,
+                         ir_load(&b, ir_field_of(accum), ir_access_attr(accum)->plane, accum->args,
+                                 accum->args[ir_field_of(accum)->ndim]));
     k->value = k->write->args[k->write->nargs - 1];
     return k->value;
 }
@@ -245,7 +264,8 @@ static known_list walk_region(forwarding *w, ir_region *r, const known_list *out
 
 /* ---- branches ---- */
 
-/* What a branch leaves in an element that was stored before it: NULL if that is not known, or if its store cannot move to its end. */
+/* What a branch leaves in an element that was stored before it: NULL if that is not known, or if its store cannot move
+ * to its end. */
 static content *left_by(const ir_op *branch, int k, known_list *after, const content *before)
 {
     const known *left = find(after, before->write);
@@ -254,7 +274,8 @@ static content *left_by(const ir_op *branch, int k, known_list *after, const con
     return left->c == before || (left->c->write->region == branch->regions[k] && !left->read) ? left->c : NULL;
 }
 
-/* An element that was stored before is stored in branches: they yield the value, and it is stored behind them. Adds that store to `behind`. */
+/* An element that was stored before is stored in branches: they yield the value, and it is stored behind them. Adds
+ * that store to `behind`. */
 static void merge_branches(forwarding *w, ir_op *branch, const content *before, known_list *after, known_list *behind)
 {
     content *left[2];
@@ -264,11 +285,13 @@ static void merge_branches(forwarding *w, ir_op *branch, const content *before, 
     if (left[0] == left[1])
         return;
     ir_op *write = left[left[0] == before]->write;
-    ir_builder b = {.func = w->f, .region = branch->region, .before = branch->next, .loc = write->loc, .origin = write->origin};
+    ir_builder b = {
+        .func = w->f, .region = branch->region, .before = branch->next, .loc = write->loc, .origin = write->origin};
     ir_value *v = ir_add_result(branch, left[0]->value->type);
     v->exact = left[0]->value->exact && left[1]->value->exact;
     const ir_op *at = before->write;
-    ir_op *store = ir_store(&b, ir_field_of(at), ir_access_attr(at)->plane, at->args, at->args[ir_field_of(at)->ndim], v);
+    ir_op *store = ir_store(&b, ir_field_of(at), ir_access_attr(at)->plane, at->args, at->args[ir_field_of(at)->ndim],
+                            v);
     ir_set_class(store, ir_class_of(write));
     for (int k = 0; k < 2; k++) {
         ir_add_arg(ir_yield_of(branch->regions[k]), left[k]->value);
@@ -279,7 +302,8 @@ static void merge_branches(forwarding *w, ir_op *branch, const content *before, 
     w->changed = true;
 }
 
-/* What is known before is known inside, as far as no iteration writes it; of tasks, which are functions of their own, nothing is. */
+/* What is known before is known inside, as far as no iteration writes it; of tasks, which are functions of their own,
+ * nothing is. */
 static void visit_regions(forwarding *w, known_list *l, ir_op *op)
 {
     known_list inside = {0}, after[2] = {{0}}, behind = {0};

@@ -125,7 +125,8 @@ static void count_calls(const ir_module *m, count_list *counts)
     vec_free(&calls);
 }
 
-/* A function called once costs nothing to inline; a small one less than its call, but a chain of functions that call each other twice must not double. */
+/* A function called once costs nothing to inline; a small one less than its call, but a chain of functions that call
+ * each other twice must not double. */
 static bool is_worth_it(const ir_func *callee, int size, int calls)
 {
     return calls == 1 || size <= (writes_memory(callee) ? SMALL_WITH_WRITES : SMALL);
@@ -142,7 +143,8 @@ static void inline_into(ir_func *f, count_list *counts)
         const ir_func *callee = ir_callee_of(calls.at[k]);
         const int n = size_of(callee);
         const bool worth = size + n <= CALLER_LIMIT && is_worth_it(callee, n, *count_of(counts, callee));
-        /* The adjoint of a no_grad kernel takes the gradients of what is stored over, in functions with derivatives of their own as well: it has no calls. */
+        /* The adjoint of a no_grad kernel takes the gradients of what is stored over, in functions with derivatives of
+         * their own as well: it has no calls. */
         const bool must = f->ad.no_grad && !callee->external;
         if (callee == f || (!must && (callee->no_inline || !(worth || touches_saved(callee)))))
             continue;
@@ -199,8 +201,10 @@ static bool refuse_adjoint(const ir_func *f, const ir_op *call)
     diag(f->module->diag, span_at(call->loc), DIAG_KERNEL_CALL, f->name, arena_printf(mem, "%s.grad", k->name), why);
     diag_note(f->module->diag, span_at(k->loc), "'%s' is declared here", k->name);
     if (!k->ad.no_grad_why)
-        diag_note(f->module->diag, span_at(call->loc),
-                  "copies are kept for what the host launches: let it launch '%s' and its adjoint, or write to another field", k->name);
+        diag_note(
+            f->module->diag, span_at(call->loc),
+            "copies are kept for what the host launches: let it launch '%s' and its adjoint, or write to another field",
+            k->name);
     return true;
 }
 

@@ -1,7 +1,8 @@
 /* Loop-invariant code motion out of sequential loops, innermost first.
  *
- * Pure operations are total, casts of floats to integers apart, so they may run when the loop would not have. A load may not: it leaves only a loop
- * that surely runs (a row segment, or constant bounds), from the top level of its body, when nothing in the loop writes its plane.
+ * Pure operations are total, casts of floats to integers apart, so they may run when the loop would not have. A load
+ * may not: it leaves only a loop that surely runs (a row segment, or constant bounds), from the top level of its body,
+ * when nothing in the loop writes its plane.
  */
 #include "ir/ops.h"
 #include "passes/analysis/analysis.h"
@@ -20,7 +21,8 @@ static bool surely_runs(const ir_op *loop)
 {
     if (ir_loop_attr(loop)->forall)
         return true;
-    if (!ir_loop_attr(loop)->bounded || ir_loop_attr(loop)->cond || !ir_is_const(loop->args[0]) || !ir_is_const(loop->args[1]))
+    if (!ir_loop_attr(loop)->bounded || ir_loop_attr(loop)->cond || !ir_is_const(loop->args[0]) ||
+        !ir_is_const(loop->args[1]))
         return false;
     return ir_int(loop->args[0]) < ir_int(loop->args[1]);
 }

@@ -4,41 +4,47 @@
 
 #include "ir/ir.h"
 
-/* Constant folding, algebraic identities that are exact in IEEE arithmetic (x*1, x+(-0), x-0, --x; never x*0 or x+0 on floats), constant
- * branches, single-trip and zero-trip loops, loop-carried values that never change, widening of subscripts (sext(add(trunc(iv), c)) -> i64 add).
- * Never touches STOP. Returns true if something changed. */
+/* Constant folding, algebraic identities that are exact in IEEE arithmetic (x*1, x+(-0), x-0, --x; never x*0 or x+0 on
+ * floats), constant branches, single-trip and zero-trip loops, loop-carried values that never change, widening of
+ * subscripts (sext(add(trunc(iv), c)) -> i64 add). Never touches STOP. Returns true if something changed. */
 bool pass_fold(ir_func *f);
 
-/* Common subexpressions, over pure operations and over loads with no write to that field plane in between; dominance by region nesting. */
+/* Common subexpressions, over pure operations and over loads with no write to that field plane in between; dominance by
+ * region nesting. */
 bool pass_cse(ir_func *f);
 
 /* Which operand of a sum or product comes first follows from where both are computed, not from which pass made them:
  * equal loops are equal pieces of C. */
 void pass_order(ir_func *f);
 
-/* Unused operations; unused results and carried values of if, loop and task; branches and loops without effect. Local arrays and saved-value
- * buffers that are only written are removed with their writes. */
+/* Unused operations; unused results and carried values of if, loop and task; branches and loops without effect. Local
+ * arrays and saved-value buffers that are only written are removed with their writes. */
 bool pass_dce(ir_func *f);
 
 /* fold, cse, dce until nothing changes (bounded). */
 void pass_simplify(ir_func *f);
 
-/* Folding and dead code only. Behind it every load is a read that the function needs; to be asked before loads are merged. */
+/* Folding and dead code only. Behind it every load is a read that the function needs; to be asked before loads are
+ * merged. */
 void pass_settle(ir_func *f);
 
-/* Replaces calls by bodies where the callee is small or called once and the result stays below a size; never no_inline callees. */
+/* Replaces calls by bodies where the callee is small or called once and the result stays below a size; never no_inline
+ * callees. */
 void pass_inline(ir_module *m);
 
-/* Puts adjoints in the place of the operations that launch them. False after errors: an adjoint that does not exist, or cannot run there. */
+/* Puts adjoints in the place of the operations that launch them. False after errors: an adjoint that does not exist, or
+ * cannot run there. */
 bool pass_adjoint_calls(ir_func *f);
 
-/* Moves invariant pure operations, and loads not written in the loop, out of sequential loops whose body surely runs or where the operation cannot trap. */
+/* Moves invariant pure operations, and loads not written in the loop, out of sequential loops whose body surely runs or
+ * where the operation cannot trap. */
 bool pass_licm(ir_func *f);
 
 /* Replaces STOP and SLOPE by their first operand; after all differentiation. */
 void pass_drop_stop(ir_func *f);
 
-/* What an iteration stored is handed on to where it loads or adds to it: each element is written once, where that can be seen. passes/simplify/forward_stores.c */
+/* What an iteration stored is handed on to where it loads or adds to it: each element is written once, where that can
+ * be seen. passes/simplify/forward_stores.c */
 bool pass_forward_stores(ir_func *f);
 
 #endif

@@ -11,7 +11,8 @@
 #pragma GCC visibility push(default)
 #endif
 
-/* Whether this file was compiled without the parts of -ffast-math that reorder sums or turn quotients into products: clang tells of them by no macro. */
+/* Whether this file was compiled without the parts of -ffast-math that reorder sums or turn quotients into products:
+ * clang tells of them by no macro. */
 static inline bool tk_compiled_exactly(void)
 {
     volatile double one = 1.0, big = 1e16, three = 3.0;
@@ -21,36 +22,58 @@ static inline bool tk_compiled_exactly(void)
 
 /* ---- descriptors: static const data in the generated file ---- */
 
-typedef enum tk_scalar { TK_BOOL, TK_I8, TK_I16, TK_I32, TK_I64, TK_U8, TK_U16, TK_U32, TK_U64, TK_F32, TK_F64 } tk_scalar;
-enum { TK_FIELD_GRAD = 1, TK_FIELD_DUAL = 2, TK_FIELD_GRAD_DUAL = 4, TK_FIELD_SAVED = 8, TK_FIELD_STRIDED = 16, TK_FIELD_SOA = 32 };
+typedef enum tk_scalar {
+    TK_BOOL,
+    TK_I8,
+    TK_I16,
+    TK_I32,
+    TK_I64,
+    TK_U8,
+    TK_U16,
+    TK_U32,
+    TK_U64,
+    TK_F32,
+    TK_F64
+} tk_scalar;
+enum {
+    TK_FIELD_GRAD = 1,
+    TK_FIELD_DUAL = 2,
+    TK_FIELD_GRAD_DUAL = 4,
+    TK_FIELD_SAVED = 8,
+    TK_FIELD_STRIDED = 16,
+    TK_FIELD_SOA = 32
+};
 typedef enum tk_plane { TK_DATA, TK_GRAD, TK_DUAL, TK_GRAD_DUAL } tk_plane;
 
 typedef struct tk_field_desc {
     const char *name;
     tk_scalar elem;
-    int ncomp;       /* components of an element */
+    int ncomp; /* components of an element */
     int ndim;
     unsigned flags;
 } tk_field_desc;
 
-/* A field that is a member of an array of structs: `lead` is the field of the first member, which has the memory and the extents of all. */
+/* A field that is a member of an array of structs: `lead` is the field of the first member, which has the memory and
+ * the extents of all. */
 typedef struct tk_member {
     int field, lead;
     size_t offset, size; /* in the struct, and of it */
 } tk_member;
 
-/* Filled by a launch for its adjoint; empty for most kernels. Owned by tape or module. A launch gets tk_kernel.record_size zeroed bytes. */
+/* Filled by a launch for its adjoint; empty for most kernels. Owned by tape or module. A launch gets
+ * tk_kernel.record_size zeroed bytes. */
 typedef struct tk_record {
     void *data;
     size_t size;
-    size_t *before;     /* saved fields as the launch found them: by access, where in this block the copy begins, 0 for none; NULL: nothing kept */
+    size_t *before;     /* saved fields as the launch found them: by access, where in this block the copy begins, 0 for
+                           none; NULL: nothing kept */
     size_t before_size; /* bytes of that block */
     bool duals;         /* the duals stand behind the data there */
     struct rt_decisions *decided; /* --debug: which way the launch went; NULL: nothing kept */
-    struct rt_blocks *olds; /* old values of atomics, by number of the atomic; NULL: none */
+    struct rt_blocks *olds;       /* old values of atomics, by number of the atomic; NULL: none */
     int nolds;
-    uint64_t launch;    /* number of the launch among those with a record, from 1; 0: none yet */
-    uint64_t key;       /* of its random numbers */
+    uint64_t launch; /* number of the launch among those with a record, from 1; 0: none yet */
+    uint64_t key;    /* of its random numbers */
 } tk_record;
 
 /* args: the kernel's argument struct. out: gradient struct of a _grad or _hvp, else NULL. */
@@ -63,9 +86,9 @@ enum {
     TK_ACCUMULATES = 4,
     TK_NEEDED = 8, /* a read its adjoint needs */
     TK_GRAD_WRITES = 16,
-    TK_SAVED = 128,           /* it, or an adjoint that the program wrote, overwrites a saved field */
-    TK_BEFORE_WANTED = 256,   /* the adjoint wants the data as the launch found them */
-    TK_BEFORE_REPLAYED = 512  /* the adjoint overwrites them itself */
+    TK_SAVED = 128,          /* it, or an adjoint that the program wrote, overwrites a saved field */
+    TK_BEFORE_WANTED = 256,  /* the adjoint wants the data as the launch found them */
+    TK_BEFORE_REPLAYED = 512 /* the adjoint overwrites them itself */
 };
 /* With --debug, of a single access: */
 enum {
@@ -77,12 +100,12 @@ typedef struct tk_access {
     unsigned what;
 } tk_access;
 
-/* A part of a field: an interval for each subscript, and one of components. What a tape holds against each other: what a launch writes, and what earlier
- * adjoints need. */
+/* A part of a field: an interval for each subscript, and one of components. What a tape holds against each other: what
+ * a launch writes, and what earlier adjoints need. */
 enum {
-    TK_PART_NEEDED = 1,  /* its adjoint reads the data of it as the launch left them */
-    TK_PART_WRITTEN = 2, /* else: it may store into it or add to it */
-    TK_PART_ALL = 4,     /* every component of it, always; else some of them at most */
+    TK_PART_NEEDED = 1,    /* its adjoint reads the data of it as the launch left them */
+    TK_PART_WRITTEN = 2,   /* else: it may store into it or add to it */
+    TK_PART_ALL = 4,       /* every component of it, always; else some of them at most */
     TK_PART_OF_PRODUCT = 8 /* of what is needed: by the second-order product alone, which runs in forward scopes */
 };
 typedef struct tk_part {
@@ -91,7 +114,8 @@ typedef struct tk_part {
     unsigned what;
 } tk_part;
 
-/* An array of the host among a kernel's arguments: what its argument struct holds. A gradient or dual that is NULL is zero, or not wanted. */
+/* An array of the host among a kernel's arguments: what its argument struct holds. A gradient or dual that is NULL is
+ * zero, or not wanted. */
 typedef struct tk_array {
     void *plane[4]; /* by tk_plane */
 } tk_array;
@@ -105,7 +129,7 @@ typedef struct tk_array_extent {
     tk_extent_kind kind;
     tk_scalar type; /* of a param */
     size_t at;
-    int64_t count;  /* of a constant */
+    int64_t count; /* of a constant */
 } tk_array_extent;
 typedef struct tk_array_desc {
     int field; /* that it is during a launch: one of those behind the module's own */
@@ -117,25 +141,28 @@ typedef struct tk_array_desc {
 typedef struct tk_kernel {
     const char *name;
     int index;
-    size_t args_size;        /* of the primal's argument struct; 0 if none */
-    size_t jvp_args_size;    /* of the JVP's, which begins with the primal's: in a forward scope the rest (the tangents) is zero */
+    size_t args_size;     /* of the primal's argument struct; 0 if none */
+    size_t jvp_args_size; /* of the JVP's, which begins with the primal's: in a forward scope the rest (the tangents) is
+                             zero */
     tk_kernel_fn run, grad, jvp, hvp; /* NULL: not generated */
     const char *no_grad, *no_jvp;     /* why not; with grad NULL and no_grad NULL: derivative zero by intent */
     const tk_access *access;
     int naccess;
-    const tk_part *parts;    /* saved fields and arrays are not among them */
-    int nparts;              /* first what is written, then what is needed */
-    void (*bounds)(tk_module *m, const void *args, int64_t *ends); /* before a launch: first and last value of each subscript and of the components, part by part */
-    int nbounds;             /* how many of these */
-    bool bounds_read;        /* it reads fields: later it may say something else */
+    const tk_part *parts;                                          /* saved fields and arrays are not among them */
+    int nparts;                                                    /* first what is written, then what is needed */
+    void (*bounds)(tk_module *m, const void *args, int64_t *ends); /* before a launch: first and last value of each
+                                                                      subscript and of the components, part by part */
+    int nbounds;                                                   /* how many of these */
+    bool bounds_read; /* it reads fields: later it may say something else */
     size_t record_size;
     const tk_array_desc *arrays;
     int narrays;
-    bool result;             /* has a result of floats: not on a tape, nor in a forward scope */
-    bool grad_args;          /* has needs_grad parameters: not on a tape */
-    const struct tk_kernel *back; /* its adjoint, where that is a kernel of the program's, with arguments alike; NULL: it is not */
-    bool draws;              /* random numbers */
-    bool records;            /* old values of atomics, and who set minima, for its adjoint */
+    bool result;    /* has a result of floats: not on a tape, nor in a forward scope */
+    bool grad_args; /* has needs_grad parameters: not on a tape */
+    const struct tk_kernel
+        *back;    /* its adjoint, where that is a kernel of the program's, with arguments alike; NULL: it is not */
+    bool draws;   /* random numbers */
+    bool records; /* old values of atomics, and who set minima, for its adjoint */
 } tk_kernel;
 
 /* --debug: an access in the source. */
@@ -154,16 +181,16 @@ typedef struct tk_place {
 
 typedef struct tk_module_desc {
     const char *name;
-    int interface;           /* TK_INTERFACE of the compiler */
-    uint64_t hash;           /* of names, types and shapes of the module's interface */
+    int interface; /* TK_INTERFACE of the compiler */
+    uint64_t hash; /* of names, types and shapes of the module's interface */
     const tk_field_desc *fields;
     int nfields;
-    int narrays;             /* arrays of kernels: fields behind the others, which have memory during a launch only */
+    int narrays;              /* arrays of kernels: fields behind the others, which have memory during a launch only */
     const tk_member *members; /* in the order of fields */
     int nmembers;
     const tk_kernel *kernels;
     int nkernels;
-    const tk_site *sites;    /* with --debug, else NULL */
+    const tk_site *sites; /* with --debug, else NULL */
     int nsites;
     const tk_place *decisions; /* the same: where numbers steer */
     int ndecisions;
@@ -175,42 +202,48 @@ struct tk_field {
     const tk_member *member; /* NULL: it has memory of its own */
     void *plane[4];          /* indexed by tk_plane; NULL where not declared */
     int64_t shape[8];
-    int64_t stride[4][8];    /* bytes from an element to the next, by tk_plane and dimension: row-major but where a strided field was bound */
-    int64_t count;           /* elements */
-    bool current;            /* saved: an adjoint of the open tape reads the data as they are now */
-    void *kept;              /* saved, while a tape is closed: the data to be put back at the end */
-    void *sum[2];            /* while a tape is open whose gradients are added to those before: gradient and its dual, to be added; NULL: zero */
-    bool bound;              /* memory belongs to the host */
-    struct rt_needs *needs[2]; /* open tape: which data, which duals adjoints need; NULL: none yet */
-    struct rt_read *needed[4]; /* validated tape: needed reads of a plane, by component; NULL until there is one */
+    int64_t stride[4][8]; /* bytes from an element to the next, by tk_plane and dimension: row-major but where a strided
+                             field was bound */
+    int64_t count;        /* elements */
+    bool current;         /* saved: an adjoint of the open tape reads the data as they are now */
+    void *kept;           /* saved, while a tape is closed: the data to be put back at the end */
+    void *sum[2]; /* while a tape is open whose gradients are added to those before: gradient and its dual, to be added;
+                     NULL: zero */
+    bool bound;   /* memory belongs to the host */
+    struct rt_needs *needs[2];   /* open tape: which data, which duals adjoints need; NULL: none yet */
+    struct rt_read *needed[4];   /* validated tape: needed reads of a plane, by component; NULL until there is one */
     struct rt_touch *touched[4]; /* --debug: who touched a component, by plane; NULL until needed */
-    void *own[2];            /* what the library allocated: one block for data, gradient and dual, one for the gradient's dual; NULL if none */
+    void *own[2]; /* what the library allocated: one block for data, gradient and dual, one for the gradient's dual;
+                     NULL if none */
 };
 
 /* ---- creation ---- */
 
-/* extents: all fields' extents one after the other, in field order. On success m->fields is ready and zeroed. On failure everything is undone and
- * tk_error tells why; m itself is the caller's. */
-tk_status tk_module_init(tk_module *m, tk_session *s, const tk_module_desc *desc, const int64_t *extents, uint64_t header_hash, int header_interface);
-/* False after failing the session: inside a running kernel, and in a program of tk_gradcheck or a Jacobian, modules stay. */
+/* extents: all fields' extents one after the other, in field order. On success m->fields is ready and zeroed. On
+ * failure everything is undone and tk_error tells why; m itself is the caller's. */
+tk_status tk_module_init(tk_module *m, tk_session *s, const tk_module_desc *desc, const int64_t *extents,
+                         uint64_t header_hash, int header_interface);
+/* False after failing the session: inside a running kernel, and in a program of tk_gradcheck or a Jacobian, modules
+ * stay. */
 bool tk_module_done(tk_module *m);
 /* Whether the parameters may change now; fails the session. */
 tk_status tk_module_check_params(tk_module *m);
-/* calloc/free of the module struct itself through the session's (or default) allocator; s may be NULL. The allocator is remembered with the
- * memory, so freeing is right after the session is gone. On failure NULL, and tk_error tells. */
+/* calloc/free of the module struct itself through the session's (or default) allocator; s may be NULL. The allocator is
+ * remembered with the memory, so freeing is right after the session is gone. On failure NULL, and tk_error tells. */
 void *tk_module_alloc(tk_session *s, size_t size);
 void tk_module_free(tk_session *s, void *m, size_t size);
-/* Replaces a field's memory by the host's: tk_field_bytes each, aligned for the component type, NULL for a plane that was not declared (and only
- * then).
- * Refused: overlap with any field's memory in the session where one of the two is written (gradients and duals always are), TK_BAD_ARGUMENT;
- * under an open tape or scope or inside a kernel, TK_BAD_STATE. The field's own memory is freed; the host's must outlive the module or the next
- * bind. */
+/* Replaces a field's memory by the host's: tk_field_bytes each, aligned for the component type, NULL for a plane that
+ * was not declared (and only then). Refused: overlap with any field's memory in the session where one of the two is
+ * written (gradients and duals always are), TK_BAD_ARGUMENT; under an open tape or scope or inside a kernel,
+ * TK_BAD_STATE. The field's own memory is freed; the host's must outlive the module or the next bind. */
 tk_status tk_field_bind(tk_field *f, void *data, void *grad, void *dual);
-/* The same of a strided field, for any alignment. given, strides: by tk_plane, data to dual; strides of a plane NULL: row-major. */
+/* The same of a strided field, for any alignment. given, strides: by tk_plane, data to dual; strides of a plane NULL:
+ * row-major. */
 tk_status tk_field_bind_strided(tk_field *f, void *const *given, const int64_t *const *strides);
 /* The same of the array of structs that f is a member of. A plane that no member has is NULL. */
 tk_status tk_field_bind_structs(tk_field *f, void *data, void *grad, void *dual);
-/* For the views: the array of structs that a member stands in, and where the elements of a component begin (TK_FIELD_SOA). NULL without the plane. */
+/* For the views: the array of structs that a member stands in, and where the elements of a component begin
+ * (TK_FIELD_SOA). NULL without the plane. */
 void *tk_field_structs(const tk_field *f, tk_plane plane);
 void *tk_field_component(const tk_field *f, tk_plane plane, int component);
 /* Allocates the grad-dual plane of fields with gradient, once, for _hvp. tk_launch_hvp does it by itself. */
@@ -218,12 +251,14 @@ tk_status tk_module_need_grad_dual(tk_module *m);
 
 /* ---- launches ---- */
 
-/* All four: m NULL is TK_BAD_ARGUMENT (message in tk_error); after a failure they do nothing and return it; inside a running kernel TK_BAD_STATE.
+/* All four: m NULL is TK_BAD_ARGUMENT (message in tk_error); after a failure they do nothing and return it; inside a
+ * running kernel TK_BAD_STATE.
  *
- * tk_launch runs the kernel; under a tape it is recorded, in a forward scope its JVP runs. Without the derivative that is needed there:
- * TK_NO_DERIVATIVE. */
+ * tk_launch runs the kernel; under a tape it is recorded, in a forward scope its JVP runs. Without the derivative that
+ * is needed there: TK_NO_DERIVATIVE. */
 tk_status tk_launch(tk_module *m, const tk_kernel *k, const void *args);
-/* Directly called derivatives have no derivative themselves: TK_NO_DERIVATIVE under a tape, _grad in a forward scope as well. */
+/* Directly called derivatives have no derivative themselves: TK_NO_DERIVATIVE under a tape, _grad in a forward scope as
+ * well. */
 tk_status tk_launch_grad(tk_module *m, const tk_kernel *k, const void *args, void *out);
 /* args: the JVP's argument struct: the primal's struct as its first member, then the tangents. */
 tk_status tk_launch_jvp(tk_module *m, const tk_kernel *k, const void *args);
@@ -241,9 +276,13 @@ static inline uint64_t tk_bits_f64(double x)
     memcpy(&bits, &x, sizeof bits);
     return bits;
 }
-static inline uint64_t tk_bits_f32(float x) { return tk_bits_f64((double)x); }
+static inline uint64_t tk_bits_f32(float x)
+{
+    return tk_bits_f64((double)x);
+}
 
-/* ---- what --debug watches: kernels of a module with sites run on one thread, and tell each access after it happened ---- */
+/* ---- what --debug watches: kernels of a module with sites run on one thread, and tell each access after it happened
+ * ---- */
 
 /* component: number of the component in the whole field. */
 void tk_watch(const tk_module *m, int site, int64_t component);
@@ -254,15 +293,18 @@ void tk_watch_iteration(const tk_module *m);
 
 /* ---- parallel loops ---- */
 
-/* n iterations (INT64_MAX: too many) in chunks of `chunk`; depends on n, unit and cost alone, never on threads, so that reductions give the same bits for any number. */
+/* n iterations (INT64_MAX: too many) in chunks of `chunk`; depends on n, unit and cost alone, never on threads, so that
+ * reductions give the same bits for any number. */
 enum { TK_MAX_CHUNKS = 256 };
 typedef struct tk_plan {
     int64_t n, chunk, nchunks; /* chunk > 0; nchunks <= TK_MAX_CHUNKS */
     int64_t cost;              /* rough cycles of an iteration */
 } tk_plan;
-/* unit: chunks are multiples of it (a row's length, or 1). cost: rough cycles of an iteration. n <= 0 gives no chunks. */
+/* unit: chunks are multiples of it (a row's length, or 1). cost: rough cycles of an iteration. n <= 0 gives no chunks.
+ */
 tk_plan tk_plan_make(int64_t n, int64_t unit, int64_t cost);
-/* The same for a space whose rows need not, but better should stay whole: multiples of a row where there are enough rows. */
+/* The same for a space whose rows need not, but better should stay whole: multiples of a row where there are enough
+ * rows. */
 tk_plan tk_plan_rows(int64_t n, int64_t row, int64_t cost);
 /* Calls fn once for each chunk, in parallel where that pays. */
 tk_status tk_run(tk_session *s, const tk_plan *p, tk_task_fn fn, const void *args);
@@ -273,40 +315,44 @@ typedef struct tk_stage {
     const void *args;
     int64_t slabs, slab; /* extent of the first dimension; iterations of one slab */
 } tk_stage;
-/* Slab k of the last stage runs once slabs k to k + (slabs - slabs of the last) of each stage before it are done; these are independent of each other.
- * Which slabs a call of a stage's function gets depends on extents and cost alone, as in a plan. cost: rough cycles of one iteration of all stages. */
+/* Slab k of the last stage runs once slabs k to k + (slabs - slabs of the last) of each stage before it are done; these
+ * are independent of each other. Which slabs a call of a stage's function gets depends on extents and cost alone, as in
+ * a plan. cost: rough cycles of one iteration of all stages. */
 tk_status tk_run_stages(tk_session *s, const tk_stage *stages, int nstages, int64_t cost);
 
-/* The body of a task that scatters: inlined twice, with plain additions and with atomic ones, so that neither asks at each addition. */
+/* The body of a task that scatters: inlined twice, with plain additions and with atomic ones, so that neither asks at
+ * each addition. */
 #ifdef __GNUC__
 #define TK_BODY static inline __attribute__((always_inline))
 #else
 #define TK_BODY static inline
 #endif
 
-/* What a task scatters into, the plane of a field or an array of the kernel: args holds at `offset` a pointer to it, which private copies replace. With `fixed` leading subscripts the task
- * adds to elements [at[0], ..., at[fixed - 1], ...] alone, and a private copy holds no others. */
+/* What a task scatters into, the plane of a field or an array of the kernel: args holds at `offset` a pointer to it,
+ * which private copies replace. With `fixed` leading subscripts the task adds to elements [at[0], ..., at[fixed - 1],
+ * ...] alone, and a private copy holds no others. */
 typedef struct tk_scatter_target {
     size_t offset;
     const tk_field *field; /* NULL: an array */
     tk_plane plane;
-    bool shared; /* the task also loads or stores it, or it is strided: no private copies, only atomics (serial: deterministic session, not aligned) */
+    bool shared; /* the task also loads or stores it, or it is strided: no private copies, only atomics (serial:
+                    deterministic session, not aligned) */
     int fixed;
     int64_t at[8];
     int64_t count; /* of an array: its elements, and their type */
     tk_scalar elem;
 } tk_scatter_target;
-/* Every accumulation into a target plane must go through its pointer in args. One thread: plain on the fields. Else private copies (plain) where
- * they are small against the work, else `atomic`. Deterministic session: private copies in a number that depends on the plan alone, else one
- * thread. args is copied, not changed. */
-tk_status tk_run_scatter(tk_session *s, const tk_plan *p, tk_task_fn plain, tk_task_fn atomic, const void *args, size_t args_size,
-                         const tk_scatter_target *targets, int ntargets);
-/* Scratch memory of a launch (partial results), aligned to 64: freed when the launch ends, or by tk_scratch_reset. bytes may be 0. NULL after
- * failing the session.
- * From kernel level only, never from tasks. */
+/* Every accumulation into a target plane must go through its pointer in args. One thread: plain on the fields. Else
+ * private copies (plain) where they are small against the work, else `atomic`. Deterministic session: private copies in
+ * a number that depends on the plan alone, else one thread. args is copied, not changed. */
+tk_status tk_run_scatter(tk_session *s, const tk_plan *p, tk_task_fn plain, tk_task_fn atomic, const void *args,
+                         size_t args_size, const tk_scatter_target *targets, int ntargets);
+/* Scratch memory of a launch (partial results), aligned to 64: freed when the launch ends, or by tk_scratch_reset.
+ * bytes may be 0. NULL after failing the session. From kernel level only, never from tasks. */
 void *tk_scratch(tk_session *s, size_t bytes);
 
-/* Old values of an atomic of the running launch: the turn-th block of count * size zeroed bytes; NULL after failing the session. From kernel level only. */
+/* Old values of an atomic of the running launch: the turn-th block of count * size zeroed bytes; NULL after failing the
+ * session. From kernel level only. */
 void *tk_record_alloc(tk_session *s, tk_record *rec, int which, int64_t turn, int64_t count, size_t size);
 /* The same block in the adjoint. */
 void *tk_record_get(tk_session *s, const tk_record *rec, int which, int64_t turn);
@@ -326,21 +372,26 @@ const void *tk_log_get(tk_session *s, const tk_log *log, int64_t n, size_t size)
 
 /* ---- who set a minimum or maximum ---- */
 
-/* Of an element, in the record: the iteration that set it, counted from 1, and which of the iteration's executions. 0: it has its previous value. */
+/* Of an element, in the record: the iteration that set it, counted from 1, and which of the iteration's executions. 0:
+ * it has its previous value. */
 typedef struct tk_winner {
     int64_t at, step;
 } tk_winner;
 
 /* The iteration that has set the element so far; until it is given back, nobody else may set it. */
 int64_t tk_winner_take(tk_winner *w);
-static inline void tk_winner_give(tk_winner *w, int64_t at) { __atomic_store_n(&w->at, at, __ATOMIC_RELEASE); }
+static inline void tk_winner_give(tk_winner *w, int64_t at)
+{
+    __atomic_store_n(&w->at, at, __ATOMIC_RELEASE);
+}
 
 static inline bool tk_won(const tk_winner *w, int64_t at, int64_t step)
 {
     return w->at == at && w->step == step;
 }
 
-/* How many iterations. INT64_MAX stands for all that an int64_t does not count: a loop of so many is refused when it begins. */
+/* How many iterations. INT64_MAX stands for all that an int64_t does not count: a loop of so many is refused when it
+ * begins. */
 static inline int64_t tk_extent(int64_t lo, int64_t hi)
 {
     const uint64_t n = hi > lo ? (uint64_t)hi - (uint64_t)lo : 0;
@@ -355,7 +406,7 @@ static inline int64_t tk_extents(int64_t a, int64_t b)
 
 typedef struct tk_segment tk_segment;
 typedef struct tk_stack {
-    unsigned char *mem;  /* of the current segment */
+    unsigned char *mem; /* of the current segment */
     size_t top, cap;
     tk_segment *segment; /* NULL: none yet */
     tk_segment *spare;   /* kept for the next growth; NULL if none */
@@ -371,7 +422,7 @@ typedef struct tk_mark {
 tk_stack *tk_stack_acquire(tk_session *s);
 void tk_stack_release(tk_stack *st);
 void *tk_stack_grow(tk_stack *st, size_t bytes); /* slow path of tk_stack_alloc */
-void tk_stack_unwind(tk_stack *st, tk_mark m); /* slow path of tk_stack_reset */
+void tk_stack_unwind(tk_stack *st, tk_mark m);   /* slow path of tk_stack_reset */
 
 static inline tk_mark tk_stack_mark(const tk_stack *st)
 {
@@ -392,8 +443,8 @@ static inline void tk_stack_reset(tk_stack *st, tk_mark m)
 tk_mark tk_scratch_mark(const tk_session *s);
 void tk_scratch_reset(tk_session *s, tk_mark m);
 
-/* count * size bytes aligned to 16, valid until the stack is reset below; count <= 0 gives a valid pointer. NULL after failing the session. Never
- * moves. */
+/* count * size bytes aligned to 16, valid until the stack is reset below; count <= 0 gives a valid pointer. NULL after
+ * failing the session. Never moves. */
 static inline void *tk_stack_alloc(tk_stack *st, int64_t count, size_t size)
 {
     if (count < 1)
@@ -414,46 +465,47 @@ static inline void *tk_stack_alloc(tk_stack *st, int64_t count, size_t size)
 
 #include "tkc_math.h"
 
-/* *p becomes v where v is less (more): the lowest iteration of those that give the same wins, nobody where *p was that already, and never a NaN. The winner's
- * tangent becomes *dual, unless that is NULL. Who does not win hardly ever waits: *p only falls (grows), so it has lost once it is seen to. The element is
- * stored with release, behind the taking of w: who sees the new value does not see who had set the one before. tk_win_at_: of a strided field, at any
+/* *p becomes v where v is less (more): the lowest iteration of those that give the same wins, nobody where *p was that
+ * already, and never a NaN. The winner's tangent becomes *dual, unless that is NULL. Who does not win hardly ever
+ * waits: *p only falls (grows), so it has lost once it is seen to. The element is stored with release, behind the
+ * taking of w: who sees the new value does not see who had set the one before. tk_win_at_: of a strided field, at any
  * address; atomic: only where p is aligned. */
-#define TK_WIN_(T, t, op, before)                                                                                         \
-    static inline void tk_win_at_##op##_##t(void *p, T v, void *dual, T tangent, tk_winner *w, int64_t at, int64_t step,  \
-                                        bool atomic)                                                                      \
-    {                                                                                                                     \
-        T now;                                                                                                            \
-        int64_t held;                                                                                                     \
-        if (!atomic) {                                                                                                    \
-            now = tk_load_##t(p);                                                                                         \
-            held = w->at;                                                                                                 \
-        } else {                                                                                                          \
-            __atomic_load((T *)p, &now, __ATOMIC_ACQUIRE);                                                                \
-            held = __atomic_load_n(&w->at, __ATOMIC_RELAXED);                                                             \
-            if (!(v before now) && (v != now || (held >= 0 && held <= at)))                                               \
-                return;                                                                                                   \
-            held = tk_winner_take(w);                                                                                     \
-            __atomic_load((T *)p, &now, __ATOMIC_RELAXED);                                                                \
-        }                                                                                                                 \
-        if (v before now || (v == now && at < held)) {                                                                    \
-            if (dual)                                                                                                     \
-                tk_store_##t(dual, tangent);                                                                              \
-            w->step = step;                                                                                               \
-            held = at;                                                                                                    \
-            if (atomic)                                                                                                   \
-                __atomic_store((T *)p, &v, __ATOMIC_RELEASE);                                                             \
-            else                                                                                                          \
-                tk_store_##t(p, v);                                                                                       \
-        }                                                                                                                 \
-        if (atomic)                                                                                                       \
-            tk_winner_give(w, held);                                                                                      \
-        else                                                                                                              \
-            w->at = held;                                                                                                 \
-    }                                                                                                                     \
-    static inline void tk_win_##op##_##t(T *p, T v, T *dual, T tangent, tk_winner *w, int64_t at, int64_t step,           \
-                                        bool atomic)                                                                      \
-    {                                                                                                                     \
-        tk_win_at_##op##_##t(p, v, dual, tangent, w, at, step, atomic);                                                   \
+#define TK_WIN_(T, t, op, before) \
+    static inline void tk_win_at_##op##_##t(void *p, T v, void *dual, T tangent, tk_winner *w, int64_t at, \
+                                            int64_t step, bool atomic) \
+    { \
+        T now; \
+        int64_t held; \
+        if (!atomic) { \
+            now = tk_load_##t(p); \
+            held = w->at; \
+        } else { \
+            __atomic_load((T *)p, &now, __ATOMIC_ACQUIRE); \
+            held = __atomic_load_n(&w->at, __ATOMIC_RELAXED); \
+            if (!(v before now) && (v != now || (held >= 0 && held <= at))) \
+                return; \
+            held = tk_winner_take(w); \
+            __atomic_load((T *)p, &now, __ATOMIC_RELAXED); \
+        } \
+        if (v before now || (v == now && at < held)) { \
+            if (dual) \
+                tk_store_##t(dual, tangent); \
+            w->step = step; \
+            held = at; \
+            if (atomic) \
+                __atomic_store((T *)p, &v, __ATOMIC_RELEASE); \
+            else \
+                tk_store_##t(p, v); \
+        } \
+        if (atomic) \
+            tk_winner_give(w, held); \
+        else \
+            w->at = held; \
+    } \
+    static inline void tk_win_##op##_##t(T *p, T v, T *dual, T tangent, tk_winner *w, int64_t at, int64_t step, \
+                                         bool atomic) \
+    { \
+        tk_win_at_##op##_##t(p, v, dual, tangent, w, at, step, atomic); \
     }
 TK_WIN_(float, f32, min, <)
 TK_WIN_(float, f32, max, >)

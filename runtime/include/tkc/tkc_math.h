@@ -1,8 +1,9 @@
-/* Arithmetic of generated code: what the C operators and libm do not spell, for every scalar type, as the operation table names it.
+/* Arithmetic of generated code: what the C operators and libm do not spell, for every scalar type, as the operation
+ * table names it.
  *
- * Integers wrap, and nothing about them is undefined: arithmetic goes through unsigned types of at least int's rank (so that promotion cannot
- * overflow either), division by zero gives zero, shift counts are taken modulo the width. Nothing here branches on errno or floating-point
- * exceptions.
+ * Integers wrap, and nothing about them is undefined: arithmetic goes through unsigned types of at least int's rank (so
+ * that promotion cannot overflow either), division by zero gives zero, shift counts are taken modulo the width. Nothing
+ * here branches on errno or floating-point exceptions.
  */
 #ifndef TK_MATH_INCLUDED
 #define TK_MATH_INCLUDED
@@ -22,9 +23,9 @@
 #pragma clang diagnostic ignored "-Wpass-failed"
 #endif
 
-/* Before a loop whose iterations are independent (TK_SIMD), but for sums in the named variables (TK_SIMD_SUM). They take effect with -fopenmp-simd
- * or -fopenmp, which the compilers do not tell by a macro: without it they are ignored, silently. TK_NO_OPENMP_SIMD asks for the compiler's own
- * pragmas instead, which know no sums. */
+/* Before a loop whose iterations are independent (TK_SIMD), but for sums in the named variables (TK_SIMD_SUM). They
+ * take effect with -fopenmp-simd or -fopenmp, which the compilers do not tell by a macro: without it they are ignored,
+ * silently. TK_NO_OPENMP_SIMD asks for the compiler's own pragmas instead, which know no sums. */
 #ifndef TK_NO_OPENMP_SIMD
 #ifdef __GNUC__
 #pragma GCC diagnostic ignored "-Wunknown-pragmas"
@@ -42,9 +43,10 @@
 #define TK_SIMD_SUM(...)
 #endif
 
-/* In a loop that adds several terms to a carried float in order: gcc before 12.4 and 13.2 vectorises such a sum wrongly and counts terms twice
- * (its bug 110381). In order, there is little to gain from vectors. */
-#if defined(__GNUC__) && !defined(__clang__) && (__GNUC__ < 12 || (__GNUC__ == 12 && __GNUC_MINOR__ < 4) || (__GNUC__ == 13 && __GNUC_MINOR__ < 2))
+/* In a loop that adds several terms to a carried float in order: gcc before 12.4 and 13.2 vectorises such a sum wrongly
+ * and counts terms twice (its bug 110381). In order, there is little to gain from vectors. */
+#if defined(__GNUC__) && !defined(__clang__) && \
+    (__GNUC__ < 12 || (__GNUC__ == 12 && __GNUC_MINOR__ < 4) || (__GNUC__ == 13 && __GNUC_MINOR__ < 2))
 #define TK_IN_ORDER __asm__ volatile("");
 #else
 #define TK_IN_ORDER
@@ -57,9 +59,11 @@
 #define TK_BRIEF
 #endif
 
-/* gcc calls the vector math library (libmvec, part of glibc's -lm) only for functions declared to have vector variants, and glibc declares them
- * under -ffast-math alone. clang needs no declarations but -fveclib=libmvec. TK_VECTOR_MATH=0 leaves it. */
-#if !defined(TK_VECTOR_MATH) && defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC_PREREQ)
+/* gcc calls the vector math library (libmvec, part of glibc's -lm) only for functions declared to have vector variants,
+ * and glibc declares them under -ffast-math alone. clang needs no declarations but -fveclib=libmvec. TK_VECTOR_MATH=0
+ * leaves it. */
+#if !defined(TK_VECTOR_MATH) && defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && \
+    defined(__GLIBC_PREREQ)
 #if __GLIBC_PREREQ(2, 22)
 #define TK_VECTOR_MATH 1
 #endif
@@ -68,10 +72,10 @@
 #define TK_VECTOR_MATH 0
 #endif
 #if TK_VECTOR_MATH
-#define TK_VEC1_(name)                                          \
-    __attribute__((simd("notinbranch"))) double name(double);   \
+#define TK_VEC1_(name) \
+    __attribute__((simd("notinbranch"))) double name(double); \
     __attribute__((simd("notinbranch"))) float name##f(float);
-#define TK_VEC2_(name)                                                \
+#define TK_VEC2_(name) \
     __attribute__((simd("notinbranch"))) double name(double, double); \
     __attribute__((simd("notinbranch"))) float name##f(float, float);
 TK_VEC1_(sin)
@@ -101,11 +105,13 @@ TK_VEC2_(hypot)
 #endif
 
 /* ---- what decides ----
- * A number that steers a program (by a comparison, a cast to an integer, floor) must have the same bits in a launch and wherever its derivatives compute it
- * again. C compilers change bits in two ways, if no flag of the -ffast-math family asks for more: they contract x * y + z into one operation where they
- * see both, and they compute functions of the C library themselves or by vector variants. */
+ * A number that steers a program (by a comparison, a cast to an integer, floor) must have the same bits in a launch and
+ * wherever its derivatives compute it again. C compilers change bits in two ways, if no flag of the -ffast-math family
+ * asks for more: they contract x * y + z into one operation where they see both, and they compute functions of the C
+ * library themselves or by vector variants. */
 
-/* Behind this the compiler does not know any more what x, a variable, holds; what: two of them with different texts are never taken for one. */
+/* Behind this the compiler does not know any more what x, a variable, holds; what: two of them with different texts are
+ * never taken for one. */
 #if !defined(__GNUC__) || defined(__TINYC__)
 #define TK_HIDE(x, what) ((void)*(volatile char *)&(x))
 #elif defined(__x86_64__) || (defined(__i386__) && defined(__SSE2_MATH__))
@@ -114,11 +120,12 @@ TK_VEC2_(hypot)
 #define TK_HIDE(x, what) __asm__("" what : "+m"(x))
 #endif
 
-/* TK_ROUNDED(x * y, f64): the product, rounded, whatever is added to it. Contracted with the -0 that no compiler knows to be one it is what it was before.
- * TK_ROUNDING(double, f64) stands at the top of a function that has such products. */
+/* TK_ROUNDED(x * y, f64): the product, rounded, whatever is added to it. Contracted with the -0 that no compiler knows
+ * to be one it is what it was before. TK_ROUNDING(double, f64) stands at the top of a function that has such products.
+ */
 #if defined(__FMA__) || defined(__FMA4__) || defined(__AVX512F__) || !(defined(__x86_64__) || defined(__i386__))
-#define TK_ROUNDING(T, t)      \
-    T tk_zero_##t = (T)-0.0;   \
+#define TK_ROUNDING(T, t) \
+    T tk_zero_##t = (T)-0.0; \
     TK_HIDE(tk_zero_##t, "");
 #define TK_ROUNDED(product, t) ((product) + tk_zero_##t)
 #else
@@ -129,87 +136,138 @@ TK_VEC2_(hypot)
 /* ---- integers ---- */
 
 /* What signed and unsigned types share. W: unsigned, at least as wide as T and as int. */
-#define TK_INTEGER_(T, t, U, W, BITS)                                                                                     \
-    static inline T tk_add_##t(T a, T b) { return (T)(U)((W)a + (W)b); }                                                  \
-    static inline T tk_sub_##t(T a, T b) { return (T)(U)((W)a - (W)b); }                                                  \
-    static inline T tk_mul_##t(T a, T b) { return (T)(U)((W)a * (W)b); }                                                  \
-    static inline T tk_neg_##t(T a) { return (T)(U)((W)0 - (W)a); }                                                       \
-    static inline T tk_min_##t(T a, T b) { return a < b ? a : b; }                                                        \
-    static inline T tk_max_##t(T a, T b) { return a > b ? a : b; }                                                        \
-    static inline T tk_and_##t(T a, T b) { return (T)(U)((W)a & (W)b); }                                                  \
-    static inline T tk_or_##t(T a, T b) { return (T)(U)((W)a | (W)b); }                                                   \
-    static inline T tk_xor_##t(T a, T b) { return (T)(U)((W)a ^ (W)b); }                                                  \
-    static inline T tk_not_##t(T a) { return (T)(U)~(W)a; }                                                               \
-    static inline T tk_shl_##t(T a, T b) { return (T)(U)((W)a << ((W)b & (W)(BITS - 1))); }                               \
-    /* of signed types arithmetic, as gcc and clang define it */                                                          \
-    static inline T tk_shr_##t(T a, T b) { return (T)(a >> ((W)b & (W)(BITS - 1))); }                                     \
-    static inline void tk_scatter_##t(T *p, T v, bool atomic)                                                             \
-    {                                                                                                                     \
-        if (atomic)                                                                                                       \
-            (void)__atomic_fetch_add(p, v, __ATOMIC_RELAXED);                                                             \
-        else                                                                                                              \
-            *p = tk_add_##t(*p, v);                                                                                       \
+#define TK_INTEGER_(T, t, U, W, BITS) \
+    static inline T tk_add_##t(T a, T b) \
+    { \
+        return (T)(U)((W)a + (W)b); \
+    } \
+    static inline T tk_sub_##t(T a, T b) \
+    { \
+        return (T)(U)((W)a - (W)b); \
+    } \
+    static inline T tk_mul_##t(T a, T b) \
+    { \
+        return (T)(U)((W)a * (W)b); \
+    } \
+    static inline T tk_neg_##t(T a) \
+    { \
+        return (T)(U)((W)0 - (W)a); \
+    } \
+    static inline T tk_min_##t(T a, T b) \
+    { \
+        return a < b ? a : b; \
+    } \
+    static inline T tk_max_##t(T a, T b) \
+    { \
+        return a > b ? a : b; \
+    } \
+    static inline T tk_and_##t(T a, T b) \
+    { \
+        return (T)(U)((W)a & (W)b); \
+    } \
+    static inline T tk_or_##t(T a, T b) \
+    { \
+        return (T)(U)((W)a | (W)b); \
+    } \
+    static inline T tk_xor_##t(T a, T b) \
+    { \
+        return (T)(U)((W)a ^ (W)b); \
+    } \
+    static inline T tk_not_##t(T a) \
+    { \
+        return (T)(U) ~(W)a; \
+    } \
+    static inline T tk_shl_##t(T a, T b) \
+    { \
+        return (T)(U)((W)a << ((W)b & (W)(BITS - 1))); \
+    } \
+    /* of signed types arithmetic, as gcc and clang define it */ \
+    static inline T tk_shr_##t(T a, T b) \
+    { \
+        return (T)(a >> ((W)b & (W)(BITS - 1))); \
+    } \
+    static inline void tk_scatter_##t(T *p, T v, bool atomic) \
+    { \
+        if (atomic) \
+            (void)__atomic_fetch_add(p, v, __ATOMIC_RELAXED); \
+        else \
+            *p = tk_add_##t(*p, v); \
     }
 
-#define TK_SIGNED_(T, t, U, W, BITS)                                                                                      \
-    TK_INTEGER_(T, t, U, W, BITS)                                                                                         \
-    static inline T tk_div_##t(T a, T b)                                                                                  \
-    {                                                                                                                     \
-        if (b == 0)                                                                                                       \
-            return 0;                                                                                                     \
-        if (b == -1)                                                                                                      \
-            return tk_neg_##t(a);                                                                                         \
-        return (T)(a / b);                                                                                                \
-    }                                                                                                                     \
-    static inline T tk_rem_##t(T a, T b)                                                                                  \
-    {                                                                                                                     \
-        if (b == 0 || b == -1)                                                                                            \
-            return 0;                                                                                                     \
-        return (T)(a % b);                                                                                                \
-    }                                                                                                                     \
-    static inline T tk_mod_##t(T a, T b)                                                                                  \
-    {                                                                                                                     \
-        const T r = tk_rem_##t(a, b);                                                                                     \
-        return r != 0 && (r < 0) != (b < 0) ? (T)(r + b) : r;                                                             \
-    }                                                                                                                     \
-    static inline T tk_abs_##t(T a) { return a < 0 ? tk_neg_##t(a) : a; }                                                 \
-    static inline T tk_sign_##t(T a) { return (T)((a > 0) - (a < 0)); }                                                   \
-    /* a negative power is what is left of 1 / a**-b in integers; 0 to a negative power is 0, as division by zero */      \
-    static inline T tk_ipow_##t(T a, T b)                                                                                 \
-    {                                                                                                                     \
-        if (b < 0)                                                                                                        \
-            return a == 1 ? (T)1 : a == -1 ? (T)((b & 1) != 0 ? -1 : 1) : (T)0;                                           \
-        T r = 1;                                                                                                          \
-        for (W n = (W)b, x = (W)a; n != 0; n >>= 1, x *= x)                                                               \
-            if ((n & 1u) != 0)                                                                                            \
-                r = tk_mul_##t(r, (T)(U)x);                                                                               \
-        return r;                                                                                                         \
+#define TK_SIGNED_(T, t, U, W, BITS) \
+    TK_INTEGER_(T, t, U, W, BITS) \
+    static inline T tk_div_##t(T a, T b) \
+    { \
+        if (b == 0) \
+            return 0; \
+        if (b == -1) \
+            return tk_neg_##t(a); \
+        return (T)(a / b); \
+    } \
+    static inline T tk_rem_##t(T a, T b) \
+    { \
+        if (b == 0 || b == -1) \
+            return 0; \
+        return (T)(a % b); \
+    } \
+    static inline T tk_mod_##t(T a, T b) \
+    { \
+        const T r = tk_rem_##t(a, b); \
+        return r != 0 && (r < 0) != (b < 0) ? (T)(r + b) : r; \
+    } \
+    static inline T tk_abs_##t(T a) \
+    { \
+        return a < 0 ? tk_neg_##t(a) : a; \
+    } \
+    static inline T tk_sign_##t(T a) \
+    { \
+        return (T)((a > 0) - (a < 0)); \
+    } \
+    /* a negative power is what is left of 1 / a**-b in integers; 0 to a negative power is 0, as division by zero */ \
+    static inline T tk_ipow_##t(T a, T b) \
+    { \
+        if (b < 0) \
+            return a == 1 ? (T)1 : a == -1 ? (T)((b & 1) != 0 ? -1 : 1) : (T)0; \
+        T r = 1; \
+        for (W n = (W)b, x = (W)a; n != 0; n >>= 1, x *= x) \
+            if ((n & 1u) != 0) \
+                r = tk_mul_##t(r, (T)(U)x); \
+        return r; \
     }
 
-#define TK_UNSIGNED_(T, t, W, BITS)                                                                                       \
-    TK_INTEGER_(T, t, T, W, BITS)                                                                                         \
-    static inline T tk_div_##t(T a, T b)                                                                                  \
-    {                                                                                                                     \
-        if (b == 0)                                                                                                       \
-            return 0;                                                                                                     \
-        return (T)(a / b);                                                                                                \
-    }                                                                                                                     \
-    static inline T tk_rem_##t(T a, T b)                                                                                  \
-    {                                                                                                                     \
-        if (b == 0)                                                                                                       \
-            return 0;                                                                                                     \
-        return (T)(a % b);                                                                                                \
-    }                                                                                                                     \
-    static inline T tk_mod_##t(T a, T b) { return tk_rem_##t(a, b); }                                                     \
-    static inline T tk_abs_##t(T a) { return a; }                                                                         \
-    static inline T tk_sign_##t(T a) { return (T)(a != 0); }                                                              \
-    static inline T tk_ipow_##t(T a, T b)                                                                                 \
-    {                                                                                                                     \
-        T r = 1;                                                                                                          \
-        for (W n = b, x = a; n != 0; n >>= 1, x *= x)                                                                     \
-            if ((n & 1u) != 0)                                                                                            \
-                r = tk_mul_##t(r, (T)x);                                                                                  \
-        return r;                                                                                                         \
+#define TK_UNSIGNED_(T, t, W, BITS) \
+    TK_INTEGER_(T, t, T, W, BITS) \
+    static inline T tk_div_##t(T a, T b) \
+    { \
+        if (b == 0) \
+            return 0; \
+        return (T)(a / b); \
+    } \
+    static inline T tk_rem_##t(T a, T b) \
+    { \
+        if (b == 0) \
+            return 0; \
+        return (T)(a % b); \
+    } \
+    static inline T tk_mod_##t(T a, T b) \
+    { \
+        return tk_rem_##t(a, b); \
+    } \
+    static inline T tk_abs_##t(T a) \
+    { \
+        return a; \
+    } \
+    static inline T tk_sign_##t(T a) \
+    { \
+        return (T)(a != 0); \
+    } \
+    static inline T tk_ipow_##t(T a, T b) \
+    { \
+        T r = 1; \
+        for (W n = b, x = a; n != 0; n >>= 1, x *= x) \
+            if ((n & 1u) != 0) \
+                r = tk_mul_##t(r, (T)x); \
+        return r; \
     }
 
 /* unsigned overflow is meant here; clang's -fsanitize=integer would report it, -fsanitize=undefined does not */
@@ -225,27 +283,40 @@ TK_UNSIGNED_(uint64_t, u64, uint64_t, 64)
 #undef TK_SIGNED_
 #undef TK_UNSIGNED_
 
-static inline bool tk_and_bool(bool a, bool b) { return a && b; }
-static inline bool tk_or_bool(bool a, bool b) { return a || b; }
-static inline bool tk_xor_bool(bool a, bool b) { return a != b; }
-static inline bool tk_not_bool(bool a) { return !a; }
+static inline bool tk_and_bool(bool a, bool b)
+{
+    return a && b;
+}
+static inline bool tk_or_bool(bool a, bool b)
+{
+    return a || b;
+}
+static inline bool tk_xor_bool(bool a, bool b)
+{
+    return a != b;
+}
+static inline bool tk_not_bool(bool a)
+{
+    return !a;
+}
 
 /* ---- casts of floats ---- */
 
-/* tk_i32_from_f64: towards zero; the nearest integer of the type where x is beyond its range, 0 of NaN. C leaves both undefined, and processors differ.
- * LAST: the last float of type T below END, the first that is too large. No branches: loops around them are vectorised. */
-#define TK_FROM_FLOAT_(I, i, T, t, LEAST, LAST, END, MOST)                                                                \
-    static inline I tk_##i##_from_##t(T x)                                                                                \
-    {                                                                                                                     \
-        const T above = x > (T)LEAST ? x : (T)LEAST;                                                                      \
-        const I r = (I)(above < (T)LAST ? above : (T)LAST);                                                               \
-        return x >= (T)END ? (I)MOST : x == x ? r : (I)0;                                                                 \
+/* tk_i32_from_f64: towards zero; the nearest integer of the type where x is beyond its range, 0 of NaN. C leaves both
+ * undefined, and processors differ. LAST: the last float of type T below END, the first that is too large. No branches:
+ * loops around them are vectorised. */
+#define TK_FROM_FLOAT_(I, i, T, t, LEAST, LAST, END, MOST) \
+    static inline I tk_##i##_from_##t(T x) \
+    { \
+        const T above = x > (T)LEAST ? x : (T)LEAST; \
+        const I r = (I)(above < (T)LAST ? above : (T)LAST); \
+        return x >= (T)END ? (I)MOST : x == x ? r : (I)0; \
     }
-#define TK_FROM_SMALL_(I, i, LEAST, MOST)                                                                                 \
-    TK_FROM_FLOAT_(I, i, float, f32, LEAST, MOST, MOST, MOST)                                                             \
+#define TK_FROM_SMALL_(I, i, LEAST, MOST) \
+    TK_FROM_FLOAT_(I, i, float, f32, LEAST, MOST, MOST, MOST) \
     TK_FROM_FLOAT_(I, i, double, f64, LEAST, MOST, MOST, MOST)
-#define TK_FROM_LARGE_(I, i, LEAST, F32, F64, END, MOST)                                                                  \
-    TK_FROM_FLOAT_(I, i, float, f32, LEAST, F32, END, MOST)                                                               \
+#define TK_FROM_LARGE_(I, i, LEAST, F32, F64, END, MOST) \
+    TK_FROM_FLOAT_(I, i, float, f32, LEAST, F32, END, MOST) \
     TK_FROM_FLOAT_(I, i, double, f64, LEAST, F64, END, MOST)
 TK_FROM_SMALL_(int8_t, i8, -128, 127)
 TK_FROM_SMALL_(int16_t, i16, -32768, 32767)
@@ -261,106 +332,140 @@ TK_FROM_LARGE_(uint64_t, u64, 0, 0x1.fffffep63, 0x1.fffffffffffffp63, 0x1p64, UI
 
 /* ---- floats ---- */
 
-/* min and max are the forms that compilers map to one instruction; with a NaN and at a tie they give the second operand, as the derivative does.
- * An atomic addition is a compare-and-exchange loop: no processor that we target adds floats in memory. */
-#define TK_FLOAT_(T, t, s, MAX)                                                                                           \
-    static inline T tk_min_##t(T a, T b) { return a < b ? a : b; }                                                        \
-    static inline T tk_max_##t(T a, T b) { return a > b ? a : b; }                                                        \
-    static inline T tk_mod_##t(T a, T b)                                                                                  \
-    {                                                                                                                     \
-        const T r = fmod##s(a, b);                                                                                        \
-        if (r == 0 || (r < 0) == (b < 0))                                                                                 \
-            return r == 0 ? copysign##s(r, b) : r;                                                                        \
-        return r + b == b ? nextafter##s(b, 0) : r + b; /* b itself is no remainder */                                    \
-    }                                                                                                                     \
-    static inline T tk_sign_##t(T a) { return (T)((a > 0) - (a < 0)); }                                                   \
-    static inline T tk_fract_##t(T a) { return a - floor##s(a); }                                                         \
-    static inline T tk_rsqrt_##t(T a) { return (T)1 / sqrt##s(a); }                                                       \
-    static inline bool tk_isnan_##t(T a) { return a != a; }                                                               \
-    static inline bool tk_isinf_##t(T a) { return a > MAX || a < -MAX; }                                                  \
-    static inline void tk_scatter_##t(T *p, T v, bool atomic)                                                             \
-    {                                                                                                                     \
-        if (!atomic) {                                                                                                    \
-            *p += v;                                                                                                      \
-            return;                                                                                                       \
-        }                                                                                                                 \
-        T old, sum;                                                                                                       \
-        __atomic_load(p, &old, __ATOMIC_RELAXED);                                                                         \
-        do                                                                                                                \
-            sum = old + v;                                                                                                \
-        while (!__atomic_compare_exchange(p, &old, &sum, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));                      \
+/* min and max are the forms that compilers map to one instruction; with a NaN and at a tie they give the second
+ * operand, as the derivative does. An atomic addition is a compare-and-exchange loop: no processor that we target adds
+ * floats in memory. */
+#define TK_FLOAT_(T, t, s, MAX) \
+    static inline T tk_min_##t(T a, T b) \
+    { \
+        return a < b ? a : b; \
+    } \
+    static inline T tk_max_##t(T a, T b) \
+    { \
+        return a > b ? a : b; \
+    } \
+    static inline T tk_mod_##t(T a, T b) \
+    { \
+        const T r = fmod##s(a, b); \
+        if (r == 0 || (r < 0) == (b < 0)) \
+            return r == 0 ? copysign##s(r, b) : r; \
+        return r + b == b ? nextafter##s(b, 0) : r + b; /* b itself is no remainder */ \
+    } \
+    static inline T tk_sign_##t(T a) \
+    { \
+        return (T)((a > 0) - (a < 0)); \
+    } \
+    static inline T tk_fract_##t(T a) \
+    { \
+        return a - floor##s(a); \
+    } \
+    static inline T tk_rsqrt_##t(T a) \
+    { \
+        return (T)1 / sqrt##s(a); \
+    } \
+    static inline bool tk_isnan_##t(T a) \
+    { \
+        return a != a; \
+    } \
+    static inline bool tk_isinf_##t(T a) \
+    { \
+        return a > MAX || a < -MAX; \
+    } \
+    static inline void tk_scatter_##t(T *p, T v, bool atomic) \
+    { \
+        if (!atomic) { \
+            *p += v; \
+            return; \
+        } \
+        T old, sum; \
+        __atomic_load(p, &old, __ATOMIC_RELAXED); \
+        do \
+            sum = old + v; \
+        while (!__atomic_compare_exchange(p, &old, &sum, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)); \
     }
 TK_FLOAT_(float, f32, f, FLT_MAX)
 TK_FLOAT_(double, f64, , DBL_MAX)
 #undef TK_FLOAT_
 
-/* Powers of two by which numbers are multiplied so that their squares and products stay in range; their reciprocals are powers of two as well.
- *   max_abs      the larger magnitude, of two numbers
- *   unit_scale   1 / a, rounded to one: what a is the greatest magnitude of comes between 1 and 2. Of a power of two that it gave, the reciprocal.
- *   even_scale   T or 1 / T where a is beyond 1 / T or T, otherwise 1: products and quotients of two scales are powers of two again
- *   norm_scale   from a sum of squares: 1 while that, and products of the numbers and their tangents, are far from overflow and underflow; norm_unscale gives the reciprocal of that
- *   safe_scale   1 while a, a value made of products, is finite; otherwise what brings numbers of up to b to ROOM, of which four can be multiplied
- * No branches: loops around them are vectorised. */
-#define TK_SCALES_(T, t, s, MAX, U, EXPONENT, TOP, BOTTOM, NORM_LEAST, NORM_MOST, NORM_UP, EVEN, ROOM)                                \
-    static inline T tk_max_abs_##t(T a, T b) { return tk_max_##t(fabs##s(a), fabs##s(b)); }                               \
-    static inline T tk_unit_scale_##t(T a)                                                                                \
-    {                                                                                                                     \
-        U u;                                                                                                              \
-        T r;                                                                                                              \
-        memcpy(&u, &a, sizeof u);                                                                                         \
-        u &= EXPONENT;                                                                                                    \
-        u = u < BOTTOM ? BOTTOM : u;                                                                                      \
-        u = TOP - (u > TOP - BOTTOM ? TOP - BOTTOM : u);                                                                  \
-        memcpy(&r, &u, sizeof r);                                                                                         \
-        return r;                                                                                                         \
-    }                                                                                                                     \
-    static inline T tk_even_scale_##t(T a) { return a > EVEN ? 1 / EVEN : a < 1 / EVEN ? EVEN : (T)1; }                   \
-    /* in integers: of a choice between constants gcc makes branches */                                                   \
-    static inline T tk_norm_scale_##t(T a)                                                                                \
-    {                                                                                                                     \
-        const U u = TOP / 2 + (NORM_UP & -(U)(a < NORM_LEAST)) - (NORM_UP & -(U)(a > NORM_MOST));                                \
-        memcpy(&a, &u, sizeof u);                                                                                         \
-        return a;                                                                                                         \
-    }                                                                                                                     \
-    static inline T tk_norm_unscale_##t(T a)                                                                              \
-    {                                                                                                                     \
-        U u;                                                                                                              \
-        memcpy(&u, &a, sizeof u);                                                                                         \
-        u = TOP - u;                                                                                                      \
-        memcpy(&a, &u, sizeof u);                                                                                         \
-        return a;                                                                                                         \
-    }                                                                                                                     \
-    static inline T tk_safe_scale_##t(T a, T b)                                                                           \
-    {                                                                                                                     \
-        const T scale = tk_unit_scale_##t(b / ROOM);                                                                      \
-        return fabs##s(a) <= MAX ? (T)1 : scale;                                                                          \
+/* Powers of two by which numbers are multiplied so that their squares and products stay in range; their reciprocals are
+ * powers of two as well. max_abs      the larger magnitude, of two numbers unit_scale   1 / a, rounded to one: what a
+ * is the greatest magnitude of comes between 1 and 2. Of a power of two that it gave, the reciprocal. even_scale   T or
+ * 1 / T where a is beyond 1 / T or T, otherwise 1: products and quotients of two scales are powers of two again
+ *   norm_scale   from a sum of squares: 1 while that, and products of the numbers and their tangents, are far from
+ * overflow and underflow; norm_unscale gives the reciprocal of that safe_scale   1 while a, a value made of products,
+ * is finite; otherwise what brings numbers of up to b to ROOM, of which four can be multiplied No branches: loops
+ * around them are vectorised. */
+#define TK_SCALES_(T, t, s, MAX, U, EXPONENT, TOP, BOTTOM, NORM_LEAST, NORM_MOST, NORM_UP, EVEN, ROOM) \
+    static inline T tk_max_abs_##t(T a, T b) \
+    { \
+        return tk_max_##t(fabs##s(a), fabs##s(b)); \
+    } \
+    static inline T tk_unit_scale_##t(T a) \
+    { \
+        U u; \
+        T r; \
+        memcpy(&u, &a, sizeof u); \
+        u &= EXPONENT; \
+        u = u < BOTTOM ? BOTTOM : u; \
+        u = TOP - (u > TOP - BOTTOM ? TOP - BOTTOM : u); \
+        memcpy(&r, &u, sizeof r); \
+        return r; \
+    } \
+    static inline T tk_even_scale_##t(T a) \
+    { \
+        return a > EVEN ? 1 / EVEN : a < 1 / EVEN ? EVEN : (T)1; \
+    } \
+    /* in integers: of a choice between constants gcc makes branches */ \
+    static inline T tk_norm_scale_##t(T a) \
+    { \
+        const U u = TOP / 2 + (NORM_UP & -(U)(a < NORM_LEAST)) - (NORM_UP & -(U)(a > NORM_MOST)); \
+        memcpy(&a, &u, sizeof u); \
+        return a; \
+    } \
+    static inline T tk_norm_unscale_##t(T a) \
+    { \
+        U u; \
+        memcpy(&u, &a, sizeof u); \
+        u = TOP - u; \
+        memcpy(&a, &u, sizeof u); \
+        return a; \
+    } \
+    static inline T tk_safe_scale_##t(T a, T b) \
+    { \
+        const T scale = tk_unit_scale_##t(b / ROOM); \
+        return fabs##s(a) <= MAX ? (T)1 : scale; \
     }
-TK_SCALES_(float, f32, f, FLT_MAX, int32_t, 0x7f800000, 0x7f000000, 0x00800000, 0x1p-100f, 0x1p100f, 0x28000000, 0x1p60f, 0x1p28f)
-TK_SCALES_(double, f64, , DBL_MAX, int64_t, 0x7ff0000000000000, 0x7fe0000000000000, 0x0010000000000000, 0x1p-960, 0x1p960, 0x2580000000000000, 0x1p480, 0x1p240)
+TK_SCALES_(float, f32, f, FLT_MAX, int32_t, 0x7f800000, 0x7f000000, 0x00800000, 0x1p-100f, 0x1p100f, 0x28000000,
+           0x1p60f, 0x1p28f)
+TK_SCALES_(double, f64, , DBL_MAX, int64_t, 0x7ff0000000000000, 0x7fe0000000000000, 0x0010000000000000, 0x1p-960,
+           0x1p960, 0x2580000000000000, 0x1p480, 0x1p240)
 #undef TK_SCALES_
 
 /* ---- elements of strided fields: at any address ---- */
 
 /* atomic: only where p is aligned, which libtkc sees to. */
-#define TK_ANYWHERE_(T, t, SUM)                                                                                           \
-    static inline T tk_load_##t(const void *p)                                                                            \
-    {                                                                                                                     \
-        T v;                                                                                                              \
-        memcpy(&v, p, sizeof v);                                                                                          \
-        return v;                                                                                                         \
-    }                                                                                                                     \
-    static inline void tk_store_##t(void *p, T v) { memcpy(p, &v, sizeof v); }                                            \
-    static inline void tk_add_at_##t(void *p, T v)                                                                        \
-    {                                                                                                                     \
-        const T old = tk_load_##t(p);                                                                                     \
-        tk_store_##t(p, SUM);                                                                                             \
-    }                                                                                                                     \
-    static inline void tk_scatter_at_##t(void *p, T v, bool atomic)                                                       \
-    {                                                                                                                     \
-        if (atomic)                                                                                                       \
-            tk_scatter_##t((T *)p, v, true);                                                                              \
-        else                                                                                                              \
-            tk_add_at_##t(p, v);                                                                                          \
+#define TK_ANYWHERE_(T, t, SUM) \
+    static inline T tk_load_##t(const void *p) \
+    { \
+        T v; \
+        memcpy(&v, p, sizeof v); \
+        return v; \
+    } \
+    static inline void tk_store_##t(void *p, T v) \
+    { \
+        memcpy(p, &v, sizeof v); \
+    } \
+    static inline void tk_add_at_##t(void *p, T v) \
+    { \
+        const T old = tk_load_##t(p); \
+        tk_store_##t(p, SUM); \
+    } \
+    static inline void tk_scatter_at_##t(void *p, T v, bool atomic) \
+    { \
+        if (atomic) \
+            tk_scatter_##t((T *)p, v, true); \
+        else \
+            tk_add_at_##t(p, v); \
     }
 TK_ANYWHERE_(int8_t, i8, tk_add_i8(old, v))
 TK_ANYWHERE_(int16_t, i16, tk_add_i16(old, v))
@@ -380,57 +485,70 @@ static inline bool tk_load_bool(const void *p)
     memcpy(&v, p, sizeof v);
     return v;
 }
-static inline void tk_store_bool(void *p, bool v) { memcpy(p, &v, sizeof v); }
+static inline void tk_store_bool(void *p, bool v)
+{
+    memcpy(p, &v, sizeof v);
+}
 
 /* *p += v, as an atomic operation or plainly; the type is p's. */
-#define TK_SCATTER(p, v, atomic)                                                                                          \
-    _Generic((p), int8_t *: tk_scatter_i8, int16_t *: tk_scatter_i16, int32_t *: tk_scatter_i32, int64_t *: tk_scatter_i64, \
-             uint8_t *: tk_scatter_u8, uint16_t *: tk_scatter_u16, uint32_t *: tk_scatter_u32, uint64_t *: tk_scatter_u64, \
+#define TK_SCATTER(p, v, atomic) \
+    _Generic((p), \
+             int8_t *: tk_scatter_i8, int16_t *: tk_scatter_i16, \
+             int32_t *: tk_scatter_i32, int64_t *: tk_scatter_i64, \
+             uint8_t *: tk_scatter_u8, uint16_t *: tk_scatter_u16, \
+             uint32_t *: tk_scatter_u32, uint64_t *: tk_scatter_u64, \
              float *: tk_scatter_f32, double *: tk_scatter_f64)((p), (v), (atomic))
 
 /* ---- atomics with old values ----
- * *p becomes v op old, at once if `atomic`; the old value. A NaN in v leaves a minimum or maximum as it is: tk_min has the second of what does not compare. */
+ * *p becomes v op old, at once if `atomic`; the old value. A NaN in v leaves a minimum or maximum as it is: tk_min has
+ * the second of what does not compare. */
 
 /* Of a strided field, at any address; atomic: only where p is aligned. */
-#define TK_FETCH_AT_(T, t, op)                                                                                            \
-    static inline T tk_fetch_at_##op##_##t(void *p, T v, bool atomic)                                                     \
-    {                                                                                                                     \
-        if (atomic)                                                                                                       \
-            return tk_fetch_##op##_##t((T *)p, v, true);                                                                  \
-        T now = tk_load_##t(p);                                                                                           \
-        const T old = tk_fetch_##op##_##t(&now, v, false);                                                                \
-        tk_store_##t(p, now);                                                                                             \
-        return old;                                                                                                       \
+#define TK_FETCH_AT_(T, t, op) \
+    static inline T tk_fetch_at_##op##_##t(void *p, T v, bool atomic) \
+    { \
+        if (atomic) \
+            return tk_fetch_##op##_##t((T *)p, v, true); \
+        T now = tk_load_##t(p); \
+        const T old = tk_fetch_##op##_##t(&now, v, false); \
+        tk_store_##t(p, now); \
+        return old; \
     }
-#define TK_FETCH_(T, t, op)                                                                                               \
-    static inline T tk_fetch_##op##_##t(T *p, T v, bool atomic)                                                           \
-    {                                                                                                                     \
-        T old, now;                                                                                                       \
-        if (!atomic) {                                                                                                    \
-            old = *p;                                                                                                     \
-            *p = tk_##op##_##t(v, old);                                                                                   \
-            return old;                                                                                                   \
-        }                                                                                                                 \
-        __atomic_load(p, &old, __ATOMIC_RELAXED);                                                                         \
-        do                                                                                                                \
-            now = tk_##op##_##t(v, old);                                                                                  \
-        while (!__atomic_compare_exchange(p, &old, &now, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));                      \
-        return old;                                                                                                       \
-    }                                                                                                                     \
+#define TK_FETCH_(T, t, op) \
+    static inline T tk_fetch_##op##_##t(T *p, T v, bool atomic) \
+    { \
+        T old, now; \
+        if (!atomic) { \
+            old = *p; \
+            *p = tk_##op##_##t(v, old); \
+            return old; \
+        } \
+        __atomic_load(p, &old, __ATOMIC_RELAXED); \
+        do \
+            now = tk_##op##_##t(v, old); \
+        while (!__atomic_compare_exchange(p, &old, &now, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)); \
+        return old; \
+    } \
     TK_FETCH_AT_(T, t, op)
-#define TK_FETCH_INTEGER_(T, t)                                                                                           \
-    static inline T tk_fetch_add_##t(T *p, T v, bool atomic)                                                              \
-    {                                                                                                                     \
-        if (atomic)                                                                                                       \
-            return __atomic_fetch_add(p, v, __ATOMIC_RELAXED);                                                            \
-        const T old = *p;                                                                                                 \
-        *p = tk_add_##t(old, v);                                                                                          \
-        return old;                                                                                                       \
-    }                                                                                                                     \
-    TK_FETCH_AT_(T, t, add)                                                                                               \
+#define TK_FETCH_INTEGER_(T, t) \
+    static inline T tk_fetch_add_##t(T *p, T v, bool atomic) \
+    { \
+        if (atomic) \
+            return __atomic_fetch_add(p, v, __ATOMIC_RELAXED); \
+        const T old = *p; \
+        *p = tk_add_##t(old, v); \
+        return old; \
+    } \
+    TK_FETCH_AT_(T, t, add) \
     TK_FETCH_(T, t, min) TK_FETCH_(T, t, max) TK_FETCH_(T, t, and) TK_FETCH_(T, t, or) TK_FETCH_(T, t, xor)
-static inline float tk_add_f32(float a, float b) { return a + b; }
-static inline double tk_add_f64(double a, double b) { return a + b; }
+static inline float tk_add_f32(float a, float b)
+{
+    return a + b;
+}
+static inline double tk_add_f64(double a, double b)
+{
+    return a + b;
+}
 TK_FETCH_INTEGER_(int8_t, i8)
 TK_FETCH_INTEGER_(int16_t, i16)
 TK_FETCH_INTEGER_(int32_t, i32)
@@ -451,29 +569,29 @@ TK_FETCH_(double, f64, max)
 
 /* ---- functions of the C library where they decide: the scalar ones, called ---- */
 
-#define TK_EXACT1_(name)                                                                                                  \
-    static inline double tk_exact_##name##_f64(double a)                                                                  \
-    {                                                                                                                     \
-        TK_HIDE(a, "/* " #name " */");                                                                                    \
-        return name(a);                                                                                                   \
-    }                                                                                                                     \
-    static inline float tk_exact_##name##_f32(float a)                                                                    \
-    {                                                                                                                     \
-        TK_HIDE(a, "/* " #name " */");                                                                                    \
-        return name##f(a);                                                                                                \
+#define TK_EXACT1_(name) \
+    static inline double tk_exact_##name##_f64(double a) \
+    { \
+        TK_HIDE(a, "/* " #name " */"); \
+        return name(a); \
+    } \
+    static inline float tk_exact_##name##_f32(float a) \
+    { \
+        TK_HIDE(a, "/* " #name " */"); \
+        return name##f(a); \
     }
-#define TK_EXACT2_(name)                                                                                                  \
-    static inline double tk_exact_##name##_f64(double a, double b)                                                        \
-    {                                                                                                                     \
-        TK_HIDE(a, "/* " #name " */");                                                                                    \
-        TK_HIDE(b, "/* " #name " */");                                                                                    \
-        return name(a, b);                                                                                                \
-    }                                                                                                                     \
-    static inline float tk_exact_##name##_f32(float a, float b)                                                           \
-    {                                                                                                                     \
-        TK_HIDE(a, "/* " #name " */");                                                                                    \
-        TK_HIDE(b, "/* " #name " */");                                                                                    \
-        return name##f(a, b);                                                                                             \
+#define TK_EXACT2_(name) \
+    static inline double tk_exact_##name##_f64(double a, double b) \
+    { \
+        TK_HIDE(a, "/* " #name " */"); \
+        TK_HIDE(b, "/* " #name " */"); \
+        return name(a, b); \
+    } \
+    static inline float tk_exact_##name##_f32(float a, float b) \
+    { \
+        TK_HIDE(a, "/* " #name " */"); \
+        TK_HIDE(b, "/* " #name " */"); \
+        return name##f(a, b); \
     }
 TK_EXACT1_(sin)
 TK_EXACT1_(cos)
@@ -501,7 +619,8 @@ TK_EXACT2_(hypot)
 
 /* ---- powers ---- */
 
-/* Each product doubles the error: of more than a few, the library's function takes over, in f64, where a large exponent is not odd any more. */
+/* Each product doubles the error: of more than a few, the library's function takes over, in f64, where a large exponent
+ * is not odd any more. */
 static inline double tk_powi_f64(double a, int64_t b)
 {
     if (b > 7 || b < -7) {
@@ -529,8 +648,9 @@ static inline float tk_powi_f32(float a, int64_t b)
 }
 
 /* ---- random numbers ----
- * Philox4x32-10: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", Supercomputing 2011. Numbers are a function of key and
- * counters and of nothing else, so any thread may draw any of them, in any order, again. */
+ * Philox4x32-10: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", Supercomputing 2011.
+ * Numbers are a function of key and counters and of nothing else, so any thread may draw any of them, in any order,
+ * again. */
 
 typedef struct tk_philox {
     uint32_t word[4];
@@ -570,7 +690,8 @@ static inline double tk_random_f64(uint64_t key, uint64_t a, uint64_t b)
     return (double)(tk_random_u64(key, a, b) >> 11) * 0x1p-53;
 }
 
-/* Normal: Box and Muller, "A note on the generation of random normal deviates", 1958. The logarithm is of a number in (0, 1]. */
+/* Normal: Box and Muller, "A note on the generation of random normal deviates", 1958. The logarithm is of a number in
+ * (0, 1]. */
 static inline float tk_randn_f32(uint64_t key, uint64_t a, uint64_t b)
 {
     const tk_philox r = tk_philox_block(key, a, b);
@@ -611,15 +732,18 @@ static inline uint64_t tk_below_u64(uint64_t bits, uint64_t n)
 }
 
 /* ---- derivatives of lgamma ----
- * Recurrence to x >= 10, then the asymptotic series: Bernardo, "Algorithm AS 103: Psi (digamma) function", 1976, and Schneider, "Algorithm AS 121:
- * Trigamma function", 1978, both Applied Statistics, with more terms than they take. Left of 0 by reflection. At poles: NaN or infinity. */
+ * Recurrence to x >= 10, then the asymptotic series: Bernardo, "Algorithm AS 103: Psi (digamma) function", 1976, and
+ * Schneider, "Algorithm AS 121: Trigamma function", 1978, both Applied Statistics, with more terms than they take. Left
+ * of 0 by reflection. At poles: NaN or infinity. */
 
 /* Near its positive root digamma cancels: there its Taylor series about the root keeps the relative accuracy. */
 static inline double tk_digamma_at_root_(double x)
 {
-    static const double c[] = {0.9676722454476212, -0.44276316898359208, 0.25849976095565103, -0.16394270544240652, 0.10782405069126237,
-                               -0.072199561256454714, 0.04880428816414311, -0.033161126474847362, 0.022597648232218104, -0.01542476590494896,
-                               0.010538791616612175, -0.0072045343863568687, 0.0049267813957298533, -0.0033698016554393282};
+    static const double c[] = {0.9676722454476212,    -0.44276316898359208,  0.25849976095565103,
+                               -0.16394270544240652,  0.10782405069126237,   -0.072199561256454714,
+                               0.04880428816414311,   -0.033161126474847362, 0.022597648232218104,
+                               -0.01542476590494896,  0.010538791616612175,  -0.0072045343863568687,
+                               0.0049267813957298533, -0.0033698016554393282};
     const double d = (x - 1.4616321449683622) - 9.5499954299656974e-17;
     double r = 0.0;
     for (int k = 13; k >= 0; k--)
@@ -641,8 +765,10 @@ static inline double tk_digamma_f64(double x)
     for (; x < 10.0; x += 1.0)
         r -= 1.0 / x;
     const double y = 1.0 / (x * x);
-    const double series = y * (1.0 / 12.0 - y * (1.0 / 120.0 - y * (1.0 / 252.0 - y * (1.0 / 240.0 -
-        y * (1.0 / 132.0 - y * (691.0 / 32760.0 - y / 12.0))))));
+    const double series = y * (1.0 / 12.0 -
+                               y * (1.0 / 120.0 -
+                                    y * (1.0 / 252.0 -
+                                         y * (1.0 / 240.0 - y * (1.0 / 132.0 - y * (691.0 / 32760.0 - y / 12.0))))));
     return r + (log(x) - 0.5 / x - series);
 }
 
@@ -661,8 +787,11 @@ static inline double tk_trigamma_f64(double x)
         sum += 1.0 / (x * x);
     const double y = 1.0 / (x * x);
     const double series =
-        y * (1.0 / 6.0 - y * (1.0 / 30.0 - y * (1.0 / 42.0 - y * (1.0 / 30.0 - y * (5.0 / 66.0 -
-        y * (691.0 / 2730.0 - y * (7.0 / 6.0 - y * (3617.0 / 510.0))))))));
+        y *
+        (1.0 / 6.0 -
+         y * (1.0 / 30.0 -
+              y * (1.0 / 42.0 - y * (1.0 / 30.0 - y * (5.0 / 66.0 - y * (691.0 / 2730.0 -
+                                                                         y * (7.0 / 6.0 - y * (3617.0 / 510.0))))))));
     sum += 1.0 / x + 0.5 * y + series / x;
     return r + sign * sum;
 }
@@ -675,34 +804,50 @@ static inline double tk_trigamma_f64(double x)
 #else
 #define TK_APART
 #endif
-static TK_APART double tk_exact_digamma_f64(double x) { return tk_digamma_f64(x); }
-static TK_APART double tk_exact_trigamma_f64(double x) { return tk_trigamma_f64(x); }
-static inline float tk_exact_digamma_f32(float x) { return (float)tk_exact_digamma_f64((double)x); }
-static inline float tk_exact_trigamma_f32(float x) { return (float)tk_exact_trigamma_f64((double)x); }
+static TK_APART double tk_exact_digamma_f64(double x)
+{
+    return tk_digamma_f64(x);
+}
+static TK_APART double tk_exact_trigamma_f64(double x)
+{
+    return tk_trigamma_f64(x);
+}
+static inline float tk_exact_digamma_f32(float x)
+{
+    return (float)tk_exact_digamma_f64((double)x);
+}
+static inline float tk_exact_trigamma_f32(float x)
+{
+    return (float)tk_exact_trigamma_f64((double)x);
+}
 
 /* ---- derivatives of other functions ---- */
 
-#define TK_SLOPES_(T, t, s)                                                                                               \
-    /* of asin */                                                                                                         \
-    static inline T tk_arc_slope_##t(T a) { return 1 / sqrt##s((1 - a) * (1 + a)); }                                      \
-    /* of atan2 by its first operand, b / (a * a + b * b) at any scale */                                                 \
-    static inline T tk_arc_rate_##t(T a, T b)                                                                             \
-    {                                                                                                                     \
-        const T m = tk_max_##t(fabs##s(a), fabs##s(b)), x = a / m, y = b / m;                                             \
-        return tk_isinf_##t(m) ? 0 : y / (x * x + y * y) / m;                                                             \
-    }                                                                                                                     \
-    /* of tanh, which 1 - tanh(a) ** 2 is not when that is close to 1 */                                                  \
-    static inline T tk_sech_sqr_##t(T a)                                                                                  \
-    {                                                                                                                     \
-        const T e = exp##s(-2 * fabs##s(a)), d = 1 + e;                                                                   \
-        return 4 * e / (d * d);                                                                                           \
+#define TK_SLOPES_(T, t, s) \
+    /* of asin */ \
+    static inline T tk_arc_slope_##t(T a) \
+    { \
+        return 1 / sqrt##s((1 - a) * (1 + a)); \
+    } \
+    /* of atan2 by its first operand, b / (a * a + b * b) at any scale */ \
+    static inline T tk_arc_rate_##t(T a, T b) \
+    { \
+        const T m = tk_max_##t(fabs##s(a), fabs##s(b)), x = a / m, y = b / m; \
+        return tk_isinf_##t(m) ? 0 : y / (x * x + y * y) / m; \
+    } \
+    /* of tanh, which 1 - tanh(a) ** 2 is not when that is close to 1 */ \
+    static inline T tk_sech_sqr_##t(T a) \
+    { \
+        const T e = exp##s(-2 * fabs##s(a)), d = 1 + e; \
+        return 4 * e / (d * d); \
     }
 TK_SLOPES_(float, f32, f)
 TK_SLOPES_(double, f64, )
 #undef TK_SLOPES_
 
-/* exp(-a * a) for erf: what the square loses is an error that the exponential makes as many times greater. The parts of a, whose products are exact: Veltkamp and
- * Dekker, "A floating-point technique for extending the available precision", Numerische Mathematik 18, 1971. */
+/* exp(-a * a) for erf: what the square loses is an error that the exponential makes as many times greater. The parts of
+ * a, whose products are exact: Veltkamp and Dekker, "A floating-point technique for extending the available precision",
+ * Numerische Mathematik 18, 1971. */
 static inline double tk_gauss_f64(double a)
 {
     const double x = fabs(a) > 40.0 ? 40.0 : a, c = 134217729.0 * x, high = c - (c - x), low = x - high, square = x * x;
@@ -716,7 +861,13 @@ static inline float tk_gauss_f32(float a)
     return e - e * (float)((double)x * (double)x - (double)square);
 }
 
-static inline float tk_digamma_f32(float x) { return (float)tk_digamma_f64((double)x); }
-static inline float tk_trigamma_f32(float x) { return (float)tk_trigamma_f64((double)x); }
+static inline float tk_digamma_f32(float x)
+{
+    return (float)tk_digamma_f64((double)x);
+}
+static inline float tk_trigamma_f32(float x)
+{
+    return (float)tk_trigamma_f64((double)x);
+}
 
 #endif

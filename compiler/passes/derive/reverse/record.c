@@ -1,15 +1,19 @@
-/* Records: old values of atomics, which depend on the order in which iterations came, cannot be replayed. The kernel writes those that its adjoint needs to
- * the record of the launch, in blocks. An atomic in a parallel loop has a block for each time that the loop runs (`turn`), with an element for each
- * iteration (`at`); one at kernel level has a single block.
+/* Records: old values of atomics, which depend on the order in which iterations came, cannot be replayed. The kernel
+ * writes those that its adjoint needs to the record of the launch, in blocks. An atomic in a parallel loop has a block
+ * for each time that the loop runs (`turn`), with an element for each iteration (`at`); one at kernel level has a
+ * single block.
  *
- * Of a minimum or maximum without old value derivatives ask who set the element. In a parallel loop the block has an element (`slot`) for each component of
- * the field, with the winner's iteration and the number of its execution there (`step`); the atomics of that field in the loop share it. At kernel level each
- * execution knows at once, and that is recorded as its old value would be.
+ * Of a minimum or maximum without old value derivatives ask who set the element. In a parallel loop the block has an
+ * element (`slot`) for each component of the field, with the winner's iteration and the number of its execution there
+ * (`step`); the atomics of that field in the loop share it. At kernel level each execution knows at once, and that is
+ * recorded as its old value would be.
  *
- * Sequential loops between the block's place and the atomic: where each trip of all of them comes to the atomic, and their numbers are known at that place,
- * they are dimensions of the block like those of the parallel loop. Otherwise the elements are logs, which grow, and `step` counts their values.
+ * Sequential loops between the block's place and the atomic: where each trip of all of them comes to the atomic, and
+ * their numbers are known at that place, they are dimensions of the block like those of the parallel loop. Otherwise
+ * the elements are logs, which grow, and `step` counts their values.
  *
- * Before differentiation these numbers are put behind the operands of the atomics, so that reverse mode finds their values as it finds all others.
+ * Before differentiation these numbers are put behind the operands of the atomics, so that reverse mode finds their
+ * values as it finds all others.
  */
 #include "ir/ops.h"
 #include "passes/analysis/analysis.h"
@@ -21,9 +25,10 @@ typedef VEC(ir_op *) op_list;
 
 /* Where the block of an atomic is made, and what stands between. */
 typedef struct place {
-    ir_op *unit;       /* the block is made before it: the parallel loop, or the outermost sequential one, or the atomic */
-    ir_op *task;       /* the parallel loop, or NULL */
-    op_list path;      /* if there are loops: these and the branches around the atomic, outermost first; without a task, with the unit */
+    ir_op *unit;  /* the block is made before it: the parallel loop, or the outermost sequential one, or the atomic */
+    ir_op *task;  /* the parallel loop, or NULL */
+    op_list path; /* if there are loops: these and the branches around the atomic, outermost first; without a task, with
+                     the unit */
     bool log;
 } place;
 
@@ -31,7 +36,8 @@ typedef struct place {
 
 static bool is_dimension(const ir_op *op, const ir_op *unit)
 {
-    return op->code == OP_LOOP && ir_loop_attr(op)->bounded && !ir_loop_attr(op)->cond && ir_can_leave(op->args[0], unit) && ir_can_leave(op->args[1], unit);
+    return op->code == OP_LOOP && ir_loop_attr(op)->bounded && !ir_loop_attr(op)->cond &&
+           ir_can_leave(op->args[0], unit) && ir_can_leave(op->args[1], unit);
 }
 
 static ir_op *unit_of(ir_op *op)
@@ -81,7 +87,8 @@ static ir_builder before_op(ir_op *op, const ir_op *atomic)
     return (ir_builder){.func = op->region->func, .region = op->region, .before = op, .loc = atomic->loc};
 }
 
-/* How often op has run since the root of `path` began, `path` being the loops and branches around it: a value that is carried through all of them. */
+/* How often op has run since the root of `path` began, `path` being the loops and branches around it: a value that is
+ * carried through all of them. */
 static ir_value *count_runs(ir_op *op, ir_op *const *path, size_t n)
 {
     while (n > 0 && path[0]->code != OP_LOOP)
@@ -126,7 +133,8 @@ static ir_value *iteration(ir_op *atomic, const place *p)
     return rev_iteration_number(&b, p->task);
 }
 
-/* at: NULL, or what counts outside of the sequential loops. The number of the element, each dimension's part where its loop begins. */
+/* at: NULL, or what counts outside of the sequential loops. The number of the element, each dimension's part where its
+ * loop begins. */
 static ir_value *element(ir_op *atomic, const place *p, ir_value *at)
 {
     ir_builder b;
@@ -203,16 +211,24 @@ static bool may_win(const ir_func *kernel, const ir_op *atomic)
     const bool winner = ir_atomic_has_winner(atomic);
     if (winner && c.task)
         ir_walk(c.task->regions[0], find_company, &c);
-    if (!c.other && (winner || !ir_atomic_is_extreme(atomic) || !f->grad || !kernel->ad.no_grad)) /* of kernels with derivatives, old values were looked at */
+    if (!c.other && (winner || !ir_atomic_is_extreme(atomic) || !f->grad ||
+                     !kernel->ad.no_grad)) /* of kernels with derivatives, old values were looked at */
         return true;
     diag(d, span_at(atomic->loc), DIAG_NOT_DIFFERENTIABLE, name);
     if (!winner) {
-        diag_note(d, span_at(f->loc), "'%s' has a gradient, which ends where an element is set: as a statement, without the old value, '%s' knows where", f->name, name);
+        diag_note(d, span_at(f->loc),
+                  "'%s' has a gradient, which ends where an element is set: as a statement, without the old value, "
+                  "'%s' knows where",
+                  f->name, name);
         return false;
     }
-    diag_note(d, span_at(c.other->loc), "'%s' is %s, in the same parallel loop, whose iterations are unordered", f->name,
-              c.other->code == OP_LOAD ? "read here" : c.other->code == OP_CALL ? "touched by this function" : "written here as well");
-    diag_note(d, span_at(atomic->loc), "use another loop for one of the two%s", c.other->code == OP_LOAD ? "; a test in front of the atomic is not needed" : "");
+    diag_note(d, span_at(c.other->loc), "'%s' is %s, in the same parallel loop, whose iterations are unordered",
+              f->name,
+              c.other->code == OP_LOAD   ? "read here"
+              : c.other->code == OP_CALL ? "touched by this function"
+                                         : "written here as well");
+    diag_note(d, span_at(atomic->loc), "use another loop for one of the two%s",
+              c.other->code == OP_LOAD ? "; a test in front of the atomic is not needed" : "");
     return false;
 }
 
@@ -348,7 +364,8 @@ static ir_value *block_count(const place *p, ir_builder *b, ir_map *map)
     return count;
 }
 
-static ir_value *record_op(ir_builder *b, ir_opcode code, int nargs, ir_value *const *args, scalar type, ir_layout *l, int number)
+static ir_value *record_op(ir_builder *b, ir_opcode code, int nargs, ir_value *const *args, scalar type, ir_layout *l,
+                           int number)
 {
     ir_op *op = ir_insert(b, code, nargs, args, type != SC_NONE, &type, 0);
     ir_slot_attr(op)->layout = l;
@@ -376,7 +393,8 @@ static ir_layout *layout_of_winners(ir_module *m, const ir_field *f)
     return l;
 }
 
-/* What is recorded of an atomic: the value that it returned, or of a minimum or maximum at kernel level whether it set the element. */
+/* What is recorded of an atomic: the value that it returned, or of a minimum or maximum at kernel level whether it set
+ * the element. */
 static ir_value *recorded_value(ir_op *atomic)
 {
     ir_value *old = atomic->res[0];
@@ -428,7 +446,8 @@ static void record_one(record *r, size_t first)
         ir_value *block = get_block(old, l, r->n);
         ir_builder b = before_op(old, old);
         b.origin = old->origin;
-        ir_value *v = record_op(&b, OP_REC_LOAD, 3, (ir_value *[]){block, old->args[1], old->args[2]}, old->res[0]->type, l, r->n);
+        ir_value *v = record_op(&b, OP_REC_LOAD, 3, (ir_value *[]){block, old->args[1], old->args[2]},
+                                old->res[0]->type, l, r->n);
         v->name = atomic->res[0]->name;
         ir_replace_uses(r->adjoint->body, old->res[0], v);
         ir_remove(old);
@@ -454,7 +473,8 @@ static void keep_winner(ir_op *op, void *ctx)
         return;
     const int first = ir_field_of(op)->ndim + 2;
     ir_builder b = before_op(op, op);
-    ir_value *slot = ir_component_number(&b, ir_field_of(op), op->args), *at = op->args[first + 1], *step = op->args[first + 2];
+    ir_value *slot = ir_component_number(&b, ir_field_of(op), op->args), *at = op->args[first + 1],
+             *step = op->args[first + 2];
     op->args[first] = k->block;
     op->args[first + 1] = slot;
     op->args[first + 2] = at;
@@ -492,7 +512,8 @@ static void record_winners(record *r, size_t first)
         ir_value *block = get_block(won, l, r->n);
         ir_builder b = before_op(won, won);
         b.origin = won->origin;
-        ir_value *answer = record_op(&b, OP_REC_WON, 4, (ir_value *[]){block, won->args[1], won->args[2], won->args[3]}, SC_BOOL, l, r->n);
+        ir_value *answer = record_op(&b, OP_REC_WON, 4, (ir_value *[]){block, won->args[1], won->args[2], won->args[3]},
+                                     SC_BOOL, l, r->n);
         ir_replace_uses(r->adjoint->body, won->res[0], answer);
         ir_remove(won);
         r->wons.at[i] = NULL;

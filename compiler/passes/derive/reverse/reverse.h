@@ -6,7 +6,8 @@
 #include "passes/analysis/analysis.h"
 #include "util/ptrmap.h"
 
-/* Value id -> value, for the few outer values that a scope contributes to. Insertion order is kept: it is the order of results. */
+/* Value id -> value, for the few outer values that a scope contributes to. Insertion order is kept: it is the order of
+ * results. */
 typedef struct adj_entry {
     const ir_value *primal;
     ir_value *adj;   /* adjoint so far */
@@ -48,22 +49,22 @@ struct scope {
     scope_kind kind;
     const ir_region *primal;
     ir_region *fwd, *rev;
-    ir_op *marker;      /* in rev: recomputed values are inserted before it, the reverse sweep behind it */
+    ir_op *marker; /* in rev: recomputed values are inserted before it, the reverse sweep behind it */
     VEC(adj_entry) outer_adj;
-    uint32_t *slot;     /* open addressing over outer_adj: primal id -> index + 1 */
+    uint32_t *slot; /* open addressing over outer_adj: primal id -> index + 1 */
     uint32_t nslots;
-    bool uses_stack;    /* roots: allocated saved values */
+    bool uses_stack;       /* roots: allocated saved values */
     VEC(adj_array) arrays; /* tasks: kernel-level arrays that the body reads */
     /* branches and loops */
-    ir_op *fwd_op;      /* the forward sweep's if or loop */
+    ir_op *fwd_op; /* the forward sweep's if or loop */
     int branch;
     /* loops */
     const ir_op *primal_op;
-    ir_value *index;    /* primal index in rev; NULL for condition loops */
-    bool asked, free;   /* rev_is_free */
+    ir_value *index;  /* primal index in rev; NULL for condition loops */
+    bool asked, free; /* rev_is_free */
     ir_layout *layout;
-    ir_value *buf_fwd;  /* array: in outer->fwd; chain: this iteration's struct in fwd */
-    ir_value *buf_rev;  /* array: in outer->rev; chain: parameter of rev */
+    ir_value *buf_fwd; /* array: in outer->fwd; chain: this iteration's struct in fwd */
+    ir_value *buf_rev; /* array: in outer->rev; chain: parameter of rev */
     VEC(rev_carry) carry;
 };
 
@@ -72,33 +73,34 @@ struct rev {
     const ir_func *primal;
     ir_func *out;
     activity act;
-    ir_map fwd;        /* primal value -> its clone in the forward sweep */
-    ptrmap fwd_ops;    /* primal operation with regions -> its clone there; of a task that is not run again: what stands in its place */
-    ir_value **memo;   /* primal id -> its value on the reverse side (scopes that are not roots) */
-    ir_value **adj;    /* primal id -> adjoint so far, in the scope that owns the value */
-    ir_value **shadow; /* LOCAL id -> array of adjoints */
-    int *cost;         /* primal id -> cost of recomputation + 1, 0 unknown */
+    ir_map fwd;     /* primal value -> its clone in the forward sweep */
+    ptrmap fwd_ops; /* primal operation with regions -> its clone there; of a task that is not run again: what stands in
+                       its place */
+    ir_value **memo;          /* primal id -> its value on the reverse side (scopes that are not roots) */
+    ir_value **adj;           /* primal id -> adjoint so far, in the scope that owns the value */
+    ir_value **shadow;        /* LOCAL id -> array of adjoints */
+    int *cost;                /* primal id -> cost of recomputation + 1, 0 unknown */
     const ir_op **last_store; /* LOCAL id -> last operation of its own region that stores into it; valid when scanned */
     bool *scanned;
-    bool *demanded;    /* primal id -> a pull-back may need it, or what is computed from it; NULL: not looked at yet */
-    bool *asked_for;   /* primal id -> a pull-back may need it itself */
+    bool *demanded;  /* primal id -> a pull-back may need it, or what is computed from it; NULL: not looked at yet */
+    bool *asked_for; /* primal id -> a pull-back may need it itself */
     /* saved fields that the adjoint replays */
     const saved_plan *plan; /* NULL: none */
     ir_value **old;         /* pos of a write -> what it overwrote, in the forward sweep */
     VEC(rev_snapshot) snapshots;
-    bool in_task;           /* the forward sweep of the kernel is inside a task */
-    bool fusing;            /* the forward sweep of a task's adjoint is being made */
+    bool in_task; /* the forward sweep of the kernel is inside a task */
+    bool fusing;  /* the forward sweep of a task's adjoint is being made */
 };
 
 /* What an adjoint that replays saved fields has to do, by ir_op.pos of the primal. passes/derive/reverse/saved.c */
 struct saved_plan {
     uint32_t npos;
-    bool *keep;  /* writes: done again in the forward sweep of the kernel */
-    bool *undo;  /* writes at kernel level: taken back in the reverse sweep */
-    bool *fused; /* writes in tasks: done again, and taken back, in the task's adjoint */
-    bool *fixed; /* loads: only the forward sweep finds the value */
+    bool *keep;    /* writes: done again in the forward sweep of the kernel */
+    bool *undo;    /* writes at kernel level: taken back in the reverse sweep */
+    bool *fused;   /* writes in tasks: done again, and taken back, in the task's adjoint */
+    bool *fixed;   /* loads: only the forward sweep finds the value */
     bool *ordered; /* tasks: one thread runs the adjoint, in order */
-    bool *snap;  /* npos * number of fields; tasks: fields to be taken back as a whole */
+    bool *snap;    /* npos * number of fields; tasks: fields to be taken back as a whole */
 };
 
 /* reverse.c */
@@ -119,12 +121,13 @@ void rev_add_winners(ir_op *task, const ir_op *primal, const ir_builder *outside
 /* The iteration's number among all of the task. */
 ir_value *rev_iteration_number(ir_builder *b, const ir_op *task);
 
-/* saved.c: what the adjoint, made without regard to saved fields, shows of those that the kernel overwrites: f->before, and the plan of a replay, NULL where none
- * is needed. False after errors. */
+/* saved.c: what the adjoint, made without regard to saved fields, shows of those that the kernel overwrites: f->before,
+ * and the plan of a replay, NULL where none is needed. False after errors. */
 bool saved_study(ir_func *f, const ir_func *adjoint, saved_plan **plan);
 
-/* record.c: old values of atomics, winners of minima and maxima. Before differentiation each atomic gets the numbers by which they are recorded; then those that
- * the adjoint needs are. False after errors: a winner that depends on the order of iterations. */
+/* record.c: old values of atomics, winners of minima and maxima. Before differentiation each atomic gets the numbers by
+ * which they are recorded; then those that the adjoint needs are. False after errors: a winner that depends on the
+ * order of iterations. */
 bool record_number_atomics(ir_func *kernel);
 void record_old_values(ir_func *kernel, ir_func *adjoint);
 
@@ -169,7 +172,10 @@ scope *rev_root_of(scope *s);
 void rev_finish_root(scope *root);
 
 /* reverse_saved.c: saved fields that the adjoint replays */
-static inline bool rev_is_write(const ir_op *op) { return op_writes_field(op->code); }
+static inline bool rev_is_write(const ir_op *op)
+{
+    return op_writes_field(op->code);
+}
 bool rev_keeps_write(const rev *rv, const ir_op *write);
 bool rev_keeps_any(const rev *rv, const ir_op *task);
 /* The write once more in the forward sweep; what it overwrites is remembered if it is to be taken back. */

@@ -158,7 +158,8 @@ static void search_func(memory_search *m, const ir_func *f);
 static void find_active_memory(ir_op *op, void *ctx)
 {
     memory_search *m = ctx;
-    if ((op->code == OP_STORE || op->code == OP_ACCUM || ir_atomic_has_winner(op)) && ir_access_attr(op)->plane == IR_DATA && ir_field_of(op)->grad)
+    if ((op->code == OP_STORE || op->code == OP_ACCUM || ir_atomic_has_winner(op)) &&
+        ir_access_attr(op)->plane == IR_DATA && ir_field_of(op)->grad)
         m->found = true;
     else if (op->code == OP_LSTORE && scalar_is_float(ir_elem_type(op->args[0])))
         m->found = true;

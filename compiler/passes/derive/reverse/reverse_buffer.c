@@ -126,7 +126,8 @@ static ir_value *save_in_branch(scope *s, ir_value *w, const char *name)
     return rev_save(s->outer, r, name);
 }
 
-/* From deep inside nested branches: through a variable, because yields at each level would grow with the square of the depth. */
+/* From deep inside nested branches: through a variable, because yields at each level would grow with the square of the
+ * depth. */
 static ir_value *save_in_variable(scope *s, const scope *outermost, ir_value *w, const char *name)
 {
     const ir_op *op = outermost->fwd_op;
@@ -152,7 +153,8 @@ ir_value *rev_save(scope *s, ir_value *w, const char *name)
     const scope *outermost = s;
     for (; outermost->outer->kind == SCOPE_BRANCH; outermost = outermost->outer)
         depth++;
-    return depth > MAX_YIELDS && w->type != SC_PTR ? save_in_variable(s, outermost, w, name) : save_in_branch(s, w, name);
+    return depth > MAX_YIELDS && w->type != SC_PTR ? save_in_variable(s, outermost, w, name)
+                                                   : save_in_branch(s, w, name);
 }
 
 void rev_finish_root(scope *c)

@@ -31,7 +31,8 @@ static ir_value *outer_adjoint(const scope *c, const ir_value *primal)
     return NULL;
 }
 
-/* Every outer value that either branch contributes to is a result; the other branch contributes nothing, not even NaN. */
+/* Every outer value that either branch contributes to is a result; the other branch contributes nothing, not even NaN.
+ */
 static void join_branches(scope *s, const ir_op *op, ir_op *rif, scope *branch)
 {
     VEC(ir_value *) yields[2] = {{0}, {0}};
@@ -76,7 +77,8 @@ void rev_if(scope *s, const ir_op *op)
 
 /* ---- loop ---- */
 
-/* Memory whose order matters: iterations may only be reversed freely if they do nothing but add into gradients that they do not read. */
+/* Memory whose order matters: iterations may only be reversed freely if they do nothing but add into gradients that
+ * they do not read. */
 typedef struct order {
     const ir_module *m;
     unsigned char *planes;
@@ -86,7 +88,8 @@ typedef struct order {
 static void order_of(ir_op *op, void *ctx)
 {
     order *o = ctx;
-    if (op->code == OP_LSTORE || op->code == OP_LACCUM || op->code == OP_CALL || op->code == OP_TASK || op->code == OP_ATOMIC)
+    if (op->code == OP_LSTORE || op->code == OP_LACCUM || op->code == OP_CALL || op->code == OP_TASK ||
+        op->code == OP_ATOMIC)
         o->fixed = true;
     if (op->code != OP_LOAD && op->code != OP_STORE && op->code != OP_ACCUM)
         return;
@@ -187,7 +190,8 @@ static bool finish_carried(scope *c, const ir_op *op)
     return passes_through;
 }
 
-/* Region parameters were made in the order of discovery: sums and carried adjoints interleave, so operands follow the parameters. */
+/* Region parameters were made in the order of discovery: sums and carried adjoints interleave, so operands follow the
+ * parameters. */
 static void close_loop(scope *s, scope *c, const ir_op *op, ir_op *loop)
 {
     arena *mem = s->rv->module->mem;

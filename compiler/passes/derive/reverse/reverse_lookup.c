@@ -3,7 +3,13 @@
 
 #include "passes/derive/reverse/reverse.h"
 
-enum { COST_SAVE_LOOP = 6, COST_SAVE_CARRIED = 4 /* often serves several values */, COST_SAVE_BRANCH = 2, COST_LOAD = 2, COST_MAX = 1000 };
+enum {
+    COST_SAVE_LOOP = 6,
+    COST_SAVE_CARRIED = 4 /* often serves several values */,
+    COST_SAVE_BRANCH = 2,
+    COST_LOAD = 2,
+    COST_MAX = 1000
+};
 
 static scope *owner_of(scope *s, const ir_value *v)
 {
@@ -29,8 +35,8 @@ static bool stores_into(const ir_op *op, const ir_value *array)
     return !found;
 }
 
-/* A local array still holds in the reverse sweep what it held at `reader` when it lives in a root (so it still exists there) and nothing is
- * stored into it at or after the root's operation that contains the reader. */
+/* A local array still holds in the reverse sweep what it held at `reader` when it lives in a root (so it still exists
+ * there) and nothing is stored into it at or after the root's operation that contains the reader. */
 static bool array_is_final(scope *s, const ir_value *array, const ir_op *reader)
 {
     if (!array->def || array->def->code != OP_LOCAL)
@@ -74,7 +80,8 @@ ir_value *rev_array_at(scope *s, const ir_value *array, const ir_op *task)
     l->names[0] = array->name;
 
     ir_builder out = {.func = rv->out, .region = place->region, .before = (ir_op *)place, .loc = task->loc};
-    ir_value *held = rev_mapped(&rv->fwd, array), *zero = ir_const_i(&out, SC_I64, 0), *count = ir_local_count(&out, held->def);
+    ir_value *held = rev_mapped(&rv->fwd, array), *zero = ir_const_i(&out, SC_I64, 0),
+             *count = ir_local_count(&out, held->def);
     ir_value *buf = rev_stk_alloc(&out, count, l);
     ir_op *copy = ir_loop(&out, zero, count, false, 0, NULL);
     ir_builder in = {.func = rv->out, .region = copy->regions[0], .loc = task->loc};

@@ -53,7 +53,8 @@ static void rev_load(scope *s, const ir_op *op)
     ir_accum(&b, ir_field_of(op), IR_GRAD, idx, idx[ir_field_of(op)->ndim], g);
 }
 
-/* The gradient of an `out` array is a seed that the host keeps, where each element has one store: passes/derive/arrays.c */
+/* The gradient of an `out` array is a seed that the host keeps, where each element has one store:
+ * passes/derive/arrays.c */
 static bool is_seed(const ir_field *f)
 {
     return f->array && !f->in && !f->copied;
@@ -204,9 +205,11 @@ void rev_straight(scope *s, const ir_op *op)
     case OP_YIELD:
         return; /* nothing flows back through these */
     default:
-        if (op_carries_nothing(op->code) && op_memory_of(op->code) != MEMORY_STACK && op_memory_of(op->code) != MEMORY_RECORD)
+        if (op_carries_nothing(op->code) && op_memory_of(op->code) != MEMORY_STACK &&
+            op_memory_of(op->code) != MEMORY_RECORD)
             return;
-        assert(op_is_pure_table(op->code)); /* the saved-value stack occurs in adjoints only, and their reverse is refused */
+        assert(op_is_pure_table(
+            op->code)); /* the saved-value stack occurs in adjoints only, and their reverse is refused */
         rev_pure(s, op);
     }
 }

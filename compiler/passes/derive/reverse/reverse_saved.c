@@ -1,4 +1,5 @@
-/* Reverse mode: saved fields that an adjoint replays. passes/derive/reverse/saved.c decides which writes are done again and which are taken back. */
+/* Reverse mode: saved fields that an adjoint replays. passes/derive/reverse/saved.c decides which writes are done again
+ * and which are taken back. */
 #include "passes/derive/reverse/reverse.h"
 
 bool rev_keeps_write(const rev *rv, const ir_op *write)
@@ -62,7 +63,8 @@ void rev_write_again(rev *rv, ir_builder *b, ir_map *map, ir_op *write)
         return;
     }
     ir_op *again = ir_clone_op(b, write, map);
-    while (again->nargs > ir_field_of(write)->ndim + 2) /* where an atomic records its old value: what this one returns is nobody's */
+    while (again->nargs >
+           ir_field_of(write)->ndim + 2) /* where an atomic records its old value: what this one returns is nobody's */
         ir_remove_arg(again, again->nargs - 1);
 }
 
@@ -83,7 +85,8 @@ void rev_undo_write(scope *s, const ir_op *write)
 /* ---- whole fields ---- */
 
 /* Between the field and the buffer, dimension by dimension; `at` counts elements. */
-static void copy_dim(ir_builder *b, const rev_snapshot *c, ir_value *buf, int dim, ir_value **idx, ir_value *at, bool back)
+static void copy_dim(ir_builder *b, const rev_snapshot *c, ir_value *buf, int dim, ir_value **idx, ir_value *at,
+                     bool back)
 {
     ir_field *f = c->field;
     if (dim < f->ndim) {
@@ -91,7 +94,8 @@ static void copy_dim(ir_builder *b, const rev_snapshot *c, ir_value *buf, int di
         ir_op *loop = ir_loop(b, lo, hi, false, 0, NULL);
         ir_builder in = {.func = b->func, .region = loop->regions[0], .loc = b->loc};
         idx[dim] = loop->regions[0]->params[0];
-        copy_dim(&in, c, buf, dim + 1, idx, at ? ir_op2(&in, OP_ADD, ir_op2(&in, OP_MUL, at, hi), idx[dim]) : idx[dim], back);
+        copy_dim(&in, c, buf, dim + 1, idx, at ? ir_op2(&in, OP_ADD, ir_op2(&in, OP_MUL, at, hi), idx[dim]) : idx[dim],
+                 back);
         ir_yield(&in, 0, NULL);
         return;
     }

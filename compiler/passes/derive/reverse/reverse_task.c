@@ -12,7 +12,8 @@ ir_value *rev_iteration_number(ir_builder *b, const ir_op *task)
     return number;
 }
 
-/* ---- minimum and maximum: the adjoint must know which iteration won, so the replay returns its number as a companion ---- */
+/* ---- minimum and maximum: the adjoint must know which iteration won, so the replay returns its number as a companion
+ * ---- */
 
 typedef struct operands {
     VEC(ir_value *) inits;
@@ -27,7 +28,8 @@ static ir_reduction *with_winners(ir_op *task, const ir_op *primal, const ir_bui
     const ir_op *yield = ir_yield_of(body);
     ir_builder in = {.func = outside->func, .region = body, .before = (ir_op *)yield, .loc = task->loc};
     ir_builder before = {.func = outside->func, .region = task->region, .before = task, .loc = task->loc};
-    ir_reduction *reds = ARENA_ARRAY(task->region->func->module->mem, ir_reduction, ir_task_attr(task)->nreductions + 1);
+    ir_reduction *reds = ARENA_ARRAY(task->region->func->module->mem, ir_reduction,
+                                     ir_task_attr(task)->nreductions + 1);
     ir_value *number = NULL;
     int at = 0;
     for (int k = 0; k < ir_task_attr(task)->nreductions; k++) {
@@ -117,7 +119,8 @@ static void capture_op(ir_op *op, void *ctx)
             seen = c->list.at[k].primal == v;
         if (seen)
             continue;
-        ir_value *there = v->type == SC_PTR ? rev_array_at(c->s, v, c->task) : rev_lookup(c->s, v), *clone = ir_map_get(&rv->fwd, v);
+        ir_value *there = v->type == SC_PTR ? rev_array_at(c->s, v, c->task) : rev_lookup(c->s, v),
+                 *clone = ir_map_get(&rv->fwd, v);
         if (there == clone)
             continue;
         vec_push(&c->list, ((captured){v, clone}));
@@ -125,7 +128,8 @@ static void capture_op(ir_op *op, void *ctx)
     }
 }
 
-/* The forward sweep of a task's body, in its adjoint. What the body takes from loops and branches around the task is looked up first. */
+/* The forward sweep of a task's body, in its adjoint. What the body takes from loops and branches around the task is
+ * looked up first. */
 static void sweep_task(scope *s, scope *c, const ir_op *task)
 {
     const ir_region *body = task->regions[0];
@@ -154,7 +158,9 @@ static void seed_reductions(scope *s, scope *c, const ir_op *op, ir_op *task)
             ir_value *g = rev_adj(s, op->res[at + i]);
             if (!g)
                 continue;
-            ir_builder in = rev_at_end(c, op), out = {.func = s->rv->out, .region = s->rev, .before = task, .loc = op->loc, .origin = (ir_op *)op};
+            ir_builder in = rev_at_end(c, op),
+                       out = {
+                           .func = s->rv->out, .region = s->rev, .before = task, .loc = op->loc, .origin = (ir_op *)op};
             ir_value *g_in = g, *g_out = g;
             if (red->kind != IR_RED_ADD) {
                 ir_value *winner = rev_save(s, fwd->res[at_fwd + had + 1], NULL);

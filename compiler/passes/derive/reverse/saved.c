@@ -1,16 +1,17 @@
 /* Saved fields: what the adjoint of a kernel that overwrites them does about it.
  *
- * The tape keeps what a launch overwrites and restores it on the way back, so an adjoint may see a saved field as the launch left it or as the launch found it.
- * The reads that the adjoint needs decide, field by field:
+ * The tape keeps what a launch overwrites and restores it on the way back, so an adjoint may see a saved field as the
+ * launch left it or as the launch found it. The reads that the adjoint needs decide, field by field:
  *
  *     all come after the writes       the state after the launch serves, as for every other field
  *     all come before the writes      the state before the launch serves (IR_BEFORE_WANTED)
- *     both                            the adjoint starts from the state before the launch and replays the kernel: its forward sweep writes saved fields
- *                                     once more and keeps the values read; its reverse sweep takes these writes back where an adjoint of a
- *                                     parallel loop reads memory (IR_BEFORE_REPLAYED)
+ *     both                            the adjoint starts from the state before the launch and replays the kernel: its
+ * forward sweep writes saved fields once more and keeps the values read; its reverse sweep takes these writes back
+ * where an adjoint of a parallel loop reads memory (IR_BEFORE_REPLAYED)
  *
- * Iterations of one parallel loop share no element that one of them stores, by the language's rule; so within a parallel loop only the order inside an
- * iteration counts, and each iteration of its adjoint writes, reads and takes back its own elements alone.
+ * Iterations of one parallel loop share no element that one of them stores, by the language's rule; so within a
+ * parallel loop only the order inside an iteration counts, and each iteration of its adjoint writes, reads and takes
+ * back its own elements alone.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +34,8 @@ typedef struct study {
     uint32_t npos;
     bool *written, *read; /* by field: in the kernel, data */
     VEC(site) loads, writes;
-    const ir_op **call; /* by field: the first that touches it, of a function with a derivative of its own; no other is a call here still */
+    const ir_op **call; /* by field: the first that touches it, of a function with a derivative of its own; no other is
+                           a call here still */
 } study;
 
 /* ---- what the kernel does ---- */
@@ -86,7 +88,8 @@ static bool is_loop(const ir_op *op)
     return op->code == OP_LOOP;
 }
 
-/* Whether `then` may run after `first` in one run of the region that holds both; of a task, in one iteration. `within`: look no further out; may be NULL. */
+/* Whether `then` may run after `first` in one run of the region that holds both; of a task, in one iteration. `within`:
+ * look no further out; may be NULL. */
 static bool may_follow(const ir_op *first, const ir_op *then, const ir_op *within)
 {
     const ir_op *a = first, *b = NULL;
@@ -156,15 +159,17 @@ static bool is_own(const site *w)
     for (int d = 0; d < ir_task_attr(task)->ndim; d++) {
         bool found = false;
         for (int k = 0; k < w->a.nsub && !found; k++)
-            found = w->a.sub[k].ok && w->a.sub[k].n == 1 && w->a.sub[k].term[0] == task->regions[0]->params[d] && w->a.sub[k].coef[0] != 0;
+            found = w->a.sub[k].ok && w->a.sub[k].n == 1 && w->a.sub[k].term[0] == task->regions[0]->params[d] &&
+                    w->a.sub[k].coef[0] != 0;
         if (!found)
             return false;
     }
     return true;
 }
 
-/* What an iteration reads behind a write of its own is found when its adjoint writes it again. No other iteration touches such an element, by the language's rule;
- * but a sum that is not known to be the iteration's own may have other elements, which several take back: then one thread does, in order. */
+/* What an iteration reads behind a write of its own is found when its adjoint writes it again. No other iteration
+ * touches such an element, by the language's rule; but a sum that is not known to be the iteration's own may have other
+ * elements, which several take back: then one thread does, in order. */
 static void plan_task(const study *s, const site *w, saved_plan *p)
 {
     for (size_t i = 0; i < s->loads.len; i++) {
@@ -188,7 +193,8 @@ static bool is_read_later(const study *s, const site *w)
     return false;
 }
 
-/* runs: by position of a task, whether the forward sweep runs it, for a sum or for a write that is kept. Then what it reads counts as well. */
+/* runs: by position of a task, whether the forward sweep runs it, for a sum or for a write that is kept. Then what it
+ * reads counts as well. */
 static void plan_write(const study *s, const site *w, const bool *runs, saved_plan *p)
 {
     const uint32_t pos = w->a.op->pos;
@@ -204,7 +210,8 @@ static void plan_write(const study *s, const site *w, const bool *runs, saved_pl
     }
     p->keep[pos] = later;
     if (later && w->task && ir_access_attr(w->a.op)->exact && !is_own(w))
-        ir_task_attr(w->task)->ordered = true; /* several iterations add to one element, here and when the adjoint adds them up again */
+        ir_task_attr(w->task)->ordered =
+            true; /* several iterations add to one element, here and when the adjoint adds them up again */
     if (w->task)
         plan_task(s, w, p);
     if (!later || !memory)
@@ -246,7 +253,8 @@ static saved_plan *plan_of(const study *s)
         const site *l = &s->loads.at[i];
         bool fixed = !l->task && s->written[l->a.field->index];
         for (size_t k = 0; k < s->writes.len && l->task && !fixed; k++)
-            fixed = s->writes.at[k].task == l->task && s->writes.at[k].a.field == l->a.field && p->fused[s->writes.at[k].a.op->pos];
+            fixed = s->writes.at[k].task == l->task && s->writes.at[k].a.field == l->a.field &&
+                    p->fused[s->writes.at[k].a.op->pos];
         p->fixed[l->a.op->pos] = fixed;
     }
     return p;
@@ -258,9 +266,12 @@ static bool refused(const study *s)
 {
     for (size_t i = 0; i < s->m->fields.len; i++)
         if (s->call[i] && s->written[i])
-            return !diag(s->m->diag, span_at(s->call[i]->loc), DIAG_NOT_COMPILED,
-                         arena_printf(s->m->mem, "a function with its own derivative that touches the saved field '%s' in a kernel that writes it",
-                                      s->m->fields.at[i]->name));
+            return !diag(
+                s->m->diag, span_at(s->call[i]->loc), DIAG_NOT_COMPILED,
+                arena_printf(
+                    s->m->mem,
+                    "a function with its own derivative that touches the saved field '%s' in a kernel that writes it",
+                    s->m->fields.at[i]->name));
     return false;
 }
 
