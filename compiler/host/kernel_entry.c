@@ -108,7 +108,7 @@ static void print_args(emitter *e, strbuf *b, const ir_func *kernel, kernel_form
 }
 
 /* The members of a struct, whose parameters begin with number i; returns that of the last. */
-static int add_record(emitter *e, strbuf *b, const ir_func *kernel, int i, ir_plane plane, const char *out)
+static int add_struct(emitter *e, strbuf *b, const ir_func *kernel, int i, ir_plane plane, const char *out)
 {
     const char *name = arena_printf(e->mem, "%s%s", name_member(e->mem, kernel->sig[i].name), plane_tail(plane));
     sb_printf(b, "    if (%s) {\n", name);
@@ -132,7 +132,7 @@ static void add_results(emitter *e, strbuf *b, const ir_func *kernel, kernel_for
             const ir_sigparam *p = &kernel->sig[i];
             const ir_plane plane = tangent ? IR_GRAD_DUAL : IR_GRAD;
             if (sig_has_grad(p) && p->structure && !p->array)
-                i = add_record(e, b, kernel, i, plane, out);
+                i = add_struct(e, b, kernel, i, plane, out);
             if (!p->grad || p->structure || p->array)
                 continue;
             const int n = p->rows * p->cols;

@@ -1,7 +1,8 @@
 /* What an operation says beside its operands, by its kind: ir/attr.h. */
+#include <stdlib.h>
 #include <string.h>
 
-#include "ir/ir.h"
+#include "ir/ops.h"
 
 const unsigned char ir_attr_kinds[OP_COUNT] = {
 #define SOP(id, name, effect, memory, touches, where, derivative, attributes) [OP_##id] = IR_ATTR_##attributes,
@@ -20,6 +21,12 @@ static const char *const class_texts[IR_CLASS_COUNT] = {
 #include "ir/classes.def"
 #undef CLASS
 };
+
+void ir_wrong_kind(const ir_op *op)
+{
+    fprintf(stderr, "tkc: internal error: '%s' is asked for attributes that it does not have\n", op_name(op->code));
+    abort();
+}
 
 void *ir_attr_new(arena *mem, ir_opcode code)
 {

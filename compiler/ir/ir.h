@@ -94,10 +94,13 @@ static inline ir_attr_kind ir_attr_kind_of(ir_opcode code)
     return (ir_attr_kind)ir_attr_kinds[code];
 }
 
+_Noreturn void ir_wrong_kind(const ir_op *op); /* an internal error */
+
 #define KIND(id, name) \
     static inline ir_attr_##name *ir_##name##_attr(const ir_op *op) \
     { \
-        assert(ir_attr_kind_of(op->code) == IR_ATTR_##id); \
+        if (ir_attr_kind_of(op->code) != IR_ATTR_##id) \
+            ir_wrong_kind(op); \
         return op->attr; \
     }
 IR_ATTRIBUTES(KIND)

@@ -252,7 +252,10 @@ ir_value *ir_clone_value(ir_builder *b, const ir_value *v, ir_map *map)
     return ir_map_get(map, v);
 }
 
-static bool can_leave(const ir_value *v, const ir_op *op, ptrmap *asked)
+/* Of more operations a value stays where it is: those who ask have another way, and recursion stays shallow. */
+enum { LEAVE_MAX = 256 };
+
+static bool can_leave(const ir_value *v, const ir_op *op, ptrmap *asked, int *left)
 {
     if (ir_is_visible(v, op->region))
         return true;
@@ -261,8 +264,10 @@ static bool can_leave(const ir_value *v, const ir_op *op, ptrmap *asked)
         return false;
     if (ptrmap_get(asked, def)) /* a value that is used twice would be asked 2^depth times */
         return true;
+    if (--*left < 0)
+        return false;
     for (int i = 0; i < def->nargs; i++)
-        if (!can_leave(def->args[i], op, asked))
+        if (!can_leave(def->args[i], op, asked, left))
             return false;
     ptrmap_set(asked, def, (void *)def);
     return true;
@@ -271,7 +276,8 @@ static bool can_leave(const ir_value *v, const ir_op *op, ptrmap *asked)
 bool ir_can_leave(const ir_value *v, const ir_op *op)
 {
     ptrmap asked = {0};
-    const bool can = can_leave(v, op, &asked);
+    int left = LEAVE_MAX;
+    const bool can = can_leave(v, op, &asked, &left);
     ptrmap_free(&asked);
     return can;
 }

@@ -240,7 +240,7 @@ bool rt_span_of(const tk_field *f, void *base, const int64_t *stride, rt_span *l
         l->extent[d] = l->extent[l->ndim];
         d = -1; /* another one may continue it now */
     }
-    return l->hi - l->lo <= INT64_MAX / 4 && l->lo >= -(INT64_MAX / 4);
+    return l->hi <= INT64_MAX / 8 && l->lo >= -(INT64_MAX / 8);
 }
 
 static int64_t magnitude(int64_t x)

@@ -178,6 +178,8 @@ int main(void)
     refused(b, strided_bind_pos_strided(b, first, small, gradients, apart, duals, apart), "overlap each other");
     refused(b, strided_bind_pos_strided(b, first, record, gradients, still, duals, apart), "elements of its gradient overlap each other");
     refused(b, strided_bind_pos_strided(b, first, huge, gradients, apart, duals, apart), "leave the address space");
+    const int64_t both[] = {-(INT64_C(1) << 60), INT64_MAX / (20000 * 2)};
+    refused(b, strided_bind_grid_strided(b, picture + row, both, slopes, pairs, tangents, NULL), "leave the address space");
     refused(b, tk_field_bind_strided(b->loss.field, (void *[]){first, gradients, duals}, (const int64_t *[]){NULL, NULL, NULL}), "not declared strided");
     CHECK(b->pos.data == first && strided_fill(b) == TK_OK && strided_status(b) == TK_OK);
     CHECK(strided_bind_pos(b, gradients, slopes, tangents) == TK_BAD_ARGUMENT);

@@ -651,6 +651,27 @@ static void test_dce_arrays(void **state)
     assert_int_equal(count(t, OP_LSTORE), 1);
 }
 
+/* A value that each step uses twice is asked about once, and one of more than 256 operations stays. */
+static void test_leave(void **state)
+{
+    fixture *t = *state;
+    ir_value *lo = i64(t, 0), *hi = i64(t, 9), *given = ir_region_param(t->f->body, SC_I64, "given");
+    ir_op *loop = ir_loop(&t->b, lo, hi, false, 0, NULL);
+    ir_builder outer = inside(t, loop, 0);
+    ir_value *twice[258] = {given};
+    for (int k = 0; k < 257; k++)
+        twice[k + 1] = ir_op2(&t->b, OP_ADD, twice[k], twice[k]);
+    ir_value *own = ir_op2(&t->b, OP_ADD, given, loop->regions[0]->params[0]);
+    ir_yield(&t->b, 0, NULL);
+    t->b = outer;
+    assert_true(ir_can_leave(given, loop));
+    assert_true(ir_can_leave(twice[256], loop));
+    assert_false(ir_can_leave(twice[257], loop));
+    assert_false(ir_can_leave(own, loop));
+    finish(t, 0, NULL);
+    assert_true(ir_verify(t->f, "leave"));
+}
+
 static ir_op *insert(fixture *t, ir_opcode code, ir_layout *l, int64_t slot, int nargs, ir_value *const *args, scalar type)
 {
     ir_op *op = ir_insert(&t->b, code, nargs, args, type == SC_NONE ? 0 : 1, &type, 0);
@@ -870,7 +891,7 @@ int main(void)
         T(test_print), T(test_verify_dominance), T(test_verify_types), T(test_verify_shapes), T(test_verify_class), T(test_verify_class_atomic), T(test_verify_gone), T(test_clone), T(test_rules),
         T(test_fold_identities), T(test_fold_constants), T(test_fold_branches), T(test_fold_loops), T(test_fold_subscripts),
         T(test_fold_keeps_truncation), T(test_cse_pure), T(test_cse_loads), T(test_cse_loop), T(test_cse_branches),
-        T(test_dce_carried), T(test_dce_regions), T(test_dce_arrays), T(test_dce_buffers), T(test_dce_reductions),
+        T(test_dce_carried), T(test_dce_regions), T(test_dce_arrays), T(test_leave), T(test_dce_buffers), T(test_dce_reductions),
         T(test_inline_chain), T(test_licm), T(test_affine), T(test_groups),
     };
     return cmocka_run_group_tests_name("ir", tests, NULL, NULL);
