@@ -23,7 +23,8 @@ ir_shape_kind shape_of(const ty *t)
     return t->kind == TY_MAT ? IR_SHAPE_MAT : t->kind == TY_VEC ? IR_SHAPE_VEC : IR_SHAPE_SCALAR;
 }
 
-static const ir_struct *make_structure(checker *c, const sym *s, int n, const char *const *names, const ty *const *types)
+static const ir_struct *make_structure(checker *c, const sym *s, int n, const char *const *names,
+                                       const ty *const *types)
 {
     ir_struct *r = ARENA_NEW(c->mem, ir_struct);
     *r = (ir_struct){.module = c->ir,
@@ -63,7 +64,8 @@ static const ty *resolve_members(checker *c, const sym *s)
             (long)MAX_COMPONENTS, (long long)total);
         bad = true;
     }
-    return bad ? ty_error(c->types) : ty_struct(c->types, make_structure(c, s, n, names, types), s->name, n, names, types);
+    return bad ? ty_error(c->types)
+               : ty_struct(c->types, make_structure(c, s, n, names, types), s->name, n, names, types);
 }
 
 const ty *resolve_struct(checker *c, sym *s, src_span use)
