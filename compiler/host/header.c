@@ -401,6 +401,7 @@ void emit_header(strbuf *out, const ir_module *m, const emit_options *opt)
               source, name, name,
               module_has_object(m) ? "#include <tkc/tkc.h>"
                                    : "#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>");
+    sb_printf(out, "/** What `real` is in this module. */\ntypedef %s %s_real;\n\n", scalar_c_type(m->real), m->name);
     if (module_has_object(m))
         print_object(&e);
     else

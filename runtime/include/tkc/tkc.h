@@ -333,6 +333,46 @@ int64_t tk_field_data_stride(const tk_field *f, int dim);
 int64_t tk_field_grad_stride(const tk_field *f, int dim);
 int64_t tk_field_dual_stride(const tk_field *f, int dim);
 
+/** What a component is. */
+typedef enum tk_scalar {
+    TK_BOOL,
+    TK_I8,
+    TK_I16,
+    TK_I32,
+    TK_I64,
+    TK_U8,
+    TK_U16,
+    TK_U32,
+    TK_U64,
+    TK_F32,
+    TK_F64
+} tk_scalar;
+/** The memories of a field. */
+typedef enum tk_plane { TK_DATA, TK_GRAD, TK_DUAL, TK_GRAD_DUAL } tk_plane;
+
+/** The field of a session called `name`, or `module.name`; a member of a field of structs is "p.pos" or
+ * "module.p.pos". It lives as long as its module. NULL if there is none, if the short name is a field of several
+ * modules, or if both modules have one name (go through tk_field_next then): tk_error tells which. */
+tk_field *tk_field_find(tk_session *s, const char *name);
+/** All fields of a session, one after the other: before NULL gives the first one, NULL comes behind the last one. The
+ * fields of a module come in their order in the file, modules with the latest first. NULL for a NULL session. */
+tk_field *tk_field_next(tk_session *s, const tk_field *before);
+/** The name of its module. Of NULL "". */
+const char *tk_field_module(const tk_field *f);
+/** Of NULL TK_BOOL. */
+tk_scalar tk_field_scalar(const tk_field *f);
+/** Components of an element: 3 of a vec3, 4 of a mat2. 0 for NULL. */
+int tk_field_components(const tk_field *f);
+/** Components of all elements. 0 for NULL. */
+int64_t tk_field_count(const tk_field *f);
+/** Copies n numbers of a field to or from values, the field's number `first` and on: counted row-major, the components
+ * of an element one after the other (a matrix by rows), whatever its layout, strides and type. Gradients and duals as
+ * well. get: 64-bit integers are rounded to doubles. set: into floats the numbers are rounded. TK_BAD_ARGUMENT: f or
+ * values is NULL; the field has no such plane or not so many numbers; an integer field cannot hold a number (then
+ * nothing is set). Host code may do so between kernels, as it may write `data`. */
+tk_status tk_field_get(const tk_field *f, tk_plane plane, int64_t first, int64_t n, double *values);
+tk_status tk_field_set(tk_field *f, tk_plane plane, int64_t first, int64_t n, const double *values);
+
 /* ---- the macros ---- */
 
 /* What TK_TAPE is made of: enter opens, step says whether the block is to run and closes the tape after it, leave drops

@@ -22,19 +22,6 @@ static inline bool tk_compiled_exactly(void)
 
 /* ---- descriptors: static const data in the generated file ---- */
 
-typedef enum tk_scalar {
-    TK_BOOL,
-    TK_I8,
-    TK_I16,
-    TK_I32,
-    TK_I64,
-    TK_U8,
-    TK_U16,
-    TK_U32,
-    TK_U64,
-    TK_F32,
-    TK_F64
-} tk_scalar;
 enum {
     TK_FIELD_GRAD = 1,
     TK_FIELD_DUAL = 2,
@@ -43,7 +30,6 @@ enum {
     TK_FIELD_STRIDED = 16,
     TK_FIELD_SOA = 32
 };
-typedef enum tk_plane { TK_DATA, TK_GRAD, TK_DUAL, TK_GRAD_DUAL } tk_plane;
 
 typedef struct tk_field_desc {
     const char *name;

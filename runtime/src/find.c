@@ -1,0 +1,163 @@
+/* Fields found by name, and read and written as numbers, for code that knows no generated type. */
+#include "rt.h"
+
+static tk_field *next_in_module(tk_module *m, int index)
+{
+    for (; m; m = m->next, index = 0)
+        if (index < m->desc->nfields)
+            return &m->fields[index];
+    return NULL;
+}
+
+tk_field *tk_field_next(tk_session *s, const tk_field *before)
+{
+    if (!s)
+        return NULL;
+    return before ? next_in_module(before->module, (int)(before - before->module->fields) + 1)
+                  : next_in_module(s->modules, 0);
+}
+
+tk_field *tk_field_find(tk_session *s, const char *name)
+{
+    tk_field *found = NULL;
+    if (!s || !name) {
+        rt_thread_fail(TK_BAD_ARGUMENT, "tk_field_find: the session or the name is NULL");
+        return NULL;
+    }
+    for (tk_field *f = tk_field_next(s, NULL); f; f = tk_field_next(s, f)) {
+        const char *module = f->module->desc->name;
+        const size_t n = strlen(module);
+        const bool with_module = !strncmp(name, module, n) && name[n] == '.' && !strcmp(name + n + 1, f->desc->name);
+        if (!with_module && strcmp(name, f->desc->name) != 0)
+            continue;
+        if (found) {
+            rt_thread_fail(TK_BAD_ARGUMENT, "tk_field_find: '%s' is a field of module '%s' and of module '%s'", name,
+                           found->module->desc->name, module);
+            return NULL;
+        }
+        found = f;
+    }
+    if (!found)
+        rt_thread_fail(TK_BAD_ARGUMENT, "tk_field_find: no module of the session has a field '%s'", name);
+    return found;
+}
+
+const char *tk_field_module(const tk_field *f)
+{
+    return f ? f->module->desc->name : "";
+}
+
+tk_scalar tk_field_scalar(const tk_field *f)
+{
+    return f ? f->desc->elem : TK_BOOL;
+}
+
+int tk_field_components(const tk_field *f)
+{
+    return f ? f->desc->ncomp : 0;
+}
+
+int64_t tk_field_count(const tk_field *f)
+{
+    return f ? (int64_t)rt_scalars(f) : 0;
+}
+
+/* ---- numbers ---- */
+
+/* Components may stand unaligned in a strided field: everything goes by memcpy. */
+#define CASES(OF) \
+    OF(TK_BOOL, bool) \
+    OF(TK_I8, int8_t) \
+    OF(TK_I16, int16_t) \
+    OF(TK_I32, int32_t) \
+    OF(TK_I64, int64_t) \
+    OF(TK_U8, uint8_t) \
+    OF(TK_U16, uint16_t) \
+    OF(TK_U32, uint32_t) \
+    OF(TK_U64, uint64_t) \
+    OF(TK_F32, float) \
+    OF(TK_F64, double)
+
+static double number_at(tk_scalar t, const void *at)
+{
+#define OF(NAME, TYPE) \
+    case NAME: { \
+        TYPE x; \
+        memcpy(&x, at, sizeof x); \
+        return (double)x; \
+    }
+    switch (t) {
+        CASES(OF)
+    }
+#undef OF
+    return 0.0;
+}
+
+/* Whether C may convert the number: out of an integer's range that would be undefined. */
+static bool fits(tk_scalar t, double x)
+{
+    static const double bound[][2] = {
+        [TK_BOOL] = {0.0, 2.0},           [TK_I8] = {-0x1p7, 0x1p7},        [TK_I16] = {-0x1p15, 0x1p15},
+        [TK_I32] = {-0x1p31, 0x1p31},     [TK_I64] = {-0x1p63, 0x1p63},     [TK_U8] = {0.0, 0x1p8},
+        [TK_U16] = {0.0, 0x1p16},         [TK_U32] = {0.0, 0x1p32},         [TK_U64] = {0.0, 0x1p64},
+        [TK_F32] = {-INFINITY, INFINITY}, [TK_F64] = {-INFINITY, INFINITY},
+    };
+    if (t == TK_F32 || t == TK_F64)
+        return true;
+    return x >= bound[t][0] && x < bound[t][1] && x == floor(x);
+}
+
+static void set_number(tk_scalar t, void *at, double from)
+{
+#define OF(NAME, TYPE) \
+    case NAME: { \
+        const TYPE x = (TYPE)from; \
+        memcpy(at, &x, sizeof x); \
+        return; \
+    }
+    switch (t) {
+        CASES(OF)
+    }
+#undef OF
+}
+
+static tk_status check_range(const tk_field *f, tk_plane plane, int64_t first, int64_t n, const double *values,
+                             const char *what)
+{
+    if (!f || !values)
+        return rt_thread_fail(TK_BAD_ARGUMENT, "%s: the field or the values are NULL", what);
+    tk_session *s = f->module->session;
+    if (plane < TK_DATA || plane > TK_GRAD_DUAL || !f->plane[plane])
+        return tk_fail(s, TK_BAD_ARGUMENT, "%s: field '%s' has no such memory", what, f->desc->name);
+    const int64_t count = tk_field_count(f);
+    if (n < 0 || first < 0 || first > count || n > count - first)
+        return tk_fail(s, TK_BAD_ARGUMENT, "%s: %lld numbers from %lld on are not in field '%s', which has %lld", what,
+                       (long long)n, (long long)first, f->desc->name, (long long)count);
+    return TK_OK;
+}
+
+/* Number k of a field, row-major, the components of an element one after the other, wherever it stands. */
+static void *place_of(const tk_field *f, tk_plane plane, int64_t k)
+{
+    return rt_component(f, plane, rt_number(f, k / f->desc->ncomp, k % f->desc->ncomp));
+}
+
+tk_status tk_field_get(const tk_field *f, tk_plane plane, int64_t first, int64_t n, double *values)
+{
+    const tk_status st = check_range(f, plane, first, n, values, "tk_field_get");
+    for (int64_t k = 0; st == TK_OK && k < n; k++)
+        values[k] = number_at(f->desc->elem, place_of(f, plane, first + k));
+    return st;
+}
+
+tk_status tk_field_set(tk_field *f, tk_plane plane, int64_t first, int64_t n, const double *values)
+{
+    const tk_status st = check_range(f, plane, first, n, values, "tk_field_set");
+    for (int64_t k = 0; st == TK_OK && k < n; k++)
+        if (!fits(f->desc->elem, values[k]))
+            return tk_fail(f->module->session, TK_BAD_ARGUMENT,
+                           "tk_field_set: %g is no value of the integers of field '%s'", values[k], f->desc->name);
+    for (int64_t k = 0; st == TK_OK && k < n; k++)
+        set_number(f->desc->elem, place_of(f, plane, first + k), values[k]);
+    return st;
+}

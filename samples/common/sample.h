@@ -1,0 +1,152 @@
+/* What the simulators share: options, an optimiser with a state on disk, progress, pictures, films, a window.
+ *
+ * A simulator fills in a `sample` and hands it to sample_main. Its own data stand behind it in a struct that begins
+ * with the sample:
+ *
+ *     typedef struct ball { sample s; billiards *m; } ball;
+ */
+#ifndef SAMPLE_H
+#define SAMPLE_H
+
+#include <cairo.h>
+#include <popt.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <tkc/tkc.h>
+
+typedef struct sample sample;
+
+/** How parameters p follow their gradient g, with the rate r. */
+typedef enum sample_method {
+    DESCENT,    /**< p -= r g */
+    NORMALISED, /**< p -= r g / |g|, of all parameters together */
+    ADAM        /**< Kingma and Ba, "Adam: A Method for Stochastic Optimization", 2015; beta .9 and .999 */
+} sample_method;
+
+/** A number that a slider of the window changes between two iterations. A table of them ends with name NULL. */
+typedef struct sample_knob {
+    const char *name;
+    double *value, low, high;
+} sample_knob;
+
+struct sample {
+    /* What it is. */
+    const char *name;  /**< of the program and its files */
+    const char *about; /**< for --help: what is optimised */
+    const char *loss;  /**< what the loss is, for the axis of its curve */
+
+    /* Defaults, which the options replace. */
+    int size;               /**< what it counts is the sample's own: points, cells along a side, ... */
+    const char *size_means; /**< for --help; NULL: it has one size only */
+    int least_size;         /**< 0: 1 */
+    int steps;              /**< of time; 0: it knows none, and has one frame, 0 */
+    int iterations;
+    double rate;
+    int seed;
+    int threads;                      /**< 0: all processors */
+    const struct poptOption *options; /**< its own; NULL: none */
+
+    /* What is optimised: fields of s->session with gradients, by name, then NULL. NULL: nothing, it runs once. */
+    const char *const *parameters;
+    sample_method method;
+    double clip; /**< each number of a gradient is kept within this; 0: as it is */
+
+    /* How it looks. */
+    double aspect;            /**< height of a frame over its width; 0: 1 */
+    int moments;              /**< frames in a row of the picture, from the first step to the last; 0: 4 */
+    int film_frames;          /**< frames of a film; 0: 100 */
+    const sample_knob *knobs; /**< NULL: none */
+    double *target;           /**< two numbers, x and y in a frame, that the mouse drags; NULL: none */
+
+    /** Makes its module in s->session, of s->size, s->steps and s->seed, with all data that it begins with. False on
+     * failure, of which it has told on stderr, unless s->session has failed: then the caller does. */
+    bool (*create)(sample *s);
+    /** One episode with its tape: the gradients of the parameters are in their fields. Returns the loss. May depend on
+     * s->iteration and s->seed. Failures are in s->session. */
+    double (*run)(sample *s);
+    /** Draws a step of the last episode, 0 to s->steps: x from 0 to 1 to the right, y from 0 up to s->aspect. The
+     * background is painted. With s->show_gradient, also derivatives of the loss, as arrows or colours. */
+    void (*draw)(sample *s, cairo_t *c, int step);
+    void (*destroy)(sample *s); /**< also after create failed */
+
+    /* For the sample to read. */
+    tk_session *session;
+    int iteration; /**< number of the episode that runs, from 0 */
+    bool show_gradient;
+
+    /* For samples that optimise nothing: what their picture plots instead of losses; set by run. */
+    double *curve;
+    int curve_length;
+};
+
+/** Runs the program; returns its exit status: 0; 1 where something failed, or where the loss is above --expect; 2 for
+ * wrong options; 130 after Ctrl-C. */
+int sample_main(sample *s, int argc, char **argv);
+
+/* ---- state.c: parameters, the optimiser, the file that --resume reads ---- */
+
+typedef struct sample_state {
+    size_t n;              /* numbers of all parameters */
+    double *p, *g, *m, *v; /* they, their gradients, moments of Adam */
+    double *losses;        /* iterations + 1 of them */
+    int done;              /* iterations */
+} sample_state;
+
+/** Finds the parameters, and reads them. False after a message. */
+bool state_create(sample_state *t, sample *s);
+void state_free(sample_state *t);
+/** One step of the optimiser from the gradients that are in the fields. */
+void state_step(sample_state *t, sample *s);
+/** NAME.state. False after a message; load also where it belongs to another size or number of steps. */
+bool state_save(const sample_state *t, const sample *s, const char *path);
+bool state_load(sample_state *t, sample *s, const char *path);
+/** --check: the derivative along a direction, by the tape and by central differences. Prints both with the loss. */
+bool state_check(sample_state *t, sample *s);
+
+/* ---- picture.c: frames, the picture of a run, films ---- */
+
+enum { FRAME_WIDTH = 480 };
+
+/** A frame of a step, FRAME_WIDTH pixels wide. NULL when out of memory. */
+cairo_surface_t *frame_create(sample *s, int step);
+typedef struct picture picture;
+/** The picture of a run: rows of frames, and below them a curve. add_row: of the last episode, with a label. finish:
+ * plots n values and writes it; frees it in any case. */
+picture *picture_create(const sample *s);
+void picture_add_row(picture *p, sample *s, const char *label);
+bool picture_finish(picture *p, const sample *s, const double *values, int n, const char *path);
+/** A film of the last episode by an installed ffmpeg: what that makes of the file's name (.gif, .mp4, .webm). False
+ * after a message. */
+bool film_write(sample *s, const char *path);
+
+/* ---- window.c ---- */
+
+/** Optimises and plays in a window until that is closed, or frames were shown (0: no end). screenshot: where the last
+ * frame goes, or NULL. False after a message. */
+bool window_run(sample *s, sample_state *t, int frames, const char *screenshot);
+
+/* ---- draw.c: for the samples' draw ---- */
+
+typedef struct colour {
+    double r, g, b;
+} colour;
+extern const colour INK, GREY, RED, BLUE, GREEN, GOLD;
+
+void draw_colour(cairo_t *c, colour k, double opacity);
+/** Colour of t from 0 to 1, dark to bright, of growing lightness. */
+colour draw_ramp(double t);
+void draw_disc(cairo_t *c, double x, double y, double radius);
+void draw_line(cairo_t *c, double x0, double y0, double x1, double y1, double width);
+void draw_arrow(cairo_t *c, double x0, double y0, double x1, double y1, double width);
+/** A ring with a point in its middle. */
+void draw_target(cairo_t *c, const double at[2]);
+/** An image of w by h pixels over the frame, of its first row at the top: rgb holds 3 numbers from 0 to 1 a pixel. */
+void draw_image(cairo_t *c, int w, int h, const float *rgb, double aspect);
+/** Text, size as a part of the frame's width, from x, y on. */
+void draw_text(cairo_t *c, double x, double y, double size, const char *text);
+
+/** Uniform numbers from 0 to 1 and normal ones, the same on every machine: splitmix64 (Steele, Lea, Flood, 2014). */
+double random_uniform(uint64_t *state);
+double random_normal(uint64_t *state);
+
+#endif
