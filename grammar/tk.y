@@ -210,6 +210,7 @@ stmt:
   | VAR names opt_type opt_value semi           { $$ = stmt_let(p, @$, AST_STMT_VAR, $2, $3, $4); }
   | expr '=' expr semi                          { $$ = stmt_assign(p, @$, $1, NULL, $3); }
   | expr assign_op expr semi                    { $$ = stmt_assign(p, @$, $1, &$2, $3); }
+  | expr ',' exprs '=' exprs semi               { $$ = stmt_assign_several(p, @$, expr_prepend($1, $3), $5); }
   | expr semi                                   { $$ = stmt_expr(p, @$, $1); }
   | if_stmt
   | STATIC if_stmt                              { $$ = stmt_mark($2, @$, true, false); }

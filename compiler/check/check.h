@@ -119,6 +119,7 @@ tx_expr *bind_repeated(checker *c, tx_expr *e, binding **list);
 tx_expr *bind_value(checker *c, tx_expr *e, binding **list); /* in any case */
 tx_expr *wrap_bindings(checker *c, const binding *list, tx_expr *e);
 tx_expr *component_of(checker *c, tx_expr *e, int k); /* e must be repeatable */
+tx_expr *row_of(checker *c, tx_expr *e, int row);     /* of a matrix; the same */
 void place_bind_subscripts(checker *c, place *p);
 
 /* ---- check_hints.c: notes that tell what to write instead ---- */
@@ -210,6 +211,9 @@ tx_expr *extent_of(checker *c, const sym *s, int d, src_span at);
 bool takes_arrays(const sym *s);
 /* False after an error: the arrays in a call of s are such as it takes. */
 bool check_array_args(checker *c, const sym *s, const val *args, const src_span *spans);
+/* Stores a value, which may be repeated, into all elements of a field or array; of those whose first `given` subscripts
+ * p has, the rest is p->missing. */
+void fill_elements(checker *c, place *p, int given, tx_expr *value, src_span at);
 /* In an instance for a call: extents are values, and what `out` parameters name is cleared. */
 void bind_arrays(checker *c, const fn *f);
 
@@ -242,6 +246,12 @@ void emit_bindings(checker *c, const binding *b, src_span at);
 bool check_block(checker *c, const ast_stmt *list, tx_stmt **out);
 bool check_stmts(checker *c, const ast_stmt *list);
 void check_assign(checker *c, const ast_stmt *s);
+void check_assign_several(checker *c, const ast_stmt *s);
+/* x.fill(e); False: the call is another one. */
+bool check_fill(checker *c, const ast_expr *call);
+/* The n parts of a value: results of a call, components of a vector, rows of a matrix. Evaluates it now. False after an
+ * error, which counts `names` of this kind. */
+bool take_apart(checker *c, val v, int n, val *parts, const char *names, src_span at);
 void store_place(checker *c, place *p, tx_stmt_kind kind, tx_expr *value, ir_reduce red, src_span at);
 void check_call_statement(checker *c, const ast_stmt *s);
 bool is_statement(const char *name, bool prelude); /* a built-in, or one of the prelude, that has no value */

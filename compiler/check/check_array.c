@@ -1,6 +1,8 @@
 /* Arrays of the host among the parameters of kernels and export funcs: to everything but the host's interface, fields
  * of their function. Where the program calls one, it gives arrays of its own by their names, and the callee is checked
  * for these. */
+#include <string.h>
+
 #include "check/check.h"
 
 /* ---- declarations ---- */
@@ -401,37 +403,51 @@ static tx_expr *zero_of(checker *c, const ty *t, src_span at)
     return e;
 }
 
+void fill_elements(checker *c, place *p, int given, tx_expr *value, src_span at)
+{
+    const int n = p->missing;
+    tx_stmt *t = n > 0 ? emit_stmt(c, TX_FOR, at) : NULL, **tail = c->fn->tail;
+    tx_expr **subs = ARENA_ARRAY(c->mem, tx_expr *, given + n);
+    if (given)
+        memcpy(subs, p->subs, (size_t)given * sizeof *subs);
+    p->subs = subs;
+    p->nsubs = given + n;
+    p->missing = 0;
+    if (t) {
+        t->ndim = n;
+        t->parallel = c->fn->is_kernel && !c->fn->task;
+        t->indices = ARENA_ARRAY(c->mem, tx_local *, n);
+        t->lo = ARENA_ARRAY(c->mem, tx_expr *, n);
+        t->hi = ARENA_ARRAY(c->mem, tx_expr *, n);
+        c->fn->tail = &t->body;
+    }
+    for (int d = 0; d < n; d++) {
+        t->indices[d] = local_new(c, d < 3 ? (const char *const[]){"i", "j", "k"}[d] : NULL,
+                                  ty_scalar(c->types, SC_I64), t->loc);
+        t->lo[d] = val_const_i(c, SC_I64, 0, at).e;
+        t->hi[d] = extent_of(c, p->sym, given + d, at);
+        subs[given + d] = tx_new(c, TX_LOCAL, t->indices[d]->type, at);
+        subs[given + d]->local = t->indices[d];
+    }
+    store_place(c, p, p->kind == PLACE_FIELD ? TX_STORE : TX_ASSIGN, value, IR_RED_ADD, at);
+    if (t)
+        c->fn->tail = tail;
+}
+
 /* What an `out` parameter holds at first. The loop is a parallel one of a kernel. */
 static void clear_array(checker *c, const ast_param *p)
 {
     sym *s = names_lookup(c, p->name);
     const bool field = s->kind == SYM_FIELD;
-    tx_stmt *t = emit_stmt(c, TX_FOR, p->span), **tail = c->fn->tail;
-    t->ndim = field ? s->field->ndim : s->local->type->ndim;
-    t->parallel = c->fn->is_kernel;
-    t->indices = ARENA_ARRAY(c->mem, tx_local *, t->ndim);
-    t->lo = ARENA_ARRAY(c->mem, tx_expr *, t->ndim);
-    t->hi = ARENA_ARRAY(c->mem, tx_expr *, t->ndim);
     place q = {.kind = field ? PLACE_FIELD : PLACE_LOCAL,
                .sym = s,
                .local = s->local,
                .field = s->field,
                .all = true,
-               .nsubs = t->ndim,
+               .missing = field ? s->field->ndim : s->local->type->ndim,
                .at = p->span};
     q.whole = q.type = field ? s->type : s->local->type->of;
-    q.subs = ARENA_ARRAY(c->mem, tx_expr *, t->ndim);
-    for (int d = 0; d < t->ndim; d++) {
-        t->indices[d] = local_new(c, d < 3 ? (const char *const[]){"i", "j", "k"}[d] : NULL,
-                                  ty_scalar(c->types, SC_I64), t->loc);
-        t->lo[d] = val_const_i(c, SC_I64, 0, p->span).e;
-        t->hi[d] = extent_of(c, s, d, p->span);
-        q.subs[d] = tx_new(c, TX_LOCAL, t->indices[d]->type, p->span);
-        q.subs[d]->local = t->indices[d];
-    }
-    c->fn->tail = &t->body;
-    store_place(c, &q, field ? TX_STORE : TX_ASSIGN, zero_of(c, q.type, p->span), IR_RED_ADD, p->span);
-    c->fn->tail = tail;
+    fill_elements(c, &q, 0, zero_of(c, q.type, p->span), p->span);
 }
 
 void bind_arrays(checker *c, const fn *f)

@@ -39,6 +39,7 @@ static val apply_select(checker *c, val *args, src_span at)
 {
     if (args[0].e->type->elem != SC_BOOL) {
         ERR(c, at, DIAG_CONDITION, "the first argument of 'select'", name_of(c, args[0]));
+        NOTE(c, at, "compare with zero: '!= 0'");
         return val_error(c, at);
     }
     val v[3] = {args[1], args[2], args[0]};
@@ -571,6 +572,8 @@ static val call_symbol(checker *c, sym *s, const ast_expr *e)
         break;
     }
     ERR(c, e->a->span, DIAG_NOT_A_FUNCTION, s->name, sym_describe(s));
+    if ((s->kind == SYM_FIELD && s->field->ndim > 0) || (s->kind == SYM_LOCAL && s->local->type->kind == TY_ARRAY))
+        NOTE(c, e->a->span, "an element is written '%s[...]'", s->name);
     NOTE(c, s->span, "'%s' is declared here", s->name);
     return val_error(c, e->span);
 }

@@ -285,6 +285,11 @@ static val check_optional(checker *c, const ast_expr *e)
     return v;
 }
 
+static bool is_order(const ast_expr *e)
+{
+    return e->kind == AST_EXPR_BINARY && binops[e->binop].class == CLASS_ORDER;
+}
+
 static val check_binary(checker *c, const ast_expr *e)
 {
     val a = check_expr(c, e->a);
@@ -293,6 +298,11 @@ static val check_binary(checker *c, const ast_expr *e)
         return val_error(c, e->span);
     if (!is_numeric_value(c, a, e->a->span) || !is_numeric_value(c, b, e->b->span))
         return val_error(c, e->span);
+    if (is_order(e) && is_order(e->a)) { /* what (a < b) < c would be in C */
+        val r = bad_operands(c, binops[e->binop].text, a, b, e->op_span);
+        NOTE(c, e->op_span, "comparisons do not chain: write 'a < b && b < c'");
+        return r;
+    }
     return apply_binary(c, e->binop, a, b, e->span, e->op_span);
 }
 

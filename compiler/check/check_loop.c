@@ -27,23 +27,53 @@ static scalar index_type(checker *c, val *a, val *b)
     return SC_I32;
 }
 
-static bool add_range(checker *c, bounds *b, const ast_expr *lo, const ast_expr *hi)
+/* lo: 0 if `from` is NULL. */
+static bool add_bounds(checker *c, bounds *b, val *from, val to, src_span lo, src_span hi)
 {
     if (b->n == MAX_DIM)
-        return ERR(c, hi->span, DIAG_DIMENSIONS, MAX_DIM);
+        return ERR(c, hi, DIAG_DIMENSIONS, MAX_DIM);
+    b->index[b->n] = index_type(c, &to, from);
+    b->hi[b->n] = to_i64(c, to, hi, "the bound of a loop");
+    b->lo[b->n] = from ? to_i64(c, *from, lo, "the bound of a loop") : val_const_i(c, SC_I64, 0, hi).e;
+    if (!b->hi[b->n] || !b->lo[b->n])
+        return false;
+    b->n++;
+    return true;
+}
+
+/* ndrange(v): a vector's components are the bounds of so many dimensions. */
+static bool add_vector(checker *c, bounds *b, val *from, val to, src_span lo, src_span hi)
+{
+    const int n = to.e->type->rows;
+    binding *list = NULL;
+    to = settle(c, to);
+    to.e = bind_repeated(c, to.e, &list);
+    if (from && from->e->type->kind == TY_VEC && from->e->type->rows != n)
+        return ERR(c, lo, DIAG_SHAPES, "ndrange", name_of(c, *from), name_of(c, to));
+    if (from)
+        *from = settle(c, *from);
+    if (from)
+        from->e = bind_repeated(c, from->e, &list);
+    emit_bindings(c, list, hi);
+    for (int k = 0; k < n; k++) {
+        val first = from ? val_typed(component_of(c, from->e, k)) : (val){0};
+        if (!add_bounds(c, b, from ? &first : NULL, val_typed(component_of(c, to.e, k)), lo, hi))
+            return false;
+    }
+    return true;
+}
+
+static bool add_range(checker *c, bounds *b, const ast_expr *lo, const ast_expr *hi, bool vectors)
+{
     val from, to = check_expr(c, hi);
     if (lo)
         from = check_expr(c, lo);
     if (val_bad(to) || (lo && val_bad(from)))
         return false;
-    scalar index = index_type(c, &to, lo ? &from : NULL);
-    b->hi[b->n] = to_i64(c, to, hi->span, "the bound of a loop");
-    b->lo[b->n] = lo ? to_i64(c, from, lo->span, "the bound of a loop") : val_const_i(c, SC_I64, 0, hi->span).e;
-    b->index[b->n] = index;
-    if (!b->hi[b->n] || !b->lo[b->n])
-        return false;
-    b->n++;
-    return true;
+    const src_span lo_at = lo ? lo->span : hi->span;
+    if (vectors && to.e->type->kind == TY_VEC)
+        return add_vector(c, b, lo ? &from : NULL, to, lo_at, hi->span);
+    return add_bounds(c, b, lo ? &from : NULL, to, lo_at, hi->span);
 }
 
 static bool over_range(checker *c, bounds *b, const ast_expr *iter)
@@ -56,7 +86,7 @@ static bool over_range(checker *c, bounds *b, const ast_expr *iter)
                  "there is no step: count the iterations, for k in range(n), and begin with let i = first + k * step;");
         return false;
     }
-    return n == 1 ? add_range(c, b, NULL, iter->args) : add_range(c, b, iter->args, iter->args->next);
+    return n == 1 ? add_range(c, b, NULL, iter->args, false) : add_range(c, b, iter->args, iter->args->next, false);
 }
 
 static bool over_ndrange(checker *c, bounds *b, const ast_expr *iter)
@@ -67,7 +97,7 @@ static bool over_ndrange(checker *c, bounds *b, const ast_expr *iter)
         bool pair = e->kind == AST_EXPR_LIST && e->is_bounds;
         if (pair && ast_count(e->args) != 2)
             return ERR(c, e->span, DIAG_RANGE_PAIR);
-        if (!(pair ? add_range(c, b, e->args, e->args->next) : add_range(c, b, NULL, e)))
+        if (!(pair ? add_range(c, b, e->args, e->args->next, true) : add_range(c, b, NULL, e, true)))
             return false;
     }
     return true;
@@ -109,7 +139,9 @@ static bool check_iter(checker *c, bounds *b, const ast_expr *iter)
         return over_field(c, b, iter);
     b->grouped = true;
     if (ast_count(iter->args) != 1)
-        return ERR(c, iter->span, DIAG_ARGUMENT_COUNT, "grouped", "a field", ast_count(iter->args));
+        return ERR(c, iter->span, DIAG_ARGUMENT_COUNT, "grouped", "a field or an ndrange", ast_count(iter->args));
+    if (calls_builtin(c, iter->args, "ndrange"))
+        return over_ndrange(c, b, iter->args);
     return over_field(c, b, iter->args);
 }
 
@@ -147,14 +179,17 @@ static void declare_indices(checker *c, const ast_stmt *s, const bounds *b, tx_s
             continue;
         }
         const char *hint = arena_printf(c->mem, b->n <= 4 ? "%s_%c" : "%s_%d", name->name, b->n <= 4 ? "xyzw"[k] : k);
-        t->indices[k] = local_new(c, hint, ty_scalar(c->types, SC_I32), t->loc);
+        t->indices[k] = local_new(c, hint, ty_scalar(c->types, b->index[k]), t->loc);
     }
 }
 
 /* for I in grouped(x): I is the vector of the indices. */
 static void declare_grouped(checker *c, const ast_stmt *s, const tx_stmt *t)
 {
-    const ty *type = ty_vec(c->types, t->ndim, SC_I32);
+    scalar index = SC_I32;
+    for (int k = 0; k < t->ndim; k++)
+        index = t->indices[k]->type->elem == SC_I64 ? SC_I64 : index;
+    const ty *type = ty_vec(c->types, t->ndim, index);
     tx_stmt *d = emit_stmt(c, TX_DECL, s->span);
     d->nlocals = 1;
     d->locals = ARENA_ARRAY(c->mem, tx_local *, 1);
@@ -163,8 +198,9 @@ static void declare_grouped(checker *c, const ast_stmt *s, const tx_stmt *t)
     d->value->nargs = t->ndim;
     d->value->args = ARENA_ARRAY(c->mem, tx_expr *, t->ndim);
     for (int k = 0; k < t->ndim; k++) {
-        d->value->args[k] = tx_new(c, TX_LOCAL, t->indices[k]->type, s->span);
-        d->value->args[k]->local = t->indices[k];
+        tx_expr *i = tx_new(c, TX_LOCAL, t->indices[k]->type, s->span);
+        i->local = t->indices[k];
+        d->value->args[k] = cast_to(c, val_typed(i), index, s->span).e;
     }
 }
 
@@ -200,7 +236,17 @@ static void check_body_of_bad_loop(checker *c, const ast_stmt *s)
 
 /* ---- static for ---- */
 
-static bool unroll(checker *c, const ast_stmt *s, const int64_t at[], int n, bool *falls)
+static val static_vector(checker *c, const int64_t at[], int n, src_span span)
+{
+    tx_expr *e = tx_new(c, TX_BUILD, ty_vec(c->types, n, SC_I32), span);
+    e->nargs = n;
+    e->args = ARENA_ARRAY(c->mem, tx_expr *, n);
+    for (int k = 0; k < n; k++)
+        e->args[k] = val_const_i(c, SC_I32, at[k], span).e;
+    return val_typed(e);
+}
+
+static bool unroll(checker *c, const ast_stmt *s, const int64_t at[], int n, bool grouped, bool *falls)
 {
     int errors = diag_error_count(c->d), k = 0;
     if (c->unrolled == MAX_UNROLL)
@@ -211,7 +257,10 @@ static bool unroll(checker *c, const ast_stmt *s, const int64_t at[], int n, boo
     scope sc;
     loop l = {.outer = c->fn->loop, .kind = LOOP_STATIC};
     scope_push(c, &sc);
-    for (const ast_name *name = s->names; name && k < n; name = name->next, k++) {
+    if (grouped) {
+        scope_declare(c, SYM_STATIC, s->names->name, s->names->span)->value = static_vector(c, at, n, s->names->span);
+    }
+    for (const ast_name *name = grouped ? NULL : s->names; name && k < n; name = name->next, k++) {
         sym *v = scope_declare(c, SYM_STATIC, name->name, name->span);
         v->value = val_const_i(c, SC_I64, at[k], name->span);
         v->value.soft = SOFT_INT;
@@ -225,6 +274,21 @@ static bool unroll(checker *c, const ast_stmt *s, const int64_t at[], int n, boo
     return diag_error_count(c->d) == errors; /* the same error for every value is enough once */
 }
 
+/* A param in the bounds, which the host chooses. */
+static void hint_static_param(checker *c, const ast_expr *e)
+{
+    const sym *s = e->kind == AST_EXPR_NAME ? names_lookup(c, e->name) : NULL;
+    if (s && s->kind == SYM_PARAM)
+        NOTE(c, e->span, "'%s' is a param, chosen at run time: make it a const (tkc -D %s=... sets it), or write 'for'",
+             s->name, s->name);
+    const ast_expr *const parts[] = {e->a, e->b, e->c};
+    for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
+        if (parts[k])
+            hint_static_param(c, parts[k]);
+    for (const ast_expr *a = e->args; a; a = a->next)
+        hint_static_param(c, a);
+}
+
 static bool check_static_for(checker *c, const ast_stmt *s)
 {
     bounds b = {0};
@@ -235,8 +299,9 @@ static bool check_static_for(checker *c, const ast_stmt *s)
     int64_t lo[MAX_DIM], hi[MAX_DIM], at[MAX_DIM];
     bool falls = true;
     for (int k = 0; k < b.n; k++) {
-        if (b.grouped || b.lo[k]->kind != TX_CONST || b.hi[k]->kind != TX_CONST) {
+        if (b.lo[k]->kind != TX_CONST || b.hi[k]->kind != TX_CONST || (b.grouped && b.index[k] != SC_I32)) {
             ERR(c, s->iter->span, DIAG_NOT_CONSTANT, "a bound of 'static for'");
+            hint_static_param(c, s->iter);
             check_body_of_bad_loop(c, s);
             return true;
         }
@@ -245,7 +310,7 @@ static bool check_static_for(checker *c, const ast_stmt *s)
         if (lo[k] >= hi[k])
             return true;
     }
-    while (unroll(c, s, at, b.n, &falls)) {
+    while (unroll(c, s, at, b.n, b.grouped, &falls)) {
         int k = b.n - 1;
         while (k >= 0 && ++at[k] == hi[k]) {
             at[k] = lo[k];

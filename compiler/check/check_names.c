@@ -66,6 +66,8 @@ void names_unknown(checker *c, const char *name, src_span at, bool function)
     ERR(c, at, function ? DIAG_UNKNOWN_FUNCTION : DIAG_UNKNOWN_NAME, name);
     if (!hint_foreign(c, name, at))
         hint_near(c, name, at, function);
+    if (c->extents && !c->fn)
+        NOTE(c, at, "extents are made of consts and params: 'param %s: i32 = 16;'", name);
     name_entry *e = names_entry(c, name);
     if (!c->fn || function || (e->local && e->local->owner == c->fn))
         return;
@@ -223,8 +225,14 @@ static bool make_name(made_table *t, const char *name, const char *of, src_span 
         if (m->name != name || (m->of && m->of == of))
             continue;
         ERR(c, at, DIAG_GENERATED_NAME, of, arena_printf(c->mem, "%s_%s", c->ir->name, name));
-        if (m->of)
+        if (m->of) {
             NOTE(c, m->at, "'%s' makes that name as well", m->of);
+            const size_t n = strlen(m->of);
+            if (!strncmp(name, m->of, n) && name[n] == '_')
+                NOTE(c, at,
+                     "the derivatives of '%s' are called %s_grad, %s_jvp and %s_hvp: give one of the two another name",
+                     m->of, m->of, m->of, m->of);
+        }
         return false;
     }
     made *m = ARENA_NEW(c->mem, made);
@@ -372,7 +380,8 @@ sym *scope_declare(checker *c, sym_kind kind, const char *name, src_span at)
     sym *before = e->local && e->local->owner == c->fn ? e->local : NULL;
     if (before && before->kind == SYM_BAD)
         before = NULL;
-    if (!before && e->global && !in_prelude(c))
+    /* a kernel is rarely called by its name, and `step` is what time loops count */
+    if (!before && e->global && e->global->kind != SYM_KERNEL && !in_prelude(c))
         before = e->global;
     if (before) {
         ERR(c, at, DIAG_HIDES, name, sym_describe(before));

@@ -91,6 +91,15 @@ tx_expr *component_of(checker *c, tx_expr *e, int k)
     return e->type->kind == TY_SCALAR ? e : extract(c, e, 1, &k, ty_scalar(c->types, e->type->elem), true);
 }
 
+tx_expr *row_of(checker *c, tx_expr *e, int row)
+{
+    const int n = e->type->cols;
+    int *comps = ARENA_ARRAY(c->mem, int, n);
+    for (int k = 0; k < n; k++)
+        comps[k] = row * n + k;
+    return extract(c, e, n, comps, ty_vec(c->types, n, e->type->elem), true);
+}
+
 /* ---- reading ---- */
 
 static bool is_stopped(const checker *c, const ir_field *f)

@@ -140,12 +140,34 @@ static void tuple_count(checker *c, src_span at, int names, int results)
     ERR(c, at, DIAG_TUPLE_COUNT, names, names == 1 ? "" : "s", results, results == 1 ? "" : "s");
 }
 
+/* let a, b = v; */
+static void check_apart_decl(checker *c, const ast_stmt *s, val v, int n)
+{
+    val *parts = ARENA_ARRAY(c->mem, val, n);
+    const bool ok = take_apart(c, v, n, parts, "name", s->span);
+    int k = 0;
+    for (const ast_name *name = s->names; name; name = name->next, k++) {
+        const val part = ok ? parts[k] : val_error(c, s->span);
+        sym *l = declare_local(c, name, part.e->type, s->kind == AST_STMT_VAR);
+        if (v.lost.literals && s->kind == AST_STMT_LET)
+            l->lost = v.lost;
+        emit_local(c, l, part.e, s->span);
+    }
+}
+
 static void check_tuple_decl(checker *c, const ast_stmt *s, int n)
 {
     if (s->type)
         ERR(c, s->type->span, DIAG_TUPLE_TYPE);
     val v = check_expr(c, s->value);
     const ty *t = v.e->type;
+    if (t->kind == TY_VEC || t->kind == TY_MAT) {
+        const lossy lost = v.lost;
+        v = settle(c, v);
+        v.lost = lost;
+        check_apart_decl(c, s, v, n);
+        return;
+    }
     bool ok = t->kind == TY_TUPLE && t->nmembers == n;
     if (!ok && !val_bad(v) && !s->type)
         tuple_count(c, s->span, n, t->kind == TY_TUPLE ? t->nmembers : t->kind != TY_VOID);
@@ -379,7 +401,7 @@ static bool check_builtin_statement(checker *c, const ast_expr *e)
             calls[k].check(c, e);
             return true;
         }
-    return check_atomic_statement(c, e);
+    return check_fill(c, e) || check_atomic_statement(c, e);
 }
 
 void check_call_statement(checker *c, const ast_stmt *s)
@@ -387,8 +409,11 @@ void check_call_statement(checker *c, const ast_stmt *s)
     const ast_expr *e = s->value;
     if (e->kind != AST_EXPR_CALL && e->kind != AST_EXPR_TYPECALL) {
         val v = check_expr(c, e);
-        if (!val_bad(v))
-            ERR(c, e->span, DIAG_DISCARDED);
+        if (val_bad(v))
+            return;
+        ERR(c, e->span, DIAG_DISCARDED);
+        if (e->kind == AST_EXPR_BINARY && e->binop == AST_EQ)
+            NOTE(c, e->op_span, "an assignment is written '='");
         return;
     }
     if (!check_builtin_statement(c, e)) {
@@ -468,6 +493,9 @@ static bool check_stmt(checker *c, const ast_stmt *s)
         return true;
     case AST_STMT_ASSIGN:
         check_assign(c, s);
+        return true;
+    case AST_STMT_SEVERAL:
+        check_assign_several(c, s);
         return true;
     case AST_STMT_EXPR:
         check_call_statement(c, s);

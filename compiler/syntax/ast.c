@@ -306,6 +306,14 @@ ast_stmt *stmt_assign(parse *p, src_span at, ast_expr *target, const ast_binop *
     return s;
 }
 
+ast_stmt *stmt_assign_several(parse *p, src_span at, expr_list targets, expr_list values)
+{
+    ast_stmt *s = new_stmt(p, AST_STMT_SEVERAL, at);
+    s->targets = targets.first;
+    s->values = values.first;
+    return s;
+}
+
 ast_stmt *stmt_expr(parse *p, src_span at, ast_expr *value)
 {
     ast_stmt *s = new_stmt(p, AST_STMT_EXPR, at);

@@ -123,7 +123,7 @@ struct ast_stmt {
     ast_name *names;
     ast_type *type;
     ast_expr *target, *value, *cond, *limit, *iter;
-    ast_expr *values;
+    ast_expr *targets, *values;
     bool has_op;
     ast_binop assign_op;
     ast_stmt *body, *else_body; /* lists */

@@ -215,6 +215,9 @@ static void dump_stmt_head(FILE *out, const ast_stmt *s)
     dump_part(out, " limit ", s->limit);
     dump_part(out, " in ", s->iter);
     dump_part(out, s->kind == AST_STMT_LET || s->kind == AST_STMT_VAR ? " = " : " ", s->value);
+    dump_list(out, s->targets);
+    if (s->targets)
+        fputs(" :", out);
     dump_list(out, s->values);
     dump_span(out, s->span);
     fputc('\n', out);

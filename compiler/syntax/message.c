@@ -202,6 +202,8 @@ static const char *hint_in_head(parse *p, const expectation *e)
         return "only an 'extern func' has no body";
     if (cur->code == ']' && prev->code == '[')
         return "extents are written out; an array parameter names them, 'a: in real[n]'";
+    if (cur->code == ':' && prev->code == ')')
+        return "the type of the result stands behind '->'";
     if (cur->code == TOK_ARROW && has(e, "'{'"))
         return "the result stands before the attributes";
     if (cur->code == ',' && has(e, "identifier") && has(e, "';'"))
@@ -342,9 +344,20 @@ static src_span error_span(const parse *p, const char *phrase)
     return p->cur.span;
 }
 
+/* The '}' of a list in braces, whose '{' was an error. */
+static bool ends_bad_list(const parse *p)
+{
+    if (!p->reported || p->cur.code != '}' || p->text[p->reported_at] != '{')
+        return false;
+    for (size_t k = p->reported_at + 1; k < p->cur.from; k++)
+        if (strchr("{;\n", p->text[k]))
+            return false;
+    return true;
+}
+
 void syntax_error(parse *p, const char *const *expected, int n)
 {
-    if (p->stopped || p->closing || (p->reported && p->reported_at == p->cur.from))
+    if (p->stopped || p->closing || (p->reported && p->reported_at == p->cur.from) || ends_bad_list(p))
         return;
     p->reported = true;
     p->reported_at = p->cur.from;

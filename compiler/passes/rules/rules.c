@@ -417,6 +417,18 @@ static const char *verb(unsigned kind)
     return kind == OP_READS ? "reads" : kind == OP_STORES ? "stores into" : "adds to";
 }
 
+/* max(y, e) that is stored into y: atomic_max does that. The loop may have another access of the element. */
+static const char *atomic_for(const ir_op *store)
+{
+    const ir_op *e = store->nargs > 0 ? store->args[store->nargs - 1]->def : NULL;
+    for (int k = 0; e && (e->code == OP_MIN || e->code == OP_MAX) && k < 2; k++) {
+        const ir_op *load = e->args[k]->def;
+        if (load && load->code == OP_LOAD && ir_field_of(load) == ir_field_of(store))
+            return e->code == OP_MIN ? "atomic_min" : "atomic_max";
+    }
+    return NULL;
+}
+
 static void report_race(rules *r, const access *a, const access *b, const char *example)
 {
     diag_sink *d = r->m->diag;
@@ -426,6 +438,10 @@ static void report_race(rules *r, const access *a, const access *b, const char *
         diag(d, span_at(b->op->loc), DIAG_RACE_STORE, plane_name(r, b));
         if (*example)
             diag_note(d, span_at(b->op->loc), "for example in the iterations %s", example);
+        const char *atomic = atomic_for(b->op);
+        if (atomic)
+            diag_note(d, span_at(b->op->loc), "write '%s(%s, ...);', which several iterations may do", atomic,
+                      b->field->name);
         diag_note(d, span_at(b->op->loc),
                   "iterations are unordered: use the loop's index in the subscripts, '+=' to add up, or 'serial for'");
         return;

@@ -397,7 +397,9 @@ void tk_tape_leave(tk_tape_guard *g);
 
 /** `TK_TAPE(g, g->U) { launches }`: a tape on g->U around the block, with tk_tape_begin and tk_tape_end; dropped when
  * the block is left by break, return, goto or an exception. When the tape cannot be opened the block is skipped; the
- * failure is in the session. m: pointer to a generated module; view: the loss's view in it. */
+ * failure is in the session. m: pointer to a generated module; view: the loss's view in it. TK_TAPE_WITH has flags of
+ * tk_tape_begin besides. */
+#define TK_TAPE(m, view) TK_TAPE_WITH(m, view, 0)
 #ifdef __cplusplus
 struct tk_tape_scope : tk_tape_guard {
     tk_tape_scope(tk_module *m, tk_field *f, unsigned flags) : tk_tape_guard(tk_tape_enter(m, f, flags))
@@ -410,13 +412,13 @@ struct tk_tape_scope : tk_tape_guard {
     tk_tape_scope(const tk_tape_scope &) = delete;
     tk_tape_scope &operator=(const tk_tape_scope &) = delete;
 };
-#define TK_TAPE(m, view) \
-    for (tk_tape_scope TK_PASTE_(tk_tape_scope_, __LINE__)(&(m)->tk, (view).field, 0); \
+#define TK_TAPE_WITH(m, view, flags) \
+    for (tk_tape_scope TK_PASTE_(tk_tape_scope_, __LINE__)(&(m)->tk, (view).field, (flags)); \
          tk_tape_step(&TK_PASTE_(tk_tape_scope_, __LINE__));)
 #else
-#define TK_TAPE(m, view) \
+#define TK_TAPE_WITH(m, view, flags) \
     for (__attribute__((cleanup(tk_tape_leave))) \
-         tk_tape_guard TK_PASTE_(tk_tape_guard_, __LINE__) = tk_tape_enter(&(m)->tk, (view).field, 0); \
+         tk_tape_guard TK_PASTE_(tk_tape_guard_, __LINE__) = tk_tape_enter(&(m)->tk, (view).field, (flags)); \
          tk_tape_step(&TK_PASTE_(tk_tape_guard_, __LINE__));)
 #endif
 
