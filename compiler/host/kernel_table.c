@@ -104,6 +104,26 @@ static int print_arrays(emitter *e, const ir_func *kernel)
     return n;
 }
 
+/* What a launch takes by value, for whoever knows its types from here alone. */
+static int print_parameters(emitter *e, const ir_func *kernel)
+{
+    int n = 0;
+    for (int i = 0; i < kernel->nsig; i++) {
+        const ir_sigparam *p = &kernel->sig[i];
+        if (p->array)
+            continue;
+        if (n++ == 0)
+            sb_printf(e->out, "static const tk_parameter %s_parameters[] = {\n", file_level(e, kernel->name));
+        const char *dot = p->structure ? "." : "", *path = p->structure ? p->path : "";
+        sb_printf(e->out, "    {\"%s%s%s\", %s, %d, offsetof(struct %s, %s%s%s)},\n", p->name, dot, path,
+                  scalar_enum(p->elem), p->rows * p->cols, kernel_args_tag(e, kernel, FORM_RUN),
+                  name_member(e->mem, p->name), dot, path);
+    }
+    if (n)
+        sb_add(e->out, "};\n");
+    return n;
+}
+
 static int kernel_index(const ir_module *m, const ir_func *kernel)
 {
     int n = 0;
@@ -120,7 +140,12 @@ static bool reads_fields(const ir_func *bounds)
     return false;
 }
 
-static void print_kernel(emitter *e, const ir_func *kernel, int index, int naccess, int narrays)
+/* How many entries its tables have. */
+typedef struct counts {
+    int access, arrays, parameters;
+} counts;
+
+static void print_kernel(emitter *e, const ir_func *kernel, int index, const counts *n)
 {
     strbuf *b = e->out;
     const char *own = file_level(e, kernel->name);
@@ -140,14 +165,16 @@ static void print_kernel(emitter *e, const ir_func *kernel, int index, int nacce
         sb_printf(b, ",\n     .no_grad = %s", c_string(e->mem, why_no_grad(kernel)));
     if (why_no_jvp(kernel))
         sb_printf(b, ",\n     .no_jvp = %s", c_string(e->mem, why_no_jvp(kernel)));
-    if (naccess)
-        sb_printf(b, ",\n     .access = %s_access, .naccess = %d", own, naccess);
+    if (n->access)
+        sb_printf(b, ",\n     .access = %s_access, .naccess = %d", own, n->access);
     if (kernel->launch.nparts)
         sb_printf(b, ",\n     .parts = %s_parts, .nparts = %d, .bounds = %s_bounds, .nbounds = %d%s", own,
                   kernel->launch.nparts, own, kernel->launch.bounds->nresults,
                   reads_fields(kernel->launch.bounds) ? ", .bounds_read = true" : "");
-    if (narrays)
-        sb_printf(b, ",\n     .arrays = %s_arrays, .narrays = %d", own, narrays);
+    if (n->parameters)
+        sb_printf(b, ",\n     .parameters = %s_parameters, .nparameters = %d", own, n->parameters);
+    if (n->arrays)
+        sb_printf(b, ",\n     .arrays = %s_arrays, .narrays = %d", own, n->arrays);
     if (kernel_gives_floats(kernel))
         sb_add(b, ", .result = true");
     if (kernel->ad.custom_grad)
@@ -161,12 +188,13 @@ int emit_kernel_table(emitter *e)
     const ir_module *m = e->m;
     int n = 0;
     bool custom = false;
-    int *counts = ARENA_ARRAY(e->mem, int, m->funcs.len + 1), *arrays = ARENA_ARRAY(e->mem, int, m->funcs.len + 1);
+    counts *has = ARENA_ARRAY(e->mem, counts, m->funcs.len + 1);
     for (size_t i = 0; i < m->funcs.len; i++)
         if (ir_is_kernel(m->funcs.at[i])) {
             custom |= m->funcs.at[i]->ad.custom_grad != NULL;
-            arrays[n] = print_arrays(e, m->funcs.at[i]);
-            print_access(e, m->funcs.at[i], &counts[n++]);
+            has[n].arrays = print_arrays(e, m->funcs.at[i]);
+            has[n].parameters = print_parameters(e, m->funcs.at[i]);
+            print_access(e, m->funcs.at[i], &has[n++].access);
             print_parts(e, m->funcs.at[i]);
         }
     if (n == 0)
@@ -178,7 +206,7 @@ int emit_kernel_table(emitter *e)
     n = 0;
     for (size_t i = 0; i < m->funcs.len; i++)
         if (ir_is_kernel(m->funcs.at[i])) {
-            print_kernel(e, m->funcs.at[i], n, counts[n], arrays[n]);
+            print_kernel(e, m->funcs.at[i], n, &has[n]);
             n++;
         }
     sb_add(e->out, "};\n\n");

@@ -1,4 +1,4 @@
-/* Fields found by name, and read and written as numbers, for code that knows no generated type. */
+/* Fields and kernels found by name, read, written and launched as numbers, for code that knows no generated type. */
 #include "rt.h"
 
 static tk_field *next_in_module(tk_module *m, int index)
@@ -17,28 +17,44 @@ tk_field *tk_field_next(tk_session *s, const tk_field *before)
                   : next_in_module(s->modules, 0);
 }
 
+/* "x", or "module.x". */
+static bool is_called(const tk_module *m, const char *own, const char *name)
+{
+    const size_t n = strlen(m->desc->name);
+    return !strcmp(name, own) || (!strncmp(name, m->desc->name, n) && name[n] == '.' && !strcmp(name + n + 1, own));
+}
+
+/* Which of two things called so is meant nobody knows. */
+static bool is_only_one(const tk_module *found, const tk_module *other, const char *what, const char *name)
+{
+    if (!found)
+        return true;
+    rt_thread_fail(TK_BAD_ARGUMENT, "'%s' is a %s of module '%s' and of module '%s'", name, what, found->desc->name,
+                   other->desc->name);
+    return false;
+}
+
+static bool can_look(const tk_session *s, const char *name, const char *what)
+{
+    if (!s || !name)
+        rt_thread_fail(TK_BAD_ARGUMENT, "%s: the session or the name is NULL", what);
+    return s && name;
+}
+
 tk_field *tk_field_find(tk_session *s, const char *name)
 {
     tk_field *found = NULL;
-    if (!s || !name) {
-        rt_thread_fail(TK_BAD_ARGUMENT, "tk_field_find: the session or the name is NULL");
+    if (!can_look(s, name, "tk_field_find"))
         return NULL;
-    }
     for (tk_field *f = tk_field_next(s, NULL); f; f = tk_field_next(s, f)) {
-        const char *module = f->module->desc->name;
-        const size_t n = strlen(module);
-        const bool with_module = !strncmp(name, module, n) && name[n] == '.' && !strcmp(name + n + 1, f->desc->name);
-        if (!with_module && strcmp(name, f->desc->name) != 0)
+        if (!is_called(f->module, f->desc->name, name))
             continue;
-        if (found) {
-            rt_thread_fail(TK_BAD_ARGUMENT, "tk_field_find: '%s' is a field of module '%s' and of module '%s'", name,
-                           found->module->desc->name, module);
+        if (!is_only_one(found ? found->module : NULL, f->module, "field", name))
             return NULL;
-        }
         found = f;
     }
     if (!found)
-        rt_thread_fail(TK_BAD_ARGUMENT, "tk_field_find: no module of the session has a field '%s'", name);
+        rt_thread_fail(TK_BAD_ARGUMENT, "no module of the session has a field '%s'", name);
     return found;
 }
 
@@ -159,5 +175,92 @@ tk_status tk_field_set(tk_field *f, tk_plane plane, int64_t first, int64_t n, co
                            "tk_field_set: %g is no value of the integers of field '%s'", values[k], f->desc->name);
     for (int64_t k = 0; st == TK_OK && k < n; k++)
         set_number(f->desc->elem, place_of(f, plane, first + k), values[k]);
+    return st;
+}
+
+/* ---- kernels ---- */
+
+const tk_kernel *tk_kernel_at(const tk_module *m, int k)
+{
+    return m && k >= 0 && k < m->desc->nkernels ? &m->desc->kernels[k] : NULL;
+}
+
+const char *tk_kernel_name(const tk_kernel *k)
+{
+    return k ? k->name : "";
+}
+
+const tk_kernel *tk_kernel_find(tk_session *s, const char *name, tk_module **module)
+{
+    const tk_kernel *found = NULL;
+    tk_module *of = NULL;
+    if (!can_look(s, name, "tk_kernel_find"))
+        return NULL;
+    for (tk_module *m = s->modules; m; m = m->next)
+        for (int i = 0; i < m->desc->nkernels; i++) {
+            if (!is_called(m, m->desc->kernels[i].name, name))
+                continue;
+            if (!is_only_one(of, m, "kernel", name))
+                return NULL;
+            found = &m->desc->kernels[i];
+            of = m;
+        }
+    if (!found)
+        rt_thread_fail(TK_BAD_ARGUMENT, "no module of the session has a kernel '%s'", name);
+    if (module)
+        *module = of;
+    return found;
+}
+
+int tk_kernel_numbers(const tk_kernel *k)
+{
+    int n = 0;
+    if (k && k->narrays > 0)
+        return -1;
+    for (int i = 0; k && i < k->nparameters; i++)
+        n += k->parameters[i].ncomp;
+    return n;
+}
+
+const char *tk_kernel_number_name(const tk_kernel *k, int n)
+{
+    for (int i = 0; k && n >= 0 && i < k->nparameters; i++) {
+        if (n < k->parameters[i].ncomp)
+            return k->parameters[i].name;
+        n -= k->parameters[i].ncomp;
+    }
+    return "";
+}
+
+tk_status tk_kernel_launch(tk_module *m, const tk_kernel *k, const double *numbers, int n)
+{
+    if (!m || !k)
+        return rt_thread_fail(TK_BAD_ARGUMENT, "tk_kernel_launch: the module or the kernel is NULL");
+    if (tk_kernel_at(m, k->index) != k)
+        return tk_fail(m->session, TK_BAD_ARGUMENT, "tk_kernel_launch: '%s' is no kernel of module '%s'", k->name,
+                       m->desc->name);
+    const int takes = tk_kernel_numbers(k);
+    if (takes < 0)
+        return tk_fail(m->session, TK_BAD_ARGUMENT, "tk_kernel_launch: kernel '%s' takes arrays", k->name);
+    if (n != takes || (takes > 0 && !numbers))
+        return tk_fail(m->session, TK_BAD_ARGUMENT, "tk_kernel_launch: kernel '%s' takes %d number%s, not %d", k->name,
+                       takes, takes == 1 ? "" : "s", numbers ? n : 0);
+    unsigned char *args = rt_alloc(m->session, k->args_size + 1, true);
+    if (!args)
+        return tk_fail(m->session, TK_NO_MEMORY, "out of memory for the arguments of kernel '%s'", k->name);
+    tk_status st = TK_OK;
+    for (int i = 0; i < k->nparameters && st == TK_OK; i++) {
+        const tk_parameter *p = &k->parameters[i];
+        for (int c = 0; c < p->ncomp && st == TK_OK; c++, numbers++) {
+            if (!fits(p->type, *numbers))
+                st = tk_fail(m->session, TK_BAD_ARGUMENT, "tk_kernel_launch: %g is no value of '%s' of kernel '%s'",
+                             *numbers, p->name, k->name);
+            else
+                set_number(p->type, args + p->at + (size_t)c * rt_scalar_bytes(p->type), *numbers);
+        }
+    }
+    if (st == TK_OK)
+        st = tk_launch(m, k, k->args_size ? args : NULL);
+    rt_free(m->session, args);
     return st;
 }

@@ -53,6 +53,8 @@ typedef struct tk_session tk_session;
 typedef struct tk_module tk_module;
 /** A field of a module: the member `field` of its view. It lives as long as the module. */
 typedef struct tk_field tk_field;
+/** A kernel of a module, the same for all objects of the module. */
+typedef struct tk_kernel tk_kernel;
 typedef struct tk_tape_guard tk_tape_guard;
 
 /** Name of a status, e.g. "TK_NO_MEMORY"; "unknown status" for any other value. A constant string. */
@@ -372,6 +374,23 @@ int64_t tk_field_count(const tk_field *f);
  * nothing is set). Host code may do so between kernels, as it may write `data`. */
 tk_status tk_field_get(const tk_field *f, tk_plane plane, int64_t first, int64_t n, double *values);
 tk_status tk_field_set(tk_field *f, tk_plane plane, int64_t first, int64_t n, const double *values);
+
+/** The kernel of a session called `name`, or `module.name`, and in *module the module object that it belongs to (NULL:
+ * not wanted). NULL as tk_field_find. */
+const tk_kernel *tk_kernel_find(tk_session *s, const char *name, tk_module **module);
+/** Kernel number k of a module, from 0 on in the order of the file; NULL behind the last one, and for NULL. */
+const tk_kernel *tk_kernel_at(const tk_module *m, int k);
+/** Its name in the .tk file. Of NULL "". */
+const char *tk_kernel_name(const tk_kernel *k);
+/** How many numbers a launch by tk_kernel_launch takes: the components of its by-value parameters, in their order,
+ * those of structs member by member. -1: it has arrays among its parameters, and is launched by its own function alone.
+ * 0 for NULL. */
+int tk_kernel_numbers(const tk_kernel *k);
+/** The parameter that number n belongs to, "dt" or "body.mass". "" if there is no such number. */
+const char *tk_kernel_number_name(const tk_kernel *k, int n);
+/** Launches a kernel of m with these numbers, as its own function does; a result is not given. TK_BAD_ARGUMENT: m or k
+ * is NULL, k is no kernel of m, n is not tk_kernel_numbers(k), an integer parameter cannot hold a number. */
+tk_status tk_kernel_launch(tk_module *m, const tk_kernel *k, const double *numbers, int n);
 
 /* ---- the macros ---- */
 

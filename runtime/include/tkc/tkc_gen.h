@@ -124,7 +124,15 @@ typedef struct tk_array_desc {
     tk_array_extent extents[8];
 } tk_array_desc;
 
-typedef struct tk_kernel {
+/* A by-value parameter of a kernel, or a member of one that is a struct. */
+typedef struct tk_parameter {
+    const char *name; /* "dt", "body.mass" */
+    tk_scalar type;
+    int ncomp;
+    size_t at; /* in the argument struct */
+} tk_parameter;
+
+struct tk_kernel {
     const char *name;
     int index;
     size_t args_size;     /* of the primal's argument struct; 0 if none */
@@ -141,6 +149,8 @@ typedef struct tk_kernel {
     int nbounds;                                                   /* how many of these */
     bool bounds_read; /* it reads fields: later it may say something else */
     size_t record_size;
+    const tk_parameter *parameters; /* arrays of the host and their extents are not among them */
+    int nparameters;
     const tk_array_desc *arrays;
     int narrays;
     bool result;    /* has a result of floats: not on a tape, nor in a forward scope */
@@ -149,7 +159,7 @@ typedef struct tk_kernel {
         *back;    /* its adjoint, where that is a kernel of the program's, with arguments alike; NULL: it is not */
     bool draws;   /* random numbers */
     bool records; /* old values of atomics, and who set minima, for its adjoint */
-} tk_kernel;
+};
 
 /* --debug: an access in the source. */
 typedef struct tk_site {
