@@ -87,6 +87,7 @@ item:
   | EXPORT FUNC sig block                       { $$ = item_function($3, @$, AST_ITEM_FUNC, true, false, $4); }
   | EXTERN FUNC sig semi                        { $$ = item_function($3, @$, AST_ITEM_FUNC, false, true, (stmt_list){0}); }
   | KERNEL sig block                            { $$ = item_function($2, @$, AST_ITEM_KERNEL, false, false, $3); }
+  | KERNEL name '=' name '(' opt_exprs ')' attrs semi { $$ = item_made(p, @$, @2, $2, @4, $4, $6, $8); }
   | LAZY_GRAD semi                              { $$ = item_lazy(p, @$, AST_ITEM_LAZY_GRAD); }
   | LAZY_DUAL semi                              { $$ = item_lazy(p, @$, AST_ITEM_LAZY_DUAL); }
   | error                                       { $$ = NULL; if (p->cur.first && feed_begins_item(p->cur.code)) yyerrok; }

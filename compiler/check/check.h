@@ -181,6 +181,8 @@ void check_return(checker *c, const ast_stmt *s);
 /* Between these f, elsewhere in the module, is the function being checked. */
 void fn_begin(checker *c, fn *f, scope *sc);
 void fn_end(checker *c, const fn *f);
+/* A parameter that is a field: another name of it. */
+void declare_field(checker *c, fn *f, const ast_param *p, const sym *field);
 /* Declares the parameters of f; room for `more` of them is left. */
 void declare_params(checker *c, fn *f, const ty *const *args, int more);
 /* Nothing more is called by i. */
@@ -258,6 +260,9 @@ bool is_statement(const char *name, bool prelude); /* a built-in, or one of the 
 bool check_loop(checker *c, const ast_stmt *s);
 
 /* ---- check_module.c ---- */
+
+/* Of a kernel made of another one: declares the parameters that it does not have itself. */
+void declare_bound(checker *c, fn *f);
 
 void resolve_const(checker *c, sym *s, src_span use);
 

@@ -254,12 +254,17 @@ typedef struct arg_list {
     bool bad;
 } arg_list;
 
-/* The name of an array, or of a field with extents, stands for the whole of it. */
-static bool is_reference(checker *c, const ast_expr *e, val *v)
+/* What of an argument that is a name is handed over: its value; arrays and fields with extents as they are; 0-D fields,
+ * too. */
+typedef enum by_name { NAME_IS_VALUE, NAME_IS_ARRAY, NAME_IS_FIELD } by_name;
+
+static bool is_reference(checker *c, const ast_expr *e, by_name names, val *v)
 {
     sym *s = e->kind == AST_EXPR_NAME ? names_lookup(c, e->name) : NULL;
     const bool field = s && s->kind == SYM_FIELD && !s->refused && s->type && s->type->kind != TY_ERROR &&
-                       s->field->ndim > 0;
+                       (s->field->ndim > 0 || names == NAME_IS_FIELD);
+    if (names == NAME_IS_VALUE)
+        return false;
     if (!field && !(s && s->kind == SYM_LOCAL && s->local->type->kind == TY_ARRAY))
         return false;
     const ty *t = field ? ty_array(c->types, s->type, s->field->ndim, s->extents) : s->local->type;
@@ -267,13 +272,13 @@ static bool is_reference(checker *c, const ast_expr *e, val *v)
     return true;
 }
 
-static arg_list check_args(checker *c, const ast_expr *self, const ast_expr *args, bool references)
+static arg_list check_args(checker *c, const ast_expr *self, const ast_expr *args, by_name names)
 {
     int n = ast_count(args) + (self != NULL);
     arg_list a = {.v = ARENA_ARRAY(c->mem, val, n + 1), .spans = ARENA_ARRAY(c->mem, src_span, n + 1)};
     for (const ast_expr *e = self ? self : args; e; e = e == self ? args : e->next) {
         val v;
-        if (!references || !is_reference(c, e, &v))
+        if (!is_reference(c, e, names, &v))
             v = check_expr(c, e);
         if (!val_bad(v) && !v.ref && !ty_is_value(v.e->type)) {
             not_a_value(c, v, e->span);
@@ -303,7 +308,7 @@ bool is_random(const char *name)
 /* random_int(n), random_int(a, b): bounds as those of a range, of one integer type. */
 static val random_int(checker *c, const ast_expr *e, tx_expr *t)
 {
-    arg_list a = check_args(c, NULL, e->args, false);
+    arg_list a = check_args(c, NULL, e->args, NAME_IS_VALUE);
     if (a.bad)
         return val_error(c, e->span);
     if (a.n != 1 && a.n != 2)
@@ -506,16 +511,30 @@ static val call_prelude(checker *c, sym *s, arg_list *a, src_span at)
     return a->bad ? val_error(c, at) : call_function(c, s, a->v, a->n, a->spans, at);
 }
 
+/* A kernel that takes fields: one with a parameter without type. */
+static bool is_template(const sym *s)
+{
+    for (const ast_param *p = s->item->params; p; p = p->next)
+        if (!p->type)
+            return true;
+    return false;
+}
+
 /* Outside of parallel loops only: a task holds none. adjoint: s.grad(...) */
 static val call_kernel(checker *c, sym *s, const ast_expr *e, bool adjoint)
 {
-    if (adjoint && (takes_arrays(s) || s->item->result)) {
+    if (adjoint && (takes_arrays(s) || is_template(s) || s->item->result)) {
         ERR(c, e->span, DIAG_NOT_COMPILED,
             arena_printf(c->mem, "a launch of the adjoint of '%s', which has %s, by a kernel", s->name,
-                         takes_arrays(s) ? "array parameters" : "a result"));
+                         takes_arrays(s)  ? "array parameters"
+                         : is_template(s) ? "parameters without type"
+                                          : "a result"));
         return val_error(c, e->span);
     }
-    arg_list a = check_args(c, NULL, e->args, takes_arrays(s));
+    arg_list a = check_args(c, NULL, e->args,
+                            is_template(s)    ? NAME_IS_FIELD
+                            : takes_arrays(s) ? NAME_IS_ARRAY
+                                              : NAME_IS_VALUE);
     if (a.bad)
         return val_error(c, e->span);
     if (c->constant || !c->fn)
@@ -548,7 +567,7 @@ static val call_symbol(checker *c, sym *s, const ast_expr *e)
 {
     switch (s->kind) {
     case SYM_FUNC: {
-        arg_list a = check_args(c, NULL, e->args, !s->prelude);
+        arg_list a = check_args(c, NULL, e->args, s->prelude ? NAME_IS_VALUE : NAME_IS_ARRAY);
         if (s->refused || a.bad)
             return val_error(c, e->span);
         if (c->constant || !c->fn)
@@ -585,7 +604,7 @@ static val call_builtin(checker *c, const char *name, const ast_expr *self, cons
     if (op == OP_COUNT && c->fn && c->fn->sym->prelude)
         op = op_find_prelude(name);
     if (op != OP_COUNT) {
-        arg_list a = check_args(c, self, e->args, false);
+        arg_list a = check_args(c, self, e->args, NAME_IS_VALUE);
         return a.bad ? val_error(c, e->span) : call_op(c, op, a.v, a.n, e->span);
     }
     if (!self && is_random(name))
@@ -629,7 +648,7 @@ static val call_method(checker *c, const ast_expr *e)
         return call_builtin(c, name, e->a->a, e, e->a->op_span);
     if (c->constant || !c->fn)
         return called_too_early(c, e);
-    arg_list a = check_args(c, e->a->a, e->args, false);
+    arg_list a = check_args(c, e->a->a, e->args, NAME_IS_VALUE);
     return a.bad ? val_error(c, e->span) : call_prelude(c, s, &a, e->span);
 }
 

@@ -59,7 +59,7 @@ static const ty *param_type(checker *c, const sym *s, const ast_param *p, tx_exp
     if (p->dir != AST_DIR_NONE || (!local && p->type && p->type->kind == AST_TYPE_ARRAY))
         return bad_direction(c, s, p, local);
     if (!p->type) {
-        if (local)
+        if (local || s->kind == SYM_KERNEL)
             return NULL;
         ERR(c, p->span, DIAG_NEEDS_TYPE, arena_printf(c->mem, "a parameter of %s needs a type", what_it_is(s)));
         return ty_error(c->types);
@@ -226,8 +226,7 @@ static void declare_param(checker *c, fn *f, const ast_param *p, const ty *type,
     }
 }
 
-/* A parameter that is a field: another name of it. */
-static void declare_field(checker *c, fn *f, const ast_param *p, const sym *field)
+void declare_field(checker *c, fn *f, const ast_param *p, const sym *field)
 {
     sym *s = scope_declare(c, SYM_FIELD, p->name, name_span(p));
     s->type = field->type;
@@ -260,7 +259,7 @@ void declare_params(checker *c, fn *f, const ty *const *args, int more)
     const ast_item *it = f->sym->item;
     int k = 0;
     const bool derived = f->is_kernel || it->is_export;
-    const bool at_call = f->inst != f->sym->instances && takes_arrays(f->sym);
+    const bool at_call = f->tx->at_call || (f->inst != f->sym->instances && takes_arrays(f->sym));
     f->in_header = derived || it->is_extern;
     int leaves = more;
     for (int i = 0; i < f->sym->nparams; i++)
@@ -291,7 +290,8 @@ void declare_params(checker *c, fn *f, const ty *const *args, int more)
             }
     }
     f->in_header = false;
-    if (at_call)
+    declare_bound(c, f);
+    if (at_call && takes_arrays(f->sym))
         bind_arrays(c, f);
 }
 
@@ -367,7 +367,7 @@ static instance *instance_new(checker *c, sym *s, const ty *const *args, const v
     i->tx->name = s->generic || (at_call && s->kind == SYM_FUNC) ? check_names_unique(c, s->name, true) : s->name;
     i->tx->doc = s->item->doc;
     i->tx->is_kernel = s->kind == SYM_KERNEL;
-    i->tx->at_call = at_call && i->tx->is_kernel;
+    i->tx->at_call = (at_call || s->generic) && i->tx->is_kernel;
     i->tx->exported = s->item->is_export && !at_call;
     i->tx->external = s->item->is_extern;
     i->tx->prelude = s->prelude;
@@ -389,15 +389,17 @@ void check_plain_func(checker *c, sym *s)
 void check_kernel(checker *c, sym *s)
 {
     check_signature(c, s);
-    for (int k = 0; k < s->nparams; k++)
-        if (!s->param_types[k])
-            return;
+    if (s->generic || (s->refused && s->item->made_of)) /* checked where it is called, or another is made of it */
+        return;
     if (s->instances) /* called by another kernel */
         return;
     instance *i = instance_new(c, s, s->param_types, NULL);
     i->used = true;
+    const int errors = diag_error_count(c->d);
     check_attrs(c, s, i->tx);
     check_body(c, s, i, s->span);
+    if (s->item->bound && diag_error_count(c->d) > errors)
+        NOTE(c, s->item->name_span, "in kernel '%s', made of '%s' here", s->name, s->item->made_of);
 }
 
 /* ---- calls ---- */
@@ -450,7 +452,7 @@ static instance *find_instance(checker *c, sym *s, const ty *const *args, const 
     int errors = diag_error_count(c->d);
     src_span site = report_span(c, at);
     instance *i = instance_new(c, s, args, given);
-    i->used = !takes_arrays(s) && (s->kind == SYM_KERNEL || s->item->is_export);
+    i->used = !takes_arrays(s) && !s->generic && (s->kind == SYM_KERNEL || s->item->is_export);
     if (s->prelude)
         i->tx->loc = site.begin;
     else

@@ -110,7 +110,7 @@ static bool over_field(checker *c, bounds *b, const ast_expr *e)
         names_unknown(c, e->name, e->span, false);
         return false;
     }
-    if (s && (s->kind == SYM_BAD || s->refused))
+    if (s && (s->kind == SYM_BAD || s->refused || (s->kind == SYM_LOCAL && s->local->type->kind == TY_ERROR)))
         return false;
     const bool array = s && s->kind == SYM_LOCAL && s->local->type->kind == TY_ARRAY;
     if (!array && (!s || s->kind != SYM_FIELD)) {

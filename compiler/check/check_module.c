@@ -35,19 +35,124 @@ static sym *add_item(checker *c, const ast_item *it, sym_kind kind, bool prelude
     return s;
 }
 
+/* ---- kernels made of others ---- */
+
+static const ast_item *kernel_called(const ast_module *m, const char *name)
+{
+    for (const ast_item *it = m->items; it; it = it->next)
+        if (it->kind == AST_ITEM_KERNEL && it->name == name)
+            return it;
+    return NULL;
+}
+
+static bool refuse_made(checker *c, const ast_item *it, const ast_item *of)
+{
+    int n = 0;
+    for (const ast_param *p = of->params; p; p = p->next)
+        n++;
+    if (of->made_of) {
+        ERR(c, it->made_span, DIAG_MADE_OF, it->name, of->name, "which is made of another one itself");
+        return true;
+    }
+    if (ast_count(it->args) > n) {
+        ERR(c, it->made_span, DIAG_ARGUMENT_COUNT, of->name,
+            arena_printf(c->mem, "at most %d argument%s", n, n == 1 ? "" : "s"), ast_count(it->args));
+        return true;
+    }
+    const ast_expr *e = it->args;
+    for (const ast_param *p = of->params; p; p = p->next, e = e ? e->next : NULL) {
+        if (e && p->type && p->type->kind == AST_TYPE_ARRAY) {
+            ERR(c, e->span, DIAG_MADE_OF, it->name, of->name,
+                arena_printf(c->mem, "whose '%s' is an array of the host", p->name));
+            NOTE(c, p->span, "without a type, '%s' stands for a field", p->name);
+            return true;
+        }
+        if (!e && !p->type) {
+            ERR(c, it->made_span, DIAG_MADE_OF, it->name, of->name,
+                arena_printf(c->mem, "whose '%s' has no type, and gets no argument here", p->name));
+            return true;
+        }
+    }
+    return false;
+}
+
+/* kernel a = b(x, y); : the body of b, whose first parameters are what the arguments are; the others are a's. */
+static const ast_item *make_kernel(checker *c, const ast_module *m, const ast_item *it)
+{
+    const ast_item *of = kernel_called(m, it->made_of);
+    ast_item *made = ARENA_NEW(c->mem, ast_item);
+    *made = *it;
+    if (!of) {
+        if (is_builtin(c, it->made_of) || names_entry(c, it->made_of)->global)
+            ERR(c, it->made_span, DIAG_MADE_OF, it->name, it->made_of, "which is no kernel");
+        else
+            names_unknown(c, it->made_of, it->made_span, true);
+        return made;
+    }
+    if (refuse_made(c, it, of))
+        return made;
+    made->bound = of->params;
+    made->params = of->params;
+    for (const ast_expr *e = it->args; e; e = e->next)
+        made->params = made->params->next;
+    made->result = of->result;
+    made->body = of->body;
+    made->doc = it->doc ? it->doc : of->doc;
+    if (!it->attrs)
+        made->attrs = of->attrs;
+    return made;
+}
+
+/* A name for what its argument is: a field, or a value of the module. */
+static void declare_bound_one(checker *c, fn *f, const ast_param *p, const ast_expr *e)
+{
+    const sym *field = !p->type && e->kind == AST_EXPR_NAME ? names_lookup(c, e->name) : NULL;
+    if (field && field->kind == SYM_FIELD) {
+        declare_field(c, f, p, field);
+        return;
+    }
+    val v = check_value(c, e);
+    if (p->type && !val_bad(v))
+        v = convert(c, v, type_resolve(c, p->type), e->span);
+    sym *s = scope_declare(c, SYM_LOCAL, p->name, p->span);
+    sym_set_local(c, s, p->name, v.e->type, false, report_span(c, p->span).begin);
+    s->what = "a parameter";
+    emit_decl(c, s->parts ? s->parts : &s->local, ty_nleaves(v.e->type), v.e, e->span);
+}
+
+void declare_bound(checker *c, fn *f)
+{
+    const ast_item *it = f->sym->item;
+    const ast_param *p = it->bound;
+    for (const ast_expr *e = p ? it->args : NULL; e; e = e->next, p = p->next)
+        declare_bound_one(c, f, p, e);
+}
+
 static void collect(checker *c, const ast_module *m)
 {
     static const sym_kind kinds[] = {
         [AST_ITEM_CONST] = SYM_CONST, [AST_ITEM_PARAM] = SYM_PARAM, [AST_ITEM_STRUCT] = SYM_STRUCT,
         [AST_ITEM_FIELD] = SYM_FIELD, [AST_ITEM_FUNC] = SYM_FUNC,   [AST_ITEM_KERNEL] = SYM_KERNEL};
+    bool made = false;
     for (const ast_item *it = m->items; it; it = it->next) {
         if (it->kind == AST_ITEM_IMPORT || it->kind == AST_ITEM_LAZY_GRAD || it->kind == AST_ITEM_LAZY_DUAL ||
             !it->name)
             continue;
         add_item(c, it, kinds[it->kind], false);
+        made = made || (it->kind == AST_ITEM_KERNEL && it->made_of);
         names_check_item(c, it);
         if (it->kind == AST_ITEM_STRUCT)
             check_struct_members(c, it);
+    }
+    for (sym *s = made ? c->items : NULL; s; s = s->next) {
+        if (s->kind != SYM_KERNEL || !s->item->made_of)
+            continue;
+        const int errors = diag_error_count(c->d);
+        s->item = make_kernel(c, m, s->item);
+        s->refused = s->refused || diag_error_count(c->d) > errors;
+        s->nparams = 0;
+        for (const ast_param *q = s->item->params; q; q = q->next)
+            s->nparams++;
     }
 }
 
@@ -423,6 +528,29 @@ static void check_declarations(checker *c, const ast_module *m)
     names_check_generated(c, m);
 }
 
+static bool is_used_template(const checker *c, const sym *s)
+{
+    for (const sym *o = c->items; o; o = o->next)
+        if (o->kind == SYM_KERNEL && o->item->made_of == s->name)
+            return true;
+    return s->instances != NULL;
+}
+
+/* A forgotten type would leave the kernel out without a word. In a file that is imported it may wait for its use. */
+static void check_unused_templates(checker *c, uint16_t file)
+{
+    for (const sym *s = c->items; s; s = s->next) {
+        if (s->kind != SYM_KERNEL || !s->generic || s->refused || s->span.begin.file != file || is_used_template(c, s))
+            continue;
+        const ast_param *p = s->item->params;
+        while (p->type)
+            p = p->next;
+        ERR(c, p->span, DIAG_NEEDS_TYPE, "a parameter of a kernel needs a type");
+        NOTE(c, p->span, "without one it stands for a field, and nothing gives it one: kernel %s_x = %s(x);", s->name,
+             s->name);
+    }
+}
+
 static void check_bodies(checker *c)
 {
     for (sym *s = c->items; s && !diag_too_many(c->d); s = s->next)
@@ -472,6 +600,7 @@ tx_module *check_module(arena *mem, intern_pool *names, diag_sink *d, const ast_
     collect(&c, ast);
     check_declarations(&c, ast);
     check_bodies(&c);
+    check_unused_templates(&c, ast->file);
     order_arrays(&c);
     check_externs(&c);
     check_custom(&c);

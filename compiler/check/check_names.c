@@ -302,6 +302,15 @@ static void make_extern_name(made_table *t, const ast_item *it, const ast_module
         }
 }
 
+/* A kernel with a parameter without type is no kernel of the interface. */
+static bool is_template_item(const ast_item *it)
+{
+    for (const ast_param *p = it->kind == AST_ITEM_KERNEL ? it->params : NULL; p; p = p->next)
+        if (!p->type)
+            return true;
+    return false;
+}
+
 void names_check_generated(checker *c, const ast_module *m)
 {
     static const char *const fixed[] = {"create", "create_", "destroy",    "defaults",
@@ -311,6 +320,8 @@ void names_check_generated(checker *c, const ast_module *m)
     for (size_t k = 0; k < sizeof fixed / sizeof *fixed; k++)
         make_name(&t, fixed[k], NULL, (src_span){{0, 0, 0}, {0, 0, 0}});
     for (const ast_item *it = m->items; it; it = it->next) {
+        if (is_template_item(it))
+            continue;
         if (it->kind == AST_ITEM_KERNEL || it->is_export) {
             for (int k = 0; k < 4 + 2 * it->is_export; k++)
                 make_name(&t, arena_printf(c->mem, "%s%s", it->name, of_kernel[k]), it->name, it->name_span);

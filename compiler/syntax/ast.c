@@ -441,6 +441,17 @@ ast_item *item_field(parse *p, src_span at, src_span name_at, const char *name, 
     return i;
 }
 
+ast_item *item_made(parse *p, src_span at, src_span name_at, const char *name, src_span of_at, const char *of,
+                    expr_list args, attr_list attrs)
+{
+    ast_item *i = new_item(p, AST_ITEM_KERNEL, at, name_at, name);
+    i->made_of = of;
+    i->made_span = of_at;
+    i->args = args.first;
+    i->attrs = attrs.first;
+    return i;
+}
+
 ast_item *item_lazy(parse *p, src_span at, ast_item_kind kind)
 {
     return new_item(p, kind, at, at, NULL);

@@ -162,7 +162,7 @@ typedef enum ast_item_kind {
     AST_ITEM_STRUCT, /* name, params: members */
     AST_ITEM_FIELD,  /* name, type, attrs */
     AST_ITEM_FUNC,   /* name, params, result, attrs, body; is_export, is_extern */
-    AST_ITEM_KERNEL, /* name, params, result, attrs, body */
+    AST_ITEM_KERNEL, /* name, params, result, attrs, body; or name, attrs, made_of, args, of `kernel a = b(x);` */
     AST_ITEM_LAZY_GRAD,
     AST_ITEM_LAZY_DUAL
 } ast_item_kind;
@@ -170,8 +170,11 @@ typedef enum ast_item_kind {
 struct ast_item {
     ast_item_kind kind;
     src_span span, name_span;
-    const char *name, *text;
-    const char *doc; /* text of the doc comments before or on the line, NULL if none; lines joined by \n */
+    const char *name, *text, *made_of;
+    src_span made_span; /* of that name */
+    ast_expr *args;
+    ast_param *bound; /* the checker's: the parameters of the other kernel that args are for, as many as there are */
+    const char *doc;  /* text of the doc comments before or on the line, NULL if none; lines joined by \n */
     ast_type *type, *result;
     ast_expr *value;
     ast_param *params;

@@ -289,6 +289,11 @@ static void dump_item(FILE *out, const ast_item *i)
         dump_type(out, i->result);
     }
     dump_part(out, " = ", i->value);
+    if (i->made_of) {
+        fprintf(out, " = (%s", i->made_of);
+        dump_list(out, i->args);
+        fputc(')', out);
+    }
     dump_attrs(out, i->attrs);
     dump_span(out, i->span);
     fputc('\n', out);

@@ -194,6 +194,9 @@ ast_item *item_const(parse *p, src_span at, src_span name_at, const char *name, 
 ast_item *item_param(parse *p, src_span at, src_span name_at, const char *name, ast_type *type, ast_expr *value);
 ast_item *item_struct(parse *p, src_span at, src_span name_at, const char *name, param_list members);
 ast_item *item_field(parse *p, src_span at, src_span name_at, const char *name, ast_type *type, attr_list attrs);
+/* kernel name = of(args) attrs; */
+ast_item *item_made(parse *p, src_span at, src_span name_at, const char *name, src_span of_at, const char *of,
+                    expr_list args, attr_list attrs);
 ast_item *item_lazy(parse *p, src_span at, ast_item_kind kind);
 /* Name, parameters, result and attributes of a function or kernel; item_function completes it. */
 ast_item *item_signature(parse *p, src_span name_at, const char *name, param_list params, ast_type *result,
