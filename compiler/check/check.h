@@ -103,6 +103,11 @@ void place_set_whole(place *p, const ty *type); /* all of it, unless narrowed */
 void place_of_value(place *p, val v);
 void place_of_name(checker *c, const ast_expr *e, place *p);
 void place_resolve(checker *c, const ast_expr *e, place *p);
+/* Dimensions of what a name stands for that is a field: of a slab, those that are left. */
+int sym_ndim(const sym *s);
+/* x[t] of a field: the place without its last subscripts, or with all of them. False if e is nothing of that kind: then
+ * nothing was checked. */
+bool place_slab(checker *c, const ast_expr *e, place *p);
 /* False, and reported, for the gradient or dual of a member that has none. */
 bool place_has_plane(checker *c, place *p);
 bool place_complete(checker *c, place *p, src_span at); /* no subscripts missing; reports */
@@ -160,6 +165,12 @@ val splat_to(checker *c, val v, const ty *t);
 
 /* ---- check_call.c ---- */
 
+/* What of an argument that is a name is handed over: its value; arrays and fields with extents as they are; 0-D fields,
+ * too. */
+typedef enum by_name { NAME_IS_VALUE, NAME_IS_ARRAY, NAME_IS_FIELD } by_name;
+/* An argument that is the name of such a thing, or a slab of a field; false: it is something else, not yet checked. */
+bool argument_by_name(checker *c, const ast_expr *e, by_name names, val *v);
+
 /* as_statement: the value may be void. */
 val check_call(checker *c, const ast_expr *e, bool as_statement);
 /* The built-in that a call means by this name, unless the program uses the name for something else. */
@@ -182,7 +193,7 @@ void check_return(checker *c, const ast_stmt *s);
 void fn_begin(checker *c, fn *f, scope *sc);
 void fn_end(checker *c, const fn *f);
 /* A parameter that is a field: another name of it. */
-void declare_field(checker *c, fn *f, const ast_param *p, const sym *field);
+sym *declare_field(checker *c, fn *f, const ast_param *p, const sym *field);
 /* Declares the parameters of f; room for `more` of them is left. */
 void declare_params(checker *c, fn *f, const ty *const *args, int more);
 /* Nothing more is called by i. */

@@ -226,7 +226,7 @@ tx_expr *extent_of(checker *c, const sym *s, int d, src_span at)
     } else {
         note_impure(c, "the field", s->field->whole ? s->field->whole : s->field->name, at);
         e->field = s->field;
-        e->dim = d;
+        e->dim = s->nlead + d;
     }
     return e;
 }
@@ -292,10 +292,35 @@ static bool fits_array(const ty *given, const ty *t)
     return fits;
 }
 
+/* As far as the text tells. */
+static bool same_extent(const tx_expr *a, const tx_expr *b)
+{
+    while (a->kind == TX_CAST && b->kind == TX_CAST && a->type == b->type) {
+        a = a->a;
+        b = b->a;
+    }
+    if (a->kind != b->kind)
+        return false;
+    return a->kind == TX_CONST    ? a->cval.i == b->cval.i
+           : a->kind == TX_LOCAL  ? a->local == b->local
+           : a->kind == TX_MPARAM ? a->mparam == b->mparam
+           : a->kind == TX_SHAPE  ? a->field == b->field && a->dim == b->dim
+                                  : false;
+}
+
+/* x[t] and x[t + 1] are taken for different slabs. */
+static bool same_slab(const sym *a, const sym *b)
+{
+    bool same = true;
+    for (int k = 0; k < a->nlead && k < b->nlead; k++)
+        same = same && same_extent(a->lead[k], b->lead[k]);
+    return same;
+}
+
 /* Also by another name, which a parameter gives a field. */
 static bool same_array(const sym *a, const sym *b)
 {
-    return a == b || (a && a->kind == SYM_FIELD && b->kind == SYM_FIELD && a->field == b->field);
+    return a == b || (a && a->kind == SYM_FIELD && b->kind == SYM_FIELD && a->field == b->field && same_slab(a, b));
 }
 
 /* What the callee changes must be the caller's to change, and have one name in it. */
@@ -341,22 +366,6 @@ bool check_array_args(checker *c, const sym *s, const val *args, const src_span 
         if (s->param_extents[k] && p->dir != AST_DIR_IN && !may_change(c, s, p, k, args, spans))
             return false;
     return true;
-}
-
-/* As far as the text tells. */
-static bool same_extent(const tx_expr *a, const tx_expr *b)
-{
-    while (a->kind == TX_CAST && b->kind == TX_CAST && a->type == b->type) {
-        a = a->a;
-        b = b->a;
-    }
-    if (a->kind != b->kind)
-        return false;
-    return a->kind == TX_CONST    ? a->cval.i == b->cval.i
-           : a->kind == TX_LOCAL  ? a->local == b->local
-           : a->kind == TX_MPARAM ? a->mparam == b->mparam
-           : a->kind == TX_SHAPE  ? a->field == b->field && a->dim == b->dim
-                                  : false;
 }
 
 /* --debug looks at what the text does not tell. */
@@ -405,7 +414,8 @@ static tx_expr *zero_of(checker *c, const ty *t, src_span at)
 
 void fill_elements(checker *c, place *p, int given, tx_expr *value, src_span at)
 {
-    const int n = p->missing;
+    const int n = p->missing,
+              first = n > 0 ? (p->kind == PLACE_FIELD ? sym_ndim(p->sym) : p->local->type->ndim) - n : 0;
     tx_stmt *t = n > 0 ? emit_stmt(c, TX_FOR, at) : NULL, **tail = c->fn->tail;
     tx_expr **subs = ARENA_ARRAY(c->mem, tx_expr *, given + n);
     if (given)
@@ -425,7 +435,7 @@ void fill_elements(checker *c, place *p, int given, tx_expr *value, src_span at)
         t->indices[d] = local_new(c, d < 3 ? (const char *const[]){"i", "j", "k"}[d] : NULL,
                                   ty_scalar(c->types, SC_I64), t->loc);
         t->lo[d] = val_const_i(c, SC_I64, 0, at).e;
-        t->hi[d] = extent_of(c, p->sym, given + d, at);
+        t->hi[d] = extent_of(c, p->sym, first + d, at);
         subs[given + d] = tx_new(c, TX_LOCAL, t->indices[d]->type, at);
         subs[given + d]->local = t->indices[d];
     }
@@ -444,10 +454,12 @@ static void clear_array(checker *c, const ast_param *p)
                .local = s->local,
                .field = s->field,
                .all = true,
-               .missing = field ? s->field->ndim : s->local->type->ndim,
-               .at = p->span};
+               .missing = field ? sym_ndim(s) : s->local->type->ndim,
+               .at = p->span,
+               .subs = s->lead,
+               .nsubs = s->nlead};
     q.whole = q.type = field ? s->type : s->local->type->of;
-    fill_elements(c, &q, 0, zero_of(c, q.type, p->span), p->span);
+    fill_elements(c, &q, q.nsubs, zero_of(c, q.type, p->span), p->span);
 }
 
 void bind_arrays(checker *c, const fn *f)

@@ -425,9 +425,14 @@ bool check_fill(checker *c, const ast_expr *call)
     const ast_expr *object = call->a->a;
     place p;
     binding *list = NULL;
-    place_resolve(c, object, &p);
+    if (!place_slab(c, object, &p))
+        place_resolve(c, object, &p);
     if (p.kind == PLACE_BAD)
         return true;
+    if (p.kind == PLACE_FIELD && p.nsubs == 0 && p.sym->nlead > 0) {
+        p.subs = p.sym->lead;
+        p.nsubs = p.sym->nlead;
+    }
     if (ast_count(call->args) != 1) {
         ERR(c, call->span, DIAG_ARGUMENT_COUNT, "fill", "1 argument", ast_count(call->args));
         return true;

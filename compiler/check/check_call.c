@@ -170,7 +170,7 @@ static val call_size(checker *c, static_call call, const ast_expr *e)
     if (p.kind == PLACE_BAD)
         return val_error(c, e->span);
     const ty *t = p.kind == PLACE_LOCAL && p.missing > 0 ? p.local->type : p.type;
-    if (p.kind == PLACE_FIELD && call == CALL_LEN && p.missing > 0 && p.missing == p.field->ndim)
+    if (p.kind == PLACE_FIELD && call == CALL_LEN && p.missing > 0 && p.missing == sym_ndim(p.sym))
         return p.sym->extents[0] > 0 ? soft_count(c, p.sym->extents[0], e->span)
                                      : cast_to(c, val_typed(extent_of(c, p.sym, 0, e->span)), SC_I32, e->span);
     if (t->kind == TY_ARRAY && call == CALL_LEN && t->extents[0] < 0)
@@ -254,21 +254,45 @@ typedef struct arg_list {
     bool bad;
 } arg_list;
 
-/* What of an argument that is a name is handed over: its value; arrays and fields with extents as they are; 0-D fields,
- * too. */
-typedef enum by_name { NAME_IS_VALUE, NAME_IS_ARRAY, NAME_IS_FIELD } by_name;
-
-static bool is_reference(checker *c, const ast_expr *e, by_name names, val *v)
+static val reference_to(checker *c, sym *s, const ast_expr *e)
 {
-    sym *s = e->kind == AST_EXPR_NAME ? names_lookup(c, e->name) : NULL;
-    const bool field = s && s->kind == SYM_FIELD && !s->refused && s->type && s->type->kind != TY_ERROR &&
-                       (s->field->ndim > 0 || names == NAME_IS_FIELD);
+    const ty *t = s->kind == SYM_FIELD ? ty_array(c->types, s->type, sym_ndim(s), s->extents) : s->local->type;
+    return (val){.e = tx_new(c, TX_LOCAL, t, e->span), .ref = s};
+}
+
+/* x[t]: a field of its own, whose first subscripts are given. With all of them it is an element. */
+static val slab_value(checker *c, const ast_expr *e, place *p)
+{
+    if (p->kind == PLACE_BAD)
+        return val_error(c, e->span);
+    if (p->missing == 0)
+        return place_value(c, p, true);
+    const int given = p->nsubs - p->sym->nlead;
+    sym *s = ARENA_NEW(c->mem, sym);
+    *s = *p->sym;
+    s->lead_bound = p->bindings;
+    s->nlead = p->nsubs;
+    s->lead = p->subs;
+    s->extents = p->sym->extents ? p->sym->extents + given : NULL;
+    s->dims = p->sym->dims ? p->sym->dims + given : NULL;
+    return reference_to(c, s, e);
+}
+
+bool argument_by_name(checker *c, const ast_expr *e, by_name names, val *v)
+{
+    place p;
     if (names == NAME_IS_VALUE)
         return false;
+    if (place_slab(c, e, &p)) {
+        *v = slab_value(c, e, &p);
+        return true;
+    }
+    sym *s = e->kind == AST_EXPR_NAME ? names_lookup(c, e->name) : NULL;
+    const bool field = s && s->kind == SYM_FIELD && !s->refused && s->type && s->type->kind != TY_ERROR &&
+                       (sym_ndim(s) > 0 || names == NAME_IS_FIELD);
     if (!field && !(s && s->kind == SYM_LOCAL && s->local->type->kind == TY_ARRAY))
         return false;
-    const ty *t = field ? ty_array(c->types, s->type, s->field->ndim, s->extents) : s->local->type;
-    *v = (val){.e = tx_new(c, TX_LOCAL, t, e->span), .ref = s};
+    *v = reference_to(c, s, e);
     return true;
 }
 
@@ -278,7 +302,7 @@ static arg_list check_args(checker *c, const ast_expr *self, const ast_expr *arg
     arg_list a = {.v = ARENA_ARRAY(c->mem, val, n + 1), .spans = ARENA_ARRAY(c->mem, src_span, n + 1)};
     for (const ast_expr *e = self ? self : args; e; e = e == self ? args : e->next) {
         val v;
-        if (!is_reference(c, e, names, &v))
+        if (!argument_by_name(c, e, names, &v))
             v = check_expr(c, e);
         if (!val_bad(v) && !v.ref && !ty_is_value(v.e->type)) {
             not_a_value(c, v, e->span);
@@ -591,7 +615,7 @@ static val call_symbol(checker *c, sym *s, const ast_expr *e)
         break;
     }
     ERR(c, e->a->span, DIAG_NOT_A_FUNCTION, s->name, sym_describe(s));
-    if ((s->kind == SYM_FIELD && s->field->ndim > 0) || (s->kind == SYM_LOCAL && s->local->type->kind == TY_ARRAY))
+    if ((s->kind == SYM_FIELD && sym_ndim(s) > 0) || (s->kind == SYM_LOCAL && s->local->type->kind == TY_ARRAY))
         NOTE(c, e->a->span, "an element is written '%s[...]'", s->name);
     NOTE(c, s->span, "'%s' is declared here", s->name);
     return val_error(c, e->span);

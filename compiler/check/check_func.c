@@ -226,7 +226,7 @@ static void declare_param(checker *c, fn *f, const ast_param *p, const ty *type,
     }
 }
 
-void declare_field(checker *c, fn *f, const ast_param *p, const sym *field)
+sym *declare_field(checker *c, fn *f, const ast_param *p, const sym *field)
 {
     sym *s = scope_declare(c, SYM_FIELD, p->name, name_span(p));
     s->type = field->type;
@@ -234,8 +234,24 @@ void declare_field(checker *c, fn *f, const ast_param *p, const sym *field)
     s->members = field->members;
     s->extents = field->extents;
     s->dims = field->dims;
+    s->nlead = field->nlead; /* lead_bound is the caller's */
     s->what = field->dims ? field->what : "a parameter that is a field";
     f->tx->in_place = f->tx->in_place || field->dims;
+    if (!s->nlead)
+        return s;
+    s->lead = ARENA_ARRAY(c->mem, tx_expr *, s->nlead);
+    for (int k = 0; k < s->nlead; k++) {
+        s->lead[k] = tx_new(c, TX_LOCAL, ty_scalar(c->types, SC_I64), p->span);
+        s->lead[k]->local = local_new(c, p->name, s->lead[k]->type, report_span(c, p->span).begin);
+    }
+    return s;
+}
+
+/* The first subscripts of a parameter that is a slab come in as numbers. */
+static void declare_lead(fn *f, const sym *s)
+{
+    for (int k = 0; k < s->nlead; k++)
+        f->tx->params[f->tx->nparams++] = s->lead[k]->local;
 }
 
 /* A parameter that is a local array of the caller. ref: which one, NULL where its type says all. */
@@ -263,7 +279,7 @@ void declare_params(checker *c, fn *f, const ty *const *args, int more)
     f->in_header = derived || it->is_extern;
     int leaves = more;
     for (int i = 0; i < f->sym->nparams; i++)
-        leaves += ty_nleaves(args[i]);
+        leaves += ty_nleaves(args[i]) + (f->inst->refs && f->inst->refs[i] ? f->inst->refs[i]->nlead : 0);
     for (const ast_param *p = it->params; p; p = p->next)
         for (const ast_expr *e = derived && p->type && p->type->kind == AST_TYPE_ARRAY ? p->type->extents : NULL; e;
              e = e->next)
@@ -274,7 +290,7 @@ void declare_params(checker *c, fn *f, const ty *const *args, int more)
     for (const ast_param *p = it->params; p; p = p->next, k++) {
         const sym *ref = f->inst->refs ? f->inst->refs[k] : NULL;
         if (ref && ref->kind == SYM_FIELD) {
-            declare_field(c, f, p, ref);
+            declare_lead(f, declare_field(c, f, p, ref));
         } else if (args[k]->kind == TY_ARRAY) {
             declare_ref(c, f, p, args[k], ref, k + 1);
         } else if (f->sym->param_extents[k]) {
@@ -439,12 +455,18 @@ static const void *identity(const sym *ref)
     return ref->kind == SYM_FIELD ? (const void *)ref->field : ref->local->extents;
 }
 
+static int lead_of(const sym *ref)
+{
+    return ref ? ref->nlead : 0;
+}
+
 static instance *find_instance(checker *c, sym *s, const ty *const *args, const val *given, src_span at)
 {
     for (instance *i = s->instances; i; i = i->next) {
         bool same = true;
         for (int k = 0; k < s->nparams && same; k++)
             same = i->args[k] == args[k] && identity(i->refs[k]) == identity(given ? given[k].ref : NULL) &&
+                   lead_of(i->refs[k]) == lead_of(given ? given[k].ref : NULL) &&
                    i->lost[k].kind == lost_by(s, given, k).kind;
         if (same)
             return i;
@@ -506,12 +528,18 @@ static void list_args(checker *c, tx_expr *e, const val *args, int n, binding **
 {
     int room = 0, given = 0;
     for (int k = 0; k < n; k++)
-        room += ty_nleaves(args[k].e->type);
+        room += ty_nleaves(args[k].e->type) + lead_of(args[k].ref);
     tx_expr **at = ARENA_ARRAY(c->mem, tx_expr *, room + 1);
     for (int k = 0; k < n; k++) {
         const sym *ref = args[k].ref;
         if (!ref)
             at[given++] = args[k].e;
+        for (int i = 0; i < lead_of(ref); i++)
+            at[given++] = ref->lead[i];
+        binding **end = list;
+        while (*end)
+            end = &(*end)->next;
+        *end = ref ? ref->lead_bound : NULL;
         for (int i = 0; ref && ref->kind == SYM_LOCAL && i < ty_nleaves(ref->local->type); i++) {
             tx_local *l = ref->parts ? ref->parts[i] : ref->local;
             at[given] = tx_new(c, TX_LOCAL, l->type, span_at(args[k].e->loc));

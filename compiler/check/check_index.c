@@ -32,7 +32,7 @@ static bool is_complete(checker *c, place *p, src_span at, const char *member)
         return true;
     if (p->kind == PLACE_FIELD) {
         ERR(c, at, DIAG_WHOLE_FIELD, p->sym->name, p->missing, p->missing == 1 ? "" : "s");
-        const int letters = p->missing == p->sym->field->ndim && p->missing <= 3 ? 3 * p->missing - 2 : 0;
+        const int letters = p->missing == sym_ndim(p->sym) && p->missing <= 3 ? 3 * p->missing - 2 : 0;
         const char *plane = !p->plane_named ? "" : p->plane == IR_GRAD ? ".grad" : ".dual";
         if (letters && member)
             NOTE(c, at, "it stands behind the subscripts: %s%s[%.*s].%s", p->sym->name, plane, letters, "i, j, k",
@@ -278,6 +278,24 @@ static void check_extent(checker *c, const subscripts *s, int k, long extent)
         out_of_range(c, s->span[k], e->cval.i, extent);
 }
 
+/* Those that s has, which may not be all that are missing. */
+static void take_subscripts(checker *c, place *p, const subscripts *s)
+{
+    const ty *array = p->kind == PLACE_LOCAL ? p->local->type : NULL;
+    const int lead = p->kind == PLACE_FIELD ? p->sym->nlead : 0;
+    p->subs = ARENA_ARRAY(c->mem, tx_expr *, lead + s->n);
+    p->nsubs = lead + s->n;
+    for (int k = 0; k < lead; k++) {
+        p->subs[k] = tx_new(c, TX_LOCAL, p->sym->lead[k]->type, p->at);
+        *p->subs[k] = *p->sym->lead[k];
+    }
+    for (int k = 0; k < s->n; k++) {
+        check_extent(c, s, k, array ? array->extents[k] : p->sym->extents ? p->sym->extents[k] : -1);
+        p->subs[lead + k] = s->at[k];
+    }
+    p->missing -= s->n;
+}
+
 static void index_elements(checker *c, const ast_expr *e, place *p, const subscripts *s)
 {
     if (s->n != p->missing) {
@@ -288,20 +306,32 @@ static void index_elements(checker *c, const ast_expr *e, place *p, const subscr
         place_fail(p);
         return;
     }
-    const ty *array = p->kind == PLACE_LOCAL ? p->local->type : NULL;
-    p->subs = ARENA_ARRAY(c->mem, tx_expr *, s->n);
-    p->nsubs = s->n;
-    for (int k = 0; k < s->n; k++) {
-        check_extent(c, s, k, array ? array->extents[k] : p->sym->extents ? p->sym->extents[k] : -1);
-        p->subs[k] = s->at[k];
-    }
-    p->missing = 0;
+    take_subscripts(c, p, s);
+}
+
+bool place_slab(checker *c, const ast_expr *e, place *p)
+{
+    const ast_expr *base = e->kind == AST_EXPR_INDEX ? e->a : NULL;
+    const sym *named = base && base->kind == AST_EXPR_NAME ? names_lookup(c, base->name) : NULL;
+    if (!named || named->kind != SYM_FIELD || named->refused || !named->type || named->type->kind == TY_ERROR ||
+        ast_count(e->args) >= sym_ndim(named))
+        return false;
+    place_resolve(c, base, p);
+    p->at = e->span;
+    subscripts s = check_subscripts(c, e->args, &p->bindings);
+    if (p->kind == PLACE_BAD || s.bad)
+        place_fail(p);
+    else if (s.n > p->missing)
+        index_elements(c, e, p, &s); /* reports */
+    else
+        take_subscripts(c, p, &s);
+    return true;
 }
 
 static void index_shape(checker *c, const ast_expr *e, place *p, const subscripts *s)
 {
     bool usable = s->n == 1 && s->at[0]->kind == TX_CONST;
-    const int ndim = p->sym->kind == SYM_FIELD ? p->field->ndim : p->local->type->ndim;
+    const int ndim = p->sym->kind == SYM_FIELD ? sym_ndim(p->sym) : p->local->type->ndim;
     int64_t k = usable ? s->at[0]->cval.i : -1;
     if (!usable)
         ERR(c, e->op_span, DIAG_SHAPE_USE);

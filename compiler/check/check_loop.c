@@ -118,7 +118,7 @@ static bool over_field(checker *c, bounds *b, const ast_expr *e)
         NOTE(c, e->span, "loops run over range(n), range(a, b), ndrange(n, m), a field or an array, or grouped(field)");
         return false;
     }
-    b->n = array ? s->local->type->ndim : s->field->ndim;
+    b->n = array ? s->local->type->ndim : sym_ndim(s);
     if (b->n == 0)
         return ERR(c, e->span, DIAG_ZERO_D_LOOP, s->name);
     for (int k = 0; k < b->n; k++) {

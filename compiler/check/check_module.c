@@ -106,12 +106,15 @@ static const ast_item *make_kernel(checker *c, const ast_module *m, const ast_it
 /* A name for what its argument is: a field, or a value of the module. */
 static void declare_bound_one(checker *c, fn *f, const ast_param *p, const ast_expr *e)
 {
-    const sym *field = !p->type && e->kind == AST_EXPR_NAME ? names_lookup(c, e->name) : NULL;
-    if (field && field->kind == SYM_FIELD) {
-        declare_field(c, f, p, field);
+    val v;
+    if (!p->type && argument_by_name(c, e, NAME_IS_FIELD, &v) && v.ref) {
+        const sym *s = declare_field(c, f, p, v.ref);
+        emit_bindings(c, v.ref->lead_bound, e->span);
+        for (int k = 0; k < s->nlead; k++)
+            emit_decl(c, &s->lead[k]->local, 1, v.ref->lead[k], e->span);
         return;
     }
-    val v = check_value(c, e);
+    v = check_value(c, e);
     if (p->type && !val_bad(v))
         v = convert(c, v, type_resolve(c, p->type), e->span);
     sym *s = scope_declare(c, SYM_LOCAL, p->name, p->span);

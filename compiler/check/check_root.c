@@ -26,6 +26,11 @@ void place_set_whole(place *p, const ty *type)
     p->all = true;
 }
 
+int sym_ndim(const sym *s)
+{
+    return s->field->ndim - s->nlead;
+}
+
 static void resolve_field(checker *c, sym *s, src_span at, place *p)
 {
     if (!c->fn || c->constant) {
@@ -41,7 +46,7 @@ static void resolve_field(checker *c, sym *s, src_span at, place *p)
     p->kind = PLACE_FIELD;
     p->field = s->field;
     p->plane = IR_DATA;
-    p->missing = s->field->ndim;
+    p->missing = sym_ndim(s);
     place_set_whole(p, s->type);
 }
 

@@ -113,6 +113,10 @@ struct sym {
     const ty *type;     /* FIELD: of an element; STRUCT, once it is done */
     long *extents;      /* FIELD: constant extents, -1 where not constant */
     tx_expr **dims;     /* FIELD that is an array parameter: its extents; else NULL */
+    tx_expr **lead; /* FIELD that is a slab of one, x[t] of x[t, i]: the first subscripts, nlead of them. extents and
+                       dims are those that are left */
+    int nlead;
+    struct binding *lead_bound; /* of an argument: what lead is made of */
     /* FUNC, KERNEL */
     instance *instances;
     sym *overload;                 /* prelude only: same name, other number of parameters */
