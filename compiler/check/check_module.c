@@ -348,6 +348,8 @@ static int list_fields(const sym *s, ir_field *const **out)
 /* Whether attributes contradict each other: two layouts, or components apart and together. */
 static bool excludes(const char *a, const char *b)
 {
+    if (!strcmp(a, "saved") && !strcmp(b, "scratch"))
+        return true;
     const ir_field_layout of_a = ir_field_layout_named(a), of_b = ir_field_layout_named(b);
     const bool apart = ir_field_layout_get(of_a)->properties & IR_LAYOUT_APART;
     return of_a != IR_FIELD_DENSE && (of_b != IR_FIELD_DENSE || (apart && !strcmp(b, "aos")));
@@ -371,19 +373,20 @@ static ir_field_layout layout_of(const ir_field *f, ir_field_layout asked)
 
 static void check_field_attrs(checker *c, sym *s)
 {
-    static const char *const names[] = {"needs_grad", "needs_dual", "saved",
+    static const char *const names[] = {"needs_grad", "needs_dual", "saved", "scratch",
 #define FIELD_LAYOUT(id, word, ...) word,
 #include "ir/field_layout.def"
 #undef FIELD_LAYOUT
                                         "aos"};
     ir_field *const *fields;
     const int n = list_fields(s, &fields);
-    bool grad = false, dual = false, saved = false;
+    bool grad = false, dual = false, saved = false, scratch = false;
     ir_field_layout asked = IR_FIELD_DENSE;
     for (const ast_attr *a = s->item->attrs; a; a = a->next) {
         bool *const known = !strcmp(a->name, "needs_grad")   ? &grad
                             : !strcmp(a->name, "needs_dual") ? &dual
                             : !strcmp(a->name, "saved")      ? &saved
+                            : !strcmp(a->name, "scratch")    ? &scratch
                                                              : NULL;
         const ir_field_layout layout = ir_field_layout_named(a->name);
         asked = layout != IR_FIELD_DENSE ? layout : asked;
@@ -407,6 +410,7 @@ static void check_field_attrs(checker *c, sym *s)
         fields[k]->grad = grad && is_float;
         fields[k]->dual = dual && is_float;
         fields[k]->saved = saved;
+        fields[k]->scratch = scratch;
         fields[k]->layout = layout_of(fields[k], asked);
     }
 }

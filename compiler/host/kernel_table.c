@@ -30,7 +30,8 @@ static void print_access(emitter *e, const ir_func *kernel, int *count)
         for (int k = 0; k < 3; k++)
             if (at[IR_DATA] & (1 << k))
                 sb_printf(&b, "%s%s", b.len ? " | " : "", flag[k]);
-        if (back && (back->planes[ir_storage_of(e->m->fields.at[i], IR_DATA)] & OP_READS))
+        if (back && !e->m->fields.at[i]->scratch &&
+            (back->planes[ir_storage_of(e->m->fields.at[i], IR_DATA)] & OP_READS))
             sb_printf(&b, "%sTK_NEEDED", b.len ? " | " : "");
         print_saved(&b, kernel, i, at,
                     back && kernel->ad.grad == kernel->ad.custom_grad ? back->planes + (at - info->planes) : NULL);

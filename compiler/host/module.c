@@ -15,6 +15,8 @@ static void print_field(emitter *e, const ir_field *f)
         sb_add(&flags, " | TK_FIELD_GRAD_DUAL");
     if (f->saved)
         sb_add(&flags, " | TK_FIELD_SAVED");
+    if (f->scratch)
+        sb_add(&flags, " | TK_FIELD_SCRATCH");
     if (*layout_flag(f))
         sb_printf(&flags, " | %s", layout_flag(f));
     const char *which = flags.len ? sb_str(&flags) + 3 : "0";

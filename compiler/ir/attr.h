@@ -138,8 +138,9 @@ typedef struct ir_attr_task {
 #define IR_ATTRIBUTES(X) \
     X(CONST, const) \
     X(MPARAM, mparam) \
-    X(SHAPE, shape) X(ACCESS, access) X(LOCAL, local) X(ELEMENT, element) X(SLOT, slot) X(PLACE, place) X(CALL, call) \
-        X(TEXT, text) X(LOOP, loop) X(TASK, task)
+    X(SHAPE, shape) \
+    X(ACCESS, access) X(LOCAL, local) X(ELEMENT, element) X(SLOT, slot) X(PLACE, place) X(CALL, call) X(TEXT, text) \
+        X(LOOP, loop) X(TASK, task)
 
 typedef enum ir_attr_kind {
     IR_ATTR_NOTHING,

@@ -183,7 +183,8 @@ struct ir_field {
     int rows, cols; /* vec: rows = n, cols = 1; mat: rows x cols, row-major; scalar 1 x 1 */
     int ndim;       /* 0 to 8 */
     bool grad, dual;
-    bool saved; /* a tape keeps what launches overwrite */
+    bool saved;   /* a tape keeps what launches overwrite */
+    bool scratch; /* zero when a launch begins; adjoints make it anew */
     ir_field_layout layout;
     src_loc loc;
     bool array;    /* an array that the host gives to an export func or a kernel: behind all fields, memory of that
@@ -297,6 +298,7 @@ struct ir_func {
         classed; /* each accumulation and atomic has a class, also what passes add from here on; by the parallel pass */
     bool no_inline; /* custom derivative or too large: stays a call */
     bool external;  /* a C function of the host, by this name; has sig and outs. The body is one EXTERN */
+    bool called;    /* a kernel that other kernels call */
     bool prelude;   /* a built-in function: what is inlined of it counts as the caller's */
     /* kernels, and what else has a signature */
     ir_sigparam *sig;

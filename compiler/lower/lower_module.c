@@ -122,6 +122,7 @@ static ir_func *lower_func(lower *l, tx_func *fn, ir_func_kind kind)
     f->pure = kind == IR_KERNEL && fn->exported;
     f->doc = fn->doc;
     f->prelude = fn->prelude;
+    f->called = fn->is_kernel && fn->called;
     f->loc = fn->loc;
     f->ad.derive = fn->derive;
     f->ad.derive_explicit = fn->derive_explicit;

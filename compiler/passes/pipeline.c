@@ -288,6 +288,7 @@ static bool strip(ir_module *m)
 /* ---- the table ---- */
 
 static const pass_row table[] = {
+    {"scratch", "scratch fields are zero when a launch begins", ON_MODULE, pass_scratch, NULL, NULL, 0},
     {"lost-gradient", "which kernels have derivatives; lost gradients are errors", ON_MODULE, pass_lost_gradient, NULL,
      NULL, 0},
     {"inline", "small functions, and functions called once", ON_MODULE, run_inline, NULL, NULL, 0},

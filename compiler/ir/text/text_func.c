@@ -22,6 +22,7 @@ static const struct {
     {" no_inline", offsetof(ir_func, no_inline)},
     {" prelude", offsetof(ir_func, prelude)},
     {" draws", offsetof(ir_func, draws)},
+    {" called", offsetof(ir_func, called)},
     {" no_grad", offsetof(ir_func, ad.no_grad)},
     {" explicit", offsetof(ir_func, ad.derive_explicit)},
     {" results_apart", offsetof(ir_func, ad.results_apart)},

@@ -5,6 +5,9 @@
 
 #include "ir/ir.h"
 
+/* Scratch fields: zeroed where a kernel begins; kernels that are parts of others alone are taken out. False after
+ * errors. */
+bool pass_scratch(ir_module *m);
 /* Module-wide activity before anything is optimised: reports lost gradients (a value that depends on an active input
  * reaches an active output through a field without storage); decides for each kernel whether it has an adjoint and a
  * JVP (no_grad_why, no_jvp_why). False after errors. passes/analysis/activity.c */

@@ -254,7 +254,7 @@ static void add_whole(parts *p, ir_field *f, ir_plane plane, bool write)
 
 static bool is_wanted(const parts *p, const ir_field *f, ir_plane plane, bool write)
 {
-    if (f->array || (plane != IR_DATA && plane != IR_DUAL) || (plane == IR_DATA && f->saved))
+    if (f->array || f->scratch || (plane != IR_DATA && plane != IR_DUAL) || (plane == IR_DATA && f->saved))
         return false;
     return write ? p->needed[f->index] : plane == IR_DUAL || p->written[f->index];
 }

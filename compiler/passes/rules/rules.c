@@ -145,7 +145,7 @@ static void collect_one(rules *r, const ir_op *op)
         return;
     }
     assert(primal->code == OP_LOAD && ir_field_of(primal) == ir_field_of(op));
-    ir_access_attr(primal)->needed = true;
+    ir_access_attr(primal)->needed = !ir_field_of(primal)->scratch; /* of a tape; adjoints make it anew */
     const access a = access_of_op(r->m, primal, r->reads.len ? &vec_last(&r->reads) : NULL);
     vec_push(&r->reads, a);
 }
@@ -332,8 +332,11 @@ static void report_overwritten(rules *r, const access *read, const access *w, co
     else
         diag_note(d, span_at(w->field->loc),
                   w->field->array ? "write to another array or to a field, so that the value of '%s' stays"
-                                  : "declare '%s' as 'saved', give it a dimension for time, or write to another field, "
-                                    "so that the value stays",
+                  : w->field->scratch
+                      ? "the adjoint makes the scratch field '%s' once, as the launch left it: write to "
+                        "another one, or give it a dimension"
+                      : "declare '%s' as 'saved', give it a dimension for time, or write to another field, "
+                        "so that the value stays",
                   w->field->whole ? w->field->whole : name);
     if (r->func->ad.no_grad)
         diag_note(d, span_at(r->func->loc),

@@ -35,13 +35,14 @@ static bool touches_saved(const ir_func *f)
 {
     bool saved = false;
     for (size_t i = 0; i < f->module->fields.len; i++)
-        saved |= f->module->fields.at[i]->saved;
+        saved |= f->module->fields.at[i]->saved || f->module->fields.at[i]->scratch;
     if (!saved)
         return false;
     effects e = effects_of_region(f->module, f->body);
     bool any = false;
     for (size_t i = 0; i < f->module->fields.len; i++)
-        any |= f->module->fields.at[i]->saved && e.at[ir_storage_of(f->module->fields.at[i], IR_DATA)];
+        any |= (f->module->fields.at[i]->saved || f->module->fields.at[i]->scratch) &&
+               e.at[ir_storage_of(f->module->fields.at[i], IR_DATA)];
     effects_free(&e);
     return any;
 }

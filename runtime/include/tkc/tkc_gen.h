@@ -28,7 +28,8 @@ enum {
     TK_FIELD_GRAD_DUAL = 4,
     TK_FIELD_SAVED = 8,
     TK_FIELD_STRIDED = 16,
-    TK_FIELD_SOA = 32
+    TK_FIELD_SOA = 32,
+    TK_FIELD_SCRATCH = 64 /* launches find it zero; what they, and adjoints, leave is nobody's */
 };
 
 typedef struct tk_field_desc {

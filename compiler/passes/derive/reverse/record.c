@@ -241,7 +241,7 @@ typedef struct numbering {
 /* A replay of a saved field sets its dual as well. */
 static bool has_derivative(const numbering *n, const ir_field *f)
 {
-    return n->uses ? f->grad || (f->dual && f->saved) : f->dual;
+    return n->uses ? f->grad || (f->dual && (f->saved || f->scratch)) : f->dual;
 }
 
 static void find_atomic(ir_op *op, void *ctx)

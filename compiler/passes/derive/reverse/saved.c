@@ -34,6 +34,8 @@ typedef struct study {
     uint32_t npos;
     bool *written, *read; /* by field: in the kernel, data */
     VEC(site) loads, writes;
+    bool scratch;             /* the adjoint reads a scratch field */
+    VEC(const ir_op *) makes; /* writes to scratch fields */
     const ir_op **call; /* by field: the first that touches it, of a function with a derivative of its own; no other is
                            a call here still */
 } study;
@@ -45,7 +47,7 @@ static void collect_call(study *s, const ir_op *op)
     effects e = effects_of_op(s->m, op);
     for (size_t i = 0; i < s->m->fields.len; i++) {
         const unsigned bits = e.at[ir_storage_of(s->m->fields.at[i], IR_DATA)];
-        if (!s->m->fields.at[i]->saved || !bits)
+        if ((!s->m->fields.at[i]->saved && !s->m->fields.at[i]->scratch) || !bits)
             continue;
         s->written[i] |= (bits & (OP_STORES | OP_ADDS)) != 0;
         if (!s->call[i])
@@ -60,7 +62,11 @@ static void collect(ir_op *op, void *ctx)
     op->pos = s->npos++;
     if (op->code == OP_CALL)
         collect_call(s, op);
-    if ((op->code != OP_LOAD && !rev_is_write(op)) || ir_access_attr(op)->plane != IR_DATA || !ir_field_of(op)->saved)
+    if ((op->code != OP_LOAD && !rev_is_write(op)) || ir_access_attr(op)->plane != IR_DATA)
+        return;
+    if (ir_field_of(op)->scratch && rev_is_write(op))
+        vec_push(&s->makes, op);
+    if (!ir_field_of(op)->saved)
         return;
     const site at = {.a = access_of_op(s->m, op, NULL), .task = ir_task_of(op)};
     if (op->code == OP_LOAD) {
@@ -120,7 +126,10 @@ static bool is_repeated(const ir_op *op)
 static void mark_needed(ir_op *op, void *ctx)
 {
     study *s = ctx;
-    if (op->code != OP_LOAD || ir_access_attr(op)->plane != IR_DATA || !ir_field_of(op)->saved)
+    if (op->code != OP_LOAD || ir_access_attr(op)->plane != IR_DATA)
+        return;
+    s->scratch = s->scratch || ir_field_of(op)->scratch;
+    if (!ir_field_of(op)->saved)
         return;
     const ir_op *o = op->origin;
     while (o && o->origin)
@@ -236,7 +245,7 @@ static void plan_writes(const study *s, saved_plan *p)
             plan_write(s, &s->writes.at[i], runs, p);
 }
 
-static saved_plan *plan_of(const study *s)
+static saved_plan *plan_nothing(const study *s)
 {
     arena *mem = s->m->mem;
     const size_t n = (size_t)s->npos + 1;
@@ -248,6 +257,26 @@ static saved_plan *plan_of(const study *s)
     p->fixed = ARENA_ARRAY(mem, bool, n);
     p->ordered = ARENA_ARRAY(mem, bool, n);
     p->snap = ARENA_ARRAY(mem, bool, n * s->m->fields.len);
+    return p;
+}
+
+/* Every write to a scratch field once more: one may be computed from another. No element that the adjoint reads is
+ * overwritten behind the read, by the rules, so that all of them hold at the end of the forward sweep what every read
+ * found. */
+static void plan_scratch(const study *s, saved_plan *p)
+{
+    for (size_t i = 0; i < s->makes.len; i++) {
+        const ir_op *w = s->makes.at[i], *task = ir_task_of(w);
+        const site at = {.a = access_of_op(s->m, (ir_op *)w, NULL), .task = task};
+        p->keep[w->pos] = true;
+        if (task && ir_access_attr(w)->exact && w->code != OP_STORE && !is_own(&at))
+            ir_task_attr((ir_op *)task)->ordered = true; /* the same bits once more */
+    }
+}
+
+static saved_plan *plan_of(const study *s)
+{
+    saved_plan *p = plan_nothing(s);
     plan_writes(s, p);
     for (size_t i = 0; i < s->loads.len; i++) {
         const site *l = &s->loads.at[i];
@@ -270,8 +299,8 @@ static bool refused(const study *s)
                 s->m->diag, span_at(s->call[i]->loc), DIAG_NOT_COMPILED,
                 arena_printf(
                     s->m->mem,
-                    "a function with its own derivative that touches the saved field '%s' in a kernel that writes it",
-                    s->m->fields.at[i]->name));
+                    "a function with its own derivative that touches the %s field '%s' in a kernel that writes it",
+                    s->m->fields.at[i]->saved ? "saved" : "scratch", s->m->fields.at[i]->name));
     return false;
 }
 
@@ -300,11 +329,16 @@ bool saved_study(ir_func *f, const ir_func *adjoint, saved_plan **plan)
     study s = study_of(f);
     const bool ok = !refused(&s);
     *plan = NULL;
-    if (ok && s.writes.len) {
+    if (ok && (s.writes.len || s.makes.len)) {
         ir_walk(adjoint->body, mark_needed, &s);
-        if (choose(&s))
+        if (s.writes.len && choose(&s))
             *plan = plan_of(&s);
+        if (s.scratch && !*plan)
+            *plan = plan_nothing(&s);
+        if (s.scratch)
+            plan_scratch(&s, *plan);
     }
+    vec_free(&s.makes);
     vec_free(&s.loads);
     vec_free(&s.writes);
     return ok;
