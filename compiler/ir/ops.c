@@ -221,6 +221,14 @@ bool op_decides(const ir_op *op, int k)
     }
 }
 
+bool op_may_have_poles(ir_opcode code)
+{
+    for (int k = 0; op_is_pure_table(code) && k < op_get(code)->arity; k++)
+        if (strpbrk(op_get(code)->d[k], "/(r")) /* a quotient, a function, the result: of exp that may be infinite */
+            return true;
+    return false;
+}
+
 bool op_is_of_library(ir_opcode code)
 {
     switch (code) {

@@ -239,12 +239,26 @@ static void insert(cse *c, ir_op *op, uint32_t hash)
     vec_push(&c->entries, e);
 }
 
+/* What stands in a branch is guarded by its condition: there a pull-back at a pole, of sqrt(x) at 0, is not run. Around
+ * the branch it is, with an adjoint of 0, and gives 0 * inf. So such a value is not one with the same value around it.
+ */
+static bool is_guarded(const ir_op *op, const ir_op *same)
+{
+    if (op->code != OP_CALL && !op_may_have_poles(op->code))
+        return false;
+    for (const ir_region *r = op->region; r != same->region && r->parent; r = r->parent->region)
+        if (r->parent->code == OP_IF)
+            return true;
+    return false;
+}
+
 static ir_op *find(const cse *c, const ir_op *op, uint32_t hash)
 {
     uint32_t version = version_of(c, op);
     for (int32_t i = c->buckets[hash & (c->nbuckets - 1)]; i >= 0; i = c->entries.at[i].next) {
         const entry *e = &c->entries.at[i];
-        if (e->hash == hash && e->version == version && equal(e->op, op))
+        if (e->hash == hash && e->version == version && equal(e->op, op) &&
+            !(c->f->ad.primal == NULL && is_guarded(op, e->op)))
             return e->op;
     }
     return NULL;

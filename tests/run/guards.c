@@ -1,0 +1,40 @@
+#include <math.h>
+#include <stdio.h>
+
+#include "guards.h"
+
+static int failures;
+
+#define ZERO(kernel)                                                                                             \
+    do {                                                                                                         \
+        tk_module_clear_grad(&m->tk);                                                                            \
+        m->e.grad[0] = 1;                                                                                        \
+        guards_##kernel(m);                                                                                      \
+        guards_##kernel##_grad(m);                                                                               \
+        if (m->x.grad[0][0] != 0 || m->x.grad[0][1] != 0 || m->a.grad[0] != 0) {                                 \
+            printf("%s: %g %g, %g\n", #kernel, (double)m->x.grad[0][0], (double)m->x.grad[0][1], (double)m->a.grad[0]); \
+            failures++;                                                                                          \
+        }                                                                                                        \
+    } while (0)
+
+int main(void)
+{
+    guards *m = guards_create(NULL, NULL);
+    ZERO(norm_in_if);
+    ZERO(norm_in_choice);
+    ZERO(root);
+    ZERO(direction);
+    ZERO(quotient);
+    ZERO(logarithm);
+    ZERO(in_task);
+    ZERO(nested);
+    tk_module_clear_grad(&m->tk);
+    m->e.grad[0] = 1;
+    guards_taken_grad(m);
+    if (!isinf(m->a.grad[0])) {
+        printf("taken: %g\n", (double)m->a.grad[0]);
+        failures++;
+    }
+    guards_destroy(m);
+    return failures;
+}
