@@ -94,7 +94,7 @@ static void draw_arrows(const sample *s, cairo_t *c, int step)
         double most = 1e-30;
         for (int k = 0; k < n * n; k++)
             most = fmax(most, hypot((double)m->push.grad[k][0], (double)m->push.grad[k][1]));
-        unit = -0.1 / most;
+        unit = -0.25 / most;
     }
     draw_colour(c, s->show_gradient ? RED : GOLD, 0.8);
     for (int i = apart / 2; i < n; i += apart)
