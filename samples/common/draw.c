@@ -1,6 +1,4 @@
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "sample.h"
 
@@ -79,11 +77,13 @@ void draw_image(cairo_t *c, int w, int h, const float *rgb, double aspect)
             }
         }
         cairo_surface_mark_dirty(image);
+        double dx = 1.0 / w, dy = 0.0;
+        cairo_user_to_device_distance(c, &dx, &dy); /* of a pixel: larger than one of the frame, it shows its edges */
         cairo_save(c);
         cairo_translate(c, 0.0, aspect);
         cairo_scale(c, 1.0 / w, -aspect / h);
         cairo_set_source_surface(c, image, 0.0, 0.0);
-        cairo_pattern_set_filter(cairo_get_source(c), w < FRAME_WIDTH ? CAIRO_FILTER_NEAREST : CAIRO_FILTER_GOOD);
+        cairo_pattern_set_filter(cairo_get_source(c), hypot(dx, dy) > 1.0 ? CAIRO_FILTER_NEAREST : CAIRO_FILTER_GOOD);
         cairo_paint(c);
         cairo_restore(c);
     }

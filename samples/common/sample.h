@@ -10,6 +10,7 @@
 
 #include <cairo.h>
 #include <popt.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <tkc/tkc.h>
@@ -83,21 +84,32 @@ struct sample {
  * wrong options; 130 after Ctrl-C. */
 int sample_main(sample *s, int argc, char **argv);
 
-/* ---- state.c: parameters, the optimiser, the file that --resume reads ---- */
+/** Not 0 after Ctrl-C; a second one ends the program at once. */
+extern volatile sig_atomic_t sample_interrupted;
+
+/* ---- state.c: parameters, the optimiser, the file that --resume reads. False after a message, or where the session
+ * has failed ---- */
 
 typedef struct sample_state {
     size_t n;              /* numbers of all parameters */
     double *p, *g, *m, *v; /* they, their gradients, moments of Adam */
-    double *losses;        /* iterations + 1 of them */
-    int done;              /* iterations */
+    double *start;         /* the parameters in the beginning */
+    double *losses;        /* of 0 to `done` iterations */
+    int done, room;        /* iterations; losses that there is memory for */
+    double seconds;        /* of all episodes */
+    int episodes;
 } sample_state;
 
-/** Finds the parameters, and reads them. False after a message. */
+/** Finds the parameters, and reads them. */
 bool state_create(sample_state *t, sample *s);
 void state_free(sample_state *t);
-/** One step of the optimiser from the gradients that are in the fields. */
-void state_step(sample_state *t, sample *s);
-/** NAME.state. False after a message; load also where it belongs to another size or number of steps. */
+/** Runs an episode, and notes its loss. */
+bool state_episode(sample_state *t, sample *s);
+/** One step of the optimiser from the gradients that the episode left. */
+bool state_step(sample_state *t, sample *s);
+/** Back to the parameters of the beginning, and to 0 iterations. */
+void state_restart(sample_state *t, sample *s);
+/** NAME.state; what belongs to another size, number of steps or method is not loaded. */
 bool state_save(const sample_state *t, const sample *s, const char *path);
 bool state_load(sample_state *t, sample *s, const char *path);
 /** --check: the derivative along a direction, by the tape and by central differences. Prints both with the loss. */
@@ -105,15 +117,18 @@ bool state_check(sample_state *t, sample *s);
 
 /* ---- picture.c: frames, the picture of a run, films ---- */
 
-enum { FRAME_WIDTH = 480 };
-
-/** A frame of a step, FRAME_WIDTH pixels wide. NULL when out of memory. */
-cairo_surface_t *frame_create(sample *s, int step);
-typedef struct picture picture;
-/** The picture of a run: rows of frames, and below them a curve. add_row: of the last episode, with a label. finish:
- * plots n values and writes it; frees it in any case. */
-picture *picture_create(const sample *s);
+/** A frame of a step with its upper left corner at 0, 0 of c, whose y grows downwards. */
+void frame_paint(sample *s, cairo_t *c, double width, int step);
+/** The curve of n values, of this size. Values of more than 1e300, and NaNs, are left out. */
+void plot(cairo_t *c, double width, double height, const double *values, int n, const char *title);
+/** The picture of a run: one or two rows of frames of an episode, below them the curve of n values. */
+typedef struct picture {
+    cairo_surface_t *all;
+    double end; /* of what is drawn */
+} picture;
+picture picture_create(const sample *s);
 void picture_add_row(picture *p, sample *s, const char *label);
+/** Writes and frees it. False after a message. */
 bool picture_finish(picture *p, const sample *s, const double *values, int n, const char *path);
 /** A film of the last episode by an installed ffmpeg: what that makes of the file's name (.gif, .mp4, .webm). False
  * after a message. */
@@ -121,8 +136,8 @@ bool film_write(sample *s, const char *path);
 
 /* ---- window.c ---- */
 
-/** Optimises and plays in a window until that is closed, or frames were shown (0: no end). screenshot: where the last
- * frame goes, or NULL. False after a message. */
+/** Optimises and plays in a window until that is closed, or frames were shown (0: no end), and the last of them is in
+ * the screenshot. False after a message. */
 bool window_run(sample *s, sample_state *t, int frames, const char *screenshot);
 
 /* ---- draw.c: for the samples' draw ---- */

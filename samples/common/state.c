@@ -3,10 +3,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "sample.h"
 
-/* Calls f for each parameter with its numbers of `all`, which has those of one parameter after the other. */
+/* Reads the parameters' data or gradients into `all`, one field behind the other, or sets them to what stands there. */
 static void each(sample *s, double *all, tk_plane plane, bool set)
 {
     for (const char *const *name = s->parameters; name && *name; name++) {
@@ -20,28 +22,47 @@ static void each(sample *s, double *all, tk_plane plane, bool set)
     }
 }
 
+/* Has room for losses of iterations 0 to `last`. */
+static bool make_room(sample_state *t, const sample *s, int last)
+{
+    double *more = t->losses;
+    if (last >= t->room)
+        more = realloc(t->losses, (size_t)(t->room = 2 * last + 64) * sizeof *more);
+    if (!more)
+        fprintf(stderr, "%s: out of memory\n", s->name);
+    else
+        t->losses = more;
+    return more;
+}
+
 bool state_create(sample_state *t, sample *s)
 {
-    *t = (sample_state){0};
     for (const char *const *name = s->parameters; name && *name; name++) {
         const tk_field *f = tk_field_find(s->session, *name);
         if (!f || !tk_field_grad(f)) {
-            fprintf(stderr, "%s: %s\n", s->name, f ? "a parameter has no gradient" : tk_error());
+            fprintf(stderr, "%s: %s%s\n", s->name, f ? "no gradient of " : tk_error(), f ? *name : "");
             return false;
         }
         t->n += (size_t)tk_field_count(f);
     }
-    t->p = calloc(4 * t->n + 1, sizeof *t->p);
-    t->losses = calloc((size_t)s->iterations + 2, sizeof *t->losses);
-    if (!t->p || !t->losses) {
-        fprintf(stderr, "%s: out of memory\n", s->name);
+    t->p = calloc(5 * t->n + 1, sizeof *t->p);
+    if (!make_room(t, s, 0) || !t->p)
         return false;
-    }
     t->g = t->p + t->n;
     t->m = t->g + t->n;
     t->v = t->m + t->n;
-    each(s, t->p, TK_DATA, false);
+    t->start = t->v + t->n;
+    each(s, t->start, TK_DATA, false);
+    state_restart(t, s);
     return true;
+}
+
+void state_restart(sample_state *t, sample *s)
+{
+    memset(t->p, 0, 4 * t->n * sizeof *t->p);
+    memcpy(t->p, t->start, t->n * sizeof *t->p);
+    t->done = 0;
+    each(s, t->p, TK_DATA, true);
 }
 
 void state_free(sample_state *t)
@@ -50,17 +71,44 @@ void state_free(sample_state *t)
     free(t->losses);
 }
 
-void state_step(sample_state *t, sample *s)
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+bool state_episode(sample_state *t, sample *s)
+{
+    if (!make_room(t, s, t->done))
+        return false;
+    s->iteration = t->done;
+    tk_session_set_seed(s->session, (uint64_t)s->seed << 32 | (uint64_t)t->done); /* also the same after --resume */
+    const double began = now(), loss = t->losses[t->done] = s->run(s);
+    t->seconds += now() - began;
+    t->episodes++;
+    if (tk_session_status(s->session) != TK_OK)
+        return false;
+    if (t->n > 0 && !isfinite(loss))
+        fprintf(stderr, "%s: the loss is %g after %d iterations\n", s->name, loss, t->done);
+    return t->n == 0 || isfinite(loss);
+}
+
+bool state_step(sample_state *t, sample *s)
 {
     double square = 0.0;
     each(s, t->g, TK_GRAD, false);
     for (size_t i = 0; i < t->n; i++) {
+        if (isnan(t->g[i])) {
+            fprintf(stderr, "%s: a gradient is not a number after %d iterations\n", s->name, t->done);
+            return false;
+        }
         if (s->clip > 0.0)
             t->g[i] = fmin(fmax(t->g[i], -s->clip), s->clip);
         square += t->g[i] * t->g[i];
     }
     const double r = s->method == NORMALISED ? s->rate / (sqrt(square) + 1e-30) : s->rate;
-    const int k = t->done + 1;
+    const int k = ++t->done;
     for (size_t i = 0; i < t->n; i++) {
         double step = t->g[i];
         if (s->method == ADAM) {
@@ -71,66 +119,63 @@ void state_step(sample_state *t, sample *s)
         t->p[i] -= r * step;
     }
     each(s, t->p, TK_DATA, true);
-    t->done++;
+    return true;
 }
 
-/* ---- the file ---- */
+/* ---- the file: this, p, g, m, v, the losses ---- */
 
 typedef struct header {
     char magic[8];
-    int64_t size, steps, method, done, n;
+    int64_t size, steps, method, n, done;
 } header;
 
 static header header_of(const sample_state *t, const sample *s)
 {
-    return (header){"tkc st1", s->size, s->steps, s->method, t->done, (int64_t)t->n};
+    return (header){"tkc st2", s->size, s->steps, s->method, (int64_t)t->n, t->done};
 }
 
 bool state_save(const sample_state *t, const sample *s, const char *path)
 {
-    char new[4096];
+    char new[4096 + 8];
     snprintf(new, sizeof new, "%s.new", path);
     FILE *f = fopen(new, "wb");
     const header h = header_of(t, s);
-    bool ok = f != NULL;
-    ok = ok && fwrite(&h, sizeof h, 1, f) == 1 && fwrite(t->p, sizeof *t->p, 4 * t->n, f) == 4 * t->n &&
-         fwrite(t->losses, sizeof *t->losses, (size_t)t->done + 1, f) == (size_t)t->done + 1;
-    if (f)
-        ok = fclose(f) == 0 && ok;
-    if (!(ok && rename(new, path) == 0)) { /* the old one stays whole until the new one is */
+    const size_t numbers = 4 * t->n, losses = (size_t)t->done + 1;
+    bool ok = f && fwrite(&h, sizeof h, 1, f) == 1 && fwrite(t->p, sizeof *t->p, numbers, f) == numbers &&
+              fwrite(t->losses, sizeof *t->losses, losses, f) == losses;
+    ok = f && fclose(f) == 0 && ok && rename(new, path) == 0; /* the old one stays whole until the new one is */
+    if (!ok) {
         fprintf(stderr, "%s: %s: %s\n", s->name, path, strerror(errno));
-        return false;
+        unlink(new);
     }
-    return true;
+    return ok;
 }
 
 bool state_load(sample_state *t, sample *s, const char *path)
 {
     FILE *f = fopen(path, "rb");
-    if (!f) {
-        fprintf(stderr, "%s: %s: %s\n", s->name, path, strerror(errno));
-        return false;
-    }
-    header h;
+    header h = {0};
     const header mine = header_of(t, s);
+    const size_t numbers = 4 * t->n;
     const char *wrong = NULL;
-    if (fread(&h, sizeof h, 1, f) != 1 || memcmp(h.magic, mine.magic, sizeof h.magic) != 0 || h.done < 0)
+    if (!f)
+        wrong = strerror(errno);
+    else if (fread(&h, sizeof h, 1, f) != 1 || memcmp(h.magic, mine.magic, sizeof h.magic) != 0)
         wrong = "no state of a sample";
-    else if (h.n != mine.n || h.size != mine.size || h.steps != mine.steps || h.method != mine.method)
+    else if (memcmp(&h, &mine, offsetof(header, done)) != 0)
         wrong = "a state of other sizes";
-    else if (h.done > s->iterations)
-        wrong = "has more iterations behind it than --iterations asks for";
-    else if (fread(t->p, sizeof *t->p, 4 * t->n, f) != 4 * t->n ||
-             fread(t->losses, sizeof *t->losses, (size_t)h.done + 1, f) != (size_t)h.done + 1)
-        wrong = "is cut short";
-    fclose(f);
-    if (wrong) {
+    else if (h.done < 0 || h.done > 100000000 || !make_room(t, s, (int)h.done) ||
+             fread(t->p, sizeof *t->p, numbers, f) != numbers ||
+             fread(t->losses, sizeof *t->losses, (size_t)h.done + 1, f) != (size_t)h.done + 1 || fgetc(f) != EOF)
+        wrong = "a state that is broken";
+    if (f)
+        fclose(f);
+    if (wrong)
         fprintf(stderr, "%s: %s: %s\n", s->name, path, wrong);
-        return false;
-    }
-    t->done = (int)h.done;
+    else
+        t->done = (int)h.done;
     each(s, t->p, TK_DATA, true);
-    return true;
+    return !wrong;
 }
 
 /* ---- the check ---- */
@@ -141,21 +186,19 @@ static double loss_at(sample_state *t, sample *s, const double *direction, doubl
     for (size_t i = 0; i < t->n; i++)
         p[i] = t->p[i] + h * direction[i];
     each(s, p, TK_DATA, true);
-    return s->run(s);
+    return state_episode(t, s) ? t->losses[t->done] : NAN;
 }
 
 bool state_check(sample_state *t, sample *s)
 {
     uint64_t seed = 1;
-    double along = 0.0, *direction = t->v;
-    each(s, t->p, TK_DATA, false);
-    const double loss = s->run(s);
+    double along = 0.0, best = INFINITY, difference = NAN, *direction = t->v;
+    const double loss = loss_at(t, s, direction, 0.0);
     each(s, t->g, TK_GRAD, false);
     for (size_t i = 0; i < t->n; i++) {
         direction[i] = 2.0 * random_uniform(&seed) - 1.0;
         along += direction[i] * t->g[i];
     }
-    double best = INFINITY, difference = 0.0;
     for (double h = 1e-3; h > 1e-8; h *= 0.1) { /* the best step is nobody's to know */
         const double d = (loss_at(t, s, direction, h) - loss_at(t, s, direction, -h)) / (2.0 * h);
         if (fabs(d - along) < best) {
