@@ -1,5 +1,4 @@
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,9 +26,7 @@ static int moment(const sample *s, int k, int n)
     return n > 1 ? (int)((int64_t)s->steps * k / (n - 1)) : s->steps;
 }
 
-/* ---- the curve ---- */
-
-static void write_at(cairo_t *c, double x, double y, double before, double most, const char *text)
+void text_at(cairo_t *c, double x, double y, double before, double most, const char *text)
 {
     cairo_text_extents_t size;
     cairo_text_extents(c, text, &size);
@@ -43,25 +40,25 @@ static void write_at(cairo_t *c, double x, double y, double before, double most,
     cairo_new_path(c);
 }
 
-/* An axis: values from low to high at places from `from` to `to`, a tick at each step; or at each power of `step`. */
+/* ---- the curve ---- */
+
+/* Values, or their decimal logarithms, from low to high at places from `from` to `to`, with a tick at each step. */
 typedef struct axis {
     double low, high, from, to, step;
-    bool powers;
+    bool logarithms;
 } axis;
 
 static double place(const axis *a, double value)
 {
-    const double part = a->powers ? log(value / a->low) / log(a->high / a->low) : (value - a->low) / (a->high - a->low);
-    return a->from + (a->to - a->from) * part;
+    return a->from + (a->to - a->from) * ((a->logarithms ? log10(value) : value) - a->low) / (a->high - a->low);
 }
 
 /* 1, 2 or 5 times a power of ten: at most `most` of them fit. */
-static double tick_step(double length, int most)
+static double tick_step(double length, double most)
 {
-    static const double factor[] = {2.0, 2.5, 2.0};
     double step = pow(10.0, floor(log10(length / most)));
     for (int k = 0; length / step > most; k++)
-        step *= factor[k % 3];
+        step *= k % 3 == 1 ? 2.5 : 2.0;
     return step;
 }
 
@@ -72,27 +69,20 @@ static bool plotted(double value)
 
 static axis axis_of(const double *values, int n, double from, double to)
 {
-    axis a = {INFINITY, -INFINITY, from, to, 0.0, false};
-    const int most = (int)fmax((from - to) / 30.0, 2.0);
-    for (int k = 0; k < n; k++)
-        if (plotted(values[k])) {
-            a.low = fmin(a.low, values[k]);
-            a.high = fmax(a.high, values[k]);
-        }
-    if (!(a.low <= a.high))
-        a.low = a.high = 0.0;
-    a.powers = a.low > 1e-300 && a.high > 30.0 * a.low;
-    if (a.powers) {
-        const double low = floor(log10(a.low)), decades = ceil(log10(a.high)) - low, each = ceil(decades / most);
-        a.low = pow(10.0, low);
-        a.step = pow(10.0, each);
-        a.high = pow(10.0, low + each * ceil(decades / each));
-        return a;
+    double low = INFINITY, high = -INFINITY;
+    for (int k = 0; k < n; k++) {
+        low = plotted(values[k]) ? fmin(low, values[k]) : low;
+        high = plotted(values[k]) ? fmax(high, values[k]) : high;
     }
-    const double least = 1e-5 * fmax(fabs(a.low), fabs(a.high)); /* what labels can show */
-    a.step = tick_step(fmax(a.high - a.low, least > 0.0 ? least : 1.0), most);
-    a.low = a.step * floor(a.low / a.step);
-    a.high = fmax(a.step * ceil(a.high / a.step), a.low + a.step);
+    const bool logarithms = low > 0.0 && high > 30.0 * low;
+    low = !(low <= high) ? 0.0 : logarithms ? log10(low) : low;
+    high = !(low <= high) ? 0.0 : logarithms ? log10(high) : high;
+    const double least = 1e-5 * fmax(fabs(low), fabs(high)); /* what labels can show */
+    const double wider = high - low > least ? 0.0 : least > 0.0 ? 0.5 * least : 0.5;
+    const double step = tick_step(high - low + 2.0 * wider, fmax((from - to) / 30.0, 2.0));
+    axis a = {.from = from, .to = to, .step = logarithms ? fmax(step, 1.0) : step, .logarithms = logarithms};
+    a.low = a.step * floor((low - wider) / a.step);
+    a.high = a.step * ceil((high + wider) / a.step);
     return a;
 }
 
@@ -100,35 +90,32 @@ void plot(cairo_t *c, double width, double height, const double *values, int n, 
 {
     enum { LEFT = 76, RIGHT = 24, TOP = 40, BOTTOM = 26 };
     char text[32];
-    const axis y = axis_of(values, n, height - BOTTOM, TOP);
-    const axis x = {0.0, n > 1 ? n - 1 : 1, LEFT, width - RIGHT, 0.0, false};
+    const axis y = axis_of(values, n, height - BOTTOM, TOP), x = {0.0, fmax(n - 1, 1), LEFT, width - RIGHT, 0.0, false};
     draw_colour(c, INK, 1.0);
     cairo_set_font_size(c, 14.0);
-    write_at(c, 12.0, 18.0, 0.0, width - RIGHT, title);
+    text_at(c, 12.0, 18.0, 0.0, width - RIGHT, title);
     cairo_set_font_size(c, 12.0);
-    const int ticks = (int)lround(y.powers ? log(y.high / y.low) / log(y.step) : (y.high - y.low) / y.step);
-    for (int k = 0; k <= ticks; k++) {
-        const double v = y.powers ? y.low * pow(y.step, k) : y.low + y.step * k, at = place(&y, v);
-        snprintf(text, sizeof text, "%.7g", fabs(v) < 1e-9 * y.step ? 0.0 : v);
-        write_at(c, x.from - 6.0, at + 4.0, 1.0, LEFT - 10, text);
+    for (int k = 0; k <= lround((y.high - y.low) / y.step); k++) {
+        const double v = y.low + k * y.step, at = y.from + (y.to - y.from) * (v - y.low) / (y.high - y.low);
+        snprintf(text, sizeof text, "%.7g", y.logarithms ? pow(10.0, v) : fabs(v) < 1e-9 * y.step ? 0.0 : v);
+        text_at(c, x.from - 6.0, at + 4.0, 1.0, LEFT - 10, text);
         draw_colour(c, INK, 0.15);
         draw_line(c, x.from, at, x.to, at, 1.0);
         draw_colour(c, INK, 1.0);
     }
-    const double across = fmax(tick_step(x.high, (int)fmax((x.to - x.from) / 50.0, 1.0)), 1.0);
+    const double across = fmax(tick_step(x.high, fmax((x.to - x.from) / 50.0, 1.0)), 1.0);
     for (double k = 0.0; k <= x.high; k += across) {
         snprintf(text, sizeof text, "%g", k);
-        write_at(c, place(&x, k), y.from + 18.0, 0.5, 48.0, text);
+        text_at(c, place(&x, k), y.from + 18.0, 0.5, 48.0, text);
     }
     draw_colour(c, RED, 1.0);
-    for (int k = 0; k < n; k++) {
+    for (int k = 0; k < n; k++)
         if (!plotted(values[k]))
             cairo_new_sub_path(c);
         else if (n == 1)
-            draw_disc(c, x.from, place(&y, values[0]), 3.0);
+            draw_disc(c, x.from, place(&y, values[k]), 3.0);
         else
             cairo_line_to(c, place(&x, k), place(&y, values[k]));
-    }
     cairo_set_line_width(c, 1.8);
     cairo_stroke(c);
 }
@@ -137,15 +124,11 @@ void plot(cairo_t *c, double width, double height, const double *values, int n, 
 
 enum { COLUMN = 240, GAP = 12, HEAD = 26, PLOT = 246, LEAST = 600 };
 
-static int moments_of(const sample *s)
-{
-    return s->steps > 0 ? s->moments : 1;
-}
-
 picture picture_create(const sample *s)
 {
-    const int width = moments_of(s) * (COLUMN + GAP) + GAP, row = HEAD + (int)ceil(COLUMN * s->aspect);
-    picture p = {cairo_image_surface_create(CAIRO_FORMAT_RGB24, width < LEAST ? LEAST : width, 2 * row + GAP + PLOT), 0};
+    const int n = s->steps > 0 ? s->moments : 1, row = HEAD + (int)ceil(COLUMN * s->aspect);
+    const int width = GAP + n * (COLUMN + GAP), wide = width < LEAST ? LEAST : width;
+    picture p = {cairo_image_surface_create(CAIRO_FORMAT_RGB24, wide, 2 * row + GAP + PLOT), n, wide, 0};
     cairo_t *c = cairo_create(p.all);
     draw_colour(c, (colour){1, 1, 1}, 1.0);
     cairo_paint(c);
@@ -156,15 +139,14 @@ picture picture_create(const sample *s)
 void picture_add_row(picture *p, sample *s, const char *label)
 {
     char text[128];
-    const int n = moments_of(s);
     cairo_t *c = cairo_create(p->all);
     cairo_translate(c, GAP, p->end);
     cairo_set_font_size(c, 14.0);
-    for (int k = 0; k < n; k++) {
-        const int step = moment(s, k, n);
+    for (int k = 0; k < p->moments; k++) {
+        const int step = moment(s, k, p->moments);
         snprintf(text, sizeof text, s->steps > 0 ? "%s%sstep %d" : "%s", k == 0 ? label : "", k == 0 ? ": " : "", step);
         draw_colour(c, INK, 1.0);
-        write_at(c, 0.0, HEAD - 8, 0.0, COLUMN, text);
+        text_at(c, 0.0, HEAD - 8, 0.0, COLUMN, text);
         cairo_translate(c, 0.0, HEAD);
         frame_paint(s, c, COLUMN, step);
         cairo_translate(c, COLUMN + GAP, -HEAD);
@@ -176,14 +158,13 @@ void picture_add_row(picture *p, sample *s, const char *label)
 bool picture_finish(picture *p, const sample *s, const double *values, int n, const char *path)
 {
     char title[160];
-    const int width = cairo_image_surface_get_width(p->all);
     cairo_t *c = cairo_create(p->all);
     cairo_translate(c, 0.0, p->end + GAP);
     snprintf(title, sizeof title, s->parameters ? "%s, by iterations" : "%s", s->loss ? s->loss : "loss");
     if (n > 0)
-        plot(c, width, PLOT, values, n, title);
+        plot(c, p->width, PLOT, values, n, title);
     cairo_destroy(c);
-    cairo_surface_t *used = cairo_surface_create_for_rectangle(p->all, 0, 0, width, p->end + GAP + (n > 0 ? PLOT : 0));
+    cairo_surface_t *used = cairo_surface_create_for_rectangle(p->all, 0, 0, p->width, p->end + GAP + (n > 0) * PLOT);
     const cairo_status_t status = cairo_surface_write_to_png(used, path);
     if (status != CAIRO_STATUS_SUCCESS)
         fprintf(stderr, "%s: %s: %s\n", s->name, path, cairo_status_to_string(status));
@@ -204,8 +185,8 @@ bool film_write(sample *s, const char *path)
     char command[512];
     snprintf(command, sizeof command,
              "exec ffmpeg -loglevel error -y -f rawvideo -pixel_format bgr0 -video_size %dx%d -framerate 25 -i - "
-             "-filter_complex '%s' \"file:$SAMPLE_FILM\"", WIDTH, height,
-             gif ? "split[a][b];[a]palettegen[p];[b][p]paletteuse=dither=bayer" : "format=yuv420p");
+             "-filter_complex '%s' \"file:$SAMPLE_FILM\"",
+             WIDTH, height, gif ? "split[a][b];[a]palettegen[p];[b][p]paletteuse=dither=bayer" : "format=yuv420p");
     void (*before)(int) = signal(SIGPIPE, SIG_IGN); /* it may end early: then fwrite says so */
     FILE *to = setenv("SAMPLE_FILM", path, 1) == 0 ? popen(command, "w") : NULL;
     cairo_surface_t *frame = cairo_image_surface_create(CAIRO_FORMAT_RGB24, WIDTH, height);
@@ -221,10 +202,10 @@ bool film_write(sample *s, const char *path)
     cairo_surface_destroy(frame);
     const int status = to ? pclose(to) : -1;
     signal(SIGPIPE, before);
+    const bool none = WIFEXITED(status) && WEXITSTATUS(status) == 127;
     if (ok && status == 0)
         printf("%s: film %s\n", s->name, path);
     else
-        fprintf(stderr, "%s: %s: %s\n", s->name, path, WIFEXITED(status) && WEXITSTATUS(status) == 127 ?
-                "films need ffmpeg, which is not installed" : "ffmpeg failed");
+        fprintf(stderr, "%s: %s: %s\n", s->name, path, none ? "films need ffmpeg, which is not installed" : "ffmpeg failed");
     return ok && status == 0;
 }

@@ -34,7 +34,7 @@ static bool in_range(const sample *s, const char *option, int value, int low, in
 
 static bool values_allowed(const sample *s, const sample *defaults, const options *o)
 {
-    enum { MOST = 1000000 };
+    enum { MOST = MOST_ITERATIONS };
     const int size = defaults->size, steps = defaults->steps;
     if (!(s->rate > 0.0 && s->rate < INFINITY))
         fprintf(stderr, "%s: --rate is a positive number\n", s->name);
@@ -139,21 +139,19 @@ static bool write_losses(const sample *s, const sample_state *t, const char *pat
 }
 
 /* Makes a folder and those above it; it can be written to. */
-static bool make_folder(const sample *s, char *path)
+static bool make_folder(const sample *s, const char *name)
 {
-    for (char *end = path; *end;) {
-        end += strspn(end, "/");
-        end += strcspn(end, "/");
-        const char was = *end;
+    char path[4096];
+    snprintf(path, sizeof path, "%s/.", name);
+    for (char *end = path + 1; (end = strchr(end, '/')); end++) {
         *end = '\0';
-        mkdir(path, 0777); /* what is there already, or cannot be made, access tells */
-        *end = was;
+        mkdir(path, 0777); /* what cannot be made, access tells */
+        *end = '/';
     }
-    struct stat is;
-    const bool ok = stat(path, &is) == 0 && access(path, W_OK | X_OK) == 0;
-    if (!ok || !S_ISDIR(is.st_mode))
-        fprintf(stderr, "%s: --out=%s: %s\n", s->name, path, strerror(ok ? ENOTDIR : errno));
-    return ok && S_ISDIR(is.st_mode);
+    const bool ok = access(path, W_OK | X_OK) == 0;
+    if (!ok)
+        fprintf(stderr, "%s: --out=%s: %s\n", s->name, name, strerror(errno));
+    return ok;
 }
 
 static const char *path_of(const sample *s, const options *o, const char *end, char path[static 4096])

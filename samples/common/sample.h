@@ -90,6 +90,8 @@ extern volatile sig_atomic_t sample_interrupted;
 /* ---- state.c: parameters, the optimiser, the file that --resume reads. False after a message, or where the session
  * has failed ---- */
 
+enum { MOST_ITERATIONS = 1000000 };
+
 typedef struct sample_state {
     size_t n;              /* numbers of all parameters */
     double *p, *g, *m, *v; /* they, their gradients, moments of Adam */
@@ -119,11 +121,14 @@ bool state_check(sample_state *t, sample *s);
 
 /** A frame of a step with its upper left corner at 0, 0 of c, whose y grows downwards. */
 void frame_paint(sample *s, cairo_t *c, double width, int step);
+/** Text at x, y, `before` of it (0 to 1) to the left, narrower where it is longer than `most`. */
+void text_at(cairo_t *c, double x, double y, double before, double most, const char *text);
 /** The curve of n values, of this size. Values of more than 1e300, and NaNs, are left out. */
 void plot(cairo_t *c, double width, double height, const double *values, int n, const char *title);
 /** The picture of a run: one or two rows of frames of an episode, below them the curve of n values. */
 typedef struct picture {
     cairo_surface_t *all;
+    int moments, width;
     double end; /* of what is drawn */
 } picture;
 picture picture_create(const sample *s);

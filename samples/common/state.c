@@ -14,10 +14,7 @@ static void each(sample *s, double *all, tk_plane plane, bool set)
     for (const char *const *name = s->parameters; name && *name; name++) {
         tk_field *f = tk_field_find(s->session, *name);
         const int64_t n = tk_field_count(f);
-        if (set)
-            tk_field_set(f, plane, 0, n, all);
-        else
-            tk_field_get(f, plane, 0, n, all);
+        (void)(set ? tk_field_set(f, plane, 0, n, all) : tk_field_get(f, plane, 0, n, all));
         all += n;
     }
 }
@@ -25,14 +22,15 @@ static void each(sample *s, double *all, tk_plane plane, bool set)
 /* Has room for losses of iterations 0 to `last`. */
 static bool make_room(sample_state *t, const sample *s, int last)
 {
-    double *more = t->losses;
-    if (last >= t->room)
-        more = realloc(t->losses, (size_t)(t->room = 2 * last + 64) * sizeof *more);
-    if (!more)
+    const int room = last < t->room ? t->room : 2 * last + 64;
+    double *all = room == t->room ? t->losses : realloc(t->losses, (size_t)room * sizeof *all);
+    if (!all) {
         fprintf(stderr, "%s: out of memory\n", s->name);
-    else
-        t->losses = more;
-    return more;
+        return false;
+    }
+    t->losses = all;
+    t->room = room;
+    return true;
 }
 
 bool state_create(sample_state *t, sample *s)
@@ -71,27 +69,24 @@ void state_free(sample_state *t)
     free(t->losses);
 }
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 bool state_episode(sample_state *t, sample *s)
 {
     if (!make_room(t, s, t->done))
         return false;
     s->iteration = t->done;
     tk_session_set_seed(s->session, (uint64_t)s->seed << 32 | (uint64_t)t->done); /* also the same after --resume */
-    const double began = now(), loss = t->losses[t->done] = s->run(s);
-    t->seconds += now() - began;
+    struct timespec from, to;
+    clock_gettime(CLOCK_MONOTONIC, &from);
+    const double loss = t->losses[t->done] = s->run(s);
+    clock_gettime(CLOCK_MONOTONIC, &to);
+    t->seconds += (double)(to.tv_sec - from.tv_sec) + 1e-9 * (double)(to.tv_nsec - from.tv_nsec);
     t->episodes++;
     if (tk_session_status(s->session) != TK_OK)
         return false;
-    if (t->n > 0 && !isfinite(loss))
+    const bool ok = t->n == 0 || isfinite(loss);
+    if (!ok)
         fprintf(stderr, "%s: the loss is %g after %d iterations\n", s->name, loss, t->done);
-    return t->n == 0 || isfinite(loss);
+    return ok;
 }
 
 bool state_step(sample_state *t, sample *s)
@@ -122,26 +117,22 @@ bool state_step(sample_state *t, sample *s)
     return true;
 }
 
-/* ---- the file: this, p, g, m, v, the losses ---- */
+/* ---- the file: a line of text, then p, g, m, v, then the losses ---- */
 
-typedef struct header {
-    char magic[8];
-    int64_t size, steps, method, n, done;
-} header;
-
-static header header_of(const sample_state *t, const sample *s)
+static int first_line(const sample_state *t, const sample *s, char line[static 160])
 {
-    return (header){"tkc st2", s->size, s->steps, s->method, (int64_t)t->n, t->done};
+    return snprintf(line, 160, "tkc sample: size %d, steps %d, method %d, numbers %zu, iterations ", s->size, s->steps,
+                    (int)s->method, t->n);
 }
 
 bool state_save(const sample_state *t, const sample *s, const char *path)
 {
-    char new[4096 + 8];
+    char new[4096 + 8], line[160];
     snprintf(new, sizeof new, "%s.new", path);
     FILE *f = fopen(new, "wb");
-    const header h = header_of(t, s);
     const size_t numbers = 4 * t->n, losses = (size_t)t->done + 1;
-    bool ok = f && fwrite(&h, sizeof h, 1, f) == 1 && fwrite(t->p, sizeof *t->p, numbers, f) == numbers &&
+    first_line(t, s, line);
+    bool ok = f && fprintf(f, "%s%d\n", line, t->done) > 0 && fwrite(t->p, sizeof *t->p, numbers, f) == numbers &&
               fwrite(t->losses, sizeof *t->losses, losses, f) == losses;
     ok = f && fclose(f) == 0 && ok && rename(new, path) == 0; /* the old one stays whole until the new one is */
     if (!ok) {
@@ -153,27 +144,26 @@ bool state_save(const sample_state *t, const sample *s, const char *path)
 
 bool state_load(sample_state *t, sample *s, const char *path)
 {
-    FILE *f = fopen(path, "rb");
-    header h = {0};
-    const header mine = header_of(t, s);
-    const size_t numbers = 4 * t->n;
+    char line[160], mine[160];
+    const size_t numbers = 4 * t->n, same = (size_t)first_line(t, s, mine);
     const char *wrong = NULL;
+    int done = -1;
+    FILE *f = fopen(path, "rb");
     if (!f)
         wrong = strerror(errno);
-    else if (fread(&h, sizeof h, 1, f) != 1 || memcmp(h.magic, mine.magic, sizeof h.magic) != 0)
+    else if (!fgets(line, sizeof line, f) || strncmp(line, mine, 12) != 0)
         wrong = "no state of a sample";
-    else if (memcmp(&h, &mine, offsetof(header, done)) != 0)
+    else if (strncmp(line, mine, same) != 0)
         wrong = "a state of other sizes";
-    else if (h.done < 0 || h.done > 100000000 || !make_room(t, s, (int)h.done) ||
+    else if (sscanf(line + same, "%d", &done) != 1 || done < 0 || done > MOST_ITERATIONS || !make_room(t, s, done) ||
              fread(t->p, sizeof *t->p, numbers, f) != numbers ||
-             fread(t->losses, sizeof *t->losses, (size_t)h.done + 1, f) != (size_t)h.done + 1 || fgetc(f) != EOF)
+             fread(t->losses, sizeof *t->losses, (size_t)done + 1, f) != (size_t)done + 1 || fgetc(f) != EOF)
         wrong = "a state that is broken";
     if (f)
         fclose(f);
     if (wrong)
         fprintf(stderr, "%s: %s: %s\n", s->name, path, wrong);
-    else
-        t->done = (int)h.done;
+    t->done = wrong ? 0 : done;
     each(s, t->p, TK_DATA, true);
     return !wrong;
 }
