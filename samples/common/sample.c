@@ -13,8 +13,7 @@ volatile sig_atomic_t sample_interrupted;
 
 static void interrupt(int signal)
 {
-    (void)signal;
-    sample_interrupted = 1;
+    sample_interrupted = signal;
 }
 
 typedef struct options {
@@ -32,23 +31,23 @@ static bool in_range(const sample *s, const char *option, int value, int low, in
     return value >= low && value <= high;
 }
 
-static bool values_allowed(const sample *s, const sample *defaults, const options *o)
+static bool values_allowed(const sample *s, int size, int steps, const options *o)
 {
-    enum { MOST = MOST_ITERATIONS };
-    const int size = defaults->size, steps = defaults->steps;
-    if (!(s->rate > 0.0 && s->rate < INFINITY))
+    const bool rate = s->rate > 0.0 && s->rate < INFINITY;
+    const int least = s->size_means ? s->least_size : size, most = s->size_means ? MOST_ITERATIONS : size;
+    if (!rate)
         fprintf(stderr, "%s: --rate is a positive number\n", s->name);
-    return s->rate > 0.0 && s->rate < INFINITY &&
-           in_range(s, "size", s->size, s->size_means ? s->least_size : size, s->size_means ? MOST : size) &&
-           in_range(s, "steps", s->steps, steps ? 1 : 0, steps ? MOST : 0) &&
-           in_range(s, "iterations", s->iterations, 0, MOST) && in_range(s, "threads", s->threads, 0, 1024) &&
-           in_range(s, "window-frames", o->window_frames, 0, MOST);
+    return rate && in_range(s, "size", s->size, least, most) &&
+           in_range(s, "steps", s->steps, steps ? 1 : 0, steps ? MOST_ITERATIONS : 0) &&
+           in_range(s, "iterations", s->iterations, 0, MOST_ITERATIONS) &&
+           in_range(s, "threads", s->threads, 0, 1024) &&
+           in_range(s, "window-frames", o->window_frames, 0, MOST_ITERATIONS);
 }
 
 static bool parse(sample *s, options *o, int argc, char **argv)
 {
     enum { SHOWN = POPT_ARGFLAG_SHOW_DEFAULT, HIDDEN = POPT_ARGFLAG_DOC_HIDDEN };
-    const sample defaults = *s;
+    const int size = s->size, steps = s->steps;
     const struct poptOption none[] = {POPT_TABLEEND};
     const struct poptOption table[] = {
         {"size", 'n', POPT_ARG_INT | SHOWN | (s->size_means ? 0 : HIDDEN), &s->size, 0, s->size_means, "N"},
@@ -76,7 +75,7 @@ static bool parse(sample *s, options *o, int argc, char **argv)
     else if (rest)
         fprintf(stderr, "%s: what is '%s'? ('%s --help')\n", s->name, rest, s->name);
     poptFreeContext(c);
-    return rc == -1 && !rest && values_allowed(s, &defaults, o);
+    return rc == -1 && !rest && values_allowed(s, size, steps, o);
 }
 
 /* ---- the run ---- */
@@ -84,10 +83,10 @@ static bool parse(sample *s, options *o, int argc, char **argv)
 static void progress(const sample *s, const sample_state *t)
 {
     enum { WIDTH = 30 };
-    static const char full[] = "##############################", empty[] = "..............................";
-    const int filled = s->iterations ? (int)((int64_t)WIDTH * t->done / s->iterations) : WIDTH;
-    fprintf(stderr, "\r[%.*s%.*s] %d of %d, loss %.5g, %.0f s left \033[K", filled, full, WIDTH - filled, empty,
-            t->done, s->iterations, t->losses[t->done], t->seconds / t->episodes * (s->iterations - t->done));
+    static const char bar[] = "##############################..............................";
+    const int filled = (int)((int64_t)WIDTH * t->done / s->iterations);
+    fprintf(stderr, "\r[%.*s] %d of %d, loss %.5g, %.0f s left \033[K", WIDTH, bar + WIDTH - filled, t->done,
+            s->iterations, t->losses[t->done], t->seconds / t->episodes * (s->iterations - t->done));
 }
 
 /* Episodes and steps of the optimiser; the last episode has the parameters that stand at the end. */

@@ -84,22 +84,16 @@ struct sample {
  * wrong options; 130 after Ctrl-C. */
 int sample_main(sample *s, int argc, char **argv);
 
-/** Not 0 after Ctrl-C; a second one ends the program at once. */
-extern volatile sig_atomic_t sample_interrupted;
-
-/* ---- state.c: parameters, the optimiser, the file that --resume reads. False after a message, or where the session
- * has failed ---- */
+/* ---- state.c. Functions that give bool: false after a message, or where the session has failed ---- */
 
 enum { MOST_ITERATIONS = 1000000 };
 
 typedef struct sample_state {
-    size_t n;              /* numbers of all parameters */
-    double *p, *g, *m, *v; /* they, their gradients, moments of Adam */
-    double *start;         /* the parameters in the beginning */
-    double *losses;        /* of 0 to `done` iterations */
-    int done, room;        /* iterations; losses that there is memory for */
-    double seconds;        /* of all episodes */
-    int episodes;
+    size_t n;                      /* numbers of all parameters */
+    double *p, *g, *m, *v, *start; /* they, their gradients, moments of Adam; the parameters in the beginning */
+    double *losses;                /* of 0 to `done` iterations */
+    int done, room, episodes;      /* iterations, losses that there is memory for, episodes */
+    double seconds;                /* of these */
 } sample_state;
 
 /** Finds the parameters, and reads them. */
@@ -117,7 +111,7 @@ bool state_load(sample_state *t, sample *s, const char *path);
 /** --check: the derivative along a direction, by the tape and by central differences. Prints both with the loss. */
 bool state_check(sample_state *t, sample *s);
 
-/* ---- picture.c: frames, the picture of a run, films ---- */
+/* ---- picture.c ---- */
 
 /** A frame of a step with its upper left corner at 0, 0 of c, whose y grows downwards. */
 void frame_paint(sample *s, cairo_t *c, double width, int step);
@@ -125,7 +119,8 @@ void frame_paint(sample *s, cairo_t *c, double width, int step);
 void text_at(cairo_t *c, double x, double y, double before, double most, const char *text);
 /** The curve of n values, of this size. Values of more than 1e300, and NaNs, are left out. */
 void plot(cairo_t *c, double width, double height, const double *values, int n, const char *title);
-/** The picture of a run: one or two rows of frames of an episode, below them the curve of n values. */
+/** The picture of a run: one or two rows of frames of an episode, below them the curve of n values. finish writes and
+ * frees it. */
 typedef struct picture {
     cairo_surface_t *all;
     int moments, width;
@@ -133,17 +128,19 @@ typedef struct picture {
 } picture;
 picture picture_create(const sample *s);
 void picture_add_row(picture *p, sample *s, const char *label);
-/** Writes and frees it. False after a message. */
 bool picture_finish(picture *p, const sample *s, const double *values, int n, const char *path);
-/** A film of the last episode by an installed ffmpeg: what that makes of the file's name (.gif, .mp4, .webm). False
- * after a message. */
+/** A film of the last episode by an installed ffmpeg: what that makes of the file's name (.gif, .mp4, .webm). */
 bool film_write(sample *s, const char *path);
 
 /* ---- window.c ---- */
 
-/** Optimises and plays in a window until that is closed, or frames were shown (0: no end), and the last of them is in
- * the screenshot. False after a message. */
+extern volatile sig_atomic_t sample_interrupted; /* by Ctrl-C; a second one ends the program at once */
+/** Optimises and plays in a window until it is closed, or frames were shown (0: no end); the last is the screenshot. */
+#ifdef HAVE_SDL
 bool window_run(sample *s, sample_state *t, int frames, const char *screenshot);
+#else
+#define window_run(s, t, frames, screenshot) (fputs("--window: this program was built without SDL2\n", stderr), false)
+#endif
 
 /* ---- draw.c: for the samples' draw ---- */
 
