@@ -87,11 +87,9 @@ void draw_text(cairo_t *c, double x, double y, double size, const char *text)
     cairo_save(c);
     cairo_translate(c, x, y);
     cairo_scale(c, size, -size);
-    cairo_move_to(c, 0.0, 0.0);
     cairo_set_font_size(c, 1.0);
-    cairo_show_text(c, text);
+    text_at(c, 0.0, 0.0, 0.0, 1e9, text);
     cairo_restore(c);
-    cairo_new_path(c);
 }
 
 double random_uniform(uint64_t *state)

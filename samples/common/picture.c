@@ -42,6 +42,8 @@ void text_at(cairo_t *c, double x, double y, double before, double most, const c
 
 /* ---- the curve ---- */
 
+#define LARGE 1e300 /* no more is plotted, so that sums are finite */
+
 /* Values, or their decimal logarithms, from low to high at places from `from` to `to`, with a tick at each step. */
 typedef struct axis {
     double low, high, from, to, step;
@@ -62,18 +64,14 @@ static double tick_step(double length, double most)
     return step;
 }
 
-static bool plotted(double value)
-{
-    return fabs(value) < 1e300; /* no NaN, and sums of two are finite */
-}
-
 static axis axis_of(const double *values, int n, double from, double to)
 {
     double low = INFINITY, high = -INFINITY;
-    for (int k = 0; k < n; k++) {
-        low = plotted(values[k]) ? fmin(low, values[k]) : low;
-        high = plotted(values[k]) ? fmax(high, values[k]) : high;
-    }
+    for (int k = 0; k < n; k++)
+        if (fabs(values[k]) < LARGE) {
+            low = fmin(low, values[k]);
+            high = fmax(high, values[k]);
+        }
     const bool logarithms = low > 0.0 && high > 30.0 * low;
     low = !(low <= high) ? 0.0 : logarithms ? log10(low) : low;
     high = !(low <= high) ? 0.0 : logarithms ? log10(high) : high;
@@ -110,7 +108,7 @@ void plot(cairo_t *c, double width, double height, const double *values, int n, 
     }
     draw_colour(c, RED, 1.0);
     for (int k = 0; k < n; k++)
-        if (!plotted(values[k]))
+        if (!(fabs(values[k]) < LARGE))
             cairo_new_sub_path(c);
         else if (n == 1)
             draw_disc(c, x.from, place(&y, values[k]), 3.0);
@@ -166,11 +164,9 @@ bool picture_finish(picture *p, const sample *s, const double *values, int n, co
     cairo_destroy(c);
     cairo_surface_t *used = cairo_surface_create_for_rectangle(p->all, 0, 0, p->width, p->end + GAP + (n > 0) * PLOT);
     const cairo_status_t status = cairo_surface_write_to_png(used, path);
-    if (status != CAIRO_STATUS_SUCCESS)
-        fprintf(stderr, "%s: %s: %s\n", s->name, path, cairo_status_to_string(status));
     cairo_surface_destroy(used);
     cairo_surface_destroy(p->all);
-    return status == CAIRO_STATUS_SUCCESS;
+    return status == CAIRO_STATUS_SUCCESS || sample_fails(s, path, cairo_status_to_string(status));
 }
 
 /* ---- films: ffmpeg reads raw frames from us; the name of its file goes through the shell in a variable ---- */
@@ -203,9 +199,8 @@ bool film_write(sample *s, const char *path)
     const int status = to ? pclose(to) : -1;
     signal(SIGPIPE, before);
     const bool none = WIFEXITED(status) && WEXITSTATUS(status) == 127;
-    if (ok && status == 0)
-        printf("%s: film %s\n", s->name, path);
-    else
-        fprintf(stderr, "%s: %s: %s\n", s->name, path, none ? "films need ffmpeg, which is not installed" : "ffmpeg failed");
-    return ok && status == 0;
+    if (!ok || status != 0)
+        return sample_fails(s, path, none ? "films need ffmpeg, which is not installed" : "ffmpeg failed");
+    printf("%s: film %s\n", s->name, path);
+    return true;
 }

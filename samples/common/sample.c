@@ -16,6 +16,12 @@ static void interrupt(int signal)
     sample_interrupted = signal;
 }
 
+bool sample_fails(const sample *s, const char *what, const char *why)
+{
+    fprintf(stderr, "%s: %s: %s\n", s->name, what, why);
+    return false;
+}
+
 typedef struct options {
     char *out, *film;
     int resume, check, window, no_picture, window_frames;
@@ -26,22 +32,19 @@ typedef struct options {
 
 static bool in_range(const sample *s, const char *option, int value, int low, int high)
 {
-    if (value < low || value > high)
-        fprintf(stderr, "%s: --%s is %d to %d\n", s->name, option, low, high);
-    return value >= low && value <= high;
+    char range[32];
+    snprintf(range, sizeof range, "%d to %d", low, high);
+    return (value >= low && value <= high) || sample_fails(s, option, range);
 }
 
 static bool values_allowed(const sample *s, int size, int steps, const options *o)
 {
-    const bool rate = s->rate > 0.0 && s->rate < INFINITY;
     const int least = s->size_means ? s->least_size : size, most = s->size_means ? MOST_ITERATIONS : size;
-    if (!rate)
-        fprintf(stderr, "%s: --rate is a positive number\n", s->name);
-    return rate && in_range(s, "size", s->size, least, most) &&
-           in_range(s, "steps", s->steps, steps ? 1 : 0, steps ? MOST_ITERATIONS : 0) &&
-           in_range(s, "iterations", s->iterations, 0, MOST_ITERATIONS) &&
-           in_range(s, "threads", s->threads, 0, 1024) &&
-           in_range(s, "window-frames", o->window_frames, 0, MOST_ITERATIONS);
+    return ((s->rate > 0.0 && s->rate < INFINITY) || sample_fails(s, "--rate", "a positive number")) &&
+           in_range(s, "--size", s->size, least, most) && in_range(s, "--threads", s->threads, 0, 1024) &&
+           in_range(s, "--steps", s->steps, steps ? 1 : 0, steps ? MOST_ITERATIONS : 0) &&
+           in_range(s, "--iterations", s->iterations, 0, MOST_ITERATIONS) &&
+           in_range(s, "--window-frames", o->window_frames, 0, MOST_ITERATIONS);
 }
 
 static bool parse(sample *s, options *o, int argc, char **argv)
@@ -71,9 +74,9 @@ static bool parse(sample *s, options *o, int argc, char **argv)
     const int rc = poptGetNextOpt(c);
     const char *rest = poptPeekArg(c);
     if (rc < -1)
-        fprintf(stderr, "%s: %s: %s\n", s->name, poptBadOption(c, POPT_BADOPTION_NOALIAS), poptStrerror(rc));
+        sample_fails(s, poptBadOption(c, POPT_BADOPTION_NOALIAS), poptStrerror(rc));
     else if (rest)
-        fprintf(stderr, "%s: what is '%s'? ('%s --help')\n", s->name, rest, s->name);
+        sample_fails(s, rest, "no option (--help lists them)");
     poptFreeContext(c);
     return rc == -1 && !rest && values_allowed(s, size, steps, o);
 }
@@ -94,10 +97,9 @@ static bool optimise(sample *s, sample_state *t, picture *p)
 {
     char label[64];
     const bool shown = isatty(STDERR_FILENO);
-    const int from = t->done;
     bool ok = state_episode(t, s);
-    snprintf(label, sizeof label, from ? "iteration %d" : "before", from);
-    if (p && ok && s->iterations > from && t->n > 0)
+    snprintf(label, sizeof label, t->done ? "iteration %d" : "before", t->done);
+    if (p && ok && t->n > 0 && t->done < s->iterations)
         picture_add_row(p, s, label);
     while (ok && t->n > 0 && t->done < s->iterations && !sample_interrupted) {
         ok = state_step(t, s) && state_episode(t, s);
@@ -109,20 +111,22 @@ static bool optimise(sample *s, sample_state *t, picture *p)
     return ok;
 }
 
-static double least(const sample_state *t)
+/* Makes a folder and those above it; it can be written to. */
+static bool make_folder(const sample *s, const char *name)
 {
-    double best = INFINITY;
-    for (int k = 0; k <= t->done; k++)
-        best = fmin(best, t->losses[k]);
-    return best;
+    char path[4096];
+    snprintf(path, sizeof path, "%s/.", name);
+    for (char *end = path + 1; (end = strchr(end, '/')); *end++ = '/') {
+        *end = '\0';
+        mkdir(path, 0777); /* what cannot be made, access tells */
+    }
+    return access(path, W_OK | X_OK) == 0 || sample_fails(s, name, strerror(errno));
 }
 
-static double megabytes(const sample *s)
+static const char *path_of(const sample *s, const options *o, const char *end, char path[static 4096])
 {
-    double bytes = (double)tk_tape_bytes(s->session);
-    for (const tk_field *f = tk_field_next(s->session, NULL); f; f = tk_field_next(s->session, f))
-        bytes += (double)tk_field_bytes(f) * (1 + (tk_field_grad(f) != NULL) + (tk_field_dual(f) != NULL));
-    return 1e-6 * bytes;
+    snprintf(path, 4096, "%s/%s%s", o->out, s->name, end);
+    return path;
 }
 
 static bool write_losses(const sample *s, const sample_state *t, const char *path)
@@ -132,31 +136,7 @@ static bool write_losses(const sample *s, const sample_state *t, const char *pat
     for (int k = 0; ok && k <= t->done; k++)
         ok = fprintf(f, "%d,%.9g\n", k, t->losses[k]) > 0;
     ok = f && fclose(f) == 0 && ok;
-    if (!ok)
-        fprintf(stderr, "%s: %s: %s\n", s->name, path, strerror(errno));
-    return ok;
-}
-
-/* Makes a folder and those above it; it can be written to. */
-static bool make_folder(const sample *s, const char *name)
-{
-    char path[4096];
-    snprintf(path, sizeof path, "%s/.", name);
-    for (char *end = path + 1; (end = strchr(end, '/')); end++) {
-        *end = '\0';
-        mkdir(path, 0777); /* what cannot be made, access tells */
-        *end = '/';
-    }
-    const bool ok = access(path, W_OK | X_OK) == 0;
-    if (!ok)
-        fprintf(stderr, "%s: --out=%s: %s\n", s->name, name, strerror(errno));
-    return ok;
-}
-
-static const char *path_of(const sample *s, const options *o, const char *end, char path[static 4096])
-{
-    snprintf(path, 4096, "%s/%s%s", o->out, s->name, end);
-    return path;
+    return ok || sample_fails(s, path, strerror(errno));
 }
 
 /* What stays of a run. */
@@ -174,6 +154,22 @@ static bool write_files(sample *s, const sample_state *t, picture *p, const opti
     return saved && drawn;
 }
 
+/* Prints what a run was like; returns its least loss. */
+static double report(const sample *s, const sample_state *t)
+{
+    double least = INFINITY, bytes = (double)tk_tape_bytes(s->session);
+    for (int k = 0; k <= t->done; k++)
+        least = fmin(least, t->losses[k]);
+    for (const tk_field *f = tk_field_next(s->session, NULL); f; f = tk_field_next(s->session, f))
+        bytes += (double)tk_field_bytes(f) * (1 + (tk_field_grad(f) != NULL) + (tk_field_dual(f) != NULL));
+    if (t->n > 0)
+        printf("%s: loss %.6g before, %.6g after %d iterations, the least %.6g\n", s->name, t->losses[0],
+               t->losses[t->done], t->done, least);
+    printf("%s: %.2f ms an episode, %.2f MB of fields and tape, %d threads\n", s->name,
+           1e3 * t->seconds / t->episodes, 1e-6 * bytes, tk_session_threads(s->session));
+    return least;
+}
+
 static int work(sample *s, sample_state *t, const options *o)
 {
     char path[4096];
@@ -182,40 +178,29 @@ static int work(sample *s, sample_state *t, const options *o)
         return 1;
     if (o->check)
         return !state_check(t, s);
-    if (t->done > s->iterations && !o->window) {
-        fprintf(stderr, "%s: %s has %d iterations behind it, more than --iterations\n", s->name, path, t->done);
-        return 1;
-    }
+    if (t->done > s->iterations && !o->window)
+        return !sample_fails(s, path, "has more iterations behind it than --iterations asks for");
     picture p = files ? picture_create(s) : (picture){0};
     bool ok = o->window ? window_run(s, t, o->window_frames, path_of(s, o, "-window.png", path))
                         : optimise(s, t, files ? &p : NULL);
-    if (ok && t->n)
-        printf("%s: loss %.6g before, %.6g after %d iterations, the least %.6g\n", s->name, t->losses[0],
-               t->losses[t->done], t->done, least(t));
-    if (ok)
-        printf("%s: %.2f ms an episode, %.2f MB of fields and tape, %d threads\n", s->name,
-               1e3 * t->seconds / t->episodes, megabytes(s), tk_session_threads(s->session));
-    if (files && ok)
+    const double least = ok ? report(s, t) : INFINITY;
+    if (ok && files)
         ok = write_files(s, t, &p, o);
-    else
-        cairo_surface_destroy(p.all);
     ok = ok && (!o->film || film_write(s, o->film));
-    if (ok && o->expect < INFINITY && !(least(t) <= o->expect)) {
-        fprintf(stderr, "%s: the least loss is %.6g, expected at most %.6g\n", s->name, least(t), o->expect);
-        return 1;
-    }
+    ok = ok && (!(o->expect < INFINITY) || least <= o->expect ||
+                sample_fails(s, "--expect", "the least loss is more than that"));
     return !ok ? 1 : sample_interrupted ? 130 : 0;
 }
 
 int sample_main(sample *s, int argc, char **argv)
 {
     options o = {.out = strdup("."), .expect = INFINITY};
+    int status = 2;
     s->aspect = s->aspect > 0.0 ? s->aspect : 1.0;
     s->moments = s->moments ? s->moments : 4;
     s->film_frames = s->film_frames ? s->film_frames : 100;
     s->least_size = s->least_size ? s->least_size : 1;
     s->size = s->size ? s->size : 1;
-    int status = 2;
     if (parse(s, &o, argc, argv)) {
         tk_session_options so = tk_session_defaults();
         sample_state t = {0};
@@ -225,11 +210,10 @@ int sample_main(sample *s, int argc, char **argv)
         s->session = tk_session_create(&so);
         sigaction(SIGINT, &(struct sigaction){.sa_handler = interrupt, .sa_flags = SA_RESETHAND | SA_RESTART}, NULL);
         status = !s->session || !s->create(s) || !state_create(&t, s) ? 1 : work(s, &t, &o);
-        if (tk_session_status(s->session) != TK_OK) {
-            fprintf(stderr, "%s: %s\n", s->name, tk_session_error(s->session));
-            status = 1;
-        }
-        state_free(&t);
+        if (tk_session_status(s->session) != TK_OK)
+            status = !sample_fails(s, "session", tk_session_error(s->session));
+        free(t.p);
+        free(t.losses);
         s->destroy(s);
         tk_session_destroy(s->session);
     }

@@ -1,10 +1,7 @@
 /* What the simulators share: options, an optimiser with a state on disk, progress, pictures, films, a window.
  *
- * A simulator fills in a `sample` and hands it to sample_main. Its own data stand behind it in a struct that begins
- * with the sample:
- *
- *     typedef struct ball { sample s; billiards *m; } ball;
- */
+ * A simulator fills in a `sample` and hands it to sample_main. What is its own stands behind it, in a struct that begins
+ * with the sample: typedef struct table { sample s; billiards *m; } table; */
 #ifndef SAMPLE_H
 #define SAMPLE_H
 
@@ -84,7 +81,11 @@ struct sample {
  * wrong options; 130 after Ctrl-C. */
 int sample_main(sample *s, int argc, char **argv);
 
-/* ---- state.c. Functions that give bool: false after a message, or where the session has failed ---- */
+/* ---- what these files have for each other. Functions that give bool: false after a message, or where the session
+ * has failed ---- */
+
+bool sample_fails(const sample *s, const char *what, const char *why); /* the message; false */
+extern volatile sig_atomic_t sample_interrupted;                       /* by Ctrl-C; a second one ends the program */
 
 enum { MOST_ITERATIONS = 1000000 };
 
@@ -98,7 +99,6 @@ typedef struct sample_state {
 
 /** Finds the parameters, and reads them. */
 bool state_create(sample_state *t, sample *s);
-void state_free(sample_state *t);
 /** Runs an episode, and notes its loss. */
 bool state_episode(sample_state *t, sample *s);
 /** One step of the optimiser from the gradients that the episode left. */
@@ -110,8 +110,6 @@ bool state_save(const sample_state *t, const sample *s, const char *path);
 bool state_load(sample_state *t, sample *s, const char *path);
 /** --check: the derivative along a direction, by the tape and by central differences. Prints both with the loss. */
 bool state_check(sample_state *t, sample *s);
-
-/* ---- picture.c ---- */
 
 /** A frame of a step with its upper left corner at 0, 0 of c, whose y grows downwards. */
 void frame_paint(sample *s, cairo_t *c, double width, int step);
@@ -132,14 +130,11 @@ bool picture_finish(picture *p, const sample *s, const double *values, int n, co
 /** A film of the last episode by an installed ffmpeg: what that makes of the file's name (.gif, .mp4, .webm). */
 bool film_write(sample *s, const char *path);
 
-/* ---- window.c ---- */
-
-extern volatile sig_atomic_t sample_interrupted; /* by Ctrl-C; a second one ends the program at once */
 /** Optimises and plays in a window until it is closed, or frames were shown (0: no end); the last is the screenshot. */
 #ifdef HAVE_SDL
 bool window_run(sample *s, sample_state *t, int frames, const char *screenshot);
 #else
-#define window_run(s, t, frames, screenshot) (fputs("--window: this program was built without SDL2\n", stderr), false)
+#define window_run(s, t, frames, screenshot) sample_fails(s, "--window", "this program was built without SDL2")
 #endif
 
 /* ---- draw.c: for the samples' draw ---- */

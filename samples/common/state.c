@@ -24,10 +24,8 @@ static bool make_room(sample_state *t, const sample *s, int last)
 {
     const int room = last < t->room ? t->room : 2 * last + 64;
     double *all = room == t->room ? t->losses : realloc(t->losses, (size_t)room * sizeof *all);
-    if (!all) {
-        fprintf(stderr, "%s: out of memory\n", s->name);
-        return false;
-    }
+    if (!all)
+        return sample_fails(s, "memory", strerror(errno));
     t->losses = all;
     t->room = room;
     return true;
@@ -37,14 +35,12 @@ bool state_create(sample_state *t, sample *s)
 {
     for (const char *const *name = s->parameters; name && *name; name++) {
         const tk_field *f = tk_field_find(s->session, *name);
-        if (!f || !tk_field_grad(f)) {
-            fprintf(stderr, "%s: %s%s\n", s->name, f ? "no gradient of " : tk_error(), f ? *name : "");
-            return false;
-        }
+        if (!f || !tk_field_grad(f))
+            return sample_fails(s, *name, f ? "has no gradient" : tk_error());
         t->n += (size_t)tk_field_count(f);
     }
     t->p = calloc(5 * t->n + 1, sizeof *t->p);
-    if (!make_room(t, s, 0) || !t->p)
+    if (!t->p || !make_room(t, s, 0))
         return false;
     t->g = t->p + t->n;
     t->m = t->g + t->n;
@@ -63,30 +59,21 @@ void state_restart(sample_state *t, sample *s)
     each(s, t->p, TK_DATA, true);
 }
 
-void state_free(sample_state *t)
-{
-    free(t->p);
-    free(t->losses);
-}
-
 bool state_episode(sample_state *t, sample *s)
 {
+    char when[64];
+    struct timespec from, to;
     if (!make_room(t, s, t->done))
         return false;
     s->iteration = t->done;
     tk_session_set_seed(s->session, (uint64_t)s->seed << 32 | (uint64_t)t->done); /* also the same after --resume */
-    struct timespec from, to;
     clock_gettime(CLOCK_MONOTONIC, &from);
     const double loss = t->losses[t->done] = s->run(s);
     clock_gettime(CLOCK_MONOTONIC, &to);
     t->seconds += (double)(to.tv_sec - from.tv_sec) + 1e-9 * (double)(to.tv_nsec - from.tv_nsec);
     t->episodes++;
-    if (tk_session_status(s->session) != TK_OK)
-        return false;
-    const bool ok = t->n == 0 || isfinite(loss);
-    if (!ok)
-        fprintf(stderr, "%s: the loss is %g after %d iterations\n", s->name, loss, t->done);
-    return ok;
+    snprintf(when, sizeof when, "%g after %d iterations", loss, t->done);
+    return tk_session_status(s->session) == TK_OK && (t->n == 0 || isfinite(loss) || sample_fails(s, "loss", when));
 }
 
 bool state_step(sample_state *t, sample *s)
@@ -94,14 +81,12 @@ bool state_step(sample_state *t, sample *s)
     double square = 0.0;
     each(s, t->g, TK_GRAD, false);
     for (size_t i = 0; i < t->n; i++) {
-        if (isnan(t->g[i])) {
-            fprintf(stderr, "%s: a gradient is not a number after %d iterations\n", s->name, t->done);
-            return false;
-        }
-        if (s->clip > 0.0)
+        if (s->clip > 0.0 && !isnan(t->g[i]))
             t->g[i] = fmin(fmax(t->g[i], -s->clip), s->clip);
         square += t->g[i] * t->g[i];
     }
+    if (isnan(square))
+        return sample_fails(s, "gradient", "not a number");
     const double r = s->method == NORMALISED ? s->rate / (sqrt(square) + 1e-30) : s->rate;
     const int k = ++t->done;
     for (size_t i = 0; i < t->n; i++) {
@@ -119,24 +104,24 @@ bool state_step(sample_state *t, sample *s)
 
 /* ---- the file: a line of text, then p, g, m, v, then the losses ---- */
 
-static int first_line(const sample_state *t, const sample *s, char line[static 160])
+static size_t first_line(const sample_state *t, const sample *s, char line[static 160])
 {
-    return snprintf(line, 160, "tkc sample: size %d, steps %d, method %d, numbers %zu, iterations ", s->size, s->steps,
-                    (int)s->method, t->n);
+    return (size_t)snprintf(line, 160, "tkc sample: size %d, steps %d, method %d, numbers %zu, iterations ", s->size,
+                            s->steps, (int)s->method, t->n);
 }
 
 bool state_save(const sample_state *t, const sample *s, const char *path)
 {
     char new[4096 + 8], line[160];
-    snprintf(new, sizeof new, "%s.new", path);
-    FILE *f = fopen(new, "wb");
     const size_t numbers = 4 * t->n, losses = (size_t)t->done + 1;
     first_line(t, s, line);
+    snprintf(new, sizeof new, "%s.new", path);
+    FILE *f = fopen(new, "wb");
     bool ok = f && fprintf(f, "%s%d\n", line, t->done) > 0 && fwrite(t->p, sizeof *t->p, numbers, f) == numbers &&
               fwrite(t->losses, sizeof *t->losses, losses, f) == losses;
     ok = f && fclose(f) == 0 && ok && rename(new, path) == 0; /* the old one stays whole until the new one is */
     if (!ok) {
-        fprintf(stderr, "%s: %s: %s\n", s->name, path, strerror(errno));
+        sample_fails(s, path, strerror(errno));
         unlink(new);
     }
     return ok;
@@ -145,59 +130,49 @@ bool state_save(const sample_state *t, const sample *s, const char *path)
 bool state_load(sample_state *t, sample *s, const char *path)
 {
     char line[160], mine[160];
-    const size_t numbers = 4 * t->n, same = (size_t)first_line(t, s, mine);
-    const char *wrong = NULL;
+    const size_t numbers = 4 * t->n, same = first_line(t, s, mine);
     int done = -1;
     FILE *f = fopen(path, "rb");
-    if (!f)
-        wrong = strerror(errno);
-    else if (!fgets(line, sizeof line, f) || strncmp(line, mine, 12) != 0)
+    const char *wrong = f ? NULL : strerror(errno);
+    if (f && (!fgets(line, sizeof line, f) || strncmp(line, mine, 12) != 0))
         wrong = "no state of a sample";
-    else if (strncmp(line, mine, same) != 0)
+    else if (f && strncmp(line, mine, same) != 0)
         wrong = "a state of other sizes";
-    else if (sscanf(line + same, "%d", &done) != 1 || done < 0 || done > MOST_ITERATIONS || !make_room(t, s, done) ||
-             fread(t->p, sizeof *t->p, numbers, f) != numbers ||
-             fread(t->losses, sizeof *t->losses, (size_t)done + 1, f) != (size_t)done + 1 || fgetc(f) != EOF)
+    else if (f && (sscanf(line + same, "%d", &done) != 1 || done < 0 || done > MOST_ITERATIONS || !make_room(t, s, done) ||
+                   fread(t->p, sizeof *t->p, numbers, f) != numbers ||
+                   fread(t->losses, sizeof *t->losses, (size_t)done + 1, f) != (size_t)done + 1 || fgetc(f) != EOF))
         wrong = "a state that is broken";
     if (f)
         fclose(f);
-    if (wrong)
-        fprintf(stderr, "%s: %s: %s\n", s->name, path, wrong);
     t->done = wrong ? 0 : done;
     each(s, t->p, TK_DATA, true);
-    return !wrong;
-}
-
-/* ---- the check ---- */
-
-static double loss_at(sample_state *t, sample *s, const double *direction, double h)
-{
-    double *p = t->m; /* no moments yet */
-    for (size_t i = 0; i < t->n; i++)
-        p[i] = t->p[i] + h * direction[i];
-    each(s, p, TK_DATA, true);
-    return state_episode(t, s) ? t->losses[t->done] : NAN;
+    return !wrong || sample_fails(s, path, wrong);
 }
 
 bool state_check(sample_state *t, sample *s)
 {
     uint64_t seed = 1;
-    double along = 0.0, best = INFINITY, difference = NAN, *direction = t->v;
-    const double loss = loss_at(t, s, direction, 0.0);
+    double along = 0.0, best = INFINITY, difference = NAN, *at = t->m, *direction = t->v; /* no moments any more */
+    bool ok = state_episode(t, s);
+    const double loss = t->losses[t->done];
     each(s, t->g, TK_GRAD, false);
     for (size_t i = 0; i < t->n; i++) {
         direction[i] = 2.0 * random_uniform(&seed) - 1.0;
         along += direction[i] * t->g[i];
     }
-    for (double h = 1e-3; h > 1e-8; h *= 0.1) { /* the best step is nobody's to know */
-        const double d = (loss_at(t, s, direction, h) - loss_at(t, s, direction, -h)) / (2.0 * h);
-        if (fabs(d - along) < best) {
-            best = fabs(d - along);
-            difference = d;
+    for (double h = 1e-3; ok && h > 1e-8; h *= 0.1) { /* the best step is nobody's to know */
+        double d = 0.0;
+        for (int side = -1; ok && side <= 1; side += 2) {
+            for (size_t i = 0; i < t->n; i++)
+                at[i] = t->p[i] + side * h * direction[i];
+            each(s, at, TK_DATA, true);
+            ok = state_episode(t, s);
+            d += side * t->losses[t->done] / (2.0 * h);
         }
+        difference = fabs(d - along) < best ? d : difference;
+        best = fmin(best, fabs(d - along));
     }
-    each(s, t->p, TK_DATA, true);
     printf("%s: loss %.12g, along a direction %.12g by the tape, %.12g by differences\n", s->name, loss, along,
            difference);
-    return tk_session_status(s->session) == TK_OK;
+    return ok;
 }

@@ -29,7 +29,7 @@ expect 0 '' $run --threads=2 --out=three/
 
 # states that do not fit leave what is there
 expect 1 'one/billiards.state: a state of other sizes' $run --steps=50 --resume --out=one
-expect 1 'more than --iterations' $run --iterations=19 --resume --out=one
+expect 1 'one/billiards.state: has more iterations behind it' $run --iterations=19 --resume --out=one
 expect 1 'No such file' $run --resume --out=four
 for broken in 'head -c 20' 'head -c 100' 'tail -c +9' 'sed s/./x/' 'cat - Makefile' 'head -c 0'; do
     $broken <one/billiards.state >four/billiards.state
@@ -50,15 +50,15 @@ expect 0 '' --steps=100 --iterations=$((done + 5)) --resume --out=five
 test "$(wc -l <five/billiards.csv)" = $((done + 7))
 
 # folders, and options
-expect 1 'out=/proc/none' $run --out=/proc/none
-expect 1 'out=billiards.tk: ' $run --out=billiards.tk
-expect 1 'out=billiards.tk/x: ' $run --out=billiards.tk/x
+expect 1 '/proc/none: ' $run --out=/proc/none
+expect 1 ': billiards.tk: ' $run --out=billiards.tk
+expect 1 'billiards.tk/x: ' $run --out=billiards.tk/x
 expect 0 '' $run --out=billiards.tk/x --no-picture
 for wrong in --size=2 --steps=0 --steps=x --rate=nan --rate=-1 --threads=-1 --threads=2000 --iterations=-1 --iterations=99999999999 --window-frames=-1 --none more --size; do
     expect 2 "^billiards: .*$(echo "$wrong" | sed 's/=.*//')" $wrong
 done
 expect 0 '' --steps=1 --iterations=0 --out=six
-expect 1 'the least loss is .*, expected at most' $run --expect=1e-9
+expect 1 'the least loss is more' $run --expect=1e-9
 expect 0 '' $run --expect=1
 expect 0 '' --steps=1000 --check
 grep -Eq '^billiards: loss [.0-9e-]+, along a direction [.0-9e-]+ by the tape, [.0-9e-]+ by differences$' out
@@ -137,7 +137,7 @@ test "$(sort -u -t, -k2 one/noise.csv | wc -l)" = 22
 status=0
 ./noise-f64 --rate=1e200 --out=one 2>message || status=$?
 test $status = 1
-grep -q 'the loss is inf after 1 iterations' message
+grep -q 'loss: inf after 1 iterations' message
 cmp one/noise.state two/noise.state
 ./noise-f64 --check | awk '{ d = $9 - $13; exit !(d * d < 1e-12) }'
 
@@ -146,7 +146,11 @@ cat >curves.c <<'END'
 #include <math.h>
 #include "sample.h"
 
-volatile sig_atomic_t sample_interrupted;
+bool sample_fails(const sample *s, const char *what, const char *why)
+{
+    (void)s, (void)what, (void)why;
+    return false;
+}
 
 int main(void)
 {

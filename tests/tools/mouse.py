@@ -12,6 +12,8 @@ xtst = ctypes.CDLL("libXtst.so.6")
 x11.XOpenDisplay.restype = ctypes.c_void_p
 x11.XStringToKeysym.restype = ctypes.c_ulong
 x11.XDefaultRootWindow.restype = ctypes.c_ulong
+ignore = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)(lambda display, error: 0)
+x11.XSetErrorHandler(ignore)                # a window may be gone before it was asked for its place
 
 
 class Attributes(ctypes.Structure):
@@ -50,15 +52,15 @@ def main(words):
     for word in words:
         if word == "wait":
             time.sleep(float(next(words)))
-        elif word in ("down", "to"):
+            continue
+        if word in ("down", "to"):
             move(next(words), next(words))
         if word in ("down", "up"):
             xtst.XTestFakeButtonEvent(display, 1, word == "down", ctypes.c_ulong(0))
-        elif word not in ("wait", "to"):
-            if not word[0].isdigit():
-                code = x11.XKeysymToKeycode(display, ctypes.c_ulong(x11.XStringToKeysym(word.encode())))
-                for pressed in (1, 0):
-                    xtst.XTestFakeKeyEvent(display, code, pressed, ctypes.c_ulong(0))
+        elif word != "to":
+            code = x11.XKeysymToKeycode(display, ctypes.c_ulong(x11.XStringToKeysym(word.encode())))
+            xtst.XTestFakeKeyEvent(display, code, 1, ctypes.c_ulong(0))
+            xtst.XTestFakeKeyEvent(display, code, 0, ctypes.c_ulong(0))
         x11.XSync(display, 0)
         time.sleep(0.05)
 
