@@ -22,7 +22,7 @@ for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
 done
 test -s display || { cat xvfb; exit 1; }
 DISPLAY=:$(cat display)
-export DISPLAY
+export DISPLAY SDL_MOUSE_FOCUS_CLICKTHROUGH=1
 
 # 30 frames, and the last as a picture: of the right size, with the colours of a ball, of the curve and of a button
 timeout 60 ./billiards --window --window-frames=30 --out=shot >out

@@ -47,6 +47,7 @@ def main(words):
     def move(x, y):
         xtst.XTestFakeMotionEvent(display, -1, at.x + int(x), at.y + int(y), ctypes.c_ulong(0))
 
+    time.sleep(0.3)
     move(5, 5)
     words = iter(words)
     for word in words:
