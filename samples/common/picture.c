@@ -15,6 +15,7 @@ void frame_paint(sample *s, cairo_t *c, double width, int step)
     cairo_clip(c);
     draw_colour(c, (colour){0.98, 0.975, 0.96}, 1.0);
     cairo_paint(c);
+    draw_colour(c, INK, 1.0);
     s->draw(s, c, step);
     cairo_restore(c);
     cairo_new_path(c);

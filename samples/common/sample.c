@@ -61,7 +61,7 @@ static bool parse(sample *s, options *o, int argc, char **argv)
         {"threads", 't', POPT_ARG_INT | SHOWN, &s->threads, 0, "0: all processors", "N"},
         {NULL, 0, POPT_ARG_INCLUDE_TABLE, (void *)(s->options ? s->options : none), 0,
          s->options ? "Of this simulator:" : NULL, NULL},
-        {"out", 'o', POPT_ARG_STRING | SHOWN, &o->out, 0, "folder for pictures and state", "DIR"},
+        {"out", 'o', POPT_ARG_STRING, &o->out, 0, "folder for pictures and state, instead of this one", "DIR"},
         {"film", 'f', POPT_ARG_STRING, &o->film, 0, "film of the last episode: .gif, or what ffmpeg makes", "FILE"},
         {"no-picture", 0, POPT_ARG_NONE, &o->no_picture, 0, "writes no picture and no state", NULL},
         {"resume", 0, POPT_ARG_NONE, &o->resume, 0, "goes on from the state in --out", NULL},
@@ -70,7 +70,10 @@ static bool parse(sample *s, options *o, int argc, char **argv)
         {"check", 0, POPT_ARG_NONE, &o->check, 0, "compares the gradient with differences instead", NULL},
         {"expect", 0, POPT_ARG_DOUBLE, &o->expect, 0, "status 1 if the least loss is above", "LOSS"},
         POPT_AUTOHELP POPT_TABLEEND};
+    char usage[256];
+    snprintf(usage, sizeof usage, "[OPTION...]: %s", s->about ? s->about : "runs");
     poptContext c = poptGetContext(s->name, argc, (const char **)argv, table, 0);
+    poptSetOtherOptionHelp(c, usage);
     const int rc = poptGetNextOpt(c);
     const char *rest = poptPeekArg(c);
     if (rc < -1)
@@ -125,7 +128,7 @@ static bool make_folder(const sample *s, const char *name)
 
 static const char *path_of(const sample *s, const options *o, const char *end, char path[static 4096])
 {
-    snprintf(path, 4096, "%s/%s%s", o->out, s->name, end);
+    snprintf(path, 4096, "%s/%s%s", o->out ? o->out : ".", s->name, end);
     return path;
 }
 
@@ -174,7 +177,7 @@ static int work(sample *s, sample_state *t, const options *o)
 {
     char path[4096];
     const bool files = !o->no_picture && !o->check;
-    if ((files && !make_folder(s, o->out)) || (o->resume && !state_load(t, s, path_of(s, o, ".state", path))))
+    if ((files && o->out && !make_folder(s, o->out)) || (o->resume && !state_load(t, s, path_of(s, o, ".state", path))))
         return 1;
     if (o->check)
         return !state_check(t, s);
@@ -194,7 +197,7 @@ static int work(sample *s, sample_state *t, const options *o)
 
 int sample_main(sample *s, int argc, char **argv)
 {
-    options o = {.out = strdup("."), .expect = INFINITY};
+    options o = {.expect = INFINITY};
     int status = 2;
     s->aspect = s->aspect > 0.0 ? s->aspect : 1.0;
     s->moments = s->moments ? s->moments : 4;

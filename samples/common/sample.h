@@ -1,7 +1,5 @@
-/* What the simulators share: options, an optimiser with a state on disk, progress, pictures, films, a window.
- *
- * A simulator fills in a `sample` and hands it to sample_main. What is its own stands behind it, in a struct that begins
- * with the sample: typedef struct table { sample s; billiards *m; } table; */
+/* What the simulators share: options, an optimiser with a state on disk, progress, pictures, films, a window. README.md
+ * says how a simulator uses it: it fills in a `sample`, the first member of a struct of its own, for sample_main. */
 #ifndef SAMPLE_H
 #define SAMPLE_H
 
@@ -21,7 +19,7 @@ typedef enum sample_method {
     ADAM        /**< Kingma and Ba, "Adam: A Method for Stochastic Optimization", 2015; beta .9 and .999 */
 } sample_method;
 
-/** A number that a slider of the window changes between two iterations. A table of them ends with name NULL. */
+/** A number that a slider of the window changes. A table of them ends with name NULL. */
 typedef struct sample_knob {
     const char *name;
     double *value, low, high;
@@ -80,15 +78,14 @@ struct sample {
 /** Runs the program; returns its exit status: 0; 1 where something failed, or where the loss is above --expect; 2 for
  * wrong options; 130 after Ctrl-C. */
 int sample_main(sample *s, int argc, char **argv);
+/** "NAME: what: why" on stderr; false. */
+bool sample_fails(const sample *s, const char *what, const char *why);
 
-/* ---- what these files have for each other. Functions that give bool: false after a message, or where the session
- * has failed ---- */
+/* ---- what these files have for each other. A bool that is false: after a message, or where the session has failed. */
 
-bool sample_fails(const sample *s, const char *what, const char *why); /* the message; false */
-extern volatile sig_atomic_t sample_interrupted;                       /* by Ctrl-C; a second one ends the program */
+extern volatile sig_atomic_t sample_interrupted; /* by Ctrl-C; a second one ends the program */
 
 enum { MOST_ITERATIONS = 1000000 };
-
 typedef struct sample_state {
     size_t n;                      /* numbers of all parameters */
     double *p, *g, *m, *v, *start; /* they, their gradients, moments of Adam; the parameters in the beginning */
@@ -97,14 +94,10 @@ typedef struct sample_state {
     double seconds;                /* of these */
 } sample_state;
 
-/** Finds the parameters, and reads them. */
-bool state_create(sample_state *t, sample *s);
-/** Runs an episode, and notes its loss. */
-bool state_episode(sample_state *t, sample *s);
-/** One step of the optimiser from the gradients that the episode left. */
-bool state_step(sample_state *t, sample *s);
-/** Back to the parameters of the beginning, and to 0 iterations. */
-void state_restart(sample_state *t, sample *s);
+bool state_create(sample_state *t, sample *s);  /**< finds the parameters, and reads them */
+bool state_episode(sample_state *t, sample *s); /**< runs one, and notes its loss */
+bool state_step(sample_state *t, sample *s);    /**< of the optimiser, by the gradients that the episode left */
+void state_restart(sample_state *t, sample *s); /**< from the parameters of the beginning, with 0 iterations */
 /** NAME.state; what belongs to another size, number of steps or method is not loaded. */
 bool state_save(const sample_state *t, const sample *s, const char *path);
 bool state_load(sample_state *t, sample *s, const char *path);
@@ -139,9 +132,7 @@ bool window_run(sample *s, sample_state *t, int frames, const char *screenshot);
 
 /* ---- draw.c: for the samples' draw ---- */
 
-typedef struct colour {
-    double r, g, b;
-} colour;
+typedef struct colour { double r, g, b; } colour;
 extern const colour INK, GREY, RED, BLUE, GREEN, GOLD;
 
 void draw_colour(cairo_t *c, colour k, double opacity);

@@ -2,7 +2,6 @@
 # cairo; with SDL2, --window. REAL=f64 makes NAME-f64, whose `real` is double.
 PKG_CONFIG ?= pkg-config
 TKC ?= tkc
-CFLAGS ?=
 REAL ?= f32
 COMMON := $(dir $(lastword $(MAKEFILE_LIST)))
 SDL := $(shell $(PKG_CONFIG) --exists sdl2 && echo sdl2)
@@ -14,7 +13,8 @@ LDLIBS = $(shell $(PKG_CONFIG) --libs tkc popt cairo $(SDL)) -lm
 folder = build-$(REAL)
 program = $(NAME)$(if $(filter f64,$(REAL)),-f64)
 SOURCES ?= $(wildcard *.c)
-objects = $(addprefix $(folder)/,$(SOURCES:.c=.o) $(notdir $(patsubst %.c,%.o,$(wildcard $(COMMON)*.c))) $(NAME).o)
+shared = $(notdir $(filter-out $(if $(SDL),,%/window.c),$(wildcard $(COMMON)*.c)))
+objects = $(patsubst %.c,$(folder)/%.o,$(SOURCES) $(shared) $(NAME).c)
 vpath %.c $(COMMON) $(folder)
 
 $(program): $(objects)

@@ -88,17 +88,18 @@ bool state_step(sample_state *t, sample *s)
     if (isnan(square))
         return sample_fails(s, "gradient", "not a number");
     const double r = s->method == NORMALISED ? s->rate / (sqrt(square) + 1e-30) : s->rate;
-    const int k = ++t->done;
+    const double m_part = 1.0 - pow(0.9, t->done + 1), v_part = 1.0 - pow(0.999, t->done + 1);
     for (size_t i = 0; i < t->n; i++) {
         double step = t->g[i];
         if (s->method == ADAM) {
             t->m[i] = 0.9 * t->m[i] + 0.1 * t->g[i];
             t->v[i] = 0.999 * t->v[i] + 0.001 * t->g[i] * t->g[i];
-            step = t->m[i] / (1.0 - pow(0.9, k)) / (sqrt(t->v[i] / (1.0 - pow(0.999, k))) + 1e-8);
+            step = t->m[i] / m_part / (sqrt(t->v[i] / v_part) + 1e-8);
         }
         t->p[i] -= r * step;
     }
     each(s, t->p, TK_DATA, true);
+    t->done++;
     return true;
 }
 
@@ -138,8 +139,8 @@ bool state_load(sample_state *t, sample *s, const char *path)
         wrong = "no state of a sample";
     else if (f && strncmp(line, mine, same) != 0)
         wrong = "a state of other sizes";
-    else if (f && (sscanf(line + same, "%d", &done) != 1 || done < 0 || done > MOST_ITERATIONS || !make_room(t, s, done) ||
-                   fread(t->p, sizeof *t->p, numbers, f) != numbers ||
+    else if (f && (sscanf(line + same, "%d", &done) != 1 || done < 0 || done > MOST_ITERATIONS ||
+                   !make_room(t, s, done) || fread(t->p, sizeof *t->p, numbers, f) != numbers ||
                    fread(t->losses, sizeof *t->losses, (size_t)done + 1, f) != (size_t)done + 1 || fgetc(f) != EOF))
         wrong = "a state that is broken";
     if (f)

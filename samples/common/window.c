@@ -1,4 +1,3 @@
-#ifdef HAVE_SDL
 #include <SDL.h>
 #include <math.h>
 #include <stdio.h>
@@ -6,8 +5,9 @@
 
 #include "sample.h"
 
-/* Pixels. The frame is above, centred; below it buttons, sliders with the losses beside them, and a line of help. */
-enum { WIDTH = 760, HEIGHT = 560, EDGE = 12, ROW = 28, BUTTON = 104, TRACK = 130, LENGTH = 200, PLOT = 330, TALL = 180 };
+/* Pixels. The frame is above, centred; below it buttons, sliders with the losses beside them, a line of help. */
+enum { WIDTH = 760, HEIGHT = 560, EDGE = 12, ROW = 28, BUTTON = 104, TRACK = 130, LENGTH = 200 };
+enum { PLOT = 330, TALL = 180 };
 enum { NOTHING = -2, TARGET = -1 }; /* what the mouse holds, beside sliders */
 static const SDL_Keycode button_key[] = {SDLK_SPACE, SDLK_o, SDLK_g, SDLK_r};
 static const char *const button_text[] = {"play (space)", "optimise (o)", "gradient (g)", "restart (r)"};
@@ -50,28 +50,26 @@ static void advance(window *w)
         w->step = w->step >= end ? 0.0 : fmin(w->step + w->speed * w->s->steps / 240.0, end);
 }
 
+static void move(window *w, int by)
+{
+    w->playing = false;
+    w->step = fmin(fmax(floor(fmin(w->step, w->s->steps)) + by, 0.0), w->s->steps);
+}
+
 static void press_key(window *w, SDL_Keycode key)
 {
-    const int by = (key == SDLK_RIGHT) - (key == SDLK_LEFT);
-    if (by != 0) {
-        w->playing = false;
-        w->step = fmin(fmax(floor(fmin(w->step, w->s->steps)) + by, 0.0), w->s->steps);
-    } else if (key == SDLK_SPACE) {
-        w->playing = !w->playing;
-    } else if (key == SDLK_o) {
-        w->optimising = !w->optimising && w->t->n > 0;
-    } else if (key == SDLK_g) {
-        w->s->show_gradient = !w->s->show_gradient;
-    } else if (key == SDLK_r) {
-        state_restart(w->t, w->s);
-        w->stale = true;
-        w->step = 0.0;
-    } else if (key == SDLK_UP || key == SDLK_PLUS || key == SDLK_KP_PLUS || key == SDLK_EQUALS) {
-        w->speed = fmin(2.0 * w->speed, 512.0);
-    } else if (key == SDLK_DOWN || key == SDLK_MINUS || key == SDLK_KP_MINUS) {
-        w->speed = fmax(0.5 * w->speed, 1.0 / 64.0);
+    switch (key) {
+    case SDLK_SPACE: w->playing = !w->playing; break;
+    case SDLK_o: w->optimising = !w->optimising && w->t->n > 0; break;
+    case SDLK_g: w->s->show_gradient = !w->s->show_gradient; break;
+    case SDLK_r: state_restart(w->t, w->s), w->stale = true, w->step = 0.0; break;
+    case SDLK_RIGHT: move(w, 1); break;
+    case SDLK_LEFT: move(w, -1); break;
+    case SDLK_UP: case SDLK_PLUS: case SDLK_KP_PLUS: case SDLK_EQUALS: w->speed = fmin(2.0 * w->speed, 512.0); break;
+    case SDLK_DOWN: case SDLK_MINUS: case SDLK_KP_MINUS: w->speed = fmax(0.5 * w->speed, 1.0 / 64.0); break;
+    case SDLK_q: case SDLK_ESCAPE: w->open = false; break;
+    default: break;
     }
-    w->open = w->open && key != SDLK_q && key != SDLK_ESCAPE;
 }
 
 /* The mouse is at x, y with what it holds. */
@@ -173,12 +171,12 @@ bool window_run(sample *s, sample_state *t, int frames, const char *screenshot)
     w.left = 0.5 * (WIDTH - w.scale);
     w.panel = ceil(s->aspect * w.scale) + 8.0;
     w.height = w.panel + fmax(TALL, ROW * (w.sliders + 1)) + ROW;
-    const int height = (int)w.height;
+    const int height = (int)w.height, middle = SDL_WINDOWPOS_CENTERED, streaming = SDL_TEXTUREACCESS_STREAMING;
     SDL_Window *at = NULL;
     if (SDL_Init(SDL_INIT_VIDEO) == 0)
-        at = SDL_CreateWindow(s->name, SDL_WINDOWPOS_CENTERED, SDL_WINDOWPOS_CENTERED, WIDTH, height, SDL_WINDOW_RESIZABLE);
+        at = SDL_CreateWindow(s->name, middle, middle, WIDTH, height, SDL_WINDOW_RESIZABLE);
     SDL_Renderer *to = at ? SDL_CreateRenderer(at, -1, SDL_RENDERER_SOFTWARE) : NULL;
-    SDL_Texture *texture = to ? SDL_CreateTexture(to, SDL_PIXELFORMAT_RGB888, SDL_TEXTUREACCESS_STREAMING, WIDTH, height) : NULL;
+    SDL_Texture *texture = to ? SDL_CreateTexture(to, SDL_PIXELFORMAT_RGB888, streaming, WIDTH, height) : NULL;
     cairo_surface_t *page = cairo_image_surface_create(CAIRO_FORMAT_RGB24, WIDTH, height);
     const bool shown = frames > 0 || !at || strcmp(SDL_GetCurrentVideoDriver(), "offscreen") != 0;
     bool ok = shown && texture && SDL_RenderSetLogicalSize(to, WIDTH, height) == 0;
@@ -201,4 +199,3 @@ bool window_run(sample *s, sample_state *t, int frames, const char *screenshot)
     SDL_HideWindow(at); /* SDL_Quit may end in an X error when keys are still on their way */
     return ok && tk_session_status(s->session) == TK_OK && (t->n == 0 || isfinite(t->losses[t->done]));
 }
-#endif
