@@ -121,13 +121,14 @@ void plot(cairo_t *c, double width, double height, const double *values, int n, 
 
 /* ---- the picture of a run ---- */
 
-enum { COLUMN = 240, GAP = 12, HEAD = 26, PLOT = 246, LEAST = 600 };
+enum { GAP = 12, HEAD = 26, PLOT = 246, LEAST = 600 };
 
 picture picture_create(const sample *s)
 {
-    const int n = s->steps > 0 ? s->moments : 1, row = HEAD + (int)ceil(COLUMN * s->aspect);
-    const int width = GAP + n * (COLUMN + GAP), wide = width < LEAST ? LEAST : width;
-    picture p = {cairo_image_surface_create(CAIRO_FORMAT_RGB24, wide, 2 * row + GAP + PLOT), n, wide, 0};
+    const int n = s->steps > 0 ? s->moments : 1, column = n > 1 ? 240 : 480; /* a frame alone is larger */
+    const int width = GAP + n * (column + GAP), wide = width < LEAST ? LEAST : width;
+    const int height = 2 * (HEAD + (int)ceil(column * s->aspect)) + GAP + PLOT;
+    picture p = {cairo_image_surface_create(CAIRO_FORMAT_RGB24, wide, height), n, column, wide, 0};
     cairo_t *c = cairo_create(p.all);
     draw_colour(c, (colour){1, 1, 1}, 1.0);
     cairo_paint(c);
@@ -145,13 +146,13 @@ void picture_add_row(picture *p, sample *s, const char *label)
         const int step = moment(s, k, p->moments);
         snprintf(text, sizeof text, s->steps > 0 ? "%s%sstep %d" : "%s", k == 0 ? label : "", k == 0 ? ": " : "", step);
         draw_colour(c, INK, 1.0);
-        text_at(c, 0.0, HEAD - 8, 0.0, COLUMN, text);
+        text_at(c, 0.0, HEAD - 8, 0.0, p->column, text);
         cairo_translate(c, 0.0, HEAD);
-        frame_paint(s, c, COLUMN, step);
-        cairo_translate(c, COLUMN + GAP, -HEAD);
+        frame_paint(s, c, p->column, step);
+        cairo_translate(c, p->column + GAP, -HEAD);
     }
     cairo_destroy(c);
-    p->end += HEAD + (int)ceil(COLUMN * s->aspect);
+    p->end += HEAD + (int)ceil(p->column * s->aspect);
 }
 
 bool picture_finish(picture *p, const sample *s, const double *values, int n, const char *path)

@@ -114,8 +114,7 @@ void plot(cairo_t *c, double width, double height, const double *values, int n, 
  * frees it. */
 typedef struct picture {
     cairo_surface_t *all;
-    int moments, width;
-    double end; /* of what is drawn */
+    int moments, column, width, end; /* frames in a row, widths of one and of all, end of what is drawn */
 } picture;
 picture picture_create(const sample *s);
 void picture_add_row(picture *p, sample *s, const char *label);
