@@ -164,7 +164,7 @@ static void draw_all(window *w, SDL_Renderer *to, SDL_Texture *texture, cairo_su
 
 bool window_run(sample *s, sample_state *t, int frames, const char *screenshot)
 {
-    window w = {.s = s, .t = t, .speed = 1.0, .held = NOTHING, .playing = true, .optimising = t->n > 0, .sliders = 1};
+    window w = {.s = s, .t = t, .speed = 2.0, .held = NOTHING, .playing = true, .optimising = t->n > 0, .sliders = 1};
     while (s->knobs && s->knobs[w.sliders - 1].name)
         w.sliders++;
     w.scale = fmin(WIDTH, HEIGHT / s->aspect);
