@@ -1,6 +1,4 @@
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "sample.h"
 
@@ -19,9 +17,8 @@ colour draw_ramp(double t)
         {0.05, 0.03, 0.15}, {0.35, 0.07, 0.43}, {0.73, 0.21, 0.33}, {0.98, 0.55, 0.04}, {0.99, 0.99, 0.75}};
     const double at = 4.0 * fmin(fmax(t, 0.0), 1.0); /* NaN: the first */
     const int k = at < 3.0 ? (int)at : 3;
-    const double f = at - k;
-    return (colour){stop[k].r + f * (stop[k + 1].r - stop[k].r), stop[k].g + f * (stop[k + 1].g - stop[k].g),
-                    stop[k].b + f * (stop[k + 1].b - stop[k].b)};
+    const colour a = stop[k], b = stop[k + 1];
+    return (colour){a.r + (at - k) * (b.r - a.r), a.g + (at - k) * (b.g - a.g), a.b + (at - k) * (b.b - a.b)};
 }
 
 void draw_disc(cairo_t *c, double x, double y, double radius)
@@ -68,25 +65,20 @@ static unsigned byte_of(float x)
 
 void draw_image(cairo_t *c, int w, int h, const float *rgb, double aspect)
 {
-    cairo_surface_t *image = cairo_image_surface_create(CAIRO_FORMAT_RGB24, w, h);
-    if (cairo_surface_status(image) == CAIRO_STATUS_SUCCESS) {
-        for (int y = 0; y < h; y++) {
-            uint32_t *row = (uint32_t *)(cairo_image_surface_get_data(image) +
-                                         y * cairo_image_surface_get_stride(image));
-            for (int x = 0; x < w; x++) {
-                const float *at = rgb + 3 * ((size_t)y * (size_t)w + (size_t)x);
-                row[x] = byte_of(at[0]) << 16 | byte_of(at[1]) << 8 | byte_of(at[2]);
-            }
-        }
-        cairo_surface_mark_dirty(image);
-        cairo_save(c);
-        cairo_translate(c, 0.0, aspect);
-        cairo_scale(c, 1.0 / w, -aspect / h);
-        cairo_set_source_surface(c, image, 0.0, 0.0);
-        cairo_pattern_set_filter(cairo_get_source(c), w < FRAME_WIDTH ? CAIRO_FILTER_NEAREST : CAIRO_FILTER_GOOD);
-        cairo_paint(c);
-        cairo_restore(c);
-    }
+    cairo_surface_t *image = cairo_image_surface_create(CAIRO_FORMAT_RGB24, w, h); /* its rows have no padding */
+    uint32_t *pixel = (uint32_t *)cairo_image_surface_get_data(image);
+    for (size_t k = 0; pixel && k < (size_t)w * (size_t)h; k++)
+        pixel[k] = byte_of(rgb[3 * k]) << 16 | byte_of(rgb[3 * k + 1]) << 8 | byte_of(rgb[3 * k + 2]);
+    cairo_surface_mark_dirty(image);
+    double dx = 1.0 / w, dy = 0.0;
+    cairo_user_to_device_distance(c, &dx, &dy); /* of a pixel: larger than one of the frame, it shows its edges */
+    cairo_save(c);
+    cairo_translate(c, 0.0, aspect);
+    cairo_scale(c, 1.0 / w, -aspect / h);
+    cairo_set_source_surface(c, image, 0.0, 0.0);
+    cairo_pattern_set_filter(cairo_get_source(c), hypot(dx, dy) > 1.0 ? CAIRO_FILTER_NEAREST : CAIRO_FILTER_GOOD);
+    cairo_paint(c);
+    cairo_restore(c);
     cairo_surface_destroy(image);
 }
 
@@ -95,11 +87,9 @@ void draw_text(cairo_t *c, double x, double y, double size, const char *text)
     cairo_save(c);
     cairo_translate(c, x, y);
     cairo_scale(c, size, -size);
-    cairo_move_to(c, 0.0, 0.0);
     cairo_set_font_size(c, 1.0);
-    cairo_show_text(c, text);
+    text_at(c, 0.0, 0.0, 0.0, 1e9, text);
     cairo_restore(c);
-    cairo_new_path(c);
 }
 
 double random_uniform(uint64_t *state)

@@ -2,218 +2,207 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "sample.h"
 
-static const colour PAPER = {0.98, 0.975, 0.96};
-
-cairo_surface_t *frame_create(sample *s, int step)
+void frame_paint(sample *s, cairo_t *c, double width, int step)
 {
-    cairo_surface_t *frame = cairo_image_surface_create(CAIRO_FORMAT_RGB24, FRAME_WIDTH,
-                                                        2 * (int)lround(0.5 * s->aspect * FRAME_WIDTH));
-    if (cairo_surface_status(frame) != CAIRO_STATUS_SUCCESS) {
-        fprintf(stderr, "%s: %s\n", s->name, cairo_status_to_string(cairo_surface_status(frame)));
-        cairo_surface_destroy(frame);
-        return NULL;
-    }
-    cairo_t *c = cairo_create(frame);
-    draw_colour(c, PAPER, 1.0);
+    cairo_save(c);
+    cairo_scale(c, width, -width);
+    cairo_translate(c, 0.0, -s->aspect);
+    cairo_rectangle(c, 0.0, 0.0, 1.0, s->aspect);
+    cairo_clip(c);
+    draw_colour(c, (colour){0.98, 0.975, 0.96}, 1.0);
     cairo_paint(c);
-    cairo_translate(c, 0.0, cairo_image_surface_get_height(frame));
-    cairo_scale(c, FRAME_WIDTH, -FRAME_WIDTH);
+    draw_colour(c, INK, 1.0);
     s->draw(s, c, step);
-    cairo_destroy(c);
-    return frame;
-}
-
-/* ---- the picture of a run ---- */
-
-enum { COLUMN = 240, GAP = 12, HEAD = 26, PLOT = 220, ROWS = 8 };
-
-struct picture {
-    int rows;
-    cairo_surface_t *frame[ROWS]; /* each a row, finished */
-};
-
-picture *picture_create(const sample *s)
-{
-    (void)s;
-    return calloc(1, sizeof(picture));
-}
-
-static int moments_of(const sample *s)
-{
-    return s->steps > 0 ? s->moments : 1;
-}
-
-static int row_height(const sample *s)
-{
-    return (int)lround(COLUMN * s->aspect);
-}
-
-static int width_of(const sample *s)
-{
-    const int frames = moments_of(s) * (COLUMN + GAP) + GAP;
-    return frames < 600 ? 600 : frames;
-}
-
-static void write_at(cairo_t *c, double x, double y, double before, const char *text)
-{
-    cairo_text_extents_t size;
-    cairo_text_extents(c, text, &size);
-    cairo_move_to(c, x - before * size.x_advance, y);
-    cairo_show_text(c, text);
+    cairo_restore(c);
     cairo_new_path(c);
 }
 
-void picture_add_row(picture *p, sample *s, const char *label)
+/* The k-th of n steps from the first to the last. */
+static int moment(const sample *s, int k, int n)
 {
-    const int n = moments_of(s);
-    if (p->rows == ROWS)
-        return;
-    cairo_surface_t *row = cairo_image_surface_create(CAIRO_FORMAT_RGB24, width_of(s), HEAD + row_height(s));
-    cairo_t *c = cairo_create(row);
-    draw_colour(c, (colour){1, 1, 1}, 1.0);
-    cairo_paint(c);
-    cairo_set_font_size(c, 14.0);
-    for (int k = 0; k < n; k++) {
-        const int step = n > 1 ? (int)((long)s->steps * k / (n - 1)) : s->steps;
-        const double x = GAP + k * (COLUMN + GAP), scale = (double)COLUMN / FRAME_WIDTH;
-        char text[128];
-        if (k > 0)
-            snprintf(text, sizeof text, "step %d", step);
-        else
-            snprintf(text, sizeof text, s->steps > 0 ? "%s: step 0" : "%s", label);
-        draw_colour(c, INK, 1.0);
-        write_at(c, x, HEAD - 8, 0.0, text);
-        cairo_surface_t *frame = frame_create(s, step);
-        if (!frame)
-            break;
-        cairo_save(c);
-        cairo_translate(c, x, HEAD);
-        cairo_scale(c, scale, scale);
-        cairo_set_source_surface(c, frame, 0.0, 0.0);
-        cairo_paint(c);
-        cairo_restore(c);
-        cairo_surface_destroy(frame);
-    }
-    cairo_destroy(c);
-    p->frame[p->rows++] = row;
+    return n > 1 ? (int)((int64_t)s->steps * k / (n - 1)) : s->steps;
+}
+
+void text_at(cairo_t *c, double x, double y, double before, double most, const char *text)
+{
+    cairo_text_extents_t size;
+    cairo_text_extents(c, text, &size);
+    const double narrow = fmin(1.0, most / fmax(size.x_advance, 1.0));
+    cairo_save(c);
+    cairo_translate(c, x - before * narrow * size.x_advance, y);
+    cairo_scale(c, narrow, 1.0);
+    cairo_move_to(c, 0.0, 0.0);
+    cairo_show_text(c, text);
+    cairo_restore(c);
+    cairo_new_path(c);
 }
 
 /* ---- the curve ---- */
 
-/* An axis: values from low to high at places from `from` to `to`; logarithmic, or not. */
+#define LARGE 1e300 /* no more is plotted, so that sums are finite */
+
+/* Values, or their decimal logarithms, from low to high at places from `from` to `to`, with a tick at each step. */
 typedef struct axis {
-    double low, high, from, to;
-    bool decades;
+    double low, high, from, to, step;
+    bool logarithms;
 } axis;
 
 static double place(const axis *a, double value)
 {
-    const double x = a->decades ? log10(value) : value, low = a->decades ? log10(a->low) : a->low;
-    return a->from + (a->to - a->from) * (x - low) / ((a->decades ? log10(a->high) : a->high) - low);
+    return a->from + (a->to - a->from) * ((a->logarithms ? log10(value) : value) - a->low) / (a->high - a->low);
 }
 
 /* 1, 2 or 5 times a power of ten: at most `most` of them fit. */
-static double tick_step(double length, int most)
+static double tick_step(double length, double most)
 {
     double step = pow(10.0, floor(log10(length / most)));
-    const double factor[] = {2.0, 2.5, 2.0};
     for (int k = 0; length / step > most; k++)
-        step *= factor[k % 3];
+        step *= k % 3 == 1 ? 2.5 : 2.0;
     return step;
 }
 
-static axis axis_of(const double *values, int n)
+static axis axis_of(const double *values, int n, double from, double to)
 {
-    axis a = {INFINITY, -INFINITY, HEAD + PLOT - 30, HEAD + 14, false};
-    for (int k = 0; k < n; k++) {
-        if (!isfinite(values[k]))
-            continue;
-        a.low = fmin(a.low, values[k]);
-        a.high = fmax(a.high, values[k]);
-    }
-    if (!(a.low <= a.high))
-        a.low = a.high = 0.0;
-    if (a.low > 0.0 && a.high > 30.0 * a.low) {
-        a.decades = true;
-        a.low = pow(10.0, floor(log10(a.low)));
-        a.high = pow(10.0, ceil(log10(a.high)));
-        return a;
-    }
-    const double step = tick_step(fmax(a.high - a.low, 1e-12 + 1e-6 * fabs(a.high)), 5);
-    a.low = step * floor(a.low / step);
-    a.high = step * fmax(ceil(a.high / step), a.low / step + 1.0);
+    double low = INFINITY, high = -INFINITY;
+    for (int k = 0; k < n; k++)
+        if (fabs(values[k]) < LARGE) {
+            low = fmin(low, values[k]);
+            high = fmax(high, values[k]);
+        }
+    const bool logarithms = low > 0.0 && high > 30.0 * low;
+    low = !(low <= high) ? 0.0 : logarithms ? log10(low) : low;
+    high = !(low <= high) ? 0.0 : logarithms ? log10(high) : high;
+    const double least = 1e-5 * fmax(fabs(low), fabs(high)); /* what labels can show */
+    const double wider = high - low > least ? 0.0 : least > 0.0 ? 0.5 * least : 0.5;
+    const double step = tick_step(high - low + 2.0 * wider, fmax((from - to) / 30.0, 2.0));
+    axis a = {.from = from, .to = to, .step = logarithms ? fmax(step, 1.0) : step, .logarithms = logarithms};
+    a.low = a.step * floor((low - wider) / a.step);
+    a.high = a.step * ceil((high + wider) / a.step);
     return a;
 }
 
-static void tick(cairo_t *c, const axis *y, double value, double left, double right)
+void plot(cairo_t *c, double width, double height, const double *values, int n, const char *title)
 {
+    enum { LEFT = 76, RIGHT = 24, TOP = 40, BOTTOM = 26 };
     char text[32];
-    snprintf(text, sizeof text, "%.4g", fabs(value) < 1e-9 * (y->high - y->low) ? 0.0 : value);
-    draw_colour(c, INK, 0.15);
-    draw_line(c, left, place(y, value), right, place(y, value), 1.0);
-    draw_colour(c, INK, 1.0);
-    write_at(c, left - 6, place(y, value) + 4, 1.0, text);
-}
-
-static void plot(cairo_t *c, const double *values, int n, double width, const char *title)
-{
-    const axis y = axis_of(values, n);
-    const axis x = {0.0, n > 1 ? n - 1 : 1, 76.0, width - 24.0, false};
-    const double step = tick_step(y.high - y.low, 6);
+    const axis y = axis_of(values, n, height - BOTTOM, TOP), x = {0.0, fmax(n - 1, 1), LEFT, width - RIGHT, 0.0, false};
     draw_colour(c, INK, 1.0);
     cairo_set_font_size(c, 14.0);
-    write_at(c, GAP, HEAD - 8, 0.0, title);
+    text_at(c, 12.0, 18.0, 0.0, width - RIGHT, title);
     cairo_set_font_size(c, 12.0);
-    for (double v = y.low; y.decades && v < 1.01 * y.high; v *= 10.0)
-        tick(c, &y, v, x.from, x.to);
-    for (double v = y.low; !y.decades && v < y.high + 0.01 * step; v += step)
-        tick(c, &y, v, x.from, x.to);
-    const double across = fmax(tick_step(x.high, 10), 1.0);
+    for (int k = 0; k <= lround((y.high - y.low) / y.step); k++) {
+        const double v = y.low + k * y.step, at = y.from + (y.to - y.from) * (v - y.low) / (y.high - y.low);
+        snprintf(text, sizeof text, "%.7g", y.logarithms ? pow(10.0, v) : fabs(v) < 1e-9 * y.step ? 0.0 : v);
+        text_at(c, x.from - 6.0, at + 4.0, 1.0, LEFT - 10, text);
+        draw_colour(c, INK, 0.15);
+        draw_line(c, x.from, at, x.to, at, 1.0);
+        draw_colour(c, INK, 1.0);
+    }
+    const double across = fmax(tick_step(x.high, fmax((x.to - x.from) / 50.0, 1.0)), 1.0);
     for (double k = 0.0; k <= x.high; k += across) {
-        char text[32];
         snprintf(text, sizeof text, "%g", k);
-        write_at(c, place(&x, k), y.from + 18, 0.5, text);
+        text_at(c, place(&x, k), y.from + 18.0, 0.5, 48.0, text);
     }
     draw_colour(c, RED, 1.0);
-    cairo_set_line_width(c, 1.8);
     for (int k = 0; k < n; k++)
-        if (isfinite(values[k]))
+        if (!(fabs(values[k]) < LARGE))
+            cairo_new_sub_path(c);
+        else if (n == 1)
+            draw_disc(c, x.from, place(&y, values[k]), 3.0);
+        else
             cairo_line_to(c, place(&x, k), place(&y, values[k]));
+    cairo_set_line_width(c, 1.8);
     cairo_stroke(c);
-    if (n == 1)
-        draw_disc(c, x.from, place(&y, values[0]), 3.0);
+}
+
+/* ---- the picture of a run ---- */
+
+enum { GAP = 12, HEAD = 26, PLOT = 246, LEAST = 600 };
+
+picture picture_create(const sample *s)
+{
+    const int n = s->steps > 0 ? s->moments : 1, column = n > 1 ? 240 : 480; /* a frame alone is larger */
+    const int width = GAP + n * (column + GAP), wide = width < LEAST ? LEAST : width;
+    const int height = 2 * (HEAD + (int)ceil(column * s->aspect)) + GAP + PLOT;
+    picture p = {cairo_image_surface_create(CAIRO_FORMAT_RGB24, wide, height), n, column, wide, 0};
+    cairo_t *c = cairo_create(p.all);
+    draw_colour(c, (colour){1, 1, 1}, 1.0);
+    cairo_paint(c);
+    cairo_destroy(c);
+    return p;
+}
+
+void picture_add_row(picture *p, sample *s, const char *label)
+{
+    char text[128];
+    cairo_t *c = cairo_create(p->all);
+    cairo_translate(c, GAP, p->end);
+    cairo_set_font_size(c, 14.0);
+    for (int k = 0; k < p->moments; k++) {
+        const int step = moment(s, k, p->moments);
+        snprintf(text, sizeof text, s->steps > 0 ? "%s%sstep %d" : "%s", k == 0 ? label : "", k == 0 ? ": " : "", step);
+        draw_colour(c, INK, 1.0);
+        text_at(c, 0.0, HEAD - 8, 0.0, p->column, text);
+        cairo_translate(c, 0.0, HEAD);
+        frame_paint(s, c, p->column, step);
+        cairo_translate(c, p->column + GAP, -HEAD);
+    }
+    cairo_destroy(c);
+    p->end += HEAD + (int)ceil(p->column * s->aspect);
 }
 
 bool picture_finish(picture *p, const sample *s, const double *values, int n, const char *path)
 {
-    if (!p)
-        return false;
     char title[160];
-    const int height = HEAD + row_height(s), width = width_of(s);
-    cairo_surface_t *all = cairo_image_surface_create(CAIRO_FORMAT_RGB24, width,
-                                                      p->rows * height + GAP + (n > 0 ? HEAD + PLOT : 0));
-    cairo_t *c = cairo_create(all);
-    draw_colour(c, (colour){1, 1, 1}, 1.0);
-    cairo_paint(c);
-    for (int k = 0; k < p->rows; k++) {
-        cairo_set_source_surface(c, p->frame[k], 0.0, 0.0);
-        cairo_paint(c);
-        cairo_surface_destroy(p->frame[k]);
-        cairo_translate(c, 0.0, height);
-    }
+    cairo_t *c = cairo_create(p->all);
+    cairo_translate(c, 0.0, p->end + GAP);
     snprintf(title, sizeof title, s->parameters ? "%s, by iterations" : "%s", s->loss ? s->loss : "loss");
     if (n > 0)
-        plot(c, values, n, width, title);
-    cairo_status_t status = cairo_status(c);
+        plot(c, p->width, PLOT, values, n, title);
     cairo_destroy(c);
-    if (status == CAIRO_STATUS_SUCCESS && path)
-        status = cairo_surface_write_to_png(all, path);
-    if (status != CAIRO_STATUS_SUCCESS)
-        fprintf(stderr, "%s: %s: %s\n", s->name, path, cairo_status_to_string(status));
-    cairo_surface_destroy(all);
-    free(p);
-    return status == CAIRO_STATUS_SUCCESS && path;
+    cairo_surface_t *used = cairo_surface_create_for_rectangle(p->all, 0, 0, p->width, p->end + GAP + (n > 0) * PLOT);
+    const cairo_status_t status = cairo_surface_write_to_png(used, path);
+    cairo_surface_destroy(used);
+    cairo_surface_destroy(p->all);
+    return status == CAIRO_STATUS_SUCCESS || sample_fails(s, path, cairo_status_to_string(status));
+}
+
+/* ---- films: ffmpeg reads raw frames from us; the name of its file goes through the shell in a variable ---- */
+
+bool film_write(sample *s, const char *path)
+{
+    enum { WIDTH = 480 };
+    const size_t length = strlen(path);
+    const bool gif = length > 4 && !strcmp(path + length - 4, ".gif"); /* of 256 colours: the best for all frames */
+    const int height = 2 * (int)fmax(lround(0.5 * s->aspect * WIDTH), 1.0);
+    const int n = s->steps < s->film_frames ? s->steps + 1 : s->film_frames;
+    char command[512];
+    snprintf(command, sizeof command,
+             "exec ffmpeg -loglevel error -y -f rawvideo -pixel_format bgr0 -video_size %dx%d -framerate 25 -i - "
+             "-filter_complex '%s' \"file:$SAMPLE_FILM\"",
+             WIDTH, height, gif ? "split[a][b];[a]palettegen[p];[b][p]paletteuse=dither=bayer" : "format=yuv420p");
+    void (*before)(int) = signal(SIGPIPE, SIG_IGN); /* it may end early: then fwrite says so */
+    FILE *to = setenv("SAMPLE_FILM", path, 1) == 0 ? popen(command, "w") : NULL;
+    cairo_surface_t *frame = cairo_image_surface_create(CAIRO_FORMAT_RGB24, WIDTH, height);
+    cairo_t *c = cairo_create(frame);
+    const size_t bytes = (size_t)cairo_image_surface_get_stride(frame) * (size_t)height;
+    bool ok = to && cairo_status(c) == CAIRO_STATUS_SUCCESS;
+    for (int k = 0; ok && k < n; k++) {
+        frame_paint(s, c, WIDTH, moment(s, k, n));
+        cairo_surface_flush(frame);
+        ok = fwrite(cairo_image_surface_get_data(frame), 1, bytes, to) == bytes;
+    }
+    cairo_destroy(c);
+    cairo_surface_destroy(frame);
+    const int status = to ? pclose(to) : -1;
+    signal(SIGPIPE, before);
+    const bool none = WIFEXITED(status) && WEXITSTATUS(status) == 127;
+    if (!ok || status != 0)
+        return sample_fails(s, path, none ? "films need ffmpeg, which is not installed" : "ffmpeg failed");
+    printf("%s: film %s\n", s->name, path);
+    return true;
 }

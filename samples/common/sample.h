@@ -1,15 +1,11 @@
-/* What the simulators share: options, an optimiser with a state on disk, progress, pictures, films, a window.
- *
- * A simulator fills in a `sample` and hands it to sample_main. Its own data stand behind it in a struct that begins
- * with the sample:
- *
- *     typedef struct ball { sample s; billiards *m; } ball;
- */
+/* What the simulators share: options, an optimiser with a state on disk, progress, pictures, films, a window. README.md
+ * says how a simulator uses it: it fills in a `sample`, the first member of a struct of its own, for sample_main. */
 #ifndef SAMPLE_H
 #define SAMPLE_H
 
 #include <cairo.h>
 #include <popt.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <tkc/tkc.h>
@@ -23,7 +19,7 @@ typedef enum sample_method {
     ADAM        /**< Kingma and Ba, "Adam: A Method for Stochastic Optimization", 2015; beta .9 and .999 */
 } sample_method;
 
-/** A number that a slider of the window changes between two iterations. A table of them ends with name NULL. */
+/** A number that a slider of the window changes. A table of them ends with name NULL. */
 typedef struct sample_knob {
     const char *name;
     double *value, low, high;
@@ -82,54 +78,60 @@ struct sample {
 /** Runs the program; returns its exit status: 0; 1 where something failed, or where the loss is above --expect; 2 for
  * wrong options; 130 after Ctrl-C. */
 int sample_main(sample *s, int argc, char **argv);
+/** "NAME: what: why" on stderr; false. */
+bool sample_fails(const sample *s, const char *what, const char *why);
 
-/* ---- state.c: parameters, the optimiser, the file that --resume reads ---- */
+/* ---- what these files have for each other. A bool that is false: after a message, or where the session has failed. */
 
+extern volatile sig_atomic_t sample_interrupted; /* by Ctrl-C; a second one ends the program */
+
+enum { MOST_ITERATIONS = 1000000 };
 typedef struct sample_state {
-    size_t n;              /* numbers of all parameters */
-    double *p, *g, *m, *v; /* they, their gradients, moments of Adam */
-    double *losses;        /* iterations + 1 of them */
-    int done;              /* iterations */
+    size_t n;                      /* numbers of all parameters */
+    double *p, *g, *m, *v, *start; /* they, their gradients, moments of Adam; the parameters in the beginning */
+    double *losses;                /* of 0 to `done` iterations */
+    int done, room, episodes;      /* iterations, losses that there is memory for, episodes */
+    double seconds;                /* of these */
 } sample_state;
 
-/** Finds the parameters, and reads them. False after a message. */
-bool state_create(sample_state *t, sample *s);
-void state_free(sample_state *t);
-/** One step of the optimiser from the gradients that are in the fields. */
-void state_step(sample_state *t, sample *s);
-/** NAME.state. False after a message; load also where it belongs to another size or number of steps. */
+bool state_create(sample_state *t, sample *s);  /**< finds the parameters, and reads them */
+bool state_episode(sample_state *t, sample *s); /**< runs one, and notes its loss */
+bool state_step(sample_state *t, sample *s);    /**< of the optimiser, by the gradients that the episode left */
+void state_restart(sample_state *t, sample *s); /**< from the parameters of the beginning, with 0 iterations */
+/** NAME.state; what belongs to another size, number of steps or method is not loaded. */
 bool state_save(const sample_state *t, const sample *s, const char *path);
 bool state_load(sample_state *t, sample *s, const char *path);
 /** --check: the derivative along a direction, by the tape and by central differences. Prints both with the loss. */
 bool state_check(sample_state *t, sample *s);
 
-/* ---- picture.c: frames, the picture of a run, films ---- */
-
-enum { FRAME_WIDTH = 480 };
-
-/** A frame of a step, FRAME_WIDTH pixels wide. NULL when out of memory. */
-cairo_surface_t *frame_create(sample *s, int step);
-typedef struct picture picture;
-/** The picture of a run: rows of frames, and below them a curve. add_row: of the last episode, with a label. finish:
- * plots n values and writes it; frees it in any case. */
-picture *picture_create(const sample *s);
+/** A frame of a step with its upper left corner at 0, 0 of c, whose y grows downwards. */
+void frame_paint(sample *s, cairo_t *c, double width, int step);
+/** Text at x, y, `before` of it (0 to 1) to the left, narrower where it is longer than `most`. */
+void text_at(cairo_t *c, double x, double y, double before, double most, const char *text);
+/** The curve of n values, of this size. Values of more than 1e300, and NaNs, are left out. */
+void plot(cairo_t *c, double width, double height, const double *values, int n, const char *title);
+/** The picture of a run: one or two rows of frames of an episode, below them the curve of n values. finish writes and
+ * frees it. */
+typedef struct picture {
+    cairo_surface_t *all;
+    int moments, column, width, end; /* frames in a row, widths of one and of all, end of what is drawn */
+} picture;
+picture picture_create(const sample *s);
 void picture_add_row(picture *p, sample *s, const char *label);
 bool picture_finish(picture *p, const sample *s, const double *values, int n, const char *path);
-/** A film of the last episode by an installed ffmpeg: what that makes of the file's name (.gif, .mp4, .webm). False
- * after a message. */
+/** A film of the last episode by an installed ffmpeg: what that makes of the file's name (.gif, .mp4, .webm). */
 bool film_write(sample *s, const char *path);
 
-/* ---- window.c ---- */
-
-/** Optimises and plays in a window until that is closed, or frames were shown (0: no end). screenshot: where the last
- * frame goes, or NULL. False after a message. */
+/** Optimises and plays in a window until it is closed, or frames were shown (0: no end); the last is the screenshot. */
+#ifdef HAVE_SDL
 bool window_run(sample *s, sample_state *t, int frames, const char *screenshot);
+#else
+#define window_run(s, t, frames, screenshot) sample_fails(s, "--window", "this program was built without SDL2")
+#endif
 
 /* ---- draw.c: for the samples' draw ---- */
 
-typedef struct colour {
-    double r, g, b;
-} colour;
+typedef struct colour { double r, g, b; } colour;
 extern const colour INK, GREY, RED, BLUE, GREEN, GOLD;
 
 void draw_colour(cairo_t *c, colour k, double opacity);

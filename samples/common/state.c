@@ -3,168 +3,177 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "sample.h"
 
-/* Calls f for each parameter with its numbers of `all`, which has those of one parameter after the other. */
+/* Reads the parameters' data or gradients into `all`, one field behind the other, or sets them to what stands there. */
 static void each(sample *s, double *all, tk_plane plane, bool set)
 {
     for (const char *const *name = s->parameters; name && *name; name++) {
         tk_field *f = tk_field_find(s->session, *name);
         const int64_t n = tk_field_count(f);
-        if (set)
-            tk_field_set(f, plane, 0, n, all);
-        else
-            tk_field_get(f, plane, 0, n, all);
+        (void)(set ? tk_field_set(f, plane, 0, n, all) : tk_field_get(f, plane, 0, n, all));
         all += n;
     }
 }
 
-bool state_create(sample_state *t, sample *s)
+/* Has room for losses of iterations 0 to `last`. */
+static bool make_room(sample_state *t, const sample *s, int last)
 {
-    *t = (sample_state){0};
-    for (const char *const *name = s->parameters; name && *name; name++) {
-        const tk_field *f = tk_field_find(s->session, *name);
-        if (!f || !tk_field_grad(f)) {
-            fprintf(stderr, "%s: %s\n", s->name, f ? "a parameter has no gradient" : tk_error());
-            return false;
-        }
-        t->n += (size_t)tk_field_count(f);
-    }
-    t->p = calloc(4 * t->n + 1, sizeof *t->p);
-    t->losses = calloc((size_t)s->iterations + 2, sizeof *t->losses);
-    if (!t->p || !t->losses) {
-        fprintf(stderr, "%s: out of memory\n", s->name);
-        return false;
-    }
-    t->g = t->p + t->n;
-    t->m = t->g + t->n;
-    t->v = t->m + t->n;
-    each(s, t->p, TK_DATA, false);
+    const int room = last < t->room ? t->room : 2 * last + 64;
+    double *all = room == t->room ? t->losses : realloc(t->losses, (size_t)room * sizeof *all);
+    if (!all)
+        return sample_fails(s, "memory", strerror(errno));
+    t->losses = all;
+    t->room = room;
     return true;
 }
 
-void state_free(sample_state *t)
+bool state_create(sample_state *t, sample *s)
 {
-    free(t->p);
-    free(t->losses);
+    for (const char *const *name = s->parameters; name && *name; name++) {
+        const tk_field *f = tk_field_find(s->session, *name);
+        if (!f || !tk_field_grad(f))
+            return sample_fails(s, *name, f ? "has no gradient" : tk_error());
+        t->n += (size_t)tk_field_count(f);
+    }
+    t->p = calloc(5 * t->n + 1, sizeof *t->p);
+    if (!t->p || !make_room(t, s, 0))
+        return false;
+    t->g = t->p + t->n;
+    t->m = t->g + t->n;
+    t->v = t->m + t->n;
+    t->start = t->v + t->n;
+    each(s, t->start, TK_DATA, false);
+    state_restart(t, s);
+    return true;
 }
 
-void state_step(sample_state *t, sample *s)
+void state_restart(sample_state *t, sample *s)
+{
+    memset(t->p, 0, 4 * t->n * sizeof *t->p);
+    memcpy(t->p, t->start, t->n * sizeof *t->p);
+    t->done = 0;
+    each(s, t->p, TK_DATA, true);
+}
+
+bool state_episode(sample_state *t, sample *s)
+{
+    char when[64];
+    struct timespec from, to;
+    if (!make_room(t, s, t->done))
+        return false;
+    s->iteration = t->done;
+    tk_session_set_seed(s->session, (uint64_t)s->seed << 32 | (uint64_t)t->done); /* also the same after --resume */
+    clock_gettime(CLOCK_MONOTONIC, &from);
+    const double loss = t->losses[t->done] = s->run(s);
+    clock_gettime(CLOCK_MONOTONIC, &to);
+    t->seconds += (double)(to.tv_sec - from.tv_sec) + 1e-9 * (double)(to.tv_nsec - from.tv_nsec);
+    t->episodes++;
+    snprintf(when, sizeof when, "%g after %d iterations", loss, t->done);
+    return tk_session_status(s->session) == TK_OK && (t->n == 0 || isfinite(loss) || sample_fails(s, "loss", when));
+}
+
+bool state_step(sample_state *t, sample *s)
 {
     double square = 0.0;
     each(s, t->g, TK_GRAD, false);
     for (size_t i = 0; i < t->n; i++) {
-        if (s->clip > 0.0)
+        if (s->clip > 0.0 && !isnan(t->g[i]))
             t->g[i] = fmin(fmax(t->g[i], -s->clip), s->clip);
         square += t->g[i] * t->g[i];
     }
+    if (isnan(square))
+        return sample_fails(s, "gradient", "not a number");
     const double r = s->method == NORMALISED ? s->rate / (sqrt(square) + 1e-30) : s->rate;
-    const int k = t->done + 1;
+    const double m_part = 1.0 - pow(0.9, t->done + 1), v_part = 1.0 - pow(0.999, t->done + 1);
     for (size_t i = 0; i < t->n; i++) {
         double step = t->g[i];
         if (s->method == ADAM) {
             t->m[i] = 0.9 * t->m[i] + 0.1 * t->g[i];
             t->v[i] = 0.999 * t->v[i] + 0.001 * t->g[i] * t->g[i];
-            step = t->m[i] / (1.0 - pow(0.9, k)) / (sqrt(t->v[i] / (1.0 - pow(0.999, k))) + 1e-8);
+            step = t->m[i] / m_part / (sqrt(t->v[i] / v_part) + 1e-8);
         }
         t->p[i] -= r * step;
     }
     each(s, t->p, TK_DATA, true);
     t->done++;
+    return true;
 }
 
-/* ---- the file ---- */
+/* ---- the file: a line of text, then p, g, m, v, then the losses ---- */
 
-typedef struct header {
-    char magic[8];
-    int64_t size, steps, method, done, n;
-} header;
-
-static header header_of(const sample_state *t, const sample *s)
+static size_t first_line(const sample_state *t, const sample *s, char line[static 160])
 {
-    return (header){"tkc st1", s->size, s->steps, s->method, t->done, (int64_t)t->n};
+    return (size_t)snprintf(line, 160, "tkc sample: size %d, steps %d, method %d, numbers %zu, iterations ", s->size,
+                            s->steps, (int)s->method, t->n);
 }
 
 bool state_save(const sample_state *t, const sample *s, const char *path)
 {
-    char new[4096];
+    char new[4096 + 8], line[160];
+    const size_t numbers = 4 * t->n, losses = (size_t)t->done + 1;
+    first_line(t, s, line);
     snprintf(new, sizeof new, "%s.new", path);
     FILE *f = fopen(new, "wb");
-    const header h = header_of(t, s);
-    bool ok = f != NULL;
-    ok = ok && fwrite(&h, sizeof h, 1, f) == 1 && fwrite(t->p, sizeof *t->p, 4 * t->n, f) == 4 * t->n &&
-         fwrite(t->losses, sizeof *t->losses, (size_t)t->done + 1, f) == (size_t)t->done + 1;
-    if (f)
-        ok = fclose(f) == 0 && ok;
-    if (!(ok && rename(new, path) == 0)) { /* the old one stays whole until the new one is */
-        fprintf(stderr, "%s: %s: %s\n", s->name, path, strerror(errno));
-        return false;
+    bool ok = f && fprintf(f, "%s%d\n", line, t->done) > 0 && fwrite(t->p, sizeof *t->p, numbers, f) == numbers &&
+              fwrite(t->losses, sizeof *t->losses, losses, f) == losses;
+    ok = f && fclose(f) == 0 && ok && rename(new, path) == 0; /* the old one stays whole until the new one is */
+    if (!ok) {
+        sample_fails(s, path, strerror(errno));
+        unlink(new);
     }
-    return true;
+    return ok;
 }
 
 bool state_load(sample_state *t, sample *s, const char *path)
 {
+    char line[160], mine[160];
+    const size_t numbers = 4 * t->n, same = first_line(t, s, mine);
+    int done = -1;
     FILE *f = fopen(path, "rb");
-    if (!f) {
-        fprintf(stderr, "%s: %s: %s\n", s->name, path, strerror(errno));
-        return false;
-    }
-    header h;
-    const header mine = header_of(t, s);
-    const char *wrong = NULL;
-    if (fread(&h, sizeof h, 1, f) != 1 || memcmp(h.magic, mine.magic, sizeof h.magic) != 0 || h.done < 0)
+    const char *wrong = f ? NULL : strerror(errno);
+    if (f && (!fgets(line, sizeof line, f) || strncmp(line, mine, 12) != 0))
         wrong = "no state of a sample";
-    else if (h.n != mine.n || h.size != mine.size || h.steps != mine.steps || h.method != mine.method)
+    else if (f && strncmp(line, mine, same) != 0)
         wrong = "a state of other sizes";
-    else if (h.done > s->iterations)
-        wrong = "has more iterations behind it than --iterations asks for";
-    else if (fread(t->p, sizeof *t->p, 4 * t->n, f) != 4 * t->n ||
-             fread(t->losses, sizeof *t->losses, (size_t)h.done + 1, f) != (size_t)h.done + 1)
-        wrong = "is cut short";
-    fclose(f);
-    if (wrong) {
-        fprintf(stderr, "%s: %s: %s\n", s->name, path, wrong);
-        return false;
-    }
-    t->done = (int)h.done;
+    else if (f && (sscanf(line + same, "%d", &done) != 1 || done < 0 || done > MOST_ITERATIONS ||
+                   !make_room(t, s, done) || fread(t->p, sizeof *t->p, numbers, f) != numbers ||
+                   fread(t->losses, sizeof *t->losses, (size_t)done + 1, f) != (size_t)done + 1 || fgetc(f) != EOF))
+        wrong = "a state that is broken";
+    if (f)
+        fclose(f);
+    t->done = wrong ? 0 : done;
     each(s, t->p, TK_DATA, true);
-    return true;
-}
-
-/* ---- the check ---- */
-
-static double loss_at(sample_state *t, sample *s, const double *direction, double h)
-{
-    double *p = t->m; /* no moments yet */
-    for (size_t i = 0; i < t->n; i++)
-        p[i] = t->p[i] + h * direction[i];
-    each(s, p, TK_DATA, true);
-    return s->run(s);
+    return !wrong || sample_fails(s, path, wrong);
 }
 
 bool state_check(sample_state *t, sample *s)
 {
     uint64_t seed = 1;
-    double along = 0.0, *direction = t->v;
-    each(s, t->p, TK_DATA, false);
-    const double loss = s->run(s);
+    double along = 0.0, best = INFINITY, difference = NAN, *at = t->m, *direction = t->v; /* no moments any more */
+    bool ok = state_episode(t, s);
+    const double loss = t->losses[t->done];
     each(s, t->g, TK_GRAD, false);
     for (size_t i = 0; i < t->n; i++) {
         direction[i] = 2.0 * random_uniform(&seed) - 1.0;
         along += direction[i] * t->g[i];
     }
-    double best = INFINITY, difference = 0.0;
-    for (double h = 1e-3; h > 1e-8; h *= 0.1) { /* the best step is nobody's to know */
-        const double d = (loss_at(t, s, direction, h) - loss_at(t, s, direction, -h)) / (2.0 * h);
-        if (fabs(d - along) < best) {
-            best = fabs(d - along);
-            difference = d;
+    for (double h = 1e-3; ok && h > 1e-8; h *= 0.1) { /* the best step is nobody's to know */
+        double d = 0.0;
+        for (int side = -1; ok && side <= 1; side += 2) {
+            for (size_t i = 0; i < t->n; i++)
+                at[i] = t->p[i] + side * h * direction[i];
+            each(s, at, TK_DATA, true);
+            ok = state_episode(t, s);
+            d += side * t->losses[t->done] / (2.0 * h);
         }
+        difference = fabs(d - along) < best ? d : difference;
+        best = fmin(best, fabs(d - along));
     }
-    each(s, t->p, TK_DATA, true);
     printf("%s: loss %.12g, along a direction %.12g by the tape, %.12g by differences\n", s->name, loss, along,
            difference);
-    return tk_session_status(s->session) == TK_OK;
+    return ok;
 }

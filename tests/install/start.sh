@@ -1,0 +1,23 @@
+# docs/start.md: its ten steps, as they stand there, make a simulator whose derivative is right, and which reaches its goal.
+mkdir samples
+cp -R "$ROOT/samples/common" samples
+cd samples || exit
+python3 - "$ROOT/docs/start.md" >steps.sh <<'END'
+import re, sys
+print("set -eu")
+seen = set()
+for kind, name, language, text in re.findall(r"<!-- (file|run)(?:: (\S+))? -->\n+```(\w+)\n(.*?)^```$", open(sys.argv[1]).read(), re.S | re.M):
+    if kind == "run":
+        print(text)
+    else:
+        print(f"cat {'>>' if name in seen else '>'}{name} <<'END OF FILE'\n{text}END OF FILE")
+        seen.add(name)
+assert {"Makefile", "slingshot.tk", "main.c"} == seen
+END
+export CC CFLAGS=-Werror
+sh steps.sh >out 2>message || { cat out message; exit 1; }
+# by the tape and by differences
+awk '/ by the tape, / { d = $7 - $11; if (d < 0) d = -d; size = $7 < 0 ? -$7 : $7; exit !(d < 1e-6 * size) }' out || { cat out; exit 1; }
+# the first loss and the last
+awk '/ before, / { found = 1; exit !($3 > 0.01 && $5 < 1e-4) } END { exit !found }' out || { cat out; exit 1; }
+test -s slingshot/slingshot.png
