@@ -41,7 +41,7 @@ static bool create(sample *s)
     const int legs = r->ablation ? 0 : shapes[r->kind & 3][0], parts = shapes[r->kind & 3][1];
     if (r->ablation) {
         s->parameters = NULL, s->moments = 2, s->aspect = 1.0, s->steps = 40, s->iterations = 0;
-        s->film_frames = 2;
+        s->name = "rigid_body_ablation", s->film_frames = 2;
         p.DT = (number)0.02, p.RESTITUTION = 1, p.DRAG = 0, r->gravity = 0.0;
     }
     p.STEPS = s->steps, p.JOINTS = legs * parts, p.BOXES = p.JOINTS + 1;
