@@ -128,7 +128,7 @@ command_()
 if build build-gcc gcc g++; then
     unit build-gcc
     # shellcheck disable=SC2046
-    pairs build-gcc "pairs of files" gcc g++ $([ -n "$all" ] || echo "--short --without race/,driver/predefined")
+    pairs build-gcc "pairs of files" gcc g++ $([ -n "$all" ] || echo "--short --without race/,driver/predefined,install/gallery_fields,install/gallery_particles,install/gallery_images,install/sample_window")
     [ -n "$all" ] || constructs build-gcc gcc g++ "gcc with sanitizers" --sanitize # --all: clang's, on everything
     [ -n "$all" ] || constructs build-gcc clang clang++ clang ""
     programs build-gcc "$([ -n "$all" ] && echo "-n 40" || echo "-n 40 --flags 0")"
@@ -139,11 +139,11 @@ fi
 if [ -n "$all" ]; then
     if build build-clang clang clang++; then
         unit build-clang
-        pairs build-clang "pairs of files" clang clang++ --without ad/,parallel/,race/,driver/ir_text # the sanitizers' build has the former with clang, gcc's the last
+        pairs build-clang "pairs of files" clang clang++ --without ad/,parallel/,race/,driver/ir_text,install/gallery_,install/sample_window # the sanitizers' build has the former with clang, gcc's the last
     fi
     if build build-asan clang clang++ -Db_sanitize=address,undefined -Db_lundef=false -Dfuzz=true; then
         unit build-asan
-        pairs build-asan "pairs of files" clang clang++ --sanitize --without driver/ir_text # passes/ and driver/ir_mangled read there
+        pairs build-asan "pairs of files" clang clang++ --sanitize --without driver/ir_text,install/gallery_,install/sample_window # passes/ and driver/ir_mangled read there
         command_ "build-asan: the fuzzer's first inputs" sh tests/fuzz/run.sh 0 build-asan
     fi
     if [ -x build-gcc/compiler/tkc ] && [ -x build-clang/compiler/tkc ]; then
@@ -153,6 +153,6 @@ fi
 part "done"
 
 [ -n "$all" ] || echo "not run (sh tests/run.sh --all does): tkc built with clang and with sanitizers; pairs of files with clang and with sanitizers, but for one of each construct, and with more than the first of their flags, and at -O2;
-those of tests/parallel with the thread sanitizer; the names that C compilers predefine; 20 random programs, some of their flags, those that may break the data-access rule; the fuzzer's first inputs; most points and compilers of the models; whether all builds write the same bytes"
+those of tests/parallel with the thread sanitizer; most simulators of the gallery, and their window; the names that C compilers predefine; 20 random programs, some of their flags, those that may break the data-access rule; the fuzzer's first inputs; most points and compilers of the models; whether all builds write the same bytes"
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+"""docs/gallery.md, and docs/gallery.html, which is one file with all pictures in it: gallery.py [--check]
+
+Of each sample with a file `expected`: its README's title and first paragraph, lines of code, and what docs/gallery/NAME.txt says of its run at full size (samples/gallery.sh).
+With --check, says what is out of date, and changes nothing.
+"""
+import base64
+import html
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+GALLERY = ROOT / "docs" / "gallery"
+ORDER = ["mass_spring", "rigid_body", "billiards", "diffmpm", "diffmpm3d", "liquid", "smoke", "wave", "water_renderer", "volume_renderer", "electric",
+         "fem", "mpm_forces", "splats", "sph", "cloth"]
+HEAD = """# Gallery
+
+Small complete programs, each differentiable from end to end: simulators, renderers and energies. `sh samples/demo.sh NAME` builds tkc and one of them and runs it; in an installed tree `make` in its folder does.
+`--window` optimises in a window, `--help` tells the options, `--check` compares the gradient with differences. [Where to start](start.md) tells which of them is near to a program of yours, and builds a new one in ten steps.
+The pictures show the first episode, then the one after the optimisation, and the loss. Times are of an episode forward and back, f32, one thread, clang 14, AMD EPYC (Zen 5), in a virtual machine that was not idle; memory is that of fields and tape.
+`sh samples/gallery.sh` makes this page.
+"""
+
+
+def lines(paths):
+    return sum(len(p.read_text().splitlines()) for p in paths)
+
+
+def of_readme(name):
+    text = (ROOT / "samples" / name / "README.md").read_text()
+    title, rest = text.split("\n", 1)
+    paragraph = rest.strip().split("\n\n")[0].replace("\n", " ")
+    return title.lstrip("# ").strip(), paragraph
+
+
+def of_run(name):
+    """What the program said: loss before and after, milliseconds, megabytes."""
+    path = GALLERY / f"{name}.txt"
+    said = path.read_text() if path.exists() else ""
+    loss = re.search(r"loss (\S+) before, (\S+) after (\d+) iterations", said)
+    cost = re.search(r"([\d.]+) ms an episode, ([\d.]+) MB", said)
+    return loss.groups() if loss else None, cost.groups() if cost else None
+
+
+def number(text):
+    return f"{float(text):.3g}"
+
+
+def rows():
+    names = [n for n in ORDER if (ROOT / "samples" / n / "expected").exists()]
+    names += sorted(p.parent.name for p in (ROOT / "samples").glob("*/expected") if p.parent.name not in ORDER)
+    for name in names:
+        folder = ROOT / "samples" / name
+        loss, cost = of_run(name)
+        yield {"name": name, "title": of_readme(name)[0], "text": of_readme(name)[1], "tk": lines(folder.glob("*.tk")), "c": lines(folder.glob("*.c")),
+               "loss": f"{number(loss[0])} to {number(loss[1])}, {loss[2]} iterations" if loss else "", "ms": number(cost[0]) if cost else "", "mb": number(cost[1]) if cost else ""}
+
+
+def linked(text, name):
+    """The links of a README, from the page."""
+    return re.sub(r"\]\((?!https?:)([^)]*)\)", lambda m: "](" + str((Path("../samples") / name / m[1])).replace("../samples/" + name + "/../../docs/", "") + ")", text)
+
+
+def markdown(all_rows):
+    out = [HEAD, "| sample | loss | ms an episode | MB | lines of .tk | lines of C |", "| --- | --- | --- | --- | --- | --- |"]
+    out += [f"| [{r['name']}](#{r['name']}) | {r['loss']} | {r['ms']} | {r['mb']} | {r['tk']} | {r['c']} |" for r in all_rows]
+    beside = GALLERY / "taichi.md"
+    if beside.exists():
+        out += ["", beside.read_text().strip()]
+    for r in all_rows:
+        out += ["", f"## {r['name']}", "", linked(r["text"], r["name"]), "", f"`sh samples/demo.sh {r['name']}` ([more](../samples/{r['name']}/README.md))"]
+        if (GALLERY / f"{r['name']}.png").exists():
+            out += ["", f"![{r['title']}](gallery/{r['name']}.png)"]
+    return "\n".join(out) + "\n"
+
+
+def inline(text):
+    text = html.escape(text)
+    text = re.sub(r"`([^`]*)`", r"<code>\1</code>", text)
+    text = re.sub(r"\[([^\]]*)\]\(([^)]*)\)", r"\1", text)
+    return re.sub(r"\*\*?([^*]+)\*\*?", r"<em>\1</em>", text)
+
+
+def page(all_rows):
+    style = ("body{font:16px/1.5 sans-serif;max-width:62em;margin:2em auto;padding:0 1em;color:#333}img{width:100%;max-width:1020px}table{border-collapse:collapse}"
+             "td,th{text-align:left;padding:.2em .8em;border-bottom:1px solid #ddd}code{background:#f4f2ec;padding:0 .2em}h2{margin-top:2.5em}")
+    out = [f"<!DOCTYPE html><html lang=en><meta charset=utf-8><title>tkc: gallery</title><style>{style}</style><h1>tkc: gallery</h1>"]
+    out += [f"<p>{inline(p)}</p>" for p in HEAD.split("\n\n", 1)[1].strip().split("\n")]
+    out.append("<table><tr><th>sample<th>loss<th>ms an episode<th>MB<th>lines of .tk<th>lines of C</tr>")
+    out += [f"<tr><td><a href=#{r['name']}>{r['name']}</a><td>{r['loss']}<td>{r['ms']}<td>{r['mb']}<td>{r['tk']}<td>{r['c']}</tr>" for r in all_rows]
+    out.append("</table>")
+    for r in all_rows:
+        out += [f"<h2 id={r['name']}>{html.escape(r['title'])}</h2><p>{inline(r['text'])}</p><p><code>sh samples/demo.sh {r['name']}</code></p>"]
+        picture = GALLERY / f"{r['name']}.png"
+        if picture.exists():
+            out.append(f'<img alt="{html.escape(r["title"])}" src="data:image/png;base64,{base64.b64encode(picture.read_bytes()).decode()}">')
+    return "\n".join(out) + "\n"
+
+
+def main():
+    all_rows = list(rows())
+    status = 0
+    for path, text in ((ROOT / "docs" / "gallery.md", markdown(all_rows)), (ROOT / "docs" / "gallery.html", page(all_rows))):
+        if "--check" not in sys.argv:
+            path.write_text(text)
+        elif path.suffix == ".md" and (not path.exists() or path.read_text() != text):
+            print(f"{path.relative_to(ROOT)} is out of date; run python3 samples/gallery.py")
+            status = 1
+    if "--check" in sys.argv:
+        for r in all_rows:
+            for need, what in ((GALLERY / f"{r['name']}.png", "no picture"), (GALLERY / f"{r['name']}.txt", "no figures")):
+                if not need.exists():
+                    print(f"{r['name']}: {what}; run sh samples/gallery.sh {r['name']}")
+                    status = 1
+    return status
+
+
+sys.exit(main())

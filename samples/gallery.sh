@@ -1,0 +1,20 @@
+#!/bin/sh
+# gallery.sh [NAME...]: runs the simulators of the gallery, or those named, at their full sizes, and makes docs/gallery.md, its pictures and gallery.html of them.
+# It takes an hour or two. What was measured is kept in docs/gallery/NAME.txt, so that one of them can be made anew.
+set -eu
+cd "$(dirname "$0")/.."
+. tests/packages.sh
+# shellcheck disable=SC2086
+need $BUILD_PACKAGES libcairo2-dev libsdl2-dev ffmpeg python3
+[ $# -gt 0 ] || set -- $(cd samples && for e in */expected; do dirname "$e"; done)
+mkdir -p docs/gallery
+for name; do
+    out=$PWD/build-demo/$name
+    echo "== $name"
+    sh samples/demo.sh "$name" --threads=1 --film="$PWD/build-demo/$name.gif" | grep "^$name:" | grep -v 'film\|picture' >build-demo/said
+    cat build-demo/said
+    cp build-demo/said "docs/gallery/$name.txt"
+    cp "$out/$name.png" "docs/gallery/$name.png"
+    [ ! -f "$out/$name.csv" ] || cp "$out/$name.csv" "docs/gallery/$name.csv"
+done
+python3 samples/gallery.py
