@@ -163,8 +163,8 @@ static void destroy(sample *s)
 int main(int argc, char **argv)
 {
     static const char *const parameters[] = {"weights", NULL};
-    static robot r = {.strength = 6.0, .omega = 30.0, .gravity = 3.8};
-    static const sample_knob knobs[] = {{"strength of the muscles", &r.strength, 0.0, 10.0},
+    static robot r = {.strength = 12.0, .omega = 15.0, .gravity = 3.8};
+    static const sample_knob knobs[] = {{"strength of the muscles", &r.strength, 0.0, 15.0},
                                         {"their speed", &r.omega, 5.0, 60.0},
                                         {"gravity", &r.gravity, 0.0, 6.0},
                                         {NULL, NULL, 0, 0}};
@@ -175,8 +175,8 @@ int main(int argc, char **argv)
                    .size_means = "cells along a side of the grid",
                    .least_size = 40,
                    .steps = 512,
-                   .iterations = 50,
-                   .rate = 0.04,
+                   .iterations = 40,
+                   .rate = 0.05,
                    .threads = 1,
                    .parameters = parameters,
                    .method = ADAM,
