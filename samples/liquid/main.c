@@ -147,7 +147,7 @@ static void draw(sample *s, cairo_t *c, int step)
         }
     draw_colour(c, INK, 1.0);
     for (int i = 0; i < r->n && s->show_gradient && now < r->segments; i += 37) {
-        const double x = (double)p[i].x[0], y = (double)p[i].x[1], far = 0.02 * r->n;
+        const double x = (double)p[i].x[0], y = (double)p[i].x[1], far = 0.04 * r->n;
         draw_arrow(c, x, y, x - far * (double)p[i].v[0], y - far * (double)p[i].v[1], 0.003);
     }
 }
