@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 # shellcheck disable=SC2086
 need $BUILD_PACKAGES libcairo2-dev libsdl2-dev ffmpeg python3
 [ $# -gt 0 ] || set -- $(cd samples && for e in */expected; do dirname "$e"; done)
-mkdir -p docs/gallery
+mkdir -p docs/gallery build-demo
 for name; do
     out=$PWD/build-demo/$name
     echo "== $name"

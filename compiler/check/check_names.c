@@ -63,6 +63,9 @@ sym *names_lookup(checker *c, const char *name)
 
 void names_unknown(checker *c, const char *name, src_span at, bool function)
 {
+    if (!c->fn && names_entry(c, name)->told)
+        return;
+    names_entry(c, name)->told = !c->fn;
     ERR(c, at, function ? DIAG_UNKNOWN_FUNCTION : DIAG_UNKNOWN_NAME, name);
     if (!hint_foreign(c, name, at))
         hint_near(c, name, at, function);

@@ -60,11 +60,13 @@ static void draw(sample *s, cairo_t *c, int step)
         const billiards_real *x = m->x.data[billiards_idx_x(m, step, i)];
         draw_colour(c, i == 0 ? RED : i == m->params.BALLS - 1 ? BLUE : GREY, 1.0);
         draw_disc(c, (double)x[0], (double)x[1], 0.03);
-        if (s->show_gradient) {
-            const billiards_real *g = m->x.grad[billiards_idx_x(m, step, i)];
-            draw_colour(c, INK, 1.0);
-            draw_arrow(c, (double)x[0], (double)x[1], (double)(x[0] - g[0]), (double)(x[1] - g[1]), 0.004);
-        }
+    }
+    if (s->show_gradient) { /* of place and velocity at the start, where they are: the stores of states take theirs */
+        const billiards_real *x = m->x.data[0], *of_x = m->x0.grad[0], *of_v = m->v0.grad[0];
+        draw_colour(c, INK, 1.0);
+        draw_arrow(c, (double)x[0], (double)x[1], (double)(x[0] - of_x[0]), (double)(x[1] - of_x[1]), 0.004);
+        draw_colour(c, GREEN, 1.0);
+        draw_arrow(c, (double)x[0], (double)x[1], (double)(x[0] - of_v[0]), (double)(x[1] - of_v[1]), 0.004);
     }
     draw_target(c, t->goal);
 }

@@ -150,6 +150,7 @@ typedef struct name_entry {
     sym *global, *prelude, *local;
     sym *inner; /* of the prelude, for itself only */
     bool taken; /* as name of a generated function */
+    bool told;  /* at module level: that it is unknown */
 } name_entry;
 
 /* ---- functions being checked ---- */
