@@ -1,5 +1,5 @@
 #!/bin/sh
-# gallery.sh [NAME...]: runs the simulators of the gallery, or those named, at their full sizes, and makes docs/gallery.md, its pictures and gallery.html of them.
+# gallery.sh [NAME...]: runs the simulators of the gallery, or those named, at their full sizes, and makes docs/gallery.md, its pictures and docs/gallery.html of them.
 # It takes an hour or two. What was measured is kept in docs/gallery/NAME.txt, so that one of them can be made anew.
 set -eu
 cd "$(dirname "$0")/.."
@@ -15,6 +15,5 @@ for name; do
     cat build-demo/said
     cp build-demo/said "docs/gallery/$name.txt"
     cp "$out/$name.png" "docs/gallery/$name.png"
-    [ ! -f "$out/$name.csv" ] || cp "$out/$name.csv" "docs/gallery/$name.csv"
 done
 python3 samples/gallery.py

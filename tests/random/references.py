@@ -53,6 +53,15 @@ class References:
         if not f["writes"] and not self.pure and not self.rare and not self.passive:
             fields = [x for x in self.fields if x.kind == f["elem"] and len(x.dims) == f["rank"] and not x.single and not x.member and x.role in ("active", "array") and self.may_read(x)
                       and x.name not in self.own and max(map(abs, self.range[x.name])) <= 4]
+            slabs = [x for x in self.fields if x.kind == f["elem"] and len(x.dims) == f["rank"] + 1 and not x.single and not x.member and x.role in ("active", "array") and self.may_read(x)
+                     and x.name not in self.own and max(map(abs, self.range[x.name])) <= 4]
+            if slabs and self.chance(0.4):
+                x = self.rng.choice(slabs)
+                self.count("slab given to a function")
+                if not self.inside:
+                    self.frozen.add(x.name)
+                    self.sure[x.name] += 0
+                return f"{x.name}[{self.integer(0, self.extent(x.dims[0]) - 1, 1)}]"
         if local and (not fields or self.chance(0.6)):
             self.count("local array given to a function")
             return self.rng.choice(local)["name"]

@@ -91,13 +91,39 @@ class Statements:
                          (1.5 if self.counters and not self.inside else 0, self.counter), (0 if self.pure else 0.1, self.assertion), (0 if self.pure else 0.06, self.print_),
                          (0.25, self.mask), (0.25, self.static_if), (0.6, self.varied_array), (0.3, self.flag), (0.3, self.single_local), (0 if deep or self.pure else 0.25, self.while_flag),
                          (1.5, self.parts_of_local), (0.2 if not self.pure else 0, self.variables_of_results), (0.6, self.part_of_array), (0 if deep else 0.7, self.varied_for),
-                         (0.2, self.static_chain), (1 if self.array_functions else 0, self.call_array_function), (1 if self.typed_functions or self.references else 0, self.call_typed_function),
+                         (0.2, self.static_chain), (0.5, self.at_once), (0.4, self.apart), (1 if self.array_functions else 0, self.call_array_function), (1 if self.typed_functions or self.references else 0, self.call_typed_function),
                          (0.2 if not self.pure and not self.inside else 0, self.stopped_field),
                          (1.3 if self.variables("real", lambda v: v.get("struct") and v["mutable"]) else 0.5, self.struct), (0.7 if self.jumps else 0, self.jump), (0.25 if self.early and self.nest else 0, self.early_return), (0.2, self.bare_block))
         make()
 
     early, jumps, nested_function = None, 0, False
     cells = ()    # elements, of a field of integers and of one of floats without derivatives, that belong to the running iteration
+
+    def at_once(self):
+        """Several variables take values of each other in one statement."""
+        found = [v for v in self.variables("real", lambda v: v["mutable"] and not v.get("sum") and "struct" not in v)]
+        if len(found) < 2:
+            return self.assign()
+        self.count("several assigned at once")
+        some = self.rng.sample(found, self.rng.choice([2, 2, 3]) if len(found) > 2 else 2)
+        values = [str(self.fit(self.value("real", 2), v["lo"], v["hi"])) for v in some]
+        if len(some) == 2 and (some[0]["lo"], some[0]["hi"]) == (some[1]["lo"], some[1]["hi"]) and self.chance(0.5):
+            values[0] = some[1]["name"]
+            values[1] = self.rng.choice([some[0]["name"], values[1]])
+        if len(set(values)) == 1 or self.chance(0.15):
+            values = [f"[{', '.join(values)}]"]
+        return self.emit(f"{', '.join(v['name'] for v in some)} = {', '.join(values)};")
+
+    def apart(self):
+        """The components of a vector, the rows of a matrix."""
+        self.count("value taken apart")
+        kind = self.rng.choice(["vec2", "vec3", "mat2"])
+        e = self.fit(self.value(kind, 2), -3, 3)
+        names = [self.name_new("l") for _ in range(3 if kind == "vec3" else 2)]
+        mutable = self.chance(0.4)
+        self.emit(f"{'var' if mutable else 'let'} {', '.join(names)} = {e};")
+        for n in names:
+            self.scope.append({"name": n, "kind": "vec2" if kind == "mat2" else "real", "lo": -3, "hi": 3, "mutable": mutable})
 
     def decomposition(self):
         """Of matrices whose singular values are apart; of their vectors, what does not depend on signs."""
