@@ -73,10 +73,11 @@ static bool merge_in_region(const ir_func *f, ir_region *r)
 
 /* ---- hoisting ---- */
 
-static bool subscripts_visible(const ir_op *accum, const ir_region *r)
+/* The element is the same for all that p runs: its subscripts can be had behind p, as they can in front of it. */
+static bool subscripts_leave(const ir_op *accum, const ir_op *p)
 {
     for (int i = 0; i <= ir_field_of(accum)->ndim; i++)
-        if (!ir_is_visible(accum->args[i], r) && !ir_is_const(accum->args[i]))
+        if (!ir_can_leave(accum->args[i], p))
             return false;
     return true;
 }
@@ -100,7 +101,7 @@ static ir_op *leaves(const ir_module *m, const ir_op *accum)
         if (p->code == OP_LOOP && ir_region_is_ancestor(p->regions[p->nregions - 1], accum->region) &&
             ir_loop_attr(p)->cond)
             break; /* a condition contributes nothing by itself */
-        if (!subscripts_visible(accum, p->region) || touches(m, p, accum, OP_READS | OP_STORES))
+        if (!subscripts_leave(accum, p) || touches(m, p, accum, OP_READS | OP_STORES))
             break;
         if (may_leave(accum, p))
             best = p;
@@ -276,11 +277,13 @@ static void hoist(ir_func *f, ir_op *accum, ir_op *target, test_list *tests)
         if (parent == target)
             break;
     }
-    /* Constant subscripts may stand inside: make them again outside. */
+    /* What subscripts are made of may stand inside: it is made again outside. */
     ir_builder b = {.func = f, .region = r, .before = target->next, .loc = accum->loc, .origin = accum->origin};
     ir_value **idx = ARENA_ARRAY(f->module->mem, ir_value *, n + 1);
+    ir_map map = ir_map_create(f);
     for (int i = 0; i <= n; i++)
-        idx[i] = ir_is_visible(accum->args[i], r) ? accum->args[i] : ir_const_i(&b, SC_I64, ir_int(accum->args[i]));
+        idx[i] = ir_value_before(&b, accum->args[i], &map);
+    ir_map_free(&map);
     b = place_behind(b, accum, target, idx, tests);
     ir_op *out = ir_accum(&b, ir_field_of(accum), ir_access_attr(accum)->plane, idx, idx[n], v);
     ir_access_attr(out)->acc = target->code == OP_TASK ? IR_ACC_PLAIN : ir_access_attr(accum)->acc;
