@@ -46,14 +46,20 @@ static int moments_of(const sample *s)
     return s->steps > 0 ? s->moments : 1;
 }
 
+/* A frame that stands alone has all its pixels. */
+static int column_of(const sample *s)
+{
+    return moments_of(s) > 1 ? COLUMN : FRAME_WIDTH;
+}
+
 static int row_height(const sample *s)
 {
-    return (int)lround(COLUMN * s->aspect);
+    return (int)lround(column_of(s) * s->aspect);
 }
 
 static int width_of(const sample *s)
 {
-    const int frames = moments_of(s) * (COLUMN + GAP) + GAP;
+    const int frames = moments_of(s) * (column_of(s) + GAP) + GAP;
     return frames < 600 ? 600 : frames;
 }
 
@@ -78,7 +84,7 @@ void picture_add_row(picture *p, sample *s, const char *label)
     cairo_set_font_size(c, 14.0);
     for (int k = 0; k < n; k++) {
         const int step = n > 1 ? (int)((long)s->steps * k / (n - 1)) : s->steps;
-        const double x = GAP + k * (COLUMN + GAP), scale = (double)COLUMN / FRAME_WIDTH;
+        const double x = GAP + k * (column_of(s) + GAP), scale = (double)column_of(s) / FRAME_WIDTH;
         char text[128];
         if (k > 0)
             snprintf(text, sizeof text, "step %d", step);
