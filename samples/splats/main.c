@@ -6,7 +6,7 @@
 #include "splats.h"
 
 enum { TILE = 8 };
-static const double SIDE = 0.49; /* of a panel in a frame, which has four */
+static const double SIDE = 0.49; /* of a panel: a frame has four */
 
 typedef struct painting {
     sample s; /* first */
@@ -30,11 +30,9 @@ static void fade(cairo_t *c, double from, colour a, double to, colour b)
 static void ridge(cairo_t *c, double height, double rough, double phase, colour k)
 {
     cairo_move_to(c, 0.0, 0.62);
-    for (int i = 0; i <= 100; i++) {
-        const double x = 0.01 * i;
-        cairo_line_to(c, x,
-                      height - rough * (fabs(sin(5.0 * x + phase)) + 0.4 * fabs(sin(13.0 * x + 2.0 * phase)) +
-                                        0.15 * sin(31.0 * x + phase)));
+    for (double x = 0.0; x < 1.005; x += 0.01) {
+        const double bumps = fabs(sin(5.0 * x + phase)) + 0.4 * fabs(sin(13.0 * x + 2.0 * phase));
+        cairo_line_to(c, x, height - rough * (bumps + 0.15 * sin(31.0 * x + phase)));
     }
     cairo_line_to(c, 1.0, 0.62);
     draw_colour(c, k, 1.0);
