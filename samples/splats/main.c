@@ -164,7 +164,7 @@ static void draw(sample *s, cairo_t *c, int step)
         cairo_set_line_width(c, 0.0014);
         cairo_stroke(c);
         if (s->show_gradient) /* where it would go */
-            draw_arrow(c, x, y, x - 100.0 * (double)g[0], y + 100.0 * (double)g[1], 0.003);
+            draw_arrow(c, x, y, x - 1000.0 * (double)g[0], y + 1000.0 * (double)g[1], 0.003);
     }
 }
 
