@@ -139,11 +139,11 @@ fi
 if [ -n "$all" ]; then
     if build build-clang clang clang++; then
         unit build-clang
-        pairs build-clang "pairs of files" clang clang++ --without ad/,parallel/,race/,driver/ir_text,install/gallery_,install/sample_window # the sanitizers' build has the former with clang, gcc's the last
+        pairs build-clang "pairs of files" clang clang++ --without ad/,parallel/,race/,driver/ir_text,install/gallery_,install/sample_,install/start # the sanitizers' build has the former with clang, gcc's the last
     fi
     if build build-asan clang clang++ -Db_sanitize=address,undefined -Db_lundef=false -Dfuzz=true; then
         unit build-asan
-        pairs build-asan "pairs of files" clang clang++ --sanitize --without driver/ir_text,install/gallery_,install/sample_window # passes/ and driver/ir_mangled read there
+        pairs build-asan "pairs of files" clang clang++ --sanitize --without driver/ir_text,install/gallery_,install/sample_,install/start # passes/ and driver/ir_mangled read there
         command_ "build-asan: the fuzzer's first inputs" sh tests/fuzz/run.sh 0 build-asan
     fi
     if [ -x build-gcc/compiler/tkc ] && [ -x build-clang/compiler/tkc ]; then
