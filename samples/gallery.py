@@ -44,7 +44,26 @@ def of_run(name):
 
 
 def number(text):
-    return f"{float(text):.3g}"
+    x = float(text)
+    return f"{x:,.0f}" if abs(x) >= 100 else f"{x:.3g}"
+
+
+def files_of(source):
+    """A .tk file, and what it imports."""
+    found, todo = [], [source.resolve()]
+    while todo:
+        f = todo.pop()
+        if f not in found:
+            found.append(f)
+            todo += [(f.parent / name).resolve() for name in re.findall(r'^import "([^"]+)";', f.read_text(), re.M)]
+    return found
+
+
+def parameters(folder):
+    """The fields by which it differentiates, as its host names them."""
+    found = re.findall(r'\{((?:"\w+",\s*)+)NULL\}', (folder / "main.c").read_text())
+    names = re.findall(r'"(\w+)"', " ".join(found))
+    return ", ".join(f"`{n}`" for n in dict.fromkeys(names))
 
 
 def rows():
@@ -53,7 +72,7 @@ def rows():
     for name in names:
         folder = ROOT / "samples" / name
         loss, cost = of_run(name)
-        yield {"name": name, "title": of_readme(name)[0], "text": of_readme(name)[1], "tk": lines(folder.glob("*.tk")), "c": lines(folder.glob("*.c")),
+        yield {"name": name, "title": of_readme(name)[0], "text": of_readme(name)[1], "tk": lines(files_of(folder / f"{name}.tk")), "by": parameters(folder), "c": lines(folder.glob("*.c")),
                "loss": f"{number(loss[0])} to {number(loss[1])}, {loss[2]} iterations" if loss else "", "ms": number(cost[0]) if cost else "", "mb": number(cost[1]) if cost else ""}
 
 
@@ -63,8 +82,8 @@ def linked(text, name):
 
 
 def markdown(all_rows):
-    out = [HEAD, "| sample | loss | ms an episode | MB | lines of .tk | lines of C |", "| --- | --- | --- | --- | --- | --- |"]
-    out += [f"| [{r['name']}](#{r['name']}) | {r['loss']} | {r['ms']} | {r['mb']} | {r['tk']} | {r['c']} |" for r in all_rows]
+    out = [HEAD, "| sample | differentiated by | loss | ms an episode | MB | lines of .tk | lines of C |", "| --- | --- | --- | --- | --- | --- | --- |"]
+    out += [f"| [{r['name']}](#{r['name']}) | {r['by'] or 'state: forces'} | {r['loss']} | {r['ms']} | {r['mb']} | {r['tk']} | {r['c']} |" for r in all_rows]
     beside = GALLERY / "taichi.md"
     if beside.exists():
         out += ["", beside.read_text().strip()]
@@ -87,8 +106,8 @@ def page(all_rows):
              "td,th{text-align:left;padding:.2em .8em;border-bottom:1px solid #ddd}code{background:#f4f2ec;padding:0 .2em}h2{margin-top:2.5em}")
     out = [f"<!DOCTYPE html><html lang=en><meta charset=utf-8><title>tkc: gallery</title><style>{style}</style><h1>tkc: gallery</h1>"]
     out += [f"<p>{inline(p)}</p>" for p in HEAD.split("\n\n", 1)[1].strip().split("\n")]
-    out.append("<table><tr><th>sample<th>loss<th>ms an episode<th>MB<th>lines of .tk<th>lines of C</tr>")
-    out += [f"<tr><td><a href=#{r['name']}>{r['name']}</a><td>{r['loss']}<td>{r['ms']}<td>{r['mb']}<td>{r['tk']}<td>{r['c']}</tr>" for r in all_rows]
+    out.append("<table><tr><th>sample<th>differentiated by<th>loss<th>ms an episode<th>MB<th>lines of .tk<th>lines of C</tr>")
+    out += [f"<tr><td><a href=#{r['name']}>{r['name']}</a><td>{inline(r['by'] or 'state: forces')}<td>{r['loss']}<td>{r['ms']}<td>{r['mb']}<td>{r['tk']}<td>{r['c']}</tr>" for r in all_rows]
     out.append("</table>")
     for r in all_rows:
         out += [f"<h2 id={r['name']}>{html.escape(r['title'])}</h2><p>{inline(r['text'])}</p><p><code>sh samples/demo.sh {r['name']}</code></p>"]
