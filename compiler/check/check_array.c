@@ -425,7 +425,7 @@ void fill_elements(checker *c, place *p, int given, tx_expr *value, src_span at)
     p->missing = 0;
     if (t) {
         t->ndim = n;
-        t->parallel = c->fn->is_kernel && !c->fn->task;
+        t->parallel = p->kind == PLACE_FIELD && c->fn->is_kernel && !c->fn->task;
         t->indices = ARENA_ARRAY(c->mem, tx_local *, n);
         t->lo = ARENA_ARRAY(c->mem, tx_expr *, n);
         t->hi = ARENA_ARRAY(c->mem, tx_expr *, n);

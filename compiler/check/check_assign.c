@@ -336,17 +336,22 @@ bool take_apart(checker *c, val v, int n, val *parts, const char *names, src_spa
     return true;
 }
 
+/* Not a local of the kernel, assigned by the iterations of a task. */
+static bool is_here(checker *c, const ast_expr *target, const place *p)
+{
+    if (p->kind != PLACE_LOCAL || !c->fn->task || p->sym->task == c->fn->task)
+        return true;
+    ERR(c, target->span, DIAG_TASK_WRITE, p->sym->name);
+    NOTE(c, p->sym->span, "'%s' belongs to the kernel; its iterations run in parallel", p->sym->name);
+    return false;
+}
+
 static bool is_fit(checker *c, const ast_expr *all, const ast_expr *target, const place *p)
 {
     for (const ast_expr *e = all; e != target; e = e->next)
         if (same_place(e, target))
             return ERR(c, target->span, DIAG_ASSIGNED_TWICE);
-    if (p->kind == PLACE_LOCAL && c->fn->task && p->sym->task != c->fn->task) {
-        ERR(c, target->span, DIAG_TASK_WRITE, p->sym->name);
-        NOTE(c, p->sym->span, "'%s' belongs to the kernel; its iterations run in parallel", p->sym->name);
-        return false;
-    }
-    return true;
+    return is_here(c, target, p);
 }
 
 /* A list in brackets gives its elements, whose literals are still open. */
@@ -446,7 +451,7 @@ bool check_fill(checker *c, const ast_expr *call)
     }
     const int missing = p.missing;
     p.missing = 0;
-    const bool fit = is_assignable(c, &p, object);
+    const bool fit = is_assignable(c, &p, object) && is_here(c, object, &p);
     p.missing = missing;
     val v = convert_added(c, check_expr(c, call->args), &p, call->args->span);
     if (!fit || val_bad(v))

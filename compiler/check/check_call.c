@@ -296,14 +296,17 @@ bool argument_by_name(checker *c, const ast_expr *e, by_name names, val *v)
     return true;
 }
 
-static arg_list check_args(checker *c, const ast_expr *self, const ast_expr *args, by_name names)
+/* takes: the parameters, where some have a type and others not; a 0-D field is a value to the former. */
+static arg_list check_args_for(checker *c, const ast_expr *self, const ast_expr *args, by_name names,
+                               const ast_param *takes)
 {
     int n = ast_count(args) + (self != NULL);
     arg_list a = {.v = ARENA_ARRAY(c->mem, val, n + 1), .spans = ARENA_ARRAY(c->mem, src_span, n + 1)};
     for (const ast_expr *e = self ? self : args; e; e = e == self ? args : e->next) {
         val v;
-        if (!argument_by_name(c, e, names, &v))
+        if (!argument_by_name(c, e, takes && takes->type && names == NAME_IS_FIELD ? NAME_IS_ARRAY : names, &v))
             v = check_expr(c, e);
+        takes = takes ? takes->next : NULL;
         if (!val_bad(v) && !v.ref && !ty_is_value(v.e->type)) {
             not_a_value(c, v, e->span);
             v = val_error(c, e->span);
@@ -313,6 +316,11 @@ static arg_list check_args(checker *c, const ast_expr *self, const ast_expr *arg
         a.v[a.n++] = v;
     }
     return a;
+}
+
+static arg_list check_args(checker *c, const ast_expr *self, const ast_expr *args, by_name names)
+{
+    return check_args_for(c, self, args, names, NULL);
 }
 
 static val called_too_early(checker *c, const ast_expr *e)
@@ -555,10 +563,11 @@ static val call_kernel(checker *c, sym *s, const ast_expr *e, bool adjoint)
                                           : "a result"));
         return val_error(c, e->span);
     }
-    arg_list a = check_args(c, NULL, e->args,
-                            is_template(s)    ? NAME_IS_FIELD
-                            : takes_arrays(s) ? NAME_IS_ARRAY
-                                              : NAME_IS_VALUE);
+    arg_list a = check_args_for(c, NULL, e->args,
+                                is_template(s)    ? NAME_IS_FIELD
+                                : takes_arrays(s) ? NAME_IS_ARRAY
+                                                  : NAME_IS_VALUE,
+                                s->item->params);
     if (a.bad)
         return val_error(c, e->span);
     if (c->constant || !c->fn)

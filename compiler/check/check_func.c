@@ -362,7 +362,7 @@ static lossy lost_by(const sym *s, const val *given, int k)
 }
 
 /* What takes arrays of the host has an instance of its own, the first of all, and one for each set of arrays that calls
- * give it. */
+ * give it. A generic kernel has the latter alone. */
 static instance *instance_new(checker *c, sym *s, const ty *const *args, const val *given)
 {
     const bool at_call = given && takes_arrays(s);
@@ -376,7 +376,7 @@ static instance *instance_new(checker *c, sym *s, const ty *const *args, const v
         i->refs[k] = given ? given[k].ref : NULL;
         i->lost[k] = lost_by(s, given, k);
     }
-    instance **first = at_call ? &s->instances->next : &s->instances;
+    instance **first = at_call && !s->generic ? &s->instances->next : &s->instances;
     i->next = *first;
     *first = i;
     i->tx = ARENA_NEW(c->mem, tx_func);
@@ -580,7 +580,8 @@ val call_function(checker *c, sym *s, val *args, int n, const src_span *spans, s
         NOTE(c, at, "recursion has no derivative code of bounded size: write a loop");
         return val_error(c, at);
     }
-    if (too_deep(c, at) || (takes_arrays(s) && (!check_array_args(c, s, args, spans) || !own_is_ready(c, s))))
+    if (too_deep(c, at) ||
+        (takes_arrays(s) && (!check_array_args(c, s, args, spans) || (!s->generic && !own_is_ready(c, s)))))
         return val_error(c, at);
     instance *i = find_instance(c, s, types, args, at);
     if (!i->ready || !check_refs(c, s, i, args, n, spans))

@@ -354,6 +354,14 @@ static void check_stop_grad(checker *c, const ast_expr *call)
     }
     if (s->refused)
         return;
+    if (s->nlead) {
+        ERR(c, call->span, DIAG_STOP_GRAD);
+        NOTE(c, call->span,
+             "'%s' is a slab here, and other slabs of its field would be stopped as well: stop its elements, "
+             "stop_grad(%s[...])",
+             s->name, s->name);
+        return;
+    }
     const int n = s->members ? ty_nleaves(s->type) : 1;
     for (int k = 0; k < n; k++) {
         stopped *stop = ARENA_NEW(c->mem, stopped);

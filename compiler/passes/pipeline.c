@@ -237,7 +237,7 @@ static void clean_up(ir_func *f)
 /* Behind it, what left two loops is one value: a subscript, by which sums are told to be into one element. */
 static void invariants(ir_func *f)
 {
-    if (!f->module->debug && pass_licm(f))
+    if (!f->module->debug && pass_invariants(f))
         pass_cse(f);
 }
 

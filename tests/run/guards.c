@@ -28,6 +28,10 @@ int main(void)
     ZERO(logarithm);
     ZERO(in_task);
     ZERO(nested);
+    ZERO(no_trip);
+    ZERO(no_trip_in_function);
+    ZERO(no_trip_of_while);
+    ZERO(known_in_front);
     tk_module_clear_grad(&m->tk);
     m->e.grad[0] = 1;
     guards_taken_grad(m);

@@ -239,15 +239,17 @@ static void insert(cse *c, ir_op *op, uint32_t hash)
     vec_push(&c->entries, e);
 }
 
-/* What stands in a branch is guarded by its condition: there a pull-back at a pole, of sqrt(x) at 0, is not run. Around
- * the branch it is, with an adjoint of 0, and gives 0 * inf. So such a value is not one with the same value around it.
- */
+/* What stands in a branch is guarded by its condition, and in a loop by its bounds: there a pull-back at a pole, of
+ * sqrt(x) at 0, is not run. Around them it is, with an adjoint of 0, and gives 0 * inf. So such a value is not one with
+ * the same value around it. */
 static bool is_guarded(const ir_op *op, const ir_op *same)
 {
     if (op->code != OP_CALL && !op_may_have_poles(op->code))
         return false;
+    const bool poles = has_poles(op);
     for (const ir_region *r = op->region; r != same->region && r->parent; r = r->parent->region)
-        if (r->parent->code == OP_IF)
+        if (r->parent->code == OP_IF ||
+            (poles && r->parent->code == OP_LOOP && r == r->parent->regions[0] && !loop_surely_runs(r->parent)))
             return true;
     return false;
 }

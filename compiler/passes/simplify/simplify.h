@@ -39,6 +39,11 @@ bool pass_adjoint_calls(ir_func *f);
 /* Moves invariant pure operations, and loads not written in the loop, out of sequential loops whose body surely runs or
  * where the operation cannot trap. */
 bool pass_licm(ir_func *f);
+/* The same before an adjoint is made of f: what has_poles stays in loops that may not run. */
+bool pass_invariants(ir_func *f);
+bool loop_surely_runs(const ir_op *loop);
+/* Whether a pull-back of the value may be infinite or NaN at a number where the value is of use, as of sqrt at 0. */
+bool has_poles(const ir_op *op);
 
 /* Replaces STOP and SLOPE by their first operand; after all differentiation. */
 void pass_drop_stop(ir_func *f);

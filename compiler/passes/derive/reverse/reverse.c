@@ -161,6 +161,14 @@ static void forget(ir_module *m, const ir_func *f)
     m->funcs.len = n;
 }
 
+static ir_func *reverse_again(ir_func *f, const ir_func *adjoint, const saved_plan *plan)
+{
+    forget(f->module, adjoint);
+    ir_func *again = reverse_kernel(f, plan);
+    pass_settle(again);
+    return again;
+}
+
 bool pass_reverse(ir_func *f)
 {
     const int errors = diag_error_count(f->module->diag);
@@ -170,14 +178,13 @@ bool pass_reverse(ir_func *f)
     if (diag_error_count(f->module->diag) != errors)
         return false;
     pass_settle(adjoint); /* behind it, every load is a read that the adjoint needs */
-    saved_plan *plan;
+    saved_plan *plan = scratch_study(f, adjoint);
+    if (plan)
+        adjoint = reverse_again(f, adjoint, plan);
     if (!saved_study(f, adjoint, &plan))
         return false;
-    if (plan) {
-        forget(f->module, adjoint);
-        adjoint = reverse_kernel(f, plan);
-        pass_settle(adjoint);
-    }
+    if (plan)
+        adjoint = reverse_again(f, adjoint, plan);
     record_old_values(f, adjoint);
     return true;
 }

@@ -121,8 +121,11 @@ void rev_add_winners(ir_op *task, const ir_op *primal, const ir_builder *outside
 /* The iteration's number among all of the task. */
 ir_value *rev_iteration_number(ir_builder *b, const ir_op *task);
 
-/* saved.c: what the adjoint, made without regard to saved fields, shows of those that the kernel overwrites:
- * f->launch.before, and the plan of a replay, NULL where none is needed. False after errors. */
+/* saved.c. Where the adjoint reads scratch fields: the plan by which it makes them anew; else NULL. */
+saved_plan *scratch_study(ir_func *f, const ir_func *adjoint);
+/* What the adjoint, made without regard to saved fields, but with all that scratch fields are made of, shows of those
+ * that the kernel overwrites: f->launch.before, and the plan of a replay, which has the scratch fields as well, NULL
+ * where none is needed. False after errors. */
 bool saved_study(ir_func *f, const ir_func *adjoint, saved_plan **plan);
 
 /* record.c: old values of atomics, winners of minima and maxima. Before differentiation each atomic gets the numbers by

@@ -240,6 +240,9 @@ static void plan_writes(const study *s, saved_plan *p)
         if (w->task)
             runs[w->task->pos] |= w->task->nres > 0 || p->keep[w->a.op->pos];
     }
+    for (size_t i = 0; s->scratch && i < s->makes.len; i++)
+        if (ir_task_of(s->makes.at[i]))
+            runs[ir_task_of(s->makes.at[i])->pos] = true;
     for (size_t i = 0; i < s->writes.len; i++)
         if (s->read[s->writes.at[i].a.field->index])
             plan_write(s, &s->writes.at[i], runs, p);
@@ -277,6 +280,8 @@ static void plan_scratch(const study *s, saved_plan *p)
 static saved_plan *plan_of(const study *s)
 {
     saved_plan *p = plan_nothing(s);
+    if (s->scratch)
+        plan_scratch(s, p);
     plan_writes(s, p);
     for (size_t i = 0; i < s->loads.len; i++) {
         const site *l = &s->loads.at[i];
@@ -324,22 +329,36 @@ static bool choose(study *s)
     return replay;
 }
 
+static void study_free(study *s)
+{
+    vec_free(&s->makes);
+    vec_free(&s->loads);
+    vec_free(&s->writes);
+}
+
+saved_plan *scratch_study(ir_func *f, const ir_func *adjoint)
+{
+    study s = study_of(f);
+    saved_plan *plan = NULL;
+    ir_walk(adjoint->body, mark_needed, &s);
+    if (s.scratch && s.makes.len) {
+        plan = plan_nothing(&s);
+        plan_scratch(&s, plan);
+    }
+    study_free(&s);
+    return plan;
+}
+
 bool saved_study(ir_func *f, const ir_func *adjoint, saved_plan **plan)
 {
     study s = study_of(f);
     const bool ok = !refused(&s);
     *plan = NULL;
-    if (ok && (s.writes.len || s.makes.len)) {
+    if (ok && s.writes.len) {
         ir_walk(adjoint->body, mark_needed, &s);
-        if (s.writes.len && choose(&s))
+        if (choose(&s))
             *plan = plan_of(&s);
-        if (s.scratch && !*plan)
-            *plan = plan_nothing(&s);
-        if (s.scratch)
-            plan_scratch(&s, *plan);
     }
-    vec_free(&s.makes);
-    vec_free(&s.loads);
-    vec_free(&s.writes);
+    study_free(&s);
     return ok;
 }
