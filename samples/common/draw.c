@@ -1,5 +1,3 @@
-#include <math.h>
-
 #include "sample.h"
 
 const colour INK = {0.20, 0.20, 0.23}, GREY = {0.55, 0.56, 0.60}, RED = {0.80, 0.18, 0.33}, BLUE = {0.10, 0.36, 0.70},
@@ -58,17 +56,12 @@ void draw_target(cairo_t *c, const double at[2])
     cairo_stroke(c);
 }
 
-static unsigned byte_of(float x)
-{
-    return (unsigned)(255.0f * fminf(fmaxf(x, 0.0f), 1.0f) + 0.5f);
-}
-
 void draw_image(cairo_t *c, int w, int h, const float *rgb, double aspect)
 {
     cairo_surface_t *image = cairo_image_surface_create(CAIRO_FORMAT_RGB24, w, h); /* its rows have no padding */
     uint32_t *pixel = (uint32_t *)cairo_image_surface_get_data(image);
-    for (size_t k = 0; pixel && k < (size_t)w * (size_t)h; k++)
-        pixel[k] = byte_of(rgb[3 * k]) << 16 | byte_of(rgb[3 * k + 1]) << 8 | byte_of(rgb[3 * k + 2]);
+    for (size_t k = 0; pixel && k < 3 * (size_t)w * (size_t)h; k++)
+        pixel[k / 3] = pixel[k / 3] << 8 | (uint32_t)(255.0f * fminf(fmaxf(rgb[k], 0.0f), 1.0f) + 0.5f);
     cairo_surface_mark_dirty(image);
     double dx = 1.0 / w, dy = 0.0;
     cairo_user_to_device_distance(c, &dx, &dy); /* of a pixel: larger than one of the frame, it shows its edges */

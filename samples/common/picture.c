@@ -1,7 +1,3 @@
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 
 #include "sample.h"
@@ -78,11 +74,10 @@ static axis axis_of(const double *values, int n, double from, double to)
     high = !(low <= high) ? 0.0 : logarithms ? log10(high) : high;
     const double least = 1e-5 * fmax(fabs(low), fabs(high)); /* what labels can show */
     const double wider = high - low > least ? 0.0 : least > 0.0 ? 0.5 * least : 0.5;
-    const double step = tick_step(high - low + 2.0 * wider, fmax((from - to) / 30.0, 2.0));
-    axis a = {.from = from, .to = to, .step = logarithms ? fmax(step, 1.0) : step, .logarithms = logarithms};
-    a.low = a.step * floor((low - wider) / a.step);
-    a.high = a.step * ceil((high + wider) / a.step);
-    return a;
+    const double step = fmax(tick_step(high - low + 2.0 * wider, fmax((from - to) / 30.0, 2.0)),
+                             logarithms ? 1.0 : 0.0);
+    low = step * floor((low - wider) / step);
+    return (axis){low, step * ceil((high + wider) / step), from, to, step, logarithms};
 }
 
 void plot(cairo_t *c, double width, double height, const double *values, int n, const char *title)
@@ -123,52 +118,49 @@ void plot(cairo_t *c, double width, double height, const double *values, int n, 
 
 enum { GAP = 12, HEAD = 26, PLOT = 246, LEAST = 600 };
 
-picture picture_create(const sample *s)
+cairo_t *picture_row(cairo_t *c, int rows, sample *s, const char *label)
 {
     const int n = s->steps > 0 ? s->moments : 1, column = n > 1 ? 240 : 480; /* a frame alone is larger */
-    const int width = GAP + n * (column + GAP), wide = width < LEAST ? LEAST : width;
-    const int height = 2 * (HEAD + (int)ceil(column * s->aspect)) + GAP + PLOT;
-    picture p = {cairo_image_surface_create(CAIRO_FORMAT_RGB24, wide, height), n, column, wide, 0};
-    cairo_t *c = cairo_create(p.all);
-    draw_colour(c, (colour){1, 1, 1}, 1.0);
-    cairo_paint(c);
-    cairo_destroy(c);
-    return p;
-}
-
-void picture_add_row(picture *p, sample *s, const char *label)
-{
+    const int width = GAP + n * (column + GAP), row = HEAD + (int)ceil(column * s->aspect);
     char text[128];
-    cairo_t *c = cairo_create(p->all);
-    cairo_translate(c, GAP, p->end);
-    cairo_set_font_size(c, 14.0);
-    for (int k = 0; k < p->moments; k++) {
-        const int step = moment(s, k, p->moments);
-        snprintf(text, sizeof text, s->steps > 0 ? "%s%sstep %d" : "%s", k == 0 ? label : "", k == 0 ? ": " : "", step);
-        draw_colour(c, INK, 1.0);
-        text_at(c, 0.0, HEAD - 8, 0.0, p->column, text);
-        cairo_translate(c, 0.0, HEAD);
-        frame_paint(s, c, p->column, step);
-        cairo_translate(c, p->column + GAP, -HEAD);
+    if (!c) {
+        const int height = rows * row + GAP + (s->curve_length > 0 ? PLOT : 0);
+        cairo_surface_t *all = cairo_image_surface_create(CAIRO_FORMAT_RGB24, width < LEAST ? LEAST : width, height);
+        c = cairo_create(all);
+        cairo_surface_destroy(all); /* c keeps it */
+        draw_colour(c, (colour){1, 1, 1}, 1.0);
+        cairo_paint(c);
+        cairo_set_font_size(c, 14.0);
     }
-    cairo_destroy(c);
-    p->end += HEAD + (int)ceil(p->column * s->aspect);
+    for (int k = 0; k < n; k++) {
+        const int step = moment(s, k, n), length = k > 0 ? 0 : snprintf(text, sizeof text, label, s->iteration);
+        if (s->steps > 0)
+            snprintf(text + length, sizeof text - (size_t)length, "%sstep %d", k > 0 ? "" : ": ", step);
+        cairo_save(c);
+        cairo_translate(c, GAP + k * (column + GAP), HEAD);
+        draw_colour(c, INK, 1.0);
+        text_at(c, 0.0, -8.0, 0.0, column, text);
+        frame_paint(s, c, column, step);
+        cairo_restore(c);
+    }
+    cairo_translate(c, 0.0, row);
+    return c;
 }
 
-bool picture_finish(picture *p, const sample *s, const double *values, int n, const char *path)
+bool picture_finish(cairo_t *c, const sample *s, const char *path)
 {
     char title[160];
-    cairo_t *c = cairo_create(p->all);
-    cairo_translate(c, 0.0, p->end + GAP);
+    cairo_surface_t *all = cairo_get_target(c);
+    cairo_translate(c, 0.0, GAP);
     snprintf(title, sizeof title, s->parameters ? "%s, by iterations" : "%s", s->loss ? s->loss : "loss");
-    if (n > 0)
-        plot(c, p->width, PLOT, values, n, title);
+    if (s->curve_length > 0)
+        plot(c, cairo_image_surface_get_width(all), PLOT, s->curve, s->curve_length, title);
+    const cairo_status_t status = cairo_surface_write_to_png(all, path);
     cairo_destroy(c);
-    cairo_surface_t *used = cairo_surface_create_for_rectangle(p->all, 0, 0, p->width, p->end + GAP + (n > 0) * PLOT);
-    const cairo_status_t status = cairo_surface_write_to_png(used, path);
-    cairo_surface_destroy(used);
-    cairo_surface_destroy(p->all);
-    return status == CAIRO_STATUS_SUCCESS || sample_fails(s, path, cairo_status_to_string(status));
+    if (status != CAIRO_STATUS_SUCCESS)
+        return sample_fails(s, path, cairo_status_to_string(status));
+    printf("%s: picture %s\n", s->name, path);
+    return true;
 }
 
 /* ---- films: ffmpeg reads raw frames from us; the name of its file goes through the shell in a variable ---- */
@@ -176,16 +168,16 @@ bool picture_finish(picture *p, const sample *s, const double *values, int n, co
 bool film_write(sample *s, const char *path)
 {
     enum { WIDTH = 480 };
-    const size_t length = strlen(path);
-    const bool gif = length > 4 && !strcmp(path + length - 4, ".gif"); /* of 256 colours: the best for all frames */
-    const int height = 2 * (int)fmax(lround(0.5 * s->aspect * WIDTH), 1.0);
+    const char *end = strrchr(path, '.');
+    const bool gif = end && !strcmp(end, ".gif"); /* of 256 colours: the best for all frames */
+    const int height = 2 * (int)fmax(round(0.5 * s->aspect * WIDTH), 1.0);
     const int n = s->steps < s->film_frames ? s->steps + 1 : s->film_frames;
     char command[512];
     snprintf(command, sizeof command,
              "exec ffmpeg -loglevel error -y -f rawvideo -pixel_format bgr0 -video_size %dx%d -framerate 25 -i - "
              "-filter_complex '%s' \"file:$SAMPLE_FILM\"",
              WIDTH, height, gif ? "split[a][b];[a]palettegen[p];[b][p]paletteuse=dither=bayer" : "format=yuv420p");
-    void (*before)(int) = signal(SIGPIPE, SIG_IGN); /* it may end early: then fwrite says so */
+    signal(SIGPIPE, SIG_IGN); /* it may end early: then fwrite says so */
     FILE *to = setenv("SAMPLE_FILM", path, 1) == 0 ? popen(command, "w") : NULL;
     cairo_surface_t *frame = cairo_image_surface_create(CAIRO_FORMAT_RGB24, WIDTH, height);
     cairo_t *c = cairo_create(frame);
@@ -199,7 +191,6 @@ bool film_write(sample *s, const char *path)
     cairo_destroy(c);
     cairo_surface_destroy(frame);
     const int status = to ? pclose(to) : -1;
-    signal(SIGPIPE, before);
     const bool none = WIFEXITED(status) && WEXITSTATUS(status) == 127;
     if (!ok || status != 0)
         return sample_fails(s, path, none ? "films need ffmpeg, which is not installed" : "ffmpeg failed");

@@ -1,11 +1,4 @@
-#include <errno.h>
-#include <math.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "sample.h"
 
@@ -28,8 +21,6 @@ typedef struct options {
     double expect;
 } options;
 
-/* ---- options ---- */
-
 static bool in_range(const sample *s, const char *option, int value, int low, int high)
 {
     char range[32];
@@ -37,20 +28,10 @@ static bool in_range(const sample *s, const char *option, int value, int low, in
     return (value >= low && value <= high) || sample_fails(s, option, range);
 }
 
-static bool values_allowed(const sample *s, int size, int steps, const options *o)
-{
-    const int least = s->size_means ? s->least_size : size, most = s->size_means ? MOST_ITERATIONS : size;
-    return ((s->rate > 0.0 && s->rate < INFINITY) || sample_fails(s, "--rate", "a positive number")) &&
-           in_range(s, "--size", s->size, least, most) && in_range(s, "--threads", s->threads, 0, 1024) &&
-           in_range(s, "--steps", s->steps, steps ? 1 : 0, steps ? MOST_ITERATIONS : 0) &&
-           in_range(s, "--iterations", s->iterations, 0, MOST_ITERATIONS) &&
-           in_range(s, "--window-frames", o->window_frames, 0, MOST_ITERATIONS);
-}
-
 static bool parse(sample *s, options *o, int argc, char **argv)
 {
     enum { SHOWN = POPT_ARGFLAG_SHOW_DEFAULT, HIDDEN = POPT_ARGFLAG_DOC_HIDDEN };
-    const int size = s->size, steps = s->steps;
+    const int most = MOST_ITERATIONS, size = s->size_means ? 0 : s->size, most_steps = s->steps ? most : 0;
     const struct poptOption none[] = {POPT_TABLEEND};
     const struct poptOption table[] = {
         {"size", 'n', POPT_ARG_INT | SHOWN | (s->size_means ? 0 : HIDDEN), &s->size, 0, s->size_means, "N"},
@@ -75,39 +56,31 @@ static bool parse(sample *s, options *o, int argc, char **argv)
     poptContext c = poptGetContext(s->name, argc, (const char **)argv, table, 0);
     poptSetOtherOptionHelp(c, usage);
     const int rc = poptGetNextOpt(c);
-    const char *rest = poptPeekArg(c);
-    if (rc < -1)
-        sample_fails(s, poptBadOption(c, POPT_BADOPTION_NOALIAS), poptStrerror(rc));
-    else if (rest)
-        sample_fails(s, rest, "no option (--help lists them)");
+    const char *wrong = rc < -1 ? poptBadOption(c, POPT_BADOPTION_NOALIAS) : poptPeekArg(c);
+    const bool known = !wrong || sample_fails(s, wrong, rc < -1 ? poptStrerror(rc) : "no option (--help lists them)");
     poptFreeContext(c);
-    return rc == -1 && !rest && values_allowed(s, size, steps, o);
-}
-
-/* ---- the run ---- */
-
-static void progress(const sample *s, const sample_state *t)
-{
-    enum { WIDTH = 30 };
-    static const char bar[] = "##############################..............................";
-    const int filled = (int)((int64_t)WIDTH * t->done / s->iterations);
-    fprintf(stderr, "\r[%.*s] %d of %d, loss %.5g, %.0f s left \033[K", WIDTH, bar + WIDTH - filled, t->done,
-            s->iterations, t->losses[t->done], t->seconds / t->episodes * (s->iterations - t->done));
+    return known && ((s->rate > 0.0 && s->rate < INFINITY) || sample_fails(s, "--rate", "a positive number")) &&
+           in_range(s, "--size", s->size, size ? size : s->least_size, size ? size : most) &&
+           in_range(s, "--threads", s->threads, 0, 1024) &&
+           in_range(s, "--steps", s->steps, most_steps > 0, most_steps) &&
+           in_range(s, "--iterations", s->iterations, 0, most) &&
+           in_range(s, "--window-frames", o->window_frames, 0, most);
 }
 
 /* Episodes and steps of the optimiser; the last episode has the parameters that stand at the end. */
-static bool optimise(sample *s, sample_state *t, picture *p)
+static bool optimise(sample *s, sample_state *t, cairo_t **picture)
 {
-    char label[64];
+    static const char bar[] = "##############################..............................";
     const bool shown = isatty(STDERR_FILENO);
+    const int end = t->n > 0 ? s->iterations : 0;
     bool ok = state_episode(t, s);
-    snprintf(label, sizeof label, t->done ? "iteration %d" : "before", t->done);
-    if (p && ok && t->n > 0 && t->done < s->iterations)
-        picture_add_row(p, s, label);
-    while (ok && t->n > 0 && t->done < s->iterations && !sample_interrupted) {
+    if (picture && ok && t->done < end)
+        *picture = picture_row(NULL, 2, s, t->done ? "iteration %d" : "before");
+    while (ok && t->done < end && !sample_interrupted) {
         ok = state_step(t, s) && state_episode(t, s);
         if (shown && ok)
-            progress(s, t);
+            fprintf(stderr, "\r[%.30s] %d of %d, loss %.5g, %.0f s left \033[K", bar + 30 - 30 * t->done / end, t->done,
+                    end, t->losses[t->done], t->seconds / t->episodes * (end - t->done));
     }
     if (shown)
         fputc('\n', stderr);
@@ -138,27 +111,11 @@ static bool write_losses(const sample *s, const sample_state *t, const char *pat
     bool ok = f && fprintf(f, "iteration,loss\n") > 0;
     for (int k = 0; ok && k <= t->done; k++)
         ok = fprintf(f, "%d,%.9g\n", k, t->losses[k]) > 0;
-    ok = f && fclose(f) == 0 && ok;
-    return ok || sample_fails(s, path, strerror(errno));
+    return (f && fclose(f) == 0 && ok) || sample_fails(s, path, strerror(errno));
 }
 
-/* What stays of a run. */
-static bool write_files(sample *s, const sample_state *t, picture *p, const options *o)
-{
-    char label[64], path[4096];
-    snprintf(label, sizeof label, t->done ? "after %d iterations" : "episode", t->done);
-    picture_add_row(p, s, label);
-    const bool saved = t->n == 0 || (state_save(t, s, path_of(s, o, ".state", path)) &&
-                                     write_losses(s, t, path_of(s, o, ".csv", path)));
-    const bool drawn = picture_finish(p, s, t->n ? t->losses : s->curve, t->n ? t->done + 1 : s->curve_length,
-                                      path_of(s, o, ".png", path));
-    if (drawn)
-        printf("%s: picture %s\n", s->name, path);
-    return saved && drawn;
-}
-
-/* Prints what a run was like; returns its least loss. */
-static double report(const sample *s, const sample_state *t)
+/* Prints what a run was like; false if its least loss is not what --expect says. */
+static bool report(const sample *s, const sample_state *t, double expect)
 {
     double least = INFINITY, bytes = (double)tk_tape_bytes(s->session);
     for (int k = 0; k <= t->done; k++)
@@ -168,9 +125,9 @@ static double report(const sample *s, const sample_state *t)
     if (t->n > 0)
         printf("%s: loss %.6g before, %.6g after %d iterations, the least %.6g\n", s->name, t->losses[0],
                t->losses[t->done], t->done, least);
-    printf("%s: %.2f ms an episode, %.2f MB of fields and tape, %d threads\n", s->name,
-           1e3 * t->seconds / t->episodes, 1e-6 * bytes, tk_session_threads(s->session));
-    return least;
+    printf("%s: %.2f ms an episode, %.2f MB of fields and tape, %d threads\n", s->name, 1e3 * t->seconds / t->episodes,
+           1e-6 * bytes, tk_session_threads(s->session));
+    return !(expect < INFINITY) || least <= expect || sample_fails(s, "--expect", "the least loss is more than that");
 }
 
 static int work(sample *s, sample_state *t, const options *o)
@@ -183,16 +140,18 @@ static int work(sample *s, sample_state *t, const options *o)
         return !state_check(t, s);
     if (t->done > s->iterations && !o->window)
         return !sample_fails(s, path, "has more iterations behind it than --iterations asks for");
-    picture p = files ? picture_create(s) : (picture){0};
+    cairo_t *picture = NULL;
     bool ok = o->window ? window_run(s, t, o->window_frames, path_of(s, o, "-window.png", path))
-                        : optimise(s, t, files ? &p : NULL);
-    const double least = ok ? report(s, t) : INFINITY;
-    if (ok && files)
-        ok = write_files(s, t, &p, o);
+                        : optimise(s, t, files ? &picture : NULL);
+    const bool expected = ok && report(s, t, o->expect);
+    if (ok && files) {
+        picture = picture_row(picture, 1, s, t->done ? "after %d iterations" : "episode");
+        ok = t->n == 0 ||
+             (state_save(t, s, path_of(s, o, ".state", path)) && write_losses(s, t, path_of(s, o, ".csv", path)));
+        ok = picture_finish(picture, s, path_of(s, o, ".png", path)) && ok;
+    }
     ok = ok && (!o->film || film_write(s, o->film));
-    ok = ok && (!(o->expect < INFINITY) || least <= o->expect ||
-                sample_fails(s, "--expect", "the least loss is more than that"));
-    return !ok ? 1 : sample_interrupted ? 130 : 0;
+    return !ok || !expected ? 1 : sample_interrupted ? 130 : 0;
 }
 
 int sample_main(sample *s, int argc, char **argv)
@@ -215,8 +174,7 @@ int sample_main(sample *s, int argc, char **argv)
         status = !s->session || !s->create(s) || !state_create(&t, s) ? 1 : work(s, &t, &o);
         if (tk_session_status(s->session) != TK_OK)
             status = !sample_fails(s, "session", tk_session_error(s->session));
-        free(t.p);
-        free(t.losses);
+        free(t.start);
         s->destroy(s);
         tk_session_destroy(s->session);
     }

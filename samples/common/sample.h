@@ -4,13 +4,17 @@
 #define SAMPLE_H
 
 #include <cairo.h>
+#include <errno.h>
+#include <math.h>
 #include <popt.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 #include <tkc/tkc.h>
-
-typedef struct sample sample;
 
 /** How parameters p follow their gradient g, with the rate r. */
 typedef enum sample_method {
@@ -25,35 +29,29 @@ typedef struct sample_knob {
     double *value, low, high;
 } sample_knob;
 
+typedef struct sample sample;
 struct sample {
-    /* What it is. */
     const char *name;  /**< of the program and its files */
     const char *about; /**< for --help: what is optimised */
     const char *loss;  /**< what the loss is, for the axis of its curve */
-
     /* Defaults, which the options replace. */
-    int size;               /**< what it counts is the sample's own: points, cells along a side, ... */
-    const char *size_means; /**< for --help; NULL: it has one size only */
-    int least_size;         /**< 0: 1 */
-    int steps;              /**< of time; 0: it knows none, and has one frame, 0 */
-    int iterations;
+    int size;                      /**< what it counts is the sample's own: points, cells along a side, ... */
+    const char *size_means;        /**< for --help; NULL: it has one size only */
+    int least_size;                /**< 0: 1 */
+    int steps;                     /**< of time; 0: it knows none, and has one frame, 0 */
+    int iterations, seed, threads; /**< threads 0: all processors */
     double rate;
-    int seed;
-    int threads;                      /**< 0: all processors */
     const struct poptOption *options; /**< its own; NULL: none */
-
     /* What is optimised: fields of s->session with gradients, by name, then NULL. NULL: nothing, it runs once. */
     const char *const *parameters;
     sample_method method;
     double clip; /**< each number of a gradient is kept within this; 0: as it is */
-
     /* How it looks. */
     double aspect;            /**< height of a frame over its width; 0: 1 */
     int moments;              /**< frames in a row of the picture, from the first step to the last; 0: 4 */
     int film_frames;          /**< frames of a film; 0: 100 */
     const sample_knob *knobs; /**< NULL: none */
     double *target;           /**< two numbers, x and y in a frame, that the mouse drags; NULL: none */
-
     /** Makes its module in s->session, of s->size, s->steps and s->seed, with all data that it begins with. False on
      * failure, of which it has told on stderr, unless s->session has failed: then the caller does. */
     bool (*create)(sample *s);
@@ -64,13 +62,11 @@ struct sample {
      * background is painted. With s->show_gradient, also derivatives of the loss, as arrows or colours. */
     void (*draw)(sample *s, cairo_t *c, int step);
     void (*destroy)(sample *s); /**< also after create failed */
-
     /* For the sample to read. */
     tk_session *session;
     int iteration; /**< number of the episode that runs, from 0 */
     bool show_gradient;
-
-    /* For samples that optimise nothing: what their picture plots instead of losses; set by run. */
+    /* What the picture plots: losses; set by run, if nothing is optimised. */
     double *curve;
     int curve_length;
 };
@@ -78,77 +74,59 @@ struct sample {
 /** Runs the program; returns its exit status: 0; 1 where something failed, or where the loss is above --expect; 2 for
  * wrong options; 130 after Ctrl-C. */
 int sample_main(sample *s, int argc, char **argv);
-/** "NAME: what: why" on stderr; false. */
-bool sample_fails(const sample *s, const char *what, const char *why);
+bool sample_fails(const sample *s, const char *what, const char *why); /**< "NAME: what: why" on stderr; false */
+
+/* ---- draw.c: for the samples' draw ---- */
+typedef struct colour {
+    double r, g, b;
+} colour;
+extern const colour INK, GREY, RED, BLUE, GREEN, GOLD;
+void draw_colour(cairo_t *c, colour k, double opacity);
+colour draw_ramp(double t); /**< of t from 0 to 1, dark to bright, of growing lightness */
+void draw_disc(cairo_t *c, double x, double y, double radius);
+void draw_line(cairo_t *c, double x0, double y0, double x1, double y1, double width);
+void draw_arrow(cairo_t *c, double x0, double y0, double x1, double y1, double width);
+void draw_target(cairo_t *c, const double at[2]); /**< a ring with a point in its middle */
+/** An image of w by h pixels over the frame, of its first row at the top: rgb holds 3 numbers from 0 to 1 a pixel. */
+void draw_image(cairo_t *c, int w, int h, const float *rgb, double aspect);
+void draw_text(cairo_t *c, double x, double y, double size, const char *text); /**< size: part of a frame's width */
+/** Uniform numbers from 0 to 1 and normal ones, the same on every machine: splitmix64 (Steele, Lea, Flood, 2014). */
+double random_uniform(uint64_t *state);
+double random_normal(uint64_t *state);
 
 /* ---- what these files have for each other. A bool that is false: after a message, or where the session has failed. */
-
 extern volatile sig_atomic_t sample_interrupted; /* by Ctrl-C; a second one ends the program */
-
 enum { MOST_ITERATIONS = 1000000 };
 typedef struct sample_state {
-    size_t n;                      /* numbers of all parameters */
-    double *p, *g, *m, *v, *start; /* they, their gradients, moments of Adam; the parameters in the beginning */
-    double *losses;                /* of 0 to `done` iterations */
-    int done, room, episodes;      /* iterations, losses that there is memory for, episodes */
-    double seconds;                /* of these */
+    size_t n;                       /* numbers of all parameters */
+    double *start;                  /* they in the beginning; behind them in memory: */
+    double *p, *g, *m, *v, *losses; /* they, their gradients, moments of Adam; losses of 0 to `done` iterations */
+    int done, episodes;             /* iterations, episodes */
+    double seconds;                 /* of these */
 } sample_state;
 
 bool state_create(sample_state *t, sample *s);  /**< finds the parameters, and reads them */
 bool state_episode(sample_state *t, sample *s); /**< runs one, and notes its loss */
 bool state_step(sample_state *t, sample *s);    /**< of the optimiser, by the gradients that the episode left */
 void state_restart(sample_state *t, sample *s); /**< from the parameters of the beginning, with 0 iterations */
-/** NAME.state; what belongs to another size, number of steps or method is not loaded. */
 bool state_save(const sample_state *t, const sample *s, const char *path);
-bool state_load(sample_state *t, sample *s, const char *path);
+bool state_load(sample_state *t, sample *s, const char *path); /**< if of this size, number of steps, and method */
 /** --check: the derivative along a direction, by the tape and by central differences. Prints both with the loss. */
 bool state_check(sample_state *t, sample *s);
-
-/** A frame of a step with its upper left corner at 0, 0 of c, whose y grows downwards. */
-void frame_paint(sample *s, cairo_t *c, double width, int step);
+void frame_paint(sample *s, cairo_t *c, double width, int step); /**< upper left corner at 0, 0; y grows downwards */
 /** Text at x, y, `before` of it (0 to 1) to the left, narrower where it is longer than `most`. */
 void text_at(cairo_t *c, double x, double y, double before, double most, const char *text);
 /** The curve of n values, of this size. Values of more than 1e300, and NaNs, are left out. */
 void plot(cairo_t *c, double width, double height, const double *values, int n, const char *title);
-/** The picture of a run: one or two rows of frames of an episode, below them the curve of n values. finish writes and
- * frees it. */
-typedef struct picture {
-    cairo_surface_t *all;
-    int moments, column, width, end; /* frames in a row, widths of one and of all, end of what is drawn */
-} picture;
-picture picture_create(const sample *s);
-void picture_add_row(picture *p, sample *s, const char *label);
-bool picture_finish(picture *p, const sample *s, const double *values, int n, const char *path);
-/** A film of the last episode by an installed ffmpeg: what that makes of the file's name (.gif, .mp4, .webm). */
-bool film_write(sample *s, const char *path);
-
+/** The picture of a run: rows of frames of an episode, below them s->curve. `row` adds one; with c NULL, to a new
+ * picture of so many. label: a format of the number of iterations. `finish` writes it, and frees c. */
+cairo_t *picture_row(cairo_t *c, int rows, sample *s, const char *label);
+bool picture_finish(cairo_t *c, const sample *s, const char *path);
+bool film_write(sample *s, const char *path); /**< of the last episode, by an installed ffmpeg: .gif, .mp4, .webm */
 /** Optimises and plays in a window until it is closed, or frames were shown (0: no end); the last is the screenshot. */
 #ifdef HAVE_SDL
 bool window_run(sample *s, sample_state *t, int frames, const char *screenshot);
 #else
 #define window_run(s, t, frames, screenshot) sample_fails(s, "--window", "this program was built without SDL2")
 #endif
-
-/* ---- draw.c: for the samples' draw ---- */
-
-typedef struct colour { double r, g, b; } colour;
-extern const colour INK, GREY, RED, BLUE, GREEN, GOLD;
-
-void draw_colour(cairo_t *c, colour k, double opacity);
-/** Colour of t from 0 to 1, dark to bright, of growing lightness. */
-colour draw_ramp(double t);
-void draw_disc(cairo_t *c, double x, double y, double radius);
-void draw_line(cairo_t *c, double x0, double y0, double x1, double y1, double width);
-void draw_arrow(cairo_t *c, double x0, double y0, double x1, double y1, double width);
-/** A ring with a point in its middle. */
-void draw_target(cairo_t *c, const double at[2]);
-/** An image of w by h pixels over the frame, of its first row at the top: rgb holds 3 numbers from 0 to 1 a pixel. */
-void draw_image(cairo_t *c, int w, int h, const float *rgb, double aspect);
-/** Text, size as a part of the frame's width, from x, y on. */
-void draw_text(cairo_t *c, double x, double y, double size, const char *text);
-
-/** Uniform numbers from 0 to 1 and normal ones, the same on every machine: splitmix64 (Steele, Lea, Flood, 2014). */
-double random_uniform(uint64_t *state);
-double random_normal(uint64_t *state);
-
 #endif

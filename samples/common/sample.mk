@@ -5,19 +5,17 @@ TKC ?= tkc
 REAL ?= f32
 COMMON := $(dir $(lastword $(MAKEFILE_LIST)))
 SDL := $(shell $(PKG_CONFIG) --exists sdl2 && echo sdl2)
-WARNINGS = -Wall -Wextra
 override CPPFLAGS += -D_GNU_SOURCE -I$(COMMON) -I$(folder) $(if $(SDL),-DHAVE_SDL)
-ALL_CFLAGS = -std=c11 $(WARNINGS) $(shell $(PKG_CONFIG) --cflags tkc popt cairo $(SDL)) $(CFLAGS)
+ALL_CFLAGS = -std=c11 -Wall -Wextra $(shell $(PKG_CONFIG) --cflags tkc popt cairo $(SDL)) $(CFLAGS)
 LDLIBS = $(shell $(PKG_CONFIG) --libs tkc popt cairo $(SDL)) -lm
 
 folder = build-$(REAL)
-program = $(NAME)$(if $(filter f64,$(REAL)),-f64)
 SOURCES ?= $(wildcard *.c)
 shared = $(notdir $(filter-out $(if $(SDL),,%/window.c),$(wildcard $(COMMON)*.c)))
 objects = $(patsubst %.c,$(folder)/%.o,$(SOURCES) $(shared) $(NAME).c)
 vpath %.c $(COMMON) $(folder)
 
-$(program): $(objects)
+$(NAME)$(if $(filter f64,$(REAL)),-f64): $(objects)
 	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(objects) $(LDLIBS)
 
 $(folder)/$(NAME).c $(folder)/$(NAME).h &: $(NAME).tk
@@ -32,5 +30,4 @@ clean:
 
 -include $(wildcard $(folder)/*.d)
 .PHONY: clean
-.SECONDARY:
 .DELETE_ON_ERROR:

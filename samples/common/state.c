@@ -1,10 +1,4 @@
-#include <errno.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "sample.h"
 
@@ -19,18 +13,6 @@ static void each(sample *s, double *all, tk_plane plane, bool set)
     }
 }
 
-/* Has room for losses of iterations 0 to `last`. */
-static bool make_room(sample_state *t, const sample *s, int last)
-{
-    const int room = last < t->room ? t->room : 2 * last + 64;
-    double *all = room == t->room ? t->losses : realloc(t->losses, (size_t)room * sizeof *all);
-    if (!all)
-        return sample_fails(s, "memory", strerror(errno));
-    t->losses = all;
-    t->room = room;
-    return true;
-}
-
 bool state_create(sample_state *t, sample *s)
 {
     for (const char *const *name = s->parameters; name && *name; name++) {
@@ -39,13 +21,14 @@ bool state_create(sample_state *t, sample *s)
             return sample_fails(s, *name, f ? "has no gradient" : tk_error());
         t->n += (size_t)tk_field_count(f);
     }
-    t->p = calloc(5 * t->n + 1, sizeof *t->p);
-    if (!t->p || !make_room(t, s, 0))
-        return false;
+    t->start = calloc(5 * t->n + MOST_ITERATIONS + 1, sizeof *t->start); /* what nobody writes to takes no memory */
+    if (!t->start)
+        return sample_fails(s, "memory", strerror(errno));
+    t->p = t->start + t->n;
     t->g = t->p + t->n;
     t->m = t->g + t->n;
     t->v = t->m + t->n;
-    t->start = t->v + t->n;
+    t->losses = t->v + t->n;
     each(s, t->start, TK_DATA, false);
     state_restart(t, s);
     return true;
@@ -53,8 +36,8 @@ bool state_create(sample_state *t, sample *s)
 
 void state_restart(sample_state *t, sample *s)
 {
-    memset(t->p, 0, 4 * t->n * sizeof *t->p);
     memcpy(t->p, t->start, t->n * sizeof *t->p);
+    memset(t->g, 0, 3 * t->n * sizeof *t->g);
     t->done = 0;
     each(s, t->p, TK_DATA, true);
 }
@@ -63,8 +46,6 @@ bool state_episode(sample_state *t, sample *s)
 {
     char when[64];
     struct timespec from, to;
-    if (!make_room(t, s, t->done))
-        return false;
     s->iteration = t->done;
     tk_session_set_seed(s->session, (uint64_t)s->seed << 32 | (uint64_t)t->done); /* also the same after --resume */
     clock_gettime(CLOCK_MONOTONIC, &from);
@@ -72,6 +53,8 @@ bool state_episode(sample_state *t, sample *s)
     clock_gettime(CLOCK_MONOTONIC, &to);
     t->seconds += (double)(to.tv_sec - from.tv_sec) + 1e-9 * (double)(to.tv_nsec - from.tv_nsec);
     t->episodes++;
+    if (t->n > 0)
+        s->curve = t->losses, s->curve_length = t->done + 1;
     snprintf(when, sizeof when, "%g after %d iterations", loss, t->done);
     return tk_session_status(s->session) == TK_OK && (t->n == 0 || isfinite(loss) || sample_fails(s, "loss", when));
 }
@@ -103,48 +86,39 @@ bool state_step(sample_state *t, sample *s)
     return true;
 }
 
-/* ---- the file: a line of text, then p, g, m, v, then the losses ---- */
+/* ---- the file: a line of text, then p, g, m, v and the losses, as they are in memory ---- */
 
-static size_t first_line(const sample_state *t, const sample *s, char line[static 160])
-{
-    return (size_t)snprintf(line, 160, "tkc sample: size %d, steps %d, method %d, numbers %zu, iterations ", s->size,
-                            s->steps, (int)s->method, t->n);
-}
+#define FIRST_LINE "tkc sample: size %d, steps %d, method %d, numbers %zu, iterations %d"
 
 bool state_save(const sample_state *t, const sample *s, const char *path)
 {
-    char new[4096 + 8], line[160];
-    const size_t numbers = 4 * t->n, losses = (size_t)t->done + 1;
-    first_line(t, s, line);
+    char new[4096 + 8];
     snprintf(new, sizeof new, "%s.new", path);
     FILE *f = fopen(new, "wb");
-    bool ok = f && fprintf(f, "%s%d\n", line, t->done) > 0 && fwrite(t->p, sizeof *t->p, numbers, f) == numbers &&
-              fwrite(t->losses, sizeof *t->losses, losses, f) == losses;
-    ok = f && fclose(f) == 0 && ok && rename(new, path) == 0; /* the old one stays whole until the new one is */
-    if (!ok) {
-        sample_fails(s, path, strerror(errno));
-        unlink(new);
-    }
-    return ok;
+    const bool ok = f && fprintf(f, FIRST_LINE "\n", s->size, s->steps, (int)s->method, t->n, t->done) > 0 &&
+                    fwrite(t->p, (4 * t->n + (size_t)t->done + 1) * sizeof *t->p, 1, f) == 1;
+    if (f && fclose(f) == 0 && ok && rename(new, path) == 0) /* the old one stays whole until the new one is */
+        return true;
+    sample_fails(s, path, strerror(errno));
+    unlink(new);
+    return false;
 }
 
 bool state_load(sample_state *t, sample *s, const char *path)
 {
-    char line[160], mine[160];
-    const size_t numbers = 4 * t->n, same = first_line(t, s, mine);
-    int done = -1;
+    int size, steps, method, done = 0;
+    size_t n;
     FILE *f = fopen(path, "rb");
-    const char *wrong = f ? NULL : strerror(errno);
-    if (f && (!fgets(line, sizeof line, f) || strncmp(line, mine, 12) != 0))
-        wrong = "no state of a sample";
-    else if (f && strncmp(line, mine, same) != 0)
+    if (!f)
+        return sample_fails(s, path, strerror(errno));
+    const int found = fscanf(f, FIRST_LINE, &size, &steps, &method, &n, &done);
+    const char *wrong = found < 1 ? "no state of a sample" : NULL;
+    if (!wrong && (found < 4 || size != s->size || steps != s->steps || method != (int)s->method || n != t->n))
         wrong = "a state of other sizes";
-    else if (f && (sscanf(line + same, "%d", &done) != 1 || done < 0 || done > MOST_ITERATIONS ||
-                   !make_room(t, s, done) || fread(t->p, sizeof *t->p, numbers, f) != numbers ||
-                   fread(t->losses, sizeof *t->losses, (size_t)done + 1, f) != (size_t)done + 1 || fgetc(f) != EOF))
+    else if (!wrong && (found < 5 || fgetc(f) != '\n' || done < 0 || done > MOST_ITERATIONS ||
+                        fread(t->p, (4 * t->n + (size_t)done + 1) * sizeof *t->p, 1, f) != 1 || fgetc(f) != EOF))
         wrong = "a state that is broken";
-    if (f)
-        fclose(f);
+    fclose(f);
     t->done = wrong ? 0 : done;
     each(s, t->p, TK_DATA, true);
     return !wrong || sample_fails(s, path, wrong);
@@ -153,7 +127,7 @@ bool state_load(sample_state *t, sample *s, const char *path)
 bool state_check(sample_state *t, sample *s)
 {
     uint64_t seed = 1;
-    double along = 0.0, best = INFINITY, difference = NAN, *at = t->m, *direction = t->v; /* no moments any more */
+    double along = 0.0, best = INFINITY, *at = t->m, *direction = t->v; /* no moments any more */
     bool ok = state_episode(t, s);
     const double loss = t->losses[t->done];
     each(s, t->g, TK_GRAD, false);
@@ -170,10 +144,8 @@ bool state_check(sample_state *t, sample *s)
             ok = state_episode(t, s);
             d += side * t->losses[t->done] / (2.0 * h);
         }
-        difference = fabs(d - along) < best ? d : difference;
-        best = fmin(best, fabs(d - along));
+        best = fabs(d - along) < fabs(best - along) ? d : best;
     }
-    printf("%s: loss %.12g, along a direction %.12g by the tape, %.12g by differences\n", s->name, loss, along,
-           difference);
+    printf("%s: loss %.12g, along a direction %.12g by the tape, %.12g by differences\n", s->name, loss, along, best);
     return ok;
 }

@@ -1,14 +1,12 @@
 #include <SDL.h>
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "sample.h"
 
 /* Pixels. The frame is above, centred; below it buttons, sliders with the losses beside them, a line of help. */
 enum { WIDTH = 760, HEIGHT = 560, EDGE = 12, ROW = 28, BUTTON = 104, TRACK = 130, LENGTH = 200 };
 enum { PLOT = 330, TALL = 180 };
-enum { NOTHING = -2, TARGET = -1 }; /* what the mouse holds, beside sliders */
+enum { NOTHING = -2, TARGET = -1, MOST_SLIDERS = 16 }; /* what the mouse holds, beside sliders */
+enum { PLAY, OPTIMISE, GRADIENT, RESTART, BUTTONS };
 static const SDL_Keycode button_key[] = {SDLK_SPACE, SDLK_o, SDLK_g, SDLK_r};
 static const char *const button_text[] = {"play (space)", "optimise (o)", "gradient (g)", "restart (r)"};
 
@@ -17,21 +15,16 @@ typedef struct window {
     sample_state *t;
     double scale, left, panel, height; /* of the frame, where it begins and ends; of all */
     double step, speed;
+    sample_knob slider[MOST_SLIDERS]; /* the first is the step of time, those behind it are the sample's */
     int sliders, held;
-    bool playing, optimising, stale, open;
+    bool on[BUTTONS], stale, open;
 } window;
-
-/* Slider 0 is the step of time, those behind it are the sample's. */
-static sample_knob slider(window *w, int k)
-{
-    return k > 0 ? w->s->knobs[k - 1] : (sample_knob){"step", &w->step, 0.0, w->s->steps};
-}
 
 /* What goes wrong ends the optimisation; all, if the session has failed. */
 static void episode(window *w, bool step)
 {
     if ((step && !state_step(w->t, w->s)) || !state_episode(w->t, w->s)) {
-        w->optimising = false;
+        w->on[OPTIMISE] = false;
         w->open = w->open && tk_session_status(w->s->session) == TK_OK;
     }
     w->stale = false;
@@ -42,34 +35,40 @@ static void advance(window *w)
     const double end = 1.1 * w->s->steps; /* the last step stands for a while */
     if (w->stale)
         episode(w, false);
-    if (w->optimising && (w->held == TARGET || (w->playing && w->step >= end)))
+    if (w->on[OPTIMISE] && (w->held == TARGET || (w->on[PLAY] && w->step >= end)) && w->t->done < MOST_ITERATIONS)
         episode(w, true);
     if (w->held == TARGET)
         w->step = w->s->steps;
-    else if (w->playing)
+    else if (w->on[PLAY])
         w->step = w->step >= end ? 0.0 : fmin(w->step + w->speed * w->s->steps / 240.0, end);
 }
 
-static void move(window *w, int by)
+static void press_button(window *w, int k)
 {
-    w->playing = false;
-    w->step = fmin(fmax(floor(fmin(w->step, w->s->steps)) + by, 0.0), w->s->steps);
+    w->on[k] = !w->on[k] && k != RESTART && (k != OPTIMISE || w->t->n > 0);
+    w->s->show_gradient = w->on[GRADIENT];
+    if (k == RESTART) {
+        state_restart(w->t, w->s);
+        w->step = 0.0;
+        w->stale = true;
+    }
 }
 
 static void press_key(window *w, SDL_Keycode key)
 {
-    switch (key) {
-    case SDLK_SPACE: w->playing = !w->playing; break;
-    case SDLK_o: w->optimising = !w->optimising && w->t->n > 0; break;
-    case SDLK_g: w->s->show_gradient = !w->s->show_gradient; break;
-    case SDLK_r: state_restart(w->t, w->s), w->stale = true, w->step = 0.0; break;
-    case SDLK_RIGHT: move(w, 1); break;
-    case SDLK_LEFT: move(w, -1); break;
-    case SDLK_UP: case SDLK_PLUS: case SDLK_KP_PLUS: case SDLK_EQUALS: w->speed = fmin(2.0 * w->speed, 512.0); break;
-    case SDLK_DOWN: case SDLK_MINUS: case SDLK_KP_MINUS: w->speed = fmax(0.5 * w->speed, 1.0 / 64.0); break;
-    case SDLK_q: case SDLK_ESCAPE: w->open = false; break;
-    default: break;
-    }
+    const int by = (key == SDLK_RIGHT) - (key == SDLK_LEFT);
+    for (int k = 0; k < BUTTONS; k++)
+        if (key == button_key[k])
+            press_button(w, k);
+    if (by != 0)
+        w->step = fmin(fmax(floor(fmin(w->step, w->s->steps)) + by, 0.0), w->s->steps);
+    w->on[PLAY] = w->on[PLAY] && by == 0;
+    if (key == SDLK_UP || key == SDLK_PLUS || key == SDLK_KP_PLUS || key == SDLK_EQUALS)
+        w->speed = fmin(2.0 * w->speed, 512.0);
+    else if (key == SDLK_DOWN || key == SDLK_MINUS || key == SDLK_KP_MINUS)
+        w->speed = fmax(0.5 * w->speed, 1.0 / 64.0);
+    else if (key == SDLK_q || key == SDLK_ESCAPE)
+        w->open = false;
 }
 
 /* The mouse is at x, y with what it holds. */
@@ -79,10 +78,10 @@ static void drag(window *w, double x, double y)
         w->s->target[0] = fmin(fmax((x - w->left) / w->scale, 0.0), 1.0);
         w->s->target[1] = fmin(fmax(w->s->aspect - y / w->scale, 0.0), w->s->aspect);
     } else if (w->held != NOTHING) {
-        const sample_knob k = slider(w, w->held);
-        *k.value = k.low + (k.high - k.low) * fmin(fmax((x - TRACK) / LENGTH, 0.0), 1.0);
+        const sample_knob *k = &w->slider[w->held];
+        *k->value = k->low + (k->high - k->low) * fmin(fmax((x - TRACK) / LENGTH, 0.0), 1.0);
     }
-    w->playing = w->playing && w->held != 0;
+    w->on[PLAY] = w->on[PLAY] && w->held != 0;
     w->stale = w->stale || w->held == TARGET || w->held > 0;
 }
 
@@ -90,8 +89,8 @@ static void press_mouse(window *w, double x, double y)
 {
     const double *at = w->s->target;
     const int row = (int)floor((y - w->panel) / ROW), k = (int)floor((x - EDGE) / BUTTON);
-    if (row == 0 && k >= 0 && k < 4)
-        press_key(w, button_key[k]);
+    if (row == 0 && k >= 0 && k < BUTTONS)
+        press_button(w, k);
     else if (row > 0 && row <= w->sliders && x < TRACK + LENGTH + EDGE)
         w->held = row - 1;
     else if (at && hypot(x - w->left - at[0] * w->scale, y - (w->s->aspect - at[1]) * w->scale) < 30.0)
@@ -116,16 +115,16 @@ static void handle(window *w, const SDL_Event *e)
 static void draw_panel(window *w, cairo_t *c)
 {
     char text[160];
-    const bool on[] = {w->playing, w->optimising, w->s->show_gradient, false};
-    for (int k = 0; k < 4; k++) {
+    for (int k = 0; k < BUTTONS; k++) {
+        const bool on = w->on[k];
         cairo_rectangle(c, EDGE + k * BUTTON, 2.0, BUTTON - 8, ROW - 4);
-        draw_colour(c, on[k] ? BLUE : GREY, on[k] ? 1.0 : 0.25);
+        draw_colour(c, on ? BLUE : GREY, on ? 1.0 : 0.25);
         cairo_fill(c);
-        draw_colour(c, on[k] ? (colour){1, 1, 1} : INK, 1.0);
+        draw_colour(c, on ? (colour){1, 1, 1} : INK, 1.0);
         text_at(c, EDGE - 4 + (k + 0.5) * BUTTON, 18.0, 0.5, BUTTON - 12, button_text[k]);
     }
     for (int k = 0; k < w->sliders; k++) {
-        const sample_knob a = slider(w, k);
+        const sample_knob a = w->slider[k];
         const double value = fmin(fmax(*a.value, a.low), a.high), y = ROW * (k + 1.5);
         draw_colour(c, GREY, 0.5);
         draw_line(c, TRACK, y, TRACK + LENGTH, y, 4.0);
@@ -141,7 +140,7 @@ static void draw_panel(window *w, cairo_t *c)
     text_at(c, EDGE, w->height - w->panel - 10, 0.0, WIDTH - 2 * EDGE, text);
     cairo_translate(c, WIDTH - PLOT, 0.0);
     snprintf(text, sizeof text, "loss %.5g, iteration %d", w->t->losses[w->t->done], w->t->done);
-    plot(c, PLOT, TALL, w->t->n ? w->t->losses : w->s->curve, w->t->n ? w->t->done + 1 : w->s->curve_length, text);
+    plot(c, PLOT, TALL, w->s->curve, w->s->curve_length, text);
 }
 
 static void draw_all(window *w, SDL_Renderer *to, SDL_Texture *texture, cairo_surface_t *page)
@@ -164,9 +163,10 @@ static void draw_all(window *w, SDL_Renderer *to, SDL_Texture *texture, cairo_su
 
 bool window_run(sample *s, sample_state *t, int frames, const char *screenshot)
 {
-    window w = {.s = s, .t = t, .speed = 2.0, .held = NOTHING, .playing = true, .optimising = t->n > 0, .sliders = 1};
-    while (s->knobs && s->knobs[w.sliders - 1].name)
-        w.sliders++;
+    window w = {.s = s, .t = t, .speed = 2.0, .held = NOTHING, .on = {[PLAY] = true, [OPTIMISE] = t->n > 0}};
+    w.slider[w.sliders++] = (sample_knob){"step", &w.step, 0.0, s->steps};
+    for (const sample_knob *k = s->knobs; k && k->name && w.sliders < MOST_SLIDERS; k++)
+        w.slider[w.sliders++] = *k;
     w.scale = fmin(WIDTH, HEIGHT / s->aspect);
     w.left = 0.5 * (WIDTH - w.scale);
     w.panel = ceil(s->aspect * w.scale) + 8.0;
