@@ -356,8 +356,10 @@ bool saved_study(ir_func *f, const ir_func *adjoint, saved_plan **plan)
     *plan = NULL;
     if (ok && s.writes.len) {
         ir_walk(adjoint->body, mark_needed, &s);
-        if (choose(&s))
+        if (choose(&s)) {
+            s.scratch = s.makes.len > 0; /* what is replayed may be computed from them */
             *plan = plan_of(&s);
+        }
     }
     study_free(&s);
     return ok;
