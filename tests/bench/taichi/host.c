@@ -24,7 +24,8 @@ static bool write_plane(const sample *s, const tk_field *f, tk_plane plane, cons
     const int64_t n = tk_field_count(f);
     double *all = malloc((size_t)n * sizeof *all);
     FILE *out = all ? fopen(path, "wb") : NULL;
-    bool ok = out && tk_field_get(f, plane, 0, n, all) == TK_OK && fwrite(all, sizeof *all, (size_t)n, out) == (size_t)n;
+    bool ok = out && tk_field_get(f, plane, 0, n, all) == TK_OK &&
+              fwrite(all, sizeof *all, (size_t)n, out) == (size_t)n;
     ok = out && fclose(out) == 0 && ok;
     free(all);
     return ok || sample_fails(s, path, "cannot be written");

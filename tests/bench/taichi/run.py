@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Times samples of tkc against the same simulators in Taichi, which lie beside this file.
 
-    run.py --work DIR [--samples DIR]... [--rounds N] [--threads 1,2] [--only NAME,...] [--no-f64] [--cc CC]
+    run.py --work DIR [--rounds N] [--threads 1,2] [--only NAME,...] [--no-f64] [--cc CC]
 
-Wants an installed tkc (PATH, PKG_CONFIG_PATH). DIR, outside of the tree, gets a virtual environment with Taichi from PyPI, what is built, and data: later runs use it again.
-Both sides start with the same data, which tkc's side writes. Episodes (forward and backward) alternate, some of one side, then some of the other. Prints a table.
+Wants an installed tkc (PATH, PKG_CONFIG_PATH). DIR, outside of the tree, gets a virtual environment with Taichi from PyPI, what is built, and
+data: later runs use it again. Both sides start with the same data, which tkc's side writes. Episodes (forward and backward) alternate, some of
+one side, then some of the other. Prints a table; README.md says what is in it.
 """
 import argparse
 import array
@@ -51,7 +52,7 @@ class Side:
         if not words:
             self.process.wait()
             self.errors.seek(0)
-            sys.exit("a side ended:\n" + self.errors.read()[-4000:])
+            sys.exit(f"{self.errors.name}: ended with status {self.process.returncode}\n" + self.errors.read()[-4000:])
         return words
 
     def episodes(self, n):
@@ -78,22 +79,24 @@ def quietly(command, **more):
 
 
 def make_environment(work):
-    python = work / "venv" / "bin" / "python3"
-    if not python.exists():
+    python, ready = work / "venv" / "bin" / "python3", work / "venv" / "ready"
+    if not ready.exists():
         quietly([sys.executable, "-m", "venv", str(work / "venv")])
         quietly([str(python), "-m", "pip", "install", "--quiet", TAICHI, "numpy"])
+        ready.touch()
     return python
 
 
-def build(row, sample, real, work, cc):
-    """The sample's own files, in a copy, with host.c in place of the samples' sample.c."""
-    copy = work / "samples" / row.name
-    for folder in sample.parent.iterdir():
-        if folder.name in ("common", row.name):
-            shutil.copytree(folder, copy / folder.name, dirs_exist_ok=True, ignore=shutil.ignore_patterns("build-*", row.name, f"{row.name}-*"))
-    shutil.copy2(HERE / "host.c", copy / "common" / "sample.c")
-    quietly(["make", "-C", str(copy / row.name), f"CC={cc}", "CFLAGS=-march=native", f"REAL={real}"])
-    return copy / row.name / (row.name if real == "f32" else f"{row.name}-f64")
+def copy_samples(work):
+    """All of them, since they import from each other, with host.c in place of what has their main."""
+    shutil.copytree(ROOT / "samples", work / "samples", dirs_exist_ok=True, ignore=shutil.ignore_patterns("build-*", "*.png", "*.state"))
+    shutil.copy2(HERE / "host.c", work / "samples" / "common" / "sample.c")
+
+
+def build(row, real, work, cc):
+    folder = work / "samples" / row.name
+    quietly(["make", "-C", str(folder), f"CC={cc}", "CFLAGS=-march=native", f"REAL={real}"])
+    return folder / (row.name if real == "f32" else f"{row.name}-f64")
 
 
 def commands(row, program, python, real, threads, folder, work):
@@ -119,11 +122,11 @@ def gradients_differ(row, folder):
     return math.sqrt(difference / square)
 
 
-def compare(row, sample, python, work, args, env):
+def compare(row, python, work, args, env):
     """Relative differences of loss and gradient in f64."""
     folder = work / "data" / f"{row.name}-f64"
     folder.mkdir(parents=True, exist_ok=True)
-    tkc, taichi = commands(row, build(row, sample, "f64", work, args.cc), python, "f64", 1, folder, work)
+    tkc, taichi = commands(row, build(row, "f64", work, args.cc), python, "f64", 1, folder, work)
     a = Side("tkc", tkc, folder, env)
     a.end()
     b = Side("taichi", taichi, folder, env)
@@ -144,14 +147,9 @@ def measure(row, program, python, threads, work, rounds, env):
     return [(statistics.median(s.times), min(s.times), s.first, s.end()) for s in sides]
 
 
-def sample_of(row, folders):
-    return next((folder / row.name for folder in folders if (folder / row.name / f"{row.name}.tk").exists()), None)
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--work", type=Path, required=True)
-    parser.add_argument("--samples", type=Path, action="append", default=[], help="further folders with samples")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--only", default="")
@@ -161,18 +159,15 @@ def main():
     work = args.work.resolve()
     work.mkdir(parents=True, exist_ok=True)
     python, env = make_environment(work), dict(os.environ, PYTHONDONTWRITEBYTECODE="1")
+    copy_samples(work)
     threads = [int(t) for t in args.threads.split(",")]
     print("| simulator | size | threads | tkc, ms | Taichi, ms | Taichi / tkc | least of both, ms | tkc, MB | Taichi, MB | loss differs by | gradient by |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     for row in ROWS:
-        sample = sample_of(row, [ROOT / "samples", *(f.resolve() for f in args.samples)])
         if args.only and row.name not in args.only.split(","):
             continue
-        if not sample:
-            print(f"{row.name}: not among the samples", file=sys.stderr)
-            continue
-        program = build(row, sample, "f32", work, args.cc)
-        differ = (math.nan, math.nan) if args.no_f64 else compare(row, sample, python, work, args, env)
+        program = build(row, "f32", work, args.cc)
+        differ = (math.nan, math.nan) if args.no_f64 else compare(row, python, work, args, env)
         for t in threads:
             a, b = measure(row, program, python, t, work, args.rounds, env)
             print(f"| {row.name} | {row.what} | {t} | {a[0]:.4g} | {b[0]:.4g} | {b[0] / a[0]:.2g} | {a[1]:.4g}, {b[1]:.4g} | {a[3]:.0f} | {b[3]:.0f}"
