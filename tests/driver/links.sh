@@ -2,7 +2,7 @@
 python3 "$ROOT/tests/tools/pages.py" "$ROOT"
 mkdir copy
 cp -r "$ROOT/docs" "$ROOT/README.md" copy
-for part in "$ROOT"/samples "$ROOT"/LICENSE; do ln -s "$part" copy; done
+for part in "$ROOT"/samples "$ROOT"/tests "$ROOT"/LICENSE; do ln -s "$part" copy; done
 python3 "$ROOT/tests/tools/pages.py" copy
 echo '[one](language.md#nowhere), [two](nowhere.md)' >>copy/docs/c-api.md
 echo '# Lonely' >copy/docs/lonely.md

@@ -70,6 +70,32 @@ static bool refuse(ir_func *k, const ir_field *f, const ir_op *read)
     return false;
 }
 
+typedef struct launched {
+    const touched *by_kernel;
+    bool ok;
+} launched;
+
+/* What an adjoint leaves in a scratch field is nobody's, so a kernel that uses the field launches none that does. */
+static void check_adjoint(ir_op *op, void *ctx)
+{
+    launched *l = ctx;
+    const ir_module *m = l->by_kernel->m;
+    if (op->code != OP_ADJOINT)
+        return;
+    touched of = {m, ARENA_ARRAY(m->mem, unsigned char, m->fields.len + 1),
+                  ARENA_ARRAY(m->mem, const ir_op *, m->fields.len + 1)};
+    ir_walk(ir_callee_of(op)->body, collect, &of);
+    for (size_t i = 0; i < m->fields.len && l->ok; i++) {
+        if (!of.bits[i] || !l->by_kernel->bits[i])
+            continue;
+        diag(m->diag, span_at(op->loc), DIAG_KERNEL_CALL, op->region->func->name,
+             arena_printf(m->mem, "%s.grad", ir_callee_of(op)->name),
+             arena_printf(m->mem, "makes the scratch field '%s' anew, which this kernel uses as well",
+                          m->fields.at[i]->name));
+        l->ok = false;
+    }
+}
+
 /* *part: k is one of other kernels, and not launched. */
 static bool check_kernel(ir_func *k, bool *part)
 {
@@ -78,6 +104,10 @@ static bool check_kernel(ir_func *k, bool *part)
                  ARENA_ARRAY(m->mem, const ir_op *, m->fields.len + 1)};
     ir_walk(k->body, collect, &t);
     *part = false;
+    launched l = {&t, true};
+    ir_walk(k->body, check_adjoint, &l);
+    if (!l.ok)
+        return false;
     for (size_t i = 0; i < m->fields.len; i++)
         if (t.read[i] && !(t.bits[i] & (OP_STORES | OP_ADDS))) {
             *part = true;
