@@ -208,7 +208,9 @@ stmts:
 
 stmt:
     LET names opt_type '=' expr semi            { $$ = stmt_let(p, @$, AST_STMT_LET, $2, $3, $5); }
+  | LET names opt_type '=' expr ',' exprs semi  { $$ = stmt_let_several(p, @$, AST_STMT_LET, $2, $3, expr_prepend($5, $7)); }
   | VAR names opt_type opt_value semi           { $$ = stmt_let(p, @$, AST_STMT_VAR, $2, $3, $4); }
+  | VAR names opt_type '=' expr ',' exprs semi  { $$ = stmt_let_several(p, @$, AST_STMT_VAR, $2, $3, expr_prepend($5, $7)); }
   | expr '=' expr semi                          { $$ = stmt_assign(p, @$, $1, NULL, $3); }
   | expr assign_op expr semi                    { $$ = stmt_assign(p, @$, $1, &$2, $3); }
   | expr ',' exprs '=' exprs semi               { $$ = stmt_assign_several(p, @$, expr_prepend($1, $3), $5); }

@@ -6,6 +6,7 @@ With --check, says what is out of date, and changes nothing.
 """
 import base64
 import html
+import os
 import re
 import sys
 from pathlib import Path
@@ -82,7 +83,9 @@ def rows():
 
 def linked(text, name):
     """The links of a README, from the page."""
-    return re.sub(r"\]\((?!https?:)([^)]*)\)", lambda m: "](" + str((Path("../samples") / name / m[1])).replace("../samples/" + name + "/../../docs/", "") + ")", text)
+    def path(m):
+        return "](" + os.path.relpath(ROOT / "samples" / name / m[1], ROOT / "docs") + ")"
+    return re.sub(r"\]\((?!https?:)([^)]*)\)", path, text)
 
 
 def beside_taichi():

@@ -63,8 +63,33 @@ static bool add_vector(checker *c, bounds *b, val *from, val to, src_span lo, sr
     return true;
 }
 
+/* A number as it is written, with a sign or without. */
+static bool is_written(const ast_expr *e, int64_t *out)
+{
+    const bool negative = e->kind == AST_EXPR_UNARY && e->unop == AST_NEG;
+    const ast_expr *digits = negative ? e->a : e;
+    if (digits->kind != AST_EXPR_INT || digits->big)
+        return false;
+    *out = negative ? -digits->ival : digits->ival;
+    return true;
+}
+
+/* Bounds that are computed may well be empty; those that are written in the wrong order are a mistake. */
+static bool makes_trips(checker *c, const ast_expr *lo, const ast_expr *hi, bool vectors)
+{
+    int64_t from = 0, to;
+    if (!is_written(hi, &to) || (lo && !is_written(lo, &from)) || to >= from)
+        return true;
+    ERR(c, hi->span, DIAG_NO_TRIP, (long long)from, (long long)to);
+    if (vectors && !lo)
+        NOTE(c, hi->span, "a dimension from a to b is a pair: ndrange((-1, 2), (-1, 2))");
+    return false;
+}
+
 static bool add_range(checker *c, bounds *b, const ast_expr *lo, const ast_expr *hi, bool vectors)
 {
+    if (!makes_trips(c, lo, hi, vectors))
+        return false;
     val from, to = check_expr(c, hi);
     if (lo)
         from = check_expr(c, lo);

@@ -155,6 +155,34 @@ static void check_apart_decl(checker *c, const ast_stmt *s, val v, int n)
     }
 }
 
+/* let a, b = e, f; : no name is there before all values are. */
+static void check_several_decl(checker *c, const ast_stmt *s, int n)
+{
+    const int count = ast_count(s->values);
+    const ty *type = s->type ? type_resolve(c, s->type) : NULL;
+    val *v = ARENA_ARRAY(c->mem, val, count + n);
+    int k = 0;
+    for (const ast_expr *e = s->values; e; e = e->next, k++) {
+        v[k] = check_expr(c, e);
+        if (!val_bad(v[k]) && !ty_is_value(v[k].e->type)) {
+            not_a_value(c, v[k], e->span);
+            v[k] = val_error(c, e->span);
+        }
+        v[k] = type ? convert(c, v[k], type, e->span) : v[k];
+    }
+    if (count != n)
+        ERR(c, s->span, DIAG_PARTS, n, "name", count, "s", "this list");
+    k = 0;
+    for (const ast_name *name = s->names; name; name = name->next, k++) {
+        const val given = k < count ? v[k] : val_error(c, s->span), settled = settle(c, given);
+        sym *l = declare_local(c, name, settled.e->type, s->kind == AST_STMT_VAR);
+        l->int_literal = !type && given.soft == SOFT_INT;
+        if (given.lost.literals && !type && s->kind == AST_STMT_LET)
+            l->lost = given.lost;
+        emit_local(c, l, settled.e, s->span);
+    }
+}
+
 static void check_tuple_decl(checker *c, const ast_stmt *s, int n)
 {
     if (s->type)
@@ -188,6 +216,10 @@ static void check_decl(checker *c, const ast_stmt *s)
     int n = 0;
     for (const ast_name *name = s->names; name; name = name->next)
         n++;
+    if (s->values) {
+        check_several_decl(c, s, n);
+        return;
+    }
     if (n > 1 && s->value) {
         check_tuple_decl(c, s, n);
         return;

@@ -295,6 +295,14 @@ ast_stmt *stmt_let(parse *p, src_span at, ast_stmt_kind kind, name_list names, a
     return s;
 }
 
+ast_stmt *stmt_let_several(parse *p, src_span at, ast_stmt_kind kind, name_list names, ast_type *type,
+                           expr_list values)
+{
+    ast_stmt *s = stmt_let(p, at, kind, names, type, NULL);
+    s->values = values.first;
+    return s;
+}
+
 ast_stmt *stmt_assign(parse *p, src_span at, ast_expr *target, const ast_binop *op, ast_expr *value)
 {
     ast_stmt *s = new_stmt(p, AST_STMT_ASSIGN, at);

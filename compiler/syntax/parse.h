@@ -174,6 +174,9 @@ ast_expr *expr_bounds(parse *p, src_span at, expr_list items);
 ast_expr *expr_paren(ast_expr *e, src_span at);
 
 ast_stmt *stmt_let(parse *p, src_span at, ast_stmt_kind kind, name_list names, ast_type *type, ast_expr *value);
+/* let a, b = e, f; */
+ast_stmt *stmt_let_several(parse *p, src_span at, ast_stmt_kind kind, name_list names, ast_type *type,
+                           expr_list values);
 ast_stmt *stmt_assign(parse *p, src_span at, ast_expr *target, const ast_binop *op, ast_expr *value);
 ast_stmt *stmt_assign_several(parse *p, src_span at, expr_list targets, expr_list values);
 ast_stmt *stmt_expr(parse *p, src_span at, ast_expr *value);
