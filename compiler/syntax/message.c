@@ -228,6 +228,8 @@ static const char *hint_after_operand(parse *p, const expectation *e)
     case TOK_IF:
         return "a choice is written 'c ? a : b'";
     case '=':
+        if (p->stmt_start.code == TOK_LET || p->stmt_start.code == TOK_VAR)
+            return "one declaration a statement; several names have their values behind one '=', 'let a, b = 1, 2;'";
         return "an assignment is a statement, not an expression; comparison is '=='";
     case TOK_ARROW:
         return "members are accessed with '.'";
