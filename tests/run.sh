@@ -131,7 +131,7 @@ if build build-gcc gcc g++; then
     pairs build-gcc "pairs of files" gcc g++ $([ -n "$all" ] || echo "--short --without race/,driver/predefined,install/gallery_fields,install/gallery_particles,install/gallery_images,install/sample_window")
     [ -n "$all" ] || constructs build-gcc gcc g++ "gcc with sanitizers" --sanitize # --all: clang's, on everything
     [ -n "$all" ] || constructs build-gcc clang clang++ clang ""
-    programs build-gcc "$([ -n "$all" ] && echo "-n 40" || echo "-n 40 --flags 0")"
+    programs build-gcc "$([ -n "$all" ] && echo "-n 24" || echo "-n 40 --flags 0")"
     programs build-gcc "-n $([ -n "$all" ] && echo 16 || echo 4)" rewrites.py
     [ -z "$all" ] || programs build-gcc "-n 25 --broken"
     models build-gcc "$([ -n "$all" ] || echo --short)" functions.py matrices.py operators.py randoms.py
