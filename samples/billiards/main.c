@@ -82,7 +82,7 @@ int main(int argc, char **argv)
     table t = {.s = {.name = "billiards",
                      .about = "a shot that brings the last ball of the rack to the goal",
                      .loss = "squared distance from the goal",
-                     .steps = 1024,
+                     .steps = 1023, /* 1,024 states */
                      .iterations = 100,
                      .rate = 0.01,
                      .threads = 1,

@@ -165,16 +165,17 @@ bool window_run(sample *s, sample_state *t, int frames, const char *screenshot)
 {
     window w = {.s = s, .t = t, .speed = 2.0, .held = NOTHING, .on = {[PLAY] = true, [OPTIMISE] = t->n > 0}};
     w.slider[w.sliders++] = (sample_knob){"step", &w.step, 0.0, s->steps};
-    for (const sample_knob *k = s->knobs; k && k->name && w.sliders < MOST_SLIDERS; k++)
-        w.slider[w.sliders++] = *k;
+    for (const sample_knob *k = s->knobs; k && k->name; w.slider[w.sliders++] = *k++)
+        if (w.sliders == MOST_SLIDERS)
+            return sample_fails(s, "--window", "there are more knobs than sliders");
     w.scale = fmin(WIDTH, HEIGHT / s->aspect);
     w.left = 0.5 * (WIDTH - w.scale);
     w.panel = ceil(s->aspect * w.scale) + 8.0;
     w.height = w.panel + fmax(TALL, ROW * (w.sliders + 1)) + ROW;
     const int height = (int)w.height, middle = SDL_WINDOWPOS_CENTERED, streaming = SDL_TEXTUREACCESS_STREAMING;
-    SDL_Window *at = NULL;
-    if (SDL_Init(SDL_INIT_VIDEO) == 0)
-        at = SDL_CreateWindow(s->name, middle, middle, WIDTH, height, SDL_WINDOW_RESIZABLE);
+    SDL_Window *at = SDL_Init(SDL_INIT_VIDEO)
+                         ? NULL
+                         : SDL_CreateWindow(s->name, middle, middle, WIDTH, height, SDL_WINDOW_RESIZABLE);
     SDL_Renderer *to = at ? SDL_CreateRenderer(at, -1, SDL_RENDERER_SOFTWARE) : NULL;
     SDL_Texture *texture = to ? SDL_CreateTexture(to, SDL_PIXELFORMAT_RGB888, streaming, WIDTH, height) : NULL;
     cairo_surface_t *page = cairo_image_surface_create(CAIRO_FORMAT_RGB24, WIDTH, height);

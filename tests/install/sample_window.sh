@@ -14,6 +14,26 @@ DISPLAY=none: timeout 20 ./billiards --window --no-picture >out 2>message || sta
 test $status = 1
 grep -q '^billiards: --window: ' message
 
+# one knob more than there is room for: fifteen beside the slider of time are shown, sixteen refused
+knobs()
+{
+    mkdir -p "../$1"
+    cp Makefile billiards.tk ../"$1"
+    { sed '/int main(/,$d' main.c
+      printf 'static double knob;\nstatic const sample_knob knobs[] = {\n'
+      for k in $(seq "$1"); do printf '    {"k%s", &knob, 0.0, 1.0},\n' "$k"; done
+      printf '    {0}};\n'
+      sed -n '/int main(/,$p' main.c | sed 's/^\( *\)\.steps = /\1.knobs = knobs, .steps = /'
+    } >../"$1"/main.c
+    (cd "../$1" && make CC="$CC" CFLAGS=-Werror) >log 2>&1 || { cat log; exit 1; }
+    (cd "../$1" && timeout 60 ./billiards --window --window-frames=2 --iterations=1 --steps=20)
+}
+knobs 15 >out
+status=0
+knobs 16 >out 2>message || status=$?
+test $status = 1
+grep -q 'more knobs than sliders' message
+
 Xvfb -displayfd 1 -nolisten tcp -screen 0 1024x900x24 >display 2>xvfb &
 server=$!
 trap 'kill $server' EXIT
