@@ -20,4 +20,4 @@ need()
 
 # What building tkc takes, and what its own runs of a C compiler take.
 # shellcheck disable=SC2034
-BUILD_PACKAGES='meson ninja-build flex bison gcc g++ libc6-dev clang libomp-dev libpopt-dev pkg-config make'
+BUILD_PACKAGES='meson ninja-build flex bison gcc g++ libc6-dev clang libpopt-dev pkg-config make'

@@ -203,6 +203,10 @@ void instance_complete(checker *c, instance *i);
 
 /* grad_for and jvp_for of the whole module, once all bodies are checked; then, what kernels may call each other. */
 void check_custom(checker *c);
+/* f.grad(...), from the call of f with these arguments, which was checked just now. */
+val gradient_of_call(checker *c, const sym *s, val v, src_span at);
+/* f.jvp(...), likewise, and from the n tangents. */
+val jvp_of_call(checker *c, const sym *s, val v, const val *tangents, int n, const src_span *spans, src_span at);
 
 /* ---- check_array.c ---- */
 

@@ -630,6 +630,34 @@ static val call_symbol(checker *c, sym *s, const ast_expr *e)
     return val_error(c, e->span);
 }
 
+/* f.jvp(x, dx) */
+static val call_jvp(checker *c, sym *s, const ast_expr *e)
+{
+    arg_list a = check_args(c, NULL, e->args, NAME_IS_ARRAY);
+    if (s->refused || a.bad)
+        return val_error(c, e->span);
+    if (c->constant || !c->fn)
+        return called_too_early(c, e);
+    arg_list own = a;
+    own.n = a.n < s->nparams ? a.n : s->nparams;
+    adapt_literals(c, s, &own, false);
+    const val v = own.bad ? val_error(c, e->span) : call_function(c, s, own.v, own.n, own.spans, e->span);
+    return val_bad(v) ? v : jvp_of_call(c, s, v, a.v + own.n, a.n - own.n, a.spans + own.n, e->span);
+}
+
+/* f.grad(x), f.jvp(x, dx) */
+static val call_derivative(checker *c, sym *s, const ast_expr *e)
+{
+    if (!s || s->prelude) {
+        ERR(c, e->span, DIAG_FUNC_GRADIENT, e->a->a->name, "it is built in: write a function that calls it");
+        return val_error(c, e->span);
+    }
+    if (!strcmp(e->a->name, "jvp"))
+        return call_jvp(c, s, e);
+    const val v = call_symbol(c, s, e);
+    return val_bad(v) ? v : gradient_of_call(c, s, v, e->span);
+}
+
 /* A call by a name that the program did not declare; self: the object of a method call. */
 static val call_builtin(checker *c, const char *name, const ast_expr *self, const ast_expr *e, src_span at)
 {
@@ -673,9 +701,13 @@ static val call_builtin(checker *c, const char *name, const ast_expr *self, cons
 static val call_method(checker *c, const ast_expr *e)
 {
     const char *name = e->a->name;
-    sym *kernel = e->a->a->kind == AST_EXPR_NAME && !strcmp(name, "grad") ? names_lookup(c, e->a->a->name) : NULL;
-    if (kernel && kernel->kind == SYM_KERNEL)
-        return call_kernel(c, kernel, e, true);
+    if (e->a->a->kind == AST_EXPR_NAME && (!strcmp(name, "grad") || !strcmp(name, "jvp"))) {
+        sym *of = names_lookup(c, e->a->a->name);
+        if (of && of->kind == SYM_KERNEL && !strcmp(name, "grad"))
+            return call_kernel(c, of, e, true);
+        if ((of && of->kind == SYM_FUNC) || (!of && is_builtin(c, e->a->a->name)))
+            return call_derivative(c, of, e);
+    }
     sym *s = names_entry(c, name)->prelude;
     if (!s)
         return call_builtin(c, name, e->a->a, e, e->a->op_span);

@@ -248,6 +248,115 @@ static void check_one(checker *c, sym *s, const ast_attr *a)
     t->instances->callees = edge;
 }
 
+/* ---- gradients inside functions and kernels ---- */
+
+static const char *no_gradient(checker *c, const sym *s, const instance *i)
+{
+    const ty *r = i->result;
+    bool real = false;
+    if (r->kind == TY_VOID)
+        return "it has no result";
+    if (r->kind == TY_TUPLE)
+        return "it has several results: write a function that returns one of them, or their sum";
+    if (r->kind != TY_SCALAR)
+        return arena_printf(c->mem, "its result is %s: write a function that returns one component, or a sum of them",
+                            ty_name(c->types, r));
+    if (!scalar_is_float(r->elem))
+        return arena_printf(c->mem, "its result is %s: only floats have derivatives", ty_name(c->types, r));
+    for (int k = 0; k < s->nparams; k++) {
+        if (i->refs[k] || i->args[k]->kind == TY_ARRAY)
+            return "it takes an array: a gradient is by numbers, vectors, matrices and structs; read a field in the "
+                   "function by its own name";
+        for (int n = 0; n < ty_nleaves(i->args[k]); n++)
+            if (ty_ncomp(ty_leaf(c->types, i->args[k], n)) > 16)
+                return arena_printf(c->mem, "%s has more than 16 components", ty_name(c->types, i->args[k]));
+        real |= ty_has_floats(i->args[k]);
+    }
+    if (!real)
+        return s->nparams ? "none of its arguments has floats" : "it has no parameters";
+    if (i->tx->nsites > 0)
+        return "it draws random numbers: draw them first, and pass them";
+    return i->tx->atomics ? "it uses the old value of an atomic" : NULL;
+}
+
+static bool lacks(checker *c, const sym *s, const instance *i, src_span at)
+{
+    const char *why = no_gradient(c, s, i);
+    if (!why)
+        return false;
+    ERR(c, at, DIAG_FUNC_GRADIENT, s->name, why);
+    NOTE(c, s->span, "'%s' is declared here", s->name);
+    return true;
+}
+
+/* Behind what is bound around it: structs among the arguments. */
+static tx_expr *call_in(val v)
+{
+    tx_expr *e = v.e;
+    while (e->kind == TX_LET)
+        e = e->b;
+    return e;
+}
+
+val jvp_of_call(checker *c, const sym *s, val v, const val *tangents, int n, const src_span *spans, src_span at)
+{
+    const instance *i = c->fn->inst->callees->to;
+    if (lacks(c, s, i, at))
+        return val_error(c, at);
+    tx_expr **given = ARENA_ARRAY(c->mem, tx_expr *, n + 1);
+    int want = 0;
+    for (int k = 0; k < s->nparams; k++) {
+        if (!ty_has_floats(i->args[k]))
+            continue;
+        if (want < n) {
+            const val t = convert(c, tangents[want], i->args[k], spans[want]);
+            if (val_bad(t))
+                return t;
+            given[want] = t.e;
+        }
+        want++;
+    }
+    if (n != want) {
+        ERR(c, at, DIAG_ARGUMENT_COUNT, arena_printf(c->mem, "%s.jvp", s->name),
+            arena_printf(c->mem, "%d argument%s and %d tangent%s", s->nparams, s->nparams == 1 ? "" : "s", want,
+                         want == 1 ? "" : "s"),
+            s->nparams + n);
+        NOTE(c, s->span, "the parameters of '%s', then a tangent of each real one", s->name);
+        return val_error(c, at);
+    }
+    binding *list = NULL;
+    tx_expr *e = call_in(v), **leaves = ARENA_ARRAY(c->mem, tx_expr *, count_leaves(given, n) + 1);
+    const int nleaves = spread_values(c, given, n, leaves, &list);
+    tx_expr **all = ARENA_ARRAY(c->mem, tx_expr *, e->nargs + nleaves + 1);
+    for (int k = 0; k < e->nargs; k++)
+        all[k] = e->args[k];
+    for (int k = 0; k < nleaves; k++)
+        if (scalar_is_float(leaves[k]->type->elem))
+            all[e->nargs++] = leaves[k];
+    e->args = all;
+    e->along = true;
+    return val_typed(wrap_bindings(c, list, v.e));
+}
+
+val gradient_of_call(checker *c, const sym *s, val v, src_span at)
+{
+    const instance *i = c->fn->inst->callees->to;
+    if (lacks(c, s, i, at))
+        return val_error(c, at);
+    const ty **types = ARENA_ARRAY(c->mem, const ty *, s->nparams);
+    int n = 0;
+    for (int k = 0; k < s->nparams; k++)
+        if (ty_has_floats(i->args[k]))
+            types[n++] = i->args[k];
+    const ty *type = n == 1 ? types[0] : ty_tuple(c->types, n, types);
+    tx_expr *e = v.e;
+    for (; e->kind == TX_LET; e = e->b) /* around arguments that are structs */
+        e->type = type;
+    e->type = type;
+    e->gradient = true;
+    return val_typed(v.e);
+}
+
 /* ---- kernels that call kernels: the called one is expanded and differentiated as a part of the caller ---- */
 
 /* Which derivatives are made of the text of a kernel. */

@@ -205,7 +205,7 @@ int64_t region_cost(facts *x, const ir_region *r)
 }
 
 /* What a row segment does for each of its elements: the loops over it. What it does once is not counted, nor the strips
- * at its ends. */
+ * at its ends, nor the rows at a border: of two branches, a gather has its interior in the first. */
 static int64_t row_cost(facts *x, const ir_region *r)
 {
     enum { VECTOR_BYTES = 32 };
@@ -213,7 +213,7 @@ static int64_t row_cost(facts *x, const ir_region *r)
     for (const ir_op *op = r->first; op; op = op->next) {
         if (op->code == OP_IF) {
             const int64_t a = row_cost(x, op->regions[0]), b = row_cost(x, op->regions[1]);
-            sum += a > b ? a : b;
+            sum += a ? a : b;
         } else if (op->code == OP_LOOP && !ir_loop_attr(op)->brief) {
             const bool over_segment = !ir_loop_attr(op)->bounded || !ir_is_const(op->args[0]) ||
                                       !ir_is_const(op->args[1]);
@@ -226,6 +226,36 @@ static int64_t row_cost(facts *x, const ir_region *r)
 
 int64_t task_cost(facts *x, const ir_op *task)
 {
-    const int64_t cost = ir_task_attr(task)->rows ? row_cost(x, task->regions[0]) : region_cost(x, task->regions[0]);
+    int64_t cost = ir_task_attr(task)->rows ? row_cost(x, task->regions[0]) : region_cost(x, task->regions[0]);
+    if (ir_task_attr(task)
+            ->lanes) /* that of a strip, whose loops over lanes count as of unknown length, and no vectors */
+        cost /= (int64_t)ir_task_attr(task)->lanes * 4;
     return cost < 1 ? 1 : cost;
+}
+
+/* Of one iteration; `row`: r is run once a segment, of which the strips do not count. A call that adds counts as one.
+ */
+static int64_t region_adds(const ir_region *r, const ir_scatter *s, bool row)
+{
+    int64_t sum = 0;
+    for (const ir_op *op = r->first; op; op = op->next) {
+        if (op->code == OP_ACCUM || op->code == OP_ATOMIC)
+            sum += ir_access_attr(op)->acc == IR_ACC_SCATTER && ir_field_of(op) == s->field &&
+                   ir_access_attr(op)->plane == s->plane;
+        sum += op->code == OP_CALL && s->called;
+        if (row && op->code == OP_LOOP && ir_loop_attr(op)->brief)
+            continue;
+        int64_t inside = 0;
+        for (int i = 0; i < op->nregions; i++)
+            inside += region_adds(op->regions[i], s, row && op->code == OP_IF);
+        sum += op->code == OP_LOOP && !row ? inside * trips_guess(op) : inside;
+        if (sum > INT32_MAX)
+            sum = INT32_MAX;
+    }
+    return sum;
+}
+
+int64_t task_adds(const ir_op *task, const ir_scatter *s)
+{
+    return region_adds(task->regions[0], s, ir_task_attr(task)->rows);
 }

@@ -35,5 +35,7 @@ bool region_may_fail(facts *x, const ir_region *r);
 bool region_uses_stack(facts *x, const ir_region *r); /* tasks inside not counted: they have stacks of their own */
 int64_t region_cost(facts *x, const ir_region *r);
 int64_t task_cost(facts *x, const ir_op *task); /* rough cycles of an iteration, at least 1 */
+/* How often an iteration of a task adds to what it scatters into, loops of unknown length taken for 32 trips. */
+int64_t task_adds(const ir_op *task, const ir_scatter *s);
 
 #endif

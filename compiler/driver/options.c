@@ -16,6 +16,7 @@ enum {
     OPT_REAL,
     OPT_EMIT,
     OPT_RUN_PASS,
+    OPT_LANES,
     OPT_LIST_PASSES,
     OPT_DIAGNOSTICS,
     OPT_WARNING,
@@ -60,6 +61,17 @@ static int set_real(options *o, const char *name)
         return usage("--real=%s: must be f32 or f64", name);
     o->real = !strcmp(name, "f64") ? SC_F64 : SC_F32;
     return -1;
+}
+
+static int set_lanes(options *o, const char *when)
+{
+    static const char *const names[] = {[IR_LANES_AUTO] = "auto", [IR_LANES_ALL] = "all", [IR_LANES_NONE] = "none"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(when, names[i])) {
+            o->lanes = (ir_lanes)i;
+            return -1;
+        }
+    return usage("--lanes=%s: must be auto, all or none", when);
 }
 
 static int set_diagnostics(options *o, const char *name)
@@ -136,6 +148,8 @@ static int apply(options *o, int opt, const char *arg, poptContext con)
         return set_emit(o, arg);
     case OPT_RUN_PASS:
         return add_pass(o, arg);
+    case OPT_LANES:
+        return set_lanes(o, arg);
     case OPT_DIAGNOSTICS:
         return set_diagnostics(o, arg);
     case OPT_WARNING:
@@ -233,6 +247,8 @@ int options_parse(options *o, int argc, const char **argv)
         {"list-passes", 0, POPT_ARG_NONE, NULL, OPT_LIST_PASSES, "List the passes in their order", NULL},
         {"explain-adjoint", 0, POPT_ARG_NONE, &explain, 0,
          "Print how each write of the kernels and adjoints is made parallel", NULL},
+        {"lanes", 0, POPT_ARG_STRING, NULL, OPT_LANES,
+         "Which parallel loops run iterations side by side as lanes of vectors (auto: where it pays)", "auto|all|none"},
         {"diagnostics", 0, POPT_ARG_STRING, NULL, OPT_DIAGNOSTICS, "Form of errors and warnings (text)", "text|json"},
         {"Werror", 0, POPT_ARG_NONE | POPT_ARGFLAG_ONEDASH, &werror, 0, "Warnings are errors", NULL},
         {NULL, 'W', POPT_ARG_STRING | POPT_ARGFLAG_DOC_HIDDEN, NULL, OPT_WARNING, NULL, NULL},

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "ir/ir.h"
 #include "util/diag.h"
 #include "util/scalar.h"
 #include "util/vec.h"
@@ -32,6 +33,7 @@ typedef struct options {
     const char *cc;         /* --cc, or NULL */
     const char *dump_after; /* a pass's name, "all" or NULL */
     output_kind kind;
+    ir_lanes lanes;
     bool write_deps, explain, debug, line_directives, werror, no_runtime, through_text;
     scalar real;
     diag_format diagnostics;

@@ -101,6 +101,7 @@ static bool check(run *r)
     r->ir->source = r->opt.input;
     r->ir->real = r->opt.real;
     r->ir->debug = r->opt.debug;
+    r->ir->lanes = r->opt.lanes;
     const check_options opt = {.real = r->opt.real,
                                .defines = r->opt.defines.at,
                                .ndefines = (int)r->opt.defines.len,

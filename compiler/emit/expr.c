@@ -202,7 +202,7 @@ static int magnitude_bits(const ir_value *v, int depth);
 static int index_bits(const ir_value *v, int depth)
 {
     const ir_op *op = v->region->parent;
-    if (!op || depth > 8)
+    if (!op || depth > 11)
         return 64;
     int dim;
     if (op->code == OP_LOOP && ir_loop_attr(op)->bounded && v->index == 0 && v->region == op->regions[0])
@@ -225,7 +225,7 @@ static int magnitude_bits(const ir_value *v, int depth)
     const ir_op *d = v->def;
     if (!d)
         return index_bits(v, depth);
-    if (depth > 8)
+    if (depth > 11)
         return 64;
     switch (d->code) {
     case OP_CONST: {
@@ -247,6 +247,13 @@ static int magnitude_bits(const ir_value *v, int depth)
         const int a = magnitude_bits(d->args[0], depth + 1), b = magnitude_bits(d->args[1], depth + 1);
         const int bits = d->code == OP_MUL ? a + b : (a > b ? a : b) + 1;
         return bits > 64 ? 64 : bits;
+    }
+    case OP_DIV: /* by a number that is not 0 or -1 */
+        return ir_is_const(d->args[1]) && ir_int(d->args[1]) > 0 ? magnitude_bits(d->args[0], depth + 1) : 64;
+    case OP_MIN:
+    case OP_MAX: {
+        const int a = magnitude_bits(d->args[0], depth + 1), b = magnitude_bits(d->args[1], depth + 1);
+        return a > b ? a : b;
     }
     default:
         return 64;

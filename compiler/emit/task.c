@@ -52,7 +52,9 @@ static void print_plan(cfn *c, const task *t, const char *plan, const char *cons
     const bool rows = ir_task_attr(op)->unit_dims == 0 &&
                       nd > 1; /* a cut row costs a little, so rows stay whole where there are many */
     const char *unit = product_text(c->e->mem, n, rows ? nd - 1 : nd - ir_task_attr(op)->unit_dims,
-                                    nd); /* how many iterations must stay in one chunk */
+                                    nd);                   /* how many iterations must stay in one chunk */
+    if (ir_task_attr(op)->lanes && strcmp(unit, "1") == 0) /* whole strips */
+        unit = arena_printf(c->e->mem, "tk_strip(%s, %d)", total, ir_task_attr(op)->lanes);
     stmt(c, op->loc, "const tk_plan %s = %s(%s, %s, %lld);", plan, rows ? "tk_plan_rows" : "tk_plan_make", total, unit,
          (long long)task_cost(&c->e->facts, op));
 }
@@ -115,6 +117,8 @@ static const char *target_text(cfn *c, const task *t, ir_storage key)
         sb_printf(&b, "%s%s", d ? ", " : ", .at = {", val_simple(c, t->op->args[first + d]).text);
     if (nfixed)
         sb_printf(&b, "}, .fixed = %d", nfixed);
+    if (s)
+        sb_printf(&b, ", .adds = %lld", (long long)task_adds(t->op, s));
     const char *text = arena_strdup(c->e->mem, sb_str(&b));
     sb_free(&b);
     return text;
@@ -165,8 +169,8 @@ static void print_stages(cfn *c, const task *t, const char *args, const char *co
 {
     emitter *e = c->e;
     const ir_op *op = t->op;
-    const char *one = arena_printf(e->mem, "{%s, &%s, %s, %s}", t->name, args, n[0],
-                                   product_text(e->mem, n, 1, ir_task_attr(op)->ndim));
+    const char *one = arena_printf(e->mem, "{%s, &%s, %s, %s, %d}", t->name, args, n[0],
+                                   product_text(e->mem, n, 1, ir_task_attr(op)->ndim), ir_task_attr(op)->around);
     vec_push(&c->stages, ((stage){one, task_cost(&e->facts, op)}));
     if (ir_task_attr(op)->ahead)
         return;

@@ -337,6 +337,15 @@ static bool writes_arrays(const ir_func *f)
     return false;
 }
 
+static void print_workspace(emitter *e, const ir_func *f, kernel_form form)
+{
+    const char *suffix = form_suffix(form), *size = export_workspace(e->mem, f, form), *p = e->m->name;
+    if (size)
+        sb_printf(e->out,
+                  "/** Bytes of the workspace of %s_%s%s, which is aligned to %d. */\n#define %s_%s%s_WORKSPACE%s\n\n",
+                  p, f->name, suffix, IR_WORKSPACE_ALIGN, p, f->name, suffix, size);
+}
+
 static void print_export(emitter *e, const ir_func *f)
 {
     static const char *const what[] = {
@@ -348,6 +357,7 @@ static void print_export(emitter *e, const ir_func *f)
             "Second-order product: the JVP of %s_grad, in which each real argument and output is followed by its dual"};
     strbuf *b = e->out;
     const char *p = e->m->name;
+    print_workspace(e, f, FORM_RUN);
     sb_printf(b, "/** Function %s (%s).", f->name, place_of(e, f->loc));
     if (f->doc) {
         sb_addc(b, ' ');
@@ -358,11 +368,8 @@ static void print_export(emitter *e, const ir_func *f)
     for (int form = FORM_GRAD; form <= FORM_HVP; form++) {
         if (!kernel_form_of(f, (kernel_form)form))
             continue;
-        const char *suffix = form_suffix((kernel_form)form), *size = export_workspace(e->mem, f, (kernel_form)form);
-        if (size)
-            sb_printf(
-                b, "/** Bytes of the workspace of %s_%s%s, which is aligned to %d. */\n#define %s_%s%s_WORKSPACE%s\n\n",
-                p, f->name, suffix, IR_WORKSPACE_ALIGN, p, f->name, suffix, size);
+        const char *suffix = form_suffix((kernel_form)form);
+        print_workspace(e, f, (kernel_form)form);
         sb_add(b, "/** ");
         sb_printf(b, what[form], f->name);
         if (form == FORM_JVP && writes_arrays(f))

@@ -22,6 +22,12 @@ static const char *const class_texts[IR_CLASS_COUNT] = {
 #undef CLASS
 };
 
+static const char *const why_texts[IR_WHY_COUNT] = {
+#define WHY(id, text) text,
+#include "ir/whys.def"
+#undef WHY
+};
+
 void ir_wrong_kind(const ir_op *op)
 {
     fprintf(stderr, "tkc: internal error: '%s' is asked for attributes that it does not have\n", op_name(op->code));
@@ -59,6 +65,17 @@ void ir_set_layout(ir_op *op, ir_layout *l)
     *(ir_attr_kind_of(op->code) == IR_ATTR_ACCESS ? &ir_access_attr(op)->layout : &ir_slot_attr(op)->layout) = l;
 }
 
+static const char *const no_lanes_texts[IR_NO_LANES_COUNT] = {
+#define NO_LANES(id, text) text,
+#include "ir/no_lanes.def"
+#undef NO_LANES
+};
+
+const char *ir_no_lanes_text(ir_no_lanes why)
+{
+    return no_lanes_texts[why];
+}
+
 ir_class ir_class_of(const ir_op *op)
 {
     const ir_attr_kind kind = ir_attr_kind_of(op->code);
@@ -75,4 +92,9 @@ void ir_set_class(ir_op *op, ir_class c)
 const char *ir_class_text(ir_class c)
 {
     return class_texts[c];
+}
+
+const char *ir_why_text(ir_why w)
+{
+    return why_texts[w];
 }

@@ -22,6 +22,22 @@ typedef enum ir_class {
     IR_CLASS_COUNT
 } ir_class;
 
+/* Why a parallel loop has no lanes: no_lanes.def. */
+typedef enum ir_no_lanes {
+#define NO_LANES(id, text) IR_NO_LANES_##id,
+#include "ir/no_lanes.def"
+#undef NO_LANES
+    IR_NO_LANES_COUNT
+} ir_no_lanes;
+
+/* Why it is no gather: whys.def. */
+typedef enum ir_why {
+#define WHY(id, text) IR_WHY_##id,
+#include "ir/whys.def"
+#undef WHY
+    IR_WHY_COUNT
+} ir_why;
+
 /* Whose an assertion is. Where a built-in one fails, its message tells the column as well; IR_ASSERT_BOUNDS has a
  * subscript and an extent in place of the condition. */
 typedef enum ir_assert { IR_ASSERT_USER, IR_ASSERT_BUILT_IN, IR_ASSERT_BOUNDS } ir_assert;
@@ -69,6 +85,7 @@ typedef struct ir_attr_access {
     ir_plane plane;
     ir_acc acc;        /* ACCUM, ATOMIC */
     ir_class class;    /* STORE, ACCUM, ATOMIC */
+    ir_why why;        /* ACCUM */
     ir_opcode with;    /* ATOMIC: the element becomes old `with` value */
     ir_layout *layout; /* ATOMIC that records: of the block; else NULL */
     bool needed;       /* LOAD of a primal: the adjoint needs what it reads; by the rules pass */
@@ -126,8 +143,11 @@ typedef struct ir_attr_task {
                       bounds */
     bool ordered;  /* one thread runs it all in order: what it adds up decides, and the adjoint adds it up again; by
                       reverse mode */
-    bool ahead;    /* runs interleaved with the next task, some rows ahead; by the stages pass */
-    const ir_op *rest; /* a gather: the task that it was taken from. Compared, never looked into: it may be gone */
+    int lanes;     /* iterations that run side by side as the lanes of vectors, 0: none; by the lanes pass */
+    ir_no_lanes no_lanes; /* or why there are none */
+    bool ahead;           /* runs interleaved with the next task, some rows ahead; by the stages pass */
+    int around;           /* a gather whose first index goes around the end: by so many elements, both ways together */
+    const ir_op *rest;    /* a gather: the task that it was taken from. Compared, never looked into: it may be gone */
     ir_reduction *reductions;
     int nreductions;
     int nscatters;
@@ -139,8 +159,9 @@ typedef struct ir_attr_task {
     X(CONST, const) \
     X(MPARAM, mparam) \
     X(SHAPE, shape) \
-    X(ACCESS, access) X(LOCAL, local) X(ELEMENT, element) X(SLOT, slot) X(PLACE, place) X(CALL, call) X(TEXT, text) \
-        X(LOOP, loop) X(TASK, task)
+    X(ACCESS, access) \
+    X(LOCAL, local) \
+    X(ELEMENT, element) X(SLOT, slot) X(PLACE, place) X(CALL, call) X(TEXT, text) X(LOOP, loop) X(TASK, task)
 
 typedef enum ir_attr_kind {
     IR_ATTR_NOTHING,

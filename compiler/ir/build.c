@@ -549,6 +549,25 @@ void ir_adjoint(ir_builder *b, ir_func *kernel, int nargs, ir_value *const *args
     ir_call_attr(ir_insert(b, OP_ADJOINT, nargs, args, 0, NULL, 0))->callee = kernel;
 }
 
+ir_op *ir_gradient(ir_builder *b, ir_func *f, int nargs, ir_value *const *args)
+{
+    scalar *types = ARENA_ARRAY(f->module->mem, scalar, f->body->nparams + 1);
+    int n = 0;
+    for (int i = 0; i < f->body->nparams; i++)
+        if (scalar_is_float(f->body->params[i]->type))
+            types[n++] = f->body->params[i]->type;
+    ir_op *op = ir_insert(b, OP_GRADIENT, nargs, args, n, types, 0);
+    ir_call_attr(op)->callee = f;
+    return op;
+}
+
+ir_value *ir_along(ir_builder *b, ir_func *f, int nargs, ir_value *const *args)
+{
+    ir_op *op = ir_insert(b, OP_ALONG, nargs, args, 1, f->results, 0);
+    ir_call_attr(op)->callee = f;
+    return op->res[0];
+}
+
 int ir_loop_first_init(const ir_op *loop)
 {
     return ir_loop_attr(loop)->bounded ? 2 : 0;

@@ -121,6 +121,9 @@ void ir_set_layout(ir_op *op, ir_layout *l); /* of one that may have a layout */
 ir_class ir_class_of(const ir_op *op);
 void ir_set_class(ir_op *op, ir_class c); /* of one that may have a class */
 const char *ir_class_text(ir_class c);
+const char *ir_no_lanes_text(ir_no_lanes why);
+
+const char *ir_why_text(ir_why w);
 static inline ir_func *ir_callee_of(const ir_op *op)
 {
     return ir_call_attr(op)->callee;
@@ -265,7 +268,14 @@ typedef struct ir_ad {
     ir_func *primal; /* of a derived function */
     ir_func *grad, *jvp,
         *hvp; /* of a primal kernel, once generated; jvp is the primal itself where there are no duals */
-    ir_func *vjp, *fn_jvp, *replay;    /* of functions, on demand. replay: without side effects */
+    ir_func *vjp, *fn_jvp, *replay; /* of functions, on demand. replay: without side effects */
+    /* of functions whose derivatives a program asks for, f.grad(x), where memory counts as constant; passes/derive */
+    ir_func *gradient;    /* of a function with one real result: by each float parameter */
+    ir_func *gradient_of; /* of such a gradient, where it cannot be reversed itself */
+    ir_func
+        *along[2]; /* the derivative of the one result along tangents of the parameters: to be reversed; f.jvp(x, dx)
+                    */
+    ir_func *args_vjp, *args_jvp[2];   /* like vjp and fn_jvp, of functions that these call */
     ir_func *custom_grad, *custom_jvp; /* marked grad_for, jvp_for this kernel or function by the program */
     ir_func *custom_of;                /* what this is marked grad_for or jvp_for */
     ir_func *with_locals; /* of an export func: what its gradient is made from, where that is not itself; not in the
@@ -321,6 +331,9 @@ static inline bool ir_is_export(const ir_func *f)
     return f->kind == IR_KERNEL && f->pure;
 }
 
+/* Which parallel loops run their iterations as lanes of vectors: passes/schedule/lanes.c */
+typedef enum ir_lanes { IR_LANES_AUTO, IR_LANES_ALL, IR_LANES_NONE } ir_lanes;
+
 struct ir_module {
     arena *mem;
     intern_pool *names;
@@ -329,6 +342,7 @@ struct ir_module {
     const char *source; /* path of the .tk file, for comments */
     scalar real;
     bool debug;               /* --debug */
+    ir_lanes lanes;           /* --lanes */
     VEC(ir_struct *) structs; /* members before those that hold them */
     VEC(ir_field *) fields;   /* then the arrays of kernels, then those of export funcs */
     size_t nfields;           /* without these */
@@ -476,6 +490,8 @@ ir_op *ir_task(ir_builder *b, int ndim, ir_value *const *lo, ir_value *const *hi
                ir_value *const *init);
 ir_op *ir_call(ir_builder *b, ir_func *callee, int nargs, ir_value *const *args);
 void ir_adjoint(ir_builder *b, ir_func *kernel, int nargs, ir_value *const *args);
+ir_op *ir_gradient(ir_builder *b, ir_func *f, int nargs, ir_value *const *args);
+ir_value *ir_along(ir_builder *b, ir_func *f, int nargs, ir_value *const *args); /* tangents behind the others */
 
 /* One more carried value, behind the others: its parameter of the body, *result what comes out. The caller adds what
  * the body yields. */
@@ -500,6 +516,8 @@ scalar ir_elem_type(const ir_value *array); /* element type of a LOCAL */
 /* Calls fn on each operation of r and of nested regions, outer before inner, in order; fn may remove or replace the
  * operation given. */
 void ir_walk(ir_region *r, void (*fn)(ir_op *op, void *ctx), void *ctx);
+/* f is no derivative of anything any more. */
+void ir_forget_origins(ir_func *f);
 /* Replaces every use of `from` inside r and nested regions by the same value. */
 void ir_replace_uses(ir_region *r, ir_value *from, ir_value *to);
 /* Uses counted over a whole function: array indexed by value id, freed by the caller. */
@@ -553,7 +571,8 @@ typedef enum ir_gone {
     IR_GONE_STOP = 4,       /* what only derivatives look at: STOP, SLOPE, LEG */
     IR_GONE_NARROW_SUM = 8, /* sums of f32 over a task */
     IR_GONE_FLAT_TASK = 16, /* tasks without row segments, but for those that --debug leaves so */
-    IR_GONE_SIZED = 32      /* local arrays of sizes known at run time on C's stack */
+    IR_GONE_SIZED = 32,     /* local arrays of sizes known at run time on C's stack */
+    IR_GONE_GRADIENT = 64   /* gradients and JVPs of functions that are not functions yet */
 } ir_gone;
 /* ir_verify, and that there is none of what is gone (a set of these). */
 bool ir_verify_gone(const ir_func *f, const char *after_pass, unsigned gone);

@@ -299,6 +299,32 @@ static bool check_call(const verifier *v, const ir_op *op)
     return true;
 }
 
+/* Of GRADIENT the results, of ALONG more operands, are like the float parameters. */
+static bool check_func_derivative(const verifier *v, const ir_op *op)
+{
+    const ir_func *c = ir_callee_of(op);
+    if (!c || c->kind != IR_FUNC || c->nresults != 1 || !scalar_is_float(c->results[0]))
+        return fault(v, op, "the derivative of what is no function with one real result");
+    const bool along = op->code == OP_ALONG;
+    const int nparams = c->body->nparams;
+    int n = 0;
+    for (int i = 0; i < nparams; i++)
+        n += scalar_is_float(c->body->params[i]->type);
+    if (!expect_shape(v, op, nparams + (along ? n : 0), along ? 1 : n, 0))
+        return false;
+    n = 0;
+    for (int i = 0; i < nparams; i++) {
+        const scalar type = c->body->params[i]->type;
+        if (!expect_type(v, op, op->args[i], type, "argument"))
+            return false;
+        if (scalar_is_float(type) &&
+            !expect_type(v, op, along ? op->args[nparams + n] : op->res[n], type, "derivative"))
+            return false;
+        n += scalar_is_float(type);
+    }
+    return !along || expect_type(v, op, op->res[0], c->results[0], "result");
+}
+
 static bool check_assert_print(const verifier *v, const ir_op *op)
 {
     if (!ir_text_attr(op)->text)
@@ -385,6 +411,9 @@ static bool check_op(const verifier *v, const ir_op *op)
     case OP_CALL:
     case OP_ADJOINT:
         return check_call(v, op);
+    case OP_GRADIENT:
+    case OP_ALONG:
+        return check_func_derivative(v, op);
     case OP_EXTERN:
         return op->region->func->external ? expect_shape(v, op, op->region->func->body->nparams, op->nres, 0)
                                           : fault(v, op, "in a function of the program");
@@ -527,6 +556,9 @@ static unsigned kind_of(const ir_op *op)
         return IR_GONE_OLD;
     case OP_ADJOINT:
         return IR_GONE_ADJOINT;
+    case OP_GRADIENT:
+    case OP_ALONG:
+        return IR_GONE_GRADIENT;
     case OP_STOP:
     case OP_SLOPE:
     case OP_LEG:

@@ -15,6 +15,17 @@ void ir_walk(ir_region *r, void (*fn)(ir_op *op, void *ctx), void *ctx)
     }
 }
 
+static void forget_origin(ir_op *op, void *ctx)
+{
+    (void)ctx;
+    op->origin = op->twin = NULL;
+}
+
+void ir_forget_origins(ir_func *f)
+{
+    ir_walk(f->body, forget_origin, NULL);
+}
+
 static void replace_uses(ir_region *r, const ir_value *from, ir_value *to)
 {
     for (ir_op *op = r->first; op; op = op->next) {

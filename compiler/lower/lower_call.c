@@ -1,5 +1,6 @@
 /* Calls: an operation for functions on scalars and small aggregates, an expansion in place for the others. */
 #include <assert.h>
+#include <string.h>
 
 #include "lower/lower_impl.h"
 
@@ -107,18 +108,57 @@ static void call_adjoint(lower *l, const tx_expr *e, const agg *args)
     ir_adjoint(&l->b, f->lowered, n, v);
 }
 
+/* f.grad(...): by each real parameter. Integers in a struct beside floats have none: zero. */
+static void call_gradient(lower *l, const tx_func *f, const agg *args, agg *out)
+{
+    int n, at = 0, result = 0;
+    ir_value **v = components(l, f, args, &n);
+    const ir_op *op = ir_gradient(&l->b, f->lowered, n, v);
+    for (int i = 0; i < f->nparams; i++) {
+        const tx_local *p = f->params[i];
+        const bool real = scalar_is_float(p->type->elem);
+        if (!real && !(p->whole && ty_has_floats(p->whole->type)))
+            continue;
+        agg *g = &out[result++];
+        *g = agg_scalars(l, p->type->elem, ty_ncomp(p->type));
+        for (int k = 0; k < g->n; k++)
+            g->at[k] = real ? op->res[at++] : ir_zero(&l->b, g->elem);
+    }
+    assert(at == op->nres);
+}
+
+/* f.jvp(...): behind the arguments stand the tangents of the real ones. */
+static void call_along(lower *l, const tx_expr *e, const agg *args, agg *out)
+{
+    int n, more = 0;
+    ir_value **own = components(l, e->callee, args, &n);
+    for (int i = e->callee->nparams; i < e->nargs; i++)
+        more += args[i].n;
+    ir_value **v = ARENA_ARRAY(l->mem, ir_value *, n + more + 1);
+    memcpy(v, own, (size_t)n * sizeof *v);
+    for (int i = e->callee->nparams; i < e->nargs; i++)
+        for (int k = 0; k < args[i].n; k++)
+            v[n++] = agg_get(l, &args[i], k);
+    out[0] = agg_scalars(l, e->callee->result->elem, 1);
+    out[0].at[0] = ir_along(&l->b, e->callee->lowered, n, v);
+}
+
 void lower_call(lower *l, const tx_expr *e, agg *out)
 {
     tx_func *f = e->callee;
     agg *args = ARENA_ARRAY(l->mem, agg, e->nargs);
-    assert(e->nargs == f->nparams);
+    assert(e->nargs == f->nparams || e->along);
     for (int i = 0; i < e->nargs; i++)
-        if (!f->params[i]->by_ref)
+        if (i >= f->nparams || !f->params[i]->by_ref)
             args[i] = lower_expr(l, e->args[i]);
     l->b.loc = e->loc;
     ir_value *key = e->site ? lower_draw(l, OP_RANDOM, SC_U64, e->site) : NULL;
     if (e->adjoint)
         call_adjoint(l, e, args);
+    else if (e->gradient)
+        call_gradient(l, f, args, out);
+    else if (e->along)
+        call_along(l, e, args, out);
     else if (is_expanded(l->mem, f))
         expand(l, f, e->args, args, key, out);
     else

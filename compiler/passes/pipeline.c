@@ -43,12 +43,6 @@ static bool run_inline(ir_module *m)
     return true;
 }
 
-static void forget_origin(ir_op *op, void *ctx)
-{
-    (void)ctx;
-    op->origin = NULL;
-}
-
 static void find_active_store(ir_op *op, void *ctx)
 {
     bool *found = ctx;
@@ -76,7 +70,7 @@ static bool derive_grad(ir_func *k)
         return true;
     /* From here on an origin is an operation of the primal: what derived code replays. */
     ir_func *from = k->ad.with_locals ? k->ad.with_locals : k;
-    ir_walk(from->body, forget_origin, NULL);
+    ir_forget_origins(from);
     if (!pass_reverse(from))
         return false;
     k->ad.grad = from->ad.grad;
@@ -234,6 +228,14 @@ static void clean_up(ir_func *f)
     }
 }
 
+/* The carried values that are left without use go. What an inner loop adds to a counter may then be the same in each
+ * trip of the outer one. */
+static void counters(ir_func *f)
+{
+    while (!f->module->debug && pass_inductions(f))
+        pass_simplify(f);
+}
+
 /* Behind it, what left two loops is one value: a subscript, by which sums are told to be into one element. */
 static void invariants(ir_func *f)
 {
@@ -248,10 +250,25 @@ static void row_sums(ir_func *f)
     pass_wide_sums(f);
 }
 
+static void peel(ir_func *f)
+{
+    if (!is_watched(f) && pass_peel(f))
+        pass_simplify(f);
+}
+
 static void captures(ir_func *f)
 {
     pass_captures(f);
     pass_order(f);
+}
+
+static void lanes(ir_func *f)
+{
+    if (pass_lanes(f)) {
+        pass_cse(f);
+        pass_licm(f);
+        pass_dce(f);
+    }
 }
 
 static void reach(ptrmap *reached, ir_func *f);
@@ -288,6 +305,7 @@ static bool strip(ir_module *m)
 /* ---- the table ---- */
 
 static const pass_row table[] = {
+    {"func-grad", "gradients of functions become functions", ON_MODULE, pass_func_grad, NULL, NULL, IR_GONE_GRADIENT},
     {"scratch", "scratch fields are zero when a launch begins", ON_MODULE, pass_scratch, NULL, NULL, 0},
     {"lost-gradient", "which kernels have derivatives; lost gradients are errors", ON_MODULE, pass_lost_gradient, NULL,
      NULL, 0},
@@ -295,6 +313,7 @@ static const pass_row table[] = {
     {"simplify", "folding, common subexpressions, dead code", ON_ALL, NULL, NULL, pass_simplify, 0},
     {"decisions", "floats that steer, and what they are computed from, are exact", ON_MODULE, pass_decisions, NULL,
      NULL, 0},
+    {"inductions", "counters follow from the index of their loop", ON_SOURCES, NULL, NULL, counters, 0},
     {"invariants", "out of loops, so that adjoints save them once", ON_SOURCES, NULL, NULL, invariants, 0},
     {"arrays", "arrays of the host that are written", ON_PRIMALS, NULL, NULL, pass_arrays, 0},
     {"reverse", "adjoints of kernels", ON_PRIMALS, NULL, derive_grad, NULL, IR_GONE_OLD},
@@ -319,7 +338,7 @@ static const pass_row table[] = {
     {"forward-stores", "an element that is written several times is written once", ON_ALL, NULL, NULL, forward_first,
      0},
     {"promote", "sums into one element become reductions", ON_KERNELS, NULL, NULL, promote, 0},
-    {"gather", "constant-shift accumulations become gathers", ON_KERNELS, NULL, NULL, gather, 0},
+    {"gather", "accumulations into neighbours become gathers", ON_KERNELS, NULL, NULL, gather, 0},
     {"gather-simplify", "clean-up", ON_ALL, NULL, NULL, simplify_late, 0},
     {"gather-scale", "constant factors of gathered sums", ON_ALL, NULL, NULL, pass_scale, 0},
     {"wide-sums", "sums of f32 over parallel loops are added in f64", ON_KERNELS, NULL, NULL, pass_wide_sums,
@@ -327,6 +346,8 @@ static const pass_row table[] = {
     {"parallel", "class of each write", ON_ALL, NULL, NULL, pass_parallel, 0},
     {"rows", "innermost dimension of tasks as a loop", ON_KERNELS, NULL, NULL, rows, IR_GONE_FLAT_TASK},
     {"row-sums", "sums into one element over a row become reductions", ON_KERNELS, NULL, NULL, row_sums, 0},
+    {"peel", "subscripts that are periodic or clamped are plain between the ends of a row", ON_KERNELS, NULL, NULL,
+     peel, 0},
     {"clean-up", "invariants out of loops, stored values, common subexpressions, dead code", ON_ALL, NULL, NULL,
      clean_up, 0},
     {"captures", "cheap values are computed in tasks instead of being handed to them", ON_KERNELS, NULL, NULL, captures,
@@ -334,6 +355,7 @@ static const pass_row table[] = {
     {"parts-left", "what adjoints do not read any more is not needed", ON_MODULE, pass_parts_left, NULL, NULL, 0},
     {"stages", "gathers run interleaved with the rest of their task", ON_KERNELS, NULL, NULL, pass_stages, 0},
     {"slabs", "the part of a field that a task scatters into", ON_KERNELS, NULL, NULL, pass_slabs, 0},
+    {"lanes", "iterations with inner loops as lanes of vectors", ON_KERNELS, NULL, NULL, lanes, 0},
     {"frames", "large arrays, and those of sizes known at run time, on the stack of saved values", ON_ALL, NULL, NULL,
      pass_frames, IR_GONE_SIZED},
     {"simd", "loops that may be vectorised with reordering", ON_ALL, NULL, NULL, pass_simd, 0},

@@ -122,7 +122,7 @@ static void clear_bytes(tk_session *s, void *at, size_t bytes)
         return;
     /* with all threads, or this would be the serial part of every tape */
     const tk_plan p = tk_plan_make((int64_t)((bytes + CLEAR_UNIT - 1) / CLEAR_UNIT), 1, 8);
-    rt_run_chunks(s, &p, rt_worth_threads(s, &p), clear_lines, &a, true);
+    rt_run_chunks(s, &p, rt_work(s, &p), clear_lines, &a, true);
 }
 
 void rt_clear_plane(tk_field *f, tk_plane plane)
@@ -130,7 +130,7 @@ void rt_clear_plane(tk_field *f, tk_plane plane)
     if (f->plane[plane] && !rt_is_dense(f, plane)) {
         const strided_clear each = {f, plane};
         const tk_plan p = tk_plan_make(f->count, 1, 8);
-        rt_run_chunks(f->module->session, &p, rt_worth_threads(f->module->session, &p), clear_elements, &each, true);
+        rt_run_chunks(f->module->session, &p, rt_work(f->module->session, &p), clear_elements, &each, true);
         return;
     }
     clear_bytes(f->module->session, f->plane[plane], tk_field_bytes(f));

@@ -1,84 +1,14 @@
 /* Parallel loops. */
 #include "rt.h"
 
-#include <unistd.h>
-
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
-/* Work below which starting threads costs more than it gains, and the least work of a chunk, in rough cycles. A
- * parallel loop takes some ten microseconds to start and to end, when nothing else runs; the estimates of cycles are
- * rather high than low. */
+/* Work below which starting threads costs more than it gains, and the least work of a chunk, in rough cycles. A worker
+ * that sleeps comes after 5 to 50 microseconds, one that spins after one; the estimates of cycles are rather high than
+ * low. Where a loop turns out to be too small all the same, pace.c leaves it to the caller. */
 #ifndef TK_MIN_CHUNK /* tests make it small, so that small loops have many chunks */
-#define TK_MIN_PARALLEL 524288
+#define TK_MIN_PARALLEL 131072
 #define TK_MIN_CHUNK 16384
 #endif
 enum { MIN_PARALLEL = TK_MIN_PARALLEL, MIN_CHUNK = TK_MIN_CHUNK };
-
-int rt_all_threads(const tk_session_options *opt)
-{
-    long n = 1;
-    if (opt->parallel)
-        n = sysconf(_SC_NPROCESSORS_ONLN); /* what the host's pool has is not known */
-#ifdef _OPENMP
-    else
-        n = omp_get_max_threads();
-#endif
-    return n < 1 ? 1 : n > RT_MAX_THREADS ? RT_MAX_THREADS : (int)n;
-}
-
-/* ---- denormals ---- */
-
-#if defined(__SSE__) || defined(__x86_64__)
-static unsigned read_mode(void)
-{
-    return __builtin_ia32_stmxcsr();
-}
-static void write_mode(unsigned mode)
-{
-    __builtin_ia32_ldmxcsr(mode);
-}
-enum { FLUSH = 0x8040 }; /* flush to zero, denormals are zero */
-#elif defined(__aarch64__)
-static unsigned read_mode(void)
-{
-    uint64_t mode;
-    __asm__ volatile("mrs %0, fpcr" : "=r"(mode));
-    return (unsigned)mode;
-}
-static void write_mode(unsigned mode)
-{
-    const uint64_t wide = mode;
-    __asm__ volatile("msr fpcr, %0" : : "r"(wide));
-}
-enum { FLUSH = 1 << 24 };
-#else
-static unsigned read_mode(void)
-{
-    return 0;
-}
-static void write_mode(unsigned mode)
-{
-    (void)mode;
-}
-enum { FLUSH = 0 };
-#endif
-
-unsigned rt_float_mode_enter(const tk_session *s)
-{
-    if (!s->opt.flush_denormals)
-        return 0;
-    const unsigned saved = read_mode();
-    write_mode(saved | FLUSH);
-    return saved;
-}
-
-void rt_float_mode_leave(const tk_session *s, unsigned saved)
-{
-    if (s->opt.flush_denormals)
-        write_mode(saved);
-}
 
 /* ---- plans ---- */
 
@@ -97,6 +27,11 @@ tk_plan tk_plan_make(int64_t n, int64_t unit, int64_t cost)
     tk_plan p = {n, unit, 0, cost};
     if (n <= 0) {
         p.n = 0;
+        return p;
+    }
+    if (n < 2 * MIN_CHUNK && cost < 2 * MIN_CHUNK && n * cost < 2 * MIN_CHUNK) {
+        p.chunk = n; /* one chunk, without divisions: they are a fifth of a tiny launch */
+        p.nchunks = 1;
         return p;
     }
     const int64_t least = least_iterations(cost);
@@ -137,68 +72,89 @@ static void hook_piece(const void *args, int64_t lo, int64_t hi)
     rt_float_mode_leave(a->s, mode);
 }
 
-static void run_serial(const tk_session *s, int64_t n, tk_task_fn fn, const void *args)
+static void run_serial(const tk_session *s, const rt_loop *l)
 {
+    const void *args = l->alone ? l->alone : l->args;
     const unsigned mode = rt_float_mode_enter(s);
-    for (int64_t k = 0; k < n; k++)
-        fn(args, k, k + 1);
+    for (int64_t k = 0; k < l->n; k++)
+        l->fn(args, k, k + 1);
     rt_float_mode_leave(s, mode);
 }
 
-#ifdef _OPENMP
-static void run_openmp(const tk_session *s, int64_t n, tk_task_fn fn, const void *args)
-{
-    const int threads = n < s->threads ? (int)n : s->threads;
-#pragma omp parallel num_threads(threads)
-    {
-        const unsigned mode = rt_float_mode_enter(s);
-#pragma omp for schedule(dynamic)
-        for (int64_t k = 0; k < n; k++)
-            fn(args, k, k + 1);
-        rt_float_mode_leave(s, mode);
-    }
-}
-
+/* Whether the host calls from a parallel region of OpenMP's: its threads are busy already. Only hosts that link with
+ * OpenMP have the function. */
+#if defined(__ELF__) && defined(__GNUC__)
+int omp_in_parallel(void) __attribute__((weak));
 static bool is_nested(void)
 {
-    return omp_in_parallel() != 0;
+    return omp_in_parallel && omp_in_parallel();
 }
 #else
-static void run_openmp(const tk_session *s, int64_t n, tk_task_fn fn, const void *args)
-{
-    run_serial(s, n, fn, args);
-}
-
 static bool is_nested(void)
 {
     return false;
 }
 #endif
 
-void rt_for(tk_session *s, int64_t n, bool parallel, tk_task_fn fn, const void *args)
+static void run_hook(tk_session *s, const rt_loop *l)
 {
-    if (!parallel || n < 2 || s->threads == 1 || s->in_parallel) {
-        run_serial(s, n, fn, args);
-        return;
-    }
-    if (!s->opt.parallel &&
-        is_nested()) { /* the host calls from a parallel region of its own: its threads are busy already */
-        run_serial(s, n, fn, args);
-        return;
-    }
+    const hook_args a = {s, l->fn, l->args};
     s->in_parallel = true;
-    if (s->opt.parallel) {
-        const hook_args a = {s, fn, args};
-        s->opt.parallel(s->opt.parallel_user, n, hook_piece, &a);
-    } else {
-        run_openmp(s, n, fn, args);
-    }
+    s->opt.parallel(s->opt.parallel_user, l->n, hook_piece, &a);
     s->in_parallel = false;
 }
 
-bool rt_worth_threads(const tk_session *s, const tk_plan *p)
+/* False if no other thread was to be had; then nothing ran. */
+static bool run_threads(tk_session *s, const rt_loop *l, int helpers, rt_times *r)
 {
-    return !s->watch.serial && s->threads > 1 && p->nchunks > 1 && (double)p->n * (double)p->cost >= MIN_PARALLEL;
+    const unsigned mode = rt_float_mode_enter(s);
+    s->in_parallel = true;
+    *r = rt_pool_run(l->n, helpers, l->fn, l->args);
+    s->in_parallel = false;
+    rt_float_mode_leave(s, mode);
+    if (r->forked)
+        tk_fail(s, TK_BAD_STATE, "the process was forked inside a parallel loop, whose other threads it lost");
+    return r->helpers > 0;
+}
+
+static void run_pool(tk_session *s, const rt_loop *l)
+{
+    rt_times r;
+    const int most = (l->n < s->threads ? (int)l->n : s->threads) - 1;
+    if (RT_ALL_THREADS && run_threads(s, l, most, &r))
+        return;
+    rt_pace *pace = rt_pace_of(s, l->task, l->work, most);
+    const int64_t began = rt_now();
+    const int helpers = rt_pace_ask(pace, began);
+    if (helpers > 0 && run_threads(s, l, helpers, &r)) {
+        /* what this thread would have taken alone, as far as its pieces tell */
+        const double alone = r.own && !l->alone ? (double)(r.alone - r.invited) * (double)l->n / r.own : 0;
+        rt_pace_learn(pace, l->work, r.ended, r.ended - began, alone);
+        return;
+    }
+    run_serial(s, l);
+    if (helpers == 0) {
+        const int64_t ended = rt_now();
+        rt_pace_learn(pace, l->work, ended, ended - began, 0);
+    }
+}
+
+void rt_for(tk_session *s, const rt_loop *l)
+{
+    if (l->work <= 0 || l->n < 2 || s->threads == 1 || s->in_parallel)
+        run_serial(s, l);
+    else if (s->opt.parallel)
+        run_hook(s, l);
+    else if (l->n > RT_MAX_PIECES || rt_pool_inside() || is_nested())
+        run_serial(s, l);
+    else
+        run_pool(s, l);
+}
+
+double rt_work(const tk_session *s, const tk_plan *p)
+{
+    const double work = (double)p->n * (double)p->cost;
+    return !s->watch.serial && s->threads > 1 && p->nchunks > 1 && work >= MIN_PARALLEL ? work : 0;
 }
 
 typedef struct chunk_args {
@@ -219,10 +175,16 @@ static void run_chunk(const void *args, int64_t lo, int64_t hi)
     }
 }
 
-void rt_run_chunks(tk_session *s, const tk_plan *p, bool parallel, tk_task_fn fn, const void *args, bool always)
+void rt_run_chunks(tk_session *s, const tk_plan *p, double work, tk_task_fn fn, const void *args, bool always)
 {
     const chunk_args a = {s, p, fn, args, always};
-    rt_for(s, p->nchunks, parallel, run_chunk, &a);
+    rt_for(s, &(rt_loop){p->nchunks, work, fn, run_chunk, &a, NULL});
+}
+
+void rt_run_either(tk_session *s, const tk_plan *p, double work, tk_task_fn fn, tk_task_fn alone, const void *args)
+{
+    const chunk_args a = {s, p, fn, args, false}, one = {s, p, alone, args, false};
+    rt_for(s, &(rt_loop){p->nchunks, work, fn, run_chunk, &a, &one});
 }
 
 tk_status rt_too_many(tk_session *s)
@@ -235,7 +197,7 @@ tk_status tk_run(tk_session *s, const tk_plan *p, tk_task_fn fn, const void *arg
     if (p->n == INT64_MAX)
         return rt_too_many(s);
     rt_watch_loop(s, true);
-    rt_run_chunks(s, p, rt_worth_threads(s, p), fn, args, false);
+    rt_run_chunks(s, p, rt_work(s, p), fn, args, false);
     rt_watch_loop(s, false);
     return tk_session_status(s);
 }
@@ -252,12 +214,14 @@ typedef struct staged {
     int last;      /* stage */
     int64_t block; /* slabs */
     int64_t nblocks, lag, nchunks;
+    int64_t behind; /* slabs of the last stage that follow all of the others */
 } staged;
 
 static void run_block(const staged *g, int stage, int64_t k)
 {
     const tk_stage *t = &g->stages[stage];
-    const int64_t from = k * g->block, to = t->slabs - from < g->block ? t->slabs : from + g->block;
+    const int64_t slabs = t->slabs - (stage == g->last ? g->behind : 0);
+    const int64_t from = k * g->block, to = slabs - from < g->block ? slabs : from + g->block;
     if (t->slab > 0 && from < to && !tk_failed(g->s))
         t->fn(t->args, from * t->slab, to * t->slab);
 }
@@ -291,6 +255,15 @@ static void run_stages_chunk(const void *args, int64_t lo, int64_t hi)
     }
 }
 
+/* What goes around the end. */
+static void run_behind(const staged *g)
+{
+    const tk_stage *t = &g->stages[g->last];
+    const int64_t from = t->slabs < g->behind ? 0 : t->slabs - g->behind;
+    if (t->slab > 0 && from < t->slabs && !tk_failed(g->s))
+        t->fn(t->args, from * t->slab, t->slabs * t->slab);
+}
+
 static void run_left(const void *args, int64_t lo, int64_t hi)
 {
     const staged *g = args;
@@ -306,7 +279,7 @@ static void run_apart(tk_session *s, const tk_stage *stages, int nstages)
         rt_watch_loop(s, true);
         const tk_plan all = {stages[k].slabs * stages[k].slab, stages[k].slabs * stages[k].slab,
                              stages[k].slabs * stages[k].slab > 0, 1};
-        rt_run_chunks(s, &all, false, stages[k].fn, stages[k].args, false);
+        rt_run_chunks(s, &all, 0, stages[k].fn, stages[k].args, false);
         rt_watch_loop(s, false);
     }
 }
@@ -321,20 +294,29 @@ tk_status tk_run_stages(tk_session *s, const tk_stage *stages, int nstages, int6
         return tk_session_status(s);
     }
     staged g = {.s = s, .stages = stages, .last = nstages - 1};
-    int64_t slabs = 0, slab = 1;
+    int64_t slabs = 0, slab = 1, lag = 0;
     for (int k = 0; k < nstages; k++) {
+        const int64_t more = stages[k].slabs - stages[g.last].slabs + stages[k].around;
+        lag = more > lag ? more : lag;
         slabs = stages[k].slabs > slabs ? stages[k].slabs : slabs;
         slab = stages[k].slab > slab ? stages[k].slab : slab;
+        g.behind = stages[k].around > g.behind ? stages[k].around : g.behind;
     }
     g.block = least_iterations(cost) / slab + 1;
     g.nblocks = slabs / g.block + (slabs % g.block != 0);
-    g.lag = (slabs - stages[g.last].slabs + g.block - 1) / g.block;
+    g.lag = (lag + g.block - 1) / g.block;
     const double slab_cost = (double)slab * (double)cost;
-    const bool parallel = s->threads > 1 && g.nblocks > 1 && (double)slabs * slab_cost >= MIN_PARALLEL;
+    const double work = (double)slabs * slab_cost;
+    const bool parallel = s->threads > 1 && g.nblocks > 1 && work >= MIN_PARALLEL;
     g.nchunks = !parallel ? 1 : g.nblocks < s->threads * CHUNKS_PER_THREAD ? g.nblocks : s->threads * CHUNKS_PER_THREAD;
     if (g.nblocks > 0) {
-        rt_for(s, g.nchunks, parallel, run_stages_chunk, &g);
-        rt_for(s, g.nchunks - 1, (double)((g.nchunks - 1) * g.lag * g.block) * slab_cost >= MIN_PARALLEL, run_left, &g);
+        /* worth less: threads are awake behind the loop above */
+        const double left = (double)((g.nchunks - 1) * g.lag * g.block) * slab_cost;
+        rt_for(s, &(rt_loop){g.nchunks, parallel ? work : 0, stages[0].fn, run_stages_chunk, &g, NULL});
+        rt_for(s,
+               &(rt_loop){g.nchunks - 1, left >= MIN_PARALLEL / 4 ? left : 0, stages[g.last].fn, run_left, &g, NULL});
+        if (g.behind > 0)
+            run_behind(&g);
     }
     return tk_session_status(s);
 }

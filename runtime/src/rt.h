@@ -11,6 +11,16 @@
 /* Number of private copies in a deterministic session, whatever its threads. */
 enum { RT_FIXED_SLOTS = 8, RT_MAX_THREADS = 1024 };
 
+/* Loops of which a session knows what they took, a power of two; pieces that a loop is dealt out in. */
+enum { RT_PACES = 128, RT_MAX_PIECES = 65535 };
+
+/* Tests make loops small, and want all the threads that they ask for. */
+#ifdef TK_MIN_CHUNK
+enum { RT_ALL_THREADS = true };
+#else
+enum { RT_ALL_THREADS = false };
+#endif
+
 struct rt_kept;
 struct rt_changes;
 
@@ -70,6 +80,19 @@ typedef struct rt_forward {
     tk_status failed; /* as in rt_tape */
 } rt_forward;
 
+/* What loops of one task and size took; pace.c. Zeroed: none so far. */
+enum { RT_ALONE, RT_HALF, RT_ALL, RT_WAYS };
+typedef struct rt_pace {
+    tk_task_fn task;
+    int size, most;       /* the power of two above its work; workers that there could be */
+    int best, way, tried; /* what took least, this loop's way, and the last that was not the best one */
+    double ns[RT_WAYS];   /* for a cycle of work, of late; 0: not known */
+    double patience;
+    double credit; /* ns that the best way has gained since it is that */
+    int64_t asked; /* when it ran last */
+    int64_t due;   /* when another way is tried; 0: there was no loop yet */
+} rt_pace;
+
 /* A stack of the pool. The session knows all of them, so that what a failed task did not give back is found when the
  * launch ends. */
 typedef struct rt_pooled {
@@ -100,6 +123,7 @@ struct tk_session {
     rt_tape tape;
     rt_forward forward;
     rt_watch watch;
+    rt_pace pace[RT_PACES];
     tk_stack scratch;
     rt_pooled *stacks; /* all */
     tk_stack *idle;    /* those not in use */
@@ -355,15 +379,64 @@ void rt_decisions_free(tk_session *s, tk_record *rec);
 
 /* ---- parallel.c ---- */
 
-/* fn(args, k, k + 1) for all k in [0, n), in parallel if `parallel` and there are threads. */
-void rt_for(tk_session *s, int64_t n, bool parallel, tk_task_fn fn, const void *args);
+/* Work that is enough for more than one thread, in rough cycles; else 0. */
+double rt_work(const tk_session *s, const tk_plan *p);
+typedef struct rt_loop {
+    int64_t n;
+    double work;     /* 0: too little for more than one thread */
+    tk_task_fn task; /* of what loop it is */
+    tk_task_fn fn;
+    const void *args;
+    const void *alone; /* args where this thread runs all of it, if these are others; else NULL */
+} rt_loop;
+/* fn(args, k, k + 1) for all k in [0, n), in parallel if there are threads. */
+void rt_for(tk_session *s, const rt_loop *l);
 /* fn for each chunk; `always`: also after a failure. */
-void rt_run_chunks(tk_session *s, const tk_plan *p, bool parallel, tk_task_fn fn, const void *args, bool always);
-/* Enough work for more than one thread. */
+void rt_run_chunks(tk_session *s, const tk_plan *p, double work, tk_task_fn fn, const void *args, bool always);
+/* The same, where one thread does better with another function. */
+void rt_run_either(tk_session *s, const tk_plan *p, double work, tk_task_fn fn, tk_task_fn alone, const void *args);
 tk_status rt_too_many(tk_session *s); /* fails the launch */
-bool rt_worth_threads(const tk_session *s, const tk_plan *p);
+
+/* ---- pool.c ---- */
+
+/* Each session counts; threads that are there end with the last one. */
+void rt_pool_join(void);
+void rt_pool_leave(void);
+/* Whether this thread runs a piece of a loop, whosever. */
+bool rt_pool_inside(void);
+int64_t rt_now(void); /* ns */
+
+/* How a loop went. Times in ns: when it began, workers were invited, the caller found no more pieces, all had ended. */
+typedef struct rt_times {
+    int64_t began, invited, alone, ended;
+    int helpers, own; /* workers invited; pieces that the caller ran */
+    bool forked;      /* this is the child of a fork inside the loop: pieces are missing */
+} rt_times;
+/* fn(args, k, k + 1) for all k in [0, n), n <= RT_MAX_PIECES, on this thread and up to so many workers. If there is no
+ * worker to be had (helpers 0), nothing runs. */
+rt_times rt_pool_run(int64_t n, int helpers, tk_task_fn fn, const void *args);
+
+/* ---- pace.c ---- */
+
+rt_pace *rt_pace_of(tk_session *s, tk_task_fn task, double work, int most);
+/* How many workers to ask for. */
+int rt_pace_ask(rt_pace *p, int64_t now);
+/* What came of it. alone: what one thread would have taken, for all that is known; 0 if that is nothing. */
+void rt_pace_learn(rt_pace *p, double work, int64_t now, int64_t took, double alone);
+
+/* ---- processors.c ---- */
+
+/* That this process may use, by affinity and control group. */
+int rt_processors(void);
+/* Whole processors that control groups grant: /proc/self/cgroup, /sys/fs/cgroup. INT_MAX: no bound. */
+int rt_quota(const char *groups, const char *root);
 int rt_all_threads(const tk_session_options *opt);
-/* Floating-point mode of this thread for kernels; restore takes what enter returned. */
+
+/* ---- floats.c ---- */
+
+/* Of this thread; also with the session's, where enter returns what leave takes. */
+unsigned rt_float_mode(void);
+void rt_float_mode_set(unsigned mode);
 unsigned rt_float_mode_enter(const tk_session *s);
 void rt_float_mode_leave(const tk_session *s, unsigned saved);
 

@@ -12,6 +12,11 @@
 static const double max_copy_bytes = 256.0 * 1024 * 1024;
 enum { BYTES_PER_CYCLE = 8 };
 
+/* An atomic addition against a plain one, whose cycles are in the plan's cost. */
+#ifndef TK_ATOMIC_CYCLES /* tests make it nothing, so that small loops have threads that meet */
+#define TK_ATOMIC_CYCLES 40
+#endif
+
 typedef struct scatter {
     const tk_session *s;
     const tk_plan *plan;
@@ -166,6 +171,15 @@ static bool copies_pay(const tk_plan *p, const tk_scatter_target *targets, int n
     return bytes <= max_copy_bytes && bytes <= BYTES_PER_CYCLE * (double)p->n * (double)p->cost;
 }
 
+/* So many threads with atomic additions are faster than one without. */
+static bool atomics_pay(const tk_plan *p, const tk_scatter_target *targets, int ntargets, int threads)
+{
+    double adds = 0;
+    for (int t = 0; t < ntargets; t++)
+        adds += (double)targets[t].adds;
+    return (double)p->cost + TK_ATOMIC_CYCLES * adds < (double)p->cost * threads;
+}
+
 /* A copy of a slab, and in *base what stands for the plane's first component: usually outside of the copy's memory, so
  * it is a number here. Where there are no such low addresses, the memory begins with what is not needed. */
 static unsigned char *copy_of(tk_session *s, const tk_scatter_target *t, uintptr_t *base)
@@ -209,11 +223,11 @@ static tk_status run_private(tk_session *s, scatter *sc, const void *args, size_
 {
     const tk_mark mark = tk_scratch_mark(s);
     if (prepare(s, sc, args, args_size)) {
-        rt_for(s, sc->slots, rt_worth_threads(s, sc->plan), run_slot, sc);
+        rt_for(s, &(rt_loop){sc->slots, rt_work(s, sc->plan), sc->fn, run_slot, sc, NULL});
         for (int t = 0; t < sc->ntargets && !tk_failed(s); t++) {
             const sum a = {sc, t};
             const tk_plan p = tk_plan_make((int64_t)slab_of(&sc->targets[t]).count, 1, sc->slots);
-            rt_run_chunks(s, &p, rt_worth_threads(s, &p), sum_range, &a, false);
+            rt_run_chunks(s, &p, rt_work(s, &p), sum_range, &a, false);
         }
     }
     tk_scratch_reset(s, mark);
@@ -223,7 +237,7 @@ static tk_status run_private(tk_session *s, scatter *sc, const void *args, size_
 static tk_status run_alone(tk_session *s, const tk_plan *p, tk_task_fn plain, const void *args)
 {
     rt_watch_loop(s, true);
-    rt_run_chunks(s, p, false, plain, args, false);
+    rt_run_chunks(s, p, 0, plain, args, false);
     rt_watch_loop(s, false);
     return tk_session_status(s);
 }
@@ -244,11 +258,14 @@ tk_status tk_run_scatter(tk_session *s, const tk_plan *p, tk_task_fn plain, tk_t
     bool aligned = true; /* atomic operations do not work elsewhere */
     for (int t = 0; t < ntargets; t++)
         aligned = aligned && (!targets[t].field || rt_is_aligned(targets[t].field, targets[t].plane));
-    if (!aligned || slots <= 1 || s->in_parallel || s->watch.serial || (!fixed && !rt_worth_threads(s, p)))
+    if (!aligned || slots <= 1 || s->in_parallel || s->watch.serial || (!fixed && rt_work(s, p) <= 0))
         return run_alone(s, p, plain, args);
     if (copies_pay(p, targets, ntargets, slots)) {
         scatter sc = {s, p, plain, slots, NULL, 0, targets, ntargets, NULL};
         return run_private(s, &sc, args, args_size);
     }
-    return fixed ? run_alone(s, p, plain, args) : tk_run(s, p, atomic, args);
+    if (fixed || !atomics_pay(p, targets, ntargets, slots))
+        return run_alone(s, p, plain, args);
+    rt_run_either(s, p, rt_work(s, p), atomic, plain, args);
+    return tk_session_status(s);
 }

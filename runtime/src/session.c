@@ -27,6 +27,7 @@ tk_session *tk_session_create(const tk_session_options *opt)
         rt_thread_fail(TK_NO_MEMORY, "out of memory for a session");
         return NULL;
     }
+    rt_pool_join();
     s->opt = o;
     s->threads = o.threads ? o.threads : rt_all_threads(&o);
     s->refs = 1;
@@ -57,6 +58,7 @@ void rt_session_release(tk_session *s)
     pthread_mutex_destroy(&s->stack_lock);
     pthread_mutex_destroy(&s->print_lock);
     rt_block_free(s);
+    rt_pool_leave();
 }
 
 void tk_session_destroy(tk_session *s)

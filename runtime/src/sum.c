@@ -85,7 +85,7 @@ void rt_sum_add(tk_session *s)
                 const tk_field *f = &m->fields[i];
                 const add_args a = {f, planes[p], f->sum[p]};
                 const tk_plan plan = tk_plan_make(f->sum[p] ? (int64_t)rt_scalars(f) : 0, UNIT, 8);
-                rt_run_chunks(s, &plan, rt_worth_threads(s, &plan), add_range, &a, true);
+                rt_run_chunks(s, &plan, rt_work(s, &plan), add_range, &a, true);
             }
     forget(s);
 }

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Builds the benchmarks with an existing build of tkc and prints the table.
 #   sh tests/bench/run.sh [BUILD_DIR] [CASE]      CC=gcc or CC=clang (default)
+# What is written by hand uses OpenMP: clang wants libomp-dev.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 build=${1:-$here/../../build-clang}
@@ -8,7 +9,7 @@ build=$(cd "$build" && pwd)
 cc=${CC:-clang}
 out=$build/bench-$cc
 mkdir -p "$out"
-for k in elementwise stencil nbody scatter wave; do
+for k in elementwise stencil nbody scatter wave border; do
     "$build/compiler/tkc" "$here/$k.tk" -o "$out/$k.c"
 done
 flags="-std=gnu11 -O3 -march=native -fno-math-errno -fno-trapping-math -fopenmp"

@@ -34,7 +34,7 @@ done
 for flags in "-fassociative-math -fno-signed-zeros -fno-trapping-math" -freciprocal-math -funsafe-math-optimizations; do
     # shellcheck disable=SC2086
     if "$CC" -O2 $flags $include -c steers.c -o steers.o 2>messages; then
-        "$CC" $SANITIZE $include host.c steers.o "$library" -fopenmp -lm -o host || exit 1
+        "$CC" $SANITIZE $include host.c steers.o "$library" -pthread -lm -o host || exit 1
         ./host >said
         grep -q "was compiled with a part of -ffast-math" said || { echo "$flags: $(cat said)"; exit 1; }
     else
@@ -42,4 +42,4 @@ for flags in "-fassociative-math -fno-signed-zeros -fno-trapping-math" -frecipro
     fi
 done
 # shellcheck disable=SC2086
-"$CC" -O3 -fno-math-errno -fno-trapping-math -ffp-contract=fast $include -c steers.c -o steers.o && "$CC" $SANITIZE $include host.c steers.o "$library" -fopenmp -lm -o host && ./host | grep -qx created
+"$CC" -O3 -fno-math-errno -fno-trapping-math -ffp-contract=fast $include -c steers.c -o steers.o && "$CC" $SANITIZE $include host.c steers.o "$library" -pthread -lm -o host && ./host | grep -qx created

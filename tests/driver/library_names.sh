@@ -25,7 +25,7 @@ int main(void)
 }
 C
     # shellcheck disable=SC2086
-    $CC -std=c11 -Wall -Wextra -Werror -fopenmp-simd $SANITIZE -I. -I"$INCLUDE" host.c $name.c "$(dirname "$TKC")/../runtime/libtkc.a" -fopenmp -lm -o host
+    $CC -std=c11 -Wall -Wextra -Werror -fopenmp-simd $SANITIZE -I. -I"$INCLUDE" host.c $name.c "$(dirname "$TKC")/../runtime/libtkc.a" -pthread -lm -o host
     ./host
     $CXX -std=c++17 -Wall -Wextra -Werror -I. -I"$INCLUDE" -fsyntax-only -x c++ host.c
     # A folder tkc beside the files is not where the library is looked for.

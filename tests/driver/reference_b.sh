@@ -78,6 +78,6 @@ kernel k() derive() {
 }
 END
 "$TKC" sums.tk -o sums.c --explain-adjoint >sums.txt
-grep -q ' together.mass +=: scatter (atomics)$' sums.txt
-grep -q ' apart.mass +=: scatter (private copies or atomics)$' sums.txt
-grep -q ' own +=: scatter (private copies or atomics)$' sums.txt
+grep -q ' together.mass +=: scatter (atomics); no gather: subscripts that are no neighbours$' sums.txt
+grep -q ' apart.mass +=: scatter (private copies or atomics); no gather: subscripts that are no neighbours$' sums.txt
+grep -q ' own +=: scatter (private copies or atomics); no gather: subscripts that are no neighbours$' sums.txt

@@ -57,6 +57,6 @@ int main(void)
 END
 for c in shared debug; do
     # shellcheck disable=SC2086
-    $CC -std=c11 -O2 -Wall -Wextra -Wpedantic -Werror -fopenmp-simd $SANITIZE -I. -I"$INCLUDE" main.c $c.c "$(dirname "$TKC")"/../runtime/libtkc.a -fopenmp -lm -o $c
+    $CC -std=c11 -O2 -Wall -Wextra -Wpedantic -Werror -fopenmp-simd $SANITIZE -I. -I"$INCLUDE" main.c $c.c "$(dirname "$TKC")"/../runtime/libtkc.a -pthread -lm -o $c
     ./$c
 done

@@ -25,6 +25,7 @@ expect 2 gravity.tk bad.tk
 expect 2 --no-such-option gravity.tk
 expect 2 gravity.tk --emit=nothing
 expect 2 gravity.tk --real=f16
+expect 2 gravity.tk --lanes=some
 expect 2 gravity.tk --diagnostics=xml
 expect 2 gravity.tk -Wpretty
 expect 2 gravity.tk -D EPS

@@ -58,7 +58,7 @@ END
 for flags in '' --debug; do
     cat one$flags.c two$flags.c main.c >unity.c
     # shellcheck disable=SC2086
-    $CC -std=c11 -Wall -Wextra -Wpedantic -Werror -fopenmp-simd $SANITIZE -I. -I"$ROOT/runtime/include" unity.c "$(dirname "$TKC")/../runtime/libtkc.a" -fopenmp -lm -o unity
+    $CC -std=c11 -Wall -Wextra -Wpedantic -Werror -fopenmp-simd $SANITIZE -I. -I"$ROOT/runtime/include" unity.c "$(dirname "$TKC")/../runtime/libtkc.a" -pthread -lm -o unity
     ./unity
 done
 
@@ -69,5 +69,5 @@ for name in poly pose; do
 done
 printf '#include "poly.c"\n#include "one.c"\n#include "pose.c"\nfloat outside(float h) { return h; }\nint main(void) { float a, b; poly_f(0.9f, 4, &a); pose_f(0.9f, 4, &b); return !(a > 0 && b > 0); }\n' >alone.c
 # shellcheck disable=SC2086
-$CC -std=c11 -Wall -Wextra -Wpedantic -Werror -fopenmp-simd $SANITIZE -I. -I"$ROOT/runtime/include" alone.c "$(dirname "$TKC")/../runtime/libtkc.a" -fopenmp -lm -o alone
+$CC -std=c11 -Wall -Wextra -Wpedantic -Werror -fopenmp-simd $SANITIZE -I. -I"$ROOT/runtime/include" alone.c "$(dirname "$TKC")/../runtime/libtkc.a" -pthread -lm -o alone
 ./alone

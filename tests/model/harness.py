@@ -38,7 +38,7 @@ class Module:
     def compiled(self, compiler, *flags):
         include = ["-I", ROOT / "runtime" / "include"]
         self.must([compiler, "-std=c11", "-D_GNU_SOURCE", *flags, *include, "-c", f"{self.name}.c", "-o", "module.o"])
-        self.must([compiler, "-std=c11", "-D_GNU_SOURCE", "-O1", *include, "host.c", "module.o", self.build / "runtime" / "libtkc.a", "-fopenmp", "-lm", "-o", "host"])
+        self.must([compiler, "-std=c11", "-D_GNU_SOURCE", "-O1", *include, "host.c", "module.o", self.build / "runtime" / "libtkc.a", "-pthread", "-lm", "-o", "host"])
 
     def run(self, data):
         return self.must(["./host"], input=data, env={**os.environ, "OMP_NUM_THREADS": "1"})

@@ -39,7 +39,7 @@ def build(args, real, work):
     (out / "host.c").write_text(functions.host())
     build_dir = Path(args.build).resolve()
     subprocess.run([build_dir / "compiler/tkc", "m.tk", "-o", "m.c", f"--real={real}"], cwd=out, check=True)
-    subprocess.run([args.cc, "-std=gnu11", "-O2", "-fno-math-errno", "-fno-trapping-math", "-fopenmp", f"-I{ROOT / 'runtime/include'}", "host.c", "m.c",
+    subprocess.run([args.cc, "-std=gnu11", "-O2", "-fno-math-errno", "-fno-trapping-math", "-pthread", f"-I{ROOT / 'runtime/include'}", "host.c", "m.c",
                     build_dir / "runtime/libtkc.a", "-lm", "-o", "host"], cwd=out, check=True)
     return out
 

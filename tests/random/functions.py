@@ -1,6 +1,8 @@
 """Functions of a program, and calls of them."""
 from expressions import Expr
-from kinds import FLOATS, INTEGERS, OBLONG, STRUCTS, TYPES, VECTORS, WIDE
+from kinds import FLOATS, INTEGERS, OBLONG, STRUCTS, TYPES, VECTORS, WIDE, members
+
+ATOMICS = ("atomic_add", "atomic_sub", "atomic_min", "atomic_max", "atomic_and", "atomic_or", "atomic_xor")
 
 
 class Functions:
@@ -78,6 +80,9 @@ class Functions:
         for f in self.functions + self.pairs:
             if not f.get("called") and f["result"] not in WIDE and f["result"] != "Tone" and self.callable(f) and self.chance(0.7):
                 self.let_results(f)
+        for f in self.functions:
+            if f["gradient"] and self.callable(f) and self.chance(0.3):
+                self.gradient(f)
 
     def let_results(self, f):
         """Locals that are the results of a call."""
@@ -90,6 +95,28 @@ class Functions:
         self.emit(f"let {', '.join(names)} = {f['name']}({args});")
         for n, k in zip(names, kinds):
             self.scope += self.param_values(n, k, 3)
+
+    def gradient(self, of=None):
+        """Of a function, as values, or along a direction: bounded, since it may be steep."""
+        found = [f for f in self.functions if f["gradient"] and self.mult * f["weight"] < 400 and self.callable(f)]
+        if not found and not of:
+            return self.let()
+        f = of or self.rng.choice(found)
+        f["called"] = True
+        self.nested_function |= self.inside
+        args = ", ".join(self.arguments(f, 1))
+        kinds = [k for k in f["args"] if k in FLOATS or k in STRUCTS]
+        if self.chance(0.3):
+            self.count("JVP of a function as a value")
+            tangents = ", ".join(self.argument(k, 1, 2) for k in kinds)
+            return self.declare("real", f"tanh(0.2 * {f['name']}.jvp({args}, {tangents}))", -1, 1, False)
+        names = [self.name_new("l") for _ in kinds]
+        self.count(f"gradient of a function{' in a function' if self.inside else ''}")
+        self.emit(f"let {', '.join(names)} = {f['name']}.grad({args});")
+        for n, kind in zip(names, kinds):
+            for path, k in members(kind, n):
+                if k in FLOATS:
+                    self.declare(k, f"tanh(0.2 * {path})", -1, 1, False)
 
     def make_function(self):
         """Pure but for reads of the kernel's inputs; those for the host (`export func`) read nothing."""
@@ -150,6 +177,12 @@ class Functions:
         weight = 20 if self.nested_function else 1
         self.lines, self.pad, self.scope, self.budget, self.inside, self.mult, self.kernel_level = saved
         self.function_lines += body
-        f = {"name": name, "args": args, "result": result, "weight": weight, "more": more, "pure": self.pure, "draws": self.drawn}
+        text = "\n".join(body)
+        bad = [o["name"] for o in self.functions + self.pairs if not o["once"]]
+        # What stays within the rules of f.grad, and is differentiable twice.
+        once = not self.drawn and not any(f"{w}(" in text for w in ("joint", *ATOMICS, *bad))
+        gradient = once and result == "real" and not more and all(k in FLOATS and k != "mat3x7" and k != "big" or k in INTEGERS or k in ("Pair", "Part", "Frame") for k in args) and any(
+            k not in INTEGERS for k in args)
+        f = {"name": name, "args": args, "result": result, "weight": weight, "more": more, "pure": self.pure, "draws": self.drawn, "once": once, "gradient": gradient}
         self.pure = False
         (self.pairs if more else self.functions).append(f)

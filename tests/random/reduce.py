@@ -23,14 +23,14 @@ class Reducer:
         self.objects = []
         for s in SOURCES:
             o = self.tmp / f"lib_{s.parent.name}_{s.stem}.o"
-            status, _, err = run([args.cc, "-std=gnu11", "-D_GNU_SOURCE", "-O1", "-fPIC", "-fopenmp", f"-DTK_MIN_CHUNK={args.chunk}", "-DTK_MIN_PARALLEL=1",
+            status, _, err = run([args.cc, "-std=gnu11", "-D_GNU_SOURCE", "-O1", "-fPIC", "-pthread", f"-DTK_MIN_CHUNK={args.chunk}", "-DTK_MIN_PARALLEL=1", "-DTK_ATOMIC_CYCLES=0",
                                   '-DTK_VERSION="test"', *include, "-I", ROOT / "runtime" / "src", "-c", s, "-o", o])
             if status:
                 sys.exit(err)
             self.objects.append(o)
         self.cc, self.out = args.cc, args.out
         # a shared library: linking is half of a step
-        status, _, err = run([args.cc, "-shared", *self.objects, "-fopenmp", "-lm", "-Wl,-z,nodelete", "-o", self.tmp / "libcheck.so"])
+        status, _, err = run([args.cc, "-shared", *self.objects, "-pthread", "-lm", "-Wl,-z,nodelete", "-o", self.tmp / "libcheck.so"])
         if not status:
             self.objects = [self.tmp / "libcheck.so"]
 
@@ -48,7 +48,7 @@ class Reducer:
         status, _, err = run([self.cc, "-std=c11", *self.flags, *WARN, *GENERATED, *self.include, "-c", "rnd.c", "-o", "rnd.o"], cwd=t)
         if status or err:
             return "cc " + (re.search(r"(\[-W[\w-]*\]|error: [\w ]+)", err) or ["?"])[0]
-        status, _, err = run([self.cc, "-std=gnu11", *self.flags, *self.include, "stub.c", "rnd.o", *self.objects, "-fopenmp", "-lm", "-o", "check"], cwd=t)
+        status, _, err = run([self.cc, "-std=gnu11", *self.flags, *self.include, "stub.c", "rnd.o", *self.objects, "-pthread", "-lm", "-o", "check"], cwd=t)
         if status:
             return None
         status, out, err = run([t / "check", "--table", "0", str(self.threads), "-1.2", "1.2"], cwd=t)

@@ -178,7 +178,7 @@ class Search:
 
     def values(self, cc, flags, tmp, name):
         self.need([*shlex.split(cc), "-std=c11", *flags, *self.include, "-c", "m.c", "-o", f"{name}.o"], cwd=tmp)
-        self.need(["gcc", *self.include, "stub.c", f"{name}.o", *self.checker, self.lib, "-fopenmp", "-lm", "-o", name], cwd=tmp)
+        self.need(["gcc", *self.include, "stub.c", f"{name}.o", *self.checker, self.lib, "-pthread", "-lm", "-o", name], cwd=tmp)
         self.need([tmp / name, "--values", f"{name}.values", "-1.2", "1.2"], cwd=tmp)
         return read(tmp / f"{name}.values")
 

@@ -145,12 +145,12 @@ class Runner:
         objects = []
         for s in sources:
             o = self.work / f"{name}.{s.parent.name}.{s.stem}.o"
-            status, _, err = run([cc, "-std=gnu11", "-D_GNU_SOURCE", *flags, "-fopenmp", f"-DTK_MIN_CHUNK={chunk}", "-DTK_MIN_PARALLEL=1",
+            status, _, err = run([cc, "-std=gnu11", "-D_GNU_SOURCE", *flags, "-pthread", f"-DTK_MIN_CHUNK={chunk}", "-DTK_MIN_PARALLEL=1", "-DTK_ATOMIC_CYCLES=0",
                                   '-DTK_VERSION="test"', *self.include, "-I", ROOT / "runtime" / "src", "-c", s, "-o", o])
             if status:
                 sys.exit(f"{s}: {err}")
             objects.append(o)
-        status, _, err = run([cc, "-shared", *objects, "-fopenmp", "-lm", "-o", out] if shared else ["ld", "-r", *objects, "-o", out])
+        status, _, err = run([cc, "-shared", *objects, "-pthread", "-lm", "-o", out] if shared else ["ld", "-r", *objects, "-o", out])
         if status:
             sys.exit(err)
         return out
@@ -255,7 +255,7 @@ class Runner:
         status, _, err = run([cc, "-std=c11", *flags, *WARN, *GENERATED, *self.include, "-c", "rnd.c", "-o", "rnd.o"], cwd=tmp)
         if status or err:
             return True, f"{cc}: {err[:2000]}"
-        status, _, err = run([cc, "-std=gnu11", *flags, *self.include, "stub.c", "rnd.o", lib, "-fopenmp", "-lm", "-o", "check"], cwd=tmp)
+        status, _, err = run([cc, "-std=gnu11", *flags, *self.include, "stub.c", "rnd.o", lib, "-pthread", "-lm", "-o", "check"], cwd=tmp)
         return False, err[:2000] if status else ""
 
     def check(self, module, programs, setup, tmp, res):
@@ -304,7 +304,7 @@ class Runner:
         threads = 1 if cc == "tcc" and batch % 3 else 2 + batch % 4    # several take most of the time on a busy machine
         owners = [p for p in programs for _ in p.kernels]    # the last kernel of a program calls the others
         failed = {}
-        env = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0", "OMP_WAIT_POLICY": "passive", "OMP_NUM_THREADS": "4"}
+        env = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0", "OMP_NUM_THREADS": "4"}
         while first < len(owners):
             status, out, err = run([tmp / "check", "--broken" if self.args.broken else "--table", str(first), str(threads), "-1.2", "1.2"], cwd=tmp, env=env)
             said = []
@@ -344,7 +344,7 @@ class Runner:
         if cc == "tcc":
             both = ["-include", HERE / "tcc.h", *both, "rnd.c", lib, f"-Wl,-rpath={lib.parent}", "-rdynamic"]
         else:
-            both += ["rnd.o", lib, "-fopenmp", "-Wl,--allow-multiple-definition"]
+            both += ["rnd.o", lib, "-pthread", "-Wl,--allow-multiple-definition"]
         status, out, err = run([cc, *flags, *self.include, *both, "-lm", "-o", "exports"], cwd=tmp)
         if status:
             return [(programs[0], err[:2000])]

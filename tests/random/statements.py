@@ -86,7 +86,7 @@ class Statements:
         deep = self.nest >= 3 or self.mult > 300
         make = self.pick((3, self.let), (2, self.var), (4, self.assign), (2, self.if_), (0 if deep else 2.5, self.for_), (0 if deep or self.pure else 1, self.while_),
                          (0 if deep else 0.8, self.array), (0.4, self.static_for), (0.4, self.ints), (0.3, self.bools), (1.2 if self.writable else 0, self.write),
-                         (0.6, self.several), (0.3, self.decomposition), (0.8 if self.variables("int", lambda v: v.get("mutable")) else 0.2, self.carried_int),
+                         (0.6, self.several), (1.5 if any(f["gradient"] for f in self.functions) else 0, self.gradient), (0.3, self.decomposition), (0.8 if self.variables("int", lambda v: v.get("mutable")) else 0.2, self.carried_int),
                          (0.1 if not self.inside and not self.pure else 0, self.effect), (1 if self.cells and not self.looping and self.locked is None else 0, self.atomic),
                          (1.5 if self.counters and not self.inside else 0, self.counter), (0 if self.pure else 0.1, self.assertion), (0 if self.pure else 0.06, self.print_),
                          (0.25, self.mask), (0.25, self.static_if), (0.6, self.varied_array), (0.3, self.flag), (0.3, self.single_local), (0 if deep or self.pure else 0.25, self.while_flag),

@@ -1,10 +1,10 @@
 /* Runs every kernel of a module and its derivatives with 1, 2, 4 and 7 threads and compares all planes of all fields: bit for bit; in sessions that are not
  * deterministic only to rounding where --explain-adjoint speaks of a scatter (functions listed in PARCHECK_SCATTERS, each between two spaces). At each size:
- *   - the library's own threads and a pool of the host's (the only one under a race detector, which does not know OpenMP's),
+ *   - the library's own threads and a pool of the host's,
  *   - plain and deterministic sessions, which agree to rounding,
  *   - reverse against forward, <J v, w> = <v, J^T w>, with 7 threads.
  * Prints how the parallel loops of the last size ran, seen from the pool: in chunks, or in private copies, as many as threads.
- * usage: parcheck SIZE...   with PARCHECK_POOL_ONLY in the environment, without the library's own threads.
+ * usage: parcheck SIZE...
  * Linked with a stub that defines parcheck_create.
  */
 #include <math.h>
@@ -292,7 +292,7 @@ static void check_size(long size, bool last)
 {
     pool p = {0};
     for (int d = 0; d < 2; d++)
-        for (int own = getenv("PARCHECK_POOL_ONLY") ? 0 : 1; own >= 0; own--) {
+        for (int own = 1; own >= 0; own--) {
             tk_session_options o = tk_session_defaults();
             o.deterministic = d;
             if (!own) {

@@ -60,7 +60,7 @@ class Runner:
     def run(self, cmd, cwd=None, env=None, timeout=300):
         """Output of a command as (status, stdout, stderr); death by a signal and running too long are failures."""
         cmd = [str(c) for c in cmd]
-        env = {"OMP_WAIT_POLICY": "passive", **os.environ, "LSAN_OPTIONS": f"suppressions={TESTS}/tools/lsan.supp:print_suppressions=0", **(env or {})}
+        env = {**os.environ, **(env or {})}
         try:
             done = subprocess.run(cmd, cwd=cwd, env=env, stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout)
         except subprocess.TimeoutExpired:
@@ -179,7 +179,7 @@ class Runner:
         cxx = host.suffix == ".cpp"
         compiler, std = (self.args.cxx, "-std=c++17") if cxx else (self.args.cc, "-std=c11")
         self.must([compiler, std, "-D_GNU_SOURCE", "-O1", "-Wall", "-Wextra", "-Werror", *self.sanitize(), "-I", tmp, "-I", host.parent, "-I", self.include,
-                   host, *objects, library or self.build / "runtime" / "libtkc.a", "-fopenmp", "-lm", "-o", exe])
+                   host, *objects, library or self.build / "runtime" / "libtkc.a", "-pthread", "-lm", "-o", exe])
         return exe
 
     def checker(self, name, options):
@@ -224,7 +224,7 @@ void adcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}
 """)
             exe = f"{tmp}/adcheck"
             self.must([self.args.cc, "-std=gnu11", "-O1", "-I", tmp, "-I", self.include, *self.sanitize(), *self.checker("adcheck", self.sanitize()), stub, obj, *beside(tk),
-                       self.build / "runtime" / "libtkc.a", "-fopenmp", "-lm", "-o", exe])
+                       self.build / "runtime" / "libtkc.a", "-pthread", "-lm", "-o", exe])
             status, out, _ = self.run([exe, *directive(tk, "range")], env={"ASAN_OPTIONS": "detect_leaks=0"})
             if status != 0 or out:
                 raise Failure(out or f"status {status}")
@@ -239,7 +239,7 @@ void adcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}
             stub.write_text(self.stub_of(tk))
             exe = f"{tmp}/adcheck"
             self.must([self.args.cc, "-std=gnu11", "-O1", "-I", tmp, "-I", TESTS / "tools", "-I", self.include, *self.sanitize(), *self.checker("adcheck", self.sanitize()),
-                       *self.checker("addata", self.sanitize()), stub, obj, library, "-fopenmp", "-lm", "-o", exe])
+                       *self.checker("addata", self.sanitize()), stub, obj, library, "-pthread", "-lm", "-o", exe])
             ranges = [w for words in all_directives(tk, "data") for w in words] or ["0.3", "1.2"]
             for word in ("random", "decides", "within"):
                 names = [w for words in all_directives(tk, word) for w in words]
@@ -276,7 +276,7 @@ void adcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}
             stub.write_text(out)
             exe = f"{tmp}/expcheck"
             self.must([self.args.cc, "-std=c11", "-O1", "-Wall", "-Wextra", "-Werror", "-I", tmp, "-I", TESTS / "tools", "-I", self.include, *self.sanitize(),
-                       *self.checker("expcheck", self.sanitize()), stub, obj, *beside(tk), self.build / "runtime" / "libtkc.a", "-fopenmp", "-lm", "-o", exe])
+                       *self.checker("expcheck", self.sanitize()), stub, obj, *beside(tk), self.build / "runtime" / "libtkc.a", "-pthread", "-lm", "-o", exe])
             status, out, err = self.run([exe, *directive(tk, "range")])
             if status != 0 or out:
                 raise Failure(out + err or f"status {status}")
@@ -296,14 +296,14 @@ void adcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}
         self.derivatives(tk)
 
     def race(self, tk):
-        """parallel/X.tk once more, with the thread sanitizer in the library, the module and the host; threads come from the host's pool; at the sizes of
-        `// race:`, where there are many others."""
+        """parallel/X.tk once more, with the thread sanitizer in the library, the module and the host; at the sizes of `// race:`, where there are many
+        others."""
         explained, _ = self.must([self.tkc, tk.name, "--explain-adjoint"], cwd=tk.parent)
         with tempfile.TemporaryDirectory() as tmp:
             sizes = directive(tk, "race") or directive(tk, "sizes")
-            self.parcheck(tk, directive(tk, "flags"), explained, tmp, RACE, self.race_library(), sizes, {"PARCHECK_POOL_ONLY": "1"})
+            self.parcheck(tk, directive(tk, "flags"), explained, tmp, RACE, self.race_library(), sizes)
 
-    def parcheck(self, tk, flags, explained, tmp, options, library, sizes, env={}):
+    def parcheck(self, tk, flags, explained, tmp, options, library, sizes):
         obj, name = self.generate(tk, flags, tmp, options), tk.stem
         stub = Path(tmp, "stub.c")
         stub.write_text(f"""#include "{name}.h"
@@ -320,14 +320,14 @@ void parcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}
 """)
         exe = f"{tmp}/parcheck"
         self.must([self.args.cc, "-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", *options, "-I", tmp, "-I", self.include,
-                   *self.checker("parcheck", options), stub, obj, library, "-fopenmp", "-lm", "-o", exe])
+                   *self.checker("parcheck", options), stub, obj, library, "-pthread", "-lm", "-o", exe])
         scatters, function = [], None
         for line in explained.splitlines():
             if not line.startswith(" "):
                 function = line
             elif ": scatter" in line:
                 scatters.append(function)
-        status, out, err = self.run([exe, *sizes], env={"PARCHECK_SCATTERS": f" {' '.join(scatters)} ", **env})
+        status, out, err = self.run([exe, *sizes], env={"PARCHECK_SCATTERS": f" {' '.join(scatters)} "})
         if status != 0:
             raise Failure(out[-3000:] + err[-3000:] or f"status {status}")
         return out
@@ -335,7 +335,7 @@ void parcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}
     def library_of(self, directory, options):
         """A library whose parallel loops are split however small they are."""
         sources = sorted((ROOT / "runtime" / "src").glob("*.c"))
-        self.must([self.args.cc, "-std=c11", "-D_GNU_SOURCE", "-DTK_MIN_CHUNK=4", "-DTK_MIN_PARALLEL=1", "-O1", "-fopenmp", *options, "-I", self.include, "-c",
+        self.must([self.args.cc, "-std=c11", "-D_GNU_SOURCE", "-DTK_MIN_CHUNK=4", "-DTK_MIN_PARALLEL=1", "-DTK_ATOMIC_CYCLES=0", "-O1", "-pthread", *options, "-I", self.include, "-c",
                    *sources], cwd=directory)
         self.must(["ar", "rcs", "libtkc.a", *(f"{s.stem}.o" for s in sources)], cwd=directory)
 

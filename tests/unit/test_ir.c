@@ -234,6 +234,8 @@ static const struct {
     {IR_GONE_OLD, true, "kernel k(%0:i64 i)", "%1:f32 = old %0, %0, %0"},
     {IR_GONE_OLD, true, "kernel k(%0:i64 i)", "%1:bool = won %0, %0, %0, %0"},
     {IR_GONE_ADJOINT, true, "kernel step() {\n  yield\n}\nkernel k()", "adjoint step()"},
+    {IR_GONE_GRADIENT, true, "func f(%0:f32 x) -> f32 {\n  yield %0\n}\nkernel k(%0:f32 x)", "%1:f32 = gradient f(%0)"},
+    {IR_GONE_GRADIENT, true, "func f(%0:f32 x) -> f32 {\n  yield %0\n}\nkernel k(%0:f32 x)", "%1:f32 = along f(%0, %0)"},
     {IR_GONE_STOP, true, "kernel k(%0:f32 x)", "%1:f32 = stop_grad %0"},
     {IR_GONE_STOP, true, "kernel k(%0:f32 x)", "%1:f32 = slope %0, %0, %0"},
     {IR_GONE_STOP, true, "kernel k(%0:f32 x)", "%1:f32 = leg %0, %0, %0"},

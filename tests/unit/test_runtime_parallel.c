@@ -1,5 +1,4 @@
-/* libtkc: plans, parallel loops, scatters, saved-value stacks. Also built with the thread sanitizer, which does not understand OpenMP's own
- * synchronisation: then (RACE) only the host's pool runs. */
+/* libtkc: plans, parallel loops, scatters, saved-value stacks. Also built with the thread sanitizer. */
 #include "runtime_fake.h"
 
 #include <stdatomic.h>
@@ -8,13 +7,8 @@
 
 static const int thread_counts[] = {1, 2, 4, 7};
 enum { NTHREAD_COUNTS = 4 };
-#ifdef RACE
-enum { FIRST_POOL = 1 };
-#else
-enum { FIRST_POOL = 0 };
-#endif
 
-/* pool 0: OpenMP, 1: the host's */
+/* pool 0: the library's, 1: the host's */
 static tk_session *session(int threads, int pool, bool deterministic)
 {
     tk_session_options opt = tk_session_defaults();
@@ -101,11 +95,11 @@ static void test_reduction(void **state)
     const int64_t ns[] = {0, 1, 1000, 100003};
     for (int i = 0; i < 4; i++) {
         float first = 0;
-        for (int pool = FIRST_POOL; pool < 2; pool++) {
+        for (int pool = 0; pool < 2; pool++) {
             for (int t = 0; t < NTHREAD_COUNTS; t++) {
                 tk_session *s = session(thread_counts[t], pool, false);
                 const float sum = reduce(s, ns[i], 50, -1);
-                if (pool == FIRST_POOL && t == 0)
+                if (pool == 0 && t == 0)
                     first = sum;
                 assert_memory_equal(&sum, &first, sizeof sum);
                 tk_session_destroy(s);
@@ -117,7 +111,7 @@ static void test_reduction(void **state)
 static void test_failing_task(void **state)
 {
     (void)state;
-    for (int pool = FIRST_POOL; pool < 2; pool++) {
+    for (int pool = 0; pool < 2; pool++) {
         tk_session *s = session(4, pool, false);
         (void)reduce(s, 100003, 50, 70000);
         assert_true(tk_failed(s));
@@ -240,7 +234,7 @@ static void test_scatter(void **state)
     (void)state;
     const bins serial = scatter(1, 1, false, 30, false);
     assert_true(serial.y[3] > 100 && serial.atomics == 0);
-    for (int pool = FIRST_POOL; pool < 2; pool++) {
+    for (int pool = 0; pool < 2; pool++) {
         const bins fixed = scatter(1, 1, true, 30, false);
         for (int t = 0; t < NTHREAD_COUNTS; t++) {
             const int threads = thread_counts[t];
@@ -281,20 +275,57 @@ static void wide_atomic(const void *args, int64_t lo, int64_t hi)
         TK_SCATTER(&a->y[i * 1000], 1.0, true);
 }
 
-/* Few iterations into a large field: copies would cost more than the work. */
-static void test_wide_scatter(void **state)
+/* Few iterations into a large field: copies would cost more than the work. Of many additions, atomics cost more than
+ * four threads gain. */
+static void check_wide_scatter(int64_t adds, bool atomic)
 {
-    (void)state;
     tk_session *s = session(4, 1, false);
     fake *m = fake_create(s, 4000000);
     atomic_int atomics = 0;
     const wide_args a = {m->y.grad, &atomics};
-    const tk_scatter_target target = {.offset = offsetof(wide_args, y), .field = m->y.field, .plane = TK_GRAD, .shared = false};
+    const tk_scatter_target target = {.offset = offsetof(wide_args, y), .field = m->y.field, .plane = TK_GRAD, .shared = false, .adds = adds};
     const tk_plan p = tk_plan_make(4000, 1, 200);
     assert_int_equal(tk_run_scatter(s, &p, wide_plain, wide_atomic, &a, sizeof a, &target, 1), TK_OK);
-    assert_int_equal(atomics, p.nchunks);
+    assert_int_equal(atomics, atomic ? p.nchunks : 0);
     for (int i = 0; i < 4000; i++)
         assert_true(m->y.grad[i * 1000] == 1);
+    fake_destroy(m);
+    tk_session_destroy(s);
+}
+
+static void test_wide_scatter(void **state)
+{
+    (void)state;
+    check_wide_scatter(0, true); /* not known */
+    check_wide_scatter(1, true);
+    check_wide_scatter(20, false);
+}
+
+static void slow_atomic(const void *args, int64_t lo, int64_t hi)
+{
+    const wide_args *a = args;
+    atomic_fetch_add(a->atomics, 1);
+    for (int64_t i = lo; i < hi; i++)
+        for (int k = 0; k < 100; k++)
+            TK_SCATTER(&a->y[i * 1000], k ? 0.0 : 1.0, true);
+}
+
+/* Atomic sums that take longer, by all threads, than plain ones by one: they are found out. */
+static void test_slow_atomics(void **state)
+{
+    (void)state;
+    enum { RUNS = 200 };
+    tk_session *s = session(2, 0, false);
+    fake *m = fake_create(s, 4000000);
+    atomic_int atomics = 0;
+    const wide_args a = {m->y.grad, &atomics};
+    const tk_scatter_target target = {.offset = offsetof(wide_args, y), .field = m->y.field, .plane = TK_GRAD, .shared = true};
+    const tk_plan p = tk_plan_make(4000, 1, 200);
+    for (int k = 0; k < RUNS; k++)
+        assert_int_equal(tk_run_scatter(s, &p, wide_plain, slow_atomic, &a, sizeof a, &target, 1), TK_OK);
+    assert_true(atomics < p.nchunks * RUNS / 4);
+    for (int i = 0; i < 4000; i++)
+        assert_true(m->y.grad[i * 1000] == RUNS);
     fake_destroy(m);
     tk_session_destroy(s);
 }
@@ -375,18 +406,11 @@ static void test_scratch(void **state)
     assert_int_equal(c.live, 0);
 }
 
-/* LLVM's OpenMP loses some of its own memory when the number of threads changes. */
-const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void)
-{
-    return "leak:libomp";
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_plan),   cmocka_unit_test(test_reduction),    cmocka_unit_test(test_failing_task), cmocka_unit_test(test_nested),
-        cmocka_unit_test(test_scatter), cmocka_unit_test(test_wide_scatter), cmocka_unit_test(test_stack),        cmocka_unit_test(test_scratch),
+        cmocka_unit_test(test_scatter), cmocka_unit_test(test_wide_scatter), cmocka_unit_test(test_slow_atomics), cmocka_unit_test(test_stack),        cmocka_unit_test(test_scratch),
     };
     return cmocka_run_group_tests_name("parallel", tests, NULL, NULL);
 }

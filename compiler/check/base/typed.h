@@ -90,6 +90,8 @@ struct tx_expr {
     const char *text;
     tx_func *callee;
     bool adjoint;   /* CALL: the adjoint of the kernel runs */
+    bool gradient;  /* CALL: the gradient of the function, by each real parameter */
+    bool along;     /* CALL: its derivative along tangents of the real parameters, which stand behind all of them */
     bool discarded; /* ATOMIC: a statement, nobody sees the old value */
     int site;       /* RANDOM, and CALL of a function that draws: its number in the function, from 1 */
 };

@@ -85,6 +85,8 @@ static void look(ir_op *op, void *ctx)
         l->ok = l->ok && wrong(l->t, "a call of what is no function that can be called:", c->name);
     if (op->code == OP_ADJOINT && c && c->kind != IR_KERNEL)
         l->ok = l->ok && wrong(l->t, "the adjoint of what is no kernel:", c->name);
+    if ((op->code == OP_GRADIENT || op->code == OP_ALONG) && c && (c->kind != IR_FUNC || !c->body->last))
+        l->ok = l->ok && wrong(l->t, "the derivative of what is no function:", c->name);
 }
 
 /* Every array stands in a signature, which its extents are parameters of. */
@@ -116,7 +118,7 @@ static void follow(calls *c, ir_func *f);
 static void follow_call(ir_op *op, void *ctx)
 {
     calls *c = ctx;
-    if (op->code == OP_CALL && ir_callee_of(op) && c->ok)
+    if ((op->code == OP_CALL || op->code == OP_GRADIENT || op->code == OP_ALONG) && ir_callee_of(op) && c->ok)
         follow(c, ir_callee_of(op));
 }
 

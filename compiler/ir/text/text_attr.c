@@ -181,14 +181,32 @@ static bool is_reduction(const ir_text *t)
     return text_is(t, "add") || text_is(t, "min") || text_is(t, "max");
 }
 
+static void no_lanes(ir_text *t, ir_attr_task *a)
+{
+    const char *why = a->no_lanes ? ir_no_lanes_text(a->no_lanes) : NULL;
+    text_opt_string(t, " no_lanes ", &why);
+    if (t->out || !why)
+        return;
+    for (int k = IR_NO_LANES_NONE + 1; k < IR_NO_LANES_COUNT; k++)
+        if (!strcmp(why, ir_no_lanes_text((ir_no_lanes)k)))
+            a->no_lanes = (ir_no_lanes)k;
+    if (!a->no_lanes)
+        text_fault(t, "'%s' is no reason against lanes", why);
+}
+
 static void task_head(ir_text *t, ir_op *op)
 {
     ir_attr_task *a = ir_task_attr(op);
     text_flag(t, " rows", &a->rows);
     text_flag(t, " ahead", &a->ahead);
     text_flag(t, " ordered", &a->ordered);
+    if (text_opt(t, " around ", a->around != 0))
+        text_int(t, &a->around, 0, INT32_MAX);
     if (text_opt(t, " unit ", a->unit_dims != 0))
         text_int(t, &a->unit_dims, 0, 8);
+    if (text_opt(t, " lanes ", a->lanes != 0))
+        text_int(t, &a->lanes, 0, 1024);
+    no_lanes(t, a);
     text_lit(t, " ");
     int at = 0;
     do {

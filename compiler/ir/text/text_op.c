@@ -95,9 +95,27 @@ static void parallel_class(ir_text *t, ir_op *op)
         ir_set_class(op, (ir_class)c);
 }
 
+/* Of what has a class: to the passes before, it is the same operation. */
+static void no_gather(ir_text *t, ir_op *op)
+{
+    const bool is = op->code == OP_ACCUM && ir_access_attr(op)->why && ir_class_of(op);
+    const char *text = is ? ir_why_text(ir_access_attr(op)->why) : NULL;
+    text_opt_string(t, " why ", &text);
+    if (t->out || !text)
+        return;
+    int w = 1;
+    while (w < IR_WHY_COUNT && strcmp(text, ir_why_text((ir_why)w)) != 0)
+        w++;
+    if (w == IR_WHY_COUNT || op->code != OP_ACCUM)
+        text_fault(t, "'%s' is no reason of this operation", text);
+    else
+        ir_access_attr(op)->why = (ir_why)w;
+}
+
 static void tail(ir_text *t, ir_op *op)
 {
     parallel_class(t, op);
+    no_gather(t, op);
     if (t->out)
         write_origins(t, op);
     else

@@ -36,6 +36,11 @@ bool *activity_storage(const ir_module *m, activity_mode mode)
     return at;
 }
 
+bool *activity_no_storage(const ir_module *m)
+{
+    return ARENA_ARRAY(m->mem, bool, ir_storage_count(m) + 1);
+}
+
 ir_plane activity_tangent_plane(ir_plane plane)
 {
     return plane == IR_DATA ? IR_DUAL : IR_GRAD_DUAL;
@@ -368,22 +373,36 @@ void flow_mark_params(flow *w, activity_mode mode)
             set(w, w->varied, f->body->params[f->sig[s].first + k]);
 }
 
+/* From the parameters that are marked. */
+static activity follow(flow *w, const bool *storage)
+{
+    local_ctx c = {.storage = storage};
+    w->load_active = w->store_active = local_storage;
+    w->callee = local_callee;
+    w->ctx = &c;
+    const ir_op *y = ir_yield_of(w->f->body);
+    set_all(w, w->useful, y->args, y->nargs);
+    flow_vary(w);
+    flow_use(w);
+    vec_free(&c.callees);
+    vec_free(&w->slots);
+    return (activity){.varied = w->varied, .useful = w->useful, .n = w->f->next_value};
+}
+
 activity activity_compute(const ir_func *f, activity_mode mode)
 {
-    const ir_module *m = f->module;
-    local_ctx c = {.storage = activity_storage(m, mode)};
     flow w = flow_create(f);
-    w.load_active = w.store_active = local_storage;
-    w.callee = local_callee;
-    w.ctx = &c;
     flow_mark_params(&w, mode);
-    const ir_op *y = ir_yield_of(f->body);
-    set_all(&w, w.useful, y->args, y->nargs);
-    flow_vary(&w);
-    flow_use(&w);
-    vec_free(&c.callees);
-    vec_free(&w.slots);
-    return (activity){.varied = w.varied, .useful = w.useful, .n = f->next_value};
+    return follow(&w, activity_storage(f->module, mode));
+}
+
+activity activity_of_params(const ir_func *f, const bool *wanted)
+{
+    flow w = flow_create(f);
+    for (int i = 0; i < f->body->nparams; i++)
+        if (!wanted || wanted[i])
+            set(&w, w.varied, f->body->params[i]);
+    return follow(&w, activity_no_storage(f->module));
 }
 
 void activity_free(activity *a)

@@ -8,6 +8,8 @@
  * has duals; gradients have duals where the module has second-order products, and cannot change inside a forward scope
  * where it has none. */
 bool *activity_storage(const ir_module *m, activity_mode mode);
+/* The same where memory counts as constant. */
+bool *activity_no_storage(const ir_module *m);
 /* Whether a kernel of the module has a second-order product. */
 bool activity_has_second_order(const ir_module *m);
 /* The plane that holds tangents of the given one. */

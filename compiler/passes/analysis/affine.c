@@ -3,6 +3,7 @@
 
 #include "ir/ops.h"
 #include "passes/analysis/analysis.h"
+#include "passes/analysis/values.h"
 
 /* Sums of shared subexpressions (x = x + x, again and again) must not cost 2^depth: past this many steps a value is
  * opaque, which is always right. */
@@ -81,6 +82,8 @@ static bool fits(const ir_value *v, int depth)
     case OP_MIN:
     case OP_MAX:
         return fits(op->args[0], depth - 1) && fits(op->args[1], depth - 1);
+    case OP_SELECT:
+        return fits(op->args[1], depth - 1) && fits(op->args[2], depth - 1);
     case OP_ADD: /* an extent or bound less or plus a margin */
     case OP_SUB:
         return ir_is_const(op->args[1]) && llabs(ir_int(op->args[1])) < 65536 && fits(op->args[0], depth - 1);
@@ -220,9 +223,22 @@ bool varies_with_index(const ir_op *loop, const affine *a)
 bool affine_is_invariant(const affine *a, const ir_op *op)
 {
     for (int k = 0; k < a->n; k++)
-        if (!ir_is_visible(a->term[k], op->region))
+        if (!ir_is_visible(a->term[k], op->region) && value_depends_on(a->term[k], op))
             return false;
     return a->ok;
+}
+
+/* Never 0, however the arithmetic wraps: a constant, or a constant that has fewer factors of 2 than all coefficients
+ * (2 * t - 1). */
+static bool is_never_zero(const affine *a)
+{
+    const uint64_t low = (uint64_t)a->konst & -(uint64_t)a->konst; /* that power of 2; beyond 32 bits it may be lost */
+    if (!a->ok || a->konst == 0 || (a->n && low > UINT32_MAX))
+        return false;
+    for (int i = 0; i < a->n; i++)
+        if ((uint64_t)a->coef[i] & (2 * low - 1))
+            return false;
+    return true;
 }
 
 bool elements_never_meet(const ir_op *op, const ir_op *a, const ir_op *b)
@@ -234,7 +250,7 @@ bool elements_never_meet(const ir_op *op, const ir_op *a, const ir_op *b)
         if (!affine_is_invariant(&x, op) || !affine_is_invariant(&y, op))
             continue;
         affine difference = affine_sub(&x, &y);
-        if (difference.ok && difference.n == 0 && difference.konst != 0)
+        if (is_never_zero(&difference))
             return true;
     }
     return false;
@@ -254,7 +270,7 @@ static bool differ(const ir_value *a, const ir_value *b)
     if (ir_is_const(a) && ir_is_const(b))
         return ir_int(a) != ir_int(b);
     const affine x = affine_of(a), y = affine_of(b), difference = affine_sub(&x, &y);
-    return difference.ok && difference.n == 0 && difference.konst != 0;
+    return is_never_zero(&difference);
 }
 
 bool meet_in_iteration(const ir_op *a, const ir_op *b)

@@ -13,8 +13,9 @@ typedef struct activity {
 } activity;
 typedef enum activity_mode { ACTIVITY_REVERSE, ACTIVITY_FORWARD } activity_mode;
 
-/* param_active: for functions (not kernels), which parameters are varied and which results useful; NULL: all floats. */
 activity activity_compute(const ir_func *f, activity_mode mode);
+/* Of a function by its parameters alone, or those that are wanted: memory counts as constant. */
+activity activity_of_params(const ir_func *f, const bool *wanted);
 void activity_free(activity *a);
 static inline bool activity_has(const activity *a, const ir_value *v)
 {

@@ -236,7 +236,9 @@ static void decide_results(marker *k, ir_func *f)
     const ir_op *y = ir_yield_of(f->body);
     if (!ir_is_export(f) || !f->ad.derive)
         return;
-    f->ad.results_apart = results_are_dear(f);
+    effects e = effects_of_region(k->m, f->body);
+    f->ad.results_apart = results_are_dear(f) && !e.stack; /* a call would need memory of its own */
+    effects_free(&e);
     for (int i = 0; i < y->nargs && !f->ad.results_apart; i++)
         need(k, y->args[i]);
     const unit *u = unit_of(k, f);
@@ -289,6 +291,13 @@ static void list_op(ir_op *op, void *ctx)
         vec_push(&u->writes, op);
 }
 
+static void list_save(ir_op *op, void *ctx)
+{
+    marker *k = ctx;
+    if (op->code == OP_STK_STORE)
+        vec_push(&k->saves, op);
+}
+
 static void reach(const marker *k, unit *kernel, unit *u)
 {
     if (u->launched_by.len && vec_last(&u->launched_by) == kernel)
@@ -312,6 +321,10 @@ static void list_units(marker *k)
         unit *u = &k->units.at[i];
         for (size_t c = 0; c < u->calls.len; c++)
             vec_push(&unit_of(k, ir_callee_of(u->calls.at[c]))->callers, u->calls.at[c]);
+        /* What the function itself decides by is decided again where its gradient is differentiated. */
+        for (size_t c = 0; c < u->calls.len; c++)
+            if (ir_callee_of(u->calls.at[c])->ad.gradient_of)
+                vec_push(&unit_of(k, ir_callee_of(u->calls.at[c])->ad.gradient_of)->callers, u->calls.at[c]);
         for (size_t c = 0; c < u->adjoints.len; c++)
             vec_push(&unit_of(k, ir_callee_of(u->adjoints.at[c]))->callers, u->adjoints.at[c]);
         if (u->f->kind == IR_FUNC)
@@ -342,6 +355,8 @@ bool pass_decisions(ir_module *m)
 {
     marker k = {.m = m};
     list_units(&k);
+    for (size_t i = 0; i < k.units.len; i++) /* of gradients that functions and kernels ask for */
+        ir_walk(k.units.at[i].f->body, list_save, &k);
     for (size_t i = 0; i < k.units.len; i++) {
         ir_walk(k.units.at[i].f->body, decide, &k);
         decide_results(&k, k.units.at[i].f);
@@ -360,13 +375,6 @@ bool pass_decisions(ir_module *m)
 }
 
 /* ---- adjoints ---- */
-
-static void list_save(ir_op *op, void *ctx)
-{
-    marker *k = ctx;
-    if (op->code == OP_STK_STORE)
-        vec_push(&k->saves, op);
-}
 
 static void forget(unit *u, ir_value *v)
 {

@@ -30,7 +30,30 @@ void record_forget_tangents(ir_func *kernel);
 /* The JVP of a kernel, or of its adjoint (hvp). passes/derive/forward.c */
 ir_func *pass_forward(ir_func *f, ir_func_kind kind, const char *name);
 
-/* True, and reported, if what is called is a C function of the host without that derivative. passes/derive/extern.c */
+/* Gradients that functions and kernels ask for, f.grad(x), become functions. False after errors.
+ * passes/derive/func_grad.c */
+bool pass_func_grad(ir_module *m);
+/* The gradient of a function with one real result by each float parameter, zero for those that are not wanted; memory
+ * counts as constant. passes/derive/reverse/reverse_gradient.c */
+ir_func *gradient_of_source(ir_func *f, const bool *wanted);
+/* Of forward_along's function, by the parameters of the function itself. */
+ir_func *gradient_along(ir_func *along);
+/* The derivative of a function with one real result along tangents, which are parameters behind the others; memory
+ * counts as constant. gradient: gradient_along, which forward mode does not know. passes/derive/forward.c */
+typedef enum along_kind {
+    ALONG_REVERSED, /* made to be reversed: of a function with a gradient of the program's own it is that gradient's */
+    ALONG_JVP       /* as forward mode has it: of a function with a JVP of the program's own it is that one's */
+} along_kind;
+typedef ir_func *(*gradient_maker)(ir_func *along);
+ir_func *forward_along(ir_func *f, along_kind kind, gradient_maker gradient);
+
+/* False, and reported as a reason why `asked` has no derivative there: f stores into fields, or goes by their duals. */
+bool leaves_memory(const ir_func *f, const ir_func *asked, src_loc at);
+
+/* True, and reported, if the operation has no derivative by its operand k: what only derivatives reach, once too often.
+ */
+bool op_lacks(const ir_op *op, int k);
+/* True, and reported, if what is called is a C function of the host without that derivative. passes/derive/lacks.c */
 bool extern_lacks(const ir_op *call, bool reverse);
 
 /* Divisions by one value share its reciprocal, in adjoints. passes/derive/reciprocal.c */

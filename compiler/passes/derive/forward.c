@@ -15,6 +15,7 @@
 #include "passes/simplify/simplify.h"
 
 static ir_func *forward_func(ir_func *f);
+static ir_func *forward_args_func(const fwd *w, ir_func *f);
 
 static bool has_storage(const fwd *w, const ir_op *op)
 {
@@ -67,8 +68,7 @@ static const wide_layout *layout_of(fwd *w, const ir_op *op)
 
 /* ---- operations without regions ---- */
 
-/* A clone of op, without its regions; results that are not tangents are mapped. */
-static ir_op *clone_plain(fwd *w, ir_builder *b, const ir_op *op)
+ir_op *fwd_plain(fwd *w, ir_builder *b, const ir_op *op)
 {
     assert(op->nregions == 0);
     return ir_clone_op(b, op, &w->val);
@@ -76,7 +76,7 @@ static ir_op *clone_plain(fwd *w, ir_builder *b, const ir_op *op)
 
 static void fwd_pure(fwd *w, ir_builder *b, const ir_op *op)
 {
-    clone_plain(w, b, op);
+    fwd_plain(w, b, op);
     const ir_value *r = op->res[0];
     if (!varied(w, r))
         return;
@@ -86,8 +86,9 @@ static void fwd_pure(fwd *w, ir_builder *b, const ir_op *op)
     const uint32_t first_new = w->out->next_value;
     for (int k = 0; k < op->nargs; k++) {
         ir_value *t = ir_map_get(&w->tan, op->args[k]);
-        ir_value *part = t && !op_contributes_nothing(op, k) ? rule_apply(b, op->code, k, args, val(w, r), t, r->type)
-                                                             : NULL;
+        const bool moves = t && !op_contributes_nothing(op, k) && !(activity_has(&w->act, r) && op_lacks(op, k)) &&
+                           !op_not_differentiable(op->code, k);
+        ir_value *part = moves ? rule_apply(b, op->code, k, args, val(w, r), t, r->type) : NULL;
         if (part)
             sum = sum ? ir_op2(b, OP_ADD, sum, part) : part;
     }
@@ -110,7 +111,7 @@ static ir_value **subscripts(fwd *w, const ir_op *op)
 
 static void fwd_memory(fwd *w, ir_builder *b, const ir_op *op)
 {
-    clone_plain(w, b, op);
+    fwd_plain(w, b, op);
     if (!has_storage(w, op) || (w->passive && op->code == OP_LOAD))
         return;
     ir_field *f = ir_field_of(op);
@@ -133,7 +134,7 @@ static void fwd_atomic(fwd *w, ir_builder *b, const ir_op *op)
     const bool active = ir_atomic_has_winner(op) && has_storage(w, op);
     const ir_value *v = op->args[ir_field_of(op)->ndim + 1];
     ir_value *t = active ? tan_or_zero(w, b, v) : NULL;
-    ir_op *c = clone_plain(w, b, op);
+    ir_op *c = fwd_plain(w, b, op);
     if (!active)
         return;
     if (ir_atomic_form(op) == IR_ATOMIC_RECORDED) {
@@ -153,7 +154,7 @@ static void fwd_atomic(fwd *w, ir_builder *b, const ir_op *op)
 
 static void fwd_local(fwd *w, ir_builder *b, const ir_op *op)
 {
-    clone_plain(w, b, op);
+    fwd_plain(w, b, op);
     const ir_value *array = op->code == OP_LOCAL ? op->res[0] : op->args[0];
     if (!w->act.varied[array->id])
         return;
@@ -182,7 +183,7 @@ static void fwd_local(fwd *w, ir_builder *b, const ir_op *op)
 static void fwd_stack(fwd *w, ir_builder *b, const ir_op *op)
 {
     const wide_layout *l = layout_of(w, op);
-    ir_op *c = clone_plain(w, b, op);
+    ir_op *c = fwd_plain(w, b, op);
     ir_slot_attr(c)->layout = l->to;
     const int slot = op->code == OP_STK_ALLOC ? -1 : l->tangent[ir_slot_attr(op)->number];
     if (slot < 0)
@@ -223,6 +224,25 @@ static bool value_is_apart(const ir_op *call)
     return exact && (f->external || (f->ad.custom_jvp && !f->ad.custom_jvp->prelude));
 }
 
+ir_op *fwd_call_of(fwd *w, ir_builder *b, const ir_op *op, ir_func *callee)
+{
+    value_list args = {0};
+    for (int i = 0; i < op->nargs; i++)
+        vec_push(&args, val(w, op->args[i]));
+    for (int i = 0; i < op->nargs; i++)
+        if (scalar_is_float(op->args[i]->type))
+            vec_push(&args, tan_or_zero(w, b, op->args[i]));
+    ir_op *c = ir_call(b, callee, (int)args.len, args.at);
+    vec_free(&args);
+    return c;
+}
+
+void fwd_set_tangent(fwd *w, const ir_value *v, ir_value *t)
+{
+    name_tangent(w, t, v);
+    ir_map_set_other(&w->tan, v, t);
+}
+
 static void fwd_call(fwd *w, ir_builder *b, const ir_op *op)
 {
     bool active = !w->passive && touches_storage(w, ir_callee_of(op));
@@ -234,20 +254,21 @@ static void fwd_call(fwd *w, ir_builder *b, const ir_op *op)
     for (int i = 0; i < op->nres; i++)
         useful |= activity_has(&w->act, op->res[i]);
     if (!active || !useful || extern_lacks(op, false)) {
-        clone_plain(w, b, op);
+        fwd_plain(w, b, op);
         return;
     }
-    value_list args = {0};
-    for (int i = 0; i < op->nargs; i++)
-        vec_push(&args, val(w, op->args[i]));
-    for (int i = 0; i < op->nargs; i++)
-        if (scalar_is_float(op->args[i]->type))
-            vec_push(&args, tan_or_zero(w, b, op->args[i]));
-    ir_op *c = ir_call(b, forward_func(ir_callee_of(op)), (int)args.len, args.at);
-    vec_free(&args);
+    if (w->gradient && fwd_args_call(w, b, op))
+        return;
+    if (w->gradient && w->kind == ALONG_JVP && ir_callee_of(op)->ad.custom_jvp &&
+        !leaves_memory(ir_callee_of(op)->ad.custom_jvp, ir_callee_of(op), op->loc)) {
+        fwd_plain(w, b, op);
+        return;
+    }
+    ir_func *f = ir_callee_of(op);
+    ir_op *c = fwd_call_of(w, b, op, w->gradient ? forward_args_func(w, f) : forward_func(f));
     const bool apart = value_is_apart(op);
     if (apart)
-        clone_plain(w, b, op);
+        fwd_plain(w, b, op);
     int at = op->nres;
     for (int i = 0; i < op->nres; i++) {
         if (!apart) {
@@ -256,8 +277,7 @@ static void fwd_call(fwd *w, ir_builder *b, const ir_op *op)
         }
         if (!scalar_is_float(op->res[i]->type))
             continue;
-        name_tangent(w, c->res[at], op->res[i]);
-        ir_map_set_other(&w->tan, op->res[i], c->res[at++]);
+        fwd_set_tangent(w, op->res[i], c->res[at++]);
     }
 }
 
@@ -301,7 +321,7 @@ static void fwd_op(fwd *w, ir_builder *b, const ir_op *op)
         return;
     default:
         if (op_carries_nothing(op->code)) {
-            clone_plain(w, b, op);
+            fwd_plain(w, b, op);
             return;
         }
         assert(op_is_pure_table(op->code));
@@ -347,16 +367,20 @@ static void copy_signature(fwd *w)
             fwd_tangent_param(w, out->body, f->body->params[i]);
 }
 
-static void build(ir_func *f, ir_func *out)
+static void build(ir_func *f, ir_func *out, gradient_maker gradient, along_kind kind)
 {
-    fwd w = {
-        .m = f->module, .from = f, .out = out, .passive = f->ad.no_grad || (f->ad.primal && f->ad.primal->ad.no_grad)};
-    w.act = activity_compute(f, ACTIVITY_FORWARD);
+    fwd w = {.m = f->module,
+             .from = f,
+             .out = out,
+             .gradient = gradient,
+             .kind = kind,
+             .passive = f->ad.no_grad || (f->ad.primal && f->ad.primal->ad.no_grad)};
+    w.act = gradient ? activity_of_params(f, NULL) : activity_compute(f, ACTIVITY_FORWARD);
     if (w.passive)
         memset(w.act.varied, 0, w.act.n * sizeof *w.act.varied);
     w.val = ir_map_create(f);
     w.tan = ir_map_create(f);
-    w.storage = activity_storage(w.m, ACTIVITY_FORWARD);
+    w.storage = gradient ? activity_no_storage(w.m) : activity_storage(w.m, ACTIVITY_FORWARD);
     copy_signature(&w);
     bool *tangent = ARENA_ARRAY(w.m->mem, bool, f->nresults + 1);
     for (int i = 0; i < f->nresults; i++)
@@ -378,8 +402,41 @@ static ir_func *forward_func(ir_func *f)
     ir_func *out = ir_func_create(m, IR_FUNC, intern(m->names, arena_printf(m->mem, "%s_jvp", f->name)));
     f->ad.fn_jvp = out;
     out->ad.primal = f;
-    build(f, out);
+    build(f, out, NULL, ALONG_JVP);
     pass_simplify(out);
+    return out;
+}
+
+/* The same where memory counts as constant. */
+static ir_func *forward_args_func(const fwd *w, ir_func *f)
+{
+    if (f->ad.custom_jvp && (f->prelude || w->kind == ALONG_JVP))
+        return forward_func(f);
+    if (f->ad.args_jvp[w->kind])
+        return f->ad.args_jvp[w->kind];
+    ir_func *out = ir_func_create(w->m, IR_FUNC, intern(w->m->names, arena_printf(w->m->mem, "%s_push", f->name)));
+    f->ad.args_jvp[w->kind] = out;
+    build(f, out, w->gradient, w->kind);
+    pass_simplify(out);
+    out->nouts = 0; /* the results are others */
+    ir_forget_origins(out);
+    return out;
+}
+
+ir_func *forward_along(ir_func *f, along_kind kind, gradient_maker gradient)
+{
+    if (f->ad.along[kind])
+        return f->ad.along[kind];
+    ir_module *m = f->module;
+    ir_func *out = ir_func_create(m, IR_FUNC, intern(m->names, arena_printf(m->mem, "%s_along", f->name)));
+    f->ad.along[kind] = out;
+    build(f, out, gradient, kind);
+    ir_remove_arg(ir_yield_of(out->body), 0); /* the value */
+    out->results++;
+    out->nresults--;
+    pass_simplify(out);
+    out->nouts = 0; /* the results are others */
+    ir_forget_origins(out);
     return out;
 }
 
@@ -392,6 +449,6 @@ ir_func *pass_forward(ir_func *f, ir_func_kind kind, const char *name)
         out->ad.primal->ad.hvp = out;
     else
         f->ad.jvp = out;
-    build(f, out);
+    build(f, out, NULL, ALONG_JVP);
     return out;
 }

@@ -6,6 +6,7 @@
 
 #include "passes/analysis/activity.h"
 #include "passes/analysis/analysis.h"
+#include "passes/derive/derive.h"
 
 /* A saved-value layout with room for tangents. */
 typedef struct wide_layout {
@@ -18,9 +19,11 @@ typedef struct fwd {
     ir_module *m;
     ir_func *from, *out;
     activity act;
-    ir_map val, tan;     /* source value -> its clone, its tangent (unset: zero) */
-    const bool *storage; /* by ir_storage */
-    bool passive;        /* of a no_grad kernel: nothing has a tangent, but what is stored over loses its own */
+    ir_map val, tan;         /* source value -> its clone, its tangent (unset: zero) */
+    const bool *storage;     /* by ir_storage */
+    gradient_maker gradient; /* not NULL: memory counts as constant */
+    along_kind kind;         /* then */
+    bool passive;            /* of a no_grad kernel: nothing has a tangent, but what is stored over loses its own */
     VEC(wide_layout) layouts;
 } fwd;
 
@@ -53,6 +56,17 @@ static inline void name_tangent(const fwd *w, ir_value *t, const ir_value *prima
 /* ---- forward.c ---- */
 
 void fwd_region(fwd *w, ir_builder *b, const ir_region *r);
+
+/* A clone of op, without its regions; results that are not tangents are mapped. */
+ir_op *fwd_plain(fwd *w, ir_builder *b, const ir_op *op);
+/* What is called instead of op's callee: with the arguments, then the tangents of the float ones. */
+ir_op *fwd_call_of(fwd *w, ir_builder *b, const ir_op *op, ir_func *callee);
+void fwd_set_tangent(fwd *w, const ir_value *v, ir_value *t);
+
+/* ---- forward_args.c ---- */
+
+/* Where memory counts as constant; false: like a call anywhere else. */
+bool fwd_args_call(fwd *w, ir_builder *b, const ir_op *op);
 
 /* ---- forward_control.c ---- */
 

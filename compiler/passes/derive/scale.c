@@ -79,6 +79,12 @@ static bool is_scaled(scaler *s, const ir_op *op)
     return true;
 }
 
+/* What an adjoint begins with. */
+static bool is_zero(const ir_value *v)
+{
+    return ir_is_const(v) && scalar_is_float(v->type) && ir_float(v) == 0.0;
+}
+
 /* op's value as a factor and an operation on the bases; false: nothing to gain. */
 static bool rebuild(scaler *s, ir_builder *b, const ir_op *op, scaled *out)
 {
@@ -109,6 +115,11 @@ static bool rebuild(scaler *s, ir_builder *b, const ir_op *op, scaled *out)
         out->base = ir_op2(b, OP_DIV, x.base, y.base);
         return true;
     case OP_ADD:
+        if (is_zero(op->args[0]) || is_zero(op->args[1])) {
+            *out = is_zero(op->args[1]) ? x : y;
+            return true;
+        }
+        /* fall through */
     case OP_SUB: {
         const double sign = op->code == OP_SUB ? -1.0 : 1.0;
         if (x.base == y.base) {

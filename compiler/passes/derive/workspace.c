@@ -380,13 +380,19 @@ static int64_t printed(const ir_value *v, int64_t most)
 static bool refuse(const ir_func *f, src_loc at)
 {
     diag_sink *d = f->module->diag;
-    const char *what = f->kind == IR_KERNEL_HVP ? "second-order product" : "gradient";
-    diag(d, span_at(at), DIAG_WORKSPACE, what, f->ad.primal->name);
+    const bool derived = f->kind == IR_KERNEL_GRAD || f->kind == IR_KERNEL_HVP;
+    const ir_func *primal = f->ad.primal ? f->ad.primal : f;
+    diag(d, span_at(at), DIAG_WORKSPACE,
+         !derived                   ? "gradient inside"
+         : f->kind == IR_KERNEL_HVP ? "second-order product"
+                                    : "gradient",
+         primal->name);
     diag_note(
         d, span_at(at),
         "it keeps values of each trip; a bound known on entry is one that comes from constants and integer arguments");
     diag_note(d, span_at(at), "write 'while ... limit n', or a 'for' over such a range that is left with 'break'");
-    diag_note(d, span_at(f->loc), "or write 'derive(jvp)' on '%s' if its gradient is not wanted", f->ad.primal->name);
+    if (derived)
+        diag_note(d, span_at(f->loc), "or write 'derive(jvp)' on '%s' if its gradient is not wanted", primal->name);
     return false;
 }
 
@@ -414,15 +420,25 @@ static bool size_func(ir_func *f)
     return true;
 }
 
+/* The function itself, and its JVP, do so where they ask for gradients of others. */
+static bool keeps_values(const ir_func *f)
+{
+    if (f->kind == IR_KERNEL_GRAD || f->kind == IR_KERNEL_HVP)
+        return true;
+    effects e = effects_of_region(f->module, f->body);
+    const bool keeps = e.stack;
+    effects_free(&e);
+    return keeps;
+}
+
 bool pass_workspace(ir_module *m)
 {
-    const ir_func *refused = NULL;
+    const ir_func *refused = NULL; /* one message for each function is enough */
     for (size_t i = 0; i < m->funcs.len; i++) {
         ir_func *f = m->funcs.at[i];
-        const bool sized = f->pure &&
-                           (f->kind == IR_KERNEL_GRAD || (f->kind == IR_KERNEL_HVP && f->ad.primal != refused));
-        if (sized && !size_func(f))
-            refused = f->ad.primal;
+        const ir_func *primal = f->ad.primal ? f->ad.primal : f;
+        if (f->pure && f->kind != IR_FUNC && primal != refused && keeps_values(f) && !size_func(f))
+            refused = primal;
     }
     return !refused;
 }

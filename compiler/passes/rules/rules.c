@@ -85,6 +85,9 @@ static void need_call(ir_op *call, void *ctx)
     const ir_func *f = call->code == OP_CALL ? ir_callee_of(call) : NULL;
     if (!f)
         return;
+    const ir_op *primal = primal_of(r, call);
+    if (primal && ir_callee_of(primal)->ad.gradient_of) /* the pull-back goes by what the gradient read */
+        need_function(r, ir_callee_of(primal));
     if (!f->ad.primal)
         need_function(r, f);
     else if (f->ad.primal->ad.replay == f)
@@ -141,7 +144,8 @@ static void collect_one(rules *r, const ir_op *op)
         return;
     r->needed[primal->pos] = true;
     if (op->code == OP_CALL) {
-        collect_call(r, primal, ir_callee_of(op), true);
+        const ir_func *callee = ir_callee_of(primal)->ad.gradient_of ? ir_callee_of(primal) : ir_callee_of(op);
+        collect_call(r, primal, callee, true);
         return;
     }
     assert(primal->code == OP_LOAD && ir_field_of(primal) == ir_field_of(op));

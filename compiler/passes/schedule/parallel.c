@@ -258,22 +258,38 @@ static void explain_calls(const explanation *x, const ir_op *task)
     }
 }
 
+static void explain_lanes(const explanation *x, const ir_op *task)
+{
+    if (ir_task_attr(task)->lanes)
+        fprintf(x->out, "  %s:%u:%u: lanes: %d iterations side by side\n", x->file, (unsigned)task->loc.line,
+                (unsigned)task->loc.col, ir_task_attr(task)->lanes);
+    else if (ir_task_attr(task)->no_lanes)
+        fprintf(x->out, "  %s:%u:%u: no lanes: %s\n", x->file, (unsigned)task->loc.line, (unsigned)task->loc.col,
+                ir_no_lanes_text(ir_task_attr(task)->no_lanes));
+}
+
 static void explain_op(ir_op *op, void *ctx)
 {
     explanation *x = ctx;
-    if (op->code == OP_TASK)
+    if (op->code == OP_TASK) {
+        explain_lanes(x, op);
         explain_calls(x, op);
+    }
     const bool array = op->code == OP_LACCUM;
     if ((!array && op->code != OP_ACCUM && op->code != OP_STORE && op->code != OP_ATOMIC) || !ir_class_of(op) ||
         is_told(x, op))
         return;
     vec_push(&x->told, op);
-    fprintf(x->out, "  %s:%u:%u: %s%s %s: %s\n", x->file, (unsigned)op->loc.line, (unsigned)op->loc.col,
+    const ir_class class = ir_class_of(op);
+    const ir_why why = op->code == OP_ACCUM && (class == IR_CLASS_SCATTER || class == IR_CLASS_ATOMIC)
+                           ? ir_access_attr(op)->why
+                           : IR_WHY_NONE;
+    fprintf(x->out, "  %s:%u:%u: %s%s %s: %s%s%s\n", x->file, (unsigned)op->loc.line, (unsigned)op->loc.col,
             array ? op->args[0]->name : ir_field_of(op)->name, array ? "" : planes[ir_access_attr(op)->plane],
             op->code == OP_STORE    ? "="
             : op->code == OP_ATOMIC ? "atomic"
                                     : "+=",
-            ir_class_text(ir_class_of(op)));
+            ir_class_text(class), why ? "; no gather: " : "", ir_why_text(why));
 }
 
 void explain_kernel(FILE *out, const ir_func *f)

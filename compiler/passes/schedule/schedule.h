@@ -9,7 +9,7 @@
 bool pass_promote(ir_func *f);
 
 /* Constant-shift accumulations become gathers with boundary strips where the value is cheap to recompute.
- * passes/schedule/gather.c */
+ * passes/schedule/gather/gather.c */
 bool pass_gather(ir_func *f);
 
 /* Classes each write (own, reduction, row, scatter), sets attr.acc, attr.scatters, attr.label.
@@ -22,6 +22,10 @@ void pass_wide_sums(ir_func *f);
 /* Turns each task's innermost dimension into an explicit loop over a row segment, marked simd where its iterations are
  * independent. passes/schedule/rows.c */
 void pass_rows(ir_func *f);
+
+/* Periodic subscripts, and those that a bound holds back, are plain ones between the ends of a row.
+ * passes/schedule/gather/peel.c */
+bool pass_peel(ir_func *f);
 
 /* Gathers run interleaved with what is left of the task that they were taken from (attr.ahead).
  * passes/schedule/stages.c */
@@ -37,8 +41,14 @@ void pass_slabs(ir_func *f);
 /* Cheap values that a task would be handed, it computes by itself. passes/schedule/captures.c */
 void pass_captures(ir_func *f);
 
+/* Iterations that compilers cannot see as vectors become lanes: short loops without dependences.
+ * passes/schedule/lanes.c */
+bool pass_lanes(ir_func *f);
+
 /* Marks loops that may be vectorised with reordering. Last of all. passes/schedule/simd.c */
 void pass_simd(ir_func *f);
+/* Whether it would mark this loop; uses: ir_count_uses. */
+bool simd_fits(const ir_func *f, const ir_op *loop, const uint32_t *uses);
 
 /* --explain-adjoint: prints the class of each write with its source line. */
 void explain_kernel(FILE *out, const ir_func *f);

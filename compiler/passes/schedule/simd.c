@@ -16,7 +16,7 @@ typedef struct simd_check {
     const ir_op *loop;
     const uint32_t *uses;
     VEC(ir_op *) memory; /* in the order of one iteration, branch after branch */
-    VEC(ir_op *) slots;  /* the same of buffers of saved values */
+    VEC(ir_op *) arrays; /* the same of local arrays, and of blocks of saved values */
     bool ok, writes;
 } simd_check;
 
@@ -34,20 +34,20 @@ static void check_op(ir_op *op, void *ctx)
         return;
     case OP_IF:
     case OP_YIELD:
+        return;
+    case OP_LSTORE:
+        c->writes = true;
+        vec_push(&c->arrays, op);
+        return;
     case OP_LLOAD:
+        vec_push(&c->arrays, op);
+        return;
+    case OP_STK_STORE:
+        c->writes = true;
+        vec_push(&c->arrays, op);
         return;
     case OP_STK_LOAD:
-    case OP_STK_STORE:
-        vec_push(&c->slots, op);
-        /* one struct per iteration: the index is the loop's own */
-        for (int k = 1; k < 2; k++) {
-            affine a = affine_of(op->args[k]);
-            bool own = false;
-            for (int i = 0; a.ok && i < a.n; i++)
-                own |= a.term[i] == c->loop->regions[0]->params[0] && a.coef[i] != 0;
-            if (!own && op->code == OP_STK_STORE)
-                c->ok = false;
-        }
+        vec_push(&c->arrays, op);
         return;
     case OP_REC_LOAD: /* a record is not written where it is read */
         c->ok &= !ir_layout_of(op)->log;
@@ -92,6 +92,36 @@ static bool only_stored(const simd_check *c, const ir_op *write)
     return ir_loop_attr(c->loop)->forall;
 }
 
+/* Of one local array, or of one member of the same structs. */
+static bool are_of_one(const ir_op *a, const ir_op *b)
+{
+    const bool saved = op_memory_of(a->code) == MEMORY_STACK;
+    if (saved != (op_memory_of(b->code) == MEMORY_STACK))
+        return false;
+    return saved ? ir_layout_of(a) == ir_layout_of(b) && ir_slot_attr(a)->number == ir_slot_attr(b)->number
+                 : a->args[0] == b->args[0];
+}
+
+/* What is stored into has an element for each iteration: all accesses are of that one, and none comes behind the store.
+ */
+static bool is_apart(const simd_check *c, const ir_op *store)
+{
+    const affine at = affine_of(store->args[1]);
+    if (!varies_with_index(c->loop, &at))
+        return false;
+    bool behind = false;
+    for (size_t i = 0; i < c->arrays.len; i++) {
+        const ir_op *op = c->arrays.at[i];
+        if (!are_of_one(op, store))
+            continue;
+        const affine a = affine_of(op->args[1]);
+        if (behind || !affine_equal(&a, &at))
+            return false;
+        behind |= op == store;
+    }
+    return true;
+}
+
 /* In two branches of one `if`: an iteration does one of them. */
 static bool exclude_each_other(const ir_op *a, const ir_op *b)
 {
@@ -110,11 +140,6 @@ static bool writes_last(const simd_check *c)
         for (size_t k = i + 1; k < c->memory.len && c->memory.at[i]->code != OP_LOAD; k++)
             if (meet_in_iteration(c->memory.at[i], c->memory.at[k]) &&
                 !exclude_each_other(c->memory.at[i], c->memory.at[k]))
-                return false;
-    for (size_t i = 0; i < c->slots.len; i++)
-        for (size_t k = i + 1; k < c->slots.len && c->slots.at[i]->code == OP_STK_STORE; k++)
-            if (ir_layout_of(c->slots.at[i]) == ir_layout_of(c->slots.at[k]) &&
-                ir_slot_attr(c->slots.at[i])->number == ir_slot_attr(c->slots.at[k])->number)
                 return false;
     return true;
 }
@@ -160,12 +185,11 @@ typedef struct simd_pass {
     const uint32_t *uses;
 } simd_pass;
 
-static void mark(ir_op *op, void *ctx)
+bool simd_fits(const ir_func *f, const ir_op *op, const uint32_t *uses)
 {
-    const simd_pass *s = ctx;
-    if (op->code != OP_LOOP || !ir_loop_attr(op)->bounded || ir_loop_attr(op)->cond || ir_loop_attr(op)->brief)
-        return;
-    simd_check c = {.f = s->f, .loop = op, .uses = s->uses, .ok = true};
+    if (!ir_loop_attr(op)->bounded || ir_loop_attr(op)->cond || ir_loop_attr(op)->brief)
+        return false;
+    simd_check c = {.f = f, .loop = op, .uses = uses, .ok = true};
     ir_walk(op->regions[0], check_op, &c);
     bool ok = c.ok && carries_sums(&c) && (c.writes || ir_yield_of(op->regions[0])->nargs > 0);
     for (size_t i = 0; i < c.memory.len && ok; i++) {
@@ -175,9 +199,20 @@ static void mark(ir_op *op, void *ctx)
         else if (w->code == OP_ACCUM)
             ok = separate(&c, w);
     }
-    ir_loop_attr(op)->simd = ok && writes_last(&c);
+    for (size_t i = 0; i < c.arrays.len && ok; i++)
+        ok = (c.arrays.at[i]->code != OP_LSTORE && c.arrays.at[i]->code != OP_STK_STORE) ||
+             is_apart(&c, c.arrays.at[i]);
+    ok = ok && writes_last(&c);
     vec_free(&c.memory);
-    vec_free(&c.slots);
+    vec_free(&c.arrays);
+    return ok;
+}
+
+static void mark(ir_op *op, void *ctx)
+{
+    const simd_pass *s = ctx;
+    if (op->code == OP_LOOP)
+        ir_loop_attr(op)->simd = simd_fits(s->f, op, s->uses);
 }
 
 void pass_simd(ir_func *f)

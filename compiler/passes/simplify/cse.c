@@ -2,7 +2,7 @@
  *
  * A load's entry carries the version of what it read (a field plane or a local array). A write gives its target a new
  * version; a loop gives one to all that its body writes before the body is walked, because the write of one iteration
- * comes before the load of the next.
+ * comes before the load of the next. A store into a local array stands in the table as the load of what it stored.
  */
 #include <string.h>
 
@@ -95,7 +95,7 @@ static uint32_t version_of(const cse *c, const ir_op *op)
 {
     if (op->code == OP_LOAD)
         return *plane_version(c, op);
-    return op->code == OP_LLOAD ? c->arrays[op->args[0]->id] : 0;
+    return op->code == OP_LLOAD || op->code == OP_LSTORE ? c->arrays[op->args[0]->id] : 0;
 }
 
 /* ---- equality ---- */
@@ -177,6 +177,8 @@ static uint32_t mix(uint32_t h, uint64_t x)
 
 static uint32_t hash_op(const ir_op *op)
 {
+    if (op->code == OP_LSTORE)
+        return mix(mix(mix((uint32_t)OP_LLOAD, (uint64_t)op->args[2]->type), op->args[0]->id), op->args[1]->id);
     uint32_t h = mix((uint32_t)op->code, op->nres ? (uint64_t)op->res[0]->type : 0);
     for (int i = 0; i < op->nargs; i++)
         h = mix(h, op->args[i]->id);
@@ -194,8 +196,11 @@ static uint32_t hash_op(const ir_op *op)
     }
 }
 
+/* Whether a gives what b gives; b is a candidate. */
 static bool equal(const ir_op *a, const ir_op *b)
 {
+    if (a->code == OP_LSTORE)
+        return b->code == OP_LLOAD && a->args[0] == b->args[0] && a->args[1] == b->args[1];
     if (a->code != b->code || a->nargs != b->nargs || (a->nres && a->res[0]->type != b->res[0]->type))
         return false;
     for (int i = 0; i < a->nargs; i++)
@@ -334,6 +339,8 @@ static void visit(cse *c, ir_op *op)
         return;
     }
     write_op(c, op);
+    if (op->code == OP_LSTORE)
+        insert(c, op, hash_op(op));
     if (!is_candidate(op))
         return;
     order_operands(op);
@@ -345,9 +352,10 @@ static void visit(cse *c, ir_op *op)
     }
     keep_origin(same, op);
     if (op->nres) {
-        ir_map_set(&c->map, op->res[0], same->res[0]);
-        if (!same->res[0]->name && same->code != OP_CONST)
-            same->res[0]->name = op->res[0]->name;
+        ir_value *v = same->nres ? same->res[0] : same->args[2];
+        ir_map_set(&c->map, op->res[0], v);
+        if (!v->name && same->code != OP_CONST)
+            v->name = op->res[0]->name;
     }
     ir_remove(op);
     c->changed = true;

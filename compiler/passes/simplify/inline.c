@@ -145,8 +145,8 @@ static void inline_into(ir_func *f, count_list *counts)
         const int n = size_of(callee);
         const bool worth = size + n <= CALLER_LIMIT && is_worth_it(callee, n, *count_of(counts, callee));
         /* The adjoint of a no_grad kernel takes the gradients of what is stored over, in functions with derivatives of
-         * their own as well: it has no calls. */
-        const bool must = f->ad.no_grad && !callee->external;
+         * their own as well: it has no calls but of what stores nothing. */
+        const bool must = f->ad.no_grad && !callee->external && !callee->ad.gradient_of;
         if (callee == f || (!must && (callee->no_inline || !(worth || touches_saved(callee)))))
             continue;
         expand(f, calls.at[k], ir_callee_of(calls.at[k]), &results);
@@ -167,6 +167,14 @@ void pass_inline(ir_module *m)
     count_calls(m, &counts);
     for (size_t i = 0; i < m->funcs.len; i++)
         inline_into(m->funcs.at[i], &counts);
+    vec_free(&counts);
+}
+
+void inline_calls_in(ir_func *f)
+{
+    count_list counts = {0};
+    count_calls(f->module, &counts);
+    inline_into(f, &counts);
     vec_free(&counts);
 }
 

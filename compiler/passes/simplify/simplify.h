@@ -21,7 +21,7 @@ void pass_order(ir_func *f);
  * arrays and saved-value buffers that are only written are removed with their writes. */
 bool pass_dce(ir_func *f);
 
-/* fold, cse, dce until nothing changes (bounded). */
+/* fold, cse, stores into arrays, dce until nothing changes (bounded). */
 void pass_simplify(ir_func *f);
 
 /* Folding and dead code only. Behind it every load is a read that the function needs; to be asked before loads are
@@ -31,6 +31,9 @@ void pass_settle(ir_func *f);
 /* Replaces calls by bodies where the callee is small or called once and the result stays below a size; never no_inline
  * callees. */
 void pass_inline(ir_module *m);
+
+/* The same in one function alone, whose callees it was done in. */
+void inline_calls_in(ir_func *f);
 
 /* Puts adjoints in the place of the operations that launch them. False after errors: an adjoint that does not exist, or
  * cannot run there. */
@@ -44,6 +47,14 @@ bool pass_invariants(ir_func *f);
 bool loop_surely_runs(const ir_op *loop);
 /* Whether a pull-back of the value may be infinite or NaN at a number where the value is of use, as of sqrt at 0. */
 bool has_poles(const ir_op *op);
+
+/* Integers that grow by the same step in each trip of a counted loop follow from its index.
+ * passes/simplify/inductions.c */
+bool pass_inductions(ir_func *f);
+
+/* Stores into local arrays that are overwritten before anybody reads the element go.
+ * passes/simplify/array_stores.c */
+bool pass_array_stores(ir_func *f);
 
 /* Replaces STOP and SLOPE by their first operand; after all differentiation. */
 void pass_drop_stop(ir_func *f);

@@ -78,14 +78,15 @@ typedef void (*tk_task_fn)(const void *args, int64_t lo, int64_t hi);
 typedef void (*tk_parallel_fn)(void *user, int64_t n, tk_task_fn fn, const void *args);
 
 typedef struct tk_session_options {
-    int threads;          /**< 0: all processors (OMP_NUM_THREADS respected); 1: serial; at most 1024 */
+    int threads;          /**< 0: all processors that the process may use (OMP_NUM_THREADS respected); 1: serial; at
+                             most 1024 */
     bool deterministic;   /**< scatters give the same bits for any number of threads (reductions always do) */
     bool flush_denormals; /**< flush denormal floats to zero while kernels run, on x86 (SSE) and AArch64; elsewhere
                              without effect */
     uint64_t seed;        /**< of random numbers: see tk_session_set_seed */
     tk_alloc_fn alloc;    /**< for all memory, the session's and its modules' own included; NULL: malloc family */
     void *alloc_user;
-    tk_parallel_fn parallel; /**< NULL: OpenMP, or serial where the library was built without it */
+    tk_parallel_fn parallel; /**< NULL: the library's own threads */
     void *parallel_user;
     void (*on_print)(void *user, const char *text); /**< print(...) of kernels, one call at a time; NULL: stdout */
     void *print_user;
@@ -102,7 +103,7 @@ tk_session *tk_session_create(const tk_session_options *opt);
  * order is right. NULL is ignored, and so is a second call while modules keep the session alive. */
 void tk_session_destroy(tk_session *s);
 
-/** Number of threads that kernels run on, at least 1. 0 for NULL. */
+/** Number of threads that kernels run on at most, at least 1. 0 for NULL. */
 int tk_session_threads(const tk_session *s);
 
 /** Changes it (0: all processors). TK_BAD_ARGUMENT out of 0..1024, TK_BAD_STATE from inside a kernel. Results of

@@ -303,6 +303,14 @@ tk_plan tk_plan_make(int64_t n, int64_t unit, int64_t cost);
 /* The same for a space whose rows need not, but better should stay whole: multiples of a row where there are enough
  * rows. */
 tk_plan tk_plan_rows(int64_t n, int64_t row, int64_t cost);
+/* The unit of a loop whose iterations run `lanes` at a time: so many, fewer where that would leave threads without
+ * work. */
+static inline int64_t tk_strip(int64_t n, int64_t lanes)
+{
+    enum { STRIPS = 16 };
+    const int64_t share = n / STRIPS;
+    return share >= lanes ? lanes : share > 1 ? share : 1;
+}
 /* Calls fn once for each chunk, in parallel where that pays. */
 tk_status tk_run(tk_session *s, const tk_plan *p, tk_task_fn fn, const void *args);
 
@@ -311,10 +319,12 @@ typedef struct tk_stage {
     tk_task_fn fn;
     const void *args;
     int64_t slabs, slab; /* extent of the first dimension; iterations of one slab */
+    int64_t around;      /* of a stage before the last, whose slabs are numbered around the end */
 } tk_stage;
-/* Slab k of the last stage runs once slabs k to k + (slabs - slabs of the last) of each stage before it are done; these
- * are independent of each other. Which slabs a call of a stage's function gets depends on extents and cost alone, as in
- * a plan. cost: rough cycles of one iteration of all stages. */
+/* Slab k of the last stage runs once slabs k to k + (slabs - slabs of the last) + around of each stage before it are
+ * done, and the last `around` slabs at the very end; stages before are independent of each other. Which slabs a call of
+ * a stage's function gets depends on extents and cost alone, as in a plan. cost: rough cycles of one iteration of all
+ * stages. */
 tk_status tk_run_stages(tk_session *s, const tk_stage *stages, int nstages, int64_t cost);
 
 /* The body of a task that scatters: inlined twice, with plain additions and with atomic ones, so that neither asks at
@@ -338,10 +348,12 @@ typedef struct tk_scatter_target {
     int64_t at[8];
     int64_t count; /* of an array: its elements, and their type */
     tk_scalar elem;
+    int64_t adds; /* additions of an iteration to it, roughly; 0: not known */
 } tk_scatter_target;
 /* Every accumulation into a target plane must go through its pointer in args. One thread: plain on the fields. Else
- * private copies (plain) where they are small against the work, else `atomic`. Deterministic session: private copies in
- * a number that depends on the plan alone, else one thread. args is copied, not changed. */
+ * private copies (plain) where they are small against the work, else `atomic` where that is faster than one thread.
+ * Deterministic session: private copies in a number that depends on the plan alone, else one thread. args is copied,
+ * not changed. */
 tk_status tk_run_scatter(tk_session *s, const tk_plan *p, tk_task_fn plain, tk_task_fn atomic, const void *args,
                          size_t args_size, const tk_scatter_target *targets, int ntargets);
 /* Scratch memory of a launch (partial results), aligned to 64: freed when the launch ends, or by tk_scratch_reset.

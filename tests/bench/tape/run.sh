@@ -8,6 +8,6 @@ cc=${CC:-clang}
 out=$build/bench-tape-$cc
 mkdir -p "$out"
 "$build/compiler/tkc" "$here/tape_checks.tk" -o "$out/tape_checks.c"
-"$cc" -std=gnu11 -O3 -march=native -fno-math-errno -fno-trapping-math -fopenmp -I"$out" -I"$here/../../../runtime/include" -o "$out/bench" \
+"$cc" -std=gnu11 -O3 -march=native -fno-math-errno -fno-trapping-math -fopenmp-simd -pthread -I"$out" -I"$here/../../../runtime/include" -o "$out/bench" \
     "$here/main.c" "$out/tape_checks.c" "$build/runtime/libtkc.a" -lm
 exec "$out/bench"

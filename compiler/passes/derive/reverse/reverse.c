@@ -19,11 +19,10 @@ void rev_region(scope *s, const ir_region *r)
             rev_straight(s, op);
 }
 
-static rev rev_begin(ir_func *f, ir_func *out)
+rev rev_begin(ir_func *f, ir_func *out, activity act)
 {
-    rev rv = {.module = f->module, .primal = f, .out = out};
+    rev rv = {.module = f->module, .primal = f, .out = out, .act = act};
     const size_t n = f->next_value + 1;
-    rv.act = activity_compute(f, ACTIVITY_REVERSE);
     if (f->ad.no_grad) /* nothing it computes depends on anything; what it stores over has no gradient any more */
         memset(rv.act.varied, 0, rv.act.n * sizeof *rv.act.varied);
     rv.fwd = ir_map_create(f);
@@ -31,6 +30,7 @@ static rev rev_begin(ir_func *f, ir_func *out)
     rv.memo = ARENA_ARRAY(mem, ir_value *, n);
     rv.adj = ARENA_ARRAY(mem, ir_value *, n);
     rv.shadow = ARENA_ARRAY(mem, ir_value *, n);
+    rv.kept = ARENA_ARRAY(mem, ir_layout *, n);
     rv.cost = ARENA_ARRAY(mem, int, n);
     rv.last_store = ARENA_ARRAY(mem, const ir_op *, n);
     rv.scanned = ARENA_ARRAY(mem, bool, n);
@@ -49,7 +49,7 @@ static void rev_end(rev *rv)
     ptrmap_free(&rv->fwd_ops);
 }
 
-static ir_func *derived(ir_func *f, ir_func_kind kind, const char *suffix)
+ir_func *rev_derived(ir_func *f, ir_func_kind kind, const char *suffix)
 {
     ir_module *m = f->module;
     ir_func *d = ir_func_create(m, kind, intern(m->names, arena_printf(m->mem, "%s_%s", f->name, suffix)));
@@ -109,17 +109,18 @@ static void seed_results(scope *root, const ir_func *f)
     }
 }
 
-ir_func *reverse_vjp(ir_func *f)
+void rev_func(rev *rv, bool unit)
 {
-    if (f->ad.vjp)
-        return f->ad.vjp;
-    ir_func *out = derived(f, IR_FUNC, "vjp");
-    f->ad.vjp = out;
-    rev rv = rev_begin(f, out);
-    scope root = rev_scope(&rv, NULL, SCOPE_ROOT, f->body, out->body, out->body);
+    ir_func *f = (ir_func *)rv->primal, *out = rv->out;
+    scope root = rev_scope(rv, NULL, SCOPE_ROOT, f->body, out->body, out->body);
     rev_forward_sweep(&root, f->body);
     rev_mark(&root);
-    seed_results(&root, f);
+    if (unit) {
+        ir_builder b = {.func = out, .region = out->body, .loc = f->loc};
+        rev_add(&root, &b, ir_yield_of(f->body)->args[0], ir_const_f(&b, f->results[0], 1.0));
+    } else {
+        seed_results(&root, f);
+    }
     rev_region(&root, f->body);
     bool *wanted = ARENA_ARRAY(f->module->mem, bool, f->body->nparams + 1);
     for (int i = 0; i < f->body->nparams; i++)
@@ -127,15 +128,24 @@ ir_func *reverse_vjp(ir_func *f)
     finish_func(&root, f, wanted);
     pass_settle(out);
     pass_simplify(out);
-    return out;
+}
+
+ir_func *reverse_vjp(ir_func *f)
+{
+    if (f->ad.vjp)
+        return f->ad.vjp;
+    f->ad.vjp = rev_derived(f, IR_FUNC, "vjp");
+    rev rv = rev_begin(f, f->ad.vjp, activity_compute(f, ACTIVITY_REVERSE));
+    rev_func(&rv, false);
+    return f->ad.vjp;
 }
 
 /* The adjoint of a kernel; plan NULL: saved fields are read like any other. */
 static ir_func *reverse_kernel(ir_func *f, const saved_plan *plan)
 {
-    ir_func *out = derived(f, IR_KERNEL_GRAD, "grad");
+    ir_func *out = rev_derived(f, IR_KERNEL_GRAD, "grad");
     f->ad.grad = out;
-    rev rv = rev_begin(f, out);
+    rev rv = rev_begin(f, out, activity_compute(f, ACTIVITY_REVERSE));
     scope root = rev_scope(&rv, NULL, SCOPE_ROOT, f->body, out->body, out->body);
     rv.plan = plan;
     rv.old = plan ? ARENA_ARRAY(f->module->mem, ir_value *, plan->npos + 1) : NULL;
@@ -152,7 +162,7 @@ static ir_func *reverse_kernel(ir_func *f, const saved_plan *plan)
     return out;
 }
 
-static void forget(ir_module *m, const ir_func *f)
+void rev_forget(ir_module *m, const ir_func *f)
 {
     size_t n = 0;
     for (size_t i = 0; i < m->funcs.len; i++)
@@ -163,7 +173,7 @@ static void forget(ir_module *m, const ir_func *f)
 
 static ir_func *reverse_again(ir_func *f, const ir_func *adjoint, const saved_plan *plan)
 {
-    forget(f->module, adjoint);
+    rev_forget(f->module, adjoint);
     ir_func *again = reverse_kernel(f, plan);
     pass_settle(again);
     return again;

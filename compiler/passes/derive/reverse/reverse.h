@@ -60,8 +60,9 @@ struct scope {
     int branch;
     /* loops */
     const ir_op *primal_op;
-    ir_value *index;  /* primal index in rev; NULL for condition loops */
-    bool asked, free; /* rev_is_free */
+    ir_value *index;        /* primal index in rev; NULL for condition loops */
+    bool asked, free;       /* rev_is_free */
+    bool looked, has_tasks; /* in primal */
     ir_layout *layout;
     ir_value *buf_fwd; /* array: in outer->fwd; chain: this iteration's struct in fwd */
     ir_value *buf_rev; /* array: in outer->rev; chain: parameter of rev */
@@ -79,6 +80,7 @@ struct rev {
     ir_value **memo;          /* primal id -> its value on the reverse side (scopes that are not roots) */
     ir_value **adj;           /* primal id -> adjoint so far, in the scope that owns the value */
     ir_value **shadow;        /* LOCAL id -> array of adjoints */
+    ir_layout **kept;         /* LOCAL id -> of the blocks that the iterations of its loop keep; NULL: not kept */
     int *cost;                /* primal id -> cost of recomputation + 1, 0 unknown */
     const ir_op **last_store; /* LOCAL id -> last operation of its own region that stores into it; valid when scanned */
     bool *scanned;
@@ -90,6 +92,7 @@ struct rev {
     VEC(rev_snapshot) snapshots;
     bool in_task; /* the forward sweep of the kernel is inside a task */
     bool fusing;  /* the forward sweep of a task's adjoint is being made */
+    bool of_args; /* memory counts as constant */
 };
 
 /* What an adjoint that replays saved fields has to do, by ir_op.pos of the primal. passes/derive/reverse/saved.c */
@@ -104,7 +107,19 @@ struct saved_plan {
 };
 
 /* reverse.c */
+rev rev_begin(ir_func *f, ir_func *out, activity act);
+/* A new function, named after the one it is derived from. */
+ir_func *rev_derived(ir_func *f, ir_func_kind kind, const char *suffix);
+/* Takes a function out of the module. */
+void rev_forget(ir_module *m, const ir_func *f);
+/* Behind rev_begin: the adjoints of all float parameters of a function. unit: the seed of its one result is 1, and no
+ * parameter. */
+void rev_func(rev *rv, bool unit);
 ir_func *reverse_vjp(ir_func *f);
+
+/* reverse_gradient.c */
+/* What is marked grad_for f where only arguments count; NULL, and reported, if it changes memory. */
+ir_func *reverse_args_vjp(ir_func *f, const ir_op *call);
 /* The reverse sweep of r at the end of s->rev. */
 void rev_region(scope *s, const ir_region *r);
 
@@ -147,6 +162,8 @@ ir_value *rev_array_at(scope *s, const ir_value *array, const ir_op *task);
 
 /* Whether v, of the scope s or around it, can be computed again from its operands. */
 bool rev_can_recompute(scope *s, const ir_value *v);
+/* Whether op, or what stands in it, stores into the local array. */
+bool rev_stores_into(const ir_op *op, const ir_value *array);
 int rev_own_cost(const ir_op *op);
 
 /* reverse_demand.c */
@@ -167,6 +184,7 @@ ir_value *rev_recompute_if(scope *s, const ir_value *v);
 /* reverse_buffer.c: saving */
 /* A value of s->fwd as a value usable anywhere in s->rev. */
 ir_value *rev_save(scope *s, ir_value *w, const char *name);
+ir_layout *rev_layout_of(const rev *rv, scalar elem, const char *name); /* of arrays of elem */
 ir_value *rev_stk_alloc(ir_builder *b, ir_value *count, ir_layout *l);
 void rev_stk_store(ir_builder *b, ir_value *buf, ir_value *i, ir_value *v, ir_layout *l, int slot);
 ir_value *rev_stk_load(ir_builder *b, ir_value *buf, ir_value *i, ir_layout *l, int slot);

@@ -25,6 +25,19 @@ static int add_slot(scope *s, scalar type, const char *name)
     return l->n++;
 }
 
+ir_layout *rev_layout_of(const rev *rv, scalar elem, const char *name)
+{
+    arena *mem = rv->module->mem;
+    ir_layout *l = ARENA_NEW(mem, ir_layout);
+    l->id = rv->out->next_value;
+    l->n = 1;
+    l->types = ARENA_ARRAY(mem, scalar, 1);
+    l->names = ARENA_ARRAY(mem, const char *, 1);
+    l->types[0] = elem;
+    l->names[0] = name;
+    return l;
+}
+
 ir_value *rev_stk_alloc(ir_builder *b, ir_value *count, ir_layout *l)
 {
     const scalar type = SC_PTR;

@@ -49,6 +49,17 @@ static bool pull_back_needs(const rev *rv, const ir_op *op, int i)
     }
 }
 
+/* Of exp, say, which is its own derivative. */
+static bool pull_back_needs_result(const rev *rv, const ir_op *op)
+{
+    if (!op_is_pure_table(op->code) || !scalar_is_float(op->res[0]->type) || !rev_varied(rv, op->res[0]))
+        return false;
+    for (int k = 0; k < op->nargs; k++)
+        if (scalar_is_float(op->args[k]->type) && rev_varied(rv, op->args[k]) && (rule_needs(op->code, k) & 8u))
+            return true;
+    return false;
+}
+
 static void ask_carried(demand *d, const ir_op *loop)
 {
     const int init = ir_loop_first_init(loop), first = ir_loop_first_param(loop);
@@ -107,6 +118,10 @@ static void ask_op(demand *d, const ir_op *op)
         ask_task(d, op);
         break;
     default:
+        if (pull_back_needs_result(d->rv, op)) {
+            d->direct[op->res[0]->id] = true;
+            ask(d, op->res[0]);
+        }
         for (int i = 0; i < op->nargs; i++) {
             const bool direct = !op_is_pure_table(op->code) || pull_back_needs(d->rv, op, i);
             d->direct[op->args[i]->id] |= direct;

@@ -25,7 +25,7 @@ static void last_store_in(ir_op *op, void *ctx)
         *array = NULL;
 }
 
-static bool stores_into(const ir_op *op, const ir_value *array)
+bool rev_stores_into(const ir_op *op, const ir_value *array)
 {
     if (op->code == OP_LSTORE)
         return op->args[0] == array;
@@ -35,20 +35,43 @@ static bool stores_into(const ir_op *op, const ir_value *array)
     return !found;
 }
 
-/* A local array still holds in the reverse sweep what it held at `reader` when it lives in a root (so it still exists
- * there) and nothing is stored into it at or after the root's operation that contains the reader. */
+static void find_task(ir_op *op, void *ctx)
+{
+    bool *found = ctx;
+    *found |= op->code == OP_TASK;
+}
+
+/* Whether there is a loop between the array and `reader`, which would save what it reads in each trip: to keep the
+ * array costs no more. Arrays that tasks may read have copies of their own (rev_array_at). */
+static bool is_read_in_loop(scope *home, const ir_op *reader)
+{
+    if (!home->looked) {
+        home->looked = true;
+        ir_walk((ir_region *)home->primal, find_task, &home->has_tasks);
+    }
+    if (home->has_tasks)
+        return false;
+    for (const ir_region *r = reader->region; r != home->primal; r = r->parent->region)
+        if (r->parent->code == OP_LOOP)
+            return true;
+    return false;
+}
+
+/* A local array holds in the reverse sweep what it held at `reader` when nothing is stored into it at or after the
+ * operation of its own region that contains the reader, and it still exists there: it lives in a root, or in the body
+ * of a loop, and is kept (keep_array). */
 static bool array_is_final(scope *s, const ir_value *array, const ir_op *reader)
 {
     if (!array->def || array->def->code != OP_LOCAL)
         return false;
     scope *home = owner_of(s, array);
-    if (home->kind != SCOPE_ROOT)
+    if (home->kind != SCOPE_ROOT && (home->kind != SCOPE_LOOP || !is_read_in_loop(home, reader)))
         return false;
     rev *rv = s->rv;
     if (!rv->scanned[array->id]) {
         rv->scanned[array->id] = true;
         for (const ir_op *op = home->primal->first; op; op = op->next)
-            if (stores_into(op, array))
+            if (rev_stores_into(op, array))
                 rv->last_store[array->id] = op;
     }
     const ir_op *anchor = reader;
@@ -71,14 +94,7 @@ ir_value *rev_array_at(scope *s, const ir_value *array, const ir_op *task)
     const ir_op *local = array->def;
     const ir_op *place = ptrmap_get(&rv->fwd_ops, task);
     rev_root_of(s)->uses_stack = true;
-    ir_layout *l = ARENA_NEW(rv->module->mem, ir_layout);
-    l->id = rv->out->next_value;
-    l->n = 1;
-    l->types = ARENA_ARRAY(rv->module->mem, scalar, 1);
-    l->names = ARENA_ARRAY(rv->module->mem, const char *, 1);
-    l->types[0] = ir_local_attr(local)->elem;
-    l->names[0] = array->name;
-
+    ir_layout *l = rev_layout_of(rv, ir_local_attr(local)->elem, array->name);
     ir_builder out = {.func = rv->out, .region = place->region, .before = (ir_op *)place, .loc = task->loc};
     ir_value *held = rev_mapped(&rv->fwd, array), *zero = ir_const_i(&out, SC_I64, 0),
              *count = ir_local_count(&out, held->def);
@@ -103,6 +119,64 @@ ir_value *rev_array_at(scope *s, const ir_value *array, const ir_op *task)
     ir_lstore(&in, again, i, element);
     ir_yield(&in, 0, NULL);
     return again;
+}
+
+static void use_layout(ir_op *op, ir_opcode code, ir_layout *l)
+{
+    op->code = code;
+    op->attr = ir_attr_new(op->region->func->module->mem, code);
+    ir_slot_attr(op)->layout = l;
+}
+
+typedef struct keeping {
+    const ir_value *array;
+    ir_layout *layout;
+} keeping;
+
+static void use_kept(ir_op *op, void *ctx)
+{
+    const keeping *k = ctx;
+    if ((op->code == OP_LLOAD || op->code == OP_LSTORE) && op->args[0] == k->array)
+        use_layout(op, op->code == OP_LLOAD ? OP_STK_LOAD : OP_STK_STORE, k->layout);
+}
+
+/* The forward sweep's array of a loop's body gets a block of its own in each iteration, which stays: from here on it is
+ * memory of the saved-value stack. */
+static ir_layout *keep_array(scope *home, const ir_value *array)
+{
+    rev *rv = home->rv;
+    if (rv->kept[array->id])
+        return rv->kept[array->id];
+    ir_value *w = rev_mapped(&rv->fwd, array);
+    ir_op *local = w->def;
+    ir_layout *l = rev_layout_of(rv, ir_local_attr(local)->elem, array->name);
+    ir_builder b = {.func = rv->out, .region = local->region, .before = local, .loc = local->loc};
+    ir_value *count = ir_local_count(&b, local);
+    if (local->nargs == 0)
+        ir_add_arg(local, count);
+    const scalar elem = ir_local_attr(local)->elem;
+    use_layout(local, OP_STK_ALLOC, l);
+    ir_walk(home->fwd, use_kept, &(keeping){w, l});
+    b.before = local->next;
+    ir_op *fill = ir_loop(&b, ir_const_i(&b, SC_I64, 0), count, false, 0, NULL);
+    ir_builder in = {.func = rv->out, .region = fill->regions[0], .loc = local->loc};
+    ir_value *zero = ir_zero(&in, elem);
+    zero->exact = array->exact;
+    rev_stk_store(&in, w, fill->regions[0]->params[0], zero, l, 0);
+    ir_yield(&in, 0, NULL);
+    rev_root_of(home)->uses_stack = true;
+    return rv->kept[array->id] = l;
+}
+
+/* The element of a local array that the reverse sweep of s still has. */
+static ir_value *load_again(scope *s, const ir_op *load)
+{
+    scope *home = owner_of(s, load->args[0]);
+    ir_layout *l = home->kind == SCOPE_ROOT ? NULL : keep_array(home, load->args[0]);
+    ir_value *array = rev_lookup(s, load->args[0]), *i = rev_lookup(s, load->args[1]);
+    ir_builder b = rev_prologue(s, load->loc);
+    b.origin = (ir_op *)load;
+    return l ? rev_stk_load(&b, array, i, l, 0) : ir_lload(&b, array, i);
 }
 
 bool rev_can_recompute(scope *s, const ir_value *v)
@@ -142,6 +216,11 @@ int rev_own_cost(const ir_op *op)
     case OP_LLOAD:
     case OP_ATOMIC:
         return COST_LOAD;
+    case OP_ADD:
+    case OP_SUB:
+    case OP_NEG:
+    case OP_CAST: /* of subscripts: never worth memory */
+        return scalar_is_float(op->res[0]->type) || scalar_is_float(op->args[0]->type) ? op_cost(op->code) : 0;
     default:
         return op_cost(op->code);
     }
@@ -185,7 +264,10 @@ static int cost_of(scope *s, const ir_value *v)
         int again = cost_again(s, v->def);
         for (int i = first_operand(v->def); i < v->def->nargs && again < COST_MAX; i++) {
             const ir_value *a = v->def->args[i];
-            again += a->region == s->primal ? cost_of_operand(s, a) : cost_of(owner_of(s, a), a) ? 1 : 0;
+            again += a->type == SC_PTR            ? 0
+                     : a->region == s->primal     ? cost_of_operand(s, a)
+                     : cost_of(owner_of(s, a), a) ? 1
+                                                  : 0;
         }
         /* Reading memory again is cheaper than writing and reading a copy. */
         cost = is_memory(v->def) || again <= save || rev_is_free(s) ? again : save;
@@ -209,6 +291,12 @@ static ir_value *recompute(scope *s, const ir_value *v)
     const ir_op *op = v->def;
     if (op->code == OP_IF)
         return rev_recompute_if(s, v);
+    if (op->code == OP_LLOAD) {
+        ir_value *element = load_again(s, op);
+        element->name = v->name;
+        element->exact = v->exact;
+        return element;
+    }
     const int first = first_operand(op), n = op->nargs - first;
     ir_value **args = ARENA_ARRAY(s->rv->module->mem, ir_value *, n + 1);
     for (int i = 0; i < n; i++)
@@ -240,7 +328,7 @@ ir_value *rev_lookup(scope *s, const ir_value *v)
         const int save = cost_of_saving(home, v);
         int again = cost_again(home, v->def);
         for (int i = first_operand(v->def); i < v->def->nargs; i++)
-            again += cost_of_operand(home, v->def->args[i]);
+            again += v->def->args[i]->type == SC_PTR ? 0 : cost_of_operand(home, v->def->args[i]);
         const bool cheaper = is_memory(v->def) || again <= save || rev_is_free(home);
         w = cheaper ? recompute(home, v) : rev_save(home, rev_mapped(&rv->fwd, v), v->name);
     } else {

@@ -23,7 +23,7 @@ static void rev_pure(scope *s, const ir_op *op)
     ir_builder b = rev_at_end(s, op);
     for (int k = 0; k < op->nargs; k++) {
         const ir_value *a = op->args[k];
-        if (!scalar_is_float(a->type) || !rev_varied(s->rv, a) || op_contributes_nothing(op, k))
+        if (!scalar_is_float(a->type) || !rev_varied(s->rv, a) || op_contributes_nothing(op, k) || op_lacks(op, k))
             continue;
         rev_add(s, &b, a, rule_apply(&b, op->code, k, args, r, g, a->type));
     }
@@ -38,15 +38,15 @@ static ir_value **subscripts(scope *s, const ir_op *op)
     return idx;
 }
 
-static bool has_gradient(const ir_op *op)
+static bool has_gradient(const scope *s, const ir_op *op)
 {
-    return ir_access_attr(op)->plane == IR_DATA && ir_field_of(op)->grad;
+    return !s->rv->of_args && ir_access_attr(op)->plane == IR_DATA && ir_field_of(op)->grad;
 }
 
 static void rev_load(scope *s, const ir_op *op)
 {
     ir_value *g = rev_adj(s, op->res[0]);
-    if (!g || !has_gradient(op))
+    if (!g || !has_gradient(s, op))
         return;
     ir_value **idx = subscripts(s, op);
     ir_builder b = rev_at_end(s, op);
@@ -62,7 +62,7 @@ static bool is_seed(const ir_field *f)
 
 static void rev_store_grad(scope *s, const ir_op *op)
 {
-    if (!has_gradient(op))
+    if (!has_gradient(s, op))
         return;
     const int n = ir_field_of(op)->ndim;
     const ir_value *v = op->args[n + 1];
@@ -94,7 +94,7 @@ ir_value *rev_won(ir_builder *b, ir_op *atomic, ir_value *const *idx, ir_value *
 /* Like a plain store by the winner. */
 static void rev_atomic(scope *s, const ir_op *op)
 {
-    if (ir_atomic_has_winner(op) && has_gradient(op)) {
+    if (ir_atomic_has_winner(op) && has_gradient(s, op)) {
         ir_field *f = ir_field_of(op);
         const ir_value *v = op->args[f->ndim + 1];
         ir_value **idx = subscripts(s, op), *where[IR_ATOMIC_NUMBERED];
@@ -136,11 +136,55 @@ static void rev_local_load(scope *s, const ir_op *op)
         ir_lstore(&b, shadow, i, ir_op2(&b, OP_ADD, ir_lload(&b, shadow, i), g));
 }
 
+/* Whether v is what the store's element held: loaded in the same region, and nothing is stored in between. */
+static bool is_old_element(const ir_op *store, const ir_value *v)
+{
+    const ir_op *load = v->def;
+    if (!load || load->code != OP_LLOAD || load->args[0] != store->args[0] || load->region != store->region)
+        return false;
+    const affine a = affine_of(load->args[1]), b = affine_of(store->args[1]);
+    if (load->args[1] != store->args[1] && !affine_equal(&a, &b))
+        return false;
+    for (const ir_op *op = load->next; op != store; op = op->next)
+        if (!op || rev_stores_into(op, store->args[0]))
+            return false;
+    return true;
+}
+
+/* y[i] = y[i] + v, or - v: the operand of its value that is v; -1: the store is none. */
+static int added_operand(const ir_op *store)
+{
+    const ir_op *sum = store->args[2]->def;
+    if (!sum || (sum->code != OP_ADD && sum->code != OP_SUB))
+        return -1;
+    return is_old_element(store, sum->args[0])                          ? 1
+           : sum->code == OP_ADD && is_old_element(store, sum->args[1]) ? 0
+                                                                        : -1;
+}
+
+/* An addition hands the element's adjoint to what is added, and leaves it for what the element was. */
+static void rev_local_add(scope *s, const ir_op *store, const ir_value *v)
+{
+    if (!rev_varied(s->rv, v))
+        return;
+    bool shared;
+    ir_value *shadow = rev_shadow(s, store->args[0], &shared);
+    ir_value *i = rev_lookup(s, store->args[1]);
+    ir_builder b = rev_at_end(s, store);
+    ir_value *g = ir_lload(&b, shadow, i);
+    rev_add(s, &b, v, store->args[2]->def->code == OP_SUB ? ir_op1(&b, OP_NEG, g) : g);
+}
+
 static void rev_local_store(scope *s, const ir_op *op)
 {
     const ir_value *array = op->args[0], *v = op->args[2];
     if (!scalar_is_float(v->type) || !rev_varied(s->rv, array))
         return;
+    const int added = added_operand(op);
+    if (added >= 0) {
+        rev_local_add(s, op, v->def->args[added]);
+        return;
+    }
     bool shared; /* never: a task writes no array of the kernel */
     ir_value *shadow = rev_shadow(s, array, &shared);
     ir_value *i = rev_lookup(s, op->args[1]);
@@ -152,15 +196,46 @@ static void rev_local_store(scope *s, const ir_op *op)
 
 /* ---- call ---- */
 
+/* The pull-back of the gradient g of f is the gradient of u . g, for the adjoint u, which is the derivative of f along
+ * u: forward mode, reversed. So nothing that keeps values is ever reversed itself. */
+static void rev_gradient(scope *s, const ir_op *op)
+{
+    ir_func *along = forward_along(ir_callee_of(op)->ad.gradient_of, ALONG_REVERSED, gradient_along);
+    const bool of_args = s->rv->of_args;
+    ir_func *pull = of_args ? gradient_along(along) : reverse_vjp(along);
+    ir_value **args = ARENA_ARRAY(s->rv->module->mem, ir_value *, op->nargs + op->nres + 2);
+    int n = 0;
+    for (int i = 0; i < op->nargs; i++)
+        args[n++] = rev_lookup(s, op->args[i]);
+    ir_builder b = rev_at_end(s, op);
+    for (int i = 0; i < op->nres; i++) {
+        ir_value *u = rev_adj(s, op->res[i]);
+        args[n++] = u ? u : ir_zero(&b, op->res[i]->type);
+    }
+    if (!of_args)
+        args[n++] = ir_const_f(&b, along->results[0], 1.0);
+    const ir_op *call = ir_call(&b, pull, n, args);
+    int k = 0;
+    for (int i = 0; i < op->nargs; i++)
+        if (scalar_is_float(op->args[i]->type))
+            rev_add(s, &b, op->args[i], call->res[k++]);
+}
+
 static void rev_call(scope *s, const ir_op *op)
 {
     ir_func *f = ir_callee_of(op);
-    bool any = rev_has_active_memory(f->body);
+    bool any = !s->rv->of_args && !f->ad.gradient_of && rev_has_active_memory(f->body);
     for (int i = 0; i < op->nres; i++)
         any |= rev_adj(s, op->res[i]) != NULL;
     if (!any || extern_lacks(op, true))
         return;
-    ir_func *vjp = reverse_vjp(f);
+    if (f->ad.gradient_of) {
+        rev_gradient(s, op);
+        return;
+    }
+    ir_func *vjp = s->rv->of_args ? reverse_args_vjp(f, op) : reverse_vjp(f);
+    if (!vjp)
+        return;
     ir_value **args = ARENA_ARRAY(s->rv->module->mem, ir_value *, op->nargs + op->nres + 1);
     int n = 0;
     for (int i = 0; i < op->nargs; i++)

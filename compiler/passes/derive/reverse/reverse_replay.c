@@ -120,6 +120,10 @@ static void replay_op(rev *rv, ir_builder *b, ir_map *map, ir_op *op)
             ir_call_attr(c)->callee = reverse_replay(ir_callee_of(op));
         return;
     }
+    case OP_ASSERT: /* of a gradient that a program asks for, nothing else looks */
+        if (rv && rv->of_args)
+            ir_clone_op(b, op, map);
+        return;
     default:
         if (op_effect_of(op->code) != OP_EFFECT_EVENT)
             ir_clone_op(b, op, map);

@@ -36,8 +36,8 @@ typedef struct study {
     VEC(site) loads, writes;
     bool scratch;             /* the adjoint reads a scratch field */
     VEC(const ir_op *) makes; /* writes to scratch fields */
-    const ir_op **call; /* by field: the first that touches it, of a function with a derivative of its own; no other is
-                           a call here still */
+    const ir_op **call; /* by field: the first that touches it, of a function with a derivative of its own, or of a
+                           gradient that keeps values; no other is a call here still */
 } study;
 
 /* ---- what the kernel does ---- */
@@ -300,12 +300,11 @@ static bool refused(const study *s)
 {
     for (size_t i = 0; i < s->m->fields.len; i++)
         if (s->call[i] && s->written[i])
-            return !diag(
-                s->m->diag, span_at(s->call[i]->loc), DIAG_NOT_COMPILED,
-                arena_printf(
-                    s->m->mem,
-                    "a function with its own derivative that touches the %s field '%s' in a kernel that writes it",
-                    s->m->fields.at[i]->saved ? "saved" : "scratch", s->m->fields.at[i]->name));
+            return !diag(s->m->diag, span_at(s->call[i]->loc), DIAG_NOT_COMPILED,
+                         arena_printf(s->m->mem, "a %s that touches the %s field '%s' in a kernel that writes it",
+                                      ir_callee_of(s->call[i])->ad.gradient_of ? "gradient of a function"
+                                                                               : "function with its own derivative",
+                                      s->m->fields.at[i]->saved ? "saved" : "scratch", s->m->fields.at[i]->name));
     return false;
 }
 

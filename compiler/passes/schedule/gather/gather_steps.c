@@ -1,0 +1,351 @@
+/* Subscripts of a gather: an index plus a constant, around the end (periodic), or held at a bound (clamped).
+ *
+ * The ways in which people write these, over a task that goes over the whole of [0, N):
+ *
+ *     (i + 1) % N,  (i - 1 + N) % N,  mod(i - 1, N),  (i + 1) & 63  with N = 64
+ *     i == 0 ? N - 1 : i - 1,  i + 1 < N ? i + 1 : 0,  i < 2 ? i - 2 + N : i - 2
+ *     min(i + 1, N - 1),  max(i - 1, 0),  clamp(i + 1, 0, N - 1)
+ *
+ * An index that goes around is a bijection of [0, N), whatever N is: each element has one iteration. Where a bound
+ * holds back a subscript, the iterations beyond it are parts of their own, all of the element at the bound.
+ *
+ * Arithmetic in 32 bits counts as that of numbers where a subscript that wraps would be negative, and so outside of
+ * every field. What would bring it back inside (mod, max, a mask) is told apart.
+ */
+#include "ir/ops.h"
+#include "passes/analysis/values.h"
+#include "passes/schedule/gather/gather.h"
+
+/* MAX_LOW: of a lower bound, so that a constant added to it does not wrap. MAX_MODULUS: of constants, for the same
+ * reason. */
+enum { MAX_LOW = 65536, MAX_MODULUS = 1 << 29 };
+
+bool gather_index(const gather *g, const affine *a, int *dim, int64_t *by)
+{
+    if (!a->ok || a->n != 1 || a->coef[0] != 1)
+        return false;
+    for (int d = 0; d < g->nd; d++)
+        if (a->term[0] == g->index[d]) {
+            *dim = d;
+            *by = a->konst;
+            return true;
+        }
+    return false;
+}
+
+/* ---- how far apart ---- */
+
+/* Extents as what they were made of. */
+static affine resolved(const gather *g, const affine *a)
+{
+    const affine none = {.ok = true};
+    affine sum = none;
+    sum.konst = a->konst;
+    sum.ok = a->ok;
+    for (int i = 0; i < a->n; i++) {
+        const ir_value *v = resolved_value(g->f->module, a->term[i]);
+        const affine term = affine_of(v);
+        sum = affine_plus(&sum, &term, a->coef[i]);
+    }
+    return sum;
+}
+
+bool gather_distance(const gather *g, const affine *a, const affine *b, int64_t *distance)
+{
+    const affine x = resolved(g, a), y = resolved(g, b);
+    affine d = affine_sub(&x, &y);
+    if (!d.ok)
+        return false;
+    for (int i = 0; i < d.n; i++)
+        for (int j = i + 1; j < d.n && d.coef[i] != 0; j++)
+            if (d.coef[i] + d.coef[j] == 0 && same_value(g->f->module, d.term[i], d.term[j]))
+                d.coef[i] = d.coef[j] = 0;
+    for (int i = 0; i < d.n; i++)
+        if (d.coef[i] != 0)
+            return false;
+    *distance = d.konst;
+    return true;
+}
+
+static affine bound_of(const gather *g, int dim, int which)
+{
+    return affine_of(g->task->args[2 * dim + which]);
+}
+
+static bool low_of(const gather *g, int dim, int64_t *low)
+{
+    return const_value_of(g->f->module, g->task->args[2 * dim], low) && *low >= -MAX_LOW && *low <= MAX_LOW;
+}
+
+/* The dimension's range is [0, n). */
+static bool is_range(const gather *g, int dim, const affine *n)
+{
+    int64_t low, distance;
+    const affine hi = bound_of(g, dim, 1);
+    return low_of(g, dim, &low) && low == 0 && gather_distance(g, &hi, n, &distance) && distance == 0;
+}
+
+bool gather_place(const gather *g, const affine *a, int dim, int64_t *above, int64_t *below)
+{
+    const affine lo = bound_of(g, dim, 0), hi = bound_of(g, dim, 1);
+    if (!gather_distance(g, a, &lo, above))
+        *above = gather_unknown;
+    if (!gather_distance(g, &hi, a, below))
+        *below = gather_unknown;
+    return *above != gather_unknown || *below != gather_unknown;
+}
+
+/* A constant, or a value and a constant that is known from the upper bound, and not beyond it: the range has elements,
+ * so its arithmetic does not wrap. */
+static bool is_plain_bound(const gather *g, const affine *a, int dim)
+{
+    int64_t below;
+    const affine hi = bound_of(g, dim, 1);
+    if (!a->ok || a->n > 1 || a->konst > MAX_MODULUS || a->konst < -MAX_LOW)
+        return false;
+    return a->n == 0 || (a->coef[0] == 1 && gather_distance(g, &hi, a, &below) && (a->konst <= 0 || below >= 0));
+}
+
+/* ---- conditions ---- */
+
+static bool compare_index(const gather *g, ir_opcode code, const affine *x, const affine *bound, limit *l)
+{
+    int64_t low;
+    if (!gather_index(g, x, &l->dim, &l->c) || l->c > GATHER_EDGE || l->c < -GATHER_EDGE || !low_of(g, l->dim, &low) ||
+        !is_plain_bound(g, bound, l->dim))
+        return false;
+    affine at = *bound;
+    at.konst += (code == OP_GT || code == OP_LE) - l->c;
+    l->one = code == OP_EQ || code == OP_NE;
+    l->not = code == OP_NE || code == OP_LT || code == OP_LE;
+    return gather_place(g, &at, l->dim, &l->above, &l->below);
+}
+
+static ir_opcode swapped(ir_opcode code)
+{
+    return code == OP_LT ? OP_GT : code == OP_LE ? OP_GE : code == OP_GT ? OP_LT : code == OP_GE ? OP_LE : code;
+}
+
+bool gather_limit(const gather *g, const ir_value *condition, limit *l)
+{
+    const ir_op *op = condition->def;
+    if (!op || op->code < OP_EQ || op->code > OP_GE || (op->args[0]->type != SC_I32 && op->args[0]->type != SC_I64))
+        return false;
+    const affine x = affine_of(op->args[0]), y = affine_of(op->args[1]);
+    return compare_index(g, op->code, &x, &y, l) || compare_index(g, swapped(op->code), &y, &x, l);
+}
+
+/* ---- around the end ---- */
+
+static steps one_step(step_kind kind, int dim, int64_t by)
+{
+    return (steps){.at = {{kind, by, 0}}, .n = 1, .dim = dim};
+}
+
+static const steps no_steps;
+
+/* x as an index plus c plus a multiple of n. */
+static bool index_modulo(const gather *g, const ir_value *x, const affine *n, int *dim, int64_t *c, int *times)
+{
+    const affine a = affine_of(x);
+    static const int tried[] = {0, 1, 2, -1};
+    for (int k = 0; k < (int)(sizeof tried / sizeof *tried); k++) {
+        const affine less = affine_plus(&a, n, -tried[k]);
+        *times = tried[k];
+        if (gather_index(g, &less, dim, c))
+            return true;
+    }
+    return false;
+}
+
+/* The same way around, the short one. */
+static int64_t reduced(int64_t c, int64_t n)
+{
+    c %= n;
+    return c > n / 2 ? c - n : c < -(n / 2) ? c + n : c;
+}
+
+/* What is added to an index of that dimension does not wrap. */
+static bool is_small(const gather *g, scalar type, int dim, int64_t c)
+{
+    int64_t hi;
+    if (type == SC_I64)
+        return true;
+    if (c > MAX_LOW || c < -MAX_LOW)
+        return false;
+    return const_value_of(g->f->module, g->task->args[2 * dim + 1], &hi)
+               ? hi <= MAX_MODULUS
+               : gather_ask(g, &(ask){.what = ASK_SMALL, .v = g->task->args[2 * dim + 1]});
+}
+
+/* C's remainder of a negative number is no subscript, or 0 where it should be. What mod is given must not have wrapped:
+ * i + 1 never has, as N is a number of its type. */
+static steps steps_of_remainder(const gather *g, const ir_op *op)
+{
+    const affine n = affine_of(op->args[1]);
+    int dim, times;
+    int64_t c;
+    if (!index_modulo(g, op->args[0], &n, &dim, &c, &times) || !is_range(g, dim, &n))
+        return no_steps;
+    const bool constant = n.n == 0 && n.konst > 0 && n.konst <= MAX_MODULUS && c <= MAX_MODULUS && c >= -MAX_MODULUS;
+    if (op->code == OP_MOD && !constant && (times || c > 1) && !is_small(g, op->res[0]->type, dim, c))
+        return no_steps;
+    return one_step(STEP_WRAP, dim, constant ? reduced(c, n.konst) : c);
+}
+
+static steps steps_of_mask(const gather *g, const ir_op *op)
+{
+    for (int k = 0; k < 2; k++) {
+        affine n = affine_of(op->args[1 - k]);
+        int dim, times;
+        int64_t c;
+        n.konst++;
+        if (!n.ok || !index_modulo(g, op->args[k], &n, &dim, &c, &times) || !is_range(g, dim, &n))
+            continue;
+        const bool constant = n.n == 0 && n.konst > 0 && n.konst <= MAX_MODULUS;
+        if (constant ? (n.konst & (n.konst - 1)) == 0 : gather_ask(g, &(ask){.what = ASK_POWER, .v = op->args[1 - k]}))
+            return one_step(STEP_WRAP, dim, constant ? reduced(c, n.konst) : c);
+    }
+    return no_steps;
+}
+
+/* Whether the range has n elements, whenever it has any. */
+static bool has_elements(const gather *g, int dim, int64_t n)
+{
+    int64_t hi;
+    return n <= 1 || (const_value_of(g->f->module, g->task->args[2 * dim + 1], &hi) && hi >= n);
+}
+
+/* The same element, from the one index that leaves. */
+static bool is_end(const gather *g, const affine *out, const affine *hi, int64_t c)
+{
+    int64_t from_hi;
+    if (c == 1)
+        return out->ok && out->n == 0 && out->konst == 0;
+    return c == -1 && gather_distance(g, out, hi, &from_hi) && from_hi == -1;
+}
+
+/* `in`: the subscript where it is an index plus c and stays in [0, hi). `out`: what it is for the indices of l, or for
+ * all others, which leave the range so. */
+static steps steps_of_jump(const gather *g, const affine *in, const affine *out, const limit *l, bool in_above)
+{
+    int dim;
+    int64_t c, d;
+    if (!gather_index(g, in, &dim, &c) || dim != l->dim || c == 0)
+        return no_steps;
+    const affine hi = bound_of(g, dim, 1);
+    const int64_t away = c < 0 ? -c : c;
+    if (!is_range(g, dim, &hi) || !has_elements(g, dim, away) || (l->one ? away != 1 : in_above != (c < 0)))
+        return no_steps;
+    if (c > 0 ? l->below != away : l->above != away - l->one) /* it is not these that leave */
+        return no_steps;
+    const affine jump = c > 0 ? affine_sub(in, out) : affine_sub(out, in);
+    const bool around = (gather_distance(g, &jump, &hi, &d) && d == 0) || is_end(g, out, &hi, c);
+    return around ? one_step(STEP_WRAP, dim, c) : no_steps;
+}
+
+static steps steps_of_choice(const gather *g, const ir_op *op)
+{
+    limit l;
+    if (!gather_limit(g, op->args[0], &l))
+        return no_steps;
+    const affine yes = affine_of(op->args[l.not ? 2 : 1]), no = affine_of(op->args[l.not ? 1 : 2]);
+    const steps up = steps_of_jump(g, &no, &yes, &l, false);
+    return up.n || l.one ? up : steps_of_jump(g, &yes, &no, &l, true);
+}
+
+/* ---- held at a bound ---- */
+
+static steps steps_of_value(const gather *g, const ir_value *v);
+
+static steps steps_of_arg(const gather *g, const ir_value *v)
+{
+    const affine a = affine_of(v);
+    return gather_steps(g, &a);
+}
+
+/* The iterations from the bound on, which is `beyond` the last one (before the first one), are held back. */
+static bool add_held(steps *s, bool high, int64_t edge)
+{
+    const int64_t c = s->at[0].by, held = edge + (high ? c : -c);
+    if (held > MAX_STEPS - 1 || edge > GATHER_EDGE || edge < -GATHER_EDGE)
+        return false;
+    if (held <= 0)
+        return true;
+    s->at[0].kind = high ? STEP_BELOW : STEP_ABOVE;
+    s->at[0].edge = edge;
+    for (int64_t m = 1; m <= held; m++)
+        s->at[s->n++] = (step){high ? STEP_LAST : STEP_FIRST, high ? c - m : c + m, edge};
+    return true;
+}
+
+/* A bound on the other side of what is held back already: it must never be met. */
+static bool is_met(const steps *s, bool high, int64_t edge)
+{
+    const int64_t c = s->at[0].by;
+    return edge + (high ? c : -c) > 0 || edge + s->at[0].edge > 0;
+}
+
+static steps steps_of_bound(const gather *g, const ir_op *op)
+{
+    const bool high = op->code == OP_MIN;
+    for (int k = 0; k < 2; k++) {
+        const affine bound = affine_of(op->args[1 - k]);
+        steps s = steps_of_arg(g, op->args[k]);
+        int64_t low, above, below;
+        if (!s.n || s.at[0].kind == STEP_WRAP || !low_of(g, s.dim, &low) || !is_plain_bound(g, &bound, s.dim))
+            continue;
+        gather_place(g, &bound, s.dim, &above, &below);
+        const int64_t edge = high ? below - 1 : above;
+        if (edge == gather_unknown || (high && below == gather_unknown))
+            continue;
+        /* i + 2 can wrap, below every bound: max would bring it back. */
+        if (!high && s.at[0].by > 1 && !is_small(g, op->res[0]->type, s.dim, s.at[0].by))
+            continue;
+        if (s.n > 1 ? !is_met(&s, high, edge) && step_is_edge(&s.at[1]) && (s.at[1].kind == STEP_FIRST) == high
+                    : add_held(&s, high, edge))
+            return s;
+    }
+    return no_steps;
+}
+
+static steps steps_of_value(const gather *g, const ir_value *v)
+{
+    const ir_op *op = v->def;
+    if (!op || (v->type != SC_I32 && v->type != SC_I64) || !ir_region_is_ancestor(g->task->regions[0], v->region))
+        return no_steps;
+    switch (op->code) {
+    case OP_REM:
+    case OP_MOD:
+        return steps_of_remainder(g, op);
+    case OP_AND:
+        return steps_of_mask(g, op);
+    case OP_SELECT:
+        return steps_of_choice(g, op);
+    case OP_MIN:
+    case OP_MAX:
+        return steps_of_bound(g, op);
+    default:
+        return no_steps;
+    }
+}
+
+steps gather_steps(const gather *g, const affine *subscript)
+{
+    int dim;
+    int64_t by;
+    if (gather_index(g, subscript, &dim, &by))
+        return one_step(STEP_SHIFT, dim, by);
+    if (!subscript->ok || subscript->n != 1 || subscript->coef[0] != 1)
+        return no_steps;
+    steps s = steps_of_value(g, subscript->term[0]);
+    const int64_t more = subscript->konst;
+    if (s.n && more && s.at[0].kind == STEP_WRAP)
+        return no_steps;
+    for (int i = 0; i < s.n; i++) {
+        const step_kind k = s.at[i].kind;
+        s.at[i].by += more;
+        s.at[i].edge += k == STEP_BELOW || k == STEP_LAST ? -more : k == STEP_SHIFT ? 0 : more;
+    }
+    return s;
+}

@@ -1,0 +1,77 @@
+/* Iterations of a parallel loop as the lanes of vectors.
+ *
+ *     loop p { y = 0;  loop k { t = f(k);  y += t * x[p];  w[k] = y; }  z[p] = g(w); }      becomes
+ *
+ *     loop strip {
+ *         loop lane { y[lane] = 0 }
+ *         loop k { t = f(k);  loop lane { y[lane] += t * x[p0 + lane];  w[k][lane] = y[lane]; } }
+ *         loop lane { z[p0 + lane] = g(w[..][lane]) }
+ *     }
+ *
+ * No compiler does this to a loop that has loops in it, or arrays of its own. Loops with the same bounds in all
+ * iterations are taken out of them, what is the same in a strip of iterations is computed once, and what is left are
+ * short loops without dependences, of a constant number of trips nearly always. Each iteration does what it did, in the
+ * order in which it did it, so all bits are the same; only sums into one element are made strip by strip.
+ *
+ * Karrenberg and Hack, "Whole-function vectorization", CGO 2011, and the work-item loops of OpenCL on CPUs
+ * (Jaeaeskelaeinen et al., "pocl", 2015) are the sources of the idea.
+ */
+#include "passes/schedule/lanes.h"
+
+#include "ir/ops.h"
+#include "passes/schedule/schedule.h"
+#include "passes/simplify/simplify.h"
+
+typedef struct lanes_pass {
+    ir_func *f;
+    ir_op *task;
+    const uint32_t *uses;
+    bool changed;
+} lanes_pass;
+
+static void find_inner(ir_op *op, void *ctx)
+{
+    bool *found = ctx;
+    *found |= op->code == OP_LOOP || op->code == OP_LOCAL;
+}
+
+static void visit_loop(ir_op *op, void *ctx)
+{
+    lanes_pass *p = ctx;
+    if (op->code != OP_LOOP || !ir_loop_attr(op)->forall || ir_loop_attr(op)->cond || !ir_loop_attr(op)->bounded)
+        return;
+    bool inner = false;
+    ir_walk(op->regions[0], find_inner, &inner);
+    if (!inner)
+        return;
+    lanes_study s = {.f = p->f, .loop = op, .uses = p->uses};
+    lanes_look(&s);
+    if (!s.why && lanes_pay(&s)) {
+        lanes_build(&s);
+        ir_task_attr(p->task)->lanes = LANES;
+        p->changed = true;
+    } else {
+        ir_task_attr(p->task)->no_lanes = s.why;
+    }
+    lanes_free(&s);
+}
+
+static void visit_task(ir_op *op, void *ctx)
+{
+    lanes_pass *p = ctx;
+    if (op->code != OP_TASK || !ir_task_attr(op)->rows || ir_task_attr(op)->ordered || ir_task_attr(op)->rest)
+        return;
+    p->task = op;
+    ir_walk(op->regions[0], visit_loop, p);
+}
+
+bool pass_lanes(ir_func *f)
+{
+    if (f->module->debug || f->module->lanes == IR_LANES_NONE)
+        return false;
+    uint32_t *uses = ir_count_uses(f);
+    lanes_pass p = {.f = f, .uses = uses};
+    ir_walk(f->body, visit_task, &p);
+    free(uses);
+    return p.changed;
+}

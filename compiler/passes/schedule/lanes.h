@@ -1,0 +1,51 @@
+/* Iterations of a parallel loop as the lanes of vectors, internal to passes/schedule/lanes*.c. lanes.c tells the
+ * scheme.
+ */
+#ifndef TKC_LANES_H
+#define TKC_LANES_H
+
+#include "ir/ir.h"
+
+enum { LANES = 32, VECTOR = 16 }; /* iterations of a strip, a multiple of what a vector has at most */
+
+/* What becomes of an operation of the loop's body. */
+typedef enum lanes_kind {
+    LANES_INNER,   /* runs for each lane, in a loop over the lanes, with all that is in it */
+    LANES_UNIFORM, /* runs once for a strip: it does the same in all of its iterations */
+    LANES_SPLIT    /* a loop or branch that all lanes go through together: once for a strip, its body in pieces */
+} lanes_kind;
+
+/* A loop's body, seen as that of many iterations side by side. */
+typedef struct lanes_study {
+    ir_func *f;
+    ir_op *loop;
+    const uint32_t *uses;
+    uint32_t nvalues;    /* ids below */
+    bool *varying;       /* by value id: may differ between the iterations of a strip; of a local array: its elements */
+    bool *wide;          /* by value id of an array outside of all inner code: has an element for each lane */
+    bool *carried;       /* by value id: follows from what the loop carries, so that iterations take turns */
+    unsigned char *kind; /* lanes_kind, by ir_op.pos */
+    VEC(ir_op *) ops;    /* by ir_op.pos */
+    VEC(ir_layout *) layouts; /* of saved values, with a member that varies */
+    VEC(uint64_t) members;    /* which, by layout: a set of numbers below 64 */
+    unsigned char *touched;   /* by ir_storage: what the loop does there */
+    ir_no_lanes why;          /* the body cannot be split; NONE: it can */
+} lanes_study;
+
+/* Fills everything but f and loop. */
+void lanes_look(lanes_study *s);
+void lanes_free(lanes_study *s);
+/* Whether the pieces are worth more than the loop as it is; if not, s->why says so. */
+bool lanes_pay(lanes_study *s);
+static inline lanes_kind lanes_kind_of(const lanes_study *s, const ir_op *op)
+{
+    return (lanes_kind)s->kind[op->pos];
+}
+/* Whether elements of the layout's blocks are one for each lane; whether those of this member differ. */
+bool lanes_layout_is_wide(const lanes_study *s, const ir_layout *l);
+bool lanes_member_varies(const lanes_study *s, const ir_layout *l, int64_t number);
+
+/* Puts the loop over strips in the place of s->loop. */
+void lanes_build(lanes_study *s);
+
+#endif

@@ -1,0 +1,428 @@
+/* Which values of a parallel loop's body are the same for neighbouring iterations, which loops all of them run
+ * together, and whether it pays to run them so.
+ *
+ * A value is taken for uniform until something varying reaches it: the loop's index, memory that the loop writes, or a
+ * branch that some iterations take and some do not. That is a fixpoint over values, local arrays and members of saved
+ * structs.
+ */
+#include <string.h>
+
+#include "ir/ops.h"
+#include "passes/analysis/analysis.h"
+#include "passes/schedule/lanes.h"
+#include "passes/schedule/schedule.h"
+
+/* ---- saved structs ---- */
+
+static size_t layout_index(lanes_study *s, ir_layout *l)
+{
+    for (size_t i = 0; i < s->layouts.len; i++)
+        if (s->layouts.at[i] == l)
+            return i;
+    vec_push(&s->layouts, l);
+    vec_push(&s->members, (uint64_t)0);
+    return s->layouts.len - 1;
+}
+
+bool lanes_member_varies(const lanes_study *s, const ir_layout *l, int64_t number)
+{
+    for (size_t i = 0; i < s->layouts.len; i++)
+        if (s->layouts.at[i] == l)
+            return (s->members.at[i] >> number & 1) != 0;
+    return false;
+}
+
+bool lanes_layout_is_wide(const lanes_study *s, const ir_layout *l)
+{
+    for (size_t i = 0; i < s->layouts.len; i++)
+        if (s->layouts.at[i] == l)
+            return s->members.at[i] != 0;
+    return false;
+}
+
+/* ---- what varies ---- */
+
+typedef struct spreading {
+    lanes_study *s;
+    bool changed;
+} spreading;
+
+static void vary(spreading *p, const ir_value *v)
+{
+    if (p->s->varying[v->id])
+        return;
+    p->s->varying[v->id] = true;
+    p->changed = true;
+}
+
+static void vary_if(spreading *p, bool when, const ir_value *v)
+{
+    if (when)
+        vary(p, v);
+}
+
+static bool any_varies(const lanes_study *s, const ir_op *op)
+{
+    for (int i = 0; i < op->nargs; i++)
+        if (s->varying[op->args[i]->id])
+            return true;
+    return false;
+}
+
+static void vary_member(spreading *p, const ir_op *op)
+{
+    ir_layout *l = ir_layout_of(op);
+    const size_t i = layout_index(p->s, l);
+    const uint64_t bit = UINT64_C(1) << ir_slot_attr(op)->number;
+    p->changed |= !(p->s->members.at[i] & bit);
+    p->s->members.at[i] |= bit;
+}
+
+/* All lanes run it together, as often as each other. */
+static bool runs_together(const lanes_study *s, const ir_op *loop, bool apart)
+{
+    return !apart && ir_loop_attr(loop)->bounded && !ir_loop_attr(loop)->cond && !s->varying[loop->args[0]->id] &&
+           !s->varying[loop->args[1]->id];
+}
+
+/* apart: some lanes run this and some do not. */
+static void spread_region(spreading *p, const ir_region *r, bool apart);
+
+static void spread_loop(spreading *p, const ir_op *op, bool apart)
+{
+    lanes_study *s = p->s;
+    const ir_region *body = op->regions[0];
+    if (!runs_together(s, op, apart)) {
+        for (int k = 0; k < op->nregions; k++)
+            for (int i = 0; i < op->regions[k]->nparams; i++)
+                vary(p, op->regions[k]->params[i]);
+        for (int i = 0; i < op->nres; i++)
+            vary(p, op->res[i]);
+        for (int k = 0; k < op->nregions; k++)
+            spread_region(p, op->regions[k], true);
+        return;
+    }
+    const ir_op *y = ir_yield_of(body);
+    for (int k = 0; k < op->nres; k++) {
+        const ir_value *param = body->params[1 + k];
+        vary_if(p, s->varying[op->args[2 + k]->id] || s->varying[y->args[k]->id], param);
+        vary_if(p, s->varying[param->id], op->res[k]);
+    }
+    spread_region(p, body, false);
+}
+
+static void spread_if(spreading *p, const ir_op *op, bool apart)
+{
+    lanes_study *s = p->s;
+    const bool choice = s->varying[op->args[0]->id];
+    for (int k = 0; k < 2; k++)
+        spread_region(p, op->regions[k], apart || choice);
+    for (int i = 0; i < op->nres; i++)
+        vary_if(p,
+                choice || s->varying[ir_yield_of(op->regions[0])->args[i]->id] ||
+                    s->varying[ir_yield_of(op->regions[1])->args[i]->id],
+                op->res[i]);
+}
+
+static void spread_op(spreading *p, const ir_op *op, bool apart)
+{
+    lanes_study *s = p->s;
+    switch (op->code) {
+    case OP_IF:
+        spread_if(p, op, apart);
+        return;
+    case OP_LOOP:
+        spread_loop(p, op, apart);
+        return;
+    case OP_LOAD:
+        vary_if(p, any_varies(s, op) || (s->touched[ir_storage_of_op(op)] & (OP_STORES | OP_ADDS)), op->res[0]);
+        return;
+    case OP_LSTORE:
+        vary_if(p, apart || s->varying[op->args[1]->id] || s->varying[op->args[2]->id], op->args[0]);
+        return;
+    case OP_STK_STORE:
+        if (apart || s->varying[op->args[1]->id] || s->varying[op->args[2]->id])
+            vary_member(p, op);
+        return;
+    case OP_STK_LOAD:
+        vary_if(p, s->varying[op->args[1]->id] || lanes_member_varies(s, ir_layout_of(op), ir_slot_attr(op)->number),
+                op->res[0]);
+        return;
+    default:
+        for (int i = 0; i < op->nres; i++)
+            vary_if(p, any_varies(s, op), op->res[i]);
+    }
+}
+
+static void spread_region(spreading *p, const ir_region *r, bool apart)
+{
+    for (const ir_op *op = r->first; op; op = op->next)
+        spread_op(p, op, apart);
+}
+
+/* ---- what cannot be split ---- */
+
+static bool is_inside(const lanes_study *s, const ir_value *v)
+{
+    return ir_region_is_ancestor(s->loop->regions[0], v->region);
+}
+
+static void refuse(lanes_study *s, ir_no_lanes why)
+{
+    if (!s->why)
+        s->why = why;
+}
+
+static void number(ir_op *op, void *ctx)
+{
+    lanes_study *s = ctx;
+    op->pos = (uint32_t)s->ops.len;
+    vec_push(&s->ops, op);
+    op_touch touched[OP_TOUCHED_MAX];
+    for (int n = op_touched(op, touched), i = 0; i < n; i++)
+        s->touched[touched[i].at] |= (unsigned char)touched[i].what;
+    if (op->code == OP_CALL && (ir_op_has_effect(op) || ir_callee_of(op)->external))
+        refuse(s, IR_NO_LANES_CALLS);
+    switch (op->code) {
+    case OP_ATOMIC:
+    case OP_REC_ALLOC:
+    case OP_REC_GET:
+    case OP_REC_STORE:
+    case OP_REC_LOAD:
+    case OP_REC_WON:
+        refuse(s, IR_NO_LANES_ATOMICS);
+        return;
+    case OP_ASSERT:
+    case OP_PRINT:
+    case OP_DECISION:
+        refuse(s, IR_NO_LANES_ASSERTS);
+        return;
+    case OP_STK_STORE:
+    case OP_STK_LOAD:
+        if (ir_layout_of(op)->n > 64)
+            refuse(s, IR_NO_LANES_SAVES);
+        return;
+    case OP_LSTORE:
+        if (!is_inside(s, op->args[0]))
+            refuse(s, IR_NO_LANES_ARRAY);
+        return;
+    default:
+        return;
+    }
+}
+
+/* ---- kinds ---- */
+
+static bool writes_field(const ir_op *op)
+{
+    return op->code == OP_STORE || op->code == OP_ACCUM || op->code == OP_LACCUM;
+}
+
+/* Nothing in it, nor what it gives, differs. */
+static bool is_uniform(const lanes_study *s, const ir_op *op)
+{
+    if (writes_field(op))
+        return false;
+    for (int i = 0; i < op->nres; i++)
+        if (s->varying[op->res[i]->id] && op->code != OP_LOCAL)
+            return false;
+    if (op->code == OP_LSTORE)
+        return !s->varying[op->args[0]->id];
+    if (op->code == OP_STK_STORE)
+        return !lanes_member_varies(s, ir_layout_of(op), ir_slot_attr(op)->number);
+    if (op->code != OP_LOCAL && op->code != OP_YIELD && any_varies(s, op))
+        return false;
+    for (int k = 0; k < op->nregions; k++)
+        for (const ir_op *in = op->regions[k]->first; in; in = in->next)
+            if (!is_uniform(s, in) || (in->code == OP_YIELD && any_varies(s, in)))
+                return false;
+    return true;
+}
+
+static bool region_kinds(lanes_study *s, const ir_region *r, bool apart);
+
+/* Whether it is split, or holds what is. */
+static bool op_kind(lanes_study *s, ir_op *op, bool apart)
+{
+    bool inside = false, together = !apart;
+    if (op->code == OP_LOOP)
+        together = runs_together(s, op, apart);
+    else if (op->code == OP_IF)
+        together = !apart && !s->varying[op->args[0]->id];
+    if (apart && (op->code == OP_STK_ALLOC || op->code == OP_STK_MARK || op->code == OP_STK_RELEASE))
+        refuse(s, IR_NO_LANES_SAVES);
+    for (int i = 0; i < op->nres; i++)
+        if (op->res[i]->type == SC_PTR && op->code != OP_LOCAL &&
+            (s->varying[op->res[i]->id] || op->code == OP_IF || op->code == OP_LOOP))
+            refuse(s, IR_NO_LANES_SAVES);
+    for (int k = 0; k < op->nregions; k++)
+        inside |= region_kinds(s, op->regions[k], !together);
+    if (op->code == OP_LOCAL && !apart && s->varying[op->res[0]->id])
+        s->wide[op->res[0]->id] = true;
+    if (!apart && is_uniform(s, op)) {
+        s->kind[op->pos] = LANES_UNIFORM;
+        return op->code == OP_LOCAL || op->code == OP_STK_ALLOC || op->code == OP_STK_MARK;
+    }
+    const bool split = together && (op->code == OP_LOOP || (op->code == OP_IF && inside));
+    s->kind[op->pos] = split ? LANES_SPLIT : LANES_INNER;
+    return split;
+}
+
+static bool region_kinds(lanes_study *s, const ir_region *r, bool apart)
+{
+    bool inside = false;
+    for (ir_op *op = r->first; op; op = op->next)
+        inside |= op_kind(s, op, apart);
+    return inside;
+}
+
+/* What follows from the values that the loop carries runs lane after lane, behind all else. */
+static void find_carried(lanes_study *s)
+{
+    const ir_region *body = s->loop->regions[0];
+    for (int i = 1; i < body->nparams; i++)
+        s->carried[body->params[i]->id] = true;
+    for (size_t n = 0; n < s->ops.len; n++) {
+        const ir_op *op = s->ops.at[n];
+        bool follows = false;
+        for (int i = 0; i < op->nargs; i++)
+            follows |= s->carried[op->args[i]->id];
+        if (!follows || (op->code == OP_YIELD && op->region == body))
+            continue;
+        if (op->region != body || !op_follows_from_operands(op->code))
+            refuse(s, IR_NO_LANES_CARRIED);
+        for (int i = 0; i < op->nres; i++)
+            s->carried[op->res[i]->id] = true;
+    }
+}
+
+void lanes_look(lanes_study *s)
+{
+    arena *mem = s->f->module->mem;
+    const ir_region *body = s->loop->regions[0];
+    s->nvalues = s->f->next_value;
+    s->varying = ARENA_ARRAY(mem, bool, s->nvalues + 1);
+    s->wide = ARENA_ARRAY(mem, bool, s->nvalues + 1);
+    s->carried = ARENA_ARRAY(mem, bool, s->nvalues + 1);
+    s->touched = ARENA_ARRAY(mem, unsigned char, ir_storage_count(s->f->module) + 1);
+    ir_walk(s->loop->regions[0], number, s);
+    s->kind = ARENA_ARRAY(mem, unsigned char, s->ops.len + 1);
+    for (int i = 0; i < body->nparams; i++)
+        s->varying[body->params[i]->id] = true;
+    spreading p = {.s = s, .changed = true};
+    while (p.changed) {
+        while (p.changed) {
+            p.changed = false;
+            spread_region(&p, body, false);
+        }
+        region_kinds(s, body, false);
+        for (size_t n = 0; n < s->ops.len; n++) /* what lanes compute one by one is not there in front of them */
+            for (int i = 0; i < s->ops.at[n]->nres; i++)
+                vary_if(&p, lanes_kind_of(s, s->ops.at[n]) == LANES_INNER, s->ops.at[n]->res[i]);
+    }
+    find_carried(s);
+}
+
+void lanes_free(lanes_study *s)
+{
+    vec_free(&s->ops);
+    vec_free(&s->layouts);
+    vec_free(&s->members);
+}
+
+/* ---- whether it pays ---- */
+
+/* Rough cycles of one iteration, in inner loops that are split. */
+typedef struct balance {
+    lanes_study *s;
+    double lanes; /* operations that become vectors */
+    double alone; /* accesses that lanes do one after the other, in memory apart */
+    double inner; /* of what compilers vectorise as it is, by inner loops */
+    bool any_loop;
+} balance;
+
+/* Neighbouring iterations touch neighbouring elements. */
+static bool is_contiguous(const lanes_study *s, const ir_op *op)
+{
+    const ir_field *f = ir_field_of(op);
+    const ir_value *index = s->loop->regions[0]->params[0];
+    if (f->ndim == 0)
+        return false;
+    for (int d = 0; d < f->ndim; d++) {
+        const affine a = affine_of(op->args[d]);
+        if (!a.ok)
+            return false;
+        for (int k = 0; k < a.n; k++)
+            if (s->varying[a.term[k]->id] && (a.term[k] != index || d != f->ndim - 1 || a.coef[k] != 1))
+                return false;
+    }
+    return true;
+}
+
+static void weigh_region(balance *b, const ir_region *r, double times, bool apart);
+
+static void weigh_op(balance *b, const ir_op *op, double times, bool apart)
+{
+    enum { TRIPS = 16, ALONE = 4 };
+    lanes_study *s = b->s;
+    if (op->nregions == 0 && lanes_kind_of(s, op) == LANES_UNIFORM)
+        return;
+    switch (op->code) {
+    case OP_LOOP: {
+        const bool constant = ir_loop_attr(op)->bounded && ir_is_const(op->args[0]) && ir_is_const(op->args[1]);
+        const double trips = constant ? (double)(ir_int(op->args[1]) - ir_int(op->args[0])) : TRIPS;
+        const bool split = lanes_kind_of(s, op) == LANES_SPLIT;
+        if (simd_fits(s->f, op, s->uses)) {
+            const double before = b->lanes;
+            weigh_region(b, op->regions[0], times * (trips < 1 ? 1 : trips), apart || !split);
+            b->inner += b->lanes - before;
+            b->any_loop |= split && trips > 4;
+            return;
+        }
+        b->any_loop |= split && trips > 4;
+        weigh_region(b, op->regions[0], times * (trips < 1 ? 1 : trips), apart || !split);
+        return;
+    }
+    case OP_IF:
+        for (int k = 0; k < 2; k++)
+            weigh_region(b, op->regions[k], times, apart || lanes_kind_of(s, op) != LANES_SPLIT);
+        return;
+    case OP_LOAD:
+    case OP_STORE:
+    case OP_ACCUM: {
+        bool varies = false;
+        for (int d = 0; d < ir_field_of(op)->ndim; d++)
+            varies |= s->varying[op->args[d]->id];
+        if (varies && !is_contiguous(s, op))
+            b->alone += times * ALONE;
+        else
+            b->lanes += times;
+        return;
+    }
+    default: {
+        const double cost = times * (op->code < OP_PURE_COUNT ? op_get(op->code)->cost : 1);
+        *(apart ? &b->alone : &b->lanes) += cost;
+    }
+    }
+}
+
+static void weigh_region(balance *b, const ir_region *r, double times, bool apart)
+{
+    for (const ir_op *op = r->first; op; op = op->next)
+        weigh_op(b, op, times, apart);
+}
+
+bool lanes_pay(lanes_study *s)
+{
+    balance b = {.s = s};
+    if (s->f->module->lanes == IR_LANES_ALL)
+        return true;
+    weigh_region(&b, s->loop->regions[0], 1, false);
+    if (!b.any_loop)
+        refuse(s, IR_NO_LANES_NO_LOOP);
+    else if (b.inner > 0.5 * b.lanes && b.alone > 0.05 * b.lanes)
+        refuse(s, IR_NO_LANES_INNER);
+    else if (b.alone > 0.5 * b.lanes)
+        refuse(s, IR_NO_LANES_APART);
+    return !s->why;
+}

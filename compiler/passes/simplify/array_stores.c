@@ -1,0 +1,81 @@
+/* Stores into local arrays that another store overwrites before anybody reads the element:
+ *
+ *     w[i] = 0;  ... nothing reads w[i] ...;  w[i] = v;
+ *
+ * An adjoint takes an element's adjoint, clears it and stores the next one. With one store an element compilers see
+ * iterations that touch nothing twice.
+ */
+#include "ir/ops.h"
+#include "passes/analysis/analysis.h"
+#include "passes/simplify/simplify.h"
+
+typedef struct looking {
+    const ir_value *array;
+    bool found;
+} looking;
+
+static void find_access(ir_op *op, void *ctx)
+{
+    looking *l = ctx;
+    for (int i = 0; i < op->nargs; i++)
+        l->found |= op->args[i] == l->array;
+}
+
+static bool touches_inside(const ir_op *op, const ir_value *array)
+{
+    looking l = {array, false};
+    for (int k = 0; k < op->nregions; k++)
+        ir_walk(op->regions[k], find_access, &l);
+    return l.found;
+}
+
+typedef enum meeting { MEET_NEVER, MEET_MAYBE, MEET_ALWAYS } meeting;
+
+static meeting meeting_of(const ir_op *a, const ir_op *b)
+{
+    if (a->args[1] == b->args[1])
+        return MEET_ALWAYS;
+    const affine x = affine_of(a->args[1]), y = affine_of(b->args[1]), difference = affine_sub(&x, &y);
+    if (!difference.ok || difference.n)
+        return MEET_MAYBE;
+    return difference.konst ? MEET_NEVER : MEET_ALWAYS;
+}
+
+static bool is_overwritten(const ir_op *store)
+{
+    const ir_value *array = store->args[0];
+    for (const ir_op *op = store->next; op; op = op->next) {
+        if (op->code == OP_LSTORE && op->args[0] == array) {
+            if (meeting_of(store, op) == MEET_ALWAYS)
+                return true;
+            continue;
+        }
+        if (op->code == OP_LLOAD && op->args[0] == array && meeting_of(store, op) == MEET_NEVER)
+            continue;
+        looking l = {array, false};
+        find_access((ir_op *)op, &l);
+        if (l.found || touches_inside(op, array))
+            return false;
+    }
+    return false;
+}
+
+static bool visit_region(ir_region *r)
+{
+    bool changed = false;
+    for (ir_op *op = r->first, *next; op; op = next) {
+        next = op->next;
+        for (int k = 0; k < op->nregions; k++)
+            changed |= visit_region(op->regions[k]);
+        if (op->code == OP_LSTORE && is_overwritten(op)) {
+            ir_remove(op);
+            changed = true;
+        }
+    }
+    return changed;
+}
+
+bool pass_array_stores(ir_func *f)
+{
+    return visit_region(f->body);
+}

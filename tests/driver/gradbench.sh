@@ -1,0 +1,30 @@
+# GradBench's evaluations at tiny sizes: the gradients are those by hand, and what the tool answers is what the formulas say.
+build=$(dirname "$(dirname "$TKC")")
+export GRADBENCH_OUT="$PWD" GRADBENCH_FLAGS="-O1 -Wall -Wextra -Werror" GRADBENCH_LINK="$SANITIZE"
+run()
+{
+    want=$1
+    shift
+    status=0
+    sh "$ROOT/tests/gradbench/run.sh" "$@" >out 2>message || status=$?
+    test $status = "$want" || { echo "$*: status $status"; cat out message; exit 1; }
+}
+run 0 "$build" --compiler "$CC" --check
+for name in gmm ba lstm ht kmeans lse llsq ode det; do
+    grep -q "^$name .*: right$" out
+done
+status=0
+./bench --check nonsense >out 2>message || status=$?
+test $status = 1
+grep -q 'no such evaluation' message
+run 2
+run 2 "$build" --faster
+
+pkg-config --exists jansson || { echo "there is no jansson (Debian: libjansson-dev)"; exit 77; }
+run 0 "$build" --compiler "$CC" --tool
+python3 "$ROOT/tests/gradbench/tool/evals.py" ./tool >out || { cat out; exit 1; }
+status=0
+./tool --fast 2>message || status=$?
+test $status = 2
+echo '{"id": 1, "kind": "evaluate", "module": "hello", "function": "double", "input": 3}' | ./tool --cpu >out
+grep -q '"output":6.0' out

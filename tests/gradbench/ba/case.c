@@ -1,0 +1,200 @@
+/* The case ba: cameras around a cloud of points, and the values of the sparse Jacobian, as in hand.h. Ours come by
+ * export funcs, which write them where they belong, and by a kernel over all observations. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+#include "ba_kernel.h"
+#include "ours.h"
+
+typedef struct data {
+    ba_input in;
+    ba_output ours, hand;
+    double *cameras, *points, *weights, *features;
+    int *seen;
+    tk_session *s; /* of the kernel; NULL for export funcs */
+    ba_kernel *m;
+} data;
+
+static int64_t count(const data *d)
+{
+    return (2 * BA_ROW + 1) * (int64_t)d->in.p;
+}
+
+static void destroy(void *p)
+{
+    data *d = p;
+    double *const all[] = {d->cameras,  d->points,      d->weights,     d->features, d->ours.errors,
+                           d->ours.off, d->ours.values, d->hand.errors, d->hand.off, d->hand.values};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        free(all[i]);
+    free(d->seen);
+    ba_kernel_destroy(d->m);
+    tk_session_destroy(d->s);
+    free(d);
+}
+
+static ba_output outputs(const data *d)
+{
+    return (ba_output){bench_doubles(2 * (int64_t)d->in.p), bench_doubles(d->in.p), bench_doubles(count(d))};
+}
+
+/* Every camera looks at the origin from a distance of about 5, a little off, and the points lie within 1 of it. */
+static void fill(data *d)
+{
+    uint64_t seed = 49;
+    for (int i = 0; i < d->in.n; i++) {
+        double *c = d->cameras + (long)BA_CAMERA * i;
+        bench_fill(c, 6, bench_uniform, &seed);
+        c[5] -= 5.5;
+        c[6] = 400.0 + 100.0 * bench_uniform(&seed);
+        c[7] = 10.0 * bench_normal(&seed);
+        c[8] = 10.0 * bench_normal(&seed);
+        c[9] = 0.1 * bench_normal(&seed);
+        c[10] = 0.01 * bench_normal(&seed);
+    }
+    memset(d->cameras, 0, 3 * sizeof(double)); /* one that is not rotated */
+    bench_fill(d->points, 3 * (int64_t)d->in.m, bench_uniform, &seed);
+    for (int64_t i = 0; i < d->in.p; i++) {
+        d->seen[2 * i] = (int)(i % d->in.n);
+        d->seen[2 * i + 1] = (int)(bench_uniform(&seed) * d->in.m);
+        d->weights[i] = 0.5 + bench_uniform(&seed);
+        d->features[2 * i] = 100.0 * bench_normal(&seed);
+        d->features[2 * i + 1] = 100.0 * bench_normal(&seed);
+    }
+}
+
+static data *create_input(const int *n)
+{
+    data *d = calloc(1, sizeof *d);
+    if (!d)
+        return NULL;
+    d->cameras = bench_doubles((int64_t)BA_CAMERA * n[0]);
+    d->points = bench_doubles(3 * (int64_t)n[1]);
+    d->weights = bench_doubles(n[2]);
+    d->features = bench_doubles(2 * (int64_t)n[2]);
+    d->seen = calloc((size_t)n[2], 2 * sizeof(int));
+    d->in = (ba_input){n[0], n[1], n[2], d->cameras, d->points, d->weights, d->features, d->seen};
+    d->ours = outputs(d);
+    d->hand = outputs(d);
+    if (!d->seen) {
+        destroy(d);
+        return NULL;
+    }
+    fill(d);
+    return d;
+}
+
+static void *create(const int *n)
+{
+    return create_input(n);
+}
+
+static void primal(void *p)
+{
+    data *d = p;
+    ba_errors(&d->in, &d->ours);
+}
+
+static void grad(void *p)
+{
+    data *d = p;
+    ba_jacobian(&d->in, &d->ours);
+}
+
+static void *create_kernel(const int *n)
+{
+    data *d = create_input(n);
+    if (!d)
+        return NULL;
+    ba_kernel_params p = ba_kernel_defaults();
+    p.P = n[2];
+    d->s = bench_session();
+    d->m = ba_kernel_create(d->s, &p);
+    if (!d->m) {
+        destroy(d);
+        return NULL;
+    }
+    for (int64_t i = 0; i < p.P; i++) {
+        memcpy(&d->m->cameras.data[i], d->cameras + (long)BA_CAMERA * d->seen[2 * i], BA_CAMERA * sizeof(double));
+        memcpy(d->m->points.data[i], d->points + 3L * d->seen[2 * i + 1], 3 * sizeof(double));
+    }
+    memcpy(d->m->weights.data, d->weights, (size_t)p.P * sizeof(double));
+    memcpy(d->m->features.data, d->features, 2 * (size_t)p.P * sizeof(double));
+    return d;
+}
+
+static void primal_kernel(void *p)
+{
+    data *d = p;
+    ba_kernel_observe(d->m);
+    ba_kernel_weigh(d->m);
+    memcpy(d->ours.errors, d->m->errors.data, 2 * (size_t)d->in.p * sizeof(double));
+    memcpy(d->ours.off, d->m->off.data, (size_t)d->in.p * sizeof(double));
+}
+
+static void grad_kernel(void *p)
+{
+    data *d = p;
+    ba_kernel *m = d->m;
+    for (int k = 0; k < 2; k++) {
+        tk_module_clear_grad(&m->tk);
+        for (int64_t i = 0; i < d->in.p; i++)
+            m->errors.grad[i][k] = 1.0;
+        ba_kernel_observe_grad(m);
+        double *row = d->ours.values + k * BA_ROW;
+        for (int64_t i = 0; i < d->in.p; i++, row += 2 * BA_ROW) {
+            memcpy(row, &m->cameras.grad[i], BA_CAMERA * sizeof(double));
+            memcpy(row + BA_CAMERA, m->points.grad[i], 3 * sizeof(double));
+            row[BA_CAMERA + 3] = m->weights.grad[i];
+        }
+    }
+    tk_module_clear_grad(&m->tk);
+    for (int64_t i = 0; i < d->in.p; i++)
+        m->off.grad[i] = 1.0;
+    ba_kernel_weigh_grad(m);
+    memcpy(d->ours.values + 2 * BA_ROW * (int64_t)d->in.p, m->weights.grad, (size_t)d->in.p * sizeof(double));
+}
+
+static void hand_matrices(void *p)
+{
+    data *d = p;
+    ba_hand_matrices(&d->in, &d->hand);
+}
+
+static void hand_rows(void *p)
+{
+    data *d = p;
+    ba_hand_rows(&d->in, &d->hand);
+}
+
+static double difference(void *p)
+{
+    const data *d = p;
+    double top = bench_difference(d->ours.errors, d->hand.errors, 2 * (int64_t)d->in.p);
+    top = fmax(top, bench_difference(d->ours.off, d->hand.off, d->in.p));
+    for (int64_t i = 0; i < 2 * (int64_t)d->in.p; i++) /* row by row, as cameras differ */
+        top = fmax(top, bench_difference(d->ours.values + BA_ROW * i, d->hand.values + BA_ROW * i, BA_ROW));
+    const int64_t rows = 2 * BA_ROW * (int64_t)d->in.p;
+    return fmax(top, bench_difference(d->ours.values + rows, d->hand.values + rows, d->in.p));
+}
+
+#define SIZES \
+    {"n3 m5 p11", {3, 5, 11}}, \
+    { \
+        {"like ba1: n49 m7776 p31843", {49, 7776, 31843}}, \
+        { \
+            "like ba4: n372 m47423 p204472", \
+            { \
+                372, 47423, 204472 \
+            } \
+        } \
+    }
+
+const bench_case bench_ba = {"ba",   "export func", "as known: matrices", SIZES,      create,
+                             primal, grad,          hand_matrices,        difference, destroy};
+const bench_case bench_ba_rows = {"ba",   "export func", "rows",    SIZES,      create,
+                                  primal, grad,          hand_rows, difference, destroy};
+const bench_case bench_ba_kernel = {"ba",          "kernel",    "as known: matrices", SIZES,      create_kernel,
+                                    primal_kernel, grad_kernel, hand_matrices,        difference, destroy};

@@ -1,0 +1,214 @@
+/* The case ht: a hand of random bones whose vertices hang on up to four of them, and its Jacobian, a forward sweep for
+ * each column. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+#include "ht.h"
+#include "hand.h"
+
+typedef struct data {
+    ht *m;
+    tk_session *s;
+    ht_input in;
+    ht_output out;
+    double *error, *jacobian, *work;
+    int columns;
+} data;
+
+static void destroy(void *p)
+{
+    data *d = p;
+    ht_destroy(d->m);
+    tk_session_destroy(d->s);
+    free(d->error);
+    free(d->jacobian);
+    free(d->out.error);
+    free(d->out.jacobian);
+    free(d->work);
+    free(d);
+}
+
+/* A rotation around z and a shift; and what takes it back. */
+static void place_bone(double angle, const double *shift, double (*m)[4], double (*back)[4])
+{
+    const double c = cos(angle), s = sin(angle);
+    const double forth[4][4] = {{c, -s, 0, shift[0]}, {s, c, 0, shift[1]}, {0, 0, 1, shift[2]}, {0, 0, 0, 1}};
+    memcpy(m, forth, sizeof forth);
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 3; j++)
+            back[i][j] = forth[j][i];
+        back[i][3] = -(forth[0][i] * shift[0] + forth[1][i] * shift[1] + forth[2][i] * shift[2]);
+    }
+    memcpy(back[3], forth[3], sizeof forth[3]);
+}
+
+static void make_bones(ht *m, uint64_t *seed)
+{
+    for (int b = 0; b < HT_BONES; b++) {
+        const int up = b == 0 ? -1 : (b - 1) % 4 == 0 ? 0 : b - 1;
+        double shift[3], back[4][4];
+        m->parent.data[b] = up;
+        bench_fill(shift, 3, bench_normal, seed);
+        place_bone(bench_normal(seed), shift, m->base_relative.data[b], back);
+        for (int i = 0; i < 4; i++) {
+            for (int j = 0; j < 4; j++) {
+                double s = up < 0 ? back[i][j] : 0.0;
+                for (int k = 0; up >= 0 && k < 4; k++)
+                    s += back[i][k] * m->inverse_base.data[up][k][j];
+                m->inverse_base.data[b][i][j] = s;
+            }
+        }
+    }
+}
+
+static void make_vertices(ht *m, uint64_t *seed)
+{
+    const int n = m->params.VERTICES;
+    for (int v = 0; v < n; v++) {
+        double sum = 0.0, part[4];
+        const int first = (int)(bench_uniform(seed) * (HT_BONES - 3)), count = 1 + (int)(4.0 * bench_uniform(seed));
+        bench_fill(m->base_position.data[v], 3, bench_normal, seed);
+        m->base_position.data[v][3] = 1.0;
+        for (int k = 0; k < count; k++)
+            sum += part[k] = bench_uniform(seed);
+        for (int k = 0; k < count; k++)
+            m->weight.data[(first + k) * n + v] = part[k] / sum;
+    }
+}
+
+static void make_points(ht *m, uint64_t *seed)
+{
+    const int n = m->params.VERTICES;
+    for (int i = 0; i < m->params.POINTS; i++) {
+        m->vertex.data[i] = i % n;
+        bench_fill(m->point.data[i], 3, bench_normal, seed);
+        bench_fill(m->us.data[i], 2, bench_uniform, seed);
+        for (int k = 0; k < 3; k++)
+            m->triangle.data[i][k] = (i + k) % n;
+    }
+}
+
+static data *create_hand(const int *n, bool complicated)
+{
+    data *d = calloc(1, sizeof *d);
+    if (!d)
+        return NULL;
+    ht_params p = ht_defaults();
+    p.VERTICES = n[0];
+    p.POINTS = n[1];
+    p.MIRRORED = n[2];
+    d->s = bench_session();
+    d->m = ht_create(d->s, &p);
+    d->columns = HT_THETA + (complicated ? 2 : 0);
+    d->error = bench_doubles(3 * (int64_t)p.POINTS);
+    d->out.error = bench_doubles(3 * (int64_t)p.POINTS);
+    d->jacobian = bench_doubles(3 * (int64_t)p.POINTS * d->columns);
+    d->out.jacobian = bench_doubles(3 * (int64_t)p.POINTS * d->columns);
+    if (!d->m) {
+        destroy(d);
+        return NULL;
+    }
+    ht *m = d->m;
+    uint64_t seed = 22;
+    make_bones(m, &seed);
+    make_vertices(m, &seed);
+    make_points(m, &seed);
+    bench_fill(m->theta.data, HT_THETA, bench_normal, &seed);
+    d->in = (ht_input){p.VERTICES,
+                       p.POINTS,
+                       p.MIRRORED,
+                       m->theta.data,
+                       complicated ? m->us.data[0] : NULL,
+                       m->parent.data,
+                       (const double(*)[4][4])m->base_relative.data,
+                       (const double(*)[4][4])m->inverse_base.data,
+                       (const double(*)[4])m->base_position.data,
+                       m->weight.data,
+                       (const int(*)[3])m->triangle.data,
+                       m->vertex.data,
+                       (const double(*)[3])m->point.data};
+    d->work = bench_doubles(ht_hand_work(&d->in));
+    return d;
+}
+
+static void *create(const int *n)
+{
+    return create_hand(n, false);
+}
+
+static void *create_complicated(const int *n)
+{
+    return create_hand(n, true);
+}
+
+static void primal(void *p)
+{
+    data *d = p;
+    ht_pose(d->m);
+    (d->in.us ? ht_complicated : ht_simple)(d->m);
+    memcpy(d->error, d->m->error.data, 3 * (size_t)d->in.points * sizeof(double));
+}
+
+static void grad(void *p)
+{
+    data *d = p;
+    ht *m = d->m;
+    const size_t each = 3 * (size_t)d->in.points;
+    double *column = d->jacobian;
+    for (int k = 0; d->in.us && k < 2; k++, column += each) {
+        for (int i = 0; i < d->in.points; i++)
+            m->us.dual[i][k] = 1.0;
+        ht_pose_jvp(m);
+        ht_complicated_jvp(m);
+        memcpy(column, m->error.dual, each * sizeof(double));
+        memset(m->us.dual, 0, 2 * (size_t)d->in.points * sizeof(double));
+    }
+    for (int k = 0; k < HT_THETA; k++, column += each) {
+        m->theta.dual[k] = 1.0;
+        ht_pose_jvp(m);
+        (d->in.us ? ht_complicated_jvp : ht_simple_jvp)(m);
+        memcpy(column, m->error.dual, each * sizeof(double));
+        m->theta.dual[k] = 0.0;
+    }
+}
+
+static void hand_jacobian(void *p)
+{
+    data *d = p;
+    ht_hand_jacobian(&d->in, &d->out, d->work);
+}
+
+static double difference(void *p)
+{
+    const data *d = p;
+    const int64_t each = 3 * (int64_t)d->in.points;
+    double top = bench_difference(d->error, d->out.error, each);
+    for (int k = 0; k < d->columns; k++)
+        top = fmax(top, bench_difference(d->jacobian + k * each, d->out.jacobian + k * each, each));
+    return top;
+}
+
+#define TINY \
+    { \
+        "v7 p5", \
+        { \
+            7, 5, 1 \
+        } \
+    }
+
+const bench_case bench_ht = {
+    "ht", "kernel, forwards", "as known", TINY,   {{"simple, v544 p544", {544, 544, 0}}}, create, primal,
+    grad, hand_jacobian,      difference, destroy};
+const bench_case bench_ht_complicated = {"ht",
+                                         "kernel, forwards",
+                                         "as known",
+                                         TINY,
+                                         {{"complicated, v544 p1000", {544, 1000, 0}}},
+                                         create_complicated,
+                                         primal,
+                                         grad,
+                                         hand_jacobian,
+                                         difference,
+                                         destroy};

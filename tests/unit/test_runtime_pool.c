@@ -1,0 +1,637 @@
+/* libtkc: the threads of parallel loops. The library in here splits the smallest loops and takes all threads that it is asked for, however few processors
+ * there are; once more with the thread sanitizer (RACE), which does not follow a fork. */
+#include "runtime_fake.h"
+
+#include <dirent.h>
+#include <fenv.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "rt.h"
+
+static tk_session *session(int threads)
+{
+    tk_session_options opt = tk_session_defaults();
+    opt.threads = threads;
+    tk_session *s = tk_session_create(&opt);
+    assert_non_null(s);
+    return s;
+}
+
+/* ---- a loop whose sum tells its bits ---- */
+
+typedef struct loop {
+    tk_plan plan;
+    float *partial;
+    atomic_int runs;                  /* iterations */
+    void (*meanwhile)(int64_t first); /* in each chunk */
+} loop;
+
+static void task(const void *args, int64_t lo, int64_t hi)
+{
+    loop *a = (loop *)args;
+    float sum = 0;
+    if (a->meanwhile)
+        a->meanwhile(lo);
+    for (int64_t i = lo; i < hi; i++)
+        sum += 1.0f / (float)(i + 1);
+    atomic_fetch_add(&a->runs, (int)(hi - lo));
+    a->partial[lo / a->plan.chunk] = sum;
+}
+
+enum { N = 20011 };
+
+static float sum_with(tk_session *s, tk_status expected, void (*meanwhile)(int64_t first))
+{
+    float partial[TK_MAX_CHUNKS] = {0}, sum = 0;
+    loop a = {tk_plan_make(N, 1, 8), partial, 0, meanwhile};
+    if (tk_run(s, &a.plan, task, &a) != expected)
+        return -1;
+    if (expected == TK_OK && a.runs != N)
+        return -2;
+    for (int64_t k = 0; k < a.plan.nchunks; k++)
+        sum += partial[k];
+    return sum;
+}
+
+static float sum_of(tk_session *s)
+{
+    return sum_with(s, TK_OK, NULL);
+}
+
+static float serial_sum(void)
+{
+    tk_session *s = session(1);
+    const float sum = sum_of(s);
+    tk_session_destroy(s);
+    return sum;
+}
+
+static void test_many_threads(void **state)
+{
+    (void)state;
+    const float expected = serial_sum();
+    for (int threads = 2; threads <= 64; threads *= 2) {
+        tk_session *s = session(threads);
+        for (int k = 0; k < 50; k++)
+            assert_true(sum_of(s) == expected);
+        tk_session_destroy(s);
+    }
+}
+
+/* ---- beside others ---- */
+
+static pid_t start_busy(void)
+{
+    const pid_t p = fork();
+    if (p == 0) {
+        alarm(60); /* should the test die */
+        for (volatile unsigned n = 0;; n++)
+            ;
+    }
+    return p;
+}
+
+static void test_busy_machine(void **state)
+{
+    (void)state;
+    const float expected = serial_sum();
+    pid_t busy[3];
+    for (int k = 0; k < 3; k++)
+        busy[k] = start_busy();
+    tk_session *s = session(4);
+    for (int k = 0; k < 1000; k++)
+        assert_true(sum_of(s) == expected);
+    tk_session_destroy(s);
+    for (int k = 0; k < 3; k++) {
+        kill(busy[k], SIGKILL);
+        waitpid(busy[k], NULL, 0);
+    }
+}
+
+static void *many_sums(void *p)
+{
+    int *wrong = p;
+    const float expected = serial_sum();
+    tk_session *s = session(3);
+    for (int k = 0; k < 500; k++)
+        *wrong += sum_of(s) != expected;
+    tk_session_destroy(s);
+    return NULL;
+}
+
+static void test_two_sessions(void **state)
+{
+    (void)state;
+    pthread_t thread[2];
+    int wrong[2] = {0};
+    for (int k = 0; k < 2; k++)
+        assert_int_equal(pthread_create(&thread[k], NULL, many_sums, &wrong[k]), 0);
+    for (int k = 0; k < 2; k++)
+        pthread_join(thread[k], NULL);
+    assert_int_equal(wrong[0] + wrong[1], 0);
+}
+
+static void test_destroyed_beside(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    int wrong = 0;
+    const float expected = serial_sum();
+    assert_int_equal(pthread_create(&thread, NULL, many_sums, &wrong), 0);
+    for (int k = 0; k < 100; k++) {
+        tk_session *s = session(2 + k % 5);
+        assert_true(sum_of(s) == expected);
+        tk_session_destroy(s);
+    }
+    pthread_join(thread, NULL);
+    assert_int_equal(wrong, 0);
+}
+
+static int threads_now(void)
+{
+    int n = 0;
+    DIR *d = opendir("/proc/self/task");
+    for (const struct dirent *e; d && (e = readdir(d));)
+        n += e->d_name[0] != '.';
+    if (d)
+        closedir(d);
+    return n;
+}
+
+/* With the last session, so that the library may be unloaded. */
+static void test_threads_end(void **state)
+{
+    (void)state;
+    const int before = threads_now();
+    tk_session *first = session(5), *second = session(2);
+    (void)sum_of(first);
+    assert_int_equal(threads_now(), before + 4);
+    tk_session_destroy(first);
+    (void)sum_of(second);
+    assert_int_equal(threads_now(), before + 4);
+    tk_session_destroy(second);
+    assert_int_equal(threads_now(), before);
+}
+
+/* ---- inside of loops ---- */
+
+static tk_session *other;
+static atomic_int foreign; /* chunks on other threads than the one that launched */
+static pthread_t home;
+
+static void pause_us(long us)
+{
+    const struct timespec t = {0, us * 1000};
+    nanosleep(&t, NULL);
+}
+
+static void note_thread(int64_t first)
+{
+    (void)first;
+    if (!pthread_equal(pthread_self(), home))
+        atomic_fetch_add(&foreign, 1);
+    pause_us(100); /* so that others come to take some */
+}
+
+static int foreign_chunks(tk_session *s)
+{
+    home = pthread_self();
+    foreign = 0;
+    assert_true(sum_with(s, TK_OK, note_thread) > 0);
+    return foreign;
+}
+
+static void test_threads_take_part(void **state)
+{
+    (void)state;
+    tk_session *s = session(3);
+    assert_true(foreign_chunks(s) > 0);
+    pause_us(20000); /* by now they sleep */
+    assert_true(foreign_chunks(s) > 0);
+    assert_int_equal(tk_session_set_threads(s, 1), TK_OK);
+    assert_int_equal(foreign_chunks(s), 0);
+    tk_session_destroy(s);
+}
+
+static bool in_region;
+int omp_in_parallel(void);
+int omp_in_parallel(void)
+{
+    return in_region;
+}
+
+static void test_host_openmp(void **state)
+{
+    (void)state;
+    tk_session *s = session(3);
+    in_region = true;
+    assert_int_equal(foreign_chunks(s), 0);
+    in_region = false;
+    assert_true(foreign_chunks(s) > 0);
+    tk_session_destroy(s);
+}
+
+static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER; /* a session is for one thread at a time */
+static atomic_int left_home;
+
+static void inner_chunk(const void *args, int64_t lo, int64_t hi)
+{
+    (void)lo;
+    (void)hi;
+    if (!pthread_equal(pthread_self(), *(const pthread_t *)args))
+        atomic_fetch_add(&left_home, 1);
+    pause_us(100);
+}
+
+static void launch_other(int64_t first)
+{
+    if (first > 1000)
+        return;
+    const pthread_t self = pthread_self();
+    const tk_plan p = tk_plan_make(20, 1, 1000);
+    pthread_mutex_lock(&one_at_a_time);
+    (void)tk_run(other, &p, inner_chunk, &self);
+    pthread_mutex_unlock(&one_at_a_time);
+}
+
+/* A loop that is reached inside a chunk of another session stays on its thread. */
+static void test_nested_sessions(void **state)
+{
+    (void)state;
+    tk_session *s = session(2);
+    other = session(8);
+    (void)sum_of(other); /* there are threads that have nothing to do */
+    left_home = 0;
+    assert_true(sum_with(s, TK_OK, launch_other) > 0);
+    assert_int_equal(left_home, 0);
+    tk_session_destroy(other);
+    tk_session_destroy(s);
+}
+
+/* The caller's rounding is that of all its threads. */
+static void test_rounding(void **state)
+{
+    (void)state;
+    tk_session *one = session(1), *four = session(4);
+    const float nearest = sum_of(one);
+    fesetround(FE_UPWARD);
+    const float up = sum_of(one);
+    float other_up = up;
+    for (int k = 0; k < 100 && other_up == up; k++)
+        other_up = sum_of(four);
+    fesetround(FE_TONEAREST);
+    assert_true(up > nearest && other_up == up);
+    assert_true(sum_of(four) == nearest);
+    tk_session_destroy(one);
+    tk_session_destroy(four);
+}
+
+/* ---- failures ---- */
+
+static tk_session *failing;
+static atomic_int chunks;
+
+static void fail_soon(int64_t first)
+{
+    atomic_fetch_add(&chunks, 1);
+    if (first == 0)
+        tk_fail(failing, TK_ASSERT, "an assertion at %lld", (long long)first);
+    while (!tk_failed(failing))
+        ;
+}
+
+/* Chunks that have not begun when one fails never run, and the session works on. */
+static void test_failure_stops(void **state)
+{
+    (void)state;
+    const float expected = serial_sum();
+    for (int k = 0; k < 20; k++) {
+        failing = session(4);
+        chunks = 0;
+        (void)sum_with(failing, TK_ASSERT, fail_soon);
+        assert_int_equal(tk_session_status(failing), TK_ASSERT);
+        assert_string_equal(tk_session_error(failing), "an assertion at 0");
+        assert_in_range(chunks, 1, 4);
+        tk_session_clear_error(failing);
+        assert_true(sum_of(failing) == expected);
+        tk_session_destroy(failing);
+    }
+}
+
+/* ---- forks ---- */
+
+#ifndef RACE
+/* In a child: 0 if its loops are right, with threads of its own. */
+static int sums_in_child(tk_session *s, float expected)
+{
+    for (int k = 0; k < 50; k++)
+        if (sum_of(s) != expected)
+            return 1;
+    return threads_now() == 4 ? 0 : 2;
+}
+
+static void expect_child(pid_t child)
+{
+    int status = -1;
+    assert_true(child > 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+static void test_fork(void **state)
+{
+    (void)state;
+    const float expected = serial_sum();
+    tk_session *s = session(4);
+    assert_true(sum_of(s) == expected); /* the parent has threads */
+    for (int k = 0; k < 5; k++) {
+        const pid_t child = fork();
+        if (child == 0) {
+            alarm(60);
+            _exit(sums_in_child(s, expected));
+        }
+        assert_true(sum_of(s) == expected);
+        expect_child(child);
+    }
+    tk_session_destroy(s);
+}
+
+/* While loops of another thread run: their workers do not exist in the child. */
+static void test_fork_beside(void **state)
+{
+    (void)state;
+    const float expected = serial_sum();
+    tk_session *s = session(4);
+    pthread_t thread;
+    int wrong = 0;
+    assert_int_equal(pthread_create(&thread, NULL, many_sums, &wrong), 0);
+    for (int k = 0; k < 10; k++) {
+        const pid_t child = fork();
+        if (child == 0) {
+            alarm(60);
+            _exit(sums_in_child(s, expected));
+        }
+        expect_child(child);
+    }
+    pthread_join(thread, NULL);
+    assert_int_equal(wrong, 0);
+    tk_session_destroy(s);
+}
+
+static pid_t inner_child;
+
+static void fork_once(int64_t first)
+{
+    if (first == 0 && pthread_equal(pthread_self(), home))
+        inner_child = fork();
+    else if (inner_child < 0)
+        note_thread(first); /* the others are on their way when that happens */
+}
+
+/* In the child of a fork inside a loop, pieces of it are missing: that is said. */
+static void test_fork_inside(void **state)
+{
+    (void)state;
+    tk_session *s = session(4);
+    home = pthread_self();
+    inner_child = -1;
+    float partial[TK_MAX_CHUNKS] = {0};
+    loop a = {tk_plan_make(N, 1, 8), partial, 0, fork_once};
+    const tk_status st = tk_run(s, &a.plan, task, &a);
+    if (inner_child == 0)
+        _exit(st == TK_BAD_STATE ? 0 : 1);
+    assert_int_equal(st, TK_OK);
+    expect_child(inner_child);
+    tk_session_destroy(s);
+}
+#endif
+
+/* ---- how many ---- */
+
+static void test_environment(void **state)
+{
+    (void)state;
+    char *before = getenv("OMP_NUM_THREADS");
+    before = before ? strdup(before) : NULL;
+    unsetenv("OMP_NUM_THREADS");
+    tk_session *s = session(0);
+    assert_int_equal(tk_session_threads(s), rt_processors());
+    const struct {
+        const char *text;
+        int threads;
+    } cases[] = {{"3", 3}, {"5,2", 5}, {" 2 ", 2}, {"100000", 1024}, {"0", rt_processors()}, {"-1", rt_processors()}, {"many", rt_processors()}, {"", rt_processors()}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        setenv("OMP_NUM_THREADS", cases[k].text, 1);
+        assert_int_equal(tk_session_set_threads(s, 0), TK_OK);
+        assert_int_equal(tk_session_threads(s), cases[k].threads);
+    }
+    tk_session_destroy(s);
+    if (before)
+        setenv("OMP_NUM_THREADS", before, 1);
+    else
+        unsetenv("OMP_NUM_THREADS");
+    free(before);
+}
+
+static void write_text(const char *root, const char *name, const char *text)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", root, name);
+    for (char *slash = strchr(path + strlen(root) + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = 0;
+        mkdir(path, 0700);
+        *slash = '/';
+    }
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+static int quota_with(const char *root, const char *groups)
+{
+    char path[256];
+    write_text(root, "groups", groups);
+    snprintf(path, sizeof path, "%s/groups", root);
+    return rt_quota(path, root);
+}
+
+static void test_quota(void **state)
+{
+    (void)state;
+    char root[] = "/tmp/tkc_quota_XXXXXX", clean[64];
+    assert_non_null(mkdtemp(root));
+    assert_int_equal(quota_with(root, "0::/\n"), INT_MAX);
+    write_text(root, "a/cpu.max", "max 100000\n");
+    write_text(root, "a/b/cpu.max", "250000 100000\n");
+    assert_int_equal(quota_with(root, "0::/a\n"), INT_MAX);
+    assert_int_equal(quota_with(root, "0::/a/b\n"), 3);   /* two and a half */
+    assert_int_equal(quota_with(root, "0::/a/b/c\n"), 3); /* the group's name outside of the container */
+    write_text(root, "cpu.max", "50000 100000\n");
+    assert_int_equal(quota_with(root, "0::/a/b\n"), 1); /* the least on the way up */
+    write_text(root, "cpu/x/cpu.cfs_quota_us", "-1\n");
+    write_text(root, "cpu/x/cpu.cfs_period_us", "100000\n");
+    assert_int_equal(quota_with(root, "5:cpuset:/x\n4:cpuacct,cpu:/x\n"), INT_MAX);
+    write_text(root, "cpu/x/cpu.cfs_quota_us", "200000\n");
+    assert_int_equal(quota_with(root, "5:cpuset:/x\n4:cpuacct,cpu:/x\n"), 2);
+    assert_int_equal(quota_with(root, "5:cpuset:/x\n"), INT_MAX);
+    assert_int_equal(quota_with(root, "nonsense\n:\n\n7\n"), INT_MAX);
+    assert_int_equal(rt_quota("/nowhere/groups", root), INT_MAX);
+    snprintf(clean, sizeof clean, "rm -r %s", root);
+    assert_int_equal(system(clean), 0);
+}
+
+/* ---- pace ---- */
+
+enum { US = 1000 };
+
+/* What a loop takes by the number of its workers, in us. */
+typedef struct machine {
+    double us[8];
+    double lost; /* of all loops together, compared with the best way */
+    double best, now;
+    int loops[8];
+} machine;
+
+static void run_loops(machine *m, tk_session *s, int most, int n)
+{
+    const double work = 1e6;
+    for (int k = 0; k < n; k++) {
+        rt_pace *p = rt_pace_of(s, task, work, most);
+        const int helpers = rt_pace_ask(p, (int64_t)m->now);
+        assert_in_range(helpers, 0, most);
+        const double took = m->us[helpers] * US;
+        m->now += took;
+        m->lost += took - m->best * US;
+        m->loops[helpers]++;
+        rt_pace_learn(p, work, (int64_t)m->now, (int64_t)took, m->us[0] * US);
+    }
+}
+
+/* Whatever way takes least is found, and what looking for it costs stays small. */
+static void check_pace(int most, machine m, int expected)
+{
+    tk_session *s = session(2);
+    m.now = 1e9;
+    m.best = m.us[expected];
+    run_loops(&m, s, most, 3000);
+    assert_true(m.loops[expected] > 2700);
+    assert_true(m.lost < 0.1 * m.best * US * 3000);
+    m.lost = 0;
+    run_loops(&m, s, most, 20000);
+    assert_true(m.lost < 0.01 * m.best * US * 20000);
+    tk_session_destroy(s);
+}
+
+static void test_pace(void **state)
+{
+    (void)state;
+    check_pace(1, (machine){.us = {100, 55}}, 1);
+    check_pace(1, (machine){.us = {100, 110}}, 0);
+    check_pace(1, (machine){.us = {100, 3000}}, 0); /* sums by atomic operations */
+    check_pace(7, (machine){.us = {700, 0, 0, 230, 0, 0, 0, 110}}, 7);
+    check_pace(7, (machine){.us = {700, 0, 0, 230, 0, 0, 0, 900}}, 3); /* half of the processors are others' */
+    check_pace(7, (machine){.us = {100, 0, 0, 130, 0, 0, 0, 160}}, 0);
+}
+
+/* The first loop has all threads: there may be no other. */
+static void test_pace_first(void **state)
+{
+    (void)state;
+    tk_session *s = session(2);
+    machine m = {.us = {1000, 100}, .now = 1e9, .best = 100};
+    run_loops(&m, s, 1, 100);
+    assert_int_equal(m.loops[1], 100); /* sixteen times what one thread would take have not passed */
+    run_loops(&m, s, 1, 100);
+    assert_int_equal(m.loops[0], 1);
+    tk_session_destroy(s);
+}
+
+/* Others come, and go again: a worker off its processor in every tenth loop. */
+static void test_pace_changes(void **state)
+{
+    (void)state;
+    tk_session *s = session(2);
+    machine m = {.us = {500, 260}, .now = 1e9, .best = 260};
+    run_loops(&m, s, 1, 1000);
+    m.us[1] = 50000; /* one slip that had nothing to do with threads */
+    run_loops(&m, s, 1, 1);
+    m.us[1] = 260;
+    memset(m.loops, 0, sizeof m.loops);
+    run_loops(&m, s, 1, 100);
+    assert_true(m.loops[1] > 95);
+    m.best = 500;
+    m.lost = 0;
+    for (int k = 0; k < 10000; k++) {
+        m.us[1] = k % 10 == 0 ? 6000 : 260;
+        run_loops(&m, s, 1, 1);
+    }
+    assert_true(m.lost < 0.1 * m.best * US * 10000);
+    m.us[1] = 260;
+    run_loops(&m, s, 1, 6000);
+    memset(m.loops, 0, sizeof m.loops);
+    run_loops(&m, s, 1, 100);
+    assert_true(m.loops[1] > 95);
+    tk_session_destroy(s);
+}
+
+/* Loops of different tasks, sizes and numbers of threads learn apart. */
+static void test_pace_apart(void **state)
+{
+    (void)state;
+    tk_session *s = session(2);
+    rt_pace *p = rt_pace_of(s, task, 600000, 1);
+    p->due = 7;
+    assert_int_equal(rt_pace_of(s, task, 700000, 1)->due, 7);
+    assert_int_equal(rt_pace_of(s, task, 1200000, 1)->due, 0);
+    assert_int_equal(rt_pace_of(s, task, 600000, 3)->due, 0);
+    assert_int_equal(rt_pace_of(s, inner_chunk, 600000, 1)->due, 0);
+    for (int k = 0; k < 40; k++) {
+        p = rt_pace_of(s, task, 600000, 10 + k);
+        (void)rt_pace_ask(p, 1000 + k);
+        p->due = 100 + k;
+    }
+    for (int k = 0; k < 40; k++)
+        assert_int_equal(rt_pace_of(s, task, 600000, 10 + k)->due, 100 + k);
+    for (int k = 0; k < 1000; k++) /* more than there is room for: the last one is there */
+        (void)rt_pace_ask(rt_pace_of(s, task, 1e300, k), 2000 + k);
+    assert_int_equal(rt_pace_of(s, task, 1e300, 999)->asked, 2999);
+    tk_session_destroy(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_many_threads),
+        cmocka_unit_test(test_busy_machine),
+        cmocka_unit_test(test_two_sessions),
+        cmocka_unit_test(test_destroyed_beside),
+        cmocka_unit_test(test_threads_end),
+        cmocka_unit_test(test_threads_take_part),
+        cmocka_unit_test(test_host_openmp),
+        cmocka_unit_test(test_nested_sessions),
+        cmocka_unit_test(test_rounding),
+        cmocka_unit_test(test_failure_stops),
+#ifndef RACE
+        cmocka_unit_test(test_fork),
+        cmocka_unit_test(test_fork_beside),
+        cmocka_unit_test(test_fork_inside),
+#endif
+        cmocka_unit_test(test_environment),
+        cmocka_unit_test(test_quota),
+        cmocka_unit_test(test_pace),
+        cmocka_unit_test(test_pace_first),
+        cmocka_unit_test(test_pace_changes),
+        cmocka_unit_test(test_pace_apart),
+    };
+    return cmocka_run_group_tests_name("pool", tests, NULL, NULL);
+}
