@@ -15,6 +15,13 @@ typedef enum lanes_kind {
     LANES_SPLIT    /* a loop or branch that all lanes go through together: once for a strip, its body in pieces */
 } lanes_kind;
 
+/* A layout of saved values, in which these members may differ between the iterations of a strip. */
+typedef struct lanes_layout {
+    const ir_layout *layout;
+    bool *varies; /* by number */
+    bool any;
+} lanes_layout;
+
 /* A loop's body, seen as that of many iterations side by side. */
 typedef struct lanes_study {
     ir_func *f;
@@ -26,10 +33,9 @@ typedef struct lanes_study {
     bool *carried;       /* by value id: follows from what the loop carries, so that iterations take turns */
     unsigned char *kind; /* lanes_kind, by ir_op.pos */
     VEC(ir_op *) ops;    /* by ir_op.pos */
-    VEC(ir_layout *) layouts; /* of saved values, with a member that varies */
-    VEC(uint64_t) members;    /* which, by layout: a set of numbers below 64 */
-    unsigned char *touched;   /* by ir_storage: what the loop does there */
-    ir_no_lanes why;          /* the body cannot be split; NONE: it can */
+    VEC(lanes_layout) layouts;
+    unsigned char *touched; /* by ir_storage: what the loop does there */
+    ir_no_lanes why;        /* the body cannot be split; NONE: it can */
 } lanes_study;
 
 /* Fills everything but f and loop. */

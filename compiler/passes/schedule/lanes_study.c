@@ -14,30 +14,24 @@
 
 /* ---- saved structs ---- */
 
-static size_t layout_index(lanes_study *s, ir_layout *l)
+static lanes_layout *find_layout(const lanes_study *s, const ir_layout *l)
 {
     for (size_t i = 0; i < s->layouts.len; i++)
-        if (s->layouts.at[i] == l)
-            return i;
-    vec_push(&s->layouts, l);
-    vec_push(&s->members, (uint64_t)0);
-    return s->layouts.len - 1;
+        if (s->layouts.at[i].layout == l)
+            return &s->layouts.at[i];
+    return NULL;
 }
 
 bool lanes_member_varies(const lanes_study *s, const ir_layout *l, int64_t number)
 {
-    for (size_t i = 0; i < s->layouts.len; i++)
-        if (s->layouts.at[i] == l)
-            return (s->members.at[i] >> number & 1) != 0;
-    return false;
+    const lanes_layout *of = find_layout(s, l);
+    return of && of->varies[number];
 }
 
 bool lanes_layout_is_wide(const lanes_study *s, const ir_layout *l)
 {
-    for (size_t i = 0; i < s->layouts.len; i++)
-        if (s->layouts.at[i] == l)
-            return s->members.at[i] != 0;
-    return false;
+    const lanes_layout *of = find_layout(s, l);
+    return of && of->any;
 }
 
 /* ---- what varies ---- */
@@ -71,11 +65,16 @@ static bool any_varies(const lanes_study *s, const ir_op *op)
 
 static void vary_member(spreading *p, const ir_op *op)
 {
-    ir_layout *l = ir_layout_of(op);
-    const size_t i = layout_index(p->s, l);
-    const uint64_t bit = UINT64_C(1) << ir_slot_attr(op)->number;
-    p->changed |= !(p->s->members.at[i] & bit);
-    p->s->members.at[i] |= bit;
+    const ir_layout *l = ir_layout_of(op);
+    lanes_layout *of = find_layout(p->s, l);
+    if (!of) {
+        bool *varies = ARENA_ARRAY(p->s->f->module->mem, bool, l->n);
+        vec_push(&p->s->layouts, ((lanes_layout){l, varies, false}));
+        of = &vec_last(&p->s->layouts);
+    }
+    const int64_t number = ir_slot_attr(op)->number;
+    p->changed |= !of->varies[number];
+    of->varies[number] = of->any = true;
 }
 
 /* All lanes run it together, as often as each other. */
@@ -196,11 +195,6 @@ static void number(ir_op *op, void *ctx)
     case OP_PRINT:
     case OP_DECISION:
         refuse(s, IR_NO_LANES_ASSERTS);
-        return;
-    case OP_STK_STORE:
-    case OP_STK_LOAD:
-        if (ir_layout_of(op)->n > 64)
-            refuse(s, IR_NO_LANES_SAVES);
         return;
     case OP_LSTORE:
         if (!is_inside(s, op->args[0]))
@@ -327,7 +321,6 @@ void lanes_free(lanes_study *s)
 {
     vec_free(&s->ops);
     vec_free(&s->layouts);
-    vec_free(&s->members);
 }
 
 /* ---- whether it pays ---- */

@@ -38,7 +38,8 @@ static ir_value *trips_before(ir_builder *b, const ir_op *loop, ir_value *index)
 
 static ir_value *all_trips(ir_builder *b, const ir_op *loop)
 {
-    return ir_op2(b, OP_MAX, trips_before(b, loop, loop->args[1]), ir_const_i(b, SC_I64, 0));
+    ir_value *trips = trips_before(b, loop, loop->args[1]);
+    return ir_op2(b, OP_MAX, trips, ir_const_i(b, SC_I64, 0));
 }
 
 typedef struct inductions {
