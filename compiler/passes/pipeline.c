@@ -359,6 +359,7 @@ static const pass_row table[] = {
     {"frames", "large arrays, and those of sizes known at run time, on the stack of saved values", ON_ALL, NULL, NULL,
      pass_frames, IR_GONE_SIZED},
     {"simd", "loops that may be vectorised with reordering", ON_ALL, NULL, NULL, pass_simd, 0},
+    {"columns", "what vectorised loops save is stored member by member", ON_MODULE, pass_columns, NULL, NULL, 0},
     {"workspace", "memory that the gradients of export funcs ask their callers for", ON_MODULE, pass_workspace, NULL,
      NULL, 0},
 };

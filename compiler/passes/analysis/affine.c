@@ -97,6 +97,13 @@ bool value_fits_i32(const ir_value *v)
     return fits(v, 10);
 }
 
+ir_value *count_times(ir_builder *b, ir_value *count, int64_t n)
+{
+    if (!value_fits_i32(count))
+        count = ir_op2(b, OP_MIN, count, ir_const_i(b, SC_I64, INT64_MAX / n));
+    return ir_op2(b, OP_MUL, count, ir_const_i(b, SC_I64, n));
+}
+
 /* An i32 sum or product seen in 64 bits. It may have wrapped, but a subscript that moves in steps and wraps passes
  * through negative values first, and a negative subscript is outside of every field; so where the program is right,
  * both are the same. */

@@ -81,6 +81,8 @@ size_t *groups_that_meet(const ir_op *op, ir_op *const *accesses, size_t n);
 /* Whether v is known to be in the range of i32: constants, extents, widened values, and indices of loops between such
  * bounds. */
 bool value_fits_i32(const ir_value *v);
+/* So many times the elements of an allocation, n >= 1; a count that no memory has room for stays one. */
+ir_value *count_times(ir_builder *b, ir_value *count, int64_t n);
 
 /* Whether what a cast from float to integer is given is known to be in the integer's range, and no NaN.
  * passes/analysis/ranges.c */

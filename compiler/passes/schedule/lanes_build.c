@@ -341,24 +341,16 @@ static bool has_order(const building *g, const ir_op *op)
     }
 }
 
-/* A count that no memory has room for stays one. */
-static ir_value *times_lanes(ir_builder *b, ir_value *count)
-{
-    if (!value_fits_i32(count))
-        count = ir_op2(b, OP_MIN, count, ir_const_i(b, SC_I64, INT64_MAX / LANES));
-    return ir_op2(b, OP_MUL, count, ir_const_i(b, SC_I64, LANES));
-}
-
 static void widen(building *g, ir_builder *b, const ir_op *op, ir_op *c)
 {
     if (op->code == OP_STK_ALLOC && lanes_layout_is_wide(g->s, ir_layout_of(op))) {
         b->before = c;
-        c->args[0] = times_lanes(b, c->args[0]);
+        c->args[0] = count_times(b, c->args[0], LANES);
     } else if (op->code == OP_LOCAL && g->s->wide[op->res[0]->id]) {
         b->before = c;
         vec_push(&g->wide, c->res[0]);
         if (c->nargs)
-            c->args[0] = times_lanes(b, c->args[0]);
+            c->args[0] = count_times(b, c->args[0], LANES);
         else
             ir_local_attr(c)->count *= LANES;
     }

@@ -45,10 +45,13 @@ void pass_captures(ir_func *f);
  * passes/schedule/lanes.c */
 bool pass_lanes(ir_func *f);
 
-/* Marks loops that may be vectorised with reordering. Last of all. passes/schedule/simd.c */
+/* Marks loops that may be vectorised with reordering. passes/schedule/simd.c */
 void pass_simd(ir_func *f);
 /* Whether it would mark this loop; uses: ir_count_uses. */
 bool simd_fits(const ir_func *f, const ir_op *loop, const uint32_t *uses);
+
+/* What vectorised loops save is stored member by member. Behind simd. passes/schedule/columns.c */
+bool pass_columns(ir_module *m);
 
 /* --explain-adjoint: prints the class of each write with its source line. */
 void explain_kernel(FILE *out, const ir_func *f);
