@@ -74,6 +74,30 @@ static void open_block(building *g, src_loc loc)
     set_local(g, index, i);
 }
 
+static bool is_wide(const building *g, const ir_value *array)
+{
+    for (size_t i = 0; i < g->wide.len; i++)
+        if (g->wide.at[i] == array)
+            return true;
+    return false;
+}
+
+/* The lane's own one of 32 neighbours: there is one for lanes behind the last iteration as well. A lane that chooses
+ * its element by the iteration's index may not do so there. */
+static bool is_own_element(const building *g, const ir_op *access)
+{
+    if (access->args[1] == g->lane)
+        return true;
+    const bool stack = op_memory_of(access->code) == MEMORY_STACK;
+    if (!(stack ? lanes_layout_is_wide(g->s, ir_layout_of(access)) : is_wide(g, access->args[0])))
+        return false;
+    const affine a = affine_of(access->args[1]);
+    for (int k = 0; k < a.n; k++)
+        if (a.term[k] == g->lane && a.coef[k] != 1)
+            return false;
+    return varies_with_index(g->block, &a);
+}
+
 static void look_for_more(ir_op *op, void *ctx)
 {
     const building *g = ctx;
@@ -82,13 +106,11 @@ static void look_for_more(ir_op *op, void *ctx)
     case OP_LLOAD:
     case OP_LSTORE:
     case OP_STK_LOAD:
-    case OP_STK_STORE: { /* an element for each lane */
-        const affine a = affine_of(op->args[1]);
-        plain = varies_with_index(g->block, &a);
+    case OP_STK_STORE:
+        plain = is_own_element(g, op);
         if (op->code == OP_STK_LOAD) /* what nobody stored may be no bool */
             plain &= scalar_is_float(op->res[0]->type);
         break;
-    }
     case OP_CONST:
     case OP_IF:
     case OP_YIELD:
@@ -221,14 +243,6 @@ static ir_value *value(building *g, const ir_value *v)
 }
 
 /* ---- accesses to what has an element for each lane ---- */
-
-static bool is_wide(const building *g, const ir_value *array)
-{
-    for (size_t i = 0; i < g->wide.len; i++)
-        if (g->wide.at[i] == array)
-            return true;
-    return false;
-}
 
 static void move_access(building *g, ir_op *op, ir_value *lane)
 {
