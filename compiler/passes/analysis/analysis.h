@@ -81,6 +81,10 @@ size_t *groups_that_meet(const ir_op *op, ir_op *const *accesses, size_t n);
 /* Whether v is known to be in the range of i32: constants, extents, widened values, and indices of loops between such
  * bounds. */
 bool value_fits_i32(const ir_value *v);
+/* Whether what a loop carries as number k is a sum: each trip adds to it, or takes from it, and nothing else looks at
+ * it. uses: ir_count_uses. exact: also where the sum decides, so that its order counts. passes/analysis/sums.c */
+bool carries_sum(const ir_op *loop, int k, const uint32_t *uses, bool exact);
+
 /* So many times the elements of an allocation, n >= 1; a count that no memory has room for stays one. */
 ir_value *count_times(ir_builder *b, ir_value *count, int64_t n);
 

@@ -40,7 +40,7 @@ static bool is_vectorised(const ir_op *loop)
     return !inner;
 }
 
-static bool carries_sum(const ir_op *loop)
+static bool carries_float(const ir_op *loop)
 {
     for (int i = 0; i < loop->nres; i++)
         if (scalar_is_float(loop->res[i]->type))
@@ -62,7 +62,7 @@ static void look_at(ir_op *op, void *ctx)
 {
     search *s = ctx;
     if (op->code == OP_LOOP)
-        s->dear |= is_vectorised(op) && carries_sum(op);
+        s->dear |= is_vectorised(op) && carries_float(op);
     else if (op->code == OP_CALL)
         look(s, ir_callee_of(op), stands_in_vectorised(s, op));
     else if (op_is_pure_table(op->code) && op_is_of_library(op->code) && scalar_is_float(op->res[0]->type))

@@ -144,39 +144,11 @@ static bool writes_last(const simd_check *c)
     return true;
 }
 
-/* v is p + terms, also through if; *count counts the uses of p and of the sums on the way. */
-static bool is_sum(const simd_check *c, const ir_value *v, const ir_value *p, uint32_t *count)
-{
-    if (v == p) {
-        ++*count;
-        return true;
-    }
-    if (!v->def || c->uses[v->id] != 1 || v->exact) /* of what decides, the order counts */
-        return false;
-    const ir_op *op = v->def;
-    if (op->code == OP_ADD)
-        return is_sum(c, op->args[0], p, count) || is_sum(c, op->args[1], p, count);
-    if (op->code == OP_SUB)
-        return is_sum(c, op->args[0], p, count);
-    if (op->code == OP_IF)
-        return is_sum(c, ir_yield_of(op->regions[0])->args[v->index], p, count) &&
-               is_sum(c, ir_yield_of(op->regions[1])->args[v->index], p, count);
-    return false;
-}
-
 static bool carries_sums(const simd_check *c)
 {
-    const ir_region *body = c->loop->regions[0];
-    const ir_op *y = ir_yield_of(body);
-    for (int k = 0; k < y->nargs; k++) {
-        const ir_value *p = body->params[1 + k];
-        uint32_t count = 0;
-        if (scalar_is_float(p->type) || scalar_is_int(p->type)) {
-            if (is_sum(c, y->args[k], p, &count) && count == c->uses[p->id] && y->args[k] != p)
-                continue;
-        }
-        return false;
-    }
+    for (int k = 0; k < ir_yield_of(c->loop->regions[0])->nargs; k++)
+        if (!carries_sum(c->loop, k, c->uses, false))
+            return false;
     return true;
 }
 
