@@ -514,20 +514,26 @@ void emit_record(cfn *c, const ir_op *op)
 
 void emit_stack(cfn *c, const ir_op *op)
 {
-    if (c->pure && (op->code == OP_STK_MARK || op->code == OP_STK_RELEASE))
+    if (c->pure && !op->region->parent && (op->code == OP_STK_MARK || op->code == OP_STK_RELEASE))
         return; /* its own pointer into the workspace dies with the function */
     if (op->code != OP_STK_LOAD && op->code != OP_STK_STORE)
         c->uses_st = true;
     switch (op->code) {
     case OP_STK_MARK: {
         const char *name = names_unique(c->names, "mark");
-        stmt(c, op->loc, "const tk_mark %s = tk_stack_mark(%s);", name, c->st);
+        if (c->pure)
+            stmt(c, op->loc, "unsigned char *const %s = %s;", name, c->st);
+        else
+            stmt(c, op->loc, "const tk_mark %s = tk_stack_mark(%s);", name, c->st);
         define_name(c, op->res[0], name);
         break;
     }
     case OP_STK_RELEASE:
         flush_reads(c, MEM_STACK, 0, NULL);
-        stmt(c, op->loc, "tk_stack_reset(%s, %s);", c->st, val_text(c, op->args[0], 0));
+        if (c->pure)
+            stmt(c, op->loc, "%s = %s;", c->st, val_text(c, op->args[0], 0));
+        else
+            stmt(c, op->loc, "tk_stack_reset(%s, %s);", c->st, val_text(c, op->args[0], 0));
         break;
     case OP_STK_ALLOC:
         emit_alloc(c, op);

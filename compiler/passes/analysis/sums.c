@@ -9,7 +9,7 @@ typedef struct summing {
     bool exact;     /* those that decide are sums as well */
 } summing;
 
-/* v is param + terms, also through if. */
+/* v is param + terms, also through branches and inner loops. */
 static bool is_sum(summing *s, const ir_value *v)
 {
     if (v == s->param) {
@@ -26,6 +26,9 @@ static bool is_sum(summing *s, const ir_value *v)
     if (op->code == OP_IF)
         return is_sum(s, ir_yield_of(op->regions[0])->args[v->index]) &&
                is_sum(s, ir_yield_of(op->regions[1])->args[v->index]);
+    if (op->code == OP_LOOP)
+        return v->index < ir_loop_ncarried(op) && carries_sum(op, v->index, s->uses, s->exact) &&
+               is_sum(s, op->args[ir_loop_first_init(op) + v->index]);
     return false;
 }
 

@@ -312,6 +312,15 @@ static ir_value *trips(sizing *s, const frame *at, const ir_op *loop, ir_value *
     return n ? ir_op2(&s->b, OP_MUL, times, ir_op2(&s->b, OP_MAX, n, number(s, 0))) : NULL;
 }
 
+/* What its trips take ends with each of them. */
+static bool gives_back(const ir_op *loop)
+{
+    for (const ir_op *op = loop->regions[0]->first; op; op = op->next)
+        if (op->code == OP_STK_MARK)
+            return true;
+    return false;
+}
+
 static void size_region(sizing *s, const frame *at, const ir_region *r, ir_value *times)
 {
     for (const ir_op *op = r->first; op; op = op->next) {
@@ -322,7 +331,7 @@ static void size_region(sizing *s, const frame *at, const ir_region *r, ir_value
             const frame callee = {at, op};
             size_region(s, &callee, ir_callee_of(op)->body, number(s, 1));
         } else if (op->code == OP_LOOP) {
-            inside = trips(s, at, op, times);
+            inside = gives_back(op) ? times : trips(s, at, op, times);
         }
         for (int k = 0; k < op->nregions; k++)
             size_region(s, at, op->regions[k], inside);

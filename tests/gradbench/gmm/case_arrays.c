@@ -39,7 +39,8 @@ typedef struct data {
 
 static size_t workspace(int d, int n, int m)
 {
-    (void)m; /* a macro need not use what it is given */
+    (void)n; /* a macro need not use what it is given */
+    (void)m;
     return d == 2    ? gmm_d2_objective_grad_WORKSPACE(n, m)
            : d == 3  ? gmm_d3_objective_grad_WORKSPACE(n, m)
            : d == 10 ? gmm_d10_objective_grad_WORKSPACE(n, m)

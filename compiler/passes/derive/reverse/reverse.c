@@ -44,6 +44,7 @@ rev rev_begin(ir_func *f, ir_func *out, activity act)
 static void rev_end(rev *rv)
 {
     activity_free(&rv->act);
+    free(rv->uses);
     vec_free(&rv->snapshots);
     ir_map_free(&rv->fwd);
     ptrmap_free(&rv->fwd_ops);

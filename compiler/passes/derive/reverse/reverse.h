@@ -21,7 +21,7 @@ typedef struct adj_array {
 } adj_array;
 
 typedef enum scope_kind {
-    SCOPE_ROOT,   /* forward and reverse sweep stand in one region: function, kernel or task body */
+    SCOPE_ROOT,   /* both sweeps stand in one region: function, kernel, body of a task or of a fused loop */
     SCOPE_BRANCH, /* of an if */
     SCOPE_LOOP
 } scope_kind;
@@ -54,6 +54,7 @@ struct scope {
     uint32_t *slot; /* open addressing over outer_adj: primal id -> index + 1 */
     uint32_t nslots;
     bool uses_stack;       /* roots: allocated saved values */
+    bool fused;            /* roots: the body of a loop (reverse_fused.c) */
     VEC(adj_array) arrays; /* tasks: kernel-level arrays that the body reads */
     /* branches and loops */
     ir_op *fwd_op; /* the forward sweep's if or loop */
@@ -86,12 +87,13 @@ struct rev {
     bool *scanned;
     bool *demanded;  /* primal id -> a pull-back may need it, or what is computed from it; NULL: not looked at yet */
     bool *asked_for; /* primal id -> a pull-back may need it itself */
+    uint32_t *uses;  /* of the primal's values, by id; NULL: not counted yet */
     /* saved fields that the adjoint replays */
     const saved_plan *plan; /* NULL: none */
     ir_value **old;         /* pos of a write -> what it overwrote, in the forward sweep */
     VEC(rev_snapshot) snapshots;
     bool in_task; /* the forward sweep of the kernel is inside a task */
-    bool fusing;  /* the forward sweep of a task's adjoint is being made */
+    bool fusing;  /* the forward sweep of a body is being made that is swept backwards at once */
     bool of_args; /* memory counts as constant */
 };
 
@@ -130,6 +132,14 @@ void rev_straight(scope *s, const ir_op *op);
 void rev_if(scope *s, const ir_op *op);
 void rev_loop(scope *s, const ir_op *op);
 void rev_task(scope *s, const ir_op *op);
+/* The forward sweep of the body of a task or fused loop at the start of c. */
+void rev_sweep_body(scope *s, scope *c, const ir_op *op);
+
+/* reverse_fused.c */
+/* Whether the loop's iterations are swept forwards and backwards one by one. */
+bool rev_is_fused(scope *s, const ir_op *loop);
+void rev_fused_loop(scope *s, const ir_op *op);
+
 /* Gives the replayed task's minima and maxima the number of the winning iteration as a companion. */
 void rev_add_winners(ir_op *task, const ir_op *primal, const ir_builder *outside);
 

@@ -83,7 +83,7 @@ void rev_add(scope *s, ir_builder *b, const ir_value *v, ir_value *g)
         return;
     }
     adj_entry *e = outer_entry(s, v);
-    if (!e->adj && s->kind == SCOPE_LOOP) {
+    if (!e->adj && (s->kind == SCOPE_LOOP || s->fused)) {
         e->param = ir_region_param(s->rev, v->type, NULL);
         e->adj = e->param;
     }
@@ -135,7 +135,7 @@ ir_value *rev_shadow(scope *s, const ir_value *array, bool *shared)
     const ir_op *local = array->def;
     *shared = false;
     for (; s->primal != array->region; s = s->outer) {
-        if (s->kind != SCOPE_ROOT)
+        if (s->kind != SCOPE_ROOT || s->fused)
             continue;
         if (!local->nargs && ir_local_attr(local)->count <= MAX_SUMS)
             return task_shadow(s, array);

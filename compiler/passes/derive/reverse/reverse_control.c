@@ -220,6 +220,10 @@ void rev_loop(scope *s, const ir_op *op)
 {
     if (!rev_has_work(s, op))
         return;
+    if (rev_is_fused(s, op)) {
+        rev_fused_loop(s, op);
+        return;
+    }
     ir_op *loop;
     scope c = open_loop(s, op, &loop);
     carry_adjoints(s, &c, op, loop);

@@ -88,7 +88,7 @@ static void replay_op(rev *rv, ir_builder *b, ir_map *map, ir_op *op)
     case OP_ACCUM:
         if (rv && rev_keeps_write(rv, op))
             rev_write_again(rv, b, map, op);
-        else if (rv && rv->primal->pure && !ir_field_of(op)->in) /* a result */
+        else if (rv && rv->primal->pure && !ir_field_of(op)->in && !rv->fusing) /* a result */
             ir_clone_op(b, op, map);
         return;
     case OP_ATOMIC: {

@@ -128,12 +128,11 @@ static void capture_op(ir_op *op, void *ctx)
     }
 }
 
-/* The forward sweep of a task's body, in its adjoint. What the body takes from loops and branches around the task is
- * looked up first. */
-static void sweep_task(scope *s, scope *c, const ir_op *task)
+/* What the body takes from loops and branches around it is looked up first. */
+void rev_sweep_body(scope *s, scope *c, const ir_op *op)
 {
-    const ir_region *body = task->regions[0];
-    capture cap = {.s = s, .task = task, .body = body};
+    const ir_region *body = op->regions[0];
+    capture cap = {.s = s, .task = op, .body = body};
     ir_walk((ir_region *)body, capture_op, &cap);
     s->rv->fusing = true;
     rev_forward_sweep(c, body);
@@ -251,7 +250,7 @@ void rev_task(scope *s, const ir_op *op)
         return;
     ir_op *task = open_task(s, op);
     scope c = rev_scope(s->rv, s, SCOPE_ROOT, op->regions[0], task->regions[0], task->regions[0]);
-    sweep_task(s, &c, op);
+    rev_sweep_body(s, &c, op);
     rev_mark(&c);
     seed_reductions(s, &c, op, task);
     rev_region(&c, op->regions[0]);
