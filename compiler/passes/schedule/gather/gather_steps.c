@@ -16,14 +16,14 @@
 #include "passes/analysis/values.h"
 #include "passes/schedule/gather/gather.h"
 
-/* MAX_LOW: of a lower bound, so that a constant added to it does not wrap. MAX_MODULUS: of constants, for the same
- * reason. MAX_BOUNDS: min and max that are looked through, so that one of which both operands are others, again and
- * again, does not cost 2^depth. */
+/* MAX_LOW: of a lower bound, so that a constant added to it does not wrap. MAX_MODULUS: of constants, shifts too, for
+ * the same reason. MAX_BOUNDS: min and max that are looked through, so that one of which both operands are others,
+ * again and again, does not cost 2^depth. */
 enum { MAX_LOW = 65536, MAX_MODULUS = 1 << 29, MAX_BOUNDS = 50 };
 
 bool gather_index(const gather *g, const affine *a, int *dim, int64_t *by)
 {
-    if (!a->ok || a->n != 1 || a->coef[0] != 1)
+    if (!a->ok || a->n != 1 || a->coef[0] != 1 || a->konst > MAX_MODULUS || a->konst < -MAX_MODULUS)
         return false;
     for (int d = 0; d < g->nd; d++)
         if (a->term[0] == g->index[d]) {

@@ -22,7 +22,7 @@ enum { MAX_OPS = 100 }; /* of a body, which is there twice then */
 typedef struct peeling {
     gather g; /* the task, as gathers see it */
     ir_op *loop;
-    VEC(const ir_value *) at; /* what is known */
+    VEC(const ir_value *) at;  /* what is known */
     unsigned char *conditions; /* by value id: of keep_condition */
     int64_t after, before;
     bool worth; /* a subscript is, or what stands around a load */

@@ -13,3 +13,14 @@
     echo 'y[i] = x[min(m40, N - 1)] + x[i]; } }'
 } >shared.tk
 timeout 60 "$TKC" shared.tk -o shared.c
+
+# A value that is the same in all iterations costs a gather nothing, but is followed down to the last of 20000 operations.
+{
+    echo 'param N: i32 = 40; field x: real[N] needs_grad; field y: real[N] needs_grad; field c: real[4];'
+    echo 'kernel deep() derive(grad) { for i in range(1, N - 1) { let c0 = c[0];'
+    for k in $(seq 20000); do
+        echo "let c$k = c$((k - 1)) * 0.5 + c[$((k % 4))];"
+    done
+    echo 'y[i] = x[i - 1] * c20000 + x[i + 1]; } }'
+} >deep.tk
+timeout 60 "$TKC" deep.tk -o deep.c
