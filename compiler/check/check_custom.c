@@ -289,13 +289,29 @@ static bool lacks(checker *c, const sym *s, const instance *i, src_span at)
     return true;
 }
 
-/* Behind what is bound around it: structs among the arguments. */
-static tx_expr *call_in(val v)
+/* Tangents become arguments, of the floats of structs alone. What must be computed in front of the call is computed
+ * behind the arguments that come before it. */
+static tx_expr *add_tangents(checker *c, tx_expr *e, tx_expr *const *given, int n)
 {
-    tx_expr *e = v.e;
-    while (e->kind == TX_LET)
-        e = e->b;
-    return e;
+    if (e->kind == TX_LET) { /* around arguments that are structs */
+        e->b = add_tangents(c, e->b, given, n);
+        return e;
+    }
+    const int nargs = e->nargs;
+    tx_expr **values = ARENA_ARRAY(c->mem, tx_expr *, nargs + n + 1),
+            **leaves = ARENA_ARRAY(c->mem, tx_expr *, nargs + count_leaves(given, n) + 1);
+    for (int k = 0; k < nargs; k++)
+        values[k] = e->args[k];
+    for (int k = 0; k < n; k++)
+        values[nargs + k] = given[k];
+    binding *list = NULL;
+    const int nleaves = spread_values(c, values, nargs + n, leaves, &list);
+    for (int k = nargs; k < nleaves; k++)
+        if (scalar_is_float(leaves[k]->type->elem))
+            leaves[e->nargs++] = leaves[k];
+    e->args = leaves;
+    e->along = true;
+    return wrap_bindings(c, list, e);
 }
 
 val jvp_of_call(checker *c, const sym *s, val v, const val *tangents, int n, const src_span *spans, src_span at)
@@ -324,18 +340,7 @@ val jvp_of_call(checker *c, const sym *s, val v, const val *tangents, int n, con
         NOTE(c, s->span, "the parameters of '%s', then a tangent of each real one", s->name);
         return val_error(c, at);
     }
-    binding *list = NULL;
-    tx_expr *e = call_in(v), **leaves = ARENA_ARRAY(c->mem, tx_expr *, count_leaves(given, n) + 1);
-    const int nleaves = spread_values(c, given, n, leaves, &list);
-    tx_expr **all = ARENA_ARRAY(c->mem, tx_expr *, e->nargs + nleaves + 1);
-    for (int k = 0; k < e->nargs; k++)
-        all[k] = e->args[k];
-    for (int k = 0; k < nleaves; k++)
-        if (scalar_is_float(leaves[k]->type->elem))
-            all[e->nargs++] = leaves[k];
-    e->args = all;
-    e->along = true;
-    return val_typed(wrap_bindings(c, list, v.e));
+    return val_typed(add_tangents(c, v.e, given, n));
 }
 
 val gradient_of_call(checker *c, const sym *s, val v, src_span at)

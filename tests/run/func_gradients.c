@@ -62,6 +62,8 @@ static void check_numbers(func_gradients *m)
     same("along a vector", (double)four[1], 3 * (2 + 2) + 4 * (4 + 1));
     same("along numbers of two precisions", (double)four[2], 4 + 0.5 * 12);
     same("generic, along", (double)four[3], 30 + 90);
+    func_gradients_in_order(m, two);
+    same("arguments before tangents", (double)two[0], 2 * 3 * 2 + 3 * 3);
     func_gradients_precisions(m, two);
     same("f32", (double)two[0], 4);
     same("f64", (double)two[1], 12);

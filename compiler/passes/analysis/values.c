@@ -4,12 +4,28 @@
 
 enum { DEPTH_MAX = 12 };
 
+/* Subscripts and extents are i32 and i64, and what is of either fits in both. */
+static bool are_index_types(scalar a, scalar b)
+{
+    return (a == SC_I32 || a == SC_I64) && (b == SC_I32 || b == SC_I64);
+}
+
+/* A cast that leaves every number what it is; u8(300) is another one. */
+static bool keeps_number(scalar from, scalar to)
+{
+    if (!scalar_is_int(from) || !scalar_is_int(to))
+        return false;
+    if (are_index_types(from, to) || from == to)
+        return true;
+    return scalar_bytes(from) < scalar_bytes(to) && (scalar_is_signed(to) || !scalar_is_signed(from));
+}
+
 const ir_value *resolved_value(const ir_module *m, const ir_value *v)
 {
     for (;;) {
         if (!v->def)
             return v;
-        if (v->def->code == OP_CAST && scalar_is_int(v->type) && scalar_is_int(v->def->args[0]->type))
+        if (v->def->code == OP_CAST && keeps_number(v->def->args[0]->type, v->type))
             v = v->def->args[0];
         else if (v->def->code == OP_SHAPE && m->extents)
             v = ir_yield_of(m->extents->body)->args[ir_field_of(v->def)->extent0 + (int)ir_shape_attr(v->def)->dim];
@@ -33,7 +49,7 @@ static bool same_at(const ir_module *m, const ir_value *a, const ir_value *b, in
         return ir_mparam_attr(p)->param == ir_mparam_attr(q)->param;
     if (p->code == OP_KEY)
         return true;
-    if (!op_is_pure_table(p->code))
+    if (!op_is_pure_table(p->code) || (a->type != b->type && !are_index_types(a->type, b->type)))
         return false;
     for (int i = 0; i < p->nargs; i++)
         if (!same_at(m, p->args[i], q->args[i], depth + 1))

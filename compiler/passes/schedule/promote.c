@@ -196,6 +196,14 @@ static bool is_inside(const ir_func *func, const ir_field *f, int dim, const ir_
            (known && const_value_of(m, loop->args[2 * d + 1], &x) && x <= n);
 }
 
+ir_value *subscript_in_range(ir_builder *b, ir_field *f, int dim, ir_value *v)
+{
+    if (is_inside(b->func, f, dim, v))
+        return NULL;
+    ir_value *low = ir_op2(b, OP_GE, v, ir_const_i(b, SC_I64, 0)), *high = ir_op2(b, OP_LT, v, ir_shape(b, f, dim));
+    return ir_op2(b, OP_AND, low, high);
+}
+
 /* The subscripts' test, or NULL where none is needed. */
 static ir_value *in_range(const ir_op *accum, const ir_op *target, ir_builder *b, ir_value *const *idx)
 {
@@ -208,12 +216,8 @@ static ir_value *in_range(const ir_op *accum, const ir_op *target, ir_builder *b
     }
     ir_value *all = NULL;
     for (int d = 0; d < f->ndim && !runs; d++) {
-        if (is_inside(b->func, f, d, idx[d]))
-            continue;
-        ir_value *low = ir_op2(b, OP_GE, idx[d], ir_const_i(b, SC_I64, 0)),
-                 *high = ir_op2(b, OP_LT, idx[d], ir_shape(b, f, d));
-        ir_value *both = ir_op2(b, OP_AND, low, high);
-        all = all ? ir_op2(b, OP_AND, all, both) : both;
+        ir_value *one = subscript_in_range(b, f, d, idx[d]);
+        all = one && all ? ir_op2(b, OP_AND, all, one) : one ? one : all;
     }
     return all;
 }

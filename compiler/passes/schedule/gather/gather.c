@@ -20,10 +20,11 @@
 #include "passes/schedule/gather/gather.h"
 #include "passes/schedule/schedule.h"
 
-/* MAX_COST: operations of the values, which are computed once per shift. MAX_PIECES: of all accumulations. MAX_TRIES:
+/* MAX_COST: operations of the values, which are computed once per shift. MAX_CONE: with those that cost nothing, as
+ * they are the same in all iterations; each may be a level of recursion. MAX_PIECES: of all accumulations. MAX_TRIES:
  * accumulations that are tried before the rest stay as they are. Beyond these it is a scatter, which is always right.
  */
-enum { MAX_COST = 120, MAX_PIECES = 256, MAX_TRIES = 100 };
+enum { MAX_COST = 120, MAX_CONE = 2000, MAX_PIECES = 256, MAX_TRIES = 100 };
 
 /* ---- finding ---- */
 
@@ -198,8 +199,9 @@ static bool collect(gather *g)
 /* What is known of a value costs nothing in the interior, where it counts. */
 typedef struct marking {
     gather *g;
-    int cost;
+    int cost, nops;
     int free;                 /* depth of what is known */
+    int depth;                /* of is_invariant */
     unsigned char *invariant; /* by value id: of is_invariant */
 } marking;
 
@@ -275,8 +277,11 @@ static bool is_invariant(marking *m, const ir_value *v)
     enum { UNKNOWN, YES, NO };
     if (!ir_region_is_ancestor(m->g->task->regions[0], v->region))
         return true;
-    if (m->invariant[v->id] == UNKNOWN)
-        m->invariant[v->id] = find_invariant(m, v->def) ? YES : NO;
+    if (m->invariant[v->id] == UNKNOWN) {
+        m->depth++;
+        m->invariant[v->id] = m->depth <= MAX_CONE && find_invariant(m, v->def) ? YES : NO;
+        m->depth--;
+    }
     return m->invariant[v->id] == YES;
 }
 
@@ -299,6 +304,8 @@ static bool mark_cone(marking *m, const ir_value *v)
     if (!v->def)
         return v->region == g->task->regions[0];
     const ir_op *op = v->def;
+    if (++m->nops > MAX_CONE)
+        return false;
     g->cone[v->id] = true;
     if (g->is[v->id]) {
         m->free++;
@@ -354,7 +361,7 @@ static bool cones_are_cheap(gather *g)
             all[i] |= g->cone[i];
     }
     if (!ok)
-        g->why = m.cost > MAX_COST ? IR_WHY_DEAR : IR_WHY_VALUE;
+        g->why = m.cost > MAX_COST || m.nops > MAX_CONE ? IR_WHY_DEAR : IR_WHY_VALUE;
     free(m.invariant);
     free(g->cone);
     g->cone = all;

@@ -4,6 +4,7 @@
 
 #include "ir/ops.h"
 #include "passes/schedule/gather/gather.h"
+#include "passes/schedule/schedule.h"
 
 /* What is added to the range of the task: min and max, for the elements that receive at all; after and before, for the
  * interior, in which nothing is asked. */
@@ -420,16 +421,34 @@ static bounds find_bounds(const gather *g, ir_builder *b)
     return bd;
 }
 
-static void find_fixed(gather *g, ir_builder *b)
+/* Whether some piece is added in every iteration. */
+static bool always_adds(const gather *g)
+{
+    for (size_t i = 0; i < g->at.len; i++)
+        if (g->at.at[i].accum->region == g->task->regions[0])
+            return true;
+    return false;
+}
+
+/* The subscripts that all iterations share; returns whether the field has elements there, or NULL where it has them for
+ * certain. A condition that holds in no iteration, `t > 0 ? u[t - 1, i + 1] : 0.0`, may be what keeps it from that. */
+static ir_value *find_fixed(gather *g, ir_builder *b)
 {
     bool indexed[GATHER_DIMS] = {false};
     for (int k = 0; k < g->nd; k++)
         indexed[g->at_dim[k]] = true;
+    const bool sure = always_adds(g);
+    ir_value *exists = NULL;
     ir_map map = ir_map_create(g->f);
-    for (int d = 0; d < g->field->ndim; d++)
-        if (!indexed[d])
-            g->fixed[d] = ir_value_before(b, g->first->args[d], &map);
+    for (int d = 0; d < g->field->ndim; d++) {
+        if (indexed[d])
+            continue;
+        g->fixed[d] = ir_value_before(b, g->first->args[d], &map);
+        ir_value *one = sure ? NULL : subscript_in_range(b, g->field, d, g->fixed[d]);
+        exists = one ? both(b, exists, one) : exists;
+    }
     ir_map_free(&map);
+    return exists;
 }
 
 /* Where the first index alone goes around, element 0 comes `first` rows later: then row k of the rest follows rows k to
@@ -456,12 +475,13 @@ void gather_build(gather *g)
                     .loc = g->task->loc,
                     .origin = g->at.at[0].accum->origin};
     ir_value *lo[GATHER_DIMS], *hi[GATHER_DIMS];
-    find_fixed(g, &b);
+    ir_value *exists = find_fixed(g, &b);
     const bounds bd = find_bounds(g, &b);
     for (int d = 0; d < g->nd; d++) {
-        /* An empty task stays empty. */
+        /* An empty task stays empty, and one is that finds no elements. */
         lo[d] = plus(&b, bd.lo[d], bd.min[d]);
         ir_value *any = ir_op2(&b, OP_LT, bd.lo[d], bd.hi[d]), *end = plus(&b, bd.hi[d], bd.max[d]);
+        any = d == 0 && exists ? both(&b, exists, any) : any;
         hi[d] = ir_op3(&b, OP_SELECT, any, end, lo[d]);
     }
     ir_op *task = ir_task(&b, g->nd, lo, hi, 0, NULL, NULL);

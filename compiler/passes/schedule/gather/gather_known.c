@@ -5,6 +5,9 @@
 #include "ir/ops.h"
 #include "passes/schedule/gather/gather.h"
 
+/* Of a condition: one that uses others twice (a && b || a && c), again and again, must not cost 2^depth. */
+enum { MAX_PARTS = 200 };
+
 static const known nothing;
 
 static int64_t largest(int64_t a, int64_t b)
@@ -50,10 +53,12 @@ static known both(const known *a, const known *b, bool truth)
     return k;
 }
 
+static known truth_of(const gather *g, const ir_value *condition, int *left);
+
 /* `decisive`: the operand that decides alone. */
-static known known_of_pair(const gather *g, const ir_op *op, bool decisive)
+static known known_of_pair(const gather *g, const ir_op *op, bool decisive, int *left)
 {
-    const known a = gather_known_truth(g, op->args[0]), b = gather_known_truth(g, op->args[1]);
+    const known a = truth_of(g, op->args[0], left), b = truth_of(g, op->args[1], left);
     if (a.what && a.truth == decisive)
         return a;
     if (b.what && b.truth == decisive)
@@ -61,18 +66,18 @@ static known known_of_pair(const gather *g, const ir_op *op, bool decisive)
     return a.what && b.what ? both(&a, &b, !decisive) : nothing;
 }
 
-known gather_known_truth(const gather *g, const ir_value *condition)
+static known truth_of(const gather *g, const ir_value *condition, int *left)
 {
     const ir_op *op = condition->def;
     limit l;
-    if (!op || condition->type != SC_BOOL)
+    if (!op || condition->type != SC_BOOL || --*left < 0)
         return nothing;
     switch (op->code) {
     case OP_AND:
     case OP_OR:
-        return known_of_pair(g, op, op->code == OP_OR);
+        return known_of_pair(g, op, op->code == OP_OR, left);
     case OP_NOT: {
-        known k = gather_known_truth(g, op->args[0]);
+        known k = truth_of(g, op->args[0], left);
         k.truth = !k.truth;
         return k;
     }
@@ -81,6 +86,12 @@ known gather_known_truth(const gather *g, const ir_value *condition)
     default:
         return gather_limit(g, condition, &l) ? known_of_limit(&l) : nothing;
     }
+}
+
+known gather_known_truth(const gather *g, const ir_value *condition)
+{
+    int left = MAX_PARTS;
+    return truth_of(g, condition, &left);
 }
 
 known gather_known_index(const gather *g, const ir_value *v)

@@ -16,13 +16,14 @@
 #include "passes/analysis/values.h"
 #include "passes/schedule/gather/gather.h"
 
-/* MAX_LOW: of a lower bound, so that a constant added to it does not wrap. MAX_MODULUS: of constants, for the same
- * reason. */
-enum { MAX_LOW = 65536, MAX_MODULUS = 1 << 29 };
+/* MAX_LOW: of a lower bound, so that a constant added to it does not wrap. MAX_MODULUS: of constants, shifts too, for
+ * the same reason. MAX_BOUNDS: min and max that are looked through, so that one of which both operands are others,
+ * again and again, does not cost 2^depth. */
+enum { MAX_LOW = 65536, MAX_MODULUS = 1 << 29, MAX_BOUNDS = 50 };
 
 bool gather_index(const gather *g, const affine *a, int *dim, int64_t *by)
 {
-    if (!a->ok || a->n != 1 || a->coef[0] != 1)
+    if (!a->ok || a->n != 1 || a->coef[0] != 1 || a->konst > MAX_MODULUS || a->konst < -MAX_MODULUS)
         return false;
     for (int d = 0; d < g->nd; d++)
         if (a->term[0] == g->index[d]) {
@@ -256,12 +257,12 @@ static steps steps_of_choice(const gather *g, const ir_op *op)
 
 /* ---- held at a bound ---- */
 
-static steps steps_of_value(const gather *g, const ir_value *v);
+static steps steps_of(const gather *g, const affine *subscript, int *left);
 
-static steps steps_of_arg(const gather *g, const ir_value *v)
+static steps steps_of_arg(const gather *g, const ir_value *v, int *left)
 {
     const affine a = affine_of(v);
-    return gather_steps(g, &a);
+    return steps_of(g, &a, left);
 }
 
 /* The iterations from the bound on, which is `beyond` the last one (before the first one), are held back. */
@@ -286,12 +287,12 @@ static bool is_met(const steps *s, bool high, int64_t edge)
     return edge + (high ? c : -c) > 0 || edge + s->at[0].edge > 0;
 }
 
-static steps steps_of_bound(const gather *g, const ir_op *op)
+static steps steps_of_bound(const gather *g, const ir_op *op, int *left)
 {
     const bool high = op->code == OP_MIN;
     for (int k = 0; k < 2; k++) {
         const affine bound = affine_of(op->args[1 - k]);
-        steps s = steps_of_arg(g, op->args[k]);
+        steps s = steps_of_arg(g, op->args[k], left);
         int64_t low, above, below;
         if (!s.n || s.at[0].kind == STEP_WRAP || !low_of(g, s.dim, &low) || !is_plain_bound(g, &bound, s.dim))
             continue;
@@ -309,7 +310,7 @@ static steps steps_of_bound(const gather *g, const ir_op *op)
     return no_steps;
 }
 
-static steps steps_of_value(const gather *g, const ir_value *v)
+static steps steps_of_value(const gather *g, const ir_value *v, int *left)
 {
     const ir_op *op = v->def;
     if (!op || (v->type != SC_I32 && v->type != SC_I64) || !ir_region_is_ancestor(g->task->regions[0], v->region))
@@ -324,13 +325,13 @@ static steps steps_of_value(const gather *g, const ir_value *v)
         return steps_of_choice(g, op);
     case OP_MIN:
     case OP_MAX:
-        return steps_of_bound(g, op);
+        return --*left < 0 ? no_steps : steps_of_bound(g, op, left);
     default:
         return no_steps;
     }
 }
 
-steps gather_steps(const gather *g, const affine *subscript)
+static steps steps_of(const gather *g, const affine *subscript, int *left)
 {
     int dim;
     int64_t by;
@@ -338,7 +339,7 @@ steps gather_steps(const gather *g, const affine *subscript)
         return one_step(STEP_SHIFT, dim, by);
     if (!subscript->ok || subscript->n != 1 || subscript->coef[0] != 1)
         return no_steps;
-    steps s = steps_of_value(g, subscript->term[0]);
+    steps s = steps_of_value(g, subscript->term[0], left);
     const int64_t more = subscript->konst;
     if (s.n && more && s.at[0].kind == STEP_WRAP)
         return no_steps;
@@ -348,4 +349,10 @@ steps gather_steps(const gather *g, const affine *subscript)
         s.at[i].edge += k == STEP_BELOW || k == STEP_LAST ? -more : k == STEP_SHIFT ? 0 : more;
     }
     return s;
+}
+
+steps gather_steps(const gather *g, const affine *subscript)
+{
+    int left = MAX_BOUNDS;
+    return steps_of(g, subscript, &left);
 }

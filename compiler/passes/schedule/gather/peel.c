@@ -22,7 +22,8 @@ enum { MAX_OPS = 100 }; /* of a body, which is there twice then */
 typedef struct peeling {
     gather g; /* the task, as gathers see it */
     ir_op *loop;
-    VEC(const ir_value *) at; /* what is known */
+    VEC(const ir_value *) at;  /* what is known */
+    unsigned char *conditions; /* by value id: of keep_condition */
     int64_t after, before;
     bool worth; /* a subscript is, or what stands around a load */
     bool ok;
@@ -52,18 +53,22 @@ static void find_load(ir_op *op, void *ctx)
     *found |= op->code == OP_LOAD;
 }
 
-/* As a whole, or in parts. */
+/* As a whole, or in parts, which may be parts of several. */
 static bool keep_condition(peeling *p, const ir_value *v)
 {
+    enum { UNKNOWN, FOUND, NONE };
     const ir_op *op = v->def;
     if (!op || v->type != SC_BOOL || !ir_region_is_ancestor(p->loop->regions[0], v->region))
         return false;
+    if (p->conditions[v->id] != UNKNOWN)
+        return p->conditions[v->id] == FOUND;
     const known k = gather_known_truth(&p->g, v);
     keep(p, v, &k);
     bool found = p->g.is[v->id] != NULL;
     for (int i = 0; !p->g.is[v->id] && i < op->nargs && (op->code == OP_AND || op->code == OP_OR || op->code == OP_NOT);
          i++)
         found |= keep_condition(p, op->args[i]);
+    p->conditions[v->id] = found ? FOUND : NONE;
     return found;
 }
 
@@ -168,11 +173,14 @@ static bool peel_row(ir_func *f, ir_op *task, ir_op *loop)
     p.g.index[nd - 1] = loop->regions[0]->params[0];
     p.g.is = xmalloc((p.g.nvalues + 1) * sizeof *p.g.is);
     memset(p.g.is, 0, (p.g.nvalues + 1) * sizeof *p.g.is);
+    p.conditions = xmalloc(p.g.nvalues + 1);
+    memset(p.conditions, 0, p.g.nvalues + 1);
     ir_walk(loop->regions[0], find_known, &p);
     const bool done = p.ok && p.worth && p.nops <= MAX_OPS;
     if (done)
         peel(&p);
     free(p.g.is);
+    free(p.conditions);
     vec_free(&p.at);
     vec_free(&asked.at);
     return done;
