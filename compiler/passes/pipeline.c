@@ -197,6 +197,12 @@ static void promote(ir_func *f)
         pass_promote(f);
 }
 
+static void symmetry(ir_func *f)
+{
+    if (!f->module->debug && pass_symmetry(f))
+        pass_simplify(f);
+}
+
 static void gather(ir_func *f)
 {
     if (!is_watched(f))
@@ -337,6 +343,7 @@ static const pass_row table[] = {
     {"strip", "functions that nobody calls", ON_MODULE, strip, NULL, NULL, 0},
     {"forward-stores", "an element that is written several times is written once", ON_ALL, NULL, NULL, forward_first,
      0},
+    {"symmetry", "what pairs add to their second element they add to the first", ON_KERNELS, NULL, NULL, symmetry, 0},
     {"promote", "sums into one element become reductions", ON_KERNELS, NULL, NULL, promote, 0},
     {"gather", "accumulations into neighbours become gathers", ON_KERNELS, NULL, NULL, gather, 0},
     {"gather-simplify", "clean-up", ON_ALL, NULL, NULL, simplify_late, 0},

@@ -10,6 +10,10 @@ bool pass_promote(ir_func *f);
 /* Whether v is a subscript of that dimension, as a bool; NULL: for certain. */
 ir_value *subscript_in_range(ir_builder *b, ir_field *f, int dim, ir_value *v);
 
+/* What all pairs (i, j) add to element j becomes what they add to element i, where exchanging the two changes a sign at
+ * most. passes/schedule/symmetry.c */
+bool pass_symmetry(ir_func *f);
+
 /* Constant-shift accumulations become gathers with boundary strips where the value is cheap to recompute.
  * passes/schedule/gather/gather.c */
 bool pass_gather(ir_func *f);
