@@ -24,7 +24,7 @@ The pictures show the first episode, then the one after the optimisation, and th
 """
 
 
-BESIDE = """Seven of them written once more for Taichi 1.7, on the same data: an episode forward and back, f32, runs of both in turn; in f64 losses and gradients are equal to rounding. [tests/bench/taichi](../tests/bench/taichi/README.md) has the programs,
+BESIDE = """Seven of them written once more for Taichi 1.7, on the same data: an episode forward and back, f32, runs of both in turn; in f64 losses and gradients are equal to rounding. [tests/bench/peers](../tests/bench/peers/README.md) has the programs,
 and tells what is not the same, and why Taichi takes more than ten times as long in two rows. Other programs used the machine at the time: the rows of two threads say little."""
 
 
@@ -89,8 +89,8 @@ def linked(text, name):
 
 
 def beside_taichi():
-    """The table that tests/bench/taichi/run.py printed."""
-    return [row for row in (ROOT / "tests" / "bench" / "taichi" / "README.md").read_text().splitlines() if row.startswith("| ") and row.count("|") > 9]
+    """The table that tests/bench/peers/run.py printed."""
+    return [row for row in (ROOT / "tests" / "bench" / "peers" / "README.md").read_text().splitlines() if row.startswith("| ") and row.count("|") > 9]
 
 
 def table(markdown_rows):
