@@ -24,8 +24,8 @@ The pictures show the first episode, then the one after the optimisation, and th
 """
 
 
-BESIDE = """Seven of them written once more for Taichi 1.7, on the same data: an episode forward and back, f32, runs of both in turn; in f64 losses and gradients are equal to rounding. [tests/bench/taichi](../tests/bench/taichi/README.md) has the programs,
-and tells what is not the same, and why Taichi takes more than ten times as long in two rows. Other programs used the machine at the time: the rows of two threads say little."""
+BESIDE = """Seven of them written once more for Taichi 1.7, and two for JAX, on the same data: an episode forward and back, f32, runs of all in turn; in f64 losses and gradients are equal to rounding. [tests/bench/peers](../tests/bench/peers/README.md) has the programs,
+and tells what is not the same, why some rows are far apart, and how other kernels compare. Other programs used the machine at the time: the rows of two threads say little."""
 
 
 def lines(paths):
@@ -88,9 +88,10 @@ def linked(text, name):
     return re.sub(r"\]\((?!https?:)([^)]*)\)", path, text)
 
 
-def beside_taichi():
-    """The table that tests/bench/taichi/run.py printed."""
-    return [row for row in (ROOT / "tests" / "bench" / "taichi" / "README.md").read_text().splitlines() if row.startswith("| ") and row.count("|") > 9]
+def beside():
+    """Of the table that tests/bench/peers/run.sh printed, the gradients of samples."""
+    rows = [row for row in (ROOT / "tests" / "bench" / "peers" / "README.md").read_text().splitlines() if row.startswith("| ") and row.count("|") > 9]
+    return rows[:2] + [row for row in rows[2:] if row.split(" | ")[0].strip("| ") in ORDER and " | gradient | " in row]
 
 
 def table(markdown_rows):
@@ -102,7 +103,7 @@ def table(markdown_rows):
 def markdown(all_rows):
     out = [HEAD, "| sample | differentiated by | loss | ms an episode | MB | lines of .tk | lines of C |", "| --- | --- | --- | --- | --- | --- | --- |"]
     out += [f"| [{r['name']}](#{r['name']}) | {r['by'] or 'state: forces'} | {r['loss']} | {r['ms']} | {r['mb']} | {r['tk']} | {r['c']} |" for r in all_rows]
-    out += ["", "## Beside Taichi", "", BESIDE, "", *beside_taichi()]
+    out += ["", "## Beside Taichi and JAX", "", BESIDE, "", *beside()]
     for r in all_rows:
         out += ["", f"## {r['name']}", "", linked(r["text"], r["name"]), "", f"`sh samples/demo.sh {r['name']}` ([more](../samples/{r['name']}/README.md))"]
         if (GALLERY / f"{r['name']}.png").exists():
@@ -124,7 +125,7 @@ def page(all_rows):
     out += [f"<p>{inline(p)}</p>" for p in HEAD.split("\n\n", 1)[1].strip().split("\n")]
     out.append("<table><tr><th>sample<th>differentiated by<th>loss<th>ms an episode<th>MB<th>lines of .tk<th>lines of C</tr>")
     out += [f"<tr><td><a href=#{r['name']}>{r['name']}</a><td>{inline(r['by'] or 'state: forces')}<td>{r['loss']}<td>{r['ms']}<td>{r['mb']}<td>{r['tk']}<td>{r['c']}</tr>" for r in all_rows]
-    out += ["</table>", f"<h2>Beside Taichi</h2><p>{inline(BESIDE)}</p>", *table(beside_taichi())]
+    out += ["</table>", f"<h2>Beside Taichi and JAX</h2><p>{inline(BESIDE)}</p>", *table(beside())]
     for r in all_rows:
         out += [f"<h2 id={r['name']}>{html.escape(r['title'])}</h2><p>{inline(r['text'])}</p><p><code>sh samples/demo.sh {r['name']}</code></p>"]
         picture = GALLERY / f"{r['name']}.png"

@@ -1,7 +1,10 @@
 /* Stands in for samples/common/sample.c: the same sample, whose episodes run.py times. It makes the sample's data, runs
- * one episode, writes the fields named by --dump into --folder as doubles (NAME.f64, gradients NAME.grad.f64), and
- * prints the loss. Then for each line on stdin it runs that many episodes, and prints their milliseconds; at the end of
- * stdin the most memory that the process had, in kB. */
+ * one episode, writes the fields named by --dump into --folder as doubles (NAME.f64, gradients NAME.tkc.f64), and
+ * prints the loss. Then it answers "primal N" and "gradient N" on stdin: it runs that many episodes, and prints the
+ * milliseconds of one, those of the process, and the loss; at the end of stdin the most memory that the process had, in
+ * kB. The linker puts what is called __wrap_F here in the place of F (--wrap=F): a primal is the same episode with no
+ * tape open. */
+#include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,30 +42,74 @@ static bool dump(const sample *s, const char *folder, char *names)
         snprintf(path, sizeof path, "%s/%s.f64", folder, name);
         if (!f || !write_plane(s, f, TK_DATA, path))
             return f ? false : sample_fails(s, name, "no such field");
-        snprintf(path, sizeof path, "%s/%s.grad.f64", folder, name);
+        snprintf(path, sizeof path, "%s/%s.tkc.f64", folder, name);
         if (tk_field_grad(f) && !write_plane(s, f, TK_GRAD, path))
             return false;
     }
     return true;
 }
 
-static double milliseconds(void)
+static bool taped = true;
+static jmp_buf forward_done;
+tk_tape_guard __real_tk_tape_enter(tk_module *m, tk_field *loss, unsigned flags);
+bool __real_tk_tape_step(tk_tape_guard *g);
+void __real_tk_tape_leave(tk_tape_guard *g);
+tk_status __real_tk_tape_begin(tk_field *loss, unsigned flags);
+
+tk_tape_guard __wrap_tk_tape_enter(tk_module *m, tk_field *loss, unsigned flags)
+{
+    if (taped)
+        return __real_tk_tape_enter(m, loss, flags);
+    const double zero = 0.0;
+    tk_field_set(loss, TK_DATA, 0, 1, &zero);
+    return (tk_tape_guard){loss, 1};
+}
+
+bool __wrap_tk_tape_step(tk_tape_guard *g)
+{
+    return taped ? __real_tk_tape_step(g) : g->state++ == 1;
+}
+
+void __wrap_tk_tape_leave(tk_tape_guard *g)
+{
+    if (taped)
+        __real_tk_tape_leave(g);
+}
+
+/* A sample opens tapes by itself for segments, from the last to the first: the way forward is over. */
+tk_status __wrap_tk_tape_begin(tk_field *loss, unsigned flags)
+{
+    if (!taped)
+        longjmp(forward_done, 1);
+    return __real_tk_tape_begin(loss, flags);
+}
+
+static double milliseconds(clockid_t clock)
 {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(clock, &now);
     return 1e3 * (double)now.tv_sec + 1e-6 * (double)now.tv_nsec;
 }
 
-static void serve(sample *s)
+static void episode(sample *s)
+{
+    if (taped || !setjmp(forward_done))
+        s->run(s);
+}
+
+static void serve(sample *s, const tk_field *loss)
 {
     struct rusage used;
-    for (int n; scanf("%d", &n) == 1 && tk_session_status(s->session) == TK_OK;) {
-        for (; n > 0; n--) {
-            const double from = milliseconds();
-            s->run(s);
-            printf("%.6f ", milliseconds() - from);
-        }
-        printf("\n");
+    char what[16];
+    for (int n; scanf("%15s %d", what, &n) == 2 && tk_session_status(s->session) == TK_OK;) {
+        double value = 0.0;
+        taped = strcmp(what, "primal") != 0;
+        const double from = milliseconds(CLOCK_MONOTONIC), cpu = milliseconds(CLOCK_PROCESS_CPUTIME_ID);
+        for (int k = 0; k < n; k++)
+            episode(s);
+        const double took = milliseconds(CLOCK_MONOTONIC) - from, ran = milliseconds(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+        tk_field_get(loss, TK_DATA, 0, 1, &value);
+        printf("%.6f %.6f %.17g\n", took / n, ran / n, value);
         fflush(stdout);
     }
     getrusage(RUSAGE_SELF, &used);
@@ -94,11 +141,11 @@ int sample_main(sample *s, int argc, char **argv)
     s->session = tk_session_create(&so);
     bool ok = s->session && s->create(s);
     if (ok) {
-        const double from = milliseconds(), loss = s->run(s);
+        const double loss = s->run(s);
         ok = !names || dump(s, folder, names);
-        printf("%.17g %.3f\n", loss, milliseconds() - from);
+        printf("%.17g\n", loss);
         fflush(stdout);
-        serve(s);
+        serve(s, tk_field_find(s->session, "loss"));
     }
     if (tk_session_status(s->session) != TK_OK)
         ok = sample_fails(s, "session", tk_session_error(s->session));
