@@ -64,7 +64,8 @@ static void frame(ir_func *f, ir_region *root, const array_list *arrays, ir_map 
                               : ir_local(&b, ir_local_attr(old)->elem, ir_local_attr(old)->count, old->res[0]->name);
         ir_local_attr(array->def)->stacked = true;
         array->loc = old->res[0]->loc;
-        zero(f, old, array);
+        if (!ir_local_attr(old)->set)
+            zero(f, old, array);
         ir_map_set(replaced, old->res[0], array);
     }
     b.before = ir_yield_of(root);

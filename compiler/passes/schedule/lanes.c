@@ -47,7 +47,15 @@ static void visit_loop(ir_op *op, void *ctx)
     lanes_study s = {.f = p->f, .loop = op, .uses = p->uses};
     lanes_look(&s);
     if (!s.why && lanes_pay(&s)) {
+        uint32_t *uses = NULL;
+        if (lanes_read_rows(&s)) {
+            lanes_free(&s);
+            uses = ir_count_uses(p->f);
+            s = (lanes_study){.f = p->f, .loop = op, .uses = uses};
+            lanes_look(&s);
+        }
         lanes_build(&s);
+        free(uses);
         ir_task_attr(p->task)->lanes = LANES;
         p->changed = true;
     } else {

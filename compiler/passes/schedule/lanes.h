@@ -51,6 +51,14 @@ static inline lanes_kind lanes_kind_of(const lanes_study *s, const ir_op *op)
 bool lanes_layout_is_wide(const lanes_study *s, const ir_layout *l);
 bool lanes_member_varies(const lanes_study *s, const ir_layout *l, int64_t number);
 
+/* Whether the lanes' elements of a field are no neighbours. */
+bool lanes_are_apart(const lanes_study *s, const ir_op *access);
+/* The outermost loop in whose trips a load sees the same row of elements, which can be read in front of it; NULL: none.
+ * lanes_rows.c */
+ir_op *lanes_row_loop(const lanes_study *s, const ir_op *load);
+/* Reads such rows once, into arrays of the iteration; true: s is to be filled again. */
+bool lanes_read_rows(lanes_study *s);
+
 /* Puts the loop over strips in the place of s->loop. */
 void lanes_build(lanes_study *s);
 
