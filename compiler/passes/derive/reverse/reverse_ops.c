@@ -6,6 +6,47 @@
 
 /* ---- scalar operations and memory ---- */
 
+/* The same function of the same operand, beside op in the primal: the cosine beside a sine. */
+static const ir_op *find_beside(const ir_op *op, ir_opcode code)
+{
+    enum { WINDOW = 200 };
+    const ir_op *before = op->prev, *behind = op->next;
+    for (int i = 0; i < WINDOW && (before || behind); i++) {
+        const ir_op *both[2] = {before, behind};
+        for (int k = 0; k < 2; k++)
+            if (both[k] && both[k]->code == code && both[k]->args[0] == op->args[0])
+                return both[k];
+        before = before ? before->prev : NULL;
+        behind = behind ? behind->next : NULL;
+    }
+    return NULL;
+}
+
+/* What the launch computed of the operand, and the derivative needs as well, is kept if that is cheaper: in branches
+ * and loops the two are apart, so that nobody sees later that they are one. */
+static ir_value *share(scope *s, const ir_op *op, const ir_op *behind, ir_value *operand, ir_value *derivative)
+{
+    enum { DEAR = 12 };
+    ir_op *next;
+    for (ir_op *made = behind ? behind->next : s->rev->first; made; made = next) {
+        next = made->next;
+        const ir_op *there = made->nargs == 1 && made->args[0] == operand && op_is_pure_table(made->code) &&
+                                     op_cost(made->code) >= DEAR
+                                 ? find_beside(op, made->code)
+                                 : NULL;
+        if (!there)
+            continue;
+        ir_value *kept = rev_lookup(s, there->res[0]);
+        for (ir_op *user = next; user; user = user->next)
+            for (int i = 0; i < user->nargs; i++)
+                if (user->args[i] == made->res[0])
+                    user->args[i] = kept;
+        derivative = derivative == made->res[0] ? kept : derivative;
+        ir_remove(made);
+    }
+    return derivative;
+}
+
 static void rev_pure(scope *s, const ir_op *op)
 {
     ir_value *g = rev_adj(s, op->res[0]);
@@ -25,7 +66,9 @@ static void rev_pure(scope *s, const ir_op *op)
         const ir_value *a = op->args[k];
         if (!scalar_is_float(a->type) || !rev_varied(s->rv, a) || op_contributes_nothing(op, k) || op_lacks(op, k))
             continue;
-        rev_add(s, &b, a, rule_apply(&b, op->code, k, args, r, g, a->type));
+        const ir_op *behind = s->rev->last;
+        ir_value *d = rule_apply(&b, op->code, k, args, r, g, a->type);
+        rev_add(s, &b, a, op->nargs == 1 ? share(s, op, behind, args[0], d) : d);
     }
 }
 
