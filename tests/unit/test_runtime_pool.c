@@ -222,6 +222,76 @@ static void test_threads_take_part(void **state)
     tk_session_destroy(s);
 }
 
+/* ---- who is let go, and when ---- */
+
+static void await(const atomic_int *what, int value)
+{
+    for (int k = 0; k < 20000 && atomic_load(what) < value; k++) /* two seconds */
+        pause_us(100);
+}
+
+/* A loop of three pieces, one of which ends last, and another loop meanwhile. */
+typedef struct two_loops {
+    int last;
+    atomic_int begun, other_begun, ended, ran[3], other_ran[40], wrong;
+} two_loops;
+
+static void held_piece(const void *args, int64_t lo, int64_t hi)
+{
+    two_loops *a = (two_loops *)args;
+    if (lo > 2 || hi != lo + 1) {
+        atomic_fetch_add(&a->wrong, 1);
+        return;
+    }
+    atomic_fetch_add(&a->ran[lo], 1);
+    atomic_fetch_add(&a->begun, 1);
+    await(&a->begun, 3);
+    if (lo == a->last)
+        await(&a->other_begun, 1);
+}
+
+static void *held_loop(void *p)
+{
+    two_loops *a = p;
+    if (rt_pool_run(3, 2, held_piece, a).helpers != 2)
+        atomic_fetch_add(&a->wrong, 1);
+    atomic_fetch_add(&a->ended, 1);
+    return NULL;
+}
+
+static void other_piece(const void *args, int64_t lo, int64_t hi)
+{
+    two_loops *a = (two_loops *)args;
+    (void)hi;
+    atomic_fetch_add(&a->other_ran[lo], 1);
+    atomic_store(&a->other_begun, 1);
+    await(&a->ended, 1);
+}
+
+/* A worker is let go when none of its loop's is running: one that is would look for pieces in its share, and find those
+ * of another loop that has it by then. */
+static void test_let_go(void **state)
+{
+    (void)state;
+    tk_session *s = session(3);
+    for (int round = 0; round < 10; round++) {
+        two_loops a = {.last = round % 3};
+        pthread_t thread;
+        assert_int_equal(pthread_create(&thread, NULL, held_loop, &a), 0);
+        await(&a.begun, 3);
+        pause_us(3000); /* the others are through */
+        const int helpers = rt_pool_run(40, 1, other_piece, &a).helpers;
+        atomic_store(&a.other_begun, 1);
+        pthread_join(thread, NULL);
+        assert_int_equal(a.wrong, 0);
+        for (int k = 0; k < 3; k++)
+            assert_int_equal(a.ran[k], 1);
+        for (int k = 0; k < 40; k++)
+            assert_int_equal(a.other_ran[k], helpers > 0);
+    }
+    tk_session_destroy(s);
+}
+
 static bool in_region;
 int omp_in_parallel(void);
 int omp_in_parallel(void)
@@ -617,6 +687,7 @@ int main(void)
         cmocka_unit_test(test_destroyed_beside),
         cmocka_unit_test(test_threads_end),
         cmocka_unit_test(test_threads_take_part),
+        cmocka_unit_test(test_let_go),
         cmocka_unit_test(test_host_openmp),
         cmocka_unit_test(test_nested_sessions),
         cmocka_unit_test(test_rounding),
