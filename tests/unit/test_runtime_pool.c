@@ -654,6 +654,34 @@ static void test_pace_changes(void **state)
     tk_session_destroy(s);
 }
 
+/* The process is stopped for an hour inside a loop, whichever way that goes. That says nothing about threads. */
+static void test_pace_stopped(void **state)
+{
+    (void)state;
+    for (int way = 0; way < 2; way++) {
+        tk_session *s = session(2);
+        machine m = {.us = {500, 260}, .now = 1e9, .best = 260};
+        run_loops(&m, s, 1, 1000);
+        const int before = m.loops[way];
+        m.us[way] = 3600e6;
+        while (m.loops[way] == before)
+            run_loops(&m, s, 1, 1);
+        m.us[way] = way ? 260 : 500;
+        for (const double end = m.now + 300e9; m.now < end;)
+            run_loops(&m, s, 1, 1); /* minutes later */
+        memset(m.loops, 0, sizeof m.loops);
+        run_loops(&m, s, 1, 100);
+        assert_true(m.loops[1] > 95);
+        m.us[0] = 130; /* now one thread does better */
+        for (const double end = m.now + 300e9; m.now < end;)
+            run_loops(&m, s, 1, 1);
+        memset(m.loops, 0, sizeof m.loops);
+        run_loops(&m, s, 1, 100);
+        assert_true(m.loops[0] > 95);
+        tk_session_destroy(s);
+    }
+}
+
 /* Loops of different tasks, sizes and numbers of threads learn apart. */
 static void test_pace_apart(void **state)
 {
@@ -702,6 +730,7 @@ int main(void)
         cmocka_unit_test(test_pace),
         cmocka_unit_test(test_pace_first),
         cmocka_unit_test(test_pace_changes),
+        cmocka_unit_test(test_pace_stopped),
         cmocka_unit_test(test_pace_apart),
     };
     return cmocka_run_group_tests_name("pool", tests, NULL, NULL);
