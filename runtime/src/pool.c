@@ -58,7 +58,7 @@ struct job {
 static worker workers[RT_MAX_THREADS];
 static atomic_int count;                                 /* workers that are there */
 static atomic_int busy;                                  /* threads in loops, or claimed for one */
-static atomic_int processors = 1;                        /* as the last session saw them */
+static atomic_int processors = 1;                        /* the most that a session saw */
 static atomic_llong shared_until;                        /* processors are shared with others: nobody spins */
 static atomic_uint forks;                                /* of which this process is the outcome */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* sessions, and threads coming and going */
@@ -299,8 +299,19 @@ void rt_pool_join(void)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, watch_forks);
     pthread_mutex_lock(&lock);
-    sessions++;
-    atomic_store(&processors, rt_processors());
+    if (sessions++ == 0)
+        atomic_store(&processors, 1);
+    pthread_mutex_unlock(&lock);
+    rt_pool_look();
+}
+
+/* A thread that may use a few of the processors only does not take them from other threads' sessions. */
+void rt_pool_look(void)
+{
+    const int n = rt_processors();
+    pthread_mutex_lock(&lock);
+    if (n > atomic_load(&processors))
+        atomic_store(&processors, n);
     pthread_mutex_unlock(&lock);
 }
 

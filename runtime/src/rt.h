@@ -402,6 +402,8 @@ tk_status rt_too_many(tk_session *s); /* fails the launch */
 /* Each session counts; threads that are there end with the last one. */
 void rt_pool_join(void);
 void rt_pool_leave(void);
+/* How many processors this thread may use counts, too. */
+void rt_pool_look(void);
 /* Whether this thread runs a piece of a loop, whosever. */
 bool rt_pool_inside(void);
 int64_t rt_now(void); /* ns */
