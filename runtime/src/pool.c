@@ -217,6 +217,7 @@ static int await_invitation(worker *w)
 static void *work(void *p)
 {
     worker *w = p;
+    const unsigned born = atomic_load(&forks);
     inside = true;
     for (int state; !((state = await_invitation(w)) & LEAVING);) {
         if (!atomic_compare_exchange_strong(&w->state, &state, CLAIMED | RUNNING))
@@ -227,6 +228,8 @@ static void *work(void *p)
         (void)run_chunks(j, w->place);
         if (atomic_fetch_and(&w->state, ~(RUNNING | AWAITED)) & AWAITED)
             wake(&w->state);
+        if (atomic_load(&forks) != born)
+            return NULL; /* a piece forked, and nobody else is in this child */
     }
     return NULL;
 }

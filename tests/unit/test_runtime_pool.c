@@ -483,6 +483,41 @@ static void test_fork_inside(void **state)
     expect_child(inner_child);
     tk_session_destroy(s);
 }
+
+static atomic_int worker_child; /* -1: none yet, -2: about to be */
+
+static void fork_elsewhere(int64_t first)
+{
+    int none = -1;
+    if (!pthread_equal(pthread_self(), home) && atomic_compare_exchange_strong(&worker_child, &none, -2)) {
+        const pid_t child = fork();
+        if (child != 0)
+            worker_child = child;
+    } else {
+        note_thread(first);
+    }
+}
+
+/* The child of a worker has no host's thread: it ends. */
+static void test_fork_on_worker(void **state)
+{
+    (void)state;
+    const float expected = serial_sum();
+    tk_session *s = session(4);
+    home = pthread_self();
+    worker_child = -1;
+    fflush(NULL);
+    assert_true(sum_with(s, TK_OK, fork_elsewhere) == expected);
+    int status = -1;
+    assert_true(worker_child > 0);
+    for (int k = 0; k < 10000 && waitpid(worker_child, &status, WNOHANG) == 0; k++)
+        pause_us(1000);
+    if (status == -1) /* a thread of the library takes no SIGALRM */
+        kill(worker_child, SIGKILL);
+    assert_int_equal(status, 0);
+    assert_true(sum_of(s) == expected);
+    tk_session_destroy(s);
+}
 #endif
 
 /* ---- how many ---- */
@@ -724,6 +759,7 @@ int main(void)
         cmocka_unit_test(test_fork),
         cmocka_unit_test(test_fork_beside),
         cmocka_unit_test(test_fork_inside),
+        cmocka_unit_test(test_fork_on_worker),
 #endif
         cmocka_unit_test(test_environment),
         cmocka_unit_test(test_quota),
