@@ -338,6 +338,13 @@ bool rt_pool_inside(void)
     return inside;
 }
 
+bool rt_pool_enter(bool now)
+{
+    const bool before = inside;
+    inside = now;
+    return before;
+}
+
 /* ---- loops ---- */
 
 /* Up to so many workers that do nothing, the same ones as in the last loop where nobody else came. */

@@ -347,6 +347,31 @@ static void test_nested_sessions(void **state)
     tk_session_destroy(s);
 }
 
+/* Also where the host's pool runs the one or the other. */
+static void test_nested_hooks(void **state)
+{
+    (void)state;
+    for (int k = 1; k < 4; k++) {
+        tk_session_options opt = tk_session_defaults();
+        atomic_int calls = 0;
+        opt.threads = 8;
+        opt.parallel = k & 1 ? pthread_hook : NULL;
+        opt.parallel_user = &calls;
+        tk_session *s = tk_session_create(&opt);
+        opt.parallel = k & 2 ? pthread_hook : NULL;
+        other = tk_session_create(&opt);
+        (void)sum_of(other);
+        calls = 0;
+        left_home = 0;
+        assert_true(sum_with(s, TK_OK, launch_other) > 0);
+        assert_int_equal(left_home, 0);
+        assert_int_equal(calls, k & 1);
+        assert_true(foreign_chunks(other) > 0);
+        tk_session_destroy(other);
+        tk_session_destroy(s);
+    }
+}
+
 /* The caller's rounding is that of all its threads. */
 static void test_rounding(void **state)
 {
@@ -753,6 +778,7 @@ int main(void)
         cmocka_unit_test(test_let_go),
         cmocka_unit_test(test_host_openmp),
         cmocka_unit_test(test_nested_sessions),
+        cmocka_unit_test(test_nested_hooks),
         cmocka_unit_test(test_rounding),
         cmocka_unit_test(test_failure_stops),
 #ifndef RACE
