@@ -313,7 +313,7 @@ tk_status tk_run_stages(tk_session *s, const tk_stage *stages, int nstages, int6
     g.nchunks = !parallel ? 1 : g.nblocks < s->threads * CHUNKS_PER_THREAD ? g.nblocks : s->threads * CHUNKS_PER_THREAD;
     if (g.nblocks > 0) {
         /* worth less: threads are awake behind the loop above */
-        const double left = (double)((g.nchunks - 1) * g.lag * g.block) * slab_cost;
+        const double left = (double)(g.nchunks - 1) * (double)(g.lag * g.block) * slab_cost;
         rt_for(s, &(rt_loop){g.nchunks, parallel ? work : 0, stages[0].fn, run_stages_chunk, &g, NULL});
         rt_for(s,
                &(rt_loop){g.nchunks - 1, left >= MIN_PARALLEL / 4 ? left : 0, stages[g.last].fn, run_left, &g, NULL});
