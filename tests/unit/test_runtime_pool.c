@@ -10,12 +10,20 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "rt.h"
+
+#ifndef __has_feature
+#define __has_feature(x) 0
+#endif
+#if defined(__linux__) && defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !__has_feature(address_sanitizer)
+#define BOUNDED_SPACE /* the process works on where it gets no more memory */
+#endif
 
 static tk_session *session(int threads)
 {
@@ -422,6 +430,104 @@ static void test_failure_stops(void **state)
     }
 }
 
+static atomic_int in_pieces, begun;
+
+static void leave_for_good(int64_t first)
+{
+    (void)first;
+    atomic_fetch_add(&in_pieces, 1);
+    atomic_fetch_add(&begun, 1);
+    await(&begun, 4);
+    if (pthread_equal(pthread_self(), home)) {
+        atomic_fetch_sub(&in_pieces, 1);
+        pthread_exit(NULL); /* unwinds, as an exception does */
+    }
+    pause_us(1000);
+    atomic_fetch_sub(&in_pieces, 1);
+}
+
+static void *leaving_thread(void *p)
+{
+    home = pthread_self();
+    (void)sum_with(p, TK_OK, leave_for_good);
+    return NULL;
+}
+
+/* The caller's stack unwinds inside a loop: pieces that are being run end first, others never begin. */
+static void test_unwinding(void **state)
+{
+    (void)state;
+    tk_session *s = session(4), *left = session(4);
+    pthread_t thread;
+    begun = 0;
+    assert_int_equal(pthread_create(&thread, NULL, leaving_thread, left), 0);
+    pthread_join(thread, NULL);
+    assert_int_equal(in_pieces, 0);
+    const int then = begun;
+    assert_in_range(then, 4, 50);
+    assert_true(sum_of(s) == serial_sum());
+    assert_true(foreign_chunks(s) > 0);
+    assert_int_equal(begun, then);
+    tk_session_destroy(left);
+    tk_session_destroy(s);
+}
+
+/* ---- the library's threads ---- */
+
+static atomic_int wrong_masks, small_stacks;
+
+static void look_at_thread(int64_t first)
+{
+    if (!pthread_equal(pthread_self(), home)) {
+        sigset_t blocked;
+        pthread_sigmask(SIG_SETMASK, NULL, &blocked);
+        const int ours[] = {SIGINT, SIGTERM, SIGALRM, SIGUSR1, SIGCHLD, SIGWINCH};
+        const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGPROF};
+        for (int k = 0; k < 6; k++)
+            wrong_masks += !sigismember(&blocked, ours[k]) || sigismember(&blocked, faults[k]);
+#ifdef __GLIBC__
+        pthread_attr_t attr;
+        size_t stack = 0;
+        if (pthread_getattr_np(pthread_self(), &attr) == 0) {
+            pthread_attr_getstacksize(&attr, &stack);
+            pthread_attr_destroy(&attr);
+            small_stacks += stack < 1900000;
+        }
+#endif
+    }
+    note_thread(first);
+}
+
+/* They take no signals but faults and SIGPROF, and have a stack of 2 MiB where the system's is small. */
+static void test_signals_and_stacks(void **state)
+{
+    (void)state;
+    tk_session *s = session(4);
+#ifdef __GLIBC__
+    pthread_attr_t small;
+    assert_int_equal(pthread_attr_init(&small), 0);
+    size_t usual = 0;
+    pthread_attr_getstacksize(&small, &usual);
+    pthread_attr_setstacksize(&small, 1 << 17);
+    assert_int_equal(pthread_setattr_default_np(&small), 0);
+#endif
+    home = pthread_self();
+    foreign = 0;
+    assert_true(sum_with(s, TK_OK, look_at_thread) > 0);
+    assert_true(foreign > 0);
+    assert_int_equal(wrong_masks, 0);
+    assert_int_equal(small_stacks, 0);
+#ifdef __GLIBC__
+    pthread_attr_setstacksize(&small, usual);
+    assert_int_equal(pthread_setattr_default_np(&small), 0);
+    pthread_attr_destroy(&small);
+#endif
+    sigset_t blocked;
+    pthread_sigmask(SIG_SETMASK, NULL, &blocked);
+    assert_false(sigismember(&blocked, SIGINT)); /* the caller's own are as they were */
+    tk_session_destroy(s);
+}
+
 /* ---- forks ---- */
 
 #ifndef RACE
@@ -433,6 +539,50 @@ static int sums_in_child(tk_session *s, float expected)
             return 1;
     return threads_now() == 4 ? 0 : 2;
 }
+
+static void expect_child(pid_t child);
+
+#ifdef BOUNDED_SPACE
+/* In a child: 0 if loops are right where the system gives no threads, and have some as soon as it does. */
+static int sums_without_threads(tk_session *s, float expected)
+{
+    struct rlimit space, none;
+    FILE *f = fopen("/proc/self/statm", "r");
+    unsigned long pages = 0;
+    if (!f || fscanf(f, "%lu", &pages) != 1 || getrlimit(RLIMIT_AS, &space) != 0)
+        return 3;
+    fclose(f);
+    none = space;
+    none.rlim_cur = pages * (unsigned long)sysconf(_SC_PAGESIZE) + (16 << 20);
+    pthread_attr_t large;
+    if (pthread_attr_init(&large) != 0 || pthread_attr_setstacksize(&large, 256 << 20) != 0 ||
+        pthread_setattr_default_np(&large) != 0 || setrlimit(RLIMIT_AS, &none) != 0)
+        return 4;
+    for (int k = 0; k < 10; k++)
+        if (sum_of(s) != expected)
+            return 1;
+    if (threads_now() != 1)
+        return 2;
+    if (setrlimit(RLIMIT_AS, &space) != 0)
+        return 3;
+    pause_us(300000);
+    return sums_in_child(s, expected);
+}
+
+static void test_no_threads(void **state)
+{
+    (void)state;
+    const float expected = serial_sum();
+    tk_session *s = session(4);
+    const pid_t child = fork();
+    if (child == 0) {
+        alarm(60);
+        _exit(sums_without_threads(s, expected));
+    }
+    expect_child(child);
+    tk_session_destroy(s);
+}
+#endif
 
 static void expect_child(pid_t child)
 {
@@ -781,7 +931,12 @@ int main(void)
         cmocka_unit_test(test_nested_hooks),
         cmocka_unit_test(test_rounding),
         cmocka_unit_test(test_failure_stops),
+        cmocka_unit_test(test_unwinding),
+        cmocka_unit_test(test_signals_and_stacks),
 #ifndef RACE
+#ifdef BOUNDED_SPACE
+        cmocka_unit_test(test_no_threads),
+#endif
         cmocka_unit_test(test_fork),
         cmocka_unit_test(test_fork_beside),
         cmocka_unit_test(test_fork_inside),
