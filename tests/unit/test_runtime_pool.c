@@ -430,6 +430,39 @@ static void test_failure_stops(void **state)
     }
 }
 
+static double cpu_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
+}
+
+static void resting_piece(const void *args, int64_t lo, int64_t hi)
+{
+    (void)hi;
+    atomic_fetch_add((atomic_int *)args, 1);
+    await(args, 3);
+    if (lo > 0)
+        pause_us(300000);
+}
+
+/* Threads without work sleep, and so does a caller whose last pieces others run. */
+static void test_sleep(void **state)
+{
+    (void)state;
+    tk_session *s = session(4);
+    (void)sum_of(s);
+    pause_us(5000);
+    double before = cpu_ms();
+    pause_us(200000);
+    assert_true(cpu_ms() - before < 50);
+    atomic_int pieces = 0;
+    before = cpu_ms();
+    (void)rt_pool_run(3, 2, resting_piece, &pieces);
+    assert_true(cpu_ms() - before < 100);
+    tk_session_destroy(s);
+}
+
 static atomic_int in_pieces, begun;
 
 static void leave_for_good(int64_t first)
@@ -931,6 +964,7 @@ int main(void)
         cmocka_unit_test(test_nested_hooks),
         cmocka_unit_test(test_rounding),
         cmocka_unit_test(test_failure_stops),
+        cmocka_unit_test(test_sleep),
         cmocka_unit_test(test_unwinding),
         cmocka_unit_test(test_signals_and_stacks),
 #ifndef RACE
