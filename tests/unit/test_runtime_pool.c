@@ -136,16 +136,18 @@ static void *many_sums(void *p)
     return NULL;
 }
 
-static void test_two_sessions(void **state)
+static void test_several_sessions(void **state)
 {
     (void)state;
-    pthread_t thread[2];
-    int wrong[2] = {0};
-    for (int k = 0; k < 2; k++)
+    enum { HOSTS = 5 };
+    pthread_t thread[HOSTS];
+    int wrong[HOSTS] = {0};
+    for (int k = 0; k < HOSTS; k++)
         assert_int_equal(pthread_create(&thread[k], NULL, many_sums, &wrong[k]), 0);
-    for (int k = 0; k < 2; k++)
+    for (int k = 0; k < HOSTS; k++)
         pthread_join(thread[k], NULL);
-    assert_int_equal(wrong[0] + wrong[1], 0);
+    for (int k = 0; k < HOSTS; k++)
+        assert_int_equal(wrong[k], 0);
 }
 
 static void test_destroyed_beside(void **state)
@@ -954,7 +956,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_many_threads),
         cmocka_unit_test(test_busy_machine),
-        cmocka_unit_test(test_two_sessions),
+        cmocka_unit_test(test_several_sessions),
         cmocka_unit_test(test_destroyed_beside),
         cmocka_unit_test(test_threads_end),
         cmocka_unit_test(test_threads_take_part),
