@@ -17,7 +17,8 @@ enum {
     WORTH = 16, /* a loss is followed by so many times as long without a try, */
     MOST = 256, /* and in the end by so many times */
     CREDIT_NS = 100000000,
-    PLACES = 16 /* where a loop may stand: many loops do not drive each other out */
+    STOP_NS = 1000000000, /* longer than schedulers keep a thread waiting */
+    PLACES = 16           /* where a loop may stand: many loops do not drive each other out */
 };
 
 rt_pace *rt_pace_of(tk_session *s, tk_task_fn task, double work, int most)
@@ -97,8 +98,18 @@ static void judge(rt_pace *p, double work, int64_t now, int64_t took)
     take(p, other);
 }
 
+/* A process is stopped, by a debugger or by ^Z, and a machine is: what a loop took then tells nothing about threads,
+ * and must not decide for 16 times as long. */
+static int64_t without_stop(const rt_pace *p, double work, int64_t took)
+{
+    const double best = p->ns[p->best], own = p->ns[p->way];
+    const double usual = (best > own ? best : own) * work, most = WORTH * usual + STOP_NS;
+    return usual > 0 && (double)took > most ? (int64_t)most : took;
+}
+
 void rt_pace_learn(rt_pace *p, double work, int64_t now, int64_t took, double alone)
 {
+    took = without_stop(p, work, took);
     double *known = &p->ns[p->way];
     double ns = (double)(took > 0 ? took : 1) / work;
     if (*known > 0) {

@@ -67,9 +67,11 @@ typedef struct hook_args {
 static void hook_piece(const void *args, int64_t lo, int64_t hi)
 {
     const hook_args *a = args;
+    const bool inside = rt_pool_enter(true);
     const unsigned mode = rt_float_mode_enter(a->s);
     a->fn(a->args, lo, hi);
     rt_float_mode_leave(a->s, mode);
+    rt_pool_enter(inside);
 }
 
 static void run_serial(const tk_session *s, const rt_loop *l)
@@ -141,11 +143,11 @@ static void run_pool(tk_session *s, const rt_loop *l)
 
 void rt_for(tk_session *s, const rt_loop *l)
 {
-    if (l->work <= 0 || l->n < 2 || s->threads == 1 || s->in_parallel)
+    if (l->work <= 0 || l->n < 2 || s->threads == 1 || s->in_parallel || rt_pool_inside())
         run_serial(s, l);
     else if (s->opt.parallel)
         run_hook(s, l);
-    else if (l->n > RT_MAX_PIECES || rt_pool_inside() || is_nested())
+    else if (l->n > RT_MAX_PIECES || is_nested())
         run_serial(s, l);
     else
         run_pool(s, l);
@@ -311,7 +313,7 @@ tk_status tk_run_stages(tk_session *s, const tk_stage *stages, int nstages, int6
     g.nchunks = !parallel ? 1 : g.nblocks < s->threads * CHUNKS_PER_THREAD ? g.nblocks : s->threads * CHUNKS_PER_THREAD;
     if (g.nblocks > 0) {
         /* worth less: threads are awake behind the loop above */
-        const double left = (double)((g.nchunks - 1) * g.lag * g.block) * slab_cost;
+        const double left = (double)(g.nchunks - 1) * (double)(g.lag * g.block) * slab_cost;
         rt_for(s, &(rt_loop){g.nchunks, parallel ? work : 0, stages[0].fn, run_stages_chunk, &g, NULL});
         rt_for(s,
                &(rt_loop){g.nchunks - 1, left >= MIN_PARALLEL / 4 ? left : 0, stages[g.last].fn, run_left, &g, NULL});

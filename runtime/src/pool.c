@@ -58,7 +58,7 @@ struct job {
 static worker workers[RT_MAX_THREADS];
 static atomic_int count;                                 /* workers that are there */
 static atomic_int busy;                                  /* threads in loops, or claimed for one */
-static atomic_int processors = 1;                        /* as the last session saw them */
+static atomic_int processors = 1;                        /* the most that a session saw */
 static atomic_llong shared_until;                        /* processors are shared with others: nobody spins */
 static atomic_uint forks;                                /* of which this process is the outcome */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* sessions, and threads coming and going */
@@ -217,6 +217,7 @@ static int await_invitation(worker *w)
 static void *work(void *p)
 {
     worker *w = p;
+    const unsigned born = atomic_load(&forks);
     inside = true;
     for (int state; !((state = await_invitation(w)) & LEAVING);) {
         if (!atomic_compare_exchange_strong(&w->state, &state, CLAIMED | RUNNING))
@@ -227,6 +228,8 @@ static void *work(void *p)
         (void)run_chunks(j, w->place);
         if (atomic_fetch_and(&w->state, ~(RUNNING | AWAITED)) & AWAITED)
             wake(&w->state);
+        if (atomic_load(&forks) != born)
+            return NULL; /* a piece forked, and nobody else is in this child */
     }
     return NULL;
 }
@@ -299,8 +302,19 @@ void rt_pool_join(void)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, watch_forks);
     pthread_mutex_lock(&lock);
-    sessions++;
-    atomic_store(&processors, rt_processors());
+    if (sessions++ == 0)
+        atomic_store(&processors, 1);
+    pthread_mutex_unlock(&lock);
+    rt_pool_look();
+}
+
+/* A thread that may use a few of the processors only does not take them from other threads' sessions. */
+void rt_pool_look(void)
+{
+    const int n = rt_processors();
+    pthread_mutex_lock(&lock);
+    if (n > atomic_load(&processors))
+        atomic_store(&processors, n);
     pthread_mutex_unlock(&lock);
 }
 
@@ -322,6 +336,13 @@ void rt_pool_leave(void)
 bool rt_pool_inside(void)
 {
     return inside;
+}
+
+bool rt_pool_enter(bool now)
+{
+    const bool before = inside;
+    inside = now;
+    return before;
 }
 
 /* ---- loops ---- */

@@ -402,8 +402,12 @@ tk_status rt_too_many(tk_session *s); /* fails the launch */
 /* Each session counts; threads that are there end with the last one. */
 void rt_pool_join(void);
 void rt_pool_leave(void);
+/* How many processors this thread may use counts, too. */
+void rt_pool_look(void);
 /* Whether this thread runs a piece of a loop, whosever. */
 bool rt_pool_inside(void);
+/* Says whether it does: of a pool of the host's. Gives what was before. */
+bool rt_pool_enter(bool now);
 int64_t rt_now(void); /* ns */
 
 /* How a loop went. Times in ns: when it began, workers were invited, the caller found no more pieces, all had ended. */

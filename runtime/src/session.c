@@ -85,6 +85,7 @@ tk_status tk_session_set_threads(tk_session *s, int threads)
     if (st != TK_OK)
         return st;
     s->threads = threads ? threads : rt_all_threads(&s->opt);
+    rt_pool_look();
     return TK_OK;
 }
 

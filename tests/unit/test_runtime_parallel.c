@@ -1,9 +1,12 @@
 /* libtkc: plans, parallel loops, scatters, saved-value stacks. Also built with the thread sanitizer. */
 #include "runtime_fake.h"
 
+#include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 static const int thread_counts[] = {1, 2, 4, 7};
 enum { NTHREAD_COUNTS = 4 };
@@ -154,6 +157,106 @@ static void test_nested(void **state)
     assert_int_equal(calls, 1); /* loops in tasks do not start threads of their own */
     tk_session_destroy(s);
 }
+
+/* ---- processors ---- */
+
+typedef struct crowd {
+    pthread_t home;
+    atomic_int foreign, now, most; /* pieces on other threads; threads at the same time */
+} crowd;
+
+static void crowd_task(const void *args, int64_t lo, int64_t hi)
+{
+    crowd *a = (crowd *)args;
+    (void)lo;
+    (void)hi;
+    const int now = atomic_fetch_add(&a->now, 1) + 1;
+    for (int most = a->most; most < now && !atomic_compare_exchange_weak(&a->most, &most, now);)
+        ;
+    if (!pthread_equal(pthread_self(), a->home))
+        atomic_fetch_add(&a->foreign, 1);
+    nanosleep(&(struct timespec){0, 300000}, NULL); /* so that others come */
+    atomic_fetch_sub(&a->now, 1);
+}
+
+static crowd run_crowd(tk_session *s)
+{
+    crowd a = {.home = pthread_self()};
+    const tk_plan p = tk_plan_make(256, 1, 100000);
+    assert_int_equal(tk_run(s, &p, crowd_task, &a), TK_OK);
+    return a;
+}
+
+static int processors(void)
+{
+    char *asked = getenv("OMP_NUM_THREADS");
+    asked = asked ? strdup(asked) : NULL;
+    unsetenv("OMP_NUM_THREADS");
+    tk_session *s = session(0, 0, false);
+    const int n = tk_session_threads(s);
+    tk_session_destroy(s);
+    if (asked)
+        setenv("OMP_NUM_THREADS", asked, 1);
+    free(asked);
+    return n;
+}
+
+/* However many threads a session asks for. */
+static void test_processors(void **state)
+{
+    (void)state;
+    tk_session *s = session(64, 0, false);
+    assert_in_range(run_crowd(s).most, 1, processors());
+    tk_session_destroy(s);
+}
+
+#ifdef __linux__
+/* Keeps the calling thread to the first of its processors. */
+static void pin(void)
+{
+    cpu_set_t set[16], one[16];
+    memset(one, 0, sizeof one);
+    assert_int_equal(sched_getaffinity(0, sizeof set, set), 0);
+    for (size_t k = 0; k < 8 * sizeof set && CPU_COUNT_S(sizeof one, one) == 0; k++)
+        if (CPU_ISSET_S(k, sizeof set, set))
+            CPU_SET_S(k, sizeof one, one);
+    assert_int_equal(sched_setaffinity(0, sizeof one, one), 0);
+}
+
+static void *pinned(void *p)
+{
+    (void)p;
+    pin();
+    return session(0, 0, false);
+}
+
+static tk_session *pinned_session(void)
+{
+    pthread_t thread;
+    void *s = NULL;
+    assert_int_equal(pthread_create(&thread, NULL, pinned, NULL), 0);
+    pthread_join(thread, &s);
+    assert_non_null(s);
+    return s;
+}
+
+/* A thread with one processor takes none from others. */
+static void test_pinned_thread(void **state)
+{
+    (void)state;
+    if (processors() < 2)
+        skip();
+    tk_session *s = session(2, 0, false), *other = pinned_session();
+    assert_true(run_crowd(s).foreign > 0);
+    tk_session_destroy(s);
+    tk_session_destroy(other);
+    other = pinned_session(); /* no other is there */
+    assert_int_equal(run_crowd(other).foreign, 0);
+    assert_int_equal(tk_session_set_threads(other, 2), TK_OK); /* by a thread with more */
+    assert_true(run_crowd(other).foreign > 0);
+    tk_session_destroy(other);
+}
+#endif
 
 /* ---- scatters ---- */
 
@@ -409,6 +512,10 @@ static void test_scratch(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+#ifdef __linux__
+        cmocka_unit_test(test_pinned_thread),
+#endif
+        cmocka_unit_test(test_processors),
         cmocka_unit_test(test_plan),   cmocka_unit_test(test_reduction),    cmocka_unit_test(test_failing_task), cmocka_unit_test(test_nested),
         cmocka_unit_test(test_scatter), cmocka_unit_test(test_wide_scatter), cmocka_unit_test(test_slow_atomics), cmocka_unit_test(test_stack),        cmocka_unit_test(test_scratch),
     };

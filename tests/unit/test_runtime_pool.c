@@ -10,12 +10,20 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "rt.h"
+
+#ifndef __has_feature
+#define __has_feature(x) 0
+#endif
+#if defined(__linux__) && defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !__has_feature(address_sanitizer)
+#define BOUNDED_SPACE /* the process works on where it gets no more memory */
+#endif
 
 static tk_session *session(int threads)
 {
@@ -128,16 +136,18 @@ static void *many_sums(void *p)
     return NULL;
 }
 
-static void test_two_sessions(void **state)
+static void test_several_sessions(void **state)
 {
     (void)state;
-    pthread_t thread[2];
-    int wrong[2] = {0};
-    for (int k = 0; k < 2; k++)
+    enum { HOSTS = 5 };
+    pthread_t thread[HOSTS];
+    int wrong[HOSTS] = {0};
+    for (int k = 0; k < HOSTS; k++)
         assert_int_equal(pthread_create(&thread[k], NULL, many_sums, &wrong[k]), 0);
-    for (int k = 0; k < 2; k++)
+    for (int k = 0; k < HOSTS; k++)
         pthread_join(thread[k], NULL);
-    assert_int_equal(wrong[0] + wrong[1], 0);
+    for (int k = 0; k < HOSTS; k++)
+        assert_int_equal(wrong[k], 0);
 }
 
 static void test_destroyed_beside(void **state)
@@ -222,6 +232,76 @@ static void test_threads_take_part(void **state)
     tk_session_destroy(s);
 }
 
+/* ---- who is let go, and when ---- */
+
+static void await(const atomic_int *what, int value)
+{
+    for (int k = 0; k < 20000 && atomic_load(what) < value; k++) /* two seconds */
+        pause_us(100);
+}
+
+/* A loop of three pieces, one of which ends last, and another loop meanwhile. */
+typedef struct two_loops {
+    int last;
+    atomic_int begun, other_begun, ended, ran[3], other_ran[40], wrong;
+} two_loops;
+
+static void held_piece(const void *args, int64_t lo, int64_t hi)
+{
+    two_loops *a = (two_loops *)args;
+    if (lo > 2 || hi != lo + 1) {
+        atomic_fetch_add(&a->wrong, 1);
+        return;
+    }
+    atomic_fetch_add(&a->ran[lo], 1);
+    atomic_fetch_add(&a->begun, 1);
+    await(&a->begun, 3);
+    if (lo == a->last)
+        await(&a->other_begun, 1);
+}
+
+static void *held_loop(void *p)
+{
+    two_loops *a = p;
+    if (rt_pool_run(3, 2, held_piece, a).helpers != 2)
+        atomic_fetch_add(&a->wrong, 1);
+    atomic_fetch_add(&a->ended, 1);
+    return NULL;
+}
+
+static void other_piece(const void *args, int64_t lo, int64_t hi)
+{
+    two_loops *a = (two_loops *)args;
+    (void)hi;
+    atomic_fetch_add(&a->other_ran[lo], 1);
+    atomic_store(&a->other_begun, 1);
+    await(&a->ended, 1);
+}
+
+/* A worker is let go when none of its loop's is running: one that is would look for pieces in its share, and find those
+ * of another loop that has it by then. */
+static void test_let_go(void **state)
+{
+    (void)state;
+    tk_session *s = session(3);
+    for (int round = 0; round < 10; round++) {
+        two_loops a = {.last = round % 3};
+        pthread_t thread;
+        assert_int_equal(pthread_create(&thread, NULL, held_loop, &a), 0);
+        await(&a.begun, 3);
+        pause_us(3000); /* the others are through */
+        const int helpers = rt_pool_run(40, 1, other_piece, &a).helpers;
+        atomic_store(&a.other_begun, 1);
+        pthread_join(thread, NULL);
+        assert_int_equal(a.wrong, 0);
+        for (int k = 0; k < 3; k++)
+            assert_int_equal(a.ran[k], 1);
+        for (int k = 0; k < 40; k++)
+            assert_int_equal(a.other_ran[k], helpers > 0);
+    }
+    tk_session_destroy(s);
+}
+
 static bool in_region;
 int omp_in_parallel(void);
 int omp_in_parallel(void)
@@ -277,6 +357,31 @@ static void test_nested_sessions(void **state)
     tk_session_destroy(s);
 }
 
+/* Also where the host's pool runs the one or the other. */
+static void test_nested_hooks(void **state)
+{
+    (void)state;
+    for (int k = 1; k < 4; k++) {
+        tk_session_options opt = tk_session_defaults();
+        atomic_int calls = 0;
+        opt.threads = 8;
+        opt.parallel = k & 1 ? pthread_hook : NULL;
+        opt.parallel_user = &calls;
+        tk_session *s = tk_session_create(&opt);
+        opt.parallel = k & 2 ? pthread_hook : NULL;
+        other = tk_session_create(&opt);
+        (void)sum_of(other);
+        calls = 0;
+        left_home = 0;
+        assert_true(sum_with(s, TK_OK, launch_other) > 0);
+        assert_int_equal(left_home, 0);
+        assert_int_equal(calls, k & 1);
+        assert_true(foreign_chunks(other) > 0);
+        tk_session_destroy(other);
+        tk_session_destroy(s);
+    }
+}
+
 /* The caller's rounding is that of all its threads. */
 static void test_rounding(void **state)
 {
@@ -327,6 +432,137 @@ static void test_failure_stops(void **state)
     }
 }
 
+static double cpu_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
+}
+
+static void resting_piece(const void *args, int64_t lo, int64_t hi)
+{
+    (void)hi;
+    atomic_fetch_add((atomic_int *)args, 1);
+    await(args, 3);
+    if (lo > 0)
+        pause_us(300000);
+}
+
+/* Threads without work sleep, and so does a caller whose last pieces others run. */
+static void test_sleep(void **state)
+{
+    (void)state;
+    tk_session *s = session(4);
+    (void)sum_of(s);
+    pause_us(5000);
+    double before = cpu_ms();
+    pause_us(200000);
+    assert_true(cpu_ms() - before < 50);
+    atomic_int pieces = 0;
+    before = cpu_ms();
+    (void)rt_pool_run(3, 2, resting_piece, &pieces);
+    assert_true(cpu_ms() - before < 100);
+    tk_session_destroy(s);
+}
+
+static atomic_int in_pieces, begun;
+
+static void leave_for_good(int64_t first)
+{
+    (void)first;
+    atomic_fetch_add(&in_pieces, 1);
+    atomic_fetch_add(&begun, 1);
+    await(&begun, 4);
+    if (pthread_equal(pthread_self(), home)) {
+        atomic_fetch_sub(&in_pieces, 1);
+        pthread_exit(NULL); /* unwinds, as an exception does */
+    }
+    pause_us(1000);
+    atomic_fetch_sub(&in_pieces, 1);
+}
+
+static void *leaving_thread(void *p)
+{
+    home = pthread_self();
+    (void)sum_with(p, TK_OK, leave_for_good);
+    return NULL;
+}
+
+/* The caller's stack unwinds inside a loop: pieces that are being run end first, others never begin. */
+static void test_unwinding(void **state)
+{
+    (void)state;
+    tk_session *s = session(4), *left = session(4);
+    pthread_t thread;
+    begun = 0;
+    assert_int_equal(pthread_create(&thread, NULL, leaving_thread, left), 0);
+    pthread_join(thread, NULL);
+    assert_int_equal(in_pieces, 0);
+    const int then = begun;
+    assert_in_range(then, 4, 50);
+    assert_true(sum_of(s) == serial_sum());
+    assert_true(foreign_chunks(s) > 0);
+    assert_int_equal(begun, then);
+    tk_session_destroy(left);
+    tk_session_destroy(s);
+}
+
+/* ---- the library's threads ---- */
+
+static atomic_int wrong_masks, small_stacks;
+
+static void look_at_thread(int64_t first)
+{
+    if (!pthread_equal(pthread_self(), home)) {
+        sigset_t blocked;
+        pthread_sigmask(SIG_SETMASK, NULL, &blocked);
+        const int ours[] = {SIGINT, SIGTERM, SIGALRM, SIGUSR1, SIGCHLD, SIGWINCH};
+        const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGPROF};
+        for (int k = 0; k < 6; k++)
+            wrong_masks += !sigismember(&blocked, ours[k]) || sigismember(&blocked, faults[k]);
+#ifdef __GLIBC__
+        pthread_attr_t attr;
+        size_t stack = 0;
+        if (pthread_getattr_np(pthread_self(), &attr) == 0) {
+            pthread_attr_getstacksize(&attr, &stack);
+            pthread_attr_destroy(&attr);
+            small_stacks += stack < 1900000;
+        }
+#endif
+    }
+    note_thread(first);
+}
+
+/* They take no signals but faults and SIGPROF, and have a stack of 2 MiB where the system's is small. */
+static void test_signals_and_stacks(void **state)
+{
+    (void)state;
+    tk_session *s = session(4);
+#ifdef __GLIBC__
+    pthread_attr_t small;
+    assert_int_equal(pthread_attr_init(&small), 0);
+    size_t usual = 0;
+    pthread_attr_getstacksize(&small, &usual);
+    pthread_attr_setstacksize(&small, 1 << 17);
+    assert_int_equal(pthread_setattr_default_np(&small), 0);
+#endif
+    home = pthread_self();
+    foreign = 0;
+    assert_true(sum_with(s, TK_OK, look_at_thread) > 0);
+    assert_true(foreign > 0);
+    assert_int_equal(wrong_masks, 0);
+    assert_int_equal(small_stacks, 0);
+#ifdef __GLIBC__
+    pthread_attr_setstacksize(&small, usual);
+    assert_int_equal(pthread_setattr_default_np(&small), 0);
+    pthread_attr_destroy(&small);
+#endif
+    sigset_t blocked;
+    pthread_sigmask(SIG_SETMASK, NULL, &blocked);
+    assert_false(sigismember(&blocked, SIGINT)); /* the caller's own are as they were */
+    tk_session_destroy(s);
+}
+
 /* ---- forks ---- */
 
 #ifndef RACE
@@ -338,6 +574,50 @@ static int sums_in_child(tk_session *s, float expected)
             return 1;
     return threads_now() == 4 ? 0 : 2;
 }
+
+static void expect_child(pid_t child);
+
+#ifdef BOUNDED_SPACE
+/* In a child: 0 if loops are right where the system gives no threads, and have some as soon as it does. */
+static int sums_without_threads(tk_session *s, float expected)
+{
+    struct rlimit space, none;
+    FILE *f = fopen("/proc/self/statm", "r");
+    unsigned long pages = 0;
+    if (!f || fscanf(f, "%lu", &pages) != 1 || getrlimit(RLIMIT_AS, &space) != 0)
+        return 3;
+    fclose(f);
+    none = space;
+    none.rlim_cur = pages * (unsigned long)sysconf(_SC_PAGESIZE) + (16 << 20);
+    pthread_attr_t large;
+    if (pthread_attr_init(&large) != 0 || pthread_attr_setstacksize(&large, 256 << 20) != 0 ||
+        pthread_setattr_default_np(&large) != 0 || setrlimit(RLIMIT_AS, &none) != 0)
+        return 4;
+    for (int k = 0; k < 10; k++)
+        if (sum_of(s) != expected)
+            return 1;
+    if (threads_now() != 1)
+        return 2;
+    if (setrlimit(RLIMIT_AS, &space) != 0)
+        return 3;
+    pause_us(300000);
+    return sums_in_child(s, expected);
+}
+
+static void test_no_threads(void **state)
+{
+    (void)state;
+    const float expected = serial_sum();
+    tk_session *s = session(4);
+    const pid_t child = fork();
+    if (child == 0) {
+        alarm(60);
+        _exit(sums_without_threads(s, expected));
+    }
+    expect_child(child);
+    tk_session_destroy(s);
+}
+#endif
 
 static void expect_child(pid_t child)
 {
@@ -411,6 +691,41 @@ static void test_fork_inside(void **state)
         _exit(st == TK_BAD_STATE ? 0 : 1);
     assert_int_equal(st, TK_OK);
     expect_child(inner_child);
+    tk_session_destroy(s);
+}
+
+static atomic_int worker_child; /* -1: none yet, -2: about to be */
+
+static void fork_elsewhere(int64_t first)
+{
+    int none = -1;
+    if (!pthread_equal(pthread_self(), home) && atomic_compare_exchange_strong(&worker_child, &none, -2)) {
+        const pid_t child = fork();
+        if (child != 0)
+            worker_child = child;
+    } else {
+        note_thread(first);
+    }
+}
+
+/* The child of a worker has no host's thread: it ends. */
+static void test_fork_on_worker(void **state)
+{
+    (void)state;
+    const float expected = serial_sum();
+    tk_session *s = session(4);
+    home = pthread_self();
+    worker_child = -1;
+    fflush(NULL);
+    assert_true(sum_with(s, TK_OK, fork_elsewhere) == expected);
+    int status = -1;
+    assert_true(worker_child > 0);
+    for (int k = 0; k < 10000 && waitpid(worker_child, &status, WNOHANG) == 0; k++)
+        pause_us(1000);
+    if (status == -1) /* a thread of the library takes no SIGALRM */
+        kill(worker_child, SIGKILL);
+    assert_int_equal(status, 0);
+    assert_true(sum_of(s) == expected);
     tk_session_destroy(s);
 }
 #endif
@@ -584,6 +899,34 @@ static void test_pace_changes(void **state)
     tk_session_destroy(s);
 }
 
+/* The process is stopped for an hour inside a loop, whichever way that goes. That says nothing about threads. */
+static void test_pace_stopped(void **state)
+{
+    (void)state;
+    for (int way = 0; way < 2; way++) {
+        tk_session *s = session(2);
+        machine m = {.us = {500, 260}, .now = 1e9, .best = 260};
+        run_loops(&m, s, 1, 1000);
+        const int before = m.loops[way];
+        m.us[way] = 3600e6;
+        while (m.loops[way] == before)
+            run_loops(&m, s, 1, 1);
+        m.us[way] = way ? 260 : 500;
+        for (const double end = m.now + 300e9; m.now < end;)
+            run_loops(&m, s, 1, 1); /* minutes later */
+        memset(m.loops, 0, sizeof m.loops);
+        run_loops(&m, s, 1, 100);
+        assert_true(m.loops[1] > 95);
+        m.us[0] = 130; /* now one thread does better */
+        for (const double end = m.now + 300e9; m.now < end;)
+            run_loops(&m, s, 1, 1);
+        memset(m.loops, 0, sizeof m.loops);
+        run_loops(&m, s, 1, 100);
+        assert_true(m.loops[0] > 95);
+        tk_session_destroy(s);
+    }
+}
+
 /* Loops of different tasks, sizes and numbers of threads learn apart. */
 static void test_pace_apart(void **state)
 {
@@ -613,24 +956,34 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_many_threads),
         cmocka_unit_test(test_busy_machine),
-        cmocka_unit_test(test_two_sessions),
+        cmocka_unit_test(test_several_sessions),
         cmocka_unit_test(test_destroyed_beside),
         cmocka_unit_test(test_threads_end),
         cmocka_unit_test(test_threads_take_part),
+        cmocka_unit_test(test_let_go),
         cmocka_unit_test(test_host_openmp),
         cmocka_unit_test(test_nested_sessions),
+        cmocka_unit_test(test_nested_hooks),
         cmocka_unit_test(test_rounding),
         cmocka_unit_test(test_failure_stops),
+        cmocka_unit_test(test_sleep),
+        cmocka_unit_test(test_unwinding),
+        cmocka_unit_test(test_signals_and_stacks),
 #ifndef RACE
+#ifdef BOUNDED_SPACE
+        cmocka_unit_test(test_no_threads),
+#endif
         cmocka_unit_test(test_fork),
         cmocka_unit_test(test_fork_beside),
         cmocka_unit_test(test_fork_inside),
+        cmocka_unit_test(test_fork_on_worker),
 #endif
         cmocka_unit_test(test_environment),
         cmocka_unit_test(test_quota),
         cmocka_unit_test(test_pace),
         cmocka_unit_test(test_pace_first),
         cmocka_unit_test(test_pace_changes),
+        cmocka_unit_test(test_pace_stopped),
         cmocka_unit_test(test_pace_apart),
     };
     return cmocka_run_group_tests_name("pool", tests, NULL, NULL);
