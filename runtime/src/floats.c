@@ -1,7 +1,9 @@
 /* The mode of floating-point arithmetic: rounding, and what becomes of denormals. */
+#include <fenv.h>
+
 #include "rt.h"
 
-#if defined(__SSE__) || defined(__x86_64__)
+#if (defined(__SSE__) || defined(__x86_64__)) && !defined(TK_FENV_ONLY)
 unsigned rt_float_mode(void)
 {
     return __builtin_ia32_stmxcsr();
@@ -11,7 +13,7 @@ void rt_float_mode_set(unsigned mode)
     __builtin_ia32_ldmxcsr(mode);
 }
 enum { FLUSH = 0x8040 }; /* flush to zero, denormals are zero */
-#elif defined(__aarch64__)
+#elif defined(__aarch64__) && !defined(TK_FENV_ONLY)
 unsigned rt_float_mode(void)
 {
     uint64_t mode;
@@ -25,13 +27,15 @@ void rt_float_mode_set(unsigned mode)
 }
 enum { FLUSH = 1 << 24 };
 #else
+/* Rounding alone: C knows of no denormals. */
 unsigned rt_float_mode(void)
 {
-    return 0;
+    const int mode = fegetround();
+    return mode < 0 ? (unsigned)FE_TONEAREST : (unsigned)mode;
 }
 void rt_float_mode_set(unsigned mode)
 {
-    (void)mode;
+    fesetround((int)mode);
 }
 enum { FLUSH = 0 };
 #endif
