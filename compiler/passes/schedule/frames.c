@@ -4,6 +4,7 @@
  * bound, and the workspace for the others.
  */
 #include "ir/ops.h"
+#include "passes/analysis/analysis.h"
 #include "passes/schedule/schedule.h"
 
 enum { MAX_ON_C_STACK = 16 * 1024 /* bytes: threads of a host's pool may have small stacks */ };
@@ -77,6 +78,7 @@ static void frame(ir_func *f, ir_region *root, const array_list *arrays, ir_map 
 void pass_frames(ir_func *f)
 {
     array_list arrays = {0};
+    mark_locals_set_first(f);
     ir_walk(f->body, collect, &arrays);
     ir_map replaced = ir_map_create(f);
     for (size_t i = 0; i < arrays.at.len; i++)

@@ -19,6 +19,7 @@
 #include "passes/schedule/lanes.h"
 
 #include "ir/ops.h"
+#include "passes/analysis/analysis.h"
 #include "passes/schedule/schedule.h"
 #include "passes/simplify/simplify.h"
 
@@ -77,6 +78,7 @@ bool pass_lanes(ir_func *f)
 {
     if (f->module->debug || f->module->lanes == IR_LANES_NONE)
         return false;
+    mark_locals_set_first(f); /* spread over loops of lanes it is hard to see */
     uint32_t *uses = ir_count_uses(f);
     lanes_pass p = {.f = f, .uses = uses};
     ir_walk(f->body, visit_task, &p);

@@ -108,8 +108,8 @@ static void look_for_more(ir_op *op, void *ctx)
     case OP_STK_LOAD:
     case OP_STK_STORE:
         plain = is_own_element(g, op);
-        if (op->code == OP_STK_LOAD) /* what nobody stored may be no bool */
-            plain &= scalar_is_float(op->res[0]->type);
+        if (op->code == OP_STK_LOAD || (op->code == OP_LLOAD && ir_local_attr(op->args[0]->def)->set))
+            plain &= scalar_is_float(op->res[0]->type); /* what nobody stored may be no bool */
         break;
     case OP_CONST:
     case OP_IF:

@@ -140,6 +140,18 @@ static void use_kept(ir_op *op, void *ctx)
         use_layout(op, op->code == OP_LLOAD ? OP_STK_LOAD : OP_STK_STORE, k->layout);
 }
 
+/* Behind the allocation of a kept array. */
+static void fill_with_zeros(ir_builder *b, const ir_op *alloc, ir_value *array, ir_value *count, ir_layout *l)
+{
+    b->before = alloc->next;
+    ir_op *fill = ir_loop(b, ir_const_i(b, SC_I64, 0), count, false, 0, NULL);
+    ir_builder in = {.func = b->func, .region = fill->regions[0], .loc = alloc->loc};
+    ir_value *zero = ir_zero(&in, l->types[0]);
+    zero->exact = array->exact;
+    rev_stk_store(&in, array, fill->regions[0]->params[0], zero, l, 0);
+    ir_yield(&in, 0, NULL);
+}
+
 /* The forward sweep's array of a loop's body gets a block of its own in each iteration, which stays: from here on it is
  * memory of the saved-value stack. */
 static ir_layout *keep_array(scope *home, const ir_value *array)
@@ -154,16 +166,10 @@ static ir_layout *keep_array(scope *home, const ir_value *array)
     ir_value *count = ir_local_count(&b, local);
     if (local->nargs == 0)
         ir_add_arg(local, count);
-    const scalar elem = ir_local_attr(local)->elem;
     use_layout(local, OP_STK_ALLOC, l);
     ir_walk(home->fwd, use_kept, &(keeping){w, l});
-    b.before = local->next;
-    ir_op *fill = ir_loop(&b, ir_const_i(&b, SC_I64, 0), count, false, 0, NULL);
-    ir_builder in = {.func = rv->out, .region = fill->regions[0], .loc = local->loc};
-    ir_value *zero = ir_zero(&in, elem);
-    zero->exact = array->exact;
-    rev_stk_store(&in, w, fill->regions[0]->params[0], zero, l, 0);
-    ir_yield(&in, 0, NULL);
+    if (!local_is_set_first(array->def))
+        fill_with_zeros(&b, local, w, count, l);
     rev_root_of(home)->uses_stack = true;
     return rv->kept[array->id] = l;
 }
