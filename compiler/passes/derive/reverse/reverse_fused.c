@@ -10,34 +10,15 @@
  * than the iteration lasts, whatever the number of trips. Where the sums are asked for, the loop runs once more in
  * front, and saves nothing there.
  */
-#include <string.h>
-
 #include "passes/analysis/analysis.h"
 #include "passes/derive/reverse/reverse.h"
 
 typedef struct body_search {
     const ir_op *loop;
-    bool dear; /* saves more than a struct in each trip */
+    effects touched; /* by the function */
+    bool dear;       /* saves more than a struct in each trip */
     bool ok;
 } body_search;
-
-typedef struct field_search {
-    const ir_field *field;
-    bool found;
-} field_search;
-
-static void find_write(ir_op *op, void *ctx)
-{
-    field_search *s = ctx;
-    s->found |= op_writes_field(op->code) && ir_field_of(op) == s->field;
-}
-
-static bool writes_into(const ir_func *f, const ir_field *field)
-{
-    field_search s = {field, false};
-    ir_walk(f->body, find_write, &s);
-    return s.found;
-}
 
 /* Whether an operation does the same when its iteration is done once more, later. */
 static void look(ir_op *op, void *ctx)
@@ -54,7 +35,7 @@ static void look(ir_op *op, void *ctx)
     case OP_ACCUM:
         return;
     case OP_LOAD:
-        s->ok &= !writes_into(op->region->func, ir_field_of(op));
+        s->ok &= (s->touched.at[ir_storage_of_op(op)] & (OP_STORES | OP_ADDS)) == 0;
         return;
     case OP_LSTORE:
         s->ok &= ir_region_is_ancestor(s->loop->regions[0], op->args[0]->region);
@@ -89,8 +70,9 @@ bool rev_is_fused(scope *s, const ir_op *loop)
     if (!rv->primal->pure || rv->primal->kind != IR_KERNEL || rv->plan || rv->module->debug ||
         ir_loop_attr(loop)->cond || !ir_loop_attr(loop)->bounded || rev_root_of(s)->outer || !hands_on_sums(rv, loop))
         return false;
-    body_search b = {.loop = loop, .ok = true};
+    body_search b = {.loop = loop, .touched = effects_of_region(rv->module, rv->primal->body), .ok = true};
     ir_walk(loop->regions[0], look, &b);
+    effects_free(&b.touched);
     return b.ok && b.dear;
 }
 
