@@ -15,7 +15,7 @@ def data(o):
 
 
 def in_tkc(o):
-    lib = ctypes.CDLL(o.library)
+    lib = ctypes.CDLL(o.module)
     lib.peer_workspace.restype = ctypes.c_size_t
     length = ctypes.c_int64(o.numbers[0])
     workspace = np.zeros(lib.peer_workspace(length) // 8 + 1)

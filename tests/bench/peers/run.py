@@ -120,7 +120,7 @@ def start(case, numbers, real, threads, builder):
             command = [str(made), f"--size={numbers[0]}", f"--steps={numbers[1]}", f"--threads={threads}", f"--folder={folder}", f"--dump={names}"]
         else:
             command = [sys.executable, str(HERE / f"{case.name}.py"), f"--side={name}", f"--numbers={','.join(map(str, numbers))}", f"--real={real}",
-                       f"--threads={threads}", f"--folder={folder}", f"--library={made}", f"--cache={builder.work / 'cache'}"]
+                       f"--threads={threads}", f"--folder={folder}", f"--module={made}", f"--cache={builder.work / 'cache'}"]
         sides.append(Side(name, command, folder, env, processors))
     return sides, folder
 

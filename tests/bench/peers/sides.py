@@ -53,10 +53,10 @@ class Options:
         parser.add_argument("--real", choices=("f32", "f64"), default="f64")
         parser.add_argument("--numbers", required=True)
         parser.add_argument("--folder", type=Path, required=True)
-        parser.add_argument("--library", default="")
+        parser.add_argument("--module", default="")
         parser.add_argument("--cache", default="")
         args = parser.parse_args()
-        self.case, self.side, self.threads, self.folder, self.library, self.cache = case, args.side, args.threads, args.folder, args.library, args.cache
+        self.case, self.side, self.threads, self.folder, self.module, self.cache = case, args.side, args.threads, args.folder, args.module, args.cache
         self.numbers = tuple(int(n) for n in args.numbers.split(","))
         self.dtype = np.float32 if args.real == "f32" else np.float64
 
@@ -129,7 +129,7 @@ def doubles(a):
 
 def kernel_of_tkc(o, inputs):
     """inputs: fields by their names. The library has the module, and kernel.c."""
-    lib = ctypes.CDLL(o.library)
+    lib = ctypes.CDLL(o.module)
     lib.peer_create.restype, lib.peer_error.restype, lib.peer_loss.restype = ctypes.c_void_p, ctypes.c_char_p, ctypes.c_double
     module = ctypes.c_void_p(lib.peer_create(o.threads, (ctypes.c_int64 * len(o.numbers))(*o.numbers)))
     if not module:
