@@ -317,6 +317,8 @@ static const pass_row table[] = {
      NULL, 0},
     {"inline", "small functions, and functions called once", ON_MODULE, run_inline, NULL, NULL, 0},
     {"simplify", "folding, common subexpressions, dead code", ON_ALL, NULL, NULL, pass_simplify, 0},
+    {"apart", "functions that are exact for export funcs alone are others in kernels", ON_MODULE, pass_apart, NULL,
+     NULL, 0},
     {"decisions", "floats that steer, and what they are computed from, are exact", ON_MODULE, pass_decisions, NULL,
      NULL, 0},
     {"inductions", "counters follow from the index of their loop", ON_SOURCES, NULL, NULL, counters, 0},
