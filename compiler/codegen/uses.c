@@ -51,6 +51,23 @@ static bool is_silent_yield(const value_use *use, const ir_op *yield, int k)
     return parent->code == OP_LOOP && yield->args[k] == parent->regions[0]->params[ir_loop_first_param(parent) + k];
 }
 
+static const ir_value *angle_of(const ir_op *op)
+{
+    const ir_value *v = op->args[0];
+    return v->def && v->def->code == OP_NEG ? v->def->args[0] : v;
+}
+
+static void note_angle(value_use *use, const ir_op *op)
+{
+    use[angle_of(op)->id].sine |= op->code == OP_SIN;
+    use[angle_of(op)->id].cosine |= op->code == OP_COS;
+}
+
+bool is_of_both(const value_use *use, const ir_op *op)
+{
+    return (op->code == OP_SIN || op->code == OP_COS) && use[angle_of(op)->id].sine && use[angle_of(op)->id].cosine;
+}
+
 /* The type behind a pointer, as its uses tell. */
 static void note_pointer(value_use *use, const ir_op *op)
 {
@@ -64,6 +81,10 @@ static void note_pointer(value_use *use, const ir_op *op)
         break;
     case OP_LSTORE:
         use[op->args[0]->id].elem = op->args[2]->type;
+        break;
+    case OP_SIN:
+    case OP_COS:
+        note_angle(use, op);
         break;
     case OP_LOCAL:
         use[op->res[0]->id].elem = ir_local_attr(op)->elem;

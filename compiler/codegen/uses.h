@@ -9,12 +9,15 @@ typedef struct value_use {
     const ir_op *user;       /* the only one when uses == 1 */
     scalar elem;             /* SC_PTR: element type of the local array behind it, if uses tell */
     bool added;              /* SC_PTR: tasks add to it */
+    bool sine, cosine;       /* of it are taken */
     const ir_layout *layout; /* SC_PTR: struct behind it, if uses tell */
     uint32_t stamp;          /* task that captured it */
 } value_use;
 
 /* By value id; what only unused values use is not counted. The caller frees it. */
 value_use *value_uses(const ir_func *f);
+/* Whether sine and cosine are taken of the operand of either. */
+bool is_of_both(const value_use *use, const ir_op *op);
 bool op_is_dead(const value_use *use, const ir_op *op);
 /* Whether result k of a task is read, or decides about a companion that is. */
 bool reduction_is_wanted(const value_use *use, const ir_op *task, int k);

@@ -91,6 +91,7 @@ typedef struct varref {
 typedef struct expr {
     const char *text;
     int prec, nops;
+    bool calls; /* a function of the C library */
     const memref *reads;
     const varref *vars;
     const char *bare; /* a widening cast to i64 without the cast, for places that convert by themselves; else NULL */

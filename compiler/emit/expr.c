@@ -17,6 +17,7 @@ expr expr_leaf(const char *text)
 void expr_absorb(cfn *c, expr *into, expr part)
 {
     into->nops += part.nops;
+    into->calls |= part.calls;
     for (const memref *r = part.reads; r; r = r->next) {
         memref *copy = ARENA_NEW(c->e->mem, memref);
         *copy = *r;
@@ -121,6 +122,20 @@ static bool keeps_name(const ir_value *v, expr e, const ir_op *user)
            user->code != OP_LACCUM && user->code != OP_STK_STORE;
 }
 
+static bool is_in_vectors(const cfn *c, const ir_op *op)
+{
+    const ir_op *loop = op->region->parent;
+    while (loop && loop->code != OP_LOOP)
+        loop = loop->region->parent;
+    return loop && ir_loop_attr(loop)->simd && !c->e->opt->no_runtime;
+}
+
+/* What ?: would compute on one side only, which compilers keep from becoming vectors. */
+static bool is_for_both(const cfn *c, const ir_value *v, expr e, const ir_op *user)
+{
+    return user->code == OP_SELECT && user->args[0] != v && (e.calls || e.reads) && is_in_vectors(c, user);
+}
+
 void define(cfn *c, const ir_value *v, expr e, src_loc loc)
 {
     vstate *s = &c->v[v->id];
@@ -136,7 +151,7 @@ void define(cfn *c, const ir_value *v, expr e, src_loc loc)
     const ir_op *user = use->user;
     const bool fold = use->uses == 1 && user->region == v->region && user->code != OP_TASK && e.nops <= MAX_OPS &&
                       strlen(e.text) <= MAX_CHARS;
-    if (!fold || keeps_name(v, e, user)) {
+    if (!fold || keeps_name(v, e, user) || is_for_both(c, v, e, user)) {
         declare_with(c, v, e, loc);
         return;
     }
@@ -486,12 +501,17 @@ expr pure_expr(cfn *c, const ir_op *op)
     default:
         break;
     }
+    e.calls |= op_is_of_library(op->code);
     const char *spelling = scalar_is_float(type) ? info->c_float : info->c_int;
     if (op->res[0]->exact && op_is_of_library(op->code)) {
         static const char *const arguments[] = {"", "{a}", "{a}, {b}", "{a}, {b}, {c}"};
         spelling = arena_printf(c->e->mem, "tk_exact_%s_%%(%s)", info->name, arguments[n]);
     }
     assert(*spelling && "operation without a C form for its type");
+    if (op->code == OP_COS && !op->res[0]->exact && is_of_both(c->use, op) && is_in_vectors(c, op)) {
+        c->rounds[type == SC_F32] = true;
+        spelling = "cos@(TK_OTHER({a}, %))";
+    }
     const bool call = strncmp(spelling, "{a}", 3) != 0 && spelling[0] != '-';
     const char *text[3] = {0};
     for (int i = 0; i < n; i++) {

@@ -285,6 +285,11 @@ bool op_is_of_library(ir_opcode code)
     }
 }
 
+bool op_has_vector_form(ir_opcode code)
+{
+    return code == OP_EXP || code == OP_LOG || code == OP_SIN || code == OP_COS || code == OP_POW || code == OP_TANH;
+}
+
 bool op_zero_derivative(ir_opcode code, int k)
 {
     return strcmp(op_get(code)->d[k], "0") == 0;

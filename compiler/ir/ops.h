@@ -75,6 +75,8 @@ bool op_decides(const ir_op *op, int k);
 /* Not what IEEE arithmetic rounds correctly: the last bit depends on whether a scalar or a vector variant is called, or
  * the compiler computes it. Where it decides, generated code calls tk_exact_NAME of tkc_math.h. */
 bool op_is_of_library(ir_opcode code);
+/* Of those, what both compilers find a variant for vectors of. */
+bool op_has_vector_form(ir_opcode code);
 /* Whether its derivative may be infinite or NaN where its value is of use: it is neither linear nor a product. */
 bool op_may_have_poles(ir_opcode code);
 /* True if the derivative with respect to operand k is zero by table. */

@@ -277,6 +277,14 @@ static void lanes(ir_func *f)
     }
 }
 
+static void selects(ir_func *f)
+{
+    if (pass_selects(f)) {
+        pass_cse(f);
+        pass_dce(f);
+    }
+}
+
 static void reach(ptrmap *reached, ir_func *f);
 
 static void reach_op(ir_op *op, void *ctx)
@@ -367,6 +375,7 @@ static const pass_row table[] = {
     {"lanes", "iterations with inner loops as lanes of vectors", ON_KERNELS, NULL, NULL, lanes, 0},
     {"frames", "large arrays, and those of sizes known at run time, on the stack of saved values", ON_ALL, NULL, NULL,
      pass_frames, IR_GONE_SIZED},
+    {"selects", "branches that keep loops from being vectorised", ON_ALL, NULL, NULL, selects, 0},
     {"simd", "loops that may be vectorised with reordering", ON_ALL, NULL, NULL, pass_simd, 0},
     {"columns", "what vectorised loops save is stored member by member", ON_MODULE, pass_columns, NULL, NULL, 0},
     {"workspace", "memory that the gradients of export funcs ask their callers for", ON_MODULE, pass_workspace, NULL,

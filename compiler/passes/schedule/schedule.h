@@ -51,6 +51,10 @@ void pass_captures(ir_func *f);
  * passes/schedule/lanes.c */
 bool pass_lanes(ir_func *f);
 
+/* Branches with functions of the C library become selects, where a loop can be vectorised then.
+ * passes/schedule/selects.c */
+bool pass_selects(ir_func *f);
+
 /* Marks loops that may be vectorised with reordering. passes/schedule/simd.c */
 void pass_simd(ir_func *f);
 /* Whether it would mark this loop; uses: ir_count_uses. */

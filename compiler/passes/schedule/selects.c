@@ -1,0 +1,271 @@
+/* Branches inside of loops that could run as vectors.
+ *
+ *     loop i { y = if c { exp(-r) } else { 0 };  s += y }      becomes      loop i { e = exp(-r);  s += c ? e : 0 }
+ *
+ * No C compiler runs a function of the C library where the program does not call it, so the branch would keep the loop
+ * from being vectorised. Both sides are computed where that costs less than one after the other, whichever side is
+ * taken how often: pure operations are total, casts of floats to integers apart, and everything is differentiated, so
+ * that a NaN of the side not taken reaches nobody. What compilers can turn into selects by themselves is left to them.
+ *
+ * Behind a condition that is the same, what the earlier `if` chose is what it computed on that side: equal branches
+ * become one.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "ir/ops.h"
+#include "passes/analysis/analysis.h"
+#include "passes/analysis/values.h"
+#include "passes/schedule/schedule.h"
+
+/* What vectors save at least, f64 and f32, functions of the C library included; and what a branch costs by itself that
+ * goes now one way, now the other. */
+enum { SAVE_F64 = 3, SAVE_F32 = 5, COST_BRANCH = 3 };
+
+typedef struct search {
+    const ir_op *loop;
+    bool dear;   /* there is a function of the C library in a branch that can go */
+    bool wide;   /* one of f64 */
+    bool scalar; /* the loop is not vectorised even so */
+} search;
+
+typedef struct weight {
+    double all, least; /* both sides of each branch; the one that it may always be, or nearly always is */
+} weight;
+
+/* ---- what may run though it is not asked for ---- */
+
+static bool accesses_element(const ir_op *op)
+{
+    return op->code == OP_LOAD || op->code == OP_STORE || op->code == OP_ACCUM || op->code == OP_LLOAD ||
+           op->code == OP_LSTORE;
+}
+
+static bool is_of_array(const ir_op *op)
+{
+    return op_memory_of(op->code) == MEMORY_ARRAY;
+}
+
+/* Where one is there, so is the other. */
+static bool go_together(const ir_op *a, const ir_op *b)
+{
+    const ir_func *func = a->region->func;
+    if (is_of_array(a) || is_of_array(b))
+        return is_of_array(a) && is_of_array(b) && a->args[0] == b->args[0] && a->args[1] == b->args[1];
+    const ir_field *f = ir_field_of(a), *g = ir_field_of(b);
+    bool same = f->ndim == g->ndim;
+    for (int d = 0; d < f->ndim && same; d++) {
+        const ir_value *m = extent_value(func, f, d), *n = extent_value(func, g, d);
+        same = a->args[d] == b->args[d] && (f == g || (m && n && same_value(func->module, m, n)));
+    }
+    return same;
+}
+
+/* The index of a loop over the whole dimension. */
+static bool is_in_range(const ir_op *load, int d)
+{
+    const ir_func *f = load->region->func;
+    const ir_value *i = resolved_value(f->module, load->args[d]), *n = extent_value(f, ir_field_of(load), d);
+    const ir_op *loop = i->def ? NULL : i->region->parent;
+    if (!n || !loop || loop->code != OP_LOOP || !ir_loop_attr(loop)->bounded || i != i->region->params[0])
+        return false;
+    return ir_is_const(loop->args[0]) && ir_int(loop->args[0]) == 0 && same_value(f->module, loop->args[1], n);
+}
+
+/* The element is there whenever the region runs: its subscripts say so, or an operation of the region touches it, or
+ * its like in a field of the same extents. */
+static bool exists(const ir_region *in, const ir_op *load)
+{
+    bool all = !is_of_array(load);
+    for (int d = 0; all && d < ir_field_of(load)->ndim; d++)
+        all = is_in_range(load, d);
+    for (const ir_op *op = in->first; op && !all; op = op->next)
+        all = accesses_element(op) && go_together(op, load);
+    return all;
+}
+
+static bool can_go(const search *s, const ir_op *op);
+
+static bool region_can_go(const search *s, const ir_region *r)
+{
+    for (const ir_op *op = r->first; op; op = op->next)
+        if (op->code != OP_YIELD && !can_go(s, op))
+            return false;
+    return true;
+}
+
+static bool can_go(const search *s, const ir_op *op)
+{
+    for (int i = 0; i < op->nres; i++)
+        if (op->res[i]->type == SC_PTR)
+            return false;
+    switch (op->code) {
+    case OP_IF:
+        return op->nres > 0 && region_can_go(s, op->regions[0]) && region_can_go(s, op->regions[1]);
+    case OP_LOAD:
+    case OP_LLOAD:
+        return exists(s->loop->regions[0], op);
+    case OP_CAST:
+        return scalar_is_float(op->res[0]->type) || !scalar_is_float(op->args[0]->type);
+    default:
+        return op_is_pure_table(op->code) || op_is_launch_constant(op->code);
+    }
+}
+
+/* ---- what it costs ---- */
+
+static weight weigh_region(search *s, const ir_region *r, bool chosen);
+
+/* The side of an `if` that numbers take, where the other is for one number alone; -1: any. */
+static int usual_side(const ir_op *op)
+{
+    const ir_value *cond = op->args[0];
+    int side = 0;
+    for (; cond->def && cond->def->code == OP_NOT; side = 1 - side)
+        cond = cond->def->args[0];
+    if (!cond->def || (cond->def->code != OP_EQ && cond->def->code != OP_NE) ||
+        !scalar_is_float(cond->def->args[0]->type))
+        return -1;
+    return cond->def->code == OP_NE ? side : 1 - side;
+}
+
+static weight weigh(search *s, const ir_op *op, bool chosen)
+{
+    if (op->code == OP_IF) {
+        const bool goes = can_go(s, op);
+        const weight a = weigh_region(s, op->regions[0], chosen || goes),
+                     b = weigh_region(s, op->regions[1], chosen || goes);
+        const int usual = usual_side(op);
+        const double least = usual < 0 ? COST_BRANCH + fmin(a.least, b.least) : usual ? b.least : a.least;
+        return (weight){a.all + b.all, least};
+    }
+    if (accesses_element(op))
+        return (weight){1, 1};
+    if (!op_is_pure_table(op->code))
+        return (weight){0, 0};
+    const double cost = op_get(op->code)->cost;
+    if (op_is_of_library(op->code) && scalar_is_float(op->res[0]->type)) {
+        s->scalar |= op->res[0]->exact || !op_has_vector_form(op->code);
+        for (const ir_region *r = op->region; r->parent != s->loop; r = r->parent->region)
+            s->scalar |= !chosen;
+        s->dear |= chosen;
+        s->wide |= op->res[0]->type == SC_F64;
+    }
+    return (weight){cost, cost};
+}
+
+static weight weigh_region(search *s, const ir_region *r, bool chosen)
+{
+    weight sum = {0, 0};
+    for (const ir_op *op = r->first; op; op = op->next) {
+        const weight w = weigh(s, op, chosen);
+        sum.all += w.all;
+        sum.least += w.least;
+    }
+    return sum;
+}
+
+static bool pays(search *s)
+{
+    const weight w = weigh_region(s, s->loop->regions[0], false);
+    return s->dear && !s->scalar && w.all <= (s->wide ? SAVE_F64 : SAVE_F32) * w.least;
+}
+
+/* ---- the change ---- */
+
+/* What v is where cond is known to be `taken`. */
+static ir_value *on_side(ir_value *v, const ir_value *cond, int side)
+{
+    return v->def && v->def->code == OP_SELECT && v->def->args[0] == cond ? v->def->args[1 + side] : v;
+}
+
+static void open_branch(ir_op *op)
+{
+    for (int side = 0; side < 2; side++) {
+        ir_region *r = op->regions[side];
+        for (ir_op *in = r->first; in; in = in->next)
+            for (int i = 0; i < in->nargs; i++)
+                in->args[i] = on_side(in->args[i], op->args[0], side);
+        while (r->first->code != OP_YIELD)
+            ir_move(r->first, op->region, op);
+    }
+    const ir_op *a = ir_yield_of(op->regions[0]), *b = ir_yield_of(op->regions[1]);
+    ir_builder at = {.func = op->region->func, .region = op->region, .before = op, .loc = op->loc};
+    for (int i = 0; i < op->nres; i++) {
+        ir_value *v = a->args[i];
+        if (a->args[i] != b->args[i]) {
+            at.exact = op->res[i]->exact;
+            v = ir_op3(&at, OP_SELECT, op->args[0], a->args[i], b->args[i]);
+            v->name = op->res[i]->name;
+        }
+        ir_replace_uses(op->region->func->body, op->res[i], v);
+    }
+    ir_remove(op);
+}
+
+/* Innermost first. */
+static void open_region(const search *s, const ir_region *r)
+{
+    for (ir_op *op = r->first, *next; op; op = next) {
+        next = op->next;
+        for (int k = 0; k < op->nregions; k++)
+            open_region(s, op->regions[k]);
+        if (op->code == OP_IF && can_go(s, op))
+            open_branch(op);
+    }
+}
+
+static void find_write(ir_op *op, void *ctx)
+{
+    unsigned char *touched = ctx;
+    op_touch at[OP_TOUCHED_MAX];
+    for (int n = op_touched(op, at), i = 0; i < n; i++)
+        touched[at[i].at] |= (unsigned char)at[i].what;
+}
+
+/* What no iteration changes is read in front of the loop: gcc would move the load back behind the condition, and a
+ * condition around the load of one element keeps it from vectors. */
+static void lift_loads(const search *s, const ir_func *f)
+{
+    const ir_op *loop = s->loop;
+    unsigned char *touched = ARENA_ARRAY(f->module->mem, unsigned char, ir_storage_count(f->module) + 1);
+    ir_walk(loop->regions[0], find_write, touched);
+    for (ir_op *op = loop->regions[0]->first, *next; op; op = next) {
+        next = op->next;
+        bool same = op->code == OP_LOAD && !(touched[ir_storage_of_op(op)] & (OP_STORES | OP_ADDS));
+        for (int i = 0; i < op->nargs && same; i++)
+            same = ir_is_visible(op->args[i], loop->region);
+        if (same && exists(loop->region, op))
+            ir_move(op, loop->region, (ir_op *)loop);
+    }
+}
+
+typedef struct selects_pass {
+    const ir_func *f;
+    const uint32_t *uses;
+    bool changed;
+} selects_pass;
+
+static void visit(ir_op *op, void *ctx)
+{
+    selects_pass *p = ctx;
+    if (op->code != OP_LOOP || !simd_fits(p->f, op, p->uses))
+        return;
+    search s = {.loop = op};
+    if (!pays(&s))
+        return;
+    open_region(&s, op->regions[0]);
+    lift_loads(&s, p->f);
+    p->changed = true;
+}
+
+bool pass_selects(ir_func *f)
+{
+    if (f->module->debug)
+        return false;
+    uint32_t *uses = ir_count_uses(f);
+    selects_pass p = {.f = f, .uses = uses};
+    ir_walk(f->body, visit, &p);
+    free(uses);
+    return p.changed;
+}
