@@ -353,4 +353,8 @@ void cfn_hoists(cfn *c, strbuf *out)
         sb_add(out, "    TK_ROUNDING(double, f64)\n");
     if (c->rounds[1])
         sb_add(out, "    TK_ROUNDING(float, f32)\n");
+    if (c->others[0])
+        sb_add(out, "    TK_OTHERS(double, f64)\n");
+    if (c->others[1])
+        sb_add(out, "    TK_OTHERS(float, f32)\n");
 }

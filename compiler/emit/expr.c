@@ -509,7 +509,7 @@ expr pure_expr(cfn *c, const ir_op *op)
     }
     assert(*spelling && "operation without a C form for its type");
     if (op->code == OP_COS && !op->res[0]->exact && is_of_both(c->use, op) && is_in_vectors(c, op)) {
-        c->rounds[type == SC_F32] = true;
+        c->others[type == SC_F32] = true;
         spelling = "cos@(TK_OTHER({a}, %))";
     }
     const bool call = strncmp(spelling, "{a}", 3) != 0 && spelling[0] != '-';

@@ -124,29 +124,26 @@ TK_VEC2_(hypot)
  * to be one it is what it was before. TK_ROUNDING(double, f64) stands at the top of a function that has such products.
  */
 #if defined(__FMA__) || defined(__FMA4__) || defined(__AVX512F__) || !(defined(__x86_64__) || defined(__i386__))
-#define TK_FMA_ 1
-#define TK_ROUNDED(product, t) ((product) + tk_zero_##t)
-#else
-#define TK_FMA_ 0
-#define TK_ROUNDED(product, t) (product)
-#endif
-
-/* x, which the compiler takes for another number. gcc makes one call of the sine and the cosine of a number, cexpi, of
- * which there is no variant for vectors. */
-#if TK_VECTOR_MATH
-#define TK_OTHER(x, t) ((x) + tk_zero_##t)
-#else
-#define TK_OTHER(x, t) (x)
-#endif
-
-#if TK_FMA_ || TK_VECTOR_MATH
 #define TK_ROUNDING(T, t) \
     T tk_zero_##t = (T)-0.0; \
     TK_HIDE(tk_zero_##t, "");
+#define TK_ROUNDED(product, t) ((product) + tk_zero_##t)
 #else
 #define TK_ROUNDING(T, t)
+#define TK_ROUNDED(product, t) (product)
 #endif
-#undef TK_FMA_
+
+/* TK_OTHER(x, f64): x, which the compiler takes for another number: gcc makes one call of the sine and the cosine of a
+ * number, cexpi, of which there is no variant for vectors. TK_OTHERS(double, f64) stands at the top of the function. */
+#if TK_VECTOR_MATH
+#define TK_OTHERS(T, t) \
+    T tk_other_##t = (T)-0.0; \
+    TK_HIDE(tk_other_##t, "");
+#define TK_OTHER(x, t) ((x) + tk_other_##t)
+#else
+#define TK_OTHERS(T, t)
+#define TK_OTHER(x, t) (x)
+#endif
 
 /* ---- integers ---- */
 
