@@ -174,15 +174,14 @@ static ir_layout *keep_array(scope *home, const ir_value *array)
     return rv->kept[array->id] = l;
 }
 
-/* The element of a local array that the reverse sweep of s still has. */
-static ir_value *load_again(scope *s, const ir_op *load)
+ir_value *rev_load_again(scope *s, ir_builder *b, const ir_op *load, ir_value *array, ir_value *i)
 {
     scope *home = owner_of(s, load->args[0]);
     ir_layout *l = home->kind == SCOPE_ROOT ? NULL : keep_array(home, load->args[0]);
-    ir_value *array = rev_lookup(s, load->args[0]), *i = rev_lookup(s, load->args[1]);
-    ir_builder b = rev_prologue(s, load->loc);
-    b.origin = (ir_op *)load;
-    return l ? rev_stk_load(&b, array, i, l, 0) : ir_lload(&b, array, i);
+    ir_value *element = l ? rev_stk_load(b, array, i, l, 0) : ir_lload(b, array, i);
+    element->name = load->res[0]->name;
+    element->exact = load->res[0]->exact;
+    return element;
 }
 
 bool rev_can_recompute(scope *s, const ir_value *v)
@@ -298,10 +297,10 @@ static ir_value *recompute(scope *s, const ir_value *v)
     if (op->code == OP_IF)
         return rev_recompute_if(s, v);
     if (op->code == OP_LLOAD) {
-        ir_value *element = load_again(s, op);
-        element->name = v->name;
-        element->exact = v->exact;
-        return element;
+        ir_value *array = rev_lookup(s, op->args[0]), *i = rev_lookup(s, op->args[1]);
+        ir_builder at = rev_prologue(s, op->loc);
+        at.origin = (ir_op *)op;
+        return rev_load_again(s, &at, op, array, i);
     }
     const int first = first_operand(op), n = op->nargs - first;
     ir_value **args = ARENA_ARRAY(s->rv->module->mem, ir_value *, n + 1);
