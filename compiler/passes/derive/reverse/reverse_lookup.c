@@ -89,20 +89,23 @@ static bool array_is_final(scope *s, const ir_value *array, const ir_op *reader)
 ir_value *rev_array_at(scope *s, const ir_value *array, const ir_op *task)
 {
     rev *rv = s->rv;
-    if (array_is_final(s, array, task))
+    /* a kept one is memory of the saved-value stack, and the body wants an array */
+    if (owner_of(s, array)->kind == SCOPE_ROOT && array_is_final(s, array, task))
         return rev_lookup(s, array);
     const ir_op *local = array->def;
     const ir_op *place = ptrmap_get(&rv->fwd_ops, task);
     rev_root_of(s)->uses_stack = true;
     ir_layout *l = rev_layout_of(rv, ir_local_attr(local)->elem, array->name);
     ir_builder out = {.func = rv->out, .region = place->region, .before = (ir_op *)place, .loc = task->loc};
-    ir_value *held = rev_mapped(&rv->fwd, array), *zero = ir_const_i(&out, SC_I64, 0),
-             *count = ir_local_count(&out, held->def);
+    ir_value *held = rev_mapped(&rv->fwd, array), *zero = ir_const_i(&out, SC_I64, 0);
+    ir_layout *kept = rv->kept[array->id]; /* for a reader behind this one */
+    ir_value *count = kept ? held->def->args[0] : ir_local_count(&out, held->def);
     ir_value *buf = rev_stk_alloc(&out, count, l);
     ir_op *copy = ir_loop(&out, zero, count, false, 0, NULL);
     ir_builder in = {.func = rv->out, .region = copy->regions[0], .loc = task->loc};
     ir_value *i = copy->regions[0]->params[0];
-    rev_stk_store(&in, buf, i, ir_lload(&in, held, i), l, 0);
+    ir_value *now = kept ? rev_stk_load(&in, held, i, kept, 0) : ir_lload(&in, held, i);
+    rev_stk_store(&in, buf, i, now, l, 0);
     ir_yield(&in, 0, NULL);
 
     ir_value *saved = rev_save(s, buf, "saved");
