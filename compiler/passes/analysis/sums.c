@@ -9,6 +9,18 @@ typedef struct summing {
     bool exact;     /* those that decide are sums as well */
 } summing;
 
+static bool is_sum(summing *s, const ir_value *v);
+
+/* A term that is no sum may look at param on the way: those uses are none of the sum's. */
+static bool is_either_a_sum(summing *s, const ir_op *add)
+{
+    const uint32_t before = s->count;
+    if (is_sum(s, add->args[0]))
+        return true;
+    s->count = before;
+    return is_sum(s, add->args[1]);
+}
+
 /* v is param + terms, also through branches and inner loops. */
 static bool is_sum(summing *s, const ir_value *v)
 {
@@ -20,7 +32,7 @@ static bool is_sum(summing *s, const ir_value *v)
         return false;
     const ir_op *op = v->def;
     if (op->code == OP_ADD)
-        return is_sum(s, op->args[0]) || is_sum(s, op->args[1]);
+        return is_either_a_sum(s, op);
     if (op->code == OP_SUB)
         return is_sum(s, op->args[0]);
     if (op->code == OP_IF)

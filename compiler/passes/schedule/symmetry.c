@@ -79,9 +79,21 @@ static bool all_even(exchange *x, const ir_op *op)
     return true;
 }
 
+/* Opposite integers are so modulo a power of 2, which sums and products keep; to these, -d of an unsigned type is a
+ * large number, and the smallest number of a signed type is its own opposite.
+ */
+static bool wants_order(const ir_op *op)
+{
+    const scalar of = op->args[0]->type;
+    return scalar_is_int(of) &&
+           (op->code == OP_DIV || op->code == OP_SIGN || (op->code == OP_ABS && !scalar_is_signed(of)));
+}
+
 static parity parity_of_function(exchange *x, const ir_op *op)
 {
     const parity a = parity_of(x, op->args[0]);
+    if (a == ODD && wants_order(op))
+        return NEITHER;
     switch (op->code) {
     case OP_NEG:
     case OP_STOP:
@@ -114,6 +126,8 @@ static parity parity_of_pair(exchange *x, const ir_op *op)
     const parity a = parity_of(x, u), b = parity_of(x, v);
     if (a == EVEN && b == EVEN)
         return EVEN;
+    if (wants_order(op))
+        return NEITHER;
     switch (op->code) {
     case OP_MUL:
     case OP_DIV:
@@ -244,13 +258,20 @@ static bool depends_on(const ir_value *v, const ir_value *index, int *steps)
     return false;
 }
 
-/* Whether a subscript is made of indices by pure operations, so that it can be made of others. */
-static bool is_made_of_indices(const ir_value *v, int *steps)
+/* Whether a subscript is made of indices by pure operations, so that it can be made of others. What a loop carries is
+ * no index: it may be of any of them.
+ */
+static bool is_made_of_indices(const exchange *x, const ir_value *v, int *steps)
 {
-    if (--*steps < 0 || (v->def && v->def->code != OP_CONST && !op_is_pure_table(v->def->code)))
+    index_of any;
+    if (--*steps < 0)
         return false;
-    for (int i = 0; v->def && i < v->def->nargs; i++)
-        if (!is_made_of_indices(v->def->args[i], steps))
+    if (!v->def)
+        return ir_is_visible(v, x->outer.op->region) || enclosing(v, &any);
+    if (v->def->code != OP_CONST && !op_is_pure_table(v->def->code))
+        return false;
+    for (int i = 0; i < v->def->nargs; i++)
+        if (!is_made_of_indices(x, v->def->args[i], steps))
             return false;
     return true;
 }
@@ -262,7 +283,7 @@ static bool is_at_inner(const exchange *x, const ir_op *accum)
     bool inner = false;
     for (int d = 0; d <= ir_field_of(accum)->ndim; d++) {
         int a = MAX_PARTS, b = MAX_PARTS, c = MAX_PARTS;
-        if (depends_on(accum->args[d], x->outer.index, &a) || !is_made_of_indices(accum->args[d], &b))
+        if (depends_on(accum->args[d], x->outer.index, &a) || !is_made_of_indices(x, accum->args[d], &b))
             return false;
         inner |= depends_on(accum->args[d], x->inner.index, &c);
     }

@@ -170,6 +170,10 @@ ir_value *rev_lookup(scope *s, const ir_value *v);
 /* The local array as the primal task found it, for the task's adjoint: itself, or a copy made where the task stood. */
 ir_value *rev_array_at(scope *s, const ir_value *array, const ir_op *task);
 
+/* The element that a load in s, or around it, read of a local array, which the reverse sweep still has: array and i as
+ * rev_lookup gives them. */
+ir_value *rev_load_again(scope *s, ir_builder *b, const ir_op *load, ir_value *array, ir_value *i);
+
 /* Whether v, of the scope s or around it, can be computed again from its operands. */
 bool rev_can_recompute(scope *s, const ir_value *v);
 /* Whether op, or what stands in it, stores into the local array. */

@@ -117,6 +117,10 @@ static void again_op(scope *s, const ir_op *choice, ir_builder *b, const ir_op *
         args[i] = is_inside(choice, op->args[i]) ? rev_mapped(map, op->args[i]) : rev_lookup(s, op->args[i]);
     b->loc = op->loc;
     b->origin = (ir_op *)op;
+    if (op->code == OP_LLOAD) {
+        ir_map_set(map, op->res[0], rev_load_again(s, b, op, args[0], args[1]));
+        return;
+    }
     ir_op *c = ir_insert(b, op->code, op->nargs, args, 0, NULL, op->nregions);
     ir_copy_attr(c, op);
     for (int k = 0; k < op->nregions; k++) {

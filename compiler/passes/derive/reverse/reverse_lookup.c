@@ -89,20 +89,23 @@ static bool array_is_final(scope *s, const ir_value *array, const ir_op *reader)
 ir_value *rev_array_at(scope *s, const ir_value *array, const ir_op *task)
 {
     rev *rv = s->rv;
-    if (array_is_final(s, array, task))
+    /* a kept one is memory of the saved-value stack, and the body wants an array */
+    if (owner_of(s, array)->kind == SCOPE_ROOT && array_is_final(s, array, task))
         return rev_lookup(s, array);
     const ir_op *local = array->def;
     const ir_op *place = ptrmap_get(&rv->fwd_ops, task);
     rev_root_of(s)->uses_stack = true;
     ir_layout *l = rev_layout_of(rv, ir_local_attr(local)->elem, array->name);
     ir_builder out = {.func = rv->out, .region = place->region, .before = (ir_op *)place, .loc = task->loc};
-    ir_value *held = rev_mapped(&rv->fwd, array), *zero = ir_const_i(&out, SC_I64, 0),
-             *count = ir_local_count(&out, held->def);
+    ir_value *held = rev_mapped(&rv->fwd, array), *zero = ir_const_i(&out, SC_I64, 0);
+    ir_layout *kept = rv->kept[array->id]; /* for a reader behind this one */
+    ir_value *count = kept ? held->def->args[0] : ir_local_count(&out, held->def);
     ir_value *buf = rev_stk_alloc(&out, count, l);
     ir_op *copy = ir_loop(&out, zero, count, false, 0, NULL);
     ir_builder in = {.func = rv->out, .region = copy->regions[0], .loc = task->loc};
     ir_value *i = copy->regions[0]->params[0];
-    rev_stk_store(&in, buf, i, ir_lload(&in, held, i), l, 0);
+    ir_value *now = kept ? rev_stk_load(&in, held, i, kept, 0) : ir_lload(&in, held, i);
+    rev_stk_store(&in, buf, i, now, l, 0);
     ir_yield(&in, 0, NULL);
 
     ir_value *saved = rev_save(s, buf, "saved");
@@ -174,15 +177,14 @@ static ir_layout *keep_array(scope *home, const ir_value *array)
     return rv->kept[array->id] = l;
 }
 
-/* The element of a local array that the reverse sweep of s still has. */
-static ir_value *load_again(scope *s, const ir_op *load)
+ir_value *rev_load_again(scope *s, ir_builder *b, const ir_op *load, ir_value *array, ir_value *i)
 {
     scope *home = owner_of(s, load->args[0]);
     ir_layout *l = home->kind == SCOPE_ROOT ? NULL : keep_array(home, load->args[0]);
-    ir_value *array = rev_lookup(s, load->args[0]), *i = rev_lookup(s, load->args[1]);
-    ir_builder b = rev_prologue(s, load->loc);
-    b.origin = (ir_op *)load;
-    return l ? rev_stk_load(&b, array, i, l, 0) : ir_lload(&b, array, i);
+    ir_value *element = l ? rev_stk_load(b, array, i, l, 0) : ir_lload(b, array, i);
+    element->name = load->res[0]->name;
+    element->exact = load->res[0]->exact;
+    return element;
 }
 
 bool rev_can_recompute(scope *s, const ir_value *v)
@@ -298,10 +300,10 @@ static ir_value *recompute(scope *s, const ir_value *v)
     if (op->code == OP_IF)
         return rev_recompute_if(s, v);
     if (op->code == OP_LLOAD) {
-        ir_value *element = load_again(s, op);
-        element->name = v->name;
-        element->exact = v->exact;
-        return element;
+        ir_value *array = rev_lookup(s, op->args[0]), *i = rev_lookup(s, op->args[1]);
+        ir_builder at = rev_prologue(s, op->loc);
+        at.origin = (ir_op *)op;
+        return rev_load_again(s, &at, op, array, i);
     }
     const int first = first_operand(op), n = op->nargs - first;
     ir_value **args = ARENA_ARRAY(s->rv->module->mem, ir_value *, n + 1);
