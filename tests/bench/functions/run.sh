@@ -15,7 +15,8 @@ for real in f32 f64; do
     mkdir -p "$out/$real"
     "$build/compiler/tkc" "$here/functions.tk" --real=$real -o "$out/$real/functions.c"
     # shellcheck disable=SC2086
-    "$cc" $flags -I"$out/$real" -I"$here/../../../runtime/include" -c -o "$out/$real/functions.o" "$out/$real/functions.c"
+    "$cc" $flags -I"$out/$real" -I"$here/../../../runtime/include" -c -o "$out/$real/functions.o" \
+        "$out/$real/functions.c"
     # what errors are measured against is not to be vectorised
     # shellcheck disable=SC2086
     "$cc" -std=gnu11 -O1 -pthread ${SANITIZE-} -I"$out/$real" -I"$here/../../../runtime/include" -o "$out/$real/main" \
