@@ -629,6 +629,100 @@ TK_EXACT2_(hypot)
 #undef TK_EXACT1_
 #undef TK_EXACT2_
 
+/* ---- functions of the C library in loops ----
+ * Where there is no vector math library with variants of all of these (gcc calls that of glibc 2.35 and later, on
+ * x86-64; clang 14 knows five of its functions), they are arithmetic that is vectorised: tkc_lanes.h. Not where
+ * types are evaluated with more digits than they have, and not by gcc for x86 before SSE 4.1, where it is no faster.
+ * TK_OWN_MATH=1 asks for them all the same, TK_OWN_MATH=0 for the C library. */
+#ifndef TK_OWN_MATH
+#if !defined(__GNUC__) || defined(__TINYC__) || defined(__FAST_MATH__) || FLT_EVAL_METHOD != 0
+#define TK_OWN_MATH 0
+#elif defined(__clang__)
+#define TK_OWN_MATH 1
+#elif defined(__x86_64__) && !defined(__SSE4_1__)
+#define TK_OWN_MATH 0
+#elif !TK_VECTOR_MATH
+#define TK_OWN_MATH 1
+#else
+#define TK_OWN_MATH !__GLIBC_PREREQ(2, 35)
+#endif
+#endif
+#if TK_OWN_MATH
+#include "tkc_lanes.h"
+#define TK_LANE1_(name) \
+    static inline double tk_##name##_f64(double a) \
+    { \
+        return tk_lane_##name##_f64(a); \
+    } \
+    static inline float tk_##name##_f32(float a) \
+    { \
+        return tk_lane_##name##_f32(a); \
+    }
+#define TK_LANE2_(name) \
+    static inline double tk_##name##_f64(double a, double b) \
+    { \
+        return tk_lane_##name##_f64(a, b); \
+    } \
+    static inline float tk_##name##_f32(float a, float b) \
+    { \
+        return tk_lane_##name##_f32(a, b); \
+    }
+#else
+#define TK_LANE1_(name) \
+    static inline double tk_##name##_f64(double a) \
+    { \
+        return name(a); \
+    } \
+    static inline float tk_##name##_f32(float a) \
+    { \
+        return name##f(a); \
+    }
+#define TK_LANE2_(name) \
+    static inline double tk_##name##_f64(double a, double b) \
+    { \
+        return name(a, b); \
+    } \
+    static inline float tk_##name##_f32(float a, float b) \
+    { \
+        return name##f(a, b); \
+    }
+#endif
+TK_LANE1_(cbrt)
+TK_LANE1_(exp)
+TK_LANE1_(log)
+TK_LANE1_(exp2)
+TK_LANE1_(expm1)
+TK_LANE1_(log2)
+TK_LANE1_(log1p)
+TK_LANE1_(asin)
+TK_LANE1_(acos)
+TK_LANE1_(atan)
+TK_LANE1_(sinh)
+TK_LANE1_(cosh)
+TK_LANE1_(tanh)
+TK_LANE1_(erf)
+TK_LANE2_(atan2)
+TK_LANE2_(hypot)
+#undef TK_LANE1_
+#undef TK_LANE2_
+static inline double tk_tan_f64(double a)
+{
+    return tan(a);
+}
+#if TK_OWN_MATH
+static inline float tk_tan_f32(float a)
+{
+    return tk_lane_tan_f32(a);
+}
+#else
+static inline float tk_tan_f32(float a)
+{
+    return tanf(a);
+}
+#endif
+
+/* ---- derivatives of other functions ---- */
+
 /* ---- powers ---- */
 
 /* Each product doubles the error: of more than a few, the library's function takes over, in f64, where a large exponent
@@ -708,7 +802,7 @@ static inline float tk_randn_f32(uint64_t key, uint64_t a, uint64_t b)
 {
     const tk_philox r = tk_philox_block(key, a, b);
     const float u = (float)r.word[0] * 0x1p-32f + 0x1p-33f, turn = (float)(r.word[1] >> 8) * 0x1p-24f;
-    return sqrtf(-2.0f * logf(u)) * cosf(6.28318530717958647693f * turn);
+    return sqrtf(-2.0f * tk_log_f32(u)) * cosf(6.28318530717958647693f * turn);
 }
 
 static inline double tk_randn_f64(uint64_t key, uint64_t a, uint64_t b)
@@ -716,7 +810,7 @@ static inline double tk_randn_f64(uint64_t key, uint64_t a, uint64_t b)
     const tk_philox r = tk_philox_block(key, a, b);
     const uint64_t first = r.word[0] | (uint64_t)r.word[1] << 32, second = r.word[2] | (uint64_t)r.word[3] << 32;
     const double u = (double)((first >> 11) + 1) * 0x1p-53, turn = (double)(second >> 11) * 0x1p-53;
-    return sqrt(-2.0 * log(u)) * cos(6.28318530717958647693 * turn);
+    return sqrt(-2.0 * tk_log_f64(u)) * cos(6.28318530717958647693 * turn);
 }
 
 /* The same where it decides. */
@@ -835,37 +929,6 @@ static inline float tk_exact_trigamma_f32(float x)
 
 /* ---- derivatives of other functions ---- */
 
-/* clang finds no tanh for vectors in a library: Moshier's, of the Cephes library, is arithmetic and one exp, without
- * branches, and exact to 1.4 ulp. */
-#if defined(__clang__)
-static inline double tk_tanh_f64(double x)
-{
-    const double a = fabs(x), s = a * a;
-    const double p = (-9.64399179425052238628e-1 * s - 9.92877231001918586564e1) * s - 1.61468768441708447952e3;
-    const double q = ((s + 1.12811678491632931402e2) * s + 2.23548839060100448583e3) * s + 4.84406305325125486048e3;
-    const double near = a + a * s * (p / q), far = 1.0 - 2.0 / (exp(2.0 * a) + 1.0);
-    return copysign(a < 0.625 ? near : far, x);
-}
-static inline float tk_tanh_f32(float x)
-{
-    const float a = fabsf(x), s = a * a;
-    const float p = (((-5.70498872745e-3f * s + 2.06390887954e-2f) * s - 5.37397155531e-2f) * s + 1.33314422036e-1f) *
-                        s -
-                    3.33332819422e-1f;
-    const float near = a + a * s * p, far = 1.0f - 2.0f / (expf(2.0f * a) + 1.0f);
-    return copysignf(a < 0.625f ? near : far, x);
-}
-#else
-static inline double tk_tanh_f64(double x)
-{
-    return tanh(x);
-}
-static inline float tk_tanh_f32(float x)
-{
-    return tanhf(x);
-}
-#endif
-
 #define TK_SLOPES_(T, t, s) \
     /* of asin */ \
     static inline T tk_arc_slope_##t(T a) \
@@ -881,7 +944,7 @@ static inline float tk_tanh_f32(float x)
     /* of tanh, which 1 - tanh(a) ** 2 is not when that is close to 1 */ \
     static inline T tk_sech_sqr_##t(T a) \
     { \
-        const T e = exp##s(-2 * fabs##s(a)), d = 1 + e; \
+        const T e = tk_exp_##t(-2 * fabs##s(a)), d = 1 + e; \
         return 4 * e / (d * d); \
     }
 TK_SLOPES_(float, f32, f)
@@ -894,13 +957,13 @@ TK_SLOPES_(double, f64, )
 static inline double tk_gauss_f64(double a)
 {
     const double x = fabs(a) > 40.0 ? 40.0 : a, c = 134217729.0 * x, high = c - (c - x), low = x - high, square = x * x;
-    const double lost = ((high * high - square) + 2.0 * high * low) + low * low, e = exp(-square);
+    const double lost = ((high * high - square) + 2.0 * high * low) + low * low, e = tk_exp_f64(-square);
     return e - e * lost;
 }
 
 static inline float tk_gauss_f32(float a)
 {
-    const float x = fabsf(a) > 20.0f ? 20.0f : a, square = x * x, e = expf(-square);
+    const float x = fabsf(a) > 20.0f ? 20.0f : a, square = x * x, e = tk_exp_f32(-square);
     return e - e * (float)((double)x * (double)x - (double)square);
 }
 
