@@ -287,7 +287,7 @@ bool op_is_of_library(ir_opcode code)
 
 bool op_has_vector_form(ir_opcode code)
 {
-    return code == OP_EXP || code == OP_LOG || code == OP_SIN || code == OP_COS || code == OP_POW || code == OP_TANH;
+    return op_is_of_library(code) && code != OP_TAN && code != OP_LGAMMA && code != OP_DIGAMMA && code != OP_TRIGAMMA;
 }
 
 bool op_zero_derivative(ir_opcode code, int k)

@@ -22,7 +22,6 @@ for cc in $compilers; do
     command -v $cc >/dev/null || continue
     # by tkc_lanes.h with each compiler, for any x86-64 and for this one, and with the vector math library
     for flags in "-O3 -DTK_OWN_MATH=1" "-O3 $native -DTK_OWN_MATH=1" "-O3 $native"; do
-        if [ $cc = clang ] && [ "$flags" = "-O3 $native" ]; then continue; fi # the same
         column=3
         if [ "$flags" = "-O3 $native" ]; then column=5; fi
         CC=$cc FLAGS="$flags $SANITIZE" FUNCTIONS_OUT=$PWD/$cc sh "$ROOT/tests/bench/functions/run.sh" "$build" errors --points 65536 >errors.txt
