@@ -55,6 +55,7 @@ struct scope {
     uint32_t nslots;
     bool uses_stack;       /* roots: allocated saved values */
     bool fused;            /* roots: the body of a loop (reverse_fused.c) */
+    bool once;             /* and one iteration of it alone (reverse_winner.c) */
     VEC(adj_array) arrays; /* tasks: kernel-level arrays that the body reads */
     /* branches and loops */
     ir_op *fwd_op; /* the forward sweep's if or loop */
@@ -139,6 +140,11 @@ void rev_sweep_body(scope *s, scope *c, const ir_op *op);
 /* Whether the loop's iterations are swept forwards and backwards one by one. */
 bool rev_is_fused(scope *s, const ir_op *loop);
 void rev_fused_loop(scope *s, const ir_op *op);
+
+/* reverse_winner.c */
+/* Whether all that the loop carries is a minimum or maximum, which one iteration has set. */
+bool rev_has_winner(scope *s, const ir_op *loop);
+void rev_winner(scope *s, const ir_op *op);
 
 /* Gives the replayed task's minima and maxima the number of the winning iteration as a companion. */
 void rev_add_winners(ir_op *task, const ir_op *primal, const ir_builder *outside);

@@ -83,7 +83,7 @@ void rev_add(scope *s, ir_builder *b, const ir_value *v, ir_value *g)
         return;
     }
     adj_entry *e = outer_entry(s, v);
-    if (!e->adj && (s->kind == SCOPE_LOOP || s->fused)) {
+    if (!e->adj && (s->kind == SCOPE_LOOP || (s->fused && !s->once))) {
         e->param = ir_region_param(s->rev, v->type, NULL);
         e->adj = e->param;
     }

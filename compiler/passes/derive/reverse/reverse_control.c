@@ -224,6 +224,10 @@ void rev_loop(scope *s, const ir_op *op)
         rev_fused_loop(s, op);
         return;
     }
+    if (rev_has_winner(s, op)) {
+        rev_winner(s, op);
+        return;
+    }
     ir_op *loop;
     scope c = open_loop(s, op, &loop);
     carry_adjoints(s, &c, op, loop);
