@@ -16,35 +16,31 @@ compare()
         END { if (seen != 84) print seen, "lines"; exit bad || seen != 84 }' "$page" "$2"
 }
 
-compilers="gcc clang"
-if [ -n "$SANITIZE" ]; then compilers=$CC; fi # the library wants its own compiler's sanitizers
-for cc in $compilers; do
-    command -v $cc >/dev/null || continue
+for cc in $CC; do # of this build: each has its turn
     # by tkc_lanes.h with each compiler, for any x86-64 and for this one, and with the vector math library
     for flags in "-O3 -DTK_OWN_MATH=1" "-O3 $native -DTK_OWN_MATH=1" "-O3 $native"; do
         column=3
         if [ "$flags" = "-O3 $native" ]; then column=5; fi
-        CC=$cc FLAGS="$flags $SANITIZE" FUNCTIONS_OUT=$PWD/$cc sh "$ROOT/tests/bench/functions/run.sh" "$build" errors --points 65536 >errors.txt
+        CC=$cc FLAGS="$flags $SANITIZE" FUNCTIONS_OUT=$PWD/out sh "$ROOT/tests/bench/functions/run.sh" "$build" errors --points 65536 >errors.txt
         compare $column errors.txt || { echo "$cc $flags"; exit 1; }
     done
 done
 
 if [ -z "$vectors" ] || [ -n "$SANITIZE" ]; then exit 0; fi
 one="cbrt exp exp2 expm1 log log2 log1p asin acos atan sinh cosh tanh erf" two="atan2 hypot"
-for cc in gcc clang; do
-    command -v $cc >/dev/null || continue
+for cc in $CC; do
     for t in f32 f64; do
         real=double
         names="$one"
         if [ $t = f32 ]; then real=float; fi
-        if [ $t$cc = f32clang ]; then names="$one tan"; fi # gcc leaves its table of 2/pi
+        case $t$cc in f32*clang*) names="$one tan" ;; esac # gcc leaves its table of 2/pi
         {
             echo "#include <tkc/tkc_math.h>"
             for f in $names; do echo "void v_$f($real *restrict x, $real *restrict y, int n); void v_$f($real *restrict x, $real *restrict y, int n) { for (int i = 0; i < n; i++) y[i] = tk_${f}_$t(x[i]); }"; done
             for f in $two; do echo "void v_$f($real *restrict x, $real *restrict y, int n); void v_$f($real *restrict x, $real *restrict y, int n) { for (int i = 0; i < n; i++) y[i] = tk_${f}_$t(x[i], y[i]); }"; done
         } >loops.c
         say=-fopt-info-vec-optimized
-        if [ $cc = clang ]; then say=-Rpass=loop-vectorize; fi
+        case $cc in *clang*) say=-Rpass=loop-vectorize ;; esac
         $cc -std=c11 -O3 $vectors -fno-math-errno -fno-trapping-math -DTK_OWN_MATH=1 -I"$INCLUDE" $say -S -o loops.s loops.c 2>remarks.txt
         line=1
         for f in $names $two; do

@@ -1,4 +1,4 @@
-# Loops with functions of the C library call their variants for vectors, in launches and adjoints, with gcc and clang: where sine and cosine are of one number,
+# Loops with functions of the C library call their variants for vectors, in launches and adjoints: where sine and cosine are of one number,
 # behind a guard, and where a sum and a scatter are behind a cutoff. Only where glibc has such variants.
 printf '#include <features.h>\n#if !defined(__x86_64__) || !__GLIBC_PREREQ(2, 35)\n#error none\n#endif\n' >none.c
 $CC -fsyntax-only none.c 2>/dev/null || { echo "the C library has no functions of vectors here"; exit 77; }
@@ -41,21 +41,18 @@ vectors()
     for part in task0 grad_task0; do
         awk -v f="v__${kernel}_$part:" '$1 == f { on = 1 } on && /\.cfi_endproc/ { exit } on' v.s >part.s
         for name in "$@"; do
-            grep -Eq "_ZGV[a-z][NM][0-9]+v_$name" part.s || { echo "$compiler $real: $kernel, $part: no vectors of $name" >&2; return 1; }
+            grep -Eq "_ZGV[a-z][NM][0-9]+v_$name" part.s || { echo "$CC $real: $kernel, $part: no vectors of $name" >&2; return 1; }
         done
     done
 }
-for compiler in gcc clang; do
-    command -v $compiler >/dev/null || continue
-    flags=
-    [ $compiler = gcc ] || flags=-fveclib=libmvec
-    for real in f32 f64; do
-        $TKC --real=$real v.tk -o v.c
-        f=
-        [ $real = f64 ] || f=f
-        $compiler -std=gnu11 -O3 -mavx2 -mfma -fno-math-errno -fno-trapping-math -fopenmp-simd $flags -I"$INCLUDE" -S v.c -o v.s
-        vectors turned sin$f cos$f
-        vectors guarded sin$f cos$f
-        vectors near exp$f
-    done
+flags=
+case $CC in *clang*) flags=-fveclib=libmvec ;; esac
+for real in f32 f64; do
+    $TKC --real=$real v.tk -o v.c
+    f=
+    [ $real = f64 ] || f=f
+    $CC -std=gnu11 -O3 -mavx2 -mfma -fno-math-errno -fno-trapping-math -fopenmp-simd $flags -I"$INCLUDE" -S v.c -o v.s
+    vectors turned sin$f cos$f
+    vectors guarded sin$f cos$f
+    vectors near exp$f
 done
