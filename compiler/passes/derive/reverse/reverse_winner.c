@@ -5,23 +5,24 @@
  *     for k in n { d = f(k);  w = m < d ? w : k;  m = min(m, d) }
  *     if w < n { d = f(w);  the adjoint of d is that of m;  the reverse sweep of f(w) }
  *
- * and `if f(k) < m { m = f(k);  p = g(k); }` alike. One iteration has set what the loop hands on, and the adjoints of
- * all others are zeros: n reverse sweeps become one. The forward sweep remembers which it was, by the conditions of the
- * launch, and saves nothing else.
+ * and `if f(k) < m { m = f(k);  p = g(k); }` alike, in which the condition is known to hold. One iteration has set what
+ * the loop hands on, and the adjoints of all others are zeros: n reverse sweeps become one. The forward sweep remembers
+ * which it was, by the conditions of the launch, and saves nothing else.
  */
 #include <stdlib.h>
 
 #include "passes/analysis/analysis.h"
 #include "passes/derive/reverse/reverse.h"
 
-/* How one iteration replaces what the loop carries: by `next`, an operand of each operation that the loop yields. */
+/* How one iteration replaces what the loop carries. */
 typedef struct replacement {
-    const ir_value *cond; /* of selects; NULL: a minimum or maximum */
-    int next;             /* which operand of the select, or of the minimum */
+    const ir_value *cond; /* of selects and branches; NULL: a minimum or maximum */
+    int side;             /* on which of them, or as which operand of the minimum, the new values stand */
 } replacement;
 
 typedef struct body_search {
     const ir_op *loop;
+    replacement how;
     effects touched; /* by the function */
     bool *carried;   /* by value: follows from what the loop carries */
     bool pure;       /* memory that the function writes is not what it was */
@@ -66,10 +67,9 @@ static const ir_value *param_of(const ir_op *loop, int k)
     return loop->regions[0]->params[ir_loop_first_param(loop) + k];
 }
 
-static const ir_op *yielded_by(const ir_op *loop, int k)
+static const ir_value *yielded(const ir_op *loop, int k)
 {
-    const ir_op *op = ir_yield_of(loop->regions[0])->args[k]->def;
-    return op && op->region == loop->regions[0] ? op : NULL;
+    return ir_yield_of(loop->regions[0])->args[k];
 }
 
 static bool is_extreme(const ir_op *op)
@@ -77,49 +77,85 @@ static bool is_extreme(const ir_op *op)
     return (op->code == OP_MIN || op->code == OP_MAX) && scalar_is_float(op->res[0]->type);
 }
 
+/* What v is, if that side is taken. */
+static const ir_value *on_side(const ir_value *v, int side)
+{
+    const ir_op *op = v->def;
+    if (op->code == OP_IF)
+        return ir_yield_of(op->regions[side])->args[v->index];
+    return op->args[op->code == OP_SELECT ? 1 + side : side];
+}
+
 static bool find_replacement(const ir_op *loop, replacement *r)
 {
     const int n = ir_loop_ncarried(loop);
     for (int k = 0; k < n; k++) {
-        const ir_op *op = yielded_by(loop, k);
-        const ir_value *param = param_of(loop, k);
-        if (!op || !(is_extreme(op) ? n == 1 : op->code == OP_SELECT))
+        const ir_value *v = yielded(loop, k), *param = param_of(loop, k);
+        const ir_op *op = v->def;
+        if (!op || op->region != loop->regions[0] ||
+            !(is_extreme(op) ? n == 1 : op->code == OP_SELECT || op->code == OP_IF))
             return false;
-        const int first = op->code == OP_SELECT, next = op->args[first] == param ? first + 1 : first;
-        const ir_value *cond = first ? op->args[0] : NULL;
-        if (op->args[first] != param && op->args[first + 1] != param)
+        const int side = on_side(v, 0) == param;
+        const ir_value *cond = is_extreme(op) ? NULL : op->args[0];
+        if (on_side(v, 1 - side) != param || (k > 0 && (r->cond != cond || r->side != side)))
             return false;
-        if (k > 0 && (r->cond != cond || r->next != next))
+        if (op->code == OP_IF && cond->region != loop->regions[0])
             return false;
-        *r = (replacement){cond, next};
+        *r = (replacement){cond, side};
     }
     return n > 0;
+}
+
+/* A branch of the condition by which the loop replaces, in its body. */
+static bool is_choice(const body_search *s, const ir_op *op)
+{
+    return op && op->code == OP_IF && s->how.cond && op->args[0] == s->how.cond && op->region == s->loop->regions[0];
+}
+
+static void find_store(ir_op *op, void *ctx)
+{
+    bool *found = ctx;
+    *found |= op->code == OP_LSTORE;
+}
+
+/* A yield comes behind its `if`, and in front of what uses the result. */
+static void spread_results(body_search *s, const ir_op *op)
+{
+    for (int i = 0; i < op->nres; i++)
+        s->carried[op->res[i]->id] = true;
 }
 
 static void spread_op(ir_op *op, void *ctx)
 {
     body_search *s = ctx;
-    bool follows = false;
+    const ir_op *parent = op->region->parent;
+    bool follows = false, stores = op->code == OP_LSTORE;
     for (int i = 0; i < op->nargs; i++)
         follows |= s->carried[op->args[i]->id];
     if (!follows || (op->code == OP_YIELD && op->region == s->loop->regions[0]))
         return;
-    s->ok &= op->nregions == 0 && op->code != OP_YIELD && op->code != OP_LSTORE; /* conditions are simple */
-    for (int i = 0; i < op->nres; i++)
-        s->carried[op->res[i]->id] = true;
+    if (op->code == OP_YIELD) {
+        s->ok &= parent->code == OP_IF;
+        spread_results(s, parent);
+        return;
+    }
+    for (int k = 0; k < op->nregions && !is_choice(s, op); k++)
+        ir_walk(op->regions[k], find_store, &stores);
+    s->ok &= !stores && (op->nregions == 0 || op->code == OP_IF);
+    spread_results(s, op);
 }
 
 /* The condition may look at what the loop carries; what takes its place may not. */
-static bool is_new(rev *rv, const ir_op *loop, const replacement *r, body_search *s)
+static bool is_new(rev *rv, body_search *s)
 {
     s->carried = calloc(rv->primal->next_value + 1, sizeof *s->carried);
     if (!s->carried)
         abort();
-    for (int k = 0; k < ir_loop_ncarried(loop); k++)
-        s->carried[param_of(loop, k)->id] = true;
-    ir_walk(loop->regions[0], spread_op, s);
-    for (int k = 0; k < ir_loop_ncarried(loop); k++)
-        s->ok &= !s->carried[yielded_by(loop, k)->args[r->next]->id];
+    for (int k = 0; k < ir_loop_ncarried(s->loop); k++)
+        s->carried[param_of(s->loop, k)->id] = true;
+    ir_walk(s->loop->regions[0], spread_op, s);
+    for (int k = 0; k < ir_loop_ncarried(s->loop); k++)
+        s->ok &= !s->carried[on_side(yielded(s->loop, k), s->how.side)->id];
     free(s->carried);
     return s->ok;
 }
@@ -134,15 +170,14 @@ static bool is_short(const ir_op *loop)
 bool rev_has_winner(scope *s, const ir_op *loop)
 {
     rev *rv = s->rv;
-    replacement r;
+    body_search b = {.loop = loop, .pure = rv->primal->pure, .ok = true};
     if (rv->plan || rv->module->debug || ir_loop_attr(loop)->cond || !ir_loop_attr(loop)->bounded || is_short(loop) ||
-        !find_replacement(loop, &r))
+        !find_replacement(loop, &b.how))
         return false;
-    body_search b = {
-        .loop = loop, .touched = effects_of_region(rv->module, rv->primal->body), .pure = rv->primal->pure, .ok = true};
+    b.touched = effects_of_region(rv->module, rv->primal->body);
     ir_walk(loop->regions[0], look, &b);
     effects_free(&b.touched);
-    return b.ok && is_new(rv, loop, &r, &b);
+    return b.ok && is_new(rv, &b);
 }
 
 /* ---- the sweeps ---- */
@@ -156,11 +191,24 @@ static ir_value *remember_winner(scope *s, const ir_op *op, const replacement *r
     last->name = w->name = "winner";
     ir_builder b = {.func = s->rv->out, .region = fwd->regions[0], .before = yield, .loc = choice->loc};
     ir_value *k = fwd->regions[0]->params[0], *first = choice->args[0];
-    const int at = r->cond ? r->next - 1 : r->next;
     if (!r->cond) /* what min and max do: the second of two that do not compare */
         first = ir_op2(&b, choice->code == OP_MIN ? OP_LT : OP_GT, choice->args[0], choice->args[1]);
-    ir_add_arg(yield, ir_op3(&b, OP_SELECT, first, at == 0 ? k : w, at == 0 ? w : k));
+    ir_add_arg(yield, ir_op3(&b, OP_SELECT, first, r->side == 0 ? k : w, r->side == 0 ? w : k));
     return rev_save(s, last, "winner");
+}
+
+/* In the winner's iteration the condition holds, whatever comes of it without what the loop carried. */
+static void take_side(scope *c, const ir_op *loop, const replacement *r)
+{
+    rev *rv = c->rv;
+    if (r->cond->region != loop->regions[0])
+        return;
+    ir_builder b = {.func = rv->out, .region = c->rev, .before = c->rev->first, .loc = loop->loc};
+    ir_value *known = ir_const_i(&b, SC_BOOL, r->side == 0);
+    ir_map_set(&rv->fwd, r->cond, known);
+    for (const ir_op *op = loop->regions[0]->first; op; op = op->next)
+        if (op->code == OP_IF && op->args[0] == r->cond)
+            ((ir_op *)ptrmap_get(&rv->fwd_ops, op))->args[0] = known;
 }
 
 /* The winner's iteration, forwards and backwards, as a branch. */
@@ -172,10 +220,14 @@ static void sweep_winner(scope *s, scope *c, const ir_op *op, ir_value *winner, 
     for (int k = 0; k < ir_loop_ncarried(op); k++) /* nobody looks at them */
         ir_map_set(&s->rv->fwd, param_of(op, k), ir_zero(&at, param_of(op, k)->type));
     rev_sweep_body(s, c, op);
+    if (r->cond)
+        take_side(c, op, r);
     rev_mark(c);
     ir_builder in = rev_at_end(c, op);
-    for (int k = 0; k < ir_loop_ncarried(op); k++)
-        rev_add(c, &in, yielded_by(op, k)->args[r->next], rev_adj(s, op->res[k]));
+    for (int k = 0; k < ir_loop_ncarried(op); k++) {
+        const ir_value *v = yielded(op, k);
+        rev_add(c, &in, v->def->code == OP_IF ? v : on_side(v, r->side), rev_adj(s, op->res[k]));
+    }
     rev_region(c, body);
     rev_finish_root(c);
 }
