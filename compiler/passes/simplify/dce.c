@@ -236,10 +236,15 @@ static void collect(dce *d, ir_region *r)
 
 /* ---- stack marks ---- */
 
+static bool takes_stack(dce *d, const ir_op *op)
+{
+    return op->code == OP_STK_ALLOC || (op->code == OP_LOCAL && ir_local_attr(op)->stacked) ||
+           (op->code == OP_CALL && *callee_flag(d, ir_callee_of(op), true));
+}
+
 static bool allocates(dce *d, const ir_op *op)
 {
-    if (is_live(d, op) &&
-        (op->code == OP_STK_ALLOC || (op->code == OP_CALL && *callee_flag(d, ir_callee_of(op), true))))
+    if (is_live(d, op) && takes_stack(d, op))
         return true;
     for (int i = 0; i < op->nregions; i++)
         for (const ir_op *in = op->regions[i]->first; in; in = in->next)
