@@ -46,7 +46,8 @@ static bool is_of_array(const ir_op *op)
     return op_memory_of(op->code) == MEMORY_ARRAY;
 }
 
-/* Where one is there, so is the other. */
+/* Where one is there, so is the other: planes have the same extents, and those that are not there are asked for first.
+ */
 static bool go_together(const ir_op *a, const ir_op *b)
 {
     const ir_func *func = a->region->func;

@@ -52,6 +52,8 @@ static void look(ir_op *op, void *ctx)
     case OP_CALL: {
         effects e = effects_of_region(op->region->func->module, ir_callee_of(op)->body);
         s->ok &= !e.other && !e.stack && !ir_op_has_effect(op);
+        for (size_t i = 0; i < ir_storage_count(op->region->func->module) && s->pure; i++)
+            s->ok &= !((e.at[i] & OP_READS) && (s->touched.at[i] & (OP_STORES | OP_ADDS)));
         effects_free(&e);
         return;
     }
