@@ -30,6 +30,9 @@ bool pass_decisions(ir_module *m);
 typedef VEC(ir_func *) func_list;
 void decisions_of_results(ir_module *m, func_list *out);
 
+/* Of a derivative, made after that: what it hands to functions that decide by it is exact, too. Nothing before. */
+void decide_handed_on(ir_func *f);
+
 /* Of what adjoints copied of exact values, what decides nothing there is exact no more. */
 bool pass_adjoint_decisions(ir_module *m);
 

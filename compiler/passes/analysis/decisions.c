@@ -495,6 +495,39 @@ static void need_calls(marker *k, const unit *u)
     }
 }
 
+static bool is_tangent_rule(const ir_func *f)
+{
+    while (f && !f->ad.custom_of)
+        f = f->ad.primal;
+    return f;
+}
+
+static void find_lost(ir_op *op, void *ctx)
+{
+    bool *lost = ctx;
+    const ir_func *callee = op->code == OP_CALL ? ir_callee_of(op) : NULL;
+    for (int i = 0; callee && !is_tangent_rule(callee) && i < op->nargs; i++)
+        *lost |= callee->body->params[i]->exact && !op->args[i]->exact && !ir_is_const(op->args[i]);
+}
+
+void decide_handed_on(ir_func *f)
+{
+    bool lost = false;
+    if (f->module->decided)
+        ir_walk(f->body, find_lost, &lost);
+    if (!lost)
+        return;
+    marker k = {.m = f->module};
+    list_units(&k);
+    for (size_t i = 0; i < k.units.len; i++)
+        ir_walk(k.units.at[i].f->body, list_save, &k);
+    const unit *u = unit_of(&k, f);
+    if (u) /* else it is not in the module, and what is made of it is looked at in its turn */
+        need_calls(&k, u);
+    follow(&k);
+    free_units(&k);
+}
+
 bool pass_adjoint_decisions(ir_module *m)
 {
     marker k = {.m = m};

@@ -390,6 +390,7 @@ static void build(ir_func *f, ir_func *out, gradient_maker gradient, along_kind 
     ir_map_free(&w.val);
     ir_map_free(&w.tan);
     activity_free(&w.act);
+    decide_handed_on(out);
 }
 
 /* The JVP of a function: arguments, then the tangents of the float ones; results, then the tangents of the float ones.

@@ -92,6 +92,7 @@ static void finish_func(scope *root, ir_func *f, const bool *wanted)
     rev_finish_root(root);
     ir_yield(&b, n, vals);
     set_results(root->rv->out, n, vals);
+    decide_handed_on(root->rv->out);
     rev_scope_free(root);
     rev_end(root->rv);
 }
