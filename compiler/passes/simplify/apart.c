@@ -11,9 +11,8 @@
 typedef struct worlds {
     ptrmap kernels, exports; /* the functions that are reached from one of them */
     ptrmap *into;            /* which of both is being filled */
-    ptrmap dear;             /* functions that results make more exact, and what calls them from both */
+    ptrmap dear;             /* functions that results make more exact */
     ptrmap copy;             /* of a function, for kernels */
-    bool calls_dear;
 } worlds;
 
 static void reach(worlds *w, ir_func *f);
@@ -51,19 +50,6 @@ static bool may_be_copied(const ir_func *f)
            !ad->primal;
 }
 
-static void find_dear(ir_op *op, void *ctx)
-{
-    worlds *w = ctx;
-    w->calls_dear |= op->code == OP_CALL && ptrmap_get(&w->dear, ir_callee_of(op));
-}
-
-static bool calls_dear(worlds *w, const ir_func *f)
-{
-    w->calls_dear = false;
-    ir_walk(f->body, find_dear, w);
-    return w->calls_dear;
-}
-
 static void redirect(ir_op *op, void *ctx)
 {
     const worlds *w = ctx;
@@ -81,9 +67,8 @@ static void copy_shared(worlds *w, ir_module *m)
         ir_func *f = m->funcs.at[i];
         vec_push(&order, f);
         const bool shared = ptrmap_get(&w->kernels, f) && ptrmap_get(&w->exports, f) && may_be_copied(f);
-        if (!shared || !(ptrmap_get(&w->dear, f) || calls_dear(w, f)))
+        if (!shared || !ptrmap_get(&w->dear, f))
             continue;
-        ptrmap_set(&w->dear, f, f);
         ir_func *copy = ir_clone_func(f, f->name);
         ptrmap_set(&w->copy, f, copy);
         ptrmap_set(&w->kernels, copy, copy);
@@ -99,7 +84,7 @@ static void copy_shared(worlds *w, ir_module *m)
 
 bool pass_apart(ir_module *m)
 {
-    worlds w = {.calls_dear = false};
+    worlds w = {0};
     func_list more = {0};
     decisions_of_results(m, &more);
     for (size_t i = 0; i < more.len; i++)
