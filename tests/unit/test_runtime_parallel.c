@@ -244,6 +244,15 @@ static tk_session *pinned_session(void)
     return s;
 }
 
+/* A busy machine may let a thread wait longer than a launch lasts. */
+static bool others_come(tk_session *s)
+{
+    bool come = false;
+    for (int i = 0; i < 100 && !come; i++)
+        come = run_crowd(s).foreign > 0;
+    return come;
+}
+
 /* A thread with one processor takes none from others. */
 static void test_pinned_thread(void **state)
 {
@@ -251,13 +260,13 @@ static void test_pinned_thread(void **state)
     if (processors() < 2)
         skip();
     tk_session *s = session(2, 0, false), *other = pinned_session();
-    assert_true(run_crowd(s).foreign > 0);
+    assert_true(others_come(s));
     tk_session_destroy(s);
     tk_session_destroy(other);
     other = pinned_session(); /* no other is there */
     assert_int_equal(run_crowd(other).foreign, 0);
     assert_int_equal(tk_session_set_threads(other, 2), TK_OK); /* by a thread with more */
-    assert_true(run_crowd(other).foreign > 0);
+    assert_true(others_come(other));
     tk_session_destroy(other);
 }
 #endif
