@@ -325,6 +325,13 @@ static inline bool ir_is_kernel(const ir_func *f)
 {
     return f->kind == IR_KERNEL && !f->pure;
 }
+/* A derivative of the program's own, or one of that. */
+static inline bool ir_is_of_rule(const ir_func *f)
+{
+    while (f && !f->ad.custom_of)
+        f = f->ad.primal;
+    return f;
+}
 /* What the host calls without one. */
 static inline bool ir_is_export(const ir_func *f)
 {

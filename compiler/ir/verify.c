@@ -487,19 +487,11 @@ static bool check_exact_task(const verifier *v, const ir_op *op)
     return ok;
 }
 
-/* A derivative of the program's own, or one of that: it may look at seeds. */
-static bool is_seeded(const ir_func *f)
-{
-    while (f && !f->ad.custom_of)
-        f = f->ad.primal;
-    return f;
-}
-
 static bool check_exact_call(const verifier *v, const ir_op *op)
 {
     const ir_func *c = ir_callee_of(op);
     bool ok = true;
-    for (int i = 0; i < op->nargs && ok && !is_seeded(c); i++)
+    for (int i = 0; i < op->nargs && ok && !ir_is_of_rule(c); i++) /* it may look at seeds */
         ok = !c->body->params[i]->exact || expect_exact(v, op, op->args[i], "an argument");
     for (int i = 0; i < op->nres && ok && !c->external; i++)
         ok = !op->res[i]->exact || expect_exact(v, op, ir_yield_of(c->body)->args[i], "a result");

@@ -495,18 +495,11 @@ static void need_calls(marker *k, const unit *u)
     }
 }
 
-static bool is_tangent_rule(const ir_func *f)
-{
-    while (f && !f->ad.custom_of)
-        f = f->ad.primal;
-    return f;
-}
-
 static void find_lost(ir_op *op, void *ctx)
 {
     bool *lost = ctx;
     const ir_func *callee = op->code == OP_CALL ? ir_callee_of(op) : NULL;
-    for (int i = 0; callee && !is_tangent_rule(callee) && i < op->nargs; i++)
+    for (int i = 0; callee && !ir_is_of_rule(callee) && i < op->nargs; i++)
         *lost |= callee->body->params[i]->exact && !op->args[i]->exact && !ir_is_const(op->args[i]);
 }
 

@@ -216,29 +216,21 @@ static void open_region(const search *s, const ir_region *r)
     }
 }
 
-static void find_write(ir_op *op, void *ctx)
-{
-    unsigned char *touched = ctx;
-    op_touch at[OP_TOUCHED_MAX];
-    for (int n = op_touched(op, at), i = 0; i < n; i++)
-        touched[at[i].at] |= (unsigned char)at[i].what;
-}
-
 /* What no iteration changes is read in front of the loop: gcc would move the load back behind the condition, and a
  * condition around the load of one element keeps it from vectors. */
 static void lift_loads(const search *s, const ir_func *f)
 {
     const ir_op *loop = s->loop;
-    unsigned char *touched = ARENA_ARRAY(f->module->mem, unsigned char, ir_storage_count(f->module) + 1);
-    ir_walk(loop->regions[0], find_write, touched);
+    effects touched = effects_of_region(f->module, loop->regions[0]);
     for (ir_op *op = loop->regions[0]->first, *next; op; op = next) {
         next = op->next;
-        bool same = op->code == OP_LOAD && !(touched[ir_storage_of_op(op)] & (OP_STORES | OP_ADDS));
+        bool same = op->code == OP_LOAD && !(touched.at[ir_storage_of_op(op)] & (OP_STORES | OP_ADDS));
         for (int i = 0; i < op->nargs && same; i++)
             same = ir_is_visible(op->args[i], loop->region);
         if (same && exists(loop->region, op))
             ir_move(op, loop->region, (ir_op *)loop);
     }
+    effects_free(&touched);
 }
 
 typedef struct selects_pass {

@@ -139,6 +139,9 @@ void rev_sweep_body(scope *s, scope *c, const ir_op *op);
 /* reverse_fused.c */
 /* Whether the loop's iterations are swept forwards and backwards one by one. */
 bool rev_is_fused(scope *s, const ir_op *loop);
+/* Whether an operation of the loop's body does the same when its iteration is done once more, later. written: what the
+ * function changes meanwhile; NULL: memory is what it was. */
+bool rev_repeats(const ir_op *loop, const ir_op *op, const effects *written);
 void rev_fused_loop(scope *s, const ir_op *op);
 
 /* reverse_winner.c */

@@ -20,38 +20,44 @@ typedef struct body_search {
     bool ok;
 } body_search;
 
-/* Whether an operation does the same when its iteration is done once more, later. */
-static void look(ir_op *op, void *ctx)
+static bool call_repeats(const ir_op *op, const effects *written)
 {
-    body_search *s = ctx;
+    const ir_module *m = op->region->func->module;
+    effects e = effects_of_region(m, ir_callee_of(op)->body);
+    bool ok = !e.other;
+    for (size_t i = 0; i < ir_storage_count(m) && written; i++)
+        ok &= !((e.at[i] & OP_READS) && (written->at[i] & (OP_STORES | OP_ADDS)));
+    effects_free(&e);
+    return ok;
+}
+
+bool rev_repeats(const ir_op *loop, const ir_op *op, const effects *written)
+{
     switch (op->code) {
     case OP_LOOP:
     case OP_LOCAL:
-        s->dear = true;
-        return;
     case OP_IF:
     case OP_YIELD:
     case OP_STORE:
     case OP_ACCUM:
-        return;
-    case OP_LOAD:
-        s->ok &= (s->touched.at[ir_storage_of_op(op)] & (OP_STORES | OP_ADDS)) == 0;
-        return;
-    case OP_LSTORE:
-        s->ok &= ir_region_is_ancestor(s->loop->regions[0], op->args[0]->region);
-        return;
     case OP_LLOAD: /* of an array around it: what the loop found there, which it does not change */
-        return;
-    case OP_CALL: {
-        effects e = effects_of_region(op->region->func->module, ir_callee_of(op)->body);
-        s->ok &= !e.other;
-        effects_free(&e);
-        s->dear = true;
-        return;
-    }
+        return true;
+    case OP_LOAD:
+        return !written || !(written->at[ir_storage_of_op(op)] & (OP_STORES | OP_ADDS));
+    case OP_LSTORE:
+        return ir_region_is_ancestor(loop->regions[0], op->args[0]->region);
+    case OP_CALL:
+        return call_repeats(op, written);
     default:
-        s->ok &= op_follows_from_operands(op->code);
+        return op_follows_from_operands(op->code);
     }
+}
+
+static void look(ir_op *op, void *ctx)
+{
+    body_search *s = ctx;
+    s->ok &= rev_repeats(s->loop, op, &s->touched);
+    s->dear |= op->code == OP_LOOP || op->code == OP_LOCAL || op->code == OP_CALL;
 }
 
 static bool hands_on_sums(rev *rv, const ir_op *loop)

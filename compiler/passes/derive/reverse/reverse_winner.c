@@ -29,37 +29,27 @@ typedef struct body_search {
     bool ok;
 } body_search;
 
-/* Whether an operation does the same when its iteration is done once more, later. */
+static bool keeps_values(const ir_func *f)
+{
+    effects e = effects_of_region(f->module, f->body);
+    const bool stack = e.stack;
+    effects_free(&e);
+    return stack;
+}
+
+/* An iteration changes nothing, and reads no array that another one may find changed. */
 static void look(ir_op *op, void *ctx)
 {
     body_search *s = ctx;
-    switch (op->code) {
-    case OP_LOOP:
+    s->ok &= rev_repeats(s->loop, op, s->pure ? &s->touched : NULL) && op->code != OP_STORE && op->code != OP_ACCUM;
+    if (op->code == OP_LOOP)
         s->ok &= !ir_loop_attr(op)->cond;
-        return;
-    case OP_LOCAL:
-    case OP_IF:
-    case OP_YIELD:
-        return;
-    case OP_LOAD:
-        s->ok &= ir_access_attr(op)->plane == IR_DATA &&
-                 !(s->pure && (s->touched.at[ir_storage_of_op(op)] & (OP_STORES | OP_ADDS)));
-        return;
-    case OP_LSTORE:
-    case OP_LLOAD:
+    else if (op->code == OP_LOAD)
+        s->ok &= ir_access_attr(op)->plane == IR_DATA;
+    else if (op->code == OP_LLOAD)
         s->ok &= ir_region_is_ancestor(s->loop->regions[0], op->args[0]->region);
-        return;
-    case OP_CALL: {
-        effects e = effects_of_region(op->region->func->module, ir_callee_of(op)->body);
-        s->ok &= !e.other && !e.stack && !ir_op_has_effect(op);
-        for (size_t i = 0; i < ir_storage_count(op->region->func->module) && s->pure; i++)
-            s->ok &= !((e.at[i] & OP_READS) && (s->touched.at[i] & (OP_STORES | OP_ADDS)));
-        effects_free(&e);
-        return;
-    }
-    default:
-        s->ok &= op_follows_from_operands(op->code);
-    }
+    else if (op->code == OP_CALL)
+        s->ok &= !ir_op_has_effect(op) && !keeps_values(ir_callee_of(op));
 }
 
 /* ---- what an iteration replaces ---- */
@@ -165,8 +155,10 @@ static bool is_new(rev *rv, body_search *s)
 static bool is_short(const ir_op *loop)
 {
     enum { FEW = 4 };
-    return ir_is_const(loop->args[0]) && ir_is_const(loop->args[1]) &&
-           ir_int(loop->args[1]) - ir_int(loop->args[0]) <= FEW;
+    if (!ir_is_const(loop->args[0]) || !ir_is_const(loop->args[1]))
+        return false;
+    const int64_t lo = ir_int(loop->args[0]), hi = ir_int(loop->args[1]);
+    return hi <= lo || (uint64_t)hi - (uint64_t)lo <= FEW;
 }
 
 bool rev_has_winner(scope *s, const ir_op *loop)
