@@ -354,7 +354,10 @@ static void claim(job *j, int most)
     j->helpers = 0;
     for (int k = 0; k < n && j->helpers < most; k++) {
         int state = atomic_load_explicit(&workers[k].state, memory_order_relaxed);
-        if (!(state & ~ASLEEP) && atomic_compare_exchange_strong(&workers[k].state, &state, state | CLAIMED))
+        bool taken = false; /* again where it fell asleep meanwhile */
+        while (!taken && !(state & ~ASLEEP))
+            taken = atomic_compare_exchange_weak(&workers[k].state, &state, state | CLAIMED);
+        if (taken)
             j->who[j->helpers++] = (uint16_t)k;
     }
     atomic_fetch_add(&busy, j->helpers);

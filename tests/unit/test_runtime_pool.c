@@ -197,6 +197,22 @@ static void test_threads_end(void **state)
     assert_int_equal(threads_now(), before);
 }
 
+static void no_piece(const void *args, int64_t lo, int64_t hi)
+{
+    (void)args, (void)lo, (void)hi;
+}
+
+/* Threads that fall asleep while a loop asks for them are not passed over. */
+static void test_all_asked(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 400; k++) {
+        tk_session *s = session(8);
+        assert_int_equal(rt_pool_run(16, 7, no_piece, NULL).helpers, 7);
+        tk_session_destroy(s);
+    }
+}
+
 /* ---- inside of loops ---- */
 
 static tk_session *other;
@@ -822,6 +838,7 @@ int main(void)
         cmocka_unit_test(test_several_sessions),
         cmocka_unit_test(test_destroyed_beside),
         cmocka_unit_test(test_threads_end),
+        cmocka_unit_test(test_all_asked),
         cmocka_unit_test(test_threads_take_part),
         cmocka_unit_test(test_let_go),
         cmocka_unit_test(test_host_openmp),
