@@ -19,9 +19,10 @@ void rev_region(scope *s, const ir_region *r)
             rev_straight(s, op);
 }
 
-rev rev_begin(ir_func *f, ir_func *out, activity act)
+/* out: without a body, or with one that was a first try. */
+static rev rev_begin(ir_func *f, ir_func *out, const activity *act, rev_choice *choice)
 {
-    rev rv = {.module = f->module, .primal = f, .out = out, .act = act};
+    rev rv = {.module = f->module, .primal = f, .out = out, .act = *act, .choice = choice};
     const size_t n = f->next_value + 1;
     if (f->ad.no_grad) /* nothing it computes depends on anything; what it stores over has no gradient any more */
         memset(rv.act.varied, 0, rv.act.n * sizeof *rv.act.varied);
@@ -31,11 +32,10 @@ rev rev_begin(ir_func *f, ir_func *out, activity act)
     rv.adj = ARENA_ARRAY(mem, ir_value *, n);
     rv.shadow = ARENA_ARRAY(mem, ir_value *, n);
     rv.kept = ARENA_ARRAY(mem, ir_layout *, n);
-    rv.cost = ARENA_ARRAY(mem, int, n);
     rv.last_store = ARENA_ARRAY(mem, const ir_op *, n);
     rv.scanned = ARENA_ARRAY(mem, bool, n);
-    if (!out->body)
-        out->body = ir_region_create(out);
+    out->next_value = 0;
+    out->body = ir_region_create(out);
     for (int i = 0; i < f->body->nparams; i++)
         ir_map_set(&rv.fwd, f->body->params[i], ir_region_param_like(out->body, f->body->params[i]));
     return rv;
@@ -43,7 +43,6 @@ rev rev_begin(ir_func *f, ir_func *out, activity act)
 
 static void rev_end(rev *rv)
 {
-    activity_free(&rv->act);
     free(rv->uses);
     vec_free(&rv->snapshots);
     ir_map_free(&rv->fwd);
@@ -111,13 +110,14 @@ static void seed_results(scope *root, const ir_func *f)
     }
 }
 
-void rev_func(rev *rv, bool unit)
+static void func_once(ir_func *f, ir_func *out, const rev_goal *goal, rev_choice *choice)
 {
-    ir_func *f = (ir_func *)rv->primal, *out = rv->out;
-    scope root = rev_scope(rv, NULL, SCOPE_ROOT, f->body, out->body, out->body);
+    rev rv = rev_begin(f, out, &goal->act, choice);
+    rv.of_args = goal->of_args;
+    scope root = rev_scope(&rv, NULL, SCOPE_ROOT, f->body, out->body, out->body);
     rev_forward_sweep(&root, f->body);
     rev_mark(&root);
-    if (unit) {
+    if (goal->unit) {
         ir_builder b = {.func = out, .region = out->body, .loc = f->loc};
         rev_add(&root, &b, ir_yield_of(f->body)->args[0], ir_const_f(&b, f->results[0], 1.0));
     } else {
@@ -128,6 +128,16 @@ void rev_func(rev *rv, bool unit)
     for (int i = 0; i < f->body->nparams; i++)
         wanted[i] = scalar_is_float(f->body->params[i]->type);
     finish_func(&root, f, wanted);
+}
+
+void rev_func(ir_func *f, ir_func *out, rev_goal goal)
+{
+    rev_choice *choice = rev_choice_begin(f);
+    const int errors = diag_error_count(f->module->diag);
+    func_once(f, out, &goal, choice);
+    if (diag_error_count(f->module->diag) == errors && rev_choose(choice, f))
+        func_once(f, out, &goal, choice);
+    activity_free(&goal.act);
     pass_settle(out);
     pass_simplify(out);
 }
@@ -137,17 +147,13 @@ ir_func *reverse_vjp(ir_func *f)
     if (f->ad.vjp)
         return f->ad.vjp;
     f->ad.vjp = rev_derived(f, IR_FUNC, "vjp");
-    rev rv = rev_begin(f, f->ad.vjp, activity_compute(f, ACTIVITY_REVERSE));
-    rev_func(&rv, false);
+    rev_func(f, f->ad.vjp, (rev_goal){.act = activity_compute(f, ACTIVITY_REVERSE)});
     return f->ad.vjp;
 }
 
-/* The adjoint of a kernel; plan NULL: saved fields are read like any other. */
-static ir_func *reverse_kernel(ir_func *f, const saved_plan *plan)
+static void kernel_once(ir_func *f, ir_func *out, const saved_plan *plan, const activity *act, rev_choice *choice)
 {
-    ir_func *out = rev_derived(f, IR_KERNEL_GRAD, "grad");
-    f->ad.grad = out;
-    rev rv = rev_begin(f, out, activity_compute(f, ACTIVITY_REVERSE));
+    rev rv = rev_begin(f, out, act, choice);
     scope root = rev_scope(&rv, NULL, SCOPE_ROOT, f->body, out->body, out->body);
     rv.plan = plan;
     rv.old = plan ? ARENA_ARRAY(f->module->mem, ir_value *, plan->npos + 1) : NULL;
@@ -161,6 +167,20 @@ static ir_func *reverse_kernel(ir_func *f, const saved_plan *plan)
         for (int k = 0; k < f->sig[i].rows * f->sig[i].cols; k++)
             wanted[f->sig[i].first + k] = f->sig[i].grad;
     finish_func(&root, f, wanted);
+}
+
+/* The adjoint of a kernel; plan NULL: saved fields are read like any other. */
+static ir_func *reverse_kernel(ir_func *f, const saved_plan *plan)
+{
+    ir_func *out = rev_derived(f, IR_KERNEL_GRAD, "grad");
+    f->ad.grad = out;
+    activity act = activity_compute(f, ACTIVITY_REVERSE);
+    rev_choice *choice = rev_choice_begin(f);
+    const int errors = diag_error_count(f->module->diag);
+    kernel_once(f, out, plan, &act, choice);
+    if (diag_error_count(f->module->diag) == errors && rev_choose(choice, f))
+        kernel_once(f, out, plan, &act, choice);
+    activity_free(&act);
     return out;
 }
 

@@ -43,6 +43,7 @@ typedef struct rev_snapshot {
 typedef struct rev rev;
 typedef struct scope scope;
 typedef struct saved_plan saved_plan;
+typedef struct rev_choice rev_choice;
 struct scope {
     rev *rv;
     scope *outer;
@@ -83,12 +84,11 @@ struct rev {
     ir_value **adj;           /* primal id -> adjoint so far, in the scope that owns the value */
     ir_value **shadow;        /* LOCAL id -> array of adjoints */
     ir_layout **kept;         /* LOCAL id -> of the blocks that the iterations of its loop keep; NULL: not kept */
-    int *cost;                /* primal id -> cost of recomputation + 1, 0 unknown */
     const ir_op **last_store; /* LOCAL id -> last operation of its own region that stores into it; valid when scanned */
     bool *scanned;
-    bool *demanded;  /* primal id -> a pull-back may need it, or what is computed from it; NULL: not looked at yet */
-    bool *asked_for; /* primal id -> a pull-back may need it itself */
-    uint32_t *uses;  /* of the primal's values, by id; NULL: not counted yet */
+    bool *demanded; /* primal id -> a pull-back may need it, or what is computed from it; NULL: not looked at yet */
+    rev_choice *choice;
+    uint32_t *uses; /* of the primal's values, by id; NULL: not counted yet */
     /* saved fields that the adjoint replays */
     const saved_plan *plan; /* NULL: none */
     ir_value **old;         /* pos of a write -> what it overwrote, in the forward sweep */
@@ -110,14 +110,18 @@ struct saved_plan {
 };
 
 /* reverse.c */
-rev rev_begin(ir_func *f, ir_func *out, activity act);
+/* What the adjoint of a function is to give. */
+typedef struct rev_goal {
+    activity act; /* freed by rev_func */
+    bool of_args; /* memory counts as constant */
+    bool unit;    /* the seed of its one result is 1, and no parameter */
+} rev_goal;
 /* A new function, named after the one it is derived from. */
 ir_func *rev_derived(ir_func *f, ir_func_kind kind, const char *suffix);
 /* Takes a function out of the module. */
 void rev_forget(ir_module *m, const ir_func *f);
-/* Behind rev_begin: the adjoints of all float parameters of a function. unit: the seed of its one result is 1, and no
- * parameter. */
-void rev_func(rev *rv, bool unit);
+/* The adjoints of all float parameters of a function. out: of rev_derived. */
+void rev_func(ir_func *f, ir_func *out, rev_goal goal);
 ir_func *reverse_vjp(ir_func *f);
 
 /* reverse_gradient.c */
@@ -187,11 +191,23 @@ ir_value *rev_load_again(scope *s, ir_builder *b, const ir_op *load, ir_value *a
 bool rev_can_recompute(scope *s, const ir_value *v);
 /* Whether op, or what stands in it, stores into the local array. */
 bool rev_stores_into(const ir_op *op, const ir_value *array);
+/* The first operand that computing op again takes. */
+int rev_first_operand(const ir_op *op);
+
+/* reverse_choice.c: what is saved */
+/* For an adjoint of f that is made twice at most: rev.choice of both. */
+rev_choice *rev_choice_begin(const ir_func *f);
+/* Behind the first: whether another choice than its own is better, so that it is to be made once more. */
+bool rev_choose(rev_choice *c, const ir_func *f);
+/* A pull-back needs v. */
+void rev_ask_for(rev_choice *c, const ir_value *v);
+/* At the end of a scope that is no root. */
+void rev_set_prices(scope *s);
+/* Whether v of the scope s is saved; else it can be computed again. */
+bool rev_saves(scope *s, const ir_value *v);
 int rev_own_cost(const ir_op *op);
 
 /* reverse_demand.c */
-/* Whether a pull-back may ask for v itself, so that v is there anyway. */
-bool rev_asks_for(rev *rv, const ir_value *v);
 /* Whether the adjoint may ask for what the loop carries. */
 bool rev_demands_carried(rev *rv, const ir_op *loop);
 

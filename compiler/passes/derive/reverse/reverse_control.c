@@ -20,6 +20,7 @@ static scope rev_branch(scope *s, const ir_op *op, ir_op *rif, int k)
     for (int i = 0; i < op->nres; i++)
         rev_add(&c, &in, y->args[i], rev_adj(s, op->res[i]));
     rev_region(&c, op->regions[k]);
+    rev_set_prices(&c);
     return c;
 }
 
@@ -232,6 +233,7 @@ void rev_loop(scope *s, const ir_op *op)
     scope c = open_loop(s, op, &loop);
     carry_adjoints(s, &c, op, loop);
     rev_region(&c, op->regions[0]);
+    rev_set_prices(&c);
     const bool passes_through = finish_carried(&c, op);
     close_loop(s, &c, op, loop);
     if (passes_through && order_is_free(s->rv->module, c.rev))

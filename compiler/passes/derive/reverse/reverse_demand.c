@@ -8,7 +8,7 @@
 
 typedef struct demand {
     const rev *rv;
-    bool *of, *direct; /* by value id */
+    bool *of; /* by value id */
     bool changed;
 } demand;
 
@@ -118,13 +118,9 @@ static void ask_op(demand *d, const ir_op *op)
         ask_task(d, op);
         break;
     default:
-        if (pull_back_needs_result(d->rv, op)) {
-            d->direct[op->res[0]->id] = true;
-            ask(d, op->res[0]);
-        }
+        ask_if(d, pull_back_needs_result(d->rv, op), op->res[0]);
         for (int i = 0; i < op->nargs; i++) {
             const bool direct = !op_is_pure_table(op->code) || pull_back_needs(d->rv, op, i);
-            d->direct[op->args[i]->id] |= direct;
             ask_if(d, direct || d->of[op->res[0]->id], op->args[i]);
         }
     }
@@ -155,15 +151,8 @@ static void ask_once(rev *rv)
     if (rv->demanded)
         return;
     rv->demanded = ARENA_ARRAY(rv->module->mem, bool, rv->primal->next_value + 1);
-    rv->asked_for = ARENA_ARRAY(rv->module->mem, bool, rv->primal->next_value + 1);
-    demand d = {.rv = rv, .of = rv->demanded, .direct = rv->asked_for};
+    demand d = {.rv = rv, .of = rv->demanded};
     ask_function(&d);
-}
-
-bool rev_asks_for(rev *rv, const ir_value *v)
-{
-    ask_once(rv);
-    return rv->asked_for[v->id];
 }
 
 bool rev_demands_carried(rev *rv, const ir_op *loop)

@@ -35,9 +35,7 @@ ir_func *reverse_args_vjp(ir_func *f, const ir_op *call)
     if (serves(f->ad.args_vjp, f))
         return f->ad.args_vjp;
     ir_func *out = f->ad.args_vjp = rev_derived(f, IR_FUNC, "pull");
-    rev rv = rev_begin(f, out, activity_of_params(f, NULL));
-    rv.of_args = true;
-    rev_func(&rv, false);
+    rev_func(f, out, (rev_goal){.act = activity_of_params(f, NULL), .of_args = true});
     become_source(out);
     return out;
 }
@@ -45,9 +43,7 @@ ir_func *reverse_args_vjp(ir_func *f, const ir_op *call)
 static ir_func *gradient(ir_func *f, const bool *wanted)
 {
     ir_func *out = rev_derived(f, IR_FUNC, "grad");
-    rev rv = rev_begin(f, out, activity_of_params(f, wanted));
-    rv.of_args = true;
-    rev_func(&rv, true);
+    rev_func(f, out, (rev_goal){.act = activity_of_params(f, wanted), .of_args = true, .unit = true});
     become_source(out);
     return out;
 }

@@ -3,14 +3,6 @@
 
 #include "passes/derive/reverse/reverse.h"
 
-enum {
-    COST_SAVE_LOOP = 6,
-    COST_SAVE_CARRIED = 4 /* often serves several values */,
-    COST_SAVE_BRANCH = 2,
-    COST_LOAD = 2,
-    COST_MAX = 1000
-};
-
 static scope *owner_of(scope *s, const ir_value *v)
 {
     while (s->primal != v->region)
@@ -206,83 +198,13 @@ bool rev_can_recompute(scope *s, const ir_value *v)
     }
 }
 
-static bool is_memory(const ir_op *op)
-{
-    return op->code == OP_LOAD || op->code == OP_LLOAD || op->code == OP_ATOMIC;
-}
-
 /* Of an atomic, what tells where its old value is recorded: turn at step. */
-static int first_operand(const ir_op *op)
+int rev_first_operand(const ir_op *op)
 {
     return op->code == OP_ATOMIC ? ir_field_of(op)->ndim + 2 : 0;
 }
 
-int rev_own_cost(const ir_op *op)
-{
-    switch (op->code) {
-    case OP_LOAD:
-    case OP_LLOAD:
-    case OP_ATOMIC:
-        return COST_LOAD;
-    case OP_ADD:
-    case OP_SUB:
-    case OP_NEG:
-    case OP_CAST: /* of subscripts: never worth memory */
-        return scalar_is_float(op->res[0]->type) || scalar_is_float(op->args[0]->type) ? op_cost(op->code) : 0;
-    default:
-        return op_cost(op->code);
-    }
-}
-
-static int cost_again(scope *s, const ir_op *op)
-{
-    return op->code == OP_IF ? rev_cost_of_if(s, op) : rev_own_cost(op);
-}
-
-static int cost_of_saving(scope *s, const ir_value *v)
-{
-    if (s->kind != SCOPE_LOOP)
-        return COST_SAVE_BRANCH;
-    return v->def ? COST_SAVE_LOOP : COST_SAVE_CARRIED;
-}
-
-static int cost_of(scope *s, const ir_value *v);
-
-/* What is there anyway costs its use. */
-static int cost_of_operand(scope *s, const ir_value *v)
-{
-    const int cost = cost_of(owner_of(s, v), v);
-    return cost > 1 && rev_asks_for(s->rv, v) ? 1 : cost;
-}
-
-/* What it costs to have v in the reverse sweep of its scope s. */
-static int cost_of(scope *s, const ir_value *v)
-{
-    rev *rv = s->rv;
-    if (s->kind == SCOPE_ROOT || rv->memo[v->id])
-        return 0;
-    if (rv->cost[v->id])
-        return rv->cost[v->id] - 1;
-    const int save = cost_of_saving(s, v);
-    int cost = save;
-    if (s->kind == SCOPE_LOOP && s->index && v == s->primal->params[0]) {
-        cost = 0;
-    } else if (rev_can_recompute(s, v)) {
-        rv->cost[v->id] = COST_MAX; /* bounds the recursion on shared operands */
-        int again = cost_again(s, v->def);
-        for (int i = first_operand(v->def); i < v->def->nargs && again < COST_MAX; i++) {
-            const ir_value *a = v->def->args[i];
-            again += a->type == SC_PTR            ? 0
-                     : a->region == s->primal     ? cost_of_operand(s, a)
-                     : cost_of(owner_of(s, a), a) ? 1
-                                                  : 0;
-        }
-        /* Reading memory again is cheaper than writing and reading a copy. */
-        cost = is_memory(v->def) || again <= save || rev_is_free(s) ? again : save;
-    }
-    rv->cost[v->id] = (cost < COST_MAX ? cost : COST_MAX) + 1;
-    return cost;
-}
+static ir_value *lookup(scope *s, const ir_value *v);
 
 /* --debug: what is computed again is held against the launch, too. */
 static void decide_again(scope *s, ir_builder *b, const ir_op *decision, ir_value *v)
@@ -290,7 +212,7 @@ static void decide_again(scope *s, ir_builder *b, const ir_op *decision, ir_valu
     ir_value **args = ARENA_ARRAY(s->rv->module->mem, ir_value *, decision->nargs);
     args[0] = v;
     for (int i = 1; i < decision->nargs; i++)
-        args[i] = rev_lookup(s, decision->args[i]);
+        args[i] = lookup(s, decision->args[i]);
     ir_copy_attr(ir_insert(b, OP_DECISION, decision->nargs, args, 0, NULL, 0), decision);
 }
 
@@ -300,15 +222,15 @@ static ir_value *recompute(scope *s, const ir_value *v)
     if (op->code == OP_IF)
         return rev_recompute_if(s, v);
     if (op->code == OP_LLOAD) {
-        ir_value *array = rev_lookup(s, op->args[0]), *i = rev_lookup(s, op->args[1]);
+        ir_value *array = lookup(s, op->args[0]), *i = lookup(s, op->args[1]);
         ir_builder at = rev_prologue(s, op->loc);
         at.origin = (ir_op *)op;
         return rev_load_again(s, &at, op, array, i);
     }
-    const int first = first_operand(op), n = op->nargs - first;
+    const int first = rev_first_operand(op), n = op->nargs - first;
     ir_value **args = ARENA_ARRAY(s->rv->module->mem, ir_value *, n + 1);
     for (int i = 0; i < n; i++)
-        args[i] = rev_lookup(s, op->args[first + i]);
+        args[i] = lookup(s, op->args[first + i]);
     ir_builder b = rev_prologue(s, op->loc);
     b.origin = (ir_op *)op;
     ir_op *c = ir_insert(&b, op->code == OP_ATOMIC ? OP_OLD : op->code, n, args, 1, &v->type, 0);
@@ -321,7 +243,7 @@ static ir_value *recompute(scope *s, const ir_value *v)
     return c->res[0];
 }
 
-ir_value *rev_lookup(scope *s, const ir_value *v)
+static ir_value *lookup(scope *s, const ir_value *v)
 {
     scope *home = owner_of(s, v);
     rev *rv = s->rv;
@@ -332,16 +254,17 @@ ir_value *rev_lookup(scope *s, const ir_value *v)
     ir_value *w;
     if (home->kind == SCOPE_LOOP && home->index && v == home->primal->params[0]) {
         w = home->index;
-    } else if (rev_can_recompute(home, v)) {
-        const int save = cost_of_saving(home, v);
-        int again = cost_again(home, v->def);
-        for (int i = first_operand(v->def); i < v->def->nargs; i++)
-            again += v->def->args[i]->type == SC_PTR ? 0 : cost_of_operand(home, v->def->args[i]);
-        const bool cheaper = is_memory(v->def) || again <= save || rev_is_free(home);
-        w = cheaper ? recompute(home, v) : rev_save(home, rev_mapped(&rv->fwd, v), v->name);
-    } else {
+    } else if (rev_saves(home, v)) {
         w = rev_save(home, rev_mapped(&rv->fwd, v), v->name);
+    } else {
+        w = recompute(home, v);
     }
     rv->memo[v->id] = w;
     return w;
+}
+
+ir_value *rev_lookup(scope *s, const ir_value *v)
+{
+    rev_ask_for(s->rv->choice, v);
+    return lookup(s, v);
 }

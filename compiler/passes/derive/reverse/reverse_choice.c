@@ -1,0 +1,231 @@
+/* Reverse mode: which values of the forward sweep are saved, and which the reverse sweep computes again.
+ *
+ * For a value v that the reverse sweep may want, let N(v) say that it is wanted and R(v) that it is computed again.
+ * Then
+ *
+ *     N(v) and not R(v)   costs a save and what it takes to read that,
+ *     R(v)                costs the operation, once more, and wants its operands: N(u) for each of them,
+ *
+ * both as often as the iteration of the innermost loop around v is run. That is the price of a cut of the network
+ *
+ *     source --never--> N(v) of what pull-backs ask for     N(v) --saving--> R(v) --again--> sink     R(v) --never-->
+ * N(u)
+ *
+ * and so a minimum cut is the best choice for all values of the function together: one saved value that several are
+ * computed from, rather than each of these. What pull-backs ask for shows in the adjoint itself, so it is made with any
+ * choice first, and once more where that was not the best one.
+ *
+ * W. Moses, S. Narayanan, L. Paehler and others: Scalable automatic differentiation of multiple parallel paradigms
+ * through compiler augmentation, 2022, choose what is saved by a minimum cut as well; there, computing is free.
+ */
+#include "passes/derive/reverse/reverse.h"
+#include "util/cut.h"
+
+enum {
+    COST_SAVE_LOOP = 6,
+    COST_SAVE_BRANCH = 2,
+    COST_LOAD = 2,
+    TRIPS = 16, /* of a loop that does not tell */
+    MOST_TRIPS = 64
+};
+static const int64_t most_times = INT64_C(1) << 32;
+
+/* What it costs to have a value in the reverse sweep, each time that its region is run. */
+typedef struct price {
+    const ir_value *value; /* NULL: not of a scope that may save */
+    int save;
+    int again; /* -1: cannot be computed again */
+    bool must; /* be computed again */
+} price;
+
+struct rev_choice {
+    bool made;
+    price *at;               /* by value id, as the rest */
+    bool *asked;             /* by a pull-back */
+    bool *was_saved;         /* by the first adjoint */
+    bool *wanted, *is_saved; /* made */
+};
+
+rev_choice *rev_choice_begin(const ir_func *f)
+{
+    arena *mem = f->module->mem;
+    const size_t n = f->next_value + 1;
+    rev_choice *c = ARENA_NEW(mem, rev_choice);
+    c->at = ARENA_ARRAY(mem, price, n);
+    c->asked = ARENA_ARRAY(mem, bool, n);
+    c->was_saved = ARENA_ARRAY(mem, bool, n);
+    c->wanted = ARENA_ARRAY(mem, bool, n);
+    c->is_saved = ARENA_ARRAY(mem, bool, n);
+    return c;
+}
+
+/* ---- prices ---- */
+
+int rev_own_cost(const ir_op *op)
+{
+    switch (op->code) {
+    case OP_LOAD:
+    case OP_LLOAD:
+    case OP_ATOMIC:
+        return COST_LOAD;
+    case OP_ADD:
+    case OP_SUB:
+    case OP_NEG:
+    case OP_CAST: /* of subscripts: never worth memory */
+        return scalar_is_float(op->res[0]->type) || scalar_is_float(op->args[0]->type) ? op_cost(op->code) : 0;
+    default:
+        return op_cost(op->code);
+    }
+}
+
+/* A branch hands it to what is around it, which may be a loop. */
+static int cost_of_saving(const scope *s)
+{
+    int cost = 0;
+    for (; s->kind == SCOPE_BRANCH; s = s->outer)
+        cost += COST_SAVE_BRANCH;
+    return s->kind == SCOPE_LOOP ? cost + COST_SAVE_LOOP : cost;
+}
+
+static void set_price(scope *s, const ir_value *v)
+{
+    price *p = &s->rv->choice->at[v->id];
+    *p = (price){.value = v, .save = cost_of_saving(s), .again = -1};
+    if (s->kind == SCOPE_LOOP && s->index && v == s->primal->params[0])
+        p->save = 0;
+    else if (rev_can_recompute(s, v))
+        p->again = v->def->code == OP_IF ? rev_cost_of_if(s, v->def) : rev_own_cost(v->def);
+    p->must = p->again >= 0 && rev_is_free(s);
+}
+
+void rev_set_prices(scope *s)
+{
+    if (s->rv->choice->made)
+        return;
+    for (int i = 0; i < s->primal->nparams; i++)
+        set_price(s, s->primal->params[i]);
+    for (const ir_op *op = s->primal->first; op; op = op->next)
+        for (int i = 0; i < op->nres; i++)
+            set_price(s, op->res[i]);
+}
+
+static int64_t trips_of(const ir_op *loop)
+{
+    if (ir_loop_attr(loop)->cond || !ir_is_const(loop->args[0]) || !ir_is_const(loop->args[1]))
+        return TRIPS;
+    const int64_t lo = ir_int(loop->args[0]), hi = ir_int(loop->args[1]);
+    const uint64_t n = lo < hi ? (uint64_t)hi - (uint64_t)lo : 1;
+    return n < MOST_TRIPS ? (int64_t)n : MOST_TRIPS;
+}
+
+/* How often a region is run, about. */
+static int64_t times(const ir_region *r)
+{
+    int64_t n = 1;
+    for (; r->parent && n < most_times; r = r->parent->region) {
+        const ir_op *op = r->parent;
+        n *= op->code == OP_TASK ? MOST_TRIPS : op->code == OP_LOOP ? trips_of(op) : 1;
+    }
+    return n < most_times ? n : most_times;
+}
+
+/* ---- the network ---- */
+
+typedef struct network {
+    const rev_choice *c;
+    cut_graph graph;
+    int *node; /* by value id: N; R follows it. 0: none yet */
+    VEC(const price *) found;
+} network;
+
+static int wanted_node(network *n, const price *p)
+{
+    int *node = &n->node[p->value->id];
+    if (*node == 0) {
+        *node = cut_node(&n->graph);
+        cut_node(&n->graph);
+        vec_push(&n->found, p);
+    }
+    return *node;
+}
+
+static void want(network *n, int from, const ir_value *v)
+{
+    const price *p = &n->c->at[v->id];
+    if (p->value && v->type != SC_PTR)
+        cut_edge_add(&n->graph, from, wanted_node(n, p), CUT_NEVER);
+}
+
+static void want_operands(network *n, int from, const ir_op *op);
+
+/* What comes from outside is wanted; what is inside is no node, or does no harm. */
+static void want_region(network *n, int from, const ir_region *r)
+{
+    for (const ir_op *op = r->first; op; op = op->next)
+        want_operands(n, from, op);
+}
+
+static void want_operands(network *n, int from, const ir_op *op)
+{
+    for (int i = rev_first_operand(op); i < op->nargs; i++)
+        want(n, from, op->args[i]);
+    for (int k = 0; k < op->nregions; k++)
+        want_region(n, from, op->regions[k]);
+}
+
+/* Of choices that cost the same, the one that saves fewer bytes. */
+static void add_value(network *n, const price *p)
+{
+    enum { MORE_THAN_BYTES = 16 };
+    const int64_t often = times(p->value->region), bytes = scalar_bytes(p->value->type);
+    const int wanted = wanted_node(n, p), again = wanted + 1;
+    const int64_t save = often * (MORE_THAN_BYTES * p->save + bytes);
+    cut_edge_add(&n->graph, wanted, again, p->must ? CUT_NEVER : save);
+    cut_edge_add(&n->graph, again, CUT_SINK, p->again < 0 ? CUT_NEVER : MORE_THAN_BYTES * often * p->again);
+    if (p->again >= 0)
+        want_operands(n, again, p->value->def);
+}
+
+bool rev_choose(rev_choice *c, const ir_func *f)
+{
+    network n = {.c = c, .graph = cut_create(), .node = xmalloc((f->next_value + 1) * sizeof(int))};
+    for (size_t id = 0; id <= f->next_value; id++)
+        n.node[id] = 0;
+    for (size_t id = 0; id < f->next_value; id++)
+        if (c->asked[id] && c->at[id].value)
+            want(&n, CUT_SOURCE, c->at[id].value);
+    for (size_t i = 0; i < n.found.len; i++)
+        add_value(&n, n.found.at[i]);
+    cut_solve(&n.graph);
+    bool better = false;
+    for (size_t i = 0; i < n.found.len; i++) {
+        const uint32_t id = n.found.at[i]->value->id;
+        c->wanted[id] = cut_is_with_source(&n.graph, n.node[id]);
+        c->is_saved[id] = c->wanted[id] && !cut_is_with_source(&n.graph, n.node[id] + 1);
+        better |= c->wanted[id] && c->is_saved[id] != c->was_saved[id];
+    }
+    c->made = true;
+    cut_free(&n.graph);
+    vec_free(&n.found);
+    free(n.node);
+    return better;
+}
+
+/* ---- lookups ---- */
+
+void rev_ask_for(rev_choice *c, const ir_value *v)
+{
+    c->asked[v->id] = true;
+}
+
+bool rev_saves(scope *s, const ir_value *v)
+{
+    rev_choice *c = s->rv->choice;
+    if (!rev_can_recompute(s, v))
+        return c->was_saved[v->id] = true;
+    if (rev_is_free(s))
+        return false;
+    if (c->made && c->wanted[v->id])
+        return c->is_saved[v->id];
+    return c->was_saved[v->id] = v->def->code != OP_IF && rev_own_cost(v->def) > cost_of_saving(s);
+}
