@@ -153,10 +153,12 @@ static void check_attrs(checker *c, const sym *s, tx_func *f)
 {
     const bool kernel = s->kind == SYM_KERNEL, derived = kernel || s->item->is_export;
     f->derive = derived ? IR_DERIVE_GRAD | IR_DERIVE_JVP : 0;
-    for (const ast_attr *a = s->item->attrs; a; a = a->next) {
+    for (const ast_attr *a = s->item->attrs; a && !diag_too_many(c->d); a = a->next) {
         for (const ast_attr *b = s->item->attrs; b != a; b = b->next)
-            if (!strcmp(a->name, b->name))
+            if (!strcmp(a->name, b->name)) {
                 ERR(c, a->span, DIAG_ATTR_TWICE, a->name);
+                break;
+            }
         if (!strcmp(a->name, "grad_for") || !strcmp(a->name, "jvp_for") ||
             (s->item->is_extern && !strcmp(a->name, "grad"))) {
             continue; /* check_custom.c, check_extern.c */

@@ -382,7 +382,7 @@ static void check_field_attrs(checker *c, sym *s)
     const int n = list_fields(s, &fields);
     bool grad = false, dual = false, saved = false, scratch = false;
     ir_field_layout asked = IR_FIELD_DENSE;
-    for (const ast_attr *a = s->item->attrs; a; a = a->next) {
+    for (const ast_attr *a = s->item->attrs; a && !diag_too_many(c->d); a = a->next) {
         bool *const known = !strcmp(a->name, "needs_grad")   ? &grad
                             : !strcmp(a->name, "needs_dual") ? &dual
                             : !strcmp(a->name, "saved")      ? &saved
@@ -391,10 +391,12 @@ static void check_field_attrs(checker *c, sym *s)
         const ir_field_layout layout = ir_field_layout_named(a->name);
         asked = layout != IR_FIELD_DENSE ? layout : asked;
         for (const ast_attr *b = s->item->attrs; b != a; b = b->next)
-            if (!strcmp(a->name, b->name))
+            if (!strcmp(a->name, b->name)) {
                 ERR(c, a->span, DIAG_ATTR_TWICE, a->name);
-            else if (excludes(a->name, b->name) || excludes(b->name, a->name))
+                break;
+            } else if (excludes(a->name, b->name) || excludes(b->name, a->name)) {
                 ERR(c, a->span, DIAG_ATTR, a->name, arena_printf(c->mem, "a field that is %s", b->name));
+            }
         if (known)
             *known = true;
         if (known || layout != IR_FIELD_DENSE || !strcmp(a->name, "aos"))

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "check/check.h"
+#include "util/ptrmap.h"
 
 /* ---- the table ---- */
 
@@ -210,12 +211,11 @@ void names_check_member(checker *c, const ast_param *p)
 typedef struct made {
     const char *name, *of; /* of: item's name, NULL: always there */
     src_span at;
-    struct made *next;
 } made;
 
 typedef struct made_table {
     checker *c;
-    made *slot[1024];
+    ptrmap made; /* by name, interned */
 } made_table;
 
 /* False, and reported, if the name is taken. */
@@ -223,10 +223,10 @@ static bool make_name(made_table *t, const char *name, const char *of, src_span 
 {
     checker *c = t->c;
     name = intern(c->names, name);
-    made **head = &t->slot[((uintptr_t)name >> 4) % (sizeof t->slot / sizeof *t->slot)];
-    for (const made *m = *head; m; m = m->next) {
-        if (m->name != name || (m->of && m->of == of))
-            continue;
+    const made *m = ptrmap_get(&t->made, name);
+    if (m && m->of && m->of == of)
+        return true;
+    if (m) {
         ERR(c, at, DIAG_GENERATED_NAME, of, arena_printf(c->mem, "%s_%s", c->ir->name, name));
         if (m->of) {
             NOTE(c, m->at, "'%s' makes that name as well", m->of);
@@ -238,9 +238,9 @@ static bool make_name(made_table *t, const char *name, const char *of, src_span 
         }
         return false;
     }
-    made *m = ARENA_NEW(c->mem, made);
-    *m = (made){.name = name, .of = of, .at = at, .next = *head};
-    *head = m;
+    made *first = ARENA_NEW(c->mem, made);
+    *first = (made){.name = name, .of = of, .at = at};
+    ptrmap_set(&t->made, name, first);
     return true;
 }
 
@@ -346,6 +346,7 @@ void names_check_generated(checker *c, const ast_module *m)
         }
     }
     make_member_names(&t);
+    ptrmap_free(&t.made);
 }
 
 /* ---- scopes ---- */

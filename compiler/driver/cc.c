@@ -3,15 +3,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "driver/cleanup.h"
 #include "driver/files.h"
-
-extern char **environ;
 
 typedef VEC(char *) arguments;
 
@@ -39,7 +37,7 @@ static int run_command(arguments *args, bool quiet)
         posix_spawn_file_actions_addopen(&act, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
     }
     pid_t pid;
-    const int err = posix_spawnp(&pid, args->at[0], &act, NULL, args->at, environ);
+    const int err = cleanup_spawn(&pid, &act, args->at);
     posix_spawn_file_actions_destroy(&act);
     (void)vec_pop(args);
     if (err) {
@@ -47,9 +45,8 @@ static int run_command(arguments *args, bool quiet)
         return -1;
     }
     int status;
-    while (waitpid(pid, &status, 0) < 0)
-        if (errno != EINTR)
-            return -1;
+    if (cleanup_wait(pid, &status) < 0)
+        return -1;
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
 }
 

@@ -9,19 +9,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "driver/cleanup.h"
+
 static bool report(diag_sink *d, diag_code code, const char *path)
 {
     return diag(d, span_at((src_loc){0, 0, 0}), code, path, strerror(errno));
 }
 
-bool file_read(strbuf *out, const char *path, diag_sink *d)
+bool file_read(strbuf *out, const char *path, size_t most, diag_sink *d)
 {
     FILE *f = fopen(path, "rb");
     if (!f)
         return report(d, DIAG_FILE_READ, path);
     char buf[65536];
     size_t n;
-    while ((n = fread(buf, 1, sizeof buf, f)) > 0)
+    while (out->len <= most && (n = fread(buf, 1, sizeof buf, f)) > 0)
         sb_addn(out, buf, n);
     const bool ok = !ferror(f) || report(d, DIAG_FILE_READ, path);
     fclose(f);
@@ -63,9 +65,56 @@ static mode_t mode_for(const char *target)
     return 0666 & ~mask;
 }
 
+/* What a path that may not exist yet stands for: links are followed, one that leads nowhere to what it names. NULL
+ * with errno where they lead around. */
+static const char *resolved(arena *mem, const char *path)
+{
+    enum { LINKS = 40 };
+    char link[PATH_MAX];
+    ssize_t n;
+    for (int i = 0; (n = readlink(path, link, sizeof link - 1)) >= 0; i++) {
+        if (i == LINKS) {
+            errno = ELOOP;
+            return NULL;
+        }
+        link[n] = '\0';
+        path = link[0] == '/' ? arena_strdup(mem, link) : arena_printf(mem, "%s%s", path_dir(mem, path), link);
+    }
+    const char *dir = path_dir(mem, path);
+    char *real = realpath(*dir ? dir : ".", NULL);
+    const char *name = real ? arena_printf(mem, "%s/%s", real, path_base(path)) : path;
+    free(real);
+    return name;
+}
+
+static bool is_same(const struct stat *a, const char *path)
+{
+    struct stat b;
+    return stat(path, &b) == 0 && a->st_dev == b.st_dev && a->st_ino == b.st_ino;
+}
+
+/* A file that this run reads, or writes something else to. Names may be links, and not only symbolic ones. */
+static bool is_taken(const outputs *o, const char *target, const char *name)
+{
+    struct stat st;
+    const bool exists = stat(name, &st) == 0;
+    for (size_t i = 0; i < o->files.len; i++)
+        if (!strcmp(o->files.at[i].target, name) || (exists && is_same(&st, o->files.at[i].target)))
+            return !diag(o->diag, span_at((src_loc){0, 0, 0}), DIAG_FILE_SAME, target, "another output");
+    for (size_t i = 0; i < o->inputs.len && exists; i++)
+        if (is_same(&st, o->inputs.at[i]))
+            return !diag(o->diag, span_at((src_loc){0, 0, 0}), DIAG_FILE_SAME, target, "a source");
+    return false;
+}
+
+void outputs_spare(outputs *o, const char *input)
+{
+    vec_push(&o->inputs, input);
+}
+
 const char *outputs_add(outputs *o, const char *target)
 {
-    /* A rename would replace a link or a device, not what it stands for. */
+    /* A rename would replace a device, not what it stands for. */
     if (!path_is_regular(target)) {
         struct stat st;
         if (stat(target, &st) == 0 && S_ISDIR(st.st_mode)) {
@@ -76,11 +125,15 @@ const char *outputs_add(outputs *o, const char *target)
         vec_push(&o->files, ((output){target, target}));
         return target;
     }
-    char *real = realpath(target, NULL);
-    const char *name = arena_strdup(o->mem, real ? real : target);
-    free(real);
+    const char *name = resolved(o->mem, target);
+    if (!name) {
+        report(o->diag, DIAG_FILE_WRITE, target);
+        return NULL;
+    }
+    if (is_taken(o, target, name))
+        return NULL;
     char *temp = arena_printf(o->mem, "%s.XXXXXX", name);
-    const int fd = mkstemp(temp);
+    const int fd = cleanup_file(temp);
     if (fd < 0) {
         report(o->diag, DIAG_FILE_WRITE, target);
         return NULL;
@@ -128,12 +181,28 @@ bool outputs_add_text(outputs *o, const char *target, const strbuf *text)
     return true;
 }
 
+/* What a name stands for is complete even where the machine stops. */
+static bool sync_file(const char *path)
+{
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const bool ok = fd >= 0 && fsync(fd) == 0;
+    return (fd < 0 || close(fd) == 0) && ok;
+}
+
 bool outputs_commit(outputs *o)
 {
+    for (size_t i = 0; i < o->files.len; i++) {
+        const output *f = &o->files.at[i];
+        if (f->temp != f->target && !sync_file(f->temp))
+            return report(o->diag, DIAG_FILE_WRITE, f->target);
+    }
     while (o->files.len) {
         const output *f = &vec_last(&o->files);
-        if (f->temp != f->target && rename(f->temp, f->target) != 0)
-            return report(o->diag, DIAG_FILE_WRITE, f->target);
+        if (f->temp != f->target) {
+            if (rename(f->temp, f->target) != 0)
+                return report(o->diag, DIAG_FILE_WRITE, f->target);
+            cleanup_forget(f->temp);
+        }
         (void)vec_pop(&o->files);
     }
     return true;
@@ -142,7 +211,10 @@ bool outputs_commit(outputs *o)
 void outputs_discard(outputs *o)
 {
     for (size_t i = 0; i < o->files.len; i++)
-        if (o->files.at[i].temp != o->files.at[i].target)
+        if (o->files.at[i].temp != o->files.at[i].target) {
             unlink(o->files.at[i].temp);
+            cleanup_forget(o->files.at[i].temp);
+        }
     vec_free(&o->files);
+    vec_free(&o->inputs);
 }

@@ -10,8 +10,9 @@
 #include "util/strbuf.h"
 #include "util/vec.h"
 
-/* Reads a whole file. Reports and returns false on failure. */
-bool file_read(strbuf *out, const char *path, diag_sink *d);
+/* Reads a whole file; of one that has more than `most` bytes, or no end, somewhat more than these. Reports and returns
+ * false on failure. */
+bool file_read(strbuf *out, const char *path, size_t most, diag_sink *d);
 
 /* Name of `path` with its extension replaced (extension with its dot). */
 char *path_with_extension(arena *mem, const char *path, const char *extension);
@@ -29,7 +30,11 @@ typedef struct outputs {
     arena *mem;
     diag_sink *diag;
     VEC(output) files;
+    VEC(const char *) inputs;
 } outputs;
+
+/* No output is written over this file, which must stay named as long as `o` lives. */
+void outputs_spare(outputs *o, const char *input);
 
 /* Name of a new temporary file for target; NULL after reporting. */
 const char *outputs_add(outputs *o, const char *target);

@@ -7,12 +7,12 @@
 #include "driver/files.h"
 
 /* A chain of imports this deep is a mistake of some generator. */
-enum { DEEPEST = 100 };
+enum { DEEPEST = 100, MOST_FILES = UINT16_MAX /* as src_loc counts them */ };
 
-static const char *real_path(arena *mem, const char *path)
+static const char *real_path(imports *im, const char *path)
 {
     char *real = realpath(path, NULL);
-    const char *kept = arena_printf(mem, "%s", real ? real : path);
+    const char *kept = intern(im->names, real ? real : path);
     free(real);
     return kept;
 }
@@ -20,18 +20,10 @@ static const char *real_path(arena *mem, const char *path)
 static import_file *add_file(imports *im, const char *path)
 {
     import_file *f = ARENA_NEW(im->mem, import_file);
-    *f = (import_file){.path = path, .real = real_path(im->mem, path)};
+    *f = (import_file){.path = path, .real = real_path(im, path)};
     vec_push(&im->files, f);
+    ptrmap_set(&im->known, f->real, f);
     return f;
-}
-
-static import_file *known(const imports *im, const char *path)
-{
-    const char *real = real_path(im->mem, path);
-    for (size_t i = 0; i < im->files.len; i++)
-        if (!strcmp(im->files.at[i]->real, real))
-            return im->files.at[i];
-    return NULL;
 }
 
 /* Beside the importing file, then in the directories of -I, in their order. NULL after a message. */
@@ -61,7 +53,7 @@ static ast_item *items_of(imports *im, const ast_item *it, const char *importer)
     const char *path = find(im, it, importer);
     if (!path)
         return NULL;
-    import_file *f = known(im, path);
+    import_file *f = ptrmap_get(&im->known, real_path(im, path));
     if (f && f->open) {
         const char *circle = "";
         for (size_t i = 0; i < im->files.len;
@@ -73,15 +65,20 @@ static ast_item *items_of(imports *im, const ast_item *it, const char *importer)
     }
     if (f)
         return NULL;
-    int depth = 0;
-    for (size_t i = 0; i < im->files.len; i++)
-        depth += im->files.at[i]->open;
-    if (depth >= DEEPEST) {
+    if (im->depth >= DEEPEST) {
         diag(im->diag, it->name_span, DIAG_IMPORT_DEEP, DEEPEST);
         return NULL;
     }
+    if (im->files.len >= MOST_FILES) {
+        diag(im->diag, it->name_span, DIAG_IMPORT_MANY, MOST_FILES);
+        return NULL;
+    }
+    if (!path_is_regular(path)) { /* a pipe may never end, and reading it once is once too often */
+        diag(im->diag, it->name_span, DIAG_FILE_READ, path, "it is not a regular file");
+        return NULL;
+    }
     f = add_file(im, path);
-    if (!file_read(&f->text, path, im->diag))
+    if (!file_read(&f->text, path, MAX_SOURCE, im->diag))
         return NULL;
     const uint16_t number = diag_add_file(im->diag, path, sb_str(&f->text), f->text.len);
     ast_module *m = ast_parse(im->mem, im->names, im->diag, number, sb_str(&f->text), f->text.len);
@@ -93,6 +90,7 @@ static bool join(imports *im, ast_module *m, import_file *of)
 {
     const int errors = diag_error_count(im->diag);
     of->open = true;
+    im->depth++;
     for (ast_item **link = &m->items; *link;) {
         if ((*link)->kind != AST_ITEM_IMPORT) {
             link = &(*link)->next;
@@ -104,6 +102,7 @@ static bool join(imports *im, ast_module *m, import_file *of)
             link = &(*link)->next;
         *link = it->next;
     }
+    im->depth--;
     of->open = false;
     return diag_error_count(im->diag) == errors;
 }
@@ -118,4 +117,5 @@ void imports_free(imports *im)
     for (size_t i = 0; i < im->files.len; i++)
         sb_free(&im->files.at[i]->text);
     vec_free(&im->files);
+    ptrmap_free(&im->known);
 }

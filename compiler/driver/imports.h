@@ -3,12 +3,13 @@
 #define TKC_IMPORTS_H
 
 #include "syntax/ast.h"
+#include "util/ptrmap.h"
 #include "util/strbuf.h"
 #include "util/vec.h"
 
 typedef struct import_file {
     const char *path; /* as it was opened */
-    const char *real; /* without links: each file counts once */
+    const char *real; /* without links, interned: each file counts once */
     strbuf text;
     bool open; /* its own imports are being read */
 } import_file;
@@ -20,6 +21,8 @@ typedef struct imports {
     const char *const *dirs; /* searched behind the importing file's own directory */
     size_t ndirs;
     VEC(import_file *) files; /* the root first */
+    ptrmap known;             /* by import_file.real */
+    int depth;                /* files that are open */
 } imports;
 
 /* Puts the items of all imported files in the place of the import items of `root`, which was read from `path`. False

@@ -8,6 +8,7 @@
 
 #include "check/base/typed.h"
 #include "driver/cc.h"
+#include "driver/cleanup.h"
 #include "driver/files.h"
 #include "driver/imports.h"
 #include "driver/name.h"
@@ -47,7 +48,7 @@ typedef struct run {
 
 static bool read_source(run *r)
 {
-    if (!file_read(&r->source, r->opt.input, r->diag))
+    if (!file_read(&r->source, r->opt.input, MAX_SOURCE, r->diag))
         return false;
     r->file = diag_add_file(r->diag, r->opt.input, sb_str(&r->source), r->source.len);
     return true;
@@ -73,9 +74,6 @@ static bool name_outputs(run *r)
         r->header_path = arena_printf(r->mem, "%s%s.h", path_dir(r->mem, r->target), r->name);
     else
         r->header_path = path_with_extension(r->mem, r->target, ".h");
-    if (r->header_path && !strcmp(r->header_path, r->target))
-        return diag(r->diag, span_at((src_loc){0, 0, 0}), DIAG_FILE_WRITE, r->target,
-                    "the output and its header are the same file");
     return true;
 }
 
@@ -113,7 +111,7 @@ static bool check(run *r)
 static bool lower(run *r)
 {
     lower_module(r->typed);
-    return true;
+    return diag_error_count(r->diag) == 0;
 }
 
 static bool transform(run *r)
@@ -139,7 +137,8 @@ static bool emit(run *r)
 /* --run-pass: the module comes from printed IR, whose files are those that it names. */
 static bool run_passes(run *r)
 {
-    if (!file_read(&r->source, r->opt.input, r->diag))
+    enum { MAX_IR = 1 << 30 };
+    if (!file_read(&r->source, r->opt.input, MAX_IR, r->diag))
         return false;
     r->name = module_name(r->mem, r->diag, r->opt.input, r->opt.prefix);
     if (!r->name)
@@ -176,13 +175,30 @@ static bool print_text(run *r)
     return diag_error_count(r->diag) == 0;
 }
 
+static void spare_inputs(run *r)
+{
+    outputs_spare(&r->out, r->opt.input);
+    for (size_t i = 0; i < r->imports.files.len; i++)
+        outputs_spare(&r->out, r->imports.files.at[i]->path);
+}
+
+static bool output_failed(run *r)
+{
+    return diag(r->diag, span_at((src_loc){0, 0, 0}), DIAG_FILE_WRITE, "standard output", strerror(errno));
+}
+
+static bool flush_stdout(run *r)
+{
+    return (fflush(stdout) == 0 && !ferror(stdout)) || output_failed(r);
+}
+
 static bool write_text(run *r)
 {
-    if (r->target)
+    if (r->target) {
+        spare_inputs(r);
         return outputs_add_text(&r->out, r->target, &r->text) && outputs_commit(&r->out);
-    if (fwrite(sb_str(&r->text), 1, r->text.len, stdout) == r->text.len && fflush(stdout) == 0)
-        return true;
-    return diag(r->diag, span_at((src_loc){0, 0, 0}), DIAG_FILE_WRITE, "standard output", strerror(errno));
+    }
+    return fwrite(sb_str(&r->text), 1, r->text.len, stdout) == r->text.len ? flush_stdout(r) : output_failed(r);
 }
 
 /* A name as make reads it. */
@@ -227,33 +243,39 @@ static bool compile_in(run *r, const char *dir, const char *object)
     const char *c = arena_printf(r->mem, "%s/%s.c", dir, r->name);
     const char *h = arena_printf(r->mem, "%s/%s", dir,
                                  path_base(r->header_path ? r->header_path : arena_printf(r->mem, "%s.h", r->name)));
+    cleanup_name(c);
+    cleanup_name(h);
     const bool ok = outputs_add_text(&sources, c, &r->c) && outputs_add_text(&sources, h, &r->header) &&
                     outputs_commit(&sources) && cc_compile(r->mem, r->diag, &r->opt, c, object);
     outputs_discard(&sources);
-    unlink(c);
-    unlink(h);
+    const char *const both[] = {c, h};
+    for (int i = 0; i < 2; i++) {
+        unlink(both[i]);
+        cleanup_forget(both[i]);
+    }
     return ok;
 }
 
-static bool add_object(run *r)
+static bool compile_object(run *r, const char *object)
 {
-    const char *object = outputs_add(&r->out, r->target);
-    if (!object)
-        return false;
     const char *tmp = getenv("TMPDIR");
     char *dir = arena_printf(r->mem, "%s/tkc.XXXXXX", tmp && *tmp ? tmp : "/tmp");
-    if (!mkdtemp(dir))
+    if (cleanup_folder(dir) < 0)
         return diag(r->diag, span_at((src_loc){0, 0, 0}), DIAG_FILE_WRITE, dir, strerror(errno));
     const bool ok = compile_in(r, dir, object);
     rmdir(dir);
+    cleanup_forget(dir);
     return ok;
 }
 
+/* What cannot be written is found before the C compiler runs. */
 static bool write_module(run *r)
 {
-    return (r->opt.kind == OUTPUT_C ? outputs_add_generated(&r->out, r->target, &r->c) : add_object(r)) &&
+    spare_inputs(r);
+    const char *object = r->opt.kind == OUTPUT_C ? NULL : outputs_add(&r->out, r->target);
+    return (object || (r->opt.kind == OUTPUT_C && outputs_add_generated(&r->out, r->target, &r->c))) &&
            (!r->header_path || outputs_add_generated(&r->out, r->header_path, &r->header)) && add_depfile(r) &&
-           outputs_commit(&r->out);
+           (!object || compile_object(r, object)) && outputs_commit(&r->out);
 }
 
 /* ---- the pipeline ---- */
@@ -274,7 +296,7 @@ static bool stages(run *r)
     if (!import(r) || !check(r) || !lower(r) || !transform(r))
         return false;
     if (kind == OUTPUT_EXPLAIN)
-        return true;
+        return flush_stdout(r);
     if (kind == OUTPUT_IR)
         return print_text(r) && write_text(r);
     if (!emit(r))
@@ -289,7 +311,12 @@ int tkc_main(int argc, const char **argv)
 {
     run r = {0};
     int status = options_parse(&r.opt, argc, argv);
+    if (status == TKC_OK && (fflush(stdout) != 0 || ferror(stdout))) {
+        fprintf(stderr, "tkc: error: cannot write standard output: %s\n", strerror(errno));
+        status = TKC_ERRORS;
+    }
     if (status < 0) {
+        cleanup_begin();
         r.mem = arena_create();
         r.names = intern_create();
         r.diag = diag_create(stderr, r.opt.diagnostics);

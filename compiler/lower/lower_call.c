@@ -29,6 +29,30 @@ bool is_expanded(arena *mem, tx_func *f)
     return scan_func(mem, f)->body.task;
 }
 
+static void set_zero(lower *l, lvar **results, int n)
+{
+    for (int i = 0; i < n; i++)
+        for (int k = 0; results[i]->val && k < results[i]->n; k++)
+            results[i]->val[k] = ir_zero(&l->b, results[i]->elem);
+}
+
+/* What calls twice what calls twice doubles with each function. False, and reported once, beyond the limit. */
+static bool has_room(lower *l, const tx_func *f)
+{
+    enum { MOST = 200000 };
+    const ir_func *in = l->b.func;
+    if (in->next_value <= MOST || l->grown == in)
+        return in->next_value <= MOST;
+    l->grown = in;
+    const src_span at = span_at(l->b.loc);
+    diag(l->m->diag, at, DIAG_EXPANDED, in->name, MOST);
+    diag_note(l->m->diag, at,
+              "'%s' is expanded where it is called, as functions with arrays or more than %d components in their "
+              "signature are: call it in a loop, or on fewer",
+              f->name, SPLIT_MAX);
+    return false;
+}
+
 /* The callee's body at the place of the call, with variables of its own. */
 static void expand(lower *l, tx_func *f, tx_expr *const *given, const agg *args, ir_value *key, agg *out)
 {
@@ -55,7 +79,10 @@ static void expand(lower *l, tx_func *f, tx_expr *const *given, const agg *args,
     }
     frame *outer = l->frame;
     l->frame = &inner;
-    lower_list(l, f->body, NULL, 0);
+    if (has_room(l, f))
+        lower_list(l, f->body, NULL, 0);
+    else
+        set_zero(l, results, n);
     l->frame = outer;
     for (int i = 0; i < n; i++) {
         out[i] = var_agg(l, results[i]);

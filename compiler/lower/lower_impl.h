@@ -73,6 +73,7 @@ typedef struct lower {
     ty_pool *types;
     ir_builder b;
     frame *frame;
+    const ir_func *grown; /* beyond what expansions may make of it: reported */
 } lower;
 
 scalar elem_of(const ty *t); /* component type, of arrays too */

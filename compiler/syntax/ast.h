@@ -191,6 +191,9 @@ typedef struct ast_module {
 
 /* ---- parsing (syntax/parse.c, grammar/) ---- */
 
+/* Bytes of a source file: larger ones are refused. */
+enum { MAX_SOURCE = 64 << 20 };
+
 /* Parses text registered as `file`. Reports syntax errors to d; after an error the tree holds what could be recovered,
  * possibly nothing. Nesting deeper than 256 levels is an error, not a crash. */
 ast_module *ast_parse(arena *mem, intern_pool *names, diag_sink *d, uint16_t file, const char *text, size_t len);

@@ -13,7 +13,6 @@ enum {
     MAX_NESTING = 256,      /* of brackets and blocks */
     MAX_HEIGHT = 1000,      /* of an expression, in operators: later stages recurse over it */
     MAX_NAME = 255,         /* bytes */
-    MAX_SOURCE = 64 << 20,  /* bytes */
     MAX_PARSER_STACK = 5000 /* symbols; enough for MAX_NESTING, and a bound for what nests without brackets: else-if,
                                unary operators, ** */
 };

@@ -18,7 +18,7 @@ refused "cannot read 'nowhere.tk': No such file or directory [E0701]" nowhere.tk
 refused "cannot read '.': Is a directory [E0701]" .
 refused "cannot write 'nowhere/g.c': No such file or directory [E0702]" gravity.tk -o nowhere/g.c
 refused "cannot write '.': Is a directory [E0702]" gravity.tk -o .
-refused "cannot write 'g.c': the output and its header are the same file [E0702]" gravity.tk -o g.c --header=g.c
+refused "'g.c' is another output of this run, and is not written over [E0711]" gravity.tk -o g.c --header=g.c
 refused "cannot write 'nowhere/g.h': No such file or directory [E0702]" gravity.tk --header=nowhere/g.h
 refused "cannot write 'nowhere/g.d': No such file or directory [E0702]" gravity.tk -MD -MF nowhere/g.d
 refused "'2fast' cannot be the module's name: it is not a C identifier [E0703]" gravity.tk --prefix=2fast

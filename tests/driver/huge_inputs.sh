@@ -55,3 +55,60 @@ refused E0111
 
 { yes -- "/// a" | head -n 300000; printf '//'; repeat 1000000 '*'; } >in.tk
 timeout 60 "$TKC" in.tk -o out.c
+
+rm -f out.c out.h
+# functions that are expanded where they are called, each calling the one before twice
+{
+    echo 'func f0(a: f64[4], i: i32) -> f64 { a[i] = a[i] * 2.0; return a[0]; }'
+    i=1
+    while [ $i -lt 26 ]; do
+        echo "func f$i(a: f64[4], i: i32) -> f64 { return f$((i - 1))(a, i) + f$((i - 1))(a, i + 1); }"
+        i=$((i + 1))
+    done
+    echo 'export func f(x: f64) -> f64 { var a: f64[4]; a[0] = x; return f25(a, 0); }'
+} >in.tk
+refused E0442
+
+# many of a kind, in linear time
+seq() { i=0; while [ $i -lt "$1" ]; do printf "$2\n" $i; i=$((i + 1)); done; }
+echo 'field x: f64[4];' >in.tk
+seq 100000 'kernel k%d() derive() { x[0] = 1.0; }' >>in.tk
+timeout 60 "$TKC" in.tk -o out.c
+rm -f out.c out.h
+for attribute in '@a' 'saved' 'derive(grad)'; do
+    { printf 'field x: f64[4] '; repeat 100000 "$attribute "; echo ';'; } >in.tk
+    ! timeout 10 "$TKC" in.tk -o out.c 2>err || exit 1
+    test -s err
+done
+{ printf 'kernel k() '; repeat 100000 'derive(grad) '; echo '{}'; } >in.tk
+! timeout 10 "$TKC" in.tk -o out.c 2>err || exit 1
+grep -q 'E0215' err
+
+# imports: of one file, of as many as are counted, of one more
+echo 'const A = 1;' >one.tk
+{ yes 'import "one.tk";' | head -n 70000; echo 'const B = A;'; } >in.tk
+timeout 20 "$TKC" in.tk -o out.c
+rm -f out.c out.h
+mkdir many
+python3 -c 'for i in range(65535): open(f"many/{i}.tk", "w").write(f"const C{i} = {i};\n")'
+seq 65534 'import "many/%d.tk";' >in.tk
+timeout 60 "$TKC" in.tk -o out.c
+rm -f out.c out.h
+seq 65535 'import "many/%d.tk";' >in.tk
+refused E0712
+rm -r many
+
+# what is no file
+mkfifo pipe
+for path in /dev/zero pipe; do
+    echo "import \"$path\";" >in.tk
+    refused E0701
+done
+status=0
+timeout 60 "$TKC" /dev/zero --prefix=z -o out.c 2>err || status=$?
+test $status = 1
+grep -q E0111 err
+# but a pipe may be the source
+echo 'export func f(a: f64) -> f64 { return a; }' >pipe &
+timeout 20 "$TKC" pipe --prefix=z -o out.c
+test -s out.c

@@ -154,6 +154,8 @@ static void expand_in(ir_func *f, const asked *a)
 static void put_before(ir_module *m, size_t at, size_t from)
 {
     const size_t n = m->funcs.len - from;
+    if (n == 0)
+        return;
     ir_func **made = ARENA_ARRAY(m->mem, ir_func *, n + 1);
     for (size_t i = 0; i < n; i++)
         made[i] = m->funcs.at[from + i];
