@@ -8,6 +8,7 @@
 
 #include "check/base/typed.h"
 #include "driver/cc.h"
+#include "driver/explain.h"
 #include "driver/files.h"
 #include "driver/imports.h"
 #include "driver/name.h"
@@ -180,9 +181,7 @@ static bool write_text(run *r)
 {
     if (r->target)
         return outputs_add_text(&r->out, r->target, &r->text) && outputs_commit(&r->out);
-    if (fwrite(sb_str(&r->text), 1, r->text.len, stdout) == r->text.len && fflush(stdout) == 0)
-        return true;
-    return diag(r->diag, span_at((src_loc){0, 0, 0}), DIAG_FILE_WRITE, "standard output", strerror(errno));
+    return stdout_write(&r->text, r->diag);
 }
 
 /* A name as make reads it. */
@@ -287,6 +286,8 @@ static bool stages(run *r)
 
 int tkc_main(int argc, const char **argv)
 {
+    if (argc > 1 && !strcmp(argv[1], "explain"))
+        return explain_main(argc - 2, argv + 2);
     run r = {0};
     int status = options_parse(&r.opt, argc, argv);
     if (status < 0) {
