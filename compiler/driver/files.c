@@ -30,6 +30,12 @@ bool file_read(strbuf *out, const char *path, size_t most, diag_sink *d)
     return ok;
 }
 
+bool stdout_write(const strbuf *text, diag_sink *d)
+{
+    return (fwrite(sb_str(text), 1, text->len, stdout) == text->len && fflush(stdout) == 0 && !ferror(stdout)) ||
+           report(d, DIAG_FILE_WRITE, "standard output");
+}
+
 const char *path_base(const char *path)
 {
     const char *slash = strrchr(path, '/');

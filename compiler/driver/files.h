@@ -14,6 +14,9 @@
  * false on failure. */
 bool file_read(strbuf *out, const char *path, size_t most, diag_sink *d);
 
+/* Reports and returns false on failure. */
+bool stdout_write(const strbuf *text, diag_sink *d);
+
 /* Name of `path` with its extension replaced (extension with its dot). */
 char *path_with_extension(arena *mem, const char *path, const char *extension);
 const char *path_base(const char *path);

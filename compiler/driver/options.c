@@ -259,7 +259,7 @@ int options_parse(options *o, int argc, const char **argv)
     poptContext con = poptGetContext("tkc", argc, argv, table, 0);
     if (!con)
         abort();
-    poptSetOtherOptionHelp(con, "[OPTION...] KERNEL.tk");
+    poptSetOtherOptionHelp(con, "[OPTION...] KERNEL.tk\n  or:  tkc explain [CODE...]");
     o->parser = con;
     const int status = parse_all(o, con, &explain, &write_deps);
     o->debug = debug;

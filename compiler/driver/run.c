@@ -9,6 +9,7 @@
 #include "check/base/typed.h"
 #include "driver/cc.h"
 #include "driver/cleanup.h"
+#include "driver/explain.h"
 #include "driver/files.h"
 #include "driver/imports.h"
 #include "driver/name.h"
@@ -182,23 +183,13 @@ static void spare_inputs(run *r)
         outputs_spare(&r->out, r->imports.files.at[i]->path);
 }
 
-static bool output_failed(run *r)
-{
-    return diag(r->diag, span_at((src_loc){0, 0, 0}), DIAG_FILE_WRITE, "standard output", strerror(errno));
-}
-
-static bool flush_stdout(run *r)
-{
-    return (fflush(stdout) == 0 && !ferror(stdout)) || output_failed(r);
-}
-
 static bool write_text(run *r)
 {
     if (r->target) {
         spare_inputs(r);
         return outputs_add_text(&r->out, r->target, &r->text) && outputs_commit(&r->out);
     }
-    return fwrite(sb_str(&r->text), 1, r->text.len, stdout) == r->text.len ? flush_stdout(r) : output_failed(r);
+    return stdout_write(&r->text, r->diag);
 }
 
 /* A name as make reads it. */
@@ -296,7 +287,7 @@ static bool stages(run *r)
     if (!import(r) || !check(r) || !lower(r) || !transform(r))
         return false;
     if (kind == OUTPUT_EXPLAIN)
-        return flush_stdout(r);
+        return stdout_write(&r->text, r->diag);
     if (kind == OUTPUT_IR)
         return print_text(r) && write_text(r);
     if (!emit(r))
@@ -309,6 +300,8 @@ static bool stages(run *r)
 
 int tkc_main(int argc, const char **argv)
 {
+    if (argc > 1 && !strcmp(argv[1], "explain"))
+        return explain_main(argc - 2, argv + 2);
     run r = {0};
     int status = options_parse(&r.opt, argc, argv);
     if (status == TKC_OK && (fflush(stdout) != 0 || ferror(stdout))) {

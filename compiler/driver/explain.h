@@ -1,0 +1,15 @@
+/* `tkc explain`: the entries of docs/errors/, which explain.py makes a table of. */
+#ifndef TKC_EXPLAIN_H
+#define TKC_EXPLAIN_H
+
+typedef struct explain_entry {
+    const char *code, *title, *text;
+} explain_entry;
+
+extern const explain_entry explain_entries[]; /* by their numbers */
+extern const int explain_nentries;
+
+/* Prints the entries of the codes, or the list of all where there are none. Returns the exit status. */
+int explain_main(int ncodes, const char **codes);
+
+#endif
