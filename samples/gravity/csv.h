@@ -8,7 +8,8 @@ typedef struct body {
     float x, y, vx, vy;
 } body;
 
-/* Reads up to max bodies (0: all) to *bodies, for free(). Returns their number, or -1 after a message. Lines that start with # or a letter are skipped. */
+/* Reads up to max bodies (0: all) to *bodies, for free(). Returns their number, or -1 after a message. Empty lines and
+ * those that start with # are skipped, and a first line `x,y,vx,vy`; any other line is four finite numbers. */
 int csv_read(const char *path, int max, body **bodies);
 
 FILE *csv_create(const char *path);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -12,10 +13,13 @@
 #include "gravity.h"
 #include "options.h"
 
+enum { CSV, GIF, PNG, FILES };
+
 typedef struct output {
     FILE *csv;
     animation *gif;
     picture *png;
+    char *part[FILES]; /* names until all of them are written: what stands there stays whole until then */
     float (*drawn)[2]; /* positions at the last drawing */
 } output;
 
@@ -139,13 +143,56 @@ static void progress(int step, int steps)
 
 /* ---- outputs ---- */
 
+/* A device or a pipe is written itself. */
+static char *part_of(const char *path)
+{
+    static const char ending[] = ".part";
+    struct stat st;
+    const bool file = stat(path, &st) != 0 || S_ISREG(st.st_mode);
+    char *part = malloc(strlen(path) + sizeof ending);
+    if (part)
+        sprintf(part, "%s%s", path, file ? ending : "");
+    return part;
+}
+
+static void list_paths(const options *o, const char **path)
+{
+    path[CSV] = o->trajectory;
+    path[GIF] = o->gif;
+    path[PNG] = o->png;
+}
+
+/* All get their names, or none does. */
+static bool finish_files(output *out, const options *o, bool ok)
+{
+    const char *path[FILES];
+    list_paths(o, path);
+    for (int i = 0; i < FILES; i++) {
+        if (*path[i] && out->part[i] && strcmp(out->part[i], path[i]) != 0) {
+            if (!ok)
+                unlink(out->part[i]);
+            else if (rename(out->part[i], path[i]) != 0) {
+                perror(path[i]);
+                ok = false;
+            }
+        }
+        free(out->part[i]);
+    }
+    return ok;
+}
+
 static bool open_outputs(output *out, const options *o, int n, float extent)
 {
+    const char *path[FILES];
+    list_paths(o, path);
+    for (int i = 0; i < FILES; i++)
+        if (!(out->part[i] = part_of(path[i])))
+            return false;
     out->drawn = calloc((size_t)n, sizeof *out->drawn);
     if (*o->trajectory)
-        out->csv = csv_create(o->trajectory);
+        out->csv = csv_create(out->part[CSV]);
     if (*o->gif)
-        out->gif = animation_create(o->gif, 400, extent);
+        out->gif = animation_create(out->part[GIF], 400, extent);
     if (*o->png)
         out->png = picture_create(900, extent);
     return out->drawn && (!*o->trajectory || out->csv) && (!*o->gif || out->gif) && (!*o->png || out->png);
@@ -166,9 +213,8 @@ static bool record(output *out, const gravity *g, int step, bool frame)
     return !frame || !out->gif || animation_frame(out->gif, n, x);
 }
 
-static bool close_outputs(output *out, const options *o, const gravity *g)
+static bool close_outputs(output *out, const options *o, const gravity *g, bool ok)
 {
-    bool ok = true;
     if (out->csv && (ferror(out->csv) | fclose(out->csv)) != 0) {
         perror(o->trajectory);
         ok = false;
@@ -177,11 +223,11 @@ static bool close_outputs(output *out, const options *o, const gravity *g)
         ok = animation_close(out->gif) && ok;
     if (out->png) {
         picture_bodies(out->png, g->params.N, (const float (*)[2])g->x.data);
-        ok = picture_write_png(out->png, o->png) && ok;
+        ok = picture_write_png(out->png, out->part[PNG]) && ok;
         picture_destroy(out->png);
     }
     free(out->drawn);
-    return ok;
+    return finish_files(out, o, ok);
 }
 
 /* ---- the run ---- */
@@ -225,7 +271,7 @@ static bool run(gravity *g, const options *o, float extent)
     ok = ok && simulate(g, o, &out);
     if (ok && o->check)
         ok = check_forces(g);
-    return close_outputs(&out, o, g) && ok;
+    return close_outputs(&out, o, g, ok);
 }
 
 int main(int argc, char **argv)
