@@ -20,7 +20,7 @@ static int64_t read_integer(const void *at, tk_scalar type)
         uint32_t u32;
         int64_t i64;
     } v = {0};
-    memcpy(&v, at, rt_scalar_bytes(type));
+    memcpy(&v, at, tk_rt_scalar_bytes(type));
     switch (type) {
     case TK_I8:
         return v.i8;
@@ -62,9 +62,9 @@ static tk_status set_shape(tk_field *f, const tk_array_desc *d, const tk_kernel 
             return tk_fail(s, TK_BAD_ARGUMENT, "kernel '%s': extent %d of the array '%s' is negative (%lld)", k->name,
                            i, f->desc->name, (long long)f->shape[i]);
     }
-    return rt_set_shape(f) ? TK_OK
-                           : tk_fail(s, TK_BAD_ARGUMENT, "kernel '%s': the array '%s' has too many elements", k->name,
-                                     f->desc->name);
+    return tk_rt_set_shape(f) ? TK_OK
+                              : tk_fail(s, TK_BAD_ARGUMENT, "kernel '%s': the array '%s' has too many elements",
+                                        k->name, f->desc->name);
 }
 
 /* Zeros stand for a gradient or dual that is not given, and take one that is not wanted. */
@@ -90,9 +90,9 @@ static tk_status set_planes(tk_module *m, const tk_kernel *k, int i, int n, cons
     const tk_array_desc *d = &k->arrays[i];
     const tk_field *lead = &m->fields[d->field];
     const char *name = lead->desc->name;
-    const int length = rt_whole_name(lead);
+    const int length = tk_rt_whole_name(lead);
     const tk_array given = array_of(d, args);
-    const size_t bytes = rt_memory_bytes(lead);
+    const size_t bytes = tk_rt_memory_bytes(lead);
     for (int p = TK_DATA; p <= TK_GRAD_DUAL; p++) {
         void *plane = given.plane[p];
         bool any = false;
@@ -103,7 +103,7 @@ static tk_status set_planes(tk_module *m, const tk_kernel *k, int i, int n, cons
             const bool grad = back && (f->desc->flags & TK_FIELD_GRAD) != 0,
                        dual = along && (f->desc->flags & TK_FIELD_DUAL) != 0;
             const bool used[] = {true, grad, dual, grad && along};
-            const size_t align = rt_scalar_bytes(f->desc->elem);
+            const size_t align = tk_rt_scalar_bytes(f->desc->elem);
             f->plane[p] = NULL;
             if (!used[p])
                 continue;
@@ -114,18 +114,18 @@ static tk_status set_planes(tk_module *m, const tk_kernel *k, int i, int n, cons
             if (st != TK_OK)
                 return st;
             any = true;
-            f->plane[p] = rt_placed(f, plane);
+            f->plane[p] = tk_rt_placed(f, plane);
         }
     }
     return TK_OK;
 }
 
-tk_status rt_arrays_bind(tk_module *m, const tk_kernel *k, tk_kernel_fn fn, const void *args)
+tk_status tk_rt_arrays_bind(tk_module *m, const tk_kernel *k, tk_kernel_fn fn, const void *args)
 {
     const bool along = fn != k->run && (fn == k->jvp || fn == k->hvp),
                back = fn != k->run && (fn == k->grad || fn == k->hvp);
     for (int i = 0, n; i < k->narrays; i += n) {
-        n = rt_sharers(&m->fields[k->arrays[i].field]); /* of structs, a field for each member */
+        n = tk_rt_sharers(&m->fields[k->arrays[i].field]); /* of structs, a field for each member */
         tk_status st = TK_OK;
         for (int q = 0; q < n && st == TK_OK; q++)
             st = set_shape(&m->fields[k->arrays[i + q].field], &k->arrays[i + q], k, args);
@@ -134,21 +134,21 @@ tk_status rt_arrays_bind(tk_module *m, const tk_kernel *k, tk_kernel_fn fn, cons
         if (st != TK_OK)
             return st;
     }
-    return rt_arrays_check(m, k, back, along);
+    return tk_rt_arrays_check(m, k, back, along);
 }
 
-void rt_arrays_unbind(tk_module *m, const tk_kernel *k)
+void tk_rt_arrays_unbind(tk_module *m, const tk_kernel *k)
 {
     for (int i = 0; i < k->narrays; i++) {
         tk_field *f = &m->fields[k->arrays[i].field];
-        rt_watch_free(f);
+        tk_rt_watch_free(f);
         memset(f->plane, 0, sizeof f->plane);
         memset(f->shape, 0, sizeof f->shape);
         f->count = 0;
     }
 }
 
-tk_status rt_arrays_refuse_results(tk_module *m, const tk_kernel *k, const char *where)
+tk_status tk_rt_arrays_refuse_results(tk_module *m, const tk_kernel *k, const char *where)
 {
     if (k->result)
         return tk_fail(m->session, TK_NO_DERIVATIVE,
@@ -166,14 +166,14 @@ tk_status rt_arrays_refuse_results(tk_module *m, const tk_kernel *k, const char 
 }
 
 /* FNV-1a over the bytes of all of them. */
-uint64_t rt_arrays_hash(const tk_module *m, const tk_kernel *k, const void *args)
+uint64_t tk_rt_arrays_hash(const tk_module *m, const tk_kernel *k, const void *args)
 {
     uint64_t h = 0xcbf29ce484222325u;
     for (int i = 0; i < k->narrays; i++) {
         const tk_field_desc *f = &m->desc->fields[k->arrays[i].field];
         const tk_field *array = &m->fields[k->arrays[i].field];
-        const unsigned char *data = rt_placed(array, array_of(&k->arrays[i], args).plane[TK_DATA]);
-        const size_t each = (size_t)f->ncomp * rt_scalar_bytes(f->elem), step = rt_element_step(array);
+        const unsigned char *data = tk_rt_placed(array, array_of(&k->arrays[i], args).plane[TK_DATA]);
+        const size_t each = (size_t)f->ncomp * tk_rt_scalar_bytes(f->elem), step = tk_rt_element_step(array);
         size_t n = (k->arrays[i].what & TK_ARRAY_OUT) ? 0 : 1;
         for (int d = 0; d < f->ndim; d++)
             n *= (size_t)extent_of(m, &k->arrays[i], d, args);

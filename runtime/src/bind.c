@@ -32,7 +32,7 @@ static const char *plane_name(int plane)
 static tk_status check_given(tk_field *f, void *const *given)
 {
     tk_session *s = f->module->session;
-    const size_t align = rt_alignment(f);
+    const size_t align = tk_rt_alignment(f);
     for (int p = TK_DATA; p <= TK_DUAL; p++) {
         if (f->plane[p] && !given[p] && tk_field_bytes(f) > 0)
             return tk_fail(s, TK_BAD_ARGUMENT, "binding field '%s': its %s is NULL", f->desc->name, plane_name(p));
@@ -50,7 +50,7 @@ static tk_status check_given(tk_field *f, void *const *given)
 static rt_span span_of_plane(const tk_field *f, int plane)
 {
     rt_span l;
-    (void)rt_span_of(f, f->plane[plane], f->stride[plane], &l); /* counted when it was bound */
+    (void)tk_rt_span_of(f, f->plane[plane], f->stride[plane], &l); /* counted when it was bound */
     return l;
 }
 
@@ -63,11 +63,11 @@ static tk_status check_others(tk_field *f, int p, const rt_span *l, bool written
             for (int q = TK_DATA; q <= TK_GRAD_DUAL; q++) {
                 /* its own planes in the host's memory are about to be replaced, but what the library allocated is freed
                  * or stays */
-                const bool same = rt_owner(other) == rt_owner(f);
-                if (same && q != TK_GRAD_DUAL && !rt_owner(f)->own[0])
+                const bool same = tk_rt_owner(other) == tk_rt_owner(f);
+                if (same && q != TK_GRAD_DUAL && !tk_rt_owner(f)->own[0])
                     continue;
                 const rt_span there = span_of_plane(other, q);
-                if (rt_spans_overlap(l, &there) && (same || written || is_written(other, q)))
+                if (tk_rt_spans_overlap(l, &there) && (same || written || is_written(other, q)))
                     return tk_fail(
                         s, TK_BAD_ARGUMENT,
                         "binding field '%s': its %s overlaps the %s of field '%s.%s', and one of the two is written",
@@ -83,15 +83,15 @@ static tk_status check_overlap(tk_field *f, void *const *given, int64_t (*stride
     tk_session *s = f->module->session;
     rt_span l[3];
     for (int p = TK_DATA; p <= TK_DUAL; p++) {
-        if (!rt_span_of(f, given[p], stride[p], &l[p]))
+        if (!tk_rt_span_of(f, given[p], stride[p], &l[p]))
             return tk_fail(s, TK_BAD_ARGUMENT, "binding field '%s': the strides of its %s leave the address space",
                            f->desc->name, plane_name(p));
-        if (given[p] && is_written(f, p) && rt_span_overlaps_itself(l[p]))
+        if (given[p] && is_written(f, p) && tk_rt_span_overlaps_itself(l[p]))
             return tk_fail(s, TK_BAD_ARGUMENT,
                            "binding field '%s': by its strides elements of its %s overlap each other", f->desc->name,
                            plane_name(p));
         for (int q = TK_DATA; q < p; q++)
-            if (rt_spans_overlap(&l[p], &l[q]))
+            if (tk_rt_spans_overlap(&l[p], &l[q]))
                 return tk_fail(s, TK_BAD_ARGUMENT, "binding field '%s': its %s overlaps its %s", f->desc->name,
                                plane_name(p), plane_name(q));
     }
@@ -145,7 +145,7 @@ static tk_status check_constant(const tk_kernel *k, const tk_field *array, tk_pl
         for (int n = 0; n < m->desc->nfields; n++) {
             const tk_field *f = &m->fields[n];
             const rt_span there = span_of_plane(f, TK_DATA);
-            if (f->plane[plane] && rt_spans_overlap(&l, &there) && !(plane == TK_DUAL && has_dual_of(array, f)))
+            if (f->plane[plane] && tk_rt_spans_overlap(&l, &there) && !(plane == TK_DUAL && has_dual_of(array, f)))
                 return tk_fail(s, TK_NO_DERIVATIVE,
                                "kernel '%s' of module '%s': the array '%s' is memory of the field '%s.%s', which has a "
                                "%s, and %s takes an array for a constant: "
@@ -164,15 +164,15 @@ static tk_status check_constants(tk_module *m, const tk_kernel *k, bool along)
     tk_status st = TK_OK;
     for (int i = 0; i < k->narrays && !s->in_call && st == TK_OK; i++) {
         const tk_field *f = &m->fields[k->arrays[i].field];
-        if (taped && rt_is_float(f))
+        if (taped && tk_rt_is_float(f))
             st = check_constant(k, f, TK_GRAD);
-        if (carried && rt_is_float(f) && st == TK_OK)
+        if (carried && tk_rt_is_float(f) && st == TK_OK)
             st = check_constant(k, f, TK_DUAL);
     }
     return st;
 }
 
-tk_status rt_arrays_check(tk_module *m, const tk_kernel *k, bool back, bool along)
+tk_status tk_rt_arrays_check(tk_module *m, const tk_kernel *k, bool back, bool along)
 {
     const tk_status st = check_constants(m, k, along);
     if (st != TK_OK)
@@ -185,13 +185,13 @@ tk_status rt_arrays_check(tk_module *m, const tk_kernel *k, bool back, bool alon
             for (int n = 0; n < m->desc->nfields; n++)
                 for (int q = TK_DATA; q <= TK_GRAD_DUAL; q++) {
                     const rt_span there = span_of_plane(&m->fields[n], q);
-                    if (rt_spans_overlap(&l, &there) && (written || writes_plane(k, n, q, back, along)))
+                    if (tk_rt_spans_overlap(&l, &there) && (written || writes_plane(k, n, q, back, along)))
                         return fail_overlap(k, f, p, &m->fields[n], q);
                 }
             for (int n = 0; n <= i; n++)
                 for (int q = TK_DATA; q <= (n < i ? TK_GRAD_DUAL : p - 1); q++) {
                     const rt_span there = span_of_plane(&m->fields[k->arrays[n].field], q);
-                    if (rt_spans_overlap(&l, &there) && (written || writes_array(&k->arrays[n], q, back)))
+                    if (tk_rt_spans_overlap(&l, &there) && (written || writes_array(&k->arrays[n], q, back)))
                         return fail_overlap(k, f, p, &m->fields[k->arrays[n].field], q);
                 }
         }
@@ -204,7 +204,7 @@ tk_status rt_arrays_check(tk_module *m, const tk_kernel *k, bool back, bool alon
 static tk_status check_closed(const tk_field *f)
 {
     tk_session *s = f->module->session;
-    const tk_status st = rt_check_idle(s, "binding");
+    const tk_status st = tk_rt_check_idle(s, "binding");
     if (st != TK_OK)
         return st;
     if (s->tape.open || s->forward.open)
@@ -219,7 +219,7 @@ static tk_status bind(tk_field *f, void *const *given, const int64_t *const *str
     tk_status st = check_closed(f);
     if (st != TK_OK)
         return st;
-    if (rt_shares_memory(f))
+    if (tk_rt_shares_memory(f))
         return tk_fail(s, TK_BAD_ARGUMENT, "binding field '%s': a member is bound together with its structs",
                        f->desc->name);
     int64_t stride[3][8] = {{0}};
@@ -227,7 +227,7 @@ static tk_status bind(tk_field *f, void *const *given, const int64_t *const *str
         if (strides && strides[p])
             memcpy(stride[p], strides[p], (size_t)f->desc->ndim * sizeof stride[p][0]);
         else
-            rt_plain_strides(f, stride[p]);
+            tk_rt_plain_strides(f, stride[p]);
     }
     st = check_given(f, given);
     if (st == TK_OK)
@@ -242,7 +242,7 @@ static tk_status bind(tk_field *f, void *const *given, const int64_t *const *str
     }
     /* a plane without bytes may stay where it was: then the block that it points into must stay too */
     if (tk_field_bytes(f) > 0) {
-        rt_free(s, f->own[0]);
+        tk_rt_free(s, f->own[0]);
         f->own[0] = NULL;
     }
     f->bound = true;
@@ -252,14 +252,14 @@ static tk_status bind(tk_field *f, void *const *given, const int64_t *const *str
 tk_status tk_field_bind(tk_field *f, void *data, void *grad, void *dual)
 {
     void *const given[] = {data, grad, dual};
-    return f ? bind(f, given, NULL) : rt_thread_fail(TK_BAD_ARGUMENT, "tk_field_bind: the field is NULL");
+    return f ? bind(f, given, NULL) : tk_rt_thread_fail(TK_BAD_ARGUMENT, "tk_field_bind: the field is NULL");
 }
 
 tk_status tk_field_bind_strided(tk_field *f, void *const *given, const int64_t *const *strides)
 {
     if (!f)
-        return rt_thread_fail(TK_BAD_ARGUMENT, "tk_field_bind_strided: the field is NULL");
-    if (!rt_takes_strides(f))
+        return tk_rt_thread_fail(TK_BAD_ARGUMENT, "tk_field_bind_strided: the field is NULL");
+    if (!tk_rt_takes_strides(f))
         return tk_fail(f->module->session, TK_BAD_ARGUMENT,
                        "binding field '%s' with strides: it is not declared strided", f->desc->name);
     return bind(f, given, strides);
@@ -280,24 +280,24 @@ static tk_status check_structs(const struct_bind *b, void *const *given)
         bool has = false, written = false;
         size_t align = 1;
         for (int k = 0; k < b->n; k++) {
-            const size_t bytes = rt_scalar_bytes(b->lead[k].desc->elem);
+            const size_t bytes = tk_rt_scalar_bytes(b->lead[k].desc->elem);
             has = has || b->lead[k].plane[p];
             written = written || is_written(&b->lead[k], p);
             align = bytes > align ? bytes : align;
         }
         if (has && !given[p] && b->lead->count > 0)
-            return tk_fail(s, TK_BAD_ARGUMENT, "binding field '%.*s': the %s is NULL", rt_whole_name(b->lead),
+            return tk_fail(s, TK_BAD_ARGUMENT, "binding field '%.*s': the %s is NULL", tk_rt_whole_name(b->lead),
                            b->lead->desc->name, plane_name(p));
         if (!has && given[p])
-            return tk_fail(s, TK_BAD_ARGUMENT, "binding field '%.*s': there is no %s", rt_whole_name(b->lead),
+            return tk_fail(s, TK_BAD_ARGUMENT, "binding field '%.*s': there is no %s", tk_rt_whole_name(b->lead),
                            b->lead->desc->name, plane_name(p));
         if ((uintptr_t)given[p] % align != 0)
             return tk_fail(s, TK_BAD_ARGUMENT, "binding field '%.*s': the %s is not aligned to %zu bytes",
-                           rt_whole_name(b->lead), b->lead->desc->name, plane_name(p), align);
+                           tk_rt_whole_name(b->lead), b->lead->desc->name, plane_name(p), align);
         for (int q = TK_DATA; q < p; q++)
-            if (rt_spans_overlap(&b->whole[p], &b->whole[q]))
+            if (tk_rt_spans_overlap(&b->whole[p], &b->whole[q]))
                 return tk_fail(s, TK_BAD_ARGUMENT, "binding field '%.*s': the %s overlaps the %s",
-                               rt_whole_name(b->lead), b->lead->desc->name, plane_name(p), plane_name(q));
+                               tk_rt_whole_name(b->lead), b->lead->desc->name, plane_name(p), plane_name(q));
         const tk_status st = given[p] ? check_others(b->lead, p, &b->whole[p], written) : TK_OK;
         if (st != TK_OK)
             return st;
@@ -308,28 +308,28 @@ static tk_status check_structs(const struct_bind *b, void *const *given)
 tk_status tk_field_bind_structs(tk_field *f, void *data, void *grad, void *dual)
 {
     if (!f)
-        return rt_thread_fail(TK_BAD_ARGUMENT, "tk_field_bind_structs: the field is NULL");
+        return tk_rt_thread_fail(TK_BAD_ARGUMENT, "tk_field_bind_structs: the field is NULL");
     tk_status st = check_closed(f);
     if (st != TK_OK)
         return st;
-    if (!rt_shares_memory(f))
+    if (!tk_rt_shares_memory(f))
         return tk_fail(f->module->session, TK_BAD_ARGUMENT, "binding the structs of field '%s': it is no member of any",
                        f->desc->name);
     void *const given[] = {data, grad, dual};
-    struct_bind b = {.lead = rt_owner(f), .n = rt_sharers(rt_owner(f))};
+    struct_bind b = {.lead = tk_rt_owner(f), .n = tk_rt_sharers(tk_rt_owner(f))};
     for (int p = TK_DATA; p <= TK_DUAL; p++)
-        b.whole[p] = rt_span_of_memory(b.lead, given[p]);
+        b.whole[p] = tk_rt_span_of_memory(b.lead, given[p]);
     st = check_structs(&b, given);
     if (st != TK_OK)
         return st;
     for (int k = 0; k < b.n; k++) {
         for (int p = TK_DATA; p <= TK_DUAL; p++)
             if (given[p] && b.lead[k].plane[p])
-                b.lead[k].plane[p] = rt_placed(&b.lead[k], given[p]);
+                b.lead[k].plane[p] = tk_rt_placed(&b.lead[k], given[p]);
         b.lead[k].bound = true;
     }
-    if (rt_memory_bytes(b.lead) > 0) {
-        rt_free(f->module->session, b.lead->own[0]);
+    if (tk_rt_memory_bytes(b.lead) > 0) {
+        tk_rt_free(f->module->session, b.lead->own[0]);
         b.lead->own[0] = NULL;
     }
     return TK_OK;

@@ -41,7 +41,7 @@ static void leave_draws(draws_scope *d)
 }
 
 /* What backward launches again draws what it drew in forward. */
-tk_status rt_call_backward(tk_session *s, const rt_entry *e)
+tk_status tk_rt_call_backward(tk_session *s, const rt_entry *e)
 {
     __attribute__((cleanup(leave_draws), unused)) draws_scope scope = {s, s->draws};
     s->draws = e->draws;
@@ -61,14 +61,14 @@ typedef struct call_args {
 
 static void free_args(call_args *a)
 {
-    rt_free(a->session, a->copy);
+    tk_rt_free(a->session, a->copy);
 }
 
 static tk_status run_with_copy(tk_session *s, const tk_triple *t, tk_host_fn fn, const void *args, size_t size)
 {
     if (size == 0)
         return run(s, t, fn, (void *)args);
-    __attribute__((cleanup(free_args))) call_args a = {s, size > SIZE_MAX / 4 ? NULL : rt_alloc(s, size, false)};
+    __attribute__((cleanup(free_args))) call_args a = {s, size > SIZE_MAX / 4 ? NULL : tk_rt_alloc(s, size, false)};
     if (!a.copy)
         return tk_fail(s, TK_NO_MEMORY, "out of memory for the arguments of '%s'", name_of(t));
     memcpy(a.copy, args, size);
@@ -78,8 +78,8 @@ static tk_status run_with_copy(tk_session *s, const tk_triple *t, tk_host_fn fn,
 /* A module or the session may go while a function of the host runs: what hangs on them waits until it is back. */
 static void leave_session(tk_session **s)
 {
-    rt_tape_end_call(*s);
-    rt_session_release(*s);
+    tk_rt_tape_end_call(*s);
+    tk_rt_session_release(*s);
 }
 
 /* ---- the interface ---- */
@@ -94,7 +94,7 @@ static tk_status check_call(tk_session *s, const tk_triple *t, const void *args,
     if (size > 0 && !args)
         return tk_fail(s, TK_BAD_ARGUMENT, "tk_call of '%s': the arguments are NULL, but their size is %zu", name_of(t),
                        size);
-    return rt_check_idle(s, "tk_call");
+    return tk_rt_check_idle(s, "tk_call");
 }
 
 static tk_status missing(tk_session *s, const tk_triple *t, const char *what, const char *who)
@@ -105,11 +105,11 @@ static tk_status missing(tk_session *s, const tk_triple *t, const char *what, co
 tk_status tk_call(tk_session *s, const tk_triple *t, const void *args, size_t size)
 {
     if (!s)
-        return rt_thread_fail(TK_BAD_ARGUMENT, "tk_call: the session is NULL");
+        return tk_rt_thread_fail(TK_BAD_ARGUMENT, "tk_call: the session is NULL");
     const tk_status st = check_call(s, t, args, size);
     if (st != TK_OK)
         return st;
-    rt_session_retain(s);
+    tk_rt_session_retain(s);
     __attribute__((cleanup(leave_session))) tk_session *held = s;
     (void)held;
     const bool forward = s->forward.open && !s->in_call, tape = s->tape.open && !s->in_call;
@@ -125,7 +125,7 @@ tk_status tk_call(tk_session *s, const tk_triple *t, const void *args, size_t si
     if (!t->backward)
         return missing(s, t, "backward", "the open tape");
     void *kept;
-    const tk_status recorded = rt_tape_record_call(s, t, args, size, &kept);
+    const tk_status recorded = tk_rt_tape_record_call(s, t, args, size, &kept);
     if (recorded != TK_OK)
         return recorded;
     const tk_status ran = run(s, t, t->forward, kept);

@@ -18,7 +18,7 @@ static void undo(struct rt_changes *c)
     }
 }
 
-void rt_changes_undo(tk_session *s, rt_entry *e)
+void tk_rt_changes_undo(tk_session *s, rt_entry *e)
 {
     undo(e->changes);
     s->tape.undone = s->tape.undone || e->changes;
@@ -28,12 +28,12 @@ static void free_changes(tk_session *s, struct rt_changes **list)
 {
     for (struct rt_changes *c = *list, *next; c; c = next) {
         next = c->next;
-        rt_free(s, c);
+        tk_rt_free(s, c);
     }
     *list = NULL;
 }
 
-void rt_changes_put_back(tk_session *s)
+void tk_rt_changes_put_back(tk_session *s)
 {
     undo(s->tape.scratch);
     free_changes(s, &s->tape.scratch);
@@ -62,14 +62,14 @@ static void redo(struct rt_changes **list)
     *list = reversed(first);
 }
 
-void rt_changes_redo(tk_session *s)
+void tk_rt_changes_redo(tk_session *s)
 {
     for (size_t i = 0; i < s->tape.count && s->tape.undone; i++)
         redo(&s->tape.entries[i].changes);
     s->tape.undone = false;
 }
 
-void rt_changes_free(tk_session *s, rt_entry *e)
+void tk_rt_changes_free(tk_session *s, rt_entry *e)
 {
     free_changes(s, &e->changes);
 }

@@ -37,13 +37,13 @@ static uint64_t *slot(const struct rt_decisions *d, uint64_t key)
 static bool grow(tk_session *s, struct rt_decisions *d)
 {
     struct rt_decisions wider = {.cap = d->cap ? 2 * d->cap : 256, .n = d->n};
-    wider.at = wider.cap > SIZE_MAX / 2 / sizeof *wider.at ? NULL : rt_alloc(s, wider.cap * sizeof *wider.at, true);
+    wider.at = wider.cap > SIZE_MAX / 2 / sizeof *wider.at ? NULL : tk_rt_alloc(s, wider.cap * sizeof *wider.at, true);
     if (!wider.at)
         return false;
     for (size_t i = 0; i < d->cap; i++)
         if (d->at[i])
             *slot(&wider, d->at[i]) = d->at[i];
-    rt_free(s, d->at);
+    tk_rt_free(s, d->at);
     *d = wider;
     return true;
 }
@@ -51,7 +51,7 @@ static bool grow(tk_session *s, struct rt_decisions *d)
 static void keep(tk_session *s, tk_record *rec, uint64_t key)
 {
     if (!rec->decided)
-        rec->decided = rt_alloc(s, sizeof *rec->decided, true);
+        rec->decided = tk_rt_alloc(s, sizeof *rec->decided, true);
     struct rt_decisions *d = rec->decided;
     if (!d || (2 * (d->n + 1) > d->cap && !grow(s, d))) {
         tk_fail(s, TK_NO_MEMORY, "out of memory for the decisions of a launch");
@@ -62,11 +62,11 @@ static void keep(tk_session *s, tk_record *rec, uint64_t key)
     *at = key;
 }
 
-void rt_decisions_free(tk_session *s, tk_record *rec)
+void tk_rt_decisions_free(tk_session *s, tk_record *rec)
 {
     if (rec->decided)
-        rt_free(s, rec->decided->at);
-    rt_free(s, rec->decided);
+        tk_rt_free(s, rec->decided->at);
+    tk_rt_free(s, rec->decided);
     rec->decided = NULL;
 }
 

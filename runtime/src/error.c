@@ -43,7 +43,7 @@ const char *tk_error(void)
     return thread_message;
 }
 
-tk_status rt_thread_fail(tk_status status, const char *fmt, ...)
+tk_status tk_rt_thread_fail(tk_status status, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
@@ -52,7 +52,7 @@ tk_status rt_thread_fail(tk_status status, const char *fmt, ...)
     return status;
 }
 
-void rt_thread_clear(void)
+void tk_rt_thread_clear(void)
 {
     thread_message[0] = '\0';
 }

@@ -1,7 +1,7 @@
 /* Fields: access, clearing, binding to host memory. */
 #include "rt.h"
 
-size_t rt_scalar_bytes(tk_scalar t)
+size_t tk_rt_scalar_bytes(tk_scalar t)
 {
     static const unsigned char bytes[] = {
         [TK_BOOL] = sizeof(bool),
@@ -19,12 +19,12 @@ size_t rt_scalar_bytes(tk_scalar t)
     return bytes[t];
 }
 
-bool rt_is_float(const tk_field *f)
+bool tk_rt_is_float(const tk_field *f)
 {
     return f->desc->elem == TK_F32 || f->desc->elem == TK_F64;
 }
 
-size_t rt_scalars(const tk_field *f)
+size_t tk_rt_scalars(const tk_field *f)
 {
     return (size_t)f->count * (size_t)f->desc->ncomp; /* checked at creation: no overflow */
 }
@@ -48,7 +48,7 @@ int64_t tk_field_extent(const tk_field *f, int dim)
 
 size_t tk_field_bytes(const tk_field *f)
 {
-    return f ? rt_scalars(f) * rt_scalar_bytes(f->desc->elem) : 0;
+    return f ? tk_rt_scalars(f) * tk_rt_scalar_bytes(f->desc->elem) : 0;
 }
 
 void *tk_field_data(const tk_field *f)
@@ -112,7 +112,7 @@ static void clear_lines(const void *args, int64_t lo, int64_t hi)
 static void clear_elements(const void *args, int64_t lo, int64_t hi)
 {
     const strided_clear *a = args;
-    rt_elements_clear(a->f, a->plane, lo, hi);
+    tk_rt_elements_clear(a->f, a->plane, lo, hi);
 }
 
 static void clear_bytes(tk_session *s, void *at, size_t bytes)
@@ -122,56 +122,56 @@ static void clear_bytes(tk_session *s, void *at, size_t bytes)
         return;
     /* with all threads, or this would be the serial part of every tape */
     const tk_plan p = tk_plan_make((int64_t)((bytes + CLEAR_UNIT - 1) / CLEAR_UNIT), 1, 8);
-    rt_run_chunks(s, &p, rt_work(s, &p), clear_lines, &a, true);
+    tk_rt_run_chunks(s, &p, tk_rt_work(s, &p), clear_lines, &a, true);
 }
 
-void rt_clear_plane(tk_field *f, tk_plane plane)
+void tk_rt_clear_plane(tk_field *f, tk_plane plane)
 {
-    if (f->plane[plane] && !rt_is_dense(f, plane)) {
+    if (f->plane[plane] && !tk_rt_is_dense(f, plane)) {
         const strided_clear each = {f, plane};
         const tk_plan p = tk_plan_make(f->count, 1, 8);
-        rt_run_chunks(f->module->session, &p, rt_work(f->module->session, &p), clear_elements, &each, true);
+        tk_rt_run_chunks(f->module->session, &p, tk_rt_work(f->module->session, &p), clear_elements, &each, true);
         return;
     }
     clear_bytes(f->module->session, f->plane[plane], tk_field_bytes(f));
 }
 
 /* A cleared gradient is a constant, a cleared dual no longer varies anything: the gradient's dual goes with either. */
-void rt_clear_field(tk_field *f, tk_plane plane)
+void tk_rt_clear_field(tk_field *f, tk_plane plane)
 {
-    rt_clear_plane(f, plane);
-    rt_clear_plane(f, TK_GRAD_DUAL);
+    tk_rt_clear_plane(f, plane);
+    tk_rt_clear_plane(f, TK_GRAD_DUAL);
 }
 
 /* All fields of one memory at once, with the gaps between them, which nobody uses. */
 static void clear_memory(tk_field *owner, tk_plane plane)
 {
-    const int n = rt_sharers(owner);
+    const int n = tk_rt_sharers(owner);
     for (int k = 0; k < n; k++) {
         if (!owner[k].plane[plane])
             continue;
-        clear_bytes(owner->module->session, rt_memory(&owner[k], plane), rt_memory_bytes(owner));
+        clear_bytes(owner->module->session, tk_rt_memory(&owner[k], plane), tk_rt_memory_bytes(owner));
         return;
     }
 }
 
-void rt_clear_module(tk_module *m, tk_plane plane)
+void tk_rt_clear_module(tk_module *m, tk_plane plane)
 {
     for (int i = 0; i < m->desc->nfields; i++) {
         tk_field *f = &m->fields[i];
-        if (!rt_shares_memory(f)) {
-            rt_clear_field(f, plane);
-        } else if (rt_owner(f) == f) {
+        if (!tk_rt_shares_memory(f)) {
+            tk_rt_clear_field(f, plane);
+        } else if (tk_rt_owner(f) == f) {
             clear_memory(f, plane);
             clear_memory(f, TK_GRAD_DUAL);
         }
     }
 }
 
-void rt_clear_session(tk_session *s, tk_plane plane)
+void tk_rt_clear_session(tk_session *s, tk_plane plane)
 {
     for (tk_module *m = s->modules; m; m = m->next)
-        rt_clear_module(m, plane);
+        tk_rt_clear_module(m, plane);
 }
 
 static const char *plane_word(tk_plane plane)
@@ -181,7 +181,7 @@ static const char *plane_word(tk_plane plane)
 
 static tk_status check_clearable(tk_session *s, tk_plane plane)
 {
-    const tk_status st = rt_check_idle(s, "clearing");
+    const tk_status st = tk_rt_check_idle(s, "clearing");
     if (st != TK_OK)
         return st;
     if (s->tape.open &&
@@ -194,33 +194,33 @@ static tk_status check_clearable(tk_session *s, tk_plane plane)
 static tk_status clear_field(tk_field *f, tk_plane plane)
 {
     if (!f)
-        return rt_thread_fail(TK_BAD_ARGUMENT, "clearing a %s: the field is NULL", plane_word(plane));
+        return tk_rt_thread_fail(TK_BAD_ARGUMENT, "clearing a %s: the field is NULL", plane_word(plane));
     tk_session *s = f->module->session;
     if (!f->plane[plane])
         return tk_fail(s, TK_NO_DERIVATIVE, "field '%s' has no %s", f->desc->name, plane_word(plane));
     const tk_status st = check_clearable(s, plane);
     if (st == TK_OK)
-        rt_clear_field(f, plane);
+        tk_rt_clear_field(f, plane);
     return st;
 }
 
 static tk_status clear_module(tk_module *m, tk_plane plane)
 {
     if (!m || !m->session)
-        return rt_thread_fail(TK_BAD_ARGUMENT, "clearing %ss: the module is NULL", plane_word(plane));
+        return tk_rt_thread_fail(TK_BAD_ARGUMENT, "clearing %ss: the module is NULL", plane_word(plane));
     const tk_status st = check_clearable(m->session, plane);
     if (st == TK_OK)
-        rt_clear_module(m, plane);
+        tk_rt_clear_module(m, plane);
     return st;
 }
 
 static tk_status clear_session(tk_session *s, tk_plane plane)
 {
     if (!s)
-        return rt_thread_fail(TK_BAD_ARGUMENT, "clearing %ss: the session is NULL", plane_word(plane));
+        return tk_rt_thread_fail(TK_BAD_ARGUMENT, "clearing %ss: the session is NULL", plane_word(plane));
     const tk_status st = check_clearable(s, plane);
     if (st == TK_OK)
-        rt_clear_session(s, plane);
+        tk_rt_clear_session(s, plane);
     return st;
 }
 

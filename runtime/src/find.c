@@ -29,15 +29,15 @@ static bool is_only_one(const tk_module *found, const tk_module *other, const ch
 {
     if (!found)
         return true;
-    rt_thread_fail(TK_BAD_ARGUMENT, "'%s' is a %s of module '%s' and of module '%s'", name, what, found->desc->name,
-                   other->desc->name);
+    tk_rt_thread_fail(TK_BAD_ARGUMENT, "'%s' is a %s of module '%s' and of module '%s'", name, what, found->desc->name,
+                      other->desc->name);
     return false;
 }
 
 static bool can_look(const tk_session *s, const char *name, const char *what)
 {
     if (!s || !name)
-        rt_thread_fail(TK_BAD_ARGUMENT, "%s: the session or the name is NULL", what);
+        tk_rt_thread_fail(TK_BAD_ARGUMENT, "%s: the session or the name is NULL", what);
     return s && name;
 }
 
@@ -54,7 +54,7 @@ tk_field *tk_field_find(tk_session *s, const char *name)
         found = f;
     }
     if (!found)
-        rt_thread_fail(TK_BAD_ARGUMENT, "no module of the session has a field '%s'", name);
+        tk_rt_thread_fail(TK_BAD_ARGUMENT, "no module of the session has a field '%s'", name);
     return found;
 }
 
@@ -75,7 +75,7 @@ int tk_field_components(const tk_field *f)
 
 int64_t tk_field_count(const tk_field *f)
 {
-    return f ? (int64_t)rt_scalars(f) : 0;
+    return f ? (int64_t)tk_rt_scalars(f) : 0;
 }
 
 /* ---- numbers ---- */
@@ -141,7 +141,7 @@ static tk_status check_range(const tk_field *f, tk_plane plane, int64_t first, i
                              const char *what)
 {
     if (!f || !values)
-        return rt_thread_fail(TK_BAD_ARGUMENT, "%s: the field or the values are NULL", what);
+        return tk_rt_thread_fail(TK_BAD_ARGUMENT, "%s: the field or the values are NULL", what);
     tk_session *s = f->module->session;
     if (plane < TK_DATA || plane > TK_GRAD_DUAL || !f->plane[plane])
         return tk_fail(s, TK_BAD_ARGUMENT, "%s: field '%s' has no such memory", what, f->desc->name);
@@ -155,7 +155,7 @@ static tk_status check_range(const tk_field *f, tk_plane plane, int64_t first, i
 /* Number k of a field, row-major, the components of an element one after the other, wherever it stands. */
 static void *place_of(const tk_field *f, tk_plane plane, int64_t k)
 {
-    return rt_component(f, plane, rt_number(f, k / f->desc->ncomp, k % f->desc->ncomp));
+    return tk_rt_component(f, plane, tk_rt_number(f, k / f->desc->ncomp, k % f->desc->ncomp));
 }
 
 tk_status tk_field_get(const tk_field *f, tk_plane plane, int64_t first, int64_t n, double *values)
@@ -206,7 +206,7 @@ const tk_kernel *tk_kernel_find(tk_session *s, const char *name, tk_module **mod
             of = m;
         }
     if (!found)
-        rt_thread_fail(TK_BAD_ARGUMENT, "no module of the session has a kernel '%s'", name);
+        tk_rt_thread_fail(TK_BAD_ARGUMENT, "no module of the session has a kernel '%s'", name);
     if (module)
         *module = of;
     return found;
@@ -235,7 +235,7 @@ const char *tk_kernel_number_name(const tk_kernel *k, int n)
 tk_status tk_kernel_launch(tk_module *m, const tk_kernel *k, const double *numbers, int n)
 {
     if (!m || !k)
-        return rt_thread_fail(TK_BAD_ARGUMENT, "tk_kernel_launch: the module or the kernel is NULL");
+        return tk_rt_thread_fail(TK_BAD_ARGUMENT, "tk_kernel_launch: the module or the kernel is NULL");
     if (tk_kernel_at(m, k->index) != k)
         return tk_fail(m->session, TK_BAD_ARGUMENT, "tk_kernel_launch: '%s' is no kernel of module '%s'", k->name,
                        m->desc->name);
@@ -245,7 +245,7 @@ tk_status tk_kernel_launch(tk_module *m, const tk_kernel *k, const double *numbe
     if (n != takes || (takes > 0 && !numbers))
         return tk_fail(m->session, TK_BAD_ARGUMENT, "tk_kernel_launch: kernel '%s' takes %d number%s, not %d", k->name,
                        takes, takes == 1 ? "" : "s", numbers ? n : 0);
-    unsigned char *args = rt_alloc(m->session, k->args_size + 1, true);
+    unsigned char *args = tk_rt_alloc(m->session, k->args_size + 1, true);
     if (!args)
         return tk_fail(m->session, TK_NO_MEMORY, "out of memory for the arguments of kernel '%s'", k->name);
     tk_status st = TK_OK;
@@ -256,11 +256,11 @@ tk_status tk_kernel_launch(tk_module *m, const tk_kernel *k, const double *numbe
                 st = tk_fail(m->session, TK_BAD_ARGUMENT, "tk_kernel_launch: %g is no value of '%s' of kernel '%s'",
                              *numbers, p->name, k->name);
             else
-                set_number(p->type, args + p->at + (size_t)c * rt_scalar_bytes(p->type), *numbers);
+                set_number(p->type, args + p->at + (size_t)c * tk_rt_scalar_bytes(p->type), *numbers);
         }
     }
     if (st == TK_OK)
         st = tk_launch(m, k, k->args_size ? args : NULL);
-    rt_free(m->session, args);
+    tk_rt_free(m->session, args);
     return st;
 }

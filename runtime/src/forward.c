@@ -22,7 +22,7 @@ static tk_status check_outputs(tk_session *s, tk_field *const *outputs, int n)
 static tk_status check_param(tk_session *s, const tk_field *param, const void *seed, size_t count)
 {
     const tk_field_desc *d = param->desc;
-    if (!rt_is_float(param))
+    if (!tk_rt_is_float(param))
         return tk_fail(s, TK_BAD_ARGUMENT, "field '%s' cannot be the parameter of a forward scope: it holds no floats",
                        d->name);
     if (!param->plane[TK_DUAL])
@@ -31,30 +31,30 @@ static tk_status check_param(tk_session *s, const tk_field *param, const void *s
     if (!seed && (d->ndim != 0 || d->ncomp != 1))
         return tk_fail(s, TK_BAD_ARGUMENT, "tk_forward_begin: field '%s' is no 0-D scalar, so it needs a seed",
                        d->name);
-    if (seed ? count != rt_scalars(param) : count > 1)
+    if (seed ? count != tk_rt_scalars(param) : count > 1)
         return tk_fail(s, TK_BAD_ARGUMENT, "tk_forward_begin: the seed of field '%s' has %zu values, %zu are needed",
-                       d->name, count, rt_scalars(param));
+                       d->name, count, tk_rt_scalars(param));
     return TK_OK;
 }
 
 tk_status tk_forward_begin(tk_field *const *outputs, int noutputs, tk_field *param, const void *seed, size_t count)
 {
     if (!param)
-        return rt_thread_fail(TK_BAD_ARGUMENT, "tk_forward_begin: the parameter is NULL");
+        return tk_rt_thread_fail(TK_BAD_ARGUMENT, "tk_forward_begin: the parameter is NULL");
     tk_session *s = param->module->session;
-    tk_status st = rt_check_closed(s, "opening a forward scope");
+    tk_status st = tk_rt_check_closed(s, "opening a forward scope");
     if (st == TK_OK)
         st = check_outputs(s, outputs, noutputs);
     if (st == TK_OK)
         st = check_param(s, param, seed, count);
     if (st != TK_OK)
         return st;
-    rt_clear_session(s, TK_DUAL);
+    tk_rt_clear_session(s, TK_DUAL);
     const float one_f32 = 1.0f;
     const double one_f64 = 1.0;
     if (!seed)
         seed = param->desc->elem == TK_F32 ? (const void *)&one_f32 : (const void *)&one_f64;
-    rt_plane_write(param, TK_DUAL, seed);
+    tk_rt_plane_write(param, TK_DUAL, seed);
     s->forward = (rt_forward){.open = true, .param = param};
     for (int i = 0; i < noutputs; i++)
         s->forward.is_output = s->forward.is_output || outputs[i] == param;
@@ -64,8 +64,8 @@ tk_status tk_forward_begin(tk_field *const *outputs, int noutputs, tk_field *par
 tk_status tk_forward_end(tk_session *s)
 {
     if (!s)
-        return rt_thread_fail(TK_BAD_ARGUMENT, "tk_forward_end: the session is NULL");
-    tk_status st = rt_check_outside(s, "closing a forward scope");
+        return tk_rt_thread_fail(TK_BAD_ARGUMENT, "tk_forward_end: the session is NULL");
+    tk_status st = tk_rt_check_outside(s, "closing a forward scope");
     if (st != TK_OK)
         return st;
     st = tk_session_status(s);
@@ -80,7 +80,7 @@ tk_status tk_forward_end(tk_session *s)
             "tk_forward_end: something failed since the scope was opened (%s, cleared since): duals are incomplete",
             tk_status_name(s->forward.failed));
     if (!s->forward.is_output)
-        rt_clear_plane(s->forward.param, TK_DUAL); /* not grad_dual, a result of tapes in the scope */
+        tk_rt_clear_plane(s->forward.param, TK_DUAL); /* not grad_dual, a result of tapes in the scope */
     s->forward = (rt_forward){0};
     return st;
 }

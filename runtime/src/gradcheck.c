@@ -34,12 +34,12 @@ typedef struct variable {
 static double loss_at(void *ctx, double *x)
 {
     const variable *v = ctx;
-    rt_snapshot_restore(v->g->snapshot);
-    rt_scalar_set(v->f, TK_DATA, v->k, *x);
-    *x = rt_scalar_get(v->f, TK_DATA, v->k); /* as rounded to the field's type */
-    rt_scalar_set(v->g->loss, TK_DATA, 0, 0.0);
+    tk_rt_snapshot_restore(v->g->snapshot);
+    tk_rt_scalar_set(v->f, TK_DATA, v->k, *x);
+    *x = tk_rt_scalar_get(v->f, TK_DATA, v->k); /* as rounded to the field's type */
+    tk_rt_scalar_set(v->g->loss, TK_DATA, 0, 0.0);
     v->g->run(v->g->user);
-    return rt_scalar_get(v->g->loss, TK_DATA, 0);
+    return tk_rt_scalar_get(v->g->loss, TK_DATA, 0);
 }
 
 /* The ratio of |a - b| to what is tolerated; NaN counts as wrong unless both are. */
@@ -68,7 +68,7 @@ static double against(const modes *m, double slope, double tolerance, double siz
  * is. */
 static double against_sides(gradcheck *g, const rt_line *l, const modes *m, double ratio, double tolerance, double size)
 {
-    const rt_slope right = rt_slope_aside(l, 1), left = rt_slope_aside(l, -1);
+    const rt_slope right = tk_rt_slope_aside(l, 1), left = tk_rt_slope_aside(l, -1);
     if (right.jump || left.jump) {
         g->result.jumps++;
         return 0;
@@ -83,7 +83,7 @@ static double against_sides(gradcheck *g, const rt_line *l, const modes *m, doub
 
 static void compare(gradcheck *g, const rt_line *l, const modes *m, tk_field *f, int64_t k)
 {
-    const rt_slope d = rt_slope_central(l);
+    const rt_slope d = tk_rt_slope_central(l);
     /* a derivative that is small beside the others of its field has their rounding */
     const double tolerance = g->tolerance > 0 ? g->tolerance : l->single ? 1e-2 : 1e-5;
     const double size = fmax(fmax(fabs(m->reverse), fabs(d.slope)), 1e-2 * g->largest);
@@ -108,7 +108,7 @@ static void compare(gradcheck *g, const rt_line *l, const modes *m, tk_field *f,
 
 static tk_status reverse_mode(gradcheck *g)
 {
-    rt_snapshot_restore(g->snapshot);
+    tk_rt_snapshot_restore(g->snapshot);
     tk_status st = tk_tape_begin(g->loss, 0);
     if (st != TK_OK)
         return st;
@@ -118,19 +118,19 @@ static tk_status reverse_mode(gradcheck *g)
 
 static tk_status forward_mode(gradcheck *g, tk_field *f, int64_t k, void *seed, double *slope)
 {
-    rt_snapshot_restore(g->snapshot);
+    tk_rt_snapshot_restore(g->snapshot);
     const float one_f32 = 1.0f;
     const double one_f64 = 1.0;
-    const size_t size = rt_scalar_bytes(f->desc->elem);
+    const size_t size = tk_rt_scalar_bytes(f->desc->elem);
     void *at = (unsigned char *)seed + (size_t)k * size;
     memcpy(at, f->desc->elem == TK_F32 ? (const void *)&one_f32 : (const void *)&one_f64, size);
-    tk_status st = tk_forward_begin(&g->loss, 1, f, seed, rt_scalars(f));
+    tk_status st = tk_forward_begin(&g->loss, 1, f, seed, tk_rt_scalars(f));
     memset(at, 0, size);
     if (st != TK_OK)
         return st;
-    rt_scalar_set(g->loss, TK_DATA, 0, 0.0);
+    tk_rt_scalar_set(g->loss, TK_DATA, 0, 0.0);
     g->run(g->user);
-    *slope = rt_scalar_get(g->loss, TK_DUAL, 0);
+    *slope = tk_rt_scalar_get(g->loss, TK_DUAL, 0);
     return tk_forward_end(g->s);
 }
 
@@ -141,32 +141,32 @@ static tk_status check_variable(gradcheck *g, tk_field *f, int64_t k, void *seed
     if (st != TK_OK)
         return st;
     variable v = {g, f, k};
-    rt_snapshot_restore(g->snapshot);
-    const rt_line l = {.at = loss_at, .ctx = &v, .x = rt_scalar_get(f, TK_DATA, k), .single = is_f32(g, f)};
+    tk_rt_snapshot_restore(g->snapshot);
+    const rt_line l = {.at = loss_at, .ctx = &v, .x = tk_rt_scalar_get(f, TK_DATA, k), .single = is_f32(g, f)};
     compare(g, &l, &m, f, k);
     return tk_session_status(g->s);
 }
 
 static tk_status check_field(gradcheck *g, tk_field *f)
 {
-    const int64_t n = (int64_t)rt_scalars(f);
+    const int64_t n = (int64_t)tk_rt_scalars(f);
     const bool forward = g->loss->plane[TK_DUAL] && f->plane[TK_DUAL];
     tk_status st = reverse_mode(g);
-    g->reverse = rt_alloc(g->s, (size_t)n * sizeof *g->reverse + 1, false);
-    void *seed = forward ? rt_alloc(g->s, tk_field_bytes(f) + 1, true) : NULL;
+    g->reverse = tk_rt_alloc(g->s, (size_t)n * sizeof *g->reverse + 1, false);
+    void *seed = forward ? tk_rt_alloc(g->s, tk_field_bytes(f) + 1, true) : NULL;
     if (st == TK_OK && (!g->reverse || (forward && !seed)))
         st = tk_fail(g->s, TK_NO_MEMORY, "out of memory for checking field '%s'", f->desc->name);
     g->largest = 0;
     for (int64_t k = 0; k < n && st == TK_OK; k++) {
-        g->reverse[k] = rt_scalar_get(f, TK_GRAD, k);
+        g->reverse[k] = tk_rt_scalar_get(f, TK_GRAD, k);
         if (isfinite(g->reverse[k]))
             g->largest = fmax(g->largest, fabs(g->reverse[k]));
     }
     g->result.has_forward = g->result.has_forward || forward;
     for (int64_t k = 0; k < n && st == TK_OK; k++)
         st = check_variable(g, f, k, seed);
-    rt_free(g->s, seed);
-    rt_free(g->s, g->reverse);
+    tk_rt_free(g->s, seed);
+    tk_rt_free(g->s, g->reverse);
     return st;
 }
 
@@ -197,7 +197,7 @@ static rt_text text_of_modes(const tk_gradcheck_result *r)
 static tk_status check_arguments(tk_session *s, const tk_field *loss, tk_field *const *inputs, int ninputs,
                                  tk_program_fn run)
 {
-    const tk_status st = rt_check_closed(s, "tk_gradcheck");
+    const tk_status st = tk_rt_check_closed(s, "tk_gradcheck");
     if (st != TK_OK)
         return st;
     if (!run || ninputs < 0 || (!inputs && ninputs > 0))
@@ -217,24 +217,24 @@ tk_status tk_gradcheck(tk_field *loss, tk_field *const *inputs, int ninputs, tk_
                        double tolerance, tk_gradcheck_result *result)
 {
     if (!loss)
-        return rt_thread_fail(TK_BAD_ARGUMENT, "tk_gradcheck: the loss is NULL");
+        return tk_rt_thread_fail(TK_BAD_ARGUMENT, "tk_gradcheck: the loss is NULL");
     gradcheck g = {.s = loss->module->session, .loss = loss, .run = run, .user = user, .tolerance = tolerance};
     tk_status st = check_arguments(g.s, loss, inputs, ninputs, run);
     if (st != TK_OK)
         return st;
-    RT_SNAPSHOT snapshot = rt_snapshot_take(g.s);
+    RT_SNAPSHOT snapshot = tk_rt_snapshot_take(g.s);
     g.snapshot = &snapshot;
     if (!snapshot.data)
         return tk_session_status(g.s);
     st = check_fields(&g, inputs, ninputs);
     if (st == TK_OK)
         st = reverse_mode(&g); /* leaves the gradients there for whoever wants to look */
-    rt_snapshot_restore(&snapshot);
+    tk_rt_snapshot_restore(&snapshot);
     if (result)
         *result = g.result;
     if (st != TK_OK || !(g.worst > 1))
         return st;
-    const rt_text at = rt_element_text(g.result.field, TK_DATA, g.result.component), by = text_of_modes(&g.result);
+    const rt_text at = tk_rt_element_text(g.result.field, TK_DATA, g.result.component), by = text_of_modes(&g.result);
     return tk_fail(g.s, TK_WRONG_GRADIENT, "the derivative of '%s' by '%s' is %s", loss->desc->name, at.s, by.s);
 }
 
@@ -271,11 +271,11 @@ tk_status tk_gradcheck_function(const double *x, size_t n, const tk_function *f,
                                 tk_gradcheck_result *result)
 {
     if (!f || !f->value || !f->gradient || (!x && n > 0))
-        return rt_thread_fail(TK_BAD_ARGUMENT,
-                              "tk_gradcheck_function: the point, the function or its gradient is NULL");
+        return tk_rt_thread_fail(TK_BAD_ARGUMENT,
+                                 "tk_gradcheck_function: the point, the function or its gradient is NULL");
     double *all = calloc(3 * n + 1, sizeof *all), *at = all, *gradient = at + n, *direction = gradient + n;
     if (!all)
-        return rt_thread_fail(TK_NO_MEMORY, "tk_gradcheck_function: out of memory for %zu variables", n);
+        return tk_rt_thread_fail(TK_NO_MEMORY, "tk_gradcheck_function: out of memory for %zu variables", n);
     gradcheck g = {.tolerance = tolerance, .result.has_forward = f->jvp != NULL};
     for (size_t k = 0; k < n; k++)
         at[k] = f->single ? (double)(float)x[k] : x[k];
@@ -296,6 +296,6 @@ tk_status tk_gradcheck_function(const double *x, size_t n, const tk_function *f,
     if (!(g.worst > 1))
         return TK_OK;
     const rt_text by = text_of_modes(&g.result);
-    return rt_thread_fail(TK_WRONG_GRADIENT, "the derivative by variable %lld is %s", (long long)g.result.component,
-                          by.s);
+    return tk_rt_thread_fail(TK_WRONG_GRADIENT, "the derivative by variable %lld is %s", (long long)g.result.component,
+                             by.s);
 }

@@ -5,10 +5,10 @@ static tk_status check(tk_field *output, tk_field *input, tk_program_fn run, con
                        const char *what)
 {
     if (!output || !input)
-        return rt_thread_fail(TK_BAD_ARGUMENT, "%s: the %s is NULL", what, output ? "input" : "output");
+        return tk_rt_thread_fail(TK_BAD_ARGUMENT, "%s: the %s is NULL", what, output ? "input" : "output");
     tk_session *s = output->module->session;
     tk_field *const both[] = {output, input};
-    const tk_status st = rt_check_closed(s, what);
+    const tk_status st = tk_rt_check_closed(s, what);
     if (st != TK_OK)
         return st;
     if (!run || !jacobian)
@@ -16,7 +16,7 @@ static tk_status check(tk_field *output, tk_field *input, tk_program_fn run, con
     if (input->module->session != s)
         return tk_fail(s, TK_BAD_ARGUMENT, "%s: input '%s' belongs to another session", what, input->desc->name);
     for (int i = 0; i < 2; i++) {
-        if (!rt_is_float(both[i]))
+        if (!tk_rt_is_float(both[i]))
             return tk_fail(s, TK_BAD_ARGUMENT, "%s: field '%s' holds no floats", what, both[i]->desc->name);
         if (!both[i]->plane[plane])
             return tk_fail(s, TK_NO_DERIVATIVE, "%s: field '%s' is not declared %s", what, both[i]->desc->name,
@@ -31,9 +31,10 @@ tk_status tk_jacobian_forward(tk_field *output, tk_field *input, tk_program_fn r
     if (st != TK_OK)
         return st;
     tk_session *s = output->module->session;
-    const size_t rows = rt_scalars(output), cols = rt_scalars(input), size = rt_scalar_bytes(input->desc->elem);
-    RT_SNAPSHOT snapshot = rt_snapshot_take(s);
-    unsigned char *seed = snapshot.data ? rt_alloc(s, cols * size + 1, true) : NULL;
+    const size_t rows = tk_rt_scalars(output), cols = tk_rt_scalars(input),
+                 size = tk_rt_scalar_bytes(input->desc->elem);
+    RT_SNAPSHOT snapshot = tk_rt_snapshot_take(s);
+    unsigned char *seed = snapshot.data ? tk_rt_alloc(s, cols * size + 1, true) : NULL;
     if (snapshot.data && !seed)
         tk_fail(s, TK_NO_MEMORY, "out of memory for the seed of field '%s'", input->desc->name);
     st = tk_session_status(s);
@@ -47,11 +48,11 @@ tk_status tk_jacobian_forward(tk_field *output, tk_field *input, tk_program_fn r
             break;
         run(user);
         for (size_t i = 0; i < rows; i++) /* before closing: output may be the input */
-            jacobian[i * cols + k] = rt_scalar_get(output, TK_DUAL, (int64_t)i);
+            jacobian[i * cols + k] = tk_rt_scalar_get(output, TK_DUAL, (int64_t)i);
         st = tk_forward_end(s);
-        rt_snapshot_restore(&snapshot);
+        tk_rt_snapshot_restore(&snapshot);
     }
-    rt_free(s, seed);
+    tk_rt_free(s, seed);
     return st;
 }
 
@@ -61,19 +62,19 @@ tk_status tk_jacobian_reverse(tk_field *output, tk_field *input, tk_program_fn r
     if (st != TK_OK)
         return st;
     tk_session *s = output->module->session;
-    const size_t rows = rt_scalars(output), cols = rt_scalars(input);
-    RT_SNAPSHOT snapshot = rt_snapshot_take(s);
+    const size_t rows = tk_rt_scalars(output), cols = tk_rt_scalars(input);
+    RT_SNAPSHOT snapshot = tk_rt_snapshot_take(s);
     st = tk_session_status(s);
     for (size_t i = 0; i < rows && st == TK_OK; i++) {
-        st = rt_tape_record(output);
+        st = tk_rt_tape_record(output);
         if (st != TK_OK)
             break;
         run(user);
-        rt_scalar_set(output, TK_GRAD, (int64_t)i, 1.0);
-        st = rt_tape_play(s, tk_session_status(s), NULL);
+        tk_rt_scalar_set(output, TK_GRAD, (int64_t)i, 1.0);
+        st = tk_rt_tape_play(s, tk_session_status(s), NULL);
         for (size_t k = 0; k < cols && st == TK_OK; k++)
-            jacobian[i * cols + k] = rt_scalar_get(input, TK_GRAD, (int64_t)k);
-        rt_snapshot_restore(&snapshot);
+            jacobian[i * cols + k] = tk_rt_scalar_get(input, TK_GRAD, (int64_t)k);
+        tk_rt_snapshot_restore(&snapshot);
     }
     return st;
 }

@@ -19,7 +19,7 @@ static int64_t number_of(const tk_field *f, const int64_t *index, int64_t c)
     int64_t e = 0;
     for (int d = 0; d < f->desc->ndim; d++)
         e = e * f->shape[d] + index[d];
-    return rt_number(f, e, c);
+    return tk_rt_number(f, e, c);
 }
 
 /* Calls fn for each run of components that stand side by side. */
@@ -27,7 +27,7 @@ static void walk(const tk_field *f, tk_plane plane, const int64_t *b, run_fn fn,
 {
     const int nd = f->desc->ndim;
     const int64_t first = b[2 * nd], last = b[2 * nd + 1];
-    const bool rows = rt_is_row_major(f, plane) && extent(b, nd) == f->desc->ncomp;
+    const bool rows = tk_rt_is_row_major(f, plane) && extent(b, nd) == f->desc->ncomp;
     int64_t index[8], run = f->desc->ncomp;
     int inner = nd;
     while (rows && inner > 0) {
@@ -57,8 +57,8 @@ typedef struct copying {
 static void copy_run(void *ctx, int64_t component, int64_t n)
 {
     copying *c = ctx;
-    const size_t bytes = (size_t)n * rt_scalar_bytes(c->k->field->desc->elem);
-    memcpy(c->to, rt_component(c->k->field, c->k->plane, component), bytes);
+    const size_t bytes = (size_t)n * tk_rt_scalar_bytes(c->k->field->desc->elem);
+    memcpy(c->to, tk_rt_component(c->k->field, c->k->plane, component), bytes);
     c->to += bytes;
 }
 
@@ -93,7 +93,7 @@ static size_t needs_before(const tk_session *s, const struct rt_needs *n)
     return k;
 }
 
-bool rt_kept_add(tk_field *f, tk_plane plane, const int64_t *b, kind kind_of, struct rt_kept **kept)
+bool tk_rt_kept_add(tk_field *f, tk_plane plane, const int64_t *b, kind kind_of, struct rt_kept **kept)
 {
     const struct rt_needs *n = f->needs[plane == TK_DUAL];
     struct rt_kept k = {.next = *kept,
@@ -104,8 +104,8 @@ bool rt_kept_add(tk_field *f, tk_plane plane, const int64_t *b, kind kind_of, st
     copy(k.written, b, n->dims);
     if (!region_of(n, k.before, b, k.region))
         return true;
-    struct rt_kept *new = rt_alloc(f->module->session,
-                                   sizeof k + (size_t)count_of(f, k.region) * rt_scalar_bytes(f->desc->elem), false);
+    struct rt_kept *new = tk_rt_alloc(
+        f->module->session, sizeof k + (size_t)count_of(f, k.region) * tk_rt_scalar_bytes(f->desc->elem), false);
     if (!new) {
         tk_fail(f->module->session, TK_NO_MEMORY,
                 "out of memory for a copy of what earlier adjoints on the tape may need of field '%s'", f->desc->name);
@@ -117,11 +117,11 @@ bool rt_kept_add(tk_field *f, tk_plane plane, const int64_t *b, kind kind_of, st
     return true;
 }
 
-void rt_needs_drop(tk_session *s, struct rt_kept **kept)
+void tk_rt_needs_drop(tk_session *s, struct rt_kept **kept)
 {
     for (struct rt_kept *k = *kept, *next; k; k = next) {
         next = k->next;
-        rt_free(s, k);
+        tk_rt_free(s, k);
     }
     *kept = NULL;
 }
@@ -140,7 +140,7 @@ typedef struct comparing {
 static bool is_in(const tk_field *f, const int64_t *b, int64_t component)
 {
     const int nd = f->desc->ndim;
-    int64_t c, e = rt_element(f, component, &c);
+    int64_t c, e = tk_rt_element(f, component, &c);
     if (c < b[2 * nd] || c > b[2 * nd + 1])
         return false;
     for (int d = nd - 1; d >= 0; d--) {
@@ -168,7 +168,7 @@ static uint32_t who_refuses(const struct rt_kept *k, int64_t component)
 
 static void add_change(comparing *c, int64_t component, const unsigned char *was)
 {
-    struct rt_change change = {rt_component(c->k->field, c->k->plane, component), 0};
+    struct rt_change change = {tk_rt_component(c->k->field, c->k->plane, component), 0};
     memcpy(&change.value, was, c->size);
     c->into->item[c->into->n++] = change;
 }
@@ -176,7 +176,7 @@ static void add_change(comparing *c, int64_t component, const unsigned char *was
 static void compare_run(void *ctx, int64_t component, int64_t n)
 {
     comparing *c = ctx;
-    const unsigned char *now = rt_component(c->k->field, c->k->plane, component), *was = c->was;
+    const unsigned char *now = tk_rt_component(c->k->field, c->k->plane, component), *was = c->was;
     c->was += (size_t)n * c->size;
     if (c->refused >= 0 || memcmp(now, was, (size_t)n * c->size) == 0)
         return;
@@ -200,7 +200,7 @@ static tk_status refuse(const tk_module *m, const tk_kernel *k, const comparing 
                    "kernel '%s' of module '%s' changes '%s', but the adjoint of kernel '%s' (launch %u on the tape) "
                    "needs the data that it found there: "
                    "declare '%s' as saved, give it a dimension for time, or write to another part of it",
-                   k->name, m->desc->name, rt_element_text(f, c->k->plane, c->refused).s, needing->name, c->launch,
+                   k->name, m->desc->name, tk_rt_element_text(f, c->k->plane, c->refused).s, needing->name, c->launch,
                    f->desc->name);
 }
 
@@ -210,7 +210,7 @@ static tk_status compare(const tk_module *m, const tk_kernel *k, const struct rt
     tk_session *s = m->session;
     comparing c = {.k = kept,
                    .was = kept->copy,
-                   .size = rt_scalar_bytes(kept->field->desc->elem),
+                   .size = tk_rt_scalar_bytes(kept->field->desc->elem),
                    .strict = !s->tape.replaying && who_refuses(kept, -1) > 0,
                    .refused = -1};
     walk(kept->field, kept->plane, kept->region, compare_run, &c);
@@ -219,7 +219,7 @@ static tk_status compare(const tk_module *m, const tk_kernel *k, const struct rt
     if (c.changed == 0)
         return TK_OK;
     const size_t bytes = sizeof *c.into + c.changed * sizeof c.into->item[0];
-    c.into = rt_alloc(s, bytes, false);
+    c.into = tk_rt_alloc(s, bytes, false);
     if (!c.into)
         return tk_fail(s, TK_NO_MEMORY,
                        "out of memory for %zu values of field '%s' that earlier adjoints on the tape may need",
@@ -232,10 +232,11 @@ static tk_status compare(const tk_module *m, const tk_kernel *k, const struct rt
     return TK_OK;
 }
 
-tk_status rt_needs_after(tk_module *m, const tk_kernel *k, tk_status st, struct rt_kept **kept, struct rt_changes **to)
+tk_status tk_rt_needs_after(tk_module *m, const tk_kernel *k, tk_status st, struct rt_kept **kept,
+                            struct rt_changes **to)
 {
     for (const struct rt_kept *at = *kept; at && st == TK_OK; at = at->next)
         st = compare(m, k, at, to);
-    rt_needs_drop(m->session, kept);
+    tk_rt_needs_drop(m->session, kept);
     return st;
 }

@@ -1,76 +1,76 @@
 /* Launches: which function of a kernel runs, and what surrounds it. */
 #include "rt.h"
 
-tk_status rt_record_alloc(tk_session *s, const tk_kernel *k, tk_record *rec)
+tk_status tk_rt_record_alloc(tk_session *s, const tk_kernel *k, tk_record *rec)
 {
     rec->data = NULL;
     rec->size = 0;
     if (k->record_size == 0)
         return TK_OK;
-    rec->data = rt_alloc(s, k->record_size, true);
+    rec->data = tk_rt_alloc(s, k->record_size, true);
     if (!rec->data)
         return tk_fail(s, TK_NO_MEMORY, "out of memory for the record of a launch (kernel '%s')", k->name);
     rec->size = k->record_size;
     return TK_OK;
 }
 
-void rt_record_free(tk_session *s, tk_record *rec)
+void tk_rt_record_free(tk_session *s, tk_record *rec)
 {
-    rt_free(s, rec->data);
+    tk_rt_free(s, rec->data);
     rec->data = NULL;
     rec->size = 0;
     rec->launch = 0;
-    rt_olds_free(s, rec);
-    rt_saved_free(s, rec);
-    rt_decisions_free(s, rec);
+    tk_rt_olds_free(s, rec);
+    tk_rt_saved_free(s, rec);
+    tk_rt_decisions_free(s, rec);
 }
 
-void rt_record_number(tk_session *s, const tk_kernel *k, tk_record *rec)
+void tk_rt_record_number(tk_session *s, const tk_kernel *k, tk_record *rec)
 {
-    rt_olds_free(s, rec);
+    tk_rt_olds_free(s, rec);
     if (k->draws || k->records)
         rec->launch = ++s->launches;
     if (k->draws)
         rec->key = tk_random_u64(s->opt.seed, s->draws++, 0);
 }
 
-tk_status rt_run(tk_module *m, const tk_kernel *k, tk_kernel_fn fn, const void *args, void *out, tk_record *rec)
+tk_status tk_rt_run(tk_module *m, const tk_kernel *k, tk_kernel_fn fn, const void *args, void *out, tk_record *rec)
 {
     tk_session *s = m->session;
     s->running = true;
     m->key = rec->key;
-    const unsigned mode = rt_float_mode_enter(s);
-    rt_watch_begin(s, m, k, fn, rec);
-    tk_status st = rt_arrays_bind(m, k, fn, args);
+    const unsigned mode = tk_rt_float_mode_enter(s);
+    tk_rt_watch_begin(s, m, k, fn, rec);
+    tk_status st = tk_rt_arrays_bind(m, k, fn, args);
     if (st == TK_OK)
         st = fn(m, args, out, rec);
-    rt_arrays_unbind(m, k);
-    rt_watch_end(s);
-    rt_float_mode_leave(s, mode);
+    tk_rt_arrays_unbind(m, k);
+    tk_rt_watch_end(s);
+    tk_rt_float_mode_leave(s, mode);
     s->running = false;
-    rt_stacks_reclaim(s);
-    rt_stack_clear(&s->scratch);
+    tk_rt_stacks_reclaim(s);
+    tk_rt_stack_clear(&s->scratch);
     if (st != TK_OK && !tk_failed(s))
         tk_fail(s, st, "kernel '%s' of module '%s' failed", k->name, m->desc->name);
     return tk_session_status(s);
 }
 
-tk_status rt_run_primal(tk_module *m, const tk_kernel *k, const void *args)
+tk_status tk_rt_run_primal(tk_module *m, const tk_kernel *k, const void *args)
 {
     tk_record *rec = &m->last[k->index];
-    rt_free(m->session, rec->data);
-    rt_record_number(m->session, k, rec);
-    tk_status st = rt_record_alloc(m->session, k, rec);
+    tk_rt_free(m->session, rec->data);
+    tk_rt_record_number(m->session, k, rec);
+    tk_status st = tk_rt_record_alloc(m->session, k, rec);
     if (st == TK_OK)
-        st = rt_saved_keep(m, k, rec, false, false);
-    return st == TK_OK ? rt_run(m, k, k->run, args, NULL, rec) : st;
+        st = tk_rt_saved_keep(m, k, rec, false, false);
+    return st == TK_OK ? tk_rt_run(m, k, k->run, args, NULL, rec) : st;
 }
 
 /* What every launch asks first. suffix: of the function that was called. */
 static tk_status check_launch(tk_module *m, const tk_kernel *k, const char *suffix)
 {
     if (!m || !m->session)
-        return rt_thread_fail(TK_BAD_ARGUMENT, "launching '%s%s': the module is NULL", k->name, suffix);
+        return tk_rt_thread_fail(TK_BAD_ARGUMENT, "launching '%s%s': the module is NULL", k->name, suffix);
     tk_session *s = m->session;
     const tk_status st = tk_session_status(s);
     if (st != TK_OK)
@@ -92,9 +92,9 @@ static tk_status no_derivative(tk_module *m, const tk_kernel *k, const char *wha
 static tk_status run_jvp(tk_module *m, const tk_kernel *k, const void *args)
 {
     tk_record *rec = &m->last[k->index];
-    rt_record_number(m->session, k, rec);
-    const tk_status st = rt_saved_keep(m, k, rec, false, k->hvp != NULL);
-    return st == TK_OK ? rt_run(m, k, k->jvp, args, NULL, rec) : st;
+    tk_rt_record_number(m->session, k, rec);
+    const tk_status st = tk_rt_saved_keep(m, k, rec, false, k->hvp != NULL);
+    return st == TK_OK ? tk_rt_run(m, k, k->jvp, args, NULL, rec) : st;
 }
 
 /* With zero tangents of its arguments. */
@@ -103,7 +103,7 @@ static tk_status launch_forward(tk_module *m, const tk_kernel *k, const void *ar
     tk_session *s = m->session;
     if (!k->jvp)
         return no_derivative(m, k, "JVP, which a forward scope needs", k->no_jvp);
-    const tk_status st = rt_arrays_refuse_results(m, k, "a forward scope");
+    const tk_status st = tk_rt_arrays_refuse_results(m, k, "a forward scope");
     if (st != TK_OK)
         return st;
     if (k->jvp_args_size == 0)
@@ -123,22 +123,22 @@ tk_status tk_launch(tk_module *m, const tk_kernel *k, const void *args)
     if (st != TK_OK)
         return st;
     if (m->session->in_call) {
-        const tk_status kept = rt_saved_check_call(m, k);
+        const tk_status kept = tk_rt_saved_check_call(m, k);
         if (kept != TK_OK)
             return kept;
         m->session->watch.writes = m->session->tape.validate && !m->session->tape.replaying;
         struct rt_kept *needed;
-        tk_status ran = rt_tape_inside(m, k, args, false, &needed);
+        tk_status ran = tk_rt_tape_inside(m, k, args, false, &needed);
         if (ran == TK_OK)
-            ran = rt_tape_inside_end(m, k, rt_run_primal(m, k, args), &needed);
+            ran = tk_rt_tape_inside_end(m, k, tk_rt_run_primal(m, k, args), &needed);
         m->session->watch.writes = false;
         return ran;
     }
     if (m->session->tape.open)
-        return rt_tape_launch(m, k, args);
+        return tk_rt_tape_launch(m, k, args);
     if (m->session->forward.open)
         return launch_forward(m, k, args);
-    return rt_run_primal(m, k, args);
+    return tk_rt_run_primal(m, k, args);
 }
 
 /* A derivative called directly: nothing can differentiate it once more from outside. */
@@ -171,7 +171,7 @@ static tk_status find_record(tk_module *m, const tk_kernel *k, bool duals, tk_re
                        "the adjoint of kernel '%s' inside a function of tk_call would not go by its launch there "
                        "(random numbers, old values): launch it again first",
                        k->name);
-    if ((*rec)->size < k->record_size || ((k->draws || k->records) && n == 0) || rt_saved_lacks(m, k, *rec, duals))
+    if ((*rec)->size < k->record_size || ((k->draws || k->records) && n == 0) || tk_rt_saved_lacks(m, k, *rec, duals))
         return tk_fail(m->session, TK_BAD_STATE,
                        "the %s of kernel '%s' needs the record of its last %s, and there is none: none was launched "
                        "outside of a tape",
@@ -189,8 +189,8 @@ tk_status tk_launch_grad(tk_module *m, const tk_kernel *k, const void *args, voi
         st = find_record(m, k, false, &rec);
     struct rt_kept *needed = NULL;
     if (st == TK_OK && m->session->in_call && k->back)
-        st = rt_tape_inside(m, k->back, args, false, &needed);
-    return st == TK_OK ? rt_tape_inside_end(m, k, rt_saved_run(m, k, k->grad, args, out, rec), &needed) : st;
+        st = tk_rt_tape_inside(m, k->back, args, false, &needed);
+    return st == TK_OK ? tk_rt_tape_inside_end(m, k, tk_rt_saved_run(m, k, k->grad, args, out, rec), &needed) : st;
 }
 
 tk_status tk_launch_jvp(tk_module *m, const tk_kernel *k, const void *args)
@@ -200,10 +200,10 @@ tk_status tk_launch_jvp(tk_module *m, const tk_kernel *k, const void *args)
         st = no_derivative(m, k, "JVP", k->no_jvp);
     struct rt_kept *needed = NULL;
     if (st == TK_OK && m->session->in_call)
-        st = rt_saved_check_call(m, k);
+        st = tk_rt_saved_check_call(m, k);
     if (st == TK_OK && m->session->in_call)
-        st = rt_tape_inside(m, k, args, true, &needed);
-    return st == TK_OK ? rt_tape_inside_end(m, k, run_jvp(m, k, args), &needed) : st;
+        st = tk_rt_tape_inside(m, k, args, true, &needed);
+    return st == TK_OK ? tk_rt_tape_inside_end(m, k, run_jvp(m, k, args), &needed) : st;
 }
 
 tk_status tk_launch_hvp(tk_module *m, const tk_kernel *k, const void *args, void *out)
@@ -216,5 +216,5 @@ tk_status tk_launch_hvp(tk_module *m, const tk_kernel *k, const void *args, void
         st = find_record(m, k, true, &rec);
     if (st == TK_OK)
         st = tk_module_need_grad_dual(m);
-    return st == TK_OK ? rt_saved_run(m, k, k->hvp, args, out, rec) : st;
+    return st == TK_OK ? tk_rt_saved_run(m, k, k->hvp, args, out, rec) : st;
 }

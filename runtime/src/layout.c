@@ -9,23 +9,23 @@ static bool is_apart(const tk_field *f)
 
 static int64_t element_bytes(const tk_field *f)
 {
-    return (int64_t)f->desc->ncomp * (int64_t)rt_scalar_bytes(f->desc->elem);
+    return (int64_t)f->desc->ncomp * (int64_t)tk_rt_scalar_bytes(f->desc->elem);
 }
 
 /* Not one after the other, row-major: strides tell where elements stand. */
 static bool has_gaps(const tk_field *f)
 {
-    return rt_takes_strides(f) || f->member;
+    return tk_rt_takes_strides(f) || f->member;
 }
 
 /* ---- numbers of components ---- */
 
-int64_t rt_number(const tk_field *f, int64_t element, int64_t c)
+int64_t tk_rt_number(const tk_field *f, int64_t element, int64_t c)
 {
     return is_apart(f) ? c * f->count + element : element * f->desc->ncomp + c;
 }
 
-int64_t rt_element(const tk_field *f, int64_t component, int64_t *c)
+int64_t tk_rt_element(const tk_field *f, int64_t component, int64_t *c)
 {
     *c = is_apart(f) ? component / f->count : component % f->desc->ncomp;
     return is_apart(f) ? component % f->count : component / f->desc->ncomp;
@@ -33,17 +33,17 @@ int64_t rt_element(const tk_field *f, int64_t component, int64_t *c)
 
 /* ---- sizes and strides ---- */
 
-bool rt_takes_strides(const tk_field *f)
+bool tk_rt_takes_strides(const tk_field *f)
 {
     return (f->desc->flags & TK_FIELD_STRIDED) != 0;
 }
 
-size_t rt_alignment(const tk_field *f)
+size_t tk_rt_alignment(const tk_field *f)
 {
-    return rt_takes_strides(f) ? 1 : rt_scalar_bytes(f->desc->elem);
+    return tk_rt_takes_strides(f) ? 1 : tk_rt_scalar_bytes(f->desc->elem);
 }
 
-size_t rt_element_step(const tk_field *f)
+size_t tk_rt_element_step(const tk_field *f)
 {
     return f->member ? f->member->size : (size_t)element_bytes(f);
 }
@@ -57,9 +57,9 @@ static void set_strides(const tk_field *f, int64_t step, int64_t *stride)
     }
 }
 
-void rt_plain_strides(const tk_field *f, int64_t *stride)
+void tk_rt_plain_strides(const tk_field *f, int64_t *stride)
 {
-    set_strides(f, (int64_t)rt_element_step(f), stride);
+    set_strides(f, (int64_t)tk_rt_element_step(f), stride);
 }
 
 static bool mul_size(size_t a, size_t b, size_t *out)
@@ -67,7 +67,7 @@ static bool mul_size(size_t a, size_t b, size_t *out)
     return !__builtin_mul_overflow(a, b, out) && *out <= SIZE_MAX / 16;
 }
 
-bool rt_set_shape(tk_field *f)
+bool tk_rt_set_shape(tk_field *f)
 {
     size_t scalars = (size_t)f->desc->ncomp, bytes;
     f->count = 1;
@@ -76,38 +76,38 @@ bool rt_set_shape(tk_field *f)
             return false;
         f->count *= f->shape[d];
     }
-    if (!mul_size(scalars, rt_scalar_bytes(f->desc->elem), &bytes) ||
-        !mul_size((size_t)f->count, rt_element_step(f), &bytes))
+    if (!mul_size(scalars, tk_rt_scalar_bytes(f->desc->elem), &bytes) ||
+        !mul_size((size_t)f->count, tk_rt_element_step(f), &bytes))
         return false;
     for (int p = TK_DATA; p <= TK_GRAD_DUAL; p++)
-        rt_plain_strides(f, f->stride[p]);
+        tk_rt_plain_strides(f, f->stride[p]);
     return true;
 }
 
-size_t rt_memory_bytes(const tk_field *f)
+size_t tk_rt_memory_bytes(const tk_field *f)
 {
-    return (size_t)f->count * rt_element_step(f);
+    return (size_t)f->count * tk_rt_element_step(f);
 }
 
 /* ---- memory of several fields ---- */
 
-void rt_set_members(tk_module *m)
+void tk_rt_set_members(tk_module *m)
 {
     for (int k = 0; k < m->desc->nmembers; k++)
         m->fields[m->desc->members[k].field].member = &m->desc->members[k];
 }
 
-bool rt_shares_memory(const tk_field *f)
+bool tk_rt_shares_memory(const tk_field *f)
 {
     return f->member != NULL;
 }
 
-tk_field *rt_owner(const tk_field *f)
+tk_field *tk_rt_owner(const tk_field *f)
 {
     return &f->module->fields[f->member ? f->member->lead : f - f->module->fields];
 }
 
-int rt_sharers(const tk_field *owner)
+int tk_rt_sharers(const tk_field *owner)
 {
     const tk_module_desc *d = owner->module->desc;
     int n = 0;
@@ -116,12 +116,12 @@ int rt_sharers(const tk_field *owner)
     return n ? n : 1;
 }
 
-void *rt_placed(const tk_field *f, void *memory)
+void *tk_rt_placed(const tk_field *f, void *memory)
 {
     return memory && f->member ? (unsigned char *)memory + f->member->offset : memory;
 }
 
-int rt_whole_name(const tk_field *f)
+int tk_rt_whole_name(const tk_field *f)
 {
     return (int)(f->member ? strcspn(f->desc->name, ".") : strlen(f->desc->name));
 }
@@ -131,20 +131,20 @@ void *tk_field_structs(const tk_field *f, tk_plane plane)
     return f->plane[plane] ? (unsigned char *)f->plane[plane] - f->member->offset : NULL;
 }
 
-void *rt_memory(const tk_field *f, tk_plane plane)
+void *tk_rt_memory(const tk_field *f, tk_plane plane)
 {
     return f->member ? tk_field_structs(f, plane) : f->plane[plane];
 }
 
 void *tk_field_component(const tk_field *f, tk_plane plane, int component)
 {
-    const size_t before = (size_t)component * (size_t)f->count * rt_scalar_bytes(f->desc->elem);
+    const size_t before = (size_t)component * (size_t)f->count * tk_rt_scalar_bytes(f->desc->elem);
     return f->plane[plane] ? (unsigned char *)f->plane[plane] + before : NULL;
 }
 
 /* ---- addresses ---- */
 
-bool rt_is_dense(const tk_field *f, tk_plane plane)
+bool tk_rt_is_dense(const tk_field *f, tk_plane plane)
 {
     int64_t dense[8];
     if (!has_gaps(f))
@@ -153,14 +153,14 @@ bool rt_is_dense(const tk_field *f, tk_plane plane)
     return memcmp(dense, f->stride[plane], (size_t)f->desc->ndim * sizeof *dense) == 0;
 }
 
-bool rt_is_row_major(const tk_field *f, tk_plane plane)
+bool tk_rt_is_row_major(const tk_field *f, tk_plane plane)
 {
-    return rt_is_dense(f, plane) && !is_apart(f);
+    return tk_rt_is_dense(f, plane) && !is_apart(f);
 }
 
-bool rt_is_aligned(const tk_field *f, tk_plane plane)
+bool tk_rt_is_aligned(const tk_field *f, tk_plane plane)
 {
-    const int64_t size = (int64_t)rt_scalar_bytes(f->desc->elem);
+    const int64_t size = (int64_t)tk_rt_scalar_bytes(f->desc->elem);
     bool aligned = (uintptr_t)f->plane[plane] % (uintptr_t)size == 0;
     for (int d = 0; d < f->desc->ndim; d++)
         aligned = aligned && f->stride[plane][d] % size == 0;
@@ -177,35 +177,35 @@ static unsigned char *element_at(const tk_field *f, tk_plane plane, int64_t elem
     return (unsigned char *)f->plane[plane] + offset;
 }
 
-void *rt_component(const tk_field *f, tk_plane plane, int64_t component)
+void *tk_rt_component(const tk_field *f, tk_plane plane, int64_t component)
 {
-    const int64_t size = (int64_t)rt_scalar_bytes(f->desc->elem), ncomp = f->desc->ncomp;
+    const int64_t size = (int64_t)tk_rt_scalar_bytes(f->desc->elem), ncomp = f->desc->ncomp;
     if (!has_gaps(f))
         return (unsigned char *)f->plane[plane] + component * size;
     return element_at(f, plane, component / ncomp) + component % ncomp * size;
 }
 
-void rt_plane_read(const tk_field *f, tk_plane plane, void *to)
+void tk_rt_plane_read(const tk_field *f, tk_plane plane, void *to)
 {
     const size_t bytes = (size_t)element_bytes(f);
-    const bool dense = rt_is_dense(f, plane);
+    const bool dense = tk_rt_is_dense(f, plane);
     if (dense && tk_field_bytes(f) > 0)
         memcpy(to, f->plane[plane], tk_field_bytes(f));
     for (int64_t i = 0; !dense && i < f->count; i++)
         memcpy((unsigned char *)to + (size_t)i * bytes, element_at(f, plane, i), bytes);
 }
 
-void rt_plane_write(const tk_field *f, tk_plane plane, const void *from)
+void tk_rt_plane_write(const tk_field *f, tk_plane plane, const void *from)
 {
     const size_t bytes = (size_t)element_bytes(f);
-    const bool dense = rt_is_dense(f, plane);
+    const bool dense = tk_rt_is_dense(f, plane);
     if (dense && tk_field_bytes(f) > 0)
         memcpy(f->plane[plane], from, tk_field_bytes(f));
     for (int64_t i = 0; !dense && i < f->count; i++)
         memcpy(element_at(f, plane, i), (const unsigned char *)from + (size_t)i * bytes, bytes);
 }
 
-void rt_elements_clear(const tk_field *f, tk_plane plane, int64_t lo, int64_t hi)
+void tk_rt_elements_clear(const tk_field *f, tk_plane plane, int64_t lo, int64_t hi)
 {
     for (int64_t i = lo; i < hi; i++)
         memset(element_at(f, plane, i), 0, (size_t)element_bytes(f));
@@ -213,7 +213,7 @@ void rt_elements_clear(const tk_field *f, tk_plane plane, int64_t lo, int64_t hi
 
 /* ---- which bytes a plane takes ---- */
 
-bool rt_span_of(const tk_field *f, void *base, const int64_t *stride, rt_span *l)
+bool tk_rt_span_of(const tk_field *f, void *base, const int64_t *stride, rt_span *l)
 {
     const int64_t element = element_bytes(f);
     *l = (rt_span){.base = (uintptr_t)base, .block = element};
@@ -248,14 +248,14 @@ static int64_t magnitude(int64_t x)
     return x < 0 ? -x : x;
 }
 
-rt_span rt_span_of_memory(const tk_field *f, void *memory)
+rt_span tk_rt_span_of_memory(const tk_field *f, void *memory)
 {
-    const int64_t bytes = (int64_t)rt_memory_bytes(f);
+    const int64_t bytes = (int64_t)tk_rt_memory_bytes(f);
     return (rt_span){.base = (uintptr_t)memory, .hi = memory ? bytes : 0, .block = bytes};
 }
 
 /* Each stride must step over all that smaller ones cover. */
-bool rt_span_overlaps_itself(rt_span l)
+bool tk_rt_span_overlaps_itself(rt_span l)
 {
     int64_t covered = l.block;
     while (l.ndim > 0) {
@@ -285,7 +285,7 @@ static int64_t common_period(const rt_span *a, int64_t period)
 }
 
 /* Members of one struct in an array lie in one range, but at places of their own in the common period of strides. */
-bool rt_spans_overlap(const rt_span *a, const rt_span *b)
+bool tk_rt_spans_overlap(const rt_span *a, const rt_span *b)
 {
     if (a->lo == a->hi || b->lo == b->hi)
         return false;

@@ -14,7 +14,7 @@ typedef struct header {
 
 enum { ALIGN = 64 };
 
-void *rt_block_alloc(tk_alloc_fn hook, void *user, size_t bytes, bool zero)
+void *tk_rt_block_alloc(tk_alloc_fn hook, void *user, size_t bytes, bool zero)
 {
     if (bytes > SIZE_MAX / 2)
         return NULL;
@@ -36,7 +36,7 @@ void *rt_block_alloc(tk_alloc_fn hook, void *user, size_t bytes, bool zero)
     return p;
 }
 
-void rt_block_free(void *p)
+void tk_rt_block_free(void *p)
 {
     if (!p)
         return;
@@ -48,23 +48,23 @@ void rt_block_free(void *p)
         free(h.raw);
 }
 
-void *rt_alloc(tk_session *s, size_t bytes, bool zero)
+void *tk_rt_alloc(tk_session *s, size_t bytes, bool zero)
 {
     if (!s->opt.alloc)
-        return rt_block_alloc(NULL, NULL, bytes, zero);
+        return tk_rt_block_alloc(NULL, NULL, bytes, zero);
     pthread_mutex_lock(&s->memory_lock);
-    void *p = rt_block_alloc(s->opt.alloc, s->opt.alloc_user, bytes, zero);
+    void *p = tk_rt_block_alloc(s->opt.alloc, s->opt.alloc_user, bytes, zero);
     pthread_mutex_unlock(&s->memory_lock);
     return p;
 }
 
-void rt_free(tk_session *s, void *p)
+void tk_rt_free(tk_session *s, void *p)
 {
     if (!s->opt.alloc) {
-        rt_block_free(p);
+        tk_rt_block_free(p);
         return;
     }
     pthread_mutex_lock(&s->memory_lock);
-    rt_block_free(p);
+    tk_rt_block_free(p);
     pthread_mutex_unlock(&s->memory_lock);
 }

@@ -5,9 +5,9 @@ enum { MAX_DIMS = 8, LINE = 64, PAGE = 4096 };
 
 void *tk_module_alloc(tk_session *s, size_t size)
 {
-    void *m = rt_block_alloc(s ? s->opt.alloc : NULL, s ? s->opt.alloc_user : NULL, size, true);
+    void *m = tk_rt_block_alloc(s ? s->opt.alloc : NULL, s ? s->opt.alloc_user : NULL, size, true);
     if (!m)
-        rt_thread_fail(TK_NO_MEMORY, "out of memory for a module");
+        tk_rt_thread_fail(TK_NO_MEMORY, "out of memory for a module");
     return m;
 }
 
@@ -15,7 +15,7 @@ void tk_module_free(tk_session *s, void *m, size_t size)
 {
     (void)s; /* may be gone already: the memory knows its allocator */
     (void)size;
-    rt_block_free(m);
+    tk_rt_block_free(m);
 }
 
 tk_session *tk_module_session(tk_module *m)
@@ -40,17 +40,17 @@ static size_t round_line(size_t n)
 /* A plane of a memory: those of its fields have it that declare it. */
 static void place(tk_field *owner, tk_plane plane, unsigned flag, void *memory)
 {
-    const int n = rt_sharers(owner);
+    const int n = tk_rt_sharers(owner);
     for (int k = 0; k < n; k++)
         if (flag == 0 || (owner[k].desc->flags & flag) != 0)
-            owner[k].plane[plane] = rt_placed(&owner[k], memory);
+            owner[k].plane[plane] = tk_rt_placed(&owner[k], memory);
 }
 
 /* What its fields declare. */
 static unsigned flags_of(const tk_field *owner)
 {
     unsigned flags = 0;
-    const int n = rt_sharers(owner);
+    const int n = tk_rt_sharers(owner);
     for (int k = 0; k < n; k++)
         flags |= owner[k].desc->flags;
     return flags;
@@ -58,9 +58,9 @@ static unsigned flags_of(const tk_field *owner)
 
 static bool alloc_grad_dual(tk_session *s, tk_field *owner)
 {
-    const size_t bytes = rt_memory_bytes(owner),
+    const size_t bytes = tk_rt_memory_bytes(owner),
                  skip = stagger(bytes, (int)(owner - owner->module->fields), TK_GRAD_DUAL);
-    owner->own[1] = rt_alloc(s, skip + (bytes ? bytes : LINE), true);
+    owner->own[1] = tk_rt_alloc(s, skip + (bytes ? bytes : LINE), true);
     if (owner->own[1])
         place(owner, TK_GRAD_DUAL, TK_FIELD_GRAD, (unsigned char *)owner->own[1] + skip);
     return owner->own[1] != NULL;
@@ -71,7 +71,7 @@ static bool alloc_planes(tk_session *s, tk_field *owner)
 {
     static const unsigned flag[] = {0, TK_FIELD_GRAD, TK_FIELD_DUAL};
     const unsigned flags = flags_of(owner);
-    const size_t bytes = rt_memory_bytes(owner);
+    const size_t bytes = tk_rt_memory_bytes(owner);
     size_t offset[3] = {0}, total = 0;
     for (int p = TK_DATA; p <= TK_DUAL; p++) {
         if (flag[p] && !(flags & flag[p]))
@@ -79,7 +79,7 @@ static bool alloc_planes(tk_session *s, tk_field *owner)
         offset[p] = total + stagger(bytes, (int)(owner - owner->module->fields), p);
         total = offset[p] + round_line(bytes);
     }
-    owner->own[0] = rt_alloc(s, total ? total : LINE, true);
+    owner->own[0] = tk_rt_alloc(s, total ? total : LINE, true);
     for (int p = TK_DATA; owner->own[0] && p <= TK_DUAL; p++)
         place(owner, (tk_plane)p, flag[p], (unsigned char *)owner->own[0] + offset[p]);
     return owner->own[0] && ((flags & TK_FIELD_GRAD_DUAL) == 0 || alloc_grad_dual(s, owner));
@@ -87,8 +87,8 @@ static bool alloc_planes(tk_session *s, tk_field *owner)
 
 static tk_status no_memory(const tk_field *f)
 {
-    return rt_thread_fail(TK_NO_MEMORY, "out of memory for field '%s' of module '%s' (%zu bytes a plane)",
-                          f->desc->name, f->module->desc->name, tk_field_bytes(f));
+    return tk_rt_thread_fail(TK_NO_MEMORY, "out of memory for field '%s' of module '%s' (%zu bytes a plane)",
+                             f->desc->name, f->module->desc->name, tk_field_bytes(f));
 }
 
 static tk_status init_field(tk_module *m, int index, const int64_t *extents)
@@ -98,22 +98,22 @@ static tk_status init_field(tk_module *m, int index, const int64_t *extents)
     f->desc = d;
     for (int k = 0; k < d->ndim; k++) {
         if (extents[k] < 0)
-            return rt_thread_fail(TK_BAD_ARGUMENT, "extent %d of field '%s' of module '%s' is negative (%lld)", k,
-                                  d->name, m->desc->name, (long long)extents[k]);
+            return tk_rt_thread_fail(TK_BAD_ARGUMENT, "extent %d of field '%s' of module '%s' is negative (%lld)", k,
+                                     d->name, m->desc->name, (long long)extents[k]);
         f->shape[k] = extents[k];
     }
-    return rt_set_shape(f) ? TK_OK
-                           : rt_thread_fail(TK_BAD_ARGUMENT, "field '%s' of module '%s' has too many elements", d->name,
-                                            m->desc->name);
+    return tk_rt_set_shape(f) ? TK_OK
+                              : tk_rt_thread_fail(TK_BAD_ARGUMENT, "field '%s' of module '%s' has too many elements",
+                                                  d->name, m->desc->name);
 }
 
 tk_status tk_module_need_grad_dual(tk_module *m)
 {
     if (!m || !m->session)
-        return rt_thread_fail(TK_BAD_ARGUMENT, "tk_module_need_grad_dual: the module is NULL");
+        return tk_rt_thread_fail(TK_BAD_ARGUMENT, "tk_module_need_grad_dual: the module is NULL");
     for (int i = 0; i < m->desc->nfields; i++) {
         tk_field *f = &m->fields[i];
-        if (f->plane[TK_GRAD] && !f->plane[TK_GRAD_DUAL] && !alloc_grad_dual(m->session, rt_owner(f)))
+        if (f->plane[TK_GRAD] && !f->plane[TK_GRAD_DUAL] && !alloc_grad_dual(m->session, tk_rt_owner(f)))
             return tk_fail(m->session, TK_NO_MEMORY, "out of memory for the gradient's dual of field '%s'",
                            f->desc->name);
     }
@@ -125,26 +125,26 @@ tk_status tk_module_need_grad_dual(tk_module *m)
 static tk_status check_interface(const tk_module_desc *d, uint64_t header_hash, int header_interface)
 {
     if (d->interface != TK_INTERFACE)
-        return rt_thread_fail(TK_MISMATCH,
-                              "module '%s' was generated for interface %d, this libtkc has %d: run tkc again", d->name,
-                              d->interface, TK_INTERFACE);
+        return tk_rt_thread_fail(TK_MISMATCH,
+                                 "module '%s' was generated for interface %d, this libtkc has %d: run tkc again",
+                                 d->name, d->interface, TK_INTERFACE);
     if (header_interface != d->interface)
-        return rt_thread_fail(TK_MISMATCH,
-                              "module '%s': its header was compiled with tkc.h of interface %d, its code with %d",
-                              d->name, header_interface, d->interface);
+        return tk_rt_thread_fail(TK_MISMATCH,
+                                 "module '%s': its header was compiled with tkc.h of interface %d, its code with %d",
+                                 d->name, header_interface, d->interface);
     if (header_hash != d->hash)
-        return rt_thread_fail(
+        return tk_rt_thread_fail(
             TK_MISMATCH,
             "module '%s': its header and its code are from different versions of the .tk file: build both again",
             d->name);
     for (int i = 0; i < d->nfields + d->narrays; i++)
         if (d->fields[i].ndim < 0 || d->fields[i].ndim > MAX_DIMS || d->fields[i].ncomp < 1)
-            return rt_thread_fail(TK_MISMATCH, "module '%s': field '%s' has a shape that this libtkc does not know",
-                                  d->name, d->fields[i].name);
+            return tk_rt_thread_fail(TK_MISMATCH, "module '%s': field '%s' has a shape that this libtkc does not know",
+                                     d->name, d->fields[i].name);
     for (int k = 0; k < d->nkernels; k++)
         if (d->kernels[k].index != k || (d->kernels[k].jvp && d->kernels[k].jvp_args_size < d->kernels[k].args_size))
-            return rt_thread_fail(TK_MISMATCH, "module '%s': the descriptor of kernel '%s' is inconsistent", d->name,
-                                  d->kernels[k].name);
+            return tk_rt_thread_fail(TK_MISMATCH, "module '%s': the descriptor of kernel '%s' is inconsistent", d->name,
+                                     d->kernels[k].name);
     return TK_OK;
 }
 
@@ -152,36 +152,36 @@ static void free_contents(tk_module *m)
 {
     tk_session *s = m->session;
     for (int i = 0; m->fields && i < m->desc->nfields; i++) {
-        rt_watch_free(&m->fields[i]);
-        rt_free(s, m->fields[i].own[0]);
-        rt_free(s, m->fields[i].own[1]);
-        rt_free(s, m->fields[i].kept);
-        rt_needs_free(s, &m->fields[i]);
-        rt_free(s, m->fields[i].sum[0]);
-        rt_free(s, m->fields[i].sum[1]);
+        tk_rt_watch_free(&m->fields[i]);
+        tk_rt_free(s, m->fields[i].own[0]);
+        tk_rt_free(s, m->fields[i].own[1]);
+        tk_rt_free(s, m->fields[i].kept);
+        tk_rt_needs_free(s, &m->fields[i]);
+        tk_rt_free(s, m->fields[i].sum[0]);
+        tk_rt_free(s, m->fields[i].sum[1]);
     }
     for (int k = 0; m->last && k < m->desc->nkernels; k++)
-        rt_record_free(s, &m->last[k]);
-    rt_free(s, m->fields);
-    rt_free(s, m->last);
+        tk_rt_record_free(s, &m->last[k]);
+    tk_rt_free(s, m->fields);
+    tk_rt_free(s, m->last);
     m->fields = NULL;
     m->last = NULL;
     m->session = NULL;
-    rt_session_release(s);
+    tk_rt_session_release(s);
 }
 
 static tk_status init_contents(tk_module *m, const int64_t *extents)
 {
     const tk_module_desc *d = m->desc;
-    m->fields = rt_alloc(m->session, ((size_t)d->nfields + (size_t)d->narrays) * sizeof *m->fields, true);
-    m->last = rt_alloc(m->session, (size_t)d->nkernels * sizeof *m->last, true);
+    m->fields = tk_rt_alloc(m->session, ((size_t)d->nfields + (size_t)d->narrays) * sizeof *m->fields, true);
+    m->last = tk_rt_alloc(m->session, (size_t)d->nkernels * sizeof *m->last, true);
     if (!m->fields || !m->last)
-        return rt_thread_fail(TK_NO_MEMORY, "out of memory for module '%s'", d->name);
-    rt_set_members(m);
+        return tk_rt_thread_fail(TK_NO_MEMORY, "out of memory for module '%s'", d->name);
+    tk_rt_set_members(m);
     const int64_t *own = extents;
     for (int i = 0; i < d->nfields; i++) {
         m->fields[i].module = m;
-        const bool begins = rt_owner(&m->fields[i]) == &m->fields[i]; /* the others have its extents */
+        const bool begins = tk_rt_owner(&m->fields[i]) == &m->fields[i]; /* the others have its extents */
         if (begins)
             own = extents;
         const tk_status st = init_field(m, i, own);
@@ -195,7 +195,7 @@ static tk_status init_contents(tk_module *m, const int64_t *extents)
         m->fields[i].module = m;
     }
     for (int i = 0; i < d->nfields; i++)
-        if (rt_owner(&m->fields[i]) == &m->fields[i] && !alloc_planes(m->session, &m->fields[i]))
+        if (tk_rt_owner(&m->fields[i]) == &m->fields[i] && !alloc_planes(m->session, &m->fields[i]))
             return no_memory(&m->fields[i]);
     return TK_OK;
 }
@@ -207,15 +207,15 @@ tk_status tk_module_init(tk_module *m, tk_session *s, const tk_module_desc *desc
     if (st != TK_OK)
         return st;
     if (s && (s->running || s->in_program))
-        return rt_thread_fail(TK_BAD_STATE, "module '%s' cannot be created while a %s of its session is running",
-                              desc->name, s->running ? "kernel" : "gradient check or Jacobian");
+        return tk_rt_thread_fail(TK_BAD_STATE, "module '%s' cannot be created while a %s of its session is running",
+                                 desc->name, s->running ? "kernel" : "gradient check or Jacobian");
     memset(m, 0, sizeof *m);
     m->owns_session = !s;
     if (!s)
         s = tk_session_create(NULL);
     if (!s)
         return TK_NO_MEMORY; /* the message is tk_session_create's */
-    rt_session_retain(s);
+    tk_rt_session_retain(s);
     m->session = s;
     m->desc = desc;
     if (m->owns_session)
@@ -227,13 +227,13 @@ tk_status tk_module_init(tk_module *m, tk_session *s, const tk_module_desc *desc
     }
     m->next = s->modules;
     s->modules = m;
-    rt_thread_clear();
+    tk_rt_thread_clear();
     return TK_OK;
 }
 
 tk_status tk_module_check_params(tk_module *m)
 {
-    const tk_status st = rt_check_idle(m->session, "changing parameters");
+    const tk_status st = tk_rt_check_idle(m->session, "changing parameters");
     if (st == TK_OK && m->session->tape.open)
         return tk_fail(m->session, TK_BAD_STATE,
                        "changing parameters of module '%s' is not possible while a tape is open: its adjoints need "
@@ -251,7 +251,7 @@ bool tk_module_done(tk_module *m)
                 m->desc->name, m->session->running ? "kernel" : "gradient check or Jacobian");
         return false;
     }
-    rt_tape_forget(m);
+    tk_rt_tape_forget(m);
     for (tk_module **at = &m->session->modules; *at; at = &(*at)->next) {
         if (*at == m) {
             *at = m->next;

@@ -20,7 +20,7 @@ static struct rt_needs *needs_of(tk_field *f, tk_plane plane)
 {
     struct rt_needs **at = &f->needs[plane == TK_DUAL];
     if (!*at) {
-        *at = rt_alloc(f->module->session, sizeof **at, true);
+        *at = tk_rt_alloc(f->module->session, sizeof **at, true);
         if (*at)
             **at = (struct rt_needs){.first = 0, .last = -1, .dims = f->desc->ndim + 1};
         else
@@ -33,19 +33,19 @@ static struct rt_needs *needs_of(tk_field *f, tk_plane plane)
 static bool grow(tk_session *s, struct rt_needs *n)
 {
     const size_t cap = n->cap ? 2 * n->cap : 16, width = 2 * (size_t)n->dims;
-    int64_t *log = rt_alloc(s, cap * width * sizeof *log, false);
-    rt_mark_of_need *marks = rt_alloc(s, cap * sizeof *marks, false);
+    int64_t *log = tk_rt_alloc(s, cap * width * sizeof *log, false);
+    rt_mark_of_need *marks = tk_rt_alloc(s, cap * sizeof *marks, false);
     if (!log || !marks) {
-        rt_free(s, log);
-        rt_free(s, marks);
+        tk_rt_free(s, log);
+        tk_rt_free(s, marks);
         return false;
     }
     if (n->n > 0) {
         memcpy(log, n->log, n->n * width * sizeof *log);
         memcpy(marks, n->marks, n->n * sizeof *marks);
     }
-    rt_free(s, n->log);
-    rt_free(s, n->marks);
+    tk_rt_free(s, n->log);
+    tk_rt_free(s, n->marks);
     n->log = log;
     n->marks = marks;
     n->cap = cap;
@@ -127,7 +127,7 @@ static void forget(struct rt_needs *n)
     n->last = -1;
 }
 
-void rt_needs_forget(tk_session *s)
+void tk_rt_needs_forget(tk_session *s)
 {
     for (tk_module *m = s->modules; m; m = m->next)
         for (int i = 0; i < m->desc->nfields; i++)
@@ -135,14 +135,14 @@ void rt_needs_forget(tk_session *s)
                 forget(m->fields[i].needs[p]);
 }
 
-void rt_needs_free(tk_session *s, tk_field *f)
+void tk_rt_needs_free(tk_session *s, tk_field *f)
 {
     for (int p = 0; p < 2; p++) {
         if (f->needs[p]) {
-            rt_free(s, f->needs[p]->log);
-            rt_free(s, f->needs[p]->marks);
+            tk_rt_free(s, f->needs[p]->log);
+            tk_rt_free(s, f->needs[p]->marks);
         }
-        rt_free(s, f->needs[p]);
+        tk_rt_free(s, f->needs[p]);
         f->needs[p] = NULL;
     }
 }
@@ -172,7 +172,7 @@ static bool keep(tk_field *f, tk_plane plane, const int64_t *b, kind kind_of, st
     const struct rt_needs *n = f->needs[plane == TK_DUAL];
     for (int i = 0; n && i < n->nsum; i++)
         if (meet(n->sum[i], b, n->dims))
-            return rt_kept_add(f, plane, b, kind_of, kept);
+            return tk_rt_kept_add(f, plane, b, kind_of, kept);
     return true;
 }
 
@@ -181,12 +181,12 @@ static bool room_for_ends(tk_session *s, const tk_kernel *k)
     rt_tape *t = &s->tape;
     if (k->nbounds <= t->nends)
         return true;
-    int64_t *ends = rt_alloc(s, (size_t)k->nbounds * sizeof *ends, false);
+    int64_t *ends = tk_rt_alloc(s, (size_t)k->nbounds * sizeof *ends, false);
     if (!ends) {
         tk_fail(s, TK_NO_MEMORY, "out of memory for launch %zu of a tape (kernel '%s')", t->count, k->name);
         return false;
     }
-    rt_free(s, t->ends);
+    tk_rt_free(s, t->ends);
     t->ends = ends;
     t->nends = k->nbounds;
     return true;
@@ -329,8 +329,8 @@ static bool note_entry(tk_module *m, const tk_kernel *k)
     return e->needs && (!k->bounds_read || list_needs(m->session, t->count));
 }
 
-tk_status rt_needs_before(tk_module *m, const tk_kernel *k, const void *args, bool duals, bool recorded,
-                          struct rt_kept **kept)
+tk_status tk_rt_needs_before(tk_module *m, const tk_kernel *k, const void *args, bool duals, bool recorded,
+                             struct rt_kept **kept)
 {
     tk_session *s = m->session;
     *kept = NULL;
@@ -342,6 +342,6 @@ tk_status rt_needs_before(tk_module *m, const tk_kernel *k, const void *args, bo
     const bool ok = writes_beside(m, k, duals, s->tape.ends) || keep_what_meets(m, k, args, duals, recorded, kept);
     if (ok && (!recorded || note_entry(m, k)))
         return TK_OK;
-    rt_needs_drop(s, kept);
+    tk_rt_needs_drop(s, kept);
     return tk_session_status(s);
 }

@@ -111,6 +111,6 @@ static inline int64_t extent(const int64_t *b, int d)
 
 /* Of a part that meets a box of what is needed: a copy of what adjoints may need of it, to the list. False after
  * failing the session. */
-bool rt_kept_add(tk_field *f, tk_plane plane, const int64_t *b, kind kind_of, struct rt_kept **kept);
+bool tk_rt_kept_add(tk_field *f, tk_plane plane, const int64_t *b, kind kind_of, struct rt_kept **kept);
 
 #endif

@@ -35,13 +35,13 @@ static void *no_memory(tk_session *s, size_t n)
 /* The array at *at with room for n elements of that size, the new ones zero. */
 static bool grow(tk_session *s, void *at, size_t had, size_t n, size_t size)
 {
-    void *old, *new = n > SIZE_MAX / 4 / size ? NULL : rt_alloc(s, n * size, true);
+    void *old, *new = n > SIZE_MAX / 4 / size ? NULL : tk_rt_alloc(s, n * size, true);
     if (!new)
         return no_memory(s, n) != NULL;
     memcpy(&old, at, sizeof old);
     if (had > 0)
         memcpy(new, old, had * size);
-    rt_free(s, old);
+    tk_rt_free(s, old);
     memcpy(at, &new, sizeof new);
     return true;
 }
@@ -61,7 +61,7 @@ static struct rt_block *add_block(tk_session *s, tk_record *rec, int which, int6
             return NULL;
         b->cap = cap;
     }
-    struct rt_block *block = n > SIZE_MAX / 4 / size ? NULL : rt_alloc(s, sizeof *block + n * size, true);
+    struct rt_block *block = n > SIZE_MAX / 4 / size ? NULL : tk_rt_alloc(s, sizeof *block + n * size, true);
     if (!block)
         return no_memory(s, n);
     block->count = (int64_t)n;
@@ -112,8 +112,9 @@ void *tk_log_add(tk_session *s, tk_log *log, int64_t n, size_t size)
         cap *= 2;
     }
     if (!*p) {
-        struct rt_part *part = (size_t)cap > SIZE_MAX / 4 / size ? NULL
-                                                                 : rt_alloc(s, sizeof *part + (size_t)cap * size, true);
+        struct rt_part *part = (size_t)cap > SIZE_MAX / 4 / size
+                                   ? NULL
+                                   : tk_rt_alloc(s, sizeof *part + (size_t)cap * size, true);
         if (!part)
             return no_memory(s, (size_t)cap);
         part->bytes = sizeof *part + (size_t)cap * size;
@@ -164,12 +165,12 @@ static void free_block(tk_session *s, struct rt_block *b)
     for (int64_t i = 0; logs && i < b->count; i++)
         for (struct rt_part *p = logs[i].first, *next; p; p = next) {
             next = p->next;
-            rt_free(s, p);
+            tk_rt_free(s, p);
         }
-    rt_free(s, b);
+    tk_rt_free(s, b);
 }
 
-size_t rt_olds_bytes(const tk_record *rec)
+size_t tk_rt_olds_bytes(const tk_record *rec)
 {
     size_t sum = 0;
     for (int k = 0; k < rec->nolds; k++)
@@ -184,14 +185,14 @@ size_t rt_olds_bytes(const tk_record *rec)
     return sum;
 }
 
-void rt_olds_free(tk_session *s, tk_record *rec)
+void tk_rt_olds_free(tk_session *s, tk_record *rec)
 {
     for (int k = 0; k < rec->nolds; k++) {
         for (int64_t i = 0; i < rec->olds[k].n; i++)
             free_block(s, rec->olds[k].at[i]);
-        rt_free(s, rec->olds[k].at);
+        tk_rt_free(s, rec->olds[k].at);
     }
-    rt_free(s, rec->olds);
+    tk_rt_free(s, rec->olds);
     rec->olds = NULL;
     rec->nolds = 0;
 }

@@ -21,7 +21,7 @@ enum {
     PLACES = 16           /* where a loop may stand: many loops do not drive each other out */
 };
 
-rt_pace *rt_pace_of(tk_session *s, tk_task_fn task, double work, int most)
+rt_pace *tk_rt_pace_of(tk_session *s, tk_task_fn task, double work, int most)
 {
     int size;
     (void)frexp(work, &size);
@@ -55,7 +55,7 @@ static int other_way(const rt_pace *p)
     return way;
 }
 
-int rt_pace_ask(rt_pace *p, int64_t now)
+int tk_rt_pace_ask(rt_pace *p, int64_t now)
 {
     p->way = p->best;
     p->asked = now;
@@ -107,7 +107,7 @@ static int64_t without_stop(const rt_pace *p, double work, int64_t took)
     return usual > 0 && (double)took > most ? (int64_t)most : took;
 }
 
-void rt_pace_learn(rt_pace *p, double work, int64_t now, int64_t took, double alone)
+void tk_rt_pace_learn(rt_pace *p, double work, int64_t now, int64_t took, double alone)
 {
     took = without_stop(p, work, took);
     double *known = &p->ns[p->way];

@@ -67,20 +67,20 @@ typedef struct hook_args {
 static void hook_piece(const void *args, int64_t lo, int64_t hi)
 {
     const hook_args *a = args;
-    const bool inside = rt_pool_enter(true);
-    const unsigned mode = rt_float_mode_enter(a->s);
+    const bool inside = tk_rt_pool_enter(true);
+    const unsigned mode = tk_rt_float_mode_enter(a->s);
     a->fn(a->args, lo, hi);
-    rt_float_mode_leave(a->s, mode);
-    rt_pool_enter(inside);
+    tk_rt_float_mode_leave(a->s, mode);
+    tk_rt_pool_enter(inside);
 }
 
 static void run_serial(const tk_session *s, const rt_loop *l)
 {
     const void *args = l->alone ? l->alone : l->args;
-    const unsigned mode = rt_float_mode_enter(s);
+    const unsigned mode = tk_rt_float_mode_enter(s);
     for (int64_t k = 0; k < l->n; k++)
         l->fn(args, k, k + 1);
-    rt_float_mode_leave(s, mode);
+    tk_rt_float_mode_leave(s, mode);
 }
 
 /* Whether the host calls from a parallel region of OpenMP's: its threads are busy already. Only hosts that link with
@@ -109,11 +109,11 @@ static void run_hook(tk_session *s, const rt_loop *l)
 /* False if no other thread was to be had; then nothing ran. */
 static bool run_threads(tk_session *s, const rt_loop *l, int helpers, rt_times *r)
 {
-    const unsigned mode = rt_float_mode_enter(s);
+    const unsigned mode = tk_rt_float_mode_enter(s);
     s->in_parallel = true;
-    *r = rt_pool_run(l->n, helpers, l->fn, l->args);
+    *r = tk_rt_pool_run(l->n, helpers, l->fn, l->args);
     s->in_parallel = false;
-    rt_float_mode_leave(s, mode);
+    tk_rt_float_mode_leave(s, mode);
     if (r->forked)
         tk_fail(s, TK_BAD_STATE, "the process was forked inside a parallel loop, whose other threads it lost");
     return r->helpers > 0;
@@ -125,25 +125,25 @@ static void run_pool(tk_session *s, const rt_loop *l)
     const int most = (l->n < s->threads ? (int)l->n : s->threads) - 1;
     if (RT_ALL_THREADS && run_threads(s, l, most, &r))
         return;
-    rt_pace *pace = rt_pace_of(s, l->task, l->work, most);
-    const int64_t began = rt_now();
-    const int helpers = rt_pace_ask(pace, began);
+    rt_pace *pace = tk_rt_pace_of(s, l->task, l->work, most);
+    const int64_t began = tk_rt_now();
+    const int helpers = tk_rt_pace_ask(pace, began);
     if (helpers > 0 && run_threads(s, l, helpers, &r)) {
         /* what this thread would have taken alone, as far as its pieces tell */
         const double alone = r.own && !l->alone ? (double)(r.alone - r.invited) * (double)l->n / r.own : 0;
-        rt_pace_learn(pace, l->work, r.ended, r.ended - began, alone);
+        tk_rt_pace_learn(pace, l->work, r.ended, r.ended - began, alone);
         return;
     }
     run_serial(s, l);
     if (helpers == 0) {
-        const int64_t ended = rt_now();
-        rt_pace_learn(pace, l->work, ended, ended - began, 0);
+        const int64_t ended = tk_rt_now();
+        tk_rt_pace_learn(pace, l->work, ended, ended - began, 0);
     }
 }
 
-void rt_for(tk_session *s, const rt_loop *l)
+void tk_rt_for(tk_session *s, const rt_loop *l)
 {
-    if (l->work <= 0 || l->n < 2 || s->threads == 1 || s->in_parallel || rt_pool_inside())
+    if (l->work <= 0 || l->n < 2 || s->threads == 1 || s->in_parallel || tk_rt_pool_inside())
         run_serial(s, l);
     else if (s->opt.parallel)
         run_hook(s, l);
@@ -153,7 +153,7 @@ void rt_for(tk_session *s, const rt_loop *l)
         run_pool(s, l);
 }
 
-double rt_work(const tk_session *s, const tk_plan *p)
+double tk_rt_work(const tk_session *s, const tk_plan *p)
 {
     const double work = (double)p->n * (double)p->cost;
     return !s->watch.serial && s->threads > 1 && p->nchunks > 1 && work >= MIN_PARALLEL ? work : 0;
@@ -177,19 +177,19 @@ static void run_chunk(const void *args, int64_t lo, int64_t hi)
     }
 }
 
-void rt_run_chunks(tk_session *s, const tk_plan *p, double work, tk_task_fn fn, const void *args, bool always)
+void tk_rt_run_chunks(tk_session *s, const tk_plan *p, double work, tk_task_fn fn, const void *args, bool always)
 {
     const chunk_args a = {s, p, fn, args, always};
-    rt_for(s, &(rt_loop){p->nchunks, work, fn, run_chunk, &a, NULL});
+    tk_rt_for(s, &(rt_loop){p->nchunks, work, fn, run_chunk, &a, NULL});
 }
 
-void rt_run_either(tk_session *s, const tk_plan *p, double work, tk_task_fn fn, tk_task_fn alone, const void *args)
+void tk_rt_run_either(tk_session *s, const tk_plan *p, double work, tk_task_fn fn, tk_task_fn alone, const void *args)
 {
     const chunk_args a = {s, p, fn, args, false}, one = {s, p, alone, args, false};
-    rt_for(s, &(rt_loop){p->nchunks, work, fn, run_chunk, &a, &one});
+    tk_rt_for(s, &(rt_loop){p->nchunks, work, fn, run_chunk, &a, &one});
 }
 
-tk_status rt_too_many(tk_session *s)
+tk_status tk_rt_too_many(tk_session *s)
 {
     return tk_fail(s, TK_BAD_ARGUMENT, "a parallel loop of more iterations than an int64_t counts");
 }
@@ -197,10 +197,10 @@ tk_status rt_too_many(tk_session *s)
 tk_status tk_run(tk_session *s, const tk_plan *p, tk_task_fn fn, const void *args)
 {
     if (p->n == INT64_MAX)
-        return rt_too_many(s);
-    rt_watch_loop(s, true);
-    rt_run_chunks(s, p, rt_work(s, p), fn, args, false);
-    rt_watch_loop(s, false);
+        return tk_rt_too_many(s);
+    tk_rt_watch_loop(s, true);
+    tk_rt_run_chunks(s, p, tk_rt_work(s, p), fn, args, false);
+    tk_rt_watch_loop(s, false);
     return tk_session_status(s);
 }
 
@@ -278,11 +278,11 @@ static void run_left(const void *args, int64_t lo, int64_t hi)
 static void run_apart(tk_session *s, const tk_stage *stages, int nstages)
 {
     for (int k = 0; k < nstages; k++) {
-        rt_watch_loop(s, true);
+        tk_rt_watch_loop(s, true);
         const tk_plan all = {stages[k].slabs * stages[k].slab, stages[k].slabs * stages[k].slab,
                              stages[k].slabs * stages[k].slab > 0, 1};
-        rt_run_chunks(s, &all, 0, stages[k].fn, stages[k].args, false);
-        rt_watch_loop(s, false);
+        tk_rt_run_chunks(s, &all, 0, stages[k].fn, stages[k].args, false);
+        tk_rt_watch_loop(s, false);
     }
 }
 
@@ -290,7 +290,7 @@ tk_status tk_run_stages(tk_session *s, const tk_stage *stages, int nstages, int6
 {
     for (int k = 0; k < nstages; k++)
         if (tk_extents(stages[k].slabs, stages[k].slab) == INT64_MAX)
-            return rt_too_many(s);
+            return tk_rt_too_many(s);
     if (s->watch.serial) {
         run_apart(s, stages, nstages);
         return tk_session_status(s);
@@ -314,9 +314,9 @@ tk_status tk_run_stages(tk_session *s, const tk_stage *stages, int nstages, int6
     if (g.nblocks > 0) {
         /* worth less: threads are awake behind the loop above */
         const double left = (double)(g.nchunks - 1) * (double)(g.lag * g.block) * slab_cost;
-        rt_for(s, &(rt_loop){g.nchunks, parallel ? work : 0, stages[0].fn, run_stages_chunk, &g, NULL});
-        rt_for(s,
-               &(rt_loop){g.nchunks - 1, left >= MIN_PARALLEL / 4 ? left : 0, stages[g.last].fn, run_left, &g, NULL});
+        tk_rt_for(s, &(rt_loop){g.nchunks, parallel ? work : 0, stages[0].fn, run_stages_chunk, &g, NULL});
+        tk_rt_for(
+            s, &(rt_loop){g.nchunks - 1, left >= MIN_PARALLEL / 4 ? left : 0, stages[g.last].fn, run_left, &g, NULL});
         if (g.behind > 0)
             run_behind(&g);
     }

@@ -67,7 +67,7 @@ static _Thread_local bool inside; /* a chunk is running here */
 
 /* ---- waiting ---- */
 
-int64_t rt_now(void)
+int64_t tk_rt_now(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -126,7 +126,7 @@ static void pause_briefly(void)
 static int spin(worker *w, int bits, bool set, int64_t ns)
 {
     enum { LOOKS = 32 };
-    int64_t last = rt_now();
+    int64_t last = tk_rt_now();
     const int64_t end = last + (last < atomic_load_explicit(&shared_until, memory_order_relaxed) ? 0 : ns);
     for (;;) {
         for (int k = 0; k < LOOKS; k++) {
@@ -135,7 +135,7 @@ static int spin(worker *w, int bits, bool set, int64_t ns)
                 return state;
             pause_briefly();
         }
-        const int64_t now = rt_now();
+        const int64_t now = tk_rt_now();
         if (now - last > SHARED_NS)
             atomic_store_explicit(&shared_until, now + SHARED_FOR_NS, memory_order_relaxed);
         if (now >= end || now - last > SHARED_NS)
@@ -224,7 +224,7 @@ static void *work(void *p)
             continue; /* taken back meanwhile */
         job *j = w->job;
         wake_next(j, w->place);
-        rt_float_mode_set(j->mode);
+        tk_rt_float_mode_set(j->mode);
         (void)run_chunks(j, w->place);
         if (atomic_fetch_and(&w->state, ~(RUNNING | AWAITED)) & AWAITED)
             wake(&w->state);
@@ -297,7 +297,7 @@ static void watch_forks(void)
     pthread_atfork(before_fork, after_fork, in_child);
 }
 
-void rt_pool_join(void)
+void tk_rt_pool_join(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, watch_forks);
@@ -305,13 +305,13 @@ void rt_pool_join(void)
     if (sessions++ == 0)
         atomic_store(&processors, 1);
     pthread_mutex_unlock(&lock);
-    rt_pool_look();
+    tk_rt_pool_look();
 }
 
 /* A thread that may use a few of the processors only does not take them from other threads' sessions. */
-void rt_pool_look(void)
+void tk_rt_pool_look(void)
 {
-    const int n = rt_processors();
+    const int n = tk_rt_processors();
     pthread_mutex_lock(&lock);
     if (n > atomic_load(&processors))
         atomic_store(&processors, n);
@@ -319,7 +319,7 @@ void rt_pool_look(void)
 }
 
 /* With the last session all threads end: the library may be unloaded then. */
-void rt_pool_leave(void)
+void tk_rt_pool_leave(void)
 {
     pthread_mutex_lock(&lock);
     if (--sessions == 0) {
@@ -333,12 +333,12 @@ void rt_pool_leave(void)
     pthread_mutex_unlock(&lock);
 }
 
-bool rt_pool_inside(void)
+bool tk_rt_pool_inside(void)
 {
     return inside;
 }
 
-bool rt_pool_enter(bool now)
+bool tk_rt_pool_enter(bool now)
 {
     const bool before = inside;
     inside = now;
@@ -420,12 +420,12 @@ static int room(int helpers)
     return left < 0 ? 0 : min(helpers, left);
 }
 
-rt_times rt_pool_run(int64_t n, int helpers, tk_task_fn fn, const void *args)
+rt_times tk_rt_pool_run(int64_t n, int helpers, tk_task_fn fn, const void *args)
 {
-    rt_times r = {.began = rt_now()};
+    rt_times r = {.began = tk_rt_now()};
     const unsigned before = atomic_load(&forks);
     {
-        __attribute__((cleanup(end_job))) job j = {.fn = fn, .args = args, .mode = rt_float_mode(), .forks = before};
+        __attribute__((cleanup(end_job))) job j = {.fn = fn, .args = args, .mode = tk_rt_float_mode(), .forks = before};
         atomic_fetch_add(&busy, 1);
         inside = true;
         const int most = room(min(helpers, (int)n - 1));
@@ -434,12 +434,12 @@ rt_times rt_pool_run(int64_t n, int helpers, tk_task_fn fn, const void *args)
         r.helpers = j.helpers;
         if (j.helpers > 0) {
             invite(&j, n);
-            r.invited = rt_now();
+            r.invited = tk_rt_now();
             r.own = run_chunks(&j, 0);
-            r.alone = rt_now();
+            r.alone = tk_rt_now();
         }
     }
-    r.ended = rt_now();
+    r.ended = tk_rt_now();
     r.forked = atomic_load(&forks) != before;
     return r;
 }

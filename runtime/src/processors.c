@@ -76,7 +76,7 @@ static bool has_cpu(const char *names, size_t length)
     return false;
 }
 
-int rt_quota(const char *groups, const char *root)
+int tk_rt_quota(const char *groups, const char *root)
 {
     char text[4096], below[PATH];
     if (!read_text(groups, text, sizeof text))
@@ -105,7 +105,7 @@ static int quota;
 
 static void find_quota(void)
 {
-    quota = rt_quota("/proc/self/cgroup", "/sys/fs/cgroup");
+    quota = tk_rt_quota("/proc/self/cgroup", "/sys/fs/cgroup");
 }
 
 /* Those that the calling thread may run on. */
@@ -121,7 +121,7 @@ static int allowed(void)
     return n < 1 ? 1 : n > RT_MAX_THREADS ? RT_MAX_THREADS : (int)n;
 }
 
-int rt_processors(void)
+int tk_rt_processors(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, find_quota);
@@ -129,9 +129,9 @@ int rt_processors(void)
     return quota < n ? quota : n;
 }
 
-int rt_all_threads(const tk_session_options *opt)
+int tk_rt_all_threads(const tk_session_options *opt)
 {
-    int n = rt_processors();
+    int n = tk_rt_processors();
     const char *asked = getenv("OMP_NUM_THREADS"); /* "4", or for nested regions "4,2" */
     if (asked && !opt->parallel) {                 /* what the host's pool has is not known */
         char *end;

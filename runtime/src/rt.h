@@ -1,4 +1,5 @@
-/* The runtime, inside. */
+/* The runtime, inside. Functions that several of its files use begin with tk_rt_: in libtkc.a they stand among the
+ * host's own. */
 #ifndef TK_RT_H
 #define TK_RT_H
 
@@ -136,86 +137,86 @@ struct tk_session {
 /* ---- error.c ---- */
 
 /* Fails this thread (tk_error) where there is no session to hold the message; returns status. */
-__attribute__((format(printf, 2, 3))) tk_status rt_thread_fail(tk_status status, const char *fmt, ...);
-void rt_thread_clear(void);
+__attribute__((format(printf, 2, 3))) tk_status tk_rt_thread_fail(tk_status status, const char *fmt, ...);
+void tk_rt_thread_clear(void);
 
 /* ---- memory.c ---- */
 
 /* A block aligned to 64 bytes that remembers its allocator; hook NULL: malloc. NULL when out of memory. */
-void *rt_block_alloc(tk_alloc_fn hook, void *user, size_t bytes, bool zero);
-void rt_block_free(void *p);
+void *tk_rt_block_alloc(tk_alloc_fn hook, void *user, size_t bytes, bool zero);
+void tk_rt_block_free(void *p);
 /* The same through the session's allocator, one call at a time. */
-void *rt_alloc(tk_session *s, size_t bytes, bool zero);
-void rt_free(tk_session *s, void *p);
+void *tk_rt_alloc(tk_session *s, size_t bytes, bool zero);
+void tk_rt_free(tk_session *s, void *p);
 
 /* ---- session.c ---- */
 
 /* TK_BAD_STATE, with the name of what was asked for, inside a kernel. */
-tk_status rt_check_idle(tk_session *s, const char *what);
+tk_status tk_rt_check_idle(tk_session *s, const char *what);
 /* The same also inside a function of tk_call that an open tape or scope called. */
-tk_status rt_check_outside(tk_session *s, const char *what);
+tk_status tk_rt_check_outside(tk_session *s, const char *what);
 /* The same for what a new tape needs: no failure, no kernel, no tape. */
-tk_status rt_check_no_tape(tk_session *s, const char *what);
+tk_status tk_rt_check_no_tape(tk_session *s, const char *what);
 /* And a new scope: nothing open. */
-tk_status rt_check_closed(tk_session *s, const char *what);
-void rt_session_retain(tk_session *s);
-void rt_session_release(tk_session *s);
+tk_status tk_rt_check_closed(tk_session *s, const char *what);
+void tk_rt_session_retain(tk_session *s);
+void tk_rt_session_release(tk_session *s);
 
 /* ---- stack.c ---- */
 
-void rt_stack_free(tk_stack *st);  /* all segments */
-void rt_stack_clear(tk_stack *st); /* empties it, keeps one segment */
+void tk_rt_stack_free(tk_stack *st);  /* all segments */
+void tk_rt_stack_clear(tk_stack *st); /* empties it, keeps one segment */
 /* Returns every pooled stack that is in use. */
-void rt_stacks_reclaim(tk_session *s);
-void rt_stacks_free(tk_session *s);
+void tk_rt_stacks_reclaim(tk_session *s);
+void tk_rt_stacks_free(tk_session *s);
 
 /* ---- field.c ---- */
 
-size_t rt_scalar_bytes(tk_scalar t);
-size_t rt_scalars(const tk_field *f); /* components of all elements */
+size_t tk_rt_scalar_bytes(tk_scalar t);
+size_t tk_rt_scalars(const tk_field *f); /* components of all elements */
 /* plane: TK_GRAD or TK_DUAL; the gradient's dual goes with it. */
-void rt_clear_module(tk_module *m, tk_plane plane);
-void rt_clear_session(tk_session *s, tk_plane plane);
-void rt_clear_plane(tk_field *f, tk_plane plane);
-void rt_clear_field(tk_field *f, tk_plane plane); /* a gradient or dual, and its dual */
-bool rt_is_float(const tk_field *f);
+void tk_rt_clear_module(tk_module *m, tk_plane plane);
+void tk_rt_clear_session(tk_session *s, tk_plane plane);
+void tk_rt_clear_plane(tk_field *f, tk_plane plane);
+void tk_rt_clear_field(tk_field *f, tk_plane plane); /* a gradient or dual, and its dual */
+bool tk_rt_is_float(const tk_field *f);
 
 /* ---- layout.c ---- */
 
 /* Number of component c of an element in the whole field, as generated code counts them; and back. */
-int64_t rt_number(const tk_field *f, int64_t element, int64_t c);
-int64_t rt_element(const tk_field *f, int64_t component, int64_t *c);
+int64_t tk_rt_number(const tk_field *f, int64_t element, int64_t c);
+int64_t tk_rt_element(const tk_field *f, int64_t component, int64_t *c);
 /* Where a component stands; by that number. */
-void *rt_component(const tk_field *f, tk_plane plane, int64_t component);
+void *tk_rt_component(const tk_field *f, tk_plane plane, int64_t component);
 /* Copies a plane to or from dense memory of tk_field_bytes. */
-void rt_plane_read(const tk_field *f, tk_plane plane, void *to);
-void rt_plane_write(const tk_field *f, tk_plane plane, const void *from);
-void rt_elements_clear(const tk_field *f, tk_plane plane, int64_t lo, int64_t hi);
+void tk_rt_plane_read(const tk_field *f, tk_plane plane, void *to);
+void tk_rt_plane_write(const tk_field *f, tk_plane plane, const void *from);
+void tk_rt_elements_clear(const tk_field *f, tk_plane plane, int64_t lo, int64_t hi);
 /* Whether the plane is one block without gaps. */
-bool rt_is_dense(const tk_field *f, tk_plane plane);
+bool tk_rt_is_dense(const tk_field *f, tk_plane plane);
 /* And whether components stand in it by element: those of several elements in a row are one piece. */
-bool rt_is_row_major(const tk_field *f, tk_plane plane);
+bool tk_rt_is_row_major(const tk_field *f, tk_plane plane);
 /* Whether each component stands where C may access it directly. */
-bool rt_is_aligned(const tk_field *f, tk_plane plane);
+bool tk_rt_is_aligned(const tk_field *f, tk_plane plane);
 
 /* Its shape is set: counts elements, and sets the strides of all planes. False if its bytes cannot be counted. */
-bool rt_set_shape(tk_field *f);
+bool tk_rt_set_shape(tk_field *f);
 /* The strides of the library's own memory, and of the host's if that was bound without any. */
-void rt_plain_strides(const tk_field *f, int64_t *stride);
-size_t rt_element_step(const tk_field *f); /* bytes from an element to the next there */
-size_t rt_alignment(const tk_field *f);    /* of the host's memory */
-bool rt_takes_strides(const tk_field *f);  /* may be bound with strides */
+void tk_rt_plain_strides(const tk_field *f, int64_t *stride);
+size_t tk_rt_element_step(const tk_field *f); /* bytes from an element to the next there */
+size_t tk_rt_alignment(const tk_field *f);    /* of the host's memory */
+bool tk_rt_takes_strides(const tk_field *f);  /* may be bound with strides */
 
 /* A memory is that of one field, the owner, or of the fields from the owner on that are members of one array of
  * structs. */
-void rt_set_members(tk_module *m); /* tells the fields, before all else */
-bool rt_shares_memory(const tk_field *f);
-tk_field *rt_owner(const tk_field *f);
-int rt_sharers(const tk_field *owner);              /* how many fields have its memory, at least 1 */
-size_t rt_memory_bytes(const tk_field *f);          /* of one plane */
-void *rt_placed(const tk_field *f, void *memory);   /* where the field begins there */
-void *rt_memory(const tk_field *f, tk_plane plane); /* and back */
-int rt_whole_name(const tk_field *f);               /* length of the memory's name in the field's: "p" of "p.pos" */
+void tk_rt_set_members(tk_module *m); /* tells the fields, before all else */
+bool tk_rt_shares_memory(const tk_field *f);
+tk_field *tk_rt_owner(const tk_field *f);
+int tk_rt_sharers(const tk_field *owner);              /* how many fields have its memory, at least 1 */
+size_t tk_rt_memory_bytes(const tk_field *f);          /* of one plane */
+void *tk_rt_placed(const tk_field *f, void *memory);   /* where the field begins there */
+void *tk_rt_memory(const tk_field *f, tk_plane plane); /* and back */
+int tk_rt_whole_name(const tk_field *f);               /* length of the memory's name in the field's: "p" of "p.pos" */
 
 /* Which bytes a plane takes: blocks at multiples of strides. */
 typedef struct rt_span {
@@ -227,116 +228,118 @@ typedef struct rt_span {
     int ndim;
 } rt_span;
 /* False if its size cannot be counted. */
-bool rt_span_of(const tk_field *f, void *base, const int64_t *stride, rt_span *l);
-rt_span rt_span_of_memory(const tk_field *f, void *memory);
+bool tk_rt_span_of(const tk_field *f, void *base, const int64_t *stride, rt_span *l);
+rt_span tk_rt_span_of_memory(const tk_field *f, void *memory);
 /* Whether two elements share a byte, or cannot be seen not to. */
-bool rt_span_overlaps_itself(rt_span l);
-bool rt_spans_overlap(const rt_span *a, const rt_span *b);
+bool tk_rt_span_overlaps_itself(rt_span l);
+bool tk_rt_spans_overlap(const rt_span *a, const rt_span *b);
 
 /* ---- tape.c ---- */
 
-/* Opens a tape on a field of any shape, whose gradient the caller sets before rt_tape_play. */
-tk_status rt_tape_record(tk_field *output);
+/* Opens a tape on a field of any shape, whose gradient the caller sets before tk_rt_tape_play. */
+tk_status tk_rt_tape_record(tk_field *output);
 /* Closes the tape; runs the adjoints if st is TK_OK. loss_grad NULL: the gradient is set already. */
-tk_status rt_tape_play(tk_session *s, tk_status st, const double *loss_grad);
+tk_status tk_rt_tape_play(tk_session *s, tk_status st, const double *loss_grad);
 /* Runs and records a launch. */
-tk_status rt_tape_launch(tk_module *m, const tk_kernel *k, const void *args);
+tk_status tk_rt_tape_launch(tk_module *m, const tk_kernel *k, const void *args);
 /* Around a launch inside a function of a triple, of kernel k, or of which it is the adjoint: an eye on what the tape
  * needs. */
-tk_status rt_tape_inside(tk_module *m, const tk_kernel *k, const void *args, bool jvp, struct rt_kept **kept);
-tk_status rt_tape_inside_end(tk_module *m, const tk_kernel *k, tk_status st, struct rt_kept **kept);
+tk_status tk_rt_tape_inside(tk_module *m, const tk_kernel *k, const void *args, bool jvp, struct rt_kept **kept);
+tk_status tk_rt_tape_inside_end(tk_module *m, const tk_kernel *k, tk_status st, struct rt_kept **kept);
 /* Records a call of the host's; *kept: the arguments to give it. */
-tk_status rt_tape_record_call(tk_session *s, const tk_triple *t, const void *args, size_t size, void **kept);
+tk_status tk_rt_tape_record_call(tk_session *s, const tk_triple *t, const void *args, size_t size, void **kept);
 /* After a function of the host's: closes a tape whose module went meanwhile. */
-void rt_tape_end_call(tk_session *s);
-void rt_tape_close(tk_session *s);
-void rt_tape_free(tk_session *s);
+void tk_rt_tape_end_call(tk_session *s);
+void tk_rt_tape_close(tk_session *s);
+void tk_rt_tape_free(tk_session *s);
 /* A module is about to go: whatever is open on it is closed, as a failure. */
-void rt_tape_forget(tk_module *m);
+void tk_rt_tape_forget(tk_module *m);
 
 /* ---- needs.c ---- */
 
 /* Before a launch under a tape: *kept is a copy of what it is about to write of what earlier adjoints may need.
  * recorded: it is the last entry, and what its adjoint needs is noted. Fails the session; then *kept is NULL. */
-tk_status rt_needs_before(tk_module *m, const tk_kernel *k, const void *args, bool duals, bool recorded,
-                          struct rt_kept **kept);
+tk_status tk_rt_needs_before(tk_module *m, const tk_kernel *k, const void *args, bool duals, bool recorded,
+                             struct rt_kept **kept);
 /* After it (st: how it went): what changed goes to the list of an entry, or fails the session. Frees the copy. */
-tk_status rt_needs_after(tk_module *m, const tk_kernel *k, tk_status st, struct rt_kept **kept, struct rt_changes **to);
-void rt_needs_drop(tk_session *s, struct rt_kept **kept);
-void rt_needs_forget(tk_session *s);
-void rt_needs_free(tk_session *s, tk_field *f);
+tk_status tk_rt_needs_after(tk_module *m, const tk_kernel *k, tk_status st, struct rt_kept **kept,
+                            struct rt_changes **to);
+void tk_rt_needs_drop(tk_session *s, struct rt_kept **kept);
+void tk_rt_needs_forget(tk_session *s);
+void tk_rt_needs_free(tk_session *s, tk_field *f);
 /* The way back has come to before these changes; all data as they were at the end of the tape. */
-void rt_changes_undo(tk_session *s, rt_entry *e);
-void rt_changes_redo(tk_session *s);
+void tk_rt_changes_undo(tk_session *s, rt_entry *e);
+void tk_rt_changes_redo(tk_session *s);
 /* What an adjoint of the program's own changed of data that adjoints of earlier launches may need, as they were. */
-void rt_changes_put_back(tk_session *s);
-void rt_changes_free(tk_session *s, rt_entry *e);
+void tk_rt_changes_put_back(tk_session *s);
+void tk_rt_changes_free(tk_session *s, rt_entry *e);
 
 /* ---- saved.c ---- */
 
 /* Before a launch: a copy of the saved fields that its adjoint, or (on a tape) that of an earlier launch, will want as
  * they are now; duals: with theirs. Fails the session. */
-tk_status rt_saved_keep(tk_module *m, const tk_kernel *k, tk_record *rec, bool on_tape, bool duals);
+tk_status tk_rt_saved_keep(tk_module *m, const tk_kernel *k, tk_record *rec, bool on_tape, bool duals);
 /* After a launch on a tape: whose data is needed from here on. */
-void rt_saved_launched(tk_module *m, const tk_kernel *k);
-void rt_saved_begin(tk_session *s);
+void tk_rt_saved_launched(tk_module *m, const tk_kernel *k);
+void tk_rt_saved_begin(tk_session *s);
 /* Puts back what a launch found; `wanted`: what its adjoint is about to read; else what the adjoint of the launch
  * before it needs. */
-void rt_saved_restore(const rt_entry *e, bool wanted);
+void tk_rt_saved_restore(const rt_entry *e, bool wanted);
 /* All saved fields of the tape as they are now: kept, put back. */
-tk_status rt_saved_keep_final(tk_session *s);
-void rt_saved_put_final(tk_session *s);
+tk_status tk_rt_saved_keep_final(tk_session *s);
+void tk_rt_saved_put_final(tk_session *s);
 /* An adjoint called directly, by the record of the last launch; afterwards the data are what they were. */
-tk_status rt_saved_run(tk_module *m, const tk_kernel *k, tk_kernel_fn fn, const void *args, void *out, tk_record *rec);
+tk_status tk_rt_saved_run(tk_module *m, const tk_kernel *k, tk_kernel_fn fn, const void *args, void *out,
+                          tk_record *rec);
 /* True if the adjoint cannot do without a copy, and there is none; duals: the HVP, without theirs. */
-bool rt_saved_lacks(const tk_module *m, const tk_kernel *k, const tk_record *rec, bool duals);
-bool rt_saved_writes(const tk_kernel *k);
+bool tk_rt_saved_lacks(const tk_module *m, const tk_kernel *k, const tk_record *rec, bool duals);
+bool tk_rt_saved_writes(const tk_kernel *k);
 /* A launch inside a function of a triple, under a tape: fails the session if the tape would have to keep something for
  * it. */
-tk_status rt_saved_check_call(tk_module *m, const tk_kernel *k);
-void rt_saved_free(tk_session *s, tk_record *rec);
+tk_status tk_rt_saved_check_call(tk_module *m, const tk_kernel *k);
+void tk_rt_saved_free(tk_session *s, tk_record *rec);
 
 /* ---- sum.c ---- */
 
 /* Sets all gradients aside, but for that of the loss; fails the session. The caller clears them. */
-tk_status rt_sum_begin(const tk_field *loss);
+tk_status tk_rt_sum_begin(const tk_field *loss);
 /* Adds them to those of the tape. */
-void rt_sum_add(tk_session *s);
-/* Puts them back in place of those of the tape, if it has not come to rt_sum_add. */
-void rt_sum_put_back(tk_session *s);
+void tk_rt_sum_add(tk_session *s);
+/* Puts them back in place of those of the tape, if it has not come to tk_rt_sum_add. */
+void tk_rt_sum_put_back(tk_session *s);
 
 /* ---- launch.c ---- */
 
 /* Runs one function of a kernel; the session's failure is its own. */
-tk_status rt_run(tk_module *m, const tk_kernel *k, tk_kernel_fn fn, const void *args, void *out, tk_record *rec);
+tk_status tk_rt_run(tk_module *m, const tk_kernel *k, tk_kernel_fn fn, const void *args, void *out, tk_record *rec);
 /* Runs the primal, unrecorded: its record becomes the module's. */
-tk_status rt_run_primal(tk_module *m, const tk_kernel *k, const void *args);
+tk_status tk_rt_run_primal(tk_module *m, const tk_kernel *k, const void *args);
 /* Room for a launch's record; fails the session. */
-tk_status rt_record_alloc(tk_session *s, const tk_kernel *k, tk_record *rec);
+tk_status tk_rt_record_alloc(tk_session *s, const tk_kernel *k, tk_record *rec);
 /* A new launch: its number, and its random numbers, for a kernel with such a record. */
-void rt_record_number(tk_session *s, const tk_kernel *k, tk_record *rec);
-void rt_record_free(tk_session *s, tk_record *rec);
+void tk_rt_record_number(tk_session *s, const tk_kernel *k, tk_record *rec);
+void tk_rt_record_free(tk_session *s, tk_record *rec);
 
 /* ---- olds.c ---- */
 
-size_t rt_olds_bytes(const tk_record *rec);
-void rt_olds_free(tk_session *s, tk_record *rec);
+size_t tk_rt_olds_bytes(const tk_record *rec);
+void tk_rt_olds_free(tk_session *s, tk_record *rec);
 
 /* ---- arrays.c ---- */
 
 /* The kernel's arrays become fields for a run of fn; checked. Unbinding is right after a failure, too. */
-tk_status rt_arrays_bind(tk_module *m, const tk_kernel *k, tk_kernel_fn fn, const void *args);
-void rt_arrays_unbind(tk_module *m, const tk_kernel *k);
+tk_status tk_rt_arrays_bind(tk_module *m, const tk_kernel *k, tk_kernel_fn fn, const void *args);
+void tk_rt_arrays_unbind(tk_module *m, const tk_kernel *k);
 /* Fails the session if the kernel writes floats to an array; where: "a tape". */
-tk_status rt_arrays_refuse_results(tk_module *m, const tk_kernel *k, const char *where);
-uint64_t rt_arrays_hash(const tk_module *m, const tk_kernel *k, const void *args);
+tk_status tk_rt_arrays_refuse_results(tk_module *m, const tk_kernel *k, const char *where);
+uint64_t tk_rt_arrays_hash(const tk_module *m, const tk_kernel *k, const void *args);
 /* bind.c: whether written memory of the running kernel overlaps other memory that it uses; back, along: of an adjoint,
  * of a JVP. */
-tk_status rt_arrays_check(tk_module *m, const tk_kernel *k, bool back, bool along);
+tk_status tk_rt_arrays_check(tk_module *m, const tk_kernel *k, bool back, bool along);
 
 /* ---- call.c ---- */
 
-tk_status rt_call_backward(tk_session *s, const rt_entry *e);
+tk_status tk_rt_call_backward(tk_session *s, const rt_entry *e);
 
 /* ---- snapshot.c ---- */
 
@@ -347,13 +350,13 @@ typedef struct rt_snapshot {
     void *data; /* NULL: none */
     uint64_t seed, draws;
 } rt_snapshot;
-rt_snapshot rt_snapshot_take(tk_session *s);
-void rt_snapshot_restore(const rt_snapshot *snapshot);
+rt_snapshot tk_rt_snapshot_take(tk_session *s);
+void tk_rt_snapshot_restore(const rt_snapshot *snapshot);
 /* Runs also where a C++ exception passes through. */
-void rt_snapshot_free(rt_snapshot *snapshot);
-#define RT_SNAPSHOT __attribute__((cleanup(rt_snapshot_free))) rt_snapshot
-double rt_scalar_get(const tk_field *f, tk_plane plane, int64_t component);
-void rt_scalar_set(tk_field *f, tk_plane plane, int64_t component, double value);
+void tk_rt_snapshot_free(rt_snapshot *snapshot);
+#define RT_SNAPSHOT __attribute__((cleanup(tk_rt_snapshot_free))) rt_snapshot
+double tk_rt_scalar_get(const tk_field *f, tk_plane plane, int64_t component);
+void tk_rt_scalar_set(tk_field *f, tk_plane plane, int64_t component, double value);
 
 /* ---- watch.c ---- */
 
@@ -361,26 +364,26 @@ void rt_scalar_set(tk_field *f, tk_plane plane, int64_t component, double value)
 typedef struct rt_text {
     char s[160];
 } rt_text;
-rt_text rt_element_text(const tk_field *f, tk_plane plane, int64_t component);
-void rt_watch_begin(tk_session *s, const tk_module *m, const tk_kernel *k, tk_kernel_fn fn, tk_record *rec);
-void rt_watch_end(tk_session *s);
-void rt_watch_loop(tk_session *s, bool begins);
+rt_text tk_rt_element_text(const tk_field *f, tk_plane plane, int64_t component);
+void tk_rt_watch_begin(tk_session *s, const tk_module *m, const tk_kernel *k, tk_kernel_fn fn, tk_record *rec);
+void tk_rt_watch_end(tk_session *s);
+void tk_rt_watch_loop(tk_session *s, bool begins);
 /* A launch on a validated tape needs code that can be watched. */
-tk_status rt_watch_check(tk_module *m, const tk_kernel *k);
+tk_status tk_rt_watch_check(tk_module *m, const tk_kernel *k);
 /* Whether all data that adjoints need is still what it was. */
-tk_status rt_watch_compare(tk_session *s);
+tk_status tk_rt_watch_compare(tk_session *s);
 /* Forgets the needed reads. */
-void rt_watch_forget(tk_session *s);
-void rt_watch_free(tk_field *f);
+void tk_rt_watch_forget(tk_session *s);
+void tk_rt_watch_free(tk_field *f);
 
 /* ---- decisions.c ---- */
 
-void rt_decisions_free(tk_session *s, tk_record *rec);
+void tk_rt_decisions_free(tk_session *s, tk_record *rec);
 
 /* ---- parallel.c ---- */
 
 /* Work that is enough for more than one thread, in rough cycles; else 0. */
-double rt_work(const tk_session *s, const tk_plan *p);
+double tk_rt_work(const tk_session *s, const tk_plan *p);
 typedef struct rt_loop {
     int64_t n;
     double work;     /* 0: too little for more than one thread */
@@ -390,25 +393,25 @@ typedef struct rt_loop {
     const void *alone; /* args where this thread runs all of it, if these are others; else NULL */
 } rt_loop;
 /* fn(args, k, k + 1) for all k in [0, n), in parallel if there are threads. */
-void rt_for(tk_session *s, const rt_loop *l);
+void tk_rt_for(tk_session *s, const rt_loop *l);
 /* fn for each chunk; `always`: also after a failure. */
-void rt_run_chunks(tk_session *s, const tk_plan *p, double work, tk_task_fn fn, const void *args, bool always);
+void tk_rt_run_chunks(tk_session *s, const tk_plan *p, double work, tk_task_fn fn, const void *args, bool always);
 /* The same, where one thread does better with another function. */
-void rt_run_either(tk_session *s, const tk_plan *p, double work, tk_task_fn fn, tk_task_fn alone, const void *args);
-tk_status rt_too_many(tk_session *s); /* fails the launch */
+void tk_rt_run_either(tk_session *s, const tk_plan *p, double work, tk_task_fn fn, tk_task_fn alone, const void *args);
+tk_status tk_rt_too_many(tk_session *s); /* fails the launch */
 
 /* ---- pool.c ---- */
 
 /* Each session counts; threads that are there end with the last one. */
-void rt_pool_join(void);
-void rt_pool_leave(void);
+void tk_rt_pool_join(void);
+void tk_rt_pool_leave(void);
 /* How many processors this thread may use counts, too. */
-void rt_pool_look(void);
+void tk_rt_pool_look(void);
 /* Whether this thread runs a piece of a loop, whosever. */
-bool rt_pool_inside(void);
+bool tk_rt_pool_inside(void);
 /* Says whether it does: of a pool of the host's. Gives what was before. */
-bool rt_pool_enter(bool now);
-int64_t rt_now(void); /* ns */
+bool tk_rt_pool_enter(bool now);
+int64_t tk_rt_now(void); /* ns */
 
 /* How a loop went. Times in ns: when it began, workers were invited, the caller found no more pieces, all had ended. */
 typedef struct rt_times {
@@ -418,30 +421,30 @@ typedef struct rt_times {
 } rt_times;
 /* fn(args, k, k + 1) for all k in [0, n), n <= RT_MAX_PIECES, on this thread and up to so many workers. If there is no
  * worker to be had (helpers 0), nothing runs. */
-rt_times rt_pool_run(int64_t n, int helpers, tk_task_fn fn, const void *args);
+rt_times tk_rt_pool_run(int64_t n, int helpers, tk_task_fn fn, const void *args);
 
 /* ---- pace.c ---- */
 
-rt_pace *rt_pace_of(tk_session *s, tk_task_fn task, double work, int most);
+rt_pace *tk_rt_pace_of(tk_session *s, tk_task_fn task, double work, int most);
 /* How many workers to ask for. */
-int rt_pace_ask(rt_pace *p, int64_t now);
+int tk_rt_pace_ask(rt_pace *p, int64_t now);
 /* What came of it. alone: what one thread would have taken, for all that is known; 0 if that is nothing. */
-void rt_pace_learn(rt_pace *p, double work, int64_t now, int64_t took, double alone);
+void tk_rt_pace_learn(rt_pace *p, double work, int64_t now, int64_t took, double alone);
 
 /* ---- processors.c ---- */
 
 /* That this process may use, by affinity and control group. */
-int rt_processors(void);
+int tk_rt_processors(void);
 /* Whole processors that control groups grant: /proc/self/cgroup, /sys/fs/cgroup. INT_MAX: no bound. */
-int rt_quota(const char *groups, const char *root);
-int rt_all_threads(const tk_session_options *opt);
+int tk_rt_quota(const char *groups, const char *root);
+int tk_rt_all_threads(const tk_session_options *opt);
 
 /* ---- floats.c ---- */
 
 /* Of this thread; also with the session's, where enter returns what leave takes. */
-unsigned rt_float_mode(void);
-void rt_float_mode_set(unsigned mode);
-unsigned rt_float_mode_enter(const tk_session *s);
-void rt_float_mode_leave(const tk_session *s, unsigned saved);
+unsigned tk_rt_float_mode(void);
+void tk_rt_float_mode_set(unsigned mode);
+unsigned tk_rt_float_mode_enter(const tk_session *s);
+void tk_rt_float_mode_leave(const tk_session *s, unsigned saved);
 
 #endif

@@ -23,16 +23,16 @@ static size_t copy_size(const tk_field *f, bool duals)
 
 static void copy_in(const tk_field *f, unsigned char *copy, bool duals)
 {
-    rt_plane_read(f, TK_DATA, copy);
+    tk_rt_plane_read(f, TK_DATA, copy);
     if (duals && f->plane[TK_DUAL])
-        rt_plane_read(f, TK_DUAL, copy + round_line(tk_field_bytes(f)));
+        tk_rt_plane_read(f, TK_DUAL, copy + round_line(tk_field_bytes(f)));
 }
 
 static void copy_out(const tk_field *f, const unsigned char *copy, bool duals)
 {
-    rt_plane_write(f, TK_DATA, copy);
+    tk_rt_plane_write(f, TK_DATA, copy);
     if (duals && f->plane[TK_DUAL])
-        rt_plane_write(f, TK_DUAL, copy + round_line(tk_field_bytes(f)));
+        tk_rt_plane_write(f, TK_DUAL, copy + round_line(tk_field_bytes(f)));
 }
 
 /* Bytes of the block, or 0 where nothing is to be kept; SIZE_MAX if they cannot be counted. */
@@ -58,17 +58,17 @@ static unsigned char *copy_of(size_t *block, int i)
     return (unsigned char *)block + block[i];
 }
 
-tk_status rt_saved_keep(tk_module *m, const tk_kernel *k, tk_record *rec, bool on_tape, bool duals)
+tk_status tk_rt_saved_keep(tk_module *m, const tk_kernel *k, tk_record *rec, bool on_tape, bool duals)
 {
     tk_session *s = m->session;
     const size_t size = block_size(m, k, on_tape, duals);
     if (rec->before_size != size)
-        rt_saved_free(s, rec);
+        tk_rt_saved_free(s, rec);
     rec->duals = duals;
     if (size == 0)
         return TK_OK;
     if (!rec->before) {
-        rec->before = size == SIZE_MAX ? NULL : rt_alloc(s, size, false);
+        rec->before = size == SIZE_MAX ? NULL : tk_rt_alloc(s, size, false);
         if (!rec->before)
             return tk_fail(s, TK_NO_MEMORY, "out of memory for the saved fields that kernel '%s' overwrites", k->name);
         rec->before_size = size;
@@ -86,14 +86,14 @@ tk_status rt_saved_keep(tk_module *m, const tk_kernel *k, tk_record *rec, bool o
     return TK_OK;
 }
 
-void rt_saved_free(tk_session *s, tk_record *rec)
+void tk_rt_saved_free(tk_session *s, tk_record *rec)
 {
-    rt_free(s, rec->before);
+    tk_rt_free(s, rec->before);
     rec->before = NULL;
     rec->before_size = 0;
 }
 
-void rt_saved_begin(tk_session *s)
+void tk_rt_saved_begin(tk_session *s)
 {
     for (tk_module *m = s->modules; m; m = m->next)
         for (int i = 0; i < m->desc->nfields; i++)
@@ -102,7 +102,7 @@ void rt_saved_begin(tk_session *s)
 
 /* A state that no adjoint reads is not kept when it is overwritten: a field that is cleared and then filled costs one
  * copy, not two. */
-void rt_saved_launched(tk_module *m, const tk_kernel *k)
+void tk_rt_saved_launched(tk_module *m, const tk_kernel *k)
 {
     for (int i = 0; i < k->naccess; i++) {
         const tk_access *a = &k->access[i];
@@ -114,7 +114,7 @@ void rt_saved_launched(tk_module *m, const tk_kernel *k)
     }
 }
 
-void rt_saved_restore(const rt_entry *e, bool wanted)
+void tk_rt_saved_restore(const rt_entry *e, bool wanted)
 {
     const tk_kernel *k = e->kernel;
     for (int i = 0; e->record.before && i < k->naccess; i++) {
@@ -134,13 +134,13 @@ static void drop_final(tk_session *s, bool put)
             tk_field *f = &m->fields[i];
             if (f->kept && put)
                 copy_out(f, f->kept, s->tape.kept_duals);
-            rt_free(s, f->kept);
+            tk_rt_free(s, f->kept);
             f->kept = NULL;
         }
     }
 }
 
-tk_status rt_saved_keep_final(tk_session *s)
+tk_status tk_rt_saved_keep_final(tk_session *s)
 {
     s->tape.kept_duals = s->forward.open;
     for (size_t n = 0; n < s->tape.count; n++) {
@@ -152,7 +152,7 @@ tk_status rt_saved_keep_final(tk_session *s)
             if (!changes || f->kept)
                 continue;
             const size_t bytes = copy_size(f, s->tape.kept_duals);
-            f->kept = rt_alloc(s, bytes ? bytes : LINE, false);
+            f->kept = tk_rt_alloc(s, bytes ? bytes : LINE, false);
             if (!f->kept) {
                 drop_final(s, false);
                 return tk_fail(s, TK_NO_MEMORY, "out of memory for the saved field '%s' while a tape is closed",
@@ -164,14 +164,14 @@ tk_status rt_saved_keep_final(tk_session *s)
     return TK_OK;
 }
 
-void rt_saved_put_final(tk_session *s)
+void tk_rt_saved_put_final(tk_session *s)
 {
     drop_final(s, true);
 }
 
 /* ---- adjoints called directly, launches inside functions of the host ---- */
 
-tk_status rt_saved_check_call(tk_module *m, const tk_kernel *k)
+tk_status tk_rt_saved_check_call(tk_module *m, const tk_kernel *k)
 {
     const rt_tape *t = &m->session->tape;
     for (int i = 0; t->open && i < k->naccess; i++) {
@@ -186,7 +186,7 @@ tk_status rt_saved_check_call(tk_module *m, const tk_kernel *k)
     return TK_OK;
 }
 
-bool rt_saved_writes(const tk_kernel *k)
+bool tk_rt_saved_writes(const tk_kernel *k)
 {
     for (int i = 0; i < k->naccess; i++)
         if ((k->access[i].what & TK_SAVED) != 0)
@@ -194,7 +194,7 @@ bool rt_saved_writes(const tk_kernel *k)
     return false;
 }
 
-bool rt_saved_lacks(const tk_module *m, const tk_kernel *k, const tk_record *rec, bool duals)
+bool tk_rt_saved_lacks(const tk_module *m, const tk_kernel *k, const tk_record *rec, bool duals)
 {
     for (int i = 0; i < k->naccess; i++) {
         if ((k->access[i].what & TK_BEFORE_WANTED) == 0)
@@ -206,12 +206,13 @@ bool rt_saved_lacks(const tk_module *m, const tk_kernel *k, const tk_record *rec
     return false;
 }
 
-tk_status rt_saved_run(tk_module *m, const tk_kernel *k, tk_kernel_fn fn, const void *args, void *out, tk_record *rec)
+tk_status tk_rt_saved_run(tk_module *m, const tk_kernel *k, tk_kernel_fn fn, const void *args, void *out,
+                          tk_record *rec)
 {
     tk_session *s = m->session;
     if (!rec->before)
-        return rt_run(m, k, fn, args, out, rec);
-    size_t *now = rt_alloc(s, rec->before_size, false);
+        return tk_rt_run(m, k, fn, args, out, rec);
+    size_t *now = tk_rt_alloc(s, rec->before_size, false);
     if (!now)
         return tk_fail(s, TK_NO_MEMORY, "out of memory for the saved fields that kernel '%s' overwrites", k->name);
     for (int i = 0; i < k->naccess; i++) {
@@ -222,10 +223,10 @@ tk_status rt_saved_run(tk_module *m, const tk_kernel *k, tk_kernel_fn fn, const 
         copy_in(f, copy_of(now, i), rec->duals);
         copy_out(f, copy_of(rec->before, i), rec->duals);
     }
-    const tk_status st = rt_run(m, k, fn, args, out, rec);
+    const tk_status st = tk_rt_run(m, k, fn, args, out, rec);
     for (int i = 0; i < k->naccess; i++)
         if (rec->before[i] != 0)
             copy_out(&m->fields[k->access[i].field], copy_of(now, i), rec->duals);
-    rt_free(s, now);
+    tk_rt_free(s, now);
     return st;
 }

@@ -39,7 +39,7 @@ static slab slab_of(const tk_scatter_target *t)
     const tk_field *f = t->field;
     if (!f)
         return (slab){0, t->count > 0 ? (size_t)t->count : 0, t->elem == TK_F32 ? sizeof(float) : sizeof(double)};
-    const size_t all = rt_scalars(f), size = all ? tk_field_bytes(f) / all : 0;
+    const size_t all = tk_rt_scalars(f), size = all ? tk_field_bytes(f) / all : 0;
     slab s = {0, all, size};
     for (int d = 0; d < t->fixed; d++) {
         s.count /= (size_t)f->shape[d];
@@ -223,11 +223,11 @@ static tk_status run_private(tk_session *s, scatter *sc, const void *args, size_
 {
     const tk_mark mark = tk_scratch_mark(s);
     if (prepare(s, sc, args, args_size)) {
-        rt_for(s, &(rt_loop){sc->slots, rt_work(s, sc->plan), sc->fn, run_slot, sc, NULL});
+        tk_rt_for(s, &(rt_loop){sc->slots, tk_rt_work(s, sc->plan), sc->fn, run_slot, sc, NULL});
         for (int t = 0; t < sc->ntargets && !tk_failed(s); t++) {
             const sum a = {sc, t};
             const tk_plan p = tk_plan_make((int64_t)slab_of(&sc->targets[t]).count, 1, sc->slots);
-            rt_run_chunks(s, &p, rt_work(s, &p), sum_range, &a, false);
+            tk_rt_run_chunks(s, &p, tk_rt_work(s, &p), sum_range, &a, false);
         }
     }
     tk_scratch_reset(s, mark);
@@ -236,9 +236,9 @@ static tk_status run_private(tk_session *s, scatter *sc, const void *args, size_
 
 static tk_status run_alone(tk_session *s, const tk_plan *p, tk_task_fn plain, const void *args)
 {
-    rt_watch_loop(s, true);
-    rt_run_chunks(s, p, 0, plain, args, false);
-    rt_watch_loop(s, false);
+    tk_rt_watch_loop(s, true);
+    tk_rt_run_chunks(s, p, 0, plain, args, false);
+    tk_rt_watch_loop(s, false);
     return tk_session_status(s);
 }
 
@@ -249,7 +249,7 @@ tk_status tk_run_scatter(tk_session *s, const tk_plan *p, tk_task_fn plain, tk_t
         if (targets[t].field && (!adder(targets[t].field->desc->elem) || !targets[t].field->plane[targets[t].plane]))
             return tk_fail(s, TK_MISMATCH, "field '%s' cannot be scattered into", targets[t].field->desc->name);
     if (p->n == INT64_MAX)
-        return rt_too_many(s);
+        return tk_rt_too_many(s);
     const bool fixed = s->opt.deterministic;
     /* a fixed number of slots, and a choice that looks at the plan alone: the same bits for any number of threads */
     int slots = fixed ? RT_FIXED_SLOTS : s->threads;
@@ -257,8 +257,8 @@ tk_status tk_run_scatter(tk_session *s, const tk_plan *p, tk_task_fn plain, tk_t
         slots = (int)p->nchunks;
     bool aligned = true; /* atomic operations do not work elsewhere */
     for (int t = 0; t < ntargets; t++)
-        aligned = aligned && (!targets[t].field || rt_is_aligned(targets[t].field, targets[t].plane));
-    if (!aligned || slots <= 1 || s->in_parallel || s->watch.serial || (!fixed && rt_work(s, p) <= 0))
+        aligned = aligned && (!targets[t].field || tk_rt_is_aligned(targets[t].field, targets[t].plane));
+    if (!aligned || slots <= 1 || s->in_parallel || s->watch.serial || (!fixed && tk_rt_work(s, p) <= 0))
         return run_alone(s, p, plain, args);
     if (copies_pay(p, targets, ntargets, slots)) {
         scatter sc = {s, p, plain, slots, NULL, 0, targets, ntargets, NULL};
@@ -266,6 +266,6 @@ tk_status tk_run_scatter(tk_session *s, const tk_plan *p, tk_task_fn plain, tk_t
     }
     if (fixed || !atomics_pay(p, targets, ntargets, slots))
         return run_alone(s, p, plain, args);
-    rt_run_either(s, p, rt_work(s, p), atomic, plain, args);
+    tk_rt_run_either(s, p, tk_rt_work(s, p), atomic, plain, args);
     return tk_session_status(s);
 }

@@ -18,18 +18,18 @@ tk_session *tk_session_create(const tk_session_options *opt)
 {
     const tk_session_options o = opt ? *opt : tk_session_defaults();
     if (!threads_in_range(o.threads)) {
-        rt_thread_fail(TK_BAD_ARGUMENT, "session: %d threads are out of the range 0..%d", o.threads,
-                       (int)RT_MAX_THREADS);
+        tk_rt_thread_fail(TK_BAD_ARGUMENT, "session: %d threads are out of the range 0..%d", o.threads,
+                          (int)RT_MAX_THREADS);
         return NULL;
     }
-    tk_session *s = rt_block_alloc(o.alloc, o.alloc_user, sizeof *s, true);
+    tk_session *s = tk_rt_block_alloc(o.alloc, o.alloc_user, sizeof *s, true);
     if (!s) {
-        rt_thread_fail(TK_NO_MEMORY, "out of memory for a session");
+        tk_rt_thread_fail(TK_NO_MEMORY, "out of memory for a session");
         return NULL;
     }
-    rt_pool_join();
+    tk_rt_pool_join();
     s->opt = o;
-    s->threads = o.threads ? o.threads : rt_all_threads(&o);
+    s->threads = o.threads ? o.threads : tk_rt_all_threads(&o);
     s->refs = 1;
     atomic_init(&s->claimed, false);
     atomic_init(&s->status, TK_OK);
@@ -38,27 +38,27 @@ tk_session *tk_session_create(const tk_session_options *opt)
     pthread_mutex_init(&s->memory_lock, NULL); /* cannot fail with default attributes on the systems we build for */
     pthread_mutex_init(&s->stack_lock, NULL);
     pthread_mutex_init(&s->print_lock, NULL);
-    rt_thread_clear();
+    tk_rt_thread_clear();
     return s;
 }
 
-void rt_session_retain(tk_session *s)
+void tk_rt_session_retain(tk_session *s)
 {
     s->refs++;
 }
 
-void rt_session_release(tk_session *s)
+void tk_rt_session_release(tk_session *s)
 {
     if (--s->refs > 0)
         return;
-    rt_tape_free(s);
-    rt_stacks_free(s);
-    rt_stack_free(&s->scratch);
+    tk_rt_tape_free(s);
+    tk_rt_stacks_free(s);
+    tk_rt_stack_free(&s->scratch);
     pthread_mutex_destroy(&s->memory_lock);
     pthread_mutex_destroy(&s->stack_lock);
     pthread_mutex_destroy(&s->print_lock);
-    rt_block_free(s);
-    rt_pool_leave();
+    tk_rt_block_free(s);
+    tk_rt_pool_leave();
 }
 
 void tk_session_destroy(tk_session *s)
@@ -66,7 +66,7 @@ void tk_session_destroy(tk_session *s)
     if (!s || s->released)
         return;
     s->released = true;
-    rt_session_release(s);
+    tk_rt_session_release(s);
 }
 
 int tk_session_threads(const tk_session *s)
@@ -77,23 +77,23 @@ int tk_session_threads(const tk_session *s)
 tk_status tk_session_set_threads(tk_session *s, int threads)
 {
     if (!s)
-        return rt_thread_fail(TK_BAD_ARGUMENT, "tk_session_set_threads: the session is NULL");
+        return tk_rt_thread_fail(TK_BAD_ARGUMENT, "tk_session_set_threads: the session is NULL");
     if (!threads_in_range(threads))
         return tk_fail(s, TK_BAD_ARGUMENT, "tk_session_set_threads: %d threads are out of the range 0..%d", threads,
                        (int)RT_MAX_THREADS);
-    const tk_status st = rt_check_idle(s, "changing the number of threads");
+    const tk_status st = tk_rt_check_idle(s, "changing the number of threads");
     if (st != TK_OK)
         return st;
-    s->threads = threads ? threads : rt_all_threads(&s->opt);
-    rt_pool_look();
+    s->threads = threads ? threads : tk_rt_all_threads(&s->opt);
+    tk_rt_pool_look();
     return TK_OK;
 }
 
 tk_status tk_session_set_seed(tk_session *s, uint64_t seed)
 {
     if (!s)
-        return rt_thread_fail(TK_BAD_ARGUMENT, "tk_session_set_seed: the session is NULL");
-    const tk_status st = rt_check_idle(s, "changing the seed");
+        return tk_rt_thread_fail(TK_BAD_ARGUMENT, "tk_session_set_seed: the session is NULL");
+    const tk_status st = tk_rt_check_idle(s, "changing the seed");
     if (st != TK_OK)
         return st;
     s->opt.seed = seed;
@@ -101,25 +101,25 @@ tk_status tk_session_set_seed(tk_session *s, uint64_t seed)
     return TK_OK;
 }
 
-tk_status rt_check_idle(tk_session *s, const char *what)
+tk_status tk_rt_check_idle(tk_session *s, const char *what)
 {
     if (s->running)
         return tk_fail(s, TK_BAD_STATE, "%s is not possible while a kernel of the session is running", what);
     return TK_OK;
 }
 
-tk_status rt_check_outside(tk_session *s, const char *what)
+tk_status tk_rt_check_outside(tk_session *s, const char *what)
 {
     if (s->in_call)
         return tk_fail(s, TK_BAD_STATE, "%s is not possible inside a function of tk_call that it called", what);
-    return rt_check_idle(s, what);
+    return tk_rt_check_idle(s, what);
 }
 
-tk_status rt_check_no_tape(tk_session *s, const char *what)
+tk_status tk_rt_check_no_tape(tk_session *s, const char *what)
 {
     tk_status st = tk_session_status(s);
     if (st == TK_OK)
-        st = rt_check_idle(s, what);
+        st = tk_rt_check_idle(s, what);
     if (st != TK_OK)
         return st;
     if (s->tape.open)
@@ -128,9 +128,9 @@ tk_status rt_check_no_tape(tk_session *s, const char *what)
     return TK_OK;
 }
 
-tk_status rt_check_closed(tk_session *s, const char *what)
+tk_status tk_rt_check_closed(tk_session *s, const char *what)
 {
-    const tk_status st = rt_check_no_tape(s, what);
+    const tk_status st = tk_rt_check_no_tape(s, what);
     if (st == TK_OK && s->forward.open)
         return tk_fail(s, TK_BAD_STATE, "%s is not possible while a forward scope is open (of field '%s')", what,
                        s->forward.param->desc->name);

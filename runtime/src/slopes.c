@@ -39,7 +39,7 @@ static void offer(best *b, int i, double h, double slope, double gain, double no
     b->rich_before = rich;
 }
 
-rt_slope rt_slope_central(const rt_line *l)
+rt_slope tk_rt_slope_central(const rt_line *l)
 {
     const double ratio = ratio_of_steps(l);
     double h = first_step(l);
@@ -52,7 +52,7 @@ rt_slope rt_slope_central(const rt_line *l)
     return (rt_slope){.slope = b.slope, .error = b.error, .step = b.step};
 }
 
-rt_slope rt_slope_aside(const rt_line *l, int side)
+rt_slope tk_rt_slope_aside(const rt_line *l, int side)
 {
     const double ratio = ratio_of_steps(l);
     double x = l->x, h = first_step(l), change = 0, before = 0, noise = 0;

@@ -17,8 +17,8 @@ typedef struct rt_slope {
     bool jump; /* of one side: the value at x is not the limit from there */
 } rt_slope;
 
-rt_slope rt_slope_central(const rt_line *l);
+rt_slope tk_rt_slope_central(const rt_line *l);
 /* To the right (1) or left (-1). */
-rt_slope rt_slope_aside(const rt_line *l, int side);
+rt_slope tk_rt_slope_aside(const rt_line *l, int side);
 
 #endif

@@ -19,15 +19,15 @@ static void copy_all(tk_session *s, unsigned char *snapshot, bool put_back)
             const tk_field *f = &m->fields[i];
             const size_t n = tk_field_bytes(f);
             if (put_back)
-                rt_plane_write(f, TK_DATA, snapshot);
+                tk_rt_plane_write(f, TK_DATA, snapshot);
             else
-                rt_plane_read(f, TK_DATA, snapshot);
+                tk_rt_plane_read(f, TK_DATA, snapshot);
             snapshot += n;
         }
     }
 }
 
-rt_snapshot rt_snapshot_take(tk_session *s)
+rt_snapshot tk_rt_snapshot_take(tk_session *s)
 {
     const size_t n = data_bytes(s);
     rt_snapshot snapshot = {s, NULL, s->opt.seed, s->draws};
@@ -35,7 +35,7 @@ rt_snapshot rt_snapshot_take(tk_session *s)
         tk_fail(s, TK_BAD_STATE, "a gradient check or Jacobian is running in this session already");
         return snapshot;
     }
-    snapshot.data = rt_alloc(s, n ? n : 1, false);
+    snapshot.data = tk_rt_alloc(s, n ? n : 1, false);
     if (!snapshot.data) {
         tk_fail(s, TK_NO_MEMORY, "out of memory for a copy of all fields (%zu bytes)", n);
         return snapshot;
@@ -45,31 +45,31 @@ rt_snapshot rt_snapshot_take(tk_session *s)
     return snapshot;
 }
 
-void rt_snapshot_restore(const rt_snapshot *snapshot)
+void tk_rt_snapshot_restore(const rt_snapshot *snapshot)
 {
     snapshot->session->opt.seed = snapshot->seed;
     snapshot->session->draws = snapshot->draws;
     copy_all(snapshot->session, snapshot->data, true);
 }
 
-void rt_snapshot_free(rt_snapshot *snapshot)
+void tk_rt_snapshot_free(rt_snapshot *snapshot)
 {
     if (!snapshot->data)
         return;
     snapshot->session->in_program = false;
-    rt_free(snapshot->session, snapshot->data);
+    tk_rt_free(snapshot->session, snapshot->data);
     snapshot->data = NULL;
 }
 
-double rt_scalar_get(const tk_field *f, tk_plane plane, int64_t component)
+double tk_rt_scalar_get(const tk_field *f, tk_plane plane, int64_t component)
 {
-    const void *p = rt_component(f, plane, component);
+    const void *p = tk_rt_component(f, plane, component);
     return f->desc->elem == TK_F32 ? (double)tk_load_f32(p) : tk_load_f64(p);
 }
 
-void rt_scalar_set(tk_field *f, tk_plane plane, int64_t component, double value)
+void tk_rt_scalar_set(tk_field *f, tk_plane plane, int64_t component, double value)
 {
-    void *p = rt_component(f, plane, component);
+    void *p = tk_rt_component(f, plane, component);
     if (f->desc->elem == TK_F32)
         tk_store_f32(p, (float)value);
     else

@@ -25,7 +25,7 @@ static bool push_segment(tk_stack *st, size_t bytes)
     tk_segment *seg = st->spare;
     st->spare = NULL;
     if (seg && seg->cap < bytes) {
-        rt_free(st->session, seg);
+        tk_rt_free(st->session, seg);
         seg = NULL;
     }
     if (!seg) {
@@ -33,7 +33,7 @@ static bool push_segment(tk_stack *st, size_t bytes)
         const size_t cap = bytes > doubled ? bytes : doubled;
         if (cap > SIZE_MAX / 4)
             return false;
-        seg = rt_alloc(st->session, DATA + cap, false);
+        seg = tk_rt_alloc(st->session, DATA + cap, false);
         if (!seg)
             return false;
         seg->cap = cap;
@@ -61,25 +61,25 @@ void tk_stack_unwind(tk_stack *st, tk_mark m)
         tk_segment *seg = st->segment;
         enter_segment(st, seg->prev, seg->below);
         if (!st->spare || st->spare->cap < seg->cap) {
-            rt_free(st->session, st->spare);
+            tk_rt_free(st->session, st->spare);
             st->spare = seg;
         } else {
-            rt_free(st->session, seg);
+            tk_rt_free(st->session, seg);
         }
     }
     st->top = m.top;
 }
 
-void rt_stack_clear(tk_stack *st)
+void tk_rt_stack_clear(tk_stack *st)
 {
     const tk_mark bottom = {NULL, 0};
     tk_stack_reset(st, bottom);
 }
 
-void rt_stack_free(tk_stack *st)
+void tk_rt_stack_free(tk_stack *st)
 {
-    rt_stack_clear(st);
-    rt_free(st->session, st->spare);
+    tk_rt_stack_clear(st);
+    tk_rt_free(st->session, st->spare);
     st->spare = NULL;
 }
 
@@ -87,12 +87,12 @@ void rt_stack_free(tk_stack *st)
 
 static rt_pooled *create_stack(tk_session *s)
 {
-    rt_pooled *p = rt_alloc(s, sizeof *p, true);
+    rt_pooled *p = tk_rt_alloc(s, sizeof *p, true);
     if (!p)
         return NULL;
     p->stack.session = s;
     if (!push_segment(&p->stack, 0)) {
-        rt_free(s, p);
+        tk_rt_free(s, p);
         return NULL;
     }
     p->bottom = tk_stack_mark(&p->stack);
@@ -136,20 +136,20 @@ void tk_stack_release(tk_stack *st)
     pthread_mutex_unlock(&s->stack_lock);
 }
 
-void rt_stacks_reclaim(tk_session *s)
+void tk_rt_stacks_reclaim(tk_session *s)
 {
     for (rt_pooled *p = s->stacks; p; p = p->all_next)
         if (p->in_use)
             tk_stack_release(&p->stack);
 }
 
-void rt_stacks_free(tk_session *s)
+void tk_rt_stacks_free(tk_session *s)
 {
     while (s->stacks) {
         rt_pooled *p = s->stacks;
         s->stacks = p->all_next;
-        rt_stack_free(&p->stack);
-        rt_free(s, p);
+        tk_rt_stack_free(&p->stack);
+        tk_rt_free(s, p);
     }
     s->idle = NULL;
 }

@@ -5,12 +5,12 @@ static bool grow_entries(tk_session *s)
 {
     rt_tape *t = &s->tape;
     const size_t cap = t->cap ? 2 * t->cap : 64;
-    rt_entry *entries = cap > SIZE_MAX / 4 / sizeof *entries ? NULL : rt_alloc(s, cap * sizeof *entries, false);
+    rt_entry *entries = cap > SIZE_MAX / 4 / sizeof *entries ? NULL : tk_rt_alloc(s, cap * sizeof *entries, false);
     if (!entries)
         return false;
     if (t->count > 0)
         memcpy(entries, t->entries, t->count * sizeof *entries);
-    rt_free(s, t->entries);
+    tk_rt_free(s, t->entries);
     t->entries = entries;
     t->cap = cap;
     return true;
@@ -42,9 +42,10 @@ static rt_entry *push_entry(tk_module *m, const tk_kernel *k, const void *args)
         memcpy(copy, args, k->args_size);
         e.args = copy;
     }
-    rt_record_number(s, k, &e.record);
-    if (rt_record_alloc(s, k, &e.record) != TK_OK || rt_saved_keep(m, k, &e.record, true, s->forward.open) != TK_OK) {
-        rt_record_free(s, &e.record);
+    tk_rt_record_number(s, k, &e.record);
+    if (tk_rt_record_alloc(s, k, &e.record) != TK_OK ||
+        tk_rt_saved_keep(m, k, &e.record, true, s->forward.open) != TK_OK) {
+        tk_rt_record_free(s, &e.record);
         return NULL;
     }
     t->bytes += sizeof e + args_size + e.record.size + e.record.before_size;
@@ -56,12 +57,12 @@ static rt_entry *push_entry(tk_module *m, const tk_kernel *k, const void *args)
 static tk_status run_recorded(tk_module *m, const tk_kernel *k, tk_kernel_fn fn, rt_entry *e, bool jvp)
 {
     struct rt_kept *kept;
-    tk_status st = rt_needs_before(m, k, e->args, jvp, true, &kept);
+    tk_status st = tk_rt_needs_before(m, k, e->args, jvp, true, &kept);
     if (st != TK_OK)
         return st;
-    st = rt_run(m, k, fn, e->args, NULL, &e->record);
-    m->session->tape.bytes += rt_olds_bytes(&e->record);
-    return rt_needs_after(m, k, st, &kept, &e->changes);
+    st = tk_rt_run(m, k, fn, e->args, NULL, &e->record);
+    m->session->tape.bytes += tk_rt_olds_bytes(&e->record);
+    return tk_rt_needs_after(m, k, st, &kept, &e->changes);
 }
 
 /* A launch that leaves no entry, but for what it changed. */
@@ -70,31 +71,31 @@ static tk_status run_unrecorded(tk_module *m, const tk_kernel *k, const void *ar
     rt_tape *t = &m->session->tape;
     struct rt_kept *kept;
     rt_entry e = {.module = m, .kernel = k};
-    tk_status st = rt_needs_before(m, k, args, false, false, &kept);
+    tk_status st = tk_rt_needs_before(m, k, args, false, false, &kept);
     if (st != TK_OK)
         return st;
     if (kept && !reserve_entry(m->session, "kernel", k->name))
         st = tk_session_status(m->session);
-    st = rt_needs_after(m, k, st == TK_OK ? rt_run_primal(m, k, args) : st, &kept, &e.changes);
+    st = tk_rt_needs_after(m, k, st == TK_OK ? tk_rt_run_primal(m, k, args) : st, &kept, &e.changes);
     if (e.changes)
         t->entries[t->count++] = e;
     return st;
 }
 
-tk_status rt_tape_inside(tk_module *m, const tk_kernel *k, const void *args, bool jvp, struct rt_kept **kept)
+tk_status tk_rt_tape_inside(tk_module *m, const tk_kernel *k, const void *args, bool jvp, struct rt_kept **kept)
 {
     *kept = NULL;
-    return m->session->tape.open ? rt_needs_before(m, k, args, jvp, false, kept) : TK_OK;
+    return m->session->tape.open ? tk_rt_needs_before(m, k, args, jvp, false, kept) : TK_OK;
 }
 
-tk_status rt_tape_inside_end(tk_module *m, const tk_kernel *k, tk_status st, struct rt_kept **kept)
+tk_status tk_rt_tape_inside_end(tk_module *m, const tk_kernel *k, tk_status st, struct rt_kept **kept)
 {
     rt_tape *t = &m->session->tape;
     if (!*kept)
         return st;
-    return rt_needs_after(m, k, st, kept,
-                          t->replaying ? &t->scratch
-                                       : &t->entries[t->count - 1].changes); /* there the last entry is the call's */
+    return tk_rt_needs_after(m, k, st, kept,
+                             t->replaying ? &t->scratch
+                                          : &t->entries[t->count - 1].changes); /* there the last entry is the call's */
 }
 
 static tk_status refuse_grad_args(tk_module *m, const tk_kernel *k)
@@ -116,28 +117,28 @@ static tk_status launch_second_order(tk_module *m, const tk_kernel *k, const voi
                        k->jvp || !k->no_jvp ? "declare it derive(grad, jvp, hvp)" : k->no_jvp);
     if (k->grad_args)
         return refuse_grad_args(m, k);
-    tk_status st = rt_arrays_refuse_results(m, k, "a tape");
+    tk_status st = tk_rt_arrays_refuse_results(m, k, "a tape");
     if (st == TK_OK)
         st = tk_module_need_grad_dual(m);
     rt_entry *e = st == TK_OK ? push_entry(m, k, args) : NULL;
     if (!e)
         return tk_session_status(s);
-    rt_record_free(s, &m->last[k->index]);
-    rt_saved_launched(m, k);
+    tk_rt_record_free(s, &m->last[k->index]);
+    tk_rt_saved_launched(m, k);
     return run_recorded(m, k, k->jvp, e, true);
 }
 
-tk_status rt_tape_launch(tk_module *m, const tk_kernel *k, const void *args)
+tk_status tk_rt_tape_launch(tk_module *m, const tk_kernel *k, const void *args)
 {
     tk_session *s = m->session;
     if (s->forward.open)
         return launch_second_order(m, k, args);
-    tk_status st = s->tape.validate ? rt_watch_check(m, k) : TK_OK;
+    tk_status st = s->tape.validate ? tk_rt_watch_check(m, k) : TK_OK;
     if (st != TK_OK)
         return st;
     s->watch.writes = s->tape.validate;
     const bool is_zero = !k->grad && !k->no_grad; /* by intent */
-    if (is_zero && !rt_saved_writes(k)) {
+    if (is_zero && !tk_rt_saved_writes(k)) {
         const tk_status ran = run_unrecorded(m, k, args);
         s->watch.writes = false;
         return ran;
@@ -145,24 +146,24 @@ tk_status rt_tape_launch(tk_module *m, const tk_kernel *k, const void *args)
     if (!k->grad && !is_zero)
         return tk_fail(s, TK_NO_DERIVATIVE, "kernel '%s' of module '%s' has no adjoint, which a tape needs: %s",
                        k->name, m->desc->name, k->no_grad);
-    st = k->grad_args ? refuse_grad_args(m, k) : is_zero ? TK_OK : rt_arrays_refuse_results(m, k, "a tape");
+    st = k->grad_args ? refuse_grad_args(m, k) : is_zero ? TK_OK : tk_rt_arrays_refuse_results(m, k, "a tape");
     if (st != TK_OK)
         return st;
     rt_entry *e = push_entry(m, k, args);
     if (!e)
         return tk_session_status(s);
     /* what a direct call of the adjoint would go by is now out of date */
-    rt_record_free(s, &m->last[k->index]);
-    rt_saved_launched(m, k);
+    tk_rt_record_free(s, &m->last[k->index]);
+    tk_rt_saved_launched(m, k);
     s->watch.reads = s->tape.validate;
     const tk_status ran = run_recorded(m, k, k->run, e, false);
     s->watch.reads = s->watch.writes = false;
     if (s->tape.validate && ran == TK_OK)
-        e->arrays = rt_arrays_hash(m, k, e->args);
+        e->arrays = tk_rt_arrays_hash(m, k, e->args);
     return ran;
 }
 
-tk_status rt_tape_record_call(tk_session *s, const tk_triple *triple, const void *args, size_t size, void **kept)
+tk_status tk_rt_tape_record_call(tk_session *s, const tk_triple *triple, const void *args, size_t size, void **kept)
 {
     rt_tape *t = &s->tape;
     *kept = (void *)args; /* of size 0: the caller's own */
@@ -181,47 +182,47 @@ tk_status rt_tape_record_call(tk_session *s, const tk_triple *triple, const void
     return TK_OK;
 }
 
-void rt_tape_end_call(tk_session *s)
+void tk_rt_tape_end_call(tk_session *s)
 {
     if (s->tape.doomed && !s->in_call)
-        rt_tape_close(s);
+        tk_rt_tape_close(s);
 }
 
-void rt_tape_close(tk_session *s)
+void tk_rt_tape_close(tk_session *s)
 {
     rt_tape *t = &s->tape;
-    rt_saved_put_final(s); /* if an exception of the host's passed through */
-    rt_sum_put_back(s);
-    rt_changes_put_back(s);
-    rt_changes_redo(s);
+    tk_rt_saved_put_final(s); /* if an exception of the host's passed through */
+    tk_rt_sum_put_back(s);
+    tk_rt_changes_put_back(s);
+    tk_rt_changes_redo(s);
     for (size_t i = 0; i < t->count; i++) {
-        rt_record_free(s, &t->entries[i].record);
-        rt_changes_free(s, &t->entries[i]);
+        tk_rt_record_free(s, &t->entries[i].record);
+        tk_rt_changes_free(s, &t->entries[i]);
     }
     t->count = t->listed = 0;
     if (t->validate)
-        rt_watch_forget(s);
+        tk_rt_watch_forget(s);
     t->open = t->validate = false;
     t->loss = NULL;
     t->failed = TK_OK;
     t->replaying = false;
     t->doomed = false;
-    rt_stack_clear(&t->args);
+    tk_rt_stack_clear(&t->args);
 }
 
-void rt_tape_free(tk_session *s)
+void tk_rt_tape_free(tk_session *s)
 {
-    rt_tape_close(s);
-    rt_stack_free(&s->tape.args);
-    rt_free(s, s->tape.entries);
-    rt_free(s, s->tape.ends);
+    tk_rt_tape_close(s);
+    tk_rt_stack_free(&s->tape.args);
+    tk_rt_free(s, s->tape.entries);
+    tk_rt_free(s, s->tape.ends);
     s->tape.entries = NULL;
     s->tape.ends = NULL;
     s->tape.cap = 0;
     s->tape.nends = 0;
 }
 
-void rt_tape_forget(tk_module *m)
+void tk_rt_tape_forget(tk_module *m)
 {
     tk_session *s = m->session;
     bool used = s->tape.open && s->tape.loss->module == m;
@@ -229,13 +230,13 @@ void rt_tape_forget(tk_module *m)
         used = used || s->tape.entries[i].module == m;
     if (used) {
         if (s->in_call) {
-            rt_changes_redo(s);
+            tk_rt_changes_redo(s);
             for (size_t i = 0; i < s->tape.count; i++)
-                rt_changes_free(s, &s->tape.entries[i]);
+                tk_rt_changes_free(s, &s->tape.entries[i]);
             s->tape.doomed = true;
             s->tape.failed = TK_BAD_STATE;
         } else {
-            rt_tape_close(s);
+            tk_rt_tape_close(s);
         }
         tk_fail(s, TK_BAD_STATE, "module '%s' was destroyed while a tape that uses it was open", m->desc->name);
     }
@@ -259,11 +260,11 @@ static void set_scalar(tk_field *f, tk_plane plane, double value)
 static void open_tape(tk_field *loss)
 {
     tk_session *s = loss->module->session;
-    rt_saved_begin(s);
+    tk_rt_saved_begin(s);
     s->tape.open = true;
     s->tape.loss = loss;
     s->tape.bytes = 0;
-    rt_needs_forget(s);
+    tk_rt_needs_forget(s);
 }
 
 static tk_status check_flags(tk_session *s, unsigned flags)
@@ -284,17 +285,17 @@ static tk_status check_flags(tk_session *s, unsigned flags)
 tk_status tk_tape_begin(tk_field *loss, unsigned flags)
 {
     if (!loss)
-        return rt_thread_fail(TK_BAD_ARGUMENT, "tk_tape_begin: the loss is NULL");
+        return tk_rt_thread_fail(TK_BAD_ARGUMENT, "tk_tape_begin: the loss is NULL");
     tk_session *s = loss->module->session;
     const tk_field_desc *d = loss->desc;
-    tk_status st = rt_check_no_tape(s, "opening a tape");
+    tk_status st = tk_rt_check_no_tape(s, "opening a tape");
     if (st == TK_OK && s->forward.open)
-        st = rt_check_outside(s, "opening a tape");
+        st = tk_rt_check_outside(s, "opening a tape");
     if (st == TK_OK)
         st = check_flags(s, flags);
     if (st != TK_OK)
         return st;
-    if (d->ndim != 0 || d->ncomp != 1 || !rt_is_float(loss))
+    if (d->ndim != 0 || d->ncomp != 1 || !tk_rt_is_float(loss))
         return tk_fail(s, TK_BAD_ARGUMENT, "the loss of a tape must be a 0-D field of one float; '%s' is not", d->name);
     if (!loss->plane[TK_GRAD])
         return tk_fail(s, TK_NO_DERIVATIVE, "field '%s' cannot be the loss of a tape: it is not declared needs_grad",
@@ -303,11 +304,11 @@ tk_status tk_tape_begin(tk_field *loss, unsigned flags)
         return tk_fail(s, TK_BAD_STATE,
                        "a tape inside a forward scope cannot be validated: validate the same launches outside of it");
     if ((flags & TK_TAPE_SUM) != 0)
-        st = rt_sum_begin(loss);
+        st = tk_rt_sum_begin(loss);
     if (st != TK_OK)
         return st;
     if ((flags & TK_TAPE_CONTINUE) == 0)
-        rt_clear_session(s, TK_GRAD);
+        tk_rt_clear_session(s, TK_GRAD);
     set_scalar(loss, TK_DATA, 0.0);
     if (s->forward.open && loss->plane[TK_DUAL])
         set_scalar(loss, TK_DUAL, 0.0);
@@ -316,11 +317,11 @@ tk_status tk_tape_begin(tk_field *loss, unsigned flags)
     return TK_OK;
 }
 
-tk_status rt_tape_record(tk_field *output)
+tk_status tk_rt_tape_record(tk_field *output)
 {
-    const tk_status st = rt_check_closed(output->module->session, "opening a tape");
+    const tk_status st = tk_rt_check_closed(output->module->session, "opening a tape");
     if (st == TK_OK) {
-        rt_clear_session(output->module->session, TK_GRAD);
+        tk_rt_clear_session(output->module->session, TK_GRAD);
         open_tape(output);
     }
     return st;
@@ -330,55 +331,55 @@ tk_status rt_tape_record(tk_field *output)
 static tk_status run_own_adjoint(rt_entry *e)
 {
     struct rt_kept *kept;
-    tk_status st = rt_needs_before(e->module, e->kernel->back, e->args, false, false, &kept);
+    tk_status st = tk_rt_needs_before(e->module, e->kernel->back, e->args, false, false, &kept);
     if (st == TK_OK)
-        st = rt_run(e->module, e->kernel, e->kernel->grad, e->args, NULL, &e->record);
-    return rt_needs_after(e->module, e->kernel->back, st, &kept, &e->module->session->tape.scratch);
+        st = tk_rt_run(e->module, e->kernel, e->kernel->grad, e->args, NULL, &e->record);
+    return tk_rt_needs_after(e->module, e->kernel->back, st, &kept, &e->module->session->tape.scratch);
 }
 
 /* The adjoints of all entries, last launch first. */
 static tk_status run_adjoints(tk_session *s)
 {
     rt_tape *t = &s->tape;
-    tk_status st = rt_saved_keep_final(s);
+    tk_status st = tk_rt_saved_keep_final(s);
     t->replaying = true;
     for (size_t i = t->count; i-- > 0 && st == TK_OK;) {
         rt_entry *e = &t->entries[i];
         t->at = i;
-        rt_saved_restore(e, true);
+        tk_rt_saved_restore(e, true);
         if (e->triple)
-            st = rt_call_backward(s, e);
+            st = tk_rt_call_backward(s, e);
         else if (e->kernel->back)
             st = run_own_adjoint(e);
         else if (e->kernel->grad)
-            st = rt_run(e->module, e->kernel, s->forward.open ? e->kernel->hvp : e->kernel->grad, e->args, NULL,
-                        &e->record);
-        rt_saved_restore(e, false);
-        rt_changes_put_back(s);
-        rt_changes_undo(s, e);
+            st = tk_rt_run(e->module, e->kernel, s->forward.open ? e->kernel->hvp : e->kernel->grad, e->args, NULL,
+                           &e->record);
+        tk_rt_saved_restore(e, false);
+        tk_rt_changes_put_back(s);
+        tk_rt_changes_undo(s, e);
         if (st == TK_OK)
             st = t->failed; /* a function of the host's may have cleared the error */
     }
-    rt_saved_put_final(s);
-    rt_changes_redo(s);
+    tk_rt_saved_put_final(s);
+    tk_rt_changes_redo(s);
     return st;
 }
 
 /* Runs also where a C++ exception passes through. */
 static void leave_tape(tk_session **s)
 {
-    rt_tape_close(*s);
-    rt_session_release(*s);
+    tk_rt_tape_close(*s);
+    tk_rt_session_release(*s);
 }
 
-tk_status rt_tape_play(tk_session *s, tk_status st, const double *loss_grad)
+tk_status tk_rt_tape_play(tk_session *s, tk_status st, const double *loss_grad)
 {
-    rt_session_retain(s); /* a function of the host's may destroy its modules */
+    tk_rt_session_retain(s); /* a function of the host's may destroy its modules */
     __attribute__((cleanup(leave_tape))) tk_session *held = s;
     (void)held;
     tk_field *loss = s->tape.loss;
     if (st == TK_OK && s->tape.validate)
-        st = rt_watch_compare(s);
+        st = tk_rt_watch_compare(s);
     if (st == TK_OK && loss_grad) {
         set_scalar(loss, TK_GRAD, *loss_grad);
         if (loss->plane[TK_GRAD_DUAL])
@@ -387,16 +388,16 @@ tk_status rt_tape_play(tk_session *s, tk_status st, const double *loss_grad)
     if (st == TK_OK)
         st = run_adjoints(s);
     if (st == TK_OK && s->tape.sum)
-        rt_sum_add(s);
+        tk_rt_sum_add(s);
     return st;
 }
 
 tk_status tk_tape_end_with(tk_field *loss, double loss_grad)
 {
     if (!loss)
-        return rt_thread_fail(TK_BAD_ARGUMENT, "tk_tape_end: the loss is NULL");
+        return tk_rt_thread_fail(TK_BAD_ARGUMENT, "tk_tape_end: the loss is NULL");
     tk_session *s = loss->module->session;
-    tk_status st = rt_check_outside(s, "closing a tape");
+    tk_status st = tk_rt_check_outside(s, "closing a tape");
     if (st != TK_OK)
         return st;
     st = tk_session_status(s);
@@ -409,7 +410,7 @@ tk_status tk_tape_end_with(tk_field *loss, double loss_grad)
     if (st == TK_OK && loss != s->tape.loss)
         st = tk_fail(s, TK_BAD_ARGUMENT, "tk_tape_end: the tape was opened on field '%s', not '%s'",
                      s->tape.loss->desc->name, loss->desc->name);
-    return rt_tape_play(s, st, &loss_grad);
+    return tk_rt_tape_play(s, st, &loss_grad);
 }
 
 tk_status tk_tape_end(tk_field *loss)
@@ -420,10 +421,10 @@ tk_status tk_tape_end(tk_field *loss)
 tk_status tk_tape_drop(tk_session *s)
 {
     if (!s)
-        return rt_thread_fail(TK_BAD_ARGUMENT, "tk_tape_drop: the session is NULL");
-    const tk_status st = rt_check_outside(s, "dropping a tape");
+        return tk_rt_thread_fail(TK_BAD_ARGUMENT, "tk_tape_drop: the session is NULL");
+    const tk_status st = tk_rt_check_outside(s, "dropping a tape");
     if (st == TK_OK && s->tape.open)
-        rt_tape_close(s);
+        tk_rt_tape_close(s);
     return st;
 }
 
@@ -445,7 +446,7 @@ tk_tape_guard tk_tape_enter(tk_module *m, tk_field *loss, unsigned flags)
 {
     tk_tape_guard g = {loss, GUARD_CLOSED};
     if (!m || !loss)
-        rt_thread_fail(TK_BAD_ARGUMENT, "TK_TAPE: the module or the loss is NULL");
+        tk_rt_thread_fail(TK_BAD_ARGUMENT, "TK_TAPE: the module or the loss is NULL");
     else if (loss->module->session != m->session)
         tk_fail(m->session, TK_BAD_ARGUMENT, "TK_TAPE: field '%s' belongs to another session than module '%s'",
                 loss->desc->name, m->desc->name);

@@ -27,17 +27,17 @@ enum { LOADED, STORED, ADDED };
 
 static uint64_t bits_of(const tk_field *f, tk_plane plane, int64_t component)
 {
-    const size_t size = rt_scalar_bytes(f->desc->elem);
+    const size_t size = tk_rt_scalar_bytes(f->desc->elem);
     uint64_t bits = 0;
-    memcpy(&bits, rt_component(f, plane, component), size);
+    memcpy(&bits, tk_rt_component(f, plane, component), size);
     return bits;
 }
 
-rt_text rt_element_text(const tk_field *f, tk_plane plane, int64_t component)
+rt_text tk_rt_element_text(const tk_field *f, tk_plane plane, int64_t component)
 {
     static const char *const suffix[] = {"", ".grad", ".dual", ".grad.dual"};
     rt_text t;
-    int64_t index[8] = {0}, number, at = rt_element(f, component, &number);
+    int64_t index[8] = {0}, number, at = tk_rt_element(f, component, &number);
     for (int d = f->desc->ndim - 1; d >= 0; d--) {
         index[d] = at % f->shape[d];
         at /= f->shape[d];
@@ -53,7 +53,7 @@ rt_text rt_element_text(const tk_field *f, tk_plane plane, int64_t component)
 
 /* ---- around launches and loops ---- */
 
-void rt_watch_begin(tk_session *s, const tk_module *m, const tk_kernel *k, tk_kernel_fn fn, tk_record *rec)
+void tk_rt_watch_begin(tk_session *s, const tk_module *m, const tk_kernel *k, tk_kernel_fn fn, tk_record *rec)
 {
     const bool back = fn == k->grad || fn == k->hvp, told = m->desc->ndecisions > 0 && (back || k->grad);
     s->watch.record = told && (back ? s->tape.replaying : s->tape.open) ? rec : NULL;
@@ -67,7 +67,7 @@ void rt_watch_begin(tk_session *s, const tk_module *m, const tk_kernel *k, tk_ke
     s->watch.iteration = 0;
 }
 
-void rt_watch_end(tk_session *s)
+void tk_rt_watch_end(tk_session *s)
 {
     s->watch.kernel = NULL;
     s->watch.serial = false;
@@ -75,7 +75,7 @@ void rt_watch_end(tk_session *s)
     s->watch.iteration = 0;
 }
 
-void rt_watch_loop(tk_session *s, bool begins)
+void tk_rt_watch_loop(tk_session *s, bool begins)
 {
     if (!s->watch.serial) /* loops may be nested, and run by several threads */
         return;
@@ -93,14 +93,14 @@ void tk_watch_iteration(const tk_module *m)
 tk_status tk_session_stop_at_nonfinite(tk_session *s, bool on)
 {
     if (!s)
-        return rt_thread_fail(TK_BAD_ARGUMENT, "tk_session_stop_at_nonfinite: the session is NULL");
+        return tk_rt_thread_fail(TK_BAD_ARGUMENT, "tk_session_stop_at_nonfinite: the session is NULL");
     s->watch.finite = on;
     return TK_OK;
 }
 
 /* ---- data that adjoints need ---- */
 
-tk_status rt_watch_check(tk_module *m, const tk_kernel *k)
+tk_status tk_rt_watch_check(tk_module *m, const tk_kernel *k)
 {
     if (m->desc->nsites > 0 || k->naccess == 0)
         return TK_OK;
@@ -113,7 +113,7 @@ tk_status rt_watch_check(tk_module *m, const tk_kernel *k)
 static void needs(tk_session *s, tk_field *f, tk_plane plane, int site, int64_t component)
 {
     if (!f->needed[plane]) {
-        f->needed[plane] = rt_alloc(s, rt_scalars(f) * sizeof *f->needed[plane], true);
+        f->needed[plane] = tk_rt_alloc(s, tk_rt_scalars(f) * sizeof *f->needed[plane], true);
         if (!f->needed[plane]) {
             tk_fail(s, TK_NO_MEMORY, "out of memory for watching field '%s'", f->desc->name);
             return;
@@ -134,8 +134,8 @@ static void overwrites(tk_session *s, const tk_field *f, const tk_site *w, int64
     tk_fail(s, TK_OVERWRITTEN,
             "%s:%d:%d: kernel '%s' overwrites '%s', but the adjoint of kernel '%s' (launch %u on the tape) needs the "
             "value that it read at %s:%d:%d",
-            w->file, w->line, w->col, s->watch.kernel->name, rt_element_text(f, w->plane, component).s, r->kernel->name,
-            r->launch, read->file, read->line, read->col);
+            w->file, w->line, w->col, s->watch.kernel->name, tk_rt_element_text(f, w->plane, component).s,
+            r->kernel->name, r->launch, read->file, read->line, read->col);
 }
 
 /* Whether component k of a plane still is what an adjoint needs. */
@@ -148,14 +148,14 @@ static tk_status compare(const tk_field *f, tk_plane plane, int64_t k)
     return tk_fail(f->module->session, TK_OVERWRITTEN,
                    "'%s' was changed outside of kernels, but the adjoint of kernel '%s' (launch %u on the tape) needs "
                    "the value that it read at %s:%d:%d",
-                   rt_element_text(f, plane, k).s, r->kernel->name, r->launch, read->file, read->line, read->col);
+                   tk_rt_element_text(f, plane, k).s, r->kernel->name, r->launch, read->file, read->line, read->col);
 }
 
-tk_status rt_watch_compare(tk_session *s)
+tk_status tk_rt_watch_compare(tk_session *s)
 {
     for (size_t i = 0; i < s->tape.count; i++) {
         const rt_entry *e = &s->tape.entries[i];
-        if (e->kernel && e->kernel->grad && e->arrays != rt_arrays_hash(e->module, e->kernel, e->args))
+        if (e->kernel && e->kernel->grad && e->arrays != tk_rt_arrays_hash(e->module, e->kernel, e->args))
             return tk_fail(s, TK_OVERWRITTEN,
                            "an array of the host that kernel '%s' (launch %zu on the tape) reads was changed since, "
                            "but its adjoint reads it again",
@@ -165,7 +165,7 @@ tk_status rt_watch_compare(tk_session *s)
     for (tk_module *m = s->modules; m; m = m->next)
         for (int i = 0; i < m->desc->nfields; i++)
             for (int p = 0; p < 4; p++)
-                for (int64_t k = 0; st == TK_OK && m->fields[i].needed[p] && k < (int64_t)rt_scalars(&m->fields[i]);
+                for (int64_t k = 0; st == TK_OK && m->fields[i].needed[p] && k < (int64_t)tk_rt_scalars(&m->fields[i]);
                      k++)
                     st = compare(&m->fields[i], (tk_plane)p, k);
     return st;
@@ -174,26 +174,26 @@ tk_status rt_watch_compare(tk_session *s)
 static void forget(tk_session *s, tk_field *f)
 {
     for (int p = 0; p < 4; p++) {
-        rt_free(s, f->needed[p]);
+        tk_rt_free(s, f->needed[p]);
         f->needed[p] = NULL;
     }
 }
 
-void rt_watch_forget(tk_session *s)
+void tk_rt_watch_forget(tk_session *s)
 {
     for (tk_module *m = s->modules; m; m = m->next)
         for (int i = 0; i < m->desc->nfields; i++)
             forget(s, &m->fields[i]);
 }
 
-void rt_watch_free(tk_field *f)
+void tk_rt_watch_free(tk_field *f)
 {
     tk_session *s = f->module ? f->module->session : NULL;
     if (!s) /* creation failed before it got that far */
         return;
     forget(s, f);
     for (int p = 0; p < 4; p++) {
-        rt_free(s, f->touched[p]);
+        tk_rt_free(s, f->touched[p]);
         f->touched[p] = NULL;
     }
 }
@@ -224,7 +224,7 @@ static void races(tk_session *s, tk_field *f, int site, int64_t component)
     const tk_site *at = &f->module->desc->sites[site];
     const rt_watch *w = &s->watch;
     if (!f->touched[at->plane]) {
-        f->touched[at->plane] = rt_alloc(s, rt_scalars(f) * sizeof *f->touched[at->plane], true);
+        f->touched[at->plane] = tk_rt_alloc(s, tk_rt_scalars(f) * sizeof *f->touched[at->plane], true);
         if (!f->touched[at->plane]) {
             tk_fail(s, TK_NO_MEMORY, "out of memory for watching field '%s'", f->desc->name);
             return;
@@ -240,7 +240,7 @@ static void races(tk_session *s, tk_field *f, int site, int64_t component)
         tk_fail(s, TK_RACE,
                 "%s:%d:%d: in kernel '%s' one iteration of a parallel loop %s '%s', and another iteration %s it at "
                 "%s:%d:%d: iterations are unordered",
-                at->file, at->line, at->col, w->kernel->name, did[me], rt_element_text(f, at->plane, component).s,
+                at->file, at->line, at->col, w->kernel->name, did[me], tk_rt_element_text(f, at->plane, component).s,
                 did[k], o->file, o->line, o->col);
         return;
     }
@@ -251,11 +251,11 @@ static void races(tk_session *s, tk_field *f, int site, int64_t component)
 
 static void check_finite(tk_session *s, const tk_field *f, const tk_site *at, int64_t component)
 {
-    const double x = rt_scalar_get(f, at->plane, component);
+    const double x = tk_rt_scalar_get(f, at->plane, component);
     if (isfinite(x))
         return;
     tk_fail(s, TK_NOT_FINITE, "%s:%d:%d: '%s' is %s %s in the %skernel '%s'", at->file, at->line, at->col,
-            rt_element_text(f, at->plane, component).s,
+            tk_rt_element_text(f, at->plane, component).s,
             isnan(x) ? "NaN"
             : x > 0  ? "infinite"
                      : "minus infinite",
@@ -278,9 +278,9 @@ void tk_watch(const tk_module *m, int site, int64_t component)
     const rt_watch *w = &s->watch;
     const tk_site *at = &m->desc->sites[site];
     tk_field *f = &m->fields[at->field];
-    if (!w->kernel || component < 0 || component >= (int64_t)rt_scalars(f) || !f->plane[at->plane])
+    if (!w->kernel || component < 0 || component >= (int64_t)tk_rt_scalars(f) || !f->plane[at->plane])
         return;
-    if (w->finite && rt_is_float(f))
+    if (w->finite && tk_rt_is_float(f))
         check_finite(s, f, at, component);
     if (at->what & TK_DERIVED)
         return;

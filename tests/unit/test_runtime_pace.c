@@ -46,14 +46,14 @@ static void run_loops(machine *m, tk_session *s, int most, int n)
 {
     const double work = 1e6;
     for (int k = 0; k < n; k++) {
-        rt_pace *p = rt_pace_of(s, task, work, most);
-        const int helpers = rt_pace_ask(p, (int64_t)m->now);
+        rt_pace *p = tk_rt_pace_of(s, task, work, most);
+        const int helpers = tk_rt_pace_ask(p, (int64_t)m->now);
         assert_in_range(helpers, 0, most);
         const double took = m->us[helpers] * US;
         m->now += took;
         m->lost += took - m->best * US;
         m->loops[helpers]++;
-        rt_pace_learn(p, work, (int64_t)m->now, (int64_t)took, m->us[0] * US);
+        tk_rt_pace_learn(p, work, (int64_t)m->now, (int64_t)took, m->us[0] * US);
     }
 }
 
@@ -157,22 +157,22 @@ static void test_pace_apart(void **state)
 {
     (void)state;
     tk_session *s = session(2);
-    rt_pace *p = rt_pace_of(s, task, 600000, 1);
+    rt_pace *p = tk_rt_pace_of(s, task, 600000, 1);
     p->due = 7;
-    assert_int_equal(rt_pace_of(s, task, 700000, 1)->due, 7);
-    assert_int_equal(rt_pace_of(s, task, 1200000, 1)->due, 0);
-    assert_int_equal(rt_pace_of(s, task, 600000, 3)->due, 0);
-    assert_int_equal(rt_pace_of(s, other, 600000, 1)->due, 0);
+    assert_int_equal(tk_rt_pace_of(s, task, 700000, 1)->due, 7);
+    assert_int_equal(tk_rt_pace_of(s, task, 1200000, 1)->due, 0);
+    assert_int_equal(tk_rt_pace_of(s, task, 600000, 3)->due, 0);
+    assert_int_equal(tk_rt_pace_of(s, other, 600000, 1)->due, 0);
     for (int k = 0; k < 40; k++) {
-        p = rt_pace_of(s, task, 600000, 10 + k);
-        (void)rt_pace_ask(p, 1000 + k);
+        p = tk_rt_pace_of(s, task, 600000, 10 + k);
+        (void)tk_rt_pace_ask(p, 1000 + k);
         p->due = 100 + k;
     }
     for (int k = 0; k < 40; k++)
-        assert_int_equal(rt_pace_of(s, task, 600000, 10 + k)->due, 100 + k);
+        assert_int_equal(tk_rt_pace_of(s, task, 600000, 10 + k)->due, 100 + k);
     for (int k = 0; k < 1000; k++) /* more than there is room for: the last one is there */
-        (void)rt_pace_ask(rt_pace_of(s, task, 1e300, k), 2000 + k);
-    assert_int_equal(rt_pace_of(s, task, 1e300, 999)->asked, 2999);
+        (void)tk_rt_pace_ask(tk_rt_pace_of(s, task, 1e300, k), 2000 + k);
+    assert_int_equal(tk_rt_pace_of(s, task, 1e300, 999)->asked, 2999);
     tk_session_destroy(s);
 }
 

@@ -208,7 +208,7 @@ static void test_all_asked(void **state)
     (void)state;
     for (int k = 0; k < 400; k++) {
         tk_session *s = session(8);
-        assert_int_equal(rt_pool_run(16, 7, no_piece, NULL).helpers, 7);
+        assert_int_equal(tk_rt_pool_run(16, 7, no_piece, NULL).helpers, 7);
         tk_session_destroy(s);
     }
 }
@@ -284,7 +284,7 @@ static void held_piece(const void *args, int64_t lo, int64_t hi)
 static void *held_loop(void *p)
 {
     two_loops *a = p;
-    if (rt_pool_run(3, 2, held_piece, a).helpers != 2)
+    if (tk_rt_pool_run(3, 2, held_piece, a).helpers != 2)
         atomic_fetch_add(&a->wrong, 1);
     atomic_fetch_add(&a->ended, 1);
     return NULL;
@@ -311,7 +311,7 @@ static void test_let_go(void **state)
         assert_int_equal(pthread_create(&thread, NULL, held_loop, &a), 0);
         await(&a.begun, 3);
         pause_us(3000); /* the others are through */
-        const int helpers = rt_pool_run(40, 1, other_piece, &a).helpers;
+        const int helpers = tk_rt_pool_run(40, 1, other_piece, &a).helpers;
         atomic_store(&a.other_begun, 1);
         pthread_join(thread, NULL);
         assert_int_equal(a.wrong, 0);
@@ -481,7 +481,7 @@ static void test_sleep(void **state)
     assert_true(cpu_ms() - before < 50);
     atomic_int pieces = 0;
     before = cpu_ms();
-    (void)rt_pool_run(3, 2, resting_piece, &pieces);
+    (void)tk_rt_pool_run(3, 2, resting_piece, &pieces);
     assert_true(cpu_ms() - before < 100);
     tk_session_destroy(s);
 }
@@ -764,11 +764,11 @@ static void test_environment(void **state)
     before = before ? strdup(before) : NULL;
     unsetenv("OMP_NUM_THREADS");
     tk_session *s = session(0);
-    assert_int_equal(tk_session_threads(s), rt_processors());
+    assert_int_equal(tk_session_threads(s), tk_rt_processors());
     const struct {
         const char *text;
         int threads;
-    } cases[] = {{"3", 3}, {"5,2", 5}, {" 2 ", 2}, {"100000", 1024}, {"0", rt_processors()}, {"-1", rt_processors()}, {"many", rt_processors()}, {"", rt_processors()}};
+    } cases[] = {{"3", 3}, {"5,2", 5}, {" 2 ", 2}, {"100000", 1024}, {"0", tk_rt_processors()}, {"-1", tk_rt_processors()}, {"many", tk_rt_processors()}, {"", tk_rt_processors()}};
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         setenv("OMP_NUM_THREADS", cases[k].text, 1);
         assert_int_equal(tk_session_set_threads(s, 0), TK_OK);
@@ -802,7 +802,7 @@ static int quota_with(const char *root, const char *groups)
     char path[256];
     write_text(root, "groups", groups);
     snprintf(path, sizeof path, "%s/groups", root);
-    return rt_quota(path, root);
+    return tk_rt_quota(path, root);
 }
 
 static void test_quota(void **state)
@@ -825,7 +825,7 @@ static void test_quota(void **state)
     assert_int_equal(quota_with(root, "5:cpuset:/x\n4:cpuacct,cpu:/x\n"), 2);
     assert_int_equal(quota_with(root, "5:cpuset:/x\n"), INT_MAX);
     assert_int_equal(quota_with(root, "nonsense\n:\n\n7\n"), INT_MAX);
-    assert_int_equal(rt_quota("/nowhere/groups", root), INT_MAX);
+    assert_int_equal(tk_rt_quota("/nowhere/groups", root), INT_MAX);
     snprintf(clean, sizeof clean, "rm -r %s", root);
     assert_int_equal(system(clean), 0);
 }
