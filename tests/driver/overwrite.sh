@@ -68,3 +68,32 @@ ln -s loop.c sub/loop.c
 ! "$TKC" prog.tk -o sub/loop.c 2>err || exit 1
 grep -q "E0702" err
 test -L sub/loop.c
+
+# each file is on the disk before it has its name
+[ -z "$SANITIZE" ] || exit 0
+cat >spy.c <<'C'
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+static void note(const char *what)
+{
+    FILE *f = fopen(getenv("NOTES"), "a");
+    fprintf(f, "%s\n", what);
+    fclose(f);
+}
+int fsync(int fd)
+{
+    note("fsync");
+    return (int)syscall(SYS_fsync, fd);
+}
+int rename(const char *from, const char *to)
+{
+    note("rename");
+    return (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
+}
+C
+$CC -D_GNU_SOURCE -shared -fPIC spy.c -o spy.so
+NOTES=$PWD/notes LD_PRELOAD=$PWD/spy.so "$TKC" prog.tk -o synced.c -MD
+test "$(echo $(cat notes))" = "fsync fsync fsync rename rename rename"
