@@ -39,6 +39,7 @@ tk_status tk_rt_run(tk_module *m, const tk_kernel *k, tk_kernel_fn fn, const voi
     tk_session *s = m->session;
     s->running = true;
     m->key = rec->key;
+    const int64_t began = tk_rt_profile_enter(s);
     const unsigned mode = tk_rt_float_mode_enter(s);
     tk_rt_watch_begin(s, m, k, fn, rec);
     tk_status st = tk_rt_arrays_bind(m, k, fn, args);
@@ -47,6 +48,7 @@ tk_status tk_rt_run(tk_module *m, const tk_kernel *k, tk_kernel_fn fn, const voi
     tk_rt_arrays_unbind(m, k);
     tk_rt_watch_end(s);
     tk_rt_float_mode_leave(s, mode);
+    tk_rt_profile_leave(m, k, fn, began);
     s->running = false;
     tk_rt_stacks_reclaim(s);
     tk_rt_stack_clear(&s->scratch);

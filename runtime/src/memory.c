@@ -48,18 +48,41 @@ void tk_rt_block_free(void *p)
         free(h.raw);
 }
 
+static size_t total_of(const void *p)
+{
+    header h;
+    memcpy(&h, (const unsigned char *)p - sizeof h, sizeof h);
+    return h.total;
+}
+
+/* For profiles. */
+static void count(tk_session *s, const void *p)
+{
+    if (!p)
+        return;
+    const size_t bytes = total_of(p), now = atomic_fetch_add(&s->held, bytes) + bytes;
+    size_t most = atomic_load(&s->most_held);
+    while (now > most && !atomic_compare_exchange_weak(&s->most_held, &most, now))
+        ;
+}
+
 void *tk_rt_alloc(tk_session *s, size_t bytes, bool zero)
 {
-    if (!s->opt.alloc)
-        return tk_rt_block_alloc(NULL, NULL, bytes, zero);
-    pthread_mutex_lock(&s->memory_lock);
+    const bool hook = s->opt.alloc;
+    if (hook)
+        pthread_mutex_lock(&s->memory_lock);
     void *p = tk_rt_block_alloc(s->opt.alloc, s->opt.alloc_user, bytes, zero);
-    pthread_mutex_unlock(&s->memory_lock);
+    if (hook)
+        pthread_mutex_unlock(&s->memory_lock);
+    count(s, p);
     return p;
 }
 
 void tk_rt_free(tk_session *s, void *p)
 {
+    if (!p)
+        return;
+    atomic_fetch_sub(&s->held, total_of(p));
     if (!s->opt.alloc) {
         tk_rt_block_free(p);
         return;

@@ -24,6 +24,7 @@ enum { RT_ALL_THREADS = false };
 
 struct rt_kept;
 struct rt_changes;
+struct rt_profile;
 
 typedef struct rt_entry {
     tk_module *module;
@@ -129,6 +130,9 @@ struct tk_session {
     rt_pooled *stacks; /* all */
     tk_stack *idle;    /* those not in use */
 
+    atomic_size_t held, most_held; /* bytes of tk_rt_alloc, now and at most since a launch began */
+    struct rt_profile *profile;    /* NULL: never asked for */
+
     pthread_mutex_t memory_lock; /* serialises the allocator hook */
     pthread_mutex_t stack_lock;  /* stacks, idle */
     pthread_mutex_t print_lock;
@@ -139,6 +143,15 @@ struct tk_session {
 /* Fails this thread (tk_error) where there is no session to hold the message; returns status. */
 __attribute__((format(printf, 2, 3))) tk_status tk_rt_thread_fail(tk_status status, const char *fmt, ...);
 void tk_rt_thread_clear(void);
+
+/* ---- profile.c ---- */
+
+/* Around a run of a kernel's function. 0: nothing is recorded. */
+int64_t tk_rt_profile_enter(tk_session *s);
+void tk_rt_profile_leave(tk_module *m, const tk_kernel *k, tk_kernel_fn fn, int64_t began);
+/* For a new session, and one that ends. */
+void tk_rt_profile_begin(tk_session *s);
+void tk_rt_profile_end(tk_session *s);
 
 /* ---- memory.c ---- */
 

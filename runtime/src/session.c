@@ -39,6 +39,7 @@ tk_session *tk_session_create(const tk_session_options *opt)
     pthread_mutex_init(&s->stack_lock, NULL);
     pthread_mutex_init(&s->print_lock, NULL);
     tk_rt_thread_clear();
+    tk_rt_profile_begin(s);
     return s;
 }
 
@@ -51,6 +52,7 @@ void tk_rt_session_release(tk_session *s)
 {
     if (--s->refs > 0)
         return;
+    tk_rt_profile_end(s);
     tk_rt_tape_free(s);
     tk_rt_stacks_free(s);
     tk_rt_stack_free(&s->scratch);

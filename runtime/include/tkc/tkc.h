@@ -123,6 +123,19 @@ tk_status tk_session_status(const tk_session *s);
  * as tk_error. */
 const char *tk_session_error(const tk_session *s);
 
+/** Begins (or goes on, or with `false` stops) to measure what launches take: per kernel and pass (launch, grad, jvp,
+ * hvp) how often, how long, and how many bytes the session held meanwhile, for tapes, records, saved values and
+ * scratch. An undisturbed launch takes some 50 ns longer then, and 32 bytes are kept of each. The environment variable
+ * TKC_PROFILE=1 does so for each session from its creation, and prints the table to stderr when the session ends;
+ * TKC_PROFILE=FILE.json writes a trace to that file as well (FILE-2.json for the second session to end).
+ * TK_BAD_ARGUMENT for NULL, TK_BAD_STATE from inside a kernel, TK_NO_MEMORY. */
+tk_status tk_session_profile(tk_session *s, bool on);
+
+/** Writes what was measured so far: a table of kernels, and a trace of launches that https://ui.perfetto.dev and
+ * chrome://tracing open. NULL: not that one; "-": to stderr. TK_BAD_STATE if nothing was ever measured or from inside a
+ * kernel, TK_BAD_ARGUMENT for NULL and for files that cannot be written. */
+tk_status tk_session_profile_write(tk_session *s, const char *table, const char *trace);
+
 /** From now on code built with --debug stops at the first NaN or infinity that a kernel, an adjoint or a JVP reads from
  * a field or writes to one: TK_NOT_FINITE, with kernel, line and element. Other code is not watched. TK_BAD_ARGUMENT
  * for NULL. */
