@@ -15,6 +15,7 @@ enum {
     OPT_DEFINE,
     OPT_REAL,
     OPT_EMIT,
+    OPT_FORMAT,
     OPT_RUN_PASS,
     OPT_LANES,
     OPT_LIST_PASSES,
@@ -146,6 +147,8 @@ static int apply(options *o, int opt, const char *arg, poptContext con)
         return set_real(o, arg);
     case OPT_EMIT:
         return set_emit(o, arg);
+    case OPT_FORMAT:
+        return set_kind(o, OUTPUT_FORMAT, "--format");
     case OPT_RUN_PASS:
         return add_pass(o, arg);
     case OPT_LANES:
@@ -179,16 +182,19 @@ static int check_together(const options *o, bool explain)
         return usage("--header: this choice of output has no header");
     if (explain && o->kind != OUTPUT_EXPLAIN && output_is_text(o->kind))
         return usage("--explain-adjoint and --emit exclude each other");
+    if (o->in_place && (o->kind != OUTPUT_FORMAT || o->output))
+        return usage("--in-place writes what --format gives over the source, and nowhere else");
     if (o->cc && o->kind != OUTPUT_OBJECT && o->kind != OUTPUT_SHARED)
         return usage("--cc has no effect without -c or -shared");
     if (o->dump_after && strcmp(o->dump_after, "all") && !is_pass(o->dump_after))
         return usage("--dump-after=%s: no such pass ('tkc --list-passes' lists them)", o->dump_after);
-    if (o->dump_after && (o->kind == OUTPUT_TOKENS || o->kind == OUTPUT_AST || o->kind == OUTPUT_PASSES))
+    if (o->dump_after &&
+        (o->kind == OUTPUT_TOKENS || o->kind == OUTPUT_AST || o->kind == OUTPUT_FORMAT || o->kind == OUTPUT_PASSES))
         return usage("--dump-after: no pass runs for this choice of output");
     return -1;
 }
 
-static int parse_all(options *o, poptContext con, int *explain, int *write_deps)
+static int parse_all(options *o, poptContext con, const int *explain, const int *write_deps, const int *in_place)
 {
     int opt;
     while ((opt = poptGetNextOpt(con)) > 0) {
@@ -207,6 +213,7 @@ static int parse_all(options *o, poptContext con, int *explain, int *write_deps)
         return usage("one input file at a time: '%s' and '%s' are two", o->input, second);
     o->write_deps = *write_deps;
     o->explain = *explain;
+    o->in_place = *in_place;
     if (*explain && o->kind == OUTPUT_C && !o->output)
         o->kind = OUTPUT_EXPLAIN;
     return check_together(o, *explain);
@@ -215,7 +222,7 @@ static int parse_all(options *o, poptContext con, int *explain, int *write_deps)
 int options_parse(options *o, int argc, const char **argv)
 {
     *o = (options){.real = SC_F32, .diagnostics = DIAG_FORMAT_TEXT};
-    int explain = 0, write_deps = 0, debug = 0, lines = 0, werror = 0, alone = 0, through_text = 0;
+    int explain = 0, in_place = 0, write_deps = 0, debug = 0, lines = 0, werror = 0, alone = 0, through_text = 0;
     const struct poptOption table[] = {
         {"output", 'o', POPT_ARG_STRING, &o->output, 0, "Write the module to FILE, its header beside it", "FILE"},
         {NULL, 'c', POPT_ARG_NONE, NULL, OPT_C, "Compile the generated C to an object file", NULL},
@@ -238,6 +245,9 @@ int options_parse(options *o, int argc, const char **argv)
          "Generate export funcs that need libm alone, for embedded use; fields and kernels are errors", NULL},
         {NULL, 'g', POPT_ARG_NONE, &lines, 0, "Let debuggers show the .tk source (#line)", NULL},
         {"emit", 0, POPT_ARG_STRING, NULL, OPT_EMIT, "Print a stage of the compilation instead", "tokens|ast|ir|c"},
+        {"format", 0, POPT_ARG_NONE, NULL, OPT_FORMAT, "Print the source with its spaces and indentation in order",
+         NULL},
+        {"in-place", 0, POPT_ARG_NONE, &in_place, 0, "With --format: write it over the source, if it differs", NULL},
         {"dump-after", 0, POPT_ARG_STRING, &o->dump_after, 0, "Print the IR after a pass to standard error",
          "PASS|all"},
         {"run-pass", 0, POPT_ARG_STRING, NULL, OPT_RUN_PASS,
@@ -261,7 +271,7 @@ int options_parse(options *o, int argc, const char **argv)
         abort();
     poptSetOtherOptionHelp(con, "[OPTION...] KERNEL.tk\n  or:  tkc explain [CODE...]");
     o->parser = con;
-    const int status = parse_all(o, con, &explain, &write_deps);
+    const int status = parse_all(o, con, &explain, &write_deps, &in_place);
     o->debug = debug;
     o->no_runtime = alone;
     o->line_directives = lines;

@@ -269,6 +269,20 @@ static bool write_module(run *r)
            (!object || compile_object(r, object)) && outputs_commit(&r->out);
 }
 
+/* --format. The source may be written over: by itself, in order. */
+static bool format(run *r)
+{
+    if (!parse(r))
+        return false;
+    if (!ast_format(&r->text, r->names, r->diag, r->file, sb_str(&r->source), r->source.len))
+        abort();
+    r->target = r->opt.output;
+    if (!r->opt.in_place)
+        return write_text(r);
+    const bool same = r->text.len == r->source.len && !memcmp(sb_str(&r->text), sb_str(&r->source), r->text.len);
+    return same || (outputs_add_text(&r->out, r->opt.input, &r->text) && outputs_commit(&r->out));
+}
+
 /* ---- the pipeline ---- */
 
 static bool stages(run *r)
@@ -276,7 +290,11 @@ static bool stages(run *r)
     const output_kind kind = r->opt.kind;
     if (kind == OUTPUT_PASSES)
         return run_passes(r) && print_text(r) && write_text(r);
-    if (!read_source(r) || !name_outputs(r))
+    if (!read_source(r))
+        return false;
+    if (kind == OUTPUT_FORMAT)
+        return format(r);
+    if (!name_outputs(r))
         return false;
     if (kind == OUTPUT_TOKENS)
         return print_text(r) && write_text(r);

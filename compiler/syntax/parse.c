@@ -95,24 +95,21 @@ ast_module *ast_parse(arena *mem, intern_pool *names, diag_sink *d, uint16_t fil
     return m;
 }
 
-void ast_dump_tokens(FILE *out, intern_pool *names, diag_sink *d, uint16_t file, const char *text, size_t len)
+bool parse_scan(intern_pool *names, diag_sink *d, uint16_t file, const char *text, size_t len,
+                void (*each)(void *ctx, const token *t), void *ctx)
 {
     arena *mem = arena_create();
     parse *p = ARENA_NEW(mem, parse);
     *p = (parse){.mem = mem, .names = names, .diag = d, .file = file, .text = text, .len = len};
-    if (check_text(p)) {
+    const bool ok = check_text(p);
+    if (ok) {
         feed_begin(p);
         for (;;) {
             TK_STYPE value;
-            token t = feed_scan(p, &value);
+            const token t = feed_scan(p, &value);
             if (t.code == TOK_TK_error && !p->stopped)
                 continue;
-            fprintf(out, "%u:%u: ", (unsigned)t.span.begin.line, (unsigned)t.span.begin.col);
-            const char *name = token_name(t.code);
-            if (name[0] == '\'' || t.code == TOK_END)
-                fprintf(out, "%s\n", name);
-            else
-                fprintf(out, "%s %.*s\n", name, (int)(t.to - t.from), text + t.from);
+            each(ctx, &t);
             if (t.code == TOK_END)
                 break;
         }
@@ -120,4 +117,27 @@ void ast_dump_tokens(FILE *out, intern_pool *names, diag_sink *d, uint16_t file,
         vec_free(&p->docs);
     }
     arena_destroy(mem);
+    return ok;
+}
+
+typedef struct token_dump {
+    FILE *out;
+    const char *text;
+} token_dump;
+
+static void dump_token(void *ctx, const token *t)
+{
+    const token_dump *d = ctx;
+    fprintf(d->out, "%u:%u: ", (unsigned)t->span.begin.line, (unsigned)t->span.begin.col);
+    const char *name = token_name(t->code);
+    if (name[0] == '\'' || t->code == TOK_END)
+        fprintf(d->out, "%s\n", name);
+    else
+        fprintf(d->out, "%s %.*s\n", name, (int)(t->to - t->from), d->text + t->from);
+}
+
+void ast_dump_tokens(FILE *out, intern_pool *names, diag_sink *d, uint16_t file, const char *text, size_t len)
+{
+    token_dump dump = {out, text};
+    parse_scan(names, d, file, text, len, dump_token, &dump);
 }

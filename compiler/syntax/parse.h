@@ -103,6 +103,10 @@ token feed_scan(parse *p, union TK_STYPE *value);
 bool feed_begins_item(int code);
 /* After a syntax error the open parentheses around it close no more. */
 void feed_forget_parens(parse *p);
+/* All tokens of a text, the end of the file included; bad ones are reported and left out. False, and reported, if it is
+ * no text. */
+bool parse_scan(intern_pool *names, diag_sink *d, uint16_t file, const char *text, size_t len,
+                void (*each)(void *ctx, const token *t), void *ctx);
 /* Stops the parse after an error that was just reported. */
 void parse_stop(parse *p);
 
