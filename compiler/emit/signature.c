@@ -160,8 +160,7 @@ void kernel_items(arena *mem, sig_items *items, const ir_func *kernel, kernel_fo
 void add_items(arena *mem, strbuf *b, const sig_items *items)
 {
     for (size_t i = 0; i < items->len; i++)
-        sb_printf(b, "%s%s", b->len ? ", " : "",
-                  sig_decl(mem, &items->at[i].p, items->at[i].plane, items->at[i].use));
+        sb_printf(b, "%s%s", b->len ? ", " : "", sig_decl(mem, &items->at[i].p, items->at[i].plane, items->at[i].use));
 }
 
 const char *kernel_signature(arena *mem, const ir_module *m, const ir_func *kernel, kernel_form form)
