@@ -130,7 +130,7 @@ void python_binding(python *p, const ir_func *f, kernel_form form)
         sb_printf(&b, ", %s", by_value ? x->type : "_P");
     }
     const char *size = size_function(p, f, form);
-    if (kernel_form_of(f, form)->ad.workspace && !ir_is_kernel(f))
+    if (size)
         sb_add(&b, ", _P");
     const char *head = arena_printf(mem, "_c_%s = _bind(\"%s_%s\", ", name, p->e.m->name, name);
     sb_printf(p->out, "%s%s)\n", head, wrap_list(mem, sb_str(&b), strlen(head), 1));
@@ -386,8 +386,8 @@ static void print_launch(const call *c, const char *indent)
         sb_add(&args, "self._h.pointer");
     for (int i = 0; i < c->n; i++)
         sb_printf(&args, "%s%s", args.len ? ", " : "", argument(c, &c->at[i]));
-    if (!kernel && kernel_form_of(c->f, c->form)->ad.workspace)
-        sb_printf(&args, "%s%s", args.len ? ", " : "", size_function(c->p, c->f, c->form) ? "_at(_w)" : "None");
+    if (size_function(c->p, c->f, c->form))
+        sb_printf(&args, "%s_at(_w)", args.len ? ", " : "");
     const char *head = arena_printf(mem, "%s%s_c_%s(", indent, kernel ? "_status = " : "",
                                     python_form(mem, c->f, c->form));
     sb_printf(b, "%s%s)\n", head, wrap_list(mem, arena_strdup(mem, sb_str(&args)), strlen(head), 4));

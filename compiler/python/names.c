@@ -38,7 +38,7 @@ static const char *const builtins[] = {
 
 /* Attributes of Module, of arguments of its creation, of Field. */
 static const char *const attributes[] = {
-    "clear_dual", "clear_grad", "close", "closed", "forward", "params", "session", "tape",
+    "clear_dual", "clear_grad", "close", "closed", "forward", "gradcheck", "params", "session", "tape",
 };
 static const char *const options[] = {
     "deterministic", "flush_denormals", "on_print", "options", "seed", "session", "threads",

@@ -12,7 +12,7 @@ def _bind_library():
         ("session_destroy", None, t), ("session_threads", i, t), ("session_set_threads", i, t, i),
         ("session_set_seed", i, t, _ct.c_uint64), ("session_error", text, t), ("session_clear_error", None, t),
         ("session_stop_at_nonfinite", i, t, _ct.c_bool), ("session_clear_grad", i, t), ("session_clear_dual", i, t),
-        ("call", i, t, t, t, _ct.c_size_t), ("tape_begin", i, t, _ct.c_uint), ("tape_end_with", i, t, _ct.c_double), ("tape_drop", i, t),
+        ("call", i, t, t, t, _ct.c_size_t), ("gradcheck", i, t, t, i, _HostFunction, t, _ct.c_double, t), ("tape_begin", i, t, _ct.c_uint), ("tape_end_with", i, t, _ct.c_double), ("tape_drop", i, t),
         ("tape_is_open", _ct.c_bool, t), ("tape_bytes", _ct.c_size_t, t), ("module_clear_grad", i, t),
         ("module_clear_dual", i, t), ("field_clear_grad", i, t), ("field_clear_dual", i, t),
         ("forward_begin", i, t, i, t, t, _ct.c_size_t), ("forward_end", i, t), ("forward_is_open", _ct.c_bool, t),
@@ -28,12 +28,23 @@ class _Options(_ct.Structure):
 
 
 _PrintFunction = _ct.CFUNCTYPE(None, _P, _ct.c_char_p)
-_HostFunction = _ct.CFUNCTYPE(_ct.c_int, _P)
+_HostFunction = _ct.CFUNCTYPE(_ct.c_int, _P)  # does for programs as well, whose results are ignored
 
 
 class _Triple(_ct.Structure):
     """tk_triple."""
     _fields_ = [("name", _ct.c_char_p), ("forward", _HostFunction), ("backward", _HostFunction), ("jvp", _HostFunction)]
+
+
+class _GradcheckResult(_ct.Structure):
+    """tk_gradcheck_result."""
+    _fields_ = [("field", _P), ("component", _ct.c_int64), ("reverse", _ct.c_double), ("forward", _ct.c_double),
+                ("difference", _ct.c_double), ("step", _ct.c_double), ("compared", _ct.c_int64), ("kinks", _ct.c_int64),
+                ("jumps", _ct.c_int64), ("has_forward", _ct.c_bool)]
+
+
+_Gradcheck = _collections.namedtuple("gradcheck", "reverse forward difference step compared kinks jumps")
+_Gradcheck.__doc__ = "What gradcheck found: the three derivatives where they differ most, and how many numbers were compared."
 
 
 # ---- errors: classes that all modules of a process share ----
@@ -262,6 +273,11 @@ class Field(_np.lib.mixins.NDArrayOperatorsMixin):
         step = size if spec.apart else spec.step or size * _math.prod(spec.shape)
         strides = _row_major(extents, step) + _row_major(spec.shape, between)
         return _view(self._h, _tk.field_component(self._pointer, k, 0), spec.dtype, extents + spec.shape, strides)
+
+    def __setattr__(self, name, value):
+        if not name.startswith("_") and not isinstance(getattr(type(self), name, None), property):
+            raise AttributeError(f"field {self._spec.name} has no {name} to set")
+        super().__setattr__(name, value)
 
     def _set(self, k, value):
         if value is not self:
@@ -531,6 +547,12 @@ class _ParamsView:
 
 
 class _Module:
+    def __setattr__(self, name, value):
+        mine = getattr(type(self), name, None)
+        if isinstance(mine, type) or (mine is None and type(self).__module__ == __name__ and not name.startswith("_")):
+            raise AttributeError(f"the module has no field {name} to set")
+        super().__setattr__(name, value)
+
     def _open(self, session, options, **params):
         if session is not None and options:
             raise TypeError("with session=..., the options are the session's: " + ", ".join(options))
@@ -590,14 +612,35 @@ class _Module:
         sum: the gradients that are there are added to; continued: they are those of the state that this tape leaves; validate:
         finds data that change although an adjoint needs them, in code built with --debug; gradient: of the loss. A block that is
         left by an exception runs no adjoint."""
-        self._h.check()
+        self._mine(loss)
         return _Tape(loss, 4 * _as_bool(sum) + 8 * _as_bool(continued) + 2 * _as_bool(validate), _as_real(gradient))
 
     def forward(self, field, seed=None, outputs=()):
         """`with m.forward(m.w, seed, [m.loss]): ...` clears all duals, sets m.w.dual to the seed (a field of one number: 1), and
         carries duals along with the launches of the block. outputs: fields whose duals are wanted."""
-        self._h.check()
-        return _Forward(field, seed, (outputs,) if isinstance(outputs, Field) else tuple(outputs))
+        outputs = (outputs,) if hasattr(outputs, "_h") else tuple(outputs)
+        self._mine(field, *outputs)
+        return _Forward(field, seed, outputs)
+
+    def gradcheck(self, loss, program, inputs=None, tolerance=0.0):
+        """Compares the derivatives of the loss by the inputs (None: all fields that have a gradient) by reverse mode, by forward
+        mode where the fields have duals, and by differences. program(): launches, the same in each call. tolerance: 0 for the usual
+        one. Error.WrongGradient names the worst number; else what was found is returned."""
+        self._mine(loss, *inputs or ())
+        session, found = self._h.session, _GradcheckResult()
+        run = session._host(program)
+        pointers = None if inputs is None else (_P * len(inputs))(*(f._pointer for f in inputs))
+        status = _tk.gradcheck(loss._pointer, pointers, len(inputs or ()), run, None, _as_real(tolerance), _ct.byref(found))
+        session._check(status or (session._raised and _BAD_STATE))
+        return _Gradcheck(*(getattr(found, name) for name in _Gradcheck._fields))
+
+    def _mine(self, *fields):
+        session = self._h.check().session
+        for field in fields:
+            if not hasattr(field, "_h"):
+                raise TypeError(f"a field is wanted, not {field!r}")
+            if field._h.check().session is not session:
+                raise ValueError(f"field {field._spec.name} is one of another session")
 
 
 def _destroy_with(pointer, session):

@@ -41,5 +41,7 @@ with a.tape(b.loss):
     b.measure()
 np.testing.assert_allclose(a.x.grad, 0.1 * 3 * a.x ** 2)
 assert fields.Error is kernels.Error
+assert (a.x + b.y).shape == np.add(b.y, a.x, out=b.y).shape == (5,)
+b.y = a.x
 END
 "$PY" -B -W error both.py

@@ -108,7 +108,8 @@ class Storing(unittest.TestCase):
                 (ValueError, lambda: m.x.__setitem__(..., [1, 2, 3])), (ValueError, lambda: m.small.__setitem__(0, 128)),
                 (ValueError, lambda: m.large.__setitem__(0, -1)), (ValueError, lambda: m.v.__setitem__(..., np.ones((3, 4)))),
                 (ValueError, lambda: m.bodies.__setitem__(0, {"mass": 1})), (ValueError, lambda: m.bodies.__setitem__(0, (1, 2))),
-                (TypeError, lambda: setattr(m, "split", 1)), (AttributeError, lambda: setattr(m.split, "mass", 1)),
+                (AttributeError, lambda: setattr(m, "y", 1)), (AttributeError, lambda: setattr(m, "fill", 1)), (AttributeError, lambda: setattr(m.x, "gard", 1)),
+                (AttributeError, lambda: setattr(m.bodies, "mass", 1)), (TypeError, lambda: setattr(m, "split", 1)), (AttributeError, lambda: setattr(m.split, "mass", 1)),
                 (TypeError, lambda: setattr(m.bodies.charge, "sign", 0.5)), (ValueError, lambda: setattr(m, "x", [1, 2]))):
             with self.assertRaises(error):
                 store()
@@ -178,6 +179,17 @@ class Lives(unittest.TestCase):
         gc.collect()
         x[...] = 3
         self.assertEqual(x.sum(), 12)
+
+    def test_a_class_made_of_it(self):
+        class Simulation(fields.Module):
+            def __init__(self):
+                super().__init__(N=3)
+                self.history = []
+
+        s = Simulation()
+        s.x = 2
+        s.history.append(s.x.sum())
+        self.assertEqual(s.history, [6])
 
     def test_sessions(self):
         s = fields.Session(threads=2, deterministic=True, seed=3)

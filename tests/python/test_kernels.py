@@ -105,6 +105,17 @@ class Derivatives(unittest.TestCase):
         m.measure.hvp()
         close(m.y.grad_dual, 6 * m.y)
 
+    def test_gradcheck(self):
+        m = self.m
+        r = m.gradcheck(m.loss, m.measure)
+        self.assertEqual(r.compared, sum(f.size for f in self.inputs))
+        close(r.reverse, r.forward)
+        with self.assertRaises(kernels.Error.WrongGradient):
+            m.gradcheck(m.loss, m.stopped, [m.y])
+        with self.assertRaisesRegex(KeyError, "mine"):
+            m.gradcheck(m.loss, lambda: {}["mine"], [m.y])
+        m.measure()
+
     def test_continued(self):
         m = self.m
         with m.tape(m.loss):
@@ -329,6 +340,12 @@ class Errors(unittest.TestCase):
             m.forward(m.y, np.ones(4), m.loss)
         with self.assertRaises(TypeError):
             m.forward(m.bodies, 1, m.loss)
+        other = kernels.Module(threads=1)
+        for scope in (lambda: m.tape(other.loss), lambda: m.forward(m.y, 1, other.loss), lambda: m.gradcheck(other.loss, m.measure)):
+            with self.assertRaisesRegex(ValueError, "session"):
+                scope()
+        with self.assertRaises(TypeError):
+            m.tape("loss")
         with self.assertRaises(KeyError):
             with m.tape(m.loss):
                 m.measure()
