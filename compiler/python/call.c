@@ -45,6 +45,15 @@ static bool is_extent(const ir_func *f, const ir_sigparam *p)
     return false;
 }
 
+/* Of a struct, that of any member. */
+static bool is_lost(const ir_func *f, const ir_sigparam *p)
+{
+    for (int i = 0; i < f->nsig; i++)
+        if (f->sig[i].lost_in && strcmp(f->sig[i].name, p->name) == 0)
+            return true;
+    return false;
+}
+
 static role role_of(const ir_func *f, const sig_item *s)
 {
     const ir_field *a = s->p.array;
@@ -55,7 +64,7 @@ static role role_of(const ir_func *f, const sig_item *s)
     if (s->use == SIG_INPUT || (s->use == SIG_RESULT && s->plane == IR_DATA && a->in))
         return ROLE_ARRAY;
     /* A dual that would be lost is refused unless it is NULL. */
-    return s->use == SIG_OPTIONAL || (s->plane == IR_DUAL && s->p.lost_in) ? ROLE_MAYBE_ARRAY : ROLE_NEW_ARRAY;
+    return s->use == SIG_OPTIONAL || (s->plane == IR_DUAL && is_lost(f, &s->p)) ? ROLE_MAYBE_ARRAY : ROLE_NEW_ARRAY;
 }
 
 static const char *struct_name(const call *c, const ir_sigparam *p)
