@@ -80,7 +80,7 @@ static char *include_flag(arena *mem, const char *dir)
 
 /* Where tkc/tkc_gen.h and libtkc are: beside this executable when the tree was moved, else where they were installed.
  */
-static void add_runtime_dirs(arena *mem, arguments *args, bool link)
+static void add_runtime_dirs(arena *mem, arguments *args, output_kind kind)
 {
     const char *include = TKC_INCLUDE_DIR, *lib = TKC_LIB_DIR;
     char exe[PATH_MAX];
@@ -95,10 +95,14 @@ static void add_runtime_dirs(arena *mem, arguments *args, bool link)
         }
     }
     vec_push(args, include_flag(mem, include));
-    if (link && access(arena_printf(mem, "%s/libtkc.so", lib), R_OK) == 0) {
-        vec_push(args, arena_printf(mem, "-L%s", lib));
-        add(mem, args, "-ltkc");
-    }
+    if (!output_links(kind) || access(arena_printf(mem, "%s/libtkc.so", lib), R_OK) != 0)
+        return;
+    vec_push(args, arena_printf(mem, "-L%s", lib));
+    add(mem, args, "-ltkc");
+    char *real = kind == OUTPUT_PYTHON ? realpath(lib, NULL) : NULL; /* nobody says where Python is to look */
+    if (real)
+        vec_push(args, arena_printf(mem, "-Wl,-rpath,%s", real));
+    free(real);
 }
 
 static bool compiler_failed(diag_sink *d, const char *command, int status)
@@ -125,12 +129,12 @@ bool cc_compile(arena *mem, diag_sink *d, const options *opt, const char *c_path
         add(mem, &args, "-g");
     for (size_t i = 0; i < opt->include_dirs.len; i++)
         vec_push(&args, arena_printf(mem, "-I%s", opt->include_dirs.at[i]));
-    add(mem, &args, opt->kind == OUTPUT_SHARED ? "-shared" : "-c");
+    add(mem, &args, output_links(opt->kind) ? "-shared" : "-c");
     add(mem, &args, c_path);
     add(mem, &args, "-o");
     add(mem, &args, out_path);
-    add_runtime_dirs(mem, &args, opt->kind == OUTPUT_SHARED);
-    if (opt->kind == OUTPUT_SHARED)
+    add_runtime_dirs(mem, &args, opt->kind);
+    if (output_links(opt->kind))
         add(mem, &args, "-lm");
     const int status = run_command(&args, false);
     const bool ok = status == 0 || compiler_failed(d, command, status);

@@ -11,6 +11,7 @@
 enum {
     OPT_C = 1,
     OPT_SHARED,
+    OPT_PYTHON,
     OPT_INCLUDE,
     OPT_DEFINE,
     OPT_REAL,
@@ -138,6 +139,8 @@ static int apply(options *o, int opt, const char *arg, poptContext con)
         return set_kind(o, OUTPUT_OBJECT, "-c");
     case OPT_SHARED:
         return set_kind(o, OUTPUT_SHARED, "-shared");
+    case OPT_PYTHON:
+        return set_kind(o, OUTPUT_PYTHON, "--python");
     case OPT_INCLUDE:
         vec_push(&o->include_dirs, arg);
         return -1;
@@ -184,8 +187,8 @@ static int check_together(const options *o, bool explain)
         return usage("--explain-adjoint and --emit exclude each other");
     if (o->in_place && (o->kind != OUTPUT_FORMAT || o->output))
         return usage("--in-place writes what --format gives over the source, and nowhere else");
-    if (o->cc && o->kind != OUTPUT_OBJECT && o->kind != OUTPUT_SHARED)
-        return usage("--cc has no effect without -c or -shared");
+    if (o->cc && o->kind != OUTPUT_OBJECT && !output_links(o->kind))
+        return usage("--cc has no effect without -c, -shared or --python");
     if (o->dump_after && strcmp(o->dump_after, "all") && !is_pass(o->dump_after))
         return usage("--dump-after=%s: no such pass ('tkc --list-passes' lists them)", o->dump_after);
     if (o->dump_after &&
@@ -228,7 +231,10 @@ int options_parse(options *o, int argc, const char **argv)
         {NULL, 'c', POPT_ARG_NONE, NULL, OPT_C, "Compile the generated C to an object file", NULL},
         {"shared", 0, POPT_ARG_NONE | POPT_ARGFLAG_ONEDASH, NULL, OPT_SHARED,
          "Compile the generated C to a shared library", NULL},
-        {"cc", 0, POPT_ARG_STRING, &o->cc, 0, "C compiler of -c and -shared (else $TKC_CC, else clang)", "COMMAND"},
+        {"python", 0, POPT_ARG_NONE, NULL, OPT_PYTHON,
+         "Write a Python module, and the shared library that it calls beside it", NULL},
+        {"cc", 0, POPT_ARG_STRING, &o->cc, 0, "C compiler of -c, -shared and --python (else $TKC_CC, else clang)",
+         "COMMAND"},
         {"header", 0, POPT_ARG_STRING, &o->header, 0, "Write the header to PATH", "PATH"},
         {"prefix", 0, POPT_ARG_STRING, &o->prefix, 0, "Start all generated names with NAME_ (else the file's name)",
          "NAME"},

@@ -16,6 +16,7 @@ typedef enum output_kind {
     OUTPUT_C,
     OUTPUT_OBJECT,
     OUTPUT_SHARED,
+    OUTPUT_PYTHON,
     OUTPUT_TOKENS,
     OUTPUT_AST,
     OUTPUT_IR,
@@ -50,10 +51,16 @@ typedef struct options {
 int options_parse(options *o, int argc, const char **argv);
 void options_free(options *o);
 
+/* True for modes that make a shared library. */
+static inline bool output_links(output_kind k)
+{
+    return k == OUTPUT_SHARED || k == OUTPUT_PYTHON;
+}
+
 /* True for modes that print text instead of writing a module. */
 static inline bool output_is_text(output_kind k)
 {
-    return k != OUTPUT_C && k != OUTPUT_OBJECT && k != OUTPUT_SHARED;
+    return k != OUTPUT_C && k != OUTPUT_OBJECT && k != OUTPUT_SHARED && k != OUTPUT_PYTHON;
 }
 
 #endif

@@ -19,6 +19,7 @@
 #include "lower/lower.h"
 #include "passes/pipeline.h"
 #include "passes/schedule/schedule.h"
+#include "python/python.h"
 #include "syntax/ast.h"
 
 #ifdef NDEBUG
@@ -34,7 +35,7 @@ typedef struct run {
     intern_pool *names;
     diag_sink *diag;
     outputs out;
-    strbuf source, c, header, text;
+    strbuf source, c, header, python, text;
     uint16_t file;
     ast_module *ast;
     imports imports;
@@ -42,6 +43,7 @@ typedef struct run {
     tx_module *typed;
     const char *name;        /* of the module */
     const char *target;      /* main output, NULL when text goes to standard output */
+    const char *library;     /* --python: path of the shared library */
     const char *header_path; /* NULL: none is written */
 } run;
 
@@ -55,9 +57,21 @@ static bool read_source(run *r)
     return true;
 }
 
+/* Python would take NAME.so for the module itself, in front of NAME.py. */
+static bool name_library(run *r)
+{
+    if (!path_is_regular(r->target))
+        return diag(r->diag, span_at((src_loc){0, 0, 0}), DIAG_FILE_WRITE, r->target,
+                    "no library can lie beside what is no file");
+    const char *name = path_base(path_with_extension(r->mem, r->target, ".so"));
+    r->library = arena_printf(r->mem, "%slib%s", path_dir(r->mem, r->target), name);
+    return true;
+}
+
 static bool name_outputs(run *r)
 {
-    static const char *const extension[] = {[OUTPUT_C] = ".c", [OUTPUT_OBJECT] = ".o", [OUTPUT_SHARED] = ".so"};
+    static const char *const extension[] = {
+        [OUTPUT_C] = ".c", [OUTPUT_OBJECT] = ".o", [OUTPUT_SHARED] = ".so", [OUTPUT_PYTHON] = ".py"};
     const options *o = &r->opt;
     r->name = module_name(r->mem, r->diag, o->input, o->prefix);
     if (!r->name)
@@ -67,10 +81,12 @@ static bool name_outputs(run *r)
         return true;
     if (!r->target)
         r->target = arena_printf(r->mem, "%s%s", r->name, extension[o->kind]);
+    if (o->kind == OUTPUT_PYTHON && !name_library(r))
+        return false;
     if (o->header)
         r->header_path = o->header;
-    else if (!path_is_regular(r->target))
-        r->header_path = NULL; /* -o /dev/null */
+    else if (o->kind == OUTPUT_PYTHON || !path_is_regular(r->target))
+        r->header_path = NULL; /* nobody includes it; -o /dev/null */
     else if (o->kind == OUTPUT_SHARED)
         r->header_path = arena_printf(r->mem, "%s%s.h", path_dir(r->mem, r->target), r->name);
     else
@@ -132,6 +148,10 @@ static bool emit(run *r)
         .header_name = header, .c_name = c, .line_directives = r->opt.line_directives, .no_runtime = r->opt.no_runtime};
     emit_c(&r->c, r->ir, &opt);
     emit_header(&r->header, r->ir, &opt);
+    if (r->opt.kind == OUTPUT_PYTHON) {
+        emit_python_glue(&r->c, r->ir, &opt);
+        emit_python(&r->python, r->ir, &opt, path_base(r->library));
+    }
     return true;
 }
 
@@ -263,8 +283,10 @@ static bool compile_object(run *r, const char *object)
 static bool write_module(run *r)
 {
     spare_inputs(r);
-    const char *object = r->opt.kind == OUTPUT_C ? NULL : outputs_add(&r->out, r->target);
-    return (object || (r->opt.kind == OUTPUT_C && outputs_add_generated(&r->out, r->target, &r->c))) &&
+    const output_kind kind = r->opt.kind;
+    const char *object = kind == OUTPUT_C ? NULL : outputs_add(&r->out, r->library ? r->library : r->target);
+    return (object || (kind == OUTPUT_C && outputs_add_generated(&r->out, r->target, &r->c))) &&
+           (kind != OUTPUT_PYTHON || outputs_add_generated(&r->out, r->target, &r->python)) &&
            (!r->header_path || outputs_add_generated(&r->out, r->header_path, &r->header)) && add_depfile(r) &&
            (!object || compile_object(r, object)) && outputs_commit(&r->out);
 }
@@ -345,6 +367,7 @@ int tkc_main(int argc, const char **argv)
         sb_free(&r.source);
         sb_free(&r.c);
         sb_free(&r.header);
+        sb_free(&r.python);
         sb_free(&r.text);
     }
     options_free(&r.opt);

@@ -18,6 +18,7 @@
 #include "util/intern.h"
 #include "util/ptrmap.h"
 #include "util/strbuf.h"
+#include "util/vec.h"
 
 /* TK_INTERFACE of the runtime that generated code is written for; the C says it in numbers, so that a library of
  * another version is noticed. */
@@ -273,6 +274,18 @@ const char *sig_decl(arena *mem, const ir_sigparam *p, ir_plane plane, sig_use u
 const char *sig_dual_text(arena *mem, const ir_sigparam *p); /* for comments: "dt_dual", "s_dual.link.pos" */
 /* Component k: "p_grad[1]"; dot: behind the name of a struct, "." or, of a pointer, "->". */
 const char *sig_component(arena *mem, const ir_sigparam *p, ir_plane plane, const char *dot, int k);
+
+/* A parameter of a C function that the host calls. */
+typedef struct sig_item {
+    ir_sigparam p;
+    ir_plane plane;
+    sig_use use;
+} sig_item;
+typedef VEC(sig_item) sig_items;
+/* Without the module, in their order. */
+void kernel_items(arena *mem, sig_items *items, const ir_func *kernel, kernel_form form);
+/* "float dt, const float *dt_dual" behind what b holds already. */
+void add_items(arena *mem, strbuf *b, const sig_items *items);
 /* "gravity *m, float dt, const float *dt_dual" */
 const char *kernel_signature(arena *mem, const ir_module *m, const ir_func *kernel, kernel_form form);
 const char *kernel_self(arena *mem, const ir_func *kernel); /* name of the module parameter */

@@ -98,62 +98,81 @@ static sig_use use_of(const ir_sigparam *p, kernel_form form, bool tangent)
     return p->array && p->array->out && runs ? SIG_RESULT : tangent ? SIG_OPTIONAL : SIG_INPUT;
 }
 
-static void add_gradients(arena *mem, strbuf *b, const ir_func *kernel, kernel_form form, bool seeds)
+static void push(sig_items *items, const ir_sigparam *p, ir_plane plane, sig_use use)
+{
+    vec_push(items, ((sig_item){*p, plane, use}));
+}
+
+static void push_gradients(sig_items *items, const ir_func *kernel, kernel_form form, bool seeds)
 {
     for (int i = 0; i < kernel->nsig; i++) {
         const ir_sigparam *p = &kernel->sig[i];
         const sig_use use = seeds ? SIG_OPTIONAL : SIG_RESULT;
         if (!sig_has_grad(p) || sig_is_seed(p) != seeds)
             continue;
-        sb_printf(b, ", %s", sig_decl(mem, p, IR_GRAD, use));
+        push(items, p, IR_GRAD, use);
         if (form == FORM_HVP)
-            sb_printf(b, ", %s", sig_decl(mem, p, IR_GRAD_DUAL, use));
+            push(items, p, IR_GRAD_DUAL, use);
     }
 }
 
 /* The result of a launch and its tangent; for an adjoint, its gradient. */
-static void add_result(arena *mem, strbuf *b, const ir_func *kernel, int i, kernel_form form)
+static void push_result(arena *mem, sig_items *items, const ir_func *kernel, int i, kernel_form form)
 {
     const ir_sigparam p = sig_result(mem, kernel, i);
     if (!sig_stands(&p))
         return;
     if (form == FORM_RUN || form == FORM_JVP)
-        sb_printf(b, ", %s", sig_decl(mem, &p, IR_DATA, SIG_RESULT));
+        push(items, &p, IR_DATA, SIG_RESULT);
     if (form == FORM_JVP && sig_has_dual(&p))
-        sb_printf(b, ", %s", sig_decl(mem, &p, IR_DUAL, SIG_RESULT));
+        push(items, &p, IR_DUAL, SIG_RESULT);
 }
 
-static void add_result_seed(arena *mem, strbuf *b, const ir_func *kernel, int i, kernel_form form)
+static void push_result_seed(arena *mem, sig_items *items, const ir_func *kernel, int i, kernel_form form)
 {
     const ir_sigparam p = sig_result(mem, kernel, i);
     if (!sig_has_dual(&p))
         return;
-    sb_printf(b, ", %s", sig_decl(mem, &p, IR_GRAD, SIG_OPTIONAL));
+    push(items, &p, IR_GRAD, SIG_OPTIONAL);
     if (form == FORM_HVP)
-        sb_printf(b, ", %s", sig_decl(mem, &p, IR_GRAD_DUAL, SIG_OPTIONAL));
+        push(items, &p, IR_GRAD_DUAL, SIG_OPTIONAL);
+}
+
+void kernel_items(arena *mem, sig_items *items, const ir_func *kernel, kernel_form form)
+{
+    for (int i = 0; i < kernel->nsig; i++) {
+        const ir_sigparam *p = &kernel->sig[i];
+        if (!sig_stands(p))
+            continue;
+        push(items, p, IR_DATA, use_of(p, form, false));
+        if ((form == FORM_JVP || form == FORM_HVP) && sig_has_dual(p))
+            push(items, p, IR_DUAL, use_of(p, form, true));
+    }
+    for (int i = 0; i < kernel->nouts; i++)
+        push_result(mem, items, kernel, i, form);
+    for (int seeds = 1; seeds >= 0 && (form == FORM_GRAD || form == FORM_HVP); seeds--) {
+        push_gradients(items, kernel, form, seeds);
+        for (int i = 0; i < kernel->nouts && seeds; i++)
+            push_result_seed(mem, items, kernel, i, form);
+    }
+}
+
+void add_items(arena *mem, strbuf *b, const sig_items *items)
+{
+    for (size_t i = 0; i < items->len; i++)
+        sb_printf(b, "%s%s", b->len ? ", " : "", sig_decl(mem, &items->at[i].p, items->at[i].plane, items->at[i].use));
 }
 
 const char *kernel_signature(arena *mem, const ir_module *m, const ir_func *kernel, kernel_form form)
 {
     strbuf b = {0};
+    sig_items items = {0};
+    kernel_items(mem, &items, kernel, form);
     sb_printf(&b, "%s *%s", m->name, kernel_self(mem, kernel));
-    for (int i = 0; i < kernel->nsig; i++) {
-        const ir_sigparam *p = &kernel->sig[i];
-        if (!sig_stands(p))
-            continue;
-        sb_printf(&b, ", %s", sig_decl(mem, p, IR_DATA, use_of(p, form, false)));
-        if ((form == FORM_JVP || form == FORM_HVP) && sig_has_dual(p))
-            sb_printf(&b, ", %s", sig_decl(mem, p, IR_DUAL, use_of(p, form, true)));
-    }
-    for (int i = 0; i < kernel->nouts; i++)
-        add_result(mem, &b, kernel, i, form);
-    for (int seeds = 1; seeds >= 0 && (form == FORM_GRAD || form == FORM_HVP); seeds--) {
-        add_gradients(mem, &b, kernel, form, seeds);
-        for (int i = 0; i < kernel->nouts && seeds; i++)
-            add_result_seed(mem, &b, kernel, i, form);
-    }
+    add_items(mem, &b, &items);
     const size_t column = strlen("tk_status __(") + strlen(m->name) + strlen(kernel->name) + strlen(form_suffix(form));
     const char *r = wrap_list(mem, arena_strdup(mem, sb_str(&b)), column, 2);
+    vec_free(&items);
     sb_free(&b);
     return r;
 }

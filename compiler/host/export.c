@@ -121,17 +121,17 @@ static bool ends(const arg_list *l, const arg *a)
 }
 
 /* Everything of one parameter or result of that plane, and behind it its dual. */
-static void add_group(arena *mem, strbuf *b, const arg_list *l, ir_plane plane)
+static void push_group(sig_items *items, const arg_list *l, ir_plane plane)
 {
     const ir_plane dual = plane == IR_GRAD ? IR_GRAD_DUAL : IR_DUAL;
     for (int i = 0; i < l->n; i++) {
         const arg *a = &l->at[i];
         if (a->plane != plane || !begins(l, a))
             continue;
-        sb_printf(b, "%s%s", b->len ? ", " : "", sig_decl(mem, &a->p, plane, a->use));
+        vec_push(items, ((sig_item){a->p, plane, a->use}));
         for (int k = 0; k < l->n; k++)
             if (is_one(&l->at[k], a->p.name, dual) && begins(l, &l->at[k]))
-                sb_printf(b, ", %s", sig_decl(mem, &l->at[k].p, dual, l->at[k].use));
+                vec_push(items, ((sig_item){l->at[k].p, dual, l->at[k].use}));
     }
 }
 
@@ -140,28 +140,35 @@ static const char *workspace_name(arena *mem, const ir_func *f)
     return free_name(mem, f, "workspace");
 }
 
-const char *export_signature(arena *mem, const ir_module *m, const ir_func *f, kernel_form form)
+void export_items(arena *mem, sig_items *items, const ir_func *f, kernel_form form)
 {
     arg_list in = list_new(mem, f), out = list_new(mem, f);
     push_inputs(mem, &in, f, form);
     push_outputs(mem, &out, f, form);
+    push_group(items, &in, IR_DATA);
+    push_group(items, &out, IR_DATA);
+    push_group(items, &in, IR_GRAD);
+    push_group(items, &out, IR_GRAD);
+}
+
+const char *export_signature(arena *mem, const ir_module *m, const ir_func *f, kernel_form form)
+{
     strbuf b = {0};
-    add_group(mem, &b, &in, IR_DATA);
-    add_group(mem, &b, &out, IR_DATA);
-    add_group(mem, &b, &in, IR_GRAD);
-    add_group(mem, &b, &out, IR_GRAD);
+    sig_items items = {0};
+    export_items(mem, &items, f, form);
+    add_items(mem, &b, &items);
     if (kernel_form_of(f, form)->ad.workspace)
         sb_printf(&b, "%svoid *%s", b.len ? ", " : "", workspace_name(mem, f));
     const size_t column = strlen("void __(") + strlen(m->name) + strlen(f->name) + strlen(form_suffix(form));
     const char *r = b.len ? wrap_list(mem, arena_strdup(mem, sb_str(&b)), column, 2) : "void";
+    vec_free(&items);
     sb_free(&b);
     return r;
 }
 
 /* ---- the size of a workspace ---- */
 
-/* Whether the macro has this parameter: an integer, or a struct with one. */
-static bool sizes(const ir_func *f, int i)
+bool export_sizes(const ir_func *f, int i)
 {
     bool integer = false;
     for (int k = i; k < f->nsig && (k == i || (f->sig[i].structure && f->sig[k].name == f->sig[i].name)); k++)
@@ -246,7 +253,7 @@ const char *export_workspace(arena *mem, const ir_func *f, kernel_form form)
         return NULL;
     strbuf b = {0};
     for (int i = 0; i < f->nsig; i++)
-        if (sizes(f, i))
+        if (export_sizes(f, i))
             sb_printf(&b, "%s%s", b.len ? ", " : "(", name_member(mem, f->sig[i].name));
     if (b.len)
         sb_addc(&b, ')');

@@ -17,8 +17,12 @@ const char *bind_signature(arena *mem, const ir_module *m, const ir_field *f);
 const char *bind_strided_signature(arena *mem, const ir_module *m, const ir_field *f);
 /* "float a, const float v[3], float *result"; names of the results give way to the user's. */
 const char *export_signature(arena *mem, const ir_module *m, const ir_func *f, kernel_form form);
+/* Without the workspace, in their order. */
+void export_items(arena *mem, sig_items *items, const ir_func *f, kernel_form form);
 /* "(n, steps)" of the macro that sizes a workspace, and its value; NULL: the form needs none. */
 const char *export_workspace(arena *mem, const ir_func *f, kernel_form form);
+/* Whether that macro has parameter i of the function: an integer, or a struct with one. */
+bool export_sizes(const ir_func *f, int i);
 void emit_exports(emitter *e);
 
 /* ---- the .h (header.c, views.c) ---- */

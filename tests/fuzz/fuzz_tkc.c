@@ -1,4 +1,4 @@
-/* A target for libFuzzer: a module from its text to the text of the generated C and header. No files are read or written.
+/* A target for libFuzzer: a module from its text to the text of the generated C, header and Python module. No files are read or written.
  * A digit in front of the text, which no module begins with, selects options; mutate.c changes it like the rest. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +8,7 @@
 #include "lower/lower.h"
 #include "passes/pipeline.h"
 #include "passes/schedule/schedule.h"
+#include "python/python.h"
 #include "syntax/ast.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -27,11 +28,14 @@ static void drop_imports(ast_module *m)
 static void emit(const ir_module *ir, bool no_runtime)
 {
     const emit_options opt = {.header_name = "fuzz.h", .c_name = "fuzz.c", .line_directives = ir->debug, .no_runtime = no_runtime};
-    strbuf c = {0}, header = {0};
+    strbuf c = {0}, header = {0}, python = {0};
     emit_c(&c, ir, &opt);
     emit_header(&header, ir, &opt);
+    emit_python(&python, ir, &opt, "libfuzz.so");
+    emit_python_glue(&c, ir, &opt);
     sb_free(&c);
     sb_free(&header);
+    sb_free(&python);
 }
 
 static void compile(arena *mem, intern_pool *names, diag_sink *d, ast_module *ast, int options)

@@ -415,6 +415,8 @@ void parcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}
                 out, _ = self.must([self.tkc, tk.name, "--explain-adjoint", "-o", f"{tmp}/{name}.c"], cwd=tk.parent)
                 if parts["text"].strip() != out.strip():
                     raise Failure(f"the page shows:\n{parts['text']}\nbut tkc says:\n{out}")
+            if "python" in parts:
+                self.python(tk, parts)
             if "c" not in parts:
                 return
             host = tk.with_suffix(".c")
@@ -425,6 +427,24 @@ void parcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}
             out, _ = self.must([self.link(host, [obj], tmp)])
             if "text" in parts and parts["text"].strip() != out.strip():
                 raise Failure(f"the page shows:\n{parts['text']}\nbut the program prints:\n{out}")
+
+    def python(self, tk, parts):
+        """The module that --python makes, and a program with it, which prints what the page says."""
+        if self.args.sanitize:
+            return                                          # the library would ask for the sanitizers' in Python
+        python = next((p for p in ("python3", "/usr/bin/python3") if self.run([p, "-c", "import numpy"])[0] == 0), None)
+        if not python:
+            raise Skip("no NumPy (python3-numpy)")
+        debug = ["--debug"] if "debug" in parts["words"] else []
+        cc = f"{self.args.cc} -I{self.include} -L{self.build}/runtime -Wl,--no-as-needed -ltkc"
+        self.must([self.tkc, tk.name, "--python", f"--cc={cc}", *debug], cwd=tk.parent)
+        program = tk.parent / "program.py"
+        program.write_text(parts["python"])
+        status, out, err = self.run([python, "-B", "-W", "error", program], cwd=tk.parent, env={"LD_LIBRARY_PATH": f"{self.build}/runtime"})
+        if missing := re.search(r"No module named '(scipy)", err):
+            raise Skip(f"no {missing[1]} (python3-{missing[1]})")
+        if status != 0 or parts["text"].strip() != out.strip():
+            raise Failure(f"status {status}; the page shows:\n{parts['text']}\nbut the program prints:\n{out}{err}")
 
     # ---- all cases ----
 

@@ -5,5 +5,5 @@ let b:did_ftplugin = 1
 setlocal commentstring=//\ %s comments=:///,:// cindent shiftwidth=4 expandtab
 setlocal errorformat=%f:%l:%c:\ %trror:\ %m,%f:%l:%c:\ %tarning:\ %m,%f:%l:%c:\ %tote:\ %m,%-G%.%#
 setlocal makeprg=tkc\ %\ --emit=c\ -o\ /dev/null
-let b:undo_ftplugin = 'setlocal commentstring< comments< cindent< shiftwidth< expandtab< errorformat< makeprg<'
 setlocal formatprg=tkc\ --format\ /dev/stdin
+let b:undo_ftplugin = 'setlocal commentstring< comments< cindent< shiftwidth< expandtab< errorformat< makeprg< formatprg<'

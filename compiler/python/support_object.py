@@ -1,0 +1,653 @@
+import math as _math
+import sys as _sys
+import types as _types
+import weakref as _weakref
+
+
+def _bind_library():
+    """Functions of libtkc by their names without tk_: _tk.tape_end."""
+    t, i, text = _P, _ct.c_int, _ct.c_char_p
+    return _types.SimpleNamespace(**{name: _bind("tk_" + name, result, *arguments) for name, result, *arguments in (
+        ("status_name", text, i), ("error", text), ("session_defaults", _Options), ("session_create", t, t),
+        ("session_destroy", None, t), ("session_threads", i, t), ("session_set_threads", i, t, i),
+        ("session_set_seed", i, t, _ct.c_uint64), ("session_error", text, t), ("session_clear_error", None, t),
+        ("session_stop_at_nonfinite", i, t, _ct.c_bool), ("session_clear_grad", i, t), ("session_clear_dual", i, t),
+        ("call", i, t, t, t, _ct.c_size_t), ("gradcheck", i, t, t, i, _HostFunction, t, _ct.c_double, t), ("tape_begin", i, t, _ct.c_uint), ("tape_end_with", i, t, _ct.c_double), ("tape_drop", i, t),
+        ("tape_is_open", _ct.c_bool, t), ("tape_bytes", _ct.c_size_t, t), ("module_clear_grad", i, t),
+        ("module_clear_dual", i, t), ("field_clear_grad", i, t), ("field_clear_dual", i, t),
+        ("forward_begin", i, t, i, t, t, _ct.c_size_t), ("forward_end", i, t), ("forward_is_open", _ct.c_bool, t),
+        ("field_next", t, t, t), ("field_extent", _ct.c_int64, t, i), ("field_component", t, t, i, i),
+        ("field_structs", t, t, i))})
+
+
+class _Options(_ct.Structure):
+    """tk_session_options of <tkc/tkc.h>."""
+    _fields_ = [("threads", _ct.c_int), ("deterministic", _ct.c_bool), ("flush_denormals", _ct.c_bool),
+                ("seed", _ct.c_uint64), ("alloc", _P), ("alloc_user", _P), ("parallel", _P), ("parallel_user", _P),
+                ("on_print", _P), ("print_user", _P)]
+
+
+_PrintFunction = _ct.CFUNCTYPE(None, _P, _ct.c_char_p)
+_HostFunction = _ct.CFUNCTYPE(_ct.c_int, _P)  # does for programs as well, whose results are ignored
+
+
+class _Triple(_ct.Structure):
+    """tk_triple."""
+    _fields_ = [("name", _ct.c_char_p), ("forward", _HostFunction), ("backward", _HostFunction), ("jvp", _HostFunction)]
+
+
+class _GradcheckResult(_ct.Structure):
+    """tk_gradcheck_result."""
+    _fields_ = [("field", _P), ("component", _ct.c_int64), ("reverse", _ct.c_double), ("forward", _ct.c_double),
+                ("difference", _ct.c_double), ("step", _ct.c_double), ("compared", _ct.c_int64), ("kinks", _ct.c_int64),
+                ("jumps", _ct.c_int64), ("has_forward", _ct.c_bool)]
+
+
+_Gradcheck = _collections.namedtuple("gradcheck", "reverse forward difference step compared kinks jumps")
+_Gradcheck.__doc__ = "What gradcheck found: the three derivatives where they differ most, and how many numbers were compared."
+
+
+# ---- errors: classes that all modules of a process share ----
+
+def _make_errors():
+    shared = _sys.modules.setdefault("tkc_errors", _types.ModuleType("tkc_errors", "Errors of modules written by tkc."))
+    if hasattr(shared, "Error"):
+        return shared.Error
+
+    class Error(Exception):
+        """A failure in libtkc. Its kinds are attributes: Error.BadState is TK_BAD_STATE of the C interface."""
+        __module__, __qualname__ = "tkc_errors", "Error"
+
+    also = {"NoMemory": MemoryError, "BadArgument": ValueError, "Assert": AssertionError, "Bounds": IndexError}
+    Error.kinds = [None]
+    while True:
+        status = _tk.status_name(len(Error.kinds)).decode()
+        if not status.startswith("TK_"):
+            break
+        name = status[3:].title().replace("_", "")
+        kind = type(name, (Error, also[name]) if name in also else (Error,), {"__module__": "tkc_errors", "__doc__": status, "status": status})
+        Error.kinds.append(kind)
+        setattr(Error, name, kind)
+        setattr(shared, name, kind)
+    shared.Error = Error
+    return Error
+
+
+# ---- sessions ----
+
+class Session:
+    """Owns what modules share: tape, forward scope, threads. Module(session=s) makes a module of it; without, each module has its own.
+
+    threads: 0 for all processors; deterministic: scatters give the same bits for any number of threads; flush_denormals: kernels
+    treat denormal numbers as zero; seed: of random numbers; on_print: gets each line of the kernels' print, a str, which else goes
+    to C's stdout. One thread of Python at a time uses a session and its modules."""
+
+    def __init__(self, threads=0, deterministic=False, flush_denormals=False, seed=0, on_print=None):
+        options = _tk.session_defaults()
+        options.threads = _as_i32(threads)
+        options.deterministic = _as_bool(deterministic)
+        options.flush_denormals = _as_bool(flush_denormals)
+        options.seed = _as_u64(seed)
+        if on_print is not None:
+            self._print = _PrintFunction(lambda user, text: on_print(text.decode(errors="replace")))
+            options.on_print = _ct.cast(self._print, _P)
+        self._pointer = _tk.session_create(_ct.byref(options))
+        if not self._pointer:
+            raise Error.BadArgument(_tk.error().decode())
+        self._kept, self._raised = [], []
+        _weakref.finalize(self, _tk.session_destroy, self._pointer).atexit = False
+
+    def _check(self, status):
+        """A failure becomes an exception, and the session forgets it."""
+        if status:
+            message = _tk.session_error(self._pointer).decode() or _tk.error().decode()
+            _tk.session_clear_error(self._pointer)
+            if self._raised:
+                raised, self._raised = self._raised, []
+                raise raised[0]
+            raise Error.kinds[status](message)
+
+    def _keep(self, *arrays):
+        """A tape reads the arrays of its launches once more when it closes."""
+        if _tk.tape_is_open(self._pointer):
+            self._kept.extend(arrays)
+
+    def _host(self, function):
+        """A function for C. What it raises comes out of the call, tape or scope in which it ran."""
+        def run(_):
+            try:
+                function()
+                return 0
+            except BaseException as e:
+                self._raised.append(e)
+                return _BAD_STATE
+
+        return _HostFunction(run) if function is not None else _HostFunction()
+
+    def call(self, forward, backward=None, jvp=None):
+        """Calls forward() as one step of a tape or forward scope, with derivatives of its own (tk_call of the C interface).
+
+        backward() does what an adjoint does, when the tape closes: it adds to gradients of what forward() read, and takes those of
+        what it stored. In a forward scope jvp() runs instead of forward(): values and duals."""
+        name = getattr(forward, "__qualname__", "a function of Python").encode()
+        triple = _Triple(name, self._host(forward), self._host(backward), self._host(jvp))
+        self._keep(triple)
+        self._check(_tk.call(self._pointer, _ct.byref(triple), None, 0))
+
+    @property
+    def threads(self):
+        """How many threads kernels run on at most."""
+        return _tk.session_threads(self._pointer)
+
+    @threads.setter
+    def threads(self, n):
+        self._check(_tk.session_set_threads(self._pointer, _as_i32(n)))
+
+    def set_seed(self, seed):
+        """Random numbers begin anew, with this seed."""
+        self._check(_tk.session_set_seed(self._pointer, _as_u64(seed)))
+
+    def stop_at_nonfinite(self, on=True):
+        """Code built with --debug stops at the first NaN or infinity (Error.NotFinite)."""
+        self._check(_tk.session_stop_at_nonfinite(self._pointer, _as_bool(on)))
+
+    def clear_grad(self):
+        """Sets all gradients of all modules to zero."""
+        self._check(_tk.session_clear_grad(self._pointer))
+
+    def clear_dual(self):
+        """Sets all duals of all modules to zero."""
+        self._check(_tk.session_clear_dual(self._pointer))
+
+    @property
+    def tape_bytes(self):
+        """Bytes held for the launches of the open tape, or of the last one."""
+        return _tk.tape_bytes(self._pointer)
+
+
+class _Tape:
+    """What `with m.tape(m.loss):` enters."""
+
+    def __init__(self, loss, flags, gradient):
+        self._loss, self._flags, self._gradient = loss, flags, gradient
+        self._session, self._memory = loss._h.session, loss._h.memory
+
+    def __enter__(self):
+        self._session._check(_tk.tape_begin(self._loss._pointer, self._flags))
+        return self
+
+    def __exit__(self, kind, value, trace):
+        session = self._session
+        try:
+            if kind is not None or self._loss._h.pointer is None:
+                session._check(_tk.tape_drop(session._pointer))
+            else:
+                session._check(_tk.tape_end_with(self._loss._pointer, self._gradient))
+        finally:
+            session._kept.clear()
+
+
+class _Forward:
+    """What `with m.forward(m.w, seed, outputs):` enters."""
+
+    def __init__(self, field, seed, outputs):
+        self._field, self._outputs, self._seed = field, outputs, seed if seed is None else field._in_memory_order(seed)
+        self._session, self._memory = field._h.session, field._h.memory
+
+    def __enter__(self):
+        outputs = (_P * len(self._outputs))(*(f._pointer for f in self._outputs))
+        count = 0 if self._seed is None else self._seed.size
+        self._session._check(_tk.forward_begin(outputs, len(outputs), self._field._pointer, _at(self._seed), count))
+        return self
+
+    def __exit__(self, kind, value, trace):
+        status = _tk.forward_end(self._session._pointer)
+        if kind is None:
+            self._session._check(status)
+        elif status:
+            _tk.session_clear_error(self._session._pointer)
+
+
+# ---- fields ----
+
+_PLANES = ("data", "grad", "dual", "grad_dual")
+
+
+class _Memory:
+    """Holds the module object of C: views hold this, so that the object goes with the last of them."""
+
+
+class _Handle:
+    """What the module, its fields and its kernels know of the module object of C. pointer: None once it is closed."""
+    __slots__ = ("pointer", "memory", "session", "params", "fields")
+
+    def fail(self, status):
+        if self.pointer is None:
+            raise ValueError("the module is closed")
+        self.session._check(status)
+
+    def check(self):
+        if self.pointer is None:
+            raise ValueError("the module is closed")
+        return self
+
+
+def _view(handle, address, dtype, shape, strides):
+    """Memory of the module as an array that keeps the module alive."""
+    size = dtype.itemsize + sum((n - 1) * s for n, s in zip(shape, strides)) if all(shape) else 0
+    memory = (_ct.c_char * size).from_address(address)
+    memory._owner = handle.memory
+    return _np.ndarray(shape, dtype, memory, 0, strides)
+
+
+class Field(_np.lib.mixins.NDArrayOperatorsMixin):
+    """A field of a module: an array without copies.
+
+    data, grad, dual and grad_dual are its memories, NumPy arrays of shape (extents..., components...); those that the field does
+    not have are an AttributeError. Indexing, operators, functions of NumPy and the methods of arrays mean data. Assignments to
+    elements check type and shape."""
+
+    def __init__(self, handle, spec):
+        self._h, self._spec, self._views = handle, spec, {}
+
+    @property
+    def _pointer(self):
+        return self._h.check().fields[self._spec.number]
+
+    def _plane(self, k):
+        array = self._views.get(k)
+        if array is None:
+            self._h.check()
+            if _PLANES[k] not in self._spec.planes:
+                raise AttributeError(f"field {self._spec.name} has no {_PLANES[k]}")
+            array = self._views[k] = self._array(k)
+        return array
+
+    def _extents(self):
+        return tuple(_tk.field_extent(self._pointer, d) for d in range(self._spec.ndim))
+
+    def _array(self, k):
+        spec, extents = self._spec, self._extents()
+        size = spec.dtype.itemsize
+        between = size * _math.prod(extents) if spec.apart else size
+        step = size if spec.apart else spec.step or size * _math.prod(spec.shape)
+        strides = _row_major(extents, step) + _row_major(spec.shape, between)
+        return _view(self._h, _tk.field_component(self._pointer, k, 0), spec.dtype, extents + spec.shape, strides)
+
+    def __setattr__(self, name, value):
+        if not name.startswith("_") and not isinstance(getattr(type(self), name, None), property):
+            raise AttributeError(f"field {self._spec.name} has no {name} to set")
+        super().__setattr__(name, value)
+
+    def _set(self, k, value):
+        if value is not self:
+            _store(self._plane(k), ..., value, self._spec.name)
+
+    data = property(lambda self: self._plane(0), lambda self, value: self._set(0, value), doc="The values.")
+    grad = property(lambda self: self._plane(1), lambda self, value: self._set(1, value), doc="The gradient.")
+    dual = property(lambda self: self._plane(2), lambda self, value: self._set(2, value), doc="The tangent.")
+    grad_dual = property(lambda self: self._plane(3), lambda self, value: self._set(3, value), doc="The gradient's tangent.")
+
+    def clear_grad(self):
+        """Sets the gradient to zero."""
+        self._h.session._check(_tk.field_clear_grad(self._pointer))
+
+    def clear_dual(self):
+        """Sets the dual to zero."""
+        self._h.session._check(_tk.field_clear_dual(self._pointer))
+
+    def _in_memory_order(self, seed):
+        spec = self._spec
+        if spec.dtype.names:
+            raise TypeError(f"{spec.name}: a forward scope is one of a member of the structs")
+        a = _np.broadcast_to(_fitting(seed, spec.dtype, f"the seed of {spec.name}"), self._extents() + spec.shape)
+        if spec.apart:
+            a = _np.moveaxis(a, range(spec.ndim, a.ndim), range(a.ndim - spec.ndim))
+        return _np.ascontiguousarray(a, spec.dtype)
+
+    def _forget(self):
+        self._views.clear()
+
+    def __array__(self, dtype=None, copy=None):
+        a = self.data if dtype is None else self.data.astype(dtype, copy=False)
+        return a.copy() if copy else a
+
+    def __array_ufunc__(self, ufunc, method, *inputs, out=(), **options):
+        if out:
+            options["out"] = tuple(_bare(a) for a in out)
+        result = getattr(ufunc, method)(*(_bare(a) for a in inputs), **options)
+        return out[0] if len(out) == 1 and isinstance(out[0], Field) else result
+
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self.data, name)
+
+    def __getitem__(self, key):
+        return self.data[key]
+
+    def __setitem__(self, key, value):
+        _store(self.data, key, value, self._spec.name)
+
+    def __len__(self):
+        return len(self.data)
+
+    def __iter__(self):
+        return iter(self.data)
+
+    def __float__(self):
+        return float(self.data)
+
+    def __int__(self):
+        return int(self.data)
+
+    def __bool__(self):
+        return bool(self.data)
+
+    def __repr__(self):
+        return f"<field {self._spec.name}: {self.data!r}>" if self._h.pointer else f"<field {self._spec.name}, closed>"
+
+
+def _bare(a):
+    return a.data if isinstance(a, Field) else a
+
+
+def _row_major(shape, step):
+    strides = []
+    for n in reversed(shape):
+        strides.insert(0, step)
+        step *= n
+    return tuple(strides)
+
+
+class _Structs(Field):
+    """A field of structs, or a member that is a struct: data is an array of structs, and each member is a field as well.
+
+    With soa the members have arrays of their own alone."""
+
+    def __init__(self, handle, spec):
+        super().__init__(handle, spec)
+        self.__dict__.update((name, make(handle)) for name, make in spec.members.items())
+
+    @property
+    def _pointer(self):
+        return self._h.check().fields[self._spec.planes["data"]]
+
+    def _array(self, k):
+        spec, extents = self._spec, self._extents()
+        address = _tk.field_structs(self._h.fields[spec.planes[_PLANES[k]]], k) + spec.offset
+        return _view(self._h, address, spec.dtype, extents, _row_major(extents, spec.step))
+
+    def __setattr__(self, name, value):
+        spec = self.__dict__.get("_spec")
+        if spec and name in spec.members:
+            self.__dict__[name]._set(0, value)
+        else:
+            super().__setattr__(name, value)
+
+    def _members_with(self, plane):
+        return [m for m in (self.__dict__[name] for name in self._spec.members) if plane in m._spec.planes]
+
+    def clear_grad(self):
+        """Sets the gradients of all members to zero."""
+        for member in self._members_with("grad"):
+            member.clear_grad()
+
+    def clear_dual(self):
+        """Sets the duals of all members to zero."""
+        for member in self._members_with("dual"):
+            member.clear_dual()
+
+    def _forget(self):
+        super()._forget()
+        for name in self._spec.members:
+            self.__dict__[name]._forget()
+
+
+_Spec = _collections.namedtuple("_Spec", "name number dtype ndim shape planes apart step")
+_StructSpec = _collections.namedtuple("_StructSpec", "name dtype ndim planes offset step members")
+
+
+class _Slot:
+    """A field as an attribute of modules. Assigned to, all its elements are set."""
+
+    def __init__(self, make, doc):
+        self._make, self.__doc__ = make, doc
+
+    def __set_name__(self, owner, name):
+        self._name = name
+
+    def __get__(self, module, owner=None):
+        if module is None:
+            return self
+        field = module.__dict__.get(self._name)
+        if field is None:
+            field = module.__dict__[self._name] = self._make(module._h.check())
+        elif module._h.pointer is None:
+            module._h.check()
+        return field
+
+    def __set__(self, module, value):
+        self.__get__(module)._set(0, value)
+
+
+def _leaf(name, number, dtype, ndim, shape, planes, apart=False, step=None):
+    spec = _Spec(name, number, dtype, ndim, shape, planes.split(), apart, step)
+    return lambda handle: Field(handle, spec)
+
+
+def _field(doc, *spec, **more):
+    return _Slot(_leaf(*spec, **more), doc)
+
+
+def _inner(name, dtype, ndim, members, offset, step):
+    """Members are numbers and planes of fields, or dicts of them; where they lie, the struct knows."""
+    makers, planes = {}, {}
+    for key, member in members.items():
+        kind, at = dtype.fields[key][:2]
+        if isinstance(member, dict):
+            makers[key] = _inner(f"{name}.{key}", _np.dtype((_np.record, kind)), ndim, member, offset + at, step)
+            inner = makers[key].planes
+        else:
+            makers[key] = _leaf(f"{name}.{key}", member[0], kind.base, ndim, kind.shape, member[1], step=step)
+            inner = dict.fromkeys(member[1].split(), member[0])
+        planes = {**inner, **planes}
+    spec = _StructSpec(name, dtype, ndim, planes, offset, step, makers)
+
+    def make(handle):
+        return _Structs(handle, spec)
+
+    make.planes = planes
+    return make
+
+
+def _structs(doc, name, dtype, ndim, members):
+    return _Slot(_inner(name, dtype, ndim, members, 0, dtype.itemsize), doc)
+
+
+class _Group:
+    """A field of structs with soa: its members are fields."""
+
+    def __init__(self, handle, name, members):
+        self.__dict__.update({"_h": handle, "_name": name}, **{key: make(handle) for key, make in members.items()})
+
+    def __setattr__(self, name, value):
+        if name not in self.__dict__:
+            raise AttributeError(f"{self._name} has no member {name}")
+        self.__dict__[name]._set(0, value)
+
+    def _set(self, k, value):
+        if value is not self:
+            raise TypeError(f"{self._name} is soa: its members are set one by one")
+
+    def _forget(self):
+        for member in self.__dict__.values():
+            if isinstance(member, (Field, _Group)):
+                member._forget()
+
+
+def _group(name, **members):
+    return lambda handle: _Group(handle, name, members)
+
+
+def _apart_structs(doc, name, **members):
+    return _Slot(_group(name, **members), doc)
+
+
+# ---- kernels and modules ----
+
+class _Kernel:
+    """Calling it launches the kernel; grad, jvp and hvp, where they exist, are its derivatives called directly."""
+    __slots__ = ("_h",)
+
+    def __init__(self, handle):
+        self._h = handle
+
+
+class _Launch:
+    """A kernel as an attribute of modules."""
+
+    def __init__(self, kernel):
+        self._kernel, self.__doc__ = kernel, kernel.__doc__
+
+    def __set_name__(self, owner, name):
+        self._name = name
+
+    def __get__(self, module, owner=None):
+        if module is None:
+            return self._kernel
+        kernel = module.__dict__[self._name] = self._kernel(module._h)
+        return kernel
+
+
+class _ParamsView:
+    """The params of a module. Those that size fields cannot be changed."""
+
+    def __init__(self, handle):
+        self.__dict__["_h"] = handle
+
+    def __getattr__(self, name):
+        if name not in _param_kinds:
+            raise AttributeError(f"there is no param {name}")
+        return getattr(self._h.check().params, name)
+
+    def __setattr__(self, name, value):
+        if name not in _param_kinds:
+            raise AttributeError(f"there is no param {name}")
+        new = _Params.from_buffer_copy(self._h.check().params)
+        setattr(new, name, _param_kinds[name](value))
+        self._h.session._check(_set_params(self._h.pointer, _ct.byref(new)))
+        self._h.params = new
+
+    def __dir__(self):
+        return list(_param_kinds)
+
+    def __repr__(self):
+        return f"params({', '.join(f'{name}={getattr(self, name)!r}' for name in _param_kinds)})"
+
+
+class _Module:
+    def __setattr__(self, name, value):
+        mine = getattr(type(self), name, None)
+        if isinstance(mine, type) or (mine is None and type(self).__module__ == __name__ and not name.startswith("_")):
+            raise AttributeError(f"the module has no field {name} to set")
+        super().__setattr__(name, value)
+
+    def _open(self, session, options, **params):
+        if session is not None and options:
+            raise TypeError("with session=..., the options are the session's: " + ", ".join(options))
+        h = self._h = _Handle()
+        h.pointer = None
+        h.session = Session(**options) if session is None else session
+        h.params = _Params(**{name: _param_kinds[name](value) for name, value in params.items()})
+        pointer = _create(h.session._pointer, _ct.byref(h.params), *_made_for)
+        if not pointer:
+            raise Error(_tk.error().decode())
+        h.pointer, h.memory, h.fields = pointer, _Memory(), []
+        _weakref.finalize(h.memory, _destroy_with, pointer, h.session).atexit = False
+        field = None
+        for _ in range(_field_count):
+            field = _tk.field_next(h.session._pointer, field)
+            h.fields.append(field)
+
+    def close(self):
+        """Gives the module up: its memory goes with the last view of it. A second call does nothing."""
+        for field in self.__dict__.values():
+            if isinstance(field, (Field, _Group)):
+                field._forget()
+        self._h.pointer = self._h.memory = None
+
+    @property
+    def closed(self):
+        return self._h.pointer is None
+
+    def __enter__(self):
+        self._h.check()
+        return self
+
+    def __exit__(self, kind, value, trace):
+        self.close()
+
+    @property
+    def session(self):
+        """The session, to make other modules with it."""
+        return self._h.session
+
+    @property
+    def params(self):
+        """The params; those that size no field can be assigned to."""
+        return _ParamsView(self._h.check())
+
+    def clear_grad(self):
+        """Sets the gradients of all fields to zero."""
+        self._h.session._check(_tk.module_clear_grad(self._h.check().pointer))
+
+    def clear_dual(self):
+        """Sets the duals of all fields to zero."""
+        self._h.session._check(_tk.module_clear_dual(self._h.check().pointer))
+
+    def tape(self, loss, sum=False, continued=False, validate=False, gradient=1.0):
+        """`with m.tape(m.loss): ...` sets the loss to 0, records the launches of the block, and at its end runs their adjoints.
+
+        sum: the gradients that are there are added to; continued: they are those of the state that this tape leaves; validate:
+        finds data that change although an adjoint needs them, in code built with --debug; gradient: of the loss. A block that is
+        left by an exception runs no adjoint."""
+        self._mine(loss)
+        return _Tape(loss, 4 * _as_bool(sum) + 8 * _as_bool(continued) + 2 * _as_bool(validate), _as_real(gradient))
+
+    def forward(self, field, seed=None, outputs=()):
+        """`with m.forward(m.w, seed, [m.loss]): ...` clears all duals, sets m.w.dual to the seed (a field of one number: 1), and
+        carries duals along with the launches of the block. outputs: fields whose duals are wanted."""
+        outputs = (outputs,) if hasattr(outputs, "_h") else tuple(outputs)
+        self._mine(field, *outputs)
+        return _Forward(field, seed, outputs)
+
+    def gradcheck(self, loss, program, inputs=None, tolerance=0.0):
+        """Compares the derivatives of the loss by the inputs (None: all fields that have a gradient) by reverse mode, by forward
+        mode where the fields have duals, and by differences. program(): launches, the same in each call. tolerance: 0 for the usual
+        one. Error.WrongGradient names the worst number; else what was found is returned."""
+        self._mine(loss, *inputs or ())
+        session, found = self._h.session, _GradcheckResult()
+        run = session._host(program)
+        pointers = None if inputs is None else (_P * len(inputs))(*(f._pointer for f in inputs))
+        status = _tk.gradcheck(loss._pointer, pointers, len(inputs or ()), run, None, _as_real(tolerance), _ct.byref(found))
+        session._check(status or (session._raised and _BAD_STATE))
+        return _Gradcheck(*(getattr(found, name) for name in _Gradcheck._fields))
+
+    def _mine(self, *fields):
+        session = self._h.check().session
+        for field in fields:
+            if not hasattr(field, "_h"):
+                raise TypeError(f"a field is wanted, not {field!r}")
+            if field._h.check().session is not session:
+                raise ValueError(f"field {field._spec.name} is one of another session")
+
+
+def _destroy_with(pointer, session):
+    """The session is there until its modules are gone."""
+    _destroy(pointer)
+
+
+_tk = _bind_library()
+Error = _make_errors()
+_BAD_STATE = Error.kinds.index(Error.BadState)

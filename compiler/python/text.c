@@ -1,0 +1,76 @@
+/* Types, numbers and comments in Python. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "python/python_int.h"
+
+const char *py_ctype(arena *mem, scalar s)
+{
+    if (s == SC_BOOL)
+        return "_ct.c_bool";
+    if (scalar_is_float(s))
+        return scalar_bytes(s) == 8 ? "_ct.c_double" : "_ct.c_float";
+    return arena_printf(mem, "_ct.c_%sint%d", scalar_is_signed(s) ? "" : "u", 8 * scalar_bytes(s));
+}
+
+const char *py_dtype(arena *mem, scalar s)
+{
+    return arena_printf(mem, "_%s", scalar_name(s));
+}
+
+const char *py_convert(arena *mem, scalar s)
+{
+    return scalar_is_float(s) ? "_as_real" : arena_printf(mem, "_as_%s", scalar_name(s));
+}
+
+const char *py_shape(arena *mem, ir_shape_kind k, int rows, int cols)
+{
+    if (k == IR_SHAPE_SCALAR)
+        return "()";
+    return k == IR_SHAPE_VEC ? arena_printf(mem, "(%d,)", rows) : arena_printf(mem, "(%d, %d)", rows, cols);
+}
+
+/* The fewest digits that are this number. */
+static const char *float_text(arena *mem, scalar s, double f)
+{
+    if (isnan(f) || isinf(f))
+        return isnan(f) ? "float(\"nan\")" : f < 0 ? "float(\"-inf\")" : "float(\"inf\")";
+    for (int digits = 1;; digits++) {
+        const char *text = arena_printf(mem, "%.*g", digits, f);
+        const bool same = scalar_bytes(s) == 8 ? strtod(text, NULL) == f : strtof(text, NULL) == (float)f;
+        if (same || digits == 17)
+            return strpbrk(text, ".e") ? text : arena_printf(mem, "%s.0", text);
+    }
+}
+
+const char *py_number(arena *mem, scalar s, int64_t i, double f)
+{
+    if (s == SC_BOOL)
+        return i ? "True" : "False";
+    if (scalar_is_float(s))
+        return float_text(mem, s, f);
+    return s == SC_U64 ? arena_printf(mem, "%llu", (unsigned long long)i) : arena_printf(mem, "%lld", (long long)i);
+}
+
+void py_doc(strbuf *b, const char *doc, const char *indent)
+{
+    for (const char *p = doc; *p; p++) {
+        if (*p == '\n')
+            sb_printf(b, "%s%s", *indent == '\\' ? "" : "\n", indent);
+        else if (*p == '\\' || *p == '"')
+            sb_printf(b, "\\%c", *p);
+        else
+            sb_addc(b, *p);
+    }
+}
+
+const char *py_member(arena *mem, const ir_struct *r, int k)
+{
+    py_names taken = {0};
+    const char *name = NULL;
+    for (int i = 0; i <= k; i++)
+        name = py_name(mem, &taken, PY_MEMBER, r->members[i].name);
+    vec_free(&taken);
+    return name;
+}

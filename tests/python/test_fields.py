@@ -1,0 +1,219 @@
+"""Fields as NumPy arrays: where they lie, what may be stored, how long they live."""
+import gc
+import unittest
+import weakref
+
+import numpy as np
+
+import fields
+
+
+class Layouts(unittest.TestCase):
+    def setUp(self):
+        self.m = fields.Module(threads=1)
+        self.m.fill()
+
+    def test_scalars_and_vectors(self):
+        m = self.m
+        self.assertEqual((m.s.shape, m.x.shape, m.v.shape, m.a.shape), ((), (4,), (4, 3), (4, 2, 2, 3)))
+        np.testing.assert_array_equal(m.x, np.arange(4.0))
+        np.testing.assert_allclose(m.v, np.arange(4.0)[:, None] + [0.1, 0.2, 0.3])
+        np.testing.assert_array_equal(m.a[3, 1], [[3, 1, 1], [2, 3, 4]])
+        self.assertEqual(m.x.dtype, np.float64)
+
+    def test_components_apart(self):
+        m = self.m
+        self.assertEqual(m.apart.shape, (4, 2, 3))
+        np.testing.assert_array_equal(m.apart[3, 1], [3, 1, 9])
+        self.assertEqual(m.apart.data.strides, (16, 8, 64))
+        np.testing.assert_array_equal(m.turned[2], [[2, 1], [2, 3]])
+
+    def test_structs(self):
+        m = self.m
+        np.testing.assert_array_equal(m.bodies.pos, [[0, 0.5], [1, 0.5], [2, 0.5], [3, 0.5]])
+        np.testing.assert_array_equal(m.bodies.charge.sign, [0, -1, -2, -3])
+        self.assertEqual(m.bodies[2].charge.sign, -2)
+        self.assertEqual(m.bodies.data.dtype, fields.Body)
+        np.testing.assert_array_equal(m.bodies.data["pos"], m.bodies.pos)
+        np.testing.assert_array_equal(m.bodies.clear_grad_, [7] * 4)
+        self.assertEqual(m.lone.pos.shape, (2,))
+        np.testing.assert_array_equal(m.split.pos, [[0, 0.25], [1, 0.25], [2, 0.25], [3, 0.25]])
+        np.testing.assert_array_equal(m.split.charge.sign, np.arange(4))
+        self.assertEqual(m.split.pos.data.strides, (8, 32))
+
+    def test_other_types(self):
+        m = self.m
+        np.testing.assert_array_equal(m.small, [0, -1, -2, -3])
+        self.assertEqual([int(n) for n in m.large], [2**64 - 1 - i for i in range(4)])
+        np.testing.assert_array_equal(m.flags, [True, False, True, False])
+        np.testing.assert_array_equal(m.wide, [[0, 0], [1, -1], [2, -2], [3, -3]])
+        self.assertEqual((m.single.dtype, m.close_.shape), (np.float32, ()))
+
+    def test_planes(self):
+        m = self.m
+        self.assertEqual(m.x.grad.shape, (4,))
+        self.assertEqual(m.v.dual.shape, (4, 3))
+        for field, plane in ((m.small, "grad"), (m.single, "dual"), (m.x, "grad_dual"), (m.bodies, "dual"), (m.bodies.charge.sign, "grad")):
+            with self.assertRaises(AttributeError):
+                getattr(field, plane)
+
+    def test_without_elements(self):
+        m = fields.Module(N=0)
+        m.fill()
+        self.assertEqual((m.x.shape, m.a.shape, m.bodies.pos.shape, m.split.pos.shape), ((0,), (0, 2, 2, 3), (0, 2), (0, 2)))
+
+
+class Storing(unittest.TestCase):
+    def setUp(self):
+        self.m = fields.Module(threads=1)
+
+    def test_what_fits(self):
+        m = self.m
+        m.x[...] = [1, 2, 3, 4]
+        m.x[1] = 0.5
+        m.x[2:] = np.float32(7)
+        np.testing.assert_array_equal(m.x, [1, 0.5, 7, 7])
+        m.x += 1
+        m.x = m.x * 2
+        np.testing.assert_array_equal(np.sqrt(m.x) ** 2 + m.x, 2 * np.array([4, 3, 16, 16]) + np.zeros(4))
+        np.add(m.x, 1, out=m.x)
+        self.assertEqual((m.x.sum(), len(m.x), float(m.x[0])), (43, 4, 5))
+        m.v[...] = np.ones((4, 3), np.float32)
+        m.x.grad = 3
+        np.testing.assert_array_equal(m.x.grad, [3] * 4)
+        m.small[...] = [-128, 127, 0, 1]
+        m.large[0] = 2**64 - 1
+        m.flags[...] = [True, False, True, True]
+
+    def test_structs(self):
+        m = self.m
+        m.bodies[1] = {"pos": [1, 2], "charge": {"q": 0.5, "sign": -1}}
+        m.bodies[2] = ([3, 4], (1, 2), 9)
+        m.bodies.charge.q = 2
+        m.bodies.pos += 1
+        self.assertEqual((m.bodies[1].charge.q, m.bodies[1].charge.sign, m.bodies[2].clear_grad_), (2, -1, 9))
+        np.testing.assert_array_equal(m.bodies.pos[1:3], [[2, 3], [4, 5]])
+        m.bodies[3] = m.bodies[2]
+        m.bodies = np.zeros(4, fields.Body)
+        self.assertEqual(m.bodies.pos.sum(), 0)
+        m.split.charge.q = [1, 2, 3, 4]
+        np.testing.assert_array_equal(m.split.charge.q, [1, 2, 3, 4])
+
+    def test_what_does_not_fit(self):
+        m = self.m
+        for error, store in (
+                (TypeError, lambda: m.small.__setitem__(0, 1.5)), (TypeError, lambda: m.x.__setitem__(..., ["a"] * 4)),
+                (TypeError, lambda: m.x.__setitem__(..., 1j)), (TypeError, lambda: m.flags.__setitem__(0, 1)),
+                (TypeError, lambda: m.bodies.__setitem__(0, 1.0)), (TypeError, lambda: m.x.__setitem__(0, True)),
+                (ValueError, lambda: m.x.__setitem__(..., [1, 2, 3])), (ValueError, lambda: m.small.__setitem__(0, 128)),
+                (ValueError, lambda: m.large.__setitem__(0, -1)), (ValueError, lambda: m.v.__setitem__(..., np.ones((3, 4)))),
+                (ValueError, lambda: m.bodies.__setitem__(0, {"mass": 1})), (ValueError, lambda: m.bodies.__setitem__(0, (1, 2))),
+                (AttributeError, lambda: setattr(m, "y", 1)), (AttributeError, lambda: setattr(m, "fill", 1)), (AttributeError, lambda: setattr(m.x, "gard", 1)),
+                (AttributeError, lambda: setattr(m.bodies, "mass", 1)), (TypeError, lambda: setattr(m, "split", 1)), (AttributeError, lambda: setattr(m.split, "mass", 1)),
+                (TypeError, lambda: setattr(m.bodies.charge, "sign", 0.5)), (ValueError, lambda: setattr(m, "x", [1, 2]))):
+            with self.assertRaises(error):
+                store()
+
+
+class Params(unittest.TestCase):
+    def test_defaults_and_changes(self):
+        m = fields.Module()
+        self.assertEqual((m.params.N, m.params.SCALE, m.params.ON, m.params.session_), (4, 0.1, True, -5))
+        m = fields.Module(N=2, SCALE=3, ON=np.bool_(True), session_=1)
+        m.x = 1
+        m.scale()
+        m.params.SCALE = 0.5
+        m.scale()
+        np.testing.assert_array_equal(m.x, [1.5, 1.5])
+        self.assertEqual(repr(m.params), "params(N=2, SCALE=0.5, ON=True, session_=1)")
+
+    def test_refused(self):
+        m = fields.Module()
+        for error, change in ((ValueError, lambda: setattr(m.params, "N", 5)), (TypeError, lambda: setattr(m.params, "N", 5.0)),
+                              (AttributeError, lambda: setattr(m.params, "M", 5)), (AttributeError, lambda: m.params.M),
+                              (TypeError, lambda: fields.Module(N=1.5)), (ValueError, lambda: fields.Module(N=2**31)),
+                              (TypeError, lambda: fields.Module(ON=1)), (TypeError, lambda: fields.Module(M=1)),
+                              (TypeError, lambda: fields.Module(4)), (TypeError, lambda: fields.Module(SCALE="1"))):
+            with self.assertRaises(error):
+                change()
+        self.assertEqual(m.params.N, 4)
+        m.fill()
+        with self.assertRaisesRegex(fields.Error, "negative"):
+            fields.Module(N=-1)
+
+
+class Lives(unittest.TestCase):
+    def test_views_keep_the_memory(self):
+        m = fields.Module(N=100000)
+        m.x = 2
+        gone = weakref.ref(m._h.memory)
+        view, part = m.x.data, m.bodies.charge.q.data[5:]
+        del m
+        self.assertIsNotNone(gone())
+        self.assertEqual(view.sum() + part.sum(), 200000)
+        del view
+        self.assertIsNotNone(gone())
+        del part
+        self.assertIsNone(gone(), "it goes with the last view, before any collection of circles")
+
+    def test_closing(self):
+        with fields.Module() as m:
+            x, kernel, held, group, params = m.x, m.fill, m.v.data, m.split, m.params
+            gone = weakref.ref(m._h.memory)
+            m.bodies.pos.data
+            self.assertFalse(m.closed)
+        self.assertTrue(m.closed)
+        m.close()
+        for access in (lambda: m.x, lambda: x.data, lambda: x[0], kernel, lambda: m.fill(), lambda: group.pos.data, lambda: params.N, lambda: m.params,
+                       lambda: m.tape(x), lambda: m.clear_grad(), lambda: x.clear_grad(), m.__enter__, lambda: setattr(m, "x", 1)):
+            with self.assertRaisesRegex(ValueError, "closed"):
+                access()
+        self.assertIn("closed", repr(x))
+        held[0] = 5
+        self.assertIsNotNone(gone())
+        del held
+        self.assertIsNone(gone())
+
+    def test_a_field_keeps_the_module(self):
+        x = fields.Module().x
+        gc.collect()
+        x[...] = 3
+        self.assertEqual(x.sum(), 12)
+
+    def test_a_class_made_of_it(self):
+        class Simulation(fields.Module):
+            def __init__(self):
+                super().__init__(N=3)
+                self.history = []
+
+        s = Simulation()
+        s.x = 2
+        s.history.append(s.x.sum())
+        self.assertEqual(s.history, [6])
+
+    def test_sessions(self):
+        s = fields.Session(threads=2, deterministic=True, seed=3)
+        a, b = fields.Module(session=s), fields.Module(N=2, session=s)
+        self.assertIs(a.session, s)
+        self.assertEqual((s.threads, a.x.shape, b.x.shape), (2, (4,), (2,)))
+        s.threads = 1
+        self.assertEqual(b.session.threads, 1)
+        a.x = b.x = 1
+        with a.tape(a.s):
+            a.energy()
+            b.energy()
+        a.close()
+        b.fill()
+        with self.assertRaises(TypeError):
+            fields.Module(session=s, threads=1)
+        with self.assertRaises(TypeError):
+            fields.Module(thread=1)
+        with self.assertRaises(ValueError):
+            fields.Session(threads=-1)
+        s.clear_grad()
+        s.clear_dual()
+        self.assertEqual(b.x.grad.sum(), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
