@@ -209,10 +209,11 @@ static bool add_depfile(run *r)
         add_make_name(&b, r->imports.files.at[i]->path);
     }
     sb_addc(&b, '\n');
-    /* Rules without commands: a file that is gone is no reason to stop. */
+    /* Rules without commands: a file that is gone is no reason to stop. The space is for CMake before 3.25, which reads
+     * the files of a rule up to it. */
     for (size_t i = 1; i < r->imports.files.len; i++) {
         add_make_name(&b, r->imports.files.at[i]->path);
-        sb_add(&b, ":\n");
+        sb_add(&b, ": \n");
     }
     const char *path = r->opt.depfile ? r->opt.depfile : path_with_extension(r->mem, r->target, ".d");
     const bool ok = outputs_add_text(&r->out, path, &b);
