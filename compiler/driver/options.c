@@ -19,6 +19,7 @@ enum {
     OPT_LANES,
     OPT_LIST_PASSES,
     OPT_DIAGNOSTICS,
+    OPT_RUNTIME,
     OPT_WARNING,
     OPT_VERSION,
     OPT_HELP
@@ -72,6 +73,14 @@ static int set_lanes(options *o, const char *when)
             return -1;
         }
     return usage("--lanes=%s: must be auto, all or none", when);
+}
+
+static int set_runtime(options *o, const char *where)
+{
+    if (strcmp(where, "library") && strcmp(where, "embed"))
+        return usage("--runtime=%s: must be library or embed", where);
+    o->embed = !strcmp(where, "embed");
+    return -1;
 }
 
 static int set_diagnostics(options *o, const char *name)
@@ -152,6 +161,8 @@ static int apply(options *o, int opt, const char *arg, poptContext con)
         return set_lanes(o, arg);
     case OPT_DIAGNOSTICS:
         return set_diagnostics(o, arg);
+    case OPT_RUNTIME:
+        return set_runtime(o, arg);
     case OPT_WARNING:
         return usage("-W%s: no such warning option", arg);
     case OPT_LIST_PASSES:
@@ -175,6 +186,10 @@ static int check_together(const options *o, bool explain)
         return usage("-MF has no effect without -MD");
     if (output_is_text(o->kind) && o->write_deps)
         return usage("-MD: no file is written that could have dependencies");
+    if (o->embed && o->kind != OUTPUT_C)
+        return usage("--runtime=embed: this choice of output writes no C");
+    if (o->embed && o->no_runtime)
+        return usage("--runtime=embed and --no-runtime exclude each other");
     if (output_is_text(o->kind) && o->header)
         return usage("--header: this choice of output has no header");
     if (explain && o->kind != OUTPUT_EXPLAIN && output_is_text(o->kind))
@@ -188,7 +203,7 @@ static int check_together(const options *o, bool explain)
     return -1;
 }
 
-static int parse_all(options *o, poptContext con, int *explain, int *write_deps)
+static int parse_all(options *o, poptContext con, int *explain, int *write_deps, int *alone)
 {
     int opt;
     while ((opt = poptGetNextOpt(con)) > 0) {
@@ -207,6 +222,7 @@ static int parse_all(options *o, poptContext con, int *explain, int *write_deps)
         return usage("one input file at a time: '%s' and '%s' are two", o->input, second);
     o->write_deps = *write_deps;
     o->explain = *explain;
+    o->no_runtime = *alone;
     if (*explain && o->kind == OUTPUT_C && !o->output)
         o->kind = OUTPUT_EXPLAIN;
     return check_together(o, *explain);
@@ -236,6 +252,9 @@ int options_parse(options *o, int argc, const char **argv)
          "Generate checks of bounds, assertions, races and data that adjoints need", NULL},
         {"no-runtime", 0, POPT_ARG_NONE, &alone, 0,
          "Generate export funcs that need libm alone, for embedded use; fields and kernels are errors", NULL},
+        {"runtime", 0, POPT_ARG_STRING, NULL, OPT_RUNTIME,
+         "Where libtkc comes from (library); embed: write it beside the C, as tkc_runtime.c and tkc_runtime.h",
+         "library|embed"},
         {NULL, 'g', POPT_ARG_NONE, &lines, 0, "Let debuggers show the .tk source (#line)", NULL},
         {"emit", 0, POPT_ARG_STRING, NULL, OPT_EMIT, "Print a stage of the compilation instead", "tokens|ast|ir|c"},
         {"dump-after", 0, POPT_ARG_STRING, &o->dump_after, 0, "Print the IR after a pass to standard error",
@@ -261,9 +280,8 @@ int options_parse(options *o, int argc, const char **argv)
         abort();
     poptSetOtherOptionHelp(con, "[OPTION...] KERNEL.tk");
     o->parser = con;
-    const int status = parse_all(o, con, &explain, &write_deps);
+    const int status = parse_all(o, con, &explain, &write_deps, &alone);
     o->debug = debug;
-    o->no_runtime = alone;
     o->line_directives = lines;
     o->through_text = through_text;
     o->werror = werror;

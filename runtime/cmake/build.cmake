@@ -51,6 +51,9 @@ function(tkc_build_compiler root)
   set(helpers "${root}/compiler/host/helpers.py")
   add_custom_command(OUTPUT "${made}/helpers.c" DEPENDS "${helpers}" "${math}" VERBATIM
     COMMAND "${TKC_PYTHON}" "${helpers}" "${math}" "${made}/helpers.c")
+  set(amalgamate "${root}/compiler/driver/amalgamate.py")
+  add_custom_command(OUTPUT "${made}/runtime_text.c" DEPENDS "${amalgamate}" DEPFILE "${made}/runtime_text.c.d" VERBATIM
+    COMMAND "${TKC_PYTHON}" "${amalgamate}" "${root}/runtime" "${root}/LICENSE" "${PROJECT_VERSION}" "${made}/runtime_text.c" "${made}/runtime_text.c.d")
   set(embed "${root}/compiler/check/embed.sh")
   file(READ "${root}/compiler/check/meson.build" texts)
   string(REGEX MATCHALL "[a-z_]+\\.tk" texts "${texts}") # in their order
@@ -59,7 +62,8 @@ function(tkc_build_compiler root)
     COMMAND sh "${embed}" "${made}/prelude.c" ${texts})
 
   tkc_sources(sources "${root}/compiler")
-  add_executable(tkc_compiler ${sources} "${made}/tk.lex.c" "${made}/tk.lex.h" "${made}/tk.tab.c" "${made}/tk.tab.h" "${made}/helpers.c" "${made}/prelude.c")
+  add_executable(tkc_compiler ${sources} "${made}/tk.lex.c" "${made}/tk.lex.h" "${made}/tk.tab.c" "${made}/tk.tab.h" "${made}/helpers.c" "${made}/prelude.c"
+    "${made}/runtime_text.c")
   add_executable(tkc::compiler ALIAS tkc_compiler)
   target_include_directories(tkc_compiler PRIVATE "${root}/compiler" "${made}" "${TKC_POPT_INCLUDE}")
   target_link_libraries(tkc_compiler PRIVATE "${TKC_POPT}" m)

@@ -32,7 +32,7 @@ meson introspect --targets "$(dirname "$(dirname "$TKC")")" >targets.json
 python3 - "$ROOT" <<'END'
 import json, os, sys
 root = os.path.realpath(sys.argv[1])
-made = {"tk.lex.c", "tk.tab.c", "helpers.c", "prelude.c"}
+made = {"tk.lex.c", "tk.tab.c", "helpers.c", "prelude.c", "runtime_text.c"}
 def of(paths):
     paths = [os.path.realpath(p) for p in paths if p.endswith(".c")]
     return sorted(os.path.basename(p) if os.path.basename(p) in made else os.path.relpath(p, root) for p in paths)

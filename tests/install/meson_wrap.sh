@@ -1,7 +1,7 @@
 # The wrap file of docs/c-api.md, of a repository with this tree: find_program comes before dependency, and nothing that is installed is used.
 command -v git >/dev/null || { echo "no git"; exit 77; }
 mkdir -p origin/docs program/subprojects
-cp -R "$ROOT/meson.build" "$ROOT/meson_options.txt" "$ROOT/compiler" "$ROOT/grammar" "$ROOT/runtime" origin
+cp -R "$ROOT/meson.build" "$ROOT/meson_options.txt" "$ROOT/LICENSE" "$ROOT/compiler" "$ROOT/grammar" "$ROOT/runtime" origin
 cp "$ROOT/docs/tkc.1" origin/docs
 (
     cd origin || exit
