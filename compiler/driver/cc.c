@@ -78,6 +78,22 @@ static char *include_flag(arena *mem, const char *dir)
     return arena_printf(mem, "%s%s", system ? "-idirafter" : "-I", dir);
 }
 
+/* A library that is loaded finds libtkc where the linker did; the loader looks in the system's folders by itself. */
+static void add_library(arena *mem, arguments *args, const char *dir)
+{
+    if (access(arena_printf(mem, "%s/libtkc.so", dir), R_OK) != 0)
+        return;
+    vec_push(args, arena_printf(mem, "-L%s", dir));
+    add(mem, args, "-ltkc");
+    char *real = realpath(dir, NULL);
+    if (real && strncmp(real, "/usr/lib", 8) != 0 && strncmp(real, "/lib", 4) != 0) {
+        const char *const words[] = {"-Xlinker", "-rpath", "-Xlinker", real};
+        for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+            add(mem, args, words[i]);
+    }
+    free(real);
+}
+
 /* Where tkc/tkc_gen.h and libtkc are: beside this executable when the tree was moved, else where they were installed.
  */
 static void add_runtime_dirs(arena *mem, arguments *args, output_kind kind)
@@ -95,14 +111,8 @@ static void add_runtime_dirs(arena *mem, arguments *args, output_kind kind)
         }
     }
     vec_push(args, include_flag(mem, include));
-    if (!output_links(kind) || access(arena_printf(mem, "%s/libtkc.so", lib), R_OK) != 0)
-        return;
-    vec_push(args, arena_printf(mem, "-L%s", lib));
-    add(mem, args, "-ltkc");
-    char *real = kind == OUTPUT_PYTHON ? realpath(lib, NULL) : NULL; /* nobody says where Python is to look */
-    if (real)
-        vec_push(args, arena_printf(mem, "-Wl,-rpath,%s", real));
-    free(real);
+    if (output_links(kind))
+        add_library(mem, args, lib);
 }
 
 static bool compiler_failed(diag_sink *d, const char *command, int status)

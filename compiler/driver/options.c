@@ -21,6 +21,7 @@ enum {
     OPT_LANES,
     OPT_LIST_PASSES,
     OPT_DIAGNOSTICS,
+    OPT_RUNTIME,
     OPT_WARNING,
     OPT_VERSION,
     OPT_HELP
@@ -74,6 +75,14 @@ static int set_lanes(options *o, const char *when)
             return -1;
         }
     return usage("--lanes=%s: must be auto, all or none", when);
+}
+
+static int set_runtime(options *o, const char *where)
+{
+    if (strcmp(where, "library") && strcmp(where, "embed"))
+        return usage("--runtime=%s: must be library or embed", where);
+    o->embed = !strcmp(where, "embed");
+    return -1;
 }
 
 static int set_diagnostics(options *o, const char *name)
@@ -158,6 +167,8 @@ static int apply(options *o, int opt, const char *arg, poptContext con)
         return set_lanes(o, arg);
     case OPT_DIAGNOSTICS:
         return set_diagnostics(o, arg);
+    case OPT_RUNTIME:
+        return set_runtime(o, arg);
     case OPT_WARNING:
         return usage("-W%s: no such warning option", arg);
     case OPT_LIST_PASSES:
@@ -181,6 +192,10 @@ static int check_together(const options *o, bool explain)
         return usage("-MF has no effect without -MD");
     if (output_is_text(o->kind) && o->write_deps)
         return usage("-MD: no file is written that could have dependencies");
+    if (o->embed && o->kind != OUTPUT_C)
+        return usage("--runtime=embed: this choice of output writes no C");
+    if (o->embed && o->no_runtime)
+        return usage("--runtime=embed and --no-runtime exclude each other");
     if (output_is_text(o->kind) && o->header)
         return usage("--header: this choice of output has no header");
     if (explain && o->kind != OUTPUT_EXPLAIN && output_is_text(o->kind))
@@ -197,7 +212,8 @@ static int check_together(const options *o, bool explain)
     return -1;
 }
 
-static int parse_all(options *o, poptContext con, const int *explain, const int *write_deps, const int *in_place)
+static int parse_all(options *o, poptContext con, const int *explain, const int *write_deps, const int *in_place,
+                     const int *alone)
 {
     int opt;
     while ((opt = poptGetNextOpt(con)) > 0) {
@@ -217,6 +233,7 @@ static int parse_all(options *o, poptContext con, const int *explain, const int 
     o->write_deps = *write_deps;
     o->explain = *explain;
     o->in_place = *in_place;
+    o->no_runtime = *alone;
     if (*explain && o->kind == OUTPUT_C && !o->output)
         o->kind = OUTPUT_EXPLAIN;
     return check_together(o, *explain);
@@ -249,6 +266,9 @@ int options_parse(options *o, int argc, const char **argv)
          "Generate checks of bounds, assertions, races and data that adjoints need", NULL},
         {"no-runtime", 0, POPT_ARG_NONE, &alone, 0,
          "Generate export funcs that need libm alone, for embedded use; fields and kernels are errors", NULL},
+        {"runtime", 0, POPT_ARG_STRING, NULL, OPT_RUNTIME,
+         "Where libtkc comes from (library); embed: write it beside the C, as tkc_runtime.c and tkc_runtime.h",
+         "library|embed"},
         {NULL, 'g', POPT_ARG_NONE, &lines, 0, "Let debuggers show the .tk source (#line)", NULL},
         {"emit", 0, POPT_ARG_STRING, NULL, OPT_EMIT, "Print a stage of the compilation instead", "tokens|ast|ir|c"},
         {"format", 0, POPT_ARG_NONE, NULL, OPT_FORMAT, "Print the source with its spaces and indentation in order",
@@ -277,9 +297,8 @@ int options_parse(options *o, int argc, const char **argv)
         abort();
     poptSetOtherOptionHelp(con, "[OPTION...] KERNEL.tk\n  or:  tkc explain [CODE...]");
     o->parser = con;
-    const int status = parse_all(o, con, &explain, &write_deps, &in_place);
+    const int status = parse_all(o, con, &explain, &write_deps, &in_place, &alone);
     o->debug = debug;
-    o->no_runtime = alone;
     o->line_directives = lines;
     o->through_text = through_text;
     o->werror = werror;

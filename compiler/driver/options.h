@@ -36,7 +36,7 @@ typedef struct options {
     const char *dump_after; /* a pass's name, "all" or NULL */
     output_kind kind;
     ir_lanes lanes;
-    bool write_deps, explain, in_place, debug, line_directives, werror, no_runtime, through_text;
+    bool write_deps, explain, in_place, debug, line_directives, werror, no_runtime, embed, through_text;
     scalar real;
     diag_format diagnostics;
     VEC(const char *) include_dirs;

@@ -14,6 +14,7 @@
 #include "driver/imports.h"
 #include "driver/name.h"
 #include "driver/options.h"
+#include "driver/runtime_text.h"
 #include "host/host.h"
 #include "ir/text/io.h"
 #include "lower/lower.h"
@@ -144,8 +145,11 @@ static bool emit(run *r)
 {
     const char *header = path_base(r->header_path ? r->header_path : arena_printf(r->mem, "%s.h", r->name));
     const char *c = r->target && r->opt.kind == OUTPUT_C ? r->target : arena_printf(r->mem, "%s.c", r->name);
-    const emit_options opt = {
-        .header_name = header, .c_name = c, .line_directives = r->opt.line_directives, .no_runtime = r->opt.no_runtime};
+    const emit_options opt = {.header_name = header,
+                              .c_name = c,
+                              .line_directives = r->opt.line_directives,
+                              .no_runtime = r->opt.no_runtime,
+                              .embed = r->opt.embed};
     emit_c(&r->c, r->ir, &opt);
     emit_header(&r->header, r->ir, &opt);
     if (r->opt.kind == OUTPUT_PYTHON) {
@@ -236,10 +240,11 @@ static bool add_depfile(run *r)
         add_make_name(&b, r->imports.files.at[i]->path);
     }
     sb_addc(&b, '\n');
-    /* Rules without commands: a file that is gone is no reason to stop. */
+    /* Rules without commands: a file that is gone is no reason to stop. The space is for CMake before 3.25, which reads
+     * the files of a rule up to it. */
     for (size_t i = 1; i < r->imports.files.len; i++) {
         add_make_name(&b, r->imports.files.at[i]->path);
-        sb_add(&b, ":\n");
+        sb_add(&b, ": \n");
     }
     const char *path = r->opt.depfile ? r->opt.depfile : path_with_extension(r->mem, r->target, ".d");
     const bool ok = outputs_add_text(&r->out, path, &b);
@@ -279,6 +284,31 @@ static bool compile_object(run *r, const char *object)
     return ok;
 }
 
+/* Several modules of a program write the same: a file that is there already stays as it is, so that nothing is compiled
+ * for it again. */
+static bool add_runtime_file(run *r, const char *beside, const char *name, const char *text)
+{
+    const char *path = arena_printf(r->mem, "%s%s", path_dir(r->mem, beside), name);
+    if (!strcmp(path, beside))
+        return diag(r->diag, span_at((src_loc){0, 0, 0}), DIAG_FILE_WRITE, path,
+                    "a module and its libtkc are the same file");
+    strbuf old = {0}, new = {0};
+    sb_add(&new, text);
+    const bool same = access(path, R_OK) == 0 && path_is_regular(path) && file_read(&old, path, new.len, r->diag) &&
+                      old.len == new.len && !memcmp(sb_str(&old), text, new.len);
+    const bool ok = same || outputs_add_generated(&r->out, path, &new);
+    sb_free(&old);
+    sb_free(&new);
+    return ok;
+}
+
+static bool add_runtime(run *r)
+{
+    return !r->opt.embed || !r->header_path ||
+           (add_runtime_file(r, r->target, "tkc_runtime.c", runtime_source) &&
+            add_runtime_file(r, r->header_path, "tkc_runtime.h", runtime_header));
+}
+
 /* What cannot be written is found before the C compiler runs. */
 static bool write_module(run *r)
 {
@@ -287,8 +317,8 @@ static bool write_module(run *r)
     const char *object = kind == OUTPUT_C ? NULL : outputs_add(&r->out, r->library ? r->library : r->target);
     return (object || (kind == OUTPUT_C && outputs_add_generated(&r->out, r->target, &r->c))) &&
            (kind != OUTPUT_PYTHON || outputs_add_generated(&r->out, r->target, &r->python)) &&
-           (!r->header_path || outputs_add_generated(&r->out, r->header_path, &r->header)) && add_depfile(r) &&
-           (!object || compile_object(r, object)) && outputs_commit(&r->out);
+           (!r->header_path || outputs_add_generated(&r->out, r->header_path, &r->header)) && add_runtime(r) &&
+           add_depfile(r) && (!object || compile_object(r, object)) && outputs_commit(&r->out);
 }
 
 /* --format. The source may be written over: by itself, in order. */

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-typedef struct row {
+typedef struct profile_row {
     const tk_kernel *kernel;
     tk_kernel_fn fn;
     char *name; /* with its module's; a copy: the module may be gone, and its code unloaded, when it is printed */
@@ -19,10 +19,10 @@ typedef struct row {
     uint64_t launches;
     int64_t ns, most_ns;
     size_t most_held;
-} row;
+} profile_row;
 
 typedef struct event {
-    uint32_t row;
+    uint32_t at; /* its row */
     int64_t began, ended;
     size_t held;
 } event;
@@ -30,7 +30,7 @@ typedef struct event {
 struct rt_profile {
     bool on;
     int64_t began, lasted; /* lasted: in spans that are over */
-    row *rows;
+    profile_row *rows;
     size_t nrows, rows_room;
     event *events;
     size_t nevents, events_room;
@@ -66,14 +66,14 @@ static char *full_name(const tk_module *m, const tk_kernel *k)
     return name;
 }
 
-static bool is_of(const row *r, const tk_module *m, const tk_kernel *k, tk_kernel_fn fn)
+static bool is_of(const profile_row *r, const tk_module *m, const tk_kernel *k, tk_kernel_fn fn)
 {
     const size_t n = strlen(m->desc->name);
     return r->kernel == k && r->fn == fn && strncmp(r->name, m->desc->name, n) == 0 && r->name[n] == '.' &&
            strcmp(r->name + n + 1, k->name) == 0;
 }
 
-static row *row_of(struct rt_profile *p, const tk_module *m, const tk_kernel *k, tk_kernel_fn fn)
+static profile_row *row_of(struct rt_profile *p, const tk_module *m, const tk_kernel *k, tk_kernel_fn fn)
 {
     for (size_t i = 0; i < p->nrows; i++)
         if (is_of(&p->rows[i], m, k, fn))
@@ -83,7 +83,7 @@ static row *row_of(struct rt_profile *p, const tk_module *m, const tk_kernel *k,
         free(name);
         return NULL;
     }
-    p->rows[p->nrows] = (row){.kernel = k, .fn = fn, .name = name, .pass = pass_of(k, fn)};
+    p->rows[p->nrows] = (profile_row){.kernel = k, .fn = fn, .name = name, .pass = pass_of(k, fn)};
     return &p->rows[p->nrows++];
 }
 
@@ -102,7 +102,7 @@ void tk_rt_profile_leave(tk_module *m, const tk_kernel *k, tk_kernel_fn fn, int6
         return;
     const int64_t ended = tk_rt_now();
     const size_t held = atomic_load(&m->session->most_held);
-    row *r = row_of(p, m, k, fn);
+    profile_row *r = row_of(p, m, k, fn);
     if (!r) {
         p->lost++;
         return;
@@ -121,7 +121,7 @@ void tk_rt_profile_leave(tk_module *m, const tk_kernel *k, tk_kernel_fn fn, int6
 
 static int by_time(const void *a, const void *b)
 {
-    const row *x = *(const row *const *)a, *y = *(const row *const *)b;
+    const profile_row *x = *(const profile_row *const *)a, *y = *(const profile_row *const *)b;
     return x->ns != y->ns ? (x->ns < y->ns ? 1 : -1) : (x > y) - (x < y);
 }
 
@@ -133,7 +133,7 @@ static int64_t lasted(const struct rt_profile *p)
 static bool print_table(const tk_session *s, FILE *f)
 {
     const struct rt_profile *p = s->profile;
-    const row **sorted = malloc((p->nrows + 1) * sizeof *sorted);
+    const profile_row **sorted = malloc((p->nrows + 1) * sizeof *sorted);
     if (!sorted)
         return false;
     int64_t all = 0;
@@ -150,7 +150,7 @@ static bool print_table(const tk_session *s, FILE *f)
             span > 0 ? 100 * (double)all / span : 0, s->threads, s->threads == 1 ? "" : "s");
     fprintf(f, "%-*s  pass    launches    total ms  share %%     mean us      max us   memory MB\n", width, "kernel");
     for (size_t i = 0; i < p->nrows; i++) {
-        const row *r = sorted[i];
+        const profile_row *r = sorted[i];
         fprintf(f, "%-*s  %-6s %9llu %11.3f %8.1f %11.3f %11.3f %11.3f\n", width, r->name, r->pass,
                 (unsigned long long)r->launches, (double)r->ns / 1e6, 100 * (double)r->ns / (double)(all > 0 ? all : 1),
                 (double)r->ns / 1e3 / (double)r->launches, (double)r->most_ns / 1e3, (double)r->most_held / 1e6);
@@ -173,7 +173,7 @@ static bool print_trace(const tk_session *s, FILE *f)
             process);
     for (size_t i = 0; i < p->nevents; i++) {
         const event *e = &p->events[i];
-        const row *r = &p->rows[e->row];
+        const profile_row *r = &p->rows[e->at];
         const double from = (double)(e->began - p->events[0].began) / 1e3;
         fprintf(f,
                 ",\n{\"ph\": \"X\", \"name\": \"%s\", \"cat\": \"%s\", \"pid\": %d, \"tid\": 1, \"ts\": %.3f, "

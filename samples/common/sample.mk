@@ -6,7 +6,7 @@ REAL ?= f32
 COMMON := $(dir $(lastword $(MAKEFILE_LIST)))
 SDL := $(shell $(PKG_CONFIG) --exists sdl2 && echo sdl2)
 override CPPFLAGS += -D_GNU_SOURCE -I$(COMMON) -I$(folder) $(if $(SDL),-DHAVE_SDL)
-ALL_CFLAGS = -std=c11 -Wall -Wextra $(shell $(PKG_CONFIG) --cflags tkc popt cairo $(SDL)) $(CFLAGS)
+ALL_CFLAGS = -std=c11 -O3 -Wall -Wextra $(shell $(PKG_CONFIG) --cflags tkc popt cairo $(SDL)) $(CFLAGS)
 LDLIBS = $(shell $(PKG_CONFIG) --libs tkc popt cairo $(SDL)) -lm
 folder = build-$(REAL)
 SOURCES ?= $(wildcard *.c)

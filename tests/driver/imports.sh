@@ -10,7 +10,7 @@ grep -q "^app.tk:1:8: error: cannot find 'a.tk' \[E0708\]" err
 
 "$TKC" app.tk -o app.c -MD -I nowhere -I lib
 grep -q '^app.c: app.tk lib/a.tk lib/deep/b.tk$' app.d
-grep -q '^lib/a.tk:$' app.d
+grep -q '^lib/a.tk: $' app.d
 "$CC" -std=c11 -I "$INCLUDE" -fsyntax-only app.c
 
 # beside the importing file comes before -I

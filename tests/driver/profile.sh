@@ -76,7 +76,7 @@ rows = {tuple(l.split()[:2]): l.split()[2:] for l in lines[2:]}
 counts = {k: int(v[0]) for k, v in rows.items()}
 assert counts == {("sim.step", "launch"): 99, ("sim.step", "grad"): 99, ("sim.total", "launch"): 1, ("sim.total", "grad"): 1, ("sim.idle", "launch"): 1}, counts
 totals = [float(v[1]) for v in rows.values()]
-assert totals == sorted(totals, reverse=True) and totals[-1] > 0
+assert totals == sorted(totals, reverse=True) and totals[0] > 0
 assert abs(sum(float(v[2]) for v in rows.values()) - 100) < 0.5
 for v in rows.values():
     assert float(v[3]) <= float(v[4]) + 0.001 and abs(float(v[1]) * 1000 - int(v[0]) * float(v[3])) < 0.6 + 0.001 * int(v[0])

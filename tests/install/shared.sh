@@ -12,5 +12,16 @@ test -s gravity.h
 # shellcheck disable=SC2046
 "$CC" -std=c11 host.c ./libgravity.so $(pkg-config --cflags --libs tkc) -o with_library
 ./with_library
+# Loaded by whoever knows nothing of libtkc: it is found, also in a folder with a name of this kind.
+load()
+{
+    env -u LD_LIBRARY_PATH python3 -c 'import ctypes, sys; ctypes.CDLL(sys.argv[1]).gravity_compute_U' "$1"
+}
+load ./libgravity.so
+mkdir 'a, b'
+cp -R "$PREFIX" 'a, b/usr'
+'a, b/usr/bin/tkc' --cc="$CC" "$ROOT/samples/gravity/gravity.tk" -shared -o libmoved.so
+load ./libmoved.so
+env -u LD_LIBRARY_PATH ldd ./libmoved.so | grep -q 'libtkc.*=> .*/a, b/usr/'
 TKC_CC="$CC -O1" tkc "$ROOT/samples/gravity/gravity.tk" -g -c -o debug.o
 test -s debug.h

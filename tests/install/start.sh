@@ -2,18 +2,7 @@
 mkdir samples
 cp -R "$ROOT/samples/common" samples
 cd samples || exit
-python3 - "$ROOT/docs/start.md" >steps.sh <<'END'
-import re, sys
-print("set -eu")
-seen = set()
-for kind, name, language, text in re.findall(r"<!-- (file|run)(?:: (\S+))? -->\n+```(\w+)\n(.*?)^```$", open(sys.argv[1]).read(), re.S | re.M):
-    if kind == "run":
-        print(text)
-    else:
-        print(f"cat {'>>' if name in seen else '>'}{name} <<'END OF FILE'\n{text}END OF FILE")
-        seen.add(name)
-assert {"Makefile", "slingshot.tk", "main.c"} == seen
-END
+python3 "$ROOT/tests/tools/steps.py" "$ROOT/docs/start.md" >steps.sh
 export CC CFLAGS=-Werror
 sh steps.sh >out 2>message || { cat out message; exit 1; }
 # by the tape and by differences

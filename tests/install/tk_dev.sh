@@ -56,7 +56,7 @@ block()
 block tk >bodies.tk
 block c >host.c
 block text >expected
-sed -n 's/^    \(tkc bodies\.tk .*\)/\1/p; s/^    \(cc host\.c .*\)/\1/p' "$ROOT/README.md" >commands
+sed -n 's/^    \(tkc bodies\.tk .*\)/\1/p; s/^    \(cc .*host\.c .*\)/\1/p' "$ROOT/README.md" >commands
 test "$(wc -l <commands)" = 2
 cc() { "$CC" "$@"; }
 . ./commands

@@ -11,10 +11,11 @@ import mpmath
 import numpy as np
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-FLAGS = ["-O3", "-fno-math-errno", "-fno-trapping-math", "-fopenmp-simd"]
+RECOMMENDED, CLANG = (line.split() for line in (ROOT / "runtime/flags.txt").read_text().splitlines())
+FLAGS = ["-O3", *RECOMMENDED]
 # What users compile with: no optimisation, and all that tkc.pc recommends; gcc takes the vector math library by declarations, clang by flags.
 BUILDS = {"gcc -O0": ["gcc", "-O0"], "gcc": ["gcc", *FLAGS], "clang -O0": ["clang", "-O0"],
-          "clang": ["clang", *FLAGS, *(["-fveclib=libmvec", "-mavx2"] if "avx2" in Path("/proc/cpuinfo").read_text() else [])]}
+          "clang": ["clang", *FLAGS, *(CLANG if "avx2" in Path("/proc/cpuinfo").read_text() else [])]}
 DIGITS = {"f32": (24, -126, 128), "f64": (53, -1022, 1024)}    # of the significand; least and first too great exponent of a normal number
 TYPES = {"f32": np.float32, "f64": np.float64}
 

@@ -4,9 +4,10 @@ import os
 import struct
 from pathlib import Path
 
-# What pkg-config says (runtime/meson.build). The vector library is a variable there; clang 14 and 15 use it rightly with AVX2 only (docs/c-api.md).
-USERS = ["-O3", "-fno-math-errno", "-fno-trapping-math", "-fopenmp-simd"]
-AVX2 = ["-fveclib=libmvec", "-mavx2"] if "avx2" in Path("/proc/cpuinfo").read_text() else []
+# What pkg-config says, the vector library as a variable; clang 14 and 15 use it rightly with AVX2 only (docs/c-api.md).
+RECOMMENDED, CLANG = (line.split() for line in (Path(__file__).parents[2] / "runtime/flags.txt").read_text().splitlines())
+USERS = ["-O3", *RECOMMENDED]
+AVX2 = CLANG if "avx2" in Path("/proc/cpuinfo").read_text() else []
 COMPILERS = {"clang": [*USERS, *AVX2], "gcc": USERS}
 WHAT = ["value", "gradient", "JVP", "value computed by the JVP", "second-order product"]
 

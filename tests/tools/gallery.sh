@@ -4,7 +4,7 @@
 #     run: ARGS : LOSS            in f32: the least loss is at most that
 # Lines `reference:` are for full sizes, by hand: GALLERY_FULL=1. Needs ROOT, TKC, CC and an installed libtkc (PKG_CONFIG_PATH). What all samples share is compiled once.
 set -eu
-flags="-std=c11 -O1 -D_GNU_SOURCE $(pkg-config --cflags tkc popt cairo)"
+flags="-std=c11 -O3 -D_GNU_SOURCE $(pkg-config --cflags tkc popt cairo)"
 libs="$(pkg-config --libs tkc popt cairo) -lm"
 work=$PWD/gallery
 mkdir -p "$work"
