@@ -331,6 +331,8 @@ static bool format(run *r)
     r->target = r->opt.output;
     if (!r->opt.in_place)
         return write_text(r);
+    if (!path_is_regular(r->opt.input)) /* what is written to a pipe that was read is lost */
+        return diag(r->diag, span_at((src_loc){0, 0, 0}), DIAG_FILE_WRITE, r->opt.input, "it is not a regular file");
     const bool same = r->text.len == r->source.len && !memcmp(sb_str(&r->text), sb_str(&r->source), r->text.len);
     return same || (outputs_add_text(&r->out, r->opt.input, &r->text) && outputs_commit(&r->out));
 }

@@ -1,8 +1,7 @@
 /* What launches take: for each kernel and pass a row of a table, and each launch as an event of a trace, in the format
  * that Perfetto and Chrome read ("Trace Event Format", complete events and counters).
  *
- * Memory is what the session holds while the kernel runs: tapes, records, saved values, scratch; fields are its
- * modules'.
+ * Memory is what the session and its modules hold while the kernel runs: fields, tapes, records, saved values, scratch.
  */
 #include "rt.h"
 

@@ -132,6 +132,7 @@ cmp bad.tk before
 refused 1 --format nowhere.tk
 refused 1 --format in.tk -o in.tk
 cmp want.tk in.tk
+cat in.tk | refused 1 --format --in-place /dev/stdin
 refused 2 --in-place in.tk
 refused 2 --format --in-place in.tk -o x.tk
 refused 2 --format --emit=ir in.tk

@@ -124,10 +124,10 @@ tk_status tk_session_status(const tk_session *s);
 const char *tk_session_error(const tk_session *s);
 
 /** Begins (or goes on, or with `false` stops) to measure what launches take: per kernel and pass (launch, grad, jvp,
- * hvp) how often, how long, and how many bytes the session held meanwhile, for tapes, records, saved values and
- * scratch. An undisturbed launch takes some 50 ns longer then, and 32 bytes are kept of each. The environment variable
- * TKC_PROFILE=1 does so for each session from its creation, and prints the table to stderr when the session ends;
- * TKC_PROFILE=FILE.json writes a trace to that file as well (FILE-2.json for the second session to end).
+ * hvp) how often, how long, and how many bytes the session held meanwhile: fields, tapes, records, saved values,
+ * scratch. A launch takes as much longer as two looks at the clock, and 32 bytes are kept of each. The environment
+ * variable TKC_PROFILE=1 does so for each session from its creation, and prints the table to stderr when the session
+ * ends; TKC_PROFILE=FILE.json writes a trace to that file as well (FILE-2.json for the second session to end).
  * TK_BAD_ARGUMENT for NULL, TK_BAD_STATE from inside a kernel, TK_NO_MEMORY. */
 tk_status tk_session_profile(tk_session *s, bool on);
 
