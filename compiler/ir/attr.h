@@ -90,6 +90,8 @@ typedef struct ir_attr_access {
     ir_layout *layout; /* ATOMIC that records: of the block; else NULL */
     bool needed;       /* LOAD of a primal: the adjoint needs what it reads; by the rules pass */
     bool discarded;    /* ATOMIC: a statement, nobody sees the old value */
+    bool alone;        /* STORE, ACCUM under a condition: no other iteration of the task touches the plane's element,
+                          whether the condition holds or not; by the parallel pass */
     bool exact;        /* ACCUM: what is read of the sum decides, so its order counts; by the decisions pass */
 } ir_attr_access;
 

@@ -268,6 +268,14 @@ static void captures(ir_func *f)
     pass_order(f);
 }
 
+static void masks(ir_func *f)
+{
+    if (pass_masks(f)) {
+        forward_stores(f);
+        pass_simplify(f);
+    }
+}
+
 static void lanes(ir_func *f)
 {
     if (pass_lanes(f)) {
@@ -372,6 +380,7 @@ static const pass_row table[] = {
     {"parts-left", "what adjoints do not read any more is not needed", ON_MODULE, pass_parts_left, NULL, NULL, 0},
     {"stages", "gathers run interleaved with the rest of their task", ON_KERNELS, NULL, NULL, pass_stages, 0},
     {"slabs", "the part of a field that a task scatters into", ON_KERNELS, NULL, NULL, pass_slabs, 0},
+    {"masks", "small branches in what becomes lanes", ON_KERNELS, NULL, NULL, masks, 0},
     {"lanes", "iterations with inner loops as lanes of vectors", ON_KERNELS, NULL, NULL, lanes, 0},
     {"frames", "large arrays, and those of sizes known at run time, on the stack of saved values", ON_ALL, NULL, NULL,
      pass_frames, IR_GONE_SIZED},

@@ -13,7 +13,7 @@ update=
 names=$*
 [ -n "$names" ] || names=$(cd tests/planted && ls *.patch | sed 's/\.patch$//')
 
-tar -cf - compiler grammar runtime samples tests docs meson.build meson_options.txt README.md | tar -xf - -C "$copy"
+tar -cf - compiler grammar runtime samples tests docs meson.build meson_options.txt README.md LICENSE | tar -xf - -C "$copy"
 cd "$copy" || exit 1
 meson setup build --buildtype=debugoptimized >log 2>&1 || { cat log; exit 1; }
 

@@ -98,6 +98,28 @@ static void set_class(const plane_use *p, ir_acc acc, ir_class class)
     }
 }
 
+static bool is_under_condition(const ir_op *op, const ir_op *task)
+{
+    for (const ir_op *around = op->region->parent; around != task; around = around->region->parent)
+        if (around->code == OP_IF)
+            return true;
+    return false;
+}
+
+/* What a branch writes may also be written where it is not taken, if the element is the iteration's own by its
+ * subscripts alone: conditions that exclude each other are no reason any more. */
+static void mark_alone(const ir_op *task, const plane_use *p)
+{
+    bool own = !p->called && !ir_field_has_gaps(ir_field_of(p->ops.at[0]));
+    for (int d = 0; d < ir_task_attr(task)->ndim && own; d++)
+        own = owns_index(task, p, d);
+    for (size_t i = 0; i < p->ops.len && own; i++) {
+        ir_op *op = p->ops.at[i];
+        if ((op->code == OP_STORE || op->code == OP_ACCUM) && is_under_condition(op, task))
+            ir_access_attr(op)->alone = true;
+    }
+}
+
 static void add_scatter(ir_func *f, ir_op *task, ir_storage index, bool shared, bool called)
 {
     ir_scatter *s = ARENA_ARRAY(f->module->mem, ir_scatter, ir_task_attr(task)->nscatters + 1);
@@ -188,6 +210,8 @@ static void class_task(ir_func *f, ir_op *task)
     for (ir_storage i = 0; i < n; i++) {
         if (u.at[i].ops.len || u.at[i].called)
             class_plane(f, task, &u.at[i], i);
+        if (u.at[i].ops.len && (u.at[i].store || u.at[i].accum))
+            mark_alone(task, &u.at[i]);
         vec_free(&u.at[i].ops);
     }
     free(u.at);

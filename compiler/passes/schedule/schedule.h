@@ -47,6 +47,10 @@ void pass_slabs(ir_func *f);
 /* Cheap values that a task would be handed, it computes by itself. passes/schedule/captures.c */
 void pass_captures(ir_func *f);
 
+/* Branches with little in them are computed by all iterations, in loops that are to become lanes: what they store is
+ * put there under a mask. passes/schedule/lanes/masks.c */
+bool pass_masks(ir_func *f);
+
 /* Iterations that compilers cannot see as vectors become lanes: short loops without dependences.
  * passes/schedule/lanes/lanes.c */
 bool pass_lanes(ir_func *f);

@@ -15,7 +15,7 @@
 
 #include "ir/ops.h"
 #include "passes/analysis/analysis.h"
-#include "passes/analysis/values.h"
+#include "passes/schedule/branches.h"
 #include "passes/schedule/schedule.h"
 
 /* What vectors save at least, f64 and f32, functions of the C library included; and what a branch costs by itself that
@@ -34,56 +34,6 @@ typedef struct weight {
 } weight;
 
 /* ---- what may run though it is not asked for ---- */
-
-static bool accesses_element(const ir_op *op)
-{
-    return op->code == OP_LOAD || op->code == OP_STORE || op->code == OP_ACCUM || op->code == OP_LLOAD ||
-           op->code == OP_LSTORE;
-}
-
-static bool is_of_array(const ir_op *op)
-{
-    return op_memory_of(op->code) == MEMORY_ARRAY;
-}
-
-/* Where one is there, so is the other: planes have the same extents, and those that are not there are asked for first.
- */
-static bool go_together(const ir_op *a, const ir_op *b)
-{
-    const ir_func *func = a->region->func;
-    if (is_of_array(a) || is_of_array(b))
-        return is_of_array(a) && is_of_array(b) && a->args[0] == b->args[0] && a->args[1] == b->args[1];
-    const ir_field *f = ir_field_of(a), *g = ir_field_of(b);
-    bool same = f->ndim == g->ndim;
-    for (int d = 0; d < f->ndim && same; d++) {
-        const ir_value *m = extent_value(func, f, d), *n = extent_value(func, g, d);
-        same = a->args[d] == b->args[d] && (f == g || (m && n && same_value(func->module, m, n)));
-    }
-    return same;
-}
-
-/* The index of a loop over the whole dimension. */
-static bool is_in_range(const ir_op *load, int d)
-{
-    const ir_func *f = load->region->func;
-    const ir_value *i = resolved_value(f->module, load->args[d]), *n = extent_value(f, ir_field_of(load), d);
-    const ir_op *loop = i->def ? NULL : i->region->parent;
-    if (!n || !loop || loop->code != OP_LOOP || !ir_loop_attr(loop)->bounded || i != i->region->params[0])
-        return false;
-    return ir_is_const(loop->args[0]) && ir_int(loop->args[0]) == 0 && same_value(f->module, loop->args[1], n);
-}
-
-/* The element is there whenever the region runs: its subscripts say so, or an operation of the region touches it, or
- * its like in a field of the same extents. */
-static bool exists(const ir_region *in, const ir_op *load)
-{
-    bool all = !is_of_array(load);
-    for (int d = 0; all && d < ir_field_of(load)->ndim; d++)
-        all = is_in_range(load, d);
-    for (const ir_op *op = in->first; op && !all; op = op->next)
-        all = accesses_element(op) && go_together(op, load);
-    return all;
-}
 
 static bool can_go(const search *s, const ir_op *op);
 
@@ -105,7 +55,7 @@ static bool can_go(const search *s, const ir_op *op)
         return op->nres > 0 && region_can_go(s, op->regions[0]) && region_can_go(s, op->regions[1]);
     case OP_LOAD:
     case OP_LLOAD:
-        return exists(s->loop->regions[0], op);
+        return element_is_there(s->loop->regions[0], op);
     case OP_CAST:
         return scalar_is_float(op->res[0]->type) || !scalar_is_float(op->args[0]->type);
     default:
@@ -140,7 +90,7 @@ static weight weigh(search *s, const ir_op *op, bool chosen)
         const double least = usual < 0 ? COST_BRANCH + fmin(a.least, b.least) : usual ? b.least : a.least;
         return (weight){a.all + b.all, least};
     }
-    if (accesses_element(op))
+    if (op_has_subscripts(op->code))
         return (weight){1, 1};
     if (!op_is_pure_table(op->code))
         return (weight){0, 0};
@@ -174,36 +124,6 @@ static bool pays(search *s)
 
 /* ---- the change ---- */
 
-/* What v is where cond is known to be `taken`. */
-static ir_value *on_side(ir_value *v, const ir_value *cond, int side)
-{
-    return v->def && v->def->code == OP_SELECT && v->def->args[0] == cond ? v->def->args[1 + side] : v;
-}
-
-static void open_branch(ir_op *op)
-{
-    for (int side = 0; side < 2; side++) {
-        ir_region *r = op->regions[side];
-        for (ir_op *in = r->first; in; in = in->next)
-            for (int i = 0; i < in->nargs; i++)
-                in->args[i] = on_side(in->args[i], op->args[0], side);
-        while (r->first->code != OP_YIELD)
-            ir_move(r->first, op->region, op);
-    }
-    const ir_op *a = ir_yield_of(op->regions[0]), *b = ir_yield_of(op->regions[1]);
-    ir_builder at = {.func = op->region->func, .region = op->region, .before = op, .loc = op->loc};
-    for (int i = 0; i < op->nres; i++) {
-        ir_value *v = a->args[i];
-        if (a->args[i] != b->args[i]) {
-            at.exact = op->res[i]->exact;
-            v = ir_op3(&at, OP_SELECT, op->args[0], a->args[i], b->args[i]);
-            v->name = op->res[i]->name;
-        }
-        ir_replace_uses(op->region->func->body, op->res[i], v);
-    }
-    ir_remove(op);
-}
-
 /* Innermost first. */
 static void open_region(const search *s, const ir_region *r)
 {
@@ -212,7 +132,7 @@ static void open_region(const search *s, const ir_region *r)
         for (int k = 0; k < op->nregions; k++)
             open_region(s, op->regions[k]);
         if (op->code == OP_IF && can_go(s, op))
-            open_branch(op);
+            branch_open(op);
     }
 }
 
@@ -227,7 +147,7 @@ static void lift_loads(const search *s, const ir_func *f)
         bool same = op->code == OP_LOAD && !(touched.at[ir_storage_of_op(op)] & (OP_STORES | OP_ADDS));
         for (int i = 0; i < op->nargs && same; i++)
             same = ir_is_visible(op->args[i], loop->region);
-        if (same && exists(loop->region, op))
+        if (same && element_is_there(loop->region, op))
             ir_move(op, loop->region, (ir_op *)loop);
     }
     effects_free(&touched);

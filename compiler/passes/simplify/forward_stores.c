@@ -164,6 +164,7 @@ static ir_op *store_instead(forwarding *w, ir_op *op, ir_value *v)
     ir_op *store = ir_store(&b, ir_field_of(op), ir_access_attr(op)->plane, op->args, op->args[ir_field_of(op)->ndim],
                             v);
     ir_set_class(store, ir_class_of(op));
+    ir_access_attr(store)->alone = ir_access_attr(op)->alone;
     ir_remove(op);
     w->changed = true;
     return store;
@@ -293,6 +294,7 @@ static void merge_branches(forwarding *w, ir_op *branch, const content *before, 
     ir_op *store = ir_store(&b, ir_field_of(at), ir_access_attr(at)->plane, at->args, at->args[ir_field_of(at)->ndim],
                             v);
     ir_set_class(store, ir_class_of(write));
+    ir_access_attr(store)->alone = ir_access_attr(write)->alone;
     for (int k = 0; k < 2; k++) {
         ir_add_arg(ir_yield_of(branch->regions[k]), left[k]->value);
         if (left[k] != before)

@@ -36,14 +36,19 @@ static void find_inner(ir_op *op, void *ctx)
     *found |= op->code == OP_LOOP || op->code == OP_LOCAL;
 }
 
+bool lanes_may(const ir_op *op)
+{
+    if (op->code != OP_LOOP || !ir_loop_attr(op)->forall || ir_loop_attr(op)->cond || !ir_loop_attr(op)->bounded)
+        return false;
+    bool inner = false;
+    ir_walk(op->regions[0], find_inner, &inner);
+    return inner;
+}
+
 static void visit_loop(ir_op *op, void *ctx)
 {
     lanes_pass *p = ctx;
-    if (op->code != OP_LOOP || !ir_loop_attr(op)->forall || ir_loop_attr(op)->cond || !ir_loop_attr(op)->bounded)
-        return;
-    bool inner = false;
-    ir_walk(op->regions[0], find_inner, &inner);
-    if (!inner)
+    if (!lanes_may(op))
         return;
     lanes_study s = {.f = p->f, .loop = op, .uses = p->uses};
     lanes_look(&s);
@@ -65,10 +70,16 @@ static void visit_loop(ir_op *op, void *ctx)
     lanes_free(&s);
 }
 
+bool lanes_may_in(const ir_op *task)
+{
+    return task->code == OP_TASK && ir_task_attr(task)->rows && !ir_task_attr(task)->ordered &&
+           !ir_task_attr(task)->rest;
+}
+
 static void visit_task(ir_op *op, void *ctx)
 {
     lanes_pass *p = ctx;
-    if (op->code != OP_TASK || !ir_task_attr(op)->rows || ir_task_attr(op)->ordered || ir_task_attr(op)->rest)
+    if (!lanes_may_in(op))
         return;
     p->task = op;
     ir_walk(op->regions[0], visit_loop, p);

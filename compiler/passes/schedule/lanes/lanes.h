@@ -59,6 +59,14 @@ ir_op *lanes_row_loop(const lanes_study *s, const ir_op *load);
 /* Reads such rows once, into arrays of the iteration; true: s is to be filled again. */
 bool lanes_read_rows(lanes_study *s);
 
+/* Whether both sides of an if that some iterations take, and some do not, can be computed by all of them, and cost
+ * little more than the branch. Of a branch in such a branch: by itself. lanes_masks.c */
+bool lanes_mask_fits(const lanes_study *s, const ir_op *op);
+
+/* Whether a task, or an operation in one, is what lanes look at: a loop over rows, and a loop of it. */
+bool lanes_may_in(const ir_op *task);
+bool lanes_may(const ir_op *loop);
+
 /* Puts the loop over strips in the place of s->loop. */
 void lanes_build(lanes_study *s);
 

@@ -39,7 +39,8 @@ static void weigh_op(balance *b, const ir_op *op, double times, bool apart)
     }
     case OP_IF:
         for (int k = 0; k < 2; k++)
-            weigh_region(b, op->regions[k], times, apart || lanes_kind_of(s, op) != LANES_SPLIT);
+            weigh_region(b, op->regions[k], times,
+                         apart || (lanes_kind_of(s, op) != LANES_SPLIT && !lanes_mask_fits(s, op)));
         return;
     case OP_LOAD:
     case OP_STORE:

@@ -1,0 +1,79 @@
+/* Which branches of what is to become lanes run on both sides: masks.c does it. */
+#include <math.h>
+
+#include "ir/ops.h"
+#include "passes/analysis/analysis.h"
+#include "passes/schedule/branches.h"
+#include "passes/schedule/lanes/lanes.h"
+
+/* In rough cycles: a branch that goes now one way, now the other; a store that finds out what is there. And how many
+ * times the side that costs less vectors may do. */
+enum { COST_BRANCH = 3, COST_STORE = 2, SAVE = 3 };
+
+static bool side_fits(const lanes_study *s, const ir_region *r, const ir_region *in);
+
+static bool op_fits(const lanes_study *s, const ir_op *op, const ir_region *in)
+{
+    for (int i = 0; i < op->nres; i++)
+        if (op->res[i]->type == SC_PTR)
+            return false;
+    switch (op->code) {
+    case OP_IF:
+        return side_fits(s, op->regions[0], in) && side_fits(s, op->regions[1], in);
+    case OP_STORE:
+    case OP_ACCUM:
+        if (!ir_access_attr(op)->alone || (ir_field_of(op)->array && !ir_field_of(op)->launched))
+            return false;
+        return ir_field_of(op)->elem != SC_BOOL && !lanes_are_apart(s, op) && element_is_there(in, op);
+    case OP_LOAD:
+        return !lanes_are_apart(s, op) && element_is_there(in, op);
+    case OP_LSTORE:
+        return op->args[2]->type != SC_BOOL && element_is_there(in, op);
+    case OP_LLOAD:
+        return op->res[0]->type != SC_BOOL && element_is_there(in, op);
+    case OP_CAST: /* of a float to an integer: undefined beyond the range */
+        return scalar_is_float(op->res[0]->type) || !scalar_is_float(op->args[0]->type);
+    default:
+        return op_is_pure_table(op->code) || op_is_launch_constant(op->code);
+    }
+}
+
+static bool side_fits(const lanes_study *s, const ir_region *r, const ir_region *in)
+{
+    for (const ir_op *op = r->first; op; op = op->next)
+        if (op->code != OP_YIELD && !op_fits(s, op, in))
+            return false;
+    return true;
+}
+
+static double cost_of(const ir_region *r)
+{
+    double sum = 0;
+    for (const ir_op *op = r->first; op; op = op->next)
+        switch (op->code) {
+        case OP_IF:
+            sum += cost_of(op->regions[0]) + cost_of(op->regions[1]);
+            break;
+        case OP_LOAD:
+        case OP_LLOAD:
+            sum += 1;
+            break;
+        case OP_STORE:
+        case OP_ACCUM:
+        case OP_LSTORE:
+            sum += COST_STORE;
+            break;
+        default:
+            sum += op_is_pure_table(op->code) ? op_get(op->code)->cost : 0;
+        }
+    return sum;
+}
+
+bool lanes_mask_fits(const lanes_study *s, const ir_op *op)
+{
+    if (op->code != OP_IF || lanes_kind_of(s, op) != LANES_INNER || !s->varying[op->args[0]->id] ||
+        !side_fits(s, op->regions[0], op->region) || !side_fits(s, op->regions[1], op->region))
+        return false;
+    const double a = cost_of(op->regions[0]), b = cost_of(op->regions[1]);
+    return a + b <= SAVE * (COST_BRANCH + fmin(a, b));
+}

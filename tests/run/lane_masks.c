@@ -1,0 +1,103 @@
+#include "lane_masks.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { N = 67 };
+
+static double x[8][N], y[8][N + 1], z[8][N], s[N], shared[2 * N];
+
+static double at(int k) /* on a lattice: ties with every bound */
+{
+    return (double)(k * 7 % 13) * 0.125;
+}
+
+static double poly(double v)
+{
+    return v * (1.0 + v * (2.0 + v * (3.0 + v * (4.0 + v))));
+}
+
+static void fill(lane_masks *m)
+{
+    for (int j = 0; j < 8; j++)
+        for (int i = 0; i < N; i++) {
+            x[j][i] = m->x.data[j * N + i] = at(j * N + i);
+            z[j][i] = m->z.data[j * N + i] = at(j + i);
+        }
+    for (int i = 0; i < 8 * (N + 1); i++)
+        (&y[0][0])[i] = m->y.data[i] = at(i + 3);
+    for (int i = 0; i < N; i++)
+        s[i] = m->s.data[i] = at(i + 5);
+    for (int i = 0; i < 2 * N; i++)
+        shared[i] = m->shared.data[i] = at(i + 7);
+}
+
+static void masked(void)
+{
+    for (int i = 0; i < N; i++) {
+        double a[8];
+        for (int j = 0; j < 8; j++)
+            a[7 - j] = x[j][i] > 0.5 ? 2.0 * x[j][i] : x[j][i] + 1.0;
+        for (int j = 0; j < 8; j++)
+            if (a[j] > 1.0) {
+                z[j][i] = a[j];
+                if (a[j] > 1.25)
+                    s[i] += a[j];
+            }
+    }
+}
+
+static void exclusive(void)
+{
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < 8; j++) {
+            z[j][i] += poly(x[j][i]);
+            if (i % 2 == 0) {
+                y[j][i] = x[j][i];
+                y[j][i + 1] = -x[j][i];
+            }
+        }
+}
+
+static void inside(void)
+{
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < 8; j++) {
+            z[j][i] += poly(x[j][i]);
+            if (j > 0)
+                z[j - 1][i] += x[j][i];
+            if (i > 0 && i % 3 == 0)
+                shared[i - 1] = x[j][i];
+        }
+}
+
+static int differs(lane_masks *m, const char *what)
+{
+    const int no = memcmp(m->y.data, y, sizeof y) || memcmp(m->z.data, z, sizeof z) || memcmp(m->s.data, s, sizeof s) ||
+                   memcmp(m->shared.data, shared, sizeof shared);
+    if (no)
+        printf("%s: differs\n", what);
+    return no;
+}
+
+int main(void)
+{
+    lane_masks *m = lane_masks_create(NULL, NULL);
+    if (!m)
+        return 1;
+    int bad = 0;
+    fill(m);
+    lane_masks_masked(m);
+    masked();
+    bad |= differs(m, "masked");
+    fill(m);
+    lane_masks_exclusive(m);
+    exclusive();
+    bad |= differs(m, "exclusive");
+    fill(m);
+    lane_masks_inside(m);
+    inside();
+    bad |= differs(m, "inside");
+    lane_masks_destroy(m);
+    return bad;
+}
