@@ -130,7 +130,7 @@ command_()
 if build build-gcc gcc g++; then
     unit build-gcc
     # shellcheck disable=SC2046
-    pairs build-gcc "pairs of files" gcc g++ $([ -n "$all" ] || echo "--short --without race/,driver/predefined,install/gallery_fields,install/gallery_particles,install/gallery_images,install/sample_window,install/debian")
+    pairs build-gcc "pairs of files" gcc g++ $([ -n "$all" ] || echo "--short --without race/,driver/predefined,install/gallery_fields,install/gallery_particles,install/gallery_images,install/sample_window,install/debian,install/docs_site")
     [ -n "$all" ] || constructs build-gcc gcc g++ "gcc with sanitizers" --sanitize # --all: clang's, on everything
     [ -n "$all" ] || constructs build-gcc clang clang++ clang ""
     programs build-gcc "$([ -n "$all" ] && echo "-n 24" || echo "-n 40 --flags 0")"
@@ -141,7 +141,7 @@ fi
 if [ -n "$all" ]; then
     if build build-clang clang clang++; then
         unit build-clang
-        pairs build-clang "pairs of files" clang clang++ --without ad/,parallel/,race/,driver/ir_text,install/gallery_,install/sample_,install/start,install/cross_,install/cmake_,install/debian,driver/huge_inputs,driver/abi # the sanitizers' build has the former with clang, gcc's the last
+        pairs build-clang "pairs of files" clang clang++ --without ad/,parallel/,race/,driver/ir_text,install/gallery_,install/sample_,install/start,install/cross_,install/cmake_,install/debian,install/docs_site,driver/huge_inputs,driver/abi # the sanitizers' build has the former with clang, gcc's the last
     fi
     if build build-asan clang clang++ -Db_sanitize=address,undefined -Db_lundef=false -Dfuzz=true; then
         unit build-asan
@@ -155,6 +155,6 @@ fi
 part "done"
 
 [ -n "$all" ] || echo "not run (sh tests/run.sh --all does): tkc built with clang and with sanitizers; pairs of files with clang and with sanitizers, but for one of each construct, and with more than the first of their flags, and at -O2;
-those of tests/parallel with the thread sanitizer; most simulators of the gallery, and their window; the packages for Debian; the names that C compilers predefine; 20 random programs, some of their flags, those that may break the data-access rule; the fuzzer's first inputs; most points and compilers of the models; whether all builds write the same bytes"
+those of tests/parallel with the thread sanitizer; most simulators of the gallery, and their window; the packages for Debian, and the site of the docs; the names that C compilers predefine; 20 random programs, some of their flags, those that may break the data-access rule; the fuzzer's first inputs; most points and compilers of the models; whether all builds write the same bytes"
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -28,6 +28,9 @@ samples=$(sed -n 's/^| \[\([a-z0-9_]*\)\](#.*/\1/p' "$root/docs/gallery.md" | aw
     sed '1,/^@SAMPLES@$/d' "$here/mkdocs.yml"
 } >"$out/mkdocs.yml"
 cp "$here/hooks.py" "$out"
+# Not --quiet, which keeps warnings from --strict.
 TKC_PAGES="$out/pages" TKC_SITE="$out/site" TKC_EDITORS="$root/docs/editors/pygments" PYTHONDONTWRITEBYTECODE=1 \
-    NO_MKDOCS_2_WARNING=1 "$venv/bin/mkdocs" build --quiet --strict --clean -f "$out/mkdocs.yml"
+    NO_MKDOCS_2_WARNING=1 "$venv/bin/mkdocs" build --strict --clean -f "$out/mkdocs.yml" >"$out/log" 2>&1 || { cat "$out/log" >&2; exit 1; }
+# Not a warning to MkDocs: a page that it leaves out.
+if grep 'contains a.* link' "$out/log" >&2; then exit 1; fi
 echo "$out/site/index.html"

@@ -57,7 +57,7 @@ class Site:
             if name not in self.files and not path.is_dir():
                 self.missing.add(name)
                 return self.sources.setdefault(name, "missing")
-            self.sources[name] = f"source/{name}.md"
+            self.sources[name] = "source/" + re.sub(r"(^|/)\.", r"\1dot.", name) + ".md"   # MkDocs leaves out what begins with a dot
             for inner in self.below(name):
                 self.target(self.root / inner)
         return self.sources[name]
