@@ -22,6 +22,10 @@ need()
 # shellcheck disable=SC2034
 INSTALL_PACKAGES='cmake ninja-build make gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user musl-tools git'
 
+# What tests/run.sh --all alone takes: packages of Debian, a system to try them in, and the docs as a site.
+# shellcheck disable=SC2034
+PACKAGING_PACKAGES='dpkg-dev fakeroot debhelper lintian mmdebstrap python3-venv'
+
 # What building tkc takes, and what its own runs of a C compiler take.
 # shellcheck disable=SC2034
 BUILD_PACKAGES='meson ninja-build flex bison gcc g++ libc6-dev clang libpopt-dev pkg-config make'

@@ -12,6 +12,7 @@ cd "$(dirname "$0")/.." || exit 1
 # shellcheck disable=SC2086
 need $BUILD_PACKAGES libclang-rt-dev libcmocka-dev libgif-dev libpng-dev libcairo2-dev libjansson-dev libsdl2-dev xvfb libxtst6 liblapacke-dev coinor-libipopt-dev python3 patch gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm python3-numpy python3-scipy python3-mpmath python3-gmpy2 || exit 1
 for p in $INSTALL_PACKAGES; do need "$p"; done # a test without its package is skipped, and says so
+[ -z "$all" ] || for p in $PACKAGING_PACKAGES; do need "$p"; done
 
 passed=0
 failed=0
@@ -129,7 +130,7 @@ command_()
 if build build-gcc gcc g++; then
     unit build-gcc
     # shellcheck disable=SC2046
-    pairs build-gcc "pairs of files" gcc g++ $([ -n "$all" ] || echo "--short --without race/,driver/predefined,install/gallery_fields,install/gallery_particles,install/gallery_images,install/sample_window")
+    pairs build-gcc "pairs of files" gcc g++ $([ -n "$all" ] || echo "--short --without race/,driver/predefined,install/gallery_fields,install/gallery_particles,install/gallery_images,install/sample_window,install/debian,install/docs_site")
     [ -n "$all" ] || constructs build-gcc gcc g++ "gcc with sanitizers" --sanitize # --all: clang's, on everything
     [ -n "$all" ] || constructs build-gcc clang clang++ clang ""
     programs build-gcc "$([ -n "$all" ] && echo "-n 24" || echo "-n 40 --flags 0")"
@@ -140,11 +141,11 @@ fi
 if [ -n "$all" ]; then
     if build build-clang clang clang++; then
         unit build-clang
-        pairs build-clang "pairs of files" clang clang++ --without ad/,parallel/,race/,driver/ir_text,install/gallery_,install/sample_,install/start,install/cross_,install/cmake_,driver/huge_inputs # the sanitizers' build has the former with clang, gcc's the last
+        pairs build-clang "pairs of files" clang clang++ --without ad/,parallel/,race/,driver/ir_text,install/gallery_,install/sample_,install/start,install/cross_,install/cmake_,install/debian,install/docs_site,driver/huge_inputs,driver/abi # the sanitizers' build has the former with clang, gcc's the last
     fi
     if build build-asan clang clang++ -Db_sanitize=address,undefined -Db_lundef=false -Dfuzz=true; then
         unit build-asan
-        pairs build-asan "pairs of files" clang clang++ --sanitize --without driver/ir_text,install/ # passes/ and driver/ir_mangled read there
+        pairs build-asan "pairs of files" clang clang++ --sanitize --without driver/ir_text,driver/abi,install/ # passes/ and driver/ir_mangled read there
         command_ "build-asan: the fuzzer's first inputs" sh tests/fuzz/run.sh 0 build-asan
     fi
     if [ -x build-gcc/compiler/tkc ] && [ -x build-clang/compiler/tkc ]; then
@@ -154,6 +155,6 @@ fi
 part "done"
 
 [ -n "$all" ] || echo "not run (sh tests/run.sh --all does): tkc built with clang and with sanitizers; pairs of files with clang and with sanitizers, but for one of each construct, and with more than the first of their flags, and at -O2;
-those of tests/parallel with the thread sanitizer; most simulators of the gallery, and their window; the names that C compilers predefine; 20 random programs, some of their flags, those that may break the data-access rule; the fuzzer's first inputs; most points and compilers of the models; whether all builds write the same bytes"
+those of tests/parallel with the thread sanitizer; most simulators of the gallery, and their window; the packages for Debian, and the site of the docs; the names that C compilers predefine; 20 random programs, some of their flags, those that may break the data-access rule; the fuzzer's first inputs; most points and compilers of the models; whether all builds write the same bytes"
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -70,17 +70,20 @@ def words(root):
 def main():
     root = Path(sys.argv[1])
     vim, code = root / "docs/editors/vim/syntax/tk.vim", root / "docs/editors/vscode/syntaxes/tk.tmLanguage.json"
-    new_vim, new_code = vim.read_text(), code.read_text()
+    lexer = root / "docs/editors/pygments/tk_lexer.py"
+    new_vim, new_code, new_lexer = vim.read_text(), code.read_text(), lexer.read_text()
     for kind, found in words(root).items():
         group, scope = GROUPS[kind]
         new_vim = re.sub(rf"^syn keyword {group}\b.*$", " ".join(["syn keyword", group, *found]), new_vim, flags=re.M)
         pattern = json.dumps(r"\b(" + "|".join(found) + r")\b")
         new_code = re.sub(rf'(\{{ "name": "{re.escape(scope)}", "match": )".*" \}}', lambda m: m.group(1) + pattern + " }", new_code)
+        new_lexer = re.sub(rf'^{kind.upper()} = ".*"$', f'{kind.upper()} = "{" ".join(found)}"', new_lexer, flags=re.M)
     json.loads(new_code)
     if "--update" in sys.argv:
         vim.write_text(new_vim)
         code.write_text(new_code)
-    elif new_vim != vim.read_text() or new_code != code.read_text():
+        lexer.write_text(new_lexer)
+    elif (new_vim, new_code, new_lexer) != (vim.read_text(), code.read_text(), lexer.read_text()):
         sys.exit("docs/editors: the word lists are out of date; run tests/tools/editorwords.py . --update")
 
 
