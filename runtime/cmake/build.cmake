@@ -51,7 +51,7 @@ function(tkc_build_compiler root)
   set(helpers "${root}/compiler/host/helpers.py")
   add_custom_command(OUTPUT "${made}/helpers.c" DEPENDS "${helpers}" "${math}" VERBATIM
     COMMAND "${TKC_PYTHON}" "${helpers}" "${math}" "${made}/helpers.c")
-  set(amalgamate "${root}/compiler/driver/amalgamate.py")
+  set(amalgamate "${root}/compiler/driver/texts/amalgamate.py")
   add_custom_command(OUTPUT "${made}/runtime_text.c" DEPENDS "${amalgamate}" DEPFILE "${made}/runtime_text.c.d" VERBATIM
     COMMAND "${TKC_PYTHON}" "${amalgamate}" "${root}/runtime" "${root}/LICENSE" "${PROJECT_VERSION}" "${made}/runtime_text.c" "${made}/runtime_text.c.d")
   set(embed "${root}/compiler/util/embed.sh")
@@ -65,7 +65,7 @@ function(tkc_build_compiler root)
     add_custom_command(OUTPUT "${made}/python_${part}.c" DEPENDS "${embed}" "${support}" VERBATIM
       COMMAND sh "${embed}" "${made}/python_${part}.c" "python_${part}_support" "${support}")
   endforeach()
-  set(explain "${root}/compiler/driver/explain.py")
+  set(explain "${root}/compiler/driver/texts/explain.py")
   file(READ "${root}/compiler/driver/meson.build" pages)
   string(REGEX MATCH "foreach page : [^\n]*" pages "${pages}")
   string(REGEX MATCHALL "'[a-z]+'" pages "${pages}")
