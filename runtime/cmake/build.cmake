@@ -80,6 +80,6 @@ function(tkc_build_compiler root)
   target_include_directories(tkc_compiler PRIVATE "${root}/compiler" "${made}" "${TKC_POPT_INCLUDE}")
   target_link_libraries(tkc_compiler PRIVATE "${TKC_POPT}" m)
   target_compile_definitions(tkc_compiler PRIVATE "TKC_VERSION=\"${PROJECT_VERSION}\"" "TKC_INCLUDE_DIR=\"${root}/runtime/include\"" "TKC_LIB_NAME=\"lib\""
-    "TKC_LIB_DIR=\"${CMAKE_CURRENT_BINARY_DIR}\"")
+    "TKC_LIB_DIR=\"${CMAKE_CURRENT_BINARY_DIR}\"" "TKC_FLAGS=\"${TKC_FLAGS}\"" "TKC_CLANG_FLAGS=\"${TKC_CLANG_FLAGS}\"")
   set_target_properties(tkc_compiler PROPERTIES OUTPUT_NAME tkc RUNTIME_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}")
 endfunction()
