@@ -83,7 +83,7 @@ static const char *indices_text(const looper *x, const ir_op *task)
         const bool row = i == n - 1 && ir_task_attr(task)->rows && len > 3 && !strcmp(name + len - 3, "_lo");
         add_name(&b, arena_printf(x->w->m->mem, "%.*s", (int)(row ? len - 3 : len), name));
     }
-    const char *text = arena_printf(x->w->m->mem, b.len ? " over %s" : "", sb_str(&b));
+    const char *text = arena_printf(x->w->m->mem, "%s%s", b.len ? " over " : "", sb_str(&b));
     sb_free(&b);
     return text;
 }
