@@ -1,4 +1,4 @@
-/* `tkc explain`: the entries of docs/errors/, which explain.py makes a table of. */
+/* `tkc explain`: the entries of docs/errors/, which texts/explain.py makes a table of. */
 #ifndef TKC_EXPLAIN_H
 #define TKC_EXPLAIN_H
 

@@ -16,6 +16,7 @@ enum {
     OPT_DEFINE,
     OPT_REAL,
     OPT_EMIT,
+    OPT_EXPLAIN,
     OPT_FORMAT,
     OPT_RUN_PASS,
     OPT_LANES,
@@ -159,6 +160,8 @@ static int apply(options *o, int opt, const char *arg, poptContext con)
         return set_real(o, arg);
     case OPT_EMIT:
         return set_emit(o, arg);
+    case OPT_EXPLAIN:
+        return set_kind(o, OUTPUT_WORDS, "--explain");
     case OPT_FORMAT:
         return set_kind(o, OUTPUT_FORMAT, "--format");
     case OPT_RUN_PASS:
@@ -199,7 +202,7 @@ static int check_together(const options *o, bool explain)
     if (output_is_text(o->kind) && o->header)
         return usage("--header: this choice of output has no header");
     if (explain && o->kind != OUTPUT_EXPLAIN && output_is_text(o->kind))
-        return usage("--explain-adjoint and --emit exclude each other");
+        return usage("--explain-adjoint and another choice of output that is text exclude each other");
     if (o->in_place && (o->kind != OUTPUT_FORMAT || o->output))
         return usage("--in-place writes what --format gives over the source, and nowhere else");
     if (o->cc && o->kind != OUTPUT_OBJECT && !output_links(o->kind))
@@ -281,6 +284,9 @@ int options_parse(options *o, int argc, const char **argv)
         {"check-ir-text", 0, POPT_ARG_NONE, &through_text, 0,
          "Print and read the IR between all passes: an error if that changes it", NULL},
         {"list-passes", 0, POPT_ARG_NONE, NULL, OPT_LIST_PASSES, "List the passes in their order", NULL},
+        {"explain", 0, POPT_ARG_NONE, NULL, OPT_EXPLAIN,
+         "Print in words what is differentiated, what that needs and keeps, how loops run, what memory all takes",
+         NULL},
         {"explain-adjoint", 0, POPT_ARG_NONE, &explain, 0,
          "Print how each write of the kernels and adjoints is made parallel", NULL},
         {"lanes", 0, POPT_ARG_STRING, NULL, OPT_LANES,

@@ -21,7 +21,8 @@ typedef enum output_kind {
     OUTPUT_AST,
     OUTPUT_IR,
     OUTPUT_C_TEXT,
-    OUTPUT_EXPLAIN,
+    OUTPUT_EXPLAIN, /* --explain-adjoint alone */
+    OUTPUT_WORDS,   /* --explain */
     OUTPUT_FORMAT,
     OUTPUT_PASSES
 } output_kind;

@@ -15,6 +15,7 @@
 #include "driver/name.h"
 #include "driver/options.h"
 #include "driver/runtime_text.h"
+#include "explain/explain.h"
 #include "host/host.h"
 #include "ir/text/io.h"
 #include "lower/lower.h"
@@ -42,6 +43,7 @@ typedef struct run {
     imports imports;
     ir_module *ir;
     tx_module *typed;
+    const notes *notes;      /* --explain */
     const char *name;        /* of the module */
     const char *target;      /* main output, NULL when text goes to standard output */
     const char *library;     /* --python: path of the shared library */
@@ -129,6 +131,8 @@ static bool check(run *r)
 static bool lower(run *r)
 {
     lower_module(r->typed);
+    if (r->opt.kind == OUTPUT_WORDS)
+        r->notes = notes_take(r->ir);
     return diag_error_count(r->diag) == 0;
 }
 
@@ -360,6 +364,10 @@ static bool stages(run *r)
         return false;
     if (kind == OUTPUT_EXPLAIN)
         return stdout_write(&r->text, r->diag);
+    if (kind == OUTPUT_WORDS) {
+        explain_module(&r->text, r->ir, r->notes);
+        return diag_error_count(r->diag) == 0 && write_text(r);
+    }
     if (kind == OUTPUT_IR)
         return print_text(r) && write_text(r);
     if (!emit(r))
@@ -390,6 +398,7 @@ int tkc_main(int argc, const char **argv)
         status = stages(&r) ? TKC_OK : TKC_ERRORS;
         outputs_discard(&r.out);
         diag_flush(r.diag);
+        notes_free(r.notes);
         diag_destroy(r.diag);
         if (r.ir)
             ir_module_destroy(r.ir);

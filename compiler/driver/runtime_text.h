@@ -1,4 +1,4 @@
-/* libtkc as one C file and its header, made by amalgamate.py when tkc is built. */
+/* libtkc as one C file and its header, made by texts/amalgamate.py when tkc is built. */
 #ifndef TKC_RUNTIME_TEXT_H
 #define TKC_RUNTIME_TEXT_H
 

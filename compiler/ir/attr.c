@@ -17,7 +17,13 @@ static const unsigned char sizes[IR_ATTR_KINDS] = {0,
 };
 
 static const char *const class_texts[IR_CLASS_COUNT] = {
-#define CLASS(id, text) text,
+#define CLASS(id, text, words) text,
+#include "ir/classes.def"
+#undef CLASS
+};
+
+static const char *const class_words[IR_CLASS_COUNT] = {
+#define CLASS(id, text, words) words,
 #include "ir/classes.def"
 #undef CLASS
 };
@@ -92,6 +98,11 @@ void ir_set_class(ir_op *op, ir_class c)
 const char *ir_class_text(ir_class c)
 {
     return class_texts[c];
+}
+
+const char *ir_class_words(ir_class c)
+{
+    return class_words[c];
 }
 
 const char *ir_why_text(ir_why w)

@@ -16,7 +16,7 @@ typedef enum ir_acc {
 
 /* Why it is carried out so: classes.def. */
 typedef enum ir_class {
-#define CLASS(id, text) IR_CLASS_##id,
+#define CLASS(id, text, words) IR_CLASS_##id,
 #include "ir/classes.def"
 #undef CLASS
     IR_CLASS_COUNT

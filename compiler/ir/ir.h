@@ -121,6 +121,7 @@ void ir_set_layout(ir_op *op, ir_layout *l); /* of one that may have a layout */
 ir_class ir_class_of(const ir_op *op);
 void ir_set_class(ir_op *op, ir_class c); /* of one that may have a class */
 const char *ir_class_text(ir_class c);
+const char *ir_class_words(ir_class c); /* a sentence for whoever has not read the documentation */
 const char *ir_no_lanes_text(ir_no_lanes why);
 
 const char *ir_why_text(ir_why w);

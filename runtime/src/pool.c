@@ -235,24 +235,37 @@ static void *work(void *p)
 }
 
 /* The host's signal handlers are not for these threads, but for faults and profilers. */
-static bool start(worker *w)
+#ifdef _WIN32 /* signals of threads are faults alone */
+static bool create(worker *w, const pthread_attr_t *attr)
+{
+    return pthread_create(&w->thread, attr, work, w) == 0;
+}
+#else
+static bool create(worker *w, const pthread_attr_t *attr)
 {
     static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGPROF};
-    enum { LEAST_STACK = 2 << 20 }; /* musl's is 128 KiB by itself */
     sigset_t all, before;
+    sigfillset(&all);
+    for (size_t k = 0; k < sizeof own / sizeof *own; k++)
+        sigdelset(&all, own[k]);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const bool started = pthread_create(&w->thread, attr, work, w) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return started;
+}
+#endif
+
+static bool start(worker *w)
+{
+    enum { LEAST_STACK = 2 << 20 }; /* musl's is 128 KiB by itself */
     pthread_attr_t attr;
     size_t stack = 0;
     if (pthread_attr_init(&attr) != 0)
         return false;
     if (pthread_attr_getstacksize(&attr, &stack) == 0 && stack < LEAST_STACK)
         pthread_attr_setstacksize(&attr, LEAST_STACK);
-    sigfillset(&all);
-    for (size_t k = 0; k < sizeof own / sizeof *own; k++)
-        sigdelset(&all, own[k]);
     atomic_store(&w->state, 0);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    const bool started = pthread_create(&w->thread, &attr, work, w) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    const bool started = create(w, &attr);
     pthread_attr_destroy(&attr);
     return started;
 }
@@ -270,6 +283,12 @@ static void grow(int wanted)
 
 /* ---- sessions ---- */
 
+#ifdef _WIN32
+static void watch_forks(void)
+{
+    (void)wake_after_fork; /* there is no fork */
+}
+#else
 static void before_fork(void)
 {
     pthread_mutex_lock(&lock);
@@ -296,6 +315,7 @@ static void watch_forks(void)
 {
     pthread_atfork(before_fork, after_fork, in_child);
 }
+#endif
 
 void tk_rt_pool_join(void)
 {

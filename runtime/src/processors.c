@@ -10,6 +10,10 @@
 
 /* ---- what control groups grant: in a container, often less than there is ---- */
 
+#ifndef O_CLOEXEC /* Windows, where processes inherit nothing by themselves */
+#define O_CLOEXEC 0
+#endif
+
 /* A small file as text; false if there is none. By hand: stdio would allocate past the session's hook. */
 static bool read_text(const char *path, char *text, size_t size)
 {
@@ -117,7 +121,11 @@ static int allowed(void)
     if (here > 0)
         return here;
 #endif
+#ifdef _WIN32
+    const int n = pthread_num_processors_np(); /* of winpthreads: those that the process may run on */
+#else
     const long n = sysconf(_SC_NPROCESSORS_ONLN);
+#endif
     return n < 1 ? 1 : n > RT_MAX_THREADS ? RT_MAX_THREADS : (int)n;
 }
 

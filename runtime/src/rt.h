@@ -141,7 +141,7 @@ struct tk_session {
 /* ---- error.c ---- */
 
 /* Fails this thread (tk_error) where there is no session to hold the message; returns status. */
-__attribute__((format(printf, 2, 3))) tk_status tk_rt_thread_fail(tk_status status, const char *fmt, ...);
+TK_FORMAT(2, 3) tk_status tk_rt_thread_fail(tk_status status, const char *fmt, ...);
 void tk_rt_thread_clear(void);
 
 /* ---- profile.c ---- */

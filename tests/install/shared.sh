@@ -25,3 +25,14 @@ load ./libmoved.so
 env -u LD_LIBRARY_PATH ldd ./libmoved.so | grep -q 'libtkc.*=> .*/a, b/usr/'
 TKC_CC="$CC -O1" tkc "$ROOT/samples/gravity/gravity.tk" -g -c -o debug.o
 test -s debug.h
+# The flags are those of pkg-config; clang's are asked for, and both are taken or none.
+printf '%s\n' '#!/bin/sh' 'echo "$*" >>said' "exec $CC \"\$@\"" >clang-like
+chmod +x clang-like
+tkc --cc=./clang-like "$ROOT/samples/gravity/gravity.tk" -c -o flags.o
+tail -n 1 said >last
+for flag in $(head -n 1 "$ROOT/runtime/flags.txt"); do
+    grep -qe " $flag " last
+done
+vectors=$(tail -n 1 "$ROOT/runtime/flags.txt")
+if [ "$(uname -m)" = x86_64 ] && grep -qw avx2 /proc/cpuinfo; then grep -qe "-Werror $vectors " said; fi
+case $CC$(grep -ce "$vectors" last)$(grep -cEe '-fveclib|-mavx2' last) in *clang00 | *clang11 | *cc00) ;; *) cat last; exit 1 ;; esac

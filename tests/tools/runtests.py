@@ -129,6 +129,13 @@ class Runner:
             raise Failure(f"{tk.stem}.ir is missing")
         self.compare(tk.with_suffix(".ir"), out + err)
 
+    def words(self, tk):
+        """explain/X.tk + X.words: what --explain prints."""
+        out, err = self.must([self.tkc, tk.name, "--explain", *directive(tk, "flags")], cwd=tk.parent)
+        if not tk.with_suffix(".words").exists() and not self.args.update:
+            raise Failure(f"{tk.stem}.words is missing")
+        self.compare(tk.with_suffix(".words"), out + err)
+
     def one_pass(self, ir):
         """passes/PASS/X.ir + X.out: the IR behind that pass alone, then what is on standard error. Of not_X.ir, that is the IR as it was."""
         if not ir.read_text().startswith("; "):
@@ -415,6 +422,10 @@ void parcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}
                 out, _ = self.must([self.tkc, tk.name, "--explain-adjoint", "-o", f"{tmp}/{name}.c"], cwd=tk.parent)
                 if parts["text"].strip() != out.strip():
                     raise Failure(f"the page shows:\n{parts['text']}\nbut tkc says:\n{out}")
+            if "words" in parts["words"]:
+                out, _ = self.must([self.tkc, tk.name, "--explain"], cwd=tk.parent)
+                if parts["text"].strip() not in out:
+                    raise Failure(f"the page shows:\n{parts['text']}\nbut tkc says:\n{out}")
             if "python" in parts:
                 self.python(tk, parts)
             if "c" not in parts:
@@ -450,7 +461,7 @@ void parcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}
 
     def cases(self):
         for group, kind in (("syntax", self.syntax), ("check", self.diagnostics), ("rules", self.diagnostics), ("ir", self.dump), ("run", self.program),
-                            ("ad", self.derivatives), ("algorithms", self.algorithm), ("export", self.exports), ("parallel", self.threads)):
+                            ("ad", self.derivatives), ("algorithms", self.algorithm), ("export", self.exports), ("parallel", self.threads), ("explain", self.words)):
             for tk in sorted((TESTS / group).glob("*.tk")):
                 if not directive(tk, "helper"):
                     yield f"{group}/{tk.stem}", kind, tk

@@ -245,11 +245,11 @@ void pass_parallel(ir_func *f)
     f->classed = true; /* the verifier holds us to it, and whoever adds an accumulation behind us */
 }
 
-/* ---- --explain-adjoint ---- */
+/* ---- --explain, --explain-adjoint ---- */
 
 typedef struct explanation {
-    FILE *out;
-    const char *file;
+    void (*tell)(const explained *x, void *ctx);
+    void *ctx;
     VEC(const ir_op *) told;
 } explanation;
 
@@ -269,59 +269,72 @@ static bool is_told(const explanation *x, const ir_op *op)
     return false;
 }
 
-static const char *const planes[] = {"", ".grad", ".dual", ".grad.dual"};
-
-/* What its functions do, whose own operations are not told of: they may be called from elsewhere, too. */
-static void explain_calls(const explanation *x, const ir_op *task)
+/* With what its functions do, whose own operations are not told of: they may be called from elsewhere, too. */
+static void explain_task(const explanation *x, const ir_op *task)
 {
+    x->tell(&(explained){.op = task}, x->ctx);
     for (int i = 0; i < ir_task_attr(task)->nscatters; i++) {
         const ir_scatter *s = &ir_task_attr(task)->scatters[i];
         if (s->called)
-            fprintf(x->out, "  %s:%u:%u: %s%s +=: %s, by functions\n", x->file, (unsigned)task->loc.line,
-                    (unsigned)task->loc.col, s->field->name, planes[s->plane], ir_class_text(scatter_class(s->shared)));
+            x->tell(&(explained){.op = task, .called = s, .class = scatter_class(s->shared)}, x->ctx);
     }
-}
-
-static void explain_lanes(const explanation *x, const ir_op *task)
-{
-    if (ir_task_attr(task)->lanes)
-        fprintf(x->out, "  %s:%u:%u: lanes: %d iterations side by side\n", x->file, (unsigned)task->loc.line,
-                (unsigned)task->loc.col, ir_task_attr(task)->lanes);
-    else if (ir_task_attr(task)->no_lanes)
-        fprintf(x->out, "  %s:%u:%u: no lanes: %s\n", x->file, (unsigned)task->loc.line, (unsigned)task->loc.col,
-                ir_no_lanes_text(ir_task_attr(task)->no_lanes));
 }
 
 static void explain_op(ir_op *op, void *ctx)
 {
     explanation *x = ctx;
-    if (op->code == OP_TASK) {
-        explain_lanes(x, op);
-        explain_calls(x, op);
-    }
-    const bool array = op->code == OP_LACCUM;
-    if ((!array && op->code != OP_ACCUM && op->code != OP_STORE && op->code != OP_ATOMIC) || !ir_class_of(op) ||
-        is_told(x, op))
+    if (op->code == OP_TASK)
+        explain_task(x, op);
+    if ((op->code != OP_LACCUM && op->code != OP_ACCUM && op->code != OP_STORE && op->code != OP_ATOMIC) ||
+        !ir_class_of(op) || is_told(x, op))
         return;
     vec_push(&x->told, op);
     const ir_class class = ir_class_of(op);
-    const ir_why why = op->code == OP_ACCUM && (class == IR_CLASS_SCATTER || class == IR_CLASS_ATOMIC)
-                           ? ir_access_attr(op)->why
-                           : IR_WHY_NONE;
-    fprintf(x->out, "  %s:%u:%u: %s%s %s: %s%s%s\n", x->file, (unsigned)op->loc.line, (unsigned)op->loc.col,
-            array ? op->args[0]->name : ir_field_of(op)->name, array ? "" : planes[ir_access_attr(op)->plane],
-            op->code == OP_STORE    ? "="
-            : op->code == OP_ATOMIC ? "atomic"
-                                    : "+=",
-            ir_class_text(class), why ? "; no gather: " : "", ir_why_text(why));
+    const bool scatters = op->code == OP_ACCUM && (class == IR_CLASS_SCATTER || class == IR_CLASS_ATOMIC);
+    x->tell(&(explained){.op = op, .class = class, .why = scatters ? ir_access_attr(op)->why : IR_WHY_NONE}, x->ctx);
+}
+
+void explain_writes(const ir_func *f, void (*tell)(const explained *x, void *ctx), void *ctx)
+{
+    explanation x = {.tell = tell, .ctx = ctx};
+    ir_walk(f->body, explain_op, &x);
+    vec_free(&x.told);
+}
+
+static const char *const planes[] = {"", ".grad", ".dual", ".grad.dual"};
+
+static void print_lanes(FILE *out, const char *place, const ir_op *task)
+{
+    if (ir_task_attr(task)->lanes)
+        fprintf(out, "%s: lanes: %d iterations side by side\n", place, ir_task_attr(task)->lanes);
+    else if (ir_task_attr(task)->no_lanes)
+        fprintf(out, "%s: no lanes: %s\n", place, ir_no_lanes_text(ir_task_attr(task)->no_lanes));
+}
+
+static void print_explained(const explained *x, void *out)
+{
+    const ir_op *op = x->op;
+    const ir_module *m = op->region->func->module;
+    const char *place = arena_printf(m->mem, "  %s:%u:%u", m->source, (unsigned)op->loc.line, (unsigned)op->loc.col);
+    const bool array = op->code == OP_LACCUM;
+    if (x->called)
+        fprintf(out, "%s: %s%s +=: %s, by functions\n", place, x->called->field->name, planes[x->called->plane],
+                ir_class_text(x->class));
+    else if (op->code == OP_TASK)
+        print_lanes(out, place, op);
+    else
+        fprintf(out, "%s: %s%s %s: %s%s%s\n", place, array ? op->args[0]->name : ir_field_of(op)->name,
+                array ? "" : planes[ir_access_attr(op)->plane],
+                op->code == OP_STORE    ? "="
+                : op->code == OP_ATOMIC ? "atomic"
+                                        : "+=",
+                ir_class_text(x->class), x->why ? "; no gather: " : "", ir_why_text(x->why));
 }
 
 void explain_kernel(FILE *out, const ir_func *f)
 {
-    explanation x = {.out = out, .file = f->module->source};
     fprintf(out, "%s\n", f->name);
-    ir_walk(f->body, explain_op, &x);
-    vec_free(&x.told);
+    explain_writes(f, print_explained, out);
     if (f->ad.no_grad_why)
         fprintf(out, "  no adjoint: %s\n", f->ad.no_grad_why);
 }

@@ -67,6 +67,15 @@ bool simd_fits(const ir_func *f, const ir_op *loop, const uint32_t *uses);
 /* What vectorised loops save is stored member by member. Behind simd. passes/schedule/columns.c */
 bool pass_columns(ir_module *m);
 
+/* What --explain and --explain-adjoint tell of a function's loops: a task, what functions that it calls add to, and
+ * each write once (components of one vector, and a gather's strips and interior, are one). */
+typedef struct explained {
+    const ir_op *op;          /* a task, or what writes */
+    const ir_scatter *called; /* of a task: what its functions add to; NULL: the task itself */
+    ir_class class;           /* NONE: of the task itself */
+    ir_why why;               /* of a scatter: why it is no gather */
+} explained;
+void explain_writes(const ir_func *f, void (*tell)(const explained *x, void *ctx), void *ctx);
 /* --explain-adjoint: prints the class of each write with its source line. */
 void explain_kernel(FILE *out, const ir_func *f);
 

@@ -260,8 +260,13 @@ tk_status tk_launch_grad(tk_module *m, const tk_kernel *k, const void *args, voi
 /* args: the JVP's argument struct: the primal's struct as its first member, then the tangents. */
 tk_status tk_launch_jvp(tk_module *m, const tk_kernel *k, const void *args);
 tk_status tk_launch_hvp(tk_module *m, const tk_kernel *k, const void *args, void *out);
+#ifdef __MINGW32__ /* where "printf" means what Microsoft's library knows */
+#define TK_FORMAT(at, first) __attribute__((format(gnu_printf, at, first)))
+#else
+#define TK_FORMAT(at, first) __attribute__((format(printf, at, first)))
+#endif
 /* Records a failure in the session (first one sticks), or in this thread for NULL, and returns it. Safe from tasks. */
-__attribute__((format(printf, 3, 4))) tk_status tk_fail(tk_session *s, tk_status status, const char *fmt, ...);
+TK_FORMAT(3, 4) tk_status tk_fail(tk_session *s, tk_status status, const char *fmt, ...);
 /* True once a task of the running launch failed. */
 bool tk_failed(const tk_session *s);
 /* A line of print(...), from any task. */

@@ -1,0 +1,255 @@
+/* What a kernel reads and writes, which derivatives it has, what is active in them and what is not, and why. */
+#include <string.h>
+
+#include "codegen/forms.h"
+#include "codegen/layout.h"
+#include "explain/words.h"
+#include "ir/ops.h"
+
+enum { WRITES = OP_STORES | OP_ADDS };
+
+static unsigned touch_of(words *w, const ir_func *f, const ir_field *field, ir_plane p)
+{
+    return f ? facts_of(&w->facts, f)->planes[ir_storage_of(field, p)] : 0;
+}
+
+/* ---- inputs and outputs ---- */
+
+static const char *parameter_word(const words *w, const ir_sigparam *p)
+{
+    if (p->array)
+        return arena_printf(w->m->mem, "%s (array of the host: %s)", p->array->name,
+                            !p->array->in   ? "out"
+                            : p->array->out ? "inout"
+                                            : "in");
+    return p->name;
+}
+
+static void add_parameters(const words *w, strbuf *b, const ir_sigparam *at, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (!at[i].structure || at[i].leads || at[i].array)
+            add_name(b, parameter_word(w, &at[i]));
+}
+
+void explain_touched(words *w, const ir_func *k)
+{
+    static const struct {
+        unsigned mask, is;
+        const char *what;
+    } ways[] = {{OP_READS | WRITES, OP_READS, "Reads"},
+                {OP_READS | WRITES, OP_ADDS, "Adds to"},
+                {OP_READS | WRITES, OP_STORES, "Stores"},
+                {OP_READS | WRITES, OP_STORES | OP_ADDS, "Stores and adds to"}};
+    strbuf b = {0};
+    add_parameters(w, &b, k->sig, k->nsig);
+    if (b.len)
+        say(w, "  ", "Takes %s.", joined(w, &b));
+    for (size_t way = 0; way <= sizeof ways / sizeof *ways; way++) {
+        sb_clear(&b);
+        for (size_t i = 0; i < w->m->fields.len; i++)
+            for (ir_plane p = IR_DATA; p < IR_PLANES; p++) {
+                const ir_field *f = w->m->fields.at[i];
+                const unsigned t = touch_of(w, k, f, p);
+                if (f->array && !f->launched)
+                    continue;
+                if (way < sizeof ways / sizeof *ways ? (t & ways[way].mask) == ways[way].is
+                                                     : (t & OP_READS) && (t & WRITES))
+                    add_name(&b, arena_printf(w->m->mem, "%s%s", f->name, plane_names[p]));
+            }
+        if (b.len)
+            say(w, "  ", "%s %s.", way < sizeof ways / sizeof *ways ? ways[way].what : "Reads and changes",
+                joined(w, &b));
+    }
+    sb_clear(&b);
+    add_parameters(w, &b, k->outs, k->nouts);
+    if (b.len)
+        say(w, "  ", "Gives %s.", joined(w, &b));
+    sb_free(&b);
+}
+
+/* ---- active and not ---- */
+
+static bool gets_gradient(words *w, const ir_func *k, const ir_field *f)
+{
+    return k->ad.grad && (touch_of(w, k->ad.grad, f, IR_GRAD) & OP_ADDS);
+}
+
+static bool gives_gradient(words *w, const ir_func *k, const ir_field *f)
+{
+    return k->ad.grad && (touch_of(w, k->ad.grad, f, IR_GRAD) & (OP_READS | OP_STORES));
+}
+
+static void explain_field(words *w, const ir_func *k, const ir_field *f)
+{
+    const unsigned t = touch_of(w, k, f, IR_DATA);
+    const func_notes *n = notes_of(w, k);
+    if (!t || gets_gradient(w, k, f) || ((t & WRITES) && gives_gradient(w, k, f)))
+        return;
+    if (!scalar_is_float(f->elem))
+        say(w, "  - ", "%s is not active: integers have no derivative.", f->name);
+    else if (f->scratch)
+        say(w, "  - ", "%s is scratch: it lives in this launch alone, and its derivative with it.", f->name);
+    else if (!f->grad)
+        say(w, "  - ", "%s is not active: it is not marked needs_grad, and counts as constant.", f->name);
+    else if (t & WRITES)
+        say(w, "  - ", "%s is written, but nothing active reaches it here.", f->name);
+    else
+        say(w, "  - ",
+            "%s is read, but no derivative comes back to it: %s, or what comes of it reaches nothing that has a "
+            "gradient.",
+            f->name,
+            has_note(n, NOTE_STOP)
+                ? arena_printf(w->m->mem, "it stands behind stop_grad (%s), it steers (subscripts, conditions)",
+                               lines_of(w, n, NOTE_STOP))
+                : "it steers (subscripts, conditions)");
+}
+
+static void explain_parameters(words *w, const ir_func *k)
+{
+    for (int i = 0; i < k->nsig; i++) {
+        const ir_sigparam *p = &k->sig[i];
+        const char *name = p->structure ? arena_printf(w->m->mem, "%s.%s", p->name, p->path) : p->name;
+        if (p->array)
+            continue;
+        if (!scalar_is_float(p->elem))
+            say(w, "  - ", "the argument %s is not active: integers have no derivative.", name);
+        else if (!p->grad && !k->pure)
+            say(w, "  - ", "the argument %s is not active: it is not marked needs_grad, and counts as constant.", name);
+        else if (!k->pure)
+            say(w, "  - ", "the argument %s is active: the adjoint gives its gradient.", name);
+    }
+}
+
+static void explain_active(words *w, const ir_func *k)
+{
+    strbuf in = {0}, out = {0};
+    for (size_t i = 0; i < w->m->fields.len; i++) {
+        const ir_field *f = w->m->fields.at[i];
+        if (gets_gradient(w, k, f))
+            add_name(&in, f->name);
+        if (gives_gradient(w, k, f) && (touch_of(w, k, f, IR_DATA) & WRITES))
+            add_name(&out, f->name);
+    }
+    const bool made = k->ad.grad && k->ad.grad != k->ad.custom_grad && !k->ad.no_grad;
+    if (made && in.len)
+        say(w, "  - ", "the gradients of %s become gradients of %s.", out.len ? joined(w, &out) : "its results",
+            joined(w, &in));
+    else if (made && out.len)
+        say(w, "  - ", "no gradient comes of those of %s: nothing active was stored.", joined(w, &out));
+    sb_free(&in);
+    sb_free(&out);
+    for (size_t i = 0; i < w->m->fields.len && made; i++)
+        if (!w->m->fields.at[i]->array || w->m->fields.at[i]->launched)
+            explain_field(w, k, w->m->fields.at[i]);
+    if (made)
+        explain_parameters(w, k);
+}
+
+/* ---- which derivatives there are ---- */
+
+static void explain_rule(words *w, const ir_func *rule, const char *what, const char *how)
+{
+    say(w, "  ", "%s: the program's own, %s (%s). tkc does not look whether that is right; tk_gradcheck does.%s", what,
+        rule->name, line_of(w, rule->loc), how);
+}
+
+static void explain_reverse(words *w, const ir_func *k)
+{
+    const char *p = w->m->name;
+    if (k->ad.grad && k->ad.grad == k->ad.custom_grad)
+        explain_rule(w, k->ad.custom_grad, "Gradient", "");
+    else if (k->ad.no_grad)
+        say(w, "  ", "Gradient: none. The kernel is no_grad: its derivative counts as zero, by intent.%s",
+            k->ad.grad ? " What it overwrites loses its gradient on the way back." : "");
+    else if (k->ad.grad)
+        say(w, "  ", "Gradient: on a tape a launch is recorded, and %s_%s runs when the tape ends.", p,
+            k->ad.grad->name);
+    else
+        say(w, "  ", "Gradient: none, since %s.", why_no_grad(k));
+    explain_active(w, k);
+}
+
+static void explain_forward(words *w, const ir_func *k)
+{
+    if (k->ad.jvp && k->ad.jvp == k->ad.custom_jvp)
+        explain_rule(w, k->ad.custom_jvp, "Forward mode", "");
+    else if (k->ad.jvp == k)
+        say(w, "  ", "Forward mode: no dual changes here, so that in a forward scope it runs as it is.");
+    else if (k->ad.jvp)
+        say(w, "  ", "Forward mode: in a forward scope %s_%s runs instead, which computes values and tangents.",
+            w->m->name, k->ad.jvp->name);
+    else if (!k->ad.no_grad)
+        say(w, "  ", "Forward mode: none, since %s.", why_no_jvp(k));
+    if (k->ad.hvp)
+        say(w, "  ",
+            "Second order: a tape inside of a forward scope runs %s_%s on the way back, for products with the "
+            "Hessian.",
+            w->m->name, k->ad.hvp->name);
+}
+
+static void explain_export(words *w, const ir_func *k)
+{
+    say(w, "  ", "A function of its arguments: the host calls it without a module object, and it keeps nothing.");
+    if (k->ad.grad)
+        say(w, "  ",
+            "Gradient: %s_%s_grad gives, for a gradient of each result, the gradients of all float arguments%s.",
+            w->m->name, k->name, k->ad.grad == k->ad.custom_grad ? "; the program wrote its rule" : "");
+    else
+        say(w, "  ", "Gradient: none, since %s.", why_no_grad(k));
+    if (k->ad.jvp)
+        say(w, "  ", "Forward mode: %s_%s_jvp takes a tangent for each float argument and gives those of the results.",
+            w->m->name, k->name);
+    if (k->ad.hvp)
+        say(w, "  ", "Second order: %s_%s_hvp is the derivative of the gradient along tangents.", w->m->name, k->name);
+    explain_parameters(w, k);
+}
+
+/* What statements mean to derivatives. */
+static void explain_statements(words *w, const ir_func *k)
+{
+    static const struct {
+        note_kind kind;
+        const char *text;
+    } said[] = {
+        {NOTE_BRANCH, "branches: derivatives take the same side as the launch; the condition has none."},
+        {NOTE_WHILE, "a loop that ends by a condition: derivatives run as many trips as the launch did."},
+        {NOTE_STOP, "stop_grad: no derivative passes."},
+        {NOTE_ATOMIC, "atomics: which iteration comes first is not known beforehand; the launch records what its "
+                      "derivatives need of that."},
+        {NOTE_RANDOM, "random numbers: constants to derivatives, which draw the same ones again."},
+        {NOTE_ASSERT, "assertions: a launch that breaks one fails; derivatives do not ask again."},
+        {NOTE_PRINT, "prints: the launch alone does."},
+    };
+    const func_notes *n = notes_of(w, k);
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++)
+        if (has_note(n, said[i].kind)) {
+            const char *lines = lines_of(w, n, said[i].kind);
+            say(w, "  - ", "%s, %s", lines, said[i].text);
+        }
+    for (size_t i = 0; n && i < n->at.len; i++) {
+        const note *x = &n->at.at[i];
+        if (x->kind == NOTE_KERNEL)
+            say(w, "  - ", "%s: launches the kernel %s as a part of this one.", line_of(w, x->loc), x->name);
+        else if (x->kind == NOTE_ADJOINT)
+            say(w, "  - ", "%s: runs the adjoint of %s as a part of this kernel.", line_of(w, x->loc), x->name);
+        else if (x->kind == NOTE_CALL)
+            say(w, "  - ", "%s: calls %s, and derivatives pass through it.", line_of(w, x->loc), x->name);
+        else if (x->kind == NOTE_HOST)
+            say(w, "  - ", "%s: calls %s, a C function of the host.", line_of(w, x->loc), x->name);
+    }
+}
+
+void explain_derivatives(words *w, const ir_func *k)
+{
+    if (k->ad.custom_of)
+        say(w, "  ", "The derivative of %s, by hand: it runs where that one would, and has none itself.",
+            k->ad.custom_of->name);
+    else if (k->pure)
+        explain_export(w, k);
+    else {
+        explain_reverse(w, k);
+        explain_forward(w, k);
+    }
+    explain_statements(w, k);
+}

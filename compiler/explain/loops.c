@@ -1,0 +1,205 @@
+/* How the loops of a function run, and each write in them. */
+#include <string.h>
+
+#include "explain/words.h"
+#include "ir/ops.h"
+#include "passes/schedule/schedule.h"
+
+typedef struct looper {
+    words *w;
+    strbuf targets; /* that wait to be told together: of one class, one after the other */
+    ir_class class;
+    ir_why why;
+    bool in_task;
+    const ir_func *f;
+    src_loc last; /* of the task that was told of last */
+    bool reduces; /* writes say what becomes of sums */
+} looper;
+
+static bool is_same_place(src_loc a, src_loc b)
+{
+    return a.file == b.file && a.line == b.line && a.col == b.col;
+}
+
+/* ---- parallel loops ---- */
+
+typedef struct inside {
+    bool simd, rows, inner;
+} inside;
+
+static void look_inside(ir_op *op, void *ctx)
+{
+    inside *x = ctx;
+    if (op->code != OP_LOOP)
+        return;
+    x->simd |= ir_loop_attr(op)->simd;
+    x->rows |= ir_loop_attr(op)->forall;
+    x->inner |= !ir_loop_attr(op)->forall;
+}
+
+static const char *vectors_text(const looper *x, const ir_op *task)
+{
+    const ir_attr_task *t = ir_task_attr(task);
+    inside in = {0};
+    ir_walk(task->regions[0], look_inside, &in);
+    if (t->lanes)
+        return arena_printf(x->w->m->mem,
+                            "%d iterations run side by side as the lanes of vectors, through inner loops "
+                            "and arrays",
+                            t->lanes);
+    if (t->no_lanes)
+        return arena_printf(x->w->m->mem, "within a thread iterations run one after the other: %s",
+                            ir_no_lanes_text(t->no_lanes));
+    if (in.simd)
+        return "iterations along the innermost index are vectorised";
+    if (in.inner)
+        return "within a thread iterations run one after the other";
+    return "within a thread iterations run one after the other, and the C compiler decides about vectors";
+}
+
+static const char *threads_text(const looper *x, const ir_op *task)
+{
+    const ir_attr_task *t = ir_task_attr(task);
+    if (x->w->m->debug)
+        return "one thread, as --debug looks at each access";
+    if (t->ordered)
+        return "one thread, in order: what it adds up decides, and the adjoint has to find the same bits";
+    if (t->unit_dims)
+        return arena_printf(x->w->m->mem, "threads share it out, and one thread runs the innermost %s as a whole",
+                            t->unit_dims == 1 ? "index" : "indices");
+    return "threads share its iterations out";
+}
+
+/* "i, j"; the rows pass made two parameters of the last index. */
+static const char *indices_text(const looper *x, const ir_op *task)
+{
+    strbuf b = {0};
+    const int n = ir_task_attr(task)->ndim;
+    for (int i = 0; i < n; i++) {
+        const char *name = task->regions[0]->params[i]->name;
+        if (!name || !strcmp(name, "lo")) /* the rows pass had no name to begin with */
+            continue;
+        const size_t len = strlen(name);
+        const bool row = i == n - 1 && ir_task_attr(task)->rows && len > 3 && !strcmp(name + len - 3, "_lo");
+        add_name(&b, arena_printf(x->w->m->mem, "%.*s", (int)(row ? len - 3 : len), name));
+    }
+    const char *text = arena_printf(x->w->m->mem, "%s%s", b.len ? " over " : "", sb_str(&b));
+    sb_free(&b);
+    return text;
+}
+
+static const char *iterations_text(const looper *x, const ir_op *task)
+{
+    formula n = formula_number(1);
+    for (int d = 0; d < ir_task_attr(task)->ndim; d++)
+        n = formula_join(
+            x->w, '*', n,
+            formula_join(x->w, '-', formula_of(x->w, task->args[2 * d + 1]), formula_of(x->w, task->args[2 * d])));
+    if (!n.text && !n.valued)
+        return "";
+    return n.text ? arena_printf(x->w->m->mem, ", %s iterations", n.text)
+                  : arena_printf(x->w->m->mem, ", %lld iterations", (long long)n.value);
+}
+
+static void explain_task(looper *x, const ir_op *task)
+{
+    if (is_same_place(task->loc, x->last))
+        return;
+    x->last = task->loc;
+    const bool primal = !x->f->ad.primal;
+    const bool backwards = x->f->kind == IR_KERNEL_GRAD || x->f->kind == IR_KERNEL_HVP;
+    say(x->w, "  - ", "%s: parallel loop%s%s%s. %c%s; %s.", line_of(x->w, task->loc), indices_text(x, task),
+        primal ? iterations_text(x, task) : "", backwards ? ", on the way back" : "",
+        threads_text(x, task)[0] - 'a' + 'A', threads_text(x, task) + 1, vectors_text(x, task));
+    if (ir_task_attr(task)->nreductions && !x->reduces)
+        say(x->w, "    - ",
+            "what all iterations combine (sums, minima, maxima) is kept for each chunk of the loop, and "
+            "the chunks' in their order: the same bits on any number of threads.");
+}
+
+/* ---- writes ---- */
+
+static const char *target_name(const looper *x, const ir_op *op)
+{
+    if (op->code == OP_LACCUM)
+        return op->args[0]->name ? op->args[0]->name : "a local array";
+    return arena_printf(x->w->m->mem, "%s%s", ir_field_of(op)->name, plane_names[ir_access_attr(op)->plane]);
+}
+
+static void tell_targets(looper *x)
+{
+    if (x->w->m->debug)
+        x->why = IR_WHY_NONE;
+    if (x->targets.len)
+        say(x->w, x->in_task ? "    - " : "  - ", "%s: %s.%s%s%s", joined(x->w, &x->targets),
+            x->w->m->debug ? "a plain write" : ir_class_words(x->class), x->why ? " No gather: " : "",
+            ir_why_text(x->why), x->why ? "." : "");
+    sb_clear(&x->targets);
+}
+
+static void tell(const explained *e, void *ctx)
+{
+    looper *x = ctx;
+    if (e->op->code == OP_TASK) {
+        tell_targets(x);
+        if (e->called)
+            say(x->w, "    - ", "functions that it calls add to %s: %s.", e->called->field->name,
+                ir_class_words(e->class));
+        else
+            explain_task(x, e->op);
+        return;
+    }
+    const bool in_task = ir_task_of(e->op) != NULL;
+    if (x->class != e->class || x->why != e->why || x->in_task != in_task)
+        tell_targets(x);
+    x->class = e->class;
+    x->why = e->why;
+    x->in_task = in_task;
+    add_name(&x->targets, arena_printf(x->w->m->mem, "%s %s (%s)", target_name(x, e->op),
+                                       e->op->code == OP_STORE    ? "="
+                                       : e->op->code == OP_ATOMIC ? "by an atomic"
+                                                                  : "+=",
+                                       line_of(x->w, e->op->loc)));
+}
+
+static void find_reduction(const explained *e, void *ctx)
+{
+    looper *x = ctx;
+    x->reduces |= e->class == IR_CLASS_REDUCE;
+}
+
+/* ---- loops that are not parallel ---- */
+
+static void explain_serial(words *w, const ir_func *f)
+{
+    const func_notes *n = notes_of(w, f);
+    for (size_t i = 0; n && i < n->at.len; i++) {
+        const note *x = &n->at.at[i];
+        if (x->kind == NOTE_LOOP)
+            say(w, "  - ", "%s: a serial loop: one trip after the other, on the launching thread.", line_of(w, x->loc));
+        else if (x->kind == NOTE_INNER)
+            say(w, "  - ", "%s: an inner loop: each iteration of the parallel loop runs its trips in order.",
+                line_of(w, x->loc));
+        else if (x->kind == NOTE_WHILE)
+            say(w, "  - ", "%s: a loop that ends by a condition: its trips run in order.", line_of(w, x->loc));
+    }
+}
+
+void explain_loops(words *w, const ir_func *f)
+{
+    const bool primal = !f->ad.primal;
+    looper x = {.w = w, .f = f};
+    explain_writes(f, find_reduction, &x);
+    strbuf *out = w->out, own = {0};
+    w->out = &own;
+    if (primal)
+        explain_serial(w, f);
+    explain_writes(f, tell, &x);
+    tell_targets(&x);
+    sb_free(&x.targets);
+    w->out = out;
+    if (own.len)
+        say(w, "  ", primal ? "How it runs:" : "How %s_%s runs:", w->m->name, f->name);
+    sb_add(out, sb_str(&own));
+    sb_free(&own);
+}

@@ -1,0 +1,34 @@
+/* The whole text: the module's fields, then each kernel. */
+#include "explain/words.h"
+
+static void explain_func(words *w, const ir_func *k)
+{
+    say_heading(w, "%s %s (%s)", k->pure ? "Export func" : "Kernel", k->name, line_of(w, k->loc));
+    explain_touched(w, k);
+    explain_derivatives(w, k);
+    if (k->pure)
+        explain_workspace(w, k);
+    explain_needs(w, k);
+    explain_loops(w, k);
+    explain_memory(w, k);
+    const ir_func *const derived[] = {k->ad.grad, k->ad.jvp, k->ad.hvp};
+    for (int i = 0; i < 3; i++)
+        if (derived[i] && derived[i] != k && !derived[i]->ad.custom_of) {
+            explain_loops(w, derived[i]);
+            if (!k->pure)
+                explain_memory(w, derived[i]);
+        }
+}
+
+void explain_module(strbuf *out, const ir_module *m, const notes *n)
+{
+    words w = {.out = out, .m = m, .noted = n, .facts = facts_create(m, m->mem)};
+    say_heading(&w, "Module %s (%s)", m->name, m->source);
+    say(&w, "  ", "real is %s.%s%s", scalar_name(m->real), m->debug ? " With --debug." : "",
+        m->decides ? " Floats steer here (conditions, subscripts, casts): -ffast-math is refused." : "");
+    explain_fields(&w);
+    for (size_t i = 0; i < m->funcs.len; i++)
+        if (m->funcs.at[i]->kind == IR_KERNEL)
+            explain_func(&w, m->funcs.at[i]);
+    facts_free(&w.facts);
+}
