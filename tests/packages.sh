@@ -24,4 +24,4 @@ INSTALL_PACKAGES='cmake ninja-build make gcc-aarch64-linux-gnu libc6-dev-arm64-c
 
 # What building tkc takes, and what its own runs of a C compiler take.
 # shellcheck disable=SC2034
-BUILD_PACKAGES='meson ninja-build flex bison gcc g++ libc6-dev clang libpopt-dev pkg-config make'
+BUILD_PACKAGES='meson ninja-build flex bison gcc g++ libc6-dev clang libpopt-dev libjansson-dev pkg-config make'

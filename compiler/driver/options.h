@@ -23,6 +23,7 @@ typedef enum output_kind {
     OUTPUT_C_TEXT,
     OUTPUT_EXPLAIN,
     OUTPUT_FORMAT,
+    OUTPUT_SERVER,
     OUTPUT_PASSES
 } output_kind;
 

@@ -225,7 +225,7 @@ void pass_parallel(ir_func *f)
 
 typedef struct explanation {
     FILE *out;
-    const char *file;
+    const diag_sink *files;
     VEC(const ir_op *) told;
 } explanation;
 
@@ -253,19 +253,20 @@ static void explain_calls(const explanation *x, const ir_op *task)
     for (int i = 0; i < ir_task_attr(task)->nscatters; i++) {
         const ir_scatter *s = &ir_task_attr(task)->scatters[i];
         if (s->called)
-            fprintf(x->out, "  %s:%u:%u: %s%s +=: %s, by functions\n", x->file, (unsigned)task->loc.line,
-                    (unsigned)task->loc.col, s->field->name, planes[s->plane], ir_class_text(scatter_class(s->shared)));
+            fprintf(x->out, "  %s:%u:%u: %s%s +=: %s, by functions\n", diag_file_path(x->files, task->loc.file),
+                    (unsigned)task->loc.line, (unsigned)task->loc.col, s->field->name, planes[s->plane],
+                    ir_class_text(scatter_class(s->shared)));
     }
 }
 
 static void explain_lanes(const explanation *x, const ir_op *task)
 {
     if (ir_task_attr(task)->lanes)
-        fprintf(x->out, "  %s:%u:%u: lanes: %d iterations side by side\n", x->file, (unsigned)task->loc.line,
-                (unsigned)task->loc.col, ir_task_attr(task)->lanes);
+        fprintf(x->out, "  %s:%u:%u: lanes: %d iterations side by side\n", diag_file_path(x->files, task->loc.file),
+                (unsigned)task->loc.line, (unsigned)task->loc.col, ir_task_attr(task)->lanes);
     else if (ir_task_attr(task)->no_lanes)
-        fprintf(x->out, "  %s:%u:%u: no lanes: %s\n", x->file, (unsigned)task->loc.line, (unsigned)task->loc.col,
-                ir_no_lanes_text(ir_task_attr(task)->no_lanes));
+        fprintf(x->out, "  %s:%u:%u: no lanes: %s\n", diag_file_path(x->files, task->loc.file),
+                (unsigned)task->loc.line, (unsigned)task->loc.col, ir_no_lanes_text(ir_task_attr(task)->no_lanes));
 }
 
 static void explain_op(ir_op *op, void *ctx)
@@ -284,8 +285,9 @@ static void explain_op(ir_op *op, void *ctx)
     const ir_why why = op->code == OP_ACCUM && (class == IR_CLASS_SCATTER || class == IR_CLASS_ATOMIC)
                            ? ir_access_attr(op)->why
                            : IR_WHY_NONE;
-    fprintf(x->out, "  %s:%u:%u: %s%s %s: %s%s%s\n", x->file, (unsigned)op->loc.line, (unsigned)op->loc.col,
-            array ? op->args[0]->name : ir_field_of(op)->name, array ? "" : planes[ir_access_attr(op)->plane],
+    fprintf(x->out, "  %s:%u:%u: %s%s %s: %s%s%s\n", diag_file_path(x->files, op->loc.file), (unsigned)op->loc.line,
+            (unsigned)op->loc.col, array ? op->args[0]->name : ir_field_of(op)->name,
+            array ? "" : planes[ir_access_attr(op)->plane],
             op->code == OP_STORE    ? "="
             : op->code == OP_ATOMIC ? "atomic"
                                     : "+=",
@@ -294,7 +296,7 @@ static void explain_op(ir_op *op, void *ctx)
 
 void explain_kernel(FILE *out, const ir_func *f)
 {
-    explanation x = {.out = out, .file = f->module->source};
+    explanation x = {.out = out, .files = f->module->diag};
     fprintf(out, "%s\n", f->name);
     ir_walk(f->body, explain_op, &x);
     vec_free(&x.told);
