@@ -161,7 +161,7 @@ json_t *feature_adjoint(store *s, doc *d, size_t offset, const char *kernel)
     if (u->reached < UNIT_EMITTED) {
         j = refusal("the file has errors", u->messages.len ? "; mend them first" : "");
     } else {
-        const ast_item *it = choose(u, text_place(sb_str(&d->text), offset, 0).line, kernel);
+        const ast_item *it = choose(u, text_where(sb_str(&d->text), offset, 0).line, kernel);
         j = it ? answer(u, it) : refusal("there is no kernel here", "");
     }
     unit_free(u);

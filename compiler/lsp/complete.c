@@ -149,7 +149,7 @@ static unit *compile_probed(store *s, const doc *d, size_t offset, const char *p
 /* The type of the expression that ends at the offset. */
 static const ty *type_before(const unit *u, size_t offset)
 {
-    const src_loc end = text_place(sb_str(&u->text), offset, u->ast->file);
+    const src_loc end = text_where(sb_str(&u->text), offset, u->ast->file);
     const check_typed *best = NULL;
     for (size_t i = 0; i < u->log.exprs.len; i++) {
         const check_typed *e = &u->log.exprs.at[i];
@@ -163,7 +163,7 @@ static const ty *type_before(const unit *u, size_t offset)
 
 static const check_use *use_before(const unit *u, size_t offset)
 {
-    const src_loc end = text_place(sb_str(&u->text), offset, u->ast->file);
+    const src_loc end = text_where(sb_str(&u->text), offset, u->ast->file);
     for (size_t i = 0; i < u->log.uses.len; i++) {
         const check_use *use = &u->log.uses.at[i];
         if (use->name && use->at.begin.file == end.file && use->at.begin.line == end.line &&
@@ -306,7 +306,7 @@ static void add_locals(json_t *list, const doc *d, const unit *u, size_t offset)
     if (!doc_offset(d, u, offset, &mapped)) /* new text: as where it begins */
         for (mapped = 0; mapped < offset && mapped < u->text.len && u->text.s[mapped] == d->text.s[mapped];)
             mapped++;
-    const src_loc at = text_place(sb_str(&u->text), mapped, u->ast->file);
+    const src_loc at = text_where(sb_str(&u->text), mapped, u->ast->file);
     for (const ast_item *it = u->ast->items; it; it = it->next)
         if (it->span.begin.file == at.file && covers(it->span, at)) {
             for (const ast_param *p = it->kind == AST_ITEM_STRUCT ? NULL : it->params; p; p = p->next)

@@ -6,8 +6,6 @@
 
 /* hover.c */
 json_t *feature_hover(store *s, doc *d, size_t offset);
-/* The head of an item as it is written, up to its body. */
-void item_head(strbuf *out, const strbuf *text, const ast_item *it);
 
 /* navigate.c */
 json_t *feature_definition(store *s, doc *d, size_t offset);

@@ -5,21 +5,6 @@
 
 #include "lsp/features.h"
 
-void item_head(strbuf *out, const strbuf *text, const ast_item *it)
-{
-    size_t from, to;
-    span_offsets(text, it->span, &from, &to);
-    const char *s = sb_str(text);
-    size_t end = to;
-    if (it->kind == AST_ITEM_FUNC || it->kind == AST_ITEM_KERNEL) {
-        const char *brace = memchr(s + from, '{', to - from);
-        end = brace ? (size_t)(brace - s) : to;
-    }
-    while (end > from && strchr(" \t\r\n;", s[end - 1]))
-        end--;
-    sb_addn(out, s + from, end - from);
-}
-
 static void add_line(strbuf *b, const char *text)
 {
     if (b->len > 0)
@@ -250,7 +235,7 @@ static void add_expression(strbuf *b, const doc *d, size_t offset)
     size_t mapped;
     if (!u || !doc_offset(d, u, offset, &mapped))
         return;
-    const check_typed *e = expr_at(u, text_place(sb_str(&u->text), mapped, u->ast->file));
+    const check_typed *e = expr_at(u, text_where(sb_str(&u->text), mapped, u->ast->file));
     if (e) {
         strbuf code = {0};
         size_t from, to;

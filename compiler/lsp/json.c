@@ -133,7 +133,7 @@ json_t *doc_range(const store *s, const doc *d, const unit *u, src_span at)
 /* The one of the unit at that offset of its text; with a name but no offset, any of that name. */
 static const check_use *use_at(const unit *u, size_t offset)
 {
-    const src_loc at = text_place(sb_str(&u->text), offset, u->ast->file);
+    const src_loc at = text_where(sb_str(&u->text), offset, u->ast->file);
     for (size_t i = u->log.uses.len; i-- > 0;) {
         const check_use *use = &u->log.uses.at[i];
         const size_t n = use->name ? strlen(use->name) : 0;
@@ -185,4 +185,19 @@ const check_use *doc_use(doc *d, size_t offset, const unit **of)
             return use;
     }
     return NULL;
+}
+
+void item_head(strbuf *out, const strbuf *text, const ast_item *it)
+{
+    size_t from, to;
+    span_offsets(text, it->span, &from, &to);
+    const char *s = sb_str(text);
+    size_t end = to;
+    if (it->kind == AST_ITEM_FUNC || it->kind == AST_ITEM_KERNEL) {
+        const char *brace = memchr(s + from, '{', to - from);
+        end = brace ? (size_t)(brace - s) : to;
+    }
+    while (end > from && strchr(" \t\r\n;", s[end - 1]))
+        end--;
+    sb_addn(out, s + from, end - from);
 }

@@ -11,7 +11,7 @@ static json_t *imported_at(const doc *d, size_t offset)
     size_t mapped;
     if (!u || !doc_offset(d, u, offset, &mapped))
         return NULL;
-    const src_loc at = text_place(sb_str(&u->text), mapped, u->ast->file);
+    const src_loc at = text_where(sb_str(&u->text), mapped, u->ast->file);
     for (const ast_item *it = u->import_items; it; it = it->next) {
         if (it->span.begin.line != at.line || !it->text)
             continue;

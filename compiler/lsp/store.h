@@ -58,7 +58,9 @@ const strbuf *unit_text(const unit *u, unsigned file);
 bool doc_offset(const doc *d, const unit *u, size_t offset, size_t *mapped);
 /* A range of the unit's text, where it is now; NULL: it is gone. */
 json_t *doc_range(const store *s, const doc *d, const unit *u, src_span at);
-/* The use that a name at the offset is; NULL: none is known. *exact: the text there is what was compiled. */
+/* The use that a name at the offset is; NULL: none is known. */
 const check_use *doc_use(doc *d, size_t offset, const unit **of);
+/* The head of an item as it is written, up to its body. */
+void item_head(strbuf *out, const strbuf *text, const ast_item *it);
 
 #endif

@@ -82,7 +82,7 @@ size_t text_offset_of(const char *text, size_t len, src_loc at)
     return (size_t)(p - text) + (col < room ? col : room);
 }
 
-src_loc text_place(const char *text, size_t offset, unsigned file)
+src_loc text_where(const char *text, size_t offset, unsigned file)
 {
     src_loc at = {1, 1, (uint16_t)file};
     size_t line = 0;

@@ -17,7 +17,7 @@ typedef struct text_pos {
 size_t text_offset(const char *text, size_t len, text_pos at, bool wide);
 text_pos text_position(const char *text, size_t len, size_t offset, bool wide);
 size_t text_offset_of(const char *text, size_t len, src_loc at);
-src_loc text_place(const char *text, size_t offset, unsigned file);
+src_loc text_where(const char *text, size_t offset, unsigned file);
 
 /* The name around or in front of the offset; its length, 0 if there is none. */
 size_t text_word(const char *text, size_t len, size_t offset, size_t *begin);

@@ -3,12 +3,11 @@ are cut off or mixed. It answers each request, never ends by itself, and its mem
 import json
 import os
 import random
+import subprocess
 import sys
-import tempfile
-import time
 from pathlib import Path
 
-from client import Client, File, Gone
+from client import Client, File
 
 GOOD = "param N: i32 = 8;\nfield x: real[N] needs_grad;\nfield e: real needs_grad;\nkernel k() {\n    for i in x { e += x[i] * x[i]; }\n}\n"
 
@@ -31,10 +30,15 @@ def order(tkc):
     c = Client(tkc)
     c.process.stdin.close()
     assert c.process.wait(timeout=60) == 1
-    c = Client(tkc)
-    c.process.stdout.close()                        # whoever reads is gone
-    File(c, "file:///a.tk", "x")
-    assert c.process.wait(timeout=60) == 1
+    read, write = os.pipe()                         # whoever reads is gone
+    os.close(read)
+    p = subprocess.Popen([tkc, "--lsp"], stdin=subprocess.PIPE, stdout=write)
+    os.close(write)
+    text = b'{"id": 1, "method": "initialize"}'
+    p.stdin.write(b"Content-Length: %d\r\n\r\n%s" % (len(text), text))
+    p.stdin.flush()
+    assert p.wait(timeout=60) == 1
+    p.stdin.close()
 
 
 def messages(tkc):
@@ -57,7 +61,7 @@ def messages(tkc):
     broken(framed(b""), -32700)
     broken(framed(b'{"id": 1, "method": "x\xff"}'), -32700)
     broken(framed(b"[1, 2]"), -32600)
-    broken(framed(b"{}"), -32600) if False else None
+    broken(framed(b"{}"), -32600)
     broken(framed(b"[" * 5000), -32700)
     broken(framed(b'{"id": {}, "method": "shutdown"}'), -32600)
     broken(b"Content-Length: many\r\n\r\n", -32700)
@@ -76,7 +80,7 @@ def messages(tkc):
         c.raw(bytes([b]))
     assert len(c.reply("slow")["result"]) == 4
     # parameters that are none
-    for method in sorted(c_requests(c)):
+    for method in requests():
         for params in None, [], {}, 1, {"textDocument": None}, {"textDocument": {"uri": 1}}, {"textDocument": {"uri": f.uri}, "position": {"line": -1, "character": "x"}}, {"textDocument": {"uri": f.uri}, "range": {}}, {"command": 1}, \
                 {"textDocument": {"uri": f.uri}, "position": {"line": 10**12, "character": 10**15}, "range": {"start": {"line": 10**12, "character": 0}, "end": {"line": 0, "character": 0}}, "arguments": 3}:
             m = c.reply(c.post(method, params))
@@ -92,14 +96,15 @@ def messages(tkc):
     c.send({"method": "textDocument/didChange", "params": {"textDocument": {"uri": f.uri, "version": 70}, "contentChanges": [{"text": "// \ud83d x\n" + GOOD.replace("e +=", "q +=")}]}})
     assert [d["code"] for d in c.diagnostics(f.uri, 70)] == ["E0202"]
     c.send({"method": "textDocument/didChange", "params": {"textDocument": {"uri": f.uri, "version": 71}, "contentChanges": [{"text": "// \0\n"}]}})
-    assert [d["code"] for d in c.diagnostics(f.uri, 71)] == ["E0102"] or True
+    [d] = c.diagnostics(f.uri, 71)
+    assert "NUL" in d["message"], d
     f.version = 71
     f.set(GOOD)
     assert f.diagnostics() == []
     assert c.close() == 0 and not c.errors, c.errors
 
 
-def c_requests(c):
+def requests():
     return ["textDocument/" + m for m in ("hover", "definition", "references", "documentHighlight", "completion", "signatureHelp", "documentSymbol", "formatting", "codeAction")] + ["workspace/executeCommand", "tkc/showAdjoint"]
 
 
@@ -133,7 +138,7 @@ def changes(tkc, texts, n, seed=1):
     draw = random.Random(seed)
     c = Client(tkc)
     f = File(c, "file:///tmp/changes.tk", GOOD)
-    asked, first = c_requests(c), 0
+    asked, first = requests(), 0
     for k in range(n):
         text = draw.choice(texts)
         at = draw.randrange(len(text) + 1)
