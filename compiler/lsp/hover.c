@@ -59,8 +59,8 @@ static void add_planes(strbuf *b, const check_use *use)
 
 /* ---- places ---- */
 
-/* What is known of the reads and writes that begin there, or on the line for those that do not. */
-static void add_facts(strbuf *b, const unit *u, src_loc at, const char *name)
+/* What is known of the reads and writes that begin there. */
+static void add_facts(strbuf *b, const unit *u, src_loc at)
 {
     for (size_t i = 0; i < u->facts.len; i++) {
         const unit_fact *f = &u->facts.at[i];
@@ -68,7 +68,7 @@ static void add_facts(strbuf *b, const unit *u, src_loc at, const char *name)
             continue;
         if (f->needed) {
             add_line(b, "");
-            sb_printf(b, "The adjoint of `%s` reads this value of `%s` again.", f->kernel, name);
+            sb_printf(b, "The adjoint of `%s` reads this value of `%s` again.", f->kernel, f->needed->name);
         } else {
             add_line(b, "");
             sb_printf(b, "In `%s`: `%s`", f->kernel, f->text);
@@ -205,7 +205,7 @@ static void add_use(strbuf *b, store *s, doc *d, const unit *u, const check_use 
         }
         add_kernel(b, u, use);
     }
-    add_facts(b, u, use->at.begin, use->name);
+    add_facts(b, u, use->at.begin);
 }
 
 /* ---- anything else ---- */
@@ -244,7 +244,7 @@ static void add_expression(strbuf *b, const doc *d, size_t offset)
         sb_printf(&code, ": %s", ty_name(u->log.types, e->type));
         add_code(b, sb_str(&code));
         sb_free(&code);
-        add_facts(b, u, e->at.begin, "the field");
+        add_facts(b, u, e->at.begin);
     }
 }
 
