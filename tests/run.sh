@@ -140,7 +140,7 @@ fi
 if [ -n "$all" ]; then
     if build build-clang clang clang++; then
         unit build-clang
-        pairs build-clang "pairs of files" clang clang++ --without ad/,parallel/,race/,driver/ir_text,install/gallery_,install/sample_,install/start,install/cross_,install/cmake_,driver/huge_inputs # the sanitizers' build has the former with clang, gcc's the last
+        pairs build-clang "pairs of files" clang clang++ --without ad/,parallel/,race/,driver/ir_text,install/gallery_,install/sample_,install/start,install/cross_,install/cmake_,driver/huge_inputs,driver/lsp # the sanitizers' build has the former with clang, gcc's the last
     fi
     if build build-asan clang clang++ -Db_sanitize=address,undefined -Db_lundef=false -Dfuzz=true; then
         unit build-asan
