@@ -28,4 +28,4 @@ PACKAGING_PACKAGES='dpkg-dev fakeroot debhelper lintian mmdebstrap python3-venv'
 
 # What building tkc takes, and what its own runs of a C compiler take.
 # shellcheck disable=SC2034
-BUILD_PACKAGES='meson ninja-build flex bison gcc g++ libc6-dev clang libpopt-dev pkg-config make'
+BUILD_PACKAGES='meson ninja-build flex bison gcc g++ libc6-dev clang libpopt-dev libjansson-dev pkg-config make'

@@ -10,7 +10,7 @@ esac
 cd "$(dirname "$0")/.." || exit 1
 . tests/packages.sh
 # shellcheck disable=SC2086
-need $BUILD_PACKAGES libclang-rt-dev libcmocka-dev libgif-dev libpng-dev libcairo2-dev libjansson-dev libsdl2-dev xvfb libxtst6 liblapacke-dev coinor-libipopt-dev python3 patch gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm python3-numpy python3-scipy python3-mpmath python3-gmpy2 || exit 1
+need $BUILD_PACKAGES libclang-rt-dev libcmocka-dev libgif-dev libpng-dev libcairo2-dev libsdl2-dev xvfb libxtst6 liblapacke-dev coinor-libipopt-dev python3 patch gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm python3-numpy python3-scipy python3-mpmath python3-gmpy2 || exit 1
 for p in $INSTALL_PACKAGES; do need "$p"; done # a test without its package is skipped, and says so
 [ -z "$all" ] || for p in $PACKAGING_PACKAGES; do need "$p"; done
 

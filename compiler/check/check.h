@@ -22,12 +22,13 @@
 name_entry *names_entry(checker *c, const char *name);
 /* What the name means here, NULL if nothing. */
 sym *names_lookup(checker *c, const char *name);
+/* The same, for what the program says at this place. */
+sym *names_use(checker *c, const char *name, src_span at);
 /* Reports an unknown name, once for each function. */
 void names_unknown(checker *c, const char *name, src_span at, bool function);
 void names_check_item(checker *c, const ast_item *it);
 void names_check_member(checker *c, const ast_param *p);
 void names_check_generated(checker *c, const ast_module *m);
-const char *sym_describe(const sym *s);
 void scope_push(checker *c, scope *s);
 void scope_pop(checker *c);
 /* Declares a local of the current function; reports hiding and duplicates. Never NULL. */

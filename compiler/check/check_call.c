@@ -287,7 +287,7 @@ bool argument_by_name(checker *c, const ast_expr *e, by_name names, val *v)
         *v = slab_value(c, e, &p);
         return true;
     }
-    sym *s = e->kind == AST_EXPR_NAME ? names_lookup(c, e->name) : NULL;
+    sym *s = e->kind == AST_EXPR_NAME ? names_use(c, e->name, e->span) : NULL;
     const bool field = s && s->kind == SYM_FIELD && !s->refused && s->type && s->type->kind != TY_ERROR &&
                        (sym_ndim(s) > 0 || names == NAME_IS_FIELD);
     if (!field && !(s && s->kind == SYM_LOCAL && s->local->type->kind == TY_ARRAY))
@@ -702,7 +702,7 @@ static val call_method(checker *c, const ast_expr *e)
 {
     const char *name = e->a->name;
     if (e->a->a->kind == AST_EXPR_NAME && (!strcmp(name, "grad") || !strcmp(name, "jvp"))) {
-        sym *of = names_lookup(c, e->a->a->name);
+        sym *of = names_use(c, e->a->a->name, e->a->a->span);
         if (of && of->kind == SYM_KERNEL && !strcmp(name, "grad"))
             return call_kernel(c, of, e, true);
         if ((of && of->kind == SYM_FUNC) || (!of && is_builtin(c, e->a->a->name)))
@@ -723,7 +723,7 @@ val check_call(checker *c, const ast_expr *e, bool as_statement)
     if (e->a->kind == AST_EXPR_MEMBER) {
         v = call_method(c, e);
     } else if (e->a->kind == AST_EXPR_NAME) {
-        sym *s = names_lookup(c, e->a->name);
+        sym *s = names_use(c, e->a->name, e->a->span);
         const ty *t = s ? NULL : type_builtin(c, e->a->name);
         v = s   ? call_symbol(c, s, e)
             : t ? build_of_type(c, t, e->args, e->span)

@@ -90,6 +90,7 @@ static sym *target_of(checker *c, const sym *s, const ast_attr *a)
         NOTE(c, t->span, "'%s' is %s", name, sym_describe(t));
         return NULL;
     }
+    log_use(c, t, a->args->span);
     const ast_attr *own = custom_attr(t);
     if (own) {
         ERR(c, a->args->span, DIAG_CUSTOM_CHAIN, name);

@@ -508,6 +508,7 @@ val check_expr(checker *c, const ast_expr *e)
     c->depth++;
     val v = check_kind(c, e);
     c->depth--;
+    log_expr(c, e->span, v.soft == SOFT_NO ? v.e->type : NULL);
     return v;
 }
 

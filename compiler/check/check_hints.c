@@ -89,8 +89,10 @@ void hint_near(checker *c, const char *name, src_span at, bool function)
     for (int op = 0; function && op < OP_PURE_COUNT; op++)
         if (op_get((ir_opcode)op)->user == OP_FOR_USERS)
             consider(&s, op_get((ir_opcode)op)->name);
-    if (s.best)
-        NOTE(c, at, "did you mean '%s'?", s.best);
+    if (!s.best)
+        return;
+    NOTE(c, at, "did you mean '%s'?", s.best);
+    FIX(c, at.begin, name, s.best);
 }
 
 void bad_attribute(checker *c, const ast_attr *a, const char *of, const char *const *known, int n)
@@ -102,8 +104,10 @@ void bad_attribute(checker *c, const ast_attr *a, const char *of, const char *co
     for (int k = 0; k < n && !s.best; k++)
         if (*known[k])
             consider(&s, known[k]);
-    if (s.best)
-        NOTE(c, a->span, "did you mean '%s'?", s.best);
+    if (!s.best)
+        return;
+    NOTE(c, a->span, "did you mean '%s'?", s.best);
+    FIX(c, a->span.begin, a->name, s.best);
 }
 
 bool plain_attribute(checker *c, const ast_attr *a)
@@ -173,6 +177,8 @@ bool hint_foreign(checker *c, const char *name, src_span at)
         const char *here = called[k].here;
         NOTE(c, at, "it is called '%s' here%s", here,
              !strcmp(here, "f32") || !strcmp(here, "f64") ? "; 'real' is the module's default float" : "");
+        if (!strchr(here, 'T')) /* vec(n, T) is no type yet */
+            FIX(c, at.begin, name, here);
         return true;
     }
     for (size_t k = 0; k < sizeof pi / sizeof *pi; k++) {
@@ -206,14 +212,17 @@ bool hint_member(checker *c, const ast_expr *e, const ty *of)
     const sym *field = element_of(c, e->a), *s = names_lookup(c, e->name);
     const bool function = of->kind != TY_STRUCT &&
                           (op_find_user(e->name) != OP_COUNT || (s && s->kind == SYM_FUNC && s->prelude));
-    if (field && e->a->kind != AST_EXPR_NAME && (!strcmp(e->name, "grad") || !strcmp(e->name, "dual")))
+    if (field && e->a->kind != AST_EXPR_NAME && (!strcmp(e->name, "grad") || !strcmp(e->name, "dual"))) {
         NOTE(c, e->op_span, "'%s' stands behind the field's name, in front of subscripts: %s.%s[...]", e->name,
              field->name, e->name);
-    else if (of->kind == TY_MAT && !strcmp(e->name, "T"))
+    } else if (of->kind == TY_MAT && !strcmp(e->name, "T")) {
         NOTE(c, e->op_span, "the transpose is a function: transpose(A), or A.transpose()");
-    else if (function)
+        FIX(c, e->op_span.begin, "T", "transpose()");
+    } else if (function) {
         NOTE(c, e->op_span, "it is a function: write %s()", e->name);
-    else
+        FIX(c, e->op_span.begin, e->name, arena_printf(c->mem, "%s()", e->name));
+    } else {
         return false;
+    }
     return true;
 }

@@ -399,6 +399,7 @@ void place_resolve(checker *c, const ast_expr *e, place *p)
             place_of_name(c, e, p);
         else
             place_of_value(p, check_expr(c, e));
+        log_expr(c, e->span, p->kind == PLACE_BAD || p->missing ? NULL : p->type);
         return;
     }
     if (too_deep(c, e->span)) {
@@ -412,4 +413,5 @@ void place_resolve(checker *c, const ast_expr *e, place *p)
         resolve_index(c, e, p);
     c->depth--;
     p->at = e->span;
+    log_expr(c, e->span, p->kind == PLACE_BAD || p->missing ? NULL : p->type);
 }

@@ -130,7 +130,7 @@ static bool over_ndrange(checker *c, bounds *b, const ast_expr *iter)
 
 static bool over_field(checker *c, bounds *b, const ast_expr *e)
 {
-    sym *s = e->kind == AST_EXPR_NAME ? names_lookup(c, e->name) : NULL;
+    sym *s = e->kind == AST_EXPR_NAME ? names_use(c, e->name, e->span) : NULL;
     if (e->kind == AST_EXPR_NAME && !s) {
         names_unknown(c, e->name, e->span, false);
         return false;

@@ -151,6 +151,8 @@ static void collect(checker *c, const ast_module *m)
         if (s->kind != SYM_KERNEL || !s->item->made_of)
             continue;
         const int errors = diag_error_count(c->d);
+        if (names_entry(c, s->item->made_of)->global)
+            log_use(c, names_entry(c, s->item->made_of)->global, s->item->made_span);
         s->item = make_kernel(c, m, s->item);
         s->refused = s->refused || diag_error_count(c->d) > errors;
         s->nparams = 0;
@@ -614,6 +616,7 @@ tx_module *check_module(arena *mem, intern_pool *names, diag_sink *d, const ast_
     check_externs(&c);
     check_custom(&c);
     check_exports(&c);
+    log_end(&c);
     if (diag_error_count(d) > errors)
         return NULL;
     list_functions(&c);

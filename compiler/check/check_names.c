@@ -60,6 +60,14 @@ sym *names_lookup(checker *c, const char *name)
     return in_prelude(c) && e->inner ? e->inner : e->prelude;
 }
 
+sym *names_use(checker *c, const char *name, src_span at)
+{
+    sym *s = names_lookup(c, name);
+    if (s)
+        log_use(c, s, at);
+    return s;
+}
+
 /* ---- unknown names ---- */
 
 void names_unknown(checker *c, const char *name, src_span at, bool function)
@@ -351,31 +359,6 @@ void names_check_generated(checker *c, const ast_module *m)
 
 /* ---- scopes ---- */
 
-const char *sym_describe(const sym *s)
-{
-    switch (s->kind) {
-    case SYM_CONST:
-        return "a constant";
-    case SYM_PARAM:
-        return "a param";
-    case SYM_FIELD:
-        return s->what ? s->what : "a field";
-    case SYM_FUNC:
-        return s->prelude ? "a built-in function" : "a function";
-    case SYM_KERNEL:
-        return "a kernel";
-    case SYM_STRUCT:
-        return "a struct";
-    case SYM_STATIC:
-        return "a 'static for' variable";
-    case SYM_LOCAL:
-        return s->what ? s->what : "a local";
-    case SYM_BAD:
-        break;
-    }
-    return "an unknown name";
-}
-
 void scope_push(checker *c, scope *s)
 {
     *s = (scope){.outer = c->fn->scope};
@@ -409,6 +392,7 @@ sym *scope_declare(checker *c, sym_kind kind, const char *name, src_span at)
     s->scope_next = c->fn->scope->locals;
     c->fn->scope->locals = s;
     e->local = s;
+    log_use(c, s, at);
     return s;
 }
 

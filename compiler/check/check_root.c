@@ -96,7 +96,7 @@ static void resolve_constant(checker *c, sym *s, src_span at, place *p)
 
 void place_of_name(checker *c, const ast_expr *e, place *p)
 {
-    sym *s = names_lookup(c, e->name);
+    sym *s = names_use(c, e->name, e->span);
     p->sym = s;
     if (!s) {
         if (is_builtin(c, e->name))

@@ -378,7 +378,7 @@ static void check_assert(checker *c, const ast_expr *call)
 static void check_stop_grad(checker *c, const ast_expr *call)
 {
     const ast_expr *arg = call->args;
-    const sym *s = arg && arg->kind == AST_EXPR_NAME ? names_lookup(c, arg->name) : NULL;
+    const sym *s = arg && arg->kind == AST_EXPR_NAME ? names_use(c, arg->name, arg->span) : NULL;
     if (!s || arg->next || s->kind != SYM_FIELD) {
         ERR(c, call->span, DIAG_STOP_GRAD);
         NOTE(c, call->span, "as an expression, stop_grad(e) is the value of e without its derivative");

@@ -38,7 +38,7 @@ static const ty *resolve_name(checker *c, const ast_type *t)
     const ty *r = type_builtin(c, t->name);
     if (r)
         return r;
-    sym *s = names_lookup(c, t->name);
+    sym *s = names_use(c, t->name, t->span);
     if (s && s->kind == SYM_STRUCT)
         return resolve_struct(c, s, t->span);
     ERR(c, t->span, DIAG_UNKNOWN_TYPE, t->name);

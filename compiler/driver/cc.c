@@ -8,8 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "driver/cleanup.h"
-#include "driver/files.h"
+#include "files/cleanup.h"
+#include "files/files.h"
 
 typedef VEC(char *) arguments;
 

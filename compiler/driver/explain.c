@@ -1,11 +1,13 @@
 #include "driver/explain.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "driver/files.h"
+#include "files/files.h"
 #include "driver/options.h"
 
 /* A code as it is typed: E0505, e505, 505. The letter is 0 where there is none. Returns false if it is nothing like a
@@ -77,6 +79,37 @@ static int print(const strbuf *text)
     diag_flush(d);
     diag_destroy(d);
     return ok ? TKC_OK : TKC_ERRORS;
+}
+
+char *explain_page(const char *code)
+{
+    static const char *const folders[] = {"../share/doc/tkc/errors", "../../docs/errors"};
+    const explain_entry *e = find(code);
+    char exe[PATH_MAX];
+    const ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
+    char *found = NULL;
+    for (size_t k = 0; e && n > 0 && !found && k < sizeof folders / sizeof *folders; k++) {
+        exe[n] = '\0';
+        strbuf path = {0};
+        sb_printf(&path, "%.*s/%s/%.*s", (int)(strrchr(exe, '/') - exe), exe, folders[k], (int)strcspn(e->page, "#"),
+                  e->page);
+        char *real = realpath(path.s, NULL);
+        sb_clear(&path);
+        if (real) {
+            sb_add(&path, "file://");
+            for (const char *p = real; *p; p++)
+                if (strchr(" %#?\"<>[]\\^`{|}", *p) || (unsigned char)*p > 0x7e)
+                    sb_printf(&path, "%%%02X", (unsigned)(unsigned char)*p);
+                else
+                    sb_addc(&path, *p);
+            sb_add(&path, strchr(e->page, '#'));
+            found = path.s;
+        } else {
+            sb_free(&path);
+        }
+        free(real);
+    }
+    return found;
 }
 
 int explain_main(int ncodes, const char **codes)

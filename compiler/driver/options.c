@@ -18,6 +18,7 @@ enum {
     OPT_EMIT,
     OPT_EXPLAIN,
     OPT_FORMAT,
+    OPT_LSP,
     OPT_RUN_PASS,
     OPT_LANES,
     OPT_LIST_PASSES,
@@ -164,6 +165,8 @@ static int apply(options *o, int opt, const char *arg, poptContext con)
         return set_kind(o, OUTPUT_WORDS, "--explain");
     case OPT_FORMAT:
         return set_kind(o, OUTPUT_FORMAT, "--format");
+    case OPT_LSP:
+        return set_kind(o, OUTPUT_SERVER, "--lsp");
     case OPT_RUN_PASS:
         return add_pass(o, arg);
     case OPT_LANES:
@@ -186,9 +189,26 @@ static int apply(options *o, int opt, const char *arg, poptContext con)
     }
 }
 
+/* --lsp takes what says how modules are compiled, and nothing that says what becomes of one. */
+static int check_server(const options *o, bool explain)
+{
+    if (o->input)
+        return usage("--lsp gets its files from the editor: '%s'", o->input);
+    if (o->output || o->header || o->prefix || o->depfile || o->cc || o->dump_after || o->write_deps || o->embed ||
+        o->in_place || explain || o->diagnostics != DIAG_FORMAT_TEXT)
+        return usage("--lsp goes with -I, -D, --real, --debug, --no-runtime, --lanes and -Werror alone");
+#ifndef TKC_HAVE_LSP
+    return usage("--lsp: this tkc was built without jansson (Debian: libjansson-dev)");
+#else
+    return -1;
+#endif
+}
+
 /* Everything that one option alone cannot tell. */
 static int check_together(const options *o, bool explain)
 {
+    if (o->kind == OUTPUT_SERVER)
+        return check_server(o, explain);
     if (!o->input)
         return usage("no input file");
     if (o->depfile && !o->write_deps)
@@ -276,6 +296,8 @@ int options_parse(options *o, int argc, const char **argv)
         {"emit", 0, POPT_ARG_STRING, NULL, OPT_EMIT, "Print a stage of the compilation instead", "tokens|ast|ir|c"},
         {"format", 0, POPT_ARG_NONE, NULL, OPT_FORMAT, "Print the source with its spaces and indentation in order",
          NULL},
+        {"lsp", 0, POPT_ARG_NONE, NULL, OPT_LSP, "Be a language server for an editor, on standard input and output",
+         NULL},
         {"in-place", 0, POPT_ARG_NONE, &in_place, 0, "With --format: write it over the source, if it differs", NULL},
         {"dump-after", 0, POPT_ARG_STRING, &o->dump_after, 0, "Print the IR after a pass to standard error",
          "PASS|all"},
@@ -303,11 +325,13 @@ int options_parse(options *o, int argc, const char **argv)
         abort();
     poptSetOtherOptionHelp(con, "[OPTION...] KERNEL.tk\n  or:  tkc explain [CODE...]");
     o->parser = con;
-    const int status = parse_all(o, con, &explain, &write_deps, &in_place, &alone);
+    int status = parse_all(o, con, &explain, &write_deps, &in_place, &alone);
     o->debug = debug;
     o->line_directives = lines;
     o->through_text = through_text;
     o->werror = werror;
+    if (status < 0 && o->kind == OUTPUT_SERVER && (lines || through_text))
+        status = usage("--lsp writes no C and prints no IR");
     return status;
 }
 

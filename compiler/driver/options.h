@@ -24,6 +24,7 @@ typedef enum output_kind {
     OUTPUT_EXPLAIN, /* --explain-adjoint alone */
     OUTPUT_WORDS,   /* --explain */
     OUTPUT_FORMAT,
+    OUTPUT_SERVER,
     OUTPUT_PASSES
 } output_kind;
 

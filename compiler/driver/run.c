@@ -8,17 +8,18 @@
 
 #include "check/base/typed.h"
 #include "driver/cc.h"
-#include "driver/cleanup.h"
+#include "files/cleanup.h"
 #include "driver/explain.h"
-#include "driver/files.h"
-#include "driver/imports.h"
-#include "driver/name.h"
+#include "files/files.h"
+#include "files/imports.h"
+#include "files/name.h"
 #include "driver/options.h"
 #include "driver/runtime_text.h"
 #include "explain/explain.h"
 #include "host/host.h"
 #include "ir/text/io.h"
 #include "lower/lower.h"
+#include "lsp/lsp.h"
 #include "passes/pipeline.h"
 #include "passes/schedule/schedule.h"
 #include "python/python.h"
@@ -343,6 +344,25 @@ static bool format(run *r)
 
 /* ---- the pipeline ---- */
 
+#ifdef TKC_HAVE_LSP
+static int serve(const options *o)
+{
+    const lsp_options opt = {.include_dirs = o->include_dirs.at,
+                             .defines = o->defines.at,
+                             .ninclude_dirs = o->include_dirs.len,
+                             .ndefines = o->defines.len,
+                             .real = o->real,
+                             .lanes = o->lanes,
+                             .debug = o->debug,
+                             .no_runtime = o->no_runtime,
+                             .werror = o->werror,
+                             .verify = VERIFY,
+                             .version = TKC_VERSION,
+                             .page_of = explain_page};
+    return lsp_serve(&opt);
+}
+#endif
+
 static bool stages(run *r)
 {
     const output_kind kind = r->opt.kind;
@@ -388,6 +408,10 @@ int tkc_main(int argc, const char **argv)
         fprintf(stderr, "tkc: error: cannot write standard output: %s\n", strerror(errno));
         status = TKC_ERRORS;
     }
+#ifdef TKC_HAVE_LSP
+    if (status < 0 && r.opt.kind == OUTPUT_SERVER)
+        status = serve(&r.opt);
+#endif
     if (status < 0) {
         cleanup_begin();
         r.mem = arena_create();

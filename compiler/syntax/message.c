@@ -370,6 +370,9 @@ void syntax_error(parse *p, const char *const *expected, int n)
                               : arena_printf(p->mem, "unexpected %s", what);
     if (more)
         text = arena_printf(p->mem, "%s; %s", text, more);
-    diag(p->diag, error_span(p, phrase), DIAG_SYNTAX, text);
+    const src_span at = error_span(p, phrase);
+    diag(p->diag, at, DIAG_SYNTAX, text);
+    if (phrase && !strcmp(phrase, "';'") && !more && at.end.line == 0) /* it is missing at the end of a line */
+        diag_fix(p->diag, at.begin, "", ";");
     feed_forget_parens(p);
 }

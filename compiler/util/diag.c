@@ -24,6 +24,7 @@ struct source {
 struct diag_sink {
     FILE *out;
     diag_format format;
+    diag_listener listener; /* no message: nobody listens */
     VEC(struct source) files;
     strbuf buf;
     int errors;
@@ -63,6 +64,11 @@ void diag_destroy(diag_sink *d)
     vec_free(&d->hashes);
     sb_free(&d->buf);
     free(d);
+}
+
+void diag_listen(diag_sink *d, const diag_listener *l)
+{
+    d->listener = *l;
 }
 
 uint16_t diag_add_file(diag_sink *d, const char *path, const char *text, size_t len)
@@ -295,7 +301,9 @@ bool diag(diag_sink *d, src_span at, diag_code code, ...)
         return false;
     }
     d->printed += s == DIAG_ERROR;
-    if (d->format == DIAG_FORMAT_JSON)
+    if (d->listener.message)
+        d->listener.message(d->listener.ctx, at, s, code, sb_str(&message));
+    else if (d->format == DIAG_FORMAT_JSON)
         add_json(d, at, s, sb_str(&message), table[code].code);
     else
         add_text(d, at, s, sb_str(&message), table[code].code, promoted);
@@ -314,7 +322,9 @@ void diag_note(diag_sink *d, src_span at, const char *fmt, ...)
     va_start(ap, fmt);
     sb_vprintf(&message, fmt, ap);
     va_end(ap);
-    if (d->format == DIAG_FORMAT_JSON) {
+    if (d->listener.message) {
+        d->listener.note(d->listener.ctx, at, sb_str(&message));
+    } else if (d->format == DIAG_FORMAT_JSON) {
         sb_add(&d->buf, d->notes > 0 ? ",\n    {" : "\n    {");
         add_json_body(d, at, DIAG_NOTE, sb_str(&message));
         sb_addc(&d->buf, '}');
@@ -325,8 +335,16 @@ void diag_note(diag_sink *d, src_span at, const char *fmt, ...)
     d->notes++;
 }
 
+void diag_fix(diag_sink *d, src_loc at, const char *old, const char *text)
+{
+    if (!d->dropped && d->messages > 0 && d->listener.message)
+        d->listener.fix(d->listener.ctx, at, old, text);
+}
+
 void diag_flush(diag_sink *d)
 {
+    if (d->listener.message)
+        return;
     if (d->format == DIAG_FORMAT_JSON) {
         close_json_message(d);
         fprintf(d->out, "[%s%s]\n", sb_str(&d->buf), d->messages > 0 ? "\n" : "");

@@ -40,6 +40,17 @@ void diag_flush(diag_sink *d);
 /* Flushes if nobody did. */
 void diag_destroy(diag_sink *d);
 
+/* Instead of printing: each message as it is reported, its notes and the edits that would mend it behind it. What is in
+ * there belongs to the sink and lives until the next call. */
+typedef struct diag_listener {
+    void *ctx;
+    void (*message)(void *ctx, src_span at, diag_severity severity, diag_code code, const char *text);
+    void (*note)(void *ctx, src_span at, const char *text);
+    void (*fix)(void *ctx, src_loc at, const char *old, const char *text);
+} diag_listener;
+/* Before the first message. */
+void diag_listen(diag_sink *d, const diag_listener *l);
+
 /* Registers a source text (not copied; must outlive the sink) so that messages can quote its lines. */
 uint16_t diag_add_file(diag_sink *d, const char *path, const char *text, size_t len);
 /* Its index, -1 if it is none of them. */
@@ -51,6 +62,10 @@ const char *diag_file_path(const diag_sink *d, uint16_t file);
 bool diag(diag_sink *d, src_span at, diag_code code, ...);
 /* A note that belongs to the last message. */
 __attribute__((format(printf, 3, 4))) void diag_note(diag_sink *d, src_span at, const char *fmt, ...);
+
+/* An edit that would mend what the last message is about, for listeners: `text` in place of `old`, which stands at `at`
+ * (they see to it that it does: in an instance of a generic function it may not). */
+void diag_fix(diag_sink *d, src_loc at, const char *old, const char *text);
 
 int diag_error_count(const diag_sink *d);
 /* True once 20 errors were reported: the stages stop early. */

@@ -54,6 +54,7 @@ def words(root):
     functions += re.findall(r"\batomic_\w+", text)
     sources = ("ir/ops.def", "check/check_call.c", "check/check_stmt.c", "check/prelude.tk", "check/matrices.tk", "check/decompositions.tk")
     text_of = "".join((compiler / f).read_text() for f in sources)
+    text_of = re.sub(r'^OP\(\w+, *"\w+", *\d, NO.*', "", text_of, flags=re.M)            # nothing that a program can call by this name
     known = {a or b for a, b in re.findall(r'"(\w+)"|^func (\w+)', text_of, re.M)}
     unknown = [w for w in ATTRIBUTES if not re.search(rf"\b{w}\b", text)]
     if unknown:
@@ -67,8 +68,23 @@ def words(root):
     return found
 
 
+def check_server(root, found):
+    """What the language server proposes is what there is."""
+    lsp = root / "compiler/lsp"
+    server = {"function": re.findall(r'^BUILTIN\("(\w+)"', (lsp / "builtins.def").read_text(), re.M)}
+    rows = re.findall(r'^WORD\((\w+), "(\w+)"', (lsp / "words.def").read_text(), re.M)
+    server["type"] = [w for kind, w in rows if kind == "TYPE"]
+    server["item"] = [w for kind, w in rows if w in ITEMS]
+    server["control"] = [w for kind, w in rows if kind == "BODY" and w not in (*ITEMS, *ATTRIBUTES, *BOOLEANS)]
+    server["attribute"] = [w for kind, w in rows if w in ATTRIBUTES]
+    for kind, have in server.items():
+        if set(have) != set(found[kind]):
+            sys.exit(f"compiler/lsp: {kind}s: not there: {sorted(set(found[kind]) - set(have))}, too many: {sorted(set(have) - set(found[kind]))}")
+
+
 def main():
     root = Path(sys.argv[1])
+    check_server(root, words(root))
     vim, code = root / "docs/editors/vim/syntax/tk.vim", root / "docs/editors/vscode/syntaxes/tk.tmLanguage.json"
     lexer = root / "docs/editors/pygments/tk_lexer.py"
     new_vim, new_code, new_lexer = vim.read_text(), code.read_text(), lexer.read_text()

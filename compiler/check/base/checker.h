@@ -3,7 +3,7 @@
  *   tree.c         nodes and values        types.c  types
  *   conversions.c  literals and implicit conversions
  *   constants.c    evaluation at compile time
- *   libc.c         what the C library declares
+ *   libc.c         what the C library declares     log.c  what editors ask for
  */
 #ifndef TKC_CHECKER_H
 #define TKC_CHECKER_H
@@ -232,6 +232,8 @@ bool too_deep(checker *c, src_span at); /* reports */
 
 #define ERR(c, span, ...) diag((c)->d, report_span((c), (span)), __VA_ARGS__)
 #define NOTE(c, span, ...) diag_note((c)->d, report_span((c), (span)), __VA_ARGS__)
+/* An edit that would mend what the last ERR is about. */
+#define FIX(c, at, old, text) diag_fix((c)->d, report_span((c), span_at(at)).begin, (old), (text))
 
 /* ---- conversions.c ---- */
 
@@ -258,6 +260,16 @@ tx_expr *const_clone(checker *c, const tx_expr *e, src_loc loc);
 /* Evaluates an operation over constants if it can; reports overflow of literals and division by zero. */
 tx_expr *const_fold(checker *c, tx_expr *e, bool soft);
 bool const_cast(scalar from, scalar to, const tx_expr *a, tx_expr *r);
+
+/* ---- log.c: nothing is noted of what stands in the prelude ---- */
+
+/* What it is, in words: "a field". */
+const char *sym_describe(const sym *s);
+void log_use(checker *c, const sym *s, src_span at);
+/* NULL: of no type, or of one that is open still. */
+void log_expr(checker *c, src_span at, const ty *type);
+/* Once all is checked that could be. */
+void log_end(checker *c);
 
 /* ---- libc.c ---- */
 

@@ -10,6 +10,7 @@
 #include "check/base/types.h"
 #include "ir/ir.h"
 #include "syntax/ast.h"
+#include "util/vec.h"
 
 typedef struct tx_expr tx_expr;
 typedef struct tx_stmt tx_stmt;
@@ -174,7 +175,33 @@ struct tx_module {
     ty_pool *types;
 };
 
+/* A name where the program says it. */
+typedef struct check_use {
+    src_span at, declared; /* the same: it is declared here. declared.begin.line == 0: built in */
+    const char *name, *what; /* what: "a field", "a 'let'" */
+    const ast_item *item;    /* of what is declared at module level, else NULL */
+    const ty *type;          /* NULL: it has none, or none is known */
+    bool planes[2];          /* of a field: it has gradients, duals */
+    const void *sym;         /* the checker's; scratch */
+} check_use;
+
+/* An expression. */
+typedef struct check_typed {
+    src_span at;
+    const ty *type;
+} check_typed;
+
+/* What an editor asks for: it is there, as far as it is known, after errors as well. Of a function that is checked
+ * several times each of them tells. To be freed with check_log_free. */
+typedef struct check_log {
+    VEC(check_use) uses;
+    VEC(check_typed) exprs;
+    ty_pool *types;
+} check_log;
+void check_log_free(check_log *log);
+
 typedef struct check_options {
+    check_log *log;             /* NULL: nobody asks */
     scalar real;                /* SC_F32 or SC_F64 */
     const char *const *defines; /* NAME=VALUE */
     int ndefines;

@@ -51,28 +51,33 @@ def body(markdown):
     return "".join(out).rstrip("\n") + "\n"
 
 
-def entries(page):
-    """(code, title, text) of each `## CODE: title`."""
+def anchor(heading):
+    """Of a heading, as those who show Markdown make it."""
+    return re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
+
+
+def entries(name, page):
+    """(code, title, text, page) of each `## CODE: title`."""
     parts = re.split(r"^## (\w+): (.*)\n", page, flags=re.M)
     for code, title, markdown in zip(parts[1::3], parts[2::3], parts[3::3]):
-        yield code, plain(title), body(markdown)
+        yield code, plain(title), body(markdown), f"{posixpath.basename(name)}#{anchor(f'{code}: {title}')}"
 
 
 def main():
     found = []
     for name in sys.argv[2:]:
         with open(name, encoding="utf-8") as page:
-            found += entries(page.read())
+            found += entries(name, page.read())
     found.sort(key=lambda e: (e[0][1:], e[0]))
     with open(sys.argv[1], "w") as out:
         out.write('#include "driver/explain.h"\n\n')
         for i, entry in enumerate(found):
-            for what, text in zip(("title", "text"), entry[1:]):
+            for what, text in zip(("title", "text", "page"), entry[1:]):
                 data = ", ".join(str(b) for b in text.encode())
                 out.write(f"static const char {what}{i}[] = {{{data}, 0}};\n")
         out.write("\nconst explain_entry explain_entries[] = {\n")
         for i, entry in enumerate(found):
-            out.write(f'    {{"{entry[0]}", title{i}, text{i}}},\n')
+            out.write(f'    {{"{entry[0]}", title{i}, text{i}, page{i}}},\n')
         out.write("};\nconst int explain_nentries = (int)(sizeof explain_entries / sizeof *explain_entries);\n")
 
 

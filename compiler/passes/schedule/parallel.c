@@ -315,7 +315,8 @@ static void print_explained(const explained *x, void *out)
 {
     const ir_op *op = x->op;
     const ir_module *m = op->region->func->module;
-    const char *place = arena_printf(m->mem, "  %s:%u:%u", m->source, (unsigned)op->loc.line, (unsigned)op->loc.col);
+    const char *place = arena_printf(m->mem, "  %s:%u:%u", diag_file_path(m->diag, op->loc.file),
+                                     (unsigned)op->loc.line, (unsigned)op->loc.col);
     const bool array = op->code == OP_LACCUM;
     if (x->called)
         fprintf(out, "%s: %s%s +=: %s, by functions\n", place, x->called->field->name, planes[x->called->plane],

@@ -7,3 +7,8 @@ setlocal errorformat=%f:%l:%c:\ %trror:\ %m,%f:%l:%c:\ %tarning:\ %m,%f:%l:%c:\ 
 setlocal makeprg=tkc\ %\ --emit=c\ -o\ /dev/null
 setlocal formatprg=tkc\ --format\ /dev/stdin
 let b:undo_ftplugin = 'setlocal commentstring< comments< cindent< shiftwidth< expandtab< errorformat< makeprg< formatprg<'
+
+" Neovim has a client for `tkc --lsp` of its own. g:tk_lsp = v:false: not here; a list: the command in place of tkc --lsp
+if has('nvim') && get(g:, 'tk_lsp', ['tkc', '--lsp']) isnot v:false && executable(get(g:, 'tk_lsp', ['tkc'])[0])
+  lua require('tk').start()
+endif

@@ -1,9 +1,9 @@
-#include "driver/name.h"
+#include "files/name.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-#include "driver/files.h"
+#include "files/files.h"
 
 /* The module's struct has the module's name: it must differ from keywords of C11 and C++17 and from what the headers
  * declare that generated code and nearly every host program include. */

@@ -1,4 +1,4 @@
-#include "driver/cleanup.h"
+#include "files/cleanup.h"
 
 #include <errno.h>
 #include <signal.h>

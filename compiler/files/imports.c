@@ -1,10 +1,10 @@
-#include "driver/imports.h"
+#include "files/imports.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "driver/files.h"
+#include "files/files.h"
 
 /* A chain of imports this deep is a mistake of some generator. */
 enum { DEEPEST = 100, MOST_FILES = UINT16_MAX /* as src_loc counts them */ };
@@ -78,7 +78,7 @@ static ast_item *items_of(imports *im, const ast_item *it, const char *importer)
         return NULL;
     }
     f = add_file(im, path);
-    if (!file_read(&f->text, path, MAX_SOURCE, im->diag))
+    if (!(im->unsaved && im->unsaved(im->ctx, f->real, &f->text)) && !file_read(&f->text, path, MAX_SOURCE, im->diag))
         return NULL;
     const uint16_t number = diag_add_file(im->diag, path, sb_str(&f->text), f->text.len);
     ast_module *m = ast_parse(im->mem, im->names, im->diag, number, sb_str(&f->text), f->text.len);

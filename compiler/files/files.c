@@ -1,4 +1,4 @@
-#include "driver/files.h"
+#include "files/files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "driver/cleanup.h"
+#include "files/cleanup.h"
 
 static bool report(diag_sink *d, diag_code code, const char *path)
 {

@@ -20,6 +20,10 @@ typedef struct imports {
     diag_sink *diag;
     const char *const *dirs; /* searched behind the importing file's own directory */
     size_t ndirs;
+    /* What an editor has of a file that it has not written yet; NULL: nobody has. False: the file is as it lies
+     * there. */
+    bool (*unsaved)(void *ctx, const char *real, strbuf *out);
+    void *ctx;
     VEC(import_file *) files; /* the root first */
     ptrmap known;             /* by import_file.real */
     int depth;                /* files that are open */

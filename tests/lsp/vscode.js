@@ -1,0 +1,86 @@
+// docs/editors/vscode with an editor that is none: vscode.js EXTENSION TKC. What VS Code would call is called, on one document.
+'use strict';
+const Module = require('module');
+const assert = require('assert');
+const path = require('path');
+
+const [folder, tkc] = process.argv.slice(2);
+const events = {}, providers = {}, commands = {}, shown = [];
+let published = null, settings = { path: tkc, arguments: [] };
+const on = (name) => (f) => { events[name] = f; return { dispose() {} }; };
+const provide = (name) => (selector, p) => { providers[name] = p; return { dispose() {} }; };
+class Data { constructor(...args) { this.args = args; } }
+class Range extends Data {
+  get start() { return { line: this.args[0], character: this.args[1] }; }
+  get end() { return { line: this.args[2], character: this.args[3] }; }
+}
+const text = 'field x: real needs_grad;\nfield e: real needs_grad;\nkernel  k() { e += abz(x) * x; }\n';
+const document = { uri: { toString: () => 'file:///tmp/a.tk' }, languageId: 'tk', version: 1, getText: () => text };
+const vscode = {
+  Range, Location: Data, Diagnostic: Data, DiagnosticRelatedInformation: Data, DiagnosticSeverity: { Error: 0, Warning: 1 }, Hover: Data, MarkdownString: Data, DocumentSymbol: Data,
+  DocumentHighlight: Data, CompletionItem: Data, SignatureHelp: Data, SignatureInformation: Data, TextEdit: Data, CodeAction: Data, CodeActionKind: { QuickFix: 'quickfix' }, ViewColumn: { Beside: -2 },
+  WorkspaceEdit: class { constructor() { this.edits = []; } replace(...e) { this.edits.push(e); } },
+  Uri: { parse: (s) => ({ toString: () => s }) },
+  workspace: {
+    textDocuments: [document], getConfiguration: () => ({ get: (name) => settings[name] }), onDidOpenTextDocument: on('open'), onDidChangeTextDocument: on('change'), onDidSaveTextDocument: on('save'),
+    onDidCloseTextDocument: on('close'), onDidChangeConfiguration: on('configuration'), openTextDocument: async (d) => d,
+  },
+  window: { activeTextEditor: { document, selection: { active: { line: 2, character: 3 } } }, showTextDocument: async (d) => shown.push(d.content), showWarningMessage: (m) => shown.push(m), showErrorMessage: (m) => shown.push(m) },
+  languages: {
+    createDiagnosticCollection: () => ({ set: (uri, list) => { published = list; }, clear() {}, dispose() {} }), registerHoverProvider: provide('hover'), registerDefinitionProvider: provide('definition'),
+    registerReferenceProvider: provide('references'), registerDocumentHighlightProvider: provide('highlights'), registerCompletionItemProvider: provide('completion'), registerSignatureHelpProvider: provide('signature'),
+    registerDocumentSymbolProvider: provide('symbols'), registerDocumentFormattingEditProvider: provide('formatting'), registerCodeActionsProvider: provide('actions'),
+  },
+  commands: { registerCommand: (name, f) => { commands[name] = f; return { dispose() {} }; } },
+};
+const load = Module._load;
+Module._load = (name, ...rest) => (name === 'vscode' ? vscode : load(name, ...rest));
+
+async function until(what, f) {
+  for (let k = 0; k < 600; k++) {
+    if (f()) return;
+    await new Promise((r) => setTimeout(r, 20));
+  }
+  throw new Error(`no ${what}`);
+}
+
+(async () => {
+  const manifest = require(path.join(folder, 'package.json'));
+  const extension = require(path.join(folder, manifest.main));
+  await extension.activate({ subscriptions: [] });
+  for (const c of manifest.contributes.commands) assert(commands[c.command], c.command);
+  await until('diagnostics', () => published && published.length === 1);
+  assert(published[0].code.value === 'E0203' && published[0].code.target.toString().includes('names.md#e0203'), JSON.stringify(published));
+  const range = new Range(2, 19, 2, 22);
+  const [fix] = await providers.actions.provideCodeActions(document, range, {});
+  assert.strictEqual(fix.edit.edits[0][2], 'abs');
+  await commands['tkc.showAdjoint']();
+  assert(shown.pop().includes('errors'));
+  document.version = 2;
+  events.change({ document, contentChanges: [{ range, text: 'abs' }] });
+  await until('diagnostics', () => published.length === 0);
+  const p = { line: 2, character: 23 };
+  assert((await providers.hover.provideHover(document, p)).args[0].args[0].includes('x.grad'));
+  assert.strictEqual((await providers.definition.provideDefinition(document, p)).args[1].start.line, 0);
+  assert.strictEqual((await providers.references.provideReferences(document, p, { includeDeclaration: true })).length, 3);
+  assert((await providers.completion.provideCompletionItems(document, p)).some((i) => i.args[0] === 'x' && i.detail.startsWith('field x')));
+  assert((await providers.signature.provideSignatureHelp(document, p)).signatures[0].args[0] === 'abs(x)');
+  assert.strictEqual((await providers.symbols.provideDocumentSymbols(document)).length, 3);
+  assert.strictEqual((await providers.highlights.provideDocumentHighlights(document, p)).length, 3);
+  const edits = await providers.formatting.provideDocumentFormattingEdits(document, {});
+  assert(edits.length === 1 && edits[0].args[1] === 'kernel' && edits[0].args[0].end.character === 7);
+  await commands['tkc.showAdjoint']();
+  assert(shown.pop().includes('a__k_grad_run'));
+  settings.arguments = ['--no-such-option'];
+  await commands['tkc.restart']();
+  await until('word of the end', () => shown.some((m) => m.includes('--no-such-option')));
+  assert.strictEqual(await providers.hover.provideHover(document, p), null);
+  settings.path = '/no/such/tkc';
+  await commands['tkc.restart']();
+  await until('word of no tkc', () => shown.some((m) => m.includes('/no/such/tkc')));
+  settings = { path: tkc, arguments: ['-Werror'] };
+  await commands['tkc.restart']();
+  assert((await providers.hover.provideHover(document, { line: 0, character: 6 })).args[0].args[0].includes('x.grad'));
+  await extension.deactivate();
+  console.log('ok');
+})().catch((e) => { console.error(e); process.exit(1); });
