@@ -20,7 +20,7 @@ need()
 
 # What only some tests of tests/install take, which are skipped without: other ways to build, and other machines.
 # shellcheck disable=SC2034
-INSTALL_PACKAGES='cmake ninja-build make gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user musl-tools git'
+INSTALL_PACKAGES='cmake ninja-build make gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user musl-tools git python3-torch'
 
 # What building tkc takes, and what its own runs of a C compiler take.
 # shellcheck disable=SC2034
