@@ -1,7 +1,8 @@
 # ---- programs over fields, as functions ----
 
 def _leaves(field):
-    members = [x for x in field.__dict__.values() if isinstance(x, (Field, _Group))]
+    """The fields of numbers in a field of structs, whichever file wrote their classes."""
+    members = [x for x in field.__dict__.values() if type(x).__name__ in ("Field", "_Structs", "_Group")]
     return [leaf for x in members for leaf in _leaves(x)] if members else [field]
 
 
@@ -10,7 +11,7 @@ class _State:
 
     def __init__(self, modules):
         self.params = [(m, type(m._h.check().params).from_buffer_copy(m._h.params)) for m in modules]
-        slots = [(m, name) for m in modules for name, x in vars(type(m)).items() if isinstance(x, _Slot) or type(x).__name__ == "_Slot"]
+        slots = [(m, name) for m in modules for name, x in vars(type(m)).items() if type(x).__name__ == "_Slot"]
         self.data = [(leaf, leaf.data.copy()) for m, name in slots for leaf in _leaves(getattr(m, name))]
 
     def restore(self):
@@ -52,8 +53,18 @@ class _Program:
         names = [x._spec.name for x in self.inputs]
         self.names = [n.replace(".", "_") for n in names]
         self.lock = _lock_of(self.modules[0].session)
-        self.start = self.left = _State(self.modules) if pure else None
+        if pure:
+            self._begin_pure()
         self.eager = not pure and len(self.outputs) == 1 and self._is_loss(self.outputs[0]) and not any(self.outputs[0] is x for x in self.inputs)
+
+    def _begin_pure(self):
+        """Pure functions of the same modules know how the others left the fields, and how often somebody else has changed them."""
+        kept = self.modules[0].__dict__.setdefault("_pure", {})
+        self.others = kept.setdefault(tuple(map(id, self.modules)), _types.SimpleNamespace(left=None, changes=0))
+        self.start = _State(self.modules)
+        if self.others.left is None or self.others.left.changed():
+            self.others.left, self.others.changes = self.start, self.others.changes + 1
+        self.changes = self.others.changes
 
     @staticmethod
     def _is_loss(field):
@@ -83,7 +94,7 @@ class _Program:
 
     def _start(self):
         """In front of a run of a pure one."""
-        name = self.left.changed()
+        name = self.others.left.changed() or (self.changes != self.others.changes and "a field")
         if name:
             raise RuntimeError(f"{name} was changed since the function was made: make it an input, or the function anew")
         self.start.restore()
@@ -92,23 +103,25 @@ class _Program:
         with self.lock:
             if self.pure:
                 self._start()
-            elif not differentiated:
-                state = None
             kept = _State(self.modules) if differentiated and not self.pure and not self.eager else None
             seed = self.seed
-            self._begin(values)
-            if differentiated and self.eager:
-                with self.modules[0].tape(self.outputs[0]):
+            try:
+                self._begin(values)
+                if differentiated and self.eager:
+                    with self._module_of(self.outputs[0]).tape(self.outputs[0]):
+                        self.program()
+                    kept = [x.grad.copy() if "grad" in x._spec.planes else None for x in self.inputs]
+                else:
                     self.program()
-                kept = [x.grad.copy() if "grad" in x._spec.planes else None for x in self.inputs]
-            else:
-                self.program()
-            outs = [x.data.copy() for x in self.outputs]
-            if self.pure:
-                self.left = _State(self.modules)
-            else:
-                self.seed = (self.seed + 1) % 2**64
-            return outs, (kept, seed)
+                return [x.data.copy() for x in self.outputs], (kept, seed)
+            finally:
+                if self.pure:
+                    self.others.left = _State(self.modules)
+                else:
+                    self.seed = (self.seed + 1) % 2**64
+
+    def _module_of(self, field):
+        return next(m for m in self.modules if m._h is field._h)
 
     def pull(self, values, outs, seeds, kept):
         kept, seed = kept or (None, self.seed)
@@ -143,13 +156,13 @@ class _Program:
                 if seed is not None:
                     x.grad[...] += seed
 
-        with next(m for m in self.modules if m._h is loss._h).tape(loss, gradient=0):
+        with self._module_of(loss).tape(loss, gradient=0):
             loss.data[...] = value
             self._begin_on_tape(values)
             self.program()
             session.call(lambda: None, add_seeds)
         for x, out in zip(self.outputs, outs):
-            scale = max(float(_np.max(_np.abs(out), initial=0)), 1e-30) if out.dtype.kind == "f" else 1
+            scale = float(_np.max(_np.abs(out[_np.isfinite(out)]), initial=1e-30)) if out.dtype.kind == "f" else 0.0
             if not _np.allclose(x.data, out, rtol=0, atol=scale * (1e-3 if out.dtype.itemsize == 4 else 1e-8), equal_nan=True):
                 raise RuntimeError(f"run once more for its gradient, the program gave another {x._spec.name}: it depends on more than its fields and params")
         return [x.grad.copy() if "grad" in x._spec.planes else None for x in self.inputs]

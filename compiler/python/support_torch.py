@@ -115,8 +115,16 @@ def _as_tensor_argument(t, call, k, x):
 def _apply_tensors(call, values):
     t, apply = _torch()
     values = [_as_tensor_argument(t, call, k, x) for k, x in enumerate(values)]
+    if not t.is_grad_enabled():
+        values = [v.detach() if isinstance(v, t.Tensor) else v for v in values]  # so nobody computes gradients
     outs = apply.apply(call, *values)
     return outs[0] if len(outs) == 1 else outs or None
+
+
+def _not_compiled(function):
+    """torch.compile calls the function, and does not look inside."""
+    t, _ = _torch()
+    return t.compiler.disable(function) if hasattr(t, "compiler") else function
 
 
 class _Torch(_Functions):
@@ -134,4 +142,4 @@ class _Torch(_Functions):
             call = _Call(f, module, dict(zip(list(signature.parameters)[-len(extents):] if extents else (), extents)))
             return _apply_tensors(call, values)
 
-        return function
+        return _not_compiled(function)

@@ -82,12 +82,20 @@ class Kernels(unittest.TestCase):
             jax.grad(lambda x: jax.grad(loss)(x, *arguments[1:]).sum())(arguments[0])
         with self.assertRaisesRegex(ValueError, "shape"):
             loss(arguments[0][:3], *arguments[1:])
-        m.goal = 0.5
-        with self.assertRaisesRegex(Exception, "goal was changed"):
-            jax.block_until_ready(loss(*arguments))
+        def fails():
+            m.measure()
+            raise KeyError("stop")
+        with self.assertRaisesRegex(Exception, "stop"):
+            jax.block_until_ready(self.f.over_fields(m, fails, m.x, m.loss)(arguments[0]))
         move = self.f.over_fields(m, m.move, [m.x, m.w], [m.y, m.count])
         check(lambda *a: move(*a)[0], arguments[:2])
         self.assertEqual(move(*arguments[:2])[1].tolist(), [1] * 5)
+        check(loss, arguments)                              # pure functions of one module do not disturb each other
+        m.goal = 0.5
+        later = self.f.over_fields(m, m.move, [m.x, m.w], [m.y, m.count])
+        self.assertFalse(np.allclose(later(*arguments[:2])[0], 0))
+        with self.assertRaisesRegex(Exception, "was changed"):
+            jax.block_until_ready(move(*arguments[:2]))
 
 
 unittest.main()

@@ -35,6 +35,8 @@ class Functions(unittest.TestCase):
         self.assertEqual(f.torch_(3.0).item(), 6)
         self.assertIn("Falls.", f.fall.__doc__)
         self.assertNotIn("given", dir(f))
+        with torch.no_grad():
+            self.assertFalse(f.fall(T(), T(2), 1).requires_grad)
         self.assertTrue(f.none(0.5).item() == 0.5 and not f.plain(k, {"n": 3})[1].requires_grad)
 
     def test_seeds(self):
@@ -46,6 +48,13 @@ class Functions(unittest.TestCase):
         x, A = T(2), T(2, 2)
         by_second, = torch.autograd.grad(f.turn(A, x)[1].sum(), A)
         self.assertTrue(np.allclose(by_second, (torch.ones(2, 2, dtype=A.dtype) @ A.T + A.T @ torch.ones(2, 2, dtype=A.dtype)).detach()))
+
+    @unittest.skipUnless(hasattr(torch, "compiler"), "no torch.compile")
+    def test_compiled(self):
+        x = T(5)
+        y = torch.compile(lambda x: f.plain(torch.sin(x), {"k": 2.0})[0], backend="eager")(x)
+        y.backward()
+        self.assertTrue(torch.allclose(x.grad, 2 * torch.cos(torch.sin(x)) * torch.cos(x)))
 
     def test_refused(self):
         x, k, s, dt = T(5), T(5), T(5, 2), T()
