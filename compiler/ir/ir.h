@@ -338,7 +338,7 @@ static inline bool ir_is_export(const ir_func *f)
     return f->kind == IR_KERNEL && f->pure;
 }
 
-/* Which parallel loops run their iterations as lanes of vectors: passes/schedule/lanes.c */
+/* Which parallel loops run their iterations as lanes of vectors: passes/schedule/lanes/lanes.c */
 typedef enum ir_lanes { IR_LANES_AUTO, IR_LANES_ALL, IR_LANES_NONE } ir_lanes;
 
 struct ir_module {

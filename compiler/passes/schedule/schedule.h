@@ -48,7 +48,7 @@ void pass_slabs(ir_func *f);
 void pass_captures(ir_func *f);
 
 /* Iterations that compilers cannot see as vectors become lanes: short loops without dependences.
- * passes/schedule/lanes.c */
+ * passes/schedule/lanes/lanes.c */
 bool pass_lanes(ir_func *f);
 
 /* Branches with functions of the C library become selects, where a loop can be vectorised then.

@@ -7,7 +7,7 @@
  * The lanes of a strip find x[p, j] a row apart from each other. Of an array of the iteration's own each lane has a
  * neighbouring element. Only where lanes are to be made: one iteration by itself has its row in a piece already.
  */
-#include "passes/schedule/lanes.h"
+#include "passes/schedule/lanes/lanes.h"
 
 #include "ir/ops.h"
 #include "passes/analysis/analysis.h"

@@ -16,7 +16,7 @@
  * Karrenberg and Hack, "Whole-function vectorization", CGO 2011, and the work-item loops of OpenCL on CPUs
  * (Jaeaeskelaeinen et al., "pocl", 2015) are the sources of the idea.
  */
-#include "passes/schedule/lanes.h"
+#include "passes/schedule/lanes/lanes.h"
 
 #include "ir/ops.h"
 #include "passes/analysis/analysis.h"

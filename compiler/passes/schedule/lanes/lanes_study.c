@@ -9,7 +9,7 @@
 
 #include "ir/ops.h"
 #include "passes/analysis/analysis.h"
-#include "passes/schedule/lanes.h"
+#include "passes/schedule/lanes/lanes.h"
 #include "passes/schedule/schedule.h"
 
 /* ---- saved structs ---- */

@@ -1,4 +1,4 @@
-/* Iterations of a parallel loop as the lanes of vectors, internal to passes/schedule/lanes*.c. lanes.c tells the
+/* Iterations of a parallel loop as the lanes of vectors, internal to passes/schedule/lanes/. lanes.c tells the
  * scheme.
  */
 #ifndef TKC_LANES_H

@@ -1,5 +1,5 @@
 /* Whether a loop in lanes takes less time than as it is. */
-#include "passes/schedule/lanes.h"
+#include "passes/schedule/lanes/lanes.h"
 
 #include "ir/ops.h"
 #include "passes/schedule/schedule.h"

@@ -8,7 +8,7 @@
 
 #include "ir/ops.h"
 #include "passes/analysis/analysis.h"
-#include "passes/schedule/lanes.h"
+#include "passes/schedule/lanes/lanes.h"
 
 /* A sum over the lanes that goes to one element. */
 typedef struct lane_sum {
