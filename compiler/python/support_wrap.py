@@ -6,6 +6,16 @@ _Item = _collections.namedtuple("_Item", "name kind dtype dims shape")  # kind: 
 _DATA, _GRAD, _DUAL, _GRAD_DUAL = range(4)
 
 
+class _Unknown:
+    """In place of a module: its params, which are not known, and no names of extents."""
+
+    def __getattr__(self, name):
+        return self
+
+
+_UNKNOWN = _Unknown()
+
+
 class _Function:
     """An export func, or a kernel of arrays and numbers alone, as a function whose results are all new.
 
@@ -24,8 +34,8 @@ class _Function:
 
     def signature(self):
         kinds = _inspect.Parameter
-        told = {d for i in self.inputs if self.items[i].dims for d in self.items[i].dims(None) if isinstance(d, str)}
-        wanted = {d: None for i in self.outputs if self.items[i].dims for d in self.items[i].dims(None) if isinstance(d, str)}
+        told = {d for i in self.inputs if self.items[i].dims for d in self.items[i].dims(_UNKNOWN) if isinstance(d, str)}
+        wanted = {d: None for i in self.outputs if self.items[i].dims for d in self.items[i].dims(_UNKNOWN) if isinstance(d, str)}
         names = [kinds("module", kinds.POSITIONAL_ONLY)] if self.kernel and "module" not in (self.items[i].name for i in self.inputs) else []
         names += [kinds("_module", kinds.POSITIONAL_ONLY)] if self.kernel and not names else []
         names += [kinds(self.items[i].name, kinds.POSITIONAL_OR_KEYWORD) for i in self.inputs]

@@ -67,6 +67,10 @@ class Kernels(unittest.TestCase):
         m = self.m
         check(lambda A, b: self.f.product(m, A, b), (T(3, 4), T(4, 2)))
         check(lambda *a: self.f.power(m, *a), (T(4), T(), T(4)), 2)
+        check(lambda a: self.f.sized(m, a), (T(5),))
+        with self.assertRaisesRegex(ValueError, "shape"):
+            self.f.sized(m, T(4))
+        self.assertIsNone(self.f.empty(m, 3))
         with self.assertRaisesRegex(TypeError, "there is none of"):
             jax.grad(lambda dt: self.f.fixed(m, T(4), dt).sum())(0.5)
 

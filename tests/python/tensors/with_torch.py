@@ -105,6 +105,10 @@ class Kernels(unittest.TestCase):
         arguments = T(4), T(), T(4)
         self.assertTrue(gradcheck(lambda *a: self.f.power(m, *a), arguments))
         self.assertTrue(gradgradcheck(lambda *a: self.f.power(m, *a), arguments))
+        self.assertTrue(gradcheck(lambda a: self.f.sized(m, a), (T(5),)))
+        with self.assertRaisesRegex(ValueError, "an extent is 4, where 5"):
+            self.f.sized(m, T(4))
+        self.assertIsNone(self.f.empty(m, 3))
         with self.assertRaisesRegex(TypeError, "there is none of"):
             self.f.fixed(m, T(4), T())
         for name, why in (("noise", "random"), ("seen", "over_fields"), ("measure", "over_fields")):
