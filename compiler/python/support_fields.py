@@ -35,6 +35,7 @@ class _Program:
     """A program of launches as a function from fields to fields: what over_fields makes.
 
     pure: begins with the fields as they stood when it was made, and nobody may change them meanwhile."""
+    compares = True
 
     def __init__(self, module, program, inputs, outputs, seed, pure):
         self.modules = tuple(module) if isinstance(module, (tuple, list)) else (module,)

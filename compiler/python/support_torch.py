@@ -31,7 +31,7 @@ def _torch():
             ctx.call, ctx.count = call, len(values)
             ctx.set_materialize_grads(False)
             ctx.mark_non_differentiable(*(o for o in outs if not o.is_floating_point()))
-            keep(ctx, (*values, *outs))
+            keep(ctx, (*values, *(o if call.compares else None for o in outs)))
             return tuple(outs)
 
         @staticmethod
@@ -39,7 +39,7 @@ def _torch():
             if all(s is None for s in seeds):
                 return (None,) * (1 + ctx.count)
             values = kept(ctx)
-            outs = [o.detach() for o in values[ctx.count:]]
+            outs = [o if o is None else o.detach() for o in values[ctx.count:]]
             found = Pull.apply(ctx.call, ctx.state, ctx.count, *values[:ctx.count], *outs, *seeds)
             return (None, *(g if wanted else None for g, wanted in zip(found, ctx.needs_input_grad[1:])))
 

@@ -57,8 +57,11 @@ class _Function:
 
 class _Call:
     """A function with what is no array of the framework: the module, extents, structs."""
+    compares = False  # whether pull wants to see what the call gave
 
     def __init__(self, function, module, extents):
+        if function.kernel and not isinstance(module, Module):
+            raise TypeError(f"{function.name}: its first argument is the module, not {type(module).__name__}")
         self.f, self.module, self.extents = function, module, extents
         self.names, self.name = [function.items[i].name for i in function.inputs], function.name
         self.params = None if module is None else type(module._h.check().params).from_buffer_copy(module._h.params)

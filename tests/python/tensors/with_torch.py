@@ -56,6 +56,14 @@ class Functions(unittest.TestCase):
         y.backward()
         self.assertTrue(torch.allclose(x.grad, 2 * torch.cos(torch.sin(x)) * torch.cos(x)))
 
+    def test_results_in_place(self):
+        """Results are the caller's: no gradient needs them."""
+        s = T(3, 2)
+        e = f.oscillate(s, T(3).detach(), 0.1)[1]
+        e.mul_(2)
+        e.sum().backward()
+        self.assertTrue(torch.isfinite(s.grad).all())
+
     def test_refused(self):
         x, k, s, dt = T(5), T(5), T(5, 2), T()
         g, = torch.autograd.grad(f.plain(x, {"k": 2.0})[0], x, create_graph=True)
@@ -106,6 +114,9 @@ class Kernels(unittest.TestCase):
         self.assertTrue(gradcheck(lambda *a: self.f.power(m, *a), arguments))
         self.assertTrue(gradgradcheck(lambda *a: self.f.power(m, *a), arguments))
         self.assertTrue(gradcheck(lambda a: self.f.sized(m, a), (T(5),)))
+        for other in 3, functions:
+            with self.assertRaisesRegex(TypeError, "first argument is the module"):
+                self.f.product(other, A, b)
         with self.assertRaisesRegex(ValueError, "an extent is 4, where 5"):
             self.f.sized(m, T(4))
         self.assertIsNone(self.f.empty(m, 3))
