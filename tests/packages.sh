@@ -20,7 +20,7 @@ need()
 
 # What only some tests of tests/install take, which are skipped without: other ways to build, and other machines.
 # shellcheck disable=SC2034
-INSTALL_PACKAGES='cmake ninja-build make gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user musl-tools git libsundials-dev gcc-mingw-w64-x86-64-posix wine wine64'
+INSTALL_PACKAGES='cmake ninja-build make gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user musl-tools git libsundials-dev gcc-mingw-w64-x86-64-posix wine wine64 python3-torch'
 
 # What tests/run.sh --all alone takes: packages of Debian, a system to try them in, and the docs as a site.
 # shellcheck disable=SC2034

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -95,8 +96,22 @@ static void add_library(arena *mem, arguments *args, const char *dir)
     free(real);
 }
 
-/* Where tkc/tkc_gen.h and libtkc are: beside this executable when the tree was moved, else where they were installed.
- */
+/* The first line of a file; NULL: it is not there. */
+static const char *first_line(arena *mem, const char *path)
+{
+    FILE *f = fopen(path, "r");
+    char line[PATH_MAX];
+    const bool read = f && fgets(line, sizeof line, f);
+    if (f)
+        fclose(f);
+    if (!read)
+        return NULL;
+    line[strcspn(line, "\n")] = '\0';
+    return arena_strdup(mem, line);
+}
+
+/* Where tkc/tkc_gen.h and libtkc are: beside this executable when the tree was moved, in the build folder that it was
+ * made in (which has a file for that), else where they were installed. */
 static void add_runtime_dirs(arena *mem, arguments *args, output_kind kind)
 {
     const char *include = TKC_INCLUDE_DIR, *lib = TKC_LIB_DIR;
@@ -109,6 +124,12 @@ static void add_runtime_dirs(arena *mem, arguments *args, output_kind kind)
         if (access(arena_printf(mem, "%s/tkc/tkc_gen.h", moved), R_OK) == 0) {
             include = moved;
             lib = arena_printf(mem, "%s/" TKC_LIB_NAME, up);
+        } else {
+            const char *built = first_line(mem, arena_printf(mem, "%stkc.include", path_dir(mem, exe)));
+            if (built) {
+                include = built;
+                lib = arena_printf(mem, "%s/runtime", up);
+            }
         }
     }
     vec_push(args, include_flag(mem, include));

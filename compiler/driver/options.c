@@ -7,11 +7,13 @@
 
 #include "passes/pipeline.h"
 #include "passes/schedule/schedule.h"
+#include "python/python.h"
 
 enum {
     OPT_C = 1,
     OPT_SHARED,
     OPT_PYTHON,
+    OPT_PYTHON_WITH,
     OPT_INCLUDE,
     OPT_DEFINE,
     OPT_REAL,
@@ -66,6 +68,28 @@ static int set_real(options *o, const char *name)
         return usage("--real=%s: must be f32 or f64", name);
     o->real = !strcmp(name, "f64") ? SC_F64 : SC_F32;
     return -1;
+}
+
+/* "torch,jax" */
+static int set_frameworks(options *o, const char *list)
+{
+    static const struct {
+        const char *name;
+        unsigned bit;
+    } known[] = {{"torch", PYTHON_TORCH}, {"jax", PYTHON_JAX}};
+    for (const char *at = list;; at++) {
+        const size_t n = strcspn(at, ",");
+        unsigned bit = 0;
+        for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+            if (strlen(known[i].name) == n && !strncmp(at, known[i].name, n))
+                bit = known[i].bit;
+        if (!bit)
+            return usage("--python=%s: must be torch, jax or torch,jax", list);
+        o->frameworks |= bit;
+        at += n;
+        if (!*at)
+            return set_kind(o, OUTPUT_PYTHON, "--python");
+    }
 }
 
 static int set_lanes(options *o, const char *when)
@@ -152,6 +176,8 @@ static int apply(options *o, int opt, const char *arg, poptContext con)
         return set_kind(o, OUTPUT_SHARED, "-shared");
     case OPT_PYTHON:
         return set_kind(o, OUTPUT_PYTHON, "--python");
+    case OPT_PYTHON_WITH:
+        return set_frameworks(o, arg);
     case OPT_INCLUDE:
         vec_push(&o->include_dirs, arg);
         return -1;
@@ -262,6 +288,21 @@ static int parse_all(options *o, poptContext con, const int *explain, const int 
     return check_together(o, *explain);
 }
 
+/* popt would take the next word for the argument of an option that may have one: --python=LIST has a name of its own.
+ */
+#define PYTHON_WITH "python-with"
+static const char *split_python(options *o, const char *word)
+{
+    static const char option[] = "--python=";
+    if (strncmp(word, option, strlen(option)) != 0)
+        return word;
+    char *own;
+    if (asprintf(&own, "--" PYTHON_WITH "=%s", word + strlen(option)) < 0)
+        abort();
+    vec_push(&o->strings, own);
+    return own;
+}
+
 int options_parse(options *o, int argc, const char **argv)
 {
     *o = (options){.real = SC_F32, .diagnostics = DIAG_FORMAT_TEXT};
@@ -272,7 +313,9 @@ int options_parse(options *o, int argc, const char **argv)
         {"shared", 0, POPT_ARG_NONE | POPT_ARGFLAG_ONEDASH, NULL, OPT_SHARED,
          "Compile the generated C to a shared library", NULL},
         {"python", 0, POPT_ARG_NONE, NULL, OPT_PYTHON,
-         "Write a Python module, and the shared library that it calls beside it", NULL},
+         "Write a Python module, and the shared library that it calls beside it (=torch,jax: with functions for these)",
+         NULL},
+        {PYTHON_WITH, 0, POPT_ARG_STRING | POPT_ARGFLAG_DOC_HIDDEN, NULL, OPT_PYTHON_WITH, NULL, NULL},
         {"cc", 0, POPT_ARG_STRING, &o->cc, 0, "C compiler of -c, -shared and --python (else $TKC_CC, else clang)",
          "COMMAND"},
         {"header", 0, POPT_ARG_STRING, &o->header, 0, "Write the header to PATH", "PATH"},
@@ -320,9 +363,15 @@ int options_parse(options *o, int argc, const char **argv)
         {"help", 'h', POPT_ARG_NONE, NULL, OPT_HELP, "Print this help", NULL},
         POPT_TABLEEND,
     };
-    poptContext con = poptGetContext("tkc", argc, argv, table, 0);
+    const char **words = calloc((size_t)argc + 1, sizeof *words);
+    if (!words)
+        abort();
+    for (int i = 0; i < argc; i++)
+        words[i] = split_python(o, argv[i]);
+    poptContext con = poptGetContext("tkc", argc, words, table, 0);
     if (!con)
         abort();
+    o->words = words;
     poptSetOtherOptionHelp(con, "[OPTION...] KERNEL.tk\n  or:  tkc explain [CODE...]");
     o->parser = con;
     int status = parse_all(o, con, &explain, &write_deps, &in_place, &alone);
@@ -350,4 +399,5 @@ void options_free(options *o)
     vec_free(&o->defines);
     vec_free(&o->run_passes);
     poptFreeContext(o->parser);
+    free(o->words);
 }

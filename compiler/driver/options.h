@@ -37,6 +37,7 @@ typedef struct options {
     const char *cc;         /* --cc, or NULL */
     const char *dump_after; /* a pass's name, "all" or NULL */
     output_kind kind;
+    unsigned frameworks; /* --python=torch,jax: PYTHON_TORCH, PYTHON_JAX */
     ir_lanes lanes;
     bool write_deps, explain, in_place, debug, line_directives, werror, no_runtime, embed, through_text;
     scalar real;
@@ -46,6 +47,7 @@ typedef struct options {
     VEC(const char *) run_passes; /* --run-pass: the input is IR */
     VEC(const char *) strings;    /* arguments to free */
     void *parser;                 /* owns the input's name */
+    const char **words;           /* what it reads */
 } options;
 
 /* Fills o. Returns -1 when there is something to compile, else the exit status: after --help, --version, --list-passes,

@@ -159,7 +159,7 @@ static bool emit(run *r)
     emit_header(&r->header, r->ir, &opt);
     if (r->opt.kind == OUTPUT_PYTHON) {
         emit_python_glue(&r->c, r->ir, &opt);
-        emit_python(&r->python, r->ir, &opt, path_base(r->library));
+        emit_python(&r->python, r->ir, &opt, path_base(r->library), r->opt.frameworks);
     }
     return true;
 }

@@ -3,33 +3,6 @@
 
 #include <string.h>
 
-typedef enum role {
-    ROLE_EXTENT,      /* no argument: the arrays tell it */
-    ROLE_ARRAY,       /* must be given */
-    ROLE_MAYBE_ARRAY, /* None: NULL */
-    ROLE_NEW_ARRAY,   /* made unless given; a result */
-    ROLE_VALUE,
-    ROLE_MAYBE_VALUE, /* None: NULL */
-    ROLE_RESULT
-} role;
-
-typedef struct item {
-    const sig_item *sig;
-    role role;
-    const char *name, *type; /* in Python: the argument or result, the type of C */
-    bool whole;              /* a scalar or struct: no array of NumPy */
-} item;
-
-typedef struct call {
-    python *p;
-    const ir_func *f;
-    kernel_form form;
-    sig_items sigs;
-    item *at;
-    int n, seeds, results;
-    bool arrays;
-} call;
-
 const char *python_form(arena *mem, const ir_func *f, kernel_form form)
 {
     return arena_printf(mem, "%s%s", f->name, form_suffix(form));
@@ -72,7 +45,7 @@ static const char *struct_name(const call *c, const ir_sigparam *p)
     return ptrmap_get(&c->p->structs, p->structure);
 }
 
-static call call_new(python *p, const ir_func *f, kernel_form form)
+call python_call_new(python *p, const ir_func *f, kernel_form form)
 {
     arena *mem = p->e.mem;
     call c = {.p = p, .f = f, .form = form};
@@ -128,7 +101,7 @@ static void print_result_type(const call *c)
 
 void python_binding(python *p, const ir_func *f, kernel_form form)
 {
-    call c = call_new(p, f, form);
+    call c = python_call_new(p, f, form);
     arena *mem = p->e.mem;
     const char *name = python_form(mem, f, form);
     strbuf b = {0};
@@ -159,12 +132,12 @@ void python_binding(python *p, const ir_func *f, kernel_form form)
 
 /* ---- what an array and a value are ---- */
 
-static const char *element_type(const call *c, const ir_sigparam *p)
+const char *python_element_type(const call *c, const ir_sigparam *p)
 {
     return p->structure ? struct_name(c, p) : py_dtype(c->p->e.mem, p->array ? p->array->elem : p->elem);
 }
 
-static const char *element_shape(const call *c, const ir_sigparam *p)
+const char *python_element_shape(const call *c, const ir_sigparam *p)
 {
     if (p->structure)
         return "()";
@@ -172,8 +145,7 @@ static const char *element_shape(const call *c, const ir_sigparam *p)
                     : py_shape(c->p->e.mem, p->shape, p->rows, p->cols);
 }
 
-/* "n": a name of an extent, a number, a param; in a tuple, with quotes; for people, without. */
-static const char *dims_text(const call *c, const ir_sigparam *p, bool tuple)
+const char *python_dims(const call *c, const ir_sigparam *p, bool tuple)
 {
     arena *mem = c->p->e.mem;
     const ir_field *a = p->array;
@@ -198,7 +170,7 @@ static const char *type_text(const call *c, const ir_sigparam *p)
 {
     arena *mem = c->p->e.mem;
     if (p->array)
-        return arena_printf(mem, "%s[%s]", layout_element_name(mem, p->array), dims_text(c, p, false));
+        return arena_printf(mem, "%s[%s]", layout_element_name(mem, p->array), python_dims(c, p, false));
     if (p->structure)
         return struct_name(c, p);
     const char *elem = scalar_name(p->elem);
@@ -210,7 +182,7 @@ static const char *type_text(const call *c, const ir_sigparam *p)
 
 /* ---- the head ---- */
 
-static bool is_argument_of(const item *x)
+bool python_is_argument(const item *x)
 {
     return x->role != ROLE_EXTENT && x->role != ROLE_RESULT;
 }
@@ -241,7 +213,7 @@ static void print_head(const call *c)
     for (int plane = 0; plane < 2; plane++) /* arrays that are results may follow by place, what derivatives add not */
         for (int i = 0; i < c->n; i++) {
             const item *x = &c->at[i];
-            if (!is_argument_of(x) || is_required(x) || (x->sig->plane != IR_DATA) != plane)
+            if (!python_is_argument(x) || is_required(x) || (x->sig->plane != IR_DATA) != plane)
                 continue;
             if (plane && !star)
                 sb_add(&b, b.len ? ", *" : "*");
@@ -250,6 +222,8 @@ static void print_head(const call *c)
         }
     const char *name = kernel ? (c->form == FORM_RUN ? "__call__" : form_suffix(c->form) + 1)
                               : py_name(p->e.mem, &p->taken, PY_MODULE, python_form(p->e.mem, c->f, c->form));
+    if (!kernel)
+        ptrmap_set(&p->names, kernel_form_of(c->f, c->form), (void *)name);
     const char *head = arena_printf(p->e.mem, "%sdef %s(", kernel ? "    " : "", name);
     sb_printf(p->out, "%s%s):\n", head, wrap_list(p->e.mem, arena_strdup(p->e.mem, sb_str(&b)), strlen(head), 4));
     sb_free(&b);
@@ -291,7 +265,7 @@ static void print_array(const call *c, const item *x, const char *indent)
     const char *given = x->role == ROLE_ARRAY ? arena_printf(c->p->e.mem, "_needed(\"%s\", %s)", x->name, x->name)
                                               : x->name;
     sb_printf(c->p->out, "%s%s = _given(_e, \"%s\", %s, %s, %s, %s%s)\n", indent, x->name, x->name, given,
-              element_type(c, p), dims_text(c, p, true), element_shape(c, p),
+              python_element_type(c, p), python_dims(c, p, true), python_element_shape(c, p),
               x->sig->use == SIG_RESULT ? ", write=True" : "");
 }
 
@@ -309,8 +283,8 @@ static void print_arrays(const call *c, const char *indent)
         const item *x = &c->at[i];
         if (x->role == ROLE_NEW_ARRAY)
             sb_printf(b, "%sif %s is None:\n%s    %s = _made(_e, \"%s\", %s, %s, %s)\n", indent, x->name, indent,
-                      x->name, x->name, element_type(c, &x->sig->p), dims_text(c, &x->sig->p, true),
-                      element_shape(c, &x->sig->p));
+                      x->name, x->name, python_element_type(c, &x->sig->p), python_dims(c, &x->sig->p, true),
+                      python_element_shape(c, &x->sig->p));
         if (!x->sig->p.array)
             continue;
         strbuf *list = x->sig->use == SIG_RESULT ? &written : &read;
@@ -333,7 +307,8 @@ static void print_values(const call *c, const char *indent)
         if (p->array || x->role == ROLE_EXTENT)
             continue;
         if (x->role == ROLE_RESULT && (!x->whole || p->structure)) {
-            sb_printf(b, "%s%s = _np.zeros(%s, %s)\n", indent, x->name, element_shape(c, p), element_type(c, p));
+            sb_printf(b, "%s%s = _np.zeros(%s, %s)\n", indent, x->name, python_element_shape(c, p),
+                      python_element_type(c, p));
             continue;
         }
         if (x->role == ROLE_RESULT) {
@@ -352,8 +327,8 @@ static void print_values(const call *c, const char *indent)
         else if (x->whole)
             sb_printf(b, "%s%s = %s(%s(%s))\n", in, x->name, x->type, py_convert(c->p->e.mem, p->elem), x->name);
         else
-            sb_printf(b, "%s%s = _vector(\"%s\", %s, %s, %s)\n", in, x->name, x->name, x->name, element_type(c, p),
-                      element_shape(c, p));
+            sb_printf(b, "%s%s = _vector(\"%s\", %s, %s, %s)\n", in, x->name, x->name, x->name,
+                      python_element_type(c, p), python_element_shape(c, p));
     }
 }
 
@@ -435,7 +410,7 @@ static void print_results(const call *c, const char *indent)
 
 void python_call(python *p, const ir_func *f, kernel_form form)
 {
-    call c = call_new(p, f, form);
+    call c = python_call_new(p, f, form);
     const char *indent = ir_is_kernel(f) ? "        " : "    ";
     print_head(&c);
     print_doc(&c, indent);

@@ -194,9 +194,11 @@ void python_object(python *p)
         if (!m->fields.at[i]->lead || m->fields.at[i]->lead == m->fields.at[i])
             print_field(p, m->fields.at[i], &taken);
     for (size_t i = 0; i < m->funcs.len; i++)
-        if (ir_is_kernel(m->funcs.at[i]))
-            sb_printf(p->out, "    %s = _Launch(_kernel_%s)\n",
-                      py_name(p->e.mem, &taken, PY_CLASS, m->funcs.at[i]->name), m->funcs.at[i]->name);
+        if (ir_is_kernel(m->funcs.at[i])) {
+            const char *name = py_name(p->e.mem, &taken, PY_CLASS, m->funcs.at[i]->name);
+            ptrmap_set(&p->names, m->funcs.at[i], (void *)name);
+            sb_printf(p->out, "    %s = _Launch(_kernel_%s)\n", name, m->funcs.at[i]->name);
+        }
     sb_addc(p->out, '\n');
     print_init(p);
     sb_add(p->out, "\n\n");

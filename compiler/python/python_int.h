@@ -17,6 +17,7 @@ typedef struct python {
     py_names taken; /* in the module */
     ptrmap structs; /* ir_struct -> const char *, its name */
     ptrmap params;  /* ir_mparam -> const char * */
+    ptrmap names;   /* ir_func -> const char *, of what the host calls */
 } python;
 
 /* ---- text (text.c) ---- */
@@ -30,6 +31,42 @@ const char *py_number(arena *mem, scalar s, int64_t i, double f);      /* a lite
 void py_doc(strbuf *b, const char *doc, const char *indent);
 const char *py_member(arena *mem, const ir_struct *r, int k); /* name of member k */
 
+/* ---- calls (call.c) ---- */
+
+typedef enum role {
+    ROLE_EXTENT,      /* no argument: the arrays tell it */
+    ROLE_ARRAY,       /* must be given */
+    ROLE_MAYBE_ARRAY, /* None: NULL */
+    ROLE_NEW_ARRAY,   /* made unless given; a result */
+    ROLE_VALUE,
+    ROLE_MAYBE_VALUE, /* None: NULL */
+    ROLE_RESULT
+} role;
+
+typedef struct item {
+    const sig_item *sig;
+    role role;
+    const char *name, *type; /* in Python: the argument or result, the type of C */
+    bool whole;              /* a scalar or struct: no array of NumPy */
+} item;
+
+typedef struct call {
+    python *p;
+    const ir_func *f;
+    kernel_form form;
+    sig_items sigs;
+    item *at;
+    int n, seeds, results;
+    bool arrays;
+} call;
+
+call python_call_new(python *p, const ir_func *f, kernel_form form); /* vec_free its sigs */
+bool python_is_argument(const item *x);
+const char *python_element_type(const call *c, const ir_sigparam *p);
+const char *python_element_shape(const call *c, const ir_sigparam *p);
+/* "n": a name of an extent, a number, a param; in a tuple, with quotes; for people, without. */
+const char *python_dims(const call *c, const ir_sigparam *p, bool tuple);
+
 /* ---- the parts of the file ---- */
 
 /* A function of the library and how it is called: that of a kernel's form or of an export func's. */
@@ -38,5 +75,7 @@ void python_call(python *p, const ir_func *f, kernel_form form);
 /* "f_grad", as the C has it and as bindings are called: "_c_f_grad". */
 const char *python_form(arena *mem, const ir_func *f, kernel_form form);
 void python_object(python *p);
+/* The tables of what functions for PyTorch and JAX are made of (wrap.c), and what makes them. */
+void python_wrappers(python *p, unsigned frameworks);
 
 #endif

@@ -634,6 +634,10 @@ class _Module:
         session._check(status or (session._raised and _BAD_STATE))
         return _Gradcheck(*(getattr(found, name) for name in _Gradcheck._fields))
 
+    def _take_params(self, params):
+        self._h.session._check(_set_params(self._h.check().pointer, _ct.byref(params)))
+        self._h.params = params
+
     def _mine(self, *fields):
         session = self._h.check().session
         for field in fields:

@@ -58,6 +58,19 @@ refused --python --cc="$CC" sum.tk -o /dev/null
 grep -q 'E0702' err
 test "$(ls out)" = "$(printf 'libother.so\nother.d\nother.py')"
 
+# functions for frameworks
+for with in torch jax torch,jax; do "$TKC" --python=$with --cc="$CC" sum.tk -o with.py; grep -q '"f": _Function' with.py; done
+! grep -q '_Function' sum.py
+"$TKC" --python=jax --cc="$CC" sum.tk -o with.py
+! grep -q 'class _Torch' with.py
+for with in '' numpy torch, torch,numpy; do wrong --python=$with sum.tk; grep -q 'must be torch, jax or torch,jax' err; done
+wrong --python=torch -shared sum.tk
+
+# a tkc that is not installed knows where its headers are
+cc=${CC%% *}
+TKC_CC=$cc "$TKC" --python sum.tk -o own.py
+rm own.py libown.so with.py libwith.so
+
 wrong --python -shared sum.tk
 grep -q 'exclude each other' err
 wrong --python --emit=c sum.tk
@@ -68,7 +81,7 @@ grep -q -e '--python' err
 # what is written of each module that the tests have is Python; of every one that C is written of
 for tk in "$ROOT"/tests/run/*.tk "$ROOT"/tests/export/*.tk "$ROOT"/samples/*/*.tk; do
     "$TKC" "$tk" -o /dev/null 2>err || continue
-    "$TKC" --python --cc=true "$tk" -o all.py 2>err || { cat err; exit 1; }
+    "$TKC" --python=torch,jax --cc=true "$tk" -o all.py 2>err || { cat err; exit 1; }
     echo "$tk"
     cat all.py
     echo "# end of $tk"

@@ -443,15 +443,17 @@ void parcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}
         """The module that --python makes, and a program with it, which prints what the page says."""
         if self.args.sanitize:
             return                                          # the library would ask for the sanitizers' in Python
-        python = next((p for p in ("python3", "/usr/bin/python3") if self.run([p, "-c", "import numpy"])[0] == 0), None)
+        wanted = next((w for w in ("torch", "jax") if w in parts["words"]), "numpy")
+        python = next((p for p in ("python3", "/usr/bin/python3") if self.run([p, "-W", "ignore", "-c", f"import numpy, {wanted}"])[0] == 0), None)
         if not python:
-            raise Skip("no NumPy (python3-numpy)")
+            raise Skip(f"no {wanted} (python3-{wanted})" if wanted != "jax" else "no JAX")
+        form = "--python" if wanted == "numpy" else f"--python={wanted}"
         debug = ["--debug"] if "debug" in parts["words"] else []
         cc = f"{self.args.cc} -I{self.include} -L{self.build}/runtime -Wl,--no-as-needed -ltkc"
-        self.must([self.tkc, tk.name, "--python", f"--cc={cc}", *debug], cwd=tk.parent)
+        self.must([self.tkc, tk.name, form, f"--cc={cc}", *debug], cwd=tk.parent)
         program = tk.parent / "program.py"
         program.write_text(parts["python"])
-        status, out, err = self.run([python, "-B", "-W", "error", program], cwd=tk.parent, env={"LD_LIBRARY_PATH": f"{self.build}/runtime"})
+        status, out, err = self.run([python, "-B", "-W", "error" if wanted == "numpy" else "ignore", program], cwd=tk.parent, env={"LD_LIBRARY_PATH": f"{self.build}/runtime"})
         if missing := re.search(r"No module named '(scipy)", err):
             raise Skip(f"no {missing[1]} (python3-{missing[1]})")
         if status != 0 or parts["text"].strip() != out.strip():
