@@ -31,7 +31,7 @@ static void emit(const ir_module *ir, bool no_runtime)
     strbuf c = {0}, header = {0}, python = {0};
     emit_c(&c, ir, &opt);
     emit_header(&header, ir, &opt);
-    emit_python(&python, ir, &opt, "libfuzz.so");
+    emit_python(&python, ir, &opt, "libfuzz.so", ~0u);
     emit_python_glue(&c, ir, &opt);
     sb_free(&c);
     sb_free(&header);

@@ -5,6 +5,7 @@
 
 enum { N = 67 };
 
+static int64_t n[8][N];
 static double x[8][N], y[8][N + 1], z[8][N], s[N], shared[2 * N];
 
 static double at(int k) /* on a lattice: ties with every bound */
@@ -23,6 +24,7 @@ static void fill(lane_masks *m)
         for (int i = 0; i < N; i++) {
             x[j][i] = m->x.data[j * N + i] = at(j * N + i);
             z[j][i] = m->z.data[j * N + i] = at(j + i);
+            n[j][i] = m->n.data[j * N + i] = (i + j) % 3 ? (i * 5 + j) % 8 : -1000000000 - i;
         }
     for (int i = 0; i < 8 * (N + 1); i++)
         (&y[0][0])[i] = m->y.data[i] = at(i + 3);
@@ -71,6 +73,20 @@ static void inside(void)
         }
 }
 
+static void sided(void)
+{
+    for (int i = 0; i < N; i++) {
+        double a[8] = {0};
+        for (int j = 0; j < 8; j++) {
+            a[n[j][i] >= 0 ? n[j][i] : 0] += x[j][i];
+            if (n[j][i] >= 0)
+                a[n[j][i]] *= 2.0;
+        }
+        for (int j = 0; j < 8; j++)
+            z[j][i] = a[j];
+    }
+}
+
 static int differs(lane_masks *m, const char *what)
 {
     const int no = memcmp(m->y.data, y, sizeof y) || memcmp(m->z.data, z, sizeof z) || memcmp(m->s.data, s, sizeof s) ||
@@ -98,6 +114,10 @@ int main(void)
     lane_masks_inside(m);
     inside();
     bad |= differs(m, "inside");
+    fill(m);
+    lane_masks_sided(m);
+    sided();
+    bad |= differs(m, "sided");
     lane_masks_destroy(m);
     return bad;
 }

@@ -135,9 +135,11 @@ static ir_value *choose(ir_builder *b, ir_value *cond, int side, ir_value *v, ir
 static ir_op *stored_before(const ir_op *op, const ir_op *store)
 {
     for (ir_op *at = op->prev; at && !at->nregions; at = at->prev) {
-        if (op_memory_of(at->code) != MEMORY_ARRAY || at->args[0] != store->args[0])
-            continue;
-        return at->code == OP_LSTORE && at->args[1] == store->args[1] ? at : NULL;
+        bool touches = false;
+        for (int i = 0; i < at->nargs; i++)
+            touches |= at->args[i] == store->args[0];
+        if (touches)
+            return at->code == OP_LSTORE && at->args[1] == store->args[1] ? at : NULL;
     }
     return NULL;
 }
@@ -175,6 +177,14 @@ static void mask_accum(ir_builder *b, ir_op *accum, ir_value *cond, int side)
     ir_remove(accum);
 }
 
+/* What an operation may be handed that is so on this side alone: no subscript, whose element has to be there on either.
+ */
+static bool may_be_sided(const ir_op *op, int i)
+{
+    return !op_has_subscripts(op->code) ||
+           (i == op->nargs - 1 && (op->code == OP_STORE || op->code == OP_ACCUM || op->code == OP_LSTORE));
+}
+
 static void open_side(ir_op *op, int side)
 {
     ir_region *r = op->regions[side];
@@ -182,7 +192,8 @@ static void open_side(ir_op *op, int side)
     while (r->first->code != OP_YIELD) {
         ir_op *in = r->first;
         for (int i = 0; i < in->nargs; i++)
-            in->args[i] = on_side(in->args[i], cond, side);
+            if (may_be_sided(in, i))
+                in->args[i] = on_side(in->args[i], cond, side);
         ir_builder b = {.func = op->region->func, .region = op->region, .before = op, .loc = in->loc};
         if (in->code == OP_ACCUM) {
             mask_accum(&b, in, cond, side);
