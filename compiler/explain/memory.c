@@ -99,8 +99,8 @@ static const char *const keeping[] = {
     "scratch, which the adjoint computes again",
     "as the launch found them; the field is saved, so the tape brings them back",
     "which must still be in the host's array when the tape ends",
-    ("which must be the same when the tape ends: what would change them in between is refused, or kept with the "
-     "tape where only the launch can tell"),
+    ("which must be the same when the tape ends: a launch that would change them is refused, or they are kept with the "
+     "tape where only the launch can tell. What the host writes in between no tape sees"),
 };
 
 static int keeping_of(const ir_field *f)
