@@ -112,7 +112,7 @@ static const char *first_line(arena *mem, const char *path)
 
 /* Where tkc/tkc_gen.h and libtkc are: beside this executable when the tree was moved, in the build folder that it was
  * made in (which has a file for that), else where they were installed. */
-static void add_runtime_dirs(arena *mem, arguments *args, output_kind kind)
+static void add_runtime_dirs(arena *mem, arguments *args, const options *opt)
 {
     const char *include = TKC_INCLUDE_DIR, *lib = TKC_LIB_DIR;
     char exe[PATH_MAX];
@@ -133,7 +133,7 @@ static void add_runtime_dirs(arena *mem, arguments *args, output_kind kind)
         }
     }
     vec_push(args, include_flag(mem, include));
-    if (output_links(kind))
+    if (output_links(opt->kind) && !opt->no_runtime)
         add_library(mem, args, lib);
 }
 
@@ -163,7 +163,7 @@ bool cc_compile(arena *mem, diag_sink *d, const options *opt, const char *c_path
     add(mem, &args, c_path);
     add(mem, &args, "-o");
     add(mem, &args, out_path);
-    add_runtime_dirs(mem, &args, opt->kind);
+    add_runtime_dirs(mem, &args, opt);
     if (output_links(opt->kind))
         add(mem, &args, "-lm");
     const int status = run_command(&args, false);

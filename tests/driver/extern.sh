@@ -29,5 +29,6 @@ sed 's/double kr(double h)/double kr(float h)/' main.c >wrong.c
 ! $CC -std=c11 -I"$ROOT/runtime/include" -c wrong.c 2>wrong.txt
 grep -q 'kr' wrong.txt
 $TKC f.tk --real=f64 --no-runtime -shared --cc="$CC" -o libf.so
+! readelf -d libf.so | grep -q libtkc # what has no use for it does not ask for it
 $CC -std=c11 main.c ./libf.so -rdynamic -lm -o shared
 ./shared
