@@ -122,9 +122,10 @@ static bool enter_dim(trial *s, trial_side *x, const trial_place *p, int dim, bo
     if (bounded)
         at.lo = trial_eval(s, x, p->op->args[2 * dim], p->frame).i;
     at.data = s->data;
+    s->sized = false;
     if (bounded)
         hi = trial_eval(s, x, p->op->args[2 * dim + 1], p->frame).i;
-    const bool open = s->data;
+    const bool open = s->data || s->sized;
     at.data |= s->task && s->memory;
     if (s->failed || hi <= at.lo)
         return false;
@@ -260,7 +261,10 @@ static bool is_one_iteration(trial *s, const overlap *o)
 
 static bool attempt(trial *s, const overlap *o)
 {
+    static const int64_t sizes[] = {2, 4, 16};
     s->failed = s->changing = false;
+    if (s->sizes.len)
+        s->size = sizes[trial_draw(s, sizeof sizes / sizeof *sizes)];
     s->budget = TRIAL_BUDGET;
     s->computed = 0;
     s->nsymbols = 0;
@@ -309,6 +313,16 @@ static void describe(witness *w, trial *s, const overlap *o)
         w->text[0] = '\0';
 }
 
+/* What the bounds of the task are made of, and the extents of the array of the host that both access. */
+static void find_sizes(trial *s)
+{
+    const ir_field *f = s->read.a->field;
+    for (int d = 0; d < ir_task_attr(s->task)->ndim; d++)
+        trial_add_sizes(s, s->task->args[2 * d + 1]);
+    for (int d = 0; d < f->ndim && f->array; d++)
+        trial_add_sizes(s, ir_array_extent(s->task->region->func, f, d));
+}
+
 static bool find(witness *w, const ir_module *m, const access *read, const access *write, const overlap *o,
                  const ir_op *task)
 {
@@ -318,6 +332,8 @@ static bool find(witness *w, const ir_module *m, const access *read, const acces
         return false;
     open_side(&s.read, read);
     open_side(&s.write, write);
+    if (task)
+        find_sizes(&s);
     double least =
         INFINITY; /* an example with small numbers, and the params that everybody knows, is easier to follow */
     for (int i = 0; i < (s.reached ? TRIALS : TRIALS_APART) && w->budget > 0; i++) {
@@ -332,6 +348,7 @@ static bool find(witness *w, const ir_module *m, const access *read, const acces
     }
     close_side(&s.read);
     close_side(&s.write);
+    vec_free(&s.sizes);
     return least < INFINITY;
 }
 

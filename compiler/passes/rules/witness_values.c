@@ -213,11 +213,46 @@ static const_value eval_carried(trial *s, trial_side *x, const ir_value *v, int 
     return r;
 }
 
+/* Bounds are short sums and quotients of sizes. */
+enum { SIZE_DEPTH = 8 };
+
+static void add_sizes(trial *s, const ir_value *v, int depth)
+{
+    const ir_op *op = v->def;
+    if (op ? op->code == OP_MPARAM : !v->region->parent) {
+        vec_push(&s->sizes, v);
+        return;
+    }
+    for (int i = 0; op && op_is_pure_table(op->code) && i < op->nargs && depth < SIZE_DEPTH; i++)
+        add_sizes(s, op->args[i], depth + 1);
+}
+
+void trial_add_sizes(trial *s, const ir_value *v)
+{
+    if (scalar_is_int(v->type))
+        add_sizes(s, v, 0);
+}
+
+static bool is_size(const trial *s, const ir_value *v)
+{
+    for (size_t i = 0; i < s->sizes.len; i++) {
+        const ir_value *size = s->sizes.at[i];
+        if (v == size || (v->def && v->def->code == OP_MPARAM && size->def &&
+                          ir_mparam_attr(v->def)->param == ir_mparam_attr(size->def)->param))
+            return scalar_is_int(v->type);
+    }
+    return false;
+}
+
 static const_value eval_param(trial *s, trial_side *x, const ir_value *v, int frame)
 {
     const ir_op *parent = v->region->parent;
     if (!parent && frame > 0)
         return trial_eval(s, x, x->call.at[frame]->args[v->index], frame - 1);
+    if (!parent && is_size(s, v)) {
+        s->sized = true;
+        return integer(v->type, s->size);
+    }
     if (!parent) {
         s->memory |= v->region->func->kind == IR_FUNC; /* its callers compute it */
         return symbol_of(s, mix_pointer(2, v), v->type);
@@ -253,7 +288,8 @@ static const_value eval_mparam(trial *s, const ir_value *v)
     const ir_mparam *p = ir_mparam_attr(v->def)->param;
     if (!s->defaults)
         return symbol_of(s, mix_pointer(5, p), v->type);
-    s->data |= s->task != NULL; /* else a program that is wrong by default is wrong */
+    /* A program that is wrong by default is wrong. Of a race, if only sizes decide. */
+    s->data |= s->task && !p->sizes && !is_size(s, v);
     const_value r = {.type = v->type};
     if (scalar_is_float(v->type))
         r.f = p->fdefault;
@@ -300,6 +336,10 @@ const_value trial_eval(trial *s, trial_side *x, const ir_value *v, int frame)
     case OP_LOOP:
     case OP_TASK:
         return result_of_loop(s, x, v, frame);
+    case OP_SELECT: {
+        const const_value c = trial_eval(s, x, op->args[0], frame);
+        return s->failed ? fail(s, v->type) : trial_eval(s, x, op->args[c.i ? 1 : 2], frame);
+    }
     case OP_IF: {
         const const_value c = trial_eval(s, x, op->args[0], frame);
         return s->failed ? fail(s, v->type)

@@ -41,6 +41,9 @@ typedef struct trial_symbol {
 typedef struct trial {
     const ir_module *m;
     uint64_t random;
+    VEC(const ir_value *) sizes; /* parameters and params that say how large things are */
+    int64_t size;                /* what those that callers choose are in this trial */
+    bool sized;                  /* one of them has been used */
     bool failed;
     bool reached;      /* in some trial, both accesses were */
     bool data, memory; /* a symbol has been used; one that a launch may change */
@@ -60,6 +63,8 @@ typedef struct trial {
         *task; /* whose iterations are held against each other; NULL: the write against reads that come before it */
 } trial;
 
+/* Notes that v, a bound or an extent, is computed from sizes. */
+void trial_add_sizes(trial *s, const ir_value *v);
 /* A number below n. */
 uint64_t trial_draw(trial *s, uint64_t n);
 /* The value of v in the iterations of x. Sets s->failed where it is not found: then the result means nothing. */
