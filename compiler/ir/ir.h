@@ -524,6 +524,10 @@ scalar ir_elem_type(const ir_value *array); /* element type of a LOCAL */
 /* Calls fn on each operation of r and of nested regions, outer before inner, in order; fn may remove or replace the
  * operation given. */
 void ir_walk(ir_region *r, void (*fn)(ir_op *op, void *ctx), void *ctx);
+/* Of derived code, the operation of the primal that op replays or pulls back; NULL: none. */
+ir_op *ir_root_of(const ir_op *op);
+/* Of a STORE, ACCUM or ATOMIC of a field. */
+ir_value *ir_stored_value(const ir_op *op);
 /* f is no derivative of anything any more. */
 void ir_forget_origins(ir_func *f);
 /* Replaces every use of `from` inside r and nested regions by the same value. */

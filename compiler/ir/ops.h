@@ -93,5 +93,9 @@ bool op_not_differentiable(ir_opcode code, int k);
 ir_value *rule_apply(ir_builder *b, ir_opcode op, int k, ir_value *const *args, ir_value *r, ir_value *g, scalar type);
 /* Which operands, and whether the result, rule k reads: bit 0..2 for a b c, bit 3 for r. */
 unsigned rule_needs(ir_opcode op, int k);
+/* Whether the derivative takes no operand, but the result. */
+bool rule_is_by_result(ir_opcode op);
+/* A result that the adjoint need not compute again to pull it back, if it can be read from where it was stored. */
+bool ir_op_is_rereadable(const ir_op *op);
 
 #endif

@@ -365,6 +365,19 @@ ir_value *rule_apply(ir_builder *b, ir_opcode op, int k, ir_value *const *args, 
     return ir_cast(b, type, build(&c, p.root, c.work));
 }
 
+bool rule_is_by_result(ir_opcode op)
+{
+    unsigned needs = 0;
+    for (int k = 0; op_is_pure_table(op) && k < op_get(op)->arity; k++)
+        needs |= rule_needs(op, k);
+    return needs == 8u;
+}
+
+bool ir_op_is_rereadable(const ir_op *op)
+{
+    return op->code == OP_LOOP || op->code == OP_CALL || rule_is_by_result(op->code);
+}
+
 unsigned rule_needs(ir_opcode op, int k)
 {
     if (k >= op_get(op)->arity || op_zero_derivative(op, k) || op_not_differentiable(op, k))

@@ -15,6 +15,19 @@ void ir_walk(ir_region *r, void (*fn)(ir_op *op, void *ctx), void *ctx)
     }
 }
 
+ir_op *ir_root_of(const ir_op *op)
+{
+    ir_op *o = op->origin;
+    while (o && o->origin)
+        o = o->origin;
+    return o;
+}
+
+ir_value *ir_stored_value(const ir_op *op)
+{
+    return op->args[op->nargs - 1];
+}
+
 static void forget_origin(ir_op *op, void *ctx)
 {
     (void)ctx;

@@ -352,6 +352,8 @@ static const pass_row table[] = {
     {"hvp-simplify", "clean-up of second-order products", ON_HVPS, NULL, NULL, pass_simplify, 0},
     {"results", "gradients of export funcs call them for results", ON_ADJOINTS, NULL, NULL, drop_results, 0},
     {"hvp-results", "and so do second-order products", ON_HVPS, NULL, NULL, drop_results, 0},
+    {"reread", "what launches stored is read by adjoints that need it in any case", ON_PRIMALS, NULL, NULL, pass_reread,
+     0},
     {"reciprocal", "divisions by one value share its reciprocal, in adjoints", ON_ALL, NULL, NULL, pass_reciprocal, 0},
     {"scale", "constant factors are collected, in adjoints", ON_ALL, NULL, NULL, pass_scale, 0},
     {"adjoint-calls", "adjoints that kernels launch become a part of them", ON_PRIMALS, NULL, pass_adjoint_calls, NULL,

@@ -7,19 +7,41 @@
 
 #include "ir/ops.h"
 
-/* ---- origins: data-access rules and tapes ask what a load or call of derived code stands for ---- */
+/* ---- origins: data-access rules and tapes ask what a load or call of derived code stands for, and which value
+ * is one that was stored ---- */
+
+/* What a loop carries it is known by. */
+static const ir_op *loop_that_carries(const ir_op *op)
+{
+    const ir_op *loop = op->region->parent, *yield = op->region->last;
+    bool found = false;
+    for (int k = 0; loop && loop->code == OP_LOOP && op->region == loop->regions[0] && k < yield->nargs; k++)
+        found |= yield->args[k]->def == op;
+    return found ? loop : NULL;
+}
 
 static bool has_origin(const ir_op *op)
 {
-    return op->code == OP_LOAD || op->code == OP_CALL;
+    return op->code == OP_LOAD || ir_op_is_rereadable(op) || loop_that_carries(op);
+}
+
+static bool is_stored(const ir_op *op)
+{
+    for (const ir_op *s = op->next; s; s = s->next)
+        if (s->code == OP_STORE && ir_stored_value(s)->def == op)
+            return true;
+    return false;
 }
 
 static const ir_op *root(const ir_op *op)
 {
-    const ir_op *o = op->origin;
-    while (o && o->origin)
-        o = o->origin;
-    return o && has_origin(o) ? o : NULL;
+    const ir_op *o = ir_root_of(op);
+    if (!o || o->code == OP_LOAD || o->code == OP_CALL)
+        return o;
+    if (!o->region) /* long gone */
+        return NULL;
+    const ir_op *loop = loop_that_carries(o);
+    return (ir_op_is_rereadable(o) && is_stored(o)) || (loop && is_stored(loop)) ? o : NULL;
 }
 
 static int by_address(const void *a, const void *b)
@@ -63,7 +85,7 @@ static void read_label(ir_text *t, int kind, void *to)
 
 static void read_origins(ir_text *t, ir_op *op)
 {
-    if (has_origin(op) && text_opt(t, "from", true)) {
+    if (text_opt(t, "from", true)) {
         read_label(t, PENDING_ORIGIN, &op->origin);
         for (ir_op *last = op; text_opt(t, ",", true); last = last->twin) {
             last->twin = ARENA_NEW(t->m->mem, ir_op);

@@ -59,6 +59,9 @@ bool extern_lacks(const ir_op *call, bool reverse);
 /* Divisions by one value share its reciprocal, in adjoints. passes/derive/reciprocal.c */
 void pass_reciprocal(ir_func *f);
 
+/* What a kernel has stored its adjoint reads, where it needs the elements in any case. passes/derive/reread.c */
+void pass_reread(ir_func *kernel);
+
 /* Constant factors are collected, in adjoints. passes/derive/scale.c */
 void pass_scale(ir_func *f);
 

@@ -47,9 +47,7 @@ static void number(ir_op *op, void *ctx)
 
 static ir_op *primal_of(const rules *r, const ir_op *op)
 {
-    ir_op *o = op->origin;
-    while (o && o->origin)
-        o = o->origin;
+    ir_op *o = ir_root_of(op);
     return o && o->region->func == r->func ? o : NULL;
 }
 
