@@ -300,7 +300,8 @@ typedef struct tk_gradcheck_result {
  * those to either side. loss: as for tk_tape_begin; it is 0 when the program begins. inputs: ninputs fields with
  * gradient; NULL, 0: all fields of the session that have one, but for the loss. tolerance: relative, of the
  * differences; 0: 1e-2 in f32 and 1e-5 in f64. result may be NULL. TK_WRONG_GRADIENT where they differ: the session's
- * message (tk_session_error, or NAME_error of a module; not tk_error) names the worst element. Otherwise the status of what failed, e.g. of a launch. */
+ * message (tk_session_error, or NAME_error of a module; not tk_error) names the worst element. Otherwise the status of
+ * what failed, e.g. of a launch. */
 tk_status tk_gradcheck(tk_field *loss, tk_field *const *inputs, int ninputs, tk_program_fn run, void *user,
                        double tolerance, tk_gradcheck_result *result);
 
