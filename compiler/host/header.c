@@ -129,9 +129,10 @@ static void print_struct(emitter *e)
               "/** A module object: its fields can be read and written between kernels; pointers and shapes must not "
               "be changed. */\ntypedef struct %s {\n",
               m->name);
-    sb_printf(
-        b, "    tk_module tk; /**< first */\n    %s_params params; /**< as given at creation, or by %s_set_params */\n",
-        m->name, m->name);
+    sb_printf(b,
+              "    tk_module tk; /**< first */\n    const %s_params params; /**< as given at creation, or by "
+              "%s_set_params */\n",
+              m->name, m->name);
     for (size_t i = 0; i < m->nfields; i++) {
         const ir_field *f = m->fields.at[i];
         const bool of_members = f->lead && !layout_view_is_shared(f);

@@ -110,6 +110,13 @@ static void print_view(emitter *e, const ir_field *f)
     }
 }
 
+/* For hosts they are constant: a size that was changed by an assignment would let loops leave the fields. */
+static void put_params(const emitter *e, const char *from)
+{
+    const char *name = e->m->name;
+    sb_printf(e->out, "    *(%s_params *)(void *)((char *)m + offsetof(struct %s, params)) = %s;\n", name, name, from);
+}
+
 static void print_create(emitter *e)
 {
     const ir_module *m = e->m;
@@ -129,10 +136,9 @@ static void print_create(emitter *e)
                   m->name);
     if (nextents)
         sb_printf(b, "    %s(&chosen, extents);\n", e->extents);
-    sb_printf(b,
-              "    struct %s *const m = tk_module_alloc(session, sizeof *m);\n    if (!m)\n        return NULL;\n    "
-              "m->params = chosen;\n",
+    sb_printf(b, "    struct %s *const m = tk_module_alloc(session, sizeof *m);\n    if (!m)\n        return NULL;\n",
               m->name);
+    put_params(e, "chosen");
     sb_printf(b, "    if (tk_module_init(&m->tk, session, &%s, extents, header_hash, header_interface) != TK_OK) {\n",
               e->desc);
     sb_add(b, "        tk_module_free(session, m, sizeof *m);\n        return NULL;\n    }\n");
@@ -185,7 +191,8 @@ static void print_set_params(emitter *e)
                       "fixed at creation\");\n",
                       member_of(e, p), member_of(e, p), m->name, p->name);
     }
-    sb_add(b, "    m->params = *params;\n    return TK_OK;\n}\n\n");
+    put_params(e, "*params");
+    sb_add(b, "    return TK_OK;\n}\n\n");
 }
 
 const char *bind_signature(arena *mem, const ir_module *m, const ir_field *f)
