@@ -135,7 +135,8 @@ static tk_status check_interface(const tk_module_desc *d, uint64_t header_hash, 
     if (header_hash != d->hash)
         return tk_rt_thread_fail(
             TK_MISMATCH,
-            "module '%s': its header and its code are from different versions of the .tk file: build both again",
+            "module '%s': its header and its code are from different versions of the .tk file, or were made with other "
+            "options (--real, -D): build both again",
             d->name);
     for (int i = 0; i < d->nfields + d->narrays; i++)
         if (d->fields[i].ndim < 0 || d->fields[i].ndim > MAX_DIMS || d->fields[i].ncomp < 1)
