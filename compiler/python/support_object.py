@@ -84,10 +84,10 @@ class Session:
 
     def __init__(self, threads=0, deterministic=False, flush_denormals=False, seed=0, on_print=None):
         options = _tk.session_defaults()
-        options.threads = _as_i32(threads)
-        options.deterministic = _as_bool(deterministic)
-        options.flush_denormals = _as_bool(flush_denormals)
-        options.seed = _as_u64(seed)
+        options.threads = _as_i32(threads, "threads")
+        options.deterministic = _as_bool(deterministic, "deterministic")
+        options.flush_denormals = _as_bool(flush_denormals, "flush_denormals")
+        options.seed = _as_u64(seed, "seed")
         if on_print is not None:
             self._print = _PrintFunction(lambda user, text: on_print(text.decode(errors="replace")))
             options.on_print = _ct.cast(self._print, _P)
@@ -141,15 +141,15 @@ class Session:
 
     @threads.setter
     def threads(self, n):
-        self._check(_tk.session_set_threads(self._pointer, _as_i32(n)))
+        self._check(_tk.session_set_threads(self._pointer, _as_i32(n, "threads")))
 
     def set_seed(self, seed):
         """Random numbers begin anew, with this seed."""
-        self._check(_tk.session_set_seed(self._pointer, _as_u64(seed)))
+        self._check(_tk.session_set_seed(self._pointer, _as_u64(seed, "seed")))
 
     def stop_at_nonfinite(self, on=True):
         """Code built with --debug stops at the first NaN or infinity (Error.NotFinite)."""
-        self._check(_tk.session_stop_at_nonfinite(self._pointer, _as_bool(on)))
+        self._check(_tk.session_stop_at_nonfinite(self._pointer, _as_bool(on, "on")))
 
     def clear_grad(self):
         """Sets all gradients of all modules to zero."""
@@ -163,6 +163,9 @@ class Session:
     def tape_bytes(self):
         """Bytes held for the launches of the open tape, or of the last one."""
         return _tk.tape_bytes(self._pointer)
+
+
+_session_options = Session.__init__.__code__.co_varnames[1:Session.__init__.__code__.co_argcount]
 
 
 class _Tape:
@@ -259,9 +262,20 @@ class Field(_np.lib.mixins.NDArrayOperatorsMixin):
         if array is None:
             self._h.check()
             if _PLANES[k] not in self._spec.planes:
-                raise AttributeError(f"field {self._spec.name} has no {_PLANES[k]}")
+                raise AttributeError(self._lacks(_PLANES[k]))
             array = self._views[k] = self._array(k)
         return array
+
+    def _lacks(self, name):
+        """The message for a memory or attribute that is not there."""
+        spec = self._spec
+        if name not in _PLANES:
+            return f"field {spec.name} has no {name}{_near(name, {*spec.planes, *dir(type(self)), *dir(_np.ndarray), *getattr(spec, 'members', ())})}"
+        if not spec.dtype.names and spec.dtype.kind != "f":
+            return f"field {spec.name} has no {name}: it holds {spec.dtype}, and floats alone have derivatives"
+        if name == "grad_dual":
+            return f"field {spec.name} has no grad_dual: that takes needs_grad at the field in the .tk, and a kernel with derive(grad, jvp, hvp)"
+        return f"field {spec.name} has no {name}: write needs_{name} at its declaration in the .tk, 'field {spec.name.split('.')[0]}: ... needs_{name};'"
 
     def _extents(self):
         return tuple(_tk.field_extent(self._pointer, d) for d in range(self._spec.ndim))
@@ -276,7 +290,7 @@ class Field(_np.lib.mixins.NDArrayOperatorsMixin):
 
     def __setattr__(self, name, value):
         if not name.startswith("_") and not isinstance(getattr(type(self), name, None), property):
-            raise AttributeError(f"field {self._spec.name} has no {name} to set")
+            raise AttributeError(self._lacks(name))
         super().__setattr__(name, value)
 
     def _set(self, k, value):
@@ -300,7 +314,11 @@ class Field(_np.lib.mixins.NDArrayOperatorsMixin):
         spec = self._spec
         if spec.dtype.names:
             raise TypeError(f"{spec.name}: a forward scope is one of a member of the structs")
-        a = _np.broadcast_to(_fitting(seed, spec.dtype, f"the seed of {spec.name}"), self._extents() + spec.shape)
+        a, shape = _fitting(seed, spec.dtype, f"the seed of {spec.name}"), self._extents() + spec.shape
+        try:
+            a = _np.broadcast_to(a, shape)
+        except ValueError:
+            raise ValueError(f"the seed of {spec.name} has the shape {shape}, not {a.shape}") from None
         if spec.apart:
             a = _np.moveaxis(a, range(spec.ndim, a.ndim), range(a.ndim - spec.ndim))
         return _np.ascontiguousarray(a, spec.dtype)
@@ -321,6 +339,8 @@ class Field(_np.lib.mixins.NDArrayOperatorsMixin):
     def __getattr__(self, name):
         if name.startswith("_"):
             raise AttributeError(name)
+        if name in _PLANES or not hasattr(_np.ndarray, name):
+            raise AttributeError(self._lacks(name))
         return getattr(self.data, name)
 
     def __getitem__(self, key):
@@ -471,9 +491,17 @@ class _Group:
     def __init__(self, handle, name, members):
         self.__dict__.update({"_h": handle, "_name": name}, **{key: make(handle) for key, make in members.items()})
 
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        members = [key for key in self.__dict__ if not key.startswith("_")]
+        if name in _PLANES:
+            raise AttributeError(f"{self._name} is soa: its members have a {name} each, {self._name}.{members[0]}.{name}")
+        raise AttributeError(f"{self._name} has no member {name}{_near(name, members)}")
+
     def __setattr__(self, name, value):
         if name not in self.__dict__:
-            raise AttributeError(f"{self._name} has no member {name}")
+            self.__getattr__(name)
         self.__dict__[name]._set(0, value)
 
     def _set(self, k, value):
@@ -496,6 +524,12 @@ def _apart_structs(doc, name, **members):
 
 # ---- kernels and modules ----
 
+def __getattr__(name):
+    if not name.startswith("_") and hasattr(Module, name):
+        raise AttributeError(f"{name} is one of a module object: m = Module(), then m.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 class _Kernel:
     """Calling it launches the kernel; grad, jvp and hvp, where they exist, are its derivatives called directly."""
     __slots__ = ("_h",)
@@ -503,12 +537,22 @@ class _Kernel:
     def __init__(self, handle):
         self._h = handle
 
+    def __getattr__(self, name):
+        kernel = type(self).__name__[len("_kernel_"):]
+        if name in ("grad", "jvp", "hvp"):
+            forms = "grad, jvp, hvp" if name == "hvp" else "grad, jvp"
+            raise AttributeError(f"kernel {kernel} has no {name}: 'derive({forms})' behind its parameters in the .tk asks for it")
+        raise AttributeError(f"kernel {kernel} has no {name}{_near(name, dir(type(self)))}")
+
 
 class _Launch:
     """A kernel as an attribute of modules."""
 
     def __init__(self, kernel):
         self._kernel, self.__doc__ = kernel, kernel.__doc__
+        for form, function in vars(kernel).items():     # what Python says of wrong arguments begins with these names
+            if isinstance(function, _types.FunctionType):
+                function.__qualname__ = kernel.__name__[len("_kernel_"):] + ("" if form == "__call__" else "." + form)
 
     def __set_name__(self, owner, name):
         self._name = name
@@ -520,6 +564,11 @@ class _Launch:
         return kernel
 
 
+def _no_param(name, also=()):
+    known = f"the params are {', '.join(_param_kinds)}" if _param_kinds else "the .tk has no params"
+    return f"there is no param {name}{_near(name, [*_param_kinds, *also])}; {known}"
+
+
 class _ParamsView:
     """The params of a module. Those that size fields cannot be changed."""
 
@@ -528,14 +577,14 @@ class _ParamsView:
 
     def __getattr__(self, name):
         if name not in _param_kinds:
-            raise AttributeError(f"there is no param {name}")
+            raise AttributeError(_no_param(name))
         return getattr(self._h.check().params, name)
 
     def __setattr__(self, name, value):
         if name not in _param_kinds:
-            raise AttributeError(f"there is no param {name}")
+            raise AttributeError(_no_param(name))
         new = _Params.from_buffer_copy(self._h.check().params)
-        setattr(new, name, _param_kinds[name](value))
+        setattr(new, name, _param_kinds[name](value, f"param {name}"))
         self._h.session._check(_set_params(self._h.pointer, _ct.byref(new)))
         self._h.params = new
 
@@ -547,19 +596,31 @@ class _ParamsView:
 
 
 class _Module:
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        if name in _param_kinds:
+            raise AttributeError(f"{name} is a param: m.params.{name}")
+        raise AttributeError(f"the module has no field or kernel {name}{_near(name, dir(type(self)))}")
+
     def __setattr__(self, name, value):
         mine = getattr(type(self), name, None)
         if isinstance(mine, type) or (mine is None and type(self).__module__ == __name__ and not name.startswith("_")):
-            raise AttributeError(f"the module has no field {name} to set")
+            if name in _param_kinds:
+                raise AttributeError(f"{name} is a param: m.params.{name}")
+            raise AttributeError(f"the module has no field {name} to set{_near(name, [f for f, x in vars(type(self)).items() if isinstance(x, _Slot)])}")
         super().__setattr__(name, value)
 
     def _open(self, session, options, **params):
+        for name in options:
+            if name not in _session_options:
+                raise TypeError(f"{_no_param(name, _session_options)}; options of the session: {', '.join(_session_options)}")
         if session is not None and options:
             raise TypeError("with session=..., the options are the session's: " + ", ".join(options))
         h = self._h = _Handle()
         h.pointer = None
         h.session = Session(**options) if session is None else session
-        h.params = _Params(**{name: _param_kinds[name](value) for name, value in params.items()})
+        h.params = _Params(**{name: _param_kinds[name](value, f"param {name}") for name, value in params.items()})
         pointer = _create(h.session._pointer, _ct.byref(h.params), *_made_for)
         if not pointer:
             raise Error(_tk.error().decode())
@@ -613,7 +674,8 @@ class _Module:
         finds data that change although an adjoint needs them, in code built with --debug; gradient: of the loss. A block that is
         left by an exception runs no adjoint."""
         self._mine(loss)
-        return _Tape(loss, 4 * _as_bool(sum) + 8 * _as_bool(continued) + 2 * _as_bool(validate), _as_real(gradient))
+        return _Tape(loss, 4 * _as_bool(sum, "sum") + 8 * _as_bool(continued, "continued") + 2 * _as_bool(validate, "validate"),
+                     _as_real(gradient, "gradient"))
 
     def forward(self, field, seed=None, outputs=()):
         """`with m.forward(m.w, seed, [m.loss]): ...` clears all duals, sets m.w.dual to the seed (a field of one number: 1), and
@@ -630,7 +692,7 @@ class _Module:
         session, found = self._h.session, _GradcheckResult()
         run = session._host(program)
         pointers = None if inputs is None else (_P * len(inputs))(*(f._pointer for f in inputs))
-        status = _tk.gradcheck(loss._pointer, pointers, len(inputs or ()), run, None, _as_real(tolerance), _ct.byref(found))
+        status = _tk.gradcheck(loss._pointer, pointers, len(inputs or ()), run, None, _as_real(tolerance, "tolerance"), _ct.byref(found))
         session._check(status or (session._raised and _BAD_STATE))
         return _Gradcheck(*(getattr(found, name) for name in _Gradcheck._fields))
 
