@@ -148,7 +148,7 @@ if [ -n "$all" ]; then
     fi
     if build build-asan clang clang++ -Db_sanitize=address,undefined -Db_lundef=false -Dfuzz=true; then
         unit build-asan
-        pairs build-asan "pairs of files" clang clang++ --sanitize --without driver/ir_text,driver/abi,install/ # passes/ and driver/ir_mangled read there
+        pairs build-asan "pairs of files" clang clang++ --sanitize --short --without driver/ir_text,driver/abi,install/ # passes/ and driver/ir_mangled read there
         command_ "build-asan: the fuzzer's first inputs" sh tests/fuzz/run.sh 0 build-asan
     fi
     if [ -x build-gcc/compiler/tkc ] && [ -x build-clang/compiler/tkc ]; then

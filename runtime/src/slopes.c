@@ -2,6 +2,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
 
 enum { STEPS = 12 };
 
@@ -69,4 +70,47 @@ rt_slope tk_rt_slope_aside(const rt_line *l, int side)
     /* the change of what is continuous, roots included, goes to zero with the steps */
     return (rt_slope){
         .slope = b.slope, .error = b.error, .step = b.step, .jump = change > 32 * noise && before < 1.2 * change};
+}
+
+/* ---- jumps beside x ---- */
+
+enum { PIECES = 32 };
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* What the jumps in PIECES pieces around x, of w to each side, add up to. A jump is a change in one piece that is not
+ * between those in the two beside it, and far beyond what is usual there, be it rounding or the shape of the function.
+ */
+static double jumps_within(const rt_line *l, double w)
+{
+    double change[PIECES], apart[PIECES], sorted[PIECES], before = 0, top = 0, sum = 0;
+    for (int i = 0; i <= PIECES; i++) {
+        double x = l->x + w * (2.0 * i / PIECES - 1.0);
+        const double y = l->at(l->ctx, &x);
+        if (i > 0)
+            change[i - 1] = y - before;
+        before = y;
+        top = fmax(top, fabs(y));
+    }
+    int n = 0;
+    for (int i = 1; i + 1 < PIECES; i++, n++)
+        apart[n] = sorted[n] = fabs(change[i] - 0.5 * (change[i - 1] + change[i + 1]));
+    qsort(sorted, (size_t)n, sizeof *sorted, ascending);
+    const double usual = fmax(16 * sorted[n / 4], 32 * epsilon(l) * top);
+    for (int i = 0; i < n; i++)
+        sum += apart[i] > usual ? apart[i] : 0;
+    return 0.5 * sum; /* each stands out beside its neighbours, and they beside it */
+}
+
+bool tk_rt_slope_of_jumps(const rt_line *l, double step, double slope)
+{
+    const double least = 2.0 * PIECES * epsilon(l) * fmax(fabs(l->x), DBL_MIN);
+    for (double w = 2.5 * step; w > least && w > DBL_MIN; w /= 2.5)
+        if (jumps_within(l, w) / (2 * w) >= slope)
+            return true;
+    return false;
 }

@@ -20,5 +20,7 @@ typedef struct rt_slope {
 rt_slope tk_rt_slope_central(const rt_line *l);
 /* To the right (1) or left (-1). */
 rt_slope tk_rt_slope_aside(const rt_line *l, int side);
+/* Whether jumps beside x, at most 2.5 * step from it, add up to such a slope, where they are densest. */
+bool tk_rt_slope_of_jumps(const rt_line *l, double step, double slope);
 
 #endif

@@ -103,6 +103,8 @@ PROGRAM(ramp_and_more)
 PROGRAM(outside)
 PROGRAM(stairs)
 PROGRAM(root)
+PROGRAM(many_stairs)
+PROGRAM(stairs_and_wrong)
 
 /* x[2] is 1.25, where these have a kink, or jump: x = 0.75, 1, 1.25, 1.5, 1.75. */
 static void check_kinks(gradcheck *m)
@@ -119,6 +121,12 @@ static void check_kinks(gradcheck *m)
         failed = 1;
     expect(m, "stairs", tk_gradcheck(m->loss.field, x, 1, stairs, m, 0, &r), TK_OK, "");
     failed |= r.jumps != 5 || r.kinks != 0;
+    expect(m, "many stairs", tk_gradcheck(m->loss.field, x, 1, many_stairs, m, 0, &r), TK_OK, "");
+    if (r.jumps < 1) { /* others have differences that know how far they are off */
+        printf("many stairs: %d jumps, %d kinks\n", (int)r.jumps, (int)r.kinks);
+        failed = 1;
+    }
+    expect(m, "stairs and a wrong rule", tk_gradcheck(m->loss.field, x, 1, stairs_and_wrong, m, 0, &r), TK_WRONG_GRADIENT, "the derivative of 'loss' by 'x[");
     expect(m, "kinked", tk_gradcheck(m->loss.field, x, 1, kinked, m, 0, &r), TK_OK, "");
     failed |= r.kinks != 0;
     expect(m, "root", tk_gradcheck(m->loss.field, x, 1, root, m, 0, &r), TK_WRONG_GRADIENT, "the derivative of 'loss' by 'x[");

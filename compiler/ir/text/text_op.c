@@ -36,7 +36,9 @@ static bool is_stored(const ir_op *op)
 static const ir_op *root(const ir_op *op)
 {
     const ir_op *o = ir_root_of(op);
-    if (!o || o->code == OP_LOAD || o->code == OP_CALL)
+    if (!o || o->code != op->code)
+        return NULL;
+    if (o->code == OP_LOAD || o->code == OP_CALL)
         return o;
     if (!o->region) /* long gone */
         return NULL;

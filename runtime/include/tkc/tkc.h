@@ -290,7 +290,8 @@ typedef struct tk_gradcheck_result {
     int64_t compared;                    /**< number of variables */
     int64_t kinks; /**< of these: by which the slopes to both sides differ; a derivative of either, or between them, is
                       taken for right */
-    int64_t jumps; /**< of these: by which the loss jumps here: the modes were compared with each other alone */
+    int64_t jumps; /**< of these: by which the loss jumps here, or so often nearby that differences tell nothing: the
+                      modes were compared with each other alone */
     bool has_forward; /**< forward mode was compared: loss and inputs have duals */
 } tk_gradcheck_result;
 
@@ -298,8 +299,9 @@ typedef struct tk_gradcheck_result {
  * needs_dual), and with differences, whose step is chosen for each variable: central ones, and where these disagree,
  * those to either side. loss: as for tk_tape_begin; it is 0 when the program begins. inputs: ninputs fields with
  * gradient; NULL, 0: all fields of the session that have one, but for the loss. tolerance: relative, of the
- * differences; 0: 1e-2 in f32 and 1e-5 in f64. result may be NULL. TK_WRONG_GRADIENT where they differ: the message
- * names the worst element. Otherwise the status of what failed, e.g. of a launch. */
+ * differences; 0: 1e-2 in f32 and 1e-5 in f64. result may be NULL. TK_WRONG_GRADIENT where they differ: the session's
+ * message (tk_session_error, or NAME_error of a module; not tk_error) names the worst element. Otherwise the status of
+ * what failed, e.g. of a launch. */
 tk_status tk_gradcheck(tk_field *loss, tk_field *const *inputs, int ninputs, tk_program_fn run, void *user,
                        double tolerance, tk_gradcheck_result *result);
 
