@@ -392,6 +392,37 @@ tk_status tk_rt_tape_play(tk_session *s, tk_status st, const double *loss_grad)
     return st;
 }
 
+static bool may_write(const rt_entry *e, const tk_field *loss)
+{
+    for (int i = 0; !e->triple && i < e->kernel->naccess; i++)
+        if (&e->module->fields[e->kernel->access[i].field] == loss &&
+            (e->kernel->access[i].what & (TK_STORES | TK_ACCUMULATES)))
+            return true;
+    return e->triple; /* a function of the host's: nothing is known */
+}
+
+static bool has_gradient(const tk_field *f)
+{
+    for (int64_t k = 0, n = (int64_t)tk_rt_scalars(f); k < n && f->plane[TK_GRAD]; k++)
+        if (tk_rt_scalar_get(f, TK_GRAD, k) != 0)
+            return true;
+    return false;
+}
+
+/* Launches, none of which writes the loss, and nobody has set another gradient: all would be zero, without a word. A
+ * tape without a launch is a program that ran no step. */
+static bool is_for_nothing(const tk_session *s, const tk_field *loss)
+{
+    for (size_t i = 0; i < s->tape.count; i++)
+        if (may_write(&s->tape.entries[i], loss))
+            return false;
+    for (const tk_module *m = s->modules; m; m = m->next)
+        for (int i = 0; i < m->desc->nfields; i++)
+            if (&m->fields[i] != loss && has_gradient(&m->fields[i]))
+                return false;
+    return s->tape.count > 0;
+}
+
 tk_status tk_tape_end_with(tk_field *loss, double loss_grad)
 {
     if (!loss)
@@ -410,6 +441,11 @@ tk_status tk_tape_end_with(tk_field *loss, double loss_grad)
     if (st == TK_OK && loss != s->tape.loss)
         st = tk_fail(s, TK_BAD_ARGUMENT, "tk_tape_end: the tape was opened on field '%s', not '%s'",
                      s->tape.loss->desc->name, loss->desc->name);
+    if (st == TK_OK && is_for_nothing(s, loss))
+        st = tk_fail(s, TK_BAD_ARGUMENT,
+                     "tk_tape_end: none of the launches on the tape writes to the loss '%s', so all gradients would be "
+                     "zero (what ran before the tape was opened is not on it)",
+                     loss->desc->name);
     return tk_rt_tape_play(s, st, &loss_grad);
 }
 

@@ -100,6 +100,18 @@ static void start(tape_parts *m)
 }
 
 /* Each adjoint on the data that its launch left. */
+/* Beside the loss's: so that the adjoints of all programs have something to carry. */
+static void seed(tape_parts *m)
+{
+    for (int i = 0; i < m->tk.desc->nfields; i++) {
+        tk_field *f = &m->tk.fields[i];
+        for (int64_t k = 0; k < f->count && f->plane[TK_GRAD] && !f->member; k++)
+            for (int c = 0; c < f->desc->ncomp; c++)
+                ((double *)f->plane[TK_GRAD])[k * f->desc->ncomp + c] = 0.1 * (double)((k * 3 + c) % 7);
+    }
+    m->loss.grad[0] = 1;
+}
+
 static void by_hand(tape_parts *m, const program *p, unsigned char *grad, unsigned char *data)
 {
     const size_t n = bytes_of(m);
@@ -111,7 +123,7 @@ static void by_hand(tape_parts *m, const program *p, unsigned char *grad, unsign
         copy(m, TK_DATA, states + n * (size_t)i, false);
     }
     copy(m, TK_DATA, data, false);
-    m->loss.grad[0] = 1;
+    seed(m);
     for (int i = p->n; i-- > 0;) {
         const tk_kernel *k = &m->tk.desc->kernels[p->at[i].kernel];
         copy(m, TK_DATA, states + n * (size_t)i, true);
@@ -132,6 +144,7 @@ static size_t check(tape_parts *m, const char *what, const program *p, const cha
         by_hand(m, p, grad, data);
     start(m);
     tk_tape_begin(m->loss.field, 0);
+    seed(m);
     for (int i = 0; i < p->n; i++) {
         const tk_kernel *k = &m->tk.desc->kernels[p->at[i].kernel];
         tk_launch(&m->tk, k, args_of(&p->at[i], k->args_size, args));
@@ -356,6 +369,7 @@ static void on_the_way_back(tape_parts *m)
     memcpy(want[1], m->z.grad, sizeof want[1]);
     start(m);
     tk_tape_begin(m->loss.field, 0);
+    seed(m);
     tape_parts_whole(m);
     tk_call(tk_module_session(&m->tk), &triple, &m, sizeof m);
     title = "a backward function that overwrites";
@@ -459,6 +473,7 @@ static void calls(tape_parts *m)
         title = fails ? "in a call whose adjoint fails" : "in a call";
         start(m);
         tk_tape_begin(m->loss.field, 0);
+        seed(m);
         tape_parts_pull(m, N);
         tk_call(s, &triple, &c, sizeof c);
         tape_parts_whole(m);
@@ -475,6 +490,7 @@ static void calls(tape_parts *m)
     const call c = {m, 9, false};
     start(m);
     tk_tape_begin(m->loss.field, 0);
+    seed(m);
     tape_parts_whole(m);
     tk_call(s, &triple, &c, sizeof c);
     if (tk_tape_end(m->loss.field) != TK_OVERWRITTEN || !strstr(tape_parts_error(m), "kernel 'put' of module 'tape_parts' changes 'y["))
@@ -516,6 +532,31 @@ static void second_order(tape_parts *m)
     tk_forward_end(tk_module_session(&m->tk));
 }
 
+/* Nothing on the tape writes the loss: a tape that was opened too late. With a gradient of the host's, or without any
+ * launch, there is nothing wrong. */
+static void for_nothing(tape_parts *m)
+{
+    tk_session *s = tk_module_session(&m->tk);
+    title = "no launch writes the loss";
+    start(m);
+    tk_tape_begin(m->loss.field, 0);
+    tape_parts_put(m, 9, 0.5);
+    if (tk_tape_end(m->loss.field) != TK_BAD_ARGUMENT ||
+        !strstr(tape_parts_error(m), "none of the launches on the tape writes to the loss 'loss'"))
+        fail(tape_parts_error(m));
+    tk_session_clear_error(s);
+    if (tk_tape_is_open(s))
+        fail("the tape is open");
+    tk_tape_begin(m->loss.field, 0);
+    m->z.grad[N - 1] = NAN;
+    tape_parts_put(m, 9, 0.5);
+    if (tk_tape_end(m->loss.field) != TK_OK)
+        fail(tape_parts_error(m));
+    tk_tape_begin(m->loss.field, 0);
+    if (tk_tape_end(m->loss.field) != TK_OK)
+        fail(tape_parts_error(m));
+}
+
 /* Two modules of one session have fields of their own; a tape that is dropped has no say in the next one. */
 static void others(tape_parts *m)
 {
@@ -534,6 +575,7 @@ static void others(tape_parts *m)
     tape_parts_whole(m);
     tk_tape_drop(s);
     tk_tape_begin(m->loss.field, 0);
+    m->y.grad[0] = 1;
     tape_parts_put(m, 9, 0.25);
     tape_parts_set_some(m, 0, N);
     if (tk_tape_end(m->loss.field) != TK_OK)
@@ -557,6 +599,7 @@ int main(void)
     calls(m);
     many_in_a_call(m);
     second_order(m);
+    for_nothing(m);
     others(m);
     tape_parts_destroy(m);
     return failures != 0;

@@ -207,7 +207,8 @@ enum {
 tk_status tk_tape_begin(tk_field *loss, unsigned flags);
 
 /** Closes it: sets loss.grad to 1 and runs the adjoints of what was recorded in reverse; their launches are not
- * recorded. If anything failed since opening, no adjoint runs and that status is returned. The tape is closed in any
+ * recorded. If anything failed since opening, no adjoint runs and that status is returned; TK_BAD_ARGUMENT if none of
+ * the launches writes the loss and no other gradient has been set: all would be zero. The tape is closed in any
  * case, also when an adjoint fails (gradients are then unspecified) or loss is not the field that it was opened on
  * (TK_BAD_ARGUMENT). TK_BAD_STATE: none is open, or a kernel is running. */
 tk_status tk_tape_end(tk_field *loss);
