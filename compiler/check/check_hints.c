@@ -1,82 +1,14 @@
 /* What to write instead of a name that the language does not have: a similar one, or what another language calls it. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "check/check.h"
+#include "syntax/near.h"
 
 /* ---- similar names ---- */
 
-static char lower_case(char ch)
-{
-    return ch >= 'A' && ch <= 'Z' ? (char)(ch - 'A' + 'a') : ch;
-}
-
-static bool alike(char a, char b)
-{
-    return lower_case(a) == lower_case(b);
-}
-
-/* Insertions, deletions, substitutions and swaps of neighbours that lead from a to b, but for the case; more than limit
- * if there are more. */
-static int edit_distance(const char *a, const char *b, int limit)
-{
-    enum { LONGEST = 40 };
-    const int n = (int)strlen(a), m = (int)strlen(b);
-    int row[3][LONGEST + 1]; /* row i % 3: distances of the first i characters of a */
-    if (n > LONGEST || m > LONGEST || abs(n - m) > limit)
-        return limit + 1;
-    for (int i = 0; i <= n; i++) {
-        int *now = row[i % 3], *before = row[(i + 2) % 3], *earlier = row[(i + 1) % 3];
-        for (int j = 0; j <= m; j++) {
-            int least = i == 0 ? j : before[j] + 1;
-            if (j > 0 && now[j - 1] + 1 < least)
-                least = now[j - 1] + 1;
-            if (i > 0 && j > 0 && before[j - 1] + !alike(a[i - 1], b[j - 1]) < least)
-                least = before[j - 1] + !alike(a[i - 1], b[j - 1]);
-            if (i > 1 && j > 1 && alike(a[i - 1], b[j - 2]) && alike(a[i - 2], b[j - 1]) && earlier[j - 2] + 1 < least)
-                least = earlier[j - 2] + 1;
-            now[j] = least;
-        }
-    }
-    return row[n % 3][m];
-}
-
-static int common_prefix(const char *a, const char *b)
-{
-    int n = 0;
-    while (a[n] && alike(a[n], b[n]))
-        n++;
-    return n;
-}
-
-typedef struct search {
-    const char *name, *best;
-    int limit, least; /* distance of the best so far */
-} search;
-
-/* The nearest name wins; of those as near the one that begins alike for longer, then the first in the alphabet. */
-static void consider(search *s, const char *known)
-{
-    const int d = edit_distance(s->name, known, s->limit);
-    if (d > s->limit || d > s->least)
-        return;
-    if (d == s->least && s->best) {
-        const int longer = common_prefix(s->name, known) - common_prefix(s->name, s->best);
-        if (longer < 0 || (longer == 0 && strcmp(known, s->best) >= 0))
-            return;
-    }
-    s->least = d;
-    s->best = known;
-}
-
-static search begin_search(const char *name, int limit)
-{
-    return (search){.name = name, .limit = limit, .least = limit};
-}
-
 void hint_near(checker *c, const char *name, src_span at, bool function)
 {
-    search s = begin_search(name, strlen(name) <= 2 ? 0 : strlen(name) <= 5 ? 1 : 2);
+    near_search s = near_begin(name, near_limit(name));
     for (size_t i = 0; i < c->cap; i++) {
         const name_entry *e = &c->entries[i];
         if (!e->name || e->name == name)
@@ -84,11 +16,11 @@ void hint_near(checker *c, const char *name, src_span at, bool function)
         const sym *local = e->local && e->local->owner == c->fn ? e->local : NULL;
         const sym *known = local ? local : e->global ? e->global : e->prelude;
         if (known && known->kind != SYM_BAD && (known->kind == SYM_FUNC) == function)
-            consider(&s, e->name);
+            near_consider(&s, e->name);
     }
     for (int op = 0; function && op < OP_PURE_COUNT; op++)
         if (op_get((ir_opcode)op)->user == OP_FOR_USERS)
-            consider(&s, op_get((ir_opcode)op)->name);
+            near_consider(&s, op_get((ir_opcode)op)->name);
     if (!s.best)
         return;
     NOTE(c, at, "did you mean '%s'?", s.best);
@@ -98,12 +30,12 @@ void hint_near(checker *c, const char *name, src_span at, bool function)
 void bad_attribute(checker *c, const ast_attr *a, const char *of, const char *const *known, int n)
 {
     ERR(c, a->span, DIAG_ATTR, a->name, of);
-    search s = begin_search(a->name, 2);
+    near_search s = near_begin(a->name, 2);
     if (!strcmp(a->name, "requires_grad"))
         s.best = "needs_grad";
     for (int k = 0; k < n && !s.best; k++)
         if (*known[k])
-            consider(&s, known[k]);
+            near_consider(&s, known[k]);
     if (!s.best)
         return;
     NOTE(c, a->span, "did you mean '%s'?", s.best);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "check/check.h"
+#include "syntax/near.h"
 
 /* ---- collecting ---- */
 
@@ -275,15 +276,48 @@ void resolve_const(checker *c, sym *s, src_span use)
     c->extents = extents;
 }
 
+static bool is_own_const(checker *c, const sym *s)
+{
+    return s->kind == SYM_CONST && names_entry(c, s->name)->global == s;
+}
+
+/* What -D may name: the nearest constant, and all if they are few. */
+static void note_consts(checker *c, const char *name)
+{
+    enum { SHOWN = 12 };
+    near_search near = near_begin(name, near_limit(name));
+    strbuf list = {0};
+    int n = 0;
+    for (const sym *s = c->items; s; s = s->next) {
+        if (!is_own_const(c, s))
+            continue;
+        near_consider(&near, s->name);
+        if (++n <= SHOWN)
+            sb_printf(&list, "%s%s", n > 1 ? ", " : "", s->name);
+    }
+    if (near.best)
+        diag_note(c->d, (src_span){0}, "did you mean '%s'?", near.best);
+    if (n == 0)
+        diag_note(c->d, (src_span){0}, "the module has no const");
+    else if (n <= SHOWN)
+        diag_note(c->d, (src_span){0}, "its consts are %s", sb_str(&list));
+    else
+        diag_note(c->d, (src_span){0}, "its consts are %s and %d more", sb_str(&list), n - SHOWN);
+    sb_free(&list);
+}
+
 static void check_defines(checker *c)
 {
     for (int k = 0; k < c->opt->ndefines; k++) {
         const char *d = c->opt->defines[k], *equals = strchr(d, '=');
         const sym *s = equals ? names_entry(c, intern_n(c->names, d, (size_t)(equals - d)))->global : NULL;
-        if (!s || s->kind != SYM_CONST)
-            diag(c->d, (src_span){{0, 0, 0}, {0, 0, 0}}, DIAG_DEFINE_NAME, d);
+        if (s && s->kind == SYM_CONST)
+            continue;
+        diag(c->d, (src_span){0}, DIAG_DEFINE_NAME, d);
         if (s && s->kind == SYM_PARAM)
             diag_note(c->d, s->span, "'%s' is a param: the host gives it a value", s->name);
+        else
+            note_consts(c, intern_n(c->names, d, strcspn(d, "=")));
     }
 }
 

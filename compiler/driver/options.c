@@ -8,6 +8,7 @@
 #include "passes/pipeline.h"
 #include "passes/schedule/schedule.h"
 #include "python/python.h"
+#include "syntax/near.h"
 
 enum {
     OPT_C = 1,
@@ -261,8 +262,41 @@ static int check_together(const options *o, bool explain)
     return -1;
 }
 
-static int parse_all(options *o, poptContext con, const int *explain, const int *write_deps, const int *in_place,
-                     const int *alone)
+/* What popt itself sets. */
+typedef struct flags {
+    int explain, in_place, write_deps, debug, lines, werror, alone, through_text;
+} flags;
+
+/* The long option that an unknown one may be meant for: a similar name, or one that goes on. */
+static const struct poptOption *nearest(const struct poptOption *table, const char *bad)
+{
+    const size_t n = strcspn(bad, "=");
+    char *name = strndup(bad, n);
+    if (!name)
+        abort();
+    near_search near = near_begin(name, near_limit(name));
+    const struct poptOption *found = NULL;
+    for (const struct poptOption *t = table; t->longName || t->shortName; t++)
+        if (t->longName && !(t->argInfo & POPT_ARGFLAG_DOC_HIDDEN)) {
+            near_consider(&near, t->longName);
+            if (near.best == t->longName || (!near.best && !found && n > 2 && !strncmp(t->longName, name, n)))
+                found = t;
+        }
+    free(name);
+    return found;
+}
+
+static int bad_option(poptContext con, int error, const struct poptOption *table)
+{
+    const char *bad = poptBadOption(con, POPT_BADOPTION_NOALIAS), *name = bad + strspn(bad, "-");
+    const struct poptOption *meant = error == POPT_ERROR_BADOPT ? nearest(table, name) : NULL;
+    if (!meant)
+        return usage("%s: %s", bad, poptStrerror(error));
+    return usage("%s: %s (did you mean '%s%s'?)", bad, poptStrerror(error),
+                 meant->argInfo & POPT_ARGFLAG_ONEDASH ? "-" : "--", meant->longName);
+}
+
+static int parse_all(options *o, poptContext con, const struct poptOption *table, const flags *f)
 {
     int opt;
     while ((opt = poptGetNextOpt(con)) > 0) {
@@ -274,18 +308,18 @@ static int parse_all(options *o, poptContext con, const int *explain, const int 
             return status;
     }
     if (opt < -1)
-        return usage("%s: %s", poptBadOption(con, POPT_BADOPTION_NOALIAS), poptStrerror(opt));
+        return bad_option(con, opt, table);
     o->input = poptGetArg(con);
     const char *second = o->input ? poptGetArg(con) : NULL;
     if (second)
         return usage("one input file at a time: '%s' and '%s' are two", o->input, second);
-    o->write_deps = *write_deps;
-    o->explain = *explain;
-    o->in_place = *in_place;
-    o->no_runtime = *alone;
-    if (*explain && o->kind == OUTPUT_C && !o->output)
+    o->write_deps = f->write_deps;
+    o->explain = f->explain;
+    o->in_place = f->in_place;
+    o->no_runtime = f->alone;
+    if (f->explain && o->kind == OUTPUT_C && !o->output)
         o->kind = OUTPUT_EXPLAIN;
-    return check_together(o, *explain);
+    return check_together(o, f->explain);
 }
 
 /* popt would take the next word for the argument of an option that may have one: --python=LIST has a name of its own.
@@ -306,7 +340,7 @@ static const char *split_python(options *o, const char *word)
 int options_parse(options *o, int argc, const char **argv)
 {
     *o = (options){.real = SC_F32, .diagnostics = DIAG_FORMAT_TEXT};
-    int explain = 0, in_place = 0, write_deps = 0, debug = 0, lines = 0, werror = 0, alone = 0, through_text = 0;
+    flags f = {0};
     const struct poptOption table[] = {
         {"output", 'o', POPT_ARG_STRING, &o->output, 0, "Write the module to FILE, its header beside it", "FILE"},
         {NULL, 'c', POPT_ARG_NONE, NULL, OPT_C, "Compile the generated C to an object file", NULL},
@@ -321,43 +355,43 @@ int options_parse(options *o, int argc, const char **argv)
         {"header", 0, POPT_ARG_STRING, &o->header, 0, "Write the header to PATH", "PATH"},
         {"prefix", 0, POPT_ARG_STRING, &o->prefix, 0, "Start all generated names with NAME_ (else the file's name)",
          "NAME"},
-        {"MD", 0, POPT_ARG_NONE | POPT_ARGFLAG_ONEDASH, &write_deps, 0, "Write a dependency file for make and ninja",
+        {"MD", 0, POPT_ARG_NONE | POPT_ARGFLAG_ONEDASH, &f.write_deps, 0, "Write a dependency file for make and ninja",
          NULL},
         {"MF", 0, POPT_ARG_STRING | POPT_ARGFLAG_ONEDASH, &o->depfile, 0,
          "Name of the dependency file (else the output's with .d)", "FILE"},
         {NULL, 'I', POPT_ARG_STRING, NULL, OPT_INCLUDE, "Look for imports in DIR; also given to the C compiler", "DIR"},
         {NULL, 'D', POPT_ARG_STRING, NULL, OPT_DEFINE, "Give the const NAME another value", "NAME=VALUE"},
         {"real", 0, POPT_ARG_STRING, NULL, OPT_REAL, "The type that `real` stands for (f32)", "f32|f64"},
-        {"debug", 0, POPT_ARG_NONE, &debug, 0,
+        {"debug", 0, POPT_ARG_NONE, &f.debug, 0,
          "Generate checks of bounds, assertions, races and data that adjoints need", NULL},
-        {"no-runtime", 0, POPT_ARG_NONE, &alone, 0,
+        {"no-runtime", 0, POPT_ARG_NONE, &f.alone, 0,
          "Generate export funcs that need libm alone, for embedded use; fields and kernels are errors", NULL},
         {"runtime", 0, POPT_ARG_STRING, NULL, OPT_RUNTIME,
          "Where libtkc comes from (library); embed: write it beside the C, as tkc_runtime.c and tkc_runtime.h",
          "library|embed"},
-        {NULL, 'g', POPT_ARG_NONE, &lines, 0, "Let debuggers show the .tk source (#line)", NULL},
+        {NULL, 'g', POPT_ARG_NONE, &f.lines, 0, "Let debuggers show the .tk source (#line)", NULL},
         {"emit", 0, POPT_ARG_STRING, NULL, OPT_EMIT, "Print a stage of the compilation instead", "tokens|ast|ir|c"},
         {"format", 0, POPT_ARG_NONE, NULL, OPT_FORMAT, "Print the source with its spaces and indentation in order",
          NULL},
         {"lsp", 0, POPT_ARG_NONE, NULL, OPT_LSP, "Be a language server for an editor, on standard input and output",
          NULL},
-        {"in-place", 0, POPT_ARG_NONE, &in_place, 0, "With --format: write it over the source, if it differs", NULL},
+        {"in-place", 0, POPT_ARG_NONE, &f.in_place, 0, "With --format: write it over the source, if it differs", NULL},
         {"dump-after", 0, POPT_ARG_STRING, &o->dump_after, 0, "Print the IR after a pass to standard error",
          "PASS|all"},
         {"run-pass", 0, POPT_ARG_STRING, NULL, OPT_RUN_PASS,
          "Read IR instead of a module, run this pass on it (several in their order), print the IR", "PASS"},
-        {"check-ir-text", 0, POPT_ARG_NONE, &through_text, 0,
+        {"check-ir-text", 0, POPT_ARG_NONE, &f.through_text, 0,
          "Print and read the IR between all passes: an error if that changes it", NULL},
         {"list-passes", 0, POPT_ARG_NONE, NULL, OPT_LIST_PASSES, "List the passes in their order", NULL},
         {"explain", 0, POPT_ARG_NONE, NULL, OPT_EXPLAIN,
          "Print in words what is differentiated, what that needs and keeps, how loops run, what memory all takes",
          NULL},
-        {"explain-adjoint", 0, POPT_ARG_NONE, &explain, 0,
+        {"explain-adjoint", 0, POPT_ARG_NONE, &f.explain, 0,
          "Print how each write of the kernels and adjoints is made parallel", NULL},
         {"lanes", 0, POPT_ARG_STRING, NULL, OPT_LANES,
          "Which parallel loops run iterations side by side as lanes of vectors (auto: where it pays)", "auto|all|none"},
         {"diagnostics", 0, POPT_ARG_STRING, NULL, OPT_DIAGNOSTICS, "Form of errors and warnings (text)", "text|json"},
-        {"Werror", 0, POPT_ARG_NONE | POPT_ARGFLAG_ONEDASH, &werror, 0, "Warnings are errors", NULL},
+        {"Werror", 0, POPT_ARG_NONE | POPT_ARGFLAG_ONEDASH, &f.werror, 0, "Warnings are errors", NULL},
         {NULL, 'W', POPT_ARG_STRING | POPT_ARGFLAG_DOC_HIDDEN, NULL, OPT_WARNING, NULL, NULL},
         {"version", 0, POPT_ARG_NONE, NULL, OPT_VERSION, "Print the version", NULL},
         {"help", 'h', POPT_ARG_NONE, NULL, OPT_HELP, "Print this help", NULL},
@@ -374,12 +408,12 @@ int options_parse(options *o, int argc, const char **argv)
     o->words = words;
     poptSetOtherOptionHelp(con, "[OPTION...] KERNEL.tk\n  or:  tkc explain [CODE...]");
     o->parser = con;
-    int status = parse_all(o, con, &explain, &write_deps, &in_place, &alone);
-    o->debug = debug;
-    o->line_directives = lines;
-    o->through_text = through_text;
-    o->werror = werror;
-    if (status < 0 && o->kind == OUTPUT_SERVER && (lines || through_text))
+    int status = parse_all(o, con, table, &f);
+    o->debug = f.debug;
+    o->line_directives = f.lines;
+    o->through_text = f.through_text;
+    o->werror = f.werror;
+    if (status < 0 && o->kind == OUTPUT_SERVER && (f.lines || f.through_text))
         status = usage("--lsp writes no C and prints no IR");
     return status;
 }

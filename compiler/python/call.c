@@ -296,6 +296,13 @@ static void print_arrays(const call *c, const char *indent)
     sb_free(&read);
 }
 
+/* "_as_i32(n, "n")": errors have the argument's name. */
+static const char *converted(const call *c, const item *x)
+{
+    arena *mem = c->p->e.mem;
+    return arena_printf(mem, "%s(%s, \"%s\")", py_convert(mem, x->sig->p.elem), x->name, x->name);
+}
+
 /* A scalar that goes in by value is converted where it is given. */
 static void print_values(const call *c, const char *indent)
 {
@@ -325,7 +332,7 @@ static void print_values(const call *c, const char *indent)
             sb_printf(b, "%s%s = _struct(\"%s\", %s, %s, %s)\n", in, x->name, x->name, x->name, x->type,
                       struct_name(c, p));
         else if (x->whole)
-            sb_printf(b, "%s%s = %s(%s(%s))\n", in, x->name, x->type, py_convert(c->p->e.mem, p->elem), x->name);
+            sb_printf(b, "%s%s = %s(%s)\n", in, x->name, x->type, converted(c, x));
         else
             sb_printf(b, "%s%s = _vector(\"%s\", %s, %s, %s)\n", in, x->name, x->name, x->name,
                       python_element_type(c, p), python_element_shape(c, p));
@@ -342,7 +349,7 @@ static const char *argument(const call *c, const item *x)
         return arena_printf(mem, "_at(%s)", x->name);
     if (x->role != ROLE_VALUE)
         return arena_printf(mem, "_ref(%s)", x->name);
-    return p->structure ? x->name : arena_printf(mem, "%s(%s)", py_convert(mem, p->elem), x->name);
+    return p->structure ? x->name : converted(c, x);
 }
 
 static void print_workspace(const call *c, const char *indent)

@@ -5,7 +5,8 @@
 
 #include "python/python_int.h"
 
-extern const char python_base_support[], python_object_support[]; /* support_base.py, support_object.py */
+/* support_base.py, support_session.py, support_object.py */
+extern const char python_base_support[], python_session_support[], python_object_support[];
 
 static const char *member_type(python *p, const ir_member *m)
 {
@@ -81,7 +82,7 @@ void emit_python(strbuf *out, const ir_module *m, const emit_options *opt, const
     sb_add(out, "\n\n_lib = _load(");
     sb_printf(out, "%s)\n\n", c_string(p.e.mem, library));
     if (object)
-        sb_printf(out, "%s\n\n", python_object_support);
+        sb_printf(out, "%s\n\n%s\n\n", python_session_support, python_object_support);
     print_all(&p, out, object);
     sb_add(out, sb_str(&body));
     while (out->len > 1 && out->s[out->len - 1] == '\n' && out->s[out->len - 2] == '\n')

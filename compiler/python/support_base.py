@@ -28,27 +28,49 @@ def _structure(c_struct):
     return _np.dtype((_np.record, _np.dtype(c_struct)))
 
 
+# ---- messages ----
+
+def _near(name, known):
+    """What a wrong name may have meant, as the end of a message."""
+    import difflib
+    lower = {k.lower(): k for k in known}
+    found = difflib.get_close_matches(name.lower(), lower, 1)
+    return f" (did you mean '{lower[found[0]]}'?)" if found else ""
+
+
+def _short(x):
+    text = repr(x)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
 # ---- numbers ----
 
-def _as_real(x):
-    if isinstance(x, (str, bytes)):
-        raise TypeError(f"a number is wanted, not {x!r}")
-    return float(x)
+def _as_real(x, name):
+    if not isinstance(x, (str, bytes)):
+        try:
+            return float(x)
+        except (TypeError, ValueError):
+            pass
+    raise TypeError(f"{name} is a number, not {_short(x)}")
 
 
-def _as_bool(x):
+def _as_bool(x, name):
     if not isinstance(x, (bool, _np.bool_)):
-        raise TypeError(f"True or False is wanted, not {x!r}")
+        raise TypeError(f"{name} is True or False, not {_short(x)}")
     return bool(x)
 
 
 def _integer(dtype):
     low, high = int(_np.iinfo(dtype).min), int(_np.iinfo(dtype).max)
+    kind = f"{dtype.kind}{8 * dtype.itemsize}"
 
-    def convert(x):
-        n = _operator.index(x)
+    def convert(x, name):
+        try:
+            n = _operator.index(x)
+        except TypeError:
+            raise TypeError(f"{name} is an integer ({kind}), not {_short(x)}") from None
         if not low <= n <= high:
-            raise ValueError(f"{n} is no {dtype}")
+            raise ValueError(f"{name} is {kind}, and {n} is out of its range")
         return n
 
     return convert
@@ -60,7 +82,10 @@ _as_i8, _as_i16, _as_i32, _as_i64, _as_u8, _as_u16, _as_u32, _as_u64 = (
 
 def _fitting(value, dtype, name):
     """value as an array whose numbers dtype can hold: floats hold floats and integers, integers those in their range, bools bools."""
-    a = _np.asarray(value)
+    try:
+        a = _np.asarray(value)
+    except ValueError as e:
+        raise ValueError(f"{name}: no array: {e}") from None
     if a.dtype == dtype or a.size == 0:
         return a
     kinds = {"f": "fiu", "i": "iu", "u": "iu"}.get(dtype.kind, "")
@@ -74,7 +99,7 @@ def _fitting(value, dtype, name):
 
 
 def _type_name(dtype):
-    return f"structs of {', '.join(dtype.names)}" if dtype.names else str(dtype)
+    return f"structs of {', '.join(dtype.names)}" if dtype.names else {"U": "text", "S": "bytes", "O": "objects"}.get(dtype.kind, str(dtype))
 
 
 def _store(target, key, value, name):
@@ -89,7 +114,15 @@ def _store(target, key, value, name):
             raise ValueError(f"{name} has {len(target.dtype.names)} members, not {len(value)}")
         _store(target, key, dict(zip(target.dtype.names, value)), name)
     else:
-        target[key] = _fitting(value, target.dtype, name)
+        a = _fitting(value, target.dtype, name)
+        try:
+            target[key] = a
+        except ValueError:
+            shape = _np.shape(target[key])
+            if a.shape[a.ndim - len(shape):] == shape:
+                raise
+            part = "" if key is ... or isinstance(key, tuple) and not key else "the part that is assigned to of "
+            raise ValueError(f"{part}{name} has the shape {shape}, not {a.shape}") from None
 
 
 # ---- arguments of the C functions ----
@@ -120,8 +153,14 @@ def _given(extents, name, array, dtype, dims, shape=(), write=False):
     if not isinstance(array, _np.ndarray) and hasattr(array, "_h"):
         array = array.data
     if not isinstance(array, _np.ndarray) or array.dtype != dtype:
-        what = _type_name(array.dtype) if isinstance(array, _np.ndarray) else type(array).__name__
-        raise TypeError(f"{name}: a NumPy array of {_type_name(dtype)} is wanted, not {what}")
+        what, hint = type(array).__name__, ""
+        if isinstance(array, _np.ndarray):
+            what = _type_name(array.dtype)
+            if {array.dtype.kind, dtype.kind} == {"f"}:
+                hint = f" ({name}.astype('{dtype}') is one; or let the .tk have {'f%d' % (8 * array.dtype.itemsize)})"
+        elif not dtype.names:
+            hint = f" (numpy.array(..., '{dtype}'))"
+        raise TypeError(f"{name}: a NumPy array of {_type_name(dtype)} is wanted, not {what}{hint}")
     if array.ndim != len(dims) + len(shape) or array.shape[len(dims):] != shape:
         wanted = ", ".join(map(str, (*dims, *shape)))
         raise ValueError(f"{name}: the shape ({wanted}) is wanted, not {array.shape}")

@@ -40,7 +40,7 @@ class _Program:
     def __init__(self, module, program, inputs, outputs, seed, pure):
         self.modules = tuple(module) if isinstance(module, (tuple, list)) else (module,)
         self.name = "a program over fields"
-        self.program, self.seed, self.pure = program, _as_u64(seed), pure
+        self.program, self.seed, self.pure = program, _as_u64(seed, "seed"), pure
         self.inputs, self.outputs = ((x,) if isinstance(x, Field) or hasattr(x, "_h") else tuple(x) for x in (inputs, outputs))
         if not self.outputs:
             raise TypeError("outputs: at least one field is wanted")

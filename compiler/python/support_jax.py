@@ -105,7 +105,7 @@ def _as_jax_argument(jax, name, dtype, shape, x):
     if dtype.itemsize == 8 and not jax.config.jax_enable_x64:
         raise TypeError(f"{name} is {dtype}, which JAX has with jax.config.update('jax_enable_x64', True) alone")
     if isinstance(x, (bool, int, float)):
-        x = {"f": _as_real, "b": _as_bool}.get(dtype.kind, _integer(dtype) if dtype.kind in "iu" else None)(x)
+        x = {"f": _as_real, "b": _as_bool}.get(dtype.kind, _integer(dtype) if dtype.kind in "iu" else None)(x, name)
         x = jax.numpy.asarray(x, dtype)
     elif not hasattr(x, "dtype"):
         x = jax.numpy.asarray(_fitting(x, dtype, name), dtype)

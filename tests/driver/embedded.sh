@@ -3,6 +3,7 @@ for tool in arm-none-eabi-gcc qemu-system-arm; do
     command -v $tool >/dev/null || { echo "$tool is not installed"; exit 77; }
 done
 here=$ROOT/tests/driver/embedded
+start=$ROOT/tests/install/trades/cortex # start-up code and linker script
 printf '#include <math.h>\n' | arm-none-eabi-gcc -E - >/dev/null 2>&1 || { echo "there is no C library for arm-none-eabi-gcc"; exit 77; }
 
 cp "$ROOT/tests/run/pendulum.tk" "$here/table.tk" .
@@ -17,7 +18,7 @@ $CC -std=c11 -O2 $warn -I. pendulum.c table.c "$here/main.c" "$here/host.c" -lm 
 
 arm="-mcpu=cortex-m4 -mthumb -mfpu=fpv4-sp-d16 -mfloat-abi=hard"
 arm-none-eabi-gcc -std=c11 -O2 $arm $warn -Wvla -Wstack-usage=512 -ffreestanding -c pendulum.c table.c
-arm-none-eabi-gcc -std=c11 -O2 $arm -Wall -Wextra -Werror -I. -nostartfiles -T "$here/device.ld" "$here/main.c" "$here/device.c" pendulum.o table.o \
+arm-none-eabi-gcc -std=c11 -O2 $arm -Wall -Wextra -Werror -I. -nostartfiles -T "$start/device.ld" "$here/main.c" "$start/startup.c" pendulum.o table.o \
     -lm -o device.elf
 timeout 60 qemu-system-arm -M mps2-an386 -nographic -semihosting-config enable=on,target=native -kernel device.elf 2>device.txt </dev/null
 python3 - <<'END'

@@ -19,10 +19,36 @@ grep -q -- --explain-adjoint out
 grep -oE '^ +(-[A-Za-z], )?--?[A-Za-z][-A-Za-z]*' out | tr -d ' ' | tr , '\n' | sort >help
 sed 's/\\//g' "$ROOT/docs/tkc.1" | sed -n '/^.SH OPTIONS/,/^.SH EXIT/p' | grep -A1 '^\.TP' | grep -oE '(^| )--?[A-Za-z][-A-Za-z]*' | tr -d ' ' | sort | diff help -
 rm help
+cp out long
+expect 0 -h
+cmp out long
+rm long
 expect 0 --list-passes
 expect 2
 expect 2 gravity.tk bad.tk
 expect 2 --no-such-option gravity.tk
+# an option that is nearly one: the nearest; -D of no const: the consts
+for meant in --no-runtim:--no-runtime --outptu=x:--output -real=f64:--real --share:-shared --diag=json:--diagnostics --WERORR:-Werror; do
+    expect 2 gravity.tk "${meant%%:*}"
+    grep -q "unknown option (did you mean '${meant##*:}'?)$" err || { cat err; exit 1; }
+done
+for far in --no-such-option -x --hopeless --python-wit=torch; do
+    expect 2 gravity.tk $far
+    grep -qx "tkc: error: $far: unknown option" err || { cat err; exit 1; }
+done
+printf 'const CELLS = 3;\nconst EPS = 0.1;\nkernel k() { }\n' >consts.tk
+expect 1 consts.tk -D CELS=4
+printf '%s\n' 'tkc: error: -D CELS=4: expected NAME=VALUE with the name of a const of the module [E0212]' "tkc: note: did you mean 'CELLS'?" 'tkc: note: its consts are CELLS, EPS' | cmp - err
+expect 1 consts.tk -D BODIES=4
+printf '%s\n' 'tkc: error: -D BODIES=4: expected NAME=VALUE with the name of a const of the module [E0212]' 'tkc: note: its consts are CELLS, EPS' | cmp - err
+expect 1 bad.tk -D BODIES=4
+for k in $(seq 14); do echo "const C$k = $k;"; done >consts.tk
+expect 1 consts.tk -D BODIES=4
+grep -qx 'tkc: note: its consts are C1, C2, C3, C4, C5, C6, C7, C8, C9, C10, C11, C12 and 2 more' err
+echo 'kernel k() { }' >consts.tk
+expect 1 consts.tk -D BODIES=4
+grep -qx 'tkc: note: the module has no const' err
+rm consts.tk
 expect 2 gravity.tk --emit=nothing
 expect 2 gravity.tk --real=f16
 expect 2 gravity.tk --lanes=some

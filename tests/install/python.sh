@@ -1,9 +1,6 @@
 # Modules for Python: the tests of tests/python, each with the module that tkc --python makes of the .tk of its name.
-PY=
-for p in python3 /usr/bin/python3; do
-    [ -n "$PY" ] || ! "$p" -c 'import numpy' 2>err || PY=$p
-done
-[ -n "$PY" ] || { echo "no NumPy (python3-numpy)"; exit 77; }
+. "$ROOT/tests/python/find.sh"
+python_with numpy
 unset LD_LIBRARY_PATH               # the library says itself where libtkc is
 for test in "$ROOT"/tests/python/test_*.py; do
     name=$(basename "$test" .py)

@@ -1,13 +1,10 @@
-# Functions for PyTorch and JAX (--python=torch,jax): the tests of tests/python/tensors, with each of the two packages that is there.
+# Functions for PyTorch (--python=torch,jax): the tests of tests/python/tensors, and what is there without PyTorch and JAX.
 for name in functions fields; do
     tkc --python=torch,jax --real=f64 --cc="$CC" "$ROOT/tests/python/tensors/$name.tk" -o "$name.py"
 done
 unset LD_LIBRARY_PATH
-PY=
-for p in python3 /usr/bin/python3; do
-    [ -n "$PY" ] || ! "$p" -c 'import numpy' 2>err || PY=$p
-done
-[ -n "$PY" ] || { echo "no NumPy (python3-numpy)"; exit 77; }
+. "$ROOT/tests/python/find.sh"
+python_with numpy
 
 # without the packages the module is what it is with --python alone
 mkdir absent
@@ -24,13 +21,5 @@ for framework, name in (functions.torch, "torch"), (functions.jax, "jax"):
         raise SystemExit(f"{name} is not there, and nothing says so")
 END_
 
-ran=
-for package in torch jax; do
-    for p in python3 /usr/bin/python3; do
-        "$p" -W ignore -c "import $package" 2>err || continue
-        PYTHONPATH=$PWD${PYTHONPATH:+:$PYTHONPATH} "$p" -B "$ROOT/tests/python/tensors/with_$package.py" >out 2>&1 || { cat out; exit 1; }
-        ran="$ran $package"
-        break
-    done
-done
-[ -n "$ran" ] || { echo "no PyTorch (python3-torch) and no JAX"; exit 77; }
+python_with numpy torch
+PYTHONPATH=$PWD${PYTHONPATH:+:$PYTHONPATH} "$PY" -B "$ROOT/tests/python/tensors/with_torch.py"

@@ -1,15 +1,14 @@
-# trades/pool: a C++17 program with a thread pool and a window of its own, by CMake from an empty folder; on SDL's dummy driver.
+# trades/pool: a C++17 program with a thread pool and a window of its own, by CMake from an empty folder, by the commands of the page; on SDL's dummy driver.
 for tool in cmake make; do
     command -v $tool >/dev/null || { echo "no $tool"; exit 77; }
 done
 pkg-config --exists sdl2 || { echo "no SDL2"; exit 77; }
-unset LD_LIBRARY_PATH
-cp "$ROOT/tests/install/trades/pool/"* .
+unset LD_LIBRARY_PATH PKG_CONFIG_PATH
+python3 "$ROOT/tests/tools/steps.py" "$ROOT/tests/install/trades/README.md" pool >steps.sh
+cp -R "$ROOT/tests/install/trades/pool" empty
+cd empty
 export CC CXX CXXFLAGS='-Wall -Wextra -Wconversion -Werror' CMAKE_PREFIX_PATH="$PREFIX" SDL_VIDEODRIVER=dummy
-sh "$ROOT/tests/install/trades/build.sh" >log 2>&1 || { tail -n 40 log; exit 1; }
-timeout 120 ./build/heat >out || { cat out; exit 1; }
-grep -qx "loops ran on the program's own threads" out
-grep -qx 'the start is found' out
+timeout 120 sh ../steps.sh
 # the pool alone under the thread sanitizer
 cat >loops.cpp <<'END'
 #include "pool.hpp"

@@ -142,6 +142,63 @@ class Params(unittest.TestCase):
             fields.Module(N=-1)
 
 
+class Messages(unittest.TestCase):
+    """What is wrong is told by the names of the program, with what to write instead."""
+
+    def told(self, error, told, wrong):
+        with self.assertRaises(error) as caught:
+            wrong()
+        self.assertEqual(str(caught.exception), told)
+
+    def test_memories(self):
+        m = fields.Module()
+        needs = "write needs_{0} at its declaration in the .tk, 'field {1}: ... needs_{0};'"
+        self.told(AttributeError, "field a has no grad: " + needs.format("grad", "a"), lambda: m.a.grad)
+        self.told(AttributeError, "field a has no grad: " + needs.format("grad", "a"), lambda: setattr(m.a, "grad", 0))
+        self.told(AttributeError, "field single has no dual: " + needs.format("dual", "single"), lambda: m.single.dual)
+        self.told(AttributeError, "field lone.pos has no grad: " + needs.format("grad", "lone"), lambda: m.lone.pos.grad)
+        self.told(AttributeError, "field bodies has no dual: " + needs.format("dual", "bodies"), lambda: m.bodies.dual)
+        self.told(AttributeError, "field small has no grad: it holds int8, and floats alone have derivatives", lambda: m.small.grad)
+        self.told(AttributeError, "field x has no grad_dual: that takes needs_grad at the field in the .tk, and a kernel with derive(grad, jvp, hvp)",
+                  lambda: m.x.grad_dual)
+        self.told(AttributeError, "split is soa: its members have a grad each, split.pos.grad", lambda: m.split.grad)
+
+    def test_names(self):
+        m = fields.Module()
+        options = "; options of the session: threads, deterministic, flush_denormals, seed, on_print"
+        params = "the params are N, SCALE, ON, session_"
+        self.told(TypeError, f"there is no param DAY; {params}{options}", lambda: fields.Module(DAY=3))
+        self.told(TypeError, f"there is no param SCLAE (did you mean 'SCALE'?); {params}{options}", lambda: fields.Module(SCLAE=3))
+        self.told(TypeError, f"there is no param treads (did you mean 'threads'?); {params}{options}", lambda: fields.Module(treads=3))
+        self.told(AttributeError, f"there is no param scale (did you mean 'SCALE'?); {params}", lambda: m.params.scale)
+        self.told(AttributeError, f"there is no param M; {params}", lambda: setattr(m.params, "M", 1))
+        self.told(AttributeError, "SCALE is a param: m.params.SCALE", lambda: m.SCALE)
+        self.told(AttributeError, "SCALE is a param: m.params.SCALE", lambda: setattr(m, "SCALE", 1))
+        self.told(AttributeError, "the module has no field or kernel enrgy (did you mean 'energy'?)", lambda: m.enrgy)
+        self.told(AttributeError, "the module has no field bodeis to set (did you mean 'bodies'?)", lambda: setattr(m, "bodeis", 1))
+        self.told(AttributeError, "field x has no gard (did you mean 'grad'?)", lambda: m.x.gard)
+        self.told(AttributeError, "field x has no gard (did you mean 'grad'?)", lambda: setattr(m.x, "gard", 1))
+        self.told(AttributeError, "field bodies has no chrage (did you mean 'charge'?)", lambda: m.bodies.chrage)
+        self.told(AttributeError, "split has no member pso (did you mean 'pos'?)", lambda: m.split.pso)
+        self.told(AttributeError, "kernel energy has no hvp: 'derive(grad, jvp, hvp)' behind its parameters in the .tk asks for it", lambda: m.energy.hvp)
+        self.told(AttributeError, "kernel energy has no grda (did you mean 'grad'?)", lambda: m.energy.grda)
+        self.told(AttributeError, "energy is one of a module object: m = Module(), then m.energy", lambda: fields.energy)
+        self.assertFalse(hasattr(fields, "nothing") or hasattr(m, "nothing") or hasattr(m.x, "nothing"))
+
+    def test_values(self):
+        m = fields.Module()
+        self.told(TypeError, "param N is an integer (i32), not 2.5", lambda: fields.Module(N=2.5))
+        self.told(ValueError, "param N is i32, and 2147483648 is out of its range", lambda: fields.Module(N=2**31))
+        self.told(TypeError, "param ON is True or False, not 1", lambda: fields.Module(ON=1))
+        self.told(TypeError, "param SCALE is a number, not [1]", lambda: setattr(m.params, "SCALE", [1]))
+        self.told(TypeError, "threads is an integer (i32), not '2'", lambda: fields.Module(threads="2"))
+        self.told(ValueError, "seed is u64, and -1 is out of its range", lambda: fields.Session(seed=-1))
+        self.told(ValueError, "x has the shape (4,), not (3,)", lambda: setattr(m, "x", [1, 2, 3]))
+        self.told(ValueError, "the part that is assigned to of v has the shape (2, 3), not (2,)", lambda: m.v.__setitem__(slice(2), [1, 2]))
+        self.told(ValueError, "bodies.pos has the shape (2,), not (3,)", lambda: fields._struct("bodies", {"pos": [1, 2, 3]}, fields._C_Body, fields.Body))
+        self.told(TypeError, "x holds float64, not text", lambda: setattr(m, "x", "abcd"))
+
+
 class Lives(unittest.TestCase):
     def test_views_keep_the_memory(self):
         m = fields.Module(N=100000)

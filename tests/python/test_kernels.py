@@ -318,6 +318,29 @@ class Errors(unittest.TestCase):
         m.checked(4)
         self.assertEqual(m.y[4], 1)
 
+    def test_what_arguments_are_told(self):
+        m, line = self.m, ((0, 0), (0, 0), 0)
+        wanted = "A: a NumPy array of float64 is wanted, not "
+        for error, told, wrong in (
+                (TypeError, "n is an integer (i32), not 1.5", lambda: m.push(0.1, [1, 2], np.eye(2), line, 1.5, True)),
+                (ValueError, "n is i32, and 1099511627776 is out of its range", lambda: m.push(0.1, [1, 2], np.eye(2), line, 2**40, True)),
+                (TypeError, "on is True or False, not 1", lambda: m.push(0.1, [1, 2], np.eye(2), line, 1, 1)),
+                (TypeError, "dt is a number, not 'a'", lambda: m.push("a", [1, 2], np.eye(2), line, 1, True)),
+                (ValueError, "by has the shape (2,), not (3,)", lambda: m.push(0.1, [1, 2, 3], np.eye(2), line, 1, True)),
+                (TypeError, wanted + "list (numpy.array(..., 'float64'))", lambda: m.product([[1.0]], np.ones((1, 2)))),
+                (TypeError, wanted + "float32 (A.astype('float64') is one; or let the .tk have f32)", lambda: m.product(np.ones((1, 1), "f4"), np.ones((1, 2)))),
+                (TypeError, wanted + "int64", lambda: m.product(np.ones((1, 1), "i8"), np.ones((1, 2)))),
+                (ValueError, "the seed of y has the shape (5,), not (4,)", lambda: m.forward(m.y, np.ones(4), m.loss)),
+                (AttributeError, "kernel pick has no grad: 'derive(grad, jvp)' behind its parameters in the .tk asks for it", lambda: m.pick.grad)):
+            with self.assertRaises(error) as caught:
+                wrong()
+            self.assertEqual(str(caught.exception), told)
+        if sys.version_info >= (3, 10):
+            with self.assertRaisesRegex(TypeError, r"^product\(\) missing 1 required positional argument: 'b'"):
+                m.product(np.ones((1, 1)))
+            with self.assertRaisesRegex(TypeError, r"^push\.jvp\(\) missing"):
+                m.push.jvp(1.0)
+
     def test_states(self):
         m = self.m
         with self.assertRaises(kernels.Error.BadState):

@@ -446,7 +446,7 @@ void parcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}
         wanted = next((w for w in ("torch", "jax") if w in parts["words"]), "numpy")
         python = next((p for p in ("python3", "/usr/bin/python3") if self.run([p, "-W", "ignore", "-c", f"import numpy, {wanted}"])[0] == 0), None)
         if not python:
-            raise Skip(f"no {wanted} (python3-{wanted})" if wanted != "jax" else "no JAX")
+            raise Skip(f"no {wanted} (python3-{wanted})" if wanted != "jax" else "no JAX (python3 -m pip install jax)")
         form = "--python" if wanted == "numpy" else f"--python={wanted}"
         debug = ["--debug"] if "debug" in parts["words"] else []
         cc = f"{self.args.cc} -I{self.include} -L{self.build}/runtime -Wl,--no-as-needed -ltkc"

@@ -1,0 +1,211 @@
+import math as _math
+import sys as _sys
+import types as _types
+import weakref as _weakref
+
+
+def _bind_library():
+    """Functions of libtkc by their names without tk_: _tk.tape_end."""
+    t, i, text = _P, _ct.c_int, _ct.c_char_p
+    return _types.SimpleNamespace(**{name: _bind("tk_" + name, result, *arguments) for name, result, *arguments in (
+        ("status_name", text, i), ("error", text), ("session_defaults", _Options), ("session_create", t, t),
+        ("session_destroy", None, t), ("session_threads", i, t), ("session_set_threads", i, t, i),
+        ("session_set_seed", i, t, _ct.c_uint64), ("session_error", text, t), ("session_clear_error", None, t),
+        ("session_stop_at_nonfinite", i, t, _ct.c_bool), ("session_clear_grad", i, t), ("session_clear_dual", i, t),
+        ("call", i, t, t, t, _ct.c_size_t), ("gradcheck", i, t, t, i, _HostFunction, t, _ct.c_double, t), ("tape_begin", i, t, _ct.c_uint), ("tape_end_with", i, t, _ct.c_double), ("tape_drop", i, t),
+        ("tape_is_open", _ct.c_bool, t), ("tape_bytes", _ct.c_size_t, t), ("module_clear_grad", i, t),
+        ("module_clear_dual", i, t), ("field_clear_grad", i, t), ("field_clear_dual", i, t),
+        ("forward_begin", i, t, i, t, t, _ct.c_size_t), ("forward_end", i, t), ("forward_is_open", _ct.c_bool, t),
+        ("field_next", t, t, t), ("field_extent", _ct.c_int64, t, i), ("field_component", t, t, i, i),
+        ("field_structs", t, t, i))})
+
+
+class _Options(_ct.Structure):
+    """tk_session_options of <tkc/tkc.h>."""
+    _fields_ = [("threads", _ct.c_int), ("deterministic", _ct.c_bool), ("flush_denormals", _ct.c_bool),
+                ("seed", _ct.c_uint64), ("alloc", _P), ("alloc_user", _P), ("parallel", _P), ("parallel_user", _P),
+                ("on_print", _P), ("print_user", _P)]
+
+
+_PrintFunction = _ct.CFUNCTYPE(None, _P, _ct.c_char_p)
+_HostFunction = _ct.CFUNCTYPE(_ct.c_int, _P)  # does for programs as well, whose results are ignored
+
+
+class _Triple(_ct.Structure):
+    """tk_triple."""
+    _fields_ = [("name", _ct.c_char_p), ("forward", _HostFunction), ("backward", _HostFunction), ("jvp", _HostFunction)]
+
+
+class _GradcheckResult(_ct.Structure):
+    """tk_gradcheck_result."""
+    _fields_ = [("field", _P), ("component", _ct.c_int64), ("reverse", _ct.c_double), ("forward", _ct.c_double),
+                ("difference", _ct.c_double), ("step", _ct.c_double), ("compared", _ct.c_int64), ("kinks", _ct.c_int64),
+                ("jumps", _ct.c_int64), ("has_forward", _ct.c_bool)]
+
+
+_Gradcheck = _collections.namedtuple("gradcheck", "reverse forward difference step compared kinks jumps")
+_Gradcheck.__doc__ = "What gradcheck found: the three derivatives where they differ most, and how many numbers were compared."
+
+
+# ---- errors: classes that all modules of a process share ----
+
+def _make_errors():
+    shared = _sys.modules.setdefault("tkc_errors", _types.ModuleType("tkc_errors", "Errors of modules written by tkc."))
+    if hasattr(shared, "Error"):
+        return shared.Error
+
+    class Error(Exception):
+        """A failure in libtkc. Its kinds are attributes: Error.BadState is TK_BAD_STATE of the C interface."""
+        __module__, __qualname__ = "tkc_errors", "Error"
+
+    also = {"NoMemory": MemoryError, "BadArgument": ValueError, "Assert": AssertionError, "Bounds": IndexError}
+    Error.kinds = [None]
+    while True:
+        status = _tk.status_name(len(Error.kinds)).decode()
+        if not status.startswith("TK_"):
+            break
+        name = status[3:].title().replace("_", "")
+        kind = type(name, (Error, also[name]) if name in also else (Error,), {"__module__": "tkc_errors", "__doc__": status, "status": status})
+        Error.kinds.append(kind)
+        setattr(Error, name, kind)
+        setattr(shared, name, kind)
+    shared.Error = Error
+    return Error
+
+
+# ---- sessions ----
+
+class Session:
+    """Owns what modules share: tape, forward scope, threads. Module(session=s) makes a module of it; without, each module has its own.
+
+    threads: 0 for all processors; deterministic: scatters give the same bits for any number of threads; flush_denormals: kernels
+    treat denormal numbers as zero; seed: of random numbers; on_print: gets each line of the kernels' print, a str, which else goes
+    to C's stdout. One thread of Python at a time uses a session and its modules."""
+
+    def __init__(self, threads=0, deterministic=False, flush_denormals=False, seed=0, on_print=None):
+        options = _tk.session_defaults()
+        options.threads = _as_i32(threads, "threads")
+        options.deterministic = _as_bool(deterministic, "deterministic")
+        options.flush_denormals = _as_bool(flush_denormals, "flush_denormals")
+        options.seed = _as_u64(seed, "seed")
+        if on_print is not None:
+            self._print = _PrintFunction(lambda user, text: on_print(text.decode(errors="replace")))
+            options.on_print = _ct.cast(self._print, _P)
+        self._pointer = _tk.session_create(_ct.byref(options))
+        if not self._pointer:
+            raise Error.BadArgument(_tk.error().decode())
+        self._kept, self._raised = [], []
+        _weakref.finalize(self, _tk.session_destroy, self._pointer).atexit = False
+
+    def _check(self, status):
+        """A failure becomes an exception, and the session forgets it."""
+        if status:
+            message = _tk.session_error(self._pointer).decode() or _tk.error().decode()
+            _tk.session_clear_error(self._pointer)
+            if self._raised:
+                raised, self._raised = self._raised, []
+                raise raised[0]
+            raise Error.kinds[status](message)
+
+    def _keep(self, *arrays):
+        """A tape reads the arrays of its launches once more when it closes."""
+        if _tk.tape_is_open(self._pointer):
+            self._kept.extend(arrays)
+
+    def _host(self, function):
+        """A function for C. What it raises comes out of the call, tape or scope in which it ran."""
+        def run(_):
+            try:
+                function()
+                return 0
+            except BaseException as e:
+                self._raised.append(e)
+                return _BAD_STATE
+
+        return _HostFunction(run) if function is not None else _HostFunction()
+
+    def call(self, forward, backward=None, jvp=None):
+        """Calls forward() as one step of a tape or forward scope, with derivatives of its own (tk_call of the C interface).
+
+        backward() does what an adjoint does, when the tape closes: it adds to gradients of what forward() read, and takes those of
+        what it stored. In a forward scope jvp() runs instead of forward(): values and duals."""
+        name = getattr(forward, "__qualname__", "a function of Python").encode()
+        triple = _Triple(name, self._host(forward), self._host(backward), self._host(jvp))
+        self._keep(triple)
+        self._check(_tk.call(self._pointer, _ct.byref(triple), None, 0))
+
+    @property
+    def threads(self):
+        """How many threads kernels run on at most."""
+        return _tk.session_threads(self._pointer)
+
+    @threads.setter
+    def threads(self, n):
+        self._check(_tk.session_set_threads(self._pointer, _as_i32(n, "threads")))
+
+    def set_seed(self, seed):
+        """Random numbers begin anew, with this seed."""
+        self._check(_tk.session_set_seed(self._pointer, _as_u64(seed, "seed")))
+
+    def stop_at_nonfinite(self, on=True):
+        """Code built with --debug stops at the first NaN or infinity (Error.NotFinite)."""
+        self._check(_tk.session_stop_at_nonfinite(self._pointer, _as_bool(on, "on")))
+
+    def clear_grad(self):
+        """Sets all gradients of all modules to zero."""
+        self._check(_tk.session_clear_grad(self._pointer))
+
+    def clear_dual(self):
+        """Sets all duals of all modules to zero."""
+        self._check(_tk.session_clear_dual(self._pointer))
+
+    @property
+    def tape_bytes(self):
+        """Bytes held for the launches of the open tape, or of the last one."""
+        return _tk.tape_bytes(self._pointer)
+
+
+_session_options = Session.__init__.__code__.co_varnames[1:Session.__init__.__code__.co_argcount]
+
+
+class _Tape:
+    """What `with m.tape(m.loss):` enters."""
+
+    def __init__(self, loss, flags, gradient):
+        self._loss, self._flags, self._gradient = loss, flags, gradient
+        self._session, self._memory = loss._h.session, loss._h.memory
+
+    def __enter__(self):
+        self._session._check(_tk.tape_begin(self._loss._pointer, self._flags))
+        return self
+
+    def __exit__(self, kind, value, trace):
+        session = self._session
+        try:
+            if kind is not None or self._loss._h.pointer is None:
+                session._check(_tk.tape_drop(session._pointer))
+            else:
+                session._check(_tk.tape_end_with(self._loss._pointer, self._gradient))
+        finally:
+            session._kept.clear()
+
+
+class _Forward:
+    """What `with m.forward(m.w, seed, outputs):` enters."""
+
+    def __init__(self, field, seed, outputs):
+        self._field, self._outputs, self._seed = field, outputs, seed if seed is None else field._in_memory_order(seed)
+        self._session, self._memory = field._h.session, field._h.memory
+
+    def __enter__(self):
+        outputs = (_P * len(self._outputs))(*(f._pointer for f in self._outputs))
+        count = 0 if self._seed is None else self._seed.size
+        self._session._check(_tk.forward_begin(outputs, len(outputs), self._field._pointer, _at(self._seed), count))
+        return self
+
+    def __exit__(self, kind, value, trace):
+        status = _tk.forward_end(self._session._pointer)
+        if kind is None:
+            self._session._check(status)
+        elif status:
+            _tk.session_clear_error(self._session._pointer)

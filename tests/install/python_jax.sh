@@ -1,0 +1,8 @@
+# Functions for JAX (--python=torch,jax): the tests of tests/python/tensors.
+unset LD_LIBRARY_PATH
+. "$ROOT/tests/python/find.sh"
+python_with numpy jax
+for name in functions fields; do
+    tkc --python=torch,jax --real=f64 --cc="$CC" "$ROOT/tests/python/tensors/$name.tk" -o "$name.py"
+done
+PYTHONPATH=$PWD${PYTHONPATH:+:$PYTHONPATH} "$PY" -B "$ROOT/tests/python/tensors/with_jax.py"
