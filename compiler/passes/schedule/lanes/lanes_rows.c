@@ -56,7 +56,7 @@ static bool is_known_before(const ir_op *load, const ir_op *inner, const ir_op *
 ir_op *lanes_row_loop(const lanes_study *s, const ir_op *load)
 {
     ir_op *inner = load->region->parent, *found = NULL;
-    if (load->code != OP_LOAD || load->res[0]->type == SC_BOOL /* of what nobody stored */ || !inner ||
+    if (load->code != OP_LOAD || load->res[0]->type == SC_BOOL /* of what nobody stored */ || inner == s->loop ||
         inner->code != OP_LOOP || lanes_kind_of(s, inner) != LANES_SPLIT || load->region != inner->regions[0] ||
         (s->touched[ir_storage_of_op(load)] & (OP_STORES | OP_ADDS)))
         return NULL;
