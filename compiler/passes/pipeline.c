@@ -234,6 +234,13 @@ static void clean_up(ir_func *f)
     }
 }
 
+/* Of a copy, what constants decide goes. With --debug each access stands where the user wrote it. */
+static void unroll(ir_func *f)
+{
+    if (!f->module->debug && !f->pure && pass_unroll(f))
+        pass_simplify(f);
+}
+
 /* The carried values that are left without use go. What an inner loop adds to a counter may then be the same in each
  * trip of the outer one. */
 static void counters(ir_func *f)
@@ -333,6 +340,7 @@ static const pass_row table[] = {
      NULL, 0},
     {"inline", "small functions, and functions called once", ON_MODULE, run_inline, NULL, NULL, 0},
     {"simplify", "folding, common subexpressions, dead code", ON_ALL, NULL, NULL, pass_simplify, 0},
+    {"unroll", "loops of few trips in parallel loops are written out", ON_PRIMALS, NULL, NULL, unroll, 0},
     {"apart", "functions that are exact for export funcs alone are others in kernels", ON_MODULE, pass_apart, NULL,
      NULL, 0},
     {"decisions", "floats that steer, and what they are computed from, are exact", ON_MODULE, pass_decisions, NULL,

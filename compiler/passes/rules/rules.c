@@ -434,12 +434,20 @@ static const char *atomic_for(const ir_op *store)
     return NULL;
 }
 
+/* One store of the source, which may be there several times: a loop around it was written out. */
+static bool is_one_store(const access *a, const access *b)
+{
+    const src_loc x = a->op->loc, y = b->op->loc;
+    return a->op == b->op ||
+           (a->kind == OP_STORES && b->kind == OP_STORES && x.file == y.file && x.line == y.line && x.col == y.col);
+}
+
 static void report_race(rules *r, const access *a, const access *b, const char *example)
 {
     diag_sink *d = r->m->diag;
     if (!is_news(r, b))
         return;
-    if (a->op == b->op) {
+    if (is_one_store(a, b)) {
         diag(d, span_at(b->op->loc), DIAG_RACE_STORE, plane_name(r, b));
         if (*example)
             diag_note(d, span_at(b->op->loc), "for example in the iterations %s", example);

@@ -180,11 +180,19 @@ bool simd_fits(const ir_func *f, const ir_op *op, const uint32_t *uses)
     return ok;
 }
 
+/* Fewer trips than the shortest vector has elements: compilers write these out, if nothing asks for more. */
+static bool is_short(const ir_op *loop)
+{
+    enum { SHORT = 3 };
+    return ir_is_const(loop->args[0]) && ir_is_const(loop->args[1]) &&
+           ir_int(loop->args[1]) - ir_int(loop->args[0]) <= SHORT;
+}
+
 static void mark(ir_op *op, void *ctx)
 {
     const simd_pass *s = ctx;
     if (op->code == OP_LOOP)
-        ir_loop_attr(op)->simd = simd_fits(s->f, op, s->uses);
+        ir_loop_attr(op)->simd = simd_fits(s->f, op, s->uses) && !is_short(op);
 }
 
 void pass_simd(ir_func *f)

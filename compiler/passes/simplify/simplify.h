@@ -56,6 +56,10 @@ bool has_poles(const ir_op *op);
  * passes/simplify/inductions.c */
 bool pass_inductions(ir_func *f);
 
+/* Loops of few trips in parallel loops are written out.
+ * passes/simplify/unroll.c */
+bool pass_unroll(ir_func *f);
+
 /* Stores into local arrays that are overwritten before anybody reads the element go.
  * passes/simplify/array_stores.c */
 bool pass_array_stores(ir_func *f);
