@@ -364,6 +364,7 @@ static const pass_row table[] = {
      0},
     {"reciprocal", "divisions by one value share its reciprocal, in adjoints", ON_ALL, NULL, NULL, pass_reciprocal, 0},
     {"scale", "constant factors are collected, in adjoints", ON_ALL, NULL, NULL, pass_scale, 0},
+    {"factor", "common factors of sums are taken out, in adjoints", ON_ALL, NULL, NULL, pass_factor, 0},
     {"adjoint-calls", "adjoints that kernels launch become a part of them", ON_PRIMALS, NULL, pass_adjoint_calls, NULL,
      IR_GONE_ADJOINT},
     {"parts", "what launches write and need, for tapes", ON_MODULE, pass_parts, NULL, NULL, 0},

@@ -12,7 +12,7 @@ enum { RUNS = 9 };
 static const double RUN_SECONDS = 0.02;
 
 static const bench_case *const cases[] = {&bench_elementwise, &bench_stencil, &bench_nbody, &bench_nbody_symmetric, &bench_scatter, &bench_wave,
-                                         &bench_border_zero, &bench_border_around, &bench_border_held, &bench_stored, &bench_window};
+                                         &bench_border_zero, &bench_border_around, &bench_border_held, &bench_stored, &bench_window, &bench_transfer};
 
 tk_session *bench_session(int threads)
 {

@@ -23,7 +23,7 @@ typedef struct bench_case {
 } bench_case;
 
 extern const bench_case bench_elementwise, bench_stencil, bench_nbody, bench_nbody_symmetric, bench_scatter, bench_wave,
-    bench_border_zero, bench_border_around, bench_border_held, bench_stored, bench_window;
+    bench_border_zero, bench_border_around, bench_border_held, bench_stored, bench_window, bench_transfer;
 
 /* A session with so many threads. */
 tk_session *bench_session(int threads);

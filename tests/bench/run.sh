@@ -9,7 +9,7 @@ build=$(cd "$build" && pwd)
 cc=${CC:-clang}
 out=$build/bench-$cc
 mkdir -p "$out"
-for k in elementwise stencil nbody scatter wave border stored window; do
+for k in elementwise stencil nbody scatter wave border stored window transfer; do
     "$build/compiler/tkc" "$here/$k.tk" -o "$out/$k.c"
 done
 flags="-std=gnu11 -O3 -march=native -fno-math-errno -fno-trapping-math -fopenmp"

@@ -87,7 +87,7 @@ static const row rows[] = {
     ROW(integer, 0, 1, 0, 1, 0, 0),
     ROW(integer, 0, 2, 0, 0, 0, 2),
     ROW(integer, -2, 3, -8, 12, 0, -12),
-    ROW_T(sqrt_, 0, 0, 0, INFINITY, 0, INFINITY, NAN, NAN),
+    ROW_T(sqrt_, 0, 0, 0, INFINITY, 0, INFINITY, NAN, -INFINITY), /* a factor of two terms, of which one is 0 */
     ROW_T(cbrt_, 0, 0, 0, INFINITY, 0, INFINITY, NAN, NAN),
     ROW(hypot_, 0, 0, 0, NAN, NAN, NAN),
     ROW(hypot_, 0, 2, 2, 0, 1, 0.5),

@@ -65,6 +65,9 @@ void pass_reread(ir_func *kernel);
 /* Constant factors are collected, in adjoints. passes/derive/scale.c */
 void pass_scale(ir_func *f);
 
+/* Common factors of sums are taken out, in adjoints. passes/derive/factor/ */
+void pass_factor(ir_func *f);
+
 /* Which parts of fields each kernel's launches write, and need to stay for their adjoints (ir_func.parts, bounds).
  * passes/derive/parts.c */
 bool pass_parts(ir_module *m);
