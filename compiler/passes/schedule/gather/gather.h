@@ -115,8 +115,24 @@ bool gather_distance(const gather *g, const affine *a, const affine *b, int64_t 
 bool gather_place(const gather *g, const affine *a, int dim, int64_t *above, int64_t *below);
 static const int64_t gather_unknown = INT64_MAX;
 
+/* Of a dimension of the task, the lower bound (0) or the upper one (1); the lower one as a small constant; whether the
+ * range is [0, n). */
+affine gather_bound(const gather *g, int dim, int which);
+bool gather_low(const gather *g, int dim, int64_t *low);
+bool gather_is_range(const gather *g, int dim, const affine *n);
+/* A constant, or a value and a constant that is known from the upper bound, and not beyond it: the range has elements,
+ * so its arithmetic does not wrap. */
+bool gather_is_bound(const gather *g, const affine *a, int dim);
+
+static inline steps gather_step(step_kind kind, int dim, int64_t by)
+{
+    return (steps){.at = {{kind, by, 0}}, .n = 1, .dim = dim};
+}
+
 /* A subscript of the accumulation. */
 steps gather_steps(const gather *g, const affine *subscript);
+/* ---- gather_choice.c ---- */
+
 /* For which indices a comparison holds: from lo + first on (GE), or in one (EQ); the contrary if `not`. */
 typedef struct limit {
     bool one, not ;
@@ -125,6 +141,8 @@ typedef struct limit {
     int64_t above, below; /* of the least index, from the bounds: gather_place */
 } limit;
 bool gather_limit(const gather *g, const ir_value *condition, limit *l);
+/* A subscript that is one of two by a condition. */
+steps gather_choice(const gather *g, const ir_op *op);
 
 /* ---- gather_known.c ---- */
 

@@ -68,27 +68,26 @@ bool gather_distance(const gather *g, const affine *a, const affine *b, int64_t 
     return true;
 }
 
-static affine bound_of(const gather *g, int dim, int which)
+affine gather_bound(const gather *g, int dim, int which)
 {
     return affine_of(g->task->args[2 * dim + which]);
 }
 
-static bool low_of(const gather *g, int dim, int64_t *low)
+bool gather_low(const gather *g, int dim, int64_t *low)
 {
     return const_value_of(g->f->module, g->task->args[2 * dim], low) && *low >= -MAX_LOW && *low <= MAX_LOW;
 }
 
-/* The dimension's range is [0, n). */
-static bool is_range(const gather *g, int dim, const affine *n)
+bool gather_is_range(const gather *g, int dim, const affine *n)
 {
     int64_t low, distance;
-    const affine hi = bound_of(g, dim, 1);
-    return low_of(g, dim, &low) && low == 0 && gather_distance(g, &hi, n, &distance) && distance == 0;
+    const affine hi = gather_bound(g, dim, 1);
+    return gather_low(g, dim, &low) && low == 0 && gather_distance(g, &hi, n, &distance) && distance == 0;
 }
 
 bool gather_place(const gather *g, const affine *a, int dim, int64_t *above, int64_t *below)
 {
-    const affine lo = bound_of(g, dim, 0), hi = bound_of(g, dim, 1);
+    const affine lo = gather_bound(g, dim, 0), hi = gather_bound(g, dim, 1);
     if (!gather_distance(g, a, &lo, above))
         *above = gather_unknown;
     if (!gather_distance(g, &hi, a, below))
@@ -96,52 +95,16 @@ bool gather_place(const gather *g, const affine *a, int dim, int64_t *above, int
     return *above != gather_unknown || *below != gather_unknown;
 }
 
-/* A constant, or a value and a constant that is known from the upper bound, and not beyond it: the range has elements,
- * so its arithmetic does not wrap. */
-static bool is_plain_bound(const gather *g, const affine *a, int dim)
+bool gather_is_bound(const gather *g, const affine *a, int dim)
 {
     int64_t below;
-    const affine hi = bound_of(g, dim, 1);
+    const affine hi = gather_bound(g, dim, 1);
     if (!a->ok || a->n > 1 || a->konst > MAX_MODULUS || a->konst < -MAX_LOW)
         return false;
     return a->n == 0 || (a->coef[0] == 1 && gather_distance(g, &hi, a, &below) && (a->konst <= 0 || below >= 0));
 }
 
-/* ---- conditions ---- */
-
-static bool compare_index(const gather *g, ir_opcode code, const affine *x, const affine *bound, limit *l)
-{
-    int64_t low;
-    if (!gather_index(g, x, &l->dim, &l->c) || l->c > GATHER_EDGE || l->c < -GATHER_EDGE || !low_of(g, l->dim, &low) ||
-        !is_plain_bound(g, bound, l->dim))
-        return false;
-    affine at = *bound;
-    at.konst += (code == OP_GT || code == OP_LE) - l->c;
-    l->one = code == OP_EQ || code == OP_NE;
-    l->not = code == OP_NE || code == OP_LT || code == OP_LE;
-    return gather_place(g, &at, l->dim, &l->above, &l->below);
-}
-
-static ir_opcode swapped(ir_opcode code)
-{
-    return code == OP_LT ? OP_GT : code == OP_LE ? OP_GE : code == OP_GT ? OP_LT : code == OP_GE ? OP_LE : code;
-}
-
-bool gather_limit(const gather *g, const ir_value *condition, limit *l)
-{
-    const ir_op *op = condition->def;
-    if (!op || op->code < OP_EQ || op->code > OP_GE || (op->args[0]->type != SC_I32 && op->args[0]->type != SC_I64))
-        return false;
-    const affine x = affine_of(op->args[0]), y = affine_of(op->args[1]);
-    return compare_index(g, op->code, &x, &y, l) || compare_index(g, swapped(op->code), &y, &x, l);
-}
-
 /* ---- around the end ---- */
-
-static steps one_step(step_kind kind, int dim, int64_t by)
-{
-    return (steps){.at = {{kind, by, 0}}, .n = 1, .dim = dim};
-}
 
 static const steps no_steps;
 
@@ -186,12 +149,12 @@ static steps steps_of_remainder(const gather *g, const ir_op *op)
     const affine n = affine_of(op->args[1]);
     int dim, times;
     int64_t c;
-    if (!index_modulo(g, op->args[0], &n, &dim, &c, &times) || !is_range(g, dim, &n))
+    if (!index_modulo(g, op->args[0], &n, &dim, &c, &times) || !gather_is_range(g, dim, &n))
         return no_steps;
     const bool constant = n.n == 0 && n.konst > 0 && n.konst <= MAX_MODULUS && c <= MAX_MODULUS && c >= -MAX_MODULUS;
     if (op->code == OP_MOD && !constant && (times || c > 1) && !is_small(g, op->res[0]->type, dim, c))
         return no_steps;
-    return one_step(STEP_WRAP, dim, constant ? reduced(c, n.konst) : c);
+    return gather_step(STEP_WRAP, dim, constant ? reduced(c, n.konst) : c);
 }
 
 static steps steps_of_mask(const gather *g, const ir_op *op)
@@ -201,58 +164,13 @@ static steps steps_of_mask(const gather *g, const ir_op *op)
         int dim, times;
         int64_t c;
         n.konst++;
-        if (!n.ok || !index_modulo(g, op->args[k], &n, &dim, &c, &times) || !is_range(g, dim, &n))
+        if (!n.ok || !index_modulo(g, op->args[k], &n, &dim, &c, &times) || !gather_is_range(g, dim, &n))
             continue;
         const bool constant = n.n == 0 && n.konst > 0 && n.konst <= MAX_MODULUS;
         if (constant ? (n.konst & (n.konst - 1)) == 0 : gather_ask(g, &(ask){.what = ASK_POWER, .v = op->args[1 - k]}))
-            return one_step(STEP_WRAP, dim, constant ? reduced(c, n.konst) : c);
+            return gather_step(STEP_WRAP, dim, constant ? reduced(c, n.konst) : c);
     }
     return no_steps;
-}
-
-/* Whether the range has n elements, whenever it has any. */
-static bool has_elements(const gather *g, int dim, int64_t n)
-{
-    int64_t hi;
-    return n <= 1 || (const_value_of(g->f->module, g->task->args[2 * dim + 1], &hi) && hi >= n);
-}
-
-/* The same element, from the one index that leaves. */
-static bool is_end(const gather *g, const affine *out, const affine *hi, int64_t c)
-{
-    int64_t from_hi;
-    if (c == 1)
-        return out->ok && out->n == 0 && out->konst == 0;
-    return c == -1 && gather_distance(g, out, hi, &from_hi) && from_hi == -1;
-}
-
-/* `in`: the subscript where it is an index plus c and stays in [0, hi). `out`: what it is for the indices of l, or for
- * all others, which leave the range so. */
-static steps steps_of_jump(const gather *g, const affine *in, const affine *out, const limit *l, bool in_above)
-{
-    int dim;
-    int64_t c, d;
-    if (!gather_index(g, in, &dim, &c) || dim != l->dim || c == 0)
-        return no_steps;
-    const affine hi = bound_of(g, dim, 1);
-    const int64_t away = c < 0 ? -c : c;
-    if (!is_range(g, dim, &hi) || !has_elements(g, dim, away) || (l->one ? away != 1 : in_above != (c < 0)))
-        return no_steps;
-    if (c > 0 ? l->below != away : l->above != away - l->one) /* it is not these that leave */
-        return no_steps;
-    const affine jump = c > 0 ? affine_sub(in, out) : affine_sub(out, in);
-    const bool around = (gather_distance(g, &jump, &hi, &d) && d == 0) || is_end(g, out, &hi, c);
-    return around ? one_step(STEP_WRAP, dim, c) : no_steps;
-}
-
-static steps steps_of_choice(const gather *g, const ir_op *op)
-{
-    limit l;
-    if (!gather_limit(g, op->args[0], &l))
-        return no_steps;
-    const affine yes = affine_of(op->args[l.not ? 2 : 1]), no = affine_of(op->args[l.not ? 1 : 2]);
-    const steps up = steps_of_jump(g, &no, &yes, &l, false);
-    return up.n || l.one ? up : steps_of_jump(g, &yes, &no, &l, true);
 }
 
 /* ---- held at a bound ---- */
@@ -294,7 +212,7 @@ static steps steps_of_bound(const gather *g, const ir_op *op, int *left)
         const affine bound = affine_of(op->args[1 - k]);
         steps s = steps_of_arg(g, op->args[k], left);
         int64_t low, above, below;
-        if (!s.n || s.at[0].kind == STEP_WRAP || !low_of(g, s.dim, &low) || !is_plain_bound(g, &bound, s.dim))
+        if (!s.n || s.at[0].kind == STEP_WRAP || !gather_low(g, s.dim, &low) || !gather_is_bound(g, &bound, s.dim))
             continue;
         gather_place(g, &bound, s.dim, &above, &below);
         const int64_t edge = high ? below - 1 : above;
@@ -322,7 +240,7 @@ static steps steps_of_value(const gather *g, const ir_value *v, int *left)
     case OP_AND:
         return steps_of_mask(g, op);
     case OP_SELECT:
-        return steps_of_choice(g, op);
+        return gather_choice(g, op);
     case OP_MIN:
     case OP_MAX:
         return --*left < 0 ? no_steps : steps_of_bound(g, op, left);
@@ -336,7 +254,7 @@ static steps steps_of(const gather *g, const affine *subscript, int *left)
     int dim;
     int64_t by;
     if (gather_index(g, subscript, &dim, &by))
-        return one_step(STEP_SHIFT, dim, by);
+        return gather_step(STEP_SHIFT, dim, by);
     if (!subscript->ok || subscript->n != 1 || subscript->coef[0] != 1)
         return no_steps;
     steps s = steps_of_value(g, subscript->term[0], left);
