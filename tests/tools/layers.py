@@ -22,6 +22,7 @@ MODULES = {                                              # each a recursion over
     "lowering": ["lower/*"],
     "forward mode": ["passes/derive/forward*"],
     "reverse mode": ["passes/derive/reverse/*"],
+    "subscripts of gathers": ["passes/schedule/gather/gather_steps.c", "passes/schedule/gather/gather_choice.c"],
     "the emitter": ["emit/*"],
 }
 LAYOUT = {                        # names that tell layouts apart: where, and who has them; LAYOUTS: flags of field_layout.def

@@ -124,6 +124,9 @@ bool gather_is_range(const gather *g, int dim, const affine *n);
  * so its arithmetic does not wrap. */
 bool gather_is_bound(const gather *g, const affine *a, int dim);
 
+/* What is added to an index of that dimension does not wrap. */
+bool gather_is_small(const gather *g, scalar type, int dim, int64_t c);
+
 static inline steps gather_step(step_kind kind, int dim, int64_t by)
 {
     return (steps){.at = {{kind, by, 0}}, .n = 1, .dim = dim};
@@ -131,6 +134,8 @@ static inline steps gather_step(step_kind kind, int dim, int64_t by)
 
 /* A subscript of the accumulation. */
 steps gather_steps(const gather *g, const affine *subscript);
+/* The same in others: `left` are the choices and bounds that may be looked through yet. */
+steps gather_steps_of(const gather *g, const affine *subscript, int *left);
 /* ---- gather_choice.c ---- */
 
 /* For which indices a comparison holds: from lo + first on (GE), or in one (EQ); the contrary if `not`. */
@@ -140,9 +145,13 @@ typedef struct limit {
     int64_t c;            /* what was added to the index */
     int64_t above, below; /* of the least index, from the bounds: gather_place */
 } limit;
-bool gather_limit(const gather *g, const ir_value *condition, limit *l);
+bool gather_limit(const gather *g, const ir_value *condition, int *left, limit *l);
+/* Whether a condition is the same in all iterations. */
+bool gather_decided(const gather *g, const ir_value *condition, int *left, bool *truth);
 /* A subscript that is one of two by a condition. */
-steps gather_choice(const gather *g, const ir_op *op);
+steps gather_choice(const gather *g, const ir_op *op, int *left);
+/* The absolute value of one. */
+steps gather_reflected(const gather *g, const ir_op *op);
 
 /* ---- gather_known.c ---- */
 

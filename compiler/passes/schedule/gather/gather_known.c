@@ -70,8 +70,11 @@ static known truth_of(const gather *g, const ir_value *condition, int *left)
 {
     const ir_op *op = condition->def;
     limit l;
+    bool truth;
     if (!op || condition->type != SC_BOOL || --*left < 0)
         return nothing;
+    if (gather_decided(g, condition, left, &truth))
+        return (known){.what = KNOWN_TRUTH, .truth = truth};
     switch (op->code) {
     case OP_AND:
     case OP_OR:
@@ -81,10 +84,8 @@ static known truth_of(const gather *g, const ir_value *condition, int *left)
         k.truth = !k.truth;
         return k;
     }
-    case OP_CONST:
-        return (known){.what = KNOWN_TRUTH, .truth = ir_int(condition) != 0};
     default:
-        return gather_limit(g, condition, &l) ? known_of_limit(&l) : nothing;
+        return gather_limit(g, condition, left, &l) ? known_of_limit(&l) : nothing;
     }
 }
 

@@ -2,12 +2,16 @@
  *
  * The ways in which people write these, over a task that goes over the whole of [0, N):
  *
- *     (i + 1) % N,  (i - 1 + N) % N,  mod(i - 1, N),  (i + 1) & 63  with N = 64
+ *     (i + 1) % N,  (i - 1 + N) % N,  mod(i - 1, N),  ((i - 1) % N + N) % N,  (i + 1) & 63  with N = 64
  *     i == 0 ? N - 1 : i - 1,  i + 1 < N ? i + 1 : 0,  i < 2 ? i - 2 + N : i - 2
- *     min(i + 1, N - 1),  max(i - 1, 0),  clamp(i + 1, 0, N - 1)
+ *     min(i + 1, N - 1),  max(i - 1, 0),  clamp(i + 1, 0, N - 1),  i + 1 > N - 1 ? N - 1 : i + 1
+ *     i == 0 ? 1 : i - 1,  i + 1 < N ? i + 1 : 2 * N - 2 - (i + 1),  abs(i - 1)
+ *
+ * and functions that do so at both ends, of which each call needs one: what never happens to i - 1 is left out.
  *
  * An index that goes around is a bijection of [0, N), whatever N is: each element has one iteration. Where a bound
- * holds back a subscript, the iterations beyond it are parts of their own, all of the element at the bound.
+ * holds back a subscript, or it is reflected, the few iterations to which that happens are parts of their own, each of
+ * one element.
  *
  * Arithmetic in 32 bits counts as that of numbers where a subscript that wraps would be negative, and so outside of
  * every field. What would bring it back inside (mod, max, a mask) is told apart.
@@ -17,8 +21,8 @@
 #include "passes/schedule/gather/gather.h"
 
 /* MAX_LOW: of a lower bound, so that a constant added to it does not wrap. MAX_MODULUS: of constants, shifts too, for
- * the same reason. MAX_BOUNDS: min and max that are looked through, so that one of which both operands are others,
- * again and again, does not cost 2^depth. */
+ * the same reason. MAX_BOUNDS: choices, min and max that are looked through, so that one of which both operands are
+ * others, again and again, does not cost 2^depth. */
 enum { MAX_LOW = 65536, MAX_MODULUS = 1 << 29, MAX_BOUNDS = 50 };
 
 bool gather_index(const gather *g, const affine *a, int *dim, int64_t *by)
@@ -129,8 +133,7 @@ static int64_t reduced(int64_t c, int64_t n)
     return c > n / 2 ? c - n : c < -(n / 2) ? c + n : c;
 }
 
-/* What is added to an index of that dimension does not wrap. */
-static bool is_small(const gather *g, scalar type, int dim, int64_t c)
+bool gather_is_small(const gather *g, scalar type, int dim, int64_t c)
 {
     int64_t hi;
     if (type == SC_I64)
@@ -142,17 +145,32 @@ static bool is_small(const gather *g, scalar type, int dim, int64_t c)
                : gather_ask(g, &(ask){.what = ASK_SMALL, .v = g->task->args[2 * dim + 1]});
 }
 
+/* x of (x % n + n) % n, which goes around whatever the sign of x; NULL: it is nothing like that. */
+static const ir_value *floored(const gather *g, const ir_op *op, const affine *n)
+{
+    const affine a = affine_of(op->args[0]);
+    const affine once = affine_plus(&a, n, -1);
+    const ir_op *inner = once.ok && once.n == 1 && once.coef[0] == 1 && once.konst == 0 ? once.term[0]->def : NULL;
+    if (op->code != OP_REM || !inner || inner->code != OP_REM)
+        return NULL;
+    const affine m = affine_of(inner->args[1]);
+    int64_t apart;
+    return gather_distance(g, &m, n, &apart) && apart == 0 ? inner->args[0] : NULL;
+}
+
 /* C's remainder of a negative number is no subscript, or 0 where it should be. What mod is given must not have wrapped:
  * i + 1 never has, as N is a number of its type. */
 static steps steps_of_remainder(const gather *g, const ir_op *op)
 {
     const affine n = affine_of(op->args[1]);
+    const ir_value *x = floored(g, op, &n);
     int dim, times;
     int64_t c;
-    if (!index_modulo(g, op->args[0], &n, &dim, &c, &times) || !gather_is_range(g, dim, &n))
+    if (!index_modulo(g, x ? x : op->args[0], &n, &dim, &c, &times) || !gather_is_range(g, dim, &n))
         return no_steps;
     const bool constant = n.n == 0 && n.konst > 0 && n.konst <= MAX_MODULUS && c <= MAX_MODULUS && c >= -MAX_MODULUS;
-    if (op->code == OP_MOD && !constant && (times || c > 1) && !is_small(g, op->res[0]->type, dim, c))
+    const bool wraps = times || c > 1; /* perhaps, to a number that is brought back as another one */
+    if ((op->code == OP_MOD || x) && !constant && wraps && !gather_is_small(g, op->res[0]->type, dim, c))
         return no_steps;
     return gather_step(STEP_WRAP, dim, constant ? reduced(c, n.konst) : c);
 }
@@ -175,12 +193,10 @@ static steps steps_of_mask(const gather *g, const ir_op *op)
 
 /* ---- held at a bound ---- */
 
-static steps steps_of(const gather *g, const affine *subscript, int *left);
-
 static steps steps_of_arg(const gather *g, const ir_value *v, int *left)
 {
     const affine a = affine_of(v);
-    return steps_of(g, &a, left);
+    return gather_steps_of(g, &a, left);
 }
 
 /* The iterations from the bound on, which is `beyond` the last one (before the first one), are held back. */
@@ -219,7 +235,7 @@ static steps steps_of_bound(const gather *g, const ir_op *op, int *left)
         if (edge == gather_unknown || (high && below == gather_unknown))
             continue;
         /* i + 2 can wrap, below every bound: max would bring it back. */
-        if (!high && s.at[0].by > 1 && !is_small(g, op->res[0]->type, s.dim, s.at[0].by))
+        if (!high && s.at[0].by > 1 && !gather_is_small(g, op->res[0]->type, s.dim, s.at[0].by))
             continue;
         if (s.n > 1 ? !is_met(&s, high, edge) && step_is_edge(&s.at[1]) && (s.at[1].kind == STEP_FIRST) == high
                     : add_held(&s, high, edge))
@@ -239,8 +255,10 @@ static steps steps_of_value(const gather *g, const ir_value *v, int *left)
         return steps_of_remainder(g, op);
     case OP_AND:
         return steps_of_mask(g, op);
+    case OP_ABS:
+        return --*left < 0 ? no_steps : gather_reflected(g, op);
     case OP_SELECT:
-        return gather_choice(g, op);
+        return gather_choice(g, op, left);
     case OP_MIN:
     case OP_MAX:
         return --*left < 0 ? no_steps : steps_of_bound(g, op, left);
@@ -249,7 +267,7 @@ static steps steps_of_value(const gather *g, const ir_value *v, int *left)
     }
 }
 
-static steps steps_of(const gather *g, const affine *subscript, int *left)
+steps gather_steps_of(const gather *g, const affine *subscript, int *left)
 {
     int dim;
     int64_t by;
@@ -272,5 +290,5 @@ static steps steps_of(const gather *g, const affine *subscript, int *left)
 steps gather_steps(const gather *g, const affine *subscript)
 {
     int left = MAX_BOUNDS;
-    return steps_of(g, subscript, &left);
+    return gather_steps_of(g, subscript, &left);
 }
