@@ -62,6 +62,9 @@ bool affine_equal(const affine *a, const affine *b);
 affine affine_sub(const affine *a, const affine *b);
 affine affine_plus(const affine *a, const affine *b, int64_t scale); /* a + scale * b */
 
+/* a - b, if that is known, however the two are written. passes/analysis/values.c */
+bool affine_distance(const ir_module *m, const affine *a, const affine *b, int64_t *distance);
+
 /* a, over parameters of the function that `call` calls, with the arguments put in; not ok if it has other terms. */
 affine affine_in_call(const affine *a, const ir_op *call);
 
@@ -81,6 +84,12 @@ bool meet_in_iteration(const ir_op *a, const ir_op *b);
 
 /* never_meet for whole elements, whatever their components. */
 bool elements_never_meet(const ir_op *op, const ir_op *a, const ir_op *b);
+
+/* Whether no two iterations of the task that differ in its index t touch one element by these memory operations on one
+ * plane: the subscripts tell the index. passes/analysis/own.c */
+bool owns_index(const ir_op *task, ir_op *const *ops, size_t n, int t);
+/* a and b, both coef times an index and more, differ whatever the index is in either. */
+bool strides_differ(const affine *a, const affine *b, int64_t coef);
 
 /* n memory operations on one plane inside `op`, as groups: two of different groups never meet, nor do others that would
  * join them. The number of each one's group, that of its first member; freed by the caller. passes/analysis/groups.c */

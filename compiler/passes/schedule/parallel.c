@@ -49,44 +49,6 @@ static void collect(ir_op *op, void *ctx)
         vec_push(&u->at[touched[0].at].ops, op);
 }
 
-static bool is_task_index(const ir_op *task, const ir_value *v)
-{
-    return v->region == task->regions[0] && !v->def;
-}
-
-/* Subscript d of op as index `iv` of the task (coefficient 1) plus something that is the same in all iterations. */
-static bool is_shifted_index(const ir_op *task, const affine *a, const ir_value *iv)
-{
-    bool found = false;
-    for (int k = 0; k < a->n; k++) {
-        if (a->term[k] == iv && a->coef[k] == 1)
-            found = true;
-        else if (is_task_index(task, a->term[k]) || !ir_is_visible(a->term[k], task->region))
-            return false;
-    }
-    return a->ok && found;
-}
-
-static bool owns_index(const ir_op *task, const plane_use *p, int t)
-{
-    const ir_value *iv = task->regions[0]->params[t];
-    for (int d = 0; d < ir_field_of(p->ops.at[0])->ndim; d++) {
-        affine first = affine_of(p->ops.at[0]->args[d]);
-        if (!is_shifted_index(task, &first, iv))
-            continue;
-        bool same = true;
-        for (size_t i = 1; i < p->ops.len && same; i++) {
-            if (p->ops.at[i]->args[d] == p->ops.at[0]->args[d])
-                continue;
-            affine a = affine_of(p->ops.at[i]->args[d]);
-            same = a.ok && affine_equal(&first, &a);
-        }
-        if (same)
-            return true;
-    }
-    return false;
-}
-
 static void set_class(const plane_use *p, ir_acc acc, ir_class class)
 {
     for (size_t i = 0; i < p->ops.len; i++) {
@@ -112,7 +74,7 @@ static void mark_alone(const ir_op *task, const plane_use *p)
 {
     bool own = !p->called && !ir_field_has_gaps(ir_field_of(p->ops.at[0]));
     for (int d = 0; d < ir_task_attr(task)->ndim && own; d++)
-        own = owns_index(task, p, d);
+        own = owns_index(task, p->ops.at, p->ops.len, d);
     for (size_t i = 0; i < p->ops.len && own; i++) {
         ir_op *op = p->ops.at[i];
         if ((op->code == OP_STORE || op->code == OP_ACCUM) && is_under_condition(op, task))
@@ -139,7 +101,7 @@ static bool class_own(ir_op *task, const plane_use *p)
         set_class(p, IR_ACC_PLAIN, IR_CLASS_NONE);
         return true;
     }
-    while (own < nd && owns_index(task, p, own))
+    while (own < nd && owns_index(task, p->ops.at, p->ops.len, own))
         own++;
     if (own == nd) {
         set_class(p, IR_ACC_PLAIN, IR_CLASS_OWN);

@@ -57,8 +57,16 @@ static void check_op(ir_op *op, void *ctx)
     }
 }
 
+static int64_t coef_of(const affine *a, const ir_value *index)
+{
+    for (int k = 0; k < a->n; k++)
+        if (a->term[k] == index)
+            return a->coef[k];
+    return 1;
+}
+
 /* Different iterations touch different elements: in one dimension all accesses have one subscript that varies with the
- * index. */
+ * index, or such with multiples of the index that are never equal. */
 static bool separate(const simd_check *c, const ir_op *write)
 {
     for (int d = 0; d < ir_field_of(write)->ndim; d++) {
@@ -72,7 +80,8 @@ static bool separate(const simd_check *c, const ir_op *write)
                 op->args[d] == write->args[d] || never_meet(c->loop, op, write))
                 continue;
             affine a = affine_of(op->args[d]);
-            same = a.ok && affine_equal(&w, &a);
+            same = a.ok &&
+                   (affine_equal(&w, &a) || strides_differ(&w, &a, coef_of(&w, c->loop->regions[0]->params[0])));
         }
         if (same)
             return true;

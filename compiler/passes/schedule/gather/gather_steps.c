@@ -40,36 +40,9 @@ bool gather_index(const gather *g, const affine *a, int *dim, int64_t *by)
 
 /* ---- how far apart ---- */
 
-/* Extents as what they were made of. */
-static affine resolved(const gather *g, const affine *a)
-{
-    const affine none = {.ok = true};
-    affine sum = none;
-    sum.konst = a->konst;
-    sum.ok = a->ok;
-    for (int i = 0; i < a->n; i++) {
-        const ir_value *v = resolved_value(g->f->module, a->term[i]);
-        const affine term = affine_of(v);
-        sum = affine_plus(&sum, &term, a->coef[i]);
-    }
-    return sum;
-}
-
 bool gather_distance(const gather *g, const affine *a, const affine *b, int64_t *distance)
 {
-    const affine x = resolved(g, a), y = resolved(g, b);
-    affine d = affine_sub(&x, &y);
-    if (!d.ok)
-        return false;
-    for (int i = 0; i < d.n; i++)
-        for (int j = i + 1; j < d.n && d.coef[i] != 0; j++)
-            if (d.coef[i] + d.coef[j] == 0 && same_value(g->f->module, d.term[i], d.term[j]))
-                d.coef[i] = d.coef[j] = 0;
-    for (int i = 0; i < d.n; i++)
-        if (d.coef[i] != 0)
-            return false;
-    *distance = d.konst;
-    return true;
+    return affine_distance(g->f->module, a, b, distance);
 }
 
 affine gather_bound(const gather *g, int dim, int which)
