@@ -93,15 +93,17 @@ static int set_frameworks(options *o, const char *list)
     }
 }
 
-static int set_lanes(options *o, const char *when)
+/* --NAME=WHEN */
+static int set_where(ir_where *where, const char *name, const char *when)
 {
-    static const char *const names[] = {[IR_LANES_AUTO] = "auto", [IR_LANES_ALL] = "all", [IR_LANES_NONE] = "none"};
+    static const char *const names[] = {
+        [IR_WHERE_IT_PAYS] = "auto", [IR_WHEREVER_POSSIBLE] = "all", [IR_NOWHERE] = "none"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcmp(when, names[i])) {
-            o->lanes = (ir_lanes)i;
+            *where = (ir_where)i;
             return -1;
         }
-    return usage("--lanes=%s: must be auto, all or none", when);
+    return usage("--%s=%s: must be auto, all or none", name, when);
 }
 
 static int set_runtime(options *o, const char *where)
@@ -197,7 +199,7 @@ static int apply(options *o, int opt, const char *arg, poptContext con)
     case OPT_RUN_PASS:
         return add_pass(o, arg);
     case OPT_LANES:
-        return set_lanes(o, arg);
+        return set_where(&o->lanes, "lanes", arg);
     case OPT_DIAGNOSTICS:
         return set_diagnostics(o, arg);
     case OPT_RUNTIME:
