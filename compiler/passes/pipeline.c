@@ -249,6 +249,12 @@ static void invariants(ir_func *f)
         pass_cse(f);
 }
 
+static void unread_stores(ir_func *f)
+{
+    if (pass_unread_stores(f))
+        pass_simplify(f);
+}
+
 /* What becomes a sum over a task no earlier than here is added in f64 as well. */
 static void row_sums(ir_func *f)
 {
@@ -342,6 +348,7 @@ static const pass_row table[] = {
     {"arrays", "arrays of the host that are written", ON_PRIMALS, NULL, NULL, pass_arrays, 0},
     {"reverse", "adjoints of kernels", ON_PRIMALS, NULL, derive_grad, NULL, IR_GONE_OLD},
     {"reverse-simplify", "clean-up of adjoints", ON_ADJOINTS, NULL, NULL, pass_simplify, 0},
+    {"unread-stores", "what adjoints store into arrays, and do not read", ON_ADJOINTS, NULL, NULL, unread_stores, 0},
     {"rules", "data-access rules: overwritten reads and races are errors", ON_SOURCES, NULL, pass_rules, NULL, 0},
     {"adjoint-decisions", "what decides nothing in an adjoint need not be exact there", ON_MODULE,
      pass_adjoint_decisions, NULL, NULL, 0},
