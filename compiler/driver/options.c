@@ -24,6 +24,7 @@ enum {
     OPT_LSP,
     OPT_RUN_PASS,
     OPT_LANES,
+    OPT_CHECKPOINTS,
     OPT_LIST_PASSES,
     OPT_DIAGNOSTICS,
     OPT_RUNTIME,
@@ -200,6 +201,8 @@ static int apply(options *o, int opt, const char *arg, poptContext con)
         return add_pass(o, arg);
     case OPT_LANES:
         return set_where(&o->lanes, "lanes", arg);
+    case OPT_CHECKPOINTS:
+        return set_where(&o->checkpoints, "checkpoints", arg);
     case OPT_DIAGNOSTICS:
         return set_diagnostics(o, arg);
     case OPT_RUNTIME:
@@ -225,7 +228,7 @@ static int check_server(const options *o, bool explain)
         return usage("--lsp gets its files from the editor: '%s'", o->input);
     if (o->output || o->header || o->prefix || o->depfile || o->cc || o->dump_after || o->write_deps || o->embed ||
         o->in_place || explain || o->diagnostics != DIAG_FORMAT_TEXT)
-        return usage("--lsp goes with -I, -D, --real, --debug, --no-runtime, --lanes and -Werror alone");
+        return usage("--lsp goes with -I, -D, --real, --debug, --no-runtime, --lanes, --checkpoints and -Werror alone");
 #ifndef TKC_HAVE_LSP
     return usage("--lsp: this tkc was built without jansson (Debian: libjansson-dev)");
 #else
@@ -392,6 +395,9 @@ int options_parse(options *o, int argc, const char **argv)
          "Print how each write of the kernels and adjoints is made parallel", NULL},
         {"lanes", 0, POPT_ARG_STRING, NULL, OPT_LANES,
          "Which parallel loops run iterations side by side as lanes of vectors (auto: where it pays)", "auto|all|none"},
+        {"checkpoints", 0, POPT_ARG_STRING, NULL, OPT_CHECKPOINTS,
+         "Which loops of export funcs keep the state of each trip and compute the rest again (auto: where it pays)",
+         "auto|all|none"},
         {"diagnostics", 0, POPT_ARG_STRING, NULL, OPT_DIAGNOSTICS, "Form of errors and warnings (text)", "text|json"},
         {"Werror", 0, POPT_ARG_NONE | POPT_ARGFLAG_ONEDASH, &f.werror, 0, "Warnings are errors", NULL},
         {NULL, 'W', POPT_ARG_STRING | POPT_ARGFLAG_DOC_HIDDEN, NULL, OPT_WARNING, NULL, NULL},

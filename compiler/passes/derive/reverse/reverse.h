@@ -20,6 +20,20 @@ typedef struct adj_array {
     ir_value *shadow;
 } adj_array;
 
+/* A local array from around a checkpointed loop, and where its trips find what that held. */
+typedef struct rev_held {
+    const ir_value *primal;
+    ir_value *there;
+} rev_held;
+
+/* One from around it that its trips store into. */
+typedef struct rev_stored {
+    const ir_value *primal;
+    const ir_op *first, *last; /* operations of the body that do */
+    ir_value *kept;            /* what it held when the trip began; NULL: nobody asks for that */
+    ir_layout *layout;
+} rev_stored;
+
 typedef enum scope_kind {
     SCOPE_ROOT,   /* both sweeps stand in one region: function, kernel, body of a task or of a fused loop */
     SCOPE_BRANCH, /* of an if */
@@ -54,9 +68,12 @@ struct scope {
     VEC(adj_entry) outer_adj;
     uint32_t *slot; /* open addressing over outer_adj: primal id -> index + 1 */
     uint32_t nslots;
-    bool uses_stack;       /* roots: allocated saved values */
-    bool fused;            /* roots: the body of a loop (reverse_fused.c) */
-    bool once;             /* and one iteration of it alone (reverse_winner.c) */
+    bool uses_stack;    /* roots: allocated saved values */
+    bool fused;         /* roots: the body of a loop (reverse_fused.c, reverse_checkpoint.c) */
+    bool checkpointed;  /* and each trip has a state to begin with */
+    bool once;          /* and one iteration of it alone (reverse_winner.c) */
+    VEC(rev_held) held; /* and these arrays that it reads lie elsewhere */
+    VEC(rev_stored) stored;
     VEC(adj_array) arrays; /* tasks: kernel-level arrays that the body reads */
     /* branches and loops */
     ir_op *fwd_op; /* the forward sweep's if or loop */
@@ -143,10 +160,18 @@ void rev_sweep_body(scope *s, scope *c, const ir_op *op);
 /* reverse_fused.c */
 /* Whether the loop's iterations are swept forwards and backwards one by one. */
 bool rev_is_fused(scope *s, const ir_op *loop);
+/* Whether what the loop carries as number k is a sum, which nobody looks at in a trip. */
+bool rev_hands_on_sum(rev *rv, const ir_op *loop, int k);
 /* Whether an operation of the loop's body does the same when its iteration is done once more, later. written: what the
  * function changes meanwhile; NULL: memory is what it was. */
 bool rev_repeats(const ir_op *loop, const ir_op *op, const effects *written);
 void rev_fused_loop(scope *s, const ir_op *op);
+
+/* reverse_checkpoint.c */
+/* Whether each trip of the loop is swept forwards once more, from the state that it began with, which is kept. */
+bool rev_is_checkpointed(scope *s, const ir_op *loop);
+/* At the start of the reverse loop's body c, one of s: what the trip began with is there again. */
+void rev_restore_trip(scope *s, scope *c);
 
 /* reverse_winner.c */
 /* Whether all that the loop carries is a minimum or maximum, which one iteration has set. */
@@ -206,6 +231,8 @@ void rev_set_prices(scope *s);
 /* Whether v of the scope s is saved; else it can be computed again. */
 bool rev_saves(scope *s, const ir_value *v);
 int rev_own_cost(const ir_op *op);
+/* Whether a loop that could be is to be checkpointed; the arrays of its state, and how many numbers it has. */
+bool rev_checkpoints(rev_choice *c, const ir_op *loop, const ir_value *const *arrays, size_t n, int numbers);
 
 /* reverse_demand.c */
 /* Whether the adjoint may ask for what the loop carries. */

@@ -38,12 +38,23 @@ typedef struct price {
     bool must; /* be computed again */
 } price;
 
+/* A loop that could be checkpointed, and its state. */
+typedef struct checkpoint {
+    struct checkpoint *next;
+    const ir_op *loop;
+    const ir_value **arrays;
+    size_t n;
+    int numbers;
+    bool taken;
+} checkpoint;
+
 struct rev_choice {
     bool made;
     price *at;               /* by value id, as the rest */
     bool *asked;             /* by a pull-back */
     bool *was_saved;         /* by the first adjoint */
     bool *wanted, *is_saved; /* made */
+    checkpoint *loops;       /* that could be checkpointed; the innermost one first */
 };
 
 rev_choice *rev_choice_begin(const ir_func *f)
@@ -186,6 +197,109 @@ static void add_value(network *n, const price *p)
         want_operands(n, again, p->value->def);
 }
 
+/* ---- checkpoints ---- */
+
+bool rev_checkpoints(rev_choice *c, const ir_op *loop, const ir_value *const *arrays, size_t n, int numbers)
+{
+    for (const checkpoint *p = c->loops; p; p = p->next)
+        if (p->loop == loop)
+            return p->taken;
+    if (c->made)
+        return false;
+    arena *mem = loop->region->func->module->mem;
+    checkpoint *p = ARENA_NEW(mem, checkpoint);
+    *p = (checkpoint){c->loops, loop, ARENA_ARRAY(mem, const ir_value *, n + 1), n, numbers, false};
+    for (size_t i = 0; i < n; i++)
+        p->arrays[i] = arrays[i];
+    c->loops = p;
+    return false;
+}
+
+typedef struct sweep {
+    int64_t again; /* what sweeping all trips forwards once more costs; an access half an operation, as it is cached */
+    bool open;     /* a loop has a number of trips that is not known here */
+} sweep;
+
+static void weigh(ir_op *op, void *ctx)
+{
+    sweep *s = ctx;
+    const int64_t often = times(op->region);
+    if (op->code == OP_LOOP)
+        s->open |= ir_loop_attr(op)->cond || !ir_is_const(op->args[0]) || !ir_is_const(op->args[1]);
+    s->again += op_is_pure_table(op->code) ? often * rev_own_cost(op) : often / 2;
+}
+
+typedef struct touching {
+    const ir_value *array;
+    int64_t often;
+} touching;
+
+static void find_touch(ir_op *op, void *ctx)
+{
+    touching *t = ctx;
+    const int64_t often = times(op->region);
+    if ((op->code == OP_LLOAD || op->code == OP_LSTORE) && op->args[0] == t->array && often > t->often)
+        t->often = often;
+}
+
+/* Elements that all trips keep of an array; as many as they touch, if its size is not known here. */
+static int64_t kept_of(const ir_op *loop, const ir_value *array)
+{
+    if (!array->def->nargs)
+        return times(loop->regions[0]) * ir_local_attr(array->def)->count;
+    touching t = {array, 0};
+    ir_walk(loop->regions[0], find_touch, &t);
+    return t.often;
+}
+
+static int64_t cost_of_saves_in(const network *n, const ir_op *loop)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < n->found.len; i++) {
+        const price *p = n->found.at[i];
+        if (n->c->is_saved[p->value->id] && ir_region_is_ancestor(loop->regions[0], p->value->region))
+            sum += times(p->value->region) * p->save;
+    }
+    return sum;
+}
+
+/* A third of the memory, or less, for little more time: beyond the caches a save costs as much as a few operations, and
+ * what one trip saves stays in them. All that stays there in any case is left alone. */
+static bool pays(const network *n, const checkpoint *p)
+{
+    enum { IN_CACHE = 16 * 1024, LESS = 3 };
+    sweep s = {0};
+    weigh((ir_op *)p->loop, &s);
+    s.again = 0;
+    ir_walk(p->loop->regions[0], weigh, &s);
+    int64_t state = times(p->loop->regions[0]) * p->numbers;
+    for (size_t i = 0; i < p->n; i++)
+        state += kept_of(p->loop, p->arrays[i]);
+    const int64_t saves = cost_of_saves_in(n, p->loop);
+    const bool small = !s.open && saves / COST_SAVE_LOOP * (int64_t)sizeof(double) <= IN_CACHE;
+    return !small && saves >= LESS * COST_SAVE_LOOP * state && s.again <= saves + saves / 2;
+}
+
+/* One in another would do all of its work a third time. */
+static bool holds_taken(const rev_choice *c, const ir_op *loop)
+{
+    for (const checkpoint *p = c->loops; p; p = p->next)
+        if (p->taken && ir_region_is_ancestor(loop->regions[0], p->loop->region))
+            return true;
+    return false;
+}
+
+static bool take_checkpoints(rev_choice *c, const network *n)
+{
+    bool any = false;
+    for (checkpoint *p = c->loops; p; p = p->next) {
+        const ir_where where = p->loop->region->func->module->checkpoints;
+        p->taken = where != IR_NOWHERE && !holds_taken(c, p->loop) && (where == IR_WHEREVER_POSSIBLE || pays(n, p));
+        any |= p->taken;
+    }
+    return any;
+}
+
 bool rev_choose(rev_choice *c, const ir_func *f)
 {
     network n = {.c = c, .graph = cut_create(), .node = xmalloc((f->next_value + 1) * sizeof(int))};
@@ -205,6 +319,7 @@ bool rev_choose(rev_choice *c, const ir_func *f)
         better |= c->wanted[id] && c->is_saved[id] != c->was_saved[id];
     }
     c->made = true;
+    better |= take_checkpoints(c, &n);
     cut_free(&n.graph);
     vec_free(&n.found);
     free(n.node);
@@ -225,7 +340,7 @@ bool rev_saves(scope *s, const ir_value *v)
         return c->was_saved[v->id] = true;
     if (rev_is_free(s))
         return false;
-    if (c->made && c->wanted[v->id])
-        return c->is_saved[v->id];
+    if (c->made && c->wanted[v->id]) /* what a trip can read again, the cut has not seen */
+        return c->is_saved[v->id] && !(v->def->code == OP_LLOAD && c->at[v->id].again < 0);
     return c->was_saved[v->id] = v->def->code != OP_IF && rev_own_cost(v->def) > cost_of_saving(s);
 }
