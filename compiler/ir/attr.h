@@ -99,6 +99,7 @@ typedef struct ir_attr_local {
     int64_t count; /* if there is no operand */
     scalar elem;
     bool set;     /* all elements that are read were stored before: they need no zeros */
+    bool cleared; /* all elements are zeros again when the region ends that it lives in; of floats */
     bool stacked; /* taken from the stack of saved values, not zeroed; by the frames pass */
 } ir_attr_local;
 

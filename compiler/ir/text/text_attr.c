@@ -102,6 +102,7 @@ static void local_op(ir_text *t, ir_op *op)
         text_i64(t, &ir_local_attr(op)->count, 0, INT64_MAX);
     text_lit(t, "]");
     text_flag(t, " set", &ir_local_attr(op)->set);
+    text_flag(t, " cleared", &ir_local_attr(op)->cleared);
     text_flag(t, " stacked", &ir_local_attr(op)->stacked);
 }
 

@@ -92,8 +92,8 @@ bool value_fits_i32(const ir_value *v);
 /* Whether a loop stores all elements of the local array before anything reads one, so that nobody sees its zeros.
  * passes/analysis/set_first.c */
 bool local_is_set_first(const ir_op *local);
-/* Notes that of all arrays of f (attr.set). */
-void mark_locals_set_first(ir_func *f);
+/* Notes that of all arrays of f (attr.set), and which ones end with the zeros that they began with (attr.cleared). */
+void mark_locals(ir_func *f);
 /* Whether what a loop carries as number k is a sum: each trip adds to it, or takes from it, and nothing else looks at
  * it. uses: ir_count_uses. exact: also where the sum decides, so that its order counts. passes/analysis/sums.c */
 bool carries_sum(const ir_op *loop, int k, const uint32_t *uses, bool exact);

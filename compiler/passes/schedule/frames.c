@@ -41,12 +41,12 @@ static ir_region *root_of(const ir_op *op)
     return r;
 }
 
-static void zero(ir_func *f, ir_op *before, ir_value *array)
+static void zero(ir_func *f, ir_op *before, src_loc loc, ir_value *array)
 {
-    ir_builder b = {.func = f, .region = before->region, .before = before, .loc = before->loc};
+    ir_builder b = {.func = f, .region = before->region, .before = before, .loc = loc};
     ir_value *lo = ir_const_i(&b, SC_I64, 0), *count = ir_local_count(&b, array->def);
     ir_op *loop = ir_loop(&b, lo, count, false, 0, NULL);
-    ir_builder in = {.func = f, .region = loop->regions[0], .loc = before->loc};
+    ir_builder in = {.func = f, .region = loop->regions[0], .loc = loc};
     ir_value *k = loop->regions[0]->params[0];
     k->name = "k";
     ir_lstore(&in, array, k, ir_zero(&in, ir_local_attr(array->def)->elem));
@@ -58,6 +58,7 @@ typedef struct piece {
     const ir_op *first; /* of its arrays */
     const ir_op *user;  /* the operation of the root's own region that holds the last one */
     ir_value *array;
+    bool clear; /* there are zeros in front of each operation of the root's own region that comes from here on */
 } piece;
 
 typedef struct framing {
@@ -68,7 +69,7 @@ typedef struct framing {
     VEC(piece) pieces;
 } framing;
 
-static const ir_op *user_of(const framing *p, const ir_op *op)
+static ir_op *user_of(const framing *p, ir_op *op)
 {
     while (op->region != p->root)
         op = op->region->parent;
@@ -86,7 +87,7 @@ static bool are_alike(const ir_module *m, const ir_op *a, const ir_op *b)
 }
 
 /* One that is free again; NULL: none. */
-static piece *find_piece(framing *p, const ir_op *local)
+static piece *find_piece(framing *p, ir_op *local)
 {
     for (size_t i = 0; i < p->pieces.len; i++) {
         piece *x = &p->pieces.at[i];
@@ -97,7 +98,7 @@ static piece *find_piece(framing *p, const ir_op *local)
     return NULL;
 }
 
-static ir_value *memory_for(framing *p, ir_op *old)
+static piece *memory_for(framing *p, ir_op *old)
 {
     piece *x = find_piece(p, old);
     if (!x) {
@@ -109,11 +110,26 @@ static ir_value *memory_for(framing *p, ir_op *old)
                               : ir_local(b, ir_local_attr(old)->elem, ir_local_attr(old)->count, old->res[0]->name);
         ir_local_attr(array->def)->stacked = true;
         array->loc = old->res[0]->loc;
-        vec_push(&p->pieces, ((piece){old, NULL, array}));
+        vec_push(&p->pieces, ((piece){.first = old, .array = array}));
         x = &vec_last(&p->pieces);
     }
     x->user = user_of(p, old);
-    return x->array;
+    return x;
+}
+
+/* What clears up behind itself finds zeros in each trip, if it did in the first one. */
+static void begin_with_zeros(framing *p, ir_op *old, piece *x)
+{
+    const bool cleared = ir_local_attr(old)->cleared;
+    if (ir_local_attr(old)->set) {
+        x->clear &= cleared;
+        return;
+    }
+    if (!cleared || old->region == p->root)
+        zero(p->f, old, old->loc, x->array);
+    else if (!x->clear)
+        zero(p->f, user_of(p, old), old->loc, x->array);
+    x->clear = cleared;
 }
 
 /* All arrays of one root. */
@@ -129,10 +145,9 @@ static void frame(ir_func *f, ir_region *root, const array_list *arrays, ir_map 
         ir_op *old = arrays->at.at[i];
         if (root_of(old) != root)
             continue;
-        ir_value *array = memory_for(&p, old);
-        if (!ir_local_attr(old)->set)
-            zero(f, old, array);
-        ir_map_set(replaced, old->res[0], array);
+        piece *x = memory_for(&p, old);
+        begin_with_zeros(&p, old, x);
+        ir_map_set(replaced, old->res[0], x->array);
     }
     p.at.before = ir_yield_of(root);
     p.at.loc = f->loc;
@@ -144,7 +159,7 @@ static void frame(ir_func *f, ir_region *root, const array_list *arrays, ir_map 
 void pass_frames(ir_func *f)
 {
     array_list arrays = {0};
-    mark_locals_set_first(f);
+    mark_locals(f);
     ir_walk(f->body, collect, &arrays);
     ir_map replaced = ir_map_create(f);
     for (size_t i = 0; i < arrays.at.len; i++)
