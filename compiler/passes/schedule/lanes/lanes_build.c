@@ -1,9 +1,6 @@
 /* A strip of iterations: what is the same in all of them stands there once, loops that all of them run are loops there,
  * and everything between them becomes loops over the lanes.
  *
- * It stands there twice: in a loop over whole strips, where compilers know how many lanes there are and loops over them
- * become pieces of straight code, and once more for what is left.
- *
  * A value of one such loop that another one wants goes through an array with an element for each lane, unless it is
  * cheap to have again. What inner loops carry are such arrays as well.
  */
@@ -578,9 +575,8 @@ static void carry(building *g, ir_value *const *from)
     ir_yield(&b, n, results);
 }
 
-/* One strip at the end of `in`: of `lanes` iterations from `base` on. */
-static void build_strip(lanes_study *s, ir_region *in, ir_value *base, ir_value *lanes, ir_value *rounded,
-                        ir_value *const *from)
+void lanes_build_strip(lanes_study *s, ir_region *in, ir_value *base, ir_value *lanes, ir_value *rounded,
+                       ir_value *const *from)
 {
     arena *mem = s->f->module->mem;
     building g = {.s = s,
@@ -607,63 +603,4 @@ static void build_strip(lanes_study *s, ir_region *in, ir_value *base, ir_value 
     vec_free(&g.local);
     vec_free(&g.sums);
     vec_free(&g.wide);
-}
-
-/* Strips of LANES iterations from `lo` on. */
-static ir_op *whole_strips(lanes_study *s, ir_builder *b, ir_value *lo, ir_value *n)
-{
-    const ir_op *loop = s->loop;
-    ir_op *strips = ir_loop(b, ir_const_i(b, SC_I64, 0), n, false, loop->nres, loop->args + 2);
-    ir_loop_attr(strips)->forall = true;
-    ir_region *body = strips->regions[0];
-    body->params[0]->name = "strip";
-    for (int i = 0; i < loop->nres; i++) {
-        strips->res[i]->exact = body->params[1 + i]->exact = loop->res[i]->exact;
-        body->params[1 + i]->name = loop->regions[0]->params[1 + i]->name;
-    }
-    ir_builder in = {.func = s->f, .region = body, .loc = loop->loc};
-    ir_value *width = ir_const_i(&in, SC_I64, LANES);
-    ir_value *first = ir_op2(&in, OP_ADD, lo, ir_op2(&in, OP_MUL, body->params[0], width));
-    first->name = "first";
-    build_strip(s, body, first, width, width, body->params + 1);
-    return strips;
-}
-
-/* The iterations behind them, fewer than LANES, if there are any. */
-static ir_op *last_strip(lanes_study *s, ir_builder *b, ir_value *first, ir_value *lanes, const ir_op *before)
-{
-    const ir_op *loop = s->loop;
-    ir_op *rest = ir_if(b, ir_op2(b, OP_GT, lanes, ir_const_i(b, SC_I64, 0)), 0, NULL);
-    for (int i = 0; i < loop->nres; i++) {
-        ir_value *v = ir_add_result(rest, loop->res[i]->type);
-        v->exact = loop->res[i]->exact;
-        v->name = loop->res[i]->name;
-    }
-    ir_builder in = {.func = s->f, .region = rest->regions[0], .loc = loop->loc};
-    ir_value *up = ir_op2(&in, OP_ADD, lanes, ir_const_i(&in, SC_I64, VECTOR - 1));
-    ir_value *vector = ir_const_i(&in, SC_I64, VECTOR);
-    ir_value *rounded = ir_op2(&in, OP_MUL, ir_op2(&in, OP_DIV, up, vector), vector);
-    rounded->name = "rounded";
-    build_strip(s, rest->regions[0], first, lanes, rounded, before->res);
-    ir_builder none = {.func = s->f, .region = rest->regions[1], .loc = loop->loc};
-    ir_yield(&none, loop->nres, before->res);
-    return rest;
-}
-
-void lanes_build(lanes_study *s)
-{
-    ir_op *loop = s->loop;
-    ir_builder b = {.func = s->f, .region = loop->region, .before = loop, .loc = loop->loc};
-    ir_value *lo = loop->args[0], *width = ir_const_i(&b, SC_I64, LANES);
-    ir_value *count = ir_op2(&b, OP_SUB, loop->args[1], lo), *n = ir_op2(&b, OP_DIV, count, width);
-    n->name = "strips";
-    const ir_op *whole = whole_strips(s, &b, lo, n);
-    ir_value *done = ir_op2(&b, OP_MUL, n, width), *lanes = ir_op2(&b, OP_SUB, count, done);
-    lanes->name = "lanes";
-    ir_value *first = ir_op2(&b, OP_ADD, lo, done);
-    first->name = "first";
-    const ir_op *rest = last_strip(s, &b, first, lanes, whole);
-    for (int i = 0; i < loop->nres; i++)
-        ir_replace_uses(loop->region, loop->res[i], rest->res[i]);
-    ir_remove(loop);
 }
