@@ -285,6 +285,15 @@ static void lanes(ir_func *f)
     }
 }
 
+static void jam(ir_func *f)
+{
+    if (pass_jam(f)) {
+        pass_simplify(f);
+        pass_licm(f);
+        pass_dce(f);
+    }
+}
+
 static void selects(ir_func *f)
 {
     if (pass_selects(f)) {
@@ -384,6 +393,7 @@ static const pass_row table[] = {
     {"slabs", "the part of a field that a task scatters into", ON_KERNELS, NULL, NULL, pass_slabs, 0},
     {"masks", "small branches in what becomes lanes", ON_KERNELS, NULL, NULL, masks, 0},
     {"lanes", "iterations with inner loops as lanes of vectors", ON_KERNELS, NULL, NULL, lanes, 0},
+    {"jam", "trips of loops over lanes four at a time", ON_KERNELS, NULL, NULL, jam, 0},
     {"frames", "large arrays, and those of sizes known at run time, on the stack of saved values", ON_ALL, NULL, NULL,
      pass_frames, IR_GONE_SIZED},
     {"selects", "branches that keep loops from being vectorised", ON_ALL, NULL, NULL, selects, 0},

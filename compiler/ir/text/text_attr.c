@@ -124,6 +124,7 @@ static void loop_head(ir_text *t, ir_op *op)
     text_flag(t, " down", &a->down);
     text_flag(t, " simd", &a->simd);
     text_flag(t, " brief", &a->brief);
+    text_flag(t, " fours", &a->fours);
     text_flag(t, " forall", &a->forall);
     text_lit(t, " ");
     const bool bounded = bounds(t, op, 0, a->bounded && op->nargs >= 2);
