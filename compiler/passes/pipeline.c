@@ -291,6 +291,15 @@ static void lanes(ir_func *f)
     }
 }
 
+static void jam(ir_func *f)
+{
+    if (pass_jam(f)) {
+        pass_simplify(f);
+        pass_licm(f);
+        pass_dce(f);
+    }
+}
+
 static void extrema(ir_func *f)
 {
     if (pass_extrema(f)) {
@@ -400,6 +409,7 @@ static const pass_row table[] = {
     {"slabs", "the part of a field that a task scatters into", ON_KERNELS, NULL, NULL, pass_slabs, 0},
     {"masks", "small branches in what becomes lanes", ON_KERNELS, NULL, NULL, masks, 0},
     {"lanes", "iterations with inner loops as lanes of vectors", ON_KERNELS, NULL, NULL, lanes, 0},
+    {"jam", "trips of loops over lanes four at a time", ON_KERNELS, NULL, NULL, jam, 0},
     {"extrema", "minima and maxima over a row, some iterations side by side", ON_KERNELS, NULL, NULL, extrema, 0},
     {"frames", "large arrays, and those of sizes known at run time, on the stack of saved values", ON_ALL, NULL, NULL,
      pass_frames, IR_GONE_SIZED},

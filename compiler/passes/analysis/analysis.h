@@ -97,8 +97,9 @@ bool region_sets_first(const ir_region *r, const ir_value *array);
 /* Whether nothing reads what the store puts into a local array before it is overwritten, or the array ends: all of its
  * elements are stored again first. left: how many operations may be looked at. */
 bool store_is_unread(const ir_op *store, int64_t *left);
-/* Notes of all arrays of f whether they are set first (attr.set). */
-void mark_locals_set_first(ir_func *f);
+/* Notes which arrays of f are set first (attr.set), and which ones end with the zeros that they began with
+ * (attr.cleared). */
+void mark_locals(ir_func *f);
 /* Whether what a loop carries as number k is a sum: each trip adds to it, or takes from it, and nothing else looks at
  * it. uses: ir_count_uses. exact: also where the sum decides, so that its order counts. passes/analysis/sums.c */
 bool carries_sum(const ir_op *loop, int k, const uint32_t *uses, bool exact);

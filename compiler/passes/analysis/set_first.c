@@ -4,14 +4,21 @@
  *     a[0] = ...  loop j in 1 .. n { a[j] = ... }  ... a[k] ...
  *
  * Loops and single stores that follow each other from the first element to the last one count, and nothing else.
+ *
+ * And such that end as they began: a loop stores zero into all elements when it has read them for the last time, as an
+ * adjoint takes what was added for a store. In a loop, the next one's zeros are there already.
+ *
+ *     a = local [n];  ... a[k] ...  loop j in 0 .. n { ... a[j] ...;  a[j] = 0 }
  */
+#include <math.h>
+
 #include "ir/ops.h"
 #include "passes/analysis/analysis.h"
 #include "passes/analysis/values.h"
 
 typedef struct touches_of {
     const ir_value *array;
-    const ir_op *first; /* access, in the order of the program */
+    const ir_op *first, *last; /* access, in the order of the program */
     const ir_value *index;
     bool elsewhere; /* an access that is not at `index` */
     bool reads;
@@ -27,6 +34,7 @@ static void note(ir_op *op, void *ctx)
             continue;
         if (!t->first)
             t->first = op;
+        t->last = op;
         t->reads |= op->code != OP_LSTORE;
         t->elsewhere |= (op->code != OP_LLOAD && op->code != OP_LSTORE) || (t->index && op->args[1] != t->index);
     }
@@ -42,13 +50,19 @@ static touches_of touches(const ir_op *op, const ir_value *array)
 }
 
 /* One element in each trip, that of its index, and no other one before the loop is done. */
-static bool sets_its_range(const ir_op *loop, const ir_value *array)
+static bool goes_over_range(const ir_op *loop, const ir_value *array, touches_of *t)
 {
     if (loop->code != OP_LOOP || !ir_loop_attr(loop)->bounded || ir_loop_attr(loop)->cond)
         return false;
-    touches_of t = {.array = array, .index = loop->regions[0]->params[0]};
-    ir_walk(loop->regions[0], note, &t);
-    return t.first && t.first->code == OP_LSTORE && t.first->region == loop->regions[0] && !t.elsewhere;
+    *t = (touches_of){.array = array, .index = loop->regions[0]->params[0]};
+    ir_walk(loop->regions[0], note, t);
+    return t->first && !t->elsewhere;
+}
+
+static bool sets_its_range(const ir_op *loop, const ir_value *array)
+{
+    touches_of t;
+    return goes_over_range(loop, array, &t) && t.first->code == OP_LSTORE && t.first->region == loop->regions[0];
 }
 
 static bool is_whole(const ir_op *local, const ir_value *end)
@@ -158,23 +172,50 @@ static bool is_last_of_trip(const ir_op *store)
     return !t.elsewhere;
 }
 
+/* Of a float, and no -0. */
+static bool is_zero(const ir_value *v)
+{
+    return ir_is_const(v) && scalar_is_float(v->type) && ir_float(v) == 0 && !signbit(ir_float(v));
+}
+
+/* A zero may be what clears an array for the next trip of the loop around it. */
 bool store_is_unread(const ir_op *store, int64_t *left)
 {
     const ir_value *array = store->args[0];
-    if (array->def->code != OP_LOCAL)
+    if (array->def->code != OP_LOCAL || (array->region->parent && is_zero(store->args[2])))
         return false;
     const reach r = {.local = array->def, .left = left};
     return is_unread_behind(r, is_last_of_trip(store) ? store->region->parent : store);
 }
 
+static bool clears_all(const ir_op *loop, const ir_op *local)
+{
+    touches_of t;
+    return goes_over_range(loop, local->res[0], &t) && ir_is_const(loop->args[0]) && ir_int(loop->args[0]) == 0 &&
+           is_whole(local, loop->args[1]) && t.last->code == OP_LSTORE && t.last->region == loop->regions[0] &&
+           is_zero(t.last->args[2]);
+}
+
+static bool is_left_clear(const ir_op *local)
+{
+    for (ir_op *op = local->region->last; op != local; op = op->prev)
+        if (touches(op, local->res[0]).first)
+            return clears_all(op, local);
+    return false;
+}
+
 static void mark(ir_op *op, void *ctx)
 {
     (void)ctx;
-    if (op->code == OP_LOCAL && !ir_local_attr(op)->set)
+    if (op->code != OP_LOCAL)
+        return;
+    if (!ir_local_attr(op)->set)
         ir_local_attr(op)->set = local_is_set_first(op);
+    if (!ir_local_attr(op)->cleared)
+        ir_local_attr(op)->cleared = is_left_clear(op);
 }
 
-void mark_locals_set_first(ir_func *f)
+void mark_locals(ir_func *f)
 {
     ir_walk(f->body, mark, NULL);
 }
