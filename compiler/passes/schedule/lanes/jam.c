@@ -321,8 +321,10 @@ static ir_value *fours_of(ir_builder *b, const ir_op *loop)
     int64_t known;
     if (trips_are_known(loop, &known))
         return ir_const_i(b, SC_I64, known / TOGETHER);
-    ir_value *trips = ir_op2(b, OP_SUB, loop->args[1], loop->args[0]);
-    return ir_op2(b, OP_DIV, ir_op2(b, OP_MAX, trips, ir_const_i(b, SC_I64, 0)), ir_const_i(b, SC_I64, TOGETHER));
+    ir_value *zero = ir_const_i(b, SC_I64, 0);
+    ir_value *trips = ir_op2(b, OP_MAX, ir_op2(b, OP_SUB, loop->args[1], loop->args[0]), zero);
+    ir_value *together = ir_const_i(b, SC_I64, TOGETHER);
+    return ir_op2(b, OP_DIV, trips, together);
 }
 
 /* The trips that are left, at most three. */
