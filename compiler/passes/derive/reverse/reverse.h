@@ -58,6 +58,13 @@ typedef struct rev rev;
 typedef struct scope scope;
 typedef struct saved_plan saved_plan;
 typedef struct rev_choice rev_choice;
+typedef struct array_fill array_fill;
+
+typedef struct rev_filled {
+    bool looked;
+    array_fill *fill; /* NULL: cannot be filled again */
+} rev_filled;
+
 struct scope {
     rev *rv;
     scope *outer;
@@ -101,6 +108,7 @@ struct rev {
     ir_value **adj;           /* primal id -> adjoint so far, in the scope that owns the value */
     ir_value **shadow;        /* LOCAL id -> array of adjoints */
     ir_layout **kept;         /* LOCAL id -> of the blocks that the iterations of its loop keep; NULL: not kept */
+    rev_filled *filled;       /* LOCAL id -> what fills it */
     const ir_op **last_store; /* LOCAL id -> last operation of its own region that stores into it; valid when scanned */
     bool *scanned;
     bool *demanded; /* primal id -> a pull-back may need it, or what is computed from it; NULL: not looked at yet */
@@ -233,6 +241,7 @@ bool rev_saves(scope *s, const ir_value *v);
 int rev_own_cost(const ir_op *op);
 /* Whether a loop that could be is to be checkpointed; the arrays of its state, and how many numbers it has. */
 bool rev_checkpoints(rev_choice *c, const ir_op *loop, const ir_value *const *arrays, size_t n, int numbers);
+int64_t rev_guess_trips(const ir_op *loop);
 
 /* reverse_demand.c */
 /* Whether the adjoint may ask for what the loop carries. */
@@ -246,6 +255,16 @@ bool rev_if_is_cheap(scope *s, const ir_op *op);
 int rev_cost_of_if(scope *s, const ir_op *op);
 /* The `if` that v is a result of once more, at the start of s->rev. */
 ir_value *rev_recompute_if(scope *s, const ir_value *v);
+
+/* reverse_fill.c: local arrays that the reverse sweep fills again */
+/* What that takes; NULL: it cannot be done. home: the scope of the loop in whose body the array lives, else there is
+ * nothing to gain. */
+const array_fill *rev_fill_of(scope *home, const ir_value *array);
+int rev_fill_cost(const array_fill *fill); /* of an iteration of the loop */
+/* How many values it takes from outside of the operations that store, and which. */
+size_t rev_fill_takes(const array_fill *fill, const ir_value *const **outside);
+/* The array at the start of home->rev. */
+ir_value *rev_fill_again(scope *home, const ir_value *array);
 
 /* reverse_buffer.c: saving */
 /* A value of s->fwd as a value usable anywhere in s->rev. */

@@ -24,18 +24,21 @@
 enum {
     COST_SAVE_LOOP = 6,
     COST_SAVE_BRANCH = 2,
+    COST_KEEP = 5, /* an element of an array: it is stored in any case, but not into memory that stays */
     COST_LOAD = 2,
     TRIPS = 16, /* of a loop that does not tell */
-    MOST_TRIPS = 64
+    MOST_TRIPS = 64,
+    MOST_ELEMENTS = 1 << 16
 };
 static const int64_t most_times = INT64_C(1) << 32;
 
 /* What it costs to have a value in the reverse sweep, each time that its region is run. */
 typedef struct price {
     const ir_value *value; /* NULL: not of a scope that may save */
-    int save;
-    int again; /* -1: cannot be computed again */
-    bool must; /* be computed again */
+    int save, bytes;
+    int again;              /* -1: cannot be computed again */
+    bool must;              /* be computed again */
+    const array_fill *fill; /* of a local array; else NULL */
 } price;
 
 /* A loop that could be checkpointed, and its state. */
@@ -98,14 +101,34 @@ static int cost_of_saving(const scope *s)
     return s->kind == SCOPE_LOOP ? cost + COST_SAVE_LOOP : cost;
 }
 
+static void set_array_price(scope *s, const ir_value *v)
+{
+    const ir_op *local = v->def;
+    const int64_t count = local->nargs ? TRIPS : ir_local_attr(local)->count;
+    const int n = count < 1 ? 1 : count < MOST_ELEMENTS ? (int)count : MOST_ELEMENTS;
+    const array_fill *fill = rev_fill_of(s, v);
+    if (s->kind == SCOPE_LOOP)
+        s->rv->choice->at[v->id] = (price){.value = v,
+                                           .save = n * COST_KEEP,
+                                           .bytes = n * (int)scalar_bytes(ir_local_attr(local)->elem),
+                                           .again = fill ? rev_fill_cost(fill) : -1,
+                                           .fill = fill};
+}
+
 static void set_price(scope *s, const ir_value *v)
 {
+    if (v->def && v->def->code == OP_LOCAL) {
+        set_array_price(s, v);
+        return;
+    }
     price *p = &s->rv->choice->at[v->id];
-    *p = (price){.value = v, .save = cost_of_saving(s), .again = -1};
+    *p = (price){.value = v, .save = cost_of_saving(s), .bytes = (int)scalar_bytes(v->type), .again = -1};
     if (s->kind == SCOPE_LOOP && s->index && v == s->primal->params[0])
         p->save = 0;
     else if (rev_can_recompute(s, v))
         p->again = v->def->code == OP_IF ? rev_cost_of_if(s, v->def) : rev_own_cost(v->def);
+    if (p->again >= 0 && v->def->code == OP_LLOAD) /* rather the array as a whole, if all of it is asked for */
+        p->save += COST_LOAD;
     p->must = p->again >= 0 && rev_is_free(s);
 }
 
@@ -120,7 +143,7 @@ void rev_set_prices(scope *s)
             set_price(s, op->res[i]);
 }
 
-static int64_t trips_of(const ir_op *loop)
+int64_t rev_guess_trips(const ir_op *loop)
 {
     if (ir_loop_attr(loop)->cond || !ir_is_const(loop->args[0]) || !ir_is_const(loop->args[1]))
         return TRIPS;
@@ -135,7 +158,7 @@ static int64_t times(const ir_region *r)
     int64_t n = 1;
     for (; r->parent && n < most_times; r = r->parent->region) {
         const ir_op *op = r->parent;
-        n *= op->code == OP_TASK ? MOST_TRIPS : op->code == OP_LOOP ? trips_of(op) : 1;
+        n *= op->code == OP_TASK ? MOST_TRIPS : op->code == OP_LOOP ? rev_guess_trips(op) : 1;
     }
     return n < most_times ? n : most_times;
 }
@@ -163,7 +186,7 @@ static int wanted_node(network *n, const price *p)
 static void want(network *n, int from, const ir_value *v)
 {
     const price *p = &n->c->at[v->id];
-    if (p->value && v->type != SC_PTR)
+    if (p->value && (v->type != SC_PTR || v->def->code == OP_LOCAL))
         cut_edge_add(&n->graph, from, wanted_node(n, p), CUT_NEVER);
 }
 
@@ -184,16 +207,26 @@ static void want_operands(network *n, int from, const ir_op *op)
         want_region(n, from, op->regions[k]);
 }
 
+static void want_all(network *n, int from, const array_fill *fill)
+{
+    const ir_value *const *outside;
+    const size_t count = rev_fill_takes(fill, &outside);
+    for (size_t i = 0; i < count; i++)
+        want(n, from, outside[i]);
+}
+
 /* Of choices that cost the same, the one that saves fewer bytes. */
 static void add_value(network *n, const price *p)
 {
     enum { MORE_THAN_BYTES = 16 };
-    const int64_t often = times(p->value->region), bytes = scalar_bytes(p->value->type);
+    const int64_t often = times(p->value->region);
     const int wanted = wanted_node(n, p), again = wanted + 1;
-    const int64_t save = often * (MORE_THAN_BYTES * p->save + bytes);
+    const int64_t save = often * (MORE_THAN_BYTES * p->save + p->bytes);
     cut_edge_add(&n->graph, wanted, again, p->must ? CUT_NEVER : save);
     cut_edge_add(&n->graph, again, CUT_SINK, p->again < 0 ? CUT_NEVER : MORE_THAN_BYTES * often * p->again);
-    if (p->again >= 0)
+    if (p->fill)
+        want_all(n, again, p->fill);
+    else if (p->again >= 0)
         want_operands(n, again, p->value->def);
 }
 
@@ -333,14 +366,20 @@ void rev_ask_for(rev_choice *c, const ir_value *v)
     c->asked[v->id] = true;
 }
 
+static bool can_be_had_again(scope *s, const ir_value *v)
+{
+    return v->def && v->def->code == OP_LOCAL ? rev_fill_of(s, v) != NULL : rev_can_recompute(s, v);
+}
+
 bool rev_saves(scope *s, const ir_value *v)
 {
     rev_choice *c = s->rv->choice;
-    if (!rev_can_recompute(s, v))
+    if (!can_be_had_again(s, v))
         return c->was_saved[v->id] = true;
     if (rev_is_free(s))
         return false;
     if (c->made && c->wanted[v->id]) /* what a trip can read again, the cut has not seen */
         return c->is_saved[v->id] && !(v->def->code == OP_LLOAD && c->at[v->id].again < 0);
-    return c->was_saved[v->id] = v->def->code != OP_IF && rev_own_cost(v->def) > cost_of_saving(s);
+    const bool cheap = v->def->code == OP_IF || (v->def->code != OP_LOCAL && rev_own_cost(v->def) <= cost_of_saving(s));
+    return c->was_saved[v->id] = !cheap;
 }

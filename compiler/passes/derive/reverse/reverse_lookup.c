@@ -212,7 +212,8 @@ ir_value *rev_load_again(scope *s, ir_builder *b, const ir_op *load, ir_value *a
 {
     scope *home = owner_of(s, load->args[0]);
     const rev_stored *of = array_is_final(s, load->args[0], load) ? NULL : began_with(s, load->args[0], load);
-    ir_layout *l = of ? of->layout : home->kind == SCOPE_ROOT ? NULL : keep_array(home, load->args[0]);
+    const bool again = array->def && array->def->code == OP_LOCAL; /* filled again, if it is not the root's own */
+    ir_layout *l = of ? of->layout : home->kind == SCOPE_ROOT || again ? NULL : keep_array(home, load->args[0]);
     if (of)
         array = of->kept;
     ir_value *element = l ? rev_stk_load(b, array, i, l, 0) : ir_lload(b, array, i);
@@ -263,6 +264,8 @@ static ir_value *recompute(scope *s, const ir_value *v)
     const ir_op *op = v->def;
     if (op->code == OP_IF)
         return rev_recompute_if(s, v);
+    if (op->code == OP_LOCAL)
+        return rev_fill_again(s, v);
     if (op->code == OP_LLOAD) {
         ir_value *array = lookup(s, op->args[0]), *i = lookup(s, op->args[1]);
         ir_builder at = rev_prologue(s, op->loc);
