@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "ir/ops.h"
-#include "passes/analysis/flow.h"
 
 bool activity_has_second_order(const ir_module *m)
 {

@@ -1,4 +1,4 @@
-/* What activity.c and forward.c share: which memory carries derivatives. */
+/* Which memory carries derivatives, and the engine that finds which values do. */
 #ifndef TKC_ACTIVITY_H
 #define TKC_ACTIVITY_H
 
@@ -14,5 +14,38 @@ bool *activity_no_storage(const ir_module *m);
 bool activity_has_second_order(const ir_module *m);
 /* The plane that holds tangents of the given one. */
 ir_plane activity_tangent_plane(ir_plane plane);
+
+/* ---- varied and useful sweeps of one function, with the memory model left to the caller ---- */
+
+enum { FLOW_CALLEE_LOADS = 1, FLOW_CALLEE_STORES = 2 };
+
+/* What passes through one slot of a saved-value layout. */
+typedef struct flow_slot {
+    const ir_layout *layout;
+    int64_t slot;
+    bool varied, useful;
+} flow_slot;
+
+typedef struct flow {
+    const ir_func *f;
+    bool *varied, *useful; /* indexed by value id */
+    VEC(flow_slot) slots;
+    bool changed;
+    /* Whether a load from that memory is varied, whether a store into it is useful, and what calls of f do of both
+     * (FLOW_CALLEE_*). */
+    bool (*load_active)(void *ctx, const ir_field *field, ir_plane plane);
+    bool (*store_active)(void *ctx, const ir_field *field, ir_plane plane);
+    unsigned (*callee)(void *ctx, const ir_func *f);
+    void *ctx;
+} flow;
+
+flow flow_create(const ir_func *f);
+void flow_free(flow *w);
+/* Run to the fixpoint from the bits that are set; true if any bit was added. */
+bool flow_vary(flow *w);
+bool flow_use(flow *w);
+/* Marks the parameters that are active inputs: of functions all floats, of kernels those with needs_grad (reverse) or
+ * all floats (forward). */
+void flow_mark_params(flow *w, activity_mode mode);
 
 #endif

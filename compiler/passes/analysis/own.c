@@ -13,6 +13,42 @@
  * the product does not wrap. Beyond them the element counts as anybody's. */
 enum { MAX_DISTINCT = 64, MAX_DEPTH = 8, MAX_STRIDE = 1 << 30 };
 
+/* ---- how far apart ---- */
+
+/* Extents as what they were made of. */
+static affine resolved(const ir_module *m, const affine *a)
+{
+    const affine none = {.ok = true};
+    affine sum = none;
+    sum.konst = a->konst;
+    sum.ok = a->ok;
+    for (int i = 0; i < a->n; i++) {
+        const ir_value *v = resolved_value(m, a->term[i]);
+        const affine term = affine_of(v);
+        sum = affine_plus(&sum, &term, a->coef[i]);
+    }
+    return sum;
+}
+
+bool affine_distance(const ir_module *m, const affine *a, const affine *b, int64_t *distance)
+{
+    const affine x = resolved(m, a), y = resolved(m, b);
+    affine d = affine_sub(&x, &y);
+    if (!d.ok)
+        return false;
+    for (int i = 0; i < d.n; i++)
+        for (int j = i + 1; j < d.n && d.coef[i] != 0; j++)
+            if (d.coef[i] + d.coef[j] == 0 && same_value(m, d.term[i], d.term[j]))
+                d.coef[i] = d.coef[j] = 0;
+    for (int i = 0; i < d.n; i++)
+        if (d.coef[i] != 0)
+            return false;
+    *distance = d.konst;
+    return true;
+}
+
+/* ---- subscripts with the index ---- */
+
 /* A subscript as *coef times index `iv` of the task plus something that is the same in all iterations. */
 static bool is_multiple(const ir_op *task, const affine *a, const ir_value *iv, int64_t *coef)
 {
@@ -115,7 +151,7 @@ static bool split(const ir_module *mod, const ir_op *task, const ir_value *v, co
                   const ir_value **y)
 {
     const ir_op *op = v->def;
-    for (int k = 0; k < 2 && op && op->code == OP_ADD; k++) {
+    for (int k = 0; k < 2 && op && op->code == OP_ADD && v->type == SC_I64; k++) { /* others wrap */
         const ir_op *product = op->args[k]->def;
         for (int i = 0; i < 2 && product && product->code == OP_MUL; i++) {
             *x = product->args[1 - i];

@@ -1,6 +1,5 @@
 /* Values as numbers: which are the same, which are known, which change from one iteration to the next. */
 #include "ir/ops.h"
-#include "passes/analysis/analysis.h"
 #include "passes/analysis/values.h"
 
 enum { DEPTH_MAX = 12 };
@@ -101,36 +100,4 @@ static bool depends_on(const ir_value *v, const ir_op *loop, int depth)
 bool value_depends_on(const ir_value *v, const ir_op *loop)
 {
     return depends_on(v, loop, 0);
-}
-
-/* Extents as what they were made of. */
-static affine resolved(const ir_module *m, const affine *a)
-{
-    const affine none = {.ok = true};
-    affine sum = none;
-    sum.konst = a->konst;
-    sum.ok = a->ok;
-    for (int i = 0; i < a->n; i++) {
-        const ir_value *v = resolved_value(m, a->term[i]);
-        const affine term = affine_of(v);
-        sum = affine_plus(&sum, &term, a->coef[i]);
-    }
-    return sum;
-}
-
-bool affine_distance(const ir_module *m, const affine *a, const affine *b, int64_t *distance)
-{
-    const affine x = resolved(m, a), y = resolved(m, b);
-    affine d = affine_sub(&x, &y);
-    if (!d.ok)
-        return false;
-    for (int i = 0; i < d.n; i++)
-        for (int j = i + 1; j < d.n && d.coef[i] != 0; j++)
-            if (d.coef[i] + d.coef[j] == 0 && same_value(m, d.term[i], d.term[j]))
-                d.coef[i] = d.coef[j] = 0;
-    for (int i = 0; i < d.n; i++)
-        if (d.coef[i] != 0)
-            return false;
-    *distance = d.konst;
-    return true;
 }

@@ -15,7 +15,6 @@
 #include "ir/ops.h"
 #include "passes/analysis/activity.h"
 #include "passes/analysis/analysis.h"
-#include "passes/analysis/flow.h"
 #include "passes/derive/derive.h"
 
 typedef struct func_state {

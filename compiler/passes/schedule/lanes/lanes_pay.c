@@ -66,7 +66,7 @@ static void weigh_region(balance *b, const ir_region *r, double times, bool apar
 bool lanes_pay(lanes_study *s)
 {
     balance b = {.s = s};
-    if (s->f->module->lanes == IR_LANES_ALL)
+    if (s->f->module->lanes == IR_WHEREVER_POSSIBLE)
         return true;
     weigh_region(&b, s->loop->regions[0], 1, false);
     if (!b.any_loop)
