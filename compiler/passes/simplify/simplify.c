@@ -17,6 +17,7 @@ void pass_simplify(ir_func *f)
     for (int round = 0; round < 12; round++) {
         bool changed = pass_fold(f);
         changed |= pass_cse(f);
+        changed |= pass_join(f);
         changed |= pass_array_stores(f);
         changed |= pass_dce(f);
         if (!changed)
