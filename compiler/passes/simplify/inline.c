@@ -3,8 +3,9 @@
 #include "passes/analysis/analysis.h"
 #include "passes/simplify/simplify.h"
 
-/* Operations; beyond, calls stay calls. */
-enum { SMALL = 60, SMALL_WITH_WRITES = 250, CALLER_LIMIT = 4000 };
+/* Operations; beyond, calls stay calls. Without loops a function of some calls is taken apart as well: a call keeps the
+ * loop around it from vectors, and hides what two of them have in common. */
+enum { SMALL = 60, SMALL_WITH_WRITES = 250, STRAIGHT = 150, STRAIGHT_COPIES = 400, CALLER_LIMIT = 4000 };
 
 static void count_op(ir_op *op, void *ctx)
 {
@@ -126,11 +127,28 @@ static void count_calls(const ir_module *m, count_list *counts)
     vec_free(&calls);
 }
 
+static void find_loop(ir_op *op, void *ctx)
+{
+    *(bool *)ctx |= op->code == OP_LOOP || op->code == OP_CALL;
+}
+
+/* No loops, and no calls, in which there might be some. */
+static bool is_straight(const ir_func *f)
+{
+    bool loops = false;
+    ir_walk(f->body, find_loop, &loops);
+    return !loops;
+}
+
 /* A function called once costs nothing to inline; a small one less than its call, but a chain of functions that call
  * each other twice must not double. */
 static bool is_worth_it(const ir_func *callee, int size, int calls)
 {
-    return calls == 1 || size <= (writes_memory(callee) ? SMALL_WITH_WRITES : SMALL);
+    if (calls == 1 || size <= SMALL)
+        return true;
+    if (size <= SMALL_WITH_WRITES && writes_memory(callee))
+        return true;
+    return size <= STRAIGHT && size * calls <= STRAIGHT_COPIES && is_straight(callee);
 }
 
 static void inline_into(ir_func *f, count_list *counts)
