@@ -183,8 +183,11 @@ bool simd_fits(const ir_func *f, const ir_op *op, const uint32_t *uses)
 static void mark(ir_op *op, void *ctx)
 {
     const simd_pass *s = ctx;
-    if (op->code == OP_LOOP)
-        ir_loop_attr(op)->simd = simd_fits(s->f, op, s->uses);
+    if (op->code != OP_LOOP)
+        return;
+    ir_loop_attr(op)->simd = simd_fits(s->f, op, s->uses);
+    if (ir_loop_attr(op)->simd && !s->f->module->debug)
+        mark_steps(op);
 }
 
 void pass_simd(ir_func *f)
