@@ -17,7 +17,7 @@
 #include "passes/analysis/analysis.h"
 #include "passes/simplify/simplify.h"
 
-enum { FAR = 4000 }; /* operations between two branches */
+enum { FAR = 1000 }; /* operations between two branches */
 
 typedef struct first_branch {
     uint32_t cond;
