@@ -368,7 +368,7 @@ void emit_local(cfn *c, const ir_op *op)
         c->e->uses_arrays = true;
         stmt(c, op->loc, "%s %s[%lld]%s;", scalar_c_type(ir_local_attr(op)->elem), name,
              (long long)(ir_local_attr(op)->count > 0 ? ir_local_attr(op)->count : 1),
-             ir_local_attr(op)->stacked ? "" : " = {0}");
+             ir_local_attr(op)->stacked || ir_local_attr(op)->set ? "" : " = {0}");
         define_name(c, op->res[0], name);
         break;
     }
