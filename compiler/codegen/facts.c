@@ -167,11 +167,12 @@ bool region_uses_stack(facts *x, const ir_region *r)
 
 static int64_t trips_guess(const ir_op *loop)
 {
-    enum { UNKNOWN = 32, MOST = 1000000 };
-    if (!ir_loop_attr(loop)->bounded || !ir_is_const(loop->args[0]) || !ir_is_const(loop->args[1]))
-        return UNKNOWN;
-    const int64_t n = ir_int(loop->args[1]) - ir_int(loop->args[0]);
-    return n < 1 ? 1 : n > MOST ? MOST : n;
+    enum { UNKNOWN = 32, OF_FOURS = 8, FEW = 2, MOST = 1000000 };
+    if (ir_loop_attr(loop)->bounded && ir_is_const(loop->args[0]) && ir_is_const(loop->args[1])) {
+        const int64_t n = ir_int(loop->args[1]) - ir_int(loop->args[0]);
+        return n < 1 ? 1 : n > MOST ? MOST : n;
+    }
+    return ir_loop_attr(loop)->fours ? OF_FOURS : ir_loop_attr(loop)->brief ? FEW : UNKNOWN;
 }
 
 int64_t region_cost(facts *x, const ir_region *r)

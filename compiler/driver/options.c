@@ -24,6 +24,7 @@ enum {
     OPT_LSP,
     OPT_RUN_PASS,
     OPT_LANES,
+    OPT_CHECKPOINTS,
     OPT_LIST_PASSES,
     OPT_DIAGNOSTICS,
     OPT_RUNTIME,
@@ -93,15 +94,17 @@ static int set_frameworks(options *o, const char *list)
     }
 }
 
-static int set_lanes(options *o, const char *when)
+/* --NAME=WHEN */
+static int set_where(ir_where *where, const char *name, const char *when)
 {
-    static const char *const names[] = {[IR_LANES_AUTO] = "auto", [IR_LANES_ALL] = "all", [IR_LANES_NONE] = "none"};
+    static const char *const names[] = {
+        [IR_WHERE_IT_PAYS] = "auto", [IR_WHEREVER_POSSIBLE] = "all", [IR_NOWHERE] = "none"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcmp(when, names[i])) {
-            o->lanes = (ir_lanes)i;
+            *where = (ir_where)i;
             return -1;
         }
-    return usage("--lanes=%s: must be auto, all or none", when);
+    return usage("--%s=%s: must be auto, all or none", name, when);
 }
 
 static int set_runtime(options *o, const char *where)
@@ -197,7 +200,9 @@ static int apply(options *o, int opt, const char *arg, poptContext con)
     case OPT_RUN_PASS:
         return add_pass(o, arg);
     case OPT_LANES:
-        return set_lanes(o, arg);
+        return set_where(&o->lanes, "lanes", arg);
+    case OPT_CHECKPOINTS:
+        return set_where(&o->checkpoints, "checkpoints", arg);
     case OPT_DIAGNOSTICS:
         return set_diagnostics(o, arg);
     case OPT_RUNTIME:
@@ -223,7 +228,7 @@ static int check_server(const options *o, bool explain)
         return usage("--lsp gets its files from the editor: '%s'", o->input);
     if (o->output || o->header || o->prefix || o->depfile || o->cc || o->dump_after || o->write_deps || o->embed ||
         o->in_place || explain || o->diagnostics != DIAG_FORMAT_TEXT)
-        return usage("--lsp goes with -I, -D, --real, --debug, --no-runtime, --lanes and -Werror alone");
+        return usage("--lsp goes with -I, -D, --real, --debug, --no-runtime, --lanes, --checkpoints and -Werror alone");
 #ifndef TKC_HAVE_LSP
     return usage("--lsp: this tkc was built without jansson (Debian: libjansson-dev)");
 #else
@@ -390,6 +395,9 @@ int options_parse(options *o, int argc, const char **argv)
          "Print how each write of the kernels and adjoints is made parallel", NULL},
         {"lanes", 0, POPT_ARG_STRING, NULL, OPT_LANES,
          "Which parallel loops run iterations side by side as lanes of vectors (auto: where it pays)", "auto|all|none"},
+        {"checkpoints", 0, POPT_ARG_STRING, NULL, OPT_CHECKPOINTS,
+         "Which loops of export funcs keep the state of each trip and compute the rest again (auto: where it pays)",
+         "auto|all|none"},
         {"diagnostics", 0, POPT_ARG_STRING, NULL, OPT_DIAGNOSTICS, "Form of errors and warnings (text)", "text|json"},
         {"Werror", 0, POPT_ARG_NONE | POPT_ARGFLAG_ONEDASH, &f.werror, 0, "Warnings are errors", NULL},
         {NULL, 'W', POPT_ARG_STRING | POPT_ARGFLAG_DOC_HIDDEN, NULL, OPT_WARNING, NULL, NULL},

@@ -38,7 +38,7 @@ typedef struct options {
     const char *dump_after; /* a pass's name, "all" or NULL */
     output_kind kind;
     unsigned frameworks; /* --python=torch,jax: PYTHON_TORCH, PYTHON_JAX */
-    ir_lanes lanes;
+    ir_where lanes, checkpoints;
     bool write_deps, explain, in_place, debug, line_directives, werror, no_runtime, embed, through_text;
     scalar real;
     diag_format diagnostics;

@@ -121,6 +121,7 @@ static bool check(run *r)
     r->ir->real = r->opt.real;
     r->ir->debug = r->opt.debug;
     r->ir->lanes = r->opt.lanes;
+    r->ir->checkpoints = r->opt.checkpoints;
     const check_options opt = {.real = r->opt.real,
                                .defines = r->opt.defines.at,
                                .ndefines = (int)r->opt.defines.len,
@@ -353,6 +354,7 @@ static int serve(const options *o)
                              .ndefines = o->defines.len,
                              .real = o->real,
                              .lanes = o->lanes,
+                             .checkpoints = o->checkpoints,
                              .debug = o->debug,
                              .no_runtime = o->no_runtime,
                              .werror = o->werror,

@@ -128,6 +128,14 @@ static void declare_carried(cfn *c, const ir_op *loop)
     }
 }
 
+/* A constant number of trips, of two vectors or more. */
+static bool is_fixed(const ir_op *loop)
+{
+    enum { TWO_VECTORS = 16 };
+    return ir_is_const(loop->args[0]) && ir_is_const(loop->args[1]) &&
+           ir_int(loop->args[1]) - ir_int(loop->args[0]) >= TWO_VECTORS;
+}
+
 /* "TK_SIMD_SUM(s, t)": the iterations' order does not matter. */
 static void simd_line(cfn *c, const ir_op *loop)
 {
@@ -137,10 +145,11 @@ static void simd_line(cfn *c, const ir_op *loop)
     for (int k = 0; k < ir_loop_ncarried(loop); k++)
         if (body->last->args[k] != body->params[first + k])
             sb_printf(&list, "%s%s", list.len ? ", " : "", c->v[body->params[first + k]->id].e.text);
+    const char *fixed = is_fixed(loop) ? "_FIXED" : "";
     if (list.len)
-        stmt(c, nowhere, "TK_SIMD_SUM(%s)", sb_str(&list));
+        stmt(c, nowhere, "TK_SIMD%s_SUM(%s)", fixed, sb_str(&list));
     else
-        stmt(c, nowhere, "TK_SIMD");
+        stmt(c, nowhere, "TK_SIMD%s", fixed);
     sb_free(&list);
 }
 

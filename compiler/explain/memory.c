@@ -192,7 +192,18 @@ void explain_needs(words *w, const ir_func *k)
 
 typedef struct taken {
     words *w;
+    VEC(const ir_layout *) told;
 } taken;
+
+/* Of a loop that stands twice, over whole strips and behind them, both have blocks, one after the other. */
+static bool is_told(taken *t, const ir_layout *l)
+{
+    for (size_t i = 0; i < t->told.len; i++)
+        if (t->told.at[i] == l)
+            return true;
+    vec_push(&t->told, l);
+    return false;
+}
 
 /* Whether what is allocated in r is free again when r ends. */
 static bool is_released(const ir_region *r)
@@ -229,10 +240,12 @@ static void take_block(const taken *t, const ir_op *op, formula bytes, const cha
 
 static void find_taken(ir_op *op, void *ctx)
 {
-    const taken *t = ctx;
+    taken *t = ctx;
     words *w = t->w;
     if (op->code == OP_STK_ALLOC) {
         const ir_layout *l = ir_slot_attr(op)->layout;
+        if (is_told(t, l))
+            return;
         take_block(t, op, formula_join(w, '*', layout_bytes(l), formula_of(w, op->args[0])),
                    "what the way back needs of the loop's trips");
     } else if (op->code == OP_LOCAL && (ir_local_attr(op)->stacked || op->nargs)) {
@@ -261,8 +274,9 @@ void explain_memory(words *w, const ir_func *f)
 {
     strbuf *out = w->out, own = {0};
     w->out = &own;
-    taken t = {w};
+    taken t = {.w = w};
     ir_walk(f->body, find_taken, &t);
+    vec_free(&t.told);
     w->out = out;
     if (own.len)
         say(w, "  ", "While %s_%s runs it takes", w->m->name, f->name);

@@ -101,6 +101,7 @@ typedef struct ir_attr_local {
     int64_t count; /* if there is no operand */
     scalar elem;
     bool set;     /* all elements that are read were stored before: they need no zeros */
+    bool cleared; /* all elements are zeros again when the region ends that it lives in; of floats */
     bool stacked; /* taken from the stack of saved values, not zeroed; by the frames pass */
 } ir_attr_local;
 
@@ -137,6 +138,7 @@ typedef struct ir_attr_loop {
     bool down;    /* index runs from hi-1 to lo */
     bool simd;    /* iterations are independent but for carried sums: may be vectorised with reordering */
     bool brief;   /* runs a few times only: not worth vectorising */
+    bool fours;   /* does four trips at a time, what is left of them is behind it; by the jam pass */
     bool forall;  /* iterations are unordered by the language (inner part of a task after the rows pass) */
 } ir_attr_loop;
 

@@ -339,8 +339,8 @@ static inline bool ir_is_export(const ir_func *f)
     return f->kind == IR_KERNEL && f->pure;
 }
 
-/* Which parallel loops run their iterations as lanes of vectors: passes/schedule/lanes/lanes.c */
-typedef enum ir_lanes { IR_LANES_AUTO, IR_LANES_ALL, IR_LANES_NONE } ir_lanes;
+/* What a pass may do in more than one way: where it is to do it. */
+typedef enum ir_where { IR_WHERE_IT_PAYS, IR_WHEREVER_POSSIBLE, IR_NOWHERE } ir_where;
 
 struct ir_module {
     arena *mem;
@@ -350,7 +350,8 @@ struct ir_module {
     const char *source; /* path of the .tk file, for comments */
     scalar real;
     bool debug;               /* --debug */
-    ir_lanes lanes;           /* --lanes */
+    ir_where lanes;           /* parallel loops whose iterations run as lanes: passes/schedule/lanes/lanes.c */
+    ir_where checkpoints;     /* loops that are swept from states: passes/derive/reverse/reverse_checkpoint.c */
     VEC(ir_struct *) structs; /* members before those that hold them */
     VEC(ir_field *) fields;   /* then the arrays of kernels, then those of export funcs */
     size_t nfields;           /* without these */

@@ -13,7 +13,7 @@ typedef struct lsp_options {
     const char *const *include_dirs, *const *defines;
     size_t ninclude_dirs, ndefines;
     scalar real;
-    ir_lanes lanes;
+    ir_where lanes, checkpoints;
     bool debug, no_runtime, werror, verify;
     const char *version;
     /* Address of the page that explains a diagnostic; NULL: there is none. The caller frees it. */

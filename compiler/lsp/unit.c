@@ -100,6 +100,7 @@ static tx_module *check(unit *u, const lsp_options *o, const char *name)
     u->ir->real = o->real;
     u->ir->debug = o->debug;
     u->ir->lanes = o->lanes;
+    u->ir->checkpoints = o->checkpoints;
     const check_options opt = {.log = &u->log,
                                .real = o->real,
                                .defines = o->defines,

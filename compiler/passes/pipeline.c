@@ -249,6 +249,12 @@ static void invariants(ir_func *f)
         pass_cse(f);
 }
 
+static void unread_stores(ir_func *f)
+{
+    if (pass_unread_stores(f))
+        pass_simplify(f);
+}
+
 /* What becomes a sum over a task no earlier than here is added in f64 as well. */
 static void row_sums(ir_func *f)
 {
@@ -279,6 +285,24 @@ static void masks(ir_func *f)
 static void lanes(ir_func *f)
 {
     if (pass_lanes(f)) {
+        pass_cse(f);
+        pass_licm(f);
+        pass_dce(f);
+    }
+}
+
+static void jam(ir_func *f)
+{
+    if (pass_jam(f)) {
+        pass_simplify(f);
+        pass_licm(f);
+        pass_dce(f);
+    }
+}
+
+static void extrema(ir_func *f)
+{
+    if (pass_extrema(f)) {
         pass_cse(f);
         pass_licm(f);
         pass_dce(f);
@@ -342,6 +366,7 @@ static const pass_row table[] = {
     {"arrays", "arrays of the host that are written", ON_PRIMALS, NULL, NULL, pass_arrays, 0},
     {"reverse", "adjoints of kernels", ON_PRIMALS, NULL, derive_grad, NULL, IR_GONE_OLD},
     {"reverse-simplify", "clean-up of adjoints", ON_ADJOINTS, NULL, NULL, pass_simplify, 0},
+    {"unread-stores", "what adjoints store into arrays, and do not read", ON_ADJOINTS, NULL, NULL, unread_stores, 0},
     {"rules", "data-access rules: overwritten reads and races are errors", ON_SOURCES, NULL, pass_rules, NULL, 0},
     {"adjoint-decisions", "what decides nothing in an adjoint need not be exact there", ON_MODULE,
      pass_adjoint_decisions, NULL, NULL, 0},
@@ -384,6 +409,8 @@ static const pass_row table[] = {
     {"slabs", "the part of a field that a task scatters into", ON_KERNELS, NULL, NULL, pass_slabs, 0},
     {"masks", "small branches in what becomes lanes", ON_KERNELS, NULL, NULL, masks, 0},
     {"lanes", "iterations with inner loops as lanes of vectors", ON_KERNELS, NULL, NULL, lanes, 0},
+    {"jam", "trips of loops over lanes four at a time", ON_KERNELS, NULL, NULL, jam, 0},
+    {"extrema", "minima and maxima over a row, some iterations side by side", ON_KERNELS, NULL, NULL, extrema, 0},
     {"frames", "large arrays, and those of sizes known at run time, on the stack of saved values", ON_ALL, NULL, NULL,
      pass_frames, IR_GONE_SIZED},
     {"selects", "branches that keep loops from being vectorised", ON_ALL, NULL, NULL, selects, 0},

@@ -14,9 +14,9 @@ kernel spread() -> real { var lo = 9.0; var hi = -9.0; for i in x { lo = min(lo,
 kernel spread_again() -> real { return spread(); }
 TK
 $TKC shared.tk --real=f64 -o shared.c
-# the launch of fill, its adjoint and its JVP, those of total, and those of other
-[ "$(grep -c 'sin(' shared.c)" -le 5 ]
-[ "$(grep -c 'cos(' shared.c)" -le 5 ]
+# the launch of fill, its adjoint and its JVP, those of total, and those of other; each for whole strips of lanes and for what is left
+[ "$(grep -c 'sin(' shared.c)" -le 10 ]
+[ "$(grep -c 'cos(' shared.c)" -le 10 ]
 for loop in again spread_again; do
     ! grep -E "^(static void|TK_BODY void) shared__$loop(_grad|_jvp|_hvp)?_task" shared.c
     ! grep -E "^struct shared__$loop.*_(saved[0-9]*|args|partial) \{" shared.c

@@ -160,6 +160,10 @@ class Runner:
     def debug(self, module):
         return self.args.validate or self.args.broken or module in self.validated
 
+    def checkpointed(self, programs):
+        """Every third batch: what a compiler that counts costs would seldom do."""
+        return int(programs[0].seed.rsplit(".", 2)[1]) % 3 == 1
+
     def batch(self, b):
         module, programs = generate.make_module(f"{self.args.seed}.{b}", BATCH)
         if b % 4 == 3:
@@ -212,7 +216,7 @@ class Runner:
             (tmp / "common.tk").write_text(module.common())
             text, starts = generate.module_text(module, programs, imports)
             (tmp / "rnd.tk").write_text(text)
-            status, out, err = run([self.tkc, "rnd.tk", "--real=f64", *module.options(), "-o", "rnd.c", "--explain-adjoint", *["--debug"] * self.debug(module)], cwd=tmp)
+            status, out, err = run([self.tkc, "rnd.tk", "--real=f64", *module.options(), "-o", "rnd.c", "--explain-adjoint", *["--debug"] * self.debug(module), *["--checkpoints=all"] * self.checkpointed(programs)], cwd=tmp)
             if status == 0 and not err:
                 for line in out.splitlines():
                     m = re.match(r"\s+\S+:\d+:\d+: \S+ \S+: (.*)", line)

@@ -103,6 +103,7 @@ static void local_op(ir_text *t, ir_op *op)
         text_i64(t, &ir_local_attr(op)->count, 0, INT64_MAX);
     text_lit(t, "]");
     text_flag(t, " set", &ir_local_attr(op)->set);
+    text_flag(t, " cleared", &ir_local_attr(op)->cleared);
     text_flag(t, " stacked", &ir_local_attr(op)->stacked);
 }
 
@@ -124,6 +125,7 @@ static void loop_head(ir_text *t, ir_op *op)
     text_flag(t, " down", &a->down);
     text_flag(t, " simd", &a->simd);
     text_flag(t, " brief", &a->brief);
+    text_flag(t, " fours", &a->fours);
     text_flag(t, " forall", &a->forall);
     text_lit(t, " ");
     const bool bounded = bounds(t, op, 0, a->bounded && op->nargs >= 2);

@@ -405,6 +405,63 @@ static bool refuse(const ir_func *f, src_loc at)
     return false;
 }
 
+enum { PRINTED = 20000 }; /* operations */
+
+/* A number of the sum, and how often it is added. */
+typedef struct addend {
+    ir_value *value;
+    int64_t times;
+} addend;
+
+typedef VEC(addend) addend_list;
+
+static void add_addend(addend_list *sum, ir_value *v, int64_t times)
+{
+    const ir_op *op = v->def;
+    if (op && op->code == OP_MUL && ir_is_const(op->args[1]) && ir_int(op->args[1]) > 0 &&
+        ir_int(op->args[1]) <= INT32_MAX && times <= INT32_MAX) {
+        add_addend(sum, op->args[0], times * ir_int(op->args[1]));
+        return;
+    }
+    for (size_t i = 0; i < sum->len; i++)
+        if (sum->at[i].value == v) {
+            sum->at[i].times += times;
+            return;
+        }
+    vec_push(sum, ((addend){v, times}));
+}
+
+/* Arrays of one size are one product of the formula. */
+static void collect(ir_func *w)
+{
+    ir_op *y = ir_yield_of(w->body);
+    addend_list sum = {0};
+    VEC(ir_value *) left = {0};
+    vec_push(&left, y->args[0]);
+    int64_t looked_at = 0;
+    while (left.len > 0 && looked_at++ < PRINTED) {
+        ir_value *v = left.at[--left.len];
+        if (v->def && v->def->code == OP_ADD) {
+            vec_push(&left, v->def->args[0]);
+            vec_push(&left, v->def->args[1]);
+        } else {
+            add_addend(&sum, v, 1);
+        }
+    }
+    const bool whole = left.len == 0;
+    vec_free(&left);
+    ir_builder b = {.func = w, .region = w->body, .before = y, .loc = y->loc};
+    ir_value *total = NULL;
+    for (size_t i = sum.len; i-- > 0 && whole;) {
+        const addend a = sum.at[i];
+        ir_value *v = a.times == 1 ? a.value : ir_op2(&b, OP_MUL, a.value, ir_const_i(&b, SC_I64, a.times));
+        total = total ? ir_op2(&b, OP_ADD, total, v) : v;
+    }
+    if (whole)
+        y->args[0] = total;
+    vec_free(&sum);
+}
+
 static bool size_func(ir_func *f)
 {
     ir_func *w = formula_of(f);
@@ -419,7 +476,8 @@ static bool size_func(ir_func *f)
     w->results = ARENA_ARRAY(f->module->mem, scalar, 1);
     w->results[0] = SC_I64;
     pass_simplify(w);
-    enum { PRINTED = 20000 };
+    collect(w);
+    pass_simplify(w);
     if (printed(ir_yield_of(w->body)->args[0], PRINTED) >
         PRINTED) /* nobody reads such a macro, and compilers choke on it */
         return refuse(f, f->loc);

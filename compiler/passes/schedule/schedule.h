@@ -55,6 +55,13 @@ bool pass_masks(ir_func *f);
  * passes/schedule/lanes/lanes.c */
 bool pass_lanes(ir_func *f);
 
+/* Minima and maxima that a row's loop carries are found in lanes. passes/schedule/extrema.c */
+bool pass_extrema(ir_func *f);
+
+/* Trips of loops over lanes run four at a time, where all of them look at the same elements.
+ * passes/schedule/lanes/jam.c */
+bool pass_jam(ir_func *f);
+
 /* Branches with functions of the C library become selects, where a loop can be vectorised then.
  * passes/schedule/selects.c */
 bool pass_selects(ir_func *f);

@@ -102,8 +102,28 @@ static bool are_of_one(const ir_op *a, const ir_op *b)
                  : a->args[0] == b->args[0];
 }
 
-/* What is stored into has an element for each iteration: all accesses are of that one, and none comes behind the store.
- */
+/* Neighbouring iterations have neighbouring elements. */
+static bool is_step_one(const simd_check *c, const affine *a)
+{
+    for (int k = 0; k < a->n; k++)
+        if (a->term[k] == c->loop->regions[0]->params[0])
+            return a->coef[k] == 1;
+    return false;
+}
+
+/* All iterations of a constant number of them are closer to each other than these two elements. */
+static bool are_far_apart(const simd_check *c, const affine *a, const affine *b)
+{
+    const ir_value *lo = c->loop->args[0], *hi = c->loop->args[1];
+    const affine d = affine_sub(a, b);
+    if (!d.ok || d.n || !ir_is_const(lo) || !ir_is_const(hi))
+        return false;
+    const int64_t trips = ir_int(hi) - ir_int(lo);
+    return d.konst >= trips || -d.konst >= trips;
+}
+
+/* What is stored into has an element for each iteration: all accesses are of that one, or of others that none of these
+ * iterations has, and none comes behind the store. */
 static bool is_apart(const simd_check *c, const ir_op *store)
 {
     const affine at = affine_of(store->args[1]);
@@ -115,6 +135,8 @@ static bool is_apart(const simd_check *c, const ir_op *store)
         if (!are_of_one(op, store))
             continue;
         const affine a = affine_of(op->args[1]);
+        if (is_step_one(c, &at) && are_far_apart(c, &a, &at))
+            continue;
         if (behind || !affine_equal(&a, &at))
             return false;
         behind |= op == store;

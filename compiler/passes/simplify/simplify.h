@@ -65,6 +65,8 @@ bool pass_inductions(ir_func *f);
 /* Stores into local arrays that are overwritten before anybody reads the element go.
  * passes/simplify/array_stores.c */
 bool pass_array_stores(ir_func *f);
+/* Stores into local arrays whose elements are all stored again before one is read. passes/simplify/unread_stores.c */
+bool pass_unread_stores(ir_func *f);
 
 /* Replaces STOP and SLOPE by their first operand; after all differentiation. */
 void pass_drop_stop(ir_func *f);

@@ -57,6 +57,16 @@
 #define TK_STEP(i) (i)
 #endif
 
+/* The same before a loop of a constant number of trips, of several vectors. clang would unroll it before it looks for
+ * vectors, and finds fewer in what comes of that. */
+#ifdef __clang__
+#define TK_SIMD_FIXED TK_SIMD TK_PRAGMA_(clang loop unroll(disable))
+#define TK_SIMD_FIXED_SUM(...) TK_SIMD_SUM(__VA_ARGS__) TK_PRAGMA_(clang loop unroll(disable))
+#else
+#define TK_SIMD_FIXED TK_SIMD
+#define TK_SIMD_FIXED_SUM(...) TK_SIMD_SUM(__VA_ARGS__)
+#endif
+
 /* In a loop that adds several terms to a carried float in order: gcc before 12.4 and 13.2 vectorises such a sum wrongly
  * and counts terms twice (its bug 110381). In order, there is little to gain from vectors. */
 #if defined(__GNUC__) && !defined(__clang__) && \

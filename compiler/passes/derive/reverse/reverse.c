@@ -32,6 +32,7 @@ static rev rev_begin(ir_func *f, ir_func *out, const activity *act, rev_choice *
     rv.adj = ARENA_ARRAY(mem, ir_value *, n);
     rv.shadow = ARENA_ARRAY(mem, ir_value *, n);
     rv.kept = ARENA_ARRAY(mem, ir_layout *, n);
+    rv.filled = ARENA_ARRAY(mem, rev_filled, n);
     rv.last_store = ARENA_ARRAY(mem, const ir_op *, n);
     rv.scanned = ARENA_ARRAY(mem, bool, n);
     out->next_value = 0;

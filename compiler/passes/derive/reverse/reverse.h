@@ -20,6 +20,20 @@ typedef struct adj_array {
     ir_value *shadow;
 } adj_array;
 
+/* A local array from around a checkpointed loop, and where its trips find what that held. */
+typedef struct rev_held {
+    const ir_value *primal;
+    ir_value *there;
+} rev_held;
+
+/* One from around it that its trips store into. */
+typedef struct rev_stored {
+    const ir_value *primal;
+    const ir_op *first, *last; /* operations of the body that do */
+    ir_value *kept;            /* what it held when the trip began; NULL: nobody asks for that */
+    ir_layout *layout;
+} rev_stored;
+
 typedef enum scope_kind {
     SCOPE_ROOT,   /* both sweeps stand in one region: function, kernel, body of a task or of a fused loop */
     SCOPE_BRANCH, /* of an if */
@@ -44,6 +58,13 @@ typedef struct rev rev;
 typedef struct scope scope;
 typedef struct saved_plan saved_plan;
 typedef struct rev_choice rev_choice;
+typedef struct array_fill array_fill;
+
+typedef struct rev_filled {
+    bool looked;
+    array_fill *fill; /* NULL: cannot be filled again */
+} rev_filled;
+
 struct scope {
     rev *rv;
     scope *outer;
@@ -54,9 +75,12 @@ struct scope {
     VEC(adj_entry) outer_adj;
     uint32_t *slot; /* open addressing over outer_adj: primal id -> index + 1 */
     uint32_t nslots;
-    bool uses_stack;       /* roots: allocated saved values */
-    bool fused;            /* roots: the body of a loop (reverse_fused.c) */
-    bool once;             /* and one iteration of it alone (reverse_winner.c) */
+    bool uses_stack;    /* roots: allocated saved values */
+    bool fused;         /* roots: the body of a loop (reverse_fused.c, reverse_checkpoint.c) */
+    bool checkpointed;  /* and each trip has a state to begin with */
+    bool once;          /* and one iteration of it alone (reverse_winner.c) */
+    VEC(rev_held) held; /* and these arrays that it reads lie elsewhere */
+    VEC(rev_stored) stored;
     VEC(adj_array) arrays; /* tasks: kernel-level arrays that the body reads */
     /* branches and loops */
     ir_op *fwd_op; /* the forward sweep's if or loop */
@@ -84,6 +108,7 @@ struct rev {
     ir_value **adj;           /* primal id -> adjoint so far, in the scope that owns the value */
     ir_value **shadow;        /* LOCAL id -> array of adjoints */
     ir_layout **kept;         /* LOCAL id -> of the blocks that the iterations of its loop keep; NULL: not kept */
+    rev_filled *filled;       /* LOCAL id -> what fills it */
     const ir_op **last_store; /* LOCAL id -> last operation of its own region that stores into it; valid when scanned */
     bool *scanned;
     bool *demanded; /* primal id -> a pull-back may need it, or what is computed from it; NULL: not looked at yet */
@@ -143,10 +168,18 @@ void rev_sweep_body(scope *s, scope *c, const ir_op *op);
 /* reverse_fused.c */
 /* Whether the loop's iterations are swept forwards and backwards one by one. */
 bool rev_is_fused(scope *s, const ir_op *loop);
+/* Whether what the loop carries as number k is a sum, which nobody looks at in a trip. */
+bool rev_hands_on_sum(rev *rv, const ir_op *loop, int k);
 /* Whether an operation of the loop's body does the same when its iteration is done once more, later. written: what the
  * function changes meanwhile; NULL: memory is what it was. */
 bool rev_repeats(const ir_op *loop, const ir_op *op, const effects *written);
 void rev_fused_loop(scope *s, const ir_op *op);
+
+/* reverse_checkpoint.c */
+/* Whether each trip of the loop is swept forwards once more, from the state that it began with, which is kept. */
+bool rev_is_checkpointed(scope *s, const ir_op *loop);
+/* At the start of the reverse loop's body c, one of s: what the trip began with is there again. */
+void rev_restore_trip(scope *s, scope *c);
 
 /* reverse_winner.c */
 /* Whether all that the loop carries is a minimum or maximum, which one iteration has set. */
@@ -206,6 +239,9 @@ void rev_set_prices(scope *s);
 /* Whether v of the scope s is saved; else it can be computed again. */
 bool rev_saves(scope *s, const ir_value *v);
 int rev_own_cost(const ir_op *op);
+/* Whether a loop that could be is to be checkpointed; the arrays of its state, and how many numbers it has. */
+bool rev_checkpoints(rev_choice *c, const ir_op *loop, const ir_value *const *arrays, size_t n, int numbers);
+int64_t rev_guess_trips(const ir_op *loop);
 
 /* reverse_demand.c */
 /* Whether the adjoint may ask for what the loop carries. */
@@ -219,6 +255,16 @@ bool rev_if_is_cheap(scope *s, const ir_op *op);
 int rev_cost_of_if(scope *s, const ir_op *op);
 /* The `if` that v is a result of once more, at the start of s->rev. */
 ir_value *rev_recompute_if(scope *s, const ir_value *v);
+
+/* reverse_fill.c: local arrays that the reverse sweep fills again */
+/* What that takes; NULL: it cannot be done. home: the scope of the loop in whose body the array lives, else there is
+ * nothing to gain. */
+const array_fill *rev_fill_of(scope *home, const ir_value *array);
+int rev_fill_cost(const array_fill *fill); /* of an iteration of the loop */
+/* How many values it takes from outside of the operations that store, and which. */
+size_t rev_fill_takes(const array_fill *fill, const ir_value *const **outside);
+/* The array at the start of home->rev. */
+ir_value *rev_fill_again(scope *home, const ir_value *array);
 
 /* reverse_buffer.c: saving */
 /* A value of s->fwd as a value usable anywhere in s->rev. */

@@ -21,6 +21,8 @@ void rev_scope_free(scope *s)
     vec_free(&s->outer_adj);
     vec_free(&s->carry);
     vec_free(&s->arrays);
+    vec_free(&s->held);
+    vec_free(&s->stored);
     free(s->slot);
     s->slot = NULL;
 }

@@ -24,19 +24,32 @@
 enum {
     COST_SAVE_LOOP = 6,
     COST_SAVE_BRANCH = 2,
+    COST_KEEP = 5, /* an element of an array: it is stored in any case, but not into memory that stays */
     COST_LOAD = 2,
     TRIPS = 16, /* of a loop that does not tell */
-    MOST_TRIPS = 64
+    MOST_TRIPS = 64,
+    MOST_ELEMENTS = 1 << 16
 };
 static const int64_t most_times = INT64_C(1) << 32;
 
 /* What it costs to have a value in the reverse sweep, each time that its region is run. */
 typedef struct price {
     const ir_value *value; /* NULL: not of a scope that may save */
-    int save;
-    int again; /* -1: cannot be computed again */
-    bool must; /* be computed again */
+    int save, bytes;
+    int again;              /* -1: cannot be computed again */
+    bool must;              /* be computed again */
+    const array_fill *fill; /* of a local array; else NULL */
 } price;
+
+/* A loop that could be checkpointed, and its state. */
+typedef struct checkpoint {
+    struct checkpoint *next;
+    const ir_op *loop;
+    const ir_value **arrays;
+    size_t n;
+    int numbers;
+    bool taken;
+} checkpoint;
 
 struct rev_choice {
     bool made;
@@ -44,6 +57,7 @@ struct rev_choice {
     bool *asked;             /* by a pull-back */
     bool *was_saved;         /* by the first adjoint */
     bool *wanted, *is_saved; /* made */
+    checkpoint *loops;       /* that could be checkpointed; the innermost one first */
 };
 
 rev_choice *rev_choice_begin(const ir_func *f)
@@ -87,14 +101,34 @@ static int cost_of_saving(const scope *s)
     return s->kind == SCOPE_LOOP ? cost + COST_SAVE_LOOP : cost;
 }
 
+static void set_array_price(scope *s, const ir_value *v)
+{
+    const ir_op *local = v->def;
+    const int64_t count = local->nargs ? TRIPS : ir_local_attr(local)->count;
+    const int n = count < 1 ? 1 : count < MOST_ELEMENTS ? (int)count : MOST_ELEMENTS;
+    const array_fill *fill = rev_fill_of(s, v);
+    if (s->kind == SCOPE_LOOP)
+        s->rv->choice->at[v->id] = (price){.value = v,
+                                           .save = n * COST_KEEP,
+                                           .bytes = n * (int)scalar_bytes(ir_local_attr(local)->elem),
+                                           .again = fill ? rev_fill_cost(fill) : -1,
+                                           .fill = fill};
+}
+
 static void set_price(scope *s, const ir_value *v)
 {
+    if (v->def && v->def->code == OP_LOCAL) {
+        set_array_price(s, v);
+        return;
+    }
     price *p = &s->rv->choice->at[v->id];
-    *p = (price){.value = v, .save = cost_of_saving(s), .again = -1};
+    *p = (price){.value = v, .save = cost_of_saving(s), .bytes = (int)scalar_bytes(v->type), .again = -1};
     if (s->kind == SCOPE_LOOP && s->index && v == s->primal->params[0])
         p->save = 0;
     else if (rev_can_recompute(s, v))
         p->again = v->def->code == OP_IF ? rev_cost_of_if(s, v->def) : rev_own_cost(v->def);
+    if (p->again >= 0 && v->def->code == OP_LLOAD) /* rather the array as a whole, if all of it is asked for */
+        p->save += COST_LOAD;
     p->must = p->again >= 0 && rev_is_free(s);
 }
 
@@ -109,7 +143,7 @@ void rev_set_prices(scope *s)
             set_price(s, op->res[i]);
 }
 
-static int64_t trips_of(const ir_op *loop)
+int64_t rev_guess_trips(const ir_op *loop)
 {
     if (ir_loop_attr(loop)->cond || !ir_is_const(loop->args[0]) || !ir_is_const(loop->args[1]))
         return TRIPS;
@@ -124,7 +158,7 @@ static int64_t times(const ir_region *r)
     int64_t n = 1;
     for (; r->parent && n < most_times; r = r->parent->region) {
         const ir_op *op = r->parent;
-        n *= op->code == OP_TASK ? MOST_TRIPS : op->code == OP_LOOP ? trips_of(op) : 1;
+        n *= op->code == OP_TASK ? MOST_TRIPS : op->code == OP_LOOP ? rev_guess_trips(op) : 1;
     }
     return n < most_times ? n : most_times;
 }
@@ -152,7 +186,7 @@ static int wanted_node(network *n, const price *p)
 static void want(network *n, int from, const ir_value *v)
 {
     const price *p = &n->c->at[v->id];
-    if (p->value && v->type != SC_PTR)
+    if (p->value && (v->type != SC_PTR || v->def->code == OP_LOCAL))
         cut_edge_add(&n->graph, from, wanted_node(n, p), CUT_NEVER);
 }
 
@@ -173,17 +207,130 @@ static void want_operands(network *n, int from, const ir_op *op)
         want_region(n, from, op->regions[k]);
 }
 
+static void want_all(network *n, int from, const array_fill *fill)
+{
+    const ir_value *const *outside;
+    const size_t count = rev_fill_takes(fill, &outside);
+    for (size_t i = 0; i < count; i++)
+        want(n, from, outside[i]);
+}
+
 /* Of choices that cost the same, the one that saves fewer bytes. */
 static void add_value(network *n, const price *p)
 {
     enum { MORE_THAN_BYTES = 16 };
-    const int64_t often = times(p->value->region), bytes = scalar_bytes(p->value->type);
+    const int64_t often = times(p->value->region);
     const int wanted = wanted_node(n, p), again = wanted + 1;
-    const int64_t save = often * (MORE_THAN_BYTES * p->save + bytes);
+    const int64_t save = often * (MORE_THAN_BYTES * p->save + p->bytes);
     cut_edge_add(&n->graph, wanted, again, p->must ? CUT_NEVER : save);
     cut_edge_add(&n->graph, again, CUT_SINK, p->again < 0 ? CUT_NEVER : MORE_THAN_BYTES * often * p->again);
-    if (p->again >= 0)
+    if (p->fill)
+        want_all(n, again, p->fill);
+    else if (p->again >= 0)
         want_operands(n, again, p->value->def);
+}
+
+/* ---- checkpoints ---- */
+
+bool rev_checkpoints(rev_choice *c, const ir_op *loop, const ir_value *const *arrays, size_t n, int numbers)
+{
+    for (const checkpoint *p = c->loops; p; p = p->next)
+        if (p->loop == loop)
+            return p->taken;
+    if (c->made)
+        return false;
+    arena *mem = loop->region->func->module->mem;
+    checkpoint *p = ARENA_NEW(mem, checkpoint);
+    *p = (checkpoint){c->loops, loop, ARENA_ARRAY(mem, const ir_value *, n + 1), n, numbers, false};
+    for (size_t i = 0; i < n; i++)
+        p->arrays[i] = arrays[i];
+    c->loops = p;
+    return false;
+}
+
+typedef struct sweep {
+    int64_t again; /* what sweeping all trips forwards once more costs; an access half an operation, as it is cached */
+    bool open;     /* a loop has a number of trips that is not known here */
+} sweep;
+
+static void weigh(ir_op *op, void *ctx)
+{
+    sweep *s = ctx;
+    const int64_t often = times(op->region);
+    if (op->code == OP_LOOP)
+        s->open |= ir_loop_attr(op)->cond || !ir_is_const(op->args[0]) || !ir_is_const(op->args[1]);
+    s->again += op_is_pure_table(op->code) ? often * rev_own_cost(op) : often / 2;
+}
+
+typedef struct touching {
+    const ir_value *array;
+    int64_t often;
+} touching;
+
+static void find_touch(ir_op *op, void *ctx)
+{
+    touching *t = ctx;
+    const int64_t often = times(op->region);
+    if ((op->code == OP_LLOAD || op->code == OP_LSTORE) && op->args[0] == t->array && often > t->often)
+        t->often = often;
+}
+
+/* Elements that all trips keep of an array; as many as they touch, if its size is not known here. */
+static int64_t kept_of(const ir_op *loop, const ir_value *array)
+{
+    if (!array->def->nargs)
+        return times(loop->regions[0]) * ir_local_attr(array->def)->count;
+    touching t = {array, 0};
+    ir_walk(loop->regions[0], find_touch, &t);
+    return t.often;
+}
+
+static int64_t cost_of_saves_in(const network *n, const ir_op *loop)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < n->found.len; i++) {
+        const price *p = n->found.at[i];
+        if (n->c->is_saved[p->value->id] && ir_region_is_ancestor(loop->regions[0], p->value->region))
+            sum += times(p->value->region) * p->save;
+    }
+    return sum;
+}
+
+/* A third of the memory, or less, for little more time: beyond the caches a save costs as much as a few operations, and
+ * what one trip saves stays in them. All that stays there in any case is left alone. */
+static bool pays(const network *n, const checkpoint *p)
+{
+    enum { IN_CACHE = 16 * 1024, LESS = 3 };
+    sweep s = {0};
+    weigh((ir_op *)p->loop, &s);
+    s.again = 0;
+    ir_walk(p->loop->regions[0], weigh, &s);
+    int64_t state = times(p->loop->regions[0]) * p->numbers;
+    for (size_t i = 0; i < p->n; i++)
+        state += kept_of(p->loop, p->arrays[i]);
+    const int64_t saves = cost_of_saves_in(n, p->loop);
+    const bool small = !s.open && saves / COST_SAVE_LOOP * (int64_t)sizeof(double) <= IN_CACHE;
+    return !small && saves >= LESS * COST_SAVE_LOOP * state && s.again <= saves + saves / 2;
+}
+
+/* One in another would do all of its work a third time. */
+static bool holds_taken(const rev_choice *c, const ir_op *loop)
+{
+    for (const checkpoint *p = c->loops; p; p = p->next)
+        if (p->taken && ir_region_is_ancestor(loop->regions[0], p->loop->region))
+            return true;
+    return false;
+}
+
+static bool take_checkpoints(rev_choice *c, const network *n)
+{
+    bool any = false;
+    for (checkpoint *p = c->loops; p; p = p->next) {
+        const ir_where where = p->loop->region->func->module->checkpoints;
+        p->taken = where != IR_NOWHERE && !holds_taken(c, p->loop) && (where == IR_WHEREVER_POSSIBLE || pays(n, p));
+        any |= p->taken;
+    }
+    return any;
 }
 
 bool rev_choose(rev_choice *c, const ir_func *f)
@@ -205,6 +352,7 @@ bool rev_choose(rev_choice *c, const ir_func *f)
         better |= c->wanted[id] && c->is_saved[id] != c->was_saved[id];
     }
     c->made = true;
+    better |= take_checkpoints(c, &n);
     cut_free(&n.graph);
     vec_free(&n.found);
     free(n.node);
@@ -218,14 +366,20 @@ void rev_ask_for(rev_choice *c, const ir_value *v)
     c->asked[v->id] = true;
 }
 
+static bool can_be_had_again(scope *s, const ir_value *v)
+{
+    return v->def && v->def->code == OP_LOCAL ? rev_fill_of(s, v) != NULL : rev_can_recompute(s, v);
+}
+
 bool rev_saves(scope *s, const ir_value *v)
 {
     rev_choice *c = s->rv->choice;
-    if (!rev_can_recompute(s, v))
+    if (!can_be_had_again(s, v))
         return c->was_saved[v->id] = true;
     if (rev_is_free(s))
         return false;
-    if (c->made && c->wanted[v->id])
-        return c->is_saved[v->id];
-    return c->was_saved[v->id] = v->def->code != OP_IF && rev_own_cost(v->def) > cost_of_saving(s);
+    if (c->made && c->wanted[v->id]) /* what a trip can read again, the cut has not seen */
+        return c->is_saved[v->id] && !(v->def->code == OP_LLOAD && c->at[v->id].again < 0);
+    const bool cheap = v->def->code == OP_IF || (v->def->code != OP_LOCAL && rev_own_cost(v->def) <= cost_of_saving(s));
+    return c->was_saved[v->id] = !cheap;
 }

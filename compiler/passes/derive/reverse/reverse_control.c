@@ -131,7 +131,8 @@ static void rev_loop_bounds(scope *s, const ir_op *op, ir_value **lo, ir_value *
     *hi = ir_op2(&b, OP_ADD, *lo, trips);
 }
 
-static scope open_loop(scope *s, const ir_op *op, ir_op **loop)
+/* checkpointed: the forward sweep of a trip stands in front of its reverse sweep. */
+static scope open_loop(scope *s, const ir_op *op, bool checkpointed, ir_op **loop)
 {
     ir_value *bounds[2];
     rev_loop_bounds(s, op, &bounds[0], &bounds[1]);
@@ -148,6 +149,13 @@ static scope open_loop(scope *s, const ir_op *op, ir_op **loop)
     c.primal_op = op;
     ir_value *index = ir_region_param(r, SC_I64, ir_loop_attr(op)->bounded ? body->params[0]->name : NULL);
     c.index = ir_loop_attr(op)->bounded ? index : NULL;
+    if (checkpointed) {
+        rev_restore_trip(s, &c);
+        c.kind = SCOPE_ROOT;
+        c.fused = c.checkpointed = true;
+        c.fwd = r;
+        rev_sweep_body(s, &c, op);
+    }
     rev_mark(&c);
     return c;
 }
@@ -229,12 +237,16 @@ void rev_loop(scope *s, const ir_op *op)
         rev_winner(s, op);
         return;
     }
+    const bool checkpointed = rev_is_checkpointed(s, op);
     ir_op *loop;
-    scope c = open_loop(s, op, &loop);
+    scope c = open_loop(s, op, checkpointed, &loop);
     carry_adjoints(s, &c, op, loop);
     rev_region(&c, op->regions[0]);
-    rev_set_prices(&c);
     const bool passes_through = finish_carried(&c, op);
+    if (checkpointed)
+        rev_finish_root(&c);
+    else
+        rev_set_prices(&c);
     close_loop(s, &c, op, loop);
     if (passes_through && order_is_free(s->rv->module, c.rev))
         ir_loop_attr(loop)->down = false;

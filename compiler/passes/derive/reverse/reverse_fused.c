@@ -60,21 +60,35 @@ static void look(ir_op *op, void *ctx)
     s->dear |= op->code == OP_LOOP || op->code == OP_LOCAL || op->code == OP_CALL;
 }
 
-static bool hands_on_sums(rev *rv, const ir_op *loop)
+bool rev_hands_on_sum(rev *rv, const ir_op *loop, int k)
 {
     if (!rv->uses)
         rv->uses = ir_count_uses(rv->primal);
+    return carries_sum(loop, k, rv->uses, true);
+}
+
+static bool hands_on_sums(rev *rv, const ir_op *loop)
+{
     for (int k = 0; k < ir_loop_ncarried(loop); k++)
-        if (!carries_sum(loop, k, rv->uses, true))
+        if (!rev_hands_on_sum(rv, loop, k))
             return false;
     return true;
+}
+
+/* Iterations of a task, and of a fused loop, have given back what they save already. */
+static bool is_in_iteration(scope *s)
+{
+    const scope *root = rev_root_of(s);
+    while (root->checkpointed)
+        root = rev_root_of(root->outer);
+    return root->outer;
 }
 
 bool rev_is_fused(scope *s, const ir_op *loop)
 {
     rev *rv = s->rv;
     if (!rv->primal->pure || rv->primal->kind != IR_KERNEL || rv->plan || rv->module->debug ||
-        ir_loop_attr(loop)->cond || !ir_loop_attr(loop)->bounded || rev_root_of(s)->outer || !hands_on_sums(rv, loop))
+        ir_loop_attr(loop)->cond || !ir_loop_attr(loop)->bounded || is_in_iteration(s) || !hands_on_sums(rv, loop))
         return false;
     body_search b = {.loop = loop, .touched = effects_of_region(rv->module, rv->primal->body), .ok = true};
     ir_walk(loop->regions[0], look, &b);

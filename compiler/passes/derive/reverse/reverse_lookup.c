@@ -49,9 +49,57 @@ static bool is_read_in_loop(scope *home, const ir_op *reader)
     return false;
 }
 
+static const ir_op *last_store(scope *home, const ir_value *array)
+{
+    rev *rv = home->rv;
+    if (!rv->scanned[array->id]) {
+        rv->scanned[array->id] = true;
+        for (const ir_op *op = home->primal->first; op; op = op->next)
+            if (rev_stores_into(op, array))
+                rv->last_store[array->id] = op;
+    }
+    return rv->last_store[array->id];
+}
+
+/* The trip around s that stores into the array, which lives outside of it; NULL: none. */
+static const rev_stored *stored_in_trip(scope *s, const ir_value *array, const ir_region **trip)
+{
+    const scope *home = rev_root_of(owner_of(s, array));
+    for (scope *root = rev_root_of(s); root != home; root = rev_root_of(root->outer))
+        for (size_t i = 0; i < root->stored.len; i++)
+            if (root->stored.at[i].primal == array) {
+                *trip = root->primal;
+                return &root->stored.at[i];
+            }
+    return NULL;
+}
+
+static bool comes_before(const ir_op *a, const ir_op *b)
+{
+    while (a && a != b)
+        a = a->next;
+    return a;
+}
+
+static const ir_op *anchor_in(const ir_op *op, const ir_region *r)
+{
+    while (op->region != r)
+        op = op->region->parent;
+    return op;
+}
+
+/* What `reader` finds in an array is what the trip around it began with, which is kept; NULL: it may be something else.
+ */
+static const rev_stored *began_with(scope *s, const ir_value *array, const ir_op *reader)
+{
+    const ir_region *trip;
+    const rev_stored *of = stored_in_trip(s, array, &trip);
+    return of && of->kept && comes_before(anchor_in(reader, trip)->next, of->first) ? of : NULL;
+}
+
 /* A local array holds in the reverse sweep what it held at `reader` when nothing is stored into it at or after the
- * operation of its own region that contains the reader, and it still exists there: it lives in a root, or in the body
- * of a loop, and is kept (keep_array). */
+ * operation of its own region that contains the reader, or of the body of a checkpointed loop around that, and it still
+ * exists there: it lives in a root, or in the body of a loop, and is kept (keep_array). */
 static bool array_is_final(scope *s, const ir_value *array, const ir_op *reader)
 {
     if (!array->def || array->def->code != OP_LOCAL)
@@ -59,28 +107,19 @@ static bool array_is_final(scope *s, const ir_value *array, const ir_op *reader)
     scope *home = owner_of(s, array);
     if (home->kind != SCOPE_ROOT && (home->kind != SCOPE_LOOP || !is_read_in_loop(home, reader)))
         return false;
-    rev *rv = s->rv;
-    if (!rv->scanned[array->id]) {
-        rv->scanned[array->id] = true;
-        for (const ir_op *op = home->primal->first; op; op = op->next)
-            if (rev_stores_into(op, array))
-                rv->last_store[array->id] = op;
-    }
-    const ir_op *anchor = reader;
-    while (anchor->region != home->primal)
-        anchor = anchor->region->parent;
-    const ir_op *last = rv->last_store[array->id];
-    if (!last)
-        return true;
-    for (const ir_op *op = last->next; op; op = op->next)
-        if (op == anchor)
-            return true;
-    return false;
+    const ir_region *from = home->primal;
+    const rev_stored *of = stored_in_trip(s, array, &from);
+    const ir_op *last = of ? of->last : last_store(home, array);
+    return !last || comes_before(last->next, anchor_in(reader, from));
 }
 
 ir_value *rev_array_at(scope *s, const ir_value *array, const ir_op *task)
 {
     rev *rv = s->rv;
+    for (const scope *root = rev_root_of(s); root->checkpointed; root = rev_root_of(root->outer))
+        for (size_t i = 0; i < root->held.len; i++)
+            if (root->held.at[i].primal == array)
+                return root->held.at[i].there;
     /* a kept one is memory of the saved-value stack, and the body wants an array */
     if (owner_of(s, array)->kind == SCOPE_ROOT && array_is_final(s, array, task))
         return rev_lookup(s, array);
@@ -172,7 +211,11 @@ static ir_layout *keep_array(scope *home, const ir_value *array)
 ir_value *rev_load_again(scope *s, ir_builder *b, const ir_op *load, ir_value *array, ir_value *i)
 {
     scope *home = owner_of(s, load->args[0]);
-    ir_layout *l = home->kind == SCOPE_ROOT ? NULL : keep_array(home, load->args[0]);
+    const rev_stored *of = array_is_final(s, load->args[0], load) ? NULL : began_with(s, load->args[0], load);
+    const bool again = array->def && array->def->code == OP_LOCAL; /* filled again, if it is not the root's own */
+    ir_layout *l = of ? of->layout : home->kind == SCOPE_ROOT || again ? NULL : keep_array(home, load->args[0]);
+    if (of)
+        array = of->kept;
     ir_value *element = l ? rev_stk_load(b, array, i, l, 0) : ir_lload(b, array, i);
     element->name = load->res[0]->name;
     element->exact = load->res[0]->exact;
@@ -188,7 +231,7 @@ bool rev_can_recompute(scope *s, const ir_value *v)
     case OP_LOAD:
         return ir_access_attr(op)->plane == IR_DATA && !(s->rv->plan && s->rv->plan->fixed[op->pos]);
     case OP_LLOAD:
-        return array_is_final(s, op->args[0], op);
+        return array_is_final(s, op->args[0], op) || began_with(s, op->args[0], op);
     case OP_IF:
         return rev_is_free(s) && rev_if_is_cheap(s, op);
     case OP_ATOMIC: /* of no log: where it is recorded follows from indices */
@@ -221,6 +264,8 @@ static ir_value *recompute(scope *s, const ir_value *v)
     const ir_op *op = v->def;
     if (op->code == OP_IF)
         return rev_recompute_if(s, v);
+    if (op->code == OP_LOCAL)
+        return rev_fill_again(s, v);
     if (op->code == OP_LLOAD) {
         ir_value *array = lookup(s, op->args[0]), *i = lookup(s, op->args[1]);
         ir_builder at = rev_prologue(s, op->loc);

@@ -119,8 +119,11 @@ static void capture_op(ir_op *op, void *ctx)
             seen = c->list.at[k].primal == v;
         if (seen)
             continue;
-        ir_value *there = v->type == SC_PTR ? rev_array_at(c->s, v, c->task) : rev_lookup(c->s, v),
-                 *clone = ir_map_get(&rv->fwd, v);
+        ir_value *clone = ir_map_get(&rv->fwd, v), *there = clone;
+        if (v->type != SC_PTR)
+            there = rev_lookup(c->s, v);
+        else if (!rev_stores_into(c->task, v)) /* else it holds what the trip found: reverse_checkpoint.c */
+            there = rev_array_at(c->s, v, c->task);
         if (there == clone)
             continue;
         vec_push(&c->list, ((captured){v, clone}));
@@ -137,8 +140,12 @@ void rev_sweep_body(scope *s, scope *c, const ir_op *op)
     s->rv->fusing = true;
     rev_forward_sweep(c, body);
     s->rv->fusing = false;
-    for (size_t i = 0; i < cap.list.len; i++)
-        ir_map_set(&s->rv->fwd, cap.list.at[i].primal, cap.list.at[i].clone);
+    for (size_t i = 0; i < cap.list.len; i++) {
+        const captured *v = &cap.list.at[i];
+        if (c->checkpointed && v->primal->type == SC_PTR)
+            vec_push(&c->held, ((rev_held){v->primal, rev_mapped(&s->rv->fwd, v->primal)}));
+        ir_map_set(&s->rv->fwd, v->primal, v->clone);
+    }
     vec_free(&cap.list);
 }
 

@@ -81,9 +81,9 @@ static void visit_task(ir_op *op, void *ctx)
 
 bool pass_lanes(ir_func *f)
 {
-    if (f->module->debug || f->module->lanes == IR_LANES_NONE)
+    if (f->module->debug || f->module->lanes == IR_NOWHERE)
         return false;
-    mark_locals_set_first(f); /* spread over loops of lanes it is hard to see */
+    mark_locals(f); /* spread over loops of lanes it is hard to see */
     uint32_t *uses = ir_count_uses(f);
     lanes_pass p = {.f = f, .uses = uses};
     ir_walk(f->body, visit_task, &p);

@@ -94,7 +94,11 @@ bool lanes_may_in(const ir_op *task);
 bool lanes_may(const ir_op *loop);
 bool lanes_have_inner(const ir_op *loop);
 
-/* Puts the loop over strips in the place of s->loop. */
+/* Puts loops over strips in the place of s->loop. lanes_strips.c */
 void lanes_build(lanes_study *s);
+/* One strip at the end of `in`, which has no yield yet: of `lanes` iterations from `base` on. rounded: that, up to
+ * whole vectors; from: what the loop carries, in front of the strip. */
+void lanes_build_strip(lanes_study *s, ir_region *in, ir_value *base, ir_value *lanes, ir_value *rounded,
+                       ir_value *const *from);
 
 #endif

@@ -1,5 +1,5 @@
-/* The loop over strips: what is the same in a strip's iterations stands there once, loops that all of them run are
- * loops there, and everything between them becomes loops over the lanes.
+/* A strip of iterations: what is the same in all of them stands there once, loops that all of them run are loops there,
+ * and everything between them becomes loops over the lanes.
  *
  * A value of one such loop that another one wants goes through an array with an element for each lane, unless it is
  * cheap to have again. What inner loops carry are such arrays as well.
@@ -18,7 +18,7 @@ typedef struct lane_sum {
 
 typedef struct building {
     lanes_study *s;
-    ir_region *strip;       /* body of the loop over strips */
+    ir_region *strip;       /* body of the loop over whole strips, or of the branch that has the last one */
     ir_op *top;             /* in it: arrays of lanes are made before this */
     ir_value *base, *lanes; /* first iteration of the strip, how many */
     ir_value *rounded;      /* that, up to whole vectors */
@@ -584,8 +584,8 @@ static void build_region(building *g, const ir_region *from)
     }
 }
 
-/* Sums of the loop itself: lane after lane, as its iterations did. */
-static void carry(building *g, ir_op *strips)
+/* Sums of the loop itself: lane after lane, as its iterations did. from: what they are in front of the strip. */
+static void carry(building *g, ir_value *const *from)
 {
     const ir_op *loop = g->s->loop, *y = ir_yield_of(loop->regions[0]);
     const int n = loop->nres;
@@ -594,7 +594,7 @@ static void carry(building *g, ir_op *strips)
         open_block(g, loop->loc);
     for (int i = 0; i < n; i++) {
         const ir_value *param = loop->regions[0]->params[1 + i];
-        ir_value *p = ir_loop_carry(g->block, strips->regions[0]->params[1 + i], &results[i]);
+        ir_value *p = ir_loop_carry(g->block, from[i], &results[i]);
         p->name = param->name;
         results[i]->exact = loop->res[i]->exact;
         set_local(g, param, p);
@@ -616,54 +616,32 @@ static void carry(building *g, ir_op *strips)
     ir_yield(&b, n, results);
 }
 
-void lanes_build(lanes_study *s)
+void lanes_build_strip(lanes_study *s, ir_region *in, ir_value *base, ir_value *lanes, ir_value *rounded,
+                       ir_value *const *from)
 {
     arena *mem = s->f->module->mem;
-    ir_op *loop = s->loop;
-    ir_builder b = {.func = s->f, .region = loop->region, .before = loop, .loc = loop->loc};
-    ir_value *lo = loop->args[0], *count = ir_op2(&b, OP_SUB, loop->args[1], lo);
-    ir_value *last = ir_op2(&b, OP_ADD, count, ir_const_i(&b, SC_I64, LANES - 1));
-    ir_value *n = ir_op2(&b, OP_DIV, last, ir_const_i(&b, SC_I64, LANES));
-    n->name = "strips";
-    ir_op *strips = ir_loop(&b, ir_const_i(&b, SC_I64, 0), n, false, loop->nres, loop->args + 2);
-    ir_loop_attr(strips)->forall = true;
-    ir_region *body = strips->regions[0];
-    body->params[0]->name = "strip";
-    for (int i = 0; i < loop->nres; i++) {
-        strips->res[i]->exact = body->params[1 + i]->exact = loop->res[i]->exact;
-        body->params[1 + i]->name = loop->regions[0]->params[1 + i]->name;
-    }
     building g = {.s = s,
-                  .strip = body,
+                  .strip = in,
                   .map = ir_map_create(s->f),
                   .memory = ARENA_ARRAY(mem, ir_value *, s->nvalues + 1),
                   .home = ARENA_ARRAY(mem, ir_op *, s->nvalues + 1),
-                  .at = body};
-    ir_builder in = {.func = s->f, .region = body, .loc = loop->loc};
-    ir_value *width = ir_const_i(&in, SC_I64, LANES);
-    g.base = ir_op2(&in, OP_ADD, lo, ir_op2(&in, OP_MUL, body->params[0], width));
-    g.base->name = "first";
-    g.lanes = ir_op2(&in, OP_MIN, ir_op2(&in, OP_SUB, loop->args[1], g.base), width);
-    g.lanes->name = "lanes";
-    ir_value *up = ir_op2(&in, OP_ADD, g.lanes, ir_const_i(&in, SC_I64, VECTOR - 1));
-    ir_value *vector = ir_const_i(&in, SC_I64, VECTOR);
-    g.rounded = ir_op2(&in, OP_MUL, ir_op2(&in, OP_DIV, up, vector), vector);
-    g.rounded->name = "rounded";
-    g.top = ir_const_i(&in, SC_I64, 0)->def;
+                  .base = base,
+                  .lanes = lanes,
+                  .rounded = rounded,
+                  .at = in};
+    ir_builder b = at_end(&g, s->loop->loc);
+    g.top = ir_const_i(&b, SC_I64, 0)->def;
     if (s->level)
-        build_levels(&g, loop->regions[0]);
+        build_levels(&g, s->loop->regions[0]);
     else
-        build_region(&g, loop->regions[0]);
-    if (loop->nres)
-        carry(&g, strips);
+        build_region(&g, s->loop->regions[0]);
+    if (s->loop->nres)
+        carry(&g, from);
     else {
         close_block(&g);
-        ir_builder end = at_end(&g, loop->loc);
+        ir_builder end = at_end(&g, s->loop->loc);
         ir_yield(&end, 0, NULL);
     }
-    for (int i = 0; i < loop->nres; i++)
-        ir_replace_uses(loop->region, loop->res[i], strips->res[i]);
-    ir_remove(loop);
     ir_map_free(&g.map);
     vec_free(&g.yields);
     vec_free(&g.local);

@@ -143,7 +143,7 @@ static bool straight_pays(lanes_study *s)
 bool lanes_pay(lanes_study *s)
 {
     balance b = {.s = s};
-    if (s->f->module->lanes == IR_LANES_ALL)
+    if (s->f->module->lanes == IR_WHEREVER_POSSIBLE)
         return true;
     if (s->level)
         return straight_pays(s);

@@ -82,7 +82,7 @@ static void visit_task(ir_op *op, void *ctx)
 
 bool pass_masks(ir_func *f)
 {
-    if (f->module->debug || f->module->lanes == IR_LANES_NONE)
+    if (f->module->debug || f->module->lanes == IR_NOWHERE)
         return false;
     uint32_t *uses = ir_count_uses(f);
     masks_pass p = {.f = f, .uses = uses};

@@ -1,0 +1,352 @@
+/* Reverse mode: local arrays that the reverse sweep fills again.
+ *
+ *     for k in n { c = local [m];  for j in m { c[j] = x[j] - y[k, j]; }  ...  for i in m { ... c[i] ... } }
+ *
+ * To keep c takes a block of memory for each k. What is stored into it can be had again, so that the reverse sweep of
+ * an iteration may begin with an array of its own and the loops that fill it, and nothing is kept. Which of the two
+ * costs less is part of the choice of what is saved (reverse_choice.c).
+ *
+ * Only what the stores are made of is done again: other values of these loops, sums of them, and stores into other
+ * arrays are left out. The operations are those of the forward sweep, in their order, so the elements have its bits.
+ */
+#include "passes/derive/reverse/reverse.h"
+
+struct array_fill {
+    bool *needed;                  /* by value id: of what stands in the operations that store */
+    VEC(const ir_value *) outside; /* what they take from around them */
+    int cost;
+};
+
+typedef struct filling {
+    scope *home; /* of the loop in whose body the array lives */
+    const ir_value *array;
+    const ir_op *writer; /* in that body, the operation that stores, or has the stores in it */
+    array_fill *fill;
+    bool changed;
+} filling;
+
+/* ---- what the stores are made of ---- */
+
+static bool is_within(const ir_op *op, const ir_value *v)
+{
+    for (int k = 0; k < op->nregions; k++)
+        if (ir_region_is_ancestor(op->regions[k], v->region))
+            return true;
+    return false;
+}
+
+static void want(filling *f, const ir_value *v)
+{
+    bool *needed = &f->fill->needed[v->id];
+    if (*needed || v == f->array)
+        return;
+    *needed = f->changed = true;
+    if (!is_within(f->writer, v))
+        vec_push(&f->fill->outside, v);
+}
+
+static bool is_needed(const filling *f, const ir_op *op)
+{
+    if (rev_stores_into(op, f->array))
+        return true;
+    for (int i = 0; i < op->nres; i++)
+        if (f->fill->needed[op->res[i]->id])
+            return true;
+    return false;
+}
+
+static bool is_carried(const filling *f, const ir_op *loop, int k)
+{
+    return f->fill->needed[loop->res[k]->id] ||
+           f->fill->needed[loop->regions[0]->params[ir_loop_first_param(loop) + k]->id];
+}
+
+static void trace_region(filling *f, const ir_region *r);
+
+static void trace_loop(filling *f, const ir_op *loop)
+{
+    for (int i = 0; i < ir_loop_first_init(loop); i++)
+        want(f, loop->args[i]);
+    for (int k = 0; k < ir_loop_ncarried(loop); k++)
+        if (is_carried(f, loop, k)) {
+            want(f, loop->regions[0]->params[ir_loop_first_param(loop) + k]);
+            want(f, loop->args[ir_loop_first_init(loop) + k]);
+            want(f, ir_yield_of(loop->regions[0])->args[k]);
+        }
+}
+
+static void trace_op(filling *f, const ir_op *op)
+{
+    switch (op->code) {
+    case OP_LOOP:
+        trace_loop(f, op);
+        break;
+    case OP_IF:
+        want(f, op->args[0]);
+        for (int i = 0; i < op->nres; i++)
+            for (int k = 0; k < 2 && f->fill->needed[op->res[i]->id]; k++)
+                want(f, ir_yield_of(op->regions[k])->args[i]);
+        break;
+    default:
+        for (int i = 0; i < op->nargs; i++)
+            want(f, op->args[i]);
+    }
+    for (int k = 0; k < op->nregions; k++)
+        trace_region(f, op->regions[k]);
+}
+
+static void trace_region(filling *f, const ir_region *r)
+{
+    for (const ir_op *op = r->last; op; op = op->prev)
+        if (op->code != OP_YIELD && is_needed(f, op))
+            trace_op(f, op);
+}
+
+/* ---- whether that can be done again ---- */
+
+static bool is_plain(const ir_op *op)
+{
+    return op->nres == 1 && (op->code == OP_LOAD || op->code == OP_LLOAD || op_follows_from_operands(op->code));
+}
+
+static bool op_repeats(const filling *f, const ir_op *op)
+{
+    switch (op->code) {
+    case OP_LSTORE:
+        return true;
+    case OP_LOOP:
+        return ir_loop_attr(op)->bounded && !ir_loop_attr(op)->cond;
+    case OP_IF:
+        for (int i = 0; i < op->nres; i++)
+            if (op->res[i]->type == SC_PTR)
+                return false;
+        return true;
+    case OP_LLOAD:
+        return op->args[0] == f->array ||
+               (!is_within(f->writer, op->args[0]) && rev_can_recompute(f->home, op->res[0]));
+    default:
+        return is_plain(op) && rev_can_recompute(f->home, op->res[0]);
+    }
+}
+
+/* Short loops, which find elements side by side: a load costs little, and the store nothing beside it. */
+static int cost_of(const ir_op *op)
+{
+    switch (op->code) {
+    case OP_LOAD:
+    case OP_LLOAD:
+        return 1;
+    case OP_LSTORE:
+    case OP_LOOP:
+    case OP_IF:
+        return 0;
+    default:
+        return rev_own_cost(op);
+    }
+}
+
+static int added(int sum, int64_t more)
+{
+    enum { MOST = 1 << 24 };
+    return more < MOST - sum ? sum + (int)more : MOST;
+}
+
+/* Adds up the cost; false: something cannot be done again. */
+static bool region_repeats(filling *f, const ir_region *r, int64_t times);
+
+static bool weigh(filling *f, const ir_op *op, int64_t times)
+{
+    if (!op_repeats(f, op))
+        return false;
+    f->fill->cost = added(f->fill->cost, times * cost_of(op));
+    const int64_t trips = op->code == OP_LOOP ? rev_guess_trips(op) : 1;
+    for (int k = 0; k < op->nregions; k++)
+        if (!region_repeats(f, op->regions[k], times * trips))
+            return false;
+    return true;
+}
+
+static bool region_repeats(filling *f, const ir_region *r, int64_t times)
+{
+    enum { MOST_TIMES = 1 << 24 };
+    if (times > MOST_TIMES)
+        return false;
+    for (const ir_op *op = r->first; op; op = op->next)
+        if (op->code != OP_YIELD && is_needed(f, op) && !weigh(f, op, times))
+            return false;
+    return true;
+}
+
+static array_fill *study(scope *home, const ir_value *array)
+{
+    rev *rv = home->rv;
+    array_fill *fill = ARENA_NEW(rv->module->mem, array_fill);
+    *fill = (array_fill){.needed = ARENA_ARRAY(rv->module->mem, bool, rv->primal->next_value + 1)};
+    filling f = {.home = home, .array = array, .fill = fill};
+    bool ok = true;
+    for (const ir_op *op = home->primal->first; op && ok; op = op->next) {
+        if (!rev_stores_into(op, array))
+            continue;
+        f.writer = op;
+        do {
+            f.changed = false;
+            trace_op(&f, op);
+        } while (f.changed);
+        ok = weigh(&f, op, 1);
+    }
+    return ok ? fill : NULL;
+}
+
+const array_fill *rev_fill_of(scope *home, const ir_value *array)
+{
+    rev *rv = home->rv;
+    if (home->kind != SCOPE_LOOP || rv->module->debug || !array->def || array->def->code != OP_LOCAL)
+        return NULL;
+    if (!rv->filled[array->id].looked)
+        rv->filled[array->id] = (rev_filled){true, study(home, array)};
+    return rv->filled[array->id].fill;
+}
+
+int rev_fill_cost(const array_fill *fill)
+{
+    return fill->cost;
+}
+
+size_t rev_fill_takes(const array_fill *fill, const ir_value *const **outside)
+{
+    *outside = (const ir_value *const *)fill->outside.at;
+    return fill->outside.len;
+}
+
+/* ---- once more ---- */
+
+typedef struct again {
+    filling f;
+    ir_map map;
+    ir_value *array;
+} again;
+
+static ir_value *value_of(again *a, const ir_value *v)
+{
+    ir_value *w = ir_map_get(&a->map, v);
+    return w ? w : rev_lookup(a->f.home, v);
+}
+
+static void again_region(again *a, ir_builder *b, const ir_region *from);
+
+/* The yields of the results that are needed. */
+static void end_region(again *a, ir_builder *b, const ir_op *op, int k)
+{
+    const ir_op *y = ir_yield_of(op->regions[k]);
+    VEC(ir_value *) yields = {0};
+    for (int i = 0; i < y->nargs; i++)
+        if (op->code == OP_LOOP ? is_carried(&a->f, op, i) : a->f.fill->needed[op->res[i]->id])
+            vec_push(&yields, value_of(a, y->args[i]));
+    ir_yield(b, (int)yields.len, yields.at);
+    vec_free(&yields);
+}
+
+static void again_loop(again *a, ir_builder *b, const ir_op *op)
+{
+    const int first = ir_loop_first_param(op);
+    VEC(ir_value *) inits = {0};
+    for (int k = 0; k < op->nres; k++)
+        if (is_carried(&a->f, op, k))
+            vec_push(&inits, value_of(a, op->args[2 + k]));
+    ir_op *c = ir_loop(b, value_of(a, op->args[0]), value_of(a, op->args[1]), false, (int)inits.len, inits.at);
+    vec_free(&inits);
+    ir_copy_attr(c, op);
+    ir_region *to = c->regions[0];
+    const ir_region *from = op->regions[0];
+    to->params[0]->name = from->params[0]->name;
+    ir_map_set(&a->map, from->params[0], to->params[0]);
+    for (int k = 0, at = 0; k < op->nres; k++)
+        if (is_carried(&a->f, op, k)) {
+            to->params[1 + at]->name = from->params[first + k]->name;
+            ir_map_set(&a->map, from->params[first + k], to->params[1 + at]);
+            ir_map_set(&a->map, op->res[k], c->res[at++]);
+        }
+    ir_builder in = {.func = b->func, .region = to, .loc = op->loc};
+    again_region(a, &in, from);
+    end_region(a, &in, op, 0);
+}
+
+static void again_if(again *a, ir_builder *b, const ir_op *op)
+{
+    ir_op *c = ir_if(b, value_of(a, op->args[0]), 0, NULL);
+    for (int i = 0; i < op->nres; i++)
+        if (a->f.fill->needed[op->res[i]->id]) {
+            ir_value *v = ir_add_result(c, op->res[i]->type);
+            v->name = op->res[i]->name;
+            ir_map_set(&a->map, op->res[i], v);
+        }
+    for (int k = 0; k < 2; k++) {
+        ir_builder in = {.func = b->func, .region = c->regions[k], .loc = op->loc};
+        again_region(a, &in, op->regions[k]);
+        end_region(a, &in, op, k);
+    }
+}
+
+static void again_plain(again *a, ir_builder *b, const ir_op *op)
+{
+    ir_value **args = ARENA_ARRAY(b->func->module->mem, ir_value *, op->nargs + 1);
+    for (int i = 0; i < op->nargs; i++)
+        args[i] = value_of(a, op->args[i]);
+    ir_op *c = ir_insert(b, op->code, op->nargs, args, 1, &op->res[0]->type, 0);
+    ir_copy_attr(c, op);
+    c->res[0]->name = op->res[0]->name;
+    ir_map_set(&a->map, op->res[0], c->res[0]);
+}
+
+static void again_op(again *a, ir_builder *b, const ir_op *op)
+{
+    b->loc = op->loc;
+    b->origin = (ir_op *)op;
+    switch (op->code) {
+    case OP_LSTORE:
+        ir_lstore(b, a->array, value_of(a, op->args[1]), value_of(a, op->args[2]));
+        break;
+    case OP_LLOAD: {
+        ir_value *i = value_of(a, op->args[1]), *v;
+        if (op->args[0] == a->f.array) {
+            v = ir_lload(b, a->array, i);
+            v->name = op->res[0]->name;
+        } else
+            v = rev_load_again(a->f.home, b, op, value_of(a, op->args[0]), i);
+        ir_map_set(&a->map, op->res[0], v);
+        break;
+    }
+    case OP_LOOP:
+        again_loop(a, b, op);
+        break;
+    case OP_IF:
+        again_if(a, b, op);
+        break;
+    default:
+        again_plain(a, b, op);
+    }
+}
+
+static void again_region(again *a, ir_builder *b, const ir_region *from)
+{
+    for (const ir_op *op = from->first; op; op = op->next)
+        if (op->code != OP_YIELD && is_needed(&a->f, op))
+            again_op(a, b, op);
+}
+
+ir_value *rev_fill_again(scope *home, const ir_value *array)
+{
+    rev *rv = home->rv;
+    array_fill *fill = rv->filled[array->id].fill;
+    again a = {.f = {.home = home, .array = array, .fill = fill}, .map = ir_map_create(rv->primal)};
+    for (size_t i = 0; i < fill->outside.len; i++) /* they stand in front of the loops */
+        rev_lookup(home, fill->outside.at[i]);
+    a.array = rev_array_like(home, array, array->name, array->loc);
+    a.array->exact = array->exact;
+    ir_builder b = rev_prologue(home, array->loc);
+    for (const ir_op *op = home->primal->first; op; op = op->next)
+        if (rev_stores_into(op, array))
+            again_op(&a, &b, op);
+    ir_map_free(&a.map);
+    return a.array;
+}
