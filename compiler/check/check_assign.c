@@ -300,8 +300,11 @@ static void bind_results(checker *c, tx_expr *call, val *parts, src_span at)
 {
     const ty *t = call->type;
     tx_stmt *d = emit_stmt(c, TX_DECL, at);
+    int room = 0;
+    for (int k = 0; k < t->nmembers; k++)
+        room += ty_nleaves(t->members[k]);
     d->value = call;
-    d->locals = ARENA_ARRAY(c->mem, tx_local *, t->nmembers + ty_nleaves(ty_flat(c->types, t)) * t->nmembers);
+    d->locals = ARENA_ARRAY(c->mem, tx_local *, room + 1);
     for (int k = 0; k < t->nmembers; k++) {
         const int n = ty_nleaves(t->members[k]);
         tx_local **locals = local_parts(c, &(tx_local){.type = t->members[k], .loc = call->loc});

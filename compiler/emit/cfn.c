@@ -349,6 +349,8 @@ void cfn_hoists(cfn *c, strbuf *out)
         hoist_plane(c, out, c->touched.at[i]);
     for (size_t i = 0; i < c->touched.len; i++)
         hoist_strides(c, out, c->touched.at[i]);
+    if (c->steps)
+        sb_add(out, "    TK_STEPS\n");
     if (c->rounds[0])
         sb_add(out, "    TK_ROUNDING(double, f64)\n");
     if (c->rounds[1])

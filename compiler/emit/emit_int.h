@@ -160,6 +160,7 @@ typedef struct cfn {
     const char *watched;             /* --debug: index of the element printed last */
     bool pure;                       /* see func_facts */
     bool rounds[2];                  /* has exact products, of f64 and f32 */
+    bool steps;                      /* has accesses at hidden steps */
     bool others[2];                  /* has numbers that are to be taken for others, of f64 and f32 */
     bool uses_m, uses_a, uses_rec, uses_st, uses_label, no_restrict;
     VEC(const ir_value *) loads; /* pending values that read memory, oldest first */

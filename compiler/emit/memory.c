@@ -98,6 +98,12 @@ static const char *component_text(cfn *c, const layout_place *p, bool scatter)
     return layout_element(c->e->mem, &terms, p, plane_pointer(c, p->field, p->plane, scatter)).text;
 }
 
+/* Of the library is the macro. */
+static bool is_stepped(const cfn *c, const ir_op *op)
+{
+    return op->code != OP_ATOMIC && ir_access_attr(op)->stepped && !c->e->opt->no_runtime;
+}
+
 /* simple: their text may be repeated. e: what they read. */
 static layout_place place_of_access(cfn *c, const ir_op *op, bool simple, expr *e)
 {
@@ -112,8 +118,14 @@ static layout_place place_of_access(cfn *c, const ir_op *op, bool simple, expr *
     for (int d = 0; d <= f->ndim; d++) {
         if (d == f->ndim && f->shape == IR_SHAPE_SCALAR)
             break;
-        const expr s = subscript(named ? val_simple(c, op->args[d]) : val(c, op->args[d]));
+        const bool stepped = d == f->ndim - 1 && is_stepped(c, op);
+        expr s = subscript(named || stepped ? val_simple(c, op->args[d]) : val(c, op->args[d]));
         expr_absorb(c, e, s);
+        if (stepped) {
+            c->steps = true;
+            s.text = arena_printf(c->e->mem, "TK_STEP(%s)", s.text);
+            s.prec = PREC_PRIMARY;
+        }
         *(d < f->ndim ? &p.at[d] : &p.component) = (cexpr){s.text, s.prec};
     }
     if (c->e->m->debug) {
@@ -356,7 +368,7 @@ void emit_local(cfn *c, const ir_op *op)
         c->e->uses_arrays = true;
         stmt(c, op->loc, "%s %s[%lld]%s;", scalar_c_type(ir_local_attr(op)->elem), name,
              (long long)(ir_local_attr(op)->count > 0 ? ir_local_attr(op)->count : 1),
-             ir_local_attr(op)->stacked ? "" : " = {0}");
+             ir_local_attr(op)->stacked || ir_local_attr(op)->set ? "" : " = {0}");
         define_name(c, op->res[0], name);
         break;
     }

@@ -43,10 +43,7 @@ static const char *vectors_text(const looper *x, const ir_op *task)
     inside in = {0};
     ir_walk(task->regions[0], look_inside, &in);
     if (t->lanes)
-        return arena_printf(x->w->m->mem,
-                            "%d iterations run side by side as the lanes of vectors, through inner loops "
-                            "and arrays",
-                            t->lanes);
+        return arena_printf(x->w->m->mem, "%d iterations run side by side as the lanes of vectors", t->lanes);
     if (t->no_lanes)
         return arena_printf(x->w->m->mem, "within a thread iterations run one after the other: %s",
                             ir_no_lanes_text(t->no_lanes));

@@ -92,6 +92,8 @@ typedef struct ir_attr_access {
     bool discarded;    /* ATOMIC: a statement, nobody sees the old value */
     bool alone;        /* STORE, ACCUM under a condition: no other iteration of the task touches the plane's element,
                           whether the condition holds or not; by the parallel pass */
+    bool stepped;      /* LOAD STORE ACCUM in a loop that C compilers vectorise: they are not to know at which step from
+                          each other its elements stand; by the simd pass */
     bool exact;        /* ACCUM: what is read of the sum decides, so its order counts; by the decisions pass */
 } ir_attr_access;
 

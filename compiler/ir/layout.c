@@ -41,6 +41,32 @@ bool ir_field_is_apart(const ir_field *f)
     return ir_field_is(f, IR_LAYOUT_APART) && f->shape != IR_SHAPE_SCALAR;
 }
 
+/* What a C compiler makes of the struct; *align: the greatest of its numbers. */
+static int64_t struct_bytes(const ir_struct *s, int64_t *align)
+{
+    int64_t bytes = 0;
+    *align = 1;
+    for (int i = 0; i < s->nmembers; i++) {
+        const ir_member *m = &s->members[i];
+        int64_t own = scalar_bytes(m->elem), size = own * m->rows * m->cols;
+        if (m->structure)
+            size = struct_bytes(m->structure, &own);
+        bytes = (bytes + own - 1) / own * own + size;
+        *align = own > *align ? own : *align;
+    }
+    return (bytes + *align - 1) / *align * *align;
+}
+
+int64_t ir_field_step(const ir_field *f)
+{
+    int64_t align;
+    if (ir_field_is(f, IR_LAYOUT_BYTES))
+        return 0;
+    if (ir_field_is(f, IR_LAYOUT_SHARED))
+        return struct_bytes(f->lead->structure, &align) / scalar_bytes(f->elem);
+    return ir_field_is_apart(f) ? 1 : ir_field_ncomp(f);
+}
+
 bool ir_field_begins(const ir_field *f)
 {
     return !ir_field_is(f, IR_LAYOUT_SHARED) || f->lead == f;

@@ -4,6 +4,7 @@
 #define TKC_IR_LAYOUT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct ir_field;
 
@@ -13,6 +14,8 @@ struct ir_field;
 bool ir_field_has_gaps(const struct ir_field *f);
 /* Components apart: an element is several pieces. */
 bool ir_field_is_apart(const struct ir_field *f);
+/* From one element to the next along the last dimension, in numbers of the field's type; 0: a launch knows. */
+int64_t ir_field_step(const struct ir_field *f);
 /* Has memory, extents and a view of the host's: no further member of an array of structs. */
 bool ir_field_begins(const struct ir_field *f);
 

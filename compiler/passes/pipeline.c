@@ -285,7 +285,7 @@ static void masks(ir_func *f)
 {
     if (pass_masks(f)) {
         forward_stores(f);
-        pass_simplify(f);
+        pass_simplify_apart(f);
     }
 }
 

@@ -1,5 +1,5 @@
 # Loops with functions of the C library call their variants for vectors, in launches and adjoints: where sine and cosine are of one number,
-# behind a guard, and where a sum and a scatter are behind a cutoff. Only where glibc has such variants.
+# behind a guard, where a sum and a scatter are behind a cutoff, and in loops over structs and components of vectors. Only where glibc has such variants.
 printf '#include <features.h>\n#if !defined(__x86_64__) || !__GLIBC_PREREQ(2, 35)\n#error none\n#endif\n' >none.c
 $CC -fsyntax-only none.c 2>/dev/null || { echo "the C library has no functions of vectors here"; exit 77; }
 cat >v.tk <<'END'
@@ -7,6 +7,18 @@ param N: i32 = 1000;
 field x: real[N] needs_grad;
 field m: real[N] needs_grad;
 field y: real[N] needs_grad;
+
+struct Body { mass: real, at: vec2, turn: real, spin: real }
+field bodies: Body[N] needs_grad;
+field moved: Body[N] needs_grad;
+field five: vec(5, real)[N] needs_grad;
+
+kernel structs() {
+    for i in moved {
+        moved[i].turn = bodies[i].turn + bodies[i].spin * sin(bodies[i].mass);
+        moved[i].at = bodies[i].at * bodies[i].spin * five[i][3];
+    }
+}
 
 kernel turned() {
     for i in y { y[i] = sin(x[i]) * m[i] + cos(x[i]); }
@@ -55,4 +67,5 @@ for real in f32 f64; do
     vectors turned sin$f cos$f
     vectors guarded sin$f cos$f
     vectors near exp$f
+    vectors structs sin$f
 done

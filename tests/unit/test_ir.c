@@ -776,7 +776,7 @@ static void test_inline_chain(void **state)
         assert_true(ir_verify(t->f, "inline"));
         n += count(t, OP_SIN);
     }
-    assert_in_range(n, 1, 400);
+    assert_in_range(n, 1, 800); /* 8191 of a chain that is expanded whole */
 }
 
 static void test_licm(void **state)

@@ -88,6 +88,7 @@ static void field_op(ir_text *t, ir_op *op)
     text_flag(t, " needed", &a->needed);
     text_flag(t, " discarded", &a->discarded);
     text_flag(t, " alone", &a->alone);
+    text_flag(t, " stepped", &a->stepped);
     text_flag(t, " exact", &a->exact);
 }
 

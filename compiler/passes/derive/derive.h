@@ -58,6 +58,8 @@ bool extern_lacks(const ir_op *call, bool reverse);
 
 /* Divisions by one value share its reciprocal, in adjoints. passes/derive/reciprocal.c */
 void pass_reciprocal(ir_func *f);
+/* The same of a gradient that the program asks for: where what follows from the seeds is divided. */
+void share_pulled_reciprocals(ir_func *f, const ir_value *const *seeds, int n);
 
 /* What a kernel has stored its adjoint reads, where it needs the elements in any case. passes/derive/reread.c */
 void pass_reread(ir_func *kernel);

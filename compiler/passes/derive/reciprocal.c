@@ -1,12 +1,17 @@
 /* Divisions by one value share its reciprocal: x / b, y / b become x * r, y * r with r = 1 / b. One rounding more, so
  * only in adjoints, whose values nobody compares bit for bit; there the rules of / and sqrt divide by the same value
  * again and again.
+ *
+ * A gradient that the program asks for, f.grad(x), is an adjoint as well, and yet a function of the program, in whose
+ * replay of f a decision may be made: there only what is pulled back is divided so.
  */
+#include "ir/ops.h"
 #include "passes/analysis/analysis.h"
 #include "passes/derive/derive.h"
 #include "passes/simplify/simplify.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct found {
     ir_op *div;
@@ -38,15 +43,23 @@ static void share(ir_func *f, const found *at, size_t n, ir_map *map)
     }
 }
 
-static bool share_in_region(ir_func *f, ir_region *r, ir_map *map)
+/* pulled: by value id, what may be divided so; NULL: anything. */
+static bool may_share(const ir_op *op, const bool *pulled)
+{
+    if (op->code != OP_DIV || !scalar_is_float(op->res[0]->type) || op->res[0]->exact || ir_is_const(op->args[1]))
+        return false;
+    return !pulled || (pulled[op->args[0]->id] && !pulled[op->args[1]->id]);
+}
+
+static bool share_in_region(ir_func *f, ir_region *r, const bool *pulled, ir_map *map)
 {
     found_list divs = {0};
     bool changed = false;
     for (ir_op *op = r->first; op; op = op->next) {
-        if (op->code == OP_DIV && scalar_is_float(op->res[0]->type) && !op->res[0]->exact && !ir_is_const(op->args[1]))
+        if (may_share(op, pulled))
             vec_push(&divs, ((found){op, (uint32_t)divs.len}));
         for (int k = 0; k < op->nregions; k++)
-            changed |= share_in_region(f, op->regions[k], map);
+            changed |= share_in_region(f, op->regions[k], pulled, map);
     }
     if (divs.len > 1)
         qsort(divs.at, divs.len, sizeof *divs.at, by_denominator);
@@ -62,14 +75,71 @@ static bool share_in_region(ir_func *f, ir_region *r, ir_map *map)
     return changed;
 }
 
+static bool share_all(ir_func *f, const bool *pulled)
+{
+    ir_map map = ir_map_create(f);
+    const bool changed = share_in_region(f, f->body, pulled, &map);
+    if (changed)
+        ir_rewrite_uses(f, &map);
+    ir_map_free(&map);
+    return changed;
+}
+
 void pass_reciprocal(ir_func *f)
 {
-    if (!is_adjoint(f))
-        return;
-    ir_map map = ir_map_create(f);
-    if (share_in_region(f, f->body, &map)) {
-        ir_rewrite_uses(f, &map);
+    if (is_adjoint(f) && share_all(f, NULL))
         pass_simplify(f);
+}
+
+/* ---- gradients that the program asks for ---- */
+
+typedef struct pulling {
+    bool *pulled;
+    bool changed;
+} pulling;
+
+static void pull(pulling *p, const ir_value *v)
+{
+    p->changed |= !p->pulled[v->id];
+    p->pulled[v->id] = true;
+}
+
+/* Result k of what has regions, and of a loop what its body sees. */
+static void pull_result(pulling *p, const ir_op *op, int k)
+{
+    pull(p, op->res[k]);
+    if (op->code == OP_LOOP)
+        pull(p, op->regions[0]->params[ir_loop_first_param(op) + k]);
+}
+
+/* What follows from the seeds: surely no value of the replay. */
+static void follow(ir_op *op, void *ctx)
+{
+    pulling *p = ctx;
+    const ir_op *around = op->region->parent;
+    for (int i = 0; i < op->nargs; i++) {
+        if (!p->pulled[op->args[i]->id])
+            continue;
+        if (op->code == OP_LOOP && i >= ir_loop_first_init(op))
+            pull_result(p, op, i - ir_loop_first_init(op));
+        else if (op->code == OP_YIELD && around && (around->code == OP_IF || op->region == around->regions[0]))
+            pull_result(p, around, i);
+        for (int k = 0; k < op->nres && !op->nregions; k++)
+            pull(p, op->res[k]);
     }
-    ir_map_free(&map);
+}
+
+void share_pulled_reciprocals(ir_func *f, const ir_value *const *seeds, int n)
+{
+    const size_t bytes = sizeof(bool) * ((size_t)f->next_value + 1);
+    pulling p = {.pulled = xmalloc(bytes), .changed = true};
+    memset(p.pulled, 0, bytes);
+    for (int i = 0; i < n; i++)
+        p.pulled[seeds[i]->id] = true;
+    while (p.changed) {
+        p.changed = false;
+        ir_walk(f->body, follow, &p);
+    }
+    share_all(f, p.pulled);
+    free(p.pulled);
 }

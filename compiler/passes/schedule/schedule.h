@@ -70,6 +70,22 @@ bool pass_selects(ir_func *f);
 void pass_simd(ir_func *f);
 /* Whether it would mark this loop; uses: ir_count_uses. */
 bool simd_fits(const ir_func *f, const ir_op *loop, const uint32_t *uses);
+/* Of loads, stores and accumulations that it asks about, of a loop with nothing else that would touch their elements:
+ * whether no two iterations meet at what one of them writes; whether b touches in the same iteration what a, which
+ * stands before it, has written. */
+bool simd_is_apart(const ir_op *loop, ir_op *const *memory, size_t n, const ir_op *write);
+bool simd_touches_again(const ir_op *a, const ir_op *b);
+
+/* Where the element of a loop's access stands from iteration to iteration. */
+typedef enum place_kind {
+    PLACE_FIXED, /* it is the same one */
+    PLACE_STEPS, /* so many numbers further on */
+    PLACE_ROWS,  /* further on by what the launch knows */
+    PLACE_ANY
+} place_kind;
+place_kind place_in_loop(const ir_op *loop, const ir_op *access, int64_t *step);
+/* Of a vectorised loop, the accesses whose step is hidden from compilers (attr.stepped). passes/schedule/steps.c */
+void mark_steps(const ir_op *loop);
 
 /* What vectorised loops save is stored member by member. Behind simd. passes/schedule/columns.c */
 bool pass_columns(ir_module *m);

@@ -164,13 +164,25 @@ static bool exclude_each_other(const ir_op *a, const ir_op *b)
     return false;
 }
 
+bool simd_is_apart(const ir_op *loop, ir_op *const *memory, size_t n, const ir_op *write)
+{
+    simd_check c = {.loop = loop};
+    c.memory.at = (ir_op **)memory;
+    c.memory.len = n;
+    return separate(&c, write) || (write->code == OP_STORE && only_stored(&c, write));
+}
+
+bool simd_touches_again(const ir_op *a, const ir_op *b)
+{
+    return a->code != OP_LOAD && meet_in_iteration(a, b) && !exclude_each_other(a, b);
+}
+
 /* An iteration touches nothing that it has written. */
 static bool writes_last(const simd_check *c)
 {
     for (size_t i = 0; i < c->memory.len; i++)
         for (size_t k = i + 1; k < c->memory.len && c->memory.at[i]->code != OP_LOAD; k++)
-            if (meet_in_iteration(c->memory.at[i], c->memory.at[k]) &&
-                !exclude_each_other(c->memory.at[i], c->memory.at[k]))
+            if (simd_touches_again(c->memory.at[i], c->memory.at[k]))
                 return false;
     return true;
 }
@@ -222,8 +234,11 @@ static bool is_short(const ir_op *loop)
 static void mark(ir_op *op, void *ctx)
 {
     const simd_pass *s = ctx;
-    if (op->code == OP_LOOP)
-        ir_loop_attr(op)->simd = simd_fits(s->f, op, s->uses) && !is_short(op);
+    if (op->code != OP_LOOP)
+        return;
+    ir_loop_attr(op)->simd = simd_fits(s->f, op, s->uses) && !is_short(op);
+    if (ir_loop_attr(op)->simd && !s->f->module->debug)
+        mark_steps(op);
 }
 
 void pass_simd(ir_func *f)

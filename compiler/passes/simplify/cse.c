@@ -3,6 +3,7 @@
  * A load's entry carries the version of what it read (a field plane or a local array). A write gives its target a new
  * version; a loop gives one to all that its body writes before the body is walked, because the write of one iteration
  * comes before the load of the next. A store into a local array stands in the table as the load of what it stored.
+ * Calls of functions that touch nothing are operations like others.
  */
 #include <string.h>
 
@@ -100,7 +101,20 @@ static uint32_t version_of(const cse *c, const ir_op *op)
 
 /* ---- equality ---- */
 
-static bool is_candidate(const ir_op *op)
+/* Its results follow from its operands, and nothing happens beside: no field is read or written. */
+static bool is_pure_call(cse *c, const ir_op *op)
+{
+    const ir_func *callee = ir_callee_of(op);
+    if (op->nres == 0 || callee->external)
+        return false;
+    const effects *e = effects_of_callee(c, callee);
+    bool any = e->other || e->stack;
+    for (size_t i = 0; i < nplanes(c) && !any; i++)
+        any = e->at[i] != 0;
+    return !any;
+}
+
+static bool is_candidate(cse *c, const ir_op *op)
 {
     switch (op->code) {
     case OP_LOAD:
@@ -108,6 +122,8 @@ static bool is_candidate(const ir_op *op)
     case OP_DECISION:
     case OP_ASSERT: /* what held still holds */
         return true;
+    case OP_CALL:
+        return is_pure_call(c, op);
     default:
         return op_follows_from_operands(op->code);
     }
@@ -191,6 +207,8 @@ static uint32_t hash_op(const ir_op *op)
         return mix(mix(h, (uint64_t)ir_field_of(op)->index), (uint64_t)ir_shape_attr(op)->dim);
     case OP_LOAD:
         return mix(h, ir_storage_of_op(op));
+    case OP_CALL:
+        return mix(h, (uint64_t)(uintptr_t)ir_callee_of(op));
     default:
         return h;
     }
@@ -215,6 +233,8 @@ static bool equal(const ir_op *a, const ir_op *b)
         return ir_field_of(a) == ir_field_of(b) && ir_shape_attr(a)->dim == ir_shape_attr(b)->dim;
     case OP_LOAD:
         return ir_field_of(a) == ir_field_of(b) && ir_access_attr(a)->plane == ir_access_attr(b)->plane;
+    case OP_CALL:
+        return ir_callee_of(a) == ir_callee_of(b);
     default:
         return true;
     }
@@ -341,7 +361,7 @@ static void visit(cse *c, ir_op *op)
     write_op(c, op);
     if (op->code == OP_LSTORE)
         insert(c, op, hash_op(op));
-    if (!is_candidate(op))
+    if (!is_candidate(c, op))
         return;
     order_operands(op);
     uint32_t hash = hash_op(op);
@@ -351,11 +371,11 @@ static void visit(cse *c, ir_op *op)
         return;
     }
     keep_origin(same, op);
-    if (op->nres) {
-        ir_value *v = same->nres ? same->res[0] : same->args[2];
-        ir_map_set(&c->map, op->res[0], v);
+    for (int i = 0; i < op->nres; i++) {
+        ir_value *v = same->nres ? same->res[i] : same->args[2];
+        ir_map_set(&c->map, op->res[i], v);
         if (!v->name && same->code != OP_CONST)
-            v->name = op->res[0]->name;
+            v->name = op->res[i]->name;
     }
     ir_remove(op);
     c->changed = true;

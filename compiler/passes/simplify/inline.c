@@ -2,9 +2,11 @@
 #include "ir/ops.h"
 #include "passes/analysis/analysis.h"
 #include "passes/simplify/simplify.h"
+#include "util/ptrmap.h"
 
-/* Operations; beyond, calls stay calls. */
-enum { SMALL = 60, SMALL_WITH_WRITES = 250, CALLER_LIMIT = 4000 };
+/* Operations; beyond, calls stay calls. Without loops a function of some calls is taken apart as well: a call keeps the
+ * loop around it from vectors, and hides what two of them have in common. */
+enum { SMALL = 60, SMALL_WITH_WRITES = 250, STRAIGHT = 400, STRAIGHT_COPIES = 800, CALLER_LIMIT = 4000, ROUNDS = 8 };
 
 static void count_op(ir_op *op, void *ctx)
 {
@@ -116,39 +118,82 @@ static int *count_of(count_list *counts, const ir_func *f)
     return &vec_last(counts).n;
 }
 
+static void reach(ptrmap *reached, ir_func *f);
+
+static void reach_op(ir_op *op, void *ctx)
+{
+    if (op->code == OP_CALL || op->code == OP_GRADIENT || op->code == OP_ALONG)
+        reach(ctx, ir_callee_of(op));
+}
+
+static void reach(ptrmap *reached, ir_func *f)
+{
+    if (ptrmap_get(reached, f))
+        return;
+    ptrmap_set(reached, f, f);
+    ir_walk(f->body, reach_op, reached);
+}
+
+/* In what the host launches, and in what that leads to. */
 static void count_calls(const ir_module *m, count_list *counts)
 {
     call_list calls = {0};
+    ptrmap reached = {0};
     for (size_t i = 0; i < m->funcs.len; i++)
-        ir_walk(m->funcs.at[i]->body, collect, &calls);
+        if (m->funcs.at[i]->kind != IR_FUNC || ir_is_of_rule(m->funcs.at[i]))
+            reach(&reached, m->funcs.at[i]);
+    for (size_t i = 0; i < m->funcs.len; i++)
+        if (ptrmap_get(&reached, m->funcs.at[i]))
+            ir_walk(m->funcs.at[i]->body, collect, &calls);
+    ptrmap_free(&reached);
     for (size_t i = 0; i < calls.len; i++)
         ++*count_of(counts, ir_callee_of(calls.at[i]));
     vec_free(&calls);
+}
+
+static void find_loop(ir_op *op, void *ctx)
+{
+    *(bool *)ctx |= op->code == OP_LOOP || op->code == OP_CALL;
+}
+
+/* No loops, and no calls, in which there might be some. */
+static bool is_straight(const ir_func *f)
+{
+    bool loops = false;
+    ir_walk(f->body, find_loop, &loops);
+    return !loops;
 }
 
 /* A function called once costs nothing to inline; a small one less than its call, but a chain of functions that call
  * each other twice must not double. */
 static bool is_worth_it(const ir_func *callee, int size, int calls)
 {
-    return calls == 1 || size <= (writes_memory(callee) ? SMALL_WITH_WRITES : SMALL);
+    if (calls == 1 || size <= SMALL)
+        return true;
+    if (size <= SMALL_WITH_WRITES && writes_memory(callee))
+        return true;
+    return size <= STRAIGHT && size * calls <= STRAIGHT_COPIES && is_straight(callee);
 }
 
-static void inline_into(ir_func *f, count_list *counts)
+/* Whether a call is left because f is too large. */
+static bool inline_into(ir_func *f, count_list *counts)
 {
     call_list calls = {0};
     ir_walk(f->body, collect, &calls);
     int size = calls.len ? size_of(f) : 0;
-    bool expanded = false;
+    bool expanded = false, full = false;
     ir_map results = ir_map_create(f);
     for (size_t k = 0; k < calls.len; k++) {
         const ir_func *callee = ir_callee_of(calls.at[k]);
         const int n = size_of(callee);
-        const bool worth = size + n <= CALLER_LIMIT && is_worth_it(callee, n, *count_of(counts, callee));
+        const bool fits = size + n <= CALLER_LIMIT, worth = fits && is_worth_it(callee, n, *count_of(counts, callee));
         /* The adjoint of a no_grad kernel takes the gradients of what is stored over, in functions with derivatives of
          * their own as well: it has no calls but of what stores nothing. */
         const bool must = f->ad.no_grad && !callee->external && !callee->ad.gradient_of;
-        if (callee == f || (!must && (callee->no_inline || !(worth || touches_saved(callee)))))
+        if (callee == f || (!must && (callee->no_inline || !(worth || touches_saved(callee))))) {
+            full |= callee != f && !callee->no_inline && !fits && is_worth_it(callee, n, *count_of(counts, callee));
             continue;
+        }
         expand(f, calls.at[k], ir_callee_of(calls.at[k]), &results);
         size += n;
         expanded = true;
@@ -159,14 +204,22 @@ static void inline_into(ir_func *f, count_list *counts)
     vec_free(&calls);
     if (f->ad.no_grad && expanded)
         inline_into(f, counts);
+    return full && expanded;
 }
 
+/* What is expanded with constant arguments gets smaller, and so does what two calls have in common: there may be room
+ * for more, and callers see what is left. */
 void pass_inline(ir_module *m)
 {
     count_list counts = {0};
     count_calls(m, &counts);
-    for (size_t i = 0; i < m->funcs.len; i++)
-        inline_into(m->funcs.at[i], &counts);
+    for (size_t i = 0; i < m->funcs.len; i++) {
+        ir_func *f = m->funcs.at[i];
+        for (int round = 0; round < ROUNDS && inline_into(f, &counts); round++)
+            pass_simplify(f);
+        if (f->kind == IR_FUNC && size_of(f) > SMALL)
+            pass_simplify(f);
+    }
     vec_free(&counts);
 }
 

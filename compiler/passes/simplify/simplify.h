@@ -13,6 +13,10 @@ bool pass_fold(ir_func *f);
  * region nesting. */
 bool pass_cse(ir_func *f);
 
+/* Branches of one condition in one region become one branch, where nothing between them forbids it; results of a branch
+ * that are the same on both sides become one. passes/simplify/join.c */
+bool pass_join(ir_func *f);
+
 /* Which operand of a sum or product comes first follows from where both are computed, not from which pass made them:
  * equal loops are equal pieces of C. */
 void pass_order(ir_func *f);
@@ -21,8 +25,10 @@ void pass_order(ir_func *f);
  * arrays and saved-value buffers that are only written are removed with their writes. */
 bool pass_dce(ir_func *f);
 
-/* fold, cse, stores into arrays, dce until nothing changes (bounded). */
+/* fold, cse, branches joined, stores into arrays, dce until nothing changes (bounded). */
 void pass_simplify(ir_func *f);
+/* The same, but for the branches: what was made two stays two. */
+void pass_simplify_apart(ir_func *f);
 
 /* Folding and dead code only. Behind it every load is a read that the function needs; to be asked before loads are
  * merged. */

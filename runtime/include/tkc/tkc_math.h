@@ -43,6 +43,20 @@
 #define TK_SIMD_SUM(...)
 #endif
 
+/* TK_STEP(i): i, at a step that gcc does not know. Of a loop over structs it would make groups of numbers, look for
+ * their permutations, which it has for groups of 3 and of powers of 2 alone, and make no vectors; at an unknown step it
+ * loads and stores the numbers of a vector one by one. A factor of 1 would not do: gcc makes a version of the loop for
+ * that. TK_STEPS stands at the top of a function that has such subscripts. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define TK_STEPS \
+    int64_t tk_no_step = 0; \
+    __asm__("" : "+r"(tk_no_step));
+#define TK_STEP(i) ((i) + (i)*tk_no_step)
+#else
+#define TK_STEPS
+#define TK_STEP(i) (i)
+#endif
+
 /* The same before a loop of a constant number of trips, of several vectors. clang would unroll it before it looks for
  * vectors, and finds fewer in what comes of that. */
 #ifdef __clang__

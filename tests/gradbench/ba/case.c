@@ -1,5 +1,5 @@
 /* The case ba: cameras around a cloud of points, and the values of the sparse Jacobian, as in hand.h. Ours come by
- * export funcs, which write them where they belong, and by a kernel over all observations. */
+ * export funcs, which write them where they belong, and by a kernel over all observations, whose fields hold them. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,6 +109,8 @@ static void *create_kernel(const int *n)
     if (!d)
         return NULL;
     ba_kernel_params p = ba_kernel_defaults();
+    p.N = n[0];
+    p.M = n[1];
     p.P = n[2];
     d->s = bench_session();
     d->m = ba_kernel_create(d->s, &p);
@@ -116,45 +118,27 @@ static void *create_kernel(const int *n)
         destroy(d);
         return NULL;
     }
-    for (int64_t i = 0; i < p.P; i++) {
-        memcpy(&d->m->cameras.data[i], d->cameras + (long)BA_CAMERA * d->seen[2 * i], BA_CAMERA * sizeof(double));
-        memcpy(d->m->points.data[i], d->points + 3L * d->seen[2 * i + 1], 3 * sizeof(double));
-    }
+    memcpy(d->m->cameras.data, d->cameras, BA_CAMERA * (size_t)p.N * sizeof(double));
+    memcpy(d->m->points.data, d->points, 3 * (size_t)p.M * sizeof(double));
     memcpy(d->m->weights.data, d->weights, (size_t)p.P * sizeof(double));
     memcpy(d->m->features.data, d->features, 2 * (size_t)p.P * sizeof(double));
+    for (int64_t i = 0; i < p.P; i++) {
+        d->m->camera_of.data[i] = d->seen[2 * i];
+        d->m->point_of.data[i] = d->seen[2 * i + 1];
+    }
     return d;
 }
 
 static void primal_kernel(void *p)
 {
-    data *d = p;
+    const data *d = p;
     ba_kernel_observe(d->m);
-    ba_kernel_weigh(d->m);
-    memcpy(d->ours.errors, d->m->errors.data, 2 * (size_t)d->in.p * sizeof(double));
-    memcpy(d->ours.off, d->m->off.data, (size_t)d->in.p * sizeof(double));
 }
 
 static void grad_kernel(void *p)
 {
-    data *d = p;
-    ba_kernel *m = d->m;
-    for (int k = 0; k < 2; k++) {
-        tk_module_clear_grad(&m->tk);
-        for (int64_t i = 0; i < d->in.p; i++)
-            m->errors.grad[i][k] = 1.0;
-        ba_kernel_observe_grad(m);
-        double *row = d->ours.values + k * BA_ROW;
-        for (int64_t i = 0; i < d->in.p; i++, row += 2 * BA_ROW) {
-            memcpy(row, &m->cameras.grad[i], BA_CAMERA * sizeof(double));
-            memcpy(row + BA_CAMERA, m->points.grad[i], 3 * sizeof(double));
-            row[BA_CAMERA + 3] = m->weights.grad[i];
-        }
-    }
-    tk_module_clear_grad(&m->tk);
-    for (int64_t i = 0; i < d->in.p; i++)
-        m->off.grad[i] = 1.0;
-    ba_kernel_weigh_grad(m);
-    memcpy(d->ours.values + 2 * BA_ROW * (int64_t)d->in.p, m->weights.grad, (size_t)d->in.p * sizeof(double));
+    const data *d = p;
+    ba_kernel_jacobian(d->m);
 }
 
 static void hand_matrices(void *p)
@@ -169,15 +153,28 @@ static void hand_rows(void *p)
     ba_hand_rows(&d->in, &d->hand);
 }
 
+/* errors, off; the rows of observations, one by one, as cameras differ; those of weights. */
+static double differ(const data *d, const double *errors, const double *off, const double *rows, const double *behind)
+{
+    const int64_t n = d->in.p;
+    double top = bench_difference(errors, d->hand.errors, 2 * n);
+    top = fmax(top, bench_difference(off, d->hand.off, n));
+    for (int64_t i = 0; i < 2 * n; i++)
+        top = fmax(top, bench_difference(rows + BA_ROW * i, d->hand.values + BA_ROW * i, BA_ROW));
+    return fmax(top, bench_difference(behind, d->hand.values + 2 * BA_ROW * n, n));
+}
+
 static double difference(void *p)
 {
     const data *d = p;
-    double top = bench_difference(d->ours.errors, d->hand.errors, 2 * (int64_t)d->in.p);
-    top = fmax(top, bench_difference(d->ours.off, d->hand.off, d->in.p));
-    for (int64_t i = 0; i < 2 * (int64_t)d->in.p; i++) /* row by row, as cameras differ */
-        top = fmax(top, bench_difference(d->ours.values + BA_ROW * i, d->hand.values + BA_ROW * i, BA_ROW));
-    const int64_t rows = 2 * BA_ROW * (int64_t)d->in.p;
-    return fmax(top, bench_difference(d->ours.values + rows, d->hand.values + rows, d->in.p));
+    return differ(d, d->ours.errors, d->ours.off, d->ours.values, d->ours.values + 2 * BA_ROW * (int64_t)d->in.p);
+}
+
+static double difference_kernel(void *p)
+{
+    const data *d = p;
+    return differ(d, (const double *)d->m->errors.data, d->m->off.data, (const double *)(void *)d->m->values.data,
+                  d->m->off_values.data);
 }
 
 #define SIZES \
@@ -196,5 +193,8 @@ const bench_case bench_ba = {"ba",   "export func", "as known: matrices", SIZES,
                              primal, grad,          hand_matrices,        difference, destroy};
 const bench_case bench_ba_rows = {"ba",   "export func", "rows",    SIZES,      create,
                                   primal, grad,          hand_rows, difference, destroy};
-const bench_case bench_ba_kernel = {"ba",          "kernel",    "as known: matrices", SIZES,      create_kernel,
-                                    primal_kernel, grad_kernel, hand_matrices,        difference, destroy};
+const bench_case bench_ba_kernel = {
+    "ba",        "kernel",      "as known: matrices", SIZES,  create_kernel, primal_kernel,
+    grad_kernel, hand_matrices, difference_kernel,    destroy};
+const bench_case bench_ba_kernel_rows = {
+    "ba", "kernel", "rows", SIZES, create_kernel, primal_kernel, grad_kernel, hand_rows, difference_kernel, destroy};

@@ -5,7 +5,7 @@
 #include "hand.h"
 
 void ba_errors(const ba_input *in, ba_output *out);
-/* Of the observations `values` gets rows as two gradients write them; those of weights stand behind. */
+/* And the errors. */
 void ba_jacobian(const ba_input *in, ba_output *out);
 
 #endif

@@ -111,8 +111,10 @@ static void seed_results(scope *root, const ir_func *f)
     }
 }
 
-static void func_once(ir_func *f, ir_func *out, const rev_goal *goal, rev_choice *choice)
+/* The seed of a goal with `unit`; else NULL: they are parameters. */
+static ir_value *func_once(ir_func *f, ir_func *out, const rev_goal *goal, rev_choice *choice)
 {
+    ir_value *unit = NULL;
     rev rv = rev_begin(f, out, &goal->act, choice);
     rv.of_args = goal->of_args;
     scope root = rev_scope(&rv, NULL, SCOPE_ROOT, f->body, out->body, out->body);
@@ -120,7 +122,8 @@ static void func_once(ir_func *f, ir_func *out, const rev_goal *goal, rev_choice
     rev_mark(&root);
     if (goal->unit) {
         ir_builder b = {.func = out, .region = out->body, .loc = f->loc};
-        rev_add(&root, &b, ir_yield_of(f->body)->args[0], ir_const_f(&b, f->results[0], 1.0));
+        unit = ir_const_f(&b, f->results[0], 1.0);
+        rev_add(&root, &b, ir_yield_of(f->body)->args[0], unit);
     } else {
         seed_results(&root, f);
     }
@@ -129,16 +132,30 @@ static void func_once(ir_func *f, ir_func *out, const rev_goal *goal, rev_choice
     for (int i = 0; i < f->body->nparams; i++)
         wanted[i] = scalar_is_float(f->body->params[i]->type);
     finish_func(&root, f, wanted);
+    return unit;
+}
+
+static void share_reciprocals(const ir_func *f, ir_func *out, ir_value *unit)
+{
+    VEC(const ir_value *) seeds = {0};
+    if (unit)
+        vec_push(&seeds, unit);
+    for (int i = f->body->nparams; i < out->body->nparams; i++)
+        vec_push(&seeds, out->body->params[i]);
+    share_pulled_reciprocals(out, seeds.at, (int)seeds.len);
+    vec_free(&seeds);
 }
 
 void rev_func(ir_func *f, ir_func *out, rev_goal goal)
 {
     rev_choice *choice = rev_choice_begin(f);
     const int errors = diag_error_count(f->module->diag);
-    func_once(f, out, &goal, choice);
+    ir_value *unit = func_once(f, out, &goal, choice);
     if (diag_error_count(f->module->diag) == errors && rev_choose(choice, f))
-        func_once(f, out, &goal, choice);
+        unit = func_once(f, out, &goal, choice);
     activity_free(&goal.act);
+    if (goal.of_args && diag_error_count(f->module->diag) == errors)
+        share_reciprocals(f, out, unit);
     pass_settle(out);
     pass_simplify(out);
 }

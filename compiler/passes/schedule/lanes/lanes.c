@@ -30,19 +30,11 @@ typedef struct lanes_pass {
     bool changed;
 } lanes_pass;
 
-static void find_inner(ir_op *op, void *ctx)
-{
-    bool *found = ctx;
-    *found |= op->code == OP_LOOP || op->code == OP_LOCAL;
-}
-
 bool lanes_may(const ir_op *op)
 {
     if (op->code != OP_LOOP || !ir_loop_attr(op)->forall || ir_loop_attr(op)->cond || !ir_loop_attr(op)->bounded)
         return false;
-    bool inner = false;
-    ir_walk(op->regions[0], find_inner, &inner);
-    return inner;
+    return !ir_loop_attr(op)->brief || lanes_have_inner(op);
 }
 
 static void visit_loop(ir_op *op, void *ctx)
@@ -52,6 +44,7 @@ static void visit_loop(ir_op *op, void *ctx)
         return;
     lanes_study s = {.f = p->f, .loop = op, .uses = p->uses};
     lanes_look(&s);
+    lanes_find_levels(&s);
     if (!s.why && lanes_pay(&s)) {
         uint32_t *uses = NULL;
         if (lanes_read_rows(&s)) {
@@ -59,12 +52,13 @@ static void visit_loop(ir_op *op, void *ctx)
             uses = ir_count_uses(p->f);
             s = (lanes_study){.f = p->f, .loop = op, .uses = uses};
             lanes_look(&s);
+            lanes_find_levels(&s);
         }
         lanes_build(&s);
         free(uses);
         ir_task_attr(p->task)->lanes = LANES;
         p->changed = true;
-    } else {
+    } else if (lanes_have_inner(op) || s.why == IR_NO_LANES_SMALL) {
         ir_task_attr(p->task)->no_lanes = s.why;
     }
     lanes_free(&s);

@@ -15,6 +15,10 @@ typedef enum lanes_kind {
     LANES_SPLIT    /* a loop or branch that all lanes go through together: once for a strip, its body in pieces */
 } lanes_kind;
 
+/* Levels of a body without inner loops, one loop over the lanes each: even ones copy, odd ones work, and in the last
+ * one lanes do one after the other what they cannot do side by side. */
+enum { LEVEL_END = 6, LEVEL_COUNT };
+
 /* A layout of saved values, in which these members may differ between the iterations of a strip. */
 typedef struct lanes_layout {
     const ir_layout *layout;
@@ -35,6 +39,10 @@ typedef struct lanes_study {
     VEC(ir_op *) ops;    /* by ir_op.pos */
     VEC(lanes_layout) layouts;
     unsigned char *touched; /* by ir_storage: what the loop does there */
+    unsigned char *level;   /* by ir_op.pos, of operations of the body itself; NULL: it has inner loops */
+    bool narrow;            /* with levels: no float of 64 bits is among what it computes */
+    bool adds_to_array;     /* there is an LACCUM */
+    bool loose;             /* asks what comes of it once lanes_loosen has been there */
     ir_no_lanes why;        /* the body cannot be split; NONE: it can */
 } lanes_study;
 
@@ -63,9 +71,28 @@ bool lanes_read_rows(lanes_study *s);
  * little more than the branch. Of a branch in such a branch: by itself. lanes_masks.c */
 bool lanes_mask_fits(const lanes_study *s, const ir_op *op);
 
+/* The same of a branch that may be taken for all lanes, whatever it costs. */
+bool lanes_branch_fits(const lanes_study *s, const ir_op *op);
+
+/* Whether op, or what is in it, asks for v. */
+bool lanes_uses(const ir_op *op, const ir_value *v);
+
+/* The accumulation's element is one for all lanes, and nothing else in the loop looks at it. */
+bool lanes_sum_up(const lanes_study *s, const ir_op *op);
+
+/* Behind lanes_look, of a body without inner loops and arrays: fills level. lanes_straight.c */
+void lanes_find_levels(lanes_study *s);
+
+/* Of such a body: whether a load under conditions can stand in front of the branch, or a write behind it, under the
+ * same conditions. Puts those there; true: s is to be filled again. And whether op is such a load. lanes_guards.c */
+bool lanes_is_loose(const lanes_study *s, const ir_op *access);
+bool lanes_loosen(lanes_study *s);
+bool lanes_is_guarded_load(const ir_op *op);
+
 /* Whether a task, or an operation in one, is what lanes look at: a loop over rows, and a loop of it. */
 bool lanes_may_in(const ir_op *task);
 bool lanes_may(const ir_op *loop);
+bool lanes_have_inner(const ir_op *loop);
 
 /* Puts loops over strips in the place of s->loop. lanes_strips.c */
 void lanes_build(lanes_study *s);

@@ -135,7 +135,7 @@ static void look_for_more(ir_op *op, void *ctx)
  * whole vectors need no rest. */
 static void round_up(building *g)
 {
-    g->more = g->yields.len > 0;
+    g->more = g->yields.len > 0 || g->s->level; /* arrays without zeros */
     ir_walk(g->block->regions[0], look_for_more, g);
     if (!g->more)
         g->block->args[1] = g->rounded;
@@ -164,7 +164,9 @@ static void close_block(building *g)
 static ir_value *array_of_lanes(building *g, scalar type, const char *name, src_loc loc)
 {
     ir_builder b = {.func = g->s->f, .region = g->strip, .before = g->top, .loc = loc};
-    return ir_local(&b, type, LANES, name);
+    ir_value *array = ir_local(&b, type, LANES, name);
+    ir_local_attr(array->def)->set = g->s->level != NULL; /* by the loop over lanes that it comes from */
+    return array;
 }
 
 /* ---- values ---- */
@@ -192,6 +194,38 @@ static bool is_cheap(const building *g, const ir_value *v, int *left)
         if (scalar_is_float(v->def->args[i]->type) || !is_cheap(g, v->def->args[i], left))
             return false;
     return true;
+}
+
+/* An integer of 64 bits that follows from narrower ones. Beside floats of 32 bits it is made again from these: clang
+ * has as many lanes in a vector as fit of the widest number that a loop stores. */
+static bool is_widened(const building *g, const ir_value *v, int *left)
+{
+    if (is_outside(g, v) || !g->s->varying[v->id] || v == g->s->loop->regions[0]->params[0])
+        return true;
+    if (!v->def || scalar_is_float(v->type) || --*left < 0)
+        return false;
+    if (scalar_bytes(v->type) < 8)
+        return v->type != SC_BOOL;
+    switch (v->def->code) {
+    case OP_ADD:
+    case OP_SUB:
+    case OP_MUL:
+    case OP_NEG:
+    case OP_CAST:
+        break;
+    default:
+        return false;
+    }
+    for (int i = 0; i < v->def->nargs; i++)
+        if (!is_widened(g, v->def->args[i], left))
+            return false;
+    return true;
+}
+
+/* Arrays of bools would make vectors of as many elements as there are bytes in one. */
+static bool is_condition(const ir_value *v)
+{
+    return v->type == SC_BOOL && v->def && op_is_pure_table(v->def->code);
 }
 
 static ir_value *value(building *g, const ir_value *v);
@@ -229,8 +263,9 @@ static ir_value *value(building *g, const ir_value *v)
     if (w)
         return w;
     if (g->home[v->id]) {
-        int left = 8;
-        if (is_cheap(g, v, &left))
+        int left = 8, wide = 8;
+        if (is_cheap(g, v, &left) || is_condition(v) ||
+            (g->s->narrow && scalar_bytes(v->type) == 8 && is_widened(g, v, &wide)))
             return again(g, v);
         put_away(g, v);
     }
@@ -287,17 +322,6 @@ static void want_operands(building *g, const ir_op *op, const ir_op *whole)
             want_operands(g, in, whole);
 }
 
-/* The accumulation's element is one for all lanes, and nothing else in the loop looks at it. */
-static bool sums_up(const building *g, const ir_op *op)
-{
-    if (op->code != OP_ACCUM || ir_access_attr(op)->exact || g->s->touched[ir_storage_of_op(op)] != OP_ADDS)
-        return false;
-    for (int i = 0; i <= ir_field_of(op)->ndim; i++)
-        if (!is_outside(g, op->args[i]) && g->s->varying[op->args[i]->id])
-            return false;
-    return true;
-}
-
 static void add_sum(building *g, const ir_op *op)
 {
     ir_value *v = value(g, op->args[ir_field_of(op)->ndim + 1]), *result;
@@ -311,7 +335,7 @@ static void add_sum(building *g, const ir_op *op)
 static void block_op(building *g, const ir_op *op)
 {
     open_block(g, op->loc);
-    if (sums_up(g, op)) {
+    if (lanes_sum_up(g->s, op)) {
         add_sum(g, op);
         return;
     }
@@ -522,6 +546,23 @@ static bool is_carried(const building *g, const ir_op *op)
     return false;
 }
 
+/* A body without inner loops, loop over lanes after loop over lanes. */
+static void build_levels(building *g, const ir_region *from)
+{
+    for (int level = 0; level < LEVEL_COUNT; level++) {
+        for (const ir_op *op = from->first; op; op = op->next) {
+            if (op->code == OP_YIELD || is_carried(g, op))
+                continue;
+            const bool uniform = lanes_kind_of(g->s, op) == LANES_UNIFORM;
+            if (uniform && level == 0)
+                uniform_op(g, op);
+            else if (!uniform && g->s->level[op->pos] == level)
+                block_op(g, op);
+        }
+        close_block(g);
+    }
+}
+
 static void build_region(building *g, const ir_region *from)
 {
     for (const ir_op *op = from->first; op; op = op->next) {
@@ -590,7 +631,10 @@ void lanes_build_strip(lanes_study *s, ir_region *in, ir_value *base, ir_value *
                   .at = in};
     ir_builder b = at_end(&g, s->loop->loc);
     g.top = ir_const_i(&b, SC_I64, 0)->def;
-    build_region(&g, s->loop->regions[0]);
+    if (s->level)
+        build_levels(&g, s->loop->regions[0]);
+    else
+        build_region(&g, s->loop->regions[0]);
     if (s->loop->nres)
         carry(&g, from);
     else {

@@ -22,10 +22,14 @@ static bool op_fits(const lanes_study *s, const ir_op *op, const ir_region *in)
         return side_fits(s, op->regions[0], in) && side_fits(s, op->regions[1], in);
     case OP_STORE:
     case OP_ACCUM:
+        if (s->loose && lanes_is_loose(s, op))
+            return true;
         if (!ir_access_attr(op)->alone || (ir_field_of(op)->array && !ir_field_of(op)->launched))
             return false;
         return ir_field_of(op)->elem != SC_BOOL && !lanes_are_apart(s, op) && element_is_there(in, op);
     case OP_LOAD:
+        if (s->level)
+            return element_is_there(in, op) || (s->loose && lanes_is_loose(s, op));
         return !lanes_are_apart(s, op) && element_is_there(in, op);
     case OP_LSTORE:
         return op->args[2]->type != SC_BOOL && element_is_there(in, op);
@@ -69,10 +73,15 @@ static double cost_of(const ir_region *r)
     return sum;
 }
 
+bool lanes_branch_fits(const lanes_study *s, const ir_op *op)
+{
+    return op->code == OP_IF && side_fits(s, op->regions[0], op->region) && side_fits(s, op->regions[1], op->region);
+}
+
 bool lanes_mask_fits(const lanes_study *s, const ir_op *op)
 {
     if (op->code != OP_IF || lanes_kind_of(s, op) != LANES_INNER || !s->varying[op->args[0]->id] ||
-        !side_fits(s, op->regions[0], op->region) || !side_fits(s, op->regions[1], op->region))
+        !lanes_branch_fits(s, op))
         return false;
     const double a = cost_of(op->regions[0]), b = cost_of(op->regions[1]);
     return a + b <= SAVE * (COST_BRANCH + fmin(a, b));

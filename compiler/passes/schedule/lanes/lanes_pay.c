@@ -63,11 +63,90 @@ static void weigh_region(balance *b, const ir_region *r, double times, bool apar
         weigh_op(b, op, times, apart);
 }
 
+/* ---- bodies without inner loops ---- */
+
+/* Rough cycles of one iteration. */
+typedef struct weights {
+    double work; /* arithmetic that vectors do */
+    double all;  /* everything, as it is */
+    int handed;  /* values that one loop over the lanes hands to another */
+    bool wide;   /* 64-bit floats are among what vectors do */
+    bool apart;  /* not all of it stands in one loop */
+    bool waits;  /* some of it has to stand in the last one: C compilers make no vectors of it as it is */
+} weights;
+
+static void weigh(weights *w, const ir_op *op, bool vectors)
+{
+    enum { CALLED = 2 }; /* times the cost in a vector: one call for each number */
+    double cost = 1;
+    if (op->code == OP_ACCUM)
+        cost = 2;
+    else if (op->nregions || op->code == OP_YIELD || op->code == OP_CONST)
+        cost = 0;
+    else if (op->code < OP_PURE_COUNT)
+        cost = op_get(op->code)->cost * (op_is_of_library(op->code) ? CALLED : 1);
+    w->all += cost;
+    if (vectors && op->code < OP_PURE_COUNT) {
+        w->work += cost;
+        w->wide |= op->res[0]->type == SC_F64;
+    }
+    for (int k = 0; k < op->nregions; k++)
+        for (const ir_op *in = op->regions[k]->first; in; in = in->next)
+            weigh(w, in, vectors);
+}
+
+/* Whether another loop over the lanes asks for it. What is cheap to have again, it has again. */
+static bool is_handed_on(const lanes_study *s, const ir_op *def, const ir_value *v)
+{
+    const bool whole = def->nargs > 0 && !scalar_is_float(v->type) && !scalar_is_float(def->args[0]->type);
+    const bool again = v->type == SC_BOOL ||
+                       (whole && (def->code == OP_ADD || def->code == OP_SUB || def->code == OP_MUL ||
+                                  def->code == OP_NEG || def->code == OP_CAST));
+    for (const ir_op *op = def->next; op && !again; op = op->next)
+        if (op->code != OP_YIELD && s->level[op->pos] != s->level[def->pos] && lanes_uses(op, v))
+            return true;
+    return false;
+}
+
+static bool straight_pays(lanes_study *s)
+{
+    enum { SAVE_F64 = 3, SAVE_F32 = 5, LEAST = 100 };
+    const double handed = 1.5;
+    weights w = {0};
+    int level = -1;
+    for (const ir_op *op = s->loop->regions[0]->first; op; op = op->next) {
+        if (op->code == OP_YIELD || lanes_kind_of(s, op) == LANES_UNIFORM)
+            continue;
+        w.apart |= level >= 0 && level != s->level[op->pos];
+        level = s->level[op->pos];
+        w.waits |= level == LEVEL_END;
+        weigh(&w, op, level % 2 == 1 && level != LEVEL_END && (op->code != OP_IF || lanes_branch_fits(s, op)));
+        for (int i = 0; i < op->nres; i++)
+            w.handed += is_handed_on(s, op, op->res[i]);
+    }
+    for (size_t n = 0; n < s->ops.len && s->loose; n++) {
+        const bool leaves = lanes_is_loose(s, s->ops.at[n]);
+        w.apart |= leaves;
+        w.waits |= leaves && s->ops.at[n]->code != OP_LOAD;
+        w.handed += leaves;
+    }
+    if (!w.apart)
+        return false;
+    const double gain = w.work * (1 - 1.0 / (w.wide ? SAVE_F64 : SAVE_F32)) - handed * w.handed;
+    if (w.work < LEAST)
+        return false;
+    if (gain < (w.waits ? 0.25 : 0.4) * w.all)
+        s->why = IR_NO_LANES_SMALL;
+    return !s->why;
+}
+
 bool lanes_pay(lanes_study *s)
 {
     balance b = {.s = s};
     if (s->f->module->lanes == IR_WHEREVER_POSSIBLE)
         return true;
+    if (s->level)
+        return straight_pays(s);
     weigh_region(&b, s->loop->regions[0], 1, false);
     if (!b.any_loop)
         s->why = IR_NO_LANES_NO_LOOP;

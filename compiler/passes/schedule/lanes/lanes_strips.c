@@ -107,9 +107,12 @@ static bool chooses_among_few(const lanes_study *s, const ir_op *op)
     return op_memory_of(op->code) == MEMORY_FIELD && follows_from_index(op->args[ir_field_of(op)->ndim], index, DEPTH);
 }
 
-/* Whether strips of LANES iterations are worth a loop of their own: there may be one, for all that one can see. */
+/* Whether strips of LANES iterations are worth a loop of their own: there may be one, for all that one can see. Bodies
+ * without inner loops are long, and gain nothing. */
 static bool may_be_whole(const lanes_study *s)
 {
+    if (s->level)
+        return false;
     const ir_op *task = ir_task_of(s->loop);
     const int last = 2 * (ir_task_attr(task)->ndim - 1);
     int64_t lo, hi;

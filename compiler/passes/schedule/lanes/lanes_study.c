@@ -200,6 +200,9 @@ static void number(ir_op *op, void *ctx)
         if (!is_inside(s, op->args[0]))
             refuse(s, IR_NO_LANES_ARRAY);
         return;
+    case OP_LACCUM:
+        s->adds_to_array = true;
+        return;
     default:
         return;
     }
@@ -321,6 +324,40 @@ void lanes_free(lanes_study *s)
 {
     vec_free(&s->ops);
     vec_free(&s->layouts);
+}
+
+static void find_inner(ir_op *op, void *ctx)
+{
+    bool *found = ctx;
+    *found |= op->code == OP_LOOP || op->code == OP_LOCAL;
+}
+
+bool lanes_have_inner(const ir_op *loop)
+{
+    bool inner = false;
+    ir_walk(loop->regions[0], find_inner, &inner);
+    return inner;
+}
+
+bool lanes_uses(const ir_op *op, const ir_value *v)
+{
+    bool any = false;
+    for (int i = 0; i < op->nargs; i++)
+        any |= op->args[i] == v;
+    for (int k = 0; k < op->nregions; k++)
+        for (const ir_op *in = op->regions[k]->first; in && !any; in = in->next)
+            any = lanes_uses(in, v);
+    return any;
+}
+
+bool lanes_sum_up(const lanes_study *s, const ir_op *op)
+{
+    if (op->code != OP_ACCUM || ir_access_attr(op)->exact || s->touched[ir_storage_of_op(op)] != OP_ADDS)
+        return false;
+    for (int i = 0; i <= ir_field_of(op)->ndim; i++)
+        if (is_inside(s, op->args[i]) && s->varying[op->args[i]->id])
+            return false;
+    return true;
 }
 
 /* ---- where they look ---- */

@@ -30,6 +30,7 @@ typedef struct masks_pass {
     ir_func *f;
     const uint32_t *uses;
     VEC(ir_op *) branches;
+    bool loosened;
 } masks_pass;
 
 static bool has_store(const ir_region *r)
@@ -55,13 +56,19 @@ static void visit_loop(ir_op *op, void *ctx)
     masks_pass *p = ctx;
     if (!lanes_may(op))
         return;
-    lanes_study s = {.f = p->f, .loop = op, .uses = p->uses};
+    lanes_study s = {.f = p->f, .loop = op, .uses = p->uses, .loose = true};
     lanes_look(&s);
+    lanes_find_levels(&s);
+    p->loosened |= !s.why && s.level && lanes_pay(&s) && lanes_loosen(&s);
+    lanes_free(&s);
+    s = (lanes_study){.f = p->f, .loop = op, .uses = p->uses};
+    lanes_look(&s);
+    lanes_find_levels(&s);
     if (!s.why && lanes_pay(&s))
         for (size_t n = 0; n < s.ops.len; n++) {
             ir_op *in = s.ops.at[n];
-            if (in->code == OP_IF && is_reached(&s, in) && (has_store(in->regions[0]) || has_store(in->regions[1])) &&
-                lanes_mask_fits(&s, in))
+            if (in->code == OP_IF && is_reached(&s, in) && lanes_mask_fits(&s, in) &&
+                (s.level || has_store(in->regions[0]) || has_store(in->regions[1])))
                 vec_push(&p->branches, in);
         }
     lanes_free(&s);
@@ -83,7 +90,7 @@ bool pass_masks(ir_func *f)
     free(uses);
     for (size_t i = 0; i < p.branches.len; i++)
         open_all(p.branches.at[i]);
-    const bool changed = p.branches.len > 0;
+    const bool changed = p.branches.len > 0 || p.loosened;
     vec_free(&p.branches);
     return changed;
 }
