@@ -20,19 +20,19 @@ struct array_fill {
 typedef struct filling {
     scope *home; /* of the loop in whose body the array lives */
     const ir_value *array;
-    const ir_op *writer; /* in that body, the operation that stores, or has the stores in it */
     array_fill *fill;
     bool changed;
 } filling;
 
 /* ---- what the stores are made of ---- */
 
-static bool is_within(const ir_op *op, const ir_value *v)
+/* Of an operation of the loop's body that stores, or has the stores in it, or in such a one. */
+static bool is_of_writer(const filling *f, const ir_value *v)
 {
-    for (int k = 0; k < op->nregions; k++)
-        if (ir_region_is_ancestor(op->regions[k], v->region))
-            return true;
-    return false;
+    const ir_op *op = v->def ? v->def : v->region->parent;
+    while (op && op->region != f->home->primal)
+        op = op->region->parent;
+    return op && rev_stores_into(op, f->array);
 }
 
 static void want(filling *f, const ir_value *v)
@@ -41,7 +41,7 @@ static void want(filling *f, const ir_value *v)
     if (*needed || v == f->array)
         return;
     *needed = f->changed = true;
-    if (!is_within(f->writer, v))
+    if (!is_of_writer(f, v))
         vec_push(&f->fill->outside, v);
 }
 
@@ -123,7 +123,7 @@ static bool op_repeats(const filling *f, const ir_op *op)
         return true;
     case OP_LLOAD:
         return op->args[0] == f->array ||
-               (!is_within(f->writer, op->args[0]) && rev_can_recompute(f->home, op->res[0]));
+               (!is_of_writer(f, op->args[0]) && rev_can_recompute(f->home, op->res[0]));
     default:
         return is_plain(op) && rev_can_recompute(f->home, op->res[0]);
     }
@@ -183,17 +183,15 @@ static array_fill *study(scope *home, const ir_value *array)
     array_fill *fill = ARENA_NEW(rv->module->mem, array_fill);
     *fill = (array_fill){.needed = ARENA_ARRAY(rv->module->mem, bool, rv->primal->next_value + 1)};
     filling f = {.home = home, .array = array, .fill = fill};
+    do { /* one that stores may take what another one hands on */
+        f.changed = false;
+        for (const ir_op *op = home->primal->last; op; op = op->prev)
+            if (rev_stores_into(op, array))
+                trace_op(&f, op);
+    } while (f.changed);
     bool ok = true;
-    for (const ir_op *op = home->primal->first; op && ok; op = op->next) {
-        if (!rev_stores_into(op, array))
-            continue;
-        f.writer = op;
-        do {
-            f.changed = false;
-            trace_op(&f, op);
-        } while (f.changed);
-        ok = weigh(&f, op, 1);
-    }
+    for (const ir_op *op = home->primal->first; op && ok; op = op->next)
+        ok = !rev_stores_into(op, array) || weigh(&f, op, 1);
     return ok ? fill : NULL;
 }
 

@@ -187,11 +187,17 @@ static bool add_held(steps *s, bool high, int64_t edge)
     return true;
 }
 
-/* A bound on the other side of what is held back already: it must never be met. */
-static bool is_met(const steps *s, bool high, int64_t edge)
+/* A bound on the other side of what is held back already: it must never be met, nor by an element that is `edge` of its
+ * step away from the other end, as reflections have them, where the range has few. */
+static bool is_met(const gather *g, const steps *s, bool high, int64_t edge, int64_t low)
 {
     const int64_t c = s->at[0].by;
-    return edge + (high ? c : -c) > 0 || edge + s->at[0].edge > 0;
+    int64_t end, most = 0;
+    for (int i = 1; i < s->n; i++)
+        most = s->at[i].edge > most ? s->at[i].edge : most;
+    const bool room = edge + most <= 0 || (const_value_of(g->f->module, g->task->args[2 * s->dim + 1], &end) &&
+                                           end - low > edge + most);
+    return edge + (high ? c : -c) > 0 || edge + s->at[0].edge > 0 || !room;
 }
 
 static steps steps_of_bound(const gather *g, const ir_op *op, int *left)
@@ -210,7 +216,7 @@ static steps steps_of_bound(const gather *g, const ir_op *op, int *left)
         /* i + 2 can wrap, below every bound: max would bring it back. */
         if (!high && s.at[0].by > 1 && !gather_is_small(g, op->res[0]->type, s.dim, s.at[0].by))
             continue;
-        if (s.n > 1 ? !is_met(&s, high, edge) && step_is_edge(&s.at[1]) && (s.at[1].kind == STEP_FIRST) == high
+        if (s.n > 1 ? !is_met(g, &s, high, edge, low) && step_is_edge(&s.at[1]) && (s.at[1].kind == STEP_FIRST) == high
                     : add_held(&s, high, edge))
             return s;
     }

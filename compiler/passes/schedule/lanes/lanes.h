@@ -74,8 +74,8 @@ bool lanes_mask_fits(const lanes_study *s, const ir_op *op);
 /* The same of a branch that may be taken for all lanes, whatever it costs. */
 bool lanes_branch_fits(const lanes_study *s, const ir_op *op);
 
-/* Whether op, or what is in it, asks for v. */
-bool lanes_uses(const ir_op *op, const ir_value *v);
+/* Each value that op, or what is in it, asks for. */
+void lanes_each_use(const ir_op *op, void (*use)(void *ctx, const ir_value *v), void *ctx);
 
 /* The accumulation's element is one for all lanes, and nothing else in the loop looks at it. */
 bool lanes_sum_up(const lanes_study *s, const ir_op *op);

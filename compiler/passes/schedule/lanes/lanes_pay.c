@@ -95,17 +95,43 @@ static void weigh(weights *w, const ir_op *op, bool vectors)
             weigh(w, in, vectors);
 }
 
-/* Whether another loop over the lanes asks for it. What is cheap to have again, it has again. */
-static bool is_handed_on(const lanes_study *s, const ir_op *def, const ir_value *v)
+/* What is cheap to have again, another loop over the lanes has again. */
+static bool is_had_again(const ir_value *v)
 {
+    const ir_op *def = v->def;
     const bool whole = def->nargs > 0 && !scalar_is_float(v->type) && !scalar_is_float(def->args[0]->type);
-    const bool again = v->type == SC_BOOL ||
-                       (whole && (def->code == OP_ADD || def->code == OP_SUB || def->code == OP_MUL ||
-                                  def->code == OP_NEG || def->code == OP_CAST));
-    for (const ir_op *op = def->next; op && !again; op = op->next)
-        if (op->code != OP_YIELD && s->level[op->pos] != s->level[def->pos] && lanes_uses(op, v))
-            return true;
-    return false;
+    return v->type == SC_BOOL || (whole && (def->code == OP_ADD || def->code == OP_SUB || def->code == OP_MUL ||
+                                            def->code == OP_NEG || def->code == OP_CAST));
+}
+
+typedef struct handing {
+    const lanes_study *s;
+    const ir_op *to;
+    bool *found; /* by value id */
+    int count;
+} handing;
+
+static void hand(void *ctx, const ir_value *v)
+{
+    handing *h = ctx;
+    const ir_op *def = v->def;
+    if (def && def->region == h->to->region && lanes_kind_of(h->s, def) != LANES_UNIFORM &&
+        h->s->level[def->pos] != h->s->level[h->to->pos] && !h->found[v->id] && !is_had_again(v)) {
+        h->found[v->id] = true;
+        h->count++;
+    }
+}
+
+/* How many values one loop over the lanes asks another one for. */
+static int count_handed(const lanes_study *s)
+{
+    handing h = {.s = s, .found = ARENA_ARRAY(s->f->module->mem, bool, s->f->next_value + 1)};
+    for (const ir_op *op = s->loop->regions[0]->first; op; op = op->next) {
+        h.to = op;
+        if (op->code != OP_YIELD)
+            lanes_each_use(op, hand, &h);
+    }
+    return h.count;
 }
 
 static bool straight_pays(lanes_study *s)
@@ -121,9 +147,8 @@ static bool straight_pays(lanes_study *s)
         level = s->level[op->pos];
         w.waits |= level == LEVEL_END;
         weigh(&w, op, level % 2 == 1 && level != LEVEL_END && (op->code != OP_IF || lanes_branch_fits(s, op)));
-        for (int i = 0; i < op->nres; i++)
-            w.handed += is_handed_on(s, op, op->res[i]);
     }
+    w.handed = count_handed(s);
     for (size_t n = 0; n < s->ops.len && s->loose; n++) {
         const bool leaves = lanes_is_loose(s, s->ops.at[n]);
         w.apart |= leaves;

@@ -223,12 +223,10 @@ static bool is_copy(const straight *p, const ir_op *op)
     return op->code == OP_LOAD ? is_copied(p, op) : lanes_is_guarded_load(op);
 }
 
-static bool is_asked_by_copies(const straight *p, const ir_op *op)
+static void ask(void *ctx, const ir_value *v)
 {
-    for (const ir_op *use = op->next; use; use = use->next)
-        if (is_of_lanes(p->s, use) && p->copied[use->pos] && lanes_uses(use, op->res[0]))
-            return true;
-    return false;
+    bool *asked = ctx;
+    asked[v->id] = true;
 }
 
 /* Integers in front of the work where that leaves nothing narrow beside 64-bit floats, else those that copies ask for.
@@ -237,7 +235,7 @@ static void find_copied(straight *p)
 {
     lanes_study *s = p->s;
     const ir_region *body = s->loop->regions[0];
-    bool gain = false, left = false;
+    bool gain = false, left = false, *asked = ARENA_ARRAY(s->f->module->mem, bool, s->f->next_value + 1);
     for (const ir_op *op = body->first; op; op = op->next)
         if (is_of_lanes(s, op) && may_be_first(p, op)) {
             p->copied[op->pos] = true;
@@ -248,9 +246,14 @@ static void find_copied(straight *p)
             p->copied[op->pos] = true;
         left |= is_of_lanes(s, op) && !p->copied[op->pos] && is_narrow_op(s, op);
     }
-    for (const ir_op *op = body->last; op; op = op->prev)
-        if (is_of_lanes(s, op) && may_be_first(p, op) && (left || !gain || !is_integer(op->res[0])))
-            p->copied[op->pos] = is_copy(p, op) || is_asked_by_copies(p, op);
+    for (const ir_op *op = body->last; op; op = op->prev) {
+        if (!is_of_lanes(s, op))
+            continue;
+        if (may_be_first(p, op) && (left || !gain || !is_integer(op->res[0])))
+            p->copied[op->pos] = is_copy(p, op) || asked[op->res[0]->id];
+        if (p->copied[op->pos])
+            lanes_each_use(op, ask, asked);
+    }
 }
 
 /* ---- levels ---- */

@@ -339,15 +339,13 @@ bool lanes_have_inner(const ir_op *loop)
     return inner;
 }
 
-bool lanes_uses(const ir_op *op, const ir_value *v)
+void lanes_each_use(const ir_op *op, void (*use)(void *ctx, const ir_value *v), void *ctx)
 {
-    bool any = false;
     for (int i = 0; i < op->nargs; i++)
-        any |= op->args[i] == v;
+        use(ctx, op->args[i]);
     for (int k = 0; k < op->nregions; k++)
-        for (const ir_op *in = op->regions[k]->first; in && !any; in = in->next)
-            any = lanes_uses(in, v);
-    return any;
+        for (const ir_op *in = op->regions[k]->first; in; in = in->next)
+            lanes_each_use(in, use, ctx);
 }
 
 bool lanes_sum_up(const lanes_study *s, const ir_op *op)
