@@ -122,8 +122,7 @@ static bool op_repeats(const filling *f, const ir_op *op)
                 return false;
         return true;
     case OP_LLOAD:
-        return op->args[0] == f->array ||
-               (!is_of_writer(f, op->args[0]) && rev_can_recompute(f->home, op->res[0]));
+        return op->args[0] == f->array || (!is_of_writer(f, op->args[0]) && rev_can_recompute(f->home, op->res[0]));
     default:
         return is_plain(op) && rev_can_recompute(f->home, op->res[0]);
     }

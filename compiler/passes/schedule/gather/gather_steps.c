@@ -195,8 +195,8 @@ static bool is_met(const gather *g, const steps *s, bool high, int64_t edge, int
     int64_t end, most = 0;
     for (int i = 1; i < s->n; i++)
         most = s->at[i].edge > most ? s->at[i].edge : most;
-    const bool room = edge + most <= 0 || (const_value_of(g->f->module, g->task->args[2 * s->dim + 1], &end) &&
-                                           end - low > edge + most);
+    const bool room = edge + most <= 0 ||
+                      (const_value_of(g->f->module, g->task->args[2 * s->dim + 1], &end) && end - low > edge + most);
     return edge + (high ? c : -c) > 0 || edge + s->at[0].edge > 0 || !room;
 }
 

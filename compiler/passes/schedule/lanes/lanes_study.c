@@ -123,6 +123,24 @@ static void spread_if(spreading *p, const ir_op *op, bool apart)
                 op->res[i]);
 }
 
+/* What a function reads of what the loop writes: the effects of calls are among what is touched, reads alone. */
+static bool reads_what_is_written(const lanes_study *s, const ir_op *call)
+{
+    const ir_module *m = s->f->module;
+    effects e = effects_of_op(m, call);
+    bool any = false;
+    for (ir_storage at = 0; at < ir_storage_count(m); at++)
+        any |= e.at[at] && (s->touched[at] & (OP_STORES | OP_ADDS));
+    effects_free(&e);
+    return any;
+}
+
+static void vary_if_any(spreading *p, const ir_op *op, bool when)
+{
+    for (int i = 0; i < op->nres; i++)
+        vary_if(p, when, op->res[i]);
+}
+
 static void spread_op(spreading *p, const ir_op *op, bool apart)
 {
     lanes_study *s = p->s;
@@ -142,6 +160,9 @@ static void spread_op(spreading *p, const ir_op *op, bool apart)
     case OP_STK_STORE:
         if (apart || s->varying[op->args[1]->id] || s->varying[op->args[2]->id])
             vary_member(p, op);
+        return;
+    case OP_CALL:
+        vary_if_any(p, op, any_varies(s, op) || reads_what_is_written(s, op));
         return;
     case OP_STK_LOAD:
         vary_if(p, s->varying[op->args[1]->id] || lanes_member_varies(s, ir_layout_of(op), ir_slot_attr(op)->number),
@@ -182,6 +203,12 @@ static void number(ir_op *op, void *ctx)
         s->touched[touched[i].at] |= (unsigned char)touched[i].what;
     if (op->code == OP_CALL && (ir_op_has_effect(op) || ir_callee_of(op)->external))
         refuse(s, IR_NO_LANES_CALLS);
+    if (op->code == OP_CALL) { /* what is read there counts as read here */
+        effects e = effects_of_op(s->f->module, op);
+        for (ir_storage at = 0; at < ir_storage_count(s->f->module); at++)
+            s->touched[at] |= e.at[at];
+        effects_free(&e);
+    }
     switch (op->code) {
     case OP_ATOMIC:
     case OP_REC_ALLOC:
