@@ -151,6 +151,9 @@ class Field(_np.lib.mixins.NDArrayOperatorsMixin):
     def __bool__(self):
         return bool(self.data)
 
+    def __format__(self, spec):
+        return format(self.data[()], spec) if spec else str(self)
+
     def __repr__(self):
         return f"<field {self._spec.name}: {self.data!r}>" if self._h.pointer else f"<field {self._spec.name}, closed>"
 

@@ -97,6 +97,12 @@ class Session:
         self._kept, self._raised = [], []
         _weakref.finalize(self, _tk.session_destroy, self._pointer).atexit = False
 
+    def __setattr__(self, name, value):
+        known = getattr(type(self), name, None)
+        if not name.startswith("_") and not isinstance(known, property):
+            raise AttributeError(f"{name} is a method of sessions: call it" if known else f"a session has no {name}")
+        super().__setattr__(name, value)
+
     def _check(self, status):
         """A failure becomes an exception, and the session forgets it."""
         if status:

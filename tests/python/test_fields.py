@@ -99,6 +99,13 @@ class Storing(unittest.TestCase):
         m.split.charge.q = [1, 2, 3, 4]
         np.testing.assert_array_equal(m.split.charge.q, [1, 2, 3, 4])
 
+    def test_as_words(self):
+        self.m.s = 2.5
+        self.assertEqual(f"{self.m.s:.2f}", "2.50")
+        self.assertEqual(f"{self.m.s}", str(self.m.s))
+        with self.assertRaises(TypeError):
+            format(self.m.x, ".2f")
+
     def test_what_does_not_fit(self):
         m = self.m
         for error, store in (
@@ -267,6 +274,10 @@ class Lives(unittest.TestCase):
             fields.Module(thread=1)
         with self.assertRaises(ValueError):
             fields.Session(threads=-1)
+        with self.assertRaisesRegex(AttributeError, "call it"):
+            s.stop_at_nonfinite = True
+        with self.assertRaisesRegex(AttributeError, "no thread"):
+            s.thread = 1
         s.clear_grad()
         s.clear_dual()
         self.assertEqual(b.x.grad.sum(), 0)
