@@ -12,8 +12,9 @@
 #include "passes/derive/reverse/reverse.h"
 
 struct array_fill {
-    bool *needed;                  /* by value id: of what stands in the operations that store */
-    VEC(const ir_value *) outside; /* what they take from around them */
+    bool *needed;             /* by value id: of what stands in the operations that store */
+    const ir_value **outside; /* what they take from around them */
+    size_t noutside;
     int cost;
 };
 
@@ -21,6 +22,7 @@ typedef struct filling {
     scope *home; /* of the loop in whose body the array lives */
     const ir_value *array;
     array_fill *fill;
+    VEC(const ir_value *) outside; /* while they are found */
     bool changed;
 } filling;
 
@@ -42,7 +44,7 @@ static void want(filling *f, const ir_value *v)
         return;
     *needed = f->changed = true;
     if (!is_of_writer(f, v))
-        vec_push(&f->fill->outside, v);
+        vec_push(&f->outside, v);
 }
 
 static bool is_needed(const filling *f, const ir_op *op)
@@ -188,6 +190,10 @@ static array_fill *study(scope *home, const ir_value *array)
             if (rev_stores_into(op, array))
                 trace_op(&f, op);
     } while (f.changed);
+    fill->outside = ARENA_ARRAY(rv->module->mem, const ir_value *, f.outside.len + 1);
+    for (; fill->noutside < f.outside.len; fill->noutside++)
+        fill->outside[fill->noutside] = f.outside.at[fill->noutside];
+    vec_free(&f.outside);
     bool ok = true;
     for (const ir_op *op = home->primal->first; op && ok; op = op->next)
         ok = !rev_stores_into(op, array) || weigh(&f, op, 1);
@@ -211,8 +217,8 @@ int rev_fill_cost(const array_fill *fill)
 
 size_t rev_fill_takes(const array_fill *fill, const ir_value *const **outside)
 {
-    *outside = (const ir_value *const *)fill->outside.at;
-    return fill->outside.len;
+    *outside = fill->outside;
+    return fill->noutside;
 }
 
 /* ---- once more ---- */
@@ -336,8 +342,8 @@ ir_value *rev_fill_again(scope *home, const ir_value *array)
     rev *rv = home->rv;
     array_fill *fill = rv->filled[array->id].fill;
     again a = {.f = {.home = home, .array = array, .fill = fill}, .map = ir_map_create(rv->primal)};
-    for (size_t i = 0; i < fill->outside.len; i++) /* they stand in front of the loops */
-        rev_lookup(home, fill->outside.at[i]);
+    for (size_t i = 0; i < fill->noutside; i++) /* they stand in front of the loops */
+        rev_lookup(home, fill->outside[i]);
     a.array = rev_array_like(home, array, array->name, array->loc);
     a.array->exact = array->exact;
     ir_builder b = rev_prologue(home, array->loc);
