@@ -110,6 +110,19 @@ tk_status tk_rt_watch_check(tk_module *m, const tk_kernel *k)
                    k->name, m->desc->name);
 }
 
+/* Whether component k of a plane still is what an adjoint needs. */
+static tk_status compare(const tk_field *f, tk_plane plane, int64_t k)
+{
+    const rt_read *r = &f->needed[plane][k];
+    if (!r->kernel || r->bits == bits_of(f, plane, k))
+        return TK_OK;
+    const tk_site *read = &f->module->desc->sites[r->site];
+    return tk_fail(f->module->session, TK_OVERWRITTEN,
+                   "'%s' was changed outside of kernels, but the adjoint of kernel '%s' (launch %u on the tape) needs "
+                   "the value that it read at %s:%d:%d",
+                   tk_rt_element_text(f, plane, k).s, r->kernel->name, r->launch, read->file, read->line, read->col);
+}
+
 static void needs(tk_session *s, tk_field *f, tk_plane plane, int site, int64_t component)
 {
     if (!f->needed[plane]) {
@@ -119,6 +132,7 @@ static void needs(tk_session *s, tk_field *f, tk_plane plane, int site, int64_t 
             return;
         }
     }
+    compare(f, plane, component); /* the host may have written between the two launches that read it */
     f->needed[plane][component] = (rt_read){bits_of(f, plane, component), s->watch.kernel, site,
                                             (uint32_t)s->tape.count};
 }
@@ -136,19 +150,6 @@ static void overwrites(tk_session *s, const tk_field *f, const tk_site *w, int64
             "value that it read at %s:%d:%d",
             w->file, w->line, w->col, s->watch.kernel->name, tk_rt_element_text(f, w->plane, component).s,
             r->kernel->name, r->launch, read->file, read->line, read->col);
-}
-
-/* Whether component k of a plane still is what an adjoint needs. */
-static tk_status compare(const tk_field *f, tk_plane plane, int64_t k)
-{
-    const rt_read *r = &f->needed[plane][k];
-    if (!r->kernel || r->bits == bits_of(f, plane, k))
-        return TK_OK;
-    const tk_site *read = &f->module->desc->sites[r->site];
-    return tk_fail(f->module->session, TK_OVERWRITTEN,
-                   "'%s' was changed outside of kernels, but the adjoint of kernel '%s' (launch %u on the tape) needs "
-                   "the value that it read at %s:%d:%d",
-                   tk_rt_element_text(f, plane, k).s, r->kernel->name, r->launch, read->file, read->line, read->col);
 }
 
 tk_status tk_rt_watch_compare(tk_session *s)

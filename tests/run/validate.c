@@ -148,6 +148,12 @@ static void by_the_host(validate *m)
     m->x.data[4] += 1.0f;
     close_tape(m, "host", "'x[4]' was changed outside of kernels, but the adjoint of kernel 'func_1' (launch 1 on the tape) needs the value that it read at");
 
+    open_tape(m);
+    validate_func_1(m);
+    m->x.data[4] += 1.0f;
+    validate_func_1(m); /* reads it again */
+    close_tape(m, "host, between", "'x[4]' was changed outside of kernels, but the adjoint of kernel 'func_1' (launch 1 on the tape)");
+
     float buffer[5], gradient[5];
     validate_bind_x(m, buffer, gradient);
     open_tape(m);
