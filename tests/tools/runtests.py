@@ -6,6 +6,7 @@
 With words, only cases whose name contains one of them run. Prints a line for each failure and at the end `N passed, N failed`.
 """
 import argparse
+import collections
 import concurrent.futures
 import difflib
 import functools
@@ -13,6 +14,7 @@ import itertools
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
 import tempfile
@@ -54,6 +56,7 @@ class Runner:
         self.lock = threading.Lock()
         self.checkers = {}                     # objects of the checkers in tools, by name and options
         self.objects = tempfile.TemporaryDirectory()
+        self.took, self.taking = collections.Counter(), threading.Lock()    # seconds by command
 
     # ---- helpers ----
 
@@ -61,14 +64,19 @@ class Runner:
         """Output of a command as (status, stdout, stderr); death by a signal and running too long are failures."""
         cmd = [str(c) for c in cmd]
         env = {**os.environ, **(env or {})}
-        try:
-            done = subprocess.run(cmd, cwd=cwd, env=env, stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout)
-        except subprocess.TimeoutExpired:
-            raise Failure(f"no end after {timeout} s: {shlex.join(cmd)}")
-        out, err = done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
-        if done.returncode < 0 or "Sanitizer" in err or "runtime error:" in err:
-            raise Failure(f"died (status {done.returncode}): {shlex.join(cmd)}\n{err[-3000:]}")
-        return done.returncode, out, err
+        began = time.monotonic()
+        with subprocess.Popen(cmd, cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True) as process:
+            try:
+                out, err = (text.decode(errors="replace") for text in process.communicate(timeout=timeout))
+            except BaseException as e:
+                os.killpg(process.pid, signal.SIGKILL)      # a script's own children as well: they would write into a folder that is being removed
+                process.communicate()
+                raise Failure(f"no end after {timeout} s: {shlex.join(cmd)}") if isinstance(e, subprocess.TimeoutExpired) else e
+        with self.taking:
+            self.took[Path(cmd[0]).name if Path(cmd[0]).suffix != ".exe" else "programs"] += time.monotonic() - began
+        if process.returncode < 0 or "Sanitizer" in err or "runtime error:" in err:
+            raise Failure(f"died (status {process.returncode}): {shlex.join(cmd)}\n{err[-3000:]}")
+        return process.returncode, out, err
 
     def must(self, cmd, **kw):
         status, out, err = self.run(cmd, **kw)
@@ -166,7 +174,7 @@ class Runner:
         if wrong or left:
             raise Failure("\n".join(wrong + [f"{o} without its .ir" for o in left]))
 
-    def generate(self, tk, flags, tmp, options=None, compiled=()):
+    def generate(self, tk, flags, tmp, options=None, compiled=(), level=None):
         """Generates and compiles a module strictly; its header must do in C++ as well. Gives the object."""
         name = next((f[9:] for f in flags if f.startswith("--prefix=")), tk.stem)
         c, header, obj = f"{tmp}/{name}.c", f"{tmp}/{name}.h", f"{tmp}/{name}.gen.o"
@@ -176,7 +184,7 @@ class Runner:
         include = ["-I", self.include]
         options = self.sanitize() if options is None else options
         # Optimising takes most of the time; of what is full of checks it would hide what they see.
-        level = "-O0" if options else "-O1" if self.args.short else "-O2"
+        level = "-O0" if options else "-O1" if self.args.short else level or "-O2"
         self.must([self.args.cc, "-std=c11", level, *STRICT, *GENERATED, *options, *compiled, *shlex.split(self.args.options), *include, "-c", c, "-o", obj])
         self.must([self.args.cxx, "-std=c++17", *STRICT, *include, "-fsyntax-only", "-x", "c++", "-include", header, "/dev/null"])
         return obj
@@ -221,20 +229,22 @@ class Runner:
     def derivatives(self, tk):
         """ad/X.tk: every kernel of the module has right derivatives, says tools/adcheck; `// range: LO HI` for the data; X.c has its extern funcs."""
         with tempfile.TemporaryDirectory() as tmp:
-            obj, name = self.generate(tk, directive(tk, "flags"), tmp), tk.stem
-            stub = Path(tmp, "stub.c")
-            stub.write_text(f"""#include "{name}.h"
+            self.adcheck(tk, self.generate(tk, directive(tk, "flags"), tmp), tmp)
+
+    def adcheck(self, tk, obj, tmp):
+        name, stub = tk.stem, Path(tmp, "stub.c")
+        stub.write_text(f"""#include "{name}.h"
 tk_module *adcheck_create(tk_session *s);
 void adcheck_destroy(tk_module *m);
 tk_module *adcheck_create(tk_session *s) {{ {name} *m = {name}_create(s, NULL); return m ? &m->tk : NULL; }}
 void adcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}
 """)
-            exe = f"{tmp}/adcheck"
-            self.must([self.args.cc, "-std=gnu11", "-O1", "-I", tmp, "-I", self.include, *self.sanitize(), *self.checker("adcheck", self.sanitize()), stub, obj, *beside(tk),
-                       self.build / "runtime" / "libtkc.a", "-pthread", "-lm", "-o", exe])
-            status, out, _ = self.run([exe, *directive(tk, "range")], env={"ASAN_OPTIONS": "detect_leaks=0"})
-            if status != 0 or out:
-                raise Failure(out or f"status {status}")
+        exe = f"{tmp}/adcheck"
+        self.must([self.args.cc, "-std=gnu11", "-O1", "-I", tmp, "-I", self.include, *self.sanitize(), *self.checker("adcheck", self.sanitize()), stub, obj, *beside(tk),
+                   self.build / "runtime" / "libtkc.a", "-pthread", "-lm", "-o", exe])
+        status, out, _ = self.run([exe, *directive(tk, "range")], env={"ASAN_OPTIONS": "detect_leaks=0"})
+        if status != 0 or out:
+            raise Failure(out or f"status {status}")
 
     def algorithm(self, tk):
         """algorithms/X.tk: tools/adcheck finds the derivatives of its kernels right on random data and on lattices, with 1 and 3 threads and a library that splits
@@ -295,12 +305,15 @@ void adcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}
         explained, err = self.must([self.tkc, tk.name, "--explain-adjoint", *flags], cwd=tk.parent)
         self.compare(tk.with_suffix(".explain"), explained + err)
         sizes = self.args.short and directive(tk, "race") or directive(tk, "sizes")
-        for flags in self.some(all_directives(tk, "flags"))[:1 if self.args.sanitize else None]:    # memory is the same in both precisions
+        every = all_directives(tk, "flags") or [[]]
+        for flags in self.some(every)[:1 if self.args.sanitize else None]:    # memory is the same in both precisions
             with tempfile.TemporaryDirectory() as tmp:
-                said = self.parcheck(tk, flags, explained, tmp, self.sanitize(), self.small_chunks_library(), sizes)
+                obj = self.generate(tk, flags, tmp, level=None if flags is every[0] else "-O1")
+                said = self.parcheck(tk, obj, explained, tmp, self.sanitize(), self.small_chunks_library(), sizes)
                 if sizes[-1] == directive(tk, "sizes")[-1]:
                     self.compare(tk.with_suffix(".out"), said)
-        self.derivatives(tk)
+                if flags is every[0]:
+                    self.adcheck(tk, obj, tmp)
 
     def race(self, tk):
         """parallel/X.tk once more, with the thread sanitizer in the library, the module and the host; at the sizes of `// race:`, where there are many
@@ -308,10 +321,10 @@ void adcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}
         explained, _ = self.must([self.tkc, tk.name, "--explain-adjoint"], cwd=tk.parent)
         with tempfile.TemporaryDirectory() as tmp:
             sizes = directive(tk, "race") or directive(tk, "sizes")
-            self.parcheck(tk, directive(tk, "flags"), explained, tmp, RACE, self.race_library(), sizes)
+            self.parcheck(tk, self.generate(tk, directive(tk, "flags"), tmp, RACE), explained, tmp, RACE, self.race_library(), sizes)
 
-    def parcheck(self, tk, flags, explained, tmp, options, library, sizes):
-        obj, name = self.generate(tk, flags, tmp, options), tk.stem
+    def parcheck(self, tk, obj, explained, tmp, options, library, sizes):
+        name = tk.stem
         stub = Path(tmp, "stub.c")
         stub.write_text(f"""#include "{name}.h"
 tk_module *parcheck_create(tk_session *s, long size);
@@ -395,7 +408,7 @@ void parcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}
             pc = next(Path(self.prefix).rglob("tkc.pc")).parent
             env |= {"PREFIX": self.prefix, "PKG_CONFIG_PATH": str(pc), "LD_LIBRARY_PATH": str(pc.parent), "PATH": f"{self.prefix}/bin:{os.environ['PATH']}"}
         with tempfile.TemporaryDirectory() as tmp:
-            status, out, err = self.run(["sh", "-eu", sh], cwd=tmp, env=env)
+            status, out, err = self.run(["sh", "-eu", sh], cwd=tmp, env=env, timeout=900)    # some build all of tkc
             if status == SKIPPED:
                 raise Skip(out.strip())
             if status != 0:
@@ -548,7 +561,7 @@ def main():
     ap.add_argument("--update", action="store_true", help="rewrite the expected files")
     ap.add_argument("-j", type=int, default=os.cpu_count() + 1, help="cases at a time: one more than processors, as some wait for their threads")
     ap.add_argument("--stop", action="store_true", help="end at the first failure")
-    ap.add_argument("-v", action="store_true", help="a line for each case, with the seconds that it took")
+    ap.add_argument("-v", action="store_true", help="a line for each case with the seconds that it took, and the seconds that each command took")
     ap.add_argument("--without", default="", metavar="WORD,...", help="leaves out cases whose name contains one of these")
     ap.add_argument("words", nargs="*")
     args = ap.parse_args()
@@ -572,6 +585,8 @@ def main():
                     return True
             elif args.v:
                 print(f"ok {seconds:6.1f} s  {name}", flush=True)
+    if args.v:
+        print("seconds by command:", ", ".join(f"{name} {seconds:.0f}" for name, seconds in runner.took.most_common()))
     print(f"{len(cases) - failed - skipped} passed, {failed} failed")
     return failed > 0
 
