@@ -231,6 +231,8 @@ const char *stride_name(cfn *c, const ir_field *f, ir_plane p, int dim);
 bool is_watched(const cfn *c, const ir_op *op);
 /* After an access: index is its component's number in the whole field. */
 void emit_watch(cfn *c, const ir_op *op, const char *index);
+/* In front of what adds to an element, or compares with it. */
+void emit_watch_before(cfn *c, const ir_op *op, const char *index);
 void emit_watch_iteration(cfn *c);
 void emit_decision(cfn *c, const ir_op *op);
 void emit_places(emitter *e);

@@ -221,6 +221,7 @@ static void emit_accum(cfn *c, const ir_op *op)
         update_wanted(c, op, target.text, "+=", value.text);
         return;
     }
+    emit_watch_before(c, op, c->watched);
     if (by_address && scatter)
         stmt(c, op->loc, "tk_scatter_at_%s(%s, %s, %s);", scalar_name(type), target.text, value.text, c->atomic);
     else if (by_address)
@@ -256,6 +257,7 @@ static void emit_winner(cfn *c, const ir_op *op, bool scatter)
         dual = component_text(c, &there, false);
         flush_reads(c, MEM_PLANE, ir_storage_of(f, IR_DUAL), NULL);
     }
+    emit_watch_before(c, op, c->watched);
     const char *winner = slot(c, op, where[0], where[1], &e, 0);
     const char *at = subscript(val(c, where[2])).text, *step = subscript(val(c, where[3])).text;
     const bool by_address = layout_by_address(f);
@@ -277,6 +279,7 @@ static void emit_atomic(cfn *c, const ir_op *op)
     const expr value = val(c, op->args[ir_field_of(op)->ndim + 1]);
     const expr target = element(c, op, target_plane, false);
     flush_reads(c, MEM_PLANE, ir_storage_of_op(op), NULL);
+    emit_watch_before(c, op, c->watched);
     const ir_value *old = op->res[0];
     const bool by_address = layout_by_address(ir_field_of(op));
     const char *call = arena_printf(c->e->mem, "tk_fetch_%s%s_%s(%s%s, %s, %s)", by_address ? "at_" : "",

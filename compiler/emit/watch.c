@@ -31,22 +31,18 @@ static const char *file_of(emitter *e, src_loc loc)
     return c_string(e->mem, slash ? slash + 1 : path ? path : source_base(e));
 }
 
-static void add_site(cfn *c, const ir_op *op)
+static void add_site(cfn *c, const ir_op *op, const char *flags)
 {
     emitter *e = c->e;
     const ir_field *f = ir_field_of(op);
-    const char *const what = op->code == OP_LOAD ? "TK_READS" : op->code == OP_STORE ? "TK_STORES" : "TK_ACCUMULATES";
-    strbuf flags = {0};
-    sb_add(&flags, what);
-    if (op->code == OP_LOAD && ir_access_attr(op)->needed && is_primal(c))
-        sb_add(&flags, " | TK_NEEDED");
-    if (is_primal(c) && may_race(c, ir_storage_of(f, ir_access_attr(op)->plane)))
-        sb_add(&flags, " | TK_MAY_RACE");
-    if (!is_primal(c))
-        sb_add(&flags, " | TK_DERIVED");
     sb_printf(&e->sites, "    {%s, %u, %u, %d, %s, %s}, /* %s */\n", file_of(e, op->loc), op->loc.line, op->loc.col,
-              f->index, plane_enum(ir_access_attr(op)->plane), sb_str(&flags), f->name);
-    sb_free(&flags);
+              f->index, plane_enum(ir_access_attr(op)->plane), flags, f->name);
+}
+
+static void tell(cfn *c, const char *index)
+{
+    c->uses_m = true;
+    stmt(c, (src_loc){0, 0, 0}, "tk_watch(&%s->tk, %d, %s);", c->m, c->e->nsites++, index);
 }
 
 bool is_watched(const cfn *c, const ir_op *op)
@@ -59,9 +55,26 @@ void emit_watch(cfn *c, const ir_op *op, const char *index)
 {
     if (!is_watched(c, op))
         return;
-    add_site(c, op);
-    c->uses_m = true;
-    stmt(c, (src_loc){0, 0, 0}, "tk_watch(&%s->tk, %d, %s);", c->m, c->e->nsites++, index);
+    strbuf flags = {0};
+    sb_add(&flags, op->code == OP_LOAD ? "TK_READS" : op->code == OP_STORE ? "TK_STORES" : "TK_ACCUMULATES");
+    if (op->code == OP_LOAD && ir_access_attr(op)->needed && is_primal(c))
+        sb_add(&flags, " | TK_NEEDED");
+    if (is_primal(c) && may_race(c, ir_storage_of(ir_field_of(op), ir_access_attr(op)->plane)))
+        sb_add(&flags, " | TK_MAY_RACE");
+    if (!is_primal(c))
+        sb_add(&flags, " | TK_DERIVED");
+    add_site(c, op, sb_str(&flags));
+    sb_free(&flags);
+    tell(c, index);
+}
+
+void emit_watch_before(cfn *c, const ir_op *op, const char *index)
+{
+    const ir_field *f = ir_field_of(op);
+    if (!is_watched(c, op) || !is_primal(c) || ir_access_attr(op)->plane != IR_DATA || !f->grad || f->scratch)
+        return;
+    add_site(c, op, "TK_GOES_ON");
+    tell(c, index);
 }
 
 void emit_watch_iteration(cfn *c)

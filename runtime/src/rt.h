@@ -71,6 +71,7 @@ typedef struct rt_watch {
     tk_record *record; /* of a launch on a tape, if it tells its decisions */
     bool replays;      /* its adjoint runs */
     bool finite;       /* stop at what is not finite */
+    uint32_t stretch;  /* of the tape: how many functions of tk_call have ended so far */
     uint64_t iteration, first,
         count; /* of the running parallel loop: this and its first one, 0 outside; of all so far */
 } rt_watch;

@@ -184,6 +184,7 @@ tk_status tk_rt_tape_record_call(tk_session *s, const tk_triple *triple, const v
 
 void tk_rt_tape_end_call(tk_session *s)
 {
+    s->watch.stretch++;
     if (s->tape.doomed && !s->in_call)
         tk_rt_tape_close(s);
 }
@@ -505,6 +506,18 @@ bool tk_tape_step(tk_tape_guard *g)
 }
 
 void tk_tape_leave(tk_tape_guard *g)
+{
+    if (!g || g->state == GUARD_CLOSED)
+        return;
+    tk_session *s = g->loss->module->session;
+    if (s->tape.open && s->tape.count > 0)
+        (void)tk_fail(s, TK_BAD_STATE,
+                      "TK_TAPE was left by break, return or goto, so that what was launched in it has no gradient: "
+                      "`continue` ends it early, tk_tape_drop drops it");
+    tk_tape_unwind(g);
+}
+
+void tk_tape_unwind(tk_tape_guard *g)
 {
     if (!g || g->state == GUARD_CLOSED)
         return;

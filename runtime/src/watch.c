@@ -15,6 +15,13 @@ typedef struct rt_read {
     uint32_t launch; /* on the tape, from 1 */
 } rt_read;
 
+/* What the last launch on the tape that read or wrote a component left there. */
+typedef struct rt_left {
+    uint64_t bits;
+    const tk_kernel *kernel; /* NULL: none has */
+    uint32_t stretch;        /* of the tape, between two calls of tk_call */
+} rt_left;
+
 /* Who loaded, stored or accumulated: the last iteration, and whether another one of the same loop did. */
 typedef struct rt_mark {
     uint64_t iteration;
@@ -152,6 +159,36 @@ static void overwrites(tk_session *s, const tk_field *f, const tk_site *w, int64
             r->kernel->name, r->launch, read->file, read->line, read->col);
 }
 
+/* Derivatives pass from launch to launch through what stays in memory between them; what the host makes of it there is
+ * on no tape, but for the functions of tk_call. Integers and fields without gradient have none to pass on. */
+static bool passes_on(const tk_field *f, tk_plane plane)
+{
+    return plane == TK_DATA && (f->desc->flags & TK_FIELD_GRAD) && !(f->desc->flags & TK_FIELD_SCRATCH);
+}
+
+static void goes_on(tk_session *s, const tk_field *f, int site, int64_t component)
+{
+    const rt_left *l = f->left ? &f->left[component] : NULL;
+    if (!l || !l->kernel || l->stretch != s->watch.stretch || l->bits == bits_of(f, TK_DATA, component))
+        return;
+    const tk_site *at = &f->module->desc->sites[site];
+    tk_fail(s, TK_OVERWRITTEN,
+            "%s:%d:%d: '%s' was changed outside of kernels after kernel '%s', and kernel '%s' (launch %zu on the tape) "
+            "goes on with it: no derivative passes through what the host does",
+            at->file, at->line, at->col, tk_rt_element_text(f, TK_DATA, component).s, l->kernel->name,
+            s->watch.kernel->name, s->tape.count);
+}
+
+static void leaves(tk_session *s, tk_field *f, int64_t component)
+{
+    if (!f->left)
+        f->left = tk_rt_alloc(s, tk_rt_scalars(f) * sizeof *f->left, true);
+    if (f->left)
+        f->left[component] = (rt_left){bits_of(f, TK_DATA, component), s->watch.kernel, s->watch.stretch};
+    else
+        tk_fail(s, TK_NO_MEMORY, "out of memory for watching field '%s'", f->desc->name);
+}
+
 tk_status tk_rt_watch_compare(tk_session *s)
 {
     for (size_t i = 0; i < s->tape.count; i++) {
@@ -178,6 +215,8 @@ static void forget(tk_session *s, tk_field *f)
         tk_rt_free(s, f->needed[p]);
         f->needed[p] = NULL;
     }
+    tk_rt_free(s, f->left);
+    f->left = NULL;
 }
 
 void tk_rt_watch_forget(tk_session *s)
@@ -281,6 +320,11 @@ void tk_watch(const tk_module *m, int site, int64_t component)
     tk_field *f = &m->fields[at->field];
     if (!w->kernel || component < 0 || component >= (int64_t)tk_rt_scalars(f) || !f->plane[at->plane])
         return;
+    if (at->what & TK_GOES_ON) {
+        if (w->reads && passes_on(f, at->plane))
+            goes_on(s, f, site, component);
+        return;
+    }
     if (w->finite && tk_rt_is_float(f))
         check_finite(s, f, at, component);
     if (at->what & TK_DERIVED)
@@ -292,6 +336,10 @@ void tk_watch(const tk_module *m, int site, int64_t component)
         return;
     if (w->reads && (at->what & TK_NEEDED) && adjoint_reads(w->kernel, at))
         needs(s, f, at->plane, site, component);
+    if (passes_on(f, at->plane) && w->reads && (at->what & TK_READS))
+        goes_on(s, f, site, component);
+    if (passes_on(f, at->plane) && (w->reads || (w->writes && !(at->what & TK_READS))))
+        leaves(s, f, component);
     if (w->writes && (at->what & (TK_STORES | TK_ACCUMULATES)))
         overwrites(s, f, at, component);
 }

@@ -122,6 +122,48 @@ static void check_layouts(tapes *m)
     }
 }
 
+static void left(tapes *m, int how)
+{
+    for (;;) {
+        TK_TAPE(m, m->loss) {
+            if (how == 0)
+                break; /* nothing was launched */
+            tapes_step(m);
+            if (how == 1)
+                break; /* of the tape, not of the loop around it */
+            if (how == 2)
+                return;
+            if (how == 3)
+                goto out;
+            if (how == 4)
+                tk_tape_drop(tk_module_session(&m->tk));
+            if (how == 4)
+                return;
+            tapes_total(m);
+            if (how == 5)
+                continue; /* ends it early */
+            tapes_total(m);
+        }
+        return;
+    }
+out:;
+}
+
+/* Who leaves the block behind a launch has no gradient, and is told. */
+static void check_left(tapes *m)
+{
+    static const tk_status want[] = {TK_OK, TK_BAD_STATE, TK_BAD_STATE, TK_BAD_STATE, TK_OK, TK_OK};
+    for (int how = 0; how < 6; how++) {
+        start(m);
+        left(m, how);
+        if (want[how] != TK_OK)
+            expect_error(m, "TK_TAPE was left by break, return or goto");
+        expect_status(m, "left", tapes_status(m), want[how]);
+        expect("tape open", tk_tape_is_open(tk_module_session(&m->tk)), 0);
+    }
+    expect("w.grad", m->w.grad[0], 1); /* of one step */
+}
+
 /* A tape that does not come to its end leaves the sum as it was; so does a host that looks at it. */
 static void check_put_back(tapes *m)
 {
@@ -310,6 +352,7 @@ int main(void)
     check_sum(m);
     check_added(m);
     check_layouts(m);
+    check_left(m);
     check_put_back(m);
     check_flags(m);
     check_segments(m);

@@ -281,6 +281,23 @@ static void throws(triples *m)
         caught += std::strcmp(e.what(), "backward") == 0;
     }
     CHECK(caught == 3 && !tk_tape_is_open(s));
+    try {
+        TK_TAPE(m, m->loss) {
+            triples_square(m);
+            throw std::runtime_error("behind a launch");
+        }
+    } catch (const std::runtime_error &) {
+        caught++;
+        while (!tk_tape_is_open(s)) {
+            TK_TAPE(m, m->loss) {
+                triples_square(m);
+                break;
+            }
+            break;
+        }
+    }
+    CHECK(caught == 4 && !tk_tape_is_open(s) && tk_session_status(s) == TK_BAD_STATE);
+    tk_session_clear_error(s);
     on_a_tape(m);
 }
 

@@ -40,7 +40,8 @@ static void legal(validate *m)
     validate_square_x(m, 1);
     validate_set_y(m, 1);
     validate_set(m, 1, m->x.data[1]); /* the value stays */
-    m->x.data[3] = 5.0f;              /* nobody read that */
+    m->v.data[3][0] = 5.0f;           /* nobody touched that, nor this from here on */
+    m->x.data[2] = 8.0f;
     validate_count(m);
     validate_trips(m);
     validate_constant_function(m, 2); /* another kernel's adjoint would need what the function reads */
@@ -141,6 +142,18 @@ static void inside_a_kernel(validate *m)
     close_tape(m, "merged", "validate.tk:37:5: kernel 'merged' overwrites 'x[0]'");
 }
 
+static tk_status halve_forward(void *args)
+{
+    (*(validate **)args)->x.data[3] *= 0.5f;
+    return TK_OK;
+}
+
+static tk_status halve_backward(void *args)
+{
+    (*(validate **)args)->x.grad[3] *= 0.5f;
+    return TK_OK;
+}
+
 static void by_the_host(validate *m)
 {
     open_tape(m);
@@ -153,6 +166,44 @@ static void by_the_host(validate *m)
     m->x.data[4] += 1.0f;
     validate_func_1(m); /* reads it again */
     close_tape(m, "host, between", "'x[4]' was changed outside of kernels, but the adjoint of kernel 'func_1' (launch 1 on the tape)");
+
+    /* between a launch that leaves a value and one that goes on with it, though neither adjoint needs it */
+    open_tape(m);
+    validate_fill(m);
+    m->x.data[3] *= 0.5f;
+    m->n.data[0] = 5;
+    validate_trips(m);
+    close_tape(m, "host, stored", "'x[3]' was changed outside of kernels after kernel 'fill', and kernel 'trips' (launch 2 on the tape) goes on with it: no derivative passes through what the host does");
+    open_tape(m);
+    validate_fill(m);
+    m->x.data[3] *= 0.5f;
+    validate_set(m, 3, 1.0f); /* replaced: nothing went on with it */
+    validate_trips(m);
+    close_tape(m, "host, replaced", NULL);
+    open_tape(m);
+    validate_trips(m);
+    m->x.data[0] = 77.0f; /* read once more: two inputs of one gradient */
+    validate_trips(m);
+    close_tape(m, "host, read", "'x[0]' was changed outside of kernels after kernel 'trips', and kernel 'trips' (launch 2 on the tape)");
+    open_tape(m);
+    validate_trips(m);
+    m->loss.data[0] = 0.0f; /* what was added so far is no part of it any more */
+    validate_trips(m);
+    close_tape(m, "host, added", "'loss' was changed outside of kernels after kernel 'trips', and kernel 'trips' (launch 2 on the tape)");
+    open_tape(m);
+    validate_largest(m);
+    m->top.data[0] = 0.0f;
+    validate_largest(m);
+    validate_show_top(m);
+    close_tape(m, "host, maximum", "'top' was changed outside of kernels after kernel 'largest', and kernel 'largest' (launch 2 on the tape)");
+
+    /* a function of the host that has derivatives is no change by the host */
+    const tk_triple halve = {.name = "halve", .forward = halve_forward, .backward = halve_backward};
+    open_tape(m);
+    validate_fill(m);
+    tk_call(tk_module_session(&m->tk), &halve, &m, sizeof m);
+    validate_trips(m);
+    close_tape(m, "tk_call", NULL);
 
     float buffer[5], gradient[5];
     validate_bind_x(m, buffer, gradient);

@@ -412,7 +412,7 @@ tk_status tk_kernel_launch(tk_module *m, const tk_kernel *k, const double *numbe
 /* ---- the macros ---- */
 
 /* What TK_TAPE is made of: enter opens, step says whether the block is to run and closes the tape after it, leave drops
- * a tape still open. */
+ * a tape still open, as a failure if it has launches; unwind does, for an exception. */
 struct tk_tape_guard {
     tk_field *loss;
     int state; /* 0: closed or never opened, 1: open, block not yet entered, 2: in the block */
@@ -420,6 +420,7 @@ struct tk_tape_guard {
 tk_tape_guard tk_tape_enter(tk_module *m, tk_field *loss, unsigned flags);
 bool tk_tape_step(tk_tape_guard *g);
 void tk_tape_leave(tk_tape_guard *g);
+void tk_tape_unwind(tk_tape_guard *g);
 
 #ifdef __GNUC__
 #pragma GCC visibility pop
@@ -431,19 +432,32 @@ void tk_tape_leave(tk_tape_guard *g);
 #define TK_PASTE2_(a, b) a##b
 #define TK_PASTE_(a, b) TK_PASTE2_(a, b)
 
-/** `TK_TAPE(g, g->U) { launches }`: a tape on g->U around the block, with tk_tape_begin and tk_tape_end; dropped when
- * the block is left by break, return, goto or an exception. When the tape cannot be opened the block is skipped; the
+/** `TK_TAPE(g, g->U) { launches }`: a tape on g->U around the block, with tk_tape_begin and tk_tape_end. An exception
+ * drops it. Who leaves the block by break, return or goto behind a launch has no gradient: TK_BAD_STATE, but for a tape
+ * that tk_tape_drop dropped before. When the tape cannot be opened the block is skipped; the
  * failure is in the session. m: pointer to a generated module; view: the loss's view in it. TK_TAPE_WITH has flags of
  * tk_tape_begin besides. */
 #define TK_TAPE(m, view) TK_TAPE_WITH(m, view, 0)
 #ifdef __cplusplus
+#include <exception>
+/* Exceptions that are on their way. */
+inline int tk_unwinds()
+{
+#if __cplusplus >= 201703L
+    return std::uncaught_exceptions();
+#else
+    return std::uncaught_exception();
+#endif
+}
 struct tk_tape_scope : tk_tape_guard {
-    tk_tape_scope(tk_module *m, tk_field *f, unsigned flags) : tk_tape_guard(tk_tape_enter(m, f, flags))
+    const int before;
+    tk_tape_scope(tk_module *m, tk_field *f, unsigned flags)
+        : tk_tape_guard(tk_tape_enter(m, f, flags)), before(tk_unwinds())
     {
     }
     ~tk_tape_scope()
     {
-        tk_tape_leave(this);
+        (tk_unwinds() > before ? tk_tape_unwind : tk_tape_leave)(this);
     }
     tk_tape_scope(const tk_tape_scope &) = delete;
     tk_tape_scope &operator=(const tk_tape_scope &) = delete;

@@ -80,7 +80,8 @@ enum {
 /* With --debug, of a single access: */
 enum {
     TK_MAY_RACE = 32, /* iterations of a parallel loop may meet here */
-    TK_DERIVED = 64   /* in an adjoint or a JVP: looked at for NaN and infinity only */
+    TK_DERIVED = 64,  /* in an adjoint or a JVP: looked at for NaN and infinity only */
+    TK_GOES_ON = 1024 /* in front of an access that adds to what is there, or compares with it */
 };
 typedef struct tk_access {
     int field;
@@ -209,6 +210,7 @@ struct tk_field {
     bool bound;   /* memory belongs to the host */
     struct rt_needs *needs[2];   /* open tape: which data, which duals adjoints need; NULL: none yet */
     struct rt_read *needed[4];   /* validated tape: needed reads of a plane, by component; NULL until there is one */
+    struct rt_left *left;        /* validated tape: what launches left or saw, by component; NULL until there is one */
     struct rt_touch *touched[4]; /* --debug: who touched a component, by plane; NULL until needed */
     void *own[2]; /* what the library allocated: one block for data, gradient and dual, one for the gradient's dual;
                      NULL if none */
