@@ -72,6 +72,24 @@ static bool name_library(run *r)
     return true;
 }
 
+/* Who is used to `cc -o main.o` means something else than C. */
+static bool is_named_like_c(run *r)
+{
+    static const struct {
+        const char *extension, *meant;
+    } others[] = {{".o", "tkc -c makes an object"},
+                  {".obj", "tkc -c makes an object"},
+                  {".so", "tkc -shared makes a library"},
+                  {".a", "tkc -c makes an object"},
+                  {".py", "tkc --python makes a module of Python's"},
+                  {".tk", "that is the name of a kernel file"}};
+    const char *dot = strrchr(path_base(r->target), '.');
+    for (size_t i = 0; dot && i < sizeof others / sizeof *others; i++)
+        if (strcmp(dot, others[i].extension) == 0)
+            return diag(r->diag, span_at((src_loc){0, 0, 0}), DIAG_FILE_KIND, r->target, others[i].meant);
+    return true;
+}
+
 static bool name_outputs(run *r)
 {
     static const char *const extension[] = {
@@ -86,6 +104,8 @@ static bool name_outputs(run *r)
     if (!r->target)
         r->target = arena_printf(r->mem, "%s%s", r->name, extension[o->kind]);
     if (o->kind == OUTPUT_PYTHON && !name_library(r))
+        return false;
+    if (o->kind == OUTPUT_C && !is_named_like_c(r))
         return false;
     if (o->header)
         r->header_path = o->header;

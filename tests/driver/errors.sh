@@ -19,6 +19,10 @@ refused "cannot read '.': Is a directory [E0701]" .
 refused "cannot write 'nowhere/g.c': No such file or directory [E0702]" gravity.tk -o nowhere/g.c
 refused "cannot write '.': Is a directory [E0702]" gravity.tk -o .
 refused "'g.c' is another output of this run, and is not written over [E0711]" gravity.tk -o g.c --header=g.c
+refused "C would be written into 'g.o': tkc -c makes an object [E0713]" gravity.tk -o g.o
+refused "C would be written into 'x.d/libg.so': tkc -shared makes a library [E0713]" gravity.tk -o x.d/libg.so
+refused "C would be written into 'other.tk': that is the name of a kernel file [E0713]" gravity.tk -o other.tk
+refused "C would be written into 'g.py': tkc --python makes a module of Python's [E0713]" gravity.tk -o g.py
 refused "cannot write 'nowhere/g.h': No such file or directory [E0702]" gravity.tk --header=nowhere/g.h
 refused "cannot write 'nowhere/g.d': No such file or directory [E0702]" gravity.tk -MD -MF nowhere/g.d
 refused "'2fast' cannot be the module's name: it is not a C identifier [E0703]" gravity.tk --prefix=2fast
