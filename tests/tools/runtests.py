@@ -174,7 +174,7 @@ class Runner:
         if wrong or left:
             raise Failure("\n".join(wrong + [f"{o} without its .ir" for o in left]))
 
-    def generate(self, tk, flags, tmp, options=None, compiled=(), level=None):
+    def generate(self, tk, flags, tmp, options=None, compiled=(), level="-O1"):
         """Generates and compiles a module strictly; its header must do in C++ as well. Gives the object."""
         name = next((f[9:] for f in flags if f.startswith("--prefix=")), tk.stem)
         c, header, obj = f"{tmp}/{name}.c", f"{tmp}/{name}.h", f"{tmp}/{name}.gen.o"
@@ -184,7 +184,7 @@ class Runner:
         include = ["-I", self.include]
         options = self.sanitize() if options is None else options
         # Optimising takes most of the time; of what is full of checks it would hide what they see.
-        level = "-O0" if options else "-O1" if self.args.short else level or "-O2"
+        level = "-O0" if options else "-O1" if self.args.short else level
         self.must([self.args.cc, "-std=c11", level, *STRICT, *GENERATED, *options, *compiled, *shlex.split(self.args.options), *include, "-c", c, "-o", obj])
         self.must([self.args.cxx, "-std=c++17", *STRICT, *include, "-fsyntax-only", "-x", "c++", "-include", header, "/dev/null"])
         return obj
@@ -215,7 +215,7 @@ class Runner:
         compiled = [] if self.sanitize() else self.some(all_directives(tk, "compiled"))
         for flags, more in itertools.product(self.some(all_directives(tk, "flags")) or [[]], compiled or [[]]):
             with tempfile.TemporaryDirectory() as tmp:
-                objects = [self.generate(tk, flags, tmp, compiled=more)]
+                objects = [self.generate(tk, flags, tmp, compiled=more, level="-O2")]
                 if not host:
                     continue
                 for other in all_directives(host, "module"):
@@ -308,7 +308,7 @@ void adcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}
         every = all_directives(tk, "flags") or [[]]
         for flags in self.some(every)[:1 if self.args.sanitize else None]:    # memory is the same in both precisions
             with tempfile.TemporaryDirectory() as tmp:
-                obj = self.generate(tk, flags, tmp, level=None if flags is every[0] else "-O1")
+                obj = self.generate(tk, flags, tmp)
                 said = self.parcheck(tk, obj, explained, tmp, self.sanitize(), self.small_chunks_library(), sizes)
                 if sizes[-1] == directive(tk, "sizes")[-1]:
                     self.compare(tk.with_suffix(".out"), said)
