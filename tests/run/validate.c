@@ -169,23 +169,26 @@ static void by_the_host(validate *m)
 
     /* between a launch that leaves a value and one that goes on with it, though neither adjoint needs it */
     open_tape(m);
+    m->n.data[0] = 5;
     validate_fill(m);
     m->x.data[3] *= 0.5f;
-    m->n.data[0] = 5;
     validate_trips(m);
     close_tape(m, "host, stored", "'x[3]' was changed outside of kernels after kernel 'fill', and kernel 'trips' (launch 2 on the tape) goes on with it: no derivative passes through what the host does");
     open_tape(m);
+    m->n.data[0] = 5;
     validate_fill(m);
     m->x.data[3] *= 0.5f;
     validate_set(m, 3, 1.0f); /* replaced: nothing went on with it */
     validate_trips(m);
     close_tape(m, "host, replaced", NULL);
     open_tape(m);
+    m->n.data[0] = 5;
     validate_trips(m);
     m->x.data[0] = 77.0f; /* read once more: two inputs of one gradient */
     validate_trips(m);
     close_tape(m, "host, read", "'x[0]' was changed outside of kernels after kernel 'trips', and kernel 'trips' (launch 2 on the tape)");
     open_tape(m);
+    m->n.data[0] = 5;
     validate_trips(m);
     m->loss.data[0] = 0.0f; /* what was added so far is no part of it any more */
     validate_trips(m);
@@ -200,6 +203,7 @@ static void by_the_host(validate *m)
     /* a function of the host that has derivatives is no change by the host */
     const tk_triple halve = {.name = "halve", .forward = halve_forward, .backward = halve_backward};
     open_tape(m);
+    m->n.data[0] = 5;
     validate_fill(m);
     tk_call(tk_module_session(&m->tk), &halve, &m, sizeof m);
     validate_trips(m);
