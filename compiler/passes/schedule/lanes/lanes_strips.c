@@ -20,8 +20,14 @@ static ir_value *round_up_to_vectors(ir_builder *b, ir_value *lanes)
     return rounded;
 }
 
-/* n strips, from the first iteration on; whole: of LANES iterations, else the last one may have fewer. */
-static ir_op *loop_of_strips(lanes_study *s, ir_builder *b, ir_value *n, bool whole)
+typedef enum strip_kind {
+    STRIP_WHOLE,  /* of LANES iterations */
+    STRIP_FILLED, /* the last one may have fewer, but arithmetic on arrays of lanes is done for LANES of them */
+    STRIP_ANY     /* the last one may have fewer, up to whole vectors */
+} strip_kind;
+
+/* n strips, from the first iteration on. */
+static ir_op *loop_of_strips(lanes_study *s, ir_builder *b, ir_value *n, strip_kind kind)
 {
     const ir_op *loop = s->loop;
     ir_op *strips = ir_loop(b, ir_const_i(b, SC_I64, 0), n, false, loop->nres, loop->args + 2);
@@ -37,11 +43,12 @@ static ir_op *loop_of_strips(lanes_study *s, ir_builder *b, ir_value *n, bool wh
     ir_value *width = ir_const_i(&in, SC_I64, LANES), *lanes = width, *rounded = width;
     ir_value *first = ir_op2(&in, OP_ADD, loop->args[0], ir_op2(&in, OP_MUL, body->params[0], width));
     first->name = "first";
-    if (!whole) {
+    if (kind != STRIP_WHOLE) {
         lanes = ir_op2(&in, OP_MIN, ir_op2(&in, OP_SUB, loop->args[1], first), width);
         lanes->name = "lanes";
-        rounded = round_up_to_vectors(&in, lanes);
     }
+    if (kind == STRIP_ANY)
+        rounded = round_up_to_vectors(&in, lanes);
     lanes_build_strip(s, body, first, lanes, rounded, body->params + 1);
     return strips;
 }
@@ -66,7 +73,7 @@ static ir_op *last_strip(lanes_study *s, ir_builder *b, ir_value *first, ir_valu
 static ir_op *whole_strips_and_rest(lanes_study *s, ir_builder *b, ir_value *count, ir_value *width)
 {
     ir_value *n = ir_op2(b, OP_DIV, count, width);
-    const ir_op *whole = loop_of_strips(s, b, n, true);
+    const ir_op *whole = loop_of_strips(s, b, n, STRIP_WHOLE);
     ir_value *done = ir_op2(b, OP_MUL, n, width), *lanes = ir_op2(b, OP_SUB, count, done);
     lanes->name = "lanes";
     ir_value *first = ir_op2(b, OP_ADD, s->loop->args[0], done);
@@ -74,10 +81,10 @@ static ir_op *whole_strips_and_rest(lanes_study *s, ir_builder *b, ir_value *cou
     return last_strip(s, b, first, lanes, whole);
 }
 
-static ir_op *any_strips(lanes_study *s, ir_builder *b, ir_value *count, ir_value *width)
+static ir_op *any_strips(lanes_study *s, ir_builder *b, ir_value *count, ir_value *width, strip_kind kind)
 {
     ir_value *up = ir_op2(b, OP_ADD, count, ir_const_i(b, SC_I64, LANES - 1));
-    return loop_of_strips(s, b, ir_op2(b, OP_DIV, up, width), false);
+    return loop_of_strips(s, b, ir_op2(b, OP_DIV, up, width), kind);
 }
 
 /* Made of the index, by integer arithmetic. */
@@ -107,8 +114,19 @@ static bool chooses_among_few(const lanes_study *s, const ir_op *op)
     return op_memory_of(op->code) == MEMORY_FIELD && follows_from_index(op->args[ir_field_of(op)->ndim], index, DEPTH);
 }
 
-/* Whether strips of LANES iterations are worth a loop of their own: there may be one, for all that one can see. Bodies
- * without inner loops are long, and gain nothing. */
+/* With so many loops in it, a body that stands there twice takes C compilers too long: their time grows faster than a
+ * function does. */
+static bool has_many_loops(const lanes_study *s)
+{
+    enum { MOST_LOOPS = 24 };
+    int loops = 0;
+    for (size_t i = 0; i < s->ops.len; i++)
+        loops += s->ops.at[i]->code == OP_LOOP;
+    return loops > MOST_LOOPS;
+}
+
+/* Whether there may be strips of LANES iterations, for all that one can see, with inner loops. Bodies without them are
+ * long, and gain nothing where it is known how many lanes there are. */
 static bool may_be_whole(const lanes_study *s)
 {
     if (s->level)
@@ -130,7 +148,13 @@ void lanes_build(lanes_study *s)
     ir_op *loop = s->loop;
     ir_builder b = {.func = s->f, .region = loop->region, .before = loop, .loc = loop->loc};
     ir_value *width = ir_const_i(&b, SC_I64, LANES), *count = ir_op2(&b, OP_SUB, loop->args[1], loop->args[0]);
-    const ir_op *made = may_be_whole(s) ? whole_strips_and_rest(s, &b, count, width) : any_strips(s, &b, count, width);
+    const ir_op *made;
+    if (!may_be_whole(s))
+        made = any_strips(s, &b, count, width, STRIP_ANY);
+    else if (has_many_loops(s))
+        made = any_strips(s, &b, count, width, STRIP_FILLED);
+    else
+        made = whole_strips_and_rest(s, &b, count, width);
     for (int i = 0; i < loop->nres; i++)
         ir_replace_uses(loop->region, loop->res[i], made->res[i]);
     ir_remove(loop);
