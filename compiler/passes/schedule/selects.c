@@ -83,9 +83,8 @@ static int usual_side(const ir_op *op)
 static weight weigh(search *s, const ir_op *op, bool chosen)
 {
     if (op->code == OP_IF) {
-        const bool goes = can_go(s, op);
-        const weight a = weigh_region(s, op->regions[0], chosen || goes),
-                     b = weigh_region(s, op->regions[1], chosen || goes);
+        const bool goes = chosen || can_go(s, op);
+        const weight a = weigh_region(s, op->regions[0], goes), b = weigh_region(s, op->regions[1], goes);
         const int usual = usual_side(op);
         const double least = usual < 0 ? COST_BRANCH + fmin(a.least, b.least) : usual ? b.least : a.least;
         return (weight){a.all + b.all, least};

@@ -87,11 +87,22 @@ static void keep_order(straight *p, size_t a, size_t b)
         leave_alone(p, is_alone(s, in) ? then : in);
 }
 
+/* The operation of the body in which another one's operand is computed; NULL: beside that one, or not in the body. */
+static const ir_op *comes_from(const lanes_study *s, const ir_op *op, const ir_value *operand)
+{
+    const ir_op *def = operand->def;
+    if (def && def->region == op->region && op->region != s->loop->regions[0])
+        return NULL;
+    while (def && def->region != s->loop->regions[0])
+        def = def->region->parent;
+    return def;
+}
+
 static bool follows_from_alone(const lanes_study *s, const ir_op *op)
 {
     for (int i = 0; i < op->nargs; i++) {
-        ir_op *def = op->args[i]->def;
-        if (def && ir_region_is_ancestor(s->loop->regions[0], def->region) && is_alone(s, top_of(s, def)))
+        const ir_op *from = comes_from(s, op, op->args[i]);
+        if (from && is_alone(s, from))
             return true;
     }
     for (int k = 0; k < op->nregions; k++)
@@ -261,9 +272,9 @@ static void find_copied(straight *p)
 static void come_behind(const lanes_study *s, const ir_op *op, int *level)
 {
     for (int i = 0; i < op->nargs; i++) {
-        ir_op *def = op->args[i]->def;
-        if (def && ir_region_is_ancestor(s->loop->regions[0], def->region) && s->level[top_of(s, def)->pos] > *level)
-            *level = s->level[top_of(s, def)->pos];
+        const ir_op *from = comes_from(s, op, op->args[i]);
+        if (from && s->level[from->pos] > *level)
+            *level = s->level[from->pos];
     }
     for (int k = 0; k < op->nregions; k++)
         for (const ir_op *in = op->regions[k]->first; in; in = in->next)
