@@ -12,12 +12,23 @@ static double want[TEX];
 static int32_t first[MAX];
 
 /* Lattices whose points are no doubles, their neighbours, and sums of both. */
-static double lattice(int i, int k)
+static double point(int i, int k)
 {
     static const double h[] = {0.1, 0.11, 1.0 / 3.0, 0.01, 1.0 / 7.0};
     const double v = (1 + (i * 37 + k * 11) % 90) * h[(i / 5 + k) % 5];
     const double p = fmin(v, 9.7);
     return i % 7 == 1 ? nextafter(p, 0.0) : i % 7 == 2 ? nextafter(p, 10.0) : p;
+}
+
+/* The same, computed once: kernels are many, and each gets all of them anew. */
+static double lattice(int i, int k)
+{
+    enum { PERIOD = 3150 /* of 90, 5 times 5 and 7 */, KINDS = 24 /* Q */ };
+    static double known[KINDS][PERIOD]; /* 0: not yet */
+    double *const p = &known[k][i % PERIOD];
+    if (*p == 0)
+        *p = point(i % PERIOD, k);
+    return *p;
 }
 
 static void fill(decisions *m)
