@@ -456,10 +456,11 @@ static void split_region(building *g, const ir_region *from, ir_region *to, ir_v
     g->at = outer;
 }
 
-/* The array that holds v, if nobody but this loop asks for it, and once in its life. */
-static ir_value *array_to_take(const building *g, const ir_value *v, const ir_op *loop)
+/* The array that holds v, if nobody but this loop, which carries it on as `res`, asks for it, and once in its life. An
+ * array of numbers that decide has no others. */
+static ir_value *array_to_take(const building *g, const ir_value *v, const ir_op *loop, const ir_value *res)
 {
-    if (v->region != loop->region || g->s->uses[v->id] != 1 || g->home[v->id])
+    if (v->region != loop->region || g->s->uses[v->id] != 1 || g->home[v->id] || v->exact != res->exact)
         return NULL;
     return g->memory[v->id];
 }
@@ -471,7 +472,7 @@ static ir_value **result_arrays(building *g, const ir_op *op)
     for (int i = 0; i < op->nres; i++) {
         if (!g->s->varying[op->res[i]->id])
             continue;
-        arrays[i] = op->code == OP_LOOP ? array_to_take(g, op->args[2 + i], op) : NULL;
+        arrays[i] = op->code == OP_LOOP ? array_to_take(g, op->args[2 + i], op, op->res[i]) : NULL;
         if (!arrays[i])
             arrays[i] = array_of_lanes(g, op->res[i]->type, op->res[i]->name, op->loc);
         arrays[i]->exact = op->res[i]->exact;
