@@ -127,6 +127,8 @@ tx_expr *wrap_bindings(checker *c, const binding *list, tx_expr *e);
 tx_expr *component_of(checker *c, tx_expr *e, int k); /* e must be repeatable */
 tx_expr *row_of(checker *c, tx_expr *e, int row);     /* of a matrix; the same */
 void place_bind_subscripts(checker *c, place *p);
+/* Whether the program writes to the field at all; else an error. */
+bool may_write(checker *c, const ir_field *f, src_span at);
 
 /* ---- check_hints.c: notes that tell what to write instead ---- */
 

@@ -332,6 +332,8 @@ static bool may_change(checker *c, const sym *s, const ast_param *p, int k, cons
         NOTE(c, p->span, "'%s' changes it: here it is %s", s->name, p->dir == AST_DIR_OUT ? "'out'" : "'inout'");
         return false;
     }
+    if (ref->kind == SYM_FIELD && !may_write(c, ref->field, spans[k]))
+        return false;
     if (ref->kind == SYM_LOCAL && s->kind == SYM_KERNEL) {
         ERR(c, spans[k], DIAG_TASK_WRITE, ref->name);
         NOTE(c, p->span, "kernel '%s' changes it in its parallel loops: give it a field, or an array of the host",

@@ -89,6 +89,8 @@ static bool is_assignable(checker *c, place *p, const ast_expr *target)
     if (p->kind == PLACE_FIELD && p->field->array && !p->field->out)
         return ERR(c, target->span, DIAG_NOT_MUTABLE, p->type->kind == TY_STRUCT ? p->sym->name : p->field->name,
                    p->sym->what);
+    if (p->kind == PLACE_FIELD && !may_write(c, p->field, target->span))
+        return false;
     if (p->kind == PLACE_LOCAL && !p->local->mutable_) {
         ERR(c, target->span, DIAG_NOT_MUTABLE, p->sym->name, p->sym->what);
         if (p->sym->what && !strcmp(p->sym->what, "a 'let'"))

@@ -420,6 +420,8 @@ static bool atomic_place(checker *c, int which, const ast_expr *e, place *p)
     }
     if (p->field->array && !p->field->out)
         return ERR(c, e->span, DIAG_NOT_MUTABLE, p->field->name, p->sym->what);
+    if (!may_write(c, p->field, e->span))
+        return false;
     if (p->type->kind != TY_SCALAR || p->type->elem == SC_BOOL ||
         (atomics[which].integer && !scalar_is_int(p->type->elem))) {
         ERR(c, e->span, DIAG_ARGUMENT, name, ty_name(c->types, p->type));

@@ -384,11 +384,24 @@ static int list_fields(const sym *s, ir_field *const **out)
 /* Whether attributes contradict each other: two layouts, or components apart and together. */
 static bool excludes(const char *a, const char *b)
 {
-    if (!strcmp(a, "saved") && !strcmp(b, "scratch"))
+    if ((!strcmp(a, "saved") || !strcmp(a, "distinct")) && !strcmp(b, "scratch"))
         return true;
     const ir_field_layout of_a = ir_field_layout_named(a), of_b = ir_field_layout_named(b);
     const bool apart = ir_field_layout_get(of_a)->properties & IR_LAYOUT_APART;
     return of_a != IR_FIELD_DENSE && (of_b != IR_FIELD_DENSE || (apart && !strcmp(b, "aos")));
+}
+
+/* Subscripts are integers, and one element differs from no other. */
+static void check_distinct(checker *c, const sym *s, const ast_attr *a)
+{
+    const char *what = s->type->kind != TY_SCALAR || !scalar_is_int(s->type->elem)
+                           ? arena_printf(c->mem, "a field of %s", ty_name(c->types, s->type))
+                       : s->field->ndim == 0 ? "a 0-D field"
+                                             : NULL;
+    if (!what || s->type->kind == TY_ERROR)
+        return;
+    ERR(c, a->span, DIAG_DISTINCT, s->name, what);
+    NOTE(c, a->span, "fields of integers with extents can: 'field %s: i32[n] distinct;'", s->name);
 }
 
 /* Its word, if fields can lie so. */
@@ -409,20 +422,21 @@ static ir_field_layout layout_of(const ir_field *f, ir_field_layout asked)
 
 static void check_field_attrs(checker *c, sym *s)
 {
-    static const char *const names[] = {"needs_grad", "needs_dual", "saved", "scratch",
+    static const char *const names[] = {"needs_grad", "needs_dual", "saved", "scratch", "distinct",
 #define FIELD_LAYOUT(id, word, ...) word,
 #include "ir/field_layout.def"
 #undef FIELD_LAYOUT
                                         "aos"};
     ir_field *const *fields;
     const int n = list_fields(s, &fields);
-    bool grad = false, dual = false, saved = false, scratch = false;
+    bool grad = false, dual = false, saved = false, scratch = false, distinct = false;
     ir_field_layout asked = IR_FIELD_DENSE;
     for (const ast_attr *a = s->item->attrs; a && !diag_too_many(c->d); a = a->next) {
         bool *const known = !strcmp(a->name, "needs_grad")   ? &grad
                             : !strcmp(a->name, "needs_dual") ? &dual
                             : !strcmp(a->name, "saved")      ? &saved
                             : !strcmp(a->name, "scratch")    ? &scratch
+                            : !strcmp(a->name, "distinct")   ? &distinct
                                                              : NULL;
         const ir_field_layout layout = ir_field_layout_named(a->name);
         asked = layout != IR_FIELD_DENSE ? layout : asked;
@@ -440,6 +454,8 @@ static void check_field_attrs(checker *c, sym *s)
         else
             bad_attribute(c, a, "a field", names, sizeof names / sizeof *names);
         check_layout(c, s, a);
+        if (known == &distinct)
+            check_distinct(c, s, a);
         if ((known == &grad || known == &dual) && s->type->kind != TY_ERROR && !ty_has_floats(s->type))
             ERR(c, a->span, DIAG_NEEDS_GRAD_INTEGER, s->name, ty_name(c->types, s->type));
     }
@@ -449,6 +465,7 @@ static void check_field_attrs(checker *c, sym *s)
         fields[k]->dual = dual && is_float;
         fields[k]->saved = saved;
         fields[k]->scratch = scratch;
+        fields[k]->distinct = distinct;
         fields[k]->layout = layout_of(fields[k], asked);
     }
 }

@@ -100,6 +100,17 @@ tx_expr *row_of(checker *c, tx_expr *e, int row)
     return extract(c, e, n, comps, ty_vec(c->types, n, e->type->elem), true);
 }
 
+/* ---- writing ---- */
+
+bool may_write(checker *c, const ir_field *f, src_span at)
+{
+    if (!f->distinct)
+        return true;
+    ERR(c, at, DIAG_DISTINCT_WRITE, f->name);
+    NOTE(c, span_at(f->loc), "declared here: the host fills it");
+    return false;
+}
+
 /* ---- reading ---- */
 
 static bool is_stopped(const checker *c, const ir_field *f)

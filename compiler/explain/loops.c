@@ -193,6 +193,12 @@ void explain_loops(words *w, const ir_func *f)
         explain_serial(w, f);
     explain_writes(f, tell, &x);
     tell_targets(&x);
+    for (size_t i = 0; f->launch.distinct && i < w->m->nfields; i++)
+        if (f->launch.distinct[i])
+            say(w, "  - ",
+                "it relies on %s, which is distinct: a launch looks first, and fails if two elements are the same "
+                "number.",
+                w->m->fields.at[i]->name);
     sb_free(&x.targets);
     w->out = out;
     if (own.len)

@@ -60,14 +60,15 @@ void explain_fields(words *w)
         const formula n = field_elements(w, f);
         const bool second = f->grad && has_second_order(w->m);
         add_planes(&all, n, (int64_t)(1 + f->grad + f->dual + second) * ir_field_ncomp(f) * scalar_bytes(f->elem));
-        say(w, "  ", "%s: %s%s, %s%s%s%s%s%s.", f->name, type_text(w, f),
+        say(w, "  ", "%s: %s%s, %s%s%s%s%s%s%s.", f->name, type_text(w, f),
             f->ndim == 0 ? ""
             : n.text     ? arena_printf(w->m->mem, ", %s of them", n.text)
                          : arena_printf(w->m->mem, ", %lld of them", (long long)n.value),
             bytes_text(w, field_bytes(w, f)), f->grad ? ", as many for its gradient" : "",
             f->dual ? ", for its dual" : "", second ? ", for its gradient's dual" : "",
             f->saved ? "; saved: launches may overwrite what adjoints need" : "",
-            f->scratch ? "; scratch: zero when a launch begins" : "");
+            f->scratch ? "; scratch: zero when a launch begins" : "",
+            f->distinct ? "; distinct: no two elements are the same number" : "");
     }
     if (w->m->nfields)
         say(w, "  ", "All together %s, but for what is lazy, or bound to memory of the host.",

@@ -95,8 +95,8 @@ static void print_view(emitter *e, const ir_field *f)
         sb_printf(b, ", %d-D", f->ndim);
     else
         sb_add(b, ", a single element");
-    sb_printf(b, "%s%s%s%s.", layout_word(mem, f), grad ? ", needs_grad" : "", dual ? ", needs_dual" : "",
-              layout_takes_strides(f) ? ", strided" : "");
+    sb_printf(b, "%s%s%s%s%s.", layout_word(mem, f), grad ? ", needs_grad" : "", dual ? ", needs_dual" : "",
+              layout_takes_strides(f) ? ", strided" : "", f->distinct ? ", distinct" : "");
     if (f->doc) {
         sb_addc(b, ' ');
         add_doc(b, f->doc, " *  ");

@@ -178,6 +178,18 @@ static void yield_gradients(cfn *c, const ir_func *kernel, kernel_form form, con
         }
 }
 
+/* Before anything is written. */
+static void print_looks(cfn *c)
+{
+    const ir_module *m = c->e->m;
+    for (size_t i = 0; c->f->launch.distinct && i < m->fields.len; i++)
+        if (c->f->launch.distinct[i])
+            sb_printf(c->e->out,
+                      "    if (tk_check_distinct(tk_m, %zu) != TK_OK) /* %s */\n"
+                      "        return tk_session_status(tk_m->session);\n",
+                      i, m->fields.at[i]->name);
+}
+
 static void print_run(cfn *c, const ir_func *kernel, kernel_form form, const strbuf *args, const strbuf *body,
                       bool stack, const char *result)
 {
@@ -207,6 +219,7 @@ static void print_run(cfn *c, const ir_func *kernel, kernel_form form, const str
         sb_add(out, "    (void)tk_rec;\n");
     sb_add(out, sb_str(args));
     sb_add(out, sb_str(&hoists));
+    print_looks(c);
     if (stack)
         sb_printf(out,
                   "    tk_stack *const %s = tk_stack_acquire(%s->tk.session);\n    if (!%s)\n        return "

@@ -17,6 +17,8 @@ static void print_field(emitter *e, const ir_field *f)
         sb_add(&flags, " | TK_FIELD_SAVED");
     if (f->scratch)
         sb_add(&flags, " | TK_FIELD_SCRATCH");
+    if (f->distinct)
+        sb_add(&flags, " | TK_FIELD_DISTINCT");
     if (*layout_flag(f))
         sb_printf(&flags, " | %s", layout_flag(f));
     const char *which = flags.len ? sb_str(&flags) + 3 : "0";

@@ -187,8 +187,9 @@ struct ir_field {
     int rows, cols; /* vec: rows = n, cols = 1; mat: rows x cols, row-major; scalar 1 x 1 */
     int ndim;       /* 0 to 8 */
     bool grad, dual;
-    bool saved;   /* a tape keeps what launches overwrite */
-    bool scratch; /* zero when a launch begins; adjoints make it anew */
+    bool saved;    /* a tape keeps what launches overwrite */
+    bool scratch;  /* zero when a launch begins; adjoints make it anew */
+    bool distinct; /* no two elements are the same number: launches whose loops rely on it look first */
     ir_field_layout layout;
     src_loc loc;
     bool array;    /* an array that the host gives to an export func or a kernel: behind all fields, memory of that
@@ -285,9 +286,11 @@ typedef struct ir_ad {
                            not in the module */
 } ir_ad;
 
-/* What a tape has to know of a kernel's launches. */
+/* What has to be known of a kernel's launches. */
 typedef struct ir_launch {
-    int records;           /* number of blocks that it keeps for its adjoint: old values of atomics, winners */
+    bool *distinct; /* of a kernel of any kind, by field index: its loops rely on the elements of the field to differ;
+                       NULL: of none. By the parallel pass */
+    int records;    /* number of blocks that it keeps for its adjoint: old values of atomics, winners */
     unsigned char *before; /* once it has an adjoint, by field index: IR_BEFORE_*; NULL: none */
     ir_part *parts;        /* what its launches write and need */
     int nparts;

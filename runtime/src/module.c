@@ -157,6 +157,7 @@ static void free_contents(tk_module *m)
         tk_rt_free(s, m->fields[i].own[0]);
         tk_rt_free(s, m->fields[i].own[1]);
         tk_rt_free(s, m->fields[i].kept);
+        tk_rt_free(s, m->fields[i].distinct);
         tk_rt_needs_free(s, &m->fields[i]);
         tk_rt_free(s, m->fields[i].sum[0]);
         tk_rt_free(s, m->fields[i].sum[1]);

@@ -16,6 +16,8 @@
 
 #include <tkc/tkc_gen.h>
 
+#include "distinct.h"
+
 tk_module *parcheck_create(tk_session *s, long size);
 void parcheck_destroy(tk_module *m);
 
@@ -95,7 +97,10 @@ static void fill(tk_module *m)
             if (!f->plane[p])
                 continue;
             if (!is_float(f)) {
+                const size_t size = f->count > 0 ? tk_field_bytes(f) / (size_t)f->count : 0;
                 memset(f->plane[p], 0, tk_field_bytes(f));
+                for (int64_t j = 0; is_distinct(f) && j < f->count; j++)
+                    memcpy((unsigned char *)f->plane[p] + (size_t)j * size, &(int64_t){distinct_number(f, j)}, size); /* little-endian */
                 continue;
             }
             uint64_t seed = (uint64_t)(i * 4 + p + 1) * 0x9E3779B97F4A7C15u;

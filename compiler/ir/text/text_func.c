@@ -241,6 +241,13 @@ static void write_lines(ir_text *t, ir_func *f)
             before(t, &t->m->fields.at[i], &f->launch.before[i]);
             text_lit(t, "\n");
         }
+    for (size_t i = 0; f->launch.distinct && i < t->m->fields.len; i++)
+        if (f->launch.distinct[i]) {
+            void *field = t->m->fields.at[i];
+            begin(t, "distinct");
+            text_refer(t, &t->fields, "field", &field);
+            text_lit(t, "\n");
+        }
     for (int i = 0; i < f->launch.nparts; i++) {
         begin(t, "part");
         part(t, &f->launch.parts[i]);
@@ -284,6 +291,13 @@ static void read_line(ir_text *t, ir_func *f, lines *l)
     } else if (text_opt(t, "part", false)) {
         part(t, &p);
         vec_push(&l->parts, p);
+    } else if (text_opt(t, "distinct", false)) {
+        void *field = NULL;
+        text_refer(t, &t->fields, "field", &field);
+        if (!f->launch.distinct)
+            f->launch.distinct = ARENA_ARRAY(t->m->mem, bool, t->m->fields.len + 1);
+        if (field)
+            f->launch.distinct[((ir_field *)field)->index] = true;
     } else if (text_opt(t, "before", false)) {
         ir_field *field = NULL;
         unsigned char what = 0;

@@ -184,10 +184,15 @@ static const struct {
     const char *word;
     size_t at;
 } flags[] = {
-    {" grad", offsetof(ir_field, grad)},         {" dual", offsetof(ir_field, dual)},
-    {" saved", offsetof(ir_field, saved)},       {" scratch", offsetof(ir_field, scratch)},
-    {" launched", offsetof(ir_field, launched)}, {" in", offsetof(ir_field, in)},
-    {" out", offsetof(ir_field, out)},           {" copied", offsetof(ir_field, copied)},
+    {" grad", offsetof(ir_field, grad)},
+    {" dual", offsetof(ir_field, dual)},
+    {" saved", offsetof(ir_field, saved)},
+    {" scratch", offsetof(ir_field, scratch)},
+    {" distinct", offsetof(ir_field, distinct)},
+    {" launched", offsetof(ir_field, launched)},
+    {" in", offsetof(ir_field, in)},
+    {" out", offsetof(ir_field, out)},
+    {" copied", offsetof(ir_field, copied)},
 };
 
 enum { LEN_FLAGS = sizeof flags / sizeof *flags };

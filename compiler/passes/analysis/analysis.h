@@ -85,9 +85,10 @@ bool meet_in_iteration(const ir_op *a, const ir_op *b);
 /* never_meet for whole elements, whatever their components. */
 bool elements_never_meet(const ir_op *op, const ir_op *a, const ir_op *b);
 
-/* Whether no two iterations of the task that differ in its index t touch one element by these memory operations on one
- * plane: the subscripts tell the index. passes/analysis/own.c */
-bool owns_index(const ir_op *task, ir_op *const *ops, size_t n, int t);
+/* Whether no two iterations of the task (or bounded loop, t 0) that differ in its index t touch one element by these
+ * memory operations on one plane: the subscripts tell the index. relies, by field index: those whose elements must
+ * differ for that are set; NULL: of no field that counts as known. passes/analysis/own.c */
+bool owns_index(const ir_op *task, ir_op *const *ops, size_t n, int t, bool *relies);
 /* a and b, both coef times an index and more, differ whatever the index is in either. */
 bool strides_differ(const affine *a, const affine *b, int64_t coef);
 

@@ -4,14 +4,16 @@
  *     x[2 * i],  x[2 * i + 1]          multiples of one number apart from each other's
  *     x[i],  x[i + n],  i below n      further apart than the range is long
  *     A[i * M + j],  j below M         a row of a matrix that the program lays out itself, and its columns
+ *     x[order[i]]                      elements of a field that is declared distinct, where its subscripts tell
  */
 #include "ir/ops.h"
 #include "passes/analysis/analysis.h"
 #include "passes/analysis/values.h"
 
-/* MAX_DISTINCT: subscripts that are compared in pairs. MAX_DEPTH: of products of sums. MAX_STRIDE: of an index, so that
- * the product does not wrap. Beyond them the element counts as anybody's. */
-enum { MAX_DISTINCT = 64, MAX_DEPTH = 8, MAX_STRIDE = 1 << 30 };
+/* MAX_SUBSCRIPTS: that are compared in pairs. MAX_DEPTH: of products of sums. MAX_STRIDE: of an index, so that the
+ * product does not wrap. MAX_LOADS: of elements that are subscripts of elements. Beyond them the element counts as
+ * anybody's. */
+enum { MAX_SUBSCRIPTS = 64, MAX_DEPTH = 8, MAX_STRIDE = 1 << 30, MAX_LOADS = 4 };
 
 /* ---- how far apart ---- */
 
@@ -80,7 +82,7 @@ static bool ranges_differ(const ir_module *m, const ir_op *task, int t, const af
 
 /* The subscripts of dimension d that are not the same value as one before; false: too many. */
 typedef struct values {
-    const ir_value *at[MAX_DISTINCT];
+    const ir_value *at[MAX_SUBSCRIPTS];
     int n;
 } values;
 
@@ -91,7 +93,7 @@ static bool collect(values *v, ir_op *const *ops, size_t n, int d)
         bool seen = false;
         for (int k = v->n - 1; k >= 0 && !seen; k--)
             seen = v->at[k] == ops[i]->args[d];
-        if (!seen && v->n == MAX_DISTINCT)
+        if (!seen && v->n == MAX_SUBSCRIPTS)
             return false;
         if (!seen)
             v->at[v->n++] = ops[i]->args[d];
@@ -102,7 +104,7 @@ static bool collect(values *v, ir_op *const *ops, size_t n, int d)
 static bool are_apart(const ir_module *m, const ir_op *task, int t, const values *v)
 {
     const ir_value *iv = task->regions[0]->params[t];
-    affine a[MAX_DISTINCT];
+    affine a[MAX_SUBSCRIPTS];
     int64_t coef = 0, c;
     for (int i = 0; i < v->n; i++) {
         a[i] = affine_of(v->at[i]);
@@ -127,7 +129,7 @@ static ir_value *const *bounds_of(const ir_op *task, const ir_value *v)
     if (!a.ok || a.n != 1 || a.coef[0] != 1 || a.konst != 0 || a.term[0]->def)
         return NULL;
     const ir_op *around = a.term[0]->region->parent;
-    if (around == task)
+    if (around == task && task->code == OP_TASK)
         return a.term[0]->index < ir_task_attr(task)->ndim ? task->args + 2 * a.term[0]->index : NULL;
     const bool index = around && around->code == OP_LOOP && ir_loop_attr(around)->bounded && a.term[0]->index == 0 &&
                        a.term[0]->region == around->regions[0];
@@ -164,26 +166,134 @@ static bool split(const ir_module *mod, const ir_op *task, const ir_value *v, co
     return false;
 }
 
+/* ---- elements of distinct fields ---- */
+
+/* Who asks, and what the answer relies on. */
+typedef struct question {
+    const ir_module *m;
+    const ir_op *task;
+    int t;
+    bool *relies; /* by field index: those whose elements must differ; NULL: that is not known of any */
+} question;
+
+static bool tell(const question *q, const values *v, int depth, int loads);
+
+/* Whether what op does to its operand k gives different results for different ones, where its other operand, if it has
+ * one, is `other`, or a constant like it. Sums and differences may wrap. */
+static bool is_one_to_one(const ir_op *op, int k, const ir_value *other)
+{
+    const scalar type = op->res[0]->type, from = op->args[k]->type;
+    if (op->code == OP_CAST)
+        return scalar_is_int(from) && scalar_bytes(from) <= scalar_bytes(type);
+    if (op->code == OP_NEG)
+        return true;
+    const ir_value *its = op->args[1 - k];
+    if (its != other && !(ir_is_const(its) && ir_is_const(other) && ir_int(its) == ir_int(other)))
+        return false;
+    if (op->code != OP_MUL)
+        return true;
+    return type == SC_I64 && value_fits_i32(op->args[k]) && ir_is_const(its) && value_fits_i32(its) && ir_int(its) != 0;
+}
+
+/* Takes the same one-to-one operation off all values, so that they are equal where they were; false: there is none. */
+static bool take_off(const question *q, values *v, int k)
+{
+    const ir_op *op = v->at[0]->def;
+    const bool unary = op->code == OP_CAST || op->code == OP_NEG;
+    const ir_value *other = unary ? NULL : op->args[1 - k];
+    values inner = {.n = v->n};
+    if (other && value_depends_on(other, q->task))
+        return false;
+    for (int i = 0; i < v->n; i++) {
+        const ir_op *its = v->at[i]->def;
+        if (!its || its->code != op->code || v->at[i]->type != v->at[0]->type)
+            return false;
+        const bool swapped = op->code != OP_SUB && !unary && !is_one_to_one(its, k, other);
+        const int at = swapped ? 1 - k : k;
+        if (!is_one_to_one(its, at, other) || (i && its->args[at]->type != inner.at[0]->type))
+            return false;
+        inner.at[i] = its->args[at];
+    }
+    *v = inner;
+    return true;
+}
+
+static bool take_one_off(const question *q, values *v)
+{
+    const ir_op *op = v->at[0]->def;
+    if (!op || !scalar_is_int(v->at[0]->type))
+        return false;
+    switch (op->code) {
+    case OP_CAST:
+    case OP_NEG:
+        return take_off(q, v, 0);
+    case OP_ADD:
+    case OP_SUB:
+    case OP_MUL:
+        return take_off(q, v, 0) || take_off(q, v, 1);
+    default:
+        return false;
+    }
+}
+
+/* Of one distinct field; NULL: the values are something else. No kernel writes to it, so an element is the same number
+ * whenever it is read. */
+static const ir_field *distinct_field(const values *v)
+{
+    const ir_field *f = NULL;
+    for (int i = 0; i < v->n; i++) {
+        const ir_op *op = v->at[i]->def;
+        if (!op || op->code != OP_LOAD || !ir_field_of(op)->distinct || (f && ir_field_of(op) != f))
+            return NULL;
+        f = ir_field_of(op);
+    }
+    return f;
+}
+
+/* Values that follow from elements of a distinct field, each from another one, where the subscripts of these tell. */
+static bool elements_tell(const question *q, values v, int loads)
+{
+    while (take_one_off(q, &v))
+        ;
+    const ir_field *f = loads > 0 ? distinct_field(&v) : NULL;
+    for (int d = 0; f && d < f->ndim; d++) {
+        values sub = {.n = v.n};
+        for (int i = 0; i < v.n; i++)
+            sub.at[i] = v.at[i]->def->args[d];
+        if (tell(q, &sub, MAX_DEPTH, loads - 1)) {
+            q->relies[f->index] = true;
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Whether values of which each is the same in two iterations tell index t of the task. */
-static bool tell(const ir_module *mod, const ir_op *task, int t, const values *v, int depth)
+static bool tell(const question *q, const values *v, int depth, int loads)
 {
     values x = {.n = v->n}, y = {.n = v->n};
     const ir_value *most = NULL, *m;
-    if (are_apart(mod, task, t, v))
+    if (are_apart(q->m, q->task, q->t, v) || (q->relies && elements_tell(q, *v, loads)))
         return true;
+    bool small = true;
     for (int i = 0; i < v->n; i++) {
-        if (depth == 0 || !split(mod, task, v->at[i], &x.at[i], &m, &y.at[i]) || (most && !same_value(mod, m, most)))
+        if (depth == 0 || !split(q->m, q->task, v->at[i], &x.at[i], &m, &y.at[i]) ||
+            (most && !same_value(q->m, m, most)))
             return false;
+        small = small && value_fits_i32(x.at[i]) && value_fits_i32(m);
         most = m;
     }
-    return tell(mod, task, t, &x, depth - 1) || tell(mod, task, t, &y, depth - 1);
+    /* An index takes steps, and a product of it that wraps has been outside of the field before. An element may be any
+     * number, so its product must not wrap. */
+    return tell(q, &x, depth - 1, small ? loads : 0) || tell(q, &y, depth - 1, loads);
 }
 
-bool owns_index(const ir_op *task, ir_op *const *ops, size_t n, int t)
+bool owns_index(const ir_op *task, ir_op *const *ops, size_t n, int t, bool *relies)
 {
+    const question q = {task->regions[0]->func->module, task, t, relies};
     values v;
     for (int d = 0; d < ir_field_of(ops[0])->ndim; d++)
-        if (collect(&v, ops, n, d) && tell(task->regions[0]->func->module, task, t, &v, MAX_DEPTH))
+        if (collect(&v, ops, n, d) && tell(&q, &v, MAX_DEPTH, MAX_LOADS))
             return true;
     return false;
 }

@@ -5,7 +5,9 @@
  * one thread runs all iterations that share them (unit_dims). Plain. scatter       anything else: private copies or
  * atomics, decided at run time; atomics only where the task also loads or stores the plane.
  *
- * Plain stores need nothing: the language forbids that another iteration touches a stored element.
+ * Plain stores need nothing: the language forbids that another iteration touches a stored element. Where that is so
+ * because a field is distinct, the launch looks whether it is (ir_launch.distinct), as it does for own elements and
+ * rows.
  */
 #include <string.h>
 
@@ -60,26 +62,58 @@ static void set_class(const plane_use *p, ir_acc acc, ir_class class)
     }
 }
 
-static bool is_under_condition(const ir_op *op, const ir_op *task)
+/* A plain write under a condition. */
+static bool is_sided(const ir_op *op, const ir_op *task)
 {
+    if (op->code != OP_STORE && op->code != OP_ACCUM)
+        return false;
     for (const ir_op *around = op->region->parent; around != task; around = around->region->parent)
         if (around->code == OP_IF)
             return true;
     return false;
 }
 
+/* Whether the iterations that differ in one of the first n indices of the task have different elements. What that
+ * relies on, launches of f will look at. */
+static bool owns_indices(ir_func *f, const ir_op *task, ir_op *const *ops, size_t nops, int n)
+{
+    const size_t nfields = f->module->fields.len;
+    bool *relies = xmalloc((nfields + 1) * sizeof *relies);
+    memset(relies, 0, (nfields + 1) * sizeof *relies);
+    bool own = true;
+    for (int d = 0; d < n && own; d++)
+        own = owns_index(task, ops, nops, d, relies);
+    for (size_t i = 0; i < nfields && own; i++) {
+        if (!relies[i])
+            continue;
+        if (!f->launch.distinct)
+            f->launch.distinct = ARENA_ARRAY(f->module->mem, bool, nfields);
+        f->launch.distinct[i] = true;
+    }
+    free(relies);
+    return own;
+}
+
+/* Stores that would meet if elements of a distinct field did not differ. */
+static void look_at_stores(ir_func *f, const ir_op *task, const plane_use *p)
+{
+    for (size_t i = 0; i < p->ops.len; i++)
+        if (p->ops.at[i]->code == OP_STORE)
+            (void)owns_indices(f, task, &p->ops.at[i], 1, ir_task_attr(task)->ndim);
+}
+
 /* What a branch writes may also be written where it is not taken, if the element is the iteration's own by its
  * subscripts alone: conditions that exclude each other are no reason any more. */
-static void mark_alone(const ir_op *task, const plane_use *p)
+static void mark_alone(ir_func *f, const ir_op *task, const plane_use *p)
 {
-    bool own = !p->called && !ir_field_has_gaps(ir_field_of(p->ops.at[0]));
-    for (int d = 0; d < ir_task_attr(task)->ndim && own; d++)
-        own = owns_index(task, p->ops.at, p->ops.len, d);
-    for (size_t i = 0; i < p->ops.len && own; i++) {
-        ir_op *op = p->ops.at[i];
-        if ((op->code == OP_STORE || op->code == OP_ACCUM) && is_under_condition(op, task))
-            ir_access_attr(op)->alone = true;
-    }
+    bool any = false;
+    for (size_t i = 0; i < p->ops.len; i++)
+        any |= is_sided(p->ops.at[i], task);
+    const bool own = any && !p->called && !ir_field_has_gaps(ir_field_of(p->ops.at[0])) &&
+                     owns_indices(f, task, p->ops.at, p->ops.len, ir_task_attr(task)->ndim);
+    for (size_t i = 0; i < p->ops.len && own; i++)
+        if (is_sided(p->ops.at[i], task))
+            ir_access_attr(p->ops.at[i])->alone = true;
 }
 
 static void add_scatter(ir_func *f, ir_op *task, ir_storage index, bool shared, bool called)
@@ -93,21 +127,22 @@ static void add_scatter(ir_func *f, ir_op *task, ir_storage index, bool shared, 
 }
 
 /* The accesses of one plane that may meet; false: somebody else may touch their elements meanwhile. */
-static bool class_own(ir_op *task, const plane_use *p)
+static bool class_own(ir_func *f, ir_op *task, const plane_use *p)
 {
     const int nd = ir_task_attr(task)->ndim;
-    int own = 0;
+    const bool rows = !p->load && !p->store && !ir_task_sum_decides(task);
     if (!p->accum) {
         set_class(p, IR_ACC_PLAIN, IR_CLASS_NONE);
         return true;
     }
-    while (own < nd && owns_index(task, p->ops.at, p->ops.len, own))
-        own++;
+    int own = nd;
+    while (own > 0 && !owns_indices(f, task, p->ops.at, p->ops.len, own))
+        own = rows ? own - 1 : 0;
     if (own == nd) {
         set_class(p, IR_ACC_PLAIN, IR_CLASS_OWN);
         return true;
     }
-    if (own > 0 && !p->load && !p->store && !ir_task_sum_decides(task)) {
+    if (own > 0) {
         if (ir_task_attr(task)->unit_dims < nd - own)
             ir_task_attr(task)->unit_dims = nd - own;
         set_class(p, IR_ACC_PLAIN, IR_CLASS_ROW);
@@ -117,7 +152,7 @@ static bool class_own(ir_op *task, const plane_use *p)
 }
 
 /* Classes each group of accesses of the plane that never meets the others. False if one scatters. */
-static bool class_groups(ir_op *task, const plane_use *p, ir_class class)
+static bool class_groups(ir_func *f, ir_op *task, const plane_use *p, ir_class class)
 {
     const size_t n = p->ops.len;
     size_t *group = groups_that_meet(task, p->ops.at, n);
@@ -129,7 +164,7 @@ static bool class_groups(ir_op *task, const plane_use *p, ir_class class)
     }
     bool all = true;
     for (size_t g = 0; g < n; g++) {
-        if (part[g].ops.len && !class_own(task, &part[g])) {
+        if (part[g].ops.len && !class_own(f, task, &part[g])) {
             set_class(&part[g], IR_ACC_SCATTER, class);
             all = false;
         }
@@ -158,7 +193,7 @@ static void class_plane(ir_func *f, ir_op *task, const plane_use *p, ir_storage 
     const ir_class class = scatter_class(shared);
     if (p->called)
         set_class(p, IR_ACC_SCATTER, class);
-    else if (class_groups(task, p, class))
+    else if (class_groups(f, task, p, class))
         return;
     add_scatter(f, task, index, shared, called_adds);
 }
@@ -173,7 +208,8 @@ static void class_task(ir_func *f, ir_op *task)
         if (u.at[i].ops.len || u.at[i].called)
             class_plane(f, task, &u.at[i], i);
         if (u.at[i].ops.len && (u.at[i].store || u.at[i].accum))
-            mark_alone(task, &u.at[i]);
+            mark_alone(f, task, &u.at[i]);
+        look_at_stores(f, task, &u.at[i]);
         vec_free(&u.at[i].ops);
     }
     free(u.at);
@@ -298,6 +334,9 @@ void explain_kernel(FILE *out, const ir_func *f)
 {
     fprintf(out, "%s\n", f->name);
     explain_writes(f, print_explained, out);
+    for (size_t i = 0; f->launch.distinct && i < f->module->fields.len; i++)
+        if (f->launch.distinct[i])
+            fprintf(out, "  %s is distinct: each launch looks\n", f->module->fields.at[i]->name);
     if (f->ad.no_grad_why)
         fprintf(out, "  no adjoint: %s\n", f->ad.no_grad_why);
 }

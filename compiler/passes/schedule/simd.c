@@ -7,6 +7,8 @@
  * components to the first one, the stores to the last one: a load comes before the store that it should see, a store
  * behind the one that should overwrite it. What one can see of such iterations, forward_stores has rewritten.
  */
+#include <string.h>
+
 #include "ir/ops.h"
 #include "passes/analysis/analysis.h"
 #include "passes/schedule/schedule.h"
@@ -65,6 +67,30 @@ static int64_t coef_of(const affine *a, const ir_value *index)
     return 1;
 }
 
+/* Different iterations touch different elements as a field is distinct at which the launch looks in any case. */
+static bool by_distinct(const simd_check *c, const ir_op *write)
+{
+    const ir_func *f = c->loop->regions[0]->func;
+    if (!f->launch.distinct)
+        return false;
+    VEC(ir_op *) ops = {0};
+    for (size_t i = 0; i < c->memory.len; i++)
+        if (ir_storage_of_op(c->memory.at[i]) == ir_storage_of_op(write) &&
+            !never_meet(c->loop, c->memory.at[i], write))
+            vec_push(&ops, c->memory.at[i]);
+    const size_t n = f->module->fields.len;
+    bool *relies = xmalloc((n + 1) * sizeof *relies);
+    memset(relies, 0, (n + 1) * sizeof *relies);
+    bool apart = ops.len > 0 && owns_index(c->loop, ops.at, ops.len, 0, relies), any = false;
+    for (size_t i = 0; i < n && apart; i++) {
+        any |= relies[i];
+        apart = !relies[i] || f->launch.distinct[i];
+    }
+    free(relies);
+    vec_free(&ops);
+    return apart && any;
+}
+
 /* Different iterations touch different elements: in one dimension all accesses have one subscript that varies with the
  * index, or such with multiples of the index that are never equal. */
 static bool separate(const simd_check *c, const ir_op *write)
@@ -86,7 +112,7 @@ static bool separate(const simd_check *c, const ir_op *write)
         if (same)
             return true;
     }
-    return false;
+    return by_distinct(c, write);
 }
 
 /* Elements stored by an unordered iteration are not touched by others, whatever the subscripts. */

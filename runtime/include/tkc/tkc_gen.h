@@ -29,7 +29,8 @@ enum {
     TK_FIELD_SAVED = 8,
     TK_FIELD_STRIDED = 16,
     TK_FIELD_SOA = 32,
-    TK_FIELD_SCRATCH = 64 /* launches find it zero; what they, and adjoints, leave is nobody's */
+    TK_FIELD_SCRATCH = 64,  /* launches find it zero; what they, and adjoints, leave is nobody's */
+    TK_FIELD_DISTINCT = 128 /* launches that rely on it look whether its elements are different numbers */
 };
 
 typedef struct tk_field_desc {
@@ -208,6 +209,7 @@ struct tk_field {
     void *sum[2]; /* while a tape is open whose gradients are added to those before: gradient and its dual, to be added;
                      NULL: zero */
     bool bound;   /* memory belongs to the host */
+    void *distinct;              /* declared distinct: the data that were found so, dense; NULL: not looked at */
     struct rt_needs *needs[2];   /* open tape: which data, which duals adjoints need; NULL: none yet */
     struct rt_read *needed[4];   /* validated tape: needed reads of a plane, by component; NULL until there is one */
     struct rt_left *left;        /* validated tape: what launches left or saw, by component; NULL until there is one */
@@ -284,6 +286,10 @@ static inline uint64_t tk_bits_f32(float x)
 {
     return tk_bits_f64((double)x);
 }
+
+/* Whether no two elements of that field, of integers, are the same number: its kernel relies on it. Fails the session,
+ * with the names of two that are; TK_NO_MEMORY. */
+tk_status tk_check_distinct(tk_module *m, int field);
 
 /* ---- what --debug watches: kernels of a module with sites run on one thread, and tell each access after it happened
  * ---- */

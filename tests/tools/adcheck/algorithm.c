@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "addata.h"
+#include "../distinct.h"
 #include "checker.h"
 
 static state draw_state(const checker *c, int lattice)
@@ -25,7 +26,8 @@ static void draw_rest(tk_module *m, int lattice)
     for (int i = 0; i < m->desc->nfields; i++) {
         tk_field *f = &m->fields[i];
         for (int64_t j = 0; j < ad_components(f) && !ad_in_state(f); j++) {
-            const long long whole = addata_draw_integer(f->desc->name, ad_uniform());
+            const long long drawn = addata_draw_integer(f->desc->name, ad_uniform());
+            const long long whole = is_distinct(f) ? (long long)distinct_number(f, j) : drawn;
             if (f->desc->elem == TK_BOOL)
                 *(bool *)ad_component(f, TK_DATA, j) = ad_uniform() < 0.5;
             else if (ad_is_float(f))

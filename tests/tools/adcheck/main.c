@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "addata.h"
+#include "../distinct.h"
 #include "checker.h"
 
 /* ---- the values alone ---- */
@@ -66,7 +67,7 @@ static void fill_rest(tk_module *m, double lo, double hi)
     for (int i = 0; i < m->desc->nfields; i++) {
         tk_field *f = &m->fields[i];
         for (int64_t j = 0; j < ad_components(f); j++) {
-            const int64_t small = (j * 7 + 3) % 5;
+            const int64_t small = is_distinct(f) ? distinct_number(f, j) : (j * 7 + 3) % 5;
             if (f->desc->elem >= TK_I8 && f->desc->elem <= TK_U64)
                 memcpy(ad_component(f, TK_DATA, j), &small, ad_scalar_bytes(f)); /* little-endian */
             else if (f->desc->elem == TK_BOOL)

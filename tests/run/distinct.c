@@ -1,0 +1,238 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "distinct.h"
+
+static int failures;
+
+static void expect(bool ok, const char *what)
+{
+    if (!ok) {
+        printf("FAILED: %s\n", what);
+        failures++;
+    }
+}
+
+/* Refused, with that in the message; then the session goes on. */
+static void refused(distinct *m, tk_status st, const char *text)
+{
+    const bool ok = st == TK_BAD_ARGUMENT && strstr(distinct_error(m), text);
+    if (!ok)
+        printf("%s: %s, wanted: %s\n", tk_status_name(st), distinct_error(m), text);
+    expect(ok, text);
+    tk_session_clear_error(m->tk.session);
+}
+
+static void expect_ok(distinct *m, tk_status st, const char *what)
+{
+    if (st != TK_OK)
+        printf("%s\n", distinct_error(m));
+    expect(st == TK_OK, what);
+    tk_session_clear_error(m->tk.session);
+}
+
+static distinct *create(tk_session *s, int n, int cols)
+{
+    distinct_params p = distinct_defaults();
+    p.N = n;
+    p.M = cols;
+    distinct *m = distinct_create(s, &p);
+    if (!m) {
+        printf("%s\n", tk_error());
+        exit(1);
+    }
+    for (int i = 0; i < n; i++) {
+        m->order.data[i] = (i * 3 + 1) % n;
+        m->wide.data[i] = m->order.data[i];
+        m->large.data[i] = (uint64_t)m->order.data[i];
+        m->tiny.data[i] = (int8_t)(n - 1 - i);
+        m->shorts.data[i] = (uint16_t)(n - 1 - i);
+        m->x.data[i] = 0.5 + i;
+    }
+    return m;
+}
+
+/* ---- launches and their derivatives ---- */
+
+static void forms(void)
+{
+    distinct *m = create(NULL, 8, 1);
+    expect_ok(m, distinct_put(m), "put");
+    expect_ok(m, distinct_add(m), "add");
+    for (int i = 0; i < 8; i++)
+        expect(m->y.data[m->order.data[i]] == 2.0 * m->x.data[i] * m->x.data[i], "added to what was put");
+    m->order.data[6] = m->order.data[2];
+    static const char text[] = "field 'order' is declared distinct, but order[2] and order[6] are both 7";
+    refused(m, distinct_put(m), text);
+    refused(m, distinct_add(m), text);
+    refused(m, distinct_all(m), text);
+    refused(m, distinct_put_jvp(m), text);
+    refused(m, distinct_add_jvp(m), text);
+    refused(m, distinct_put_grad(m), text);
+    refused(m, distinct_put_hvp(m), text);
+    refused(m, distinct_get_grad(m), text);
+    refused(m, distinct_get_hvp(m), text);
+    for (int i = 0; i < 8; i++)
+        expect(m->y.data[(i * 3 + 1) % 8] == 2.0 * m->x.data[i] * m->x.data[i] && m->x.grad[i] == 0.0, "nothing was written");
+    expect_ok(m, distinct_get(m), "each element is read, whoever else reads it");
+    expect_ok(m, distinct_twice(m), "twice");
+    refused(m, distinct_twice_grad(m), text);
+    m->order.data[6] = 3;
+    expect_ok(m, distinct_put(m), "put again");
+    m->order.data[0] = 3;
+    refused(m, distinct_put(m), "order[0] and order[6] are both 3");
+    distinct_destroy(m);
+}
+
+/* The host writes between a launch and its adjoint. */
+static void tapes(void)
+{
+    distinct *m = create(NULL, 8, 1);
+    tk_session *s = m->tk.session;
+    expect_ok(m, tk_tape_begin(m->loss.field, 0), "begin");
+    expect_ok(m, distinct_put(m), "put on a tape");
+    expect_ok(m, distinct_total(m), "total on a tape");
+    m->order.data[1] = m->order.data[0];
+    refused(m, tk_tape_end(m->loss.field), "order[0] and order[1] are both 1");
+    m->order.data[1] = 4;
+    expect_ok(m, tk_tape_begin(m->loss.field, 0), "begin");
+    m->order.data[1] = m->order.data[0];
+    refused(m, distinct_put(m), "order[0] and order[1] are both 1");
+    (void)tk_tape_end(m->loss.field);
+    tk_session_clear_error(s);
+    m->order.data[1] = 4;
+    memset(m->x.grad, 0, 8 * sizeof *m->x.grad);
+    m->loss.data[0] = 0.0;
+    expect_ok(m, tk_tape_begin(m->loss.field, 0), "begin");
+    expect_ok(m, distinct_all(m), "all on a tape");
+    expect_ok(m, tk_tape_end(m->loss.field), "end");
+    for (int i = 0; i < 8; i++)
+        expect(m->x.grad[i] == 4.0 * m->x.data[i] * m->x.data[i] * m->x.data[i], "gradient");
+    const double seed[8] = {1.0};
+    expect_ok(m, tk_forward_begin((tk_field *const[]){m->y.field}, 1, m->x.field, seed, 8), "forward");
+    m->order.data[7] = m->order.data[0];
+    refused(m, distinct_add(m), "order[0] and order[7] are both 1");
+    (void)tk_forward_end(s);
+    distinct_destroy(m);
+}
+
+/* ---- numbers ---- */
+
+static void numbers(void)
+{
+    distinct *m = create(NULL, 8, 1);
+    static const int64_t wide[] = {INT64_MIN, INT64_MAX, -1, 0, 1, INT64_MIN + 1, 5, INT64_MAX - 1};
+    static const uint64_t large[] = {UINT64_MAX, 0, 1, UINT64_C(1) << 63, (UINT64_C(1) << 63) - 1, 4, UINT64_C(1) << 32, 5};
+    memcpy(m->wide.data, wide, sizeof wide);
+    memcpy(m->large.data, large, sizeof large);
+    for (int i = 0; i < 8; i++) {
+        m->tiny.data[i] = (int8_t)(i % 2 ? -128 + i : 127 - i);
+        m->shorts.data[i] = (uint16_t)(i % 2 ? i : 65535 - i);
+    }
+    expect_ok(m, distinct_by_wide(m), "64 bits");
+    expect_ok(m, distinct_by_large(m), "64 bits without sign");
+    expect_ok(m, distinct_by_tiny(m), "8 bits");
+    expect_ok(m, distinct_by_shorts(m), "16 bits");
+    expect(m->y.data[5] == m->x.data[6] + m->x.data[7] + m->x.data[5], "one of each");
+    m->wide.data[7] = INT64_MIN;
+    refused(m, distinct_by_wide(m), "wide[0] and wide[7] are both -9223372036854775808");
+    m->wide.data[7] = INT64_MAX;
+    refused(m, distinct_by_wide(m), "wide[1] and wide[7] are both 9223372036854775807");
+    m->large.data[6] = UINT64_MAX;
+    refused(m, distinct_by_large(m), "large[0] and large[6] are both 18446744073709551615");
+    m->tiny.data[5] = -125;
+    refused(m, distinct_by_tiny(m), "tiny[3] and tiny[5] are both -125");
+    m->shorts.data[4] = 65535;
+    refused(m, distinct_by_shorts(m), "shorts[0] and shorts[4] are both 65535");
+    for (int i = 0; i < 8; i++)
+        m->order.data[i] = -1;
+    refused(m, distinct_add(m), "order[0] and order[1] are both -1");
+    distinct_destroy(m);
+}
+
+static void sizes(void)
+{
+    for (int n = 0; n < 2; n++) {
+        distinct *m = create(NULL, n, 1);
+        if (n)
+            m->order.data[0] = 0;
+        expect_ok(m, distinct_put(m), "few elements");
+        expect_ok(m, distinct_put_grad(m), "few elements");
+        distinct_destroy(m);
+    }
+    enum { MANY = 100000 };
+    distinct *m = create(NULL, MANY, 1);
+    for (int i = 0; i < MANY; i++) {
+        m->order.data[i] = MANY - 1 - i;
+        m->wide.data[i] = (int64_t)i * 1000003 * 1000003 - i;
+    }
+    expect_ok(m, distinct_add(m), "many");
+    expect_ok(m, distinct_by_wide(m), "many, far apart");
+    expect_ok(m, distinct_add(m), "many once more");
+    m->order.data[70000] = 0;
+    refused(m, distinct_add(m), "order[70000] and order[99999] are both 0");
+    m->wide.data[99999] = m->wide.data[500];
+    refused(m, distinct_by_wide(m), "wide[500] and wide[99999] are both");
+    distinct_destroy(m);
+}
+
+/* Elements with others between them, two of which need not stand at multiples of their size. */
+static void strided(void)
+{
+    static unsigned char memory[24 * 12 + 16]; /* zeros between the elements */
+    distinct *m = create(NULL, 8, 3);
+    for (int k = 0; k < 24; k++) {
+        const int32_t v = 24 - k;
+        memcpy(memory + 1 + (size_t)k * 12, &v, sizeof v);
+    }
+    const int64_t strides[] = {12, 96};
+    expect_ok(m, distinct_bind_grid_strided(m, memory + 1, strides), "bind");
+    memcpy(memory + 1 + 12, memory + 1 + 12 * 10, 4);
+    refused(m, distinct_by_grid(m), "grid[1, 0] and grid[2, 1] are both 14");
+    distinct_destroy(m);
+}
+
+/* ---- memory ---- */
+
+typedef struct budget {
+    long left; /* calls that go well */
+} budget;
+
+static void *allocate(void *user, void *old, size_t old_size, size_t size)
+{
+    budget *b = user;
+    (void)old_size;
+    if (size == 0) {
+        free(old);
+        return NULL;
+    }
+    return b->left-- > 0 ? malloc(size) : NULL;
+}
+
+static void no_memory(void)
+{
+    budget b = {.left = 1000};
+    tk_session_options o = {.alloc = allocate, .alloc_user = &b, .threads = 1};
+    tk_session *s = tk_session_create(&o);
+    distinct *m = create(s, 8, 1);
+    b.left = 0;
+    tk_status st = distinct_by_wide(m);
+    expect(st == TK_NO_MEMORY && strstr(distinct_error(m), "'wide'"), "no memory to look");
+    tk_session_clear_error(s);
+    b.left = 1000;
+    expect_ok(m, distinct_by_wide(m), "memory again");
+    distinct_destroy(m);
+    tk_session_destroy(s);
+}
+
+int main(void)
+{
+    forms();
+    tapes();
+    numbers();
+    sizes();
+    strided();
+    no_memory();
+    return failures != 0;
+}
