@@ -356,6 +356,11 @@ class Errors(unittest.TestCase):
         with self.assertRaises(ValueError):
             with m.tape(m.y):
                 pass
+        with self.assertRaisesRegex(kernels.Error.BadArgument, r"'order' .* order\[0\] and order\[1\] are both 0"):
+            m.put()
+        m.order[...] = np.arange(5)[::-1]
+        m.put()
+        self.assertEqual(list(m.y), [4, 3, 2, 1, 0])
         with self.assertRaises(kernels.Error.BadArgument):
             with m.forward(m.y, np.ones(5)):
                 pass
