@@ -334,8 +334,16 @@ static void test_tape_macro(void **state)
     }
     assert_false(tk_tape_is_open(s));
     assert_true(m->y.grad[3] == 0);
+    expect(s, TK_BAD_STATE, "left by break");
     leave_by_return(m);
     assert_false(tk_tape_is_open(s));
+    expect(s, TK_BAD_STATE, "left by break");
+    TK_TAPE(m, m->U) {
+        fake_square(m, 1);
+        tk_tape_drop(s);
+        break;
+    }
+    assert_int_equal(tk_session_status(s), TK_OK);
     TK_TAPE(m, m->U) {
         fake_square(m, 1);
         if (m->n == 4)
