@@ -440,7 +440,9 @@ void tk_tape_unwind(tk_tape_guard *g);
  * tk_tape_begin besides. */
 #define TK_TAPE(m, view) TK_TAPE_WITH(m, view, 0)
 #ifdef __cplusplus
+extern "C++" { /* whoever includes this may stand inside of extern "C" */
 #include <exception>
+}
 /* Exceptions that are on their way. */
 inline int tk_unwinds()
 {
