@@ -35,9 +35,11 @@ static void keep(peeling *p, const ir_value *v, const known *k)
     const int last = p->g.nd - 1;
     if (!k->what || p->g.is[v->id])
         return;
-    for (int d = 0; d < p->g.nd; d++)
-        if (k->on[d] != (d == last))
+    for (int d = 0; d < last; d++)
+        if (k->on[d])
             return;
+    if (!k->on[last] && k->what == KNOWN_INDEX)
+        return;
     known *kept = ARENA_NEW(p->g.f->module->mem, known);
     *kept = *k;
     p->g.is[v->id] = kept;
