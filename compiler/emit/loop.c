@@ -136,6 +136,30 @@ static bool is_fixed(const ir_op *loop)
            ir_int(loop->args[1]) - ir_int(loop->args[0]) >= TWO_VECTORS;
 }
 
+/* A fixed loop that stores one number, made of few others of its type: TK_SIMD_SHORT's. SC_BOOL: it is none. */
+static scalar short_type(const ir_op *loop)
+{
+    enum { WHOLE = 32, MOST = 4 };
+    scalar type = SC_BOOL;
+    int stores = 0, arithmetic = 0;
+    if (!is_fixed(loop) || (ir_int(loop->args[1]) - ir_int(loop->args[0])) % WHOLE)
+        return SC_BOOL;
+    for (const ir_op *op = loop->regions[0]->first; op != loop->regions[0]->last; op = op->next) {
+        const bool pure = op_is_pure_table(op->code);
+        stores += (op_touches(op->code) & (OP_STORES | OP_ADDS)) != 0;
+        if (op->nregions || (pure ? op_cost(op->code) > 1 : !op_touches(op->code) && !op_is_launch_constant(op->code)))
+            return SC_BOOL;
+        const ir_value *v = op->nres ? op->res[0] : op->args[op->nargs - 1];
+        if (!scalar_is_float(v->type))
+            continue;
+        if (type != SC_BOOL && type != v->type)
+            return SC_BOOL;
+        type = v->type;
+        arithmetic += pure;
+    }
+    return stores == 1 && arithmetic >= 1 && arithmetic <= MOST ? type : SC_BOOL;
+}
+
 /* "TK_SIMD_SUM(s, t)": the iterations' order does not matter. */
 static void simd_line(cfn *c, const ir_op *loop)
 {
@@ -146,7 +170,10 @@ static void simd_line(cfn *c, const ir_op *loop)
         if (body->last->args[k] != body->params[first + k])
             sb_printf(&list, "%s%s", list.len ? ", " : "", c->v[body->params[first + k]->id].e.text);
     const char *fixed = is_fixed(loop) ? "_FIXED" : "";
-    if (list.len)
+    const scalar type = short_type(loop);
+    if (!list.len && type != SC_BOOL)
+        stmt(c, nowhere, "TK_SIMD_SHORT(%s)", scalar_name(type));
+    else if (list.len)
         stmt(c, nowhere, "TK_SIMD%s_SUM(%s)", fixed, sb_str(&list));
     else
         stmt(c, nowhere, "TK_SIMD%s", fixed);

@@ -67,6 +67,25 @@
 #define TK_SIMD_FIXED_SUM(...) TK_SIMD_SUM(__VA_ARGS__)
 #endif
 
+/* The same where 32 trips, or a multiple, do very little each: clang takes as many vectors at once as 32 trips are, and
+ * what the loop around does not change stays in registers. More vectors than trips would be none at all, so their
+ * length has to be told. */
+#if !defined(__clang__)
+#define TK_SIMD_SHORT(t) TK_SIMD
+#elif defined(__AVX512F__)
+#define TK_SIMD_SHORT_f32 TK_SIMD_FIXED TK_PRAGMA_(clang loop interleave_count(2))
+#define TK_SIMD_SHORT_f64 TK_SIMD_FIXED TK_PRAGMA_(clang loop interleave_count(4))
+#elif defined(__AVX__)
+#define TK_SIMD_SHORT_f32 TK_SIMD_FIXED TK_PRAGMA_(clang loop interleave_count(4))
+#define TK_SIMD_SHORT_f64 TK_SIMD_FIXED TK_PRAGMA_(clang loop interleave_count(8))
+#else
+#define TK_SIMD_SHORT_f32 TK_SIMD_FIXED TK_PRAGMA_(clang loop interleave_count(8))
+#define TK_SIMD_SHORT_f64 TK_SIMD_FIXED TK_PRAGMA_(clang loop interleave_count(8))
+#endif
+#ifdef __clang__
+#define TK_SIMD_SHORT(t) TK_SIMD_SHORT_##t
+#endif
+
 /* In a loop that adds several terms to a carried float in order: gcc before 12.4 and 13.2 vectorises such a sum wrongly
  * and counts terms twice (its bug 110381). In order, there is little to gain from vectors. */
 #if defined(__GNUC__) && !defined(__clang__) && \
