@@ -160,6 +160,26 @@ static scalar short_type(const ir_op *loop)
     return stores == 1 && arithmetic >= 1 && arithmetic <= MOST ? type : SC_BOOL;
 }
 
+static void look_for_wide(ir_op *op, void *ctx)
+{
+    bool *narrow = ctx;
+    for (int i = 0; i < op->nres; i++)
+        *narrow &= op->res[i]->type != SC_F64 || op->code == OP_CAST || op->code == OP_ADD || op->code == OP_SUB;
+}
+
+/* Numbers of f32 are added up in f64, and nothing else is of f64: TK_SIMD_WIDE_SUM's. */
+static bool is_wide_sum(const ir_op *loop)
+{
+    ir_region *body = loop->regions[0];
+    const int first = ir_loop_first_param(loop);
+    const bool few = ir_is_const(loop->args[0]) && ir_is_const(loop->args[1]) && !is_fixed(loop);
+    bool narrow = !few, any = false;
+    for (int k = 0; k < ir_loop_ncarried(loop); k++)
+        any |= body->params[first + k]->type == SC_F64;
+    ir_walk(body, look_for_wide, &narrow);
+    return narrow && any;
+}
+
 /* "TK_SIMD_SUM(s, t)": the iterations' order does not matter. */
 static void simd_line(cfn *c, const ir_op *loop)
 {
@@ -174,7 +194,7 @@ static void simd_line(cfn *c, const ir_op *loop)
     if (!list.len && type != SC_BOOL)
         stmt(c, nowhere, "TK_SIMD_SHORT(%s)", scalar_name(type));
     else if (list.len)
-        stmt(c, nowhere, "TK_SIMD%s_SUM(%s)", fixed, sb_str(&list));
+        stmt(c, nowhere, "TK_SIMD%s%s_SUM(%s)", fixed, is_wide_sum(loop) ? "_WIDE" : "", sb_str(&list));
     else
         stmt(c, nowhere, "TK_SIMD%s", fixed);
     sb_free(&list);

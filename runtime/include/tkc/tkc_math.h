@@ -86,6 +86,21 @@
 #define TK_SIMD_SHORT(t) TK_SIMD_SHORT_##t
 #endif
 
+/* Sums of f64 over numbers of f32: clang makes its vectors as long as the wider type allows, which leaves half of those
+ * of the numbers empty. No longer than the vector library's functions are. */
+#ifdef __AVX__
+#define TK_WIDE_ TK_PRAGMA_(clang loop vectorize_width(8))
+#else
+#define TK_WIDE_ TK_PRAGMA_(clang loop vectorize_width(4))
+#endif
+#ifdef __clang__
+#define TK_SIMD_WIDE_SUM(...) TK_SIMD_SUM(__VA_ARGS__) TK_WIDE_
+#define TK_SIMD_FIXED_WIDE_SUM(...) TK_SIMD_FIXED_SUM(__VA_ARGS__) TK_WIDE_
+#else
+#define TK_SIMD_WIDE_SUM(...) TK_SIMD_SUM(__VA_ARGS__)
+#define TK_SIMD_FIXED_WIDE_SUM(...) TK_SIMD_FIXED_SUM(__VA_ARGS__)
+#endif
+
 /* In a loop that adds several terms to a carried float in order: gcc before 12.4 and 13.2 vectorises such a sum wrongly
  * and counts terms twice (its bug 110381). In order, there is little to gain from vectors. */
 #if defined(__GNUC__) && !defined(__clang__) && \

@@ -1,4 +1,5 @@
-# Loops over lanes that do little: clang takes as many vectors at once as there are lanes, and never more.
+# What generated code asks of clang: loops over lanes that do little are as many vectors at once as there are lanes, never
+# more; sums of f64 over numbers of f32 take whole vectors of these.
 case $(uname -m) in x86_64) ;; *) exit 0 ;; esac
 if [ -n "$SANITIZE" ]; then exit 0; fi
 cat >powers.tk <<'END'
@@ -6,6 +7,7 @@ param D: i32 = 12;
 field x: real[1000] needs_grad;
 field y: real[1000] needs_grad;
 field a: real[D] needs_grad;
+field loss: real needs_grad;
 
 kernel series() {
     for i in x {
@@ -14,7 +16,24 @@ kernel series() {
         y[i] = s;
     }
 }
+
+kernel distance() { for i in x { loss += sqrt((x[i] - y[i]) ** 2 + 1.0); } }
 END
+
+# wide TARGET
+wide()
+{
+    line=$(grep -n 'TK_SIMD_WIDE_SUM(sum)' powers.c | head -n 1 | cut -d: -f1)
+    said=$(sed -n "s/^powers.c:${line:-0}:.*vectorization width: \([0-9]*\),.*/\1/p" remarks.txt)
+    case $1:$said in
+    -msse2:4 | -mavx*:8) ;;
+    *)
+        echo "$cc $1: a sum of f64 over '$said' numbers of f32 at once"
+        exit 1
+        ;;
+    esac
+}
+
 for cc in $CC; do
     case $cc in *clang*) ;; *) continue ;; esac
     for real in f32 f64; do
@@ -23,6 +42,7 @@ for cc in $CC; do
         for target in -msse2 "-mavx2 -mfma" "-mavx512f -mprefer-vector-width=512"; do
             # shellcheck disable=SC2086
             $cc -std=c11 -O3 $target -fopenmp-simd -fno-math-errno -fno-trapping-math -I"$INCLUDE" -Rpass=loop-vectorize -c powers.c 2>remarks.txt
+            [ $real = f64 ] || wide "$target"
             for line in $(grep -n TK_SIMD_SHORT powers.c | cut -d: -f1); do
                 said=$(sed -n "s/^powers.c:$line:.*vectorization width: \([0-9]*\), interleaved count: \([0-9]*\)).*/\1 * \2/p" remarks.txt | sort -u)
                 case $target:$((${said:-0})) in
