@@ -1,4 +1,5 @@
-/* Two threads against one, with 0, 1 and 2 other processes that compute all the time. One and two threads take turns; the ratios are taken run by run. */
+/* Two threads, or more, against one, with 0, 1 and 2 other processes that compute all the time. The two sides take
+ * turns; the ratios are taken run by run. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -193,17 +194,17 @@ static double time_of(void (*fn)(void), tk_session *s, int threads, long reps)
 }
 
 typedef struct result {
-    double one, two, ratio; /* medians */
+    double one, more, ratio; /* medians */
 } result;
 
-static result measure(void (*fn)(void), tk_session *s)
+static result measure(void (*fn)(void), tk_session *s, int threads)
 {
     double t[2][RUNS], ratio[RUNS];
     const double once = time_of(fn, s, 1, 1);
     const long reps = once > 0 && once < RUN_SECONDS ? (long)(RUN_SECONDS / once) + 1 : 1;
     for (int r = 0; r < RUNS; r++) {
         for (int k = 0; k < 2; k++)
-            t[k][r] = time_of(fn, s, k + 1, reps);
+            t[k][r] = time_of(fn, s, k ? threads : 1, reps);
         ratio[r] = t[1][r] / t[0][r];
     }
     return (result){1e3 * median(t[0]), 1e3 * median(t[1]), median(ratio)};
@@ -232,13 +233,14 @@ static void print_load(void)
     printf("/proc/loadavg: %s\n", line);
 }
 
-static int run_case(const bench_case *c, int others)
+static int run_case(const bench_case *c, int others, int threads)
 {
     tk_session *s = c->create(c->size);
     if (!s)
         return 1;
-    const result primal = measure(c->primal, s), grad = measure(c->grad, s);
-    printf("| %s | %d | %.3f | %.3f | %.2f | %.3f | %.3f | %.2f |\n", c->name, others, primal.one, primal.two, primal.ratio, grad.one, grad.two, grad.ratio);
+    const result primal = measure(c->primal, s, threads), grad = measure(c->grad, s, threads);
+    printf("| %s | %d | %.3f | %.3f | %.2f | %.3f | %.3f | %.2f |\n", c->name, others, primal.one, primal.more,
+           primal.ratio, grad.one, grad.more, grad.ratio);
     fflush(stdout);
     const int failed = tk_session_status(s) != TK_OK;
     if (failed)
@@ -249,10 +251,16 @@ static int run_case(const bench_case *c, int others)
 
 int main(int argc, char **argv)
 {
-    const int asked = argc > 2 ? atoi(argv[2]) : MOST_BUSY, most = asked < 0 ? 0 : asked > MOST_BUSY ? MOST_BUSY : asked;
+    const int asked = argc > 2 ? atoi(argv[2]) : MOST_BUSY, most = asked < 0           ? 0
+                                                                   : asked > MOST_BUSY ? MOST_BUSY
+                                                                                       : asked;
+    const int threads = argc > 3 && atoi(argv[3]) > 2 ? atoi(argv[3]) : 2;
     int failed = 0;
     print_load();
-    printf("\n| work | busy processes | primal, 1 thread, ms | 2 threads | 2 / 1 | gradient, 1 thread, ms | 2 threads | 2 / 1 |\n|---|---|---|---|---|---|---|---|\n");
+    printf("\n| work | busy processes | primal, 1 thread, ms | %d threads | %d / 1 | gradient, 1 thread, ms | %d "
+           "threads | %d / 1 |\n"
+           "|---|---|---|---|---|---|---|---|\n",
+           threads, threads, threads, threads);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         if (argc > 1 && !strstr(cases[i].name, argv[1])) /* "": all */
             continue;
@@ -260,7 +268,7 @@ int main(int argc, char **argv)
         for (int others = 0; others <= most; others++) {
             if (others > 0)
                 busy[others - 1] = start_busy();
-            failed |= run_case(&cases[i], others);
+            failed |= run_case(&cases[i], others, threads);
         }
         for (int k = 0; k < most; k++)
             if (busy[k] > 0) {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds and runs the benchmark of threads: how long two take of what one takes, on a quiet machine and beside programs that never sleep.
-#   sh tests/bench/threads/run.sh [BUILD_DIR] [WORD [BUSY]]      CC=gcc or CC=clang (default); WORD: of the cases, those that have it in their name;
-#   BUSY: with at most so many such programs, of 2
+#   sh tests/bench/threads/run.sh [BUILD_DIR] [WORD [BUSY [THREADS]]]      CC=gcc or CC=clang (default); WORD: of the cases, those that have it in their name;
+#   BUSY: with at most so many such programs, of 2; THREADS: instead of two
 #   LAUNCHES=yes: what a launch of a tiny kernel costs, instead
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
