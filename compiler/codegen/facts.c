@@ -6,6 +6,7 @@
 
 #include "codegen/layout.h"
 #include "ir/ops.h"
+#include "passes/analysis/analysis.h"
 
 facts facts_create(const ir_module *m, arena *mem)
 {
@@ -205,11 +206,35 @@ int64_t region_cost(facts *x, const ir_region *r)
     return sum;
 }
 
+/* Made of the loop's index and of what is the same in all its trips. */
+static bool is_plain_subscript(const ir_value *v, const ir_op *loop)
+{
+    const affine a = affine_of(v);
+    for (int i = 0; i < a.n; i++)
+        if (a.term[i] != loop->regions[0]->params[0] && ir_region_is_ancestor(loop->regions[0], a.term[i]->region))
+            return false;
+    return a.ok;
+}
+
+/* Reads or writes elements that data choose, which vectors do one by one. */
+static bool goes_anywhere(const ir_region *r, const ir_op *loop)
+{
+    for (const ir_op *op = r->first; op; op = op->next) {
+        for (int d = 0; op_accesses_field(op->code) && d < ir_field_of(op)->ndim; d++)
+            if (!is_plain_subscript(op->args[d], loop))
+                return true;
+        for (int i = 0; i < op->nregions; i++)
+            if (goes_anywhere(op->regions[i], loop))
+                return true;
+    }
+    return false;
+}
+
 /* What a row segment does for each of its elements: the loops over it. What it does once is not counted, nor the strips
  * at its ends, nor the rows at a border: of two branches, a gather has its interior in the first. */
 static int64_t row_cost(facts *x, const ir_region *r)
 {
-    enum { VECTOR_BYTES = 32 };
+    enum { VECTOR_BYTES = 32, ANYWHERE = 2 };
     int64_t sum = 0;
     for (const ir_op *op = r->first; op; op = op->next) {
         if (op->code == OP_IF) {
@@ -218,7 +243,9 @@ static int64_t row_cost(facts *x, const ir_region *r)
         } else if (op->code == OP_LOOP && !ir_loop_attr(op)->brief) {
             const bool over_segment = !ir_loop_attr(op)->bounded || !ir_is_const(op->args[0]) ||
                                       !ir_is_const(op->args[1]);
-            const int64_t lanes = ir_loop_attr(op)->simd ? VECTOR_BYTES / scalar_bytes(x->m->real) : 1;
+            int64_t lanes = ir_loop_attr(op)->simd ? VECTOR_BYTES / scalar_bytes(x->m->real) : 1;
+            if (lanes > ANYWHERE && goes_anywhere(op->regions[0], op))
+                lanes = ANYWHERE;
             sum += over_segment ? region_cost(x, op->regions[0]) / lanes : row_cost(x, op->regions[0]);
         }
     }
