@@ -304,6 +304,8 @@ void emit_loop(cfn *c, const ir_op *loop)
     c->indent++;
     if (!simd && ir_loop_attr(loop)->bounded && sums_in_order(loop))
         stmt(c, nowhere, "TK_IN_ORDER");
+    if (!simd && ir_loop_attr(loop)->brief && !c->e->opt->no_runtime)
+        stmt(c, nowhere, "TK_ONE_BY_ONE");
     if (ir_loop_attr(loop)->bounded && ir_loop_attr(loop)->cond) { /* its names share the C block of the body */
         emit_ops(c, loop->regions[1]);
         stmt(c, nowhere, "if (%s)", negated(c, val(c, loop->regions[1]->last->args[0])));

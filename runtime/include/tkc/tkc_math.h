@@ -110,11 +110,17 @@
 #define TK_IN_ORDER
 #endif
 
-/* Before a loop that runs a few times only. */
+/* Before a loop that runs a few times only, and at the beginning of its body: vectors of it would only be in the way.
+ */
 #ifdef __clang__
 #define TK_BRIEF TK_PRAGMA_(clang loop vectorize(disable) unroll(disable))
+#define TK_ONE_BY_ONE
+#elif defined(__GNUC__)
+#define TK_BRIEF
+#define TK_ONE_BY_ONE __asm__ volatile("");
 #else
 #define TK_BRIEF
+#define TK_ONE_BY_ONE
 #endif
 
 /* gcc calls the vector math library (libmvec, part of glibc's -lm) only for functions declared to have vector variants,
