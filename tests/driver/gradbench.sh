@@ -20,6 +20,29 @@ grep -q 'no such evaluation' message
 run 2
 run 2 "$build" --faster
 
+# What --count reads of callgrind's file: a call has what it does and what its callees do, by names that are written once.
+cat >counts <<'END'
+events: Ir Dr Dw
+fn=(1) primal
+3 10 2 1
+cfn=(2) helper
+calls=1 0
+4 90 8 9
+fn=(3) run_case
+cfn=(1)
+calls=2 0
+5 200 20
+cfn=(4) hand_rows
+calls=1 0
+6 7 6 5
+END
+python3 "$ROOT/tests/gradbench/counts.py" counts ba >said
+cat >expected <<'END'
+| ba | hand_rows | 1 | 7 | 6 | 5 |
+| ba | primal | 2 | 100 | 10 | 0 |
+END
+cmp said expected
+
 pkg-config --exists jansson || { echo "there is no jansson (Debian: libjansson-dev)"; exit 77; }
 run 0 "$build" --compiler "$CC" --tool
 python3 "$ROOT/tests/gradbench/tool/evals.py" ./tool >out || { cat out; exit 1; }

@@ -113,22 +113,22 @@ static bool wanted(const char *name, int argc, char **argv)
     return argc == 0;
 }
 
-/* bench [--check] [NAME...] */
+/* bench [--check | --once] [NAME...] --once: each side of the first sizes once, for those who count instructions */
 int main(int argc, char **argv)
 {
-    const bool check = argc > 1 && strcmp(argv[1], "--check") == 0;
-    argc -= 1 + check;
-    argv += 1 + check;
+    const bool check = argc > 1 && strcmp(argv[1], "--check") == 0, once = argc > 1 && strcmp(argv[1], "--once") == 0;
+    argc -= 1 + (check || once);
+    argv += 1 + (check || once);
     bool right = true;
     int count = 0;
-    if (!check)
+    if (!check && !once)
         print_machine();
     for (const bench_case *const *c = bench_cases; *c; c++) {
         if (!wanted((*c)->name, argc, argv))
             continue;
-        if (check)
-            right &= run_case(*c, &(*c)->tiny, false);
-        for (const bench_size *s = (*c)->sizes; !check && s < (*c)->sizes + BENCH_SIZES && s->name; s++)
+        if (check || once)
+            right &= run_case(*c, check ? &(*c)->tiny : (*c)->sizes, false);
+        for (const bench_size *s = (*c)->sizes; !check && !once && s < (*c)->sizes + BENCH_SIZES && s->name; s++)
             right &= run_case(*c, s, true);
         count++;
     }

@@ -1,12 +1,14 @@
 #!/bin/sh
 # Builds GradBench's evaluations with an existing build of tkc and prints the table.
-#   sh tests/gradbench/run.sh BUILD [--compiler gcc|clang] [--check | --tool] [NAME...]
-# --check: results alone, tiny sizes; --tool: builds the program that speaks GradBench's protocol, and prints where it is
+#   sh tests/gradbench/run.sh BUILD [--compiler gcc|clang] [--check | --count | --tool] [NAME...]
+# --check: results alone, tiny sizes; --count: instructions, loads and stores of the first sizes (valgrind, which does not know every instruction of
+# -march=native: GRADBENCH_FLAGS);
+# --tool: builds the program that speaks GradBench's protocol, and prints where it is
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 usage()
 {
-    sed -n 3,4p "$0" >&2
+    sed -n 3,6p "$0" >&2
     exit 2
 }
 [ $# -gt 0 ] || usage
@@ -20,7 +22,7 @@ while :; do
         cc=$2
         shift 2
         ;;
-    --check | --tool)
+    --check | --count | --tool)
         mode=${1#--}
         shift
         ;;
@@ -85,5 +87,15 @@ if [ $mode = tool ]; then
     exit
 fi
 link bench "$here/bench.c" "$here/cases.c" "$here"/*/hand.c "$here"/*/case*.c "$here/ba/ours.c"
+if [ $mode = count ]; then
+    # static functions keep their names, and each call is one by its pointer
+    echo "| evaluation | side | calls | instructions a call | loads | stores |"
+    echo "|---|---|---|---|---|---|"
+    for name in ${*:-$(ls -d "$here"/*/case.c | sed 's|/case.c||; s|.*/||')}; do
+        valgrind --tool=callgrind --cache-sim=yes --callgrind-out-file="$out/counts" "$program" --once "$name" >"$out/said" 2>&1 || { cat "$out/said" >&2; exit 1; }
+        python3 "$here/counts.py" "$out/counts" "$name"
+    done
+    exit
+fi
 [ $mode = table ] || set -- --check "$@"
 exec "$program" "$@"
