@@ -67,39 +67,31 @@
 #define TK_SIMD_FIXED_SUM(...) TK_SIMD_SUM(__VA_ARGS__)
 #endif
 
-/* The same where 32 trips, or a multiple, do very little each: clang takes as many vectors at once as 32 trips are, and
- * what the loop around does not change stays in registers. More vectors than trips would be none at all, so their
- * length has to be told. */
-#if !defined(__clang__)
-#define TK_SIMD_SHORT(t) TK_SIMD
-#elif defined(__AVX512F__)
-#define TK_SIMD_SHORT_f32 TK_SIMD_FIXED TK_PRAGMA_(clang loop interleave_count(2))
-#define TK_SIMD_SHORT_f64 TK_SIMD_FIXED TK_PRAGMA_(clang loop interleave_count(4))
-#elif defined(__AVX__)
-#define TK_SIMD_SHORT_f32 TK_SIMD_FIXED TK_PRAGMA_(clang loop interleave_count(4))
-#define TK_SIMD_SHORT_f64 TK_SIMD_FIXED TK_PRAGMA_(clang loop interleave_count(8))
-#else
-#define TK_SIMD_SHORT_f32 TK_SIMD_FIXED TK_PRAGMA_(clang loop interleave_count(8))
-#define TK_SIMD_SHORT_f64 TK_SIMD_FIXED TK_PRAGMA_(clang loop interleave_count(8))
-#endif
-#ifdef __clang__
-#define TK_SIMD_SHORT(t) TK_SIMD_SHORT_##t
-#endif
-
-/* Sums of f64 over numbers of f32: clang makes its vectors as long as the wider type allows, which leaves half of those
- * of the numbers empty. No longer than the vector library's functions are. */
-#ifdef __AVX__
+/* TK_SIMD_SHORT(f64): the same where 32 trips, or a multiple, do very little each. clang takes as many vectors at once
+ * as 32 trips are, and what the loop around does not change stays in registers. More vectors than trips would be none
+ * at all, so their length has to be told.
+ * TK_SIMD_WIDE_SUM: sums of f64 over numbers of f32. clang makes its vectors as long as the wider type allows, which
+ * leaves half of those of the numbers empty. No longer than the vector library's functions are. */
+#if defined(__clang__) && defined(__AVX512F__)
+#define TK_SHORT_f32_ TK_PRAGMA_(clang loop interleave_count(2))
+#define TK_SHORT_f64_ TK_PRAGMA_(clang loop interleave_count(4))
 #define TK_WIDE_ TK_PRAGMA_(clang loop vectorize_width(8))
-#else
+#elif defined(__clang__) && defined(__AVX__)
+#define TK_SHORT_f32_ TK_PRAGMA_(clang loop interleave_count(4))
+#define TK_SHORT_f64_ TK_PRAGMA_(clang loop interleave_count(8))
+#define TK_WIDE_ TK_PRAGMA_(clang loop vectorize_width(8))
+#elif defined(__clang__) && (defined(__SSE2__) || defined(__ARM_NEON))
+#define TK_SHORT_f32_ TK_PRAGMA_(clang loop interleave_count(8))
+#define TK_SHORT_f64_ TK_PRAGMA_(clang loop interleave_count(8))
 #define TK_WIDE_ TK_PRAGMA_(clang loop vectorize_width(4))
+#else
+#define TK_SHORT_f32_
+#define TK_SHORT_f64_
+#define TK_WIDE_
 #endif
-#ifdef __clang__
+#define TK_SIMD_SHORT(t) TK_SIMD_FIXED TK_SHORT_##t##_
 #define TK_SIMD_WIDE_SUM(...) TK_SIMD_SUM(__VA_ARGS__) TK_WIDE_
 #define TK_SIMD_FIXED_WIDE_SUM(...) TK_SIMD_FIXED_SUM(__VA_ARGS__) TK_WIDE_
-#else
-#define TK_SIMD_WIDE_SUM(...) TK_SIMD_SUM(__VA_ARGS__)
-#define TK_SIMD_FIXED_WIDE_SUM(...) TK_SIMD_FIXED_SUM(__VA_ARGS__)
-#endif
 
 /* In a loop that adds several terms to a carried float in order: gcc before 12.4 and 13.2 vectorises such a sum wrongly
  * and counts terms twice (its bug 110381). In order, there is little to gain from vectors. */
