@@ -1,6 +1,6 @@
-"""Takes tkc_math.h apart: a C table of its functions, macros expanded, for code that is to stand alone (tkc --no-runtime).
+"""Takes tkc_math.h apart: a C table of its functions, macros expanded, for code that is to stand alone (tkc --no-runtime), and of what that has of tkc_loops.h.
 
-usage: helpers.py tkc_math.h helpers.c
+usage: helpers.py tkc_math.h tkc_loops.h helpers.c
 """
 import re
 import sys
@@ -49,6 +49,8 @@ def functions(text):
 def main():
     with open(sys.argv[1]) as f:
         text = f.read()
+    with open(sys.argv[2]) as f:
+        loops = f.read()
     defs = macros(text)
     for d in defs:
         text = re.sub(rf"^#define {d}\(.*?\) *\\\n(?:.*\\\n)*.*\n", "", text, flags=re.M)
@@ -60,8 +62,8 @@ def main():
     table = {name: body for name, body in table.items() if "scatter" not in name}
     special = {name: re.search(rf"^/\* {begin}.*?^#endif\n", text, re.M | re.S)[0].rstrip()
                for name, begin in (("TK_HIDE", "Behind this"), ("TK_ROUNDED", r"TK_ROUNDED\(x"), ("TK_APART", "Where they decide: one"))}
-    order = re.search(r"^/\* In a loop that adds.*?^#endif\n", text, re.M | re.S)[0].rstrip()
-    with open(sys.argv[2], "w") as out:
+    order = re.search(r"^/\* In a loop that adds.*?^#endif\n", loops, re.M | re.S)[0].rstrip()
+    with open(sys.argv[3], "w") as out:
         out.write('#include "host/helpers.h"\n\n')
         for i, body in enumerate([*special.values(), *table.values(), order]):
             data = ", ".join(str(b) for b in body.encode())

@@ -50,10 +50,10 @@ function(tkc_build_compiler root)
     COMMAND "${TKC_FLEX}" "--outfile=${made}/tk.lex.c" "--header-file=${made}/tk.lex.h" "${grammar}/tk.l")
   add_custom_command(OUTPUT "${made}/tk.tab.c" "${made}/tk.tab.h" DEPENDS "${grammar}/tk.y" VERBATIM
     COMMAND "${TKC_BISON}" "--header=${made}/tk.tab.h" "--output=${made}/tk.tab.c" "${grammar}/tk.y")
-  set(math "${root}/runtime/include/tkc/tkc_math.h")
+  set(math "${root}/runtime/include/tkc/tkc_math.h" "${root}/runtime/include/tkc/tkc_loops.h")
   set(helpers "${root}/compiler/host/helpers.py")
-  add_custom_command(OUTPUT "${made}/helpers.c" DEPENDS "${helpers}" "${math}" VERBATIM
-    COMMAND "${TKC_PYTHON}" "${helpers}" "${math}" "${made}/helpers.c")
+  add_custom_command(OUTPUT "${made}/helpers.c" DEPENDS "${helpers}" ${math} VERBATIM
+    COMMAND "${TKC_PYTHON}" "${helpers}" ${math} "${made}/helpers.c")
   set(amalgamate "${root}/compiler/driver/texts/amalgamate.py")
   add_custom_command(OUTPUT "${made}/runtime_text.c" DEPENDS "${amalgamate}" DEPFILE "${made}/runtime_text.c.d" VERBATIM
     COMMAND "${TKC_PYTHON}" "${amalgamate}" "${root}/runtime" "${root}/LICENSE" "${PROJECT_VERSION}" "${made}/runtime_text.c" "${made}/runtime_text.c.d")

@@ -1,5 +1,5 @@
 # Modules with names of the library's headers, and files of such names beside them: each include finds the one that it means.
-for name in tkc Tkc Tk tkc_gen tkc_math tkc_lanes Tk_gen; do
+for name in tkc Tkc Tk tkc_gen tkc_math tkc_loops tkc_lanes Tk_gen; do
     mkdir $name
     cd $name
     cat >$name.tk <<TK
@@ -30,7 +30,7 @@ C
     $CXX -std=c++17 -Wall -Wextra -Werror -I. -I"$INCLUDE" -fsyntax-only -x c++ host.c
     # A folder tkc beside the files is not where the library is looked for.
     mkdir tkc
-    for header in tkc tkc_gen tkc_math tkc_lanes; do echo '#error "not the library"' >tkc/$header.h; done
+    for header in tkc tkc_gen tkc_math tkc_loops tkc_lanes; do echo '#error "not the library"' >tkc/$header.h; done
     $CC -std=c11 -fopenmp-simd -I"$INCLUDE" -c $name.c -o $name.o
     cd ..
 done
