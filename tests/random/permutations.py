@@ -184,7 +184,7 @@ class Permutations:
 
     def changed(self, e):
         """One-to-one operations, and some that look like it."""
-        narrow = e.elem in ("i32", "u16") or None    # else a product may wrap
+        narrow = e.elem == "i32" or None    # else a product may wrap
         pick = self.r.random()
         if pick < 0.6:
             return e
@@ -214,10 +214,11 @@ class Permutations:
         if self.r.random() < 0.7:
             return [e]
         a = self.r.choice([element("order", I), element("other", I), signed(e)])
+        narrow = a.elem == "i32" or None
         return self.r.choice([
             lambda: [a, I], lambda: [a, a.becomes("@ + 1", lambda k, d: k + 1)], lambda: [a, element("back", I)], lambda: [element("pairs", I.becomes("2 * @", lambda k, d: 2 * k)),
              element("pairs", I.becomes("2 * @ + 1", lambda k, d: 2 * k + 1))], lambda: [element("pairs", I), element("pairs", I.becomes("@ + 1", lambda k, d: k + 1))],
-            lambda: [a.becomes("2 * @", lambda k, d: 2 * k), a.becomes("2 * @ + 1", lambda k, d: 2 * k + 1)], lambda: [a, a.becomes("@ + N", lambda k, d: k + d["N"])]])()
+            lambda: [a.becomes("2 * @", lambda k, d: 2 * k, narrow), a.becomes("2 * @ + 1", lambda k, d: 2 * k + 1, narrow)], lambda: [a, a.becomes("@ + N", lambda k, d: k + d["N"])]])()
 
     # ---- statements ----
 
