@@ -21,7 +21,7 @@ meson setup build --buildtype=debugoptimized >log 2>&1 || { cat log; exit 1; }
 finds()
 {
     case $1 in
-    "module "*) number=${1#module }; ! python3 tests/random/rewrites.py --build build -n 1 --from "${number%% *}" >log 2>&1 ;;
+    "module "*) number=${1#module }; ! python3 "tests/${1##* of }.py" --build build -n 1 --from "${number%% *}" >log 2>&1 ;;
     "random program "*) batch=${1%.*}; ! python3 tests/random/run.py --build build --from $((${batch##*.} * 25)) -n 25 -j 2 --seed planted --stop >log 2>&1 ;;
     ?*) ! python3 tests/tools/runtests.py --build build -j 2 --stop "$1" >log 2>&1 ;;
     *) false ;;
@@ -45,10 +45,12 @@ find_bug()
             return
         fi
     done
-    if ! python3 tests/random/rewrites.py --build build -n 3 --from 1 >log 2>&1; then
-        sed -n 's/^FAILED \(module [0-9]*\) .*/\1 of random\/rewrites/p' log | head -n 1
-        return
-    fi
+    for script in rewrites schedules; do
+        if ! python3 tests/random/$script.py --build build -n 4 --from 1 >log 2>&1; then
+            sed -n "s/^FAILED \(module [0-9]*\) .*/\1 of random\/$script/p" log | head -n 1
+            return
+        fi
+    done
     python3 tests/random/run.py --build build -n 300 -j 2 --seed planted --stop >log 2>&1 || sed -n 's/^FAILED \([^ ]*\) .*/random program \1/p' log | head -n 1
 }
 

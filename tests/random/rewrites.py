@@ -8,29 +8,16 @@ f32 or f64, side by side, apart (soa), or members of structs; and 20 kernels of 
 conditions, through subscripts that may be equal, with loops and sums in between, with derivatives and second-order products. What each compiler's code at -O3, with
 everything that pkg-config says, computes is compared with clang -O0: bit for bit, but for kernels with sums over iterations. Ends with `N passed, N failed`.
 """
-import argparse
-import concurrent.futures
-import os
 import random
 import re
-import shlex
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-from compare import USERS, differences, read
-
-ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path.append(str(ROOT / "tests/tools"))
-import checkers  # noqa: E402
+from builds import STUB, Builder, search
+from compare import USERS, differences
 
 KERNELS, SIZE = 20, 43    # elements: several vectors of any width, and some left over
-STUB = """#include "m.h"
-#include "adcheck.h"
-tk_module *adcheck_create(tk_session *s) { m *x = m_create(s, NULL); return x ? &x->tk : NULL; }
-void adcheck_destroy(tk_module *x) { m_destroy((m *)x); }
-"""
 
 
 class Shape:
@@ -140,95 +127,27 @@ def has_sums(kernel):
     return any(re.search(r"\bs\b", line) for line in kernel)
 
 
-def run(cmd, **kw):
-    done = subprocess.run([str(c) for c in cmd], stdin=subprocess.DEVNULL, capture_output=True, timeout=600, **kw)
-    return done.returncode, (done.stdout + done.stderr).decode(errors="replace")
-
-
-class Search:
-    def __init__(self, args, work):
-        self.args, self.work = args, Path(work)
-        self.tkc, self.lib = Path(args.build).resolve() / "compiler" / "tkc", Path(args.build).resolve() / "runtime" / "libtkc.a"
-        self.include = ["-I", ROOT / "runtime" / "include", "-I", ROOT / "tests" / "tools"]
-        sources = checkers.sources("adcheck")
-        self.checker = [self.work / f"{s.stem}.o" for s in sources]
-        self.need(["gcc", "-std=gnu11", "-O1", *self.include, "-c", *sources], cwd=self.work)
-
-    def need(self, cmd, **kw):
-        status, text = run(cmd, **kw)
-        if status:
-            raise RuntimeError(f"{' '.join(map(str, cmd))}: status {status}\n{text[:3000]}")
-
-    def compile_tk(self, shape, kernels, tmp):
-        """The kernels that tkc accepts; it refuses those that overwrite what their adjoint needs, and those that provably race."""
-        while kernels:
-            lines, starts = shape.fields(), []
-            for k in kernels:
-                starts.append(len(lines) + 1)
-                lines += k
-            (tmp / "m.tk").write_text("\n".join(lines) + "\n")
-            status, text = run([self.tkc, "m.tk", f"--real={shape.elem}", "-o", "m.c"], cwd=tmp)
-            if status == 0:
-                return kernels
-            at = {max(i for i, s in enumerate(starts) if s <= int(n)) for n in re.findall(r"^m\.tk:(\d+):\d+: error: .*\[E05\d\d\]$", text, re.M)}
-            if not at:
-                raise RuntimeError(f"tkc: {text[:1000]}\n" + "\n".join(lines))
-            kernels = [k for i, k in enumerate(kernels) if i not in at]
-        return []
-
-    def values(self, cc, flags, tmp, name):
-        self.need([*shlex.split(cc), "-std=c11", *flags, *self.include, "-c", "m.c", "-o", f"{name}.o"], cwd=tmp)
-        self.need(["gcc", *self.include, "stub.c", f"{name}.o", *self.checker, self.lib, "-pthread", "-lm", "-o", name], cwd=tmp)
-        self.need([tmp / name, "--values", f"{name}.values", "-1.2", "1.2"], cwd=tmp)
-        return read(tmp / f"{name}.values")
-
+class Search(Builder):
     def module(self, number):
-        """(kernels that are right, kernels refused, [(kernel, compiler, why)], loops marked)"""
         shape, rng = Shape(number), random.Random(f"{self.args.seed}.{number}")
         kernels = [Writer(shape, rng).kernel(f"k{i}") for i in range(KERNELS)]
         with tempfile.TemporaryDirectory(dir=self.work) as tmp:
             tmp = Path(tmp)
             (tmp / "stub.c").write_text(STUB)
-            left = self.compile_tk(shape, kernels, tmp)
+            left = self.compile_tk(shape.fields(), kernels, [f"--real={shape.elem}"], tmp)
             if not left:
-                return 0, KERNELS, [], 0
+                return 0, [], {"refused": KERNELS, "loops marked": 0}
             marked = (tmp / "m.c").read_text().count("TK_SIMD")
             tolerance = {"f32": 2e-5, "f64": 1e-13}[shape.elem]
             want, failed = self.values("clang", ["-O0"], tmp, "slow"), []
             for cc in self.args.cc:
                 found = differences(want, self.values(cc, USERS, tmp, "fast"), lambda k: tolerance if has_sums(left[k]) else 0.0)
                 failed += [(k, cc, why) for k, why in found]
-            if failed and self.args.keep:
-                Path(self.args.keep).mkdir(exist_ok=True)
-                Path(self.args.keep, f"m{number}.tk").write_text((tmp / "m.tk").read_text())
-            return len(left) - len({k for k, _, _ in failed}), KERNELS - len(left), [("\n".join(left[k]), f"module {number} ({shape}), {cc}", why) for k, cc, why in failed], marked
-
-
-def main():
-    ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    ap.add_argument("--build", required=True)
-    ap.add_argument("-n", type=int, default=64, help="modules; 64 have each shape once")
-    ap.add_argument("--from", dest="first", type=int, default=0)
-    ap.add_argument("--seed", default="1")
-    ap.add_argument("-j", type=int, default=os.cpu_count())
-    ap.add_argument("--cc", action="append", help="compilers, with further flags where they have some ('clang -march=native -ffp-contract=off'); without it clang and gcc")
-    ap.add_argument("--keep", help="a directory for modules with failures")
-    args = ap.parse_args()
-    args.cc = args.cc or ["clang", "gcc"]
-    passed = refused = marked = 0
-    told = set()
-    with tempfile.TemporaryDirectory() as work:
-        search = Search(args, work)
-        with concurrent.futures.ThreadPoolExecutor(args.j) as pool:
-            for good, no, failed, loops in pool.map(search.module, range(args.first, args.first + args.n)):
-                passed, refused, marked = passed + good, refused + no, marked + loops
-                for kernel, where, why in failed:
-                    print(f"FAILED {where}: {why}\n{kernel}" if kernel not in told else f"FAILED {where}: {why}, the kernel above", flush=True)
-                    told.add(kernel)
-    print(f"refused: {refused}, loops marked: {marked}")
-    print(f"{passed} passed, {len(told)} failed")
-    return len(told) > 0
+            if failed:
+                self.keep(number, tmp)
+            failed = [("\n".join(left[k]), f"module {number} ({shape}), {cc}", why) for k, cc, why in failed]
+            return len(left) - len({k for k, _, _ in failed}), failed, {"refused": KERNELS - len(left), "loops marked": marked}
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(search(__doc__, Search, 64, "modules; 64 have each shape once"))

@@ -29,4 +29,7 @@ __attribute__((weak)) void adcheck_bind(tk_module *m, const char *field, void *c
 /* The step of whose multiples the data at ties are. */
 __attribute__((weak)) double adcheck_step(void);
 
+/* Whether the integers of a field that is not declared distinct are to be so all the same. */
+__attribute__((weak)) bool adcheck_distinct(const char *field);
+
 #endif

@@ -4,6 +4,13 @@
 
 #include <math.h>
 
+/* gcc 12 takes loops apart into calls of memcpy and memset, and where it has to ask first whether two arrays overlap,
+ * it may clear one before it copies it: `a = y[i]; y[i] = 0; p[i] = a;` beside another loop's like it. From that
+ * version on the pragma adds to the command line's options; before, it would replace some. */
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
+#pragma GCC optimize("no-tree-loop-distribute-patterns")
+#endif
+
 #define TK_PRAGMA_(...) _Pragma(#__VA_ARGS__)
 
 #ifdef __clang__

@@ -66,8 +66,9 @@ static void fill_rest(tk_module *m, double lo, double hi)
 {
     for (int i = 0; i < m->desc->nfields; i++) {
         tk_field *f = &m->fields[i];
+        const bool distinct = is_distinct(f) || (adcheck_distinct && adcheck_distinct(f->desc->name));
         for (int64_t j = 0; j < ad_components(f); j++) {
-            const int64_t small = is_distinct(f) ? distinct_number(f, j) : (j * 7 + 3) % 5;
+            const int64_t small = distinct ? distinct_number(f, j) : (j * 7 + 3) % 5;
             if (f->desc->elem >= TK_I8 && f->desc->elem <= TK_U64)
                 memcpy(ad_component(f, TK_DATA, j), &small, ad_scalar_bytes(f)); /* little-endian */
             else if (f->desc->elem == TK_BOOL)
