@@ -8,7 +8,7 @@ typedef struct emit_helper {
     const char *name, *text;
 } emit_helper;
 
-extern const emit_helper emit_helpers[]; /* callees before callers */
+extern const emit_helper emit_helpers[]; /* callees before callers; one without a name belongs to every file */
 extern const int emit_nhelpers;
 
 /* Prints those that `code` uses, and what these use; their functions, and the calls in `code`, with the prefix. */
