@@ -135,7 +135,7 @@ if build build-gcc gcc g++; then
     [ -n "$all" ] || constructs build-gcc clang clang++ clang ""
     programs build-gcc "$([ -n "$all" ] && echo "-n 24" || echo "-n 40 --flags 0")"
     programs build-gcc "-n $([ -n "$all" ] && echo 16 || echo 4)" rewrites.py
-    programs build-gcc "-n $([ -n "$all" ] && echo 8 || echo 2)" schedules.py
+    programs build-gcc "-n $([ -n "$all" ] && echo 2 || echo "8 --cc=")" schedules.py
     [ -z "$all" ] || programs build-gcc "-n 25 --broken"
     models build-gcc "$([ -n "$all" ] || echo --short)" functions.py matrices.py operators.py randoms.py
 fi

@@ -63,7 +63,7 @@ class Nests:
             return self.beside()
         if pick < 0.93 and self.arrays:
             return f"{self.r.choice(self.arrays)}[{self.small(8)}]"
-        return f"real({self.r.choice(self.ints or ['p'])} % 7)" if pick < 0.97 else f"floor(3.0 * {self.r.choice(self.floats)})"
+        return f"real({self.r.choice(self.ints or ['p'])} % 7)" if pick < 0.97 else f"0.3 * floor(3.0 * {self.r.choice(self.floats)})"    # not more than there was
 
     def condition(self):
         j = self.r.choice(self.indices or ["p"])
