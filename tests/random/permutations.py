@@ -315,18 +315,19 @@ class Permutations:
 
     def wrong_function(self, k, start, block, rng):
         looks = re.findall(r"^  (\w+) is distinct: each launch looks", block, re.M)
-        own = {}    # by plane, rows and, of what is stored, the text: accesses
+        own = {}    # by plane, rows, part (with soa each has memory of its own) and, of what is stored, the text: accesses
         for line, column, plane, how, what in re.findall(r"^  m\.tk:(\d+):(\d+): (\S+) (\+?=): (.*)$", block, re.M):
             text = k[int(line) - start][int(column) - 1:]
             a = max((a for a in k.accesses if text.startswith(a.text)), key=lambda a: len(a.text), default=None)
             if a and what.startswith("own element") and (how == "+=" or a.subs[0].own):
-                own.setdefault((plane, "of a row" in what, a.text if how == "=" else ""), []).append(a)
+                part = re.match(r"(\.[abxyz])*", text[len(a.text):])[0] if self.soa else ""
+                own.setdefault((plane, "of a row" in what, part, a.text if how == "=" else ""), []).append(a)
             if a and "scatter" in what and how == "+=" and not (k.loop.both or k.loop.inner) and a.subs[0].own and {b.text for b in k.accesses if b.name == a.name} == {a.text}:
                 return f"{plane} {how} is an iteration's own by {a.text}: {what}"
         for trial in range(12):
             wide = rng.choice(list(FIELDS)) if trial % 2 else None
             data = {"N": SMALL, **{f.name: f.any_data(rng, SMALL, f.name in looks, f.name == wide) for f in FIELDS.values()}}
-            for (plane, rows, _), accesses in own.items():
+            for (plane, rows, *_), accesses in own.items():
                 at = meet(accesses, data, k.loop, rows)
                 if at is not None:
                     return f"{plane}: {', '.join(sorted({a.text for a in accesses}))} is called an iteration's own{f', where {looks} are looked at' if looks else ''}; several have {at} with {data}"
