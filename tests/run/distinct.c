@@ -71,6 +71,9 @@ static void forms(void)
     refused(m, distinct_add_jvp(m), text);
     refused(m, distinct_put_grad(m), text);
     refused(m, distinct_put_hvp(m), text);
+    refused(m, distinct_sided(m), text);
+    refused(m, distinct_sided_grad(m), text);
+    refused(m, distinct_sided_hvp(m), text);
     refused(m, distinct_get_grad(m), text);
     refused(m, distinct_get_hvp(m), text);
     for (int i = 0; i < 8; i++)

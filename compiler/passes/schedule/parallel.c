@@ -237,9 +237,34 @@ static void class_op(ir_op *op, void *ctx)
         ir_set_class(op, f->kind == IR_FUNC ? IR_CLASS_CALLED : IR_CLASS_KERNEL);
 }
 
+static void find_store(ir_op *op, void *ctx)
+{
+    bool *found = ctx;
+    *found |= op->code == OP_STORE && ir_task_of(op);
+}
+
+/* A derivative stores into gradients of what its primal stored into, and clears them; by subscripts that it may have
+ * kept from its forward sweep, which tell nothing. So if it stores, it looks at what its primal looks at. */
+static void look_as_primal(ir_func *f)
+{
+    const ir_func *p = f->ad.primal;
+    if (!p || !p->launch.distinct)
+        return;
+    bool stores = false;
+    ir_walk(f->body, find_store, &stores);
+    for (size_t i = 0; stores && i < f->module->fields.len; i++) {
+        if (!p->launch.distinct[i])
+            continue;
+        if (!f->launch.distinct)
+            f->launch.distinct = ARENA_ARRAY(f->module->mem, bool, f->module->fields.len);
+        f->launch.distinct[i] = true;
+    }
+}
+
 void pass_parallel(ir_func *f)
 {
     ir_walk(f->body, class_op, f);
+    look_as_primal(f);
     f->classed = true; /* the verifier holds us to it, and whoever adds an accumulation behind us */
 }
 
