@@ -13,6 +13,7 @@
 #include "codegen/layout.h"
 #include "codegen/names.h"
 #include "codegen/uses.h"
+#include "codegen/whole.h"
 #include "emit/options.h"
 #include "ir/ops.h"
 #include "util/intern.h"

@@ -134,8 +134,9 @@ static void print_function(cfn *c, const ir_func *f, const char *params, const s
     cfn_hoists(c, &hoists);
     const func_facts *info = c->info;
     const char *result = info->can_fail ? "bool" : f->nresults == 1 ? scalar_c_type(f->results[0]) : "void";
-    sb_printf(e->out, "/* func %s, %s */\nstatic %s %s(%s)\n{\n", f->name, place_of(e, f->loc), result, e->base,
-              *params ? wrap_list(e->mem, params, strlen("static bool (") + strlen(e->base), 2) : "void");
+    const char *whole = needs_whole_loops(&e->facts, f->body) ? "TK_WHOLE_LOOPS\n" : "";
+    sb_printf(e->out, "/* func %s, %s */\n%sstatic %s %s(%s)\n{\n", f->name, place_of(e, f->loc), whole, result,
+              e->base, *params ? wrap_list(e->mem, params, strlen("static bool (") + strlen(e->base), 2) : "void");
     if (info->module && !c->uses_m)
         sb_printf(e->out, "    (void)%s;\n", c->m);
     if (info->stack && !c->uses_st)

@@ -378,14 +378,15 @@ static void print_function(task *t, const strbuf *body, strbuf *out)
     cfn_hoists(c, &hoists);
     const bool scatter = c->atomic != NULL;
     const char *args = names_internal(c->names, c->fs->hints, "args");
+    const char *whole = task_needs_whole_loops(&e->facts, t->op) ? "TK_WHOLE_LOOPS\n" : "";
     if (scatter)
         sb_printf(out, "TK_BODY void %s_body(const struct %s_args *%s, int64_t %s, int64_t %s, const bool %s)\n{\n",
                   t->name, t->name, c->a, t->lo, t->hi, c->atomic);
     else
         sb_printf(
             out,
-            "static void %s(const void *%s, int64_t %s, int64_t %s)\n{\n    const struct %s_args *const %s = %s;\n",
-            t->name, args, t->lo, t->hi, t->name, c->a, args);
+            "%sstatic void %s(const void *%s, int64_t %s, int64_t %s)\n{\n    const struct %s_args *const %s = %s;\n",
+            whole, t->name, args, t->lo, t->hi, t->name, c->a, args);
     if (c->uses_m || t->uses_stack)
         sb_printf(out, "    %s *const %s = %s->%s;\n", e->m->name, c->m, c->a, t->m);
     for (size_t i = 0; i < t->captures.len; i++) {
@@ -420,8 +421,9 @@ static void print_function(task *t, const strbuf *body, strbuf *out)
     sb_addc(out, '\n');
     for (int k = 0; k < 2 && scatter; k++)
         sb_printf(
-            out, "static void %s%s(const void *args, int64_t lo, int64_t hi)\n{\n    %s_body(args, lo, hi, %s);\n}\n\n",
-            t->name, k ? "_atomic" : "", t->name, k ? "true" : "false");
+            out,
+            "%sstatic void %s%s(const void *args, int64_t lo, int64_t hi)\n{\n    %s_body(args, lo, hi, %s);\n}\n\n",
+            whole, t->name, k ? "_atomic" : "", t->name, k ? "true" : "false");
     sb_free(&hoists);
 }
 

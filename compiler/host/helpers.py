@@ -62,7 +62,7 @@ def main():
     table = {name: body for name, body in table.items() if "scatter" not in name}
     special = {name: re.search(rf"^/\* {begin}.*?^#endif\n", text, re.M | re.S)[0].rstrip()
                for name, begin in (("TK_HIDE", "Behind this"), ("TK_ROUNDED", r"TK_ROUNDED\(x"), ("TK_APART", "Where they decide: one"))}
-    special[""] = re.search(r"^/\* gcc 12 takes loops apart.*?^#endif\n", loops, re.M | re.S)[0].rstrip()
+    special["TK_WHOLE_LOOPS"] = re.search(r"^/\* Before a function of which.*?^#endif\n", loops, re.M | re.S)[0].rstrip()
     order = re.search(r"^/\* In a loop that adds.*?^#endif\n", loops, re.M | re.S)[0].rstrip()
     with open(sys.argv[3], "w") as out:
         out.write('#include "host/helpers.h"\n\n')

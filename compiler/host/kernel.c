@@ -200,8 +200,8 @@ static void print_run(cfn *c, const ir_func *kernel, kernel_form form, const str
         c->uses_m = true;
     sb_addn(out, sb_str(&c->tasks), c->tasks.len);
     sb_printf(out,
-              "static tk_status %s_run(tk_module *tk_m, const void *tk_args, void *tk_out, tk_record *tk_rec)\n{\n",
-              e->base);
+              "%sstatic tk_status %s_run(tk_module *tk_m, const void *tk_args, void *tk_out, tk_record *tk_rec)\n{\n",
+              needs_whole_loops(&e->facts, c->f->body) ? "TK_WHOLE_LOOPS\n" : "", e->base);
     if (c->uses_m)
         sb_printf(out, "    %s *const %s = (%s *)tk_m;\n", e->m->name, c->m, e->m->name);
     else

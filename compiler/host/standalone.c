@@ -57,8 +57,6 @@ void emit_helpers_of(strbuf *out, strbuf *code, const char *prefix)
     memset(wanted, 0, (size_t)emit_nhelpers * sizeof *wanted);
     mark(wanted, sb_str(code));
     for (int i = 0; i < emit_nhelpers; i++)
-        wanted[i] |= !*emit_helpers[i].name;
-    for (int i = 0; i < emit_nhelpers; i++)
         limits |= wanted[i] && (strstr(emit_helpers[i].text, "FLT_MAX") || strstr(emit_helpers[i].text, "DBL_MAX"));
     sb_printf(out, "%s#include <math.h>\n\n", limits ? "#include <float.h>\n" : "");
     for (int i = 0; i < emit_nhelpers; i++) {

@@ -4,11 +4,14 @@
 
 #include <math.h>
 
-/* gcc 12 takes loops apart into calls of memcpy and memset, and where it has to ask first whether two arrays overlap,
- * it may clear one before it copies it: `a = y[i]; y[i] = 0; p[i] = a;` beside another loop's like it. From that
- * version on the pragma adds to the command line's options; before, it would replace some. */
+/* Before a function of which a loop stores what depends on the order of its stores. gcc 12 takes loops apart, also into
+ * calls of memcpy and memset, and where it has to ask first whether two arrays overlap, it forgets the order: of
+ * `a = y[i]; y[i] = 0; p[i] = a;` beside another store it may clear y before it copies it. Asked only where it counts,
+ * as sums in vectors of 128 bits are kept in memory for it. */
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
-#pragma GCC optimize("no-tree-loop-distribute-patterns")
+#define TK_WHOLE_LOOPS __attribute__((optimize("no-tree-loop-distribution", "no-tree-loop-distribute-patterns")))
+#else
+#define TK_WHOLE_LOOPS
 #endif
 
 #define TK_PRAGMA_(...) _Pragma(#__VA_ARGS__)

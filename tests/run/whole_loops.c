@@ -1,0 +1,85 @@
+/* The same loops over volatile arrays, which no compiler takes apart. */
+#include "whole_loops.h"
+
+#include <stdio.h>
+
+enum { N = 70, FIELDS = 6 };
+
+typedef struct arrays {
+    volatile double a[N], b[N], c[N], d[N], e[N], f[N];
+} arrays;
+
+static void chained(arrays *x)
+{
+    for (int i = 2; i < N - 1; i++) {
+        x->e[i] = 0;
+        x->d[i] = 0;
+        x->a[i] = 0.5 * x->a[i - 1] + x->d[i];
+        x->f[i] += x->a[i + 1];
+    }
+}
+
+static void handed(arrays *x)
+{
+    for (int i = 2; i < N - 1; i++) {
+        x->f[i] = x->b[i + 1];
+        x->a[i] = 0;
+        const double next = x->e[i + 1];
+        x->e[i] = 1;
+        x->b[i] = 0.5 * x->b[i - 1] + next;
+    }
+}
+
+static void overwritten(arrays *x)
+{
+    for (int i = 2; i < N - 1; i++) {
+        x->e[i] = 0.5 * x->e[i - 1] + x->d[i];
+        const double sum = x->e[i];
+        x->c[i] = 0;
+        x->e[i] = x->a[0];
+        x->a[i] = 0.5 * x->a[i - 1] + sum;
+    }
+}
+
+static void summed(arrays *x)
+{
+    double total = 0;
+    for (int i = 2; i < N - 1; i++) {
+        total += x->a[i];
+        x->a[i] = 0;
+        x->b[i] = 1;
+    }
+    x->c[0] = total;
+}
+
+static int check(whole_loops *m, const char *name, tk_status (*kernel)(whole_loops *), void (*by_hand)(arrays *))
+{
+    static arrays x;
+    double *const got[FIELDS] = {m->a.data, m->b.data, m->c.data, m->d.data, m->e.data, m->f.data};
+    volatile double *const want[FIELDS] = {x.a, x.b, x.c, x.d, x.e, x.f};
+    for (int k = 0; k < FIELDS; k++)
+        for (int i = 0; i < N; i++)
+            want[k][i] = got[k][i] = (k * 37 + i * 11) % 17 / 8.0;
+    if (kernel(m) != TK_OK)
+        return 1;
+    by_hand(&x);
+    int bad = 0;
+    for (int k = 0; k < FIELDS; k++)
+        for (int i = 0; i < N; i++)
+            bad += got[k][i] < want[k][i] || got[k][i] > want[k][i]; /* dyadic numbers: exact */
+    if (bad)
+        printf("%s: %d elements differ\n", name, bad);
+    return bad;
+}
+
+int main(void)
+{
+    whole_loops *const m = whole_loops_create(NULL, NULL);
+    if (!m)
+        return 1;
+    const int bad = check(m, "chained", whole_loops_chained, chained) + check(m, "handed", whole_loops_handed, handed) +
+                    check(m, "overwritten", whole_loops_overwritten, overwritten) +
+                    check(m, "summed", whole_loops_summed, summed) + check(m, "called", whole_loops_called, handed);
+    whole_loops_destroy(m);
+    return bad > 0;
+}
