@@ -1,6 +1,7 @@
 /* Times every case and prints one table, or checks results alone: run.sh builds and runs it. */
 #include "bench.h"
 
+#include <malloc.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,6 +89,32 @@ static bool run_case(const bench_case *c, const bench_size *size, bool timed)
     return right;
 }
 
+/* What the C library has given out. */
+static int64_t heap(void)
+{
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33)
+    const struct mallinfo2 m = mallinfo2();
+    return (int64_t)(m.uordblks + m.hblkhd);
+#else
+    return 0;
+#endif
+}
+
+/* Beside arguments and results. libtkc's sessions keep the memory of a gradient for the next one, so what is there
+ * behind a gradient is the most that it had. */
+static void print_memory(const bench_case *c, const bench_size *size)
+{
+    bench_worked[BENCH_OURS] = bench_worked[BENCH_HAND] = 0;
+    void *data = c->create(size->n);
+    if (!data)
+        return;
+    const int64_t before = heap();
+    c->grad(data);
+    printf("| %s | %s | %s | %s | %.1f | %.1f |\n", c->name, size->name, c->how, c->hand,
+           (double)(bench_worked[BENCH_OURS] + heap() - before) / 1024.0, (double)bench_worked[BENCH_HAND] / 1024.0);
+    c->destroy(data);
+}
+
 static void print_machine(void)
 {
     char line[256] = "";
@@ -113,15 +140,19 @@ static bool wanted(const char *name, int argc, char **argv)
     return argc == 0;
 }
 
-/* bench [--check | --once] [NAME...] --once: each side of the first sizes once, for those who count instructions */
+/* bench [--check | --once | --memory] [NAME...] --once: each side of the first sizes once, for those who count
+ * instructions */
 int main(int argc, char **argv)
 {
-    const bool check = argc > 1 && strcmp(argv[1], "--check") == 0, once = argc > 1 && strcmp(argv[1], "--once") == 0;
-    argc -= 1 + (check || once);
-    argv += 1 + (check || once);
+    const bool check = argc > 1 && strcmp(argv[1], "--check") == 0, once = argc > 1 && strcmp(argv[1], "--once") == 0,
+               memory = argc > 1 && strcmp(argv[1], "--memory") == 0;
+    argc -= 1 + (check || once || memory);
+    argv += 1 + (check || once || memory);
     bool right = true;
     int count = 0;
-    if (!check && !once)
+    if (memory)
+        printf("| evaluation | size | ours | by hand | KiB, ours | KiB, by hand |\n|---|---|---|---|---|---|\n");
+    else if (!check && !once)
         print_machine();
     for (const bench_case *const *c = bench_cases; *c; c++) {
         if (!wanted((*c)->name, argc, argv))
@@ -129,7 +160,7 @@ int main(int argc, char **argv)
         if (check || once)
             right &= run_case(*c, check ? &(*c)->tiny : (*c)->sizes, false);
         for (const bench_size *s = (*c)->sizes; !check && !once && s < (*c)->sizes + BENCH_SIZES && s->name; s++)
-            right &= run_case(*c, s, true);
+            memory ? print_memory(*c, s) : (void)(right &= run_case(*c, s, true));
         count++;
     }
     if (!count)

@@ -37,6 +37,10 @@ extern const bench_case *const bench_cases[];
 tk_session *bench_session(void);
 /* n zeros, aligned to a cache line; the program ends when there is no memory. */
 double *bench_doubles(int64_t n);
+/* The same for what one side's gradient keeps beside arguments and results; bench_worked has the sums, in bytes. */
+typedef enum bench_side { BENCH_OURS, BENCH_HAND } bench_side;
+double *bench_work(bench_side side, int64_t n);
+extern int64_t bench_worked[2];
 
 /* Deterministic numbers: in (0, 1), and normally distributed. */
 double bench_uniform(uint64_t *state);

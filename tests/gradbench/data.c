@@ -25,6 +25,14 @@ double *bench_doubles(int64_t n)
     return p;
 }
 
+int64_t bench_worked[2];
+
+double *bench_work(bench_side side, int64_t n)
+{
+    bench_worked[side] += n * (int64_t)sizeof(double);
+    return bench_doubles(n);
+}
+
 /* splitmix64: the same numbers on every machine. */
 double bench_uniform(uint64_t *state)
 {

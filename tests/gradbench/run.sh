@@ -1,14 +1,15 @@
 #!/bin/sh
 # Builds GradBench's evaluations with an existing build of tkc and prints the table.
-#   sh tests/gradbench/run.sh BUILD [--compiler gcc|clang] [--check | --count | --tool] [NAME...]
+#   sh tests/gradbench/run.sh BUILD [--compiler gcc|clang] [--check | --count | --memory | --tool] [NAME...]
 # --check: results alone, tiny sizes; --count: instructions, loads and stores of the first sizes (valgrind, which does not know every instruction of
 # -march=native: GRADBENCH_FLAGS);
+# --memory: what gradients keep beside arguments and results (glibc)
 # --tool: builds the program that speaks GradBench's protocol, and prints where it is
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 usage()
 {
-    sed -n 3,6p "$0" >&2
+    sed -n 3,7p "$0" >&2
     exit 2
 }
 [ $# -gt 0 ] || usage
@@ -22,7 +23,7 @@ while :; do
         cc=$2
         shift 2
         ;;
-    --check | --count | --tool)
+    --check | --count | --memory | --tool)
         mode=${1#--}
         shift
         ;;
@@ -97,5 +98,5 @@ if [ $mode = count ]; then
     done
     exit
 fi
-[ $mode = table ] || set -- --check "$@"
+[ $mode = table ] || set -- "--$mode" "$@"
 exec "$program" "$@"

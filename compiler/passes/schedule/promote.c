@@ -7,6 +7,7 @@
  * sum is unspecified. Of sums that decide it counts: these stay in their loops. Where the loop may have run no
  * iteration, or the branch not have been taken, the element may not exist: then its subscripts are tested.
  */
+#include <math.h>
 #include <stdlib.h>
 
 #include "ir/ops.h"
@@ -38,7 +39,10 @@ static bool touches(const ir_module *m, const ir_op *op, const ir_op *accum, uns
 
 /* ---- merging ---- */
 
-enum { MERGE_WINDOW = 400 }; /* operations; further apart, two additions stay two */
+enum {
+    MERGE_WINDOW = 400, /* operations; further apart, two additions stay two */
+    MOST_FACTOR = 16    /* of all terms of a sum, to be multiplied with behind it */
+};
 
 static bool merge_in_region(const ir_func *f, ir_region *r)
 {
@@ -269,11 +273,30 @@ static ir_builder place_behind(ir_builder b, const ir_op *accum, const ir_op *ta
     return inside(b, branch);
 }
 
+/* Whether term is `t * c`, with a constant that can wait until all terms are added; *rest: t. In adjoints only, as the
+ * sum rounds otherwise (pass_scale). Terms get smaller by it, never larger, and not by much: they stay in range. */
+static bool has_factor(const ir_func *f, const ir_value *term, ir_value **rest, double *factor)
+{
+    const ir_op *op = term->def;
+    if (!is_adjoint(f) || !op || op->code != OP_MUL || term->exact || !scalar_is_float(term->type))
+        return false;
+    const int k = ir_is_const(op->args[1]);
+    const double c = ir_is_const(op->args[k]) ? fabs(ir_float(op->args[k])) : 0;
+    if (c <= 1 || c > MOST_FACTOR)
+        return false;
+    *factor = ir_float(op->args[k]);
+    *rest = op->args[1 - k];
+    return true;
+}
+
 static void hoist(ir_func *f, ir_op *accum, ir_op *target, test_list *tests)
 {
     const int n = ir_field_of(accum)->ndim;
     ir_value *v = accum->args[n + 1];
     ir_region *r = accum->region;
+    double factor = 1;
+    if (has_factor(f, v, &v, &factor))
+        accum->args[n + 1] = v;
     for (;;) {
         ir_op *parent = r->parent;
         v = carry_out(f, parent, r, v, ir_access_attr(accum)->exact);
@@ -288,6 +311,8 @@ static void hoist(ir_func *f, ir_op *accum, ir_op *target, test_list *tests)
     for (int i = 0; i <= n; i++)
         idx[i] = ir_value_before(&b, accum->args[i], &map);
     ir_map_free(&map);
+    if (factor != 1)
+        v = ir_op2(&b, OP_MUL, v, ir_const_f(&b, v->type, factor));
     b = place_behind(b, accum, target, idx, tests);
     ir_op *out = ir_accum(&b, ir_field_of(accum), ir_access_attr(accum)->plane, idx, idx[n], v);
     ir_access_attr(out)->acc = target->code == OP_TASK ? IR_ACC_PLAIN : ir_access_attr(accum)->acc;

@@ -33,11 +33,11 @@ static void *create(const int *n)
     d->A = bench_doubles(count);
     d->gradient = bench_doubles(count);
     d->hand = bench_doubles(count);
-    d->workspace = bench_doubles((int64_t)((d->n == 5   ? det_of5_grad_WORKSPACE
-                                            : d->n == 7 ? det_of7_grad_WORKSPACE
-                                                        : det_of9_grad_WORKSPACE) /
-                                           sizeof(double)) +
-                                 1);
+    d->workspace = bench_work(BENCH_OURS, (int64_t)((d->n == 5   ? det_of5_grad_WORKSPACE
+                                                     : d->n == 7 ? det_of7_grad_WORKSPACE
+                                                                 : det_of9_grad_WORKSPACE) /
+                                                    sizeof(double)) +
+                                              1);
     bench_fill(d->A, count, bench_uniform, &seed);
     return d;
 }

@@ -60,7 +60,7 @@ static void *create_with(const int *n, bool flush)
     d->in = (gmm_input){p.N,           p.D,          p.K,          p.m,         p.gamma, d->m->alpha.data,
                         d->m->mu.data, d->m->q.data, d->m->l.data, d->m->x.data};
     d->out = (gmm_output){0.0, bench_doubles(p.K), bench_doubles(kd), bench_doubles(kd), bench_doubles(kl)};
-    d->work = bench_doubles(gmm_hand_work(&d->in));
+    d->work = bench_work(BENCH_HAND, gmm_hand_work(&d->in));
     return d;
 }
 

@@ -89,8 +89,8 @@ static void *create(const int *n)
     d->in = (gmm_input){n[0], n[1], n[2], n[3], 1.0, d->alpha, d->mu, d->q, d->l, d->x};
     d->ours = output(n[2], kd, kl);
     d->hand = output(n[2], kd, kl);
-    d->work = bench_doubles(gmm_hand_work(&d->in));
-    d->workspace = bench_doubles((int64_t)(workspace(n[1], n[0], n[3]) / sizeof(double)) + 1);
+    d->work = bench_work(BENCH_HAND, gmm_hand_work(&d->in));
+    d->workspace = bench_work(BENCH_OURS, (int64_t)(workspace(n[1], n[0], n[3]) / sizeof(double)) + 1);
     return d;
 }
 

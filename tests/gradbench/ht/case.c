@@ -129,7 +129,7 @@ static data *create_hand(const int *n, bool complicated)
                        (const int(*)[3])m->triangle.data,
                        m->vertex.data,
                        (const double(*)[3])m->point.data};
-    d->work = bench_doubles(ht_hand_work(&d->in));
+    d->work = bench_work(BENCH_HAND, ht_hand_work(&d->in));
     return d;
 }
 

@@ -42,7 +42,7 @@ static void *create(const int *n)
     d->counts = calloc((size_t)p.K, sizeof(int));
     d->step = bench_doubles(kd);
     d->hand_step = bench_doubles(kd);
-    d->sums = bench_doubles(kd);
+    d->sums = bench_work(BENCH_HAND, kd);
     if (!d->m || !d->counts) {
         destroy(d);
         return NULL;

@@ -34,7 +34,7 @@ static void *create(const int *n)
     d->s = bench_session();
     d->m = llsq_create(d->s, &p);
     d->gradient = bench_doubles(p.M);
-    d->powers = bench_doubles(p.M);
+    d->powers = bench_work(BENCH_HAND, p.M);
     if (!d->m) {
         destroy(d);
         return NULL;

@@ -52,8 +52,8 @@ static void *create(const int *n)
     d->out = (lstm_output){0.0, bench_doubles(L * 8 * B), bench_doubles(3 * B)};
     d->gates_grad = bench_doubles(L * 8 * B);
     d->extra_grad = bench_doubles(3 * B);
-    d->work = bench_doubles(lstm_hand_work(&d->in));
-    d->workspace = bench_doubles((int64_t)(lstm_loss_grad_WORKSPACE(c) / sizeof(double)) + 1);
+    d->work = bench_work(BENCH_HAND, lstm_hand_work(&d->in));
+    d->workspace = bench_work(BENCH_OURS, (int64_t)(lstm_loss_grad_WORKSPACE(c) / sizeof(double)) + 1);
     return d;
 }
 

@@ -43,8 +43,8 @@ static void *create(const int *n)
     for (int i = 0; i < d->n; i++)
         d->seed[i] = 1.0;
     bench_fill(d->x, d->n, bench_uniform, &seed);
-    d->work = bench_doubles(ode_hand_work(d->n, d->steps));
-    d->workspace = bench_doubles((int64_t)(ode_run_grad_WORKSPACE(d->n, d->steps) / sizeof(double)) + 1);
+    d->work = bench_work(BENCH_HAND, ode_hand_work(d->n, d->steps));
+    d->workspace = bench_work(BENCH_OURS, (int64_t)(ode_run_grad_WORKSPACE(d->n, d->steps) / sizeof(double)) + 1);
     return d;
 }
 
