@@ -26,12 +26,20 @@ count()
     failed=$((failed + $2))
 }
 
+# spent: whole seconds of processor time that all commands up to now took, in `cpu`
+spent()
+{
+    times >"$report.times" # of this shell: one for $(...) begins at nothing
+    cpu=$(awk 'NR == 2 { gsub("[ms]", " "); print int($1 * 60 + $2 + $3 * 60 + $4) }' "$report.times")
+}
+
 # part NAME: begins one, and says how long the one before took
 part()
 {
     now=$(date +%s)
-    [ -z "${begun-}" ] || echo "   $((now - begun)) s"
-    begun=$now
+    spent
+    [ -z "${begun-}" ] || echo "   $((now - begun)) s, $((cpu - before)) s of processor time"
+    begun=$now before=$cpu
     echo "== $1"
 }
 
@@ -162,6 +170,7 @@ if [ -n "$all" ]; then
     fi
 fi
 part "done"
+echo "   $cpu s of processor time"
 
 [ -n "$all" ] || echo "not run (sh tests/run.sh --all does): tkc built with clang and with sanitizers; pairs of files with clang and with sanitizers, but for one of each construct, and with more than the first of their flags, and at -O2;
 those of tests/parallel with the thread sanitizer; most simulators of the gallery, and their window; the packages for Debian, and the site of the docs; the names that C compilers predefine; 20 random programs, some of their flags, those that may break the data-access rule; the fuzzer's first inputs; most points and compilers of the models; whether all builds write the same bytes"

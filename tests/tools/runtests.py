@@ -19,7 +19,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 import types
 from pathlib import Path
 
@@ -46,6 +45,20 @@ class Skip(Exception):
     """The case cannot run here."""
 
 
+class Process(subprocess.Popen):
+    """One that tells the processor time that it and its children took: wall time says little where others work as well."""
+    seconds = 0.0
+
+    def _try_wait(self, wait_flags):
+        try:
+            pid, status, usage = os.wait4(self.pid, wait_flags)
+        except ChildProcessError:
+            return self.pid, 0
+        if pid == self.pid:
+            self.seconds = usage.ru_utime + usage.ru_stime
+        return pid, status
+
+
 class Runner:
     def __init__(self, args):
         self.args = args
@@ -56,7 +69,8 @@ class Runner:
         self.lock = threading.Lock()
         self.checkers = {}                     # objects of the checkers in tools, by name and options
         self.objects = tempfile.TemporaryDirectory()
-        self.took, self.taking = collections.Counter(), threading.Lock()    # seconds by command
+        self.took, self.taking = collections.Counter(), threading.Lock()    # processor time by command
+        self.case = threading.local()          # and of the case that a thread is at
 
     # ---- helpers ----
 
@@ -64,16 +78,16 @@ class Runner:
         """Output of a command as (status, stdout, stderr); death by a signal and running too long are failures."""
         cmd = [str(c) for c in cmd]
         env = {**os.environ, **(env or {})}
-        began = time.monotonic()
-        with subprocess.Popen(cmd, cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True) as process:
+        with Process(cmd, cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True) as process:
             try:
                 out, err = (text.decode(errors="replace") for text in process.communicate(timeout=timeout))
             except BaseException as e:
                 os.killpg(process.pid, signal.SIGKILL)      # a script's own children as well: they would write into a folder that is being removed
                 process.communicate()
                 raise Failure(f"no end after {timeout} s: {shlex.join(cmd)}") if isinstance(e, subprocess.TimeoutExpired) else e
+        self.case.seconds = getattr(self.case, "seconds", 0) + process.seconds
         with self.taking:
-            self.took[Path(cmd[0]).name if Path(cmd[0]).suffix != ".exe" else "programs"] += time.monotonic() - began
+            self.took[Path(cmd[0]).name if Path(cmd[0]).suffix != ".exe" else "programs"] += process.seconds
         if process.returncode < 0 or "Sanitizer" in err or "runtime error:" in err:
             raise Failure(f"died (status {process.returncode}): {shlex.join(cmd)}\n{err[-3000:]}")
         return process.returncode, out, err
@@ -536,9 +550,9 @@ def snippets(page):
     return found.values()
 
 
-def run_case(case):
+def run_case(runner, case):
     name, kind, what = case
-    began, why = time.monotonic(), None
+    runner.case.seconds, why = 0, None
     try:
         kind(what)
     except Failure as e:
@@ -547,7 +561,7 @@ def run_case(case):
         why = e
     except Exception as e:  # a fault of the test itself is a failure of the test
         why = f"{type(e).__name__}: {e}"
-    return name, why, time.monotonic() - began
+    return name, why, runner.case.seconds
 
 
 def main():
@@ -561,7 +575,7 @@ def main():
     ap.add_argument("--update", action="store_true", help="rewrite the expected files")
     ap.add_argument("-j", type=int, default=os.cpu_count() + 1, help="cases at a time: one more than processors, as some wait for their threads")
     ap.add_argument("--stop", action="store_true", help="end at the first failure")
-    ap.add_argument("-v", action="store_true", help="a line for each case with the seconds that it took, and the seconds that each command took")
+    ap.add_argument("-v", action="store_true", help="a line for each case with the processor time that it took, and the processor time that each command took")
     ap.add_argument("--without", default="", metavar="WORD,...", help="leaves out cases whose name contains one of these")
     ap.add_argument("words", nargs="*")
     args = ap.parse_args()
@@ -573,7 +587,7 @@ def main():
     with tempfile.TemporaryDirectory() as tmp, concurrent.futures.ThreadPoolExecutor(args.j) as pool:
         if any(c[0].startswith("install/") for c in cases):
             runner.install(tmp)
-        for name, why, seconds in pool.map(run_case, cases):
+        for name, why, seconds in pool.map(functools.partial(run_case, runner), cases):
             if isinstance(why, Skip):
                 skipped += 1
                 print(f"skipped {name}: {why}", flush=True)
@@ -586,7 +600,7 @@ def main():
             elif args.v:
                 print(f"ok {seconds:6.1f} s  {name}", flush=True)
     if args.v:
-        print("seconds by command:", ", ".join(f"{name} {seconds:.0f}" for name, seconds in runner.took.most_common()))
+        print("processor time by command:", ", ".join(f"{name} {seconds:.0f}" for name, seconds in runner.took.most_common()))
     print(f"{len(cases) - failed - skipped} passed, {failed} failed")
     return failed > 0
 
