@@ -335,7 +335,7 @@ void adcheck_destroy(tk_module *m) {{ {name}_destroy(({name} *)m); }}
         explained, _ = self.must([self.tkc, tk.name, "--explain-adjoint"], cwd=tk.parent)
         with tempfile.TemporaryDirectory() as tmp:
             sizes = directive(tk, "race") or directive(tk, "sizes")
-            self.parcheck(tk, self.generate(tk, directive(tk, "flags"), tmp, RACE), explained, tmp, RACE, self.race_library(), sizes)
+            self.parcheck(tk, self.generate(tk, directive(tk, "flags"), tmp, RACE), explained, tmp, RACE, self.race_library(), ["--race", *sizes])
 
     def parcheck(self, tk, obj, explained, tmp, options, library, sizes):
         name = tk.stem
