@@ -26,12 +26,20 @@ count()
     failed=$((failed + $2))
 }
 
+# spent: whole seconds of processor time that all commands up to now took, in `cpu`
+spent()
+{
+    times >"$report.times" # of this shell: one for $(...) begins at nothing
+    cpu=$(awk 'NR == 2 { gsub("[ms]", " "); print int($1 * 60 + $2 + $3 * 60 + $4) }' "$report.times")
+}
+
 # part NAME: begins one, and says how long the one before took
 part()
 {
     now=$(date +%s)
-    [ -z "${begun-}" ] || echo "   $((now - begun)) s"
-    begun=$now
+    spent
+    [ -z "${begun-}" ] || echo "   $((now - begun)) s, $((cpu - before)) s of processor time"
+    begun=$now before=$cpu
     echo "== $1"
 }
 
@@ -136,24 +144,27 @@ if build build-gcc gcc g++; then
     programs build-gcc "$([ -n "$all" ] && echo "-n 24" || echo "-n 40 --flags 0")"
     programs build-gcc "-n $([ -n "$all" ] && echo 16 || echo 4)" rewrites.py
     programs build-gcc "-n $([ -n "$all" ] && echo 2 || echo "8 --cc=")" schedules.py
-    [ -z "$all" ] || programs build-gcc "-n 25 --broken"
+    [ -z "$all" ] || programs build-gcc "-n 25 --broken --flags 0" # what decides in them is what decides in the first
     models build-gcc "$([ -n "$all" ] || echo --short)" functions.py matrices.py operators.py randoms.py
 fi
 if [ -n "$all" ]; then
     if build build-clang clang clang++; then
         unit build-clang
-        # The sanitizers' build has the former with clang, gcc's the rest: what does not depend on the compiler of tkc.
-        once=ad/,parallel/,race/,driver/ir_text,driver/huge_inputs,driver/abi,driver/lsp
-        for kind in gallery sample start cross cmake trade debian docs_site; do once=$once,install/$kind; done
+        # The sanitizers' build has the former with clang, gcc's the rest: what does not depend on the compiler of tkc, which writes the same bytes whatever that is,
+        # or looks at files of the tree alone, or builds tkc anew, or has compilers of its own.
+        once=ad/,export/,parallel/,race/,run/no_memory
+        for kind in abi constructs dumps editors embed errors_doc every_code format gallery gather_limits generated gradbench growth huge_inputs ir_ layers lines links lsp malformed planted \
+            python reference sentences; do once=$once,driver/$kind; done
+        for kind in gallery sample start cross cmake trade debian docs_site meson_subproject meson_wrap python_; do once=$once,install/$kind; done
         pairs build-clang "pairs of files" clang clang++ --without "$once"
     fi
     # Not optimised, which takes a quarter of the time to build: functions that call themselves have greater frames then.
     ulimit -S -s 65536
     if build build-asan clang clang++ -Doptimization=0 -Db_sanitize=address,undefined -Db_lundef=false -Dfuzz=true; then
         unit build-asan
-        # Without scripts that look at what tkc makes of programs that other cases have. (passes/ and driver/ir_mangled read IR.)
-        once=driver/ir_text,driver/abi,install/
-        for kind in python samples growth gradbench embed generated; do once=$once,driver/$kind; done
+        # Without scripts that look at what tkc makes of programs that other cases have, or at files of the tree alone. (passes/ and driver/ir_mangled read IR.)
+        once=install/
+        for kind in ir_text abi array_bounds constructs dumps editors embed errors_doc functions gradbench generated growth layers lines links planted python samples sentences shared_loops; do once=$once,driver/$kind; done
         pairs build-asan "pairs of files" clang clang++ --sanitize --short --without "$once"
         command_ "build-asan: the fuzzer's first inputs" sh tests/fuzz/run.sh 0 build-asan
     fi
@@ -162,6 +173,7 @@ if [ -n "$all" ]; then
     fi
 fi
 part "done"
+echo "   $cpu s of processor time"
 
 [ -n "$all" ] || echo "not run (sh tests/run.sh --all does): tkc built with clang and with sanitizers; pairs of files with clang and with sanitizers, but for one of each construct, and with more than the first of their flags, and at -O2;
 those of tests/parallel with the thread sanitizer; most simulators of the gallery, and their window; the packages for Debian, and the site of the docs; the names that C compilers predefine; 20 random programs, some of their flags, those that may break the data-access rule; the fuzzer's first inputs; most points and compilers of the models; whether all builds write the same bytes"

@@ -5,7 +5,7 @@ done
 printf '#include <math.h>\n' | aarch64-linux-gnu-gcc -E - >/dev/null 2>&1 || { echo "no C library for aarch64-linux-gnu-gcc"; exit 77; }
 . "$ROOT/tests/install/cross/machine.sh"
 
-meson setup build "$ROOT" --cross-file machine.ini -Dcompiler=false -Dwerror=true --prefix="$PWD/arm" --libdir=lib >log 2>&1 || { cat log; exit 1; }
+meson setup build "$ROOT" --cross-file machine.ini -Doptimization=1 -Dcompiler=false -Dwerror=true --prefix="$PWD/arm" --libdir=lib >log 2>&1 || { cat log; exit 1; }
 ! grep -Ei 'flex|bison|popt' log || exit 1
 ninja -C build -j 2 >log 2>&1 || { tail -n 40 log; exit 1; }
 meson install -C build --no-rebuild >log 2>&1 || { cat log; exit 1; }

@@ -16,7 +16,7 @@ cpu_family = 'x86_64'
 cpu = 'x86_64'
 endian = 'little'
 END
-meson setup build "$ROOT" --cross-file machine.ini -Dcompiler=false -Ddefault_library=static -Dwerror=true --prefix="$PWD/windows" --libdir=lib >log 2>&1 || { cat log; exit 1; }
+meson setup build "$ROOT" --cross-file machine.ini -Doptimization=1 -Dcompiler=false -Ddefault_library=static -Dwerror=true --prefix="$PWD/windows" --libdir=lib >log 2>&1 || { cat log; exit 1; }
 ninja -C build -j 2 >log 2>&1 || { tail -n 40 log; exit 1; }
 meson install -C build --no-rebuild >log 2>&1 || { cat log; exit 1; }
 cp "$ROOT/tests/install/cross/"*.c "$ROOT/tests/install/cross/"*.tk .

@@ -4,7 +4,8 @@
  *   - plain and deterministic sessions, which agree to rounding,
  *   - reverse against forward, <J v, w> = <v, J^T w>, with 7 threads.
  * Prints how the parallel loops of the last size ran, seen from the pool: in chunks, or in private copies, as many as threads.
- * usage: parcheck SIZE...
+ * With --race, which is for the thread sanitizer, each is only launched once, with 4 threads: it sees what two of them do in any order, and takes ten times as long.
+ * usage: parcheck [--race] SIZE...
  * Linked with a stub that defines parcheck_create.
  */
 #include <math.h>
@@ -24,6 +25,7 @@ void parcheck_destroy(tk_module *m);
 enum { MAX_ARGS = 4096, MAX_THREADS = 7, MAX_LOOPS = 64 };
 
 static int failures;
+static bool race;
 
 /* ---- the pool ---- */
 
@@ -232,6 +234,14 @@ static bool is_scatter(const run *r)
     return all && strstr(all, name);
 }
 
+static void launch_with_threads(run *r, pool *p, int threads)
+{
+    p->threads = threads;
+    p->nloops = 0;
+    tk_session_set_threads(r->m->session, threads);
+    launch(r);
+}
+
 static void check(run *r, bool deterministic, bool own_threads, pool *p, bool tell)
 {
     static const int numbers[] = {1, 2, 4, 7};
@@ -240,10 +250,7 @@ static void check(run *r, bool deterministic, bool own_threads, pool *p, bool te
     snapshot alone = {NULL};
     pool seen[4];
     for (int i = 0; i < 4; i++) {
-        p->threads = numbers[i];
-        p->nloops = 0;
-        tk_session_set_threads(r->m->session, numbers[i]);
-        launch(r);
+        launch_with_threads(r, p, numbers[i]);
         seen[i] = *p;
         if (i == 0)
             alone = take(r->m);
@@ -318,10 +325,13 @@ static void check_size(long size, bool last)
             for (int k = 0; k < m->desc->nkernels; k++) {
                 for (int mode = RUN; mode <= HVP; mode++) {
                     run r = {m, &m->desc->kernels[k], mode, size, &before};
-                    if (has(r.k, r.mode))
+                    if (has(r.k, r.mode) && race)
+                        launch_with_threads(&r, &p, 4);
+                    else if (has(r.k, r.mode))
                         check(&r, d, own, &p, last && !own && !d);
                 }
-                check_product(m, &m->desc->kernels[k], size, &before);
+                if (!race)
+                    check_product(m, &m->desc->kernels[k], size, &before);
             }
             drop(m, &before);
             parcheck_destroy(m);
@@ -331,7 +341,8 @@ static void check_size(long size, bool last)
 
 int main(int argc, char **argv)
 {
-    for (int i = 1; i < argc; i++)
+    race = argc > 1 && strcmp(argv[1], "--race") == 0;
+    for (int i = race ? 2 : 1; i < argc; i++)
         check_size(atol(argv[i]), i == argc - 1);
     return failures != 0;
 }
