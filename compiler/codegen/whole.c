@@ -1,12 +1,14 @@
 /* gcc 12 takes an innermost loop apart into several, one for each of its stores and one for what it carries, each of
  * which loads and computes for itself what it needs; where it has to ask first whether arrays overlap, it forgets the
  * order of the pieces (tkc_loops.h). Any order is right if no piece loads what another one stores, and no two store to
- * the same array. So each value of the loop has a colour: the one array among the stored ones that it follows from. */
+ * the same array. So each value of the loop has a colour: the one array among the stored ones that it follows from.
+ * Inner loops that it may have written out before count as a part of the loop around them. */
 #include "codegen/whole.h"
 
 #include <stdint.h>
 
 #include "ir/ops.h"
+#include "passes/analysis/analysis.h"
 #include "util/vec.h"
 
 enum {
@@ -35,6 +37,7 @@ typedef struct study {
     ptrmap colours; /* of values that have one */
     int pieces;     /* stores, and values that are carried */
     bool matters;   /* the order of the pieces */
+    bool changed;   /* a colour */
 } study;
 
 static place place_of_access(const ir_op *op)
@@ -87,18 +90,22 @@ static bool is_store(const ir_op *op)
     return (op_touches(op->code) & (OP_STORES | OP_ADDS)) || (op->code == OP_LOCAL && !ir_local_attr(op)->set);
 }
 
-static void find_stores(study *s, const ir_region *r)
+/* `inner`: r is a part of a loop within, whose stores become several. */
+static void find_stores(study *s, const ir_region *r, bool inner)
 {
     for (const ir_op *op = r->first; op; op = op->next) {
-        if (is_store(op))
+        for (int i = 0; i <= inner && is_store(op); i++)
             add_store(s, place_of_access(op));
-        s->matters |= op->code == OP_ATOMIC; /* loads, stores, and may keep what was there */
+        if (op->code == OP_ATOMIC) { /* loads, stores, and may note what was there and who stored */
+            s->matters = true;
+            s->pieces++;
+        }
         const func_facts *callee = op->code == OP_CALL ? facts_of(s->x, ir_callee_of(op)) : NULL;
         for (ir_storage key = 0; callee && key < ir_storage_count(s->x->m); key++)
-            if (callee->planes[key] & (OP_STORES | OP_ADDS))
+            for (int i = 0; i < 2 && (callee->planes[key] & (OP_STORES | OP_ADDS)); i++) /* maybe in a loop */
                 add_store(s, (place){ir_storage_field(s->x->m, key), -1});
         for (int i = 0; i < op->nregions; i++)
-            find_stores(s, op->regions[i]);
+            find_stores(s, op->regions[i], inner || op->code == OP_LOOP);
     }
 }
 
@@ -109,8 +116,11 @@ static int colour_of(const study *s, const ir_value *v)
 
 static void paint(study *s, const ir_value *v, int colour)
 {
-    if (colour != PLAIN)
-        ptrmap_set(&s->colours, v, (void *)(intptr_t)join(colour_of(s, v), colour));
+    const int before = colour_of(s, v), now = join(before, colour);
+    if (now == before)
+        return;
+    ptrmap_set(&s->colours, v, (void *)(intptr_t)now);
+    s->changed = true;
 }
 
 /* What a callee loads. */
@@ -167,6 +177,9 @@ static void flow(study *s, const ir_region *r, int under)
             for (int i = 0; yield && i < yield->nargs; i++)
                 colour = join(colour, colour_of(s, yield->args[i]));
         }
+        for (int k = 0; k < op->nregions; k++)
+            for (int i = 0; i < op->regions[k]->nparams; i++) /* what a trip yields, the next one gets */
+                paint(s, op->regions[k]->params[i], colour);
         for (int i = 0; i < op->nres; i++)
             paint(s, op->res[i], colour);
     }
@@ -177,9 +190,12 @@ static bool order_matters(facts *x, ir_region *const *regions, int n, int carrie
 {
     study s = {.x = x, .pieces = carried};
     for (int i = 0; i < n; i++)
-        find_stores(&s, regions[i]);
+        find_stores(&s, regions[i], false);
     for (int i = 0; i < n && !s.matters && s.stored.len; i++) {
-        flow(&s, regions[i], PLAIN);
+        do {
+            s.changed = false;
+            flow(&s, regions[i], PLAIN);
+        } while (s.changed && !s.matters);
         const ir_op *yield = regions[i]->last;
         for (int k = 0; yield && k < yield->nargs; k++)
             s.matters |= colour_of(&s, yield->args[k]) != PLAIN;
@@ -190,20 +206,85 @@ static bool order_matters(facts *x, ir_region *const *regions, int n, int carrie
     return s.matters && s.pieces > 1;
 }
 
-static bool may_be_peeled(const ir_op *loop)
+/* Whether a C compiler may see an upper bound of v: it may know that a loop of so many trips is short. */
+static bool may_be_bounded(const ir_value *v)
 {
-    return ir_loop_attr(loop)->brief ||
-           (ir_loop_attr(loop)->bounded && ir_is_const(loop->args[0]) && ir_is_const(loop->args[1]) &&
-            ir_int(loop->args[1]) - ir_int(loop->args[0]) <= MOST_PEELED);
+    const ir_op *op = v->def, *parent = v->region->parent;
+    if (!op && parent && parent->code == OP_LOOP)
+        return v->index >= ir_loop_first_param(parent) || may_be_bounded(parent->args[1]);
+    if (!op)
+        return parent && parent->code == OP_TASK && v->index < ir_task_attr(parent)->ndim &&
+               may_be_bounded(parent->args[2 * v->index + 1]);
+    switch (op->code) {
+    case OP_MPARAM:
+    case OP_SHAPE:
+    case OP_LOAD:
+    case OP_LLOAD:
+    case OP_STK_LOAD:
+    case OP_REC_LOAD:
+        return v->type == SC_BOOL;
+    case OP_ADD:
+    case OP_SUB:
+    case OP_MUL:
+    case OP_MAX:
+        return may_be_bounded(op->args[0]) && may_be_bounded(op->args[1]);
+    case OP_DIV:
+    case OP_CAST:
+        return may_be_bounded(op->args[0]);
+    default:
+        return true;
+    }
 }
 
-static bool may_be_innermost(const ir_region *r)
+/* Whether r has subscripts that may run up to MOST_PEELED alone, which tells compilers how often it can run. */
+static bool has_short_array(const ir_region *r)
 {
     for (const ir_op *op = r->first; op; op = op->next) {
-        if (op->code == OP_LOOP && !may_be_peeled(op))
+        const op_memory memory = op_touches(op->code) ? op_memory_of(op->code) : MEMORY_NONE;
+        if (memory == MEMORY_FIELD && (!ir_is_const(op->args[ir_field_of(op)->ndim]) || ir_field_of(op)->array))
+            return true;
+        const ir_op *local = memory == MEMORY_ARRAY ? op->args[0]->def : NULL;
+        if (memory == MEMORY_ARRAY &&
+            !(local && local->code == OP_LOCAL && (local->nargs || ir_local_attr(local)->count > MOST_PEELED)))
+            return true;
+        for (int i = 0; i < op->nregions; i++)
+            if (has_short_array(op->regions[i]))
+                return true;
+    }
+    return false;
+}
+
+/* Nothing is made of a loop that has TK_ONE_BY_ONE: neither it nor what is around it is taken apart. */
+static bool is_one_by_one(const facts *x, const ir_op *loop)
+{
+    return ir_loop_attr(loop)->brief && !ir_loop_attr(loop)->simd && !x->pure;
+}
+
+static bool may_be_peeled(const facts *x, const ir_op *loop)
+{
+    if (is_one_by_one(x, loop))
+        return false;
+    if (!ir_loop_attr(loop)->bounded)
+        return true;
+    const affine lo = affine_of(loop->args[0]), hi = affine_of(loop->args[1]);
+    const affine trips = affine_sub(&hi, &lo);
+    if (!lo.ok || !hi.ok || !trips.ok)
+        return true;
+    if (trips.n == 0)
+        return trips.konst <= MOST_PEELED;
+    for (int i = 0; i < trips.n; i++)
+        if (!may_be_bounded(trips.term[i]))
+            return has_short_array(loop->regions[0]);
+    return true;
+}
+
+static bool may_be_innermost(const facts *x, const ir_region *r)
+{
+    for (const ir_op *op = r->first; op; op = op->next) {
+        if (op->code == OP_LOOP && !may_be_peeled(x, op))
             return false;
         for (int i = 0; i < op->nregions; i++)
-            if (!may_be_innermost(op->regions[i]))
+            if (!may_be_innermost(x, op->regions[i]))
                 return false;
     }
     return true;
@@ -217,7 +298,7 @@ bool needs_whole_loops(facts *x, const ir_region *r)
         for (int i = 0; i < op->nregions; i++)
             if (needs_whole_loops(x, op->regions[i]))
                 return true;
-        if (op->code == OP_LOOP && may_be_innermost(op->regions[0]) &&
+        if (op->code == OP_LOOP && !is_one_by_one(x, op) && may_be_innermost(x, op->regions[0]) &&
             order_matters(x, op->regions, op->nregions, ir_loop_ncarried(op)))
             return true;
     }
@@ -227,5 +308,5 @@ bool needs_whole_loops(facts *x, const ir_region *r)
 bool task_needs_whole_loops(facts *x, const ir_op *task)
 {
     return needs_whole_loops(x, task->regions[0]) ||
-           (may_be_innermost(task->regions[0]) && order_matters(x, task->regions, 1, task->nres));
+           (may_be_innermost(x, task->regions[0]) && order_matters(x, task->regions, 1, task->nres));
 }

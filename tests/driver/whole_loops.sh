@@ -39,6 +39,13 @@ kernel m_through() { for i in a { let t = sin(a[i]) * c[i]; b[i] = t; a[i] = 0.0
 kernel m_components() { for i in v { let first = v[i].x; v[i].x = v[i].y; v[i].y = first; } }
 kernel m_members() { for i in s { let p = s[i].p; s[i].p = s[i].q; s[i].q = p; } }
 kernel m_unrolled() { serial for i in range(N) { serial for j in range(K) { b[i] = 0.5 * b[i] + a[i]; } a[i] = 0.0; } }
+kernel m_inner() { serial for i in range(1, N) { let t = c[i]; var r = 0.0; serial for j in range(2) { b[i] = r; r = t; } c[i - 1] = 0.0; } }
+kernel m_while() { serial for i in range(4, N) { let t = b[i]; var j = 0; while j < 4 { a[i - j] = t; j += 1; } b[i - 1] = c[i]; } }
+kernel m_bounds() { serial for i in range(4, N) { let p = i64(i); serial for j in range(p, p + 1) { b[i] = b[j - 1]; } a[i] = b[i]; } }
+kernel m_several() { serial for i in range(4, N) { a[i] = 1.0; serial for j in range(2) { c[i - j] = b[i - j]; } } }
+kernel m_adds() { serial for i in range(4, N) { a[i] = 1.0; serial for j in range(min(N, 3)) { c[i - j] += b[i - j]; } } }
+kernel m_least() { for i in a { atomic_min(total, a[i]); } }
+kernel f_unknown() { serial for i in range(1, N) { a[i] = 1.0; serial for j in range(N) { c[j] = b[i]; } } }
 kernel m_calls() { serial for i in range(N) { b[i] = a[i]; clear(i); } }
 kernel m_called() { serial for i in range(N) { b[i] = read(i); a[i] = 1.0; } }
 

@@ -52,6 +52,49 @@ static void summed(arrays *x)
     x->c[0] = total;
 }
 
+static void carried(arrays *x)
+{
+    for (int i = 4; i < N - 6; i++) {
+        const double t = x->e[i];
+        double s = 0;
+        for (int j = 0; j < 4; j++) {
+            x->f[i - 1 + j] = s;
+            s = s + t;
+        }
+        x->b[i] = x->c[i - 1];
+        x->e[i + 1] = x->c[i];
+    }
+}
+
+static void turned(arrays *x)
+{
+    for (int i = 4; i < N - 6; i++) {
+        x->d[i] = 0;
+        const double t = x->b[i];
+        for (int j = 0; j < 4; j++)
+            x->e[i + j] = t;
+        x->b[i - 1] = x->f[i];
+    }
+}
+
+static void bounded(arrays *x)
+{
+    for (int i = 4; i < N - 6; i++) {
+        x->b[i] = 0.5 * x->b[i - 1];
+        x->e[i - 1] = x->b[i + 1];
+        x->c[i - 1] = x->e[i];
+    }
+}
+
+static void several(arrays *x)
+{
+    for (int i = 4; i < N - 8; i++) {
+        x->f[i] = 0.5 * x->f[i - 1] + x->d[i];
+        for (int j = 0; j < 2; j++)
+            x->c[i - j] = x->a[i + 1 + j];
+    }
+}
+
 static int check(whole_loops *m, const char *name, tk_status (*kernel)(whole_loops *), void (*by_hand)(arrays *))
 {
     static arrays x;
@@ -79,7 +122,10 @@ int main(void)
         return 1;
     const int bad = check(m, "chained", whole_loops_chained, chained) + check(m, "handed", whole_loops_handed, handed) +
                     check(m, "overwritten", whole_loops_overwritten, overwritten) +
-                    check(m, "summed", whole_loops_summed, summed) + check(m, "called", whole_loops_called, handed);
+                    check(m, "summed", whole_loops_summed, summed) + check(m, "called", whole_loops_called, handed) +
+                    check(m, "carried", whole_loops_carried, carried) + check(m, "turned", whole_loops_turned, turned) +
+                    check(m, "bounded", whole_loops_bounded, bounded) +
+                    check(m, "several", whole_loops_several, several);
     whole_loops_destroy(m);
     return bad > 0;
 }

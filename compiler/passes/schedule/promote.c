@@ -282,7 +282,7 @@ static bool has_factor(const ir_func *f, const ir_value *term, ir_value **rest, 
         return false;
     const int k = ir_is_const(op->args[1]);
     const double c = ir_is_const(op->args[k]) ? fabs(ir_float(op->args[k])) : 0;
-    if (c <= 1 || c > MOST_FACTOR)
+    if (!(c > 1 && c <= MOST_FACTOR)) /* nor NaN */
         return false;
     *factor = ir_float(op->args[k]);
     *rest = op->args[1 - k];
@@ -295,7 +295,7 @@ static void hoist(ir_func *f, ir_op *accum, ir_op *target, test_list *tests)
     ir_value *v = accum->args[n + 1];
     ir_region *r = accum->region;
     double factor = 1;
-    if (has_factor(f, v, &v, &factor))
+    if (!ir_access_attr(accum)->exact && has_factor(f, v, &v, &factor))
         accum->args[n + 1] = v;
     for (;;) {
         ir_op *parent = r->parent;
