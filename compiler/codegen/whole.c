@@ -37,7 +37,6 @@ typedef struct study {
     ptrmap colours; /* of values that have one */
     int pieces;     /* stores, and values that are carried */
     bool matters;   /* the order of the pieces */
-    bool changed;   /* a colour */
 } study;
 
 static place place_of_access(const ir_op *op)
@@ -116,11 +115,8 @@ static int colour_of(const study *s, const ir_value *v)
 
 static void paint(study *s, const ir_value *v, int colour)
 {
-    const int before = colour_of(s, v), now = join(before, colour);
-    if (now == before)
-        return;
-    ptrmap_set(&s->colours, v, (void *)(intptr_t)now);
-    s->changed = true;
+    if (colour != PLAIN)
+        ptrmap_set(&s->colours, v, (void *)(intptr_t)join(colour_of(s, v), colour));
 }
 
 /* What a callee loads. */
@@ -148,7 +144,8 @@ static bool loads_stored(const study *s, const ir_region *r)
     return false;
 }
 
-/* `under`: the colour of what decides that r runs. */
+/* `under`: the colour of what decides that r runs. All results of an inner loop have the colour of all that it yields,
+ * so what one trip hands to the next need not be followed: of inner loops that store, the order matters anyway. */
 static void flow(study *s, const ir_region *r, int under)
 {
     for (const ir_op *op = r->first; op; op = op->next) {
@@ -177,9 +174,6 @@ static void flow(study *s, const ir_region *r, int under)
             for (int i = 0; yield && i < yield->nargs; i++)
                 colour = join(colour, colour_of(s, yield->args[i]));
         }
-        for (int k = 0; k < op->nregions; k++)
-            for (int i = 0; i < op->regions[k]->nparams; i++) /* what a trip yields, the next one gets */
-                paint(s, op->regions[k]->params[i], colour);
         for (int i = 0; i < op->nres; i++)
             paint(s, op->res[i], colour);
     }
@@ -192,10 +186,7 @@ static bool order_matters(facts *x, ir_region *const *regions, int n, int carrie
     for (int i = 0; i < n; i++)
         find_stores(&s, regions[i], false);
     for (int i = 0; i < n && !s.matters && s.stored.len; i++) {
-        do {
-            s.changed = false;
-            flow(&s, regions[i], PLAIN);
-        } while (s.changed && !s.matters);
+        flow(&s, regions[i], PLAIN);
         const ir_op *yield = regions[i]->last;
         for (int k = 0; yield && k < yield->nargs; k++)
             s.matters |= colour_of(&s, yield->args[k]) != PLAIN;

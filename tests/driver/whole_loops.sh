@@ -40,6 +40,7 @@ kernel m_components() { for i in v { let first = v[i].x; v[i].x = v[i].y; v[i].y
 kernel m_members() { for i in s { let p = s[i].p; s[i].p = s[i].q; s[i].q = p; } }
 kernel m_unrolled() { serial for i in range(N) { serial for j in range(K) { b[i] = 0.5 * b[i] + a[i]; } a[i] = 0.0; } }
 kernel m_inner() { serial for i in range(1, N) { let t = c[i]; var r = 0.0; serial for j in range(2) { b[i] = r; r = t; } c[i - 1] = 0.0; } }
+kernel m_within() { serial for i in range(N) { let t = c[i]; var r = 0.0; serial for j in range(3) { r = 0.5 * r + t; } b[i] = r; c[i] = 0.0; } }
 kernel m_while() { serial for i in range(4, N) { let t = b[i]; var j = 0; while j < 4 { a[i - j] = t; j += 1; } b[i - 1] = c[i]; } }
 kernel m_bounds() { serial for i in range(4, N) { let p = i64(i); serial for j in range(p, p + 1) { b[i] = b[j - 1]; } a[i] = b[i]; } }
 kernel m_several() { serial for i in range(4, N) { a[i] = 1.0; serial for j in range(2) { c[i - j] = b[i - j]; } } }
