@@ -1,6 +1,7 @@
 # Functions of which a loop stores what depends on the order of its stores are TK_WHOLE_LOOPS, and no others: kernels m_... here are, f_... are not.
 cat >w.tk <<'END'
 param N: i32 = 40;
+param M: i32 = 2;
 const K = 9;
 struct pair { p: real, q: real }
 field a: real[N];
@@ -45,6 +46,7 @@ kernel m_while() { serial for i in range(4, N) { let t = b[i]; var j = 0; while 
 kernel m_bounds() { serial for i in range(4, N) { let p = i64(i); serial for j in range(p, p + 1) { b[i] = b[j - 1]; } a[i] = b[i]; } }
 kernel m_several() { serial for i in range(4, N) { a[i] = 1.0; serial for j in range(2) { c[i - j] = b[i - j]; } } }
 kernel m_adds() { serial for i in range(4, N) { a[i] = 1.0; serial for j in range(min(N, 3)) { c[i - j] += b[i - j]; } } }
+kernel m_short() { serial for i in range(1, N) { a[i] = 1.0; serial for j in range(M) { v[i][j] = b[i]; } } }
 kernel m_least() { for i in a { atomic_min(total, a[i]); } }
 kernel f_unknown() { serial for i in range(1, N) { a[i] = 1.0; serial for j in range(N) { c[j] = b[i]; } } }
 kernel m_calls() { serial for i in range(N) { b[i] = a[i]; clear(i); } }
