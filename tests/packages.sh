@@ -18,14 +18,16 @@ need()
     }
 }
 
-# What only some tests of tests/install take, which are skipped without: other ways to build, and other machines.
-# shellcheck disable=SC2034
-INSTALL_PACKAGES='cmake ninja-build make gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user musl-tools git libsundials-dev gcc-mingw-w64-x86-64-posix wine wine64 python3-torch'
-
-# What tests/run.sh --all alone takes: packages of Debian, a system to try them in, and the docs as a site.
-# shellcheck disable=SC2034
-PACKAGING_PACKAGES='dpkg-dev fakeroot debhelper lintian mmdebstrap python3-venv'
-
 # What building tkc takes, and what its own runs of a C compiler take.
 # shellcheck disable=SC2034
 BUILD_PACKAGES='meson ninja-build flex bison gcc g++ libc6-dev clang libpopt-dev libjansson-dev pkg-config make'
+
+# What tests/run.sh takes.
+# shellcheck disable=SC2034
+TEST_PACKAGES='libclang-rt-dev libcmocka-dev libgif-dev libpng-dev cmake patch python3 python3-numpy python3-scipy python3-mpmath python3-gmpy2'
+
+# What single tests of --all take: a test without its package is skipped, and says so. Samples, other ways to build, other machines, packages for Debian, the docs as a site.
+# shellcheck disable=SC2034
+MORE_PACKAGES='libcairo2-dev libsdl2-dev xvfb libxtst6 liblapacke-dev coinor-libipopt-dev gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm
+gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user musl-tools git libsundials-dev gcc-mingw-w64-x86-64-posix wine wine64 python3-torch
+dpkg-dev fakeroot debhelper lintian mmdebstrap python3-venv strace'

@@ -4,7 +4,6 @@ import concurrent.futures
 import os
 import re
 import shlex
-import subprocess
 import sys
 import tempfile
 from collections import Counter
@@ -13,8 +12,10 @@ from pathlib import Path
 from compare import read
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path.append(str(ROOT / "tests/tools"))
+sys.path += [str(ROOT / "tests/tools"), str(ROOT / "tests/runner")]
 import checkers  # noqa: E402
+import process  # noqa: E402
+from compile import SHOP  # noqa: E402
 
 STUB = """#include "m.h"
 #include "adcheck.h"
@@ -24,8 +25,8 @@ void adcheck_destroy(tk_module *x) { m_destroy((m *)x); }
 
 
 def run(cmd, **kw):
-    done = subprocess.run([str(c) for c in cmd], stdin=subprocess.DEVNULL, capture_output=True, timeout=600, **kw)
-    return done.returncode, (done.stdout + done.stderr).decode(errors="replace")
+    ended = process.execute(cmd, **kw)
+    return (-99, ended.stopped) if ended.stopped else (ended.status, ended.out + ended.err)
 
 
 class Builder:
@@ -33,9 +34,7 @@ class Builder:
         self.args, self.work = args, Path(work)
         self.tkc, self.lib = Path(args.build).resolve() / "compiler" / "tkc", Path(args.build).resolve() / "runtime" / "libtkc.a"
         self.include = ["-I", ROOT / "runtime" / "include", "-I", ROOT / "tests" / "tools"]
-        sources = checkers.sources("adcheck")
-        self.checker = [self.work / f"{s.stem}.o" for s in sources]
-        self.need(["gcc", "-std=gnu11", "-O1", *self.include, "-c", *sources], cwd=self.work)
+        self.checker = SHOP.shared("gcc", checkers.sources("adcheck"), ["-std=gnu11", "-O1"], False).get()
 
     def need(self, cmd, **kw):
         status, text = run(cmd, **kw)

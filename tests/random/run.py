@@ -13,7 +13,6 @@ import os
 import random
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 import threading
@@ -27,8 +26,10 @@ from stub import stub
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-sys.path.append(str(ROOT / "tests/tools"))
+sys.path += [str(ROOT / "tests/tools"), str(ROOT / "tests/runner")]
 import checkers  # noqa: E402
+import process  # noqa: E402
+from compile import SHOP  # noqa: E402
 
 # The runtime and the checker, which are compiled together.
 SOURCES = [*sorted((ROOT / "runtime" / "src").glob("*.c")), *checkers.sources("adcheck")]
@@ -72,11 +73,8 @@ def batches(args):
 
 
 def run(cmd, **kw):
-    try:
-        done = subprocess.run([str(c) for c in cmd], stdin=subprocess.DEVNULL, capture_output=True, timeout=240, **kw)
-    except subprocess.TimeoutExpired:
-        return -99, "", "no end"
-    return done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
+    ended = process.execute(cmd, **kw)
+    return (-99, ended.out, ended.stopped) if ended.stopped else ended[:3]
 
 
 def broken(p, rng):
@@ -101,7 +99,7 @@ class Results:
         self.deciding, self.misled = collections.Counter(), []    # programs that decide in a way; (way, name of the program) where that failed
         self.classes = collections.Counter()
         self.setups = collections.Counter()
-        self.tcc = []                          # failed with tcc and passed with clang: (name, why)
+        self.odd = []                          # passes in the end, but not at once: (name, how)
         self.users = 0                         # programs of which clang and gcc compute the same, at the flags of users
         self.taped = self.reported = 0         # validated tapes: gradients equal to the bit, and writes reported
         self.compared = self.skipped = self.all_nonzero = self.with_inputs = self.lines = self.bytes = 0
@@ -124,36 +122,23 @@ class Runner:
         self.validated = set()                 # modules of which all is checked on validated tapes
         self.tkc = Path(args.build).resolve() / "compiler" / "tkc"
         self.include = ["-I", ROOT / "runtime" / "include", "-I", HERE.parent / "tools"]
-        self.libs, self.lock = {}, threading.Lock()
+        self.lock = threading.Lock()
 
     def lib(self, cc, flags, chunk):
+        """The runtime with chunks this small, and the checker: objects, or for tcc a shared library."""
+        flags = SANITIZE if SANITIZE[0] in flags else ["-O1"]    # what is generated has the others
+        options = ["-std=gnu11", "-D_GNU_SOURCE", "-pthread", f"-DTK_MIN_CHUNK={chunk}", "-DTK_MIN_PARALLEL=1", "-DTK_ATOMIC_CYCLES=0", "-I", ROOT / "runtime" / "src"]
+        if cc != "tcc":
+            return SHOP.shared(cc, SOURCES, [*options, *flags], False).get()
+        # That code is linked in no time, and what it calls may as well be fast.
+        objects = SHOP.shared("clang", [*SOURCES, HERE / "tcc.c"], [*options, "-O1", "-fPIC"], False).get()
         with self.lock:
-            flags = SANITIZE if SANITIZE[0] in flags else ["-O1"]    # what is generated has the others
-            key = (cc, tuple(flags), chunk)
-            if key not in self.libs:
-                self.libs[key] = self.library(cc, flags, chunk, f"lib{len(self.libs)}")
-            return self.libs[key]
-
-    def library(self, cc, flags, chunk, name):
-        """The runtime with chunks this small, and the checker, in one object or shared library."""
-        out = self.work / f"{name}.o"
-        sources = list(SOURCES)
-        shared = cc == "tcc"    # that code is linked in no time, and what it calls may as well be fast
-        if shared:
-            cc, flags, out = "clang", ["-O1", "-fPIC"], self.work / f"lib{name}.so"
-            sources.append(HERE / "tcc.c")
-        objects = []
-        for s in sources:
-            o = self.work / f"{name}.{s.parent.name}.{s.stem}.o"
-            status, _, err = run([cc, "-std=gnu11", "-D_GNU_SOURCE", *flags, "-pthread", f"-DTK_MIN_CHUNK={chunk}", "-DTK_MIN_PARALLEL=1", "-DTK_ATOMIC_CYCLES=0",
-                                  '-DTK_VERSION="test"', *self.include, "-I", ROOT / "runtime" / "src", "-c", s, "-o", o])
-            if status:
-                sys.exit(f"{s}: {err}")
-            objects.append(o)
-        status, _, err = run([cc, "-shared", *objects, "-pthread", "-lm", "-o", out] if shared else ["ld", "-r", *objects, "-o", out])
-        if status:
-            sys.exit(err)
-        return out
+            out = self.work / f"libcheck{chunk}.so"
+            if not out.exists():
+                status, _, err = run(["clang", "-shared", *objects, "-pthread", "-lm", "-o", out])
+                if status:
+                    sys.exit(err)
+        return [out]
 
     # ---- one batch ----
 
@@ -164,7 +149,8 @@ class Runner:
         """Every third batch: what a compiler that counts costs would seldom do."""
         return int(programs[0].seed.rsplit(".", 2)[1]) % 3 == 1
 
-    def batch(self, b):
+    def batch(self, b, part, parts):
+        """A part of a batch: the programs of one translation unit."""
         module, programs = generate.make_module(f"{self.args.seed}.{b}", BATCH)
         if b % 4 == 3:
             self.validated.add(module)
@@ -173,6 +159,7 @@ class Runner:
         if self.args.broken:
             rng = random.Random(f"{self.args.seed}.{b}")
             todo = [q for q in (broken(p, rng) for p in todo) if q]
+        todo = todo[len(todo) * part // parts:len(todo) * (part + 1) // parts]
         with tempfile.TemporaryDirectory(dir=self.work) as tmp:
             self.check(module, todo, setup_of(b), Path(tmp), res) if not self.args.decisions else None
         alone = [decisions.Alone(p) for p in todo if p.deciding]
@@ -181,8 +168,8 @@ class Runner:
         for setup in matrix(b, self.args.flags):
             with tempfile.TemporaryDirectory(dir=self.work) as tmp:
                 self.check(module, alone, setup, Path(tmp), res)
-        if b % USERS == USERS // 2 and not self.args.broken and not self.args.decisions:
-            self.users(b, min(len(todo), USERS_PROGRAMS), res)
+        if b % USERS == USERS // 2 and part == 0 and not self.args.broken and not self.args.decisions:
+            self.users(b, min(self.args.first + self.args.n - b * BATCH, USERS_PROGRAMS), res)
         return res
 
     def users(self, b, n, res):
@@ -253,13 +240,13 @@ class Runner:
                 status, _, err = run(["clang", "-std=c11", "-fsyntax-only", *WARN, *GENERATED, *self.include, "rnd.c"], cwd=tmp)
                 if status or err:
                     return True, err
-            status, out, err = run([cc, *flags, "-include", HERE / "tcc.h", *self.include, "rnd.c", "stub.c", lib, f"-Wl,-rpath={lib.parent}", "-rdynamic", "-lm",
+            status, out, err = run([cc, *flags, "-include", HERE / "tcc.h", *self.include, "rnd.c", "stub.c", *lib, f"-Wl,-rpath={lib[0].parent}", "-rdynamic", "-lm",
                                     "-o", "check"], cwd=tmp)
             return False, out + err if status else ""
         status, _, err = run([cc, "-std=c11", *flags, *WARN, *GENERATED, *self.include, "-c", "rnd.c", "-o", "rnd.o"], cwd=tmp)
         if status or err:
             return True, f"{cc}: {err[:2000]}"
-        status, _, err = run([cc, "-std=gnu11", *flags, *self.include, "stub.c", "rnd.o", lib, "-pthread", "-lm", "-o", "check"], cwd=tmp)
+        status, _, err = run([cc, "-std=gnu11", *flags, *self.include, "stub.c", "rnd.o", *lib, "-pthread", "-lm", "-o", "check"], cwd=tmp)
         return False, err[:2000] if status else ""
 
     def check(self, module, programs, setup, tmp, res):
@@ -276,7 +263,11 @@ class Runner:
             for p in programs:
                 self.check(module, [p], setup if generated else ("clang", ["-O0"], chunk), tmp, res)
             if len(res.failed) == before:
-                res.tcc.append((programs[0].seed, err))
+                together = f"{cc} fails on {len(programs)} programs together, and on none alone: {err}"
+                if cc == "tcc" or process.TOO_LONG in err:
+                    res.odd.append((programs[0].seed, together))
+                else:
+                    self.fail(res, module, programs[0], together)
             return
         else:
             failed = [(programs[0], err)] if err else self.execute(module, programs, setup, tmp, res)
@@ -296,7 +287,7 @@ class Runner:
         first, again = dict(failed), dict(again)
         for p in first:
             if p not in again and not err:
-                res.tcc.append((p.seed, first[p]))
+                res.odd.append((p.seed, f"failed with tcc and passed with clang: {first[p]}"))
                 res.passed.append(p.seed)
                 self.account(res, p, 0, 0, 0, 0)
         return [(p, f"{first.get(p, 'passed')}\nwith clang: {again.get(p, '')}") for p in {**first, **again} if p in again or err]
@@ -346,9 +337,9 @@ class Runner:
         lib = self.lib(*setup)
         both = ["exports.c", tools / "expcheck.c", "stub.c"]    # the library's `main` is adcheck's
         if cc == "tcc":
-            both = ["-include", HERE / "tcc.h", *both, "rnd.c", lib, f"-Wl,-rpath={lib.parent}", "-rdynamic"]
+            both = ["-include", HERE / "tcc.h", *both, "rnd.c", *lib, f"-Wl,-rpath={lib[0].parent}", "-rdynamic"]
         else:
-            both += ["rnd.o", lib, "-pthread", "-Wl,--allow-multiple-definition"]
+            both += ["rnd.o", *lib, "-pthread", "-Wl,--allow-multiple-definition"]
         status, out, err = run([cc, *flags, *self.include, *both, "-lm", "-o", "exports"], cwd=tmp)
         if status:
             return [(programs[0], err[:2000])]
@@ -405,7 +396,7 @@ def report(res, total):
     print(f"programs whose active inputs all have a non-zero gradient: {res.all_nonzero} of {res.with_inputs} ({100 * res.all_nonzero / max(1, res.with_inputs):.1f} %)")
     print(f"tapes: {res.taped} with the gradient of the adjoints, {res.reported} with a write reported")
     print(f"the same values from clang and gcc at the flags of users: {res.users} programs")
-    print(f"failed with tcc and passed with clang: {len(res.tcc)} {' '.join(seed for seed, _ in res.tcc)}")
+    print(f"passed, but not at once: {len(res.odd)} {' '.join(seed for seed, _ in res.odd)}")
     print(f"lines of .tk {res.lines}, bytes of C {res.bytes}")
 
 
@@ -438,20 +429,22 @@ def main():
             print(f"{res.count_passed()} passed, {res.count_failed()} failed")
             return len(res.failed) > 0
         pool = concurrent.futures.ThreadPoolExecutor(args.j)
-        slowest_first = sorted(batches(args), key=lambda b: setup_of(b)[1] != ["-O3"])    # else one is left to a single processor at the end
-        jobs = {b: pool.submit(runner.batch, b) for b in slowest_first}
+        parts = 1 if len(batches(args)) >= args.j else 2    # a single C compiler would leave the other processors idle
+        units = [(b, k) for b in batches(args) for k in range(parts)]
+        slowest_first = sorted(units, key=lambda unit: setup_of(unit[0])[1] != ["-O3"])    # else one is left to a single processor at the end
+        jobs = {unit: pool.submit(runner.batch, *unit, parts) for unit in slowest_first}
         done = 0
-        for job in (jobs[b] for b in batches(args)):
+        for job in (jobs[unit] for unit in units):
             if job.cancelled():
                 continue
             one = job.result()
             done += 1
             if done % 20 == 0:
-                print(f"... {done * BATCH} programs: {res.count_passed() + one.count_passed()} passed, {res.count_failed() + one.count_failed()} failed", flush=True)
+                print(f"... {done * BATCH // parts} programs: {res.count_passed() + one.count_passed()} passed, {res.count_failed() + one.count_failed()} failed", flush=True)
             for seed, why in one.failed:
                 print(f"FAILED {seed}: {why}", flush=True)
-            for seed, why in one.tcc:
-                print(f"{seed} failed with tcc and passed with clang: {why}", flush=True)
+            for seed, how in one.odd:
+                print(f"{seed}: {how}", flush=True)
             res.add(one)
             if args.stop and res.failed:
                 for j in jobs.values():

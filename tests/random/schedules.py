@@ -17,8 +17,9 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from builds import ROOT, STUB, Builder, run, search
+from builds import ROOT, SHOP, STUB, Builder, run, search
 from compare import USERS, differences
+from compile import SMALL
 from nests import Nests
 from permutations import FIELDS, Permutations
 
@@ -54,12 +55,8 @@ def summed(c):
 class Search(Builder):
     def __init__(self, args, work):
         super().__init__(args, work)
-        folder = self.work / "small"
-        folder.mkdir()
         sources = [s for s in sorted((ROOT / "runtime" / "src").glob("*.c")) if re.search(r"\bTK_(MIN_CHUNK|MIN_PARALLEL|ATOMIC_CYCLES)\b", s.read_text())]
-        self.need(["gcc", "-std=gnu11", "-D_GNU_SOURCE", "-DTK_MIN_CHUNK=4", "-DTK_MIN_PARALLEL=1", "-DTK_ATOMIC_CYCLES=0", '-DTK_VERSION="test"', "-O1", "-pthread", *self.include,
-                   "-I", ROOT / "runtime" / "src", "-c", *sources], cwd=folder)
-        self.small = [folder / f"{s.stem}.o" for s in sources]
+        self.small = SHOP.shared("gcc", sources, ["-std=gnu11", "-D_GNU_SOURCE", *SMALL, "-O1", "-pthread", "-I", ROOT / "runtime" / "src"], False).get()
 
     def compile_alone(self, subject, kernels, options, tmp):
         """Of kernels with which tkc ends otherwise than by refusing some: those that it takes, and the others with what it says."""

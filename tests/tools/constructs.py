@@ -13,7 +13,6 @@ import sys
 from pathlib import Path
 
 import pages
-import runtests
 
 COLUMNS = ("value", "derivatives", "misuse")
 ELSEWHERE = ("Diagnostics", "The pages")                 # tests/driver/every_code.sh holds these; a list of links
@@ -66,7 +65,7 @@ class Map:
             page, _, block = rest.rpartition("/")
             if page not in self.pages:
                 path = pages.named(self.root, page)
-                self.pages[page] = {p["name"]: p.get("tk", "") for p in runtests.snippets(path)} if path.exists() else {}
+                self.pages[page] = {p["name"]: p.get("tk", "") for p in pages.snippets(path)} if path.exists() else {}
             return self.pages[page].get(block)
         path = self.tests / kind / f"{rest}{ {'unit': '.c', 'driver': '.sh', 'install': '.sh'}.get(kind, '.tk')}"
         return path.read_text(errors="replace") if path.exists() else None
@@ -114,6 +113,7 @@ class Map:
         return found
 
     def few_tests(self):
+        """Few tests that run the generated C of each construct."""
         derivatives = collections.Counter(line[0] for line in self.run if line)
         chosen = [t for t, n in derivatives.items() if n >= MANY and not t.startswith("run/")]
         left = [line for line in self.run if line and not set(line) & set(chosen)]

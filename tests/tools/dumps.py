@@ -13,7 +13,6 @@ import tempfile
 from pathlib import Path
 
 import pages
-import runtests
 
 BEGINS = re.compile(r"^<!-- dump: ", re.M)
 MARK = re.compile(r"^<!-- dump: (\w+)((?: -\S+)+)((?: \| .+?)?) -->\n+(```\w+\n)(.*?)^```$", re.S | re.M)
@@ -71,7 +70,7 @@ class Printer:
 
 def shown(page, printer):
     """The text of the page with the dumps as they are now."""
-    text, modules = page.read_text(), {p["name"]: p["tk"] for p in runtests.snippets(page) if "tk" in p}
+    text, modules = page.read_text(), {p["name"]: p["tk"] for p in pages.snippets(page) if "tk" in p}
     if len(MARK.findall(text)) != len(BEGINS.findall(text)):
         raise Fault("a mark that cannot be read, or has no block behind it")
 

@@ -32,6 +32,17 @@ def named(root, name):
     return root / f"{name}.md" if name == "README" else root / "docs" / f"{name}.md"
 
 
+def snippets(page):
+    """Blocks behind `<!-- test: NAME [error] [explain] -->`; blocks of one name and language are joined."""
+    found = {}
+    text = page.read_text()
+    for m in re.finditer(r"<!-- test: (\w+)((?: \w+)*) -->\n+```(\w+)\n(.*?)^```$", text, re.S | re.M):
+        parts = found.setdefault(m[1], {"name": m[1], "words": set()})
+        parts["words"] |= set(m[2].split())
+        parts[m[3]] = parts.get(m[3], "") + m[4]
+    return found.values()
+
+
 def prose(text):
     """(number, line) of each line that is not code."""
     fenced = False
