@@ -11,8 +11,10 @@
 enum { RUNS = 9 };
 static const double RUN_SECONDS = 0.02;
 
-static const bench_case *const cases[] = {&bench_elementwise, &bench_stencil, &bench_nbody, &bench_nbody_symmetric, &bench_scatter, &bench_wave,
-                                         &bench_border_zero, &bench_border_around, &bench_border_held, &bench_stored, &bench_window, &bench_transfer};
+static const bench_case *const cases[] = {&bench_elementwise,     &bench_stencil,       &bench_nbody,
+                                          &bench_nbody_symmetric, &bench_scatter,       &bench_wave,
+                                          &bench_border_zero,     &bench_border_around, &bench_border_held,
+                                          &bench_stored,          &bench_window,        &bench_transfer};
 
 tk_session *bench_session(int threads)
 {
@@ -98,8 +100,9 @@ static int run_case(const bench_case *c, int64_t size, int threads)
         ratio[1][r] = t[1][r] / t[3][r];
         ratio[2][r] = t[0][r] / t[2][r];
     }
-    printf("| %s | %s | %lld %s | %d | %.3f | %.3f | %.2f | %.2f | %.2f | %.0e |\n", c->name, c->hand, (long long)size, c->unit, threads,
-           1e3 * median(t[0]), 1e3 * median(t[1]), median(ratio[0]), median(ratio[1]), median(ratio[2]), difference);
+    printf("| %s | %s | %lld %s | %d | %.3f | %.3f | %.2f | %.2f | %.2f | %.0e |\n", c->name, c->hand, (long long)size,
+           c->unit, threads, 1e3 * median(t[0]), 1e3 * median(t[1]), median(ratio[0]), median(ratio[1]),
+           median(ratio[2]), difference);
     fflush(stdout);
     c->destroy(data);
     return difference > 1e-3 || isnan(difference);
@@ -115,8 +118,8 @@ static void print_machine(void)
         fclose(f);
     const char *colon = strncmp(line, "model name", 10) == 0 ? strchr(line, ':') : NULL;
     line[strcspn(line, "\n")] = 0;
-    printf("f32, %s, %s, %d processors; medians of %d interleaved runs, ratios taken run by run.\n\n", __VERSION__, colon ? colon + 2 : "unknown processor",
-           omp_get_num_procs(), RUNS);
+    printf("f32, %s, %s, %d processors; medians of %d interleaved runs, ratios taken run by run.\n\n", __VERSION__,
+           colon ? colon + 2 : "unknown processor", omp_get_num_procs(), RUNS);
 }
 
 int main(int argc, char **argv)
@@ -124,7 +127,8 @@ int main(int argc, char **argv)
     const int all = omp_get_num_procs();
     int failed = 0;
     print_machine();
-    printf("| work | by hand | size | threads | primal ms | gradient ms | gradient / primal | gradient: ours / by hand | primal: ours / by hand | "
+    printf("| work | by hand | size | threads | primal ms | gradient ms | gradient / primal | gradient: ours / by hand "
+           "| primal: ours / by hand | "
            "difference |\n|---|---|---|---|---|---|---|---|---|---|\n");
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         if (argc > 1 && !strstr(cases[i]->name, argv[1]))

@@ -7,12 +7,13 @@
 
 #include <tkc/tkc.h>
 
-/* One kernel at one size and thread count. The four functions do the same work on their own data; each leaves it ready for the next call. */
+/* One kernel at one size and thread count. The four functions do the same work on their own data; each leaves it ready
+ * for the next call. */
 typedef struct bench_case {
     const char *name;
-    const char *hand;   /* which algorithm the hand-written side uses */
-    int64_t sizes[2];   /* in cache, far beyond */
-    const char *unit;   /* what the size counts */
+    const char *hand;                           /* which algorithm the hand-written side uses */
+    int64_t sizes[2];                           /* in cache, far beyond */
+    const char *unit;                           /* what the size counts */
     void *(*create)(int64_t size, int threads); /* NULL: out of memory */
     void (*primal)(void *);
     void (*grad)(void *);

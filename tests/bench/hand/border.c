@@ -113,6 +113,36 @@ static double difference(void *p)
     return top;
 }
 
-const bench_case bench_border_zero = {"border: loads under conditions", "plain form", {48, 256}, "cells a side", create_zero, primal, grad, plain_primal, plain_grad, difference, destroy};
-const bench_case bench_border_around = {"border: around the end", "plain form", {48, 256}, "cells a side", create_around, primal, grad, plain_primal, plain_grad, difference, destroy};
-const bench_case bench_border_held = {"border: held at the edge", "plain form", {48, 256}, "cells a side", create_held, primal, grad, plain_primal, plain_grad, difference, destroy};
+const bench_case bench_border_zero = {"border: loads under conditions",
+                                      "plain form",
+                                      {48, 256},
+                                      "cells a side",
+                                      create_zero,
+                                      primal,
+                                      grad,
+                                      plain_primal,
+                                      plain_grad,
+                                      difference,
+                                      destroy};
+const bench_case bench_border_around = {"border: around the end",
+                                        "plain form",
+                                        {48, 256},
+                                        "cells a side",
+                                        create_around,
+                                        primal,
+                                        grad,
+                                        plain_primal,
+                                        plain_grad,
+                                        difference,
+                                        destroy};
+const bench_case bench_border_held = {"border: held at the edge",
+                                      "plain form",
+                                      {48, 256},
+                                      "cells a side",
+                                      create_held,
+                                      primal,
+                                      grad,
+                                      plain_primal,
+                                      plain_grad,
+                                      difference,
+                                      destroy};

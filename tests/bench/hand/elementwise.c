@@ -93,5 +93,14 @@ static double difference(void *p)
     return bench_difference(d->m->x.grad, d->x_grad, d->n);
 }
 
-const bench_case bench_elementwise = {"element-wise exp(x)*sin(x)", "fused", {4096, 8000000}, "elements", create, primal, grad, hand_primal,
-                                      hand_grad, difference, destroy};
+const bench_case bench_elementwise = {"element-wise exp(x)*sin(x)",
+                                      "fused",
+                                      {4096, 8000000},
+                                      "elements",
+                                      create,
+                                      primal,
+                                      grad,
+                                      hand_primal,
+                                      hand_grad,
+                                      difference,
+                                      destroy};

@@ -1,5 +1,6 @@
-/* N-body energy over all ordered pairs. By hand: the mechanical adjoint (what differentiating the loop gives: both ends of each ordered pair receive), and
- * one that uses the symmetry (each pair's two terms are equal, so i receives twice and j nothing). */
+/* N-body energy over all ordered pairs. By hand: the mechanical adjoint (what differentiating the loop gives: both ends
+ * of each ordered pair receive), and one that uses the symmetry (each pair's two terms are equal, so i receives twice
+ * and j nothing). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -143,7 +144,8 @@ static double difference(void *p)
     return bench_difference(&d->m->x.grad[0][0], &d->x_grad[0][0], 2 * d->n);
 }
 
-const bench_case bench_nbody = {"N-body energy", "mechanical", {256, 4096}, "bodies", create, primal, grad, hand_primal, hand_grad_mechanical,
-                                difference, destroy};
-const bench_case bench_nbody_symmetric = {"N-body energy", "symmetry", {256, 4096}, "bodies", create, primal, grad, hand_primal,
-                                          hand_grad_symmetric, difference, destroy};
+const bench_case bench_nbody = {"N-body energy", "mechanical",         {256, 4096}, "bodies", create, primal, grad,
+                                hand_primal,     hand_grad_mechanical, difference,  destroy};
+const bench_case bench_nbody_symmetric = {
+    "N-body energy", "symmetry",          {256, 4096}, "bodies", create, primal, grad,
+    hand_primal,     hand_grad_symmetric, difference,  destroy};

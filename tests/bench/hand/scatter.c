@@ -1,4 +1,5 @@
-/* Particle-to-grid transfer with 3 x 3 weights. By hand: the primal scatters into private grids that are then summed; the adjoint of a scatter is a gather. */
+/* Particle-to-grid transfer with 3 x 3 weights. By hand: the primal scatters into private grids that are then summed;
+ * the adjoint of a scatter is a gather. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -156,5 +157,14 @@ static double difference(void *p)
     return x > v ? x : v;
 }
 
-const bench_case bench_scatter = {"particle-to-grid scatter", "private grids", {4096, 2000000}, "particles", create, primal, grad, hand_primal,
-                                  hand_grad, difference, destroy};
+const bench_case bench_scatter = {"particle-to-grid scatter",
+                                  "private grids",
+                                  {4096, 2000000},
+                                  "particles",
+                                  create,
+                                  primal,
+                                  grad,
+                                  hand_primal,
+                                  hand_grad,
+                                  difference,
+                                  destroy};

@@ -1,5 +1,5 @@
-/* 7-point stencil. By hand: the adjoint as a gather (each element of x.grad collects from its neighbours), boundary cells with tests,
- * and y.grad is cleared behind it. */
+/* 7-point stencil. By hand: the adjoint as a gather (each element of x.grad collects from its neighbours), boundary
+ * cells with tests, and y.grad is cleared behind it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,8 +91,9 @@ static inline float term(const float *g, int64_t n, int64_t i, int64_t j, int64_
 
 static float collect(const float *g, int64_t n, int64_t i, int64_t j, int64_t k)
 {
-    return term(g, n, i, j, k) * (1.0f - 6.0f * C) + C * (term(g, n, i - 1, j, k) + term(g, n, i + 1, j, k) + term(g, n, i, j - 1, k) +
-                                                          term(g, n, i, j + 1, k) + term(g, n, i, j, k - 1) + term(g, n, i, j, k + 1));
+    return term(g, n, i, j, k) * (1.0f - 6.0f * C) +
+           C * (term(g, n, i - 1, j, k) + term(g, n, i + 1, j, k) + term(g, n, i, j - 1, k) + term(g, n, i, j + 1, k) +
+                term(g, n, i, j, k - 1) + term(g, n, i, j, k + 1));
 }
 
 static void gather_plane(const data *d, int64_t i)
@@ -108,7 +109,8 @@ static void gather_plane(const data *d, int64_t i)
 #pragma omp simd
         for (int64_t k = from; k < to; k++) {
             const int64_t c = i * t + j * s + k;
-            x_grad[c] += g[c] * (1.0f - 6.0f * C) + C * (g[c - t] + g[c + t] + g[c - s] + g[c + s] + g[c - 1] + g[c + 1]);
+            x_grad[c] += g[c] * (1.0f - 6.0f * C) +
+                         C * (g[c - t] + g[c + t] + g[c - s] + g[c + s] + g[c - 1] + g[c + 1]);
         }
         for (int64_t k = to; k < n; k++)
             x_grad[i * t + j * s + k] += collect(g, n, i, j, k);
@@ -151,5 +153,5 @@ static double difference(void *p)
     return bench_difference(d->m->x.grad, d->x_grad, d->n * d->n * d->n);
 }
 
-const bench_case bench_stencil = {"7-point stencil", "gather", {24, 256}, "cells a side", create, primal, grad, hand_primal, hand_grad,
-                                  difference, destroy};
+const bench_case bench_stencil = {"7-point stencil", "gather",  {24, 256},  "cells a side", create, primal, grad,
+                                  hand_primal,       hand_grad, difference, destroy};

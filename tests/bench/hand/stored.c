@@ -107,4 +107,14 @@ static void *create(int64_t n, int threads)
     return d;
 }
 
-const bench_case bench_stored = {"stored: Poisson regression", "reads the rates", {1024, 131072}, "rows", create, primal, grad, hand_primal, hand_grad, difference, destroy};
+const bench_case bench_stored = {"stored: Poisson regression",
+                                 "reads the rates",
+                                 {1024, 131072},
+                                 "rows",
+                                 create,
+                                 primal,
+                                 grad,
+                                 hand_primal,
+                                 hand_grad,
+                                 difference,
+                                 destroy};

@@ -1,5 +1,5 @@
-/* Grid to particles, 27 nodes each. By hand: the adjoint adds to the nodes in one loop over particles, with a grid of its
- * own for each thread. */
+/* Grid to particles, 27 nodes each. By hand: the adjoint adds to the nodes in one loop over particles, with a grid of
+ * its own for each thread. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -202,4 +202,14 @@ static double difference(void *p)
     return a > b ? a : b;
 }
 
-const bench_case bench_transfer = {"grid to particles, 27 nodes", "private grids", {4096, 200000}, "particles", create, primal, grad, hand_primal, hand_grad, difference, destroy};
+const bench_case bench_transfer = {"grid to particles, 27 nodes",
+                                   "private grids",
+                                   {4096, 200000},
+                                   "particles",
+                                   create,
+                                   primal,
+                                   grad,
+                                   hand_primal,
+                                   hand_grad,
+                                   difference,
+                                   destroy};

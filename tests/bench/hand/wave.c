@@ -1,5 +1,5 @@
-/* Wave equation, leapfrog, all steps stored. By hand: the adjoint of a step as a gather, and what is left of it (the older step's share, clearing) some
- * rows behind; each thread has a range of rows. */
+/* Wave equation, leapfrog, all steps stored. By hand: the adjoint of a step as a gather, and what is left of it (the
+ * older step's share, clearing) some rows behind; each thread has a range of rows. */
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,13 +73,13 @@ static void hand_primal(void *p)
 #pragma omp parallel num_threads(d->threads)
     for (int64_t t = 1; t <= STEPS; t++) {
         const float *restrict u = d->u + t * s, *restrict old = u - s;
-        float *restrict new = d->u + (t + 1) * s;
+        float *restrict next = d->u + (t + 1) * s;
 #pragma omp for schedule(static)
         for (int64_t i = 1; i < n - 1; i++)
 #pragma omp simd
             for (int64_t j = 1; j < n - 1; j++) {
                 const int64_t c = i * n + j;
-                new[c] = 2.0f * u[c] - old[c] + C * (u[c - n] + u[c + n] + u[c - 1] + u[c + 1] - 4.0f * u[c]);
+                next[c] = 2.0f * u[c] - old[c] + C * (u[c - n] + u[c + n] + u[c - 1] + u[c + 1] - 4.0f * u[c]);
             }
     }
 }
@@ -93,8 +93,8 @@ static inline float term(const float *g, int64_t n, int64_t i, int64_t j)
 static void collect(const float *restrict g, float *restrict to, int64_t n, int64_t i, int64_t from, int64_t end)
 {
     for (int64_t j = from; j < end; j++)
-        to[i * n + j] += (2.0f - 4.0f * C) * term(g, n, i, j) +
-                         C * (term(g, n, i - 1, j) + term(g, n, i + 1, j) + term(g, n, i, j - 1) + term(g, n, i, j + 1));
+        to[i * n + j] += (2.0f - 4.0f * C) * term(g, n, i, j) + C * (term(g, n, i - 1, j) + term(g, n, i + 1, j) +
+                                                                     term(g, n, i, j - 1) + term(g, n, i, j + 1));
 }
 
 static void gather_row(const float *restrict g, float *restrict to, int64_t n, int64_t i)
@@ -153,5 +153,14 @@ static double difference(void *p)
     return bench_difference(d->m->u.grad, d->u_grad, 2 * d->n * d->n);
 }
 
-const bench_case bench_wave = {"wave equation, 256 steps", "gather", {48, 512}, "cells a side", create, primal, grad, hand_primal, hand_grad,
-                               difference, destroy};
+const bench_case bench_wave = {"wave equation, 256 steps",
+                               "gather",
+                               {48, 512},
+                               "cells a side",
+                               create,
+                               primal,
+                               grad,
+                               hand_primal,
+                               hand_grad,
+                               difference,
+                               destroy};

@@ -1,5 +1,5 @@
-/* A window of 3 x 3 cells. By hand: the window written out, the adjoint as a gather over a frame of cells whose gradient
- * is zero, and nine sums. */
+/* A window of 3 x 3 cells. By hand: the window written out, the adjoint as a gather over a frame of cells whose
+ * gradient is zero, and nine sums. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -122,4 +122,5 @@ static double difference(void *p)
     return a > b ? a : b;
 }
 
-const bench_case bench_window = {"window of 3 x 3", "gather", {48, 1024}, "cells a side", create, primal, grad, hand_primal, hand_grad, difference, destroy};
+const bench_case bench_window = {"window of 3 x 3", "gather",  {48, 1024}, "cells a side", create, primal, grad,
+                                 hand_primal,       hand_grad, difference, destroy};

@@ -40,7 +40,8 @@ int main(void)
         best[0] = fmin(best[0], now() - t0);
         start(m->x.data, m->v.data);
         t0 = now();
-        TK_TAPE(m, m->loss) {
+        TK_TAPE(m, m->loss)
+        {
             for (int t = 0; t < T; t++)
                 in_place_step(m);
             in_place_total(m);
@@ -55,22 +56,24 @@ int main(void)
             in_place_step_t(m, t);
         best[2] = fmin(best[2], now() - t0);
         t0 = now();
-        TK_TAPE(m, m->loss) {
+        TK_TAPE(m, m->loss)
+        {
             for (int t = 0; t < T; t++)
                 in_place_step_t(m, t);
             in_place_total_t(m);
         }
         best[3] = fmin(best[3], now() - t0);
         bytes[1] = tk_tape_bytes(s) + 2 * (tk_field_bytes(m->xt.field) + tk_field_bytes(m->vt.field));
-        for (int i = 0; i < N; i++)
-        {
+        for (int i = 0; i < N; i++) {
             worst = fmax(worst, fabs((double)(x_grad[i] - m->xt.grad[i])));
             size = fmax(size, fabs((double)m->xt.grad[i]));
         }
     }
     printf("%d cells, %d steps     primal    gradient   ratio   memory with gradients\n", N, T);
-    printf("in place, saved       %8.4f s %8.4f s %7.2f %9.1f MB\n", best[0], best[1], best[1] / best[0], (double)bytes[0] / 1e6);
-    printf("with a time axis      %8.4f s %8.4f s %7.2f %9.1f MB\n", best[2], best[3], best[3] / best[2], (double)bytes[1] / 1e6);
+    printf("in place, saved       %8.4f s %8.4f s %7.2f %9.1f MB\n", best[0], best[1], best[1] / best[0],
+           (double)bytes[0] / 1e6);
+    printf("with a time axis      %8.4f s %8.4f s %7.2f %9.1f MB\n", best[2], best[3], best[3] / best[2],
+           (double)bytes[1] / 1e6);
     printf("largest difference of the gradients %.2g, largest gradient %.2g\n", worst, size);
     const bool failed = in_place_status(m) != TK_OK;
     if (failed)

@@ -1,5 +1,6 @@
-/* What it costs a tape to hold what launches write against what earlier adjoints need: a tape of a thousand small launches with the parts that the compiler
- * tells, and with descriptors that tell none. The two take turns; the ratio is the median of those of neighbouring runs, in time of the thread. */
+/* What it costs a tape to hold what launches write against what earlier adjoints need: a tape of a thousand small
+ * launches with the parts that the compiler tells, and with descriptors that tell none. The two take turns; the ratio
+ * is the median of those of neighbouring runs, in time of the thread. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,7 +89,8 @@ static int measure(tk_session *s, int kernel, int n)
             t[(r + side) % 2][r] = tape(m, &k[(r + side) % 2], &total[(r + side) % 2]);
         ratio[r] = t[0][r] / t[1][r];
     }
-    printf("| %s | %d | %.0f | %.0f | %.2f %% |\n", names[kernel], n, 1e9 * median(t[0]) / STEPS, 1e9 * median(t[1]) / STEPS, 100 * (median(ratio) - 1));
+    printf("| %s | %d | %.0f | %.0f | %.2f %% |\n", names[kernel], n, 1e9 * median(t[0]) / STEPS,
+           1e9 * median(t[1]) / STEPS, 100 * (median(ratio) - 1));
     const int failed = tape_checks_status(m) != TK_OK;
     if (failed)
         fprintf(stderr, "%s\n", tape_checks_error(m));
@@ -102,7 +104,8 @@ int main(void)
     o.threads = 1;
     tk_session *s = tk_session_create(&o);
     int failed = !s;
-    printf("| kernel | elements | ns a launch, with its adjoint | without checks | checks cost |\n|---|---|---|---|---|\n");
+    printf("| kernel | elements | ns a launch, with its adjoint | without checks | checks cost "
+           "|\n|---|---|---|---|---|\n");
     for (int kernel = 0; kernel < TOTAL && s; kernel++)
         for (int n = 64; n <= 4096; n *= 4)
             failed |= measure(s, kernel, n);

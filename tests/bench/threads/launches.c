@@ -25,10 +25,18 @@ static double time_one(tiny *m, int kernel)
     const double start = now();
     for (int k = 0; k < LAUNCHES; k++) {
         switch (kernel) {
-        case 0: tiny_single(m); break;
-        case 1: tiny_several(m); break;
-        case 2: tiny_given(m, k, 0.25f); break;
-        default: tiny_total(m); break;
+        case 0:
+            tiny_single(m);
+            break;
+        case 1:
+            tiny_several(m);
+            break;
+        case 2:
+            tiny_given(m, k, 0.25f);
+            break;
+        default:
+            tiny_total(m);
+            break;
         }
     }
     return (now() - start) / LAUNCHES;
