@@ -36,7 +36,7 @@ cfn=(4) hand_rows
 calls=1 0
 6 7 6 5
 END
-python3 "$ROOT/tests/gradbench/counts.py" counts ba >said
+python3 "$ROOT/tests/bench/lib/counts.py" counts ba >said
 cat >expected <<'END'
 | ba | hand_rows | 1 | 7 | 6 | 5 |
 | ba | primal | 2 | 100 | 10 | 0 |

@@ -94,7 +94,7 @@ if [ $mode = count ]; then
     echo "|---|---|---|---|---|---|"
     for name in ${*:-$(ls -d "$here"/*/case.c | sed 's|/case.c||; s|.*/||')}; do
         valgrind --tool=callgrind --cache-sim=yes --callgrind-out-file="$out/counts" "$program" --once "$name" >"$out/said" 2>&1 || { cat "$out/said" >&2; exit 1; }
-        python3 "$here/counts.py" "$out/counts" "$name"
+        python3 "$here/../bench/lib/counts.py" "$out/counts" "$name"
     done
     exit
 fi

@@ -1,8 +1,6 @@
 /* Borders written into the loop over all cells, against the plain form of the same equation, also generated: what
  * conditions, periodic subscripts and bounds cost. The plain form's field has a border of its own, which a small loop
  * fills where it is not zero. */
-#include <stdlib.h>
-
 #include "bench.h"
 #include "border.h"
 
@@ -12,40 +10,37 @@ typedef tk_status run_fn(border *m);
 
 typedef struct data {
     border *m;
-    tk_session *s;
     int64_t n;
-    run_fn *run[4];
+    run_fn *const *run;
 } data;
 
-static void destroy(void *p)
-{
-    data *d = p;
-    border_destroy(d->m);
-    tk_session_destroy(d->s);
-    free(d);
-}
+typedef enum kind { ZERO, AROUND, HELD } kind;
+
+static run_fn *const run_of[][4] = {
+    [ZERO] = {border_zero, border_zero_grad, border_plain_zero, border_plain_zero_grad},
+    [AROUND] = {border_around, border_around_grad, border_plain_around, border_plain_around_grad},
+    [HELD] = {border_held, border_held_grad, border_plain_held, border_plain_held_grad},
+};
+
+BENCH_MODULE(border)
 
 static float *cell(float *plain, int64_t n, int64_t t, int64_t i, int64_t j)
 {
     return &plain[(t * (n + 2) + i + 1) * (n + 2) + j + 1];
 }
 
-static data *create(int64_t n, int threads)
+static void *create(const int64_t *size)
 {
-    data *d = calloc(1, sizeof *d);
-    if (!d)
-        return NULL;
-    d->n = n;
-    d->s = bench_session(threads);
+    data *d = bench_zeros(sizeof *d);
+    const int64_t n = d->n = size[0];
+    d->run = run_of[size[1]];
     border_params p = border_defaults();
     p.N = (int32_t)n;
     p.T = STEPS;
-    d->m = border_create(d->s, &p);
-    if (!d->m) {
-        destroy(d);
+    d->m = new_border(&p);
+    if (!d->m)
         return NULL;
-    }
-    uint32_t seed = 1;
+    uint64_t seed = 1;
     for (int64_t t = 0; t < STEPS + 2; t++) {
         for (int64_t k = 0; k < n * n && (t < 2 || t > STEPS); k++) {
             float *to = t < 2 ? d->m->u.data : d->m->u.grad, *plain = t < 2 ? d->m->plain.data : d->m->plain.grad;
@@ -53,29 +48,6 @@ static data *create(int64_t n, int threads)
         }
     }
     return d;
-}
-
-static void *with(data *d, run_fn *run, run_fn *grad, run_fn *plain, run_fn *plain_grad)
-{
-    run_fn *const all[] = {run, grad, plain, plain_grad};
-    for (int k = 0; d && k < 4; k++)
-        d->run[k] = all[k];
-    return d;
-}
-
-static void *create_zero(int64_t n, int threads)
-{
-    return with(create(n, threads), border_zero, border_zero_grad, border_plain_zero, border_plain_zero_grad);
-}
-
-static void *create_around(int64_t n, int threads)
-{
-    return with(create(n, threads), border_around, border_around_grad, border_plain_around, border_plain_around_grad);
-}
-
-static void *create_held(int64_t n, int threads)
-{
-    return with(create(n, threads), border_held, border_held_grad, border_plain_held, border_plain_held_grad);
 }
 
 static void primal(void *p)
@@ -102,47 +74,37 @@ static double difference(void *p)
 {
     const data *d = p;
     float *plain = bench_floats(2 * d->n * d->n);
-    if (!plain)
-        return 1.0;
     for (int64_t k = 0; k < 2 * d->n * d->n; k++) {
         const int64_t at = k % (d->n * d->n);
         plain[k] = *cell(d->m->plain.grad, d->n, k / (d->n * d->n), at / d->n, at % d->n);
     }
-    const double top = bench_difference(d->m->u.grad, plain, 2 * d->n * d->n);
-    free(plain);
-    return top;
+    return bench_difference(d->m->u.grad, plain, 2 * d->n * d->n);
 }
 
-const bench_case bench_border_zero = {"border: loads under conditions",
-                                      "plain form",
-                                      {48, 256},
-                                      "cells a side",
-                                      create_zero,
-                                      primal,
-                                      grad,
-                                      plain_primal,
-                                      plain_grad,
-                                      difference,
-                                      destroy};
-const bench_case bench_border_around = {"border: around the end",
-                                        "plain form",
-                                        {48, 256},
-                                        "cells a side",
-                                        create_around,
-                                        primal,
-                                        grad,
-                                        plain_primal,
-                                        plain_grad,
-                                        difference,
-                                        destroy};
-const bench_case bench_border_held = {"border: held at the edge",
-                                      "plain form",
-                                      {48, 256},
-                                      "cells a side",
-                                      create_held,
-                                      primal,
-                                      grad,
-                                      plain_primal,
-                                      plain_grad,
-                                      difference,
-                                      destroy};
+const bench_case bench_border_zero = {
+    .name = "border: loads under conditions",
+    .hand = "plain form",
+    .tiny = {"9 cells a side", {9, ZERO}},
+    .sizes = {{"48 cells a side", {48, ZERO}}, {"256 cells a side", {256, ZERO}}},
+    .create = create,
+    .run = {primal, grad, plain_primal, plain_grad},
+    .difference = difference,
+};
+const bench_case bench_border_around = {
+    .name = "border: around the end",
+    .hand = "plain form",
+    .tiny = {"9 cells a side", {9, AROUND}},
+    .sizes = {{"48 cells a side", {48, AROUND}}, {"256 cells a side", {256, AROUND}}},
+    .create = create,
+    .run = {primal, grad, plain_primal, plain_grad},
+    .difference = difference,
+};
+const bench_case bench_border_held = {
+    .name = "border: held at the edge",
+    .hand = "plain form",
+    .tiny = {"9 cells a side", {9, HELD}},
+    .sizes = {{"48 cells a side", {48, HELD}}, {"256 cells a side", {256, HELD}}},
+    .create = create,
+    .run = {primal, grad, plain_primal, plain_grad},
+    .difference = difference,
+};

@@ -1,6 +1,5 @@
 /* 7-point stencil. By hand: the adjoint as a gather (each element of x.grad collects from its neighbours), boundary
  * cells with tests, and y.grad is cleared behind it. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "bench.h"
@@ -8,45 +7,27 @@
 
 typedef struct data {
     stencil *m;
-    tk_session *s;
     int64_t n;
-    int threads;
     float *x, *y, *x_grad, *y_grad;
 } data;
 
-static void destroy(void *p)
-{
-    data *d = p;
-    stencil_destroy(d->m);
-    tk_session_destroy(d->s);
-    free(d->x);
-    free(d->y);
-    free(d->x_grad);
-    free(d->y_grad);
-    free(d);
-}
+BENCH_MODULE(stencil)
 
-static void *create(int64_t n, int threads)
+static void *create(const int64_t *size)
 {
-    data *d = calloc(1, sizeof *d);
-    if (!d)
-        return NULL;
-    d->n = n;
-    d->threads = threads;
-    d->s = bench_session(threads);
+    data *d = bench_zeros(sizeof *d);
+    const int64_t n = d->n = size[0];
     stencil_params p = stencil_defaults();
     p.N = n;
-    d->m = stencil_create(d->s, &p);
+    d->m = new_stencil(&p);
+    if (!d->m)
+        return NULL;
     const int64_t cells = n * n * n;
     d->x = bench_floats(cells);
     d->y = bench_floats(cells);
     d->x_grad = bench_floats(cells);
     d->y_grad = bench_floats(cells);
-    if (!d->m || !d->x || !d->y || !d->x_grad || !d->y_grad) {
-        destroy(d);
-        return NULL;
-    }
-    uint32_t seed = 1;
+    uint64_t seed = 1;
     for (int64_t i = 0; i < cells; i++) {
         d->x[i] = d->m->x.data[i] = bench_random(&seed);
         d->y_grad[i] = d->m->y.grad[i] = bench_random(&seed);
@@ -73,7 +54,7 @@ static void hand_primal(void *p)
     const int64_t n = d->n, s = n, t = n * n;
     const float *restrict x = d->x;
     float *restrict y = d->y;
-#pragma omp parallel for num_threads(d->threads)
+#pragma omp parallel for num_threads(bench_options.threads)
     for (int64_t i = 1; i < n - 1; i++)
         for (int64_t j = 1; j < n - 1; j++)
 #pragma omp simd
@@ -131,8 +112,8 @@ static void clear_plane(const data *d, int64_t i)
 static void hand_grad(void *p)
 {
     const data *d = p;
-    const int64_t n = d->n, threads = d->threads;
-#pragma omp parallel for num_threads(d->threads) schedule(static, 1)
+    const int64_t n = d->n, threads = bench_options.threads;
+#pragma omp parallel for num_threads(bench_options.threads) schedule(static, 1)
     for (int64_t k = 0; k < threads; k++) {
         const int64_t from = n * k / threads, to = n * (k + 1) / threads;
         for (int64_t i = from; i < to; i++) {
@@ -153,5 +134,12 @@ static double difference(void *p)
     return bench_difference(d->m->x.grad, d->x_grad, d->n * d->n * d->n);
 }
 
-const bench_case bench_stencil = {"7-point stencil", "gather",  {24, 256},  "cells a side", create, primal, grad,
-                                  hand_primal,       hand_grad, difference, destroy};
+const bench_case bench_stencil = {
+    .name = "7-point stencil",
+    .hand = "gather",
+    .tiny = {"9 cells a side", {9}},
+    .sizes = {{"24 cells a side", {24}}, {"256 cells a side", {256}}},
+    .create = create,
+    .run = {primal, grad, hand_primal, hand_grad},
+    .difference = difference,
+};

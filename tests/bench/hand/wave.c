@@ -1,7 +1,6 @@
 /* Wave equation, leapfrog, all steps stored. By hand: the adjoint of a step as a gather, and what is left of it (the
  * older step's share, clearing) some rows behind; each thread has a range of rows. */
 #include <omp.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "bench.h"
@@ -11,42 +10,26 @@ enum { STEPS = 256, BLOCK = 8 };
 
 typedef struct data {
     wave *m;
-    tk_session *s;
     int64_t n;
-    int threads;
     float *u, *u_grad;
 } data;
 
-static void destroy(void *p)
-{
-    data *d = p;
-    wave_destroy(d->m);
-    tk_session_destroy(d->s);
-    free(d->u);
-    free(d->u_grad);
-    free(d);
-}
+BENCH_MODULE(wave)
 
-static void *create(int64_t n, int threads)
+static void *create(const int64_t *size)
 {
-    data *d = calloc(1, sizeof *d);
-    if (!d)
-        return NULL;
-    d->n = n;
-    d->threads = threads;
-    d->s = bench_session(threads);
+    data *d = bench_zeros(sizeof *d);
+    const int64_t n = d->n = size[0];
     wave_params p = wave_defaults();
     p.N = n;
     p.T = STEPS;
-    d->m = wave_create(d->s, &p);
+    d->m = new_wave(&p);
+    if (!d->m)
+        return NULL;
     const int64_t cells = n * n;
     d->u = bench_floats((STEPS + 2) * cells);
     d->u_grad = bench_floats((STEPS + 2) * cells);
-    if (!d->m || !d->u || !d->u_grad) {
-        destroy(d);
-        return NULL;
-    }
-    uint32_t seed = 1;
+    uint64_t seed = 1;
     for (int64_t i = 0; i < 2 * cells; i++)
         d->u[i] = d->m->u.data[i] = bench_random(&seed);
     for (int64_t i = (STEPS + 1) * cells; i < (STEPS + 2) * cells; i++)
@@ -70,7 +53,7 @@ static void hand_primal(void *p)
 {
     const data *d = p;
     const int64_t n = d->n, s = n * n;
-#pragma omp parallel num_threads(d->threads)
+#pragma omp parallel num_threads(bench_options.threads)
     for (int64_t t = 1; t <= STEPS; t++) {
         const float *restrict u = d->u + t * s, *restrict old = u - s;
         float *restrict next = d->u + (t + 1) * s;
@@ -127,9 +110,10 @@ static void hand_grad(void *p)
 {
     const data *d = p;
     const int64_t n = d->n, s = n * n;
-#pragma omp parallel num_threads(d->threads)
+#pragma omp parallel num_threads(bench_options.threads)
     {
-        const int64_t k = omp_get_thread_num(), from = n * k / d->threads, to = n * (k + 1) / d->threads;
+        const int64_t k = omp_get_thread_num(), from = n * k / bench_options.threads,
+                      to = n * (k + 1) / bench_options.threads;
         for (int64_t t = STEPS; t >= 1; t--) {
             float *const g = d->u_grad + (t + 1) * s, *const u = g - s, *const old = u - s;
             int64_t done = from + 1; /* rows from here on wait for the rest */
@@ -153,14 +137,12 @@ static double difference(void *p)
     return bench_difference(d->m->u.grad, d->u_grad, 2 * d->n * d->n);
 }
 
-const bench_case bench_wave = {"wave equation, 256 steps",
-                               "gather",
-                               {48, 512},
-                               "cells a side",
-                               create,
-                               primal,
-                               grad,
-                               hand_primal,
-                               hand_grad,
-                               difference,
-                               destroy};
+const bench_case bench_wave = {
+    .name = "wave equation, 256 steps",
+    .hand = "gather",
+    .tiny = {"9 cells a side", {9}},
+    .sizes = {{"48 cells a side", {48}}, {"512 cells a side", {512}}},
+    .create = create,
+    .run = {primal, grad, hand_primal, hand_grad},
+    .difference = difference,
+};

@@ -1,0 +1,137 @@
+/* The library of all benchmarks: sides that take turns, medians and ratios of their times, data of fixed seeds, the
+ * comparison of results, and the program that prints a table of cases. */
+#ifndef BENCH_H
+#define BENCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <time.h>
+
+#include <tkc/tkc.h>
+
+enum { BENCH_SIDES = 4, BENCH_SIZES = 6, BENCH_NUMBERS = 4, BENCH_RUNS = 256 };
+
+typedef void bench_run(void *data);
+
+/* ---- times ---- */
+
+/* One of several ways to do the same work. */
+typedef struct bench_side {
+    bench_run *run;
+    void *data;
+    bench_run *prepare; /* before each turn, and not counted; may be NULL */
+} bench_side;
+
+typedef struct bench_watch {
+    clockid_t clock;
+    int runs;    /* at most BENCH_RUNS */
+    double turn; /* seconds of a turn at least, by repetitions; 0: one repetition */
+} bench_watch;
+
+/* Seconds of a repetition, in each run. */
+typedef struct bench_times {
+    int runs;
+    double of[BENCH_SIDES][BENCH_RUNS];
+} bench_times;
+
+double bench_now(clockid_t clock);
+/* The sides take turns in each run, so a machine whose speed drifts is equally unfair to all. */
+void bench_measure(const bench_watch *w, const bench_side *side, int sides, bench_times *t);
+double bench_median(const bench_times *t, int side);
+/* The median of the ratios, each of which is of one run. */
+double bench_ratio(const bench_times *t, int side, int to);
+
+/* ---- the data of a case ---- */
+
+/* Of the case's session: one thread, until somebody else changes it. */
+extern tk_session_options bench_options;
+tk_session *bench_session(void);
+/* The first failure of the session; NULL: none. */
+const char *bench_failure(void);
+/* Frees the session and all that follows here, and gives bench_options its defaults. */
+void bench_release(void);
+
+/* Zeros, aligned to a cache line. The program ends where there is no memory. */
+void *bench_zeros(int64_t bytes);
+void *bench_floats(int64_t n);
+void *bench_doubles(int64_t n);
+/* The same for what the gradient of one side keeps beside arguments and results; bench_worked has the sums, in bytes.
+ */
+typedef enum bench_keeper { BENCH_OURS, BENCH_HAND } bench_keeper;
+double *bench_work(bench_keeper keeper, int64_t n);
+extern int64_t bench_worked[2];
+
+/* Takes an object that `destroy` destroys; NULL goes through. */
+void *bench_keep(void *object, bench_run *destroy);
+/* Defines new_NAME, which creates the module NAME in the case's session, for the time of the case. NULL: tk_error. */
+#define BENCH_MODULE(name) \
+    static void destroy_##name(void *m) \
+    { \
+        name##_destroy(m); \
+    } \
+    static name *new_##name(const name##_params *p) \
+    { \
+        return bench_keep(name##_create(bench_session(), p), destroy_##name); \
+    }
+
+/* Numbers that are the same on every machine: 64 bits, in (0, 1), in [0, 1), normally distributed. */
+uint64_t bench_bits(uint64_t *state);
+double bench_uniform(uint64_t *state);
+float bench_random(uint64_t *state);
+double bench_normal(uint64_t *state);
+void bench_fill(double *to, int64_t n, double (*draw)(uint64_t *), uint64_t *state);
+
+/* Largest |a - b| relative to the largest |b|, of floats or doubles; infinite where a number is not finite. */
+#define bench_difference(a, b, n) bench_difference_of(1 ? (a) : (b), b, n, sizeof *(a))
+double bench_difference_of(const void *a, const void *b, int64_t n, size_t size);
+
+/* ---- a table of cases ---- */
+
+typedef struct bench_size {
+    const char *name; /* NULL ends the list */
+    int64_t n[BENCH_NUMBERS];
+} bench_size;
+
+/* Some work at several sizes. Its sides leave their data ready for the next call. */
+typedef struct bench_case {
+    const char *name;
+    const char *how, *hand; /* how the .tk source is written, and which algorithm stands beside it; may be NULL */
+    bench_size tiny;        /* for --check; no name: the first of the sizes */
+    bench_size sizes[BENCH_SIZES];
+    void *(*create)(const int64_t *n); /* NULL behind a failure, of which tk_error tells */
+    bench_run *run[BENCH_SIDES];       /* the sides; NULL ends the list */
+    double (*difference)(void *);      /* of results, behind one call of each side; NULL: nothing to compare */
+} bench_case;
+
+/* One case at one size. */
+typedef struct bench_row {
+    const bench_case *of;
+    const bench_size *size;
+    void *data;
+    int busy; /* other processes that compute all the time */
+    double difference;
+    bench_times times;
+} bench_row;
+
+typedef struct bench_suite {
+    const char *about; /* stands in front of compiler and processor */
+    const char *head;  /* titles of the table, and the line below them */
+    bench_watch watch;
+    double allowed;                                /* greatest difference */
+    int threads;                                   /* of sessions; 0: rows with one thread and rows with all */
+    int busy;                                      /* rows with 0 to so many busy processes */
+    const bench_case *const *cases;                /* ends with NULL */
+    void (*print)(const bench_row *r);             /* a row */
+    int (*sides)(const bench_row *, bench_side *); /* writes what is timed, and counts it; NULL: the case's sides */
+    const char *memory_head;                       /* the same for --memory, NULL: there is none */
+    bool (*memory)(const bench_case *c, const bench_size *size);
+} bench_suite;
+
+/* The table, as the arguments of the program ask for it; a status for main. */
+int bench_main(const bench_suite *b, int argc, char **argv);
+/* The text of a case's name, size and algorithms. */
+void bench_print_name(FILE *to, const bench_case *c, const bench_size *size);
+
+#endif
