@@ -81,30 +81,33 @@ static double difference(void *p)
     return bench_difference(d->m->u.grad, plain, 2 * d->n * d->n);
 }
 
-const bench_case bench_border_zero = {
-    .name = "border: loads under conditions",
-    .hand = "plain form",
-    .tiny = {"9 cells a side", {9, ZERO}},
-    .sizes = {{"48 cells a side", {48, ZERO}}, {"256 cells a side", {256, ZERO}}},
-    .create = create,
-    .run = {primal, grad, plain_primal, plain_grad},
-    .difference = difference,
+static const bench_size sizes[][4] = {
+    [ZERO] = {{"9 cells a side", {9, ZERO}}, {"48 cells a side", {48, ZERO}}, {"256 cells a side", {256, ZERO}}, {0}},
+    [AROUND] = {{"9 cells a side", {9, AROUND}},
+                {"48 cells a side", {48, AROUND}},
+                {"256 cells a side", {256, AROUND}},
+                {0}},
+    [HELD] = {{"9 cells a side", {9, HELD}}, {"48 cells a side", {48, HELD}}, {"256 cells a side", {256, HELD}}, {0}},
 };
-const bench_case bench_border_around = {
-    .name = "border: around the end",
-    .hand = "plain form",
-    .tiny = {"9 cells a side", {9, AROUND}},
-    .sizes = {{"48 cells a side", {48, AROUND}}, {"256 cells a side", {256, AROUND}}},
-    .create = create,
-    .run = {primal, grad, plain_primal, plain_grad},
-    .difference = difference,
-};
-const bench_case bench_border_held = {
-    .name = "border: held at the edge",
-    .hand = "plain form",
-    .tiny = {"9 cells a side", {9, HELD}},
-    .sizes = {{"48 cells a side", {48, HELD}}, {"256 cells a side", {256, HELD}}},
-    .create = create,
-    .run = {primal, grad, plain_primal, plain_grad},
-    .difference = difference,
-};
+const bench_case bench_border[] = {{"border: loads under conditions",
+                                    NULL,
+                                    "plain form",
+                                    sizes[ZERO],
+                                    create,
+                                    {primal, grad, plain_primal, plain_grad},
+                                    difference},
+                                   {"border: around the end",
+                                    NULL,
+                                    "plain form",
+                                    sizes[AROUND],
+                                    create,
+                                    {primal, grad, plain_primal, plain_grad},
+                                    difference},
+                                   {"border: held at the edge",
+                                    NULL,
+                                    "plain form",
+                                    sizes[HELD],
+                                    create,
+                                    {primal, grad, plain_primal, plain_grad},
+                                    difference},
+                                   {0}};

@@ -135,12 +135,13 @@ static double difference(void *p)
     return x > v ? x : v;
 }
 
-const bench_case bench_scatter = {
-    .name = "particle-to-grid scatter",
-    .hand = "private grids",
-    .tiny = {"9 particles", {9}},
-    .sizes = {{"4096 particles", {4096}}, {"2000000 particles", {2000000}}},
-    .create = create,
-    .run = {primal, grad, hand_primal, hand_grad},
-    .difference = difference,
-};
+static const bench_size sizes[] = {
+    {"9 particles", {9}}, {"4096 particles", {4096}}, {"2000000 particles", {2000000}}, {0}};
+const bench_case bench_scatter[] = {{"particle-to-grid scatter",
+                                     NULL,
+                                     "private grids",
+                                     sizes,
+                                     create,
+                                     {primal, grad, hand_primal, hand_grad},
+                                     difference},
+                                    {0}};

@@ -134,12 +134,7 @@ static double difference(void *p)
     return bench_difference(d->m->x.grad, d->x_grad, d->n * d->n * d->n);
 }
 
-const bench_case bench_stencil = {
-    .name = "7-point stencil",
-    .hand = "gather",
-    .tiny = {"9 cells a side", {9}},
-    .sizes = {{"24 cells a side", {24}}, {"256 cells a side", {256}}},
-    .create = create,
-    .run = {primal, grad, hand_primal, hand_grad},
-    .difference = difference,
-};
+static const bench_size sizes[] = {
+    {"9 cells a side", {9}}, {"24 cells a side", {24}}, {"256 cells a side", {256}}, {0}};
+const bench_case bench_stencil[] = {
+    {"7-point stencil", NULL, "gather", sizes, create, {primal, grad, hand_primal, hand_grad}, difference}, {0}};

@@ -89,12 +89,12 @@ static void *create(const int64_t *size)
     return d;
 }
 
-const bench_case bench_stored = {
-    .name = "stored: Poisson regression",
-    .hand = "reads the rates",
-    .tiny = {"9 rows", {9}},
-    .sizes = {{"1024 rows", {1024}}, {"131072 rows", {131072}}},
-    .create = create,
-    .run = {primal, grad, hand_primal, hand_grad},
-    .difference = difference,
-};
+static const bench_size sizes[] = {{"9 rows", {9}}, {"1024 rows", {1024}}, {"131072 rows", {131072}}, {0}};
+const bench_case bench_stored[] = {{"stored: Poisson regression",
+                                    NULL,
+                                    "reads the rates",
+                                    sizes,
+                                    create,
+                                    {primal, grad, hand_primal, hand_grad},
+                                    difference},
+                                   {0}};

@@ -179,12 +179,13 @@ static double difference(void *p)
     return a > b ? a : b;
 }
 
-const bench_case bench_transfer = {
-    .name = "grid to particles, 27 nodes",
-    .hand = "private grids",
-    .tiny = {"9 particles", {9}},
-    .sizes = {{"4096 particles", {4096}}, {"200000 particles", {200000}}},
-    .create = create,
-    .run = {primal, grad, hand_primal, hand_grad},
-    .difference = difference,
-};
+static const bench_size sizes[] = {
+    {"9 particles", {9}}, {"4096 particles", {4096}}, {"200000 particles", {200000}}, {0}};
+const bench_case bench_transfer[] = {{"grid to particles, 27 nodes",
+                                      NULL,
+                                      "private grids",
+                                      sizes,
+                                      create,
+                                      {primal, grad, hand_primal, hand_grad},
+                                      difference},
+                                     {0}};

@@ -11,7 +11,7 @@
 
 #include <tkc/tkc.h>
 
-enum { BENCH_SIDES = 4, BENCH_SIZES = 6, BENCH_NUMBERS = 4, BENCH_RUNS = 256 };
+enum { BENCH_SIDES = 4, BENCH_NUMBERS = 4, BENCH_RUNS = 256 };
 
 typedef void bench_run(void *data);
 
@@ -97,9 +97,8 @@ typedef struct bench_size {
 /* Some work at several sizes. Its sides leave their data ready for the next call. */
 typedef struct bench_case {
     const char *name;
-    const char *how, *hand; /* how the .tk source is written, and which algorithm stands beside it; may be NULL */
-    bench_size tiny;        /* for --check; no name: the first of the sizes */
-    bench_size sizes[BENCH_SIZES];
+    const char *how, *hand;  /* how the .tk source is written, and which algorithm stands beside it; may be NULL */
+    const bench_size *sizes; /* the first is tiny, for --check */
     void *(*create)(const int64_t *n); /* NULL behind a failure, of which tk_error tells */
     bench_run *run[BENCH_SIDES];       /* the sides; NULL ends the list */
     double (*difference)(void *);      /* of results, behind one call of each side; NULL: nothing to compare */
@@ -122,7 +121,7 @@ typedef struct bench_suite {
     double allowed;                                /* greatest difference */
     int threads;                                   /* of sessions; 0: rows with one thread and rows with all */
     int busy;                                      /* rows with 0 to so many busy processes */
-    const bench_case *const *cases;                /* ends with NULL */
+    const bench_case *const *cases;                /* lists that end with a case without a name; at last NULL */
     void (*print)(const bench_row *r);             /* a row */
     int (*sides)(const bench_row *, bench_side *); /* writes what is timed, and counts it; NULL: the case's sides */
     const char *memory_head;                       /* the same for --memory, NULL: there is none */

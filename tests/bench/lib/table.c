@@ -112,9 +112,9 @@ static bool run_case(program *p, const bench_case *c)
 {
     const int threads = p->suite.threads ? p->suite.threads : 1;
     if (p->mode == CHECK || p->mode == ONCE)
-        return run_row(p, c, p->mode == CHECK && c->tiny.name ? &c->tiny : c->sizes, threads);
+        return run_row(p, c, c->sizes + (p->mode == ONCE), threads);
     bool right = true;
-    for (const bench_size *size = c->sizes; size < c->sizes + BENCH_SIZES && size->name; size++) {
+    for (const bench_size *size = c->sizes + 1; size->name; size++) {
         if (p->mode == MEMORY) {
             right &= p->suite.memory(c, size);
             continue;
@@ -221,15 +221,16 @@ int bench_main(const bench_suite *b, int argc, char **argv)
         puts(p.mode == TABLE ? b->head : b->memory_head);
     const char *last = NULL;
     bool right = true;
-    for (const bench_case *const *c = b->cases; *c; c++) {
-        if (!wanted(&p, (*c)->name))
-            continue;
-        if (p.mode == NAMES && (!last || strcmp(last, (*c)->name) != 0))
-            puts((*c)->name);
-        if (p.mode != NAMES)
-            right &= run_case(&p, *c);
-        last = (*c)->name;
-    }
+    for (const bench_case *const *list = b->cases; *list; list++)
+        for (const bench_case *c = *list; c->name; c++) {
+            if (!wanted(&p, c->name))
+                continue;
+            if (p.mode == NAMES && (!last || strcmp(last, c->name) != 0))
+                puts(c->name);
+            if (p.mode != NAMES)
+                right &= run_case(&p, c);
+            last = c->name;
+        }
     if (!last)
         fputs("no such case\n", stderr);
     return !right || !last;
