@@ -1,7 +1,6 @@
 /* The case ba: cameras around a cloud of points, and the values of the sparse Jacobian, as in hand.h. Ours come by
  * export funcs, which write them where they belong, and by a kernel over all observations, whose fields hold them. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "bench.h"
@@ -13,26 +12,14 @@ typedef struct data {
     ba_output ours, hand;
     double *cameras, *points, *weights, *features;
     int *seen;
-    tk_session *s; /* of the kernel; NULL for export funcs */
     ba_kernel *m;
 } data;
+
+BENCH_MODULE(ba_kernel)
 
 static int64_t count(const data *d)
 {
     return (2 * BA_ROW + 1) * (int64_t)d->in.p;
-}
-
-static void destroy(void *p)
-{
-    data *d = p;
-    double *const all[] = {d->cameras,  d->points,      d->weights,     d->features, d->ours.errors,
-                           d->ours.off, d->ours.values, d->hand.errors, d->hand.off, d->hand.values};
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        free(all[i]);
-    free(d->seen);
-    ba_kernel_destroy(d->m);
-    tk_session_destroy(d->s);
-    free(d);
 }
 
 static ba_output outputs(const data *d)
@@ -65,28 +52,22 @@ static void fill(data *d)
     }
 }
 
-static data *create_input(const int *n)
+static data *create_input(const int64_t *n)
 {
-    data *d = calloc(1, sizeof *d);
-    if (!d)
-        return NULL;
+    data *d = bench_zeros(sizeof *d);
     d->cameras = bench_doubles((int64_t)BA_CAMERA * n[0]);
     d->points = bench_doubles(3 * (int64_t)n[1]);
     d->weights = bench_doubles(n[2]);
     d->features = bench_doubles(2 * (int64_t)n[2]);
-    d->seen = calloc((size_t)n[2], 2 * sizeof(int));
+    d->seen = bench_zeros(2 * n[2] * (int64_t)sizeof(int));
     d->in = (ba_input){n[0], n[1], n[2], d->cameras, d->points, d->weights, d->features, d->seen};
     d->ours = outputs(d);
     d->hand = outputs(d);
-    if (!d->seen) {
-        destroy(d);
-        return NULL;
-    }
     fill(d);
     return d;
 }
 
-static void *create(const int *n)
+static void *create(const int64_t *n)
 {
     return create_input(n);
 }
@@ -103,7 +84,7 @@ static void grad(void *p)
     ba_jacobian(&d->in, &d->ours);
 }
 
-static void *create_kernel(const int *n)
+static void *create_kernel(const int64_t *n)
 {
     data *d = create_input(n);
     if (!d)
@@ -112,12 +93,9 @@ static void *create_kernel(const int *n)
     p.N = n[0];
     p.M = n[1];
     p.P = n[2];
-    d->s = bench_session();
-    d->m = ba_kernel_create(d->s, &p);
-    if (!d->m) {
-        destroy(d);
+    d->m = new_ba_kernel(&p);
+    if (!d->m)
         return NULL;
-    }
     memcpy(d->m->cameras.data, d->cameras, BA_CAMERA * (size_t)p.N * sizeof(double));
     memcpy(d->m->points.data, d->points, 3 * (size_t)p.M * sizeof(double));
     memcpy(d->m->weights.data, d->weights, (size_t)p.P * sizeof(double));
@@ -177,24 +155,19 @@ static double difference_kernel(void *p)
                   d->m->off_values.data);
 }
 
-#define SIZES \
-    {"n3 m5 p11", {3, 5, 11}}, \
-    { \
-        {"like ba1: n49 m7776 p31843", {49, 7776, 31843}}, \
-        { \
-            "like ba4: n372 m47423 p204472", \
-            { \
-                372, 47423, 204472 \
-            } \
-        } \
-    }
-
-const bench_case bench_ba = {"ba",   "export func", "as known: matrices", SIZES,      create,
-                             primal, grad,          hand_matrices,        difference, destroy};
-const bench_case bench_ba_rows = {"ba",   "export func", "rows",    SIZES,      create,
-                                  primal, grad,          hand_rows, difference, destroy};
-const bench_case bench_ba_kernel = {
-    "ba",        "kernel",      "as known: matrices", SIZES,  create_kernel, primal_kernel,
-    grad_kernel, hand_matrices, difference_kernel,    destroy};
-const bench_case bench_ba_kernel_rows = {
-    "ba", "kernel", "rows", SIZES, create_kernel, primal_kernel, grad_kernel, hand_rows, difference_kernel, destroy};
+static const bench_size sizes[] = {{"n3 m5 p11", {3, 5, 11}},
+                                   {"like ba1: n49 m7776 p31843", {49, 7776, 31843}},
+                                   {"like ba4: n372 m47423 p204472", {372, 47423, 204472}},
+                                   {0}};
+const bench_case bench_ba[] = {
+    {"ba", "export func", "as known: matrices", sizes, create, {primal, grad, hand_matrices}, difference},
+    {"ba", "export func", "rows", sizes, create, {primal, grad, hand_rows}, difference},
+    {"ba",
+     "kernel",
+     "as known: matrices",
+     sizes,
+     create_kernel,
+     {primal_kernel, grad_kernel, hand_matrices},
+     difference_kernel},
+    {"ba", "kernel", "rows", sizes, create_kernel, {primal_kernel, grad_kernel, hand_rows}, difference_kernel},
+    {0}};

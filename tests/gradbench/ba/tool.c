@@ -1,4 +1,3 @@
-#include <stdlib.h>
 #include <string.h>
 
 #include "bench.h"
@@ -15,16 +14,6 @@ typedef struct data {
     int *seen;
 } data;
 
-static void destroy(void *p)
-{
-    data *d = p;
-    double *const all[] = {d->cameras, d->points, d->weights, d->features, d->out.errors, d->out.off, d->out.values};
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        free(all[i]);
-    free(d->seen);
-    free(d);
-}
-
 /* `count` copies of what stands in front. */
 static void repeat(double *numbers, int64_t size, int64_t count)
 {
@@ -34,9 +23,7 @@ static void repeat(double *numbers, int64_t size, int64_t count)
 
 static void *prepare(const json_t *input)
 {
-    data *d = calloc(1, sizeof *d);
-    if (!d)
-        return NULL;
+    data *d = bench_zeros(sizeof *d);
     ba_input *in = &d->in;
     bool ok = tool_integer(input, "n", 1, 1 << 20, &in->n) && tool_integer(input, "m", 1, 1 << 26, &in->m) &&
               tool_integer(input, "p", 10, 1 << 26, &in->p);
@@ -45,14 +32,13 @@ static void *prepare(const json_t *input)
         in->points = d->points = bench_doubles(3 * (int64_t)in->m);
         in->weights = d->weights = bench_doubles(in->p);
         in->features = d->features = bench_doubles(2 * (int64_t)in->p);
-        in->seen = d->seen = calloc((size_t)in->p, 2 * sizeof(int));
+        in->seen = d->seen = bench_zeros(2 * in->p * (int64_t)sizeof(int));
         d->out = (ba_output){bench_doubles(2 * (int64_t)in->p), bench_doubles(in->p),
                              bench_doubles((2 * BA_ROW + 1) * (int64_t)in->p)};
-        ok = d->seen && tool_numbers(input, "cam", BA_CAMERA, d->cameras) && tool_numbers(input, "x", 3, d->points) &&
+        ok = tool_numbers(input, "cam", BA_CAMERA, d->cameras) && tool_numbers(input, "x", 3, d->points) &&
              tool_numbers(input, "w", 1, d->weights) && tool_numbers(input, "feat", 2, d->features);
     }
     if (!ok) {
-        destroy(d);
         return NULL;
     }
     repeat(d->cameras, BA_CAMERA, in->n);
@@ -66,18 +52,16 @@ static void *prepare(const json_t *input)
     return d;
 }
 
-static bool objective(void *p)
+static void objective(void *p)
 {
     data *d = p;
     ba_errors(&d->in, &d->out);
-    return true;
 }
 
-static bool jacobian(void *p)
+static void jacobian(void *p)
 {
     data *d = p;
     ba_jacobian(&d->in, &d->out);
-    return true;
 }
 
 static json_t *errors(void *p)
@@ -120,5 +104,5 @@ static json_t *matrix(void *p)
 }
 
 static const tool_function functions[] = {
-    {"objective", prepare, objective, errors, destroy}, {"jacobian", prepare, jacobian, matrix, destroy}, {0}};
+    {"objective", prepare, objective, errors}, {"jacobian", prepare, jacobian, matrix}, {0}};
 const tool_module tool_ba = {"ba", functions};

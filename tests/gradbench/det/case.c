@@ -1,6 +1,5 @@
 /* The case det. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "bench.h"
 #include "det.h"
@@ -12,21 +11,9 @@ typedef struct data {
     void *workspace;
 } data;
 
-static void destroy(void *p)
+static void *create(const int64_t *n)
 {
-    data *d = p;
-    free(d->A);
-    free(d->gradient);
-    free(d->hand);
-    free(d->workspace);
-    free(d);
-}
-
-static void *create(const int *n)
-{
-    data *d = calloc(1, sizeof *d);
-    if (!d)
-        return NULL;
+    data *d = bench_zeros(sizeof *d);
     const int64_t count = (int64_t)n[0] * n[0];
     uint64_t seed = 31337;
     d->n = n[0];
@@ -76,19 +63,8 @@ static double difference(void *p)
                 bench_difference(d->gradient, d->hand, (int64_t)d->n * d->n));
 }
 
-#define SIZES \
-    {"l5", {5}}, \
-    { \
-        {"l7", {7}}, \
-        { \
-            "l9", \
-            { \
-                9 \
-            } \
-        } \
-    }
-
-const bench_case bench_det = {"det",  "export func", "as known: cofactors", SIZES,      create,
-                              primal, grad,          hand_cofactors,        difference, destroy};
-const bench_case bench_det_walk = {"det",  "export func", "one walk", SIZES,      create,
-                                   primal, grad,          hand_walk,  difference, destroy};
+static const bench_size sizes[] = {{"l5", {5}}, {"l7", {7}}, {"l9", {9}}, {0}};
+const bench_case bench_det[] = {
+    {"det", "export func", "as known: cofactors", sizes, create, {primal, grad, hand_cofactors}, difference},
+    {"det", "export func", "one walk", sizes, create, {primal, grad, hand_walk}, difference},
+    {0}};

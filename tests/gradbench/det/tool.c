@@ -1,5 +1,3 @@
-#include <stdlib.h>
-
 #include "bench.h"
 #include "det.h"
 #include "tool.h"
@@ -25,49 +23,35 @@ typedef struct data {
     void *workspace;
 } data;
 
-static void destroy(void *p)
-{
-    data *d = p;
-    free(d->A);
-    free(d->gradient);
-    free(d->workspace);
-    free(d);
-}
-
 static void *prepare(const json_t *input)
 {
     int n;
     if (!tool_integer(input, "ell", LEAST, MOST, &n))
         return NULL;
-    data *d = calloc(1, sizeof *d);
-    if (!d)
-        return NULL;
+    data *d = bench_zeros(sizeof *d);
     d->n = n;
     d->s = &sizes[n - LEAST];
     d->A = bench_doubles(n * n);
     d->gradient = bench_doubles(n * n);
-    d->workspace = malloc(d->s->workspace);
-    if (d->workspace && tool_numbers(input, "A", n * n, d->A))
+    d->workspace = bench_zeros((int64_t)d->s->workspace);
+    if (tool_numbers(input, "A", n * n, d->A))
         return d;
-    destroy(d);
     return NULL;
 }
 
-static bool primal(void *p)
+static void primal(void *p)
 {
     data *d = p;
     d->s->value(d->A, &d->value);
-    return true;
 }
 
-static bool gradient(void *p)
+static void gradient(void *p)
 {
     data *d = p;
     const double one = 1.0;
     for (int i = 0; i < d->n * d->n; i++)
         d->gradient[i] = 0.0;
     d->s->grad(d->A, NULL, &one, d->gradient, d->workspace);
-    return true;
 }
 
 static json_t *value(void *p)
@@ -82,5 +66,5 @@ static json_t *slopes(void *p)
 }
 
 static const tool_function functions[] = {
-    {"primal", prepare, primal, value, destroy}, {"gradient", prepare, gradient, slopes, destroy}, {0}};
+    {"primal", prepare, primal, value}, {"gradient", prepare, gradient, slopes}, {0}};
 const tool_module tool_det = {"det", functions};

@@ -1,6 +1,5 @@
 /* The case gmm: data of a fixed seed, and both gradients of it. */
 #include <math.h>
-#include <stdlib.h>
 #ifdef __SSE2__
 #include <immintrin.h>
 #endif
@@ -11,45 +10,24 @@
 
 typedef struct data {
     gmm *m;
-    tk_session *s;
     gmm_input in;
     gmm_output out;
     double *work, loss;
 } data;
 
-static void destroy(void *p)
-{
-    data *d = p;
-    gmm_destroy(d->m);
-    tk_session_destroy(d->s);
-    free(d->out.alpha);
-    free(d->out.mu);
-    free(d->out.q);
-    free(d->out.l);
-    free(d->work);
-    free(d);
-}
+BENCH_MODULE(gmm)
 
-static void *create_with(const int *n, bool flush)
+static void *create(const int64_t *n)
 {
-    data *d = calloc(1, sizeof *d);
-    if (!d)
-        return NULL;
+    data *d = bench_zeros(sizeof *d);
     gmm_params p = gmm_defaults();
     p.N = n[0];
     p.D = n[1];
     p.K = n[2];
     p.m = n[3];
-    tk_session_options o = tk_session_defaults();
-    o.threads = 1;
-    o.flush_denormals = flush;
-    d->s = tk_session_create(&o);
-    d->m = gmm_create(d->s, &p);
-    if (!d->m) {
-        tk_session_destroy(d->s);
-        free(d);
+    d->m = new_gmm(&p);
+    if (!d->m)
         return NULL;
-    }
     const int64_t kd = (int64_t)p.K * p.D, kl = (int64_t)p.K * p.D * (p.D - 1) / 2;
     uint64_t seed = 31337;
     bench_fill(d->m->x.data, (int64_t)p.N * p.D, bench_normal, &seed);
@@ -64,14 +42,10 @@ static void *create_with(const int *n, bool flush)
     return d;
 }
 
-static void *create(const int *n)
+static void *create_flushed(const int64_t *n)
 {
-    return create_with(n, false);
-}
-
-static void *create_flushed(const int *n)
-{
-    return create_with(n, true);
+    bench_options.flush_denormals = true;
+    return create(n);
 }
 
 static void primal(void *p)
@@ -126,21 +100,13 @@ static double difference(void *p)
     return fmax(top, bench_difference(d->m->l.grad, d->out.l, kl));
 }
 
-#define SIZES \
-    {"n7 d3 K4", {7, 3, 4, 2}}, \
-    { \
-        {"d2 K5", {1000, 2, 5, 0}}, {"d10 K25", {1000, 10, 25, 0}}, {"d32 K25", {1000, 32, 25, 0}}, \
-        { \
-            "d64 K50", \
-            { \
-                1000, 64, 50, 0 \
-            } \
-        } \
-    }
-
-const bench_case bench_gmm = {"gmm", "kernel", "as known", SIZES, create, primal, grad, hand_grad, difference, destroy};
-const bench_case bench_gmm_fused = {"gmm",  "kernel", "fused",         SIZES,      create,
-                                    primal, grad,     hand_grad_fused, difference, destroy};
+static const bench_size sizes[] = {{"n7 d3 K4", {7, 3, 4, 2}},     {"d2 K5", {1000, 2, 5, 0}},
+                                   {"d10 K25", {1000, 10, 25, 0}}, {"d32 K25", {1000, 32, 25, 0}},
+                                   {"d64 K50", {1000, 64, 50, 0}}, {0}};
 /* Weights of components that are far from a point are denormal numbers, with which processors take their time. */
-const bench_case bench_gmm_flushed = {"gmm", "kernel, denormals flushed", "as known", SIZES,  create_flushed, primal,
-                                      grad,  hand_grad_flushed,           difference, destroy};
+static const char flushed[] = "kernel, denormals flushed";
+const bench_case bench_gmm[] = {
+    {"gmm", "kernel", "as known", sizes, create, {primal, grad, hand_grad}, difference},
+    {"gmm", flushed, "as known", sizes, create_flushed, {primal, grad, hand_grad_flushed}, difference},
+    {"gmm", "kernel", "fused", sizes, create, {primal, grad, hand_grad_fused}, difference},
+    {0}};

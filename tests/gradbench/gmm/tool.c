@@ -1,16 +1,8 @@
-#include <stdlib.h>
-
 #include "bench.h"
 #include "gmm.h"
 #include "tool.h"
 
-static void destroy(void *p)
-{
-    gmm *m = p;
-    tk_session *s = tk_module_session(&m->tk);
-    gmm_destroy(m);
-    tk_session_destroy(s);
-}
+BENCH_MODULE(gmm)
 
 static void *prepare(const json_t *input)
 {
@@ -19,35 +11,30 @@ static void *prepare(const json_t *input)
         !tool_integer(input, "k", 1, 1 << 20, &p.K) || !tool_integer(input, "m", 0, 1 << 20, &p.m) ||
         !tool_numbers(input, "gamma", 1, &p.gamma))
         return NULL;
-    tk_session *s = bench_session();
-    gmm *m = gmm_create(s, &p);
-    if (!m) {
-        tool_refuse("%s", tk_error());
-        tk_session_destroy(s);
+    gmm *m = new_gmm(&p);
+    if (!m)
         return NULL;
-    }
     const int64_t kd = (int64_t)p.K * p.D, kl = kd * (p.D - 1) / 2;
     if (tool_numbers(input, "alpha", p.K, m->alpha.data) && tool_numbers(input, "mu", kd, m->mu.data) &&
         tool_numbers(input, "q", kd, m->q.data) && tool_numbers(input, "l", kl, m->l.data) &&
         tool_numbers(input, "x", (int64_t)p.N * p.D, m->x.data))
         return m;
-    destroy(m);
     return NULL;
 }
 
-static bool objective(void *p)
+static void objective(void *p)
 {
     gmm *m = p;
     m->loss.data[0] = 0.0;
-    return gmm_objective(m) == TK_OK || tool_refuse("%s", gmm_error(m));
+    gmm_objective(m);
 }
 
-static bool jacobian(void *p)
+static void jacobian(void *p)
 {
     gmm *m = p;
     tk_module_clear_grad(&m->tk);
     m->loss.grad[0] = 1.0;
-    return gmm_objective_grad(m) == TK_OK || tool_refuse("%s", gmm_error(m));
+    gmm_objective_grad(m);
 }
 
 static json_t *value(void *p)
@@ -64,5 +51,5 @@ static json_t *gradient(void *p)
 }
 
 static const tool_function functions[] = {
-    {"objective", prepare, objective, value, destroy}, {"jacobian", prepare, jacobian, gradient, destroy}, {0}};
+    {"objective", prepare, objective, value}, {"jacobian", prepare, jacobian, gradient}, {0}};
 const tool_module tool_gmm = {"gmm", functions};

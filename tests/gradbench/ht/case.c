@@ -1,7 +1,6 @@
 /* The case ht: a hand of random bones whose vertices hang on up to four of them, and its Jacobian, a forward sweep for
  * each column. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "bench.h"
@@ -10,25 +9,13 @@
 
 typedef struct data {
     ht *m;
-    tk_session *s;
     ht_input in;
     ht_output out;
     double *error, *jacobian, *work;
     int columns;
 } data;
 
-static void destroy(void *p)
-{
-    data *d = p;
-    ht_destroy(d->m);
-    tk_session_destroy(d->s);
-    free(d->error);
-    free(d->jacobian);
-    free(d->out.error);
-    free(d->out.jacobian);
-    free(d->work);
-    free(d);
-}
+BENCH_MODULE(ht)
 
 /* A rotation around z and a shift; and what takes it back. */
 static void place_bone(double angle, const double *shift, double (*m)[4], double (*back)[4])
@@ -90,26 +77,21 @@ static void make_points(ht *m, uint64_t *seed)
     }
 }
 
-static data *create_hand(const int *n, bool complicated)
+static data *create_hand(const int64_t *n, bool complicated)
 {
-    data *d = calloc(1, sizeof *d);
-    if (!d)
-        return NULL;
+    data *d = bench_zeros(sizeof *d);
     ht_params p = ht_defaults();
     p.VERTICES = n[0];
     p.POINTS = n[1];
     p.MIRRORED = n[2];
-    d->s = bench_session();
-    d->m = ht_create(d->s, &p);
+    d->m = new_ht(&p);
     d->columns = HT_THETA + (complicated ? 2 : 0);
     d->error = bench_doubles(3 * (int64_t)p.POINTS);
     d->out.error = bench_doubles(3 * (int64_t)p.POINTS);
     d->jacobian = bench_doubles(3 * (int64_t)p.POINTS * d->columns);
     d->out.jacobian = bench_doubles(3 * (int64_t)p.POINTS * d->columns);
-    if (!d->m) {
-        destroy(d);
+    if (!d->m)
         return NULL;
-    }
     ht *m = d->m;
     uint64_t seed = 22;
     make_bones(m, &seed);
@@ -133,12 +115,12 @@ static data *create_hand(const int *n, bool complicated)
     return d;
 }
 
-static void *create(const int *n)
+static void *create(const int64_t *n)
 {
     return create_hand(n, false);
 }
 
-static void *create_complicated(const int *n)
+static void *create_complicated(const int64_t *n)
 {
     return create_hand(n, true);
 }
@@ -190,25 +172,16 @@ static double difference(void *p)
     return top;
 }
 
-#define TINY \
-    { \
-        "v7 p5", \
-        { \
-            7, 5, 1 \
-        } \
-    }
-
-const bench_case bench_ht = {
-    "ht", "kernel, forwards", "as known", TINY,   {{"simple, v544 p544", {544, 544, 0}}}, create, primal,
-    grad, hand_jacobian,      difference, destroy};
-const bench_case bench_ht_complicated = {"ht",
-                                         "kernel, forwards",
-                                         "as known",
-                                         TINY,
-                                         {{"complicated, v544 p1000", {544, 1000, 0}}},
-                                         create_complicated,
-                                         primal,
-                                         grad,
-                                         hand_jacobian,
-                                         difference,
-                                         destroy};
+static const bench_size sizes[] = {{"v7 p5", {7, 5, 1}}, {"simple, v544 p544", {544, 544, 0}}, {0}};
+static const bench_size sizes_of_ht_complicated[] = {
+    {"v7 p5", {7, 5, 1}}, {"complicated, v544 p1000", {544, 1000, 0}}, {0}};
+const bench_case bench_ht[] = {
+    {"ht", "kernel, forwards", "as known", sizes, create, {primal, grad, hand_jacobian}, difference},
+    {"ht",
+     "kernel, forwards",
+     "as known",
+     sizes_of_ht_complicated,
+     create_complicated,
+     {primal, grad, hand_jacobian},
+     difference},
+    {0}};

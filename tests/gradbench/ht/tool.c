@@ -1,4 +1,3 @@
-#include <stdlib.h>
 #include <string.h>
 
 #include "bench.h"
@@ -9,26 +8,19 @@ enum { THETA = 26 };
 
 typedef struct data {
     ht *m;
-    tk_session *s;
     bool complicated;
     double *jacobian;
 } data;
 
-static void destroy(void *p)
-{
-    data *d = p;
-    ht_destroy(d->m);
-    tk_session_destroy(d->s);
-    free(d->jacobian);
-    free(d);
-}
+BENCH_MODULE(ht)
 
 static bool find_vertices(ht *m, const json_t *data, const json_t *model, bool complicated)
 {
     const int64_t points = m->params.POINTS, triangles = complicated ? tool_length(model, "triangles") : 0;
     const int vertices = m->params.VERTICES;
-    int *all = calloc((size_t)triangles + 1, 3 * sizeof *all), *at = calloc((size_t)points + 1, sizeof *at);
-    bool ok = all && at && triangles >= 0 && tool_integers(data, "correspondences", points, at) &&
+    int *all = bench_zeros(3 * (triangles + 1) * (int64_t)sizeof *all),
+        *at = bench_zeros((points + 1) * (int64_t)sizeof *at);
+    bool ok = triangles >= 0 && tool_integers(data, "correspondences", points, at) &&
               (!complicated || tool_integers(model, "triangles", 3 * triangles, all));
     for (int64_t i = 0; ok && i < points; i++)
         if (at[i] < 0 || at[i] >= (complicated ? triangles : vertices))
@@ -41,8 +33,6 @@ static bool find_vertices(ht *m, const json_t *data, const json_t *model, bool c
         for (int k = 0; k < 3; k++)
             m->triangle.data[i][k] = complicated ? all[3 * at[i] + k] : 0;
     }
-    free(all);
-    free(at);
     return ok;
 }
 
@@ -54,7 +44,6 @@ static bool find_weights(ht *m, const json_t *model)
     const bool ok = tool_numbers(model, "weights", bones * vertices, all);
     for (int64_t i = 0; i < bones * vertices; i++)
         m->weight.data[i % bones * vertices + i / bones] = all[i];
-    free(all);
     return ok;
 }
 
@@ -81,36 +70,31 @@ static void *prepare(const json_t *input)
         return NULL;
     if (!tool_integer(model, "bone_count", 22, 22, &p.BONES))
         return NULL;
-    data *d = calloc(1, sizeof *d);
-    if (!d)
-        return NULL;
+    data *d = bench_zeros(sizeof *d);
     d->complicated = json_array_size(us) > 0;
     p.VERTICES = (int)vertices;
     p.POINTS = (int)points;
     p.MIRRORED = json_is_true(json_object_get(model, "is_mirrored"));
-    d->s = bench_session();
-    ht *m = d->m = ht_create(d->s, &p);
+    ht *m = d->m = new_ht(&p);
     d->jacobian = bench_doubles(3 * points * (THETA + 2));
-    if (m ? tool_numbers(input, "theta", THETA, m->theta.data) && find_bones(m, model) &&
-                tool_numbers(model, "base_positions", 4 * vertices, m->base_position.data[0]) &&
-                find_weights(m, model) && find_vertices(m, values, model, d->complicated) &&
-                tool_numbers(values, "points", 3 * points, m->point.data[0]) &&
-                (!d->complicated || tool_numbers(input, "us", 2 * points, m->us.data[0]))
-          : tool_refuse("%s", tk_error()))
+    if (m && tool_numbers(input, "theta", THETA, m->theta.data) && find_bones(m, model) &&
+        tool_numbers(model, "base_positions", 4 * vertices, m->base_position.data[0]) && find_weights(m, model) &&
+        find_vertices(m, values, model, d->complicated) &&
+        tool_numbers(values, "points", 3 * points, m->point.data[0]) &&
+        (!d->complicated || tool_numbers(input, "us", 2 * points, m->us.data[0])))
         return d;
-    destroy(d);
     return NULL;
 }
 
-static bool objective(void *p)
+static void objective(void *p)
 {
     data *d = p;
     ht_pose(d->m);
-    return (d->complicated ? ht_complicated : ht_simple)(d->m) == TK_OK || tool_refuse("%s", ht_error(d->m));
+    (d->complicated ? ht_complicated : ht_simple)(d->m);
 }
 
 /* Column by column, as a forward sweep gives it. */
-static bool jacobian(void *p)
+static void jacobian(void *p)
 {
     data *d = p;
     ht *m = d->m;
@@ -131,7 +115,6 @@ static bool jacobian(void *p)
         memcpy(column, m->error.dual, 3 * (size_t)points * sizeof(double));
         m->theta.dual[k] = 0.0;
     }
-    return ht_status(m) == TK_OK || tool_refuse("%s", ht_error(m));
 }
 
 static json_t *errors(void *p)
@@ -149,10 +132,9 @@ static json_t *rows(void *p)
     for (int64_t i = 0; i < count * columns; i++)
         all[i] = d->jacobian[i % columns * count + i / columns];
     json_t *list = tool_rows(all, count, columns);
-    free(all);
     return list;
 }
 
 static const tool_function functions[] = {
-    {"objective", prepare, objective, errors, destroy}, {"jacobian", prepare, jacobian, rows, destroy}, {0}};
+    {"objective", prepare, objective, errors}, {"jacobian", prepare, jacobian, rows}, {0}};
 const tool_module tool_ht = {"ht", functions};

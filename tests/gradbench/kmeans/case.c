@@ -1,6 +1,5 @@
 /* The case kmeans: points in the unit cube, and a Newton step by one product with the Hessian, which is diagonal. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "bench.h"
@@ -9,44 +8,28 @@
 
 typedef struct data {
     kmeans *m;
-    tk_session *s;
     kmeans_input in;
     double *step, *hand_step, *sums, cost, hand_cost;
     int *counts;
 } data;
 
-static void destroy(void *p)
-{
-    data *d = p;
-    kmeans_destroy(d->m);
-    tk_session_destroy(d->s);
-    free(d->step);
-    free(d->hand_step);
-    free(d->sums);
-    free(d->counts);
-    free(d);
-}
+BENCH_MODULE(kmeans)
 
-static void *create(const int *n)
+static void *create(const int64_t *n)
 {
-    data *d = calloc(1, sizeof *d);
-    if (!d)
-        return NULL;
+    data *d = bench_zeros(sizeof *d);
     kmeans_params p = kmeans_defaults();
     p.N = n[0];
     p.K = n[1];
     p.D = n[2];
     const int64_t kd = (int64_t)p.K * p.D, nd = (int64_t)p.N * p.D;
-    d->s = bench_session();
-    d->m = kmeans_create(d->s, &p);
-    d->counts = calloc((size_t)p.K, sizeof(int));
+    d->m = new_kmeans(&p);
+    d->counts = bench_zeros(p.K * (int64_t)sizeof(int));
     d->step = bench_doubles(kd);
     d->hand_step = bench_doubles(kd);
     d->sums = bench_work(BENCH_HAND, kd);
-    if (!d->m || !d->counts) {
-        destroy(d);
+    if (!d->m)
         return NULL;
-    }
     uint64_t seed = 31337;
     bench_fill(d->m->points.data, nd, bench_uniform, &seed);
     memcpy(d->m->centres.data, d->m->points.data + (nd - kd),
@@ -90,14 +73,7 @@ static double difference(void *p)
                 bench_difference(d->step, d->hand_step, (int64_t)d->in.k * d->in.d));
 }
 
-const bench_case bench_kmeans = {"kmeans",
-                                 "kernel, hvp",
-                                 "as known: sums",
-                                 {"n50 k4 d3", {50, 4, 3}},
-                                 {{"n10000 k10 d8", {10000, 10, 8}}, {"n10000 k100 d16", {10000, 100, 16}}},
-                                 create,
-                                 primal,
-                                 grad,
-                                 hand_grad,
-                                 difference,
-                                 destroy};
+static const bench_size sizes[] = {
+    {"n50 k4 d3", {50, 4, 3}}, {"n10000 k10 d8", {10000, 10, 8}}, {"n10000 k100 d16", {10000, 100, 16}}, {0}};
+const bench_case bench_kmeans[] = {
+    {"kmeans", "kernel, hvp", "as known: sums", sizes, create, {primal, grad, hand_grad}, difference}, {0}};

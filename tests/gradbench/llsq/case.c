@@ -1,6 +1,5 @@
 /* The case llsq. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "bench.h"
 #include "llsq.h"
@@ -8,37 +7,23 @@
 
 typedef struct data {
     llsq *m;
-    tk_session *s;
     int n, k;
     double *gradient, *powers, y, hand_y;
 } data;
 
-static void destroy(void *p)
-{
-    data *d = p;
-    llsq_destroy(d->m);
-    tk_session_destroy(d->s);
-    free(d->gradient);
-    free(d->powers);
-    free(d);
-}
+BENCH_MODULE(llsq)
 
-static void *create(const int *n)
+static void *create(const int64_t *n)
 {
-    data *d = calloc(1, sizeof *d);
-    if (!d)
-        return NULL;
+    data *d = bench_zeros(sizeof *d);
     llsq_params p = llsq_defaults();
     d->n = p.N = n[0];
     d->k = p.M = n[1];
-    d->s = bench_session();
-    d->m = llsq_create(d->s, &p);
+    d->m = new_llsq(&p);
     d->gradient = bench_doubles(p.M);
     d->powers = bench_work(BENCH_HAND, p.M);
-    if (!d->m) {
-        destroy(d);
+    if (!d->m)
         return NULL;
-    }
     uint64_t seed = 31337;
     bench_fill(d->m->x.data, p.M, bench_uniform, &seed);
     return d;
@@ -78,19 +63,8 @@ static double difference(void *p)
     return fmax(bench_difference(&d->y, &d->hand_y, 1), bench_difference(d->m->x.grad, d->gradient, d->k));
 }
 
-#define SIZES \
-    {"n9 m5", {9, 5}}, \
-    { \
-        {"n1024 m128", {1024, 128}}, \
-        { \
-            "n16392 m128", \
-            { \
-                16392, 128 \
-            } \
-        } \
-    }
-
-const bench_case bench_llsq = {"llsq", "kernel", "as known", SIZES,      create,
-                               primal, grad,     hand_grad,  difference, destroy};
-const bench_case bench_llsq_kept = {"llsq", "kernel", "powers kept",  SIZES,      create,
-                                    primal, grad,     hand_grad_kept, difference, destroy};
+static const bench_size sizes[] = {{"n9 m5", {9, 5}}, {"n1024 m128", {1024, 128}}, {"n16392 m128", {16392, 128}}, {0}};
+const bench_case bench_llsq[] = {
+    {"llsq", "kernel", "as known", sizes, create, {primal, grad, hand_grad}, difference},
+    {"llsq", "kernel", "powers kept", sizes, create, {primal, grad, hand_grad_kept}, difference},
+    {0}};

@@ -2,13 +2,7 @@
 #include "llsq.h"
 #include "tool.h"
 
-static void destroy(void *p)
-{
-    llsq *m = p;
-    tk_session *s = tk_module_session(&m->tk);
-    llsq_destroy(m);
-    tk_session_destroy(s);
-}
+BENCH_MODULE(llsq)
 
 static void *prepare(const json_t *input)
 {
@@ -21,32 +15,27 @@ static void *prepare(const json_t *input)
     p.M = (int)n;
     if (!tool_integer(input, "n", 2, 1 << 30, &p.N))
         return NULL;
-    tk_session *s = bench_session();
-    llsq *m = llsq_create(s, &p);
-    if (!m) {
-        tool_refuse("%s", tk_error());
-        tk_session_destroy(s);
+    llsq *m = new_llsq(&p);
+    if (!m)
         return NULL;
-    }
     if (tool_numbers(input, "x", n, m->x.data))
         return m;
-    destroy(m);
     return NULL;
 }
 
-static bool primal(void *p)
+static void primal(void *p)
 {
     llsq *m = p;
     m->y.data[0] = 0.0;
-    return llsq_misfit(m) == TK_OK || tool_refuse("%s", llsq_error(m));
+    llsq_misfit(m);
 }
 
-static bool gradient(void *p)
+static void gradient(void *p)
 {
     llsq *m = p;
     tk_module_clear_grad(&m->tk);
     m->y.grad[0] = 1.0;
-    return llsq_misfit_grad(m) == TK_OK || tool_refuse("%s", llsq_error(m));
+    llsq_misfit_grad(m);
 }
 
 static json_t *value(void *p)
@@ -61,5 +50,5 @@ static json_t *slopes(void *p)
 }
 
 static const tool_function functions[] = {
-    {"primal", prepare, primal, value, destroy}, {"gradient", prepare, gradient, slopes, destroy}, {0}};
+    {"primal", prepare, primal, value}, {"gradient", prepare, gradient, slopes}, {0}};
 const tool_module tool_llsq = {"llsq", functions};

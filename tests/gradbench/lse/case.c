@@ -1,6 +1,5 @@
 /* The case lse. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "bench.h"
 #include "lse.h"
@@ -8,34 +7,21 @@
 
 typedef struct data {
     lse *m;
-    tk_session *s;
     int n;
     double *gradient, y, hand_y;
 } data;
 
-static void destroy(void *p)
-{
-    data *d = p;
-    lse_destroy(d->m);
-    tk_session_destroy(d->s);
-    free(d->gradient);
-    free(d);
-}
+BENCH_MODULE(lse)
 
-static void *create(const int *n)
+static void *create(const int64_t *n)
 {
-    data *d = calloc(1, sizeof *d);
-    if (!d)
-        return NULL;
+    data *d = bench_zeros(sizeof *d);
     lse_params p = lse_defaults();
     d->n = p.N = n[0];
-    d->s = bench_session();
-    d->m = lse_create(d->s, &p);
+    d->m = new_lse(&p);
     d->gradient = bench_doubles(p.N);
-    if (!d->m) {
-        destroy(d);
+    if (!d->m)
         return NULL;
-    }
     uint64_t seed = 31337;
     bench_fill(d->m->x.data, p.N, bench_uniform, &seed);
     return d;
@@ -69,6 +55,6 @@ static double difference(void *p)
     return fmax(bench_difference(&d->y, &d->hand_y, 1), bench_difference(d->m->x.grad, d->gradient, d->n));
 }
 
-const bench_case bench_lse = {
-    "lse", "kernel",  "as known", {"n37", {37}}, {{"n10000", {10000}}, {"n1280000", {1280000}}}, create, primal,
-    grad,  hand_grad, difference, destroy};
+static const bench_size sizes[] = {{"n37", {37}}, {"n10000", {10000}}, {"n1280000", {1280000}}, {0}};
+const bench_case bench_lse[] = {{"lse", "kernel", "as known", sizes, create, {primal, grad, hand_grad}, difference},
+                                {0}};

@@ -2,13 +2,7 @@
 #include "lse.h"
 #include "tool.h"
 
-static void destroy(void *p)
-{
-    lse *m = p;
-    tk_session *s = tk_module_session(&m->tk);
-    lse_destroy(m);
-    tk_session_destroy(s);
-}
+BENCH_MODULE(lse)
 
 static void *prepare(const json_t *input)
 {
@@ -18,32 +12,27 @@ static void *prepare(const json_t *input)
         return NULL;
     }
     lse_params p = {(int)n};
-    tk_session *s = bench_session();
-    lse *m = lse_create(s, &p);
-    if (!m) {
-        tool_refuse("%s", tk_error());
-        tk_session_destroy(s);
+    lse *m = new_lse(&p);
+    if (!m)
         return NULL;
-    }
     if (tool_numbers(input, "x", n, m->x.data))
         return m;
-    destroy(m);
     return NULL;
 }
 
-static bool primal(void *p)
+static void primal(void *p)
 {
     lse *m = p;
     m->y.data[0] = 0.0;
-    return lse_log_sum_exp(m) == TK_OK || tool_refuse("%s", lse_error(m));
+    lse_log_sum_exp(m);
 }
 
-static bool gradient(void *p)
+static void gradient(void *p)
 {
     lse *m = p;
     tk_module_clear_grad(&m->tk);
     m->y.grad[0] = 1.0;
-    return lse_log_sum_exp_grad(m) == TK_OK || tool_refuse("%s", lse_error(m));
+    lse_log_sum_exp_grad(m);
 }
 
 static json_t *value(void *p)
@@ -58,5 +47,5 @@ static json_t *slopes(void *p)
 }
 
 static const tool_function functions[] = {
-    {"primal", prepare, primal, value, destroy}, {"gradient", prepare, gradient, slopes, destroy}, {0}};
+    {"primal", prepare, primal, value}, {"gradient", prepare, gradient, slopes}, {0}};
 const tool_module tool_lse = {"lse", functions};

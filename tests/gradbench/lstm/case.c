@@ -1,6 +1,5 @@
 /* The case lstm: a text of random bits, and both gradients of its loss. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "bench.h"
 #include "lstm.h"
@@ -17,27 +16,14 @@ typedef struct data {
     void *workspace;
 } data;
 
-static void destroy(void *p)
-{
-    data *d = p;
-    double *const all[] = {d->gates,      d->extra, d->state,     d->text,     d->gates_grad,
-                           d->extra_grad, d->work,  d->out.gates, d->out.extra};
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        free(all[i]);
-    free(d->workspace);
-    free(d);
-}
-
 static double draw_bit(uint64_t *state)
 {
     return bench_uniform(state) < 0.5 ? 0.0 : 1.0;
 }
 
-static void *create(const int *n)
+static void *create(const int64_t *n)
 {
-    data *d = calloc(1, sizeof *d);
-    if (!d)
-        return NULL;
+    data *d = bench_zeros(sizeof *d);
     const int c = n[0];
     uint64_t seed = 1024;
     d->gates = bench_doubles(L * 8 * B);
@@ -95,20 +81,8 @@ static double difference(void *p)
     return fmax(top, bench_difference(d->extra_grad, d->out.extra, 3 * B));
 }
 
-#define SIZES \
-    {"l2 c7", {7}}, \
-    { \
-        {"l2 c1024", {1024}}, \
-        { \
-            "l2 c4096", \
-            { \
-                4096 \
-            } \
-        } \
-    }
-
-const bench_case bench_lstm = {
-    "lstm",     "export func", "as known: Jacobians forwards", SIZES, create, primal, grad, hand_forward,
-    difference, destroy};
-const bench_case bench_lstm_reverse = {"lstm", "export func", "reverse",    SIZES,      create,
-                                       primal, grad,          hand_reverse, difference, destroy};
+static const bench_size sizes[] = {{"l2 c7", {7}}, {"l2 c1024", {1024}}, {"l2 c4096", {4096}}, {0}};
+const bench_case bench_lstm[] = {
+    {"lstm", "export func", "as known: Jacobians forwards", sizes, create, {primal, grad, hand_forward}, difference},
+    {"lstm", "export func", "reverse", sizes, create, {primal, grad, hand_reverse}, difference},
+    {0}};

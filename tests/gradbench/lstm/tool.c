@@ -1,5 +1,3 @@
-#include <stdlib.h>
-
 #include "bench.h"
 #include "lstm.h"
 #include "lstm_l4.h"
@@ -13,18 +11,6 @@ typedef struct data {
     double *gates, *extra, *state, *text, *gradient, loss;
     void *workspace;
 } data;
-
-static void destroy(void *p)
-{
-    data *d = p;
-    free(d->gates);
-    free(d->extra);
-    free(d->state);
-    free(d->text);
-    free(d->gradient);
-    free(d->workspace);
-    free(d);
-}
 
 static size_t workspace(int l, int c)
 {
@@ -43,9 +29,7 @@ static void *prepare(const json_t *input)
         tool_refuse("this program has 2, 4 or 6 layers of %d bits, and at least two characters", B);
         return NULL;
     }
-    data *d = calloc(1, sizeof *d);
-    if (!d)
-        return NULL;
+    data *d = bench_zeros(sizeof *d);
     d->l = (int)rows / 2;
     d->c = (int)c;
     d->gates = bench_doubles(count);
@@ -57,20 +41,18 @@ static void *prepare(const json_t *input)
     if (tool_numbers(input, "main_params", count, d->gates) && tool_numbers(input, "extra_params", 3 * B, d->extra) &&
         tool_numbers(input, "state", rows * B, d->state) && tool_numbers(input, "sequence", c * B, d->text))
         return d;
-    destroy(d);
     return NULL;
 }
 
-static bool objective(void *p)
+static void objective(void *p)
 {
     data *d = p;
     (d->l == 2   ? lstm_loss
      : d->l == 4 ? lstm_l4_loss
                  : lstm_l6_loss)(d->c, d->gates, d->extra, d->state, d->text, &d->loss);
-    return true;
 }
 
-static bool jacobian(void *p)
+static void jacobian(void *p)
 {
     data *d = p;
     const double one = 1.0;
@@ -81,7 +63,6 @@ static bool jacobian(void *p)
      : d->l == 4 ? lstm_l4_loss_grad
                  : lstm_l6_loss_grad)(d->c, d->gates, d->extra, d->state, d->text, NULL, &one, d->gradient, extra, NULL,
                                       NULL, d->workspace);
-    return true;
 }
 
 static json_t *value(void *p)
@@ -96,5 +77,5 @@ static json_t *gradient(void *p)
 }
 
 static const tool_function functions[] = {
-    {"objective", prepare, objective, value, destroy}, {"jacobian", prepare, jacobian, gradient, destroy}, {0}};
+    {"objective", prepare, objective, value}, {"jacobian", prepare, jacobian, gradient}, {0}};
 const tool_module tool_lstm = {"lstm", functions};

@@ -1,7 +1,6 @@
 /* The case ode: the gradient of the sum of all y. (The last y alone, which GradBench takes, is below the least number.)
  */
 #include <math.h>
-#include <stdlib.h>
 
 #include "bench.h"
 #include "ode.h"
@@ -13,23 +12,9 @@ typedef struct data {
     void *workspace;
 } data;
 
-static void destroy(void *p)
+static void *create(const int64_t *n)
 {
-    data *d = p;
-    for (int i = 0; i < 6; i++)
-        free(d->out[i]);
-    double *const all[] = {d->x, d->seed, d->y, d->gradient, d->hand, d->work};
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        free(all[i]);
-    free(d->workspace);
-    free(d);
-}
-
-static void *create(const int *n)
-{
-    data *d = calloc(1, sizeof *d);
-    if (!d)
-        return NULL;
+    data *d = bench_zeros(sizeof *d);
     uint64_t seed = 31337;
     d->n = n[0];
     d->steps = n[1];
@@ -76,14 +61,6 @@ static double difference(void *p)
     return fmax(bench_difference(d->out[0], d->y, d->n), bench_difference(d->gradient, d->hand, d->n));
 }
 
-const bench_case bench_ode = {"ode",
-                              "export func",
-                              "backwards through the steps",
-                              {"n9 s4", {9, 4}},
-                              {{"n1000 s100", {1000, 100}}, {"n10000 s100", {10000, 100}}},
-                              create,
-                              primal,
-                              grad,
-                              hand_grad,
-                              difference,
-                              destroy};
+static const bench_size sizes[] = {{"n9 s4", {9, 4}}, {"n1000 s100", {1000, 100}}, {"n10000 s100", {10000, 100}}, {0}};
+const bench_case bench_ode[] = {
+    {"ode", "export func", "backwards through the steps", sizes, create, {primal, grad, hand_grad}, difference}, {0}};

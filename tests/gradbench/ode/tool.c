@@ -1,5 +1,3 @@
-#include <stdlib.h>
-
 #include "bench.h"
 #include "ode.h"
 #include "tool.h"
@@ -10,18 +8,6 @@ typedef struct data {
     void *workspace;
 } data;
 
-static void destroy(void *p)
-{
-    data *d = p;
-    for (int i = 0; i < 6; i++)
-        free(d->out[i]);
-    free(d->x);
-    free(d->seed);
-    free(d->gradient);
-    free(d->workspace);
-    free(d);
-}
-
 static void *prepare(const json_t *input)
 {
     int steps;
@@ -30,9 +16,7 @@ static void *prepare(const json_t *input)
         tool_refuse("no x, or no steps");
         return NULL;
     }
-    data *d = calloc(1, sizeof *d);
-    if (!d)
-        return NULL;
+    data *d = bench_zeros(sizeof *d);
     d->n = (int)n;
     d->steps = steps;
     d->x = bench_doubles(n);
@@ -44,26 +28,23 @@ static void *prepare(const json_t *input)
     d->workspace = bench_doubles((int64_t)(ode_run_grad_WORKSPACE(n, steps) / sizeof(double)) + 1);
     if (tool_numbers(input, "x", n, d->x))
         return d;
-    destroy(d);
     return NULL;
 }
 
-static bool primal(void *p)
+static void primal(void *p)
 {
     data *d = p;
     double *const *o = d->out;
     ode_run(d->n, d->x, d->steps, o[0], o[1], o[2], o[3], o[4], o[5]);
-    return true;
 }
 
-static bool gradient(void *p)
+static void gradient(void *p)
 {
     data *d = p;
     for (int i = 0; i < d->n; i++)
         d->gradient[i] = 0.0;
     ode_run_grad(d->n, d->x, d->steps, NULL, NULL, NULL, NULL, NULL, NULL, d->seed, NULL, NULL, NULL, NULL, NULL,
                  d->gradient, d->workspace);
-    return true;
 }
 
 static json_t *values(void *p)
@@ -79,5 +60,5 @@ static json_t *slopes(void *p)
 }
 
 static const tool_function functions[] = {
-    {"primal", prepare, primal, values, destroy}, {"gradient", prepare, gradient, slopes, destroy}, {0}};
+    {"primal", prepare, primal, values}, {"gradient", prepare, gradient, slopes}, {0}};
 const tool_module tool_ode = {"ode", functions};

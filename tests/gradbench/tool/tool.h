@@ -12,9 +12,8 @@
 typedef struct tool_function {
     const char *name;
     void *(*prepare)(const json_t *input); /* NULL behind tool_refuse */
-    bool (*run)(void *);                   /* what is timed; false behind tool_refuse */
+    void (*run)(void *);                   /* what is timed */
     json_t *(*output)(void *);
-    void (*destroy)(void *); /* also of what was prepared in part */
 } tool_function;
 
 typedef struct tool_module {
