@@ -61,6 +61,7 @@ void *bench_doubles(int64_t n);
  */
 typedef enum bench_keeper { BENCH_OURS, BENCH_HAND } bench_keeper;
 double *bench_work(bench_keeper keeper, int64_t n);
+void *bench_workspace(size_t bytes); /* for ours */
 extern int64_t bench_worked[2];
 
 /* Takes an object that `destroy` destroys; NULL goes through. */

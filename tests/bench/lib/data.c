@@ -90,6 +90,11 @@ double *bench_work(bench_keeper keeper, int64_t n)
     return bench_doubles(n);
 }
 
+void *bench_workspace(size_t bytes)
+{
+    return bench_work(BENCH_OURS, (int64_t)(bytes / sizeof(double)) + 1);
+}
+
 /* ---- numbers ---- */
 
 /* splitmix64 */

@@ -76,7 +76,7 @@ static void *create(const int64_t *n)
     d->ours = output(n[2], kd, kl);
     d->hand = output(n[2], kd, kl);
     d->work = bench_work(BENCH_HAND, gmm_hand_work(&d->in));
-    d->workspace = bench_work(BENCH_OURS, (int64_t)(workspace(n[1], n[0], n[3]) / sizeof(double)) + 1);
+    d->workspace = bench_workspace(workspace(n[1], n[0], n[3]));
     return d;
 }
 

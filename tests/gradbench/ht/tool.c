@@ -1,18 +1,5 @@
-#include <string.h>
-
-#include "bench.h"
-#include "ht.h"
+#include "ours.h"
 #include "tool.h"
-
-enum { THETA = 26 };
-
-typedef struct data {
-    ht *m;
-    bool complicated;
-    double *jacobian;
-} data;
-
-BENCH_MODULE(ht)
 
 static bool find_vertices(ht *m, const json_t *data, const json_t *model, bool complicated)
 {
@@ -70,71 +57,40 @@ static void *prepare(const json_t *input)
         return NULL;
     if (!tool_integer(model, "bone_count", 22, 22, &p.BONES))
         return NULL;
-    data *d = bench_zeros(sizeof *d);
-    d->complicated = json_array_size(us) > 0;
     p.VERTICES = (int)vertices;
     p.POINTS = (int)points;
     p.MIRRORED = json_is_true(json_object_get(model, "is_mirrored"));
-    ht *m = d->m = new_ht(&p);
-    d->jacobian = bench_doubles(3 * points * (THETA + 2));
-    if (m && tool_numbers(input, "theta", THETA, m->theta.data) && find_bones(m, model) &&
-        tool_numbers(model, "base_positions", 4 * vertices, m->base_position.data[0]) && find_weights(m, model) &&
-        find_vertices(m, values, model, d->complicated) &&
-        tool_numbers(values, "points", 3 * points, m->point.data[0]) &&
-        (!d->complicated || tool_numbers(input, "us", 2 * points, m->us.data[0])))
-        return d;
-    return NULL;
-}
-
-static void objective(void *p)
-{
-    data *d = p;
-    ht_pose(d->m);
-    (d->complicated ? ht_complicated : ht_simple)(d->m);
-}
-
-/* Column by column, as a forward sweep gives it. */
-static void jacobian(void *p)
-{
-    data *d = p;
-    ht *m = d->m;
-    const int points = m->params.POINTS;
-    double *column = d->jacobian;
-    for (int k = 0; d->complicated && k < 2; k++, column += 3 * points) {
-        for (int i = 0; i < points; i++)
-            m->us.dual[i][k] = 1.0;
-        ht_pose_jvp(m);
-        ht_complicated_jvp(m);
-        memcpy(column, m->error.dual, 3 * (size_t)points * sizeof(double));
-        memset(m->us.dual, 0, 2 * (size_t)points * sizeof(double));
-    }
-    for (int k = 0; k < THETA; k++, column += 3 * points) {
-        m->theta.dual[k] = 1.0;
-        ht_pose_jvp(m);
-        (d->complicated ? ht_complicated_jvp : ht_simple_jvp)(m);
-        memcpy(column, m->error.dual, 3 * (size_t)points * sizeof(double));
-        m->theta.dual[k] = 0.0;
-    }
+    const bool complicated = json_array_size(us) > 0;
+    ours *o = bench_zeros(sizeof *o);
+    if (!begin(o, &p, complicated))
+        return NULL;
+    ht *m = o->m;
+    return tool_numbers(input, "theta", THETA, m->theta.data) && find_bones(m, model) &&
+                   tool_numbers(model, "base_positions", 4 * vertices, m->base_position.data[0]) &&
+                   find_weights(m, model) && find_vertices(m, values, model, complicated) &&
+                   tool_numbers(values, "points", 3 * points, m->point.data[0]) &&
+                   (!complicated || tool_numbers(input, "us", 2 * points, m->us.data[0]))
+               ? o
+               : NULL;
 }
 
 static json_t *errors(void *p)
 {
-    const data *d = p;
-    return tool_list(d->m->error.data[0], 3 * (int64_t)d->m->params.POINTS);
+    const ours *o = p;
+    return tool_list(o->m->error.data[0], 3 * (int64_t)o->m->params.POINTS);
 }
 
 /* Row by row. */
 static json_t *rows(void *p)
 {
-    const data *d = p;
-    const int64_t count = 3 * (int64_t)d->m->params.POINTS, columns = THETA + (d->complicated ? 2 : 0);
+    const ours *o = p;
+    const int64_t count = 3 * (int64_t)o->m->params.POINTS, columns = o->columns;
     double *all = bench_doubles(count * columns);
     for (int64_t i = 0; i < count * columns; i++)
-        all[i] = d->jacobian[i % columns * count + i / columns];
-    json_t *list = tool_rows(all, count, columns);
-    return list;
+        all[i] = o->jacobian[i % columns * count + i / columns];
+    return tool_rows(all, count, columns);
 }
 
 static const tool_function functions[] = {
-    {"objective", prepare, objective, errors}, {"jacobian", prepare, jacobian, rows}, {0}};
+    {"objective", prepare, primal, errors}, {"jacobian", prepare, grad, rows}, {0}};
 const tool_module tool_ht = {"ht", functions};

@@ -1,66 +1,50 @@
 /* The case llsq. */
 #include <math.h>
 
-#include "bench.h"
 #include "llsq.h"
+#include "objective.h"
 #include "hand.h"
 
-typedef struct data {
-    llsq *m;
-    int n, k;
-    double *gradient, *powers, y, hand_y;
-} data;
+OBJECTIVE(llsq, misfit, y)
 
-BENCH_MODULE(llsq)
+typedef struct data {
+    ours o;
+    int n, k;
+    double *gradient, *powers, value;
+} data;
 
 static void *create(const int64_t *n)
 {
     data *d = bench_zeros(sizeof *d);
     llsq_params p = llsq_defaults();
-    d->n = p.N = n[0];
-    d->k = p.M = n[1];
-    d->m = new_llsq(&p);
-    d->gradient = bench_doubles(p.M);
-    d->powers = bench_work(BENCH_HAND, p.M);
-    if (!d->m)
+    d->n = p.N = (int)n[0];
+    d->k = p.M = (int)n[1];
+    d->o.m = new_llsq(&p);
+    if (!d->o.m)
         return NULL;
     uint64_t seed = 31337;
-    bench_fill(d->m->x.data, p.M, bench_uniform, &seed);
+    bench_fill(d->o.m->x.data, d->k, bench_uniform, &seed);
+    d->gradient = bench_doubles(d->k);
+    d->powers = bench_work(BENCH_HAND, d->k);
     return d;
-}
-
-static void primal(void *p)
-{
-    data *d = p;
-    d->m->y.data[0] = 0.0;
-    llsq_misfit(d->m);
-    d->y = d->m->y.data[0];
-}
-
-static void grad(void *p)
-{
-    data *d = p;
-    tk_module_clear_grad(&d->m->tk);
-    d->m->y.grad[0] = 1.0;
-    llsq_misfit_grad(d->m);
 }
 
 static void hand_grad(void *p)
 {
     data *d = p;
-    d->hand_y = llsq_hand_grad(d->n, d->k, d->m->x.data, d->gradient);
+    d->value = llsq_hand_grad(d->n, d->k, d->o.m->x.data, d->gradient);
 }
 
 static void hand_grad_kept(void *p)
 {
     data *d = p;
-    d->hand_y = llsq_hand_grad_kept(d->n, d->k, d->m->x.data, d->gradient, d->powers);
+    d->value = llsq_hand_grad_kept(d->n, d->k, d->o.m->x.data, d->gradient, d->powers);
 }
 
 static double difference(void *p)
 {
     const data *d = p;
-    return fmax(bench_difference(&d->y, &d->hand_y, 1), bench_difference(d->m->x.grad, d->gradient, d->k));
+    return fmax(bench_difference(&d->o.value, &d->value, 1), bench_difference(d->o.m->x.grad, d->gradient, d->k));
 }
 
 static const bench_size sizes[] = {{"n9 m5", {9, 5}}, {"n1024 m128", {1024, 128}}, {"n16392 m128", {16392, 128}}, {0}};

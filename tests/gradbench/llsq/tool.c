@@ -1,8 +1,8 @@
-#include "bench.h"
 #include "llsq.h"
+#include "objective.h"
 #include "tool.h"
 
-BENCH_MODULE(llsq)
+OBJECTIVE(llsq, misfit, y)
 
 static void *prepare(const json_t *input)
 {
@@ -15,40 +15,22 @@ static void *prepare(const json_t *input)
     p.M = (int)n;
     if (!tool_integer(input, "n", 2, 1 << 30, &p.N))
         return NULL;
-    llsq *m = new_llsq(&p);
-    if (!m)
-        return NULL;
-    if (tool_numbers(input, "x", n, m->x.data))
-        return m;
-    return NULL;
-}
-
-static void primal(void *p)
-{
-    llsq *m = p;
-    m->y.data[0] = 0.0;
-    llsq_misfit(m);
-}
-
-static void gradient(void *p)
-{
-    llsq *m = p;
-    tk_module_clear_grad(&m->tk);
-    m->y.grad[0] = 1.0;
-    llsq_misfit_grad(m);
+    ours *o = bench_zeros(sizeof *o);
+    o->m = new_llsq(&p);
+    return o->m && tool_numbers(input, "x", n, o->m->x.data) ? o : NULL;
 }
 
 static json_t *value(void *p)
 {
-    return tool_value(((llsq *)p)->y.data[0]);
+    return tool_value(((ours *)p)->value);
 }
 
 static json_t *slopes(void *p)
 {
-    const llsq *m = p;
-    return tool_list(m->x.grad, m->params.M);
+    const ours *o = p;
+    return tool_list(o->m->x.grad, o->m->params.M);
 }
 
 static const tool_function functions[] = {
-    {"primal", prepare, primal, value}, {"gradient", prepare, gradient, slopes}, {0}};
+    {"primal", prepare, primal, value}, {"gradient", prepare, grad, slopes}, {0}};
 const tool_module tool_llsq = {"llsq", functions};

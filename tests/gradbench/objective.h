@@ -1,0 +1,29 @@
+/* Objectives that are one number, which a kernel adds to a field: what tkc has for the benchmark and for the tool. */
+#ifndef OBJECTIVE_H
+#define OBJECTIVE_H
+
+#include "bench.h"
+
+/* `ours` is a module and the number, primal computes it, grad its gradients. */
+#define OBJECTIVE(module, kernel, field) \
+    typedef struct ours { \
+        module *m; \
+        double value; \
+    } ours; \
+    BENCH_MODULE(module) \
+    static void primal(void *p) \
+    { \
+        ours *o = p; \
+        o->m->field.data[0] = 0.0; \
+        module##_##kernel(o->m); \
+        o->value = o->m->field.data[0]; \
+    } \
+    static void grad(void *p) \
+    { \
+        ours *o = p; \
+        tk_module_clear_grad(&o->m->tk); \
+        o->m->field.grad[0] = 1.0; \
+        module##_##kernel##_grad(o->m); \
+    }
+
+#endif
