@@ -76,6 +76,12 @@ static double difference(void *p)
 
 static const bench_size sizes[] = {
     {"9 elements", {9}}, {"4096 elements", {4096}}, {"8000000 elements", {8000000}}, {0}};
-const bench_case bench_elementwise[] = {
-    {"element-wise exp(x)*sin(x)", NULL, "fused", sizes, create, {primal, grad, hand_primal, hand_grad}, difference},
-    {0}};
+const bench_case bench_elementwise[] = {{"element-wise exp(x)*sin(x)",
+                                         NULL,
+                                         "fused",
+                                         sizes,
+                                         create,
+                                         {primal, grad, hand_primal, hand_grad},
+                                         difference,
+                                         NULL},
+                                        {0}};

@@ -127,7 +127,20 @@ static double difference(void *p)
 }
 
 static const bench_size sizes[] = {{"9 bodies", {9}}, {"256 bodies", {256}}, {"4096 bodies", {4096}}, {0}};
-const bench_case bench_nbody[] = {
-    {"N-body energy", NULL, "mechanical", sizes, create, {primal, grad, hand_primal, hand_grad_mechanical}, difference},
-    {"N-body energy", NULL, "symmetry", sizes, create, {primal, grad, hand_primal, hand_grad_symmetric}, difference},
-    {0}};
+const bench_case bench_nbody[] = {{"N-body energy",
+                                   NULL,
+                                   "mechanical",
+                                   sizes,
+                                   create,
+                                   {primal, grad, hand_primal, hand_grad_mechanical},
+                                   difference,
+                                   NULL},
+                                  {"N-body energy",
+                                   NULL,
+                                   "symmetry",
+                                   sizes,
+                                   create,
+                                   {primal, grad, hand_primal, hand_grad_symmetric},
+                                   difference,
+                                   NULL},
+                                  {0}};

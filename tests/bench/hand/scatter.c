@@ -17,7 +17,7 @@ static void *create(const int64_t *size)
 {
     data *d = bench_zeros(sizeof *d);
     const int64_t n = d->n = size[0];
-    d->side = n > 100000 ? 1024 : 64;
+    d->side = size[1];
     scatter_params p = scatter_defaults();
     p.N = n;
     p.M = d->side;
@@ -33,10 +33,10 @@ static void *create(const int64_t *size)
     d->grid_grad = bench_floats(3 * nodes);
     d->copies = bench_floats(3 * nodes * bench_options.threads);
     uint64_t seed = 1;
-    /* Particles in the order of their cells, as simulations sort them. */
-    const int64_t per_row = (int64_t)(d->side - 4);
+    /* Particles in the order of their cells, as simulations sort them; the third number: in any order. */
+    const int64_t per_row = d->side - 4, cells = per_row * per_row;
     for (int64_t i = 0; i < n; i++) {
-        const int64_t cell = i * per_row * per_row / n;
+        const int64_t cell = size[2] ? (int64_t)(bench_bits(&seed) % (uint64_t)cells) : i * cells / n;
         d->x[i][0] = d->m->x.data[i][0] = 1.5f + (float)(cell / per_row) + bench_random(&seed);
         d->x[i][1] = d->m->x.data[i][1] = 1.5f + (float)(cell % per_row) + bench_random(&seed);
         d->v[i][0] = d->m->v.data[i][0] = bench_random(&seed);
@@ -136,12 +136,13 @@ static double difference(void *p)
 }
 
 static const bench_size sizes[] = {
-    {"9 particles", {9}}, {"4096 particles", {4096}}, {"2000000 particles", {2000000}}, {0}};
+    {"9 particles", {9, 64}}, {"4096 particles", {4096, 64}}, {"2000000 particles", {2000000, 1024}}, {0}};
 const bench_case bench_scatter[] = {{"particle-to-grid scatter",
                                      NULL,
                                      "private grids",
                                      sizes,
                                      create,
                                      {primal, grad, hand_primal, hand_grad},
-                                     difference},
+                                     difference,
+                                     NULL},
                                     {0}};

@@ -137,4 +137,4 @@ static double difference(void *p)
 static const bench_size sizes[] = {
     {"9 cells a side", {9}}, {"24 cells a side", {24}}, {"256 cells a side", {256}}, {0}};
 const bench_case bench_stencil[] = {
-    {"7-point stencil", NULL, "gather", sizes, create, {primal, grad, hand_primal, hand_grad}, difference}, {0}};
+    {"7-point stencil", NULL, "gather", sizes, create, {primal, grad, hand_primal, hand_grad}, difference, NULL}, {0}};

@@ -96,5 +96,6 @@ const bench_case bench_stored[] = {{"stored: Poisson regression",
                                     sizes,
                                     create,
                                     {primal, grad, hand_primal, hand_grad},
-                                    difference},
+                                    difference,
+                                    NULL},
                                    {0}};

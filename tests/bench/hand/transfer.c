@@ -187,5 +187,6 @@ const bench_case bench_transfer[] = {{"grid to particles, 27 nodes",
                                       sizes,
                                       create,
                                       {primal, grad, hand_primal, hand_grad},
-                                      difference},
+                                      difference,
+                                      NULL},
                                      {0}};

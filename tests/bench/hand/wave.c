@@ -6,11 +6,11 @@
 #include "bench.h"
 #include "wave.h"
 
-enum { STEPS = 256, BLOCK = 8 };
+enum { BLOCK = 8 };
 
 typedef struct data {
     wave *m;
-    int64_t n;
+    int64_t n, steps;
     float *u, *u_grad;
 } data;
 
@@ -19,20 +19,20 @@ BENCH_MODULE(wave)
 static void *create(const int64_t *size)
 {
     data *d = bench_zeros(sizeof *d);
-    const int64_t n = d->n = size[0];
+    const int64_t n = d->n = size[0], steps = d->steps = size[1];
     wave_params p = wave_defaults();
     p.N = n;
-    p.T = STEPS;
+    p.T = steps;
     d->m = new_wave(&p);
     if (!d->m)
         return NULL;
     const int64_t cells = n * n;
-    d->u = bench_floats((STEPS + 2) * cells);
-    d->u_grad = bench_floats((STEPS + 2) * cells);
+    d->u = bench_floats((steps + 2) * cells);
+    d->u_grad = bench_floats((steps + 2) * cells);
     uint64_t seed = 1;
     for (int64_t i = 0; i < 2 * cells; i++)
         d->u[i] = d->m->u.data[i] = bench_random(&seed);
-    for (int64_t i = (STEPS + 1) * cells; i < (STEPS + 2) * cells; i++)
+    for (int64_t i = (steps + 1) * cells; i < (steps + 2) * cells; i++)
         d->u_grad[i] = d->m->u.grad[i] = bench_random(&seed);
     return d;
 }
@@ -54,7 +54,7 @@ static void hand_primal(void *p)
     const data *d = p;
     const int64_t n = d->n, s = n * n;
 #pragma omp parallel num_threads(bench_options.threads)
-    for (int64_t t = 1; t <= STEPS; t++) {
+    for (int64_t t = 1; t <= d->steps; t++) {
         const float *restrict u = d->u + t * s, *restrict old = u - s;
         float *restrict next = d->u + (t + 1) * s;
 #pragma omp for schedule(static)
@@ -114,7 +114,7 @@ static void hand_grad(void *p)
     {
         const int64_t k = omp_get_thread_num(), from = n * k / bench_options.threads,
                       to = n * (k + 1) / bench_options.threads;
-        for (int64_t t = STEPS; t >= 1; t--) {
+        for (int64_t t = d->steps; t >= 1; t--) {
             float *const g = d->u_grad + (t + 1) * s, *const u = g - s, *const old = u - s;
             int64_t done = from + 1; /* rows from here on wait for the rest */
             for (int64_t i = from; i < to; i++) {
@@ -138,7 +138,13 @@ static double difference(void *p)
 }
 
 static const bench_size sizes[] = {
-    {"9 cells a side", {9}}, {"48 cells a side", {48}}, {"512 cells a side", {512}}, {0}};
-const bench_case bench_wave[] = {
-    {"wave equation, 256 steps", NULL, "gather", sizes, create, {primal, grad, hand_primal, hand_grad}, difference},
-    {0}};
+    {"9 cells a side", {9, 256}}, {"48 cells a side", {48, 256}}, {"512 cells a side", {512, 256}}, {0}};
+const bench_case bench_wave[] = {{"wave equation, 256 steps",
+                                  NULL,
+                                  "gather",
+                                  sizes,
+                                  create,
+                                  {primal, grad, hand_primal, hand_grad},
+                                  difference,
+                                  NULL},
+                                 {0}};

@@ -107,4 +107,4 @@ static double difference(void *p)
 static const bench_size sizes[] = {
     {"9 cells a side", {9}}, {"48 cells a side", {48}}, {"1024 cells a side", {1024}}, {0}};
 const bench_case bench_window[] = {
-    {"window of 3 x 3", NULL, "gather", sizes, create, {primal, grad, hand_primal, hand_grad}, difference}, {0}};
+    {"window of 3 x 3", NULL, "gather", sizes, create, {primal, grad, hand_primal, hand_grad}, difference, NULL}, {0}};

@@ -103,6 +103,7 @@ typedef struct bench_case {
     void *(*create)(const int64_t *n); /* NULL behind a failure, of which tk_error tells */
     bench_run *run[BENCH_SIDES];       /* the sides; NULL ends the list */
     double (*difference)(void *);      /* of results, behind one call of each side; NULL: nothing to compare */
+    bench_run *prepare;                /* before each turn of a side, and not counted; may be NULL */
 } bench_case;
 
 /* One case at one size. */

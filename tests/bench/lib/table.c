@@ -65,15 +65,18 @@ static int sides_of_case(const bench_row *r, bench_side *side)
 {
     int n = 0;
     for (; n < BENCH_SIDES && r->of->run[n]; n++)
-        side[n] = (bench_side){r->of->run[n], r->data, NULL};
+        side[n] = (bench_side){r->of->run[n], r->data, r->of->prepare};
     return n;
 }
 
 /* Each side once, and a comparison of what they leave. */
 static bool compare(const bench_suite *b, bench_row *r)
 {
-    for (int k = 0; k < BENCH_SIDES && r->of->run[k]; k++)
+    for (int k = 0; k < BENCH_SIDES && r->of->run[k]; k++) {
+        if (r->of->prepare)
+            r->of->prepare(r->data);
         r->of->run[k](r->data);
+    }
     r->difference = r->of->difference ? r->of->difference(r->data) : 0.0;
     if (r->difference <= b->allowed)
         return true;
