@@ -24,7 +24,7 @@ build=$(cd "$1" && pwd)
 shift
 suite=$here/hand
 for dir in "$here/${1-}" "$here/../${1-}"; do
-    [ -z "${1-}" ] || [ ! -e "$dir/suite.sh" ] || { suite=$(cd "$dir" && pwd); shift; break; }
+    [ -z "${1-}" ] || [ ! -e "$dir/suite.c" ] || { suite=$(cd "$dir" && pwd); shift; break; }
 done
 cc=${CC:-clang} mode=run
 left=$#
@@ -50,7 +50,7 @@ flags="-std=gnu11 ${BENCH_FLAGS:--O3 -march=native} -fno-math-errno -fno-trappin
 if $cc --version | grep -q clang && grep -qs avx2 /proc/cpuinfo; then flags="$flags -fveclib=libmvec -mavx2"; fi
 # What a suite's own file may change: its programs, one for each of these types; files; libraries.
 reals=f32 program=bench kernels='' sources=$(echo "$suite"/*.c) libraries=''
-. "$suite/suite.sh"
+[ ! -e "$suite/suite.sh" ] || . "$suite/suite.sh"
 
 # module NAME SOURCE [FLAG...]
 module()

@@ -333,7 +333,7 @@ static int times(int argc, char **argv)
     for (int k = 0; k < COUNT; k++) {
         for (int i = 0; i < 2; i++)
             sizes[k][i] = (bench_size){"4096 elements", {k}};
-        cases[k] = (bench_case){functions_of_c[k].name, NULL, NULL, sizes[k], create, {loop, scalar}, NULL, NULL};
+        cases[k] = (bench_case)BENCH_CASE(functions_of_c[k].name, NULL, NULL, sizes[k], create, NULL, loop, scalar);
     }
     const bench_suite suite = {
         .about = TYPE,

@@ -50,25 +50,10 @@ static void *create(const int64_t *size)
     return d;
 }
 
-static void primal(void *p)
-{
-    ((data *)p)->run[0](((data *)p)->m);
-}
-
-static void grad(void *p)
-{
-    ((data *)p)->run[1](((data *)p)->m);
-}
-
-static void plain_primal(void *p)
-{
-    ((data *)p)->run[2](((data *)p)->m);
-}
-
-static void plain_grad(void *p)
-{
-    ((data *)p)->run[3](((data *)p)->m);
-}
+BENCH_CALL(primal, ((data *)p)->run[0])
+BENCH_CALL(grad, ((data *)p)->run[1])
+BENCH_CALL(plain_primal, ((data *)p)->run[2])
+BENCH_CALL(plain_grad, ((data *)p)->run[3])
 
 static double difference(void *p)
 {
@@ -89,28 +74,10 @@ static const bench_size sizes[][4] = {
                 {0}},
     [HELD] = {{"9 cells a side", {9, HELD}}, {"48 cells a side", {48, HELD}}, {"256 cells a side", {256, HELD}}, {0}},
 };
-const bench_case bench_border[] = {{"border: loads under conditions",
-                                    NULL,
-                                    "plain form",
-                                    sizes[ZERO],
-                                    create,
-                                    {primal, grad, plain_primal, plain_grad},
-                                    difference,
-                                    NULL},
-                                   {"border: around the end",
-                                    NULL,
-                                    "plain form",
-                                    sizes[AROUND],
-                                    create,
-                                    {primal, grad, plain_primal, plain_grad},
-                                    difference,
-                                    NULL},
-                                   {"border: held at the edge",
-                                    NULL,
-                                    "plain form",
-                                    sizes[HELD],
-                                    create,
-                                    {primal, grad, plain_primal, plain_grad},
-                                    difference,
-                                    NULL},
+const bench_case bench_border[] = {BENCH_CASE("border: loads under conditions", NULL, "plain form", sizes[ZERO], create,
+                                              difference, primal, grad, plain_primal, plain_grad),
+                                   BENCH_CASE("border: around the end", NULL, "plain form", sizes[AROUND], create,
+                                              difference, primal, grad, plain_primal, plain_grad),
+                                   BENCH_CASE("border: held at the edge", NULL, "plain form", sizes[HELD], create,
+                                              difference, primal, grad, plain_primal, plain_grad),
                                    {0}};

@@ -33,15 +33,8 @@ static void *create(const int64_t *size)
     return d;
 }
 
-static void primal(void *p)
-{
-    elementwise_run(((data *)p)->m);
-}
-
-static void grad(void *p)
-{
-    elementwise_run_grad(((data *)p)->m);
-}
+BENCH_CALL(primal, elementwise_run)
+BENCH_CALL(grad, elementwise_run_grad)
 
 static void hand_primal(void *p)
 {
@@ -76,12 +69,6 @@ static double difference(void *p)
 
 static const bench_size sizes[] = {
     {"9 elements", {9}}, {"4096 elements", {4096}}, {"8000000 elements", {8000000}}, {0}};
-const bench_case bench_elementwise[] = {{"element-wise exp(x)*sin(x)",
-                                         NULL,
-                                         "fused",
-                                         sizes,
-                                         create,
-                                         {primal, grad, hand_primal, hand_grad},
-                                         difference,
-                                         NULL},
+const bench_case bench_elementwise[] = {BENCH_CASE("element-wise exp(x)*sin(x)", NULL, "fused", sizes, create,
+                                                   difference, primal, grad, hand_primal, hand_grad),
                                         {0}};

@@ -35,15 +35,8 @@ static void *create(const int64_t *size)
     return d;
 }
 
-static void primal(void *p)
-{
-    nbody_run(((data *)p)->m);
-}
-
-static void grad(void *p)
-{
-    nbody_run_grad(((data *)p)->m);
-}
+BENCH_CALL(primal, nbody_run)
+BENCH_CALL(grad, nbody_run_grad)
 
 static const float EPS = 1e-3f;
 
@@ -127,20 +120,8 @@ static double difference(void *p)
 }
 
 static const bench_size sizes[] = {{"9 bodies", {9}}, {"256 bodies", {256}}, {"4096 bodies", {4096}}, {0}};
-const bench_case bench_nbody[] = {{"N-body energy",
-                                   NULL,
-                                   "mechanical",
-                                   sizes,
-                                   create,
-                                   {primal, grad, hand_primal, hand_grad_mechanical},
-                                   difference,
-                                   NULL},
-                                  {"N-body energy",
-                                   NULL,
-                                   "symmetry",
-                                   sizes,
-                                   create,
-                                   {primal, grad, hand_primal, hand_grad_symmetric},
-                                   difference,
-                                   NULL},
+const bench_case bench_nbody[] = {BENCH_CASE("N-body energy", NULL, "mechanical", sizes, create, difference, primal,
+                                             grad, hand_primal, hand_grad_mechanical),
+                                  BENCH_CASE("N-body energy", NULL, "symmetry", sizes, create, difference, primal, grad,
+                                             hand_primal, hand_grad_symmetric),
                                   {0}};

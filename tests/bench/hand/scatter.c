@@ -48,15 +48,8 @@ static void *create(const int64_t *size)
     return d;
 }
 
-static void primal(void *p)
-{
-    scatter_run(((data *)p)->m);
-}
-
-static void grad(void *p)
-{
-    scatter_run_grad(((data *)p)->m);
-}
+BENCH_CALL(primal, scatter_run)
+BENCH_CALL(grad, scatter_run_grad)
 
 static void weights(float f, float *w, float *dw)
 {
@@ -137,12 +130,6 @@ static double difference(void *p)
 
 static const bench_size sizes[] = {
     {"9 particles", {9, 64}}, {"4096 particles", {4096, 64}}, {"2000000 particles", {2000000, 1024}}, {0}};
-const bench_case bench_scatter[] = {{"particle-to-grid scatter",
-                                     NULL,
-                                     "private grids",
-                                     sizes,
-                                     create,
-                                     {primal, grad, hand_primal, hand_grad},
-                                     difference,
-                                     NULL},
+const bench_case bench_scatter[] = {BENCH_CASE("particle-to-grid scatter", NULL, "private grids", sizes, create,
+                                               difference, primal, grad, hand_primal, hand_grad),
                                     {0}};

@@ -36,15 +36,8 @@ static void *create(const int64_t *size)
     return d;
 }
 
-static void primal(void *p)
-{
-    stencil_run(((data *)p)->m);
-}
-
-static void grad(void *p)
-{
-    stencil_run_grad(((data *)p)->m);
-}
+BENCH_CALL(primal, stencil_run)
+BENCH_CALL(grad, stencil_run_grad)
 
 static const float C = 0.1f;
 
@@ -137,4 +130,5 @@ static double difference(void *p)
 static const bench_size sizes[] = {
     {"9 cells a side", {9}}, {"24 cells a side", {24}}, {"256 cells a side", {256}}, {0}};
 const bench_case bench_stencil[] = {
-    {"7-point stencil", NULL, "gather", sizes, create, {primal, grad, hand_primal, hand_grad}, difference, NULL}, {0}};
+    BENCH_CASE("7-point stencil", NULL, "gather", sizes, create, difference, primal, grad, hand_primal, hand_grad),
+    {0}};

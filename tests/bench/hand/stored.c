@@ -90,12 +90,6 @@ static void *create(const int64_t *size)
 }
 
 static const bench_size sizes[] = {{"9 rows", {9}}, {"1024 rows", {1024}}, {"131072 rows", {131072}}, {0}};
-const bench_case bench_stored[] = {{"stored: Poisson regression",
-                                    NULL,
-                                    "reads the rates",
-                                    sizes,
-                                    create,
-                                    {primal, grad, hand_primal, hand_grad},
-                                    difference,
-                                    NULL},
+const bench_case bench_stored[] = {BENCH_CASE("stored: Poisson regression", NULL, "reads the rates", sizes, create,
+                                              difference, primal, grad, hand_primal, hand_grad),
                                    {0}};

@@ -47,10 +47,7 @@ static void *create(const int64_t *size)
     return d;
 }
 
-static void primal(void *p)
-{
-    transfer_gather(((data *)p)->m);
-}
+BENCH_CALL(primal, transfer_gather)
 
 static void weights(const float *x, int *base, float *f, float w[3][3])
 {
@@ -181,12 +178,6 @@ static double difference(void *p)
 
 static const bench_size sizes[] = {
     {"9 particles", {9}}, {"4096 particles", {4096}}, {"200000 particles", {200000}}, {0}};
-const bench_case bench_transfer[] = {{"grid to particles, 27 nodes",
-                                      NULL,
-                                      "private grids",
-                                      sizes,
-                                      create,
-                                      {primal, grad, hand_primal, hand_grad},
-                                      difference,
-                                      NULL},
+const bench_case bench_transfer[] = {BENCH_CASE("grid to particles, 27 nodes", NULL, "private grids", sizes, create,
+                                                difference, primal, grad, hand_primal, hand_grad),
                                      {0}};

@@ -37,15 +37,8 @@ static void *create(const int64_t *size)
     return d;
 }
 
-static void primal(void *p)
-{
-    wave_run(((data *)p)->m);
-}
-
-static void grad(void *p)
-{
-    wave_run_grad(((data *)p)->m);
-}
+BENCH_CALL(primal, wave_run)
+BENCH_CALL(grad, wave_run_grad)
 
 static const float C = 0.1f;
 
@@ -139,12 +132,6 @@ static double difference(void *p)
 
 static const bench_size sizes[] = {
     {"9 cells a side", {9, 256}}, {"48 cells a side", {48, 256}}, {"512 cells a side", {512, 256}}, {0}};
-const bench_case bench_wave[] = {{"wave equation, 256 steps",
-                                  NULL,
-                                  "gather",
-                                  sizes,
-                                  create,
-                                  {primal, grad, hand_primal, hand_grad},
-                                  difference,
-                                  NULL},
+const bench_case bench_wave[] = {BENCH_CASE("wave equation, 256 steps", NULL, "gather", sizes, create, difference,
+                                            primal, grad, hand_primal, hand_grad),
                                  {0}};

@@ -37,10 +37,7 @@ static void *create(const int64_t *size)
     return d;
 }
 
-static void primal(void *p)
-{
-    window_blur(((data *)p)->m);
-}
+BENCH_CALL(primal, window_blur)
 
 static void hand_primal(void *p)
 {
@@ -107,4 +104,5 @@ static double difference(void *p)
 static const bench_size sizes[] = {
     {"9 cells a side", {9}}, {"48 cells a side", {48}}, {"1024 cells a side", {1024}}, {0}};
 const bench_case bench_window[] = {
-    {"window of 3 x 3", NULL, "gather", sizes, create, {primal, grad, hand_primal, hand_grad}, difference, NULL}, {0}};
+    BENCH_CASE("window of 3 x 3", NULL, "gather", sizes, create, difference, primal, grad, hand_primal, hand_grad),
+    {0}};

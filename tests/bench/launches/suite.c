@@ -37,10 +37,10 @@ static void print(const bench_row *r)
 int main(int argc, char **argv)
 {
     static const bench_size sizes[] = {{"10 launches", {10}}, {"1000000 launches", {1000000}}, {0}};
-    static const bench_case cases[] = {{"0-D", NULL, NULL, sizes, create, {single}, NULL, NULL},
-                                       {"16 elements", NULL, NULL, sizes, create, {several}, NULL, NULL},
-                                       {"16 elements, arguments", NULL, NULL, sizes, create, {given}, NULL, NULL},
-                                       {"sum of 16 elements", NULL, NULL, sizes, create, {total}, NULL, NULL},
+    static const bench_case cases[] = {BENCH_CASE("0-D", NULL, NULL, sizes, create, NULL, single),
+                                       BENCH_CASE("16 elements", NULL, NULL, sizes, create, NULL, several),
+                                       BENCH_CASE("16 elements, arguments", NULL, NULL, sizes, create, NULL, given),
+                                       BENCH_CASE("sum of 16 elements", NULL, NULL, sizes, create, NULL, total),
                                        {0}};
     const bench_suite suite = {
         .about = "f32",

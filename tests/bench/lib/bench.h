@@ -77,6 +77,13 @@ void *bench_keep(void *object, bench_run *destroy);
         return bench_keep(name##_create(bench_session(), p), destroy_##name); \
     }
 
+/* Defines a side that calls a function of the module, `m` of the file's type data. */
+#define BENCH_CALL(side, function) \
+    static void side(void *p) \
+    { \
+        function(((data *)p)->m); \
+    }
+
 /* Numbers that are the same on every machine: 64 bits, in (0, 1), in [0, 1), normally distributed. */
 uint64_t bench_bits(uint64_t *state);
 double bench_uniform(uint64_t *state);
@@ -105,6 +112,12 @@ typedef struct bench_case {
     double (*difference)(void *);      /* of results, behind one call of each side; NULL: nothing to compare */
     bench_run *prepare;                /* before each turn of a side, and not counted; may be NULL */
 } bench_case;
+
+#define BENCH_CASE(NAME, HOW, HAND, SIZES, CREATE, DIFFERENCE, ...) \
+    { \
+        .name = NAME, .how = HOW, .hand = HAND, .sizes = SIZES, .create = CREATE, .run = {__VA_ARGS__}, \
+        .difference = DIFFERENCE \
+    }
 
 /* One case at one size. */
 typedef struct bench_row {

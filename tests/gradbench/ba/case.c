@@ -70,17 +70,8 @@ static void *create_kernel(const int64_t *n)
     return d;
 }
 
-static void primal_kernel(void *p)
-{
-    const data *d = p;
-    ba_kernel_observe(d->m);
-}
-
-static void grad_kernel(void *p)
-{
-    const data *d = p;
-    ba_kernel_jacobian(d->m);
-}
+BENCH_CALL(primal_kernel, ba_kernel_observe)
+BENCH_CALL(grad_kernel, ba_kernel_jacobian)
 
 static void hand_matrices(void *p)
 {
@@ -123,15 +114,9 @@ static const bench_size sizes[] = {{"n3 m5 p11", {3, 5, 11}},
                                    {"like ba4: n372 m47423 p204472", {372, 47423, 204472}},
                                    {0}};
 const bench_case bench_ba[] = {
-    {"ba", "export func", "as known: matrices", sizes, create, {primal, grad, hand_matrices}, difference, NULL},
-    {"ba", "export func", "rows", sizes, create, {primal, grad, hand_rows}, difference, NULL},
-    {"ba",
-     "kernel",
-     "as known: matrices",
-     sizes,
-     create_kernel,
-     {primal_kernel, grad_kernel, hand_matrices},
-     difference_kernel,
-     NULL},
-    {"ba", "kernel", "rows", sizes, create_kernel, {primal_kernel, grad_kernel, hand_rows}, difference_kernel, NULL},
+    BENCH_CASE("ba", "export func", "as known: matrices", sizes, create, difference, primal, grad, hand_matrices),
+    BENCH_CASE("ba", "export func", "rows", sizes, create, difference, primal, grad, hand_rows),
+    BENCH_CASE("ba", "kernel", "as known: matrices", sizes, create_kernel, difference_kernel, primal_kernel,
+               grad_kernel, hand_matrices),
+    BENCH_CASE("ba", "kernel", "rows", sizes, create_kernel, difference_kernel, primal_kernel, grad_kernel, hand_rows),
     {0}};

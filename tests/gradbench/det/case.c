@@ -40,6 +40,6 @@ static double difference(void *p)
 
 static const bench_size sizes[] = {{"l5", {5}}, {"l7", {7}}, {"l9", {9}}, {0}};
 const bench_case bench_det[] = {
-    {"det", "export func", "as known: cofactors", sizes, create, {primal, grad, hand_cofactors}, difference, NULL},
-    {"det", "export func", "one walk", sizes, create, {primal, grad, hand_walk}, difference, NULL},
+    BENCH_CASE("det", "export func", "as known: cofactors", sizes, create, difference, primal, grad, hand_cofactors),
+    BENCH_CASE("det", "export func", "one walk", sizes, create, difference, primal, grad, hand_walk),
     {0}};

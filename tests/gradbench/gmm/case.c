@@ -90,7 +90,7 @@ static const bench_size sizes[] = {{"n7 d3 K4", {7, 3, 4, 2}},     {"d2 K5", {10
 /* Weights of components that are far from a point are denormal numbers, with which processors take their time. */
 static const char flushed[] = "kernel, denormals flushed";
 const bench_case bench_gmm[] = {
-    {"gmm", "kernel", "as known", sizes, create, {primal, grad, hand_grad}, difference, NULL},
-    {"gmm", flushed, "as known", sizes, create_flushed, {primal, grad, hand_grad_flushed}, difference, NULL},
-    {"gmm", "kernel", "fused", sizes, create, {primal, grad, hand_grad_fused}, difference, NULL},
+    BENCH_CASE("gmm", "kernel", "as known", sizes, create, difference, primal, grad, hand_grad),
+    BENCH_CASE("gmm", flushed, "as known", sizes, create_flushed, difference, primal, grad, hand_grad_flushed),
+    BENCH_CASE("gmm", "kernel", "fused", sizes, create, difference, primal, grad, hand_grad_fused),
     {0}};

@@ -123,4 +123,4 @@ static const bench_size sizes[] = {{"n7 d3 K4", {7, 3, 4, 2}},     {"d2 K5", {10
                                    {"d10 K25", {1000, 10, 25, 0}}, {"d32 K25", {1000, 32, 25, 0}},
                                    {"d64 K50", {1000, 64, 50, 0}}, {0}};
 const bench_case bench_gmm_arrays[] = {
-    {"gmm", "export func", "as known", sizes, create, {primal, grad, hand_grad}, difference, NULL}, {0}};
+    BENCH_CASE("gmm", "export func", "as known", sizes, create, difference, primal, grad, hand_grad), {0}};

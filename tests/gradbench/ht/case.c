@@ -128,6 +128,6 @@ static const bench_size sizes[][3] = {
     [COMPLICATED] = {{"v7 p5", {7, 5, 1, COMPLICATED}}, {"complicated, v544 p1000", {544, 1000, 0, COMPLICATED}}, {0}}};
 static const char how[] = "kernel, forwards";
 const bench_case bench_ht[] = {
-    {"ht", how, "as known", sizes[SIMPLE], create, {primal, grad, hand_jacobian}, difference, NULL},
-    {"ht", how, "as known", sizes[COMPLICATED], create, {primal, grad, hand_jacobian}, difference, NULL},
+    BENCH_CASE("ht", how, "as known", sizes[SIMPLE], create, difference, primal, grad, hand_jacobian),
+    BENCH_CASE("ht", how, "as known", sizes[COMPLICATED], create, difference, primal, grad, hand_jacobian),
     {0}};

@@ -49,4 +49,4 @@ static double difference(void *p)
 static const bench_size sizes[] = {
     {"n50 k4 d3", {50, 4, 3}}, {"n10000 k10 d8", {10000, 10, 8}}, {"n10000 k100 d16", {10000, 100, 16}}, {0}};
 const bench_case bench_kmeans[] = {
-    {"kmeans", "kernel, hvp", "as known: sums", sizes, create, {primal, grad, hand_grad}, difference, NULL}, {0}};
+    BENCH_CASE("kmeans", "kernel, hvp", "as known: sums", sizes, create, difference, primal, grad, hand_grad), {0}};

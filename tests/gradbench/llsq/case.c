@@ -49,6 +49,6 @@ static double difference(void *p)
 
 static const bench_size sizes[] = {{"n9 m5", {9, 5}}, {"n1024 m128", {1024, 128}}, {"n16392 m128", {16392, 128}}, {0}};
 const bench_case bench_llsq[] = {
-    {"llsq", "kernel", "as known", sizes, create, {primal, grad, hand_grad}, difference, NULL},
-    {"llsq", "kernel", "powers kept", sizes, create, {primal, grad, hand_grad_kept}, difference, NULL},
+    BENCH_CASE("llsq", "kernel", "as known", sizes, create, difference, primal, grad, hand_grad),
+    BENCH_CASE("llsq", "kernel", "powers kept", sizes, create, difference, primal, grad, hand_grad_kept),
     {0}};

@@ -39,4 +39,4 @@ static double difference(void *p)
 
 static const bench_size sizes[] = {{"n37", {37}}, {"n10000", {10000}}, {"n1280000", {1280000}}, {0}};
 const bench_case bench_lse[] = {
-    {"lse", "kernel", "as known", sizes, create, {primal, grad, hand_grad}, difference, NULL}, {0}};
+    BENCH_CASE("lse", "kernel", "as known", sizes, create, difference, primal, grad, hand_grad), {0}};

@@ -56,13 +56,7 @@ static double difference(void *p)
 
 static const bench_size sizes[] = {{"l2 c7", {7}}, {"l2 c1024", {1024}}, {"l2 c4096", {4096}}, {0}};
 const bench_case bench_lstm[] = {
-    {"lstm",
-     "export func",
-     "as known: Jacobians forwards",
-     sizes,
-     create,
-     {primal, grad, hand_forward},
-     difference,
-     NULL},
-    {"lstm", "export func", "reverse", sizes, create, {primal, grad, hand_reverse}, difference, NULL},
+    BENCH_CASE("lstm", "export func", "as known: Jacobians forwards", sizes, create, difference, primal, grad,
+               hand_forward),
+    BENCH_CASE("lstm", "export func", "reverse", sizes, create, difference, primal, grad, hand_reverse),
     {0}};

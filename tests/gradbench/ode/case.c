@@ -38,5 +38,5 @@ static double difference(void *p)
 
 static const bench_size sizes[] = {{"n9 s4", {9, 4}}, {"n1000 s100", {1000, 100}}, {"n10000 s100", {10000, 100}}, {0}};
 const bench_case bench_ode[] = {
-    {"ode", "export func", "backwards through the steps", sizes, create, {primal, grad, hand_grad}, difference, NULL},
+    BENCH_CASE("ode", "export func", "backwards through the steps", sizes, create, difference, primal, grad, hand_grad),
     {0}};
