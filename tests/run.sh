@@ -153,7 +153,7 @@ if [ -n "$all" ]; then
         # The sanitizers' build has the former with clang, gcc's the rest: what does not depend on the compiler of tkc, which writes the same bytes whatever that is,
         # or looks at files of the tree alone, or builds tkc anew, or has compilers of its own.
         once=ad/,export/,parallel/,race/,run/no_memory
-        for kind in abi constructs dumps editors embed errors_doc every_code format gallery gather_limits generated gradbench growth huge_inputs ir_ layers lines links lsp malformed planted \
+        for kind in abi benchmarks constructs dumps editors embed errors_doc every_code format gallery gather_limits generated gradbench growth huge_inputs ir_ layers lines links lsp malformed planted \
             python reference sentences; do once=$once,driver/$kind; done
         for kind in gallery sample start cross cmake trade debian docs_site meson_subproject meson_wrap python_; do once=$once,install/$kind; done
         pairs build-clang "pairs of files" clang clang++ --without "$once"
@@ -164,7 +164,7 @@ if [ -n "$all" ]; then
         unit build-asan
         # Without scripts that look at what tkc makes of programs that other cases have, or at files of the tree alone. (passes/ and driver/ir_mangled read IR.)
         once=install/
-        for kind in ir_text abi array_bounds constructs dumps editors embed errors_doc functions gradbench generated growth layers lines links planted python samples sentences shared_loops; do once=$once,driver/$kind; done
+        for kind in ir_text abi array_bounds benchmarks constructs dumps editors embed errors_doc functions gradbench generated growth layers lines links planted python samples sentences shared_loops; do once=$once,driver/$kind; done
         pairs build-asan "pairs of files" clang clang++ --sanitize --short --without "$once"
         command_ "build-asan: the fuzzer's first inputs" sh tests/fuzz/run.sh 0 build-asan
     fi
