@@ -1,22 +1,24 @@
 #!/bin/sh
 # Builds a benchmark with an existing build of tkc, and runs it.
 #   sh tests/bench/run.sh BUILD [BENCHMARK] [--compiler gcc|clang] [OPTION...] [NAME...]
-# BENCHMARK: hand (default), threads, launches, tape, in_place, functions; gradbench. NAME: cases with this in their name
-#   --check        results alone, at tiny sizes          --runs N       instead of the benchmark's own number
-#   --threads N    with so many alone                    --busy N       also beside 1 to N processes that never sleep
-#   --count        instructions, loads and stores of the first sizes (valgrind, which does not have each instruction of
-#                  -march=native: BENCH_FLAGS)
-#   --memory       gradbench: memory of gradients beside arguments and results (glibc)
-#   --tool         gradbench: builds the program that speaks GradBench's protocol, and prints where it is
-#   errors [--points N]    functions: how exact they are, instead of times
-# Variables: CC, the compiler; BENCH_FLAGS instead of -O3 -march=native; BENCH_LINK, flags of the linker; BENCH_OUT, the
+# BENCHMARK: hand (default), threads, launches, tape, in_place, functions or gradbench. NAME: a part of cases' names.
+#   --check          results alone, at tiny sizes
+#   --runs N         instead of the benchmark's own number
+#   --threads N      with N threads alone
+#   --busy N         with 0, 1 ... N processes beside it that never sleep
+#   --count          instructions, loads and stores of the first sizes, by valgrind, which does not have each instruction
+#                    of -march=native: set BENCH_FLAGS
+#   --memory         gradbench: memory of gradients beside arguments and results (glibc)
+#   --tool           gradbench: builds the program that speaks GradBench's protocol, and prints where it is
+#   errors [--points N] [NAME...]      functions: how exact they are, instead of times
+# Variables: CC, a compiler; BENCH_FLAGS instead of -O3 -march=native; BENCH_LINK, flags of the linker; BENCH_OUT, a
 # folder; BENCH_LIBRARY instead of the build's libtkc.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 usage()
 {
-    sed -n 3,13p "$0" >&2
+    sed -n 3,15p "$0" >&2
     exit 2
 }
 [ $# -gt 0 ] && [ -d "$1" ] || usage
@@ -48,7 +50,8 @@ out=${BENCH_OUT:-$build/bench-$(basename "$suite")-$(basename "$cc")}
 tkc=${TKC:-$build/compiler/tkc}
 flags="-std=gnu11 ${BENCH_FLAGS:--O3 -march=native} -fno-math-errno -fno-trapping-math -fopenmp-simd -pthread"
 if $cc --version | grep -q clang && grep -qs avx2 /proc/cpuinfo; then flags="$flags -fveclib=libmvec -mavx2"; fi
-# What a suite's own file may change: its programs, one for each of these types; files; libraries.
+# A benchmark's own suite.sh may change these: a program for each type of real, kernels of other folders, files,
+# libraries.
 reals=f32 program=bench kernels='' sources=$(echo "$suite"/*.c) libraries=''
 [ ! -e "$suite/suite.sh" ] || . "$suite/suite.sh"
 
@@ -71,7 +74,8 @@ modules()
         done <"$list"
     done
     for tk in "$suite"/*.tk "$suite"/*/*.tk $kernels; do
-        [ ! -e "$tk" ] || grep -qs " $(basename "$tk")" "$(dirname "$tk")/modules" || module "$(basename "$tk" .tk)" "$tk"
+        if [ ! -e "$tk" ] || grep -qs " $(basename "$tk")" "$(dirname "$tk")/modules"; then continue; fi
+        module "$(basename "$tk" .tk)" "$tk"
     done
 }
 
@@ -85,10 +89,11 @@ link()
     done
     xargs -P "$(nproc)" -L 1 "$cc" <"$work/compile"
     # shellcheck disable=SC2086
-    "$cc" $flags ${BENCH_LINK-} -o "$work/$program" "$work"/*.o "${BENCH_LIBRARY:-$build/runtime/libtkc.a}" -lm $libraries
+    "$cc" $flags ${BENCH_LINK-} -o "$work/$program" "$work"/*.o "${BENCH_LIBRARY:-$build/runtime/libtkc.a}" \
+        -lm $libraries
 }
 
-# static functions keep their names, and each call is one by its pointer
+# Sides are static functions that are called by pointers, so they keep their names.
 count()
 {
     made=$1
@@ -96,7 +101,8 @@ count()
     echo "| case | side | calls | instructions a call | loads | stores |"
     echo "|---|---|---|---|---|---|"
     "$made" --names "$@" | while read -r name; do
-        valgrind --tool=callgrind --cache-sim=yes --callgrind-out-file="$work/counts" "$made" --once "$name" >"$work/said" 2>&1 || { cat "$work/said" >&2; exit 1; }
+        valgrind --tool=callgrind --cache-sim=yes --callgrind-out-file="$work/counts" "$made" --once "$name" \
+            >"$work/said" 2>&1 || { cat "$work/said" >&2; exit 1; }
         python3 "$here/lib/counts.py" "$work/counts" "$name"
     done
 }

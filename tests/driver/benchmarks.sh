@@ -1,13 +1,18 @@
-# The benchmarks at tiny sizes: each builds without a warning, and the results of its sides agree. driver/gradbench, functions, growth and samples have the others.
+# The benchmarks at tiny sizes: each builds without a warning, and the results of its sides agree.
+# driver/gradbench, functions, growth and samples have the others.
 build=$(dirname "$(dirname "$TKC")")
-echo '#include <omp.h>' | $CC -fopenmp -E - >/dev/null 2>&1 || { echo "$CC has no OpenMP (Debian: libomp-dev)"; exit 77; }
+if ! echo '#include <omp.h>' | $CC -fopenmp -E - >/dev/null 2>&1; then
+    echo "$CC has no OpenMP (Debian: libomp-dev)"
+    exit 77
+fi
 export BENCH_FLAGS="-O1 -Wall -Wextra -Werror" BENCH_LINK="$SANITIZE"
 run()
 {
     want=$1 benchmark=$2
     shift 2
     status=0
-    BENCH_OUT=$PWD/$benchmark sh "$ROOT/tests/bench/run.sh" "$build" "$benchmark" --compiler "$CC" "$@" >out 2>message || status=$?
+    BENCH_OUT=$PWD/$benchmark sh "$ROOT/tests/bench/run.sh" "$build" "$benchmark" --compiler "$CC" "$@" >out 2>message ||
+        status=$?
     test $status = "$want" || { echo "$benchmark $*: status $status"; cat out message; exit 1; }
 }
 for benchmark in hand threads launches tape in_place; do

@@ -1,10 +1,10 @@
-/* Objectives that are one number, which a kernel adds to a field: what tkc has for the benchmark and for the tool. */
+/* Objectives of one number, which a kernel adds to a field: tkc's side, for the benchmark and for the tool. */
 #ifndef OBJECTIVE_H
 #define OBJECTIVE_H
 
 #include "bench.h"
 
-/* `ours` is a module and the number, primal computes it, grad its gradients. */
+/* Defines the type ours, a module and the number; primal, which computes it; and grad, which computes its gradient. */
 #define OBJECTIVE(module, kernel, field) \
     typedef struct ours { \
         module *m; \

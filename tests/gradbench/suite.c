@@ -31,8 +31,8 @@ static int64_t heap(void)
 #endif
 }
 
-/* Beside arguments and results. libtkc's sessions keep the memory of a gradient for the next one, so what is there
- * behind a gradient is the most that it had. */
+/* Beside arguments and results. A session keeps the memory of a gradient for the next one, so after a gradient the heap
+ * has the most that it took. */
 static bool print_memory(const bench_case *c, const bench_size *size)
 {
     void *data = c->create(size->n);
@@ -53,7 +53,7 @@ int main(int argc, char **argv)
         .about = "f64, one thread",
         .head = "| evaluation | size | ours | by hand | primal ms | gradient ms | by hand ms | ours / by hand | "
                 "gradient / primal | difference |\n|---|---|---|---|---|---|---|---|---|---|",
-        .watch = {CLOCK_THREAD_CPUTIME_ID, 9, 0.02}, /* of the only thread that works: other programs count less */
+        .watch = {CLOCK_THREAD_CPUTIME_ID, 9, 0.02}, /* of the only thread: other programs matter less */
         .allowed = 1e-9,
         .threads = 1,
         .cases = cases,

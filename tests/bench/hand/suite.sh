@@ -1,2 +1,2 @@
-flags="$flags -fopenmp" # what is by hand: clang wants libomp-dev
-export KMP_BLOCKTIME="${KMP_BLOCKTIME:-1}" # OpenMP's threads would wait by spinning for 0.2 s, while it is our turn
+flags="$flags -fopenmp" # of the sides by hand; clang needs libomp-dev
+export KMP_BLOCKTIME="${KMP_BLOCKTIME:-1}" # OpenMP's threads would spin for 0.2 s, while the other side runs

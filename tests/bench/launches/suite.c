@@ -1,4 +1,4 @@
-/* What a launch of a tiny kernel costs: forward, without a tape. */
+/* The time of a launch of a tiny kernel: forward, without a tape. */
 #include "bench.h"
 #include "tiny.h"
 

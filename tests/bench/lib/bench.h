@@ -45,28 +45,27 @@ double bench_ratio(const bench_times *t, int side, int to);
 
 /* ---- the data of a case ---- */
 
-/* Of the case's session: one thread, until somebody else changes it. */
+/* Options of the next session: one thread, unless they are changed. */
 extern tk_session_options bench_options;
 tk_session *bench_session(void);
 /* The first failure of the session; NULL: none. */
 const char *bench_failure(void);
-/* Frees the session and all that follows here, and gives bench_options its defaults. */
+/* Frees the session, the memory and the objects of the case. bench_options has its defaults then. */
 void bench_release(void);
 
 /* Zeros, aligned to a cache line. The program ends where there is no memory. */
 void *bench_zeros(int64_t bytes);
 void *bench_floats(int64_t n);
 void *bench_doubles(int64_t n);
-/* The same for what the gradient of one side keeps beside arguments and results; bench_worked has the sums, in bytes.
- */
+/* Zeros for one side's gradient, beside arguments and results; bench_worked has the sums, in bytes. */
 typedef enum bench_keeper { BENCH_OURS, BENCH_HAND } bench_keeper;
 double *bench_work(bench_keeper keeper, int64_t n);
 void *bench_workspace(size_t bytes); /* for ours */
 extern int64_t bench_worked[2];
 
-/* Takes an object that `destroy` destroys; NULL goes through. */
+/* Hands an object over to bench_release, which calls `destroy`. Returns it, also NULL. */
 void *bench_keep(void *object, bench_run *destroy);
-/* Defines new_NAME, which creates the module NAME in the case's session, for the time of the case. NULL: tk_error. */
+/* Defines new_NAME: it creates the module NAME in the case's session, until bench_release. NULL: tk_error says why. */
 #define BENCH_MODULE(name) \
     static void destroy_##name(void *m) \
     { \
@@ -77,14 +76,14 @@ void *bench_keep(void *object, bench_run *destroy);
         return bench_keep(name##_create(bench_session(), p), destroy_##name); \
     }
 
-/* Defines a side that calls a function of the module, `m` of the file's type data. */
+/* Defines a side that calls a function of the module `m` in the file's type data. */
 #define BENCH_CALL(side, function) \
     static void side(void *p) \
     { \
         function(((data *)p)->m); \
     }
 
-/* Numbers that are the same on every machine: 64 bits, in (0, 1), in [0, 1), normally distributed. */
+/* Random numbers, the same on every machine: 64 bits, in (0, 1), in [0, 1), normally distributed. */
 uint64_t bench_bits(uint64_t *state);
 double bench_uniform(uint64_t *state);
 float bench_random(uint64_t *state);
@@ -105,11 +104,11 @@ typedef struct bench_size {
 /* Some work at several sizes. Its sides leave their data ready for the next call. */
 typedef struct bench_case {
     const char *name;
-    const char *how, *hand;  /* how the .tk source is written, and which algorithm stands beside it; may be NULL */
-    const bench_size *sizes; /* the first is tiny, for --check */
-    void *(*create)(const int64_t *n); /* NULL behind a failure, of which tk_error tells */
+    const char *how, *hand;            /* the form of the .tk source, and the algorithm beside it; may be NULL */
+    const bench_size *sizes;           /* the first is tiny, for --check */
+    void *(*create)(const int64_t *n); /* NULL: tk_error says why */
     bench_run *run[BENCH_SIDES];       /* the sides; NULL ends the list */
-    double (*difference)(void *);      /* of results, behind one call of each side; NULL: nothing to compare */
+    double (*difference)(void *);      /* of results, after one call of each side; NULL: nothing to compare */
     bench_run *prepare;                /* before each turn of a side, and not counted; may be NULL */
 } bench_case;
 
@@ -119,7 +118,7 @@ typedef struct bench_case {
         .difference = DIFFERENCE \
     }
 
-/* One case at one size. */
+/* A case at one size. */
 typedef struct bench_row {
     const bench_case *of;
     const bench_size *size;
@@ -138,14 +137,14 @@ typedef struct bench_suite {
     int busy;                                      /* rows with 0 to so many busy processes */
     const bench_case *const *cases;                /* lists that end with a case without a name; at last NULL */
     void (*print)(const bench_row *r);             /* a row */
-    int (*sides)(const bench_row *, bench_side *); /* writes what is timed, and counts it; NULL: the case's sides */
-    const char *memory_head;                       /* the same for --memory, NULL: there is none */
+    int (*sides)(const bench_row *, bench_side *); /* writes the sides, returns their number; NULL: the case's */
+    const char *memory_head;                       /* of --memory; NULL: there is none */
     bool (*memory)(const bench_case *c, const bench_size *size);
 } bench_suite;
 
-/* The table, as the arguments of the program ask for it; a status for main. */
+/* Runs the cases and prints the table, by the arguments of the program. Returns the status of the program. */
 int bench_main(const bench_suite *b, int argc, char **argv);
-/* The text of a case's name, size and algorithms. */
+/* Prints name, size, form and algorithm. */
 void bench_print_name(FILE *to, const bench_case *c, const bench_size *size);
 
 #endif

@@ -1,4 +1,4 @@
-/* What a case works on: its session, memory, numbers of a fixed seed, and the comparison of results. */
+/* The data of a case: session, memory, numbers of a fixed seed, and the comparison of results. */
 #include "bench.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 
 /* ---- objects ---- */
 
-/* A list of what bench_release destroys, the last first. */
+/* A list of objects, the last one first. */
 typedef struct kept {
     struct kept *next;
     void *object;

@@ -14,7 +14,7 @@ enum { MOST_BUSY = 64 };
 typedef enum mode { TABLE, CHECK, ONCE, MEMORY, NAMES } mode;
 
 typedef struct program {
-    bench_suite suite; /* with what the options say */
+    bench_suite suite; /* changed by options */
     mode mode;
     char **words; /* parts of names of cases; NULL ends the list */
     int processors;
@@ -40,7 +40,7 @@ static bool fails(const bench_case *c, const bench_size *size, const char *why)
 
 /* ---- busy processes ---- */
 
-/* Starts or ends processes, so that there are n. */
+/* Starts or ends processes until there are n. */
 static void keep_busy(program *p, int n)
 {
     while (p->busy_now < n) {
@@ -69,7 +69,7 @@ static int sides_of_case(const bench_row *r, bench_side *side)
     return n;
 }
 
-/* Each side once, and a comparison of what they leave. */
+/* Runs each side once, and compares their results. */
 static bool compare(const bench_suite *b, bench_row *r)
 {
     for (int k = 0; k < BENCH_SIDES && r->of->run[k]; k++) {

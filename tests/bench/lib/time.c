@@ -31,7 +31,7 @@ void bench_measure(const bench_watch *w, const bench_side *side, int sides, benc
     t->runs = w->runs;
     for (int r = 0; r < t->runs; r++)
         for (int i = 0; i < sides; i++) {
-            const int k = (r + i) % sides; /* each begins in its turn */
+            const int k = (r + i) % sides; /* each side is the first in its turn */
             t->of[k][r] = take_turn(w, &side[k], repetitions[k]);
         }
 }

@@ -1,5 +1,5 @@
-/* Two threads, or more, against one, with 0, 1 and 2 other processes that compute all the time: kernels that stand in
- * ../hand as well, and the sample smoke. */
+/* Two threads, or more, against one, with 0, 1 and 2 other processes that compute all the time: kernels of ../hand,
+ * and the sample smoke. */
 #include "bench.h"
 #include "smoke.h"
 
@@ -61,7 +61,7 @@ static void run(void *p)
     t->run(t->data);
 }
 
-/* Warms the caches as well, which the other number of threads has left in another way. */
+/* The other number of threads has left the caches in another state: one call warms them. */
 static void prepare(void *p)
 {
     tk_session_set_threads(bench_session(), ((turn *)p)->threads);

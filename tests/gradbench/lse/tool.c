@@ -27,6 +27,5 @@ static json_t *slopes(void *p)
     return tool_list(o->m->x.grad, o->m->params.N);
 }
 
-static const tool_function functions[] = {
-    {"primal", prepare, primal, value}, {"gradient", prepare, grad, slopes}, {0}};
+static const tool_function functions[] = {{"primal", prepare, primal, value}, {"gradient", prepare, grad, slopes}, {0}};
 const tool_module tool_lse = {"lse", functions};
