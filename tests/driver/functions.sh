@@ -21,7 +21,7 @@ for cc in $CC; do # of this build: each has its turn
     for flags in "-O3 -DTK_OWN_MATH=1" "-O3 $native -DTK_OWN_MATH=1" "-O3 $native"; do
         column=3
         if [ "$flags" = "-O3 $native" ]; then column=5; fi
-        CC=$cc FLAGS="$flags $SANITIZE" FUNCTIONS_OUT=$PWD/out sh "$ROOT/tests/bench/functions/run.sh" "$build" errors --points 65536 >errors.txt
+        BENCH_FLAGS="$flags $SANITIZE" BENCH_OUT=$PWD/out sh "$ROOT/tests/bench/run.sh" "$build" functions --compiler "$cc" errors --points 65536 >errors.txt
         compare $column errors.txt || { echo "$cc $flags"; exit 1; }
     done
 done

@@ -1,6 +1,6 @@
 # GradBench's evaluations at tiny sizes: the gradients are those by hand, and what the tool answers is what the formulas say.
 build=$(dirname "$(dirname "$TKC")")
-export GRADBENCH_OUT="$PWD" GRADBENCH_FLAGS="-O1 -Wall -Wextra -Werror" GRADBENCH_LINK="$SANITIZE"
+export BENCH_OUT="$PWD" BENCH_FLAGS="-O1 -Wall -Wextra -Werror" BENCH_LINK="$SANITIZE"
 run()
 {
     want=$1
@@ -16,7 +16,7 @@ done
 status=0
 ./bench --check nonsense >out 2>message || status=$?
 test $status = 1
-grep -q 'no such evaluation' message
+grep -q 'no such case' message
 run 2
 run 2 "$build" --faster
 
@@ -36,7 +36,7 @@ cfn=(4) hand_rows
 calls=1 0
 6 7 6 5
 END
-python3 "$ROOT/tests/gradbench/counts.py" counts ba >said
+python3 "$ROOT/tests/bench/lib/counts.py" counts ba >said
 cat >expected <<'END'
 | ba | hand_rows | 1 | 7 | 6 | 5 |
 | ba | primal | 2 | 100 | 10 | 0 |

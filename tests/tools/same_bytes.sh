@@ -40,6 +40,6 @@ if [ "$1" = --of ]; then
 fi
 
 # Of samples, those that a program is made of: others are parts.
-ls $(for m in samples/*/Makefile; do d=$(dirname "$m"); n=$(sed -n "s/^NAME = //p" "$m"); [ -n "$n" ] && echo "$d/$n.tk" || echo "$d/*.tk"; done) tests/run/*.tk tests/ad/*.tk tests/algorithms/*.tk tests/export/*.tk tests/parallel/*.tk tests/bench/*.tk >"$tmp/programs"
+ls $(for m in samples/*/Makefile; do d=$(dirname "$m"); n=$(sed -n "s/^NAME = //p" "$m"); [ -n "$n" ] && echo "$d/$n.tk" || echo "$d/*.tk"; done) tests/run/*.tk tests/ad/*.tk tests/algorithms/*.tk tests/export/*.tk tests/parallel/*.tk tests/bench/hand/*.tk >"$tmp/programs"
 xargs -P "$(nproc)" -I {} sh tests/tools/same_bytes.sh --of {} "$@" <"$tmp/programs" || exit 1
 echo "$(wc -l <"$tmp/programs") programs, the same bytes from: $*"

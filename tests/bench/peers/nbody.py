@@ -1,4 +1,4 @@
-"""Bodies under their gravity, tests/bench/nbody.tk: the energy of all ordered pairs, by the positions."""
+"""Bodies under their gravity, tests/bench/hand/nbody.tk: the energy of all ordered pairs, by the positions."""
 import numpy as np
 
 from sides import Case, jax_work, kernel_of_tkc, serve, taichi_begin, taichi_work
@@ -46,7 +46,7 @@ def in_taichi(o):
     return taichi_work(energy, {"x": x}, run)
 
 
-CASE = Case(name="nbody", source="tests/bench/nbody.tk", params=("N",), kernel="run", loss="U", parameters=("x",), threads=(1, 2),
+CASE = Case(name="nbody", source="tests/bench/hand/nbody.tk", params=("N",), kernel="run", loss="U", parameters=("x",), threads=(1, 2),
             sizes={"256 bodies": (256,), "4096 bodies": (4096,)}, tiny=(20,), sides={"tkc": in_tkc, "jax": in_jax, "taichi": in_taichi})
 
 if __name__ == "__main__":

@@ -1,51 +1,25 @@
 /* The case ba: cameras around a cloud of points, and the values of the sparse Jacobian, as in hand.h. Ours come by
  * export funcs, which write them where they belong, and by a kernel over all observations, whose fields hold them. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "bench.h"
 #include "ba_kernel.h"
 #include "ours.h"
 
 typedef struct data {
-    ba_input in;
-    ba_output ours, hand;
-    double *cameras, *points, *weights, *features;
-    int *seen;
-    tk_session *s; /* of the kernel; NULL for export funcs */
+    ours o;
+    ba_output hand;
     ba_kernel *m;
 } data;
 
-static int64_t count(const data *d)
-{
-    return (2 * BA_ROW + 1) * (int64_t)d->in.p;
-}
-
-static void destroy(void *p)
-{
-    data *d = p;
-    double *const all[] = {d->cameras,  d->points,      d->weights,     d->features, d->ours.errors,
-                           d->ours.off, d->ours.values, d->hand.errors, d->hand.off, d->hand.values};
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        free(all[i]);
-    free(d->seen);
-    ba_kernel_destroy(d->m);
-    tk_session_destroy(d->s);
-    free(d);
-}
-
-static ba_output outputs(const data *d)
-{
-    return (ba_output){bench_doubles(2 * (int64_t)d->in.p), bench_doubles(d->in.p), bench_doubles(count(d))};
-}
+BENCH_MODULE(ba_kernel)
 
 /* Every camera looks at the origin from a distance of about 5, a little off, and the points lie within 1 of it. */
-static void fill(data *d)
+static void fill(ours *o)
 {
     uint64_t seed = 49;
-    for (int i = 0; i < d->in.n; i++) {
-        double *c = d->cameras + (long)BA_CAMERA * i;
+    for (int i = 0; i < o->in.n; i++) {
+        double *c = o->cameras + (long)BA_CAMERA * i;
         bench_fill(c, 6, bench_uniform, &seed);
         c[5] -= 5.5;
         c[6] = 400.0 + 100.0 * bench_uniform(&seed);
@@ -54,109 +28,67 @@ static void fill(data *d)
         c[9] = 0.1 * bench_normal(&seed);
         c[10] = 0.01 * bench_normal(&seed);
     }
-    memset(d->cameras, 0, 3 * sizeof(double)); /* one that is not rotated */
-    bench_fill(d->points, 3 * (int64_t)d->in.m, bench_uniform, &seed);
-    for (int64_t i = 0; i < d->in.p; i++) {
-        d->seen[2 * i] = (int)(i % d->in.n);
-        d->seen[2 * i + 1] = (int)(bench_uniform(&seed) * d->in.m);
-        d->weights[i] = 0.5 + bench_uniform(&seed);
-        d->features[2 * i] = 100.0 * bench_normal(&seed);
-        d->features[2 * i + 1] = 100.0 * bench_normal(&seed);
+    memset(o->cameras, 0, 3 * sizeof(double)); /* one that is not rotated */
+    bench_fill(o->points, 3 * (int64_t)o->in.m, bench_uniform, &seed);
+    for (int64_t i = 0; i < o->in.p; i++) {
+        o->seen[2 * i] = (int)(i % o->in.n);
+        o->seen[2 * i + 1] = (int)(bench_uniform(&seed) * o->in.m);
+        o->weights[i] = 0.5 + bench_uniform(&seed);
+        o->features[2 * i] = 100.0 * bench_normal(&seed);
+        o->features[2 * i + 1] = 100.0 * bench_normal(&seed);
     }
 }
 
-static data *create_input(const int *n)
+static void *create(const int64_t *n)
 {
-    data *d = calloc(1, sizeof *d);
-    if (!d)
-        return NULL;
-    d->cameras = bench_doubles((int64_t)BA_CAMERA * n[0]);
-    d->points = bench_doubles(3 * (int64_t)n[1]);
-    d->weights = bench_doubles(n[2]);
-    d->features = bench_doubles(2 * (int64_t)n[2]);
-    d->seen = calloc((size_t)n[2], 2 * sizeof(int));
-    d->in = (ba_input){n[0], n[1], n[2], d->cameras, d->points, d->weights, d->features, d->seen};
-    d->ours = outputs(d);
-    d->hand = outputs(d);
-    if (!d->seen) {
-        destroy(d);
-        return NULL;
-    }
-    fill(d);
+    data *d = bench_zeros(sizeof *d);
+    begin(&d->o, n[0], n[1], n[2]);
+    fill(&d->o);
+    d->hand = outputs(n[2]);
     return d;
 }
 
-static void *create(const int *n)
+static void *create_kernel(const int64_t *n)
 {
-    return create_input(n);
-}
-
-static void primal(void *p)
-{
-    data *d = p;
-    ba_errors(&d->in, &d->ours);
-}
-
-static void grad(void *p)
-{
-    data *d = p;
-    ba_jacobian(&d->in, &d->ours);
-}
-
-static void *create_kernel(const int *n)
-{
-    data *d = create_input(n);
-    if (!d)
-        return NULL;
+    data *d = create(n);
+    const ours *o = &d->o;
     ba_kernel_params p = ba_kernel_defaults();
-    p.N = n[0];
-    p.M = n[1];
-    p.P = n[2];
-    d->s = bench_session();
-    d->m = ba_kernel_create(d->s, &p);
-    if (!d->m) {
-        destroy(d);
+    p.N = (int)n[0];
+    p.M = (int)n[1];
+    p.P = (int)n[2];
+    ba_kernel *m = d->m = new_ba_kernel(&p);
+    if (!m)
         return NULL;
-    }
-    memcpy(d->m->cameras.data, d->cameras, BA_CAMERA * (size_t)p.N * sizeof(double));
-    memcpy(d->m->points.data, d->points, 3 * (size_t)p.M * sizeof(double));
-    memcpy(d->m->weights.data, d->weights, (size_t)p.P * sizeof(double));
-    memcpy(d->m->features.data, d->features, 2 * (size_t)p.P * sizeof(double));
+    memcpy(m->cameras.data, o->cameras, BA_CAMERA * (size_t)p.N * sizeof(double));
+    memcpy(m->points.data, o->points, 3 * (size_t)p.M * sizeof(double));
+    memcpy(m->weights.data, o->weights, (size_t)p.P * sizeof(double));
+    memcpy(m->features.data, o->features, 2 * (size_t)p.P * sizeof(double));
     for (int64_t i = 0; i < p.P; i++) {
-        d->m->camera_of.data[i] = d->seen[2 * i];
-        d->m->point_of.data[i] = d->seen[2 * i + 1];
+        m->camera_of.data[i] = o->seen[2 * i];
+        m->point_of.data[i] = o->seen[2 * i + 1];
     }
     return d;
 }
 
-static void primal_kernel(void *p)
-{
-    const data *d = p;
-    ba_kernel_observe(d->m);
-}
-
-static void grad_kernel(void *p)
-{
-    const data *d = p;
-    ba_kernel_jacobian(d->m);
-}
+BENCH_CALL(primal_kernel, ba_kernel_observe)
+BENCH_CALL(grad_kernel, ba_kernel_jacobian)
 
 static void hand_matrices(void *p)
 {
     data *d = p;
-    ba_hand_matrices(&d->in, &d->hand);
+    ba_hand_matrices(&d->o.in, &d->hand);
 }
 
 static void hand_rows(void *p)
 {
     data *d = p;
-    ba_hand_rows(&d->in, &d->hand);
+    ba_hand_rows(&d->o.in, &d->hand);
 }
 
 /* errors, off; the rows of observations, one by one, as cameras differ; those of weights. */
 static double differ(const data *d, const double *errors, const double *off, const double *rows, const double *behind)
 {
-    const int64_t n = d->in.p;
+    const int64_t n = d->o.in.p;
     double top = bench_difference(errors, d->hand.errors, 2 * n);
     top = fmax(top, bench_difference(off, d->hand.off, n));
     for (int64_t i = 0; i < 2 * n; i++)
@@ -167,7 +99,7 @@ static double differ(const data *d, const double *errors, const double *off, con
 static double difference(void *p)
 {
     const data *d = p;
-    return differ(d, d->ours.errors, d->ours.off, d->ours.values, d->ours.values + 2 * BA_ROW * (int64_t)d->in.p);
+    return differ(d, d->o.out.errors, d->o.out.off, d->o.out.values, d->o.out.values + 2 * BA_ROW * (int64_t)d->o.in.p);
 }
 
 static double difference_kernel(void *p)
@@ -177,24 +109,14 @@ static double difference_kernel(void *p)
                   d->m->off_values.data);
 }
 
-#define SIZES \
-    {"n3 m5 p11", {3, 5, 11}}, \
-    { \
-        {"like ba1: n49 m7776 p31843", {49, 7776, 31843}}, \
-        { \
-            "like ba4: n372 m47423 p204472", \
-            { \
-                372, 47423, 204472 \
-            } \
-        } \
-    }
-
-const bench_case bench_ba = {"ba",   "export func", "as known: matrices", SIZES,      create,
-                             primal, grad,          hand_matrices,        difference, destroy};
-const bench_case bench_ba_rows = {"ba",   "export func", "rows",    SIZES,      create,
-                                  primal, grad,          hand_rows, difference, destroy};
-const bench_case bench_ba_kernel = {
-    "ba",        "kernel",      "as known: matrices", SIZES,  create_kernel, primal_kernel,
-    grad_kernel, hand_matrices, difference_kernel,    destroy};
-const bench_case bench_ba_kernel_rows = {
-    "ba", "kernel", "rows", SIZES, create_kernel, primal_kernel, grad_kernel, hand_rows, difference_kernel, destroy};
+static const bench_size sizes[] = {{"n3 m5 p11", {3, 5, 11}},
+                                   {"like ba1: n49 m7776 p31843", {49, 7776, 31843}},
+                                   {"like ba4: n372 m47423 p204472", {372, 47423, 204472}},
+                                   {0}};
+const bench_case bench_ba[] = {
+    BENCH_CASE("ba", "export func", "as known: matrices", sizes, create, difference, primal, grad, hand_matrices),
+    BENCH_CASE("ba", "export func", "rows", sizes, create, difference, primal, grad, hand_rows),
+    BENCH_CASE("ba", "kernel", "as known: matrices", sizes, create_kernel, difference_kernel, primal_kernel,
+               grad_kernel, hand_matrices),
+    BENCH_CASE("ba", "kernel", "rows", sizes, create_kernel, difference_kernel, primal_kernel, grad_kernel, hand_rows),
+    {0}};

@@ -1,29 +1,8 @@
-#include <stdlib.h>
-#include <string.h>
-
-#include "bench.h"
 #include "ours.h"
 #include "tool.h"
 
 /* GradBench shows these entries of a matrix, and the last one. */
 enum { SHOWN = 2 * BA_ROW };
-
-typedef struct data {
-    ba_input in;
-    ba_output out;
-    double *cameras, *points, *weights, *features;
-    int *seen;
-} data;
-
-static void destroy(void *p)
-{
-    data *d = p;
-    double *const all[] = {d->cameras, d->points, d->weights, d->features, d->out.errors, d->out.off, d->out.values};
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        free(all[i]);
-    free(d->seen);
-    free(d);
-}
 
 /* `count` copies of what stands in front. */
 static void repeat(double *numbers, int64_t size, int64_t count)
@@ -34,91 +13,65 @@ static void repeat(double *numbers, int64_t size, int64_t count)
 
 static void *prepare(const json_t *input)
 {
-    data *d = calloc(1, sizeof *d);
-    if (!d)
+    int n, m, p;
+    if (!tool_integer(input, "n", 1, 1 << 20, &n) || !tool_integer(input, "m", 1, 1 << 26, &m) ||
+        !tool_integer(input, "p", 10, 1 << 26, &p))
         return NULL;
-    ba_input *in = &d->in;
-    bool ok = tool_integer(input, "n", 1, 1 << 20, &in->n) && tool_integer(input, "m", 1, 1 << 26, &in->m) &&
-              tool_integer(input, "p", 10, 1 << 26, &in->p);
-    if (ok) {
-        in->cameras = d->cameras = bench_doubles((int64_t)BA_CAMERA * in->n);
-        in->points = d->points = bench_doubles(3 * (int64_t)in->m);
-        in->weights = d->weights = bench_doubles(in->p);
-        in->features = d->features = bench_doubles(2 * (int64_t)in->p);
-        in->seen = d->seen = calloc((size_t)in->p, 2 * sizeof(int));
-        d->out = (ba_output){bench_doubles(2 * (int64_t)in->p), bench_doubles(in->p),
-                             bench_doubles((2 * BA_ROW + 1) * (int64_t)in->p)};
-        ok = d->seen && tool_numbers(input, "cam", BA_CAMERA, d->cameras) && tool_numbers(input, "x", 3, d->points) &&
-             tool_numbers(input, "w", 1, d->weights) && tool_numbers(input, "feat", 2, d->features);
-    }
-    if (!ok) {
-        destroy(d);
+    ours *o = bench_zeros(sizeof *o);
+    begin(o, n, m, p);
+    if (!tool_numbers(input, "cam", BA_CAMERA, o->cameras) || !tool_numbers(input, "x", 3, o->points) ||
+        !tool_numbers(input, "w", 1, o->weights) || !tool_numbers(input, "feat", 2, o->features))
         return NULL;
+    repeat(o->cameras, BA_CAMERA, n);
+    repeat(o->points, 3, m);
+    repeat(o->weights, 1, p);
+    repeat(o->features, 2, p);
+    for (int i = 0; i < p; i++) {
+        o->seen[2 * i] = i % n;
+        o->seen[2 * i + 1] = i % m;
     }
-    repeat(d->cameras, BA_CAMERA, in->n);
-    repeat(d->points, 3, in->m);
-    repeat(d->weights, 1, in->p);
-    repeat(d->features, 2, in->p);
-    for (int i = 0; i < in->p; i++) {
-        d->seen[2 * i] = i % in->n;
-        d->seen[2 * i + 1] = i % in->m;
-    }
-    return d;
-}
-
-static bool objective(void *p)
-{
-    data *d = p;
-    ba_errors(&d->in, &d->out);
-    return true;
-}
-
-static bool jacobian(void *p)
-{
-    data *d = p;
-    ba_jacobian(&d->in, &d->out);
-    return true;
+    return o;
 }
 
 static json_t *errors(void *p)
 {
-    const data *d = p;
-    return json_pack("{s:{s:o, s:i}, s:{s:o, s:i}}", "reproj_error", "elements", tool_list(d->out.errors, 2),
-                     "repeated", d->in.p, "w_err", "element", tool_value(d->out.off[0]), "repeated", d->in.p);
+    const ours *o = p;
+    return json_pack("{s:{s:o, s:i}, s:{s:o, s:i}}", "reproj_error", "elements", tool_list(o->out.errors, 2),
+                     "repeated", o->in.p, "w_err", "element", tool_value(o->out.off[0]), "repeated", o->in.p);
 }
 
 /* Where row r begins. */
-static int row_start(const data *d, int r)
+static int row_start(const ours *o, int r)
 {
-    return r <= 2 * d->in.p ? r * BA_ROW : 2 * d->in.p * BA_ROW + (r - 2 * d->in.p);
+    return r <= 2 * o->in.p ? r * BA_ROW : 2 * o->in.p * BA_ROW + (r - 2 * o->in.p);
 }
 
 /* The column of entry i of the rows of observations. */
-static int column(const data *d, int i)
+static int column(const ours *o, int i)
 {
     const int observation = i / (2 * BA_ROW), in_row = i % BA_ROW;
     if (in_row < BA_CAMERA)
-        return BA_CAMERA * d->seen[2 * observation] + in_row;
+        return BA_CAMERA * o->seen[2 * observation] + in_row;
     if (in_row < BA_CAMERA + 3)
-        return BA_CAMERA * d->in.n + 3 * d->seen[2 * observation + 1] + in_row - BA_CAMERA;
-    return BA_CAMERA * d->in.n + 3 * d->in.m + observation;
+        return BA_CAMERA * o->in.n + 3 * o->seen[2 * observation + 1] + in_row - BA_CAMERA;
+    return BA_CAMERA * o->in.n + 3 * o->in.m + observation;
 }
 
 static json_t *matrix(void *p)
 {
-    const data *d = p;
-    json_t *rows = json_array(), *columns = json_array(), *values = tool_list(d->out.values, SHOWN);
+    const ours *o = p;
+    json_t *rows = json_array(), *columns = json_array(), *values = tool_list(o->out.values, SHOWN);
     for (int i = 0; i < SHOWN; i++) {
-        json_array_append_new(rows, json_integer(row_start(d, i)));
-        json_array_append_new(columns, json_integer(column(d, i)));
+        json_array_append_new(rows, json_integer(row_start(o, i)));
+        json_array_append_new(columns, json_integer(column(o, i)));
     }
-    json_array_append_new(rows, json_integer(row_start(d, 3 * d->in.p)));
-    json_array_append_new(columns, json_integer(BA_CAMERA * d->in.n + 3 * d->in.m + d->in.p - 1));
+    json_array_append_new(rows, json_integer(row_start(o, 3 * o->in.p)));
+    json_array_append_new(columns, json_integer(BA_CAMERA * o->in.n + 3 * o->in.m + o->in.p - 1));
     if (values)
-        json_array_append_new(values, tool_value(d->out.values[(2 * BA_ROW + 1) * (int64_t)d->in.p - 1]));
+        json_array_append_new(values, tool_value(o->out.values[(2 * BA_ROW + 1) * (int64_t)o->in.p - 1]));
     return json_pack("{s:o, s:o, s:o}", "rows", rows, "cols", columns, "vals", values);
 }
 
 static const tool_function functions[] = {
-    {"objective", prepare, objective, errors, destroy}, {"jacobian", prepare, jacobian, matrix, destroy}, {0}};
+    {"objective", prepare, primal, errors}, {"jacobian", prepare, grad, matrix}, {0}};
 const tool_module tool_ba = {"ba", functions};

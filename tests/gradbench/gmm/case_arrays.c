@@ -1,6 +1,5 @@
 /* The case gmm once more, by the export func of gmm_arrays.tk, of which each size has a module. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "bench.h"
@@ -48,17 +47,6 @@ static size_t workspace(int d, int n, int m)
                      : gmm_d64_objective_grad_WORKSPACE(n, m);
 }
 
-static void destroy(void *p)
-{
-    data *d = p;
-    double *const all[] = {d->alpha,   d->mu,     d->q,      d->l,          d->x,       d->work,   d->ours.alpha,
-                           d->ours.mu, d->ours.q, d->ours.l, d->hand.alpha, d->hand.mu, d->hand.q, d->hand.l};
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        free(all[i]);
-    free(d->workspace);
-    free(d);
-}
-
 static double *drawn(int64_t n, double (*draw)(uint64_t *), uint64_t *seed)
 {
     double *p = bench_doubles(n);
@@ -71,11 +59,9 @@ static gmm_output output(int64_t k, int64_t kd, int64_t kl)
     return (gmm_output){0.0, bench_doubles(k), bench_doubles(kd), bench_doubles(kd), bench_doubles(kl)};
 }
 
-static void *create(const int *n)
+static void *create(const int64_t *n)
 {
-    data *d = calloc(1, sizeof *d);
-    if (!d)
-        return NULL;
+    data *d = bench_zeros(sizeof *d);
     for (size_t i = 0; i < sizeof modules / sizeof modules[0]; i++)
         if (modules[i].d == n[1] && modules[i].k == n[2])
             d->m = &modules[i];
@@ -90,7 +76,7 @@ static void *create(const int *n)
     d->ours = output(n[2], kd, kl);
     d->hand = output(n[2], kd, kl);
     d->work = bench_work(BENCH_HAND, gmm_hand_work(&d->in));
-    d->workspace = bench_work(BENCH_OURS, (int64_t)(workspace(n[1], n[0], n[3]) / sizeof(double)) + 1);
+    d->workspace = bench_workspace(workspace(n[1], n[0], n[3]));
     return d;
 }
 
@@ -133,17 +119,8 @@ static double difference(void *p)
     return fmax(top, bench_difference(d->ours.l, d->hand.l, kl));
 }
 
-const bench_case bench_gmm_arrays = {"gmm",
-                                     "export func",
-                                     "as known",
-                                     {"n7 d3 K4", {7, 3, 4, 2}},
-                                     {{"d2 K5", {1000, 2, 5, 0}},
-                                      {"d10 K25", {1000, 10, 25, 0}},
-                                      {"d32 K25", {1000, 32, 25, 0}},
-                                      {"d64 K50", {1000, 64, 50, 0}}},
-                                     create,
-                                     primal,
-                                     grad,
-                                     hand_grad,
-                                     difference,
-                                     destroy};
+static const bench_size sizes[] = {{"n7 d3 K4", {7, 3, 4, 2}},     {"d2 K5", {1000, 2, 5, 0}},
+                                   {"d10 K25", {1000, 10, 25, 0}}, {"d32 K25", {1000, 32, 25, 0}},
+                                   {"d64 K50", {1000, 64, 50, 0}}, {0}};
+const bench_case bench_gmm_arrays[] = {
+    BENCH_CASE("gmm", "export func", "as known", sizes, create, difference, primal, grad, hand_grad), {0}};

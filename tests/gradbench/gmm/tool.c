@@ -1,16 +1,8 @@
-#include <stdlib.h>
-
-#include "bench.h"
 #include "gmm.h"
+#include "objective.h"
 #include "tool.h"
 
-static void destroy(void *p)
-{
-    gmm *m = p;
-    tk_session *s = tk_module_session(&m->tk);
-    gmm_destroy(m);
-    tk_session_destroy(s);
-}
+OBJECTIVE(gmm, objective, loss)
 
 static void *prepare(const json_t *input)
 {
@@ -19,50 +11,29 @@ static void *prepare(const json_t *input)
         !tool_integer(input, "k", 1, 1 << 20, &p.K) || !tool_integer(input, "m", 0, 1 << 20, &p.m) ||
         !tool_numbers(input, "gamma", 1, &p.gamma))
         return NULL;
-    tk_session *s = bench_session();
-    gmm *m = gmm_create(s, &p);
-    if (!m) {
-        tool_refuse("%s", tk_error());
-        tk_session_destroy(s);
-        return NULL;
-    }
+    ours *o = bench_zeros(sizeof *o);
+    gmm *m = o->m = new_gmm(&p);
     const int64_t kd = (int64_t)p.K * p.D, kl = kd * (p.D - 1) / 2;
-    if (tool_numbers(input, "alpha", p.K, m->alpha.data) && tool_numbers(input, "mu", kd, m->mu.data) &&
-        tool_numbers(input, "q", kd, m->q.data) && tool_numbers(input, "l", kl, m->l.data) &&
-        tool_numbers(input, "x", (int64_t)p.N * p.D, m->x.data))
-        return m;
-    destroy(m);
-    return NULL;
-}
-
-static bool objective(void *p)
-{
-    gmm *m = p;
-    m->loss.data[0] = 0.0;
-    return gmm_objective(m) == TK_OK || tool_refuse("%s", gmm_error(m));
-}
-
-static bool jacobian(void *p)
-{
-    gmm *m = p;
-    tk_module_clear_grad(&m->tk);
-    m->loss.grad[0] = 1.0;
-    return gmm_objective_grad(m) == TK_OK || tool_refuse("%s", gmm_error(m));
+    return m && tool_numbers(input, "alpha", p.K, m->alpha.data) && tool_numbers(input, "mu", kd, m->mu.data) &&
+                   tool_numbers(input, "q", kd, m->q.data) && tool_numbers(input, "l", kl, m->l.data) &&
+                   tool_numbers(input, "x", (int64_t)p.N * p.D, m->x.data)
+               ? o
+               : NULL;
 }
 
 static json_t *value(void *p)
 {
-    return tool_value(((gmm *)p)->loss.data[0]);
+    return tool_value(((ours *)p)->value);
 }
 
 static json_t *gradient(void *p)
 {
-    const gmm *m = p;
+    const gmm *m = ((ours *)p)->m;
     const int64_t k = m->params.K, d = m->params.D;
     return json_pack("{s:o, s:o, s:o, s:o}", "alpha", tool_list(m->alpha.grad, k), "mu", tool_rows(m->mu.grad, k, d),
                      "q", tool_rows(m->q.grad, k, d), "l", tool_rows(m->l.grad, k, d * (d - 1) / 2));
 }
 
 static const tool_function functions[] = {
-    {"objective", prepare, objective, value, destroy}, {"jacobian", prepare, jacobian, gradient, destroy}, {0}};
+    {"objective", prepare, primal, value}, {"jacobian", prepare, grad, gradient}, {0}};
 const tool_module tool_gmm = {"gmm", functions};

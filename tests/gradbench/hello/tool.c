@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "bench.h"
 #include "hello.h"
 #include "tool.h"
 
@@ -19,20 +20,18 @@ static void *prepare(const json_t *input)
     return d;
 }
 
-static bool square(void *p)
+static void square(void *p)
 {
     data *d = p;
     hello_square(d->x, &d->y);
-    return true;
 }
 
-static bool twice(void *p)
+static void twice(void *p)
 {
     data *d = p;
     const double one = 1.0;
     d->y = 0.0;
     hello_square_grad(d->x, NULL, &one, &d->y);
-    return true;
 }
 
 static json_t *output(void *p)
@@ -40,6 +39,5 @@ static json_t *output(void *p)
     return tool_value(((data *)p)->y);
 }
 
-static const tool_function functions[] = {
-    {"square", prepare, square, output, free}, {"double", prepare, twice, output, free}, {0}};
+static const tool_function functions[] = {{"square", prepare, square, output}, {"double", prepare, twice, output}, {0}};
 const tool_module tool_hello = {"hello", functions};

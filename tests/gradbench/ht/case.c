@@ -1,34 +1,16 @@
 /* The case ht: a hand of random bones whose vertices hang on up to four of them, and its Jacobian, a forward sweep for
  * each column. */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "bench.h"
-#include "ht.h"
+#include "ours.h"
 #include "hand.h"
 
 typedef struct data {
-    ht *m;
-    tk_session *s;
+    ours o;
     ht_input in;
     ht_output out;
-    double *error, *jacobian, *work;
-    int columns;
+    double *work;
 } data;
-
-static void destroy(void *p)
-{
-    data *d = p;
-    ht_destroy(d->m);
-    tk_session_destroy(d->s);
-    free(d->error);
-    free(d->jacobian);
-    free(d->out.error);
-    free(d->out.jacobian);
-    free(d->work);
-    free(d);
-}
 
 /* A rotation around z and a shift; and what takes it back. */
 static void place_bone(double angle, const double *shift, double (*m)[4], double (*back)[4])
@@ -90,27 +72,18 @@ static void make_points(ht *m, uint64_t *seed)
     }
 }
 
-static data *create_hand(const int *n, bool complicated)
+enum { SIMPLE, COMPLICATED };
+
+static void *create(const int64_t *n)
 {
-    data *d = calloc(1, sizeof *d);
-    if (!d)
-        return NULL;
+    data *d = bench_zeros(sizeof *d);
     ht_params p = ht_defaults();
-    p.VERTICES = n[0];
-    p.POINTS = n[1];
+    p.VERTICES = (int)n[0];
+    p.POINTS = (int)n[1];
     p.MIRRORED = n[2];
-    d->s = bench_session();
-    d->m = ht_create(d->s, &p);
-    d->columns = HT_THETA + (complicated ? 2 : 0);
-    d->error = bench_doubles(3 * (int64_t)p.POINTS);
-    d->out.error = bench_doubles(3 * (int64_t)p.POINTS);
-    d->jacobian = bench_doubles(3 * (int64_t)p.POINTS * d->columns);
-    d->out.jacobian = bench_doubles(3 * (int64_t)p.POINTS * d->columns);
-    if (!d->m) {
-        destroy(d);
+    if (!begin(&d->o, &p, n[3] == COMPLICATED))
         return NULL;
-    }
-    ht *m = d->m;
+    ht *m = d->o.m;
     uint64_t seed = 22;
     make_bones(m, &seed);
     make_vertices(m, &seed);
@@ -120,7 +93,7 @@ static data *create_hand(const int *n, bool complicated)
                        p.POINTS,
                        p.MIRRORED,
                        m->theta.data,
-                       complicated ? m->us.data[0] : NULL,
+                       d->o.complicated ? m->us.data[0] : NULL,
                        m->parent.data,
                        (const double(*)[4][4])m->base_relative.data,
                        (const double(*)[4][4])m->inverse_base.data,
@@ -129,49 +102,9 @@ static data *create_hand(const int *n, bool complicated)
                        (const int(*)[3])m->triangle.data,
                        m->vertex.data,
                        (const double(*)[3])m->point.data};
+    d->out = (ht_output){bench_doubles(3 * n[1]), bench_doubles(3 * n[1] * d->o.columns)};
     d->work = bench_work(BENCH_HAND, ht_hand_work(&d->in));
     return d;
-}
-
-static void *create(const int *n)
-{
-    return create_hand(n, false);
-}
-
-static void *create_complicated(const int *n)
-{
-    return create_hand(n, true);
-}
-
-static void primal(void *p)
-{
-    data *d = p;
-    ht_pose(d->m);
-    (d->in.us ? ht_complicated : ht_simple)(d->m);
-    memcpy(d->error, d->m->error.data, 3 * (size_t)d->in.points * sizeof(double));
-}
-
-static void grad(void *p)
-{
-    data *d = p;
-    ht *m = d->m;
-    const size_t each = 3 * (size_t)d->in.points;
-    double *column = d->jacobian;
-    for (int k = 0; d->in.us && k < 2; k++, column += each) {
-        for (int i = 0; i < d->in.points; i++)
-            m->us.dual[i][k] = 1.0;
-        ht_pose_jvp(m);
-        ht_complicated_jvp(m);
-        memcpy(column, m->error.dual, each * sizeof(double));
-        memset(m->us.dual, 0, 2 * (size_t)d->in.points * sizeof(double));
-    }
-    for (int k = 0; k < HT_THETA; k++, column += each) {
-        m->theta.dual[k] = 1.0;
-        ht_pose_jvp(m);
-        (d->in.us ? ht_complicated_jvp : ht_simple_jvp)(m);
-        memcpy(column, m->error.dual, each * sizeof(double));
-        m->theta.dual[k] = 0.0;
-    }
 }
 
 static void hand_jacobian(void *p)
@@ -184,31 +117,17 @@ static double difference(void *p)
 {
     const data *d = p;
     const int64_t each = 3 * (int64_t)d->in.points;
-    double top = bench_difference(d->error, d->out.error, each);
-    for (int k = 0; k < d->columns; k++)
-        top = fmax(top, bench_difference(d->jacobian + k * each, d->out.jacobian + k * each, each));
+    double top = bench_difference(d->o.m->error.data[0], d->out.error, each);
+    for (int k = 0; k < d->o.columns; k++)
+        top = fmax(top, bench_difference(d->o.jacobian + k * each, d->out.jacobian + k * each, each));
     return top;
 }
 
-#define TINY \
-    { \
-        "v7 p5", \
-        { \
-            7, 5, 1 \
-        } \
-    }
-
-const bench_case bench_ht = {
-    "ht", "kernel, forwards", "as known", TINY,   {{"simple, v544 p544", {544, 544, 0}}}, create, primal,
-    grad, hand_jacobian,      difference, destroy};
-const bench_case bench_ht_complicated = {"ht",
-                                         "kernel, forwards",
-                                         "as known",
-                                         TINY,
-                                         {{"complicated, v544 p1000", {544, 1000, 0}}},
-                                         create_complicated,
-                                         primal,
-                                         grad,
-                                         hand_jacobian,
-                                         difference,
-                                         destroy};
+static const bench_size sizes[][3] = {
+    [SIMPLE] = {{"v7 p5", {7, 5, 1, SIMPLE}}, {"simple, v544 p544", {544, 544, 0, SIMPLE}}, {0}},
+    [COMPLICATED] = {{"v7 p5", {7, 5, 1, COMPLICATED}}, {"complicated, v544 p1000", {544, 1000, 0, COMPLICATED}}, {0}}};
+static const char how[] = "kernel, forwards";
+const bench_case bench_ht[] = {
+    BENCH_CASE("ht", how, "as known", sizes[SIMPLE], create, difference, primal, grad, hand_jacobian),
+    BENCH_CASE("ht", how, "as known", sizes[COMPLICATED], create, difference, primal, grad, hand_jacobian),
+    {0}};

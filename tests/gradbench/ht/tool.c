@@ -1,34 +1,13 @@
-#include <stdlib.h>
-#include <string.h>
-
-#include "bench.h"
-#include "ht.h"
+#include "ours.h"
 #include "tool.h"
-
-enum { THETA = 26 };
-
-typedef struct data {
-    ht *m;
-    tk_session *s;
-    bool complicated;
-    double *jacobian;
-} data;
-
-static void destroy(void *p)
-{
-    data *d = p;
-    ht_destroy(d->m);
-    tk_session_destroy(d->s);
-    free(d->jacobian);
-    free(d);
-}
 
 static bool find_vertices(ht *m, const json_t *data, const json_t *model, bool complicated)
 {
     const int64_t points = m->params.POINTS, triangles = complicated ? tool_length(model, "triangles") : 0;
     const int vertices = m->params.VERTICES;
-    int *all = calloc((size_t)triangles + 1, 3 * sizeof *all), *at = calloc((size_t)points + 1, sizeof *at);
-    bool ok = all && at && triangles >= 0 && tool_integers(data, "correspondences", points, at) &&
+    int *all = bench_zeros(3 * (triangles + 1) * (int64_t)sizeof *all),
+        *at = bench_zeros((points + 1) * (int64_t)sizeof *at);
+    bool ok = triangles >= 0 && tool_integers(data, "correspondences", points, at) &&
               (!complicated || tool_integers(model, "triangles", 3 * triangles, all));
     for (int64_t i = 0; ok && i < points; i++)
         if (at[i] < 0 || at[i] >= (complicated ? triangles : vertices))
@@ -41,8 +20,6 @@ static bool find_vertices(ht *m, const json_t *data, const json_t *model, bool c
         for (int k = 0; k < 3; k++)
             m->triangle.data[i][k] = complicated ? all[3 * at[i] + k] : 0;
     }
-    free(all);
-    free(at);
     return ok;
 }
 
@@ -54,7 +31,6 @@ static bool find_weights(ht *m, const json_t *model)
     const bool ok = tool_numbers(model, "weights", bones * vertices, all);
     for (int64_t i = 0; i < bones * vertices; i++)
         m->weight.data[i % bones * vertices + i / bones] = all[i];
-    free(all);
     return ok;
 }
 
@@ -81,78 +57,40 @@ static void *prepare(const json_t *input)
         return NULL;
     if (!tool_integer(model, "bone_count", 22, 22, &p.BONES))
         return NULL;
-    data *d = calloc(1, sizeof *d);
-    if (!d)
-        return NULL;
-    d->complicated = json_array_size(us) > 0;
     p.VERTICES = (int)vertices;
     p.POINTS = (int)points;
     p.MIRRORED = json_is_true(json_object_get(model, "is_mirrored"));
-    d->s = bench_session();
-    ht *m = d->m = ht_create(d->s, &p);
-    d->jacobian = bench_doubles(3 * points * (THETA + 2));
-    if (m ? tool_numbers(input, "theta", THETA, m->theta.data) && find_bones(m, model) &&
-                tool_numbers(model, "base_positions", 4 * vertices, m->base_position.data[0]) &&
-                find_weights(m, model) && find_vertices(m, values, model, d->complicated) &&
-                tool_numbers(values, "points", 3 * points, m->point.data[0]) &&
-                (!d->complicated || tool_numbers(input, "us", 2 * points, m->us.data[0]))
-          : tool_refuse("%s", tk_error()))
-        return d;
-    destroy(d);
-    return NULL;
-}
-
-static bool objective(void *p)
-{
-    data *d = p;
-    ht_pose(d->m);
-    return (d->complicated ? ht_complicated : ht_simple)(d->m) == TK_OK || tool_refuse("%s", ht_error(d->m));
-}
-
-/* Column by column, as a forward sweep gives it. */
-static bool jacobian(void *p)
-{
-    data *d = p;
-    ht *m = d->m;
-    const int points = m->params.POINTS;
-    double *column = d->jacobian;
-    for (int k = 0; d->complicated && k < 2; k++, column += 3 * points) {
-        for (int i = 0; i < points; i++)
-            m->us.dual[i][k] = 1.0;
-        ht_pose_jvp(m);
-        ht_complicated_jvp(m);
-        memcpy(column, m->error.dual, 3 * (size_t)points * sizeof(double));
-        memset(m->us.dual, 0, 2 * (size_t)points * sizeof(double));
-    }
-    for (int k = 0; k < THETA; k++, column += 3 * points) {
-        m->theta.dual[k] = 1.0;
-        ht_pose_jvp(m);
-        (d->complicated ? ht_complicated_jvp : ht_simple_jvp)(m);
-        memcpy(column, m->error.dual, 3 * (size_t)points * sizeof(double));
-        m->theta.dual[k] = 0.0;
-    }
-    return ht_status(m) == TK_OK || tool_refuse("%s", ht_error(m));
+    const bool complicated = json_array_size(us) > 0;
+    ours *o = bench_zeros(sizeof *o);
+    if (!begin(o, &p, complicated))
+        return NULL;
+    ht *m = o->m;
+    return tool_numbers(input, "theta", THETA, m->theta.data) && find_bones(m, model) &&
+                   tool_numbers(model, "base_positions", 4 * vertices, m->base_position.data[0]) &&
+                   find_weights(m, model) && find_vertices(m, values, model, complicated) &&
+                   tool_numbers(values, "points", 3 * points, m->point.data[0]) &&
+                   (!complicated || tool_numbers(input, "us", 2 * points, m->us.data[0]))
+               ? o
+               : NULL;
 }
 
 static json_t *errors(void *p)
 {
-    const data *d = p;
-    return tool_list(d->m->error.data[0], 3 * (int64_t)d->m->params.POINTS);
+    const ours *o = p;
+    return tool_list(o->m->error.data[0], 3 * (int64_t)o->m->params.POINTS);
 }
 
 /* Row by row. */
 static json_t *rows(void *p)
 {
-    const data *d = p;
-    const int64_t count = 3 * (int64_t)d->m->params.POINTS, columns = THETA + (d->complicated ? 2 : 0);
+    const ours *o = p;
+    const int64_t count = 3 * (int64_t)o->m->params.POINTS, columns = o->columns;
     double *all = bench_doubles(count * columns);
     for (int64_t i = 0; i < count * columns; i++)
-        all[i] = d->jacobian[i % columns * count + i / columns];
-    json_t *list = tool_rows(all, count, columns);
-    free(all);
-    return list;
+        all[i] = o->jacobian[i % columns * count + i / columns];
+    return tool_rows(all, count, columns);
 }
 
 static const tool_function functions[] = {
-    {"objective", prepare, objective, errors, destroy}, {"jacobian", prepare, jacobian, rows, destroy}, {0}};
+    {"objective", prepare, primal, errors}, {"jacobian", prepare, grad, rows}, {0}};
 const tool_module tool_ht = {"ht", functions};

@@ -1,96 +1,54 @@
 /* The case llsq. */
 #include <math.h>
-#include <stdlib.h>
 
-#include "bench.h"
 #include "llsq.h"
+#include "objective.h"
 #include "hand.h"
 
+OBJECTIVE(llsq, misfit, y)
+
 typedef struct data {
-    llsq *m;
-    tk_session *s;
+    ours o;
     int n, k;
-    double *gradient, *powers, y, hand_y;
+    double *gradient, *powers, value;
 } data;
 
-static void destroy(void *p)
+static void *create(const int64_t *n)
 {
-    data *d = p;
-    llsq_destroy(d->m);
-    tk_session_destroy(d->s);
-    free(d->gradient);
-    free(d->powers);
-    free(d);
-}
-
-static void *create(const int *n)
-{
-    data *d = calloc(1, sizeof *d);
-    if (!d)
-        return NULL;
+    data *d = bench_zeros(sizeof *d);
     llsq_params p = llsq_defaults();
-    d->n = p.N = n[0];
-    d->k = p.M = n[1];
-    d->s = bench_session();
-    d->m = llsq_create(d->s, &p);
-    d->gradient = bench_doubles(p.M);
-    d->powers = bench_work(BENCH_HAND, p.M);
-    if (!d->m) {
-        destroy(d);
+    d->n = p.N = (int)n[0];
+    d->k = p.M = (int)n[1];
+    d->o.m = new_llsq(&p);
+    if (!d->o.m)
         return NULL;
-    }
     uint64_t seed = 31337;
-    bench_fill(d->m->x.data, p.M, bench_uniform, &seed);
+    bench_fill(d->o.m->x.data, d->k, bench_uniform, &seed);
+    d->gradient = bench_doubles(d->k);
+    d->powers = bench_work(BENCH_HAND, d->k);
     return d;
-}
-
-static void primal(void *p)
-{
-    data *d = p;
-    d->m->y.data[0] = 0.0;
-    llsq_misfit(d->m);
-    d->y = d->m->y.data[0];
-}
-
-static void grad(void *p)
-{
-    data *d = p;
-    tk_module_clear_grad(&d->m->tk);
-    d->m->y.grad[0] = 1.0;
-    llsq_misfit_grad(d->m);
 }
 
 static void hand_grad(void *p)
 {
     data *d = p;
-    d->hand_y = llsq_hand_grad(d->n, d->k, d->m->x.data, d->gradient);
+    d->value = llsq_hand_grad(d->n, d->k, d->o.m->x.data, d->gradient);
 }
 
 static void hand_grad_kept(void *p)
 {
     data *d = p;
-    d->hand_y = llsq_hand_grad_kept(d->n, d->k, d->m->x.data, d->gradient, d->powers);
+    d->value = llsq_hand_grad_kept(d->n, d->k, d->o.m->x.data, d->gradient, d->powers);
 }
 
 static double difference(void *p)
 {
     const data *d = p;
-    return fmax(bench_difference(&d->y, &d->hand_y, 1), bench_difference(d->m->x.grad, d->gradient, d->k));
+    return fmax(bench_difference(&d->o.value, &d->value, 1), bench_difference(d->o.m->x.grad, d->gradient, d->k));
 }
 
-#define SIZES \
-    {"n9 m5", {9, 5}}, \
-    { \
-        {"n1024 m128", {1024, 128}}, \
-        { \
-            "n16392 m128", \
-            { \
-                16392, 128 \
-            } \
-        } \
-    }
-
-const bench_case bench_llsq = {"llsq", "kernel", "as known", SIZES,      create,
-                               primal, grad,     hand_grad,  difference, destroy};
-const bench_case bench_llsq_kept = {"llsq", "kernel", "powers kept",  SIZES,      create,
-                                    primal, grad,     hand_grad_kept, difference, destroy};
+static const bench_size sizes[] = {{"n9 m5", {9, 5}}, {"n1024 m128", {1024, 128}}, {"n16392 m128", {16392, 128}}, {0}};
+const bench_case bench_llsq[] = {
+    BENCH_CASE("llsq", "kernel", "as known", sizes, create, difference, primal, grad, hand_grad),
+    BENCH_CASE("llsq", "kernel", "powers kept", sizes, create, difference, primal, grad, hand_grad_kept),
+    {0}};

@@ -1,14 +1,8 @@
-#include "bench.h"
 #include "llsq.h"
+#include "objective.h"
 #include "tool.h"
 
-static void destroy(void *p)
-{
-    llsq *m = p;
-    tk_session *s = tk_module_session(&m->tk);
-    llsq_destroy(m);
-    tk_session_destroy(s);
-}
+OBJECTIVE(llsq, misfit, y)
 
 static void *prepare(const json_t *input)
 {
@@ -21,45 +15,21 @@ static void *prepare(const json_t *input)
     p.M = (int)n;
     if (!tool_integer(input, "n", 2, 1 << 30, &p.N))
         return NULL;
-    tk_session *s = bench_session();
-    llsq *m = llsq_create(s, &p);
-    if (!m) {
-        tool_refuse("%s", tk_error());
-        tk_session_destroy(s);
-        return NULL;
-    }
-    if (tool_numbers(input, "x", n, m->x.data))
-        return m;
-    destroy(m);
-    return NULL;
-}
-
-static bool primal(void *p)
-{
-    llsq *m = p;
-    m->y.data[0] = 0.0;
-    return llsq_misfit(m) == TK_OK || tool_refuse("%s", llsq_error(m));
-}
-
-static bool gradient(void *p)
-{
-    llsq *m = p;
-    tk_module_clear_grad(&m->tk);
-    m->y.grad[0] = 1.0;
-    return llsq_misfit_grad(m) == TK_OK || tool_refuse("%s", llsq_error(m));
+    ours *o = bench_zeros(sizeof *o);
+    o->m = new_llsq(&p);
+    return o->m && tool_numbers(input, "x", n, o->m->x.data) ? o : NULL;
 }
 
 static json_t *value(void *p)
 {
-    return tool_value(((llsq *)p)->y.data[0]);
+    return tool_value(((ours *)p)->value);
 }
 
 static json_t *slopes(void *p)
 {
-    const llsq *m = p;
-    return tool_list(m->x.grad, m->params.M);
+    const ours *o = p;
+    return tool_list(o->m->x.grad, o->m->params.M);
 }
 
-static const tool_function functions[] = {
-    {"primal", prepare, primal, value, destroy}, {"gradient", prepare, gradient, slopes, destroy}, {0}};
+static const tool_function functions[] = {{"primal", prepare, primal, value}, {"gradient", prepare, grad, slopes}, {0}};
 const tool_module tool_llsq = {"llsq", functions};

@@ -1,89 +1,42 @@
 /* The case ode: the gradient of the sum of all y. (The last y alone, which GradBench takes, is below the least number.)
  */
 #include <math.h>
-#include <stdlib.h>
 
-#include "bench.h"
-#include "ode.h"
+#include "ours.h"
 #include "hand.h"
 
 typedef struct data {
-    int n, steps;
-    double *x, *seed, *out[6], *y, *gradient, *hand, *work;
-    void *workspace;
+    ours o;
+    double *y, *gradient, *work;
 } data;
 
-static void destroy(void *p)
+static void *create(const int64_t *n)
 {
-    data *d = p;
-    for (int i = 0; i < 6; i++)
-        free(d->out[i]);
-    double *const all[] = {d->x, d->seed, d->y, d->gradient, d->hand, d->work};
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        free(all[i]);
-    free(d->workspace);
-    free(d);
-}
-
-static void *create(const int *n)
-{
-    data *d = calloc(1, sizeof *d);
-    if (!d)
-        return NULL;
+    data *d = bench_zeros(sizeof *d);
     uint64_t seed = 31337;
-    d->n = n[0];
-    d->steps = n[1];
-    d->x = bench_doubles(d->n);
-    d->seed = bench_doubles(d->n);
-    d->y = bench_doubles(d->n);
-    d->gradient = bench_doubles(d->n);
-    d->hand = bench_doubles(d->n);
-    for (int i = 0; i < 6; i++)
-        d->out[i] = bench_doubles(d->n);
-    for (int i = 0; i < d->n; i++)
-        d->seed[i] = 1.0;
-    bench_fill(d->x, d->n, bench_uniform, &seed);
-    d->work = bench_work(BENCH_HAND, ode_hand_work(d->n, d->steps));
-    d->workspace = bench_work(BENCH_OURS, (int64_t)(ode_run_grad_WORKSPACE(d->n, d->steps) / sizeof(double)) + 1);
+    begin(&d->o, (int)n[0], (int)n[1]);
+    for (int i = 0; i < d->o.n; i++)
+        d->o.seed[i] = 1.0;
+    bench_fill(d->o.x, n[0], bench_uniform, &seed);
+    d->y = bench_doubles(n[0]);
+    d->gradient = bench_doubles(n[0]);
+    d->work = bench_work(BENCH_HAND, ode_hand_work(d->o.n, d->o.steps));
     return d;
-}
-
-static void primal(void *p)
-{
-    data *d = p;
-    double *const *o = d->out;
-    ode_run(d->n, d->x, d->steps, o[0], o[1], o[2], o[3], o[4], o[5]);
-}
-
-static void grad(void *p)
-{
-    data *d = p;
-    for (int i = 0; i < d->n; i++)
-        d->gradient[i] = 0.0;
-    ode_run_grad(d->n, d->x, d->steps, NULL, NULL, NULL, NULL, NULL, NULL, d->seed, NULL, NULL, NULL, NULL, NULL,
-                 d->gradient, d->workspace);
 }
 
 static void hand_grad(void *p)
 {
     data *d = p;
-    ode_hand_grad(d->n, d->steps, d->x, d->y, d->seed, d->hand, d->work);
+    ode_hand_grad(d->o.n, d->o.steps, d->o.x, d->y, d->o.seed, d->gradient, d->work);
 }
 
 static double difference(void *p)
 {
     const data *d = p;
-    return fmax(bench_difference(d->out[0], d->y, d->n), bench_difference(d->gradient, d->hand, d->n));
+    return fmax(bench_difference(d->o.out[0], d->y, d->o.n), bench_difference(d->o.gradient, d->gradient, d->o.n));
 }
 
-const bench_case bench_ode = {"ode",
-                              "export func",
-                              "backwards through the steps",
-                              {"n9 s4", {9, 4}},
-                              {{"n1000 s100", {1000, 100}}, {"n10000 s100", {10000, 100}}},
-                              create,
-                              primal,
-                              grad,
-                              hand_grad,
-                              difference,
-                              destroy};
+static const bench_size sizes[] = {{"n9 s4", {9, 4}}, {"n1000 s100", {1000, 100}}, {"n10000 s100", {10000, 100}}, {0}};
+const bench_case bench_ode[] = {
+    BENCH_CASE("ode", "export func", "backwards through the steps", sizes, create, difference, primal, grad, hand_grad),
+    {0}};

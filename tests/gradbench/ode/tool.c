@@ -1,26 +1,5 @@
-#include <stdlib.h>
-
-#include "bench.h"
-#include "ode.h"
+#include "ours.h"
 #include "tool.h"
-
-typedef struct data {
-    int n, steps;
-    double *x, *out[6], *seed, *gradient;
-    void *workspace;
-} data;
-
-static void destroy(void *p)
-{
-    data *d = p;
-    for (int i = 0; i < 6; i++)
-        free(d->out[i]);
-    free(d->x);
-    free(d->seed);
-    free(d->gradient);
-    free(d->workspace);
-    free(d);
-}
 
 static void *prepare(const json_t *input)
 {
@@ -30,54 +9,24 @@ static void *prepare(const json_t *input)
         tool_refuse("no x, or no steps");
         return NULL;
     }
-    data *d = calloc(1, sizeof *d);
-    if (!d)
-        return NULL;
-    d->n = (int)n;
-    d->steps = steps;
-    d->x = bench_doubles(n);
-    d->seed = bench_doubles(n);
-    d->seed[n - 1] = 1.0;
-    d->gradient = bench_doubles(n);
-    for (int i = 0; i < 6; i++)
-        d->out[i] = bench_doubles(n);
-    d->workspace = bench_doubles((int64_t)(ode_run_grad_WORKSPACE(n, steps) / sizeof(double)) + 1);
-    if (tool_numbers(input, "x", n, d->x))
-        return d;
-    destroy(d);
-    return NULL;
-}
-
-static bool primal(void *p)
-{
-    data *d = p;
-    double *const *o = d->out;
-    ode_run(d->n, d->x, d->steps, o[0], o[1], o[2], o[3], o[4], o[5]);
-    return true;
-}
-
-static bool gradient(void *p)
-{
-    data *d = p;
-    for (int i = 0; i < d->n; i++)
-        d->gradient[i] = 0.0;
-    ode_run_grad(d->n, d->x, d->steps, NULL, NULL, NULL, NULL, NULL, NULL, d->seed, NULL, NULL, NULL, NULL, NULL,
-                 d->gradient, d->workspace);
-    return true;
+    ours *o = bench_zeros(sizeof *o);
+    begin(o, (int)n, steps);
+    o->seed[n - 1] = 1.0;
+    return tool_numbers(input, "x", n, o->x) ? o : NULL;
 }
 
 static json_t *values(void *p)
 {
-    const data *d = p;
-    return tool_list(d->out[0], d->n);
+    const ours *o = p;
+    return tool_list(o->out[0], o->n);
 }
 
 static json_t *slopes(void *p)
 {
-    const data *d = p;
-    return tool_list(d->gradient, d->n);
+    const ours *o = p;
+    return tool_list(o->gradient, o->n);
 }
 
 static const tool_function functions[] = {
-    {"primal", prepare, primal, values, destroy}, {"gradient", prepare, gradient, slopes, destroy}, {0}};
+    {"primal", prepare, primal, values}, {"gradient", prepare, grad, slopes}, {0}};
 const tool_module tool_ode = {"ode", functions};

@@ -1,12 +1,12 @@
 /* A tool in the sense of GradBench: reads messages, one JSON object a line, and answers each with one. The evaluations
  * that it knows are the modules of this folder; what it times are tkc's functions. */
+#include "bench.h"
 #include "tool.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 static const tool_module *const modules[] = {&tool_hello, &tool_gmm,    &tool_ba,       &tool_lstm,
                                              &tool_ht,    &tool_kmeans, &tool_lse,      &tool_llsq,
@@ -25,13 +25,6 @@ bool tool_refuse(const char *format, ...)
 
 /* --cpu: what else runs on the machine is not to count. */
 static clockid_t watch = CLOCK_MONOTONIC;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(watch, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static const tool_module *find_module(const json_t *message)
 {
@@ -63,12 +56,14 @@ static json_t *run(const tool_function *f, void *data, const json_t *input)
     json_t *timings = json_array();
     double sum = 0.0;
     for (double runs = 0.0; runs < 1.0 || runs < min_runs || sum < min_seconds; runs++) {
-        const double start = now();
-        if (!f->run(data)) {
+        const double start = bench_now(watch);
+        f->run(data);
+        const double took = bench_now(watch) - start;
+        if (bench_failure()) {
+            tool_refuse("%s", bench_failure());
             json_decref(timings);
             return NULL;
         }
-        const double took = now() - start;
         sum += took;
         json_array_append_new(timings,
                               json_pack("{s:s, s:I}", "name", "evaluate", "nanoseconds", (json_int_t)(1e9 * took)));
@@ -82,8 +77,9 @@ static bool evaluate(const json_t *message, json_t *answer)
     const json_t *input = json_object_get(message, "input");
     void *data = f ? f->prepare(input) : NULL;
     json_t *timings = data ? run(f, data, input) : NULL, *output = timings ? f->output(data) : NULL;
-    if (data)
-        f->destroy(data);
+    if (f && !data && !refusal[0])
+        tool_refuse("%s", tk_error());
+    bench_release();
     if (output)
         json_object_set(answer, "output", output);
     if (output)

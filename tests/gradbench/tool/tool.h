@@ -12,15 +12,39 @@
 typedef struct tool_function {
     const char *name;
     void *(*prepare)(const json_t *input); /* NULL behind tool_refuse */
-    bool (*run)(void *);                   /* what is timed; false behind tool_refuse */
+    void (*run)(void *);                   /* what is timed */
     json_t *(*output)(void *);
-    void (*destroy)(void *); /* also of what was prepared in part */
 } tool_function;
 
 typedef struct tool_module {
     const char *name;
     const tool_function *functions; /* the last one has no name */
 } tool_module;
+
+/* Defines the functions of a module whose outer and inner gradients have two modes each: their names say the mode of
+ * the outer one, then of the inner one, r for reverse and f for forward. */
+#define TOOL_MODES(prepare, run, output) \
+    static void run_rr(void *p) \
+    { \
+        run(p, false, false); \
+    } \
+    static void run_rf(void *p) \
+    { \
+        run(p, false, true); \
+    } \
+    static void run_fr(void *p) \
+    { \
+        run(p, true, false); \
+    } \
+    static void run_ff(void *p) \
+    { \
+        run(p, true, true); \
+    } \
+    static const tool_function functions[] = {{"rr", prepare, run_rr, output}, \
+                                              {"rf", prepare, run_rf, output}, \
+                                              {"fr", prepare, run_fr, output}, \
+                                              {"ff", prepare, run_ff, output}, \
+                                              {0}};
 
 extern const tool_module tool_hello, tool_gmm, tool_ba, tool_lstm, tool_ht, tool_kmeans, tool_lse, tool_llsq, tool_ode,
     tool_det, tool_particle, tool_saddle;

@@ -1,7 +1,7 @@
-/* N-body energy over all ordered pairs. By hand: the mechanical adjoint (what differentiating the loop gives: both ends of each ordered pair receive), and
- * one that uses the symmetry (each pair's two terms are equal, so i receives twice and j nothing). */
+/* N-body energy over all ordered pairs. By hand: the mechanical adjoint (what differentiating the loop gives: both ends
+ * of each ordered pair receive), and one that uses the symmetry (each pair's two terms are equal, so i receives twice
+ * and j nothing). */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "bench.h"
@@ -9,42 +9,25 @@
 
 typedef struct data {
     nbody *m;
-    tk_session *s;
     int64_t n;
-    int threads;
     float (*x)[2], (*x_grad)[2], *copies, U, U_grad;
 } data;
 
-static void destroy(void *p)
-{
-    data *d = p;
-    nbody_destroy(d->m);
-    tk_session_destroy(d->s);
-    free(d->x);
-    free(d->x_grad);
-    free(d->copies);
-    free(d);
-}
+BENCH_MODULE(nbody)
 
-static void *create(int64_t n, int threads)
+static void *create(const int64_t *size)
 {
-    data *d = calloc(1, sizeof *d);
-    if (!d)
-        return NULL;
-    d->n = n;
-    d->threads = threads;
-    d->s = bench_session(threads);
+    data *d = bench_zeros(sizeof *d);
+    const int64_t n = d->n = size[0];
     nbody_params p = nbody_defaults();
     p.N = n;
-    d->m = nbody_create(d->s, &p);
-    d->x = calloc((size_t)n, sizeof *d->x);
-    d->x_grad = calloc((size_t)n, sizeof *d->x_grad);
-    d->copies = calloc((size_t)(n * threads), 2 * sizeof *d->copies);
-    if (!d->m || !d->x || !d->x_grad || !d->copies) {
-        destroy(d);
+    d->m = new_nbody(&p);
+    if (!d->m)
         return NULL;
-    }
-    uint32_t seed = 1;
+    d->x = bench_floats(2 * n);
+    d->x_grad = bench_floats(2 * n);
+    d->copies = bench_floats(2 * n * bench_options.threads);
+    uint64_t seed = 1;
     for (int64_t i = 0; i < n; i++)
         for (int k = 0; k < 2; k++)
             d->x[i][k] = d->m->x.data[i][k] = bench_random(&seed);
@@ -52,15 +35,8 @@ static void *create(int64_t n, int threads)
     return d;
 }
 
-static void primal(void *p)
-{
-    nbody_run(((data *)p)->m);
-}
-
-static void grad(void *p)
-{
-    nbody_run_grad(((data *)p)->m);
-}
+BENCH_CALL(primal, nbody_run)
+BENCH_CALL(grad, nbody_run_grad)
 
 static const float EPS = 1e-3f;
 
@@ -70,7 +46,7 @@ static void hand_primal(void *p)
     const int64_t n = d->n;
     const float(*restrict x)[2] = (const float(*)[2])d->x;
     float U = 0.0f;
-#pragma omp parallel for num_threads(d->threads) reduction(+ : U)
+#pragma omp parallel for num_threads(bench_options.threads) reduction(+ : U)
     for (int64_t i = 0; i < n; i++) {
         float u = 0.0f;
 #pragma omp simd reduction(+ : u)
@@ -89,7 +65,7 @@ static void hand_grad_mechanical(void *p)
     const int64_t n = d->n;
     const float(*restrict x)[2] = (const float(*)[2])d->x;
     const float g = d->U_grad;
-    const int threads = d->threads;
+    const int threads = bench_options.threads;
 #pragma omp parallel for num_threads(threads) schedule(static, 1)
     for (int t = 0; t < threads; t++) {
         float(*restrict mine)[2] = (float(*)[2])(void *)(d->copies + 2 * n * t);
@@ -122,7 +98,7 @@ static void hand_grad_symmetric(void *p)
     const int64_t n = d->n;
     const float(*restrict x)[2] = (const float(*)[2])d->x;
     const float g = 2.0f * d->U_grad;
-#pragma omp parallel for num_threads(d->threads)
+#pragma omp parallel for num_threads(bench_options.threads)
     for (int64_t i = 0; i < n; i++) {
         float gx = 0.0f, gy = 0.0f;
 #pragma omp simd reduction(+ : gx, gy)
@@ -143,7 +119,9 @@ static double difference(void *p)
     return bench_difference(&d->m->x.grad[0][0], &d->x_grad[0][0], 2 * d->n);
 }
 
-const bench_case bench_nbody = {"N-body energy", "mechanical", {256, 4096}, "bodies", create, primal, grad, hand_primal, hand_grad_mechanical,
-                                difference, destroy};
-const bench_case bench_nbody_symmetric = {"N-body energy", "symmetry", {256, 4096}, "bodies", create, primal, grad, hand_primal,
-                                          hand_grad_symmetric, difference, destroy};
+static const bench_size sizes[] = {{"9 bodies", {9}}, {"256 bodies", {256}}, {"4096 bodies", {4096}}, {0}};
+const bench_case bench_nbody[] = {BENCH_CASE("N-body energy", NULL, "mechanical", sizes, create, difference, primal,
+                                             grad, hand_primal, hand_grad_mechanical),
+                                  BENCH_CASE("N-body energy", NULL, "symmetry", sizes, create, difference, primal, grad,
+                                             hand_primal, hand_grad_symmetric),
+                                  {0}};

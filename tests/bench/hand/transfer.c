@@ -1,6 +1,5 @@
-/* Grid to particles, 27 nodes each. By hand: the adjoint adds to the nodes in one loop over particles, with a grid of its
- * own for each thread. */
-#include <stdlib.h>
+/* Grid to particles, 27 nodes each. By hand: the adjoint adds to the nodes in one loop over particles, with a grid of
+ * its own for each thread. */
 #include <string.h>
 
 #include "bench.h"
@@ -8,54 +7,32 @@
 
 typedef struct data {
     transfer *m;
-    tk_session *s;
     int64_t n, side, nodes;
-    int threads;
     float (*v)[3], (*C)[3][3], (*v_seed)[3], (*C_seed)[3][3], (*v_grad)[3], (*C_grad)[3][3], (*x_grad)[3], (*grids)[3];
 } data;
 
-static void destroy(void *p)
-{
-    data *d = p;
-    transfer_destroy(d->m);
-    tk_session_destroy(d->s);
-    free(d->v);
-    free(d->C);
-    free(d->v_seed);
-    free(d->C_seed);
-    free(d->v_grad);
-    free(d->C_grad);
-    free(d->x_grad);
-    free(d->grids);
-    free(d);
-}
+BENCH_MODULE(transfer)
 
-static void *create(int64_t n, int threads)
+static void *create(const int64_t *size)
 {
-    data *d = calloc(1, sizeof *d);
-    if (!d)
-        return NULL;
-    d->n = n;
-    d->threads = threads;
-    d->s = bench_session(threads);
+    data *d = bench_zeros(sizeof *d);
+    const int64_t n = d->n = size[0];
     transfer_params p = transfer_defaults();
     p.N = n;
     d->side = p.G;
     d->nodes = d->side * d->side * d->side;
-    d->m = transfer_create(d->s, &p);
-    d->v = (void *)bench_floats(3 * n);
-    d->C = (void *)bench_floats(9 * n);
-    d->v_seed = (void *)bench_floats(3 * n);
-    d->C_seed = (void *)bench_floats(9 * n);
-    d->v_grad = (void *)bench_floats(3 * n);
-    d->C_grad = (void *)bench_floats(9 * n);
-    d->x_grad = (void *)bench_floats(3 * n);
-    d->grids = (void *)bench_floats(3 * d->nodes * threads);
-    if (!d->m || !d->v || !d->C || !d->v_seed || !d->C_seed || !d->v_grad || !d->C_grad || !d->x_grad || !d->grids) {
-        destroy(d);
+    d->m = new_transfer(&p);
+    if (!d->m)
         return NULL;
-    }
-    uint32_t seed = 1;
+    d->v = bench_floats(3 * n);
+    d->C = bench_floats(9 * n);
+    d->v_seed = bench_floats(3 * n);
+    d->C_seed = bench_floats(9 * n);
+    d->v_grad = bench_floats(3 * n);
+    d->C_grad = bench_floats(9 * n);
+    d->x_grad = bench_floats(3 * n);
+    d->grids = bench_floats(3 * d->nodes * bench_options.threads);
+    uint64_t seed = 1;
     for (int64_t i = 0; i < n; i++) /* cell after cell */
         for (int k = 0; k < 3; k++) {
             const int64_t at = i * 27000 / n, cell[] = {at / 900, at / 30 % 30, at % 30};
@@ -70,10 +47,7 @@ static void *create(int64_t n, int threads)
     return d;
 }
 
-static void primal(void *p)
-{
-    transfer_gather(((data *)p)->m);
-}
+BENCH_CALL(primal, transfer_gather)
 
 static void weights(const float *x, int *base, float *f, float w[3][3])
 {
@@ -92,7 +66,7 @@ static void hand_primal(void *p)
     const int64_t side = d->side;
     const float(*restrict grid)[3] = (const float(*)[3])d->m->grid.data;
     const float(*restrict x)[3] = (const float(*)[3])d->m->x.data;
-#pragma omp parallel for num_threads(d->threads)
+#pragma omp parallel for num_threads(bench_options.threads)
     for (int64_t q = 0; q < d->n; q++) {
         int base[3];
         float f[3], w[3][3], v[3] = {0}, C[3][3] = {{0}};
@@ -176,7 +150,7 @@ static void pull_back(const data *d, int64_t q, float (*restrict grid_grad)[3])
 static void hand_grad(void *p)
 {
     const data *d = p;
-    const int threads = d->threads;
+    const int threads = bench_options.threads;
     memcpy(d->v_grad, d->v_seed, (size_t)d->n * sizeof *d->v_seed);
     memcpy(d->C_grad, d->C_seed, (size_t)d->n * sizeof *d->C_seed);
 #pragma omp parallel for num_threads(threads) schedule(static, 1)
@@ -202,4 +176,8 @@ static double difference(void *p)
     return a > b ? a : b;
 }
 
-const bench_case bench_transfer = {"grid to particles, 27 nodes", "private grids", {4096, 200000}, "particles", create, primal, grad, hand_primal, hand_grad, difference, destroy};
+static const bench_size sizes[] = {
+    {"9 particles", {9}}, {"4096 particles", {4096}}, {"200000 particles", {200000}}, {0}};
+const bench_case bench_transfer[] = {BENCH_CASE("grid to particles, 27 nodes", NULL, "private grids", sizes, create,
+                                                difference, primal, grad, hand_primal, hand_grad),
+                                     {0}};

@@ -1,6 +1,5 @@
-/* 7-point stencil. By hand: the adjoint as a gather (each element of x.grad collects from its neighbours), boundary cells with tests,
- * and y.grad is cleared behind it. */
-#include <stdlib.h>
+/* 7-point stencil. By hand: the adjoint as a gather (each element of x.grad collects from its neighbours), boundary
+ * cells with tests, and y.grad is cleared behind it. */
 #include <string.h>
 
 #include "bench.h"
@@ -8,45 +7,27 @@
 
 typedef struct data {
     stencil *m;
-    tk_session *s;
     int64_t n;
-    int threads;
     float *x, *y, *x_grad, *y_grad;
 } data;
 
-static void destroy(void *p)
-{
-    data *d = p;
-    stencil_destroy(d->m);
-    tk_session_destroy(d->s);
-    free(d->x);
-    free(d->y);
-    free(d->x_grad);
-    free(d->y_grad);
-    free(d);
-}
+BENCH_MODULE(stencil)
 
-static void *create(int64_t n, int threads)
+static void *create(const int64_t *size)
 {
-    data *d = calloc(1, sizeof *d);
-    if (!d)
-        return NULL;
-    d->n = n;
-    d->threads = threads;
-    d->s = bench_session(threads);
+    data *d = bench_zeros(sizeof *d);
+    const int64_t n = d->n = size[0];
     stencil_params p = stencil_defaults();
     p.N = n;
-    d->m = stencil_create(d->s, &p);
+    d->m = new_stencil(&p);
+    if (!d->m)
+        return NULL;
     const int64_t cells = n * n * n;
     d->x = bench_floats(cells);
     d->y = bench_floats(cells);
     d->x_grad = bench_floats(cells);
     d->y_grad = bench_floats(cells);
-    if (!d->m || !d->x || !d->y || !d->x_grad || !d->y_grad) {
-        destroy(d);
-        return NULL;
-    }
-    uint32_t seed = 1;
+    uint64_t seed = 1;
     for (int64_t i = 0; i < cells; i++) {
         d->x[i] = d->m->x.data[i] = bench_random(&seed);
         d->y_grad[i] = d->m->y.grad[i] = bench_random(&seed);
@@ -55,15 +36,8 @@ static void *create(int64_t n, int threads)
     return d;
 }
 
-static void primal(void *p)
-{
-    stencil_run(((data *)p)->m);
-}
-
-static void grad(void *p)
-{
-    stencil_run_grad(((data *)p)->m);
-}
+BENCH_CALL(primal, stencil_run)
+BENCH_CALL(grad, stencil_run_grad)
 
 static const float C = 0.1f;
 
@@ -73,7 +47,7 @@ static void hand_primal(void *p)
     const int64_t n = d->n, s = n, t = n * n;
     const float *restrict x = d->x;
     float *restrict y = d->y;
-#pragma omp parallel for num_threads(d->threads)
+#pragma omp parallel for num_threads(bench_options.threads)
     for (int64_t i = 1; i < n - 1; i++)
         for (int64_t j = 1; j < n - 1; j++)
 #pragma omp simd
@@ -91,8 +65,9 @@ static inline float term(const float *g, int64_t n, int64_t i, int64_t j, int64_
 
 static float collect(const float *g, int64_t n, int64_t i, int64_t j, int64_t k)
 {
-    return term(g, n, i, j, k) * (1.0f - 6.0f * C) + C * (term(g, n, i - 1, j, k) + term(g, n, i + 1, j, k) + term(g, n, i, j - 1, k) +
-                                                          term(g, n, i, j + 1, k) + term(g, n, i, j, k - 1) + term(g, n, i, j, k + 1));
+    return term(g, n, i, j, k) * (1.0f - 6.0f * C) +
+           C * (term(g, n, i - 1, j, k) + term(g, n, i + 1, j, k) + term(g, n, i, j - 1, k) + term(g, n, i, j + 1, k) +
+                term(g, n, i, j, k - 1) + term(g, n, i, j, k + 1));
 }
 
 static void gather_plane(const data *d, int64_t i)
@@ -108,7 +83,8 @@ static void gather_plane(const data *d, int64_t i)
 #pragma omp simd
         for (int64_t k = from; k < to; k++) {
             const int64_t c = i * t + j * s + k;
-            x_grad[c] += g[c] * (1.0f - 6.0f * C) + C * (g[c - t] + g[c + t] + g[c - s] + g[c + s] + g[c - 1] + g[c + 1]);
+            x_grad[c] += g[c] * (1.0f - 6.0f * C) +
+                         C * (g[c - t] + g[c + t] + g[c - s] + g[c + s] + g[c - 1] + g[c + 1]);
         }
         for (int64_t k = to; k < n; k++)
             x_grad[i * t + j * s + k] += collect(g, n, i, j, k);
@@ -129,8 +105,8 @@ static void clear_plane(const data *d, int64_t i)
 static void hand_grad(void *p)
 {
     const data *d = p;
-    const int64_t n = d->n, threads = d->threads;
-#pragma omp parallel for num_threads(d->threads) schedule(static, 1)
+    const int64_t n = d->n, threads = bench_options.threads;
+#pragma omp parallel for num_threads(bench_options.threads) schedule(static, 1)
     for (int64_t k = 0; k < threads; k++) {
         const int64_t from = n * k / threads, to = n * (k + 1) / threads;
         for (int64_t i = from; i < to; i++) {
@@ -151,5 +127,8 @@ static double difference(void *p)
     return bench_difference(d->m->x.grad, d->x_grad, d->n * d->n * d->n);
 }
 
-const bench_case bench_stencil = {"7-point stencil", "gather", {24, 256}, "cells a side", create, primal, grad, hand_primal, hand_grad,
-                                  difference, destroy};
+static const bench_size sizes[] = {
+    {"9 cells a side", {9}}, {"24 cells a side", {24}}, {"256 cells a side", {256}}, {0}};
+const bench_case bench_stencil[] = {
+    BENCH_CASE("7-point stencil", NULL, "gather", sizes, create, difference, primal, grad, hand_primal, hand_grad),
+    {0}};

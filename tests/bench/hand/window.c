@@ -1,6 +1,5 @@
-/* A window of 3 x 3 cells. By hand: the window written out, the adjoint as a gather over a frame of cells whose gradient
- * is zero, and nine sums. */
-#include <stdlib.h>
+/* A window of 3 x 3 cells. By hand: the window written out, the adjoint as a gather over a frame of cells whose
+ * gradient is zero, and nine sums. */
 #include <string.h>
 
 #include "bench.h"
@@ -8,42 +7,25 @@
 
 typedef struct data {
     window *m;
-    tk_session *s;
     int64_t n;
-    int threads;
     float *b, *u_grad, *b_grad, w_grad[9];
 } data;
 
-static void destroy(void *p)
-{
-    data *d = p;
-    window_destroy(d->m);
-    tk_session_destroy(d->s);
-    free(d->b);
-    free(d->u_grad);
-    free(d->b_grad);
-    free(d);
-}
+BENCH_MODULE(window)
 
-static void *create(int64_t n, int threads)
+static void *create(const int64_t *size)
 {
-    data *d = calloc(1, sizeof *d);
-    if (!d)
-        return NULL;
-    d->n = n;
-    d->threads = threads;
-    d->s = bench_session(threads);
+    data *d = bench_zeros(sizeof *d);
+    const int64_t n = d->n = size[0];
     window_params p = window_defaults();
     p.N = n;
-    d->m = window_create(d->s, &p);
+    d->m = new_window(&p);
+    if (!d->m)
+        return NULL;
     d->b = bench_floats(n * n);
     d->u_grad = bench_floats(n * n);
     d->b_grad = bench_floats(n * n);
-    if (!d->m || !d->b || !d->u_grad || !d->b_grad) {
-        destroy(d);
-        return NULL;
-    }
-    uint32_t seed = 1;
+    uint64_t seed = 1;
     for (int k = 0; k < 9; k++)
         d->m->weight.data[k] = bench_random(&seed);
     for (int64_t k = 0; k < n * n; k++) {
@@ -55,10 +37,7 @@ static void *create(int64_t n, int threads)
     return d;
 }
 
-static void primal(void *p)
-{
-    window_blur(((data *)p)->m);
-}
+BENCH_CALL(primal, window_blur)
 
 static void hand_primal(void *p)
 {
@@ -66,7 +45,7 @@ static void hand_primal(void *p)
     const int64_t n = d->n;
     const float *restrict u = d->m->u.data, *restrict w = d->m->weight.data;
     float *restrict b = d->b;
-#pragma omp parallel for num_threads(d->threads)
+#pragma omp parallel for num_threads(bench_options.threads)
     for (int64_t i = 1; i < n - 1; i++)
 #pragma omp simd
         for (int64_t j = 1; j < n - 1; j++) {
@@ -93,7 +72,7 @@ static void hand_grad(void *p)
     float *restrict u_grad = d->u_grad;
     float s[9] = {0};
     memcpy(d->m->b.grad, d->b_grad, (size_t)(n * n) * sizeof(float));
-#pragma omp parallel for num_threads(d->threads) reduction(+ : s)
+#pragma omp parallel for num_threads(bench_options.threads) reduction(+ : s)
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < n; j++) {
             float sum = 0.0F;
@@ -122,4 +101,8 @@ static double difference(void *p)
     return a > b ? a : b;
 }
 
-const bench_case bench_window = {"window of 3 x 3", "gather", {48, 1024}, "cells a side", create, primal, grad, hand_primal, hand_grad, difference, destroy};
+static const bench_size sizes[] = {
+    {"9 cells a side", {9}}, {"48 cells a side", {48}}, {"1024 cells a side", {1024}}, {0}};
+const bench_case bench_window[] = {
+    BENCH_CASE("window of 3 x 3", NULL, "gather", sizes, create, difference, primal, grad, hand_primal, hand_grad),
+    {0}};

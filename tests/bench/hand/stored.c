@@ -1,6 +1,5 @@
 /* A value that the launch stored and its adjoint reads: by hand in one loop that reads the rates, too. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "bench.h"
@@ -10,20 +9,11 @@ enum { D = 32 };
 
 typedef struct data {
     stored *m;
-    tk_session *s;
     int64_t n;
-    int threads;
     float *rate, w_grad[D], loss;
 } data;
 
-static void destroy(void *p)
-{
-    data *d = p;
-    stored_destroy(d->m);
-    tk_session_destroy(d->s);
-    free(d->rate);
-    free(d);
-}
+BENCH_MODULE(stored)
 
 static void primal(void *p)
 {
@@ -37,7 +27,7 @@ static void hand_primal(void *p)
     data *d = p;
     const float *x = d->m->X.data, *w = d->m->w.data;
     float loss = 0.0F;
-#pragma omp parallel for num_threads(d->threads) reduction(+ : loss)
+#pragma omp parallel for num_threads(bench_options.threads) reduction(+ : loss)
     for (int64_t i = 0; i < d->n; i++) {
         float s = 0.0F;
 #pragma omp simd reduction(+ : s)
@@ -63,7 +53,7 @@ static void hand_grad(void *p)
     data *d = p;
     const float *restrict x = d->m->X.data, *restrict rate = d->rate, *restrict y = d->m->y.data;
     float sum[D] = {0};
-#pragma omp parallel for num_threads(d->threads) reduction(+ : sum)
+#pragma omp parallel for num_threads(bench_options.threads) reduction(+ : sum)
     for (int64_t i = 0; i < d->n; i++) {
         const float g = 2.0F * (rate[i] - y[i]) * rate[i];
 #pragma omp simd
@@ -79,32 +69,27 @@ static double difference(void *p)
     return bench_difference(d->m->w.grad, d->w_grad, D);
 }
 
-static void *create(int64_t n, int threads)
+static void *create(const int64_t *size)
 {
-    data *d = calloc(1, sizeof *d);
-    if (!d)
-        return NULL;
-    d->n = n;
-    d->threads = threads;
-    d->s = bench_session(threads);
+    data *d = bench_zeros(sizeof *d);
+    const int64_t n = d->n = size[0];
     d->rate = bench_floats(n);
     stored_params p = stored_defaults();
     p.N = (int32_t)n;
-    d->m = stored_create(d->s, &p);
-    if (!d->rate || !d->m) {
-        destroy(d);
+    d->m = new_stored(&p);
+    if (!d->m)
         return NULL;
-    }
-    uint32_t seed = 1;
+    uint64_t seed = 1;
     for (int64_t k = 0; k < n * D; k++)
         d->m->X.data[k] = bench_random(&seed) - 0.5F;
     for (int64_t i = 0; i < n; i++)
         d->m->y.data[i] = 2.0F * bench_random(&seed);
     for (int k = 0; k < D; k++)
         d->m->w.data[k] = bench_random(&seed) - 0.5F;
-    primal(d);
-    hand_primal(d);
     return d;
 }
 
-const bench_case bench_stored = {"stored: Poisson regression", "reads the rates", {1024, 131072}, "rows", create, primal, grad, hand_primal, hand_grad, difference, destroy};
+static const bench_size sizes[] = {{"9 rows", {9}}, {"1024 rows", {1024}}, {"131072 rows", {131072}}, {0}};
+const bench_case bench_stored[] = {BENCH_CASE("stored: Poisson regression", NULL, "reads the rates", sizes, create,
+                                              difference, primal, grad, hand_primal, hand_grad),
+                                   {0}};

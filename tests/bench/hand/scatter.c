@@ -1,5 +1,5 @@
-/* Particle-to-grid transfer with 3 x 3 weights. By hand: the primal scatters into private grids that are then summed; the adjoint of a scatter is a gather. */
-#include <stdlib.h>
+/* Particle-to-grid transfer with 3 x 3 weights. By hand: the primal scatters into private grids that are then summed;
+ * the adjoint of a scatter is a gather. */
 #include <string.h>
 
 #include "bench.h"
@@ -7,77 +7,49 @@
 
 typedef struct data {
     scatter *m;
-    tk_session *s;
     int64_t n, side;
-    int threads;
     float (*x)[2], (*v)[2], (*x_grad)[2], (*v_grad)[2], (*grid)[3], (*grid_grad)[3], (*copies)[3];
 } data;
 
-static void destroy(void *p)
-{
-    data *d = p;
-    scatter_destroy(d->m);
-    tk_session_destroy(d->s);
-    free(d->x);
-    free(d->v);
-    free(d->x_grad);
-    free(d->v_grad);
-    free(d->grid);
-    free(d->grid_grad);
-    free(d->copies);
-    free(d);
-}
+BENCH_MODULE(scatter)
 
-static void *create(int64_t n, int threads)
+static void *create(const int64_t *size)
 {
-    data *d = calloc(1, sizeof *d);
-    if (!d)
-        return NULL;
-    d->n = n;
-    d->side = n > 100000 ? 1024 : 64;
-    d->threads = threads;
-    d->s = bench_session(threads);
+    data *d = bench_zeros(sizeof *d);
+    const int64_t n = d->n = size[0];
+    d->side = size[1];
     scatter_params p = scatter_defaults();
     p.N = n;
     p.M = d->side;
-    d->m = scatter_create(d->s, &p);
-    const size_t nodes = (size_t)(d->side * d->side);
-    d->x = calloc((size_t)n, sizeof *d->x);
-    d->v = calloc((size_t)n, sizeof *d->v);
-    d->x_grad = calloc((size_t)n, sizeof *d->x_grad);
-    d->v_grad = calloc((size_t)n, sizeof *d->v_grad);
-    d->grid = calloc(nodes, sizeof *d->grid);
-    d->grid_grad = calloc(nodes, sizeof *d->grid_grad);
-    d->copies = calloc(nodes * (size_t)threads, sizeof *d->copies);
-    if (!d->m || !d->x || !d->v || !d->x_grad || !d->v_grad || !d->grid || !d->grid_grad || !d->copies) {
-        destroy(d);
+    d->m = new_scatter(&p);
+    if (!d->m)
         return NULL;
-    }
-    uint32_t seed = 1;
-    /* Particles in the order of their cells, as simulations sort them. */
-    const int64_t per_row = (int64_t)(d->side - 4);
+    const int64_t nodes = d->side * d->side;
+    d->x = bench_floats(2 * n);
+    d->v = bench_floats(2 * n);
+    d->x_grad = bench_floats(2 * n);
+    d->v_grad = bench_floats(2 * n);
+    d->grid = bench_floats(3 * nodes);
+    d->grid_grad = bench_floats(3 * nodes);
+    d->copies = bench_floats(3 * nodes * bench_options.threads);
+    uint64_t seed = 1;
+    /* Particles in the order of their cells, as simulations sort them; the third number: in any order. */
+    const int64_t per_row = d->side - 4, cells = per_row * per_row;
     for (int64_t i = 0; i < n; i++) {
-        const int64_t cell = i * per_row * per_row / n;
+        const int64_t cell = size[2] ? (int64_t)(bench_bits(&seed) % (uint64_t)cells) : i * cells / n;
         d->x[i][0] = d->m->x.data[i][0] = 1.5f + (float)(cell / per_row) + bench_random(&seed);
         d->x[i][1] = d->m->x.data[i][1] = 1.5f + (float)(cell % per_row) + bench_random(&seed);
         d->v[i][0] = d->m->v.data[i][0] = bench_random(&seed);
         d->v[i][1] = d->m->v.data[i][1] = bench_random(&seed);
     }
-    for (size_t i = 0; i < nodes; i++)
+    for (int64_t i = 0; i < nodes; i++)
         for (int k = 0; k < 3; k++)
             d->grid_grad[i][k] = d->m->grid.grad[i][k] = bench_random(&seed);
     return d;
 }
 
-static void primal(void *p)
-{
-    scatter_run(((data *)p)->m);
-}
-
-static void grad(void *p)
-{
-    scatter_run_grad(((data *)p)->m);
-}
+BENCH_CALL(primal, scatter_run)
+BENCH_CALL(grad, scatter_run_grad)
 
 static void weights(float f, float *w, float *dw)
 {
@@ -93,7 +65,7 @@ static void hand_primal(void *p)
 {
     const data *d = p;
     const int64_t n = d->n, side = d->side, nodes = side * side;
-    const int threads = d->threads;
+    const int threads = bench_options.threads;
 #pragma omp parallel for num_threads(threads) schedule(static, 1)
     for (int t = 0; t < threads; t++) {
         float(*restrict grid)[3] = t == 0 ? d->grid : d->copies + nodes * t;
@@ -126,7 +98,7 @@ static void hand_grad(void *p)
     const data *d = p;
     const int64_t n = d->n, side = d->side;
     const float(*restrict grid_grad)[3] = (const float(*)[3])d->grid_grad;
-#pragma omp parallel for num_threads(d->threads)
+#pragma omp parallel for num_threads(bench_options.threads)
     for (int64_t q = 0; q < n; q++) {
         const int bx = (int)(d->x[q][0] - 0.5f), by = (int)(d->x[q][1] - 0.5f);
         float wx[3], wy[3], dwx[3], dwy[3], gx = 0.0f, gy = 0.0f, gu = 0.0f, gv = 0.0f;
@@ -156,5 +128,8 @@ static double difference(void *p)
     return x > v ? x : v;
 }
 
-const bench_case bench_scatter = {"particle-to-grid scatter", "private grids", {4096, 2000000}, "particles", create, primal, grad, hand_primal,
-                                  hand_grad, difference, destroy};
+static const bench_size sizes[] = {
+    {"9 particles", {9, 64}}, {"4096 particles", {4096, 64}}, {"2000000 particles", {2000000, 1024}}, {0}};
+const bench_case bench_scatter[] = {BENCH_CASE("particle-to-grid scatter", NULL, "private grids", sizes, create,
+                                               difference, primal, grad, hand_primal, hand_grad),
+                                    {0}};

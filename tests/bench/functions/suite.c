@@ -1,25 +1,21 @@
-/* The functions of the C library in loops, as generated code has them: how far their results are from those of a
- * greater precision, in units of the last place, and what an element takes, beside the scalar function of the library.
- *
- *   main errors [--points N] [NAME...]    the worst error of each, where it is, and what the special values give
- *   main times [NAME...]                  ns an element: the loop, and the scalar function called for each
- */
+/* The functions of the C library in loops, as generated code has them, beside the scalar function of the library called
+ * for each element. With `errors [--points N] [NAME...]`: how far results are from those of a greater precision, in
+ * units of the last place, the worst of each function and of the special values, and where it is. */
 #include <float.h>
 #include <math.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "bench.h"
 #include "functions.h"
 #include <tkc/tkc_gen.h>
 #include <tkc/tkc_math.h>
 
 typedef functions_real real;
 
-enum { N = 4096, TURNS = 41 };
+enum { N = 4096 };
 #define IS_F32 (sizeof(real) == 4)
+#define TYPE (IS_F32 ? "f32" : "f64")
 
 typedef struct function {
     const char *name;
@@ -89,7 +85,17 @@ static const function functions_of_c[] = {
 };
 enum { COUNT = sizeof functions_of_c / sizeof *functions_of_c };
 
-static functions *m;
+static functions *m; /* one at a time */
+
+BENCH_MODULE(functions)
+
+static bool begin(void)
+{
+    functions_params p = functions_defaults();
+    p.N = N;
+    m = new_functions(&p);
+    return m;
+}
 
 static bool two_operands(const function *f)
 {
@@ -110,19 +116,16 @@ static void run(const function *f)
 
 /* ---- numbers ---- */
 
-static uint64_t state = 88172645463325252u;
+static uint64_t state;
 
 static uint64_t random_bits(void)
 {
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return state * 2685821657736338717u;
+    return bench_bits(&state);
 }
 
 static double uniform(double low, double high)
 {
-    return low + (high - low) * ((double)(random_bits() >> 11) * 0x1p-53);
+    return low + (high - low) * bench_uniform(&state);
 }
 
 static real any_bits(void)
@@ -263,7 +266,7 @@ static void look(const function *f, worst *w)
 
 static void say(const function *f, const char *where, const worst *w)
 {
-    printf("%s %s %s %.3f", f->name, IS_F32 ? "f32" : "f64", where, w->error);
+    printf("%s %s %s %.3f", f->name, TYPE, where, w->error);
     printf(" at %.17g", (double)w->x);
     if (two_operands(f))
         printf(", %.17g", (double)w->z);
@@ -293,65 +296,72 @@ static void errors(const function *f, long points)
 
 /* ---- times ---- */
 
-static double now(void)
+static void *create(const int64_t *n)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
-}
-
-static int by_size(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static void times(const function *f)
-{
-    double loop[TURNS], scalar[TURNS];
+    const function *f = &functions_of_c[n[0]];
+    if (!begin())
+        return NULL;
     for (int i = 0; i < N; i++) {
         m->x.data[i] = (real)uniform(f->low, f->high);
         m->z.data[i] = (real)uniform(f->low, f->high);
     }
+    return (void *)f;
+}
+
+static void loop(void *f)
+{
     run(f);
-    for (int k = 0; k < TURNS; k++) {
-        double t = now();
-        run(f);
-        run(f);
-        loop[k] = (now() - t) / (2 * N);
-        t = now();
-        for (int i = 0; i < N; i++)
-            m->y.data[i] = f->scalar(m->x.data[i], m->z.data[i]);
-        scalar[k] = (now() - t) / N;
+}
+
+static void scalar(void *p)
+{
+    const function *f = p;
+    for (int i = 0; i < N; i++)
+        m->y.data[i] = f->scalar(m->x.data[i], m->z.data[i]);
+}
+
+static void print(const bench_row *r)
+{
+    printf("| %s | %s | %.2f | %.2f |\n", r->of->name, TYPE, 1e9 * bench_median(&r->times, 0) / N,
+           1e9 * bench_median(&r->times, 1) / N);
+}
+
+static int times(int argc, char **argv)
+{
+    static bench_size sizes[COUNT][3];
+    static bench_case cases[COUNT + 1];
+    for (int k = 0; k < COUNT; k++) {
+        for (int i = 0; i < 2; i++)
+            sizes[k][i] = (bench_size){"4096 elements", {k}};
+        cases[k] = (bench_case)BENCH_CASE(functions_of_c[k].name, NULL, NULL, sizes[k], create, NULL, loop, scalar);
     }
-    qsort(loop, TURNS, sizeof *loop, by_size);
-    qsort(scalar, TURNS, sizeof *scalar, by_size);
-    printf("%s %s %.2f %.2f\n", f->name, IS_F32 ? "f32" : "f64", loop[TURNS / 2], scalar[TURNS / 2]);
+    const bench_suite suite = {
+        .about = TYPE,
+        .head = "| function | type | ns an element: loop | scalar |\n|---|---|---|---|",
+        .watch = {CLOCK_MONOTONIC, 41, 2e-5},
+        .threads = 1,
+        .cases = (const bench_case *const[]){cases, NULL},
+        .print = print,
+    };
+    return bench_main(&suite, argc, argv);
 }
 
 int main(int argc, char **argv)
 {
+    if (argc < 2 || strcmp(argv[1], "errors") != 0)
+        return times(argc, argv);
     long points = 1 << 20;
     int at = 2;
     if (argc > 3 && strcmp(argv[2], "--points") == 0)
         points = atol(argv[3]), at = 4;
-    if (argc < 2 || (strcmp(argv[1], "errors") != 0 && strcmp(argv[1], "times") != 0)) {
-        fprintf(stderr, "usage: %s errors [--points N] [NAME...] | times [NAME...]\n", argv[0]);
-        return 2;
-    }
-    functions_params p = functions_defaults();
-    p.N = N;
-    m = functions_create(NULL, &p);
-    if (!m || tk_session_set_threads(tk_module_session(&m->tk), 1) != TK_OK)
+    if (!begin())
         return 2;
     for (int k = 0; k < COUNT; k++) {
         bool wanted = at >= argc;
         for (int i = at; i < argc; i++)
             wanted |= strcmp(argv[i], functions_of_c[k].name) == 0;
-        if (wanted && strcmp(argv[1], "errors") == 0)
+        if (wanted)
             errors(&functions_of_c[k], points);
-        else if (wanted)
-            times(&functions_of_c[k]);
     }
-    functions_destroy(m);
+    bench_release();
 }
