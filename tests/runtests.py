@@ -58,6 +58,8 @@ def main():
     if args.v:
         print("processor time by command:", ", ".join(f"{name} {seconds:.0f}" for name, seconds in outcome.commands.most_common()))
     run.report(outcome, store)
+    if args.plan in plans.LEFT_OUT:
+        print(f"left out, and part of --all: {plans.LEFT_OUT[args.plan]}")
     print(outcome.line())
     return outcome.failed > 0
 

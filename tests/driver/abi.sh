@@ -1,4 +1,6 @@
 # runtime/abi.txt is what headers and library have, and what docs/c-api/abi.md forbids is refused.
+# slow: 15
+# inputs: runtime docs meson.build compiler/emit tests/tools/abi.py
 library=$(dirname "$TKC")/../runtime/libtkc.so
 python3 "$ROOT/tests/tools/abi.py" "$ROOT" "$library"
 

@@ -1,5 +1,7 @@
 # The benchmarks at tiny sizes: each builds without a warning, and the results of its sides agree.
 # driver/gradbench, functions, growth and samples have the others.
+# slow: 8
+# inputs: runtime tests/bench c:tests/bench/*/*.tk
 build=$(dirname "$(dirname "$TKC")")
 if ! echo '#include <omp.h>' | $CC -fopenmp -E - >/dev/null 2>&1; then
     echo "$CC has no OpenMP (Debian: libomp-dev)"

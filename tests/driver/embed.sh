@@ -1,4 +1,6 @@
 # --runtime=embed: libtkc in two files beside the generated ones. They have all that libtkc has, and a program is compiled with nothing else.
+# slow: 13
+# inputs: runtime compiler/driver c:tests/install/cross/wave.tk tests/install/cross
 cp "$ROOT/tests/install/cross/main.c" "$ROOT/tests/install/cross/wave.tk" .
 mkdir out
 "$TKC" --real=f64 wave.tk --runtime=embed -o out/wave.c -MD

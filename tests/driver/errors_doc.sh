@@ -1,4 +1,6 @@
 # docs/errors/ has one entry for each code of diag.def, whose examples give that code and no other, and whose corrections compile; tkc explain prints them.
+# slow: 9
+# inputs: docs compiler/util compiler/syntax compiler/check compiler/files compiler/lower compiler/driver compiler/passes/rules compiler/passes/derive tests/tools/errorpages.py
 check=$ROOT/tests/tools/errorpages.py
 python3 "$check" "$ROOT" "$TKC"
 

@@ -1,5 +1,7 @@
 # The functions of the C library in loops: no result is further from the right one than docs/speed.md says, with vectors
 # and without, and loops around them are vectorised.
+# slow: 8
+# inputs: runtime docs/speed.md tests/bench c:tests/bench/functions/functions.tk
 build=$(dirname "$(dirname "$TKC")")
 native=
 vectors=

@@ -1,4 +1,6 @@
 # Generated files: the same bytes on every run, and #line directives that tell the truth.
+# slow: 6
+# inputs: c:tests/run/types.tk c:tests/run/matrices.tk compiler/emit compiler/host compiler/driver runtime/include
 cp "$ROOT/tests/run/types.tk" "$ROOT/tests/run/matrices.tk" .
 for name in types matrices; do
     "$TKC" --real=f64 $name.tk -o one.c

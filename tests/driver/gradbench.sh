@@ -1,4 +1,6 @@
 # GradBench's evaluations at tiny sizes: the gradients are those by hand, and what the tool answers is what the formulas say.
+# slow: 18
+# inputs: runtime tests/gradbench tests/bench c:tests/gradbench/*/*.tk
 build=$(dirname "$(dirname "$TKC")")
 export BENCH_OUT="$PWD" BENCH_FLAGS="-O1 -Wall -Wextra -Werror" BENCH_LINK="$SANITIZE"
 run()

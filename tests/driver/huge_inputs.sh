@@ -1,4 +1,6 @@
 # Inputs of a megabyte that nest, repeat or never end: one clean error, or none; quick; no output file.
+# slow: 18
+# inputs: grammar compiler/syntax compiler/files compiler/check compiler/lower compiler/driver compiler/util
 
 # repeat N TEXT
 repeat()

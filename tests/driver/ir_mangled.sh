@@ -1,4 +1,6 @@
 # Printed IR with bytes, tokens and lines that are others, or missing, is read as something that prints and reads as itself, or refused. Sanitizers see the rest, in builds that have them.
+# slow: 3
+# inputs: compiler/ir compiler/util tests/tools/irmangle.c c:tests/run/structs.tk
 for tk in run/structs ad/saved ad/winners_saved parallel/winners ad/kernel_arrays run/export_written run/checks; do
     tk="$ROOT/tests/$tk.tk"
     flags=$(sed -n '1,8s,^// flags: ,,p' "$tk" | head -n 1)

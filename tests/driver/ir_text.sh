@@ -1,19 +1,4 @@
-# Printed IR is read as what was printed: with --check-ir-text each pass of each program gets what was read of the text, which printed again is the same text, and
-# the generated C is the same. And what is no IR is refused with line and column.
-one='
-cd "$(dirname "$1")"
-tk=$(basename "$1") out=$(mktemp -d)
-flags=$(sed -n "1,8s,^// flags: ,,p" "$tk" | head -n 1)
-"$TKC" "$tk" $flags --emit=c >"$out/plain" 2>&1
-"$TKC" "$tk" $flags --emit=c --check-ir-text >"$out/text" 2>&1
-cmp -s "$out/plain" "$out/text" || { echo "$1: other C, or a message:"; diff "$out/plain" "$out/text" | head -n 6; rm -r "$out"; exit 1; }
-[ -s "$out/plain" ] || { echo "$1: no C"; exit 1; }
-rm -r "$out"'
-for folder in run ad algorithms export parallel; do ls "$ROOT/tests/$folder"/*.tk; done >programs
-test "$(wc -l <programs)" -gt 200
-export TKC
-xargs -P 2 -I {} sh -c "$one" one {} <programs
-
+# Text that is no IR is refused with line and column. The cases ir_text/ have good IR.
 refused()
 {
     printf "$2" >bad.ir

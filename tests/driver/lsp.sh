@@ -1,4 +1,6 @@
 # tkc --lsp: what a client of tests/lsp asks for, and what none should; wrong usage.
+# slow: 5
+# inputs: grammar compiler/lsp compiler/syntax compiler/check compiler/files compiler/driver tests/lsp
 case $("$TKC" --lsp </dev/null 2>&1) in
 *'without jansson'*) echo "this tkc was built without jansson (Debian: libjansson-dev)"; exit 77 ;;
 esac

@@ -1,4 +1,6 @@
 # Every name that the C compiler or the headers of generated code predefine, in every role: refused by tkc, or it compiles.
+# slow: 15
+# inputs: runtime/include grammar compiler/syntax compiler/check compiler/emit compiler/host
 [ -z "$SANITIZE" ] || { echo "a hundred runs of tkc: not with sanitizers"; exit 77; }
 cat >names.py <<'PY'
 import re, subprocess, sys

@@ -1,4 +1,6 @@
 # --python: which files are written and which are not; what stands in them is told by install/python.
+# slow: 9
+# inputs: runtime compiler/python compiler/driver compiler/host tests/run tests/export samples
 refused()
 {
     status=0

@@ -55,7 +55,7 @@ def all_cases(config):
         yield from (case(f"{group}/{tk.stem}", kind, tk) for tk in tests_of(group, "tk"))
     for group, kind in PROGRAMS.items():
         yield from (case(f"{group}/{tk.stem}", kind, tk, True, tk) for tk in tests_of(group, "tk"))
-        yield from (case(f"ir_text/{group}/{tk.stem}", texts.ir_text, tk) for tk in tests_of(group, "tk"))
+        yield from (case(f"ir_text/{group}-{tk.stem}", texts.ir_text, tk, True) for tk in tests_of(group, "tk"))
     if not config.sanitize:
         yield from (case(f"race/{tk.stem}", programs.race, tk) for tk in tests_of("parallel", "tk"))
     for kind, ending in ((texts.one_pass, "ir"), (texts.behind, "tk")):
@@ -78,8 +78,8 @@ def same_bytes(config, other):
     for makefile in sorted((ROOT / "samples").glob("*/Makefile")):
         name = next((line.split("=")[1].strip() for line in makefile.read_text().splitlines() if line.startswith("NAME = ")), None)
         samples += [makefile.parent / f"{name}.tk"] if name else sorted(makefile.parent.glob("*.tk"))    # of samples that are one program, other files are parts
-    programs_ = [*samples, *(tk for group in PROGRAMS for tk in sorted((TESTS / group).glob("*.tk"))), *sorted((TESTS / "bench").glob("*.tk"))]
-    return [Case(f"bytes/{tk.parent.name}/{tk.stem}", texts.same_bytes, (tk, other), config, False, 2) for tk in programs_]
+    programs_ = [*samples, *(tk for group in PROGRAMS for tk in sorted((TESTS / group).glob("*.tk"))), *sorted(TESTS.glob("bench/*/*.tk"))]
+    return [Case(f"bytes/{tk.parent.name}-{tk.stem}", texts.same_bytes, (tk, other), config, True, 1) for tk in programs_]
 
 
 def matches(name, word):

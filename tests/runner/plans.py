@@ -10,6 +10,7 @@ from plan import TESTS, Config, must
 
 SANITIZED = ["-Doptimization=0", "-Db_sanitize=address,undefined", "-Db_lundef=false", "-Dfuzz=true"]
 PYTHON = "/usr/bin/python3"       # Debian's, whose packages the models take
+LONG = 8                          # seconds of processor time of a script that only --all runs
 GENERATED = ["run/", "ad/", "algorithms/", "export/", "parallel/", "ops/", "docs/"]
 TEXTS = ["syntax/", "check/", "rules/", "explain/", "passes/"]
 
@@ -87,7 +88,7 @@ def quick():
     def then():
         config = gcc(short=True)
         found = chosen(all_cases(config), [*TEXTS, *GENERATED, "driver/"])
-        return [*unit_cases(config, True), *(c for c in found if c.keyed or c.group + "/" in TEXTS and c.seconds <= 10)]
+        return [*unit_cases(config, True), *(c for c in found if (c.keyed or c.group + "/" in TEXTS) and c.seconds <= LONG)]
     return [tree(gcc(), [], then)]
 
 
@@ -95,7 +96,8 @@ def fresh():
     """What one run on a fresh machine shows."""
     def then():
         config = gcc(short=True)
-        return [*unit_cases(config, False), *chosen(all_cases(config), [], ["race/", "ir_text/"]), *constructs(sanitizers()), *constructs(clang(short=True)), *searches(config, FRESH)]
+        every = [c for c in all_cases(config) if c.group not in ("race", "ir_text") and not (c.kind is scripts.script and c.keyed and (c.group == "install" or c.seconds > LONG))]
+        return [*unit_cases(config, False), *every, *constructs(sanitizers()), *constructs(clang(short=True)), *searches(config, FRESH)]
     return [tree(gcc(), [], then)]
 
 
@@ -138,4 +140,6 @@ def plan(make):
     return of_words
 
 
+LEFT_OUT = {"quick": "scripts, searches, races, and all that does not depend on the compiler", "fresh": "tkc built with clang and with sanitizers; generated code with clang and with sanitizers, "
+            "but for one test of each construct; further flags, and -O2; races; long scripts; most of install/; larger searches"}
 PLANS = {"quick": plan(quick), "fresh": plan(fresh), "all": plan(everything), "clang": plan(clang_tree)}

@@ -121,7 +121,7 @@ class Runner:
 
 
 def report(outcome, store):
-    """The processor time of each part, and what was known."""
+    """Prints the processor time of each part, and how much was known."""
     parts = sorted(outcome.seconds, key=lambda p: -outcome.seconds[p])
     print("  processor time, s    cases    known  part")
     for part in parts:

@@ -1,6 +1,7 @@
 """Cases of text: messages, trees, IR and explanations of tkc. They take no C compiler, and run each time."""
 import re
 
+from known import FILES, ROOT
 from plan import TESTS, Failure, difference, directive, must
 
 
@@ -93,15 +94,20 @@ def pass_table(plan, without):
 
 
 def ir_text(plan, tk):
-    """Printed IR is read as it was printed: with --check-ir-text each pass gets the IR that was read, and the generated C is the same."""
-    flags = directive(tk, "flags")
-    plain, text = (plan.run([plan.config.tkc, tk.name, *flags, "--emit=c", *more], cwd=tk.parent) for more in ([], ["--check-ir-text"]))
-    if plain[1:] != text[1:] or not plain[1]:
-        raise Failure("other C, a message, or no C:\n" + difference(plain[1] + plain[2], text[1] + text[2], "plain"))
+    """Printed IR is read as it was printed: with --check-ir-text each pass gets the IR that was read, and the generated C is the same. Known by what reads and prints."""
+    plan.note(FILES.of(ROOT / "compiler" / "ir"), FILES.of(tk))
+    command, said = [plan.config.tkc, tk.name, *directive(tk, "flags"), "--emit=c"], []
+
+    def compare(*text):
+        said.append(text)
+        if len(said) == 2 and (said[0][1:] != said[1][1:] or not said[0][1]):
+            raise Failure("other C, a message, or no C:\n" + difference(said[0][1] + said[0][2], said[1][1] + said[1][2], "plain"))
+    plan.later(command, cwd=tk.parent, check=compare)
+    plan.later([*command, "--check-ir-text"], cwd=tk.parent, check=compare)
 
 
 def same_bytes(plan, what):
-    """Two builds of tkc write the same C, header, IR and explanation for a program."""
+    """Two builds of tkc write the same C, header, IR and explanation for a program. Known by the sources of tkc."""
     tk, other = what
-    cmd = ["sh", TESTS / "tools" / "same_bytes.sh", "--of", tk, plan.config.build, other]
-    must(cmd, *plan.run(cmd))
+    plan.note(FILES.of(ROOT / "compiler"), FILES.of(ROOT / "grammar"), FILES.of(tk))
+    plan.later(["sh", TESTS / "tools" / "same_bytes.sh", "--of", tk, plan.config.build, other])
