@@ -1,4 +1,6 @@
 # A library with a module, installed with install(EXPORT) by a project that takes this tree as FetchContent does; and EMBED of tkc_add_module.
+# slow: 13
+# inputs: build-files runtime
 for tool in cmake ninja; do
     command -v $tool >/dev/null || { echo "no $tool"; exit 77; }
 done

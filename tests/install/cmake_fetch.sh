@@ -1,4 +1,6 @@
 # docs/start.md's program with CMake, but with this tree as FetchContent takes it: nothing that is installed is used. Both ways to build tkc have the same sources.
+# slow: 9
+# inputs: build-files runtime docs tests/tools
 for tool in cmake ninja; do
     command -v $tool >/dev/null || { echo "no $tool"; exit 77; }
 done

@@ -1,4 +1,6 @@
 # find_package(tkc) of the installed tree in a C++17 project: several kernels in a target, imports, options, flags, and what is refused; with three generators.
+# slow: 16
+# inputs: build-files runtime
 for tool in cmake ninja; do
     command -v $tool >/dev/null || { echo "no $tool"; exit 77; }
 done

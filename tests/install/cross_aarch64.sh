@@ -1,4 +1,6 @@
 # libtkc alone for another machine, by a Meson cross file, and a program there that checks its gradients; then the same in a superproject. Runs by qemu.
+# slow: 19
+# inputs: build-files runtime tests/install/cross docs
 for tool in aarch64-linux-gnu-gcc qemu-aarch64; do
     command -v $tool >/dev/null || { echo "no $tool"; exit 77; }
 done

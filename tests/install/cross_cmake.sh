@@ -1,4 +1,6 @@
 # CMake with a toolchain file for another machine: an installed libtkc and this tree as FetchContent takes it, with the tkc of this machine. Runs by qemu.
+# slow: 21
+# inputs: build-files runtime tests/install/cross
 for tool in cmake ninja aarch64-linux-gnu-gcc qemu-aarch64; do
     command -v $tool >/dev/null || { echo "no $tool"; exit 77; }
 done

@@ -1,4 +1,6 @@
 # libtkc alone with musl, and a static program that checks its gradients.
+# slow: 6
+# inputs: build-files runtime tests/install/cross
 command -v musl-gcc >/dev/null || { echo "no musl-gcc"; exit 77; }
 CC=musl-gcc meson setup build "$ROOT" -Doptimization=1 -Dcompiler=false -Ddefault_library=static -Dwerror=true --prefix="$PWD/musl" --libdir=lib >log 2>&1 || { cat log; exit 1; }
 ninja -C build -j 2 >log 2>&1 || { tail -n 40 log; exit 1; }

@@ -1,4 +1,6 @@
 # libtkc alone for Windows, by MinGW; programs that run by Wine: derivatives are right, and where the C library is not asked, the bits are those of this machine.
+# slow: 11
+# inputs: build-files runtime tests/install/cross
 gcc=x86_64-w64-mingw32-gcc-posix # threads of winpthreads
 for tool in $gcc wine; do
     command -v $tool >/dev/null || { echo "no $tool"; exit 77; }

@@ -1,4 +1,7 @@
 # Packages of Debian: built from a clean copy, looked at by lintian, installed in a system that has nothing else, tried there, and removed without a trace.
+# slow: 64
+# inputs: build-files runtime docs README.md LICENSE samples/gravity
+# copies: tests samples .ci
 for tool in dpkg-buildpackage dh fakeroot lintian mmdebstrap; do
     command -v $tool >/dev/null || { echo "no $tool"; exit 77; }
 done

@@ -1,4 +1,5 @@
 # The sample through its Makefile: both methods find the parameters that an independent program found, and failure is a status.
+# inputs: build-files runtime samples/fit c:samples/fit/*.tk
 cp -R "$ROOT/samples/fit" .
 cd fit || exit
 python3 measure.py | cmp - measurements.csv

@@ -1,4 +1,5 @@
 # The sample through its Makefile: three ways to one gradient, and the picture.
+# inputs: build-files runtime samples/jelly c:samples/jelly/*.tk
 cp -R "$ROOT/samples/jelly" .
 cd jelly || exit
 make CC="$CC" CFLAGS=-Werror >log 2>&1 || { cat log; exit 1; }

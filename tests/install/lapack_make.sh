@@ -1,4 +1,5 @@
 # A solve of LAPACK on a tape: the sample builds through its Makefile and finds its gradients right.
+# inputs: build-files runtime samples/lapack c:samples/lapack/*.tk
 cp -R "$ROOT/samples/lapack" .
 cd lapack || exit
 make CC="$CC" CFLAGS=-Werror >log 2>&1 || { cat log; exit 1; }

@@ -1,4 +1,6 @@
 # README's example by README's meson.build, with this tree as its subproject: what is installed is not used.
+# slow: 22
+# inputs: build-files runtime README.md docs
 block()
 {
     awk -v before="$1" -v language="$2" '$0 ~ before { marked = 1; next } marked && $0 == "```" language { inside = 1; next } /^```/ { marked = inside = 0 } inside' "$ROOT/README.md"

@@ -1,5 +1,6 @@
 # The wrap file of docs/c-api.md, of a repository with this tree: find_program comes before dependency, and nothing that is installed is used. What is built is planned,
 # and its generated sources are made; meson_subproject compiles the same.
+# inputs: build-files runtime README.md docs
 command -v git >/dev/null || { echo "no git"; exit 77; }
 mkdir -p origin/docs program/subprojects
 cp -R "$ROOT/meson.build" "$ROOT/meson_options.txt" "$ROOT/LICENSE" "$ROOT/compiler" "$ROOT/grammar" "$ROOT/runtime" origin

@@ -1,4 +1,6 @@
 # The sample through its Makefile: the plan keeps its bounds and brings the pole up in a simulation by other means, and failure is a status.
+# slow: 6
+# inputs: build-files runtime samples/pendulum c:samples/pendulum/*.tk
 pkg-config --exists ipopt || { echo "there is no IPOPT (Debian: coinor-libipopt-dev)"; exit 77; }
 cp -R "$ROOT/samples/pendulum" .
 cd pendulum || exit

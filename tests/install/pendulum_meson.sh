@@ -1,4 +1,6 @@
 # The sample through its meson.build.
+# slow: 4
+# inputs: build-files runtime samples/pendulum c:samples/pendulum/*.tk
 pkg-config --exists ipopt || { echo "there is no IPOPT (Debian: coinor-libipopt-dev)"; exit 77; }
 cp -R "$ROOT/samples/pendulum" .
 CC="$CC" meson setup build pendulum >log 2>&1 || { cat log; exit 1; }

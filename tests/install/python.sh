@@ -1,4 +1,6 @@
 # Modules for Python: the tests of tests/python, each with the module that tkc --python makes of the .tk of its name.
+# slow: 5
+# inputs: build-files runtime tests/python compiler/python c:tests/python/*.tk
 . "$ROOT/tests/python/find.sh"
 python_with numpy
 unset LD_LIBRARY_PATH               # the library says itself where libtkc is

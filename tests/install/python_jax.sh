@@ -1,4 +1,6 @@
 # Functions for JAX (--python=torch,jax): the tests of tests/python/tensors.
+# slow: 5
+# inputs: build-files runtime tests/python compiler/python c:tests/python/tensors/*.tk
 unset LD_LIBRARY_PATH
 . "$ROOT/tests/python/find.sh"
 python_with numpy jax

@@ -1,4 +1,5 @@
 # The package tkc for Python: its functions on what is installed here.
+# inputs: build-files runtime tests/python compiler/python
 unset LD_LIBRARY_PATH
 . "$ROOT/tests/python/find.sh"
 python_with numpy

@@ -1,4 +1,5 @@
 # docs/start.md: its five minutes with Python, from an empty folder, by the commands that stand there and nothing else.
+# inputs: build-files runtime tests/python compiler/python docs/start.md tests/tools/steps.py
 unset LD_LIBRARY_PATH
 . "$ROOT/tests/python/find.sh"
 python_with numpy scipy.optimize

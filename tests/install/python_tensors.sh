@@ -1,4 +1,6 @@
 # Functions for PyTorch (--python=torch,jax): the tests of tests/python/tensors, and what is there without PyTorch and JAX.
+# slow: 5
+# inputs: build-files runtime tests/python compiler/python c:tests/python/tensors/*.tk
 for name in functions fields; do
     tkc --python=torch,jax --real=f64 --cc="$CC" "$ROOT/tests/python/tensors/$name.tk" -o "$name.py"
 done

@@ -1,4 +1,6 @@
 # The wheel of the package tkc for Python, in a fresh environment.
+# slow: 5
+# inputs: build-files runtime tests/python compiler/python
 unset LD_LIBRARY_PATH
 . "$ROOT/tests/python/find.sh"
 python_with numpy scikit_build_core cmake

@@ -1,4 +1,6 @@
 # What the simulators share, on billiards and on a program that draws random numbers: files, --resume, Ctrl-C, options that are wrong, curves of odd values, films.
+# slow: 6
+# inputs: build-files runtime samples/common samples/billiards c:samples/billiards/*.tk
 cp -R "$ROOT/samples/common" "$ROOT/samples/billiards" .
 cd billiards || exit
 make clean

@@ -1,4 +1,6 @@
 # The window of the samples, on a virtual screen: its picture, keys, the mouse on sliders and the target.
+# slow: 17
+# inputs: build-files runtime samples/common tests/tools/mouse.py samples/billiards c:samples/billiards/*.tk
 for program in Xvfb python3; do
     command -v $program >/dev/null || { echo "no $program"; exit 77; }
 done

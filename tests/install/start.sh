@@ -1,4 +1,5 @@
 # docs/start.md: its ten steps, as they stand there, make a simulator whose derivative is right, and which reaches its goal.
+# inputs: build-files runtime docs/start.md samples/common tests/tools/steps.py
 mkdir samples
 cp -R "$ROOT/samples/common" samples
 cd samples || exit

@@ -1,5 +1,6 @@
 # Beside the development files of Tcl/Tk, as Debian's tk-dev and tcl-dev lay them: no path is both packages', and README's example, built by README's commands,
 # takes our headers and our library.
+# inputs: build-files runtime README.md
 cp -R "$PREFIX" usr
 lib=usr/${LD_LIBRARY_PATH#"$PREFIX"/}
 include=usr/include

@@ -1,4 +1,5 @@
 # trades/cortex: a control step on a bare Cortex-M4 under QEMU, from an empty folder: its own files, the commands of the page, the numbers of the host in f64; no malloc, its size.
+# inputs: build-files runtime tests/install/trades tests/tools/steps.py
 for tool in make arm-none-eabi-gcc qemu-system-arm; do
     command -v $tool >/dev/null || { echo "no $tool"; exit 77; }
 done

@@ -1,4 +1,5 @@
 # trades/cvodes: CVODES' adjoint with right-hand side, J v and J^T v of a kernel file, by CMake from an empty folder, by the commands of the page.
+# inputs: build-files runtime tests/install/trades tests/tools/steps.py
 for tool in cmake make; do
     command -v $tool >/dev/null || { echo "no $tool"; exit 77; }
 done

@@ -1,4 +1,6 @@
 # trades/pool: a C++17 program with a thread pool and a window of its own, by CMake from an empty folder, by the commands of the page; on SDL's dummy driver.
+# slow: 4
+# inputs: build-files runtime tests/install/trades tests/tools/steps.py
 for tool in cmake make; do
     command -v $tool >/dev/null || { echo "no $tool"; exit 77; }
 done

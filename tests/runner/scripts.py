@@ -33,6 +33,12 @@ def input_words(sh):
     return [w for words in all_directives(sh, "inputs") for w in words]
 
 
+def copied_words(sh):
+    """The words of its lines `# copies: WORD...`: files that a script copies without a use for their text."""
+    return [w for words in all_directives(sh, "copies") for w in words]
+
+
+@functools.cache
 def files_of(word):
     """Files and folders of the tree that a word of `inputs` means."""
     patterns = SETS.get(word, [word.removeprefix("c:")])
