@@ -80,7 +80,12 @@ class Runner:
     def worker(self):
         while case := self.next_case():
             how, why, (passed, failed), plan = self.one(case)
-            more = case.then() if case.then and how != "failed" else []
+            more = []
+            if case.then and how != "failed":
+                try:
+                    more = case.then()
+                except Exception as e:  # a fault of a plan
+                    how, why, passed, failed = "failed", f"{type(e).__name__}: {e}", 0, 1
             with self.changed:
                 self.count(case, how, why, passed, failed, plan)
                 self.building -= case.then is not None
