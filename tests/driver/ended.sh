@@ -3,14 +3,14 @@ cp "$ROOT/samples/gravity/gravity.tk" .
 mkdir tmp
 export TMPDIR=$PWD/tmp
 
-# A C compiler that begins its output, says so, and takes its time.
+# A C compiler that begins its output, says so, and does not end by itself.
 cat >slow <<'S'
 #!/bin/sh
 case " $* " in *" -fsyntax-only "*) exit 1 ;; esac
 while [ "$1" != -o ]; do shift; done
 echo begun >"$2"
 echo $$ >started
-exec sleep 30
+exec sleep infinity
 S
 chmod +x slow
 nothing_left()
@@ -24,6 +24,7 @@ import os, signal, subprocess, sys, time
 number = getattr(signal, "SIG" + sys.argv[2])
 p = subprocess.Popen([sys.argv[1], "gravity.tk", "-c", "-o", "g.o", "-MD", "--cc=./slow"], preexec_fn=lambda: signal.signal(number, signal.SIG_DFL))
 while not os.path.exists("started") or not open("started").read().strip():
+    assert p.poll() is None, f"tkc ended with status {p.returncode} before its C compiler began"
     time.sleep(0.01)
 child = int(open("started").read())
 assert len(os.listdir("tmp")) == 1 and any(n.startswith("g.o.") for n in os.listdir("."))
@@ -43,10 +44,11 @@ python3 - "$TKC" <<'P'
 import os, signal, subprocess, sys, time
 p = subprocess.Popen([sys.argv[1], "gravity.tk", "-c", "-o", "g.o", "--cc=./slow"], preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
 while not os.path.exists("started") or not open("started").read().strip():
+    assert p.poll() is None, f"tkc ended with status {p.returncode} before its C compiler began"
     time.sleep(0.01)
+ignored = int(open(f"/proc/{p.pid}/status").read().split("SigIgn:")[1].split()[0], 16)
+assert ignored >> signal.SIGHUP - 1 & 1, f"tkc ignores the signals {ignored:x}, without SIGHUP"
 p.send_signal(signal.SIGHUP)
-time.sleep(0.1)
-assert p.poll() is None
 p.send_signal(signal.SIGTERM)
 assert p.wait() == -signal.SIGTERM
 P
