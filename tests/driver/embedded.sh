@@ -20,7 +20,10 @@ arm="-mcpu=cortex-m4 -mthumb -mfpu=fpv4-sp-d16 -mfloat-abi=hard"
 arm-none-eabi-gcc -std=c11 -O2 $arm $warn -Wvla -Wstack-usage=512 -ffreestanding -c pendulum.c table.c
 arm-none-eabi-gcc -std=c11 -O2 $arm -Wall -Wextra -Werror -I. -nostartfiles -T "$start/device.ld" "$here/main.c" "$start/startup.c" pendulum.o table.o \
     -lm -o device.elf
-timeout 60 qemu-system-arm -M mps2-an386 -nographic -semihosting-config enable=on,target=native -kernel device.elf 2>device.txt </dev/null
+(
+    ulimit -S -t 60
+    exec qemu-system-arm -M mps2-an386 -nographic -semihosting-config enable=on,target=native -kernel device.elf 2>device.txt </dev/null
+)
 python3 - <<'END'
 import struct
 host, device = ([struct.unpack(">f", bytes.fromhex(line))[0] for line in open(name).read().split()] for name in ("host.txt", "device.txt"))

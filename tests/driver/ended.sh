@@ -3,53 +3,56 @@ cp "$ROOT/samples/gravity/gravity.tk" .
 mkdir tmp
 export TMPDIR=$PWD/tmp
 
-# A C compiler that begins its output, says so, and takes its time.
+# A C compiler that begins its output, says so, and does not end by itself.
 cat >slow <<'S'
 #!/bin/sh
 case " $* " in *" -fsyntax-only "*) exit 1 ;; esac
 while [ "$1" != -o ]; do shift; done
 echo begun >"$2"
 echo $$ >started
-exec sleep 30
+exec sleep infinity
 S
 chmod +x slow
+# signals.py TKC SIGNAL [ignored]: the signal ends tkc and its C compiler, or SIGTERM if tkc found the signal ignored
+cat >signals.py <<'P'
+import contextlib, os, signal, subprocess, sys, time
+number, ignored = getattr(signal, sys.argv[2]), sys.argv[3:] == ["ignored"]
+p = subprocess.Popen([sys.argv[1], "gravity.tk", "-c", "-o", "g.o", "-MD", "--cc=./slow"], start_new_session=True,
+                     preexec_fn=lambda: signal.signal(number, signal.SIG_IGN if ignored else signal.SIG_DFL))
+try:
+    while not os.path.exists("started") or not open("started").read().strip():
+        assert p.poll() is None, f"tkc ended with status {p.returncode} before its C compiler began"
+        time.sleep(0.01)
+    child = int(open("started").read())
+    assert len(os.listdir("tmp")) == 1 and any(n.startswith("g.o.") for n in os.listdir("."))
+    if ignored:
+        signals = int(open(f"/proc/{p.pid}/status").read().split("SigIgn:")[1].split()[0], 16)
+        assert signals >> number - 1 & 1, f"tkc ignores the signals {signals:x}, without {sys.argv[2]}"
+        p.send_signal(number)
+        number = signal.SIGTERM
+    p.send_signal(number)
+    assert p.wait() == -number, p.returncode
+    try:
+        os.kill(child, 0)
+        sys.exit("the C compiler still runs")
+    except ProcessLookupError:
+        pass
+finally:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(p.pid, signal.SIGKILL)
+P
 nothing_left()
 {
     rm -f started
-    test "$(echo *)" = "gravity.tk slow tmp" && test -z "$(ls -A tmp)" || { echo "$1: left" * tmp/*; exit 1; }
+    test "$(echo *)" = "gravity.tk signals.py slow tmp" && test -z "$(ls -A tmp)" || { echo "$1: left" * tmp/*; exit 1; }
 }
-for signal in HUP:129 INT:130 TERM:143 QUIT:131; do
-    python3 - "$TKC" "${signal%:*}" <<'P' || { echo "${signal%:*}: status $?"; exit 1; }
-import os, signal, subprocess, sys, time
-number = getattr(signal, "SIG" + sys.argv[2])
-p = subprocess.Popen([sys.argv[1], "gravity.tk", "-c", "-o", "g.o", "-MD", "--cc=./slow"], preexec_fn=lambda: signal.signal(number, signal.SIG_DFL))
-while not os.path.exists("started") or not open("started").read().strip():
-    time.sleep(0.01)
-child = int(open("started").read())
-assert len(os.listdir("tmp")) == 1 and any(n.startswith("g.o.") for n in os.listdir("."))
-p.send_signal(number)
-assert p.wait() == -number, p.returncode
-try:
-    os.kill(child, 0)
-    sys.exit("the C compiler still runs")
-except ProcessLookupError:
-    pass
-P
-    nothing_left "$signal"
+for signal in SIGHUP SIGINT SIGTERM SIGQUIT; do
+    python3 signals.py "$TKC" $signal || { echo "$signal: status $?"; exit 1; }
+    nothing_left $signal
 done
 
 # what nohup ignores stays ignored
-python3 - "$TKC" <<'P'
-import os, signal, subprocess, sys, time
-p = subprocess.Popen([sys.argv[1], "gravity.tk", "-c", "-o", "g.o", "--cc=./slow"], preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
-while not os.path.exists("started") or not open("started").read().strip():
-    time.sleep(0.01)
-p.send_signal(signal.SIGHUP)
-time.sleep(0.1)
-assert p.poll() is None
-p.send_signal(signal.SIGTERM)
-assert p.wait() == -signal.SIGTERM
-P
+python3 signals.py "$TKC" SIGHUP ignored
 nothing_left "ignored SIGHUP"
 
 # files may not grow

@@ -11,7 +11,7 @@ printf 'field x: real needs_grad; field e: real needs_grad;\nkernel  k() { e += 
 printf '#!/usr/bin/wish\nbutton .b\n' >tcl.tk
 printf '\npack .b -side left\n' >pack.tk
 if command -v nvim >/dev/null; then
-    PATH=$(dirname "$TKC"):$PATH HOME=$PWD XDG_CONFIG_HOME=$PWD XDG_STATE_HOME=$PWD timeout 100 nvim --headless -u NONE --cmd "set rtp^=$ROOT/docs/editors/vim" \
+    PATH=$(dirname "$TKC"):$PATH HOME=$PWD XDG_CONFIG_HOME=$PWD XDG_STATE_HOME=$PWD nvim --headless -u NONE --cmd "set rtp^=$ROOT/docs/editors/vim" \
         -c 'filetype plugin on' -c 'edit a.tk' -c "luafile $ROOT/tests/lsp/nvim.lua" >out 2>&1 || { cat out; exit 1; }
     tr -d '\r' <out | grep -q "E0202 unknown name 'q'" || { cat out; exit 1; }
     grep -q 'kernel k() { e += x \* x; }' out

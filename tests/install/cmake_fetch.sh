@@ -19,6 +19,14 @@ d
 # Strict for the sources of the program.
 { sed '/^add_executable/i add_compile_options(-Wall -Wextra -Werror)' with; echo 'set_target_properties(rope PROPERTIES UNITY_BUILD ON)'; } >CMakeLists.txt
 
+# later FILE...: files with times behind those of all that is there
+later()
+{
+    : >earlier
+    for file; do
+        until test "$file" -nt earlier; do touch "$file"; done
+    done
+}
 configure()
 {
     build=$1
@@ -52,12 +60,12 @@ ldd build/rope >needed
 ! grep -q libtkc needed || exit 1
 
 # a kernel file that changes, and another tkc
-sleep 1.1
 sed 's/20000/1/' main.cpp >main && mv main main.cpp
 sed 's/0.01 \* x/0.02 * x/' rope.tk >rope && mv rope rope.tk
+later main.cpp rope.tk
 make_it build
 ! ./build/rope | grep -qx 'it hangs down to -0.31' || exit 1
-touch build/_deps/tkc-build/tkc
+later build/_deps/tkc-build/tkc
 ninja -C build -n | grep -q 'tkc rope.tk'
 
 # a tkc that is there already is not built; one of another version is refused

@@ -7,7 +7,7 @@ for tool in $gcc wine; do
 done
 export WINEPREFIX="$PWD/wine" WINEDEBUG=-all HOME="$PWD"
 unset DISPLAY
-trap 'timeout 20 /usr/lib/wine/wineserver -k 2>/dev/null || true' EXIT
+trap '/usr/lib/wine/wineserver -k 2>/dev/null || true' EXIT
 cat >machine.ini <<END
 [binaries]
 c = '$gcc'
@@ -38,7 +38,7 @@ warn='-std=c11 -O2 -ffp-contract=off -Wall -Wextra -Wpedantic -Werror'
     tkc --real=f64 wave.tk --runtime=embed -o embedded/wave.c
     $gcc $warn embedded/*.c -pthread -static -o embedded.exe
 }
-windows() { timeout 120 wine "$@" 2>message | tr -d '\r'; }
+windows() { (ulimit -S -t 120; exec wine "$@") 2>message | tr -d '\r'; }
 test "$(windows ./wave.exe)" = '64-bit, 560 derivatives are right' || { cat message; exit 1; }
 test "$(windows ./embedded.exe)" = '64-bit, 560 derivatives are right' || { cat message; exit 1; }
 ./bits >expected

@@ -38,13 +38,23 @@ for broken in 'head -c 20' 'head -c 100' 'tail -c +9' 'sed s/./x/' 'cat - Makefi
     expect 1 'four/billiards.state: \(no state of a sample\|a state of other sizes\|a state that is broken\)' $run --resume --out=four
 done
 
-# Ctrl-C: what was done is kept
-./billiards --steps=100 --iterations=1000000 --out=five >out &
-sleep 1
-kill -INT $!
-status=0
-wait $! || status=$?
-test $status = 130
+# Ctrl-C behind eleven iterations, of which a terminal is told: what was done is kept
+python3 - <<'END'
+import os, re, signal, subprocess
+terminal, its = os.openpty()
+p = subprocess.Popen(["./billiards", "--steps=100", "--iterations=1000000", "--out=five"], stdout=subprocess.DEVNULL, stderr=its)
+os.close(its)
+said, sent = b"", False
+try:
+    while text := os.read(terminal, 4096):
+        said = said[-200:] + text
+        if not sent and re.search(rb"\] (1[1-9]|[2-9]\d|\d{3,}) of 1000000, loss ", said):
+            p.send_signal(signal.SIGINT)
+            sent = True
+except OSError:
+    pass                                    # a terminal that nobody else has open
+assert p.wait() == 130 and sent, (p.returncode, sent, said)
+END
 done=$(($(wc -l <five/billiards.csv) - 2))
 test $done -gt 10
 test -s five/billiards.png
@@ -184,4 +194,4 @@ END
 # shellcheck disable=SC2046
 "$CC" -std=c11 -D_GNU_SOURCE -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -I../common $(pkg-config --cflags tkc cairo popt) curves.c ../common/picture.c \
     ../common/draw.c $(pkg-config --libs tkc cairo) -lm -o curves
-ASAN_OPTIONS=detect_leaks=0 timeout 20 ./curves
+(ulimit -S -t 60; ASAN_OPTIONS=detect_leaks=0 exec ./curves)

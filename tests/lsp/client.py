@@ -1,18 +1,21 @@
-"""A client of `tkc --lsp`, for tests: messages in and out, and what a client has to hold itself."""
+"""A client of `tkc --lsp`, for tests: messages in and out, and what a client has to hold itself. It waits for messages as long as the server lives."""
+import contextlib
 import json
+import os
 import queue
 import re
+import signal
 import subprocess
 import threading
 
 
 class Gone(Exception):
-    """The server ended, or says nothing."""
+    """The server ended."""
 
 
 class Client:
-    def __init__(self, tkc, *options, encodings=None, start=True, wrapper=(), wait=60):
-        self.wait, self.number = wait, 0
+    def __init__(self, tkc, *options, encodings=None, start=True, wrapper=()):
+        self.number = 0
         self.process = subprocess.Popen([*wrapper, tkc, "--lsp", *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.inbox, self.replies, self.notes, self.errors = queue.Queue(), {}, [], []
         self.threads = [threading.Thread(target=f, daemon=True) for f in (self._read, self._read_errors)]
@@ -60,15 +63,22 @@ class Client:
         return self.number
 
     def receive(self):
-        try:
-            m = self.inbox.get(timeout=self.wait)
-        except queue.Empty:
-            raise Gone("no message came") from None
+        m = self.inbox.get()
         if m is None:
             raise Gone("the server ended: " + "".join(self.errors))
         if isinstance(m, Exception):
             raise m
         return m
+
+    @contextlib.contextmanager
+    def stopped(self):
+        """The server runs when all is sent: it finds all messages at once. They fit into a pipe, 64 KiB."""
+        self.process.send_signal(signal.SIGSTOP)
+        os.waitpid(self.process.pid, os.WUNTRACED)
+        try:
+            yield
+        finally:
+            self.process.send_signal(signal.SIGCONT)
 
     def reply(self, number):
         """The whole answer to a request."""
@@ -113,9 +123,9 @@ class Client:
         return self.end()
 
     def end(self):
-        status = self.process.wait(timeout=self.wait)
+        status = self.process.wait()
         for t in self.threads:
-            t.join(timeout=5)
+            t.join()
         self.process.stdin.close()
         return status
 

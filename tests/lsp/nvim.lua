@@ -1,6 +1,7 @@
 -- Neovim's own client with docs/editors/vim, on a.tk: messages, an edit, formatting, hover, the adjoint.
+local LONG = 3600000 -- milliseconds, far more than any answer takes: the runner ends a test that hangs
 local function wait(what, f)
-  if not vim.wait(20000, f, 20) then
+  if not vim.wait(LONG, f, 20) then
     print('no ' .. what .. '\n')
     vim.cmd('cquit')
   end
@@ -13,7 +14,7 @@ wait('end of diagnostics', function() return #vim.diagnostic.get(0) == 0 end)
 require('tk').format()
 print(vim.api.nvim_buf_get_lines(0, 1, 2, false)[1], '\n')
 vim.fn.cursor(2, 15)
-for _, v in pairs(vim.lsp.buf_request_sync(0, 'textDocument/hover', vim.lsp.util.make_position_params(0, 'utf-16'), 20000)) do
+for _, v in pairs(vim.lsp.buf_request_sync(0, 'textDocument/hover', vim.lsp.util.make_position_params(0, 'utf-16'), LONG)) do
   print((v.result.contents.value:gsub('\n', ' ')), '\n')
 end
 require('tk').show_adjoint()

@@ -5,7 +5,7 @@ const assert = require('assert');
 const path = require('path');
 
 const [folder, tkc] = process.argv.slice(2);
-const events = {}, providers = {}, commands = {}, shown = [];
+const events = {}, providers = {}, commands = {}, shown = [], waits = new Set();
 let published = null, settings = { path: tkc, arguments: [] };
 const on = (name) => (f) => { events[name] = f; return { dispose() {} }; };
 const provide = (name) => (selector, p) => { providers[name] = p; return { dispose() {} }; };
@@ -25,9 +25,9 @@ const vscode = {
     textDocuments: [document], getConfiguration: () => ({ get: (name) => settings[name] }), onDidOpenTextDocument: on('open'), onDidChangeTextDocument: on('change'), onDidSaveTextDocument: on('save'),
     onDidCloseTextDocument: on('close'), onDidChangeConfiguration: on('configuration'), openTextDocument: async (d) => d,
   },
-  window: { activeTextEditor: { document, selection: { active: { line: 2, character: 3 } } }, showTextDocument: async (d) => shown.push(d.content), showWarningMessage: (m) => shown.push(m), showErrorMessage: (m) => shown.push(m) },
+  window: { activeTextEditor: { document, selection: { active: { line: 2, character: 3 } } }, showTextDocument: async (d) => show(d.content), showWarningMessage: (m) => show(m), showErrorMessage: (m) => show(m) },
   languages: {
-    createDiagnosticCollection: () => ({ set: (uri, list) => { published = list; }, clear() {}, dispose() {} }), registerHoverProvider: provide('hover'), registerDefinitionProvider: provide('definition'),
+    createDiagnosticCollection: () => ({ set: (uri, list) => { published = list; look(); }, clear() {}, dispose() {} }), registerHoverProvider: provide('hover'), registerDefinitionProvider: provide('definition'),
     registerReferenceProvider: provide('references'), registerDocumentHighlightProvider: provide('highlights'), registerCompletionItemProvider: provide('completion'), registerSignatureHelpProvider: provide('signature'),
     registerDocumentSymbolProvider: provide('symbols'), registerDocumentFormattingEditProvider: provide('formatting'), registerCodeActionsProvider: provide('actions'),
   },
@@ -36,14 +36,21 @@ const vscode = {
 const load = Module._load;
 Module._load = (name, ...rest) => (name === 'vscode' ? vscode : load(name, ...rest));
 
-async function until(what, f) {
-  for (let k = 0; k < 600; k++) {
-    if (f()) return;
-    await new Promise((r) => setTimeout(r, 20));
-  }
-  throw new Error(`no ${what}`);
+// Waits end when the editor has got what they are for, and not by the clock; a wait without an end is the last that is printed.
+function look() {
+  for (const wait of waits) if (wait.over()) { waits.delete(wait); wait.end(); }
+}
+function show(text) {
+  shown.push(text);
+  look();
+}
+function until(what, over) {
+  console.log(`waits for ${what}`);
+  return new Promise((end) => { waits.add({ over, end }); look(); });
 }
 
+let complete = false;
+process.on('exit', () => { process.exitCode = complete ? 0 : 1; }); // Node also ends when nothing is left that can end a wait
 (async () => {
   const manifest = require(path.join(folder, 'package.json'));
   const extension = require(path.join(folder, manifest.main));
@@ -83,4 +90,5 @@ async function until(what, f) {
   assert((await providers.hover.provideHover(document, { line: 0, character: 6 })).args[0].args[0].includes('x.grad'));
   await extension.deactivate();
   console.log('ok');
+  complete = true;
 })().catch((e) => { console.error(e); process.exit(1); });

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -74,7 +75,7 @@ int main(void)
     pid_t busy[2];
     for (int k = 0; k < 2; k++)
         if ((busy[k] = fork()) == 0) {
-            alarm(60); /* should this test die */
+            setrlimit(RLIMIT_CPU, &(struct rlimit){60, 60}); /* should this test die */
             for (volatile unsigned n = 0;; n++)
                 ;
         }

@@ -61,7 +61,7 @@ class Printer:
         if (name, source, *options) not in self.known:
             with tempfile.TemporaryDirectory() as tmp:
                 Path(tmp, f"{name}.tk").write_text(source)
-                done = subprocess.run([self.tkc, *options, f"{name}.tk"], cwd=tmp, capture_output=True, text=True, timeout=60)
+                done = subprocess.run([self.tkc, *options, f"{name}.tk"], cwd=tmp, capture_output=True, text=True)
             if done.returncode:
                 raise Fault(done.stderr)
             self.known[name, source, *options] = done.stdout + done.stderr

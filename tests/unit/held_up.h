@@ -3,9 +3,10 @@
 #ifndef HELD_UP_H
 #define HELD_UP_H
 
+#include <sched.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
-#include <time.h>
 
 static inline void hold_up(void)
 {
@@ -15,11 +16,12 @@ static inline void hold_up(void)
     r ^= r << 13;
     r ^= r >> 17;
     r ^= r << 5;
-    if (r % 32 == 0)
-        for (volatile uint32_t k = 0; k < (r >> 8) % 30000; k++)
+    const bool longer = r % 2048 == 1;
+    if (longer)
+        sched_yield(); /* a sleep would look like the end of its work */
+    if (longer || r % 32 == 0)
+        for (volatile uint32_t k = 0; k < (r >> 11) % (longer ? 200000 : 30000); k++)
             ;
-    else if (r % 2048 == 1)
-        nanosleep(&(struct timespec){0, (r >> 11) % 100000}, NULL);
 }
 
 #undef atomic_load

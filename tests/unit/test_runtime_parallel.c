@@ -1,4 +1,5 @@
 /* libtkc: plans, parallel loops, scatters, saved-value stacks. Also built with the thread sanitizer. */
+#include "meet.h"
 #include "runtime_fake.h"
 
 #include <pthread.h>
@@ -6,7 +7,9 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 static const int thread_counts[] = {1, 2, 4, 7};
 enum { NTHREAD_COUNTS = 4 };
@@ -163,19 +166,23 @@ static void test_nested(void **state)
 typedef struct crowd {
     pthread_t home;
     atomic_int foreign, now, most; /* pieces on other threads; threads at the same time */
+    atomic_int complete;           /* all have come that come */
 } crowd;
 
 static void crowd_task(const void *args, int64_t lo, int64_t hi)
 {
     crowd *a = (crowd *)args;
-    (void)lo;
     (void)hi;
     const int now = atomic_fetch_add(&a->now, 1) + 1;
     for (int most = a->most; most < now && !atomic_compare_exchange_weak(&a->most, &most, now);)
         ;
     if (!pthread_equal(pthread_self(), a->home))
         atomic_fetch_add(&a->foreign, 1);
-    nanosleep(&(struct timespec){0, 300000}, NULL); /* so that others come */
+    if (lo == 0) {
+        meet_rest();
+        meet_count(&a->complete);
+    }
+    meet_await(&a->complete, 1);
     atomic_fetch_sub(&a->now, 1);
 }
 
@@ -244,15 +251,6 @@ static tk_session *pinned_session(void)
     return s;
 }
 
-/* A busy machine may let a thread wait longer than a launch lasts. */
-static bool others_come(tk_session *s)
-{
-    bool come = false;
-    for (int i = 0; i < 100 && !come; i++)
-        come = run_crowd(s).foreign > 0;
-    return come;
-}
-
 /* A thread with one processor takes none from others. */
 static void test_pinned_thread(void **state)
 {
@@ -260,13 +258,13 @@ static void test_pinned_thread(void **state)
     if (processors() < 2)
         skip();
     tk_session *s = session(2, 0, false), *other = pinned_session();
-    assert_true(others_come(s));
+    assert_true(run_crowd(s).foreign > 0);
     tk_session_destroy(s);
     tk_session_destroy(other);
     other = pinned_session(); /* no other is there */
     assert_int_equal(run_crowd(other).foreign, 0);
     assert_int_equal(tk_session_set_threads(other, 2), TK_OK); /* by a thread with more */
-    assert_true(others_come(other));
+    assert_true(run_crowd(other).foreign > 0);
     tk_session_destroy(other);
 }
 #endif
@@ -363,7 +361,7 @@ static void test_scatter(void **state)
             check_bins(&b, &serial);
             b = scatter(threads, pool, false, 30, true); /* shared: atomics */
             check_bins(&b, &serial);
-            assert_int_equal(b.atomics > 0, threads > 1);
+            assert_int_equal(b.atomics > 0, threads > 1 && (pool || processors() > 1));
             b = scatter(threads, pool, true, 30, true); /* shared and deterministic: serial */
             assert_memory_equal(b.y, serial.y, sizeof b.y);
             assert_int_equal(b.atomics, 0);
@@ -417,19 +415,38 @@ static void test_wide_scatter(void **state)
     check_wide_scatter(20, false);
 }
 
-static void slow_atomic(const void *args, int64_t lo, int64_t hi)
+/* The clock of loops: where it stands, the pieces' iterations take what is said here. */
+static atomic_bool clock_stands;
+static atomic_llong clock_ns;
+static int64_t atomic_ns, plain_ns;
+
+int clock_gettime(clockid_t clock, struct timespec *t)
+{
+    if (clock != CLOCK_MONOTONIC || !clock_stands)
+        return (int)syscall(SYS_clock_gettime, clock, t);
+    const long long now = atomic_fetch_add(&clock_ns, 1) + 1; /* who spins until a time comes ends */
+    *t = (struct timespec){now / 1000000000, now % 1000000000};
+    return 0;
+}
+
+static void timed_atomic(const void *args, int64_t lo, int64_t hi)
 {
     const wide_args *a = args;
     atomic_fetch_add(a->atomics, 1);
+    atomic_fetch_add(&clock_ns, atomic_ns * (hi - lo));
     for (int64_t i = lo; i < hi; i++)
-        for (int k = 0; k < 100; k++)
-            TK_SCATTER(&a->y[i * 1000], k ? 0.0 : 1.0, true);
+        TK_SCATTER(&a->y[i * 1000], 1.0, true);
 }
 
-/* Atomic sums that take longer, by all threads, than plain ones by one: they are found out. */
-static void test_slow_atomics(void **state)
+static void timed_plain(const void *args, int64_t lo, int64_t hi)
 {
-    (void)state;
+    atomic_fetch_add(&clock_ns, plain_ns * (hi - lo));
+    wide_plain(args, lo, hi);
+}
+
+/* Which part of the chunks of many loops ran by atomic operations. */
+static double part_by_atomics(int64_t for_atomic, int64_t for_plain)
+{
     enum { RUNS = 200 };
     tk_session *s = session(2, 0, false);
     fake *m = fake_create(s, 4000000);
@@ -437,13 +454,29 @@ static void test_slow_atomics(void **state)
     const wide_args a = {m->y.grad, &atomics};
     const tk_scatter_target target = {.offset = offsetof(wide_args, y), .field = m->y.field, .plane = TK_GRAD, .shared = true};
     const tk_plan p = tk_plan_make(4000, 1, 200);
+    atomic_ns = for_atomic;
+    plain_ns = for_plain;
+    clock_ns = 1000000000;
+    clock_stands = true;
     for (int k = 0; k < RUNS; k++)
-        assert_int_equal(tk_run_scatter(s, &p, wide_plain, slow_atomic, &a, sizeof a, &target, 1), TK_OK);
-    assert_true(atomics < p.nchunks * RUNS / 4);
+        assert_int_equal(tk_run_scatter(s, &p, timed_plain, timed_atomic, &a, sizeof a, &target, 1), TK_OK);
+    clock_stands = false;
     for (int i = 0; i < 4000; i++)
         assert_true(m->y.grad[i * 1000] == RUNS);
     fake_destroy(m);
     tk_session_destroy(s);
+    return (double)atomics / (double)(p.nchunks * RUNS);
+}
+
+/* Atomic sums that take longer, by all threads, than plain ones by one: they are found out. */
+static void test_slow_atomics(void **state)
+{
+    (void)state;
+    const double slow = part_by_atomics(100000, 1000), fast = part_by_atomics(1000, 100000);
+    if (processors() < 2)
+        skip();
+    assert_true(slow > 0 && slow < 0.25);
+    assert_true(fast > 0.75);
 }
 
 /* ---- stacks ---- */
