@@ -10,6 +10,9 @@ from plan import TESTS, Config, must
 
 SANITIZED = ["-Doptimization=0", "-Db_sanitize=address,undefined", "-Db_lundef=false", "-Dfuzz=true"]
 PYTHON = "/usr/bin/python3"       # Debian's, whose packages the models take
+# Scripts that gcc's build alone runs: they read files of the tree, or programs that other cases have.
+ONCE = [f"driver/{name}" for name in ("abi", "array_bounds", "benchmarks", "constructs", "dumps", "editors", "embed", "errors_doc", "functions", "gradbench", "generated", "growth", "layers", "lines",
+                                      "links", "planted", "python", "samples", "shared_loops")]
 LONG = 8                          # seconds of processor time of a script that only --all runs
 GENERATED = ["run/", "ad/", "algorithms/", "export/", "parallel/", "ops/", "docs/"]
 TEXTS = ["syntax/", "check/", "rules/", "explain/", "passes/"]
@@ -109,7 +112,7 @@ def everything():
 
     def of_sanitized():
         config = sanitized()
-        return [*unit_cases(config, False), *chosen(all_cases(config), [*TEXTS, "driver/"]), *same_bytes(gcc(), config.build), *fuzz(config)]
+        return [*unit_cases(config, False), *chosen(all_cases(config), [*TEXTS, "driver/"], ONCE), *same_bytes(gcc(), config.build), *fuzz(config)]
     return [tree(gcc(), [], then)]
 
 
