@@ -1,33 +1,13 @@
 #include "atomics.h"
+#include "host.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+static heap memory;
 
-static int failed;
-
-#define CHECK(c)                                                 \
-    do {                                                         \
-        if (!(c)) {                                              \
-            printf("%s:%d: %s is false\n", __FILE__, __LINE__, #c); \
-            failed = 1;                                          \
-        }                                                        \
-    } while (0)
-
-static int64_t left = -1; /* allocations until one fails */
-
-static void *limited(void *user, void *old, size_t old_size, size_t size)
+/* The next n allocations succeed, the one behind them fails; -1: none fails. */
+static void limit(int64_t n)
 {
-    (void)user;
-    (void)old_size;
-    if (size == 0) {
-        free(old);
-        return NULL;
-    }
-    if (left >= 0 && left-- == 0)
-        return NULL;
-    return realloc(old, size);
+    memory.calls = 0;
+    memory.fails_at = n + 1;
 }
 
 static void fill(atomics *m)
@@ -179,10 +159,10 @@ static void walk(atomics *m)
         CHECK(m->x.grad[i] == want[i]);
     const size_t bytes = tk_tape_bytes(m->tk.session);
     CHECK(bytes > 2 * 4 * 660000 && bytes < 20 * 1000000);
-    left = 12;
+    limit(12);
     tk_tape_begin(m->loss.field, 0);
     CHECK(atomics_walk(m, TRIPS) == TK_NO_MEMORY);
-    left = -1;
+    limit(-1);
     tk_tape_drop(m->tk.session);
     tk_session_clear_error(m->tk.session);
 }
@@ -209,10 +189,10 @@ static void logs(atomics *m)
 {
     static const int64_t fails[] = {0, 1, 2, 3, 4, 5, 20, 1000};
     for (size_t i = 0; i < sizeof fails / sizeof *fails; i++) {
-        left = fails[i];
+        limit(fails[i]);
         tk_tape_begin(m->loss.field, 0);
         const tk_status st = atomics_nested(m);
-        left = -1;
+        limit(-1);
         CHECK(st == TK_NO_MEMORY);
         tk_tape_drop(m->tk.session);
         tk_session_clear_error(m->tk.session);
@@ -221,17 +201,17 @@ static void logs(atomics *m)
 }
 
 /* Any allocation may fail: a status, and everything works again afterwards. */
-static void memory(atomics *m)
+static void any_allocation(atomics *m)
 {
     for (int64_t n = 0;; n++) {
         fill(m);
-        left = n;
+        limit(n);
         tk_tape_begin(m->loss.field, 0);
         atomics_scatter(m);
         atomics_gather(m);
         const tk_status st = tk_tape_end(m->loss.field);
-        const bool hit = left < 0;
-        left = -1;
+        const bool hit = memory.calls > n;
+        limit(-1);
         CHECK(st == (hit ? TK_NO_MEMORY : TK_OK));
         tk_session_clear_error(m->tk.session);
         if (!hit)
@@ -242,7 +222,8 @@ static void memory(atomics *m)
 int main(void)
 {
     tk_session_options o = tk_session_defaults();
-    o.alloc = limited;
+    o.alloc = heap_alloc;
+    o.alloc_user = &memory;
     tk_session *s = tk_session_create(&o);
     atomics *m = atomics_create(s, NULL);
     if (!m)
@@ -253,16 +234,14 @@ int main(void)
     nested(m);
     walk(m);
     in_calls(m);
-    memory(m);
+    any_allocation(m);
     logs(m);
     atomics *fresh = atomics_create(s, NULL);
     CHECK(atomics_scatter_grad(fresh) == TK_BAD_STATE);
     tk_session_clear_error(s);
     atomics_destroy(fresh);
-    if (atomics_status(m) != TK_OK)
-        printf("%s\n", atomics_error(m));
-    failed |= atomics_status(m) != TK_OK;
+    CHECK_OK(m, atomics_status(m));
     atomics_destroy(m);
     tk_session_destroy(s);
-    return failed;
+    return failures != 0;
 }

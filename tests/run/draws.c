@@ -1,29 +1,13 @@
 #include "draws.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "host.h"
 
 #include <tkc/tkc_gen.h>
 
-static int failed;
-
-#define CHECK(c)                                                 \
-    do {                                                         \
-        if (!(c)) {                                              \
-            printf("%s:%d: %s is false\n", __FILE__, __LINE__, #c); \
-            failed = 1;                                          \
-        }                                                        \
-    } while (0)
-
 /* |value - want| within 5 standard deviations of it: seeds are fixed, so this is not a matter of luck. */
-static void near(const char *what, double value, double want, double sigma)
+static void likely(const char *what, double value, double want, double sigma)
 {
-    if (fabs(value - want) <= 5 * sigma)
-        return;
-    printf("%s: %g, expected %g +- %g\n", what, value, want, sigma);
-    failed = 1;
+    if (!(fabs(value - want) <= 5 * sigma))
+        FAIL("%s: %g, expected %g +- %g", what, value, want, sigma);
 }
 
 /* ---- vectors of the reference implementation, Random123 kat_vectors ---- */
@@ -70,10 +54,10 @@ static void uniform(const char *what, const double *x, int64_t n)
     const double count = (double)n;
     for (int i = 0; i < BINS; i++)
         chi += ((double)bin[i] - count / BINS) * ((double)bin[i] - count / BINS) / (count / BINS);
-    near(what, sum / count, 0.5, sqrt(1.0 / 12 / count));
-    near(what, square / count, 1.0 / 12, sqrt(1.0 / 180 / count));
-    near(what, lag / count, 0, 1.0 / 12 / sqrt(count));
-    near(what, chi, BINS - 1, sqrt(2.0 * (BINS - 1)));
+    likely(what, sum / count, 0.5, sqrt(1.0 / 12 / count));
+    likely(what, square / count, 1.0 / 12, sqrt(1.0 / 180 / count));
+    likely(what, lag / count, 0, 1.0 / 12 / sqrt(count));
+    likely(what, chi, BINS - 1, sqrt(2.0 * (BINS - 1)));
 }
 
 static void normal(const char *what, const double *x, int64_t n)
@@ -86,15 +70,15 @@ static void normal(const char *what, const double *x, int64_t n)
             lag += x[i] * x[i - 1];
     }
     const double count = (double)n;
-    near(what, m[1] / count, 0, 1 / sqrt(count));
-    near(what, m[2] / count, 1, sqrt(2 / count));
-    near(what, m[3] / count, 0, sqrt(15 / count));
-    near(what, m[4] / count, 3, sqrt(96 / count));
-    near(what, lag / count, 0, 1 / sqrt(count));
+    likely(what, m[1] / count, 0, 1 / sqrt(count));
+    likely(what, m[2] / count, 1, sqrt(2 / count));
+    likely(what, m[3] / count, 0, sqrt(15 / count));
+    likely(what, m[4] / count, 3, sqrt(96 / count));
+    likely(what, lag / count, 0, 1 / sqrt(count));
     int64_t within = 0;
     for (int64_t i = 0; i < n; i++)
         within += fabs(x[i]) < 1;
-    near(what, (double)within / count, 0.6826894921, sqrt(0.6827 * 0.3173 / count));
+    likely(what, (double)within / count, 0.6826894921, sqrt(0.6827 * 0.3173 / count));
 }
 
 static double correlation(const double *x, const double *y, int64_t n)
@@ -127,7 +111,7 @@ static void statistics(draws *m)
     uniform("random() f64", m->d.data, n);
     normal("randn() f32", g, n);
     normal("randn() f64", m->e.data, n);
-    near("between places", correlation(u, m->d.data, n), 0, 1 / sqrt((double)n));
+    likely("between places", correlation(u, m->d.data, n), 0, 1 / sqrt((double)n));
     int64_t bin[10] = {0};
     double chi = 0, mean = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -139,16 +123,16 @@ static void statistics(draws *m)
     const double each = (double)n / 10;
     for (int i = 0; i < 10; i++)
         chi += ((double)bin[i] - each) * ((double)bin[i] - each) / each;
-    near("random_int(-3, 7)", chi, 9, sqrt(18.0));
-    near("random_int(i64)", mean / (double)n, 0.5, sqrt(1.0 / 12 / (double)n));
+    likely("random_int(-3, 7)", chi, 9, sqrt(18.0));
+    likely("random_int(i64)", mean / (double)n, 0.5, sqrt(1.0 / 12 / (double)n));
     memcpy(before, m->d.data, (size_t)n * sizeof *before);
     draws_draw(m);
-    near("between launches", correlation(before, m->d.data, n), 0, 1 / sqrt((double)n));
+    likely("between launches", correlation(before, m->d.data, n), 0, 1 / sqrt((double)n));
     memcpy(before, m->d.data, (size_t)n * sizeof *before);
     tk_session_set_seed(m->tk.session, 2);
     draws_draw(m);
     draws_draw(m);
-    near("between seeds", correlation(before, m->d.data, n), 0, 1 / sqrt((double)n));
+    likely("between seeds", correlation(before, m->d.data, n), 0, 1 / sqrt((double)n));
     draws_sites(m);
     double *first = malloc((size_t)n * sizeof *first), *second = malloc((size_t)n * sizeof *second);
     for (int64_t i = 0; first && second && i < n; i++) {
@@ -156,17 +140,17 @@ static void statistics(draws *m)
         second[i] = (double)m->pair.data[i][1];
     }
     uniform("in a function", first, n);
-    near("between calls of a function", correlation(first, second, n), 0, 1 / sqrt((double)n));
+    likely("between calls of a function", correlation(first, second, n), 0, 1 / sqrt((double)n));
     draws_nest(m);
     uniform("in nested loops", m->deep.data, n);
-    near("between outer iterations", correlation(m->deep.data, m->deep.data + n / 2, n / 2), 0, sqrt(2 / (double)n));
+    likely("between outer iterations", correlation(m->deep.data, m->deep.data + n / 2, n / 2), 0, sqrt(2 / (double)n));
     draws_edges(m);
     double spread = 0;
     for (int i = 0; i < 200; i++) {
         CHECK(m->k.data[i] == 7); /* an empty range gives its lower bound */
         spread += fabs((double)m->wide.data[i]) / 9223372036854775808.0;
     }
-    near("all of i64", spread / 200, 0.5, sqrt(1.0 / 12 / 200));
+    likely("all of i64", spread / 200, 0.5, sqrt(1.0 / 12 / 200));
     free(u);
     free(g);
     free(before);
@@ -244,7 +228,6 @@ static void on_tape(draws *m)
     fill(m);
     tk_session_set_seed(m->tk.session, 3);
     CHECK(tk_gradcheck(m->loss.field, (tk_field *[]){m->x.field}, 1, several, m, 1e-7, &r) == TK_OK);
-    if (draws_status(m)) printf("%s\n", draws_error(m));
     CHECK(r.has_forward);
     double forward[8], reverse[8];
     tk_session_set_seed(m->tk.session, 3);
@@ -367,9 +350,7 @@ int main(void)
     direct(m);
     in_calls(m);
     without_launch();
-    if (draws_status(m) != TK_OK)
-        printf("%s\n", draws_error(m));
-    failed |= draws_status(m) != TK_OK;
+    CHECK_OK(m, draws_status(m));
     draws_destroy(m);
-    return failed;
+    return failures != 0;
 }

@@ -1,40 +1,28 @@
-#include <stdio.h>
-#include <string.h>
-
 #include "made.h"
-
-static int failures;
-
-#define EXPECT(condition)                                     \
-    do {                                                      \
-        if (!(condition)) {                                   \
-            printf("line %d: %s\n", __LINE__, #condition);    \
-            failures++;                                       \
-        }                                                     \
-    } while (0)
+#include "host.h"
 
 int main(void)
 {
     made *m = made_create(NULL, NULL);
     tk_session *s = tk_module_session(&m->tk);
     made_count_a(m, 5);
-    EXPECT(m->a.data[2] == 7 && m->n.data[0] == 3);
+    CHECK(m->a.data[2] == 7 && m->n.data[0] == 3);
     made_count_b(m);
-    EXPECT(m->b.data[3] == 13 && m->n.data[0] == 7 && m->a.data[2] == 7);
+    CHECK(m->b.data[3] == 13 && m->n.data[0] == 7 && m->a.data[2] == 7);
     made_both(m, 100);
-    EXPECT(m->a.data[1] == 101 && m->b.data[1] == 201 && m->n.data[0] == 14);
+    CHECK(m->a.data[1] == 101 && m->b.data[1] == 201 && m->n.data[0] == 14);
     made_set_a(m);
     made_set_c(m);
     float mean;
     made_mean_c(m, 3, &mean);
-    EXPECT(m->a.data[0] == 7 && m->c.data[1][1] == 0.5f && mean == 1.5f);
+    CHECK(m->a.data[0] == 7 && m->c.data[1][1] == 0.5f && mean == 1.5f);
     made_plain_5(m);
-    EXPECT(m->n.data[0] == 5);
+    CHECK(m->n.data[0] == 5);
     made_plain(m, 6);
     made_plain_n(m);
-    EXPECT(m->n.data[0] == 6);
-    EXPECT(!tk_kernel_find(s, "count", NULL) && !tk_kernel_find(s, "set", NULL) && tk_kernel_find(s, "count_b", NULL));
-    EXPECT(made_status(m) == TK_OK);
+    CHECK(m->n.data[0] == 6);
+    CHECK(!tk_kernel_find(s, "count", NULL) && !tk_kernel_find(s, "set", NULL) && tk_kernel_find(s, "count_b", NULL));
+    CHECK_OK(m, made_status(m));
     made_destroy(m);
-    return failures;
+    return failures != 0;
 }

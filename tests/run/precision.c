@@ -1,18 +1,5 @@
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "precision.h"
-
-static int failures;
-
-#define EXPECT(condition)                                     \
-    do {                                                      \
-        if (!(condition)) {                                   \
-            printf("line %d: %s\n", __LINE__, #condition);    \
-            failures++;                                       \
-        }                                                     \
-    } while (0)
+#include "host.h"
 
 static void clear(precision *p)
 {
@@ -33,17 +20,18 @@ static void casts(precision *p)
     p->y.grad[4] = 1;
     p->y.grad[7] = 1e-300; /* too small for f32: the derivative of a cast is taken in the type of the value that is cast to */
     precision_casts_grad(p);
-    EXPECT(p->s.grad[1] == 2.0f * 2 * 1.5f * 2.25f + 4 * (2.25f * 2.25f + 0.5f) + 2.25f);
-    EXPECT(p->d.grad[1] == 2 * 1.5 * 1.5 + 4 * 2 * 2.25 * 1.5 + 1.5);
-    EXPECT(p->s.grad[0] == 0 && p->d.grad[2] == 0);
+    CHECK(p->s.grad[1] == 2.0f * 2 * 1.5f * 2.25f + 4 * (2.25f * 2.25f + 0.5f) + 2.25f);
+    CHECK(p->d.grad[1] == 2 * 1.5 * 1.5 + 4 * 2 * 2.25 * 1.5 + 1.5);
+    CHECK(p->s.grad[0] == 0 && p->d.grad[2] == 0);
     clear(p);
     p->s.dual[2] = 1;
     precision_casts_jvp(p);
-    EXPECT(p->y.data[2] == 2.5 * 2.5 * 3.25 && p->y.dual[2] == 2 * 2.5 * 3.25 && p->z.dual[2] == 3.25f * 3.25f + 0.5f && p->y.dual[5] == 3.25);
+    CHECK(p->y.data[2] == 2.5 * 2.5 * 3.25 && p->y.dual[2] == 2 * 2.5 * 3.25 && p->z.dual[2] == 3.25f * 3.25f + 0.5f &&
+          p->y.dual[5] == 3.25);
     clear(p);
     p->d.dual[2] = 1e300;
     precision_casts_jvp(p);
-    EXPECT(p->y.dual[5] == 2.5e300 && p->y.dual[8] > 1e308); /* 1e300 as f32 is infinite */
+    CHECK(p->y.dual[5] == 2.5e300 && p->y.dual[8] > 1e308); /* 1e300 as f32 is infinite */
 }
 
 static void integers(precision *p)
@@ -68,11 +56,12 @@ static void integers(precision *p)
     precision_integers_grad(p);
     precision_integers(p);
     const double n = -126, wide = (double)(INT64_C(-9000000000000000000) % 7) + 14;
-    EXPECT(p->y.data[0] == n * 3.75 + 244 && p->y.data[2] == (-300.0 + 65535) * 3.75);
-    EXPECT(p->y.data[4] == (-2e9 - 4e9) * 3.75 && p->y.data[6] == wide * 3.75 && p->y.data[8] == 256 * 3.75);
-    EXPECT(p->y.data[1] == 0 * -2.5 + 21 && p->y.data[9] == 0 && p->y.data[10] == 3.75 * 3.75 && p->y.data[11] == -2.5 * 3.75);
-    EXPECT(p->d.grad[0] == n + (-300.0 + 65535) - 6e9 + wide + 256 + 2 * 3.75 - 2.5);
-    EXPECT(p->d.grad[1] == 3.75 && p->s.grad[0] == 0 && p->s.grad[1] == 0);
+    CHECK(p->y.data[0] == n * 3.75 + 244 && p->y.data[2] == (-300.0 + 65535) * 3.75);
+    CHECK(p->y.data[4] == (-2e9 - 4e9) * 3.75 && p->y.data[6] == wide * 3.75 && p->y.data[8] == 256 * 3.75);
+    CHECK(p->y.data[1] == 0 * -2.5 + 21 && p->y.data[9] == 0 && p->y.data[10] == 3.75 * 3.75 &&
+          p->y.data[11] == -2.5 * 3.75);
+    CHECK(p->d.grad[0] == n + (-300.0 + 65535) - 6e9 + wide + 256 + 2 * 3.75 - 2.5);
+    CHECK(p->d.grad[1] == 3.75 && p->s.grad[0] == 0 && p->s.grad[1] == 0);
 }
 
 static void members(precision *p)
@@ -82,13 +71,13 @@ static void members(precision *p)
     clear(p);
     p->y.grad[0] = p->y.grad[1] = 1;
     precision_members_grad(p);
-    EXPECT(p->m.grad[0].a == 50 && p->m.grad[0].b == 300 && p->m.grad[0].v[0] == 3 && p->m.grad[0].v[1] == 2);
-    EXPECT(p->m.grad[1].a == 4 && p->m.grad[1].b == 2.5 + 1 && p->m.grad[1].v[0] == 0);
+    CHECK(p->m.grad[0].a == 50 && p->m.grad[0].b == 300 && p->m.grad[0].v[0] == 3 && p->m.grad[0].v[1] == 2);
+    CHECK(p->m.grad[1].a == 4 && p->m.grad[1].b == 2.5 + 1 && p->m.grad[1].v[0] == 0);
     clear(p);
     p->m.dual[0].v[1] = 2;
     p->m.dual[1].a = 1;
     precision_members_jvp(p);
-    EXPECT(p->y.data[0] == 1.5 * 0.25 * 200 + 6 && p->y.dual[0] == 4 && p->y.dual[1] == 4);
+    CHECK(p->y.data[0] == 1.5 * 0.25 * 200 + 6 && p->y.dual[0] == 4 && p->y.dual[1] == 4);
 }
 
 int main(void)
@@ -99,8 +88,7 @@ int main(void)
     casts(p);
     integers(p);
     members(p);
-    EXPECT(precision_status(p) == TK_OK);
-    puts(precision_error(p));
+    CHECK_OK(p, precision_status(p));
     precision_destroy(p);
-    return failures;
+    return failures != 0;
 }

@@ -1,13 +1,9 @@
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "reference_b.h"
+#include "host.h"
+
 #include <tkc/tkc_gen.h>
 
-#define CHECK(c) ((c) ? (void)0 : (void)(failures++, printf("line %d: %s %s\n", __LINE__, #c, reference_b_error(m))))
-
-static int failures, calls;
+static int calls;
 static reference_b *m;
 
 double noted(double a)
@@ -194,7 +190,8 @@ int main(void)
     parts();
     externs();
     exports();
-    CHECK(m->wrong.data[0] == 0 && reference_b_status(m) == TK_OK);
+    CHECK(m->wrong.data[0] == 0);
+    CHECK_OK(m, reference_b_status(m));
     reference_b_destroy(m);
-    return failures > 0;
+    return failures != 0;
 }

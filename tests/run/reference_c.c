@@ -1,25 +1,13 @@
 #include "reference_c.h"
+#include "host.h"
 
-#include <math.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-static int failed;
-
-#define CHECK(c)                                                 \
-    do {                                                         \
-        if (!(c)) {                                              \
-            printf("%s:%d: %s is false\n", __FILE__, __LINE__, #c); \
-            failed = 1;                                          \
-        }                                                        \
-    } while (0)
 
 /* ---- the session: who prints, and who allocates ---- */
 
 static atomic_int printing;
-static int lines, overlaps, allocations;
+static int lines, overlaps;
+static heap memory;
 
 static void on_print(void *user, const char *text)
 {
@@ -33,25 +21,13 @@ static void on_print(void *user, const char *text)
     atomic_fetch_sub(&printing, 1);
 }
 
-static void *counted(void *user, void *old, size_t old_size, size_t size)
+static int64_t allocated(reference_c *m, tk_status (*launch)(reference_c *))
 {
-    (void)user;
-    (void)old_size;
-    if (size == 0) {
-        free(old);
-        return NULL;
-    }
-    allocations++;
-    return malloc(size);
-}
-
-static int allocated(reference_c *m, tk_status (*launch)(reference_c *))
-{
-    const int before = allocations;
+    const int64_t before = memory.calls;
     CHECK(launch(m) == TK_OK);
     for (int i = 0; i < 4; i++)
         CHECK(m->out.data[i] == 1);
-    return allocations - before;
+    return memory.calls - before;
 }
 
 static void set_k(reference_c *m, int k)
@@ -62,10 +38,11 @@ static void set_k(reference_c *m, int k)
 }
 
 /* Up to 16 KB of constant extents lie on the stack; for all else a thread gets memory, and keeps it. */
-static void memory(void)
+static void of_arrays(void)
 {
     tk_session_options opt = tk_session_defaults();
-    opt.alloc = counted;
+    opt.alloc = heap_alloc;
+    opt.alloc_user = &memory;
     opt.threads = 1;
     tk_session *s = tk_session_create(&opt);
     reference_c *m = reference_c_create(s, NULL);
@@ -209,13 +186,13 @@ int main(void)
     reference_c *m = reference_c_create(s, NULL);
     if (!m)
         return 2;
-    memory();
+    of_arrays();
     statements(m);
     expressions(m);
     built_ins(m);
-    failed |= m->wrong.data[0] != 0 || reference_c_status(m) != TK_OK;
-    printf("%s", reference_c_error(m));
+    CHECK(m->wrong.data[0] == 0);
+    CHECK_OK(m, reference_c_status(m));
     reference_c_destroy(m);
     tk_session_destroy(s);
-    return failed;
+    return failures != 0;
 }

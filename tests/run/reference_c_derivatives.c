@@ -1,29 +1,12 @@
 #include "reference_c_derivatives.h"
+#include "host.h"
 
 #include <float.h>
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include <tkc/tkc_gen.h>
 
 typedef reference_c_derivatives module;
 typedef tk_status launch(module *m);
-
-static int failed;
-
-#define CHECK(c)                                                 \
-    do {                                                         \
-        if (!(c)) {                                              \
-            printf("%s:%d: %s is false\n", __FILE__, __LINE__, #c); \
-            failed = 1;                                          \
-        }                                                        \
-    } while (0)
-
-static bool near(double a, double b)
-{
-    return fabs(a - b) <= 1e-12 * (1 + fabs(b));
-}
 
 static void set(double *p, double v)
 {
@@ -120,10 +103,10 @@ static void parameters(module *m)
     clear(m);
     set(m->y.grad, 1);
     reference_c_derivatives_by_parameters_grad(m, 3, 5, 7, &b_grad);
-    CHECK(near(b_grad, 10 + 4 * 3 * 7));
+    CHECK(near(b_grad, 10 + 4 * 3 * 7, 1e-12));
     reference_c_derivatives_by_parameters_jvp(m, 3, &one, 5, &two, 7);
     for (int i = 0; i < 4; i++)
-        CHECK(near(m->y.dual[i], (1 * 5 + 3 * 2) * 7));
+        CHECK(near(m->y.dual[i], (1 * 5 + 3 * 2) * 7, 1e-12));
 }
 
 /* Derivatives of y by x and by z, in both modes. */
@@ -134,18 +117,14 @@ static void slopes(module *m, const char *what, launch *run, launch *grad, launc
     run(m);
     grad(m);
     for (int i = 0; i < 4; i++)
-        if (!near(m->x.grad[i], by_x) || !near(m->z.grad[i], by_z)) {
-            printf("%s: gradients %g %g, not %g %g\n", what, m->x.grad[i], m->z.grad[i], by_x, by_z);
-            failed = 1;
-        }
+        if (!near(m->x.grad[i], by_x, 1e-12) || !near(m->z.grad[i], by_z, 1e-12))
+            FAIL("%s: gradients %g %g, not %g %g", what, m->x.grad[i], m->z.grad[i], by_x, by_z);
     for (int k = 0; k < 2; k++) {
         clear(m);
         set(k ? m->z.dual : m->x.dual, 1);
         jvp(m);
-        if (!near(m->y.dual[2], k ? by_z : by_x)) {
-            printf("%s: JVP %d is %g\n", what, k, m->y.dual[2]);
-            failed = 1;
-        }
+        if (!near(m->y.dual[2], k ? by_z : by_x, 1e-12))
+            FAIL("%s: JVP %d is %g", what, k, m->y.dual[2]);
     }
 }
 
@@ -162,7 +141,7 @@ static void constructs(module *m)
     set(m->z.data, 2);
     slopes(m, "replaced", reference_c_derivatives_replaced, reference_c_derivatives_replaced_grad, reference_c_derivatives_replaced_jvp, 2 * 1.5, 2 * 2 * 2);
     slopes(m, "limited", limited, limited_grad, limited_jvp, 3 * 1.5 * 1.5, 0);
-    CHECK(near(m->y.data[0], 1.5 * 1.5 * 1.5));
+    CHECK(near(m->y.data[0], 1.5 * 1.5 * 1.5, 1e-12));
     slopes(m, "taken", taken, taken_grad, taken_jvp, 1000, 1 + 10 * 3); /* z[i] + 10 * 3 z[i] + 1000 x[i] */
 }
 
@@ -241,17 +220,17 @@ static void singular(module *m)
     CHECK(isnan(m->A3.grad[0][1][2]));
     /* of diag(s), R[i, j] has the derivative 1 / (s[i] + s[j]) by A[i, j], also where values agree or one of them is zero */
     set3(m, 2, 2, 1);
-    CHECK(near(POLAR(0, 1), 0.25) && most < 1);
-    CHECK(near(ROTATION(0, 1), 0.25) && near(ROTATION(1, 2), 1.0 / 3));
+    CHECK(near(POLAR(0, 1), 0.25, 1e-12) && most < 1);
+    CHECK(near(ROTATION(0, 1), 0.25, 1e-12) && near(ROTATION(1, 2), 1.0 / 3, 1e-12));
     set3(m, 2, 1, 0);
-    CHECK(near(POLAR(1, 2), 1));
-    CHECK(near(ROTATION(1, 2), 1) && near(ROTATION(0, 2), 0.5));
+    CHECK(near(POLAR(1, 2), 1, 1e-12));
+    CHECK(near(ROTATION(1, 2), 1, 1e-12) && near(ROTATION(0, 2), 0.5, 1e-12));
     /* rotations: the least value has the sign of the determinant, and where it is the opposite of the next one they jump */
     set3(m, 2, 1, -0.5);
-    CHECK(near(ROTATION(1, 2), 1 / (1 - 0.5)));
+    CHECK(near(ROTATION(1, 2), 1 / (1 - 0.5), 1e-12));
     set3(m, 2, 1, -1);
     CHECK(!(fabs(ROTATION(1, 2)) < 1e10));
-    CHECK(near(fabs(POLAR(0, 1)), 1.0 / 3) && most < 1); /* with reflections nothing happens there */
+    CHECK(near(fabs(POLAR(0, 1)), 1.0 / 3, 1e-12) && most < 1); /* with reflections nothing happens there */
 }
 
 /* Values that agree: the derivative for the vectors that were returned. */
@@ -263,13 +242,13 @@ static void equal_values(module *m)
     m->e.grad[0] = 1;
     reference_c_derivatives_singular_value_grad(m);
     for (int i = 0; i < 9; i++)
-        CHECK(near(m->A3.grad[0][i / 3][i % 3], m->kept3.data[0][i / 3][1] * m->kept3.data[1][i % 3][1]));
+        CHECK(near(m->A3.grad[0][i / 3][i % 3], m->kept3.data[0][i / 3][1] * m->kept3.data[1][i % 3][1], 1e-12));
     clear(m);
     reference_c_derivatives_eigenvalue(m);
     m->e.grad[0] = 1;
     reference_c_derivatives_eigenvalue_grad(m);
     for (int i = 0; i < 9; i++)
-        CHECK(near(m->A3.grad[0][i / 3][i % 3], m->kept3.data[0][i / 3][1] * m->kept3.data[0][i % 3][1]));
+        CHECK(near(m->A3.grad[0][i / 3][i % 3], m->kept3.data[0][i / 3][1] * m->kept3.data[0][i % 3][1], 1e-12));
     for (int k = 0; k < 3; k++) {
         set3(m, 2, k > 0 ? 2 : 1, k > 1 ? 2 : 1);
         clear(m);
@@ -292,7 +271,7 @@ static void turns(module *m)
     clear(m);
     m->e.grad[0] = 1;
     reference_c_derivatives_stretch_of_equal_grad(m);
-    CHECK(near(m->A2.grad[0][0][1], 0.5) && near(m->A2.grad[0][1][0], 0.5));
+    CHECK(near(m->A2.grad[0][0][1], 0.5, 1e-12) && near(m->A2.grad[0][1][0], 0.5, 1e-12));
     clear(m);
     m->e.grad[0] = 1;
     reference_c_derivatives_turn_of_equal_grad(m);
@@ -334,8 +313,8 @@ int main(void)
     equal_values(m);
     turns(m);
     powers(m);
-    failed |= m->wrong.data[0] != 0 || reference_c_derivatives_status(m) != TK_OK;
-    printf("%s", reference_c_derivatives_error(m));
+    CHECK(m->wrong.data[0] == 0);
+    CHECK_OK(m, reference_c_derivatives_status(m));
     reference_c_derivatives_destroy(m);
-    return failed;
+    return failures != 0;
 }

@@ -1,20 +1,7 @@
 #include "reference_c_shared.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
+#include "host.h"
 
 #include <tkc/tkc_gen.h>
-
-static int failed;
-
-#define CHECK(c)                                                 \
-    do {                                                         \
-        if (!(c)) {                                              \
-            printf("%s:%d: %s is false\n", __FILE__, __LINE__, #c); \
-            failed = 1;                                          \
-        }                                                        \
-    } while (0)
 
 static void old_values(reference_c_shared *m)
 {
@@ -127,8 +114,8 @@ int main(void)
     queue(true);
     draws(m);
     box_and_muller();
-    failed |= m->wrong.data[0] != 0 || reference_c_shared_status(m) != TK_OK;
-    printf("%s", reference_c_shared_error(m));
+    CHECK(m->wrong.data[0] == 0);
+    CHECK_OK(m, reference_c_shared_status(m));
     reference_c_shared_destroy(m);
-    return failed;
+    return failures != 0;
 }

@@ -1,18 +1,5 @@
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "scratch.h"
-
-static int failures;
-
-#define EXPECT(condition)                                     \
-    do {                                                      \
-        if (!(condition)) {                                   \
-            printf("line %d: %s\n", __LINE__, #condition);    \
-            failures++;                                       \
-        }                                                     \
-    } while (0)
+#include "host.h"
 
 enum { N = 40, T = 6 };
 
@@ -45,9 +32,9 @@ static void gradients(scratch *m, unsigned flags)
             scratch_step_stored(m, t);
         scratch_measure(m);
     }
-    EXPECT(fabs(loss - m->loss.data[0]) < 1e-12 * loss && loss > 1);
+    CHECK(fabs(loss - m->loss.data[0]) < 1e-12 * loss && loss > 1);
     for (int k = 0; k < N; k++)
-        EXPECT(fabs(gradient[k] - m->x.grad[k]) < 1e-12 * (1 + fabs(gradient[k])) && gradient[k] != 0);
+        CHECK(fabs(gradient[k] - m->x.grad[k]) < 1e-12 * (1 + fabs(gradient[k])) && gradient[k] != 0);
 }
 
 int main(void)
@@ -60,7 +47,7 @@ int main(void)
     gradients(m, TK_TAPE_VALIDATE);
     begin(m);
     tk_field *input = m->x.field;
-    EXPECT(tk_gradcheck(m->loss.field, &input, 1, run, m, 0, NULL) == TK_OK);
+    CHECK(tk_gradcheck(m->loss.field, &input, 1, run, m, 0, NULL) == TK_OK);
     /* The adjoint does not mind what happened to the grid since its launch, on a tape and called directly. */
     begin(m);
     double tape[N];
@@ -77,14 +64,14 @@ int main(void)
         scratch_step_grad(m, t);
     }
     for (int k = 0; k < N; k++)
-        EXPECT(fabs(tape[k] - m->x.grad[k]) < 1e-12 * (1 + fabs(tape[k])));
+        CHECK(fabs(tape[k] - m->x.grad[k]) < 1e-12 * (1 + fabs(tape[k])));
     double sum;
     scratch_left(m, &sum);
-    EXPECT(sum == 0 && m->seen.data[7] == 1);
+    CHECK(sum == 0 && m->seen.data[7] == 1);
     scratch_left(m, &sum);
-    EXPECT(sum == 0 && m->seen.data[7] == 1 && m->grid.data[0] == 0);
-    EXPECT(!tk_kernel_find(s, "read", NULL) && tk_kernel_find(s, "fill", NULL));
-    EXPECT(scratch_status(m) == TK_OK);
+    CHECK(sum == 0 && m->seen.data[7] == 1 && m->grid.data[0] == 0);
+    CHECK(!tk_kernel_find(s, "read", NULL) && tk_kernel_find(s, "fill", NULL));
+    CHECK_OK(m, scratch_status(m));
     scratch_destroy(m);
-    return failures;
+    return failures != 0;
 }

@@ -1,16 +1,10 @@
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "strided.h"
+#include "host.h"
+
 #include <tkc/tkc_gen.h>
 
 /* The header knows the precision only by the type of a seed. */
 #define REAL_IS_DOUBLE _Generic(&strided_forward_loss, tk_status (*)(strided *, tk_field *const *, int, const double *, size_t): 1, default: 0)
-
-static int failures;
-#define CHECK(x) ((x) ? (void)0 : (void)(failures++, printf("line %d: %s\n", __LINE__, #x)))
 
 /* A plane of a field as doubles, whatever its strides. */
 static double *values(tk_field *f, void *plane, int64_t (*stride)(const tk_field *, int), size_t *n, int ncomp, bool wide)
@@ -46,10 +40,8 @@ static void compare(const char *what, tk_field *a, void *pa, tk_field *b, void *
         worst = fmax(worst, fabs(x[i] - y[i]));
         size = fmax(size, fabs(x[i]));
     }
-    if (n != m || !(worst <= 1e-5 * size) || size == 0) {
-        failures++;
-        printf("%s: differs by %g of %g\n", what, worst, size);
-    }
+    if (n != m || !(worst <= 1e-5 * size) || size == 0)
+        FAIL("%s: differs by %g of %g", what, worst, size);
     free(x);
     free(y);
 }
@@ -104,15 +96,6 @@ static void forward(strided *m)
     free(seed);
 }
 
-static void refused(strided *m, tk_status got, const char *part)
-{
-    if (got != TK_BAD_ARGUMENT || !strstr(strided_error(m), part)) {
-        failures++;
-        printf("not refused by '%s': %s %s\n", part, tk_status_name(got), strided_error(m));
-    }
-    tk_session_clear_error(tk_module_session(&m->tk));
-}
-
 int main(void)
 {
     const bool wide = REAL_IS_DOUBLE;
@@ -150,8 +133,7 @@ int main(void)
         memcpy(&ka, (char *)a->kind.data + i * a->kind.data_strides[0], 2);
         memcpy(&kb, (char *)b->kind.data + i * b->kind.data_strides[0], 2);
         if (ka != kb || memcmp(first + i * record[0] + 4 * size + 3, "\x5a\x5a\x5a\x5a", 4) != 0) { /* padding is nobody's */
-            failures++;
-            printf("kind or padding of %d\n", (int)i);
+            FAIL("kind or padding of %d", (int)i);
             break;
         }
     }
@@ -163,24 +145,34 @@ int main(void)
     tk_module_clear_dual(&b->tk);
     for (size_t i = 0; i < 4 * size * (size_t)n; i++)
         if (gradients[i] || duals[i] || slopes[i]) {
-            failures++;
-            printf("byte %zu is not cleared\n", i);
+            FAIL("byte %zu is not cleared", i);
             break;
         }
 
     /* what is refused; the binding stays */
     const int64_t still[] = {0}, small[] = {4}, huge[] = {INT64_MAX / 2}, apart[] = {(int64_t)(4 * size)};
-    refused(b, strided_bind_mass_strided(b, first + 2 * size, record, NULL, NULL, NULL, NULL), "its gradient is NULL");
-    refused(b, strided_bind_mass_strided(b, first + 2 * size, record, gradients + 3 * size, aligned, duals + 3 * size, aligned),
-            "its data overlaps the data of field 'strided.pos'");
-    refused(b, strided_bind_mass_strided(b, first + 3 * size, record, gradients + 3 * size, aligned, gradients + 3 * size, aligned),
-            "its dual overlaps its gradient");
-    refused(b, strided_bind_pos_strided(b, first, small, gradients, apart, duals, apart), "overlap each other");
-    refused(b, strided_bind_pos_strided(b, first, record, gradients, still, duals, apart), "elements of its gradient overlap each other");
-    refused(b, strided_bind_pos_strided(b, first, huge, gradients, apart, duals, apart), "leave the address space");
+    CHECK_REFUSED(b, strided_bind_mass_strided(b, first + 2 * size, record, NULL, NULL, NULL, NULL),
+                  "its gradient is NULL");
+    CHECK_REFUSED(b,
+                  strided_bind_mass_strided(b, first + 2 * size, record, gradients + 3 * size, aligned,
+                                            duals + 3 * size, aligned),
+                  "its data overlaps the data of field 'strided.pos'");
+    CHECK_REFUSED(b,
+                  strided_bind_mass_strided(b, first + 3 * size, record, gradients + 3 * size, aligned,
+                                            gradients + 3 * size, aligned),
+                  "its dual overlaps its gradient");
+    CHECK_REFUSED(b, strided_bind_pos_strided(b, first, small, gradients, apart, duals, apart), "overlap each other");
+    CHECK_REFUSED(b, strided_bind_pos_strided(b, first, record, gradients, still, duals, apart),
+                  "elements of its gradient overlap each other");
+    CHECK_REFUSED(b, strided_bind_pos_strided(b, first, huge, gradients, apart, duals, apart),
+                  "leave the address space");
     const int64_t both[] = {-(INT64_C(1) << 60), INT64_MAX / (20000 * 2)};
-    refused(b, strided_bind_grid_strided(b, picture + row, both, slopes, pairs, tangents, NULL), "leave the address space");
-    refused(b, tk_field_bind_strided(b->loss.field, (void *[]){first, gradients, duals}, (const int64_t *[]){NULL, NULL, NULL}), "not declared strided");
+    CHECK_REFUSED(b, strided_bind_grid_strided(b, picture + row, both, slopes, pairs, tangents, NULL),
+                  "leave the address space");
+    CHECK_REFUSED(b,
+                  tk_field_bind_strided(b->loss.field, (void *[]){first, gradients, duals},
+                                        (const int64_t *[]){NULL, NULL, NULL}),
+                  "not declared strided");
     CHECK(b->pos.data == first && strided_fill(b) == TK_OK && strided_status(b) == TK_OK);
     CHECK(strided_bind_pos(b, gradients, slopes, tangents) == TK_BAD_ARGUMENT);
     tk_session_clear_error(tk_module_session(&b->tk));
@@ -193,5 +185,5 @@ int main(void)
     free(picture);
     free(slopes);
     free(tangents);
-    return failures > 0;
+    return failures != 0;
 }

@@ -1,8 +1,5 @@
-#include <stdio.h>
-
 #include "struct_tangents.h"
-
-#define EXPECT(condition) ((condition) ? 0 : (printf("line %d: %s\n", __LINE__, #condition), 1))
+#include "host.h"
 
 int main(void)
 {
@@ -12,9 +9,9 @@ int main(void)
     const struct_tangents_Camera c = {.lens = {.turn = {{1, 2}, {3, 4}}, .power = 5}, .shift = {6, 7}}, c_dual = {.lens = {.power = 1}};
     const struct_tangents_Ray r = {.at = {1, 10}, .length = 2}, r_dual = {.at = {1, 0}};
     double y, y_dual;
-    int failures = EXPECT(struct_tangents_look_jvp(m, c, &c_dual, r, NULL, &y, &y_dual) == TK_OK && y == 770 && y_dual == 154);
-    failures += EXPECT(struct_tangents_look_jvp(m, c, NULL, r, &r_dual, &y, &y_dual) == TK_OK && y == 770 && y_dual == 40);
-    failures += EXPECT(struct_tangents_look_jvp(m, c, NULL, r, NULL, &y, &y_dual) == TK_OK && y == 770 && y_dual == 0);
+    CHECK(struct_tangents_look_jvp(m, c, &c_dual, r, NULL, &y, &y_dual) == TK_OK && y == 770 && y_dual == 154);
+    CHECK(struct_tangents_look_jvp(m, c, NULL, r, &r_dual, &y, &y_dual) == TK_OK && y == 770 && y_dual == 40);
+    CHECK(struct_tangents_look_jvp(m, c, NULL, r, NULL, &y, &y_dual) == TK_OK && y == 770 && y_dual == 0);
     struct_tangents_destroy(m);
-    return failures;
+    return failures != 0;
 }

@@ -1,20 +1,7 @@
 #include "too_many.h"
+#include "host.h"
 
-#include <stdio.h>
-#include <string.h>
-
-static int failures;
-
-static void refused(tk_session *s, tk_status st, int line)
-{
-    if (st != TK_BAD_ARGUMENT || !strstr(tk_session_error(s), "more iterations than")) {
-        printf("line %d: status %d, %s\n", line, (int)st, tk_session_error(s));
-        failures++;
-    }
-    tk_session_clear_error(s);
-}
-#define REFUSED(call) refused(s, call, __LINE__)
-#define CHECK(x) (void)((x) || (printf("line %d: %s\n", __LINE__, #x), failures++))
+#define REFUSED(call) CHECK_REFUSED(m, call, "more iterations than")
 
 int main(void)
 {
@@ -38,5 +25,5 @@ int main(void)
     CHECK(too_many_count(m) == TK_OK && *m->hits.data == 7);
     too_many_destroy(m);
     tk_session_destroy(s);
-    return failures;
+    return failures != 0;
 }

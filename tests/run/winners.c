@@ -1,39 +1,11 @@
 #include "winners.h"
-
-#include <math.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-static int failed;
-
-#define CHECK(c)                                                 \
-    do {                                                         \
-        if (!(c)) {                                              \
-            printf("%s:%d: %s is false\n", __FILE__, __LINE__, #c); \
-            failed = 1;                                          \
-        }                                                        \
-    } while (0)
+#include "host.h"
 
 typedef __typeof__(*((winners *)0)->x.data) number;
 
 enum { N = 20000, K = 37, SIDE = 64 };
 
-static int64_t left = -1; /* allocations until one fails */
-
-static void *limited(void *user, void *old, size_t old_size, size_t size)
-{
-    (void)user;
-    (void)old_size;
-    if (size == 0) {
-        free(old);
-        return NULL;
-    }
-    if (left >= 0 && left-- == 0)
-        return NULL;
-    return realloc(old, size);
-}
+static heap memory;
 
 static bool same(const number *a, const number *b, size_t n)
 {
@@ -305,18 +277,19 @@ static void nans(winners *m)
 }
 
 /* Any allocation may fail. */
-static void memory(winners *m)
+static void any_allocation(winners *m)
 {
     for (int64_t n = 0;; n++) {
         fill(m);
-        left = n;
+        memory.calls = 0;
+        memory.fails_at = n + 1;
         tk_tape_begin(m->loss.field, 0);
         winners_scatter(m);
         winners_nested(m);
         winners_total(m);
         const tk_status st = tk_tape_end(m->loss.field);
-        const bool hit = left < 0;
-        left = -1;
+        const bool hit = memory.calls > n;
+        memory.fails_at = 0;
         CHECK(st == (hit ? TK_NO_MEMORY : TK_OK));
         tk_session_clear_error(m->tk.session);
         if (!hit)
@@ -327,7 +300,8 @@ static void memory(winners *m)
 int main(void)
 {
     tk_session_options o = tk_session_defaults();
-    o.alloc = limited;
+    o.alloc = heap_alloc;
+    o.alloc_user = &memory;
     tk_session *s = tk_session_create(&o);
     winners *m = winners_create(s, NULL);
     if (!m)
@@ -343,8 +317,8 @@ int main(void)
         validated(m);
     }
     nans(m);
-    memory(m);
+    any_allocation(m);
     winners_destroy(m);
     tk_session_destroy(s);
-    return failed;
+    return failures != 0;
 }
