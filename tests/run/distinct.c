@@ -1,36 +1,5 @@
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "distinct.h"
-
-static int failures;
-
-static void expect(bool ok, const char *what)
-{
-    if (!ok) {
-        printf("FAILED: %s\n", what);
-        failures++;
-    }
-}
-
-/* Refused, with that in the message; then the session goes on. */
-static void refused(distinct *m, tk_status st, const char *text)
-{
-    const bool ok = st == TK_BAD_ARGUMENT && strstr(distinct_error(m), text);
-    if (!ok)
-        printf("%s: %s, wanted: %s\n", tk_status_name(st), distinct_error(m), text);
-    expect(ok, text);
-    tk_session_clear_error(m->tk.session);
-}
-
-static void expect_ok(distinct *m, tk_status st, const char *what)
-{
-    if (st != TK_OK)
-        printf("%s\n", distinct_error(m));
-    expect(st == TK_OK, what);
-    tk_session_clear_error(m->tk.session);
-}
+#include "host.h"
 
 static distinct *create(tk_session *s, int n, int cols)
 {
@@ -58,33 +27,33 @@ static distinct *create(tk_session *s, int n, int cols)
 static void forms(void)
 {
     distinct *m = create(NULL, 8, 1);
-    expect_ok(m, distinct_put(m), "put");
-    expect_ok(m, distinct_add(m), "add");
+    CHECK_OK(m, distinct_put(m));
+    CHECK_OK(m, distinct_add(m));
     for (int i = 0; i < 8; i++)
-        expect(m->y.data[m->order.data[i]] == 2.0 * m->x.data[i] * m->x.data[i], "added to what was put");
+        CHECK(m->y.data[m->order.data[i]] == 2.0 * m->x.data[i] * m->x.data[i]);
     m->order.data[6] = m->order.data[2];
     static const char text[] = "field 'order' is declared distinct, but order[2] and order[6] are both 7";
-    refused(m, distinct_put(m), text);
-    refused(m, distinct_add(m), text);
-    refused(m, distinct_all(m), text);
-    refused(m, distinct_put_jvp(m), text);
-    refused(m, distinct_add_jvp(m), text);
-    refused(m, distinct_put_grad(m), text);
-    refused(m, distinct_put_hvp(m), text);
-    refused(m, distinct_sided(m), text);
-    refused(m, distinct_sided_grad(m), text);
-    refused(m, distinct_sided_hvp(m), text);
-    refused(m, distinct_get_grad(m), text);
-    refused(m, distinct_get_hvp(m), text);
-    for (int i = 0; i < 8; i++)
-        expect(m->y.data[(i * 3 + 1) % 8] == 2.0 * m->x.data[i] * m->x.data[i] && m->x.grad[i] == 0.0, "nothing was written");
-    expect_ok(m, distinct_get(m), "each element is read, whoever else reads it");
-    expect_ok(m, distinct_twice(m), "twice");
-    refused(m, distinct_twice_grad(m), text);
+    CHECK_REFUSED(m, distinct_put(m), text);
+    CHECK_REFUSED(m, distinct_add(m), text);
+    CHECK_REFUSED(m, distinct_all(m), text);
+    CHECK_REFUSED(m, distinct_put_jvp(m), text);
+    CHECK_REFUSED(m, distinct_add_jvp(m), text);
+    CHECK_REFUSED(m, distinct_put_grad(m), text);
+    CHECK_REFUSED(m, distinct_put_hvp(m), text);
+    CHECK_REFUSED(m, distinct_sided(m), text);
+    CHECK_REFUSED(m, distinct_sided_grad(m), text);
+    CHECK_REFUSED(m, distinct_sided_hvp(m), text);
+    CHECK_REFUSED(m, distinct_get_grad(m), text);
+    CHECK_REFUSED(m, distinct_get_hvp(m), text);
+    for (int i = 0; i < 8; i++) /* nothing was written */
+        CHECK(m->y.data[(i * 3 + 1) % 8] == 2.0 * m->x.data[i] * m->x.data[i] && m->x.grad[i] == 0.0);
+    CHECK_OK(m, distinct_get(m)); /* each element is read, whoever else reads it */
+    CHECK_OK(m, distinct_twice(m));
+    CHECK_REFUSED(m, distinct_twice_grad(m), text);
     m->order.data[6] = 3;
-    expect_ok(m, distinct_put(m), "put again");
+    CHECK_OK(m, distinct_put(m));
     m->order.data[0] = 3;
-    refused(m, distinct_put(m), "order[0] and order[6] are both 3");
+    CHECK_REFUSED(m, distinct_put(m), "order[0] and order[6] are both 3");
     distinct_destroy(m);
 }
 
@@ -93,29 +62,29 @@ static void tapes(void)
 {
     distinct *m = create(NULL, 8, 1);
     tk_session *s = m->tk.session;
-    expect_ok(m, tk_tape_begin(m->loss.field, 0), "begin");
-    expect_ok(m, distinct_put(m), "put on a tape");
-    expect_ok(m, distinct_total(m), "total on a tape");
+    CHECK_OK(m, tk_tape_begin(m->loss.field, 0));
+    CHECK_OK(m, distinct_put(m));
+    CHECK_OK(m, distinct_total(m));
     m->order.data[1] = m->order.data[0];
-    refused(m, tk_tape_end(m->loss.field), "order[0] and order[1] are both 1");
+    CHECK_REFUSED(m, tk_tape_end(m->loss.field), "order[0] and order[1] are both 1");
     m->order.data[1] = 4;
-    expect_ok(m, tk_tape_begin(m->loss.field, 0), "begin");
+    CHECK_OK(m, tk_tape_begin(m->loss.field, 0));
     m->order.data[1] = m->order.data[0];
-    refused(m, distinct_put(m), "order[0] and order[1] are both 1");
+    CHECK_REFUSED(m, distinct_put(m), "order[0] and order[1] are both 1");
     (void)tk_tape_end(m->loss.field);
     tk_session_clear_error(s);
     m->order.data[1] = 4;
     memset(m->x.grad, 0, 8 * sizeof *m->x.grad);
     m->loss.data[0] = 0.0;
-    expect_ok(m, tk_tape_begin(m->loss.field, 0), "begin");
-    expect_ok(m, distinct_all(m), "all on a tape");
-    expect_ok(m, tk_tape_end(m->loss.field), "end");
+    CHECK_OK(m, tk_tape_begin(m->loss.field, 0));
+    CHECK_OK(m, distinct_all(m));
+    CHECK_OK(m, tk_tape_end(m->loss.field));
     for (int i = 0; i < 8; i++)
-        expect(m->x.grad[i] == 4.0 * m->x.data[i] * m->x.data[i] * m->x.data[i], "gradient");
+        CHECK(m->x.grad[i] == 4.0 * m->x.data[i] * m->x.data[i] * m->x.data[i]);
     const double seed[8] = {1.0};
-    expect_ok(m, tk_forward_begin((tk_field *const[]){m->y.field}, 1, m->x.field, seed, 8), "forward");
+    CHECK_OK(m, tk_forward_begin((tk_field *const[]){m->y.field}, 1, m->x.field, seed, 8));
     m->order.data[7] = m->order.data[0];
-    refused(m, distinct_add(m), "order[0] and order[7] are both 1");
+    CHECK_REFUSED(m, distinct_add(m), "order[0] and order[7] are both 1");
     (void)tk_forward_end(s);
     distinct_destroy(m);
 }
@@ -133,24 +102,24 @@ static void numbers(void)
         m->tiny.data[i] = (int8_t)(i % 2 ? -128 + i : 127 - i);
         m->shorts.data[i] = (uint16_t)(i % 2 ? i : 65535 - i);
     }
-    expect_ok(m, distinct_by_wide(m), "64 bits");
-    expect_ok(m, distinct_by_large(m), "64 bits without sign");
-    expect_ok(m, distinct_by_tiny(m), "8 bits");
-    expect_ok(m, distinct_by_shorts(m), "16 bits");
-    expect(m->y.data[5] == m->x.data[6] + m->x.data[7] + m->x.data[5], "one of each");
+    CHECK_OK(m, distinct_by_wide(m));
+    CHECK_OK(m, distinct_by_large(m));
+    CHECK_OK(m, distinct_by_tiny(m));
+    CHECK_OK(m, distinct_by_shorts(m));
+    CHECK(m->y.data[5] == m->x.data[6] + m->x.data[7] + m->x.data[5]);
     m->wide.data[7] = INT64_MIN;
-    refused(m, distinct_by_wide(m), "wide[0] and wide[7] are both -9223372036854775808");
+    CHECK_REFUSED(m, distinct_by_wide(m), "wide[0] and wide[7] are both -9223372036854775808");
     m->wide.data[7] = INT64_MAX;
-    refused(m, distinct_by_wide(m), "wide[1] and wide[7] are both 9223372036854775807");
+    CHECK_REFUSED(m, distinct_by_wide(m), "wide[1] and wide[7] are both 9223372036854775807");
     m->large.data[6] = UINT64_MAX;
-    refused(m, distinct_by_large(m), "large[0] and large[6] are both 18446744073709551615");
+    CHECK_REFUSED(m, distinct_by_large(m), "large[0] and large[6] are both 18446744073709551615");
     m->tiny.data[5] = -125;
-    refused(m, distinct_by_tiny(m), "tiny[3] and tiny[5] are both -125");
+    CHECK_REFUSED(m, distinct_by_tiny(m), "tiny[3] and tiny[5] are both -125");
     m->shorts.data[4] = 65535;
-    refused(m, distinct_by_shorts(m), "shorts[0] and shorts[4] are both 65535");
+    CHECK_REFUSED(m, distinct_by_shorts(m), "shorts[0] and shorts[4] are both 65535");
     for (int i = 0; i < 8; i++)
         m->order.data[i] = -1;
-    refused(m, distinct_add(m), "order[0] and order[1] are both -1");
+    CHECK_REFUSED(m, distinct_add(m), "order[0] and order[1] are both -1");
     distinct_destroy(m);
 }
 
@@ -160,8 +129,8 @@ static void sizes(void)
         distinct *m = create(NULL, n, 1);
         if (n)
             m->order.data[0] = 0;
-        expect_ok(m, distinct_put(m), "few elements");
-        expect_ok(m, distinct_put_grad(m), "few elements");
+        CHECK_OK(m, distinct_put(m));
+        CHECK_OK(m, distinct_put_grad(m));
         distinct_destroy(m);
     }
     enum { MANY = 100000 };
@@ -170,13 +139,13 @@ static void sizes(void)
         m->order.data[i] = MANY - 1 - i;
         m->wide.data[i] = (int64_t)i * 1000003 * 1000003 - i;
     }
-    expect_ok(m, distinct_add(m), "many");
-    expect_ok(m, distinct_by_wide(m), "many, far apart");
-    expect_ok(m, distinct_add(m), "many once more");
+    CHECK_OK(m, distinct_add(m));
+    CHECK_OK(m, distinct_by_wide(m));
+    CHECK_OK(m, distinct_add(m));
     m->order.data[70000] = 0;
-    refused(m, distinct_add(m), "order[70000] and order[99999] are both 0");
+    CHECK_REFUSED(m, distinct_add(m), "order[70000] and order[99999] are both 0");
     m->wide.data[99999] = m->wide.data[500];
-    refused(m, distinct_by_wide(m), "wide[500] and wide[99999] are both");
+    CHECK_REFUSED(m, distinct_by_wide(m), "wide[500] and wide[99999] are both");
     distinct_destroy(m);
 }
 
@@ -190,41 +159,24 @@ static void strided(void)
         memcpy(memory + 1 + (size_t)k * 12, &v, sizeof v);
     }
     const int64_t strides[] = {12, 96};
-    expect_ok(m, distinct_bind_grid_strided(m, memory + 1, strides), "bind");
+    CHECK_OK(m, distinct_bind_grid_strided(m, memory + 1, strides));
     memcpy(memory + 1 + 12, memory + 1 + 12 * 10, 4);
-    refused(m, distinct_by_grid(m), "grid[1, 0] and grid[2, 1] are both 14");
+    CHECK_REFUSED(m, distinct_by_grid(m), "grid[1, 0] and grid[2, 1] are both 14");
     distinct_destroy(m);
 }
 
 /* ---- memory ---- */
 
-typedef struct budget {
-    long left; /* calls that go well */
-} budget;
-
-static void *allocate(void *user, void *old, size_t old_size, size_t size)
-{
-    budget *b = user;
-    (void)old_size;
-    if (size == 0) {
-        free(old);
-        return NULL;
-    }
-    return b->left-- > 0 ? malloc(size) : NULL;
-}
-
 static void no_memory(void)
 {
-    budget b = {.left = 1000};
-    tk_session_options o = {.alloc = allocate, .alloc_user = &b, .threads = 1};
+    heap h = {0};
+    tk_session_options o = {.alloc = heap_alloc, .alloc_user = &h, .threads = 1};
     tk_session *s = tk_session_create(&o);
     distinct *m = create(s, 8, 1);
-    b.left = 0;
-    tk_status st = distinct_by_wide(m);
-    expect(st == TK_NO_MEMORY && strstr(distinct_error(m), "'wide'"), "no memory to look");
-    tk_session_clear_error(s);
-    b.left = 1000;
-    expect_ok(m, distinct_by_wide(m), "memory again");
+    h.limit = 1;
+    CHECK_STATUS(m, distinct_by_wide(m), TK_NO_MEMORY, "'wide'");
+    h.limit = 0;
+    CHECK_OK(m, distinct_by_wide(m));
     distinct_destroy(m);
     tk_session_destroy(s);
 }

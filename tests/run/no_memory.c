@@ -1,34 +1,11 @@
-/* Out of memory at every allocation of a program that uses all that allocates: a status, a message, nothing leaks, and the session works on. */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
+/* Out of memory at every allocation of a program that uses all that allocates: a status, a message, nothing leaks, and
+ * the session works on. */
 #include "no_memory.h"
+#include "host.h"
+
 #include <tkc/tkc_gen.h>
 
 enum { N = 5, M = 2500 };
-
-/* ---- an allocator that fails once ---- */
-
-typedef struct memory {
-    long calls, fail_at; /* 0: never */
-    long long held;
-} memory;
-
-static void *allocate(void *user, void *old, size_t old_size, size_t size)
-{
-    memory *a = user;
-    if (size == 0) {
-        a->held -= (long long)old_size;
-        free(old);
-        return NULL;
-    }
-    if (++a->calls == a->fail_at)
-        return NULL;
-    a->held += (long long)size;
-    return malloc(size);
-}
 
 /* As many pieces as two threads get, always in the same order. */
 static void in_order(void *user, int64_t n, tk_task_fn fn, const void *args)
@@ -144,71 +121,63 @@ static tk_status all(no_memory *m)
 
 /* ---- each allocation fails once ---- */
 
-static int fail(const memory *a, const char *what, const char *text)
+/* It runs, or fails as it should; the one allocation of h->fails_at fails. */
+static void attempt(heap *h, double expected)
 {
-    printf("allocation %ld: %s %s\n", a->fail_at, what, text);
-    return 1;
-}
-
-/* 0: it ran, or failed as it should. */
-static int attempt(memory *a, double *expected)
-{
+    const int failing = (int)h->fails_at;
     tk_session_options o = tk_session_defaults();
     o.threads = 2;
     o.parallel = in_order;
-    o.alloc = allocate;
-    o.alloc_user = a;
+    o.alloc = heap_alloc;
+    o.alloc_user = h;
     tk_session *s = tk_session_create(&o);
     no_memory *m = s ? no_memory_create(s, NULL) : NULL;
     if (!m) {
         const bool told = strstr(tk_error(), "out of memory") != NULL;
         tk_session_destroy(s);
-        return !told ? fail(a, "creation:", tk_error()) : a->held != 0 ? fail(a, "creation leaks", "") : 0;
+        if (!told || h->bytes != 0)
+            FAIL("allocation %d, creation: %zu bytes are left, '%s'", failing, h->bytes, tk_error());
+        return;
     }
-    int bad = 0;
     const tk_status st = all(m);
-    if (st != no_memory_status(m) || (st != TK_OK && (st != TK_NO_MEMORY || !*no_memory_error(m) || a->fail_at == 0)))
-        bad = fail(a, tk_status_name(st), no_memory_error(m));
-    if (a->fail_at > 0 && st == TK_OK && a->calls >= a->fail_at)
-        bad = fail(a, "it went unnoticed", "");
+    if (st != no_memory_status(m) || (st != TK_OK && (st != TK_NO_MEMORY || !*no_memory_error(m) || h->fails_at == 0)))
+        FAIL("allocation %d: %s %s", failing, tk_status_name(st), no_memory_error(m));
+    if (h->fails_at > 0 && st == TK_OK && h->calls >= h->fails_at)
+        FAIL("allocation %d: it went unnoticed", failing);
     /* the session is not broken: the same again, with all the memory there is */
     tk_session_clear_error(s);
     tk_tape_drop(s);
     if (tk_forward_is_open(s))
         tk_forward_end(s);
     tk_session_clear_error(s);
-    a->fail_at = 0;
+    h->fails_at = 0;
     if (st != TK_OK && all(m) != TK_OK)
-        bad = fail(a, "afterwards", no_memory_error(m));
-    if (!(fabs(result[0] - expected[0]) <= 1e-12 * fabs(expected[0])) || !(fabs(result[1] - expected[0]) <= 1e-12 * fabs(expected[0]))) {
-        printf("%.17g and %.17g instead of %.17g\n", result[0], result[1], expected[0]);
-        bad = 1;
-    }
+        FAIL("allocation %d, afterwards: %s", failing, no_memory_error(m));
+    if (!(fabs(result[0] - expected) <= 1e-12 * fabs(expected)) ||
+        !(fabs(result[1] - expected) <= 1e-12 * fabs(expected)))
+        FAIL("allocation %d: %.17g and %.17g instead of %.17g", failing, result[0], result[1], expected);
     no_memory_destroy(m);
     tk_session_destroy(s);
-    return a->held != 0 ? fail(a, "it leaks", "") : bad;
+    if (h->bytes != 0)
+        FAIL("allocation %d: it leaks", failing);
 }
 
 int main(void)
 {
-    memory a = {0};
-    double expected = NAN;
+    heap all_go_well = {0};
     no_memory *m = no_memory_create(NULL, NULL);
     if (!m || all(m) != TK_OK) {
         printf("%s\n", m ? no_memory_error(m) : tk_error());
         return 1;
     }
-    expected = result[0];
+    const double expected = result[0];
     no_memory_destroy(m);
-    if (attempt(&a, &expected))
-        return 1;
-    const long calls = a.calls;
-    for (long n = 1; n <= calls + 1; n++) {
-        memory b = {.fail_at = n};
-        if (attempt(&b, &expected))
-            return 1;
+    attempt(&all_go_well, expected);
+    const int64_t calls = all_go_well.calls;
+    for (int64_t n = 1; n <= calls + 1 && !failures; n++) {
+        heap one_fails = {.fails_at = n};
+        attempt(&one_fails, expected);
     }
-    if (calls < 60 || !(expected > 0.1))
-        printf("%ld allocations, %g\n", calls, expected);
-    return calls < 60 || !(expected > 0.1);
+    CHECK(calls >= 60 && expected > 0.1);
+    return failures != 0;
 }
