@@ -1,17 +1,12 @@
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-
 #include "casts.h"
+#include "host.h"
 
-static int failures;
+#include <inttypes.h>
 
 static void expect(const char *what, int k, int64_t got, int64_t want)
 {
-    if (got != want) {
-        printf("%s %d: %" PRId64 ", not %" PRId64 "\n", what, k, got, want);
-        failures++;
-    }
+    if (got != want)
+        FAIL("%s %d: %" PRId64 ", not %" PRId64, what, k, got, want);
 }
 
 int main(void)

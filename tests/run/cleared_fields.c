@@ -1,15 +1,11 @@
 #include "cleared_fields.h"
-
-#include <stdio.h>
-#include <stdlib.h>
+#include "host.h"
 
 static void expect(const char *what, const double *got, int n, double want)
 {
     for (int i = 0; i < n; i++)
-        if (got[i] < want - 1e-9 || got[i] > want + 1e-9) {
-            fprintf(stderr, "%s: %g, expected %g\n", what, got[i], want);
-            exit(1);
-        }
+        if (!(fabs(got[i] - want) <= 1e-9))
+            FAIL("%s: %g, expected %g", what, got[i], want);
 }
 
 static void fill(cleared_fields *m, double x)
@@ -39,9 +35,7 @@ int main(void)
     for (int i = 0; i < 5; i++) /* x[i] is zero in the first i + 1 of 5 adjoints, and 3 behind them */
         expect("adjoint_behind", &m->x.grad[i], 1, (4.0 - i) * 6.0);
 
-    const tk_status s = cleared_fields_status(m);
-    if (s != TK_OK)
-        fprintf(stderr, "%s\n", cleared_fields_error(m));
+    CHECK_OK(m, cleared_fields_status(m));
     cleared_fields_destroy(m);
-    return s != TK_OK;
+    return failures != 0;
 }

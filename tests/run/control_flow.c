@@ -1,18 +1,13 @@
 #include "control_flow.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "host.h"
 
 enum { N = 12 };
 static double x[N][N], y[N];
 
-static int check(const char *what, int i, double got, double want)
+static void check(const char *what, int i, double got, double want)
 {
-    if (fabs(got - want) <= 1e-12 * (1 + fabs(want)))
-        return 0;
-    printf("%s[%d]: %.17g, should be %.17g\n", what, i, got, want);
-    return 1;
+    if (!near(got, want, 1e-12))
+        FAIL("%s[%d]: %.17g, should be %.17g", what, i, got, want);
 }
 
 static int find(int row, double limit)
@@ -71,17 +66,15 @@ static double pairs(double total, int i)
     return total;
 }
 
-static int check_sequential(control_flow *g)
+static void check_sequential(control_flow *g)
 {
-    int bad = 0;
     control_flow_sequential(g);
     for (int i = 0; i < N; i++) {
         int at, found = find(i, 0.5 * i);
         double total = pairs(nested(y[i], i, &at), i);
-        bad += check("y", i, g->y.data[i], found >= 0 && x[i][found] > 3 ? total : -total);
-        bad += check("k", i, g->k.data[i], found * 1000 + collatz(i + 1) * 10 + at);
+        check("y", i, g->y.data[i], found >= 0 && x[i][found] > 3 ? total : -total);
+        check("k", i, g->k.data[i], found * 1000 + collatz(i + 1) * 10 + at);
     }
-    return bad;
 }
 
 static void array(float w[3][2][2])
@@ -93,10 +86,9 @@ static void array(float w[3][2][2])
     }
 }
 
-static int check_aggregates(control_flow *g)
+static void check_aggregates(control_flow *g)
 {
     double m[N][5][5], v[N][5];
-    int bad = 0;
     for (int i = 0; i < N; i++)
         for (int r = 0; r < 5; r++) {
             v[i][r] = g->v.data[i][r] = 0.5 * r - i;
@@ -121,22 +113,21 @@ static int check_aggregates(control_flow *g)
                     a[r][c] += before[r][c];
                 else if (i <= 6)
                     a[r][c] = a[r][c] * i - (r == 1 && c == 2);
-                bad += check("m", i, g->m.data[i][r][c], a[r][c]);
+                check("m", i, g->m.data[i][r][c], a[r][c]);
             }
         for (int r = 0; r < 5; r++) {
             double sum = 0;
             for (int c = 0; c < 5; c++)
                 sum += a[r][c] * v[i][c];
-            bad += check("v", i, g->v.data[i][r], sum);
+            check("v", i, g->v.data[i][r], sum);
         }
     }
-    return bad;
 }
 
-static int check_reduce(control_flow *g, int n)
+static void check_reduce(control_flow *g, int n)
 {
     double total = 0.5, ones = 1, pair = 2, low = 1e300;
-    int high = -1000, bad = 0;
+    int high = -1000;
     g->best.data[1] = -7;
     control_flow_reduce(g, n);
     for (int step = 0; step < 3; step += 2)
@@ -153,8 +144,9 @@ static int check_reduce(control_flow *g, int n)
             }
     double want[] = {total, ones, pair, low};
     for (int i = 0; i < 4; i++)
-        bad += check("sums", i, g->sums.data[i], want[i]);
-    return bad + check("best", 0, g->best.data[0], high) + check("best", 1, g->best.data[1], n < 5 ? -7 : n);
+        check("sums", i, g->sums.data[i], want[i]);
+    check("best", 0, g->best.data[0], high);
+    check("best", 1, g->best.data[1], n < 5 ? -7 : n);
 }
 
 static int least(int a, int b)
@@ -162,18 +154,17 @@ static int least(int a, int b)
     return a < b ? a : b;
 }
 
-static int check_limits(control_flow *g, int n)
+static void check_limits(control_flow *g, int n)
 {
     const int trips = n < 0 ? 0 : n;
     control_flow_limits(g, n);
     const double want[] = {trips, least(trips, 3), least(trips, 6), n > 0 ? least(n, 9) : 9};
-    int bad = 0;
     for (int i = 0; i < 4; i++)
-        bad += check("limits", i, g->sums.data[i], want[i]);
+        check("limits", i, g->sums.data[i], want[i]);
     for (int i = 0; i < N; i++)
-        bad += check("limits in a task", i, g->k.data[i], least(trips, i));
+        check("limits in a task", i, g->k.data[i], least(trips, i));
     const int tests = least(trips, 7); /* 1, 3, 7, 15, 31, 63, 127 */
-    return bad + check("tests of a condition", 0, g->wave.data[0], (1 << tests) - 1);
+    check("tests of a condition", 0, g->wave.data[0], (1 << tests) - 1);
 }
 
 int main(void)
@@ -188,12 +179,16 @@ int main(void)
         for (int j = 0; j < N; j++)
             x[i][j] = g->x.data[control_flow_idx_x(g, i, j)] = fmod(7 * i + 5 * j * j, 11) - 2;
     }
-    int bad = check_sequential(g) + check_aggregates(g) + check_reduce(g, 0) + check_reduce(g, 4) + check_reduce(g, N);
-    bad += check_limits(g, -1) + check_limits(g, 0) + check_limits(g, 2) + check_limits(g, 100);
-    if (control_flow_status(g) != TK_OK) {
-        printf("%s\n", control_flow_error(g));
-        bad++;
-    }
+    check_sequential(g);
+    check_aggregates(g);
+    check_reduce(g, 0);
+    check_reduce(g, 4);
+    check_reduce(g, N);
+    check_limits(g, -1);
+    check_limits(g, 0);
+    check_limits(g, 2);
+    check_limits(g, 100);
+    CHECK_OK(g, control_flow_status(g));
     control_flow_destroy(g);
-    return bad > 0;
+    return failures != 0;
 }

@@ -1,11 +1,6 @@
 /* Whether derivatives go the way their launch went, which the kernels store: what an adjoint adds to `tex` is held against what these say. */
 #include "decisions.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
-static int failed;
+#include "host.h"
 
 enum { MAX = 20000, TEX = 2100 };
 static double want[TEX];
@@ -57,17 +52,14 @@ static void check(decisions *m, const char *name, tk_status run, tk_status grad,
 {
     const int n = m->params.N;
     if (run != TK_OK || grad != TK_OK) {
-        printf("%s: %s\n", name, decisions_error(m));
-        failed = 1;
+        FAIL("%s: %s", name, decisions_error(m));
         return;
     }
     for (int i = 0; i < n; i++)
         want[went ? went[i] : *m->once.data] += (1 + i % 3) * factor(m, i);
-    for (int k = 0; k < TEX && !failed; k++)
-        if (fabs(m->tex.grad[k] - want[k]) > 1e-9 * (1 + fabs(want[k]))) {
-            printf("%s: tex.grad[%d] is %.17g, the launch's way gives %.17g\n", name, k, m->tex.grad[k], want[k]);
-            failed = 1;
-        }
+    for (int k = 0; k < TEX && !failures; k++)
+        if (!near(m->tex.grad[k], want[k], 1e-9))
+            FAIL("%s: tex.grad[%d] is %.17g, the launch's way gives %.17g", name, k, m->tex.grad[k], want[k]);
 }
 
 /* The JVP's decisions are the launch's, and so are the duals it picks. */
@@ -75,15 +67,13 @@ static void check_jvp(decisions *m, const char *name, tk_status jvp, double (*fa
 {
     const int n = m->params.N;
     if (jvp != TK_OK || memcmp(first, m->went.data, (size_t)n * sizeof *first) != 0) {
-        printf("%s: the JVP went another way (%s)\n", name, decisions_error(m));
-        failed = 1;
+        FAIL("%s: the JVP went another way (%s)", name, decisions_error(m));
         return;
     }
     for (int i = 0; i < n && factor; i++) {
         const double d = (double)first[i] * first[i] * factor(m, i);
-        if (fabs(m->y.dual[i] - d) > 1e-9 * (1 + fabs(d))) {
-            printf("%s: y.dual[%d] is %.17g, not %.17g\n", name, i, m->y.dual[i], d);
-            failed = 1;
+        if (!near(m->y.dual[i], d, 1e-9)) {
+            FAIL("%s: y.dual[%d] is %.17g, not %.17g", name, i, m->y.dual[i], d);
             return;
         }
     }
@@ -116,17 +106,16 @@ static void fill_ones(decisions *m)
 }
 
 /* One decision for all iterations. */
-#define ONCE(name, ...)                                                                                                               \
-    do {                                                                                                                              \
-        fill_ones(m);                                                                                                                 \
-        const tk_status run = decisions_##name(m __VA_OPT__(, ) __VA_ARGS__);                                                         \
-        const int32_t way = *m->once.data;                                                                                            \
-        const tk_status grad = decisions_##name##_grad(m __VA_OPT__(, ) __VA_ARGS__);                                                 \
-        check(m, #name, run, grad, NULL, of_x);                                                                                       \
-        if (decisions_##name##_jvp(m __VA_OPT__(, ) __VA_ARGS__ __VA_OPT__(, ) __VA_OPT__(NULL)) != TK_OK || *m->once.data != way) {    \
-            printf("%s: the JVP went another way\n", #name);                                                                          \
-            failed = 1;                                                                                                               \
-        }                                                                                                                             \
+#define ONCE(name, ...) \
+    do { \
+        fill_ones(m); \
+        const tk_status run = decisions_##name(m __VA_OPT__(, ) __VA_ARGS__); \
+        const int32_t way = *m->once.data; \
+        const tk_status grad = decisions_##name##_grad(m __VA_OPT__(, ) __VA_ARGS__); \
+        check(m, #name, run, grad, NULL, of_x); \
+        if (decisions_##name##_jvp(m __VA_OPT__(, ) __VA_ARGS__ __VA_OPT__(, ) __VA_OPT__(NULL)) != TK_OK || \
+            *m->once.data != way) \
+            FAIL("%s: the JVP went another way", #name); \
     } while (0)
 
 static void kernels(decisions *m)
@@ -171,11 +160,10 @@ static void replayed(decisions *m, double each)
     const tk_status run = decisions_replayed(m), grad = decisions_replayed_grad(m);
     for (int i = 0; i < 10; i++)
         want[m->went.data[i]] += into[i] * m->before.data[i] * m->before.data[i];
-    for (int k = 0; k < TEX && !failed; k++)
-        if (run != TK_OK || grad != TK_OK || fabs(m->tex.grad[k] - want[k]) > 1e-9 * (1 + fabs(want[k]))) {
-            printf("replayed: tex.grad[%d] is %.17g, the launch's way gives %.17g (%s)\n", k, m->tex.grad[k], want[k], decisions_error(m));
-            failed = 1;
-        }
+    for (int k = 0; k < TEX && !failures; k++)
+        if (run != TK_OK || grad != TK_OK || !near(m->tex.grad[k], want[k], 1e-9))
+            FAIL("replayed: tex.grad[%d] is %.17g, the launch's way gives %.17g (%s)", k, m->tex.grad[k], want[k],
+                 decisions_error(m));
 }
 
 /* The winner's operand has the gradient: w.grad is x where a = x * k + w wins, and so it is where b does, but x.grad of y's factor tells which. */
@@ -194,8 +182,7 @@ static void winners(decisions *m)
         decisions_least_grad(m, k);
         for (int i = 0; i < m->params.N; i++)
             if (m->y.grad[i] != 0 || decisions_status(m) != TK_OK) {
-                printf("least: y.grad[%d] = %g (%s)\n", i, m->y.grad[i], decisions_error(m));
-                failed = 1;
+                FAIL("least: y.grad[%d] = %g (%s)", i, m->y.grad[i], decisions_error(m));
                 return;
             }
         check_jvp(m, "least", decisions_least_jvp(m, k, NULL), NULL);
@@ -214,33 +201,28 @@ static void exports(void)
         decisions_piece(3 * area, area * (n % 5), area, &value);
         decisions_piece_grad(3 * area, area * (n % 5), area, &again, &one, &fx, &fy, &area_grad);
         decisions_piece_jvp(3 * area, NULL, area * (n % 5), NULL, area, NULL, &dual, &fx);
-        if (memcmp(&value, &again, sizeof value) != 0 || memcmp(&value, &dual, sizeof value) != 0) {
-            printf("piece: %.17g, its gradient's result is %.17g, its JVP's %.17g\n", value, again, dual);
-            failed = 1;
-        }
+        if (memcmp(&value, &again, sizeof value) != 0 || memcmp(&value, &dual, sizeof value) != 0)
+            FAIL("piece: %.17g, its gradient's result is %.17g, its JVP's %.17g", value, again, dual);
         double s_grad = 0;
         const int64_t count = n < 100 ? n : n * 200;
         decisions_energy(count, v, 0.7, &value);
         decisions_energy_grad(count, v, 0.7, &again, &one, v_grad, &s_grad, space);
-        if (memcmp(&value, &again, sizeof value) != 0) {
-            printf("energy of %d: %.17g, its gradient's result is %.17g\n", (int)count, value, again);
-            failed = 1;
-        }
+        if (memcmp(&value, &again, sizeof value) != 0)
+            FAIL("energy of %d: %.17g, its gradient's result is %.17g", (int)count, value, again);
         double into[2] = {0.7, 0.1 * n}, sums[2], into_grad[2] = {0}, sums2[2];
         const double before[2] = {into[0], into[1]};
         decisions_filled(count, v, into, sums, &value);
         decisions_filled_grad(count, v, before, sums2, &again, NULL, &one, v_grad, into_grad);
-        if (memcmp(&value, &again, sizeof value) != 0 || memcmp(sums, sums2, sizeof sums) != 0) {
-            printf("filled by %d: %.17g and %.17g, its gradient's results are %.17g and %.17g\n", (int)count, value, sums[1], again, sums2[1]);
-            failed = 1;
-        }
+        if (memcmp(&value, &again, sizeof value) != 0 || memcmp(sums, sums2, sizeof sums) != 0)
+            FAIL("filled by %d: %.17g and %.17g, its gradient's results are %.17g and %.17g", (int)count, value,
+                 sums[1], again, sums2[1]);
     }
 }
 
 int main(void)
 {
     static const int sizes[] = {1, 10, 30, 70, 90, 600, 1010, 3030, 9900, MAX};
-    for (size_t k = 0; k < sizeof sizes / sizeof *sizes && !failed; k++) {
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes && !failures; k++) {
         decisions_params p = decisions_defaults();
         p.N = sizes[k];
         decisions *m = decisions_create(NULL, &p);
@@ -258,10 +240,10 @@ int main(void)
     decisions_params p = decisions_defaults();
     p.N = 400000;
     p.Q = 1;
-    decisions *m = failed ? NULL : decisions_create(NULL, &p);
+    decisions *m = failures ? NULL : decisions_create(NULL, &p);
     if (m)
         replayed(m, 0.5);
     decisions_destroy(m);
     exports();
-    return failed;
+    return failures != 0;
 }

@@ -1,20 +1,15 @@
 #include "decompose.h"
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "host.h"
 
 enum { COUNT = 400 };
-static int failures;
 
 /* Real numbers of the module are of one of two types. */
 #define EPS (sizeof(((decompose *)0)->E.data[0]) == sizeof(float) ? 2e-6 : 4e-15)
 
-static void near(const char *what, int i, double a, double b, double scale)
+static void agree(const char *what, int i, double a, double b, double scale)
 {
-    if (!(fabs(a - b) <= EPS * 8 * (scale + 1e-30))) {
-        printf("%s of matrix %d: %.17g, not %.17g\n", what, i, a, b);
-        failures++;
-    }
+    if (!(fabs(a - b) <= EPS * 8 * (scale + 1e-30)))
+        FAIL("%s of matrix %d: %.17g, not %.17g", what, i, a, b);
 }
 
 static double uniform(void)
@@ -91,13 +86,13 @@ static void orthogonal(const char *what, int i, const double *q, int n)
     double one[9] = {0};
     product(one, q, NULL, q, n);
     for (int k = 0; k < n * n; k++)
-        near(what, i, one[k], k % (n + 1) == 0, 1);
+        agree(what, i, one[k], k % (n + 1) == 0, 1);
 }
 
 static void same(const char *what, int i, const double *a, const double *b, int n, double scale)
 {
     for (int k = 0; k < n; k++)
-        near(what, i, a[k], b[k], scale);
+        agree(what, i, a[k], b[k], scale);
 }
 
 static void check(int i, int n, const double *a, const double *u, const double *s, const double *v, const double *w, const double *q, const double *r, const double *p)
@@ -109,10 +104,8 @@ static void check(int i, int n, const double *a, const double *u, const double *
     orthogonal("U", i, u, n);
     orthogonal("V", i, v, n);
     for (int k = 0; k + 1 < n; k++)
-        if (!(s[k] >= s[k + 1] && s[k + 1] >= 0) || !(w[k] <= w[k + 1])) {
-            printf("order of matrix %d\n", i);
-            failures++;
-        }
+        if (!(s[k] >= s[k + 1] && s[k + 1] >= 0) || !(w[k] <= w[k + 1]))
+            FAIL("order of matrix %d", i);
     for (int k = 0; k < n * n; k++)
         half[k] = 0.5 * (a[k] + a[k % n * n + k / n]);
     product(back, q, w, q, n);
@@ -160,7 +153,7 @@ static void check_all(decompose *m)
             double sum = 0;
             for (int c = 0; c < 4; c++)
                 sum += a4[4 * r + c] * x4[c];
-            near("A x", i, sum, b4[r], 4);
+            agree("A x", i, sum, b4[r], 4);
         }
     }
 }
@@ -179,9 +172,9 @@ static void check_rigid(decompose *m)
     set_identity(m, 0);
     TK_TAPE(m, m->E) decompose_rigid(m);
     for (int k = 0; k < 9; k++)
-        near("gradient of F", k, m->F.grad[0][k / 3][k % 3], k == 5 || k == 7 ? 0.5 : 0, 1);
+        agree("gradient of F", k, m->F.grad[0][k / 3][k % 3], k == 5 || k == 7 ? 0.5 : 0, 1);
     for (int k = 0; k < 4; k++)
-        near("gradient of G", k, m->G.grad[0][k / 2][k % 2], k == 2 ? 1 : 0, 1);
+        agree("gradient of G", k, m->G.grad[0][k / 2][k % 2], k == 2 ? 1 : 0, 1);
     /* second derivatives by differences of gradients, at a place where singular values meet */
     for (int which = 0; which < 2; which++) {
         const double h = sizeof(m->E.data[0]) == sizeof(float) ? 1e-2 : 1e-5;
@@ -201,23 +194,20 @@ static void check_rigid(decompose *m)
                 get(side ? hi : lo, m->F.grad, 0, 9);
             }
             for (int k = 0; k < 9; k++)
-                if (!(fabs(hessian[k] - (hi[k] - lo[k]) / (2 * h)) < 4 * h * h + 3e-8 / h * EPS * 1e7)) {
-                    printf("Hessian of F at %d, %d: %g, not %g\n", k, d, hessian[k], (hi[k] - lo[k]) / (2 * h));
-                    failures++;
-                }
+                if (!(fabs(hessian[k] - (hi[k] - lo[k]) / (2 * h)) < 4 * h * h + 3e-8 / h * EPS * 1e7))
+                    FAIL("Hessian of F at %d, %d: %g, not %g", k, d, hessian[k], (hi[k] - lo[k]) / (2 * h));
         }
     }
     set_identity(m, 0);
     TK_TAPE(m, m->E) decompose_rigid_svd(m);
     for (int k = 0; k < 9; k++)
-        near("gradient of F by svd", k, m->F.grad[0][k / 3][k % 3], 0, 1);
+        agree("gradient of F by svd", k, m->F.grad[0][k / 3][k % 3], 0, 1);
     m->F.data[0][2][0] = 1;
     TK_TAPE(m, m->E) decompose_rigid_svd(m);
     double by_svd[9];
     get(by_svd, m->F.grad, 0, 9);
     for (int k = 0; k < 9; k++)
-        if (!isfinite(by_svd[k]))
-            failures++;
+        CHECK(isfinite(by_svd[k]));
 }
 
 int main(void)
@@ -230,9 +220,7 @@ int main(void)
     srand(7);
     check_all(m);
     check_rigid(m);
-    if (decompose_status(m) != TK_OK)
-        printf("%s\n", decompose_error(m));
-    failures += decompose_status(m) != TK_OK;
+    CHECK_OK(m, decompose_status(m));
     decompose_destroy(m);
     return failures != 0;
 }

@@ -1,7 +1,7 @@
-#include <cmath>
-#include <cstdio>
-
 #include "export_beside.h"
+#include "host.h"
+
+#include <cmath>
 
 int main()
 {
@@ -18,22 +18,20 @@ int main()
         sum += value;
     }
     export_beside_step(m, r);
-    if (std::fabs(m->loss.data[0] - sum) > 1e-5f)
-        return 2;
+    CHECK(std::fabs(m->loss.data[0] - sum) <= 1e-5f);
     m->loss.grad[0] = 1.0f;
     export_beside_step_grad(m, r, &from_kernel);
     float mean = 0.0f, scale_grad = 0.0f, x_grad[8] = {};
     export_beside_mean_square_grad(8, m->x.data, 2.0f, &mean, &one, x_grad, &scale_grad);
-    if (std::fabs(mean - 2.0f * 0.255f) > 1e-5f || std::fabs(scale_grad - 0.255f) > 1e-5f || std::fabs(x_grad[2] - 0.15f) > 1e-5f)
-        return 4;
+    CHECK(std::fabs(mean - 2.0f * 0.255f) <= 1e-5f && std::fabs(scale_grad - 0.255f) <= 1e-5f &&
+          std::fabs(x_grad[2] - 0.15f) <= 1e-5f);
     export_beside_mean_square_grad(8, m->x.data, 2.0f, nullptr, &one, nullptr, &scale_grad);
-    if (std::fabs(scale_grad - 0.51f) > 1e-5f)
-        return 5;
+    CHECK(std::fabs(scale_grad - 0.51f) <= 1e-5f);
     float a_grad[4] = {0.0f, 0.0f, 0.0f, -0.0f};
     export_beside_fourth_grad(2, m->x.data, 0, nullptr, &one, a_grad);
-    if (!std::signbit(a_grad[3]))
-        return 6;   // an element that the array does not have was touched
-    const bool ok = std::fabs(from_kernel - r_grad) < 1e-4f * (1.0f + std::fabs(r_grad)) && export_beside_status(m) == TK_OK;
+    CHECK(std::signbit(a_grad[3])); // otherwise an element that the array does not have was touched
+    CHECK_NEAR(from_kernel, r_grad, 1e-4);
+    CHECK_OK(m, export_beside_status(m));
     export_beside_destroy(m);
-    return ok ? 0 : 3;
+    return failures != 0;
 }

@@ -1,10 +1,5 @@
 #include "ext.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
-#define NEAR(a, b) (fabs((double)(a) - (double)(b)) <= 1e-4 * (1.0 + fabs((double)(b))))
+#include "host.h"
 
 typedef __typeof__(*((ext *)0)->x.data) real;
 
@@ -60,14 +55,15 @@ real workspace(real a)
     return a + 1;
 }
 
-static bool named(void)
+static void named(void)
 {
     static _Alignas(8) unsigned char memory[ext_named_grad_WORKSPACE(2)];
     const real one = 1;
     real s, by_a = 0;
     ext_named(0.5f, 2, &s);
     ext_named_grad(0.5f, 2, NULL, &one, &by_a, memory);
-    return NEAR(s, 1.75 * 1.75 + 2.75) && NEAR(by_a, (2 * 1.75 + 1) * 2);
+    CHECK_NEAR(s, 1.75 * 1.75 + 2.75, 1e-4);
+    CHECK_NEAR(by_a, (2 * 1.75 + 1) * 2, 1e-4);
 }
 
 int main(void)
@@ -88,8 +84,8 @@ int main(void)
     }
     for (int i = 0; i < n; i++) {
         const double h = (double)m->x.data[i];
-        if (!NEAR(m->y.data[i], exp(-h * h) * (i % 7)) || !NEAR(m->x.grad[i], -2 * h * exp(-h * h) * (i % 7)))
-            return 2;
+        CHECK_NEAR(m->y.data[i], exp(-h * h) * (i % 7), 1e-4);
+        CHECK_NEAR(m->x.grad[i], -2 * h * exp(-h * h) * (i % 7), 1e-4);
     }
     tk_session_clear_grad(tk_module_session(&m->tk));
     for (int i = 0; i < n; i++)
@@ -99,18 +95,20 @@ int main(void)
     ext_mixed_jvp(m);
     for (int i = 0; i < n; i++) {
         const double h = (double)m->x.data[i], by_h = 2 * h * 0.5 * i, by_s = h * h;
-        if (!NEAR(m->f.data[i], 2 * h * h * 0.5 * i) || !NEAR(m->x.grad[i], 3 * by_h) || !NEAR(m->d.grad[i], 3 * by_s) ||
-            !NEAR(m->f.dual[i], by_h + 2 * by_s))
-            return 3;
+        CHECK_NEAR(m->f.data[i], 2 * h * h * 0.5 * i, 1e-4);
+        CHECK_NEAR(m->x.grad[i], 3 * by_h, 1e-4);
+        CHECK_NEAR(m->d.grad[i], 3 * by_s, 1e-4);
+        CHECK_NEAR(m->f.dual[i], by_h + 2 * by_s, 1e-4);
     }
     ext_turned(m);
-    if (!NEAR(m->y.data[1], 100 * 2 + 1000 * 10 + 10000 * 3 + 2 + 3 + 4 + 7 + 9 + 10))
-        return 6;
-    for (int i = 2; i < n; i++)
-        if (!NEAR(m->y.data[i], 6.0 * i + 15) || m->bytes.data[i] != (i % 2 ? 200 : 0))
-            return 4;
-    if (!named() || !NEAR(m->y.data[0], -3) || ext_status(m) != TK_OK)
-        return 5;
+    CHECK_NEAR(m->y.data[1], 100 * 2 + 1000 * 10 + 10000 * 3 + 2 + 3 + 4 + 7 + 9 + 10, 1e-4);
+    for (int i = 2; i < n; i++) {
+        CHECK_NEAR(m->y.data[i], 6.0 * i + 15, 1e-4);
+        CHECK(m->bytes.data[i] == (i % 2 ? 200 : 0));
+    }
+    named();
+    CHECK_NEAR(m->y.data[0], -3, 1e-4);
+    CHECK_OK(m, ext_status(m));
     ext_destroy(m);
-    return 0;
+    return failures != 0;
 }

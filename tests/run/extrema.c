@@ -1,8 +1,5 @@
 #include "extrema.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
+#include "host.h"
 
 typedef __typeof__(*((extrema *)0)->x.data) number;
 
@@ -34,7 +31,7 @@ static int differs(number a, number b)
     return memcmp(&a, &b, sizeof a) != 0;
 }
 
-static int check(extrema *m, int n, int kind)
+static void check(extrema *m, int n, int kind)
 {
     number lo = (number)1e30, hi = -(number)1e30, d = -1, s = 0, most = 0;
     for (int i = 0; i < n; i++)
@@ -55,19 +52,15 @@ static int check(extrema *m, int n, int kind)
     extrema_ends(m);
     extrema_furthest(m);
     extrema_summed(m);
-    const int wrong = differs(lo, *m->least.data) || differs(hi, *m->most.data) || differs(d, *m->far.data);
-    if (wrong)
-        printf("%d numbers of kind %d: %g %g %g and not %g %g %g\n", n, kind, (double)*m->least.data,
-               (double)*m->most.data, (double)*m->far.data, (double)lo, (double)hi, (double)d);
-    const int sum = kind == 0 && fabs((double)(s + most - *m->both.data)) > 1e-3;
-    if (sum)
-        printf("%d numbers: %g and not %g\n", n, (double)*m->both.data, (double)(s + most));
-    return wrong || sum;
+    if (differs(lo, *m->least.data) || differs(hi, *m->most.data) || differs(d, *m->far.data))
+        FAIL("%d numbers of kind %d: %g %g %g and not %g %g %g", n, kind, (double)*m->least.data, (double)*m->most.data,
+             (double)*m->far.data, (double)lo, (double)hi, (double)d);
+    if (kind == 0 && fabs((double)(s + most - *m->both.data)) > 1e-3)
+        FAIL("%d numbers: %g and not %g", n, (double)*m->both.data, (double)(s + most));
 }
 
 int main(void)
 {
-    int wrong = 0;
     for (int n = 0; n < 150; n += n < 100 ? 1 : 23) {
         extrema_params p = extrema_defaults();
         p.N = n;
@@ -75,8 +68,8 @@ int main(void)
         if (!m)
             return 2;
         for (int kind = 0; kind < KINDS; kind++)
-            wrong += check(m, n, kind);
+            check(m, n, kind);
         extrema_destroy(m);
     }
-    return wrong > 0;
+    return failures != 0;
 }

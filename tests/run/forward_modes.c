@@ -1,14 +1,10 @@
-/* For each kernel: JVP against differences, adjoint against JVP, second-order product against differences of the adjoint. */
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
+/* For each kernel: JVP against differences, adjoint against JVP, second-order product against differences of the
+ * adjoint. */
 #include "forward_modes.h"
+#include "host.h"
 
 enum { N = 12, A = 4 * N };
 typedef tk_status kernel(forward_modes *);
-
-static int failures;
 
 static void set(forward_modes *m, const double *x)
 {
@@ -49,12 +45,9 @@ static void adjoint(forward_modes *m, kernel *k, kernel *grad, const double *x, 
 
 static void expect(const char *name, const char *what, const double *got, const double *want, double tolerance)
 {
-    for (int i = 0; i < N; i++) {
-        if (fabs(got[i] - want[i]) <= tolerance * (1.0 + fabs(want[i])))
-            continue;
-        printf("%s: %s[%d] is %.12g, must be %.12g\n", name, what, i, got[i], want[i]);
-        failures++;
-    }
+    for (int i = 0; i < N; i++)
+        if (!near(got[i], want[i], tolerance))
+            FAIL("%s: %s[%d] is %.12g, must be %.12g", name, what, i, got[i], want[i]);
 }
 
 static void difference(const double *up, const double *down, double h, double *d)
@@ -94,10 +87,8 @@ static void check(forward_modes *m, const char *name, kernel *k, kernel *grad, k
 
     adjoint(m, k, grad, x, v, 0, w, g);
     const double left = dot(tangent, w), right = dot(v, g);
-    if (!(fabs(left - right) <= 1e-12 * (sqrt(dot(tangent, tangent) * dot(w, w)) + 1))) {
-        printf("%s: <Jv, w> is %.15g, <v, J'w> is %.15g\n", name, left, right);
-        failures++;
-    }
+    if (!(fabs(left - right) <= 1e-12 * (sqrt(dot(tangent, tangent) * dot(w, w)) + 1)))
+        FAIL("%s: <Jv, w> is %.15g, <v, J'w> is %.15g", name, left, right);
 
     adjoint(m, k, grad, x, v, h, w, up);
     adjoint(m, k, grad, x, v, -h, w, down);
@@ -122,21 +113,19 @@ int main(void)
         printf("%s\n", tk_error());
         return 1;
     }
-#define CHECK(k) check(m, #k, forward_modes_##k, forward_modes_##k##_grad, forward_modes_##k##_jvp, forward_modes_##k##_hvp)
-    CHECK(pure);
-    CHECK(carried);
-    CHECK(loops);
-    CHECK(calls);
-    CHECK(reductions);
-    CHECK(arrays);
-    CHECK(steps);
-    CHECK(accumulated);
-    CHECK(chains);
-    CHECK(nested);
-    if (forward_modes_status(m) != TK_OK) {
-        printf("%s\n", forward_modes_error(m));
-        failures++;
-    }
+#define KERNEL(k) \
+    check(m, #k, forward_modes_##k, forward_modes_##k##_grad, forward_modes_##k##_jvp, forward_modes_##k##_hvp)
+    KERNEL(pure);
+    KERNEL(carried);
+    KERNEL(loops);
+    KERNEL(calls);
+    KERNEL(reductions);
+    KERNEL(arrays);
+    KERNEL(steps);
+    KERNEL(accumulated);
+    KERNEL(chains);
+    KERNEL(nested);
+    CHECK_OK(m, forward_modes_status(m));
     forward_modes_destroy(m);
     return failures != 0;
 }

@@ -1,16 +1,10 @@
-#include <math.h>
-#include <stdio.h>
 #include "func_gradients.h"
-
-static int faults;
+#include "host.h"
 
 static void same(const char *what, double got, double expected)
 {
-    const double room = (sizeof(func_gradients_real) == 8 ? 1e-9 : 2e-4) * (1 + fabs(expected));
-    if (fabs(got - expected) <= room)
-        return;
-    printf("%s: %.10g, not %.10g\n", what, got, expected);
-    faults++;
+    if (!near(got, expected, sizeof(func_gradients_real) == 8 ? 1e-9 : 2e-4))
+        FAIL("%s: %.10g, not %.10g", what, got, expected);
 }
 
 static void check_forces(func_gradients *m)
@@ -131,10 +125,7 @@ int main(void)
     check_numbers(m);
     check_nested(m, c);
     check_newton(m, c);
-    if (func_gradients_status(m) != TK_OK) {
-        puts(func_gradients_error(m));
-        faults++;
-    }
+    CHECK_OK(m, func_gradients_status(m));
     func_gradients_destroy(m);
-    return faults != 0;
+    return failures != 0;
 }

@@ -1,7 +1,5 @@
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 #include "func_gradients_export.h"
+#include "host.h"
 
 enum { STEPS = 4 };
 
@@ -26,9 +24,7 @@ int main(void)
     func_gradients_export_swing(0.5f, r, STEPS, g, work);
     func_gradients_export_swing_jvp(0.5f, &one, r, NULL, STEPS, g, dual, more);
     func_gradients_export_slope(3, &slope);
-    if (fabs((double)g[0] - by_t) > 1e-4 || fabs((double)g[1] - by_r) > 1e-4 || slope != 6 || isnan(dual[0])) {
-        printf("%g, not %g; %g, not %g; %g, not 6\n", (double)g[0], by_t, (double)g[1], by_r, (double)slope);
-        return 1;
-    }
-    return work[sizeof work - 8] != 7 || work[sizeof work - 1] != 7 || more[sizeof more - 8] != 7;
+    CHECK(fabs((double)g[0] - by_t) <= 1e-4 && fabs((double)g[1] - by_r) <= 1e-4 && slope == 6 && !isnan(dual[0]));
+    CHECK(work[sizeof work - 8] == 7 && work[sizeof work - 1] == 7 && more[sizeof more - 8] == 7);
+    return failures != 0;
 }

@@ -1,8 +1,6 @@
 /* What docs/autodiff/numbers.md says about kinks, number by number. */
-#include <math.h>
-#include <stdio.h>
-
 #include "kinks.h"
+#include "host.h"
 
 enum { N = 8 };
 typedef tk_status launch(kinks *);
@@ -109,25 +107,21 @@ static const row rows[] = {
     ROW(both, 4, 0, 2, 0.25, 0, -0.03125),
 };
 
-static int failures;
-
 static bool same(double got, double want)
 {
     if (isnan(want) || isinf(want))
         return isnan(want) ? isnan(got) : got == want;
-    return fabs(got - want) <= 1e-14 * (1 + fabs(want));
+    return near(got, want, 1e-14);
 }
 
 /* All elements are alike, so that vectorised code runs and gives one result. */
 static void expect(const row *q, const char *what, const double *got, double want)
 {
-    for (int i = 0; i < N; i++) {
-        if (same(got[i], want))
-            continue;
-        printf("%s at (%g, %g): %s[%d] is %g, must be %g\n", q->name, q->a, q->b, what, i, got[i], want);
-        failures++;
-        return;
-    }
+    for (int i = 0; i < N; i++)
+        if (!same(got[i], want)) {
+            FAIL("%s at (%g, %g): %s[%d] is %g, must be %g", q->name, q->a, q->b, what, i, got[i], want);
+            return;
+        }
 }
 
 static void fill(double *p, double v)
@@ -183,10 +177,8 @@ static void check_winner(kinks *m, const char *name, launch *run, launch *grad, 
     bool ok = m->s.dual[0] == winner && m->b.grad[0] == (winner == -1);
     for (int i = 0; i < N; i++)
         ok &= m->a.grad[i] == (winner == i);
-    if (ok)
-        return;
-    printf("%s: element %d must win; the JVP says %g\n", name, winner, m->s.dual[0]);
-    failures++;
+    if (!ok)
+        FAIL("%s: element %d must win; the JVP says %g", name, winner, m->s.dual[0]);
 }
 #define WINNER(k, a, initial, winner) check_winner(m, #k, kinks_##k, kinks_##k##_grad, kinks_##k##_jvp, a, initial, winner)
 
@@ -210,10 +202,7 @@ int main(void)
     WINNER(least_in_order, ties, 9, 7);
     WINNER(least_in_order, ties, 1, 7);
 
-    if (kinks_status(m) != TK_OK) {
-        printf("%s\n", kinks_error(m));
-        failures++;
-    }
+    CHECK_OK(m, kinks_status(m));
     kinks_destroy(m);
-    return failures > 0;
+    return failures != 0;
 }

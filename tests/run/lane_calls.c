@@ -1,7 +1,5 @@
 #include "lane_calls.h"
-
-#include <math.h>
-#include <stdio.h>
+#include "host.h"
 
 static double twisted(double s)
 {
@@ -26,12 +24,10 @@ static double stepped(const lane_calls *m, double z)
     return z;
 }
 
-static int differs(const char *what, double a, double b)
+static void expect(const char *what, double got, double want)
 {
-    if (fabs(a - b) <= 1e-9 * (1.0 + fabs(b)))
-        return 0;
-    printf("%s: %.17g, and by hand %.17g\n", what, a, b);
-    return 1;
+    if (!near(got, want, 1e-9))
+        FAIL("%s: %.17g, and by hand %.17g", what, got, want);
 }
 
 int main(void)
@@ -44,18 +40,17 @@ int main(void)
     for (int i = 0; i < 3; i++)
         m->x.data[i] = 0.5 * i + 0.25;
     *m->A.data = *m->B.data = 0.0;
-    int bad = 0;
     double z = stepped(m, m->x.data[0]);
     lane_calls_stored(m);
-    bad += differs("stored", m->o.data[0], look(0.5, z) + look(0.25, z));
+    expect("stored", m->o.data[0], look(0.5, z) + look(0.25, z));
     lane_calls_added(m);
-    bad += differs("added", m->o.data[0], look(z, z) + look(0.25 * z, z));
+    expect("added", m->o.data[0], look(z, z) + look(0.25 * z, z));
     lane_calls_in_rows(m);
     for (int i = 0; i < 3; i++) {
         z = stepped(m, m->x.data[i]);
-        bad += differs("in_rows", m->p.data[i], look(0.5, z) + look(0.25, z));
+        expect("in_rows", m->p.data[i], look(0.5, z) + look(0.25, z));
     }
-    bad += lane_calls_status(m) != TK_OK;
+    CHECK_OK(m, lane_calls_status(m));
     lane_calls_destroy(m);
-    return bad;
+    return failures != 0;
 }

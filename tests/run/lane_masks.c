@@ -1,7 +1,5 @@
 #include "lane_masks.h"
-
-#include <stdio.h>
-#include <string.h>
+#include "host.h"
 
 enum { N = 67 };
 
@@ -87,13 +85,11 @@ static void sided(void)
     }
 }
 
-static int differs(lane_masks *m, const char *what)
+static void compare(lane_masks *m, const char *what)
 {
-    const int no = memcmp(m->y.data, y, sizeof y) || memcmp(m->z.data, z, sizeof z) || memcmp(m->s.data, s, sizeof s) ||
-                   memcmp(m->shared.data, shared, sizeof shared);
-    if (no)
-        printf("%s: differs\n", what);
-    return no;
+    if (memcmp(m->y.data, y, sizeof y) || memcmp(m->z.data, z, sizeof z) || memcmp(m->s.data, s, sizeof s) ||
+        memcmp(m->shared.data, shared, sizeof shared))
+        FAIL("%s: differs", what);
 }
 
 int main(void)
@@ -101,23 +97,22 @@ int main(void)
     lane_masks *m = lane_masks_create(NULL, NULL);
     if (!m)
         return 1;
-    int bad = 0;
     fill(m);
     lane_masks_masked(m);
     masked();
-    bad |= differs(m, "masked");
+    compare(m, "masked");
     fill(m);
     lane_masks_exclusive(m);
     exclusive();
-    bad |= differs(m, "exclusive");
+    compare(m, "exclusive");
     fill(m);
     lane_masks_inside(m);
     inside();
-    bad |= differs(m, "inside");
+    compare(m, "inside");
     fill(m);
     lane_masks_sided(m);
     sided();
-    bad |= differs(m, "sided");
+    compare(m, "sided");
     lane_masks_destroy(m);
-    return bad;
+    return failures != 0;
 }

@@ -1,8 +1,6 @@
 /* Each sum against the same of doubles. */
 #include "long_sums.h"
-
-#include <math.h>
-#include <stdio.h>
+#include "host.h"
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
@@ -10,14 +8,10 @@
 #endif
 #endif
 
-static int failed;
-
 static void expect(const char *what, double got, double want)
 {
-    if (!(fabs(got - want) <= 1e-6 * fabs(want))) {
-        printf("%s: %.9g, not %.9g: off by %.2g\n", what, got, want, fabs(got / want - 1));
-        failed = 1;
-    }
+    if (!(fabs(got - want) <= 1e-6 * fabs(want)))
+        FAIL("%s: %.9g, not %.9g: off by %.2g", what, got, want, fabs(got / want - 1));
 }
 
 int main(void)
@@ -59,5 +53,5 @@ int main(void)
             rows += m->x.data[(i + j) & 1023];
     expect("a grid", *m->loss.data, w * rows);
     long_sums_destroy(m);
-    return failed;
+    return failures != 0;
 }

@@ -1,25 +1,11 @@
 #include "matrices.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "host.h"
 
 enum { CELLS = 20, NA = CELLS * 9, NV = CELLS * 3 };
 
 static double rnd(void)
 {
     return rand() / (double)RAND_MAX - 0.4;
-}
-
-static int failed;
-
-static void near(const char *what, double got, double want)
-{
-    if (fabs(got - want) <= 1e-7 * (1 + fabs(want)))
-        return;
-    printf("%s: %.12g, should be %.12g\n", what, got, want);
-    failed = 1;
 }
 
 static double A0[NA], v0[NV], dA[NA], dv[NV];
@@ -61,28 +47,25 @@ static void second_order(matrices *m)
     m->e.grad[0] = 1;
     matrices_energy_hvp(m, M, dM, q, dq, s, &ds, qg, qgd, &sg, &sgd);
     for (int i = 0; i < 3; i++) {
-        near("q_grad", qg[i], q0[i]);
-        near("q_grad_dual", qgd[i], (qp[i] - qm[i]) / (2 * h));
+        CHECK_NEAR(qg[i], q0[i], 1e-7);
+        CHECK_NEAR(qgd[i], (qp[i] - qm[i]) / (2 * h), 1e-7);
     }
-    near("s_grad", sg, s0);
-    near("s_grad_dual", sgd, (sp - sm) / (2 * h));
+    CHECK_NEAR(sg, s0, 1e-7);
+    CHECK_NEAR(sgd, (sp - sm) / (2 * h), 1e-7);
     for (int i = 0; i < NA; i++)
-        near("A.grad_dual", (&m->A.grad_dual[0][0][0])[i], (plus[i] - minus[i]) / (2 * h));
+        CHECK_NEAR((&m->A.grad_dual[0][0][0])[i], (plus[i] - minus[i]) / (2 * h), 1e-7);
     matrices_energy_hvp(m, M, dM, q, dq, s, NULL, NULL, NULL, NULL, NULL);
 }
 
 static void bound(matrices *m)
 {
     static double data[CELLS][3], grad[CELLS][3], dual[CELLS][3];
-    if (matrices_bind_v(m, data, grad, dual) != TK_OK || m->v.data != data || m->v.grad != grad || m->v.dual != dual) {
-        printf("bind: %s\n", matrices_error(m));
-        failed = 1;
-    }
+    CHECK(matrices_bind_v(m, data, grad, dual) == TK_OK && m->v.data == data && m->v.grad == grad && m->v.dual == dual);
     data[7][1] = 5;
     m->jj.data[1] = 3;
     memset(m->A.data, 0, sizeof A0);
     matrices_dynamic(m, 1);
-    near("A", m->A.data[matrices_idx_A(m, 3, 3)][1][1], 5);
+    CHECK_NEAR(m->A.data[matrices_idx_A(m, 3, 3)][1][1], 5, 1e-7);
 }
 
 int main(void)
@@ -105,17 +88,16 @@ int main(void)
     TK_TAPE(m, m->e) {
         matrices_stencil(m);
     }
-    near("g.grad", m->g.grad[matrices_idx_g(m, 2, 1, 1)],
-         m->g.data[matrices_idx_g(m, 0, 1, 1)] + m->g.data[matrices_idx_g(m, 4, 1, 1)] + 2 * m->g.data[matrices_idx_g(m, 2, 1, 1)]);
-    near("g.grad", m->g.grad[matrices_idx_g(m, 1, 1, 0)], m->g.data[matrices_idx_g(m, 3, 1, 0)] + 2 * m->g.data[matrices_idx_g(m, 1, 1, 0)]);
-    if (matrices_status(m) != TK_OK) {
-        printf("%s\n", matrices_error(m));
-        failed = 1;
-    }
+    CHECK_NEAR(m->g.grad[matrices_idx_g(m, 2, 1, 1)],
+               m->g.data[matrices_idx_g(m, 0, 1, 1)] + m->g.data[matrices_idx_g(m, 4, 1, 1)] +
+                   2 * m->g.data[matrices_idx_g(m, 2, 1, 1)],
+               1e-7);
+    CHECK_NEAR(m->g.grad[matrices_idx_g(m, 1, 1, 0)],
+               m->g.data[matrices_idx_g(m, 3, 1, 0)] + 2 * m->g.data[matrices_idx_g(m, 1, 1, 0)], 1e-7);
+    CHECK_OK(m, matrices_status(m));
     matrices_params p = m->params;
     p.n = 6;
-    if (matrices_set_params(m, &p) != TK_BAD_ARGUMENT)
-        failed = 1;
+    CHECK(matrices_set_params(m, &p) == TK_BAD_ARGUMENT);
     matrices_destroy(m);
-    return failed;
+    return failures != 0;
 }

@@ -1,15 +1,11 @@
-/* Every function of tkc.h and of a generated header, called where it is not expected: what comes back is in misuse.out. After each call the session
- * computes what it should. */
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
+/* Every function of tkc.h and of a generated header, called where it is not expected: what comes back is in misuse.out.
+ * After each call the session computes what it should. */
 #include "misuse.h"
+#include "host.h"
 
 static misuse *m, *other; /* of two sessions */
 static tk_session *s;
 static float memory[6][16];
-static int failures;
 
 /* ---- what is called ---- */
 
@@ -246,10 +242,9 @@ static void call_now(void)
     const char *text = now->where == THREAD ? tk_error() : now->where == OTHER ? misuse_error(other) : tk_session_error(s);
     printf("%s, %s: %s%s%s\n", place, now->name, tk_status_name(st), st == TK_OK ? "" : " ", st == TK_OK ? "" : text);
     /* what fails has a message, and keeps the session's failure; what does not fail leaves none */
-    if ((st != TK_OK && !*text) || (st == TK_OK && tk_session_status(s) != before)) {
-        failures++;
-        printf("    status %s, session %s '%s'\n", tk_status_name(st), tk_status_name(tk_session_status(s)), tk_session_error(s));
-    }
+    if ((st != TK_OK && !*text) || (st == TK_OK && tk_session_status(s) != before))
+        FAIL("status %s, session %s '%s'", tk_status_name(st), tk_status_name(tk_session_status(s)),
+             tk_session_error(s));
 }
 
 static tk_status call_in_triple(void *args)
@@ -344,10 +339,9 @@ static void check(const char *name)
     misuse_square(m, 2);
     misuse_total(m);
     tk_forward_end(s);
-    if (misuse_status(m) != TK_OK || value != 60 || slope != 16 || m->loss.dual[0] != 4 || m->n.data[0] < 0) {
-        failures++;
-        printf("%s, after %s: %g %g %g, %s\n", place, name, (double)value, (double)slope, (double)m->loss.dual[0], misuse_error(m));
-    }
+    if (misuse_status(m) != TK_OK || value != 60 || slope != 16 || m->loss.dual[0] != 4 || m->n.data[0] < 0)
+        FAIL("%s, after %s: %g %g %g, %s", place, name, (double)value, (double)slope, (double)m->loss.dual[0],
+             misuse_error(m));
 }
 
 static bool make(void)
@@ -390,10 +384,8 @@ static void questions(void)
     tk_session_destroy(NULL);
     misuse_destroy(NULL);
     tk_tape_leave(NULL);
-    if (!ok) {
-        failures++;
-        printf("a question about NULL\n");
-    }
+    if (!ok)
+        FAIL("a question about NULL");
 }
 
 int main(void)
@@ -414,5 +406,5 @@ int main(void)
     in_place("wrong arguments in a hook", in_hook, wrong, sizeof wrong / sizeof wrong[0]);
     in_place("in a hook", in_hook, in_hook_only, 1);
     questions();
-    return failures > 0;
+    return failures != 0;
 }

@@ -1,7 +1,5 @@
-#include <stdio.h>
-#include <string.h>
-
 #include "no_derivative.h"
+#include "host.h"
 
 typedef tk_status launch(no_derivative *);
 
@@ -25,14 +23,12 @@ static const row rows[] = {
     ROW(uses_dual, NULL, "it uses x.dual"),
 };
 
-static int check(no_derivative *m, const char *name, const char *where, const char *reason)
+static void check(no_derivative *m, const char *name, const char *where, const char *reason)
 {
     const tk_status want = reason ? TK_NO_DERIVATIVE : TK_OK, got = no_derivative_status(m);
-    const bool ok = got == want && (!reason || strstr(no_derivative_error(m), reason));
-    if (!ok)
-        printf("%s, %s: %s '%s'\n", name, where, tk_status_name(got), no_derivative_error(m));
-    tk_session_clear_error(tk_module_session(&m->tk));
-    return !ok;
+    if (got != want || (reason && !strstr(no_derivative_error(m), reason)))
+        FAIL("%s, %s: %s '%s'", name, where, tk_status_name(got), no_derivative_error(m));
+    tk_session_clear_error(m->tk.session);
 }
 
 int main(void)
@@ -42,17 +38,15 @@ int main(void)
         printf("%s\n", tk_error());
         return 1;
     }
-    int bad = 0;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        TK_TAPE(m, m->u)
-            rows[i].run(m);
-        bad += check(m, rows[i].name, "tape", rows[i].tape);
+        TK_TAPE(m, m->u) rows[i].run(m);
+        check(m, rows[i].name, "tape", rows[i].tape);
         tk_field *const outputs[] = {m->u.field};
         tk_forward_begin(outputs, 1, m->x.field, NULL, 0);
         rows[i].run(m);
         tk_forward_end(tk_module_session(&m->tk));
-        bad += check(m, rows[i].name, "forward scope", rows[i].scope);
+        check(m, rows[i].name, "forward scope", rows[i].scope);
     }
     no_derivative_destroy(m);
-    return bad > 0;
+    return failures != 0;
 }

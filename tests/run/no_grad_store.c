@@ -1,9 +1,6 @@
 /* A plain store in a no_grad kernel takes the gradient of what it overwrites; an accumulation passes it on. */
 #include "no_grad_store.h"
-
-#include <stdio.h>
-
-static int failures;
+#include "host.h"
 
 static void check(no_grad_store *m, tk_status (*middle)(no_grad_store *), double want)
 {
@@ -14,10 +11,8 @@ static void check(no_grad_store *m, tk_status (*middle)(no_grad_store *), double
         middle(m);
         no_grad_store_c(m);
     }
-    if (no_grad_store_status(m) != TK_OK || m->x.grad[0] != want) {
-        printf("%g, expected %g %s\n", m->x.grad[0], want, no_grad_store_error(m));
-        failures++;
-    }
+    if (no_grad_store_status(m) != TK_OK || m->x.grad[0] != want)
+        FAIL("%g, expected %g %s", m->x.grad[0], want, no_grad_store_error(m));
 }
 
 int main(void)

@@ -1,12 +1,7 @@
 #include "nonfinite.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
+#include "host.h"
 
 #include <tkc/tkc_gen.h>
-
-static int failures;
 
 static void reset(nonfinite *m)
 {
@@ -24,10 +19,8 @@ static void expect(nonfinite *m, const char *what, const char *message)
 {
     const bool debug = m->tk.desc->nsites > 0;
     const tk_status want = debug && message ? TK_NOT_FINITE : TK_OK;
-    if (nonfinite_status(m) != want || (debug && message && !strstr(nonfinite_error(m), message))) {
-        printf("%s: %s '%s'\n", what, tk_status_name(nonfinite_status(m)), nonfinite_error(m));
-        failures++;
-    }
+    if (nonfinite_status(m) != want || (debug && message && !strstr(nonfinite_error(m), message)))
+        FAIL("%s: %s '%s'", what, tk_status_name(nonfinite_status(m)), nonfinite_error(m));
     reset(m);
 }
 
@@ -88,5 +81,5 @@ int main(void)
     primals(m);
     adjoints(m);
     nonfinite_destroy(m);
-    return failures;
+    return failures != 0;
 }

@@ -1,16 +1,11 @@
 #include "page_checkpoint.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
+#include "host.h"
 
 #include <tkc/tkc_gen.h>
 
 enum { STEPS = 40, N = 9 };
 typedef enum way { STORED, IN_KERNELS, IN_ONE_KERNEL, BY_THE_HOST, SAVED, WAYS } way;
 static const char *const names[] = {"stored", "recomputed in kernels", "recomputed in one kernel", "recomputed by the host", "saved"};
-
-static int failures;
 
 typedef struct call {
     page_checkpoint *m;
@@ -77,15 +72,11 @@ static bool gradient(way w, bool validate, double out[2 * N], size_t *tape_bytes
     memcpy(out, m->x.grad, N * sizeof *out);
     memcpy(out + N, m->v.grad, N * sizeof *out);
     for (int i = 0; i < 5; i++)
-        if (m->grid.grad[i][0] != 0.0 || m->grid.grad[i][1] != 0.0) {
-            printf("%s: something is left in the gradient of the grid\n", names[w]);
-            failures++;
-        }
+        if (m->grid.grad[i][0] != 0.0 || m->grid.grad[i][1] != 0.0)
+            FAIL("%s: something is left in the gradient of the grid", names[w]);
     const bool ok = page_checkpoint_status(m) == TK_OK;
-    if (!ok) {
-        printf("%s: %s\n", names[w], page_checkpoint_error(m));
-        failures++;
-    }
+    if (!ok)
+        FAIL("%s: %s", names[w], page_checkpoint_error(m));
     page_checkpoint_destroy(m);
     return ok;
 }
@@ -113,40 +104,30 @@ int main(void)
     const bool debug = m->tk.desc->nsites > 0;
     for (int i = 0; i < N; i++) {
         const double difference = (loss_at(i, 1e-4) - loss_at(i, -1e-4)) / 2e-4;
-        if (!(fabs(difference - want[N + i]) < 1e-6)) {
-            printf("v[%d]: gradient %.10g, by differences %.10g\n", i, want[N + i], difference);
-            failures++;
-        }
+        if (!(fabs(difference - want[N + i]) < 1e-6))
+            FAIL("v[%d]: gradient %.10g, by differences %.10g", i, want[N + i], difference);
     }
     for (int k = 0; k < 2 * WAYS; k++) {
         const way w = (way)(k / 2);
         if ((k % 2 && !debug) || !gradient(w, k % 2, got, &bytes))
             continue;
         const size_t entry = bytes / 2; /* of a launch without arguments, if all steps are one */
-        if (w == IN_ONE_KERNEL && stored != (STEPS + 1) * entry + STEPS * sizeof(int32_t)) {
-            printf("a tape of %zu bytes with %zu for each launch\n", stored, entry);
-            failures++;
-        }
+        if (w == IN_ONE_KERNEL && stored != (STEPS + 1) * entry + STEPS * sizeof(int32_t))
+            FAIL("a tape of %zu bytes with %zu for each launch", stored, entry);
         const size_t least = stored + (STEPS - 1) * 5 * sizeof(double[2]); /* the grids but for one, and launches alike */
-        if (w == SAVED ? bytes < least : bytes > stored + STEPS * (sizeof(tk_triple) + sizeof(call))) {
-            printf("%s: a tape of %zu bytes; with stored grids it has %zu\n", names[w], bytes, stored);
-            failures++;
-        }
+        if (w == SAVED ? bytes < least : bytes > stored + STEPS * (sizeof(tk_triple) + sizeof(call)))
+            FAIL("%s: a tape of %zu bytes; with stored grids it has %zu", names[w], bytes, stored);
         for (int i = 0; i < 2 * N; i++)
-            if (!(fabs(got[i] - want[i]) < 1e-12)) {
-                printf("%s: component %d is %.17g, stored %.17g\n", names[w], i, got[i], want[i]);
-                failures++;
-            }
+            if (!(fabs(got[i] - want[i]) < 1e-12))
+                FAIL("%s: component %d is %.17g, stored %.17g", names[w], i, got[i], want[i]);
     }
     /* One grid, and nothing done about it. */
     if (debug) {
         tk_tape_begin(m->loss.field, TK_TAPE_VALIDATE);
         steps(m, STORED);
-        if (tk_tape_end(m->loss.field) != TK_OVERWRITTEN || !strstr(page_checkpoint_error(m), "overwrites 'grid[0, ")) {
-            printf("one grid for all steps: %s\n", page_checkpoint_error(m));
-            failures++;
-        }
+        if (tk_tape_end(m->loss.field) != TK_OVERWRITTEN || !strstr(page_checkpoint_error(m), "overwrites 'grid[0, "))
+            FAIL("one grid for all steps: %s", page_checkpoint_error(m));
     }
     page_checkpoint_destroy(m);
-    return failures;
+    return failures != 0;
 }

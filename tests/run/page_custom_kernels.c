@@ -1,4 +1,5 @@
 #include "page_custom_kernels.h"
+#include "host.h"
 
 int main(void)
 {
@@ -10,23 +11,19 @@ int main(void)
     TK_TAPE(m, m->total) {
         page_custom_kernels_forward(m, 4.0f);
     }
-    if (m->total.data[0] != 1024.0f)
-        return 2;
+    CHECK(m->total.data[0] == 1024.0f);
     for (int i = 0; i < 128; i++)
-        if (m->x.grad[i] != 4.0f)
-            return 3;
+        CHECK(m->x.grad[i] == 4.0f);
     m->total.grad[0] = 2.0f;
     page_custom_kernels_forward_grad(m, 3.0f);
-    if (m->x.grad[0] != 10.0f)
-        return 4;
+    CHECK(m->x.grad[0] == 10.0f);
     page_custom_kernels_by_hand(m, 4.0f);
-    if (m->x.grad[0] != 6.0f || m->x.grad[1] != 8.0f || m->x.grad[127] != 6.0f || page_custom_kernels_status(m) != TK_OK)
-        return 5;
+    CHECK(m->x.grad[0] == 6.0f && m->x.grad[1] == 8.0f && m->x.grad[127] == 6.0f);
+    CHECK_OK(m, page_custom_kernels_status(m));
     /* It has no derivative itself. */
     tk_tape_begin(m->total.field, 0);
-    if (page_custom_kernels_by_hand(m, 4.0f) != TK_NO_DERIVATIVE)
-        return 6;
+    CHECK(page_custom_kernels_by_hand(m, 4.0f) == TK_NO_DERIVATIVE);
     tk_tape_drop(tk_module_session(&m->tk));
     page_custom_kernels_destroy(m);
-    return 0;
+    return failures != 0;
 }

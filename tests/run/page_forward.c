@@ -1,14 +1,11 @@
 #include "page_forward.h"
-
-#include <math.h>
-#include <stdio.h>
+#include "host.h"
 
 int main(void)
 {
     page_forward *m = page_forward_create(NULL, NULL);
     if (!m)
         return 1;
-    int failed = 0;
     m->x.data[0] = 0.3f;
     m->x.data[1] = -1.1f;
     tk_field *const outputs[] = {m->y.field};
@@ -19,13 +16,11 @@ int main(void)
         tk_forward_end(tk_module_session(&m->tk));
         for (int i = 0; i < 5; i++) {
             const float want = (float)i * cosf(m->x.data[j]);
-            if (!(fabsf(m->y.dual[i] - want) < 1e-5f)) {
-                printf("y.dual[%d] by x[%d] is %g instead of %g\n", i, j, (double)m->y.dual[i], (double)want);
-                failed = 1;
-            }
+            if (!(fabsf(m->y.dual[i] - want) < 1e-5f))
+                FAIL("y.dual[%d] by x[%d] is %g instead of %g", i, j, (double)m->y.dual[i], (double)want);
         }
     }
-    failed |= page_forward_status(m) != TK_OK;
+    CHECK_OK(m, page_forward_status(m));
     page_forward_destroy(m);
-    return failed;
+    return failures != 0;
 }

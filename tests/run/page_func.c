@@ -1,6 +1,5 @@
 #include "page_func.h"
-
-#include <stdio.h>
+#include "host.h"
 
 int main(void)
 {
@@ -13,13 +12,11 @@ int main(void)
     m->loss2.grad[0] = 1.0f;
     page_func_both(m);
     page_func_both_grad(m);
-    int failed = page_func_status(m) != TK_OK;
+    CHECK_OK(m, page_func_status(m));
     for (int i = 0; i < 16; i++) {
-        if (m->x.grad[i] != (float)(2 * i + 1)) {
-            printf("x.grad[%d] is %g\n", i, (double)m->x.grad[i]);
-            failed = 1;
-        }
+        if (m->x.grad[i] != (float)(2 * i + 1))
+            FAIL("x.grad[%d] is %g", i, (double)m->x.grad[i]);
     }
     page_func_destroy(m);
-    return failed;
+    return failures != 0;
 }

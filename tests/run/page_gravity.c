@@ -1,7 +1,5 @@
 #include "page_gravity.h"
-
-#include <math.h>
-#include <stdio.h>
+#include "host.h"
 
 enum { N = 8 };
 
@@ -31,25 +29,22 @@ int main(void)
         m->x.data[k / 2][k % 2] = (float)(seed >> 8) / 16777216.0f;
         x[k / 2][k % 2] = (double)m->x.data[k / 2][k % 2];
     }
-    int failed = 0;
     for (int step = 0; step < 50; step++) {
         TK_TAPE(m, m->U) page_gravity_compute_U(m);
         double g[N][2];
         by_hand((const float(*)[2])m->x.data, g);
         for (int k = 0; k < 2 * N; k++) {
             const double got = (double)m->x.grad[k / 2][k % 2], want = g[k / 2][k % 2];
-            if (!(fabs(got - want) <= 1e-4 * (1 + fabs(want)))) {
-                printf("step %d: %g instead of %g\n", step, got, want);
-                failed = 1;
-            }
+            if (!near(got, want, 1e-4))
+                FAIL("step %d: %g instead of %g", step, got, want);
             v[k / 2][k % 2] -= 1e-5 * want;
             x[k / 2][k % 2] += 1e-5 * v[k / 2][k % 2];
         }
         page_gravity_advance(m);
     }
     for (int k = 0; k < 2 * N; k++)
-        failed |= !(fabs((double)m->x.data[k / 2][k % 2] - x[k / 2][k % 2]) < 1e-5);
-    failed |= page_gravity_status(m) != TK_OK;
+        CHECK(fabs((double)m->x.data[k / 2][k % 2] - x[k / 2][k % 2]) < 1e-5);
+    CHECK_OK(m, page_gravity_status(m));
     page_gravity_destroy(m);
-    return failed;
+    return failures != 0;
 }

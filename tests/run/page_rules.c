@@ -1,17 +1,5 @@
 #include "page_rules.h"
-
-#include <stdio.h>
-#include <string.h>
-
-static int failed;
-
-static void expect(const char *what, float got, float want)
-{
-    if (got != want) {
-        printf("%s is %g instead of %g\n", what, (double)got, (double)want);
-        failed = 1;
-    }
-}
+#include "host.h"
 
 int main(void)
 {
@@ -21,26 +9,24 @@ int main(void)
     for (int i = 0; i < 16; i++)
         m->x.data[i] = (float)i;
     TK_TAPE(m, m->loss) page_rules_rule_1(m);
-    expect("rule 1: x.grad[1]", m->x.grad[1], 10.0f);
+    CHECK(m->x.grad[1] == 10.0f); /* rule 1 */
 
     tk_module_clear_grad(&m->tk);
     m->before.data[0] = 2.0f;
     m->loss.grad[0] = 1.0f;
     page_rules_rule_2(m);
     page_rules_rule_2_grad(m);
-    expect("rule 2: x.grad[1]", m->x.grad[1], 4.0f);
-    expect("rule 2: x.grad[2]", m->x.grad[2], 3.0f);
+    CHECK(m->x.grad[1] == 4.0f && m->x.grad[2] == 3.0f); /* rule 2 */
 
     m->b.data[0] = 10.0f;
     tk_tape_begin(m->loss.field, TK_TAPE_VALIDATE);
     page_rules_func_1(m);
     page_rules_func_2(m);
     if (tk_tape_end(m->loss.field) != TK_OVERWRITTEN ||
-        strcmp(page_rules_error(m), "page_rules.tk:22:5: kernel 'func_2' overwrites 'b', but the adjoint of kernel 'func_1' (launch 1 on the tape) "
-                                    "needs the value that it read at page_rules.tk:18:40") != 0) {
-        printf("%s\n", page_rules_error(m));
-        failed = 1;
-    }
+        strcmp(page_rules_error(m), "page_rules.tk:22:5: kernel 'func_2' overwrites 'b', but the adjoint of kernel "
+                                    "'func_1' (launch 1 on the tape) needs the value that it read at "
+                                    "page_rules.tk:18:40") != 0)
+        FAIL("%s", page_rules_error(m));
     page_rules_destroy(m);
-    return failed;
+    return failures != 0;
 }

@@ -1,8 +1,5 @@
 #include "recurrences.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
+#include "host.h"
 
 enum { N = 7 };
 static const int trips[N] = {0, 1, 3, 5, 2, 6, 4};
@@ -244,21 +241,18 @@ static row want_trips(int i)
     return local(i, s);
 }
 
-static int differs(const char *kernel, const char *what, int i, double got, double want)
+static void expect(const char *kernel, const char *what, int i, double got, double want)
 {
-    if (fabs(got - want) <= 1e-8 * (1 + fabs(want)))
-        return 0;
-    printf("%s: %s[%d] is %.15g, should be %.15g\n", kernel, what, i, got, want);
-    return 1;
+    if (!near(got, want, 1e-8))
+        FAIL("%s: %s[%d] is %.15g, should be %.15g", kernel, what, i, got, want);
 }
 
-static int check(recurrences *m, const char *name, tk_status (*run)(recurrences *), tk_status (*grad)(recurrences *), tk_status (*jvp)(recurrences *),
-                 row (*want)(int))
+static void check(recurrences *m, const char *name, tk_status (*run)(recurrences *), tk_status (*grad)(recurrences *),
+                  tk_status (*jvp)(recurrences *), row (*want)(int))
 {
     static const double seed[N] = {1.0, -0.7, 0.4, 1.3, -1.1, 0.6, 0.9};
     static const double vx[N] = {0.2, 1.0, -0.5, 0.3, 0.8, -1.2, 0.1}, vu[N] = {-0.4, 0.6, 1.0, -0.9, 0.2, 0.7, 0.5};
     double gx[N] = {0}, gu[N] = {0};
-    int bad = 0;
     memset(m->y.data, 0, sizeof x);
     run(m);
     memcpy(m->y.grad, seed, sizeof seed);
@@ -267,15 +261,15 @@ static int check(recurrences *m, const char *name, tk_status (*run)(recurrences 
     grad(m);
     for (int i = 0; i < N; i++) {
         const row r = want(i);
-        bad += differs(name, "y", i, m->y.data[i], r.y);
+        expect(name, "y", i, m->y.data[i], r.y);
         for (int j = 0; j < N; j++) {
             gx[j] += seed[i] * r.x[j];
             gu[j] += seed[i] * r.u[j];
         }
     }
     for (int j = 0; j < N; j++) {
-        bad += differs(name, "x.grad", j, m->x.grad[j], gx[j]);
-        bad += differs(name, "u.grad", j, m->u.grad[j], gu[j]);
+        expect(name, "x.grad", j, m->x.grad[j], gx[j]);
+        expect(name, "u.grad", j, m->u.grad[j], gu[j]);
     }
     memcpy(m->x.dual, vx, sizeof vx);
     memcpy(m->u.dual, vu, sizeof vu);
@@ -286,19 +280,18 @@ static int check(recurrences *m, const char *name, tk_status (*run)(recurrences 
         double d = 0;
         for (int j = 0; j < N; j++)
             d += r.x[j] * vx[j] + r.u[j] * vu[j];
-        bad += differs(name, "y.dual", i, m->y.dual[i], d);
+        expect(name, "y.dual", i, m->y.dual[i], d);
     }
-    return bad;
 }
 
-#define CHECK(kernel) bad += check(m, #kernel, recurrences_##kernel, recurrences_##kernel##_grad, recurrences_##kernel##_jvp, want_##kernel)
+#define KERNEL(kernel) \
+    check(m, #kernel, recurrences_##kernel, recurrences_##kernel##_grad, recurrences_##kernel##_jvp, want_##kernel)
 
 int main(void)
 {
     recurrences_params p = recurrences_defaults();
     p.N = N;
     recurrences *m = recurrences_create(NULL, &p);
-    int bad = 0;
     if (!m)
         return 1;
     for (int i = 0; i < N; i++) {
@@ -306,23 +299,23 @@ int main(void)
         m->u.data[i] = u[i] = 0.85 - 0.07 * i;
         m->n.data[i] = trips[i];
     }
-    CHECK(power);
-    CHECK(fibonacci);
-    CHECK(carried_index);
-    CHECK(nested_sums);
-    CHECK(siblings);
-    CHECK(logistic);
-    CHECK(newton);
-    CHECK(march);
-    CHECK(softmax);
-    CHECK(log_sum_exp);
-    CHECK(matrix_power);
-    CHECK(cell);
-    CHECK(prefix);
-    CHECK(stores);
-    CHECK(overwritten);
-    CHECK(trips);
-    bad += recurrences_status(m) != TK_OK;
+    KERNEL(power);
+    KERNEL(fibonacci);
+    KERNEL(carried_index);
+    KERNEL(nested_sums);
+    KERNEL(siblings);
+    KERNEL(logistic);
+    KERNEL(newton);
+    KERNEL(march);
+    KERNEL(softmax);
+    KERNEL(log_sum_exp);
+    KERNEL(matrix_power);
+    KERNEL(cell);
+    KERNEL(prefix);
+    KERNEL(stores);
+    KERNEL(overwritten);
+    KERNEL(trips);
+    CHECK_OK(m, recurrences_status(m));
     recurrences_destroy(m);
-    return bad != 0;
+    return failures != 0;
 }

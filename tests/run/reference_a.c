@@ -1,7 +1,5 @@
 #include "reference_a.h"
-
-#include <stdio.h>
-#include <string.h>
+#include "host.h"
 
 static int printed;
 
@@ -45,7 +43,6 @@ int main(void)
     reference_a *m = reference_a_create(s, NULL);
     if (!m)
         return 1;
-    int failed = 0;
     types(m);
     m->x.data[0] = 0.1f;
     m->y.data[0] = 0.1;
@@ -62,12 +59,12 @@ int main(void)
     reference_a_mixed(m, 2, 1, 16777217, 1);
     reference_a_integers(m, 7, 100000);
     reference_a_names(m);
-    failed |= m->parts.grad[1].b[0] != 9 || m->parts.data[1].b[1] != 3.5f || m->parts.grad[0].b[0] != 0;
+    CHECK(m->parts.grad[1].b[0] == 9 && m->parts.data[1].b[1] == 3.5f && m->parts.grad[0].b[0] == 0);
     float sum = 0;
     reference_a_total(2, 3, *table, pair, &sum);
-    failed |= printed != 1 || *m->wrong.data != 0 || m->far.shape[0] != 100000 || sum != 8 || reference_a_status(m) != TK_OK;
-    printf("%s", reference_a_error(m));
+    CHECK(printed == 1 && *m->wrong.data == 0 && m->far.shape[0] == 100000 && sum == 8);
+    CHECK_OK(m, reference_a_status(m));
     reference_a_destroy(m);
     tk_session_destroy(s);
-    return failed;
+    return failures != 0;
 }

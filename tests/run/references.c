@@ -1,6 +1,5 @@
 #include "references.h"
-
-#include <stdio.h>
+#include "host.h"
 
 int main(void)
 {
@@ -14,15 +13,12 @@ int main(void)
     }
     references_called(m);
     references_written(m);
-    int status = references_status(m) != TK_OK;
+    CHECK_OK(m, references_status(m));
     for (int i = 0; i < 6 * 300; i++)
-        if (m->got.data[i] != m->want.data[i]) {
-            printf("%d %d: %g, not %g\n", i / 300, i % 300, (double)m->got.data[i], (double)m->want.data[i]);
-            status = 1;
-        }
+        if (m->got.data[i] != m->want.data[i])
+            FAIL("%d %d: %g, not %g", i / 300, i % 300, (double)m->got.data[i], (double)m->want.data[i]);
     for (int i = 0; i < 300; i++)
-        if (m->counts.data[i] != 2)
-            status = 1;
+        CHECK(m->counts.data[i] == 2);
     references_destroy(m);
-    return status;
+    return failures != 0;
 }

@@ -1,30 +1,22 @@
-/* `_jvp`, `_hvp` and `_grad` of kernels that overwrite saved fields, called directly in every order: each gives the derivative of the last launch, and leaves data and
- * duals as that launch left them. */
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
+/* `_jvp`, `_hvp` and `_grad` of kernels that overwrite saved fields, called directly in every order: each gives the
+ * derivative of the last launch, and leaves data and duals as that launch left them. */
 #include "saved_direct.h"
+#include "host.h"
 
 enum { N = 5, CALLS = 4 };
 
-static int failures;
 static char trail[64]; /* the calls so far */
 
 static void expect(const char *what, int i, double got, double want)
 {
-    if (fabs(got - want) <= 1e-12 * (1.0 + fabs(want)))
-        return;
-    printf("%s: %s[%d] is %.15g, must be %.15g\n", trail, what, i, got, want);
-    failures++;
+    if (!near(got, want, 1e-12))
+        FAIL("%s: %s[%d] is %.15g, must be %.15g", trail, what, i, got, want);
 }
 
 static void expect_status(const char *what, tk_status got, tk_status want)
 {
-    if (got == want)
-        return;
-    printf("%s: %s is %s, must be %s\n", trail, what, tk_status_name(got), tk_status_name(want));
-    failures++;
+    if (got != want)
+        FAIL("%s: %s is %s, must be %s", trail, what, tk_status_name(got), tk_status_name(want));
 }
 
 /* x, its tangent, and the seeds: gradient of the result and its tangent. */

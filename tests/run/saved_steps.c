@@ -1,13 +1,9 @@
-/* 1,000 steps in place give the gradients of the same steps with a dimension for time; afterwards the data are those of the last step. */
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
+/* 1,000 steps in place give the gradients of the same steps with a dimension for time; afterwards the data are those of
+ * the last step. */
 #include "saved_steps.h"
+#include "host.h"
 
 enum { T = 1000, N = 8 };
-
-static int failures;
 
 typedef struct result {
     double value, x[N], v[N], k[N], end_x[N], end_v[N];
@@ -57,10 +53,8 @@ static void compare(const char *what, const result *a, const result *b, bool spe
         worst = fmax(worst, fabs(p[i] - q[i]));
         size += fabs(q[i]);
     }
-    if (!(worst <= 1e-12 * size) || !(size > 0.1)) {
-        printf("%s: in place and with a time axis differ by %g of %g\n", what, worst, size);
-        failures++;
-    }
+    if (!(worst <= 1e-12 * size) || !(size > 0.1))
+        FAIL("%s: in place and with a time axis differ by %g of %g", what, worst, size);
 }
 
 int main(void)
@@ -89,10 +83,7 @@ int main(void)
     }
     result r = in_place(m);
     compare("symplectic Euler, two launches a step", &r, &coupled, true);
-    if (tk_tape_bytes(s) < 2 * T * N * sizeof(double)) {
-        printf("tk_tape_bytes does not count the copies: %zu\n", tk_tape_bytes(s));
-        failures++;
-    }
+    CHECK(tk_tape_bytes(s) >= 2 * T * N * sizeof(double)); /* the copies count */
     for (int again = 0; again < 2; again++) {
         start(m);
         TK_TAPE(m, m->loss) {
@@ -160,10 +151,7 @@ int main(void)
     r = in_place(m);
     compare("a grid cleared and refilled", &r, &gridded, true);
 
-    if (saved_steps_status(m) != TK_OK) {
-        printf("%s\n", saved_steps_error(m));
-        failures++;
-    }
+    CHECK_OK(m, saved_steps_status(m));
     saved_steps_destroy(m);
-    return failures;
+    return failures != 0;
 }

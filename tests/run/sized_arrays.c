@@ -1,26 +1,12 @@
 #include "sized_arrays.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
-static int failed;
-
-static void expect(const char *what, double got, double want)
-{
-    if (fabs(got - want) > 1e-12 * (1 + fabs(want))) {
-        printf("%s: %.15g, should be %.15g\n", what, got, want);
-        failed = 1;
-    }
-}
+#include "host.h"
 
 static void set(sized_arrays *m, int32_t k, int64_t l)
 {
     sized_arrays_params p = m->params;
     p.K = k;
     p.L = l;
-    if (sized_arrays_set_params(m, &p) != TK_OK)
-        failed = 1;
+    CHECK(sized_arrays_set_params(m, &p) == TK_OK);
 }
 
 static void powers(sized_arrays *m, int k)
@@ -29,14 +15,14 @@ static void powers(sized_arrays *m, int k)
     memset(m->x.grad, 0, 16 * sizeof(double));
     sized_arrays_powers(m);
     for (int i = 0; i < 16; i++) {
-        expect("power", m->y.data[i], pow(m->x.data[i], k));
+        CHECK_NEAR(m->y.data[i], pow(m->x.data[i], k), 1e-12);
         m->y.grad[i] = 1;
     }
     sized_arrays_powers_grad(m);
     for (int i = 0; i < 16; i++)
-        expect("slope", m->x.grad[i], k * pow(m->x.data[i], k - 1));
+        CHECK_NEAR(m->x.grad[i], k * pow(m->x.data[i], k - 1), 1e-12);
     sized_arrays_lengths(m);
-    expect("length", m->y.data[5], k + 1);
+    CHECK_NEAR(m->y.data[5], k + 1, 1e-12);
 }
 
 int main(void)
@@ -50,23 +36,22 @@ int main(void)
     powers(m, 1);
     powers(m, 300);
     sized_arrays_large(m);
-    expect("large", m->y.data[2], 50002 * m->x.data[2]);
+    CHECK_NEAR(m->y.data[2], 50002 * m->x.data[2], 1e-12);
     memset(m->x.grad, 0, 16 * sizeof(double));
     m->y.grad[2] = 1;
     sized_arrays_large_grad(m);
-    expect("slope of large", m->x.grad[2], 50002);
+    CHECK_NEAR(m->x.grad[2], 50002, 1e-12);
     set(m, 4, 100);
     sized_arrays_huge(m);
-    expect("status", sized_arrays_status(m), TK_OK);
+    CHECK_OK(m, sized_arrays_status(m));
     for (int bits = 30; bits <= 62; bits += 8) { /* also where the product of the extents does not fit 64 bits */
         set(m, 4, INT64_C(1) << bits);
-        expect("huge", sized_arrays_huge(m), TK_NO_MEMORY);
-        tk_session_clear_error(m->tk.session);
+        CHECK_STATUS(m, sized_arrays_huge(m), TK_NO_MEMORY, "");
     }
     set(m, 4, 1);
     sized_arrays_at(m, 3);
-    expect("at", m->y.data[7], 3);
+    CHECK_NEAR(m->y.data[7], 3, 1e-12);
     tk_session_clear_error(m->tk.session);
     sized_arrays_destroy(m);
-    return failed;
+    return failures != 0;
 }

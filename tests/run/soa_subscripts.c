@@ -1,7 +1,5 @@
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "soa_subscripts.h"
+#include "host.h"
 
 /* Every element of a plane its own number, in the order of memory. */
 static void number(double *data, int n, double from)
@@ -23,22 +21,19 @@ int main(void)
     const double want[] = {8.0 + 2, 4.0 + 1, 8.0 + 1, 1032.0 + 4, 2004.0 + 1, 3005.0, 8.0 + 3, 3011.0, 1032.0 + 7};
     for (int i = 0; i < 9; i++)
         if (g->out.data[i] != want[i])
-            return printf("out[%d] is %g, not %g\n", i, g->out.data[i], want[i]), 1;
-    if (g->x.data[2][0] != 108.0)
-        return printf("x[0].z is %g\n", g->x.data[2][0]), 1;
+            FAIL("out[%d] is %g, not %g", i, g->out.data[i], want[i]);
+    CHECK(g->x.data[2][0] == 108.0);
     TK_TAPE(g, g->loss) {
         soa_subscripts_choose(g, 1.5);
         soa_subscripts_sum(g);
     }
-    const tk_status s = soa_subscripts_status(g);
-    if (s != TK_OK)
-        return printf("%s\n", soa_subscripts_error(g)), 1;
+    CHECK_OK(g, soa_subscripts_status(g));
     for (int k = 0; k < 3; k++)
         for (int i = 0; i < 4; i++) {
             const double grad = (k == 1 && i == 1) + (k == 2 && i > 0 && i < 4); /* out[1]; out[2], out[0], out[6] */
             if (g->x.grad[k][i] != grad)
-                return printf("x.grad[%d] of component %d is %g\n", i, k, g->x.grad[k][i]), 1;
+                FAIL("x.grad[%d] of component %d is %g", i, k, g->x.grad[k][i]);
         }
     soa_subscripts_destroy(g);
-    return 0;
+    return failures != 0;
 }

@@ -1,17 +1,11 @@
-#include <stdio.h>
-#include <string.h>
-
 #include "structs.h"
-
-static int failures;
+#include "host.h"
 
 static void expect(const structs *m, const char *what, int n, const double *want)
 {
     for (int i = 0; i < n; i++)
-        if ((double)m->y.data[i] != want[i]) {
-            printf("%s: y[%d] = %g, expected %g\n", what, i, (double)m->y.data[i], want[i]);
-            failures++;
-        }
+        if ((double)m->y.data[i] != want[i])
+            FAIL("%s: y[%d] = %g, expected %g", what, i, (double)m->y.data[i], want[i]);
 }
 
 int main(void)
@@ -23,7 +17,7 @@ int main(void)
     expect(m, "effects", 5, (const double[]){2, -3, 6, 7, 5});
     const int order[] = {1, 2, 3, 4, 6};
     for (int i = 0; i < 5; i++)
-        failures += m->order.data[i] != order[i];
+        CHECK(m->order.data[i] == order[i]);
     structs_exchange(m);
     expect(m, "exchange", 5, (const double[]){20, 2, 10, 1, 2});
     m->x.data[0] = 4;
@@ -33,17 +27,14 @@ int main(void)
     m->x.data[2] = 1;
     m->y.grad[0] = 1;
     structs_constant_grad(m);
-    failures += m->x.grad[0] != 8 || m->x.grad[1] != 0;
+    CHECK(m->x.grad[0] == 8 && m->x.grad[1] == 0);
     memset(m->y.data, 0, 8 * sizeof *m->y.data);
     memset(m->x.grad, 0, 8 * sizeof *m->x.grad);
     m->y.grad[0] = 1;
     structs_nested(m);
     expect(m, "nested", 3, (const double[]){12, 22, 10});
-    failures += m->x.grad[0] != 40 || m->x.grad[1] != 0;
-    if (structs_status(m) != TK_OK) {
-        puts(structs_error(m));
-        failures++;
-    }
+    CHECK(m->x.grad[0] == 40 && m->x.grad[1] == 0);
+    CHECK_OK(m, structs_status(m));
     structs_destroy(m);
-    return failures;
+    return failures != 0;
 }

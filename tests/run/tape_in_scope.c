@@ -1,19 +1,5 @@
 #include "tape_in_scope.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
-static int failed;
-
-static void expect(tape_in_scope *m, tk_status want, const char *message)
-{
-    if (tape_in_scope_status(m) != want || !strstr(tape_in_scope_error(m), message)) {
-        printf("%s '%s' instead of %s '%s'\n", tk_status_name(tape_in_scope_status(m)), tape_in_scope_error(m), tk_status_name(want), message);
-        failed = 1;
-    }
-    tk_session_clear_error(tk_module_session(&m->tk));
-}
+#include "host.h"
 
 /* The gradient in double, by hand: loss = sum (a x_i^2 x_j)^2, j = i + 1. */
 static void gradient(const double *x, double *g)
@@ -61,24 +47,21 @@ static void saved_state(tape_in_scope *m)
         x[k] += 1e-5;
         for (int i = 0; i < 4; i++) {
             const double want = (up[i] - down[i]) / 2e-5, got = (double)m->x.grad_dual[i];
-            if (fabs((double)m->x.grad[i] - g[i]) > 1e-4 * fabs(g[i]) || fabs(got - want) > 1e-4 * (1 + fabs(want))) {
-                printf("in place: H[%d][%d] is %g instead of %g; gradient %g, %g\n", i, k, got, want, (double)m->x.grad[i], g[i]);
-                failed = 1;
-            }
+            if (fabs((double)m->x.grad[i] - g[i]) > 1e-4 * fabs(g[i]) || fabs(got - want) > 1e-4 * (1 + fabs(want)))
+                FAIL("in place: H[%d][%d] is %g instead of %g; gradient %g, %g", i, k, got, want, (double)m->x.grad[i],
+                     g[i]);
         }
         const double v = pow(x[k], 8) * (1 + pow(x[(k + 1) % 4], 2)); /* the last state is there again, with its dual */
-        if (fabs((double)m->v.data[k] - v) > 1e-4 * v || fabs((double)m->v.dual[k] - 8 * v / x[k]) > 1e-3 * v || m->n.data[0] != 3)
-            failed = 1;
+        CHECK(fabs((double)m->v.data[k] - v) <= 1e-4 * v && fabs((double)m->v.dual[k] - 8 * v / x[k]) <= 1e-3 * v &&
+              m->n.data[0] == 3);
         tk_forward_end(s);
     }
     /* by hand: the launch before must have carried duals */
     tape_in_scope_square(m);
-    if (tape_in_scope_square_hvp(m) != TK_BAD_STATE)
-        failed = 1;
-    expect(m, TK_BAD_STATE, "the HVP of kernel 'square' needs the record of its last JVP");
+    CHECK_STATUS(m, tape_in_scope_square_hvp(m), TK_BAD_STATE,
+                 "the HVP of kernel 'square' needs the record of its last JVP");
     tape_in_scope_square_jvp(m);
-    if (tape_in_scope_square_hvp(m) != TK_OK)
-        failed = 1;
+    CHECK(tape_in_scope_square_hvp(m) == TK_OK);
 }
 
 int main(void)
@@ -107,7 +90,7 @@ int main(void)
         }
         tk_forward_end(s); /* the results stay, but for the seed */
         for (int i = 0; i < 4; i++)
-            failed |= m->x.dual[i] != 0;
+            CHECK(m->x.dual[i] == 0);
         double g[4], up[4], down[4];
         gradient(x, g);
         x[k] += 1e-5;
@@ -115,40 +98,36 @@ int main(void)
         x[k] -= 2e-5;
         gradient(x, down);
         x[k] += 1e-5;
-        if (fabs((double)m->loss.dual[0] - g[k]) > 1e-5 * fabs(g[k]))
-            failed = 1;
+        CHECK(fabs((double)m->loss.dual[0] - g[k]) <= 1e-5 * fabs(g[k]));
         for (int i = 0; i < 4; i++) {
             const double want = (up[i] - down[i]) / 2e-5;
-            if (fabs((double)m->x.grad[i] - g[i]) > 1e-5 * fabs(g[i]) || fabs((double)m->x.grad_dual[i] - want) > 1e-4 * (1 + fabs(want))) {
-                printf("H[%d][%d] is %g instead of %g; gradient %g, %g\n", i, k, (double)m->x.grad_dual[i], want, (double)m->x.grad[i], g[i]);
-                failed = 1;
-            }
+            if (fabs((double)m->x.grad[i] - g[i]) > 1e-5 * fabs(g[i]) ||
+                fabs((double)m->x.grad_dual[i] - want) > 1e-4 * (1 + fabs(want)))
+                FAIL("H[%d][%d] is %g instead of %g; gradient %g, %g", i, k, (double)m->x.grad_dual[i], want,
+                     (double)m->x.grad[i], g[i]);
         }
     }
-    expect(m, TK_OK, "");
+    CHECK_OK(m, tape_in_scope_status(m));
 
     TK_TAPE(m, m->loss) {
         tape_in_scope_squares(m, 1.5f);
         tape_in_scope_total(m);
         tape_in_scope_turn(m);
     }
-    expect(m, TK_OK, "");
+    CHECK_OK(m, tape_in_scope_status(m));
 
     memset(m->y.data, 0, tk_field_bytes(m->y.field));
     tk_forward_begin(outputs, 1, m->x.field, m->y.data, 4);
     tk_tape_begin(m->loss.field, 0);
-    tape_in_scope_first_order(m);
-    expect(m, TK_NO_DERIVATIVE, "kernel 'first_order' of module 'tape_in_scope' has no second-order product, which a tape inside a forward scope needs");
-    if (tk_forward_end(s) != TK_BAD_STATE)
-        failed = 1;
-    expect(m, TK_BAD_STATE, "the tape inside the scope (on field 'loss') is still open");
+    CHECK_STATUS(m, tape_in_scope_first_order(m), TK_NO_DERIVATIVE,
+                 "kernel 'first_order' of module 'tape_in_scope' has no second-order product, which a tape inside a "
+                 "forward scope needs");
+    CHECK_STATUS(m, tk_forward_end(s), TK_BAD_STATE, "the tape inside the scope (on field 'loss') is still open");
     tk_tape_drop(s);
-    if (tk_tape_begin(m->loss.field, TK_TAPE_VALIDATE) != TK_BAD_STATE)
-        failed = 1;
-    expect(m, TK_BAD_STATE, "cannot be validated");
+    CHECK_STATUS(m, tk_tape_begin(m->loss.field, TK_TAPE_VALIDATE), TK_BAD_STATE, "cannot be validated");
     tk_forward_end(s);
     tk_session_clear_error(s);
     saved_state(m);
     tape_in_scope_destroy(m);
-    return failed;
+    return failures != 0;
 }

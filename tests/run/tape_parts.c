@@ -1,22 +1,13 @@
-/* Programs on a tape: either refused, with the kernels and the place, or with the gradient that comes out when each adjoint finds the data that its launch left. */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
+/* Programs on a tape: either refused, with the kernels and the place, or with the gradient that comes out when each
+ * adjoint finds the data that its launch left. */
 #include "tape_parts.h"
+#include "host.h"
+
 #include <tkc/tkc_gen.h>
 
 enum { N = 24, MAX_STEPS = 300 };
 
-static int failures;
 static const char *title;
-
-static void fail(const char *what)
-{
-    printf("%s: %s\n", title, what);
-    failures++;
-}
 
 /* ---- a program: launches with up to two integers and a number ---- */
 
@@ -99,7 +90,6 @@ static void start(tape_parts *m)
     m->loss.data[0] = 0;
 }
 
-/* Each adjoint on the data that its launch left. */
 /* Beside the loss's: so that the adjoints of all programs have something to carry. */
 static void seed(tape_parts *m)
 {
@@ -112,6 +102,7 @@ static void seed(tape_parts *m)
     m->loss.grad[0] = 1;
 }
 
+/* Each adjoint on the data that its launch left. */
 static void by_hand(tape_parts *m, const program *p, unsigned char *grad, unsigned char *data)
 {
     const size_t n = bytes_of(m);
@@ -150,18 +141,16 @@ static size_t check(tape_parts *m, const char *what, const program *p, const cha
         tk_launch(&m->tk, k, args_of(&p->at[i], k->args_size, args));
     }
     const tk_status st = tk_tape_end(m->loss.field);
-    if (st != (text ? TK_OVERWRITTEN : TK_OK) || (text && !strstr(tape_parts_error(m), text))) {
-        printf("%s: %s '%s' instead of '%s'\n", what, tk_status_name(st), tape_parts_error(m), text ? text : "");
-        failures++;
-    }
+    if (st != (text ? TK_OVERWRITTEN : TK_OK) || (text && !strstr(tape_parts_error(m), text)))
+        FAIL("%s: %s '%s' instead of '%s'", what, tk_status_name(st), tape_parts_error(m), text ? text : "");
     tk_session_clear_error(tk_module_session(&m->tk));
     if (!text && st == TK_OK) {
         copy(m, TK_GRAD, grad + n, false);
         copy(m, TK_DATA, data + n, false);
         if (memcmp(grad, grad + n, n) != 0)
-            fail("wrong gradient");
+            FAIL("%s: wrong gradient", title);
         if (memcmp(data, data + n, n) != 0)
-            fail("the data are not those of the last launch");
+            FAIL("%s: the data are not those of the last launch", title);
     }
     free(grad);
     free(data);
@@ -288,7 +277,7 @@ static void from_data(tape_parts *m)
     add(m, &p, "put", N / 2, 0, 0.25);
     add(m, &p, "put", N / 3, 0, 0.75);
     if (check(m, "elements that were needed", &p, NULL) <= bytes / 12)
-        fail("nothing was kept");
+        FAIL("%s: nothing was kept", title);
     p.n = 0;
     for (int l = 0; l < N; l++)
         add(m, &p, "level", l, 0, 0);
@@ -374,9 +363,9 @@ static void on_the_way_back(tape_parts *m)
     tk_call(tk_module_session(&m->tk), &triple, &m, sizeof m);
     title = "a backward function that overwrites";
     if (tk_tape_end(m->loss.field) != TK_OK)
-        fail(tape_parts_error(m));
+        FAIL("%s: %s", title, tape_parts_error(m));
     if (memcmp(want[0], m->y.grad, sizeof want[0]) != 0 || memcmp(want[1], m->z.grad, sizeof want[1]) != 0)
-        fail("wrong gradient");
+        FAIL("%s: wrong gradient", title);
 }
 
 static void layouts(tape_parts *m)
@@ -405,7 +394,7 @@ static void layouts(tape_parts *m)
         tape_parts_step_kept(m);
     title = "a saved field";
     if (tk_tape_end(m->loss.field) != TK_OK)
-        fail(tape_parts_error(m));
+        FAIL("%s: %s", title, tape_parts_error(m));
 }
 
 /* ---- functions of the host, scopes, failures ---- */
@@ -451,9 +440,9 @@ static void many_in_a_call(tape_parts *m)
     const double last = m->y.data[m->at.data[N - 1]];
     tape_parts_whole(m);
     if (tk_tape_end(m->loss.field) != TK_OK)
-        fail(tape_parts_error(m));
+        FAIL("%s: %s", title, tape_parts_error(m));
     if (last == 7.5 || m->y.data[m->at.data[N - 1]] != last)
-        fail("the data are not those of the last launch");
+        FAIL("%s: the data are not those of the last launch", title);
 }
 
 static void calls(tape_parts *m)
@@ -479,12 +468,12 @@ static void calls(tape_parts *m)
         tape_parts_whole(m);
         const tk_status st = tk_tape_end(m->loss.field);
         if (st != (fails ? TK_ASSERT : TK_OK))
-            fail(tape_parts_error(m));
+            FAIL("%s: %s", title, tape_parts_error(m));
         tk_session_clear_error(s);
         if (!fails && memcmp(want, m->y.grad, sizeof want) != 0)
-            fail("wrong gradient");
+            FAIL("%s: wrong gradient", title);
         if (memcmp(data, m->y.data, sizeof data) != 0)
-            fail("the data are not those of the last launch");
+            FAIL("%s: the data are not those of the last launch", title);
     }
     title = "a call over what is surely needed";
     const call c = {m, 9, false};
@@ -494,7 +483,7 @@ static void calls(tape_parts *m)
     tape_parts_whole(m);
     tk_call(s, &triple, &c, sizeof c);
     if (tk_tape_end(m->loss.field) != TK_OVERWRITTEN || !strstr(tape_parts_error(m), "kernel 'put' of module 'tape_parts' changes 'y["))
-        fail(tape_parts_error(m));
+        FAIL("%s: %s", title, tape_parts_error(m));
     tk_session_clear_error(s);
 }
 
@@ -525,10 +514,10 @@ static void second_order(tape_parts *m)
     tape_parts_put(m, 9, 0.5);
     tape_parts_whole(m);
     if (tk_tape_end(m->loss.field) != TK_OK)
-        fail(tape_parts_error(m));
+        FAIL("%s: %s", title, tape_parts_error(m));
     for (int i = 0; i < N; i++)
         if (fabs(m->y.grad_dual[i] - (up[i] - down[i]) / 2e-5) > 1e-8)
-            fail("wrong second-order product");
+            FAIL("%s: wrong second-order product", title);
     tk_forward_end(tk_module_session(&m->tk));
 }
 
@@ -543,18 +532,18 @@ static void for_nothing(tape_parts *m)
     tape_parts_put(m, 9, 0.5);
     if (tk_tape_end(m->loss.field) != TK_BAD_ARGUMENT ||
         !strstr(tape_parts_error(m), "none of the launches on the tape writes to the loss 'loss'"))
-        fail(tape_parts_error(m));
+        FAIL("%s: %s", title, tape_parts_error(m));
     tk_session_clear_error(s);
     if (tk_tape_is_open(s))
-        fail("the tape is open");
+        FAIL("%s: the tape is open", title);
     tk_tape_begin(m->loss.field, 0);
     m->z.grad[N - 1] = NAN;
     tape_parts_put(m, 9, 0.5);
     if (tk_tape_end(m->loss.field) != TK_OK)
-        fail(tape_parts_error(m));
+        FAIL("%s: %s", title, tape_parts_error(m));
     tk_tape_begin(m->loss.field, 0);
     if (tk_tape_end(m->loss.field) != TK_OK)
-        fail(tape_parts_error(m));
+        FAIL("%s: %s", title, tape_parts_error(m));
 }
 
 /* Two modules of one session have fields of their own; a tape that is dropped has no say in the next one. */
@@ -570,7 +559,7 @@ static void others(tape_parts *m)
     tape_parts_set_some(other, 0, N);
     tape_parts_whole(other);
     if (tk_tape_end(m->loss.field) != TK_OK)
-        fail(tape_parts_error(m));
+        FAIL("%s: %s", title, tape_parts_error(m));
     tk_tape_begin(m->loss.field, 0);
     tape_parts_whole(m);
     tk_tape_drop(s);
@@ -579,7 +568,7 @@ static void others(tape_parts *m)
     tape_parts_put(m, 9, 0.25);
     tape_parts_set_some(m, 0, N);
     if (tk_tape_end(m->loss.field) != TK_OK)
-        fail(tape_parts_error(m));
+        FAIL("%s: %s", title, tape_parts_error(m));
     tk_session_clear_error(s);
     tape_parts_destroy(other);
 }

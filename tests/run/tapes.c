@@ -1,39 +1,11 @@
-/* TK_TAPE_SUM adds the gradients of a tape to those before, TK_TAPE_CONTINUE takes those before for the gradients of its final state. */
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
+/* TK_TAPE_SUM adds the gradients of a tape to those before, TK_TAPE_CONTINUE takes those before for the gradients of
+ * its final state. */
 #include "tapes.h"
+#include "host.h"
+
 #include <tkc/tkc_gen.h>
 
 enum { N = 3 };
-
-static int failures;
-
-static void expect(const char *what, double got, double want)
-{
-    if (fabs(got - want) <= 1e-12 * (1.0 + fabs(want)))
-        return;
-    printf("%s is %.15g, must be %.15g\n", what, got, want);
-    failures++;
-}
-
-static void expect_status(tapes *m, const char *what, tk_status got, tk_status want)
-{
-    if (got != want || tapes_status(m) != want) {
-        printf("%s: %s '%s', must be %s\n", what, tk_status_name(got), tapes_error(m), tk_status_name(want));
-        failures++;
-    }
-    tk_session_clear_error(tk_module_session(&m->tk));
-}
-
-static void expect_error(tapes *m, const char *text)
-{
-    if (!strstr(tapes_error(m), text)) {
-        printf("'%s' instead of '%s'\n", tapes_error(m), text);
-        failures++;
-    }
-}
 
 static void start(tapes *m)
 {
@@ -57,22 +29,22 @@ static void check_sum(tapes *m)
 {
     tk_module_clear_grad(&m->tk);
     for (int n = 1; n <= 3; n++) {
-        expect_status(m, "episode", episode(m, TK_TAPE_SUM), TK_OK);
-        expect("w.grad over episodes", m->w.grad[0], 4 * n);
-        expect("x.grad over episodes", m->x.grad[0], 4 * n);
-        expect("loss.grad", m->loss.grad[0], 1);
+        CHECK_OK(m, episode(m, TK_TAPE_SUM));
+        CHECK_NEAR(m->w.grad[0], 4 * n, 1e-12);
+        CHECK_NEAR(m->x.grad[0], 4 * n, 1e-12);
+        CHECK_NEAR(m->loss.grad[0], 1, 1e-12);
     }
-    expect_status(m, "episode", episode(m, 0), TK_OK);
-    expect("w.grad of one", m->w.grad[0], 4);
+    CHECK_OK(m, episode(m, 0));
+    CHECK_NEAR(m->w.grad[0], 4, 1e-12);
     /* another loss: that of the first is a gradient as any other */
     start(m);
     tk_tape_begin(m->other_loss.field, TK_TAPE_SUM);
     tapes_step(m);
     tapes_other_total(m);
-    expect_status(m, "another loss", tk_tape_end(m->other_loss.field), TK_OK);
-    expect("w.grad over losses", m->w.grad[0], 4 + 2);
-    expect("loss.grad", m->loss.grad[0], 1);
-    expect("other_loss.grad", m->other_loss.grad[0], 1);
+    CHECK_OK(m, tk_tape_end(m->other_loss.field));
+    CHECK_NEAR(m->w.grad[0], 4 + 2, 1e-12);
+    CHECK_NEAR(m->loss.grad[0], 1, 1e-12);
+    CHECK_NEAR(m->other_loss.grad[0], 1, 1e-12);
 }
 
 /* A field that is only added to, and never cleared. */
@@ -85,10 +57,10 @@ static void check_added(tapes *m)
         tk_tape_begin(m->loss.field, TK_TAPE_SUM);
         tapes_collect(m);
         tapes_collected(m);
-        expect_status(m, "collected", tk_tape_end(m->loss.field), TK_OK);
-        expect("w.grad", m->w.grad[0], n);
-        expect("x.grad", m->x.grad[1], 2 * n);
-        expect("added.grad", m->added.grad[0], n);
+        CHECK_OK(m, tk_tape_end(m->loss.field));
+        CHECK_NEAR(m->w.grad[0], n, 1e-12);
+        CHECK_NEAR(m->x.grad[1], 2 * n, 1e-12);
+        CHECK_NEAR(m->added.grad[0], n, 1e-12);
     }
 }
 
@@ -97,7 +69,7 @@ static void check_layouts(tapes *m)
 {
     static float memory[2][2 * N];
     const int64_t apart = 2 * sizeof(float);
-    expect_status(m, "binding", tapes_bind_spread_strided(m, memory[0], &apart, memory[1], &apart), TK_OK);
+    CHECK_OK(m, tapes_bind_spread_strided(m, memory[0], &apart, memory[1], &apart));
     for (int i = 0; i < 2 * N; i++)
         memory[1][i] = 7;
     for (int i = 0; i < N; i++) {
@@ -111,14 +83,14 @@ static void check_layouts(tapes *m)
         start(m);
         tk_tape_begin(m->loss.field, TK_TAPE_SUM);
         tapes_members(m);
-        expect_status(m, "members", tk_tape_end(m->loss.field), TK_OK);
+        CHECK_OK(m, tk_tape_end(m->loss.field));
         for (int i = 0; i < N; i++) {
-            expect("pairs.a.grad", m->pairs.grad[i].a, 12 * n);
-            expect("pairs.b.grad", (double)m->pairs.grad[i].b, 6 * n * (i + 1));
-            expect("spread.grad", (double)memory[1][2 * i], 4 * n * (i + 1));
-            expect("between", (double)memory[1][2 * i + 1], 7);
+            CHECK_NEAR(m->pairs.grad[i].a, 12 * n, 1e-12);
+            CHECK_NEAR(m->pairs.grad[i].b, 6 * n * (i + 1), 1e-12);
+            CHECK_NEAR(memory[1][2 * i], 4 * n * (i + 1), 1e-12);
+            CHECK_NEAR(memory[1][2 * i + 1], 7, 1e-12);
         }
-        expect("w.grad", m->w.grad[0], 36 * n);
+        CHECK_NEAR(m->w.grad[0], 36 * n, 1e-12);
     }
 }
 
@@ -156,35 +128,34 @@ static void check_left(tapes *m)
     for (int how = 0; how < 6; how++) {
         start(m);
         left(m, how);
-        if (want[how] != TK_OK)
-            expect_error(m, "TK_TAPE was left by break, return or goto");
-        expect_status(m, "left", tapes_status(m), want[how]);
-        expect("tape open", tk_tape_is_open(tk_module_session(&m->tk)), 0);
+        CHECK_STATUS(m, tapes_status(m), want[how],
+                     want[how] == TK_OK ? "" : "TK_TAPE was left by break, return or goto");
+        CHECK(!tk_tape_is_open(tk_module_session(&m->tk)));
     }
-    expect("w.grad", m->w.grad[0], 1); /* of one step */
+    CHECK_NEAR(m->w.grad[0], 1, 1e-12); /* of one step */
 }
 
 /* A tape that does not come to its end leaves the sum as it was; so does a host that looks at it. */
 static void check_put_back(tapes *m)
 {
     tk_session *s = tk_module_session(&m->tk);
-    expect_status(m, "first", episode(m, 0), TK_OK);
+    CHECK_OK(m, episode(m, 0));
     start(m);
     tk_tape_begin(m->loss.field, TK_TAPE_SUM);
     tapes_step(m);
     tapes_total(m);
-    expect("w.grad meanwhile", m->w.grad[0], 0);
+    CHECK_NEAR(m->w.grad[0], 0, 1e-12);
     tk_tape_drop(s);
-    expect("w.grad after a dropped tape", m->w.grad[0], 4);
-    expect("x.grad after a dropped tape", m->x.grad[0], 4);
+    CHECK_NEAR(m->w.grad[0], 4, 1e-12);
+    CHECK_NEAR(m->x.grad[0], 4, 1e-12);
 
     if (m->tk.desc->nsites > 0) { /* where assertions are looked at */
         tk_tape_begin(m->loss.field, TK_TAPE_SUM);
         tapes_step(m);
         tapes_fails(m);
-        expect_status(m, "a failing tape", tk_tape_end(m->loss.field), TK_ASSERT);
-        expect("w.grad after a tape that failed", m->w.grad[0], 4);
-        expect("x.grad after a tape that failed", m->x.grad[0], 4);
+        CHECK_STATUS(m, tk_tape_end(m->loss.field), TK_ASSERT, "");
+        CHECK_NEAR(m->w.grad[0], 4, 1e-12);
+        CHECK_NEAR(m->x.grad[0], 4, 1e-12);
     }
 
     /* a seed of the host's is the tape's */
@@ -192,30 +163,27 @@ static void check_put_back(tapes *m)
     tk_tape_begin(m->loss.field, TK_TAPE_SUM);
     tapes_step(m);
     m->x.grad[0] = 10;
-    expect_status(m, "a seed", tk_tape_end(m->loss.field), TK_OK);
-    expect("w.grad with a seed", m->w.grad[0], 4 + 10);
-    expect("x.grad with a seed", m->x.grad[0], 4 + 20);
+    CHECK_OK(m, tk_tape_end(m->loss.field));
+    CHECK_NEAR(m->w.grad[0], 4 + 10, 1e-12);
+    CHECK_NEAR(m->x.grad[0], 4 + 20, 1e-12);
 }
 
 static void check_flags(tapes *m)
 {
     const tk_session *s = tk_module_session(&m->tk);
-    expect_status(m, "first", episode(m, 0), TK_OK);
+    CHECK_OK(m, episode(m, 0));
     static const struct {
         unsigned flags;
         const char *text;
     } bad[] = {{1, "is gone"}, {TK_TAPE_SUM | TK_TAPE_CONTINUE, "exclude each other"}, {64, "unknown flags 0x40"}};
     for (int i = 0; i < 3; i++) {
-        const tk_status st = tk_tape_begin(m->loss.field, bad[i].flags);
-        expect_error(m, bad[i].text);
-        expect_status(m, "flags", st, TK_BAD_ARGUMENT);
-        if (tk_tape_is_open(s) || m->w.grad[0] != 4)
-            failures++;
+        CHECK_REFUSED(m, tk_tape_begin(m->loss.field, bad[i].flags), bad[i].text);
+        CHECK(!tk_tape_is_open(s) && m->w.grad[0] == 4);
     }
     if (m->tk.desc->nsites == 0)
         return;
-    expect_status(m, "a validated episode", episode(m, TK_TAPE_SUM | TK_TAPE_VALIDATE), TK_OK);
-    expect("w.grad", m->w.grad[0], 8);
+    CHECK_OK(m, episode(m, TK_TAPE_SUM | TK_TAPE_VALIDATE));
+    CHECK_NEAR(m->w.grad[0], 8, 1e-12);
 }
 
 /* ---- segments ---- */
@@ -254,7 +222,7 @@ static void chain(tapes *m, int segment, bool second, double out[2][N + 1])
             tapes_bend(m);
         if (from + segment == STEPS)
             tapes_squares(m);
-        expect_status(m, "segment", tk_tape_end(m->loss.field), TK_OK);
+        CHECK_OK(m, tk_tape_end(m->loss.field));
     }
     if (second)
         tk_forward_end(tk_module_session(&m->tk));
@@ -272,14 +240,12 @@ static void check_segments(tapes *m)
         for (int segment = SEGMENT; segment > 0; segment /= 2) {
             chain(m, segment, second, got);
             for (int d = 0; d <= second; d++)
-                if (memcmp(got[d], want[d], sizeof got[d]) != 0) {
-                    printf("segments of %d steps: w.grad%s %.17g instead of %.17g\n", segment, d ? "_dual" : "", got[d][N], want[d][N]);
-                    failures++;
-                }
+                if (memcmp(got[d], want[d], sizeof got[d]) != 0)
+                    FAIL("segments of %d steps: w.grad%s %.17g instead of %.17g", segment, d ? "_dual" : "", got[d][N],
+                         want[d][N]);
         }
     }
-    if (want[0][N] == 0 || want[1][N] == 0)
-        failures++;
+    CHECK(want[0][N] != 0 && want[1][N] != 0);
 }
 
 /* Hessian times direction, over episodes. */
@@ -290,10 +256,10 @@ static void check_second_sum(tapes *m)
     tapes_forward_w(m, outputs, 1, along_w, 1);
     for (int n = 1; n <= 3; n++) {
         memset(m->x.dual, 0, tk_field_bytes(m->x.field));
-        expect_status(m, "episode in a scope", episode(m, n > 1 ? TK_TAPE_SUM : 0), TK_OK);
-        expect("w.grad in a scope", m->w.grad[0], 4 * n);
-        expect("w.grad_dual", m->w.grad_dual[0], 2 * n);
-        expect("x.grad_dual", m->x.grad_dual[0], 4 * n);
+        CHECK_OK(m, episode(m, n > 1 ? TK_TAPE_SUM : 0));
+        CHECK_NEAR(m->w.grad[0], 4 * n, 1e-12);
+        CHECK_NEAR(m->w.grad_dual[0], 2 * n, 1e-12);
+        CHECK_NEAR(m->x.grad_dual[0], 4 * n, 1e-12);
     }
     tk_forward_end(tk_module_session(&m->tk));
 }
@@ -327,10 +293,10 @@ static void check_modules(void)
             tapes_destroy(gone);
         else if (n == 1)
             gone->w.grad[0] = 3; /* kept by the next tape, with which it goes */
-        expect_status(a, "two modules", tk_tape_end(a->loss.field), TK_OK);
-        expect("a: w.grad", a->w.grad[0], n);
-        expect("b: w.grad", b->w.grad[0], 5 * n);
-        expect("b: x.grad", b->x.grad[0], 10 * n);
+        CHECK_OK(a, tk_tape_end(a->loss.field));
+        CHECK_NEAR(a->w.grad[0], n, 1e-12);
+        CHECK_NEAR(b->w.grad[0], 5 * n, 1e-12);
+        CHECK_NEAR(b->x.grad[0], 10 * n, 1e-12);
     }
     /* a module that is on the tape goes: the others have theirs back */
     start(a);
@@ -339,7 +305,7 @@ static void check_modules(void)
     start(b);
     tapes_step(b);
     tapes_destroy(a);
-    expect("b: w.grad after the tape was lost", b->w.grad[0], 15);
+    CHECK_NEAR(b->w.grad[0], 15, 1e-12);
     tapes_destroy(b);
     tk_session_destroy(s);
 }
@@ -357,7 +323,7 @@ int main(void)
     check_flags(m);
     check_segments(m);
     check_second_sum(m);
-    expect_status(m, "at the end", tapes_status(m), TK_OK);
+    CHECK_OK(m, tapes_status(m));
     tapes_destroy(m);
     check_modules();
     return failures != 0;

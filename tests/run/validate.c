@@ -1,9 +1,5 @@
 #include "validate.h"
-
-#include <stdio.h>
-#include <string.h>
-
-static int failed;
+#include "host.h"
 
 static void open_tape(validate *m)
 {
@@ -14,20 +10,15 @@ static void open_tape(validate *m)
     }
     m->b.data[0] = 10.0f;
     m->n.data[0] = 3;
-    if (tk_tape_begin(m->loss.field, TK_TAPE_VALIDATE) != TK_OK) {
-        printf("opening: %s\n", validate_error(m));
-        failed = 1;
-    }
+    CHECK(tk_tape_begin(m->loss.field, TK_TAPE_VALIDATE) == TK_OK);
 }
 
 /* Closes the tape; `message` NULL: it was all legal. */
 static void close_tape(validate *m, const char *what, const char *message)
 {
     const tk_status st = tk_tape_end(m->loss.field), want = message ? TK_OVERWRITTEN : TK_OK;
-    if (st != want || (message && !strstr(validate_error(m), message))) {
-        printf("%s: %s '%s' instead of '%s'\n", what, tk_status_name(st), validate_error(m), message ? message : "");
-        failed = 1;
-    }
+    if (st != want || (message && !strstr(validate_error(m), message)))
+        FAIL("%s: %s '%s' instead of '%s'", what, tk_status_name(st), validate_error(m), message ? message : "");
     tk_session_clear_error(tk_module_session(&m->tk));
 }
 
@@ -52,10 +43,7 @@ static void legal(validate *m)
     validate_fill(m);
     validate_func_1(m);
     close_tape(m, "written before read", NULL);
-    if (m->b.grad[0] != 10.0f) {
-        printf("b.grad is %g\n", (double)m->b.grad[0]);
-        failed = 1;
-    }
+    CHECK(m->b.grad[0] == 10.0f);
 
     open_tape(m); /* nothing of an earlier tape is left */
     validate_func_2(m);
@@ -67,11 +55,8 @@ static void legal(validate *m)
             validate_square(m, 1);
             validate_set(m, k, m->x.data[k] + 1.0f);
         }
-        if (validate_status(m) != (k == 1 ? TK_OVERWRITTEN : TK_OK) || (k == 1 && !strstr(validate_error(m), "kernel 'set' of module 'validate' changes 'x[1]'"))) {
-            printf("not validated, element %d: %s\n", k, validate_error(m));
-            failed = 1;
-        }
-        tk_session_clear_error(tk_module_session(&m->tk));
+        CHECK_STATUS(m, validate_status(m), k == 1 ? TK_OVERWRITTEN : TK_OK,
+                     k == 1 ? "kernel 'set' of module 'validate' changes 'x[1]'" : "");
     }
 }
 
@@ -79,10 +64,7 @@ static void between_launches(validate *m)
 {
     open_tape(m);
     validate_func_1(m);
-    if (validate_func_2(m) != TK_OVERWRITTEN) {
-        printf("func_2 was let pass\n");
-        failed = 1;
-    }
+    CHECK(validate_func_2(m) == TK_OVERWRITTEN);
     close_tape(m, "func_2",
                "validate.tk:15:19: kernel 'func_2' overwrites 'b', but the adjoint of kernel 'func_1' (launch 1 on the tape) needs the value "
                "that it read at validate.tk:13:33");
@@ -235,5 +217,5 @@ int main(void)
     inside_a_kernel(m);
     by_the_host(m);
     validate_destroy(m);
-    return failed;
+    return failures != 0;
 }

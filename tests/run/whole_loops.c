@@ -1,7 +1,6 @@
 /* The same loops over volatile arrays, which no compiler takes apart. */
 #include "whole_loops.h"
-
-#include <stdio.h>
+#include "host.h"
 
 enum { N = 70, FIELDS = 6 };
 
@@ -95,7 +94,7 @@ static void several(arrays *x)
     }
 }
 
-static int check(whole_loops *m, const char *name, tk_status (*kernel)(whole_loops *), void (*by_hand)(arrays *))
+static void check(whole_loops *m, const char *name, tk_status (*kernel)(whole_loops *), void (*by_hand)(arrays *))
 {
     static arrays x;
     double *const got[FIELDS] = {m->a.data, m->b.data, m->c.data, m->d.data, m->e.data, m->f.data};
@@ -103,16 +102,14 @@ static int check(whole_loops *m, const char *name, tk_status (*kernel)(whole_loo
     for (int k = 0; k < FIELDS; k++)
         for (int i = 0; i < N; i++)
             want[k][i] = got[k][i] = (k * 37 + i * 11) % 17 / 8.0;
-    if (kernel(m) != TK_OK)
-        return 1;
+    CHECK(kernel(m) == TK_OK);
     by_hand(&x);
     int bad = 0;
     for (int k = 0; k < FIELDS; k++)
         for (int i = 0; i < N; i++)
             bad += got[k][i] < want[k][i] || got[k][i] > want[k][i]; /* dyadic numbers: exact */
     if (bad)
-        printf("%s: %d elements differ\n", name, bad);
-    return bad;
+        FAIL("%s: %d elements differ", name, bad);
 }
 
 int main(void)
@@ -120,12 +117,15 @@ int main(void)
     whole_loops *const m = whole_loops_create(NULL, NULL);
     if (!m)
         return 1;
-    const int bad = check(m, "chained", whole_loops_chained, chained) + check(m, "handed", whole_loops_handed, handed) +
-                    check(m, "overwritten", whole_loops_overwritten, overwritten) +
-                    check(m, "summed", whole_loops_summed, summed) + check(m, "called", whole_loops_called, handed) +
-                    check(m, "carried", whole_loops_carried, carried) + check(m, "turned", whole_loops_turned, turned) +
-                    check(m, "bounded", whole_loops_bounded, bounded) +
-                    check(m, "several", whole_loops_several, several);
+    check(m, "chained", whole_loops_chained, chained);
+    check(m, "handed", whole_loops_handed, handed);
+    check(m, "overwritten", whole_loops_overwritten, overwritten);
+    check(m, "summed", whole_loops_summed, summed);
+    check(m, "called", whole_loops_called, handed);
+    check(m, "carried", whole_loops_carried, carried);
+    check(m, "turned", whole_loops_turned, turned);
+    check(m, "bounded", whole_loops_bounded, bounded);
+    check(m, "several", whole_loops_several, several);
     whole_loops_destroy(m);
-    return bad > 0;
+    return failures != 0;
 }
