@@ -1,78 +1,20 @@
 /* What decides is exact: what the operation table says of it, what the verifier refuses, what passes leave alone. */
-#include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
-#include "ir/ops.h"
+#include "ir_fixture.h"
 #include "passes/analysis/analysis.h"
 #include "passes/derive/derive.h"
 
-typedef struct fixture {
-    arena *mem;
-    intern_pool *names;
-    ir_module *m;
-    ir_func *f;
-    ir_builder b;
-    ir_value *x, *y;
-} fixture;
-
 static int setup(void **state)
 {
-    fixture *t = calloc(1, sizeof *t);
-    t->mem = arena_create();
-    t->names = intern_create();
-    t->m = ir_module_create(t->mem, t->names, NULL, "m");
-    t->f = ir_func_create(t->m, IR_FUNC, "f");
-    t->b = (ir_builder){.func = t->f, .region = t->f->body};
-    t->x = ir_region_param(t->f->body, SC_F64, "x");
-    t->y = ir_region_param(t->f->body, SC_F64, "y");
-    *state = t;
+    fixture *t = *state = fixture_create(IR_FUNC, "f");
+    t->u = ir_region_param(t->f->body, SC_F64, "x");
+    t->v = ir_region_param(t->f->body, SC_F64, "y");
     return 0;
-}
-
-static int teardown(void **state)
-{
-    fixture *t = *state;
-    ir_module_destroy(t->m);
-    intern_destroy(t->names);
-    arena_destroy(t->mem);
-    free(t);
-    return 0;
-}
-
-static void finish(fixture *t, int n, ir_value *const *v)
-{
-    t->f->nresults = n;
-    t->f->results = ARENA_ARRAY(t->mem, scalar, n + 1);
-    for (int i = 0; i < n; i++)
-        t->f->results[i] = v[i]->type;
-    ir_yield(&t->b, n, v);
-}
-
-static bool verifies(const ir_func *f)
-{
-    fflush(stderr);
-    const int saved = dup(2), null = open("/dev/null", O_WRONLY);
-    dup2(null, 2);
-    const bool ok = ir_verify(f, "test");
-    fflush(stderr);
-    dup2(saved, 2);
-    close(saved);
-    close(null);
-    return ok;
 }
 
 /* Whether float operand k of an operation on floats steers. */
 static bool table_decides(fixture *t, ir_opcode code, int k)
 {
-    ir_value *args[3] = {t->x, t->y, t->x};
+    ir_value *args[3] = {t->u, t->v, t->u};
     if (op_get(code)->operands == OPERANDS_FI)
         args[1] = ir_const_i(&t->b, SC_I64, 2);
     else if (op_get(code)->operands == OPERANDS_BAA)
@@ -110,17 +52,17 @@ static void test_table(void **state)
 static void test_verifier(void **state)
 {
     fixture *t = *state;
-    ir_value *sum = ir_op2(&t->b, OP_ADD, t->x, t->y), *c = ir_cast(&t->b, SC_I64, sum);
+    ir_value *sum = ir_op2(&t->b, OP_ADD, t->u, t->v), *c = ir_cast(&t->b, SC_I64, sum);
     finish(t, 1, &c);
     assert_true(verifies(t->f)); /* before the decisions pass nothing is marked */
     assert_true(pass_decisions(t->m));
-    assert_true(sum->exact && t->x->exact && t->y->exact);
+    assert_true(sum->exact && t->u->exact && t->v->exact);
     assert_true(verifies(t->f));
     sum->exact = false;
     assert_false(verifies(t->f)); /* what decides */
     sum->exact = true;
     ir_builder before = {.func = t->f, .region = t->f->body, .before = sum->def};
-    sum->def->args[1] = ir_op1(&before, OP_NEG, t->y);
+    sum->def->args[1] = ir_op1(&before, OP_NEG, t->v);
     assert_false(verifies(t->f)); /* what it is computed from */
     sum->def->args[1]->exact = true;
     assert_true(verifies(t->f));
@@ -131,11 +73,12 @@ static void test_regions(void **state)
 {
     fixture *t = *state;
     ir_value *lo = ir_const_i(&t->b, SC_I64, 0), *hi = ir_const_i(&t->b, SC_I64, 5);
-    ir_op *loop = ir_loop(&t->b, lo, hi, false, 1, &t->x);
+    ir_op *loop = ir_loop(&t->b, lo, hi, false, 1, &t->u);
     ir_builder in = {.func = t->f, .region = loop->regions[0]};
-    ir_value *grown = ir_op2(&in, OP_MUL, loop->regions[0]->params[1], t->y);
+    ir_value *grown = ir_op2(&in, OP_MUL, loop->regions[0]->params[1], t->v);
     ir_yield(&in, 1, &grown);
-    ir_value *zero = ir_const_f(&t->b, SC_F64, 0), *more = ir_op2(&t->b, OP_GT, loop->res[0], zero), *other = ir_op2(&t->b, OP_ADD, t->x, t->x);
+    ir_value *zero = ir_const_f(&t->b, SC_F64, 0), *more = ir_op2(&t->b, OP_GT, loop->res[0], zero);
+    ir_value *other = ir_op2(&t->b, OP_ADD, t->u, t->u);
     ir_value *results[] = {more, other};
     finish(t, 2, results);
     pass_decisions(t->m);

@@ -1,29 +1,9 @@
 /* The IR on hand-built functions: builder, verifier, printer, derivative rules, and the clean-up passes. */
-#include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
-#include "ir/ops.h"
+#include "ir_fixture.h"
 #include "ir/text/io.h"
 #include "passes/analysis/analysis.h"
 #include "passes/schedule/schedule.h"
 #include "passes/simplify/simplify.h"
-
-typedef struct fixture {
-    arena *mem;
-    intern_pool *names;
-    ir_module *m;
-    ir_func *f;
-    ir_builder b;
-    ir_field *x, *y;
-} fixture;
 
 static ir_field *add_field(fixture *t, const char *name, scalar elem, int ndim)
 {
@@ -36,25 +16,9 @@ static ir_field *add_field(fixture *t, const char *name, scalar elem, int ndim)
 
 static int setup(void **state)
 {
-    fixture *t = calloc(1, sizeof *t);
-    t->mem = arena_create();
-    t->names = intern_create();
-    t->m = ir_module_create(t->mem, t->names, NULL, "m");
-    t->f = ir_func_create(t->m, IR_KERNEL, "k");
-    t->b = (ir_builder){.func = t->f, .region = t->f->body};
+    fixture *t = *state = fixture_create(IR_KERNEL, "k");
     t->x = add_field(t, "x", SC_F32, 1);
     t->y = add_field(t, "y", SC_F32, 1);
-    *state = t;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    fixture *t = *state;
-    ir_module_destroy(t->m);
-    intern_destroy(t->names);
-    arena_destroy(t->mem);
-    free(t);
     return 0;
 }
 
@@ -78,16 +42,6 @@ static ir_value *load(fixture *t, ir_field *f, ir_value *i)
 static void store(fixture *t, ir_field *f, ir_value *i, ir_value *v)
 {
     ir_store(&t->b, f, IR_DATA, &i, i64(t, 0), v);
-}
-
-/* Ends the function with the results v[0..n). */
-static void finish(fixture *t, int n, ir_value *const *v)
-{
-    t->f->nresults = n;
-    t->f->results = ARENA_ARRAY(t->mem, scalar, n + 1);
-    for (int i = 0; i < n; i++)
-        t->f->results[i] = v[i]->type;
-    ir_yield(&t->b, n, v);
 }
 
 static ir_builder inside(fixture *t, const ir_op *op, int region)
@@ -119,25 +73,6 @@ static int count(const fixture *t, ir_opcode code)
 static ir_value *result(const fixture *t, int k)
 {
     return ir_yield_of(t->f->body)->args[k];
-}
-
-/* ir_verify with its message thrown away: the function is expected to be wrong. */
-static bool quiet_verify_gone(const ir_func *f, unsigned gone)
-{
-    fflush(stderr);
-    int saved = dup(2), null = open("/dev/null", O_WRONLY);
-    dup2(null, 2);
-    bool ok = ir_verify_gone(f, "test", gone);
-    fflush(stderr);
-    dup2(saved, 2);
-    close(saved);
-    close(null);
-    return ok;
-}
-
-static bool quiet_verify(const ir_func *f)
-{
-    return quiet_verify_gone(f, 0);
 }
 
 static char *text_of(const ir_func *f)
@@ -189,7 +124,7 @@ static void test_verify_dominance(void **state)
     /* a value of a branch used behind it */
     t->b.before = ir_yield_of(t->f->body);
     ir_op1(&t->b, OP_NEG, v);
-    assert_false(quiet_verify(t->f));
+    assert_false(verifies(t->f));
 }
 
 static void test_verify_types(void **state)
@@ -200,7 +135,7 @@ static void test_verify_types(void **state)
     finish(t, 1, &s);
     assert_true(ir_verify(t->f, "test"));
     s->def->args[1] = i64(t, 3); /* behind the yield, and of another type */
-    assert_false(quiet_verify(t->f));
+    assert_false(verifies(t->f));
 }
 
 static void test_verify_shapes(void **state)
@@ -215,14 +150,14 @@ static void test_verify_shapes(void **state)
     assert_true(ir_verify(t->f, "test"));
     ir_op *y = ir_yield_of(loop->regions[0]);
     y->args[0] = zero; /* i64 where f32 is carried */
-    assert_false(quiet_verify(t->f));
+    assert_false(verifies(t->f));
     y->args[0] = init;
     assert_true(ir_verify(t->f, "test"));
     ir_remove_arg(y, 0);
-    assert_false(quiet_verify(t->f));
+    assert_false(verifies(t->f));
     ir_add_arg(y, init);
     t->f->results[0] = SC_F64;
-    assert_false(quiet_verify(t->f));
+    assert_false(verifies(t->f));
 }
 
 /* What an earlier pass was to leave none of, as printed IR, and what is no such thing. */
@@ -261,7 +196,7 @@ static void test_verify_gone(void **state)
         assert_true(ir_read_module(m, "left", text, strlen(text), stderr));
         const ir_func *k = vec_last(&m->funcs);
         assert_true(ir_verify_gone(k, "test", ~(unsigned)left[i].gone));
-        assert_int_equal(quiet_verify_gone(k, left[i].gone), !left[i].refused);
+        assert_int_equal(verifies_gone(k, left[i].gone), !left[i].refused);
         ir_module_destroy(m);
         diag_destroy(d);
     }
@@ -312,26 +247,26 @@ static void test_verify_class(void **state)
     finish(t, 0, NULL);
     assert_true(ir_verify(t->f, "test"));
     t->f->classed = true; /* which it is not */
-    assert_false(quiet_verify(t->f));
+    assert_false(verifies(t->f));
     t->f->classed = false;
     pass_parallel(t->f);
     assert_true(ir_verify(t->f, "parallel"));
     assert_int_equal(ir_access_attr(add)->acc, IR_ACC_SCATTER);
     assert_int_equal(ir_access_attr(alone)->acc, IR_ACC_PLAIN);
     ir_access_attr(add)->acc = IR_ACC_UNSET;
-    assert_false(quiet_verify(t->f));
+    assert_false(verifies(t->f));
     ir_access_attr(add)->acc = IR_ACC_SCATTER;
     ir_access_attr(alone)->acc = IR_ACC_UNSET;
-    assert_false(quiet_verify(t->f));
+    assert_false(verifies(t->f));
     ir_access_attr(alone)->acc = IR_ACC_SCATTER; /* no task has it as a target */
-    assert_false(quiet_verify(t->f));
+    assert_false(verifies(t->f));
     ir_access_attr(alone)->acc = IR_ACC_PLAIN;
     assert_true(ir_verify(t->f, "test"));
     ir_task_attr(task)->scatters[0].plane = IR_GRAD;
-    assert_false(quiet_verify(t->f));
+    assert_false(verifies(t->f));
     ir_task_attr(task)->scatters[0].plane = IR_DATA;
     ir_task_attr(task)->nscatters = 0;
-    assert_false(quiet_verify(t->f));
+    assert_false(verifies(t->f));
 }
 
 static void test_verify_class_atomic(void **state)
@@ -343,7 +278,7 @@ static void test_verify_class_atomic(void **state)
     pass_parallel(t->f);
     assert_true(ir_verify(t->f, "parallel"));
     ir_access_attr(old->def)->acc = IR_ACC_UNSET;
-    assert_false(quiet_verify(t->f));
+    assert_false(verifies(t->f));
 }
 
 /* ---- derivative rules ---- */
