@@ -1,5 +1,10 @@
 #include "lower_gen.h"
 
+#include "lower/lower.h"
+
+const int32_t gen_inputs[NINPUTS][NARGS] = {
+    {0, 0, 0}, {1, -2, 3}, {5, 4, -7}, {-3, 2, 1}, {1000000007, 12345, -99}, {7, 7, 7}};
+
 typedef struct gen {
     arena *mem;
     ty_pool *types;
@@ -587,9 +592,11 @@ static tx_func *gen_func(gen *g, const char *name, bool kernel, bool expanded)
     return f;
 }
 
-tx_module *gen_module(arena *mem, ty_pool *types, ir_module *ir, unsigned seed)
+lowered gen_lowered(unsigned seed)
 {
-    gen g = {.mem = mem, .types = types, .rng = seed * 2654435761u + 1};
+    lowered l = {.mem = arena_create(), .names = intern_create(), .diag = diag_create(stderr, DIAG_FORMAT_TEXT)};
+    l.ir = ir_module_create(l.mem, l.names, l.diag, "m");
+    gen g = {.mem = l.mem, .types = ty_pool_create(l.mem, SC_F32), .rng = seed * 2654435761u + 1};
     tx_func *callee = gen_func(&g, "callee", false, false);
     tx_func *expanded = gen_func(&g, "expanded", false, true);
     g.callee = callee;
@@ -597,18 +604,21 @@ tx_module *gen_module(arena *mem, ty_pool *types, ir_module *ir, unsigned seed)
     tx_func *top = gen_func(&g, "top", below(&g, 2), false);
     callee->next = expanded;
     expanded->next = top;
-    tx_module *m = ARENA_NEW(mem, tx_module);
-    m->ir = ir;
+    tx_module *m = ARENA_NEW(l.mem, tx_module);
+    m->ir = l.ir;
     m->funcs = callee;
-    m->types = types;
+    m->types = g.types;
     vec_free(&g.ints);
-    return m;
+    lower_module(m);
+    l.tree = top;
+    l.f = top->lowered;
+    return l;
 }
 
-tx_func *gen_last(const tx_module *m)
+void gen_destroy(lowered *l)
 {
-    tx_func *f = m->funcs;
-    while (f->next)
-        f = f->next;
-    return f;
+    ir_module_destroy(l->ir);
+    diag_destroy(l->diag);
+    intern_destroy(l->names);
+    arena_destroy(l->mem);
 }

@@ -4,10 +4,19 @@
 
 #include "check/base/typed.h"
 
-/* A module with a few functions; the last one is called with `NARGS` integers and gives one. */
-enum { NARGS = 3 };
-tx_module *gen_module(arena *mem, ty_pool *types, ir_module *ir, unsigned seed);
-tx_func *gen_last(const tx_module *m);
+/* A function of `NARGS` integers that gives one, as a typed tree and as IR; it may call others of its module. */
+enum { NARGS = 3, NINPUTS = 6 };
+typedef struct lowered {
+    arena *mem;
+    intern_pool *names;
+    diag_sink *diag;
+    ir_module *ir;
+    const tx_func *tree;
+    ir_func *f;
+} lowered;
+lowered gen_lowered(unsigned seed);
+void gen_destroy(lowered *l);
+extern const int32_t gen_inputs[NINPUTS][NARGS];
 
 /* Runs a typed tree directly. */
 int32_t tree_run(const tx_func *f, const int32_t *args);
