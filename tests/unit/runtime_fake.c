@@ -292,6 +292,15 @@ void *counting_alloc(void *user, void *old, size_t old_size, size_t size)
     return raw + 16;
 }
 
+tk_session *counted_session(counting *c)
+{
+    *c = (counting){.countdown = -1};
+    tk_session_options opt = tk_session_defaults();
+    opt.alloc = counting_alloc;
+    opt.alloc_user = c;
+    return tk_session_create(&opt);
+}
+
 enum { HOOK_THREADS = 4 };
 
 typedef struct pool_job {

@@ -56,6 +56,8 @@ typedef struct counting {
     size_t live;
 } counting;
 void *counting_alloc(void *user, void *old, size_t old_size, size_t size);
+/* A session with that hook, whose countdown does not run yet. */
+tk_session *counted_session(counting *c);
 
 /* A parallel hook of four threads of its own; user: NULL, or an atomic counter of its calls. */
 void pthread_hook(void *user, int64_t n, tk_task_fn fn, const void *args);

@@ -371,11 +371,8 @@ static void test_tape_macro(void **state)
 static void test_many_tapes(void **state)
 {
     (void)state;
-    counting c = {.countdown = -1};
-    tk_session_options opt = tk_session_defaults();
-    opt.alloc = counting_alloc;
-    opt.alloc_user = &c;
-    tk_session *s = tk_session_create(&opt);
+    counting c;
+    tk_session *s = counted_session(&c);
     fake *m = fake_create(s, 4);
     long calls = 0;
     for (int t = 0; t < 10000; t++) {

@@ -484,11 +484,8 @@ static void test_slow_atomics(void **state)
 static void test_stack(void **state)
 {
     (void)state;
-    counting c = {.countdown = -1};
-    tk_session_options opt = tk_session_defaults();
-    opt.alloc = counting_alloc;
-    opt.alloc_user = &c;
-    tk_session *s = tk_session_create(&opt);
+    counting c;
+    tk_session *s = counted_session(&c);
     tk_stack *st = tk_stack_acquire(s);
     long settled = 0;
     for (int round = 0; round < 10; round++) {
@@ -534,11 +531,8 @@ static void test_stack(void **state)
 static void test_scratch(void **state)
 {
     (void)state;
-    counting c = {.countdown = -1};
-    tk_session_options opt = tk_session_defaults();
-    opt.alloc = counting_alloc;
-    opt.alloc_user = &c;
-    tk_session *s = tk_session_create(&opt);
+    counting c;
+    tk_session *s = counted_session(&c);
     assert_non_null(tk_scratch(s, 0));
     const size_t before = c.live;
     for (int i = 0; i < 1000; i++) {
