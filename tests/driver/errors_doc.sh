@@ -1,6 +1,6 @@
 # docs/errors/ has one entry for each code of diag.def, whose examples give that code and no other, and whose corrections compile; tkc explain prints them.
 # slow: 9
-# inputs: docs compiler/util compiler/syntax compiler/check compiler/files compiler/lower compiler/driver compiler/passes/rules compiler/passes/derive tests/tools/errorpages.py
+# inputs: docs compiler/util compiler/syntax compiler/check compiler/files compiler/lower compiler/driver compiler/passes/rules compiler/passes/derive tests/tools/errorpages.py tests/tools/expect.sh
 check=$ROOT/tests/tools/errorpages.py
 python3 "$check" "$ROOT" "$TKC"
 
@@ -18,15 +18,7 @@ for fault in 'E0101: 0 entries' 'E0999: an entry, but no such code' 'E0103: no e
     grep -qF "$fault" said || { echo "not found: $fault"; cat said; exit 1; }
 done
 
-# expect STATUS ARGUMENTS...
-expect()
-{
-    want=$1
-    shift
-    status=0
-    "$TKC" "$@" >out 2>err || status=$?
-    [ $status = "$want" ] || { echo "tkc $*: status $status, not $want"; cat err; exit 1; }
-}
+. "$ROOT/tests/tools/expect.sh"
 
 # alone it lists all codes
 expect 0 explain
@@ -51,8 +43,7 @@ if grep -nE '```|\]\(|^[^ ].{88}' out; then exit 1; fi
 # what is no code
 near()
 {
-    expect 2 explain "$1"
-    [ ! -s out ]
+    refused 2 explain "$1"
     grep -qF "'$1' is not the code of a message" err
     shift
     grep -oE '^  [EW][0-9]{4}: .' err | cut -c3-7 | tr '\n' ' ' >list
@@ -63,8 +54,7 @@ near W0505 E0504 E0505 E0506
 near e0 E0101 E0102 E0103
 near 99999999 E0712 E0713 W0801
 for no in '' E x0505 E0505x --help gravity.tk 505050505050505; do near "$no"; done
-expect 2 explain E0505 E0599
-[ ! -s out ]
+refused 2 explain E0505 E0599
 
 # a full device
 if [ -c /dev/full ]; then

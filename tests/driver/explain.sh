@@ -12,30 +12,20 @@ cmp out said
 "$TKC" good.tk --explain --explain-adjoint 2>err && exit 1
 grep -q 'exclude each other' err
 
-# expect STATUS OPTION...: nothing but messages
-expect()
-{
-    want=$1
-    shift
-    status=0
-    "$TKC" "$@" >out 2>err || status=$?
-    test $status = "$want"
-    test -s err
-    test ! -s out
-}
+. "$ROOT/tests/tools/expect.sh"
 # an error of each stage: no word of explanation
 echo 'kernel k() { let a = ; }' >parse.tk
 echo 'kernel k() { let a = b; }' >check.tk
 printf 'field x: real[4] needs_grad;\nkernel k() { for i in range(3) { x[i] = x[i + 1]; } }\n' >race.tk
 printf 'export func f(a: real) -> real { var s = a; while s < 2.0 { s *= s; } return s; }\n' >workspace.tk
-expect 1 nowhere.tk --explain
+refused 1 nowhere.tk --explain
 for stage in parse check race workspace; do
-    expect 1 $stage.tk --explain
-    expect 1 $stage.tk --explain -o said.txt
+    refused 1 $stage.tk --explain
+    refused 1 $stage.tk --explain -o said.txt
     test ! -e said.txt
 done
 for other in -c -shared --emit=ir --format --python -MD --header=x.h --runtime=embed; do
-    expect 2 good.tk --explain $other
+    refused 2 good.tk --explain $other
 done
 if [ -w /dev/full ]; then
     status=0

@@ -118,14 +118,7 @@ cp in.tk a-b.tk
 printf '\n\n  \n' >empty.tk
 test -z "$("$TKC" --format empty.tk)"
 
-refused()
-{
-    want=$1
-    shift
-    status=0
-    "$TKC" "$@" >out 2>err || status=$?
-    [ $status = "$want" ] && [ ! -s out ] && [ -s err ] || { echo "tkc $*: status $status"; exit 1; }
-}
+. "$ROOT/tests/tools/expect.sh"
 printf 'kernel k( {\n' >bad.tk
 cp bad.tk before
 refused 1 --format bad.tk

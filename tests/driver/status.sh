@@ -1,13 +1,5 @@
 # Exit statuses: 0, 1 for errors in the program, 2 for wrong usage.
-expect()
-{
-    want=$1
-    shift
-    status=0
-    "$TKC" "$@" >out 2>err || status=$?
-    [ $status = "$want" ] || { echo "tkc $*: status $status, not $want"; cat err; exit 1; }
-    [ "$want" = 0 ] || [ -s err ] || { echo "tkc $*: no message"; exit 1; }
-}
+. "$ROOT/tests/tools/expect.sh"
 cp "$ROOT/samples/gravity/gravity.tk" .
 echo 'kernel k() { let a = ; }' >bad.tk
 
