@@ -11,6 +11,7 @@ import resource
 import subprocess
 import sys
 import tempfile
+import textwrap
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -74,28 +75,27 @@ def calls(size):
     return "".join(out) + f"kernel k() {{\n    for i in x {{\n        y[i] = level{size}(x[i]);\n    }}\n}}\n"
 
 
+def levels(size, opens, closes):
+    """A kernel of so many levels, one inside another: the text in front of what is inside, by depth, and the text behind it."""
+    out = [FIELDS, "kernel k() {\n    for i in x {\n        var s = x[i];\n        var t = 1.0;\n"]
+    out += [textwrap.indent(opens(d), "    " * (d + 2)) for d in range(size)]
+    out += [textwrap.indent(closes, "    " * (d + 2)) for d in reversed(range(size))]
+    return "".join(out) + "        y[i] = s * t;\n    }\n}\n"
+
+
 def nests(size):
     """Nested loops, with carried values that each level changes non-linearly."""
-    out = [FIELDS, "kernel k() {\n    for i in x {\n        var s = x[i];\n        var t = 1.0;\n"]
-    for d in range(size):
-        pad = "    " * (d + 2)
-        out.append(f"{pad}for j{d} in range(n[i] + {d}) {{\n{pad}    s = sin(s) * t;\n{pad}    t = t * 0.5 + s * s;\n")
-    for d in reversed(range(size)):
-        pad = "    " * (d + 2)
-        out.append(f"{pad}    t = t * cos(s * t);\n{pad}}}\n")
-    return "".join(out) + "        y[i] = s * t;\n    }\n}\n"
+    return levels(size, lambda d: f"for j{d} in range(n[i] + {d}) {{\n    s = sin(s) * t;\n    t = t * 0.5 + s * s;\n", "    t = t * cos(s * t);\n}\n")
 
 
 def branches(size):
     """Nested branches, with values that each level changes non-linearly."""
-    out = [FIELDS, "kernel k() {\n    for i in x {\n        var s = x[i];\n        var t = 1.0;\n"]
-    for d in range(size):
-        pad = "    " * (d + 2)
-        out.append(f"{pad}if s * t > {d}.5 {{\n{pad}    s = sin(s) * t;\n")
-    for d in reversed(range(size)):
-        pad = "    " * (d + 2)
-        out.append(f"{pad}}} else {{\n{pad}    t = t * cos(s * t);\n{pad}}}\n")
-    return "".join(out) + "        y[i] = s * t;\n    }\n}\n"
+    return levels(size, lambda d: f"if s * t > {d}.5 {{\n    s = sin(s) * t;\n", "} else {\n    t = t * cos(s * t);\n}\n")
+
+
+def whiles(size):
+    """Nested loops with a condition, a break in each."""
+    return levels(size, lambda d: f"while s * t < {d}.5 {{\n    s = sin(s) * t + 1.5;\n    if t > 3.0 {{ break; }}\n", "    t = t * cos(s * t) + 0.5;\n}\n")
 
 
 def returns(size):
@@ -110,30 +110,21 @@ def else_ifs(size):
     return FIELDS + f"kernel k() {{\n    for i in x {{\n        var s = x[i];\n        {chain}\n        y[i] = s * s;\n    }}\n}}\n"
 
 
-def whiles(size):
-    """Nested loops with a condition, a break in each."""
-    out = [FIELDS, "kernel k() {\n    for i in x {\n        var s = x[i];\n        var t = 1.0;\n"]
-    for d in range(size):
-        pad = "    " * (d + 2)
-        out.append(f"{pad}while s * t < {d}.5 {{\n{pad}    s = sin(s) * t + 1.5;\n{pad}    if t > 3.0 {{ break; }}\n")
-    for d in reversed(range(size)):
-        pad = "    " * (d + 2)
-        out.append(f"{pad}    t = t * cos(s * t) + 0.5;\n{pad}}}\n")
-    return "".join(out) + "        y[i] = s * t;\n    }\n}\n"
+def products(size, kind, element):
+    """A chain of products of matrices."""
+    out = [FIELDS, f"field a: {kind}[N];\nkernel k() {{\n    for i in x {{\n        let m0 = a[i];\n"]
+    out += [f"        let m{k} = m{k - 1} @ a[i];\n" for k in range(1, size + 1)]
+    return "".join(out) + f"        y[i] = m{size}[2, 3] * m{size}[{element}];\n    }}\n}}\n"
 
 
 def matrices(size):
     """A chain of products of 9x9 matrices."""
-    out = [FIELDS, "field a: mat(9, 9, real)[N];\nkernel k() {\n    for i in x {\n        let m0 = a[i];\n"]
-    out += [f"        let m{k} = m{k - 1} @ a[i];\n" for k in range(1, size + 1)]
-    return "".join(out) + f"        y[i] = m{size}[2, 3] * m{size}[4, 1];\n    }}\n}}\n"
+    return products(size, "mat(9, 9, real)", "4, 1")
 
 
 def small_matrices(size):
     """A chain of products of 4x4 matrices, which are scalars each."""
-    out = [FIELDS, "field a: mat4[N];\nkernel k() {\n    for i in x {\n        let m0 = a[i];\n"]
-    out += [f"        let m{k} = m{k - 1} @ a[i];\n" for k in range(1, size + 1)]
-    return "".join(out) + f"        y[i] = m{size}[2, 3] * m{size}[1, 1];\n    }}\n}}\n"
+    return products(size, "mat4", "1, 1")
 
 
 def decompositions(size):

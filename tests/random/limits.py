@@ -57,31 +57,33 @@ class Limits:
     def crowd_sum(self, s, kind):
         return s if kind == "real" else " + ".join(f"{s}[{c}]" for c in range(length(kind)))
 
-    def crowd_add(self, f, subs, k, e):
-        """An addition to an element in a `static for`, which is run `times` times."""
-        self.emit(f"{self.at(f, subs)} {self.rng.choice(['+=', '+=', '-='])} {e} * (0.02 + 0.001 * real({k}));")
-
-    def crowd_scatter(self):
-        found = self.crowd_fields(1, True)
-        if not found:
-            return False
-        f = self.rng.choice(found)
+    def crowd_adds(self, f, depth, at, more=None):
+        """Each iteration adds to the elements at(i, k) for many k; more(i, value) emits what it does behind each."""
         n, k, v = self.crowd_count(f.kind), self.name_new("i"), self.name_new("l")
 
         def body(i):
-            e = self.fit(self.value(f.kind, 2), -2, 2)
+            e = self.fit(self.value(f.kind, depth), -2, 2)
             if self.closed(f):    # the value reads it
                 return
             self.emit(f"let {v} = {e};")
             self.emit(f"static for {k} in range({n}) {{")
             self.pad += 1
-            self.crowd_add(f, self.crowd_at(i, k, f.dims[0]), k, v)
+            self.emit(f"{self.at(f, at(i, k))} {self.rng.choice(['+=', '+=', '-='])} {v} * (0.02 + 0.001 * real({k}));")
+            if more:
+                more(i, v)
             self.pad -= 1
             self.emit("}")
             self.mult *= n
             self.grow(f, Expr("", f.kind, -0.3, 0.3), "+=")
             self.mult //= n
         self.crowd_task([f], body)
+
+    def crowd_scatter(self):
+        found = self.crowd_fields(1, True)
+        if not found:
+            return False
+        f = self.rng.choice(found)
+        self.crowd_adds(f, 2, lambda i, k: self.crowd_at(i, k, f.dims[0]))
         return True
 
     def crowd_rows(self):
@@ -90,23 +92,9 @@ class Limits:
         if not found:
             return False
         f = self.rng.choice(found)
-        n, k, v, rows = self.crowd_count(f.kind), self.name_new("i"), self.name_new("l"), self.extent(f.dims[0])
-
-        def body(i):
-            e = self.fit(self.value(f.kind, 1), -2, 2)
-            if self.closed(f):
-                return
-            self.emit(f"let {v} = {e};")
-            self.emit(f"static for {k} in range({n}) {{")
-            self.pad += 1
-            self.crowd_add(f, f"{k} % {rows - 1}, {self.crowd_at(i, k, f.dims[1])}", k, v)
-            self.emit(f"if {i} < {f.dims[1]} {{ {self.at(f, f'{rows - 1}, {i}')} += 0.01 * {v}; }}")
-            self.pad -= 1
-            self.emit("}")
-            self.mult *= n
-            self.grow(f, Expr("", f.kind, -0.3, 0.3), "+=")
-            self.mult //= n
-        self.crowd_task([f], body)
+        last = self.extent(f.dims[0]) - 1
+        self.crowd_adds(f, 1, lambda i, k: f"{k} % {last}, {self.crowd_at(i, k, f.dims[1])}",
+                        lambda i, v: self.emit(f"if {i} < {f.dims[1]} {{ {self.at(f, f'{last}, {i}')} += 0.01 * {v}; }}"))
         return True
 
     def crowd_gather(self):
