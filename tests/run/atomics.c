@@ -3,13 +3,6 @@
 
 static heap memory;
 
-/* The next n allocations succeed, the one behind them fails; -1: none fails. */
-static void limit(int64_t n)
-{
-    memory.calls = 0;
-    memory.fails_at = n + 1;
-}
-
 static void fill(atomics *m)
 {
     for (int i = 0; i < m->params.N; i++)
@@ -159,10 +152,10 @@ static void walk(atomics *m)
         CHECK(m->x.grad[i] == want[i]);
     const size_t bytes = tk_tape_bytes(m->tk.session);
     CHECK(bytes > 2 * 4 * 660000 && bytes < 20 * 1000000);
-    limit(12);
+    heap_fails_after(&memory, 12);
     tk_tape_begin(m->loss.field, 0);
     CHECK(atomics_walk(m, TRIPS) == TK_NO_MEMORY);
-    limit(-1);
+    memory.fails_at = 0;
     tk_tape_drop(m->tk.session);
     tk_session_clear_error(m->tk.session);
 }
@@ -189,10 +182,10 @@ static void logs(atomics *m)
 {
     static const int64_t fails[] = {0, 1, 2, 3, 4, 5, 20, 1000};
     for (size_t i = 0; i < sizeof fails / sizeof *fails; i++) {
-        limit(fails[i]);
+        heap_fails_after(&memory, fails[i]);
         tk_tape_begin(m->loss.field, 0);
         const tk_status st = atomics_nested(m);
-        limit(-1);
+        memory.fails_at = 0;
         CHECK(st == TK_NO_MEMORY);
         tk_tape_drop(m->tk.session);
         tk_session_clear_error(m->tk.session);
@@ -205,13 +198,13 @@ static void any_allocation(atomics *m)
 {
     for (int64_t n = 0;; n++) {
         fill(m);
-        limit(n);
+        heap_fails_after(&memory, n);
         tk_tape_begin(m->loss.field, 0);
         atomics_scatter(m);
         atomics_gather(m);
         const tk_status st = tk_tape_end(m->loss.field);
         const bool hit = memory.calls > n;
-        limit(-1);
+        memory.fails_at = 0;
         CHECK(st == (hit ? TK_NO_MEMORY : TK_OK));
         tk_session_clear_error(m->tk.session);
         if (!hit)
@@ -221,10 +214,7 @@ static void any_allocation(atomics *m)
 
 int main(void)
 {
-    tk_session_options o = tk_session_defaults();
-    o.alloc = heap_alloc;
-    o.alloc_user = &memory;
-    tk_session *s = tk_session_create(&o);
+    tk_session *s = heap_session(&memory);
     atomics *m = atomics_create(s, NULL);
     if (!m)
         return 2;

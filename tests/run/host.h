@@ -49,7 +49,7 @@ static inline void check_status(const char *file, int line, tk_session *s, tk_st
     tk_session_clear_error(s);
 }
 
-/* Memory of a session, counted and limited: `o.alloc = heap_alloc; o.alloc_user = &h;`. */
+/* Memory of a session, counted and limited. */
 typedef struct heap {
     int64_t calls, fails_at;   /* allocations so far; the one that fails, 0 for none */
     size_t bytes, most, limit; /* held now; the most so far; allowed, 0 for any number */
@@ -68,6 +68,21 @@ static inline void *heap_alloc(void *user, void *old, size_t old_size, size_t si
     h->bytes += size;
     h->most = h->bytes > h->most ? h->bytes : h->most;
     return malloc(size);
+}
+
+static inline tk_session *heap_session(heap *h)
+{
+    tk_session_options o = tk_session_defaults();
+    o.alloc = heap_alloc;
+    o.alloc_user = h;
+    return tk_session_create(&o);
+}
+
+/* The next n allocations succeed, and the one behind them fails. */
+static inline void heap_fails_after(heap *h, int64_t n)
+{
+    h->calls = 0;
+    h->fails_at = n + 1;
 }
 
 #endif

@@ -51,10 +51,7 @@ static void check_limit(const char *name, long_loops *m, heap *mem, launch grad)
 static void with_session(const char *name, launch run, launch grad, launch jvp, double bytes)
 {
     heap mem = {0};
-    tk_session_options opt = tk_session_defaults();
-    opt.alloc = heap_alloc;
-    opt.alloc_user = &mem;
-    tk_session *s = tk_session_create(&opt);
+    tk_session *s = heap_session(&mem);
     long_loops *m = long_loops_create(s, NULL);
     if (!m)
         exit(1);

@@ -97,22 +97,18 @@ static void check_drop(saved_rules *m)
 static void check_memory(void)
 {
     heap mem = {0};
-    tk_session_options opt = tk_session_defaults();
-    opt.alloc = heap_alloc;
-    opt.alloc_user = &mem;
     int failed = 0;
-    for (long k = 1; k < 100; k++) {
-        tk_session *s = tk_session_create(&opt);
+    for (int k = 0; k < 99; k++) {
+        tk_session *s = heap_session(&mem);
         saved_rules *m = saved_rules_create(s, NULL);
         if (!m)
             break;
-        mem.calls = 0;
-        mem.fails_at = k;
+        heap_fails_after(&mem, k);
         tape(m);
         saved_rules_squares(m);
         m->y.grad[0] = 1;
         saved_rules_squares_grad(m);
-        const bool all = mem.calls < k;
+        const bool all = mem.calls <= k;
         mem.fails_at = 0;
         if (!all) {
             CHECK(saved_rules_status(m) == TK_NO_MEMORY);

@@ -281,8 +281,7 @@ static void any_allocation(winners *m)
 {
     for (int64_t n = 0;; n++) {
         fill(m);
-        memory.calls = 0;
-        memory.fails_at = n + 1;
+        heap_fails_after(&memory, n);
         tk_tape_begin(m->loss.field, 0);
         winners_scatter(m);
         winners_nested(m);
@@ -299,10 +298,7 @@ static void any_allocation(winners *m)
 
 int main(void)
 {
-    tk_session_options o = tk_session_defaults();
-    o.alloc = heap_alloc;
-    o.alloc_user = &memory;
-    tk_session *s = tk_session_create(&o);
+    tk_session *s = heap_session(&memory);
     winners *m = winners_create(s, NULL);
     if (!m)
         return 2;
