@@ -1,6 +1,6 @@
 # tkc --format: the same tokens and comments, and nothing to do the second time, for each .tk file here that parses.
 # slow: 2
-# inputs: grammar compiler/syntax compiler/driver tests samples
+# inputs: grammar compiler/syntax compiler/driver compiler/check tests samples
 cd "$ROOT"
 python3 - "$TKC" "$(git ls-files '*.tk' 2>/dev/null || find . -name '*.tk' -not -path './build*')" <<'P'
 import re, subprocess, sys
