@@ -393,7 +393,7 @@ static void invite(job *j, int64_t n)
         w->place = place;
         atomic_store_explicit(&w->share, share_of(n, place, all), memory_order_relaxed);
     }
-    for (int k = 0; k < j->helpers; k++)
+    for (int k = j->helpers; k-- > 0;) /* whoever begins finds those invited that it wakes */
         atomic_fetch_or(&workers[j->who[k]].state, INVITED);
     wake_next(j, 0);
 }

@@ -16,7 +16,7 @@ static inline void hold_up(void)
     r ^= r << 13;
     r ^= r >> 17;
     r ^= r << 5;
-    const bool longer = r % 2048 == 1;
+    const bool longer = r % 256 == 1;
     if (longer)
         sched_yield(); /* a sleep would look like the end of its work */
     if (longer || r % 32 == 0)

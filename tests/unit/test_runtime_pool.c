@@ -254,6 +254,39 @@ static void test_all_asked(void **state)
     }
 }
 
+static atomic_int all_come;
+static int come;
+
+/* Each thread waits in its first one. */
+static void held_first(const void *args, int64_t lo, int64_t hi)
+{
+    (void)args, (void)hi;
+    if (!is_home()) {
+        atomic_fetch_add(&foreign, 1);
+        meet_await(&all_come, 1);
+    } else if (lo == 0) {
+        meet_rest();
+        come = foreign;
+        meet_count(&all_come);
+    }
+}
+
+/* Two threads are awake, and wake the others: also those that the loop has not asked yet. */
+static void test_all_come(void **state)
+{
+    (void)state;
+    tk_session *s = session(8);
+    home = pthread_self();
+    for (int k = 0; k < 300; k++) {
+        foreign = all_come = 0;
+        (void)tk_rt_pool_run(3, 2, no_piece, NULL);
+        assert_int_equal(tk_rt_pool_run(16, 7, held_first, NULL).helpers, 7);
+        assert_int_equal(come, 7);
+        meet_rest();
+    }
+    tk_session_destroy(s);
+}
+
 /* ---- inside of loops ---- */
 
 static tk_session *other;
@@ -901,6 +934,7 @@ int main(void)
         cmocka_unit_test(test_destroyed_beside),
         cmocka_unit_test(test_threads_end),
         cmocka_unit_test(test_all_asked),
+        cmocka_unit_test(test_all_come),
         cmocka_unit_test(test_threads_take_part),
         cmocka_unit_test(test_let_go),
         cmocka_unit_test(test_host_openmp),
