@@ -24,9 +24,9 @@ FOUND = HERE / "found.txt"
 COPIED = "compiler grammar runtime samples tests docs meson.build meson_options.txt README.md LICENSE".split()
 CLANG = ["--cc", "clang", "--cxx", "clang++"]
 # (configuration, tree, options, words): the parts of the tests, in the order in which a bug is looked for
-PARTS = [("gcc", "build", [], [*plans.TEXTS, "unit/"]), ("gcc", "build", [], plans.GENERATED), ("gcc", "build", [], ["driver/"]), ("gcc", "build", [], ["race/"]),
-         ("clang", "build", CLANG, ["run/", "algorithms/"]), ("sanitizers", "build", [*CLANG, "--sanitize", "--short"], plans.GENERATED), ("gcc", "build", [], ["install/"]),
-         ("tkc with sanitizers", "build-asan", [*CLANG, "--sanitize", "--short"], [*plans.TEXTS, "unit/"])]
+PARTS = [("gcc", "build", [], [*(f"{g}/" for g in plans.TEXTS), "unit/"]), ("gcc", "build", [], [f"{g}/" for g in plans.GENERATED]), ("gcc", "build", [], ["driver/"]), ("gcc", "build", [], ["race/"]),
+         ("clang", "build", CLANG, ["run/", "algorithms/"]), ("sanitizers", "build", [*CLANG, "--sanitize", "--short"], [f"{g}/" for g in plans.GENERATED]), ("gcc", "build", [], ["install/"]),
+         ("tkc with sanitizers", "build-asan", [*CLANG, "--sanitize", "--short"], [*(f"{g}/" for g in plans.TEXTS), "unit/"])]
 SEARCHES = [("rewrites", ["-n", "4", "--from", "1"]), ("schedules", ["-n", "4", "--from", "1"]), ("run", ["-n", "300", "-j", "2", "--seed", "planted", "--stop"])]
 
 

@@ -14,8 +14,8 @@ PYTHON = "/usr/bin/python3"       # Debian's, whose packages the models take
 ONCE = [f"driver/{name}" for name in ("abi", "array_bounds", "benchmarks", "constructs", "dumps", "editors", "embed", "errors_doc", "functions", "gradbench", "generated", "growth", "layers", "lines",
                                       "links", "planted", "python", "samples", "shared_loops")]
 LONG = 8                          # seconds of processor time of a script that only --all runs
-GENERATED = ["run/", "ad/", "algorithms/", "export/", "parallel/", "ops/", "docs/"]
-TEXTS = ["syntax/", "check/", "rules/", "explain/", "passes/"]
+GENERATED = ("run", "ad", "algorithms", "export", "parallel", "ops", "docs")
+TEXTS = ("syntax", "check", "rules", "explain", "passes")
 
 
 # ---- trees ----
@@ -79,6 +79,11 @@ ALL = [("random/programs", "random/run.py", "-n 24", 60), ("random/rewrites", "r
 
 # ---- plans ----
 
+def of(config, *groups, without=()):
+    """The cases of a configuration in these folders."""
+    return [c for c in chosen(all_cases(config), [], without) if c.group in groups]
+
+
 def constructs(config):
     """The cases that have each construct of the language."""
     the_map = Map(ROOT)
@@ -90,8 +95,8 @@ def quick():
     """The build, and all that a change can touch and is not known, but for long scripts."""
     def then():
         config = gcc(short=True)
-        found = chosen(all_cases(config), [*TEXTS, *GENERATED, "driver/"])
-        return [*unit_cases(config, True), *(c for c in found if (c.keyed or c.group + "/" in TEXTS) and c.seconds <= LONG)]
+        found = of(config, *TEXTS, *GENERATED, "driver")
+        return [*unit_cases(config, True), *(c for c in found if (c.keyed or c.group in TEXTS) and c.seconds <= LONG)]
     return [tree(gcc(), [], then)]
 
 
@@ -108,11 +113,11 @@ def everything():
     def then():
         config = gcc()
         return [tree(sanitized(), SANITIZED, of_sanitized), *unit_cases(config, False), *all_cases(config), *searches(config, ALL),
-                *chosen(all_cases(clang()), ["run/", "algorithms/"]), *chosen(all_cases(sanitizers()), GENERATED)]
+                *of(clang(), "run", "algorithms"), *of(sanitizers(), *GENERATED)]
 
     def of_sanitized():
         config = sanitized()
-        return [*unit_cases(config, False), *chosen(all_cases(config), [*TEXTS, "driver/"], ONCE), *same_bytes(gcc(), config.build), *fuzz(config)]
+        return [*unit_cases(config, False), *of(config, *TEXTS, "driver", without=ONCE), *same_bytes(gcc(), config.build), *fuzz(config)]
     return [tree(gcc(), [], then)]
 
 
@@ -121,7 +126,7 @@ def clang_tree():
     config = Config("clang's build", folder("build-clang"), "clang", "clang++")
 
     def then():
-        return [*unit_cases(config, False), *chosen(all_cases(config), [*TEXTS, "run/", "driver/"]), *same_bytes(gcc(), config.build)]
+        return [*unit_cases(config, False), *of(config, *TEXTS, "run", "driver"), *same_bytes(gcc(), config.build)]
     return [tree(config, [], then)]
 
 

@@ -15,12 +15,11 @@ one()
     name=$(basename "$tk" .tk)
     flags=$(sed -n '1,8s,^// flags: ,,p' "$tk" | head -n 1)
     case $flags in *--prefix=*) ;; *) flags="$flags --prefix=$name" ;; esac
-    first=
+    first= last=$("$1/compiler/tkc" --list-passes | sed -n '$s/ .*//p')
     for build in "$@" "$1"; do
         dir=$tmp/$(basename "$build")$first
         mkdir -p "$dir"
-        "$build/compiler/tkc" "$tk" $flags --explain-adjoint -o "$dir/$name.c" >"$dir/explain" 2>"$dir/err"
-        "$build/compiler/tkc" "$tk" $flags --emit=ir >"$dir/ir" 2>&1
+        "$build/compiler/tkc" "$tk" $flags --explain-adjoint --dump-after="$last" -o "$dir/$name.c" >"$dir/explain" 2>"$dir/ir"
         if [ -z "$first" ]; then
             first=again
             reference=$dir
