@@ -250,6 +250,8 @@ typedef struct ir_part {
     bool write;      /* it is written; else its data are needed by the adjoint, */
     bool product;    /* or by the second-order product alone, which runs in forward scopes */
     bool all;        /* each component of each element, always */
+    bool custom;     /* needed by a derivative of the program's own, */
+    bool perhaps;    /* which may store it itself before it reads it */
     int first, last; /* components */
 } ir_part;
 

@@ -67,12 +67,8 @@ typedef struct tk_record {
 /* args: the kernel's argument struct. out: gradient struct of a _grad or _hvp, else NULL. */
 typedef tk_status (*tk_kernel_fn)(tk_module *m, const void *args, void *out, tk_record *rec);
 
-/* What a launch does to a field, for the checker, the tape and schedulers. */
+/* What a launch does to a field, beside what tkc.h has. */
 enum {
-    TK_READS = 1,
-    TK_STORES = 2,
-    TK_ACCUMULATES = 4,
-    TK_NEEDED = 8, /* a read its adjoint needs */
     TK_GRAD_WRITES = 16,
     TK_SAVED = 128,          /* it, or an adjoint that the program wrote, overwrites a saved field */
     TK_BEFORE_WANTED = 256,  /* the adjoint wants the data as the launch found them */
@@ -95,7 +91,10 @@ enum {
     TK_PART_NEEDED = 1,    /* its adjoint reads the data of it as the launch left them */
     TK_PART_WRITTEN = 2,   /* else: it may store into it or add to it */
     TK_PART_ALL = 4,       /* every component of it, always; else some of them at most */
-    TK_PART_OF_PRODUCT = 8 /* of what is needed: by the second-order product alone, which runs in forward scopes */
+    TK_PART_OF_PRODUCT = 8, /* of what is needed: by the second-order product alone, which runs in forward scopes */
+    TK_PART_CUSTOM = 16,    /* of what is needed: by a derivative of the program's own, whose reads --debug cannot see
+                               in the launch */
+    TK_PART_PERHAPS = 32    /* of what is needed: the adjoint may store it itself before it reads it */
 };
 typedef struct tk_part {
     int field;
