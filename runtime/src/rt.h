@@ -87,6 +87,13 @@ typedef struct rt_watch {
         count; /* of the running parallel loop: this and its first one, 0 outside; of all so far */
 } rt_watch;
 
+/* The function of the host that is held against its footprint; said.c. */
+typedef struct rt_said {
+    const rt_call *call; /* NULL: none is */
+    bool back, poisons;
+    struct rt_copy *copies;
+} rt_said;
+
 typedef struct rt_forward {
     bool open;
     tk_field *param;
@@ -137,6 +144,7 @@ struct tk_session {
     rt_tape tape;
     rt_forward forward;
     rt_watch watch;
+    rt_said said;
     rt_pace pace[RT_PACES];
     tk_stack scratch;
     rt_pooled *stacks; /* all */
@@ -389,6 +397,16 @@ tk_status tk_rt_call_before(tk_session *s, const rt_entry *e);
 tk_status tk_rt_call_after(tk_session *s, rt_entry *e, tk_status st);
 /* After forward: backward needs data from here on. */
 tk_status tk_rt_call_needs(tk_session *s, rt_entry *e);
+
+/* ---- said.c ---- */
+
+/* Around a function of a call with footprint; back: backward. Fails the session. */
+void tk_rt_said_begin(tk_session *s, const rt_call *c, bool back);
+void tk_rt_said_end(tk_session *s);
+/* Before and after a launch inside of it. */
+void tk_rt_said_launch(tk_session *s);
+void tk_rt_said_launched(tk_session *s);
+void tk_rt_said_forget(tk_session *s, const tk_module *m);
 
 /* ---- snapshot.c ---- */
 

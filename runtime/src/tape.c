@@ -270,6 +270,7 @@ void tk_rt_tape_forget(tk_module *m)
     }
     tk_rt_changes_forget(s, &s->tape.scratch, m);
     tk_rt_kept_forget(s, &s->tape.call_kept, m);
+    tk_rt_said_forget(s, m);
     if (used) {
         if (s->in_call) {
             tk_rt_changes_redo(s);
