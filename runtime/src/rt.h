@@ -49,7 +49,8 @@ typedef struct rt_entry {
 
 typedef struct rt_tape {
     bool open, validate;
-    bool sum; /* gradients from before it was opened are set aside */
+    bool sum;       /* gradients from before it was opened are set aside */
+    bool continues; /* they are those of its final state */
     tk_field *loss;
     tk_status failed;  /* a failure since opening that tk_session_clear_error has forgotten */
     rt_entry *entries; /* kept from tape to tape, as are the segments of args */
@@ -343,6 +344,8 @@ tk_status tk_rt_saved_check_call(tk_module *m, const tk_kernel *k);
 void tk_rt_saved_free(tk_session *s, tk_record *rec);
 
 /* ---- sum.c ---- */
+
+bool tk_rt_plane_is_zero(const tk_field *f, tk_plane plane);
 
 /* Sets all gradients aside, but for that of the loss; fails the session. The caller clears them. */
 tk_status tk_rt_sum_begin(const tk_field *loss);

@@ -117,6 +117,14 @@ tk_status tk_session_set_threads(tk_session *s, int threads);
  * seed. Adjoints draw what their launch drew. TK_BAD_STATE from inside a kernel. */
 tk_status tk_session_set_seed(tk_session *s, uint64_t seed);
 
+/** How many launches drew random numbers since the seed was set: the number of the next one that draws. 0 for NULL. */
+uint64_t tk_session_draws(const tk_session *s);
+
+/** The next launch that draws gets this number, so a part of a program runs again with the random numbers that it had
+ * (segments of a long tape). Launches on an open tape keep the numbers that they have. TK_BAD_ARGUMENT for NULL,
+ * TK_BAD_STATE from inside a kernel. */
+tk_status tk_session_set_draws(tk_session *s, uint64_t draws);
+
 /** First failure since creation or the last tk_session_clear_error; sticky. TK_BAD_ARGUMENT for NULL. */
 tk_status tk_session_status(const tk_session *s);
 
