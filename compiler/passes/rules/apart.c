@@ -310,6 +310,8 @@ bool surely_kept(const ir_module *m, const access *read, const access *write, co
     order x = {.m = m, .sides = {read, write}, .o = o};
     if (!o->placed)
         return true;
+    if (read->repeated || write->repeated)
+        return false;
     if (may_follow(read, write, o) && !differ(&x, read, write))
         return false;
     for (int i = 0; i < o->ncommon; i++) {
