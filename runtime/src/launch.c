@@ -45,7 +45,10 @@ tk_status tk_rt_run(tk_module *m, const tk_kernel *k, tk_kernel_fn fn, const voi
     tk_rt_watch_begin(s, m, k, fn, rec);
     tk_status st = tk_rt_arrays_bind(m, k, fn, args);
     if (st == TK_OK)
+        st = tk_rt_marks_begin(m, k, fn);
+    if (st == TK_OK)
         st = fn(m, args, out, rec);
+    tk_rt_marks_end(m, k);
     tk_rt_arrays_unbind(m, k);
     tk_rt_watch_end(s);
     tk_rt_float_mode_leave(s, mode);

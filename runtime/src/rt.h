@@ -383,6 +383,12 @@ uint64_t tk_rt_arrays_hash(const tk_module *m, const tk_kernel *k, const void *a
  * of a JVP. */
 tk_status tk_rt_arrays_check(tk_module *m, const tk_kernel *k, bool back, bool along);
 
+/* ---- marks.c ---- */
+
+/* Around a run of fn: of a launch on a tape, memory for what the kernel marks. Ending is right after a failure, too. */
+tk_status tk_rt_marks_begin(tk_module *m, const tk_kernel *k, tk_kernel_fn fn);
+void tk_rt_marks_end(tk_module *m, const tk_kernel *k);
+
 /* ---- call.c ---- */
 
 tk_status tk_rt_call_backward(tk_session *s, rt_entry *e);

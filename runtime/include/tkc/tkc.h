@@ -40,7 +40,7 @@ typedef enum tk_status {
     TK_MISMATCH,       /**< generated code and library do not fit each other */
     TK_ASSERT,         /**< an assert(...) failed (code built with --debug) */
     TK_BOUNDS,         /**< a subscript was out of bounds (code built with --debug) */
-    TK_OVERWRITTEN,    /**< data that the adjoint of an earlier launch on the tape needs was changed */
+    TK_OVERWRITTEN,    /**< data that the adjoint of a launch on the tape needs was changed */
     TK_RACE,           /**< iterations of a parallel loop meet at one element (code built with --debug) */
     TK_WRONG_GRADIENT, /**< tk_gradcheck found a derivative that is wrong */
     TK_NOT_FINITE,     /**< a NaN or an infinity came up (code built with --debug, tk_session_stop_at_nonfinite) */
