@@ -278,6 +278,8 @@ bool op_is_of_library(ir_opcode code)
     case OP_NORM_SCALE:
     case OP_NORM_UNSCALE:
     case OP_SAFE_SCALE:
+    case OP_NONZERO:
+    case OP_ROOT:
     case OP_SLOPE:
         return false;
     default:

@@ -287,6 +287,10 @@ TK_FROM_LARGE_(uint64_t, u64, 0, 0x1.fffffep63, 0x1.fffffffffffffp63, 0x1p64, UI
     { \
         return (T)1 / sqrt##s(a); \
     } \
+    static inline T tk_nonzero_##t(T a) \
+    { \
+        return a == 0 ? (T)INFINITY : a; \
+    } \
     static inline bool tk_isnan_##t(T a) \
     { \
         return a != a; \
