@@ -110,10 +110,43 @@ static const row rows[] = {
     ROW(choice, 1, 0, 0, 1, 0, -3),
     ROW(loop, 0, 0, 0, 8, 0, 0),
     ROW(loop, -1, 0, -8, 8, 0, 0),
-    /* select computes both: the adjoint of the one not chosen is 0 * inf */
-    ROW_T(both, 0, 0, 0, NAN, 0, 2, 0, NAN),
-    ROW_T(both, -1, 0, -2, NAN, 0, 2, 0, NAN),
+    ROW(both, 0, 0, 0, 2, 0, 0),
+    ROW(both, -1, 0, -2, 2, 0, 0),
     ROW(both, 4, 0, 2, 0.25, 0, -0.03125),
+
+    ROW(behind, 0, 0, 0, 0, 0, 0),
+    ROW(behind, -1, 0, 0, 0, 0, 0),
+    ROW(behind, 4, 0, 4, 0.5, 0, -0.0625),
+    ROW(behind_two, 0, 0, 0, 0, 0, 0),
+    ROW(behind_two, 0, 2, 0, 0, 0, 0),
+    ROW(behind_two, 4, 0, 4, 0.5, 0, -0.0625),
+    ROW(behind_two, 4, 2, 6, 0.75, 0, -0.09375),
+    ROW(behind_else, 0, 0, 0, 0, 0, 0),
+    ROW(behind_else, 4, 0, 2, 0.25, 0, -0.03125),
+    ROW(behind_else, 0.25, 0, 1, 2, 0, -4),
+    ROW(behind_chain, 0, 3, 3, 0, 1, 0),
+    ROW(behind_chain, 4, 2, 5, -0.375, 2.5, 0.140625),
+    ROW(behind_nested, 0, 0, 0, 0, 1, 0),
+    ROW(behind_nested, 0, 1, 2, 0, 1, 0),
+    ROW(behind_nested, 4, 1, 3, 0.25, 1, -0.03125),
+    ROW(behind_known, 0, 1, 2, 0, 2, 0),
+    ROW(behind_known, 4, 1, 4, 0.25, 2, -0.03125),
+    ROW(behind_in_loop, 0, 3, 3, 0, 1, 0),
+    ROW(behind_in_loop, 4, 3, 12, 3, 4, 0),
+    ROW(behind_loop, 0, 3, 3, 0, 1, 0),
+    ROW(behind_loop, 4, 2, 54, 13.5, 27, 0.5625),
+    ROW(behind_max, 0, 0, 2.5, 0, 0, 0),
+    ROW(behind_max, -1, 0, -0.5, -1, 0, -2),
+    ROW(behind_quotient, 0, 3, 3, 0, 1, 0),
+    ROW(behind_quotient, 2, 3, 1.5, -0.75, 0.5, 0.75),
+    ROW(behind_exp, 1000, 0, 1000, 1, 0, 0),
+    ROW(behind_exp, 0, 0, 0.69314718055994531, 0.5, 0, 0.25),
+    ROW(behind_return, 0, 3, 3, 0, 1, 0),
+    ROW(behind_return, 4, 3, 8, 1, 2, -0.125),
+    ROW(behind_gradient, 0, 3, 1, 0, 0, 0),
+    ROW(behind_gradient, 4, 3, 3, 0.125, 0.25, 0.015625),
+    ROW(behind_call, 0, 3, 3, 0, 1, 0),
+    ROW(behind_call, -1, 3, 3, 0, 1, 0),
 };
 
 static bool same(double got, double want)
@@ -208,6 +241,9 @@ int main(void)
     WINNER(most, ties, 2, -1);
     WINNER(least, nans, 9, 3);
     WINNER(most, nans, 0, 2);
+    static const double poles[N] = {1, 0, 1, 2, 1, 0, 2, 1}; /* where the root that does not win is 0, or no number */
+    WINNER(most_root, poles, 0, 3);
+    WINNER(most_root_atomic, poles, 0, 3);
     WINNER(least_in_order, ties, 9, 7);
     WINNER(least_in_order, ties, 1, 7);
 

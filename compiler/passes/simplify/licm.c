@@ -52,6 +52,12 @@ static bool is_passive(const ir_value *v, int depth)
     return passive;
 }
 
+bool has_pole_by(const ir_op *op, int k)
+{
+    const ir_op *def = op->args[k]->def;
+    return !is_passive(op->args[k], 16) && !(def && def->code == OP_NONZERO);
+}
+
 bool has_poles(const ir_op *op)
 {
     switch (op->code) {
