@@ -13,10 +13,14 @@ typedef struct row {
     double da, db;   /* adjoint */
     double ta, tb;   /* JVP along a and along b: the same number, except where the other operand's zero tangent meets an infinite derivative */
     double second;   /* of the adjoint by a, along a */
+    bool all_second;
+    double mixed, second_b; /* if all_second: by the other operand; by b, along b */
 } row;
 
 #define ROW_T(k, a, b, value, da, db, ta, tb, second) \
-    {#k, kinks_##k, kinks_##k##_grad, kinks_##k##_jvp, kinks_##k##_hvp, a, b, value, da, db, ta, tb, second}
+    {#k, kinks_##k, kinks_##k##_grad, kinks_##k##_jvp, kinks_##k##_hvp, a, b, value, da, db, ta, tb, second, false, 0, 0}
+#define ROW_SECOND(k, a, b, value, da, db, second, mixed, second_b) \
+    {#k, kinks_##k, kinks_##k##_grad, kinks_##k##_jvp, kinks_##k##_hvp, a, b, value, da, db, da, db, second, true, mixed, second_b}
 #define ROW(k, a, b, value, da, db, second) ROW_T(k, a, b, value, da, db, da, db, second)
 
 static const row rows[] = {
@@ -69,13 +73,15 @@ static const row rows[] = {
     ROW(mod_, 4, 2, 0, 1, -2, 0),
     ROW(mod_, -4, 2, 0, 1, 2, 0),
 
-    ROW_T(pow_, 0, 0, 1, 0, -INFINITY, NAN, -INFINITY, 0),
-    ROW(pow_, 0, 1, 0, 1, 0, NAN),
-    ROW(pow_, 0, 2, 0, 0, 0, 2),
-    ROW(pow_, 0, 3, 0, 0, 0, 0),
+    ROW(pow_, 0, 0, 1, 0, -INFINITY, 0),
+    ROW_SECOND(pow_, 0, 1, 0, 1, 0, 0, -INFINITY, 0),
+    ROW_SECOND(pow_, 0, 1.5, 0, 0, 0, INFINITY, 0, 0),
+    ROW_SECOND(pow_, 0, 2, 0, 0, 0, 2, 0, 0),
+    ROW_SECOND(pow_, 0, 3, 0, 0, 0, 0, 0, 0),
+    ROW_SECOND(pow_, 4, 0.5, 2, 0.25, 2.7725887222397811, -0.03125, 0.84657359027997264, 3.843624111345611),
     ROW(pow_, 2, 0, 1, 0, 0.69314718055994531, 0),
-    ROW_T(pow_, 0, 0.5, 0, INFINITY, 0, INFINITY, NAN, NAN),
-    ROW_T(pow_, -2, 2, 4, -4, NAN, NAN, NAN, NAN),
+    ROW(pow_, 0, 0.5, 0, INFINITY, 0, -INFINITY),
+    ROW(pow_, -2, 2, 4, -4, NAN, 2),
     ROW(pow_half, 0, 0, 0, 0, 0, INFINITY),
     ROW(zeroth, 0, 0, 1, 0, 0, 0),
     ROW(first, 0, 0, 0, 1, 0, 0),
@@ -199,6 +205,16 @@ static void check(kinks *m, const row *q)
     fill(m->r.grad, 1);
     q->hvp(m);
     expect(q, "second order", m->a.grad_dual, q->second);
+    if (!q->all_second)
+        return;
+    expect(q, "second order, mixed", m->b.grad_dual, q->mixed);
+    tk_module_clear_grad(&m->tk);
+    tk_module_clear_dual(&m->tk);
+    fill(m->b.dual, 1);
+    fill(m->r.grad, 1);
+    q->hvp(m);
+    expect(q, "second order along b, mixed", m->a.grad_dual, q->mixed);
+    expect(q, "second order along b", m->b.grad_dual, q->second_b);
 }
 
 /* Which element gets the gradient; -1: the initial value. In both modes. */

@@ -120,8 +120,8 @@ struct rev {
     bool *scanned;
     bool *demanded; /* primal id -> a pull-back may need it, or what is computed from it; NULL: not looked at yet */
     rev_choice *choice;
-    uint32_t *uses; /* of the primal's values, by id; NULL: not counted yet */
-    bool *wild;     /* primal id -> it may be infinite or NaN; NULL: not looked at yet */
+    uint32_t *uses;          /* of the primal's values, by id; NULL: not counted yet */
+    bool *wild;              /* primal id -> it may be infinite or NaN; NULL: not looked at yet */
     VEC(rev_guarded) guards; /* by an adjoint's id */
     /* saved fields that the adjoint replays */
     const saved_plan *plan; /* NULL: none */
@@ -282,8 +282,8 @@ ir_value *rev_guard(const rev *rv, const ir_value *g);
 void rev_set_guard(rev *rv, const ir_value *g, ir_value *guard);
 /* Of a sum of adjoints with these guards. */
 ir_value *rev_either(ir_builder *b, ir_value *x, ir_value *y);
-/* What the pull-back of op takes in place of g where that is zero without its guard, and infinity or NaN may be met; NULL:
- * g itself. */
+/* What the pull-back of op takes in place of g where that is zero without its guard, and infinity or NaN may be met;
+ * NULL: g itself. */
 ir_value *rev_pull(rev *rv, const ir_op *op, ir_value *g);
 /* d, which is linear in g, with its guard; chosen: it was made of rev_pull, and is chosen by the guard. */
 ir_value *rev_hand_on(rev *rv, ir_builder *b, const ir_value *g, bool chosen, ir_value *d);

@@ -185,7 +185,8 @@ static void guard_carried(scope *s, scope *c, ir_op *loop)
     ir_value *guard = NULL;
     bool first = true;
     for (size_t k = 0; k < c->carry.len; k++) {
-        const ir_value *g = rev_adj(s, c->primal_op->res[c->carry.at[k].primal->index - ir_loop_first_param(c->primal_op)]);
+        const ir_value *g = rev_adj(
+            s, c->primal_op->res[c->carry.at[k].primal->index - ir_loop_first_param(c->primal_op)]);
         if (!g)
             continue;
         guard = first ? rev_guard(s->rv, g) : rev_either(&b, guard, rev_guard(s->rv, g));
