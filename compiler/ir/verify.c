@@ -567,6 +567,7 @@ static unsigned kind_of(const ir_op *op)
     case OP_STOP:
     case OP_SLOPE:
     case OP_LEG:
+    case OP_ROOT:
         return IR_GONE_STOP;
     case OP_TASK:
         return (has_narrow_sum(op) ? IR_GONE_NARROW_SUM : 0) |
