@@ -41,6 +41,7 @@ void note_product(lower *l, const agg *a, const agg *b, const agg *r)
 typedef struct form {
     const struct decomposition *of;
     int n;
+    bool flipped; /* V diag(g) U^T: the transpose */
     ir_value *u[MOST * MOST], *s[MOST], *v[MOST * MOST], *g[MOST];
 } form;
 
@@ -57,7 +58,7 @@ static bool is_zero(const ir_value *v)
     return ir_is_const(v) && ir_float(v) == 0;
 }
 
-/* u is U, vt is V^T, middle diagonal; NULL: the identity. */
+/* u is U, vt is V^T, or the other way round; middle diagonal, NULL: the identity. */
 static bool find_form(lower *l, int n, const agg *u, const agg *middle, const agg *vt, form *f)
 {
     const struct decomposition *d = l->decompositions;
@@ -67,19 +68,20 @@ static bool find_form(lower *l, int n, const agg *u, const agg *middle, const ag
         return false;
     const int s = d->of->symmetric ? 0 : n * n, first = d->of->symmetric ? n : 0,
               second = d->of->symmetric ? n : n * n + n;
-    *f = (form){.of = d, .n = n};
+    *f = (form){.of = d, .n = n, .flipped = u->at[0] != d->call->res[first]};
+    bool is = true;
     for (int i = 0; i < n; i++) {
         f->s[i] = d->call->res[s + i];
         f->g[i] = middle ? middle->at[i * n + i] : ir_const_f(&l->b, u->elem, 1);
         for (int k = 0; k < n; k++) {
             f->u[i * n + k] = d->call->res[first + i * n + k];
             f->v[i * n + k] = d->call->res[second + i * n + k];
-            if (u->at[i * n + k] != f->u[i * n + k] || vt->at[k * n + i] != f->v[i * n + k] ||
-                (middle && i != k && !is_zero(middle->at[i * n + k])))
-                return false;
+            is = is && u->at[i * n + k] == (f->flipped ? f->v : f->u)[i * n + k] &&
+                 vt->at[k * n + i] == (f->flipped ? f->u : f->v)[i * n + k] &&
+                 (!middle || i == k || is_zero(middle->at[i * n + k]));
         }
     }
-    return true;
+    return is;
 }
 
 static bool find_product(lower *l, int n, const agg *a, const agg *b, form *f)
@@ -116,12 +118,23 @@ static unsigned depends_op(slice *c, ir_op *op)
     return by;
 }
 
+static bool reads_memory(const ir_op *op);
+
+static bool region_reads(const ir_region *r)
+{
+    bool reads = false;
+    for (const ir_op *in = r->first; in && !reads; in = in->next)
+        reads = reads_memory(in);
+    return reads;
+}
+
 static bool reads_memory(const ir_op *op)
 {
-    bool reads = !op_is_pure_table(op->code) && op->code != OP_CONST && op->nregions == 0 && op->code != OP_YIELD;
+    if (op->code == OP_CALL || op->code == OP_GRADIENT || op->code == OP_ALONG)
+        return region_reads(ir_callee_of(op)->body);
+    bool reads = !op_is_pure_table(op->code) && op->nregions == 0 && op->code != OP_CONST && op->code != OP_YIELD;
     for (int i = 0; i < op->nregions; i++)
-        for (const ir_op *in = op->regions[i]->first; in && !reads; in = in->next)
-            reads = reads_memory(in);
+        reads |= region_reads(op->regions[i]);
     return reads;
 }
 
@@ -322,7 +335,7 @@ static agg call_spectral(slice *c)
     const ir_op *op = ir_call(&l->b, of->spectral[single]->lowered, (int)v.len, v.at);
     agg r = agg_scalars(l, f->s[0]->type, n * n);
     for (int k = 0; k < r.n; k++)
-        r.at[k] = op->res[k];
+        r.at[f->flipped ? k % n * n + k / n : k] = op->res[k];
     ir_forget_origins(l->b.func);
     vec_free(&v);
     vec_free(&args);
