@@ -37,7 +37,5 @@ void check_spectral(checker *c, const ty *type, src_span at)
         const instance *of = instance_for(c, names[k], type);
         for (int single = 0; of && single < 2; single++)
             of->tx->spectral[single] = spectral_of(c, type, k == 2, single, at)->tx;
-        if (of)
-            of->tx->symmetric = k == 2;
     }
 }

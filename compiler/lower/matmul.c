@@ -23,7 +23,7 @@ static agg product_unrolled(lower *l, shape s, const agg *a, const agg *b)
     ir_value *x[UNROLL_MAX], *y[UNROLL_MAX];
     agg r = agg_scalars(l, a->elem, s.rows * s.cols);
     const bool square = s.rows == s.inner && s.inner == s.cols && scalar_is_float(a->elem) && a->at && b->at;
-    if (square && lower_spectral(l, s.rows, a, b, &r))
+    if (square && lower_spectral(l, a, b, &r))
         return r;
     for (int k = 0; k < a->n; k++)
         x[k] = agg_get(l, a, k);

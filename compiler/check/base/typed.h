@@ -164,7 +164,6 @@ struct tx_func {
     tx_func *custom_grad, *custom_jvp; /* what is marked grad_for, jvp_for this one; NULL if nothing is */
     tx_func *spectral[2]; /* of a decomposition U diag(s) V^T: spectral_of for its types and functions of all values,
                              and of one number; NULL: it is none, or nothing is multiplied */
-    bool symmetric;       /* with V = U, results the other way round: sym_eig */
     bool of_func;         /* a built-in function that applies a function */
     bool opened;          /* a built-in function that is expanded where it is called: what its result is made of stays
                              known there */
