@@ -282,6 +282,7 @@ typedef struct ir_ad {
     ir_func *args_vjp, *args_jvp[2];   /* like vjp and fn_jvp, of functions that these call */
     ir_func *custom_grad, *custom_jvp; /* marked grad_for, jvp_for this kernel or function by the program */
     ir_func *custom_of;                /* what this is marked grad_for or jvp_for */
+    ir_func *spectral[2];              /* of a decomposition, U diag(s) V^T: that of g(s), ir/spectral.h */
     ir_func *with_locals; /* of an export func: what its gradient is made from, where that is not itself; not in the
                              module. passes/derive/arrays.c */
     ir_func *workspace; /* of a pure derivative that keeps values: bytes that its caller provides, from the parameters;
