@@ -9,8 +9,8 @@ import sys
 table = open(sys.argv[1]).read()
 REFUSED = {"assert", "print", "random", "randn", "random_int", "range", "ndrange", "grouped"}  # of kernels, or no functions
 VALUES = {"x": "x", "y": "y", "lo": "-0.5", "hi": "0.75", "edge": "x", "t": "y", "eps": "0.25", "e": "x", "n": "3",
-          "v": "a", "a": "a", "b": "b", "A": "M", "c": "x < y"}
-MANY = {"cross", "normalized", "outer_product", "identity", "transpose", "inverse", "solve"}
+          "v": "a", "a": "a", "b": "b", "A": "M", "c": "x < y", "f": "exp"}
+MANY = {"cross", "normalized", "outer_product", "identity", "transpose", "inverse", "solve", "spectral", "sym_spectral", "diag"}
 COMPONENTS = {"max", "min", "mix", "mod", "select"}  # of any shape
 names = []
 for name, signature in re.findall(r'^BUILTIN\("(\w+)", "(.*?)", "', table, re.M):
