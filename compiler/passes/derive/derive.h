@@ -34,7 +34,7 @@ ir_func *pass_forward(ir_func *f, ir_func_kind kind, const char *name);
  * passes/derive/func_grad.c */
 bool pass_func_grad(ir_module *m);
 /* The gradient of a function with one real result by each float parameter, zero for those that are not wanted; memory
- * counts as constant. passes/derive/reverse/reverse_gradient.c */
+ * counts as constant. passes/derive/reverse/reverse.c */
 ir_func *gradient_of_source(ir_func *f, const bool *wanted);
 /* Of forward_along's function, by the parameters of the function itself. */
 ir_func *gradient_along(ir_func *along);

@@ -158,7 +158,6 @@ void rev_forget(ir_module *m, const ir_func *f);
 void rev_func(ir_func *f, ir_func *out, rev_goal goal);
 ir_func *reverse_vjp(ir_func *f);
 
-/* reverse_gradient.c */
 /* What is marked grad_for f where only arguments count; NULL, and reported, if it changes memory. */
 ir_func *reverse_args_vjp(ir_func *f, const ir_op *call);
 /* The reverse sweep of r at the end of s->rev. */
