@@ -150,6 +150,12 @@ static void expand_in(ir_func *f, const asked *a)
     vec_free(&list);
 }
 
+void expand_alongs(ir_func *f)
+{
+    const asked none = {0};
+    expand_in(f, &none);
+}
+
 /* Functions from `from` on come before the one at `at`, which calls them. */
 static void put_before(ir_module *m, size_t at, size_t from)
 {
