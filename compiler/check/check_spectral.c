@@ -41,19 +41,9 @@ void check_spectral(checker *c, const ty *type, src_span at)
     }
 }
 
-static bool has_second_order(const checker *c)
-{
-    for (const sym *s = c->items; s; s = s->next)
-        for (const ast_attr *a = s->item->attrs; a && !s->prelude; a = a->next)
-            for (const ast_expr *e = strcmp(a->name, "derive") ? NULL : a->args; e; e = e->next)
-                if (e->kind == AST_EXPR_NAME && !strcmp(e->name, "hvp"))
-                    return true;
-    return false;
-}
-
 void check_decomposition(checker *c, const sym *s, const ty *type, src_span at)
 {
     for (int k = 0; k < 3; k++)
-        if (!strcmp(s->name, names[k]) && has_second_order(c))
+        if (!strcmp(s->name, names[k]))
             check_spectral(c, type, at);
 }

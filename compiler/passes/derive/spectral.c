@@ -51,14 +51,14 @@ static bool is_of_values(const ir_op *rule, ir_spectral *f)
     return is;
 }
 
-static bool replace(ir_func *f, ir_op *rule, ir_map *map)
+static bool replace(ir_func *f, ir_op *rule, bool bends, ir_map *map)
 {
     ir_spectral form;
     ir_op *call = decomposition_of(rule);
     if (!call || !ir_spectral_begin(&form, call) || !is_of_values(rule, &form))
         return false;
     ir_builder b = {.func = f, .region = rule->region, .before = rule, .loc = rule->loc, .origin = rule->origin};
-    const ir_op *made = ir_spectral_call(&b, &form, ir_callee_of(rule)->ad.custom_of->ad.spectral, false);
+    const ir_op *made = ir_spectral_call(&b, &form, ir_callee_of(rule)->ad.custom_of->ad.spectral, bends);
     for (int k = 0; made && k < rule->nres; k++)
         ir_map_set(map, rule->res[k], made->res[k]);
     if (made)
@@ -66,14 +66,14 @@ static bool replace(ir_func *f, ir_op *rule, ir_map *map)
     return made;
 }
 
-static bool in_adjoint(ir_func *f)
+static bool in_adjoint(ir_func *f, bool bends)
 {
     op_list rules = {0};
     ir_walk(f->body, collect, &rules);
     ir_map map = ir_map_create(f);
     bool changed = false;
     for (size_t i = 0; i < rules.len; i++)
-        changed |= replace(f, rules.at[i], &map);
+        changed |= replace(f, rules.at[i], bends, &map);
     if (changed)
         ir_rewrite_uses(f, &map);
     ir_map_free(&map);
@@ -81,16 +81,35 @@ static bool in_adjoint(ir_func *f)
     return changed;
 }
 
+void spectral_gradient(ir_func *f, bool bends)
+{
+    ir_module *m = f->module;
+    size_t i = 0;
+    while (m->funcs.at[i] != f)
+        i++;
+    if (!in_adjoint(f, bends))
+        return;
+    for (; m->funcs.at[i] != f; i++) /* what was made stands in front */
+        expand_alongs(m->funcs.at[i]);
+    expand_alongs(f);
+    pass_simplify(f);
+}
+
+/* Of a function with one result: what it is multiplied with is the same for all values. */
+static bool is_gradient(const ir_func *f)
+{
+    const ir_func *of = f->ad.primal;
+    return f->kind == IR_KERNEL_GRAD || (of && of->ad.vjp == f && of->nresults == 1);
+}
+
 bool pass_spectral(ir_module *m)
 {
-    for (size_t i = 0; i < m->funcs.len && activity_has_second_order(m); i++) {
-        ir_func *f = m->funcs.at[i];
-        if (f->kind != IR_KERNEL_GRAD || !in_adjoint(f))
-            continue;
-        for (; m->funcs.at[i] != f; i++) /* what was made stands in front */
-            expand_alongs(m->funcs.at[i]);
-        expand_alongs(f);
-        pass_simplify(f);
-    }
+    VEC(ir_func *) all = {0};
+    for (size_t i = 0; i < m->funcs.len && activity_has_second_order(m); i++)
+        vec_push(&all, m->funcs.at[i]);
+    for (size_t i = 0; i < all.len; i++)
+        if (is_gradient(all.at[i]))
+            spectral_gradient(all.at[i], false);
+    vec_free(&all);
     return true;
 }
