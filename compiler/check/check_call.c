@@ -580,7 +580,10 @@ static val call_prelude(checker *c, sym *s, arg_list *a, src_span at)
             return val_error(c, at);
         }
     adapt_literals(c, s, a, true);
-    return a->bad ? val_error(c, at) : call_function(c, s, a->v, a->n, a->spans, at);
+    const val v = a->bad ? val_error(c, at) : call_function(c, s, a->v, a->n, a->spans, at);
+    if (!val_bad(v))
+        check_decomposition(c, s, a->v[0].e->type, at);
+    return v;
 }
 
 /* A kernel that takes fields: one with a parameter without type. */

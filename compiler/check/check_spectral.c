@@ -27,9 +27,10 @@ static instance *spectral_of(checker *c, const ty *mat, bool symmetric, bool sin
     return call_instance(c, names_entry(c, intern(c->names, "spectral_of"))->inner, types, at);
 }
 
+static const char *const names[] = {"svd", "svd_rotation", "sym_eig"};
+
 void check_spectral(checker *c, const ty *type, src_span at)
 {
-    static const char *const names[] = {"svd", "svd_rotation", "sym_eig"};
     if (!c->fn || !scalar_is_float(type->elem) || type->kind != TY_MAT || type->rows != type->cols || type->rows > 3 ||
         (c->fn->sym->prelude && !c->fn->sym->of_func))
         return;
@@ -38,4 +39,11 @@ void check_spectral(checker *c, const ty *type, src_span at)
         for (int single = 0; of && single < 2; single++)
             of->tx->spectral[single] = spectral_of(c, type, k == 2, single, at)->tx;
     }
+}
+
+void check_decomposition(checker *c, const sym *s, const ty *type, src_span at)
+{
+    for (int k = 0; k < 3; k++)
+        if (!strcmp(s->name, names[k]))
+            check_spectral(c, type, at);
 }

@@ -1,8 +1,8 @@
 /* Functions of singular values and eigenvalues.
  *
- * U diag(g(s)) V^T, where U, s, V are results of one decomposition of m, is smooth where values of s meet, but U, s and V
- * are not: their derivatives cannot be put together. So such a product becomes a call of spectral_of (check/spectral.tk),
- * which has rules of its own. */
+ * U diag(g(s)) V^T, where U, s, V are results of one decomposition of m, is smooth where values of s meet, but U, s and
+ * V are not: their derivatives cannot be put together. So such a product becomes a call of spectral_of
+ * (check/spectral.tk), which has rules of its own. */
 #include "ir/spectral.h"
 #include "lower/lower_impl.h"
 
@@ -87,8 +87,8 @@ bool lower_spectral(lower *l, const agg *a, const agg *b, agg *r)
     if (!l->decompositions || !find_product(l, a, b, &f) || !f.of->spectral[0])
         return false;
     const int n = f.is.n;
-    const ir_op *op = ir_spectral_call(
-        &l->b, &f.is, (ir_func *[]){f.of->spectral[0]->lowered, f.of->spectral[1]->lowered}, true);
+    const ir_op *op = ir_spectral_call(&l->b, &f.is,
+                                       (ir_func *[]){f.of->spectral[0]->lowered, f.of->spectral[1]->lowered}, true);
     if (!op && l->frame->fn->of_func)
         diag(l->m->diag, span_at(l->b.loc), DIAG_BUILTIN_ARGUMENTS,
              "a function of singular values or eigenvalues has no effect, and no array parameters");

@@ -382,6 +382,8 @@ static const pass_row table[] = {
     {"arrays", "arrays of the host that are written", ON_PRIMALS, NULL, NULL, pass_arrays, 0},
     {"reverse", "adjoints of kernels", ON_PRIMALS, NULL, derive_grad, NULL, IR_GONE_OLD},
     {"reverse-simplify", "clean-up of adjoints", ON_ADJOINTS, NULL, NULL, pass_simplify, 0},
+    {"spectral", "gradients by singular values that second-order products differentiate", ON_MODULE, pass_spectral, NULL,
+     NULL, IR_GONE_GRADIENT},
     {"unread-stores", "what adjoints store into arrays, and do not read", ON_ADJOINTS, NULL, NULL, unread_stores, 0},
     {"rules", "data-access rules: overwritten reads and races are errors", ON_SOURCES, NULL, pass_rules, NULL, 0},
     {"adjoint-decisions", "what decides nothing in an adjoint need not be exact there", ON_MODULE,
