@@ -352,6 +352,10 @@ static void emit_other(cfn *c, const ir_op *op)
     case OP_ASSERT:
         emit_assert(c, op);
         break;
+    case OP_NEED:
+    case OP_KEEP:
+        emit_mark(c, op);
+        break;
     case OP_DECISION:
         emit_decision(c, op);
         break;

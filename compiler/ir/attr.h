@@ -130,6 +130,12 @@ typedef struct ir_attr_text {
     ir_assert whose;
 } ir_attr_text;
 
+/* NEED, KEEP: by the rules pass. */
+typedef struct ir_attr_mark {
+    ir_field *field;
+    const char *place; /* KEEP: of a read that needs the value, "a.tk:7:12" */
+} ir_attr_mark;
+
 typedef struct ir_attr_loop {
     bool bounded; /* operands start with lo, hi and the body's parameters with the index */
     bool cond;    /* regions[1] decides before each iteration whether it runs; last result is the i64 trip count */
@@ -168,7 +174,7 @@ typedef struct ir_attr_task {
     X(SHAPE, shape) \
     X(ACCESS, access) \
     X(LOCAL, local) \
-    X(ELEMENT, element) X(SLOT, slot) X(PLACE, place) X(CALL, call) X(TEXT, text) X(LOOP, loop) X(TASK, task)
+    X(ELEMENT, element) X(SLOT, slot) X(PLACE, place) X(CALL, call) X(TEXT, text) X(MARK, mark) X(LOOP, loop) X(TASK, task)
 
 typedef enum ir_attr_kind {
     IR_ATTR_NOTHING,

@@ -355,6 +355,12 @@ static bool strip(ir_module *m)
     return true;
 }
 
+static bool run_unread_args(ir_module *m)
+{
+    pass_unread_args(m, is_watched);
+    return true;
+}
+
 /* ---- the table ---- */
 
 static const pass_row table[] = {
@@ -395,6 +401,7 @@ static const pass_row table[] = {
     {"parts", "what launches write and need, for tapes", ON_MODULE, pass_parts, NULL, NULL, 0},
     {"drop-stop", "stop_grad has done its work", ON_ALL, NULL, NULL, pass_drop_stop, IR_GONE_STOP},
     {"strip", "functions that nobody calls", ON_MODULE, strip, NULL, NULL, 0},
+    {"unread-args", "arguments that functions do not read are not computed", ON_MODULE, run_unread_args, NULL, NULL, 0},
     {"forward-stores", "an element that is written several times is written once", ON_ALL, NULL, NULL, forward_first,
      0},
     {"symmetry", "what pairs add to their second element they add to the first", ON_KERNELS, NULL, NULL, symmetry, 0},

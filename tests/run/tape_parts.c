@@ -482,7 +482,7 @@ static void calls(tape_parts *m)
     seed(m);
     tape_parts_whole(m);
     tk_call(s, &triple, &c, sizeof c);
-    if (tk_tape_end(m->loss.field) != TK_OVERWRITTEN || !strstr(tape_parts_error(m), "kernel 'put' of module 'tape_parts' changes 'y["))
+    if (tk_tape_end(m->loss.field) != TK_OVERWRITTEN || !strstr(tape_parts_error(m), "the function 'put' of the host changes 'y["))
         FAIL("%s: %s", title, tape_parts_error(m));
     tk_session_clear_error(s);
 }

@@ -52,7 +52,7 @@ def words(root):
         sys.exit("editorwords: check_stmt.c has no table of built-in statements")
     functions += ["range", "ndrange", "grouped"] + statements
     functions += re.findall(r"\batomic_\w+", text)
-    sources = ("ir/ops.def", "check/check_call.c", "check/check_stmt.c", "check/prelude.tk", "check/matrices.tk", "check/decompositions.tk")
+    sources = ("ir/ops.def", "check/check_call.c", "check/check_stmt.c", "check/prelude.tk", "check/matrices.tk", "check/decompositions.tk", "check/spectral.tk")
     text_of = "".join((compiler / f).read_text() for f in sources)
     text_of = re.sub(r'^OP\(\w+, *"\w+", *\d, NO.*', "", text_of, flags=re.M)            # nothing that a program can call by this name
     known = {a or b for a, b in re.findall(r'"(\w+)"|^func (\w+)', text_of, re.M)}

@@ -272,6 +272,18 @@ static void call_op(ir_text *t, ir_op *op)
     text_lit(t, ")");
 }
 
+static void mark_op(ir_text *t, ir_op *op)
+{
+    void *of = ir_mark_attr(op)->field;
+    text_lit(t, " ");
+    text_refer(t, &t->fields, "field", &of);
+    ir_mark_attr(op)->field = of;
+    if (op->code != OP_KEEP)
+        return;
+    text_lit(t, " ");
+    text_string(t, &ir_mark_attr(op)->place);
+}
+
 void text_attributes(ir_text *t, ir_op *op)
 {
     void *of;
@@ -310,6 +322,9 @@ void text_attributes(ir_text *t, ir_op *op)
         return;
     case IR_ATTR_TEXT:
         text_op(t, op);
+        break;
+    case IR_ATTR_MARK:
+        mark_op(t, op);
         break;
     case IR_ATTR_PLACE:
         number(t, &ir_place_attr(op)->number);

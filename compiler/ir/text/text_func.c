@@ -51,6 +51,8 @@ static const struct {
     {"custom_grad", offsetof(ir_func, ad.custom_grad)},
     {"custom_jvp", offsetof(ir_func, ad.custom_jvp)},
     {"custom_of", offsetof(ir_func, ad.custom_of)},
+    {"spectral", offsetof(ir_func, ad.spectral[0])},
+    {"spectral_each", offsetof(ir_func, ad.spectral[1])},
     {"with_locals", offsetof(ir_func, ad.with_locals)},
     {"bounds", offsetof(ir_func, launch.bounds)},
     {"workspace", offsetof(ir_func, ad.workspace)},
@@ -195,6 +197,8 @@ static void part(ir_text *t, ir_part *p)
     text_flag(t, " write", &p->write);
     text_flag(t, " product", &p->product);
     text_flag(t, " all", &p->all);
+    text_flag(t, " custom", &p->custom);
+    text_flag(t, " perhaps", &p->perhaps);
     text_lit(t, " comp ");
     text_int(t, &p->first, 0, INT32_MAX);
     text_lit(t, " to ");

@@ -1,8 +1,8 @@
 /* Data-access rules: provable violations.
  *
  * A read that the adjoint needs must still hold its value when the adjoint runs. Which reads these are shows in the
- * simplified adjoint: the loads of data that are left in it. Each is held against the writes of the primal that come
- * after it. Only what is certain, if perhaps not in every run, is an error; the rest is the checker's at run time.
+ * simplified adjoint: the loads of data that are left in it. Each is held against the writes of the primal that may come
+ * after it. What is certain, if perhaps not in every run, is an error; what may happen, launches on a tape check.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -11,6 +11,8 @@
 #include "ir/ops.h"
 #include "passes/analysis/analysis.h"
 #include "passes/analysis/called.h"
+#include "passes/rules/apart.h"
+#include "passes/rules/marks.h"
 #include "passes/rules/rules.h"
 #include "passes/rules/witness.h"
 
@@ -357,8 +359,12 @@ static void check_needed(rules *r)
         for (size_t k = 0; k < r->writes.len; k++) {
             const access *write = &r->writes.at[k];
             const char *example;
-            if (!r->reported[write->op->pos] && !access_apart(read, write) && overwrites(r, read, write, &example))
+            if (r->reported[write->op->pos] || access_apart(read, write))
+                continue;
+            if (overwrites(r, read, write, &example))
                 report_overwritten(r, read, write, example);
+            else if (write->plane == IR_DATA && !surely_kept(r->m, read, write, &r->pair))
+                mark_pair(r->m, read, write);
         }
     }
 }

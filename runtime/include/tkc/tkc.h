@@ -40,7 +40,7 @@ typedef enum tk_status {
     TK_MISMATCH,       /**< generated code and library do not fit each other */
     TK_ASSERT,         /**< an assert(...) failed (code built with --debug) */
     TK_BOUNDS,         /**< a subscript was out of bounds (code built with --debug) */
-    TK_OVERWRITTEN,    /**< data that the adjoint of an earlier launch on the tape needs was changed */
+    TK_OVERWRITTEN,    /**< data that the adjoint of a launch on the tape needs was changed */
     TK_RACE,           /**< iterations of a parallel loop meet at one element (code built with --debug) */
     TK_WRONG_GRADIENT, /**< tk_gradcheck found a derivative that is wrong */
     TK_NOT_FINITE,     /**< a NaN or an infinity came up (code built with --debug, tk_session_stop_at_nonfinite) */
@@ -243,6 +243,14 @@ size_t tk_tape_bytes(const tk_session *s);
  * failure. */
 typedef tk_status (*tk_host_fn)(void *args);
 
+/** What a launch, or a function of a triple, does to the data of a field. */
+enum {
+    TK_READS = 1,
+    TK_STORES = 2,
+    TK_ACCUMULATES = 4, /**< adds to it */
+    TK_NEEDED = 8       /**< its adjoint, or backward, reads the data as the launch, or forward, left them */
+};
+
 /** What a tape records as one entry and a forward scope runs as one launch. A function that is not needed may be NULL.
  */
 typedef struct tk_triple {
@@ -260,10 +268,29 @@ typedef struct tk_triple {
  * tape or scope (TK_BAD_STATE). args: size bytes are copied, and the functions get the copy, aligned to 16 bytes:
  * backward gets the one that its forward had, so forward may leave there what backward will need. With size 0 they get
  * the pointer args itself (NULL is fine); what it points to must live until the tape closes. The triple itself is
- * copied. An exception of C++ may leave these functions: a tape that is open then stays open (TK_TAPE drops it), one
+ * copied.
+ *  Data that the C code of forward stores is held against what earlier adjoints need, and data that backward needs
+ * against what later launches store, as with kernels: kept, compared, or TK_OVERWRITTEN. The tape takes the worst: backward may read every field, so that all values which
+ * later launches change are kept (16 bytes each), and all data that adjoints need are compared before and after each
+ * function. tk_call_with says it better. An exception of C++ may leave these functions: a tape that is open then stays open (TK_TAPE drops it), one
  * that is being closed is closed. TK_NO_DERIVATIVE: backward or jvp is NULL and needed; nothing was called then.
  * TK_BAD_ARGUMENT: NULL session, triple, arguments or forward. TK_BAD_STATE from inside a kernel. */
 tk_status tk_call(tk_session *s, const tk_triple *t, const void *args, size_t size);
+
+/** One line of the footprint of a call: a field, or a box of its elements, and what is done to its data. */
+typedef struct tk_footprint {
+    tk_field *field;
+    unsigned what;      /**< of TK_READS, TK_STORES, TK_ACCUMULATES (by forward and jvp) and TK_NEEDED (by backward) */
+    const int64_t *box; /**< first and last value of each subscript, 2 * ndim in all; NULL: the whole field */
+} tk_footprint;
+
+/** tk_call with a footprint: nlines lines, copied, with all that forward's own code stores and all that backward reads.
+ * The tape keeps, compares and refuses for these alone; launches inside forward are seen by themselves. No line: the
+ * functions touch no field but by launches, and backward needs none. Backward's own code stores no data. Further
+ * TK_BAD_ARGUMENT: footprint is NULL and nlines is not 0, a NULL field, a field of another session, no bit or unknown
+ * ones, a box outside of the field. */
+tk_status tk_call_with(tk_session *s, const tk_triple *t, const void *args, size_t size, const tk_footprint *footprint,
+                       int nlines);
 
 /* ---- forward scope ---- */
 

@@ -46,6 +46,7 @@ static void rev_end(rev *rv)
 {
     free(rv->uses);
     vec_free(&rv->snapshots);
+    vec_free(&rv->guards);
     ir_map_free(&rv->fwd);
     ptrmap_free(&rv->fwd_ops);
 }
