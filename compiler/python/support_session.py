@@ -45,10 +45,10 @@ class _GradcheckResult(_ct.Structure):
     """tk_gradcheck_result."""
     _fields_ = [("field", _P), ("component", _ct.c_int64), ("reverse", _ct.c_double), ("forward", _ct.c_double),
                 ("difference", _ct.c_double), ("step", _ct.c_double), ("compared", _ct.c_int64), ("kinks", _ct.c_int64),
-                ("jumps", _ct.c_int64), ("has_forward", _ct.c_bool)]
+                ("jumps", _ct.c_int64), ("undecided", _ct.c_int64), ("has_forward", _ct.c_bool)]
 
 
-_Gradcheck = _collections.namedtuple("gradcheck", "reverse forward difference step compared kinks jumps")
+_Gradcheck = _collections.namedtuple("gradcheck", "reverse forward difference step compared kinks jumps undecided")
 _Gradcheck.__doc__ = "What gradcheck found: the three derivatives where they differ most, and how many numbers were compared."
 
 

@@ -44,7 +44,8 @@ typedef enum tk_status {
     TK_RACE,           /**< iterations of a parallel loop meet at one element (code built with --debug) */
     TK_WRONG_GRADIENT, /**< tk_gradcheck found a derivative that is wrong */
     TK_NOT_FINITE,     /**< a NaN or an infinity came up (code built with --debug, tk_session_stop_at_nonfinite) */
-    TK_DIVERGED        /**< an adjoint on a tape took another way than its launch (code built with --debug) */
+    TK_DIVERGED,       /**< an adjoint on a tape took another way than its launch (code built with --debug) */
+    TK_UNDECIDED       /**< tk_gradcheck could not tell of any derivative whether it is right: f32 has too few digits */
 } tk_status;
 
 /** Owns the tape, the forward scope, threads, allocator and hooks; several modules may share one, and one tape then
@@ -329,16 +330,18 @@ typedef struct tk_gradcheck_result {
                       taken for right */
     int64_t jumps; /**< of these: by which the loss jumps here, or so often nearby that differences tell nothing: the
                       modes were compared with each other alone */
-    bool has_forward; /**< forward mode was compared: loss and inputs have duals */
+    int64_t undecided; /**< of these: by which differences are so uncertain that they tell nothing: rounding hides the
+                          first digit of the derivative. In f64 there are few */
+    bool has_forward;  /**< forward mode was compared: loss and inputs have duals */
 } tk_gradcheck_result;
 
 /** Compares the derivatives of a loss by reverse mode with those by forward mode (where loss and inputs are declared
  * needs_dual), and with differences, whose step is chosen for each variable: central ones, and where these disagree,
- * those to either side. loss: as for tk_tape_begin; it is 0 when the program begins. inputs: ninputs fields with
- * gradient; NULL, 0: all fields of the session that have one, but for the loss. tolerance: relative, of the
- * differences; 0: 1e-2 in f32 and 1e-5 in f64. result may be NULL. TK_WRONG_GRADIENT where they differ: the session's
- * message (tk_session_error, or NAME_error of a module; not tk_error) names the worst element. Otherwise the status of
- * what failed, e.g. of a launch. */
+ * those to either side, and then the noise of the loss nearby. loss: as for tk_tape_begin; it is 0 when the program
+ * begins. inputs: ninputs fields with gradient; NULL, 0: all fields of the session that have one, but for the loss.
+ * tolerance: relative, of the differences; 0: 1e-2 in f32 and 1e-5 in f64. result may be NULL. TK_WRONG_GRADIENT where
+ * they differ: the session's message (tk_session_error, or NAME_error of a module; not tk_error) names the worst
+ * element. TK_UNDECIDED where all variables are undecided. Otherwise the status of what failed, e.g. of a launch. */
 tk_status tk_gradcheck(tk_field *loss, tk_field *const *inputs, int ninputs, tk_program_fn run, void *user,
                        double tolerance, tk_gradcheck_result *result);
 
@@ -355,8 +358,8 @@ typedef struct tk_function {
 } tk_function;
 
 /** tk_gradcheck for such functions: at x, by all n variables. It needs no session and no module; tolerance and result
- * as there. TK_WRONG_GRADIENT where they differ, and tk_error names the worst variable; TK_BAD_ARGUMENT: x, f, its
- * value or its gradient is NULL. */
+ * as there. TK_WRONG_GRADIENT where they differ, and tk_error names the worst variable; TK_UNDECIDED; TK_BAD_ARGUMENT:
+ * x, f, its value or its gradient is NULL. */
 tk_status tk_gradcheck_function(const double *x, size_t n, const tk_function *f, void *user, double tolerance,
                                 tk_gradcheck_result *result);
 
