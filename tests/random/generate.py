@@ -28,6 +28,7 @@ from rules import Rules
 from singles import Singles
 from statements import Statements
 from stepped import Stepped
+from sums import Sums
 from stub import Kernel
 from tasks import Tasks
 from variety import Variety
@@ -38,7 +39,7 @@ from vectors import Vectors
 BUILTINS = "sin exp step mix norm dot sum min abs clamp floor trace inverse select pow len rows random transpose length svd solve".split()
 
 
-class Program(Composed, Counters, Decisions, Identities, Planes, Rules, References, Functions, Statements, Singles, Externs, Tasks, Kernels, Limits, Stepped, Variety, Vectors, Expressions):
+class Program(Composed, Counters, Decisions, Identities, Planes, Rules, References, Functions, Statements, Singles, Externs, Tasks, Kernels, Limits, Stepped, Sums, Variety, Vectors, Expressions):
     """One kernel and its functions."""
 
     def __init__(self, module, name, seed):
@@ -264,6 +265,7 @@ class Program(Composed, Counters, Decisions, Identities, Planes, Rules, Referenc
             beside += make() if not self.plane and self.chance(how_often) else []
         beside += self.decide()
         beside += self.identity() if self.chance(0.1) else []
+        beside += self.sum_beside() if self.chance(0.1) else []
         called = [s.head() if isinstance(s, Kernel) else s for s in [*self.called, *beside]]
         self.text = [*self.function_lines, *called, main.head(), *self.lines, "}"]
         if self.chance(0.3):

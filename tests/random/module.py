@@ -4,6 +4,7 @@ import random
 import decisions
 import identities
 import stepped
+import sums
 from externs import COMMON
 from kinds import FLOATS, STRUCTS, TYPES, WIDE, declared_struct, members
 
@@ -93,4 +94,4 @@ class Module:
         lines += ["param P: real = 0.7;", "param F: f32 = 0.3;", "param J: i32 = 3;", "const CP: Pair = Pair(0.6, CV);",
                   "const CW: Part = Part(K / 2, C + 0.1, CP);", "const CM: mat(2, 3, real) = [[C, 0.5, 1.0], [-0.7, CP.a - 0.5, 0.2]];", "const CI = ivec2(K, 2);", "param B: u8 = 3;", "param W: i64 = 2;", "param Q: bool = true;"]
         lines += [self.constant(k, "", v) for k, v in DEFINED.items()]
-        return lines + decisions.declared(self) + identities.declared() + stepped.declared() + [self.field(f, lazy) for f in {f.base: f for f in [*self.fields, self.loss]}.values()]
+        return lines + decisions.declared(self) + identities.declared() + stepped.declared() + sums.declared() + [self.field(f, lazy) for f in {f.base: f for f in [*self.fields, self.loss]}.values()]
