@@ -35,6 +35,7 @@ random()
     step "broken-$1" python3 tests/random/run.py --build build-gcc --broken -n 500 --seed "$1"
     step "rewrites-$1" python3 tests/random/rewrites.py --build build-gcc -n 64 --seed "$1"
     step "schedules-$1" python3 tests/random/schedules.py --build build-gcc -n 64 --seed "$1"
+    step "tables-$1" python3 tests/random/tables.py --build build-gcc -n 200 --from "$(($1 * 200))"
 }
 
 export PYTHONUNBUFFERED=1

@@ -28,6 +28,9 @@ kernel marked_argument(n: i32) { serial for i in range(1, N - 1) { loss += sin(a
 kernel marked_times(p: i32, q: i32) { for i in range(N) { loss += sin(x[p, i]); } for i in range(N) { x[q, i] = 0.0; } }
 kernel marked_outer() { serial for t in range(T) { for i in range(N) { x[t, i] = sin(a[e[i]]); } a[t] = 0.0; } }
 kernel marked_clamp() { for i in range(N) { loss += sin(a[clamp(e[i], 0, 4)]); } for i in range(4, N) { a[i] = 0.0; } }
+kernel marked_last() { for i in range(N) { loss += sin(a[clamp(e[i], 4, 7)]); } for i in range(5) { a[i] = 0.0; } }
+kernel marked_most() { for i in range(N) { loss += sin(a[clamp(e[i], 4, 7)]); } for i in range(N) { if i <= 4 { a[i] = 0.0; } } }
+kernel marked_inner() { serial for t in range(T) { serial for i in range(N) { x[t, i] = 0.5; loss += sin(x[t, e[i]]); } } }
 kernel marked_store() { for i in range(1, N) { loss += sin(a[i]); } for i in range(N) { a[e[i]] = 0.0; } }
 END
 "$TKC" marks.tk -o marks.c

@@ -28,7 +28,7 @@ CLANG = ["--cc", "clang", "--cxx", "clang++"]
 PARTS = [("gcc", "build", [], [*(f"{g}/" for g in plans.TEXTS), "unit/"]), ("gcc", "build", [], [f"{g}/" for g in plans.GENERATED]), ("gcc", "build", [], ["driver/"]), ("gcc", "build", [], ["race/"]),
          ("clang", "build", CLANG, ["run/", "algorithms/"]), ("sanitizers", "build", [*CLANG, "--sanitize", "--short"], [f"{g}/" for g in plans.GENERATED]), ("gcc", "build", [], ["install/"]),
          ("tkc with sanitizers", "build-asan", [*CLANG, "--sanitize", "--short"], [*(f"{g}/" for g in plans.TEXTS), "unit/"])]
-SEARCHES = [("rewrites", ["-n", "4", "--from", "1"]), ("schedules", ["-n", "4", "--from", "1"]), ("run", ["-n", "300", "-j", "2", "--seed", "planted", "--stop"])]
+SEARCHES = [("rewrites", ["-n", "4", "--from", "1"]), ("schedules", ["-n", "4", "--from", "1"]), ("tables", ["-n", "10"]), ("run", ["-n", "300", "-j", "2", "--seed", "planted", "--stop"])]
 
 
 def replace(source, copy):

@@ -53,7 +53,7 @@ class Stepped:
         i, c = self.name_new("i"), self.name_new("i")
         pairs = n >= 2 and n % 2 == 0 and self.chance(0.3)
         listed = not pairs and n <= SLOTS and self.chance(0.25)    # by a list that the loop itself fills, saved as well
-        self.emit(f"for {i} in range({n // 2 if pairs else n}) {{")
+        self.emit(f"{'independent ' * listed}for {i} in range({n // 2 if pairs else n}) {{")
         self.pad += 1
         self.mult *= n
         where = {f.name: self.stepped_own(i, n) for f in fields}

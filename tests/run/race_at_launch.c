@@ -21,6 +21,7 @@ int main(void)
     CHECK(m->a.data[7] == 15);
     CHECK_OK(m, race_at_launch_strided(m, 0));
     CHECK_OK(m, race_at_launch_strided(m, 1));
+    CHECK_OK(m, race_at_launch_strided(m, 3));
     RACES(race_at_launch_strided(m, -2), "stores into 'a'");
     CHECK_OK(m, race_at_launch_slabs(m, 0, 1));
     RACES(race_at_launch_slabs(m, 2, 2), "stores into 'b'");

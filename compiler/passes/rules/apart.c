@@ -472,6 +472,33 @@ static bool remainders_differ(order *x, const form *f, int n)
     return false;
 }
 
+/* f is one remainder minus another of the same divisor, and what they are of is less than that apart, but never equal:
+ * x[(i + 3) % N], i below N. */
+static bool differ_around(order *x, const form *f)
+{
+    form g = {.ok = true};
+    const ir_op *rem[2];
+    if (f->n != 2 || f->konst != 0 || f->later != 0 || f->at[0].coef + f->at[1].coef != 0 || llabs(f->at[0].coef) != 1)
+        return false;
+    for (int i = 0; i < 2; i++) {
+        rem[i] = f->at[i].v->def;
+        if (!rem[i] || (rem[i]->code != OP_REM && rem[i]->code != OP_MOD) || rem[i]->code != rem[0]->code ||
+            !is_shared(x, rem[i]->args[1]) || !same_value(x->m, rem[i]->args[1], rem[0]->args[1]))
+            return false;
+        const affine e = affine_of(rem[i]->args[0]);
+        add_affine(x, &g, &e, f->at[i].coef, f->at[i].of);
+    }
+    if (!g.ok)
+        return false;
+    shift(&g, x);
+    const affine n = affine_of(rem[0]->args[1]);
+    form less = g, more = negative(&g);
+    add_affine(x, &less, &n, -1, SHARED);
+    add_affine(x, &more, &n, -1, SHARED);
+    x->steps = 0;
+    return is_never_zero(x, &g) && is_below_zero(x, less) && is_below_zero(x, more);
+}
+
 static bool differ(order *x, const access *read, const access *write)
 {
     form f[9];
@@ -484,7 +511,7 @@ static bool differ(order *x, const access *read, const access *write)
         add_affine(x, &f[n], &write->sub[k], -1, WRITE);
         if (f[n].ok)
             shift(&f[n], x);
-        if (f[n].ok && is_never_zero(x, &f[n]))
+        if (f[n].ok && (is_never_zero(x, &f[n]) || differ_around(x, &f[n])))
             return true;
         n += f[n].ok;
     }
