@@ -251,7 +251,8 @@ static void emit_assert(cfn *c, const ir_op *op)
     }
     stmt(c, op->loc, "if (%s) {", negated(c, val(c, op->args[0])));
     c->indent++;
-    stmt(c, nowhere, "tk_fail(%s, %s, \"%%s\", %s);", session_text(c), race ? "TK_RACE" : "TK_ASSERT", c_string(c->e->mem, message));
+    stmt(c, nowhere, "tk_fail(%s, %s, \"%%s\", %s);", session_text(c), race ? "TK_RACE" : "TK_ASSERT",
+         c_string(c->e->mem, message));
     stmt(c, nowhere, "%s", c->fail);
     close_block(c);
     c->uses_label = true;

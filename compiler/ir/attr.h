@@ -89,7 +89,7 @@ typedef struct ir_attr_access {
     ir_opcode with;    /* ATOMIC: the element becomes old `with` value */
     ir_layout *layout; /* ATOMIC that records: of the block; else NULL */
     bool needed;       /* LOAD of a primal: the adjoint needs what it reads; by the rules pass */
-    bool unproved;     /* STORE in a task: other iterations may touch the element, for all that is known; by the rules pass */
+    bool unproved;     /* STORE in a task: nothing proves that no other iteration touches the element */
     bool discarded;    /* ATOMIC: a statement, nobody sees the old value */
     bool alone;        /* STORE, ACCUM under a condition: no other iteration of the task touches the plane's element,
                           whether the condition holds or not; by the parallel pass */
@@ -156,9 +156,9 @@ typedef struct ir_attr_task {
     bool rows;     /* after the rows pass: the body runs once per row segment, its last two parameters are the segment's
                       bounds */
     bool independent; /* its iterations never meet, says the program */
-    bool ordered;  /* one thread runs it all in order: what it adds up decides, and the adjoint adds it up again; by
-                      reverse mode */
-    int lanes;     /* iterations that run side by side as the lanes of vectors, 0: none; by the lanes pass */
+    bool ordered;     /* one thread runs it all in order: what it adds up decides, and the adjoint adds it up again; by
+                         reverse mode */
+    int lanes;        /* iterations that run side by side as the lanes of vectors, 0: none; by the lanes pass */
     ir_no_lanes no_lanes; /* or why there are none */
     bool ahead;           /* runs interleaved with the next task, some rows ahead; by the stages pass */
     int around;           /* a gather whose first index goes around the end: by so many elements, both ways together */
@@ -176,7 +176,8 @@ typedef struct ir_attr_task {
     X(SHAPE, shape) \
     X(ACCESS, access) \
     X(LOCAL, local) \
-    X(ELEMENT, element) X(SLOT, slot) X(PLACE, place) X(CALL, call) X(TEXT, text) X(MARK, mark) X(LOOP, loop) X(TASK, task)
+    X(ELEMENT, element) \
+    X(SLOT, slot) X(PLACE, place) X(CALL, call) X(TEXT, text) X(MARK, mark) X(LOOP, loop) X(TASK, task)
 
 typedef enum ir_attr_kind {
     IR_ATTR_NOTHING,

@@ -128,15 +128,16 @@ static tk_status check_call(tk_session *s, const rt_call *c, const void *args, s
     if (!c)
         return tk_fail(s, TK_BAD_ARGUMENT, "tk_call: the triple is NULL");
     if (size > 0 && !args)
-        return tk_fail(s, TK_BAD_ARGUMENT, "tk_call of '%s': the arguments are NULL, but their size is %zu", tk_rt_call_name(c),
-                       size);
+        return tk_fail(s, TK_BAD_ARGUMENT, "tk_call of '%s': the arguments are NULL, but their size is %zu",
+                       tk_rt_call_name(c), size);
     const tk_status said = tk_rt_footprint_check(s, c);
     return said == TK_OK ? tk_rt_check_idle(s, "tk_call") : said;
 }
 
 static tk_status missing(tk_session *s, const rt_call *c, const char *what, const char *who)
 {
-    return tk_fail(s, TK_NO_DERIVATIVE, "'%s' was called without a %s function, which %s needs", tk_rt_call_name(c), what, who);
+    return tk_fail(s, TK_NO_DERIVATIVE, "'%s' was called without a %s function, which %s needs", tk_rt_call_name(c),
+                   what, who);
 }
 
 static tk_status call(tk_session *s, const rt_call *c, const void *args, size_t size)
@@ -152,9 +153,11 @@ static tk_status call(tk_session *s, const rt_call *c, const void *args, size_t 
     const bool forward = s->forward.open && !s->in_call, tape = s->tape.open && !s->in_call;
     if (forward && tape)
         return tk_fail(s, TK_NO_DERIVATIVE,
-                       "'%s' has no second-order product, which a tape inside a forward scope needs", tk_rt_call_name(c));
+                       "'%s' has no second-order product, which a tape inside a forward scope needs",
+                       tk_rt_call_name(c));
     if (forward)
-        return c->triple.jvp ? run_with_copy(s, c, c->triple.jvp, args, size) : missing(s, c, "jvp", "the open forward scope");
+        return c->triple.jvp ? run_with_copy(s, c, c->triple.jvp, args, size)
+                             : missing(s, c, "jvp", "the open forward scope");
     if (!c->triple.forward)
         return tk_fail(s, TK_BAD_ARGUMENT, "tk_call of '%s': there is no forward function", tk_rt_call_name(c));
     if (!tape)

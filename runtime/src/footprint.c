@@ -22,8 +22,7 @@ static tk_status refuse_line(tk_session *s, const rt_call *c, int line, const ch
 static bool is_inside(const tk_footprint *l)
 {
     for (int d = 0; l->box && d < l->field->desc->ndim; d++)
-        if (l->box[2 * d] <= l->box[2 * d + 1] &&
-            (l->box[2 * d] < 0 || l->box[2 * d + 1] >= l->field->shape[d]))
+        if (l->box[2 * d] <= l->box[2 * d + 1] && (l->box[2 * d] < 0 || l->box[2 * d + 1] >= l->field->shape[d]))
             return false;
     return true;
 }
@@ -173,7 +172,7 @@ static bool keep_box(void *ctx, tk_field *f, const int64_t *box, kind kind_of)
 tk_status tk_rt_call_before(tk_session *s, const rt_entry *e)
 {
     rt_tape *t = &s->tape;
-    tk_rt_needs_drop(s, &t->call_kept); /* an exception may have left it */
+    tk_rt_needs_drop(s, &t->call_kept);                     /* an exception may have left it */
     const bool seen = t->replaying && e->call->nlines >= 0; /* backward stores by launches, which are seen */
     if (seen || (list_all(s, t->replaying ? t->count : t->count - 1) &&
                  each_box(s, e->call, TK_STORES | TK_ACCUMULATES, keep_box, s)))

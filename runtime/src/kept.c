@@ -218,8 +218,7 @@ static tk_status refuse(const rt_writer *w, const comparing *c)
                    "declare '%s' as saved, give it a dimension for time, or write to another part of it",
                    writer_text(w).s, tk_rt_element_text(f, c->k->plane, c->refused).s,
                    needing->call ? "backward function of" : "adjoint of kernel",
-                   needing->call ? tk_rt_call_name(needing->call) : needing->kernel->name, c->launch,
-                   f->desc->name);
+                   needing->call ? tk_rt_call_name(needing->call) : needing->kernel->name, c->launch, f->desc->name);
 }
 
 /* What changed of one copy, to the list of an entry. */

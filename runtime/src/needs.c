@@ -333,8 +333,7 @@ static bool note_firsts(tk_module *m, const tk_kernel *k, const int64_t *ends)
         if (is_needed(p, m->session)) {
             first_of(f, ends, &first, &last);
             ok = tk_rt_needs_first(f, p->plane, first, last) &&
-                 (!duals || p->plane != TK_DATA || !f->plane[TK_DUAL] ||
-                  tk_rt_needs_first(f, TK_DUAL, first, last));
+                 (!duals || p->plane != TK_DATA || !f->plane[TK_DUAL] || tk_rt_needs_first(f, TK_DUAL, first, last));
         }
         ends += 2 * f->desc->ndim + 2;
     }
@@ -351,7 +350,7 @@ bool tk_rt_needs_list(tk_session *s, size_t end)
         if (!e->call)
             e->kernel->bounds(e->module, e->args, t->ends);
         if (!(e->call ? tk_rt_call_note(s, e, (uint32_t)t->listed + 1)
-                        : note_needed(e->module, e->kernel, t->ends, (uint32_t)t->listed + 1)))
+                      : note_needed(e->module, e->kernel, t->ends, (uint32_t)t->listed + 1)))
             return false;
     }
     return true;

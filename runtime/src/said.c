@@ -86,7 +86,8 @@ static void compare(tk_session *s, const rt_said *w)
             if (memcmp(now + k * size, c->now + k * size, size) == 0 ||
                 (!w->back && is_said(w, f, element, TK_STORES | TK_ACCUMULATES)))
                 continue;
-            tk_fail(s, TK_BAD_ARGUMENT, "the %sfunction '%s' of the host changes '%s', which its footprint does not say",
+            tk_fail(s, TK_BAD_ARGUMENT,
+                    "the %sfunction '%s' of the host changes '%s', which its footprint does not say",
                     w->back ? "backward " : "", tk_rt_call_name(w->call),
                     tk_rt_element_text(f, TK_DATA, tk_rt_number(f, element, number)).s);
             return;

@@ -178,7 +178,8 @@ tk_status tk_rt_saved_check_call(tk_module *m, const tk_kernel *k)
     for (int i = 0; call && i < k->naccess; i++) {
         const tk_access *a = &k->access[i];
         const tk_field *f = &m->fields[a->field];
-        const bool kept = tk_rt_footprint_has(call, f, TK_STORES | TK_ACCUMULATES) && (!t->replaying || call->nlines < 0);
+        const bool kept = tk_rt_footprint_has(call, f, TK_STORES | TK_ACCUMULATES) &&
+                          (!t->replaying || call->nlines < 0);
         if ((a->what & TK_SAVED) != 0 && (t->replaying || f->current) && !kept)
             return tk_fail(m->session, TK_NO_DERIVATIVE,
                            "kernel '%s' overwrites the saved field '%s' inside the function '%s' of the host, whose "

@@ -9,7 +9,11 @@
 static const char *const acc_words[] = {[IR_ACC_UNSET] = "", [IR_ACC_PLAIN] = " plain", [IR_ACC_SCATTER] = " scatter"};
 static const char *const reduce_words[] = {[IR_RED_ADD] = " add(", [IR_RED_MIN] = " min(", [IR_RED_MAX] = " max("};
 static const char *const assert_words[] = {
-    [IR_ASSERT_USER] = "", [IR_ASSERT_BUILT_IN] = " built_in", [IR_ASSERT_BOUNDS] = " bounds", [IR_ASSERT_RACE] = " race"};
+    [IR_ASSERT_USER] = "",
+    [IR_ASSERT_BUILT_IN] = " built_in",
+    [IR_ASSERT_BOUNDS] = " bounds",
+    [IR_ASSERT_RACE] = " race",
+};
 
 enum { LEN_ACC = 3, LEN_REDUCE = 3, LEN_ASSERT = 4 };
 

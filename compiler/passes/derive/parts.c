@@ -294,13 +294,13 @@ static void add_access(parts *p, const ir_op *op)
     if (known && comp > last)
         return; /* fails, or never runs */
     parts_add(p,
-             (ir_part){.field = f,
-                       .plane = ir_access_attr(op)->plane,
-                       .write = write,
-                       .all = all,
-                       .first = comp,
-                       .last = known ? comp : last},
-             dims);
+              (ir_part){.field = f,
+                        .plane = ir_access_attr(op)->plane,
+                        .write = write,
+                        .all = all,
+                        .first = comp,
+                        .last = known ? comp : last},
+              dims);
 }
 
 /* ---- what is there ---- */

@@ -62,9 +62,9 @@ static bool surely_runs(custom *c, const ir_op *op, const ir_region *up_to, cons
 {
     for (const ir_region *r = op->region; r != up_to; r = r->parent->region) {
         const ir_op *around = r->parent;
-        const int dims = around->code == OP_TASK                                                          ? ir_task_attr(around)->ndim
+        const int dims = around->code == OP_TASK ? ir_task_attr(around)->ndim
                          : around->code == OP_LOOP && ir_loop_attr(around)->bounded && !ir_loop_attr(around)->cond ? 1
-                                                                                                           : 0;
+                                                                                                                   : 0;
         ir_value *cond = around->code == OP_IF ? parts_entry_value(c->p, around->args[0]) : NULL;
         if (cond && r == around->regions[1])
             cond = ir_op1(&c->p->b, OP_NOT, cond);
@@ -160,14 +160,11 @@ static void add_need(custom *c, need n)
     if (!parts_is_wanted(p, n.field, n.plane, false) || !uncover(c, &n))
         return;
     const bool stored = c->own.at[ir_storage_of(n.field, n.plane)] & (OP_STORES | OP_ADDS);
-    parts_add(p,
-              (ir_part){.field = n.field,
-                        .plane = n.plane,
-                        .custom = true,
-                        .perhaps = stored,
-                        .first = n.first,
-                        .last = n.last},
-              n.dims);
+    parts_add(
+        p,
+        (ir_part){
+            .field = n.field, .plane = n.plane, .custom = true, .perhaps = stored, .first = n.first, .last = n.last},
+        n.dims);
 }
 
 /* Of whole fields. */

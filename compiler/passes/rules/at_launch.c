@@ -2,8 +2,8 @@
  * the same in all iterations. So their difference says how many iterations apart they meet, and a launch that knows it
  * needs no more than a few comparisons. Or one counts up and the other down: then their sum tells.
  *
- * Of a read and a write, where some dimension is of another kind, or conditions decide, launches refuse what the other dimensions do not keep
- * apart: slabs that are the same one.
+ * Of a read and a write, where some dimension is of another kind, or conditions decide, launches refuse what the other
+ * dimensions do not keep apart: slabs that are the same one.
  */
 #include "passes/rules/at_launch.h"
 
@@ -17,9 +17,9 @@ typedef struct question {
     ir_op *task;
     ir_builder b; /* in front of the task */
     ir_map map;
-    ir_value *meet;       /* whether they do, so far; NULL: nothing said */
-    ir_value *apart;      /* whether the two iterations are not the same one; NULL: nothing said */
-    bool named[DIMS];     /* indices that a subscript has */
+    ir_value *meet;   /* whether they do, so far; NULL: nothing said */
+    ir_value *apart;  /* whether the two iterations are not the same one; NULL: nothing said */
+    bool named[DIMS]; /* indices that a subscript has */
 } question;
 
 static void also(question *q, ir_value **all, ir_value *v, ir_opcode with)
@@ -188,9 +188,10 @@ bool check_race_at_launch(ir_module *m, const access *a, const access *b, ir_op 
             ir_value *one = ir_const_i(&q.b, SC_I64, 1);
             also(&q, &q.apart, ir_op2(&q.b, OP_GT, extent_of(&q, t), one), OP_OR);
         }
-    refuse_where(&q, ir_op2(&q.b, OP_AND, q.meet, q.apart),
-                 exact ? what
-                       : arena_printf(m->mem, "%s; write 'independent for' if no two iterations meet all the same", what));
+    refuse_where(
+        &q, ir_op2(&q.b, OP_AND, q.meet, q.apart),
+        exact ? what
+              : arena_printf(m->mem, "%s; write 'independent for' if no two iterations meet all the same", what));
     ir_map_free(&q.map);
     return true;
 }

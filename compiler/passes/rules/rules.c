@@ -1,8 +1,8 @@
 /* Data-access rules: provable violations.
  *
  * A read that the adjoint needs must still hold its value when the adjoint runs. Which reads these are shows in the
- * simplified adjoint: the loads of data that are left in it. Each is held against the writes of the primal that may come
- * after it. What is certain, if perhaps not in every run, is an error; what may happen, launches on a tape check.
+ * simplified adjoint: the loads of data that are left in it. Each is held against the writes of the primal that may
+ * come after it. What is certain, if perhaps not in every run, is an error; what may happen, launches on a tape check.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -480,8 +480,8 @@ static void mark_unproved(const access *a)
         ir_access_attr(a->op)->unproved = true;
 }
 
-/* Accesses of which nothing proves that two iterations meet: a launch checks it where arguments decide; of others a read
- * and a write are worth a warning, if the program does not vouch for them. */
+/* Accesses of which nothing proves that two iterations meet: a launch checks it where arguments decide; of others a
+ * read and a write are worth a warning, if the program does not vouch for them. */
 static void leave_open(rules *r, const access *a, const access *b)
 {
     diag_sink *d = r->m->diag;
@@ -491,9 +491,9 @@ static void leave_open(rules *r, const access *a, const access *b)
     overlap_find(&r->pair, r->m, a, b, task);
     if (surely_apart(r->m, a, b, &r->pair, task))
         return;
-    const char *what =
-        arena_printf(r->m->mem, "in kernel '%s' one iteration of a parallel loop %s '%s', and another one %s it: %s",
-                     r->func->name, verb(b->kind), plane_name(r, b), verb(a->kind), "arguments or params decide that");
+    const char *what = arena_printf(
+        r->m->mem, "in kernel '%s' one iteration of a parallel loop %s '%s', and another one %s it: %s", r->func->name,
+        verb(b->kind), plane_name(r, b), verb(a->kind), "arguments or params decide that");
     const bool independent = ir_task_attr(task)->independent;
     if (!independent && check_race_at_launch(r->m, a, b, task, what))
         return;
@@ -503,9 +503,10 @@ static void leave_open(rules *r, const access *a, const access *b)
         return;
     diag(d, span_at(b->op->loc), DIAG_MAY_RACE, verb(b->kind), plane_name(r, b));
     diag_note(d, span_at(a->op->loc), "it is read here");
-    diag_note(d, span_at(b->op->loc),
-              "iterations are unordered: write 'serial for', another field or slab, or subscripts by the loop's index or "
-              "a 'distinct' field; or 'independent for' if no two iterations meet");
+    diag_note(
+        d, span_at(b->op->loc),
+        "iterations are unordered: write 'serial for', another field or slab, or subscripts by the loop's index or "
+        "a 'distinct' field; or 'independent for' if no two iterations meet");
 }
 
 static bool same_subscripts(const access *a, const access *b)

@@ -270,11 +270,12 @@ typedef struct tk_triple {
  * the pointer args itself (NULL is fine); what it points to must live until the tape closes. The triple itself is
  * copied.
  *  Data that the C code of forward stores is held against what earlier adjoints need, and data that backward needs
- * against what later launches store, as with kernels: kept, compared, or TK_OVERWRITTEN. The tape takes the worst: backward may read every field, so that all values which
- * later launches change are kept (16 bytes each), and all data that adjoints need are compared before and after each
- * function. tk_call_with says it better. An exception of C++ may leave these functions: a tape that is open then stays open (TK_TAPE drops it), one
- * that is being closed is closed. TK_NO_DERIVATIVE: backward or jvp is NULL and needed; nothing was called then.
- * TK_BAD_ARGUMENT: NULL session, triple, arguments or forward. TK_BAD_STATE from inside a kernel. */
+ * against what later launches store, as with kernels: kept, compared, or TK_OVERWRITTEN. The tape takes the worst:
+ * backward may read every field, so that all values which later launches change are kept (16 bytes each), and all data
+ * that adjoints need are compared before and after each function. tk_call_with says it better. An exception of C++ may
+ * leave these functions: a tape that is open then stays open (TK_TAPE drops it), one that is being closed is closed.
+ * TK_NO_DERIVATIVE: backward or jvp is NULL and needed; nothing was called then. TK_BAD_ARGUMENT: NULL session, triple,
+ * arguments or forward. TK_BAD_STATE from inside a kernel. */
 tk_status tk_call(tk_session *s, const tk_triple *t, const void *args, size_t size);
 
 /** One line of the footprint of a call: a field, or a box of its elements, and what is done to its data. */

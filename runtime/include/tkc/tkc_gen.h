@@ -71,7 +71,7 @@ typedef tk_status (*tk_kernel_fn)(tk_module *m, const void *args, void *out, tk_
 enum {
     TK_GRAD_WRITES = 16,
     TK_MARKED = 2048, /* on a tape a launch marks what of it its adjoint needs, and looks whether it overwrites that */
-    TK_SAVED = 128,          /* it, or an adjoint that the program wrote, overwrites a saved field */
+    TK_SAVED = 128,   /* it, or an adjoint that the program wrote, overwrites a saved field */
     TK_BEFORE_WANTED = 256,  /* the adjoint wants the data as the launch found them */
     TK_BEFORE_REPLAYED = 512 /* the adjoint overwrites them itself */
 };
@@ -89,9 +89,9 @@ typedef struct tk_access {
 /* A part of a field: an interval for each subscript, and one of components. What a tape holds against each other: what
  * a launch writes, and what earlier adjoints need. */
 enum {
-    TK_PART_NEEDED = 1,    /* its adjoint reads the data of it as the launch left them */
-    TK_PART_WRITTEN = 2,   /* else: it may store into it or add to it */
-    TK_PART_ALL = 4,       /* every component of it, always; else some of them at most */
+    TK_PART_NEEDED = 1,     /* its adjoint reads the data of it as the launch left them */
+    TK_PART_WRITTEN = 2,    /* else: it may store into it or add to it */
+    TK_PART_ALL = 4,        /* every component of it, always; else some of them at most */
     TK_PART_OF_PRODUCT = 8, /* of what is needed: by the second-order product alone, which runs in forward scopes */
     TK_PART_CUSTOM = 16,    /* of what is needed: by a derivative of the program's own, whose reads --debug cannot see
                                in the launch */
@@ -209,8 +209,9 @@ struct tk_field {
     void *sum[2]; /* while a tape is open whose gradients are added to those before: gradient and its dual, to be added;
                      NULL: zero */
     bool bound;   /* memory belongs to the host */
-    void *distinct;              /* declared distinct: the data that were found so, dense; NULL: not looked at */
-    unsigned char *marks; /* during a launch on a tape, where the kernel marks what is needed: by component; else NULL */
+    void *distinct; /* declared distinct: the data that were found so, dense; NULL: not looked at */
+    unsigned char
+        *marks; /* during a launch on a tape, where the kernel marks what is needed: by component; else NULL */
     struct rt_needs *needs[2];   /* open tape: which data, which duals adjoints need; NULL: none yet */
     struct rt_read *needed[4];   /* validated tape: needed reads of a plane, by component; NULL until there is one */
     struct rt_left *left;        /* validated tape: what launches left or saw, by component; NULL until there is one */
