@@ -63,6 +63,32 @@ bool tk_rt_footprint_names(const rt_call *c, const tk_module *m)
     return false;
 }
 
+rt_call *tk_rt_call_copy(tk_session *s, const rt_call *c)
+{
+    rt_tape *t = &s->tape;
+    const int n = c->nlines > 0 ? c->nlines : 0;
+    rt_call *copy = tk_stack_alloc(&t->args, 1, sizeof *copy);
+    tk_footprint *lines = copy && n > 0 ? tk_stack_alloc(&t->args, n, sizeof *lines) : NULL;
+    if (!copy || (n > 0 && !lines))
+        return NULL;
+    *copy = *c;
+    copy->footprint = lines;
+    t->bytes += sizeof *copy + (size_t)n * sizeof *lines;
+    for (int i = 0; i < n; i++) {
+        const int64_t *box = c->footprint[i].box;
+        const size_t size = 2 * (size_t)c->footprint[i].field->desc->ndim * sizeof *box;
+        int64_t *own = box && size > 0 ? tk_stack_alloc(&t->args, 1, size) : NULL;
+        lines[i] = c->footprint[i];
+        lines[i].box = own;
+        if (box && size > 0 && !own)
+            return NULL;
+        if (own)
+            memcpy(own, box, size);
+        t->bytes += own ? size : 0;
+    }
+    return copy;
+}
+
 /* False: it has no element. */
 static bool box_of(const tk_footprint *l, int64_t *b)
 {

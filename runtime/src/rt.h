@@ -399,6 +399,8 @@ const char *tk_rt_call_name(const rt_call *c);
 tk_status tk_rt_footprint_check(tk_session *s, const rt_call *c);
 /* Whether it has a line of such a kind on the field, or may have. */
 bool tk_rt_footprint_has(const rt_call *c, const tk_field *f, unsigned what);
+/* With its footprint, in rt_tape.args; NULL after failing the session. */
+rt_call *tk_rt_call_copy(tk_session *s, const rt_call *c);
 bool tk_rt_footprint_names(const rt_call *c, const tk_module *m);
 /* Around a function of the call of entry e under a tape: what it may write of what adjoints need is copied, and
  * compared. */

@@ -172,40 +172,13 @@ tk_status tk_rt_tape_launch(tk_module *m, const tk_kernel *k, const void *args)
     return ran;
 }
 
-/* With its footprint, in rt_tape.args; NULL after failing the session. */
-static rt_call *copy_call(tk_session *s, const rt_call *c)
-{
-    rt_tape *t = &s->tape;
-    const int n = c->nlines > 0 ? c->nlines : 0;
-    rt_call *copy = tk_stack_alloc(&t->args, 1, sizeof *copy);
-    tk_footprint *lines = copy && n > 0 ? tk_stack_alloc(&t->args, n, sizeof *lines) : NULL;
-    if (!copy || (n > 0 && !lines))
-        return NULL;
-    *copy = *c;
-    copy->footprint = lines;
-    t->bytes += sizeof *copy + (size_t)n * sizeof *lines;
-    for (int i = 0; i < n; i++) {
-        const int64_t *box = c->footprint[i].box;
-        const size_t size = 2 * (size_t)c->footprint[i].field->desc->ndim * sizeof *box;
-        int64_t *own = box && size > 0 ? tk_stack_alloc(&t->args, 1, size) : NULL;
-        lines[i] = c->footprint[i];
-        lines[i].box = own;
-        if (box && size > 0 && !own)
-            return NULL;
-        if (own)
-            memcpy(own, box, size);
-        t->bytes += own ? size : 0;
-    }
-    return copy;
-}
-
 tk_status tk_rt_tape_record_call(tk_session *s, const rt_call *c, const void *args, size_t size, void **kept)
 {
     rt_tape *t = &s->tape;
     *kept = (void *)args; /* of size 0: the caller's own */
     if (!reserve_entry(s, "call of", tk_rt_call_name(c)))
         return tk_session_status(s);
-    const rt_call *copy = copy_call(s, c);
+    const rt_call *copy = tk_rt_call_copy(s, c);
     if (copy && size > 0)
         *kept = tk_stack_alloc(&t->args, 1, size);
     if (!copy || (size > 0 && !*kept))
