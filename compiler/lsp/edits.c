@@ -54,9 +54,11 @@ json_t *feature_formatting(store *s, doc *d)
         broken = broken || (u->messages.at[i].severity == DIAG_ERROR && !u->imports.files.len);
     strbuf out = {0};
     json_t *list = NULL;
-    if (!broken && ast_format(&out, u->names, u->diag, u->ast->file, sb_str(&u->text), u->text.len))
-        list = count_lines(&out) == count_lines(&d->text) ? line_edits(s, &d->text, &out) : NULL;
-    if (!list && out.len) {
+    const bool formatted = !broken &&
+                           ast_format(&out, u->names, u->diag, u->ast->file, sb_str(&u->text), u->text.len);
+    if (formatted && count_lines(&out) == count_lines(&d->text)) {
+        list = line_edits(s, &d->text, &out);
+    } else if (formatted) {
         list = json_array();
         json_array_append_new(list, edit(s, &d->text, 0, d->text.len, out.s, out.len));
     }

@@ -204,6 +204,9 @@ def formatting(s):
     assert f.text == "field a: real; // ä\nkernel k() {\n    a = a + 1.0;\n}\n", f.text
     f.set(f.text)
     assert f.ask("formatting", options={}) == []
+    f.set("const  A = - -1;\n")
+    f.apply(f.ask("formatting", options={}))
+    assert f.text == "const A = - -1;\n", f.text
     f.set('import "not_there.tk";\nconst  A = 1;')
     edits = f.ask("formatting", options={})
     f.apply(edits)
