@@ -24,6 +24,7 @@
 #include "passes/schedule/schedule.h"
 #include "python/python.h"
 #include "syntax/ast.h"
+#include "util/quote.h"
 
 #ifdef NDEBUG
 enum { VERIFY = false };
@@ -242,34 +243,22 @@ static bool write_text(run *r)
     return stdout_write(&r->text, r->diag);
 }
 
-/* A name as make reads it. */
-static void add_make_name(strbuf *b, const char *name)
-{
-    for (; *name; name++) {
-        if (strchr(" #\\", *name))
-            sb_addc(b, '\\');
-        else if (*name == '$')
-            sb_addc(b, '$');
-        sb_addc(b, *name);
-    }
-}
-
 static bool add_depfile(run *r)
 {
     if (!r->opt.write_deps)
         return true;
     strbuf b = {0};
-    add_make_name(&b, r->target);
+    quote_make(&b, r->target);
     sb_add(&b, ":");
     for (size_t i = 0; i < r->imports.files.len; i++) {
         sb_addc(&b, ' ');
-        add_make_name(&b, r->imports.files.at[i]->path);
+        quote_make(&b, r->imports.files.at[i]->path);
     }
     sb_addc(&b, '\n');
     /* Rules without commands: a file that is gone is no reason to stop. The space is for CMake before 3.25, which reads
      * the files of a rule up to it. */
     for (size_t i = 1; i < r->imports.files.len; i++) {
-        add_make_name(&b, r->imports.files.at[i]->path);
+        quote_make(&b, r->imports.files.at[i]->path);
         sb_add(&b, ": \n");
     }
     const char *path = r->opt.depfile ? r->opt.depfile : path_with_extension(r->mem, r->target, ".d");

@@ -18,6 +18,7 @@
 #include "ir/ops.h"
 #include "util/intern.h"
 #include "util/ptrmap.h"
+#include "util/quote.h"
 #include "util/strbuf.h"
 #include "util/vec.h"
 

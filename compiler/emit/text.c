@@ -99,21 +99,7 @@ const char *scalar_enum(scalar s)
 const char *c_string(arena *mem, const char *s)
 {
     strbuf b = {0};
-    sb_addc(&b, '"');
-    for (; *s; s++) {
-        const unsigned char ch = (unsigned char)*s;
-        if (ch == '"' || ch == '\\')
-            sb_printf(&b, "\\%c", ch);
-        else if (ch == '\n')
-            sb_add(&b, "\\n");
-        else if (ch == '\t')
-            sb_add(&b, "\\t");
-        else if (ch < 32 || ch == 127 || (ch == '?' && s[1] == '?')) /* octal also keeps trigraphs away */
-            sb_printf(&b, "\\%03o", ch);
-        else
-            sb_addc(&b, (char)ch);
-    }
-    sb_addc(&b, '"');
+    quote_c(&b, s);
     const char *r = arena_strdup(mem, sb_str(&b));
     sb_free(&b);
     return r;

@@ -5,21 +5,6 @@
 #include <ctype.h>
 #include <string.h>
 
-/* Text inside a comment; indent goes before each further line. */
-void add_doc(strbuf *b, const char *doc, const char *indent)
-{
-    for (const char *p = doc; *p; p++) {
-        if (*p == '\n')
-            sb_printf(b, "\n%s", indent);
-        else if (p[0] == '*' && p[1] == '/')
-            sb_add(b, "* ");
-        else if (p[0] == '/' && p[1] == '*')
-            sb_add(b, "/ ");
-        else
-            sb_addc(b, *p);
-    }
-}
-
 static void emit_prototypes(emitter *e)
 {
     for (size_t i = 0; i < e->m->externs.len; i++) {
@@ -40,7 +25,7 @@ static void emit_prototypes(emitter *e)
                   f->name, place_of(e, f->loc));
         if (f->doc) {
             sb_add(e->out, "\n *  ");
-            add_doc(e->out, f->doc, " *  ");
+            quote_c_comment(e->out, f->doc, " *  ");
         }
         sb_printf(e->out, " */\n%s %s(%s);\n\n", type, f->name,
                   b.len ? wrap_list(e->mem, sb_str(&b), strlen(type) + strlen(f->name) + 2, 2) : "void");
@@ -51,7 +36,7 @@ static void emit_prototypes(emitter *e)
 static const char *clean_doc(arena *mem, const char *doc)
 {
     strbuf b = {0};
-    add_doc(&b, doc, " *  ");
+    quote_c_comment(&b, doc, " *  ");
     const char *r = arena_strdup(mem, sb_str(&b));
     sb_free(&b);
     return r;
@@ -75,7 +60,7 @@ static void print_params(emitter *e)
         const ir_mparam *p = m->params.at[i];
         sb_printf(b, "    %s %s; /**< ", scalar_c_type(p->type), (const char *)ptrmap_get(&e->params, p));
         if (p->doc)
-            add_doc(b, p->doc, "         ");
+            quote_c_comment(b, p->doc, "         ");
         sb_printf(b, "%s%s */\n", p->doc ? ". " : "",
                   p->sizes ? "Sizes fields: fixed at creation" : "Changed by set_params");
     }
@@ -99,7 +84,7 @@ static void print_view(emitter *e, const ir_field *f)
               layout_takes_strides(f) ? ", strided" : "", f->distinct ? ", distinct" : "");
     if (f->doc) {
         sb_addc(b, ' ');
-        add_doc(b, f->doc, " *  ");
+        quote_c_comment(b, f->doc, " *  ");
     }
     sb_printf(b, " */\ntypedef struct %s_%s_view {\n    %s; /**< %s */\n", e->m->name, id,
               layout_view_pointer(mem, f, "data"), layout_note(f));
@@ -284,7 +269,7 @@ static void print_kernel(emitter *e, const ir_func *k)
     const char *p = e->m->name;
     sb_printf(b, "/** Kernel %s (%s). ", k->name, place_of(e, k->loc));
     if (k->doc) {
-        add_doc(b, k->doc, " *  ");
+        quote_c_comment(b, k->doc, " *  ");
         sb_add(b, "\n *  ");
     }
     const bool taped = k->ad.grad && kernel_fits_tape(k);
@@ -362,7 +347,7 @@ static void print_export(emitter *e, const ir_func *f)
     sb_printf(b, "/** Function %s (%s).", f->name, place_of(e, f->loc));
     if (f->doc) {
         sb_addc(b, ' ');
-        add_doc(b, f->doc, " *  ");
+        quote_c_comment(b, f->doc, " *  ");
     }
     add_extents(e, f);
     sb_printf(b, " */\nvoid %s_%s(%s);\n\n", p, f->name, export_signature(e->mem, e->m, f, FORM_RUN));

@@ -239,7 +239,7 @@ static void print_doc(const call *c, const char *indent)
     sb_printf(b, "%s\"\"\"%s%s (%s).", indent, what[c->form], c->f->name, place_of(&c->p->e, c->f->loc));
     if (c->f->doc) {
         sb_addc(b, ' ');
-        py_doc(b, c->f->doc, indent);
+        quote_python(b, c->f->doc, indent);
     }
     bool any = false;
     for (int i = 0; i < c->n; i++) {
