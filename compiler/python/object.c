@@ -164,8 +164,9 @@ static void print_kernel(python *p, const ir_func *k)
     for (int form = FORM_RUN; form <= FORM_HVP; form++)
         if (kernel_form_of(k, (kernel_form)form))
             python_binding(p, k, (kernel_form)form);
-    sb_printf(p->out, "\n\nclass _kernel_%s(_Kernel):\n    \"\"\"Kernel %s (%s).", k->name, k->name,
-              place_of(&p->e, k->loc));
+    sb_printf(p->out, "\n\nclass _kernel_%s(_Kernel):\n    \"\"\"Kernel %s (", k->name, k->name);
+    quote_python(p->out, place_of(&p->e, k->loc), "");
+    sb_add(p->out, ").");
     if (k->doc) {
         sb_addc(p->out, ' ');
         quote_python(p->out, k->doc, "    ");
