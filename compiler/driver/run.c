@@ -257,8 +257,9 @@ static bool write_text(run *r)
 static bool add_dependency(run *r, strbuf *b, const char *depfile, const char *name, bool target)
 {
     const char *bad = quote_make(b, name, target);
-    return !bad || diag(r->diag, span_at((src_loc){0, 0, 0}), DIAG_FILE_WRITE, depfile,
-                        arena_printf(r->mem, "no rule of make can name '%s': it has %s", quote_base(r->mem, name), bad));
+    return !bad ||
+           diag(r->diag, span_at((src_loc){0, 0, 0}), DIAG_FILE_WRITE, depfile,
+                arena_printf(r->mem, "no rule of make can name '%s': it has %s", quote_base(r->mem, name), bad));
 }
 
 static bool add_depfile(run *r)

@@ -54,8 +54,7 @@ json_t *feature_formatting(store *s, doc *d)
         broken = broken || (u->messages.at[i].severity == DIAG_ERROR && !u->imports.files.len);
     strbuf out = {0};
     json_t *list = NULL;
-    const bool formatted = !broken &&
-                           ast_format(&out, u->names, u->diag, u->ast->file, sb_str(&u->text), u->text.len);
+    const bool formatted = !broken && ast_format(&out, u->names, u->diag, u->ast->file, sb_str(&u->text), u->text.len);
     if (formatted && count_lines(&out) == count_lines(&d->text)) {
         list = line_edits(s, &d->text, &out);
     } else if (formatted) {
