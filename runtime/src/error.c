@@ -92,7 +92,10 @@ const char *tk_session_error(const tk_session *s)
 
 void tk_session_clear_error(tk_session *s)
 {
-    if (!s || s->running)
+    if (!s || !tk_rt_try_enter(s))
+        return;
+    __attribute__((cleanup(tk_rt_leave), unused)) tk_session *const entered = s;
+    if (s->running)
         return;
     const tk_status status = tk_session_status(s);
     if (s->tape.open && !s->tape.failed)

@@ -203,6 +203,7 @@ tk_status tk_session_profile(tk_session *s, bool on)
 {
     if (!s)
         return tk_rt_thread_fail(TK_BAD_ARGUMENT, "tk_session_profile: the session is NULL");
+    RT_ENTER(s, "tk_session_profile", TK_BAD_STATE);
     const tk_status st = tk_rt_check_idle(s, "profiling");
     if (st != TK_OK)
         return st;
@@ -227,6 +228,7 @@ tk_status tk_session_profile_write(tk_session *s, const char *table, const char 
 {
     if (!s)
         return tk_rt_thread_fail(TK_BAD_ARGUMENT, "tk_session_profile_write: the session is NULL");
+    RT_ENTER(s, "tk_session_profile_write", TK_BAD_STATE);
     tk_status st = tk_rt_check_idle(s, "writing a profile");
     if (st == TK_OK && !s->profile)
         st = tk_fail(s, TK_BAD_STATE, "there is no profile to write: tk_session_profile begins one");

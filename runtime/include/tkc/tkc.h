@@ -33,8 +33,8 @@ typedef enum tk_status {
     TK_NO_MEMORY,    /**< an allocation failed */
     TK_BAD_ARGUMENT, /**< NULL or out-of-range argument, wrong shape, overlapping buffers, a distinct field with two
                         elements that are the same number */
-    TK_BAD_STATE, /**< not possible now: a tape is open, no tape is open, a scope is nested wrongly, a kernel is running
-                   */
+    TK_BAD_STATE, /**< not possible now: a tape is open, no tape is open, a scope is nested wrongly, a kernel is running,
+                     another thread is inside a call of the session */
     TK_NO_DERIVATIVE,  /**< the kernel lacks the derivative that the tape or scope needs, or a field lacks grad or dual
                           storage */
     TK_MISMATCH,       /**< generated code and library do not fit each other */
@@ -143,7 +143,8 @@ tk_status tk_session_profile_write(tk_session *s, const char *table, const char 
 tk_status tk_session_stop_at_nonfinite(tk_session *s, bool on);
 
 /** Forgets the failure: launches run again. An open tape or scope stays open; one that was open at the failure fails
- * once more when it is closed, and no adjoint runs. Ignored from inside a running kernel. */
+ * once more when it is closed, and no adjoint runs. Ignored from inside a running kernel, and while another thread is
+ * inside a call of the session. */
 void tk_session_clear_error(tk_session *s);
 
 /* ---- module (the generated struct embeds it as its first member `tk`) ---- */
