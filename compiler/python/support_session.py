@@ -86,7 +86,19 @@ def _field_pointer(f):
 
 # ---- sessions ----
 
-class Session:
+class _Unique:
+    """Stands for memory of libtkc, which no copy and no other process has."""
+    __slots__ = ()
+
+    def __reduce_ex__(self, protocol):
+        raise TypeError(f"{self._what()} cannot be copied or pickled, as its memory is libtkc's: keep the arrays of the fields "
+                        "(m.x.data.copy()) and the params, make a new module, and assign them to its fields")
+
+    def _what(self):
+        return "a module"
+
+
+class Session(_Unique):
     """Owns what modules share: tape, forward scope, threads. Module(session=s) makes a module of it; without, each module has its own.
 
     threads: 0 for all processors; deterministic: scatters give the same bits for any number of threads; flush_denormals: kernels
@@ -105,7 +117,7 @@ class Session:
         self._pointer = _tk.session_create(_ct.byref(options))
         if not self._pointer:
             raise Error.BadArgument(_tk.error().decode())
-        self._kept, self._raised = [], []
+        self._kept, self._raised, self._inside = [], [], 0
         _weakref.finalize(self, _tk.session_destroy, self._pointer).atexit = False
 
     def __setattr__(self, name, value):
@@ -124,6 +136,9 @@ class Session:
                 raise raised[0]
             raise Error.kinds[status](message)
 
+    def _what(self):
+        return "a session"
+
     def _keep(self, *arrays):
         """A tape reads the arrays of its launches once more when it closes."""
         if _tk.tape_is_open(self._pointer):
@@ -132,14 +147,29 @@ class Session:
     def _host(self, function):
         """A function for C. What it raises comes out of the call, tape or scope in which it ran."""
         def run(_):
+            self._inside += 1
             try:
                 function()
                 return 0
             except BaseException as e:
                 self._raised.append(e)
                 return _BAD_STATE
+            finally:
+                self._inside -= 1
 
         return _HostFunction(run) if function is not None else _HostFunction()
+
+    def _until_raised(self, program):
+        """Does nothing any more once it has raised: libtkc sees the session failed, and stops."""
+        def once():
+            if not self._raised:
+                try:
+                    program()
+                except BaseException:
+                    fail = _HostFunction(lambda _: _BAD_STATE)
+                    _tk.call(self._pointer, _ct.byref(_Triple(b"the program", fail, fail, fail)), None, 0)
+                    raise
+        return once
 
     def call(self, forward, backward=None, jvp=None, *, reads=None, stores=None, adds=None, needs=None):
         """Calls forward() as one step of a tape or forward scope, with derivatives of its own (tk_call of the C interface).
@@ -149,15 +179,36 @@ class Session:
 
         The other arguments are the footprint, lists of fields: forward() reads, stores into and adds to them by code of Python;
         backward() needs them as forward() left them. Without any of the lists the tape takes all fields for all of these."""
-        name = getattr(forward, "__qualname__", "a function of Python").encode()
-        triple = _Triple(name, self._host(forward), self._host(backward), self._host(jvp))
-        self._keep(triple)
         uses = [(1, reads), (2, stores), (4, adds), (8, needs)]
-        if all(fields is None for _, fields in uses):
+        lines = None if all(fields is None for _, fields in uses) else [(_field_pointer(f), what) for what, fields in uses for f in fields or ()]
+        self._call(getattr(forward, "__qualname__", "a function of Python"), forward, backward, jvp, lines)
+
+    def _call(self, name, forward, backward, jvp, lines):
+        triple = _Triple(name.encode(), self._host(forward), self._host(backward), self._host(jvp))
+        self._keep(triple)
+        if lines is None:
             self._check(_tk.call(self._pointer, _ct.byref(triple), None, 0))
             return
-        lines = [_Footprint(_field_pointer(f), what, None) for what, fields in uses for f in fields or ()]
-        self._check(_tk.call_with(self._pointer, _ct.byref(triple), None, 0, (_Footprint * len(lines))(*lines), len(lines)))
+        footprint = (_Footprint * len(lines))(*((pointer, what, None) for pointer, what in lines))
+        self._check(_tk.call_with(self._pointer, _ct.byref(triple), None, 0, footprint, len(lines)))
+
+    def _stores(self, fields, store):
+        """store() writes data of these fields. On an open tape it is refused where that is what adjoints need."""
+        if self._inside or not _tk.tape_is_open(self._pointer) or _tk.forward_is_open(self._pointer):
+            return store()
+        done, raised = [], []
+
+        def forward():
+            try:
+                done.append(store())
+            except Exception as e:    # no reason for the tape to fail
+                raised.append(e)
+
+        lines = [(pointer, 2) for field in fields for pointer in field._pointers()]
+        self._call(f"a store to {' and '.join(field._spec.name for field in fields)}", forward, lambda: None, None, lines)
+        if raised:
+            raise raised[0]
+        return done[0]
 
     @property
     def threads(self):
