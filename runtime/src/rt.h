@@ -175,6 +175,9 @@ void tk_rt_block_free(void *p);
 /* The same through the session's allocator, one call at a time. */
 void *tk_rt_alloc(tk_session *s, size_t bytes, bool zero);
 void tk_rt_free(tk_session *s, void *p);
+/* The same for a profile, which does not show in what it measures. */
+void *tk_rt_uncounted_alloc(tk_session *s, size_t bytes, bool zero);
+void tk_rt_uncounted_free(tk_session *s, void *p);
 
 /* ---- session.c ---- */
 
