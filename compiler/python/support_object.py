@@ -437,10 +437,11 @@ class _Module(_Unique):
         h = self._h = _Handle()
         h.pointer = None
         h.session = Session(**options) if session is None else session
+        h.session._sweep()
         h.params = _Params(**{name: _param_kinds[name](value, f"param {name}") for name, value in params.items()})
         pointer = _create(h.session._pointer, _ct.byref(h.params), *_made_for)
         if not pointer:
-            raise Error(_tk.error().decode())
+            raise _creation_error()
         h.pointer, h.memory, h.fields = pointer, _Memory(), []
         _weakref.finalize(h.memory, _destroy_with, pointer, h.session).atexit = False
         field = None
@@ -527,8 +528,9 @@ class _Module(_Unique):
 
 
 def _destroy_with(pointer, session):
-    """The session is there until its modules are gone."""
-    _destroy(pointer)
+    """The session is there until its modules are gone. Python collects at any time, in a kernel's print as well: then later."""
+    session._gone.append((_destroy, pointer))
+    session._sweep()
 
 
 _tk = _bind_library()

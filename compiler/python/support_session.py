@@ -8,7 +8,7 @@ def _bind_library():
     """Functions of libtkc by their names without tk_: _tk.tape_end."""
     t, i, text = _P, _ct.c_int, _ct.c_char_p
     return _types.SimpleNamespace(**{name: _bind("tk_" + name, result, *arguments) for name, result, *arguments in (
-        ("status_name", text, i), ("error", text), ("session_defaults", _Options), ("session_create", t, t),
+        ("status_name", text, i), ("error", text), ("error_status", i), ("session_is_busy", _ct.c_bool, t), ("session_defaults", _Options), ("session_create", t, t),
         ("session_destroy", None, t), ("session_threads", i, t), ("session_set_threads", i, t, i),
         ("session_set_seed", i, t, _ct.c_uint64), ("session_error", text, t), ("session_clear_error", None, t),
         ("session_stop_at_nonfinite", i, t, _ct.c_bool), ("session_clear_grad", i, t), ("session_clear_dual", i, t),
@@ -116,9 +116,9 @@ class Session(_Unique):
             options.on_print = _ct.cast(self._print, _P)
         self._pointer = _tk.session_create(_ct.byref(options))
         if not self._pointer:
-            raise Error.BadArgument(_tk.error().decode())
-        self._kept, self._raised, self._inside = [], [], 0
-        _weakref.finalize(self, _tk.session_destroy, self._pointer).atexit = False
+            raise _creation_error()
+        self._kept, self._raised, self._inside, self._gone = [], [], 0, []
+        _weakref.finalize(self, _end_session, self._pointer, self._gone).atexit = False
 
     def __setattr__(self, name, value):
         known = getattr(type(self), name, None)
@@ -128,6 +128,8 @@ class Session(_Unique):
 
     def _check(self, status):
         """A failure becomes an exception, and the session forgets it."""
+        if self._gone:
+            self._sweep()
         if status:
             message = _tk.session_error(self._pointer).decode() or _tk.error().decode()
             _tk.session_clear_error(self._pointer)
@@ -138,6 +140,12 @@ class Session(_Unique):
 
     def _what(self):
         return "a session"
+
+    def _sweep(self):
+        """Modules that were collected while they could not go."""
+        while self._gone and not _tk.session_is_busy(self._pointer):
+            destroy, pointer = self._gone.pop()
+            destroy(pointer)
 
     def _keep(self, *arrays):
         """A tape reads the arrays of its launches once more when it closes."""
@@ -241,6 +249,16 @@ class Session(_Unique):
         return _tk.tape_bytes(self._pointer)
 
 
+def _end_session(pointer, gone):
+    for destroy, module in gone:
+        destroy(module)
+    _tk.session_destroy(pointer)
+
+
+def _creation_error():
+    return Error.kinds[_tk.error_status()](_tk.error().decode())
+
+
 _session_options = Session.__init__.__code__.co_varnames[1:Session.__init__.__code__.co_argcount]
 
 
@@ -264,6 +282,7 @@ class _Tape:
                 session._check(_tk.tape_end_with(self._loss._pointer, self._gradient))
         finally:
             session._kept.clear()
+            session._sweep()
 
 
 class _Forward:
@@ -281,6 +300,7 @@ class _Forward:
 
     def __exit__(self, kind, value, trace):
         status = _tk.forward_end(self._session._pointer)
+        self._session._sweep()
         if kind is None:
             self._session._check(status)
         elif status:

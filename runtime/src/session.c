@@ -125,6 +125,11 @@ void tk_rt_resume(rt_pause *p)
 
 /* ---- settings ---- */
 
+bool tk_session_is_busy(const tk_session *s)
+{
+    return s && (atomic_load(&s->inside) || s->in_call || s->in_program || s->tape.open || s->forward.open);
+}
+
 int tk_session_threads(const tk_session *s)
 {
     return s ? s->threads : 0;

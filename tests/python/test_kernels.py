@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 import unittest
+import weakref
 
 import numpy as np
 
@@ -346,6 +347,58 @@ class Host(unittest.TestCase):
                 m.y[9] = 0
 
         gradients(m.measure, fails, m.measure)
+
+    def test_collected_inside(self):
+        """A module that goes while a call runs, or a tape is open, goes later, and no call fails for it."""
+        m, session = self.m, self.m.session
+        others, gone = [], []
+
+        def other():
+            x = kernels.Module(session=session)
+            weakref.finalize(x._h.memory, gone.append, 0)
+            others.append(x)
+
+        other()
+        lines = kernels.Session(on_print=lambda line: others.clear(), threads=1)
+        printing = kernels.Module(session=lines)
+        others.append(kernels.Module(session=lines))
+        printing.said()
+        self.assertEqual((others, len(lines._gone), len(gone)), ([], 1, 1))
+        printing.session.set_seed(1)
+        self.assertEqual(lines._gone, [])
+        for k, run in enumerate((lambda: m.session.call(others.clear, lambda: None), lambda: (others.clear(), m.measure()))):
+            other()
+            with m.tape(m.loss):
+                run()
+                m.measure()
+                self.assertEqual(len(session._gone), 1)
+            self.assertEqual((len(session._gone), len(gone)), (0, k + 2))
+        other()
+        m.gradcheck(m.loss, lambda: (others.clear(), m.measure()), [m.y])
+        other()
+        with m.forward(m.y, np.ones(5), m.loss):
+            others.clear()
+            m.measure()
+        self.assertEqual((len(session._gone), len(gone)), (0, 5))
+        other()
+        session._gone.append((gone.append, 7))    # goes with the session at the latest
+        others.clear()
+        del m, self.m, session, printing, lines
+        gc.collect()
+        self.assertEqual(gone[-2:], [0, 7] if gone[-1] == 7 else [7, 0])
+
+    def test_creation(self):
+        with self.assertRaisesRegex(kernels.Error.BadArgument, "threads"):
+            kernels.Session(threads=100000)
+        with self.assertRaisesRegex(kernels.Error.BadArgument, "negative"):
+            kernels.Module(N=-1)
+
+    def test_masked(self):
+        m, a = self.m, np.ma.masked_greater(np.arange(5.0), 3)
+        for store in (lambda: setattr(m, "y", a), lambda: m.y.__setitem__(slice(2), a[:2]), lambda: m.seen(a, np.zeros((5, 2)))):
+            with self.assertRaisesRegex(TypeError, "masked"):
+                store()
+        m.y = np.ma.filled(a, 0)
 
     def test_copies(self):
         m = self.m

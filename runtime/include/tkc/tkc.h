@@ -65,6 +65,8 @@ const char *tk_status_name(tk_status s);
  * a call that was given NULL instead of a module or field. "" if there was none. Valid until the next such failure or
  * the next successful creation in this thread. */
 const char *tk_error(void);
+/** Its status, TK_OK if there is none. */
+tk_status tk_error_status(void);
 
 /* ---- session ---- */
 
@@ -103,6 +105,10 @@ tk_session *tk_session_create(const tk_session_options *opt);
 /** Gives the caller's hold on a session up. Modules that still use it keep it alive until they are destroyed, so either
  * order is right. NULL is ignored, and so is a second call while modules keep the session alive. */
 void tk_session_destroy(tk_session *s);
+
+/** Whether a module of the session cannot go now: a call of the session is running on any thread, or a tape or forward
+ * scope is open. False for NULL. */
+bool tk_session_is_busy(const tk_session *s);
 
 /** Number of threads that kernels run on at most, at least 1. 0 for NULL. */
 int tk_session_threads(const tk_session *s);
