@@ -169,8 +169,8 @@ val splat_to(checker *c, val v, const ty *t);
 /* ---- check_call.c ---- */
 
 /* What of an argument that is a name is handed over: its value; arrays and fields with extents as they are; 0-D fields,
- * too. */
-typedef enum by_name { NAME_IS_VALUE, NAME_IS_ARRAY, NAME_IS_FIELD } by_name;
+ * too; names of functions. */
+typedef enum by_name { NAME_IS_VALUE, NAME_IS_ARRAY, NAME_IS_FIELD, NAME_IS_FUNC } by_name;
 /* An argument that is the name of such a thing, or a slab of a field; false: it is something else, not yet checked. */
 bool argument_by_name(checker *c, const ast_expr *e, by_name names, val *v);
 
@@ -191,6 +191,17 @@ val call_function(checker *c, sym *s, val *args, int n, const src_span *spans, s
 void check_kernel(checker *c, sym *s);
 /* Checks a function that is not generic whether it is called or not. */
 void check_plain_func(checker *c, sym *s);
+/* Whether a function takes one vector, by its declaration. */
+bool takes_vector(checker *c, sym *s);
+/* The instance of a function of the prelude for these types, as one that the current function calls. */
+instance *call_instance(checker *c, sym *s, const ty *const *types, src_span at);
+
+/* ---- check_spectral.c ---- */
+
+/* Behind a product of matrices of this type: what lowering puts in the place of U diag(...) V^T. */
+void check_spectral(checker *c, const ty *type, src_span at);
+/* Behind the call of a built-in function: the same for second derivatives of functions of singular values alone. */
+void check_decomposition(checker *c, const sym *s, const ty *type, src_span at);
 void check_return(checker *c, const ast_stmt *s);
 /* Between these f, elsewhere in the module, is the function being checked. */
 void fn_begin(checker *c, fn *f, scope *sc);

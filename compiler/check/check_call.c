@@ -137,6 +137,7 @@ typedef enum static_call {
     CALL_IS_MAT,
     CALL_IS_FLOAT,
     CALL_IS_BOOL,
+    CALL_TAKES_VEC,
     CALL_TO_ELEM,
     CALL_ZEROS_LIKE,
     CALL_EPSILON
@@ -148,11 +149,17 @@ static const struct {
     int least, most;
     bool prelude; /* not for programs */
 } static_calls[] = {
-    {"len", CALL_LEN, 1, 1, false},          {"rows", CALL_ROWS, 1, 1, false},
-    {"cols", CALL_COLS, 1, 1, false},        {"identity", CALL_IDENTITY, 1, 1, false},
-    {"is_vec", CALL_IS_VEC, 1, 1, true},     {"is_mat", CALL_IS_MAT, 1, 1, true},
-    {"is_float", CALL_IS_FLOAT, 1, 1, true}, {"is_bool", CALL_IS_BOOL, 1, 1, true},
-    {"to_elem", CALL_TO_ELEM, 2, 2, true},   {"zeros_like", CALL_ZEROS_LIKE, 2, 3, true},
+    {"len", CALL_LEN, 1, 1, false},
+    {"rows", CALL_ROWS, 1, 1, false},
+    {"cols", CALL_COLS, 1, 1, false},
+    {"identity", CALL_IDENTITY, 1, 1, false},
+    {"is_vec", CALL_IS_VEC, 1, 1, true},
+    {"is_mat", CALL_IS_MAT, 1, 1, true},
+    {"is_float", CALL_IS_FLOAT, 1, 1, true},
+    {"is_bool", CALL_IS_BOOL, 1, 1, true},
+    {"takes_vec", CALL_TAKES_VEC, 1, 1, true},
+    {"to_elem", CALL_TO_ELEM, 2, 2, true},
+    {"zeros_like", CALL_ZEROS_LIKE, 2, 3, true},
     {"epsilon", CALL_EPSILON, 1, 1, true},
 };
 
@@ -225,6 +232,8 @@ static val call_static(checker *c, static_call call, const ast_expr *e)
             c, size[1] ? ty_mat(c->types, (int)size[0], (int)size[1], s) : ty_vec(c->types, (int)size[0], s), false,
             e->span);
     }
+    if (call == CALL_TAKES_VEC)
+        return val_const_i(c, SC_BOOL, takes_vector(c, names_lookup(c, e->args->name)->stands_for), e->span);
     val v = check_value(c, e->args);
     if (val_bad(v))
         return v;
@@ -278,11 +287,32 @@ static val slab_value(checker *c, const ast_expr *e, place *p)
     return reference_to(c, s, e);
 }
 
+/* Of the program, of the prelude, or an operation of one number. */
+static bool function_by_name(checker *c, const ast_expr *e, val *v)
+{
+    if (e->kind != AST_EXPR_NAME)
+        return false;
+    sym *s = names_use(c, e->name, e->span);
+    const ir_opcode op = s ? OP_COUNT : op_find_user(e->name);
+    if (s && s->stands_for)
+        s = s->stands_for;
+    if (op != OP_COUNT && op_get(op)->arity == 1) {
+        s = ARENA_NEW(c->mem, sym);
+        *s = (sym){.kind = SYM_FUNC, .name = e->name, .span = e->span, .nparams = 1};
+    }
+    if (!s || s->kind != SYM_FUNC)
+        return false;
+    *v = (val){.e = tx_new(c, TX_LOCAL, ty_void(c->types), e->span), .ref = s};
+    return true;
+}
+
 bool argument_by_name(checker *c, const ast_expr *e, by_name names, val *v)
 {
     place p;
     if (names == NAME_IS_VALUE)
         return false;
+    if (names == NAME_IS_FUNC)
+        return function_by_name(c, e, v);
     if (place_slab(c, e, &p)) {
         *v = slab_value(c, e, &p);
         return true;
@@ -304,7 +334,10 @@ static arg_list check_args_for(checker *c, const ast_expr *self, const ast_expr 
     arg_list a = {.v = ARENA_ARRAY(c->mem, val, n + 1), .spans = ARENA_ARRAY(c->mem, src_span, n + 1)};
     for (const ast_expr *e = self ? self : args; e; e = e == self ? args : e->next) {
         val v;
-        if (!argument_by_name(c, e, takes && takes->type && names == NAME_IS_FIELD ? NAME_IS_ARRAY : names, &v))
+        const by_name which = names == NAME_IS_FUNC && (e == self || e->next)  ? NAME_IS_VALUE
+                              : takes && takes->type && names == NAME_IS_FIELD ? NAME_IS_ARRAY
+                                                                               : names;
+        if (!argument_by_name(c, e, which, &v))
             v = check_expr(c, e);
         takes = takes ? takes->next : NULL;
         if (!val_bad(v) && !v.ref && !ty_is_value(v.e->type)) {
@@ -536,13 +569,21 @@ static val call_prelude(checker *c, sym *s, arg_list *a, src_span at)
             takes = arena_printf(c->mem, "%d or %s", o->nparams, takes);
         return wrong_count(c, name, takes, a->n, at);
     }
+    if (s->of_func && (!a->v[a->n - 1].ref || a->v[0].ref)) {
+        ERR(c, a->spans[a->n - 1], DIAG_BUILTIN_ARGUMENTS,
+            arena_printf(c->mem, "'%s' takes a matrix and the name of a function", name));
+        return val_error(c, at);
+    }
     for (int k = 0; k < a->n; k++)
         if (a->v[k].e->type->kind == TY_STRUCT) {
             ERR(c, a->spans[k], DIAG_ARGUMENT, name, name_of(c, a->v[k]));
             return val_error(c, at);
         }
     adapt_literals(c, s, a, true);
-    return a->bad ? val_error(c, at) : call_function(c, s, a->v, a->n, a->spans, at);
+    const val v = a->bad ? val_error(c, at) : call_function(c, s, a->v, a->n, a->spans, at);
+    if (!val_bad(v))
+        check_decomposition(c, s, a->v[0].e->type, at);
+    return v;
 }
 
 /* A kernel that takes fields: one with a parameter without type. */
@@ -598,11 +639,21 @@ static val call_kernel(checker *c, sym *s, const ast_expr *e, bool adjoint)
     return v;
 }
 
+static by_name names_of_prelude(const sym *s)
+{
+    return s->of_func ? NAME_IS_FUNC : s->prelude ? NAME_IS_VALUE : NAME_IS_ARRAY;
+}
+
+static val call_builtin(checker *c, const char *name, const ast_expr *self, const ast_expr *e, src_span at);
+
 static val call_symbol(checker *c, sym *s, const ast_expr *e)
 {
     switch (s->kind) {
     case SYM_FUNC: {
-        arg_list a = check_args(c, NULL, e->args, s->prelude ? NAME_IS_VALUE : NAME_IS_ARRAY);
+        if (s->stands_for)
+            return s->stands_for->item ? call_symbol(c, s->stands_for, e)
+                                       : call_builtin(c, s->stands_for->name, NULL, e, e->a->span);
+        arg_list a = check_args(c, NULL, e->args, names_of_prelude(s));
         if (s->refused || a.bad)
             return val_error(c, e->span);
         if (c->constant || !c->fn)
@@ -715,7 +766,7 @@ static val call_method(checker *c, const ast_expr *e)
         return call_builtin(c, name, e->a->a, e, e->a->op_span);
     if (c->constant || !c->fn)
         return called_too_early(c, e);
-    arg_list a = check_args(c, e->a->a, e->args, NAME_IS_VALUE);
+    arg_list a = check_args(c, e->a->a, e->args, names_of_prelude(s));
     return a.bad ? val_error(c, e->span) : call_prelude(c, s, &a, e->span);
 }
 

@@ -162,6 +162,7 @@ static val matmul(checker *c, val a, val b, src_span at)
     tx_expr *e = tx_new(c, TX_MATMUL, type, at);
     e->a = v[0].e;
     e->b = v[1].e;
+    check_spectral(c, type, at);
     return val_typed(e);
 }
 

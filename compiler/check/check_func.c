@@ -114,6 +114,14 @@ static void check_signature(checker *c, sym *s)
     come_back(c, old);
 }
 
+bool takes_vector(checker *c, sym *s)
+{
+    if (!s->item) /* an operation */
+        return false;
+    check_signature(c, s);
+    return s->nparams == 1 && s->param_types[0] && s->param_types[0]->kind == TY_VEC;
+}
+
 static src_span name_span(const ast_param *p)
 {
     src_span s = {p->span.begin, p->span.begin};
@@ -291,7 +299,9 @@ void declare_params(checker *c, fn *f, const ty *const *args, int more)
         declare_extents(c, f);
     for (const ast_param *p = it->params; p; p = p->next, k++) {
         const sym *ref = f->inst->refs ? f->inst->refs[k] : NULL;
-        if (ref && ref->kind == SYM_FIELD) {
+        if (ref && ref->kind == SYM_FUNC) {
+            scope_declare(c, SYM_FUNC, p->name, name_span(p))->stands_for = (sym *)ref;
+        } else if (ref && ref->kind == SYM_FIELD) {
             declare_lead(f, declare_field(c, f, p, ref));
         } else if (args[k]->kind == TY_ARRAY) {
             declare_ref(c, f, p, args[k], ref, k + 1);
@@ -389,6 +399,8 @@ static instance *instance_new(checker *c, sym *s, const ty *const *args, const v
     i->tx->exported = s->item->is_export && !at_call;
     i->tx->external = s->item->is_extern;
     i->tx->prelude = s->prelude;
+    i->tx->of_func = s->of_func;
+    i->tx->opened = s->prelude && (!strcmp(s->name, "transpose") || !strcmp(s->name, "diag"));
     i->tx->loc = report_span(c, s->item->name_span).begin;
     return i;
 }
@@ -454,7 +466,9 @@ static const void *identity(const sym *ref)
 {
     if (!ref)
         return NULL;
-    return ref->kind == SYM_FIELD ? (const void *)ref->field : ref->local->extents;
+    return ref->kind == SYM_FUNC    ? (const void *)ref->name
+           : ref->kind == SYM_FIELD ? (const void *)ref->field
+                                    : ref->local->extents;
 }
 
 static int lead_of(const sym *ref)
@@ -488,6 +502,16 @@ static instance *find_instance(checker *c, sym *s, const ty *const *args, const 
     }
     if (!s->prelude && (s->generic || takes_arrays(s)) && diag_error_count(c->d) > errors)
         NOTE(c, at, "in '%s(%s)', called here", s->name, argument_types(c, s, args));
+    return i;
+}
+
+instance *call_instance(checker *c, sym *s, const ty *const *types, src_span at)
+{
+    check_signature(c, s);
+    instance *i = find_instance(c, s, types, NULL, at);
+    call_edge *edge = ARENA_NEW(c->mem, call_edge);
+    *edge = (call_edge){i, at, false, c->fn->inst->callees};
+    c->fn->inst->callees = edge;
     return i;
 }
 

@@ -168,6 +168,10 @@ static void name_prelude(checker *c, const ast_item *it)
     sym *s = add_item(c, it, SYM_FUNC, true);
     name_entry *e = names_entry(c, it->name);
     const ast_attr *a = it->attrs;
+    if (a && !strcmp(a->name, "of_func")) {
+        s->of_func = true;
+        a = a->next;
+    }
     if (a && a->args) {
         const name_entry *of = names_entry(c, a->args->name);
         sym *target = of->inner ? of->inner : of->prelude;

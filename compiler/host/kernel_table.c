@@ -18,6 +18,14 @@ static void print_saved(strbuf *b, const ir_func *kernel, size_t i, const unsign
         sb_add(b, " | TK_BEFORE_REPLAYED");
 }
 
+static void print_access_row(emitter *e, const ir_func *kernel, size_t i, const char *what, int *count)
+{
+    if (*count == 0)
+        sb_printf(e->out, "static const tk_access %s_access[] = {\n", file_level(e, kernel->name));
+    sb_printf(e->out, "    {%zu, %s}, /* %s */\n", i, what, e->m->fields.at[i]->name);
+    ++*count;
+}
+
 static void print_access(emitter *e, const ir_func *kernel, int *count)
 {
     const func_facts *info = facts_of(&e->facts, kernel),
@@ -37,14 +45,15 @@ static void print_access(emitter *e, const ir_func *kernel, int *count)
                     back && kernel->ad.grad == kernel->ad.custom_grad ? back->planes + (at - info->planes) : NULL);
         if (at[IR_GRAD] & (OP_STORES | OP_ADDS))
             sb_printf(&b, "%sTK_GRAD_WRITES", b.len ? " | " : "");
-        if (b.len) {
-            if (*count == 0)
-                sb_printf(e->out, "static const tk_access %s_access[] = {\n", file_level(e, kernel->name));
-            sb_printf(e->out, "    {%zu, %s}, /* %s */\n", i, sb_str(&b), e->m->fields.at[i]->name);
-            ++*count;
-        }
+        if (info->marked[i])
+            sb_printf(&b, "%sTK_MARKED", b.len ? " | " : "");
+        if (b.len)
+            print_access_row(e, kernel, i, sb_str(&b), count);
         sb_free(&b);
     }
+    for (size_t i = e->m->nfields; i < e->m->nfields + e->m->narrays; i++) /* the rest of these stands elsewhere */
+        if (info->marked[i])
+            print_access_row(e, kernel, i, "TK_MARKED", count);
     if (*count)
         sb_add(e->out, "};\n");
 }

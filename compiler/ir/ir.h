@@ -282,6 +282,7 @@ typedef struct ir_ad {
     ir_func *args_vjp, *args_jvp[2];   /* like vjp and fn_jvp, of functions that these call */
     ir_func *custom_grad, *custom_jvp; /* marked grad_for, jvp_for this kernel or function by the program */
     ir_func *custom_of;                /* what this is marked grad_for or jvp_for */
+    ir_func *spectral[2];              /* of a decomposition, U diag(s) V^T: that of g(s), ir/spectral.h */
     ir_func *with_locals; /* of an export func: what its gradient is made from, where that is not itself; not in the
                              module. passes/derive/arrays.c */
     ir_func *workspace; /* of a pure derivative that keeps values: bytes that its caller provides, from the parameters;
@@ -586,7 +587,7 @@ void ir_rewrite_uses(ir_func *f, ir_map *map);
 typedef enum ir_gone {
     IR_GONE_OLD = 1,        /* questions whether an old value is recorded, and who won: OLD, WON */
     IR_GONE_ADJOINT = 2,    /* launches of adjoints */
-    IR_GONE_STOP = 4,       /* what only derivatives look at: STOP, SLOPE, LEG */
+    IR_GONE_STOP = 4,       /* what only derivatives look at: STOP, SLOPE, LEG, ROOT */
     IR_GONE_NARROW_SUM = 8, /* sums of f32 over a task */
     IR_GONE_FLAT_TASK = 16, /* tasks without row segments, but for those that --debug leaves so */
     IR_GONE_SIZED = 32,     /* local arrays of sizes known at run time on C's stack */

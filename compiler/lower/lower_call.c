@@ -16,7 +16,7 @@ const ty *result_type(const ty *t, int i)
 
 bool is_expanded(arena *mem, tx_func *f)
 {
-    if (f->is_kernel || f->in_place || f->atomics) /* an old value is recorded by the kernel's own loops */
+    if (f->is_kernel || f->in_place || f->opened || f->atomics) /* an old value is recorded by the kernel's own loops */
         return true;
     for (int i = 0; i < f->nparams; i++) {
         if (in_memory(f->params[i]->type))
@@ -113,6 +113,8 @@ static void call(lower *l, tx_func *f, const agg *args, ir_value *key, agg *out)
     if (key)
         v[n++] = key;
     ir_op *op = ir_call(&l->b, f->lowered, n, v);
+    if (f->spectral[0] && (!l->frame->fn->prelude || l->frame->fn->of_func))
+        note_decomposition(l, f, op);
     for (int i = 0; i < result_count(f->result); i++) {
         const ty *t = result_type(f->result, i);
         out[i] = agg_scalars(l, t->elem, ty_ncomp(t));

@@ -73,6 +73,8 @@ typedef struct lower {
     ty_pool *types;
     ir_builder b;
     frame *frame;
+    struct decomposition *decompositions; /* calls, and small products: spectral.c */
+    struct product *products;
     const ir_func *grown; /* beyond what expansions may make of it: reported */
 } lower;
 
@@ -200,6 +202,11 @@ agg lower_expr(lower *l, const tx_expr *e);
 ir_value *lower_scalar(lower *l, const tx_expr *e);
 ir_value **lower_scalars(lower *l, tx_expr *const *e, int n);
 agg lower_matmul(lower *l, const tx_expr *e);
+/* The call of a decomposition; a product of square matrices: to be found by lower_spectral. */
+void note_decomposition(lower *l, const tx_func *f, ir_op *call);
+void note_product(lower *l, const agg *a, const agg *b, const agg *r);
+/* Of square matrices: a @ b as a function of singular values or eigenvalues, if it is one; false: it is none. */
+bool lower_spectral(lower *l, const agg *a, const agg *b, agg *r);
 agg lower_random(lower *l, const tx_expr *e);
 /* A number of that place in the function. */
 ir_value *lower_draw(lower *l, ir_opcode code, scalar type, int site);

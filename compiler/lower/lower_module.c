@@ -220,6 +220,8 @@ static void link_custom(const tx_func *f)
             *jvp = f->custom_jvp ? f->custom_jvp->lowered : NULL;
     if (!f->lowered || (!grad && !jvp))
         return;
+    for (int k = 0; k < 2; k++)
+        f->lowered->ad.spectral[k] = f->spectral[k] ? f->spectral[k]->lowered : NULL;
     f->lowered->ad.custom_grad = grad;
     f->lowered->ad.custom_jvp = jvp;
     if (grad)

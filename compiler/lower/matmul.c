@@ -21,11 +21,14 @@ static shape product_shape(const ty *a, const ty *b)
 static agg product_unrolled(lower *l, shape s, const agg *a, const agg *b)
 {
     ir_value *x[UNROLL_MAX], *y[UNROLL_MAX];
+    agg r = agg_scalars(l, a->elem, s.rows * s.cols);
+    const bool square = s.rows == s.inner && s.inner == s.cols && scalar_is_float(a->elem) && a->at && b->at;
+    if (square && lower_spectral(l, a, b, &r))
+        return r;
     for (int k = 0; k < a->n; k++)
         x[k] = agg_get(l, a, k);
     for (int k = 0; k < b->n; k++)
         y[k] = agg_get(l, b, k);
-    agg r = agg_scalars(l, a->elem, s.rows * s.cols);
     for (int i = 0; i < s.rows; i++) {
         for (int j = 0; j < s.cols; j++) {
             ir_value *sum = NULL;
@@ -36,6 +39,8 @@ static agg product_unrolled(lower *l, shape s, const agg *a, const agg *b)
             r.at[i * s.cols + j] = sum;
         }
     }
+    if (square)
+        note_product(l, a, b, &r);
     return r;
 }
 

@@ -355,6 +355,12 @@ static bool strip(ir_module *m)
     return true;
 }
 
+static bool run_unread_args(ir_module *m)
+{
+    pass_unread_args(m, is_watched);
+    return true;
+}
+
 /* ---- the table ---- */
 
 static const pass_row table[] = {
@@ -371,9 +377,13 @@ static const pass_row table[] = {
      NULL, 0},
     {"inductions", "counters follow from the index of their loop", ON_SOURCES, NULL, NULL, counters, 0},
     {"invariants", "out of loops, so that adjoints save them once", ON_SOURCES, NULL, NULL, invariants, 0},
+    {"far-guards", "warnings: conditions too far from the pole that they exclude", ON_MODULE, pass_far_guards, NULL,
+     NULL, 0},
     {"arrays", "arrays of the host that are written", ON_PRIMALS, NULL, NULL, pass_arrays, 0},
     {"reverse", "adjoints of kernels", ON_PRIMALS, NULL, derive_grad, NULL, IR_GONE_OLD},
     {"reverse-simplify", "clean-up of adjoints", ON_ADJOINTS, NULL, NULL, pass_simplify, 0},
+    {"spectral", "gradients by singular values that second-order products differentiate", ON_MODULE, pass_spectral, NULL,
+     NULL, IR_GONE_GRADIENT},
     {"unread-stores", "what adjoints store into arrays, and do not read", ON_ADJOINTS, NULL, NULL, unread_stores, 0},
     {"rules", "data-access rules: overwritten reads and races are errors", ON_SOURCES, NULL, pass_rules, NULL, 0},
     {"adjoint-decisions", "what decides nothing in an adjoint need not be exact there", ON_MODULE,
@@ -395,6 +405,7 @@ static const pass_row table[] = {
     {"parts", "what launches write and need, for tapes", ON_MODULE, pass_parts, NULL, NULL, 0},
     {"drop-stop", "stop_grad has done its work", ON_ALL, NULL, NULL, pass_drop_stop, IR_GONE_STOP},
     {"strip", "functions that nobody calls", ON_MODULE, strip, NULL, NULL, 0},
+    {"unread-args", "arguments that functions do not read are not computed", ON_MODULE, run_unread_args, NULL, NULL, 0},
     {"forward-stores", "an element that is written several times is written once", ON_ALL, NULL, NULL, forward_first,
      0},
     {"symmetry", "what pairs add to their second element they add to the first", ON_KERNELS, NULL, NULL, symmetry, 0},

@@ -10,7 +10,7 @@ def _bind_library():
     return _types.SimpleNamespace(**{name: _bind("tk_" + name, result, *arguments) for name, result, *arguments in (
         ("status_name", text, i), ("error", text), ("error_status", i), ("session_is_busy", _ct.c_bool, t), ("session_defaults", _Options), ("session_create", t, t),
         ("session_destroy", None, t), ("session_threads", i, t), ("session_set_threads", i, t, i),
-        ("session_set_seed", i, t, _ct.c_uint64), ("session_error", text, t), ("session_clear_error", None, t),
+        ("session_set_seed", i, t, _ct.c_uint64), ("session_draws", _ct.c_uint64, t), ("session_set_draws", i, t, _ct.c_uint64), ("session_error", text, t), ("session_clear_error", None, t),
         ("session_stop_at_nonfinite", i, t, _ct.c_bool), ("session_clear_grad", i, t), ("session_clear_dual", i, t),
         ("call", i, t, t, t, _ct.c_size_t), ("call_with", i, t, t, t, _ct.c_size_t, t, i), ("gradcheck", i, t, t, i, _HostFunction, t, _ct.c_double, t), ("tape_begin", i, t, _ct.c_uint), ("tape_end_with", i, t, _ct.c_double), ("tape_drop", i, t),
         ("tape_is_open", _ct.c_bool, t), ("tape_bytes", _ct.c_size_t, t), ("module_clear_grad", i, t),
@@ -45,10 +45,10 @@ class _GradcheckResult(_ct.Structure):
     """tk_gradcheck_result."""
     _fields_ = [("field", _P), ("component", _ct.c_int64), ("reverse", _ct.c_double), ("forward", _ct.c_double),
                 ("difference", _ct.c_double), ("step", _ct.c_double), ("compared", _ct.c_int64), ("kinks", _ct.c_int64),
-                ("jumps", _ct.c_int64), ("has_forward", _ct.c_bool)]
+                ("jumps", _ct.c_int64), ("undecided", _ct.c_int64), ("has_forward", _ct.c_bool)]
 
 
-_Gradcheck = _collections.namedtuple("gradcheck", "reverse forward difference step compared kinks jumps")
+_Gradcheck = _collections.namedtuple("gradcheck", "reverse forward difference step compared kinks jumps undecided")
 _Gradcheck.__doc__ = "What gradcheck found: the three derivatives where they differ most, and how many numbers were compared."
 
 
@@ -230,6 +230,15 @@ class Session(_Unique):
     def set_seed(self, seed):
         """Random numbers begin anew, with this seed."""
         self._check(_tk.session_set_seed(self._pointer, _as_u64(seed, "seed")))
+
+    @property
+    def draws(self):
+        """How many launches drew random numbers since the seed was set. Setting it lets a part of a program draw again what it drew."""
+        return _tk.session_draws(self._pointer)
+
+    @draws.setter
+    def draws(self, n):
+        self._check(_tk.session_set_draws(self._pointer, _as_u64(n, "draws")))
 
     def stop_at_nonfinite(self, on=True):
         """Code built with --debug stops at the first NaN or infinity (Error.NotFinite)."""

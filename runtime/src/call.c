@@ -15,7 +15,7 @@ static void leave_call(call_scope *c)
     c->session->in_call = c->outer;
 }
 
-static tk_status run(tk_session *s, const rt_call *c, tk_host_fn fn, void *args)
+static tk_status run_function(tk_session *s, const rt_call *c, tk_host_fn fn, void *args)
 {
     __attribute__((cleanup(leave_call), unused)) call_scope scope = {s, s->in_call};
     s->in_call = s->in_call || s->tape.open || s->forward.open;
@@ -23,6 +23,28 @@ static tk_status run(tk_session *s, const rt_call *c, tk_host_fn fn, void *args)
     const tk_status st = fn(args);
     if (st != TK_OK && !tk_failed(s))
         tk_fail(s, st, "a function of '%s' failed (%s)", tk_rt_call_name(c), tk_status_name(st));
+    return tk_session_status(s);
+}
+
+static void leave_said(tk_session **s)
+{
+    tk_rt_said_end(*s);
+}
+
+/* Held against its footprint. */
+static void run_said(tk_session *s, const rt_call *c, tk_host_fn fn, void *args)
+{
+    __attribute__((cleanup(leave_said), unused)) tk_session *held = s;
+    tk_rt_said_begin(s, c, s->tape.replaying);
+    if (!tk_failed(s))
+        run_function(s, c, fn, args);
+}
+
+static tk_status run(tk_session *s, const rt_call *c, tk_host_fn fn, void *args)
+{
+    if (c->nlines < 0 || s->said.call)
+        return run_function(s, c, fn, args);
+    run_said(s, c, fn, args);
     return tk_session_status(s);
 }
 

@@ -49,7 +49,8 @@ typedef struct rt_entry {
 
 typedef struct rt_tape {
     bool open, validate;
-    bool sum; /* gradients from before it was opened are set aside */
+    bool sum;       /* gradients from before it was opened are set aside */
+    bool continues; /* they are those of its final state */
     tk_field *loss;
     tk_status failed;  /* a failure since opening that tk_session_clear_error has forgotten */
     rt_entry *entries; /* kept from tape to tape, as are the segments of args */
@@ -86,6 +87,13 @@ typedef struct rt_watch {
     uint64_t iteration, first,
         count; /* of the running parallel loop: this and its first one, 0 outside; of all so far */
 } rt_watch;
+
+/* The function of the host that is held against its footprint; said.c. */
+typedef struct rt_said {
+    const rt_call *call; /* NULL: none is */
+    bool back, poisons;
+    struct rt_copy *copies;
+} rt_said;
 
 typedef struct rt_forward {
     bool open;
@@ -139,6 +147,7 @@ struct tk_session {
     rt_tape tape;
     rt_forward forward;
     rt_watch watch;
+    rt_said said;
     rt_pace pace[RT_PACES];
     tk_stack scratch;
     rt_pooled *stacks; /* all */
@@ -360,6 +369,8 @@ void tk_rt_saved_free(tk_session *s, tk_record *rec);
 
 /* ---- sum.c ---- */
 
+bool tk_rt_plane_is_zero(const tk_field *f, tk_plane plane);
+
 /* Sets all gradients aside, but for that of the loss; fails the session. The caller clears them. */
 tk_status tk_rt_sum_begin(const tk_field *loss);
 /* Adds them to those of the tape. */
@@ -396,6 +407,12 @@ uint64_t tk_rt_arrays_hash(const tk_module *m, const tk_kernel *k, const void *a
  * of a JVP. */
 tk_status tk_rt_arrays_check(tk_module *m, const tk_kernel *k, bool back, bool along);
 
+/* ---- marks.c ---- */
+
+/* Around a run of fn: of a launch on a tape, memory for what the kernel marks. Ending is right after a failure, too. */
+tk_status tk_rt_marks_begin(tk_module *m, const tk_kernel *k, tk_kernel_fn fn);
+void tk_rt_marks_end(tk_module *m, const tk_kernel *k);
+
 /* ---- call.c ---- */
 
 tk_status tk_rt_call_backward(tk_session *s, rt_entry *e);
@@ -413,6 +430,16 @@ tk_status tk_rt_call_before(tk_session *s, const rt_entry *e);
 tk_status tk_rt_call_after(tk_session *s, rt_entry *e, tk_status st);
 /* After forward: backward needs data from here on. */
 tk_status tk_rt_call_needs(tk_session *s, rt_entry *e);
+
+/* ---- said.c ---- */
+
+/* Around a function of a call with footprint; back: backward. Fails the session. */
+void tk_rt_said_begin(tk_session *s, const rt_call *c, bool back);
+void tk_rt_said_end(tk_session *s);
+/* Before and after a launch inside of it. */
+void tk_rt_said_launch(tk_session *s);
+void tk_rt_said_launched(tk_session *s);
+void tk_rt_said_forget(tk_session *s, const tk_module *m);
 
 /* ---- snapshot.c ---- */
 

@@ -270,6 +270,7 @@ void tk_rt_tape_forget(tk_module *m)
     }
     tk_rt_changes_forget(s, &s->tape.scratch, m);
     tk_rt_kept_forget(s, &s->tape.call_kept, m);
+    tk_rt_said_forget(s, m);
     if (used) {
         if (s->in_call) {
             tk_rt_changes_redo(s);
@@ -350,7 +351,8 @@ tk_status tk_tape_begin(tk_field *loss, unsigned flags)
         st = tk_rt_sum_begin(loss);
     if (st != TK_OK)
         return st;
-    if ((flags & TK_TAPE_CONTINUE) == 0)
+    s->tape.continues = (flags & TK_TAPE_CONTINUE) != 0;
+    if (!s->tape.continues)
         tk_rt_clear_session(s, TK_GRAD);
     set_scalar(loss, TK_DATA, 0.0);
     if (s->forward.open && loss->plane[TK_DUAL])
@@ -442,24 +444,19 @@ static bool may_write(const rt_entry *e, const tk_field *loss)
     return e->call; /* a function of the host's: nothing is known */
 }
 
-static bool has_gradient(const tk_field *f)
-{
-    for (int64_t k = 0, n = (int64_t)tk_rt_scalars(f); k < n && f->plane[TK_GRAD]; k++)
-        if (tk_rt_scalar_get(f, TK_GRAD, k) != 0)
-            return true;
-    return false;
-}
-
 /* Launches, none of which writes the loss, and nobody has set another gradient: all would be zero, without a word. A
- * tape without a launch is a program that ran no step. */
-static bool is_for_nothing(const tk_session *s, const tk_field *loss)
+ * tape without a launch is a program that ran no step. The gradients that a segment is handed may all be zero, and who
+ * gives the loss none has set others. */
+static bool is_for_nothing(const tk_session *s, const tk_field *loss, double loss_grad)
 {
+    if (s->tape.continues || loss_grad == 0)
+        return false;
     for (size_t i = 0; i < s->tape.count; i++)
         if (may_write(&s->tape.entries[i], loss))
             return false;
     for (const tk_module *m = s->modules; m; m = m->next)
         for (int i = 0; i < m->desc->nfields; i++)
-            if (&m->fields[i] != loss && has_gradient(&m->fields[i]))
+            if (&m->fields[i] != loss && m->fields[i].plane[TK_GRAD] && !tk_rt_plane_is_zero(&m->fields[i], TK_GRAD))
                 return false;
     return s->tape.count > 0;
 }
@@ -483,7 +480,7 @@ tk_status tk_tape_end_with(tk_field *loss, double loss_grad)
     if (st == TK_OK && loss != s->tape.loss)
         st = tk_fail(s, TK_BAD_ARGUMENT, "tk_tape_end: the tape was opened on field '%s', not '%s'",
                      s->tape.loss->desc->name, loss->desc->name);
-    if (st == TK_OK && is_for_nothing(s, loss))
+    if (st == TK_OK && is_for_nothing(s, loss, loss_grad))
         st = tk_fail(s, TK_BAD_ARGUMENT,
                      "tk_tape_end: none of the launches on the tape writes to the loss '%s', so all gradients would be "
                      "zero (what ran before the tape was opened is not on it)",

@@ -12,7 +12,7 @@ from pathlib import Path
 import pages
 
 ITEMS = "import const param struct field func export extern kernel lazy_grad lazy_dual let var static serial".split()
-ATTRIBUTES = "needs_grad needs_dual saved distinct strided soa aos derive no_grad grad_for jvp_for out inout limit".split()
+ATTRIBUTES = "needs_grad needs_dual saved distinct strided soa aos derive no_grad grad_for jvp_for out inout limit independent".split()
 BOOLEANS = {"true", "false"}
 GROUPS = {"item": ("tkItem", "keyword.declaration.tk"), "control": ("tkControl", "keyword.control.tk"), "type": ("tkType", "storage.type.tk"),
           "attribute": ("tkAttribute", "storage.modifier.tk"), "function": ("tkFunction", "support.function.tk")}
@@ -52,7 +52,7 @@ def words(root):
         sys.exit("editorwords: check_stmt.c has no table of built-in statements")
     functions += ["range", "ndrange", "grouped"] + statements
     functions += re.findall(r"\batomic_\w+", text)
-    sources = ("ir/ops.def", "check/check_call.c", "check/check_stmt.c", "check/prelude.tk", "check/matrices.tk", "check/decompositions.tk")
+    sources = ("ir/ops.def", "check/check_call.c", "check/check_stmt.c", "check/prelude.tk", "check/matrices.tk", "check/decompositions.tk", "check/spectral.tk")
     text_of = "".join((compiler / f).read_text() for f in sources)
     text_of = re.sub(r'^OP\(\w+, *"\w+", *\d, NO.*', "", text_of, flags=re.M)            # nothing that a program can call by this name
     known = {a or b for a, b in re.findall(r'"(\w+)"|^func (\w+)', text_of, re.M)}

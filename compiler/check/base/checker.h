@@ -121,6 +121,8 @@ struct sym {
     instance *instances;
     sym *overload;                 /* prelude only: same name, other number of parameters */
     sym *custom_grad, *custom_jvp; /* prelude only: its derivatives */
+    bool of_func;                  /* prelude only: its last argument is the name of a function */
+    sym *stands_for;               /* such a parameter: the function; NULL: it is none */
     int nparams;
     const ty **param_types;   /* NULL: generic */
     tx_expr ***param_extents; /* of a parameter that is an array of the host: its extents, NULL where one is a name of

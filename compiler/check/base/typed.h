@@ -126,7 +126,7 @@ struct tx_stmt {
     tx_local **indices;
     tx_expr **lo, **hi;
     int ndim;
-    bool parallel;
+    bool parallel, independent; /* its iterations never meet, says the program */
     const char *text;
     tx_stmt *body, *else_body; /* lists through next */
     tx_stmt *next;
@@ -162,8 +162,13 @@ struct tx_func {
     tx_read *reads;                    /* one of each field */
     int nsites;                        /* places where random numbers are drawn, by itself or by what it calls */
     tx_func *custom_grad, *custom_jvp; /* what is marked grad_for, jvp_for this one; NULL if nothing is */
-    ir_func *lowered;                  /* scratch of lowering */
-    void *scan;                        /* scratch of lowering */
+    tx_func *spectral[2]; /* of a decomposition U diag(s) V^T: spectral_of for its types and functions of all values,
+                             and of one number; NULL: it is none, or nothing is multiplied */
+    bool of_func;         /* a built-in function that applies a function */
+    bool opened;          /* a built-in function that is expanded where it is called: what its result is made of stays
+                             known there */
+    ir_func *lowered;     /* scratch of lowering */
+    void *scan;           /* scratch of lowering */
     tx_func *next;
 };
 
@@ -177,7 +182,7 @@ struct tx_module {
 
 /* A name where the program says it. */
 typedef struct check_use {
-    src_span at, declared; /* the same: it is declared here. declared.begin.line == 0: built in */
+    src_span at, declared;   /* the same: it is declared here. declared.begin.line == 0: built in */
     const char *name, *what; /* what: "a field", "a 'let'" */
     const ast_item *item;    /* of what is declared at module level, else NULL */
     const ty *type;          /* NULL: it has none, or none is known */

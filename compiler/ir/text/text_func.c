@@ -51,6 +51,8 @@ static const struct {
     {"custom_grad", offsetof(ir_func, ad.custom_grad)},
     {"custom_jvp", offsetof(ir_func, ad.custom_jvp)},
     {"custom_of", offsetof(ir_func, ad.custom_of)},
+    {"spectral", offsetof(ir_func, ad.spectral[0])},
+    {"spectral_each", offsetof(ir_func, ad.spectral[1])},
     {"with_locals", offsetof(ir_func, ad.with_locals)},
     {"bounds", offsetof(ir_func, launch.bounds)},
     {"workspace", offsetof(ir_func, ad.workspace)},

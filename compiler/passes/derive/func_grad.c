@@ -103,8 +103,10 @@ static const ir_op *call_gradient(ir_builder *b, const ir_op *op, const bool *wa
     ir_func *of = ir_callee_of(op), *g = of->ad.custom_grad;
     if (extern_lacks(op, true) || !leaves_memory(of, of, op->loc) || (g && !leaves_memory(g, of, op->loc)))
         return NULL;
-    if (!g)
+    if (!g) {
         g = gradient_of_source(of, wanted);
+        spectral_gradient(g, true);
+    }
     ir_value **args = ARENA_ARRAY(b->func->module->mem, ir_value *, op->nargs + 1);
     int n = 0;
     for (; n < op->nargs; n++)
@@ -148,6 +150,12 @@ static void expand_in(ir_func *f, const asked *a)
         ir_rewrite_uses(f, &results);
     ir_map_free(&results);
     vec_free(&list);
+}
+
+void expand_alongs(ir_func *f)
+{
+    const asked none = {0};
+    expand_in(f, &none);
 }
 
 /* Functions from `from` on come before the one at `at`, which calls them. */

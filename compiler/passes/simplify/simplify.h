@@ -57,6 +57,7 @@ bool pass_invariants(ir_func *f);
 bool loop_surely_runs(const ir_op *loop);
 /* Whether a pull-back of the value may be infinite or NaN at a number where the value is of use, as of sqrt at 0. */
 bool has_poles(const ir_op *op);
+bool has_pole_by(const ir_op *op, int k); /* a quotient by its operand k: that may be 0 */
 
 /* Integers that grow by the same step in each trip of a counted loop follow from its index.
  * passes/simplify/inductions.c */
@@ -71,6 +72,10 @@ bool pass_unroll(ir_func *f);
 bool pass_array_stores(ir_func *f);
 /* Stores into local arrays whose elements are all stored again before one is read. passes/simplify/unread_stores.c */
 bool pass_unread_stores(ir_func *f);
+
+/* What functions do not read is zero where they are called; but for functions in which nothing may move. Behind all
+ * differentiation. passes/simplify/unread_args.c */
+void pass_unread_args(ir_module *m, bool (*is_fixed)(const ir_func *f));
 
 /* Replaces STOP and SLOPE by their first operand; after all differentiation. */
 void pass_drop_stop(ir_func *f);
