@@ -374,6 +374,7 @@ class Host(unittest.TestCase):
                 self.assertEqual(len(session._gone), 1)
             self.assertEqual((len(session._gone), len(gone)), (0, k + 2))
         other()
+        m.y = np.arange(5) + 1.0
         m.gradcheck(m.loss, lambda: (others.clear(), m.measure()), [m.y])
         other()
         with m.forward(m.y, np.ones(5), m.loss):
