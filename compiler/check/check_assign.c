@@ -348,6 +348,7 @@ static bool is_here(checker *c, const ast_expr *target, const place *p)
         return true;
     ERR(c, target->span, DIAG_TASK_WRITE, p->sym->name);
     NOTE(c, p->sym->span, "'%s' belongs to the kernel; its iterations run in parallel", p->sym->name);
+    NOTE(c, target->span, "declare a local inside of the loop, or write 'serial for'");
     return false;
 }
 

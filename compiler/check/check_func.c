@@ -690,10 +690,17 @@ void check_return(checker *c, const ast_stmt *s)
         emit_return(c, v, 1, s->span);
         return;
     }
-    if (n != want || (n == 1 && v[0].e->type->kind == TY_TUPLE)) {
-        ERR(c, s->span, DIAG_RETURN_COUNT, c->fn->sym->name, want, want == 1 ? "" : "s", n);
-        return;
+    const ty *several = n == 1 && v[0].e->type->kind == TY_TUPLE ? v[0].e->type : NULL; /* results of a call */
+    if (several && several->nmembers == want) {
+        ERR(c, s->span, DIAG_CONVERT, ty_name(c->types, several), ty_name(c->types, t));
+    } else if (several || n != want) {
+        ERR(c, s->span, DIAG_RETURN_COUNT, c->fn->sym->name, want, want == 1 ? "" : "s",
+            several ? several->nmembers : n);
     }
+    if (several)
+        NOTE(c, s->span, "give the results names, 'let a, b = ...;', and return what is wanted of them");
+    if (several || n != want)
+        return;
     k = 0;
     for (const ast_expr *e = s->values; e; e = e->next, k++) {
         v[k] = convert(c, v[k], t->kind == TY_TUPLE ? t->members[k] : t, e->span);

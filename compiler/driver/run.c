@@ -24,6 +24,7 @@
 #include "passes/schedule/schedule.h"
 #include "python/python.h"
 #include "syntax/ast.h"
+#include "util/quote.h"
 
 #ifdef NDEBUG
 enum { VERIFY = false };
@@ -90,6 +91,17 @@ static bool is_named_like_c(run *r)
     return true;
 }
 
+/* The name of a header has no escapes. */
+static bool can_be_included(run *r, const char *header)
+{
+    const char *base = path_base(header);
+    bool ok = !strpbrk(base, "\"\\") && !strstr(base, "??");
+    for (; *base; base++)
+        ok = ok && (unsigned char)*base >= ' ' && *base != 0x7f;
+    return ok || diag(r->diag, span_at((src_loc){0, 0, 0}), DIAG_FILE_WRITE, header,
+                      "no #include of C can have that name; give the header another one with --header");
+}
+
 static bool name_outputs(run *r)
 {
     static const char *const extension[] = {
@@ -115,7 +127,7 @@ static bool name_outputs(run *r)
         r->header_path = arena_printf(r->mem, "%s%s.h", path_dir(r->mem, r->target), r->name);
     else
         r->header_path = path_with_extension(r->mem, r->target, ".h");
-    return true;
+    return !r->header_path || can_be_included(r, r->header_path);
 }
 
 static bool parse(run *r)
@@ -242,38 +254,33 @@ static bool write_text(run *r)
     return stdout_write(&r->text, r->diag);
 }
 
-/* A name as make reads it. */
-static void add_make_name(strbuf *b, const char *name)
+static bool add_dependency(run *r, strbuf *b, const char *depfile, const char *name, bool target)
 {
-    for (; *name; name++) {
-        if (strchr(" #\\", *name))
-            sb_addc(b, '\\');
-        else if (*name == '$')
-            sb_addc(b, '$');
-        sb_addc(b, *name);
-    }
+    const char *bad = quote_make(b, name, target);
+    return !bad ||
+           diag(r->diag, span_at((src_loc){0, 0, 0}), DIAG_FILE_WRITE, depfile,
+                arena_printf(r->mem, "no rule of make can name '%s': it has %s", quote_base(r->mem, name), bad));
 }
 
 static bool add_depfile(run *r)
 {
     if (!r->opt.write_deps)
         return true;
+    const char *path = r->opt.depfile ? r->opt.depfile : path_with_extension(r->mem, r->target, ".d");
     strbuf b = {0};
-    add_make_name(&b, r->target);
+    bool ok = add_dependency(r, &b, path, r->target, true);
     sb_add(&b, ":");
-    for (size_t i = 0; i < r->imports.files.len; i++) {
+    for (size_t i = 0; i < r->imports.files.len && ok; i++) {
         sb_addc(&b, ' ');
-        add_make_name(&b, r->imports.files.at[i]->path);
+        ok = add_dependency(r, &b, path, r->imports.files.at[i]->path, false);
     }
     sb_addc(&b, '\n');
     /* Rules without commands: a file that is gone is no reason to stop. The space is for CMake before 3.25, which reads
      * the files of a rule up to it. */
-    for (size_t i = 1; i < r->imports.files.len; i++) {
-        add_make_name(&b, r->imports.files.at[i]->path);
-        sb_add(&b, ": \n");
-    }
-    const char *path = r->opt.depfile ? r->opt.depfile : path_with_extension(r->mem, r->target, ".d");
-    const bool ok = outputs_add_text(&r->out, path, &b);
+    for (size_t i = 1; i < r->imports.files.len; i++)
+        if (!quote_make(&b, r->imports.files.at[i]->path, true))
+            sb_add(&b, ": \n");
+    ok = ok && outputs_add_text(&r->out, path, &b);
     sb_free(&b);
     return ok;
 }

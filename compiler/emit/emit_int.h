@@ -18,6 +18,7 @@
 #include "ir/ops.h"
 #include "util/intern.h"
 #include "util/ptrmap.h"
+#include "util/quote.h"
 #include "util/strbuf.h"
 #include "util/vec.h"
 
@@ -61,8 +62,10 @@ const saved_struct *saved_struct_of(emitter *e, const ir_layout *l); /* prints t
 const char *file_level(const emitter *e, const char *name);
 /* The name of what is printed already in these words, but for its own name; else `name`, and so it is from now on. */
 const char *shared_name(emitter *e, const char *text, const char *name);
-const char *source_base(const emitter *e);     /* file name of the .tk without folders */
-const char *place_of(emitter *e, src_loc loc); /* "gravity.tk:14" */
+/* File names of .tk without folders, for people: of the module, of a place. */
+const char *source_base(const emitter *e);
+const char *base_of(const emitter *e, src_loc loc);
+const char *place_of(const emitter *e, src_loc loc); /* "gravity.tk:14" */
 /* A list of parameters or arguments that starts at `column`, on several lines where it is long; further lines are
  * indented by 4 * indent. */
 const char *wrap_list(arena *mem, const char *list, size_t column, int indent);

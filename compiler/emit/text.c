@@ -99,21 +99,7 @@ const char *scalar_enum(scalar s)
 const char *c_string(arena *mem, const char *s)
 {
     strbuf b = {0};
-    sb_addc(&b, '"');
-    for (; *s; s++) {
-        const unsigned char ch = (unsigned char)*s;
-        if (ch == '"' || ch == '\\')
-            sb_printf(&b, "\\%c", ch);
-        else if (ch == '\n')
-            sb_add(&b, "\\n");
-        else if (ch == '\t')
-            sb_add(&b, "\\t");
-        else if (ch < 32 || ch == 127 || (ch == '?' && s[1] == '?')) /* octal also keeps trigraphs away */
-            sb_printf(&b, "\\%03o", ch);
-        else
-            sb_addc(&b, (char)ch);
-    }
-    sb_addc(&b, '"');
+    quote_c(&b, s);
     const char *r = arena_strdup(mem, sb_str(&b));
     sb_free(&b);
     return r;
@@ -121,25 +107,18 @@ const char *c_string(arena *mem, const char *s)
 
 const char *source_base(const emitter *e)
 {
-    const char *s = e->m->source ? e->m->source : e->m->name;
-    const char *slash = strrchr(s, '/');
-    return slash ? slash + 1 : s;
+    return quote_base(e->mem, e->m->source ? e->m->source : e->m->name);
 }
 
-const char *place_of(emitter *e, src_loc loc)
+const char *base_of(const emitter *e, src_loc loc)
 {
-    const char *file = source_base(e);
-    if (loc.file && e->m->diag) {
-        const char *path = diag_file_path(e->m->diag, loc.file);
-        if (path) {
-            const char *slash = strrchr(path, '/');
-            file = slash ? slash + 1 : path;
-        }
-    }
-    /* a path may hold what ends a comment */
-    if (strstr(file, "*/") || strstr(file, "/*"))
-        file = "source";
-    return arena_printf(e->mem, "%s:%u", file, loc.line);
+    const char *path = loc.file && e->m->diag ? diag_file_path(e->m->diag, loc.file) : NULL;
+    return path ? quote_base(e->mem, path) : source_base(e);
+}
+
+const char *place_of(const emitter *e, src_loc loc)
+{
+    return arena_printf(e->mem, "%s:%u", base_of(e, loc), loc.line);
 }
 
 const char *wrap_list(arena *mem, const char *list, size_t column, int indent)

@@ -25,11 +25,9 @@ static bool may_race(cfn *c, ir_storage key)
     return false;
 }
 
-static const char *file_of(emitter *e, src_loc loc)
+static const char *file_of(const emitter *e, src_loc loc)
 {
-    const char *path = loc.file && e->m->diag ? diag_file_path(e->m->diag, loc.file) : NULL;
-    const char *slash = path ? strrchr(path, '/') : NULL;
-    return c_string(e->mem, slash ? slash + 1 : path ? path : source_base(e));
+    return c_string(e->mem, base_of(e, loc));
 }
 
 static void add_site(cfn *c, const ir_op *op, const char *flags)

@@ -1,4 +1,5 @@
 /* The whole text: the module's fields, then each kernel. */
+#include "codegen/forms.h"
 #include "explain/words.h"
 
 static void explain_func(words *w, const ir_func *k)
@@ -25,7 +26,11 @@ void explain_module(strbuf *out, const ir_module *m, const notes *n)
     words w = {.out = out, .m = m, .noted = n, .facts = facts_create(m, m->mem)};
     say_heading(&w, "Module %s (%s)", m->name, m->source);
     say(&w, "  ", "real is %s.%s%s", scalar_name(m->real), m->debug ? " With --debug." : "",
-        m->decides ? " Floats steer here (conditions, subscripts, casts): -ffast-math is refused." : "");
+        !m->decides ? ""
+        : module_has_object(m)
+            ? " Floats steer here (conditions, subscripts, casts): -ffast-math is refused."
+            : " Floats steer here (conditions, subscripts, casts): -ffast-math is refused, and of its "
+              "parts those that a macro tells of.");
     explain_fields(&w);
     for (size_t i = 0; i < m->funcs.len; i++)
         if (m->funcs.at[i]->kind == IR_KERNEL)

@@ -27,8 +27,6 @@ void emit_exports(emitter *e);
 
 /* ---- the .h (header.c, views.c) ---- */
 
-void add_doc(strbuf *b, const char *doc,
-             const char *indent); /* text inside a comment; indent goes before each further line */
 const char *member_decl(arena *mem, const ir_member *m);
 void emit_structs(emitter *e);
 void emit_field_objects(emitter *e, const ir_field *f);

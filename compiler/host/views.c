@@ -20,7 +20,7 @@ void emit_structs(emitter *e)
         sb_printf(b, "/** Struct %s.", r->name);
         if (r->doc) {
             sb_addc(b, ' ');
-            add_doc(b, r->doc, " *  ");
+            quote_c_comment(b, r->doc, " *  ");
         }
         sb_printf(b, " */\ntypedef struct %s {\n", struct_type(e->mem, r));
         for (int k = 0; k < r->nmembers; k++)

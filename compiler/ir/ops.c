@@ -310,6 +310,26 @@ bool op_contributes_nothing(const ir_op *op, int k)
     return ir_is_const(factor) && ir_float(factor) == 0.0;
 }
 
+static bool has_in_rule(const op_info *of, const char *name)
+{
+    const size_t n = strlen(name);
+    for (int k = 0; k < 3; k++)
+        for (const char *at = of->d[k]; at && (at = strstr(at, name)) != NULL; at += n)
+            if (at[n] == '(')
+                return true;
+    return false;
+}
+
+ir_opcode op_written_as(ir_opcode code)
+{
+    for (int p = 0; p < OP_COUNT && (int)op_find_user(op_name(code)) != (int)code; p++)
+        if (p != (int)code && has_in_rule(op_get((ir_opcode)p), op_name(code))) {
+            code = (ir_opcode)p;
+            p = -1;
+        }
+    return code;
+}
+
 bool op_not_differentiable(ir_opcode code, int k)
 {
     return strcmp(op_get(code)->d[k], "!") == 0;

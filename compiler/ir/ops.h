@@ -63,6 +63,8 @@ bool op_is_launch_constant(ir_opcode code); /* without operands, and the same wh
 
 /* The operation that .tk code calls by that name; OP_COUNT if none. */
 ir_opcode op_find_user(const char *name);
+/* The one that a program writes, of which this is a derivative of some order; itself if it can be written. */
+ir_opcode op_written_as(ir_opcode code);
 /* Likewise, of those that only the prelude knows. */
 ir_opcode op_find_prelude(const char *name);
 /* Whether operand type t is admitted at position k. */

@@ -253,15 +253,23 @@ static int kind_of(const ast_item *it)
 
 static void add_items(json_t *list, const unit *u, bool types)
 {
+    const strbuf *of = NULL;
+    text_index ix = {0};
     for (const ast_item *it = u && u->ast ? u->ast->items : NULL; it; it = it->next) {
         const strbuf *text = it->name ? unit_text(u, it->span.begin.file) : NULL;
         if (!text || (types && it->kind != AST_ITEM_STRUCT))
             continue;
+        if (text != of) {
+            text_index_free(&ix);
+            ix = text_index_make(text, false);
+            of = text;
+        }
         strbuf head = {0};
-        item_head(&head, text, it);
+        item_head(&head, &ix, it);
         add(list, it->name, kind_of(it), sb_str(&head), it->doc);
         sb_free(&head);
     }
+    text_index_free(&ix);
 }
 
 static void add_local(json_t *list, const unit *u, const char *name, src_loc declared, const char *what)
@@ -411,8 +419,10 @@ json_t *feature_signature(store *s, doc *d, size_t offset)
     if (b)
         sb_add(&label, b->signature);
     else if (use && use->item && (use->item->kind == AST_ITEM_FUNC || use->item->kind == AST_ITEM_KERNEL) &&
-             unit_text(u, use->item->span.begin.file))
-        item_head(&label, unit_text(u, use->item->span.begin.file), use->item);
+             unit_text(u, use->item->span.begin.file)) {
+        TEXT_INDEX(ix, unit_text(u, use->item->span.begin.file), false);
+        item_head(&label, &ix, use->item);
+    }
     json_t *j = NULL;
     if (label.len)
         j = json_pack("{s:[{s:s,s:s}],s:i,s:i}", "signatures", "label", sb_str(&label), "documentation",

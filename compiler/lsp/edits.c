@@ -5,9 +5,9 @@
 
 /* ---- formatting ---- */
 
-static json_t *edit(const store *s, const strbuf *text, size_t from, size_t to, const char *with, size_t n)
+static json_t *edit(const text_index *ix, size_t from, size_t to, const char *with, size_t n)
 {
-    return json_pack("{s:o,s:s%}", "range", json_range(s, sb_str(text), text->len, from, to), "newText", with, n);
+    return json_pack("{s:o,s:s%}", "range", json_range(ix, from, to), "newText", with, n);
 }
 
 static size_t line_length(const char *s, size_t n)
@@ -25,7 +25,7 @@ static size_t count_lines(const strbuf *b)
 }
 
 /* Lines are neither broken nor joined: one edit for each that changes, so that the cursor stays where it is. */
-static json_t *line_edits(const store *s, const strbuf *old, const strbuf *new)
+static json_t *line_edits(const text_index *ix, const strbuf *old, const strbuf *new)
 {
     json_t *list = json_array();
     for (size_t a = 0, b = 0; a < old->len && b < new->len;) {
@@ -37,7 +37,7 @@ static json_t *line_edits(const store *s, const strbuf *old, const strbuf *new)
                 ka--, kb--;
             while (ka < na && ((unsigned char)old->s[a + ka] & 0xc0) == 0x80) /* within a character */
                 ka++, kb++;
-            json_array_append_new(list, edit(s, old, a, a + ka, new->s + b, kb));
+            json_array_append_new(list, edit(ix, a, a + ka, new->s + b, kb));
         }
         a += na;
         b += nb;
@@ -48,17 +48,19 @@ static json_t *line_edits(const store *s, const strbuf *old, const strbuf *new)
 json_t *feature_formatting(store *s, doc *d)
 {
     const unit_host host = store_host(s);
+    TEXT_INDEX(ix, &d->text, s->wide);
     unit *u = unit_compile(&host, d->path, sb_str(&d->text), d->text.len, UNIT_PARSED);
     bool broken = !u->ast || u->ast->file != 0;
     for (size_t i = 0; i < u->messages.len; i++) /* an import that is missing is no reason */
         broken = broken || (u->messages.at[i].severity == DIAG_ERROR && !u->imports.files.len);
     strbuf out = {0};
     json_t *list = NULL;
-    if (!broken && ast_format(&out, u->names, u->diag, u->ast->file, sb_str(&u->text), u->text.len))
-        list = count_lines(&out) == count_lines(&d->text) ? line_edits(s, &d->text, &out) : NULL;
-    if (!list && out.len) {
+    const bool formatted = !broken && ast_format(&out, u->names, u->diag, u->ast->file, sb_str(&u->text), u->text.len);
+    if (formatted && count_lines(&out) == count_lines(&d->text)) {
+        list = line_edits(&ix, &d->text, &out);
+    } else if (formatted) {
         list = json_array();
-        json_array_append_new(list, edit(s, &d->text, 0, d->text.len, out.s, out.len));
+        json_array_append_new(list, edit(&ix, 0, d->text.len, out.s, out.len));
     }
     sb_free(&out);
     unit_free(u);
@@ -67,18 +69,18 @@ json_t *feature_formatting(store *s, doc *d)
 
 /* ---- what messages say ---- */
 
-static json_t *diagnostic_of(const store *s, const doc *d, const unit_message *m, size_t from, size_t to)
+static json_t *diagnostic_of(const text_index *ix, const unit_message *m, size_t from, size_t to)
 {
-    json_t *j = json_pack("{s:o,s:i,s:s,s:s}", "range", json_range(s, sb_str(&d->text), d->text.len, from, to),
-                          "severity", m->severity == DIAG_ERROR ? 1 : 2, "source", "tkc", "message", m->text);
+    json_t *j = json_pack("{s:o,s:i,s:s,s:s}", "range", json_range(ix, from, to), "severity",
+                          m->severity == DIAG_ERROR ? 1 : 2, "source", "tkc", "message", m->text);
     if (j && m->code)
         json_object_set_new(j, "code", json_string(m->code));
     return j;
 }
 
-static json_t *action(const store *s, const doc *d, const unit_message *m, const unit_fix *f, json_t *diagnostic)
+static json_t *action(const text_index *ix, const doc *d, const unit_message *m, const unit_fix *f, json_t *diagnostic)
 {
-    const size_t at = text_offset_of(sb_str(&d->text), d->text.len, f->at), n = strlen(f->old);
+    const size_t at = text_offset_of(ix, f->at), n = strlen(f->old);
     if (d->text.len - at < n || memcmp(sb_str(&d->text) + at, f->old, n) != 0)
         return NULL;
     strbuf title = {0};
@@ -87,7 +89,7 @@ static json_t *action(const store *s, const doc *d, const unit_message *m, const
     else
         sb_printf(&title, "Insert '%s'", f->text);
     json_t *edits = json_array();
-    json_array_append_new(edits, edit(s, &d->text, at, at + n, f->text, strlen(f->text)));
+    json_array_append_new(edits, edit(ix, at, at + n, f->text, strlen(f->text)));
     json_t *j = json_pack("{s:s,s:s,s:b,s:[O],s:{s:{s:o}}}", "title", sb_str(&title), "kind", "quickfix", "isPreferred",
                           m->fixes.len == 1, "diagnostics", diagnostic, "edit", "changes", d->uri, edits);
     sb_free(&title);
@@ -99,17 +101,19 @@ json_t *feature_actions(store *s, doc *d, size_t from, size_t to)
 {
     json_t *list = json_array();
     const unit *u = d->now;
+    TEXT_INDEX(ix, &d->text, s->wide);
     for (size_t i = 0; i < u->messages.len; i++) {
         const unit_message *m = &u->messages.at[i];
         size_t begin, end;
         if (!m->fixes.len || m->at.begin.file != u->ast->file)
             continue;
-        span_offsets(&u->text, m->at, &begin, &end);
+        span_offsets(&ix, m->at, &begin, &end);
         if (end < from || begin > to)
             continue;
-        json_t *diagnostic = diagnostic_of(s, d, m, begin, end);
+        json_t *diagnostic = diagnostic_of(&ix, m, begin, end);
         for (size_t k = 0; k < m->fixes.len && diagnostic; k++) {
-            json_t *one = m->fixes.at[k].at.file == u->ast->file ? action(s, d, m, &m->fixes.at[k], diagnostic) : NULL;
+            json_t *one = m->fixes.at[k].at.file == u->ast->file ? action(&ix, d, m, &m->fixes.at[k], diagnostic)
+                                                                 : NULL;
             if (one)
                 json_array_append_new(list, one);
         }

@@ -189,8 +189,10 @@ static void add_use(strbuf *b, store *s, doc *d, const unit *u, const check_use 
     } else {
         const strbuf *text = unit_text(u, use->item->span.begin.file);
         strbuf head = {0};
-        if (text)
-            item_head(&head, text, use->item);
+        if (text) {
+            TEXT_INDEX(ix, text, false);
+            item_head(&head, &ix, use->item);
+        }
         add_code(b, head.len ? sb_str(&head) : use->name);
         sb_free(&head);
         if (use->item->doc)
@@ -239,7 +241,8 @@ static void add_expression(strbuf *b, const doc *d, size_t offset)
     if (e) {
         strbuf code = {0};
         size_t from, to;
-        span_offsets(&u->text, e->at, &from, &to);
+        TEXT_INDEX(ix, &u->text, false);
+        span_offsets(&ix, e->at, &from, &to);
         sb_addn(&code, sb_str(&u->text) + from, to - from);
         sb_printf(&code, ": %s", ty_name(u->log.types, e->type));
         add_code(b, sb_str(&code));
@@ -264,9 +267,10 @@ json_t *feature_hover(store *s, doc *d, size_t offset)
     } else {
         add_expression(&b, d, offset);
     }
+    TEXT_INDEX(ix, &d->text, s->wide);
     json_t *j = b.len ? json_pack("{s:{s:s,s:s}}", "contents", "kind", "markdown", "value", sb_str(&b)) : NULL;
     if (j && n > 0)
-        json_object_set_new(j, "range", json_range(s, sb_str(&d->text), d->text.len, begin, begin + n));
+        json_object_set_new(j, "range", json_range(&ix, begin, begin + n));
     sb_free(&b);
     return j;
 }

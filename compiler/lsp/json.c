@@ -39,16 +39,15 @@ char *path_uri(const char *path)
     return b.s;
 }
 
-json_t *json_pos(const store *s, const char *text, size_t len, size_t offset)
+json_t *json_pos(const text_index *ix, size_t offset)
 {
-    const text_pos at = text_position(text, len, offset, s->wide);
+    const text_pos at = text_position(ix, offset);
     return json_pack("{s:I,s:I}", "line", (json_int_t)at.line, "character", (json_int_t)at.character);
 }
 
-json_t *json_range(const store *s, const char *text, size_t len, size_t from, size_t to)
+json_t *json_range(const text_index *ix, size_t from, size_t to)
 {
-    return json_pack("{s:o,s:o}", "start", json_pos(s, text, len, from), "end",
-                     json_pos(s, text, len, to < from ? from : to));
+    return json_pack("{s:o,s:o}", "start", json_pos(ix, from), "end", json_pos(ix, to < from ? from : to));
 }
 
 bool pos_of_json(const store *s, const json_t *pos, const strbuf *text, size_t *offset)
@@ -62,16 +61,16 @@ bool pos_of_json(const store *s, const json_t *pos, const strbuf *text, size_t *
     return true;
 }
 
-void span_offsets(const strbuf *text, src_span at, size_t *from, size_t *to)
+void span_offsets(const text_index *ix, src_span at, size_t *from, size_t *to)
 {
     *from = *to = 0;
     if (at.begin.line == 0)
         return;
-    *from = text_offset_of(sb_str(text), text->len, at.begin);
+    *from = text_offset_of(ix, at.begin);
     if (at.end.line > 0) {
-        *to = text_offset_of(sb_str(text), text->len, at.end);
+        *to = text_offset_of(ix, at.end);
     } else {
-        for (*to = *from; *to < text->len && text_in_word(text->s[*to]);)
+        for (*to = *from; *to < ix->len && text_in_word(ix->text[*to]);)
             ++*to;
     }
     if (*to < *from)
@@ -95,8 +94,9 @@ json_t *json_location(store *s, const unit *u, const char *root_uri, src_span at
     const strbuf *text = at.begin.line ? unit_text(u, at.begin.file) : NULL;
     if (!text)
         return NULL;
+    TEXT_INDEX(ix, text, s->wide);
     size_t from, to;
-    span_offsets(text, at, &from, &to);
+    span_offsets(&ix, at, &from, &to);
     char *uri = NULL;
     if (text != &u->text) {
         const char *path = diag_file_path(u->diag, at.begin.file);
@@ -107,27 +107,26 @@ json_t *json_location(store *s, const unit *u, const char *root_uri, src_span at
         uri = uri ? uri : path_uri(real ? real : path);
         free(real);
     }
-    json_t *j = json_pack("{s:s,s:o}", "uri", uri ? uri : root_uri, "range",
-                          json_range(s, sb_str(text), text->len, from, to));
+    json_t *j = json_pack("{s:s,s:o}", "uri", uri ? uri : root_uri, "range", json_range(&ix, from, to));
     free(uri);
     return j;
 }
 
 bool doc_offset(const doc *d, const unit *u, size_t offset, size_t *mapped)
 {
-    return text_map(sb_str(&d->text), d->text.len, sb_str(&u->text), u->text.len, offset, mapped);
+    const text_change c = text_compare(&d->text, &u->text);
+    return text_map(&c, offset, mapped);
 }
 
-json_t *doc_range(const store *s, const doc *d, const unit *u, src_span at)
+json_t *doc_range(const text_index *then, const text_index *now, const text_change *c, src_span at)
 {
     size_t from, to, now_from, now_to;
-    span_offsets(&u->text, at, &from, &to);
-    const char *then = sb_str(&u->text), *now = sb_str(&d->text);
-    if (!text_map(then, u->text.len, now, d->text.len, from, &now_from))
+    span_offsets(then, at, &from, &to);
+    if (!text_map(c, from, &now_from))
         return NULL;
-    if (!text_map(then, u->text.len, now, d->text.len, to, &now_to) || now_to < now_from)
+    if (!text_map(c, to, &now_to) || now_to < now_from)
         now_to = now_from;
-    return json_range(s, now, d->text.len, now_from, now_to);
+    return json_range(now, now_from, now_to);
 }
 
 /* The one of the unit at that offset of its text; with a name but no offset, any of that name. */
@@ -187,11 +186,11 @@ const check_use *doc_use(doc *d, size_t offset, const unit **of)
     return NULL;
 }
 
-void item_head(strbuf *out, const strbuf *text, const ast_item *it)
+void item_head(strbuf *out, const text_index *ix, const ast_item *it)
 {
     size_t from, to;
-    span_offsets(text, it->span, &from, &to);
-    const char *s = sb_str(text);
+    span_offsets(ix, it->span, &from, &to);
+    const char *s = ix->text;
     size_t end = to;
     if (it->kind == AST_ITEM_FUNC || it->kind == AST_ITEM_KERNEL) {
         const char *brace = memchr(s + from, '{', to - from);

@@ -43,7 +43,10 @@ json_t *feature_definition(store *s, doc *d, size_t offset)
         return json_location(s, u, d->uri, use->declared);
     src_span at = use->declared;
     at.end = (src_loc){0, 0, 0}; /* the name */
-    json_t *range = doc_range(s, d, u, at);
+    TEXT_INDEX(then, &u->text, s->wide);
+    TEXT_INDEX(now, &d->text, s->wide);
+    const text_change c = text_compare(&u->text, &d->text);
+    json_t *range = doc_range(&then, &now, &c, at);
     return range ? json_pack("{s:s,s:o}", "uri", d->uri, "range", range) : NULL;
 }
 
@@ -60,6 +63,9 @@ static json_t *uses_of(store *s, doc *d, size_t offset, bool here, bool declarat
     if (!use || use->declared.begin.line == 0)
         return NULL;
     json_t *list = json_array();
+    TEXT_INDEX(then, &u->text, s->wide);
+    TEXT_INDEX(now, &d->text, s->wide);
+    const text_change c = text_compare(&u->text, &d->text);
     for (size_t i = 0; i < u->log.uses.len; i++) {
         const check_use *o = &u->log.uses.at[i];
         if (o->name != use->name || !same_place(o->declared.begin, use->declared.begin) ||
@@ -73,7 +79,7 @@ static json_t *uses_of(store *s, doc *d, size_t offset, bool here, bool declarat
         at.end = (src_loc){0, 0, 0};
         json_t *one = NULL;
         if (!again && o->at.begin.file == u->ast->file) {
-            json_t *range = doc_range(s, d, u, at);
+            json_t *range = doc_range(&then, &now, &c, at);
             if (range)
                 one = here ? json_pack("{s:o}", "range", range) : json_pack("{s:s,s:o}", "uri", d->uri, "range", range);
         } else if (!again) {
@@ -122,25 +128,24 @@ static int symbol_kind(const ast_item *it)
     }
 }
 
-static json_t *symbol(const store *s, const unit *u, const char *name, int kind, src_span whole, src_span at)
+static json_t *symbol(const text_index *ix, const char *name, int kind, src_span whole, src_span at)
 {
     size_t from, to, name_from, name_to;
-    const char *t = sb_str(&u->text);
-    span_offsets(&u->text, whole, &from, &to);
-    span_offsets(&u->text, at, &name_from, &name_to);
+    span_offsets(ix, whole, &from, &to);
+    span_offsets(ix, at, &name_from, &name_to);
     name_from = name_from < from ? from : name_from; /* one has to lie in the other */
     to = to < name_to ? name_to : to;
-    return json_pack("{s:s,s:i,s:o,s:o}", "name", name, "kind", kind, "range", json_range(s, t, u->text.len, from, to),
-                     "selectionRange", json_range(s, t, u->text.len, name_from, name_to));
+    return json_pack("{s:s,s:i,s:o,s:o}", "name", name, "kind", kind, "range", json_range(ix, from, to),
+                     "selectionRange", json_range(ix, name_from, name_to));
 }
 
-static json_t *members(const store *s, const unit *u, const ast_item *it)
+static json_t *members(const text_index *ix, const ast_item *it)
 {
     json_t *list = json_array();
     for (const ast_param *p = it->params; p; p = p->next) {
         src_span at = p->span;
         at.end = (src_loc){0, 0, 0};
-        json_t *one = p->name ? symbol(s, u, p->name, SYMBOL_FIELD, p->span, at) : NULL;
+        json_t *one = p->name ? symbol(ix, p->name, SYMBOL_FIELD, p->span, at) : NULL;
         if (one)
             json_array_append_new(list, one);
     }
@@ -148,10 +153,10 @@ static json_t *members(const store *s, const unit *u, const ast_item *it)
 }
 
 /* The head of the item on one line. */
-static json_t *detail(const unit *u, const ast_item *it)
+static json_t *detail(const text_index *ix, const ast_item *it)
 {
     strbuf head = {0}, line = {0};
-    item_head(&head, &u->text, it);
+    item_head(&head, ix, it);
     for (size_t i = 0; i < head.len && line.len < 120; i++) {
         const bool space = strchr(" \t\r\n", head.s[i]) != NULL;
         if (!space || (line.len && line.s[line.len - 1] != ' '))
@@ -167,15 +172,16 @@ json_t *feature_symbols(store *s, doc *d)
 {
     json_t *list = json_array();
     const unit *u = d->now;
+    TEXT_INDEX(ix, &u->text, s->wide);
     for (const ast_item *it = u->ast ? u->ast->items : NULL; it; it = it->next) {
         if (!it->name || it->span.begin.file != u->ast->file)
             continue;
-        json_t *one = symbol(s, u, it->name, symbol_kind(it), it->span, it->name_span);
+        json_t *one = symbol(&ix, it->name, symbol_kind(it), it->span, it->name_span);
         if (!one)
             continue;
-        json_object_set_new(one, "detail", detail(u, it));
+        json_object_set_new(one, "detail", detail(&ix, it));
         if (it->kind == AST_ITEM_STRUCT)
-            json_object_set_new(one, "children", members(s, u, it));
+            json_object_set_new(one, "children", members(&ix, it));
         json_array_append_new(list, one);
     }
     return list;

@@ -333,13 +333,13 @@ static void handle(server *v, json_t *m)
 static void refresh_all(server *v)
 {
     for (size_t i = 0; i < v->s.docs.len && !wire_waiting(&v->w); i++)
-        if (!v->shut_down)
-            store_refresh(&v->s, v->s.docs.at[i]);
+        store_refresh(&v->s, v->s.docs.at[i]);
 }
 
+/* Whether there is a text to look at, and somebody who is told. */
 static bool any_changed(const server *v)
 {
-    for (size_t i = 0; i < v->s.docs.len; i++)
+    for (size_t i = 0; i < v->s.docs.len && !v->shut_down; i++)
         if (v->s.docs.at[i]->changed)
             return true;
     return false;

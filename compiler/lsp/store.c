@@ -155,14 +155,14 @@ static void add_related(json_t *list, json_t *one)
 }
 
 /* A message about an imported file stands at the import, and leads to its place. */
-static json_t *to_json(store *s, const doc *d, const unit *u, const unit_message *m)
+static json_t *to_json(store *s, const doc *d, const unit *u, const text_index *ix, const unit_message *m)
 {
     const bool here = m->at.begin.line == 0 || m->at.begin.file == u->ast->file;
     const ast_item *import = here ? NULL : import_of(u, m->at.begin.file);
     strbuf text = {0};
     size_t from, to;
     json_t *more = json_array();
-    span_offsets(&u->text, here ? m->at : import ? import->name_span : (src_span){{0, 0, 0}, {0, 0, 0}}, &from, &to);
+    span_offsets(ix, here ? m->at : import ? import->name_span : (src_span){{0, 0, 0}, {0, 0, 0}}, &from, &to);
     if (!here) {
         sb_printf(&text, "%s:%u: ", diag_file_path(u->diag, m->at.begin.file), (unsigned)m->at.begin.line);
         add_related(more, related(s, d, u, m->at, m->text));
@@ -174,12 +174,12 @@ static json_t *to_json(store *s, const doc *d, const unit *u, const unit_message
             sb_printf(&text, "\n%s", m->notes.at[i].text); /* editors show few of the related places */
         add_related(more, one);
     }
-    json_t *j = json_pack("{s:o,s:i,s:s,s:s}", "range", json_range(s, sb_str(&u->text), u->text.len, from, to),
-                          "severity", m->severity == DIAG_ERROR ? 1 : 2, "source", "tkc", "message", sb_str(&text));
+    json_t *j = json_pack("{s:o,s:i,s:s,s:s}", "range", json_range(ix, from, to), "severity",
+                          m->severity == DIAG_ERROR ? 1 : 2, "source", "tkc", "message", sb_str(&text));
     sb_free(&text);
     if (!j) { /* not UTF-8: the message quotes a text that is none */
-        j = json_pack("{s:o,s:i,s:s,s:s}", "range", json_range(s, sb_str(&u->text), u->text.len, from, to), "severity",
-                      1, "source", "tkc", "message", "the file is not UTF-8");
+        j = json_pack("{s:o,s:i,s:s,s:s}", "range", json_range(ix, from, to), "severity", 1, "source", "tkc", "message",
+                      "the file is not UTF-8");
     }
     if (m->code) {
         json_object_set_new(j, "code", json_string(m->code));
@@ -212,7 +212,8 @@ void store_refresh(store *s, doc *d)
         d->lowered = NULL;
     }
     json_t *list = json_array();
+    TEXT_INDEX(ix, &u->text, s->wide);
     for (size_t i = 0; i < u->messages.len; i++)
-        json_array_append_new(list, to_json(s, d, u, &u->messages.at[i]));
+        json_array_append_new(list, to_json(s, d, u, &ix, &u->messages.at[i]));
     publish(s, d, list, true);
 }

@@ -44,23 +44,23 @@ char *path_uri(const char *path);
 
 /* ---- between protocol and compiler ---- */
 
-json_t *json_pos(const store *s, const char *text, size_t len, size_t offset);
-json_t *json_range(const store *s, const char *text, size_t len, size_t from, size_t to);
+json_t *json_pos(const text_index *ix, size_t offset);
+json_t *json_range(const text_index *ix, size_t from, size_t to);
 /* False: it is no position. */
 bool pos_of_json(const store *s, const json_t *pos, const strbuf *text, size_t *offset);
 /* Of a place of the compiler: its offsets; to the end of the name there if it has no end. */
-void span_offsets(const strbuf *text, src_span at, size_t *from, size_t *to);
+void span_offsets(const text_index *ix, src_span at, size_t *from, size_t *to);
 /* {uri, range} of a place in any file of the unit; NULL: there is no such file. */
 json_t *json_location(store *s, const unit *u, const char *root_uri, src_span at);
 /* The text of a file of a unit. */
 const strbuf *unit_text(const unit *u, unsigned file);
 /* An offset in the text as it is now, in that of the unit. False: what stands there is new. */
 bool doc_offset(const doc *d, const unit *u, size_t offset, size_t *mapped);
-/* A range of the unit's text, where it is now; NULL: it is gone. */
-json_t *doc_range(const store *s, const doc *d, const unit *u, src_span at);
+/* A range of the unit's text, where it is now; NULL: it is gone. Both texts, and what changed from one to the other. */
+json_t *doc_range(const text_index *then, const text_index *now, const text_change *c, src_span at);
 /* The use that a name at the offset is; NULL: none is known. */
 const check_use *doc_use(doc *d, size_t offset, const unit **of);
 /* The head of an item as it is written, up to its body. */
-void item_head(strbuf *out, const strbuf *text, const ast_item *it);
+void item_head(strbuf *out, const text_index *ix, const ast_item *it);
 
 #endif

@@ -45,41 +45,65 @@ size_t text_offset(const char *text, size_t len, text_pos at, bool wide)
     return i;
 }
 
-text_pos text_position(const char *text, size_t len, size_t offset, bool wide)
+/* Passes what stands at *i; false: not further than the offset. */
+static bool pass(const text_index *ix, size_t *i, text_pos *at, size_t offset)
 {
+    const size_t end = line_end(ix->text, ix->len, *i);
+    size_t units;
+    const size_t bytes = end ? end : step(ix->text + *i, ix->len - *i, &units);
+    if (*i + bytes > offset) /* between \r and \n: the end of the line */
+        return false;
+    *at = end ? (text_pos){at->line + 1, 0} : (text_pos){at->line, at->character + (ix->wide ? units : bytes)};
+    *i += bytes;
+    return true;
+}
+
+text_index text_index_make(const strbuf *text, bool wide)
+{
+    enum { APART = 2048 };
+    text_index ix = {.text = sb_str(text), .len = text->len, .wide = wide};
+    vec_push(&ix.lines, 0);
+    for (const char *p = ix.text, *end = p + ix.len; (p = memchr(p, '\n', (size_t)(end - p))) != NULL;)
+        vec_push(&ix.lines, (size_t)(++p - ix.text));
     text_pos at = {0, 0};
-    offset = offset < len ? offset : len;
-    for (size_t i = 0; i < offset;) {
-        const size_t end = line_end(text, len, i);
-        if (end > 1 && i + 1 == offset) /* between \r and \n: the end of the line */
-            break;
-        if (end) {
-            i += end;
-            at = (text_pos){at.line + 1, 0};
-            continue;
+    size_t i = 0, next = 0;
+    do {
+        if (i >= next) {
+            vec_push(&ix.marks, ((struct text_mark){i, at}));
+            next = i + APART;
         }
-        size_t units;
-        const size_t bytes = step(text + i, len - i, &units);
-        if (i + bytes > offset)
-            break;
-        at.character += wide ? units : bytes;
-        i += bytes;
+    } while (i < ix.len && pass(&ix, &i, &at, ix.len));
+    return ix;
+}
+
+void text_index_free(text_index *ix)
+{
+    vec_free(&ix->lines);
+    vec_free(&ix->marks);
+}
+
+text_pos text_position(const text_index *ix, size_t offset)
+{
+    offset = offset < ix->len ? offset : ix->len;
+    size_t lo = 0, hi = ix->marks.len; /* the last mark at most there is in [lo, hi) */
+    while (hi - lo > 1) {
+        const size_t mid = lo + (hi - lo) / 2;
+        *(ix->marks.at[mid].offset <= offset ? &lo : &hi) = mid;
     }
+    size_t i = ix->marks.at[lo].offset;
+    text_pos at = ix->marks.at[lo].at;
+    while (i < offset && pass(ix, &i, &at, offset))
+        continue;
     return at;
 }
 
-size_t text_offset_of(const char *text, size_t len, src_loc at)
+size_t text_offset_of(const text_index *ix, src_loc at)
 {
-    const char *p = text, *const end = text + len;
-    for (uint32_t n = 1; n < at.line; n++) {
-        p = memchr(p, '\n', (size_t)(end - p));
-        if (!p)
-            return len;
-        p++;
-    }
-    const char *stop = memchr(p, '\n', (size_t)(end - p));
-    const size_t room = (size_t)((stop ? stop : end) - p), col = at.col ? at.col - 1u : 0;
-    return (size_t)(p - text) + (col < room ? col : room);
+    const size_t line = at.line ? at.line - 1u : 0, col = at.col ? at.col - 1u : 0;
+    if (line >= ix->lines.len)
+        return ix->len;
+    const size_t begin = ix->lines.at[line], end = line + 1 < ix->lines.len ? ix->lines.at[line + 1] - 1 : ix->len;
+    return begin + (col < end - begin ? col : end - begin);
 }
 
 src_loc text_where(const char *text, size_t offset, unsigned file)
@@ -111,19 +135,25 @@ size_t text_word(const char *text, size_t len, size_t offset, size_t *begin)
     return to - from;
 }
 
-bool text_map(const char *a, size_t na, const char *b, size_t nb, size_t offset, size_t *mapped)
+text_change text_compare(const strbuf *before, const strbuf *after)
 {
-    const size_t least = na < nb ? na : nb;
-    size_t head = 0, tail = 0;
-    while (head < least && a[head] == b[head])
-        head++;
-    while (tail < least - head && a[na - 1 - tail] == b[nb - 1 - tail])
-        tail++;
-    if (offset < head || na == nb)
+    const char *a = sb_str(before), *b = sb_str(after);
+    text_change c = {before->len, after->len, 0, 0};
+    const size_t least = c.before < c.after ? c.before : c.after;
+    while (c.head < least && a[c.head] == b[c.head])
+        c.head++;
+    while (c.tail < least - c.head && a[c.before - 1 - c.tail] == b[c.after - 1 - c.tail])
+        c.tail++;
+    return c;
+}
+
+bool text_map(const text_change *c, size_t offset, size_t *mapped)
+{
+    if (offset < c->head || c->before == c->after)
         *mapped = offset;
-    else if (offset >= na - tail)
-        *mapped = offset - na + nb;
+    else if (offset >= c->before - c->tail)
+        *mapped = offset - c->before + c->after;
     else
         return false;
-    return offset < head || offset >= na - tail;
+    return offset < c->head || offset >= c->before - c->tail;
 }

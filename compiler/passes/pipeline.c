@@ -541,10 +541,24 @@ bool pipeline_has(const char *name)
     return !strcmp(name, "lower") || find_row(name);
 }
 
+/* What derives runs once: it knows nothing of operations that it or passes behind it make. */
+static bool is_derived(const ir_module *m, const char *name)
+{
+    for (size_t i = 0; i < m->funcs.len; i++) {
+        const ir_func *f = m->funcs.at[i];
+        if ((!strcmp(name, "reverse") && f->ad.grad) || (!strcmp(name, "forward") && f->ad.jvp) ||
+            (!strcmp(name, "hvp") && f->ad.hvp)) {
+            fprintf(stderr, "tkc: error: --run-pass=%s: kernel '%s' has what this pass makes already\n", name, f->name);
+            return true;
+        }
+    }
+    return false;
+}
+
 bool pipeline_run_pass(ir_module *m, const char *name)
 {
     const pass_row *row = find_row(name);
-    bool ok = !row || run_row(m, row);
+    bool ok = !row || (!is_derived(m, name) && run_row(m, row));
     for (size_t i = 0; i < m->funcs.len && ok; i++)
         ok = ir_verify_gone(m->funcs.at[i], name, row ? row->gone : 0);
     return ok;

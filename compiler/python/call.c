@@ -236,10 +236,12 @@ static void print_doc(const call *c, const char *indent)
                                        [FORM_JVP] = "The JVP of ",
                                        [FORM_HVP] = "The JVP of the adjoint of "};
     strbuf *b = c->p->out;
-    sb_printf(b, "%s\"\"\"%s%s (%s).", indent, what[c->form], c->f->name, place_of(&c->p->e, c->f->loc));
+    sb_printf(b, "%s\"\"\"%s%s (", indent, what[c->form], c->f->name);
+    quote_python(b, place_of(&c->p->e, c->f->loc), indent);
+    sb_add(b, ").");
     if (c->f->doc) {
         sb_addc(b, ' ');
-        py_doc(b, c->f->doc, indent);
+        quote_python(b, c->f->doc, indent);
     }
     bool any = false;
     for (int i = 0; i < c->n; i++) {

@@ -60,7 +60,7 @@ static void print_init(python *p)
         const ir_mparam *x = m->params.at[i];
         sb_printf(p->out, "        %s: %s. ", (const char *)ptrmap_get(&p->params, x), scalar_name(x->type));
         if (x->doc) {
-            py_doc(p->out, x->doc, "            ");
+            quote_python(p->out, x->doc, "            ");
             sb_add(p->out, ". ");
         }
         sb_add(p->out, x->sizes ? "Sizes fields: fixed at creation\n" : "m.params changes it\n");
@@ -89,7 +89,7 @@ static void print_doc_argument(python *p, const char *what, const ir_field *f)
     const char *text = arena_printf(mem, "Field %s: %s%s.%s%s", layout_title(f), layout_element_name(mem, f), dims,
                                     f->doc ? " " : "", f->doc ? f->doc : "");
     sb_printf(p->out, "%s(\"", what);
-    py_doc(p->out, text, "\\n");
+    quote_python(p->out, text, "\\n");
     sb_add(p->out, "\", ");
 }
 
@@ -164,11 +164,12 @@ static void print_kernel(python *p, const ir_func *k)
     for (int form = FORM_RUN; form <= FORM_HVP; form++)
         if (kernel_form_of(k, (kernel_form)form))
             python_binding(p, k, (kernel_form)form);
-    sb_printf(p->out, "\n\nclass _kernel_%s(_Kernel):\n    \"\"\"Kernel %s (%s).", k->name, k->name,
-              place_of(&p->e, k->loc));
+    sb_printf(p->out, "\n\nclass _kernel_%s(_Kernel):\n    \"\"\"Kernel %s (", k->name, k->name);
+    quote_python(p->out, place_of(&p->e, k->loc), "");
+    sb_add(p->out, ").");
     if (k->doc) {
         sb_addc(p->out, ' ');
-        py_doc(p->out, k->doc, "    ");
+        quote_python(p->out, k->doc, "    ");
     }
     sb_add(p->out, "\"\"\"\n    __slots__ = ()\n");
     for (int form = FORM_RUN; form <= FORM_HVP; form++)
@@ -187,7 +188,7 @@ void python_object(python *p)
         if (ir_is_kernel(m->funcs.at[i]))
             print_kernel(p, m->funcs.at[i]);
     sb_printf(p->out, "%sclass Module(_Module):\n    \"\"\"The fields and kernels of ", m->funcs.len ? "" : "\n\n");
-    py_doc(p->out, source_base(&p->e), "");
+    quote_python(p->out, source_base(&p->e), "");
     sb_add(p->out, ". `with Module() as m:` closes it at the end; else it goes with its last view.\"\"\"\n\n");
     py_names taken = {0};
     for (size_t i = 0; i < m->nfields; i++)

@@ -27,8 +27,6 @@ const char *py_dtype(arena *mem, scalar s);                            /* "_f32"
 const char *py_convert(arena *mem, scalar s);                          /* "_as_i32": a function */
 const char *py_shape(arena *mem, ir_shape_kind k, int rows, int cols); /* "(2, 3)" of the components */
 const char *py_number(arena *mem, scalar s, int64_t i, double f);      /* a literal */
-/* Text in a string; indent goes before each further line of one of three quotes, and is "\\n" in one of one quote. */
-void py_doc(strbuf *b, const char *doc, const char *indent);
 const char *py_member(arena *mem, const ir_struct *r, int k); /* name of member k */
 
 /* ---- calls (call.c) ---- */

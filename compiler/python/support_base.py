@@ -82,6 +82,7 @@ _as_i8, _as_i16, _as_i32, _as_i64, _as_u8, _as_u16, _as_u32, _as_u64 = (
 
 def _fitting(value, dtype, name):
     """value as an array whose numbers dtype can hold: floats hold floats and integers, integers those in their range, bools bools."""
+    _unmasked(value, name)
     try:
         a = _np.asarray(value)
     except ValueError as e:
@@ -96,6 +97,11 @@ def _fitting(value, dtype, name):
         if int(a.min()) < limits.min or int(a.max()) > limits.max:
             raise ValueError(f"{name} holds {_type_name(dtype)}, and there are numbers out of its range")
     return a
+
+
+def _unmasked(value, name):
+    if isinstance(value, _np.ma.MaskedArray):
+        raise TypeError(f"{name}: a masked array has numbers that are hidden; say what stands there (numpy.ma.filled(a, 0))")
 
 
 def _type_name(dtype):
@@ -152,6 +158,7 @@ def _given(extents, name, array, dtype, dims, shape=(), write=False):
         return None
     if not isinstance(array, _np.ndarray) and hasattr(array, "_h"):
         array = array.data
+    _unmasked(array, name)
     if not isinstance(array, _np.ndarray) or array.dtype != dtype:
         what, hint = type(array).__name__, ""
         if isinstance(array, _np.ndarray):

@@ -3,11 +3,11 @@
 _PLANES = ("data", "grad", "dual", "grad_dual")
 
 
-class _Memory:
+class _Memory(_Unique):
     """Holds the module object of C: views hold this, so that the object goes with the last of them."""
 
 
-class _Handle:
+class _Handle(_Unique):
     """What the module, its fields and its kernels know of the module object of C. pointer: None once it is closed."""
     __slots__ = ("pointer", "memory", "session", "params", "fields")
 
@@ -30,7 +30,7 @@ def _view(handle, address, dtype, shape, strides):
     return _np.ndarray(shape, dtype, memory, 0, strides)
 
 
-class Field(_np.lib.mixins.NDArrayOperatorsMixin):
+class Field(_np.lib.mixins.NDArrayOperatorsMixin, _Unique):
     """A field of a module: an array without copies.
 
     data, grad, dual and grad_dual are its memories, NumPy arrays of shape (extents..., components...); those that the field does
@@ -43,6 +43,13 @@ class Field(_np.lib.mixins.NDArrayOperatorsMixin):
     @property
     def _pointer(self):
         return self._h.check().fields[self._spec.number]
+
+    def _pointers(self):
+        """Of the fields of numbers that it is."""
+        return [self._pointer]
+
+    def _what(self):
+        return f"field {self._spec.name}"
 
     def _plane(self, k):
         array = self._views.get(k)
@@ -81,7 +88,9 @@ class Field(_np.lib.mixins.NDArrayOperatorsMixin):
         super().__setattr__(name, value)
 
     def _set(self, k, value):
-        if value is not self:
+        if value is not self and k == 0:
+            self[...] = value
+        elif value is not self:
             _store(self._plane(k), ..., value, self._spec.name)
 
     data = property(lambda self: self._plane(0), lambda self, value: self._set(0, value), doc="The values.")
@@ -120,7 +129,12 @@ class Field(_np.lib.mixins.NDArrayOperatorsMixin):
     def __array_ufunc__(self, ufunc, method, *inputs, out=(), **options):
         if out:
             options["out"] = tuple(_bare(a) for a in out)
-        result = getattr(ufunc, method)(*(_bare(a) for a in inputs), **options)
+        fields = [a for a in out if isinstance(a, Field)]
+
+        def apply():
+            return getattr(ufunc, method)(*(_bare(a) for a in inputs), **options)
+
+        result = fields[0]._h.session._stores(fields, apply) if fields else apply()
         return out[0] if len(out) == 1 and isinstance(out[0], Field) else result
 
     def __getattr__(self, name):
@@ -134,7 +148,8 @@ class Field(_np.lib.mixins.NDArrayOperatorsMixin):
         return self.data[key]
 
     def __setitem__(self, key, value):
-        _store(self.data, key, value, self._spec.name)
+        target = self.data
+        self._h.session._stores([self], lambda: _store(target, key, value, self._spec.name))
 
     def __len__(self):
         return len(self.data)
@@ -194,6 +209,9 @@ class _Structs(Field):
             self.__dict__[name]._set(0, value)
         else:
             super().__setattr__(name, value)
+
+    def _pointers(self):
+        return [pointer for name in self._spec.members for pointer in self.__dict__[name]._pointers()]
 
     def _members_with(self, plane):
         return [m for m in (self.__dict__[name] for name in self._spec.members) if plane in m._spec.planes]
@@ -275,7 +293,7 @@ def _structs(doc, name, dtype, ndim, members):
     return _Slot(_inner(name, dtype, ndim, members, 0, dtype.itemsize), doc)
 
 
-class _Group:
+class _Group(_Unique):
     """A field of structs with soa: its members are fields."""
 
     def __init__(self, handle, name, members):
@@ -293,6 +311,9 @@ class _Group:
         if name not in self.__dict__:
             self.__getattr__(name)
         self.__dict__[name]._set(0, value)
+
+    def _what(self):
+        return f"field {self._name}"
 
     def _set(self, k, value):
         if value is not self:
@@ -320,12 +341,15 @@ def __getattr__(name):
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-class _Kernel:
+class _Kernel(_Unique):
     """Calling it launches the kernel; grad, jvp and hvp, where they exist, are its derivatives called directly."""
     __slots__ = ("_h",)
 
     def __init__(self, handle):
         self._h = handle
+
+    def _what(self):
+        return f"kernel {type(self).__name__[len('_kernel_'):]}"
 
     def __getattr__(self, name):
         kernel = type(self).__name__[len("_kernel_"):]
@@ -359,7 +383,7 @@ def _no_param(name, also=()):
     return f"there is no param {name}{_near(name, [*_param_kinds, *also])}; {known}"
 
 
-class _ParamsView:
+class _ParamsView(_Unique):
     """The params of a module. Those that size fields cannot be changed."""
 
     def __init__(self, handle):
@@ -378,6 +402,9 @@ class _ParamsView:
         self._h.session._check(_set_params(self._h.pointer, _ct.byref(new)))
         self._h.params = new
 
+    def _what(self):
+        return "the params"
+
     def __dir__(self):
         return list(_param_kinds)
 
@@ -385,7 +412,7 @@ class _ParamsView:
         return f"params({', '.join(f'{name}={getattr(self, name)!r}' for name in _param_kinds)})"
 
 
-class _Module:
+class _Module(_Unique):
     def __getattr__(self, name):
         if name.startswith("_"):
             raise AttributeError(name)
@@ -410,10 +437,11 @@ class _Module:
         h = self._h = _Handle()
         h.pointer = None
         h.session = Session(**options) if session is None else session
+        h.session._sweep()
         h.params = _Params(**{name: _param_kinds[name](value, f"param {name}") for name, value in params.items()})
         pointer = _create(h.session._pointer, _ct.byref(h.params), *_made_for)
         if not pointer:
-            raise Error(_tk.error().decode())
+            raise _creation_error()
         h.pointer, h.memory, h.fields = pointer, _Memory(), []
         _weakref.finalize(h.memory, _destroy_with, pointer, h.session).atexit = False
         field = None
@@ -476,12 +504,12 @@ class _Module:
 
     def gradcheck(self, loss, program, inputs=None, tolerance=0.0):
         """Compares the derivatives of the loss by the inputs (None: all fields that have a gradient) by reverse mode, by forward
-        mode where the fields have duals, and by differences. program(): launches, the same in each call. tolerance: 0 for the usual
-        one. Error.WrongGradient names the worst number, Error.Undecided says that differences tell nothing; else what was found is
-        returned."""
+        mode where the fields have duals, and by differences. program(): launches, the same in each call; what it raises ends the
+        check. tolerance: 0 for the usual one. Error.WrongGradient names the worst number, Error.Undecided says that differences
+        tell nothing; else what was found is returned."""
         self._mine(loss, *inputs or ())
         session, found = self._h.session, _GradcheckResult()
-        run = session._host(program)
+        run = session._host(session._until_raised(program))
         pointers = None if inputs is None else (_P * len(inputs))(*(f._pointer for f in inputs))
         status = _tk.gradcheck(loss._pointer, pointers, len(inputs or ()), run, None, _as_real(tolerance, "tolerance"), _ct.byref(found))
         session._check(status or (session._raised and _BAD_STATE))
@@ -501,8 +529,9 @@ class _Module:
 
 
 def _destroy_with(pointer, session):
-    """The session is there until its modules are gone."""
-    _destroy(pointer)
+    """The session is there until its modules are gone. Python collects at any time, in a kernel's print as well: then later."""
+    session._gone.append((_destroy, pointer))
+    session._sweep()
 
 
 _tk = _bind_library()

@@ -8,7 +8,7 @@ def _bind_library():
     """Functions of libtkc by their names without tk_: _tk.tape_end."""
     t, i, text = _P, _ct.c_int, _ct.c_char_p
     return _types.SimpleNamespace(**{name: _bind("tk_" + name, result, *arguments) for name, result, *arguments in (
-        ("status_name", text, i), ("error", text), ("session_defaults", _Options), ("session_create", t, t),
+        ("status_name", text, i), ("error", text), ("error_status", i), ("session_is_busy", _ct.c_bool, t), ("session_defaults", _Options), ("session_create", t, t),
         ("session_destroy", None, t), ("session_threads", i, t), ("session_set_threads", i, t, i),
         ("session_set_seed", i, t, _ct.c_uint64), ("session_draws", _ct.c_uint64, t), ("session_set_draws", i, t, _ct.c_uint64), ("session_error", text, t), ("session_clear_error", None, t),
         ("session_stop_at_nonfinite", i, t, _ct.c_bool), ("session_clear_grad", i, t), ("session_clear_dual", i, t),
@@ -86,7 +86,19 @@ def _field_pointer(f):
 
 # ---- sessions ----
 
-class Session:
+class _Unique:
+    """Stands for memory of libtkc, which no copy and no other process has."""
+    __slots__ = ()
+
+    def __reduce_ex__(self, protocol):
+        raise TypeError(f"{self._what()} cannot be copied or pickled, as its memory is libtkc's: keep the arrays of the fields "
+                        "(m.x.data.copy()) and the params, make a new module, and assign them to its fields")
+
+    def _what(self):
+        return "a module"
+
+
+class Session(_Unique):
     """Owns what modules share: tape, forward scope, threads. Module(session=s) makes a module of it; without, each module has its own.
 
     threads: 0 for all processors; deterministic: scatters give the same bits for any number of threads; flush_denormals: kernels
@@ -104,9 +116,9 @@ class Session:
             options.on_print = _ct.cast(self._print, _P)
         self._pointer = _tk.session_create(_ct.byref(options))
         if not self._pointer:
-            raise Error.BadArgument(_tk.error().decode())
-        self._kept, self._raised = [], []
-        _weakref.finalize(self, _tk.session_destroy, self._pointer).atexit = False
+            raise _creation_error()
+        self._kept, self._raised, self._inside, self._gone = [], [], 0, []
+        _weakref.finalize(self, _end_session, self._pointer, self._gone).atexit = False
 
     def __setattr__(self, name, value):
         known = getattr(type(self), name, None)
@@ -116,6 +128,8 @@ class Session:
 
     def _check(self, status):
         """A failure becomes an exception, and the session forgets it."""
+        if self._gone:
+            self._sweep()
         if status:
             message = _tk.session_error(self._pointer).decode() or _tk.error().decode()
             _tk.session_clear_error(self._pointer)
@@ -123,6 +137,15 @@ class Session:
                 raised, self._raised = self._raised, []
                 raise raised[0]
             raise Error.kinds[status](message)
+
+    def _what(self):
+        return "a session"
+
+    def _sweep(self):
+        """Modules that were collected while they could not go."""
+        while self._gone and not _tk.session_is_busy(self._pointer):
+            destroy, pointer = self._gone.pop()
+            destroy(pointer)
 
     def _keep(self, *arrays):
         """A tape reads the arrays of its launches once more when it closes."""
@@ -132,14 +155,29 @@ class Session:
     def _host(self, function):
         """A function for C. What it raises comes out of the call, tape or scope in which it ran."""
         def run(_):
+            self._inside += 1
             try:
                 function()
                 return 0
             except BaseException as e:
                 self._raised.append(e)
                 return _BAD_STATE
+            finally:
+                self._inside -= 1
 
         return _HostFunction(run) if function is not None else _HostFunction()
+
+    def _until_raised(self, program):
+        """Does nothing any more once it has raised: libtkc sees the session failed, and stops."""
+        def once():
+            if not self._raised:
+                try:
+                    program()
+                except BaseException:
+                    fail = _HostFunction(lambda _: _BAD_STATE)
+                    _tk.call(self._pointer, _ct.byref(_Triple(b"the program", fail, fail, fail)), None, 0)
+                    raise
+        return once
 
     def call(self, forward, backward=None, jvp=None, *, reads=None, stores=None, adds=None, needs=None):
         """Calls forward() as one step of a tape or forward scope, with derivatives of its own (tk_call of the C interface).
@@ -149,15 +187,36 @@ class Session:
 
         The other arguments are the footprint, lists of fields: forward() reads, stores into and adds to them by code of Python;
         backward() needs them as forward() left them. Without any of the lists the tape takes all fields for all of these."""
-        name = getattr(forward, "__qualname__", "a function of Python").encode()
-        triple = _Triple(name, self._host(forward), self._host(backward), self._host(jvp))
-        self._keep(triple)
         uses = [(1, reads), (2, stores), (4, adds), (8, needs)]
-        if all(fields is None for _, fields in uses):
+        lines = None if all(fields is None for _, fields in uses) else [(_field_pointer(f), what) for what, fields in uses for f in fields or ()]
+        self._call(getattr(forward, "__qualname__", "a function of Python"), forward, backward, jvp, lines)
+
+    def _call(self, name, forward, backward, jvp, lines):
+        triple = _Triple(name.encode(), self._host(forward), self._host(backward), self._host(jvp))
+        self._keep(triple)
+        if lines is None:
             self._check(_tk.call(self._pointer, _ct.byref(triple), None, 0))
             return
-        lines = [_Footprint(_field_pointer(f), what, None) for what, fields in uses for f in fields or ()]
-        self._check(_tk.call_with(self._pointer, _ct.byref(triple), None, 0, (_Footprint * len(lines))(*lines), len(lines)))
+        footprint = (_Footprint * len(lines))(*((pointer, what, None) for pointer, what in lines))
+        self._check(_tk.call_with(self._pointer, _ct.byref(triple), None, 0, footprint, len(lines)))
+
+    def _stores(self, fields, store):
+        """store() writes data of these fields. On an open tape it is refused where that is what adjoints need."""
+        if self._inside or not _tk.tape_is_open(self._pointer) or _tk.forward_is_open(self._pointer):
+            return store()
+        done, raised = [], []
+
+        def forward():
+            try:
+                done.append(store())
+            except Exception as e:    # no reason for the tape to fail
+                raised.append(e)
+
+        lines = [(pointer, 2) for field in fields for pointer in field._pointers()]
+        self._call(f"a store to {' and '.join(field._spec.name for field in fields)}", forward, lambda: None, None, lines)
+        if raised:
+            raise raised[0]
+        return done[0]
 
     @property
     def threads(self):
@@ -199,6 +258,16 @@ class Session:
         return _tk.tape_bytes(self._pointer)
 
 
+def _end_session(pointer, gone):
+    for destroy, module in gone:
+        destroy(module)
+    _tk.session_destroy(pointer)
+
+
+def _creation_error():
+    return Error.kinds[_tk.error_status()](_tk.error().decode())
+
+
 _session_options = Session.__init__.__code__.co_varnames[1:Session.__init__.__code__.co_argcount]
 
 
@@ -222,6 +291,7 @@ class _Tape:
                 session._check(_tk.tape_end_with(self._loss._pointer, self._gradient))
         finally:
             session._kept.clear()
+            session._sweep()
 
 
 class _Forward:
@@ -239,6 +309,7 @@ class _Forward:
 
     def __exit__(self, kind, value, trace):
         status = _tk.forward_end(self._session._pointer)
+        self._session._sweep()
         if kind is None:
             self._session._check(status)
         elif status:

@@ -1,4 +1,4 @@
-/* Types, numbers and comments in Python. */
+/* Types and numbers in Python. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,18 +51,6 @@ const char *py_number(arena *mem, scalar s, int64_t i, double f)
     if (scalar_is_float(s))
         return float_text(mem, s, f);
     return s == SC_U64 ? arena_printf(mem, "%llu", (unsigned long long)i) : arena_printf(mem, "%lld", (long long)i);
-}
-
-void py_doc(strbuf *b, const char *doc, const char *indent)
-{
-    for (const char *p = doc; *p; p++) {
-        if (*p == '\n')
-            sb_printf(b, "%s%s", *indent == '\\' ? "" : "\n", indent);
-        else if (*p == '\\' || *p == '"')
-            sb_printf(b, "\\%c", *p);
-        else
-            sb_addc(b, *p);
-    }
 }
 
 const char *py_member(arena *mem, const ir_struct *r, int k)

@@ -202,8 +202,8 @@ ast_module *ast_parse(arena *mem, intern_pool *names, diag_sink *d, uint16_t fil
 void ast_dump_tokens(FILE *out, intern_pool *names, diag_sink *d, uint16_t file, const char *text, size_t len);
 void ast_dump(FILE *out, const ast_module *m);
 /* --format: the text with its spaces and indentation put in order; comments, line breaks and alignment within a
- * statement are the author's. What was formatted stays as it is. Only for text that parses without
- * errors. False if that would be another program, which would be a mistake in here. */
+ * statement are the author's. What was formatted stays as it is. Only for text that parses without errors. False, and
+ * no text, if that would be another program, which would be a mistake in here. */
 bool ast_format(strbuf *out, intern_pool *names, diag_sink *d, uint16_t file, const char *text, size_t len);
 
 #endif

@@ -19,9 +19,16 @@ typedef struct bracket {
     int line;       /* indentation of the line that it stands in */
 } bracket;
 
+/* The last place whose column was found. */
+typedef struct ruler {
+    size_t at;
+    int column;
+} ruler;
+
 typedef struct formatter {
     strbuf *out;
     const char *text;
+    ruler measured, written;       /* of text, of out */
     size_t at;                     /* behind the last token */
     bracket open[MAX_NESTING + 1]; /* [0]: the file */
     int depth;
@@ -31,7 +38,6 @@ typedef struct formatter {
     int stmt_from, stmt_to; /* columns of the line that the statement began in: before, and now */
     int note_from, note_to; /* of the comment at the end of the line above; -1: none */
     int line_from, line_to; /* of the current line */
-    size_t line_begin;      /* of the current line in out */
 } formatter;
 
 /* ---- columns ---- */
@@ -41,24 +47,22 @@ static int advance(int column, char c)
     return c == '\t' ? column + TAB - column % TAB : ((unsigned char)c & 0xc0) == 0x80 ? column : column + 1;
 }
 
-/* The column of a place of the text. */
-static int column_of(const char *text, size_t at)
+/* The column of a place that is not in front of the last one. */
+static int column_at(ruler *r, const char *text, size_t at)
 {
-    size_t begin = at;
-    while (begin > 0 && text[begin - 1] != '\n')
-        begin--;
-    int column = 0;
-    for (; begin < at; begin++)
-        column = advance(column, text[begin]);
-    return column;
+    for (; r->at < at; r->at++)
+        r->column = text[r->at] == '\n' ? 0 : advance(r->column, text[r->at]);
+    return r->column;
 }
 
-static int column_now(const formatter *f)
+static int column_of(formatter *f, size_t at)
 {
-    int column = 0;
-    for (size_t i = f->line_begin; i < f->out->len; i++)
-        column = advance(column, sb_str(f->out)[i]);
-    return column;
+    return column_at(&f->measured, f->text, at);
+}
+
+static int column_now(formatter *f)
+{
+    return column_at(&f->written, sb_str(f->out), f->out->len);
 }
 
 static void add_spaces(formatter *f, int n)
@@ -112,9 +116,18 @@ static bool is_sign(int code)
     return code == '-' || code == '+' || code == '!' || code == '~';
 }
 
+/* Whether the two would be one token, or none, without a space. */
+static bool would_join(int before, int code)
+{
+    return ((code == '-' || code == '+') && before == code) ||
+           (code == '.' && (before == TOK_INT || before == TOK_FLOAT));
+}
+
 static bool wants_space(const formatter *f, const token *t)
 {
     const token *b = &f->before;
+    if (would_join(b->code, t->code))
+        return true;
     if (f->unary || b->code == '(' || b->code == '[' || b->code == '.')
         return false;
     switch (t->code) {
@@ -122,9 +135,8 @@ static bool wants_space(const formatter *f, const token *t)
     case ';':
     case ')':
     case ']':
-        return false;
     case '.':
-        return b->code == TOK_INT; /* a number would end with it */
+        return false;
     case ':':
         return f->open[f->depth].questions > 0;
     case '(':
@@ -154,8 +166,7 @@ static void new_line(formatter *f, int lines, size_t from, int indent)
         if (lines > 1)
             sb_addc(f->out, '\n');
     }
-    f->line_begin = f->out->len;
-    f->line_from = column_of(f->text, from);
+    f->line_from = column_of(f, from);
     f->line_to = indent;
     add_spaces(f, indent);
 }
@@ -172,11 +183,11 @@ static int block_indent(const formatter *f, int closers)
 }
 
 /* Of a line that begins at `from` with a token of this code, or a comment in front of it. */
-static int indent_of(const formatter *f, size_t from, int code, int closers)
+static int indent_of(formatter *f, size_t from, int code, int closers)
 {
     if (!goes_on(f, code))
         return block_indent(f, closers);
-    const int distance = column_of(f->text, from) - f->stmt_from;
+    const int distance = column_of(f, from) - f->stmt_from;
     const bool closes = code == ')' || code == ']';
     return f->stmt_to + (distance >= INDENT || (closes && distance >= 0) ? distance : closes ? 0 : INDENT);
 }
@@ -206,8 +217,8 @@ static size_t comment_end(const char *text, size_t from, size_t to)
 /* In a line: what is aligned with others stays in its column. */
 static void add_trailing(formatter *f, size_t from, size_t space)
 {
-    const int shift = f->line_to - f->line_from, wanted = column_of(f->text, from) + shift, now = column_now(f);
-    f->note_from = column_of(f->text, from);
+    const int shift = f->line_to - f->line_from, wanted = column_of(f, from) + shift, now = column_now(f);
+    f->note_from = column_of(f, from);
     f->note_to = space > 1 && wanted > now ? wanted : now + 1;
     add_spaces(f, f->note_to - now);
 }
@@ -230,7 +241,7 @@ static int add_gap(formatter *f, const token *next, bool *joined)
         const size_t end = comment_end(f->text, i, next->from);
         if (lines == 0 && f->out->len > 0)
             add_trailing(f, i, space);
-        else if (lines == 1 && column_of(f->text, i) == f->note_from)
+        else if (lines == 1 && column_of(f, i) == f->note_from)
             new_line(f, 1, i, f->note_to);
         else
             new_line(f, lines_for(f, lines, ','), i, indent_of(f, i, next->code == '}' ? ';' : next->code, 0));
@@ -251,7 +262,7 @@ static int add_gap(formatter *f, const token *next, bool *joined)
 static int leading_closers(const formatter *f, const token *t)
 {
     int n = 0;
-    for (size_t i = t->from; f->text[i] == '}' || f->text[i] == ' '; i++)
+    for (size_t i = t->from; f->text[i] == '}' || f->text[i] == ' ' || f->text[i] == '\t'; i++)
         n += f->text[i] == '}';
     return n;
 }
@@ -323,6 +334,8 @@ bool ast_format(strbuf *out, intern_pool *names, diag_sink *d, uint16_t file, co
     parse_scan(names, d, file, sb_str(out), out->len, list_token, &after);
     const bool same = before.all.len == after.all.len &&
                       !memcmp(sb_str(&before.all), sb_str(&after.all), after.all.len);
+    if (!same)
+        sb_clear(out);
     sb_free(&before.all);
     sb_free(&after.all);
     return same;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/quote.h"
 #include "util/strbuf.h"
 #include "util/utf8.h"
 #include "util/vec.h"
@@ -204,36 +205,16 @@ static void add_text(diag_sink *d, src_span at, diag_severity s, const char *mes
     quote_line(d, at);
 }
 
-static void add_json_string(strbuf *b, const char *s)
-{
-    size_t n = strlen(s);
-    sb_addc(b, '"');
-    for (size_t i = 0; i < n;) {
-        size_t bytes = utf8_length(s + i, n - i);
-        unsigned char c = (unsigned char)s[i];
-        if (bytes == 0)
-            sb_add(b, "\\ufffd");
-        else if (c == '"' || c == '\\')
-            sb_printf(b, "\\%c", c);
-        else if (c < ' ' || c == 0x7f)
-            sb_printf(b, "\\u%04x", c);
-        else
-            sb_addn(b, s + i, bytes);
-        i += bytes ? bytes : 1;
-    }
-    sb_addc(b, '"');
-}
-
 /* The members that messages and notes share. Without a place there is no "file", "line" and "column"; without an end
  * there is none of those. */
 static void add_json_body(diag_sink *d, src_span at, diag_severity s, const char *message)
 {
     sb_printf(&d->buf, "\"severity\": \"%s\", \"message\": ", severity_name(s));
-    add_json_string(&d->buf, message);
+    quote_json(&d->buf, message);
     if (at.begin.line == 0 || at.begin.file >= d->files.len)
         return;
     sb_add(&d->buf, ", \"file\": ");
-    add_json_string(&d->buf, d->files.at[at.begin.file].path);
+    quote_json(&d->buf, d->files.at[at.begin.file].path);
     sb_printf(&d->buf, ", \"line\": %u, \"column\": %u", (unsigned)at.begin.line, (unsigned)at.begin.col);
     if (at.end.line > 0)
         sb_printf(&d->buf, ", \"end_line\": %u, \"end_column\": %u", (unsigned)at.end.line, (unsigned)at.end.col);

@@ -216,6 +216,7 @@ static tk_status check_closed(const tk_field *f)
 static tk_status bind(tk_field *f, void *const *given, const int64_t *const *strides)
 {
     tk_session *s = f->module->session;
+    RT_ENTER(s, f->desc->name, TK_BAD_STATE);
     tk_status st = check_closed(f);
     if (st != TK_OK)
         return st;
@@ -309,6 +310,7 @@ tk_status tk_field_bind_structs(tk_field *f, void *data, void *grad, void *dual)
 {
     if (!f)
         return tk_rt_thread_fail(TK_BAD_ARGUMENT, "tk_field_bind_structs: the field is NULL");
+    RT_ENTER(f->module->session, f->desc->name, TK_BAD_STATE);
     tk_status st = check_closed(f);
     if (st != TK_OK)
         return st;

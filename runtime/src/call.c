@@ -19,6 +19,7 @@ static tk_status run_function(tk_session *s, const rt_call *c, tk_host_fn fn, vo
 {
     __attribute__((cleanup(leave_call), unused)) call_scope scope = {s, s->in_call};
     s->in_call = s->in_call || s->tape.open || s->forward.open;
+    RT_PAUSE(s);
     const tk_status st = fn(args);
     if (st != TK_OK && !tk_failed(s))
         tk_fail(s, st, "a function of '%s' failed (%s)", tk_rt_call_name(c), tk_status_name(st));
@@ -111,11 +112,10 @@ static tk_status run_with_copy(tk_session *s, const rt_call *c, tk_host_fn fn, c
     return run(s, c, fn, a.copy);
 }
 
-/* A module or the session may go while a function of the host runs: what hangs on them waits until it is back. */
-static void leave_session(tk_session **s)
+/* A module may go while a function of the host runs: what hangs on it waits until it is back. */
+static void end_call(tk_session **s)
 {
     tk_rt_tape_end_call(*s);
-    tk_rt_session_release(*s);
 }
 
 /* ---- the interface ---- */
@@ -144,12 +144,11 @@ static tk_status call(tk_session *s, const rt_call *c, const void *args, size_t 
 {
     if (!s)
         return tk_rt_thread_fail(TK_BAD_ARGUMENT, "tk_call: the session is NULL");
+    RT_ENTER(s, "tk_call", TK_BAD_STATE);
     const tk_status st = check_call(s, c, args, size);
     if (st != TK_OK)
         return st;
-    tk_rt_session_retain(s);
-    __attribute__((cleanup(leave_session))) tk_session *held = s;
-    (void)held;
+    __attribute__((cleanup(end_call), unused)) tk_session *held = s;
     const bool forward = s->forward.open && !s->in_call, tape = s->tape.open && !s->in_call;
     if (forward && tape)
         return tk_fail(s, TK_NO_DERIVATIVE,

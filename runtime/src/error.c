@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 static _Thread_local char thread_message[512];
+static _Thread_local tk_status thread_status;
 
 const char *tk_status_name(tk_status s)
 {
@@ -45,18 +46,24 @@ const char *tk_error(void)
     return thread_message;
 }
 
+tk_status tk_error_status(void)
+{
+    return thread_status;
+}
+
 tk_status tk_rt_thread_fail(tk_status status, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
     vsnprintf(thread_message, sizeof thread_message, fmt, ap);
     va_end(ap);
-    return status;
+    return thread_status = status;
 }
 
 void tk_rt_thread_clear(void)
 {
     thread_message[0] = '\0';
+    thread_status = TK_OK;
 }
 
 /* The status is published after the message, so that whoever sees the one may read the other. A task that fails second
@@ -67,6 +74,7 @@ tk_status tk_fail(tk_session *s, tk_status status, const char *fmt, ...)
     va_start(ap, fmt);
     if (!s) {
         vsnprintf(thread_message, sizeof thread_message, fmt, ap);
+        thread_status = status;
     } else if (!atomic_exchange(&s->claimed, true)) {
         vsnprintf(s->message, sizeof s->message, fmt, ap);
         atomic_store_explicit(&s->status, (int)status, memory_order_release);
@@ -94,7 +102,10 @@ const char *tk_session_error(const tk_session *s)
 
 void tk_session_clear_error(tk_session *s)
 {
-    if (!s || s->running)
+    if (!s || !tk_rt_try_enter(s))
+        return;
+    __attribute__((cleanup(tk_rt_leave), unused)) tk_session *const entered = s;
+    if (s->running)
         return;
     const tk_status status = tk_session_status(s);
     if (s->tape.open && !s->tape.failed)

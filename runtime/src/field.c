@@ -196,6 +196,7 @@ static tk_status clear_field(tk_field *f, tk_plane plane)
     if (!f)
         return tk_rt_thread_fail(TK_BAD_ARGUMENT, "clearing a %s: the field is NULL", plane_word(plane));
     tk_session *s = f->module->session;
+    RT_ENTER(s, f->desc->name, TK_BAD_STATE);
     if (!f->plane[plane])
         return tk_fail(s, TK_NO_DERIVATIVE, "field '%s' has no %s", f->desc->name, plane_word(plane));
     const tk_status st = check_clearable(s, plane);
@@ -208,6 +209,7 @@ static tk_status clear_module(tk_module *m, tk_plane plane)
 {
     if (!m || !m->session)
         return tk_rt_thread_fail(TK_BAD_ARGUMENT, "clearing %ss: the module is NULL", plane_word(plane));
+    RT_ENTER(m->session, m->desc->name, TK_BAD_STATE);
     const tk_status st = check_clearable(m->session, plane);
     if (st == TK_OK)
         tk_rt_clear_module(m, plane);
@@ -218,6 +220,7 @@ static tk_status clear_session(tk_session *s, tk_plane plane)
 {
     if (!s)
         return tk_rt_thread_fail(TK_BAD_ARGUMENT, "clearing %ss: the session is NULL", plane_word(plane));
+    RT_ENTER(s, "clear", TK_BAD_STATE);
     const tk_status st = check_clearable(s, plane);
     if (st == TK_OK)
         tk_rt_clear_session(s, plane);

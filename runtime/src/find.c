@@ -13,6 +13,7 @@ tk_field *tk_field_next(tk_session *s, const tk_field *before)
 {
     if (!s)
         return NULL;
+    RT_ENTER(s, "tk_field_next", NULL);
     return before ? next_in_module(before->module, (int)(before - before->module->fields) + 1)
                   : next_in_module(s->modules, 0);
 }
@@ -46,6 +47,7 @@ tk_field *tk_field_find(tk_session *s, const char *name)
     tk_field *found = NULL;
     if (!can_look(s, name, "tk_field_find"))
         return NULL;
+    RT_ENTER(s, name, NULL);
     for (tk_field *f = tk_field_next(s, NULL); f; f = tk_field_next(s, f)) {
         if (!is_called(f->module, f->desc->name, name))
             continue;
@@ -137,11 +139,8 @@ static void set_number(tk_scalar t, void *at, double from)
 #undef OF
 }
 
-static tk_status check_range(const tk_field *f, tk_plane plane, int64_t first, int64_t n, const double *values,
-                             const char *what)
+static tk_status check_range(const tk_field *f, tk_plane plane, int64_t first, int64_t n, const char *what)
 {
-    if (!f || !values)
-        return tk_rt_thread_fail(TK_BAD_ARGUMENT, "%s: the field or the values are NULL", what);
     tk_session *s = f->module->session;
     if (plane < TK_DATA || plane > TK_GRAD_DUAL || !f->plane[plane])
         return tk_fail(s, TK_BAD_ARGUMENT, "%s: field '%s' has no such memory", what, f->desc->name);
@@ -160,7 +159,10 @@ static void *place_of(const tk_field *f, tk_plane plane, int64_t k)
 
 tk_status tk_field_get(const tk_field *f, tk_plane plane, int64_t first, int64_t n, double *values)
 {
-    const tk_status st = check_range(f, plane, first, n, values, "tk_field_get");
+    if (!f || !values)
+        return tk_rt_thread_fail(TK_BAD_ARGUMENT, "tk_field_get: the field or the values are NULL");
+    RT_ENTER(f->module->session, f->desc->name, TK_BAD_STATE);
+    const tk_status st = check_range(f, plane, first, n, "tk_field_get");
     for (int64_t k = 0; st == TK_OK && k < n; k++)
         values[k] = number_at(f->desc->elem, place_of(f, plane, first + k));
     return st;
@@ -168,7 +170,10 @@ tk_status tk_field_get(const tk_field *f, tk_plane plane, int64_t first, int64_t
 
 tk_status tk_field_set(tk_field *f, tk_plane plane, int64_t first, int64_t n, const double *values)
 {
-    const tk_status st = check_range(f, plane, first, n, values, "tk_field_set");
+    if (!f || !values)
+        return tk_rt_thread_fail(TK_BAD_ARGUMENT, "tk_field_set: the field or the values are NULL");
+    RT_ENTER(f->module->session, f->desc->name, TK_BAD_STATE);
+    const tk_status st = check_range(f, plane, first, n, "tk_field_set");
     for (int64_t k = 0; st == TK_OK && k < n; k++)
         if (!fits(f->desc->elem, values[k]))
             return tk_fail(f->module->session, TK_BAD_ARGUMENT,
@@ -196,6 +201,7 @@ const tk_kernel *tk_kernel_find(tk_session *s, const char *name, tk_module **mod
     tk_module *of = NULL;
     if (!can_look(s, name, "tk_kernel_find"))
         return NULL;
+    RT_ENTER(s, name, NULL);
     for (tk_module *m = s->modules; m; m = m->next)
         for (int i = 0; i < m->desc->nkernels; i++) {
             if (!is_called(m, m->desc->kernels[i].name, name))

@@ -42,6 +42,7 @@ tk_status tk_forward_begin(tk_field *const *outputs, int noutputs, tk_field *par
     if (!param)
         return tk_rt_thread_fail(TK_BAD_ARGUMENT, "tk_forward_begin: the parameter is NULL");
     tk_session *s = param->module->session;
+    RT_ENTER(s, "tk_forward_begin", TK_BAD_STATE);
     tk_status st = tk_rt_check_closed(s, "opening a forward scope");
     if (st == TK_OK)
         st = check_outputs(s, outputs, noutputs);
@@ -65,6 +66,7 @@ tk_status tk_forward_end(tk_session *s)
 {
     if (!s)
         return tk_rt_thread_fail(TK_BAD_ARGUMENT, "tk_forward_end: the session is NULL");
+    RT_ENTER(s, "tk_forward_end", TK_BAD_STATE);
     tk_status st = tk_rt_check_outside(s, "closing a forward scope");
     if (st != TK_OK)
         return st;

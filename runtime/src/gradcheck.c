@@ -27,6 +27,11 @@ static bool is_f32(const gradcheck *g, const tk_field *f)
     return f->desc->elem == TK_F32 || g->loss->desc->elem == TK_F32;
 }
 
+static void run_program(const gradcheck *g)
+{
+    tk_rt_snapshot_run(g->snapshot, g->run, g->user);
+}
+
 typedef struct variable {
     gradcheck *g;
     tk_field *f;
@@ -41,7 +46,7 @@ static double loss_at(void *ctx, double *x)
     tk_rt_scalar_set(v->f, TK_DATA, v->k, *x);
     *x = tk_rt_scalar_get(v->f, TK_DATA, v->k); /* as rounded to the field's type */
     tk_rt_scalar_set(v->g->loss, TK_DATA, 0, 0.0);
-    v->g->run(v->g->user);
+    run_program(v->g);
     return tk_rt_scalar_get(v->g->loss, TK_DATA, 0);
 }
 
@@ -150,7 +155,7 @@ static tk_status reverse_mode(gradcheck *g)
     tk_status st = tk_tape_begin(g->loss, 0);
     if (st != TK_OK)
         return st;
-    g->run(g->user);
+    run_program(g);
     return tk_tape_end(g->loss);
 }
 
@@ -167,7 +172,7 @@ static tk_status forward_mode(gradcheck *g, tk_field *f, int64_t k, void *seed, 
     if (st != TK_OK)
         return st;
     tk_rt_scalar_set(g->loss, TK_DATA, 0, 0.0);
-    g->run(g->user);
+    run_program(g);
     *slope = tk_rt_scalar_get(g->loss, TK_DUAL, 0);
     return tk_forward_end(g->s);
 }
@@ -261,6 +266,7 @@ tk_status tk_gradcheck(tk_field *loss, tk_field *const *inputs, int ninputs, tk_
 {
     if (!loss)
         return tk_rt_thread_fail(TK_BAD_ARGUMENT, "tk_gradcheck: the loss is NULL");
+    RT_ENTER(loss->module->session, "tk_gradcheck", TK_BAD_STATE);
     gradcheck g = {.s = loss->module->session, .loss = loss, .run = run, .user = user, .tolerance = tolerance};
     tk_status st = check_arguments(g.s, loss, inputs, ninputs, run);
     if (st != TK_OK)

@@ -31,6 +31,7 @@ tk_status tk_jacobian_forward(tk_field *output, tk_field *input, tk_program_fn r
     if (st != TK_OK)
         return st;
     tk_session *s = output->module->session;
+    RT_ENTER(s, "tk_jacobian_forward", TK_BAD_STATE);
     const size_t rows = tk_rt_scalars(output), cols = tk_rt_scalars(input),
                  size = tk_rt_scalar_bytes(input->desc->elem);
     RT_SNAPSHOT snapshot = tk_rt_snapshot_take(s);
@@ -46,7 +47,7 @@ tk_status tk_jacobian_forward(tk_field *output, tk_field *input, tk_program_fn r
         memset(seed + k * size, 0, size);
         if (st != TK_OK)
             break;
-        run(user);
+        tk_rt_snapshot_run(&snapshot, run, user);
         for (size_t i = 0; i < rows; i++) /* before closing: output may be the input */
             jacobian[i * cols + k] = tk_rt_scalar_get(output, TK_DUAL, (int64_t)i);
         st = tk_forward_end(s);
@@ -62,6 +63,7 @@ tk_status tk_jacobian_reverse(tk_field *output, tk_field *input, tk_program_fn r
     if (st != TK_OK)
         return st;
     tk_session *s = output->module->session;
+    RT_ENTER(s, "tk_jacobian_reverse", TK_BAD_STATE);
     const size_t rows = tk_rt_scalars(output), cols = tk_rt_scalars(input);
     RT_SNAPSHOT snapshot = tk_rt_snapshot_take(s);
     st = tk_session_status(s);
@@ -69,7 +71,7 @@ tk_status tk_jacobian_reverse(tk_field *output, tk_field *input, tk_program_fn r
         st = tk_rt_tape_record(output);
         if (st != TK_OK)
             break;
-        run(user);
+        tk_rt_snapshot_run(&snapshot, run, user);
         tk_rt_scalar_set(output, TK_GRAD, (int64_t)i, 1.0);
         st = tk_rt_tape_play(s, tk_session_status(s), NULL);
         for (size_t k = 0; k < cols && st == TK_OK; k++)

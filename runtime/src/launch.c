@@ -73,11 +73,19 @@ tk_status tk_rt_run_primal(tk_module *m, const tk_kernel *k, const void *args)
     return st == TK_OK ? tk_rt_run(m, k, k->run, args, NULL, rec) : st;
 }
 
-/* What every launch asks first. suffix: of the function that was called. */
-static tk_status check_launch(tk_module *m, const tk_kernel *k, const char *suffix)
+/* suffix: of the function that was called. */
+static tk_status no_module(const tk_kernel *k, const char *suffix)
 {
-    if (!m || !m->session)
-        return tk_rt_thread_fail(TK_BAD_ARGUMENT, "launching '%s%s': the module is NULL", k->name, suffix);
+    return tk_rt_thread_fail(TK_BAD_ARGUMENT, "launching '%s%s': the module is NULL", k->name, suffix);
+}
+
+#define ENTER_LAUNCH(suffix) \
+    if (!m || !m->session) \
+        return no_module(k, suffix); \
+    RT_ENTER(m->session, k->name, TK_BAD_STATE)
+
+static tk_status check_launch(tk_module *m, const tk_kernel *k)
+{
     tk_session *s = m->session;
     const tk_status st = tk_session_status(s);
     if (st != TK_OK)
@@ -126,7 +134,8 @@ static tk_status launch_forward(tk_module *m, const tk_kernel *k, const void *ar
 
 tk_status tk_launch(tk_module *m, const tk_kernel *k, const void *args)
 {
-    const tk_status st = check_launch(m, k, "");
+    ENTER_LAUNCH("");
+    const tk_status st = check_launch(m, k);
     if (st != TK_OK)
         return st;
     if (m->session->in_call) {
@@ -149,9 +158,9 @@ tk_status tk_launch(tk_module *m, const tk_kernel *k, const void *args)
 }
 
 /* A derivative called directly: nothing can differentiate it once more from outside. */
-static tk_status check_derivative(tk_module *m, const tk_kernel *k, const char *suffix, const char *what, bool in_scope)
+static tk_status check_derivative(tk_module *m, const tk_kernel *k, const char *what, bool in_scope)
 {
-    const tk_status st = check_launch(m, k, suffix);
+    const tk_status st = check_launch(m, k);
     if (st != TK_OK || m->session->in_call)
         return st;
     if (m->session->tape.open)
@@ -188,7 +197,8 @@ static tk_status find_record(tk_module *m, const tk_kernel *k, bool duals, tk_re
 
 tk_status tk_launch_grad(tk_module *m, const tk_kernel *k, const void *args, void *out)
 {
-    tk_status st = check_derivative(m, k, "_grad", "adjoint", false);
+    ENTER_LAUNCH("_grad");
+    tk_status st = check_derivative(m, k, "adjoint", false);
     tk_record *rec;
     if (st == TK_OK && !k->grad)
         st = no_derivative(m, k, "adjoint", k->no_grad);
@@ -202,7 +212,8 @@ tk_status tk_launch_grad(tk_module *m, const tk_kernel *k, const void *args, voi
 
 tk_status tk_launch_jvp(tk_module *m, const tk_kernel *k, const void *args)
 {
-    tk_status st = check_derivative(m, k, "_jvp", "JVP", true);
+    ENTER_LAUNCH("_jvp");
+    tk_status st = check_derivative(m, k, "JVP", true);
     if (st == TK_OK && !k->jvp)
         st = no_derivative(m, k, "JVP", k->no_jvp);
     struct rt_kept *needed = NULL;
@@ -215,7 +226,8 @@ tk_status tk_launch_jvp(tk_module *m, const tk_kernel *k, const void *args)
 
 tk_status tk_launch_hvp(tk_module *m, const tk_kernel *k, const void *args, void *out)
 {
-    tk_status st = check_derivative(m, k, "_hvp", "HVP", true);
+    ENTER_LAUNCH("_hvp");
+    tk_status st = check_derivative(m, k, "HVP", true);
     tk_record *rec;
     if (st == TK_OK && !k->hvp)
         st = no_derivative(m, k, "HVP", NULL);

@@ -66,7 +66,7 @@ static void count(tk_session *s, const void *p)
         ;
 }
 
-void *tk_rt_alloc(tk_session *s, size_t bytes, bool zero)
+void *tk_rt_uncounted_alloc(tk_session *s, size_t bytes, bool zero)
 {
     const bool hook = s->opt.alloc;
     if (hook)
@@ -74,15 +74,25 @@ void *tk_rt_alloc(tk_session *s, size_t bytes, bool zero)
     void *p = tk_rt_block_alloc(s->opt.alloc, s->opt.alloc_user, bytes, zero);
     if (hook)
         pthread_mutex_unlock(&s->memory_lock);
+    return p;
+}
+
+void *tk_rt_alloc(tk_session *s, size_t bytes, bool zero)
+{
+    void *p = tk_rt_uncounted_alloc(s, bytes, zero);
     count(s, p);
     return p;
 }
 
 void tk_rt_free(tk_session *s, void *p)
 {
-    if (!p)
-        return;
-    atomic_fetch_sub(&s->held, total_of(p));
+    if (p)
+        atomic_fetch_sub(&s->held, total_of(p));
+    tk_rt_uncounted_free(s, p);
+}
+
+void tk_rt_uncounted_free(tk_session *s, void *p)
+{
     if (!s->opt.alloc) {
         tk_rt_block_free(p);
         return;

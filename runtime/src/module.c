@@ -111,6 +111,7 @@ tk_status tk_module_need_grad_dual(tk_module *m)
 {
     if (!m || !m->session)
         return tk_rt_thread_fail(TK_BAD_ARGUMENT, "tk_module_need_grad_dual: the module is NULL");
+    RT_ENTER(m->session, "tk_module_need_grad_dual", TK_BAD_STATE);
     for (int i = 0; i < m->desc->nfields; i++) {
         tk_field *f = &m->fields[i];
         if (f->plane[TK_GRAD] && !f->plane[TK_GRAD_DUAL] && !alloc_grad_dual(m->session, tk_rt_owner(f)))
@@ -208,6 +209,12 @@ tk_status tk_module_init(tk_module *m, tk_session *s, const tk_module_desc *desc
     tk_status st = check_interface(desc, header_hash, header_interface);
     if (st != TK_OK)
         return st;
+    if (s && !tk_rt_try_enter(s))
+        return tk_rt_thread_fail(TK_BAD_STATE,
+                                 "module '%s' was created while another thread was inside a call of its "
+                                 "session",
+                                 desc->name);
+    __attribute__((cleanup(tk_rt_leave), unused)) tk_session *const entered = s;
     if (s && (s->running || s->in_program))
         return tk_rt_thread_fail(TK_BAD_STATE, "module '%s' cannot be created while a %s of its session is running",
                                  desc->name, s->running ? "kernel" : "gradient check or Jacobian");
@@ -217,7 +224,7 @@ tk_status tk_module_init(tk_module *m, tk_session *s, const tk_module_desc *desc
         s = tk_session_create(NULL);
     if (!s)
         return TK_NO_MEMORY; /* the message is tk_session_create's */
-    tk_rt_session_retain(s);
+    s->refs++;
     m->session = s;
     m->desc = desc;
     if (m->owns_session)
@@ -235,6 +242,7 @@ tk_status tk_module_init(tk_module *m, tk_session *s, const tk_module_desc *desc
 
 tk_status tk_module_check_params(tk_module *m)
 {
+    RT_ENTER(m->session, "set_params", TK_BAD_STATE);
     const tk_status st = tk_rt_check_idle(m->session, "changing parameters");
     if (st == TK_OK && m->session->tape.open)
         return tk_fail(m->session, TK_BAD_STATE,
@@ -248,6 +256,7 @@ bool tk_module_done(tk_module *m)
 {
     if (!m || !m->session)
         return true;
+    RT_ENTER(m->session, m->desc->name, false);
     if (m->session->running || m->session->in_program) {
         tk_fail(m->session, TK_BAD_STATE, "module '%s' cannot be destroyed while a %s of its session is running",
                 m->desc->name, m->session->running ? "kernel" : "gradient check or Jacobian");

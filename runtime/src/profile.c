@@ -42,15 +42,17 @@ static const char *pass_of(const tk_kernel *k, tk_kernel_fn fn)
     return fn == k->run ? "launch" : fn == k->grad ? "grad" : fn == k->jvp ? "jvp" : fn == k->hvp ? "hvp" : "other";
 }
 
-/* The profile's own memory does not pass the session's hook: it would show in what it measures. */
-static bool grow(void **at, size_t n, size_t *room, size_t size)
+static bool grow(tk_session *s, void **at, size_t n, size_t *room, size_t size)
 {
     if (n < *room)
         return true;
     const size_t more = *room ? 2 * *room : 64;
-    void *p = more > SIZE_MAX / 2 / size ? NULL : realloc(*at, more * size);
+    void *p = more > SIZE_MAX / 2 / size ? NULL : tk_rt_uncounted_alloc(s, more * size, false);
     if (!p)
         return false;
+    if (n > 0)
+        memcpy(p, *at, n * size);
+    tk_rt_uncounted_free(s, *at);
     *at = p;
     *room = more;
     return true;
@@ -59,7 +61,7 @@ static bool grow(void **at, size_t n, size_t *room, size_t size)
 static char *full_name(const tk_module *m, const tk_kernel *k)
 {
     const size_t room = strlen(m->desc->name) + strlen(k->name) + 2;
-    char *name = malloc(room);
+    char *name = tk_rt_uncounted_alloc(m->session, room, false);
     if (name)
         snprintf(name, room, "%s.%s", m->desc->name, k->name);
     return name;
@@ -78,8 +80,8 @@ static profile_row *row_of(struct rt_profile *p, const tk_module *m, const tk_ke
         if (is_of(&p->rows[i], m, k, fn))
             return &p->rows[i];
     char *name = full_name(m, k);
-    if (!name || !grow((void **)&p->rows, p->nrows, &p->rows_room, sizeof *p->rows)) {
-        free(name);
+    if (!name || !grow(m->session, (void **)&p->rows, p->nrows, &p->rows_room, sizeof *p->rows)) {
+        tk_rt_uncounted_free(m->session, name);
         return NULL;
     }
     p->rows[p->nrows] = (profile_row){.kernel = k, .fn = fn, .name = name, .pass = pass_of(k, fn)};
@@ -110,7 +112,7 @@ void tk_rt_profile_leave(tk_module *m, const tk_kernel *k, tk_kernel_fn fn, int6
     r->ns += ended - began;
     r->most_ns = ended - began > r->most_ns ? ended - began : r->most_ns;
     r->most_held = held > r->most_held ? held : r->most_held;
-    if (grow((void **)&p->events, p->nevents, &p->events_room, sizeof *p->events))
+    if (grow(m->session, (void **)&p->events, p->nevents, &p->events_room, sizeof *p->events))
         p->events[p->nevents++] = (event){(uint32_t)(r - p->rows), began, ended, held};
     else
         p->lost++;
@@ -129,10 +131,10 @@ static int64_t lasted(const struct rt_profile *p)
     return p->lasted + (p->on ? tk_rt_now() - p->began : 0);
 }
 
-static bool print_table(const tk_session *s, FILE *f)
+static bool print_table(tk_session *s, FILE *f)
 {
     const struct rt_profile *p = s->profile;
-    const profile_row **sorted = malloc((p->nrows + 1) * sizeof *sorted);
+    const profile_row **sorted = tk_rt_uncounted_alloc(s, (p->nrows + 1) * sizeof *sorted, false);
     if (!sorted)
         return false;
     int64_t all = 0;
@@ -156,13 +158,13 @@ static bool print_table(const tk_session *s, FILE *f)
     }
     if (p->lost > 0)
         fprintf(f, "%llu launches are not listed: out of memory\n", (unsigned long long)p->lost);
-    free(sorted);
+    tk_rt_uncounted_free(s, sorted);
     return fflush(f) == 0 && !ferror(f);
 }
 
 /* ---- the trace ---- */
 
-static bool print_trace(const tk_session *s, FILE *f)
+static bool print_trace(tk_session *s, FILE *f)
 {
     const struct rt_profile *p = s->profile;
     const int process = (int)getpid();
@@ -184,7 +186,7 @@ static bool print_trace(const tk_session *s, FILE *f)
     return fflush(f) == 0 && !ferror(f);
 }
 
-static tk_status write_to(tk_session *s, const char *path, bool (*print)(const tk_session *, FILE *))
+static tk_status write_to(tk_session *s, const char *path, bool (*print)(tk_session *, FILE *))
 {
     if (!path)
         return TK_OK;
@@ -203,11 +205,12 @@ tk_status tk_session_profile(tk_session *s, bool on)
 {
     if (!s)
         return tk_rt_thread_fail(TK_BAD_ARGUMENT, "tk_session_profile: the session is NULL");
+    RT_ENTER(s, "tk_session_profile", TK_BAD_STATE);
     const tk_status st = tk_rt_check_idle(s, "profiling");
     if (st != TK_OK)
         return st;
     if (!s->profile && on) {
-        s->profile = calloc(1, sizeof *s->profile);
+        s->profile = tk_rt_uncounted_alloc(s, sizeof *s->profile, true);
         if (!s->profile)
             return tk_fail(s, TK_NO_MEMORY, "out of memory for a profile");
     }
@@ -227,6 +230,7 @@ tk_status tk_session_profile_write(tk_session *s, const char *table, const char 
 {
     if (!s)
         return tk_rt_thread_fail(TK_BAD_ARGUMENT, "tk_session_profile_write: the session is NULL");
+    RT_ENTER(s, "tk_session_profile_write", TK_BAD_STATE);
     tk_status st = tk_rt_check_idle(s, "writing a profile");
     if (st == TK_OK && !s->profile)
         st = tk_fail(s, TK_BAD_STATE, "there is no profile to write: tk_session_profile begins one");
@@ -235,9 +239,19 @@ tk_status tk_session_profile_write(tk_session *s, const char *table, const char 
     return st == TK_OK ? write_to(s, trace, print_trace) : st;
 }
 
+/* Whoever starts a program with the rights of somebody else does not name the files that it writes. */
+static const char *from_environment(const char *name)
+{
+#ifdef __linux__
+    return secure_getenv(name);
+#else
+    return getenv(name);
+#endif
+}
+
 void tk_rt_profile_begin(tk_session *s)
 {
-    const char *asked = getenv("TKC_PROFILE");
+    const char *asked = from_environment("TKC_PROFILE");
     if (asked && *asked && strcmp(asked, "0") != 0 && tk_session_profile(s, true) == TK_OK)
         s->profile->path = asked;
 }
@@ -252,7 +266,7 @@ static void write_asked(tk_session *s, const char *asked)
         const char *dot = strrchr(asked, '.'), *slash = strrchr(asked, '/');
         const size_t stem = dot && (!slash || dot > slash) ? (size_t)(dot - asked) : strlen(asked);
         const size_t room = strlen(asked) + 16;
-        char suffix[16] = "", *path = malloc(room);
+        char suffix[16] = "", *path = tk_rt_uncounted_alloc(s, room, false);
         if (number > 1)
             snprintf(suffix, sizeof suffix, "-%d", number);
         if (path)
@@ -263,7 +277,7 @@ static void write_asked(tk_session *s, const char *asked)
             ok = fclose(f) == 0 && ok;
         if (!ok)
             fprintf(stderr, "tkc: the profile cannot be written to '%s': %s\n", path ? path : asked, strerror(errno));
-        free(path);
+        tk_rt_uncounted_free(s, path);
     }
 }
 
@@ -275,8 +289,8 @@ void tk_rt_profile_end(tk_session *s)
     if (p->path)
         write_asked(s, p->path);
     for (size_t i = 0; i < p->nrows; i++)
-        free(p->rows[i].name);
-    free(p->rows);
-    free(p->events);
-    free(p);
+        tk_rt_uncounted_free(s, p->rows[i].name);
+    tk_rt_uncounted_free(s, p->rows);
+    tk_rt_uncounted_free(s, p->events);
+    tk_rt_uncounted_free(s, p);
 }

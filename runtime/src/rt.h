@@ -127,8 +127,10 @@ typedef struct rt_pooled {
 struct tk_session {
     tk_session_options opt;
     int threads;
-    int refs;      /* the creator's and one of each module */
-    bool released; /* the creator has given its own up */
+    _Atomic(const void *) inside; /* the thread that is in a call, NULL: none */
+    int depth;                    /* of that thread's calls in each other */
+    int refs;                     /* the creator's and one of each module */
+    bool released;                /* the creator has given its own up */
     tk_module *modules;
     uint64_t draws;    /* launches that drew random numbers, since the seed was set */
     uint64_t launches; /* launches with a record, ever */
@@ -182,8 +184,31 @@ void tk_rt_block_free(void *p);
 /* The same through the session's allocator, one call at a time. */
 void *tk_rt_alloc(tk_session *s, size_t bytes, bool zero);
 void tk_rt_free(tk_session *s, void *p);
+/* The same for a profile, which does not show in what it measures. */
+void *tk_rt_uncounted_alloc(tk_session *s, size_t bytes, bool zero);
+void tk_rt_uncounted_free(tk_session *s, void *p);
 
 /* ---- session.c ---- */
+
+/* All that changes a session stands between these two, on one thread at a time: false, and nothing to leave, where
+ * another one is inside. Nothing of the session is freed before the outermost call ends. */
+bool tk_rt_try_enter(tk_session *s);
+void tk_rt_leave(tk_session *const *s);
+/* The same, and fails the session for both threads. */
+tk_session *tk_rt_enter(tk_session *s, const char *what);
+/* To the end of the block, also where a C++ exception passes through; returns `failed` from the function. */
+#define RT_ENTER(session, what, failed) \
+    __attribute__((cleanup(tk_rt_leave))) tk_session *const entered = tk_rt_enter(session, what); \
+    if (!entered) \
+    return failed
+/* While a function of the host's runs, its calls may come from any thread. */
+typedef struct rt_pause {
+    tk_session *session;
+    int depth;
+} rt_pause;
+rt_pause tk_rt_pause(tk_session *s);
+void tk_rt_resume(rt_pause *p);
+#define RT_PAUSE(session) __attribute__((cleanup(tk_rt_resume), unused)) rt_pause paused = tk_rt_pause(session)
 
 /* TK_BAD_STATE, with the name of what was asked for, inside a kernel. */
 tk_status tk_rt_check_idle(tk_session *s, const char *what);
@@ -193,7 +218,6 @@ tk_status tk_rt_check_outside(tk_session *s, const char *what);
 tk_status tk_rt_check_no_tape(tk_session *s, const char *what);
 /* And a new scope: nothing open. */
 tk_status tk_rt_check_closed(tk_session *s, const char *what);
-void tk_rt_session_retain(tk_session *s);
 void tk_rt_session_release(tk_session *s);
 
 /* ---- stack.c ---- */
@@ -430,6 +454,7 @@ typedef struct rt_snapshot {
 } rt_snapshot;
 rt_snapshot tk_rt_snapshot_take(tk_session *s);
 void tk_rt_snapshot_restore(const rt_snapshot *snapshot);
+void tk_rt_snapshot_run(const rt_snapshot *snapshot, tk_program_fn run, void *user);
 /* Runs also where a C++ exception passes through. */
 void tk_rt_snapshot_free(rt_snapshot *snapshot);
 #define RT_SNAPSHOT __attribute__((cleanup(tk_rt_snapshot_free))) rt_snapshot

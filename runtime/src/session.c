@@ -31,6 +31,7 @@ tk_session *tk_session_create(const tk_session_options *opt)
     s->opt = o;
     s->threads = o.threads ? o.threads : tk_rt_all_threads(&o);
     s->refs = 1;
+    atomic_init(&s->inside, NULL);
     atomic_init(&s->claimed, false);
     atomic_init(&s->status, TK_OK);
     s->scratch.session = s;
@@ -43,15 +44,8 @@ tk_session *tk_session_create(const tk_session_options *opt)
     return s;
 }
 
-void tk_rt_session_retain(tk_session *s)
+static void free_session(tk_session *s)
 {
-    s->refs++;
-}
-
-void tk_rt_session_release(tk_session *s)
-{
-    if (--s->refs > 0)
-        return;
     tk_rt_profile_end(s);
     tk_rt_tape_free(s);
     tk_rt_stacks_free(s);
@@ -63,12 +57,77 @@ void tk_rt_session_release(tk_session *s)
     tk_rt_pool_leave();
 }
 
+void tk_rt_session_release(tk_session *s)
+{
+    if (--s->refs == 0 && s->depth == 0)
+        free_session(s);
+}
+
 void tk_session_destroy(tk_session *s)
 {
-    if (!s || s->released)
+    if (!s)
         return;
+    RT_ENTER(s, "tk_session_destroy", );
+    if (!s->released)
+        tk_rt_session_release(s);
     s->released = true;
-    tk_rt_session_release(s);
+}
+
+/* ---- one thread at a time ---- */
+
+static _Thread_local char this_thread; /* its address is the thread's */
+
+bool tk_rt_try_enter(tk_session *s)
+{
+    const void *none = NULL;
+    if (atomic_load_explicit(&s->inside, memory_order_relaxed) != &this_thread &&
+        !atomic_compare_exchange_strong(&s->inside, &none, &this_thread))
+        return false;
+    s->depth++;
+    return true;
+}
+
+tk_session *tk_rt_enter(tk_session *s, const char *what)
+{
+    if (tk_rt_try_enter(s))
+        return s;
+    tk_fail(s, TK_BAD_STATE, "'%s' was called while another thread was inside a call of the same session", what);
+    return NULL;
+}
+
+void tk_rt_leave(tk_session *const *entered)
+{
+    tk_session *s = *entered;
+    if (!s || --s->depth > 0)
+        return;
+    const bool last = s->refs == 0;
+    atomic_store_explicit(&s->inside, NULL, memory_order_release);
+    if (last)
+        free_session(s);
+}
+
+rt_pause tk_rt_pause(tk_session *s)
+{
+    const rt_pause p = {s, s->depth};
+    s->refs++;
+    s->depth = 0;
+    atomic_store_explicit(&s->inside, NULL, memory_order_release);
+    return p;
+}
+
+void tk_rt_resume(rt_pause *p)
+{
+    while (!tk_rt_try_enter(p->session)) /* a call of another thread that was still running ends */
+        sched_yield();
+    p->session->depth = p->depth;
+    p->session->refs--;
+}
+
+/* ---- settings ---- */
+
+bool tk_session_is_busy(const tk_session *s)
+{
+    return s && (atomic_load(&s->inside) || s->in_call || s->in_program || s->tape.open || s->forward.open);
 }
 
 int tk_session_threads(const tk_session *s)
@@ -80,6 +139,7 @@ tk_status tk_session_set_threads(tk_session *s, int threads)
 {
     if (!s)
         return tk_rt_thread_fail(TK_BAD_ARGUMENT, "tk_session_set_threads: the session is NULL");
+    RT_ENTER(s, "tk_session_set_threads", TK_BAD_STATE);
     if (!threads_in_range(threads))
         return tk_fail(s, TK_BAD_ARGUMENT, "tk_session_set_threads: %d threads are out of the range 0..%d", threads,
                        (int)RT_MAX_THREADS);
@@ -95,6 +155,7 @@ tk_status tk_session_set_seed(tk_session *s, uint64_t seed)
 {
     if (!s)
         return tk_rt_thread_fail(TK_BAD_ARGUMENT, "tk_session_set_seed: the session is NULL");
+    RT_ENTER(s, "tk_session_set_seed", TK_BAD_STATE);
     const tk_status st = tk_rt_check_idle(s, "changing the seed");
     if (st != TK_OK)
         return st;
@@ -112,6 +173,7 @@ tk_status tk_session_set_draws(tk_session *s, uint64_t draws)
 {
     if (!s)
         return tk_rt_thread_fail(TK_BAD_ARGUMENT, "tk_session_set_draws: the session is NULL");
+    RT_ENTER(s, "tk_session_set_draws", TK_BAD_STATE);
     const tk_status st = tk_rt_check_idle(s, "setting the number of the next draw");
     if (st == TK_OK)
         s->draws = draws;

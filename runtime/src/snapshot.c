@@ -52,6 +52,12 @@ void tk_rt_snapshot_restore(const rt_snapshot *snapshot)
     copy_all(snapshot->session, snapshot->data, true);
 }
 
+void tk_rt_snapshot_run(const rt_snapshot *snapshot, tk_program_fn run, void *user)
+{
+    RT_PAUSE(snapshot->session);
+    run(user);
+}
+
 void tk_rt_snapshot_free(rt_snapshot *snapshot)
 {
     if (!snapshot->data)

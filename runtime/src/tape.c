@@ -303,6 +303,7 @@ tk_status tk_tape_begin(tk_field *loss, unsigned flags)
     if (!loss)
         return tk_rt_thread_fail(TK_BAD_ARGUMENT, "tk_tape_begin: the loss is NULL");
     tk_session *s = loss->module->session;
+    RT_ENTER(s, "tk_tape_begin", TK_BAD_STATE);
     const tk_field_desc *d = loss->desc;
     tk_status st = tk_rt_check_no_tape(s, "opening a tape");
     if (st == TK_OK && s->forward.open)
@@ -387,14 +388,11 @@ static tk_status run_adjoints(tk_session *s)
 static void leave_tape(tk_session **s)
 {
     tk_rt_tape_close(*s);
-    tk_rt_session_release(*s);
 }
 
 tk_status tk_rt_tape_play(tk_session *s, tk_status st, const double *loss_grad)
 {
-    tk_rt_session_retain(s); /* a function of the host's may destroy its modules */
-    __attribute__((cleanup(leave_tape))) tk_session *held = s;
-    (void)held;
+    __attribute__((cleanup(leave_tape), unused)) tk_session *held = s;
     tk_field *loss = s->tape.loss;
     if (st == TK_OK && s->tape.validate)
         st = tk_rt_watch_compare(s);
@@ -441,6 +439,7 @@ tk_status tk_tape_end_with(tk_field *loss, double loss_grad)
     if (!loss)
         return tk_rt_thread_fail(TK_BAD_ARGUMENT, "tk_tape_end: the loss is NULL");
     tk_session *s = loss->module->session;
+    RT_ENTER(s, "tk_tape_end", TK_BAD_STATE);
     tk_status st = tk_rt_check_outside(s, "closing a tape");
     if (st != TK_OK)
         return st;
@@ -471,6 +470,7 @@ tk_status tk_tape_drop(tk_session *s)
 {
     if (!s)
         return tk_rt_thread_fail(TK_BAD_ARGUMENT, "tk_tape_drop: the session is NULL");
+    RT_ENTER(s, "tk_tape_drop", TK_BAD_STATE);
     const tk_status st = tk_rt_check_outside(s, "dropping a tape");
     if (st == TK_OK && s->tape.open)
         tk_rt_tape_close(s);
@@ -522,6 +522,7 @@ void tk_tape_leave(tk_tape_guard *g)
     if (!g || g->state == GUARD_CLOSED)
         return;
     tk_session *s = g->loss->module->session;
+    RT_ENTER(s, "TK_TAPE", );
     if (s->tape.open && s->tape.count > 0)
         (void)tk_fail(s, TK_BAD_STATE,
                       "TK_TAPE was left by break, return or goto, so that what was launched in it has no gradient: "

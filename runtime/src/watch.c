@@ -101,6 +101,7 @@ tk_status tk_session_stop_at_nonfinite(tk_session *s, bool on)
 {
     if (!s)
         return tk_rt_thread_fail(TK_BAD_ARGUMENT, "tk_session_stop_at_nonfinite: the session is NULL");
+    RT_ENTER(s, "tk_session_stop_at_nonfinite", TK_BAD_STATE);
     s->watch.finite = on;
     return TK_OK;
 }

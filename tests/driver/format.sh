@@ -3,7 +3,9 @@
 # inputs: grammar compiler/syntax compiler/driver compiler/check tests samples
 cd "$ROOT"
 python3 - "$TKC" "$(git ls-files '*.tk' 2>/dev/null || find . -name '*.tk' -not -path './build*')" <<'P'
-import re, subprocess, sys
+import random, re, subprocess, sys
+sys.path.insert(0, "tests/tools")
+import layout
 tkc, names = sys.argv[1], sys.argv[2].split("\n")
 def run(*args, text=None):
     return subprocess.run([tkc, *args], input=text, capture_output=True)
@@ -31,6 +33,13 @@ for name in names:
     if formatted % 10 == 0 and all(line.rstrip().endswith((b";", b"{", b"}")) for line in lines if line.strip()):
         flat = run("--format", "/dev/stdin", text=b"\n".join(line.strip() for line in lines))
         assert flat.stdout == once.stdout, name
+    # other spaces, comments and line breaks
+    if formatted % 5 == 0:
+        other = layout.another(text.decode(), random.Random(name)).encode()
+        laid = run("--format", "/dev/stdin", text=other)
+        again = run("--format", "/dev/stdin", text=laid.stdout)
+        assert laid.returncode == 0 and again.stdout == laid.stdout, name
+        assert tokens("/dev/stdin", other) == tokens("/dev/stdin", laid.stdout), name
 assert formatted > 450 and changed < 30, (formatted, changed)
 P
 cd - >/dev/null
@@ -58,6 +67,11 @@ b : vec2 ,
 }
 let m=[[1.0,2.0],
        [3.0,4.0]] ;
+let n = - -1; let p = 1.0 ** - -2.0+ +x[0]- - -n-1.0 .x;
+/* two
+lines */ /* one */ let q = !!(a)- ~ ~1; // end
+if a{if b{c( );
+	}	}
 let s = x[0]+
 x[1]*(
 2.0
@@ -87,6 +101,11 @@ kernel k(t: i32, dt: real) {
     }
     let m = [[1.0, 2.0],
            [3.0, 4.0]];
+    let n = - -1; let p = 1.0 ** - -2.0 + +x[0] - - -n - 1.0 .x;
+    /* two
+lines */ /* one */ let q = !!(a) - ~~1; // end
+    if a { if b { c();
+    } }
     let s = x[0] +
         x[1] * (
         2.0

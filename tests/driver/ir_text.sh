@@ -23,3 +23,18 @@ printf 'func f() {\n  yield\n}\n' >good.ir
 grep -q '^module good source "good.ir" real f32$' out
 "$TKC" --run-pass=nothing good.ir 2>err && exit 1
 grep -q '^simplify  *folding' err
+# derivatives are made once
+cat >twice.tk <<'T'
+field x: real[8] needs_grad needs_dual;
+field l: real needs_grad needs_dual;
+kernel k() derive(grad, jvp, hvp) { for i in x { var s = 1.0; for j in range(i) { s *= sin(x[j]); } l += s; } }
+T
+for at in reverse hvp promote simd; do
+    "$TKC" twice.tk --dump-after=$at -o twice.c 2>twice.ir
+    for pass in reverse forward hvp; do
+        case $at-$pass in reverse-forward | reverse-hvp) continue ;; esac
+        status=0
+        "$TKC" --run-pass=$pass twice.ir >out 2>err || status=$?
+        [ $status = 1 ] && grep -q "^tkc: error: --run-pass=$pass: kernel 'k' has what this pass makes already$" err || { echo "$pass after $at: $status"; cat err; exit 1; }
+    done
+done

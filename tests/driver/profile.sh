@@ -11,6 +11,7 @@ cat >host.c <<'C'
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "sim.h"
 static void run(sim *m, int steps)
 {
@@ -22,6 +23,7 @@ static void run(sim *m, int steps)
 }
 int main(int argc, char **argv)
 {
+    if (argc > 1 && !strcmp(argv[1], "who")) return printf("%d\n", (int)geteuid()) < 0;
     tk_session_options o = tk_session_defaults();
     o.threads = 2;
     tk_session *s = tk_session_create(&o);
@@ -67,6 +69,15 @@ $CC -std=c11 -O1 -fopenmp-simd $SANITIZE -I. -I"$INCLUDE" host.c sim.c "$runtime
 test ! -s err
 TKC_PROFILE=0 ./host 2>err
 test ! -s err
+# a program that runs with the rights of somebody else
+if [ "$(id -u)" = 0 ] && cp host secure && chown 65534 secure && chmod 4755 secure && [ "$(./secure who)" = 65534 ]; then
+    TKC_PROFILE=$PWD/secure.json ./secure 2>err
+    test ! -s err
+    test ! -e secure.json
+    chmod 755 secure
+    TKC_PROFILE=1 ./secure 2>err
+    test -s err
+fi
 TKC_PROFILE=1 ./host 2>err
 python3 - err <<'P'
 import sys

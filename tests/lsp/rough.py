@@ -30,6 +30,11 @@ def order(tkc):
     c = Client(tkc)
     c.process.stdin.close()
     assert c.process.wait() == 1
+    c = Client(tkc)                                 # the end comes in place of `exit`, with a text that nobody looked at
+    c.tell("textDocument/didOpen", {"textDocument": {"uri": "file:///tmp/end.tk", "text": GOOD, "version": 1}})
+    c.ask("shutdown")
+    c.process.stdin.close()
+    assert c.process.wait() == 1
     read, write = os.pipe()                         # whoever reads is gone
     os.close(read)
     p = subprocess.Popen([tkc, "--lsp"], stdin=subprocess.PIPE, stdout=write)

@@ -204,10 +204,37 @@ def formatting(s):
     assert f.text == "field a: real; // ä\nkernel k() {\n    a = a + 1.0;\n}\n", f.text
     f.set(f.text)
     assert f.ask("formatting", options={}) == []
+    f.set("const  A = - -1;\n")
+    f.apply(f.ask("formatting", options={}))
+    assert f.text == "const A = - -1;\n", f.text
     f.set('import "not_there.tk";\nconst  A = 1;')
     edits = f.ask("formatting", options={})
     f.apply(edits)
     assert f.text == 'import "not_there.tk";\nconst A = 1;\n', repr(f.text)
+    f.close()
+
+
+def many(s):
+    """Places of a long text, with lines of every kind, and one that is long: the names stand where the answers say."""
+    heads = [f"/* grün 𝛼{'x' * (i % 40)} */ kernel k{i}() {{ x[0] = {i}.0; }}{(' ', chr(10), chr(13) + chr(10), chr(13), chr(9))[i % 5 if i < 500 else 0]}" for i in range(1100)]
+    text = "field x: real[4];\n" + "".join(heads)
+    f = s.open(text)
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+    def at(place):
+        line = lines[place["start"]["line"]].encode("utf-16-le" if s.wide else "utf-8")
+        size = 2 if s.wide else 1
+        return line[place["start"]["character"] * size:place["end"]["character"] * size].decode("utf-16-le" if s.wide else "utf-8")
+
+    symbols = f.ask("documentSymbol")
+    assert [t["name"] for t in symbols] == ["x"] + [f"k{i}" for i in range(1100)]
+    assert all(at(t["selectionRange"]) == t["name"] for t in symbols), symbols
+    uses = f.ask("references", "field |x", context={"includeDeclaration": True})
+    assert len(uses) == 1101 and {at(u["range"]) for u in uses} == {"x"}
+    f.close()
+    f = s.open("".join(f"field  g{i}: real;  // ä𝛼\n" for i in range(300)))
+    f.apply(f.ask("formatting", options={}))
+    assert f.text == "".join(f"field g{i}: real;   // ä𝛼\n" for i in range(300)), f.text[:200]
     f.close()
 
 
@@ -242,7 +269,7 @@ def main():
     for encodings in None, ["utf-8", "utf-16"], ["utf-32"]:
         s = Session(tkc, folder, encodings=encodings)
         assert s.wide == (encodings is None or "utf-8" not in encodings)
-        for test in (hovers, places, messages, broken_text, completions, formatting, adjoints, untitled) if encodings != ["utf-32"] else ():
+        for test in (hovers, places, messages, broken_text, completions, formatting, many, adjoints, untitled) if encodings != ["utf-32"] else ():
             try:
                 test(s)
             except (AssertionError, Gone):

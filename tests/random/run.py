@@ -28,6 +28,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 sys.path += [str(ROOT / "tests/tools"), str(ROOT / "tests/runner")]
 import checkers  # noqa: E402
+import layout  # noqa: E402
 import process  # noqa: E402
 from compile import SHOP  # noqa: E402
 
@@ -203,8 +204,12 @@ class Runner:
             (tmp / "common.tk").write_text(module.common())
             text, starts = generate.module_text(module, programs, imports)
             (tmp / "rnd.tk").write_text(text)
-            status, out, err = run([self.tkc, "rnd.tk", "--real=f64", *module.options(), "-o", "rnd.c", "--explain-adjoint", *["--debug"] * self.debug(module), *["--checkpoints=all"] * self.checkpointed(programs)], cwd=tmp)
+            options = ["--real=f64", *module.options(), "-o", "rnd.c", "--explain-adjoint", *["--debug"] * self.debug(module), *["--checkpoints=all"] * self.checkpointed(programs)]
+            status, out, err = run([self.tkc, "rnd.tk", *options], cwd=tmp)
             if status == 0 and not err:
+                why = "" if self.debug(module) else self.formatted(text, options, tmp, programs[0].seed)    # whose C has columns
+                if why:
+                    self.fail(res, module, programs[0], why)
                 for line in out.splitlines():
                     m = re.match(r"\s+\S+:\d+:\d+: \S+ \S+: (.*)", line)
                     if m:
@@ -230,6 +235,22 @@ class Runner:
                     left += ok
                 programs = left
         return [], 0, 0
+
+    def formatted(self, text, options, tmp, seed):
+        """The same program with other spaces: `--format` leaves its C the same, and has nothing to do the second time. Gives what is wrong."""
+        folder = tmp / "formatted"
+        folder.mkdir(exist_ok=True)
+        shutil.copy(tmp / "common.tk", folder)
+        (folder / "laid.tk").write_text(layout.another(text, random.Random(f"layout {seed}"), lines=False))
+        for once, again in (("laid.tk", "rnd.tk"), ("rnd.tk", "again.tk")):
+            status, _, err = run([self.tkc, "--format", once, "-o", again], cwd=folder)
+            if status or err:
+                return f"--format: status {status}: {err[-1500:]}"
+        status, _, err = run([self.tkc, "rnd.tk", *options], cwd=folder)
+        same = status == 0 and all((folder / f"rnd.{x}").read_bytes() == (tmp / f"rnd.{x}").read_bytes() for x in "ch")
+        if not same or (folder / "rnd.tk").read_bytes() != (folder / "again.tk").read_bytes():
+            return f"--format: {'not idempotent' if same else f'other C: status {status}: {err[-1500:]}'}"
+        return ""
 
     def compile_c(self, setup, tmp, warnings=True):
         """(whether it is the generated C that is at fault, what the C compiler says); (False, "") if there is an executable."""

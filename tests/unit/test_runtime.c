@@ -679,9 +679,33 @@ static void test_flush(void **state)
     }
 }
 
+/* What a profile holds comes from the session's allocator, and is not counted as held by launches. */
+static void test_profile_memory(void **state)
+{
+    (void)state;
+    counting c;
+    tk_session *s = counted_session(&c);
+    fake *m = fake_create(s, 4);
+    c.countdown = 0;
+    assert_int_equal(tk_session_profile(s, true), TK_NO_MEMORY);
+    tk_session_clear_error(s);
+    const size_t before = c.live;
+    assert_int_equal(tk_session_profile(s, true), TK_OK);
+    assert_true(c.live > before);
+    for (int i = 0; i < 200; i++)
+        assert_int_equal(fake_scale(m, 1.0), TK_OK);
+    c.countdown = 0;
+    assert_int_equal(fake_launch(m, K_ZERO), TK_OK); /* not listed */
+    assert_int_equal(tk_session_profile_write(s, "/dev/null", "/dev/null"), TK_OK);
+    fake_destroy(m);
+    tk_session_destroy(s);
+    assert_int_equal(c.live, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_profile_memory),
         cmocka_unit_test(test_session),
         cmocka_unit_test(test_lifetime),
         cmocka_unit_test(test_module_refused),

@@ -549,9 +549,171 @@ static void test_scratch(void **state)
     assert_int_equal(c.live, 0);
 }
 
+/* ---- one session on several threads ---- */
+
+typedef struct intruder {
+    tk_session *s;
+    fake *m;
+} intruder;
+
+static void run_nothing(void *user)
+{
+    (void)user;
+}
+
+static tk_status call_nothing(void *args)
+{
+    (void)args;
+    return TK_OK;
+}
+
+/* Each call changes nothing and gives a status, while another thread is inside. */
+static void *intrude(void *ctx)
+{
+    const intruder *in = ctx;
+    tk_session *s = in->s;
+    fake *m = in->m;
+    tk_field *U = m->U.field, *y = m->y.field;
+    double x[4] = {0};
+    void *const planes[3] = {x, x, x};
+    const tk_triple t = {.name = "nothing", .forward = call_nothing};
+    tk_module *of;
+    const tk_status all[] = {
+        fake_square(m, 1.0), fake_launch_grad(m, K_WORK), tk_launch_jvp(&m->tk, &fake_desc.kernels[K_WORK], NULL),
+        tk_launch_hvp(&m->tk, &fake_desc.kernels[K_SQUARE], NULL, NULL), tk_tape_begin(U, 0), tk_tape_end(U), tk_tape_drop(s),
+        tk_call(s, &t, NULL, 0), tk_forward_begin(&U, 1, U, NULL, 0), tk_forward_end(s), tk_field_clear_grad(y), tk_field_clear_dual(y),
+        tk_module_clear_grad(&m->tk), tk_module_clear_dual(&m->tk), tk_session_clear_grad(s), tk_session_clear_dual(s), tk_field_bind(y, x, x, x),
+        tk_field_bind_structs(y, planes[0], planes[1], planes[2]), tk_field_get(y, TK_DATA, 0, 1, x), tk_field_set(y, TK_DATA, 0, 1, x),
+        tk_session_set_threads(s, 3), tk_session_set_seed(s, 7), tk_session_set_draws(s, 7), tk_session_profile(s, true), tk_session_profile_write(s, NULL, NULL),
+        tk_session_stop_at_nonfinite(s, true), tk_gradcheck(U, NULL, 0, run_nothing, NULL, 0, NULL), tk_jacobian_forward(U, y, run_nothing, NULL, x),
+        tk_jacobian_reverse(U, y, run_nothing, NULL, x), tk_module_need_grad_dual(&m->tk), tk_module_check_params(&m->tk),
+        tk_kernel_launch(&m->tk, &fake_desc.kernels[K_WORK], NULL, 0)};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i] != TK_BAD_STATE)
+            return (void *)(i + 1);
+    if (fake_create(s, 2) || tk_module_done(&m->tk) || tk_field_find(s, "y") || tk_field_next(s, NULL) || tk_kernel_find(s, "work", &of))
+        return (void *)100;
+    tk_session_destroy(s);
+    tk_session_clear_error(s);
+    return NULL;
+}
+
+/* Runs the tasks while another thread calls. */
+static void hook_with_intruder(void *user, int64_t n, tk_task_fn fn, const void *args)
+{
+    pthread_t other;
+    void *found = NULL;
+    assert_int_equal(pthread_create(&other, NULL, intrude, user), 0);
+    fn(args, 0, 1);
+    assert_int_equal(pthread_join(other, &found), 0);
+    assert_null(found);
+    for (int64_t k = 1; k < n; k++)
+        fn(args, k, k + 1);
+}
+
+static void test_intruder(void **state)
+{
+    (void)state;
+    intruder in = {0};
+    tk_session_options opt = tk_session_defaults();
+    opt.threads = 4;
+    opt.parallel = hook_with_intruder;
+    opt.parallel_user = &in;
+    in.s = tk_session_create(&opt);
+    in.m = fake_create(in.s, 4);
+    assert_int_equal(fake_launch(in.m, K_WORK), TK_BAD_STATE);
+    assert_non_null(strstr(tk_session_error(in.s), "another thread"));
+    tk_session_clear_error(in.s);
+    tk_session_set_threads(in.s, 1);
+    in.m->y.data[0] = 2;
+    TK_TAPE(in.m, in.m->U) { fake_square(in.m, 1.0); }
+    assert_int_equal(tk_session_status(in.s), TK_OK);
+    assert_true(in.m->y.grad[0] == 4 && !tk_tape_is_open(in.s));
+    fake_destroy(in.m);
+    tk_session_destroy(in.s);
+}
+
+/* A function of the host's has its launches from another thread, and destroys what it runs on. */
+static void *square_there(void *ctx)
+{
+    return (void *)(intptr_t)fake_square(ctx, 1.0);
+}
+
+static tk_status hand_over(void *args)
+{
+    pthread_t other;
+    void *st;
+    if (pthread_create(&other, NULL, square_there, *(fake **)args) || pthread_join(other, &st))
+        return TK_NO_MEMORY;
+    return (tk_status)(intptr_t)st;
+}
+
+static void hand_over_program(void *user)
+{
+    (void)hand_over(&user);
+}
+
+static void test_handed_over(void **state)
+{
+    (void)state;
+    fake *m = fake_create(NULL, 4);
+    tk_session *s = tk_module_session(&m->tk);
+    const tk_triple t = {.name = "there", .forward = hand_over, .backward = hand_over};
+    m->y.data[0] = 2;
+    TK_TAPE(m, m->U) { tk_call(s, &t, &m, sizeof m); }
+    assert_true(m->U.data[0] == 8); /* forward and backward */
+    assert_int_equal(tk_session_status(s), TK_OK);
+    assert_int_equal(tk_gradcheck(m->U.field, &m->y.field, 1, hand_over_program, m, 0, NULL), TK_OK);
+    fake_destroy(m);
+}
+
+enum { CROWD = 4, ROUNDS = 400 };
+
+/* No call may be lost without a status, and nothing may break. */
+static void *jostle(void *ctx)
+{
+    fake *m = ctx;
+    tk_session *s = tk_module_session(&m->tk);
+    for (int i = 0; i < ROUNDS; i++) {
+        const tk_status began = tk_tape_begin(m->U.field, 0);
+        const tk_status st = fake_launch(m, K_RECORD);
+        if ((st != TK_OK && st != TK_BAD_STATE) || (began != TK_OK && began != TK_BAD_STATE && began != TK_ASSERT))
+            return (void *)1;
+        (void)tk_tape_drop(s);
+        (void)tk_module_clear_grad(&m->tk);
+        tk_session_clear_error(s);
+    }
+    return NULL;
+}
+
+static void test_crowd(void **state)
+{
+    (void)state;
+    counting c;
+    tk_session *s = counted_session(&c);
+    fake *m = fake_create(s, 64);
+    pthread_t all[CROWD];
+    for (int i = 0; i < CROWD; i++)
+        assert_int_equal(pthread_create(&all[i], NULL, jostle, m), 0);
+    for (int i = 0; i < CROWD; i++) {
+        void *bad;
+        assert_int_equal(pthread_join(all[i], &bad), 0);
+        assert_null(bad);
+    }
+    (void)tk_tape_drop(s);
+    tk_session_clear_error(s);
+    assert_int_equal(fake_launch(m, K_RECORD), TK_OK);
+    fake_destroy(m);
+    tk_session_destroy(s);
+    assert_int_equal(c.live, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_intruder),
+        cmocka_unit_test(test_handed_over),
+        cmocka_unit_test(test_crowd),
 #ifdef __linux__
         cmocka_unit_test(test_pinned_thread),
 #endif

@@ -9,8 +9,12 @@ bool op_lacks(const ir_op *op, int k)
     if (!op_not_differentiable(op->code, k))
         return false;
     diag_sink *d = op->region->func->module->diag;
-    diag(d, span_at(op->loc), DIAG_NOT_DIFFERENTIABLE, op_name(op->code));
-    diag_note(d, span_at(op->loc), "'%s' is a derivative itself, of which no further one is known", op_name(op->code));
+    const char *name = op_name(op_written_as(op->code));
+    diag(d, span_at(op->loc), DIAG_NOT_DIFFERENTIABLE, name);
+    diag_note(d, span_at(op->loc),
+              "no derivative of '%s' of this order is known, that of '%s': write 'stop_grad(...)' around it, or a "
+              "function that has its derivative by 'grad(...)' or 'jvp_for'",
+              name, op_name(op->code));
     return true;
 }
 

@@ -254,12 +254,15 @@ static void rehash(cse *c)
     }
 }
 
+/* The version goes into the hash: reads that writes have made stale would stand in one chain. */
 static void insert(cse *c, ir_op *op, uint32_t hash)
 {
+    const uint32_t version = version_of(c, op);
+    hash = mix(hash, version);
     if (c->entries.len >= c->nbuckets)
         rehash(c);
     int32_t *bucket = &c->buckets[hash & (c->nbuckets - 1)];
-    entry e = {op, hash, version_of(c, op), *bucket};
+    entry e = {op, hash, version, *bucket};
     *bucket = (int32_t)c->entries.len;
     vec_push(&c->entries, e);
 }
@@ -281,7 +284,8 @@ static bool is_guarded(const ir_op *op, const ir_op *same)
 
 static ir_op *find(const cse *c, const ir_op *op, uint32_t hash)
 {
-    uint32_t version = version_of(c, op);
+    const uint32_t version = version_of(c, op);
+    hash = mix(hash, version);
     for (int32_t i = c->buckets[hash & (c->nbuckets - 1)]; i >= 0; i = c->entries.at[i].next) {
         const entry *e = &c->entries.at[i];
         if (e->hash == hash && e->version == version && equal(e->op, op) &&

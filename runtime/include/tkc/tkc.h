@@ -33,8 +33,8 @@ typedef enum tk_status {
     TK_NO_MEMORY,    /**< an allocation failed */
     TK_BAD_ARGUMENT, /**< NULL or out-of-range argument, wrong shape, overlapping buffers, a distinct field with two
                         elements that are the same number */
-    TK_BAD_STATE, /**< not possible now: a tape is open, no tape is open, a scope is nested wrongly, a kernel is running
-                   */
+    TK_BAD_STATE, /**< not possible now: a tape is open, no tape is open, a scope is nested wrongly, a kernel is running,
+                     another thread is inside a call of the session */
     TK_NO_DERIVATIVE,  /**< the kernel lacks the derivative that the tape or scope needs, or a field lacks grad or dual
                           storage */
     TK_MISMATCH,       /**< generated code and library do not fit each other */
@@ -66,6 +66,8 @@ const char *tk_status_name(tk_status s);
  * a call that was given NULL instead of a module or field. "" if there was none. Valid until the next such failure or
  * the next successful creation in this thread. */
 const char *tk_error(void);
+/** Its status, TK_OK if there is none. */
+tk_status tk_error_status(void);
 
 /* ---- session ---- */
 
@@ -104,6 +106,10 @@ tk_session *tk_session_create(const tk_session_options *opt);
 /** Gives the caller's hold on a session up. Modules that still use it keep it alive until they are destroyed, so either
  * order is right. NULL is ignored, and so is a second call while modules keep the session alive. */
 void tk_session_destroy(tk_session *s);
+
+/** Whether a module of the session cannot go now: a call of the session is running on any thread, or a tape or forward
+ * scope is open. False for NULL. */
+bool tk_session_is_busy(const tk_session *s);
 
 /** Number of threads that kernels run on at most, at least 1. 0 for NULL. */
 int tk_session_threads(const tk_session *s);
@@ -152,7 +158,8 @@ tk_status tk_session_profile_write(tk_session *s, const char *table, const char 
 tk_status tk_session_stop_at_nonfinite(tk_session *s, bool on);
 
 /** Forgets the failure: launches run again. An open tape or scope stays open; one that was open at the failure fails
- * once more when it is closed, and no adjoint runs. Ignored from inside a running kernel. */
+ * once more when it is closed, and no adjoint runs. Ignored from inside a running kernel, and while another thread is
+ * inside a call of the session. */
 void tk_session_clear_error(tk_session *s);
 
 /* ---- module (the generated struct embeds it as its first member `tk`) ---- */
