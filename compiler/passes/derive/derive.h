@@ -35,6 +35,8 @@ ir_func *pass_forward(ir_func *f, ir_func_kind kind, const char *name);
 bool pass_func_grad(ir_module *m);
 /* The JVPs that one function asks for. */
 void expand_alongs(ir_func *f);
+/* Warns of derivatives of singular vectors and eigenvectors. passes/derive/vectors.c */
+bool pass_vectors(ir_module *m);
 /* In a gradient, that by singular values alone as a function of its own; bends: which may be differentiated twice. */
 void spectral_gradient(ir_func *f, bool bends);
 /* Gradients by singular values, where second-order products are made of adjoints. passes/derive/spectral.c */
