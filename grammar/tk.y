@@ -46,7 +46,7 @@ const char *token_name(int code);
 %token KERNEL "'kernel'" LAZY_GRAD "'lazy_grad'" LAZY_DUAL "'lazy_dual'"
 %token LET "'let'" VAR "'var'" IF "'if'" ELSE "'else'" FOR "'for'" IN "'in'" WHILE "'while'" STATIC "'static'" SERIAL "'serial'"
 %token BREAK "'break'" CONTINUE "'continue'" RETURN "'return'" TRUE "'true'" FALSE "'false'" VEC "'vec'" MAT "'mat'"
-%token <const char *> OUT "'out'" INOUT "'inout'" LIMIT "'limit'"
+%token <const char *> OUT "'out'" INOUT "'inout'" LIMIT "'limit'" INDEPENDENT "'independent'"
 %token ARROW "'->'" POW "'**'" SHL "'<<'" SHR "'>>'" LE "'<='" GE "'>='" EQ "'=='" NE "'!='" LAND "'&&'" LOR "'||'"
 %token ADD_ASSIGN "'+='" SUB_ASSIGN "'-='" MUL_ASSIGN "'*='" DIV_ASSIGN "'/='"
 /* Operators of C that the language does not have: scanned to be refused with a hint. */
@@ -95,7 +95,7 @@ item:
   ;
 
 /* Words that mean something in one place only stay usable as names. */
-name: IDENT | OUT | INOUT | LIMIT;
+name: IDENT | OUT | INOUT | LIMIT | INDEPENDENT;
 
 /* A made-up ';' at the end of a line is trusted: what comes next may have errors of its own. */
 semi:
@@ -216,10 +216,11 @@ stmt:
   | expr ',' exprs '=' exprs semi               { $$ = stmt_assign_several(p, @$, expr_prepend($1, $3), $5); }
   | expr semi                                   { $$ = stmt_expr(p, @$, $1); }
   | if_stmt
-  | STATIC if_stmt                              { $$ = stmt_mark($2, @$, true, false); }
+  | STATIC if_stmt                              { $$ = stmt_mark($2, @$, AST_MARK_STATIC); }
   | for_stmt
-  | STATIC for_stmt                             { $$ = stmt_mark($2, @$, true, false); }
-  | SERIAL for_stmt                             { $$ = stmt_mark($2, @$, false, true); }
+  | STATIC for_stmt                             { $$ = stmt_mark($2, @$, AST_MARK_STATIC); }
+  | SERIAL for_stmt                             { $$ = stmt_mark($2, @$, AST_MARK_SERIAL); }
+  | INDEPENDENT for_stmt                        { $$ = stmt_mark($2, @$, AST_MARK_INDEPENDENT); }
   | WHILE expr opt_limit block                  { $$ = stmt_while(p, @$, $2, $3, $4); }
   | WHILE error block                           { $$ = NULL; }
   | WHILE error ';'                             { $$ = NULL; yyerrok; }
@@ -258,7 +259,7 @@ opt_else:
 else_part:
     block                                       { $$ = $1.first; }
   | if_stmt
-  | STATIC if_stmt                              { $$ = stmt_mark($2, @$, true, false); }
+  | STATIC if_stmt                              { $$ = stmt_mark($2, @$, AST_MARK_STATIC); }
   | error ';'                                   { $$ = NULL; yyerrok; }
   ;
 

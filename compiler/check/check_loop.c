@@ -360,6 +360,11 @@ static bool check_for(checker *c, const ast_stmt *s)
     scope sc;
     int outer_task = c->fn->task;
     t->parallel = c->fn->is_kernel && !outer_task && !s->is_serial;
+    t->independent = s->is_independent;
+    if (s->is_independent && !t->parallel) {
+        ERR(c, s->span, DIAG_INDEPENDENT);
+        NOTE(c, s->span, "leave 'independent' out; it belongs to the loop of a kernel around this one");
+    }
     loop l = {.outer = c->fn->loop, .kind = t->parallel ? LOOP_TASK : LOOP_SEQUENTIAL};
     if (t->parallel)
         c->fn->task = ++c->next_task;

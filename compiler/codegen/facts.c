@@ -36,6 +36,8 @@ static void gather_call(facts *x, func_facts *info, const ir_op *op)
     const func_facts *callee = gathered(x, ir_callee_of(op));
     for (size_t i = 0; i < ir_storage_count(x->m); i++)
         info->planes[i] |= callee->planes[i];
+    for (size_t i = 0; i < x->m->fields.len; i++)
+        info->marked[i] |= callee->marked[i];
     info->module |= callee->module;
     info->stack |= callee->stack;
     info->can_fail |= callee->can_fail;
@@ -58,6 +60,10 @@ static void gather(facts *x, func_facts *info, const ir_region *r)
         case OP_SHAPE:
         case OP_PRINT:
             info->module = true;
+            break;
+        case OP_NEED:
+        case OP_KEEP:
+            info->module = info->marked[ir_mark_attr(op)->field->index] = true;
             break;
         case OP_ASSERT:
             info->module = info->can_fail = true;
@@ -108,7 +114,7 @@ static func_facts *pure_variant(facts *x, const ir_func *f, const func_facts *sh
         return info;
     info = ARENA_NEW(x->mem, func_facts);
     ptrmap_set(&x->apart, f, info);
-    *info = (func_facts){.pure = true, .planes = shared->planes, .cost = shared->cost};
+    *info = (func_facts){.pure = true, .planes = shared->planes, .marked = shared->marked, .cost = shared->cost};
     info->stack = keeps_values(x, f->body);
     return info;
 }
@@ -121,6 +127,7 @@ static func_facts *gathered(facts *x, const ir_func *f)
     info = ARENA_NEW(x->mem, func_facts);
     ptrmap_set(&x->shared, f, info);
     info->planes = ARENA_ARRAY(x->mem, unsigned char, ir_storage_count(x->m) + 1);
+    info->marked = ARENA_ARRAY(x->mem, bool, x->m->fields.len + 1);
     gather(x, info, f->body);
     info->cost = region_cost(x, f->body);
     return info;

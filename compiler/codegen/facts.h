@@ -8,6 +8,7 @@
 /* Callees included. */
 typedef struct func_facts {
     unsigned char *planes;        /* OP_READS, OP_STORES, OP_ADDS, by ir_storage */
+    bool *marked;                 /* by field index: launches on a tape mark what of it is needed */
     bool module, stack, can_fail; /* takes the module, takes a stack, returns false after a failure */
     bool pure;    /* for export funcs: no session; saved values live in the caller's workspace, checks are C's assert */
     bool tasks;   /* holds parallel tasks */

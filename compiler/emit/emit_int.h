@@ -236,6 +236,7 @@ void emit_watch(cfn *c, const ir_op *op, const char *index);
 void emit_watch_before(cfn *c, const ir_op *op, const char *index);
 void emit_watch_iteration(cfn *c);
 void emit_decision(cfn *c, const ir_op *op);
+void emit_mark(cfn *c, const ir_op *op); /* NEED, KEEP */
 void emit_places(emitter *e);
 void emit_sites(emitter *e);
 

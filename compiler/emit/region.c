@@ -241,7 +241,8 @@ static void emit_assert(cfn *c, const ir_op *op)
                            ? arena_printf(c->e->mem, ": %s", ir_text_attr(op)->text)
                            : "",
                *place = place_of(c->e, op->loc);
-    const char *message = ir_text_attr(op)->whose == IR_ASSERT_BUILT_IN
+    const bool race = ir_text_attr(op)->whose == IR_ASSERT_RACE;
+    const char *message = race || ir_text_attr(op)->whose == IR_ASSERT_BUILT_IN
                               ? arena_printf(c->e->mem, "%s:%u%s", place, op->loc.col, text)
                               : arena_printf(c->e->mem, "%s: assertion failed%s", place, text);
     if (c->pure) {
@@ -250,7 +251,7 @@ static void emit_assert(cfn *c, const ir_op *op)
     }
     stmt(c, op->loc, "if (%s) {", negated(c, val(c, op->args[0])));
     c->indent++;
-    stmt(c, nowhere, "tk_fail(%s, TK_ASSERT, \"%%s\", %s);", session_text(c), c_string(c->e->mem, message));
+    stmt(c, nowhere, "tk_fail(%s, %s, \"%%s\", %s);", session_text(c), race ? "TK_RACE" : "TK_ASSERT", c_string(c->e->mem, message));
     stmt(c, nowhere, "%s", c->fail);
     close_block(c);
     c->uses_label = true;
@@ -351,6 +352,10 @@ static void emit_other(cfn *c, const ir_op *op)
         break;
     case OP_ASSERT:
         emit_assert(c, op);
+        break;
+    case OP_NEED:
+    case OP_KEEP:
+        emit_mark(c, op);
         break;
     case OP_DECISION:
         emit_decision(c, op);

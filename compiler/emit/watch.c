@@ -1,4 +1,5 @@
-/* --debug: each access to a field tells libtkc where it is, so that it can check at run time what no compiler can. */
+/* Accesses that tell libtkc of themselves, so that it can check at run time what no compiler can: with --debug all of
+ * them, else those of which the rules pass could not tell whether they overwrite what the adjoint needs. */
 #include "emit/emit_int.h"
 
 #include <string.h>
@@ -105,6 +106,26 @@ void emit_decision(cfn *c, const ir_op *op)
         sb_printf(&b, "}, %d)", op->nargs - 1);
     stmt(c, op->loc, "%s;", sb_str(&b));
     sb_free(&b);
+}
+
+static const char *differ_text(cfn *c, const ir_value *x, const ir_value *y)
+{
+    const bool real = scalar_is_float(x->type);
+    const char *type = real ? "double" : "int64_t", *p = val_text(c, x, PREC_UNARY), *q = val_text(c, y, PREC_UNARY);
+    return arena_printf(c->e->mem, "tk_differ_%s((%s)%s, (%s)%s)", real ? "f64" : "i64", type, p, type, q);
+}
+
+void emit_mark(cfn *c, const ir_op *op)
+{
+    const ir_field *f = ir_mark_attr(op)->field;
+    c->uses_m = true;
+    const char *place = arena_printf(c->e->mem, "%s:%u", place_of(c->e, op->loc), op->loc.col);
+    if (op->code == OP_NEED)
+        stmt(c, op->loc, "tk_need(&%s->tk, %d, %s);", c->m, f->index, val_text(c, op->args[0], PREC_COND));
+    else
+        stmt(c, op->loc, "tk_keep(&%s->tk, %d, %s, %s, %s, %s);", c->m, f->index,
+             val_text(c, op->args[0], PREC_COND), differ_text(c, op->args[1], op->args[2]),
+             c_string(c->e->mem, place), c_string(c->e->mem, ir_mark_attr(op)->place));
 }
 
 void emit_places(emitter *e)

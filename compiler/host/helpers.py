@@ -23,15 +23,18 @@ def expand(defs, name, args):
         body = re.sub(rf"##{p}##", a, body)
         body = re.sub(rf"(?<!#)#{p}\b", f'"{a}"', body)
         body = re.sub(rf"(?<![\w#]){p}\b(?!##)", a, body)
-    lines = []
-    for line in body.splitlines():
-        m = re.fullmatch(r"\s*(TK_\w+_)\((.*)\)", line)
-        lines += expand(defs, m[1], split(m[2])).splitlines() if m else [line]
-    return "\n".join(lines)
+    return expand_all(defs, body)
+
+
+def expand_all(defs, text):
+    """The text with each use of such a macro, which stands on lines of its own, expanded."""
+    return re.sub(r"^ *(TK_\w+_)\(((?:[^()]|\([^()]*\))*)\)$",
+                  lambda m: expand(defs, m[1], split(m[2])) if m[1] in defs else m[0], text, flags=re.M)
 
 
 def split(args):
-    return [a.strip() for a in args.split(",")]
+    """Arguments, which may have commas in parentheses."""
+    return [a.strip() for a in re.findall(r"(?:^|,)((?:[^,()]|\([^()]*\))*)", args)]
 
 
 def functions(text):
@@ -54,11 +57,8 @@ def main():
     defs = macros(text)
     for d in defs:
         text = re.sub(rf"^#define {d}\(.*?\) *\\\n(?:.*\\\n)*.*\n", "", text, flags=re.M)
-    lines = []
-    for line in text.splitlines():
-        m = re.fullmatch(r"(TK_\w+_)\((.*)\)", line)
-        lines += expand(defs, m[1], split(m[2])).splitlines() if m and m[1] in defs else [line]
-    table = dict(functions("\n".join(lines)))
+    text = re.sub(r"\bTK_OF_\(\w+, \w+, (\w+)\)", r"\1", text)  # there are no functions of lanes
+    table = dict(functions(expand_all(defs, text)))
     table = {name: body for name, body in table.items() if "scatter" not in name}
     special = {name: re.search(rf"^/\* {begin}.*?^#endif\n", text, re.M | re.S)[0].rstrip()
                for name, begin in (("TK_HIDE", "Behind this"), ("TK_ROUNDED", r"TK_ROUNDED\(x"), ("TK_APART", "Where they decide: one"))}

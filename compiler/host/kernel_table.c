@@ -18,6 +18,14 @@ static void print_saved(strbuf *b, const ir_func *kernel, size_t i, const unsign
         sb_add(b, " | TK_BEFORE_REPLAYED");
 }
 
+static void print_access_row(emitter *e, const ir_func *kernel, size_t i, const char *what, int *count)
+{
+    if (*count == 0)
+        sb_printf(e->out, "static const tk_access %s_access[] = {\n", file_level(e, kernel->name));
+    sb_printf(e->out, "    {%zu, %s}, /* %s */\n", i, what, e->m->fields.at[i]->name);
+    ++*count;
+}
+
 static void print_access(emitter *e, const ir_func *kernel, int *count)
 {
     const func_facts *info = facts_of(&e->facts, kernel),
@@ -37,14 +45,15 @@ static void print_access(emitter *e, const ir_func *kernel, int *count)
                     back && kernel->ad.grad == kernel->ad.custom_grad ? back->planes + (at - info->planes) : NULL);
         if (at[IR_GRAD] & (OP_STORES | OP_ADDS))
             sb_printf(&b, "%sTK_GRAD_WRITES", b.len ? " | " : "");
-        if (b.len) {
-            if (*count == 0)
-                sb_printf(e->out, "static const tk_access %s_access[] = {\n", file_level(e, kernel->name));
-            sb_printf(e->out, "    {%zu, %s}, /* %s */\n", i, sb_str(&b), e->m->fields.at[i]->name);
-            ++*count;
-        }
+        if (info->marked[i])
+            sb_printf(&b, "%sTK_MARKED", b.len ? " | " : "");
+        if (b.len)
+            print_access_row(e, kernel, i, sb_str(&b), count);
         sb_free(&b);
     }
+    for (size_t i = e->m->nfields; i < e->m->nfields + e->m->narrays; i++) /* the rest of these stands elsewhere */
+        if (info->marked[i])
+            print_access_row(e, kernel, i, "TK_MARKED", count);
     if (*count)
         sb_add(e->out, "};\n");
 }
@@ -55,9 +64,10 @@ static void print_parts(emitter *e, const ir_func *kernel)
         sb_printf(e->out, "static const tk_part %s_parts[] = {\n", file_level(e, kernel->name));
     for (int i = 0; i < kernel->launch.nparts; i++) {
         const ir_part *p = &kernel->launch.parts[i];
-        sb_printf(e->out, "    {%d, %s, %s%s%s}, /* %s */\n", p->field->index, plane_enum(p->plane),
+        sb_printf(e->out, "    {%d, %s, %s%s%s%s%s}, /* %s */\n", p->field->index, plane_enum(p->plane),
                   p->write ? "TK_PART_WRITTEN" : "TK_PART_NEEDED", p->all ? " | TK_PART_ALL" : "",
-                  p->product ? " | TK_PART_OF_PRODUCT" : "", p->field->name);
+                  p->product ? " | TK_PART_OF_PRODUCT" : "", p->custom ? " | TK_PART_CUSTOM" : "",
+                  p->perhaps ? " | TK_PART_PERHAPS" : "", p->field->name);
     }
     if (kernel->launch.nparts)
         sb_add(e->out, "};\n");

@@ -51,14 +51,22 @@ static void rename_functions(strbuf *out, const char *code, const char *prefix)
     }
 }
 
+static bool any_names(const bool *wanted, const char *name)
+{
+    for (int i = 0; i < emit_nhelpers; i++)
+        if (wanted[i] && strstr(emit_helpers[i].text, name))
+            return true;
+    return false;
+}
+
 void emit_helpers_of(strbuf *out, strbuf *code, const char *prefix)
 {
-    bool *wanted = xmalloc((size_t)emit_nhelpers * sizeof *wanted), limits = false;
+    bool *wanted = xmalloc((size_t)emit_nhelpers * sizeof *wanted);
     memset(wanted, 0, (size_t)emit_nhelpers * sizeof *wanted);
     mark(wanted, sb_str(code));
-    for (int i = 0; i < emit_nhelpers; i++)
-        limits |= wanted[i] && (strstr(emit_helpers[i].text, "FLT_MAX") || strstr(emit_helpers[i].text, "DBL_MAX"));
-    sb_printf(out, "%s#include <math.h>\n\n", limits ? "#include <float.h>\n" : "");
+    sb_printf(out, "%s#include <math.h>\n%s\n",
+              any_names(wanted, "FLT_MAX") || any_names(wanted, "DBL_MAX") ? "#include <float.h>\n" : "",
+              any_names(wanted, "memcpy") ? "#include <string.h>\n" : "");
     for (int i = 0; i < emit_nhelpers; i++) {
         if (!wanted[i])
             continue;

@@ -39,8 +39,8 @@ typedef enum ir_why {
 } ir_why;
 
 /* Whose an assertion is. Where a built-in one fails, its message tells the column as well; IR_ASSERT_BOUNDS has a
- * subscript and an extent in place of the condition. */
-typedef enum ir_assert { IR_ASSERT_USER, IR_ASSERT_BUILT_IN, IR_ASSERT_BOUNDS } ir_assert;
+ * subscript and an extent in place of the condition. IR_ASSERT_RACE: no two iterations of the task behind it meet. */
+typedef enum ir_assert { IR_ASSERT_USER, IR_ASSERT_BUILT_IN, IR_ASSERT_BOUNDS, IR_ASSERT_RACE } ir_assert;
 
 typedef enum ir_reduce { IR_RED_ADD, IR_RED_MIN, IR_RED_MAX } ir_reduce;
 
@@ -89,6 +89,7 @@ typedef struct ir_attr_access {
     ir_opcode with;    /* ATOMIC: the element becomes old `with` value */
     ir_layout *layout; /* ATOMIC that records: of the block; else NULL */
     bool needed;       /* LOAD of a primal: the adjoint needs what it reads; by the rules pass */
+    bool unproved;     /* STORE in a task: other iterations may touch the element, for all that is known; by the rules pass */
     bool discarded;    /* ATOMIC: a statement, nobody sees the old value */
     bool alone;        /* STORE, ACCUM under a condition: no other iteration of the task touches the plane's element,
                           whether the condition holds or not; by the parallel pass */
@@ -130,6 +131,12 @@ typedef struct ir_attr_text {
     ir_assert whose;
 } ir_attr_text;
 
+/* NEED, KEEP: by the rules pass. */
+typedef struct ir_attr_mark {
+    ir_field *field;
+    const char *place; /* KEEP: of a read that needs the value, "a.tk:7:12" */
+} ir_attr_mark;
+
 typedef struct ir_attr_loop {
     bool bounded; /* operands start with lo, hi and the body's parameters with the index */
     bool cond;    /* regions[1] decides before each iteration whether it runs; last result is the i64 trip count */
@@ -148,6 +155,7 @@ typedef struct ir_attr_task {
                       element); by the parallel pass */
     bool rows;     /* after the rows pass: the body runs once per row segment, its last two parameters are the segment's
                       bounds */
+    bool independent; /* its iterations never meet, says the program */
     bool ordered;  /* one thread runs it all in order: what it adds up decides, and the adjoint adds it up again; by
                       reverse mode */
     int lanes;     /* iterations that run side by side as the lanes of vectors, 0: none; by the lanes pass */
@@ -168,7 +176,7 @@ typedef struct ir_attr_task {
     X(SHAPE, shape) \
     X(ACCESS, access) \
     X(LOCAL, local) \
-    X(ELEMENT, element) X(SLOT, slot) X(PLACE, place) X(CALL, call) X(TEXT, text) X(LOOP, loop) X(TASK, task)
+    X(ELEMENT, element) X(SLOT, slot) X(PLACE, place) X(CALL, call) X(TEXT, text) X(MARK, mark) X(LOOP, loop) X(TASK, task)
 
 typedef enum ir_attr_kind {
     IR_ATTR_NOTHING,

@@ -242,7 +242,11 @@ static bool eval_float(ir_opcode code, bool single, double a, double b, double *
     case OP_FRACT:
         *r = a - floor(a);
         break;
+    case OP_NONZERO:
+        *r = a == 0 ? INFINITY : a;
+        break;
     case OP_SQRT:
+    case OP_ROOT:
         *r = MATH(sqrt);
         break;
     case OP_RSQRT:

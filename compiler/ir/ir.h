@@ -250,6 +250,8 @@ typedef struct ir_part {
     bool write;      /* it is written; else its data are needed by the adjoint, */
     bool product;    /* or by the second-order product alone, which runs in forward scopes */
     bool all;        /* each component of each element, always */
+    bool custom;     /* needed by a derivative of the program's own, */
+    bool perhaps;    /* which may store it itself before it reads it */
     int first, last; /* components */
 } ir_part;
 
@@ -585,7 +587,7 @@ void ir_rewrite_uses(ir_func *f, ir_map *map);
 typedef enum ir_gone {
     IR_GONE_OLD = 1,        /* questions whether an old value is recorded, and who won: OLD, WON */
     IR_GONE_ADJOINT = 2,    /* launches of adjoints */
-    IR_GONE_STOP = 4,       /* what only derivatives look at: STOP, SLOPE, LEG */
+    IR_GONE_STOP = 4,       /* what only derivatives look at: STOP, SLOPE, LEG, ROOT */
     IR_GONE_NARROW_SUM = 8, /* sums of f32 over a task */
     IR_GONE_FLAT_TASK = 16, /* tasks without row segments, but for those that --debug leaves so */
     IR_GONE_SIZED = 32,     /* local arrays of sizes known at run time on C's stack */

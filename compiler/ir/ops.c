@@ -212,8 +212,10 @@ bool op_decides(const ir_op *op, int k)
     case OP_ISNAN:
     case OP_ISINF:
         return true;
-    case OP_POW: /* the rules of both ask for zeros; that of the exponent only where it is no constant */
+    case OP_POW: /* the rule asks for zeros where the exponent is no constant */
         return !is_known(op->args[1]);
+    case OP_POW_LOG: /* the rules have powers */
+        return k < 2;
     case OP_CAST:
         return !scalar_is_float(op->res[0]->type);
     default:
@@ -272,12 +274,15 @@ bool op_is_of_library(ir_opcode code)
     case OP_RANDOM:
     case OP_BELOW:
     case OP_LEG:
+    case OP_TIMES:
     case OP_MAX_ABS:
     case OP_UNIT_SCALE:
     case OP_EVEN_SCALE:
     case OP_NORM_SCALE:
     case OP_NORM_UNSCALE:
     case OP_SAFE_SCALE:
+    case OP_NONZERO:
+    case OP_ROOT:
     case OP_SLOPE:
         return false;
     default:

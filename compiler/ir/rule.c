@@ -265,7 +265,7 @@ static ir_value *build_op(const context *c, const node *n, scalar want)
     if (shared == SC_NONE)
         shared = want == SC_BOOL ? c->work : want;
     const bool exact = c->b->exact;
-    c->b->exact |= n->op == OP_ROUND || n->op == OP_POW ||
+    c->b->exact |= n->op == OP_ROUND || n->op == OP_POW || n->op == OP_POW_LOG ||
                    op_get(n->op)->result == RESULT_B; /* what decides in a rule */
     for (int k = 0; k < n->nkids; k++) {
         scalar own = type_of(c, n->kid[k]);

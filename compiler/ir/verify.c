@@ -422,6 +422,14 @@ static bool check_op(const verifier *v, const ir_op *op)
     case OP_ASSERT:
     case OP_PRINT:
         return check_assert_print(v, op);
+    case OP_NEED:
+    case OP_KEEP:
+        return expect_shape(v, op, op->code == OP_KEEP ? 3 : 1, 0, 0) &&
+               (ir_mark_attr(op)->field || fault(v, op, "no field")) &&
+               expect_type(v, op, op->args[0], SC_I64, "component") &&
+               (op->code == OP_NEED ||
+                (expect_type(v, op, op->args[2], op->args[1]->type, "new value") &&
+                 (ir_mark_attr(op)->place || fault(v, op, "no place"))));
     case OP_DECISION:
         return expect_shape(v, op, op->nargs, 0, 0) && (op->nargs > 0 || fault(v, op, "nothing decides"));
     case OP_STK_MARK:
@@ -559,6 +567,7 @@ static unsigned kind_of(const ir_op *op)
     case OP_STOP:
     case OP_SLOPE:
     case OP_LEG:
+    case OP_ROOT:
         return IR_GONE_STOP;
     case OP_TASK:
         return (has_narrow_sum(op) ? IR_GONE_NARROW_SUM : 0) |

@@ -169,7 +169,9 @@ static ir_op *task_op(lower *l, const task *t, ir_value *const *lo, ir_value *co
             reds[n++] = (ir_reduction){.kind = (ir_reduce)r->kinds[k]};
         }
     }
-    return ir_task(&l->b, t->s->ndim, lo, hi, n, reds, init);
+    ir_op *op = ir_task(&l->b, t->s->ndim, lo, hi, n, reds, init);
+    ir_task_attr(op)->independent = t->s->independent;
+    return op;
 }
 
 static void yield_contributions(lower *l, const task *t)

@@ -378,6 +378,8 @@ static const pass_row table[] = {
      NULL, 0},
     {"inductions", "counters follow from the index of their loop", ON_SOURCES, NULL, NULL, counters, 0},
     {"invariants", "out of loops, so that adjoints save them once", ON_SOURCES, NULL, NULL, invariants, 0},
+    {"far-guards", "warnings: conditions too far from the pole that they exclude", ON_MODULE, pass_far_guards, NULL,
+     NULL, 0},
     {"arrays", "arrays of the host that are written", ON_PRIMALS, NULL, NULL, pass_arrays, 0},
     {"reverse", "adjoints of kernels", ON_PRIMALS, NULL, derive_grad, NULL, IR_GONE_OLD},
     {"reverse-simplify", "clean-up of adjoints", ON_ADJOINTS, NULL, NULL, pass_simplify, 0},

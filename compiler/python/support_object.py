@@ -477,7 +477,8 @@ class _Module:
     def gradcheck(self, loss, program, inputs=None, tolerance=0.0):
         """Compares the derivatives of the loss by the inputs (None: all fields that have a gradient) by reverse mode, by forward
         mode where the fields have duals, and by differences. program(): launches, the same in each call. tolerance: 0 for the usual
-        one. Error.WrongGradient names the worst number; else what was found is returned."""
+        one. Error.WrongGradient names the worst number, Error.Undecided says that differences tell nothing; else what was found is
+        returned."""
         self._mine(loss, *inputs or ())
         session, found = self._h.session, _GradcheckResult()
         run = session._host(program)

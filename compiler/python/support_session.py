@@ -10,9 +10,9 @@ def _bind_library():
     return _types.SimpleNamespace(**{name: _bind("tk_" + name, result, *arguments) for name, result, *arguments in (
         ("status_name", text, i), ("error", text), ("session_defaults", _Options), ("session_create", t, t),
         ("session_destroy", None, t), ("session_threads", i, t), ("session_set_threads", i, t, i),
-        ("session_set_seed", i, t, _ct.c_uint64), ("session_error", text, t), ("session_clear_error", None, t),
+        ("session_set_seed", i, t, _ct.c_uint64), ("session_draws", _ct.c_uint64, t), ("session_set_draws", i, t, _ct.c_uint64), ("session_error", text, t), ("session_clear_error", None, t),
         ("session_stop_at_nonfinite", i, t, _ct.c_bool), ("session_clear_grad", i, t), ("session_clear_dual", i, t),
-        ("call", i, t, t, t, _ct.c_size_t), ("gradcheck", i, t, t, i, _HostFunction, t, _ct.c_double, t), ("tape_begin", i, t, _ct.c_uint), ("tape_end_with", i, t, _ct.c_double), ("tape_drop", i, t),
+        ("call", i, t, t, t, _ct.c_size_t), ("call_with", i, t, t, t, _ct.c_size_t, t, i), ("gradcheck", i, t, t, i, _HostFunction, t, _ct.c_double, t), ("tape_begin", i, t, _ct.c_uint), ("tape_end_with", i, t, _ct.c_double), ("tape_drop", i, t),
         ("tape_is_open", _ct.c_bool, t), ("tape_bytes", _ct.c_size_t, t), ("module_clear_grad", i, t),
         ("module_clear_dual", i, t), ("field_clear_grad", i, t), ("field_clear_dual", i, t),
         ("forward_begin", i, t, i, t, t, _ct.c_size_t), ("forward_end", i, t), ("forward_is_open", _ct.c_bool, t),
@@ -36,14 +36,19 @@ class _Triple(_ct.Structure):
     _fields_ = [("name", _ct.c_char_p), ("forward", _HostFunction), ("backward", _HostFunction), ("jvp", _HostFunction)]
 
 
+class _Footprint(_ct.Structure):
+    """tk_footprint."""
+    _fields_ = [("field", _P), ("what", _ct.c_uint), ("box", _P)]
+
+
 class _GradcheckResult(_ct.Structure):
     """tk_gradcheck_result."""
     _fields_ = [("field", _P), ("component", _ct.c_int64), ("reverse", _ct.c_double), ("forward", _ct.c_double),
                 ("difference", _ct.c_double), ("step", _ct.c_double), ("compared", _ct.c_int64), ("kinks", _ct.c_int64),
-                ("jumps", _ct.c_int64), ("has_forward", _ct.c_bool)]
+                ("jumps", _ct.c_int64), ("undecided", _ct.c_int64), ("has_forward", _ct.c_bool)]
 
 
-_Gradcheck = _collections.namedtuple("gradcheck", "reverse forward difference step compared kinks jumps")
+_Gradcheck = _collections.namedtuple("gradcheck", "reverse forward difference step compared kinks jumps undecided")
 _Gradcheck.__doc__ = "What gradcheck found: the three derivatives where they differ most, and how many numbers were compared."
 
 
@@ -71,6 +76,12 @@ def _make_errors():
         setattr(shared, name, kind)
     shared.Error = Error
     return Error
+
+
+def _field_pointer(f):
+    if not isinstance(getattr(f, "_pointer", None), int):
+        raise TypeError(f"a footprint has fields of modules, not {type(f).__name__}")
+    return f._pointer
 
 
 # ---- sessions ----
@@ -130,15 +141,23 @@ class Session:
 
         return _HostFunction(run) if function is not None else _HostFunction()
 
-    def call(self, forward, backward=None, jvp=None):
+    def call(self, forward, backward=None, jvp=None, *, reads=None, stores=None, adds=None, needs=None):
         """Calls forward() as one step of a tape or forward scope, with derivatives of its own (tk_call of the C interface).
 
         backward() does what an adjoint does, when the tape closes: it adds to gradients of what forward() read, and takes those of
-        what it stored. In a forward scope jvp() runs instead of forward(): values and duals."""
+        what it stored. In a forward scope jvp() runs instead of forward(): values and duals.
+
+        The other arguments are the footprint, lists of fields: forward() reads, stores into and adds to them by code of Python;
+        backward() needs them as forward() left them. Without any of the lists the tape takes all fields for all of these."""
         name = getattr(forward, "__qualname__", "a function of Python").encode()
         triple = _Triple(name, self._host(forward), self._host(backward), self._host(jvp))
         self._keep(triple)
-        self._check(_tk.call(self._pointer, _ct.byref(triple), None, 0))
+        uses = [(1, reads), (2, stores), (4, adds), (8, needs)]
+        if all(fields is None for _, fields in uses):
+            self._check(_tk.call(self._pointer, _ct.byref(triple), None, 0))
+            return
+        lines = [_Footprint(_field_pointer(f), what, None) for what, fields in uses for f in fields or ()]
+        self._check(_tk.call_with(self._pointer, _ct.byref(triple), None, 0, (_Footprint * len(lines))(*lines), len(lines)))
 
     @property
     def threads(self):
@@ -152,6 +171,15 @@ class Session:
     def set_seed(self, seed):
         """Random numbers begin anew, with this seed."""
         self._check(_tk.session_set_seed(self._pointer, _as_u64(seed, "seed")))
+
+    @property
+    def draws(self):
+        """How many launches drew random numbers since the seed was set. Setting it lets a part of a program draw again what it drew."""
+        return _tk.session_draws(self._pointer)
+
+    @draws.setter
+    def draws(self, n):
+        self._check(_tk.session_set_draws(self._pointer, _as_u64(n, "draws")))
 
     def stop_at_nonfinite(self, on=True):
         """Code built with --debug stops at the first NaN or infinity (Error.NotFinite)."""

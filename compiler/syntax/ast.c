@@ -376,12 +376,13 @@ ast_stmt *stmt_block(parse *p, src_span at, stmt_list body)
     return s;
 }
 
-ast_stmt *stmt_mark(ast_stmt *s, src_span at, bool is_static, bool is_serial)
+ast_stmt *stmt_mark(ast_stmt *s, src_span at, ast_mark mark)
 {
     if (s) {
         s->span = at;
-        s->is_static = is_static;
-        s->is_serial = is_serial;
+        s->is_static = mark == AST_MARK_STATIC;
+        s->is_serial = mark == AST_MARK_SERIAL;
+        s->is_independent = mark == AST_MARK_INDEPENDENT;
     }
     return s;
 }

@@ -129,7 +129,7 @@ struct ast_stmt {
     ast_binop assign_op;
     ast_stmt *body, *else_body; /* lists */
     bool has_else;
-    bool is_static, is_serial;
+    bool is_static, is_serial, is_independent;
     ast_stmt *next;
 };
 

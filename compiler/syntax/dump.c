@@ -202,7 +202,8 @@ static void dump_stmt_head(FILE *out, const ast_stmt *s)
 #include "syntax/stmts.def"
 #undef STMT
     };
-    fprintf(out, "%s%s%s", s->is_static ? "static " : "", s->is_serial ? "serial " : "", words[s->kind]);
+    const char *mark = s->is_static ? "static " : s->is_serial ? "serial " : s->is_independent ? "independent " : "";
+    fprintf(out, "%s%s", mark, words[s->kind]);
     if (s->kind == AST_STMT_ASSIGN)
         fprintf(out, " %s=", s->has_op ? binop_name(s->assign_op) : "");
     dump_names(out, s->names);

@@ -189,8 +189,9 @@ ast_stmt *stmt_while(parse *p, src_span at, ast_expr *cond, ast_expr *limit, stm
 ast_stmt *stmt_return(parse *p, src_span at, expr_list values);
 ast_stmt *stmt_plain(parse *p, src_span at, ast_stmt_kind kind); /* break, continue */
 ast_stmt *stmt_block(parse *p, src_span at, stmt_list body);
-/* Adds the `static` or `serial` in front of s. */
-ast_stmt *stmt_mark(ast_stmt *s, src_span at, bool is_static, bool is_serial);
+/* Adds the word in front of s. */
+typedef enum ast_mark { AST_MARK_STATIC, AST_MARK_SERIAL, AST_MARK_INDEPENDENT } ast_mark;
+ast_stmt *stmt_mark(ast_stmt *s, src_span at, ast_mark mark);
 
 ast_attr *attr_new(parse *p, src_span at, const char *name, bool parens, expr_list args);
 ast_param *param_new(parse *p, src_span at, const char *name, ast_dir dir, ast_type *type, attr_list attrs);

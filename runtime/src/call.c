@@ -2,11 +2,6 @@
  */
 #include "rt.h"
 
-static const char *name_of(const tk_triple *t)
-{
-    return t->name ? t->name : "unnamed";
-}
-
 /* ---- one function of a triple, nothing of which is recorded or differentiated ---- */
 
 typedef struct call_scope {
@@ -20,13 +15,35 @@ static void leave_call(call_scope *c)
     c->session->in_call = c->outer;
 }
 
-static tk_status run(tk_session *s, const tk_triple *t, tk_host_fn fn, void *args)
+static tk_status run_function(tk_session *s, const rt_call *c, tk_host_fn fn, void *args)
 {
     __attribute__((cleanup(leave_call), unused)) call_scope scope = {s, s->in_call};
     s->in_call = s->in_call || s->tape.open || s->forward.open;
     const tk_status st = fn(args);
     if (st != TK_OK && !tk_failed(s))
-        tk_fail(s, st, "a function of '%s' failed (%s)", name_of(t), tk_status_name(st));
+        tk_fail(s, st, "a function of '%s' failed (%s)", tk_rt_call_name(c), tk_status_name(st));
+    return tk_session_status(s);
+}
+
+static void leave_said(tk_session **s)
+{
+    tk_rt_said_end(*s);
+}
+
+/* Held against its footprint. */
+static void run_said(tk_session *s, const rt_call *c, tk_host_fn fn, void *args)
+{
+    __attribute__((cleanup(leave_said), unused)) tk_session *held = s;
+    tk_rt_said_begin(s, c, s->tape.replaying);
+    if (!tk_failed(s))
+        run_function(s, c, fn, args);
+}
+
+static tk_status run(tk_session *s, const rt_call *c, tk_host_fn fn, void *args)
+{
+    if (c->nlines < 0 || s->said.call)
+        return run_function(s, c, fn, args);
+    run_said(s, c, fn, args);
     return tk_session_status(s);
 }
 
@@ -41,14 +58,33 @@ static void leave_draws(draws_scope *d)
 }
 
 /* What backward launches again draws what it drew in forward. */
-tk_status tk_rt_call_backward(tk_session *s, const rt_entry *e)
+tk_status tk_rt_call_backward(tk_session *s, rt_entry *e)
 {
     __attribute__((cleanup(leave_draws), unused)) draws_scope scope = {s, s->draws};
     s->draws = e->draws;
     s->tape.first = e->first;
     s->tape.last = e->last;
     s->tape.resumed = s->launches;
-    return run(s, e->triple, e->triple->backward, (void *)e->args);
+    const tk_status st = tk_rt_call_before(s, e);
+    return st == TK_OK ? tk_rt_call_after(s, e, run(s, e->call, e->call->triple.backward, (void *)e->args)) : st;
+}
+
+/* Under a tape: the last entry is the call's. Runs also where a C++ exception passes through, behind which the tape may
+ * go on. */
+static void leave_recorded(tk_session **of)
+{
+    tk_session *s = *of;
+    rt_entry *e = &s->tape.entries[s->tape.count - 1];
+    e->last = s->launches;
+    if (tk_rt_call_after(s, e, tk_session_status(s)) == TK_OK)
+        tk_rt_call_needs(s, e);
+}
+
+static void forward_recorded(tk_session *s, const rt_call *c, void *args)
+{
+    __attribute__((cleanup(leave_recorded), unused)) tk_session *held = s;
+    if (tk_rt_call_before(s, &s->tape.entries[s->tape.count - 1]) == TK_OK)
+        run(s, c, c->triple.forward, args);
 }
 
 /* ---- arguments ---- */
@@ -64,15 +100,15 @@ static void free_args(call_args *a)
     tk_rt_free(a->session, a->copy);
 }
 
-static tk_status run_with_copy(tk_session *s, const tk_triple *t, tk_host_fn fn, const void *args, size_t size)
+static tk_status run_with_copy(tk_session *s, const rt_call *c, tk_host_fn fn, const void *args, size_t size)
 {
     if (size == 0)
-        return run(s, t, fn, (void *)args);
+        return run(s, c, fn, (void *)args);
     __attribute__((cleanup(free_args))) call_args a = {s, size > SIZE_MAX / 4 ? NULL : tk_rt_alloc(s, size, false)};
     if (!a.copy)
-        return tk_fail(s, TK_NO_MEMORY, "out of memory for the arguments of '%s'", name_of(t));
+        return tk_fail(s, TK_NO_MEMORY, "out of memory for the arguments of '%s'", tk_rt_call_name(c));
     memcpy(a.copy, args, size);
-    return run(s, t, fn, a.copy);
+    return run(s, c, fn, a.copy);
 }
 
 /* A module or the session may go while a function of the host runs: what hangs on them waits until it is back. */
@@ -84,29 +120,30 @@ static void leave_session(tk_session **s)
 
 /* ---- the interface ---- */
 
-static tk_status check_call(tk_session *s, const tk_triple *t, const void *args, size_t size)
+static tk_status check_call(tk_session *s, const rt_call *c, const void *args, size_t size)
 {
     const tk_status st = tk_session_status(s);
     if (st != TK_OK)
         return st;
-    if (!t)
+    if (!c)
         return tk_fail(s, TK_BAD_ARGUMENT, "tk_call: the triple is NULL");
     if (size > 0 && !args)
-        return tk_fail(s, TK_BAD_ARGUMENT, "tk_call of '%s': the arguments are NULL, but their size is %zu", name_of(t),
+        return tk_fail(s, TK_BAD_ARGUMENT, "tk_call of '%s': the arguments are NULL, but their size is %zu", tk_rt_call_name(c),
                        size);
-    return tk_rt_check_idle(s, "tk_call");
+    const tk_status said = tk_rt_footprint_check(s, c);
+    return said == TK_OK ? tk_rt_check_idle(s, "tk_call") : said;
 }
 
-static tk_status missing(tk_session *s, const tk_triple *t, const char *what, const char *who)
+static tk_status missing(tk_session *s, const rt_call *c, const char *what, const char *who)
 {
-    return tk_fail(s, TK_NO_DERIVATIVE, "'%s' was called without a %s function, which %s needs", name_of(t), what, who);
+    return tk_fail(s, TK_NO_DERIVATIVE, "'%s' was called without a %s function, which %s needs", tk_rt_call_name(c), what, who);
 }
 
-tk_status tk_call(tk_session *s, const tk_triple *t, const void *args, size_t size)
+static tk_status call(tk_session *s, const rt_call *c, const void *args, size_t size)
 {
     if (!s)
         return tk_rt_thread_fail(TK_BAD_ARGUMENT, "tk_call: the session is NULL");
-    const tk_status st = check_call(s, t, args, size);
+    const tk_status st = check_call(s, c, args, size);
     if (st != TK_OK)
         return st;
     tk_rt_session_retain(s);
@@ -115,20 +152,34 @@ tk_status tk_call(tk_session *s, const tk_triple *t, const void *args, size_t si
     const bool forward = s->forward.open && !s->in_call, tape = s->tape.open && !s->in_call;
     if (forward && tape)
         return tk_fail(s, TK_NO_DERIVATIVE,
-                       "'%s' has no second-order product, which a tape inside a forward scope needs", name_of(t));
+                       "'%s' has no second-order product, which a tape inside a forward scope needs", tk_rt_call_name(c));
     if (forward)
-        return t->jvp ? run_with_copy(s, t, t->jvp, args, size) : missing(s, t, "jvp", "the open forward scope");
-    if (!t->forward)
-        return tk_fail(s, TK_BAD_ARGUMENT, "tk_call of '%s': there is no forward function", name_of(t));
+        return c->triple.jvp ? run_with_copy(s, c, c->triple.jvp, args, size) : missing(s, c, "jvp", "the open forward scope");
+    if (!c->triple.forward)
+        return tk_fail(s, TK_BAD_ARGUMENT, "tk_call of '%s': there is no forward function", tk_rt_call_name(c));
     if (!tape)
-        return run_with_copy(s, t, t->forward, args, size);
-    if (!t->backward)
-        return missing(s, t, "backward", "the open tape");
+        return run_with_copy(s, c, c->triple.forward, args, size);
+    if (!c->triple.backward)
+        return missing(s, c, "backward", "the open tape");
     void *kept;
-    const tk_status recorded = tk_rt_tape_record_call(s, t, args, size, &kept);
+    const tk_status recorded = tk_rt_tape_record_call(s, c, args, size, &kept);
     if (recorded != TK_OK)
         return recorded;
-    const tk_status ran = run(s, t, t->forward, kept);
-    s->tape.entries[s->tape.count - 1].last = s->launches;
-    return ran;
+    forward_recorded(s, c, kept);
+    return tk_session_status(s);
+}
+
+tk_status tk_call(tk_session *s, const tk_triple *t, const void *args, size_t size)
+{
+    const rt_call c = {t ? *t : (tk_triple){0}, NULL, RT_ANYTHING};
+    return call(s, t ? &c : NULL, args, size);
+}
+
+tk_status tk_call_with(tk_session *s, const tk_triple *t, const void *args, size_t size, const tk_footprint *footprint,
+                       int nlines)
+{
+    const rt_call c = {t ? *t : (tk_triple){0}, footprint, nlines};
+    if (s && tk_session_status(s) == TK_OK && nlines < 0)
+        return tk_fail(s, TK_BAD_ARGUMENT, "tk_call of '%s': its footprint has %d lines", tk_rt_call_name(&c), nlines);
+    return call(s, t ? &c : NULL, args, size);
 }

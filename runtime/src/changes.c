@@ -73,3 +73,14 @@ void tk_rt_changes_free(tk_session *s, rt_entry *e)
 {
     free_changes(s, &e->changes);
 }
+
+void tk_rt_changes_forget(tk_session *s, struct rt_changes **list, const tk_module *m)
+{
+    for (struct rt_changes *c = *list; c; c = *list)
+        if (c->field->module == m) {
+            *list = c->next;
+            tk_rt_free(s, c);
+        } else {
+            list = &c->next;
+        }
+}

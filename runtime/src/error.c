@@ -34,6 +34,8 @@ const char *tk_status_name(tk_status s)
         return "TK_NOT_FINITE";
     case TK_DIVERGED:
         return "TK_DIVERGED";
+    case TK_UNDECIDED:
+        return "TK_UNDECIDED";
     }
     return "unknown status";
 }

@@ -6,6 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* So uncertain, relative to the derivative, are differences that tell nothing. */
+#define UNDECIDED 0.1
+
 typedef struct gradcheck {
     tk_session *s; /* NULL: of functions of the host */
     tk_field *loss;
@@ -89,26 +92,46 @@ static bool jumps_explain(const rt_line *l, const modes *m, const rt_slope *d)
     return isfinite(apart) && tk_rt_slope_of_jumps(l, d->step, apart / 4);
 }
 
+/* A derivative that is small beside the others of its field has their rounding. */
+static double size_of(const gradcheck *g, const modes *m, const rt_slope *d)
+{
+    return fmax(fmax(fabs(m->reverse), fabs(d->slope)), 1e-2 * g->largest);
+}
+
+/* Against central differences that know the noise of the loss. */
+static double against_noise(const gradcheck *g, const rt_line *l, const modes *m, rt_slope *d, double tolerance)
+{
+    rt_line noisy = *l;
+    noisy.noise = tk_rt_slope_noise(l, d->step);
+    *d = tk_rt_slope_central(&noisy);
+    return against(m, d->slope, tolerance, size_of(g, m, d), d->error);
+}
+
 static void compare(gradcheck *g, const rt_line *l, const modes *m, tk_field *f, int64_t k)
 {
-    const rt_slope d = tk_rt_slope_central(l);
-    /* a derivative that is small beside the others of its field has their rounding */
+    rt_slope d = tk_rt_slope_central(l);
     const double tolerance = g->tolerance > 0 ? g->tolerance : l->single ? 1e-2 : 1e-5;
-    const double size = fmax(fmax(fabs(m->reverse), fabs(d.slope)), 1e-2 * g->largest);
+    const double size = size_of(g, m, &d);
     const double modes_apart = m->has_forward ? ratio_of(m->reverse, m->forward,
                                                          (l->single ? 1e-4 : 1e-10) * fmax(size, fabs(m->forward)))
                                               : 0;
     double ratio = against(m, d.slope, tolerance, size, d.error);
+    bool central = true;
     if (!(ratio <= 1) && modes_apart <= 1) {
         const int64_t kinks = g->result.kinks;
         ratio = against_sides(g, l, m, ratio, tolerance, size);
-        if (!(ratio <= 1) && jumps_explain(l, m, &d)) {
+        central = !(ratio <= 1);
+        if (central && jumps_explain(l, m, &d)) {
             ratio = 0;
+            central = false;
             g->result.kinks = kinks;
             g->result.jumps++;
         }
+        if (central)
+            ratio = against_noise(g, l, m, &d, tolerance);
     }
     ratio = fmax(ratio, modes_apart);
+    g->result.undecided += central && ratio > 0 && ratio <= 1 && d.error > UNDECIDED * size_of(g, m, &d);
     g->result.compared++;
     if (g->result.compared > 1 && !(ratio > g->worst))
         return;
@@ -197,6 +220,11 @@ static tk_status check_fields(gradcheck *g, tk_field *const *inputs, int ninputs
     return st;
 }
 
+static bool told_nothing(const tk_gradcheck_result *r)
+{
+    return r->undecided > 0 && r->undecided == r->compared;
+}
+
 static rt_text text_of_modes(const tk_gradcheck_result *r)
 {
     rt_text t;
@@ -247,9 +275,14 @@ tk_status tk_gradcheck(tk_field *loss, tk_field *const *inputs, int ninputs, tk_
     tk_rt_snapshot_restore(&snapshot);
     if (result)
         *result = g.result;
-    if (st != TK_OK || !(g.worst > 1))
+    if (st != TK_OK || (!(g.worst > 1) && !told_nothing(&g.result)))
         return st;
     const rt_text at = tk_rt_element_text(g.result.field, TK_DATA, g.result.component), by = text_of_modes(&g.result);
+    if (!(g.worst > 1))
+        return tk_fail(g.s, TK_UNDECIDED,
+                       "differences of '%s' have too few digits to tell whether a derivative is right; that by '%s' is "
+                       "%s: use f64 (--real=f64)",
+                       loss->desc->name, at.s, by.s);
     return tk_fail(g.s, TK_WRONG_GRADIENT, "the derivative of '%s' by '%s' is %s", loss->desc->name, at.s, by.s);
 }
 
@@ -308,9 +341,14 @@ tk_status tk_gradcheck_function(const double *x, size_t n, const tk_function *f,
     free(all);
     if (result)
         *result = g.result;
-    if (!(g.worst > 1))
+    if (!(g.worst > 1) && !told_nothing(&g.result))
         return TK_OK;
     const rt_text by = text_of_modes(&g.result);
+    if (!(g.worst > 1))
+        return tk_rt_thread_fail(TK_UNDECIDED,
+                                 "differences have too few digits to tell whether a derivative is right; that by "
+                                 "variable %lld is %s: use f64",
+                                 (long long)g.result.component, by.s);
     return tk_rt_thread_fail(TK_WRONG_GRADIENT, "the derivative by variable %lld is %s", (long long)g.result.component,
                              by.s);
 }

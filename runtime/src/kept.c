@@ -1,6 +1,8 @@
 /* Copies of what a launch is about to write of data that adjoints need, and what it changed of them. */
 #include "needs.h"
 
+#include <stdio.h>
+
 /* ---- the components of a box ---- */
 
 typedef void (*run_fn)(void *ctx, int64_t component, int64_t n);
@@ -95,14 +97,16 @@ static size_t needs_before(const tk_session *s, const struct rt_needs *n)
 
 bool tk_rt_kept_add(tk_field *f, tk_plane plane, const int64_t *b, kind kind_of, struct rt_kept **kept)
 {
-    const struct rt_needs *n = f->needs[plane == TK_DUAL];
+    const bool saved = (f->desc->flags & TK_FIELD_SAVED) != 0 && plane == TK_DATA;
+    const struct rt_needs *n = saved ? NULL : f->needs[plane == TK_DUAL];
     struct rt_kept k = {.next = *kept,
                         .field = f,
                         .plane = plane,
                         .all = kind_of == ALL,
-                        .before = needs_before(f->module->session, n)};
-    copy(k.written, b, n->dims);
-    if (!region_of(n, k.before, b, k.region))
+                        .before = n ? needs_before(f->module->session, n) : 0};
+    copy(k.written, b, f->desc->ndim + 1);
+    copy(k.region, b, f->desc->ndim + 1);
+    if (n && !region_of(n, k.before, b, k.region))
         return true;
     struct rt_kept *new = tk_rt_alloc(
         f->module->session, sizeof k + (size_t)count_of(f, k.region) * tk_rt_scalar_bytes(f->desc->elem), false);
@@ -158,8 +162,9 @@ static uint32_t who_refuses(const struct rt_kept *k, int64_t component)
     const struct rt_needs *n = k->field->needs[k->plane == TK_DUAL];
     for (size_t i = 0; i < k->before; i++) { /* the launch's own are behind these */
         const int64_t *b = n->log + i * 2 * (size_t)n->dims;
-        const bool replaced = k->all && holds(k->written, b, n->dims);
-        if ((n->marks[i].all || replaced) &&
+        const kind kind_of = n->marks[i].kind_of;
+        const bool replaced = kind_of == SOME && k->all && holds(k->written, b, n->dims);
+        if ((kind_of == ALL || replaced) &&
             (component < 0 ? meet(b, k->region, n->dims) : is_in(k->field, b, component)))
             return n->marks[i].launch;
     }
@@ -169,6 +174,8 @@ static uint32_t who_refuses(const struct rt_kept *k, int64_t component)
 static void add_change(comparing *c, int64_t component, const unsigned char *was)
 {
     struct rt_change change = {tk_rt_component(c->k->field, c->k->plane, component), 0};
+    if (c->k->field->desc->flags & TK_FIELD_SAVED)
+        tk_rt_watch_kept(c->k->field, c->k->plane, component);
     memcpy(&change.value, was, c->size);
     c->into->item[c->into->n++] = change;
 }
@@ -191,23 +198,34 @@ static void compare_run(void *ctx, int64_t component, int64_t n)
     }
 }
 
-static tk_status refuse(const tk_module *m, const tk_kernel *k, const comparing *c)
+static rt_text writer_text(const rt_writer *w)
+{
+    rt_text t;
+    if (w->kernel)
+        snprintf(t.s, sizeof t.s, "kernel '%.60s' of module '%.60s'", w->kernel->name, w->module->desc->name);
+    else
+        snprintf(t.s, sizeof t.s, "the function '%.100s' of the host", tk_rt_call_name(w->call));
+    return t;
+}
+
+static tk_status refuse(const rt_writer *w, const comparing *c)
 {
     const tk_field *f = c->k->field;
-    const rt_tape *t = &m->session->tape;
-    const tk_kernel *needing = t->entries[c->launch - 1].kernel;
-    return tk_fail(m->session, TK_OVERWRITTEN,
-                   "kernel '%s' of module '%s' changes '%s', but the adjoint of kernel '%s' (launch %u on the tape) "
-                   "needs the data that it found there: "
+    tk_session *s = f->module->session;
+    const rt_entry *needing = &s->tape.entries[c->launch - 1];
+    return tk_fail(s, TK_OVERWRITTEN,
+                   "%s changes '%s', but the %s '%s' (launch %u on the tape) needs the data that it found there: "
                    "declare '%s' as saved, give it a dimension for time, or write to another part of it",
-                   k->name, m->desc->name, tk_rt_element_text(f, c->k->plane, c->refused).s, needing->name, c->launch,
+                   writer_text(w).s, tk_rt_element_text(f, c->k->plane, c->refused).s,
+                   needing->call ? "backward function of" : "adjoint of kernel",
+                   needing->call ? tk_rt_call_name(needing->call) : needing->kernel->name, c->launch,
                    f->desc->name);
 }
 
 /* What changed of one copy, to the list of an entry. */
-static tk_status compare(const tk_module *m, const tk_kernel *k, const struct rt_kept *kept, struct rt_changes **to)
+static tk_status compare(const rt_writer *w, const struct rt_kept *kept, struct rt_changes **to)
 {
-    tk_session *s = m->session;
+    tk_session *s = kept->field->module->session;
     comparing c = {.k = kept,
                    .was = kept->copy,
                    .size = tk_rt_scalar_bytes(kept->field->desc->elem),
@@ -215,7 +233,7 @@ static tk_status compare(const tk_module *m, const tk_kernel *k, const struct rt
                    .refused = -1};
     walk(kept->field, kept->plane, kept->region, compare_run, &c);
     if (c.refused >= 0)
-        return refuse(m, k, &c);
+        return refuse(w, &c);
     if (c.changed == 0)
         return TK_OK;
     const size_t bytes = sizeof *c.into + c.changed * sizeof c.into->item[0];
@@ -224,7 +242,7 @@ static tk_status compare(const tk_module *m, const tk_kernel *k, const struct rt
         return tk_fail(s, TK_NO_MEMORY,
                        "out of memory for %zu values of field '%s' that earlier adjoints on the tape may need",
                        c.changed, kept->field->desc->name);
-    *c.into = (struct rt_changes){.next = *to, .bytes = c.size};
+    *c.into = (struct rt_changes){.next = *to, .field = kept->field, .bytes = c.size};
     c.was = kept->copy;
     walk(kept->field, kept->plane, kept->region, compare_run, &c);
     *to = c.into;
@@ -232,11 +250,21 @@ static tk_status compare(const tk_module *m, const tk_kernel *k, const struct rt
     return TK_OK;
 }
 
-tk_status tk_rt_needs_after(tk_module *m, const tk_kernel *k, tk_status st, struct rt_kept **kept,
-                            struct rt_changes **to)
+tk_status tk_rt_needs_after(tk_session *s, rt_writer w, tk_status st, struct rt_kept **kept, struct rt_changes **to)
 {
     for (const struct rt_kept *at = *kept; at && st == TK_OK; at = at->next)
-        st = compare(m, k, at, to);
-    tk_rt_needs_drop(m->session, kept);
+        st = compare(&w, at, to);
+    tk_rt_needs_drop(s, kept);
     return st;
+}
+
+void tk_rt_kept_forget(tk_session *s, struct rt_kept **kept, const tk_module *m)
+{
+    for (struct rt_kept *k = *kept; k; k = *kept)
+        if (k->field->module == m) {
+            *kept = k->next;
+            tk_rt_free(s, k);
+        } else {
+            kept = &k->next;
+        }
 }

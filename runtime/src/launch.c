@@ -37,6 +37,7 @@ void tk_rt_record_number(tk_session *s, const tk_kernel *k, tk_record *rec)
 tk_status tk_rt_run(tk_module *m, const tk_kernel *k, tk_kernel_fn fn, const void *args, void *out, tk_record *rec)
 {
     tk_session *s = m->session;
+    tk_rt_said_launch(s);
     s->running = true;
     m->key = rec->key;
     const int64_t began = tk_rt_profile_enter(s);
@@ -44,12 +45,16 @@ tk_status tk_rt_run(tk_module *m, const tk_kernel *k, tk_kernel_fn fn, const voi
     tk_rt_watch_begin(s, m, k, fn, rec);
     tk_status st = tk_rt_arrays_bind(m, k, fn, args);
     if (st == TK_OK)
+        st = tk_rt_marks_begin(m, k, fn);
+    if (st == TK_OK)
         st = fn(m, args, out, rec);
+    tk_rt_marks_end(m, k);
     tk_rt_arrays_unbind(m, k);
     tk_rt_watch_end(s);
     tk_rt_float_mode_leave(s, mode);
     tk_rt_profile_leave(m, k, fn, began);
     s->running = false;
+    tk_rt_said_launched(s);
     tk_rt_stacks_reclaim(s);
     tk_rt_stack_clear(&s->scratch);
     if (st != TK_OK && !tk_failed(s))

@@ -94,13 +94,13 @@ static bool is_noted(const struct rt_needs *n, const int64_t *b, kind k)
     const size_t width = 2 * (size_t)n->dims;
     for (size_t i = n->n; i > 0 && i + RECENT > n->n; i--) {
         const int64_t *at = n->log + (i - 1) * width;
-        if (n->marks[i - 1].all == (k == ALL) && memcmp(at, b, width * sizeof *at) == 0)
+        if (n->marks[i - 1].kind_of == k && memcmp(at, b, width * sizeof *at) == 0)
             return true;
     }
     return false;
 }
 
-static bool note(tk_field *f, tk_plane plane, const int64_t *b, kind k, uint32_t launch)
+bool tk_rt_needs_note(tk_field *f, tk_plane plane, const int64_t *b, kind k, uint32_t launch)
 {
     struct rt_needs *n = needs_of(f, plane);
     if (!n)
@@ -113,7 +113,7 @@ static bool note(tk_field *f, tk_plane plane, const int64_t *b, kind k, uint32_t
         return false;
     }
     copy(n->log + n->n * 2 * (size_t)n->dims, b, n->dims);
-    n->marks[n->n++] = (rt_mark_of_need){launch, k == ALL};
+    n->marks[n->n++] = (rt_mark_of_need){launch, k};
     return true;
 }
 
@@ -154,7 +154,7 @@ void tk_rt_needs_free(tk_session *s, tk_field *f)
 static kind settle_box(const tk_field *f, const tk_part *p, int64_t *ends)
 {
     const int nd = f->desc->ndim;
-    kind k = (p->what & TK_PART_ALL) ? ALL : SOME;
+    kind k = (p->what & TK_PART_ALL) ? ALL : (p->what & TK_PART_PERHAPS) ? PERHAPS : SOME;
     for (int d = 0; d < nd; d++, ends += 2) {
         if (ends[0] < 0 || ends[1] >= f->shape[d]) {
             ends[0] = 0;
@@ -167,7 +167,19 @@ static kind settle_box(const tk_field *f, const tk_part *p, int64_t *ends)
     return k;
 }
 
-static bool keep(tk_field *f, tk_plane plane, const int64_t *b, kind kind_of, struct rt_kept **kept)
+bool tk_rt_needs_whole(const tk_field *f, int64_t *b)
+{
+    const int nd = f->desc->ndim;
+    bool any = true;
+    for (int d = 0; d <= nd; d++) {
+        b[2 * d] = 0;
+        b[2 * d + 1] = (d < nd ? f->shape[d] : f->desc->ncomp) - 1;
+        any = any && b[2 * d + 1] >= 0;
+    }
+    return any;
+}
+
+bool tk_rt_needs_keep(tk_field *f, tk_plane plane, const int64_t *b, kind kind_of, struct rt_kept **kept)
 {
     const struct rt_needs *n = f->needs[plane == TK_DUAL];
     for (int i = 0; n && i < n->nsum; i++)
@@ -204,15 +216,43 @@ static bool keep_written(tk_module *m, const tk_kernel *k, bool duals, const int
         const bool data = f->needs[p->plane == TK_DUAL] != NULL, dual = duals && p->plane == TK_DATA && f->needs[1];
         const kind kind_of = data || dual ? settle_box(f, p, b) : EMPTY;
         if (kind_of != EMPTY) /* the last is compared first */
-            ok = (!dual || keep(f, TK_DUAL, b, kind_of, kept)) && keep(f, p->plane, b, kind_of, kept);
+            ok = (!dual || tk_rt_needs_keep(f, TK_DUAL, b, kind_of, kept)) &&
+                 tk_rt_needs_keep(f, p->plane, b, kind_of, kept);
         ends += 2 * f->desc->ndim + 2;
     }
     return ok;
 }
 
-static bool is_needed(const tk_part *p, bool duals)
+/* A field that no adjoint of the module reads has no parts, but a function of the host may. NULL: access i writes none.
+ */
+static tk_field *beside_parts(tk_module *m, const tk_kernel *k, int i)
 {
-    return (p->what & TK_PART_WRITTEN) == 0 && (duals || (p->what & TK_PART_OF_PRODUCT) == 0);
+    const tk_access *a = &k->access[i];
+    if ((a->what & (TK_STORES | TK_ACCUMULATES)) == 0 || a->field >= m->desc->nfields)
+        return NULL;
+    for (int j = 0; j < k->nparts && (k->parts[j].what & TK_PART_WRITTEN) != 0; j++)
+        if (k->parts[j].field == a->field && k->parts[j].plane == TK_DATA)
+            return NULL;
+    tk_field *f = &m->fields[a->field];
+    return (f->desc->flags & TK_FIELD_SAVED) == 0 && f->needs[0] ? f : NULL;
+}
+
+static bool keep_beside_parts(tk_module *m, const tk_kernel *k, struct rt_kept **kept)
+{
+    int64_t b[2 * DIMS_MAX];
+    bool ok = true;
+    for (int i = 0; i < k->naccess && m->session->tape.host_needs && ok; i++) {
+        tk_field *f = beside_parts(m, k, i);
+        ok = !f || !tk_rt_needs_whole(f, b) || tk_rt_needs_keep(f, TK_DATA, b, SOME, kept);
+    }
+    return ok;
+}
+
+/* On a validated tape the checker sees what else is needed, element by element. */
+static bool is_needed(const tk_part *p, const tk_session *s)
+{
+    const unsigned skipped = s->forward.open ? 0 : TK_PART_OF_PRODUCT;
+    return (p->what & (TK_PART_WRITTEN | skipped)) == 0 && (!s->tape.validate || (p->what & TK_PART_CUSTOM) != 0);
 }
 
 /* In a forward scope duals are needed as well, of which it is not known for sure. */
@@ -223,10 +263,11 @@ static bool note_needed(tk_module *m, const tk_kernel *k, int64_t *ends, uint32_
     for (int i = 0; i < k->nparts && ok; i++) {
         const tk_part *p = &k->parts[i];
         tk_field *f = &m->fields[p->field];
-        const kind kind_of = is_needed(p, duals) ? settle_box(f, p, ends) : EMPTY;
+        const kind kind_of = is_needed(p, m->session) ? settle_box(f, p, ends) : EMPTY;
         if (kind_of != EMPTY)
-            ok = note(f, p->plane, ends, kind_of, launch) &&
-                 (!duals || p->plane != TK_DATA || !f->plane[TK_DUAL] || note(f, TK_DUAL, ends, SOME, launch));
+            ok = tk_rt_needs_note(f, p->plane, ends, kind_of, launch) &&
+                 (!duals || p->plane != TK_DATA || !f->plane[TK_DUAL] ||
+                  tk_rt_needs_note(f, TK_DUAL, ends, SOME, launch));
         ends += 2 * f->desc->ndim + 2;
     }
     return ok;
@@ -260,10 +301,15 @@ static bool writes_beside(tk_module *m, const tk_kernel *k, bool duals, const in
             return false;
         ends += 2 * f->desc->ndim + 2;
     }
+    for (int i = 0; i < k->naccess && m->session->tape.host_needs; i++) {
+        const tk_field *f = beside_parts(m, k, i);
+        if (f && f->needs[0]->first <= f->needs[0]->last)
+            return false;
+    }
     return true;
 }
 
-static bool note_first(tk_field *f, tk_plane plane, int64_t first, int64_t last)
+bool tk_rt_needs_first(tk_field *f, tk_plane plane, int64_t first, int64_t last)
 {
     struct rt_needs *n = needs_of(f, plane);
     if (!n)
@@ -284,26 +330,28 @@ static bool note_firsts(tk_module *m, const tk_kernel *k, const int64_t *ends)
     for (int i = 0; i < k->nparts && ok; i++) {
         const tk_part *p = &k->parts[i];
         tk_field *f = &m->fields[p->field];
-        if (is_needed(p, duals)) {
+        if (is_needed(p, m->session)) {
             first_of(f, ends, &first, &last);
-            ok = note_first(f, p->plane, first, last) &&
-                 (!duals || p->plane != TK_DATA || !f->plane[TK_DUAL] || note_first(f, TK_DUAL, first, last));
+            ok = tk_rt_needs_first(f, p->plane, first, last) &&
+                 (!duals || p->plane != TK_DATA || !f->plane[TK_DUAL] ||
+                  tk_rt_needs_first(f, TK_DUAL, first, last));
         }
         ends += 2 * f->desc->ndim + 2;
     }
     return ok;
 }
 
-/* What entries need before `end` that are not listed yet. */
-static bool list_needs(tk_session *s, size_t end)
+bool tk_rt_needs_list(tk_session *s, size_t end)
 {
     rt_tape *t = &s->tape;
     for (; t->listed < end; t->listed++) {
         const rt_entry *e = &t->entries[t->listed];
         if (!e->needs)
             continue;
-        e->kernel->bounds(e->module, e->args, t->ends);
-        if (!note_needed(e->module, e->kernel, t->ends, (uint32_t)t->listed + 1))
+        if (!e->call)
+            e->kernel->bounds(e->module, e->args, t->ends);
+        if (!(e->call ? tk_rt_call_note(s, e, (uint32_t)t->listed + 1)
+                        : note_needed(e->module, e->kernel, t->ends, (uint32_t)t->listed + 1)))
             return false;
     }
     return true;
@@ -314,10 +362,12 @@ static bool keep_what_meets(tk_module *m, const tk_kernel *k, const void *args, 
                             struct rt_kept **kept)
 {
     rt_tape *t = &m->session->tape;
-    if (!list_needs(m->session, recorded ? t->count - 1 : t->count))
+    const bool last = recorded || (m->session->in_call && !t->replaying); /* the entry that is running */
+    if (!tk_rt_needs_list(m->session, last ? t->count - 1 : t->count))
         return false;
-    k->bounds(m, args, t->ends);
-    return keep_written(m, k, duals, t->ends, kept);
+    if (k->nparts > 0)
+        k->bounds(m, args, t->ends);
+    return keep_written(m, k, duals, t->ends, kept) && keep_beside_parts(m, k, kept);
 }
 
 /* Fields that bounds are read from may have changed when the list is made: then it is made at once. */
@@ -326,7 +376,7 @@ static bool note_entry(tk_module *m, const tk_kernel *k)
     rt_tape *t = &m->session->tape;
     rt_entry *e = &t->entries[t->count - 1];
     e->needs = note_firsts(m, k, t->ends);
-    return e->needs && (!k->bounds_read || list_needs(m->session, t->count));
+    return e->needs && (!k->bounds_read || tk_rt_needs_list(m->session, t->count));
 }
 
 tk_status tk_rt_needs_before(tk_module *m, const tk_kernel *k, const void *args, bool duals, bool recorded,
@@ -334,13 +384,14 @@ tk_status tk_rt_needs_before(tk_module *m, const tk_kernel *k, const void *args,
 {
     tk_session *s = m->session;
     *kept = NULL;
-    if (s->tape.validate || k->nparts == 0)
+    if (k->nparts == 0 && !s->tape.host_needs)
         return TK_OK;
     if (!room_for_ends(s, k))
         return tk_session_status(s);
-    k->bounds(m, args, s->tape.ends);
+    if (k->nparts > 0)
+        k->bounds(m, args, s->tape.ends);
     const bool ok = writes_beside(m, k, duals, s->tape.ends) || keep_what_meets(m, k, args, duals, recorded, kept);
-    if (ok && (!recorded || note_entry(m, k)))
+    if (ok && (!recorded || k->nparts == 0 || note_entry(m, k)))
         return TK_OK;
     tk_rt_needs_drop(s, kept);
     return tk_session_status(s);

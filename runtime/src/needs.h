@@ -6,9 +6,12 @@
 
 enum { SUM_MAX = 16, DIMS_MAX = 9, RECENT = 8 };
 
+/* Of a part. PERHAPS: it may be needed, and the tape keeps all that changes there. */
+typedef enum kind { EMPTY, PERHAPS, SOME, ALL } kind;
+
 typedef struct rt_mark_of_need {
     uint32_t launch; /* from 1 */
-    bool all;
+    kind kind_of;
 } rt_mark_of_need;
 
 struct rt_needs {
@@ -23,6 +26,7 @@ struct rt_needs {
 
 struct rt_changes {
     struct rt_changes *next; /* of an earlier launch of the same entry */
+    const tk_field *field;
     size_t n, bytes;         /* values; bytes of each */
     bool undone;
     struct rt_change {
@@ -43,8 +47,6 @@ struct rt_kept {
 };
 
 /* ---- boxes ---- */
-
-typedef enum kind { EMPTY, SOME, ALL } kind;
 
 static inline bool meet(const int64_t *a, const int64_t *b, int dims)
 {
@@ -109,8 +111,21 @@ static inline int64_t extent(const int64_t *b, int d)
     return b[2 * d + 1] - b[2 * d] + 1;
 }
 
-/* Of a part that meets a box of what is needed: a copy of what adjoints may need of it, to the list. False after
- * failing the session. */
+/* Of a part that meets a box of what is needed: a copy of what adjoints may need of it, to the list; of a saved field
+ * all of it. False after failing the session. */
 bool tk_rt_kept_add(tk_field *f, tk_plane plane, const int64_t *b, kind kind_of, struct rt_kept **kept);
+
+/* The box of a whole field, with components; false: it is empty. */
+bool tk_rt_needs_whole(const tk_field *f, int64_t *b);
+/* Of a box that is about to be written: tk_rt_kept_add, if something of it is needed. */
+bool tk_rt_needs_keep(tk_field *f, tk_plane plane, const int64_t *b, kind kind_of, struct rt_kept **kept);
+/* What launch number `launch`, from 1, needs: its box; before that, first subscripts alone, which say whether the list
+ * is to be made. False after failing the session. */
+bool tk_rt_needs_note(tk_field *f, tk_plane plane, const int64_t *b, kind k, uint32_t launch);
+bool tk_rt_needs_first(tk_field *f, tk_plane plane, int64_t first, int64_t last);
+/* What entries need before `end` that are not listed yet. */
+bool tk_rt_needs_list(tk_session *s, size_t end);
+/* What backward of a triple needs. */
+bool tk_rt_call_note(tk_session *s, const rt_entry *e, uint32_t launch);
 
 #endif

@@ -26,22 +26,31 @@ struct rt_kept;
 struct rt_changes;
 struct rt_profile;
 
+/* A call of the host's: its functions, and what they do to data. */
+typedef struct rt_call {
+    tk_triple triple;
+    const tk_footprint *footprint;
+    int nlines; /* RT_ANYTHING: there is no footprint */
+} rt_call;
+enum { RT_ANYTHING = -1 };
+
 typedef struct rt_entry {
     tk_module *module;
     const tk_kernel *kernel;
     const void *args;            /* in rt_tape.args, NULL if none */
-    const tk_triple *triple;     /* a call of the host's: no module, no kernel. In rt_tape.args */
+    const struct rt_call *call;  /* a call of the host's: no module, no kernel. In rt_tape.args */
     uint64_t draws, first, last; /* of such a call: tk_session.draws before it, .launches before and after it */
     struct rt_changes *changes;  /* what it changed of data that earlier adjoints may need, the last first; also of
                                     launches inside such a call */
     uint64_t arrays;             /* validated: hash of the arrays of the host that it reads */
-    bool needs;                  /* what its adjoint needs is to be listed, once somebody asks */
+    bool needs;                  /* what its adjoint needs is to be listed, once a launch may change it */
     tk_record record;
 } rt_entry;
 
 typedef struct rt_tape {
     bool open, validate;
-    bool sum; /* gradients from before it was opened are set aside */
+    bool sum;       /* gradients from before it was opened are set aside */
+    bool continues; /* they are those of its final state */
     tk_field *loss;
     tk_status failed;  /* a failure since opening that tk_session_clear_error has forgotten */
     rt_entry *entries; /* kept from tape to tape, as are the segments of args */
@@ -58,6 +67,9 @@ typedef struct rt_tape {
     bool undone;                /* changes are, on the way back */
     int64_t *ends;              /* of the parts that the running launch touches */
     int nends;                  /* room */
+    size_t scanned;             /* and how many for fields without parts */
+    bool host_needs;            /* a backward function of the host's needs data */
+    struct rt_kept *call_kept;  /* what the running function of a triple may write of what adjoints need */
     size_t listed;              /* how many entries' needs are */
 } rt_tape;
 
@@ -75,6 +87,13 @@ typedef struct rt_watch {
     uint64_t iteration, first,
         count; /* of the running parallel loop: this and its first one, 0 outside; of all so far */
 } rt_watch;
+
+/* The function of the host that is held against its footprint; said.c. */
+typedef struct rt_said {
+    const rt_call *call; /* NULL: none is */
+    bool back, poisons;
+    struct rt_copy *copies;
+} rt_said;
 
 typedef struct rt_forward {
     bool open;
@@ -126,6 +145,7 @@ struct tk_session {
     rt_tape tape;
     rt_forward forward;
     rt_watch watch;
+    rt_said said;
     rt_pace pace[RT_PACES];
     tk_stack scratch;
     rt_pooled *stacks; /* all */
@@ -259,9 +279,11 @@ tk_status tk_rt_tape_launch(tk_module *m, const tk_kernel *k, const void *args);
 /* Around a launch inside a function of a triple, of kernel k, or of which it is the adjoint: an eye on what the tape
  * needs. */
 tk_status tk_rt_tape_inside(tk_module *m, const tk_kernel *k, const void *args, bool jvp, struct rt_kept **kept);
+/* The call of whose functions one runs under a tape, or NULL. */
+const rt_call *tk_rt_tape_call(const tk_session *s);
 tk_status tk_rt_tape_inside_end(tk_module *m, const tk_kernel *k, tk_status st, struct rt_kept **kept);
 /* Records a call of the host's; *kept: the arguments to give it. */
-tk_status tk_rt_tape_record_call(tk_session *s, const tk_triple *t, const void *args, size_t size, void **kept);
+tk_status tk_rt_tape_record_call(tk_session *s, const rt_call *c, const void *args, size_t size, void **kept);
 /* After a function of the host's: closes a tape whose module went meanwhile. */
 void tk_rt_tape_end_call(tk_session *s);
 void tk_rt_tape_close(tk_session *s);
@@ -275,9 +297,14 @@ void tk_rt_tape_forget(tk_module *m);
  * recorded: it is the last entry, and what its adjoint needs is noted. Fails the session; then *kept is NULL. */
 tk_status tk_rt_needs_before(tk_module *m, const tk_kernel *k, const void *args, bool duals, bool recorded,
                              struct rt_kept **kept);
+/* Who writes: a kernel, or a function of the host's. */
+typedef struct rt_writer {
+    const tk_module *module;
+    const tk_kernel *kernel;
+    const rt_call *call;
+} rt_writer;
 /* After it (st: how it went): what changed goes to the list of an entry, or fails the session. Frees the copy. */
-tk_status tk_rt_needs_after(tk_module *m, const tk_kernel *k, tk_status st, struct rt_kept **kept,
-                            struct rt_changes **to);
+tk_status tk_rt_needs_after(tk_session *s, rt_writer w, tk_status st, struct rt_kept **kept, struct rt_changes **to);
 void tk_rt_needs_drop(tk_session *s, struct rt_kept **kept);
 void tk_rt_needs_forget(tk_session *s);
 void tk_rt_needs_free(tk_session *s, tk_field *f);
@@ -287,6 +314,9 @@ void tk_rt_changes_redo(tk_session *s);
 /* What an adjoint of the program's own changed of data that adjoints of earlier launches may need, as they were. */
 void tk_rt_changes_put_back(tk_session *s);
 void tk_rt_changes_free(tk_session *s, rt_entry *e);
+/* A module is about to go: what is kept of its fields goes first. */
+void tk_rt_kept_forget(tk_session *s, struct rt_kept **kept, const tk_module *m);
+void tk_rt_changes_forget(tk_session *s, struct rt_changes **list, const tk_module *m);
 
 /* ---- saved.c ---- */
 
@@ -308,12 +338,14 @@ tk_status tk_rt_saved_run(tk_module *m, const tk_kernel *k, tk_kernel_fn fn, con
 /* True if the adjoint cannot do without a copy, and there is none; duals: the HVP, without theirs. */
 bool tk_rt_saved_lacks(const tk_module *m, const tk_kernel *k, const tk_record *rec, bool duals);
 bool tk_rt_saved_writes(const tk_kernel *k);
-/* A launch inside a function of a triple, under a tape: fails the session if the tape would have to keep something for
- * it. */
+/* A launch inside a function of a triple, under a tape: fails the session if it overwrites a saved field that adjoints
+ * need, and the triple's footprint does not say so. */
 tk_status tk_rt_saved_check_call(tk_module *m, const tk_kernel *k);
 void tk_rt_saved_free(tk_session *s, tk_record *rec);
 
 /* ---- sum.c ---- */
+
+bool tk_rt_plane_is_zero(const tk_field *f, tk_plane plane);
 
 /* Sets all gradients aside, but for that of the loss; fails the session. The caller clears them. */
 tk_status tk_rt_sum_begin(const tk_field *loss);
@@ -351,9 +383,39 @@ uint64_t tk_rt_arrays_hash(const tk_module *m, const tk_kernel *k, const void *a
  * of a JVP. */
 tk_status tk_rt_arrays_check(tk_module *m, const tk_kernel *k, bool back, bool along);
 
+/* ---- marks.c ---- */
+
+/* Around a run of fn: of a launch on a tape, memory for what the kernel marks. Ending is right after a failure, too. */
+tk_status tk_rt_marks_begin(tk_module *m, const tk_kernel *k, tk_kernel_fn fn);
+void tk_rt_marks_end(tk_module *m, const tk_kernel *k);
+
 /* ---- call.c ---- */
 
-tk_status tk_rt_call_backward(tk_session *s, const rt_entry *e);
+tk_status tk_rt_call_backward(tk_session *s, rt_entry *e);
+const char *tk_rt_call_name(const rt_call *c);
+
+/* ---- footprint.c ---- */
+
+tk_status tk_rt_footprint_check(tk_session *s, const rt_call *c);
+/* Whether it has a line of such a kind on the field, or may have. */
+bool tk_rt_footprint_has(const rt_call *c, const tk_field *f, unsigned what);
+bool tk_rt_footprint_names(const rt_call *c, const tk_module *m);
+/* Around a function of the call of entry e under a tape: what it may write of what adjoints need is copied, and
+ * compared. */
+tk_status tk_rt_call_before(tk_session *s, const rt_entry *e);
+tk_status tk_rt_call_after(tk_session *s, rt_entry *e, tk_status st);
+/* After forward: backward needs data from here on. */
+tk_status tk_rt_call_needs(tk_session *s, rt_entry *e);
+
+/* ---- said.c ---- */
+
+/* Around a function of a call with footprint; back: backward. Fails the session. */
+void tk_rt_said_begin(tk_session *s, const rt_call *c, bool back);
+void tk_rt_said_end(tk_session *s);
+/* Before and after a launch inside of it. */
+void tk_rt_said_launch(tk_session *s);
+void tk_rt_said_launched(tk_session *s);
+void tk_rt_said_forget(tk_session *s, const tk_module *m);
 
 /* ---- snapshot.c ---- */
 
@@ -379,6 +441,8 @@ typedef struct rt_text {
     char s[160];
 } rt_text;
 rt_text tk_rt_element_text(const tk_field *f, tk_plane plane, int64_t component);
+/* The tape has kept what was read there. */
+void tk_rt_watch_kept(const tk_field *f, tk_plane plane, int64_t component);
 void tk_rt_watch_begin(tk_session *s, const tk_module *m, const tk_kernel *k, tk_kernel_fn fn, tk_record *rec);
 void tk_rt_watch_end(tk_session *s);
 void tk_rt_watch_loop(tk_session *s, bool begins);

@@ -174,14 +174,16 @@ void tk_rt_saved_put_final(tk_session *s)
 tk_status tk_rt_saved_check_call(tk_module *m, const tk_kernel *k)
 {
     const rt_tape *t = &m->session->tape;
-    for (int i = 0; t->open && i < k->naccess; i++) {
+    const rt_call *call = tk_rt_tape_call(m->session);
+    for (int i = 0; call && i < k->naccess; i++) {
         const tk_access *a = &k->access[i];
         const tk_field *f = &m->fields[a->field];
-        if ((a->what & TK_SAVED) != 0 && (t->replaying || f->current))
+        const bool kept = tk_rt_footprint_has(call, f, TK_STORES | TK_ACCUMULATES) && (!t->replaying || call->nlines < 0);
+        if ((a->what & TK_SAVED) != 0 && (t->replaying || f->current) && !kept)
             return tk_fail(m->session, TK_NO_DERIVATIVE,
-                           "kernel '%s' overwrites the saved field '%s' inside a function of tk_call, whose launches "
-                           "the tape does not keep",
-                           k->name, f->desc->name);
+                           "kernel '%s' overwrites the saved field '%s' inside the function '%s' of the host, whose "
+                           "footprint does not say so",
+                           k->name, f->desc->name, tk_rt_call_name(call));
     }
     return TK_OK;
 }

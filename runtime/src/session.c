@@ -103,6 +103,21 @@ tk_status tk_session_set_seed(tk_session *s, uint64_t seed)
     return TK_OK;
 }
 
+uint64_t tk_session_draws(const tk_session *s)
+{
+    return s ? s->draws : 0;
+}
+
+tk_status tk_session_set_draws(tk_session *s, uint64_t draws)
+{
+    if (!s)
+        return tk_rt_thread_fail(TK_BAD_ARGUMENT, "tk_session_set_draws: the session is NULL");
+    const tk_status st = tk_rt_check_idle(s, "setting the number of the next draw");
+    if (st == TK_OK)
+        s->draws = draws;
+    return st;
+}
+
 tk_status tk_rt_check_idle(tk_session *s, const char *what)
 {
     if (s->running)

@@ -5,7 +5,7 @@
 static const tk_plane planes[] = {TK_GRAD, TK_GRAD_DUAL};
 enum { PLANES = 2, UNIT = 256 /* components */ };
 
-static bool is_zero(const tk_field *f, tk_plane plane)
+bool tk_rt_plane_is_zero(const tk_field *f, tk_plane plane)
 {
     const size_t n = tk_rt_is_dense(f, plane) ? tk_field_bytes(f) : 0;
     uint64_t word;
@@ -34,7 +34,7 @@ static void forget(tk_session *s)
 
 static bool keep(tk_field *f, int p)
 {
-    if (!f->plane[planes[p]] || is_zero(f, planes[p]))
+    if (!f->plane[planes[p]] || tk_rt_plane_is_zero(f, planes[p]))
         return true;
     f->sum[p] = tk_rt_alloc(f->module->session, tk_field_bytes(f), false);
     if (f->sum[p])

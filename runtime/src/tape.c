@@ -62,7 +62,7 @@ static tk_status run_recorded(tk_module *m, const tk_kernel *k, tk_kernel_fn fn,
         return st;
     st = tk_rt_run(m, k, fn, e->args, NULL, &e->record);
     m->session->tape.bytes += tk_rt_olds_bytes(&e->record);
-    return tk_rt_needs_after(m, k, st, &kept, &e->changes);
+    return tk_rt_needs_after(m->session, (rt_writer){m, k, NULL}, st, &kept, &e->changes);
 }
 
 /* A launch that leaves no entry, but for what it changed. */
@@ -76,16 +76,25 @@ static tk_status run_unrecorded(tk_module *m, const tk_kernel *k, const void *ar
         return st;
     if (kept && !reserve_entry(m->session, "kernel", k->name))
         st = tk_session_status(m->session);
-    st = tk_rt_needs_after(m, k, st == TK_OK ? tk_rt_run_primal(m, k, args) : st, &kept, &e.changes);
+    st = tk_rt_needs_after(m->session, (rt_writer){m, k, NULL}, st == TK_OK ? tk_rt_run_primal(m, k, args) : st, &kept,
+                           &e.changes);
     if (e.changes)
         t->entries[t->count++] = e;
     return st;
 }
 
+const rt_call *tk_rt_tape_call(const tk_session *s)
+{
+    const rt_tape *t = &s->tape;
+    return t->open && s->in_call ? t->entries[t->replaying ? t->at : t->count - 1].call : NULL;
+}
+
+/* Around a function without footprint all that adjoints need is compared in any case. */
 tk_status tk_rt_tape_inside(tk_module *m, const tk_kernel *k, const void *args, bool jvp, struct rt_kept **kept)
 {
+    const rt_call *call = tk_rt_tape_call(m->session);
     *kept = NULL;
-    return m->session->tape.open ? tk_rt_needs_before(m, k, args, jvp, false, kept) : TK_OK;
+    return call && call->nlines >= 0 ? tk_rt_needs_before(m, k, args, jvp, false, kept) : TK_OK;
 }
 
 tk_status tk_rt_tape_inside_end(tk_module *m, const tk_kernel *k, tk_status st, struct rt_kept **kept)
@@ -93,7 +102,7 @@ tk_status tk_rt_tape_inside_end(tk_module *m, const tk_kernel *k, tk_status st, 
     rt_tape *t = &m->session->tape;
     if (!*kept)
         return st;
-    return tk_rt_needs_after(m, k, st, kept,
+    return tk_rt_needs_after(m->session, (rt_writer){m, k, NULL}, st, kept,
                              t->replaying ? &t->scratch
                                           : &t->entries[t->count - 1].changes); /* there the last entry is the call's */
 }
@@ -163,22 +172,48 @@ tk_status tk_rt_tape_launch(tk_module *m, const tk_kernel *k, const void *args)
     return ran;
 }
 
-tk_status tk_rt_tape_record_call(tk_session *s, const tk_triple *triple, const void *args, size_t size, void **kept)
+/* With its footprint, in rt_tape.args; NULL after failing the session. */
+static rt_call *copy_call(tk_session *s, const rt_call *c)
+{
+    rt_tape *t = &s->tape;
+    const int n = c->nlines > 0 ? c->nlines : 0;
+    rt_call *copy = tk_stack_alloc(&t->args, 1, sizeof *copy);
+    tk_footprint *lines = copy && n > 0 ? tk_stack_alloc(&t->args, n, sizeof *lines) : NULL;
+    if (!copy || (n > 0 && !lines))
+        return NULL;
+    *copy = *c;
+    copy->footprint = lines;
+    t->bytes += sizeof *copy + (size_t)n * sizeof *lines;
+    for (int i = 0; i < n; i++) {
+        const int64_t *box = c->footprint[i].box;
+        const size_t size = 2 * (size_t)c->footprint[i].field->desc->ndim * sizeof *box;
+        int64_t *own = box && size > 0 ? tk_stack_alloc(&t->args, 1, size) : NULL;
+        lines[i] = c->footprint[i];
+        lines[i].box = own;
+        if (box && size > 0 && !own)
+            return NULL;
+        if (own)
+            memcpy(own, box, size);
+        t->bytes += own ? size : 0;
+    }
+    return copy;
+}
+
+tk_status tk_rt_tape_record_call(tk_session *s, const rt_call *c, const void *args, size_t size, void **kept)
 {
     rt_tape *t = &s->tape;
     *kept = (void *)args; /* of size 0: the caller's own */
-    if (!reserve_entry(s, "call of", triple->name ? triple->name : "unnamed"))
+    if (!reserve_entry(s, "call of", tk_rt_call_name(c)))
         return tk_session_status(s);
-    tk_triple *copy = tk_stack_alloc(&t->args, 1, sizeof *copy);
+    const rt_call *copy = copy_call(s, c);
     if (copy && size > 0)
         *kept = tk_stack_alloc(&t->args, 1, size);
     if (!copy || (size > 0 && !*kept))
         return tk_session_status(s);
-    *copy = *triple;
     if (size > 0)
         memcpy(*kept, args, size);
-    t->bytes += sizeof *t->entries + sizeof *copy + size;
-    t->entries[t->count++] = (rt_entry){.args = *kept, .triple = copy, .draws = s->draws, .first = s->launches};
+    t->bytes += sizeof *t->entries + size;
+    t->entries[t->count++] = (rt_entry){.args = *kept, .call = copy, .draws = s->draws, .first = s->launches};
     return TK_OK;
 }
 
@@ -192,22 +227,23 @@ void tk_rt_tape_end_call(tk_session *s)
 void tk_rt_tape_close(tk_session *s)
 {
     rt_tape *t = &s->tape;
-    tk_rt_saved_put_final(s); /* if an exception of the host's passed through */
+    tk_rt_needs_drop(s, &t->call_kept); /* if an exception of the host's passed through */
     tk_rt_sum_put_back(s);
     tk_rt_changes_put_back(s);
     tk_rt_changes_redo(s);
+    tk_rt_saved_put_final(s);
     for (size_t i = 0; i < t->count; i++) {
         tk_rt_record_free(s, &t->entries[i].record);
         tk_rt_changes_free(s, &t->entries[i]);
     }
-    t->count = t->listed = 0;
+    t->count = t->listed = t->scanned = 0;
     if (t->validate)
         tk_rt_watch_forget(s);
     t->open = t->validate = false;
     t->loss = NULL;
     t->failed = TK_OK;
     t->replaying = false;
-    t->doomed = false;
+    t->doomed = t->host_needs = false;
     tk_rt_stack_clear(&t->args);
 }
 
@@ -227,8 +263,14 @@ void tk_rt_tape_forget(tk_module *m)
 {
     tk_session *s = m->session;
     bool used = s->tape.open && s->tape.loss->module == m;
-    for (size_t i = 0; s->tape.open && i < s->tape.count; i++)
-        used = used || s->tape.entries[i].module == m;
+    for (size_t i = 0; s->tape.open && i < s->tape.count; i++) {
+        rt_entry *e = &s->tape.entries[i];
+        used = used || e->module == m || (e->call && tk_rt_footprint_names(e->call, m));
+        tk_rt_changes_forget(s, &e->changes, m);
+    }
+    tk_rt_changes_forget(s, &s->tape.scratch, m);
+    tk_rt_kept_forget(s, &s->tape.call_kept, m);
+    tk_rt_said_forget(s, m);
     if (used) {
         if (s->in_call) {
             tk_rt_changes_redo(s);
@@ -308,7 +350,8 @@ tk_status tk_tape_begin(tk_field *loss, unsigned flags)
         st = tk_rt_sum_begin(loss);
     if (st != TK_OK)
         return st;
-    if ((flags & TK_TAPE_CONTINUE) == 0)
+    s->tape.continues = (flags & TK_TAPE_CONTINUE) != 0;
+    if (!s->tape.continues)
         tk_rt_clear_session(s, TK_GRAD);
     set_scalar(loss, TK_DATA, 0.0);
     if (s->forward.open && loss->plane[TK_DUAL])
@@ -335,7 +378,8 @@ static tk_status run_own_adjoint(rt_entry *e)
     tk_status st = tk_rt_needs_before(e->module, e->kernel->back, e->args, false, false, &kept);
     if (st == TK_OK)
         st = tk_rt_run(e->module, e->kernel, e->kernel->grad, e->args, NULL, &e->record);
-    return tk_rt_needs_after(e->module, e->kernel->back, st, &kept, &e->module->session->tape.scratch);
+    return tk_rt_needs_after(e->module->session, (rt_writer){e->module, e->kernel->back, NULL}, st, &kept,
+                             &e->module->session->tape.scratch);
 }
 
 /* The adjoints of all entries, last launch first. */
@@ -348,7 +392,7 @@ static tk_status run_adjoints(tk_session *s)
         rt_entry *e = &t->entries[i];
         t->at = i;
         tk_rt_saved_restore(e, true);
-        if (e->triple)
+        if (e->call)
             st = tk_rt_call_backward(s, e);
         else if (e->kernel->back)
             st = run_own_adjoint(e);
@@ -361,8 +405,8 @@ static tk_status run_adjoints(tk_session *s)
         if (st == TK_OK)
             st = t->failed; /* a function of the host's may have cleared the error */
     }
-    tk_rt_saved_put_final(s);
     tk_rt_changes_redo(s);
+    tk_rt_saved_put_final(s);
     return st;
 }
 
@@ -395,31 +439,26 @@ tk_status tk_rt_tape_play(tk_session *s, tk_status st, const double *loss_grad)
 
 static bool may_write(const rt_entry *e, const tk_field *loss)
 {
-    for (int i = 0; !e->triple && i < e->kernel->naccess; i++)
+    for (int i = 0; !e->call && i < e->kernel->naccess; i++)
         if (&e->module->fields[e->kernel->access[i].field] == loss &&
             (e->kernel->access[i].what & (TK_STORES | TK_ACCUMULATES)))
             return true;
-    return e->triple; /* a function of the host's: nothing is known */
-}
-
-static bool has_gradient(const tk_field *f)
-{
-    for (int64_t k = 0, n = (int64_t)tk_rt_scalars(f); k < n && f->plane[TK_GRAD]; k++)
-        if (tk_rt_scalar_get(f, TK_GRAD, k) != 0)
-            return true;
-    return false;
+    return e->call; /* a function of the host's: nothing is known */
 }
 
 /* Launches, none of which writes the loss, and nobody has set another gradient: all would be zero, without a word. A
- * tape without a launch is a program that ran no step. */
-static bool is_for_nothing(const tk_session *s, const tk_field *loss)
+ * tape without a launch is a program that ran no step. The gradients that a segment is handed may all be zero, and who
+ * gives the loss none has set others. */
+static bool is_for_nothing(const tk_session *s, const tk_field *loss, double loss_grad)
 {
+    if (s->tape.continues || loss_grad == 0)
+        return false;
     for (size_t i = 0; i < s->tape.count; i++)
         if (may_write(&s->tape.entries[i], loss))
             return false;
     for (const tk_module *m = s->modules; m; m = m->next)
         for (int i = 0; i < m->desc->nfields; i++)
-            if (&m->fields[i] != loss && has_gradient(&m->fields[i]))
+            if (&m->fields[i] != loss && m->fields[i].plane[TK_GRAD] && !tk_rt_plane_is_zero(&m->fields[i], TK_GRAD))
                 return false;
     return s->tape.count > 0;
 }
@@ -442,7 +481,7 @@ tk_status tk_tape_end_with(tk_field *loss, double loss_grad)
     if (st == TK_OK && loss != s->tape.loss)
         st = tk_fail(s, TK_BAD_ARGUMENT, "tk_tape_end: the tape was opened on field '%s', not '%s'",
                      s->tape.loss->desc->name, loss->desc->name);
-    if (st == TK_OK && is_for_nothing(s, loss))
+    if (st == TK_OK && is_for_nothing(s, loss, loss_grad))
         st = tk_fail(s, TK_BAD_ARGUMENT,
                      "tk_tape_end: none of the launches on the tape writes to the loss '%s', so all gradients would be "
                      "zero (what ran before the tape was opened is not on it)",

@@ -147,8 +147,8 @@ static void needs(tk_session *s, tk_field *f, tk_plane plane, int site, int64_t 
 static void overwrites(tk_session *s, const tk_field *f, const tk_site *w, int64_t component)
 {
     rt_read *r = f->needed[w->plane] ? &f->needed[w->plane][component] : NULL;
-    if (r && (f->desc->flags & TK_FIELD_SAVED) && w->plane == TK_DATA)
-        r->kernel = NULL; /* the tape has kept it */
+    if ((f->desc->flags & TK_FIELD_SAVED) && w->plane == TK_DATA)
+        tk_rt_watch_kept(f, TK_DATA, component);
     if (!r || !r->kernel || r->bits == bits_of(f, w->plane, component))
         return;
     const tk_site *read = &f->module->desc->sites[r->site];
@@ -157,6 +157,12 @@ static void overwrites(tk_session *s, const tk_field *f, const tk_site *w, int64
             "value that it read at %s:%d:%d",
             w->file, w->line, w->col, s->watch.kernel->name, tk_rt_element_text(f, w->plane, component).s,
             r->kernel->name, r->launch, read->file, read->line, read->col);
+}
+
+void tk_rt_watch_kept(const tk_field *f, tk_plane plane, int64_t component)
+{
+    if (f->needed[plane])
+        f->needed[plane][component].kernel = NULL;
 }
 
 /* Derivatives pass from launch to launch through what stays in memory between them; what the host makes of it there is

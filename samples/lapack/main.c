@@ -78,8 +78,12 @@ static const tk_triple solve_triple = {"solve", forward, backward, jvp};
 /* The launches: under a tape recorded, in a forward scope with duals. */
 static void rest(solve *v)
 {
-    spring_assemble(v->m, 1.0);
-    tk_call(tk_module_session(&v->m->tk), &solve_triple, v, 0);
+    spring *m = v->m;
+    const tk_footprint lines[] = {{m->stiffness.field, TK_READS, NULL},
+                                  {m->load.field, TK_READS, NULL},
+                                  {m->move.field, TK_STORES | TK_NEEDED, NULL}};
+    spring_assemble(m, 1.0);
+    tk_call_with(tk_module_session(&m->tk), &solve_triple, v, 0, lines, 3);
     spring_compare(v->m);
 }
 

@@ -88,8 +88,8 @@ TKC_PROFILE=$PWD/a.b/t.json ./host two 2>err
 grep -q "cannot be written to '$PWD/a.b/t.json'" err
 mkdir a.b
 TKC_PROFILE=$PWD/a.b/t.json ./host two 2>err
-TKC_PROFILE=$PWD/a.b/t ./host 2>err
-test "$(echo a.b/*)" = "a.b/t a.b/t-2.json a.b/t.json"
+TKC_PROFILE=$PWD/a.b/t ./host two 2>err
+test "$(echo a.b/*)" = "a.b/t a.b/t-2 a.b/t-2.json a.b/t.json"
 ./host api 2>err
 grep -q "the profile cannot be written to 'nowhere/table': No such file" err
 grep -q "sim.idle  *launch  *2 " table

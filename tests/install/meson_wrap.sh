@@ -25,5 +25,8 @@ grep -q 'Linking target subprojects/tkc[^ ]*/compiler/tkc$' log
 ninja -C build -t commands wave >commands
 grep -q '^[^ ]*subprojects/tkc[^ ]*/compiler/tkc --real=f64 .*wave.tk' commands
 ! grep -qF "$PREFIX" commands || exit 1
+for flag in $(head -n 1 "$ROOT/runtime/flags.txt"); do
+    grep -qe " $flag .* wave\.p/main\.c\.o " commands
+done
 # shellcheck disable=SC2046
 ninja -C build $(ninja -C build -t targets all | sed -n 's/: CUSTOM_COMMAND.*//p' | grep '/tkc[^ ]*/.*\.[chly]$' | grep -v 'wave') >log 2>&1 || { tail -n 40 log; exit 1; }

@@ -32,7 +32,9 @@ tkc --cc=./clang-like "$ROOT/samples/gravity/gravity.tk" -c -o flags.o
 tail -n 1 said >last
 for flag in $(head -n 1 "$ROOT/runtime/flags.txt"); do
     grep -qe " $flag " last
+    pkg-config --cflags tkc | grep -qwe "$flag"
 done
+test "$(pkg-config --variable=clang_cflags tkc)" = "$(tail -n 1 "$ROOT/runtime/flags.txt")"
 vectors=$(tail -n 1 "$ROOT/runtime/flags.txt")
 if [ "$(uname -m)" = x86_64 ] && grep -qw avx2 /proc/cpuinfo; then grep -qe "-Werror $vectors " said; fi
 case $CC$(grep -ce "$vectors" last)$(grep -cEe '-fveclib|-mavx2' last) in *clang00 | *clang11 | *cc00) ;; *) cat last; exit 1 ;; esac

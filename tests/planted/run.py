@@ -8,6 +8,7 @@ case would find is missed. Without names, the tests first pass where there is no
 the bug; --keep builds in a folder that stays. Ends with `N found, N missed`.
 """
 import argparse
+import filecmp
 import re
 import shutil
 import sys
@@ -30,6 +31,12 @@ PARTS = [("gcc", "build", [], [*(f"{g}/" for g in plans.TEXTS), "unit/"]), ("gcc
 SEARCHES = [("rewrites", ["-n", "4", "--from", "1"]), ("schedules", ["-n", "4", "--from", "1"]), ("run", ["-n", "300", "-j", "2", "--seed", "planted", "--stop"])]
 
 
+def replace(source, copy):
+    """Copies a file whose text is another one, with the time of now: in a folder that stays, Ninja builds anew what a planted bug was in."""
+    if not Path(copy).exists() or not filecmp.cmp(source, copy, shallow=False):
+        shutil.copy(source, copy)
+
+
 class Copy:
     """A copy of the tree, and its builds."""
 
@@ -37,9 +44,9 @@ class Copy:
         self.folder = folder
         for name in COPIED:
             if (ROOT / name).is_dir():
-                shutil.copytree(ROOT / name, folder / name, dirs_exist_ok=True, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
+                shutil.copytree(ROOT / name, folder / name, dirs_exist_ok=True, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"), copy_function=replace)
             else:
-                shutil.copy2(ROOT / name, folder / name)
+                replace(ROOT / name, folder / name)
         self.log = ""
 
     def run(self, *cmd):

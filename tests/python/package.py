@@ -52,6 +52,10 @@ class Package(unittest.TestCase):
         self.assertIs(k.Error, d.Error)
         self.assertTrue(hasattr(self.compile(TEXT, frameworks="torch"), "torch") and not hasattr(k, "torch"))
 
+    def test_defines(self):
+        text = "const ON = true;\nconst N = 2;\nexport func f() -> real { return ON ? 1.0 : real(N); }\n"
+        self.assertEqual([self.compile(text, defines=d).f() for d in ({}, {"ON": False}, {"ON": False, "N": 5})], [1, 2, 5])
+
     def test_file(self):
         """An import that changed counts as a change."""
         (self.folder / "parts").mkdir()
@@ -62,7 +66,7 @@ class Package(unittest.TestCase):
             k = self.compile(path, include=[part.parent])
             self.assertEqual((k.f(1.0), k.f_grad(1.0).x_grad, k.__name__[:10]), (factor, factor, "tkc_whole_"))
         self.assertEqual(len(self.made()), 2)
-        self.assertIs(self.compile(str(path), include=[part.parent]), k)
+        self.assertIs(self.compile(str(path), include=[os.path.relpath(part.parent)]), k)    # from where Python is
 
     def test_errors(self):
         with self.assertRaises(tkc.CompileError) as e:

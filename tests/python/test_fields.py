@@ -262,6 +262,11 @@ class Lives(unittest.TestCase):
         self.assertEqual((s.threads, a.x.shape, b.x.shape), (2, (4,), (2,)))
         s.threads = 1
         self.assertEqual(b.session.threads, 1)
+        self.assertEqual(s.draws, 0)
+        s.draws = 2**63
+        self.assertEqual(a.session.draws, 2**63)
+        s.set_seed(3)
+        self.assertEqual(s.draws, 0)
         a.x = b.x = 1
         with a.tape(a.s):
             a.energy()

@@ -278,6 +278,37 @@ class Host(unittest.TestCase):
         self.double()
         close(m.y, [4] * 5)
 
+    def test_footprint(self):
+        m = self.m
+        m.y = 1
+        with self.assertRaisesRegex(TypeError, "a footprint has fields of modules, not float"):
+            m.session.call(lambda: None, needs=[1.5])
+        with self.assertRaisesRegex(kernels.Error.Overwritten, "backward function of .*keeps"):
+            self.overwritten(needs=[m.y])
+        self.overwritten(reads=[m.y])  # its own word
+        close(m.y.grad, np.full(5, -1.0))
+        self.overwritten()
+        close(m.y.grad, np.full(5, 1.0))
+
+    def overwritten(self, **footprint):
+        """backward() adds y to y.grad, and the host stores y again behind it."""
+        m = self.m
+        m.y = 1
+
+        def keeps():
+            pass
+
+        def backward():
+            m.y.grad[...] += m.y
+
+        def store():
+            m.y = -1
+
+        with m.tape(m.loss):
+            m.session.call(keeps, backward, **footprint)
+            m.session.call(store, lambda: m.y.grad.fill(0), stores=[m.y])
+            m.measure()
+
     def test_exceptions(self):
         m = self.m
 

@@ -265,6 +265,51 @@ static void direct(draws *m)
     CHECK(!memcmp(first, m->x.grad, sizeof first));
 }
 
+enum { WALKS = 6 };
+
+/* The gradient of six walks by where they began, in segments: each draws what its launches drew. */
+static void walks(draws *m, int segment, double gradient[8])
+{
+    tk_session *s = tk_module_session(&m->tk);
+    double at[WALKS][8];
+    uint64_t number[WALKS];
+    fill(m);
+    tk_session_set_seed(s, 7);
+    for (int t = 0; t < WALKS; t++) {
+        memcpy(at[t], m->x.data, sizeof at[t]);
+        number[t] = tk_session_draws(s);
+        draws_walk(m);
+    }
+    for (int from = WALKS - segment; from >= 0; from -= segment) {
+        const bool last = from + segment == WALKS;
+        memcpy(m->x.data, at[from], sizeof at[from]);
+        CHECK_OK(m, tk_session_set_draws(s, number[from]));
+        tk_tape_begin(m->loss.field, last ? 0 : TK_TAPE_CONTINUE);
+        for (int t = from; t < from + segment; t++)
+            draws_walk(m);
+        if (last)
+            draws_quiet(m);
+        CHECK_OK(m, tk_tape_end(m->loss.field));
+    }
+    memcpy(gradient, m->x.grad, 8 * sizeof *gradient);
+}
+
+static void in_segments(draws *m)
+{
+    double whole[8], segments[8];
+    walks(m, WALKS, whole);
+    CHECK(whole[0] != 1 && whole[0] != whole[1]);
+    for (int segment = 1; segment < WALKS; segment++) {
+        if (WALKS % segment)
+            continue;
+        walks(m, segment, segments);
+        CHECK(!memcmp(whole, segments, sizeof whole));
+    }
+    tk_session_set_seed(m->tk.session, 7);
+    CHECK(tk_session_draws(m->tk.session) == 0 && tk_session_draws(NULL) == 0);
+    CHECK(tk_session_set_draws(NULL, 1) == TK_BAD_ARGUMENT);
+}
+
 static tk_status forward_twice(void *args)
 {
     draws *m = *(draws **)args;
@@ -348,6 +393,7 @@ int main(void)
     numbering(m);
     on_tape(m);
     direct(m);
+    in_segments(m);
     in_calls(m);
     without_launch();
     CHECK_OK(m, draws_status(m));

@@ -120,6 +120,66 @@ static void check_kinks(gradcheck *m)
     CHECK(r.jumps == 0);
 }
 
+/* ---- few digits ---- */
+
+PROGRAM(cancelled)
+PROGRAM(drowned)
+
+typedef struct shifted {
+    gradcheck *m;
+    int n;
+} shifted;
+
+static void splats(void *user)
+{
+    const shifted *p = user;
+    gradcheck_splats(p->m, p->n);
+}
+
+static void long_sum(void *user)
+{
+    const shifted *p = user;
+    gradcheck_long_sum(p->m, p->n);
+}
+
+/* No right derivative is called wrong, in f32 either; where differences tell nothing, that is said. */
+static void check_digits(gradcheck *m)
+{
+    tk_field *const x[] = {m->x.field};
+    const bool f32 = sizeof m->x.data[0] == sizeof(float);
+    tk_gradcheck_result r;
+    EXPECT(m, tk_gradcheck(m->loss.field, x, 1, drowned, m, 0, &r), f32 ? TK_UNDECIDED : TK_OK,
+           f32 ? "differences of 'loss' have too few digits to tell" : "");
+    CHECK(r.compared == 5 && r.undecided == (f32 ? 5 : 0));
+    EXPECT(m, tk_gradcheck(m->loss.field, x, 1, wrong, m, 0, &r), TK_WRONG_GRADIENT, "by 'x[3]'");
+    CHECK(r.undecided == 0);
+    int undecided = 0, decided = 0;
+    for (int i = 0; i < 40; i++) {
+        shifted p = {m, i};
+        reset(m);
+        m->x.data[1] *= 20;
+        m->x.data[1] += i;
+        m->x.data[1] /= 20;
+        tk_status st = tk_gradcheck(m->loss.field, x, 1, cancelled, m, 0, &r);
+        if (st != TK_OK && (st != TK_UNDECIDED || !f32))
+            FAIL("cancelled %d: %s", i, gradcheck_error(m));
+        undecided += (int)r.undecided;
+        tk_session_clear_error(m->tk.session);
+        st = tk_gradcheck(m->loss.field, x, 1, splats, &p, 0, &r);
+        if (st != TK_OK)
+            FAIL("splats %d: %s", i, gradcheck_error(m));
+        tk_session_clear_error(m->tk.session);
+        decided += (int)(r.compared - r.undecided - r.jumps);
+        st = tk_gradcheck(m->loss.field, x, 1, long_sum, &p, 0, &r);
+        if (st != TK_OK)
+            FAIL("long_sum %d: %s", i, gradcheck_error(m));
+        tk_session_clear_error(m->tk.session);
+    }
+    reset(m);
+    CHECK(f32 ? undecided > 0 : undecided == 0);
+    CHECK(decided > 100);
+}
+
 /* ---- export funcs ---- */
 
 typedef struct how {
@@ -255,6 +315,7 @@ int main(void)
     reset(m);
     check(m);
     check_kinks(m);
+    check_digits(m);
     check_function();
     jacobians(m);
     gradcheck_destroy(m);

@@ -13,10 +13,14 @@ typedef struct row {
     double da, db;   /* adjoint */
     double ta, tb;   /* JVP along a and along b: the same number, except where the other operand's zero tangent meets an infinite derivative */
     double second;   /* of the adjoint by a, along a */
+    bool all_second;
+    double mixed, second_b; /* if all_second: by the other operand; by b, along b */
 } row;
 
 #define ROW_T(k, a, b, value, da, db, ta, tb, second) \
-    {#k, kinks_##k, kinks_##k##_grad, kinks_##k##_jvp, kinks_##k##_hvp, a, b, value, da, db, ta, tb, second}
+    {#k, kinks_##k, kinks_##k##_grad, kinks_##k##_jvp, kinks_##k##_hvp, a, b, value, da, db, ta, tb, second, false, 0, 0}
+#define ROW_SECOND(k, a, b, value, da, db, second, mixed, second_b) \
+    {#k, kinks_##k, kinks_##k##_grad, kinks_##k##_jvp, kinks_##k##_hvp, a, b, value, da, db, da, db, second, true, mixed, second_b}
 #define ROW(k, a, b, value, da, db, second) ROW_T(k, a, b, value, da, db, da, db, second)
 
 static const row rows[] = {
@@ -69,13 +73,15 @@ static const row rows[] = {
     ROW(mod_, 4, 2, 0, 1, -2, 0),
     ROW(mod_, -4, 2, 0, 1, 2, 0),
 
-    ROW_T(pow_, 0, 0, 1, 0, -INFINITY, NAN, -INFINITY, 0),
-    ROW(pow_, 0, 1, 0, 1, 0, NAN),
-    ROW(pow_, 0, 2, 0, 0, 0, 2),
-    ROW(pow_, 0, 3, 0, 0, 0, 0),
+    ROW(pow_, 0, 0, 1, 0, -INFINITY, 0),
+    ROW_SECOND(pow_, 0, 1, 0, 1, 0, 0, -INFINITY, 0),
+    ROW_SECOND(pow_, 0, 1.5, 0, 0, 0, INFINITY, 0, 0),
+    ROW_SECOND(pow_, 0, 2, 0, 0, 0, 2, 0, 0),
+    ROW_SECOND(pow_, 0, 3, 0, 0, 0, 0, 0, 0),
+    ROW_SECOND(pow_, 4, 0.5, 2, 0.25, 2.7725887222397811, -0.03125, 0.84657359027997264, 3.843624111345611),
     ROW(pow_, 2, 0, 1, 0, 0.69314718055994531, 0),
-    ROW_T(pow_, 0, 0.5, 0, INFINITY, 0, INFINITY, NAN, NAN),
-    ROW_T(pow_, -2, 2, 4, -4, NAN, NAN, NAN, NAN),
+    ROW(pow_, 0, 0.5, 0, INFINITY, 0, -INFINITY),
+    ROW(pow_, -2, 2, 4, -4, NAN, 2),
     ROW(pow_half, 0, 0, 0, 0, 0, INFINITY),
     ROW(zeroth, 0, 0, 1, 0, 0, 0),
     ROW(first, 0, 0, 0, 1, 0, 0),
@@ -87,10 +93,19 @@ static const row rows[] = {
     ROW(integer, -2, 3, -8, 12, 0, -12),
     ROW_T(sqrt_, 0, 0, 0, INFINITY, 0, INFINITY, NAN, -INFINITY), /* a factor of two terms, of which one is 0 */
     ROW_T(cbrt_, 0, 0, 0, INFINITY, 0, INFINITY, NAN, NAN),
-    ROW(hypot_, 0, 0, 0, NAN, NAN, NAN),
+    ROW(hypot_, 0, 0, 0, 0, 0, 0),
     ROW(hypot_, 0, 2, 2, 0, 1, 0.5),
     ROW(atan2_, 0, 0, 0, NAN, NAN, NAN),
-    ROW(norm_, 0, 0, 0, NAN, NAN, NAN),
+    ROW(norm_, 0, 0, 0, 0, 0, 0),
+    ROW(norm_, 3, 4, 5, 0.6, 0.8, 0.128),
+    ROW(norm_of_three, 0, 0, 0, 0, 0, 0),
+    ROW(length_, 0, 0, 0, 0, 0, 0),
+    ROW(distance_, 0, 0, 0, 0, 0, 0),
+    ROW(distance_, 2, 2, 0, 0, 0, 0),
+    ROW(norm_grad, 0, 0, 0, 0, 0, 0),
+    ROW(norm_grad, 0, 2, 2, 1, 0, -0.5),
+    ROW(normalized_, 0, 0, 0, 0, 0, 0),
+    ROW(normalized_, 0, 2, 0, 0.5, 0, 0),
     ROW(norm_eps, 0, 0, 1e-3, 0, 0, 1e3),
 
     ROW(if_, 0, 0, 0, 2, 0, 0),
@@ -101,10 +116,43 @@ static const row rows[] = {
     ROW(choice, 1, 0, 0, 1, 0, -3),
     ROW(loop, 0, 0, 0, 8, 0, 0),
     ROW(loop, -1, 0, -8, 8, 0, 0),
-    /* select computes both: the adjoint of the one not chosen is 0 * inf */
-    ROW_T(both, 0, 0, 0, NAN, 0, 2, 0, NAN),
-    ROW_T(both, -1, 0, -2, NAN, 0, 2, 0, NAN),
+    ROW(both, 0, 0, 0, 2, 0, 0),
+    ROW(both, -1, 0, -2, 2, 0, 0),
     ROW(both, 4, 0, 2, 0.25, 0, -0.03125),
+
+    ROW(behind, 0, 0, 0, 0, 0, 0),
+    ROW(behind, -1, 0, 0, 0, 0, 0),
+    ROW(behind, 4, 0, 4, 0.5, 0, -0.0625),
+    ROW(behind_two, 0, 0, 0, 0, 0, 0),
+    ROW(behind_two, 0, 2, 0, 0, 0, 0),
+    ROW(behind_two, 4, 0, 4, 0.5, 0, -0.0625),
+    ROW(behind_two, 4, 2, 6, 0.75, 0, -0.09375),
+    ROW(behind_else, 0, 0, 0, 0, 0, 0),
+    ROW(behind_else, 4, 0, 2, 0.25, 0, -0.03125),
+    ROW(behind_else, 0.25, 0, 1, 2, 0, -4),
+    ROW(behind_chain, 0, 3, 3, 0, 1, 0),
+    ROW(behind_chain, 4, 2, 5, -0.375, 2.5, 0.140625),
+    ROW(behind_nested, 0, 0, 0, 0, 1, 0),
+    ROW(behind_nested, 0, 1, 2, 0, 1, 0),
+    ROW(behind_nested, 4, 1, 3, 0.25, 1, -0.03125),
+    ROW(behind_known, 0, 1, 2, 0, 2, 0),
+    ROW(behind_known, 4, 1, 4, 0.25, 2, -0.03125),
+    ROW(behind_in_loop, 0, 3, 3, 0, 1, 0),
+    ROW(behind_in_loop, 4, 3, 12, 3, 4, 0),
+    ROW(behind_loop, 0, 3, 3, 0, 1, 0),
+    ROW(behind_loop, 4, 2, 54, 13.5, 27, 0.5625),
+    ROW(behind_max, 0, 0, 2.5, 0, 0, 0),
+    ROW(behind_max, -1, 0, -0.5, -1, 0, -2),
+    ROW(behind_quotient, 0, 3, 3, 0, 1, 0),
+    ROW(behind_quotient, 2, 3, 1.5, -0.75, 0.5, 0.75),
+    ROW(behind_exp, 1000, 0, 1000, 1, 0, 0),
+    ROW(behind_exp, 0, 0, 0.69314718055994531, 0.5, 0, 0.25),
+    ROW(behind_return, 0, 3, 3, 0, 1, 0),
+    ROW(behind_return, 4, 3, 8, 1, 2, -0.125),
+    ROW(behind_gradient, 0, 3, 1, 0, 0, 0),
+    ROW(behind_gradient, 4, 3, 3, 0.125, 0.25, 0.015625),
+    ROW(behind_call, 0, 3, 3, 0, 1, 0),
+    ROW(behind_call, -1, 3, 3, 0, 1, 0),
 };
 
 static bool same(double got, double want)
@@ -157,6 +205,16 @@ static void check(kinks *m, const row *q)
     fill(m->r.grad, 1);
     q->hvp(m);
     expect(q, "second order", m->a.grad_dual, q->second);
+    if (!q->all_second)
+        return;
+    expect(q, "second order, mixed", m->b.grad_dual, q->mixed);
+    tk_module_clear_grad(&m->tk);
+    tk_module_clear_dual(&m->tk);
+    fill(m->b.dual, 1);
+    fill(m->r.grad, 1);
+    q->hvp(m);
+    expect(q, "second order along b, mixed", m->a.grad_dual, q->mixed);
+    expect(q, "second order along b", m->b.grad_dual, q->second_b);
 }
 
 /* Which element gets the gradient; -1: the initial value. In both modes. */
@@ -199,6 +257,9 @@ int main(void)
     WINNER(most, ties, 2, -1);
     WINNER(least, nans, 9, 3);
     WINNER(most, nans, 0, 2);
+    static const double poles[N] = {1, 0, 1, 2, 1, 0, 2, 1}; /* where the root that does not win is 0, or no number */
+    WINNER(most_root, poles, 0, 3);
+    WINNER(most_root_atomic, poles, 0, 3);
     WINNER(least_in_order, ties, 9, 7);
     WINNER(least_in_order, ties, 1, 7);
 

@@ -14,6 +14,30 @@ static void expect(const char *what, double got, double want)
         FAIL("%s: %.9g, not %.9g: off by %.2g", what, got, want, fabs(got / want - 1));
 }
 
+/* A sum into an element beside the one that the loop reads. */
+static void check_moment(long_sums *m, int64_t n)
+{
+    const float mean = 0.25f;
+    double squares = 0, slope = 0;
+    for (int i = 0; i < 1024; i++) {
+        const double apart = (double)m->x.data[i] - (double)mean, often = (double)(n / 1024 + (i < n % 1024));
+        squares += often * apart * apart;
+        slope -= often * 2 * apart;
+    }
+    m->stats.data[0] = mean;
+    m->stats.grad[1] = 1;
+    m->stats.dual[0] = 1;
+    if (long_sums_moment(m) || long_sums_moment_grad(m)) {
+        FAIL("%s", long_sums_error(m));
+        return;
+    }
+    expect("a moment", m->stats.data[1], squares);
+    expect("its gradient", m->stats.grad[0], slope);
+    m->stats.data[1] = 0;
+    CHECK_OK(m, long_sums_moment_jvp(m));
+    expect("its tangent", m->stats.dual[1], slope);
+}
+
 int main(void)
 {
     long_sums_params p = long_sums_defaults();
@@ -52,6 +76,7 @@ int main(void)
         for (int j = 0; j < 1000; j++)
             rows += m->x.data[(i + j) & 1023];
     expect("a grid", *m->loss.data, w * rows);
+    check_moment(m, p.N / 4);
     long_sums_destroy(m);
     return failures != 0;
 }

@@ -12,6 +12,9 @@ typedef struct call {
     int t;
 } call;
 
+/* Functions, arguments, two lines with a box each. */
+enum { CALL_BYTES = sizeof(tk_triple) + 16 + sizeof(call) + 2 * (sizeof(tk_footprint) + 4 * sizeof(int64_t)) };
+
 static tk_status forward(void *args)
 {
     const call *c = args;
@@ -28,9 +31,17 @@ static tk_status backward(void *args)
     return page_checkpoint_clear_grad(c->m, c->t);
 }
 
-static void steps(page_checkpoint *m, way w)
+/* The grid is filled again: backward needs the state alone. */
+static void by_the_host(const call *c)
 {
     static const tk_triple host = {"step", forward, backward, NULL};
+    const int64_t step[] = {c->t, c->t, 0, N - 1};
+    const tk_footprint state[] = {{c->m->x.field, TK_NEEDED, step}, {c->m->v.field, TK_NEEDED, step}};
+    tk_call_with(tk_module_session(&c->m->tk), &host, c, sizeof *c, state, 2);
+}
+
+static void steps(page_checkpoint *m, way w)
+{
     if (w == IN_ONE_KERNEL)
         page_checkpoint_frugal_all(m);
     for (int t = 0; t < STEPS && w != IN_ONE_KERNEL; t++) {
@@ -42,7 +53,7 @@ static void steps(page_checkpoint *m, way w)
         else if (w == SAVED)
             page_checkpoint_saved_step(m, t);
         else
-            tk_call(tk_module_session(&m->tk), &host, &c, sizeof c);
+            by_the_host(&c);
     }
 }
 
@@ -115,7 +126,7 @@ int main(void)
         if (w == IN_ONE_KERNEL && stored != (STEPS + 1) * entry + STEPS * sizeof(int32_t))
             FAIL("a tape of %zu bytes with %zu for each launch", stored, entry);
         const size_t least = stored + (STEPS - 1) * 5 * sizeof(double[2]); /* the grids but for one, and launches alike */
-        if (w == SAVED ? bytes < least : bytes > stored + STEPS * (sizeof(tk_triple) + sizeof(call)))
+        if (w == SAVED ? bytes < least : bytes > stored + STEPS * CALL_BYTES)
             FAIL("%s: a tape of %zu bytes; with stored grids it has %zu", names[w], bytes, stored);
         for (int i = 0; i < 2 * N; i++)
             if (!(fabs(got[i] - want[i]) < 1e-12))

@@ -40,7 +40,15 @@ int main(void)
         saved_custom_use(m);
         tk_call(s, &triple, &m, sizeof m);
     }
-    CHECK_STATUS(m, saved_custom_status(m), TK_NO_DERIVATIVE, "");
+    CHECK_OK(m, saved_custom_status(m));
+    for (int i = 0; i < 4; i++)
+        CHECK(m->x.grad[i] == 4 * m->x.data[i] * m->x.data[i] * m->x.data[i]);
+    TK_TAPE(m, m->loss) {
+        saved_custom_fill(m);
+        saved_custom_use(m);
+        tk_call_with(s, &triple, &m, sizeof m, NULL, 0); /* says that it stores nothing, and launches what does */
+    }
+    CHECK_STATUS(m, saved_custom_status(m), TK_NO_DERIVATIVE, "inside the function 'host' of the host, whose footprint does not say so");
     saved_custom_destroy(m);
     return failures != 0;
 }

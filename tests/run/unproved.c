@@ -19,6 +19,10 @@ int main(void)
     CHECK_STATUS(m, unproved_many(m, 0.5f), TK_OVERWRITTEN,
                  "kernel 'many' overwrites 'x[1023]', but the adjoint of kernel 'many' (launch 1 on the tape)");
     (void)tk_tape_drop(s);
+    (void)tk_tape_begin(m->loss.field, 0); /* as in a release build */
+    m->x.data[1023] = 3.0f;
+    CHECK_STATUS(m, unproved_many(m, 0.5f), TK_OVERWRITTEN, "kernel 'many' overwrites 'x[1023]', but its adjoint");
+    (void)tk_tape_drop(s);
     CHECK_STATUS(m, unproved_race(m), TK_RACE,
                  "unproved.tk:14:27: in kernel 'race' one iteration of a parallel loop stores into 'y[");
     unproved_destroy(m);

@@ -36,8 +36,8 @@ static void races(watched *m)
     EXPECT(m, TK_OK, ""); /* additions meet */
     watched_read_write(m);
     EXPECT(m, TK_RACE,
-           "watched.tk:12:43: in kernel 'read_write' one iteration of a parallel loop reads 'y[31]', and another "
-           "iteration stores into it at watched.tk:12:36");
+           "watched.tk:12:55: in kernel 'read_write' one iteration of a parallel loop reads 'y[31]', and another "
+           "iteration stores into it at watched.tk:12:48");
     for (int i = 0; i < 64; i++)
         m->to.data[i] = i / 32 * 32 + 31 - i % 32;
     watched_add_read(m);
@@ -51,7 +51,7 @@ static void races(watched *m)
     watched_through_function(m);
     EXPECT(m, TK_RACE,
            "watched.tk:35:16: in kernel 'through_function' one iteration of a parallel loop reads 'y[31]', and another "
-           "iteration stores into it at watched.tk:37:42");
+           "iteration stores into it at watched.tk:37:54");
 }
 
 static void numbers(watched *m)

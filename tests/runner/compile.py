@@ -136,7 +136,7 @@ def generate(plan, tk, flags, folder, options=None, compiled=(), level="-O1"):
     name = next((f[9:] for f in flags if f.startswith("--prefix=")), tk.stem)
     c, header, obj = f"{folder}/{name}.c", f"{folder}/{name}.h", f"{folder}/{name}.gen.o"
     status, out, err = plan.tkc([tk.name, "-o", c, *flags], tk.parent)
-    if status != 0 or "error:" in err or set(re.findall(r"warning: .*\[(W\d+)\]", err)) != set(directive(tk, "warned")) or (err and "warning:" not in err):
+    if status != 0 or set(re.findall(r"\[([A-Z]\d+)\]\n", err)) != set(directive(tk, "warned")) or (err and not directive(tk, "warned")):
         raise Failure(f"status {status}: tkc {tk.name} {' '.join(flags)}\n{out[-2000:]}{err[-4000:]}")
     options = sanitize(config) if options is None else options
     # Optimising takes most of the time, and in code that is full of checks it would hide what they see.

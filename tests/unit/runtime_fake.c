@@ -1,5 +1,7 @@
 #include "runtime_fake.h"
 
+#include <fenv.h>
+#include <float.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -308,13 +310,18 @@ typedef struct pool_job {
     int64_t n;
     tk_task_fn fn;
     const void *args;
+    atomic_int flushing; /* threads that were left in another mode of arithmetic */
 } pool_job;
 
 static void *pool_worker(void *user)
 {
     pool_job *j = user;
+    fesetenv(FE_DFL_ENV); /* not the caller's, as a thread that was there before the launch */
     for (int64_t k; (k = atomic_fetch_add(&j->next, 1)) < j->n;)
         j->fn(j->args, k, k + 1);
+    volatile double least = DBL_MIN;
+    if (!(least * 0.5 > 0))
+        atomic_fetch_add(&j->flushing, 1);
     return NULL;
 }
 
@@ -328,4 +335,5 @@ void pthread_hook(void *user, int64_t n, tk_task_fn fn, const void *args)
         assert_int_equal(pthread_create(&threads[t], NULL, pool_worker, &j), 0);
     for (int t = 0; t < HOOK_THREADS; t++)
         pthread_join(threads[t], NULL);
+    assert_int_equal(j.flushing, 0);
 }

@@ -177,6 +177,7 @@ static void test_pragmas(void **state)
     }                                                                                                                   \
     assert_true(tk_norm_scale_##t(1) == 1 && tk_norm_scale_##t((T)NAN) == 1 && tk_even_scale_##t(1) == 1);              \
     assert_true(tk_unit_scale_##t(0) > 0 && tk_unit_scale_##t((T)INFINITY) > 0 && tk_unit_scale_##t((T)NAN) > 0);       \
+    assert_true(tk_nonzero_##t(0) == INFINITY && tk_nonzero_##t((T)-0.0) == INFINITY && tk_nonzero_##t(-2) == -2);      \
     assert_true(tk_max_abs_##t(-3, 2) == 3 && tk_max_abs_##t(2, -3) == 3);
 
 static void test_scales(void **state)

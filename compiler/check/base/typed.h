@@ -126,7 +126,7 @@ struct tx_stmt {
     tx_local **indices;
     tx_expr **lo, **hi;
     int ndim;
-    bool parallel;
+    bool parallel, independent; /* its iterations never meet, says the program */
     const char *text;
     tx_stmt *body, *else_body; /* lists through next */
     tx_stmt *next;

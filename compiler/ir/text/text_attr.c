@@ -9,9 +9,9 @@
 static const char *const acc_words[] = {[IR_ACC_UNSET] = "", [IR_ACC_PLAIN] = " plain", [IR_ACC_SCATTER] = " scatter"};
 static const char *const reduce_words[] = {[IR_RED_ADD] = " add(", [IR_RED_MIN] = " min(", [IR_RED_MAX] = " max("};
 static const char *const assert_words[] = {
-    [IR_ASSERT_USER] = "", [IR_ASSERT_BUILT_IN] = " built_in", [IR_ASSERT_BOUNDS] = " bounds"};
+    [IR_ASSERT_USER] = "", [IR_ASSERT_BUILT_IN] = " built_in", [IR_ASSERT_BOUNDS] = " bounds", [IR_ASSERT_RACE] = " race"};
 
-enum { LEN_ACC = 3, LEN_REDUCE = 3, LEN_ASSERT = 3 };
+enum { LEN_ACC = 3, LEN_REDUCE = 3, LEN_ASSERT = 4 };
 
 ir_opcode text_code(const ir_text *t)
 {
@@ -86,6 +86,7 @@ static void field_op(ir_text *t, ir_op *op)
     if (text_opt(t, " into", a->layout != NULL))
         layout(t, op);
     text_flag(t, " needed", &a->needed);
+    text_flag(t, " unproved", &a->unproved);
     text_flag(t, " discarded", &a->discarded);
     text_flag(t, " alone", &a->alone);
     text_flag(t, " stepped", &a->stepped);
@@ -204,6 +205,7 @@ static void task_head(ir_text *t, ir_op *op)
     ir_attr_task *a = ir_task_attr(op);
     text_flag(t, " rows", &a->rows);
     text_flag(t, " ahead", &a->ahead);
+    text_flag(t, " independent", &a->independent);
     text_flag(t, " ordered", &a->ordered);
     if (text_opt(t, " around ", a->around != 0))
         text_int(t, &a->around, 0, INT32_MAX);
@@ -272,6 +274,18 @@ static void call_op(ir_text *t, ir_op *op)
     text_lit(t, ")");
 }
 
+static void mark_op(ir_text *t, ir_op *op)
+{
+    void *of = ir_mark_attr(op)->field;
+    text_lit(t, " ");
+    text_refer(t, &t->fields, "field", &of);
+    ir_mark_attr(op)->field = of;
+    if (op->code != OP_KEEP)
+        return;
+    text_lit(t, " ");
+    text_string(t, &ir_mark_attr(op)->place);
+}
+
 void text_attributes(ir_text *t, ir_op *op)
 {
     void *of;
@@ -310,6 +324,9 @@ void text_attributes(ir_text *t, ir_op *op)
         return;
     case IR_ATTR_TEXT:
         text_op(t, op);
+        break;
+    case IR_ATTR_MARK:
+        mark_op(t, op);
         break;
     case IR_ATTR_PLACE:
         number(t, &ir_place_attr(op)->number);

@@ -197,6 +197,8 @@ static void part(ir_text *t, ir_part *p)
     text_flag(t, " write", &p->write);
     text_flag(t, " product", &p->product);
     text_flag(t, " all", &p->all);
+    text_flag(t, " custom", &p->custom);
+    text_flag(t, " perhaps", &p->perhaps);
     text_lit(t, " comp ");
     text_int(t, &p->first, 0, INT32_MAX);
     text_lit(t, " to ");

@@ -82,6 +82,10 @@ bool never_meet(const ir_op *op, const ir_op *a, const ir_op *b);
 /* Whether two memory operations, in one iteration of all loops around both, may touch the same element. */
 bool meet_in_iteration(const ir_op *a, const ir_op *b);
 
+/* Two such operations of which one has a greater subscript than the other in some dimension, in whichever iterations
+ * they run, as the bounds of loops tell. passes/analysis/own.c */
+bool stay_apart(const ir_op *op, const ir_op *a, const ir_op *b);
+
 /* never_meet for whole elements, whatever their components. */
 bool elements_never_meet(const ir_op *op, const ir_op *a, const ir_op *b);
 

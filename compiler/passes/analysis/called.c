@@ -90,8 +90,12 @@ void called_add(called *c, const ir_module *m, const ir_op *op, const access *in
     const access a = inside ? access_in_call(m, op, inside, beside) : access_of_op(m, op, beside);
     grow(c);
     if (inside && c->slot[slot_for(c, &a, false)]) {
-        if ((is_plain(&a) && c->slot[slot_for(c, &a, true)]) || c->again == CALLED_AGAIN)
+        if (is_plain(&a) && c->slot[slot_for(c, &a, true)])
             return;
+        if (c->again == CALLED_AGAIN) {
+            c->found.at[c->slot[slot_for(c, &a, false)] - 1].repeated = true;
+            return;
+        }
         c->again++;
     }
     vec_push(&c->found, a);

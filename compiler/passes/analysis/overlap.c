@@ -54,6 +54,7 @@ access access_in_call(const ir_module *m, const ir_op *call, const access *a, co
     const ir_op *inner = a->inner ? a->inner : a->op;
     access out = {.op = call, .inner = inner, .field = a->field, .plane = a->plane, .kind = a->kind, .nsub = a->nsub};
     out.way = path_to(m, call, beside);
+    out.repeated = a->repeated;
     out.guarded = a->guarded || !path_is_unconditional(&a->way, 0);
     access *deeper = ARENA_NEW(m->mem, access);
     *deeper = *a;
@@ -402,6 +403,8 @@ bool access_apart(const access *a, const access *b)
 {
     if (a->field != b->field || a->plane != b->plane)
         return true;
+    if (a->repeated || b->repeated)
+        return false;
     for (int k = 0; k < a->nsub && k < b->nsub; k++)
         if (a->sub[k].ok && b->sub[k].ok && a->sub[k].n == 0 && b->sub[k].n == 0 && a->sub[k].konst != b->sub[k].konst)
             return true;

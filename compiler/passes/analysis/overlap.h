@@ -22,6 +22,7 @@ typedef struct access {
     const ir_op *inner;          /* the operation in the function, or NULL */
     const struct access *deeper; /* the access seen in the function, or NULL */
     bool guarded;                /* in the function it stands under a condition */
+    bool repeated;               /* with other arguments, too: they were too many (called.h) */
     const ir_field *field;
     ir_plane plane;
     unsigned kind; /* OP_READS, OP_STORES or OP_ADDS */

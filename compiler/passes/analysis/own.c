@@ -122,30 +122,65 @@ static bool are_apart(const ir_module *m, const ir_op *task, int t, const values
 
 /* ---- x * m + y with 0 <= y < m: both are told ---- */
 
-/* Of an index of the task or of a loop in it; NULL: v is none. */
-static ir_value *const *bounds_of(const ir_op *task, const ir_value *v)
+/* Of an index of a task or loop; NULL: v is none. */
+static ir_value *const *bounds_of(const ir_value *v)
 {
     const affine a = affine_of(v);
     if (!a.ok || a.n != 1 || a.coef[0] != 1 || a.konst != 0 || a.term[0]->def)
         return NULL;
     const ir_op *around = a.term[0]->region->parent;
-    if (around == task && task->code == OP_TASK)
-        return a.term[0]->index < ir_task_attr(task)->ndim ? task->args + 2 * a.term[0]->index : NULL;
+    if (around && around->code == OP_TASK)
+        return a.term[0]->index < ir_task_attr(around)->ndim ? around->args + 2 * a.term[0]->index : NULL;
     const bool index = around && around->code == OP_LOOP && ir_loop_attr(around)->bounded && a.term[0]->index == 0 &&
                        a.term[0]->region == around->regions[0];
     return index ? around->args : NULL;
 }
 
-static bool is_below(const ir_module *m, const ir_op *task, const ir_value *y, const ir_value *most)
+static bool is_below(const ir_module *m, const ir_value *y, const ir_value *most)
 {
     int64_t k, limit, low;
     const bool constant = const_value_of(m, most, &limit);
     if (const_value_of(m, y, &k))
         return constant && k >= 0 && k < limit;
-    ir_value *const *bounds = bounds_of(task, y);
+    ir_value *const *bounds = bounds_of(y);
     if (!bounds || !const_value_of(m, bounds[0], &low) || low < 0)
         return false;
     return same_value(m, bounds[1], most) || (constant && const_value_of(m, bounds[1], &k) && k <= limit);
+}
+
+/* The least value of the subscript (sign -1), or the greatest one, in all iterations of op: indices of loops are at
+ * their bounds. Not ok if other values in it differ between iterations. */
+static affine extreme(const ir_op *op, affine a, int sign)
+{
+    for (int depth = 0; a.ok && depth < MAX_DEPTH && !affine_is_invariant(&a, op); depth++) {
+        int k = 0;
+        while (ir_is_visible(a.term[k], op->region) || !value_depends_on(a.term[k], op))
+            k++;
+        ir_value *const *bounds = bounds_of(a.term[k]);
+        const int64_t coef = a.coef[k];
+        const bool top = (coef > 0) == (sign > 0);
+        const affine index = affine_of(a.term[k]), bound = bounds ? affine_of(bounds[top]) : (affine){.ok = false};
+        a = affine_plus(&a, &index, -coef);
+        a = affine_plus(&a, &bound, coef);
+        a.konst -= top ? coef : 0;
+    }
+    a.ok = a.ok && affine_is_invariant(&a, op);
+    return a;
+}
+
+static bool is_beyond(const ir_op *op, const ir_value *a, const ir_value *b)
+{
+    const affine least = extreme(op, affine_of(a), -1), most = extreme(op, affine_of(b), 1);
+    int64_t distance;
+    return least.ok && most.ok && affine_distance(op->region->func->module, &least, &most, &distance) && distance > 0;
+}
+
+bool stay_apart(const ir_op *op, const ir_op *a, const ir_op *b)
+{
+    for (int d = 0; d < ir_field_of(a)->ndim; d++)
+        if (is_beyond(op, a->args[d], b->args[d]) || is_beyond(op, b->args[d], a->args[d]))
+            return true;
+    return false;
 }
 
 /* v as *x * *m + *y; y NULL: 0. */
@@ -159,7 +194,7 @@ static bool split(const ir_module *mod, const ir_op *task, const ir_value *v, co
             *x = product->args[1 - i];
             *m = product->args[i];
             *y = op->args[1 - k];
-            if (!value_depends_on(*m, task) && is_below(mod, task, *y, *m))
+            if (!value_depends_on(*m, task) && is_below(mod, *y, *m))
                 return true;
         }
     }

@@ -42,7 +42,7 @@ void spectral_gradient(ir_func *f, bool bends);
 /* Gradients by singular values, where second-order products are made of adjoints. passes/derive/spectral.c */
 bool pass_spectral(ir_module *m);
 /* The gradient of a function with one real result by each float parameter, zero for those that are not wanted; memory
- * counts as constant. passes/derive/reverse/reverse_gradient.c */
+ * counts as constant. passes/derive/reverse/reverse.c */
 ir_func *gradient_of_source(ir_func *f, const bool *wanted);
 /* Of forward_along's function, by the parameters of the function itself. */
 ir_func *gradient_along(ir_func *along);

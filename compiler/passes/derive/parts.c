@@ -62,6 +62,12 @@ static ir_value *entry_value(parts *p, const ir_value *v, int depth)
                                : ir_insert(&p->b, op->code, op->nargs, args, 1, &v->type, 0)->res[0];
 }
 
+ir_value *parts_entry_value(parts *p, const ir_value *v)
+{
+    p->budget = BUDGET_EACH;
+    return entry_value(p, v, 0);
+}
+
 static ir_value *wide(parts *p, ir_value *v)
 {
     return ir_cast(&p->b, SC_I64, v);
@@ -193,7 +199,7 @@ static range range_of(parts *p, const ir_value *v, int depth)
 
 /* ---- parts ---- */
 
-static range subscript(parts *p, const ir_value *v)
+range parts_subscript(parts *p, const ir_value *v)
 {
     if (!p->is_known[v->id]) {
         const int budget = p->left < BUDGET_EACH ? p->left : BUDGET_EACH;
@@ -205,13 +211,13 @@ static range subscript(parts *p, const ir_value *v)
     return p->known[v->id];
 }
 
-static range whole_dim(parts *p, ir_field *f, int d)
+range parts_whole_dim(parts *p, ir_field *f, int d)
 {
     ir_value *first = number(p, 0), *one = number(p, 1), *last = ir_op2(&p->b, OP_SUB, ir_shape(&p->b, f, d), one);
     return (range){first, last, NULL, false, false};
 }
 
-static bool is_among(const ir_value *const *indices, int n, const ir_value *v)
+bool parts_is_among(const ir_value *const *indices, int n, const ir_value *v)
 {
     for (int i = 0; i < n; i++)
         if (indices[i] == v)
@@ -229,13 +235,13 @@ static bool always_runs(const ir_op *op, const ir_value *const *indices, int n)
         if (dims == 0)
             return false;
         for (int d = 0; d < dims; d++)
-            if (!is_among(indices, n, op->regions[0]->params[d]))
+            if (!parts_is_among(indices, n, op->regions[0]->params[d]))
                 return false;
     }
     return true;
 }
 
-static void add_part(parts *p, ir_part part, const range *dims)
+void parts_add(parts *p, ir_part part, const range *dims)
 {
     vec_push(&p->found, part);
     for (int d = 0; d < part.field->ndim; d++)
@@ -246,13 +252,18 @@ static void add_whole(parts *p, ir_field *f, ir_plane plane, bool write)
 {
     range dims[DIMS];
     for (int d = 0; d < f->ndim; d++)
-        dims[d] = whole_dim(p, f, d);
-    add_part(
-        p, (ir_part){.field = f, .plane = plane, .write = write, .product = p->product, .last = ir_field_ncomp(f) - 1},
-        dims);
+        dims[d] = parts_whole_dim(p, f, d);
+    parts_add(p,
+              (ir_part){.field = f,
+                        .plane = plane,
+                        .write = write,
+                        .product = p->product,
+                        .custom = p->custom,
+                        .last = ir_field_ncomp(f) - 1},
+              dims);
 }
 
-static bool is_wanted(const parts *p, const ir_field *f, ir_plane plane, bool write)
+bool parts_is_wanted(const parts *p, const ir_field *f, ir_plane plane, bool write)
 {
     if (f->array || f->scratch || (plane != IR_DATA && plane != IR_DUAL) || (plane == IR_DATA && f->saved))
         return false;
@@ -263,17 +274,17 @@ static void add_access(parts *p, const ir_op *op)
 {
     ir_field *f = ir_field_of(op);
     const bool write = op->code != OP_LOAD;
-    if (!is_wanted(p, f, ir_access_attr(op)->plane, write))
+    if (!parts_is_wanted(p, f, ir_access_attr(op)->plane, write))
         return;
     range dims[DIMS];
     const ir_value *indices[DIMS];
     int n = 0;
     bool all = op->code != OP_ATOMIC && ir_component_known(op);
     for (int d = 0; d < f->ndim; d++) {
-        dims[d] = subscript(p, op->args[d]);
+        dims[d] = parts_subscript(p, op->args[d]);
         if (!dims[d].lo)
-            dims[d] = whole_dim(p, f, d);
-        all = all && dims[d].exact && !is_among(indices, n, dims[d].index);
+            dims[d] = parts_whole_dim(p, f, d);
+        all = all && dims[d].exact && !parts_is_among(indices, n, dims[d].index);
         if (dims[d].index)
             indices[n++] = dims[d].index;
     }
@@ -282,7 +293,7 @@ static void add_access(parts *p, const ir_op *op)
     const int comp = known ? (int)ir_int(op->args[f->ndim]) : 0, last = ir_field_ncomp(f) - 1;
     if (known && comp > last)
         return; /* fails, or never runs */
-    add_part(p,
+    parts_add(p,
              (ir_part){.field = f,
                        .plane = ir_access_attr(op)->plane,
                        .write = write,
@@ -300,7 +311,7 @@ static void add_effects(parts *p, const effects *e, bool writes)
         for (int plane = IR_DATA; plane <= IR_DUAL; plane += IR_DUAL - IR_DATA) {
             const unsigned bits = e->at[ir_storage_of(p->m->fields.at[i], (ir_plane)plane)] &
                                   (writes ? OP_STORES | OP_ADDS : OP_READS);
-            if (bits && is_wanted(p, p->m->fields.at[i], (ir_plane)plane, writes))
+            if (bits && parts_is_wanted(p, p->m->fields.at[i], (ir_plane)plane, writes))
                 add_whole(p, p->m->fields.at[i], (ir_plane)plane, writes);
         }
 }
@@ -327,23 +338,38 @@ static const ir_op *primal_of(const parts *p, const ir_op *op)
     return op && op->region->func == p->kernel && op->code == OP_LOAD ? op : NULL;
 }
 
-/* A load that is left in the adjoint is of what a load of the primal read, or of anything. */
+static void find_custom(ir_op *op, void *ctx)
+{
+    bool *found = ctx;
+    if (op->code == OP_CALL && !*found) {
+        *found = ir_callee_of(op)->ad.custom_of != NULL;
+        ir_walk(ir_callee_of(op)->body, find_custom, found);
+    }
+}
+
+/* A load that is left in the adjoint is of what a load of the primal read, or of anything: then it may be of a function
+ * that the program wrote. */
 static void find_need(ir_op *op, void *ctx)
 {
     parts *p = ctx;
     if (op->code == OP_CALL || op->code == OP_ADJOINT) {
+        find_custom(op, &p->custom);
         add_call(p, op, false);
+        p->custom = false;
         return;
     }
-    if (op->code != OP_LOAD || !is_wanted(p, ir_field_of(op), ir_access_attr(op)->plane, false))
+    if (op->code != OP_LOAD || !parts_is_wanted(p, ir_field_of(op), ir_access_attr(op)->plane, false))
         return;
     for (const ir_op *at = op; at; at = at->twin) {
         const ir_op *primal = primal_of(p, at);
         if (primal && ir_field_of(primal) == ir_field_of(op) &&
             ir_access_attr(primal)->plane == ir_access_attr(op)->plane)
             add_access(p, primal);
-        else
+        else {
+            p->custom = true;
             add_whole(p, ir_field_of(op), ir_access_attr(op)->plane, false);
+            p->custom = false;
+        }
     }
 }
 
@@ -363,6 +389,8 @@ static void find_parts(parts *p)
 {
     const ir_func *k = p->kernel;
     ir_walk(k->body, find_write, p);
+    if (k->ad.custom_grad)
+        parts_of_custom(p);
     if (!k->ad.grad || k->ad.custom_grad)
         return;
     ir_walk(k->ad.grad->body, find_need, p);
@@ -428,8 +456,7 @@ bool pass_parts(ir_module *m)
         if (!ir_is_kernel(f))
             continue;
         mark(m, f, OP_STORES | OP_ADDS, false, written);
-        if (!f->ad.custom_grad)
-            mark(m, f->ad.grad, OP_READS, true, needed);
+        mark(m, f->ad.custom_grad ? f->ad.custom_grad : f->ad.grad, OP_READS, true, needed);
         mark(m, f->ad.hvp, OP_READS, true, needed);
     }
     for (size_t i = 0; i < m->funcs.len; i++)

@@ -8,7 +8,8 @@ enum { MAX_PARTS = 8 /* of a plane, of one kind */ };
 
 static bool is_same_plane(const ir_part *a, const ir_part *b)
 {
-    return a->field == b->field && a->plane == b->plane && a->write == b->write && a->product == b->product;
+    return a->field == b->field && a->plane == b->plane && a->write == b->write && a->product == b->product &&
+           a->custom == b->custom && a->perhaps == b->perhaps;
 }
 
 /* b as a part of a: the same elements, components that lie side by side. */

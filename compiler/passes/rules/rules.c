@@ -1,8 +1,8 @@
 /* Data-access rules: provable violations.
  *
  * A read that the adjoint needs must still hold its value when the adjoint runs. Which reads these are shows in the
- * simplified adjoint: the loads of data that are left in it. Each is held against the writes of the primal that come
- * after it. Only what is certain, if perhaps not in every run, is an error; the rest is the checker's at run time.
+ * simplified adjoint: the loads of data that are left in it. Each is held against the writes of the primal that may come
+ * after it. What is certain, if perhaps not in every run, is an error; what may happen, launches on a tape check.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -11,6 +11,9 @@
 #include "ir/ops.h"
 #include "passes/analysis/analysis.h"
 #include "passes/analysis/called.h"
+#include "passes/rules/apart.h"
+#include "passes/rules/at_launch.h"
+#include "passes/rules/marks.h"
 #include "passes/rules/rules.h"
 #include "passes/rules/witness.h"
 
@@ -357,8 +360,12 @@ static void check_needed(rules *r)
         for (size_t k = 0; k < r->writes.len; k++) {
             const access *write = &r->writes.at[k];
             const char *example;
-            if (!r->reported[write->op->pos] && !access_apart(read, write) && overwrites(r, read, write, &example))
+            if (r->reported[write->op->pos] || access_apart(read, write))
+                continue;
+            if (overwrites(r, read, write, &example))
                 report_overwritten(r, read, write, example);
+            else if (write->plane == IR_DATA && !surely_kept(r->m, read, write, &r->pair))
+                mark_pair(r->m, read, write);
         }
     }
 }
@@ -467,6 +474,40 @@ static void report_race(rules *r, const access *a, const access *b, const char *
               "iterations are unordered: use another field or another loop for one of the two, or 'serial for'");
 }
 
+static void mark_unproved(const access *a)
+{
+    if (a->kind == OP_STORES && !a->inner)
+        ir_access_attr(a->op)->unproved = true;
+}
+
+/* Accesses of which nothing proves that two iterations meet: a launch checks it where arguments decide; of others a read
+ * and a write are worth a warning, if the program does not vouch for them. */
+static void leave_open(rules *r, const access *a, const access *b)
+{
+    diag_sink *d = r->m->diag;
+    ir_op *task = (ir_op *)ir_task_of(b->op);
+    if (is_own_element(a, b, task))
+        return;
+    overlap_find(&r->pair, r->m, a, b, task);
+    if (surely_apart(r->m, a, b, &r->pair, task))
+        return;
+    const char *what =
+        arena_printf(r->m->mem, "in kernel '%s' one iteration of a parallel loop %s '%s', and another one %s it: %s",
+                     r->func->name, verb(b->kind), plane_name(r, b), verb(a->kind), "arguments or params decide that");
+    const bool independent = ir_task_attr(task)->independent;
+    if (!independent && check_race_at_launch(r->m, a, b, task, what))
+        return;
+    mark_unproved(a);
+    mark_unproved(b);
+    if (independent || a->kind != OP_READS || !is_news(r, b))
+        return;
+    diag(d, span_at(b->op->loc), DIAG_MAY_RACE, verb(b->kind), plane_name(r, b));
+    diag_note(d, span_at(a->op->loc), "it is read here");
+    diag_note(d, span_at(b->op->loc),
+              "iterations are unordered: write 'serial for', another field or slab, or subscripts by the loop's index or "
+              "a 'distinct' field; or 'independent for' if no two iterations meet");
+}
+
 static bool same_subscripts(const access *a, const access *b)
 {
     if (a->field != b->field || a->plane != b->plane || a->kind != b->kind || a->op->region != b->op->region)
@@ -494,6 +535,8 @@ static void check_task(rules *r, size_t from, size_t to)
         const char *example;
         if (b->kind == OP_STORES && meet(r, b, b, &example))
             report_race(r, b, b, example);
+        else if (b->kind == OP_STORES)
+            leave_open(r, b, b);
         for (size_t k = 0; k < list.len && b->kind != OP_READS && !r->reported[b->op->pos]; k++) {
             const access *a = list.at[k];
             const bool both_add = a->kind == OP_ADDS && b->kind == OP_ADDS;
@@ -501,8 +544,14 @@ static void check_task(rules *r, size_t from, size_t to)
             const bool earlier = a->kind == OP_READS || k < i;
             if (!both_add && earlier && !access_apart(a, b) && meet(r, a, b, &example))
                 report_race(r, a, b, example);
+            else if (!both_add && earlier && !access_apart(a, b))
+                leave_open(r, a, b);
         }
     }
+    for (size_t i = from; i < to; i++) /* what was dropped is like what was not */
+        for (size_t k = 0; k < list.len && r->all.at[i].kind == OP_STORES; k++)
+            if (ir_access_attr(list.at[k]->op)->unproved && same_subscripts(list.at[k], &r->all.at[i]))
+                mark_unproved(&r->all.at[i]);
     vec_free(&list);
 }
 

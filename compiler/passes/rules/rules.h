@@ -10,4 +10,8 @@
  * kernels, and for functions that stayed calls. False after errors. passes/rules/rules.c */
 bool pass_rules(ir_func *f);
 
+/* Warns of operations with poles, as sqrt at 0, that a condition keeps from use behind memory, a call or iterations:
+ * there the gradient is 0 * inf. Changes nothing, and is never false. passes/rules/far_guards.c */
+bool pass_far_guards(ir_module *m);
+
 #endif

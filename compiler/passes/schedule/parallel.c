@@ -51,6 +51,13 @@ static void collect(ir_op *op, void *ctx)
         vec_push(&u->at[touched[0].at].ops, op);
 }
 
+/* An adjoint's store goes where the launch's did. */
+static bool is_unproved(const ir_op *store)
+{
+    const ir_op *root = ir_root_of(store);
+    return ir_access_attr(store)->unproved || (root && root->code == OP_STORE && ir_access_attr(root)->unproved);
+}
+
 static void set_class(const plane_use *p, ir_acc acc, ir_class class)
 {
     for (size_t i = 0; i < p->ops.len; i++) {
@@ -58,7 +65,7 @@ static void set_class(const plane_use *p, ir_acc acc, ir_class class)
         if (op->code == OP_ACCUM || op->code == OP_ATOMIC)
             ir_access_attr(op)->acc = acc;
         if (op->code != OP_LOAD && !ir_class_of(op))
-            ir_set_class(op, op->code == OP_STORE ? IR_CLASS_OWN : class);
+            ir_set_class(op, op->code != OP_STORE ? class : is_unproved(op) ? IR_CLASS_ASSUMED : IR_CLASS_OWN);
     }
 }
 

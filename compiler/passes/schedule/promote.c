@@ -29,12 +29,30 @@ static bool same_subscripts(const ir_op *a, const ir_op *b)
     return true;
 }
 
-static bool touches(const ir_module *m, const ir_op *op, const ir_op *accum, unsigned what)
+/* Whether op, which is p or stands in it, reads or stores the accumulation's element, which is the same for all
+ * that p runs. Accesses of p with other subscripts that surely differ are of other elements. */
+static bool touches_in(const ir_op *p, const ir_op *op, const ir_op *accum)
 {
-    effects e = effects_of_op(m, op);
-    const bool any = (e.at[ir_storage_of_op(accum)] & what) != 0;
-    effects_free(&e);
+    const ir_storage at = ir_storage_of_op(accum);
+    op_touch touched[OP_TOUCHED_MAX];
+    bool any = false;
+    if (op->code == OP_CALL) {
+        effects e = effects_of_op(p->region->func->module, op);
+        any = (e.at[at] & (OP_READS | OP_STORES)) != 0;
+        effects_free(&e);
+    }
+    for (int n = op_touched(op, touched), i = 0; i < n; i++)
+        any |= touched[i].at == at && (touched[i].what & (OP_READS | OP_STORES)) && !never_meet(p, op, accum) &&
+               !stay_apart(p, op, accum);
+    for (int k = 0; k < op->nregions && !any; k++)
+        for (const ir_op *in = op->regions[k]->first; in && !any; in = in->next)
+            any = touches_in(p, in, accum);
     return any;
+}
+
+static bool touches(const ir_op *p, const ir_op *accum)
+{
+    return touches_in(p, p, accum);
 }
 
 /* ---- merging ---- */
@@ -65,11 +83,8 @@ static bool merge_in_region(const ir_func *f, ir_region *r)
                 changed = true;
                 break;
             }
-            if (later->code == OP_LOAD || later->code == OP_STORE || later->code == OP_ATOMIC || later->nregions ||
-                later->code == OP_CALL) {
-                if (touches(f->module, later, op, OP_READS | OP_STORES))
-                    break;
-            }
+            if (touches(later, op))
+                break;
         }
     }
     return changed;
@@ -96,7 +111,7 @@ static bool may_leave(const ir_op *accum, const ir_op *p)
 }
 
 /* The outermost loop or task that the accumulation can leave; NULL if none. */
-static ir_op *leaves(const ir_module *m, const ir_op *accum)
+static ir_op *leaves(const ir_op *accum)
 {
     ir_op *best = NULL;
     for (ir_op *p = accum->region->parent; p; p = p->region->parent) {
@@ -105,7 +120,7 @@ static ir_op *leaves(const ir_module *m, const ir_op *accum)
         if (p->code == OP_LOOP && ir_region_is_ancestor(p->regions[p->nregions - 1], accum->region) &&
             ir_loop_attr(p)->cond)
             break; /* a condition contributes nothing by itself */
-        if (!subscripts_leave(accum, p) || touches(m, p, accum, OP_READS | OP_STORES))
+        if (!subscripts_leave(accum, p) || touches(p, accum))
             break;
         if (may_leave(accum, p))
             best = p;
@@ -355,7 +370,7 @@ bool pass_promote(ir_func *f)
         test_list tests = {0};
         ir_walk(f->body, collect, &accums);
         for (size_t i = 0; i < accums.len; i++) {
-            ir_op *target = leaves(f->module, accums.at[i]);
+            ir_op *target = leaves(accums.at[i]);
             if (target) {
                 hoist(f, accums.at[i], target, &tests);
                 changed = true;

@@ -1,5 +1,5 @@
-/* Removes what has no meaning left once everything is differentiated: stop_grad, slope, and the operand of a leg (a /
- * c) that only its derivatives need. That operand would be computed, and saved, for nothing.
+/* Removes what has no meaning left once everything is differentiated: stop_grad, slope, the operand of a leg (a / c)
+ * that only its derivatives need, which would be computed, and saved, for nothing, and what tells a root from a sqrt.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +25,8 @@ static void visit(drop *d, ir_region *r)
             op->code = OP_DIV;
             ir_remove_arg(op, 1);
         }
+        if (op->code == OP_ROOT)
+            op->code = OP_SQRT;
         for (int k = op->nregions - 1; k >= 0; k--)
             visit(d, op->regions[k]);
     }

@@ -52,11 +52,17 @@ static bool is_passive(const ir_value *v, int depth)
     return passive;
 }
 
+bool has_pole_by(const ir_op *op, int k)
+{
+    const ir_op *def = op->args[k]->def;
+    return !is_passive(op->args[k], 16) && !(def && def->code == OP_NONZERO);
+}
+
 bool has_poles(const ir_op *op)
 {
     switch (op->code) {
     case OP_DIV:
-        if (ir_is_const(op->args[1]))
+        if (ir_is_const(op->args[1]) || (op->args[1]->def && op->args[1]->def->code == OP_NONZERO))
             return false;
         break;
     case OP_CALL:
@@ -71,7 +77,6 @@ bool has_poles(const ir_op *op)
     case OP_ASIN:
     case OP_ACOS:
     case OP_ATAN2:
-    case OP_HYPOT:
     case OP_LGAMMA:
         break;
     default: /* exp overflows, but nobody wants its value there */

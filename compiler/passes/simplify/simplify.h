@@ -57,6 +57,7 @@ bool pass_invariants(ir_func *f);
 bool loop_surely_runs(const ir_op *loop);
 /* Whether a pull-back of the value may be infinite or NaN at a number where the value is of use, as of sqrt at 0. */
 bool has_poles(const ir_op *op);
+bool has_pole_by(const ir_op *op, int k); /* a quotient by its operand k: that may be 0 */
 
 /* Integers that grow by the same step in each trip of a counted loop follow from its index.
  * passes/simplify/inductions.c */

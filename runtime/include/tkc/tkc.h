@@ -40,11 +40,12 @@ typedef enum tk_status {
     TK_MISMATCH,       /**< generated code and library do not fit each other */
     TK_ASSERT,         /**< an assert(...) failed (code built with --debug) */
     TK_BOUNDS,         /**< a subscript was out of bounds (code built with --debug) */
-    TK_OVERWRITTEN,    /**< data that the adjoint of an earlier launch on the tape needs was changed */
+    TK_OVERWRITTEN,    /**< data that the adjoint of a launch on the tape needs was changed */
     TK_RACE,           /**< iterations of a parallel loop meet at one element (code built with --debug) */
     TK_WRONG_GRADIENT, /**< tk_gradcheck found a derivative that is wrong */
     TK_NOT_FINITE,     /**< a NaN or an infinity came up (code built with --debug, tk_session_stop_at_nonfinite) */
-    TK_DIVERGED        /**< an adjoint on a tape took another way than its launch (code built with --debug) */
+    TK_DIVERGED,       /**< an adjoint on a tape took another way than its launch (code built with --debug) */
+    TK_UNDECIDED       /**< tk_gradcheck could not tell of any derivative whether it is right: f32 has too few digits */
 } tk_status;
 
 /** Owns the tape, the forward scope, threads, allocator and hooks; several modules may share one, and one tape then
@@ -116,6 +117,14 @@ tk_status tk_session_set_threads(tk_session *s, int threads);
  * draw are numbered from 0 in each session; this sets the seed and starts from 0 again, as in a new session with that
  * seed. Adjoints draw what their launch drew. TK_BAD_STATE from inside a kernel. */
 tk_status tk_session_set_seed(tk_session *s, uint64_t seed);
+
+/** How many launches drew random numbers since the seed was set: the number of the next one that draws. 0 for NULL. */
+uint64_t tk_session_draws(const tk_session *s);
+
+/** The next launch that draws gets this number, so a part of a program runs again with the random numbers that it had
+ * (segments of a long tape). Launches on an open tape keep the numbers that they have. TK_BAD_ARGUMENT for NULL,
+ * TK_BAD_STATE from inside a kernel. */
+tk_status tk_session_set_draws(tk_session *s, uint64_t draws);
 
 /** First failure since creation or the last tk_session_clear_error; sticky. TK_BAD_ARGUMENT for NULL. */
 tk_status tk_session_status(const tk_session *s);
@@ -234,6 +243,14 @@ size_t tk_tape_bytes(const tk_session *s);
  * failure. */
 typedef tk_status (*tk_host_fn)(void *args);
 
+/** What a launch, or a function of a triple, does to the data of a field. */
+enum {
+    TK_READS = 1,
+    TK_STORES = 2,
+    TK_ACCUMULATES = 4, /**< adds to it */
+    TK_NEEDED = 8       /**< its adjoint, or backward, reads the data as the launch, or forward, left them */
+};
+
 /** What a tape records as one entry and a forward scope runs as one launch. A function that is not needed may be NULL.
  */
 typedef struct tk_triple {
@@ -251,10 +268,29 @@ typedef struct tk_triple {
  * tape or scope (TK_BAD_STATE). args: size bytes are copied, and the functions get the copy, aligned to 16 bytes:
  * backward gets the one that its forward had, so forward may leave there what backward will need. With size 0 they get
  * the pointer args itself (NULL is fine); what it points to must live until the tape closes. The triple itself is
- * copied. An exception of C++ may leave these functions: a tape that is open then stays open (TK_TAPE drops it), one
+ * copied.
+ *  Data that the C code of forward stores is held against what earlier adjoints need, and data that backward needs
+ * against what later launches store, as with kernels: kept, compared, or TK_OVERWRITTEN. The tape takes the worst: backward may read every field, so that all values which
+ * later launches change are kept (16 bytes each), and all data that adjoints need are compared before and after each
+ * function. tk_call_with says it better. An exception of C++ may leave these functions: a tape that is open then stays open (TK_TAPE drops it), one
  * that is being closed is closed. TK_NO_DERIVATIVE: backward or jvp is NULL and needed; nothing was called then.
  * TK_BAD_ARGUMENT: NULL session, triple, arguments or forward. TK_BAD_STATE from inside a kernel. */
 tk_status tk_call(tk_session *s, const tk_triple *t, const void *args, size_t size);
+
+/** One line of the footprint of a call: a field, or a box of its elements, and what is done to its data. */
+typedef struct tk_footprint {
+    tk_field *field;
+    unsigned what;      /**< of TK_READS, TK_STORES, TK_ACCUMULATES (by forward and jvp) and TK_NEEDED (by backward) */
+    const int64_t *box; /**< first and last value of each subscript, 2 * ndim in all; NULL: the whole field */
+} tk_footprint;
+
+/** tk_call with a footprint: nlines lines, copied, with all that forward's own code stores and all that backward reads.
+ * The tape keeps, compares and refuses for these alone; launches inside forward are seen by themselves. No line: the
+ * functions touch no field but by launches, and backward needs none. Backward's own code stores no data. Further
+ * TK_BAD_ARGUMENT: footprint is NULL and nlines is not 0, a NULL field, a field of another session, no bit or unknown
+ * ones, a box outside of the field. */
+tk_status tk_call_with(tk_session *s, const tk_triple *t, const void *args, size_t size, const tk_footprint *footprint,
+                       int nlines);
 
 /* ---- forward scope ---- */
 
@@ -294,16 +330,18 @@ typedef struct tk_gradcheck_result {
                       taken for right */
     int64_t jumps; /**< of these: by which the loss jumps here, or so often nearby that differences tell nothing: the
                       modes were compared with each other alone */
-    bool has_forward; /**< forward mode was compared: loss and inputs have duals */
+    int64_t undecided; /**< of these: by which differences are so uncertain that they tell nothing: rounding hides the
+                          first digit of the derivative. In f64 there are few */
+    bool has_forward;  /**< forward mode was compared: loss and inputs have duals */
 } tk_gradcheck_result;
 
 /** Compares the derivatives of a loss by reverse mode with those by forward mode (where loss and inputs are declared
  * needs_dual), and with differences, whose step is chosen for each variable: central ones, and where these disagree,
- * those to either side. loss: as for tk_tape_begin; it is 0 when the program begins. inputs: ninputs fields with
- * gradient; NULL, 0: all fields of the session that have one, but for the loss. tolerance: relative, of the
- * differences; 0: 1e-2 in f32 and 1e-5 in f64. result may be NULL. TK_WRONG_GRADIENT where they differ: the session's
- * message (tk_session_error, or NAME_error of a module; not tk_error) names the worst element. Otherwise the status of
- * what failed, e.g. of a launch. */
+ * those to either side, and then the noise of the loss nearby. loss: as for tk_tape_begin; it is 0 when the program
+ * begins. inputs: ninputs fields with gradient; NULL, 0: all fields of the session that have one, but for the loss.
+ * tolerance: relative, of the differences; 0: 1e-2 in f32 and 1e-5 in f64. result may be NULL. TK_WRONG_GRADIENT where
+ * they differ: the session's message (tk_session_error, or NAME_error of a module; not tk_error) names the worst
+ * element. TK_UNDECIDED where all variables are undecided. Otherwise the status of what failed, e.g. of a launch. */
 tk_status tk_gradcheck(tk_field *loss, tk_field *const *inputs, int ninputs, tk_program_fn run, void *user,
                        double tolerance, tk_gradcheck_result *result);
 
@@ -320,8 +358,8 @@ typedef struct tk_function {
 } tk_function;
 
 /** tk_gradcheck for such functions: at x, by all n variables. It needs no session and no module; tolerance and result
- * as there. TK_WRONG_GRADIENT where they differ, and tk_error names the worst variable; TK_BAD_ARGUMENT: x, f, its
- * value or its gradient is NULL. */
+ * as there. TK_WRONG_GRADIENT where they differ, and tk_error names the worst variable; TK_UNDECIDED; TK_BAD_ARGUMENT:
+ * x, f, its value or its gradient is NULL. */
 tk_status tk_gradcheck_function(const double *x, size_t n, const tk_function *f, void *user, double tolerance,
                                 tk_gradcheck_result *result);
 

@@ -67,13 +67,10 @@ typedef struct tk_record {
 /* args: the kernel's argument struct. out: gradient struct of a _grad or _hvp, else NULL. */
 typedef tk_status (*tk_kernel_fn)(tk_module *m, const void *args, void *out, tk_record *rec);
 
-/* What a launch does to a field, for the checker, the tape and schedulers. */
+/* What a launch does to a field, beside what tkc.h has. */
 enum {
-    TK_READS = 1,
-    TK_STORES = 2,
-    TK_ACCUMULATES = 4,
-    TK_NEEDED = 8, /* a read its adjoint needs */
     TK_GRAD_WRITES = 16,
+    TK_MARKED = 2048, /* on a tape a launch marks what of it its adjoint needs, and looks whether it overwrites that */
     TK_SAVED = 128,          /* it, or an adjoint that the program wrote, overwrites a saved field */
     TK_BEFORE_WANTED = 256,  /* the adjoint wants the data as the launch found them */
     TK_BEFORE_REPLAYED = 512 /* the adjoint overwrites them itself */
@@ -95,7 +92,10 @@ enum {
     TK_PART_NEEDED = 1,    /* its adjoint reads the data of it as the launch left them */
     TK_PART_WRITTEN = 2,   /* else: it may store into it or add to it */
     TK_PART_ALL = 4,       /* every component of it, always; else some of them at most */
-    TK_PART_OF_PRODUCT = 8 /* of what is needed: by the second-order product alone, which runs in forward scopes */
+    TK_PART_OF_PRODUCT = 8, /* of what is needed: by the second-order product alone, which runs in forward scopes */
+    TK_PART_CUSTOM = 16,    /* of what is needed: by a derivative of the program's own, whose reads --debug cannot see
+                               in the launch */
+    TK_PART_PERHAPS = 32    /* of what is needed: the adjoint may store it itself before it reads it */
 };
 typedef struct tk_part {
     int field;
@@ -210,6 +210,7 @@ struct tk_field {
                      NULL: zero */
     bool bound;   /* memory belongs to the host */
     void *distinct;              /* declared distinct: the data that were found so, dense; NULL: not looked at */
+    unsigned char *marks; /* during a launch on a tape, where the kernel marks what is needed: by component; else NULL */
     struct rt_needs *needs[2];   /* open tape: which data, which duals adjoints need; NULL: none yet */
     struct rt_read *needed[4];   /* validated tape: needed reads of a plane, by component; NULL until there is one */
     struct rt_left *left;        /* validated tape: what launches left or saw, by component; NULL until there is one */
@@ -300,6 +301,37 @@ void tk_watch(const tk_module *m, int site, int64_t component);
 void tk_watch_decision(const tk_module *m, int place, uint64_t bits, const int64_t *indices, int n);
 /* An iteration of a parallel loop begins. */
 void tk_watch_iteration(const tk_module *m);
+
+/* ---- what a launch on a tape overwrites that its own adjoint needs ---- */
+
+/* From here on the adjoint needs that component of the field as it is. */
+static inline void tk_need(const tk_module *m, int field, int64_t component)
+{
+    unsigned char *const marks = m->fields[field].marks;
+    if (marks)
+        __atomic_store_n(&marks[component], 1, __ATOMIC_RELAXED);
+}
+
+/* One NaN is like another. */
+static inline bool tk_differ_f64(double x, double y)
+{
+    return x != y && (x == x || y == y);
+}
+static inline bool tk_differ_i64(int64_t x, int64_t y)
+{
+    return x != y;
+}
+
+/* Fails the session: what is written at `place` changes a component that is needed since it was read, as at `read`. */
+void tk_overwrites(const tk_module *m, int field, int64_t component, const char *place, const char *read);
+
+static inline void tk_keep(const tk_module *m, int field, int64_t component, bool changes, const char *place,
+                           const char *read)
+{
+    const unsigned char *const marks = m->fields[field].marks;
+    if (marks && changes && __atomic_load_n(&marks[component], __ATOMIC_RELAXED))
+        tk_overwrites(m, field, component, place, read);
+}
 
 /* ---- parallel loops ---- */
 

@@ -287,6 +287,10 @@ TK_FROM_LARGE_(uint64_t, u64, 0, 0x1.fffffep63, 0x1.fffffffffffffp63, 0x1p64, UI
     { \
         return (T)1 / sqrt##s(a); \
     } \
+    static inline T tk_nonzero_##t(T a) \
+    { \
+        return a == 0 ? (T)INFINITY : a; \
+    } \
     static inline bool tk_isnan_##t(T a) \
     { \
         return a != a; \
@@ -857,6 +861,16 @@ static inline float tk_exact_trigamma_f32(float x)
     { \
         const T e = tk_exp_##t(-2 * fabs##s(a)), d = 1 + e; \
         return 4 * e / (d * d); \
+    } \
+    static inline T tk_times_##t(T a, T b) \
+    { \
+        return a == 0 ? 0 : a * b; \
+    } \
+    /* of pow by its second operand, for c = pow(a, b) */ \
+    static inline T tk_pow_log_##t(T a, T b, T c) \
+    { \
+        const T r = c * tk_log_##t(a); \
+        return a == 0 && b > 0 ? 0 : r; \
     }
 TK_SLOPES_(float, f32, f)
 TK_SLOPES_(double, f64, )
@@ -891,6 +905,10 @@ static inline float tk_gauss_f32(float a)
     static TK_APART T tk_exact_sech_sqr_##t(T a) \
     { \
         return tk_sech_sqr_##t(a); \
+    } \
+    static TK_APART T tk_exact_pow_log_##t(T a, T b, T c) \
+    { \
+        return tk_pow_log_##t(a, b, c); \
     } \
     static TK_APART T tk_exact_gauss_##t(T a) \
     { \

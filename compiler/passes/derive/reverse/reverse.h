@@ -12,6 +12,7 @@ typedef struct adj_entry {
     const ir_value *primal;
     ir_value *adj;   /* adjoint so far */
     ir_value *param; /* loops: the carried sum */
+    ir_value *guard; /* of what was added */
 } adj_entry;
 
 /* A local array from outside a task, and what one iteration adds to its adjoint. */
@@ -45,6 +46,12 @@ typedef struct rev_carry {
     ir_value *param, *init, *yield;
     const ir_value *primal; /* primal body parameter whose adjoint is carried, or NULL */
 } rev_carry;
+
+/* An adjoint that is zero without cond. */
+typedef struct rev_guarded {
+    ir_value *cond; /* NULL: none is known */
+    ir_value *bare; /* what it is with cond, if it was made by a choice */
+} rev_guarded;
 
 /* A field's elements as they were before a task that overwrites them. */
 typedef struct rev_snapshot {
@@ -113,7 +120,9 @@ struct rev {
     bool *scanned;
     bool *demanded; /* primal id -> a pull-back may need it, or what is computed from it; NULL: not looked at yet */
     rev_choice *choice;
-    uint32_t *uses; /* of the primal's values, by id; NULL: not counted yet */
+    uint32_t *uses;          /* of the primal's values, by id; NULL: not counted yet */
+    bool *wild;              /* primal id -> it may be infinite or NaN; NULL: not looked at yet */
+    VEC(rev_guarded) guards; /* by an adjoint's id */
     /* saved fields that the adjoint replays */
     const saved_plan *plan; /* NULL: none */
     ir_value **old;         /* pos of a write -> what it overwrote, in the forward sweep */
@@ -149,7 +158,6 @@ void rev_forget(ir_module *m, const ir_func *f);
 void rev_func(ir_func *f, ir_func *out, rev_goal goal);
 ir_func *reverse_vjp(ir_func *f);
 
-/* reverse_gradient.c */
 /* What is marked grad_for f where only arguments count; NULL, and reported, if it changes memory. */
 ir_func *reverse_args_vjp(ir_func *f, const ir_op *call);
 /* The reverse sweep of r at the end of s->rev. */
@@ -266,6 +274,27 @@ size_t rev_fill_takes(const array_fill *fill, const ir_value *const **outside);
 /* The array at the start of home->rev. */
 ir_value *rev_fill_again(scope *home, const ir_value *array);
 
+/* reverse_guard.c: where an adjoint may be other than zero */
+/* The condition without which g is zero, as no contribution to it was made; NULL: none is known. It is visible where g
+ * is. */
+ir_value *rev_guard(const rev *rv, const ir_value *g);
+void rev_set_guard(rev *rv, const ir_value *g, ir_value *guard);
+/* Of a sum of adjoints with these guards. */
+ir_value *rev_either(ir_builder *b, ir_value *x, ir_value *y);
+/* What the pull-back of op takes in place of g where that is zero without its guard, and infinity or NaN may be met;
+ * NULL: g itself. */
+ir_value *rev_pull(rev *rv, const ir_op *op, ir_value *g);
+/* d, which is linear in g, with its guard; chosen: it was made of rev_pull, and is chosen by the guard. */
+ir_value *rev_hand_on(rev *rv, ir_builder *b, const ir_value *g, bool chosen, ir_value *d);
+/* x + y; guard: x's. */
+ir_value *rev_sum(rev *rv, ir_builder *b, ir_value *x, ir_value *guard, ir_value *y);
+/* Whether the pull-back of op, pure or a call, may meet infinity or NaN. */
+bool rev_may_blow_up(rev *rv, const ir_op *op);
+/* What follows from the guard of an inner region and is known at b; NULL: nothing. */
+ir_value *rev_outer_guard(ir_builder *b, ir_value *guard);
+/* The guard of a result of a reverse `if`, behind it at b. side: of what the branches yield; zero: they yield zero. */
+ir_value *rev_branch_guard(ir_builder *b, ir_op *branch, ir_value *const side[2], const bool zero[2]);
+
 /* reverse_buffer.c: saving */
 /* A value of s->fwd as a value usable anywhere in s->rev. */
 ir_value *rev_save(scope *s, ir_value *w, const char *name);
@@ -302,6 +331,8 @@ bool rev_varied(const rev *rv, const ir_value *v);
 bool rev_has_active_memory(const ir_region *r);
 bool rev_has_work(scope *s, const ir_op *op); /* of an if, loop or task: adjoints come in, or memory is touched */
 void rev_add(scope *s, ir_builder *b, const ir_value *v, ir_value *g);
+/* Behind iterations: the sum of what they added to a value around them. */
+void rev_add_sum(scope *s, ir_builder *b, const adj_entry *e, ir_value *sum);
 /* Adjoint so far of a value that s owns; NULL if nothing was added. */
 ir_value *rev_adj(scope *s, const ir_value *v);
 /* A zeroed array of the same size at the start of s->rev. */

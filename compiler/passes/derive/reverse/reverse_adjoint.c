@@ -81,7 +81,7 @@ void rev_add(scope *s, ir_builder *b, const ir_value *v, ir_value *g)
     assert(g->type == v->type);
     if (v->region == s->primal) {
         ir_value **a = &s->rv->adj[v->id];
-        *a = *a ? ir_op2(b, OP_ADD, *a, g) : g;
+        *a = *a ? rev_sum(s->rv, b, *a, rev_guard(s->rv, *a), g) : g;
         return;
     }
     adj_entry *e = outer_entry(s, v);
@@ -89,7 +89,19 @@ void rev_add(scope *s, ir_builder *b, const ir_value *v, ir_value *g)
         e->param = ir_region_param(s->rev, v->type, NULL);
         e->adj = e->param;
     }
-    e->adj = e->adj ? ir_op2(b, OP_ADD, e->adj, g) : g;
+    if (!e->adj || e->adj == e->param) {
+        e->adj = e->adj ? ir_op2(b, OP_ADD, e->adj, g) : g;
+        e->guard = rev_guard(s->rv, g);
+    } else {
+        e->adj = rev_sum(s->rv, b, e->adj, e->guard, g);
+        e->guard = rev_guard(s->rv, e->adj);
+    }
+}
+
+void rev_add_sum(scope *s, ir_builder *b, const adj_entry *e, ir_value *sum)
+{
+    rev_set_guard(s->rv, sum, rev_outer_guard(b, e->guard));
+    rev_add(s, b, e->primal, sum);
 }
 
 ir_value *rev_adj(scope *s, const ir_value *v)

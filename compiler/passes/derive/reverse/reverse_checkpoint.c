@@ -59,20 +59,26 @@ typedef struct load_search {
     bool by_trip; /* which elements are touched may follow from the trip */
 } load_search;
 
+enum { MOST_OPERANDS = 64 }; /* looked at: of a value that is made of more nothing is known */
+
 /* Made of indices of loops in the trip, and of what is the same in all trips. */
+static bool is_same(const ir_op *loop, const ir_value *v, int *left)
+{
+    const ir_region *r = v->region;
+    if (!ir_region_is_ancestor(loop->regions[0], r))
+        return true;
+    if (!v->def)
+        return r->parent != loop && r->parent->code == OP_LOOP && ir_loop_attr(r->parent)->bounded && v->index == 0;
+    bool same = op_follows_from_operands(v->def->code) && --*left >= 0;
+    for (int i = 0; i < v->def->nargs && same; i++)
+        same = is_same(loop, v->def->args[i], left);
+    return same;
+}
+
 static bool is_same_in_all_trips(const ir_op *loop, const ir_value *index)
 {
-    const affine a = affine_of(index);
-    if (!a.ok)
-        return false;
-    for (int k = 0; k < a.n; k++) {
-        const ir_region *r = a.term[k]->region;
-        const bool inner = !a.term[k]->def && r->parent != loop && r->parent && r->parent->code == OP_LOOP &&
-                           ir_loop_attr(r->parent)->bounded && a.term[k]->index == 0;
-        if (ir_region_is_ancestor(loop->regions[0], r) && !inner)
-            return false;
-    }
-    return true;
+    int left = MOST_OPERANDS;
+    return is_same(loop, index, &left);
 }
 
 static void look_for_load(ir_op *op, void *ctx)

@@ -32,12 +32,19 @@ static ir_value *outer_adjoint(const scope *c, const ir_value *primal)
     return NULL;
 }
 
+/* An outer value, and what either branch contributes. */
+typedef struct target {
+    const ir_value *primal;
+    ir_value *result, *side[2]; /* guards */
+    bool zero[2];
+} target;
+
 /* Every outer value that either branch contributes to is a result; the other branch contributes nothing, not even NaN.
  */
 static void join_branches(scope *s, const ir_op *op, ir_op *rif, scope *branch)
 {
     VEC(ir_value *) yields[2] = {{0}, {0}};
-    VEC(const ir_value *) targets = {0};
+    VEC(target) targets = {0};
     for (int k = 0; k < 2; k++) {
         ir_builder other = rev_at_end(&branch[1 - k], op);
         for (size_t i = 0; i < branch[k].outer_adj.len; i++) {
@@ -47,7 +54,11 @@ static void join_branches(scope *s, const ir_op *op, ir_op *rif, scope *branch)
                 continue;
             vec_push(&yields[k], e->adj);
             vec_push(&yields[1 - k], g ? g : ir_zero(&other, e->primal->type));
-            vec_push(&targets, e->primal);
+            target t = {.primal = e->primal};
+            t.side[k] = e->guard;
+            t.side[1 - k] = g ? rev_guard(s->rv, g) : NULL;
+            t.zero[1 - k] = !g;
+            vec_push(&targets, t);
         }
     }
     for (int k = 0; k < 2; k++) {
@@ -57,7 +68,12 @@ static void join_branches(scope *s, const ir_op *op, ir_op *rif, scope *branch)
     }
     ir_builder b = rev_at_end(s, op);
     for (size_t i = 0; i < targets.len; i++)
-        rev_add(s, &b, targets.at[i], ir_add_result(rif, targets.at[i]->type));
+        targets.at[i].result = ir_add_result(rif, targets.at[i].primal->type);
+    for (size_t i = 0; i < targets.len; i++) {
+        const target *t = &targets.at[i];
+        rev_set_guard(s->rv, t->result, rev_branch_guard(&b, rif, t->side, t->zero));
+        rev_add(s, &b, t->primal, t->result);
+    }
     vec_free(&targets);
 }
 
@@ -160,6 +176,26 @@ static scope open_loop(scope *s, const ir_op *op, bool checkpointed, ir_op **loo
     return c;
 }
 
+/* Nothing comes from memory: where all adjoints of the results are zero, so is all that is carried. */
+static void guard_carried(scope *s, scope *c, ir_op *loop)
+{
+    if (rev_has_active_memory(c->primal))
+        return;
+    ir_builder b = {.func = s->rv->out, .region = s->rev, .before = loop, .loc = c->primal_op->loc};
+    ir_value *guard = NULL;
+    bool first = true;
+    for (size_t k = 0; k < c->carry.len; k++) {
+        const ir_value *g = rev_adj(
+            s, c->primal_op->res[c->carry.at[k].primal->index - ir_loop_first_param(c->primal_op)]);
+        if (!g)
+            continue;
+        guard = first ? rev_guard(s->rv, g) : rev_either(&b, guard, rev_guard(s->rv, g));
+        first = false;
+    }
+    for (size_t k = 0; k < c->carry.len; k++)
+        rev_set_guard(s->rv, c->carry.at[k].param, guard);
+}
+
 /* The adjoints of the carried values are carried backwards. */
 static void carry_adjoints(scope *s, scope *c, const ir_op *op, ir_op *loop)
 {
@@ -178,6 +214,7 @@ static void carry_adjoints(scope *s, scope *c, const ir_op *op, ir_op *loop)
         vec_push(&c->carry, ((rev_carry){.param = g, .init = g0, .primal = param}));
     }
     ir_move(loop, s->rev, NULL); /* behind the zeros */
+    guard_carried(s, c, loop);
     for (size_t k = 0; k < c->carry.len; k++)
         rev_add(c, &in, y->args[c->carry.at[k].primal->index - p0], c->carry.at[k].param);
 }
@@ -254,10 +291,12 @@ void rev_loop(scope *s, const ir_op *op)
     ir_builder b = rev_at_end(s, op);
     for (size_t k = 0; k < c.carry.len; k++) {
         const rev_carry *q = &c.carry.at[k];
+        ir_value *g = loop->res[q->param->index - 1];
+        rev_set_guard(s->rv, g, rev_guard(s->rv, q->param));
         if (q->primal)
-            rev_add(s, &b, op->args[i0 + q->primal->index - p0], loop->res[q->param->index - 1]);
+            rev_add(s, &b, op->args[i0 + q->primal->index - p0], g);
     }
     for (size_t k = 0; k < c.outer_adj.len; k++)
-        rev_add(s, &b, c.outer_adj.at[k].primal, loop->res[c.outer_adj.at[k].param->index - 1]);
+        rev_add_sum(s, &b, &c.outer_adj.at[k], loop->res[c.outer_adj.at[k].param->index - 1]);
     rev_scope_free(&c);
 }

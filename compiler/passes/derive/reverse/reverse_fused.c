@@ -130,7 +130,7 @@ static void close(scope *s, scope *c, const ir_op *op, ir_op *loop)
     vec_free(&yields);
     ir_builder behind = rev_at_end(s, op);
     for (size_t k = 0; k < c->outer_adj.len; k++)
-        rev_add(s, &behind, c->outer_adj.at[k].primal, loop->res[k]);
+        rev_add_sum(s, &behind, &c->outer_adj.at[k], loop->res[k]);
 }
 
 void rev_fused_loop(scope *s, const ir_op *op)

@@ -61,14 +61,17 @@ static void rev_pure(scope *s, const ir_op *op)
         if (needs & 1u << k)
             args[k] = rev_lookup(s, op->args[k]);
     ir_value *r = needs & 8u ? rev_lookup(s, op->res[0]) : NULL;
+    ir_value *chosen = rev_pull(s->rv, op, g);
     ir_builder b = rev_at_end(s, op);
     for (int k = 0; k < op->nargs; k++) {
         const ir_value *a = op->args[k];
         if (!scalar_is_float(a->type) || !rev_varied(s->rv, a) || op_contributes_nothing(op, k) || op_lacks(op, k))
             continue;
         const ir_op *behind = s->rev->last;
-        ir_value *d = rule_apply(&b, op->code, k, args, r, g, a->type);
-        rev_add(s, &b, a, op->nargs == 1 ? share(s, op, behind, args[0], d) : d);
+        ir_value *d = rule_apply(&b, op->code, k, args, r, chosen ? chosen : g, a->type);
+        if (op->nargs == 1)
+            d = share(s, op, behind, args[0], d);
+        rev_add(s, &b, a, rev_hand_on(s->rv, &b, g, chosen != NULL, d));
     }
 }
 
@@ -153,6 +156,7 @@ static void rev_atomic(scope *s, const ir_op *op)
         in.region = choice->regions[1];
         zero = ir_zero(&in, v->type);
         ir_yield(&in, 1, &zero);
+        rev_set_guard(s->rv, choice->res[0], won);
         rev_add(s, &b, v, choice->res[0]);
     }
     rev_undo_write(s, op);
@@ -239,6 +243,43 @@ static void rev_local_store(scope *s, const ir_op *op)
 
 /* ---- call ---- */
 
+/* The condition without which no result has an adjoint; NULL: none is known, or memory has. */
+static ir_value *guard_of_results(scope *s, ir_builder *b, const ir_op *call, bool memory)
+{
+    ir_value *guard = NULL;
+    bool first = true;
+    for (int i = 0; i < call->nres && !memory; i++) {
+        const ir_value *g = rev_adj(s, call->res[i]);
+        if (!g)
+            continue;
+        guard = first ? rev_guard(s->rv, g) : rev_either(b, guard, rev_guard(s->rv, g));
+        first = false;
+    }
+    return guard;
+}
+
+/* Calls the pull-back of op. memory: op changes memory that has a gradient. */
+static void pull_back(scope *s, ir_builder *b, const ir_op *op, ir_func *pull, int n, ir_value **args, bool memory)
+{
+    ir_value *guard = guard_of_results(s, b, op, memory);
+    ir_op *made = guard ? ir_insert(b, OP_IF, 1, &guard, 0, NULL, 2) : ir_call(b, pull, n, args);
+    for (int k = 0; guard && k < 2; k++) {
+        ir_builder in = {.func = b->func, .region = ir_region_create(b->func), .loc = op->loc, .origin = b->origin};
+        ir_set_region(made, k, in.region);
+        ir_value **vals = ARENA_ARRAY(s->rv->module->mem, ir_value *, pull->nresults + 1);
+        const ir_op *call = k == 0 ? ir_call(&in, pull, n, args) : NULL;
+        for (int i = 0; i < pull->nresults; i++)
+            vals[i] = call ? call->res[i] : ir_zero(&in, pull->results[i]);
+        ir_yield(&in, pull->nresults, vals);
+    }
+    for (int i = 0; guard && i < pull->nresults; i++)
+        rev_set_guard(s->rv, ir_add_result(made, pull->results[i]), guard);
+    int k = 0;
+    for (int i = 0; i < op->nargs; i++)
+        if (scalar_is_float(op->args[i]->type))
+            rev_add(s, b, op->args[i], made->res[k++]);
+}
+
 /* The pull-back of the gradient g of f is the gradient of u . g, for the adjoint u, which is the derivative of f along
  * u: forward mode, reversed. So nothing that keeps values is ever reversed itself. */
 static void rev_gradient(scope *s, const ir_op *op)
@@ -257,17 +298,14 @@ static void rev_gradient(scope *s, const ir_op *op)
     }
     if (!of_args)
         args[n++] = ir_const_f(&b, along->results[0], 1.0);
-    const ir_op *call = ir_call(&b, pull, n, args);
-    int k = 0;
-    for (int i = 0; i < op->nargs; i++)
-        if (scalar_is_float(op->args[i]->type))
-            rev_add(s, &b, op->args[i], call->res[k++]);
+    pull_back(s, &b, op, pull, n, args, false);
 }
 
 static void rev_call(scope *s, const ir_op *op)
 {
     ir_func *f = ir_callee_of(op);
-    bool any = !s->rv->of_args && !f->ad.gradient_of && rev_has_active_memory(f->body);
+    const bool memory = !s->rv->of_args && !f->ad.gradient_of && rev_has_active_memory(f->body);
+    bool any = memory;
     for (int i = 0; i < op->nres; i++)
         any |= rev_adj(s, op->res[i]) != NULL;
     if (!any || extern_lacks(op, true))
@@ -290,11 +328,7 @@ static void rev_call(scope *s, const ir_op *op)
         ir_value *g = rev_adj(s, op->res[i]);
         args[n++] = g ? g : ir_zero(&b, op->res[i]->type);
     }
-    ir_op *call = ir_call(&b, vjp, n, args);
-    int k = 0;
-    for (int i = 0; i < op->nargs; i++)
-        if (scalar_is_float(op->args[i]->type))
-            rev_add(s, &b, op->args[i], call->res[k++]);
+    pull_back(s, &b, op, vjp, n, args, memory);
 }
 
 void rev_straight(scope *s, const ir_op *op)

@@ -176,6 +176,8 @@ static void seed_reductions(scope *s, scope *c, const ir_op *op, ir_op *task)
                 g_in = ir_op3(&in, OP_SELECT, wins, g, ir_zero(&in, g->type));
                 ir_value *kept = ir_op2(&out, OP_LT, winner, ir_const_i(&out, SC_I64, 0));
                 g_out = ir_op3(&out, OP_SELECT, kept, g, ir_zero(&out, g->type));
+                rev_set_guard(s->rv, g_in, wins);
+                rev_set_guard(s->rv, g_out, kept);
             }
             rev_add(c, &in, y->args[at + i], g_in);
             rev_add(s, &out, op->args[i0 + at + i], g_out);
@@ -237,7 +239,7 @@ static void add_sums(scope *s, const scope *c, const ir_op *op, const ir_op *tas
     ir_builder b = rev_at_end(s, op);
     size_t k = 0;
     for (; k < c->outer_adj.len; k++)
-        rev_add(s, &b, c->outer_adj.at[k].primal, task->res[k]);
+        rev_add_sum(s, &b, &c->outer_adj.at[k], task->res[k]);
     for (size_t a = 0; a < c->arrays.len; a++) {
         bool shared; /* if s is in a task: then so is the array */
         ir_value *shadow = rev_shadow(s, c->arrays.at[a].primal, &shared);

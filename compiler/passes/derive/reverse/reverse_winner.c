@@ -239,7 +239,9 @@ static void join(scope *s, scope *c, const ir_op *op, ir_op *branch)
         const adj_entry *e = &c->outer_adj.at[i];
         vec_push(&yields[0], e->adj);
         vec_push(&yields[1], ir_zero(&in[1], e->primal->type));
-        rev_add(s, &behind, e->primal, ir_add_result(branch, e->primal->type));
+        ir_value *g = ir_add_result(branch, e->primal->type);
+        rev_set_guard(s->rv, g, branch->args[0]);
+        rev_add(s, &behind, e->primal, g);
     }
     for (int k = 0; k < ir_loop_ncarried(op); k++) {
         const ir_value *init = op->args[ir_loop_first_init(op) + k];

@@ -221,6 +221,8 @@ static void number(ir_op *op, void *ctx)
     case OP_ASSERT:
     case OP_PRINT:
     case OP_DECISION:
+    case OP_NEED:
+    case OP_KEEP:
         refuse(s, IR_NO_LANES_ASSERTS);
         return;
     case OP_LSTORE:
