@@ -218,10 +218,10 @@ static void link_custom(const tx_func *f)
 {
     ir_func *grad = f->custom_grad ? f->custom_grad->lowered : NULL,
             *jvp = f->custom_jvp ? f->custom_jvp->lowered : NULL;
+    for (int k = 0; k < 2 && f->lowered; k++)
+        f->lowered->ad.spectral[k] = f->spectral[k] ? f->spectral[k]->lowered : NULL;
     if (!f->lowered || (!grad && !jvp))
         return;
-    for (int k = 0; k < 2; k++)
-        f->lowered->ad.spectral[k] = f->spectral[k] ? f->spectral[k]->lowered : NULL;
     f->lowered->ad.custom_grad = grad;
     f->lowered->ad.custom_jvp = jvp;
     if (grad)

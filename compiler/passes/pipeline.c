@@ -370,6 +370,7 @@ static const pass_row table[] = {
      NULL, 0},
     {"inline", "small functions, and functions called once", ON_MODULE, run_inline, NULL, NULL, 0},
     {"simplify", "folding, common subexpressions, dead code", ON_ALL, NULL, NULL, pass_simplify, 0},
+    {"vectors", "derivatives of singular vectors and eigenvectors: a warning", ON_MODULE, pass_vectors, NULL, NULL, 0},
     {"unroll", "loops of few trips in parallel loops are written out", ON_PRIMALS, NULL, NULL, unroll, 0},
     {"apart", "functions that are exact for export funcs alone are others in kernels", ON_MODULE, pass_apart, NULL,
      NULL, 0},

@@ -126,13 +126,14 @@ class Statements:
             self.scope.append({"name": n, "kind": "vec2" if kind == "mat2" else "real", "lo": -3, "hi": 3, "mutable": mutable})
 
     def decomposition(self):
-        """Of matrices whose singular values are apart; of their vectors, what does not depend on signs."""
+        """Of matrices whose singular values are apart, or not; functions of the values, and of their vectors what belongs to these."""
         n = self.rng.choice([2, 3])
         kind = f"mat{n}"
         f = self.rng.choice(["svd", "sym_eig", "polar_decompose"])
         self.count(f)
         m = self.fit(self.value(kind, 2), -1, 1)
-        rows = ", ".join("[" + ", ".join(num(i + 1 if i == j else 0) for j in range(n)) + "]" for i in range(n))
+        apart = self.chance(0.6)    # else some are equal where m is zero, and near elsewhere
+        rows = ", ".join("[" + ", ".join(num((i + 1 if apart else 2) if i == j else 0) for j in range(n)) + "]" for i in range(n))
         a, b, c = (self.name_new("l") for _ in "abc")
         self.emit(f"let {', '.join((a, b, c) if f == 'svd' else (a, b))} = {f}({kind}([{rows}]) + 0.1 * {m});")
 
@@ -141,11 +142,14 @@ class Statements:
         if f == "polar_decompose":
             known(f"{a} + 0.3 * {b}", kind, -3, 3)
         elif f == "svd":
-            self.scope.append({"name": b, "kind": f"vec{n}", "lo": 0, "hi": 4, "mutable": False})
-            known(f"{a} @ transpose({c})", kind, -1.1, 1.1)
+            if apart:
+                self.scope.append({"name": b, "kind": f"vec{n}", "lo": 0, "hi": 4, "mutable": False})
+            middle = self.rng.choice(["", f"diag({b} * {b} * 0.1) @ ", f"diag(exp(0.2 * {b}) - 1.0 / {b}) @ "])
+            known(f"{a} @ {middle}transpose({c})", kind, -3, 3)
         else:
-            self.scope.append({"name": a, "kind": f"vec{n}", "lo": 0, "hi": 4, "mutable": False})
-            known(f"{b} * {b}", kind, 0, 1.1)
+            if apart:
+                self.scope.append({"name": a, "kind": f"vec{n}", "lo": 0, "hi": 4, "mutable": False})
+            known(f"{b} @ diag({self.rng.choice([f'0.2 * {a} * {a}', f'sin({a})'])}) @ transpose({b})", kind, -4, 4)
 
     def carried_int(self):
         """An integer that changes, and serves as a subscript, exponent or bound."""

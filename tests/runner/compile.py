@@ -3,6 +3,7 @@ import concurrent.futures
 import functools
 import json
 import os
+import re
 import shlex
 import sys
 import tempfile
@@ -12,7 +13,7 @@ from pathlib import Path
 import known
 import process
 from known import FILES, ROOT
-from plan import TESTS, Failure, Made, Skip, must
+from plan import TESTS, Failure, Made, Skip, directive, must
 
 sys.path.append(str(TESTS / "tools"))
 import checkers  # noqa: E402
@@ -135,7 +136,7 @@ def generate(plan, tk, flags, folder, options=None, compiled=(), level="-O1"):
     name = next((f[9:] for f in flags if f.startswith("--prefix=")), tk.stem)
     c, header, obj = f"{folder}/{name}.c", f"{folder}/{name}.h", f"{folder}/{name}.gen.o"
     status, out, err = plan.tkc([tk.name, "-o", c, *flags], tk.parent)
-    if status != 0 or err:
+    if status != 0 or set(re.findall(r"\[([A-Z]\d+)\]\n", err)) != set(directive(tk, "warned")) or (err and not directive(tk, "warned")):
         raise Failure(f"status {status}: tkc {tk.name} {' '.join(flags)}\n{out[-2000:]}{err[-4000:]}")
     options = sanitize(config) if options is None else options
     # Optimising takes most of the time, and in code that is full of checks it would hide what they see.

@@ -72,9 +72,9 @@ def searches(config, lists):
 
 
 FRESH = [("random/programs", "random/run.py", "-n 25 --flags 0", 45), ("random/rewrites", "random/rewrites.py", "-n 2", 8), ("random/schedules", "random/schedules.py", "-n 4 --cc=", 8), ("random/tables", "random/tables.py", "-n 2", 3),
-         *((f"model/{name}", f"model/{name}.py", "--short", 20) for name in ("functions", "matrices", "operators", "randoms"))]
+         *((f"model/{name}", f"model/{name}.py", "--short", 20) for name in ("functions", "matrices", "spectral", "operators", "randoms"))]
 ALL = [("random/programs", "random/run.py", "-n 24", 60), ("random/rewrites", "random/rewrites.py", "-n 16", 45), ("random/schedules", "random/schedules.py", "-n 2", 15), ("random/tables", "random/tables.py", "-n 10", 15),
-       ("random/broken", "random/run.py", "-n 25 --broken --from 150", 30), *((f"model/{name}", f"model/{name}.py", "", 40) for name in ("functions", "matrices", "operators", "randoms"))]
+       ("random/broken", "random/run.py", "-n 25 --broken --from 150", 30), *((f"model/{name}", f"model/{name}.py", "", 40) for name in ("functions", "matrices", "spectral", "operators", "randoms"))]
 
 
 # ---- plans ----

@@ -33,11 +33,12 @@ ir_func *pass_forward(ir_func *f, ir_func_kind kind, const char *name);
 /* Gradients that functions and kernels ask for, f.grad(x), become functions. False after errors.
  * passes/derive/func_grad.c */
 bool pass_func_grad(ir_module *m);
-/* The JVPs that one function asks for. */
-void expand_alongs(ir_func *f);
-/* In a gradient, that by singular values alone as a function of its own; bends: which may be differentiated twice. */
-void spectral_gradient(ir_func *f, bool bends);
-/* Gradients by singular values, where second-order products are made of adjoints. passes/derive/spectral.c */
+/* Warns of derivatives of singular vectors and eigenvectors. passes/derive/vectors.c */
+bool pass_vectors(ir_module *m);
+/* In a gradient, that by singular values alone becomes a function of its own, with ALONG in it and in functions made in
+ * front; bends: which may be differentiated twice. False: there is none. passes/derive/spectral.c */
+bool spectral_in(ir_func *f, bool bends);
+/* Gradients by singular values, where second-order products are made of adjoints. passes/derive/func_grad.c */
 bool pass_spectral(ir_module *m);
 /* The gradient of a function with one real result by each float parameter, zero for those that are not wanted; memory
  * counts as constant. passes/derive/reverse/reverse.c */

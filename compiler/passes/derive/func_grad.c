@@ -11,6 +11,7 @@
  * other.
  */
 #include "ir/ops.h"
+#include "passes/analysis/activity.h"
 #include "passes/analysis/analysis.h"
 #include "passes/derive/derive.h"
 #include "passes/simplify/simplify.h"
@@ -97,6 +98,23 @@ static void collect(ir_op *op, void *ctx)
         vec_push(l, op);
 }
 
+static void expand_alongs(ir_func *f);
+
+/* A gradient by singular values alone becomes a function of its own. */
+static void spectral_gradient(ir_func *f, bool bends)
+{
+    ir_module *m = f->module;
+    size_t i = 0;
+    while (m->funcs.at[i] != f)
+        i++;
+    if (!spectral_in(f, bends))
+        return;
+    for (; m->funcs.at[i] != f; i++) /* what was made stands in front */
+        expand_alongs(m->funcs.at[i]);
+    expand_alongs(f);
+    pass_simplify(f);
+}
+
 /* The call that takes the place of a gradient; NULL, and reported, if there is none. */
 static const ir_op *call_gradient(ir_builder *b, const ir_op *op, const bool *wanted)
 {
@@ -152,7 +170,7 @@ static void expand_in(ir_func *f, const asked *a)
     vec_free(&list);
 }
 
-void expand_alongs(ir_func *f)
+static void expand_alongs(ir_func *f)
 {
     const asked none = {0};
     expand_in(f, &none);
@@ -190,4 +208,25 @@ bool pass_func_grad(ir_module *m)
     ptrmap_free(&a.wanted);
     ptrmap_free(&reached);
     return diag_error_count(m->diag) == errors;
+}
+
+/* ---- the pass spectral ---- */
+
+/* Of a function with one result: what it is multiplied with is the same for all values. */
+static bool is_gradient(const ir_func *f)
+{
+    const ir_func *of = f->ad.primal;
+    return f->kind == IR_KERNEL_GRAD || (of && of->ad.vjp == f && of->nresults == 1);
+}
+
+bool pass_spectral(ir_module *m)
+{
+    VEC(ir_func *) all = {0};
+    for (size_t i = 0; i < m->funcs.len && activity_has_second_order(m); i++)
+        vec_push(&all, m->funcs.at[i]);
+    for (size_t i = 0; i < all.len; i++)
+        if (is_gradient(all.at[i]))
+            spectral_gradient(all.at[i], false);
+    vec_free(&all);
+    return true;
 }

@@ -6,9 +6,7 @@
  * and one that comes from outside of the adjoint, which may depend on s in any way. */
 #include "ir/spectral.h"
 
-#include "passes/analysis/activity.h"
 #include "passes/derive/derive.h"
-#include "passes/simplify/simplify.h"
 
 typedef VEC(ir_op *) op_list;
 
@@ -66,7 +64,7 @@ static bool replace(ir_func *f, ir_op *rule, bool bends, ir_map *map)
     return made;
 }
 
-static bool in_adjoint(ir_func *f, bool bends)
+bool spectral_in(ir_func *f, bool bends)
 {
     op_list rules = {0};
     ir_walk(f->body, collect, &rules);
@@ -79,37 +77,4 @@ static bool in_adjoint(ir_func *f, bool bends)
     ir_map_free(&map);
     vec_free(&rules);
     return changed;
-}
-
-void spectral_gradient(ir_func *f, bool bends)
-{
-    ir_module *m = f->module;
-    size_t i = 0;
-    while (m->funcs.at[i] != f)
-        i++;
-    if (!in_adjoint(f, bends))
-        return;
-    for (; m->funcs.at[i] != f; i++) /* what was made stands in front */
-        expand_alongs(m->funcs.at[i]);
-    expand_alongs(f);
-    pass_simplify(f);
-}
-
-/* Of a function with one result: what it is multiplied with is the same for all values. */
-static bool is_gradient(const ir_func *f)
-{
-    const ir_func *of = f->ad.primal;
-    return f->kind == IR_KERNEL_GRAD || (of && of->ad.vjp == f && of->nresults == 1);
-}
-
-bool pass_spectral(ir_module *m)
-{
-    VEC(ir_func *) all = {0};
-    for (size_t i = 0; i < m->funcs.len && activity_has_second_order(m); i++)
-        vec_push(&all, m->funcs.at[i]);
-    for (size_t i = 0; i < all.len; i++)
-        if (is_gradient(all.at[i]))
-            spectral_gradient(all.at[i], false);
-    vec_free(&all);
-    return true;
 }
