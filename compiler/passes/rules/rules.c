@@ -351,6 +351,18 @@ static void report_overwritten(rules *r, const access *read, const access *w, co
                   r->func->ad.no_jvp_why ? "" : "jvp", r->func->name);
 }
 
+/* Subscripts leave it open: a second search, and what that does not find is the launch's to check. */
+static void overwrites_rarely(rules *r, const access *read, const access *write)
+{
+    r->conditions.wide = true;
+    const bool found = witness_overwritten(&r->conditions, r->m, read, write, &r->pair);
+    r->conditions.wide = false;
+    if (found)
+        report_overwritten(r, read, write, r->conditions.text);
+    else if (write->plane == IR_DATA)
+        mark_pair(r->m, read, write);
+}
+
 static void check_needed(rules *r)
 {
     for (size_t i = 0; i < r->reads.len; i++) {
@@ -364,8 +376,8 @@ static void check_needed(rules *r)
                 continue;
             if (overwrites(r, read, write, &example))
                 report_overwritten(r, read, write, example);
-            else if (write->plane == IR_DATA && !surely_kept(r->m, read, write, &r->pair))
-                mark_pair(r->m, read, write);
+            else if (!surely_kept(r->m, read, write, &r->pair))
+                overwrites_rarely(r, read, write);
         }
     }
 }

@@ -39,6 +39,9 @@ static void close_side(trial_side *x)
     vec_free(&x->slots);
 }
 
+/* Of so many first iterations one is drawn; wide: where subscripts leave the pair open. */
+enum { FIRST = 5, FIRST_WIDE = 10 };
+
 /* Most of what decides happens in the first iterations, in the last ones, or next to a constant. */
 static int64_t draw_index(trial *s, int64_t lo, int64_t hi)
 {
@@ -53,7 +56,7 @@ static int64_t draw_index(trial *s, int64_t lo, int64_t hi)
             return i;
     }
     return kind == 3 ? hi - 1 - (int64_t)trial_draw(s, count < 2 ? count : 2)
-                     : lo + (int64_t)trial_draw(s, count < 5 ? count : 5);
+                     : lo + (int64_t)trial_draw(s, count < s->first ? count : s->first);
 }
 
 static const_value subscript(trial *s, trial_side *x, int k)
@@ -327,7 +330,7 @@ static bool find(witness *w, const ir_module *m, const access *read, const acces
                  const ir_op *task)
 {
     trial s = {
-        .m = m, .random = UINT64_C(0x2545f4914f6cdd1d), .task = task, .writes = w->writes, .nwrites = w->nwrites};
+        .m = m, .random = UINT64_C(0x2545f4914f6cdd1d), .task = task, .writes = w->writes, .nwrites = w->nwrites, .first = w->wide ? FIRST_WIDE : FIRST};
     if (!o->placed)
         return false;
     open_side(&s.read, read);

@@ -11,6 +11,7 @@ typedef struct witness {
     int64_t budget;
     const access *writes; /* all of the kernel */
     size_t nwrites;
+    bool wide; /* draws from more iterations: a second search */
     char text[128]; /* of the one found: "t = 0 at the read and t = 2 at the write", "i = 0 and i = 1"; empty if it has
                        no named index */
 } witness;

@@ -41,6 +41,7 @@ typedef struct trial_symbol {
 typedef struct trial {
     const ir_module *m;
     uint64_t random;
+    uint64_t first; /* of so many first iterations one is drawn */
     VEC(const ir_value *) sizes; /* parameters and params that say how large things are */
     int64_t size;                /* what those that callers choose are in this trial */
     bool sized;                  /* one of them has been used */
