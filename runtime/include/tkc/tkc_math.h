@@ -898,6 +898,12 @@ static inline float tk_exact_tetragamma_f32(float x)
     { \
         return tk_max_##t(a, 0) + tk_log1p_##t(tk_exp_##t(-fabs##s(a))); \
     } \
+    static inline T tk_logistic_rate_##t(T a, T b) \
+    { \
+        const T q = 1 / (1 + b); \
+        (void)a; \
+        return q * (b > 1 ? 1 - q : b * q); \
+    } \
     static inline T tk_times_##t(T a, T b) \
     { \
         return a == 0 ? 0 : a * b; \
@@ -949,6 +955,10 @@ static inline float tk_gauss_f32(float a)
     static TK_APART T tk_exact_softplus_##t(T a) \
     { \
         return tk_softplus_##t(a); \
+    } \
+    static TK_APART T tk_exact_logistic_rate_##t(T a, T b) \
+    { \
+        return tk_logistic_rate_##t(a, b); \
     } \
     static TK_APART T tk_exact_pow_log_##t(T a, T b, T c) \
     { \
