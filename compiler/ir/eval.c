@@ -309,6 +309,16 @@ static bool eval_float(ir_opcode code, bool single, double a, double b, double *
     case OP_ERF:
         *r = MATH(erf);
         break;
+    case OP_ERFC:
+        *r = MATH(erfc);
+        break;
+    case OP_SIGMOID:
+        *r = single ? (double)(1.0f / (1.0f + expf(-(float)a))) : 1 / (1 + exp(-a));
+        break;
+    case OP_SOFTPLUS:
+        *r = single ? (double)(fmaxf((float)a, 0.0f) + log1pf(expf(-fabsf((float)a))))
+                    : fmax(a, 0) + log1p(exp(-fabs(a)));
+        break;
     default:
         return false; /* lgamma and its derivatives are left to run time */
     }

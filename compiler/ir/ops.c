@@ -292,7 +292,8 @@ bool op_is_of_library(ir_opcode code)
 
 bool op_has_vector_form(ir_opcode code)
 {
-    return op_is_of_library(code) && code != OP_TAN && code != OP_LGAMMA && code != OP_DIGAMMA && code != OP_TRIGAMMA;
+    return op_is_of_library(code) && code != OP_TAN && code != OP_ERFC && code != OP_LGAMMA && code != OP_DIGAMMA &&
+           code != OP_TRIGAMMA && code != OP_TETRAGAMMA;
 }
 
 bool op_zero_derivative(ir_opcode code, int k)

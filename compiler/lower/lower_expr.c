@@ -181,10 +181,45 @@ static void check_divisor(lower *l, ir_opcode code, ir_value *divisor)
     ir_text_attr(op)->whose = IR_ASSERT_BUILT_IN;
 }
 
+/* The exponential e of 1 + e; NULL: b is another sum. */
+static ir_value *exponential_of(const ir_value *b)
+{
+    const ir_op *sum = b->def;
+    for (int i = 0; sum && sum->code == OP_ADD && i < 2; i++) {
+        ir_value *e = sum->args[i], *one = sum->args[1 - i];
+        if (e->def && e->def->code == OP_EXP && ir_is_const(one) && ir_float(one) == 1.0)
+            return e;
+    }
+    return NULL;
+}
+
+/* r, whose derivative by the exponent u of e is -n e / (1 + e)^2: by the rules of / and exp it is 0 * inf where e is
+ * infinite, as in 1 / (1 + exp(-x)) of f32 below -88. */
+static ir_value *with_rate(lower *l, ir_value *r, ir_value *n, ir_value *e)
+{
+    ir_value *u = e->def->args[0], *rate = ir_op2(&l->b, OP_LOGISTIC_RATE, u, e);
+    ir_value *by_u = ir_op1(&l->b, OP_NEG, ir_op2(&l->b, OP_MUL, n, rate));
+    return ir_op3(&l->b, OP_SLOPE, ir_op1(&l->b, OP_STOP, r), u, by_u);
+}
+
+static ir_value *quotient(lower *l, ir_value *n, ir_value *b)
+{
+    ir_value *r = ir_op2(&l->b, OP_DIV, n, b), *e = scalar_is_float(b->type) ? exponential_of(b) : NULL;
+    if (!e)
+        return r;
+    r = with_rate(l, r, n, e);
+    if (ir_is_const(n))
+        return r;
+    ir_value *one = ir_const_f(&l->b, n->type, 1.0);
+    return ir_op3(&l->b, OP_SLOPE, r, n, with_rate(l, ir_op2(&l->b, OP_DIV, one, b), one, e));
+}
+
 static ir_value *build_op(lower *l, ir_opcode code, int n, ir_value *const *v)
 {
     if (n == 2)
         check_divisor(l, code, v[1]);
+    if (code == OP_DIV)
+        return quotient(l, v[0], v[1]);
     return n == 1   ? ir_op1(&l->b, code, v[0])
            : n == 2 ? ir_op2(&l->b, code, v[0], v[1])
                     : ir_op3(&l->b, code, v[0], v[1], v[2]);

@@ -79,6 +79,10 @@ ROWS = {
     "tanh": ("tanh(a[i])", mpmath.tanh, [(-800, 800, (0,))]),
     "hypot": ("hypot(a[i], b[i])", mpmath.hypot, [ANY, ANY]),
     "erf": ("erf(a[i])", mpmath.erf, [(-30, 30, (0,))]),
+    "erfc": ("erfc(a[i])", mpmath.erfc, [(-30, 30, (0,))]),
+    "digamma": ("digamma(a[i])", mpmath.digamma, [(0, 1e9, (0, 1, 2))]),
+    "sigmoid": ("sigmoid(a[i])", lambda a: 1 / (1 + mpmath.exp(-a)), [(-800, 800, (0,))]),
+    "softplus": ("softplus(a[i])", lambda a: mpmath.log1p(mpmath.exp(a)), [(-800, 800, (0,))]),
     "lgamma": ("lgamma(a[i])", lgamma, [(-40, 1e9, (0, 1, 2, -1, -2, -3))]),
 }
 POWERS = [-2147483648, -2147483647, -1000, -37, -8, -3, -2, -1, 0, 1, 2, 3, 4, 5, 9, 31, 100, 1001, 2147483647]

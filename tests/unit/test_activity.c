@@ -55,7 +55,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* x = trigamma(x), or of stop_grad(x). */
+/* x = tetragamma(x), or of stop_grad(x). */
 static void make_kernel(fixture *f, bool stopped)
 {
     ir_func *k = ir_func_create(f->m, IR_KERNEL, "k");
@@ -65,7 +65,7 @@ static void make_kernel(fixture *f, bool stopped)
     ir_value *v = ir_load(&b, f->x, IR_DATA, NULL, zero);
     if (stopped)
         v = ir_op1(&b, OP_STOP, v);
-    ir_store(&b, f->x, IR_DATA, NULL, zero, ir_op1(&b, OP_TRIGAMMA, v));
+    ir_store(&b, f->x, IR_DATA, NULL, zero, ir_op1(&b, OP_TETRAGAMMA, v));
     ir_yield(&b, 0, NULL);
 }
 
@@ -78,7 +78,7 @@ static void not_differentiable(void **state)
     diag_flush(f->diag);
     fflush(f->out);
     assert_non_null(strstr(f->text, "[E0504]"));
-    assert_non_null(strstr(f->text, "'trigamma'"));
+    assert_non_null(strstr(f->text, "'tetragamma'"));
 }
 
 static void stopped(void **state)

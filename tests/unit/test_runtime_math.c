@@ -120,9 +120,15 @@ static void test_gamma(void **state)
         check_relative(tk_trigamma_f64(table[i][0]), table[i][2], 1e-13);
         check_relative((double)tk_trigamma_f32((float)table[i][0]), table[i][2], 1e-5);
     }
+    const double second[][2] = {{0.3, -75.272536588726039}, {1.5, -0.82879664423431999}, {4, -0.080039732245114497}, {25, -0.0016652793184224682}, {-2.3, 68.713792529270302}};
+    for (size_t i = 0; i < sizeof second / sizeof *second; i++) {
+        check_relative(tk_tetragamma_f64(second[i][0]), second[i][1], 1e-13);
+        check_relative((double)tk_tetragamma_f32((float)second[i][0]), second[i][1], 1e-5);
+    }
     for (double x = 0.3; x < 50; x += 0.0371) { /* the recurrences, across all seams */
         assert_true(fabs(tk_digamma_f64(x + 1) - tk_digamma_f64(x) - 1 / x) < 2e-14 * (1 + 1 / x));
         assert_true(fabs(tk_trigamma_f64(x + 1) - tk_trigamma_f64(x) + 1 / (x * x)) < 1e-14 * (1 + 1 / (x * x)));
+        assert_true(fabs(tk_tetragamma_f64(x + 1) - tk_tetragamma_f64(x) - 2 / (x * x * x)) < 1e-14 * (1 + 2 / (x * x * x)));
     }
     assert_false(isfinite(tk_digamma_f64(0)) && fabs(tk_digamma_f64(0)) < 1e300);
 }

@@ -78,6 +78,7 @@ bool has_poles(const ir_op *op)
     case OP_ACOS:
     case OP_ATAN2:
     case OP_LGAMMA:
+    case OP_DIGAMMA:
         break;
     default: /* exp overflows, but nobody wants its value there */
         return false;

@@ -538,6 +538,7 @@ TK_EXACT1_(log2)
 TK_EXACT1_(log1p)
 TK_EXACT1_(cbrt)
 TK_EXACT1_(erf)
+TK_EXACT1_(erfc)
 TK_EXACT1_(lgamma)
 TK_EXACT2_(pow)
 TK_EXACT2_(atan2)
@@ -635,8 +636,6 @@ static inline float tk_tan_f32(float a)
     return tanf(a);
 }
 #endif
-
-/* ---- derivatives of other functions ---- */
 
 /* ---- powers ---- */
 
@@ -752,7 +751,7 @@ static inline uint64_t tk_below_u64(uint64_t bits, uint64_t n)
     return (bits >> 32) * (n >> 32) + (mid >> 32) + (cross >> 32);
 }
 
-/* ---- derivatives of lgamma ----
+/* ---- digamma, and derivatives of it and of lgamma ----
  * Recurrence to x >= 10, then the asymptotic series: Bernardo, "Algorithm AS 103: Psi (digamma) function", 1976, and
  * Schneider, "Algorithm AS 121: Trigamma function", 1978, both Applied Statistics, with more terms than they take. Left
  * of 0 by reflection. At poles: NaN or infinity. */
@@ -817,6 +816,27 @@ static inline double tk_trigamma_f64(double x)
     return r + sign * sum;
 }
 
+static inline double tk_tetragamma_f64(double x)
+{
+    const double pi = 3.14159265358979323846;
+    double r = 0.0;
+    if (x <= 0.0) {
+        const double at = pi * (x - round(x)), s = pi / sin(at);
+        r = -2.0 * cos(at) * s * s * s;
+        x = 1.0 - x;
+    }
+    for (; x < 10.0; x += 1.0)
+        r -= 2.0 / (x * x * x);
+    const double y = 1.0 / (x * x);
+    const double series =
+        y * y *
+        (1.0 / 2.0 -
+         y * (1.0 / 6.0 -
+              y * (1.0 / 6.0 -
+                   y * (3.0 / 10.0 - y * (5.0 / 6.0 - y * (691.0 / 210.0 - y * (35.0 / 2.0 - y * (3617.0 / 30.0))))))));
+    return r - (y + y / x + series);
+}
+
 /* Where they decide: one piece of code, whose products are contracted as they are for every caller, or for none. */
 #if defined(__clang__)
 #define TK_APART __attribute__((noinline, unused))
@@ -837,12 +857,20 @@ static inline float tk_exact_digamma_f32(float x)
 {
     return (float)tk_exact_digamma_f64((double)x);
 }
+static TK_APART double tk_exact_tetragamma_f64(double x)
+{
+    return tk_tetragamma_f64(x);
+}
 static inline float tk_exact_trigamma_f32(float x)
 {
     return (float)tk_exact_trigamma_f64((double)x);
 }
+static inline float tk_exact_tetragamma_f32(float x)
+{
+    return (float)tk_exact_tetragamma_f64((double)x);
+}
 
-/* ---- derivatives of other functions ---- */
+/* ---- derivatives of other functions, and functions that are derivatives ---- */
 
 #define TK_SLOPES_(T, t, s) \
     /* of asin */ \
@@ -861,6 +889,20 @@ static inline float tk_exact_trigamma_f32(float x)
     { \
         const T e = tk_exp_##t(-2 * fabs##s(a)), d = 1 + e; \
         return 4 * e / (d * d); \
+    } \
+    static inline T tk_sigmoid_##t(T a) \
+    { \
+        return 1 / (1 + tk_exp_##t(-a)); \
+    } \
+    static inline T tk_softplus_##t(T a) \
+    { \
+        return tk_max_##t(a, 0) + tk_log1p_##t(tk_exp_##t(-fabs##s(a))); \
+    } \
+    static inline T tk_logistic_rate_##t(T a, T b) \
+    { \
+        const T q = 1 / (1 + b); \
+        (void)a; \
+        return q * (b > 1 ? 1 - q : b * q); \
     } \
     static inline T tk_times_##t(T a, T b) \
     { \
@@ -906,6 +948,18 @@ static inline float tk_gauss_f32(float a)
     { \
         return tk_sech_sqr_##t(a); \
     } \
+    static TK_APART T tk_exact_sigmoid_##t(T a) \
+    { \
+        return tk_sigmoid_##t(a); \
+    } \
+    static TK_APART T tk_exact_softplus_##t(T a) \
+    { \
+        return tk_softplus_##t(a); \
+    } \
+    static TK_APART T tk_exact_logistic_rate_##t(T a, T b) \
+    { \
+        return tk_logistic_rate_##t(a, b); \
+    } \
     static TK_APART T tk_exact_pow_log_##t(T a, T b, T c) \
     { \
         return tk_pow_log_##t(a, b, c); \
@@ -925,6 +979,10 @@ static inline float tk_digamma_f32(float x)
 static inline float tk_trigamma_f32(float x)
 {
     return (float)tk_trigamma_f64((double)x);
+}
+static inline float tk_tetragamma_f32(float x)
+{
+    return (float)tk_tetragamma_f64((double)x);
 }
 
 #endif

@@ -26,8 +26,8 @@ static bool may_blow_up(const ir_op *op)
     case OP_EXPM1:
     case OP_SINH:
     case OP_COSH:
-    case OP_DIGAMMA:
     case OP_TRIGAMMA:
+    case OP_TETRAGAMMA:
         return true;
     case OP_DIV:
     case OP_REM:
