@@ -196,7 +196,7 @@ bool takes_vector(checker *c, sym *s);
 /* The instance of a function of the prelude for these types, as one that the current function calls. */
 instance *call_instance(checker *c, sym *s, const ty *const *types, src_span at);
 
-/* ---- check_spectral.c ---- */
+/* ---- check_build.c, decompositions ---- */
 
 /* Behind a product of matrices of this type: what lowering puts in the place of U diag(...) V^T. */
 void check_spectral(checker *c, const ty *type, src_span at);

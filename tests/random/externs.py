@@ -3,7 +3,7 @@ from expressions import STEPS, Expr
 
 # For all programs of a module: functions with derivatives of their own, C functions (of libm). In a file of their own or not.
 COMMON = """
-extern func erfc(al: f64) -> f64 grad(-1.1283791670955126 * exp(-al * al));
+extern func j0(al: f64) -> f64 grad(-jn(1, al));
 extern func fma(al: f64, be: f64, ga: f64) -> f64 grad(be, al, 1.0);
 extern func jn(n: i32, al: f64) -> f64 grad(0.5 * (jn(n - 1, al) - jn(n + 1, al)));
 extern func spin(v: vec2, k: f64) -> vec2;
@@ -106,7 +106,7 @@ class Externs:
     """Part of a Program."""
 
     def custom(self, kind, d):
-        f = self.rng.choice(["bend", "bend", "erfc", "fma", "jn", "spin", "structs", "tone"])
+        f = self.rng.choice(["bend", "bend", "j0", "fma", "jn", "spin", "structs", "tone"])
         if f != "bend":
             self.count(f"extern func {f}" if f in ("structs", "tone") else "extern func")
             if f == "structs":
@@ -114,8 +114,8 @@ class Externs:
             if f == "tone":
                 return Expr(f"tone({self.exact('f32')}, {self.exact('vec(2, f32)')})", kind, -13, 13)
             a = self.fit(self.value(kind, d), -3, 3)
-            if f == "erfc":
-                return Expr(f"erfc({a})", kind, 0, 2)
+            if f == "j0":
+                return Expr(f"j0({a})", kind, -1, 1)
             if f == "spin":
                 k = self.integer(0, 1, 0) if self.pure else self.integer(0, 1, 1)
                 return Expr(f"spin({self.fit(self.value('vec2', d - 1), -2, 2)}, {a})[{k}]", kind, -6, 6)

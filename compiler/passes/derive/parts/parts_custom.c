@@ -9,7 +9,7 @@
 #include "ir/ops.h"
 #include "passes/analysis/analysis.h"
 #include "passes/derive/derive.h"
-#include "passes/derive/parts.h"
+#include "passes/derive/parts/parts.h"
 
 enum { DIMS = 8 };
 

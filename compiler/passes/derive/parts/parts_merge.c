@@ -1,7 +1,7 @@
 /* Fewer parts: what is there twice, components of the same elements, neighbours that a stencil reads are one part; so
  * is what is too many. */
 #include "passes/analysis/analysis.h"
-#include "passes/derive/parts.h"
+#include "passes/derive/parts/parts.h"
 #include "passes/simplify/simplify.h"
 
 enum { MAX_PARTS = 8 /* of a plane, of one kind */ };
