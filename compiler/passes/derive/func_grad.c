@@ -112,6 +112,7 @@ static void spectral_gradient(ir_func *f, bool bends)
     for (; m->funcs.at[i] != f; i++) /* what was made stands in front */
         expand_alongs(m->funcs.at[i]);
     expand_alongs(f);
+    decide_handed_on(f);
     pass_simplify(f);
 }
 
