@@ -276,10 +276,11 @@ def documented():
     """What docs/language/builtins.md says: by name and type, the greatest error of the value, of first and of second derivatives."""
     found = {}
     for line in (ROOT / "docs" / "language" / "builtins.md").read_text().splitlines():
-        m = re.match(r"\| `(\w+)` \| (.*) \|$", line)
+        m = re.match(r"\| (`\w+`(?:, `\w+`)*) \| (.*) \|$", line)
         cells = [c.strip() for c in m[2].split("|")] if m else []
         if len(cells) == 6 and all(re.fullmatch(r"\d+|-", c) for c in cells):
-            found[m[1]] = {real: [float("inf") if c == "-" else float(c) for c in cells[3 * k:3 * k + 3]] for k, real in enumerate(("f32", "f64"))}
+            bounds = {real: [float("inf") if c == "-" else float(c) for c in cells[3 * k:3 * k + 3]] for k, real in enumerate(("f32", "f64"))}
+            found.update((name, bounds) for name in re.findall(r"`(\w+)`", m[1]))
     return found
 
 

@@ -329,8 +329,12 @@ static void find_sizes(trial *s)
 static bool find(witness *w, const ir_module *m, const access *read, const access *write, const overlap *o,
                  const ir_op *task)
 {
-    trial s = {
-        .m = m, .random = UINT64_C(0x2545f4914f6cdd1d), .task = task, .writes = w->writes, .nwrites = w->nwrites, .first = w->wide ? FIRST_WIDE : FIRST};
+    trial s = {.m = m,
+               .random = UINT64_C(0x2545f4914f6cdd1d),
+               .task = task,
+               .writes = w->writes,
+               .nwrites = w->nwrites,
+               .first = w->wide ? FIRST_WIDE : FIRST};
     if (!o->placed)
         return false;
     open_side(&s.read, read);

@@ -30,11 +30,11 @@ extern "C" {
 
 typedef enum tk_status {
     TK_OK = 0,
-    TK_NO_MEMORY,    /**< an allocation failed */
-    TK_BAD_ARGUMENT, /**< NULL or out-of-range argument, wrong shape, overlapping buffers, a distinct field with two
-                        elements that are the same number */
-    TK_BAD_STATE, /**< not possible now: a tape is open, no tape is open, a scope is nested wrongly, a kernel is running,
-                     another thread is inside a call of the session */
+    TK_NO_MEMORY,      /**< an allocation failed */
+    TK_BAD_ARGUMENT,   /**< NULL or out-of-range argument, wrong shape, overlapping buffers, a distinct field with two
+                          elements that are the same number */
+    TK_BAD_STATE,      /**< not possible now: a tape is open, no tape is open, a scope is nested wrongly, a kernel is
+                          running,      another thread is inside a call of the session */
     TK_NO_DERIVATIVE,  /**< the kernel lacks the derivative that the tape or scope needs, or a field lacks grad or dual
                           storage */
     TK_MISMATCH,       /**< generated code and library do not fit each other */
