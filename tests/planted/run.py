@@ -28,6 +28,8 @@ CLANG = ["--cc", "clang", "--cxx", "clang++"]
 PARTS = [("gcc", "build", [], [*(f"{g}/" for g in plans.TEXTS), "unit/"]), ("gcc", "build", [], [f"{g}/" for g in plans.GENERATED]), ("gcc", "build", [], ["driver/"]), ("gcc", "build", [], ["race/"]),
          ("clang", "build", CLANG, ["run/", "algorithms/"]), ("sanitizers", "build", [*CLANG, "--sanitize", "--short"], [f"{g}/" for g in plans.GENERATED]), ("gcc", "build", [], ["install/"]),
          ("tkc with sanitizers", "build-asan", [*CLANG, "--sanitize", "--short"], [*(f"{g}/" for g in plans.TEXTS), "unit/"])]
+# What most cases need of a build; unit tests and scripts need all of it.
+FEW, WHOLE = ("compiler/tkc", "runtime/libtkc.a"), ("unit/", "driver/", "install/", "fuzz/")
 SEARCHES = [("rewrites", ["-n", "4", "--from", "1"]), ("schedules", ["-n", "4", "--from", "1"]), ("tables", ["-n", "10"]), ("run", ["-n", "300", "-j", "2", "--seed", "planted", "--stop"])]
 
 
@@ -55,20 +57,20 @@ class Copy:
         self.log = ended.out + ended.err + (ended.stopped or "")
         return ended.status == 0
 
-    def build(self, tree):
+    def build(self, tree, *targets):
         options, compiler = (plans.SANITIZED, "clang") if tree == "build-asan" else ([], "gcc")
         if not (self.folder / tree / "build.ninja").exists() and not self.run("env", f"CC={compiler}", "meson", "setup", tree, "--buildtype=debugoptimized", *options):
             return False
-        return self.run("ninja", "-C", tree)
+        return self.run("ninja", "-C", tree, *targets)
 
     def patch(self, name, *options):
         return self.run("patch", "-s", "-F0", "-p1", *options, "-i", HERE / f"{name}.patch")
 
     # ---- who finds a bug ----
 
-    def part(self, config, tree, options, words):
+    def part(self, config, tree, options, words, targets=()):
         """`CONFIGURATION: CASE` of the first case of a part that fails, or nothing."""
-        if not self.build(tree):
+        if not self.build(tree, *targets):
             return f"{config}: build"
         if self.run(sys.executable, "tests/runtests.py", "--build", tree, "--known", "--stop", "-j", "2", *options, *words):
             return None
@@ -92,7 +94,7 @@ class Copy:
         part = next(p for p in PARTS if p[0] == config)
         if case == "build":
             return None if self.build(part[1]) else who
-        return self.part(*part[:3], [case])
+        return self.part(*part[:3], [case], () if case.startswith(WHOLE) else FEW)
 
     def finder(self, first):
         if first and (who := self.named(first)):
