@@ -215,10 +215,10 @@ ir_value *rev_outer_guard(ir_builder *b, ir_value *guard)
     const ir_op *op = guard->def;
     if (!op)
         return NULL;
-    if (op->code == OP_AND)
-        return both(b, rev_outer_guard(b, op->args[0]), rev_outer_guard(b, op->args[1]));
-    if (op->code == OP_OR)
-        return rev_either(b, rev_outer_guard(b, op->args[0]), rev_outer_guard(b, op->args[1]));
+    if (op->code == OP_AND || op->code == OP_OR) {
+        ir_value *first = rev_outer_guard(b, op->args[0]), *second = rev_outer_guard(b, op->args[1]);
+        return op->code == OP_AND ? both(b, first, second) : rev_either(b, first, second);
+    }
     if (op->code != OP_IF)
         return NULL;
     for (int k = 0; k < 2; k++) {
