@@ -13,7 +13,8 @@ static bool is_literal(int code)
 
 static bool is_name(int code)
 {
-    return code == TOK_IDENT || code == TOK_OUT || code == TOK_INOUT || code == TOK_LIMIT;
+    return code == TOK_IDENT || code == TOK_OUT || code == TOK_INOUT || code == TOK_LIMIT ||
+           code == TOK_INDEPENDENT;
 }
 
 const char *describe_token(parse *p, const token *t)
