@@ -188,7 +188,7 @@ static void find_load(ir_op *op, void *ctx)
     custom *c = ctx;
     if (op->code == OP_CALL || op->code == OP_ADJOINT)
         find_in_call(c, op);
-    if (op->code != OP_LOAD)
+    if (op->code != OP_LOAD && op->code != OP_ATOMIC) /* an atomic gives what it found */
         return;
     ir_field *f = ir_field_of(op);
     const bool known = ir_component_known(op);
