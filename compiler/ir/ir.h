@@ -552,6 +552,7 @@ bool ir_is_visible(const ir_value *v, const ir_region *r);
 bool ir_op_is_pure(const ir_op *op);
 bool ir_op_has_effect(
     const ir_op *op); /* store, accum, print, assert, task or call with effects inside: may not be dropped */
+bool ir_op_reads_memory(const ir_op *op); /* or callees and regions of op do */
 
 /* Value map for cloning: old id -> new value, in one function or between two. The new value is the old one's: exact if
  * that is. */

@@ -33,33 +33,13 @@ static unsigned depends_op(slice *c, ir_op *op)
     return by;
 }
 
-static bool reads_memory(const ir_op *op);
-
-static bool region_reads(const ir_region *r)
-{
-    bool reads = false;
-    for (const ir_op *in = r->first; in && !reads; in = in->next)
-        reads = reads_memory(in);
-    return reads;
-}
-
-static bool reads_memory(const ir_op *op)
-{
-    if (op->code == OP_CALL || op->code == OP_GRADIENT || op->code == OP_ALONG)
-        return region_reads(ir_callee_of(op)->body);
-    bool reads = !op_is_pure_table(op->code) && op->nregions == 0 && op->code != OP_CONST && op->code != OP_YIELD;
-    for (int i = 0; i < op->nregions; i++)
-        reads |= region_reads(op->regions[i]);
-    return reads;
-}
-
 /* It may be run again here: it has no effect, and nothing has any since it read what it may have read. */
 static bool can_repeat(const ir_builder *b, const ir_op *op)
 {
-    if (reads_memory(op) && op->region != b->region)
+    if (ir_op_reads_memory(op) && op->region != b->region)
         return false;
     bool can = !ir_op_has_effect(op);
-    for (const ir_op *next = op->next; next != b->before && can && reads_memory(op); next = next->next)
+    for (const ir_op *next = op->next; next != b->before && can && ir_op_reads_memory(op); next = next->next)
         can = !ir_op_has_effect(next);
     return can;
 }

@@ -139,51 +139,82 @@ bool ir_op_is_pure(const ir_op *op)
     return e == OP_EFFECT_PURE || e == OP_EFFECT_READ;
 }
 
-/* Callees already found to have no effect: a chain of functions that call each other twice would otherwise cost
- * 2^depth. */
-typedef VEC(const ir_func *) func_list;
+/* A search through regions and callees. Callees already found to have no such operation: a chain of functions that call
+ * each other twice would otherwise cost 2^depth. */
+typedef struct search {
+    bool (*found)(const ir_op *op);
+    bool (*follows)(ir_opcode code);
+    VEC(const ir_func *) without;
+} search;
 
-static bool region_has_effect(const ir_region *r, func_list *clean);
+static bool region_has(const ir_region *r, search *s);
 
-static bool func_has_effect(const ir_func *f, func_list *clean)
+static bool func_has(const ir_func *f, search *s)
 {
-    for (size_t i = 0; i < clean->len; i++)
-        if (clean->at[i] == f)
+    for (size_t i = 0; i < s->without.len; i++)
+        if (s->without.at[i] == f)
             return false;
-    if (region_has_effect(f->body, clean))
+    if (region_has(f->body, s))
         return true;
-    vec_push(clean, f);
+    vec_push(&s->without, f);
     return false;
 }
 
-static bool op_has_effect(const ir_op *op, func_list *clean)
+static bool op_has(const ir_op *op, search *s)
 {
-    if (op->code == OP_YIELD)
-        return false;
-    if (op_effect_of(op->code) == OP_EFFECT_WRITE || op_effect_of(op->code) == OP_EFFECT_EVENT)
-        return true;
-    if (op->code == OP_CALL)
-        return func_has_effect(ir_callee_of(op), clean);
-    for (int i = 0; i < op->nregions; i++)
-        if (region_has_effect(op->regions[i], clean))
-            return true;
-    return false;
+    if (s->follows(op->code))
+        return func_has(ir_callee_of(op), s);
+    bool has = s->found(op);
+    for (int i = 0; i < op->nregions && !has; i++)
+        has = region_has(op->regions[i], s);
+    return has;
 }
 
-static bool region_has_effect(const ir_region *r, func_list *clean)
+static bool region_has(const ir_region *r, search *s)
 {
     for (const ir_op *op = r->first; op; op = op->next)
-        if (op_has_effect(op, clean))
+        if (op_has(op, s))
             return true;
     return false;
+}
+
+static bool search_op(const ir_op *op, bool (*found)(const ir_op *op), bool (*follows)(ir_opcode code))
+{
+    search s = {.found = found, .follows = follows};
+    bool has = op_has(op, &s);
+    vec_free(&s.without);
+    return has;
+}
+
+static bool is_call(ir_opcode code)
+{
+    return code == OP_CALL;
+}
+
+static bool is_effect(const ir_op *op)
+{
+    return op->code != OP_YIELD &&
+           (op_effect_of(op->code) == OP_EFFECT_WRITE || op_effect_of(op->code) == OP_EFFECT_EVENT);
 }
 
 bool ir_op_has_effect(const ir_op *op)
 {
-    func_list clean = {0};
-    bool has = op_has_effect(op, &clean);
-    vec_free(&clean);
-    return has;
+    return search_op(op, is_effect, is_call);
+}
+
+static bool runs_callee(ir_opcode code)
+{
+    return code == OP_CALL || code == OP_GRADIENT || code == OP_ALONG;
+}
+
+static bool is_read(const ir_op *op)
+{
+    return !op_is_pure_table(op->code) && op->nregions == 0 && op->code != OP_CONST && op->code != OP_YIELD;
+}
+
+bool ir_op_reads_memory(const ir_op *op)
+{
+    return search_op(op, is_read, runs_callee);
 }
 
 /* ---- maps and cloning ---- */

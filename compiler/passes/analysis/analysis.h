@@ -131,6 +131,7 @@ typedef struct effects {
     unsigned char *at; /* by ir_storage */
     bool other;        /* prints, asserts */
     bool stack;        /* uses the saved-value stack */
+    bool custom;       /* calls a derivative of the program's own */
 } effects;
 effects effects_of_region(const ir_module *m, const ir_region *r);
 effects effects_of_op(const ir_module *m, const ir_op *op);

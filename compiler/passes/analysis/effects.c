@@ -55,6 +55,7 @@ static void scan_op(scan *s, const ir_op *op, effects *e)
             e->at[i] |= c.at[i];
         e->other |= c.other;
         e->stack |= c.stack;
+        e->custom |= c.custom || ir_callee_of(op)->ad.custom_of;
         break;
     }
     case OP_ADJOINT: /* not known yet: anything */

@@ -104,7 +104,9 @@ static void add_effects(parts *p, const effects *e, bool writes)
 static void add_call(parts *p, const ir_op *op, bool writes)
 {
     effects e = effects_of_op(p->m, op);
+    p->custom = e.custom && !writes;
     add_effects(p, &e, writes);
+    p->custom = false;
     effects_free(&e);
 }
 
@@ -123,24 +125,13 @@ static const ir_op *primal_of(const parts *p, const ir_op *op)
     return op && op->region->func == p->kernel && op->code == OP_LOAD ? op : NULL;
 }
 
-static void find_custom(ir_op *op, void *ctx)
-{
-    bool *found = ctx;
-    if (op->code == OP_CALL && !*found) {
-        *found = ir_callee_of(op)->ad.custom_of != NULL;
-        ir_walk(ir_callee_of(op)->body, find_custom, found);
-    }
-}
-
 /* A load that is left in the adjoint is of what a load of the primal read, or of anything: then it may be of a function
  * that the program wrote. */
 static void find_need(ir_op *op, void *ctx)
 {
     parts *p = ctx;
     if (op->code == OP_CALL || op->code == OP_ADJOINT) {
-        find_custom(op, &p->custom);
         add_call(p, op, false);
-        p->custom = false;
         return;
     }
     if (op->code != OP_LOAD || !parts_is_wanted(p, ir_field_of(op), ir_access_attr(op)->plane, false))
@@ -225,7 +216,7 @@ static void find_in_kernel(ir_func *f, const bool *written, const bool *needed)
 /* Marks the fields whose data, or duals, a function treats so. */
 static void mark(const ir_module *m, const ir_func *f, unsigned bits, bool duals, bool *fields)
 {
-    effects e = f ? effects_of_region(m, f->body) : (effects){NULL, false, false};
+    effects e = f ? effects_of_region(m, f->body) : (effects){.at = NULL};
     for (size_t i = 0; i < m->nfields && f; i++)
         fields[i] = fields[i] || (e.at[ir_storage_of(m->fields.at[i], IR_DATA)] & bits) ||
                     (duals && (e.at[ir_storage_of(m->fields.at[i], IR_DUAL)] & bits));
@@ -257,7 +248,7 @@ static bool still_reads(const ir_module *m, const ir_func *f, const ir_part *p)
     bool found = false;
     for (int k = 0; k < 2; k++) {
         const ir_func *adjoint = k ? f->ad.hvp : f->ad.grad;
-        effects e = adjoint ? effects_of_region(m, adjoint->body) : (effects){NULL, false, false};
+        effects e = adjoint ? effects_of_region(m, adjoint->body) : (effects){.at = NULL};
         found |= adjoint && (e.at[ir_storage_of(p->field, p->plane)] & OP_READS);
         effects_free(&e);
     }
