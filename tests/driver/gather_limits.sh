@@ -1,4 +1,5 @@
 # Conditions and bounds of which each uses the one before twice, again and again: they are looked through a number of times that does not double with each.
+# slow: 4
 {
     echo 'param N: i32 = 40; field x: real[N] needs_grad; field y: real[N] needs_grad;'
     echo 'kernel conditions() derive(grad) { for i in x { let c0 = i > 0;'

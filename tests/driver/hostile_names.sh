@@ -44,7 +44,7 @@ def written(folder, name):
     for flags in (["--debug", "-g"], []):
         run(TKC, main, "--prefix=p", *flags, "-o", "p.c", cwd=folder)
         run(CC, "-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-Wno-trigraphs", "-I", INCLUDE, "-fsyntax-only", "p.c", cwd=folder)
-        run(CXX, "-Wall", "-Wextra", "-Werror", "-Wno-trigraphs", "-I", INCLUDE, "-fsyntax-only", "-x", "c++", "p.h", cwd=folder)
+        run(CXX, "-Wall", "-Wextra", "-Werror", "-Wno-trigraphs", "-I", INCLUDE, "-fsyntax-only", "-include", "p.h", "-x", "c++", os.devnull, cwd=folder)
         codes.append(c_code("p.c", folder))
     open(folder + b"/bad" + name + b".tk", "w").write("field x: rael;\n")
     said = json.loads(run(TKC, b"./bad" + name + b".tk", "--prefix=p", "--diagnostics=json", cwd=folder, status=1).stderr)

@@ -1,4 +1,5 @@
 # Modules with names of the library's headers, and files of such names beside them: each include finds the one that it means.
+# slow: 4
 for name in tkc Tkc Tk tkc_gen tkc_math tkc_loops tkc_lanes Tk_gen; do
     mkdir $name
     cd $name

@@ -1,4 +1,5 @@
 # Good programs with tokens, lines and bytes removed, doubled and replaced: a diagnostic at a place in the file, or C that compiles.
+# slow: 4
 cd "$ROOT/tests"
 python3 tools/mangle.py --tkc "$TKC" --cc "$CC" --count 200 run/*.tk ad/*.tk parallel/*.tk check/*_good.tk rules/legal.tk ../samples/*/*.tk
 # And one of them cut off at every byte of its first lines.

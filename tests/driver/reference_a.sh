@@ -1,4 +1,5 @@
 # What the page says of text and grammar: keywords and other words, doc comments, limits, casts; and that its grammar is the parser's.
+# slow: 4
 accepted()
 {
     "$TKC" "$1" -o out.c || { echo "$1 is refused"; exit 1; }

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import scripts
 from constructs import Map
-from cases import Case, all_cases, chosen, same_bytes, unit_cases
+from cases import SECONDS, Case, all_cases, chosen, same_bytes, unit_cases
 from known import ROOT
 from plan import TESTS, Config, must
 
@@ -92,11 +92,11 @@ def constructs(config):
 
 
 def quick():
-    """The build, and all that a change can touch and is not known, but for long scripts."""
+    """The build, and all that a change can touch and is not known, but for long scripts. Of the scripts that are never known, the short ones."""
     def then():
         config = gcc(short=True)
         found = of(config, *TEXTS, *GENERATED, "driver")
-        return [*unit_cases(config, True), *(c for c in found if (c.keyed or c.group in TEXTS) and c.seconds <= LONG)]
+        return [*unit_cases(config, True), *(c for c in found if c.seconds <= (LONG if c.keyed or c.group in TEXTS else SECONDS["driver"]))]
     return [tree(gcc(), [], then)]
 
 
