@@ -148,6 +148,6 @@ def plan(make):
     return of_words
 
 
-LEFT_OUT = {"quick": "scripts, searches, races, and all that does not depend on the compiler", "fresh": "tkc built with clang and with sanitizers; generated code with clang and with sanitizers, "
+LEFT_OUT = {"quick": "long scripts, searches, races, and all that does not depend on the compiler", "fresh": "tkc built with clang and with sanitizers; generated code with clang and with sanitizers, "
             "but for one test of each construct; further flags, and -O2; races; long scripts; most of install/; larger searches"}
 PLANS = {"quick": plan(quick), "fresh": plan(fresh), "all": plan(everything), "clang": plan(clang_tree)}
