@@ -408,8 +408,12 @@ static void check_require(checker *c, const ast_expr *call)
     bool holds = false;
     if (!const_bool(c, call->args, "a requirement of the prelude", &holds))
         c->fn->stop = true;
-    else if (!holds)
-        c->fn->stop = !ERR(c, call->span, DIAG_BUILTIN_ARGUMENTS, call->args->next->text);
+    else if (!holds) {
+        const ast_expr *text = call->args->next;
+        c->fn->stop = !ERR(c, call->span, DIAG_BUILTIN_ARGUMENTS, text->text);
+        if (text->next)
+            NOTE(c, call->span, "%s", text->next->text);
+    }
 }
 
 typedef enum reach { FOR_ALL, FOR_PRELUDE } reach;
