@@ -502,16 +502,19 @@ class _Module(_Unique):
         self._mine(field, *outputs)
         return _Forward(field, seed, outputs)
 
-    def gradcheck(self, loss, program, inputs=None, tolerance=0.0):
+    def gradcheck(self, loss, program, inputs=None, tolerance=0.0, directions=0, seed=0, progress=False):
         """Compares the derivatives of the loss by the inputs (None: all fields that have a gradient) by reverse mode, by forward
         mode where the fields have duals, and by differences. program(): launches, the same in each call; what it raises ends the
-        check. tolerance: 0 for the usual one. Error.WrongGradient names the worst number, Error.Undecided says that differences
-        tell nothing; else what was found is returned."""
+        check. tolerance: 0 for the usual one. directions: 0 for each component of the inputs, else the number of random directions
+        through all inputs, which seed decides. progress: True for a line on stderr, or a function progress(done, of).
+        Error.WrongGradient names the worst number, Error.Undecided says that differences tell nothing; else what was found is
+        returned."""
         self._mine(loss, *inputs or ())
         session, found = self._h.session, _GradcheckResult()
-        run = session._host(session._until_raised(program))
         pointers = None if inputs is None else (_P * len(inputs))(*(f._pointer for f in inputs))
-        status = _tk.gradcheck(loss._pointer, pointers, len(inputs or ()), run, None, _as_real(tolerance, "tolerance"), _ct.byref(found))
+        shown = session._host(session._until_raised(_show_progress if progress is True else progress), _ProgressFunction) if progress else _ProgressFunction()
+        options = _GradcheckOptions(_ct.cast(pointers, _P), len(inputs or ()), _as_real(tolerance, "tolerance"), _as_i32(directions, "directions"), _as_u64(seed, "seed"), shown)
+        status = _tk.gradcheck_with(loss._pointer, _ct.byref(options), session._host(session._until_raised(program)), None, _ct.byref(found))
         session._check(status or (session._raised and _BAD_STATE))
         return _Gradcheck(*(getattr(found, name) for name in _Gradcheck._fields))
 

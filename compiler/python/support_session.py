@@ -12,7 +12,7 @@ def _bind_library():
         ("session_destroy", None, t), ("session_threads", i, t), ("session_set_threads", i, t, i),
         ("session_set_seed", i, t, _ct.c_uint64), ("session_draws", _ct.c_uint64, t), ("session_set_draws", i, t, _ct.c_uint64), ("session_error", text, t), ("session_clear_error", None, t),
         ("session_stop_at_nonfinite", i, t, _ct.c_bool), ("session_clear_grad", i, t), ("session_clear_dual", i, t),
-        ("call", i, t, t, t, _ct.c_size_t), ("call_with", i, t, t, t, _ct.c_size_t, t, i), ("gradcheck", i, t, t, i, _HostFunction, t, _ct.c_double, t), ("tape_begin", i, t, _ct.c_uint), ("tape_end_with", i, t, _ct.c_double), ("tape_drop", i, t),
+        ("call", i, t, t, t, _ct.c_size_t), ("call_with", i, t, t, t, _ct.c_size_t, t, i), ("gradcheck_with", i, t, t, _HostFunction, t, t), ("tape_begin", i, t, _ct.c_uint), ("tape_end_with", i, t, _ct.c_double), ("tape_drop", i, t),
         ("tape_is_open", _ct.c_bool, t), ("tape_bytes", _ct.c_size_t, t), ("module_clear_grad", i, t),
         ("module_clear_dual", i, t), ("field_clear_grad", i, t), ("field_clear_dual", i, t),
         ("forward_begin", i, t, i, t, t, _ct.c_size_t), ("forward_end", i, t), ("forward_is_open", _ct.c_bool, t),
@@ -31,6 +31,9 @@ _PrintFunction = _ct.CFUNCTYPE(None, _P, _ct.c_char_p)
 _HostFunction = _ct.CFUNCTYPE(_ct.c_int, _P)  # does for programs as well, whose results are ignored
 
 
+_ProgressFunction = _ct.CFUNCTYPE(None, _P, _ct.c_int64, _ct.c_int64)
+
+
 class _Triple(_ct.Structure):
     """tk_triple."""
     _fields_ = [("name", _ct.c_char_p), ("forward", _HostFunction), ("backward", _HostFunction), ("jvp", _HostFunction)]
@@ -46,6 +49,17 @@ class _GradcheckResult(_ct.Structure):
     _fields_ = [("field", _P), ("component", _ct.c_int64), ("reverse", _ct.c_double), ("forward", _ct.c_double),
                 ("difference", _ct.c_double), ("step", _ct.c_double), ("compared", _ct.c_int64), ("kinks", _ct.c_int64),
                 ("jumps", _ct.c_int64), ("undecided", _ct.c_int64), ("has_forward", _ct.c_bool)]
+
+
+class _GradcheckOptions(_ct.Structure):
+    """tk_gradcheck_options."""
+    _fields_ = [("inputs", _P), ("ninputs", _ct.c_int), ("tolerance", _ct.c_double), ("directions", _ct.c_int), ("seed", _ct.c_uint64), ("progress", _ProgressFunction)]
+
+
+def _show_progress(done, of):
+    """A line on stderr, at each percent."""
+    if done == of or done * 100 // of > (done - 1) * 100 // of:
+        print(f"\rgradcheck: {done} of {of}", end="\n" if done == of else "", file=_sys.stderr, flush=True)
 
 
 _Gradcheck = _collections.namedtuple("gradcheck", "reverse forward difference step compared kinks jumps undecided")
@@ -152,12 +166,12 @@ class Session(_Unique):
         if _tk.tape_is_open(self._pointer):
             self._kept.extend(arrays)
 
-    def _host(self, function):
+    def _host(self, function, kind=_HostFunction):
         """A function for C. What it raises comes out of the call, tape or scope in which it ran."""
-        def run(_):
+        def run(_, *arguments):
             self._inside += 1
             try:
-                function()
+                function(*arguments)
                 return 0
             except BaseException as e:
                 self._raised.append(e)
@@ -165,14 +179,14 @@ class Session(_Unique):
             finally:
                 self._inside -= 1
 
-        return _HostFunction(run) if function is not None else _HostFunction()
+        return kind(run) if function is not None else kind()
 
-    def _until_raised(self, program):
+    def _until_raised(self, function):
         """Does nothing any more once it has raised: libtkc sees the session failed, and stops."""
-        def once():
+        def once(*arguments):
             if not self._raised:
                 try:
-                    program()
+                    function(*arguments)
                 except BaseException:
                     fail = _HostFunction(lambda _: _BAD_STATE)
                     _tk.call(self._pointer, _ct.byref(_Triple(b"the program", fail, fail, fail)), None, 0)

@@ -1,6 +1,5 @@
 /* Three ways to the same derivative, compared. */
-#include "rt.h"
-#include "slopes.h"
+#include "gradcheck.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -9,47 +8,6 @@
 /* So uncertain, relative to the derivative, are differences that tell nothing. */
 #define UNDECIDED 0.1
 
-typedef struct gradcheck {
-    tk_session *s; /* NULL: of functions of the host */
-    tk_field *loss;
-    tk_program_fn run;
-    void *user;
-    double tolerance; /* 0: by the type */
-    const rt_snapshot *snapshot;
-    double *reverse; /* of the field being checked */
-    double largest;  /* of them */
-    double worst;    /* largest ratio of a difference to what is tolerated */
-    tk_gradcheck_result result;
-} gradcheck;
-
-static bool is_f32(const gradcheck *g, const tk_field *f)
-{
-    return f->desc->elem == TK_F32 || g->loss->desc->elem == TK_F32;
-}
-
-static void run_program(const gradcheck *g)
-{
-    tk_rt_snapshot_run(g->snapshot, g->run, g->user);
-}
-
-typedef struct variable {
-    gradcheck *g;
-    tk_field *f;
-    int64_t k;
-} variable;
-
-/* The loss with the variable at x, whatever was there. */
-static double loss_at(void *ctx, double *x)
-{
-    const variable *v = ctx;
-    tk_rt_snapshot_restore(v->g->snapshot);
-    tk_rt_scalar_set(v->f, TK_DATA, v->k, *x);
-    *x = tk_rt_scalar_get(v->f, TK_DATA, v->k); /* as rounded to the field's type */
-    tk_rt_scalar_set(v->g->loss, TK_DATA, 0, 0.0);
-    run_program(v->g);
-    return tk_rt_scalar_get(v->g->loss, TK_DATA, 0);
-}
-
 /* The ratio of |a - b| to what is tolerated; NaN counts as wrong unless both are. */
 static double ratio_of(double a, double b, double allowed)
 {
@@ -57,12 +15,6 @@ static double ratio_of(double a, double b, double allowed)
         return isnan(a) && isnan(b) ? 0 : INFINITY;
     return a == b ? 0 : fabs(a - b) / allowed;
 }
-
-/* What reverse and forward mode say of one variable; forward is NaN where it was not asked. */
-typedef struct modes {
-    double reverse, forward;
-    bool has_forward;
-} modes;
 
 /* Against differences: of both modes the worse one. */
 static double against(const modes *m, double slope, double tolerance, double size, double error)
@@ -112,10 +64,10 @@ static double against_noise(const gradcheck *g, const rt_line *l, const modes *m
     return against(m, d->slope, tolerance, size_of(g, m, d), d->error);
 }
 
-static void compare(gradcheck *g, const rt_line *l, const modes *m, tk_field *f, int64_t k)
+void tk_rt_compare(gradcheck *g, const rt_line *l, const modes *m, tk_field *f, int64_t k)
 {
     rt_slope d = tk_rt_slope_central(l);
-    const double tolerance = g->tolerance > 0 ? g->tolerance : l->single ? 1e-2 : 1e-5;
+    const double tolerance = g->o.tolerance > 0 ? g->o.tolerance : l->single ? 1e-2 : 1e-5;
     const double size = size_of(g, m, &d);
     const double modes_apart = m->has_forward ? ratio_of(m->reverse, m->forward,
                                                          (l->single ? 1e-4 : 1e-10) * fmax(size, fabs(m->forward)))
@@ -149,88 +101,12 @@ static void compare(gradcheck *g, const rt_line *l, const modes *m, tk_field *f,
     g->result.step = d.step;
 }
 
-static tk_status reverse_mode(gradcheck *g)
-{
-    tk_rt_snapshot_restore(g->snapshot);
-    tk_status st = tk_tape_begin(g->loss, 0);
-    if (st != TK_OK)
-        return st;
-    run_program(g);
-    return tk_tape_end(g->loss);
-}
-
-static tk_status forward_mode(gradcheck *g, tk_field *f, int64_t k, void *seed, double *slope)
-{
-    tk_rt_snapshot_restore(g->snapshot);
-    const float one_f32 = 1.0f;
-    const double one_f64 = 1.0;
-    const size_t size = tk_rt_scalar_bytes(f->desc->elem);
-    void *at = (unsigned char *)seed + (size_t)k * size;
-    memcpy(at, f->desc->elem == TK_F32 ? (const void *)&one_f32 : (const void *)&one_f64, size);
-    tk_status st = tk_forward_begin(&g->loss, 1, f, seed, tk_rt_scalars(f));
-    memset(at, 0, size);
-    if (st != TK_OK)
-        return st;
-    tk_rt_scalar_set(g->loss, TK_DATA, 0, 0.0);
-    run_program(g);
-    *slope = tk_rt_scalar_get(g->loss, TK_DUAL, 0);
-    return tk_forward_end(g->s);
-}
-
-static tk_status check_variable(gradcheck *g, tk_field *f, int64_t k, void *seed)
-{
-    modes m = {.reverse = g->reverse[k], .forward = NAN, .has_forward = seed != NULL};
-    const tk_status st = seed ? forward_mode(g, f, k, seed, &m.forward) : TK_OK;
-    if (st != TK_OK)
-        return st;
-    variable v = {g, f, k};
-    tk_rt_snapshot_restore(g->snapshot);
-    const rt_line l = {.at = loss_at, .ctx = &v, .x = tk_rt_scalar_get(f, TK_DATA, k), .single = is_f32(g, f)};
-    compare(g, &l, &m, f, k);
-    return tk_session_status(g->s);
-}
-
-static tk_status check_field(gradcheck *g, tk_field *f)
-{
-    const int64_t n = (int64_t)tk_rt_scalars(f);
-    const bool forward = g->loss->plane[TK_DUAL] && f->plane[TK_DUAL];
-    tk_status st = reverse_mode(g);
-    g->reverse = tk_rt_alloc(g->s, (size_t)n * sizeof *g->reverse + 1, false);
-    void *seed = forward ? tk_rt_alloc(g->s, tk_field_bytes(f) + 1, true) : NULL;
-    if (st == TK_OK && (!g->reverse || (forward && !seed)))
-        st = tk_fail(g->s, TK_NO_MEMORY, "out of memory for checking field '%s'", f->desc->name);
-    g->largest = 0;
-    for (int64_t k = 0; k < n && st == TK_OK; k++) {
-        g->reverse[k] = tk_rt_scalar_get(f, TK_GRAD, k);
-        if (isfinite(g->reverse[k]))
-            g->largest = fmax(g->largest, fabs(g->reverse[k]));
-    }
-    g->result.has_forward = g->result.has_forward || forward;
-    for (int64_t k = 0; k < n && st == TK_OK; k++)
-        st = check_variable(g, f, k, seed);
-    tk_rt_free(g->s, seed);
-    tk_rt_free(g->s, g->reverse);
-    return st;
-}
-
-static tk_status check_fields(gradcheck *g, tk_field *const *inputs, int ninputs)
-{
-    tk_status st = TK_OK;
-    for (int i = 0; i < ninputs && st == TK_OK; i++)
-        st = check_field(g, inputs[i]);
-    for (tk_module *m = inputs ? NULL : g->s->modules; m; m = m->next)
-        for (int i = 0; i < m->desc->nfields && st == TK_OK; i++)
-            if (m->fields[i].plane[TK_GRAD] && &m->fields[i] != g->loss)
-                st = check_field(g, &m->fields[i]);
-    return st;
-}
-
-static bool told_nothing(const tk_gradcheck_result *r)
+bool tk_rt_told_nothing(const tk_gradcheck_result *r)
 {
     return r->undecided > 0 && r->undecided == r->compared;
 }
 
-static rt_text text_of_modes(const tk_gradcheck_result *r)
+rt_text tk_rt_text_of_modes(const tk_gradcheck_result *r)
 {
     rt_text t;
     if (isnan(r->forward) && !r->has_forward)
@@ -240,56 +116,6 @@ static rt_text text_of_modes(const tk_gradcheck_result *r)
         snprintf(t.s, sizeof t.s, "%.9g by reverse mode, %.9g by forward mode, %.9g by differences (step %g)",
                  r->reverse, r->forward, r->difference, r->step);
     return t;
-}
-
-static tk_status check_arguments(tk_session *s, const tk_field *loss, tk_field *const *inputs, int ninputs,
-                                 tk_program_fn run)
-{
-    const tk_status st = tk_rt_check_closed(s, "tk_gradcheck");
-    if (st != TK_OK)
-        return st;
-    if (!run || ninputs < 0 || (!inputs && ninputs > 0))
-        return tk_fail(s, TK_BAD_ARGUMENT, "tk_gradcheck: the program or the inputs are NULL");
-    for (int i = 0; i < ninputs; i++) {
-        if (!inputs[i] || inputs[i]->module->session != s || inputs[i] == loss)
-            return tk_fail(s, TK_BAD_ARGUMENT,
-                           "tk_gradcheck: input %d is NULL, the loss, or a field of another session", i);
-        if (!inputs[i]->plane[TK_GRAD])
-            return tk_fail(s, TK_NO_DERIVATIVE, "tk_gradcheck: input '%s' is not declared needs_grad",
-                           inputs[i]->desc->name);
-    }
-    return TK_OK;
-}
-
-tk_status tk_gradcheck(tk_field *loss, tk_field *const *inputs, int ninputs, tk_program_fn run, void *user,
-                       double tolerance, tk_gradcheck_result *result)
-{
-    if (!loss)
-        return tk_rt_thread_fail(TK_BAD_ARGUMENT, "tk_gradcheck: the loss is NULL");
-    RT_ENTER(loss->module->session, "tk_gradcheck", TK_BAD_STATE);
-    gradcheck g = {.s = loss->module->session, .loss = loss, .run = run, .user = user, .tolerance = tolerance};
-    tk_status st = check_arguments(g.s, loss, inputs, ninputs, run);
-    if (st != TK_OK)
-        return st;
-    RT_SNAPSHOT snapshot = tk_rt_snapshot_take(g.s);
-    g.snapshot = &snapshot;
-    if (!snapshot.data)
-        return tk_session_status(g.s);
-    st = check_fields(&g, inputs, ninputs);
-    if (st == TK_OK)
-        st = reverse_mode(&g); /* leaves the gradients there for whoever wants to look */
-    tk_rt_snapshot_restore(&snapshot);
-    if (result)
-        *result = g.result;
-    if (st != TK_OK || (!(g.worst > 1) && !told_nothing(&g.result)))
-        return st;
-    const rt_text at = tk_rt_element_text(g.result.field, TK_DATA, g.result.component), by = text_of_modes(&g.result);
-    if (!(g.worst > 1))
-        return tk_fail(g.s, TK_UNDECIDED,
-                       "differences of '%s' have too few digits to tell whether a derivative is right; that by '%s' is "
-                       "%s: use f64 (--real=f64)",
-                       loss->desc->name, at.s, by.s);
-    return tk_fail(g.s, TK_WRONG_GRADIENT, "the derivative of '%s' by '%s' is %s", loss->desc->name, at.s, by.s);
 }
 
 /* ---- functions of the host ---- */
@@ -313,11 +139,11 @@ static double value_at(void *ctx, double *x)
     return y;
 }
 
-static double slope_along(tk_jvp_fn jvp, void *user, const double *x, double *direction, size_t k)
+static double slope_along(tk_jvp_fn jvp, void *user, const double *x, double *unit, size_t k)
 {
-    direction[k] = 1;
-    const double slope = jvp(user, x, direction);
-    direction[k] = 0;
+    unit[k] = 1;
+    const double slope = jvp(user, x, unit);
+    unit[k] = 0;
     return slope;
 }
 
@@ -327,10 +153,10 @@ tk_status tk_gradcheck_function(const double *x, size_t n, const tk_function *f,
     if (!f || !f->value || !f->gradient || (!x && n > 0))
         return tk_rt_thread_fail(TK_BAD_ARGUMENT,
                                  "tk_gradcheck_function: the point, the function or its gradient is NULL");
-    double *all = calloc(3 * n + 1, sizeof *all), *at = all, *gradient = at + n, *direction = gradient + n;
+    double *all = calloc(3 * n + 1, sizeof *all), *at = all, *gradient = at + n, *unit = gradient + n;
     if (!all)
         return tk_rt_thread_fail(TK_NO_MEMORY, "tk_gradcheck_function: out of memory for %zu variables", n);
-    gradcheck g = {.tolerance = tolerance, .result.has_forward = f->jvp != NULL};
+    gradcheck g = {.o.tolerance = tolerance, .result.has_forward = f->jvp != NULL};
     for (size_t k = 0; k < n; k++)
         at[k] = f->single ? (double)(float)x[k] : x[k];
     f->gradient(user, at, gradient);
@@ -338,18 +164,18 @@ tk_status tk_gradcheck_function(const double *x, size_t n, const tk_function *f,
         g.largest = isfinite(gradient[k]) ? fmax(g.largest, fabs(gradient[k])) : g.largest;
     for (size_t k = 0; k < n; k++) {
         const modes m = {.reverse = gradient[k],
-                         .forward = f->jvp ? slope_along(f->jvp, user, at, direction, k) : NAN,
+                         .forward = f->jvp ? slope_along(f->jvp, user, at, unit, k) : NAN,
                          .has_forward = f->jvp != NULL};
         host_function h = {f->value, user, at, k, f->single};
         const rt_line l = {.at = value_at, .ctx = &h, .x = at[k], .single = f->single};
-        compare(&g, &l, &m, NULL, (int64_t)k);
+        tk_rt_compare(&g, &l, &m, NULL, (int64_t)k);
     }
     free(all);
     if (result)
         *result = g.result;
-    if (!(g.worst > 1) && !told_nothing(&g.result))
+    if (!(g.worst > 1) && !tk_rt_told_nothing(&g.result))
         return TK_OK;
-    const rt_text by = text_of_modes(&g.result);
+    const rt_text by = tk_rt_text_of_modes(&g.result);
     if (!(g.worst > 1))
         return tk_rt_thread_fail(TK_UNDECIDED,
                                  "differences have too few digits to tell whether a derivative is right; that by "

@@ -1,6 +1,8 @@
 """Kernels, tapes and forward scopes, held against finite differences."""
+import contextlib
 import copy
 import gc
+import io
 import pickle
 import sys
 import threading
@@ -129,6 +131,31 @@ class Derivatives(unittest.TestCase):
             m.gradcheck(m.loss, fails)
         self.assertEqual(len(runs), 4)
         m.gradcheck(m.loss, m.measure, [m.y])
+        m.measure()
+
+    def test_gradcheck_along_directions(self):
+        m, seen = self.m, []
+        r = m.gradcheck(m.loss, m.measure, directions=3, progress=lambda done, of: seen.append((done, of)))
+        self.assertEqual((r.compared, seen), (3, [(1, 3), (2, 3), (3, 3)]))
+        close(r.reverse, r.forward)
+        self.assertNotEqual(r.reverse, m.gradcheck(m.loss, m.measure, directions=3, seed=7).reverse)
+        with self.assertRaisesRegex(kernels.Error.WrongGradient, "along direction"):
+            m.gradcheck(m.loss, m.stopped, [m.y], directions=2)
+        with self.assertRaises(ValueError):
+            m.gradcheck(m.loss, m.measure, directions=-1)
+        stderr = io.StringIO()
+        with contextlib.redirect_stderr(stderr):
+            m.gradcheck(m.loss, m.measure, directions=2, progress=True)
+        self.assertEqual(stderr.getvalue(), "\rgradcheck: 1 of 2\rgradcheck: 2 of 2\n")
+        runs = []
+
+        def stops(done, of):
+            runs.append(done)
+            raise KeyError("enough")
+
+        with self.assertRaisesRegex(KeyError, "enough"):
+            m.gradcheck(m.loss, m.measure, progress=stops)
+        self.assertEqual(runs, [1])
         m.measure()
 
     def test_continued(self):

@@ -86,7 +86,11 @@ static void pairs(void *user)
     gradcheck_first(user);
 }
 
-#define PROGRAM(k) static void k(void *user) { gradcheck_##k(user); }
+#define PROGRAM(k) \
+    static void k(void *user) \
+    { \
+        gradcheck_##k(user); \
+    }
 PROGRAM(kinked)
 PROGRAM(ramp)
 PROGRAM(ramp_and_more)
@@ -118,6 +122,76 @@ static void check_kinks(gradcheck *m)
     CHECK(r.kinks == 0);
     EXPECT(m, tk_gradcheck(m->loss.field, x, 1, root, m, 0, &r), TK_WRONG_GRADIENT, "the derivative of 'loss' by 'x[");
     CHECK(r.jumps == 0);
+}
+
+/* ---- random directions ---- */
+
+typedef struct counted {
+    gradcheck *m;
+    int64_t done, of;
+} counted;
+
+static void counted_right(void *user)
+{
+    right(((counted *)user)->m);
+}
+
+/* Of two inputs. */
+static void both(void *user)
+{
+    gradcheck_total(user);
+    gradcheck_second(user);
+}
+
+static void count(void *user, int64_t done, int64_t of)
+{
+    counted *c = user;
+    CHECK(done == c->done + 1);
+    *c = (counted){c->m, done, of};
+}
+
+static void check_directions(gradcheck *m)
+{
+    tk_field *const x[] = {m->x.field}, *const loss[] = {m->loss.field};
+    tk_gradcheck_result r, other;
+    tk_gradcheck_options o = {.inputs = x, .ninputs = 1, .directions = 7, .progress = count};
+    counted c = {m, 0, 0};
+    EXPECT(m, tk_gradcheck_with(m->loss.field, &o, counted_right, &c, &r), TK_OK, "");
+    CHECK(r.compared == 7 && r.has_forward && !r.field && c.done == 7 && c.of == 7);
+    CHECK(fabs(r.reverse - r.difference) < 1e-2 && fabs(r.reverse - r.forward) < 1e-4);
+    o.directions = 0;
+    c.done = 0;
+    EXPECT(m, tk_gradcheck_with(m->loss.field, &o, counted_right, &c, NULL), TK_OK, "");
+    CHECK(c.done == 5 && c.of == 5);
+    o.progress = NULL;
+    o.directions = 1;
+    EXPECT(m, tk_gradcheck_with(m->loss.field, &o, right, m, &r), TK_OK, "");
+    o.seed = 1;
+    EXPECT(m, tk_gradcheck_with(m->loss.field, &o, right, m, &other), TK_OK, "");
+    CHECK(r.reverse != other.reverse);
+    EXPECT(m, tk_gradcheck_with(m->loss.field, &o, right, m, &r), TK_OK, "");
+    CHECK(r.reverse == other.reverse && m->loss.grad[0] == 1);
+    EXPECT(m, tk_gradcheck_with(m->loss.field, &o, wrong, m, &r), TK_WRONG_GRADIENT,
+           "the derivative of 'loss' along direction 0 is ");
+    EXPECT(m, tk_gradcheck_with(m->loss.field, &o, nearly, m, NULL), TK_WRONG_GRADIENT, "by forward mode");
+    EXPECT(m, tk_gradcheck_with(m->loss.field, &o, ramp, m, &r), TK_OK, "");
+    CHECK(r.kinks == 1);
+    EXPECT(m, tk_gradcheck_with(m->loss.field, &o, underivable, m, NULL), TK_NO_DERIVATIVE, "kernel 'none'");
+    tk_field *const two[] = {m->x.field, m->y.field};
+    o = (tk_gradcheck_options){.inputs = two, .ninputs = 2, .directions = 4};
+    EXPECT(m, tk_gradcheck_with(m->loss.field, &o, both, m, &r), TK_OK, "");
+    CHECK(r.compared == 4 && r.has_forward && fabs(r.reverse - r.forward) < 1e-4 && r.reverse != 0);
+    o.inputs = loss;
+    o.ninputs = 1;
+    EXPECT(m, tk_gradcheck_with(m->loss.field, &o, right, m, NULL), TK_BAD_ARGUMENT, "the loss");
+    o = (tk_gradcheck_options){.directions = 3}; /* g has no dual */
+    EXPECT(m, tk_gradcheck_with(m->loss.field, &o, right, m, &r), TK_OK, "");
+    CHECK(r.compared == 3 && !r.has_forward && isnan(r.forward));
+    EXPECT(m, tk_gradcheck_with(m->loss.field, &o, wrong, m, NULL), TK_WRONG_GRADIENT, "without directions");
+    o.directions = -1;
+    EXPECT(m, tk_gradcheck_with(m->loss.field, &o, right, m, NULL), TK_BAD_ARGUMENT, "-1 directions");
+    EXPECT(m, tk_gradcheck_with(m->loss.field, NULL, right, m, &r), TK_OK, "");
+    CHECK(r.compared == 5 + 10 + 5 + 3 && r.field);
 }
 
 /* ---- few digits ---- */
@@ -245,7 +319,8 @@ static void check_function(void)
 
 static void check(gradcheck *m)
 {
-    tk_field *const x[] = {m->x.field}, *const g[] = {m->g.field}, *const none[] = {NULL}, *const loss[] = {m->loss.field};
+    tk_field *const x[] = {m->x.field}, *const g[] = {m->g.field}, *const none[] = {NULL},
+                    *const loss[] = {m->loss.field};
     tk_gradcheck_result r;
     EXPECT(m, tk_gradcheck(m->loss.field, x, 1, right, m, 0, &r), TK_OK, "");
     if (r.compared != 5 || !r.has_forward || r.field != m->x.field || fabs(r.reverse - r.difference) > 1e-2 ||
@@ -273,7 +348,8 @@ static void check(gradcheck *m)
     EXPECT(m, tk_gradcheck(m->loss.field, x, 1, NULL, m, 0, NULL), TK_BAD_ARGUMENT, "NULL");
     EXPECT(m, tk_gradcheck(m->x.field, g, 1, right, m, 0, NULL), TK_BAD_ARGUMENT, "0-D");
     CHECK(tk_gradcheck(NULL, x, 1, right, m, 0, NULL) == TK_BAD_ARGUMENT);
-    TK_TAPE(m, m->loss) {
+    TK_TAPE(m, m->loss)
+    {
         EXPECT(m, tk_gradcheck(m->loss.field, x, 1, right, m, 0, NULL), TK_BAD_STATE, "while a tape is open");
     }
     tk_session_clear_error(tk_module_session(&m->tk));
@@ -315,6 +391,7 @@ int main(void)
     reset(m);
     check(m);
     check_kinks(m);
+    check_directions(m);
     check_digits(m);
     check_function();
     jacobians(m);

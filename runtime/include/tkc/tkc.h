@@ -329,8 +329,9 @@ typedef void (*tk_program_fn)(void *user);
 /** Where tk_gradcheck found the largest difference, in units of what is tolerated. Modes that were not compared are
  * NaN. */
 typedef struct tk_gradcheck_result {
-    const tk_field *field; /**< NULL: of tk_gradcheck_function */
-    int64_t component; /**< its number in the field's memory: element * components + component; or of the variable */
+    const tk_field *field; /**< NULL: of tk_gradcheck_function, or along a direction */
+    int64_t component; /**< its number in the field's memory: element * components + component; or of the variable, or
+                          of the direction */
     double reverse, forward, difference; /**< the derivative by reverse mode, by forward mode, by central differences */
     double step;                         /**< of the difference, as chosen for this variable */
     int64_t compared;                    /**< number of variables */
@@ -343,13 +344,30 @@ typedef struct tk_gradcheck_result {
     bool has_forward;  /**< forward mode was compared: loss and inputs have duals */
 } tk_gradcheck_result;
 
+/** How tk_gradcheck_with checks; {0} is all inputs, each component. */
+typedef struct tk_gradcheck_options {
+    tk_field *const *inputs; /**< ninputs fields with gradient; NULL: all fields of the session that have one, but for
+                                the loss */
+    int ninputs;
+    double tolerance; /**< relative, of the differences; 0: 1e-2 in f32 and 1e-5 in f64 */
+    int directions; /**< 0: each component of the inputs is a variable. Else the variables are distances along this many
+                       random directions through all inputs, and the result has their number as its component. Errors
+                       below the tolerance times the norm of the gradient pass */
+    uint64_t seed;  /**< of the directions */
+    void (*progress)(void *user, int64_t done, int64_t of); /**< NULL, or called after each variable, with the user of
+                                                               the program: how many are done, of how many */
+} tk_gradcheck_options;
+
 /** Compares the derivatives of a loss by reverse mode with those by forward mode (where loss and inputs are declared
  * needs_dual), and with differences, whose step is chosen for each variable: central ones, and where these disagree,
  * those to either side, and then the noise of the loss nearby. loss: as for tk_tape_begin; it is 0 when the program
- * begins. inputs: ninputs fields with gradient; NULL, 0: all fields of the session that have one, but for the loss.
- * tolerance: relative, of the differences; 0: 1e-2 in f32 and 1e-5 in f64. result may be NULL. TK_WRONG_GRADIENT where
- * they differ: the session's message (tk_session_error, or NAME_error of a module; not tk_error) names the worst
- * element. TK_UNDECIDED where all variables are undecided. Otherwise the status of what failed, e.g. of a launch. */
+ * begins. options are copied; NULL is {0}. result may be NULL. TK_WRONG_GRADIENT where they differ: the session's
+ * message (tk_session_error, or NAME_error of a module; not tk_error) names the worst element. TK_UNDECIDED where all
+ * variables are undecided. Otherwise the status of what failed, e.g. of a launch. */
+tk_status tk_gradcheck_with(tk_field *loss, const tk_gradcheck_options *options, tk_program_fn run, void *user,
+                            tk_gradcheck_result *result);
+
+/** tk_gradcheck_with of each component of the inputs. */
 tk_status tk_gradcheck(tk_field *loss, tk_field *const *inputs, int ninputs, tk_program_fn run, void *user,
                        double tolerance, tk_gradcheck_result *result);
 

@@ -1,0 +1,338 @@
+/* Derivatives of a program that launches kernels, compared by each component of its inputs, or along random directions.
+ */
+#include "gradcheck.h"
+#include "tkc/tkc_math.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static bool is_f32(const gradcheck *g, const tk_field *f)
+{
+    return f->desc->elem == TK_F32 || g->loss->desc->elem == TK_F32;
+}
+
+static void run_program(const gradcheck *g)
+{
+    tk_rt_snapshot_run(g->snapshot, g->run, g->user);
+}
+
+typedef struct variable {
+    gradcheck *g;
+    tk_field *f;
+    int64_t k;
+} variable;
+
+/* The loss with the variable at x, whatever was there. */
+static double loss_at(void *ctx, double *x)
+{
+    const variable *v = ctx;
+    tk_rt_snapshot_restore(v->g->snapshot);
+    tk_rt_scalar_set(v->f, TK_DATA, v->k, *x);
+    *x = tk_rt_scalar_get(v->f, TK_DATA, v->k); /* as rounded to the field's type */
+    tk_rt_scalar_set(v->g->loss, TK_DATA, 0, 0.0);
+    run_program(v->g);
+    return tk_rt_scalar_get(v->g->loss, TK_DATA, 0);
+}
+
+static tk_status reverse_mode(gradcheck *g)
+{
+    tk_rt_snapshot_restore(g->snapshot);
+    tk_status st = tk_tape_begin(g->loss, 0);
+    if (st != TK_OK)
+        return st;
+    run_program(g);
+    return tk_tape_end(g->loss);
+}
+
+/* The slope of the loss along a seed of a field. */
+static tk_status forward_mode(gradcheck *g, tk_field *f, const void *seed, double *slope)
+{
+    tk_rt_snapshot_restore(g->snapshot);
+    const tk_status st = tk_forward_begin(&g->loss, 1, f, seed, tk_rt_scalars(f));
+    if (st != TK_OK)
+        return st;
+    tk_rt_scalar_set(g->loss, TK_DATA, 0, 0.0);
+    run_program(g);
+    *slope = tk_rt_scalar_get(g->loss, TK_DUAL, 0);
+    return tk_forward_end(g->s);
+}
+
+static void set_seed(const tk_field *f, void *seed, int64_t k, double x)
+{
+    if (f->desc->elem == TK_F32)
+        ((float *)seed)[k] = (float)x;
+    else
+        ((double *)seed)[k] = x;
+}
+
+/* One variable is done. */
+static tk_status done(const gradcheck *g)
+{
+    if (g->o.progress)
+        g->o.progress(g->user, g->result.compared, g->o.directions ? g->o.directions : g->scalars);
+    return tk_session_status(g->s);
+}
+
+/* ---- each component ---- */
+
+static tk_status check_variable(gradcheck *g, tk_field *f, int64_t k, void *seed)
+{
+    modes m = {.reverse = g->reverse[k], .forward = NAN, .has_forward = seed != NULL};
+    if (seed) {
+        set_seed(f, seed, k, 1);
+        const tk_status st = forward_mode(g, f, seed, &m.forward);
+        set_seed(f, seed, k, 0);
+        if (st != TK_OK)
+            return st;
+    }
+    variable v = {g, f, k};
+    tk_rt_snapshot_restore(g->snapshot);
+    const rt_line l = {.at = loss_at, .ctx = &v, .x = tk_rt_scalar_get(f, TK_DATA, k), .single = is_f32(g, f)};
+    tk_rt_compare(g, &l, &m, f, k);
+    return done(g);
+}
+
+static tk_status check_field(gradcheck *g, tk_field *f)
+{
+    const int64_t n = (int64_t)tk_rt_scalars(f);
+    const bool forward = g->loss->plane[TK_DUAL] && f->plane[TK_DUAL];
+    tk_status st = reverse_mode(g);
+    g->reverse = tk_rt_alloc(g->s, (size_t)n * sizeof *g->reverse + 1, false);
+    void *seed = forward ? tk_rt_alloc(g->s, tk_field_bytes(f) + 1, true) : NULL;
+    if (st == TK_OK && (!g->reverse || (forward && !seed)))
+        st = tk_fail(g->s, TK_NO_MEMORY, "out of memory for checking field '%s'", f->desc->name);
+    g->largest = 0;
+    for (int64_t k = 0; k < n && st == TK_OK; k++) {
+        g->reverse[k] = tk_rt_scalar_get(f, TK_GRAD, k);
+        if (isfinite(g->reverse[k]))
+            g->largest = fmax(g->largest, fabs(g->reverse[k]));
+    }
+    g->result.has_forward = g->result.has_forward || forward;
+    for (int64_t k = 0; k < n && st == TK_OK; k++)
+        st = check_variable(g, f, k, seed);
+    tk_rt_free(g->s, seed);
+    tk_rt_free(g->s, g->reverse);
+    return st;
+}
+
+/* ---- random directions ---- */
+
+typedef struct direction {
+    gradcheck *g;
+    int number;
+} direction;
+
+/* How far component k of input i, which is at x, goes along a direction: normal numbers, of the size that steps of one
+ * component alone have. */
+static double component_along(const direction *d, int i, int64_t k, double x)
+{
+    const uint64_t input = (uint64_t)d->number << 32 | (uint32_t)i;
+    return tk_exact_randn_f64(d->g->o.seed, input, (uint64_t)k) * fmax(1, fabs(x)) / sqrt((double)d->g->scalars);
+}
+
+/* The loss at a distance along a direction. Each component is rounded to its field's type: the distance becomes the
+ * nearest one to where that leads. */
+static double loss_along(void *ctx, double *distance)
+{
+    const direction *d = ctx;
+    const gradcheck *g = d->g;
+    double moved = 0, squares = 0;
+    tk_rt_snapshot_restore(g->snapshot);
+    for (int i = 0; i < g->o.ninputs; i++) {
+        tk_field *f = g->o.inputs[i];
+        for (int64_t k = 0, n = (int64_t)tk_rt_scalars(f); k < n; k++) {
+            const double x = tk_rt_scalar_get(f, TK_DATA, k), along = component_along(d, i, k, x);
+            tk_rt_scalar_set(f, TK_DATA, k, x + *distance * along);
+            moved += (tk_rt_scalar_get(f, TK_DATA, k) - x) * along;
+            squares += along * along;
+        }
+    }
+    *distance = squares > 0 ? moved / squares : *distance;
+    tk_rt_scalar_set(g->loss, TK_DATA, 0, 0.0);
+    run_program(g);
+    return tk_rt_scalar_get(g->loss, TK_DATA, 0);
+}
+
+/* Of the gradients that are there, by all directions. */
+static void slopes_of_gradients(gradcheck *g)
+{
+    tk_rt_snapshot_restore(g->snapshot);
+    for (int j = 0; j < g->o.directions; j++) {
+        const direction d = {g, j};
+        double squares = 0;
+        g->reverse[j] = 0;
+        for (int i = 0; i < g->o.ninputs; i++)
+            for (int64_t k = 0, n = (int64_t)tk_rt_scalars(g->o.inputs[i]); k < n; k++) {
+                const double x = tk_rt_scalar_get(g->o.inputs[i], TK_DATA, k);
+                const double part = tk_rt_scalar_get(g->o.inputs[i], TK_GRAD, k) * component_along(&d, i, k, x);
+                g->reverse[j] += part;
+                squares += part * part;
+            }
+        if (isfinite(squares))
+            g->largest = fmax(g->largest, sqrt(squares));
+    }
+}
+
+/* Forward mode has one seed at a time: the slope is the sum of those along each input. */
+static tk_status forward_along(gradcheck *g, const direction *d, void *seed, double *slope)
+{
+    tk_status st = TK_OK;
+    *slope = 0;
+    for (int i = 0; i < g->o.ninputs && st == TK_OK; i++) {
+        tk_field *f = g->o.inputs[i];
+        double part = 0;
+        tk_rt_snapshot_restore(g->snapshot);
+        for (int64_t k = 0, n = (int64_t)tk_rt_scalars(f); k < n; k++)
+            set_seed(f, seed, k, component_along(d, i, k, tk_rt_scalar_get(f, TK_DATA, k)));
+        st = forward_mode(g, f, seed, &part);
+        *slope += part;
+    }
+    return st;
+}
+
+static tk_status check_along(gradcheck *g, int j, void *seed, bool single)
+{
+    direction d = {g, j};
+    modes m = {.reverse = g->reverse[j], .forward = NAN, .has_forward = seed != NULL};
+    const tk_status st = seed ? forward_along(g, &d, seed, &m.forward) : TK_OK;
+    if (st != TK_OK)
+        return st;
+    const rt_line l = {.at = loss_along, .ctx = &d, .x = 0, .single = single};
+    tk_rt_compare(g, &l, &m, NULL, j);
+    return done(g);
+}
+
+static tk_status check_directions(gradcheck *g)
+{
+    bool forward = g->loss->plane[TK_DUAL], single = false;
+    size_t largest = 0;
+    for (int i = 0; i < g->o.ninputs; i++) {
+        const tk_field *f = g->o.inputs[i];
+        forward = forward && f->plane[TK_DUAL];
+        single = single || is_f32(g, f);
+        largest = tk_field_bytes(f) > largest ? tk_field_bytes(f) : largest;
+    }
+    tk_status st = reverse_mode(g);
+    g->reverse = tk_rt_alloc(g->s, (size_t)g->o.directions * sizeof *g->reverse, false);
+    void *seed = forward ? tk_rt_alloc(g->s, largest + 1, true) : NULL;
+    if (st == TK_OK && (!g->reverse || (forward && !seed)))
+        st = tk_fail(g->s, TK_NO_MEMORY, "out of memory for checking along %d directions", g->o.directions);
+    if (st == TK_OK)
+        slopes_of_gradients(g);
+    g->result.has_forward = forward;
+    for (int j = 0; j < g->o.directions && st == TK_OK && g->scalars > 0; j++)
+        st = check_along(g, j, seed, single);
+    tk_rt_free(g->s, seed);
+    tk_rt_free(g->s, g->reverse);
+    return st;
+}
+
+/* ---- what is checked ---- */
+
+/* All fields that have a gradient, but for the loss, into a list that has room for them; without a list, their number.
+ */
+static int all_inputs(const gradcheck *g, tk_field **list)
+{
+    int n = 0;
+    for (tk_module *m = g->s->modules; m; m = m->next)
+        for (int i = 0; i < m->desc->nfields; i++)
+            if (m->fields[i].plane[TK_GRAD] && &m->fields[i] != g->loss) {
+                if (list)
+                    list[n] = &m->fields[i];
+                n++;
+            }
+    return n;
+}
+
+static tk_status check_inputs(gradcheck *g)
+{
+    tk_field **all = NULL;
+    if (!g->o.inputs) {
+        all = tk_rt_alloc(g->s, (size_t)all_inputs(g, NULL) * sizeof *all + 1, false);
+        if (!all)
+            return tk_fail(g->s, TK_NO_MEMORY, "out of memory for the list of inputs");
+        g->o.ninputs = all_inputs(g, all);
+        g->o.inputs = all;
+    }
+    for (int i = 0; i < g->o.ninputs; i++)
+        g->scalars += (int64_t)tk_rt_scalars(g->o.inputs[i]);
+    tk_status st = g->o.directions ? check_directions(g) : TK_OK;
+    for (int i = 0; i < g->o.ninputs && st == TK_OK && !g->o.directions; i++)
+        st = check_field(g, g->o.inputs[i]);
+    tk_rt_free(g->s, all);
+    return st;
+}
+
+static tk_status check_arguments(tk_session *s, const tk_field *loss, const tk_gradcheck_options *o, tk_program_fn run)
+{
+    const tk_status st = tk_rt_check_closed(s, "tk_gradcheck");
+    if (st != TK_OK)
+        return st;
+    if (!run || o->ninputs < 0 || (!o->inputs && o->ninputs > 0))
+        return tk_fail(s, TK_BAD_ARGUMENT, "tk_gradcheck: the program or the inputs are NULL");
+    if (o->directions < 0)
+        return tk_fail(s, TK_BAD_ARGUMENT, "tk_gradcheck: %d directions", o->directions);
+    for (int i = 0; i < o->ninputs; i++) {
+        const tk_field *f = o->inputs[i];
+        if (!f || f->module->session != s || f == loss)
+            return tk_fail(s, TK_BAD_ARGUMENT,
+                           "tk_gradcheck: input %d is NULL, the loss, or a field of another session", i);
+        if (!f->plane[TK_GRAD])
+            return tk_fail(s, TK_NO_DERIVATIVE, "tk_gradcheck: input '%s' is not declared needs_grad", f->desc->name);
+    }
+    return TK_OK;
+}
+
+/* The status of what was found, with the session's message. */
+static tk_status verdict(const gradcheck *g)
+{
+    const tk_gradcheck_result *r = &g->result;
+    if (!(g->worst > 1) && !tk_rt_told_nothing(r))
+        return TK_OK;
+    const rt_text by = tk_rt_text_of_modes(r),
+                  element = r->field ? tk_rt_element_text(r->field, TK_DATA, r->component) : (rt_text){""};
+    char at[sizeof element.s + 32];
+    if (r->field)
+        snprintf(at, sizeof at, "by '%s'", element.s);
+    else
+        snprintf(at, sizeof at, "along direction %lld", (long long)r->component);
+    if (!(g->worst > 1))
+        return tk_fail(g->s, TK_UNDECIDED,
+                       "differences of '%s' have too few digits to tell whether a derivative is right; that %s is "
+                       "%s: use f64 (--real=f64)",
+                       g->loss->desc->name, at, by.s);
+    return tk_fail(g->s, TK_WRONG_GRADIENT, "the derivative of '%s' %s is %s%s", g->loss->desc->name, at, by.s,
+                   r->field ? "" : "; without directions the check names the component");
+}
+
+tk_status tk_gradcheck_with(tk_field *loss, const tk_gradcheck_options *options, tk_program_fn run, void *user,
+                            tk_gradcheck_result *result)
+{
+    if (!loss)
+        return tk_rt_thread_fail(TK_BAD_ARGUMENT, "tk_gradcheck: the loss is NULL");
+    RT_ENTER(loss->module->session, "tk_gradcheck", TK_BAD_STATE);
+    gradcheck g = {.s = loss->module->session, .loss = loss, .run = run, .user = user};
+    if (options)
+        g.o = *options;
+    tk_status st = check_arguments(g.s, loss, &g.o, run);
+    if (st != TK_OK)
+        return st;
+    RT_SNAPSHOT snapshot = tk_rt_snapshot_take(g.s);
+    g.snapshot = &snapshot;
+    if (!snapshot.data)
+        return tk_session_status(g.s);
+    st = check_inputs(&g);
+    if (st == TK_OK)
+        st = reverse_mode(&g); /* leaves the gradients there */
+    tk_rt_snapshot_restore(&snapshot);
+    if (result)
+        *result = g.result;
+    return st == TK_OK ? verdict(&g) : st;
+}
+
+tk_status tk_gradcheck(tk_field *loss, tk_field *const *inputs, int ninputs, tk_program_fn run, void *user,
+                       double tolerance, tk_gradcheck_result *result)
+{
+    const tk_gradcheck_options options = {.inputs = inputs, .ninputs = ninputs, .tolerance = tolerance};
+    return tk_gradcheck_with(loss, &options, run, user, result);
+}
