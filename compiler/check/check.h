@@ -200,6 +200,8 @@ instance *call_instance(checker *c, sym *s, const ty *const *types, src_span at)
 
 /* Behind a product of matrices of this type: what lowering puts in the place of U diag(...) V^T. */
 void check_spectral(checker *c, const ty *type, src_span at);
+/* svd, svd_rotation, sym_eig, and their pull-backs. */
+bool is_decomposition(checker *c, const sym *s);
 /* Behind the call of a built-in function: the same for second derivatives of functions of singular values alone. */
 void check_decomposition(checker *c, const sym *s, const ty *type, src_span at);
 void check_return(checker *c, const ast_stmt *s);

@@ -149,14 +149,6 @@ val build_bracket(checker *c, const ast_expr *e)
 
 /* ---- U diag(g(s)) V^T of a decomposition: what lowering needs to make one function of it ---- */
 
-static instance *instance_for(checker *c, const char *name, const ty *type)
-{
-    instance *i = names_entry(c, intern(c->names, name))->prelude->instances;
-    while (i && i->args[0] != type)
-        i = i->next;
-    return i && i->ready ? i : NULL;
-}
-
 /* spectral_of(m, u, s, v, g, j, h0, h1, h2), see spectral.tk. */
 static instance *spectral_of(checker *c, const ty *mat, bool symmetric, bool single, src_span at)
 {
@@ -175,16 +167,28 @@ static instance *spectral_of(checker *c, const ty *mat, bool symmetric, bool sin
 
 static const char *const names[] = {"svd", "svd_rotation", "sym_eig"};
 
+static sym *prelude_of(checker *c, int k)
+{
+    return names_entry(c, intern(c->names, names[k]))->prelude;
+}
+
 void check_spectral(checker *c, const ty *type, src_span at)
 {
     if (!c->fn || !scalar_is_float(type->elem) || type->kind != TY_MAT || type->rows != type->cols || type->rows > 3 ||
         (c->fn->sym->prelude && !c->fn->sym->of_func))
         return;
-    for (int k = 0; k < 3; k++) {
-        const instance *of = instance_for(c, names[k], type);
-        for (int single = 0; of && single < 2; single++)
-            of->tx->spectral[single] = spectral_of(c, type, k == 2, single, at)->tx;
-    }
+    for (int k = 0; k < 3; k++)
+        for (instance *i = prelude_of(c, k)->instances; i; i = i->next)
+            for (int single = 0; i->args[0] == type && i->ready && single < 2; single++)
+                i->tx->spectral[single] = spectral_of(c, type, k == 2, single, at)->tx;
+}
+
+bool is_decomposition(checker *c, const sym *s)
+{
+    bool is = false;
+    for (int k = 0; k < 3 && s->prelude; k++)
+        is |= s == prelude_of(c, k) || s == prelude_of(c, k)->custom_grad;
+    return is;
 }
 
 void check_decomposition(checker *c, const sym *s, const ty *type, src_span at)

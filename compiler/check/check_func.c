@@ -478,8 +478,10 @@ static int lead_of(const sym *ref)
 
 static instance *find_instance(checker *c, sym *s, const ty *const *args, const val *given, src_span at)
 {
+    const src_span site = report_span(c, at);
+    const bool sited = c->ir->debug && is_decomposition(c, s); /* its message names the call */
     for (instance *i = s->instances; i; i = i->next) {
-        bool same = true;
+        bool same = !sited || src_loc_equal(i->tx->loc, site.begin);
         for (int k = 0; k < s->nparams && same; k++)
             same = i->args[k] == args[k] && identity(i->refs[k]) == identity(given ? given[k].ref : NULL) &&
                    lead_of(i->refs[k]) == lead_of(given ? given[k].ref : NULL) &&
@@ -488,7 +490,6 @@ static instance *find_instance(checker *c, sym *s, const ty *const *args, const 
             return i;
     }
     int errors = diag_error_count(c->d);
-    src_span site = report_span(c, at);
     instance *i = instance_new(c, s, args, given);
     i->used = !takes_arrays(s) && !s->generic && (s->kind == SYM_KERNEL || s->item->is_export);
     if (s->prelude)

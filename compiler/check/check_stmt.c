@@ -373,6 +373,7 @@ static void check_assert(checker *c, const ast_expr *call)
     tx_stmt *s = emit_stmt(c, TX_ASSERT, call->span);
     s->cond = cond;
     s->text = text ? text->text : "assertion failed";
+    s->derivative = c->fn->sym->prelude;
 }
 
 static void check_stop_grad(checker *c, const ast_expr *call)

@@ -226,8 +226,26 @@ void emit_bounds(cfn *c, src_loc loc, const ir_value *v, const char *extent, boo
     c->uses_label = true;
 }
 
+/* A pure function has no session that stops. */
+static void emit_derivative_assert(cfn *c, const ir_op *op)
+{
+    if (c->pure)
+        return;
+    const char *what = arena_printf(c->e->mem, "%s:%u: %s", place_of(c->e, op->loc), op->loc.col,
+                                    ir_text_attr(op)->text);
+    c->uses_m = true;
+    stmt(c, op->loc, "if (%s)", negated(c, val(c, op->args[0])));
+    c->indent++;
+    stmt(c, nowhere, "tk_watch_derivative(&%s->tk, %s);", c->m, c_string(c->e->mem, what));
+    c->indent--;
+}
+
 static void emit_assert(cfn *c, const ir_op *op)
 {
+    if (ir_text_attr(op)->whose == IR_ASSERT_DERIVATIVE) {
+        emit_derivative_assert(c, op);
+        return;
+    }
     if (ir_text_attr(op)->whose == IR_ASSERT_BOUNDS) {
         const bool number = ir_is_const(op->args[1]);
         const char *extent = number ? arena_printf(c->e->mem, "%lld", (long long)ir_int(op->args[1]))

@@ -81,7 +81,8 @@ static void lower_assert(lower *l, const tx_stmt *s)
     if (!l->m->debug)
         return;
     ir_value *cond = lower_scalar(l, s->cond);
-    ir_text_attr(ir_insert(&l->b, OP_ASSERT, 1, &cond, 0, NULL, 0))->text = s->text;
+    *ir_text_attr(ir_insert(&l->b, OP_ASSERT, 1, &cond, 0, NULL, 0)) = (ir_attr_text){
+        s->text, s->derivative ? IR_ASSERT_DERIVATIVE : IR_ASSERT_USER};
 }
 
 static void lower_print(lower *l, const tx_stmt *s)

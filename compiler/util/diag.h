@@ -14,6 +14,11 @@ typedef struct src_loc {
     uint16_t file; /* index given by diag_add_file */
 } src_loc;
 
+static inline bool src_loc_equal(src_loc a, src_loc b)
+{
+    return a.line == b.line && a.col == b.col && a.file == b.file;
+}
+
 /* Half-open in columns when on one line; end.line == 0 means a single point. */
 typedef struct src_span {
     src_loc begin, end;

@@ -310,6 +310,13 @@ static void check_finite(tk_session *s, const tk_field *f, const tk_site *at, in
             s->watch.kernel->name);
 }
 
+void tk_watch_derivative(const tk_module *m, const char *place)
+{
+    tk_session *s = m->session;
+    if (s->watch.finite && s->watch.kernel)
+        tk_fail(s, TK_NOT_FINITE, "%s, in the %skernel '%s'", place, s->watch.derivative, s->watch.kernel->name);
+}
+
 /* A function reads for many kernels, of which not every adjoint needs what it reads. */
 static bool adjoint_reads(const tk_kernel *k, const tk_site *at)
 {

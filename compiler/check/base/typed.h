@@ -128,6 +128,7 @@ struct tx_stmt {
     int ndim;
     bool parallel, independent; /* its iterations never meet, says the program */
     const char *text;
+    bool derivative;           /* an assertion of the prelude: there is a derivative */
     tx_stmt *body, *else_body; /* lists through next */
     tx_stmt *next;
     void *scan; /* scratch of lowering */

@@ -13,9 +13,10 @@ static const char *const assert_words[] = {
     [IR_ASSERT_BUILT_IN] = " built_in",
     [IR_ASSERT_BOUNDS] = " bounds",
     [IR_ASSERT_RACE] = " race",
+    [IR_ASSERT_DERIVATIVE] = " derivative",
 };
 
-enum { LEN_ACC = 3, LEN_REDUCE = 3, LEN_ASSERT = 4 };
+enum { LEN_ACC = 3, LEN_REDUCE = 3, LEN_ASSERT = 5 };
 
 ir_opcode text_code(const ir_text *t)
 {

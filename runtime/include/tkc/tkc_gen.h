@@ -302,6 +302,8 @@ void tk_watch(const tk_module *m, int site, int64_t component);
 void tk_watch_decision(const tk_module *m, int place, uint64_t bits, const int64_t *indices, int n);
 /* An iteration of a parallel loop begins. */
 void tk_watch_iteration(const tk_module *m);
+/* At this place an adjoint takes a derivative that does not exist. */
+void tk_watch_derivative(const tk_module *m, const char *place);
 
 /* ---- what a launch on a tape overwrites that its own adjoint needs ---- */
 
