@@ -22,16 +22,26 @@ typedef enum target {
     ON_ADJOINTS, /* of kernels and functions, and the functions that they run again */
     ON_JVPS,
     ON_HVPS,
-    ON_KERNELS /* kernels of every kind */
+    ON_GRADIENTS, /* adjoints and second-order products */
+    ON_KERNELS    /* kernels of every kind */
 } target;
 
-/* One of the three is set. A pass that can refuse the program returns false after its diagnostics. */
+/* With --debug each access of a primal is watched where the user wrote it: from here on none may move or vanish. */
+typedef enum exempt { WATCHED = 1, IN_DEBUG = 2, PURE = 4 } exempt;
+
+/* One of check, check_func, run and change is set. A pass that can refuse the program, check, returns false after its
+ * diagnostics. */
 typedef struct pass_row {
     const char *name, *what;
     target on;
+    unsigned not_for; /* exempt: functions that the pass leaves alone */
     bool (*check)(ir_module *m);
     bool (*check_func)(ir_func *f);
     void (*run)(ir_func *f);
+    bool (*change)(ir_func *f); /* returns whether it changed f */
+    void (*then)(ir_func *f);   /* cleans up what `change` changed */
+    void (*behind)(ir_func *f); /* runs on the functions `behind_on` when the row is done */
+    target behind_on;
     unsigned gone; /* ir_gone: what there is none of from here on, also not in what later passes make */
 } pass_row;
 
@@ -171,48 +181,25 @@ static bool share_jvps(ir_module *m)
     return true;
 }
 
-/* With --debug each access of a primal is watched where the user wrote it: from here on none may move or vanish. */
 static bool is_watched(const ir_func *f)
 {
     return f->module->debug && !f->ad.primal && !f->pure;
+}
+
+/* The carried values that are left without use go. What an inner loop adds to a counter may then be the same in each
+ * trip of the outer one. Behind it, what left two loops is one value: a subscript, by which sums are told to be into
+ * one element. */
+static bool invariants(ir_func *f)
+{
+    while (pass_inductions(f))
+        pass_simplify(f);
+    return pass_invariants(f);
 }
 
 /* In a module with --debug derivatives, too, keep their writes, which are looked at for NaN. */
 static bool forward_stores(ir_func *f)
 {
     return !f->module->debug && pass_forward_stores(f);
-}
-
-static void forward_first(ir_func *f)
-{
-    if (forward_stores(f))
-        pass_simplify(f);
-}
-
-/* With --debug the launch adds where the user wrote it, one term after the other; so do its derivatives, for the same
- * bits. */
-static void promote(ir_func *f)
-{
-    if (!f->module->debug)
-        pass_promote(f);
-}
-
-static void symmetry(ir_func *f)
-{
-    if (!f->module->debug && pass_symmetry(f))
-        pass_simplify(f);
-}
-
-static void gather(ir_func *f)
-{
-    if (!is_watched(f))
-        pass_gather(f);
-}
-
-static void rows(ir_func *f)
-{
-    if (!is_watched(f))
-        pass_rows(f);
 }
 
 static void simplify_late(ir_func *f)
@@ -223,8 +210,6 @@ static void simplify_late(ir_func *f)
 
 static void clean_up(ir_func *f)
 {
-    if (is_watched(f))
-        return;
     bool again = true;
     for (int i = 0; i < 3 && again; i++) {
         again = pass_licm(f);
@@ -234,45 +219,12 @@ static void clean_up(ir_func *f)
     }
 }
 
-/* Of a copy, what constants decide goes. With --debug each access stands where the user wrote it. */
-static void unroll(ir_func *f)
-{
-    if (!f->module->debug && !f->pure && pass_unroll(f))
-        pass_simplify(f);
-}
-
-/* The carried values that are left without use go. What an inner loop adds to a counter may then be the same in each
- * trip of the outer one. */
-static void counters(ir_func *f)
-{
-    while (!f->module->debug && pass_inductions(f))
-        pass_simplify(f);
-}
-
-/* Behind it, what left two loops is one value: a subscript, by which sums are told to be into one element. */
-static void invariants(ir_func *f)
-{
-    if (!f->module->debug && pass_invariants(f))
-        pass_cse(f);
-}
-
-static void unread_stores(ir_func *f)
-{
-    if (pass_unread_stores(f))
-        pass_simplify(f);
-}
-
 /* What becomes a sum over a task no earlier than here is added in f64 as well. */
 static void row_sums(ir_func *f)
 {
-    promote(f);
+    if (!f->module->debug)
+        pass_promote(f);
     pass_wide_sums(f);
-}
-
-static void peel(ir_func *f)
-{
-    if (!is_watched(f) && pass_peel(f))
-        pass_simplify(f);
 }
 
 static void captures(ir_func *f)
@@ -281,47 +233,48 @@ static void captures(ir_func *f)
     pass_order(f);
 }
 
-static void masks(ir_func *f)
+static void stages(ir_func *f)
 {
-    if (pass_masks(f)) {
-        forward_stores(f);
-        pass_simplify_apart(f);
-    }
+    pass_stages(f);
+    pass_slabs(f);
 }
 
-static void lanes(ir_func *f)
+static void merge(ir_func *f)
 {
-    if (pass_lanes(f)) {
-        pass_cse(f);
-        pass_licm(f);
-        pass_dce(f);
-    }
+    pass_cse(f);
+    pass_dce(f);
 }
 
-static void jam(ir_func *f)
+static void merge_and_hoist(ir_func *f)
 {
-    if (pass_jam(f)) {
-        pass_simplify(f);
-        pass_licm(f);
-        pass_dce(f);
-    }
+    pass_cse(f);
+    pass_licm(f);
+    pass_dce(f);
 }
 
-static void extrema(ir_func *f)
+static void simplify_and_hoist(ir_func *f)
 {
-    if (pass_extrema(f)) {
-        pass_cse(f);
-        pass_licm(f);
-        pass_dce(f);
-    }
+    pass_simplify(f);
+    pass_licm(f);
+    pass_dce(f);
 }
 
-static void selects(ir_func *f)
+static void merge_masked(ir_func *f)
 {
-    if (pass_selects(f)) {
-        pass_cse(f);
-        pass_dce(f);
-    }
+    forward_stores(f);
+    pass_simplify_apart(f);
+}
+
+static void merge_equal(ir_func *f)
+{
+    pass_cse(f);
+}
+
+static void parallel(ir_func *f)
+{
+    if (f->kind != IR_FUNC)
+        pass_wide_sums(f);
+    pass_parallel(f);
 }
 
 static void reach(ptrmap *reached, ir_func *f);
@@ -352,11 +305,6 @@ static bool strip(ir_module *m)
             m->funcs.at[n++] = m->funcs.at[i];
     m->funcs.len = n;
     ptrmap_free(&reached);
-    return true;
-}
-
-static bool run_unread_args(ir_module *m)
-{
     pass_unread_args(m, is_watched);
     return true;
 }
@@ -364,88 +312,87 @@ static bool run_unread_args(ir_module *m)
 /* ---- the table ---- */
 
 static const pass_row table[] = {
-    {"func-grad", "gradients of functions become functions", ON_MODULE, pass_func_grad, NULL, NULL, IR_GONE_GRADIENT},
-    {"scratch", "scratch fields are zero when a launch begins", ON_MODULE, pass_scratch, NULL, NULL, 0},
-    {"lost-gradient", "which kernels have derivatives; lost gradients are errors", ON_MODULE, pass_lost_gradient, NULL,
-     NULL, 0},
-    {"inline", "small functions, and functions called once", ON_MODULE, run_inline, NULL, NULL, 0},
-    {"simplify", "folding, common subexpressions, dead code", ON_ALL, NULL, NULL, pass_simplify, 0},
-    {"vectors", "derivatives of singular vectors and eigenvectors: a warning", ON_MODULE, pass_vectors, NULL, NULL, 0},
-    {"unroll", "loops of few trips in parallel loops are written out", ON_PRIMALS, NULL, NULL, unroll, 0},
-    {"apart", "functions that are exact for export funcs alone are others in kernels", ON_MODULE, pass_apart, NULL,
-     NULL, 0},
-    {"decisions", "floats that steer, and what they are computed from, are exact", ON_MODULE, pass_decisions, NULL,
-     NULL, 0},
-    {"inductions", "counters follow from the index of their loop", ON_SOURCES, NULL, NULL, counters, 0},
-    {"invariants", "out of loops, so that adjoints save them once", ON_SOURCES, NULL, NULL, invariants, 0},
-    {"far-guards", "warnings: conditions too far from the pole that they exclude", ON_MODULE, pass_far_guards, NULL,
-     NULL, 0},
-    {"arrays", "arrays of the host that are written", ON_PRIMALS, NULL, NULL, pass_arrays, 0},
-    {"reverse", "adjoints of kernels", ON_PRIMALS, NULL, derive_grad, NULL, IR_GONE_OLD},
-    {"reverse-simplify", "clean-up of adjoints", ON_ADJOINTS, NULL, NULL, pass_simplify, 0},
-    {"spectral", "gradients by singular values that second-order products differentiate", ON_MODULE, pass_spectral,
-     NULL, NULL, IR_GONE_GRADIENT},
-    {"unread-stores", "what adjoints store into arrays, and do not read", ON_ADJOINTS, NULL, NULL, unread_stores, 0},
-    {"rules", "data-access rules: overwritten reads and races are errors", ON_SOURCES, NULL, pass_rules, NULL, 0},
+    {"func-grad", "gradients of functions become functions", ON_MODULE, .check = pass_func_grad,
+     .gone = IR_GONE_GRADIENT},
+    {"scratch", "scratch fields are zero when a launch begins", ON_MODULE, .check = pass_scratch},
+    {"lost-gradient", "which kernels have derivatives; lost gradients are errors", ON_MODULE,
+     .check = pass_lost_gradient},
+    {"inline", "small functions, and functions called once", ON_MODULE, .check = run_inline},
+    {"simplify", "folding, common subexpressions, dead code", ON_ALL, .run = pass_simplify},
+    {"vectors", "derivatives of singular vectors and eigenvectors: a warning", ON_MODULE, .check = pass_vectors},
+    {"unroll", "loops of few trips in parallel loops are written out", ON_PRIMALS, .not_for = IN_DEBUG | PURE,
+     .change = pass_unroll, .then = pass_simplify},
+    {"apart", "functions that are exact for export funcs alone are others in kernels", ON_MODULE, .check = pass_apart},
+    {"decisions", "floats that steer, and what they are computed from, are exact", ON_MODULE, .check = pass_decisions},
+    {"invariants", "counters follow from the index of their loop; invariants leave it, so that adjoints save them once",
+     ON_SOURCES, .not_for = IN_DEBUG, .change = invariants, .then = merge_equal},
+    {"far-guards", "warnings: conditions too far from the pole that they exclude", ON_MODULE, .check = pass_far_guards},
+    {"arrays", "arrays of the host that are written", ON_PRIMALS, .run = pass_arrays},
+    {"reverse", "adjoints of kernels", ON_PRIMALS, .check_func = derive_grad, .behind = pass_simplify,
+     .behind_on = ON_ADJOINTS, .gone = IR_GONE_OLD},
+    {"spectral", "gradients by singular values that second-order products differentiate", ON_MODULE,
+     .check = pass_spectral, .gone = IR_GONE_GRADIENT},
+    {"unread-stores", "what adjoints store into arrays, and do not read", ON_ADJOINTS, .change = pass_unread_stores,
+     .then = pass_simplify},
+    {"rules", "data-access rules: overwritten reads and races are errors", ON_SOURCES, .check_func = pass_rules},
     {"adjoint-decisions", "what decides nothing in an adjoint need not be exact there", ON_MODULE,
-     pass_adjoint_decisions, NULL, NULL, 0},
-    {"forward", "JVPs of kernels", ON_PRIMALS, NULL, derive_jvp, NULL, 0},
-    {"forward-simplify", "clean-up of JVPs", ON_JVPS, NULL, NULL, pass_simplify, 0},
-    {"share-jvps", "a JVP without duals is the primal", ON_MODULE, share_jvps, NULL, NULL, 0},
-    {"hvp", "JVPs of adjoints, where asked for", ON_PRIMALS, NULL, derive_hvp, NULL, 0},
-    {"hvp-simplify", "clean-up of second-order products", ON_HVPS, NULL, NULL, pass_simplify, 0},
-    {"results", "gradients of export funcs call them for results", ON_ADJOINTS, NULL, NULL, drop_results, 0},
-    {"hvp-results", "and so do second-order products", ON_HVPS, NULL, NULL, drop_results, 0},
-    {"reread", "what launches stored is read by adjoints that need it in any case", ON_PRIMALS, NULL, NULL, pass_reread,
-     0},
-    {"reciprocal", "divisions by one value share its reciprocal, in adjoints", ON_ALL, NULL, NULL, pass_reciprocal, 0},
-    {"scale", "constant factors are collected, in adjoints", ON_ALL, NULL, NULL, pass_scale, 0},
-    {"factor", "common factors of sums are taken out, in adjoints", ON_ALL, NULL, NULL, pass_factor, 0},
-    {"adjoint-calls", "adjoints that kernels launch become a part of them", ON_PRIMALS, NULL, pass_adjoint_calls, NULL,
-     IR_GONE_ADJOINT},
-    {"parts", "what launches write and need, for tapes", ON_MODULE, pass_parts, NULL, NULL, 0},
-    {"drop-stop", "stop_grad has done its work", ON_ALL, NULL, NULL, pass_drop_stop, IR_GONE_STOP},
-    {"strip", "functions that nobody calls", ON_MODULE, strip, NULL, NULL, 0},
-    {"unread-args", "arguments that functions do not read are not computed", ON_MODULE, run_unread_args, NULL, NULL, 0},
-    {"forward-stores", "an element that is written several times is written once", ON_ALL, NULL, NULL, forward_first,
-     0},
-    {"symmetry", "what pairs add to their second element they add to the first", ON_KERNELS, NULL, NULL, symmetry, 0},
-    {"promote", "sums into one element become reductions", ON_KERNELS, NULL, NULL, promote, 0},
-    {"gather", "accumulations into neighbours become gathers", ON_KERNELS, NULL, NULL, gather, 0},
-    {"gather-simplify", "clean-up", ON_ALL, NULL, NULL, simplify_late, 0},
-    {"gather-scale", "constant factors of gathered sums", ON_ALL, NULL, NULL, pass_scale, 0},
-    {"wide-sums", "sums of f32 over parallel loops are added in f64", ON_KERNELS, NULL, NULL, pass_wide_sums,
-     IR_GONE_NARROW_SUM},
-    {"parallel", "class of each write", ON_ALL, NULL, NULL, pass_parallel, 0},
-    {"rows", "innermost dimension of tasks as a loop", ON_KERNELS, NULL, NULL, rows, IR_GONE_FLAT_TASK},
-    {"row-sums", "sums into one element over a row become reductions", ON_KERNELS, NULL, NULL, row_sums, 0},
-    {"peel", "subscripts that are periodic or clamped are plain between the ends of a row", ON_KERNELS, NULL, NULL,
-     peel, 0},
-    {"clean-up", "invariants out of loops, stored values, common subexpressions, dead code", ON_ALL, NULL, NULL,
-     clean_up, 0},
-    {"captures", "cheap values are computed in tasks instead of being handed to them", ON_KERNELS, NULL, NULL, captures,
-     0},
-    {"parts-left", "what adjoints do not read any more is not needed", ON_MODULE, pass_parts_left, NULL, NULL, 0},
-    {"stages", "gathers run interleaved with the rest of their task", ON_KERNELS, NULL, NULL, pass_stages, 0},
-    {"slabs", "the part of a field that a task scatters into", ON_KERNELS, NULL, NULL, pass_slabs, 0},
-    {"masks", "small branches in what becomes lanes", ON_KERNELS, NULL, NULL, masks, 0},
-    {"lanes", "iterations with inner loops as lanes of vectors", ON_KERNELS, NULL, NULL, lanes, 0},
-    {"jam", "trips of loops over lanes four at a time", ON_KERNELS, NULL, NULL, jam, 0},
-    {"extrema", "minima and maxima over a row, some iterations side by side", ON_KERNELS, NULL, NULL, extrema, 0},
-    {"frames", "large arrays, and those of sizes known at run time, on the stack of saved values", ON_ALL, NULL, NULL,
-     pass_frames, IR_GONE_SIZED},
-    {"selects", "branches that keep loops from being vectorised", ON_ALL, NULL, NULL, selects, 0},
-    {"simd", "loops that may be vectorised with reordering", ON_ALL, NULL, NULL, pass_simd, 0},
-    {"columns", "what vectorised loops save is stored member by member", ON_MODULE, pass_columns, NULL, NULL, 0},
-    {"workspace", "memory that the gradients of export funcs ask their callers for", ON_MODULE, pass_workspace, NULL,
-     NULL, 0},
+     .check = pass_adjoint_decisions},
+    {"forward", "JVPs of kernels", ON_PRIMALS, .check_func = derive_jvp, .behind = pass_simplify, .behind_on = ON_JVPS},
+    {"share-jvps", "a JVP without duals is the primal", ON_MODULE, .check = share_jvps},
+    {"hvp", "JVPs of adjoints, where asked for", ON_PRIMALS, .check_func = derive_hvp, .behind = pass_simplify,
+     .behind_on = ON_HVPS},
+    {"results", "gradients and second-order products of export funcs call these for results", ON_GRADIENTS,
+     .run = drop_results},
+    {"reread", "what launches stored is read by adjoints that need it in any case", ON_PRIMALS, .run = pass_reread},
+    {"reciprocal", "divisions by one value share its reciprocal, in adjoints", ON_ALL, .run = pass_reciprocal},
+    {"scale", "constant factors are collected, in adjoints", ON_ALL, .run = pass_scale},
+    {"factor", "common factors of sums are taken out, in adjoints", ON_ALL, .run = pass_factor},
+    {"adjoint-calls", "adjoints that kernels launch become a part of them", ON_PRIMALS,
+     .check_func = pass_adjoint_calls, .gone = IR_GONE_ADJOINT},
+    {"parts", "what launches write and need, for tapes", ON_MODULE, .check = pass_parts},
+    {"drop-stop", "stop_grad has done its work", ON_ALL, .run = pass_drop_stop, .gone = IR_GONE_STOP},
+    {"strip", "functions that nobody calls, and arguments that functions do not read", ON_MODULE, .check = strip},
+    {"forward-stores", "an element that is written several times is written once", ON_ALL, .change = forward_stores,
+     .then = pass_simplify},
+    {"symmetry", "what pairs add to their second element they add to the first", ON_KERNELS, .not_for = IN_DEBUG,
+     .change = pass_symmetry, .then = pass_simplify},
+    {"promote", "sums into one element become reductions", ON_KERNELS, .not_for = IN_DEBUG, .change = pass_promote},
+    {"gather", "accumulations into neighbours become gathers", ON_KERNELS, .not_for = WATCHED, .change = pass_gather,
+     .behind = simplify_late, .behind_on = ON_ALL},
+    {"gather-scale", "constant factors of gathered sums", ON_ALL, .run = pass_scale},
+    {"parallel", "class of each write; sums of f32 over parallel loops are added in f64", ON_ALL, .run = parallel,
+     .gone = IR_GONE_NARROW_SUM},
+    {"rows", "innermost dimension of tasks as a loop", ON_KERNELS, .not_for = WATCHED, .run = pass_rows,
+     .gone = IR_GONE_FLAT_TASK},
+    {"row-sums", "sums into one element over a row become reductions", ON_KERNELS, .run = row_sums},
+    {"peel", "subscripts that are periodic or clamped are plain between the ends of a row", ON_KERNELS,
+     .not_for = WATCHED, .change = pass_peel, .then = pass_simplify},
+    {"clean-up", "invariants out of loops, stored values, common subexpressions, dead code", ON_ALL, .not_for = WATCHED,
+     .run = clean_up},
+    {"captures", "cheap values are computed in tasks instead of being handed to them", ON_KERNELS, .run = captures},
+    {"parts-left", "what adjoints do not read any more is not needed", ON_MODULE, .check = pass_parts_left},
+    {"stages", "gathers run interleaved with the rest of their task; the part of a field that a task scatters into",
+     ON_KERNELS, .run = stages},
+    {"masks", "small branches in what becomes lanes", ON_KERNELS, .change = pass_masks, .then = merge_masked},
+    {"lanes", "iterations with inner loops as lanes of vectors", ON_KERNELS, .change = pass_lanes,
+     .then = merge_and_hoist},
+    {"jam", "trips of loops over lanes four at a time", ON_KERNELS, .change = pass_jam, .then = simplify_and_hoist},
+    {"extrema", "minima and maxima over a row, some iterations side by side", ON_KERNELS, .change = pass_extrema,
+     .then = merge_and_hoist},
+    {"frames", "large arrays, and those of sizes known at run time, on the stack of saved values", ON_ALL,
+     .run = pass_frames, .gone = IR_GONE_SIZED},
+    {"selects", "branches that keep loops from being vectorised", ON_ALL, .change = pass_selects, .then = merge},
+    {"simd", "loops that may be vectorised with reordering", ON_ALL, .run = pass_simd},
+    {"columns", "what vectorised loops save is stored member by member", ON_MODULE, .check = pass_columns},
+    {"workspace", "memory that the gradients of export funcs ask their callers for", ON_MODULE,
+     .check = pass_workspace},
 };
 
 enum { TABLE_LEN = sizeof table / sizeof table[0] };
 
-static bool is_on(const pass_row *row, const ir_func *f)
+static bool is_on(target on, const ir_func *f)
 {
-    switch (row->on) {
+    switch (on) {
     case ON_MODULE:
         return false;
     case ON_ALL:
@@ -461,6 +408,8 @@ static bool is_on(const pass_row *row, const ir_func *f)
         return f->kind == IR_KERNEL_JVP;
     case ON_HVPS:
         return f->kind == IR_KERNEL_HVP;
+    case ON_GRADIENTS:
+        return is_on(ON_ADJOINTS, f) || is_on(ON_HVPS, f);
     case ON_KERNELS:
         return f->kind != IR_FUNC;
     }
@@ -482,22 +431,40 @@ static void after(ir_module *m, const pipeline_options *opt, const char *name, u
         abort(); /* a fault of the compiler: the verifier has printed it */
 }
 
+static bool is_exempt(const pass_row *row, const ir_func *f)
+{
+    return ((row->not_for & WATCHED) && is_watched(f)) || ((row->not_for & IN_DEBUG) && f->module->debug) ||
+           ((row->not_for & PURE) && f->pure);
+}
+
+static bool run_on(const pass_row *row, ir_func *f)
+{
+    if (row->check_func)
+        return row->check_func(f);
+    if (row->run)
+        row->run(f);
+    else if (row->change(f) && row->then)
+        row->then(f);
+    return true;
+}
+
 static bool run_row(ir_module *m, const pass_row *row)
 {
     if (row->check)
         return row->check(m);
     bool ok = true;
     const size_t n = m->funcs.len; /* what a pass adds is for the next row */
-    for (size_t i = 0; i < n; i++) {
-        ir_func *f = m->funcs.at[i];
-        if (!is_on(row, f))
-            continue;
-        if (row->check_func)
-            ok &= row->check_func(f);
-        else
-            row->run(f);
-    }
+    for (size_t i = 0; i < n; i++)
+        if (is_on(row->on, m->funcs.at[i]) && !is_exempt(row, m->funcs.at[i]))
+            ok &= run_on(row, m->funcs.at[i]);
     return ok;
+}
+
+static void run_behind(ir_module *m, const pass_row *row)
+{
+    for (size_t i = 0; i < m->funcs.len && row->behind; i++)
+        if (is_on(row->behind_on, m->funcs.at[i]))
+            row->behind(m->funcs.at[i]);
 }
 
 /* The rows one after the other; with through_text, each gets what is read of the printed IR. */
@@ -511,6 +478,7 @@ static bool run_rows(ir_module *m, const pipeline_options *opt, strbuf *text)
             return false;
         if (!run_row(m, &table[i]))
             return false;
+        run_behind(m, &table[i]);
         last = table[i].name;
         gone |= table[i].gone;
         after(m, opt, last, gone);
