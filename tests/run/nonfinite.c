@@ -80,19 +80,20 @@ static void vectors(nonfinite *m)
 {
     for (int equal = 0; equal < 3; equal++) {
         tk_status (*const kernels[])(nonfinite *) = {nonfinite_alone, nonfinite_eigenvectors, nonfinite_singular,
-                                                     nonfinite_rotated};
+                                                     nonfinite_rotated, nonfinite_turned};
         const char *const messages[] = {"values alone",
                                         "nonfinite.tk:38:49: eigenvalues are equal where a derivative of their vectors "
                                         "is taken, in the adjoint of kernel 'eigenvectors'",
                                         "nonfinite.tk:39:48: singular values are equal where a derivative of their "
                                         "vectors is taken, in the adjoint of kernel 'singular'",
-                                        "nonfinite.tk:40:47: singular values are equal where"};
-        for (int k = 0; k < 4; k++) {
+                                        "nonfinite.tk:40:47: singular values are equal where",
+                                        "nonfinite.tk:42:46: singular values are equal where"};
+        for (int k = 0; k < 5; k++) {
             for (int i = 0; i < 9 && equal == 1; i++)
                 m->A.data[1][i / 3][i % 3] = i % 4 == 0 ? 2 : 0;
             for (int i = 0; i < 9 && equal == 2 && k != 0; i++)
                 m->A.data[2][i / 3][i % 3] = i == 0;
-            const bool none = equal == 1 ? k > 0 : equal == 2 && k == 3;
+            const bool none = equal == 1 ? k > 0 && k < 4 : equal == 2 && k > 2;
             TK_TAPE(m, m->loss) kernels[k](m);
             expect(m, messages[k], none ? messages[k] : NULL);
         }
