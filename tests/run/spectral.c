@@ -106,6 +106,28 @@ SIZED(3)
     check##n(#name, symmetric, spectral_##name##_hvp, spectral_##name##_is_hvp, spectral_##name##_jvp, \
              spectral_##name##_is_jvp, spectral_##name##_grad, spectral_##name##_is_grad)
 
+/* Of a I + t D the greatest value goes with that of the symmetric part of D; of t D with the greatest singular value.
+ */
+static void check_one_sided(void)
+{
+    for (int i = 0; i < 50; i++) {
+        real A[3][3] = {{0}}, D[3][3], S[3][3], r, along[4], want[2];
+        for (int k = 0; k < 9; k++)
+            D[k / 3][k % 3] = (real)uniform();
+        for (int k = 0; k < 9; k++)
+            S[k / 3][k % 3] = (D[k / 3][k % 3] + D[k % 3][k / 3]) / 2;
+        spectral_top_svd(D, &want[1]);
+        spectral_top_svd_jvp(A, D, &r, &along[0]);
+        A[0][0] = A[1][1] = A[2][2] = (real)1.5;
+        spectral_top_eig(S, &want[0]);
+        spectral_top_eig_jvp(A, D, &r, &along[1]);
+        spectral_top_svd_jvp(A, D, &r, &along[2]);
+        agree("greatest", "zero", i, &along[0], &want[1], 1, NEAR);
+        agree("greatest", "eigenvalue", i, &along[1], &want[0], 1, NEAR);
+        agree("greatest", "singular value", i, &along[2], &want[0], 1, NEAR);
+    }
+}
+
 int main(void)
 {
     srand(3);
@@ -117,8 +139,14 @@ int main(void)
     BOTH(2, sym2, true);
     BOTH(3, sym3, true);
     BOTH(3, sum3, true);
+    BOTH(2, val2, false);
+    BOTH(3, val3, false);
+    BOTH(3, inv3, true);
+    BOTH(3, grad3, false);
+    BOTH(3, call3, false);
     BOTH(3, hand3, false);
     BOTH(2, rot2, false);
     BOTH(3, eig3, true);
-    return 0;
+    check_one_sided();
+    return failures != 0;
 }
