@@ -322,7 +322,6 @@ static const pass_row table[] = {
     {"vectors", "derivatives of singular vectors and eigenvectors: a warning", ON_MODULE, .check = pass_vectors},
     {"unroll", "loops of few trips in parallel loops are written out", ON_PRIMALS, .not_for = IN_DEBUG | PURE,
      .change = pass_unroll, .then = pass_simplify},
-    {"apart", "functions that are exact for export funcs alone are others in kernels", ON_MODULE, .check = pass_apart},
     {"decisions", "floats that steer, and what they are computed from, are exact", ON_MODULE, .check = pass_decisions},
     {"invariants", "counters follow from the index of their loop; invariants leave it, so that adjoints save them once",
      ON_SOURCES, .not_for = IN_DEBUG, .change = invariants, .then = merge_equal},

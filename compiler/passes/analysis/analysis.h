@@ -25,11 +25,6 @@ static inline bool activity_has(const activity *a, const ir_value *v)
 /* Marks the floats that decide, and those that they are computed from, as exact. passes/analysis/decisions.c */
 bool pass_decisions(ir_module *m);
 
-/* Before that, and without a mark left: the functions that are more exact because export funcs give results than by
- * decisions alone. */
-typedef VEC(ir_func *) func_list;
-void decisions_of_results(ir_module *m, func_list *out);
-
 /* Of a derivative, made after that: what it hands to functions that decide by it is exact, too. Nothing before. */
 void decide_handed_on(ir_func *f);
 

@@ -374,66 +374,6 @@ bool pass_decisions(ir_module *m)
     return true;
 }
 
-/* ---- before anything is marked ---- */
-
-static void count_marks(ir_op *op, void *ctx)
-{
-    size_t *n = ctx;
-    for (int i = 0; i < op->nres; i++)
-        *n += op->res[i]->exact;
-    for (int r = 0; r < op->nregions; r++)
-        for (int i = 0; i < op->regions[r]->nparams; i++)
-            *n += op->regions[r]->params[i]->exact;
-}
-
-static size_t marks_of(const ir_func *f)
-{
-    size_t n = 0;
-    for (int i = 0; i < f->body->nparams; i++)
-        n += f->body->params[i]->exact;
-    ir_walk(f->body, count_marks, &n);
-    return n;
-}
-
-static void clear_marks(ir_op *op, void *ctx)
-{
-    (void)ctx;
-    for (int i = 0; i < op->nres; i++)
-        op->res[i]->exact = false;
-    for (int r = 0; r < op->nregions; r++)
-        for (int i = 0; i < op->regions[r]->nparams; i++)
-            op->regions[r]->params[i]->exact = false;
-    if (op->code == OP_ACCUM)
-        ir_access_attr(op)->exact = false;
-}
-
-void decisions_of_results(ir_module *m, func_list *out)
-{
-    marker k = {.m = m};
-    list_units(&k);
-    for (size_t i = 0; i < k.units.len; i++)
-        ir_walk(k.units.at[i].f->body, list_save, &k);
-    for (size_t i = 0; i < k.units.len; i++)
-        ir_walk(k.units.at[i].f->body, decide, &k);
-    follow(&k);
-    size_t *marks = ARENA_ARRAY(m->mem, size_t, k.units.len + 1);
-    for (size_t i = 0; i < k.units.len; i++)
-        marks[i] = marks_of(k.units.at[i].f);
-    for (size_t i = 0; i < k.units.len; i++)
-        decide_results(&k, k.units.at[i].f);
-    follow(&k);
-    for (size_t i = 0; i < k.units.len; i++) {
-        ir_func *f = k.units.at[i].f;
-        if (f->kind == IR_FUNC && marks_of(f) != marks[i])
-            vec_push(out, f);
-        for (int p = 0; p < f->body->nparams; p++)
-            f->body->params[p]->exact = false;
-        ir_walk(f->body, clear_marks, NULL);
-        f->ad.results_apart = false;
-    }
-    free_units(&k);
-}
-
 /* ---- adjoints ---- */
 
 static void forget(unit *u, ir_value *v)

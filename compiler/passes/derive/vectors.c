@@ -10,7 +10,7 @@ typedef VEC(src_loc) loc_list;
 typedef struct vectors {
     activity_mode mode;
     const activity *act;
-    func_list seen; /* functions that were looked into */
+    VEC(const ir_func *) seen; /* functions that were looked into */
     loc_list told;
 } vectors;
 

@@ -41,10 +41,6 @@ void pass_inline(ir_module *m);
 /* The same in one function alone, whose callees it was done in. */
 void inline_calls_in(ir_func *f);
 
-/* Kernels get copies of the functions that must be exact for the results of export funcs alone.
- * passes/simplify/apart.c */
-bool pass_apart(ir_module *m);
-
 /* Puts adjoints in the place of the operations that launch them. False after errors: an adjoint that does not exist, or
  * cannot run there. */
 bool pass_adjoint_calls(ir_func *f);
