@@ -27,7 +27,8 @@ void tk_rt_record_free(tk_session *s, tk_record *rec)
 
 void tk_rt_record_number(tk_session *s, const tk_kernel *k, tk_record *rec)
 {
-    tk_rt_olds_free(s, rec);
+    if (rec->olds)
+        tk_rt_olds_free(s, rec);
     if (k->draws || k->records)
         rec->launch = ++s->launches;
     if (k->draws)
@@ -37,25 +38,31 @@ void tk_rt_record_number(tk_session *s, const tk_kernel *k, tk_record *rec)
 tk_status tk_rt_run(tk_module *m, const tk_kernel *k, tk_kernel_fn fn, const void *args, void *out, tk_record *rec)
 {
     tk_session *s = m->session;
-    tk_rt_said_launch(s);
+    const bool marks = s->tape.open && !s->tape.validate; /* a validated tape sees more */
+    if (s->said.call)
+        tk_rt_said_launch(s);
     s->running = true;
     m->key = rec->key;
     const int64_t began = tk_rt_profile_enter(s);
     const unsigned mode = tk_rt_float_mode_enter(s);
     tk_rt_watch_begin(s, m, k, fn, rec);
     tk_status st = tk_rt_arrays_bind(m, k, fn, args);
-    if (st == TK_OK)
+    if (st == TK_OK && marks)
         st = tk_rt_marks_begin(m, k, fn);
     if (st == TK_OK)
         st = fn(m, args, out, rec);
-    tk_rt_marks_end(m, k);
-    tk_rt_arrays_unbind(m, k);
+    if (marks)
+        tk_rt_marks_end(m, k);
+    if (k->narrays > 0)
+        tk_rt_arrays_unbind(m, k);
     tk_rt_watch_end(s);
     tk_rt_float_mode_leave(s, mode);
     tk_rt_profile_leave(m, k, fn, began);
     s->running = false;
-    tk_rt_said_launched(s);
-    tk_rt_stacks_reclaim(s);
+    if (s->said.copies)
+        tk_rt_said_launched(s);
+    if (s->stacks)
+        tk_rt_stacks_reclaim(s);
     tk_rt_stack_clear(&s->scratch);
     if (st != TK_OK && !tk_failed(s))
         tk_fail(s, st, "kernel '%s' of module '%s' failed", k->name, m->desc->name);
@@ -65,7 +72,8 @@ tk_status tk_rt_run(tk_module *m, const tk_kernel *k, tk_kernel_fn fn, const voi
 tk_status tk_rt_run_primal(tk_module *m, const tk_kernel *k, const void *args)
 {
     tk_record *rec = &m->last[k->index];
-    tk_rt_free(m->session, rec->data);
+    if (rec->data)
+        tk_rt_free(m->session, rec->data);
     tk_rt_record_number(m->session, k, rec);
     tk_status st = tk_rt_record_alloc(m->session, k, rec);
     if (st == TK_OK)

@@ -190,12 +190,45 @@ void tk_rt_uncounted_free(tk_session *s, void *p);
 
 /* ---- session.c ---- */
 
+extern _Thread_local char tk_rt_this_thread
+    __attribute__((tls_model("initial-exec"))); /* its address is the thread's */
+void tk_rt_session_free(tk_session *s);
+/* Fails the session for both threads. */
+void tk_rt_refuse(tk_session *s, const char *what);
+
 /* All that changes a session stands between these two, on one thread at a time: false, and nothing to leave, where
- * another one is inside. Nothing of the session is freed before the outermost call ends. */
-bool tk_rt_try_enter(tk_session *s);
-void tk_rt_leave(tk_session *const *s);
-/* The same, and fails the session for both threads. */
-tk_session *tk_rt_enter(tk_session *s, const char *what);
+ * another one is inside. Nothing of the session is freed before the outermost call ends. Each launch runs them: they
+ * are inline. */
+static inline bool tk_rt_try_enter(tk_session *s)
+{
+    const void *none = NULL;
+    if (atomic_load_explicit(&s->inside, memory_order_relaxed) != &tk_rt_this_thread &&
+        !atomic_compare_exchange_strong(&s->inside, &none, &tk_rt_this_thread))
+        return false;
+    s->depth++;
+    return true;
+}
+
+static inline void tk_rt_leave(tk_session *const *entered)
+{
+    tk_session *s = *entered;
+    if (!s || --s->depth > 0)
+        return;
+    const bool last = s->refs == 0;
+    atomic_store_explicit(&s->inside, NULL, memory_order_release);
+    if (last)
+        tk_rt_session_free(s);
+}
+
+/* tk_rt_try_enter, and fails the session where that is false. */
+static inline tk_session *tk_rt_enter(tk_session *s, const char *what)
+{
+    if (tk_rt_try_enter(s))
+        return s;
+    tk_rt_refuse(s, what);
+    return NULL;
+}
+
 /* To the end of the block, also where a C++ exception passes through; returns `failed` from the function. */
 #define RT_ENTER(session, what, failed) \
     __attribute__((cleanup(tk_rt_leave))) tk_session *const entered = tk_rt_enter(session, what); \

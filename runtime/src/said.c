@@ -162,8 +162,7 @@ void tk_rt_said_end(tk_session *s)
 
 void tk_rt_said_launch(tk_session *s)
 {
-    if (s->said.call)
-        compare(s, &s->said);
+    compare(s, &s->said);
 }
 
 void tk_rt_said_launched(tk_session *s)

@@ -44,7 +44,7 @@ tk_session *tk_session_create(const tk_session_options *opt)
     return s;
 }
 
-static void free_session(tk_session *s)
+void tk_rt_session_free(tk_session *s)
 {
     tk_rt_profile_end(s);
     tk_rt_tape_free(s);
@@ -60,7 +60,7 @@ static void free_session(tk_session *s)
 void tk_rt_session_release(tk_session *s)
 {
     if (--s->refs == 0 && s->depth == 0)
-        free_session(s);
+        tk_rt_session_free(s);
 }
 
 void tk_session_destroy(tk_session *s)
@@ -75,35 +75,11 @@ void tk_session_destroy(tk_session *s)
 
 /* ---- one thread at a time ---- */
 
-static _Thread_local char this_thread; /* its address is the thread's */
+_Thread_local char tk_rt_this_thread;
 
-bool tk_rt_try_enter(tk_session *s)
+void tk_rt_refuse(tk_session *s, const char *what)
 {
-    const void *none = NULL;
-    if (atomic_load_explicit(&s->inside, memory_order_relaxed) != &this_thread &&
-        !atomic_compare_exchange_strong(&s->inside, &none, &this_thread))
-        return false;
-    s->depth++;
-    return true;
-}
-
-tk_session *tk_rt_enter(tk_session *s, const char *what)
-{
-    if (tk_rt_try_enter(s))
-        return s;
     tk_fail(s, TK_BAD_STATE, "'%s' was called while another thread was inside a call of the same session", what);
-    return NULL;
-}
-
-void tk_rt_leave(tk_session *const *entered)
-{
-    tk_session *s = *entered;
-    if (!s || --s->depth > 0)
-        return;
-    const bool last = s->refs == 0;
-    atomic_store_explicit(&s->inside, NULL, memory_order_release);
-    if (last)
-        free_session(s);
 }
 
 rt_pause tk_rt_pause(tk_session *s)
