@@ -193,7 +193,7 @@ static bool is_news(rules *r, const access *w)
  * conditions may exclude each other. */
 static bool follows(const overlap *o, const access *read, const access *write, int read_from, int write_from)
 {
-    if (!write->guarded && path_is_unconditional(&o->b, write_from))
+    if (!write->guarded && path_is_unconditional(&o->b, write_from) && path_is_index_free(&o->a, read_from))
         return true;
     return !read->guarded && !write->guarded && path_is_unconditional(&o->a, read_from) &&
            path_is_index_free(&o->b, write_from);
