@@ -190,8 +190,7 @@ void tk_rt_uncounted_free(tk_session *s, void *p);
 
 /* ---- session.c ---- */
 
-extern _Thread_local char tk_rt_this_thread
-    __attribute__((tls_model("initial-exec"))); /* its address is the thread's */
+extern _Thread_local char tk_rt_this_thread; /* its address is the thread's */
 void tk_rt_session_free(tk_session *s);
 /* Fails the session for both threads. */
 void tk_rt_refuse(tk_session *s, const char *what);
