@@ -69,6 +69,10 @@ bool varies_with_index(const ir_op *loop, const affine *a);
 /* Whether it is known, and the same in all iterations of op (a loop or task). */
 bool affine_is_invariant(const affine *a, const ir_op *op);
 
+/* The least value of a (sign -1), or the greatest one, in all iterations of op: indices of loops are at their bounds.
+ * Not ok if other values in it differ between iterations. passes/analysis/own.c */
+affine affine_extreme(const ir_op *op, affine a, int sign);
+
 /* Two memory operations on one plane inside `op` (a loop or task) that touch different elements in whichever iterations
  * they run: other components, or subscripts that in some dimension are the same in all iterations and differ by a
  * constant. */

@@ -148,9 +148,7 @@ static bool is_below(const ir_module *m, const ir_value *y, const ir_value *most
     return same_value(m, bounds[1], most) || (constant && const_value_of(m, bounds[1], &k) && k <= limit);
 }
 
-/* The least value of the subscript (sign -1), or the greatest one, in all iterations of op: indices of loops are at
- * their bounds. Not ok if other values in it differ between iterations. */
-static affine extreme(const ir_op *op, affine a, int sign)
+affine affine_extreme(const ir_op *op, affine a, int sign)
 {
     for (int depth = 0; a.ok && depth < MAX_DEPTH && !affine_is_invariant(&a, op); depth++) {
         int k = 0;
@@ -170,7 +168,7 @@ static affine extreme(const ir_op *op, affine a, int sign)
 
 static bool is_beyond(const ir_op *op, const ir_value *a, const ir_value *b)
 {
-    const affine least = extreme(op, affine_of(a), -1), most = extreme(op, affine_of(b), 1);
+    const affine least = affine_extreme(op, affine_of(a), -1), most = affine_extreme(op, affine_of(b), 1);
     int64_t distance;
     return least.ok && most.ok && affine_distance(op->region->func->module, &least, &most, &distance) && distance > 0;
 }

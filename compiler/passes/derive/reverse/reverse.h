@@ -53,10 +53,11 @@ typedef struct rev_guarded {
     ir_value *bare; /* what it is with cond, if it was made by a choice */
 } rev_guarded;
 
-/* A field's elements as they were before a task that overwrites them. */
+/* The elements of a field that a task overwrites, as they were before it: a box of them. */
 typedef struct rev_snapshot {
     const ir_op *task;
     ir_field *field;
+    const struct box_side *sides; /* of each dimension: first and last */
     ir_layout *layout;
     ir_value *buf; /* beside the task's clone in the forward sweep */
 } rev_snapshot;

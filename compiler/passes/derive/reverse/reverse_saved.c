@@ -1,5 +1,6 @@
 /* Reverse mode: saved fields that an adjoint replays. passes/derive/reverse/saved.c decides which writes are done again
  * and which are taken back. */
+#include "passes/analysis/values.h"
 #include "passes/derive/reverse/reverse.h"
 
 bool rev_keeps_write(const rev *rv, const ir_op *write)
@@ -82,20 +83,196 @@ void rev_undo_write(scope *s, const ir_op *write)
     ir_store(&b, ir_field_of(write), IR_DATA, idx, idx[n], old);
 }
 
-/* ---- whole fields ---- */
+/* ---- boxes of elements ---- */
+
+/* The first or the last subscript of what a task writes, each at least as far out as all the others that cannot be
+ * compared with it; n 0: the end of the dimension. inside: it is a subscript of the field in any case. */
+enum { MOST_SUBSCRIPTS = 4, MAX_FACTOR = 1 << 30 };
+typedef struct box_side {
+    affine at[MOST_SUBSCRIPTS];
+    int n;
+    bool inside;
+} box_side;
+
+static const ir_op *outermost(const ir_op *op)
+{
+    while (op->region->parent)
+        op = op->region->parent;
+    return op;
+}
+
+/* a is an end of what the task's iterations touch in dimension d: whether it is in the field. sign -1: the first. */
+static bool is_inside(const ir_op *task, const ir_field *f, int d, const affine *a, int sign)
+{
+    const ir_module *m = task->region->func->module;
+    const affine far = affine_extreme(outermost(task), *a, sign), none = {.ok = true};
+    const ir_value *extent = extent_value(task->region->func, f, d);
+    int64_t distance;
+    if (sign < 0)
+        return far.ok && affine_distance(m, &far, &none, &distance) && distance >= 0;
+    const affine end = extent ? affine_of(extent) : (affine){.ok = false};
+    return far.ok && end.ok && affine_distance(m, &far, &end, &distance) && distance < 0;
+}
+
+static bool can_stand_beside(const ir_op *task, const affine *a)
+{
+    bool can = a->ok;
+    for (int i = 0; i < a->n && can; i++)
+        can = ir_can_leave(a->term[i], task) && a->coef[i] <= MAX_FACTOR && a->coef[i] >= -MAX_FACTOR;
+    return can;
+}
+
+/* False: what stands there is not known beside the task, or too much. */
+static bool widen(box_side *side, const ir_op *task, const ir_op *write, int d, int sign)
+{
+    const affine a = affine_extreme(task, affine_of(write->args[d]), sign);
+    if (!can_stand_beside(task, &a))
+        return false;
+    side->inside &= is_inside(task, ir_field_of(write), d, &a, sign);
+    for (int i = 0; i < side->n; i++) {
+        int64_t distance;
+        if (!affine_distance(task->region->func->module, &a, &side->at[i], &distance))
+            continue;
+        if (distance != 0 && (distance > 0) == (sign > 0))
+            side->at[i] = a;
+        return true;
+    }
+    if (side->n == MOST_SUBSCRIPTS)
+        return false;
+    side->at[side->n++] = a;
+    return true;
+}
+
+typedef struct boxing {
+    const rev *rv;
+    const rev_snapshot *of;
+    box_side *sides;
+    bool *known; /* of each */
+} boxing;
+
+static void box_write(ir_op *op, void *ctx)
+{
+    const boxing *x = ctx;
+    if (!rev_is_write(op) || !x->rv->plan->keep[op->pos] || ir_access_attr(op)->plane != IR_DATA ||
+        ir_field_of(op) != x->of->field)
+        return;
+    for (int k = 0; k < 2 * x->of->field->ndim; k++)
+        x->known[k] = x->known[k] && widen(&x->sides[k], x->of->task, op, k / 2, k % 2 ? 1 : -1);
+}
+
+static const box_side *sides_of(const rev *rv, const rev_snapshot *c)
+{
+    const int n = 2 * c->field->ndim;
+    arena *mem = rv->module->mem;
+    boxing x = {rv, c, ARENA_ARRAY(mem, box_side, n + 1), ARENA_ARRAY(mem, bool, n + 1)};
+    for (int k = 0; k < n; k++)
+        x.known[k] = x.sides[k].inside = true;
+    ir_walk(c->task->regions[0], box_write, &x);
+    for (int k = 0; k < n; k++)
+        if (!x.known[k])
+            x.sides[k] = (box_side){.inside = true};
+    return x.sides;
+}
+
+/* Where the box is computed: in front of the task in the forward sweep, or in the reverse sweep of s. */
+typedef struct place {
+    rev *rv;
+    scope *s; /* NULL: the forward sweep */
+    const ir_op *task;
+    ir_builder b;
+    ir_map map; /* what the primal computes, here */
+} place;
+
+static ir_value *value_at(place *p, const ir_value *v)
+{
+    ir_value *here = ir_map_get(&p->map, v);
+    if (here)
+        return here;
+    if (ir_is_visible(v, p->task->region)) {
+        here = p->s ? rev_lookup(p->s, v) : rev_mapped(&p->rv->fwd, v);
+        ir_map_set(&p->map, v, here);
+        return here;
+    }
+    for (int i = 0; i < v->def->nargs; i++)
+        value_at(p, v->def->args[i]);
+    ir_clone_op(&p->b, v->def, &p->map);
+    return ir_map_get(&p->map, v);
+}
+
+static ir_value *sum_at(place *p, const affine *a)
+{
+    ir_value *sum = NULL;
+    for (int i = 0; i < a->n; i++) {
+        ir_value *v = ir_cast(&p->b, SC_I64, value_at(p, a->term[i]));
+        if (a->coef[i] != 1)
+            v = ir_op2(&p->b, OP_MUL, v, ir_const_i(&p->b, SC_I64, a->coef[i]));
+        sum = sum ? ir_op2(&p->b, OP_ADD, sum, v) : v;
+    }
+    ir_value *konst = sum && a->konst == 0 ? NULL : ir_const_i(&p->b, SC_I64, a->konst);
+    return !konst ? sum : sum ? ir_op2(&p->b, OP_ADD, sum, konst) : konst;
+}
+
+/* The subscripts of one dimension: lo up to end, count of them; end NULL: lo alone. */
+typedef struct box_dim {
+    ir_value *lo, *end, *count;
+} box_dim;
+
+static ir_value *farthest(place *p, const box_side *side, ir_opcode choose)
+{
+    ir_value *v = NULL;
+    for (int i = 0; i < side->n; i++) {
+        ir_value *each = sum_at(p, &side->at[i]);
+        v = v ? ir_op2(&p->b, choose, v, each) : each;
+    }
+    return v;
+}
+
+static box_dim box_dim_at(place *p, const rev_snapshot *c, int d)
+{
+    const box_side *first = &c->sides[2 * d], *last = &c->sides[2 * d + 1];
+    ir_builder *b = &p->b;
+    ir_value *zero = ir_const_i(b, SC_I64, 0), *one = ir_const_i(b, SC_I64, 1), *extent = ir_shape(b, c->field, d);
+    ir_value *lo = farthest(p, first, OP_MIN), *end = farthest(p, last, OP_MAX);
+    end = end ? ir_op2(b, OP_ADD, end, one) : extent;
+    if (lo && !first->inside)
+        lo = ir_op2(b, OP_MAX, lo, zero);
+    if (!last->inside)
+        end = ir_op2(b, OP_MIN, end, extent);
+    if (!lo)
+        return (box_dim){zero, end, ir_op2(b, OP_MAX, end, zero)};
+    if (first->n == 1 && last->n == 1 && first->inside && last->inside && affine_equal(&first->at[0], &last->at[0]))
+        return (box_dim){lo, NULL, one};
+    return (box_dim){lo, end, ir_op2(b, OP_MAX, ir_op2(b, OP_SUB, end, lo), zero)};
+}
+
+static box_dim *box_at(place *p, const rev_snapshot *c)
+{
+    box_dim *box = ARENA_ARRAY(p->rv->module->mem, box_dim, c->field->ndim + 1);
+    p->map = ir_map_create(p->rv->primal);
+    for (int d = 0; d < c->field->ndim; d++)
+        box[d] = box_dim_at(p, c, d);
+    ir_map_free(&p->map);
+    return box;
+}
 
 /* Between the field and the buffer, dimension by dimension; `at` counts elements. */
-static void copy_dim(ir_builder *b, const rev_snapshot *c, ir_value *buf, int dim, ir_value **idx, ir_value *at,
-                     bool back)
+static void copy_dim(ir_builder *b, const rev_snapshot *c, const box_dim *box, ir_value *buf, int dim, ir_value **idx,
+                     ir_value *at, bool back)
 {
     ir_field *f = c->field;
+    if (dim < f->ndim && !box[dim].end) {
+        idx[dim] = box[dim].lo;
+        copy_dim(b, c, box, buf, dim + 1, idx, at, back);
+        return;
+    }
     if (dim < f->ndim) {
-        ir_value *lo = ir_const_i(b, SC_I64, 0), *hi = ir_shape(b, f, dim);
-        ir_op *loop = ir_loop(b, lo, hi, false, 0, NULL);
+        const ir_op *loop = ir_loop(b, box[dim].lo, box[dim].end, false, 0, NULL);
         ir_builder in = {.func = b->func, .region = loop->regions[0], .loc = b->loc};
         idx[dim] = loop->regions[0]->params[0];
-        copy_dim(&in, c, buf, dim + 1, idx, at ? ir_op2(&in, OP_ADD, ir_op2(&in, OP_MUL, at, hi), idx[dim]) : idx[dim],
-                 back);
+        ir_value *from = ir_op2(&in, OP_SUB, idx[dim], box[dim].lo);
+        if (at)
+            from = ir_op2(&in, OP_ADD, ir_op2(&in, OP_MUL, at, box[dim].count), from);
+        copy_dim(&in, c, box, buf, dim + 1, idx, from, back);
         ir_yield(&in, 0, NULL);
         return;
     }
@@ -111,6 +288,12 @@ static void copy_dim(ir_builder *b, const rev_snapshot *c, ir_value *buf, int di
     }
 }
 
+static void copy_box(place *p, const rev_snapshot *c, const box_dim *box, bool back)
+{
+    ir_value **idx = ARENA_ARRAY(p->rv->module->mem, ir_value *, c->field->ndim + 1);
+    copy_dim(&p->b, c, box, c->buf, 0, idx, NULL, back);
+}
+
 void rev_take_snapshots(rev *rv, ir_builder *b, const ir_op *task)
 {
     ir_module *m = rv->module;
@@ -118,16 +301,16 @@ void rev_take_snapshots(rev *rv, ir_builder *b, const ir_op *task)
     for (size_t i = 0; i < m->fields.len; i++) {
         if (!rv->plan->snap[(size_t)task->pos * m->fields.len + i])
             continue;
-        rev_snapshot c = {.task = task, .field = m->fields.at[i], .layout = ARENA_NEW(m->mem, ir_layout)};
-        c.layout->id = rv->out->next_value;
-        c.layout->n = 1;
-        c.layout->types = ARENA_ARRAY(m->mem, scalar, 1);
-        c.layout->names = ARENA_ARRAY(m->mem, const char *, 1);
-        c.layout->types[0] = c.field->elem;
-        c.layout->names[0] = c.field->name;
-        c.buf = rev_stk_alloc(b, ir_component_count(b, c.field), c.layout);
-        ir_value **idx = ARENA_ARRAY(m->mem, ir_value *, c.field->ndim + 1);
-        copy_dim(b, &c, c.buf, 0, idx, NULL, false);
+        rev_snapshot c = {.task = task, .field = m->fields.at[i]};
+        c.layout = rev_layout_of(rv, c.field->elem, c.field->name);
+        c.sides = sides_of(rv, &c);
+        place p = {.rv = rv, .task = task, .b = *b};
+        const box_dim *box = box_at(&p, &c);
+        ir_value *count = ir_const_i(b, SC_I64, ir_field_ncomp(c.field));
+        for (int d = 0; d < c.field->ndim; d++)
+            count = ir_op2(b, OP_MUL, count, box[d].count);
+        c.buf = rev_stk_alloc(b, count, c.layout);
+        copy_box(&p, &c, box, false);
         vec_push(&rv->snapshots, c);
     }
 }
@@ -136,13 +319,12 @@ void rev_restore_snapshots(scope *s, const ir_op *task)
 {
     rev *rv = s->rv;
     for (size_t i = 0; i < rv->snapshots.len; i++) {
-        const rev_snapshot *c = &rv->snapshots.at[i];
-        if (c->task != task)
+        rev_snapshot c = rv->snapshots.at[i];
+        if (c.task != task)
             continue;
-        ir_value *buf = rev_save(s, c->buf, "saved");
-        ir_builder b = {.func = rv->out, .region = s->rev, .loc = task->loc};
-        ir_value **idx = ARENA_ARRAY(rv->module->mem, ir_value *, c->field->ndim + 1);
-        copy_dim(&b, c, buf, 0, idx, NULL, true);
+        c.buf = rev_save(s, c.buf, "saved");
+        place p = {.rv = rv, .s = s, .task = task, .b = {.func = rv->out, .region = s->rev, .loc = task->loc}};
+        copy_box(&p, &c, box_at(&p, &c), true);
     }
 }
 
