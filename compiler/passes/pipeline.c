@@ -202,10 +202,12 @@ static bool forward_stores(ir_func *f)
     return !f->module->debug && pass_forward_stores(f);
 }
 
-static void simplify_late(ir_func *f)
+/* Constant factors of gathered sums meet. */
+static void simplify_gathered(ir_func *f)
 {
     if (!is_watched(f))
         pass_simplify(f);
+    pass_scale(f);
 }
 
 static void clean_up(ir_func *f)
@@ -343,9 +345,7 @@ static const pass_row table[] = {
     {"results", "gradients and second-order products of export funcs call these for results", ON_GRADIENTS,
      .run = drop_results},
     {"reread", "what launches stored is read by adjoints that need it in any case", ON_PRIMALS, .run = pass_reread},
-    {"reciprocal", "divisions by one value share its reciprocal, in adjoints", ON_ALL, .run = pass_reciprocal},
-    {"scale", "constant factors are collected, in adjoints", ON_ALL, .run = pass_scale},
-    {"factor", "common factors of sums are taken out, in adjoints", ON_ALL, .run = pass_factor},
+    {"algebra", "reciprocals, constant factors and common factors, in adjoints", ON_ALL, .run = pass_algebra},
     {"adjoint-calls", "adjoints that kernels launch become a part of them", ON_PRIMALS,
      .check_func = pass_adjoint_calls, .gone = IR_GONE_ADJOINT},
     {"parts", "what launches write and need, for tapes", ON_MODULE, .check = pass_parts},
@@ -357,8 +357,7 @@ static const pass_row table[] = {
      .change = pass_symmetry, .then = pass_simplify},
     {"promote", "sums into one element become reductions", ON_KERNELS, .not_for = IN_DEBUG, .change = pass_promote},
     {"gather", "accumulations into neighbours become gathers", ON_KERNELS, .not_for = WATCHED, .change = pass_gather,
-     .behind = simplify_late, .behind_on = ON_ALL},
-    {"gather-scale", "constant factors of gathered sums", ON_ALL, .run = pass_scale},
+     .behind = simplify_gathered, .behind_on = ON_ALL},
     {"parallel", "class of each write; sums of f32 over parallel loops are added in f64", ON_ALL, .run = parallel,
      .gone = IR_GONE_NARROW_SUM},
     {"rows", "innermost dimension of tasks as a loop", ON_KERNELS, .not_for = WATCHED, .run = pass_rows,

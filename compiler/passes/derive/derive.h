@@ -63,19 +63,16 @@ bool op_lacks(const ir_op *op, int k);
 /* True, and reported, if what is called is a C function of the host without that derivative. passes/derive/lacks.c */
 bool extern_lacks(const ir_op *call, bool reverse);
 
-/* Divisions by one value share its reciprocal, in adjoints. passes/derive/reciprocal.c */
-void pass_reciprocal(ir_func *f);
-/* The same of a gradient that the program asks for: where what follows from the seeds is divided. */
+/* In adjoints divisions by one value share its reciprocal, constant factors are collected, and common factors of sums
+ * are taken out. passes/derive/algebra/ */
+void pass_algebra(ir_func *f);
+/* The constant factors alone. */
+void pass_scale(ir_func *f);
+/* A gradient that the program asks for shares reciprocals where what follows from the seeds is divided. */
 void share_pulled_reciprocals(ir_func *f, const ir_value *const *seeds, int n);
 
 /* What a kernel has stored its adjoint reads, where it needs the elements in any case. passes/derive/reread.c */
 void pass_reread(ir_func *kernel);
-
-/* Constant factors are collected, in adjoints. passes/derive/scale.c */
-void pass_scale(ir_func *f);
-
-/* Common factors of sums are taken out, in adjoints. passes/derive/factor/ */
-void pass_factor(ir_func *f);
 
 /* Which parts of fields each kernel's launches write, and need to stay for their adjoints (ir_func.parts, bounds).
  * passes/derive/parts.c */

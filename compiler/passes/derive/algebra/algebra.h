@@ -1,8 +1,19 @@
-/* Common factors of sums, internal to passes/derive/factor/. factor.c tells what they are. */
-#ifndef TKC_FACTOR_H
-#define TKC_FACTOR_H
+/* The arithmetic of adjoints, internal to passes/derive/algebra/. */
+#ifndef TKC_ALGEBRA_H
+#define TKC_ALGEBRA_H
 
 #include "ir/ir.h"
+
+/* Whether a product leaves the range of its type neither with this factor nor without it: with z = 1e-10 * x the square
+ * of z may be of order one, and the square of x infinite in f32. */
+bool algebra_is_near_one(double x, scalar type);
+
+/* Each returns whether it changed f, which is to be simplified then. */
+bool share_reciprocals(ir_func *f);
+bool scale_values(ir_func *f);
+bool factor_sums(ir_func *f);
+
+/* ---- common factors of sums: factor.c ---- */
 
 /* FACTOR_DEGREE: factors of one product. FACTOR_TERMS: products of one sum. FACTOR_ALL: of all sums of a region. Beyond
  * these a part of a sum is one value, or the region stays as it is. */

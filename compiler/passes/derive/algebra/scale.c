@@ -8,9 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "passes/analysis/analysis.h"
-#include "passes/derive/derive.h"
-#include "passes/simplify/simplify.h"
+#include "passes/derive/algebra/algebra.h"
 
 typedef struct scaled {
     double factor;
@@ -51,12 +49,10 @@ static void set(scaler *s, const ir_value *v, scaled x)
     s->at[v->id] = x;
 }
 
-/* A base must not be much larger or smaller than the value that it stands for, or it leaves the range of the type where
- * the value does not: with z = 1e-10 * x the square of z may be of order one and that of x infinite in f32. */
-static bool is_good(double f, scalar t)
+bool algebra_is_near_one(double x, scalar type)
 {
-    const double most = t == SC_F32 ? 1e4 : 1e60;
-    return fabs(f) > 1.0 / most && fabs(f) < most;
+    const double most = type == SC_F32 ? 1e4 : 1e60;
+    return fabs(x) > 1.0 / most && fabs(x) < most;
 }
 
 static bool constant(const ir_value *v, double *c)
@@ -64,7 +60,7 @@ static bool constant(const ir_value *v, double *c)
     if (!ir_is_const(v) || !scalar_is_float(v->type))
         return false;
     *c = ir_float(v);
-    return is_good(*c, v->type);
+    return algebra_is_near_one(*c, v->type);
 }
 
 /* A product with a constant, or a negation, of a value that is its own base stays as it is. */
@@ -97,12 +93,12 @@ static bool rebuild(scaler *s, ir_builder *b, const ir_op *op, scaled *out)
     case OP_MUL:
         if (constant(op->args[1], &c) || constant(op->args[0], &c)) {
             *out = constant(op->args[1], &c) ? (scaled){x.factor * c, x.base} : (scaled){y.factor * c, y.base};
-            return is_good(out->factor, op->res[0]->type);
+            return algebra_is_near_one(out->factor, op->res[0]->type);
         }
         if (x.factor == 1.0 && y.factor == 1.0)
             return false;
         out->factor = x.factor * y.factor;
-        if (!is_good(out->factor, op->res[0]->type))
+        if (!algebra_is_near_one(out->factor, op->res[0]->type))
             return false;
         out->base = ir_op2(b, OP_MUL, x.base, y.base);
         return true;
@@ -110,7 +106,7 @@ static bool rebuild(scaler *s, ir_builder *b, const ir_op *op, scaled *out)
         if (ir_is_const(op->args[1]) || (x.factor == 1.0 && y.factor == 1.0))
             return false;
         out->factor = x.factor / y.factor;
-        if (!is_good(out->factor, op->res[0]->type) || ir_is_const(x.base))
+        if (!algebra_is_near_one(out->factor, op->res[0]->type) || ir_is_const(x.base))
             return false;
         out->base = ir_op2(b, OP_DIV, x.base, y.base);
         return true;
@@ -124,7 +120,7 @@ static bool rebuild(scaler *s, ir_builder *b, const ir_op *op, scaled *out)
         const double sign = op->code == OP_SUB ? -1.0 : 1.0;
         if (x.base == y.base) {
             *out = (scaled){x.factor + sign * y.factor, x.base};
-            return is_good(out->factor, op->res[0]->type);
+            return algebra_is_near_one(out->factor, op->res[0]->type);
         }
         if (fabs(x.factor) != fabs(y.factor) || (x.factor == 1.0 && y.factor == 1.0))
             return false;
@@ -169,19 +165,11 @@ static void scale_region(scaler *s, ir_region *r)
     }
 }
 
-static bool scale_once(ir_func *f)
+bool scale_values(ir_func *f)
 {
     scaler s = {.f = f, .map = ir_map_create(f)};
     scale_region(&s, f->body);
     ir_map_free(&s.map);
     free(s.at);
     return s.changed;
-}
-
-/* Bases that were built apart are one value behind the clean-up only: then their factors meet in the next round. */
-void pass_scale(ir_func *f)
-{
-    enum { ROUNDS = 4 };
-    for (int i = 0; i < ROUNDS && is_adjoint(f) && scale_once(f); i++)
-        pass_simplify(f);
 }

@@ -6,9 +6,8 @@
  * replay of f a decision may be made: there only what is pulled back is divided so.
  */
 #include "ir/ops.h"
-#include "passes/analysis/analysis.h"
+#include "passes/derive/algebra/algebra.h"
 #include "passes/derive/derive.h"
-#include "passes/simplify/simplify.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -85,10 +84,9 @@ static bool share_all(ir_func *f, const bool *pulled)
     return changed;
 }
 
-void pass_reciprocal(ir_func *f)
+bool share_reciprocals(ir_func *f)
 {
-    if (is_adjoint(f) && share_all(f, NULL))
-        pass_simplify(f);
+    return share_all(f, NULL);
 }
 
 /* ---- gradients that the program asks for ---- */

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "passes/derive/factor/factor.h"
+#include "passes/derive/algebra/algebra.h"
 
 /* The products of one sum that have a variable in common. */
 typedef struct kernel {

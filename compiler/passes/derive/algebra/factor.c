@@ -9,18 +9,13 @@
  * that several sums use), common kernels are taken out (factor_search.c), and all is built anew where that takes fewer
  * operations than before; a product and an addition count as one.
  *
- * Rounding may differ in the last place, as behind the pass `scale`, so this is done in adjoints only, and not to
- * values that decide. Constants far from 1 stay with what they were multiplied with, for the range of f32.
+ * Constants far from 1 stay with what they were multiplied with, for the range of f32.
  */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ir/ops.h"
-#include "passes/analysis/analysis.h"
-#include "passes/derive/derive.h"
-#include "passes/derive/factor/factor.h"
-#include "passes/simplify/simplify.h"
+#include "passes/derive/algebra/algebra.h"
 
 /* MAX_DEPTH: of a sum of products of sums. MAX_WORK: products of sums that are looked at, in all tries of a region. */
 enum { MAX_DEPTH = 100, MAX_WORK = 20000 };
@@ -98,19 +93,12 @@ static void as_variable(collector *c, ir_value *v, terms *out)
     out->at[0] = (term){.coef = 1.0, .n = 1, .at = {variable_of(c, v)}};
 }
 
-/* Not so far from 1 that the rest of a product leaves the range of the type without it. */
-static bool is_good(double coef, scalar type)
-{
-    const double most = type == SC_F32 ? 1e4 : 1e60;
-    return fabs(coef) > 1.0 / most && fabs(coef) < most;
-}
-
 /* One of them is a variable or a constant. */
 static bool multiply(const term *a, const term *b, scalar type, term *out)
 {
     const term *longer = a->n >= b->n ? a : b, *other = a->n >= b->n ? b : a;
     const double coef = a->coef * b->coef;
-    if (longer->n + other->n > FACTOR_DEGREE || !is_good(coef, type))
+    if (longer->n + other->n > FACTOR_DEGREE || !algebra_is_near_one(coef, type))
         return false;
     *out = other->n ? factor_times(longer, other->at[0]) : *longer;
     out->coef = coef;
@@ -186,7 +174,7 @@ static void expand(collector *c, ir_value *v, bool top, terms *out)
 {
     const ir_op *op = v->def;
     const seen *s = &c->at[v->id];
-    if (ir_is_const(v) && is_good(ir_float(v), v->type)) {
+    if (ir_is_const(v) && algebra_is_near_one(ir_float(v), v->type)) {
         out->n = 1;
         out->at[0] = (term){.coef = ir_float(v)};
         return;
@@ -447,22 +435,18 @@ static void visit(pass *p, ir_region *r)
     factor_region(p, r);
 }
 
-void pass_factor(ir_func *f)
+bool factor_sums(ir_func *f)
 {
-    if (!is_adjoint(f))
-        return;
     pass p = {.f = f, .map = ir_map_create(f)};
     uint32_t *uses = ir_count_uses(f);
     p.uses = uses;
     p.at = xmalloc((f->next_value + 1) * sizeof *p.at);
     memset(p.at, 0, (f->next_value + 1) * sizeof *p.at);
     visit(&p, f->body);
-    if (p.changed) {
+    if (p.changed)
         ir_rewrite_uses(f, &p.map);
-        pass_simplify(f);
-        pass_scale(f); /* constants that meet now */
-    }
     ir_map_free(&p.map);
     free(uses);
     free(p.at);
+    return p.changed;
 }

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "ir/ops.h"
-#include "passes/derive/factor/factor.h"
+#include "passes/derive/algebra/algebra.h"
 
 static ir_value *build_sum(factoring *x, ir_builder *b, const sum *p);
 
