@@ -8,7 +8,6 @@
 #include "passes/rules/rules.h"
 #include "passes/schedule/schedule.h"
 #include "passes/simplify/simplify.h"
-#include "util/ptrmap.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -279,36 +278,9 @@ static void parallel(ir_func *f)
     pass_parallel(f);
 }
 
-static void reach(ptrmap *reached, ir_func *f);
-
-static void reach_op(ir_op *op, void *ctx)
-{
-    if (op->code == OP_CALL)
-        reach(ctx, ir_callee_of(op));
-}
-
-static void reach(ptrmap *reached, ir_func *f)
-{
-    if (ptrmap_get(reached, f))
-        return;
-    ptrmap_set(reached, f, f);
-    ir_walk(f->body, reach_op, reached);
-}
-
 static bool strip(ir_module *m)
 {
-    ptrmap reached = {0};
-    for (size_t i = 0; i < m->funcs.len; i++)
-        if (m->funcs.at[i]->kind != IR_FUNC || m->funcs.at[i] == m->extents)
-            reach(&reached, m->funcs.at[i]);
-    size_t n = 0;
-    for (size_t i = 0; i < m->funcs.len; i++)
-        if (ptrmap_get(&reached, m->funcs.at[i]))
-            m->funcs.at[n++] = m->funcs.at[i];
-    m->funcs.len = n;
-    ptrmap_free(&reached);
-    pass_unread_args(m, is_watched);
-    return true;
+    return pass_strip(m, is_watched);
 }
 
 /* ---- the table ---- */
@@ -349,8 +321,8 @@ static const pass_row table[] = {
     {"adjoint-calls", "adjoints that kernels launch become a part of them", ON_PRIMALS,
      .check_func = pass_adjoint_calls, .gone = IR_GONE_ADJOINT},
     {"parts", "what launches write and need, for tapes", ON_MODULE, .check = pass_parts},
-    {"drop-stop", "stop_grad has done its work", ON_ALL, .run = pass_drop_stop, .gone = IR_GONE_STOP},
-    {"strip", "functions that nobody calls, and arguments that functions do not read", ON_MODULE, .check = strip},
+    {"strip", "stop_grad has done its work; functions that nobody calls, and arguments that functions do not read",
+     ON_MODULE, .check = strip, .gone = IR_GONE_STOP},
     {"forward-stores", "an element that is written several times is written once", ON_ALL, .change = forward_stores,
      .then = pass_simplify},
     {"symmetry", "what pairs add to their second element they add to the first", ON_KERNELS, .not_for = IN_DEBUG,

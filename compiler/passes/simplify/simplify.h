@@ -69,12 +69,9 @@ bool pass_array_stores(ir_func *f);
 /* Stores into local arrays whose elements are all stored again before one is read. passes/simplify/unread_stores.c */
 bool pass_unread_stores(ir_func *f);
 
-/* What functions do not read is zero where they are called; but for functions in which nothing may move. Behind all
- * differentiation. passes/simplify/unread_args.c */
-void pass_unread_args(ir_module *m, bool (*is_fixed)(const ir_func *f));
-
-/* Replaces STOP and SLOPE by their first operand; after all differentiation. */
-void pass_drop_stop(ir_func *f);
+/* What only differentiation needed goes, behind all of it: STOP and SLOPE, functions that nobody calls, and arguments
+ * that functions do not read; is_fixed: whether nothing may move in that function. passes/simplify/strip.c */
+bool pass_strip(ir_module *m, bool (*is_fixed)(const ir_func *f));
 
 /* What an iteration stored is handed on to where it loads or adds to it: each element is written once, where that can
  * be seen. passes/simplify/forward_stores.c */
