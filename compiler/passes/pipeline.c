@@ -352,8 +352,8 @@ static const pass_row table[] = {
     {"frames", "large arrays, and those of sizes known at run time, on the stack of saved values", ON_ALL,
      .run = pass_frames, .gone = IR_GONE_SIZED},
     {"selects", "branches that keep loops from being vectorised", ON_ALL, .change = pass_selects, .then = merge},
-    {"simd", "loops that may be vectorised with reordering", ON_ALL, .run = pass_simd},
-    {"columns", "what vectorised loops save is stored member by member", ON_MODULE, .check = pass_columns},
+    {"simd", "loops that may be vectorised with reordering; these store what they save member by member", ON_MODULE,
+     .check = pass_simd},
     {"workspace", "memory that the gradients of export funcs ask their callers for", ON_MODULE,
      .check = pass_workspace},
 };

@@ -112,7 +112,7 @@ static void use_columns(saved_block *b)
     l->names[0] = NULL;
 }
 
-bool pass_columns(ir_module *m)
+void store_by_member(ir_module *m)
 {
     columns_pass p = {0};
     for (size_t i = 0; i < m->funcs.len; i++) {
@@ -125,5 +125,4 @@ bool pass_columns(ir_module *m)
         vec_free(&p.blocks.at[i].accesses);
     }
     vec_free(&p.blocks);
-    return true;
 }

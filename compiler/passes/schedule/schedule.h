@@ -66,8 +66,9 @@ bool pass_jam(ir_func *f);
  * passes/schedule/selects.c */
 bool pass_selects(ir_func *f);
 
-/* Marks loops that may be vectorised with reordering. passes/schedule/simd.c */
-void pass_simd(ir_func *f);
+/* Marks loops that may be vectorised with reordering, and stores what they save member by member.
+ * passes/schedule/simd.c */
+bool pass_simd(ir_module *m);
 /* Whether it would mark this loop; uses: ir_count_uses. */
 bool simd_fits(const ir_func *f, const ir_op *loop, const uint32_t *uses);
 /* Of loads, stores and accumulations that it asks about, of a loop with nothing else that would touch their elements:
@@ -87,8 +88,8 @@ place_kind place_in_loop(const ir_op *loop, const ir_op *access, int64_t *step);
 /* Of a vectorised loop, the accesses whose step is hidden from compilers (attr.stepped). passes/schedule/steps.c */
 void mark_steps(const ir_op *loop);
 
-/* What vectorised loops save is stored member by member. Behind simd. passes/schedule/columns.c */
-bool pass_columns(ir_module *m);
+/* What marked loops save is stored member by member. passes/schedule/columns.c */
+void store_by_member(ir_module *m);
 
 /* What --explain and --explain-adjoint tell of a function's loops: a task, what functions that it calls add to, and
  * each write once (components of one vector, and a gather's strips and interior, are one). */

@@ -267,10 +267,14 @@ static void mark(ir_op *op, void *ctx)
         mark_steps(op);
 }
 
-void pass_simd(ir_func *f)
+bool pass_simd(ir_module *m)
 {
-    uint32_t *uses = ir_count_uses(f);
-    simd_pass s = {f, uses};
-    ir_walk(f->body, mark, &s);
-    free(uses);
+    for (size_t i = 0; i < m->funcs.len; i++) {
+        uint32_t *uses = ir_count_uses(m->funcs.at[i]);
+        simd_pass s = {m->funcs.at[i], uses};
+        ir_walk(s.f->body, mark, &s);
+        free(uses);
+    }
+    store_by_member(m);
+    return true;
 }
