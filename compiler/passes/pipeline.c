@@ -41,7 +41,8 @@ typedef struct pass_row {
     void (*then)(ir_func *f);   /* cleans up what `change` changed */
     void (*behind)(ir_func *f); /* runs on the functions `behind_on` when the row is done */
     target behind_on;
-    unsigned gone; /* ir_gone: what there is none of from here on, also not in what later passes make */
+    const char *again; /* the row behind which it runs once more, on what has changed since */
+    unsigned gone;     /* ir_gone: what there is none of from here on, also not in what later passes make */
 } pass_row;
 
 /* ---- passes in the shape of the table ---- */
@@ -220,12 +221,12 @@ static void clean_up(ir_func *f)
     }
 }
 
-/* What becomes a sum over a task no earlier than here is added in f64 as well. */
-static void row_sums(ir_func *f)
+/* What becomes a sum over a task behind `parallel` is added in f64 as well. */
+static void promote(ir_func *f)
 {
-    if (!f->module->debug)
-        pass_promote(f);
-    pass_wide_sums(f);
+    pass_promote(f);
+    if (f->classed)
+        pass_wide_sums(f);
 }
 
 static void captures(ir_func *f)
@@ -296,7 +297,8 @@ static const pass_row table[] = {
     {"vectors", "derivatives of singular vectors and eigenvectors: a warning", ON_MODULE, .check = pass_vectors},
     {"unroll", "loops of few trips in parallel loops are written out", ON_PRIMALS, .not_for = IN_DEBUG | PURE,
      .change = pass_unroll, .then = pass_simplify},
-    {"decisions", "floats that steer, and what they are computed from, are exact", ON_MODULE, .check = pass_decisions},
+    {"decisions", "floats that steer, and what they are computed from, are exact; in adjoints what decides there",
+     ON_MODULE, .check = pass_decisions, .again = "rules"},
     {"invariants", "counters follow from the index of their loop; invariants leave it, so that adjoints save them once",
      ON_SOURCES, .not_for = IN_DEBUG, .change = invariants, .then = merge_equal},
     {"far-guards", "warnings: conditions too far from the pole that they exclude", ON_MODULE, .check = pass_far_guards},
@@ -308,8 +310,6 @@ static const pass_row table[] = {
     {"unread-stores", "what adjoints store into arrays, and do not read", ON_ADJOINTS, .change = pass_unread_stores,
      .then = pass_simplify},
     {"rules", "data-access rules: overwritten reads and races are errors", ON_SOURCES, .check_func = pass_rules},
-    {"adjoint-decisions", "what decides nothing in an adjoint need not be exact there", ON_MODULE,
-     .check = pass_adjoint_decisions},
     {"forward", "JVPs of kernels", ON_PRIMALS, .check_func = derive_jvp, .behind = pass_simplify, .behind_on = ON_JVPS},
     {"share-jvps", "a JVP without duals is the primal", ON_MODULE, .check = share_jvps},
     {"hvp", "JVPs of adjoints, where asked for", ON_PRIMALS, .check_func = derive_hvp, .behind = pass_simplify,
@@ -320,27 +320,26 @@ static const pass_row table[] = {
     {"algebra", "reciprocals, constant factors and common factors, in adjoints", ON_ALL, .run = pass_algebra},
     {"adjoint-calls", "adjoints that kernels launch become a part of them", ON_PRIMALS,
      .check_func = pass_adjoint_calls, .gone = IR_GONE_ADJOINT},
-    {"parts", "what launches write and need, for tapes", ON_MODULE, .check = pass_parts},
+    {"parts", "what launches write and need, for tapes", ON_MODULE, .check = pass_parts, .again = "clean-up"},
     {"strip", "stop_grad has done its work; functions that nobody calls, and arguments that functions do not read",
      ON_MODULE, .check = strip, .gone = IR_GONE_STOP},
     {"forward-stores", "an element that is written several times is written once", ON_ALL, .change = forward_stores,
      .then = pass_simplify},
     {"symmetry", "what pairs add to their second element they add to the first", ON_KERNELS, .not_for = IN_DEBUG,
      .change = pass_symmetry, .then = pass_simplify},
-    {"promote", "sums into one element become reductions", ON_KERNELS, .not_for = IN_DEBUG, .change = pass_promote},
+    {"promote", "sums into one element, of a task or a row, become reductions", ON_KERNELS, .not_for = IN_DEBUG,
+     .run = promote, .again = "rows"},
     {"gather", "accumulations into neighbours become gathers", ON_KERNELS, .not_for = WATCHED, .change = pass_gather,
      .behind = simplify_gathered, .behind_on = ON_ALL},
     {"parallel", "class of each write; sums of f32 over parallel loops are added in f64", ON_ALL, .run = parallel,
      .gone = IR_GONE_NARROW_SUM},
     {"rows", "innermost dimension of tasks as a loop", ON_KERNELS, .not_for = WATCHED, .run = pass_rows,
      .gone = IR_GONE_FLAT_TASK},
-    {"row-sums", "sums into one element over a row become reductions", ON_KERNELS, .run = row_sums},
     {"peel", "subscripts that are periodic or clamped are plain between the ends of a row", ON_KERNELS,
      .not_for = WATCHED, .change = pass_peel, .then = pass_simplify},
     {"clean-up", "invariants out of loops, stored values, common subexpressions, dead code", ON_ALL, .not_for = WATCHED,
      .run = clean_up},
     {"captures", "cheap values are computed in tasks instead of being handed to them", ON_KERNELS, .run = captures},
-    {"parts-left", "what adjoints do not read any more is not needed", ON_MODULE, .check = pass_parts_left},
     {"stages", "gathers run interleaved with the rest of their task; the part of a field that a task scatters into",
      ON_KERNELS, .run = stages},
     {"masks", "small branches in what becomes lanes", ON_KERNELS, .change = pass_masks, .then = merge_masked},
@@ -437,6 +436,15 @@ static void run_behind(ir_module *m, const pass_row *row)
             row->behind(m->funcs.at[i]);
 }
 
+static bool run_again(ir_module *m, const char *behind)
+{
+    bool ok = true;
+    for (size_t i = 0; i < TABLE_LEN && ok; i++)
+        if (table[i].again && !strcmp(table[i].again, behind))
+            ok = run_row(m, &table[i]);
+    return ok;
+}
+
 /* The rows one after the other; with through_text, each gets what is read of the printed IR. */
 static bool run_rows(ir_module *m, const pipeline_options *opt, strbuf *text)
 {
@@ -449,6 +457,8 @@ static bool run_rows(ir_module *m, const pipeline_options *opt, strbuf *text)
         if (!run_row(m, &table[i]))
             return false;
         run_behind(m, &table[i]);
+        if (!run_again(m, table[i].name))
+            return false;
         last = table[i].name;
         gone |= table[i].gone;
         after(m, opt, last, gone);
@@ -506,6 +516,9 @@ bool pipeline_run_pass(ir_module *m, const char *name)
 void pipeline_list(FILE *out)
 {
     fprintf(out, "%-18s %s\n", "lower", "the typed tree as IR");
-    for (size_t i = 0; i < TABLE_LEN; i++)
-        fprintf(out, "%-18s %s\n", table[i].name, table[i].what);
+    for (size_t i = 0; i < TABLE_LEN; i++) {
+        const pass_row *row = &table[i];
+        fprintf(out, "%-18s %s%s%s\n", row->name, row->what, row->again ? "; again behind " : "",
+                row->again ? row->again : "");
+    }
 }

@@ -22,14 +22,12 @@ static inline bool activity_has(const activity *a, const ir_value *v)
     return v->id < a->n && a->varied[v->id] && a->useful[v->id];
 }
 
-/* Marks the floats that decide, and those that they are computed from, as exact. passes/analysis/decisions.c */
+/* Marks the floats that decide, and those that they are computed from, as exact. The second run takes the mark from what
+ * decides nothing in an adjoint. passes/analysis/decisions.c */
 bool pass_decisions(ir_module *m);
 
 /* Of a derivative, made after that: what it hands to functions that decide by it is exact, too. Nothing before. */
 void decide_handed_on(ir_func *f);
-
-/* Of what adjoints copied of exact values, what decides nothing there is exact no more. */
-bool pass_adjoint_decisions(ir_module *m);
 
 /* Whether exact results would keep a loop of the export func f from being vectorised. passes/analysis/dear_results.c */
 bool results_are_dear(const ir_func *f);

@@ -351,7 +351,7 @@ static void free_units(marker *k)
     vec_free(&k->work);
 }
 
-bool pass_decisions(ir_module *m)
+static void decide_program(ir_module *m)
 {
     marker k = {.m = m};
     list_units(&k);
@@ -371,7 +371,6 @@ bool pass_decisions(ir_module *m)
             ir_walk(f->body, tell, f);
     }
     free_units(&k);
-    return true;
 }
 
 /* ---- adjoints ---- */
@@ -461,7 +460,7 @@ void decide_handed_on(ir_func *f)
     free_units(&k);
 }
 
-bool pass_adjoint_decisions(ir_module *m)
+static void decide_adjoints(ir_module *m)
 {
     marker k = {.m = m};
     list_units(&k);
@@ -481,5 +480,13 @@ bool pass_adjoint_decisions(ir_module *m)
     }
     follow(&k);
     free_units(&k);
+}
+
+bool pass_decisions(ir_module *m)
+{
+    if (m->decided)
+        decide_adjoints(m);
+    else
+        decide_program(m);
     return true;
 }

@@ -74,12 +74,9 @@ void share_pulled_reciprocals(ir_func *f, const ir_value *const *seeds, int n);
 /* What a kernel has stored its adjoint reads, where it needs the elements in any case. passes/derive/reread.c */
 void pass_reread(ir_func *kernel);
 
-/* Which parts of fields each kernel's launches write, and need to stay for their adjoints (ir_func.parts, bounds).
- * passes/derive/parts.c */
+/* Which parts of fields each kernel's launches write, and need to stay for their adjoints (ir_func.parts, bounds). Of a
+ * kernel that is classed these are known, and those that no adjoint reads any more go. passes/derive/parts/ */
 bool pass_parts(ir_module *m);
-
-/* Behind all that removes reads: parts that no adjoint reads any more are not needed. */
-bool pass_parts_left(ir_module *m);
 
 /* What the derivatives of export funcs keep: sets f->workspace, refuses what has no bound known on entry. Last of all.
  * passes/derive/workspace.c */

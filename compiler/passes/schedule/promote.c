@@ -62,9 +62,8 @@ enum {
     MOST_FACTOR = 16    /* of all terms of a sum, to be multiplied with behind it */
 };
 
-static bool merge_in_region(const ir_func *f, ir_region *r)
+static void merge_in_region(const ir_func *f, ir_region *r)
 {
-    bool changed = false;
     for (ir_op *op = r->first, *next; op; op = next) {
         next = op->next;
         if (op->code != OP_ACCUM || ir_access_attr(op)->exact)
@@ -80,14 +79,12 @@ static bool merge_in_region(const ir_func *f, ir_region *r)
                     .func = (ir_func *)f, .region = r, .before = later, .loc = later->loc, .origin = later->origin};
                 later->args[v] = ir_op2(&b, OP_ADD, op->args[v], later->args[v]);
                 ir_remove(op);
-                changed = true;
                 break;
             }
             if (touches(later, op))
                 break;
         }
     }
-    return changed;
 }
 
 /* ---- hoisting ---- */
@@ -354,15 +351,14 @@ static void collect_regions(ir_op *op, void *ctx)
         vec_push(l, op->regions[k]);
 }
 
-bool pass_promote(ir_func *f)
+void pass_promote(ir_func *f)
 {
-    bool changed = false;
     for (int round = 0; round < 2; round++) {
         region_list regions = {0};
         vec_push(&regions, f->body);
         ir_walk(f->body, collect_regions, &regions);
         for (size_t i = 0; i < regions.len; i++)
-            changed |= merge_in_region(f, regions.at[i]);
+            merge_in_region(f, regions.at[i]);
         vec_free(&regions);
         if (round == 1)
             break;
@@ -371,13 +367,10 @@ bool pass_promote(ir_func *f)
         ir_walk(f->body, collect, &accums);
         for (size_t i = 0; i < accums.len; i++) {
             ir_op *target = leaves(accums.at[i]);
-            if (target) {
+            if (target)
                 hoist(f, accums.at[i], target, &tests);
-                changed = true;
-            }
         }
         vec_free(&accums);
         vec_free(&tests);
     }
-    return changed;
 }

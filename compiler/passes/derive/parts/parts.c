@@ -223,24 +223,6 @@ static void mark(const ir_module *m, const ir_func *f, unsigned bits, bool duals
     effects_free(&e);
 }
 
-bool pass_parts(ir_module *m)
-{
-    bool *written = ARENA_ARRAY(m->mem, bool, m->fields.len + 1),
-         *needed = ARENA_ARRAY(m->mem, bool, m->fields.len + 1);
-    for (size_t i = 0; i < m->funcs.len; i++) {
-        const ir_func *f = m->funcs.at[i];
-        if (!ir_is_kernel(f))
-            continue;
-        mark(m, f, OP_STORES | OP_ADDS, false, written);
-        mark(m, f->ad.custom_grad ? f->ad.custom_grad : f->ad.grad, OP_READS, true, needed);
-        mark(m, f->ad.hvp, OP_READS, true, needed);
-    }
-    for (size_t i = 0; i < m->funcs.len; i++)
-        if (ir_is_kernel(m->funcs.at[i]))
-            find_in_kernel(m->funcs.at[i], written, needed);
-    return true;
-}
-
 /* ---- what is left of them ---- */
 
 static bool still_reads(const ir_module *m, const ir_func *f, const ir_part *p)
@@ -275,16 +257,34 @@ static void keep_parts(ir_func *f, const bool *keep)
         pass_simplify(f->launch.bounds);
 }
 
-bool pass_parts_left(ir_module *m)
+static void keep_read(const ir_module *m, ir_func *f)
 {
+    bool *keep = ARENA_ARRAY(m->mem, bool, f->launch.nparts + 1);
+    for (int k = 0; k < f->launch.nparts; k++)
+        keep[k] = f->launch.parts[k].write || still_reads(m, f, &f->launch.parts[k]);
+    keep_parts(f, keep);
+}
+
+/* ---- the pass ---- */
+
+bool pass_parts(ir_module *m)
+{
+    bool *written = ARENA_ARRAY(m->mem, bool, m->fields.len + 1),
+         *needed = ARENA_ARRAY(m->mem, bool, m->fields.len + 1);
+    for (size_t i = 0; i < m->funcs.len; i++) {
+        const ir_func *f = m->funcs.at[i];
+        if (!ir_is_kernel(f))
+            continue;
+        mark(m, f, OP_STORES | OP_ADDS, false, written);
+        mark(m, f->ad.custom_grad ? f->ad.custom_grad : f->ad.grad, OP_READS, true, needed);
+        mark(m, f->ad.hvp, OP_READS, true, needed);
+    }
     for (size_t i = 0; i < m->funcs.len; i++) {
         ir_func *f = m->funcs.at[i];
-        if (!f->launch.bounds)
-            continue;
-        bool *keep = ARENA_ARRAY(m->mem, bool, f->launch.nparts + 1);
-        for (int k = 0; k < f->launch.nparts; k++)
-            keep[k] = f->launch.parts[k].write || still_reads(m, f, &f->launch.parts[k]);
-        keep_parts(f, keep);
+        if (f->launch.bounds && f->classed)
+            keep_read(m, f);
+        else if (ir_is_kernel(f) && !f->classed)
+            find_in_kernel(f, written, needed);
     }
     return true;
 }
