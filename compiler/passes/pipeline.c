@@ -47,6 +47,39 @@ typedef struct pass_row {
 
 /* ---- passes in the shape of the table ---- */
 
+static bool is_on(target on, const ir_func *f)
+{
+    switch (on) {
+    case ON_MODULE:
+        return false;
+    case ON_ALL:
+        return f != f->module->extents;
+    case ON_PRIMALS:
+        return f->kind == IR_KERNEL;
+    case ON_SOURCES:
+        return f->kind == IR_KERNEL || (f->kind == IR_FUNC && !f->ad.primal && f != f->module->extents);
+    case ON_ADJOINTS:
+        return f->kind == IR_KERNEL_GRAD ||
+               (f->ad.primal && (f->ad.primal->ad.vjp == f || f->ad.primal->ad.replay == f));
+    case ON_JVPS:
+        return f->kind == IR_KERNEL_JVP;
+    case ON_HVPS:
+        return f->kind == IR_KERNEL_HVP;
+    case ON_GRADIENTS:
+        return is_on(ON_ADJOINTS, f) || is_on(ON_HVPS, f);
+    case ON_KERNELS:
+        return f->kind != IR_FUNC;
+    }
+    return false;
+}
+
+static void simplify(ir_func *f)
+{
+    pass_simplify(f);
+    if (is_on(ON_ADJOINTS, f) && pass_unread_stores(f))
+        pass_simplify(f);
+}
+
 static bool run_inline(ir_module *m)
 {
     pass_inline(m);
@@ -293,7 +326,8 @@ static const pass_row table[] = {
     {"lost-gradient", "which kernels have derivatives; lost gradients are errors", ON_MODULE,
      .check = pass_lost_gradient},
     {"inline", "small functions, and functions called once", ON_MODULE, .check = run_inline},
-    {"simplify", "folding, common subexpressions, dead code", ON_ALL, .run = pass_simplify},
+    {"simplify", "folding, common subexpressions, dead code; in adjoints, stores into arrays that nobody reads", ON_ALL,
+     .run = simplify},
     {"vectors", "derivatives of singular vectors and eigenvectors: a warning", ON_MODULE, .check = pass_vectors},
     {"unroll", "loops of few trips in parallel loops are written out", ON_PRIMALS, .not_for = IN_DEBUG | PURE,
      .change = pass_unroll, .then = pass_simplify},
@@ -303,12 +337,10 @@ static const pass_row table[] = {
      ON_SOURCES, .not_for = IN_DEBUG, .change = invariants, .then = merge_equal},
     {"far-guards", "warnings: conditions too far from the pole that they exclude", ON_MODULE, .check = pass_far_guards},
     {"arrays", "arrays of the host that are written", ON_PRIMALS, .run = pass_arrays},
-    {"reverse", "adjoints of kernels", ON_PRIMALS, .check_func = derive_grad, .behind = pass_simplify,
+    {"reverse", "adjoints of kernels", ON_PRIMALS, .check_func = derive_grad, .behind = simplify,
      .behind_on = ON_ADJOINTS, .gone = IR_GONE_OLD},
     {"spectral", "gradients by singular values that second-order products differentiate", ON_MODULE,
      .check = pass_spectral, .gone = IR_GONE_GRADIENT},
-    {"unread-stores", "what adjoints store into arrays, and do not read", ON_ADJOINTS, .change = pass_unread_stores,
-     .then = pass_simplify},
     {"rules", "data-access rules: overwritten reads and races are errors", ON_SOURCES, .check_func = pass_rules},
     {"forward", "JVPs of kernels", ON_PRIMALS, .check_func = derive_jvp, .behind = pass_simplify, .behind_on = ON_JVPS},
     {"share-jvps", "a JVP without duals is the primal", ON_MODULE, .check = share_jvps},
@@ -358,32 +390,6 @@ static const pass_row table[] = {
 };
 
 enum { TABLE_LEN = sizeof table / sizeof table[0] };
-
-static bool is_on(target on, const ir_func *f)
-{
-    switch (on) {
-    case ON_MODULE:
-        return false;
-    case ON_ALL:
-        return f != f->module->extents;
-    case ON_PRIMALS:
-        return f->kind == IR_KERNEL;
-    case ON_SOURCES:
-        return f->kind == IR_KERNEL || (f->kind == IR_FUNC && !f->ad.primal && f != f->module->extents);
-    case ON_ADJOINTS:
-        return f->kind == IR_KERNEL_GRAD ||
-               (f->ad.primal && (f->ad.primal->ad.vjp == f || f->ad.primal->ad.replay == f));
-    case ON_JVPS:
-        return f->kind == IR_KERNEL_JVP;
-    case ON_HVPS:
-        return f->kind == IR_KERNEL_HVP;
-    case ON_GRADIENTS:
-        return is_on(ON_ADJOINTS, f) || is_on(ON_HVPS, f);
-    case ON_KERNELS:
-        return f->kind != IR_FUNC;
-    }
-    return false;
-}
 
 static void after(ir_module *m, const pipeline_options *opt, const char *name, unsigned gone)
 {

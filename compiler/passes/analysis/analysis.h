@@ -22,8 +22,8 @@ static inline bool activity_has(const activity *a, const ir_value *v)
     return v->id < a->n && a->varied[v->id] && a->useful[v->id];
 }
 
-/* Marks the floats that decide, and those that they are computed from, as exact. The second run takes the mark from what
- * decides nothing in an adjoint. passes/analysis/decisions.c */
+/* Marks the floats that decide, and those that they are computed from, as exact. The second run takes the mark from
+ * values of adjoints that decide nothing there. passes/analysis/decisions.c */
 bool pass_decisions(ir_module *m);
 
 /* Of a derivative, made after that: what it hands to functions that decide by it is exact, too. Nothing before. */

@@ -3,11 +3,18 @@
  *     w[i] = 0;  ... nothing reads w[i] ...;  w[i] = v;
  *
  * An adjoint takes an element's adjoint, clears it and stores the next one. With one store an element compilers see
- * iterations that touch nothing twice.
+ * iterations that touch nothing twice. In adjoints also those whose elements nobody reads before all of them are stored
+ * again, or the array ends:
+ *
+ *     loop t { ... loop i { y[i] = f(z[i]) }  loop i { y[i] = kept[i] } ... }
+ *
+ * Adjoints that compute a trip once more compute to its end, and the next trip begins with another state.
  */
 #include "ir/ops.h"
 #include "passes/analysis/analysis.h"
 #include "passes/simplify/simplify.h"
+
+enum { LOOKED_AT = 2000000 }; /* operations, of a function: beyond that such stores stay */
 
 typedef struct looking {
     const ir_value *array;
@@ -60,14 +67,14 @@ static bool is_overwritten(const ir_op *store)
     return false;
 }
 
-static bool visit_region(ir_region *r)
+static bool visit_region(ir_region *r, int64_t *left)
 {
     bool changed = false;
     for (ir_op *op = r->first, *next; op; op = next) {
         next = op->next;
         for (int k = 0; k < op->nregions; k++)
-            changed |= visit_region(op->regions[k]);
-        if (op->code == OP_LSTORE && is_overwritten(op)) {
+            changed |= visit_region(op->regions[k], left);
+        if (op->code == OP_LSTORE && (is_overwritten(op) || (*left > 0 && store_is_unread(op, left)))) {
             ir_remove(op);
             changed = true;
         }
@@ -77,5 +84,17 @@ static bool visit_region(ir_region *r)
 
 bool pass_array_stores(ir_func *f)
 {
-    return visit_region(f->body);
+    int64_t left = 0;
+    return visit_region(f->body, &left);
+}
+
+bool pass_unread_stores(ir_func *f)
+{
+    int64_t left = LOOKED_AT;
+    bool changed = false;
+    while (visit_region(f->body, &left)) {
+        pass_dce(f);
+        changed = true;
+    }
+    return changed;
 }

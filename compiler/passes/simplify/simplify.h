@@ -66,7 +66,7 @@ bool pass_unroll(ir_func *f);
 /* Stores into local arrays that are overwritten before anybody reads the element go.
  * passes/simplify/array_stores.c */
 bool pass_array_stores(ir_func *f);
-/* Stores into local arrays whose elements are all stored again before one is read. passes/simplify/unread_stores.c */
+/* Stores into local arrays whose elements are all stored again before one is read. */
 bool pass_unread_stores(ir_func *f);
 
 /* What only differentiation needed goes, behind all of it: STOP and SLOPE, functions that nobody calls, and arguments
