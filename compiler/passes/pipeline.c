@@ -280,20 +280,6 @@ static void merge(ir_func *f)
     pass_dce(f);
 }
 
-static void merge_and_hoist(ir_func *f)
-{
-    pass_cse(f);
-    pass_licm(f);
-    pass_dce(f);
-}
-
-static void simplify_and_hoist(ir_func *f)
-{
-    pass_simplify(f);
-    pass_licm(f);
-    pass_dce(f);
-}
-
 static void merge_masked(ir_func *f)
 {
     forward_stores(f);
@@ -375,11 +361,7 @@ static const pass_row table[] = {
     {"stages", "gathers run interleaved with the rest of their task; the part of a field that a task scatters into",
      ON_KERNELS, .run = stages},
     {"masks", "small branches in what becomes lanes", ON_KERNELS, .change = pass_masks, .then = merge_masked},
-    {"lanes", "iterations with inner loops as lanes of vectors", ON_KERNELS, .change = pass_lanes,
-     .then = merge_and_hoist},
-    {"jam", "trips of loops over lanes four at a time", ON_KERNELS, .change = pass_jam, .then = simplify_and_hoist},
-    {"extrema", "minima and maxima over a row, some iterations side by side", ON_KERNELS, .change = pass_extrema,
-     .then = merge_and_hoist},
+    {"lanes", "iterations with inner loops, minima and maxima as lanes of vectors", ON_KERNELS, .run = pass_lanes},
     {"frames", "large arrays, and those of sizes known at run time, on the stack of saved values", ON_ALL,
      .run = pass_frames, .gone = IR_GONE_SIZED},
     {"selects", "branches that keep loops from being vectorised", ON_ALL, .change = pass_selects, .then = merge},

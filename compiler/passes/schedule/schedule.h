@@ -51,16 +51,10 @@ void pass_captures(ir_func *f);
  * put there under a mask. passes/schedule/lanes/masks.c */
 bool pass_masks(ir_func *f);
 
-/* Iterations that compilers cannot see as vectors become lanes: short loops without dependences.
+/* Iterations that compilers cannot see as vectors become lanes: short loops without dependences, of which trips run
+ * four at a time where all of them look at the same elements. Minima and maxima over a row are found in lanes as well.
  * passes/schedule/lanes/lanes.c */
-bool pass_lanes(ir_func *f);
-
-/* Minima and maxima that a row's loop carries are found in lanes. passes/schedule/extrema.c */
-bool pass_extrema(ir_func *f);
-
-/* Trips of loops over lanes run four at a time, where all of them look at the same elements.
- * passes/schedule/lanes/jam.c */
-bool pass_jam(ir_func *f);
+void pass_lanes(ir_func *f);
 
 /* Branches with functions of the C library become selects, where a loop can be vectorised then.
  * passes/schedule/selects.c */

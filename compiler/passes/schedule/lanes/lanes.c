@@ -73,15 +73,15 @@ bool lanes_may_in(const ir_op *task)
 static void visit_task(ir_op *op, void *ctx)
 {
     lanes_pass *p = ctx;
-    if (!lanes_may_in(op))
+    if (!lanes_may_in(op) || ir_task_attr(op)->lanes)
         return;
     p->task = op;
     ir_walk(op->regions[0], visit_loop, p);
 }
 
-bool pass_lanes(ir_func *f)
+static bool make_lanes(ir_func *f)
 {
-    if (f->module->debug || f->module->lanes == IR_NOWHERE)
+    if (f->module->lanes == IR_NOWHERE)
         return false;
     mark_locals(f); /* spread over loops of lanes it is hard to see */
     uint32_t *uses = ir_count_uses(f);
@@ -89,4 +89,25 @@ bool pass_lanes(ir_func *f)
     ir_walk(f->body, visit_task, &p);
     free(uses);
     return p.changed;
+}
+
+static void merge_and_hoist(ir_func *f)
+{
+    pass_cse(f);
+    pass_licm(f);
+    pass_dce(f);
+}
+
+void pass_lanes(ir_func *f)
+{
+    if (f->module->debug)
+        return;
+    if (make_lanes(f))
+        merge_and_hoist(f);
+    if (unroll_and_jam(f)) {
+        pass_simplify(f);
+        merge_and_hoist(f);
+    }
+    if (lanes_find_extrema(f))
+        merge_and_hoist(f);
 }

@@ -101,4 +101,10 @@ void lanes_build(lanes_study *s);
 void lanes_build_strip(lanes_study *s, ir_region *in, ir_value *base, ir_value *lanes, ir_value *rounded,
                        ir_value *const *from);
 
+/* Trips of loops over lanes run four at a time, where all of them look at the same elements. unroll_and_jam.c */
+bool unroll_and_jam(ir_func *f);
+
+/* Minima and maxima that a row's loop carries are found in lanes. lanes_extrema.c */
+bool lanes_find_extrema(ir_func *f);
+
 #endif

@@ -12,25 +12,16 @@
 #include "ir/ops.h"
 #include "passes/analysis/analysis.h"
 #include "passes/schedule/lanes/lanes.h"
-#include "passes/schedule/schedule.h"
 
 enum {
     TOGETHER = 4,
     MAX_COST = 24 /* of a lane's trip: all four must find room in registers */
 };
 
-/* An element that all trips look at. */
-typedef struct held {
-    const ir_op *access; /* the first one */
-    bool stored;
-    ir_value *now; /* what it holds; NULL: not loaded yet */
-} held;
-
 typedef struct jam {
     ir_func *f;
     ir_op *loop, *inner;    /* of trips, and the one in it, over lanes */
     unsigned char *touched; /* by ir_storage */
-    VEC(held) held;
     ir_map maps[TOGETHER];
 } jam;
 
@@ -182,27 +173,10 @@ static bool is_alone(const jam *j, const ir_op *access)
     return !stored || !others;
 }
 
-static held *find_held(jam *j, const ir_op *op)
+/* It is loaded once for four trips, and stored once. */
+static bool is_held(const jam *j, const ir_op *op)
 {
-    if (!is_array_access(op))
-        return NULL;
-    for (size_t i = 0; i < j->held.len; i++)
-        if (is_in_one(j->held.at[i].access, op) && is_one_element(j->held.at[i].access, op))
-            return &j->held.at[i];
-    return NULL;
-}
-
-static void find_all_held(jam *j)
-{
-    for (const ir_op *op = j->inner->regions[0]->first; op; op = op->next) {
-        if (!is_array_access(op) || !is_the_same(j, op->args[0]) || !is_the_same(j, op->args[1]) || !is_alone(j, op))
-            continue;
-        held *h = find_held(j, op);
-        if (h)
-            h->stored |= stores(op);
-        else
-            vec_push(&j->held, ((held){op, stores(op), NULL}));
-    }
+    return is_array_access(op) && is_the_same(j, op->args[0]) && is_the_same(j, op->args[1]) && is_alone(j, op);
 }
 
 static bool trips_are_known(const ir_op *loop, int64_t *trips)
@@ -214,14 +188,14 @@ static bool trips_are_known(const ir_op *loop, int64_t *trips)
 }
 
 /* Where an element is stored in each trip, and the rest of a trip is little. */
-static bool pays(jam *j)
+static bool pays(const jam *j)
 {
     int cost = 0, saved = 0;
     bool stored = false;
     for (const ir_op *op = j->inner->regions[0]->first; op; op = op->next) {
-        const held *h = find_held(j, op);
-        saved += h != NULL;
-        stored |= h && h->stored;
+        const bool held = is_held(j, op);
+        saved += held;
+        stored |= held && stores(op);
         if (is_array_access(op) || op_accesses_field(op->code))
             cost += 1;
         else if (op->nres && scalar_is_float(op->res[0]->type) && op_is_pure_table(op->code))
@@ -238,35 +212,6 @@ static ir_value *mapped(const ir_map *map, ir_value *v)
 {
     ir_value *w = ir_map_get(map, v);
     return w ? w : v;
-}
-
-static void hold(ir_builder *b, const ir_op *op, held *h, ir_map *map)
-{
-    if (stores(op)) {
-        h->now = mapped(map, op->args[2]);
-        return;
-    }
-    if (h->now)
-        ir_map_set(map, op->res[0], h->now);
-    else
-        ir_clone_op(b, op, map);
-    h->now = ir_map_get(map, op->res[0]);
-}
-
-/* Their last values go back, with the subscripts of any trip. */
-static void put_back(jam *j, ir_builder *b)
-{
-    for (size_t i = 0; i < j->held.len; i++) {
-        const held *h = &j->held.at[i];
-        if (!h->stored)
-            continue;
-        for (const ir_op *op = j->inner->regions[0]->first; op; op = op->next)
-            if (stores(op) && is_in_one(op, h->access)) {
-                ir_op *c = ir_clone_op(b, op, &j->maps[0]);
-                c->args[2] = h->now;
-                break;
-            }
-    }
 }
 
 static void clone_lanes(jam *j, ir_builder *b)
@@ -292,16 +237,12 @@ static void clone_lanes(jam *j, ir_builder *b)
             ir_map_set(map, j->inner->res[k], made->res[u * n + k]);
         }
         for (const ir_op *op = from->first; op; op = op->next) {
-            held *h = find_held(j, op);
-            if (h)
-                hold(&in, op, h, map);
-            else if (op->code != OP_YIELD)
+            if (op->code != OP_YIELD)
                 ir_clone_op(&in, op, map);
             for (int k = 0; op->code == OP_YIELD && k < n; k++)
                 vec_push(&yields, mapped(map, op->args[k]));
         }
     }
-    put_back(j, &in);
     ir_yield(&in, (int)yields.len, yields.at);
     vec_free(&yields);
 }
@@ -389,7 +330,7 @@ static void find_task(ir_op *op, void *ctx)
         ir_walk(op->regions[0], find_loop, ctx);
 }
 
-bool pass_jam(ir_func *f)
+bool unroll_and_jam(ir_func *f)
 {
     jam_pass p = {0};
     bool changed = false;
@@ -398,14 +339,10 @@ bool pass_jam(ir_func *f)
         jam j = {.f = f,
                  .loop = p.loops.at[i],
                  .touched = ARENA_ARRAY(f->module->mem, unsigned char, ir_storage_count(f->module) + 1)};
-        if (looks_right(&j)) {
-            find_all_held(&j);
-            if (pays(&j)) {
-                put_together(&j);
-                changed = true;
-            }
+        if (looks_right(&j) && pays(&j)) {
+            put_together(&j);
+            changed = true;
         }
-        vec_free(&j.held);
     }
     vec_free(&p.loops);
     return changed;

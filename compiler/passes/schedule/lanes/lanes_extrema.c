@@ -14,7 +14,7 @@
 #include <math.h>
 
 #include "ir/ops.h"
-#include "passes/schedule/schedule.h"
+#include "passes/schedule/lanes/lanes.h"
 
 enum { LANE_BYTES = 128 }; /* of the numbers that stand side by side: some vectors, none of which waits for another */
 
@@ -201,10 +201,8 @@ static void look(ir_op *op, void *ctx)
         vec_push(&p->found, op);
 }
 
-bool pass_extrema(ir_func *f)
+bool lanes_find_extrema(ir_func *f)
 {
-    if (f->module->debug)
-        return false;
     uint32_t *uses = ir_count_uses(f);
     extrema_pass p = {.uses = uses};
     ir_walk(f->body, look, &p);
