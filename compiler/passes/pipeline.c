@@ -274,16 +274,20 @@ static void stages(ir_func *f)
     pass_slabs(f);
 }
 
-static void merge(ir_func *f)
-{
-    pass_cse(f);
-    pass_dce(f);
-}
-
 static void merge_masked(ir_func *f)
 {
     forward_stores(f);
     pass_simplify_apart(f);
+}
+
+static bool simd(ir_module *m)
+{
+    for (size_t i = 0; i < m->funcs.len; i++)
+        if (pass_selects(m->funcs.at[i])) {
+            pass_cse(m->funcs.at[i]);
+            pass_dce(m->funcs.at[i]);
+        }
+    return pass_simd(m);
 }
 
 static void merge_equal(ir_func *f)
@@ -364,9 +368,9 @@ static const pass_row table[] = {
     {"lanes", "iterations with inner loops, minima and maxima as lanes of vectors", ON_KERNELS, .run = pass_lanes},
     {"frames", "large arrays, and those of sizes known at run time, on the stack of saved values", ON_ALL,
      .run = pass_frames, .gone = IR_GONE_SIZED},
-    {"selects", "branches that keep loops from being vectorised", ON_ALL, .change = pass_selects, .then = merge},
-    {"simd", "loops that may be vectorised with reordering; these store what they save member by member", ON_MODULE,
-     .check = pass_simd},
+    {"simd",
+     "loops that may be vectorised with reordering; branches in them go, and they store what they save by member",
+     ON_MODULE, .check = simd},
     {"workspace", "memory that the gradients of export funcs ask their callers for", ON_MODULE,
      .check = pass_workspace},
 };

@@ -118,6 +118,31 @@ bool element_is_there(const ir_region *in, const ir_op *op)
     return false;
 }
 
+/* ---- what may run though it is not asked for ---- */
+
+static bool can_run(const branch_test *t, const ir_op *op)
+{
+    for (int i = 0; i < op->nres; i++)
+        if (op->res[i]->type == SC_PTR)
+            return false;
+    if (op->code == OP_IF)
+        return branch_can_go(t, op);
+    if (op_has_subscripts(op->code))
+        return t->access(t->ctx, op);
+    if (op->code == OP_CAST)
+        return scalar_is_float(op->res[0]->type) || !scalar_is_float(op->args[0]->type);
+    return op_is_pure_table(op->code) || op_is_launch_constant(op->code);
+}
+
+bool branch_can_go(const branch_test *t, const ir_op *op)
+{
+    for (int k = 0; k < 2; k++)
+        for (const ir_op *in = op->regions[k]->first; in->code != OP_YIELD; in = in->next)
+            if (!can_run(t, in))
+                return false;
+    return true;
+}
+
 /* ---- both sides ---- */
 
 /* What v is where cond is known to be `taken`. */

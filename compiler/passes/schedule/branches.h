@@ -14,4 +14,13 @@ bool element_is_there(const ir_region *in, const ir_op *op);
  * nobody else looks at meanwhile. There is no other effect, and no branch, in them. */
 void branch_open(ir_op *op);
 
+/* Of an access: whether it may run where its side is not taken, or can be put under a mask. */
+typedef struct branch_test {
+    bool (*access)(const void *ctx, const ir_op *op);
+    const void *ctx;
+} branch_test;
+/* Whether an if can be opened: pure operations are total, casts of floats to integers apart, and accesses are tested.
+ */
+bool branch_can_go(const branch_test *t, const ir_op *op);
+
 #endif

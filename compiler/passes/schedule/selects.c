@@ -33,34 +33,16 @@ typedef struct weight {
     double all, least; /* both sides of each branch; the one that it may always be, or nearly always is */
 } weight;
 
-/* ---- what may run though it is not asked for ---- */
-
-static bool can_go(const search *s, const ir_op *op);
-
-static bool region_can_go(const search *s, const ir_region *r)
+static bool is_load_there(const void *ctx, const ir_op *op)
 {
-    for (const ir_op *op = r->first; op; op = op->next)
-        if (op->code != OP_YIELD && !can_go(s, op))
-            return false;
-    return true;
+    const ir_op *loop = ctx;
+    return (op->code == OP_LOAD || op->code == OP_LLOAD) && element_is_there(loop->regions[0], op);
 }
 
 static bool can_go(const search *s, const ir_op *op)
 {
-    for (int i = 0; i < op->nres; i++)
-        if (op->res[i]->type == SC_PTR)
-            return false;
-    switch (op->code) {
-    case OP_IF:
-        return op->nres > 0 && region_can_go(s, op->regions[0]) && region_can_go(s, op->regions[1]);
-    case OP_LOAD:
-    case OP_LLOAD:
-        return element_is_there(s->loop->regions[0], op);
-    case OP_CAST:
-        return scalar_is_float(op->res[0]->type) || !scalar_is_float(op->args[0]->type);
-    default:
-        return op_is_pure_table(op->code) || op_is_launch_constant(op->code);
-    }
+    const branch_test t = {is_load_there, s->loop};
+    return branch_can_go(&t, op);
 }
 
 /* ---- what it costs ---- */

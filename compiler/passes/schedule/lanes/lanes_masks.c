@@ -10,16 +10,16 @@
  * times the side that costs less vectors may do. */
 enum { COST_BRANCH = 3, COST_STORE = 2, SAVE = 3 };
 
-static bool side_fits(const lanes_study *s, const ir_region *r, const ir_region *in);
+typedef struct masking {
+    const lanes_study *s;
+    const ir_region *in; /* what the branch stands in */
+} masking;
 
-static bool op_fits(const lanes_study *s, const ir_op *op, const ir_region *in)
+static bool fits(const void *ctx, const ir_op *op)
 {
-    for (int i = 0; i < op->nres; i++)
-        if (op->res[i]->type == SC_PTR)
-            return false;
+    const lanes_study *s = ((const masking *)ctx)->s;
+    const ir_region *in = ((const masking *)ctx)->in;
     switch (op->code) {
-    case OP_IF:
-        return side_fits(s, op->regions[0], in) && side_fits(s, op->regions[1], in);
     case OP_STORE:
     case OP_ACCUM:
         if (s->loose && lanes_is_loose(s, op))
@@ -35,19 +35,9 @@ static bool op_fits(const lanes_study *s, const ir_op *op, const ir_region *in)
         return op->args[2]->type != SC_BOOL && element_is_there(in, op);
     case OP_LLOAD:
         return op->res[0]->type != SC_BOOL && element_is_there(in, op);
-    case OP_CAST: /* of a float to an integer: undefined beyond the range */
-        return scalar_is_float(op->res[0]->type) || !scalar_is_float(op->args[0]->type);
     default:
-        return op_is_pure_table(op->code) || op_is_launch_constant(op->code);
+        return false;
     }
-}
-
-static bool side_fits(const lanes_study *s, const ir_region *r, const ir_region *in)
-{
-    for (const ir_op *op = r->first; op; op = op->next)
-        if (op->code != OP_YIELD && !op_fits(s, op, in))
-            return false;
-    return true;
 }
 
 static double cost_of(const ir_region *r)
@@ -75,7 +65,9 @@ static double cost_of(const ir_region *r)
 
 bool lanes_branch_fits(const lanes_study *s, const ir_op *op)
 {
-    return op->code == OP_IF && side_fits(s, op->regions[0], op->region) && side_fits(s, op->regions[1], op->region);
+    const masking mask = {s, op->region};
+    const branch_test t = {fits, &mask};
+    return op->code == OP_IF && branch_can_go(&t, op);
 }
 
 bool lanes_mask_fits(const lanes_study *s, const ir_op *op)
