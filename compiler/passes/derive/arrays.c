@@ -11,7 +11,7 @@
  */
 #include "ir/ops.h"
 #include "passes/analysis/analysis.h"
-#include "passes/analysis/overlap.h"
+#include "passes/analysis/overlap/overlap.h"
 #include "passes/analysis/values.h"
 #include "passes/derive/derive.h"
 #include "passes/simplify/simplify.h"

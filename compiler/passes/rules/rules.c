@@ -10,8 +10,8 @@
 
 #include "ir/ops.h"
 #include "passes/analysis/analysis.h"
-#include "passes/analysis/called.h"
-#include "passes/rules/apart.h"
+#include "passes/analysis/overlap/apart.h"
+#include "passes/analysis/overlap/called.h"
 #include "passes/rules/at_launch.h"
 #include "passes/rules/marks.h"
 #include "passes/rules/rules.h"

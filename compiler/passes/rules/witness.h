@@ -2,7 +2,7 @@
 #ifndef TKC_WITNESS_H
 #define TKC_WITNESS_H
 
-#include "passes/analysis/overlap.h"
+#include "passes/analysis/overlap/overlap.h"
 
 /* How many values may still be computed, for all questions about one function: beyond that nothing is found. */
 enum { WITNESS_BUDGET = 4000000 };

@@ -4,7 +4,7 @@
 #define TKC_WITNESS_VALUES_H
 
 #include "ir/eval.h"
-#include "passes/analysis/overlap.h"
+#include "passes/analysis/overlap/overlap.h"
 
 enum { TRIAL_SYMBOLS = 96, TRIAL_POOL = 16 };
 

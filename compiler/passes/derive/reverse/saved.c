@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "passes/analysis/analysis.h"
-#include "passes/analysis/overlap.h"
+#include "passes/analysis/overlap/overlap.h"
 #include "passes/derive/derive.h"
 #include "passes/derive/reverse/reverse.h"
 #include "passes/simplify/simplify.h"

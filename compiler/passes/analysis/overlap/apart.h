@@ -2,7 +2,7 @@
 #ifndef TKC_APART_H
 #define TKC_APART_H
 
-#include "passes/analysis/overlap.h"
+#include "passes/analysis/overlap/overlap.h"
 
 /* Whether the write never touches, after it, what `read` has read: whichever order the loops around both give them, in
  * some dimension the subscripts differ. False: that is not known. o: of the two, over all shared loops. Iterations of

@@ -6,13 +6,13 @@
  * solutions hold for all values of their terms.
  */
 #include "passes/analysis/analysis.h"
-#include "passes/analysis/crossing.h"
+#include "passes/analysis/overlap/crossing.h"
 #include "passes/analysis/values.h"
 
 #include <stdlib.h>
 
 #include "ir/ops.h"
-#include "passes/analysis/overlap.h"
+#include "passes/analysis/overlap/overlap.h"
 
 /* Numbers are small enough that no product of a coefficient and an index overflows. */
 #define COEF_MAX (INT64_C(1) << 16)

@@ -9,7 +9,7 @@
  *
  * Of two iterations of a task, each in turn is the later one.
  */
-#include "passes/rules/apart.h"
+#include "passes/analysis/overlap/apart.h"
 
 #include <stdlib.h>
 

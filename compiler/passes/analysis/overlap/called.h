@@ -2,7 +2,7 @@
 #ifndef TKC_CALLED_H
 #define TKC_CALLED_H
 
-#include "passes/analysis/overlap.h"
+#include "passes/analysis/overlap/overlap.h"
 
 typedef struct called {
     const ir_func *func;

@@ -1,6 +1,6 @@
 /* Accesses of functions that stay calls, as a set. */
 #include "passes/analysis/analysis.h"
-#include "passes/analysis/called.h"
+#include "passes/analysis/overlap/called.h"
 
 #include <stdlib.h>
 #include <string.h>

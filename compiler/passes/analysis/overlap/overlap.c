@@ -5,14 +5,14 @@
  * with subscripts i + 1 and i, too. All other terms must be the same value.
  */
 #include "passes/analysis/analysis.h"
-#include "passes/analysis/overlap.h"
+#include "passes/analysis/overlap/overlap.h"
 #include "passes/analysis/values.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "ir/ops.h"
-#include "passes/analysis/crossing.h"
+#include "passes/analysis/overlap/crossing.h"
 
 /* Values are followed so many operations deep; beyond that they are not known, and nothing is certain. */
 enum { DEPTH_MAX = 12 };
