@@ -3,7 +3,7 @@
  * The tape keeps what a launch overwrites and restores it on the way back, so an adjoint may see a saved field as the
  * launch left it or as the launch found it. The reads that the adjoint needs decide, field by field:
  *
- *     all come after the writes       the state after the launch serves, as for every other field
+ *     no write changes what was read  the state after the launch serves, as for every other field
  *     all come before the writes      the state before the launch serves (IR_BEFORE_WANTED)
  *     both                            the adjoint starts from the state before the launch and replays the kernel: its
  * forward sweep writes saved fields once more and keeps the values read; its reverse sweep takes these writes back
@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "passes/analysis/analysis.h"
-#include "passes/analysis/overlap/overlap.h"
+#include "passes/analysis/overlap/apart.h"
 #include "passes/derive/derive.h"
 #include "passes/derive/reverse/reverse.h"
 #include "passes/simplify/simplify.h"
@@ -36,6 +36,7 @@ typedef struct study {
     VEC(site) loads, writes;
     bool scratch;             /* the adjoint reads a scratch field */
     VEC(const ir_op *) makes; /* writes to scratch fields */
+    overlap *pair;            /* a read and a write that are looked at */
     const ir_op **call; /* by field: the first that touches it, of a function with a derivative of its own, or of a
                            gradient that keeps values; no other is a call here still */
 } study;
@@ -85,6 +86,7 @@ static study study_of(ir_func *f)
     s.written = ARENA_ARRAY(m->mem, bool, m->fields.len + 1);
     s.read = ARENA_ARRAY(m->mem, bool, m->fields.len + 1);
     s.call = ARENA_ARRAY(m->mem, const ir_op *, m->fields.len + 1);
+    s.pair = ARENA_NEW(m->mem, overlap);
     ir_walk(f->body, collect, &s);
     return s;
 }
@@ -121,6 +123,15 @@ static bool is_repeated(const ir_op *op)
     return false;
 }
 
+/* Whether the write may change what the load has read, behind it. */
+static bool may_overwrite(const study *s, const site *load, const site *write)
+{
+    if (access_apart(&load->a, &write->a) || !may_follow(load->a.op, write->a.op, NULL))
+        return false;
+    overlap_find(s->pair, s->m, &load->a, &write->a, NULL);
+    return !surely_kept(s->m, &load->a, &write->a, s->pair);
+}
+
 /* ---- which state serves ---- */
 
 static void mark_needed(ir_op *op, void *ctx)
@@ -152,7 +163,7 @@ static order order_of(const study *s, const ir_field *f)
             const site *w = &s->writes.at[k];
             if (access_apart(&l->a, &w->a))
                 continue;
-            o.before |= may_follow(l->a.op, w->a.op, NULL);
+            o.before = o.before || may_overwrite(s, l, w);
             o.after |= may_follow(w->a.op, l->a.op, NULL);
         }
     }
@@ -215,7 +226,7 @@ static void plan_write(const study *s, const site *w, const bool *runs, saved_pl
         const bool same = w->task && l->task == w->task;
         later |= same && runs[w->task->pos] && may_follow(w->a.op, l->a.op, w->task);
         /* The adjoint of a task reads memory, and runs when the write has been taken back. */
-        memory |= l->task && (same || may_follow(l->a.op, w->a.op, NULL));
+        memory = memory || (l->task && (same || may_overwrite(s, l, w)));
     }
     p->keep[pos] = later;
     if (later && w->task && ir_access_attr(w->a.op)->exact && !is_own(w))
@@ -285,10 +296,12 @@ static saved_plan *plan_of(const study *s)
     plan_writes(s, p);
     for (size_t i = 0; i < s->loads.len; i++) {
         const site *l = &s->loads.at[i];
-        bool fixed = !l->task && s->written[l->a.field->index];
-        for (size_t k = 0; k < s->writes.len && l->task && !fixed; k++)
-            fixed = s->writes.at[k].task == l->task && s->writes.at[k].a.field == l->a.field &&
-                    p->fused[s->writes.at[k].a.op->pos];
+        bool fixed = false;
+        for (size_t k = 0; k < s->writes.len && !fixed; k++) {
+            const site *w = &s->writes.at[k];
+            fixed = l->task ? w->task == l->task && w->a.field == l->a.field && p->fused[w->a.op->pos]
+                            : may_overwrite(s, l, w);
+        }
         p->fixed[l->a.op->pos] = fixed;
     }
     return p;
@@ -330,6 +343,7 @@ static bool choose(study *s)
 
 static void study_free(study *s)
 {
+    overlap_free(s->pair);
     vec_free(&s->makes);
     vec_free(&s->loads);
     vec_free(&s->writes);
