@@ -205,41 +205,7 @@ void order_arrays(checker *c)
             }
 }
 
-bool array_has_plane(checker *c, const place *p, src_span at)
-{
-    return p->plane == IR_DATA ||
-           ERR(c, at, DIAG_NOT_COMPILED, "the gradient or dual of an array parameter in its own function");
-}
-
-/* ---- extents ---- */
-
-tx_expr *extent_of(checker *c, const sym *s, int d, src_span at)
-{
-    const tx_local *local = s->kind == SYM_LOCAL ? s->local : NULL;
-    if (local && local->type->extents[d] >= 0)
-        return val_const_i(c, SC_I64, local->type->extents[d], at).e;
-    tx_expr *e = tx_new(c, TX_SHAPE, ty_scalar(c->types, SC_I64), at);
-    if (local || s->dims) {
-        const src_loc loc = e->loc;
-        *e = local ? *local->extents[d] : *s->dims[d];
-        e->loc = loc;
-    } else {
-        note_impure(c, "the field", s->field->whole ? s->field->whole : s->field->name, at);
-        e->field = s->field;
-        e->dim = s->nlead + d;
-    }
-    return e;
-}
-
 /* ---- calls: parameters are other names of arrays that the caller has ---- */
-
-bool takes_arrays(const sym *s)
-{
-    bool takes = false;
-    for (const ast_param *p = s->item->params; p; p = p->next)
-        takes = takes || (p->dir != AST_DIR_NONE && p->type && p->type->kind == AST_TYPE_ARRAY);
-    return takes;
-}
 
 /* What a call of s says of a name of an extent: the extents of arguments from `from` on that have it. NULL: none does.
  */
@@ -412,38 +378,6 @@ static tx_expr *zero_of(checker *c, const ty *t, src_span at)
     for (int k = 0; k < e->nargs; k++)
         e->args[k] = zero_of(c, group ? t->leaves[k] : ty_scalar(c->types, t->elem), at);
     return e;
-}
-
-void fill_elements(checker *c, place *p, int given, tx_expr *value, src_span at)
-{
-    const int n = p->missing,
-              first = n > 0 ? (p->kind == PLACE_FIELD ? sym_ndim(p->sym) : p->local->type->ndim) - n : 0;
-    tx_stmt *t = n > 0 ? emit_stmt(c, TX_FOR, at) : NULL, **tail = c->fn->tail;
-    tx_expr **subs = ARENA_ARRAY(c->mem, tx_expr *, given + n);
-    if (given)
-        memcpy(subs, p->subs, (size_t)given * sizeof *subs);
-    p->subs = subs;
-    p->nsubs = given + n;
-    p->missing = 0;
-    if (t) {
-        t->ndim = n;
-        t->parallel = p->kind == PLACE_FIELD && c->fn->is_kernel && !c->fn->task;
-        t->indices = ARENA_ARRAY(c->mem, tx_local *, n);
-        t->lo = ARENA_ARRAY(c->mem, tx_expr *, n);
-        t->hi = ARENA_ARRAY(c->mem, tx_expr *, n);
-        c->fn->tail = &t->body;
-    }
-    for (int d = 0; d < n; d++) {
-        t->indices[d] = local_new(c, d < 3 ? (const char *const[]){"i", "j", "k"}[d] : NULL,
-                                  ty_scalar(c->types, SC_I64), t->loc);
-        t->lo[d] = val_const_i(c, SC_I64, 0, at).e;
-        t->hi[d] = extent_of(c, p->sym, first + d, at);
-        subs[given + d] = tx_new(c, TX_LOCAL, t->indices[d]->type, at);
-        subs[given + d]->local = t->indices[d];
-    }
-    store_place(c, p, p->kind == PLACE_FIELD ? TX_STORE : TX_ASSIGN, value, IR_RED_ADD, at);
-    if (t)
-        c->fn->tail = tail;
 }
 
 /* What an `out` parameter holds at first. The loop is a parallel one of a kernel. */

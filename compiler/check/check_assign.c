@@ -3,71 +3,6 @@
 
 #include "check/check.h"
 
-static tx_stmt *store_one(checker *c, place *p, tx_stmt_kind kind, tx_expr *value, src_span at)
-{
-    tx_stmt *s = emit_stmt(c, kind, at);
-    s->local = p->local;
-    s->field = p->field;
-    s->plane = p->plane;
-    s->subs = p->subs;
-    s->nsubs = p->nsubs;
-    s->value = value;
-    return s;
-}
-
-static tx_expr *dynamic_component(checker *c, const place *p, int k, src_span at)
-{
-    if (p->comps[k] == 0)
-        return p->dyn;
-    tx_expr *offset = val_const_i(c, SC_I64, p->comps[k], at).e;
-    return tx_op(c, OP_ADD, ty_scalar(c->types, SC_I64), at, 2, (tx_expr *[]){p->dyn, offset});
-}
-
-/* Leaf by leaf, once all of the value is known. */
-static void store_struct(checker *c, place *p, tx_stmt_kind kind, tx_expr *value, src_span at)
-{
-    binding *list = NULL;
-    place_bind_subscripts(c, p);
-    emit_bindings(c, p->bindings, at);
-    value = bind_value(c, value, &list);
-    emit_bindings(c, list, at);
-    for (int k = 0; k < value->nargs; k++) {
-        place leaf = place_leaf(c, p, k);
-        if (!place_has_plane(c, &leaf))
-            return;
-        store_one(c, &leaf, kind, value->args[k], at);
-    }
-}
-
-void store_place(checker *c, place *p, tx_stmt_kind kind, tx_expr *value, ir_reduce red, src_span at)
-{
-    if (p->type->kind == TY_STRUCT) {
-        store_struct(c, p, kind, value, at);
-        return;
-    }
-    bool many = p->dyn && p->ncomps > 1;
-    binding *list = NULL;
-    if (p->kind == PLACE_FIELD && !p->field->array)
-        note_impure(c, "the field", p->field->name, at);
-    if (many) { /* a row chosen at run time: component by component */
-        place_bind_subscripts(c, p);
-        value = bind_repeated(c, value, &list);
-    }
-    emit_bindings(c, p->bindings, at);
-    emit_bindings(c, list, at);
-    if (p->dyn) {
-        for (int k = 0; k < p->ncomps; k++)
-            store_one(c, p, kind, many ? component_of(c, value, k) : value, at)->dyn = dynamic_component(c, p, k, at);
-        return;
-    }
-    tx_stmt *s = store_one(c, p, kind, value, at);
-    s->red = red;
-    if (!p->all) {
-        s->comps = p->comps;
-        s->ncomps = p->ncomps;
-    }
-}
-
 /* ---- what may be assigned ---- */
 
 static bool is_assignable(checker *c, place *p, const ast_expr *target)
@@ -470,5 +405,28 @@ bool check_fill(checker *c, const ast_expr *call)
     p.bindings = NULL;
     emit_bindings(c, list, call->span);
     fill_elements(c, &p, given, v.e, call->span);
+    return true;
+}
+
+/* ---- atomics ---- */
+
+/* An addition is `+=`. */
+bool check_atomic_statement(checker *c, const ast_expr *e)
+{
+    const atomic_builtin *a = e->kind == AST_EXPR_CALL && e->a->kind == AST_EXPR_NAME ? atomic_find(e->a->name) : NULL;
+    if (!a || names_lookup(c, e->a->name))
+        return false;
+    place p;
+    val v;
+    if (!atomic_operands(c, a, e, &p, &v))
+        return true;
+    if (a->with == OP_ADD) {
+        store_place(c, &p, TX_ACCUM, v.e, IR_RED_ADD, e->span);
+        return true;
+    }
+    tx_expr *t = atomic_value(c, a, &p, v.e, e->span);
+    t->discarded = true;
+    t = wrap_bindings(c, p.bindings, t);
+    emit_stmt(c, TX_EXPR, e->span)->value = t;
     return true;
 }

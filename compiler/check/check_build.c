@@ -165,35 +165,20 @@ static instance *spectral_of(checker *c, const ty *mat, bool symmetric, bool sin
     return call_instance(c, names_entry(c, intern(c->names, "spectral_of"))->inner, types, at);
 }
 
-static const char *const names[] = {"svd", "svd_rotation", "sym_eig"};
-
-static sym *prelude_of(checker *c, int k)
-{
-    return names_entry(c, intern(c->names, names[k]))->prelude;
-}
-
 void check_spectral(checker *c, const ty *type, src_span at)
 {
     if (!c->fn || !scalar_is_float(type->elem) || type->kind != TY_MAT || type->rows != type->cols || type->rows > 3 ||
         (c->fn->sym->prelude && !c->fn->sym->of_func))
         return;
-    for (int k = 0; k < 3; k++)
-        for (instance *i = prelude_of(c, k)->instances; i; i = i->next)
+    for (int k = 0; k < DECOMPOSITIONS; k++)
+        for (instance *i = decomposition(c, k)->instances; i; i = i->next)
             for (int single = 0; i->args[0] == type && i->ready && single < 2; single++)
                 i->tx->spectral[single] = spectral_of(c, type, k == 2, single, at)->tx;
 }
 
-bool is_decomposition(checker *c, const sym *s)
-{
-    bool is = false;
-    for (int k = 0; k < 3 && s->prelude; k++)
-        is |= s == prelude_of(c, k) || s == prelude_of(c, k)->custom_grad;
-    return is;
-}
-
 void check_decomposition(checker *c, const sym *s, const ty *type, src_span at)
 {
-    for (int k = 0; k < 3; k++)
-        if (!strcmp(s->name, names[k]))
+    for (int k = 0; k < DECOMPOSITIONS; k++)
+        if (!strcmp(s->name, decompositions[k]))
             check_spectral(c, type, at);
 }

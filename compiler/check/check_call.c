@@ -1,107 +1,9 @@
-/* Calls: of functions of the program, of operations, of the prelude, and what is known at compile time. */
+/* Calls: of functions of the program, of operations, of the prelude, and of functions that are computed at compile
+ * time. */
 #include <float.h>
 #include <string.h>
 
 #include "check/check.h"
-
-int ast_count(const ast_expr *list)
-{
-    int n = 0;
-    for (; list; list = list->next)
-        n++;
-    return n;
-}
-
-/* ---- operations of the table ---- */
-
-static bool admits(op_operands class, scalar s)
-{
-    switch (class) {
-    case OPERANDS_F:
-    case OPERANDS_N:
-    case OPERANDS_FI:
-        return s != SC_BOOL;
-    case OPERANDS_I:
-        return scalar_is_int(s);
-    case OPERANDS_L:
-        return !scalar_is_float(s);
-    case OPERANDS_B:
-        return s == SC_BOOL;
-    case OPERANDS_A:
-    case OPERANDS_BAA:
-    case OPERANDS_X:
-        break;
-    }
-    return true;
-}
-
-static val apply_select(checker *c, val *args, src_span at)
-{
-    if (args[0].e->type->elem != SC_BOOL) {
-        ERR(c, at, DIAG_CONDITION, "the first argument of 'select'", name_of(c, args[0]));
-        NOTE(c, at, "compare with zero: '!= 0'");
-        return val_error(c, at);
-    }
-    val v[3] = {args[1], args[2], args[0]};
-    settle_open_integers(c, v, 2);
-    if (!unify(c, v, 2, "select", at))
-        return val_error(c, at);
-    const ty *shape = unify_shape(c, v, 3, "select", at);
-    if (!shape)
-        return val_error(c, at);
-    tx_expr *e = const_fold(c, tx_op(c, OP_SELECT, shape, at, 3, (tx_expr *[]){v[2].e, v[0].e, v[1].e}),
-                            v[0].soft == SOFT_INT);
-    return (val){.e = e, .soft = v[0].soft};
-}
-
-/* Component-wise, scalars broadcast. The number of arguments is right. */
-val apply_op(checker *c, ir_opcode op, val *args, int n, src_span at)
-{
-    const op_info *info = op_get(op);
-    for (int k = 0; k < n; k++) {
-        if (val_bad(args[k]))
-            return args[k];
-        if (!ty_is_numeric(args[k].e->type) || !admits(info->operands, args[k].e->type->elem)) {
-            ERR(c, at, DIAG_ARGUMENT, info->name, name_of(c, args[k]));
-            return val_error(c, at);
-        }
-    }
-    if (op == OP_POW)
-        return apply_power(c, args[0], args[1], at);
-    if (op == OP_SELECT)
-        return apply_select(c, args, at);
-    if (info->operands == OPERANDS_F)
-        for (int k = 0; k < n; k++)
-            args[k] = to_float(c, args[k], at);
-    settle_open_integers(c, args, n);
-    if (!unify(c, args, n, info->name, at))
-        return val_error(c, at);
-    bool boolean = info->result == RESULT_B;
-    if (op == OP_STOP)
-        args[0] = settle(c, args[0]);
-    const ty *shape = unify_shape(c, args, n, info->name, at);
-    if (!shape || val_bad(args[0]))
-        return val_error(c, at);
-    tx_expr *v[3];
-    for (int k = 0; k < n; k++)
-        v[k] = args[k].e;
-    tx_expr *e = const_fold(c, tx_op(c, op, boolean ? ty_with_elem(c->types, shape, SC_BOOL) : shape, at, n, v),
-                            args[0].soft == SOFT_INT);
-    if (e->type->kind == TY_ERROR)
-        return val_typed(e);
-    if (boolean) {
-        for (int k = 0; k < n && e->kind == TX_OP; k++)
-            e->args[k] = settle(c, args[k]).e;
-        return val_typed(e);
-    }
-    return (val){.e = e, .soft = args[0].soft};
-}
-
-static val wrong_count(checker *c, const char *name, const char *takes, int given, src_span at)
-{
-    ERR(c, at, DIAG_ARGUMENT_COUNT, name, takes, given);
-    return val_error(c, at);
-}
 
 static const char *arguments(checker *c, int n)
 {
@@ -127,41 +29,6 @@ static val call_op(checker *c, ir_opcode op, val *args, int n, src_span at)
 }
 
 /* ---- what is known at compile time ---- */
-
-typedef enum static_call {
-    CALL_LEN,
-    CALL_ROWS,
-    CALL_COLS,
-    CALL_IDENTITY,
-    CALL_IS_VEC,
-    CALL_IS_MAT,
-    CALL_IS_FLOAT,
-    CALL_IS_BOOL,
-    CALL_TAKES_VEC,
-    CALL_TO_ELEM,
-    CALL_ZEROS_LIKE,
-    CALL_EPSILON
-} static_call;
-
-static const struct {
-    const char *name;
-    static_call call;
-    int least, most;
-    bool prelude; /* not for programs */
-} static_calls[] = {
-    {"len", CALL_LEN, 1, 1, false},
-    {"rows", CALL_ROWS, 1, 1, false},
-    {"cols", CALL_COLS, 1, 1, false},
-    {"identity", CALL_IDENTITY, 1, 1, false},
-    {"is_vec", CALL_IS_VEC, 1, 1, true},
-    {"is_mat", CALL_IS_MAT, 1, 1, true},
-    {"is_float", CALL_IS_FLOAT, 1, 1, true},
-    {"is_bool", CALL_IS_BOOL, 1, 1, true},
-    {"takes_vec", CALL_TAKES_VEC, 1, 1, true},
-    {"to_elem", CALL_TO_ELEM, 2, 2, true},
-    {"zeros_like", CALL_ZEROS_LIKE, 2, 3, true},
-    {"epsilon", CALL_EPSILON, 1, 1, true},
-};
 
 static val soft_count(checker *c, int64_t n, src_span at)
 {
@@ -356,19 +223,7 @@ static arg_list check_args(checker *c, const ast_expr *self, const ast_expr *arg
     return check_args_for(c, self, args, names, NULL);
 }
 
-static val called_too_early(checker *c, const ast_expr *e)
-{
-    ERR(c, e->span, DIAG_NOT_CONSTANT, c->extents ? "an extent" : "a constant");
-    NOTE(c, e->span, "functions are not called at compile time");
-    return val_error(c, e->span);
-}
-
 /* ---- random numbers ---- */
-
-bool is_random(const char *name)
-{
-    return !strcmp(name, "random") || !strcmp(name, "randn") || !strcmp(name, "random_int");
-}
 
 /* random_int(n), random_int(a, b): bounds as those of a range, of one integer type. */
 static val random_int(checker *c, const ast_expr *e, tx_expr *t)
@@ -420,121 +275,7 @@ static val call_random(checker *c, const char *name, const ast_expr *e)
     return (val){.e = t, .soft = SOFT_FLOAT};
 }
 
-/* ---- atomics ---- */
-
-static const struct {
-    const char *name;
-    ir_opcode with;
-    bool negated, integer;
-} atomics[] = {
-    {"atomic_add", OP_ADD, false, false}, {"atomic_sub", OP_ADD, true, false}, {"atomic_min", OP_MIN, false, false},
-    {"atomic_max", OP_MAX, false, false}, {"atomic_and", OP_AND, false, true}, {"atomic_or", OP_OR, false, true},
-    {"atomic_xor", OP_XOR, false, true},
-};
-
-int atomic_find(const char *name)
-{
-    for (int k = 0; k < (int)(sizeof atomics / sizeof *atomics); k++)
-        if (!strcmp(atomics[k].name, name))
-            return k;
-    return -1;
-}
-
-/* The element: one number of a field's data. */
-static bool atomic_place(checker *c, int which, const ast_expr *e, place *p)
-{
-    place_resolve(c, e, p);
-    if (p->kind == PLACE_BAD || !place_complete(c, p, e->span))
-        return false;
-    const char *name = atomics[which].name;
-    if (p->kind != PLACE_FIELD || p->plane != IR_DATA) {
-        ERR(c, e->span, DIAG_ATOMIC_TARGET, name);
-        return false;
-    }
-    if (p->field->array && !p->field->out)
-        return ERR(c, e->span, DIAG_NOT_MUTABLE, p->field->name, p->sym->what);
-    if (!may_write(c, p->field, e->span))
-        return false;
-    if (p->type->kind != TY_SCALAR || p->type->elem == SC_BOOL ||
-        (atomics[which].integer && !scalar_is_int(p->type->elem))) {
-        ERR(c, e->span, DIAG_ARGUMENT, name, ty_name(c->types, p->type));
-        if (p->type->kind == TY_VEC || p->type->kind == TY_MAT)
-            NOTE(c, e->span, "name one component: the others are atomics of their own");
-        return false;
-    }
-    return true;
-}
-
-/* atomic_add(x[i], v). As a statement, an addition is `+=`. */
-static val call_atomic(checker *c, int which, const ast_expr *e, bool as_statement)
-{
-    const int n = ast_count(e->args);
-    if (n != 2)
-        return wrong_count(c, atomics[which].name, "2 arguments", n, e->span);
-    if (c->constant || !c->fn)
-        return called_too_early(c, e);
-    place p;
-    const bool ok = atomic_place(c, which, e->args, &p);
-    val v = check_expr(c, e->args->next);
-    if (!ok || val_bad(v))
-        return val_error(c, e->span);
-    v = convert(c, v, p.type, e->args->next->span);
-    if (val_bad(v))
-        return v;
-    if (atomics[which].negated)
-        v.e = tx_op(c, OP_NEG, p.type, e->span, 1, (tx_expr *[]){v.e});
-    if (as_statement && atomics[which].with == OP_ADD) {
-        store_place(c, &p, TX_ACCUM, v.e, IR_RED_ADD, e->span);
-        return val_typed(tx_new(c, TX_BUILD, ty_void(c->types), e->span));
-    }
-    note_impure(c, p.field->array ? "an atomic on" : "the field", p.field->name, e->span);
-    tx_expr *t = tx_new(c, TX_ATOMIC, p.type, e->span);
-    t->opcode = atomics[which].with;
-    t->field = p.field;
-    t->args = p.subs;
-    t->nargs = p.nsubs;
-    t->a = p.dyn;
-    t->comps = p.all ? NULL : p.comps;
-    t->ncomps = p.all ? 0 : p.ncomps;
-    t->b = v.e;
-    t->discarded = as_statement;
-    c->fn->tx->atomics = true;
-    return val_typed(wrap_bindings(c, p.bindings, t));
-}
-
-bool check_atomic_statement(checker *c, const ast_expr *e)
-{
-    if (e->kind != AST_EXPR_CALL || e->a->kind != AST_EXPR_NAME || atomic_find(e->a->name) < 0 ||
-        names_lookup(c, e->a->name))
-        return false;
-    val v = call_atomic(c, atomic_find(e->a->name), e, true);
-    if (!val_bad(v) && v.e->type->kind != TY_VOID)
-        emit_stmt(c, TX_EXPR, e->span)->value = v.e;
-    return true;
-}
-
 /* ---- by name ---- */
-
-bool calls_builtin(checker *c, const ast_expr *e, const char *name)
-{
-    return e->kind == AST_EXPR_CALL && e->a->kind == AST_EXPR_NAME && !strcmp(e->a->name, name) &&
-           !names_lookup(c, e->a->name);
-}
-
-/* What a loop runs over. */
-static bool is_range(const char *name)
-{
-    return !strcmp(name, "range") || !strcmp(name, "ndrange") || !strcmp(name, "grouped");
-}
-
-bool is_builtin(checker *c, const char *name)
-{
-    bool found = op_find_user(name) != OP_COUNT || is_random(name) || atomic_find(name) >= 0 ||
-                 names_entry(c, name)->prelude;
-    for (size_t k = 0; k < sizeof static_calls / sizeof *static_calls; k++)
-        found |= !strcmp(static_calls[k].name, name) && !static_calls[k].prelude;
-    return found || is_range(name) || is_statement(name, false);
-}
 
 /* Literals for parameters without type take the float type of the other arguments. */
 static void adapt_literals(checker *c, const sym *s, arg_list *a, bool integers)
@@ -723,19 +464,18 @@ static val call_builtin(checker *c, const char *name, const ast_expr *self, cons
     }
     if (!self && is_random(name))
         return call_random(c, name, e);
-    if (!self && atomic_find(name) >= 0)
-        return call_atomic(c, atomic_find(name), e, false);
+    if (!self && atomic_find(name))
+        return call_atomic(c, atomic_find(name), e);
     if (!self && (is_range(name) || is_statement(name, true))) {
         ERR(c, at, DIAG_STATEMENT_ONLY, name);
         return val_error(c, e->span);
     }
-    for (size_t k = 0; !self && k < sizeof static_calls / sizeof *static_calls; k++) {
-        if (strcmp(static_calls[k].name, name) != 0 || (static_calls[k].prelude && !(c->fn && c->fn->sym->prelude)))
-            continue;
+    const static_builtin *known = self ? NULL : static_find(name, c->fn && c->fn->sym->prelude);
+    if (known) {
         int n = ast_count(e->args);
-        if (n < static_calls[k].least || n > static_calls[k].most)
-            return wrong_count(c, name, arguments(c, static_calls[k].least), n, e->span);
-        return call_static(c, static_calls[k].call, e);
+        if (n < known->least || n > known->most)
+            return wrong_count(c, name, arguments(c, known->least), n, e->span);
+        return call_static(c, known->call, e);
     }
     if (self) {
         val v = check_expr(c, self);

@@ -2,33 +2,6 @@
  * else. */
 #include "check/check.h"
 
-void note_impure(checker *c, const char *what, const char *name, src_span at)
-{
-    if (!c->fn || c->fn->inst->impure)
-        return;
-    c->fn->inst->impure = what ? arena_printf(c->mem, "uses %s '%s'", what, name) : "prints";
-    c->fn->inst->impure_at = report_span(c, at);
-}
-
-/* A function and its custom derivatives may call each other in a circle. */
-static const instance *search_impure(instance *i, const instance *from)
-{
-    if (i->impure)
-        return i;
-    i->searched = from;
-    for (const call_edge *e = i->callees; e; e = e->next) {
-        const instance *found = e->to->searched == from ? NULL : search_impure(e->to, from);
-        if (found)
-            return found;
-    }
-    return NULL;
-}
-
-const instance *find_impure(instance *i)
-{
-    return search_impure(i, i);
-}
-
 /* --no-runtime: what needs a module object is refused. */
 static void check_standalone(checker *c)
 {

@@ -208,15 +208,6 @@ static bool check_param_attrs(checker *c, const ast_param *p, const ty *t, bool 
 
 /* ---- bodies ---- */
 
-bool generated_param_collides(const char *name, const ast_param *other)
-{
-    size_t n = strlen(other->name);
-    if (strncmp(name, other->name, n) != 0)
-        return false;
-    const char *rest = name + n;
-    return !strcmp(rest, "_grad") || !strcmp(rest, "_dual") || !strcmp(rest, "_grad_dual");
-}
-
 /* A parameter by value; a struct as its leaves. */
 static void declare_param(checker *c, fn *f, const ast_param *p, const ty *type, lossy lost)
 {
@@ -628,85 +619,4 @@ val call_function(checker *c, sym *s, val *args, int n, const src_span *spans, s
     binding *list = NULL;
     list_args(c, e, args, n, &list);
     return val_typed(wrap_bindings(c, list, e));
-}
-
-/* ---- return ---- */
-
-/* The first return of a function without declared result tells what it returns. */
-static void infer_result(checker *c, const val *v, int n)
-{
-    const ty **types = ARENA_ARRAY(c->mem, const ty *, n + 1);
-    for (int k = 0; k < n; k++)
-        types[k] = v[k].e->type;
-    c->fn->result = n == 0 ? ty_void(c->types) : n == 1 ? types[0] : ty_tuple(c->types, n, types);
-}
-
-static void emit_return(checker *c, const val *v, int n, src_span at)
-{
-    tx_expr **given = ARENA_ARRAY(c->mem, tx_expr *, n + 1);
-    for (int k = 0; k < n; k++)
-        given[k] = v[k].e->type->kind == TY_TUPLE ? emit_lets(c, v[k].e, at) : v[k].e;
-    binding *list = NULL;
-    tx_expr **values = ARENA_ARRAY(c->mem, tx_expr *, count_leaves(given, n) + 1);
-    const int nvalues = spread_values(c, given, n, values, &list);
-    emit_bindings(c, list, at);
-    tx_stmt *t = emit_stmt(c, TX_RETURN, at);
-    t->nvalues = nvalues;
-    t->values = values;
-}
-
-void check_return(checker *c, const ast_stmt *s)
-{
-    if (c->fn->task) {
-        ERR(c, s->span, DIAG_LEAVES_TASK, "return");
-        NOTE(c, s->span, "'continue' ends this iteration");
-        return;
-    }
-    int n = ast_count(s->values), k = 0;
-    val *v = ARENA_ARRAY(c->mem, val, n + 1);
-    bool bad = false;
-    for (const ast_expr *e = s->values; e; e = e->next, k++) {
-        v[k] = check_expr(c, e);
-        bool tuple = v[k].e->type->kind == TY_TUPLE && n == 1;
-        if (!val_bad(v[k]) && !tuple && !ty_is_value(v[k].e->type)) {
-            not_a_value(c, v[k], e->span);
-            bad = true;
-        }
-        if (!c->fn->result)
-            v[k] = settle(c, v[k]);
-        bad = bad || val_bad(v[k]);
-    }
-    if (bad) {
-        if (!c->fn->result)
-            c->fn->result = ty_error(c->types);
-        return;
-    }
-    if (!c->fn->result)
-        infer_result(c, v, n);
-    const ty *t = c->fn->result;
-    int want = t->kind == TY_VOID ? 0 : t->kind == TY_TUPLE ? t->nmembers : 1;
-    if (t->kind == TY_ERROR)
-        return;
-    if (n == 1 && v[0].e->type == t && t->kind == TY_TUPLE) {
-        emit_return(c, v, 1, s->span);
-        return;
-    }
-    const ty *several = n == 1 && v[0].e->type->kind == TY_TUPLE ? v[0].e->type : NULL; /* results of a call */
-    if (several && several->nmembers == want) {
-        ERR(c, s->span, DIAG_CONVERT, ty_name(c->types, several), ty_name(c->types, t));
-    } else if (several || n != want) {
-        ERR(c, s->span, DIAG_RETURN_COUNT, c->fn->sym->name, want, want == 1 ? "" : "s",
-            several ? several->nmembers : n);
-    }
-    if (several)
-        NOTE(c, s->span, "give the results names, 'let a, b = ...;', and return what is wanted of them");
-    if (several || n != want)
-        return;
-    k = 0;
-    for (const ast_expr *e = s->values; e; e = e->next, k++) {
-        v[k] = convert(c, v[k], t->kind == TY_TUPLE ? t->members[k] : t, e->span);
-        bad = bad || val_bad(v[k]);
-    }
-    if (!bad)
-        emit_return(c, v, n, s->span);
 }

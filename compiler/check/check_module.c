@@ -104,34 +104,6 @@ static const ast_item *make_kernel(checker *c, const ast_module *m, const ast_it
     return made;
 }
 
-/* A name for what its argument is: a field, or a value of the module. */
-static void declare_bound_one(checker *c, fn *f, const ast_param *p, const ast_expr *e)
-{
-    val v;
-    if (!p->type && argument_by_name(c, e, NAME_IS_FIELD, &v) && v.ref) {
-        const sym *s = declare_field(c, f, p, v.ref);
-        emit_bindings(c, v.ref->lead_bound, e->span);
-        for (int k = 0; k < s->nlead; k++)
-            emit_decl(c, &s->lead[k]->local, 1, v.ref->lead[k], e->span);
-        return;
-    }
-    v = check_value(c, e);
-    if (p->type && !val_bad(v))
-        v = convert(c, v, type_resolve(c, p->type), e->span);
-    sym *s = scope_declare(c, SYM_LOCAL, p->name, p->span);
-    sym_set_local(c, s, p->name, v.e->type, false, report_span(c, p->span).begin);
-    s->what = "a parameter";
-    emit_decl(c, s->parts ? s->parts : &s->local, ty_nleaves(v.e->type), v.e, e->span);
-}
-
-void declare_bound(checker *c, fn *f)
-{
-    const ast_item *it = f->sym->item;
-    const ast_param *p = it->bound;
-    for (const ast_expr *e = p ? it->args : NULL; e; e = e->next, p = p->next)
-        declare_bound_one(c, f, p, e);
-}
-
 static void collect(checker *c, const ast_module *m)
 {
     static const sym_kind kinds[] = {
@@ -194,91 +166,6 @@ static void load_prelude(checker *c)
 }
 
 /* ---- constants ---- */
-
-/* The expression behind -D NAME=...; NULL without one. */
-static const ast_expr *define_of(checker *c, const char *name)
-{
-    size_t n = strlen(name);
-    for (int k = c->opt->ndefines - 1; k >= 0; k--) {
-        const char *d = c->opt->defines[k];
-        if (strncmp(d, name, n) != 0 || d[n] != '=')
-            continue;
-        const char *text = arena_printf(c->mem, "const %s = %s;\n", name, d + n + 1);
-        uint16_t file = diag_add_file(c->d, "<command line>", text, strlen(text));
-        int errors = diag_error_count(c->d);
-        const ast_module *m = ast_parse(c->mem, c->names, c->d, file, text, strlen(text));
-        if (diag_error_count(c->d) > errors)
-            return NULL;
-        if (!m->items || m->items->next || m->items->kind != AST_ITEM_CONST || m->items->type) {
-            diag(c->d, (src_span){{0, 0, 0}, {0, 0, 0}}, DIAG_DEFINE_VALUE, d);
-            return NULL;
-        }
-        return m->items->value;
-    }
-    return NULL;
-}
-
-static val constant_value(checker *c, const ast_expr *e, const ty *type)
-{
-    val v = check_expr(c, e);
-    if (type) {
-        v = convert(c, v, type, e->span);
-        v.lost = (lossy){0}; /* as behind `let h: i32`: an integer, and meant to be */
-    }
-    if (!val_bad(v) && !const_is(v.e)) {
-        ERR(c, e->span, DIAG_NOT_CONSTANT, "a constant");
-        return val_error(c, e->span);
-    }
-    return v;
-}
-
-static void evaluate_const(checker *c, sym *s)
-{
-    const ty *type = s->item->type ? type_resolve(c, s->item->type) : NULL;
-    if (type && type->kind != TY_ERROR && !ty_is_value(type)) {
-        ERR(c, s->item->type->span, DIAG_NOT_SCALAR_TYPE, "a constant", ty_name(c->types, type));
-        type = ty_error(c->types);
-    }
-    s->value = constant_value(c, s->item->value, type);
-    const ast_expr *define = define_of(c, s->name);
-    if (!define || val_bad(s->value))
-        return;
-    /* an override has the type of what it overrides; a literal stays of its kind */
-    val v = constant_value(c, define, type);
-    if (!val_bad(v) && s->value.soft == SOFT_FLOAT)
-        v = to_float(c, v, define->span);
-    if (!val_bad(v) && (s->value.soft == SOFT_NO || v.soft != s->value.soft))
-        v = convert(c, v, settle(c, s->value).e->type, define->span);
-    s->value = v;
-}
-
-void resolve_const(checker *c, sym *s, src_span use)
-{
-    if (s->state == SYM_DONE)
-        return;
-    if (s->state == SYM_ACTIVE) {
-        ERR(c, use, DIAG_CONST_CYCLE, s->name);
-        s->value = val_error(c, use);
-        return;
-    }
-    fn *outer = c->fn;
-    bool constant = c->constant, extents = c->extents;
-    c->fn = NULL;
-    c->constant = true;
-    c->extents = false;
-    s->state = SYM_ACTIVE;
-    if (too_deep(c, use)) {
-        s->value = val_error(c, use);
-    } else {
-        c->depth += 4;
-        evaluate_const(c, s);
-        c->depth -= 4;
-    }
-    s->state = SYM_DONE;
-    c->fn = outer;
-    c->constant = constant;
-    c->extents = extents;
-}
 
 static bool is_own_const(checker *c, const sym *s)
 {

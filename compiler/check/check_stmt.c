@@ -4,38 +4,6 @@
 #include "check/check.h"
 #include "util/strbuf.h"
 
-tx_stmt *emit_stmt(checker *c, tx_stmt_kind kind, src_span at)
-{
-    tx_stmt *s = ARENA_NEW(c->mem, tx_stmt);
-    s->kind = kind;
-    s->loc = report_span(c, at).begin;
-    *c->fn->tail = s;
-    c->fn->tail = &s->next;
-    return s;
-}
-
-void emit_decl(checker *c, tx_local **locals, int n, tx_expr *value, src_span at)
-{
-    tx_stmt *s = emit_stmt(c, TX_DECL, at);
-    s->locals = locals;
-    s->nlocals = n;
-    s->value = value;
-}
-
-void emit_bindings(checker *c, const binding *b, src_span at)
-{
-    for (; b; b = b->next)
-        emit_decl(c, b->locals, b->nlocals, b->value, at);
-}
-
-/* What is bound around e becomes declarations; returns what is inside. */
-tx_expr *emit_lets(checker *c, tx_expr *e, src_span at)
-{
-    for (; e->kind == TX_LET; e = e->b)
-        emit_decl(c, e->locals, e->nlocals, e->a, at);
-    return e;
-}
-
 /* ---- let, var ---- */
 
 static sym *declare_local(checker *c, const ast_name *n, const ty *type, bool mutable_)
@@ -104,13 +72,6 @@ static bool has_constant_extents(const ty *array)
         if (array->extents[k] < 0)
             return false;
     return true;
-}
-
-void local_set_extents(const sym *s, tx_expr **extents)
-{
-    s->local->extents = extents;
-    for (int k = 0; s->parts && k < ty_nleaves(s->local->type); k++)
-        s->parts[k]->extents = extents;
 }
 
 static void check_array_decl(checker *c, const ast_stmt *s)
@@ -261,6 +222,36 @@ static void check_decl(checker *c, const ast_stmt *s)
         l->lost = lost;
         emit_local(c, l, v.e, s->span);
     }
+}
+
+/* ---- parameters of a kernel that is made of another ---- */
+
+/* A name for what its argument is: a field, or a value of the module. */
+static void declare_bound_one(checker *c, fn *f, const ast_param *p, const ast_expr *e)
+{
+    val v;
+    if (!p->type && argument_by_name(c, e, NAME_IS_FIELD, &v) && v.ref) {
+        const sym *s = declare_field(c, f, p, v.ref);
+        emit_bindings(c, v.ref->lead_bound, e->span);
+        for (int k = 0; k < s->nlead; k++)
+            emit_decl(c, &s->lead[k]->local, 1, v.ref->lead[k], e->span);
+        return;
+    }
+    v = check_value(c, e);
+    if (p->type && !val_bad(v))
+        v = convert(c, v, type_resolve(c, p->type), e->span);
+    sym *s = scope_declare(c, SYM_LOCAL, p->name, p->span);
+    sym_set_local(c, s, p->name, v.e->type, false, report_span(c, p->span).begin);
+    s->what = "a parameter";
+    emit_decl(c, s->parts ? s->parts : &s->local, ty_nleaves(v.e->type), v.e, e->span);
+}
+
+void declare_bound(checker *c, fn *f)
+{
+    const ast_item *it = f->sym->item;
+    const ast_param *p = it->bound;
+    for (const ast_expr *e = p ? it->args : NULL; e; e = e->next, p = p->next)
+        declare_bound_one(c, f, p, e);
 }
 
 /* ---- calls as statements ---- */
@@ -417,36 +408,27 @@ static void check_require(checker *c, const ast_expr *call)
     }
 }
 
-typedef enum reach { FOR_ALL, FOR_PRELUDE } reach;
-
-static const struct {
-    const char *name;
-    void (*check)(checker *c, const ast_expr *call);
-    reach reach;
-    bool has_value; /* as an expression it is a function */
-} calls[] = {
-    {"print", check_print, FOR_ALL, false},
-    {"assert", check_assert, FOR_ALL, false},
-    {"stop_grad", check_stop_grad, FOR_ALL, true},
-    {"require", check_require, FOR_PRELUDE, false},
-};
-
-bool is_statement(const char *name, bool prelude)
-{
-    for (size_t k = 0; k < sizeof calls / sizeof *calls; k++)
-        if (!strcmp(calls[k].name, name))
-            return !calls[k].has_value && (prelude || calls[k].reach == FOR_ALL);
-    return false;
-}
-
 static bool check_builtin_statement(checker *c, const ast_expr *e)
 {
-    for (size_t k = 0; k < sizeof calls / sizeof *calls; k++)
-        if ((c->fn->sym->prelude || calls[k].reach == FOR_ALL) && calls_builtin(c, e, calls[k].name)) {
-            calls[k].check(c, e);
-            return true;
-        }
-    return check_fill(c, e) || check_atomic_statement(c, e);
+    const char *name = e->kind == AST_EXPR_CALL && e->a->kind == AST_EXPR_NAME ? e->a->name : "";
+    const statement_builtin *s = statement_find(name, c->fn->sym->prelude);
+    if (!s || names_lookup(c, name))
+        return check_fill(c, e) || check_atomic_statement(c, e);
+    switch (s->call) {
+    case CALL_PRINT:
+        check_print(c, e);
+        break;
+    case CALL_ASSERT:
+        check_assert(c, e);
+        break;
+    case CALL_STOP_GRAD:
+        check_stop_grad(c, e);
+        break;
+    case CALL_REQUIRE:
+        check_require(c, e);
+        break;
+    }
+    return true;
 }
 
 void check_call_statement(checker *c, const ast_stmt *s)
@@ -472,6 +454,87 @@ void check_call_statement(checker *c, const ast_stmt *s)
         tx_expr *call = emit_lets(c, v.e, s->span); /* before the statement is there */
         emit_stmt(c, TX_EXPR, s->span)->value = call;
     }
+}
+
+/* ---- return ---- */
+
+/* The first return of a function without declared result tells what it returns. */
+static void infer_result(checker *c, const val *v, int n)
+{
+    const ty **types = ARENA_ARRAY(c->mem, const ty *, n + 1);
+    for (int k = 0; k < n; k++)
+        types[k] = v[k].e->type;
+    c->fn->result = n == 0 ? ty_void(c->types) : n == 1 ? types[0] : ty_tuple(c->types, n, types);
+}
+
+static void emit_return(checker *c, const val *v, int n, src_span at)
+{
+    tx_expr **given = ARENA_ARRAY(c->mem, tx_expr *, n + 1);
+    for (int k = 0; k < n; k++)
+        given[k] = v[k].e->type->kind == TY_TUPLE ? emit_lets(c, v[k].e, at) : v[k].e;
+    binding *list = NULL;
+    tx_expr **values = ARENA_ARRAY(c->mem, tx_expr *, count_leaves(given, n) + 1);
+    const int nvalues = spread_values(c, given, n, values, &list);
+    emit_bindings(c, list, at);
+    tx_stmt *t = emit_stmt(c, TX_RETURN, at);
+    t->nvalues = nvalues;
+    t->values = values;
+}
+
+void check_return(checker *c, const ast_stmt *s)
+{
+    if (c->fn->task) {
+        ERR(c, s->span, DIAG_LEAVES_TASK, "return");
+        NOTE(c, s->span, "'continue' ends this iteration");
+        return;
+    }
+    int n = ast_count(s->values), k = 0;
+    val *v = ARENA_ARRAY(c->mem, val, n + 1);
+    bool bad = false;
+    for (const ast_expr *e = s->values; e; e = e->next, k++) {
+        v[k] = check_expr(c, e);
+        bool tuple = v[k].e->type->kind == TY_TUPLE && n == 1;
+        if (!val_bad(v[k]) && !tuple && !ty_is_value(v[k].e->type)) {
+            not_a_value(c, v[k], e->span);
+            bad = true;
+        }
+        if (!c->fn->result)
+            v[k] = settle(c, v[k]);
+        bad = bad || val_bad(v[k]);
+    }
+    if (bad) {
+        if (!c->fn->result)
+            c->fn->result = ty_error(c->types);
+        return;
+    }
+    if (!c->fn->result)
+        infer_result(c, v, n);
+    const ty *t = c->fn->result;
+    int want = t->kind == TY_VOID ? 0 : t->kind == TY_TUPLE ? t->nmembers : 1;
+    if (t->kind == TY_ERROR)
+        return;
+    if (n == 1 && v[0].e->type == t && t->kind == TY_TUPLE) {
+        emit_return(c, v, 1, s->span);
+        return;
+    }
+    const ty *several = n == 1 && v[0].e->type->kind == TY_TUPLE ? v[0].e->type : NULL; /* results of a call */
+    if (several && several->nmembers == want) {
+        ERR(c, s->span, DIAG_CONVERT, ty_name(c->types, several), ty_name(c->types, t));
+    } else if (several || n != want) {
+        ERR(c, s->span, DIAG_RETURN_COUNT, c->fn->sym->name, want, want == 1 ? "" : "s",
+            several ? several->nmembers : n);
+    }
+    if (several)
+        NOTE(c, s->span, "give the results names, 'let a, b = ...;', and return what is wanted of them");
+    if (several || n != want)
+        return;
+    k = 0;
+    for (const ast_expr *e = s->values; e; e = e->next, k++) {
+        v[k] = convert(c, v[k], t->kind == TY_TUPLE ? t->members[k] : t, e->span);
+        bad = bad || val_bad(v[k]);
+    }
+    if (!bad)
+        emit_return(c, v, n, s->span);
 }
 
 /* ---- control flow ---- */

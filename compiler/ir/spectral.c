@@ -1,5 +1,5 @@
-/* Functions of singular values and eigenvalues: the call of spectral_of (check/spectral.tk). It is told g at s, and the
- * derivatives of g by s: of the operations between s and g a function is made, and ALONG of that. */
+/* Functions of singular values and eigenvalues: the call of spectral_of (check/prelude/spectral.tk). It is told g at s,
+ * and the derivatives of g by s: of the operations between s and g a function is made, and ALONG of that. */
 #include "ir/spectral.h"
 
 #include <stdlib.h>

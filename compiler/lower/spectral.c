@@ -2,7 +2,7 @@
  *
  * U diag(g(s)) V^T, where U, s, V are results of one decomposition of m, is smooth where values of s meet, but U, s and
  * V are not: their derivatives cannot be put together. So such a product becomes a call of spectral_of
- * (check/spectral.tk), which has rules of its own. */
+ * (check/prelude/spectral.tk), which has rules of its own. */
 #include "ir/spectral.h"
 #include "lower/lower_impl.h"
 

@@ -47,12 +47,12 @@ def words(root):
     functions = first.split("## Built-in functions")[1].split("\n## ")[0] + (root / "docs/language/builtins.md").read_text()
     functions = [w for line in functions.splitlines() if line.startswith(("|", "*")) for w in spans(line)]
     compiler = root / "compiler"
-    statements = re.findall(r'\{"(\w+)", check_\w+, FOR_ALL, false\}', (compiler / "check/check_stmt.c").read_text())
+    statements = re.findall(r'\{"(\w+)", CALL_\w+, false, false\}', (compiler / "check/base/builtins.c").read_text())
     if "print" not in statements:
-        sys.exit("editorwords: check_stmt.c has no table of built-in statements")
+        sys.exit("editorwords: builtins.c has no table of built-in statements")
     functions += ["range", "ndrange", "grouped"] + statements
     functions += re.findall(r"\batomic_\w+", text)
-    sources = ("ir/ops.def", "check/check_call.c", "check/check_stmt.c", "check/prelude.tk", "check/matrices.tk", "check/decompositions.tk", "check/spectral.tk")
+    sources = ("ir/ops.def", "check/base/builtins.c", "check/prelude/prelude.tk", "check/prelude/matrices.tk", "check/prelude/decompositions.tk", "check/prelude/spectral.tk")
     text_of = "".join((compiler / f).read_text() for f in sources)
     text_of = re.sub(r'^OP\(\w+, *"\w+", *\d, NO.*', "", text_of, flags=re.M)            # nothing that a program can call by this name
     known = {a or b for a, b in re.findall(r'"(\w+)"|^func (\w+)', text_of, re.M)}

@@ -1,9 +1,11 @@
-/* What the parts of the checker stand on: its state, and what builds the typed tree.
+/* The base of the checker: its state, and builders of the typed tree.
  *
- *   tree.c         nodes and values        types.c  types
- *   conversions.c  literals and implicit conversions
- *   constants.c    evaluation at compile time
- *   libc.c         what the C library declares     log.c  what editors ask for
+ *   tree.c         nodes and values                 types.c     types
+ *   names.c        the name table, scopes           hints.c     notes with other names and members
+ *   build.c        statements, bindings, leaves     effects.c   reads, effects
+ *   conversions.c  literals, implicit conversions   builtins.c  tables of built-in functions
+ *   constants.c    evaluation at compile time       libc.c      names and types of extern funcs
+ *   log.c          uses of names, for editors
  */
 #ifndef TKC_CHECKER_H
 #define TKC_CHECKER_H
@@ -231,6 +233,11 @@ val val_const_i(checker *c, scalar s, int64_t i, src_span at);
 tx_expr *tx_op(checker *c, ir_opcode op, const ty *type, src_span at, int n, tx_expr *const *args);
 const char *name_of(checker *c, val v); /* of its type, for messages; "an integer literal" if soft */
 bool too_deep(checker *c, src_span at); /* reports */
+int ast_count(const ast_expr *list);
+/* Dimensions of what a name stands for that is a field: of a slab, those that are left. */
+int sym_ndim(const sym *s);
+/* Whether s has arrays of the host among its parameters. */
+bool takes_arrays(const sym *s);
 
 #define ERR(c, span, ...) diag((c)->d, report_span((c), (span)), __VA_ARGS__)
 #define NOTE(c, span, ...) diag_note((c)->d, report_span((c), (span)), __VA_ARGS__)
@@ -273,9 +280,99 @@ void log_expr(checker *c, src_span at, const ty *type);
 /* Once all is checked that could be. */
 void log_end(checker *c);
 
+/* ---- names.c ---- */
+
+name_entry *names_entry(checker *c, const char *name);
+/* What the name means here, NULL if nothing. */
+sym *names_lookup(checker *c, const char *name);
+/* The same, for what the program says at this place. */
+sym *names_use(checker *c, const char *name, src_span at);
+void scope_push(checker *c, scope *s);
+void scope_pop(checker *c);
+/* Declares a local of the current function; reports hiding and duplicates. Never NULL. */
+sym *scope_declare(checker *c, sym_kind kind, const char *name, src_span at);
+tx_local *local_new(checker *c, const char *name, const ty *type, src_loc loc);
+const char *check_names_unique(checker *c, const char *base, bool numbered);
+/* Reports a name that C, or in_header the interface, cannot have. */
+bool names_check_fit(checker *c, const char *name, src_span at, bool in_header);
+/* Whether derivatives have an argument of that name beside a parameter. */
+bool generated_param_collides(const char *name, const ast_param *other);
+
+/* ---- hints.c: notes that tell what to write instead ---- */
+
+/* Reports an unknown name, once for each function. */
+void names_unknown(checker *c, const char *name, src_span at, bool function);
+/* The nearest known name, if one is near. */
+void hint_near(checker *c, const char *name, src_span at, bool function);
+/* What another language's name of a type, function or constant is called here; false: not known. */
+bool hint_foreign(checker *c, const char *name, src_span at);
+/* e is a member that its object, of that type, does not have: a function without parentheses, x[i].grad. False: no
+ * note. */
+bool hint_member(checker *c, const ast_expr *e, const ty *of);
+/* An error, with the nearest of the known attributes. */
+void bad_attribute(checker *c, const ast_attr *a, const char *of, const char *const *known,
+                   int n); /* known: "" is none */
+/* An attribute that is a word alone; true if it is. */
+bool plain_attribute(checker *c, const ast_attr *a);
+
+/* ---- build.c ---- */
+
+/* Subexpressions bound to hidden locals because they are used several times. */
+typedef struct binding {
+    tx_local **locals; /* several for a struct */
+    int nlocals;
+    tx_expr *value;
+    struct binding *next;
+} binding;
+
+tx_stmt *emit_stmt(checker *c, tx_stmt_kind kind, src_span at);
+tx_expr *emit_lets(checker *c, tx_expr *e, src_span at);
+void emit_decl(checker *c, tx_local **locals, int n, tx_expr *value, src_span at);
+void emit_bindings(checker *c, const binding *b, src_span at);
+/* Of a local array of which an extent is not constant. */
+void local_set_extents(const sym *s, tx_expr **extents);
+tx_local **local_parts(checker *c, const tx_local *whole);
+void sym_set_local(checker *c, sym *s, const char *name, const ty *type, bool mutable_, src_loc loc);
+/* A cheap expression for e that may be repeated; binds if need be. */
+tx_expr *bind_repeated(checker *c, tx_expr *e, binding **list);
+tx_expr *bind_value(checker *c, tx_expr *e, binding **list); /* in any case */
+tx_expr *wrap_bindings(checker *c, const binding *list, tx_expr *e);
+/* n components of e. once: each component of e is asked for exactly once. */
+tx_expr *components_of(checker *c, tx_expr *e, int n, const int *comps, const ty *type, bool once);
+tx_expr *component_of(checker *c, tx_expr *e, int k); /* e must be repeatable */
+tx_expr *row_of(checker *c, tx_expr *e, int row);     /* of a matrix; the same */
+tx_expr *group_new(checker *c, const ty *t, tx_expr *const *leaves, src_span at);
+tx_expr *struct_bound(checker *c, tx_expr *e, binding **list);
+int spread_values(checker *c, tx_expr *const *values, int n, tx_expr **out, binding **list);
+int count_leaves(tx_expr *const *values, int n);
+ir_shape_kind shape_of(const ty *t);
+/* Subscripts: a constant, and an operation on two, folded. */
+tx_expr *i64_const(checker *c, int64_t i, src_span at);
+tx_expr *i64_op(checker *c, ir_opcode op, tx_expr *a, tx_expr *b, src_span at);
+
+/* ---- effects.c ---- */
+
+/* Notes that the function being checked does more than compute its results from its arguments. */
+void note_impure(checker *c, const char *what, const char *name, src_span at);
+/* The first that makes i, or what it calls, more than a function of its arguments; NULL if nothing does. */
+const instance *find_impure(instance *i);
+/* Marks a use of a local as a read. */
+void note_read(checker *c, sym *s, src_span at);
+/* A field is read with its derivative; stop_grad(...) stands around. */
+void note_active(checker *c, const ir_field *f, src_loc loc);
+bool is_stopped(const checker *c, const ir_field *f);
+/* A call of what reads a field that is stopped here is an error; then false. Notes what the callee reads. */
+bool check_stops(checker *c, const tx_func *callee, const char *name, src_span at);
+/* Extent d of a field or array, an i64. */
+tx_expr *extent_of(checker *c, const sym *s, int d, src_span at);
+/* Whether the program writes to the field at all; else an error. */
+bool may_write(checker *c, const ir_field *f, src_span at);
+
 /* ---- libc.c ---- */
 
 /* False, with an error, if the headers of generated C declare another function of that name. */
 bool extern_fits_libc(checker *c, const sym *s);
+/* Whether a C function can have this parameter or result; reports. */
+bool extern_has_type(checker *c, const char *what, const ty *t, src_span at);
 
 #endif

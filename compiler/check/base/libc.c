@@ -1,4 +1,4 @@
-/* extern func with a name that the headers of generated C declare: only what these say of it. */
+/* Extern funcs: their types, and names that the headers of generated C declare. */
 #include <string.h>
 
 #include "check/base/checker.h"
@@ -99,4 +99,26 @@ bool extern_fits_libc(checker *c, const sym *s)
         sb_free(&b);
     }
     return false;
+}
+
+bool extern_has_type(checker *c, const char *what, const ty *t, src_span at)
+{
+    enum { MOST = 16 }; /* what functions that stay calls can have */
+    const bool tuple = t->kind == TY_TUPLE;
+    for (int k = 0; k < (tuple ? t->nmembers : 1); k++) {
+        const ty *part = tuple ? t->members[k] : t;
+        int most = 0;
+        for (int i = 0; i < ty_nleaves(part); i++)
+            most = ty_ncomp(ty_leaf(c->types, part, i)) > most ? ty_ncomp(ty_leaf(c->types, part, i)) : most;
+        if (ty_is_value(part) && most <= MOST)
+            continue;
+        if (ty_is_value(part))
+            ERR(c, at, DIAG_SIZE, arena_printf(c->mem, "the number of components of %s of an extern func", what),
+                (long)MOST, (long long)most);
+        else
+            ERR(c, at, DIAG_NOT_SCALAR_TYPE, arena_printf(c->mem, "%s of an extern func", what),
+                ty_name(c->types, part));
+        return false;
+    }
+    return true;
 }

@@ -70,3 +70,26 @@ bool too_deep(checker *c, src_span at)
     ERR(c, at, DIAG_TOO_DEEP);
     return true;
 }
+
+/* ---- lists, fields and arrays ---- */
+
+int ast_count(const ast_expr *list)
+{
+    int n = 0;
+    for (; list; list = list->next)
+        n++;
+    return n;
+}
+
+int sym_ndim(const sym *s)
+{
+    return s->field->ndim - s->nlead;
+}
+
+bool takes_arrays(const sym *s)
+{
+    bool takes = false;
+    for (const ast_param *p = s->item->params; p; p = p->next)
+        takes = takes || (p->dir != AST_DIR_NONE && p->type && p->type->kind == AST_TYPE_ARRAY);
+    return takes;
+}

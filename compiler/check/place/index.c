@@ -1,5 +1,4 @@
-/* Places: subscripts and members of what a name stands for (check_root.c), read and written through one description.
- * check_place.c reads them. */
+/* Subscripts and members of places. */
 #include <string.h>
 
 #include "check/check.h"
@@ -16,49 +15,6 @@ static void list_components(checker *c, place *p)
     p->comps = ARENA_ARRAY(c->mem, int, p->ncomps);
     for (int k = 0; k < p->ncomps; k++)
         p->comps[k] = k;
-}
-
-/* The place has all its subscripts; `member` is the one that is asked of it, or NULL. */
-static bool is_complete(checker *c, place *p, src_span at, const char *member)
-{
-    if (p->kind == PLACE_BAD)
-        return false;
-    if (p->kind == PLACE_SHAPE) {
-        ERR(c, at, DIAG_SHAPE_USE);
-        place_fail(p);
-        return false;
-    }
-    if (p->missing == 0)
-        return true;
-    if (p->kind == PLACE_FIELD) {
-        ERR(c, at, DIAG_WHOLE_FIELD, p->sym->name, p->missing, p->missing == 1 ? "" : "s");
-        const int letters = p->missing == sym_ndim(p->sym) && p->missing <= 3 ? 3 * p->missing - 2 : 0;
-        const char *plane = !p->plane_named ? "" : p->plane == IR_GRAD ? ".grad" : ".dual";
-        if (letters && member)
-            NOTE(c, at, "it stands behind the subscripts: %s%s[%.*s].%s", p->sym->name, plane, letters, "i, j, k",
-                 member);
-        else if (letters)
-            NOTE(c, at, "all elements are reached in a loop: for %.*s in %s { ... }", letters, "i, j, k", p->sym->name);
-    } else {
-        ERR(c, at, DIAG_WHOLE_ARRAY, p->sym->name);
-    }
-    place_fail(p);
-    return false;
-}
-
-bool place_complete(checker *c, place *p, src_span at)
-{
-    return is_complete(c, p, at, NULL);
-}
-
-tx_expr *i64_const(checker *c, int64_t i, src_span at)
-{
-    return val_const_i(c, SC_I64, i, at).e;
-}
-
-tx_expr *i64_op(checker *c, ir_opcode op, tx_expr *a, tx_expr *b, src_span at)
-{
-    return const_fold(c, tx_op(c, op, ty_scalar(c->types, SC_I64), at, 2, (tx_expr *[]){a, b}), false);
 }
 
 /* extent -1: known at run time only. */
@@ -146,18 +102,6 @@ static void narrow_by_name(checker *c, place *p, const ast_expr *e)
 
 /* ---- members ---- */
 
-/* Integers have no gradient, also where they stand beside floats. */
-bool place_has_plane(checker *c, place *p)
-{
-    if (p->kind != PLACE_FIELD || !p->plane_named || (p->plane == IR_GRAD ? p->field->grad : p->field->dual))
-        return true;
-    ERR(c, p->at, DIAG_NO_PLANE, p->field->name, p->plane == IR_GRAD ? "gradient" : "dual");
-    if (!scalar_is_float(p->field->elem))
-        NOTE(c, p->at, "only floats have derivatives");
-    place_fail(p);
-    return false;
-}
-
 /* The place is now one member of what it was. */
 static void narrow_to_member(checker *c, place *p, const ty *t, int k)
 {
@@ -217,7 +161,7 @@ static void resolve_member(checker *c, const ast_expr *e, place *p)
         p->kind = PLACE_SHAPE;
         return;
     }
-    if (!is_complete(c, p, e->a->span, e->name))
+    if (!place_complete_for(c, p, e->a->span, e->name))
         return;
     if (p->type->kind == TY_STRUCT)
         narrow_struct(c, p, e);

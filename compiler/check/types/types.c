@@ -1,4 +1,4 @@
-/* Types as written. */
+/* Types as written, and the members of structs. */
 #include <string.h>
 
 #include "check/check.h"
@@ -22,16 +22,81 @@ const ty *type_builtin(checker *c, const char *name)
     return n == 5 && !strncmp(name, "ivec", 4) ? ty_vec(c->types, k, SC_I32) : NULL;
 }
 
-long type_size(checker *c, const ast_expr *e, const char *what, long max)
+/* ---- structs ---- */
+
+static const ty *member_type(checker *c, const ast_param *p, const sym *s)
 {
-    int64_t n;
-    if (!const_int(c, e, what, &n))
-        return 0;
-    if (n >= 1 && n <= max)
-        return (long)n;
-    ERR(c, e->span, DIAG_SIZE, what, max, (long long)n);
-    return 0;
+    const ty *t = type_resolve(c, p->type);
+    if (t->kind == TY_ERROR || ty_is_value(t))
+        return t;
+    ERR(c, p->type->span, DIAG_NOT_SCALAR_TYPE, arena_printf(c->mem, "a member of struct '%s'", s->name),
+        ty_name(c->types, t));
+    if (t->kind == TY_ARRAY)
+        NOTE(c, p->type->span, "numbers that belong together are a vector: vec(n, T)");
+    return ty_error(c->types);
 }
+
+static const ir_struct *make_structure(checker *c, const sym *s, int n, const char *const *names,
+                                       const ty *const *types)
+{
+    ir_struct *r = ARENA_NEW(c->mem, ir_struct);
+    *r = (ir_struct){.module = c->ir,
+                     .name = s->name,
+                     .doc = s->item->doc,
+                     .nmembers = n,
+                     .loc = s->span.begin,
+                     .members = ARENA_ARRAY(c->mem, ir_member, n)};
+    for (int k = 0; k < n; k++)
+        r->members[k] = (ir_member){names[k],           types[k]->structure, types[k]->elem,
+                                    shape_of(types[k]), types[k]->rows,      types[k]->cols};
+    vec_push(&c->ir->structs, r);
+    return r;
+}
+
+static const ty *resolve_members(checker *c, const sym *s)
+{
+    const ty **types = ARENA_ARRAY(c->mem, const ty *, s->nparams + 1);
+    const char **names = ARENA_ARRAY(c->mem, const char *, s->nparams + 1);
+    bool bad = s->refused;
+    int n = 0;
+    long total = 0;
+    for (const ast_param *p = s->item->params; p; p = p->next, n++) {
+        names[n] = p->name;
+        types[n] = member_type(c, p, s);
+        names_check_member(c, p);
+        bad = bad || types[n]->kind == TY_ERROR;
+        total += types[n]->kind == TY_ERROR ? 0 : ty_ncomp(types[n]);
+        for (int k = 0; k < n; k++)
+            if (names[k] == names[n]) {
+                ERR(c, p->span, DIAG_REDEFINED, p->name);
+                bad = true;
+            }
+    }
+    if (!bad && (total < 1 || total > MAX_COMPONENTS)) {
+        ERR(c, s->span, DIAG_SIZE, arena_printf(c->mem, "the number of components of struct '%s'", s->name),
+            (long)MAX_COMPONENTS, (long long)total);
+        bad = true;
+    }
+    return bad ? ty_error(c->types)
+               : ty_struct(c->types, make_structure(c, s, n, names, types), s->name, n, names, types);
+}
+
+const ty *resolve_struct(checker *c, sym *s, src_span use)
+{
+    if (s->state == SYM_DONE)
+        return s->type;
+    if (s->state == SYM_ACTIVE) {
+        ERR(c, use, DIAG_STRUCT_CYCLE, s->name);
+        NOTE(c, s->span, "'%s' is declared here; what is linked is an index into a field", s->name);
+        return ty_error(c->types);
+    }
+    s->state = SYM_ACTIVE;
+    s->type = resolve_members(c, s);
+    s->state = SYM_DONE;
+    return s->type;
+}
+
+/* ---- types as written ---- */
 
 static const ty *resolve_name(checker *c, const ast_type *t)
 {
@@ -175,35 +240,4 @@ const ty *type_resolve(checker *c, const ast_type *t)
     }
     c->depth--;
     return r;
-}
-
-/* ---- constants as written ---- */
-
-bool const_int(checker *c, const ast_expr *e, const char *what, int64_t *out)
-{
-    val v = check_expr(c, e);
-    if (val_bad(v))
-        return false;
-    if (v.soft != SOFT_INT && (v.e->type->kind != TY_SCALAR || !scalar_is_int(v.e->type->elem)))
-        return ERR(c, e->span, DIAG_NOT_INTEGER, what, name_of(c, v));
-    if (v.e->kind != TX_CONST)
-        return ERR(c, e->span, DIAG_NOT_CONSTANT, what);
-    if (v.e->type->elem == SC_U64 && v.e->cval.i < 0)
-        return ERR(c, e->span, DIAG_LITERAL_RANGE, arena_printf(c->mem, "%llu", (unsigned long long)v.e->cval.i),
-                   "i64");
-    *out = v.e->cval.i;
-    return true;
-}
-
-bool const_bool(checker *c, const ast_expr *e, const char *what, bool *out)
-{
-    val v = check_expr(c, e);
-    if (val_bad(v))
-        return false;
-    if (v.soft != SOFT_NO || v.e->type != ty_scalar(c->types, SC_BOOL))
-        return ERR(c, e->span, DIAG_CONDITION, what, name_of(c, v));
-    if (v.e->kind != TX_CONST)
-        return ERR(c, e->span, DIAG_NOT_CONSTANT, what);
-    *out = v.e->cval.i != 0;
-    return true;
 }

@@ -1,7 +1,7 @@
 /* What to write instead of a name that the language does not have: a similar one, or what another language calls it. */
 #include <string.h>
 
-#include "check/check.h"
+#include "check/base/checker.h"
 #include "syntax/near.h"
 
 /* ---- similar names ---- */
@@ -157,4 +157,30 @@ bool hint_member(checker *c, const ast_expr *e, const ty *of)
         return false;
     }
     return true;
+}
+
+/* ---- unknown names ---- */
+
+void names_unknown(checker *c, const char *name, src_span at, bool function)
+{
+    if (!c->fn && names_entry(c, name)->told)
+        return;
+    names_entry(c, name)->told = !c->fn;
+    ERR(c, at, function ? DIAG_UNKNOWN_FUNCTION : DIAG_UNKNOWN_NAME, name);
+    if (!hint_foreign(c, name, at))
+        hint_near(c, name, at, function);
+    if (c->extents && !c->fn)
+        NOTE(c, at, "extents are made of consts and params: 'param %s: i32 = 16;'", name);
+    name_entry *e = names_entry(c, name);
+    if (!c->fn || function || (e->local && e->local->owner == c->fn))
+        return;
+    /* known as bad from here on, in the outermost scope: one report for each function */
+    sym *s = ARENA_NEW(c->mem, sym);
+    *s = (sym){.kind = SYM_BAD, .name = name, .span = at, .owner = c->fn, .hidden = e->local};
+    scope *outermost = c->fn->scope;
+    while (outermost->outer)
+        outermost = outermost->outer;
+    s->scope_next = outermost->locals;
+    outermost->locals = s;
+    e->local = s;
 }

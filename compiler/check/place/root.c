@@ -8,27 +8,10 @@ void place_fail(place *p)
     p->kind = PLACE_BAD;
 }
 
-void note_read(checker *c, sym *s, src_span at)
-{
-    if (!c->fn->task || s->task == c->fn->task || !s->local->mutable_)
-        return;
-    if (s->red_task == c->fn->task) {
-        ERR(c, at, DIAG_REDUCED_READ, s->name);
-        NOTE(c, s->red_span, "it is reduced here; its value is known after the loop only");
-    }
-    s->read_task = c->fn->task;
-    s->read_span = at;
-}
-
 void place_set_whole(place *p, const ty *type)
 {
     p->whole = p->type = type;
     p->all = true;
-}
-
-int sym_ndim(const sym *s)
-{
-    return s->field->ndim - s->nlead;
 }
 
 static void resolve_field(checker *c, sym *s, src_span at, place *p)
