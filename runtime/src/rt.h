@@ -410,7 +410,7 @@ void tk_rt_sum_add(tk_session *s);
 /* Puts them back in place of those of the tape, if it has not come to tk_rt_sum_add. */
 void tk_rt_sum_put_back(tk_session *s);
 
-/* ---- launch.c ---- */
+/* ---- run.c ---- */
 
 /* Runs one function of a kernel; the session's failure is its own. */
 tk_status tk_rt_run(tk_module *m, const tk_kernel *k, tk_kernel_fn fn, const void *args, void *out, tk_record *rec);
