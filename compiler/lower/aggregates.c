@@ -3,11 +3,6 @@
 
 #include "lower/lower_impl.h"
 
-ir_value *const_i64(lower *l, int64_t x)
-{
-    return ir_const_i(&l->b, SC_I64, x);
-}
-
 comp_loop comp_loop_open(lower *l, int64_t n, const char *index, ir_value *init)
 {
     comp_loop c = {.outer = l->b};

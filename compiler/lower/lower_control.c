@@ -7,28 +7,6 @@
 
 #include "lower/lower_impl.h"
 
-void set_flag(lower *l, lvar *flag)
-{
-    flag->val[0] = ir_const_i(&l->b, SC_BOOL, 1);
-}
-
-ir_value *exit_flags(lower *l, unsigned exits)
-{
-    const lvar *flags[3];
-    int n = 0;
-    if (exits & EXIT_RETURN)
-        flags[n++] = l->frame->returned;
-    if (exits & EXIT_BREAK)
-        flags[n++] = l->frame->loop->stop;
-    if (exits & EXIT_CONTINUE)
-        flags[n++] = l->frame->loop->skip;
-    assert(n > 0);
-    ir_value *any = var_get(l, flags[0], 0);
-    for (int i = 1; i < n; i++)
-        any = ir_op2(&l->b, OP_OR, any, var_get(l, flags[i], 0));
-    return any;
-}
-
 /* One side of an `if`: a list and what follows it there. */
 typedef struct side {
     const tx_stmt *list;

@@ -114,7 +114,6 @@ typedef struct place {
     ir_value *base; /* first component's index, NULL for 0 */
 } place;
 
-ir_value *const_i64(lower *l, int64_t x);
 ir_value *place_get(lower *l, const place *p, ir_value *comp);
 void place_set(lower *l, const place *p, ir_value *comp, ir_value *v);
 agg place_load(lower *l, const place *p);
@@ -195,6 +194,10 @@ ir_value *slot_get(lower *l, const slots *s, int i);
 ir_value **slot_values(lower *l, const slots *s);
 /* For values that are made for the slots: results and parameters. */
 void slots_name(const slots *s, ir_value *const *values);
+ir_value *const_i64(lower *l, int64_t x);
+/* The or of the flags in `exits`. */
+ir_value *exit_flags(lower *l, unsigned exits);
+void set_flag(lower *l, lvar *flag);
 
 /* ---- expressions, statements ---- */
 
@@ -234,8 +237,5 @@ void lower_while(lower *l, const tx_stmt *s);
 void bind_index(lower *l, tx_local *index, ir_value *wide);
 void lower_task(lower *l, const tx_stmt *s);
 void lower_reduce(lower *l, const tx_stmt *s);
-/* The or of the flags in `exits`. */
-ir_value *exit_flags(lower *l, unsigned exits);
-void set_flag(lower *l, lvar *flag);
 
 #endif

@@ -5,6 +5,11 @@
 
 #include "lower/lower_impl.h"
 
+ir_value *const_i64(lower *l, int64_t x)
+{
+    return ir_const_i(&l->b, SC_I64, x);
+}
+
 scalar elem_of(const ty *t)
 {
     return t->kind == TY_ARRAY ? elem_of(t->of) : t->elem;
@@ -349,4 +354,28 @@ void slots_name(const slots *s, ir_value *const *values)
 {
     for (int i = 0; i < s->n; i++)
         values[i]->name = s->var[i]->names[s->comp[i]];
+}
+
+/* ---- exits ---- */
+
+void set_flag(lower *l, lvar *flag)
+{
+    flag->val[0] = ir_const_i(&l->b, SC_BOOL, 1);
+}
+
+ir_value *exit_flags(lower *l, unsigned exits)
+{
+    const lvar *flags[3];
+    int n = 0;
+    if (exits & EXIT_RETURN)
+        flags[n++] = l->frame->returned;
+    if (exits & EXIT_BREAK)
+        flags[n++] = l->frame->loop->stop;
+    if (exits & EXIT_CONTINUE)
+        flags[n++] = l->frame->loop->skip;
+    assert(n > 0);
+    ir_value *any = var_get(l, flags[0], 0);
+    for (int i = 1; i < n; i++)
+        any = ir_op2(&l->b, OP_OR, any, var_get(l, flags[i], 0));
+    return any;
 }
