@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""The layers of the compiler: who includes and calls whom. layers.py ROOT
+"""The layers of the compiler and of libtkc: who includes and calls whom. layers.py ROOT [--update]
 
-Each folder stands on those above it in the list and on nothing else; folders of one line know nothing of each other. Files that call each other in a circle are
-one module, which stands in MODULES with what it is. How the elements of a field lie is known to one module of the
-compiler and one file of libtkc (LAYOUT): others ask these, and for no layout by its name. Prints each edge that goes up,
-each circle and each such name; status 1 if there are any.
+Each folder of the compiler stands on those above it in the list and on nothing else; folders of one line know nothing of
+each other. Calls between files form no circle, but for the recursions over the grammar, the IR and the tape: back_edges.txt
+lists, for each function, the files that call it from further down. The list can only shrink: a call that is not in it and
+closes a circle is a fault, and so is a line of it without which there is no circle. The memory layout of a field is known
+to one module of the compiler and one file of libtkc (LAYOUT): all others call these. Prints each edge that goes up, each
+circle, each crowded folder, each long file and each such name; status 1 if there are any. --update removes lines of the
+list that are gone.
 """
 import collections
 import fnmatch
@@ -15,16 +18,8 @@ from pathlib import Path
 LAYERS = [["util"], ["syntax"], ["files"], ["ir"], ["ir/text"], ["check/base"], ["check"], ["lower"], ["passes/analysis"], ["passes/simplify"], ["passes/rules", "passes/derive", "passes/schedule"],
           ["passes"], ["codegen"], ["emit"], ["host"], ["python", "explain"], ["lsp"], ["driver"]]
 INSIDE = {"check/place": "check", "check/types": "check", "passes/analysis/overlap": "passes/analysis", "passes/derive/algebra": "passes/derive", "passes/derive/parts": "passes/derive", "passes/derive/reverse": "passes/derive", "passes/schedule/gather": "passes/schedule"}      # folders that are a part of one
-MOST = 20                                                # files in a folder
-MODULES = {                                              # each a recursion over a tree that is too long for one file
-    "the parser's errors": ["syntax/feed.c", "syntax/message.c"],
-    "the checker": ["check/*"],
-    "lowering": ["lower/*"],
-    "forward mode": ["passes/derive/forward*"],
-    "reverse mode": ["passes/derive/reverse/*"],
-    "subscripts of gathers": ["passes/schedule/gather/gather_steps.c", "passes/schedule/gather/gather_choice.c"],
-    "the emitter": ["emit/*"],
-}
+LIST = "tests/tools/back_edges.txt"
+MOST, LINES = 20, 700                                    # files in a folder, lines of a file
 LAYOUT = {                        # names that tell layouts apart: where, and who has them; LAYOUTS: flags of field_layout.def
     r"IR_(FIELD|LAYOUT)_[A-Z]\w*|ir_field_is|ir_field_layout\w*|FIELD_LAYOUT":
         ("compiler", ["compiler/ir/ir.h", "compiler/ir/layout.*", "compiler/ir/text/text_module.c", "compiler/check/*",
@@ -40,11 +35,11 @@ def code(path):
 
 
 class Sources:
-    def __init__(self, root):
-        self.root = root / "compiler"
+    def __init__(self, top, folder, layers=()):
+        self.top, self.root, self.layers = top, top / folder, layers
         self.files = sorted(p for e in ("c", "h") for p in self.root.rglob(f"*.{e}"))
         self.text = {p: code(p) for p in self.files}
-        self.rank = {folder: k for k, line in enumerate(LAYERS) for folder in line}
+        self.rank = {folder: k for k, line in enumerate(layers) for folder in line}
         self.shared = set(re.findall(r"^static inline [^;{}=(]*?\b(\w+)\(", "\n".join(self.text[p] for p in self.files if p.suffix == ".h"), re.M))
         self.defined = {}
         for p in self.files:
@@ -72,42 +67,91 @@ class Sources:
     def upward(self):
         for a, b, how in self.edges():
             from_, to = self.folder(a), self.folder(b)
-            if from_ == to or self.rank.get(to, -1) < self.rank.get(from_, len(LAYERS)):
+            if from_ == to or self.rank.get(to, -1) < self.rank.get(from_, len(self.layers)):
                 continue
             yield f"{a.relative_to(self.root)} {how}: {to} is not below {from_}"
 
-    def circles(self):
-        """Strongly connected files, by Tarjan's algorithm."""
-        graph = collections.defaultdict(set)
-        for a, b, how in self.edges():
-            if how.startswith("uses"):
-                graph[a].add(b)
-        index, low, stack, found = {}, {}, [], []
+    def calls(self):
+        """Each (file, file, function): the first calls a function of the other."""
+        return {(self.name(a), self.name(b), how.removeprefix("uses ")) for a, b, how in self.edges() if how.startswith("uses")}
 
-        def visit(v):
-            index[v] = low[v] = len(index)
-            stack.append(v)
-            for w in graph[v]:
-                if w not in index:
-                    visit(w)
-                    low[v] = min(low[v], low[w])
-                elif w in stack:
-                    low[v] = min(low[v], index[w])
-            if low[v] == index[v]:
-                one = stack[stack.index(v):]
-                del stack[len(stack) - len(one):]
-                if len(one) > 1:
-                    found.append(sorted(p.relative_to(self.root).as_posix() for p in one))
-
-        for p in self.files:
-            if p not in index:
-                visit(p)
-        return found
+    def name(self, path):
+        return path.relative_to(self.top).as_posix()
 
     def crowded(self):
         for folder, n in collections.Counter(p.parent for p in self.files).items():
-            if n > MOST:
-                yield f"{folder.relative_to(self.root)}: {n} files"
+            if n > MOST and self.layers:
+                yield f"{self.name(folder)}: {n} files"
+        for p in self.files:
+            n = p.read_bytes().count(b"\n")
+            if n > LINES:
+                yield f"{self.name(p)}: {n} lines"
+
+
+def circles(calls):
+    """Strongly connected files, by Tarjan's algorithm."""
+    graph = collections.defaultdict(set)
+    for a, b, _ in calls:
+        graph[a].add(b)
+    index, low, stack, found = {}, {}, [], []
+
+    def visit(v):
+        index[v] = low[v] = len(index)
+        stack.append(v)
+        for w in sorted(graph[v]):
+            if w not in index:
+                visit(w)
+                low[v] = min(low[v], low[w])
+            elif w in stack:
+                low[v] = min(low[v], index[w])
+        if low[v] == index[v]:
+            one = stack[stack.index(v):]
+            del stack[len(stack) - len(one):]
+            if len(one) > 1:
+                found.append(sorted(one))
+
+    for v in sorted(graph):
+        if v not in index:
+            visit(v)
+    return found
+
+
+def listed(root):
+    """back_edges.txt as {(file, function)}."""
+    lines = (root / LIST).read_text().splitlines()
+    return {(file, line.split(":")[0]) for line in lines if line[0] != "#" for file in line.split(":")[1].split()}
+
+
+def shrink(root, gone):
+    """Removes these (file, function) from back_edges.txt."""
+    lines = []
+    for line in (root / LIST).read_text().splitlines():
+        function, _, files = line.partition(":")
+        left = [f for f in files.split() if (f, function) not in gone]
+        lines += [line] if line[0] == "#" else [f"{function}: {' '.join(left)}"] if left else []
+    (root / LIST).write_text("\n".join(lines) + "\n")
+
+
+def recursions(calls, back):
+    """The circles that remain without the calls in the list, each as a text, and the part of the list that closes none."""
+    down = {c for c in calls if (c[0], c[2]) not in back}
+    found = []
+    for circle in circles(down):
+        inside = sorted({f"{a} calls {f} of {b}" for a, b, f in down if a in circle and b in circle})
+        found.append("\n    ".join([f"a circle: {' '.join(circle)}", *inside]))
+    below = collections.defaultdict(set)
+    for a, b, _ in down:
+        below[a].add(b)
+
+    def reaches(a, b):
+        seen, todo = set(), [a]
+        while todo:
+            v = todo.pop()
+            todo += below[v] - seen
+            seen |= below[v]
+        return b in seen
+
+    return found, {(a, f) for a, f in back if not any(reaches(to, a) for x, to, g in calls if (x, g) == (a, f))}
 
 
 def layouts(root):
@@ -123,11 +167,13 @@ def layouts(root):
 
 def main():
     root = Path(sys.argv[1]).resolve()
-    s = Sources(root)
-    faults = list(s.upward()) + list(s.crowded()) + list(layouts(root))
-    for circle in s.circles():
-        if not any(all(any(fnmatch.fnmatch(f, pattern) for pattern in files) for f in circle) for files in MODULES.values()):
-            faults.append(f"a circle: {' '.join(circle)}")
+    compiler, runtime = Sources(root, "compiler", LAYERS), Sources(root, "runtime/src")
+    faults = [f for s in (compiler, runtime) for f in s.crowded()] + list(compiler.upward()) + list(layouts(root))
+    found, gone = recursions(compiler.calls() | runtime.calls(), listed(root))
+    if "--update" in sys.argv:
+        shrink(root, gone)
+        gone = set()
+    faults += found + [f"{LIST}: the call of {f} in {a} closes no circle" for a, f in sorted(gone)]
     print("\n".join(faults), end="\n" if faults else "")
     return bool(faults)
 
