@@ -22,6 +22,7 @@
 #include "util/arena.h"
 #include "util/diag.h"
 #include "util/intern.h"
+#include "util/ptrmap.h"
 #include "util/scalar.h"
 #include "util/strbuf.h"
 #include "util/vec.h"
@@ -531,6 +532,10 @@ scalar ir_elem_type(const ir_value *array); /* element type of a LOCAL */
 /* Calls fn on each operation of r and of nested regions, outer before inner, in order; fn may remove or replace the
  * operation given. */
 void ir_walk(ir_region *r, void (*fn)(ir_op *op, void *ctx), void *ctx);
+/* Whether an operation in the region, at any depth, is so. */
+bool ir_has(const ir_region *r, bool (*is)(const ir_op *op));
+/* Adds f and all functions that it calls, or whose derivatives it asks for. */
+void ir_reach(ptrmap *reached, ir_func *f);
 /* Of derived code, the operation of the primal that op replays or pulls back; NULL: none. */
 ir_op *ir_root_of(const ir_op *op);
 /* Of a STORE, ACCUM or ATOMIC of a field. */

@@ -15,6 +15,32 @@ void ir_walk(ir_region *r, void (*fn)(ir_op *op, void *ctx), void *ctx)
     }
 }
 
+bool ir_has(const ir_region *r, bool (*is)(const ir_op *op))
+{
+    for (const ir_op *op = r->first; op; op = op->next) {
+        if (is(op))
+            return true;
+        for (int i = 0; i < op->nregions; i++)
+            if (ir_has(op->regions[i], is))
+                return true;
+    }
+    return false;
+}
+
+static void reach_op(ir_op *op, void *ctx)
+{
+    if (op->code == OP_CALL || op->code == OP_GRADIENT || op->code == OP_ALONG)
+        ir_reach(ctx, ir_callee_of(op));
+}
+
+void ir_reach(ptrmap *reached, ir_func *f)
+{
+    if (ptrmap_get(reached, f))
+        return;
+    ptrmap_set(reached, f, f);
+    ir_walk(f->body, reach_op, reached);
+}
+
 ir_op *ir_root_of(const ir_op *op)
 {
     ir_op *o = op->origin;

@@ -86,29 +86,21 @@ static bool run_inline(ir_module *m)
     return true;
 }
 
-static void find_active_store(ir_op *op, void *ctx)
+static bool overwrites_active(const ir_op *op)
 {
-    bool *found = ctx;
-    *found |= (op->code == OP_STORE || ir_atomic_is_extreme(op)) && ir_access_attr(op)->plane == IR_DATA &&
-              ir_field_of(op)->grad;
+    return (op->code == OP_STORE || ir_atomic_is_extreme(op)) && ir_access_attr(op)->plane == IR_DATA &&
+           ir_field_of(op)->grad;
 }
 
 /* A plain store takes the gradient of what was there, and so does the winner of a minimum, also in a no_grad kernel:
  * that is the whole adjoint of one. */
-static bool overwrites_active(ir_region *r)
-{
-    bool found = false;
-    ir_walk(r, find_active_store, &found);
-    return found;
-}
-
 static bool derive_grad(ir_func *k)
 {
     if (k->ad.custom_grad) {
         k->ad.grad = k->ad.custom_grad;
         return true;
     }
-    if (k->ad.no_grad ? !overwrites_active(k->body)
+    if (k->ad.no_grad ? !ir_has(k->body, overwrites_active)
                       : k->ad.no_grad_why || !(k->ad.derive & (IR_DERIVE_GRAD | IR_DERIVE_HVP)))
         return true;
     /* From here on an origin is an operation of the primal: what derived code replays. */
@@ -126,21 +118,20 @@ static const char *derived_name(const ir_func *k, const char *suffix)
     return intern(k->module->names, arena_printf(k->module->mem, "%s_%s", k->name, suffix));
 }
 
-static void find_bar(ir_op *op, void *ctx)
+static bool bars_scope(const ir_op *op)
 {
-    bool *found = ctx;
-    const bool memory = op_accesses_field(op->code);
-    *found |= memory && (ir_access_attr(op)->plane == IR_DUAL || ir_access_attr(op)->plane == IR_GRAD_DUAL);
-    *found |= ir_atomic_is_extreme(op) && ir_access_attr(op)->plane == IR_DATA && ir_field_of(op)->dual;
+    if (!op_accesses_field(op->code))
+        return false;
+    const ir_plane plane = ir_access_attr(op)->plane;
+    return plane == IR_DUAL || plane == IR_GRAD_DUAL ||
+           (ir_atomic_is_extreme(op) && plane == IR_DATA && ir_field_of(op)->dual);
 }
 
 /* In a forward scope a no_grad kernel does what its adjoint does on the way back: a plain store takes the dual of what
  * was there. What duals are to it, and where a minimum is set, that does not say. */
-static bool stands_in_scope(ir_func *k)
+static bool stands_in_scope(const ir_func *k)
 {
-    bool found = false;
-    ir_walk(k->body, find_bar, &found);
-    return k->ad.no_grad && !found;
+    return k->ad.no_grad && !ir_has(k->body, bars_scope);
 }
 
 static bool derive_jvp(ir_func *k)
@@ -178,16 +169,12 @@ static void drop_results(ir_func *f)
     pass_simplify(f);
 }
 
-static void find_dual(ir_op *op, void *ctx)
+static bool has_dual(const ir_op *op)
 {
-    bool *found = ctx;
     const bool memory = op->code == OP_LOAD || op->code == OP_STORE || op->code == OP_ACCUM;
-    if (memory && (ir_access_attr(op)->plane == IR_DUAL || ir_access_attr(op)->plane == IR_GRAD_DUAL))
-        *found = true;
-    if (op->code == OP_ATOMIC && ir_atomic_form(op) == IR_ATOMIC_WITH_TANGENT)
-        *found = true;
-    if (op->code == OP_CALL) /* rare enough not to look inside */
-        *found = true;
+    return (memory && (ir_access_attr(op)->plane == IR_DUAL || ir_access_attr(op)->plane == IR_GRAD_DUAL)) ||
+           (op->code == OP_ATOMIC && ir_atomic_form(op) == IR_ATOMIC_WITH_TANGENT) ||
+           op->code == OP_CALL; /* rare enough not to look inside */
 }
 
 /* Where no field of a kernel has a dual its JVP does what the primal does: one piece of C serves as both. */
@@ -195,11 +182,8 @@ static bool share_jvps(ir_module *m)
 {
     for (size_t i = 0; i < m->funcs.len; i++) {
         ir_func *k = m->funcs.at[i];
-        bool dual = false;
-        if (!k || !ir_is_kernel(k) || !k->ad.jvp || k->ad.custom_jvp || k->nresults)
-            continue;
-        ir_walk(k->ad.jvp->body, find_dual, &dual);
-        if (dual)
+        if (!k || !ir_is_kernel(k) || !k->ad.jvp || k->ad.custom_jvp || k->nresults ||
+            ir_has(k->ad.jvp->body, has_dual))
             continue;
         for (size_t at = 0; at < m->funcs.len; at++)
             if (m->funcs.at[at] == k->ad.jvp)

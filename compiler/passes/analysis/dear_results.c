@@ -16,19 +16,16 @@ typedef struct search {
     bool dear;
 } search;
 
-static void find_loop(ir_op *op, void *ctx)
+static bool is_loop(const ir_op *op)
 {
-    bool *found = ctx;
-    *found |= op->code == OP_LOOP;
+    return op->code == OP_LOOP;
 }
 
 /* Innermost and counted, and what it carries are sums. */
 static bool is_vectorised(const ir_op *loop)
 {
-    bool inner = false;
-    if (!ir_loop_attr(loop)->bounded || ir_loop_attr(loop)->cond)
+    if (!ir_loop_attr(loop)->bounded || ir_loop_attr(loop)->cond || ir_has(loop->regions[0], is_loop))
         return false;
-    ir_walk(loop->regions[0], find_loop, &inner);
     const ir_op *y = ir_yield_of(loop->regions[0]);
     for (int i = 0; i < y->nargs; i++) {
         const ir_value *v = y->args[i], *param = loop->regions[0]->params[1 + i];
@@ -37,7 +34,7 @@ static bool is_vectorised(const ir_op *loop)
         if (scalar_is_float(v->type) && !sum)
             return false;
     }
-    return !inner;
+    return true;
 }
 
 static bool carries_float(const ir_op *loop)

@@ -434,20 +434,18 @@ static void need_calls(marker *k, const unit *u)
     }
 }
 
-static void find_lost(ir_op *op, void *ctx)
+static bool loses_mark(const ir_op *op)
 {
-    bool *lost = ctx;
     const ir_func *callee = op->code == OP_CALL ? ir_callee_of(op) : NULL;
     for (int i = 0; callee && !ir_is_of_rule(callee) && i < op->nargs; i++)
-        *lost |= callee->body->params[i]->exact && !op->args[i]->exact && !ir_is_const(op->args[i]);
+        if (callee->body->params[i]->exact && !op->args[i]->exact && !ir_is_const(op->args[i]))
+            return true;
+    return false;
 }
 
 void decide_handed_on(ir_func *f)
 {
-    bool lost = false;
-    if (f->module->decided)
-        ir_walk(f->body, find_lost, &lost);
-    if (!lost)
+    if (!f->module->decided || !ir_has(f->body, loses_mark))
         return;
     marker k = {.m = f->module};
     list_units(&k);

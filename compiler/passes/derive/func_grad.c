@@ -56,26 +56,10 @@ static asked find_asked(const ir_module *m)
 
 /* ---- what gradients are made of ---- */
 
-static void reach(ptrmap *reached, ir_func *f);
-
-static void reach_op(ir_op *op, void *ctx)
-{
-    if (op->code == OP_CALL || op->code == OP_GRADIENT || op->code == OP_ALONG)
-        reach(ctx, ir_callee_of(op));
-}
-
-static void reach(ptrmap *reached, ir_func *f)
-{
-    if (ptrmap_get(reached, f))
-        return;
-    ptrmap_set(reached, f, f);
-    ir_walk(f->body, reach_op, reached);
-}
-
 static void reach_gradient(ir_op *op, void *ctx)
 {
     if (op->code == OP_GRADIENT || op->code == OP_ALONG)
-        reach(ctx, ir_callee_of(op));
+        ir_reach(ctx, ir_callee_of(op));
 }
 
 /* Functions of which there are gradients, and those that they call. */

@@ -244,10 +244,9 @@ static void class_op(ir_op *op, void *ctx)
         ir_set_class(op, f->kind == IR_FUNC ? IR_CLASS_CALLED : IR_CLASS_KERNEL);
 }
 
-static void find_store(ir_op *op, void *ctx)
+static bool stores_in_task(const ir_op *op)
 {
-    bool *found = ctx;
-    *found |= op->code == OP_STORE && ir_task_of(op);
+    return op->code == OP_STORE && ir_task_of(op);
 }
 
 /* A derivative stores into gradients of what its primal stored into, and clears them; by subscripts that it may have
@@ -255,11 +254,9 @@ static void find_store(ir_op *op, void *ctx)
 static void look_as_primal(ir_func *f)
 {
     const ir_func *p = f->ad.primal;
-    if (!p || !p->launch.distinct)
+    if (!p || !p->launch.distinct || !ir_has(f->body, stores_in_task))
         return;
-    bool stores = false;
-    ir_walk(f->body, find_store, &stores);
-    for (size_t i = 0; stores && i < f->module->fields.len; i++) {
+    for (size_t i = 0; i < f->module->fields.len; i++) {
         if (!p->launch.distinct[i])
             continue;
         if (!f->launch.distinct)

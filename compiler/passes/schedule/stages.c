@@ -22,25 +22,16 @@ static void label(ir_op *op, void *ctx)
         ir_set_class(op, IR_CLASS_BEHIND);
 }
 
-static void find_sum(ir_op *op, void *ctx)
+static bool adds_to_array(const ir_op *op)
 {
-    bool *found = ctx;
-    *found |= op->code == OP_LACCUM;
-}
-
-/* Into an array of the kernel. */
-static bool adds_to_array(const ir_op *task)
-{
-    bool found = false;
-    ir_walk(task->regions[0], find_sum, &found);
-    return found;
+    return op->code == OP_LACCUM;
 }
 
 static void find_stages(ir_op *rest, void *ctx)
 {
     (void)ctx;
-    if (rest->code != OP_TASK || rest->nres || ir_task_attr(rest)->nscatters || adds_to_array(rest) ||
-        !ir_op_has_effect(rest))
+    if (rest->code != OP_TASK || rest->nres || ir_task_attr(rest)->nscatters ||
+        ir_has(rest->regions[0], adds_to_array) || !ir_op_has_effect(rest))
         return;
     bool found = false;
     for (ir_op *op = rest->prev; op; op = op->prev) {

@@ -118,22 +118,6 @@ static int *count_of(count_list *counts, const ir_func *f)
     return &vec_last(counts).n;
 }
 
-static void reach(ptrmap *reached, ir_func *f);
-
-static void reach_op(ir_op *op, void *ctx)
-{
-    if (op->code == OP_CALL || op->code == OP_GRADIENT || op->code == OP_ALONG)
-        reach(ctx, ir_callee_of(op));
-}
-
-static void reach(ptrmap *reached, ir_func *f)
-{
-    if (ptrmap_get(reached, f))
-        return;
-    ptrmap_set(reached, f, f);
-    ir_walk(f->body, reach_op, reached);
-}
-
 /* In what the host launches, and in what that leads to. */
 static void count_calls(const ir_module *m, count_list *counts)
 {
@@ -141,7 +125,7 @@ static void count_calls(const ir_module *m, count_list *counts)
     ptrmap reached = {0};
     for (size_t i = 0; i < m->funcs.len; i++)
         if (m->funcs.at[i]->kind != IR_FUNC || ir_is_of_rule(m->funcs.at[i]))
-            reach(&reached, m->funcs.at[i]);
+            ir_reach(&reached, m->funcs.at[i]);
     for (size_t i = 0; i < m->funcs.len; i++)
         if (ptrmap_get(&reached, m->funcs.at[i]))
             ir_walk(m->funcs.at[i]->body, collect, &calls);

@@ -41,28 +41,12 @@ static void drop_stops(ir_func *f)
 
 /* ---- functions ---- */
 
-static void reach(ptrmap *reached, ir_func *f);
-
-static void reach_op(ir_op *op, void *ctx)
-{
-    if (op->code == OP_CALL)
-        reach(ctx, ir_callee_of(op));
-}
-
-static void reach(ptrmap *reached, ir_func *f)
-{
-    if (ptrmap_get(reached, f))
-        return;
-    ptrmap_set(reached, f, f);
-    ir_walk(f->body, reach_op, reached);
-}
-
 static void drop_functions(ir_module *m)
 {
     ptrmap reached = {0};
     for (size_t i = 0; i < m->funcs.len; i++)
         if (m->funcs.at[i]->kind != IR_FUNC || m->funcs.at[i] == m->extents)
-            reach(&reached, m->funcs.at[i]);
+            ir_reach(&reached, m->funcs.at[i]);
     size_t n = 0;
     for (size_t i = 0; i < m->funcs.len; i++)
         if (ptrmap_get(&reached, m->funcs.at[i]))

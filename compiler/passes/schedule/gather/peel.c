@@ -49,10 +49,9 @@ static void keep(peeling *p, const ir_value *v, const known *k)
     p->worth |= k->what == KNOWN_INDEX;
 }
 
-static void find_load(ir_op *op, void *ctx)
+static bool is_load(const ir_op *op)
 {
-    bool *found = ctx;
-    *found |= op->code == OP_LOAD;
+    return op->code == OP_LOAD;
 }
 
 /* As a whole, or in parts, which may be parts of several. */
@@ -83,7 +82,7 @@ static void find_known(ir_op *op, void *ctx)
         keep_condition(p, op->args[0]);
     if (op->code == OP_IF && keep_condition(p, op->args[0]))
         for (int i = 0; i < op->nregions; i++)
-            ir_walk(op->regions[i], find_load, &p->worth);
+            p->worth |= ir_has(op->regions[i], is_load);
     for (int d = 0; op_accesses_field(op->code) && d < ir_field_of(op)->ndim; d++) {
         const affine a = affine_of(op->args[d]);
         for (int i = 0; i < a.n; i++) {

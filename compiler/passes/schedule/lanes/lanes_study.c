@@ -355,17 +355,14 @@ void lanes_free(lanes_study *s)
     vec_free(&s->layouts);
 }
 
-static void find_inner(ir_op *op, void *ctx)
+static bool is_inner(const ir_op *op)
 {
-    bool *found = ctx;
-    *found |= op->code == OP_LOOP || op->code == OP_LOCAL;
+    return op->code == OP_LOOP || op->code == OP_LOCAL;
 }
 
 bool lanes_have_inner(const ir_op *loop)
 {
-    bool inner = false;
-    ir_walk(loop->regions[0], find_inner, &inner);
-    return inner;
+    return ir_has(loop->regions[0], is_inner);
 }
 
 void lanes_each_use(const ir_op *op, void (*use)(void *ctx, const ir_value *v), void *ctx)
