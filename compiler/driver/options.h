@@ -19,6 +19,7 @@ typedef enum output_kind {
     OUTPUT_PYTHON,
     OUTPUT_TOKENS,
     OUTPUT_AST,
+    OUTPUT_PLAN, /* of the adjoints */
     OUTPUT_IR,
     OUTPUT_C_TEXT,
     OUTPUT_EXPLAIN, /* --explain-adjoint alone */

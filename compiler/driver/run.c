@@ -176,6 +176,8 @@ static bool transform(run *r)
                                   .verify = VERIFY,
                                   .explain = r->opt.explain,
                                   .through_text = r->opt.through_text};
+    if (r->opt.kind == OUTPUT_PLAN)
+        r->ir->plans = &r->text;
     return pipeline_run(r->ir, &opt) && diag_error_count(r->diag) == 0;
 }
 
@@ -417,6 +419,8 @@ static bool stages(run *r)
         explain_module(&r->text, r->ir, r->notes);
         return diag_error_count(r->diag) == 0 && write_text(r);
     }
+    if (kind == OUTPUT_PLAN)
+        return write_text(r);
     if (kind == OUTPUT_IR)
         return print_text(r) && write_text(r);
     if (!emit(r))

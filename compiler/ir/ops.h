@@ -88,13 +88,24 @@ bool op_not_differentiable(ir_opcode code, int k);
 
 /* ---- derivative rules as IR (ir/rule.c) ---- */
 
-/* Builds, at b, what seed g contributes through operand k of the pure operation `op` whose operand values are args[]
- * and whose result is r (both already available at b). The value returned has type `type`. NULL where the table says
- * zero. Reverse: type = the operand's; forward: type = the result's. Both modes call this and nobody else writes a
- * derivative. Small simplifications (1*x, x*1) are left to folding. */
-ir_value *rule_apply(ir_builder *b, ir_opcode op, int k, ir_value *const *args, ir_value *r, ir_value *g, scalar type);
-/* Which operands, and whether the result, rule k reads: bit 0..2 for a b c, bit 3 for r. */
-unsigned rule_needs(ir_opcode op, int k);
+/* What a rule is computed from, there at the builder. */
+typedef struct rule_values {
+    ir_value *args[3], *result; /* NULL: rule_needs has it not */
+    ir_opcode part;             /* OP_COUNT: none is given */
+    ir_value *part_of_a;        /* part(args[0]) */
+} rule_values;
+
+/* Builds, at b, what seed g contributes through operand k of the pure operation `op`. The value returned has type
+ * `type`. NULL where the table says zero. Reverse: type = the operand's; forward: type = the result's. Both modes call
+ * this and nobody else writes a derivative. Small simplifications (1*x, x*1) are left to folding. */
+ir_value *rule_apply(ir_builder *b, ir_opcode op, int k, const rule_values *at, ir_value *g, scalar type);
+enum { RULE_RESULT = 8 };
+/* Which operands, and whether the result, rule k reads: bit 0..2 for a b c, RULE_RESULT for r. part: is given;
+ * OP_COUNT: none is. */
+unsigned rule_needs(ir_opcode op, int k, ir_opcode part);
+/* A costly function of the one operand that its rule computes, which the primal may have computed as well; OP_COUNT:
+ * none. */
+ir_opcode rule_costly_part(ir_opcode op);
 /* Whether the derivative takes no operand, but the result. */
 bool rule_is_by_result(ir_opcode op);
 /* A result that the adjoint need not compute again to pull it back, if it can be read from where it was stored. */

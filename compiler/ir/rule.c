@@ -214,10 +214,15 @@ static void parse_rule(rule *p, ir_opcode op, int k)
 typedef struct context {
     ir_builder *b;
     const rule *rule;
-    ir_value *const *args;
-    ir_value *r, *g;
+    const rule_values *at;
+    ir_value *g;
     scalar work; /* type of g: the one in which a contribution is computed */
 } context;
+
+static bool is_part(const rule *p, const node *n, ir_opcode part)
+{
+    return n->kind == N_OP && n->op == part && n->nkids == 1 && p->nodes[n->kid[0]].kind == N_A;
+}
 
 /* The type that a subtree has of its own accord; SC_NONE for numbers. */
 static scalar type_of(const context *c, int i)
@@ -229,9 +234,9 @@ static scalar type_of(const context *c, int i)
     case N_A:
     case N_B:
     case N_C:
-        return c->args[n->kind - N_A]->type;
+        return c->at->args[n->kind - N_A]->type;
     case N_R:
-        return c->r->type;
+        return c->at->result->type;
     case N_G:
     case N_FLOAT:
         return c->work;
@@ -240,6 +245,8 @@ static scalar type_of(const context *c, int i)
         return t == SC_NONE ? type_of(c, n->kid[2]) : t;
     }
     case N_OP:
+        if (is_part(c->rule, n, c->at->part))
+            return c->at->part_of_a->type;
         break;
     }
     const op_info *info = op_get(n->op);
@@ -284,7 +291,7 @@ static ir_value *build_op(const context *c, const node *n, scalar want)
 
 static bool constant_of(const context *c, const node *n, double *x)
 {
-    const ir_value *v = n->kind >= N_A && n->kind <= N_C ? c->args[n->kind - N_A] : NULL;
+    const ir_value *v = n->kind >= N_A && n->kind <= N_C ? c->at->args[n->kind - N_A] : NULL;
     if (n->kind == N_NUMBER)
         *x = n->number;
     else if (v && ir_is_const(v) && scalar_is_float(v->type))
@@ -330,15 +337,15 @@ static ir_value *build(const context *c, int i, scalar want)
     case N_A:
     case N_B:
     case N_C:
-        return c->args[n->kind - N_A];
+        return c->at->args[n->kind - N_A];
     case N_R:
-        return c->r;
+        return c->at->result;
     case N_G:
         return c->g;
     case N_FLOAT:
         return ir_cast(c->b, c->work, build(c, n->kid[0], c->work));
     case N_OP:
-        return build_op(c, n, want);
+        return is_part(c->rule, n, c->at->part) ? c->at->part_of_a : build_op(c, n, want);
     case N_COND: {
         const int answer = known(c, n->kid[0]);
         if (answer >= 0)
@@ -351,7 +358,7 @@ static ir_value *build(const context *c, int i, scalar want)
     return NULL;
 }
 
-ir_value *rule_apply(ir_builder *b, ir_opcode op, int k, ir_value *const *args, ir_value *r, ir_value *g, scalar type)
+ir_value *rule_apply(ir_builder *b, ir_opcode op, int k, const rule_values *at, ir_value *g, scalar type)
 {
     if (op_zero_derivative(op, k))
         return NULL;
@@ -360,7 +367,7 @@ ir_value *rule_apply(ir_builder *b, ir_opcode op, int k, ir_value *const *args, 
     if (k >= op_get(op)->arity || op_not_differentiable(op, k))
         bad_rule(&p, "applied, but there is no derivative");
     parse_rule(&p, op, k);
-    context c = {.b = b, .rule = &p, .args = args, .r = r, .g = g, .work = g->type};
+    context c = {.b = b, .rule = &p, .at = at, .g = g, .work = g->type};
     assert(scalar_is_float(g->type) && scalar_is_float(type));
     return ir_cast(b, type, build(&c, p.root, c.work));
 }
@@ -369,8 +376,8 @@ bool rule_is_by_result(ir_opcode op)
 {
     unsigned needs = 0;
     for (int k = 0; op_is_pure_table(op) && k < op_get(op)->arity; k++)
-        needs |= rule_needs(op, k);
-    return needs == 8u;
+        needs |= rule_needs(op, k, OP_COUNT);
+    return needs == RULE_RESULT;
 }
 
 bool ir_op_is_rereadable(const ir_op *op)
@@ -378,15 +385,36 @@ bool ir_op_is_rereadable(const ir_op *op)
     return op->code == OP_LOOP || op->code == OP_CALL || rule_is_by_result(op->code);
 }
 
-unsigned rule_needs(ir_opcode op, int k)
+/* Of the operands and the result, those in the tree of node i, but for what is in the part. */
+static unsigned needs_of(const rule *p, int i, ir_opcode part)
+{
+    const node *n = &p->nodes[i];
+    if (n->kind >= N_A && n->kind <= N_R)
+        return 1u << (n->kind - N_A);
+    unsigned needs = 0;
+    for (int k = 0; k < n->nkids && !is_part(p, n, part); k++)
+        needs |= needs_of(p, n->kid[k], part);
+    return needs;
+}
+
+unsigned rule_needs(ir_opcode op, int k, ir_opcode part)
 {
     if (k >= op_get(op)->arity || op_zero_derivative(op, k) || op_not_differentiable(op, k))
         return 0;
     rule p;
     parse_rule(&p, op, k);
-    unsigned needs = 0;
+    return needs_of(&p, p.root, part);
+}
+
+ir_opcode rule_costly_part(ir_opcode op)
+{
+    enum { COSTLY = 12 };
+    if (op_get(op)->arity != 1 || op_zero_derivative(op, 0) || op_not_differentiable(op, 0))
+        return OP_COUNT;
+    rule p;
+    parse_rule(&p, op, 0);
     for (int i = 0; i < p.n; i++)
-        if (p.nodes[i].kind >= N_A && p.nodes[i].kind <= N_R)
-            needs |= 1u << (p.nodes[i].kind - N_A);
-    return needs;
+        if (p.nodes[i].kind == N_OP && is_part(&p, &p.nodes[i], p.nodes[i].op) && op_cost(p.nodes[i].op) >= COSTLY)
+            return p.nodes[i].op;
+    return OP_COUNT;
 }

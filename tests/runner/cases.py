@@ -14,7 +14,7 @@ sys.path.append(str(TESTS / "tools"))
 import pages  # noqa: E402
 
 PROGRAMS = {"run": programs.program, "ad": programs.derivatives, "algorithms": programs.algorithm, "export": programs.exports, "parallel": programs.threads}
-TEXTS = {"syntax": texts.syntax, "check": texts.diagnostics, "rules": texts.diagnostics, "explain": texts.words}
+TEXTS = {"syntax": texts.syntax, "check": texts.diagnostics, "rules": texts.diagnostics, "explain": texts.words, "plan": texts.plan}
 SECONDS = {"run": 3, "ad": 3, "algorithms": 4, "export": 3, "parallel": 4, "race": 3, "driver": 3, "install": 8, "docs": 1}    # of a case, where nothing else is known
 
 

@@ -15,7 +15,7 @@ ONCE = [f"driver/{name}" for name in ("abi", "array_bounds", "benchmarks", "cons
                                       "links", "planted", "python", "samples", "shared_loops")]
 LONG = 8                          # seconds of processor time of a script that only --all runs
 GENERATED = ("run", "ad", "algorithms", "export", "parallel", "ops", "docs")
-TEXTS = ("syntax", "check", "rules", "explain", "passes")
+TEXTS = ("syntax", "check", "rules", "explain", "plan", "passes")
 
 
 # ---- trees ----

@@ -49,6 +49,11 @@ def words(plan, tk):
     said(plan, tk, ["--explain"], tk.with_suffix(".words"))
 
 
+def plan(case, tk):
+    """plan/X.tk + X.plan: the output of --emit=plan."""
+    said(case, tk, ["--emit=plan"], tk.with_suffix(".plan"))
+
+
 def behind(plan, tk):
     """passes/PASS/X.tk + X.out: the IR behind that pass of a whole module; in passes/all, the IR behind all passes."""
     options = ["--emit=ir"] if tk.parent.name == "all" else [f"--dump-after={tk.parent.name}", "-o", "/dev/null"]

@@ -292,26 +292,40 @@ static void test_rules(void **state)
             assert_int_equal(strcmp(op->d[k], "-") == 0, k >= op->arity);
             if (k >= op->arity || op_zero_derivative((ir_opcode)code, k) || op_not_differentiable((ir_opcode)code, k))
                 continue;
-            ir_value *args[3] = {f32(t, 1), f32(t, 2), f32(t, 3)};
+            rule_values at = {.args = {f32(t, 1), f32(t, 2), f32(t, 3)}, .result = f32(t, 4), .part = OP_COUNT};
             if (op->operands == OPERANDS_FI)
-                args[1] = ir_const_i(&t->b, SC_I32, 2);
+                at.args[1] = ir_const_i(&t->b, SC_I32, 2);
             if (op->operands == OPERANDS_BAA)
-                args[0] = ir_const_i(&t->b, SC_BOOL, 1);
-            ir_value *g = f32(t, 1), *r = f32(t, 4);
-            ir_value *v = rule_apply(&t->b, (ir_opcode)code, k, args, r, g, SC_F64);
+                at.args[0] = ir_const_i(&t->b, SC_BOOL, 1);
+            ir_value *g = f32(t, 1), *v = rule_apply(&t->b, (ir_opcode)code, k, &at, g, SC_F64);
             assert_non_null(v);
             assert_int_equal(v->type, SC_F64);
         }
     }
     finish(t, 0, NULL);
     assert_true(ir_verify(t->f, "test"));
-    assert_int_equal(rule_needs(OP_MUL, 0), 2);
-    assert_int_equal(rule_needs(OP_EXP, 0), 8);
-    assert_int_equal(rule_needs(OP_POW, 1), 1 | 2 | 8);
-    assert_int_equal(rule_needs(OP_ADD, 0), 0);
-    assert_int_equal(rule_needs(OP_FLOOR, 0), 0);
-    ir_value *a = f32(t, 1);
-    assert_null(rule_apply(&t->b, OP_FLOOR, 0, &a, a, a, SC_F32));
+    assert_int_equal(rule_needs(OP_MUL, 0, OP_COUNT), 2);
+    assert_int_equal(rule_needs(OP_EXP, 0, OP_COUNT), 8);
+    assert_int_equal(rule_needs(OP_POW, 1, OP_COUNT), 1 | 2 | 8);
+    assert_int_equal(rule_needs(OP_ADD, 0, OP_COUNT), 0);
+    assert_int_equal(rule_needs(OP_FLOOR, 0, OP_COUNT), 0);
+    const rule_values at = {.args = {f32(t, 1)}, .result = f32(t, 1), .part = OP_COUNT};
+    assert_null(rule_apply(&t->b, OP_FLOOR, 0, &at, at.args[0], SC_F32));
+}
+
+/* The derivative of a sine takes a cosine that is there already, and nothing else. */
+static void test_rule_part(void **state)
+{
+    fixture *t = *state;
+    assert_int_equal(rule_costly_part(OP_SIN), OP_COS);
+    assert_int_equal(rule_costly_part(OP_EXP), OP_COUNT);
+    assert_int_equal(rule_costly_part(OP_MUL), OP_COUNT);
+    assert_int_equal(rule_needs(OP_SIN, 0, OP_COUNT), 1);
+    assert_int_equal(rule_needs(OP_SIN, 0, OP_COS), 0);
+    const rule_values at = {.part = OP_COS, .part_of_a = f32(t, 0.5)};
+    const ir_value *v = rule_apply(&t->b, OP_SIN, 0, &at, f32(t, 1), SC_F32);
+    assert_int_equal(v->def->code, OP_MUL);
+    assert_ptr_equal(v->def->args[1], at.part_of_a);
 }
 
 /* ---- folding ---- */
@@ -825,7 +839,7 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        T(test_print), T(test_verify_dominance), T(test_verify_types), T(test_verify_shapes), T(test_verify_class), T(test_verify_class_atomic), T(test_verify_gone), T(test_clone), T(test_rules),
+        T(test_print), T(test_verify_dominance), T(test_verify_types), T(test_verify_shapes), T(test_verify_class), T(test_verify_class_atomic), T(test_verify_gone), T(test_clone), T(test_rules), T(test_rule_part),
         T(test_fold_identities), T(test_fold_constants), T(test_fold_branches), T(test_fold_loops), T(test_fold_subscripts),
         T(test_fold_keeps_truncation), T(test_cse_pure), T(test_cse_loads), T(test_cse_loop), T(test_cse_branches),
         T(test_dce_carried), T(test_dce_regions), T(test_dce_arrays), T(test_leave), T(test_dce_buffers), T(test_dce_reductions),

@@ -80,15 +80,16 @@ static void fwd_pure(fwd *w, ir_builder *b, const ir_op *op)
     const ir_value *r = op->res[0];
     if (!varied(w, r))
         return;
-    ir_value *args[3] = {NULL, NULL, NULL}, *sum = NULL;
+    ir_value *sum = NULL;
+    rule_values at = {.result = val(w, r), .part = OP_COUNT};
     for (int k = 0; k < op->nargs; k++)
-        args[k] = val(w, op->args[k]);
+        at.args[k] = val(w, op->args[k]);
     const uint32_t first_new = w->out->next_value;
     for (int k = 0; k < op->nargs; k++) {
         ir_value *t = ir_map_get(&w->tan, op->args[k]);
         const bool moves = t && !op_contributes_nothing(op, k) && !(activity_has(&w->act, r) && op_lacks(op, k)) &&
                            !op_not_differentiable(op->code, k);
-        ir_value *part = moves ? rule_apply(b, op->code, k, args, val(w, r), t, r->type) : NULL;
+        ir_value *part = moves ? rule_apply(b, op->code, k, &at, t, r->type) : NULL;
         if (part)
             sum = sum ? ir_op2(b, OP_ADD, sum, part) : part;
     }

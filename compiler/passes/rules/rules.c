@@ -277,8 +277,8 @@ static void find_reason(ir_op *op, void *ctx)
             for (int j = 0; j < op->nargs; j++)
                 if (activity_has(&why->act, op->args[j]) && why->act.useful[op->res[0]->id] &&
                     !op_zero_derivative(op->code, j) && !op_not_differentiable(op->code, j))
-                    needs |= rule_needs(op->code, j);
-            if (!(needs & (1u << k)) && !(needs & 8u))
+                    needs |= rule_needs(op->code, j, OP_COUNT);
+            if (!(needs & (1u << k)) && !(needs & RULE_RESULT))
                 continue;
             why->found = true;
             why->loc = op->loc;

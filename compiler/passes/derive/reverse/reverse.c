@@ -19,14 +19,12 @@ void rev_region(scope *s, const ir_region *r)
             rev_straight(s, op);
 }
 
-/* out: without a body, or with one that was a first try. */
-static rev rev_begin(ir_func *f, ir_func *out, const activity *act, rev_choice *choice)
+static rev rev_begin(ir_func *f, const activity *act)
 {
-    rev rv = {.module = f->module, .primal = f, .out = out, .act = *act, .choice = choice};
+    rev rv = {.module = f->module, .primal = f, .act = *act, .plan = rev_plan_begin(f)};
     const size_t n = f->next_value + 1;
     if (f->ad.no_grad) /* nothing it computes depends on anything; what it stores over has no gradient any more */
         memset(rv.act.varied, 0, rv.act.n * sizeof *rv.act.varied);
-    rv.fwd = ir_map_create(f);
     arena *mem = f->module->mem;
     rv.memo = ARENA_ARRAY(mem, ir_value *, n);
     rv.adj = ARENA_ARRAY(mem, ir_value *, n);
@@ -35,15 +33,24 @@ static rev rev_begin(ir_func *f, ir_func *out, const activity *act, rev_choice *
     rv.filled = ARENA_ARRAY(mem, rev_filled, n);
     rv.last_store = ARENA_ARRAY(mem, const ir_op *, n);
     rv.scanned = ARENA_ARRAY(mem, bool, n);
+    return rv;
+}
+
+/* out: without a body yet. */
+static void begin_build(rev *rv, ir_func *out)
+{
+    const ir_func *f = rv->primal;
+    rv->out = out;
+    rv->fwd = ir_map_create(f);
     out->next_value = 0;
     out->body = ir_region_create(out);
     for (int i = 0; i < f->body->nparams; i++)
-        ir_map_set(&rv.fwd, f->body->params[i], ir_region_param_like(out->body, f->body->params[i]));
-    return rv;
+        ir_map_set(&rv->fwd, f->body->params[i], ir_region_param_like(out->body, f->body->params[i]));
 }
 
 static void rev_end(rev *rv)
 {
+    rev_plan_end(rv->plan);
     free(rv->uses);
     vec_free(&rv->snapshots);
     vec_free(&rv->guards);
@@ -113,11 +120,15 @@ static void seed_results(scope *root, const ir_func *f)
 }
 
 /* The seed of a goal with `unit`; else NULL: they are parameters. */
-static ir_value *func_once(ir_func *f, ir_func *out, const rev_goal *goal, rev_choice *choice)
+static ir_value *build_func(ir_func *f, ir_func *out, const rev_goal *goal)
 {
     ir_value *unit = NULL;
-    rev rv = rev_begin(f, out, &goal->act, choice);
+    rev rv = rev_begin(f, &goal->act);
     rv.of_args = goal->of_args;
+    rev_make_plan(&rv, false);
+    if (f->module->plans)
+        rev_print_plan(f->module->plans, &rv);
+    begin_build(&rv, out);
     scope root = rev_scope(&rv, NULL, SCOPE_ROOT, f->body, out->body, out->body);
     rev_forward_sweep(&root, f->body);
     rev_mark(&root);
@@ -149,11 +160,8 @@ static void share_reciprocals(const ir_func *f, ir_func *out, ir_value *unit)
 
 void rev_func(ir_func *f, ir_func *out, rev_goal goal)
 {
-    rev_choice *choice = rev_choice_begin(f);
     const int errors = diag_error_count(f->module->diag);
-    ir_value *unit = func_once(f, out, &goal, choice);
-    if (diag_error_count(f->module->diag) == errors && rev_choose(choice, f))
-        unit = func_once(f, out, &goal, choice);
+    ir_value *unit = build_func(f, out, &goal);
     activity_free(&goal.act);
     if (goal.of_args && diag_error_count(f->module->diag) == errors)
         share_reciprocals(f, out, unit);
@@ -170,14 +178,13 @@ ir_func *reverse_vjp(ir_func *f)
     return f->ad.vjp;
 }
 
-static void kernel_once(ir_func *f, ir_func *out, const saved_plan *plan, const activity *act, rev_choice *choice)
+static void build_kernel(rev *rv, ir_func *f, ir_func *out)
 {
-    rev rv = rev_begin(f, out, act, choice);
-    scope root = rev_scope(&rv, NULL, SCOPE_ROOT, f->body, out->body, out->body);
-    rv.plan = plan;
-    rv.old = plan ? ARENA_ARRAY(f->module->mem, ir_value *, plan->npos + 1) : NULL;
+    begin_build(rv, out);
+    scope root = rev_scope(rv, NULL, SCOPE_ROOT, f->body, out->body, out->body);
+    rv->old = rv->memory ? ARENA_ARRAY(f->module->mem, ir_value *, rv->memory->npos + 1) : NULL;
     rev_forward_sweep(&root, f->body);
-    root.uses_stack = rv.snapshots.len > 0;
+    root.uses_stack = rv->snapshots.len > 0;
     rev_mark(&root);
     seed_results(&root, f);
     rev_region(&root, f->body);
@@ -186,21 +193,6 @@ static void kernel_once(ir_func *f, ir_func *out, const saved_plan *plan, const 
         for (int k = 0; k < f->sig[i].rows * f->sig[i].cols; k++)
             wanted[f->sig[i].first + k] = f->sig[i].grad;
     finish_func(&root, f, wanted);
-}
-
-/* The adjoint of a kernel; plan NULL: saved fields are read like any other. */
-static ir_func *reverse_kernel(ir_func *f, const saved_plan *plan)
-{
-    ir_func *out = rev_derived(f, IR_KERNEL_GRAD, "grad");
-    f->ad.grad = out;
-    activity act = activity_compute(f, ACTIVITY_REVERSE);
-    rev_choice *choice = rev_choice_begin(f);
-    const int errors = diag_error_count(f->module->diag);
-    kernel_once(f, out, plan, &act, choice);
-    if (diag_error_count(f->module->diag) == errors && rev_choose(choice, f))
-        kernel_once(f, out, plan, &act, choice);
-    activity_free(&act);
-    return out;
 }
 
 void rev_forget(ir_module *m, const ir_func *f)
@@ -212,31 +204,27 @@ void rev_forget(ir_module *m, const ir_func *f)
     m->funcs.len = n;
 }
 
-static ir_func *reverse_again(ir_func *f, const ir_func *adjoint, const saved_plan *plan)
-{
-    rev_forget(f->module, adjoint);
-    ir_func *again = reverse_kernel(f, plan);
-    pass_settle(again);
-    return again;
-}
-
 bool pass_reverse(ir_func *f)
 {
     const int errors = diag_error_count(f->module->diag);
     if (!record_number_atomics(f))
         return false;
-    ir_func *adjoint = reverse_kernel(f, NULL);
-    if (diag_error_count(f->module->diag) != errors)
+    activity act = activity_compute(f, ACTIVITY_REVERSE);
+    rev rv = rev_begin(f, &act);
+    const bool planned = rev_make_plan(&rv, true);
+    if (planned && f->module->plans)
+        rev_print_plan(f->module->plans, &rv);
+    if (planned) {
+        f->ad.grad = rev_derived(f, IR_KERNEL_GRAD, "grad");
+        build_kernel(&rv, f, f->ad.grad);
+    } else {
+        rev_plan_end(rv.plan);
+    }
+    activity_free(&act);
+    if (!planned || diag_error_count(f->module->diag) != errors)
         return false;
-    pass_settle(adjoint); /* behind it, every load is a read that the adjoint needs */
-    saved_plan *plan = scratch_study(f, adjoint);
-    if (plan)
-        adjoint = reverse_again(f, adjoint, plan);
-    if (!saved_study(f, adjoint, &plan))
-        return false;
-    if (plan)
-        adjoint = reverse_again(f, adjoint, plan);
-    record_old_values(f, adjoint);
+    pass_settle(f->ad.grad);
+    record_old_values(f, f->ad.grad);
     return true;
 }
 

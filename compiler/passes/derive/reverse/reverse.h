@@ -31,7 +31,8 @@ typedef struct rev_held {
 typedef struct rev_stored {
     const ir_value *primal;
     const ir_op *first, *last; /* operations of the body that do */
-    ir_value *kept;            /* what it held when the trip began; NULL: nobody asks for that */
+    bool is_kept;              /* what it held when the trip began */
+    ir_value *kept;            /* that, once the loop is built */
     ir_layout *layout;
 } rev_stored;
 
@@ -65,7 +66,7 @@ typedef struct rev_snapshot {
 typedef struct rev rev;
 typedef struct scope scope;
 typedef struct saved_plan saved_plan;
-typedef struct rev_choice rev_choice;
+typedef struct rev_plan rev_plan;
 typedef struct array_fill array_fill;
 
 typedef struct rev_filled {
@@ -96,7 +97,6 @@ struct scope {
     /* loops */
     const ir_op *primal_op;
     ir_value *index;        /* primal index in rev; NULL for condition loops */
-    bool asked, free;       /* rev_is_free */
     bool looked, has_tasks; /* in primal */
     ir_layout *layout;
     ir_value *buf_fwd; /* array: in outer->fwd; chain: this iteration's struct in fwd */
@@ -119,18 +119,60 @@ struct rev {
     rev_filled *filled;       /* LOCAL id -> what fills it */
     const ir_op **last_store; /* LOCAL id -> last operation of its own region that stores into it; valid when scanned */
     bool *scanned;
-    bool *demanded; /* primal id -> a pull-back may need it, or what is computed from it; NULL: not looked at yet */
-    rev_choice *choice;
+    rev_plan *plan;
     uint32_t *uses;          /* of the primal's values, by id; NULL: not counted yet */
     bool *wild;              /* primal id -> it may be infinite or NaN; NULL: not looked at yet */
     VEC(rev_guarded) guards; /* by an adjoint's id */
     /* saved fields that the adjoint replays */
-    const saved_plan *plan; /* NULL: none */
-    ir_value **old;         /* pos of a write -> what it overwrote, in the forward sweep */
+    const saved_plan *memory; /* NULL: none */
+    ir_value **old;           /* pos of a write -> what it overwrote, in the forward sweep */
     VEC(rev_snapshot) snapshots;
     bool in_task; /* the forward sweep of the kernel is inside a task */
     bool fusing;  /* the forward sweep of a body is being made that is swept backwards at once */
     bool of_args; /* memory counts as constant */
+};
+
+/* How a loop is swept backwards. */
+typedef enum rev_loop_way {
+    LOOP_PLAIN,          /* behind all of its forward sweep */
+    LOOP_REMATERIALISED, /* each trip computes again what it takes, and the forward sweep is not run: reverse_again.c */
+    LOOP_FUSED,          /* trip by trip, forwards and backwards: reverse_fused.c */
+    LOOP_WINNER,         /* the trip alone that has set what it carries: reverse_winner.c */
+    LOOP_CHECKPOINTED    /* trip by trip, from the state that the trip began with: reverse_checkpoint.c */
+} rev_loop_way;
+
+/* What it costs to have a value in the reverse sweep, each time that its region is run. */
+typedef struct rev_price {
+    const ir_value *value; /* NULL: not of a scope that may save */
+    int save, bytes;
+    int again;              /* -1: cannot be computed again */
+    bool must;              /* be computed again */
+    const array_fill *fill; /* of a local array; else NULL */
+} rev_price;
+
+/* A loop that could be checkpointed, and its state. */
+typedef struct rev_candidate {
+    struct rev_candidate *next;
+    const ir_op *loop;
+    const ir_value **arrays;
+    size_t n;
+    int numbers;
+    bool taken;
+} rev_candidate;
+
+/* All that is decided before an adjoint is built, by id of the primal's values. reverse_plan.c */
+struct rev_plan {
+    size_t n;
+    bool *pulled;                /* has an adjoint */
+    bool *is_asked;              /* by a pull-back */
+    VEC(const ir_value *) asked; /* these */
+    bool *live;
+    rev_price *price;
+    bool *wanted, *is_saved; /* by the minimum cut */
+    bool pricing, chosen;
+    rev_candidate *candidates; /* loops that could be checkpointed; the innermost one first */
+    ptrmap loops;
+    effects touched; /* by the primal */
 };
 
 /* What an adjoint that replays saved fields has to do, by ir_op.pos of the primal. passes/derive/reverse/saved.c */
@@ -143,6 +185,42 @@ struct saved_plan {
     bool *ordered; /* tasks: one thread runs the adjoint, in order */
     bool *snap;    /* npos * number of fields; tasks: fields to be taken back as a whole */
 };
+
+/* reverse_plan.c */
+rev_plan *rev_plan_begin(const ir_func *f);
+void rev_plan_end(rev_plan *p);
+/* Fills rv->plan, and of a kernel rv->memory. False after errors. */
+bool rev_make_plan(rev *rv, bool kernel);
+rev_loop_way rev_plan_loop(scope *s, const ir_op *loop);
+/* The loop of s, a plain one, is rematerialised. */
+void rev_plan_again(scope *s);
+/* One line for each loop, value and write that the plan decides on. */
+void rev_print_plan(strbuf *text, const rev *rv);
+
+/* reverse_loops.c */
+/* Enters a loop that could be checkpointed among the candidates. */
+rev_loop_way rev_way_of(scope *s, const ir_op *loop);
+/* Whether what the loop carries as number k is a sum, which no trip reads. */
+bool rev_hands_on_sum(rev *rv, const ir_op *loop, int k);
+/* How one iteration replaces what the loop carries. */
+typedef struct rev_replacement {
+    const ir_value *cond; /* of selects and branches; NULL: a minimum or maximum */
+    int side;             /* on which of them, or as which operand of the minimum, the new values stand */
+} rev_replacement;
+bool rev_find_replacement(const ir_op *loop, rev_replacement *r);
+const ir_value *rev_carried_param(const ir_op *loop, int k);
+/* What the winner's trip sets as number k. */
+const ir_value *rev_winning_value(const ir_op *loop, int k);
+
+/* reverse_needs.c */
+/* Fills pulled and asked, and the prices where they are wanted. */
+void rev_find_needs(rev *rv);
+
+/* reverse_live.c */
+/* Fills live, by what is asked for. */
+void rev_find_live(rev *rv);
+/* Whether what the loop carries is live. */
+bool rev_demands_carried(const rev *rv, const ir_op *loop);
 
 /* reverse.c */
 /* What the adjoint of a function is to give. */
@@ -168,31 +246,34 @@ void rev_region(scope *s, const ir_region *r);
 /* Whether this execution of the primal's atomic set element idx, comp; where: turn at step. */
 ir_value *rev_won(ir_builder *b, ir_op *atomic, ir_value *const *idx, ir_value *const *where);
 void rev_straight(scope *s, const ir_op *op);
+/* The bits of rule_needs of all operands that matter, where what is computed beside op is at hand. */
+unsigned rev_rule_needs(const rev *rv, const ir_op *op);
+/* The operation of the primal that computes a costly part of the rule of op; NULL: none. */
+const ir_op *rev_computed_beside(const rev *rv, const ir_op *op);
+/* Whether the element that op accesses has a gradient here. */
+bool rev_has_gradient(const rev *rv, const ir_op *op);
+/* y[i] = y[i] + v, or - v, of a local array: the operand of its value that is v; -1: the store is none. */
+int rev_added_operand(const ir_op *store);
+/* Whether the call changes memory that has a gradient. */
+bool rev_call_has_memory(const rev *rv, const ir_op *call);
 void rev_if(scope *s, const ir_op *op);
 void rev_loop(scope *s, const ir_op *op);
+/* Whether the reverse loop carries an adjoint of what the loop carries as number k. from_behind: its result has one. */
+bool rev_carries_adjoint(scope *s, const ir_op *loop, int k, bool from_behind);
 void rev_task(scope *s, const ir_op *op);
 /* The forward sweep of the body of a task or fused loop at the start of c. */
 void rev_sweep_body(scope *s, scope *c, const ir_op *op);
 
 /* reverse_fused.c */
-/* Whether the loop's iterations are swept forwards and backwards one by one. */
-bool rev_is_fused(scope *s, const ir_op *loop);
-/* Whether what the loop carries as number k is a sum, which nobody looks at in a trip. */
-bool rev_hands_on_sum(rev *rv, const ir_op *loop, int k);
-/* Whether an operation of the loop's body does the same when its iteration is done once more, later. written: what the
- * function changes meanwhile; NULL: memory is what it was. */
-bool rev_repeats(const ir_op *loop, const ir_op *op, const effects *written);
 void rev_fused_loop(scope *s, const ir_op *op);
 
 /* reverse_checkpoint.c */
-/* Whether each trip of the loop is swept forwards once more, from the state that it began with, which is kept. */
-bool rev_is_checkpointed(scope *s, const ir_op *loop);
+/* Fills c->stored, of a checkpointed loop of s. */
+void rev_find_stored(scope *s, scope *c);
 /* At the start of the reverse loop's body c, one of s: what the trip began with is there again. */
 void rev_restore_trip(scope *s, scope *c);
 
 /* reverse_winner.c */
-/* Whether all that the loop carries is a minimum or maximum, which one iteration has set. */
-bool rev_has_winner(scope *s, const ir_op *loop);
 void rev_winner(scope *s, const ir_op *op);
 
 /* Gives the replayed task's minima and maxima the number of the winning iteration as a companion. */
@@ -201,12 +282,12 @@ void rev_add_winners(ir_op *task, const ir_op *primal, const ir_builder *outside
 /* The iteration's number among all of the task. */
 ir_value *rev_iteration_number(ir_builder *b, const ir_op *task);
 
-/* saved.c. Where the adjoint reads scratch fields: the plan by which it makes them anew; else NULL. */
-saved_plan *scratch_study(ir_func *f, const ir_func *adjoint);
-/* What the adjoint, made without regard to saved fields, but with all that scratch fields are made of, shows of those
- * that the kernel overwrites: f->launch.before, and the plan of a replay, which has the scratch fields as well, NULL
- * where none is needed. False after errors. */
-bool saved_study(ir_func *f, const ir_func *adjoint, saved_plan **plan);
+/* saved.c. Where reads of scratch fields are live: the plan by which the adjoint makes them anew; else NULL. */
+saved_plan *scratch_study(const rev *rv);
+/* What live reads, with all that scratch fields are made of, show of the saved fields that the kernel overwrites:
+ * launch.before of the primal, and the plan of a replay, which has the scratch fields as well, NULL where none is
+ * needed. False after errors. */
+bool saved_study(const rev *rv, saved_plan **plan);
 
 /* record.c: old values of atomics, winners of minima and maxima. Before differentiation each atomic gets the numbers by
  * which they are recorded; then those that the adjoint needs are. False after errors: a winner that depends on the
@@ -237,29 +318,25 @@ bool rev_stores_into(const ir_op *op, const ir_value *array);
 int rev_first_operand(const ir_op *op);
 
 /* reverse_choice.c: what is saved */
-/* For an adjoint of f that is made twice at most: rev.choice of both. */
-rev_choice *rev_choice_begin(const ir_func *f);
-/* Behind the first: whether another choice than its own is better, so that it is to be made once more. */
-bool rev_choose(rev_choice *c, const ir_func *f);
-/* A pull-back needs v. */
-void rev_ask_for(rev_choice *c, const ir_value *v);
+/* Chooses by the prices. Whether loops are to be checkpointed that were not before: then all is to be found anew. */
+bool rev_choose(rev *rv);
 /* At the end of a scope that is no root. */
 void rev_set_prices(scope *s);
 /* Whether v of the scope s is saved; else it can be computed again. */
 bool rev_saves(scope *s, const ir_value *v);
 int rev_own_cost(const ir_op *op);
-/* Whether a loop that could be is to be checkpointed; the arrays of its state, and how many numbers it has. */
-bool rev_checkpoints(rev_choice *c, const ir_op *loop, const ir_value *const *arrays, size_t n, int numbers);
+/* A loop that could be checkpointed; the arrays of its state, and how many numbers it has. */
+void rev_add_candidate(rev_plan *plan, const ir_op *loop, const ir_value *const *arrays, size_t n, int numbers);
+/* NULL: it could not. */
+const rev_candidate *rev_candidate_of(const rev_plan *plan, const ir_op *loop);
 int64_t rev_guess_trips(const ir_op *loop);
-
-/* reverse_demand.c */
-/* Whether the adjoint may ask for what the loop carries. */
-bool rev_demands_carried(rev *rv, const ir_op *loop);
 
 /* reverse_again.c: loops that save nothing */
 /* Whether all that an iteration of s, or of the loop around it, computes can be computed again, and nothing that is
  * asked for is handed to the next one. */
 bool rev_is_free(scope *s);
+/* That is found out once, for the scope of a plain loop. */
+void rev_find_free(scope *s);
 bool rev_if_is_cheap(scope *s, const ir_op *op);
 int rev_cost_of_if(scope *s, const ir_op *op);
 /* The `if` that v is a result of once more, at the start of s->rev. */
@@ -320,7 +397,11 @@ void rev_take_snapshots(rev *rv, ir_builder *b, const ir_op *task);
 /* In the reverse sweep: memory as it was before the write, before the task. */
 void rev_undo_write(scope *s, const ir_op *write);
 void rev_restore_snapshots(scope *s, const ir_op *task);
-bool rev_takes_back(const rev *rv, const ir_region *r);
+/* Whether the adjoint does the write again, and whether it takes it back. */
+bool rev_writes_again(const rev *rv, const ir_op *write);
+bool rev_undoes(const rev *rv, const ir_op *write);
+/* Whether something in the region r of op is taken back, but for what tasks inside do. */
+bool rev_takes_back(const rev *rv, const ir_op *op, const ir_region *r);
 
 /* reverse_adjoint.c: scopes and adjoints so far */
 scope rev_scope(rev *rv, scope *outer, scope_kind kind, const ir_region *primal, ir_region *fwd, ir_region *reg);
@@ -330,6 +411,7 @@ ir_builder rev_at_end(scope *s, const ir_op *origin);
 ir_builder rev_prologue(scope *s, src_loc loc); /* at the start of s->rev, behind what was put there before */
 bool rev_varied(const rev *rv, const ir_value *v);
 bool rev_has_active_memory(const ir_region *r);
+bool rev_changes_memory(const rev *rv, const ir_op *op); /* of an if, loop or task: that, or it takes writes back */
 bool rev_has_work(scope *s, const ir_op *op); /* of an if, loop or task: adjoints come in, or memory is touched */
 void rev_add(scope *s, ir_builder *b, const ir_value *v, ir_value *g);
 /* Behind iterations: the sum of what they added to a value around them. */

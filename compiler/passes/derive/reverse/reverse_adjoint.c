@@ -198,13 +198,18 @@ bool rev_has_active_memory(const ir_region *r)
     return m.found;
 }
 
+bool rev_changes_memory(const rev *rv, const ir_op *op)
+{
+    for (int k = 0; k < op->nregions; k++)
+        if (rev_has_active_memory(op->regions[k]) || rev_takes_back(rv, op, op->regions[k]))
+            return true;
+    return false;
+}
+
 bool rev_has_work(scope *s, const ir_op *op)
 {
     for (int i = 0; i < op->nres; i++)
         if (rev_adj(s, op->res[i]))
             return true;
-    for (int k = 0; k < op->nregions; k++)
-        if (rev_has_active_memory(op->regions[k]) || rev_takes_back(s->rv, op->regions[k]))
-            return true;
-    return false;
+    return rev_changes_memory(s->rv, op);
 }

@@ -45,13 +45,13 @@ bool rev_is_free(scope *s)
 {
     while (s->kind == SCOPE_BRANCH)
         s = s->outer;
-    if (s->kind != SCOPE_LOOP || s->rv->module->debug)
-        return false;
-    if (!s->asked) {
-        s->asked = true;
-        s->free = op_is_again(s, s->primal_op);
-    }
-    return s->free;
+    return s->kind == SCOPE_LOOP && rev_plan_loop(s->outer, s->primal_op) == LOOP_REMATERIALISED;
+}
+
+void rev_find_free(scope *s)
+{
+    if (!s->rv->module->debug && op_is_again(s, s->primal_op))
+        rev_plan_again(s);
 }
 
 /* ---- choices between values ---- */

@@ -16,123 +16,7 @@
  *
  * A. Griewank and A. Walther, Evaluating Derivatives, 2nd edition, 2008, chapter 12, with a checkpoint in each step.
  */
-#include "passes/analysis/analysis.h"
 #include "passes/derive/reverse/reverse.h"
-
-typedef VEC(const ir_value *) value_list;
-
-typedef struct body_search {
-    const ir_op *loop;
-    const ir_region *root;
-    effects touched; /* by the function */
-    value_list stored;
-    bool dear; /* saves more than a struct in each trip */
-    bool ok;
-} body_search;
-
-static void note_stored(body_search *s, const ir_value *array)
-{
-    for (size_t i = 0; i < s->stored.len; i++)
-        if (s->stored.at[i] == array)
-            return;
-    vec_push(&s->stored, array);
-}
-
-static void look(ir_op *op, void *ctx)
-{
-    body_search *s = ctx;
-    s->dear |= op->code == OP_LOOP || op->code == OP_CALL;
-    if (op->code != OP_LSTORE || ir_region_is_ancestor(s->loop->regions[0], op->args[0]->region)) {
-        s->ok &= rev_repeats(s->loop, op, &s->touched);
-        return;
-    }
-    note_stored(s, op->args[0]);
-    s->ok &= op->args[0]->region == s->root; /* of a scope around the loop that is none, the sweep backwards has none */
-}
-
-/* ---- what is handed from trip to trip ---- */
-
-typedef struct load_search {
-    const ir_value *array;
-    const ir_op *loop;
-    bool found;
-    bool by_trip; /* which elements are touched may follow from the trip */
-} load_search;
-
-enum { MOST_OPERANDS = 64 }; /* looked at: of a value that is made of more nothing is known */
-
-/* Made of indices of loops in the trip, and of what is the same in all trips. */
-static bool is_same(const ir_op *loop, const ir_value *v, int *left)
-{
-    const ir_region *r = v->region;
-    if (!ir_region_is_ancestor(loop->regions[0], r))
-        return true;
-    if (!v->def)
-        return r->parent != loop && r->parent->code == OP_LOOP && ir_loop_attr(r->parent)->bounded && v->index == 0;
-    bool same = op_follows_from_operands(v->def->code) && --*left >= 0;
-    for (int i = 0; i < v->def->nargs && same; i++)
-        same = is_same(loop, v->def->args[i], left);
-    return same;
-}
-
-static bool is_same_in_all_trips(const ir_op *loop, const ir_value *index)
-{
-    int left = MOST_OPERANDS;
-    return is_same(loop, index, &left);
-}
-
-static void look_for_load(ir_op *op, void *ctx)
-{
-    load_search *s = ctx;
-    if ((op->code != OP_LLOAD && op->code != OP_LSTORE) || op->args[0] != s->array)
-        return;
-    s->found |= op->code == OP_LLOAD;
-    s->by_trip |= !is_same_in_all_trips(s->loop, op->args[1]);
-}
-
-/* False: all of such an array, however large, would be kept for the few elements that a trip touches. */
-static bool add_if_handed_on(value_list *state, const ir_op *loop, const ir_value *array)
-{
-    load_search s = {.array = array, .loop = loop};
-    ir_walk(loop->regions[0], look_for_load, &s);
-    if (!s.found || region_sets_first(loop->regions[0], array))
-        return true;
-    vec_push(state, array);
-    return !s.by_trip || array->def->nargs == 0;
-}
-
-/* The arrays of the state; false: the loop cannot be swept so. */
-static bool find_state(scope *s, const ir_op *loop, value_list *state)
-{
-    rev *rv = s->rv;
-    const scope *root = rev_root_of(s);
-    if (!rv->primal->pure || rv->primal->kind != IR_KERNEL || rv->plan || rv->module->debug ||
-        ir_loop_attr(loop)->cond || !ir_loop_attr(loop)->bounded || root->outer)
-        return false;
-    body_search b = {.loop = loop, .root = root->primal, .ok = true};
-    b.touched = effects_of_region(rv->module, rv->primal->body);
-    ir_walk(loop->regions[0], look, &b);
-    effects_free(&b.touched);
-    bool ok = b.ok && b.dear;
-    for (size_t i = 0; i < b.stored.len && ok; i++)
-        ok = add_if_handed_on(state, loop, b.stored.at[i]);
-    vec_free(&b.stored);
-    return ok;
-}
-
-bool rev_is_checkpointed(scope *s, const ir_op *loop)
-{
-    value_list state = {0};
-    bool is = false;
-    if (find_state(s, loop, &state)) {
-        int numbers = 0;
-        for (int k = 0; k < ir_loop_ncarried(loop); k++)
-            numbers += !rev_hands_on_sum(s->rv, loop, k);
-        is = rev_checkpoints(s->rv->choice, loop, state.at, state.len, numbers);
-    }
-    vec_free(&state);
-    return is;
-}
 
 /* ---- keeping it, and going back to it ---- */
 
@@ -195,14 +79,17 @@ static void note_place(ir_op *op, void *ctx)
         vec_push(&s->c->stored, ((rev_stored){.primal = op->args[0], .first = s->at, .last = s->at}));
 }
 
-static void find_stores(scope *c)
+void rev_find_stored(scope *s, scope *c)
 {
     for (const ir_op *op = c->primal->first; op; op = op->next) {
-        storing s = {c, op};
-        note_place((ir_op *)op, &s);
+        storing at = {c, op};
+        note_place((ir_op *)op, &at);
         for (int k = 0; k < op->nregions; k++)
-            ir_walk(op->regions[k], note_place, &s);
+            ir_walk(op->regions[k], note_place, &at);
     }
+    const rev_candidate *state = rev_candidate_of(s->rv->plan, c->primal_op);
+    for (size_t i = 0; i < state->n; i++)
+        find_stored(c, state->arrays[i])->is_kept = true;
 }
 
 void rev_restore_trip(scope *s, scope *c)
@@ -215,12 +102,10 @@ void rev_restore_trip(scope *s, scope *c)
     saver.primal_op = op;
     saver.index = c->index;
     rev_mark(&saver);
-    value_list state = {0};
-    find_state(s, op, &state);
-    find_stores(c);
-    for (size_t i = 0; i < state.len; i++)
-        keep_array(&saver, find_stored(c, state.at[i]));
-    vec_free(&state);
+    rev_find_stored(s, c);
+    for (size_t i = 0; i < c->stored.len; i++)
+        if (c->stored.at[i].is_kept)
+            keep_array(&saver, &c->stored.at[i]);
     ir_builder before = {.func = rv->out, .region = s->rev, .loc = op->loc};
     for (int k = 0; k < ir_loop_ncarried(op); k++) {
         const ir_value *param = body->params[ir_loop_first_param(op) + k];

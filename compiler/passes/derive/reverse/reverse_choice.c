@@ -12,8 +12,8 @@
  * N(u)
  *
  * and so a minimum cut is the best choice for all values of the function together: one saved value that several are
- * computed from, rather than each of these. What pull-backs ask for shows in the adjoint itself, so it is made with any
- * choice first, and once more where that was not the best one.
+ * computed from, rather than each of these. What pull-backs ask for is known before anything is built
+ * (reverse_needs.c).
  *
  * W. Moses, S. Narayanan, L. Paehler and others: Scalable automatic differentiation of multiple parallel paradigms
  * through compiler augmentation, 2022, choose what is saved by a minimum cut as well; there, computing is free.
@@ -31,47 +31,6 @@ enum {
     MOST_ELEMENTS = 1 << 16
 };
 static const int64_t most_times = INT64_C(1) << 32;
-
-/* What it costs to have a value in the reverse sweep, each time that its region is run. */
-typedef struct price {
-    const ir_value *value; /* NULL: not of a scope that may save */
-    int save, bytes;
-    int again;              /* -1: cannot be computed again */
-    bool must;              /* be computed again */
-    const array_fill *fill; /* of a local array; else NULL */
-} price;
-
-/* A loop that could be checkpointed, and its state. */
-typedef struct checkpoint {
-    struct checkpoint *next;
-    const ir_op *loop;
-    const ir_value **arrays;
-    size_t n;
-    int numbers;
-    bool taken;
-} checkpoint;
-
-struct rev_choice {
-    bool made;
-    price *at;               /* by value id, as the rest */
-    bool *asked;             /* by a pull-back */
-    bool *was_saved;         /* by the first adjoint */
-    bool *wanted, *is_saved; /* made */
-    checkpoint *loops;       /* that could be checkpointed; the innermost one first */
-};
-
-rev_choice *rev_choice_begin(const ir_func *f)
-{
-    arena *mem = f->module->mem;
-    const size_t n = f->next_value + 1;
-    rev_choice *c = ARENA_NEW(mem, rev_choice);
-    c->at = ARENA_ARRAY(mem, price, n);
-    c->asked = ARENA_ARRAY(mem, bool, n);
-    c->was_saved = ARENA_ARRAY(mem, bool, n);
-    c->wanted = ARENA_ARRAY(mem, bool, n);
-    c->is_saved = ARENA_ARRAY(mem, bool, n);
-    return c;
-}
 
 /* ---- prices ---- */
 
@@ -108,11 +67,11 @@ static void set_array_price(scope *s, const ir_value *v)
     const int n = count < 1 ? 1 : count < MOST_ELEMENTS ? (int)count : MOST_ELEMENTS;
     const array_fill *fill = rev_fill_of(s, v);
     if (s->kind == SCOPE_LOOP)
-        s->rv->choice->at[v->id] = (price){.value = v,
-                                           .save = n * COST_KEEP,
-                                           .bytes = n * (int)scalar_bytes(ir_local_attr(local)->elem),
-                                           .again = fill ? rev_fill_cost(fill) : -1,
-                                           .fill = fill};
+        s->rv->plan->price[v->id] = (rev_price){.value = v,
+                                                .save = n * COST_KEEP,
+                                                .bytes = n * (int)scalar_bytes(ir_local_attr(local)->elem),
+                                                .again = fill ? rev_fill_cost(fill) : -1,
+                                                .fill = fill};
 }
 
 static void set_price(scope *s, const ir_value *v)
@@ -121,9 +80,9 @@ static void set_price(scope *s, const ir_value *v)
         set_array_price(s, v);
         return;
     }
-    price *p = &s->rv->choice->at[v->id];
-    *p = (price){.value = v, .save = cost_of_saving(s), .bytes = (int)scalar_bytes(v->type), .again = -1};
-    if (s->kind == SCOPE_LOOP && s->index && v == s->primal->params[0])
+    rev_price *p = &s->rv->plan->price[v->id];
+    *p = (rev_price){.value = v, .save = cost_of_saving(s), .bytes = (int)scalar_bytes(v->type), .again = -1};
+    if (s->kind == SCOPE_LOOP && ir_loop_attr(s->primal_op)->bounded && v == s->primal->params[0])
         p->save = 0;
     else if (rev_can_recompute(s, v))
         p->again = v->def->code == OP_IF ? rev_cost_of_if(s, v->def) : rev_own_cost(v->def);
@@ -134,7 +93,7 @@ static void set_price(scope *s, const ir_value *v)
 
 void rev_set_prices(scope *s)
 {
-    if (s->rv->choice->made)
+    if (!s->rv->plan->pricing)
         return;
     for (int i = 0; i < s->primal->nparams; i++)
         set_price(s, s->primal->params[i]);
@@ -166,13 +125,13 @@ static int64_t times(const ir_region *r)
 /* ---- the network ---- */
 
 typedef struct network {
-    const rev_choice *c;
+    const rev_plan *plan;
     cut_graph graph;
     int *node; /* by value id: N; R follows it. 0: none yet */
-    VEC(const price *) found;
+    VEC(const rev_price *) found;
 } network;
 
-static int wanted_node(network *n, const price *p)
+static int wanted_node(network *n, const rev_price *p)
 {
     int *node = &n->node[p->value->id];
     if (*node == 0) {
@@ -185,7 +144,7 @@ static int wanted_node(network *n, const price *p)
 
 static void want(network *n, int from, const ir_value *v)
 {
-    const price *p = &n->c->at[v->id];
+    const rev_price *p = &n->plan->price[v->id];
     if (p->value && (v->type != SC_PTR || v->def->code == OP_LOCAL))
         cut_edge_add(&n->graph, from, wanted_node(n, p), CUT_NEVER);
 }
@@ -216,7 +175,7 @@ static void want_all(network *n, int from, const array_fill *fill)
 }
 
 /* Of choices that cost the same, the one that saves fewer bytes. */
-static void add_value(network *n, const price *p)
+static void add_value(network *n, const rev_price *p)
 {
     enum { MORE_THAN_BYTES = 16 };
     const int64_t often = times(p->value->region);
@@ -232,20 +191,24 @@ static void add_value(network *n, const price *p)
 
 /* ---- checkpoints ---- */
 
-bool rev_checkpoints(rev_choice *c, const ir_op *loop, const ir_value *const *arrays, size_t n, int numbers)
+const rev_candidate *rev_candidate_of(const rev_plan *plan, const ir_op *loop)
 {
-    for (const checkpoint *p = c->loops; p; p = p->next)
-        if (p->loop == loop)
-            return p->taken;
-    if (c->made)
-        return false;
+    const rev_candidate *p = plan->candidates;
+    while (p && p->loop != loop)
+        p = p->next;
+    return p;
+}
+
+void rev_add_candidate(rev_plan *plan, const ir_op *loop, const ir_value *const *arrays, size_t n, int numbers)
+{
+    if (rev_candidate_of(plan, loop))
+        return;
     arena *mem = loop->region->func->module->mem;
-    checkpoint *p = ARENA_NEW(mem, checkpoint);
-    *p = (checkpoint){c->loops, loop, ARENA_ARRAY(mem, const ir_value *, n + 1), n, numbers, false};
+    rev_candidate *p = ARENA_NEW(mem, rev_candidate);
+    *p = (rev_candidate){plan->candidates, loop, ARENA_ARRAY(mem, const ir_value *, n + 1), n, numbers, false};
     for (size_t i = 0; i < n; i++)
         p->arrays[i] = arrays[i];
-    c->loops = p;
-    return false;
+    plan->candidates = p;
 }
 
 typedef struct sweep {
@@ -289,8 +252,8 @@ static int64_t cost_of_saves_in(const network *n, const ir_op *loop)
 {
     int64_t sum = 0;
     for (size_t i = 0; i < n->found.len; i++) {
-        const price *p = n->found.at[i];
-        if (n->c->is_saved[p->value->id] && ir_region_is_ancestor(loop->regions[0], p->value->region))
+        const rev_price *p = n->found.at[i];
+        if (n->plan->is_saved[p->value->id] && ir_region_is_ancestor(loop->regions[0], p->value->region))
             sum += times(p->value->region) * p->save;
     }
     return sum;
@@ -298,7 +261,7 @@ static int64_t cost_of_saves_in(const network *n, const ir_op *loop)
 
 /* A third of the memory, or less, for little more time: beyond the caches a save costs as much as a few operations, and
  * what one trip saves stays in them. All that stays there in any case is left alone. */
-static bool pays(const network *n, const checkpoint *p)
+static bool pays(const network *n, const rev_candidate *p)
 {
     enum { IN_CACHE = 16 * 1024, LESS = 3 };
     sweep s = {0};
@@ -314,57 +277,49 @@ static bool pays(const network *n, const checkpoint *p)
 }
 
 /* One in another would do all of its work a third time. */
-static bool holds_taken(const rev_choice *c, const ir_op *loop)
+static bool holds_taken(const rev_plan *plan, const ir_op *loop)
 {
-    for (const checkpoint *p = c->loops; p; p = p->next)
+    for (const rev_candidate *p = plan->candidates; p; p = p->next)
         if (p->taken && ir_region_is_ancestor(loop->regions[0], p->loop->region))
             return true;
     return false;
 }
 
-static bool take_checkpoints(rev_choice *c, const network *n)
+static bool take_checkpoints(rev_plan *plan, const network *n)
 {
     bool any = false;
-    for (checkpoint *p = c->loops; p; p = p->next) {
+    for (rev_candidate *p = plan->candidates; p; p = p->next) {
         const ir_where where = p->loop->region->func->module->checkpoints;
-        p->taken = where != IR_NOWHERE && !holds_taken(c, p->loop) && (where == IR_WHEREVER_POSSIBLE || pays(n, p));
+        p->taken = where != IR_NOWHERE && !holds_taken(plan, p->loop) && (where == IR_WHEREVER_POSSIBLE || pays(n, p));
         any |= p->taken;
     }
     return any;
 }
 
-bool rev_choose(rev_choice *c, const ir_func *f)
+bool rev_choose(rev *rv)
 {
-    network n = {.c = c, .graph = cut_create(), .node = xmalloc((f->next_value + 1) * sizeof(int))};
-    for (size_t id = 0; id <= f->next_value; id++)
-        n.node[id] = 0;
-    for (size_t id = 0; id < f->next_value; id++)
-        if (c->asked[id] && c->at[id].value)
-            want(&n, CUT_SOURCE, c->at[id].value);
+    rev_plan *plan = rv->plan;
+    network n = {.plan = plan, .graph = cut_create()};
+    n.node = ARENA_ARRAY(rv->module->mem, int, rv->primal->next_value + 1);
+    for (size_t i = 0; i < plan->asked.len; i++)
+        if (plan->price[plan->asked.at[i]->id].value)
+            want(&n, CUT_SOURCE, plan->asked.at[i]);
     for (size_t i = 0; i < n.found.len; i++)
         add_value(&n, n.found.at[i]);
     cut_solve(&n.graph);
-    bool better = false;
     for (size_t i = 0; i < n.found.len; i++) {
         const uint32_t id = n.found.at[i]->value->id;
-        c->wanted[id] = cut_is_with_source(&n.graph, n.node[id]);
-        c->is_saved[id] = c->wanted[id] && !cut_is_with_source(&n.graph, n.node[id] + 1);
-        better |= c->wanted[id] && c->is_saved[id] != c->was_saved[id];
+        plan->wanted[id] = cut_is_with_source(&n.graph, n.node[id]);
+        plan->is_saved[id] = plan->wanted[id] && !cut_is_with_source(&n.graph, n.node[id] + 1);
     }
-    c->made = true;
-    better |= take_checkpoints(c, &n);
+    const bool again = !plan->chosen && take_checkpoints(plan, &n);
+    plan->chosen = true;
     cut_free(&n.graph);
     vec_free(&n.found);
-    free(n.node);
-    return better;
+    return again;
 }
 
 /* ---- lookups ---- */
-
-void rev_ask_for(rev_choice *c, const ir_value *v)
-{
-    c->asked[v->id] = true;
-}
 
 static bool can_be_had_again(scope *s, const ir_value *v)
 {
@@ -373,13 +328,13 @@ static bool can_be_had_again(scope *s, const ir_value *v)
 
 bool rev_saves(scope *s, const ir_value *v)
 {
-    rev_choice *c = s->rv->choice;
+    const rev_plan *plan = s->rv->plan;
     if (!can_be_had_again(s, v))
-        return c->was_saved[v->id] = true;
+        return true;
     if (rev_is_free(s))
         return false;
-    if (c->made && c->wanted[v->id]) /* what a trip can read again, the cut has not seen */
-        return c->is_saved[v->id] && !(v->def->code == OP_LLOAD && c->at[v->id].again < 0);
+    if (plan->wanted[v->id]) /* what a trip can read again, the cut has not seen */
+        return plan->is_saved[v->id] && !(v->def->code == OP_LLOAD && plan->price[v->id].again < 0);
     const bool cheap = v->def->code == OP_IF || (v->def->code != OP_LOCAL && rev_own_cost(v->def) <= cost_of_saving(s));
-    return c->was_saved[v->id] = !cheap;
+    return !cheap;
 }

@@ -20,7 +20,6 @@ static scope rev_branch(scope *s, const ir_op *op, ir_op *rif, int k)
     for (int i = 0; i < op->nres; i++)
         rev_add(&c, &in, y->args[i], rev_adj(s, op->res[i]));
     rev_region(&c, op->regions[k]);
-    rev_set_prices(&c);
     return c;
 }
 
@@ -125,12 +124,12 @@ static bool order_is_free(const ir_module *m, ir_region *body)
     return !o.fixed;
 }
 
-static bool carries_adjoint(scope *s, const ir_op *loop, int k)
+bool rev_carries_adjoint(scope *s, const ir_op *loop, int k, bool from_behind)
 {
-    const ir_value *res = loop->res[k], *param = loop->regions[0]->params[ir_loop_first_param(loop) + k];
-    if (!scalar_is_float(res->type) || !rev_varied(s->rv, param))
+    const ir_value *param = loop->regions[0]->params[ir_loop_first_param(loop) + k];
+    if (!scalar_is_float(param->type) || !rev_varied(s->rv, param))
         return false;
-    return rev_adj(s, res) || (param->id < s->rv->act.n && s->rv->act.useful[param->id]);
+    return from_behind || (param->id < s->rv->act.n && s->rv->act.useful[param->id]);
 }
 
 static void rev_loop_bounds(scope *s, const ir_op *op, ir_value **lo, ir_value **hi)
@@ -204,7 +203,7 @@ static void carry_adjoints(scope *s, scope *c, const ir_op *op, ir_op *loop)
     const ir_op *y = ir_yield_of(body);
     ir_builder b = rev_at_end(s, op), in = rev_at_end(c, op);
     for (int k = 0; k < ir_loop_ncarried(op); k++) {
-        if (!carries_adjoint(s, op, k))
+        if (!rev_carries_adjoint(s, op, k, rev_adj(s, op->res[k]) != NULL))
             continue;
         const ir_value *param = body->params[p0 + k];
         ir_value *g0 = rev_adj(s, op->res[k]);
@@ -266,15 +265,16 @@ void rev_loop(scope *s, const ir_op *op)
 {
     if (!rev_has_work(s, op))
         return;
-    if (rev_is_fused(s, op)) {
+    const rev_loop_way way = rev_plan_loop(s, op);
+    if (way == LOOP_FUSED) {
         rev_fused_loop(s, op);
         return;
     }
-    if (rev_has_winner(s, op)) {
+    if (way == LOOP_WINNER) {
         rev_winner(s, op);
         return;
     }
-    const bool checkpointed = rev_is_checkpointed(s, op);
+    const bool checkpointed = way == LOOP_CHECKPOINTED;
     ir_op *loop;
     scope c = open_loop(s, op, checkpointed, &loop);
     carry_adjoints(s, &c, op, loop);
@@ -282,8 +282,6 @@ void rev_loop(scope *s, const ir_op *op)
     const bool passes_through = finish_carried(&c, op);
     if (checkpointed)
         rev_finish_root(&c);
-    else
-        rev_set_prices(&c);
     close_loop(s, &c, op, loop);
     if (passes_through && order_is_free(s->rv->module, c.rev))
         ir_loop_attr(loop)->down = false;

@@ -117,8 +117,8 @@ bool rev_may_blow_up(rev *rv, const ir_op *op)
     unsigned needs = 0;
     for (int k = 0; k < op->nargs; k++)
         if (scalar_is_float(op->args[k]->type) && rev_varied(rv, op->args[k]))
-            needs |= rule_needs(op->code, k);
-    bool wild = needs & 8u && rv->wild[op->res[0]->id];
+            needs |= rule_needs(op->code, k, OP_COUNT);
+    bool wild = needs & RULE_RESULT && rv->wild[op->res[0]->id];
     for (int k = 0; k < op->nargs; k++)
         wild |= needs & 1u << k && rv->wild[op->args[k]->id];
     return wild;

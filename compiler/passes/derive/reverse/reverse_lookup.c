@@ -94,7 +94,7 @@ static const rev_stored *began_with(scope *s, const ir_value *array, const ir_op
 {
     const ir_region *trip;
     const rev_stored *of = stored_in_trip(s, array, &trip);
-    return of && of->kept && comes_before(anchor_in(reader, trip)->next, of->first) ? of : NULL;
+    return of && of->is_kept && comes_before(anchor_in(reader, trip)->next, of->first) ? of : NULL;
 }
 
 /* A local array holds in the reverse sweep what it held at `reader` when nothing is stored into it at or after the
@@ -229,7 +229,7 @@ bool rev_can_recompute(scope *s, const ir_value *v)
         return false;
     switch (op->code) {
     case OP_LOAD:
-        return ir_access_attr(op)->plane == IR_DATA && !(s->rv->plan && s->rv->plan->fixed[op->pos]);
+        return ir_access_attr(op)->plane == IR_DATA && !(s->rv->memory && s->rv->memory->fixed[op->pos]);
     case OP_LLOAD:
         return array_is_final(s, op->args[0], op) || began_with(s, op->args[0], op);
     case OP_IF:
@@ -247,15 +247,13 @@ int rev_first_operand(const ir_op *op)
     return op->code == OP_ATOMIC ? ir_field_of(op)->ndim + 2 : 0;
 }
 
-static ir_value *lookup(scope *s, const ir_value *v);
-
 /* --debug: what is computed again is held against the launch, too. */
 static void decide_again(scope *s, ir_builder *b, const ir_op *decision, ir_value *v)
 {
     ir_value **args = ARENA_ARRAY(s->rv->module->mem, ir_value *, decision->nargs);
     args[0] = v;
     for (int i = 1; i < decision->nargs; i++)
-        args[i] = lookup(s, decision->args[i]);
+        args[i] = rev_lookup(s, decision->args[i]);
     ir_copy_attr(ir_insert(b, OP_DECISION, decision->nargs, args, 0, NULL, 0), decision);
 }
 
@@ -267,7 +265,7 @@ static ir_value *recompute(scope *s, const ir_value *v)
     if (op->code == OP_LOCAL)
         return rev_fill_again(s, v);
     if (op->code == OP_LLOAD) {
-        ir_value *array = lookup(s, op->args[0]), *i = lookup(s, op->args[1]);
+        ir_value *array = rev_lookup(s, op->args[0]), *i = rev_lookup(s, op->args[1]);
         ir_builder at = rev_prologue(s, op->loc);
         at.origin = (ir_op *)op;
         return rev_load_again(s, &at, op, array, i);
@@ -275,7 +273,7 @@ static ir_value *recompute(scope *s, const ir_value *v)
     const int first = rev_first_operand(op), n = op->nargs - first;
     ir_value **args = ARENA_ARRAY(s->rv->module->mem, ir_value *, n + 1);
     for (int i = 0; i < n; i++)
-        args[i] = lookup(s, op->args[first + i]);
+        args[i] = rev_lookup(s, op->args[first + i]);
     ir_builder b = rev_prologue(s, op->loc);
     b.origin = (ir_op *)op;
     ir_op *c = ir_insert(&b, op->code == OP_ATOMIC ? OP_OLD : op->code, n, args, 1, &v->type, 0);
@@ -288,7 +286,7 @@ static ir_value *recompute(scope *s, const ir_value *v)
     return c->res[0];
 }
 
-static ir_value *lookup(scope *s, const ir_value *v)
+ir_value *rev_lookup(scope *s, const ir_value *v)
 {
     scope *home = owner_of(s, v);
     rev *rv = s->rv;
@@ -306,10 +304,4 @@ static ir_value *lookup(scope *s, const ir_value *v)
     }
     rv->memo[v->id] = w;
     return w;
-}
-
-ir_value *rev_lookup(scope *s, const ir_value *v)
-{
-    rev_ask_for(s->rv->choice, v);
-    return lookup(s, v);
 }

@@ -22,29 +22,22 @@ static const ir_op *find_beside(const ir_op *op, ir_opcode code)
     return NULL;
 }
 
-/* What the launch computed of the operand, and the derivative needs as well, is kept if that is cheaper: in branches
- * and loops the two are apart, so that nobody sees later that they are one. */
-static ir_value *share(scope *s, const ir_op *op, const ir_op *behind, ir_value *operand, ir_value *derivative)
+/* In branches and loops the two may be far apart, so that no later pass can merge them. */
+const ir_op *rev_computed_beside(const rev *rv, const ir_op *op)
 {
-    enum { DEAR = 12 };
-    ir_op *next;
-    for (ir_op *made = behind ? behind->next : s->rev->first; made; made = next) {
-        next = made->next;
-        const ir_op *there = made->nargs == 1 && made->args[0] == operand && op_is_pure_table(made->code) &&
-                                     op_cost(made->code) >= DEAR
-                                 ? find_beside(op, made->code)
-                                 : NULL;
-        if (!there)
-            continue;
-        ir_value *kept = rev_lookup(s, there->res[0]);
-        for (ir_op *user = next; user; user = user->next)
-            for (int i = 0; i < user->nargs; i++)
-                if (user->args[i] == made->res[0])
-                    user->args[i] = kept;
-        derivative = derivative == made->res[0] ? kept : derivative;
-        ir_remove(made);
-    }
-    return derivative;
+    const bool pulls = op->nargs == 1 && rev_varied(rv, op->args[0]);
+    const ir_opcode part = pulls ? rule_costly_part(op->code) : OP_COUNT;
+    return part == OP_COUNT ? NULL : find_beside(op, part);
+}
+
+unsigned rev_rule_needs(const rev *rv, const ir_op *op)
+{
+    const ir_op *beside = rev_computed_beside(rv, op);
+    unsigned needs = 0;
+    for (int k = 0; k < op->nargs; k++)
+        if (scalar_is_float(op->args[k]->type) && rev_varied(rv, op->args[k]) && !op_contributes_nothing(op, k))
+            needs |= rule_needs(op->code, k, beside ? beside->code : OP_COUNT);
+    return needs;
 }
 
 static void rev_pure(scope *s, const ir_op *op)
@@ -52,25 +45,25 @@ static void rev_pure(scope *s, const ir_op *op)
     ir_value *g = rev_adj(s, op->res[0]);
     if (!g)
         return;
-    ir_value *args[3] = {NULL, NULL, NULL};
-    unsigned needs = 0;
-    for (int k = 0; k < op->nargs; k++)
-        if (scalar_is_float(op->args[k]->type) && rev_varied(s->rv, op->args[k]) && !op_contributes_nothing(op, k))
-            needs |= rule_needs(op->code, k);
+    const unsigned needs = rev_rule_needs(s->rv, op);
+    const ir_op *beside = rev_computed_beside(s->rv, op);
+    rule_values at = {.part = OP_COUNT};
     for (int k = 0; k < op->nargs; k++)
         if (needs & 1u << k)
-            args[k] = rev_lookup(s, op->args[k]);
-    ir_value *r = needs & 8u ? rev_lookup(s, op->res[0]) : NULL;
+            at.args[k] = rev_lookup(s, op->args[k]);
+    if (needs & RULE_RESULT)
+        at.result = rev_lookup(s, op->res[0]);
+    if (beside) {
+        at.part = beside->code;
+        at.part_of_a = rev_lookup(s, beside->res[0]);
+    }
     ir_value *chosen = rev_pull(s->rv, op, g);
     ir_builder b = rev_at_end(s, op);
     for (int k = 0; k < op->nargs; k++) {
         const ir_value *a = op->args[k];
         if (!scalar_is_float(a->type) || !rev_varied(s->rv, a) || op_contributes_nothing(op, k) || op_lacks(op, k))
             continue;
-        const ir_op *behind = s->rev->last;
-        ir_value *d = rule_apply(&b, op->code, k, args, r, chosen ? chosen : g, a->type);
-        if (op->nargs == 1)
-            d = share(s, op, behind, args[0], d);
+        ir_value *d = rule_apply(&b, op->code, k, &at, chosen ? chosen : g, a->type);
         rev_add(s, &b, a, rev_hand_on(s->rv, &b, g, chosen != NULL, d));
     }
 }
@@ -84,15 +77,15 @@ static ir_value **subscripts(scope *s, const ir_op *op)
     return idx;
 }
 
-static bool has_gradient(const scope *s, const ir_op *op)
+bool rev_has_gradient(const rev *rv, const ir_op *op)
 {
-    return !s->rv->of_args && ir_access_attr(op)->plane == IR_DATA && ir_field_of(op)->grad;
+    return !rv->of_args && ir_access_attr(op)->plane == IR_DATA && ir_field_of(op)->grad;
 }
 
 static void rev_load(scope *s, const ir_op *op)
 {
     ir_value *g = rev_adj(s, op->res[0]);
-    if (!g || !has_gradient(s, op))
+    if (!g || !rev_has_gradient(s->rv, op))
         return;
     ir_value **idx = subscripts(s, op);
     ir_builder b = rev_at_end(s, op);
@@ -108,7 +101,7 @@ static bool is_seed(const ir_field *f)
 
 static void rev_store_grad(scope *s, const ir_op *op)
 {
-    if (!has_gradient(s, op))
+    if (!rev_has_gradient(s->rv, op))
         return;
     const int n = ir_field_of(op)->ndim;
     const ir_value *v = op->args[n + 1];
@@ -140,7 +133,7 @@ ir_value *rev_won(ir_builder *b, ir_op *atomic, ir_value *const *idx, ir_value *
 /* Like a plain store by the winner. */
 static void rev_atomic(scope *s, const ir_op *op)
 {
-    if (ir_atomic_has_winner(op) && has_gradient(s, op)) {
+    if (ir_atomic_has_winner(op) && rev_has_gradient(s->rv, op)) {
         ir_field *f = ir_field_of(op);
         const ir_value *v = op->args[f->ndim + 1];
         ir_value **idx = subscripts(s, op), *where[IR_ATOMIC_NUMBERED];
@@ -199,7 +192,7 @@ static bool is_old_element(const ir_op *store, const ir_value *v)
 }
 
 /* y[i] = y[i] + v, or - v: the operand of its value that is v; -1: the store is none. */
-static int added_operand(const ir_op *store)
+int rev_added_operand(const ir_op *store)
 {
     const ir_op *sum = store->args[2]->def;
     if (!sum || (sum->code != OP_ADD && sum->code != OP_SUB))
@@ -227,7 +220,7 @@ static void rev_local_store(scope *s, const ir_op *op)
     const ir_value *array = op->args[0], *v = op->args[2];
     if (!scalar_is_float(v->type) || !rev_varied(s->rv, array))
         return;
-    const int added = added_operand(op);
+    const int added = rev_added_operand(op);
     if (added >= 0) {
         rev_local_add(s, op, v->def->args[added]);
         return;
@@ -301,10 +294,16 @@ static void rev_gradient(scope *s, const ir_op *op)
     pull_back(s, &b, op, pull, n, args, false);
 }
 
+bool rev_call_has_memory(const rev *rv, const ir_op *call)
+{
+    const ir_func *f = ir_callee_of(call);
+    return !rv->of_args && !f->ad.gradient_of && rev_has_active_memory(f->body);
+}
+
 static void rev_call(scope *s, const ir_op *op)
 {
     ir_func *f = ir_callee_of(op);
-    const bool memory = !s->rv->of_args && !f->ad.gradient_of && rev_has_active_memory(f->body);
+    const bool memory = rev_call_has_memory(s->rv, op);
     bool any = memory;
     for (int i = 0; i < op->nres; i++)
         any |= rev_adj(s, op->res[i]) != NULL;

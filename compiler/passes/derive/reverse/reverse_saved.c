@@ -5,9 +5,9 @@
 
 bool rev_keeps_write(const rev *rv, const ir_op *write)
 {
-    if (!rv->plan || ir_access_attr(write)->plane != IR_DATA)
+    if (!rv->memory || ir_access_attr(write)->plane != IR_DATA)
         return false;
-    return rv->fusing ? rv->plan->fused[write->pos] : rv->plan->keep[write->pos];
+    return rv->fusing ? rv->memory->fused[write->pos] : rv->memory->keep[write->pos];
 }
 
 typedef struct search {
@@ -25,7 +25,7 @@ static void find_kept(ir_op *op, void *ctx)
 bool rev_keeps_any(const rev *rv, const ir_op *task)
 {
     search s = {rv, false};
-    if (rv->plan)
+    if (rv->memory)
         ir_walk(task->regions[0], find_kept, &s);
     return s.found;
 }
@@ -53,9 +53,8 @@ static void set_again(ir_builder *b, const ir_map *map, ir_op *atomic)
 
 void rev_write_again(rev *rv, ir_builder *b, ir_map *map, ir_op *write)
 {
-    const bool undone = rv->fusing || (!rv->in_task && rv->plan->undo[write->pos]);
     b->origin = NULL; /* what is read here is no read of the kernel */
-    if (undone) {
+    if (rv->fusing || (!rv->in_task && rv->memory->undo[write->pos])) {
         ir_value **idx = clones(rv->module, map, write);
         rv->old[write->pos] = ir_load(b, ir_field_of(write), IR_DATA, idx, idx[ir_field_of(write)->ndim]);
     }
@@ -299,7 +298,7 @@ void rev_take_snapshots(rev *rv, ir_builder *b, const ir_op *task)
     ir_module *m = rv->module;
     b->origin = NULL;
     for (size_t i = 0; i < m->fields.len; i++) {
-        if (!rv->plan->snap[(size_t)task->pos * m->fields.len + i])
+        if (!rv->memory->snap[(size_t)task->pos * m->fields.len + i])
             continue;
         rev_snapshot c = {.task = task, .field = m->fields.at[i]};
         c.layout = rev_layout_of(rv, c.field->elem, c.field->name);
@@ -330,24 +329,41 @@ void rev_restore_snapshots(scope *s, const ir_op *task)
 
 /* ---- what has to be taken back ---- */
 
+bool rev_writes_again(const rev *rv, const ir_op *write)
+{
+    return rv->memory && ir_access_attr(write)->plane == IR_DATA &&
+           (rv->memory->keep[write->pos] || (ir_task_of(write) && rv->memory->fused[write->pos]));
+}
+
+bool rev_undoes(const rev *rv, const ir_op *write)
+{
+    if (!rv->memory || ir_access_attr(write)->plane != IR_DATA)
+        return false;
+    return ir_task_of(write) ? rv->memory->fused[write->pos]
+                             : rv->memory->keep[write->pos] && rv->memory->undo[write->pos];
+}
+
 typedef struct takes {
     const rev *rv;
+    const ir_op *task; /* around the region */
     bool found;
 } takes;
 
+/* Tasks inside do that for their own. */
 static void find_taken_back(ir_op *op, void *ctx)
 {
     takes *t = ctx;
-    if (rev_is_write(op) && t->rv->old[op->pos])
-        t->found = true;
-    for (size_t i = 0; i < t->rv->snapshots.len && op->code == OP_TASK; i++)
-        t->found |= t->rv->snapshots.at[i].task == op;
+    const size_t n = t->rv->module->fields.len;
+    if (rev_is_write(op))
+        t->found |= ir_task_of(op) == t->task && rev_undoes(t->rv, op);
+    for (size_t i = 0; i < n && op->code == OP_TASK; i++)
+        t->found |= t->rv->memory->snap[(size_t)op->pos * n + i];
 }
 
-bool rev_takes_back(const rev *rv, const ir_region *r)
+bool rev_takes_back(const rev *rv, const ir_op *op, const ir_region *r)
 {
-    takes t = {rv, false};
-    if (rv->old)
+    takes t = {rv, op->code == OP_TASK ? NULL : ir_task_of(op), false};
+    if (rv->memory)
         ir_walk((ir_region *)r, find_taken_back, &t);
     return t.found;
 }

@@ -197,7 +197,7 @@ static ir_op *open_task(scope *s, const ir_op *op)
     ir_builder b = rev_at_end(s, op);
     ir_op *task = ir_insert(&b, OP_TASK, 2 * nd, bounds, 0, NULL, 1);
     ir_task_attr(task)->ndim = nd;
-    ir_task_attr(task)->ordered = s->rv->plan && s->rv->plan->ordered[op->pos];
+    ir_task_attr(task)->ordered = s->rv->memory && s->rv->memory->ordered[op->pos];
     ir_region *r = ir_region_create(s->rv->out);
     ir_set_region(task, 0, r);
     const ir_region *body = op->regions[0];

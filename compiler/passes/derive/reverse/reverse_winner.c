@@ -9,175 +9,12 @@
  * the loop hands on, and the adjoints of all others are zeros: n reverse sweeps become one. The forward sweep remembers
  * which it was, by the conditions of the launch, and saves nothing else.
  */
-#include <stdlib.h>
-
-#include "passes/analysis/analysis.h"
 #include "passes/derive/reverse/reverse.h"
-
-/* How one iteration replaces what the loop carries. */
-typedef struct replacement {
-    const ir_value *cond; /* of selects and branches; NULL: a minimum or maximum */
-    int side;             /* on which of them, or as which operand of the minimum, the new values stand */
-} replacement;
-
-typedef struct body_search {
-    const ir_op *loop;
-    replacement how;
-    effects touched; /* by the function */
-    bool *carried;   /* by value: follows from what the loop carries */
-    bool pure;       /* memory that the function writes is not what it was */
-    bool ok;
-} body_search;
-
-static bool keeps_values(const ir_func *f)
-{
-    effects e = effects_of_region(f->module, f->body);
-    const bool stack = e.stack;
-    effects_free(&e);
-    return stack;
-}
-
-/* An iteration changes nothing, and reads no array that another one may find changed. */
-static void look(ir_op *op, void *ctx)
-{
-    body_search *s = ctx;
-    s->ok &= rev_repeats(s->loop, op, s->pure ? &s->touched : NULL) && op->code != OP_STORE && op->code != OP_ACCUM;
-    if (op->code == OP_LOOP)
-        s->ok &= !ir_loop_attr(op)->cond;
-    else if (op->code == OP_LOAD)
-        s->ok &= ir_access_attr(op)->plane == IR_DATA;
-    else if (op->code == OP_LLOAD)
-        s->ok &= ir_region_is_ancestor(s->loop->regions[0], op->args[0]->region);
-    else if (op->code == OP_CALL)
-        s->ok &= !ir_op_has_effect(op) && !keeps_values(ir_callee_of(op));
-}
-
-/* ---- what an iteration replaces ---- */
-
-static const ir_value *param_of(const ir_op *loop, int k)
-{
-    return loop->regions[0]->params[ir_loop_first_param(loop) + k];
-}
-
-static const ir_value *yielded(const ir_op *loop, int k)
-{
-    return ir_yield_of(loop->regions[0])->args[k];
-}
-
-static bool is_extreme(const ir_op *op)
-{
-    return (op->code == OP_MIN || op->code == OP_MAX) && scalar_is_float(op->res[0]->type);
-}
-
-/* What v is, if that side is taken. */
-static const ir_value *on_side(const ir_value *v, int side)
-{
-    const ir_op *op = v->def;
-    if (op->code == OP_IF)
-        return ir_yield_of(op->regions[side])->args[v->index];
-    return op->args[op->code == OP_SELECT ? 1 + side : side];
-}
-
-static bool find_replacement(const ir_op *loop, replacement *r)
-{
-    const int n = ir_loop_ncarried(loop);
-    for (int k = 0; k < n; k++) {
-        const ir_value *v = yielded(loop, k), *param = param_of(loop, k);
-        const ir_op *op = v->def;
-        if (!op || op->region != loop->regions[0] ||
-            !(is_extreme(op) ? n == 1 : op->code == OP_SELECT || op->code == OP_IF))
-            return false;
-        const int side = on_side(v, 0) == param;
-        const ir_value *cond = is_extreme(op) ? NULL : op->args[0];
-        if (on_side(v, 1 - side) != param || (k > 0 && (r->cond != cond || r->side != side)))
-            return false;
-        if (op->code == OP_IF && cond->region != loop->regions[0])
-            return false;
-        *r = (replacement){cond, side};
-    }
-    return n > 0;
-}
-
-/* A branch of the condition by which the loop replaces, in its body. */
-static bool is_choice(const body_search *s, const ir_op *op)
-{
-    return op && op->code == OP_IF && s->how.cond && op->args[0] == s->how.cond && op->region == s->loop->regions[0];
-}
-
-static void find_store(ir_op *op, void *ctx)
-{
-    bool *found = ctx;
-    *found |= op->code == OP_LSTORE;
-}
-
-/* A yield comes behind its `if`, and in front of what uses the result. */
-static void spread_results(body_search *s, const ir_op *op)
-{
-    for (int i = 0; i < op->nres; i++)
-        s->carried[op->res[i]->id] = true;
-}
-
-static void spread_op(ir_op *op, void *ctx)
-{
-    body_search *s = ctx;
-    const ir_op *parent = op->region->parent;
-    bool follows = false, stores = op->code == OP_LSTORE;
-    for (int i = 0; i < op->nargs; i++)
-        follows |= s->carried[op->args[i]->id];
-    if (!follows || (op->code == OP_YIELD && op->region == s->loop->regions[0]))
-        return;
-    if (op->code == OP_YIELD) {
-        s->ok &= parent->code == OP_IF;
-        spread_results(s, parent);
-        return;
-    }
-    for (int k = 0; k < op->nregions && !is_choice(s, op); k++)
-        ir_walk(op->regions[k], find_store, &stores);
-    s->ok &= !stores && (op->nregions == 0 || op->code == OP_IF);
-    spread_results(s, op);
-}
-
-/* The condition may look at what the loop carries; what takes its place may not. */
-static bool is_new(rev *rv, body_search *s)
-{
-    s->carried = calloc(rv->primal->next_value + 1, sizeof *s->carried);
-    if (!s->carried)
-        abort();
-    for (int k = 0; k < ir_loop_ncarried(s->loop); k++)
-        s->carried[param_of(s->loop, k)->id] = true;
-    ir_walk(s->loop->regions[0], spread_op, s);
-    for (int k = 0; k < ir_loop_ncarried(s->loop); k++)
-        s->ok &= !s->carried[on_side(yielded(s->loop, k), s->how.side)->id];
-    free(s->carried);
-    return s->ok;
-}
-
-static bool is_short(const ir_op *loop)
-{
-    enum { FEW = 4 };
-    if (!ir_is_const(loop->args[0]) || !ir_is_const(loop->args[1]))
-        return false;
-    const int64_t lo = ir_int(loop->args[0]), hi = ir_int(loop->args[1]);
-    return hi <= lo || (uint64_t)hi - (uint64_t)lo <= FEW;
-}
-
-bool rev_has_winner(scope *s, const ir_op *loop)
-{
-    rev *rv = s->rv;
-    body_search b = {.loop = loop, .pure = rv->primal->pure, .ok = true};
-    if (rv->plan || rv->module->debug || ir_loop_attr(loop)->cond || !ir_loop_attr(loop)->bounded || is_short(loop) ||
-        !find_replacement(loop, &b.how))
-        return false;
-    b.touched = effects_of_region(rv->module, rv->primal->body);
-    ir_walk(loop->regions[0], look, &b);
-    effects_free(&b.touched);
-    return b.ok && is_new(rv, &b);
-}
 
 /* ---- the sweeps ---- */
 
 /* The index of the iteration that set the results, in the forward sweep; the loop's end: none did. */
-static ir_value *remember_winner(scope *s, const ir_op *op, const replacement *r)
+static ir_value *remember_winner(scope *s, const ir_op *op, const rev_replacement *r)
 {
     ir_op *fwd = ptrmap_get(&s->rv->fwd_ops, op), *yield = ir_yield_of(fwd->regions[0]);
     const ir_op *choice = yield->args[0]->def;
@@ -192,7 +29,7 @@ static ir_value *remember_winner(scope *s, const ir_op *op, const replacement *r
 }
 
 /* In the winner's iteration the condition holds, whatever comes of it without what the loop carried. */
-static void take_side(scope *c, const ir_op *loop, const replacement *r)
+static void take_side(scope *c, const ir_op *loop, const rev_replacement *r)
 {
     rev *rv = c->rv;
     if (r->cond->region != loop->regions[0])
@@ -206,22 +43,20 @@ static void take_side(scope *c, const ir_op *loop, const replacement *r)
 }
 
 /* The winner's iteration, forwards and backwards, as a branch. */
-static void sweep_winner(scope *s, scope *c, const ir_op *op, ir_value *winner, const replacement *r)
+static void sweep_winner(scope *s, scope *c, const ir_op *op, ir_value *winner, const rev_replacement *r)
 {
     const ir_region *body = op->regions[0];
     ir_map_set(&s->rv->fwd, body->params[0], winner);
     ir_builder at = {.func = s->rv->out, .region = s->rev, .before = c->rev->parent, .loc = op->loc};
     for (int k = 0; k < ir_loop_ncarried(op); k++) /* nobody looks at them */
-        ir_map_set(&s->rv->fwd, param_of(op, k), ir_zero(&at, param_of(op, k)->type));
+        ir_map_set(&s->rv->fwd, rev_carried_param(op, k), ir_zero(&at, rev_carried_param(op, k)->type));
     rev_sweep_body(s, c, op);
     if (r->cond)
         take_side(c, op, r);
     rev_mark(c);
     ir_builder in = rev_at_end(c, op);
-    for (int k = 0; k < ir_loop_ncarried(op); k++) {
-        const ir_value *v = yielded(op, k);
-        rev_add(c, &in, v->def->code == OP_IF ? v : on_side(v, r->side), rev_adj(s, op->res[k]));
-    }
+    for (int k = 0; k < ir_loop_ncarried(op); k++)
+        rev_add(c, &in, rev_winning_value(op, k), rev_adj(s, op->res[k]));
     rev_region(c, body);
     rev_finish_root(c);
 }
@@ -265,8 +100,8 @@ void rev_winner(scope *s, const ir_op *op)
         any |= rev_adj(s, op->res[k]) != NULL;
     if (!any)
         return;
-    replacement r;
-    find_replacement(op, &r);
+    rev_replacement r;
+    rev_find_replacement(op, &r);
     ir_value *winner = remember_winner(s, op, &r), *end = rev_lookup(s, op->args[1]);
     ir_builder b = rev_at_end(s, op);
     ir_value *found = ir_op2(&b, OP_LT, winner, end);

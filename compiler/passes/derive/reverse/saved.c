@@ -34,6 +34,7 @@ typedef struct study {
     uint32_t npos;
     bool *written, *read; /* by field: in the kernel, data */
     VEC(site) loads, writes;
+    const bool *live;         /* by value id */
     bool scratch;             /* the adjoint reads a scratch field */
     VEC(const ir_op *) makes; /* writes to scratch fields */
     overlap *pair;            /* a read and a write that are looked at */
@@ -134,20 +135,20 @@ static bool may_overwrite(const study *s, const site *load, const site *write)
 
 /* ---- which state serves ---- */
 
+/* A read that is live is one that the adjoint needs. */
 static void mark_needed(ir_op *op, void *ctx)
 {
     study *s = ctx;
-    if (op->code != OP_LOAD || ir_access_attr(op)->plane != IR_DATA)
-        return;
-    s->scratch = s->scratch || ir_field_of(op)->scratch;
-    if (!ir_field_of(op)->saved)
-        return;
-    const ir_op *o = op->origin;
-    while (o && o->origin)
-        o = o->origin;
+    if (op->code == OP_LOAD && ir_access_attr(op)->plane == IR_DATA && ir_field_of(op)->scratch)
+        s->scratch |= s->live[op->res[0]->id];
+}
+
+static void find_needed(study *s, const bool *live)
+{
+    s->live = live;
+    ir_walk(s->f->body, mark_needed, s);
     for (size_t i = 0; i < s->loads.len; i++)
-        if (s->loads.at[i].a.field == ir_field_of(op) && (!o || o->code != OP_LOAD || s->loads.at[i].a.op == o))
-            s->loads.at[i].needed = true;
+        s->loads.at[i].needed = live[s->loads.at[i].a.op->res[0]->id];
 }
 
 typedef struct order {
@@ -349,11 +350,11 @@ static void study_free(study *s)
     vec_free(&s->writes);
 }
 
-saved_plan *scratch_study(ir_func *f, const ir_func *adjoint)
+saved_plan *scratch_study(const rev *rv)
 {
-    study s = study_of(f);
+    study s = study_of((ir_func *)rv->primal);
     saved_plan *plan = NULL;
-    ir_walk(adjoint->body, mark_needed, &s);
+    find_needed(&s, rv->plan->live);
     if (s.scratch && s.makes.len) {
         plan = plan_nothing(&s);
         plan_scratch(&s, plan);
@@ -362,13 +363,13 @@ saved_plan *scratch_study(ir_func *f, const ir_func *adjoint)
     return plan;
 }
 
-bool saved_study(ir_func *f, const ir_func *adjoint, saved_plan **plan)
+bool saved_study(const rev *rv, saved_plan **plan)
 {
-    study s = study_of(f);
+    study s = study_of((ir_func *)rv->primal);
     const bool ok = !refused(&s);
     *plan = NULL;
     if (ok && s.writes.len) {
-        ir_walk(adjoint->body, mark_needed, &s);
+        find_needed(&s, rv->plan->live);
         if (choose(&s)) {
             s.scratch = s.makes.len > 0; /* what is replayed may be computed from them */
             *plan = plan_of(&s);

@@ -1,0 +1,182 @@
+/* Reverse mode, planning: all that is decided before an adjoint is built. The build (reverse*.c) reads it, once. */
+#include <string.h>
+
+#include "passes/derive/reverse/reverse.h"
+
+rev_plan *rev_plan_begin(const ir_func *f)
+{
+    arena *mem = f->module->mem;
+    const size_t n = f->next_value + 1;
+    rev_plan *p = ARENA_NEW(mem, rev_plan);
+    p->n = n;
+    p->is_asked = ARENA_ARRAY(mem, bool, n);
+    p->pulled = ARENA_ARRAY(mem, bool, n);
+    p->live = ARENA_ARRAY(mem, bool, n);
+    p->price = ARENA_ARRAY(mem, rev_price, n);
+    p->wanted = ARENA_ARRAY(mem, bool, n);
+    p->is_saved = ARENA_ARRAY(mem, bool, n);
+    p->touched = effects_of_region(f->module, f->body);
+    return p;
+}
+
+void rev_plan_end(rev_plan *p)
+{
+    vec_free(&p->asked);
+    ptrmap_free(&p->loops);
+    effects_free(&p->touched);
+}
+
+/* The address of an element stands for the way. */
+static const char ways[LOOP_CHECKPOINTED + 1];
+
+static void set_way(rev_plan *p, const ir_op *loop, rev_loop_way way)
+{
+    ptrmap_set(&p->loops, loop, (void *)&ways[way]);
+}
+
+/* A loop is met in one scope alone. */
+rev_loop_way rev_plan_loop(scope *s, const ir_op *loop)
+{
+    const char *known = ptrmap_get(&s->rv->plan->loops, loop);
+    if (known)
+        return (rev_loop_way)(known - ways);
+    const rev_loop_way way = rev_way_of(s, loop);
+    set_way(s->rv->plan, loop, way);
+    return way;
+}
+
+void rev_plan_again(scope *s)
+{
+    set_way(s->rv->plan, s->primal_op, LOOP_REMATERIALISED);
+}
+
+/* Which values are asked for, and which are live, by what is decided so far. */
+static void find_values(rev *rv)
+{
+    rev_plan *p = rv->plan;
+    p->asked.len = 0;
+    ptrmap_free(&p->loops);
+    p->loops = (ptrmap){0};
+    memset(p->is_asked, 0, p->n * sizeof *p->is_asked);
+    memset(p->pulled, 0, p->n * sizeof *p->pulled);
+    memset(p->live, 0, p->n * sizeof *p->live);
+    rev_find_needs(rv);
+    rev_find_live(rv);
+}
+
+static bool choose(rev *rv)
+{
+    rev_plan *p = rv->plan;
+    memset(rv->filled, 0, p->n * sizeof *rv->filled);
+    memset(p->price, 0, p->n * sizeof *p->price);
+    p->pricing = true;
+    rev_find_needs(rv);
+    p->pricing = false;
+    return rev_choose(rv);
+}
+
+/* Scratch fields first: what they are made of is read as well. */
+static bool plan_memory(rev *rv)
+{
+    saved_plan *memory = scratch_study(rv);
+    if (memory) {
+        rv->memory = memory;
+        find_values(rv);
+    }
+    if (!saved_study(rv, &memory))
+        return false;
+    if (memory) {
+        rv->memory = memory;
+        find_values(rv);
+    }
+    return true;
+}
+
+bool rev_make_plan(rev *rv, bool kernel)
+{
+    find_values(rv);
+    if (kernel && !plan_memory(rv))
+        return false;
+    if (choose(rv)) { /* in checkpointed loops, other values are asked for */
+        find_values(rv);
+        choose(rv);
+    }
+    return true;
+}
+
+/* ---- as text ---- */
+
+typedef struct printer {
+    strbuf *text;
+    const rev *rv;
+} printer;
+
+static void print_name(strbuf *text, const char *name, src_loc at)
+{
+    sb_printf(text, "%s @%d:%d", name ? name : "-", at.line, at.col);
+}
+
+static void print_loop(const printer *p, const ir_op *op)
+{
+    static const char *const names[] = {"plain", "rematerialised", "fused", "winner", "checkpointed"};
+    const char *way = ptrmap_get(&p->rv->plan->loops, op);
+    if (!way)
+        return;
+    print_name(p->text, "    loop", op->loc);
+    sb_printf(p->text, ": %s\n", names[way - ways]);
+}
+
+static void print_values(const printer *p, int n, ir_value *const *values)
+{
+    const rev_plan *plan = p->rv->plan;
+    for (int i = 0; i < n; i++) {
+        const rev_price *price = &plan->price[values[i]->id];
+        if (!plan->wanted[values[i]->id] || ir_is_const(values[i]) || price->save == 0)
+            continue;
+        sb_add(p->text, "    value ");
+        print_name(p->text, values[i]->name, values[i]->loc);
+        if (plan->is_saved[values[i]->id])
+            sb_printf(p->text, ": save, %d bytes\n", price->bytes);
+        else
+            sb_printf(p->text, ": compute again, cost %d\n", price->again);
+    }
+}
+
+static void print_write(const printer *p, const ir_op *op)
+{
+    const rev *rv = p->rv;
+    if (!rev_is_write(op) || !rev_writes_again(rv, op))
+        return;
+    sb_add(p->text, "    write ");
+    print_name(p->text, ir_field_of(op)->name, op->loc);
+    sb_printf(p->text, ": again%s\n", rev_undoes(rv, op) ? ", taken back" : "");
+}
+
+static void print_op(ir_op *op, void *ctx)
+{
+    const printer *p = ctx;
+    const rev *rv = p->rv;
+    if (op->code == OP_LOOP)
+        print_loop(p, op);
+    for (size_t i = 0; op->code == OP_TASK && rv->memory && i < rv->module->fields.len; i++)
+        if (rv->memory->snap[(size_t)op->pos * rv->module->fields.len + i]) {
+            print_name(p->text, "    task", op->loc);
+            sb_printf(p->text, ": keeps %s\n", rv->module->fields.at[i]->name);
+        }
+    print_write(p, op);
+    for (int k = 0; k < op->nregions; k++)
+        print_values(p, op->regions[k]->nparams, op->regions[k]->params);
+    print_values(p, op->nres, op->res);
+}
+
+void rev_print_plan(strbuf *text, const rev *rv)
+{
+    const ir_func *f = rv->primal;
+    sb_printf(text, "adjoint of %s\n", f->name);
+    for (size_t i = 0; f->launch.before && i < rv->module->fields.len; i++)
+        if (f->launch.before[i])
+            sb_printf(text, "    field %s: %s\n", rv->module->fields.at[i]->name,
+                      f->launch.before[i] & IR_BEFORE_REPLAYED ? "as before the launch, and replayed"
+                                                               : "as before the launch");
+    ir_walk(f->body, print_op, &(printer){text, rv});
+}
