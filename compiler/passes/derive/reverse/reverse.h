@@ -397,6 +397,9 @@ void rev_take_snapshots(rev *rv, ir_builder *b, const ir_op *task);
 /* In the reverse sweep: memory as it was before the write, before the task. */
 void rev_undo_write(scope *s, const ir_op *write);
 void rev_restore_snapshots(scope *s, const ir_op *task);
+/* The values by which the boxes are found that the task's adjoint restores. */
+typedef void (*rev_visit)(scope *s, const ir_value *v);
+void rev_each_of_boxes(scope *s, const ir_op *task, rev_visit visit);
 /* Whether the adjoint does the write again, and whether it takes it back. */
 bool rev_writes_again(const rev *rv, const ir_op *write);
 bool rev_undoes(const rev *rv, const ir_op *write);

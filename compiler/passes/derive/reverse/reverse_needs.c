@@ -243,6 +243,7 @@ static void needs_loop(scope *s, const ir_op *op)
 
 static void needs_task(scope *s, const ir_op *op)
 {
+    rev_each_of_boxes(s, op, ask);
     if (!has_work(s, op))
         return;
     for (int i = 0; i < 2 * ir_task_attr(op)->ndim; i++)

@@ -152,7 +152,7 @@ typedef struct boxing {
 static void box_write(ir_op *op, void *ctx)
 {
     const boxing *x = ctx;
-    if (!rev_is_write(op) || !x->rv->plan->keep[op->pos] || ir_access_attr(op)->plane != IR_DATA ||
+    if (!rev_is_write(op) || !x->rv->memory->keep[op->pos] || ir_access_attr(op)->plane != IR_DATA ||
         ir_field_of(op) != x->of->field)
         return;
     for (int k = 0; k < 2 * x->of->field->ndim; k++)
@@ -171,6 +171,31 @@ static const box_side *sides_of(const rev *rv, const rev_snapshot *c)
         if (!x.known[k])
             x.sides[k] = (box_side){.inside = true};
     return x.sides;
+}
+
+/* The values around the task that v is computed from. */
+static void each_around(scope *s, const ir_op *task, const ir_value *v, rev_visit visit)
+{
+    if (ir_is_visible(v, task->region))
+        visit(s, v);
+    for (int i = 0; !ir_is_visible(v, task->region) && i < v->def->nargs; i++)
+        each_around(s, task, v->def->args[i], visit);
+}
+
+void rev_each_of_boxes(scope *s, const ir_op *task, rev_visit visit)
+{
+    const rev *rv = s->rv;
+    const size_t n = rv->module->fields.len;
+    for (size_t i = 0; rv->memory && i < n; i++) {
+        if (!rv->memory->snap[(size_t)task->pos * n + i])
+            continue;
+        const rev_snapshot c = {.task = task, .field = rv->module->fields.at[i]};
+        const box_side *sides = sides_of(rv, &c);
+        for (int k = 0; k < 2 * c.field->ndim; k++)
+            for (int j = 0; j < sides[k].n; j++)
+                for (int t = 0; t < sides[k].at[j].n; t++)
+                    each_around(s, task, sides[k].at[j].term[t], visit);
+    }
 }
 
 /* Where the box is computed: in front of the task in the forward sweep, or in the reverse sweep of s. */
