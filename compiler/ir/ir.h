@@ -571,6 +571,21 @@ void ir_map_set(ir_map *m, const ir_value *from, ir_value *to);
 void ir_map_set_other(ir_map *m, const ir_value *from, ir_value *to); /* to is another value than from's: its tangent */
 ir_value *ir_map_get(const ir_map *m, const ir_value *from);          /* NULL if unset */
 void ir_map_free(ir_map *m);
+/* A part of a region to be cloned, with other operands. All but the map may be NULL. */
+typedef struct ir_slice {
+    ir_map *map; /* takes what is cloned */
+    void *ctx;
+    bool (*has)(const ir_op *op, void *ctx); /* whether op belongs to the part; NULL: all do */
+    /* Whether the clone of a loop carries what the loop carries as number k, and of an `if` has the result k. */
+    bool (*has_result)(const ir_op *op, int k, void *ctx);
+    ir_value *(*outside)(const ir_value *v, void *ctx); /* v, which the map has not, for the clone; NULL: v itself */
+    /* Does at b, in place of a clone, what takes the place of op, if anything; false: op is to be cloned. */
+    bool (*instead)(ir_builder *b, const ir_op *op, void *ctx);
+} ir_slice;
+/* Clones the operations of r that the slice has at b, without the yield of r. Sets origin to them (or their origin). */
+void ir_clone_slice(ir_builder *b, const ir_region *r, const ir_slice *s);
+/* One operation of it, with its regions. */
+ir_op *ir_clone_in_slice(ir_builder *b, const ir_op *op, const ir_slice *s);
 /* Clones op (with regions) at b; operands through the map (identity when unset); results are added to the map. Sets
  * origin to op (or op's origin). */
 ir_op *ir_clone_op(ir_builder *b, const ir_op *op, ir_map *map);

@@ -108,37 +108,31 @@ static void look_up_operands(scope *s, const ir_op *choice, const ir_region *r)
     }
 }
 
-static void again_region(scope *s, const ir_op *choice, ir_builder *b, const ir_region *from, ir_map *map);
+typedef struct again {
+    scope *s;
+    ir_slice slice;
+} again;
 
-static void again_op(scope *s, const ir_op *choice, ir_builder *b, const ir_op *op, ir_map *map)
+static ir_value *outside(const ir_value *v, void *ctx)
 {
-    ir_value **args = ARENA_ARRAY(s->rv->module->mem, ir_value *, op->nargs + 1);
-    for (int i = 0; i < op->nargs; i++)
-        args[i] = is_inside(choice, op->args[i]) ? rev_mapped(map, op->args[i]) : rev_lookup(s, op->args[i]);
-    b->loc = op->loc;
-    b->origin = (ir_op *)op;
-    if (op->code == OP_LLOAD) {
-        ir_map_set(map, op->res[0], rev_load_again(s, b, op, args[0], args[1]));
-        return;
-    }
-    ir_op *c = ir_insert(b, op->code, op->nargs, args, 0, NULL, op->nregions);
-    ir_copy_attr(c, op);
-    for (int k = 0; k < op->nregions; k++) {
-        ir_builder in = {.func = b->func, .region = ir_region_create(b->func)};
-        ir_set_region(c, k, in.region);
-        again_region(s, choice, &in, op->regions[k], map);
-    }
-    for (int i = 0; i < op->nres; i++) {
-        ir_value *v = ir_add_result(c, op->res[i]->type);
-        v->name = op->res[i]->name;
-        ir_map_set(map, op->res[i], v);
-    }
+    return rev_lookup(((again *)ctx)->s, v);
 }
 
-static void again_region(scope *s, const ir_op *choice, ir_builder *b, const ir_region *from, ir_map *map)
+static bool load_again(ir_builder *b, const ir_op *op, void *ctx)
 {
-    for (const ir_op *op = from->first; op; op = op->next)
-        again_op(s, choice, b, op, map);
+    again *a = ctx;
+    b->loc = op->loc;
+    b->origin = (ir_op *)op;
+    if (op->code != OP_LLOAD)
+        return false;
+    ir_value *args[2];
+    for (int i = 0; i < 2; i++) {
+        args[i] = ir_map_get(a->slice.map, op->args[i]);
+        if (!args[i])
+            args[i] = rev_lookup(a->s, op->args[i]);
+    }
+    ir_map_set(a->slice.map, op->res[0], rev_load_again(a->s, b, op, args[0], args[1]));
+    return true;
 }
 
 ir_value *rev_recompute_if(scope *s, const ir_value *v)
@@ -149,7 +143,8 @@ ir_value *rev_recompute_if(scope *s, const ir_value *v)
         look_up_operands(s, op, op->regions[k]);
     ir_map map = ir_map_create(s->rv->primal);
     ir_builder b = rev_prologue(s, op->loc);
-    again_op(s, op, &b, op, &map);
+    again a = {s, {.map = &map, .ctx = &a, .outside = outside, .instead = load_again}};
+    ir_clone_in_slice(&b, op, &a.slice);
     for (int i = 0; i < op->nres; i++)
         s->rv->memo[op->res[i]->id] = rev_mapped(&map, op->res[i]);
     ir_map_free(&map);

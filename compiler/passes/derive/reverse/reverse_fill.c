@@ -229,112 +229,49 @@ typedef struct again {
     ir_value *array;
 } again;
 
+static ir_value *outside(const ir_value *v, void *ctx)
+{
+    return rev_lookup(((again *)ctx)->f.home, v);
+}
+
 static ir_value *value_of(again *a, const ir_value *v)
 {
     ir_value *w = ir_map_get(&a->map, v);
-    return w ? w : rev_lookup(a->f.home, v);
+    return w ? w : outside(v, a);
 }
 
-static void again_region(again *a, ir_builder *b, const ir_region *from);
-
-/* The yields of the results that are needed. */
-static void end_region(again *a, ir_builder *b, const ir_op *op, int k)
+static bool again_has_result(const ir_op *op, int k, void *ctx)
 {
-    const ir_op *y = ir_yield_of(op->regions[k]);
-    VEC(ir_value *) yields = {0};
-    for (int i = 0; i < y->nargs; i++)
-        if (op->code == OP_LOOP ? is_carried(&a->f, op, i) : a->f.fill->needed[op->res[i]->id])
-            vec_push(&yields, value_of(a, y->args[i]));
-    ir_yield(b, (int)yields.len, yields.at);
-    vec_free(&yields);
+    again *a = ctx;
+    return op->code == OP_LOOP ? is_carried(&a->f, op, k) : a->f.fill->needed[op->res[k]->id];
 }
 
-static void again_loop(again *a, ir_builder *b, const ir_op *op)
+static bool again_access(ir_builder *b, const ir_op *op, void *ctx)
 {
-    const int first = ir_loop_first_param(op);
-    VEC(ir_value *) inits = {0};
-    for (int k = 0; k < op->nres; k++)
-        if (is_carried(&a->f, op, k))
-            vec_push(&inits, value_of(a, op->args[2 + k]));
-    ir_op *c = ir_loop(b, value_of(a, op->args[0]), value_of(a, op->args[1]), false, (int)inits.len, inits.at);
-    vec_free(&inits);
-    ir_copy_attr(c, op);
-    ir_region *to = c->regions[0];
-    const ir_region *from = op->regions[0];
-    to->params[0]->name = from->params[0]->name;
-    ir_map_set(&a->map, from->params[0], to->params[0]);
-    for (int k = 0, at = 0; k < op->nres; k++)
-        if (is_carried(&a->f, op, k)) {
-            to->params[1 + at]->name = from->params[first + k]->name;
-            ir_map_set(&a->map, from->params[first + k], to->params[1 + at]);
-            ir_map_set(&a->map, op->res[k], c->res[at++]);
-        }
-    ir_builder in = {.func = b->func, .region = to, .loc = op->loc};
-    again_region(a, &in, from);
-    end_region(a, &in, op, 0);
-}
-
-static void again_if(again *a, ir_builder *b, const ir_op *op)
-{
-    ir_op *c = ir_if(b, value_of(a, op->args[0]), 0, NULL);
-    for (int i = 0; i < op->nres; i++)
-        if (a->f.fill->needed[op->res[i]->id]) {
-            ir_value *v = ir_add_result(c, op->res[i]->type);
-            v->name = op->res[i]->name;
-            ir_map_set(&a->map, op->res[i], v);
-        }
-    for (int k = 0; k < 2; k++) {
-        ir_builder in = {.func = b->func, .region = c->regions[k], .loc = op->loc};
-        again_region(a, &in, op->regions[k]);
-        end_region(a, &in, op, k);
-    }
-}
-
-static void again_plain(again *a, ir_builder *b, const ir_op *op)
-{
-    ir_value **args = ARENA_ARRAY(b->func->module->mem, ir_value *, op->nargs + 1);
-    for (int i = 0; i < op->nargs; i++)
-        args[i] = value_of(a, op->args[i]);
-    ir_op *c = ir_insert(b, op->code, op->nargs, args, 1, &op->res[0]->type, 0);
-    ir_copy_attr(c, op);
-    c->res[0]->name = op->res[0]->name;
-    ir_map_set(&a->map, op->res[0], c->res[0]);
-}
-
-static void again_op(again *a, ir_builder *b, const ir_op *op)
-{
+    again *a = ctx;
     b->loc = op->loc;
     b->origin = (ir_op *)op;
-    switch (op->code) {
-    case OP_LSTORE:
+    if (op->code == OP_LSTORE) {
         ir_lstore(b, a->array, value_of(a, op->args[1]), value_of(a, op->args[2]));
-        break;
-    case OP_LLOAD: {
-        ir_value *i = value_of(a, op->args[1]), *v;
-        if (op->args[0] == a->f.array) {
-            v = ir_lload(b, a->array, i);
-            v->name = op->res[0]->name;
-        } else
-            v = rev_load_again(a->f.home, b, op, value_of(a, op->args[0]), i);
-        ir_map_set(&a->map, op->res[0], v);
-        break;
+        return true;
     }
-    case OP_LOOP:
-        again_loop(a, b, op);
-        break;
-    case OP_IF:
-        again_if(a, b, op);
-        break;
-    default:
-        again_plain(a, b, op);
-    }
+    if (op->code != OP_LLOAD)
+        return false;
+    ir_value *i = value_of(a, op->args[1]), *v;
+    if (op->args[0] == a->f.array) {
+        v = ir_lload(b, a->array, i);
+        v->name = op->res[0]->name;
+    } else
+        v = rev_load_again(a->f.home, b, op, value_of(a, op->args[0]), i);
+    ir_map_set(&a->map, op->res[0], v);
+    return true;
 }
 
-static void again_region(again *a, ir_builder *b, const ir_region *from)
+/* Of the region, the operations that store, or have the stores in them. */
+static bool again_stores(const ir_op *op, void *ctx)
 {
-    for (const ir_op *op = from->first; op; op = op->next)
-        if (op->code != OP_YIELD && is_needed(&a->f, op))
-            again_op(a, b, op);
+    again *a = ctx;
+    return op->region == a->f.home->primal ? rev_stores_into(op, a->f.array) : is_needed(&a->f, op);
 }
 
 ir_value *rev_fill_again(scope *home, const ir_value *array)
@@ -347,9 +284,8 @@ ir_value *rev_fill_again(scope *home, const ir_value *array)
     a.array = rev_array_like(home, array, array->name, array->loc);
     a.array->exact = array->exact;
     ir_builder b = rev_prologue(home, array->loc);
-    for (const ir_op *op = home->primal->first; op; op = op->next)
-        if (rev_stores_into(op, array))
-            again_op(&a, &b, op);
+    const ir_slice slice = {&a.map, &a, again_stores, again_has_result, outside, again_access};
+    ir_clone_slice(&b, home->primal, &slice);
     ir_map_free(&a.map);
     return a.array;
 }

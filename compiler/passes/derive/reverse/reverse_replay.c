@@ -14,43 +14,6 @@ ir_value *rev_mapped(const ir_map *m, const ir_value *v)
     return w;
 }
 
-/* rv: NULL for functions, whose memory is left alone. */
-static void replay_region(rev *rv, ir_builder *b, ir_map *map, const ir_region *r);
-
-static void replay_structured(rev *rv, ir_builder *b, ir_map *map, ir_op *op)
-{
-    ir_value **args = ARENA_ARRAY(b->func->module->mem, ir_value *, op->nargs + 1);
-    scalar *types = ARENA_ARRAY(b->func->module->mem, scalar, op->nres + 1);
-    for (int i = 0; i < op->nargs; i++)
-        args[i] = rev_mapped(map, op->args[i]);
-    for (int i = 0; i < op->nres; i++)
-        types[i] = op->res[i]->type;
-    ir_op *c = ir_insert(b, op->code, op->nargs, args, op->nres, types, op->nregions);
-    ir_copy_attr(c, op);
-    for (int k = 0; k < op->nregions; k++) {
-        const ir_region *from = op->regions[k];
-        ir_region *to = ir_region_create(b->func);
-        for (int i = 0; i < from->nparams; i++)
-            ir_map_set(map, from->params[i], ir_region_param_like(to, from->params[i]));
-        ir_set_region(c, k, to);
-        ir_builder in = {.func = b->func, .region = to, .loc = op->loc};
-        replay_region(rv, &in, map, from);
-        const ir_op *y = ir_yield_of(from);
-        ir_value **vals = ARENA_ARRAY(b->func->module->mem, ir_value *, y->nargs + 1);
-        for (int i = 0; i < y->nargs; i++)
-            vals[i] = rev_mapped(map, y->args[i]);
-        ir_yield(&in, y->nargs, vals);
-    }
-    for (int i = 0; i < op->nres; i++) {
-        c->res[i]->name = op->res[i]->name;
-        ir_map_set(map, op->res[i], c->res[i]);
-    }
-    if (op->code == OP_TASK)
-        rev_add_winners(c, op, b);
-    if (rv)
-        ptrmap_set(&rv->fwd_ops, op, c);
-}
-
 static bool has_effects(const ir_func *f)
 {
     effects e = effects_of_region(f->module, f->body);
@@ -61,8 +24,24 @@ static bool has_effects(const ir_func *f)
     return any;
 }
 
-static void replay_task(rev *rv, ir_builder *b, ir_map *map, ir_op *op)
+/* rv: NULL for functions, whose memory is left alone. */
+typedef struct replay {
+    rev *rv;
+    ir_slice slice;
+} replay;
+
+static void replay_structured(replay *r, ir_builder *b, const ir_op *op)
 {
+    ir_op *c = ir_clone_in_slice(b, op, &r->slice);
+    if (op->code == OP_TASK)
+        rev_add_winners(c, op, b);
+    if (r->rv)
+        ptrmap_set(&r->rv->fwd_ops, op, c);
+}
+
+static void replay_task(replay *r, ir_builder *b, const ir_op *op)
+{
+    rev *rv = r->rv;
     const bool keeps = rv && rev_keeps_any(rv, op);
     if (op->nres == 0 && !keeps) {
         if (rv)
@@ -71,69 +50,71 @@ static void replay_task(rev *rv, ir_builder *b, ir_map *map, ir_op *op)
     }
     if (keeps)
         rev_take_snapshots(rv, b, op);
-    b->origin = op;
+    b->origin = (ir_op *)op;
     if (rv)
         rv->in_task = true;
-    replay_structured(rv, b, map, op);
+    replay_structured(r, b, op);
     if (rv)
         rv->in_task = false;
 }
 
-static void replay_op(rev *rv, ir_builder *b, ir_map *map, ir_op *op)
+/* The result of an atomic is the old value that the launch has recorded. */
+static void replay_atomic(replay *r, ir_builder *b, const ir_op *op)
 {
+    if (r->rv && rev_keeps_write(r->rv, op))
+        rev_write_again(r->rv, b, r->slice.map, (ir_op *)op);
+    ir_value *where[3]; /* turn at step */
+    const int first = ir_field_of(op)->ndim + 2, n = op->nargs - first;
+    if (n == 0 || ir_atomic_has_winner(op))
+        return; /* nobody uses what it returns */
+    for (int i = 0; i < n; i++)
+        where[i] = rev_mapped(r->slice.map, op->args[first + i]);
+    b->origin = (ir_op *)op;
+    ir_op *old = ir_insert(b, OP_OLD, n, where, 1, &op->res[0]->type, 0);
+    ir_map_set(r->slice.map, op->res[0], old->res[0]);
+}
+
+/* What is done in place of a clone of op. */
+static bool replay_op(ir_builder *b, const ir_op *op, void *ctx)
+{
+    replay *r = ctx;
+    rev *rv = r->rv;
     b->loc = op->loc;
-    b->origin = op;
+    b->origin = (ir_op *)op;
     switch (op->code) {
     case OP_STORE:
     case OP_ACCUM:
-        if (rv && rev_keeps_write(rv, op))
-            rev_write_again(rv, b, map, op);
-        else if (rv && rv->primal->pure && !ir_field_of(op)->in && !rv->fusing) /* a result */
-            ir_clone_op(b, op, map);
-        return;
-    case OP_ATOMIC: {
-        if (rv && rev_keeps_write(rv, op))
-            rev_write_again(rv, b, map, op);
-        ir_value *where[3]; /* turn at step */
-        const int first = ir_field_of(op)->ndim + 2, n = op->nargs - first;
-        if (n == 0 || ir_atomic_has_winner(op))
-            return; /* nobody uses what it returns */
-        for (int i = 0; i < n; i++)
-            where[i] = rev_mapped(map, op->args[first + i]);
-        b->origin = op;
-        ir_op *old = ir_insert(b, OP_OLD, n, where, 1, &op->res[0]->type, 0);
-        ir_map_set(map, op->res[0], old->res[0]);
-        return;
-    }
-    case OP_YIELD:
-        return;
+        if (!rv || !rev_keeps_write(rv, op))
+            return !rv || !rv->primal->pure || ir_field_of(op)->in || rv->fusing; /* else a result */
+        rev_write_again(rv, b, r->slice.map, (ir_op *)op);
+        return true;
+    case OP_ATOMIC:
+        replay_atomic(r, b, op);
+        return true;
     case OP_TASK:
-        replay_task(rv, b, map, op);
-        return;
+        replay_task(r, b, op);
+        return true;
     case OP_IF:
     case OP_LOOP:
-        replay_structured(rv, b, map, op);
-        return;
+        replay_structured(r, b, op);
+        return true;
     case OP_CALL: {
-        ir_op *c = ir_clone_op(b, op, map);
+        ir_op *c = ir_clone_op(b, op, r->slice.map);
         if (has_effects(ir_callee_of(op)))
             ir_call_attr(c)->callee = reverse_replay(ir_callee_of(op));
-        return;
+        return true;
     }
     case OP_ASSERT: /* of a gradient that a program asks for, nothing else looks */
-        if (rv && rv->of_args)
-            ir_clone_op(b, op, map);
-        return;
+        return !rv || !rv->of_args;
     default:
-        if (op_effect_of(op->code) != OP_EFFECT_EVENT)
-            ir_clone_op(b, op, map);
+        return op_effect_of(op->code) == OP_EFFECT_EVENT;
     }
 }
 
-static void replay_region(rev *rv, ir_builder *b, ir_map *map, const ir_region *r)
+static void replay_region(rev *rv, ir_builder *b, ir_map *map, const ir_region *from)
 {
-    for (ir_op *op = r->first; op; op = op->next)
-        replay_op(rv, b, map, op);
+    replay r = {rv, {.map = map, .ctx = &r, .instead = replay_op}};
+    ir_clone_slice(b, from, &r.slice);
     b->origin = NULL;
 }
 
