@@ -102,7 +102,6 @@ static void finish_func(scope *root, ir_func *f, const bool *wanted)
     set_results(root->rv->out, n, vals);
     decide_handed_on(root->rv->out);
     rev_scope_free(root);
-    rev_end(root->rv);
 }
 
 /* Parameters for the adjoints of the float results, from which the reverse sweep starts. */
@@ -144,6 +143,7 @@ static ir_value *build_func(ir_func *f, ir_func *out, const rev_goal *goal)
     for (int i = 0; i < f->body->nparams; i++)
         wanted[i] = scalar_is_float(f->body->params[i]->type);
     finish_func(&root, f, wanted);
+    rev_end(&rv);
     return unit;
 }
 
@@ -211,21 +211,21 @@ bool pass_reverse(ir_func *f)
         return false;
     activity act = activity_compute(f, ACTIVITY_REVERSE);
     rev rv = rev_begin(f, &act);
-    const bool planned = rev_make_plan(&rv, true);
-    if (planned && f->module->plans)
-        rev_print_plan(f->module->plans, &rv);
-    if (planned) {
+    if (rev_make_plan(&rv, true)) {
+        if (f->module->plans)
+            rev_print_plan(f->module->plans, &rv);
         f->ad.grad = rev_derived(f, IR_KERNEL_GRAD, "grad");
         build_kernel(&rv, f, f->ad.grad);
-    } else {
-        rev_plan_end(rv.plan);
     }
+    const bool ok = f->ad.grad && diag_error_count(f->module->diag) == errors;
+    if (ok) {
+        pass_settle(f->ad.grad);
+        rev_check_reads(&rv, f->ad.grad);
+        record_old_values(f, f->ad.grad);
+    }
+    rev_end(&rv);
     activity_free(&act);
-    if (!planned || diag_error_count(f->module->diag) != errors)
-        return false;
-    pass_settle(f->ad.grad);
-    record_old_values(f, f->ad.grad);
-    return true;
+    return ok;
 }
 
 /* ---- gradients that programs ask for ----

@@ -194,6 +194,9 @@ bool rev_make_plan(rev *rv, bool kernel);
 rev_loop_way rev_plan_loop(scope *s, const ir_op *loop);
 /* The loop of s, a plain one, is rematerialised. */
 void rev_plan_again(scope *s);
+/* Ends the compiler if the adjoint reads an element of a field that the plan has not as a read, but for those that the
+ * replay makes. */
+void rev_check_reads(const rev *rv, const ir_func *adjoint);
 /* One line for each loop, value and write that the plan decides on. */
 void rev_print_plan(strbuf *text, const rev *rv);
 
@@ -211,6 +214,8 @@ bool rev_find_replacement(const ir_op *loop, rev_replacement *r);
 const ir_value *rev_carried_param(const ir_op *loop, int k);
 /* What the winner's trip sets as number k. */
 const ir_value *rev_winning_value(const ir_op *loop, int k);
+/* The condition, or the extreme itself, by which a trip is found to be the winner's. */
+const ir_value *rev_winner_goes_by(const ir_op *loop);
 
 /* reverse_needs.c */
 /* Fills pulled and asked, and the prices where they are wanted. */

@@ -250,6 +250,13 @@ const ir_value *rev_winning_value(const ir_op *loop, int k)
     return v->def->code == OP_IF ? v : on_side(v, r.side);
 }
 
+const ir_value *rev_winner_goes_by(const ir_op *loop)
+{
+    rev_replacement r;
+    rev_find_replacement(loop, &r);
+    return r.cond ? r.cond : loop->res[0];
+}
+
 static bool has_winner(const rev *rv, const loop_facts *f)
 {
     spreading s = {.loop = f->loop, .ok = true};

@@ -214,7 +214,9 @@ static void needs_iteration(scope *s, const ir_op *op, bool once)
 {
     if (once && !any_adjoint(s, op))
         return;
-    if (!once)
+    if (once) /* the forward sweep finds out which it is */
+        ask(s, rev_winner_goes_by(op));
+    else
         ask(s, op->args[0]);
     ask(s, op->args[1]);
     scope c = rev_scope(s->rv, s, SCOPE_ROOT, op->regions[0], NULL, NULL);

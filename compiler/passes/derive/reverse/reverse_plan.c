@@ -1,4 +1,6 @@
 /* Reverse mode, planning: all that is decided before an adjoint is built. The build (reverse*.c) reads it, once. */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "passes/derive/reverse/reverse.h"
@@ -102,6 +104,27 @@ bool rev_make_plan(rev *rv, bool kernel)
         choose(rv);
     }
     return true;
+}
+
+/* ---- the adjoint held against it ---- */
+
+static void check_read(ir_op *op, void *ctx)
+{
+    const rev *rv = ctx;
+    const ir_op *o = op->origin;
+    while (o && o->origin)
+        o = o->origin;
+    if (op->code != OP_LOAD || ir_access_attr(op)->plane != IR_DATA || !o || o->code != OP_LOAD ||
+        o->region->func != rv->primal || rv->plan->live[o->res[0]->id])
+        return;
+    fprintf(stderr, "tkc: internal error: the adjoint of '%s' reads '%s' at %d:%d, which its plan has not\n",
+            rv->primal->name, ir_field_of(op)->name, op->loc.line, op->loc.col);
+    abort();
+}
+
+void rev_check_reads(const rev *rv, const ir_func *adjoint)
+{
+    ir_walk(adjoint->body, check_read, (void *)rv);
 }
 
 /* ---- as text ---- */
