@@ -327,8 +327,8 @@ int rev_first_operand(const ir_op *op);
 bool rev_choose(rev *rv);
 /* At the end of a scope that is no root. */
 void rev_set_prices(scope *s);
-/* Whether v of the scope s is saved; else it can be computed again. */
-bool rev_saves(scope *s, const ir_value *v);
+/* Whether v, of a scope that is no root, is saved; else it can be computed again. */
+bool rev_saves(const rev_plan *plan, const ir_value *v);
 int rev_own_cost(const ir_op *op);
 /* A loop that could be checkpointed; the arrays of its state, and how many numbers it has. */
 void rev_add_candidate(rev_plan *plan, const ir_op *loop, const ir_value *const *arrays, size_t n, int numbers);

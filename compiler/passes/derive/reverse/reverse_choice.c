@@ -18,6 +18,8 @@
  * W. Moses, S. Narayanan, L. Paehler and others: Scalable automatic differentiation of multiple parallel paradigms
  * through compiler augmentation, 2022, choose what is saved by a minimum cut as well; there, computing is free.
  */
+#include <assert.h>
+
 #include "passes/derive/reverse/reverse.h"
 #include "util/cut.h"
 
@@ -321,20 +323,13 @@ bool rev_choose(rev *rv)
 
 /* ---- lookups ---- */
 
-static bool can_be_had_again(scope *s, const ir_value *v)
+bool rev_saves(const rev_plan *plan, const ir_value *v)
 {
-    return v->def && v->def->code == OP_LOCAL ? rev_fill_of(s, v) != NULL : rev_can_recompute(s, v);
-}
-
-bool rev_saves(scope *s, const ir_value *v)
-{
-    const rev_plan *plan = s->rv->plan;
-    if (!can_be_had_again(s, v))
-        return true;
-    if (rev_is_free(s))
-        return false;
-    if (plan->wanted[v->id]) /* what a trip can read again, the cut has not seen */
-        return plan->is_saved[v->id] && !(v->def->code == OP_LLOAD && plan->price[v->id].again < 0);
-    const bool cheap = v->def->code == OP_IF || (v->def->code != OP_LOCAL && rev_own_cost(v->def) <= cost_of_saving(s));
-    return !cheap;
+    const rev_price *p = &plan->price[v->id];
+    assert(p->value == v);
+    if (p->again < 0 || p->must)
+        return p->again < 0;
+    if (plan->wanted[v->id])
+        return plan->is_saved[v->id];
+    return v->def->code != OP_IF && (v->def->code == OP_LOCAL || p->again > p->save);
 }

@@ -297,7 +297,7 @@ ir_value *rev_lookup(scope *s, const ir_value *v)
     ir_value *w;
     if (home->kind == SCOPE_LOOP && home->index && v == home->primal->params[0]) {
         w = home->index;
-    } else if (rev_saves(home, v)) {
+    } else if (rev_saves(rv->plan, v)) {
         w = rev_save(home, rev_mapped(&rv->fwd, v), v->name);
     } else {
         w = recompute(home, v);
