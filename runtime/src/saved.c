@@ -1,4 +1,4 @@
-/* Saved fields: copies of what launches overwrite, and their way back. compiler/passes/derive/reverse/saved.c has the
+/* Saved fields: copies of what launches overwrite, and their way back. compiler/passes/derive/reverse/plan/saved.c has the
  * other half of the scheme. */
 #include "rt.h"
 

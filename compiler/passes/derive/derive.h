@@ -19,7 +19,7 @@ void pass_arrays(ir_func *f);
 
 /* The adjoint of a kernel, as a new function of kind IR_KERNEL_GRAD, entered in f->ad.grad and in the module; dead
  * code, loads above all, is gone from it. Decides what it wants of saved fields that the kernel overwrites
- * (f->launch.before). False after errors. passes/derive/reverse/saved.c, reverse*.c */
+ * (f->launch.before). False after errors. passes/derive/reverse/plan/saved.c, reverse*.c */
 bool pass_reverse(ir_func *kernel);
 
 /* Forward mode needs winners of minima and maxima whether or not an adjoint does: a kernel keeps them while its JVP is

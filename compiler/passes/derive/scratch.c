@@ -1,5 +1,5 @@
 /* Scratch fields live within one launch: each launch that touches one finds it zero, so that nothing of an earlier
- * launch reaches it, and its adjoint may make it anew (passes/derive/reverse/saved.c).
+ * launch reaches it, and its adjoint may make it anew (passes/derive/reverse/plan/saved.c).
  *
  * A kernel that reads a scratch field and never writes to it is a part of others, which call it; on its own it would
  * read zeros. It is not launched by the host.

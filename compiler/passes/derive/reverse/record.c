@@ -18,7 +18,7 @@
 #include "ir/ops.h"
 #include "passes/analysis/analysis.h"
 #include "passes/derive/derive.h"
-#include "passes/derive/reverse/reverse.h"
+#include "passes/derive/reverse/build/build.h"
 #include "passes/simplify/simplify.h"
 
 typedef VEC(ir_op *) op_list;

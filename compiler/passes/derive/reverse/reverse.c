@@ -3,7 +3,7 @@
 
 #include "passes/analysis/analysis.h"
 #include "passes/derive/derive.h"
-#include "passes/derive/reverse/reverse.h"
+#include "passes/derive/reverse/build/build.h"
 #include "passes/simplify/simplify.h"
 
 void rev_region(scope *s, const ir_region *r)

@@ -10,7 +10,7 @@
  */
 #include "ir/ops.h"
 #include "passes/analysis/analysis.h"
-#include "passes/derive/reverse/reverse.h"
+#include "passes/derive/reverse/build/build.h"
 #include "passes/simplify/simplify.h"
 
 #include <string.h>

@@ -19,7 +19,7 @@
 #include "passes/analysis/analysis.h"
 #include "passes/analysis/overlap/apart.h"
 #include "passes/derive/derive.h"
-#include "passes/derive/reverse/reverse.h"
+#include "passes/derive/reverse/plan/plan.h"
 #include "passes/simplify/simplify.h"
 
 typedef struct site {

@@ -10,7 +10,7 @@
  * than the iteration lasts, whatever the number of trips. Where the sums are asked for, the loop runs once more in
  * front, and saves nothing there.
  */
-#include "passes/derive/reverse/reverse.h"
+#include "passes/derive/reverse/build/build.h"
 
 static ir_op *open(scope *s, const ir_op *op)
 {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "passes/derive/reverse/reverse.h"
+#include "passes/derive/reverse/plan/plan.h"
 
 rev_plan *rev_plan_begin(const ir_func *f)
 {
@@ -26,30 +26,6 @@ void rev_plan_end(rev_plan *p)
     vec_free(&p->asked);
     ptrmap_free(&p->loops);
     effects_free(&p->touched);
-}
-
-/* The address of an element stands for the way. */
-static const char ways[LOOP_CHECKPOINTED + 1];
-
-static void set_way(rev_plan *p, const ir_op *loop, rev_loop_way way)
-{
-    ptrmap_set(&p->loops, loop, (void *)&ways[way]);
-}
-
-/* A loop is met in one scope alone. */
-rev_loop_way rev_plan_loop(scope *s, const ir_op *loop)
-{
-    const char *known = ptrmap_get(&s->rv->plan->loops, loop);
-    if (known)
-        return (rev_loop_way)(known - ways);
-    const rev_loop_way way = rev_way_of(s, loop);
-    set_way(s->rv->plan, loop, way);
-    return way;
-}
-
-void rev_plan_again(scope *s)
-{
-    set_way(s->rv->plan, s->primal_op, LOOP_REMATERIALISED);
 }
 
 /* Which values are asked for, and which are live, by what is decided so far. */
@@ -142,11 +118,11 @@ static void print_name(strbuf *text, const char *name, src_loc at)
 static void print_loop(const printer *p, const ir_op *op)
 {
     static const char *const names[] = {"plain", "rematerialised", "fused", "winner", "checkpointed"};
-    const char *way = ptrmap_get(&p->rv->plan->loops, op);
-    if (!way)
+    rev_loop_way way;
+    if (!rev_way_of(p->rv->plan, op, &way))
         return;
     print_name(p->text, "    loop", op->loc);
-    sb_printf(p->text, ": %s\n", names[way - ways]);
+    sb_printf(p->text, ": %s\n", names[way]);
 }
 
 static void print_values(const printer *p, int n, ir_value *const *values)

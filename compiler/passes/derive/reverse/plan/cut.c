@@ -20,38 +20,18 @@
  */
 #include <assert.h>
 
-#include "passes/derive/reverse/reverse.h"
+#include "passes/derive/reverse/plan/plan.h"
 #include "util/cut.h"
 
 enum {
     COST_SAVE_LOOP = 6,
     COST_SAVE_BRANCH = 2,
     COST_KEEP = 5, /* an element of an array: it is stored in any case, but not into memory that stays */
-    COST_LOAD = 2,
-    TRIPS = 16, /* of a loop that does not tell */
-    MOST_TRIPS = 64,
     MOST_ELEMENTS = 1 << 16
 };
 static const int64_t most_times = INT64_C(1) << 32;
 
 /* ---- prices ---- */
-
-int rev_own_cost(const ir_op *op)
-{
-    switch (op->code) {
-    case OP_LOAD:
-    case OP_LLOAD:
-    case OP_ATOMIC:
-        return COST_LOAD;
-    case OP_ADD:
-    case OP_SUB:
-    case OP_NEG:
-    case OP_CAST: /* of subscripts: never worth memory */
-        return scalar_is_float(op->res[0]->type) || scalar_is_float(op->args[0]->type) ? op_cost(op->code) : 0;
-    default:
-        return op_cost(op->code);
-    }
-}
 
 /* A branch hands it to what is around it, which may be a loop. */
 static int cost_of_saving(const scope *s)
@@ -102,15 +82,6 @@ void rev_set_prices(scope *s)
     for (const ir_op *op = s->primal->first; op; op = op->next)
         for (int i = 0; i < op->nres; i++)
             set_price(s, op->res[i]);
-}
-
-int64_t rev_guess_trips(const ir_op *loop)
-{
-    if (ir_loop_attr(loop)->cond || !ir_is_const(loop->args[0]) || !ir_is_const(loop->args[1]))
-        return TRIPS;
-    const int64_t lo = ir_int(loop->args[0]), hi = ir_int(loop->args[1]);
-    const uint64_t n = lo < hi ? (uint64_t)hi - (uint64_t)lo : 1;
-    return n < MOST_TRIPS ? (int64_t)n : MOST_TRIPS;
 }
 
 /* How often a region is run, about. */
@@ -192,26 +163,6 @@ static void add_value(network *n, const rev_price *p)
 }
 
 /* ---- checkpoints ---- */
-
-const rev_candidate *rev_candidate_of(const rev_plan *plan, const ir_op *loop)
-{
-    const rev_candidate *p = plan->candidates;
-    while (p && p->loop != loop)
-        p = p->next;
-    return p;
-}
-
-void rev_add_candidate(rev_plan *plan, const ir_op *loop, const ir_value *const *arrays, size_t n, int numbers)
-{
-    if (rev_candidate_of(plan, loop))
-        return;
-    arena *mem = loop->region->func->module->mem;
-    rev_candidate *p = ARENA_NEW(mem, rev_candidate);
-    *p = (rev_candidate){plan->candidates, loop, ARENA_ARRAY(mem, const ir_value *, n + 1), n, numbers, false};
-    for (size_t i = 0; i < n; i++)
-        p->arrays[i] = arrays[i];
-    plan->candidates = p;
-}
 
 typedef struct sweep {
     int64_t again; /* what sweeping all trips forwards once more costs; an access half an operation, as it is cached */

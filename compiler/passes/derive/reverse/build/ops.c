@@ -2,43 +2,9 @@
 #include <assert.h>
 
 #include "passes/derive/derive.h"
-#include "passes/derive/reverse/reverse.h"
+#include "passes/derive/reverse/build/build.h"
 
 /* ---- scalar operations and memory ---- */
-
-/* The same function of the same operand, beside op in the primal: the cosine beside a sine. */
-static const ir_op *find_beside(const ir_op *op, ir_opcode code)
-{
-    enum { WINDOW = 200 };
-    const ir_op *before = op->prev, *behind = op->next;
-    for (int i = 0; i < WINDOW && (before || behind); i++) {
-        const ir_op *both[2] = {before, behind};
-        for (int k = 0; k < 2; k++)
-            if (both[k] && both[k]->code == code && both[k]->args[0] == op->args[0])
-                return both[k];
-        before = before ? before->prev : NULL;
-        behind = behind ? behind->next : NULL;
-    }
-    return NULL;
-}
-
-/* In branches and loops the two may be far apart, so that no later pass can merge them. */
-const ir_op *rev_computed_beside(const rev *rv, const ir_op *op)
-{
-    const bool pulls = op->nargs == 1 && rev_varied(rv, op->args[0]);
-    const ir_opcode part = pulls ? rule_costly_part(op->code) : OP_COUNT;
-    return part == OP_COUNT ? NULL : find_beside(op, part);
-}
-
-unsigned rev_rule_needs(const rev *rv, const ir_op *op)
-{
-    const ir_op *beside = rev_computed_beside(rv, op);
-    unsigned needs = 0;
-    for (int k = 0; k < op->nargs; k++)
-        if (scalar_is_float(op->args[k]->type) && rev_varied(rv, op->args[k]) && !op_contributes_nothing(op, k))
-            needs |= rule_needs(op->code, k, beside ? beside->code : OP_COUNT);
-    return needs;
-}
 
 static void rev_pure(scope *s, const ir_op *op)
 {
@@ -75,11 +41,6 @@ static ir_value **subscripts(scope *s, const ir_op *op)
     for (int i = 0; i <= n; i++)
         idx[i] = rev_lookup(s, op->args[i]);
     return idx;
-}
-
-bool rev_has_gradient(const rev *rv, const ir_op *op)
-{
-    return !rv->of_args && ir_access_attr(op)->plane == IR_DATA && ir_field_of(op)->grad;
 }
 
 static void rev_load(scope *s, const ir_op *op)
@@ -176,32 +137,6 @@ static void rev_local_load(scope *s, const ir_op *op)
         ir_lstore(&b, shadow, i, ir_op2(&b, OP_ADD, ir_lload(&b, shadow, i), g));
 }
 
-/* Whether v is what the store's element held: loaded in the same region, and nothing is stored in between. */
-static bool is_old_element(const ir_op *store, const ir_value *v)
-{
-    const ir_op *load = v->def;
-    if (!load || load->code != OP_LLOAD || load->args[0] != store->args[0] || load->region != store->region)
-        return false;
-    const affine a = affine_of(load->args[1]), b = affine_of(store->args[1]);
-    if (load->args[1] != store->args[1] && !affine_equal(&a, &b))
-        return false;
-    for (const ir_op *op = load->next; op != store; op = op->next)
-        if (!op || rev_stores_into(op, store->args[0]))
-            return false;
-    return true;
-}
-
-/* y[i] = y[i] + v, or - v: the operand of its value that is v; -1: the store is none. */
-int rev_added_operand(const ir_op *store)
-{
-    const ir_op *sum = store->args[2]->def;
-    if (!sum || (sum->code != OP_ADD && sum->code != OP_SUB))
-        return -1;
-    return is_old_element(store, sum->args[0])                          ? 1
-           : sum->code == OP_ADD && is_old_element(store, sum->args[1]) ? 0
-                                                                        : -1;
-}
-
 /* An addition hands the element's adjoint to what is added, and leaves it for what the element was. */
 static void rev_local_add(scope *s, const ir_op *store, const ir_value *v)
 {
@@ -292,12 +227,6 @@ static void rev_gradient(scope *s, const ir_op *op)
     if (!of_args)
         args[n++] = ir_const_f(&b, along->results[0], 1.0);
     pull_back(s, &b, op, pull, n, args, false);
-}
-
-bool rev_call_has_memory(const rev *rv, const ir_op *call)
-{
-    const ir_func *f = ir_callee_of(call);
-    return !rv->of_args && !f->ad.gradient_of && rev_has_active_memory(f->body);
 }
 
 static void rev_call(scope *s, const ir_op *op)

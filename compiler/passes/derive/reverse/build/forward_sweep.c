@@ -2,7 +2,7 @@
 #include <assert.h>
 
 #include "passes/analysis/analysis.h"
-#include "passes/derive/reverse/reverse.h"
+#include "passes/derive/reverse/build/build.h"
 #include "passes/simplify/simplify.h"
 
 /* ---- forward sweep ---- */

@@ -1,12 +1,5 @@
 /* Reverse mode: values of the forward sweep that are saved for the reverse sweep. */
-#include "passes/derive/reverse/reverse.h"
-
-scope *rev_root_of(scope *s)
-{
-    while (s->kind != SCOPE_ROOT)
-        s = s->outer;
-    return s;
-}
+#include "passes/derive/reverse/build/build.h"
 
 static int add_slot(scope *s, scalar type, const char *name)
 {

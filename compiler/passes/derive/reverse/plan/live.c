@@ -8,7 +8,7 @@
  * A sum that a loop carries and that is not live is no reason to run the forward sweep of the loop; a read of a field
  * that is live is one that the adjoint needs.
  */
-#include "passes/derive/reverse/reverse.h"
+#include "passes/derive/reverse/plan/plan.h"
 
 typedef struct array_store {
     const ir_op *op;
@@ -163,13 +163,4 @@ void rev_find_live(rev *rv)
     vec_free(&l.to_do);
     vec_free(&l.stores);
     ptrmap_free(&l.run);
-}
-
-bool rev_demands_carried(const rev *rv, const ir_op *loop)
-{
-    for (int k = 0; k < ir_loop_ncarried(loop); k++)
-        if (rv->plan->live[loop->res[k]->id] ||
-            rv->plan->live[loop->regions[0]->params[ir_loop_first_param(loop) + k]->id])
-            return true;
-    return false;
 }

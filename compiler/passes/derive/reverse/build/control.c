@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "passes/analysis/analysis.h"
-#include "passes/derive/reverse/reverse.h"
+#include "passes/derive/reverse/build/build.h"
 
 /* ---- if ---- */
 
@@ -122,14 +122,6 @@ static bool order_is_free(const ir_module *m, ir_region *body)
     ir_walk(body, order_of, &o);
     free(o.planes);
     return !o.fixed;
-}
-
-bool rev_carries_adjoint(scope *s, const ir_op *loop, int k, bool from_behind)
-{
-    const ir_value *param = loop->regions[0]->params[ir_loop_first_param(loop) + k];
-    if (!scalar_is_float(param->type) || !rev_varied(s->rv, param))
-        return false;
-    return from_behind || (param->id < s->rv->act.n && s->rv->act.useful[param->id]);
 }
 
 static void rev_loop_bounds(scope *s, const ir_op *op, ir_value **lo, ir_value **hi)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "passes/analysis/analysis.h"
-#include "passes/derive/reverse/reverse.h"
+#include "passes/derive/reverse/plan/plan.h"
 
 typedef struct loop_facts {
     const ir_op *loop;
@@ -317,6 +317,26 @@ static bool add_if_handed_on(value_list *state, const ir_op *loop, const ir_valu
     return !s.by_trip || array->def->nargs == 0;
 }
 
+const rev_candidate *rev_candidate_of(const rev_plan *plan, const ir_op *loop)
+{
+    const rev_candidate *p = plan->candidates;
+    while (p && p->loop != loop)
+        p = p->next;
+    return p;
+}
+
+static void add_candidate(rev_plan *plan, const ir_op *loop, const ir_value *const *arrays, size_t n, int numbers)
+{
+    if (rev_candidate_of(plan, loop))
+        return;
+    arena *mem = loop->region->func->module->mem;
+    rev_candidate *p = ARENA_NEW(mem, rev_candidate);
+    *p = (rev_candidate){plan->candidates, loop, ARENA_ARRAY(mem, const ir_value *, n + 1), n, numbers, false};
+    for (size_t i = 0; i < n; i++)
+        p->arrays[i] = arrays[i];
+    plan->candidates = p;
+}
+
 static void offer_checkpoint(scope *s, const loop_facts *f)
 {
     const scope *root = rev_root_of(s);
@@ -328,14 +348,14 @@ static void offer_checkpoint(scope *s, const loop_facts *f)
         int numbers = 0;
         for (int k = 0; k < ir_loop_ncarried(f->loop); k++)
             numbers += !rev_hands_on_sum(s->rv, f->loop, k);
-        rev_add_candidate(s->rv->plan, f->loop, state.at, state.len, numbers);
+        add_candidate(s->rv->plan, f->loop, state.at, state.len, numbers);
     }
     vec_free(&state);
 }
 
 /* ---- the way ---- */
 
-rev_loop_way rev_way_of(scope *s, const ir_op *loop)
+static rev_loop_way way_of(scope *s, const ir_op *loop)
 {
     const rev *rv = s->rv;
     if (rv->memory || rv->module->debug || ir_loop_attr(loop)->cond || !ir_loop_attr(loop)->bounded)
@@ -352,4 +372,36 @@ rev_loop_way rev_way_of(scope *s, const ir_op *loop)
     vec_free(&f.stored);
     const rev_candidate *candidate = way == LOOP_PLAIN ? rev_candidate_of(rv->plan, loop) : NULL;
     return candidate && candidate->taken ? LOOP_CHECKPOINTED : way;
+}
+
+/* The address of an element stands for the way. */
+static const char ways[LOOP_CHECKPOINTED + 1];
+
+static void set_way(rev_plan *p, const ir_op *loop, rev_loop_way way)
+{
+    ptrmap_set(&p->loops, loop, (void *)&ways[way]);
+}
+
+/* A loop is met in one scope alone. */
+rev_loop_way rev_plan_loop(scope *s, const ir_op *loop)
+{
+    const char *known = ptrmap_get(&s->rv->plan->loops, loop);
+    if (known)
+        return (rev_loop_way)(known - ways);
+    const rev_loop_way way = way_of(s, loop);
+    set_way(s->rv->plan, loop, way);
+    return way;
+}
+
+void rev_plan_again(scope *s)
+{
+    set_way(s->rv->plan, s->primal_op, LOOP_REMATERIALISED);
+}
+
+bool rev_way_of(const rev_plan *p, const ir_op *loop, rev_loop_way *way)
+{
+    const char *known = ptrmap_get(&p->loops, loop);
+    if (known)
+        *way = (rev_loop_way)(known - ways);
+    return known;
 }

@@ -1,5 +1,5 @@
 /* Reverse mode: tasks. The adjoint of a task has its forward sweep in the same body. */
-#include "passes/derive/reverse/reverse.h"
+#include "passes/derive/reverse/build/build.h"
 
 ir_value *rev_iteration_number(ir_builder *b, const ir_op *task)
 {

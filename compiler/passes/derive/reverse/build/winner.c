@@ -9,7 +9,7 @@
  * the loop hands on, and the adjoints of all others are zeros: n reverse sweeps become one. The forward sweep remembers
  * which it was, by the conditions of the launch, and saves nothing else.
  */
-#include "passes/derive/reverse/reverse.h"
+#include "passes/derive/reverse/build/build.h"
 
 /* ---- the sweeps ---- */
 

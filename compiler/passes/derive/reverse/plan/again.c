@@ -6,11 +6,76 @@
  * again from the index, from memory, and from outside. Then nothing has to be saved: each iteration computes once, in
  * the reverse sweep, what it would have computed and stored in the forward sweep, which is left without use.
  */
-#include "passes/derive/reverse/reverse.h"
+#include "passes/derive/reverse/plan/plan.h"
 
 enum { CHEAP_IF = 24 }; /* the dearer branch; its values are computed once more where the branch itself is reversed */
 
+/* ---- single values ---- */
+
+/* Of an atomic, what tells where its old value is recorded: turn at step. */
+int rev_first_operand(const ir_op *op)
+{
+    return op->code == OP_ATOMIC ? ir_field_of(op)->ndim + 2 : 0;
+}
+
+bool rev_can_recompute(scope *s, const ir_value *v)
+{
+    const ir_op *op = v->def;
+    if (!op)
+        return false;
+    switch (op->code) {
+    case OP_LOAD:
+        return ir_access_attr(op)->plane == IR_DATA && !(s->rv->memory && s->rv->memory->fixed[op->pos]);
+    case OP_LLOAD:
+        return rev_array_is_final(s, op->args[0], op) || rev_began_with(s, op->args[0], op);
+    case OP_IF:
+        return rev_is_free(s) && rev_if_is_cheap(s, op);
+    case OP_ATOMIC: /* of no log: where it is recorded follows from indices */
+        return ir_is_const(op->args[op->nargs - 1]);
+    default:
+        return op_follows_from_operands(op->code);
+    }
+}
+
+int rev_own_cost(const ir_op *op)
+{
+    switch (op->code) {
+    case OP_LOAD:
+    case OP_LLOAD:
+    case OP_ATOMIC:
+        return COST_LOAD;
+    case OP_ADD:
+    case OP_SUB:
+    case OP_NEG:
+    case OP_CAST: /* of subscripts: never worth memory */
+        return scalar_is_float(op->res[0]->type) || scalar_is_float(op->args[0]->type) ? op_cost(op->code) : 0;
+    default:
+        return op_cost(op->code);
+    }
+}
+
+int64_t rev_guess_trips(const ir_op *loop)
+{
+    if (ir_loop_attr(loop)->cond || !ir_is_const(loop->args[0]) || !ir_is_const(loop->args[1]))
+        return TRIPS;
+    const int64_t lo = ir_int(loop->args[0]), hi = ir_int(loop->args[1]);
+    const uint64_t n = lo < hi ? (uint64_t)hi - (uint64_t)lo : 1;
+    return n < MOST_TRIPS ? (int64_t)n : MOST_TRIPS;
+}
+
+/* ---- loops ---- */
+
 static bool op_is_again(scope *s, const ir_op *op);
+
+/* Whether what the loop carries is live. */
+static bool demands_carried(const rev *rv, const ir_op *loop)
+{
+    for (int k = 0; k < ir_loop_ncarried(loop); k++)
+        if (rv->plan->live[loop->res[k]->id] ||
+            rv->plan->live[loop->regions[0]->params[ir_loop_first_param(loop) + k]->id])
+            return true;
+    return false;
+}
 
 static bool region_is_again(scope *s, const ir_region *r)
 {
@@ -32,7 +97,7 @@ static bool op_is_again(scope *s, const ir_op *op)
         /* else the forward sweep writes them again, or writes results */
         return !rev_keeps_write(s->rv, op) && !s->rv->primal->pure;
     case OP_LOOP:
-        return !ir_loop_attr(op)->cond && !rev_demands_carried(s->rv, op) && region_is_again(s, op->regions[0]);
+        return !ir_loop_attr(op)->cond && !demands_carried(s->rv, op) && region_is_again(s, op->regions[0]);
     case OP_IF:
         return (op->nres == 0 || rev_if_is_cheap(s, op)) && region_is_again(s, op->regions[0]) &&
                region_is_again(s, op->regions[1]);
@@ -89,64 +154,4 @@ int rev_cost_of_if(scope *s, const ir_op *op)
 bool rev_if_is_cheap(scope *s, const ir_op *op)
 {
     return rev_cost_of_if(s, op) <= CHEAP_IF;
-}
-
-static bool is_inside(const ir_op *choice, const ir_value *v)
-{
-    return ir_region_is_ancestor(choice->regions[0], v->region) || ir_region_is_ancestor(choice->regions[1], v->region);
-}
-
-/* All that comes from outside is there before the `if` is. */
-static void look_up_operands(scope *s, const ir_op *choice, const ir_region *r)
-{
-    for (const ir_op *op = r->first; op; op = op->next) {
-        for (int i = 0; i < op->nargs; i++)
-            if (!is_inside(choice, op->args[i]))
-                rev_lookup(s, op->args[i]);
-        for (int k = 0; k < op->nregions; k++)
-            look_up_operands(s, choice, op->regions[k]);
-    }
-}
-
-typedef struct again {
-    scope *s;
-    ir_slice slice;
-} again;
-
-static ir_value *outside(const ir_value *v, void *ctx)
-{
-    return rev_lookup(((again *)ctx)->s, v);
-}
-
-static bool load_again(ir_builder *b, const ir_op *op, void *ctx)
-{
-    again *a = ctx;
-    b->loc = op->loc;
-    b->origin = (ir_op *)op;
-    if (op->code != OP_LLOAD)
-        return false;
-    ir_value *args[2];
-    for (int i = 0; i < 2; i++) {
-        args[i] = ir_map_get(a->slice.map, op->args[i]);
-        if (!args[i])
-            args[i] = rev_lookup(a->s, op->args[i]);
-    }
-    ir_map_set(a->slice.map, op->res[0], rev_load_again(a->s, b, op, args[0], args[1]));
-    return true;
-}
-
-ir_value *rev_recompute_if(scope *s, const ir_value *v)
-{
-    const ir_op *op = v->def;
-    rev_lookup(s, op->args[0]);
-    for (int k = 0; k < 2; k++)
-        look_up_operands(s, op, op->regions[k]);
-    ir_map map = ir_map_create(s->rv->primal);
-    ir_builder b = rev_prologue(s, op->loc);
-    again a = {s, {.map = &map, .ctx = &a, .outside = outside, .instead = load_again}};
-    ir_clone_in_slice(&b, op, &a.slice);
-    for (int i = 0; i < op->nres; i++)
-        s->rv->memo[op->res[i]->id] = rev_mapped(&map, op->res[i]);
-    ir_map_free(&map);
-    return s->rv->memo[v->id];
 }

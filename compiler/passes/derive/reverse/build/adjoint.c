@@ -2,30 +2,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "passes/derive/reverse/reverse.h"
-
-scope rev_scope(rev *rv, scope *outer, scope_kind kind, const ir_region *primal, ir_region *fwd, ir_region *reg)
-{
-    scope s = {0};
-    s.rv = rv;
-    s.outer = outer;
-    s.kind = kind;
-    s.primal = primal;
-    s.fwd = fwd;
-    s.rev = reg;
-    return s;
-}
-
-void rev_scope_free(scope *s)
-{
-    vec_free(&s->outer_adj);
-    vec_free(&s->carry);
-    vec_free(&s->arrays);
-    vec_free(&s->held);
-    vec_free(&s->stored);
-    free(s->slot);
-    s->slot = NULL;
-}
+#include "passes/derive/reverse/build/build.h"
 
 void rev_mark(scope *s)
 {
@@ -41,11 +18,6 @@ ir_builder rev_at_end(scope *s, const ir_op *origin)
 ir_builder rev_prologue(scope *s, src_loc loc)
 {
     return (ir_builder){.func = s->rv->out, .region = s->rev, .before = s->marker, .loc = loc};
-}
-
-bool rev_varied(const rev *rv, const ir_value *v)
-{
-    return v->id < rv->act.n && rv->act.varied[v->id];
 }
 
 static uint32_t *find_slot(scope *s, uint32_t id)
@@ -158,52 +130,6 @@ ir_value *rev_shadow(scope *s, const ir_value *array, bool *shared)
     if (!rv->shadow[array->id])
         rv->shadow[array->id] = make_shadow(s, array);
     return rv->shadow[array->id];
-}
-
-/* ---- what has an effect on active memory ---- */
-
-typedef struct memory_search {
-    bool found;
-    VEC(const ir_func *) seen; /* callees: functions that call each other twice would otherwise cost 2^depth */
-} memory_search;
-
-static void search_func(memory_search *m, const ir_func *f);
-
-static void find_active_memory(ir_op *op, void *ctx)
-{
-    memory_search *m = ctx;
-    if ((op->code == OP_STORE || op->code == OP_ACCUM || ir_atomic_has_winner(op)) &&
-        ir_access_attr(op)->plane == IR_DATA && ir_field_of(op)->grad)
-        m->found = true;
-    else if (op->code == OP_LSTORE && scalar_is_float(ir_elem_type(op->args[0])))
-        m->found = true;
-    else if (op->code == OP_CALL && !m->found)
-        search_func(m, ir_callee_of(op));
-}
-
-static void search_func(memory_search *m, const ir_func *f)
-{
-    for (size_t i = 0; i < m->seen.len; i++)
-        if (m->seen.at[i] == f)
-            return;
-    vec_push(&m->seen, f);
-    ir_walk(f->body, find_active_memory, m);
-}
-
-bool rev_has_active_memory(const ir_region *r)
-{
-    memory_search m = {false, {0}};
-    ir_walk((ir_region *)r, find_active_memory, &m);
-    vec_free(&m.seen);
-    return m.found;
-}
-
-bool rev_changes_memory(const rev *rv, const ir_op *op)
-{
-    for (int k = 0; k < op->nregions; k++)
-        if (rev_has_active_memory(op->regions[k]) || rev_takes_back(rv, op, op->regions[k]))
-            return true;
-    return false;
 }
 
 bool rev_has_work(scope *s, const ir_op *op)

@@ -9,22 +9,7 @@
  * Only what the stores are made of is done again: other values of these loops, sums of them, and stores into other
  * arrays are left out. The operations are those of the forward sweep, in their order, so the elements have its bits.
  */
-#include "passes/derive/reverse/reverse.h"
-
-struct array_fill {
-    bool *needed;             /* by value id: of what stands in the operations that store */
-    const ir_value **outside; /* what they take from around them */
-    size_t noutside;
-    int cost;
-};
-
-typedef struct filling {
-    scope *home; /* of the loop in whose body the array lives */
-    const ir_value *array;
-    array_fill *fill;
-    VEC(const ir_value *) outside; /* while they are found */
-    bool changed;
-} filling;
+#include "passes/derive/reverse/plan/plan.h"
 
 /* ---- what the stores are made of ---- */
 
@@ -47,7 +32,7 @@ static void want(filling *f, const ir_value *v)
         vec_push(&f->outside, v);
 }
 
-static bool is_needed(const filling *f, const ir_op *op)
+bool rev_fill_needs(const filling *f, const ir_op *op)
 {
     if (rev_stores_into(op, f->array))
         return true;
@@ -57,7 +42,7 @@ static bool is_needed(const filling *f, const ir_op *op)
     return false;
 }
 
-static bool is_carried(const filling *f, const ir_op *loop, int k)
+bool rev_fill_carries(const filling *f, const ir_op *loop, int k)
 {
     return f->fill->needed[loop->res[k]->id] ||
            f->fill->needed[loop->regions[0]->params[ir_loop_first_param(loop) + k]->id];
@@ -70,7 +55,7 @@ static void trace_loop(filling *f, const ir_op *loop)
     for (int i = 0; i < ir_loop_first_init(loop); i++)
         want(f, loop->args[i]);
     for (int k = 0; k < ir_loop_ncarried(loop); k++)
-        if (is_carried(f, loop, k)) {
+        if (rev_fill_carries(f, loop, k)) {
             want(f, loop->regions[0]->params[ir_loop_first_param(loop) + k]);
             want(f, loop->args[ir_loop_first_init(loop) + k]);
             want(f, ir_yield_of(loop->regions[0])->args[k]);
@@ -100,7 +85,7 @@ static void trace_op(filling *f, const ir_op *op)
 static void trace_region(filling *f, const ir_region *r)
 {
     for (const ir_op *op = r->last; op; op = op->prev)
-        if (op->code != OP_YIELD && is_needed(f, op))
+        if (op->code != OP_YIELD && rev_fill_needs(f, op))
             trace_op(f, op);
 }
 
@@ -173,7 +158,7 @@ static bool region_repeats(filling *f, const ir_region *r, int64_t times)
     if (times > MOST_TIMES)
         return false;
     for (const ir_op *op = r->first; op; op = op->next)
-        if (op->code != OP_YIELD && is_needed(f, op) && !weigh(f, op, times))
+        if (op->code != OP_YIELD && rev_fill_needs(f, op) && !weigh(f, op, times))
             return false;
     return true;
 }
@@ -219,73 +204,4 @@ size_t rev_fill_takes(const array_fill *fill, const ir_value *const **outside)
 {
     *outside = fill->outside;
     return fill->noutside;
-}
-
-/* ---- once more ---- */
-
-typedef struct again {
-    filling f;
-    ir_map map;
-    ir_value *array;
-} again;
-
-static ir_value *outside(const ir_value *v, void *ctx)
-{
-    return rev_lookup(((again *)ctx)->f.home, v);
-}
-
-static ir_value *value_of(again *a, const ir_value *v)
-{
-    ir_value *w = ir_map_get(&a->map, v);
-    return w ? w : outside(v, a);
-}
-
-static bool again_has_result(const ir_op *op, int k, void *ctx)
-{
-    again *a = ctx;
-    return op->code == OP_LOOP ? is_carried(&a->f, op, k) : a->f.fill->needed[op->res[k]->id];
-}
-
-static bool again_access(ir_builder *b, const ir_op *op, void *ctx)
-{
-    again *a = ctx;
-    b->loc = op->loc;
-    b->origin = (ir_op *)op;
-    if (op->code == OP_LSTORE) {
-        ir_lstore(b, a->array, value_of(a, op->args[1]), value_of(a, op->args[2]));
-        return true;
-    }
-    if (op->code != OP_LLOAD)
-        return false;
-    ir_value *i = value_of(a, op->args[1]), *v;
-    if (op->args[0] == a->f.array) {
-        v = ir_lload(b, a->array, i);
-        v->name = op->res[0]->name;
-    } else
-        v = rev_load_again(a->f.home, b, op, value_of(a, op->args[0]), i);
-    ir_map_set(&a->map, op->res[0], v);
-    return true;
-}
-
-/* Of the region, the operations that store, or have the stores in them. */
-static bool again_stores(const ir_op *op, void *ctx)
-{
-    again *a = ctx;
-    return op->region == a->f.home->primal ? rev_stores_into(op, a->f.array) : is_needed(&a->f, op);
-}
-
-ir_value *rev_fill_again(scope *home, const ir_value *array)
-{
-    rev *rv = home->rv;
-    array_fill *fill = rv->filled[array->id].fill;
-    again a = {.f = {.home = home, .array = array, .fill = fill}, .map = ir_map_create(rv->primal)};
-    for (size_t i = 0; i < fill->noutside; i++) /* they stand in front of the loops */
-        rev_lookup(home, fill->outside[i]);
-    a.array = rev_array_like(home, array, array->name, array->loc);
-    a.array->exact = array->exact;
-    ir_builder b = rev_prologue(home, array->loc);
-    const ir_slice slice = {&a.map, &a, again_stores, again_has_result, outside, again_access};
-    ir_clone_slice(&b, home->primal, &slice);
-    ir_map_free(&a.map);
-    return a.array;
 }

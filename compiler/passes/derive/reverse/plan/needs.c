@@ -5,7 +5,7 @@
  * and, when all that is live is known, for the prices of the cut (reverse_choice.c).
  */
 #include "passes/derive/derive.h"
-#include "passes/derive/reverse/reverse.h"
+#include "passes/derive/reverse/plan/plan.h"
 
 static void needs_region(scope *s, const ir_region *r);
 

@@ -1,117 +1,7 @@
 /* Reverse mode: how the reverse sweep gets at primal values: visible, computed again, or saved. */
 #include <assert.h>
 
-#include "passes/derive/reverse/reverse.h"
-
-static scope *owner_of(scope *s, const ir_value *v)
-{
-    while (s->primal != v->region)
-        s = s->outer;
-    return s;
-}
-
-static void last_store_in(ir_op *op, void *ctx)
-{
-    const ir_value **array = ctx;
-    if (op->code == OP_LSTORE && op->args[0] == *array)
-        *array = NULL;
-}
-
-bool rev_stores_into(const ir_op *op, const ir_value *array)
-{
-    if (op->code == OP_LSTORE)
-        return op->args[0] == array;
-    const ir_value *found = array;
-    for (int k = 0; k < op->nregions && found; k++)
-        ir_walk(op->regions[k], last_store_in, &found);
-    return !found;
-}
-
-static void find_task(ir_op *op, void *ctx)
-{
-    bool *found = ctx;
-    *found |= op->code == OP_TASK;
-}
-
-/* Whether there is a loop between the array and `reader`, which would save what it reads in each trip: to keep the
- * array costs no more. Arrays that tasks may read have copies of their own (rev_array_at). */
-static bool is_read_in_loop(scope *home, const ir_op *reader)
-{
-    if (!home->looked) {
-        home->looked = true;
-        ir_walk((ir_region *)home->primal, find_task, &home->has_tasks);
-    }
-    if (home->has_tasks)
-        return false;
-    for (const ir_region *r = reader->region; r != home->primal; r = r->parent->region)
-        if (r->parent->code == OP_LOOP)
-            return true;
-    return false;
-}
-
-static const ir_op *last_store(scope *home, const ir_value *array)
-{
-    rev *rv = home->rv;
-    if (!rv->scanned[array->id]) {
-        rv->scanned[array->id] = true;
-        for (const ir_op *op = home->primal->first; op; op = op->next)
-            if (rev_stores_into(op, array))
-                rv->last_store[array->id] = op;
-    }
-    return rv->last_store[array->id];
-}
-
-/* The trip around s that stores into the array, which lives outside of it; NULL: none. */
-static const rev_stored *stored_in_trip(scope *s, const ir_value *array, const ir_region **trip)
-{
-    const scope *home = rev_root_of(owner_of(s, array));
-    for (scope *root = rev_root_of(s); root != home; root = rev_root_of(root->outer))
-        for (size_t i = 0; i < root->stored.len; i++)
-            if (root->stored.at[i].primal == array) {
-                *trip = root->primal;
-                return &root->stored.at[i];
-            }
-    return NULL;
-}
-
-static bool comes_before(const ir_op *a, const ir_op *b)
-{
-    while (a && a != b)
-        a = a->next;
-    return a;
-}
-
-static const ir_op *anchor_in(const ir_op *op, const ir_region *r)
-{
-    while (op->region != r)
-        op = op->region->parent;
-    return op;
-}
-
-/* What `reader` finds in an array is what the trip around it began with, which is kept; NULL: it may be something else.
- */
-static const rev_stored *began_with(scope *s, const ir_value *array, const ir_op *reader)
-{
-    const ir_region *trip;
-    const rev_stored *of = stored_in_trip(s, array, &trip);
-    return of && of->is_kept && comes_before(anchor_in(reader, trip)->next, of->first) ? of : NULL;
-}
-
-/* A local array holds in the reverse sweep what it held at `reader` when nothing is stored into it at or after the
- * operation of its own region that contains the reader, or of the body of a checkpointed loop around that, and it still
- * exists there: it lives in a root, or in the body of a loop, and is kept (keep_array). */
-static bool array_is_final(scope *s, const ir_value *array, const ir_op *reader)
-{
-    if (!array->def || array->def->code != OP_LOCAL)
-        return false;
-    scope *home = owner_of(s, array);
-    if (home->kind != SCOPE_ROOT && (home->kind != SCOPE_LOOP || !is_read_in_loop(home, reader)))
-        return false;
-    const ir_region *from = home->primal;
-    const rev_stored *of = stored_in_trip(s, array, &from);
-    const ir_op *last = of ? of->last : last_store(home, array);
-    return !last || comes_before(last->next, anchor_in(reader, from));
-}
+#include "passes/derive/reverse/build/build.h"
 
 ir_value *rev_array_at(scope *s, const ir_value *array, const ir_op *task)
 {
@@ -121,7 +11,7 @@ ir_value *rev_array_at(scope *s, const ir_value *array, const ir_op *task)
             if (root->held.at[i].primal == array)
                 return root->held.at[i].there;
     /* a kept one is memory of the saved-value stack, and the body wants an array */
-    if (owner_of(s, array)->kind == SCOPE_ROOT && array_is_final(s, array, task))
+    if (rev_owner_of(s, array)->kind == SCOPE_ROOT && rev_array_is_final(s, array, task))
         return rev_lookup(s, array);
     const ir_op *local = array->def;
     const ir_op *place = ptrmap_get(&rv->fwd_ops, task);
@@ -210,8 +100,8 @@ static ir_layout *keep_array(scope *home, const ir_value *array)
 
 ir_value *rev_load_again(scope *s, ir_builder *b, const ir_op *load, ir_value *array, ir_value *i)
 {
-    scope *home = owner_of(s, load->args[0]);
-    const rev_stored *of = array_is_final(s, load->args[0], load) ? NULL : began_with(s, load->args[0], load);
+    scope *home = rev_owner_of(s, load->args[0]);
+    const rev_stored *of = rev_array_is_final(s, load->args[0], load) ? NULL : rev_began_with(s, load->args[0], load);
     const bool again = array->def && array->def->code == OP_LOCAL; /* filled again, if it is not the root's own */
     ir_layout *l = of ? of->layout : home->kind == SCOPE_ROOT || again ? NULL : keep_array(home, load->args[0]);
     if (of)
@@ -220,31 +110,6 @@ ir_value *rev_load_again(scope *s, ir_builder *b, const ir_op *load, ir_value *a
     element->name = load->res[0]->name;
     element->exact = load->res[0]->exact;
     return element;
-}
-
-bool rev_can_recompute(scope *s, const ir_value *v)
-{
-    const ir_op *op = v->def;
-    if (!op)
-        return false;
-    switch (op->code) {
-    case OP_LOAD:
-        return ir_access_attr(op)->plane == IR_DATA && !(s->rv->memory && s->rv->memory->fixed[op->pos]);
-    case OP_LLOAD:
-        return array_is_final(s, op->args[0], op) || began_with(s, op->args[0], op);
-    case OP_IF:
-        return rev_is_free(s) && rev_if_is_cheap(s, op);
-    case OP_ATOMIC: /* of no log: where it is recorded follows from indices */
-        return ir_is_const(op->args[op->nargs - 1]);
-    default:
-        return op_follows_from_operands(op->code);
-    }
-}
-
-/* Of an atomic, what tells where its old value is recorded: turn at step. */
-int rev_first_operand(const ir_op *op)
-{
-    return op->code == OP_ATOMIC ? ir_field_of(op)->ndim + 2 : 0;
 }
 
 /* --debug: what is computed again is held against the launch, too. */
@@ -288,7 +153,7 @@ static ir_value *recompute(scope *s, const ir_value *v)
 
 ir_value *rev_lookup(scope *s, const ir_value *v)
 {
-    scope *home = owner_of(s, v);
+    scope *home = rev_owner_of(s, v);
     rev *rv = s->rv;
     if (home->kind == SCOPE_ROOT)
         return rev_mapped(&rv->fwd, v);

@@ -16,7 +16,7 @@
  *
  * A. Griewank and A. Walther, Evaluating Derivatives, 2nd edition, 2008, chapter 12, with a checkpoint in each step.
  */
-#include "passes/derive/reverse/reverse.h"
+#include "passes/derive/reverse/build/build.h"
 
 /* ---- keeping it, and going back to it ---- */
 
@@ -52,44 +52,6 @@ static void keep_array(scope *saver, rev_stored *of)
     element->exact = array->exact;
     ir_lstore(&in, held, i, element);
     ir_yield(&in, 0, NULL);
-}
-
-static rev_stored *find_stored(scope *c, const ir_value *array)
-{
-    for (size_t i = 0; i < c->stored.len; i++)
-        if (c->stored.at[i].primal == array)
-            return &c->stored.at[i];
-    return NULL;
-}
-
-typedef struct storing {
-    scope *c;
-    const ir_op *at; /* operation of the body */
-} storing;
-
-static void note_place(ir_op *op, void *ctx)
-{
-    const storing *s = ctx;
-    if (op->code != OP_LSTORE || ir_region_is_ancestor(s->c->primal, op->args[0]->region))
-        return;
-    rev_stored *there = find_stored(s->c, op->args[0]);
-    if (there)
-        there->last = s->at;
-    else
-        vec_push(&s->c->stored, ((rev_stored){.primal = op->args[0], .first = s->at, .last = s->at}));
-}
-
-void rev_find_stored(scope *s, scope *c)
-{
-    for (const ir_op *op = c->primal->first; op; op = op->next) {
-        storing at = {c, op};
-        note_place((ir_op *)op, &at);
-        for (int k = 0; k < op->nregions; k++)
-            ir_walk(op->regions[k], note_place, &at);
-    }
-    const rev_candidate *state = rev_candidate_of(s->rv->plan, c->primal_op);
-    for (size_t i = 0; i < state->n; i++)
-        find_stored(c, state->arrays[i])->is_kept = true;
 }
 
 void rev_restore_trip(scope *s, scope *c)
