@@ -113,9 +113,10 @@ typedef struct ir_attr_local {
     bool stacked; /* taken from the stack of saved values, not zeroed; by the frames pass */
 } ir_attr_local;
 
-/* LACCUM */
+/* LLOAD LACCUM: an element of a local array. */
 typedef struct ir_attr_element {
-    ir_class class;
+    ir_class class; /* LACCUM */
+    bool final;     /* LLOAD: nothing in the function changes the element behind it; by the arrays pass */
 } ir_attr_element;
 
 /* Saved values, and a launch's record. */

@@ -9,11 +9,8 @@
 static const char *const acc_words[] = {[IR_ACC_UNSET] = "", [IR_ACC_PLAIN] = " plain", [IR_ACC_SCATTER] = " scatter"};
 static const char *const reduce_words[] = {[IR_RED_ADD] = " add(", [IR_RED_MIN] = " min(", [IR_RED_MAX] = " max("};
 static const char *const assert_words[] = {
-    [IR_ASSERT_USER] = "",
-    [IR_ASSERT_BUILT_IN] = " built_in",
-    [IR_ASSERT_BOUNDS] = " bounds",
-    [IR_ASSERT_RACE] = " race",
-    [IR_ASSERT_DERIVATIVE] = " derivative",
+    [IR_ASSERT_USER] = "",      [IR_ASSERT_BUILT_IN] = " built_in",     [IR_ASSERT_BOUNDS] = " bounds",
+    [IR_ASSERT_RACE] = " race", [IR_ASSERT_DERIVATIVE] = " derivative",
 };
 
 enum { LEN_ACC = 3, LEN_REDUCE = 3, LEN_ASSERT = 5 };
@@ -340,6 +337,8 @@ void text_attributes(ir_text *t, ir_op *op)
         slot_op(t, op);
         break;
     case IR_ATTR_ELEMENT:
+        text_flag(t, " final", &ir_element_attr(op)->final);
+        break;
     case IR_ATTR_NOTHING:
     case IR_ATTR_KINDS:
         break;

@@ -11,10 +11,11 @@
  */
 #include "ir/ops.h"
 #include "passes/analysis/analysis.h"
-#include "passes/analysis/overlap/overlap.h"
+#include "passes/analysis/overlap/apart.h"
 #include "passes/analysis/values.h"
 #include "passes/derive/derive.h"
 #include "passes/simplify/simplify.h"
+#include "util/ptrmap.h"
 
 #include <string.h>
 
@@ -341,12 +342,54 @@ static void over_array(ir_func *f, ir_op *before, ir_field *field, ir_value *loc
     each_element(&b, field, 0, idx, NULL, local, fn);
 }
 
+/* ---- reads of what nothing overwrites ---- */
+
+typedef struct uses {
+    const ir_field *field;
+    access_list loads, writes;
+    uint32_t npos;
+} uses;
+
+static void note_use(ir_op *op, void *ctx)
+{
+    uses *u = ctx;
+    op->pos = u->npos++;
+    if (!op_accesses_field(op->code) || ir_field_of(op) != u->field)
+        return;
+    access_list *to = op->code == OP_LOAD ? &u->loads : &u->writes;
+    const access a = access_of_op(op->region->func->module, op, to->len ? &vec_last(to) : NULL);
+    vec_push(to, a);
+}
+
+/* The loads of elements that no later write changes. */
+static ptrmap final_loads(const ir_func *f, const ir_field *field)
+{
+    ptrmap final = {0};
+    overlap pair = {0};
+    uses u = {.field = field};
+    ir_walk(f->body, note_use, &u);
+    for (size_t i = 0; i < u.loads.len; i++) {
+        bool kept = true;
+        for (size_t k = 0; k < u.writes.len && kept; k++) {
+            overlap_find(&pair, f->module, &u.loads.at[i], &u.writes.at[k], NULL);
+            kept = surely_kept(f->module, &u.loads.at[i], &u.writes.at[k], &pair);
+        }
+        if (kept)
+            ptrmap_set(&final, u.loads.at[i].op, (void *)u.loads.at[i].op);
+    }
+    overlap_free(&pair);
+    vec_free(&u.loads);
+    vec_free(&u.writes);
+    return final;
+}
+
 /* ---- the version with local arrays ---- */
 
 typedef struct rewriting {
     ir_func *f;
     ir_field *field;
     ir_value *local;
+    ptrmap final; /* of final_loads */
 } rewriting;
 
 static ir_value *flat_index(ir_builder *b, const ir_op *op)
@@ -374,6 +417,7 @@ static void make_local(ir_op *op, void *ctx)
         ir_value *loaded = ir_lload(&b, r->local, at);
         loaded->name = op->res[0]->name;
         loaded->loc = op->res[0]->loc;
+        ir_element_attr(loaded->def)->final = ptrmap_get(&r->final, op) != NULL;
         ir_replace_uses(r->f->body, op->res[0], loaded);
         r->local->exact |= loaded->exact;
     } else if (op->code == OP_STORE) {
@@ -408,9 +452,10 @@ static ir_value *local_copy(ir_builder *b, ir_field *field)
 static void localise(ir_func *f, ir_field *field)
 {
     ir_builder b = {.func = f, .region = f->body, .before = f->body->first, .loc = field->loc};
-    rewriting r = {f, field, local_copy(&b, field)};
+    rewriting r = {f, field, local_copy(&b, field), final_loads(f, field)};
     r.local->loc = field->loc;
     ir_walk(f->body, make_local, &r);
+    ptrmap_free(&r.final);
     if (field->in)
         over_array(f, r.local->def->next, field, r.local, copy_in);
     over_array(f, ir_yield_of(f->body), field, r.local, copy_out);

@@ -71,9 +71,9 @@ const rev_stored *rev_began_with(scope *s, const ir_value *array, const ir_op *r
     return of && of->is_kept && comes_before(anchor_in(reader, trip)->next, of->first) ? of : NULL;
 }
 
-/* A local array holds in the reverse sweep what it held at `reader` when nothing is stored into it at or after the
- * operation of its own region that contains the reader, or of the body of a checkpointed loop around that, and it still
- * exists there: it lives in a root, or in the body of a loop, and is kept (keep_array). */
+/* A local array holds in the reverse sweep what it held at `reader` when that is marked so, or nothing is stored into
+ * it at or after the operation of its own region that contains the reader, or of the body of a checkpointed loop around
+ * that, and it still exists there: it lives in a root, or in the body of a loop, and is kept (keep_array). */
 bool rev_array_is_final(scope *s, const ir_value *array, const ir_op *reader)
 {
     if (!array->def || array->def->code != OP_LOCAL)
@@ -81,6 +81,8 @@ bool rev_array_is_final(scope *s, const ir_value *array, const ir_op *reader)
     scope *home = rev_owner_of(s, array);
     if (home->kind != SCOPE_ROOT && (home->kind != SCOPE_LOOP || !is_read_in_loop(home, reader)))
         return false;
+    if (home->kind == SCOPE_ROOT && reader->code == OP_LLOAD && ir_element_attr(reader)->final)
+        return true;
     const ir_region *from = home->primal;
     const rev_stored *of = stored_in_trip(s, array, &from);
     const ir_op *last = of ? of->last : last_store(home, array);
