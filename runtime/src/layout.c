@@ -185,24 +185,69 @@ void *tk_rt_component(const tk_field *f, tk_plane plane, int64_t component)
     return element_at(f, plane, component / ncomp) + component % ncomp * size;
 }
 
+static inline __attribute__((always_inline)) void
+copy_sized(unsigned char *to, int64_t to_step, const unsigned char *from, int64_t from_step, int64_t n, size_t bytes)
+{
+    for (int64_t i = 0; i < n; i++)
+        memcpy(to + i * to_step, from + i * from_step, bytes);
+}
+
+/* A row of elements. Where their size is a constant, the compiler spells the copy of one out. */
+static void copy_row(unsigned char *to, int64_t to_step, const unsigned char *from, int64_t from_step, int64_t n,
+                     size_t bytes)
+{
+    switch (bytes) {
+    case 4:
+        copy_sized(to, to_step, from, from_step, n, 4);
+        return;
+    case 8:
+        copy_sized(to, to_step, from, from_step, n, 8);
+        return;
+    case 12:
+        copy_sized(to, to_step, from, from_step, n, 12);
+        return;
+    case 16:
+        copy_sized(to, to_step, from, from_step, n, 16);
+        return;
+    case 24:
+        copy_sized(to, to_step, from, from_step, n, 24);
+        return;
+    case 36:
+        copy_sized(to, to_step, from, from_step, n, 36);
+        return;
+    case 72:
+        copy_sized(to, to_step, from, from_step, n, 72);
+        return;
+    default:
+        copy_sized(to, to_step, from, from_step, n, bytes);
+    }
+}
+
+/* Between a plane with gaps and dense memory. */
+static void copy_rows(const tk_field *f, tk_plane plane, unsigned char *dense, bool back)
+{
+    const int64_t bytes = element_bytes(f), row = f->shape[f->desc->ndim - 1],
+                  step = f->stride[plane][f->desc->ndim - 1];
+    for (int64_t i = 0; i < f->count; i += row, dense += row * bytes) {
+        unsigned char *const at = element_at(f, plane, i);
+        copy_row(back ? at : dense, back ? step : bytes, back ? dense : at, back ? bytes : step, row, (size_t)bytes);
+    }
+}
+
 void tk_rt_plane_read(const tk_field *f, tk_plane plane, void *to)
 {
-    const size_t bytes = (size_t)element_bytes(f);
-    const bool dense = tk_rt_is_dense(f, plane);
-    if (dense && tk_field_bytes(f) > 0)
+    if (!tk_rt_is_dense(f, plane))
+        copy_rows(f, plane, to, false);
+    else if (tk_field_bytes(f) > 0)
         memcpy(to, f->plane[plane], tk_field_bytes(f));
-    for (int64_t i = 0; !dense && i < f->count; i++)
-        memcpy((unsigned char *)to + (size_t)i * bytes, element_at(f, plane, i), bytes);
 }
 
 void tk_rt_plane_write(const tk_field *f, tk_plane plane, const void *from)
 {
-    const size_t bytes = (size_t)element_bytes(f);
-    const bool dense = tk_rt_is_dense(f, plane);
-    if (dense && tk_field_bytes(f) > 0)
+    if (!tk_rt_is_dense(f, plane))
+        copy_rows(f, plane, (unsigned char *)from, true);
+    else if (tk_field_bytes(f) > 0)
         memcpy(f->plane[plane], from, tk_field_bytes(f));
-    for (int64_t i = 0; !dense && i < f->count; i++)
-        memcpy(element_at(f, plane, i), (const unsigned char *)from + (size_t)i * bytes, bytes);
 }
 
 void tk_rt_elements_clear(const tk_field *f, tk_plane plane, int64_t lo, int64_t hi)
