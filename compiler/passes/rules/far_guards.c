@@ -31,13 +31,16 @@ typedef struct uses {
     struct uses *next;
 } uses;
 
+typedef VEC(const ir_value *) value_list;
+
 typedef struct search {
     ir_module *m;
     arena *mem;
     uses *known;
+    value_list *loads;       /* by field: what the program loads of it */
     activity act;            /* of the function that is looked at; varied NULL: not computed yet */
     VEC(const void *) roots; /* fields, arrays, parameters and results that what it computes depends on, or goes to */
-    VEC(const ir_value *) seen;
+    value_list seen;
     VEC(src_loc) told;  /* places: loops that are written out have several operations of one */
     const ir_op *guard; /* behind a border */
     bool open;          /* there is a way without a guard */
@@ -193,32 +196,49 @@ static const ir_op *guard_of(const search *s, const ir_op *op, const ir_region *
 
 static void follow(search *s, const ir_value *v, bool crossed);
 
-static void follow_reads(ir_op *op, void *ctx)
+static void note_load(ir_op *op, void *ctx)
 {
-    search *s = ctx;
-    const void *from = s->roots.at[s->roots.len - 1];
-    const bool field = op->code == OP_LOAD && ir_access_attr(op)->plane == IR_DATA && ir_field_of(op) == from;
-    if (!field && !(op->code == OP_LLOAD && op->args[0] == from))
-        return;
-    vec_push(&s->seen, op->res[0]);
+    const search *s = ctx;
+    if (op->code == OP_LOAD && ir_access_attr(op)->plane == IR_DATA)
+        vec_push(&s->loads[ir_field_of(op)->index], op->res[0]);
 }
 
-/* What is read of the field, or of the array of f, is followed; nobody reads it: it is an output. */
-static void follow_memory(search *s, const void *memory, const ir_func *f)
+static void note_loads(search *s)
 {
-    if (is_root(s, memory))
-        return;
+    s->loads = ARENA_ARRAY(s->mem, value_list, s->m->fields.len + 1);
+    for (size_t i = 0; i < s->m->funcs.len; i++)
+        if (!s->m->funcs.at[i]->ad.primal)
+            ir_walk(s->m->funcs.at[i]->body, note_load, s);
+}
+
+/* What is read of the memory is followed; nobody reads it: it is an output. */
+static void follow_reads(search *s, const void *memory, const value_list *reads)
+{
     vec_push(&s->roots, memory);
-    const size_t first = s->seen.len;
-    for (size_t i = 0; i < s->m->funcs.len; i++) {
-        const ir_func *g = s->m->funcs.at[i];
-        if (f ? g == f : !g->ad.primal)
-            ir_walk(g->body, follow_reads, s);
-    }
-    const size_t end = s->seen.len;
-    s->open |= end == first;
-    for (size_t i = first; i < end && !s->open; i++)
-        follow(s, s->seen.at[i], true);
+    s->open |= reads->len == 0;
+    for (size_t i = 0; i < reads->len; i++)
+        vec_push(&s->seen, reads->at[i]);
+    for (size_t i = 0; i < reads->len && !s->open; i++)
+        follow(s, reads->at[i], true);
+}
+
+static void follow_field(search *s, const ir_field *f)
+{
+    if (!is_root(s, f))
+        follow_reads(s, f, &s->loads[f->index]);
+}
+
+static void follow_array(search *s, const ir_value *array)
+{
+    if (is_root(s, array))
+        return;
+    const uses *u = uses_of(s, array->region->func);
+    value_list reads = {0};
+    for (uint32_t i = u->first[array->id + 1]; i-- > u->first[array->id];) /* they are listed from the last one on */
+        if (u->at[i].op->code == OP_LLOAD)
+            vec_push(&reads, u->at[i].op->res[0]);
+    follow_reads(s, array, &reads);
+    vec_free(&reads);
 }
 
 static void follow_once(search *s, const ir_value *v, bool crossed)
@@ -280,12 +300,12 @@ static void follow_use(search *s, const ir_op *op, int k, bool crossed)
     case OP_ACCUM:
     case OP_ATOMIC:
         if (k > ir_field_of(op)->ndim && ir_field_of(op)->grad && ir_access_attr(op)->plane == IR_DATA)
-            follow_memory(s, ir_field_of(op), NULL);
+            follow_field(s, ir_field_of(op));
         return;
     case OP_LSTORE:
     case OP_LACCUM:
         if (k == 2)
-            follow_memory(s, op->args[0], op->region->func);
+            follow_array(s, op->args[0]);
         return;
     case OP_CALL:
         follow_call(s, op, k);
@@ -376,6 +396,7 @@ bool pass_far_guards(ir_module *m)
 {
     search s = {.m = m, .mem = m->mem};
     const size_t n = m->funcs.len;
+    note_loads(&s);
     for (size_t i = 0; i < n; i++) {
         ir_func *f = m->funcs.at[i];
         const bool kernel = f->kind == IR_KERNEL;
@@ -387,6 +408,8 @@ bool pass_far_guards(ir_module *m)
             activity_free(&s.act);
         s.act.varied = NULL;
     }
+    for (size_t i = 0; i < m->fields.len; i++)
+        vec_free(&s.loads[i]);
     vec_free(&s.roots);
     vec_free(&s.seen);
     vec_free(&s.told);
