@@ -65,7 +65,6 @@ typedef struct place {
     tx_local *local;
     ir_field *field;
     ir_plane plane;
-    bool plane_named;
     int missing; /* subscripts of a field or local array still to come */
     tx_expr **subs;
     int nsubs;

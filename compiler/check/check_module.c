@@ -313,22 +313,27 @@ static ir_field_layout layout_of(const ir_field *f, ir_field_layout asked)
 
 static void check_field_attrs(checker *c, sym *s)
 {
-    static const char *const names[] = {"needs_grad", "needs_dual", "saved", "scratch", "distinct",
+    static const char *const names[] = {
+#define PLANE(id, name, text, words, derived, attribute, ...) attribute,
+        TK_PLANES(PLANE)
+#undef PLANE
+            "saved",
+        "scratch", "distinct",
 #define FIELD_LAYOUT(id, word, ...) word,
 #include "ir/field_layout.def"
 #undef FIELD_LAYOUT
-                                        "aos"};
+        "aos"};
     ir_field *const *fields;
     const int n = list_fields(s, &fields);
-    bool grad = false, dual = false, saved = false, scratch = false, distinct = false;
+    bool has[IR_PLANES] = {false}, saved = false, scratch = false, distinct = false;
     ir_field_layout asked = IR_FIELD_DENSE;
     for (const ast_attr *a = s->item->attrs; a && !diag_too_many(c->d); a = a->next) {
-        bool *const known = !strcmp(a->name, "needs_grad")   ? &grad
-                            : !strcmp(a->name, "needs_dual") ? &dual
-                            : !strcmp(a->name, "saved")      ? &saved
-                            : !strcmp(a->name, "scratch")    ? &scratch
-                            : !strcmp(a->name, "distinct")   ? &distinct
-                                                             : NULL;
+        const ir_plane plane = ir_plane_asked(a->name);
+        bool *const known = plane != IR_PLANES             ? &has[plane]
+                            : !strcmp(a->name, "saved")    ? &saved
+                            : !strcmp(a->name, "scratch")  ? &scratch
+                            : !strcmp(a->name, "distinct") ? &distinct
+                                                           : NULL;
         const ir_field_layout layout = ir_field_layout_named(a->name);
         asked = layout != IR_FIELD_DENSE ? layout : asked;
         for (const ast_attr *b = s->item->attrs; b != a; b = b->next)
@@ -347,13 +352,13 @@ static void check_field_attrs(checker *c, sym *s)
         check_layout(c, s, a);
         if (known == &distinct)
             check_distinct(c, s, a);
-        if ((known == &grad || known == &dual) && s->type->kind != TY_ERROR && !ty_has_floats(s->type))
+        if (plane != IR_PLANES && s->type->kind != TY_ERROR && !ty_has_floats(s->type))
             ERR(c, a->span, DIAG_NEEDS_GRAD_INTEGER, s->name, ty_name(c->types, s->type));
     }
     for (int k = 0; k < n; k++) {
         const bool is_float = fields[k]->elem != SC_NONE && scalar_is_float(fields[k]->elem);
-        fields[k]->grad = grad && is_float;
-        fields[k]->dual = dual && is_float;
+        for (int p = 0; p < IR_PLANES; p++)
+            fields[k]->has[p] = has[p] && is_float;
         fields[k]->saved = saved;
         fields[k]->scratch = scratch;
         fields[k]->distinct = distinct;

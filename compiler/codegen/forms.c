@@ -70,12 +70,19 @@ bool sig_is_seed(const ir_sigparam *p)
     return p->array && (p->structure ? p->struct_grad : p->grad) && !p->array->in;
 }
 
-bool field_has_grad_dual(const ir_module *m, const ir_field *f)
+static bool has_second_order(const ir_module *m)
 {
-    for (size_t i = 0; i < m->funcs.len && f->grad; i++)
+    for (size_t i = 0; i < m->funcs.len; i++)
         if (m->funcs.at[i]->ad.hvp)
             return true;
     return false;
+}
+
+bool field_has_plane(const ir_module *m, const ir_field *f, ir_plane p)
+{
+    if (ir_plane_is_adjoint(p) && ir_plane_is_tangent(p))
+        return f->grad && has_second_order(m);
+    return p == IR_DATA || f->has[p];
 }
 
 bool kernel_has_args(const ir_func *kernel)
@@ -128,25 +135,30 @@ bool kernel_fits_tape(const ir_func *kernel)
     return kernel_fits_scope(kernel) && !kernel_gives_gradients(kernel);
 }
 
-static const char *const suffixes[] = {
-    [IR_DATA] = "", [IR_GRAD] = "_grad", [IR_DUAL] = "_dual", [IR_GRAD_DUAL] = "_grad_dual"};
-
-const ir_plane result_plane[4] = {IR_DATA, IR_DUAL, IR_GRAD, IR_GRAD_DUAL};
-
 const char *plane_tail(ir_plane p)
 {
-    return suffixes[p];
+    return p == IR_DATA ? "" : ir_plane_get(p)->tail;
 }
 
 const char *plane_name(ir_plane p)
 {
-    return p == IR_DATA ? "data" : suffixes[p] + 1;
+    return ir_plane_get(p)->name;
 }
 
 const char *plane_enum(ir_plane p)
 {
-    static const char *const name[] = {"TK_DATA", "TK_GRAD", "TK_DUAL", "TK_GRAD_DUAL"};
-    return name[p];
+    return ir_plane_get(p)->constant;
+}
+
+ir_plane plane_of(bool adjoint, bool tangent)
+{
+    const ir_plane p = adjoint ? ir_adjoint_of(IR_DATA) : IR_DATA;
+    return tangent ? ir_tangent_of(p) : p;
+}
+
+ir_plane result_plane(int k)
+{
+    return plane_of(k / 2, k % 2);
 }
 
 const char *struct_type(arena *mem, const ir_struct *r)
@@ -169,8 +181,7 @@ const ir_field *plane_leaf(const ir_module *m, const ir_field *f, ir_plane p)
         const ir_field *x = m->fields.at[i];
         if (x != f && (!f->lead || x->lead != f->lead))
             return NULL;
-        if (p == IR_DATA || (p == IR_GRAD && x->grad) || (p == IR_DUAL && x->dual) ||
-            (p == IR_GRAD_DUAL && field_has_grad_dual(m, x)))
+        if (field_has_plane(m, x, p))
             return x;
     }
     return NULL;

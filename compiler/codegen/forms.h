@@ -51,8 +51,11 @@ const char *member_path(arena *mem, const char *path, const char *dot);
 const char *plane_name(ir_plane p); /* "data", "grad", "dual", "grad_dual" */
 const char *plane_enum(ir_plane p); /* TK_DATA */
 const char *plane_tail(ir_plane p); /* of what belongs to a name: "", "_grad", "_dual", "_grad_dual" */
+/* Of what derivatives take and give: the data, their tangents, their gradients, the tangents of these. */
+ir_plane plane_of(bool adjoint, bool tangent);
 /* What of a kernel's result the host may ask for, in the order in which it is given. */
-extern const ir_plane result_plane[4];
+enum { RESULT_PLANES = 4 };
+ir_plane result_plane(int k);
 
 /* An array that is an argument of the C function itself. */
 static inline bool is_argument(const ir_field *f)
@@ -62,6 +65,6 @@ static inline bool is_argument(const ir_field *f)
 /* f, or the first member of its array of structs, that has this plane; NULL: the view has none. */
 const ir_field *plane_leaf(const ir_module *m, const ir_field *f, ir_plane p);
 /* Gradients have duals once the module has a second-order product. */
-bool field_has_grad_dual(const ir_module *m, const ir_field *f);
+bool field_has_plane(const ir_module *m, const ir_field *f, ir_plane p);
 
 #endif

@@ -102,7 +102,7 @@ static void scan_memory(cfn *c, const ir_op *op)
     else if (op_writes_field(op->code))
         p->written = true;
     if (op->code == OP_ATOMIC && ir_atomic_form(op) == IR_ATOMIC_WITH_TANGENT)
-        touch_component(c, op, IR_DUAL)->written = true;
+        touch_component(c, op, ir_tangent_of(ir_access_attr(op)->plane))->written = true;
 }
 
 static void scan_call(cfn *c, const ir_op *op)

@@ -252,10 +252,10 @@ static void emit_winner(cfn *c, const ir_op *op, bool scatter)
     flush_reads(c, MEM_PLANE, ir_storage_of_op(op), NULL);
     if (tangent) {
         layout_place there = place;
-        there.plane = IR_DUAL;
-        there.flat = c->planes[ir_storage_of(f, IR_DUAL)].flat;
+        there.plane = ir_tangent_of(place.plane);
+        there.flat = c->planes[ir_storage_of(f, there.plane)].flat;
         dual = component_text(c, &there, false);
-        flush_reads(c, MEM_PLANE, ir_storage_of(f, IR_DUAL), NULL);
+        flush_reads(c, MEM_PLANE, ir_storage_of(f, there.plane), NULL);
     }
     emit_watch_before(c, op, c->watched);
     const char *winner = slot(c, op, where[0], where[1], &e, 0);

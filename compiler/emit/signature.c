@@ -110,9 +110,9 @@ static void push_gradients(sig_items *items, const ir_func *kernel, kernel_form 
         const sig_use use = seeds ? SIG_OPTIONAL : SIG_RESULT;
         if (!sig_has_grad(p) || sig_is_seed(p) != seeds)
             continue;
-        push(items, p, IR_GRAD, use);
+        push(items, p, plane_of(true, false), use);
         if (form == FORM_HVP)
-            push(items, p, IR_GRAD_DUAL, use);
+            push(items, p, plane_of(true, true), use);
     }
 }
 
@@ -125,7 +125,7 @@ static void push_result(arena *mem, sig_items *items, const ir_func *kernel, int
     if (form == FORM_RUN || form == FORM_JVP)
         push(items, &p, IR_DATA, SIG_RESULT);
     if (form == FORM_JVP && sig_has_dual(&p))
-        push(items, &p, IR_DUAL, SIG_RESULT);
+        push(items, &p, plane_of(false, true), SIG_RESULT);
 }
 
 static void push_result_seed(arena *mem, sig_items *items, const ir_func *kernel, int i, kernel_form form)
@@ -133,9 +133,9 @@ static void push_result_seed(arena *mem, sig_items *items, const ir_func *kernel
     const ir_sigparam p = sig_result(mem, kernel, i);
     if (!sig_has_dual(&p))
         return;
-    push(items, &p, IR_GRAD, SIG_OPTIONAL);
+    push(items, &p, plane_of(true, false), SIG_OPTIONAL);
     if (form == FORM_HVP)
-        push(items, &p, IR_GRAD_DUAL, SIG_OPTIONAL);
+        push(items, &p, plane_of(true, true), SIG_OPTIONAL);
 }
 
 void kernel_items(arena *mem, sig_items *items, const ir_func *kernel, kernel_form form)
@@ -146,7 +146,7 @@ void kernel_items(arena *mem, sig_items *items, const ir_func *kernel, kernel_fo
             continue;
         push(items, p, IR_DATA, use_of(p, form, false));
         if ((form == FORM_JVP || form == FORM_HVP) && sig_has_dual(p))
-            push(items, p, IR_DUAL, use_of(p, form, true));
+            push(items, p, plane_of(false, true), use_of(p, form, true));
     }
     for (int i = 0; i < kernel->nouts; i++)
         push_result(mem, items, kernel, i, form);

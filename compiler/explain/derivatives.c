@@ -55,7 +55,7 @@ void explain_touched(words *w, const ir_func *k)
                     continue;
                 if (way < sizeof ways / sizeof *ways ? (t & ways[way].mask) == ways[way].is
                                                      : (t & OP_READS) && (t & WRITES))
-                    add_name(&b, arena_printf(w->m->mem, "%s%s", f->name, plane_names[p]));
+                    add_name(&b, arena_printf(w->m->mem, "%s%s", f->name, ir_plane_text(p)));
             }
         if (b.len)
             say(w, "  ", "%s %s.", way < sizeof ways / sizeof *ways ? ways[way].what : "Reads and changes",
@@ -72,12 +72,12 @@ void explain_touched(words *w, const ir_func *k)
 
 static bool gets_gradient(words *w, const ir_func *k, const ir_field *f)
 {
-    return k->ad.grad && (touch_of(w, k->ad.grad, f, IR_GRAD) & OP_ADDS);
+    return k->ad.grad && (touch_of(w, k->ad.grad, f, ir_adjoint_of(IR_DATA)) & OP_ADDS);
 }
 
 static bool gives_gradient(words *w, const ir_func *k, const ir_field *f)
 {
-    return k->ad.grad && (touch_of(w, k->ad.grad, f, IR_GRAD) & (OP_READS | OP_STORES));
+    return k->ad.grad && (touch_of(w, k->ad.grad, f, ir_adjoint_of(IR_DATA)) & (OP_READS | OP_STORES));
 }
 
 static void explain_field(words *w, const ir_func *k, const ir_field *f)

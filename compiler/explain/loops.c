@@ -120,7 +120,7 @@ static const char *target_name(const looper *x, const ir_op *op)
 {
     if (op->code == OP_LACCUM)
         return op->args[0]->name ? op->args[0]->name : "a local array";
-    return arena_printf(x->w->m->mem, "%s%s", ir_field_of(op)->name, plane_names[ir_access_attr(op)->plane]);
+    return arena_printf(x->w->m->mem, "%s%s", ir_field_of(op)->name, ir_plane_text(ir_access_attr(op)->plane));
 }
 
 static void tell_targets(looper *x)

@@ -260,13 +260,13 @@ static void find_taken(ir_op *op, void *ctx)
                 say(w, "  - ",
                     "%s: private copies of %s%s, where they pay: up to %s for each thread but the first; never "
                     "more than 256 MiB.",
-                    line_of(w, op->loc), s->field->name, plane_names[s->plane],
+                    line_of(w, op->loc), s->field->name, ir_plane_text(s->plane),
                     bytes_text(w, field_bytes(w, s->field)));
             else if (!s->shared)
                 say(w, "  - ",
                     "%s: private copies of the slab of %s%s that it adds to, where they pay; never more than "
                     "256 MiB.",
-                    line_of(w, op->loc), s->field->name, plane_names[s->plane]);
+                    line_of(w, op->loc), s->field->name, ir_plane_text(s->plane));
         }
     }
 }

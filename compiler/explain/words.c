@@ -79,8 +79,6 @@ void add_line(const words *w, strbuf *list, src_loc at)
     sb_printf(list, "%s%s", list->len ? ", " : "", text);
 }
 
-const char *const plane_names[] = {"", ".grad", ".dual", ".grad.dual"};
-
 void add_name(strbuf *list, const char *name)
 {
     const size_t n = strlen(name);

@@ -59,8 +59,6 @@ const char *lines_of(const words *w, const func_notes *n, note_kind kind);
 void add_name(strbuf *list, const char *name); /* once each */
 const char *joined(const words *w, const strbuf *list);
 
-extern const char *const plane_names[]; /* behind a field's name, by ir_plane */
-
 /* ---- formulas in params, arguments and extents ---- */
 
 typedef struct formula {

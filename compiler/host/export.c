@@ -46,7 +46,7 @@ static void push_inputs(arena *mem, arg_list *l, const ir_func *f, kernel_form f
             const ir_field *array = f->sig[i].array;
             const bool written = array && array->out && !(reverse && array->in);
             l->at[l->n++] = (arg){.p = f->sig[i],
-                                  .plane = tangent ? IR_DUAL : IR_DATA,
+                                  .plane = plane_of(false, tangent),
                                   .use = written   ? SIG_RESULT
                                          : tangent ? SIG_OPTIONAL
                                                    : SIG_INPUT,
@@ -55,13 +55,12 @@ static void push_inputs(arena *mem, arg_list *l, const ir_func *f, kernel_form f
         }
         for (int i = 0; i < f->nsig && reverse; i++)
             if (f->sig[i].grad && sig_is_seed(&f->sig[i]))
-                l->at[l->n++] = (arg){.p = f->sig[i], .plane = tangent ? IR_GRAD_DUAL : IR_GRAD, .use = SIG_OPTIONAL};
+                l->at[l->n++] = (arg){.p = f->sig[i], .plane = plane_of(true, tangent), .use = SIG_OPTIONAL};
         for (int i = 0; i < f->nouts && reverse; i++) {
             const ir_sigparam r = sig_result(mem, f, i);
             if (!sig_is_float(&r))
                 continue;
-            l->at[l->n++] = (arg){
-                .p = r, .plane = tangent ? IR_GRAD_DUAL : IR_GRAD, .use = SIG_OPTIONAL, .value = value};
+            l->at[l->n++] = (arg){.p = r, .plane = plane_of(true, tangent), .use = SIG_OPTIONAL, .value = value};
             value += components(&r);
         }
     }
@@ -77,7 +76,7 @@ static void push_outputs(arena *mem, arg_list *l, const ir_func *f, kernel_form 
             if (tangent && !sig_is_float(&r))
                 continue;
             l->at[l->n++] = (arg){.p = r,
-                                  .plane = tangent ? IR_DUAL : IR_DATA,
+                                  .plane = plane_of(false, tangent),
                                   .use = SIG_RESULT,
                                   .value = value,
                                   .optional = form != FORM_RUN};
@@ -87,7 +86,7 @@ static void push_outputs(arena *mem, arg_list *l, const ir_func *f, kernel_form 
             if (!f->sig[i].grad || sig_is_seed(&f->sig[i]))
                 continue;
             l->at[l->n++] = (arg){.p = f->sig[i],
-                                  .plane = tangent ? IR_GRAD_DUAL : IR_GRAD,
+                                  .plane = plane_of(true, tangent),
                                   .use = SIG_RESULT,
                                   .value = value,
                                   .add = true,
@@ -123,7 +122,7 @@ static bool ends(const arg_list *l, const arg *a)
 /* Everything of one parameter or result of that plane, and behind it its dual. */
 static void push_group(sig_items *items, const arg_list *l, ir_plane plane)
 {
-    const ir_plane dual = plane == IR_GRAD ? IR_GRAD_DUAL : IR_DUAL;
+    const ir_plane dual = ir_tangent_of(plane);
     for (int i = 0; i < l->n; i++) {
         const arg *a = &l->at[i];
         if (a->plane != plane || !begins(l, a))
@@ -147,8 +146,8 @@ void export_items(arena *mem, sig_items *items, const ir_func *f, kernel_form fo
     push_outputs(mem, &out, f, form);
     push_group(items, &in, IR_DATA);
     push_group(items, &out, IR_DATA);
-    push_group(items, &in, IR_GRAD);
-    push_group(items, &out, IR_GRAD);
+    push_group(items, &in, ir_adjoint_of(IR_DATA));
+    push_group(items, &out, ir_adjoint_of(IR_DATA));
 }
 
 const char *export_signature(arena *mem, const ir_module *m, const ir_func *f, kernel_form form)

@@ -73,31 +73,30 @@ static void print_view(emitter *e, const ir_field *f)
 {
     strbuf *b = e->out;
     arena *mem = e->mem;
-    const bool grad = plane_leaf(e->m, f, IR_GRAD), dual = plane_leaf(e->m, f, IR_DUAL);
     const char *id = layout_id(mem, f), *note = layout_view_is_shared(f) ? "; of members that are floats" : "";
     sb_printf(b, "/** Field %s: %s", layout_title(f), layout_element_name(mem, f));
     if (f->ndim)
         sb_printf(b, ", %d-D", f->ndim);
     else
         sb_add(b, ", a single element");
-    sb_printf(b, "%s%s%s%s%s.", layout_word(mem, f), grad ? ", needs_grad" : "", dual ? ", needs_dual" : "",
-              layout_takes_strides(f) ? ", strided" : "", f->distinct ? ", distinct" : "");
+    sb_add(b, layout_word(mem, f));
+    for (int p = 0; p < IR_PLANES; p++)
+        if (*ir_plane_get((ir_plane)p)->attribute && plane_leaf(e->m, f, (ir_plane)p))
+            sb_printf(b, ", %s", ir_plane_get((ir_plane)p)->attribute);
+    sb_printf(b, "%s%s.", layout_takes_strides(f) ? ", strided" : "", f->distinct ? ", distinct" : "");
     if (f->doc) {
         sb_addc(b, ' ');
         quote_c_comment(b, f->doc, " *  ");
     }
     sb_printf(b, " */\ntypedef struct %s_%s_view {\n    %s; /**< %s */\n", e->m->name, id,
               layout_view_pointer(mem, f, "data"), layout_note(f));
-    if (grad)
-        sb_printf(b, "    %s; /**< gradient, adjoints add into it%s */\n", layout_view_pointer(mem, f, "grad"), note);
-    if (dual)
-        sb_printf(b, "    %s; /**< tangent%s */\n", layout_view_pointer(mem, f, "dual"), note);
-    if (plane_leaf(e->m, f, IR_GRAD_DUAL))
-        sb_printf(
-            b,
-            "    %s; /**< tangent of the gradient, second-order products add into it; always the library's memory */\n",
-            layout_view_pointer(mem, f, "grad_dual"));
-    for (int p = IR_DATA; p <= IR_GRAD_DUAL && layout_takes_strides(f); p++)
+    for (int p = IR_DATA + 1; p < IR_PLANES; p++) {
+        const ir_plane_info *plane = ir_plane_get((ir_plane)p);
+        if (plane_leaf(e->m, f, (ir_plane)p))
+            sb_printf(b, "    %s; /**< %s%s */\n", layout_view_pointer(mem, f, plane->name), plane->note,
+                      plane->bound ? note : "");
+    }
+    for (int p = IR_DATA; p < IR_PLANES && layout_takes_strides(f); p++)
         if (plane_leaf(e->m, f, (ir_plane)p))
             sb_printf(b, "    int64_t %s_strides[%d]; /**< bytes from an element of %s to the next, by dimension */\n",
                       plane_name((ir_plane)p), f->ndim, plane_name((ir_plane)p));
@@ -204,6 +203,14 @@ static const char *position_text(emitter *e, const ir_field *f)
     return layout_position(e->mem, &terms, f, at).text;
 }
 
+static bool binds_several(const ir_module *m, const ir_field *f)
+{
+    bool several = false;
+    for (int p = IR_DATA + 1; p < IR_PLANES; p++)
+        several |= ir_plane_get((ir_plane)p)->bound && plane_leaf(m, f, (ir_plane)p);
+    return several;
+}
+
 static void print_field_functions(emitter *e, const ir_field *f)
 {
     strbuf *b = e->out;
@@ -214,9 +221,8 @@ static void print_field_functions(emitter *e, const ir_field *f)
                   "/** Lets field %s live in the host's memory%s, which must outlive the module or the next bind;\n"
                   " *  the library's own memory for it is freed. Overlap with other fields' memory is refused.%s "
                   "*/\ntk_status %s_bind_%s(%s);\n\n",
-                  layout_title(f),
-                  plane_leaf(e->m, f, IR_GRAD) || plane_leaf(e->m, f, IR_DUAL) ? ", all of its storages at once" : "",
-                  layout_bind_note(f), p, id, bind_signature(e->mem, e->m, f));
+                  layout_title(f), binds_several(e->m, f) ? ", all of its storages at once" : "", layout_bind_note(f),
+                  p, id, bind_signature(e->mem, e->m, f));
     if (layout_takes_strides(f))
         sb_printf(b,
                   "/** The same where element (i, j, ...) stands i * strides[0] + j * strides[1] + ... bytes behind "
@@ -229,7 +235,7 @@ static void print_field_functions(emitter *e, const ir_field *f)
         return;
     const char *component = layout_subscript(f);
     sb_printf(b, "/** Position of an element in %s.data%s: %s.data%s[%s_idx_%s(m", e->field_names[f->index],
-              plane_leaf(e->m, f, IR_GRAD) ? ", grad" : "", e->field_names[f->index], component, p,
+              plane_leaf(e->m, f, ir_adjoint_of(IR_DATA)) ? ", grad" : "", e->field_names[f->index], component, p,
               f->lead ? f->whole : f->name);
     for (int d = 0; d < f->ndim; d++)
         sb_printf(b, ", i%d", d);

@@ -22,11 +22,11 @@ static void print_result_members(emitter *e, const ir_func *kernel)
     const bool has[] = {true, kernel->ad.jvp, kernel->ad.grad, kernel->ad.hvp};
     for (int i = 0; i < kernel->nouts; i++) {
         const ir_sigparam p = sig_result(e->mem, kernel, i);
-        for (int k = 0; k < 4 && sig_stands(&p); k++)
+        for (int k = 0; k < RESULT_PLANES && sig_stands(&p); k++)
             if (has[k] && (k == 0 || sig_has_dual(&p)))
                 sb_printf(e->out, "    %s%s *%s%s;\n", k > 1 ? "const " : "",
                           p.structure ? struct_type(e->mem, p.structure) : scalar_c_type(p.elem), p.name,
-                          plane_tail(result_plane[k]));
+                          plane_tail(result_plane(k)));
     }
 }
 
@@ -46,7 +46,7 @@ static void print_arg_structs(emitter *e, const ir_func *kernel)
                   kernel_args_tag(e, kernel, FORM_JVP), kernel_args_tag(e, kernel, FORM_RUN));
         for (int i = 0; i < kernel->nsig; i++)
             if (sig_has_dual(&kernel->sig[i]) && !kernel->sig[i].array)
-                sb_printf(out, "    %s;\n", sig_decl(e->mem, &kernel->sig[i], IR_DUAL, SIG_MEMBER));
+                sb_printf(out, "    %s;\n", sig_decl(e->mem, &kernel->sig[i], plane_of(false, true), SIG_MEMBER));
         sb_add(out, "};\n\n");
     }
     for (int form = FORM_GRAD; form <= FORM_HVP; form++) {
@@ -56,8 +56,7 @@ static void print_arg_structs(emitter *e, const ir_func *kernel)
         for (int tangent = 0; tangent <= (form == FORM_HVP); tangent++)
             for (int i = 0; i < kernel->nsig; i++)
                 if (sig_has_grad(&kernel->sig[i]) && !kernel->sig[i].array)
-                    sb_printf(out, "    %s;\n",
-                              sig_decl(e->mem, &kernel->sig[i], tangent ? IR_GRAD_DUAL : IR_GRAD, SIG_MEMBER));
+                    sb_printf(out, "    %s;\n", sig_decl(e->mem, &kernel->sig[i], plane_of(true, tangent), SIG_MEMBER));
         sb_add(out, "};\n\n");
     }
 }
@@ -116,14 +115,14 @@ static void hoist_args(cfn *c, strbuf *out, const ir_func *kernel, kernel_form f
     }
     const bool seeds = form == FORM_GRAD || form == FORM_HVP;
     if (seeds)
-        next = hoist_seeds(c, out, kernel, tangents ? "primal." : "", IR_GRAD, next);
+        next = hoist_seeds(c, out, kernel, tangents ? "primal." : "", plane_of(true, false), next);
     for (int i = 0; i < kernel->nsig && tangents; i++) {
         const ir_sigparam *s = &kernel->sig[i];
         for (int k = 0; k < s->rows * s->cols && sig_is_float(s); k++)
-            hoist_arg(c, out, params[next++], sig_component(mem, s, IR_DUAL, ".", k));
+            hoist_arg(c, out, params[next++], sig_component(mem, s, plane_of(false, true), ".", k));
     }
     if (seeds && tangents)
-        (void)hoist_seeds(c, out, kernel, "primal.", IR_GRAD_DUAL, next);
+        (void)hoist_seeds(c, out, kernel, "primal.", plane_of(true, true), next);
 }
 
 /* Result number i, of a struct all of it, where the host wants it; *next: of the yielded values. Returns the number
@@ -131,7 +130,7 @@ static void hoist_args(cfn *c, strbuf *out, const ir_func *kernel, kernel_form f
 static int give_result(cfn *c, const ir_func *kernel, int i, const char *args, bool tangent, int *next)
 {
     const ir_op *yield = c->f->body->last;
-    const ir_plane plane = tangent ? IR_DUAL : IR_DATA;
+    const ir_plane plane = plane_of(false, tangent);
     const ir_sigparam lead = sig_result(c->e->mem, kernel, i);
     int n = 0, end = i;
     do {
@@ -172,8 +171,7 @@ static void yield_gradients(cfn *c, const ir_func *kernel, kernel_form form, con
         for (int i = 0; i < kernel->nsig; i++) {
             const ir_sigparam *s = &kernel->sig[i];
             for (int k = 0; k < s->rows * s->cols && s->grad; k++)
-                stmt(c, nowhere, "%s->%s = %s;", result,
-                     sig_component(c->e->mem, s, tangent ? IR_GRAD_DUAL : IR_GRAD, ".", k),
+                stmt(c, nowhere, "%s->%s = %s;", result, sig_component(c->e->mem, s, plane_of(true, tangent), ".", k),
                      val(c, yield->args[next++]).text);
         }
 }
@@ -363,7 +361,7 @@ static void emit_custom(emitter *e, const ir_func *kernel, kernel_form form)
             copy_member(e, &f->sig[next++], access, &kernel->sig[i], IR_DATA);
         for (int i = 0; i < kernel->nsig && form == FORM_JVP; i++)
             if (sig_is_float(&kernel->sig[i]))
-                copy_member(e, &f->sig[next++], "", &kernel->sig[i], IR_DUAL);
+                copy_member(e, &f->sig[next++], "", &kernel->sig[i], plane_of(false, true));
         given = "&args";
     }
     sb_printf(b, "    return %s_run(tk_m, %s, tk_out, tk_rec);\n}\n\n", file_level(e, f->name), given);

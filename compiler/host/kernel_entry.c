@@ -40,10 +40,9 @@ static void array_planes(emitter *e, strbuf *b, const ir_sigparam *p, kernel_for
 {
     const bool back = sig_has_grad(p) && (form == FORM_GRAD || form == FORM_HVP),
                along = sig_has_dual(p) && (form == FORM_JVP || form == FORM_HVP);
-    const bool given[] = {true, back, along, back && form == FORM_HVP};
     sb_add(b, "{{");
-    for (int k = IR_DATA; k <= IR_GRAD_DUAL; k++)
-        if (given[k])
+    for (int k = IR_DATA; k < IR_PLANES; k++)
+        if ((back || !ir_plane_is_adjoint((ir_plane)k)) && (along || !ir_plane_is_tangent((ir_plane)k)))
             sb_printf(b, "%s[%s] = (void *)%s%s", k ? ", " : "", plane_enum((ir_plane)k), name_member(e->mem, p->name),
                       plane_tail((ir_plane)k));
     sb_add(b, "}}");
@@ -57,14 +56,14 @@ static void result_args(emitter *e, strbuf *b, const ir_func *kernel, kernel_for
         const ir_sigparam p = sig_result(e->mem, kernel, i);
         if (!sig_stands(&p))
             continue;
-        for (int k = 0; k < 4; k++) {
+        for (int k = 0; k < RESULT_PLANES; k++) {
             if (!has[k] || (k > 0 && !sig_has_dual(&p)))
                 continue;
             const char *cast = p.shape == IR_SHAPE_MAT && !p.structure
                                    ? arena_printf(e->mem, "(%s%s *)", k > 1 ? "const " : "", scalar_c_type(p.elem))
                                    : "";
-            sb_printf(b, "%s.%s%s = %s%s%s", comma ? ", " : "", p.name, plane_tail(result_plane[k]), cast, p.name,
-                      plane_tail(result_plane[k]));
+            sb_printf(b, "%s.%s%s = %s%s%s", comma ? ", " : "", p.name, plane_tail(result_plane(k)), cast, p.name,
+                      plane_tail(result_plane(k)));
             comma = true;
         }
         if (!runs && !sig_has_dual(&p))
@@ -101,7 +100,7 @@ static void print_args(emitter *e, strbuf *b, const ir_func *kernel, kernel_form
             if (!sig_has_dual(&kernel->sig[i]) || kernel->sig[i].array)
                 continue;
             sb_printf(b, ",\n        .%s_dual = ", name_member(e->mem, kernel->sig[i].name));
-            component_list(e, b, &kernel->sig[i], IR_DUAL, true);
+            component_list(e, b, &kernel->sig[i], plane_of(false, true), true);
         }
     }
     sb_add(b, "};\n");
@@ -130,7 +129,7 @@ static void add_results(emitter *e, strbuf *b, const ir_func *kernel, kernel_for
     for (int tangent = 0; tangent <= (form == FORM_HVP); tangent++)
         for (int i = 0; i < kernel->nsig; i++) {
             const ir_sigparam *p = &kernel->sig[i];
-            const ir_plane plane = tangent ? IR_GRAD_DUAL : IR_GRAD;
+            const ir_plane plane = plane_of(true, tangent);
             if (sig_has_grad(p) && p->structure && !p->array)
                 i = add_struct(e, b, kernel, i, plane, out);
             if (!p->grad || p->structure || p->array)
@@ -155,7 +154,7 @@ static const char *given_tangent(emitter *e, const ir_sigparam *p)
     strbuf b = {0};
     for (int k = 0; k < p->rows * p->cols; k++)
         sb_printf(&b, "%s%s->%s != %s", k ? " || " : "", name,
-                  sig_component(e->mem, p, IR_DUAL, ".", k) + strlen(name) + 1, zero_text(p->elem));
+                  sig_component(e->mem, p, plane_of(false, true), ".", k) + strlen(name) + 1, zero_text(p->elem));
     const char *r = arena_printf(e->mem, p->rows * p->cols > 1 ? "%s && (%s)" : "%s && %s", name, sb_str(&b));
     sb_free(&b);
     return r;
@@ -172,14 +171,14 @@ static void emit_entry(emitter *e, const ir_func *kernel, kernel_form form, int 
     strbuf *b = e->out;
     names *local = names_create(e->mem, e->globals);
     for (int i = 0; i < kernel->nsig; i++)
-        for (int k = 0; k < 4; k++) {
+        for (int k = 0; k < RESULT_PLANES; k++) {
             names_unique(local, arena_printf(e->mem, "%s%s", name_member(e->mem, kernel->sig[i].name),
-                                             plane_tail(result_plane[k])));
+                                             plane_tail(result_plane(k))));
         }
     for (int i = 0; i < kernel->nouts; i++)
-        for (int k = 0; k < 4; k++) {
+        for (int k = 0; k < RESULT_PLANES; k++) {
             names_unique(local,
-                         arena_printf(e->mem, "%s%s", sig_result(e->mem, kernel, i).name, plane_tail(result_plane[k])));
+                         arena_printf(e->mem, "%s%s", sig_result(e->mem, kernel, i).name, plane_tail(result_plane(k))));
         }
     const char *self = kernel_self(e->mem, kernel);
     names_unique(local, self);

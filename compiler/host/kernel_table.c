@@ -43,7 +43,7 @@ static void print_access(emitter *e, const ir_func *kernel, int *count)
             sb_printf(&b, "%sTK_NEEDED", b.len ? " | " : "");
         print_saved(&b, kernel, i, at,
                     back && kernel->ad.grad == kernel->ad.custom_grad ? back->planes + (at - info->planes) : NULL);
-        if (at[IR_GRAD] & (OP_STORES | OP_ADDS))
+        if (at[ir_adjoint_of(IR_DATA)] & (OP_STORES | OP_ADDS))
             sb_printf(&b, "%sTK_GRAD_WRITES", b.len ? " | " : "");
         if (info->marked[i])
             sb_printf(&b, "%sTK_MARKED", b.len ? " | " : "");

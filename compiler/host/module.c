@@ -7,12 +7,9 @@
 static void print_field(emitter *e, const ir_field *f)
 {
     strbuf flags = {0};
-    if (f->grad)
-        sb_add(&flags, " | TK_FIELD_GRAD");
-    if (f->dual)
-        sb_add(&flags, " | TK_FIELD_DUAL");
-    if (field_has_grad_dual(e->m, f))
-        sb_add(&flags, " | TK_FIELD_GRAD_DUAL");
+    for (int p = IR_DATA + 1; p < IR_PLANES; p++)
+        if (field_has_plane(e->m, f, (ir_plane)p))
+            sb_printf(&flags, " | %s", ir_plane_get((ir_plane)p)->flag);
     if (f->saved)
         sb_add(&flags, " | TK_FIELD_SAVED");
     if (f->scratch)
@@ -105,7 +102,7 @@ static void print_defaults(emitter *e)
 /* The view of one field, after creation and after binding. */
 static void print_view(emitter *e, const ir_field *f)
 {
-    for (int p = IR_DATA; p <= IR_GRAD_DUAL; p++) {
+    for (int p = IR_DATA; p < IR_PLANES; p++) {
         const ir_field *leaf = plane_leaf(e->m, f, (ir_plane)p);
         if (leaf)
             layout_fill_view(e->mem, e->out, e->field_names[f->index], f, (ir_plane)p, leaf);
@@ -200,21 +197,19 @@ static void print_set_params(emitter *e)
 const char *bind_signature(arena *mem, const ir_module *m, const ir_field *f)
 {
     const char *r = arena_printf(mem, "%s *m", m->name);
-    for (int p = IR_DATA; p <= IR_DUAL; p++)
-        if (plane_leaf(m, f, (ir_plane)p))
+    for (int p = IR_DATA; p < IR_PLANES; p++)
+        if (ir_plane_get((ir_plane)p)->bound && plane_leaf(m, f, (ir_plane)p))
             r = arena_printf(mem, "%s, %s", r, layout_bind_pointer(mem, f, plane_name((ir_plane)p)));
     return r;
 }
 
 const char *bind_strided_signature(arena *mem, const ir_module *m, const ir_field *f)
 {
-    static const char *const plane[] = {"data", "grad", "dual"};
-    const bool has[] = {true, f->grad, f->dual};
     strbuf b = {0};
     sb_printf(&b, "%s *m", m->name);
-    for (int k = 0; k < 3; k++)
-        if (has[k])
-            sb_printf(&b, ", void *%s, const int64_t *%s_strides", plane[k], plane[k]);
+    for (int p = IR_DATA; p < IR_PLANES; p++)
+        if (ir_plane_get((ir_plane)p)->bound && field_has_plane(m, f, (ir_plane)p))
+            sb_printf(&b, ", void *%s, const int64_t *%s_strides", plane_name((ir_plane)p), plane_name((ir_plane)p));
     const char *r = wrap_list(mem, arena_strdup(mem, sb_str(&b)),
                               strlen("tk_status _bind__strided()") + strlen(m->name) + strlen(f->name), 2);
     sb_free(&b);
@@ -228,16 +223,29 @@ static void print_bind_null(emitter *e, const ir_field *f, const char *suffix)
               e->m->name, layout_id(e->mem, f), suffix);
 }
 
+/* The host's pointers to what may be bound, by plane: "data, NULL, dual"; those of strides with that behind their
+ * names. f: a field, or any of an array of structs. */
+static const char *bound_list(const emitter *e, const ir_field *f, const char *behind)
+{
+    const char *list = "";
+    for (int p = IR_DATA; p < IR_PLANES; p++)
+        if (ir_plane_get((ir_plane)p)->bound) {
+            const bool has = plane_leaf(e->m, f, (ir_plane)p);
+            list = arena_printf(e->mem, "%s%s%s%s", list, p ? ", " : "", has ? plane_name((ir_plane)p) : "NULL",
+                                has ? behind : "");
+        }
+    return list;
+}
+
 static void print_bind_strided(emitter *e, const ir_field *f)
 {
     strbuf *b = e->out;
     sb_printf(b, "tk_status %s_bind_%s_strided(%s)\n{\n", e->m->name, f->name, bind_strided_signature(e->mem, e->m, f));
     print_bind_null(e, f, "_strided");
     sb_printf(b,
-              "    const tk_status status = tk_field_bind_strided(m->%s.field, (void *[]){data, %s, %s}, (const "
-              "int64_t *[]){data_strides, %s, %s});\n",
-              e->field_names[f->index], f->grad ? "grad" : "NULL", f->dual ? "dual" : "NULL",
-              f->grad ? "grad_strides" : "NULL", f->dual ? "dual_strides" : "NULL");
+              "    const tk_status status = tk_field_bind_strided(m->%s.field, (void *[]){%s}, (const int64_t "
+              "*[]){%s});\n",
+              e->field_names[f->index], bound_list(e, f, ""), bound_list(e, f, "_strides"));
     sb_add(b, "    if (status != TK_OK)\n        return status;\n");
     print_view(e, f);
     sb_add(b, "    return TK_OK;\n}\n\n");
@@ -246,13 +254,10 @@ static void print_bind_strided(emitter *e, const ir_field *f)
 static void print_bind(emitter *e, const ir_field *f)
 {
     strbuf *b = e->out;
-    const bool grad = plane_leaf(e->m, f, IR_GRAD), dual = plane_leaf(e->m, f, IR_DUAL);
     sb_printf(b, "tk_status %s_bind_%s(%s)\n{\n", e->m->name, layout_id(e->mem, f), bind_signature(e->mem, e->m, f));
     print_bind_null(e, f, "");
-    sb_printf(
-        b, "    const tk_status status = %s(m->%s, data, %s, %s);\n    if (status != TK_OK)\n        return status;\n",
-        layout_bind_function(f), layout_object(e->mem, e->field_names[f->index], f), grad ? "grad" : "NULL",
-        dual ? "dual" : "NULL");
+    sb_printf(b, "    const tk_status status = %s(m->%s, %s);\n    if (status != TK_OK)\n        return status;\n",
+              layout_bind_function(f), layout_object(e->mem, e->field_names[f->index], f), bound_list(e, f, ""));
     print_view(e, f);
     sb_add(b, "    return TK_OK;\n}\n\n");
 }

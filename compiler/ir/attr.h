@@ -4,9 +4,6 @@
 #ifndef TKC_IR_ATTR_H
 #define TKC_IR_ATTR_H
 
-/* Which of a field's storages a memory operation touches. */
-typedef enum ir_plane { IR_DATA, IR_GRAD, IR_DUAL, IR_GRAD_DUAL, IR_PLANES } ir_plane;
-
 /* How an accumulation into memory is carried out; decided by the parallel pass. */
 typedef enum ir_acc {
     IR_ACC_UNSET,  /* before that pass only: none is a default, and the verifier and the emitter refuse it */

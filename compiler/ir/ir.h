@@ -19,6 +19,7 @@
 #include <stdio.h>
 
 #include "ir/layout.h"
+#include "ir/plane.h"
 #include "util/arena.h"
 #include "util/diag.h"
 #include "util/intern.h"
@@ -185,9 +186,16 @@ struct ir_field {
     const char *name, *doc; /* of a member: "p.link.pos" */
     scalar elem;            /* of one component */
     ir_shape_kind shape;
-    int rows, cols; /* vec: rows = n, cols = 1; mat: rows x cols, row-major; scalar 1 x 1 */
-    int ndim;       /* 0 to 8 */
-    bool grad, dual;
+    int rows, cols;          /* vec: rows = n, cols = 1; mat: rows x cols, row-major; scalar 1 x 1 */
+    int ndim;                /* 0 to 8 */
+    union {                  /* the planes that were asked for */
+        bool has[IR_PLANES]; /* without the data, which each field has */
+        struct {
+#define PLANE(id, name, ...) bool name;
+            TK_PLANES(PLANE)
+#undef PLANE
+        };
+    };
     bool saved;    /* a tape keeps what launches overwrite */
     bool scratch;  /* zero when a launch begins; adjoints make it anew */
     bool distinct; /* no two elements are the same number: launches whose loops rely on it look first */

@@ -93,7 +93,7 @@ int op_touched(const ir_op *op, op_touch out[OP_TOUCHED_MAX])
     out[0] = (op_touch){ir_storage_of_op(op), op_touches(op->code)};
     if (op->code != OP_ATOMIC || ir_atomic_form(op) != IR_ATOMIC_WITH_TANGENT)
         return 1;
-    out[1] = (op_touch){ir_storage_of(ir_field_of(op), IR_DUAL), OP_STORES};
+    out[1] = (op_touch){ir_storage_of(ir_field_of(op), ir_tangent_of(ir_access_attr(op)->plane)), OP_STORES};
     return 2;
 }
 

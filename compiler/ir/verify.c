@@ -140,7 +140,7 @@ static bool check_field_op(const verifier *v, const ir_op *op)
             return false;
     if (ir_access_attr(op)->plane != IR_DATA && !scalar_is_float(f->elem))
         return fault(v, op, "derivative plane of '%s', which is of type %s", f->name, scalar_name(f->elem));
-    if ((ir_access_attr(op)->plane == IR_GRAD || ir_access_attr(op)->plane == IR_GRAD_DUAL) && !f->grad)
+    if (ir_plane_is_adjoint(ir_access_attr(op)->plane) && !f->grad)
         return fault(v, op, "'%s' has no gradient", f->name);
     return value ? expect_type(v, op, op->args[f->ndim + 1], f->elem, "value")
                  : !result || expect_type(v, op, op->res[0], f->elem, "result");
@@ -427,9 +427,8 @@ static bool check_op(const verifier *v, const ir_op *op)
         return expect_shape(v, op, op->code == OP_KEEP ? 3 : 1, 0, 0) &&
                (ir_mark_attr(op)->field || fault(v, op, "no field")) &&
                expect_type(v, op, op->args[0], SC_I64, "component") &&
-               (op->code == OP_NEED ||
-                (expect_type(v, op, op->args[2], op->args[1]->type, "new value") &&
-                 (ir_mark_attr(op)->place || fault(v, op, "no place"))));
+               (op->code == OP_NEED || (expect_type(v, op, op->args[2], op->args[1]->type, "new value") &&
+                                        (ir_mark_attr(op)->place || fault(v, op, "no place"))));
     case OP_DECISION:
         return expect_shape(v, op, op->nargs, 0, 0) && (op->nargs > 0 || fault(v, op, "nothing decides"));
     case OP_STK_MARK:

@@ -123,7 +123,7 @@ static bool bars_scope(const ir_op *op)
     if (!op_accesses_field(op->code))
         return false;
     const ir_plane plane = ir_access_attr(op)->plane;
-    return plane == IR_DUAL || plane == IR_GRAD_DUAL ||
+    return ir_plane_is_tangent(plane) ||
            (ir_atomic_is_extreme(op) && plane == IR_DATA && ir_field_of(op)->dual);
 }
 
@@ -172,7 +172,7 @@ static void drop_results(ir_func *f)
 static bool has_dual(const ir_op *op)
 {
     const bool memory = op->code == OP_LOAD || op->code == OP_STORE || op->code == OP_ACCUM;
-    return (memory && (ir_access_attr(op)->plane == IR_DUAL || ir_access_attr(op)->plane == IR_GRAD_DUAL)) ||
+    return (memory && ir_plane_is_tangent(ir_access_attr(op)->plane)) ||
            (op->code == OP_ATOMIC && ir_atomic_form(op) == IR_ATOMIC_WITH_TANGENT) ||
            op->code == OP_CALL; /* rare enough not to look inside */
 }

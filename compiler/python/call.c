@@ -37,7 +37,8 @@ static role role_of(const ir_func *f, const sig_item *s)
     if (s->use == SIG_INPUT || (s->use == SIG_RESULT && s->plane == IR_DATA && a->in))
         return ROLE_ARRAY;
     /* A dual that would be lost is refused unless it is NULL. */
-    return s->use == SIG_OPTIONAL || (s->plane == IR_DUAL && is_lost(f, &s->p)) ? ROLE_MAYBE_ARRAY : ROLE_NEW_ARRAY;
+    return s->use == SIG_OPTIONAL || (ir_plane_is_tangent(s->plane) && is_lost(f, &s->p)) ? ROLE_MAYBE_ARRAY
+                                                                                          : ROLE_NEW_ARRAY;
 }
 
 static const char *struct_name(const call *c, const ir_sigparam *p)
@@ -67,7 +68,7 @@ call python_call_new(python *p, const ir_func *f, kernel_form form)
                       : py_name(mem, &taken, PY_ARGUMENT, arena_printf(mem, "%s%s", s->p.name, plane_tail(s->plane)));
         c.arrays = c.arrays || s->p.array;
         c.results += x->role == ROLE_RESULT || x->role == ROLE_NEW_ARRAY;
-        c.seeds += s->plane == IR_GRAD && s->use == SIG_OPTIONAL;
+        c.seeds += s->plane == ir_adjoint_of(IR_DATA) && s->use == SIG_OPTIONAL;
     }
     vec_free(&taken);
     return c;
@@ -195,7 +196,7 @@ static bool is_required(const item *x)
 /* Of the one result that a gradient is of. */
 static const char *default_of(const call *c, const item *x)
 {
-    const bool seed = x->sig->plane == IR_GRAD && x->sig->use == SIG_OPTIONAL && c->seeds == 1;
+    const bool seed = x->sig->plane == ir_adjoint_of(IR_DATA) && x->sig->use == SIG_OPTIONAL && c->seeds == 1;
     return seed && x->whole && !x->sig->p.structure ? "1.0" : "None";
 }
 

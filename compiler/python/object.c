@@ -6,10 +6,9 @@
 
 static const char *planes_of(python *p, const ir_field *f)
 {
-    const bool has[] = {true, f->grad, f->dual, field_has_grad_dual(p->e.m, f)};
     const char *text = "";
-    for (int k = IR_DATA; k <= IR_GRAD_DUAL; k++)
-        if (has[k])
+    for (int k = IR_DATA; k < IR_PLANES; k++)
+        if (field_has_plane(p->e.m, f, (ir_plane)k))
             text = arena_printf(p->e.mem, "%s%s%s", text, k ? " " : "", plane_name((ir_plane)k));
     return text;
 }

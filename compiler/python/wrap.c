@@ -15,7 +15,7 @@ static bool touches_fields(python *p, const ir_func *f)
 {
     const func_facts *info = facts_of(&p->e.facts, f);
     for (size_t i = 0; i < p->e.m->nfields; i++)
-        for (int plane = IR_DATA; plane <= IR_GRAD_DUAL; plane++)
+        for (int plane = IR_DATA; plane < IR_PLANES; plane++)
             if (info->planes[ir_storage_of(p->e.m->fields.at[i], (ir_plane)plane)])
                 return true;
     return false;

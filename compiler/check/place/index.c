@@ -143,18 +143,17 @@ static void resolve_member(checker *c, const ast_expr *e, place *p)
     if (p->kind == PLACE_BAD)
         return;
     bool bare = p->kind == PLACE_FIELD && e->a->kind == AST_EXPR_NAME;
-    bool grad = !strcmp(e->name, "grad"), dual = !strcmp(e->name, "dual");
-    if (bare && (grad || dual)) {
-        bool has = grad ? p->field->grad : p->field->dual;
+    const ir_plane plane = ir_plane_named(e->name);
+    if (bare && plane != IR_PLANES) {
+        bool has = p->field->has[plane];
         for (int k = 0; p->sym->members && k < ty_nleaves(p->sym->type); k++)
-            has = has || (grad ? p->sym->members[k]->grad : p->sym->members[k]->dual);
+            has = has || p->sym->members[k]->has[plane];
         if (!has) {
-            ERR(c, e->op_span, DIAG_NO_PLANE, p->sym->name, grad ? "gradient" : "dual");
-            NOTE(c, p->sym->span, "declare it with '%s'", grad ? "needs_grad" : "needs_dual");
+            ERR(c, e->op_span, DIAG_NO_PLANE, p->sym->name, ir_plane_get(plane)->words);
+            NOTE(c, p->sym->span, "declare it with '%s'", ir_plane_get(plane)->attribute);
             place_fail(p);
         }
-        p->plane = grad ? IR_GRAD : IR_DUAL;
-        p->plane_named = true;
+        p->plane = plane;
         return;
     }
     if ((bare || (p->kind == PLACE_LOCAL && p->missing > 0)) && !strcmp(e->name, "shape")) {

@@ -20,7 +20,7 @@ bool place_complete_for(checker *c, place *p, src_span at, const char *member)
     if (p->kind == PLACE_FIELD) {
         ERR(c, at, DIAG_WHOLE_FIELD, p->sym->name, p->missing, p->missing == 1 ? "" : "s");
         const int letters = p->missing == sym_ndim(p->sym) && p->missing <= 3 ? 3 * p->missing - 2 : 0;
-        const char *plane = !p->plane_named ? "" : p->plane == IR_GRAD ? ".grad" : ".dual";
+        const char *plane = ir_plane_text(p->plane);
         if (letters && member)
             NOTE(c, at, "it stands behind the subscripts: %s%s[%.*s].%s", p->sym->name, plane, letters, "i, j, k",
                  member);
@@ -41,9 +41,9 @@ bool place_complete(checker *c, place *p, src_span at)
 /* Integers have no gradient, also where they stand beside floats. */
 bool place_has_plane(checker *c, place *p)
 {
-    if (p->kind != PLACE_FIELD || !p->plane_named || (p->plane == IR_GRAD ? p->field->grad : p->field->dual))
+    if (p->kind != PLACE_FIELD || p->plane == IR_DATA || p->field->has[p->plane])
         return true;
-    ERR(c, p->at, DIAG_NO_PLANE, p->field->name, p->plane == IR_GRAD ? "gradient" : "dual");
+    ERR(c, p->at, DIAG_NO_PLANE, p->field->name, ir_plane_get(p->plane)->words);
     if (!scalar_is_float(p->field->elem))
         NOTE(c, p->at, "only floats have derivatives");
     place_fail(p);

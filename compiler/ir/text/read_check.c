@@ -26,8 +26,12 @@ static bool check_field(ir_text *t, const ir_field *f)
     const ir_module *m = t->m;
     if (f->rows < 1 || f->cols < 1 || f->elem == SC_PTR || (f->lead && f->lead->ndim != f->ndim))
         return wrong(t, "no memory looks so: field", f->name);
-    if ((f->grad || f->dual) && !scalar_is_float(f->elem))
-        return wrong(t, "no float has a derivative: field", f->name);
+    for (int p = 0; p < IR_PLANES; p++) {
+        if (f->has[p] && !*ir_plane_get((ir_plane)p)->attribute)
+            return wrong(t, "a plane that no declaration asks for: field", f->name);
+        if (f->has[p] && !scalar_is_float(f->elem))
+            return wrong(t, "no float has a derivative: field", f->name);
+    }
     if (f->array)
         return check_array(t, f);
     return !m->extents || f->extent0 + f->ndim <= m->extents->nresults ||

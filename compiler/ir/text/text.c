@@ -390,15 +390,12 @@ void text_func(ir_text *t, ir_func **f)
     vec_push(&t->pending, p);
 }
 
-static const char *const plane_suffix[] = {
-    [IR_DATA] = "", [IR_GRAD] = ".grad", [IR_DUAL] = ".dual", [IR_GRAD_DUAL] = ".grad.dual"};
-
 /* A member may be called `grad`: of two readings of p.grad one is a field, as no member is a struct and a leaf at once.
  */
 static ir_field *split_plane(const ir_text *t, const char *token, size_t len, ir_plane plane)
 {
-    const size_t suffix = strlen(plane_suffix[plane]);
-    if (len <= suffix || memcmp(token + len - suffix, plane_suffix[plane], suffix))
+    const size_t suffix = strlen(ir_plane_text(plane));
+    if (len <= suffix || memcmp(token + len - suffix, ir_plane_text(plane), suffix))
         return NULL;
     len -= suffix;
     const char *sign = memchr(token, '#', len);
@@ -411,12 +408,12 @@ static ir_field *split_plane(const ir_text *t, const char *token, size_t len, ir
 void text_plane(ir_text *t, ir_field **f, ir_plane *plane)
 {
     if (t->out) {
-        write_symbol(t, &t->fields, *f, plane_suffix[*plane]);
+        write_symbol(t, &t->fields, *f, ir_plane_text(*plane));
         return;
     }
     *f = NULL;
     *plane = IR_DATA;
-    for (int p = IR_DATA; p <= IR_GRAD_DUAL && !*f && t->kind == TEXT_WORD; p++) {
+    for (int p = IR_DATA; p < IR_PLANES && !*f && t->kind == TEXT_WORD; p++) {
         *f = split_plane(t, t->token, t->token_len, (ir_plane)p);
         *plane = (ir_plane)p;
     }

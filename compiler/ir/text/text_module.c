@@ -184,9 +184,10 @@ static const struct {
     const char *word;
     size_t at;
 } flags[] = {
-    {" grad", offsetof(ir_field, grad)},
-    {" dual", offsetof(ir_field, dual)},
-    {" saved", offsetof(ir_field, saved)},
+#define PLANE(id, name, ...) {" " #name, offsetof(ir_field, name)},
+    TK_PLANES(PLANE)
+#undef PLANE
+        {" saved", offsetof(ir_field, saved)},
     {" scratch", offsetof(ir_field, scratch)},
     {" distinct", offsetof(ir_field, distinct)},
     {" launched", offsetof(ir_field, launched)},

@@ -30,7 +30,7 @@ bool *activity_storage(const ir_module *m, activity_mode mode)
         if (!scalar_is_float(f->elem))
             continue;
         at[ir_storage_of(f, IR_DATA)] = mode == ACTIVITY_REVERSE ? f->grad : f->dual;
-        at[ir_storage_of(f, IR_GRAD)] = second && f->grad;
+        at[ir_storage_of(f, ir_adjoint_of(IR_DATA))] = second && f->grad;
     }
     return at;
 }
@@ -38,11 +38,6 @@ bool *activity_storage(const ir_module *m, activity_mode mode)
 bool *activity_no_storage(const ir_module *m)
 {
     return ARENA_ARRAY(m->mem, bool, ir_storage_count(m) + 1);
-}
-
-ir_plane activity_tangent_plane(ir_plane plane)
-{
-    return plane == IR_DATA ? IR_DUAL : IR_GRAD_DUAL;
 }
 
 /* ---- the sweeps ---- */

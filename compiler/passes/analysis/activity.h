@@ -12,8 +12,6 @@ bool *activity_storage(const ir_module *m, activity_mode mode);
 bool *activity_no_storage(const ir_module *m);
 /* Whether a kernel of the module has a second-order product. */
 bool activity_has_second_order(const ir_module *m);
-/* The plane that holds tangents of the given one. */
-ir_plane activity_tangent_plane(ir_plane plane);
 
 /* ---- varied and useful sweeps of one function, with the memory model left to the caller ---- */
 

@@ -116,7 +116,7 @@ static void fwd_memory(fwd *w, ir_builder *b, const ir_op *op)
     if (!has_storage(w, op) || (w->passive && op->code == OP_LOAD))
         return;
     ir_field *f = ir_field_of(op);
-    const ir_plane plane = activity_tangent_plane(ir_access_attr(op)->plane);
+    const ir_plane plane = ir_tangent_of(ir_access_attr(op)->plane);
     ir_value **idx = subscripts(w, op), *comp = idx[f->ndim];
     const ir_value *v = op->code == OP_LOAD ? op->res[0] : op->args[op->nargs - 1];
     if (op->code == OP_LOAD) {
@@ -146,8 +146,7 @@ static void fwd_atomic(fwd *w, ir_builder *b, const ir_op *op)
     ir_value *sets = ir_atomic_sets(b, op, val(w, v), c->res[0]), **idx = subscripts(w, op);
     ir_op *choice = ir_if(b, sets, 0, NULL);
     ir_builder in = {.func = w->out, .region = choice->regions[0], .loc = op->loc, .origin = b->origin};
-    ir_store(&in, ir_field_of(op), activity_tangent_plane(ir_access_attr(op)->plane), idx, idx[ir_field_of(op)->ndim],
-             t);
+    ir_store(&in, ir_field_of(op), ir_tangent_of(ir_access_attr(op)->plane), idx, idx[ir_field_of(op)->ndim], t);
     ir_yield(&in, 0, NULL);
     in.region = choice->regions[1];
     ir_yield(&in, 0, NULL);

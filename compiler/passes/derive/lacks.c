@@ -41,7 +41,7 @@ static void find_access(ir_op *op, void *ctx)
     if (*found)
         return;
     const bool field = op_accesses_field(op->code);
-    if (field && (op->code != OP_LOAD || ir_access_attr(op)->plane == IR_DUAL))
+    if (field && (op->code != OP_LOAD || ir_plane_is_tangent(ir_access_attr(op)->plane)))
         *found = op;
     else if (op->code == OP_CALL)
         ir_walk(ir_callee_of(op)->body, find_access, ctx);
@@ -53,7 +53,7 @@ static bool touches_memory(const ir_func *f)
     effects e = effects_of_region(f->module, f->body);
     bool any = false;
     for (size_t i = 0; i < ir_storage_count(f->module); i++) {
-        const bool dual = f->ad.custom_of && ir_storage_plane(i) == IR_DUAL;
+        const bool dual = f->ad.custom_of && ir_plane_is_tangent(ir_storage_plane(i));
         any |= (e.at[i] & (OP_STORES | OP_ADDS | (dual ? OP_READS : 0u))) != 0;
     }
     effects_free(&e);
@@ -67,9 +67,8 @@ bool leaves_memory(const ir_func *f, const ir_func *asked, src_loc at)
         return true;
     ir_walk(f->body, find_access, &write);
     diag_sink *d = f->module->diag;
-    static const char *const planes[] = {"", ".grad", ".dual", ".grad.dual"};
     const char *name = arena_printf(f->module->mem, "%s%s", ir_field_of(write)->name,
-                                    planes[ir_access_attr(write)->plane]);
+                                    ir_plane_text(ir_access_attr(write)->plane));
     const char *does = write->code == OP_LOAD ? "reads" : "changes";
     diag(d, span_at(at), DIAG_FUNC_GRADIENT, asked->name,
          f == asked ? arena_printf(f->module->mem, "it %s '%s'", does, name)

@@ -48,8 +48,7 @@ static size_t node_of(const ir_field *f, ir_plane p)
 
 static const char *node_name(const ir_module *m, const ir_field *f, ir_plane p)
 {
-    static const char *const suffix[] = {"", ".grad", ".dual", ".grad.dual"};
-    return arena_printf(m->mem, "%s%s", f->name, suffix[p]);
+    return arena_printf(m->mem, "%s%s", f->name, ir_plane_text(p));
 }
 
 static func_state *state_of(lost *l, const ir_func *f)
@@ -98,7 +97,7 @@ static void scan_func(lost *l, func_state *s)
 
 static const ir_op *uses_plane(const lost *l, const func_state *s, ir_plane p)
 {
-    for (size_t n = p; n < l->nodes; n += 4)
+    for (size_t n = p; n < l->nodes; n += IR_PLANES)
         if (s->touch[n])
             return s->first[n];
     return NULL;
@@ -111,7 +110,7 @@ static const char *derivative_why(lost *l, const func_state *s, ir_plane plane, 
     ir_func *k = s->f;
     if (k->ad.custom_of)
         return arena_printf(l->m->mem, "it is the derivative of '%s'", k->ad.custom_of->name);
-    if (plane == IR_GRAD ? k->ad.custom_grad : k->ad.custom_jvp)
+    if (ir_plane_is_adjoint(plane) ? k->ad.custom_grad : k->ad.custom_jvp)
         return NULL;
     const ir_op *use = uses_plane(l, s, plane);
     if (use) {
@@ -134,8 +133,9 @@ static void decide(lost *l)
         if (s->f->kind != IR_KERNEL || s->f->ad.no_grad)
             continue;
         const bool second = (s->f->ad.derive & IR_DERIVE_HVP) && !(s->f->ad.derive & IR_DERIVE_GRAD);
-        s->f->ad.no_grad_why = derivative_why(l, s, IR_GRAD, IR_DERIVE_GRAD | IR_DERIVE_HVP, second ? "hvp" : "grad");
-        s->f->ad.no_jvp_why = derivative_why(l, s, IR_DUAL, IR_DERIVE_JVP, "jvp");
+        s->f->ad.no_grad_why = derivative_why(l, s, ir_adjoint_of(IR_DATA), IR_DERIVE_GRAD | IR_DERIVE_HVP,
+                                              second ? "hvp" : "grad");
+        s->f->ad.no_jvp_why = derivative_why(l, s, ir_tangent_of(IR_DATA), IR_DERIVE_JVP, "jvp");
     }
 }
 

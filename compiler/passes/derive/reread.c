@@ -230,8 +230,9 @@ static const ir_op *pulled_back(const ir_op *store, const ir_op *x)
 {
     const int comp = ir_field_of(store)->ndim;
     for (const ir_op *op = x->next; op; op = op->next)
-        if (op->code == OP_LOAD && ir_access_attr(op)->plane == IR_GRAD && ir_field_of(op) == ir_field_of(store) &&
-            ir_is_const(op->args[comp]) && ir_int(op->args[comp]) == ir_int(store->args[comp]))
+        if (op->code == OP_LOAD && ir_access_attr(op)->plane == ir_adjoint_of(IR_DATA) &&
+            ir_field_of(op) == ir_field_of(store) && ir_is_const(op->args[comp]) &&
+            ir_int(op->args[comp]) == ir_int(store->args[comp]))
             return op;
     return NULL;
 }

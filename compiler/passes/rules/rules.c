@@ -57,7 +57,7 @@ static ir_op *primal_of(const rules *r, const ir_op *op)
 /* What the kernel found there, not what its derivatives made. */
 static bool is_primal_data(const ir_op *op)
 {
-    return ir_access_attr(op)->plane == IR_DATA || ir_access_attr(op)->plane == IR_DUAL;
+    return !ir_plane_is_adjoint(ir_access_attr(op)->plane);
 }
 
 static void need_function(rules *r, const ir_func *f);
@@ -312,8 +312,7 @@ static reason reason_of(const rules *r, const access *read)
 
 static const char *plane_name(const rules *r, const access *a)
 {
-    static const char *const suffix[] = {"", ".grad", ".dual", ".grad.dual"};
-    return arena_printf(r->m->mem, "%s%s", a->field->name, suffix[a->plane]);
+    return arena_printf(r->m->mem, "%s%s", a->field->name, ir_plane_text(a->plane));
 }
 
 static void report_overwritten(rules *r, const access *read, const access *w, const char *example)

@@ -328,8 +328,6 @@ void explain_writes(const ir_func *f, void (*tell)(const explained *x, void *ctx
     vec_free(&x.told);
 }
 
-static const char *const planes[] = {"", ".grad", ".dual", ".grad.dual"};
-
 static void print_lanes(FILE *out, const char *place, const ir_op *task)
 {
     if (ir_task_attr(task)->lanes)
@@ -346,13 +344,13 @@ static void print_explained(const explained *x, void *out)
                                      (unsigned)op->loc.line, (unsigned)op->loc.col);
     const bool array = op->code == OP_LACCUM;
     if (x->called)
-        fprintf(out, "%s: %s%s +=: %s, by functions\n", place, x->called->field->name, planes[x->called->plane],
+        fprintf(out, "%s: %s%s +=: %s, by functions\n", place, x->called->field->name, ir_plane_text(x->called->plane),
                 ir_class_text(x->class));
     else if (op->code == OP_TASK)
         print_lanes(out, place, op);
     else
         fprintf(out, "%s: %s%s %s: %s%s%s\n", place, array ? op->args[0]->name : ir_field_of(op)->name,
-                array ? "" : planes[ir_access_attr(op)->plane],
+                array ? "" : ir_plane_text(ir_access_attr(op)->plane),
                 op->code == OP_STORE    ? "="
                 : op->code == OP_ATOMIC ? "atomic"
                                         : "+=",

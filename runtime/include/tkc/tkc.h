@@ -17,6 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tkc_planes.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -431,8 +433,12 @@ typedef enum tk_scalar {
     TK_F32,
     TK_F64
 } tk_scalar;
-/** The memories of a field. */
-typedef enum tk_plane { TK_DATA, TK_GRAD, TK_DUAL, TK_GRAD_DUAL } tk_plane;
+/** The memories of a field: TK_DATA, TK_GRAD, TK_DUAL, TK_GRAD_DUAL. */
+typedef enum tk_plane {
+#define TK_PLANE_(id, ...) TK_##id,
+    TK_PLANES(TK_PLANE_)
+#undef TK_PLANE_
+} tk_plane;
 
 /** The field of a session called `name`, or `module.name`; a member of a field of structs is "p.pos" or
  * "module.p.pos". It lives as long as its module. NULL if there is none, if the short name is a field of several

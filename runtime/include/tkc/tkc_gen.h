@@ -20,13 +20,23 @@ static inline bool tk_compiled_exactly(void)
     return (x + y) - y != x && three / 10.0 == 0.3;
 }
 
+/* How many planes there are, and how many the host cannot bind. */
+enum {
+#define TK_PLANE_(...) +1
+    TK_PLANE_COUNT = TK_PLANES(TK_PLANE_),
+#undef TK_PLANE_
+#define TK_PLANE_(id, name, text, words, derived, attribute, flag, bound, note) +!(bound)
+    TK_PLANES_UNBOUND = TK_PLANES(TK_PLANE_)
+#undef TK_PLANE_
+};
+
 /* ---- descriptors: static const data in the generated file ---- */
 
 enum {
-    TK_FIELD_GRAD = 1,
-    TK_FIELD_DUAL = 2,
-    TK_FIELD_GRAD_DUAL = 4,
-    TK_FIELD_SAVED = 8,
+#define TK_PLANE_(id, name, text, words, derived, attribute, flag, ...) TK_FIELD_##id = flag,
+    TK_PLANES(TK_PLANE_)
+#undef TK_PLANE_
+        TK_FIELD_SAVED = 8,
     TK_FIELD_STRIDED = 16,
     TK_FIELD_SOA = 32,
     TK_FIELD_SCRATCH = 64,  /* launches find it zero; what they, and adjoints, leave is nobody's */
@@ -106,7 +116,7 @@ typedef struct tk_part {
 /* An array of the host among a kernel's arguments: what its argument struct holds. A gradient or dual that is NULL is
  * zero, or not wanted. */
 typedef struct tk_array {
-    void *plane[4]; /* by tk_plane */
+    void *plane[TK_PLANE_COUNT]; /* by tk_plane */
 } tk_array;
 enum { TK_ARRAY_IN = 1, TK_ARRAY_OUT = 2, TK_ARRAY_COPIED = 4 /* an adjoint works on a copy of the gradient */ };
 typedef enum tk_extent_kind {
@@ -199,25 +209,29 @@ struct tk_field {
     const tk_field_desc *desc;
     tk_module *module;
     const tk_member *member; /* NULL: it has memory of its own */
-    void *plane[4];          /* indexed by tk_plane; NULL where not declared */
+
+    void *plane[TK_PLANE_COUNT]; /* indexed by tk_plane; NULL where not declared */
+
     int64_t shape[8];
-    int64_t stride[4][8]; /* bytes from an element to the next, by tk_plane and dimension: row-major but where a strided
-                             field was bound */
-    int64_t count;        /* elements */
-    bool current;         /* saved: an adjoint of the open tape reads the data as they are now */
-    void *kept;           /* saved, while a tape is closed: the data to be put back at the end */
+    /* bytes from an element to the next, by tk_plane and dimension: row-major but where a strided field was bound */
+    int64_t stride[TK_PLANE_COUNT][8];
+
+    int64_t count; /* elements */
+    bool current;  /* saved: an adjoint of the open tape reads the data as they are now */
+    void *kept;    /* saved, while a tape is closed: the data to be put back at the end */
     void *sum[2]; /* while a tape is open whose gradients are added to those before: gradient and its dual, to be added;
                      NULL: zero */
     bool bound;   /* memory belongs to the host */
     void *distinct; /* declared distinct: the data that were found so, dense; NULL: not looked at */
     unsigned char
         *marks; /* during a launch on a tape, where the kernel marks what is needed: by component; else NULL */
-    struct rt_needs *needs[2];   /* open tape: which data, which duals adjoints need; NULL: none yet */
-    struct rt_read *needed[4];   /* validated tape: needed reads of a plane, by component; NULL until there is one */
-    struct rt_left *left;        /* validated tape: what launches left or saw, by component; NULL until there is one */
-    struct rt_touch *touched[4]; /* --debug: who touched a component, by plane; NULL until needed */
-    void *own[2]; /* what the library allocated: one block for data, gradient and dual, one for the gradient's dual;
-                     NULL if none */
+    struct rt_needs *needs[2];              /* open tape: which data, which duals adjoints need; NULL: none yet */
+    struct rt_read *needed[TK_PLANE_COUNT]; /* validated tape: needed reads, by component; NULL until there is one */
+    struct rt_left *left; /* validated tape: what launches left or saw, by component; NULL until there is one */
+    struct rt_touch *touched[TK_PLANE_COUNT]; /* --debug: who touched a component; NULL until needed */
+
+    /* what the library allocated: a block for all planes that may be bound, one for each of the others; NULL if none */
+    void *own[1 + TK_PLANES_UNBOUND];
 };
 
 /* ---- creation ---- */

@@ -93,7 +93,7 @@ static void add_access(parts *p, const ir_op *op)
 static void add_effects(parts *p, const effects *e, bool writes)
 {
     for (size_t i = 0; i < p->m->nfields; i++)
-        for (int plane = IR_DATA; plane <= IR_DUAL; plane += IR_DUAL - IR_DATA) {
+        for (int plane = IR_DATA; plane < IR_PLANES; plane++) {
             const unsigned bits = e->at[ir_storage_of(p->m->fields.at[i], (ir_plane)plane)] &
                                   (writes ? OP_STORES | OP_ADDS : OP_READS);
             if (bits && parts_is_wanted(p, p->m->fields.at[i], (ir_plane)plane, writes))
@@ -154,8 +154,8 @@ static void find_needs_of_product(parts *p)
 {
     effects e = effects_of_region(p->m, p->kernel->ad.hvp->body);
     for (size_t k = 0; k < p->found.len; k++)
-        for (int plane = IR_DATA; plane <= IR_DUAL && !p->found.at[k].write; plane++)
-            e.at[ir_storage_of(p->found.at[k].field, plane)] = 0;
+        for (int plane = IR_DATA; plane < IR_PLANES && !p->found.at[k].write; plane++)
+            e.at[ir_storage_of(p->found.at[k].field, (ir_plane)plane)] = 0;
     p->product = true;
     add_effects(p, &e, false);
     effects_free(&e);
@@ -219,7 +219,7 @@ static void mark(const ir_module *m, const ir_func *f, unsigned bits, bool duals
     effects e = f ? effects_of_region(m, f->body) : (effects){.at = NULL};
     for (size_t i = 0; i < m->nfields && f; i++)
         fields[i] = fields[i] || (e.at[ir_storage_of(m->fields.at[i], IR_DATA)] & bits) ||
-                    (duals && (e.at[ir_storage_of(m->fields.at[i], IR_DUAL)] & bits));
+                    (duals && (e.at[ir_storage_of(m->fields.at[i], ir_tangent_of(IR_DATA))] & bits));
     effects_free(&e);
 }
 

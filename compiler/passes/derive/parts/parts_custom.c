@@ -172,7 +172,7 @@ static void find_in_call(custom *c, const ir_op *op)
 {
     effects e = effects_of_op(c->p->m, op);
     for (size_t i = 0; i < c->p->m->nfields; i++)
-        for (int plane = IR_DATA; plane <= IR_DUAL; plane += IR_DUAL - IR_DATA) {
+        for (int plane = IR_DATA; plane < IR_PLANES; plane++) {
             ir_field *f = c->p->m->fields.at[i];
             need n = {.field = f, .plane = plane, .last = ir_field_ncomp(f) - 1, .covers = c->covers.len};
             for (int d = 0; d < f->ndim; d++)

@@ -217,7 +217,7 @@ void parts_add(parts *p, ir_part part, const range *dims)
 
 bool parts_is_wanted(const parts *p, const ir_field *f, ir_plane plane, bool write)
 {
-    if (f->array || f->scratch || (plane != IR_DATA && plane != IR_DUAL) || (plane == IR_DATA && f->saved))
+    if (f->array || f->scratch || ir_plane_is_adjoint(plane) || (plane == IR_DATA && f->saved))
         return false;
-    return write ? p->needed[f->index] : plane == IR_DUAL || p->written[f->index];
+    return write ? p->needed[f->index] : plane != IR_DATA || p->written[f->index];
 }

@@ -1,0 +1,28 @@
+/* The planes of a field: the memories of numbers that it may have, one number for each number of the data. The compiler
+ * and libtkc make their enums, names, members and loops over planes from this table.
+ *
+ * PLANE(id, name, text, words, derived, attribute, flag, bound, note)
+ *   id         TK_id for hosts, IR_id in the compiler
+ *   name       the member of a field's view, and the end of names in C: x_grad
+ *   text       what stands behind the field in programs, printed IR and messages
+ *   words      what messages of libtkc call it
+ *   derived    what it holds of the data: TK_OF_ADJOINT for derivatives of a loss by it, TK_OF_TANGENT for its
+ *              derivatives along a direction, both for the tangents of adjoints
+ *   attribute  what asks for it behind the declaration of a field; "": nothing
+ *   flag       of the field's descriptor, TK_FIELD_id
+ *   bound      1: stands in one block with the data, or in the host's memory; 0: in memory of its own, the library's
+ *   note       what the header says of it; "": that depends on the layout
+ */
+#ifndef TKC_PLANES_H
+#define TKC_PLANES_H
+
+enum { TK_OF_ADJOINT = 1, TK_OF_TANGENT = 2 };
+
+#define TK_PLANES(PLANE) \
+    PLANE(DATA, data, "", "data", 0, "", 0, 1, "") \
+    PLANE(GRAD, grad, ".grad", "gradient", TK_OF_ADJOINT, "needs_grad", 1, 1, "gradient, adjoints add into it") \
+    PLANE(DUAL, dual, ".dual", "dual", TK_OF_TANGENT, "needs_dual", 2, 1, "tangent") \
+    PLANE(GRAD_DUAL, grad_dual, ".grad.dual", "gradient's dual", TK_OF_ADJOINT | TK_OF_TANGENT, "", 4, 0, \
+          "tangent of the gradient, second-order products add into it; always the library's memory")
+
+#endif
