@@ -72,7 +72,7 @@ static tk_status make_plane(const tk_field *f, const tk_array_desc *d, tk_plane 
 {
     tk_session *s = f->module->session;
     const void *given = *plane;
-    if (given && !((d->what & TK_ARRAY_COPIED) && (p == TK_GRAD || p == TK_GRAD_DUAL)))
+    if (given && !((d->what & TK_ARRAY_COPIED) && tk_rt_is_adjoint(p)))
         return TK_OK;
     *plane = tk_scratch(s, bytes);
     if (!*plane)
@@ -93,19 +93,18 @@ static tk_status set_planes(tk_module *m, const tk_kernel *k, int i, int n, cons
     const int length = tk_rt_whole_name(lead);
     const tk_array given = array_of(d, args);
     const size_t bytes = tk_rt_memory_bytes(lead);
-    for (int p = TK_DATA; p <= TK_GRAD_DUAL; p++) {
+    for (int p = TK_DATA; p < TK_PLANE_COUNT; p++) {
+        const unsigned needs = tk_rt_plane_needs(p);
+        const bool runs = (back || !tk_rt_is_adjoint(p)) && (along || !tk_rt_is_tangent(p));
         void *plane = given.plane[p];
         bool any = false;
         if (p == TK_DATA && !plane && bytes > 0)
             return tk_fail(m->session, TK_BAD_ARGUMENT, "kernel '%s': the array '%.*s' is NULL", k->name, length, name);
         for (int q = 0; q < n; q++) {
             tk_field *f = &m->fields[k->arrays[i + q].field];
-            const bool grad = back && (f->desc->flags & TK_FIELD_GRAD) != 0,
-                       dual = along && (f->desc->flags & TK_FIELD_DUAL) != 0;
-            const bool used[] = {true, grad, dual, grad && along};
             const size_t align = tk_rt_scalar_bytes(f->desc->elem);
             f->plane[p] = NULL;
-            if (!used[p])
+            if (!runs || (f->desc->flags & needs) != needs)
                 continue;
             if ((uintptr_t)plane % align != 0)
                 return tk_fail(m->session, TK_BAD_ARGUMENT, "kernel '%s': the array '%.*s' is not aligned to %zu bytes",
@@ -156,7 +155,7 @@ tk_status tk_rt_arrays_refuse_results(tk_module *m, const tk_kernel *k, const ch
                        k->name, m->desc->name, where);
     for (int i = 0; i < k->narrays; i++) {
         const tk_field *f = &m->fields[k->arrays[i].field];
-        if ((k->arrays[i].what & TK_ARRAY_OUT) != 0 && (f->desc->flags & TK_FIELD_DUAL) != 0)
+        if ((k->arrays[i].what & TK_ARRAY_OUT) != 0 && (f->desc->flags & tk_rt_plane_needs(RT_TANGENT)) != 0)
             return tk_fail(m->session, TK_NO_DERIVATIVE,
                            "kernel '%s' of module '%s' writes the array '%s' of the host, of which %s knows no "
                            "derivative: make it a field (bound to your memory)",

@@ -24,8 +24,7 @@ static bool is_written(const tk_field *f, int plane)
 
 static const char *plane_name(int plane)
 {
-    static const char *const names[] = {"data", "gradient", "dual", "gradient's dual"};
-    return names[plane];
+    return tk_rt_plane(plane)->words;
 }
 
 /* Whether every plane is given that was declared, and no other, and whether C may access it. */
@@ -33,7 +32,7 @@ static tk_status check_given(tk_field *f, void *const *given)
 {
     tk_session *s = f->module->session;
     const size_t align = tk_rt_alignment(f);
-    for (int p = TK_DATA; p <= TK_DUAL; p++) {
+    for (int p = TK_DATA; p < TK_PLANES_BOUND; p++) {
         if (f->plane[p] && !given[p] && tk_field_bytes(f) > 0)
             return tk_fail(s, TK_BAD_ARGUMENT, "binding field '%s': its %s is NULL", f->desc->name, plane_name(p));
         if (!f->plane[p] && given[p])
@@ -60,11 +59,11 @@ static tk_status check_others(tk_field *f, int p, const rt_span *l, bool written
     for (tk_module *m = s->modules; m; m = m->next) {
         for (int i = 0; i < m->desc->nfields; i++) {
             const tk_field *other = &m->fields[i];
-            for (int q = TK_DATA; q <= TK_GRAD_DUAL; q++) {
+            for (int q = TK_DATA; q < TK_PLANE_COUNT; q++) {
                 /* its own planes in the host's memory are about to be replaced, but what the library allocated is freed
                  * or stays */
                 const bool same = tk_rt_owner(other) == tk_rt_owner(f);
-                if (same && q != TK_GRAD_DUAL && !tk_rt_owner(f)->own[0])
+                if (same && q < TK_PLANES_BOUND && !tk_rt_owner(f)->own[0])
                     continue;
                 const rt_span there = span_of_plane(other, q);
                 if (tk_rt_spans_overlap(l, &there) && (same || written || is_written(other, q)))
@@ -81,8 +80,8 @@ static tk_status check_others(tk_field *f, int p, const rt_span *l, bool written
 static tk_status check_overlap(tk_field *f, void *const *given, int64_t (*stride)[8])
 {
     tk_session *s = f->module->session;
-    rt_span l[3];
-    for (int p = TK_DATA; p <= TK_DUAL; p++) {
+    rt_span l[TK_PLANES_BOUND];
+    for (int p = TK_DATA; p < TK_PLANES_BOUND; p++) {
         if (!tk_rt_span_of(f, given[p], stride[p], &l[p]))
             return tk_fail(s, TK_BAD_ARGUMENT, "binding field '%s': the strides of its %s leave the address space",
                            f->desc->name, plane_name(p));
@@ -95,7 +94,7 @@ static tk_status check_overlap(tk_field *f, void *const *given, int64_t (*stride
                 return tk_fail(s, TK_BAD_ARGUMENT, "binding field '%s': its %s overlaps its %s", f->desc->name,
                                plane_name(p), plane_name(q));
     }
-    for (int p = TK_DATA; p <= TK_DUAL; p++) {
+    for (int p = TK_DATA; p < TK_PLANES_BOUND; p++) {
         const tk_status st = check_others(f, p, &l[p], is_written(f, p));
         if (st != TK_OK)
             return st;
@@ -108,18 +107,18 @@ static tk_status check_overlap(tk_field *f, void *const *given, int64_t (*stride
 /* Whether the kernel's run writes that plane of a field, as far as is known. */
 static bool writes_plane(const tk_kernel *k, int field, int plane, bool back, bool along)
 {
-    if (plane == TK_DATA || plane == TK_GRAD)
-        for (int i = 0; i < k->naccess; i++)
-            if (k->access[i].field == field &&
-                (k->access[i].what & (plane == TK_GRAD ? TK_GRAD_WRITES : TK_STORES | TK_ACCUMULATES)) != 0)
-                return true;
-    return plane == TK_GRAD ? back : plane == TK_DUAL ? along : plane == TK_GRAD_DUAL && back && along;
+    const bool adjoint = tk_rt_is_adjoint(plane), tangent = tk_rt_is_tangent(plane);
+    for (int i = 0; i < k->naccess && !tangent; i++)
+        if (k->access[i].field == field &&
+            (k->access[i].what & (adjoint ? TK_GRAD_WRITES : TK_STORES | TK_ACCUMULATES)) != 0)
+            return true;
+    return (adjoint || tangent) && (back || !adjoint) && (along || !tangent);
 }
 
 static bool writes_array(const tk_array_desc *d, int plane, bool back)
 {
     const bool out = (d->what & TK_ARRAY_OUT) != 0, in = (d->what & TK_ARRAY_IN) != 0;
-    return plane == TK_DATA || plane == TK_DUAL ? out && !back : in;
+    return tk_rt_is_adjoint(plane) ? in : out && !back;
 }
 
 static tk_status fail_overlap(const tk_kernel *k, const tk_field *f, int p, const tk_field *other, int q)
@@ -132,8 +131,8 @@ static tk_status fail_overlap(const tk_kernel *k, const tk_field *f, int p, cons
 /* Whether the array's own tangents are those of the field, as far as they lie in the same memory. */
 static bool has_dual_of(const tk_field *array, const tk_field *f)
 {
-    return array->plane[TK_DUAL] && (uintptr_t)array->plane[TK_DUAL] - (uintptr_t)f->plane[TK_DUAL] ==
-                                        (uintptr_t)array->plane[TK_DATA] - (uintptr_t)f->plane[TK_DATA];
+    return array->plane[RT_TANGENT] && (uintptr_t)array->plane[RT_TANGENT] - (uintptr_t)f->plane[RT_TANGENT] ==
+                                           (uintptr_t)array->plane[TK_DATA] - (uintptr_t)f->plane[TK_DATA];
 }
 
 /* An open tape, or forward scope, takes an array for a constant. What is in fields with derivatives is none. */
@@ -145,13 +144,14 @@ static tk_status check_constant(const tk_kernel *k, const tk_field *array, tk_pl
         for (int n = 0; n < m->desc->nfields; n++) {
             const tk_field *f = &m->fields[n];
             const rt_span there = span_of_plane(f, TK_DATA);
-            if (f->plane[plane] && tk_rt_spans_overlap(&l, &there) && !(plane == TK_DUAL && has_dual_of(array, f)))
+            if (f->plane[plane] && tk_rt_spans_overlap(&l, &there) &&
+                !(tk_rt_is_tangent(plane) && has_dual_of(array, f)))
                 return tk_fail(s, TK_NO_DERIVATIVE,
                                "kernel '%s' of module '%s': the array '%s' is memory of the field '%s.%s', which has a "
                                "%s, and %s takes an array for a constant: "
                                "use the field in the kernel, or pass a copy",
                                k->name, array->module->desc->name, array->desc->name, m->desc->name, f->desc->name,
-                               plane_name(plane), plane == TK_GRAD ? "a tape" : "a forward scope");
+                               plane_name(plane), tk_rt_is_adjoint(plane) ? "a tape" : "a forward scope");
         }
     return TK_OK;
 }
@@ -165,9 +165,9 @@ static tk_status check_constants(tk_module *m, const tk_kernel *k, bool along)
     for (int i = 0; i < k->narrays && !s->in_call && st == TK_OK; i++) {
         const tk_field *f = &m->fields[k->arrays[i].field];
         if (taped && tk_rt_is_float(f))
-            st = check_constant(k, f, TK_GRAD);
+            st = check_constant(k, f, RT_ADJOINT);
         if (carried && tk_rt_is_float(f) && st == TK_OK)
-            st = check_constant(k, f, TK_DUAL);
+            st = check_constant(k, f, RT_TANGENT);
     }
     return st;
 }
@@ -179,17 +179,17 @@ tk_status tk_rt_arrays_check(tk_module *m, const tk_kernel *k, bool back, bool a
         return st;
     for (int i = 0; i < k->narrays; i++) {
         const tk_field *f = &m->fields[k->arrays[i].field];
-        for (int p = TK_DATA; p <= TK_GRAD_DUAL; p++) {
+        for (int p = TK_DATA; p < TK_PLANE_COUNT; p++) {
             const rt_span l = span_of_plane(f, p);
             const bool written = writes_array(&k->arrays[i], p, back);
             for (int n = 0; n < m->desc->nfields; n++)
-                for (int q = TK_DATA; q <= TK_GRAD_DUAL; q++) {
+                for (int q = TK_DATA; q < TK_PLANE_COUNT; q++) {
                     const rt_span there = span_of_plane(&m->fields[n], q);
                     if (tk_rt_spans_overlap(&l, &there) && (written || writes_plane(k, n, q, back, along)))
                         return fail_overlap(k, f, p, &m->fields[n], q);
                 }
             for (int n = 0; n <= i; n++)
-                for (int q = TK_DATA; q <= (n < i ? TK_GRAD_DUAL : p - 1); q++) {
+                for (int q = TK_DATA; q < (n < i ? TK_PLANE_COUNT : p); q++) {
                     const rt_span there = span_of_plane(&m->fields[k->arrays[n].field], q);
                     if (tk_rt_spans_overlap(&l, &there) && (written || writes_array(&k->arrays[n], q, back)))
                         return fail_overlap(k, f, p, &m->fields[k->arrays[n].field], q);
@@ -223,8 +223,8 @@ static tk_status bind(tk_field *f, void *const *given, const int64_t *const *str
     if (tk_rt_shares_memory(f))
         return tk_fail(s, TK_BAD_ARGUMENT, "binding field '%s': a member is bound together with its structs",
                        f->desc->name);
-    int64_t stride[3][8] = {{0}};
-    for (int p = TK_DATA; p <= TK_DUAL; p++) {
+    int64_t stride[TK_PLANES_BOUND][8] = {{0}};
+    for (int p = TK_DATA; p < TK_PLANES_BOUND; p++) {
         if (strides && strides[p])
             memcpy(stride[p], strides[p], (size_t)f->desc->ndim * sizeof stride[p][0]);
         else
@@ -235,7 +235,7 @@ static tk_status bind(tk_field *f, void *const *given, const int64_t *const *str
         st = check_overlap(f, given, stride);
     if (st != TK_OK)
         return st;
-    for (int p = TK_DATA; p <= TK_DUAL; p++) {
+    for (int p = TK_DATA; p < TK_PLANES_BOUND; p++) {
         if (!given[p])
             continue;
         f->plane[p] = given[p];
@@ -270,14 +270,14 @@ tk_status tk_field_bind_strided(tk_field *f, void *const *given, const int64_t *
 
 typedef struct struct_bind {
     tk_field *lead;
-    int n;            /* members */
-    rt_span whole[3]; /* of all structs, by plane */
+    int n;                          /* members */
+    rt_span whole[TK_PLANES_BOUND]; /* of all structs, by plane */
 } struct_bind;
 
 static tk_status check_structs(const struct_bind *b, void *const *given)
 {
     tk_session *s = b->lead->module->session;
-    for (int p = TK_DATA; p <= TK_DUAL; p++) {
+    for (int p = TK_DATA; p < TK_PLANES_BOUND; p++) {
         bool has = false, written = false;
         size_t align = 1;
         for (int k = 0; k < b->n; k++) {
@@ -319,13 +319,13 @@ tk_status tk_field_bind_structs(tk_field *f, void *data, void *grad, void *dual)
                        f->desc->name);
     void *const given[] = {data, grad, dual};
     struct_bind b = {.lead = tk_rt_owner(f), .n = tk_rt_sharers(tk_rt_owner(f))};
-    for (int p = TK_DATA; p <= TK_DUAL; p++)
+    for (int p = TK_DATA; p < TK_PLANES_BOUND; p++)
         b.whole[p] = tk_rt_span_of_memory(b.lead, given[p]);
     st = check_structs(&b, given);
     if (st != TK_OK)
         return st;
     for (int k = 0; k < b.n; k++) {
-        for (int p = TK_DATA; p <= TK_DUAL; p++)
+        for (int p = TK_DATA; p < TK_PLANES_BOUND; p++)
             if (given[p] && b.lead[k].plane[p])
                 b.lead[k].plane[p] = tk_rt_placed(&b.lead[k], given[p]);
         b.lead[k].bound = true;

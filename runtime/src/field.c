@@ -137,10 +137,17 @@ void tk_rt_clear_plane(tk_field *f, tk_plane plane)
 }
 
 /* A cleared gradient is a constant, a cleared dual no longer varies anything: the gradient's dual goes with either. */
+static bool goes_with(int p, int plane)
+{
+    const unsigned derived = tk_rt_plane(plane)->derived;
+    return (tk_rt_plane(p)->derived & derived) == derived;
+}
+
 void tk_rt_clear_field(tk_field *f, tk_plane plane)
 {
-    tk_rt_clear_plane(f, plane);
-    tk_rt_clear_plane(f, TK_GRAD_DUAL);
+    for (int p = TK_DATA; p < TK_PLANE_COUNT; p++)
+        if (goes_with(p, plane))
+            tk_rt_clear_plane(f, (tk_plane)p);
 }
 
 /* All fields of one memory at once, with the gaps between them, which nobody uses. */
@@ -162,8 +169,9 @@ void tk_rt_clear_module(tk_module *m, tk_plane plane)
         if (!tk_rt_shares_memory(f)) {
             tk_rt_clear_field(f, plane);
         } else if (tk_rt_owner(f) == f) {
-            clear_memory(f, plane);
-            clear_memory(f, TK_GRAD_DUAL);
+            for (int p = TK_DATA; p < TK_PLANE_COUNT; p++)
+                if (goes_with(p, plane))
+                    clear_memory(f, (tk_plane)p);
         }
     }
 }
@@ -176,7 +184,7 @@ void tk_rt_clear_session(tk_session *s, tk_plane plane)
 
 static const char *plane_word(tk_plane plane)
 {
-    return plane == TK_GRAD ? "gradient" : "dual";
+    return tk_rt_plane(plane)->words;
 }
 
 static tk_status check_clearable(tk_session *s, tk_plane plane)

@@ -142,7 +142,7 @@ static void set_number(tk_scalar t, void *at, double from)
 static tk_status check_range(const tk_field *f, tk_plane plane, int64_t first, int64_t n, const char *what)
 {
     tk_session *s = f->module->session;
-    if (plane < TK_DATA || plane > TK_GRAD_DUAL || !f->plane[plane])
+    if ((unsigned)plane >= TK_PLANE_COUNT || !f->plane[plane])
         return tk_fail(s, TK_BAD_ARGUMENT, "%s: field '%s' has no such memory", what, f->desc->name);
     const int64_t count = tk_field_count(f);
     if (n < 0 || first < 0 || first > count || n > count - first)

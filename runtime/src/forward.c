@@ -11,7 +11,7 @@ static tk_status check_outputs(tk_session *s, tk_field *const *outputs, int n)
         if (outputs[i]->module->session != s)
             return tk_fail(s, TK_BAD_ARGUMENT, "tk_forward_begin: output '%s' belongs to another session",
                            outputs[i]->desc->name);
-        if (!outputs[i]->plane[TK_DUAL])
+        if (!outputs[i]->plane[RT_TANGENT])
             return tk_fail(s, TK_NO_DERIVATIVE,
                            "field '%s' cannot be an output of a forward scope: it is not declared needs_dual",
                            outputs[i]->desc->name);
@@ -25,7 +25,7 @@ static tk_status check_param(tk_session *s, const tk_field *param, const void *s
     if (!tk_rt_is_float(param))
         return tk_fail(s, TK_BAD_ARGUMENT, "field '%s' cannot be the parameter of a forward scope: it holds no floats",
                        d->name);
-    if (!param->plane[TK_DUAL])
+    if (!param->plane[RT_TANGENT])
         return tk_fail(s, TK_NO_DERIVATIVE,
                        "field '%s' cannot be the parameter of a forward scope: it is not declared needs_dual", d->name);
     if (!seed && (d->ndim != 0 || d->ncomp != 1))
@@ -50,12 +50,12 @@ tk_status tk_forward_begin(tk_field *const *outputs, int noutputs, tk_field *par
         st = check_param(s, param, seed, count);
     if (st != TK_OK)
         return st;
-    tk_rt_clear_session(s, TK_DUAL);
+    tk_rt_clear_session(s, RT_TANGENT);
     const float one_f32 = 1.0f;
     const double one_f64 = 1.0;
     if (!seed)
         seed = param->desc->elem == TK_F32 ? (const void *)&one_f32 : (const void *)&one_f64;
-    tk_rt_plane_write(param, TK_DUAL, seed);
+    tk_rt_plane_write(param, RT_TANGENT, seed);
     s->forward = (rt_forward){.open = true, .param = param};
     for (int i = 0; i < noutputs; i++)
         s->forward.is_output = s->forward.is_output || outputs[i] == param;
@@ -82,7 +82,7 @@ tk_status tk_forward_end(tk_session *s)
             "tk_forward_end: something failed since the scope was opened (%s, cleared since): duals are incomplete",
             tk_status_name(s->forward.failed));
     if (!s->forward.is_output)
-        tk_rt_clear_plane(s->forward.param, TK_DUAL); /* not grad_dual, a result of tapes in the scope */
+        tk_rt_clear_plane(s->forward.param, RT_TANGENT); /* not grad_dual, a result of tapes in the scope */
     s->forward = (rt_forward){0};
     return st;
 }

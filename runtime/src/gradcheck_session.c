@@ -53,7 +53,7 @@ static tk_status forward_mode(gradcheck *g, tk_field *f, const void *seed, doubl
         return st;
     tk_rt_scalar_set(g->loss, TK_DATA, 0, 0.0);
     run_program(g);
-    *slope = tk_rt_scalar_get(g->loss, TK_DUAL, 0);
+    *slope = tk_rt_scalar_get(g->loss, RT_TANGENT, 0);
     return tk_forward_end(g->s);
 }
 
@@ -95,7 +95,7 @@ static tk_status check_variable(gradcheck *g, tk_field *f, int64_t k, void *seed
 static tk_status check_field(gradcheck *g, tk_field *f)
 {
     const int64_t n = (int64_t)tk_rt_scalars(f);
-    const bool forward = g->loss->plane[TK_DUAL] && f->plane[TK_DUAL];
+    const bool forward = g->loss->plane[RT_TANGENT] && f->plane[RT_TANGENT];
     tk_status st = reverse_mode(g);
     g->reverse = tk_rt_alloc(g->s, (size_t)n * sizeof *g->reverse + 1, false);
     void *seed = forward ? tk_rt_alloc(g->s, tk_field_bytes(f) + 1, true) : NULL;
@@ -103,7 +103,7 @@ static tk_status check_field(gradcheck *g, tk_field *f)
         st = tk_fail(g->s, TK_NO_MEMORY, "out of memory for checking field '%s'", f->desc->name);
     g->largest = 0;
     for (int64_t k = 0; k < n && st == TK_OK; k++) {
-        g->reverse[k] = tk_rt_scalar_get(f, TK_GRAD, k);
+        g->reverse[k] = tk_rt_scalar_get(f, RT_ADJOINT, k);
         if (isfinite(g->reverse[k]))
             g->largest = fmax(g->largest, fabs(g->reverse[k]));
     }
@@ -164,7 +164,7 @@ static void slopes_of_gradients(gradcheck *g)
         for (int i = 0; i < g->o.ninputs; i++)
             for (int64_t k = 0, n = (int64_t)tk_rt_scalars(g->o.inputs[i]); k < n; k++) {
                 const double x = tk_rt_scalar_get(g->o.inputs[i], TK_DATA, k);
-                const double part = tk_rt_scalar_get(g->o.inputs[i], TK_GRAD, k) * component_along(&d, i, k, x);
+                const double part = tk_rt_scalar_get(g->o.inputs[i], RT_ADJOINT, k) * component_along(&d, i, k, x);
                 g->reverse[j] += part;
                 squares += part * part;
             }
@@ -204,11 +204,11 @@ static tk_status check_along(gradcheck *g, int j, void *seed, bool single)
 
 static tk_status check_directions(gradcheck *g)
 {
-    bool forward = g->loss->plane[TK_DUAL], single = false;
+    bool forward = g->loss->plane[RT_TANGENT], single = false;
     size_t largest = 0;
     for (int i = 0; i < g->o.ninputs; i++) {
         const tk_field *f = g->o.inputs[i];
-        forward = forward && f->plane[TK_DUAL];
+        forward = forward && f->plane[RT_TANGENT];
         single = single || is_f32(g, f);
         largest = tk_field_bytes(f) > largest ? tk_field_bytes(f) : largest;
     }
@@ -236,7 +236,7 @@ static int all_inputs(const gradcheck *g, tk_field **list)
     int n = 0;
     for (tk_module *m = g->s->modules; m; m = m->next)
         for (int i = 0; i < m->desc->nfields; i++)
-            if (m->fields[i].plane[TK_GRAD] && &m->fields[i] != g->loss) {
+            if (m->fields[i].plane[RT_ADJOINT] && &m->fields[i] != g->loss) {
                 if (list)
                     list[n] = &m->fields[i];
                 n++;
@@ -277,7 +277,7 @@ static tk_status check_arguments(tk_session *s, const tk_field *loss, const tk_g
         if (!f || f->module->session != s || f == loss)
             return tk_fail(s, TK_BAD_ARGUMENT,
                            "tk_gradcheck: input %d is NULL, the loss, or a field of another session", i);
-        if (!f->plane[TK_GRAD])
+        if (!f->plane[RT_ADJOINT])
             return tk_fail(s, TK_NO_DERIVATIVE, "tk_gradcheck: input '%s' is not declared needs_grad", f->desc->name);
     }
     return TK_OK;

@@ -20,14 +20,14 @@ static tk_status check(tk_field *output, tk_field *input, tk_program_fn run, con
             return tk_fail(s, TK_BAD_ARGUMENT, "%s: field '%s' holds no floats", what, both[i]->desc->name);
         if (!both[i]->plane[plane])
             return tk_fail(s, TK_NO_DERIVATIVE, "%s: field '%s' is not declared %s", what, both[i]->desc->name,
-                           plane == TK_GRAD ? "needs_grad" : "needs_dual");
+                           tk_rt_plane(plane)->attribute);
     }
     return TK_OK;
 }
 
 tk_status tk_jacobian_forward(tk_field *output, tk_field *input, tk_program_fn run, void *user, double *jacobian)
 {
-    tk_status st = check(output, input, run, jacobian, TK_DUAL, "tk_jacobian_forward");
+    tk_status st = check(output, input, run, jacobian, RT_TANGENT, "tk_jacobian_forward");
     if (st != TK_OK)
         return st;
     tk_session *s = output->module->session;
@@ -49,7 +49,7 @@ tk_status tk_jacobian_forward(tk_field *output, tk_field *input, tk_program_fn r
             break;
         tk_rt_snapshot_run(&snapshot, run, user);
         for (size_t i = 0; i < rows; i++) /* before closing: output may be the input */
-            jacobian[i * cols + k] = tk_rt_scalar_get(output, TK_DUAL, (int64_t)i);
+            jacobian[i * cols + k] = tk_rt_scalar_get(output, RT_TANGENT, (int64_t)i);
         st = tk_forward_end(s);
         tk_rt_snapshot_restore(&snapshot);
     }
@@ -59,7 +59,7 @@ tk_status tk_jacobian_forward(tk_field *output, tk_field *input, tk_program_fn r
 
 tk_status tk_jacobian_reverse(tk_field *output, tk_field *input, tk_program_fn run, void *user, double *jacobian)
 {
-    tk_status st = check(output, input, run, jacobian, TK_GRAD, "tk_jacobian_reverse");
+    tk_status st = check(output, input, run, jacobian, RT_ADJOINT, "tk_jacobian_reverse");
     if (st != TK_OK)
         return st;
     tk_session *s = output->module->session;
@@ -72,10 +72,10 @@ tk_status tk_jacobian_reverse(tk_field *output, tk_field *input, tk_program_fn r
         if (st != TK_OK)
             break;
         tk_rt_snapshot_run(&snapshot, run, user);
-        tk_rt_scalar_set(output, TK_GRAD, (int64_t)i, 1.0);
+        tk_rt_scalar_set(output, RT_ADJOINT, (int64_t)i, 1.0);
         st = tk_rt_tape_play(s, tk_session_status(s), NULL);
         for (size_t k = 0; k < cols && st == TK_OK; k++)
-            jacobian[i * cols + k] = tk_rt_scalar_get(input, TK_GRAD, (int64_t)k);
+            jacobian[i * cols + k] = tk_rt_scalar_get(input, RT_ADJOINT, (int64_t)k);
         tk_rt_snapshot_restore(&snapshot);
     }
     return st;

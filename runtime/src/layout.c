@@ -79,7 +79,7 @@ bool tk_rt_set_shape(tk_field *f)
     if (!mul_size(scalars, tk_rt_scalar_bytes(f->desc->elem), &bytes) ||
         !mul_size((size_t)f->count, tk_rt_element_step(f), &bytes))
         return false;
-    for (int p = TK_DATA; p <= TK_GRAD_DUAL; p++)
+    for (int p = TK_DATA; p < TK_PLANE_COUNT; p++)
         tk_rt_plain_strides(f, f->stride[p]);
     return true;
 }

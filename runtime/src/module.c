@@ -29,7 +29,7 @@ tk_session *tk_module_session(tk_module *m)
  * that a kernel walks together would then all fall into the same sets of the first-level cache. */
 static size_t stagger(size_t bytes, int field, int plane)
 {
-    return bytes < 4 * PAGE ? 0 : (size_t)(field * 4 + plane) * 3 * LINE % PAGE;
+    return bytes < 4 * PAGE ? 0 : (size_t)(field * TK_PLANE_COUNT + plane) * 3 * LINE % PAGE;
 }
 
 static size_t round_line(size_t n)
@@ -56,33 +56,37 @@ static unsigned flags_of(const tk_field *owner)
     return flags;
 }
 
-static bool alloc_grad_dual(tk_session *s, tk_field *owner)
+/* A plane that the host cannot bind. */
+static bool alloc_plane(tk_session *s, tk_field *owner, int plane)
 {
-    const size_t bytes = tk_rt_memory_bytes(owner),
-                 skip = stagger(bytes, (int)(owner - owner->module->fields), TK_GRAD_DUAL);
-    owner->own[1] = tk_rt_alloc(s, skip + (bytes ? bytes : LINE), true);
-    if (owner->own[1])
-        place(owner, TK_GRAD_DUAL, TK_FIELD_GRAD, (unsigned char *)owner->own[1] + skip);
-    return owner->own[1] != NULL;
+    void **own = &owner->own[1 + plane - TK_PLANES_BOUND];
+    const size_t bytes = tk_rt_memory_bytes(owner), skip = stagger(bytes, (int)(owner - owner->module->fields), plane);
+    *own = tk_rt_alloc(s, skip + (bytes ? bytes : LINE), true);
+    if (*own)
+        place(owner, (tk_plane)plane, tk_rt_plane_needs(plane), (unsigned char *)*own + skip);
+    return *own != NULL;
 }
 
-/* Data, gradient and dual in one block. */
+/* Those that may be bound in one block. */
 static bool alloc_planes(tk_session *s, tk_field *owner)
 {
-    static const unsigned flag[] = {0, TK_FIELD_GRAD, TK_FIELD_DUAL};
     const unsigned flags = flags_of(owner);
     const size_t bytes = tk_rt_memory_bytes(owner);
-    size_t offset[3] = {0}, total = 0;
-    for (int p = TK_DATA; p <= TK_DUAL; p++) {
-        if (flag[p] && !(flags & flag[p]))
+    size_t offset[TK_PLANES_BOUND] = {0}, total = 0;
+    for (int p = TK_DATA; p < TK_PLANES_BOUND; p++) {
+        const unsigned needs = tk_rt_plane_needs(p);
+        if (needs && !(flags & needs))
             continue;
         offset[p] = total + stagger(bytes, (int)(owner - owner->module->fields), p);
         total = offset[p] + round_line(bytes);
     }
     owner->own[0] = tk_rt_alloc(s, total ? total : LINE, true);
-    for (int p = TK_DATA; owner->own[0] && p <= TK_DUAL; p++)
-        place(owner, (tk_plane)p, flag[p], (unsigned char *)owner->own[0] + offset[p]);
-    return owner->own[0] && ((flags & TK_FIELD_GRAD_DUAL) == 0 || alloc_grad_dual(s, owner));
+    for (int p = TK_DATA; owner->own[0] && p < TK_PLANES_BOUND; p++)
+        place(owner, (tk_plane)p, tk_rt_plane_needs(p), (unsigned char *)owner->own[0] + offset[p]);
+    bool ok = owner->own[0] != NULL;
+    for (int p = TK_PLANES_BOUND; ok && p < TK_PLANE_COUNT; p++)
+        ok = (flags & tk_rt_plane(p)->flag) == 0 || alloc_plane(s, owner, p);
+    return ok;
 }
 
 static tk_status no_memory(const tk_field *f)
@@ -114,7 +118,8 @@ tk_status tk_module_need_grad_dual(tk_module *m)
     RT_ENTER(m->session, "tk_module_need_grad_dual", TK_BAD_STATE);
     for (int i = 0; i < m->desc->nfields; i++) {
         tk_field *f = &m->fields[i];
-        if (f->plane[TK_GRAD] && !f->plane[TK_GRAD_DUAL] && !alloc_grad_dual(m->session, tk_rt_owner(f)))
+        if (f->plane[RT_ADJOINT] && !f->plane[RT_ADJOINT_TANGENT] &&
+            !alloc_plane(m->session, tk_rt_owner(f), RT_ADJOINT_TANGENT))
             return tk_fail(m->session, TK_NO_MEMORY, "out of memory for the gradient's dual of field '%s'",
                            f->desc->name);
     }
@@ -155,8 +160,8 @@ static void free_contents(tk_module *m)
     tk_session *s = m->session;
     for (int i = 0; m->fields && i < m->desc->nfields; i++) {
         tk_rt_watch_free(&m->fields[i]);
-        tk_rt_free(s, m->fields[i].own[0]);
-        tk_rt_free(s, m->fields[i].own[1]);
+        for (int k = 0; k < 1 + TK_PLANE_COUNT - TK_PLANES_BOUND; k++)
+            tk_rt_free(s, m->fields[i].own[k]);
         tk_rt_free(s, m->fields[i].kept);
         tk_rt_free(s, m->fields[i].distinct);
         tk_rt_needs_free(s, &m->fields[i]);

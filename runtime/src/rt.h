@@ -260,15 +260,42 @@ void tk_rt_stack_clear(tk_stack *st); /* empties it, keeps one segment */
 void tk_rt_stacks_reclaim(tk_session *s);
 void tk_rt_stacks_free(tk_session *s);
 
+/* ---- planes.c ---- */
+
+/* The planes of the derivatives of the data, and of the tangents of adjoints. */
+#define RT_IF_ADJOINT_(id, name, text, words, derived, ...) +((derived) == TK_OF_ADJOINT) * TK_##id
+#define RT_IF_TANGENT_(id, name, text, words, derived, ...) +((derived) == TK_OF_TANGENT) * TK_##id
+#define RT_IF_BOTH_(id, name, text, words, derived, ...) +((derived) == (TK_OF_ADJOINT | TK_OF_TANGENT)) * TK_##id
+#define RT_ADJOINT ((tk_plane)(TK_PLANES(RT_IF_ADJOINT_)))
+#define RT_TANGENT ((tk_plane)(TK_PLANES(RT_IF_TANGENT_)))
+#define RT_ADJOINT_TANGENT ((tk_plane)(TK_PLANES(RT_IF_BOTH_)))
+
+/* The columns of tkc_planes.h. */
+typedef struct rt_plane {
+    const char *text, *words, *attribute;
+    unsigned derived, flag;
+} rt_plane;
+const rt_plane *tk_rt_plane(int plane);
+/* The flag of the fields that may have it: its own, or that of the plane whose tangents it holds; 0: all. */
+unsigned tk_rt_plane_needs(int plane);
+static inline bool tk_rt_is_adjoint(int plane)
+{
+    return (tk_rt_plane(plane)->derived & TK_OF_ADJOINT) != 0;
+}
+static inline bool tk_rt_is_tangent(int plane)
+{
+    return (tk_rt_plane(plane)->derived & TK_OF_TANGENT) != 0;
+}
+
 /* ---- field.c ---- */
 
 size_t tk_rt_scalar_bytes(tk_scalar t);
 size_t tk_rt_scalars(const tk_field *f); /* components of all elements */
-/* plane: TK_GRAD or TK_DUAL; the gradient's dual goes with it. */
+/* With the planes that are derived from it. */
 void tk_rt_clear_module(tk_module *m, tk_plane plane);
 void tk_rt_clear_session(tk_session *s, tk_plane plane);
 void tk_rt_clear_plane(tk_field *f, tk_plane plane);
-void tk_rt_clear_field(tk_field *f, tk_plane plane); /* a gradient or dual, and its dual */
+void tk_rt_clear_field(tk_field *f, tk_plane plane);
 bool tk_rt_is_float(const tk_field *f);
 
 /* ---- layout.c ---- */

@@ -101,8 +101,8 @@ static bool has_nan(const tk_session *s, const tk_field **of, int64_t *at)
 {
     for (tk_module *m = s->modules; m; m = m->next)
         for (int i = 0; i < m->desc->nfields; i++)
-            for (int64_t k = 0; m->fields[i].plane[TK_GRAD] && k < (int64_t)tk_rt_scalars(&m->fields[i]); k++)
-                if (isnan(tk_rt_scalar_get(&m->fields[i], TK_GRAD, k))) {
+            for (int64_t k = 0; m->fields[i].plane[RT_ADJOINT] && k < (int64_t)tk_rt_scalars(&m->fields[i]); k++)
+                if (isnan(tk_rt_scalar_get(&m->fields[i], RT_ADJOINT, k))) {
                     *of = &m->fields[i];
                     *at = k;
                     return true;
@@ -134,7 +134,7 @@ static void check_gradients(tk_session *s, const rt_said *w)
         tk_fail(s, TK_BAD_ARGUMENT,
                 "the backward function '%s' of the host reads data that its footprint does not say: '%s' is NaN where "
                 "data that it does not need are",
-                tk_rt_call_name(w->call), tk_rt_element_text(f, TK_GRAD, at).s);
+                tk_rt_call_name(w->call), tk_rt_element_text(f, RT_ADJOINT, at).s);
 }
 
 /* ---- around functions, and launches inside of them ---- */

@@ -42,14 +42,13 @@ static uint64_t bits_of(const tk_field *f, tk_plane plane, int64_t component)
 
 rt_text tk_rt_element_text(const tk_field *f, tk_plane plane, int64_t component)
 {
-    static const char *const suffix[] = {"", ".grad", ".dual", ".grad.dual"};
     rt_text t;
     int64_t index[8] = {0}, number, at = tk_rt_element(f, component, &number);
     for (int d = f->desc->ndim - 1; d >= 0; d--) {
         index[d] = at % f->shape[d];
         at /= f->shape[d];
     }
-    size_t n = (size_t)snprintf(t.s, sizeof t.s, "%.60s%s", f->desc->name, suffix[plane]);
+    size_t n = (size_t)snprintf(t.s, sizeof t.s, "%.60s%s", f->desc->name, tk_rt_plane(plane)->text);
     for (int d = 0; d < f->desc->ndim && n < sizeof t.s - 24; d++)
         n += (size_t)snprintf(t.s + n, sizeof t.s - n, "%s%lld", d ? ", " : "[", (long long)index[d]);
     if (n < sizeof t.s - 32)
@@ -170,7 +169,7 @@ void tk_rt_watch_kept(const tk_field *f, tk_plane plane, int64_t component)
  * on no tape, but for the functions of tk_call. Integers and fields without gradient have none to pass on. */
 static bool passes_on(const tk_field *f, tk_plane plane)
 {
-    return plane == TK_DATA && (f->desc->flags & TK_FIELD_GRAD) && !(f->desc->flags & TK_FIELD_SCRATCH);
+    return plane == TK_DATA && (f->desc->flags & tk_rt_plane_needs(RT_ADJOINT)) && !(f->desc->flags & TK_FIELD_SCRATCH);
 }
 
 static void goes_on(tk_session *s, const tk_field *f, int site, int64_t component)
@@ -345,8 +344,7 @@ void tk_watch(const tk_module *m, int site, int64_t component)
         return;
     if (w->iteration > 0 && (at->what & TK_MAY_RACE))
         races(s, f, site, component);
-    if ((at->plane != TK_DATA && at->plane != TK_DUAL) ||
-        at->field >= m->desc->nfields) /* arrays of the host are compared as a whole */
+    if (tk_rt_is_adjoint(at->plane) || at->field >= m->desc->nfields) /* arrays of the host are compared as a whole */
         return;
     if (w->reads && (at->what & TK_NEEDED) && adjoint_reads(w->kernel, at))
         needs(s, f, at->plane, site, component);

@@ -20,13 +20,13 @@ static inline bool tk_compiled_exactly(void)
     return (x + y) - y != x && three / 10.0 == 0.3;
 }
 
-/* How many planes there are, and how many the host cannot bind. */
+/* How many planes there are, and how many of them, the first ones, the host may bind. */
 enum {
 #define TK_PLANE_(...) +1
     TK_PLANE_COUNT = TK_PLANES(TK_PLANE_),
 #undef TK_PLANE_
-#define TK_PLANE_(id, name, text, words, derived, attribute, flag, bound, note) +!(bound)
-    TK_PLANES_UNBOUND = TK_PLANES(TK_PLANE_)
+#define TK_PLANE_(id, name, text, words, derived, attribute, flag, bound, note) +(bound)
+    TK_PLANES_BOUND = TK_PLANES(TK_PLANE_)
 #undef TK_PLANE_
 };
 
@@ -231,7 +231,7 @@ struct tk_field {
     struct rt_touch *touched[TK_PLANE_COUNT]; /* --debug: who touched a component; NULL until needed */
 
     /* what the library allocated: a block for all planes that may be bound, one for each of the others; NULL if none */
-    void *own[1 + TK_PLANES_UNBOUND];
+    void *own[1 + TK_PLANE_COUNT - TK_PLANES_BOUND];
 };
 
 /* ---- creation ---- */

@@ -1,5 +1,6 @@
 /* The planes of a field: the memories of numbers that it may have, one number for each number of the data. The compiler
- * and libtkc make their enums, names, members and loops over planes from this table.
+ * and libtkc make their enums, names, members and loops over planes from this table. Those that the host may
+ * bind come first.
  *
  * PLANE(id, name, text, words, derived, attribute, flag, bound, note)
  *   id         TK_id for hosts, IR_id in the compiler
