@@ -56,12 +56,28 @@ static void find_parts(task_plan *p, value_use *use, arena *mem)
     }
 }
 
-task_plan plan_task(const ir_op *task, value_use *use, uint32_t stamp, arena *mem)
+task_plan plan_task(facts *x, const ir_op *task, value_use *use, uint32_t stamp, bool steps, arena *mem)
 {
+    const ir_region *body = task->regions[0];
     task_plan p = {.op = task, .stamp = stamp, .once = ir_task_attr(task)->rows && ir_task_attr(task)->ndim == 1};
-    find_captures(&p, use, task->regions[0]);
+    find_captures(&p, use, body);
     find_parts(&p, use, mem);
     for (size_t i = 0; i < p.captures.len; i++)
         p.adds_to_arrays |= use[p.captures.at[i]->id].added;
+    p.stack = region_uses_stack(x, body);
+    p.body = plan_body(x, use, body, BODY_FUNC, steps);
+    for (int k = 0; k < p.nparts && !p.once; k++) /* minima begin with it */
+        if (p.parts[k].wanted && p.parts[k].leader >= 0)
+            body_reads(&p.body, p.parts[k].init);
+    for (size_t i = 0; i < p.body.touched.len; i++)
+        if (p.body.planes[p.body.touched.at[i]].scatter)
+            vec_push(&p.scatters, p.body.touched.at[i]);
     return p;
+}
+
+void task_plan_free(task_plan *p)
+{
+    vec_free(&p->captures);
+    vec_free(&p->scatters);
+    body_plan_free(&p->body);
 }

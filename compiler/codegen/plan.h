@@ -1,9 +1,8 @@
-/* A parallel loop as data: what it needs from outside, what it reduces. */
+/* A parallel loop as data, before any of it is printed: what it takes from outside, what it reduces. */
 #ifndef TKC_CODEGEN_PLAN_H
 #define TKC_CODEGEN_PLAN_H
 
-#include "codegen/uses.h"
-#include "util/vec.h"
+#include "codegen/body.h"
 
 /* One reduced value. */
 typedef struct task_part {
@@ -21,10 +20,14 @@ typedef struct task_plan {
     int nparts;
     bool once;           /* one row segment is the whole chunk: what the body yields is the partial result */
     bool adds_to_arrays; /* of the kernel */
+    bool stack;          /* the body saves values */
+    body_plan body;
+    VEC(ir_storage) scatters; /* to which the body adds through pointers in its arguments */
     uint32_t stamp;
 } task_plan;
 
-/* stamp: another one for each task of the function, not 0. The parts live in mem, the captures until vec_free. */
-task_plan plan_task(const ir_op *task, value_use *use, uint32_t stamp, arena *mem);
+/* stamp: another one for each task of the function, not 0. steps: as of plan_body. The parts live in mem. */
+task_plan plan_task(facts *x, const ir_op *task, value_use *use, uint32_t stamp, bool steps, arena *mem);
+void task_plan_free(task_plan *p);
 
 #endif

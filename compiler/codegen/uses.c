@@ -38,8 +38,7 @@ bool reduction_is_wanted(const value_use *use, const ir_op *task, int k)
     return false;
 }
 
-/* Yields whose result nobody reads, and carried values that never change, are not printed. */
-static bool is_silent_yield(const value_use *use, const ir_op *yield, int k)
+bool yield_is_silent(const value_use *use, const ir_op *yield, int k)
 {
     const ir_op *parent = yield->region->parent;
     if (!parent || yield->region != parent->regions[0])
@@ -134,7 +133,7 @@ static void scan_uses(value_use *use, const ir_region *r)
         for (int i = op->nregions - 1; i >= 0; i--)
             scan_uses(use, op->regions[i]);
         for (int i = 0; i < op->nargs; i++)
-            if (op->code != OP_YIELD || !is_silent_yield(use, op, i))
+            if (op->code != OP_YIELD || !yield_is_silent(use, op, i))
                 count(use, op->args[i], op);
         if (checked_count(r->func->module, op))
             count(use, checked_count(r->func->module, op), op);

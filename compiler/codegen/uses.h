@@ -19,6 +19,8 @@ value_use *value_uses(const ir_func *f);
 /* Whether sine and cosine are taken of the operand of either. */
 bool is_of_both(const value_use *use, const ir_op *op);
 bool op_is_dead(const value_use *use, const ir_op *op);
+/* Whether operand k of a yield is not printed: nobody reads the result, or the carried value never changes. */
+bool yield_is_silent(const value_use *use, const ir_op *yield, int k);
 /* Whether result k of a task is read, or decides about a companion that is. */
 bool reduction_is_wanted(const value_use *use, const ir_op *task, int k);
 /* --debug: what a subscript of an array is held against, where that is not constant; else NULL. */

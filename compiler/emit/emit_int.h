@@ -8,11 +8,10 @@
 #ifndef TKC_EMIT_INT_H
 #define TKC_EMIT_INT_H
 
-#include "codegen/facts.h"
+#include "codegen/body.h"
 #include "codegen/forms.h"
 #include "codegen/layout.h"
 #include "codegen/names.h"
-#include "codegen/uses.h"
 #include "codegen/whole.h"
 #include "emit/options.h"
 #include "ir/ops.h"
@@ -118,17 +117,10 @@ typedef struct fstate {
     names *hints; /* all names that values ask for */
 } fstate;
 
+/* How a body calls a plane that it uses. */
 typedef struct plane_ref {
-    const char *name, *acc_name; /* hoisted pointer; the one that a scatter goes through */
-    bool flat;                   /* a component index is not constant */
-    bool read, written;          /* directly, by this function itself */
-    bool plain_accum;
-    bool used, acc_used; /* printed */
-    bool by_callee, callee_writes;
-    struct plane_ref *same; /* one whose pointer serves for this one, too */
-    bool listed;            /* in cfn.touched */
-    bool scatter;           /* accumulations go through acc_name */
-    const char **strides;   /* by dimension, the hoisted strides; NULL until used */
+    const char *name, *acc_name; /* the pointer; the one that a scatter goes through */
+    const char **strides;        /* by dimension; NULL until used */
 } plane_ref;
 
 /* A task that waits to be run with the next one. */
@@ -150,14 +142,11 @@ typedef struct cfn {
     strbuf *out;
     int indent;
     names *names;
-    src_loc last;              /* of the last comment */
-    plane_ref *planes;         /* by ir_storage */
-    VEC(ir_storage) touched;   /* those that the scan met, in order */
-    const char **shape_names;  /* [field * 8 + dim], NULL until used */
-    VEC(int) shapes;           /* those used, in order */
-    const char **mparam_names; /* by index, NULL until used */
-    bool *mparam_used;
-    VEC(int) mparams;
+    src_loc last; /* of the last comment */
+    const body_plan *plan;
+    plane_ref *planes;               /* by ir_storage */
+    const char **shape_names;        /* [field * 8 + dim], NULL until used */
+    const char **mparam_names;       /* by index, NULL until used */
     const char *key;                 /* what random numbers start from, NULL until used */
     const char *m, *a, *st, *atomic; /* names; atomic: NULL at kernel level and in tasks without scatters */
     const char *fail;                /* statement that leaves the function after a failure */
@@ -166,7 +155,7 @@ typedef struct cfn {
     bool rounds[2];                  /* has exact products, of f64 and f32 */
     bool steps;                      /* has accesses at hidden steps */
     bool others[2];                  /* has numbers that are to be taken for others, of f64 and f32 */
-    bool uses_m, uses_a, uses_rec, uses_st, uses_label, no_restrict;
+    bool uses_m, uses_a, uses_rec, uses_st, uses_label;
     VEC(const ir_value *) loads; /* pending values that read memory, oldest first */
     strbuf tasks;                /* CFN_RUN: text of its task functions */
     int ntasks;
@@ -177,11 +166,11 @@ fstate fstate_create(const ir_func *f);
 void fstate_free(fstate *fs);
 cfn *cfn_create(emitter *e, const ir_func *f, cfn_kind kind, fstate *fs);
 void cfn_free(cfn *c);
-/* Notes the memory that r touches; before anything of it is printed. */
-void cfn_scan(cfn *c, const ir_region *r);
-/* Takes the names of what will be hoisted, then the emitter's own. */
-void cfn_take_names(cfn *c);
-/* Declarations at the top, for everything that the body turned out to use. */
+/* The plan of the function's body, of which c prints no more than that has; before anything of it is printed. */
+body_plan cfn_plan(cfn *c);
+/* Takes the names of the params that stand in the body, of the planes that it uses, then the emitter's own. */
+void cfn_take_names(cfn *c, const body_plan *plan);
+/* Declarations at the top, for what the plan has. */
 void cfn_hoists(cfn *c, strbuf *out);
 
 /* ---- printing statements (stmt.c) ---- */
@@ -232,7 +221,6 @@ const char *stride_name(cfn *c, const ir_field *f, ir_plane p, int dim);
 
 /* ---- what --debug watches (watch.c) ---- */
 
-bool is_watched(const cfn *c, const ir_op *op);
 /* After an access: index is its component's number in the whole field. */
 void emit_watch(cfn *c, const ir_op *op, const char *index);
 /* In front of what adds to an element, or compares with it. */

@@ -108,7 +108,7 @@ static void hidden_params(cfn *c, strbuf *params)
         if (info->planes[key] & OP_ADDS)
             sb_printf(params, "%s%s", params->len ? ", " : "",
                       layout_pointer(e->mem, ir_storage_field(e->m, key), false, "", c->planes[key].acc_name,
-                                     c->planes[key].flat));
+                                     c->plan->planes[key].flat));
     if (c->atomic)
         sb_printf(params, "%sconst bool %s", params->len ? ", " : "", c->atomic);
 }
@@ -169,8 +169,8 @@ void emit_function(emitter *e, const ir_func *f)
     c->info = info;
     c->pure = info->pure;
     c->fail = "return false;";
-    cfn_scan(c, f->body);
-    cfn_take_names(c);
+    body_plan plan = cfn_plan(c);
+    cfn_take_names(c, &plan);
     if (accumulates(e, info))
         c->atomic = names_internal(c->names, fs.hints, "atomic");
     hidden_params(c, &params);
@@ -193,6 +193,7 @@ void emit_function(emitter *e, const ir_func *f)
     yield_results(c, f, outs);
     print_function(c, f, sb_str(&params), &body);
     cfn_free(c);
+    body_plan_free(&plan);
     fstate_free(&fs);
     sb_free(&body);
     sb_free(&params);
@@ -213,7 +214,8 @@ void emit_extents(emitter *e)
     c->info = facts_of(&e->facts, f);
     names_unique_function(c->names, "params");
     names_unique_function(c->names, "n");
-    cfn_scan(c, f->body);
+    body_plan plan = cfn_plan(c);
+    c->plan = &plan;
     emit_ops(c, f->body);
     for (int i = 0; i < f->body->last->nargs; i++)
         stmt(c, nowhere, "n[%d] = %s;", i, val(c, f->body->last->args[i]).text);
@@ -221,13 +223,14 @@ void emit_extents(emitter *e)
               "/* All fields' extents, one field after the other. */\nstatic void %s(const %s_params *params, int64_t "
               "*n)\n{\n",
               e->extents, e->m->name);
-    if (!c->mparams.len)
+    if (!plan.params.len)
         sb_add(e->out, "    (void)params;\n");
     sb_addn(e->out, sb_str(&body), body.len);
     sb_add(e->out, "}\n");
     reset_line(e, e->out);
     sb_addc(e->out, '\n');
     cfn_free(c);
+    body_plan_free(&plan);
     fstate_free(&fs);
     sb_free(&body);
 }

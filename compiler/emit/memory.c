@@ -111,7 +111,7 @@ static layout_place place_of_access(cfn *c, const ir_op *op, bool simple, expr *
     const ir_value *component = op->args[f->ndim];
     layout_place p = {.field = f,
                       .plane = ir_access_attr(op)->plane,
-                      .flat = c->planes[ir_storage_of_op(op)].flat,
+                      .flat = c->plan->planes[ir_storage_of_op(op)].flat,
                       .constant = ir_is_const(component)};
     const bool named = simple || c->e->m->debug || layout_divides(f);
     p.number = p.constant ? ir_int(component) : 0;
@@ -131,7 +131,7 @@ static layout_place place_of_access(cfn *c, const ir_op *op, bool simple, expr *
     if (c->e->m->debug) {
         const layout_terms terms = terms_of(c);
         check_bounds(c, op, &p);
-        c->watched = is_watched(c, op) ? layout_number(c->e->mem, &terms, &p) : NULL;
+        c->watched = c->kind != CFN_EXTENTS && access_is_watched(op) ? layout_number(c->e->mem, &terms, &p) : NULL;
     }
     return p;
 }
@@ -211,7 +211,7 @@ static void emit_store(cfn *c, const ir_op *op)
 static void emit_accum(cfn *c, const ir_op *op)
 {
     const scalar type = ir_field_of(op)->elem;
-    const bool target_plane = c->planes[ir_storage_of_op(op)].scatter, scatter = op_is_scatter(op);
+    const bool target_plane = c->plan->planes[ir_storage_of_op(op)].scatter, scatter = op_is_scatter(op);
     const bool by_address = layout_by_address(ir_field_of(op));
     const bool in_place = !scatter && (scalar_is_float(type) || type == SC_U32 || type == SC_U64);
     const expr value = val(c, op->args[op->nargs - 1]);
@@ -248,12 +248,12 @@ static void emit_winner(cfn *c, const ir_op *op, bool scatter)
     expr e = {0};
     const char *value = val(c, op->args[f->ndim + 1]).text, *change = tangent ? val(c, where[4]).text : NULL;
     const layout_place place = place_of_access(c, op, tangent, &e);
-    const char *target = component_text(c, &place, c->planes[ir_storage_of_op(op)].scatter), *dual = NULL;
+    const char *target = component_text(c, &place, c->plan->planes[ir_storage_of_op(op)].scatter), *dual = NULL;
     flush_reads(c, MEM_PLANE, ir_storage_of_op(op), NULL);
     if (tangent) {
         layout_place there = place;
         there.plane = ir_tangent_of(place.plane);
-        there.flat = c->planes[ir_storage_of(f, there.plane)].flat;
+        there.flat = c->plan->planes[ir_storage_of(f, there.plane)].flat;
         dual = component_text(c, &there, false);
         flush_reads(c, MEM_PLANE, ir_storage_of(f, there.plane), NULL);
     }
@@ -271,7 +271,7 @@ static void emit_winner(cfn *c, const ir_op *op, bool scatter)
 
 static void emit_atomic(cfn *c, const ir_op *op)
 {
-    const bool target_plane = c->planes[ir_storage_of_op(op)].scatter, scatter = op_is_scatter(op);
+    const bool target_plane = c->plan->planes[ir_storage_of_op(op)].scatter, scatter = op_is_scatter(op);
     if (ir_atomic_form(op) >= IR_ATOMIC_RECORDED) {
         emit_winner(c, op, scatter);
         return;

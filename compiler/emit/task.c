@@ -82,8 +82,8 @@ static void print_args(cfn *c, const task *t, const char *name, const char *plan
     }
     for (size_t i = 0; i < t->captures.len; i++)
         sb_printf(&b, "\n.%s = %s", t->captures.at[i].member, val_simple(c, t->captures.at[i].value).text);
-    for (size_t i = 0; i < t->scatters.len; i++) {
-        const ir_storage key = t->scatters.at[i];
+    for (size_t i = 0; i < t->plan.scatters.len; i++) {
+        const ir_storage key = t->plan.scatters.at[i];
         const ir_field *f = ir_storage_field(e->m, key);
         sb_printf(&b, "\n.%s = %s%s", t->scatter_members[i], layout_cast(e->mem, f, false, true),
                   layout_plane(e->mem, c->m, e->field_names[f->index], f, ir_storage_plane(key)));
@@ -108,7 +108,7 @@ static const char *target_text(cfn *c, const task *t, ir_storage key)
 {
     int first;
     const ir_scatter *s = scatter_of(t, key, &first);
-    const bool shared = (s && s->shared) || t->fn->planes[key].acc_name != t->fn->planes[key].name;
+    const bool shared = (s && s->shared) || t->plan.body.planes[key].separate;
     const int nfixed = s && !shared ? s->nfixed : 0;
     strbuf b = {0};
     if (shared)
@@ -130,8 +130,8 @@ static int print_targets(cfn *c, const task *t, const char *targets)
     emitter *e = c->e;
     strbuf b = {0};
     int n = 0;
-    for (size_t i = 0; i < t->scatters.len; i++, n++) {
-        const ir_storage key = t->scatters.at[i];
+    for (size_t i = 0; i < t->plan.scatters.len; i++, n++) {
+        const ir_storage key = t->plan.scatters.at[i];
         sb_printf(&b, "%s{.offset = offsetof(struct %s_args, %s), .field = %s, .plane = %s%s}", n ? "\n" : "", t->name,
                   t->scatter_members[i], field_address(e, c->m, ir_storage_field(e->m, key)),
                   plane_enum(ir_storage_plane(key)), target_text(c, t, key));
@@ -226,7 +226,7 @@ void emit_task(cfn *c, const ir_op *op)
               .run = c,
               .fn = cfn_create(e, c->f, CFN_TASK, c->fs),
               .name = arena_printf(e->mem, "%s_task%d", e->base, c->ntasks)};
-    t.plan = plan_task(op, c->fs->use, (uint32_t)c->ntasks + 1, e->mem);
+    t.plan = plan_task(&e->facts, op, c->fs->use, (uint32_t)c->ntasks + 1, !e->opt->no_runtime, e->mem);
     t.part_names = ARENA_ARRAY(e->mem, const char *, t.plan.nparts + 1);
     for (size_t i = 0; i < t.plan.captures.len; i++)
         vec_push(&t.captures, ((capture){.value = t.plan.captures.at[i]}));
@@ -266,7 +266,6 @@ void emit_task(cfn *c, const ir_op *op)
     }
     c->ntasks++;
     cfn_free(t.fn);
-    vec_free(&t.plan.captures);
+    task_plan_free(&t.plan);
     vec_free(&t.captures);
-    vec_free(&t.scatters);
 }

@@ -21,7 +21,6 @@ typedef struct task {
     const char *partial_type; /* NULL: no reductions */
     bool partial_is_struct;
     VEC(capture) captures;
-    VEC(ir_storage) scatters;
     const char **part_names;           /* of reductions: in the task function, and members of the partial struct */
     const char *members[MAX_TASK_DIM]; /* n0, n1, ... */
     const char *lows[MAX_TASK_DIM];    /* NULL: zero */
@@ -29,7 +28,6 @@ typedef struct task {
     const char **scatter_members;
     const char *lo, *hi; /* the range, parameters of the function */
     const char *fetched; /* "partial0[k]" while partial results are combined */
-    bool uses_stack;
 } task;
 
 /* Name of reduction k where it is a variable. */

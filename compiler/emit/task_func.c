@@ -306,9 +306,9 @@ static void take_members(task *t)
     }
     for (size_t i = 0; i < t->captures.len; i++)
         t->captures.at[i].member = names_unique_function(n, capture_hint(t, i));
-    t->scatter_members = ARENA_ARRAY(e->mem, const char *, t->scatters.len + 1);
-    for (size_t i = 0; i < t->scatters.len; i++)
-        t->scatter_members[i] = names_unique_function(n, t->fn->planes[t->scatters.at[i]].acc_name);
+    t->scatter_members = ARENA_ARRAY(e->mem, const char *, t->plan.scatters.len + 1);
+    for (size_t i = 0; i < t->plan.scatters.len; i++)
+        t->scatter_members[i] = names_unique_function(n, t->fn->planes[t->plan.scatters.at[i]].acc_name);
     names_free(n);
 }
 
@@ -358,11 +358,11 @@ static void print_structs(const task *t, strbuf *out)
     }
     for (size_t i = 0; i < t->captures.len; i++)
         sb_printf(out, "    %s;\n", capture_decl(c, t->captures.at[i].value, false, t->captures.at[i].member));
-    for (size_t i = 0; i < t->scatters.len; i++) {
-        const ir_storage key = t->scatters.at[i];
-        sb_printf(
-            out, "    %s;\n",
-            layout_pointer(e->mem, ir_storage_field(e->m, key), false, "", t->scatter_members[i], c->planes[key].flat));
+    for (size_t i = 0; i < t->plan.scatters.len; i++) {
+        const ir_storage key = t->plan.scatters.at[i];
+        sb_printf(out, "    %s;\n",
+                  layout_pointer(e->mem, ir_storage_field(e->m, key), false, "", t->scatter_members[i],
+                                 c->plan->planes[key].flat));
     }
     if (t->partial_type)
         sb_printf(out, "    %s *%s;\n", t->partial_type, t->partial);
@@ -387,7 +387,7 @@ static void print_function(task *t, const strbuf *body, strbuf *out)
             out,
             "%sstatic void %s(const void *%s, int64_t %s, int64_t %s)\n{\n    const struct %s_args *const %s = %s;\n",
             whole, t->name, args, t->lo, t->hi, t->name, c->a, args);
-    if (c->uses_m || t->uses_stack)
+    if (c->uses_m || t->plan.stack)
         sb_printf(out, "    %s *const %s = %s->%s;\n", e->m->name, c->m, c->a, t->m);
     for (size_t i = 0; i < t->captures.len; i++) {
         const capture *k = &t->captures.at[i];
@@ -395,23 +395,25 @@ static void print_function(task *t, const strbuf *body, strbuf *out)
                   k->member);
     }
     sb_add(out, sb_str(&hoists));
-    for (size_t i = 0; i < t->scatters.len; i++) {
-        const plane_ref *p = &c->planes[t->scatters.at[i]];
-        if (!p->acc_used)
+    for (size_t i = 0; i < t->plan.scatters.len; i++) {
+        const ir_storage key = t->plan.scatters.at[i];
+        const plane_use *use = &c->plan->planes[key];
+        if (!use->target)
             continue;
-        const ir_field *f = ir_storage_field(e->m, t->scatters.at[i]);
-        const char *quals = p->acc_name == p->name && !e->m->debug ? "restrict const " : "const ";
-        sb_printf(out, "    %s = %s->%s;\n", layout_pointer(e->mem, f, false, quals, p->acc_name, p->flat), c->a,
+        const ir_field *f = ir_storage_field(e->m, key);
+        const char *quals = !use->separate && !e->m->debug ? "restrict const " : "const ";
+        sb_printf(out, "    %s = %s->%s;\n",
+                  layout_pointer(e->mem, f, false, quals, c->planes[key].acc_name, use->flat), c->a,
                   t->scatter_members[i]);
     }
-    if (t->uses_stack) {
+    if (t->plan.stack) {
         sb_printf(out, "    tk_stack *const %s = tk_stack_acquire(%s->tk.session);\n    if (!%s)\n        return;\n",
                   c->st, c->m, c->st);
     } else if (!c->uses_m && !t->captures.len && !c->uses_a && !scatter) {
         sb_printf(out, "    (void)%s;\n", c->a);
     }
     sb_addn(out, sb_str(body), body->len);
-    if (t->uses_stack) {
+    if (t->plan.stack) {
         if (c->uses_label)
             sb_add(out, "leave:\n");
         sb_printf(out, "    tk_stack_release(%s);\n", c->st);
@@ -451,14 +453,10 @@ void emit_task_function(task *t)
     cfn *c = t->fn;
     strbuf body = {0};
     c->out = &body;
-    cfn_scan(c, t->op->regions[0]);
-    cfn_take_names(c);
+    cfn_take_names(c, &t->plan.body);
     t->lo = names_internal(c->names, c->fs->hints, "lo");
     t->hi = names_internal(c->names, c->fs->hints, "hi");
-    for (size_t i = 0; i < c->touched.len; i++)
-        if (c->planes[c->touched.at[i]].scatter)
-            vec_push(&t->scatters, c->touched.at[i]);
-    if (t->scatters.len || t->plan.adds_to_arrays)
+    if (t->plan.scatters.len || t->plan.adds_to_arrays)
         c->atomic = names_internal(c->names, c->fs->hints, "atomic");
     take_members(t);
     take_partial_type(t);
@@ -467,8 +465,7 @@ void emit_task_function(task *t)
         k->outside = c->v[k->value->id].e;
         define_name(c, k->value, names_unique_function(c->names, capture_hint(t, i)));
     }
-    t->uses_stack = region_uses_stack(&c->e->facts, t->op->regions[0]);
-    c->fail = t->uses_stack ? "goto leave;" : "return;";
+    c->fail = t->plan.stack ? "goto leave;" : "return;";
     declare_parts(c, t);
     if (ir_task_attr(t->op)->rows)
         loop_over_rows(c, t);

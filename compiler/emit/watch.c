@@ -44,10 +44,9 @@ static void tell(cfn *c, const char *index)
     stmt(c, (src_loc){0, 0, 0}, "tk_watch(&%s->tk, %d, %s);", c->m, c->e->nsites++, index);
 }
 
-bool is_watched(const cfn *c, const ir_op *op)
+static bool is_watched(const cfn *c, const ir_op *op)
 {
-    const bool looks = is_primal(c) || (op->code != OP_LOAD && scalar_is_float(ir_field_of(op)->elem));
-    return c->e->m->debug && looks && c->kind != CFN_EXTENTS && !is_argument(ir_field_of(op));
+    return c->kind != CFN_EXTENTS && access_is_watched(op);
 }
 
 void emit_watch(cfn *c, const ir_op *op, const char *index)
@@ -121,9 +120,9 @@ void emit_mark(cfn *c, const ir_op *op)
     if (op->code == OP_NEED)
         stmt(c, op->loc, "tk_need(&%s->tk, %d, %s);", c->m, f->index, val_text(c, op->args[0], PREC_COND));
     else
-        stmt(c, op->loc, "tk_keep(&%s->tk, %d, %s, %s, %s, %s);", c->m, f->index,
-             val_text(c, op->args[0], PREC_COND), differ_text(c, op->args[1], op->args[2]),
-             c_string(c->e->mem, place), c_string(c->e->mem, ir_mark_attr(op)->place));
+        stmt(c, op->loc, "tk_keep(&%s->tk, %d, %s, %s, %s, %s);", c->m, f->index, val_text(c, op->args[0], PREC_COND),
+             differ_text(c, op->args[1], op->args[2]), c_string(c->e->mem, place),
+             c_string(c->e->mem, ir_mark_attr(op)->place));
 }
 
 void emit_places(emitter *e)

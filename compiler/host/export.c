@@ -402,7 +402,7 @@ static void ignore_arrays(cfn *c, const arg_list *l)
     bool used = false;
     for (int i = 0; i < l->n; i++) {
         const arg *a = &l->at[i];
-        used = (used && !begins(l, a)) || (a->p.array && c->planes[storage_of(a)].used);
+        used = (used && !begins(l, a)) || (a->p.array && c->plan->planes[storage_of(a)].pointer);
         if (a->p.array && !used && ends(l, a))
             sb_printf(c->e->out, "    (void)%s%s;\n", name_member(c->e->mem, a->p.name), plane_tail(a->plane));
     }
@@ -466,13 +466,14 @@ static void emit_export(emitter *e, const ir_func *primal, kernel_form form)
     c->out = &body;
     c->info = facts_of(&e->facts, f);
     c->pure = true;
-    cfn_scan(c, f->body);
-    cfn_take_names(c);
+    body_plan plan = cfn_plan(c);
+    cfn_take_names(c, &plan);
     read_inputs(c, &inputs, &in);
     emit_ops(c, f->body);
     write_outputs(c, primal, form, &out);
     print_definition(c, primal, form, &inputs, &body);
     cfn_free(c);
+    body_plan_free(&plan);
     fstate_free(&fs);
     sb_free(&body);
     sb_free(&inputs);

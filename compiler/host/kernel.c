@@ -255,8 +255,8 @@ static void emit_run(emitter *e, const ir_func *kernel, kernel_form form)
     strbuf body = {0}, args = {0};
     c->out = &body;
     c->info = facts_of(&e->facts, f);
-    cfn_scan(c, f->body);
-    cfn_take_names(c);
+    body_plan plan = cfn_plan(c);
+    cfn_take_names(c, &plan);
     const bool stack = region_uses_stack(&e->facts, f->body);
     c->fail = stack ? "goto leave;" : arena_printf(e->mem, "return tk_session_status(%s->tk.session);", c->m);
     hoist_args(c, &args, kernel, form);
@@ -270,6 +270,7 @@ static void emit_run(emitter *e, const ir_func *kernel, kernel_form form)
     print_run(c, kernel, form, &args, &body, stack, result);
     sb_free(&c->tasks);
     cfn_free(c);
+    body_plan_free(&plan);
     fstate_free(&fs);
     sb_free(&body);
     sb_free(&args);
@@ -306,8 +307,8 @@ static void emit_part_ends(emitter *e, const ir_func *kernel)
     strbuf body = {0}, args = {0}, hoists = {0}, *out = e->out;
     c->out = &body;
     c->info = facts_of(&e->facts, f);
-    cfn_scan(c, f->body);
-    cfn_take_names(c);
+    body_plan plan = cfn_plan(c);
+    cfn_take_names(c, &plan);
     hoist_args(c, &args, kernel, FORM_RUN);
     emit_ops(c, f->body);
     print_ends(c, kernel);
@@ -326,6 +327,7 @@ static void emit_part_ends(emitter *e, const ir_func *kernel)
     sb_addn(out, sb_str(&body), body.len);
     sb_add(out, "}\n\n");
     cfn_free(c);
+    body_plan_free(&plan);
     fstate_free(&fs);
     sb_free(&body);
     sb_free(&args);

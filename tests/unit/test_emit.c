@@ -1,4 +1,4 @@
-/* The emitter's small parts: constants read back as what they were, names are unique and legal. */
+/* The emitter's small parts: constants read back as what they were, names are unique and legal, plans of bodies. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,9 @@
 
 #include <math.h>
 
+#include "codegen/plan.h"
 #include "emit/emit_int.h"
+#include "ir/text/io.h"
 
 static void floats_read_back(void **state)
 {
@@ -116,6 +118,97 @@ static void strings_are_escaped(void **state)
     arena_destroy(mem);
 }
 
+/* y[m] += x[i, j] * s[i, 0] * random() * real(N) */
+static const char sums[] =
+    "module p source \"p.tk\" real f32 decided\n"
+    "param N: i32 = 4\n"
+    "param M: i32 = 4\n"
+    "field x: f32, 2-D\n"
+    "field y: f32, 1-D\n"
+    "field s: f32, 2-D strided\n"
+    "\n"
+    "extents func extents() -> i64, i64, i64, i64, i64 {\n"
+    "  %0:i64 = const 4\n"
+    "  yield %0, %0, %0, %0, %0\n"
+    "}\n"
+    "\n"
+    "kernel k() draws classed {\n"
+    "  %1:u64 = key\n"
+    "  %2:i64 = const 0\n"
+    "  %3:i64 = shape x 0\n"
+    "  %4:i64 = shape x 1\n"
+    "  %5:f64 = const 0\n"
+    "  %6:i32 = param M\n"
+    "  %7:f64 = cast %6\n"
+    "  %26:f64 = task %2..%3, %2..%4 add(%5) (%8:i64 i, %15:i64 j) {\n"
+    "    %9:f32 = load s[%8, %2] comp %2\n"
+    "    %10:u64 = cast %8\n"
+    "    %13:i32 N = param N\n"
+    "    %14:f32 = cast %13\n"
+    "    %17:f32 = load x[%8, %15] comp %2\n"
+    "    %18:f32 = mul %9, %17\n"
+    "    %20:f32 = random %1, %10, %10\n"
+    "    %21:f32 = mul %18, %20\n"
+    "    %22:f32 = mul %14, %21\n"
+    "    %23:f64 = cast %22\n"
+    "    %24:f64 = mul %23, %7\n"
+    "    yield %24\n"
+    "  }\n"
+    "  %27:f32 = cast %26\n"
+    "  accum y plain[%2] comp %2, %27 class \"reduction\"\n"
+    "  yield\n"
+    "}\n";
+
+static const ir_op *task_of(const ir_func *f)
+{
+    const ir_op *op = f->body->first;
+    while (op->code != OP_TASK)
+        op = op->next;
+    return op;
+}
+
+static const plane_use *use_of(const body_plan *p, const ir_module *m, int field)
+{
+    return &p->planes[ir_storage_of(m->fields.at[field], IR_DATA)];
+}
+
+static void bodies_are_planned(void **state)
+{
+    (void)state;
+    arena *mem = arena_create();
+    intern_pool *strings = intern_create();
+    diag_sink *d = diag_create(stderr, DIAG_FORMAT_TEXT);
+    ir_module *m = ir_module_create(mem, strings, d, "m");
+    assert_true(ir_read_module(m, "sums.ir", sums, strlen(sums), stderr));
+    const ir_func *k = m->funcs.at[m->funcs.len - 1];
+    facts x = facts_create(m, mem);
+    value_use *use = value_uses(k);
+    enum { X, Y, S, N = 0, M };
+
+    task_plan task = plan_task(&x, task_of(k), use, 1, true, mem);
+    const body_plan *p = &task.body;
+    assert_true(p->key_read && p->param_read[N] && !p->param_read[M] && !p->tasks);
+    assert_int_equal(task.captures.len, 1); /* real(M) */
+    assert_true(use_of(p, m, X)->read && use_of(p, m, X)->hoisted && use_of(p, m, X)->unique);
+    assert_true(p->extent_read[X * 8 + 1] && !p->extent_read[X * 8] && !p->extent_read[S * 8 + 1]);
+    assert_int_equal(use_of(p, m, S)->strides, 1); /* the last subscript is zero */
+    assert_false(use_of(p, m, Y)->listed);
+    task_plan_free(&task);
+
+    body_plan around = plan_body(&x, use, k->body, BODY_KERNEL, true);
+    assert_true(around.tasks && !around.key_read && around.param_read[M] && !around.param_read[N]);
+    assert_true(around.extent_read[X * 8] && around.extent_read[X * 8 + 1]); /* the bounds of the task */
+    assert_true(use_of(&around, m, Y)->written && use_of(&around, m, Y)->hoisted && !use_of(&around, m, Y)->unique);
+    assert_false(use_of(&around, m, X)->listed);
+    body_plan_free(&around);
+    free(use);
+    facts_free(&x);
+    ir_module_destroy(m);
+    diag_destroy(d);
+    intern_destroy(strings);
+    arena_destroy(mem);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -123,6 +216,7 @@ int main(void)
         cmocka_unit_test(constants_have_their_spelling),
         cmocka_unit_test(names_are_unique_and_legal),
         cmocka_unit_test(strings_are_escaped),
+        cmocka_unit_test(bodies_are_planned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
