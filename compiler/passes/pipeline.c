@@ -28,6 +28,9 @@ typedef enum target {
 /* With --debug each access of a primal is watched where the user wrote it: from here on none may move or vanish. */
 typedef enum exempt { WATCHED = 1, IN_DEBUG = 2, PURE = 4 } exempt;
 
+/* By target. C compilers vectorise loops over rows, and one core runs many iterations. */
+enum { FOR_C = 1 << TARGET_C };
+
 /* One of check, check_func, run and change is set. A pass that can refuse the program, check, returns false after its
  * diagnostics. */
 typedef struct pass_row {
@@ -42,6 +45,7 @@ typedef struct pass_row {
     void (*behind)(ir_func *f); /* runs on the functions `behind_on` when the row is done */
     target behind_on;
     const char *again; /* the row behind which it runs once more, on what has changed since */
+    unsigned only;     /* the targets that it is for; 0: all */
     unsigned gone;     /* ir_gone: what there is none of from here on, also not in what later passes make */
 } pass_row;
 
@@ -339,22 +343,24 @@ static const pass_row table[] = {
      .behind = simplify_gathered, .behind_on = ON_ALL},
     {"parallel", "class of each write; sums of f32 over parallel loops are added in f64", ON_ALL, .run = parallel,
      .gone = IR_GONE_NARROW_SUM},
-    {"rows", "innermost dimension of tasks as a loop", ON_KERNELS, .not_for = WATCHED, .run = pass_rows,
+    {"rows", "innermost dimension of tasks as a loop", ON_KERNELS, .only = FOR_C, .not_for = WATCHED, .run = pass_rows,
      .gone = IR_GONE_FLAT_TASK},
-    {"peel", "subscripts that are periodic or clamped are plain between the ends of a row", ON_KERNELS,
+    {"peel", "subscripts that are periodic or clamped are plain between the ends of a row", ON_KERNELS, .only = FOR_C,
      .not_for = WATCHED, .change = pass_peel, .then = pass_simplify},
     {"clean-up", "invariants out of loops, stored values, common subexpressions, dead code", ON_ALL, .not_for = WATCHED,
      .run = clean_up},
     {"captures", "cheap values are computed in tasks instead of being handed to them", ON_KERNELS, .run = captures},
     {"stages", "gathers run interleaved with the rest of their task; the part of a field that a task scatters into",
-     ON_KERNELS, .run = stages},
-    {"masks", "small branches in what becomes lanes", ON_KERNELS, .change = pass_masks, .then = merge_masked},
-    {"lanes", "iterations with inner loops, minima and maxima as lanes of vectors", ON_KERNELS, .run = pass_lanes},
+     ON_KERNELS, .only = FOR_C, .run = stages},
+    {"masks", "small branches in what becomes lanes", ON_KERNELS, .only = FOR_C, .change = pass_masks,
+     .then = merge_masked},
+    {"lanes", "iterations with inner loops, minima and maxima as lanes of vectors", ON_KERNELS, .only = FOR_C,
+     .run = pass_lanes},
     {"frames", "large arrays, and those of sizes known at run time, on the stack of saved values", ON_ALL,
      .run = pass_frames, .gone = IR_GONE_SIZED},
     {"simd",
      "loops that may be vectorised with reordering; branches in them go, and they store what they save by member",
-     ON_MODULE, .check = simd},
+     ON_MODULE, .only = FOR_C, .check = simd},
     {"workspace", "memory that the gradients of export funcs ask their callers for", ON_MODULE,
      .check = pass_workspace},
 };
@@ -421,6 +427,11 @@ static bool run_again(ir_module *m, const char *behind)
     return ok;
 }
 
+static bool is_for(const pass_row *row, pipeline_target to)
+{
+    return !row->only || (row->only & 1u << to);
+}
+
 /* The rows one after the other; with through_text, each gets what is read of the printed IR. */
 static bool run_rows(ir_module *m, const pipeline_options *opt, strbuf *text)
 {
@@ -430,13 +441,15 @@ static bool run_rows(ir_module *m, const pipeline_options *opt, strbuf *text)
     for (size_t i = 0; i < TABLE_LEN; i++) {
         if (opt->through_text && !ir_reread_module(m, last, text, stderr))
             return false;
-        if (!run_row(m, &table[i]))
-            return false;
-        run_behind(m, &table[i]);
+        if (is_for(&table[i], opt->target)) {
+            if (!run_row(m, &table[i]))
+                return false;
+            run_behind(m, &table[i]);
+            gone |= table[i].gone;
+        }
         if (!run_again(m, table[i].name))
             return false;
         last = table[i].name;
-        gone |= table[i].gone;
         after(m, opt, last, gone);
     }
     return !opt->through_text || ir_reread_module(m, last, text, stderr);

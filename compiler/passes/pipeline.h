@@ -5,7 +5,14 @@
 
 #include "ir/ir.h"
 
+/* What the IR is made ready for. */
+typedef enum pipeline_target {
+    TARGET_C,         /* the emitter */
+    TARGET_ITERATIONS /* a compiler that gets the iterations of tasks one by one: no rows, lanes and vectors */
+} pipeline_target;
+
 typedef struct pipeline_options {
+    pipeline_target target;
     const char *dump_after; /* pass name, "all" or NULL; to stderr */
     bool verify;            /* after every pass */
     bool through_text;      /* each pass gets what is read of the printed IR */

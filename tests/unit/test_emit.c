@@ -12,6 +12,7 @@
 #include "codegen/plan.h"
 #include "emit/emit_int.h"
 #include "ir/text/io.h"
+#include "passes/pipeline.h"
 
 static void floats_read_back(void **state)
 {
@@ -209,6 +210,54 @@ static void bodies_are_planned(void **state)
     arena_destroy(mem);
 }
 
+static const char doubled[] =
+    "module q source \"q.tk\" real f32\n"
+    "field x: f32, 1-D\n"
+    "\n"
+    "extents func extents() -> i64 {\n"
+    "  %0:i64 = const 8\n"
+    "  yield %0\n"
+    "}\n"
+    "\n"
+    "kernel k() derive(grad jvp) {\n"
+    "  %0:i64 = const 0\n"
+    "  %1:i64 = shape x 0\n"
+    "  task %0..%1 (%2:i64 i) {\n"
+    "    %4:f32 = const 2\n"
+    "    %6:f32 = load x[%2] comp %0\n"
+    "    %7:f32 = mul %4, %6\n"
+    "    store x[%2] comp %0, %7\n"
+    "    yield\n"
+    "  }\n"
+    "  yield\n"
+    "}\n";
+
+/* C gets a loop over a row segment, another target the body of an iteration. */
+static void passes_are_for_targets(void **state)
+{
+    (void)state;
+    static const pipeline_target targets[] = {TARGET_C, TARGET_ITERATIONS};
+    for (int k = 0; k < 2; k++) {
+        arena *mem = arena_create();
+        intern_pool *strings = intern_create();
+        diag_sink *d = diag_create(stderr, DIAG_FORMAT_TEXT);
+        ir_module *m = ir_module_create(mem, strings, d, "m");
+        assert_true(ir_read_module(m, "doubled.ir", doubled, strlen(doubled), stderr));
+        const pipeline_options opt = {.target = targets[k], .verify = true};
+        assert_true(pipeline_run(m, &opt));
+        const ir_op *task = task_of(m->funcs.at[1]);
+        bool loop = false;
+        for (const ir_op *op = task->regions[0]->first; op; op = op->next)
+            loop |= op->code == OP_LOOP;
+        assert_int_equal(ir_task_attr(task)->rows, targets[k] == TARGET_C);
+        assert_int_equal(loop, targets[k] == TARGET_C);
+        ir_module_destroy(m);
+        diag_destroy(d);
+        intern_destroy(strings);
+        arena_destroy(mem);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -217,6 +266,7 @@ int main(void)
         cmocka_unit_test(names_are_unique_and_legal),
         cmocka_unit_test(strings_are_escaped),
         cmocka_unit_test(bodies_are_planned),
+        cmocka_unit_test(passes_are_for_targets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
