@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "codegen/layout.h"
-#include "ir/ops.h"
+#include "ir/target.h"
 #include "passes/analysis/analysis.h"
 
 facts facts_create(const ir_module *m, arena *mem)
@@ -175,17 +175,15 @@ bool region_uses_stack(facts *x, const ir_region *r)
 
 static int64_t trips_guess(const ir_op *loop)
 {
-    enum { UNKNOWN = 32, OF_FOURS = 8, FEW = 2, MOST = 1000000 };
     if (ir_loop_attr(loop)->bounded && ir_is_const(loop->args[0]) && ir_is_const(loop->args[1])) {
         const int64_t n = ir_int(loop->args[1]) - ir_int(loop->args[0]);
-        return n < 1 ? 1 : n > MOST ? MOST : n;
+        return n < 1 ? 1 : n > TRIPS_MOST ? TRIPS_MOST : n;
     }
-    return ir_loop_attr(loop)->fours ? OF_FOURS : ir_loop_attr(loop)->brief ? FEW : UNKNOWN;
+    return ir_loop_attr(loop)->fours ? TRIPS_OF_FOURS : ir_loop_attr(loop)->brief ? TRIPS_BRIEF : TRIPS_FOR_THREADS;
 }
 
 int64_t region_cost(facts *x, const ir_region *r)
 {
-    enum { MEMORY = 2, PRINT = 1000, EXTERN = 50 /* a guess */ };
     int64_t sum = 0;
     for (const ir_op *op = r->first; op; op = op->next) {
         if (op->code < OP_PURE_COUNT) {
@@ -201,11 +199,11 @@ int64_t region_cost(facts *x, const ir_region *r)
         } else if (op->code == OP_CALL) {
             sum += facts_of(x, ir_callee_of(op))->cost;
         } else if (op->code == OP_PRINT) {
-            sum += PRINT;
+            sum += COST_PRINT;
         } else if (op->code == OP_EXTERN) {
-            sum += EXTERN;
+            sum += COST_EXTERN;
         } else if (op->code != OP_YIELD && !op_is_launch_constant(op->code)) {
-            sum += MEMORY;
+            sum += COST_MEMORY;
         }
         if (sum > INT32_MAX)
             sum = INT32_MAX;
@@ -241,7 +239,6 @@ static bool goes_anywhere(const ir_region *r, const ir_op *loop)
  * at its ends, nor the rows at a border: of two branches, a gather has its interior in the first. */
 static int64_t row_cost(facts *x, const ir_region *r)
 {
-    enum { VECTOR_BYTES = 32, ANYWHERE = 2 };
     int64_t sum = 0;
     for (const ir_op *op = r->first; op; op = op->next) {
         if (op->code == OP_IF) {
@@ -251,8 +248,8 @@ static int64_t row_cost(facts *x, const ir_region *r)
             const bool over_segment = !ir_loop_attr(op)->bounded || !ir_is_const(op->args[0]) ||
                                       !ir_is_const(op->args[1]);
             int64_t lanes = ir_loop_attr(op)->simd ? VECTOR_BYTES / scalar_bytes(x->m->real) : 1;
-            if (lanes > ANYWHERE && goes_anywhere(op->regions[0], op))
-                lanes = ANYWHERE;
+            if (lanes > VECTOR_SAVES_CHOSEN && goes_anywhere(op->regions[0], op))
+                lanes = VECTOR_SAVES_CHOSEN;
             sum += over_segment ? region_cost(x, op->regions[0]) / lanes : row_cost(x, op->regions[0]);
         }
     }

@@ -6,10 +6,8 @@
  * of the task's arguments. Whether such a value stands outside depends on what else a kernel has: without this, the
  * same loop in two kernels is two pieces of C.
  */
-#include "ir/ops.h"
+#include "ir/target.h"
 #include "passes/schedule/schedule.h"
-
-enum { CHEAP = 3 }; /* the cost of some additions and casts */
 
 typedef struct capture {
     ir_value *value;
@@ -59,7 +57,7 @@ static bool is_within(const captures *c, const ir_value *v, int *budget)
 /* The line is that of the use: where the value came from is another line in another kernel. */
 static void compute_inside(const captures *c, ir_builder *b, ir_map *inside, const ir_value *v, const ir_op *use)
 {
-    int budget = CHEAP;
+    int budget = COST_CHEAP_ARGUMENT;
     if (ir_map_get(inside, v) || !is_within(c, v, &budget))
         return;
     for (int i = 0; i < v->def->nargs; i++)

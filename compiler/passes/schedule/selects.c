@@ -13,14 +13,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "ir/ops.h"
+#include "ir/target.h"
 #include "passes/analysis/analysis.h"
 #include "passes/schedule/branches.h"
 #include "passes/schedule/schedule.h"
-
-/* What vectors save at least, f64 and f32, functions of the C library included; and what a branch costs by itself that
- * goes now one way, now the other. */
-enum { SAVE_F64 = 3, SAVE_F32 = 5, COST_BRANCH = 3 };
 
 typedef struct search {
     const ir_op *loop;
@@ -100,7 +96,7 @@ static weight weigh_region(search *s, const ir_region *r, bool chosen)
 static bool pays(search *s)
 {
     const weight w = weigh_region(s, s->loop->regions[0], false);
-    return s->dear && !s->scalar && w.all <= (s->wide ? SAVE_F64 : SAVE_F32) * w.least;
+    return s->dear && !s->scalar && w.all <= (s->wide ? VECTOR_SAVES_F64 : VECTOR_SAVES_F32) * w.least;
 }
 
 /* ---- the change ---- */

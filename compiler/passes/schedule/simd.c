@@ -2,14 +2,12 @@
  * touch one element. The order of a sum over iterations is unspecified by the language, so sums vectorise without
  * -ffast-math.
  *
- * Nor may one iteration touch an element again that it has written. To OpenMP that would be fine. But where clang (14
- * to 19) is told that iterations are independent, it looks for no dependences at all, and moves the loads of a vector's
- * components to the first one, the stores to the last one: a load comes before the store that it should see, a store
- * behind the one that should overwrite it. What one can see of such iterations, forward_stores has rewritten.
+ * Nor may one iteration touch an element again that it has written: clang would reorder the accesses of that iteration
+ * (docs/c-compilers.md). What one can see of such iterations, forward_stores has rewritten.
  */
 #include <string.h>
 
-#include "ir/ops.h"
+#include "ir/target.h"
 #include "passes/analysis/analysis.h"
 #include "passes/schedule/schedule.h"
 
@@ -249,12 +247,10 @@ bool simd_fits(const ir_func *f, const ir_op *op, const uint32_t *uses)
     return ok;
 }
 
-/* Fewer trips than the shortest vector has elements: compilers write these out, if nothing asks for more. */
 static bool is_short(const ir_op *loop)
 {
-    enum { SHORT = 3 };
     return ir_is_const(loop->args[0]) && ir_is_const(loop->args[1]) &&
-           ir_int(loop->args[1]) - ir_int(loop->args[0]) <= SHORT;
+           ir_int(loop->args[1]) - ir_int(loop->args[0]) <= TRIPS_SHORT;
 }
 
 static void mark(ir_op *op, void *ctx)

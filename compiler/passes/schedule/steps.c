@@ -1,11 +1,7 @@
-/* Where the elements stand that the iterations of a loop touch, and which of them keep compilers from vectors.
- *
- * One member of structs, or one component of vectors of five, stands at the same step from iteration to iteration. gcc
- * (up to 13 at least) takes such a loop for groups of numbers, whose permutations it has for groups of 3 and of powers
- * of 2 alone, and leaves the loop as it is. At a step that it does not know it loads and stores the numbers of a vector
- * one by one, as clang does at any step. So the step is hidden from it, where the loop has enough to do beside.
+/* Where the elements stand that the iterations of a loop touch, and which of them keep compilers from vectors: from
+ * those the step is hidden (TK_STEP in tkc_loops.h), where the loop has enough to do beside.
  */
-#include "ir/ops.h"
+#include "ir/target.h"
 #include "passes/analysis/analysis.h"
 #include "passes/analysis/values.h"
 #include "passes/schedule/schedule.h"
@@ -55,11 +51,6 @@ static bool is_whole(const stepping *s, const ir_op *store)
     return n == ir_field_ncomp(f) && !ir_field_has_gaps(f);
 }
 
-static bool is_group(int64_t n)
-{
-    return n == 3 || (n > 0 && (n & (n - 1)) == 0);
-}
-
 static void collect(ir_op *op, void *ctx)
 {
     stepping *s = ctx;
@@ -74,11 +65,11 @@ static void look_at(stepping *s, ir_op *op)
     int64_t step = 0;
     const place_kind place = place_in_loop(s->loop, op, &step);
     if (place == PLACE_ANY)
-        s->hopeless |= op->code != OP_LOAD || scalar_bytes(ir_field_of(op)->elem) < 8;
+        s->hopeless |= target_has_no_gather(op);
     if (place != PLACE_STEPS)
         return;
     step = step < 0 ? -step : step;
-    if (step == 1 || (is_group(step) && (op->code == OP_LOAD || is_whole(s, op))))
+    if (step == 1 || (target_permutes(step) && (op->code == OP_LOAD || is_whole(s, op))))
         return;
     s->hopeless |= op->region != s->loop->regions[0];
     s->accesses += op->code == OP_ACCUM ? 2 : 1;

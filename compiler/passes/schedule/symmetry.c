@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ir/ops.h"
+#include "ir/target.h"
 #include "passes/analysis/analysis.h"
 #include "passes/analysis/values.h"
 #include "passes/schedule/schedule.h"
@@ -220,7 +220,7 @@ static bool can_exchange(exchange *x, const ir_value *v, int *cost)
     const ir_op *op = v->def;
     if (!op || --x->steps < 0 || !(op_is_pure_table(op->code) || is_read_only(x, op)))
         return false;
-    *cost += op->code == OP_LOAD ? 2 : op_cost(op->code);
+    *cost += op->code == OP_LOAD ? COST_MEMORY : op_cost(op->code);
     for (int i = 0; i < op->nargs && *cost <= MAX_COST; i++)
         if (!can_exchange(x, op->args[i], cost))
             return false;

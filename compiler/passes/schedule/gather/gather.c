@@ -16,7 +16,7 @@
  */
 #include <string.h>
 
-#include "ir/ops.h"
+#include "ir/target.h"
 #include "passes/schedule/gather/gather.h"
 #include "passes/schedule/schedule.h"
 
@@ -316,7 +316,7 @@ static bool mark_cone(marking *m, const ir_value *v)
     if (op->code != OP_LOAD && op->code != OP_IF && !op_follows_from_operands(op->code))
         return false;
     if (!m->free && !is_invariant(m, v))
-        m->cost += op->code == OP_LOAD || op->code == OP_IF ? 2 : op_cost(op->code);
+        m->cost += op->code == OP_LOAD || op->code == OP_IF ? COST_MEMORY : op_cost(op->code);
     if (m->cost > MAX_COST)
         return false;
     if (op->code == OP_SELECT)

@@ -4,9 +4,9 @@
 #ifndef TKC_LANES_H
 #define TKC_LANES_H
 
-#include "ir/ir.h"
+#include "ir/target.h"
 
-enum { LANES = 32, VECTOR = 16 }; /* iterations of a strip, a multiple of what a vector has at most */
+enum { LANES = VECTOR_STRIP, VECTOR = VECTOR_MOST };
 
 /* What becomes of an operation of the loop's body. */
 typedef enum lanes_kind {

@@ -196,8 +196,8 @@ static bool is_cheap(const building *g, const ir_value *v, int *left)
     return true;
 }
 
-/* An integer of 64 bits that follows from narrower ones. Beside floats of 32 bits it is made again from these: clang
- * has as many lanes in a vector as fit of the widest number that a loop stores. */
+/* An integer of 64 bits that follows from narrower ones. Beside floats of 32 bits it is made again from these, as
+ * clang's vectors are as short as the widest number that a loop stores makes them. */
 static bool is_widened(const building *g, const ir_value *v, int *left)
 {
     if (is_outside(g, v) || !g->s->varying[v->id] || v == g->s->loop->regions[0]->params[0])

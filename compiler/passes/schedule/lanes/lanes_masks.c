@@ -1,14 +1,10 @@
 /* Which branches of what is to become lanes run on both sides: masks.c does it. */
 #include <math.h>
 
-#include "ir/ops.h"
+#include "ir/target.h"
 #include "passes/analysis/analysis.h"
 #include "passes/schedule/branches.h"
 #include "passes/schedule/lanes/lanes.h"
-
-/* In rough cycles: a branch that goes now one way, now the other; a store that finds out what is there. And how many
- * times the side that costs less vectors may do. */
-enum { COST_BRANCH = 3, COST_STORE = 2, SAVE = 3 };
 
 typedef struct masking {
     const lanes_study *s;
@@ -55,7 +51,7 @@ static double cost_of(const ir_region *r)
         case OP_STORE:
         case OP_ACCUM:
         case OP_LSTORE:
-            sum += COST_STORE;
+            sum += COST_STORE_BLEND;
             break;
         default:
             sum += op_is_pure_table(op->code) ? op_get(op->code)->cost : 0;
@@ -76,5 +72,5 @@ bool lanes_mask_fits(const lanes_study *s, const ir_op *op)
         !lanes_branch_fits(s, op))
         return false;
     const double a = cost_of(op->regions[0]), b = cost_of(op->regions[1]);
-    return a + b <= SAVE * (COST_BRANCH + fmin(a, b));
+    return a + b <= VECTOR_SAVES_F64 * (COST_BRANCH + fmin(a, b));
 }

@@ -1,7 +1,7 @@
 /* Whether a loop in lanes takes less time than as it is. */
 #include "passes/schedule/lanes/lanes.h"
 
-#include "ir/ops.h"
+#include "ir/target.h"
 #include "passes/schedule/schedule.h"
 
 /* Rough cycles of one iteration, in inner loops that are split. */
@@ -17,14 +17,14 @@ static void weigh_region(balance *b, const ir_region *r, double times, bool apar
 
 static void weigh_op(balance *b, const ir_op *op, double times, bool apart)
 {
-    enum { TRIPS = 16, ALONE = 4 };
+    enum { ALONE = 4 };
     lanes_study *s = b->s;
     if (op->nregions == 0 && lanes_kind_of(s, op) == LANES_UNIFORM)
         return;
     switch (op->code) {
     case OP_LOOP: {
         const bool constant = ir_loop_attr(op)->bounded && ir_is_const(op->args[0]) && ir_is_const(op->args[1]);
-        const double trips = constant ? (double)(ir_int(op->args[1]) - ir_int(op->args[0])) : TRIPS;
+        const double trips = constant ? (double)(ir_int(op->args[1]) - ir_int(op->args[0])) : TRIPS_UNKNOWN;
         const bool split = lanes_kind_of(s, op) == LANES_SPLIT;
         if (simd_fits(s->f, op, s->uses)) {
             const double before = b->lanes;
@@ -136,7 +136,7 @@ static int count_handed(const lanes_study *s)
 
 static bool straight_pays(lanes_study *s)
 {
-    enum { SAVE_F64 = 3, SAVE_F32 = 5, LEAST = 100 };
+    enum { LEAST = 100 };
     const double handed = 1.5;
     weights w = {0};
     int level = -1;
@@ -157,7 +157,7 @@ static bool straight_pays(lanes_study *s)
     }
     if (!w.apart)
         return false;
-    const double gain = w.work * (1 - 1.0 / (w.wide ? SAVE_F64 : SAVE_F32)) - handed * w.handed;
+    const double gain = w.work * (1 - 1.0 / (w.wide ? VECTOR_SAVES_F64 : VECTOR_SAVES_F32)) - handed * w.handed;
     if (w.work < LEAST)
         return false;
     if (gain < (w.waits ? 0.25 : 0.4) * w.all)

@@ -16,7 +16,7 @@
  *
  * Loops over the lanes are numbered by level: even ones copy, odd ones work, the last one is the one at the end.
  */
-#include "ir/ops.h"
+#include "ir/target.h"
 #include "passes/analysis/analysis.h"
 #include "passes/schedule/lanes/lanes.h"
 #include "passes/schedule/schedule.h"
@@ -137,13 +137,10 @@ static void list_memory(straight *p)
     }
 }
 
-/* gcc 12 makes no vectors of a loop that stores anywhere, nor of one that loads from anywhere less than the 64 bits of
- * its subscripts. */
 static bool is_copied(const straight *p, const ir_op *op)
 {
     int64_t step;
-    return place_in_loop(p->s->loop, op, &step) == PLACE_ANY &&
-           (is_write(op) || scalar_bytes(ir_field_of(op)->elem) < 8);
+    return place_in_loop(p->s->loop, op, &step) == PLACE_ANY && target_has_no_gather(op);
 }
 
 /* A call, and what the loop writes of what it reads. */

@@ -6,9 +6,8 @@
  * again from the index, from memory, and from outside. Then nothing has to be saved: each iteration computes once, in
  * the reverse sweep, what it would have computed and stored in the forward sweep, which is left without use.
  */
+#include "ir/target.h"
 #include "passes/derive/reverse/plan/plan.h"
-
-enum { CHEAP_IF = 24 }; /* the dearer branch; its values are computed once more where the branch itself is reversed */
 
 /* ---- single values ---- */
 
@@ -43,7 +42,7 @@ int rev_own_cost(const ir_op *op)
     case OP_LOAD:
     case OP_LLOAD:
     case OP_ATOMIC:
-        return COST_LOAD;
+        return COST_MEMORY;
     case OP_ADD:
     case OP_SUB:
     case OP_NEG:
@@ -57,10 +56,10 @@ int rev_own_cost(const ir_op *op)
 int64_t rev_guess_trips(const ir_op *loop)
 {
     if (ir_loop_attr(loop)->cond || !ir_is_const(loop->args[0]) || !ir_is_const(loop->args[1]))
-        return TRIPS;
+        return TRIPS_UNKNOWN;
     const int64_t lo = ir_int(loop->args[0]), hi = ir_int(loop->args[1]);
     const uint64_t n = lo < hi ? (uint64_t)hi - (uint64_t)lo : 1;
-    return n < MOST_TRIPS ? (int64_t)n : MOST_TRIPS;
+    return n < TRIPS_MOST_WEIGHED ? (int64_t)n : TRIPS_MOST_WEIGHED;
 }
 
 /* ---- loops ---- */
@@ -132,13 +131,13 @@ static bool has_pointer(const ir_op *op)
 static int cost_of_region(scope *s, const ir_region *r)
 {
     int cost = 0;
-    for (const ir_op *op = r->first; op && cost <= CHEAP_IF; op = op->next) {
+    for (const ir_op *op = r->first; op && cost <= COST_CHEAP_IF; op = op->next) {
         if (op->code == OP_YIELD)
             continue;
         if (op->code == OP_IF)
             cost += rev_cost_of_if(s, op);
         else
-            cost += op->nres == 1 && rev_can_recompute(s, op->res[0]) ? rev_own_cost(op) : CHEAP_IF + 1;
+            cost += op->nres == 1 && rev_can_recompute(s, op->res[0]) ? rev_own_cost(op) : COST_CHEAP_IF + 1;
     }
     return cost;
 }
@@ -146,12 +145,12 @@ static int cost_of_region(scope *s, const ir_region *r)
 int rev_cost_of_if(scope *s, const ir_op *op)
 {
     if (has_pointer(op))
-        return CHEAP_IF + 1;
+        return COST_CHEAP_IF + 1;
     const int a = cost_of_region(s, op->regions[0]), b = cost_of_region(s, op->regions[1]);
     return 1 + (a > b ? a : b);
 }
 
 bool rev_if_is_cheap(scope *s, const ir_op *op)
 {
-    return rev_cost_of_if(s, op) <= CHEAP_IF;
+    return rev_cost_of_if(s, op) <= COST_CHEAP_IF;
 }

@@ -20,15 +20,11 @@
  */
 #include <assert.h>
 
+#include "ir/target.h"
 #include "passes/derive/reverse/plan/plan.h"
 #include "util/cut.h"
 
-enum {
-    COST_SAVE_LOOP = 6,
-    COST_SAVE_BRANCH = 2,
-    COST_KEEP = 5, /* an element of an array: it is stored in any case, but not into memory that stays */
-    MOST_ELEMENTS = 1 << 16
-};
+enum { MOST_ELEMENTS = 1 << 16 };
 static const int64_t most_times = INT64_C(1) << 32;
 
 /* ---- prices ---- */
@@ -45,7 +41,7 @@ static int cost_of_saving(const scope *s)
 static void set_array_price(scope *s, const ir_value *v)
 {
     const ir_op *local = v->def;
-    const int64_t count = local->nargs ? TRIPS : ir_local_attr(local)->count;
+    const int64_t count = local->nargs ? TRIPS_UNKNOWN : ir_local_attr(local)->count;
     const int n = count < 1 ? 1 : count < MOST_ELEMENTS ? (int)count : MOST_ELEMENTS;
     const array_fill *fill = rev_fill_of(s, v);
     if (s->kind == SCOPE_LOOP)
@@ -69,7 +65,7 @@ static void set_price(scope *s, const ir_value *v)
     else if (rev_can_recompute(s, v))
         p->again = v->def->code == OP_IF ? rev_cost_of_if(s, v->def) : rev_own_cost(v->def);
     if (p->again >= 0 && v->def->code == OP_LLOAD) /* rather the array as a whole, if all of it is asked for */
-        p->save += COST_LOAD;
+        p->save += COST_MEMORY;
     p->must = p->again >= 0 && rev_is_free(s);
 }
 
@@ -90,7 +86,7 @@ static int64_t times(const ir_region *r)
     int64_t n = 1;
     for (; r->parent && n < most_times; r = r->parent->region) {
         const ir_op *op = r->parent;
-        n *= op->code == OP_TASK ? MOST_TRIPS : op->code == OP_LOOP ? rev_guess_trips(op) : 1;
+        n *= op->code == OP_TASK ? TRIPS_MOST_WEIGHED : op->code == OP_LOOP ? rev_guess_trips(op) : 1;
     }
     return n < most_times ? n : most_times;
 }

@@ -117,11 +117,6 @@ void rev_set_prices(scope *s);
 bool rev_saves(const rev_plan *plan, const ir_value *v);
 
 /* again.c: what can be computed again */
-enum {
-    COST_LOAD = 2,
-    TRIPS = 16, /* of a loop that does not tell */
-    MOST_TRIPS = 64
-};
 /* Whether v, of the scope s or around it, can be computed again from its operands. */
 bool rev_can_recompute(scope *s, const ir_value *v);
 /* The first operand that computing op again takes. */
