@@ -1,4 +1,5 @@
 /* Loops. Carried values are C variables that the yield assigns. */
+#include "codegen/nests.h"
 #include "emit/emit_int.h"
 
 #include <string.h>
@@ -306,6 +307,8 @@ void emit_loop(cfn *c, const ir_op *loop)
         stmt(c, nowhere, "TK_IN_ORDER");
     if (!simd && ir_loop_attr(loop)->brief && !c->e->opt->no_runtime)
         stmt(c, nowhere, "TK_ONE_BY_ONE");
+    else if (!simd && nest_stores_again(&c->e->facts, loop))
+        stmt(c, nowhere, "TK_NO_LANES");
     if (ir_loop_attr(loop)->bounded && ir_loop_attr(loop)->cond) { /* its names share the C block of the body */
         emit_ops(c, loop->regions[1]);
         stmt(c, nowhere, "if (%s)", negated(c, val(c, loop->regions[1]->last->args[0])));

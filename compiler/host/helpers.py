@@ -62,15 +62,17 @@ def main():
     table = {name: body for name, body in table.items() if "scatter" not in name}
     special = {name: re.search(rf"^/\* {begin}.*?^#endif\n", text, re.M | re.S)[0].rstrip()
                for name, begin in (("TK_HIDE", "Behind this"), ("TK_ROUNDED", r"TK_ROUNDED\(x"), ("TK_APART", "Where they decide: one"))}
+    last = {}
     special["TK_WHOLE_LOOPS"] = re.search(r"^/\* Before a function of which.*?^#endif\n", loops, re.M | re.S)[0].rstrip()
-    order = re.search(r"^/\* In a loop that adds.*?^#endif\n", loops, re.M | re.S)[0].rstrip()
+    for name, begin in ("TK_IN_ORDER", "In a loop that adds"), ("TK_NO_LANES", "In a loop around"):
+        last[name] = re.search(rf"^/\* {begin}.*?^#endif\n", loops, re.M | re.S)[0].rstrip()
     with open(sys.argv[3], "w") as out:
         out.write('#include "host/helpers.h"\n\n')
-        for i, body in enumerate([*special.values(), *table.values(), order]):
+        for i, body in enumerate([*special.values(), *table.values(), *last.values()]):
             data = ", ".join(str(b) for b in body.encode())
             out.write(f"static const char text{i}[] = {{{data}, 0}};\n")
         out.write("\nconst emit_helper emit_helpers[] = {\n")
-        for i, name in enumerate([*special, *table, "TK_IN_ORDER"]):
+        for i, name in enumerate([*special, *table, *last]):
             out.write(f'    {{"{name}", text{i}}},\n')
         out.write("};\nconst int emit_nhelpers = (int)(sizeof emit_helpers / sizeof *emit_helpers);\n")
 

@@ -74,3 +74,45 @@ $TKC h.tk --no-runtime -o h.c
 [ "$(grep -c '^TK_WHOLE_LOOPS$' h.c)" -ge 1 ]
 grep -q '^#define TK_WHOLE_LOOPS __attribute__((optimize("no-tree-loop-distribution"' h.c
 $CC -std=c11 -O2 -Wall -Wextra -Wpedantic -Werror -c h.c -o h.o
+
+# Loops around others that gcc must not vectorise are TK_NO_LANES, and no others: kernels n_... here have one, o_... do not.
+{
+    cat <<'END'
+param N: i32 = 40;
+param M: i32 = 40;
+field b: real[200];
+field u: real[N, 3];
+field first: i32;
+
+func filled(i: i32, by: real) {
+    var t = by;
+END
+    for k in $(seq 60); do echo "    t = sin(t) * t + $k.5 * cos(t * $k.25) - exp(t - $k.0) * by;"; done
+    cat <<'END'
+    for j in range(8) { b[i + j] = t; }
+}
+
+kernel n_window() { serial for i in range(N) { serial for j in range(8) { b[i + j] = real(i); } } }
+kernel n_counted() { serial for i in range(N) { serial for j in range(first) { b[i - j + 100] = real(i); } } }
+kernel n_steps() { serial for i in range(N) { serial for j in range(4) { b[3 * i + j] = real(i); } } }
+kernel n_begin() { serial for i in range(N) { serial for j in range(i, N) { b[j] = real(i); } } }
+kernel n_chosen() { serial for i in range(N) { serial for j in range(8) { b[(i * i) % 7 + j] = real(i); } } }
+kernel n_called() { serial for i in range(N) { filled(i, 1.0); } serial for i in range(N) { filled(i, 2.0); } }
+kernel o_steps() { serial for i in range(N) { serial for j in range(3) { b[3 * i + j] = real(i); } } }
+kernel o_rows() { serial for i in range(N) { serial for j in range(3) { u[i, j] = real(i); } } }
+kernel o_fixed() { serial for i in range(N) { serial for j in range(first) { b[j] = real(i); } } }
+kernel o_added() { serial for i in range(N) { serial for j in range(8) { b[i + j] += real(i); } } }
+kernel o_single() { serial for i in range(1, N) { b[i - 1] = 1.0; b[i] = real(i); } }
+END
+} >n.tk
+$TKC n.tk -o n.c
+grep -q '^static void n__filled(' n.c
+awk '/^static / { match($0, /n__[a-z_]*/); name = substr($0, RSTART + 3, RLENGTH - 3) } /TK_NO_LANES/ { print name }' n.c | sed -E 's/(_jvp)?(_run)?$//' | sort -u >marked.txt
+sed -n 's/^kernel \(n_[a-z]*\).*/\1/p' n.tk | sort -u >wanted.txt
+diff wanted.txt marked.txt
+cat >o.tk <<'END'
+export func window(a: in real[n], b: out real[m]) { for i in range(n) { for j in range(8) { b[i + j] = a[i]; } } }
+END
+$TKC o.tk --no-runtime -o o.c
+grep -q 'TK_NO_LANES$' o.c
+$CC -std=c11 -O2 -Wall -Wextra -Wpedantic -Werror -c o.c -o o.o

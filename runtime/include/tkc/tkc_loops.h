@@ -100,6 +100,14 @@
 #define TK_IN_ORDER
 #endif
 
+/* In a loop around another one, which stores where a later iteration of both stores again: gcc makes vectors of the outer
+ * loop and loses that order. The inner loop may become vectors. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define TK_NO_LANES __asm__ volatile("");
+#else
+#define TK_NO_LANES
+#endif
+
 /* Before a loop that runs a few times only, and at the beginning of its body: vectors of it would only be in the way.
  */
 #ifdef __clang__
