@@ -70,7 +70,7 @@ class Builder:
             Path(self.args.keep, f"m{number}.tk").write_text((tmp / "m.tk").read_text())
 
 
-def search(doc, builder, modules, about):
+def search(doc, builder, modules, about, compilers=("clang", "gcc"), more=None):
     """The command line of a script whose class `builder` has module(number): (kernels that are right, [(kernel, where, why)], what is counted beside). Gives the exit status."""
     ap = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     ap.add_argument("--build", required=True)
@@ -78,10 +78,12 @@ def search(doc, builder, modules, about):
     ap.add_argument("--from", dest="first", type=int, default=0)
     ap.add_argument("--seed", default="1")
     ap.add_argument("-j", type=int, default=os.cpu_count())
-    ap.add_argument("--cc", action="append", help="compilers, with further flags where they have some ('clang -march=native -ffp-contract=off'); without it clang and gcc")
+    ap.add_argument("--cc", action="append", help="compilers, with further flags where they have some ('clang -march=native -ffp-contract=off'); without it " + ", ".join(compilers))
     ap.add_argument("--keep", help="a directory for modules with failures")
+    if more:
+        more(ap)
     args = ap.parse_args()
-    args.cc = [cc for cc in args.cc or ["clang", "gcc"] if cc]
+    args.cc = [cc for cc in args.cc or compilers if cc]
     passed, counts, told = 0, Counter(), set()
     with tempfile.TemporaryDirectory() as work:
         made = builder(args, work)
