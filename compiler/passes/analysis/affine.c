@@ -289,3 +289,13 @@ bool meet_in_iteration(const ir_op *a, const ir_op *b)
             return false;
     return true;
 }
+
+int64_t greatest_divisor(int64_t a, int64_t b)
+{
+    while (b) {
+        const int64_t r = a % b;
+        a = b;
+        b = r;
+    }
+    return llabs(a);
+}

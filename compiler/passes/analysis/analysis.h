@@ -54,6 +54,7 @@ affine affine_of(const ir_value *v);
 bool affine_equal(const affine *a, const affine *b);
 affine affine_sub(const affine *a, const affine *b);
 affine affine_plus(const affine *a, const affine *b, int64_t scale); /* a + scale * b */
+int64_t greatest_divisor(int64_t a, int64_t b);
 
 /* a - b, if that is known, however the two are written. passes/analysis/own.c */
 bool affine_distance(const ir_module *m, const affine *a, const affine *b, int64_t *distance);

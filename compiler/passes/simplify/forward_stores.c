@@ -170,15 +170,20 @@ static ir_op *store_instead(forwarding *w, ir_op *op, ir_value *v)
     return store;
 }
 
+static ir_builder in_front_of(forwarding *w, ir_op *accum)
+{
+    return (ir_builder){.func = w->f,
+                        .region = accum->region,
+                        .before = accum,
+                        .loc = accum->loc,
+                        .origin = accum->origin,
+                        .exact = ir_access_attr(accum)->exact};
+}
+
 /* element + v, in front of the accumulation, which becomes a store of it. */
 static ir_op *store_sum(forwarding *w, ir_op *accum, ir_value *element)
 {
-    ir_builder b = {.func = w->f,
-                    .region = accum->region,
-                    .before = accum,
-                    .loc = accum->loc,
-                    .origin = accum->origin,
-                    .exact = ir_access_attr(accum)->exact};
+    ir_builder b = in_front_of(w, accum);
     ir_value *const v = accum->args[accum->nargs - 1];
     const bool minus = v->def && v->def->code == OP_NEG;
     return store_instead(w, accum,
@@ -191,12 +196,7 @@ static ir_value *value_of(forwarding *w, content *k)
     if (k->value)
         return k->value;
     ir_op *accum = k->write;
-    ir_builder b = {.func = w->f,
-                    .region = accum->region,
-                    .before = accum,
-                    .loc = accum->loc,
-                    .origin = accum->origin,
-                    .exact = ir_access_attr(accum)->exact};
+    ir_builder b = in_front_of(w, accum);
     k->write = store_sum(w, accum,
                          ir_load(&b, ir_field_of(accum), ir_access_attr(accum)->plane, accum->args,
                                  accum->args[ir_field_of(accum)->ndim]));

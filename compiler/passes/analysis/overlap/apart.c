@@ -372,21 +372,11 @@ static form negative(const form *f)
     return g;
 }
 
-static int64_t gcd(int64_t a, int64_t b)
-{
-    while (b) {
-        const int64_t r = a % b;
-        a = b;
-        b = r;
-    }
-    return llabs(a);
-}
-
 static bool is_never_zero(order *x, const form *f)
 {
     int64_t step = llabs(f->later);
     for (int i = 0; i < f->n; i++)
-        step = gcd(step, f->at[i].coef);
+        step = greatest_divisor(step, f->at[i].coef);
     if (step == 0 ? f->konst != 0 : f->konst % step != 0)
         return true;
     x->steps = 0;
@@ -436,10 +426,10 @@ static bool sums_to_no_multiple(order *x, const form *sum, const form *f, int n,
 {
     int64_t step = of;
     for (int i = 0; i < sum->n; i++)
-        step = gcd(step, sum->at[i].coef);
+        step = greatest_divisor(step, sum->at[i].coef);
     if (!sum->ok || ++x->steps > STEPS)
         return false;
-    if (gcd(step, sum->later) != 1 && sum->konst % gcd(step, sum->later) != 0)
+    if (greatest_divisor(step, sum->later) != 1 && sum->konst % greatest_divisor(step, sum->later) != 0)
         return true;
     if (n == 0)
         return false;

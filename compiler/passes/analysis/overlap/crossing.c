@@ -94,16 +94,6 @@ static bool split(crossing *c, const affine *sub, int *var, int64_t *coef, affin
     return rest->ok && *coef <= COEF_MAX && *coef >= -COEF_MAX;
 }
 
-static int64_t gcd(int64_t a, int64_t b)
-{
-    while (b) {
-        const int64_t r = a % b;
-        a = b;
-        b = r;
-    }
-    return llabs(a);
-}
-
 bool crossing_add(crossing *c, const affine *first, const affine *second)
 {
     crossing_equation *e = &c->eq[c->neq];
@@ -113,7 +103,7 @@ bool crossing_add(crossing *c, const affine *first, const affine *second)
         return false;
     e->rest = affine_sub(&b, &a);
     c->neq++;
-    const int64_t step = gcd(e->coef[0], e->coef[1]);
+    const int64_t step = greatest_divisor(e->coef[0], e->coef[1]);
     return e->rest.ok && (e->rest.n > 0 || step == 0 || e->rest.konst % step == 0);
 }
 
