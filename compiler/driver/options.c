@@ -57,7 +57,8 @@ static int set_emit(options *o, const char *what)
     static const struct {
         const char *name;
         output_kind kind;
-    } kinds[] = {{"tokens", OUTPUT_TOKENS}, {"ast", OUTPUT_AST}, {"plan", OUTPUT_PLAN}, {"ir", OUTPUT_IR}, {"c", OUTPUT_C_TEXT}};
+    } kinds[] = {
+        {"tokens", OUTPUT_TOKENS}, {"ast", OUTPUT_AST}, {"plan", OUTPUT_PLAN}, {"ir", OUTPUT_IR}, {"c", OUTPUT_C_TEXT}};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (!strcmp(what, kinds[i].name))
             return set_kind(o, kinds[i].kind, "--emit");
@@ -375,7 +376,8 @@ int options_parse(options *o, int argc, const char **argv)
          "Where libtkc comes from (library); embed: write it beside the C, as tkc_runtime.c and tkc_runtime.h",
          "library|embed"},
         {NULL, 'g', POPT_ARG_NONE, &f.lines, 0, "Let debuggers show the .tk source (#line)", NULL},
-        {"emit", 0, POPT_ARG_STRING, NULL, OPT_EMIT, "Print a stage of the compilation instead", "tokens|ast|plan|ir|c"},
+        {"emit", 0, POPT_ARG_STRING, NULL, OPT_EMIT, "Print a stage of the compilation instead",
+         "tokens|ast|plan|ir|c"},
         {"format", 0, POPT_ARG_NONE, NULL, OPT_FORMAT, "Print the source with its spaces and indentation in order",
          NULL},
         {"lsp", 0, POPT_ARG_NONE, NULL, OPT_LSP, "Be a language server for an editor, on standard input and output",

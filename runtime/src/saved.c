@@ -1,5 +1,5 @@
-/* Saved fields: copies of what launches overwrite, and their way back. compiler/passes/derive/reverse/plan/saved.c has the
- * other half of the scheme. */
+/* Saved fields: copies of what launches overwrite, and their way back. compiler/passes/derive/reverse/plan/saved.c has
+ * the other half of the scheme. */
 #include "rt.h"
 
 enum { LINE = 64 };
