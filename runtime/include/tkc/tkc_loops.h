@@ -100,8 +100,8 @@
 #define TK_IN_ORDER
 #endif
 
-/* In a loop around another one, which stores where a later iteration of both stores again: gcc makes vectors of the outer
- * loop and loses that order. The inner loop may become vectors. */
+/* In a loop around another one, which stores where a later iteration of both stores again: gcc makes vectors of the
+ * outer loop and loses that order. The inner loop may become vectors. */
 #if defined(__GNUC__) && !defined(__clang__)
 #define TK_NO_LANES __asm__ volatile("");
 #else
