@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "check/check.h"
-#include "syntax/near.h"
+#include "syntax/spelling.h"
 
 /* ---- collecting ---- */
 
@@ -104,7 +104,7 @@ static const ast_item *make_kernel(checker *c, const ast_module *m, const ast_it
     return made;
 }
 
-static void collect(checker *c, const ast_module *m)
+static void collect_items(checker *c, const ast_module *m)
 {
     static const sym_kind kinds[] = {
         [AST_ITEM_CONST] = SYM_CONST, [AST_ITEM_PARAM] = SYM_PARAM, [AST_ITEM_STRUCT] = SYM_STRUCT,
@@ -176,13 +176,13 @@ static bool is_own_const(checker *c, const sym *s)
 static void note_consts(checker *c, const char *name)
 {
     enum { SHOWN = 12 };
-    near_search near = near_begin(name, near_limit(name));
+    spelling_search near = spelling_begin(name, spelling_limit(name));
     strbuf list = {0};
     int n = 0;
     for (const sym *s = c->items; s; s = s->next) {
         if (!is_own_const(c, s))
             continue;
-        near_consider(&near, s->name);
+        spelling_consider(&near, s->name);
         if (++n <= SHOWN)
             sb_printf(&list, "%s%s", n > 1 ? ", " : "", s->name);
     }
@@ -555,7 +555,7 @@ tx_module *check_module(arena *mem, intern_pool *names, diag_sink *d, const ast_
     c.tx->ir = ir;
     c.tx->types = c.types;
     load_prelude(&c);
-    collect(&c, ast);
+    collect_items(&c, ast);
     check_declarations(&c, ast);
     check_bodies(&c);
     check_unused_templates(&c, ast->file);

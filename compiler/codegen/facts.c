@@ -179,7 +179,9 @@ static int64_t trips_guess(const ir_op *loop)
         const int64_t n = ir_int(loop->args[1]) - ir_int(loop->args[0]);
         return n < 1 ? 1 : n > TRIPS_MOST ? TRIPS_MOST : n;
     }
-    return ir_loop_attr(loop)->fours ? TRIPS_OF_FOURS : ir_loop_attr(loop)->brief ? TRIPS_BRIEF : TRIPS_FOR_THREADS;
+    return ir_loop_attr(loop)->unrolled_by_4 ? TRIPS_OF_FOURS
+           : ir_loop_attr(loop)->short_trip  ? TRIPS_BRIEF
+                                             : TRIPS_FOR_THREADS;
 }
 
 int64_t region_cost(facts *x, const ir_region *r)
@@ -244,7 +246,7 @@ static int64_t row_cost(facts *x, const ir_region *r)
         if (op->code == OP_IF) {
             const int64_t a = row_cost(x, op->regions[0]), b = row_cost(x, op->regions[1]);
             sum += a ? a : b;
-        } else if (op->code == OP_LOOP && !ir_loop_attr(op)->brief) {
+        } else if (op->code == OP_LOOP && !ir_loop_attr(op)->short_trip) {
             const bool over_segment = !ir_loop_attr(op)->bounded || !ir_is_const(op->args[0]) ||
                                       !ir_is_const(op->args[1]);
             int64_t lanes = ir_loop_attr(op)->simd ? VECTOR_BYTES / scalar_bytes(x->m->real) : 1;
@@ -275,7 +277,7 @@ static int64_t region_adds(const ir_region *r, const ir_scatter *s, bool row)
             sum += ir_access_attr(op)->acc == IR_ACC_SCATTER && ir_field_of(op) == s->field &&
                    ir_access_attr(op)->plane == s->plane;
         sum += op->code == OP_CALL && s->called;
-        if (row && op->code == OP_LOOP && ir_loop_attr(op)->brief)
+        if (row && op->code == OP_LOOP && ir_loop_attr(op)->short_trip)
             continue;
         int64_t inside = 0;
         for (int i = 0; i < op->nregions; i++)

@@ -232,7 +232,7 @@ const char *layout_word(arena *mem, const ir_field *f)
 
 const char *layout_note(const ir_field *f)
 {
-    if (ir_field_is_apart(f))
+    if (ir_field_is_soa(f))
         return f->ndim > 1 ? "a pointer for each component, to its elements, row-major"
                            : "a pointer for each component, to its elements";
     return f->ndim > 1 ? "row-major" : f->ndim ? "one entry for each element" : "one entry";
@@ -240,7 +240,7 @@ const char *layout_note(const ir_field *f)
 
 const char *layout_bind_note(const ir_field *f)
 {
-    if (ir_field_is_apart(f))
+    if (ir_field_is_soa(f))
         return "\n *  Each is one block: all elements of the first component, then of the second.";
     return "";
 }
@@ -249,19 +249,19 @@ const char *layout_view_pointer(arena *mem, const ir_field *f, const char *name)
 {
     if (layout_by_address(f))
         return arena_printf(mem, "void *%s", name);
-    if (ir_field_is_apart(f))
+    if (ir_field_is_soa(f))
         return arena_printf(mem, "%s *%s%s", scalar_c_type(f->elem), name, layout_element_dims(mem, f, false));
     return layout_pointer(mem, f, false, "", name, false);
 }
 
 const char *layout_bind_pointer(arena *mem, const ir_field *f, const char *name)
 {
-    return ir_field_is_apart(f) ? layout_pointer(mem, f, false, "", name, false) : layout_view_pointer(mem, f, name);
+    return ir_field_is_soa(f) ? layout_pointer(mem, f, false, "", name, false) : layout_view_pointer(mem, f, name);
 }
 
 const char *layout_subscript(const ir_field *f)
 {
-    return !ir_field_is_apart(f) ? "" : f->shape == IR_SHAPE_VEC ? "[k]" : "[r][c]";
+    return !ir_field_is_soa(f) ? "" : f->shape == IR_SHAPE_VEC ? "[k]" : "[r][c]";
 }
 
 bool layout_has_index(const ir_field *f)
@@ -280,7 +280,7 @@ const char *layout_plane(arena *mem, const char *m, const char *view, const ir_f
         return arena_printf(mem, "tk_field_structs(&%s->%s, %s)", m, view, plane_enum(plane));
     if (f->launched)
         return arena_printf(mem, "%s->%s.plane[%s]", m, view, plane_enum(plane));
-    const char *first = !ir_field_is_apart(f) ? "" : f->shape == IR_SHAPE_VEC ? "[0]" : "[0][0]";
+    const char *first = !ir_field_is_soa(f) ? "" : f->shape == IR_SHAPE_VEC ? "[0]" : "[0][0]";
     return arena_printf(mem, "%s->%s.%s%s", m, view, plane_name(plane), first);
 }
 
@@ -296,13 +296,13 @@ void layout_fill_view(arena *mem, strbuf *b, const char *view, const ir_field *f
         sb_printf(b, "    m->%s.%s = tk_field_structs(&m->tk.fields[%d], %s);\n", view, name, leaf->index, number);
         return;
     }
-    for (int k = 0; ir_field_is_apart(f) && k < ir_field_ncomp(f); k++) {
+    for (int k = 0; ir_field_is_soa(f) && k < ir_field_ncomp(f); k++) {
         const char *which = f->shape == IR_SHAPE_VEC ? arena_printf(mem, "[%d]", k)
                                                      : arena_printf(mem, "[%d][%d]", k / f->cols, k % f->cols);
         sb_printf(b, "    m->%s.%s%s = tk_field_component(&m->tk.fields[%d], %s, %d);\n", view, name, which, f->index,
                   number, k);
     }
-    if (!ir_field_is_apart(f))
+    if (!ir_field_is_soa(f))
         sb_printf(b, "    m->%s.%s = m->tk.fields[%d].plane[%s];\n", view, name, f->index, number);
     if (layout_takes_strides(f))
         sb_printf(b, "    memcpy(m->%s.%s_strides, m->tk.fields[%d].stride[%s], sizeof m->%s.%s_strides);\n", view,
@@ -313,7 +313,7 @@ void layout_fill_view(arena *mem, strbuf *b, const char *view, const ir_field *f
 
 const char *layout_flag(const ir_field *f)
 {
-    return ir_field_is(f, IR_LAYOUT_APART) && !ir_field_is_apart(f) ? "" : info_of(f)->flag;
+    return ir_field_is(f, IR_LAYOUT_APART) && !ir_field_is_soa(f) ? "" : info_of(f)->flag;
 }
 
 unsigned layout_bits(const ir_field *f)

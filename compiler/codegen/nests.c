@@ -109,5 +109,5 @@ static bool stores_again(facts *x, const ir_op *loop, const ir_region *r, bool i
 
 bool nest_stores_again(facts *x, const ir_op *loop)
 {
-    return !ir_loop_attr(loop)->forall && stores_again(x, loop, loop->regions[0], false);
+    return !ir_loop_attr(loop)->parallel && stores_again(x, loop, loop->regions[0], false);
 }

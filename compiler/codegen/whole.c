@@ -248,7 +248,7 @@ static bool has_short_array(const ir_region *r)
 /* Nothing is made of a loop that has TK_ONE_BY_ONE: neither it nor what is around it is taken apart. */
 static bool is_one_by_one(const facts *x, const ir_op *loop)
 {
-    return ir_loop_attr(loop)->brief && !ir_loop_attr(loop)->simd && !x->pure;
+    return ir_loop_attr(loop)->short_trip && !ir_loop_attr(loop)->simd && !x->pure;
 }
 
 static bool may_be_peeled(const facts *x, const ir_op *loop)

@@ -8,7 +8,7 @@
 #include "passes/pipeline.h"
 #include "passes/schedule/schedule.h"
 #include "python/python.h"
-#include "syntax/near.h"
+#include "syntax/spelling.h"
 
 enum {
     OPT_C = 1,
@@ -270,7 +270,7 @@ static int check_together(const options *o, bool explain)
 
 /* What popt itself sets. */
 typedef struct flags {
-    int explain, in_place, write_deps, debug, lines, werror, alone, through_text;
+    int explain, in_place, write_deps, debug, lines, werror, no_runtime, through_text;
 } flags;
 
 /* The long option that an unknown one may be meant for: a similar name, or one that goes on. */
@@ -280,11 +280,11 @@ static const struct poptOption *nearest(const struct poptOption *table, const ch
     char *name = strndup(bad, n);
     if (!name)
         abort();
-    near_search near = near_begin(name, near_limit(name));
+    spelling_search near = spelling_begin(name, spelling_limit(name));
     const struct poptOption *found = NULL;
     for (const struct poptOption *t = table; t->longName || t->shortName; t++)
         if (t->longName && !(t->argInfo & POPT_ARGFLAG_DOC_HIDDEN)) {
-            near_consider(&near, t->longName);
+            spelling_consider(&near, t->longName);
             if (near.best == t->longName || (!near.best && !found && n > 2 && !strncmp(t->longName, name, n)))
                 found = t;
         }
@@ -322,7 +322,7 @@ static int parse_all(options *o, poptContext con, const struct poptOption *table
     o->write_deps = f->write_deps;
     o->explain = f->explain;
     o->in_place = f->in_place;
-    o->no_runtime = f->alone;
+    o->no_runtime = f->no_runtime;
     if (f->explain && o->kind == OUTPUT_C && !o->output)
         o->kind = OUTPUT_EXPLAIN;
     return check_together(o, f->explain);
@@ -370,7 +370,7 @@ int options_parse(options *o, int argc, const char **argv)
         {"real", 0, POPT_ARG_STRING, NULL, OPT_REAL, "The type that `real` stands for (f32)", "f32|f64"},
         {"debug", 0, POPT_ARG_NONE, &f.debug, 0,
          "Generate checks of bounds, assertions, races and data that adjoints need", NULL},
-        {"no-runtime", 0, POPT_ARG_NONE, &f.alone, 0,
+        {"no-runtime", 0, POPT_ARG_NONE, &f.no_runtime, 0,
          "Generate export funcs that need libm alone, for embedded use; fields and kernels are errors", NULL},
         {"runtime", 0, POPT_ARG_STRING, NULL, OPT_RUNTIME,
          "Where libtkc comes from (library); embed: write it beside the C, as tkc_runtime.c and tkc_runtime.h",

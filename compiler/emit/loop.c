@@ -161,7 +161,7 @@ static scalar short_type(const ir_op *loop)
     return stores == 1 && arithmetic >= 1 && arithmetic <= MOST ? type : SC_BOOL;
 }
 
-static void look_for_wide(ir_op *op, void *ctx)
+static void note_wide_values(ir_op *op, void *ctx)
 {
     bool *narrow = ctx;
     for (int i = 0; i < op->nres; i++)
@@ -177,7 +177,7 @@ static bool is_wide_sum(const ir_op *loop)
     bool narrow = !few, any = false;
     for (int k = 0; k < ir_loop_ncarried(loop); k++)
         any |= body->params[first + k]->type == SC_F64;
-    ir_walk(body, look_for_wide, &narrow);
+    ir_walk(body, note_wide_values, &narrow);
     return narrow && any;
 }
 
@@ -249,7 +249,7 @@ static void open_loop(cfn *c, const ir_op *loop, bool simd)
         simd = false; /* the pragmas are the library's */
     else if (simd)
         simd_line(c, loop);
-    else if (ir_loop_attr(loop)->brief)
+    else if (ir_loop_attr(loop)->short_trip)
         stmt(c, nowhere, "TK_BRIEF");
     if (ir_loop_attr(loop)->down && !simd)
         stmt(c, loop->loc, "for (int64_t %s = %s; %s-- > %s;) {", i, hi, i, lo);
@@ -305,7 +305,7 @@ void emit_loop(cfn *c, const ir_op *loop)
     c->indent++;
     if (!simd && ir_loop_attr(loop)->bounded && sums_in_order(loop))
         stmt(c, nowhere, "TK_IN_ORDER");
-    if (!simd && ir_loop_attr(loop)->brief && !c->e->opt->no_runtime)
+    if (!simd && ir_loop_attr(loop)->short_trip && !c->e->opt->no_runtime)
         stmt(c, nowhere, "TK_ONE_BY_ONE");
     else if (!simd && nest_stores_again(&c->e->facts, loop))
         stmt(c, nowhere, "TK_NO_LANES");

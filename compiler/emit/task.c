@@ -170,9 +170,9 @@ static void print_stages(cfn *c, const task *t, const char *args, const char *co
     emitter *e = c->e;
     const ir_op *op = t->op;
     const char *one = arena_printf(e->mem, "{%s, &%s, %s, %s, %d}", t->name, args, n[0],
-                                   product_text(e->mem, n, 1, ir_task_attr(op)->ndim), ir_task_attr(op)->around);
+                                   product_text(e->mem, n, 1, ir_task_attr(op)->ndim), ir_task_attr(op)->periodic_halo);
     vec_push(&c->stages, ((stage){one, task_cost(&e->facts, op)}));
-    if (ir_task_attr(op)->ahead)
+    if (ir_task_attr(op)->overlap_next)
         return;
     const char *stages = names_unique(c->names, arena_printf(e->mem, "stages%d", c->ntasks));
     int64_t cost = 0;
@@ -237,7 +237,7 @@ void emit_task(cfn *c, const ir_op *op)
     }
     emit_task_function(&t);
     flush_reads(c, -1, 0, NULL);
-    const bool staged = ir_task_attr(op)->ahead || c->stages.len;
+    const bool staged = ir_task_attr(op)->overlap_next || c->stages.len;
     const char *plan = staged ? NULL : names_unique(c->names, arena_printf(e->mem, "plan%d", c->ntasks));
     const char *partial = NULL, *mark = NULL, *n[MAX_TASK_DIM];
     print_extents(c, op, n);

@@ -9,7 +9,7 @@ typedef struct looper {
     words *w;
     strbuf targets; /* that wait to be told together: of one class, one after the other */
     ir_class class;
-    ir_why why;
+    ir_scatter_reason why;
     bool in_task;
     const ir_func *f;
     src_loc last; /* of the task that was told of last */
@@ -27,21 +27,21 @@ typedef struct inside {
     bool simd, rows, inner;
 } inside;
 
-static void look_inside(ir_op *op, void *ctx)
+static void collect_inner_loop(ir_op *op, void *ctx)
 {
     inside *x = ctx;
     if (op->code != OP_LOOP)
         return;
     x->simd |= ir_loop_attr(op)->simd;
-    x->rows |= ir_loop_attr(op)->forall;
-    x->inner |= !ir_loop_attr(op)->forall;
+    x->rows |= ir_loop_attr(op)->parallel;
+    x->inner |= !ir_loop_attr(op)->parallel;
 }
 
 static const char *vectors_text(const looper *x, const ir_op *task)
 {
     const ir_attr_task *t = ir_task_attr(task);
     inside in = {0};
-    ir_walk(task->regions[0], look_inside, &in);
+    ir_walk(task->regions[0], collect_inner_loop, &in);
     if (t->lanes)
         return arena_printf(x->w->m->mem, "%d iterations run side by side as the lanes of vectors", t->lanes);
     if (t->no_lanes)
@@ -126,11 +126,11 @@ static const char *target_name(const looper *x, const ir_op *op)
 static void tell_targets(looper *x)
 {
     if (x->w->m->debug)
-        x->why = IR_WHY_NONE;
+        x->why = IR_SCATTER_NONE;
     if (x->targets.len)
         say(x->w, x->in_task ? "    - " : "  - ", "%s: %s.%s%s%s", joined(x->w, &x->targets),
             x->w->m->debug ? "a plain write" : ir_class_words(x->class), x->why ? " No gather: " : "",
-            ir_why_text(x->why), x->why ? "." : "");
+            ir_scatter_reason_text(x->why), x->why ? "." : "");
     sb_clear(&x->targets);
 }
 

@@ -301,7 +301,7 @@ static void read_inputs(cfn *c, strbuf *out, const arg_list *in)
     }
 }
 
-/* ---- results that the function itself gives, once more (ir_func.results_apart) ---- */
+/* ---- results that the function itself gives, once more (ir_func.results_separate) ---- */
 
 /* An address for a result that the caller may not want: a variable stands in. */
 static const char *wanted_or_spare(cfn *c, const arg *a, bool optional)
@@ -363,7 +363,7 @@ static int count_writes(const cfn *c, const arg_list *l, const arg *a)
 
 static bool has_results_apart(const ir_func *primal, kernel_form form)
 {
-    return primal->ad.results_apart && (form == FORM_GRAD || form == FORM_HVP) && primal->nouts > 0;
+    return primal->ad.results_separate && (form == FORM_GRAD || form == FORM_HVP) && primal->nouts > 0;
 }
 
 static void write_outputs(cfn *c, const ir_func *primal, kernel_form form, const arg_list *out)

@@ -63,7 +63,7 @@ static void print_parts(emitter *e, const ir_func *kernel)
     if (kernel->launch.nparts)
         sb_printf(e->out, "static const tk_part %s_parts[] = {\n", file_level(e, kernel->name));
     for (int i = 0; i < kernel->launch.nparts; i++) {
-        const ir_part *p = &kernel->launch.parts[i];
+        const ir_footprint *p = &kernel->launch.parts[i];
         sb_printf(e->out, "    {%d, %s, %s%s%s%s%s}, /* %s */\n", p->field->index, plane_enum(p->plane),
                   p->write ? "TK_PART_WRITTEN" : "TK_PART_NEEDED", p->all ? " | TK_PART_ALL" : "",
                   p->product ? " | TK_PART_OF_PRODUCT" : "", p->custom ? " | TK_PART_CUSTOM" : "",

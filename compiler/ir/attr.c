@@ -28,10 +28,10 @@ static const char *const class_words[IR_CLASS_COUNT] = {
 #undef CLASS
 };
 
-static const char *const why_texts[IR_WHY_COUNT] = {
-#define WHY(id, text) text,
-#include "ir/whys.def"
-#undef WHY
+static const char *const why_texts[IR_SCATTER_COUNT] = {
+#define REASON(id, text) text,
+#include "ir/reasons/scatter.def"
+#undef REASON
 };
 
 void ir_wrong_kind(const ir_op *op)
@@ -73,7 +73,7 @@ void ir_set_layout(ir_op *op, ir_layout *l)
 
 static const char *const no_lanes_texts[IR_NO_LANES_COUNT] = {
 #define NO_LANES(id, text) text,
-#include "ir/no_lanes.def"
+#include "ir/reasons/no_lanes.def"
 #undef NO_LANES
 };
 
@@ -105,7 +105,7 @@ const char *ir_class_words(ir_class c)
     return class_words[c];
 }
 
-const char *ir_why_text(ir_why w)
+const char *ir_scatter_reason_text(ir_scatter_reason w)
 {
     return why_texts[w];
 }

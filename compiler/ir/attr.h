@@ -22,18 +22,18 @@ typedef enum ir_class {
 /* Why a parallel loop has no lanes: no_lanes.def. */
 typedef enum ir_no_lanes {
 #define NO_LANES(id, text) IR_NO_LANES_##id,
-#include "ir/no_lanes.def"
+#include "ir/reasons/no_lanes.def"
 #undef NO_LANES
     IR_NO_LANES_COUNT
 } ir_no_lanes;
 
-/* Why it is no gather: whys.def. */
-typedef enum ir_why {
-#define WHY(id, text) IR_WHY_##id,
-#include "ir/whys.def"
-#undef WHY
-    IR_WHY_COUNT
-} ir_why;
+/* Why it is no gather: scatter.def. */
+typedef enum ir_scatter_reason {
+#define REASON(id, text) IR_SCATTER_##id,
+#include "ir/reasons/scatter.def"
+#undef REASON
+    IR_SCATTER_COUNT
+} ir_scatter_reason;
 
 /* Whose an assertion is. Where a built-in one fails, its message tells the column as well; IR_ASSERT_BOUNDS has a
  * subscript and an extent in place of the condition. IR_ASSERT_RACE: no two iterations of the task behind it meet.
@@ -87,19 +87,19 @@ typedef struct ir_attr_shape {
 typedef struct ir_attr_access {
     ir_field *field;
     ir_plane plane;
-    ir_acc acc;        /* ACCUM, ATOMIC */
-    ir_class class;    /* STORE, ACCUM, ATOMIC */
-    ir_why why;        /* ACCUM */
-    ir_opcode with;    /* ATOMIC: the element becomes old `with` value */
-    ir_layout *layout; /* ATOMIC that records: of the block; else NULL */
-    bool needed;       /* LOAD of a primal: the adjoint needs what it reads; by the rules pass */
-    bool unproved;     /* STORE in a task: nothing proves that no other iteration touches the element */
-    bool discarded;    /* ATOMIC: a statement, nobody sees the old value */
-    bool alone;        /* STORE, ACCUM under a condition: no other iteration of the task touches the plane's element,
-                          whether the condition holds or not; by the parallel pass */
-    bool stepped;      /* LOAD STORE ACCUM in a loop that C compilers vectorise: they are not to know at which step from
-                          each other its elements stand; by the simd pass */
-    bool exact;        /* ACCUM: what is read of the sum decides, so its order counts; by the decisions pass */
+    ir_acc acc;            /* ACCUM, ATOMIC */
+    ir_class class;        /* STORE, ACCUM, ATOMIC */
+    ir_scatter_reason why; /* ACCUM */
+    ir_opcode with;        /* ATOMIC: the element becomes old `with` value */
+    ir_layout *layout;     /* ATOMIC that records: of the block; else NULL */
+    bool needed;           /* LOAD of a primal: the adjoint needs what it reads; by the rules pass */
+    bool unproved;         /* STORE in a task: nothing proves that no other iteration touches the element */
+    bool discarded;        /* ATOMIC: a statement, nobody sees the old value */
+    bool no_alias; /* STORE, ACCUM under a condition: no other iteration of the task touches the plane's element,
+                   whether the condition holds or not; by the parallel pass */
+    bool stepped;  /* LOAD STORE ACCUM in a loop that C compilers vectorise: they are not to know at which step from
+                      each other its elements stand; by the simd pass */
+    bool exact;    /* ACCUM: what is read of the sum decides, so its order counts; by the decisions pass */
 } ir_attr_access;
 
 typedef struct ir_attr_local {
@@ -149,9 +149,9 @@ typedef struct ir_attr_loop {
                      happen count */
     bool down;    /* index runs from hi-1 to lo */
     bool simd;    /* iterations are independent but for carried sums: may be vectorised with reordering */
-    bool brief;   /* runs a few times only: not worth vectorising */
-    bool fours;   /* does four trips at a time, what is left of them is behind it; by the jam pass */
-    bool forall;  /* iterations are unordered by the language (inner part of a task after the rows pass) */
+    bool short_trip;    /* runs a few times only: not worth vectorising */
+    bool unrolled_by_4; /* does four trips at a time, what is left of them is behind it; by the jam pass */
+    bool parallel;      /* iterations are unordered by the language (inner part of a task after the rows pass) */
 } ir_attr_loop;
 
 typedef struct ir_attr_task {
@@ -165,9 +165,10 @@ typedef struct ir_attr_task {
                          reverse mode */
     int lanes;        /* iterations that run side by side as the lanes of vectors, 0: none; by the lanes pass */
     ir_no_lanes no_lanes; /* or why there are none */
-    bool ahead;           /* runs interleaved with the next task, some rows ahead; by the stages pass */
-    int around;           /* a gather whose first index goes around the end: by so many elements, both ways together */
-    const ir_op *rest;    /* a gather: the task that it was taken from. Compared, never looked into: it may be gone */
+    bool overlap_next;    /* runs interleaved with the next task, some rows ahead; by the stages pass */
+    int periodic_halo;    /* a gather whose first index goes around the end: by so many elements, both ways together */
+    const ir_op
+        *fused_with; /* a gather: the task that it was taken from. Compared, never looked into: it may be gone */
     ir_reduction *reductions;
     int nreductions;
     int nscatters;

@@ -126,7 +126,7 @@ const char *ir_class_text(ir_class c);
 const char *ir_class_words(ir_class c); /* a sentence for whoever has not read the documentation */
 const char *ir_no_lanes_text(ir_no_lanes why);
 
-const char *ir_why_text(ir_why w);
+const char *ir_scatter_reason_text(ir_scatter_reason w);
 static inline ir_func *ir_callee_of(const ir_op *op)
 {
     return ir_call_attr(op)->callee;
@@ -253,7 +253,7 @@ enum { IR_WORKSPACE_ALIGN = 8 };
 enum { IR_DERIVE_GRAD = 1, IR_DERIVE_JVP = 2, IR_DERIVE_HVP = 4 };
 
 /* A part of a field that launches of a kernel touch: passes/derive/parts.c. */
-typedef struct ir_part {
+typedef struct ir_footprint {
     ir_field *field;
     ir_plane plane;
     bool write;      /* it is written; else its data are needed by the adjoint, */
@@ -262,7 +262,7 @@ typedef struct ir_part {
     bool custom;     /* needed by a derivative of the program's own, */
     bool perhaps;    /* which may store it itself before it reads it */
     int first, last; /* components */
-} ir_part;
+} ir_footprint;
 
 /* What an adjoint does to a saved field: it wants the data as the launch found them; it overwrites them and may leave
  * anything there. */
@@ -270,11 +270,11 @@ enum { IR_BEFORE_WANTED = 1, IR_BEFORE_REPLAYED = 2 };
 
 /* What differentiation knows of a function, and makes of it. */
 typedef struct ir_ad {
-    int derive;           /* kernels: IR_DERIVE_* asked for (a derivative kernel: 0) */
-    bool derive_explicit; /* by a derive(...) clause */
-    bool no_grad;         /* "derivative zero, by intent" */
-    bool
-        results_apart; /* of an export func: its gradient has results from the function itself; by the decisions pass */
+    int derive;              /* kernels: IR_DERIVE_* asked for (a derivative kernel: 0) */
+    bool derive_explicit;    /* by a derive(...) clause */
+    bool no_grad;            /* "derivative zero, by intent" */
+    bool results_separate;   /* of an export func: its gradient has results from the function itself; by the decisions
+                                pass */
     const char *no_grad_why; /* why there is no adjoint (reads .grad, ...): message for TK_NO_DERIVATIVE; NULL if there
                                 is one */
     const char *no_jvp_why;
@@ -304,7 +304,7 @@ typedef struct ir_launch {
                        NULL: of none. By the parallel pass */
     int records;    /* number of blocks that it keeps for its adjoint: old values of atomics, winners */
     unsigned char *before; /* once it has an adjoint, by field index: IR_BEFORE_*; NULL: none */
-    ir_part *parts;        /* what its launches write and need */
+    ir_footprint *parts;   /* what its launches write and need */
     int nparts;
     ir_func *bounds; /* of the same parameters; yields lo, hi (i64) of each subscript, and of the components, part by
                         part; not in the module */

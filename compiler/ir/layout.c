@@ -36,7 +36,7 @@ bool ir_field_has_gaps(const ir_field *f)
     return ir_field_is(f, IR_LAYOUT_GAPS);
 }
 
-bool ir_field_is_apart(const ir_field *f)
+bool ir_field_is_soa(const ir_field *f)
 {
     return ir_field_is(f, IR_LAYOUT_APART) && f->shape != IR_SHAPE_SCALAR;
 }
@@ -64,7 +64,7 @@ int64_t ir_field_step(const ir_field *f)
         return 0;
     if (ir_field_is(f, IR_LAYOUT_SHARED))
         return struct_bytes(f->lead->structure, &align) / scalar_bytes(f->elem);
-    return ir_field_is_apart(f) ? 1 : ir_field_ncomp(f);
+    return ir_field_is_soa(f) ? 1 : ir_field_ncomp(f);
 }
 
 bool ir_field_begins(const ir_field *f)

@@ -13,7 +13,7 @@ struct ir_field;
 /* Between its elements is memory of others, or of nobody: no copy of some of them is one piece. */
 bool ir_field_has_gaps(const struct ir_field *f);
 /* Components apart: an element is several pieces. */
-bool ir_field_is_apart(const struct ir_field *f);
+bool ir_field_is_soa(const struct ir_field *f);
 /* From one element to the next along the last dimension, in numbers of the field's type; 0: a launch knows. */
 int64_t ir_field_step(const struct ir_field *f);
 /* Has memory, extents and a view of the host's: no further member of an array of structs. */

@@ -10,7 +10,7 @@
 /* One side of an `if`: a list and what follows it there. */
 typedef struct side {
     const tx_stmt *list;
-    const rest *after;
+    const continuation *after;
     ir_value **values; /* of the slots at its end; NULL where unassigned */
     ir_builder end;
 } side;
@@ -77,7 +77,7 @@ static void lower_branches(lower *l, ir_value *cond, side *a, side *b, const sca
 }
 
 /* What both sides of `s` and what follows one of them assign. */
-static scan scan_with_tail(lower *l, const tx_stmt *s, const rest *tail)
+static scan scan_with_tail(lower *l, const tx_stmt *s, const continuation *tail)
 {
     scan sc = scan_list(l->mem, l->frame->scan, tail->list, tail->outer);
     const scan *own = scan_of(s);
@@ -90,7 +90,7 @@ static scan scan_with_tail(lower *l, const tx_stmt *s, const rest *tail)
 }
 
 /* What follows a statement that may have been left early. */
-static void lower_guarded(lower *l, unsigned exits, const rest *tail, unsigned need)
+static void lower_guarded(lower *l, unsigned exits, const continuation *tail, unsigned need)
 {
     ir_value *go = ir_op1(&l->b, OP_NOT, exit_flags(l, exits));
     scan sc = scan_list(l->mem, l->frame->scan, tail->list, tail->outer);
@@ -99,7 +99,7 @@ static void lower_guarded(lower *l, unsigned exits, const rest *tail, unsigned n
 }
 
 /* Returns true if what follows the statement was lowered with it. */
-static bool lower_if(lower *l, const tx_stmt *s, const rest *tail, unsigned need)
+static bool lower_if(lower *l, const tx_stmt *s, const continuation *tail, unsigned need)
 {
     const scan *sc = scan_of(s);
     ir_value *cond = lower_scalar(l, s->cond);
@@ -119,7 +119,7 @@ static bool lower_if(lower *l, const tx_stmt *s, const rest *tail, unsigned need
     return true;
 }
 
-static bool lower_loop(lower *l, const tx_stmt *s, const rest *tail, unsigned need)
+static bool lower_loop(lower *l, const tx_stmt *s, const continuation *tail, unsigned need)
 {
     if (s->kind == TX_WHILE)
         lower_while(l, s);
@@ -135,9 +135,9 @@ static bool lower_loop(lower *l, const tx_stmt *s, const rest *tail, unsigned ne
 }
 
 /* What comes after s, without the lists that are empty. */
-static rest tail_of(const tx_stmt *s, const rest *r)
+static continuation tail_of(const tx_stmt *s, const continuation *r)
 {
-    rest t = {s->next, r};
+    continuation t = {s->next, r};
     while (!t.list && t.outer) {
         t.list = t.outer->list;
         t.outer = t.outer->outer;
@@ -145,7 +145,7 @@ static rest tail_of(const tx_stmt *s, const rest *r)
     return t;
 }
 
-void lower_list(lower *l, const tx_stmt *s, const rest *r, unsigned need)
+void lower_list(lower *l, const tx_stmt *s, const continuation *r, unsigned need)
 {
     src_loc outer = l->b.loc;
     bool done = false;
@@ -155,11 +155,11 @@ void lower_list(lower *l, const tx_stmt *s, const rest *r, unsigned need)
             r = r->outer;
             continue;
         }
-        rest tail = tail_of(s, r);
+        continuation tail = tail_of(s, r);
         l->b.loc = s->loc;
         switch (s->kind) {
         case TX_BLOCK: {
-            rest *after = ARENA_NEW(l->mem, rest);
+            continuation *after = ARENA_NEW(l->mem, continuation);
             *after = tail;
             s = s->body;
             r = after;

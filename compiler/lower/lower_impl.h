@@ -162,15 +162,15 @@ struct func_scan {
 };
 
 /* What follows a list of statements. */
-typedef struct rest {
+typedef struct continuation {
     const tx_stmt *list;
-    const struct rest *outer;
-} rest;
+    const struct continuation *outer;
+} continuation;
 
 const func_scan *scan_func(arena *mem, tx_func *f);
 const scan *scan_of(const tx_stmt *s); /* if, for, while, block */
 /* A list with what follows it, as if it were one statement. */
-scan scan_list(arena *mem, const func_scan *f, const tx_stmt *list, const rest *r);
+scan scan_list(arena *mem, const func_scan *f, const tx_stmt *list, const continuation *r);
 static inline bool bit_get(const uint64_t *set, int i)
 {
     return set[i / 64] >> (i % 64) & 1;
@@ -227,7 +227,7 @@ const ty *result_type(const ty *t, int i);
 bool is_expanded(arena *mem, tx_func *f);
 
 /* `need`: flags that are read after the list. */
-void lower_list(lower *l, const tx_stmt *list, const rest *r, unsigned need);
+void lower_list(lower *l, const tx_stmt *list, const continuation *r, unsigned need);
 void lower_simple(lower *l, const tx_stmt *s);
 void lower_assign(lower *l, const tx_stmt *s);
 void lower_return(lower *l, const tx_stmt *s, unsigned need);

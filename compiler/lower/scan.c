@@ -72,7 +72,7 @@ static void add_stmt(const func_scan *f, scan *to, uint64_t *declared, const tx_
     }
 }
 
-scan scan_list(arena *mem, const func_scan *f, const tx_stmt *list, const rest *r)
+scan scan_list(arena *mem, const func_scan *f, const tx_stmt *list, const continuation *r)
 {
     scan sc = scan_empty(mem, f);
     uint64_t *declared = ARENA_ARRAY(mem, uint64_t, f->nwords);

@@ -72,7 +72,7 @@ static bool starts(const chunk *c, const char *name)
            (c->name_len == n || !strncmp(c->name + n, "_task", 5) || !strncmp(c->name + n, "_run", 4));
 }
 
-static void want(const unit *u, chunk_list *all, const char *kernel)
+static void mark_wanted(const unit *u, chunk_list *all, const char *kernel)
 {
     const char *launched = arena_printf(u->mem, "%s__%s_grad", u->ir->name, kernel);
     const char *entry = arena_printf(u->mem, "%s_%s_grad", u->ir->name, kernel);
@@ -140,7 +140,7 @@ static json_t *answer(const unit *u, const ast_item *it)
     chunk_list all = {0};
     strbuf text = {0};
     split(&u->c, &all);
-    want(u, &all, it->name);
+    mark_wanted(u, &all, it->name);
     sb_printf(&text, "/* The adjoint of %s, as tkc generates it from %s. */\n", it->name, path_base(u->path));
     for (size_t i = 0; i < all.len; i++)
         if (all.at[i].wanted) {

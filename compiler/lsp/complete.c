@@ -8,7 +8,7 @@
 
 static const builtin builtins[] = {
 #define BUILTIN(name, signature, text) {name, signature, text},
-#include "lsp/builtins.def"
+#include "lsp/words/builtins.def"
 #undef BUILTIN
 };
 
@@ -19,7 +19,7 @@ static const struct {
     const char *word, *text;
 } words[] = {
 #define WORD(where, word, text) {where, word, text},
-#include "lsp/words.def"
+#include "lsp/words/words.def"
 #undef WORD
 };
 
@@ -78,7 +78,7 @@ typedef struct context {
     size_t head_len;
 } context;
 
-static context look(const doc *d, size_t offset)
+static context context_at(const doc *d, size_t offset)
 {
     context c = {.text = sb_str(&d->text)};
     text_word(c.text, d->text.len, offset, &c.begin);
@@ -375,7 +375,7 @@ static void add_in_head(json_t *list, const doc *d, const context *c)
 json_t *feature_completion(store *s, doc *d, size_t offset)
 {
     json_t *list = json_array();
-    const context c = look(d, offset);
+    const context c = context_at(d, offset);
     const bool number = c.begin < offset && c.text[c.begin] >= '0' && c.text[c.begin] <= '9';
     if (c.quiet || number) {
         /* nothing */

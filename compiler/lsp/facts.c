@@ -81,7 +81,7 @@ typedef struct trace {
     bool to_result;
 } trace;
 
-static void look_at(trace *t, const ir_value *v)
+static void trace_value(trace *t, const ir_value *v)
 {
     if (!v->name || strcmp(v->name, t->name) != 0 || v->loc.line < t->from || (t->until && v->loc.line >= t->until) ||
         !scalar_is_float(v->type) || v->id >= t->a->n)
@@ -97,10 +97,10 @@ static void look_at(trace *t, const ir_value *v)
 static void each_value(ir_op *op, void *ctx)
 {
     for (int i = 0; i < op->nres; i++)
-        look_at(ctx, op->res[i]);
+        trace_value(ctx, op->res[i]);
     for (int r = 0; r < op->nregions; r++)
         for (int i = 0; i < op->regions[r]->nparams; i++)
-            look_at(ctx, op->regions[r]->params[i]);
+            trace_value(ctx, op->regions[r]->params[i]);
 }
 
 static void mark(trace *t, const bool *within, const ir_value *v)
@@ -188,7 +188,7 @@ static void find_values(trace *t)
     const unsigned from = t->from;
     t->from = 0; /* nothing else is called as a parameter is */
     for (int i = 0; i < t->f->body->nparams; i++)
-        look_at(t, t->f->body->params[i]);
+        trace_value(t, t->f->body->params[i]);
     t->from = from;
     ir_walk(t->f->body, each_value, t);
 }

@@ -127,8 +127,7 @@ static bool bars_scope(const ir_op *op)
     if (!op_accesses_field(op->code))
         return false;
     const ir_plane plane = ir_access_attr(op)->plane;
-    return ir_plane_is_tangent(plane) ||
-           (ir_atomic_is_extreme(op) && plane == IR_DATA && ir_field_of(op)->dual);
+    return ir_plane_is_tangent(plane) || (ir_atomic_is_extreme(op) && plane == IR_DATA && ir_field_of(op)->dual);
 }
 
 /* In a forward scope a no_grad kernel does what its adjoint does on the way back: a plain store takes the dual of what
@@ -164,7 +163,7 @@ static bool derive_hvp(ir_func *k)
 /* What the gradient of an export func takes from the function itself it need not compute. */
 static void drop_results(ir_func *f)
 {
-    if (!f->ad.primal || !f->ad.primal->ad.results_apart)
+    if (!f->ad.primal || !f->ad.primal->ad.results_separate)
         return;
     ir_op *y = ir_yield_of(f->body);
     ir_builder b = {.func = f, .region = f->body, .before = y, .loc = y->loc};
@@ -265,7 +264,7 @@ static void stages(ir_func *f)
 static void merge_masked(ir_func *f)
 {
     forward_stores(f);
-    pass_simplify_apart(f);
+    pass_simplify_clones(f);
 }
 
 static bool simd(ir_module *m)

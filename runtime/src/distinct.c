@@ -182,7 +182,7 @@ static bool are_same(tk_session *s, const void *a, const void *b, size_t bytes)
 }
 
 /* data: dense. Without memory to keep them the next launch looks again. */
-static tk_status look(tk_field *f, const void *data)
+static tk_status check_changed(tk_field *f, const void *data)
 {
     tk_session *s = f->module->session;
     const size_t bytes = tk_field_bytes(f);
@@ -202,12 +202,12 @@ tk_status tk_check_distinct(tk_module *m, int field)
     if (f->count < 2)
         return TK_OK;
     if (tk_rt_is_dense(f, TK_DATA) && tk_rt_is_aligned(f, TK_DATA))
-        return look(f, f->plane[TK_DATA]);
+        return check_changed(f, f->plane[TK_DATA]);
     void *copy = tk_rt_alloc(m->session, tk_field_bytes(f), false);
     if (!copy)
         return no_memory(f);
     tk_rt_plane_read(f, TK_DATA, copy);
-    const tk_status st = look(f, copy);
+    const tk_status st = check_changed(f, copy);
     tk_rt_free(m->session, copy);
     return st;
 }

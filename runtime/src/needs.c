@@ -1,5 +1,5 @@
 /* Data that adjoints of the open tape need, held against what later launches write;
- * compiler/passes/derive/parts/parts.c tells which parts of fields these are.
+ * compiler/passes/derive/footprint/footprint.c tells which parts of fields these are.
  *
  * A part is a box: an interval for each subscript, and one of components. Of each field the tape has a list of what its
  * launches need (`log`), and a few boxes that together hold all of it (`sum`), so that a time axis, of which each step

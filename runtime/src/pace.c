@@ -107,7 +107,7 @@ static int64_t without_stop(const rt_pace *p, double work, int64_t took)
     return usual > 0 && (double)took > most ? (int64_t)most : took;
 }
 
-void tk_rt_pace_learn(rt_pace *p, double work, int64_t now, int64_t took, double alone)
+void tk_rt_pace_learn(rt_pace *p, double work, int64_t now, int64_t took, double solo)
 {
     took = without_stop(p, work, took);
     double *known = &p->ns[p->way];
@@ -119,7 +119,7 @@ void tk_rt_pace_learn(rt_pace *p, double work, int64_t now, int64_t took, double
         *known = ns;
     }
     if (p->due == 0) { /* the first loop: what one thread takes has been seen, too, unless it goes another way alone */
-        p->due = now + (int64_t)(WORTH * alone);
+        p->due = now + (int64_t)(WORTH * solo);
         return;
     }
     if (p->way == p->best) {

@@ -76,7 +76,7 @@ static void hook_piece(const void *args, int64_t lo, int64_t hi)
 
 static void run_serial(const tk_session *s, const rt_loop *l)
 {
-    const void *args = l->alone ? l->alone : l->args;
+    const void *args = l->serial_args ? l->serial_args : l->args;
     const unsigned mode = tk_rt_float_mode_enter(s);
     for (int64_t k = 0; k < l->n; k++)
         l->fn(args, k, k + 1);
@@ -130,8 +130,8 @@ static void run_pool(tk_session *s, const rt_loop *l)
     const int helpers = tk_rt_pace_ask(pace, began);
     if (helpers > 0 && run_threads(s, l, helpers, &r)) {
         /* what this thread would have taken alone, as far as its pieces tell */
-        const double alone = r.own && !l->alone ? (double)(r.alone - r.invited) * (double)l->n / r.own : 0;
-        tk_rt_pace_learn(pace, l->work, r.ended, r.ended - began, alone);
+        const double solo = r.own && !l->serial_args ? (double)(r.solo_ns - r.invited) * (double)l->n / r.own : 0;
+        tk_rt_pace_learn(pace, l->work, r.ended, r.ended - began, solo);
         return;
     }
     run_serial(s, l);
@@ -183,9 +183,9 @@ void tk_rt_run_chunks(tk_session *s, const tk_plan *p, double work, tk_task_fn f
     tk_rt_for(s, &(rt_loop){p->nchunks, work, fn, run_chunk, &a, NULL});
 }
 
-void tk_rt_run_either(tk_session *s, const tk_plan *p, double work, tk_task_fn fn, tk_task_fn alone, const void *args)
+void tk_rt_run_either(tk_session *s, const tk_plan *p, double work, tk_task_fn fn, tk_task_fn serial, const void *args)
 {
-    const chunk_args a = {s, p, fn, args, false}, one = {s, p, alone, args, false};
+    const chunk_args a = {s, p, fn, args, false}, one = {s, p, serial, args, false};
     tk_rt_for(s, &(rt_loop){p->nchunks, work, fn, run_chunk, &a, &one});
 }
 

@@ -456,7 +456,7 @@ rt_times tk_rt_pool_run(int64_t n, int helpers, tk_task_fn fn, const void *args)
             invite(&j, n);
             r.invited = tk_rt_now();
             r.own = run_chunks(&j, 0);
-            r.alone = tk_rt_now();
+            r.solo_ns = tk_rt_now();
         }
     }
     r.ended = tk_rt_now();

@@ -449,10 +449,10 @@ tk_status tk_rt_record_alloc(tk_session *s, const tk_kernel *k, tk_record *rec);
 void tk_rt_record_number(tk_session *s, const tk_kernel *k, tk_record *rec);
 void tk_rt_record_free(tk_session *s, tk_record *rec);
 
-/* ---- olds.c ---- */
+/* ---- records.c ---- */
 
-size_t tk_rt_olds_bytes(const tk_record *rec);
-void tk_rt_olds_free(tk_session *s, tk_record *rec);
+size_t tk_rt_records_bytes(const tk_record *rec);
+void tk_rt_records_free(tk_session *s, tk_record *rec);
 
 /* ---- arrays.c ---- */
 
@@ -554,14 +554,14 @@ typedef struct rt_loop {
     tk_task_fn task; /* of what loop it is */
     tk_task_fn fn;
     const void *args;
-    const void *alone; /* args where this thread runs all of it, if these are others; else NULL */
+    const void *serial_args; /* args where this thread runs all of it, if these are others; else NULL */
 } rt_loop;
 /* fn(args, k, k + 1) for all k in [0, n), in parallel if there are threads. */
 void tk_rt_for(tk_session *s, const rt_loop *l);
 /* fn for each chunk; `always`: also after a failure. */
 void tk_rt_run_chunks(tk_session *s, const tk_plan *p, double work, tk_task_fn fn, const void *args, bool always);
 /* The same, where one thread does better with another function. */
-void tk_rt_run_either(tk_session *s, const tk_plan *p, double work, tk_task_fn fn, tk_task_fn alone, const void *args);
+void tk_rt_run_either(tk_session *s, const tk_plan *p, double work, tk_task_fn fn, tk_task_fn serial, const void *args);
 tk_status tk_rt_too_many(tk_session *s); /* fails the launch */
 
 /* ---- pool.c ---- */
@@ -579,7 +579,7 @@ int64_t tk_rt_now(void); /* ns */
 
 /* How a loop went. Times in ns: when it began, workers were invited, the caller found no more pieces, all had ended. */
 typedef struct rt_times {
-    int64_t began, invited, alone, ended;
+    int64_t began, invited, solo_ns, ended;
     int helpers, own; /* workers invited; pieces that the caller ran */
     bool forked;      /* this is the child of a fork inside the loop: pieces are missing */
 } rt_times;
@@ -593,7 +593,7 @@ rt_pace *tk_rt_pace_of(tk_session *s, tk_task_fn task, double work, int most);
 /* How many workers to ask for. */
 int tk_rt_pace_ask(rt_pace *p, int64_t now);
 /* What came of it. alone: what one thread would have taken, for all that is known; 0 if that is nothing. */
-void tk_rt_pace_learn(rt_pace *p, double work, int64_t now, int64_t took, double alone);
+void tk_rt_pace_learn(rt_pace *p, double work, int64_t now, int64_t took, double solo);
 
 /* ---- processors.c ---- */
 

@@ -20,7 +20,7 @@ void tk_rt_record_free(tk_session *s, tk_record *rec)
     rec->data = NULL;
     rec->size = 0;
     rec->launch = 0;
-    tk_rt_olds_free(s, rec);
+    tk_rt_records_free(s, rec);
     tk_rt_saved_free(s, rec);
     tk_rt_decisions_free(s, rec);
 }
@@ -28,7 +28,7 @@ void tk_rt_record_free(tk_session *s, tk_record *rec)
 void tk_rt_record_number(tk_session *s, const tk_kernel *k, tk_record *rec)
 {
     if (rec->olds)
-        tk_rt_olds_free(s, rec);
+        tk_rt_records_free(s, rec);
     if (k->draws || k->records)
         rec->launch = ++s->launches;
     if (k->draws)

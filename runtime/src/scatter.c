@@ -234,7 +234,7 @@ static tk_status run_private(tk_session *s, scatter *sc, const void *args, size_
     return tk_session_status(s);
 }
 
-static tk_status run_alone(tk_session *s, const tk_plan *p, tk_task_fn plain, const void *args)
+static tk_status run_serial(tk_session *s, const tk_plan *p, tk_task_fn plain, const void *args)
 {
     tk_rt_watch_loop(s, true);
     tk_rt_run_chunks(s, p, 0, plain, args, false);
@@ -259,13 +259,13 @@ tk_status tk_run_scatter(tk_session *s, const tk_plan *p, tk_task_fn plain, tk_t
     for (int t = 0; t < ntargets; t++)
         aligned = aligned && (!targets[t].field || tk_rt_is_aligned(targets[t].field, targets[t].plane));
     if (!aligned || slots <= 1 || s->in_parallel || s->watch.serial || (!fixed && tk_rt_work(s, p) <= 0))
-        return run_alone(s, p, plain, args);
+        return run_serial(s, p, plain, args);
     if (copies_pay(p, targets, ntargets, slots)) {
         scatter sc = {s, p, plain, slots, NULL, 0, targets, ntargets, NULL};
         return run_private(s, &sc, args, args_size);
     }
     if (fixed || !atomics_pay(p, targets, ntargets, slots))
-        return run_alone(s, p, plain, args);
+        return run_serial(s, p, plain, args);
     tk_rt_run_either(s, p, tk_rt_work(s, p), atomic, plain, args);
     return tk_session_status(s);
 }

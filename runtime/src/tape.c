@@ -61,7 +61,7 @@ static tk_status run_recorded(tk_module *m, const tk_kernel *k, tk_kernel_fn fn,
     if (st != TK_OK)
         return st;
     st = tk_rt_run(m, k, fn, e->args, NULL, &e->record);
-    m->session->tape.bytes += tk_rt_olds_bytes(&e->record);
+    m->session->tape.bytes += tk_rt_records_bytes(&e->record);
     return tk_rt_needs_after(m->session, (rt_writer){m, k, NULL}, st, &kept, &e->changes);
 }
 

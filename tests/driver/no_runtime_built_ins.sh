@@ -49,7 +49,7 @@ with open("main.c", "w") as out:
         out.write(f'    failed += check("{name}", r[0], r[1]);\n')
     out.write("    return failed != 0;\n}\n")
 END
-python3 make.py "$ROOT/compiler/lsp/builtins.def" >all.tk
+python3 make.py "$ROOT/compiler/lsp/words/builtins.def" >all.tk
 [ "$(grep -c 'export func' all.tk)" -ge 60 ]
 for real in f32 f64; do
     $TKC all.tk --real=$real --no-runtime -o alone.c --prefix=alone

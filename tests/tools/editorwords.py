@@ -71,8 +71,8 @@ def words(root):
 def check_server(root, found):
     """What the language server proposes is what there is."""
     lsp = root / "compiler/lsp"
-    server = {"function": re.findall(r'^BUILTIN\("(\w+)"', (lsp / "builtins.def").read_text(), re.M)}
-    rows = re.findall(r'^WORD\((\w+), "(\w+)"', (lsp / "words.def").read_text(), re.M)
+    server = {"function": re.findall(r'^BUILTIN\("(\w+)"', (lsp / "words/builtins.def").read_text(), re.M)}
+    rows = re.findall(r'^WORD\((\w+), "(\w+)"', (lsp / "words/words.def").read_text(), re.M)
     server["type"] = [w for kind, w in rows if kind == "TYPE"]
     server["item"] = [w for kind, w in rows if w in ITEMS]
     server["control"] = [w for kind, w in rows if kind == "BODY" and w not in (*ITEMS, *ATTRIBUTES, *BOOLEANS)]

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 // clang-format on
 
-#include "util/cut.h"
+#include "passes/derive/min_cut.h"
 
 enum { NODES = 9, EDGES = 30 };
 

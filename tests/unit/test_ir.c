@@ -743,7 +743,7 @@ static void test_licm(void **state)
     assert_true(ir_verify(t->f, "licm"));
     assert_ptr_equal(s->region, t->f->body);
     assert_ptr_equal(v->region, loop->regions[0]); /* the loop may not run at all, and the load might fault */
-    ir_loop_attr(loop)->forall = true;
+    ir_loop_attr(loop)->parallel = true;
     assert_true(pass_licm(t->f));
     assert_ptr_equal(v->region, t->f->body);
     assert_true(ir_verify(t->f, "licm"));

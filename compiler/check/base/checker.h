@@ -303,7 +303,7 @@ bool generated_param_collides(const char *name, const ast_param *other);
 /* Reports an unknown name, once for each function. */
 void names_unknown(checker *c, const char *name, src_span at, bool function);
 /* The nearest known name, if one is near. */
-void hint_near(checker *c, const char *name, src_span at, bool function);
+void hint_spelling(checker *c, const char *name, src_span at, bool function);
 /* What another language's name of a type, function or constant is called here; false: not known. */
 bool hint_foreign(checker *c, const char *name, src_span at);
 /* e is a member that its object, of that type, does not have: a function without parentheses, x[i].grad. False: no

@@ -2,13 +2,13 @@
 #include <string.h>
 
 #include "check/base/checker.h"
-#include "syntax/near.h"
+#include "syntax/spelling.h"
 
 /* ---- similar names ---- */
 
-void hint_near(checker *c, const char *name, src_span at, bool function)
+void hint_spelling(checker *c, const char *name, src_span at, bool function)
 {
-    near_search s = near_begin(name, near_limit(name));
+    spelling_search s = spelling_begin(name, spelling_limit(name));
     for (size_t i = 0; i < c->cap; i++) {
         const name_entry *e = &c->entries[i];
         if (!e->name || e->name == name)
@@ -16,11 +16,11 @@ void hint_near(checker *c, const char *name, src_span at, bool function)
         const sym *local = e->local && e->local->owner == c->fn ? e->local : NULL;
         const sym *known = local ? local : e->global ? e->global : e->prelude;
         if (known && known->kind != SYM_BAD && (known->kind == SYM_FUNC) == function)
-            near_consider(&s, e->name);
+            spelling_consider(&s, e->name);
     }
     for (int op = 0; function && op < OP_PURE_COUNT; op++)
         if (op_get((ir_opcode)op)->user == OP_FOR_USERS)
-            near_consider(&s, op_get((ir_opcode)op)->name);
+            spelling_consider(&s, op_get((ir_opcode)op)->name);
     if (!s.best)
         return;
     NOTE(c, at, "did you mean '%s'?", s.best);
@@ -30,12 +30,12 @@ void hint_near(checker *c, const char *name, src_span at, bool function)
 void bad_attribute(checker *c, const ast_attr *a, const char *of, const char *const *known, int n)
 {
     ERR(c, a->span, DIAG_ATTR, a->name, of);
-    near_search s = near_begin(a->name, 2);
+    spelling_search s = spelling_begin(a->name, 2);
     if (!strcmp(a->name, "requires_grad"))
         s.best = "needs_grad";
     for (int k = 0; k < n && !s.best; k++)
         if (*known[k])
-            near_consider(&s, known[k]);
+            spelling_consider(&s, known[k]);
     if (!s.best)
         return;
     NOTE(c, a->span, "did you mean '%s'?", s.best);
@@ -168,7 +168,7 @@ void names_unknown(checker *c, const char *name, src_span at, bool function)
     names_entry(c, name)->told = !c->fn;
     ERR(c, at, function ? DIAG_UNKNOWN_FUNCTION : DIAG_UNKNOWN_NAME, name);
     if (!hint_foreign(c, name, at))
-        hint_near(c, name, at, function);
+        hint_spelling(c, name, at, function);
     if (c->extents && !c->fn)
         NOTE(c, at, "extents are made of consts and params: 'param %s: i32 = 16;'", name);
     name_entry *e = names_entry(c, name);

@@ -22,7 +22,7 @@ static void add(printed *p, ir_func *f)
         vec_push(&p->funcs, f);
 }
 
-static void collect(printed *p, const ir_module *m)
+static void collect_funcs(printed *p, const ir_module *m)
 {
     for (size_t i = 0; i < m->funcs.len; i++)
         vec_push(&p->funcs, m->funcs.at[i]);
@@ -44,7 +44,7 @@ static void collect(printed *p, const ir_module *m)
 static ir_text begin(strbuf *out, const ir_module *m, printed *p)
 {
     ir_text t = {.m = (ir_module *)m, .out = out}; /* written by none of the calls while `out` is set */
-    collect(p, m);
+    collect_funcs(p, m);
     for (size_t i = 0; i < p->funcs.len; i++)
         text_add(&t.funcs, p->funcs.at[i]->name, p->funcs.at[i]);
     for (size_t i = 0; i < m->structs.len; i++)

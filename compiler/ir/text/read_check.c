@@ -71,7 +71,7 @@ static bool check_func(ir_text *t, const ir_func *f)
 typedef struct looked {
     ir_text *t;
     bool ok;
-} looked;
+} callee_check;
 
 static bool is_array_of(const ir_func *f, const ir_field *array)
 {
@@ -81,9 +81,9 @@ static bool is_array_of(const ir_func *f, const ir_field *array)
     return false;
 }
 
-static void look(ir_op *op, void *ctx)
+static void check_callee(ir_op *op, void *ctx)
 {
-    looked *l = ctx;
+    callee_check *l = ctx;
     const ir_func *c = ir_attr_kind_of(op->code) == IR_ATTR_CALL ? ir_callee_of(op) : NULL;
     if (op->code == OP_CALL && c && (c->kind != IR_FUNC || !c->body->last))
         l->ok = l->ok && wrong(l->t, "a call of what is no function that can be called:", c->name);
@@ -156,9 +156,9 @@ bool text_check(ir_text *t)
     for (size_t i = 0; i < m->fields.len && ok; i++)
         ok = check_field(t, m->fields.at[i]);
     for (size_t i = 0; i < t->read.len && ok; i++) {
-        looked l = {t, true};
+        callee_check l = {t, true};
         ok = check_func(t, t->read.at[i]);
-        ir_walk(t->read.at[i]->body, look, &l);
+        ir_walk(t->read.at[i]->body, check_callee, &l);
         ok = ok && l.ok;
     }
     for (size_t i = m->nfields; i < m->fields.len && ok; i++)

@@ -90,7 +90,7 @@ static void field_op(ir_text *t, ir_op *op)
     text_flag(t, " needed", &a->needed);
     text_flag(t, " unproved", &a->unproved);
     text_flag(t, " discarded", &a->discarded);
-    text_flag(t, " alone", &a->alone);
+    text_flag(t, " no_alias", &a->no_alias);
     text_flag(t, " stepped", &a->stepped);
     text_flag(t, " exact", &a->exact);
 }
@@ -127,9 +127,9 @@ static void loop_head(ir_text *t, ir_op *op)
     text_flag(t, " limit", &a->limit);
     text_flag(t, " down", &a->down);
     text_flag(t, " simd", &a->simd);
-    text_flag(t, " brief", &a->brief);
-    text_flag(t, " fours", &a->fours);
-    text_flag(t, " forall", &a->forall);
+    text_flag(t, " short_trip", &a->short_trip);
+    text_flag(t, " unrolled_by_4", &a->unrolled_by_4);
+    text_flag(t, " parallel", &a->parallel);
     text_lit(t, " ");
     const bool bounded = bounds(t, op, 0, a->bounded && op->nargs >= 2);
     if (!t->out)
@@ -206,11 +206,11 @@ static void task_head(ir_text *t, ir_op *op)
 {
     ir_attr_task *a = ir_task_attr(op);
     text_flag(t, " rows", &a->rows);
-    text_flag(t, " ahead", &a->ahead);
+    text_flag(t, " overlap_next", &a->overlap_next);
     text_flag(t, " independent", &a->independent);
     text_flag(t, " ordered", &a->ordered);
-    if (text_opt(t, " around ", a->around != 0))
-        text_int(t, &a->around, 0, INT32_MAX);
+    if (text_opt(t, " periodic_halo ", a->periodic_halo != 0))
+        text_int(t, &a->periodic_halo, 0, INT32_MAX);
     if (text_opt(t, " unit ", a->unit_dims != 0))
         text_int(t, &a->unit_dims, 0, 8);
     if (text_opt(t, " lanes ", a->lanes != 0))

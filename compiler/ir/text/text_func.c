@@ -25,7 +25,7 @@ static const struct {
     {" called", offsetof(ir_func, called)},
     {" no_grad", offsetof(ir_func, ad.no_grad)},
     {" explicit", offsetof(ir_func, ad.derive_explicit)},
-    {" results_apart", offsetof(ir_func, ad.results_apart)},
+    {" results_separate", offsetof(ir_func, ad.results_separate)},
     {" classed", offsetof(ir_func, classed)},
 };
 
@@ -191,7 +191,7 @@ static void signature(ir_text *t, ir_sigparam *s)
     text_opt_string(t, " lost_in ", &s->lost_in);
 }
 
-static void part(ir_text *t, ir_part *p)
+static void part(ir_text *t, ir_footprint *p)
 {
     text_plane(t, &p->field, &p->plane);
     text_flag(t, " write", &p->write);
@@ -262,7 +262,7 @@ static void write_lines(ir_text *t, ir_func *f)
 /* What is read into arrays once it is known how many there are. */
 typedef struct lines {
     VEC(ir_sigparam) args, outs;
-    VEC(ir_part) parts;
+    VEC(ir_footprint) parts;
 } lines;
 
 static bool read_link_or_string(ir_text *t, ir_func *f)
@@ -283,7 +283,7 @@ static bool read_link_or_string(ir_text *t, ir_func *f)
 static void read_line(ir_text *t, ir_func *f, lines *l)
 {
     ir_sigparam s = {0};
-    ir_part p = {0};
+    ir_footprint p = {0};
     if (read_link_or_string(t, f))
         return;
     if (text_opt(t, "arg", false)) {

@@ -69,9 +69,9 @@ static void write_origins(ir_text *t, const ir_op *op)
         any |= label_of(t, root(at)) != 0;
     for (const ir_op *at = op; at && any; at = at->twin)
         sb_printf(t->out, "%s#%" PRId64, at == op ? " from " : ", ", label_of(t, root(at)));
-    const int64_t rest = op->code == OP_TASK ? label_of(t, ir_task_attr(op)->rest) : 0;
+    const int64_t rest = op->code == OP_TASK ? label_of(t, ir_task_attr(op)->fused_with) : 0;
     if (rest)
-        sb_printf(t->out, " rest #%" PRId64, rest);
+        sb_printf(t->out, " fused_with #%" PRId64, rest);
 }
 
 static void read_label(ir_text *t, int kind, void *to)
@@ -96,8 +96,8 @@ static void read_origins(ir_text *t, ir_op *op)
             read_label(t, PENDING_ORIGIN, &last->twin->origin);
         }
     }
-    if (op->code == OP_TASK && text_opt(t, "rest", true))
-        read_label(t, PENDING_REST, &ir_task_attr(op)->rest);
+    if (op->code == OP_TASK && text_opt(t, "fused_with", true))
+        read_label(t, PENDING_REST, &ir_task_attr(op)->fused_with);
 }
 
 /* ---- operations ---- */
@@ -123,17 +123,17 @@ static void parallel_class(ir_text *t, ir_op *op)
 static void no_gather(ir_text *t, ir_op *op)
 {
     const bool is = op->code == OP_ACCUM && ir_access_attr(op)->why && ir_class_of(op);
-    const char *text = is ? ir_why_text(ir_access_attr(op)->why) : NULL;
+    const char *text = is ? ir_scatter_reason_text(ir_access_attr(op)->why) : NULL;
     text_opt_string(t, " why ", &text);
     if (t->out || !text)
         return;
     int w = 1;
-    while (w < IR_WHY_COUNT && strcmp(text, ir_why_text((ir_why)w)) != 0)
+    while (w < IR_SCATTER_COUNT && strcmp(text, ir_scatter_reason_text((ir_scatter_reason)w)) != 0)
         w++;
-    if (w == IR_WHY_COUNT || op->code != OP_ACCUM)
+    if (w == IR_SCATTER_COUNT || op->code != OP_ACCUM)
         text_fault(t, "'%s' is no reason of this operation", text);
     else
-        ir_access_attr(op)->why = (ir_why)w;
+        ir_access_attr(op)->why = (ir_scatter_reason)w;
 }
 
 static void tail(ir_text *t, ir_op *op)
@@ -289,7 +289,7 @@ static void survey_op(ir_op *op, void *ctx)
     for (const ir_op *at = op; at && has_origin(op); at = at->twin)
         add_target(t, root(at));
     if (op->code == OP_TASK)
-        add_target(t, ir_task_attr(op)->rest);
+        add_target(t, ir_task_attr(op)->fused_with);
     if (ir_layout_of(op))
         add_layout(t, ir_layout_of(op));
 }

@@ -29,8 +29,9 @@ bool pass_decisions(ir_module *m);
 /* Of a derivative, made after that: what it hands to functions that decide by it is exact, too. Nothing before. */
 void decide_handed_on(ir_func *f);
 
-/* Whether exact results would keep a loop of the export func f from being vectorised. passes/analysis/dear_results.c */
-bool results_are_dear(const ir_func *f);
+/* Whether exact results would keep a loop of the export func f from being vectorised.
+ * passes/analysis/exact_results_cost.c */
+bool exact_results_are_costly(const ir_func *f);
 
 /* Adjoints of kernels and functions, and their JVPs: derived values, which need not be the same to the last bit
  * everywhere. */
@@ -56,7 +57,7 @@ affine affine_sub(const affine *a, const affine *b);
 affine affine_plus(const affine *a, const affine *b, int64_t scale); /* a + scale * b */
 int64_t greatest_divisor(int64_t a, int64_t b);
 
-/* a - b, if that is known, however the two are written. passes/analysis/own.c */
+/* a - b, if that is known, however the two are written. passes/analysis/injectivity.c */
 bool affine_distance(const ir_module *m, const affine *a, const affine *b, int64_t *distance);
 
 /* a, over parameters of the function that `call` calls, with the arguments put in; not ok if it has other terms. */
@@ -69,7 +70,7 @@ bool varies_with_index(const ir_op *loop, const affine *a);
 bool affine_is_invariant(const affine *a, const ir_op *op);
 
 /* The least value of a (sign -1), or the greatest one, in all iterations of op: indices of loops are at their bounds.
- * Not ok if other values in it differ between iterations. passes/analysis/own.c */
+ * Not ok if other values in it differ between iterations. passes/analysis/injectivity.c */
 affine affine_extreme(const ir_op *op, affine a, int sign);
 
 /* Two memory operations on one plane inside `op` (a loop or task) that touch different elements in whichever iterations
@@ -81,7 +82,7 @@ bool never_meet(const ir_op *op, const ir_op *a, const ir_op *b);
 bool meet_in_iteration(const ir_op *a, const ir_op *b);
 
 /* Two such operations of which one has a greater subscript than the other in some dimension, in whichever iterations
- * they run, as the bounds of loops tell. passes/analysis/own.c */
+ * they run, as the bounds of loops tell. passes/analysis/injectivity.c */
 bool stay_apart(const ir_op *op, const ir_op *a, const ir_op *b);
 
 /* never_meet for whole elements, whatever their components. */
@@ -89,8 +90,8 @@ bool elements_never_meet(const ir_op *op, const ir_op *a, const ir_op *b);
 
 /* Whether no two iterations of the task (or bounded loop, t 0) that differ in its index t touch one element by these
  * memory operations on one plane: the subscripts tell the index. relies, by field index: those whose elements must
- * differ for that are set; NULL: of no field that counts as known. passes/analysis/own.c */
-bool owns_index(const ir_op *task, ir_op *const *ops, size_t n, int t, bool *relies);
+ * differ for that are set; NULL: of no field that counts as known. passes/analysis/injectivity.c */
+bool subscript_is_injective(const ir_op *task, ir_op *const *ops, size_t n, int t, bool *relies);
 /* a and b, both coef times an index and more, differ whatever the index is in either. */
 bool strides_differ(const affine *a, const affine *b, int64_t coef);
 

@@ -237,12 +237,12 @@ static void decide_results(marker *k, ir_func *f)
     if (!ir_is_export(f) || !f->ad.derive)
         return;
     effects e = effects_of_region(k->m, f->body);
-    f->ad.results_apart = results_are_dear(f) && !e.stack; /* a call would need memory of its own */
+    f->ad.results_separate = exact_results_are_costly(f) && !e.stack; /* a call would need memory of its own */
     effects_free(&e);
-    for (int i = 0; i < y->nargs && !f->ad.results_apart; i++)
+    for (int i = 0; i < y->nargs && !f->ad.results_separate; i++)
         need(k, y->args[i]);
     const unit *u = unit_of(k, f);
-    for (size_t i = 0; i < u->writes.len && !f->ad.results_apart; i++) {
+    for (size_t i = 0; i < u->writes.len && !f->ad.results_separate; i++) {
         ir_op *w = u->writes.at[i];
         if (!ir_field_of(w) || !ir_field_of(w)->out)
             continue;
@@ -416,7 +416,7 @@ static void decide_again(ir_op *op, void *ctx)
 static void decide_results_again(marker *k, const ir_func *f)
 {
     const ir_op *y = ir_yield_of(f->body);
-    for (int i = 0; f->pure && !f->ad.primal->ad.results_apart && i < f->ad.primal->nresults; i++)
+    for (int i = 0; f->pure && !f->ad.primal->ad.results_separate && i < f->ad.primal->nresults; i++)
         need(k, y->args[i]);
 }
 

@@ -25,7 +25,7 @@ typedef struct touches_of {
     int64_t looked_at; /* operations */
 } touches_of;
 
-static void note(ir_op *op, void *ctx)
+static void note_use(ir_op *op, void *ctx)
 {
     touches_of *t = ctx;
     t->looked_at++;
@@ -43,9 +43,9 @@ static void note(ir_op *op, void *ctx)
 static touches_of touches(const ir_op *op, const ir_value *array)
 {
     touches_of t = {.array = array};
-    note((ir_op *)op, &t);
+    note_use((ir_op *)op, &t);
     for (int k = 0; k < op->nregions; k++)
-        ir_walk(op->regions[k], note, &t);
+        ir_walk(op->regions[k], note_use, &t);
     return t;
 }
 
@@ -55,7 +55,7 @@ static bool goes_over_range(const ir_op *loop, const ir_value *array, touches_of
     if (loop->code != OP_LOOP || !ir_loop_attr(loop)->bounded || ir_loop_attr(loop)->cond)
         return false;
     *t = (touches_of){.array = array, .index = loop->regions[0]->params[0]};
-    ir_walk(loop->regions[0], note, t);
+    ir_walk(loop->regions[0], note_use, t);
     return t->first && !t->elsewhere;
 }
 
@@ -166,7 +166,7 @@ static bool is_last_of_trip(const ir_op *store)
         ir_region_is_ancestor(loop->regions[0], array->region))
         return false;
     touches_of t = {.array = array, .index = loop->regions[0]->params[0]};
-    ir_walk(loop->regions[0], note, &t);
+    ir_walk(loop->regions[0], note_use, &t);
     for (const ir_op *op = store->next; op && !t.elsewhere; op = op->next)
         t.elsewhere = touches(op, array).first;
     return !t.elsewhere;

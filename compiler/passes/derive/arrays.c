@@ -11,7 +11,7 @@
  */
 #include "ir/ops.h"
 #include "passes/analysis/analysis.h"
-#include "passes/analysis/overlap/apart.h"
+#include "passes/analysis/overlap/disjoint.h"
 #include "passes/analysis/values.h"
 #include "passes/derive/derive.h"
 #include "passes/simplify/simplify.h"
@@ -29,7 +29,7 @@ typedef struct study {
     access_list stores, accums;
     bool loads;
     bool complete; /* what the stores of all components reach: every element */
-} study;
+} array_uses;
 
 /* ---- how a function uses one of them ---- */
 
@@ -64,7 +64,7 @@ static bool is_own(const access *a)
 }
 
 /* A loop nest over the whole array. */
-static bool is_whole(const study *s, const access *a)
+static bool is_whole(const array_uses *s, const access *a)
 {
     int depth = 0;
     for (const ir_op *op = a->op->region->parent; op; op = op->region->parent) {
@@ -91,27 +91,27 @@ static bool may_touch(const ir_op *op, const ir_field *field)
     return !field->array && (op->code == OP_CALL || op->code == OP_ADJOINT);
 }
 
-static void look_at_access(study *s, ir_op *op)
+static void collect_access(array_uses *s, ir_op *op)
 {
     s->loads |= op->code == OP_LOAD;
     if (op->code != OP_LOAD)
         vec_push(op->code == OP_STORE ? &s->stores : &s->accums, access_of_op(s->f->module, op, NULL));
 }
 
-static void look(ir_op *op, void *ctx)
+static void collect_touching(ir_op *op, void *ctx)
 {
-    study *s = ctx;
+    array_uses *s = ctx;
     const bool memory = op_accesses_field(op->code);
     if (memory ? ir_field_of(op) == s->field && (op->code == OP_ATOMIC || ir_access_attr(op)->plane != IR_DATA)
                : may_touch(op, s->field))
         s->loads = true; /* taken for one: it may be more */
     else if (memory && ir_field_of(op) == s->field)
-        look_at_access(s, op);
+        collect_access(s, op);
 }
 
 /* The components that these accesses reach in every element; of more than 64 none, which is what is safe: they count as
  * not reached. */
-static uint64_t reaches(const study *s, const access_list *list)
+static uint64_t reaches(const array_uses *s, const access_list *list)
 {
     const int n = ir_field_ncomp(s->field);
     uint64_t whole = 0;
@@ -132,27 +132,27 @@ static uint64_t every_component(const ir_field *f)
 }
 
 /* Of the whole function, or of one operation in it. */
-static study study_of(const ir_func *f, const ir_field *field, ir_op *only)
+static array_uses array_uses_of(const ir_func *f, const ir_field *field, ir_op *only)
 {
-    study s = {.f = f, .field = field};
+    array_uses s = {.f = f, .field = field};
     if (only)
-        look(only, &s);
+        collect_touching(only, &s);
     else
-        ir_walk(f->body, look, &s);
+        ir_walk(f->body, collect_touching, &s);
     for (int k = 0; only && k < only->nregions; k++)
-        ir_walk(only->regions[k], look, &s);
+        ir_walk(only->regions[k], collect_touching, &s);
     s.complete = reaches(&s, &s.stores) == every_component(field);
     return s;
 }
 
-static void study_free(study *s)
+static void array_uses_free(array_uses *s)
 {
     vec_free(&s->stores);
     vec_free(&s->accums);
 }
 
 /* Written once, or only added to, and never read. */
-static bool is_plain(const study *s)
+static bool is_plain(const array_uses *s)
 {
     if (s->loads || s->field->in || (s->accums.len && s->stores.len))
         return false;
@@ -160,7 +160,7 @@ static bool is_plain(const study *s)
         if (!is_own(&s->stores.at[i]))
             return false;
         for (size_t k = 0; k < i; k++)
-            if (!access_apart(&s->stores.at[i], &s->stores.at[k]))
+            if (!access_never_aliases(&s->stores.at[i], &s->stores.at[k]))
                 return false;
     }
     return true;
@@ -238,9 +238,9 @@ static bool is_stored_behind(const ir_func *f, const ir_op *op, const ir_field *
         p = p->next;
     if (!p)
         return false;
-    study s = study_of(f, field, p);
+    array_uses s = array_uses_of(f, field, p);
     const bool stored = s.complete && !s.loads && !s.accums.len;
-    study_free(&s);
+    array_uses_free(&s);
     return stored;
 }
 
@@ -482,12 +482,12 @@ static void arrays_of_kernel(ir_func *f)
         ir_field *field = f->sig[i].array;
         if (!field || !field->out || field->in)
             continue;
-        study s = study_of(f, field, NULL);
+        array_uses s = array_uses_of(f, field, NULL);
         const bool plain = is_plain(&s);
         field->copied = field->grad && !plain;
         if (!plain || !s.complete)
             clear_in_task(f, field);
-        study_free(&s);
+        array_uses_free(&s);
     }
 }
 
@@ -504,12 +504,12 @@ void pass_arrays(ir_func *f)
         ir_field *field = f->sig[i].array;
         if (!field || !field->out)
             continue;
-        study s = study_of(f, field, NULL);
+        array_uses s = array_uses_of(f, field, NULL);
         plain[i] = is_plain(&s);
         local |= !plain[i];
         if (plain[i] && !s.complete) /* written to by both versions */
             over_array(f, f->body->first, field, NULL, store_zero);
-        study_free(&s);
+        array_uses_free(&s);
     }
     if (!local)
         return;

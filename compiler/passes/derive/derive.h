@@ -59,9 +59,10 @@ bool leaves_memory(const ir_func *f, const ir_func *asked, src_loc at);
 
 /* True, and reported, if the operation has no derivative by its operand k: what only derivatives reach, once too often.
  */
-bool op_lacks(const ir_op *op, int k);
-/* True, and reported, if what is called is a C function of the host without that derivative. passes/derive/lacks.c */
-bool extern_lacks(const ir_op *call, bool reverse);
+bool op_lacks_derivative(const ir_op *op, int k);
+/* True, and reported, if what is called is a C function of the host without that derivative.
+ * passes/derive/missing_derivative.c */
+bool extern_lacks_derivative(const ir_op *call, bool reverse);
 
 /* In adjoints divisions by one value share its reciprocal, constant factors are collected, and common factors of sums
  * are taken out. passes/derive/algebra/ */

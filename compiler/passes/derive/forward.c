@@ -87,7 +87,8 @@ static void fwd_pure(fwd *w, ir_builder *b, const ir_op *op)
     const uint32_t first_new = w->out->next_value;
     for (int k = 0; k < op->nargs; k++) {
         ir_value *t = ir_map_get(&w->tan, op->args[k]);
-        const bool moves = t && !op_contributes_nothing(op, k) && !(activity_has(&w->act, r) && op_lacks(op, k)) &&
+        const bool moves = t && !op_contributes_nothing(op, k) &&
+                           !(activity_has(&w->act, r) && op_lacks_derivative(op, k)) &&
                            !op_not_differentiable(op->code, k);
         ir_value *part = moves ? rule_apply(b, op->code, k, &at, t, r->type) : NULL;
         if (part)
@@ -253,7 +254,7 @@ static void fwd_call(fwd *w, ir_builder *b, const ir_op *op)
     bool useful = !ir_callee_of(op)->external; /* what is active in other functions is seen there */
     for (int i = 0; i < op->nres; i++)
         useful |= activity_has(&w->act, op->res[i]);
-    if (!active || !useful || extern_lacks(op, false)) {
+    if (!active || !useful || extern_lacks_derivative(op, false)) {
         fwd_plain(w, b, op);
         return;
     }

@@ -75,7 +75,7 @@ static ptrmap find_reached(const ir_module *m)
 
 typedef VEC(ir_op *) op_list;
 
-static void collect(ir_op *op, void *ctx)
+static void collect_gradient(ir_op *op, void *ctx)
 {
     op_list *l = ctx;
     if (op->code == OP_GRADIENT || op->code == OP_ALONG)
@@ -104,7 +104,7 @@ static void spectral_gradient(ir_func *f, bool bends)
 static const ir_op *call_gradient(ir_builder *b, const ir_op *op, const bool *wanted)
 {
     ir_func *of = ir_callee_of(op), *g = of->ad.custom_grad;
-    if (extern_lacks(op, true) || !leaves_memory(of, of, op->loc) || (g && !leaves_memory(g, of, op->loc)))
+    if (extern_lacks_derivative(op, true) || !leaves_memory(of, of, op->loc) || (g && !leaves_memory(g, of, op->loc)))
         return NULL;
     if (!g) {
         g = gradient_of_source(of, wanted);
@@ -123,7 +123,8 @@ static const ir_op *call_gradient(ir_builder *b, const ir_op *op, const bool *wa
 static const ir_op *call_along(ir_builder *b, const ir_op *op)
 {
     ir_func *of = ir_callee_of(op), *own = of->ad.custom_jvp;
-    if (extern_lacks(op, false) || !leaves_memory(of, of, op->loc) || (own && !leaves_memory(own, of, op->loc)))
+    if (extern_lacks_derivative(op, false) || !leaves_memory(of, of, op->loc) ||
+        (own && !leaves_memory(own, of, op->loc)))
         return NULL;
     return ir_call(b, own ? own : forward_along(of, ALONG_JVP, gradient_along), op->nargs, op->args);
 }
@@ -145,7 +146,7 @@ static void expand(ir_func *f, ir_op *op, const asked *a, ir_map *results)
 static void expand_in(ir_func *f, const asked *a)
 {
     op_list list = {0};
-    ir_walk(f->body, collect, &list);
+    ir_walk(f->body, collect_gradient, &list);
     ir_map results = ir_map_create(f);
     for (size_t i = 0; i < list.len; i++)
         expand(f, list.at[i], a, &results);

@@ -42,7 +42,7 @@ static void note_writes(rereading *r, const ir_op *op)
     effects_free(&e);
 }
 
-static void collect(ir_op *op, void *ctx)
+static void collect_load(ir_op *op, void *ctx)
 {
     rereading *r = ctx;
     if (op->code == OP_CALL)
@@ -153,13 +153,13 @@ static bool covers_subscript(const rereading *r, const access *store, const acce
     const ir_value *p;
     if (!one_index(&store->sub[k], &p) || !one_index(&load->sub[k], q))
         return false;
-    const affine apart = affine_sub(&store->sub[k], &load->sub[k]);
+    const affine difference = affine_sub(&store->sub[k], &load->sub[k]);
     if (!p || !is_inside(p, store, common)) { /* the same iteration of loops in common */
         *q = NULL;
-        return apart.ok && apart.n == 0 && apart.konst == 0;
+        return difference.ok && difference.n == 0 && difference.konst == 0;
     }
-    return *q && is_inside(*q, load, common) && apart.ok && apart.n == 2 && apart.konst == 0 &&
-           apart.coef[0] == -apart.coef[1] && same_range(r->m, p, *q);
+    return *q && is_inside(*q, load, common) && difference.ok && difference.n == 2 && difference.konst == 0 &&
+           difference.coef[0] == -difference.coef[1] && same_range(r->m, p, *q);
 }
 
 /* Extents count as some: what an adjoint needs of a field does not depend on another's having no elements. */
@@ -216,7 +216,7 @@ static bool is_candidate(const rereading *r, const access *w)
     if (!has_own_elements(w))
         return false;
     for (size_t i = 0; i < r->writes.len; i++)
-        if (&r->writes.at[i] != w && r->writes.at[i].field == w->field && !access_apart(&r->writes.at[i], w))
+        if (&r->writes.at[i] != w && r->writes.at[i].field == w->field && !access_never_aliases(&r->writes.at[i], w))
             return false;
     for (size_t i = 0; i < r->needed.len; i++)
         if (covers(r, w, &r->needed.at[i]))
@@ -291,7 +291,7 @@ void pass_reread(ir_func *f)
         return;
     r.elsewhere = ARENA_ARRAY(r.m->mem, bool, r.m->fields.len + 1);
     memset(r.elsewhere, 0, sizeof *r.elsewhere * (r.m->fields.len + 1));
-    ir_walk(f->body, collect, &r);
+    ir_walk(f->body, collect_load, &r);
     if (r.needed.len) {
         ir_walk(r.adjoint->body, note_adjoint, &r);
         for (size_t i = 0; i < r.writes.len; i++)

@@ -14,7 +14,7 @@ typedef struct touched {
     const ir_op **read;  /* by field: the first that reads it */
 } touched;
 
-static void collect(ir_op *op, void *ctx)
+static void collect_touched(ir_op *op, void *ctx)
 {
     touched *t = ctx;
     const bool calls = op->code == OP_CALL;
@@ -84,7 +84,7 @@ static void check_adjoint(ir_op *op, void *ctx)
         return;
     touched of = {m, ARENA_ARRAY(m->mem, unsigned char, m->fields.len + 1),
                   ARENA_ARRAY(m->mem, const ir_op *, m->fields.len + 1)};
-    ir_walk(ir_callee_of(op)->body, collect, &of);
+    ir_walk(ir_callee_of(op)->body, collect_touched, &of);
     for (size_t i = 0; i < m->fields.len && l->ok; i++) {
         if (!of.bits[i] || !l->by_kernel->bits[i])
             continue;
@@ -102,7 +102,7 @@ static bool check_kernel(ir_func *k, bool *part)
     ir_module *m = k->module;
     touched t = {m, ARENA_ARRAY(m->mem, unsigned char, m->fields.len + 1),
                  ARENA_ARRAY(m->mem, const ir_op *, m->fields.len + 1)};
-    ir_walk(k->body, collect, &t);
+    ir_walk(k->body, collect_touched, &t);
     *part = false;
     launched l = {&t, true};
     ir_walk(k->body, check_adjoint, &l);

@@ -10,7 +10,7 @@
 
 typedef VEC(ir_op *) op_list;
 
-static void collect(ir_op *op, void *ctx)
+static void collect_rule(ir_op *op, void *ctx)
 {
     op_list *l = ctx;
     const ir_func *of = op->code == OP_CALL ? ir_callee_of(op)->ad.custom_of : NULL;
@@ -67,7 +67,7 @@ static bool replace(ir_func *f, ir_op *rule, bool bends, ir_map *map)
 bool spectral_in(ir_func *f, bool bends)
 {
     op_list rules = {0};
-    ir_walk(f->body, collect, &rules);
+    ir_walk(f->body, collect_rule, &rules);
     ir_map map = ir_map_create(f);
     bool changed = false;
     for (size_t i = 0; i < rules.len; i++)

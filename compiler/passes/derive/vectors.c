@@ -14,7 +14,7 @@ typedef struct vectors {
     loc_list told;
 } vectors;
 
-static void look_into(vectors *v, ir_func *f);
+static void check_func(vectors *v, ir_func *f);
 
 static void tell(vectors *v, const ir_op *op)
 {
@@ -30,7 +30,7 @@ static void tell(vectors *v, const ir_op *op)
               "'polar_decompose(A)'; vectors of stop_grad(A) are constant");
 }
 
-static void look_at(ir_op *op, void *ctx)
+static void check_call(ir_op *op, void *ctx)
 {
     vectors *v = ctx;
     if (op->code != OP_CALL)
@@ -42,7 +42,7 @@ static void look_at(ir_op *op, void *ctx)
     ir_spectral f;
     if (!active || !of->ad.spectral[0] || !ir_spectral_begin(&f, op)) {
         if (active && !of->prelude && !of->no_inline)
-            look_into(v, of);
+            check_func(v, of);
         return;
     }
     bool by_vectors = false;
@@ -52,7 +52,7 @@ static void look_at(ir_op *op, void *ctx)
         tell(v, op);
 }
 
-static void look_into(vectors *v, ir_func *f)
+static void check_func(vectors *v, ir_func *f)
 {
     for (size_t i = 0; i < v->seen.len; i++)
         if (v->seen.at[i] == f)
@@ -61,7 +61,7 @@ static void look_into(vectors *v, ir_func *f)
     const activity *outer = v->act;
     activity act = activity_compute(f, v->mode);
     v->act = &act;
-    ir_walk(f->body, look_at, v);
+    ir_walk(f->body, check_call, v);
     v->act = outer;
     activity_free(&act);
 }
@@ -78,7 +78,7 @@ bool pass_vectors(ir_module *m)
             ir_func *k = m->funcs.at[i];
             const bool own = mode == ACTIVITY_REVERSE ? k->ad.custom_grad : k->ad.custom_jvp;
             if (k->kind == IR_KERNEL && !k->ad.no_grad && !own && (k->ad.derive & derivatives[mode]))
-                look_into(&v, k);
+                check_func(&v, k);
         }
     }
     vec_free(&v.seen);

@@ -432,7 +432,7 @@ static void add_addend(addend_list *sum, ir_value *v, int64_t times)
 }
 
 /* Arrays of one size are one product of the formula. */
-static void collect(ir_func *w)
+static void collect_terms(ir_func *w)
 {
     ir_op *y = ir_yield_of(w->body);
     addend_list sum = {0};
@@ -476,7 +476,7 @@ static bool size_func(ir_func *f)
     w->results = ARENA_ARRAY(f->module->mem, scalar, 1);
     w->results[0] = SC_I64;
     pass_simplify(w);
-    collect(w);
+    collect_terms(w);
     pass_simplify(w);
     if (printed(ir_yield_of(w->body)->args[0], PRINTED) >
         PRINTED) /* nobody reads such a macro, and compilers choke on it */

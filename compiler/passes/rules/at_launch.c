@@ -18,7 +18,7 @@ typedef struct question {
     ir_builder b; /* in front of the task */
     ir_map map;
     ir_value *meet;   /* whether they do, so far; NULL: nothing said */
-    ir_value *apart;  /* whether the two iterations are not the same one; NULL: nothing said */
+    ir_value *differ; /* whether the two iterations are not the same one; NULL: nothing said */
     bool named[DIMS]; /* indices that a subscript has */
 } question;
 
@@ -94,11 +94,11 @@ static void add_dimension(question *q, int t, int64_t coef, ir_value *difference
         return;
     }
     ir_value *c = ir_const_i(&q->b, SC_I64, coef), *left = ir_op2(&q->b, OP_REM, difference, c),
-             *apart = ir_op2(&q->b, OP_DIV, difference, c), *back = ir_op1(&q->b, OP_NEG, apart),
-             *far = ir_op2(&q->b, OP_MAX, apart, back), *extent = extent_of(q, t);
+             *differ = ir_op2(&q->b, OP_DIV, difference, c), *back = ir_op1(&q->b, OP_NEG, differ),
+             *far = ir_op2(&q->b, OP_MAX, differ, back), *extent = extent_of(q, t);
     also(q, &q->meet, ir_op2(&q->b, OP_EQ, left, zero), OP_AND);
     also(q, &q->meet, ir_op2(&q->b, OP_LT, far, extent), OP_AND);
-    also(q, &q->apart, ir_op2(&q->b, OP_NE, apart, zero), OP_OR);
+    also(q, &q->differ, ir_op2(&q->b, OP_NE, differ, zero), OP_OR);
 }
 
 /* The one counts up, the other down: they meet where the indices have that sum. */
@@ -109,7 +109,7 @@ static void add_reversed(question *q, int t, ir_value *sum)
              *from_first = ir_op2(&q->b, OP_SUB, sum, lo), *least = ir_op2(&q->b, OP_MAX, lo, from_last),
              *most = ir_op2(&q->b, OP_MIN, last, from_first);
     also(q, &q->meet, ir_op2(&q->b, OP_LE, least, most), OP_AND);
-    also(q, &q->apart, ir_op2(&q->b, OP_LT, least, most), OP_OR);
+    also(q, &q->differ, ir_op2(&q->b, OP_LT, least, most), OP_OR);
 }
 
 static bool is_reversed(int64_t c, int64_t d)
@@ -186,10 +186,10 @@ bool check_race_at_launch(ir_module *m, const access *a, const access *b, ir_op 
     for (int t = 0; t < ir_task_attr(task)->ndim; t++) /* any two of an index that no subscript has */
         if (!q.named[t]) {
             ir_value *one = ir_const_i(&q.b, SC_I64, 1);
-            also(&q, &q.apart, ir_op2(&q.b, OP_GT, extent_of(&q, t), one), OP_OR);
+            also(&q, &q.differ, ir_op2(&q.b, OP_GT, extent_of(&q, t), one), OP_OR);
         }
     refuse_where(
-        &q, ir_op2(&q.b, OP_AND, q.meet, q.apart),
+        &q, ir_op2(&q.b, OP_AND, q.meet, q.differ),
         exact ? what
               : arena_printf(m->mem, "%s; write 'independent for' if no two iterations meet all the same", what));
     ir_map_free(&q.map);

@@ -284,7 +284,7 @@ static void follow_yield(search *s, const ir_op *yield, int k, bool crossed)
 }
 
 /* Whether what op makes of its operand k is that alone, scaled or shifted: a sum with others is used for their sake. */
-static bool is_alone(const search *s, const ir_op *op, int k)
+static bool is_only_active(const search *s, const ir_op *op, int k)
 {
     const bool factor = op->code == OP_MUL || op->code == OP_DIV;
     for (int i = 0; i < op->nargs; i++)
@@ -326,7 +326,7 @@ static void follow_use(search *s, const ir_op *op, int k, bool crossed)
     default:
         if (!op_is_pure_table(op->code) || !scalar_is_float(op->res[0]->type) || op_contributes_nothing(op, k))
             return;
-        s->open |= !is_alone(s, op, k);
+        s->open |= !is_only_active(s, op, k);
         follow_once(s, op->res[0], crossed);
     }
 }
@@ -349,7 +349,7 @@ static void follow(search *s, const ir_value *v, bool crossed)
 
 /* ---- operations with poles ---- */
 
-static void look_at(ir_op *op, void *ctx)
+static void check_pole(ir_op *op, void *ctx)
 {
     search *s = ctx;
     if (op->code == OP_CALL || !op_is_pure_table(op->code) || !has_poles(op))
@@ -403,7 +403,7 @@ bool pass_far_guards(ir_module *m)
         if (f->ad.primal || f == m->extents || f->ad.custom_grad || f->ad.no_grad || f->ad.no_grad_why ||
             (kernel && !(f->ad.derive & (IR_DERIVE_GRAD | IR_DERIVE_HVP))) || (!kernel && f->kind != IR_FUNC))
             continue;
-        ir_walk(f->body, look_at, &s);
+        ir_walk(f->body, check_pole, &s);
         if (s.act.varied)
             activity_free(&s.act);
         s.act.varied = NULL;

@@ -10,7 +10,7 @@
 
 #include "ir/ops.h"
 #include "passes/analysis/analysis.h"
-#include "passes/analysis/overlap/apart.h"
+#include "passes/analysis/overlap/disjoint.h"
 #include "passes/analysis/overlap/called.h"
 #include "passes/rules/at_launch.h"
 #include "passes/rules/marks.h"
@@ -371,7 +371,7 @@ static void check_needed(rules *r)
         for (size_t k = 0; k < r->writes.len; k++) {
             const access *write = &r->writes.at[k];
             const char *example;
-            if (r->reported[write->op->pos] || access_apart(read, write))
+            if (r->reported[write->op->pos] || access_never_aliases(read, write))
                 continue;
             if (overwrites(r, read, write, &example))
                 report_overwritten(r, read, write, example);
@@ -500,7 +500,7 @@ static void leave_open(rules *r, const access *a, const access *b)
     if (is_own_element(a, b, task))
         return;
     overlap_find(&r->pair, r->m, a, b, task);
-    if (surely_apart(r->m, a, b, &r->pair, task))
+    if (surely_disjoint(r->m, a, b, &r->pair, task))
         return;
     const char *what = arena_printf(
         r->m->mem, "in kernel '%s' one iteration of a parallel loop %s '%s', and another one %s it: %s", r->func->name,
@@ -554,9 +554,9 @@ static void check_task(rules *r, size_t from, size_t to)
             const bool both_add = a->kind == OP_ADDS && b->kind == OP_ADDS;
             /* Of two writes the later one is named. */
             const bool earlier = a->kind == OP_READS || k < i;
-            if (!both_add && earlier && !access_apart(a, b) && meet(r, a, b, &example))
+            if (!both_add && earlier && !access_never_aliases(a, b) && meet(r, a, b, &example))
                 report_race(r, a, b, example);
-            else if (!both_add && earlier && !access_apart(a, b))
+            else if (!both_add && earlier && !access_never_aliases(a, b))
                 leave_open(r, a, b);
         }
     }

@@ -197,7 +197,7 @@ static void mask_accum(ir_builder *b, ir_op *accum, ir_value *cond, int side)
     ir_value *old = ir_load(b, a->field, a->plane, accum->args, comp);
     ir_value *now = choose(b, cond, side, ir_op2(b, OP_ADD, old, v), old);
     ir_op *store = ir_store(b, a->field, a->plane, accum->args, comp, now);
-    ir_access_attr(store)->alone = true;
+    ir_access_attr(store)->no_alias = true;
     ir_set_class(store, IR_CLASS_OWN);
     ir_remove(accum);
 }

@@ -26,7 +26,7 @@ static bool is_stacked(const ir_op *op)
                           ir_local_attr(op)->count > MAX_ON_C_STACK / scalar_bytes(ir_local_attr(op)->elem)));
 }
 
-static void collect(ir_op *op, void *ctx)
+static void collect_array(ir_op *op, void *ctx)
 {
     array_list *l = ctx;
     if (is_stacked(op))
@@ -160,7 +160,7 @@ void pass_frames(ir_func *f)
 {
     array_list arrays = {0};
     mark_locals(f);
-    ir_walk(f->body, collect, &arrays);
+    ir_walk(f->body, collect_array, &arrays);
     ir_map replaced = ir_map_create(f);
     for (size_t i = 0; i < arrays.at.len; i++)
         if (!ir_map_get(&replaced, arrays.at.at[i]->res[0]))

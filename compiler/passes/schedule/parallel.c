@@ -33,7 +33,7 @@ static void add_use(plane_use *p, unsigned what)
     p->accum |= (what & OP_ADDS) != 0;
 }
 
-static void collect(ir_op *op, void *ctx)
+static void collect_uses(ir_op *op, void *ctx)
 {
     task_uses *u = ctx;
     if (op->code == OP_CALL) {
@@ -82,14 +82,14 @@ static bool is_sided(const ir_op *op, const ir_op *task)
 
 /* Whether the iterations that differ in one of the first n indices of the task have different elements. What that
  * relies on, launches of f will look at. */
-static bool owns_indices(ir_func *f, const ir_op *task, ir_op *const *ops, size_t nops, int n)
+static bool subscripts_are_injective(ir_func *f, const ir_op *task, ir_op *const *ops, size_t nops, int n)
 {
     const size_t nfields = f->module->fields.len;
     bool *relies = xmalloc((nfields + 1) * sizeof *relies);
     memset(relies, 0, (nfields + 1) * sizeof *relies);
     bool own = true;
     for (int d = 0; d < n && own; d++)
-        own = owns_index(task, ops, nops, d, relies);
+        own = subscript_is_injective(task, ops, nops, d, relies);
     for (size_t i = 0; i < nfields && own; i++) {
         if (!relies[i])
             continue;
@@ -102,25 +102,25 @@ static bool owns_indices(ir_func *f, const ir_op *task, ir_op *const *ops, size_
 }
 
 /* Stores that would meet if elements of a distinct field did not differ. */
-static void look_at_stores(ir_func *f, const ir_op *task, const plane_use *p)
+static void check_stores(ir_func *f, const ir_op *task, const plane_use *p)
 {
     for (size_t i = 0; i < p->ops.len; i++)
         if (p->ops.at[i]->code == OP_STORE)
-            (void)owns_indices(f, task, &p->ops.at[i], 1, ir_task_attr(task)->ndim);
+            (void)subscripts_are_injective(f, task, &p->ops.at[i], 1, ir_task_attr(task)->ndim);
 }
 
 /* What a branch writes may also be written where it is not taken, if the element is the iteration's own by its
  * subscripts alone: conditions that exclude each other are no reason any more. */
-static void mark_alone(ir_func *f, const ir_op *task, const plane_use *p)
+static void mark_no_alias(ir_func *f, const ir_op *task, const plane_use *p)
 {
     bool any = false;
     for (size_t i = 0; i < p->ops.len; i++)
         any |= is_sided(p->ops.at[i], task);
     const bool own = any && !p->called && !ir_field_has_gaps(ir_field_of(p->ops.at[0])) &&
-                     owns_indices(f, task, p->ops.at, p->ops.len, ir_task_attr(task)->ndim);
+                     subscripts_are_injective(f, task, p->ops.at, p->ops.len, ir_task_attr(task)->ndim);
     for (size_t i = 0; i < p->ops.len && own; i++)
         if (is_sided(p->ops.at[i], task))
-            ir_access_attr(p->ops.at[i])->alone = true;
+            ir_access_attr(p->ops.at[i])->no_alias = true;
 }
 
 static void add_scatter(ir_func *f, ir_op *task, ir_storage index, bool shared, bool called)
@@ -143,7 +143,7 @@ static bool class_own(ir_func *f, ir_op *task, const plane_use *p)
         return true;
     }
     int own = nd;
-    while (own > 0 && !owns_indices(f, task, p->ops.at, p->ops.len, own))
+    while (own > 0 && !subscripts_are_injective(f, task, p->ops.at, p->ops.len, own))
         own = rows ? own - 1 : 0;
     if (own == nd) {
         set_class(p, IR_ACC_PLAIN, IR_CLASS_OWN);
@@ -210,13 +210,13 @@ static void class_task(ir_func *f, ir_op *task)
     const size_t n = ir_storage_count(f->module);
     task_uses u = {f->module, xmalloc((n + 1) * sizeof *u.at)};
     memset(u.at, 0, (n + 1) * sizeof *u.at);
-    ir_walk(task->regions[0], collect, &u);
+    ir_walk(task->regions[0], collect_uses, &u);
     for (ir_storage i = 0; i < n; i++) {
         if (u.at[i].ops.len || u.at[i].called)
             class_plane(f, task, &u.at[i], i);
         if (u.at[i].ops.len && (u.at[i].store || u.at[i].accum))
-            mark_alone(f, task, &u.at[i]);
-        look_at_stores(f, task, &u.at[i]);
+            mark_no_alias(f, task, &u.at[i]);
+        check_stores(f, task, &u.at[i]);
         vec_free(&u.at[i].ops);
     }
     free(u.at);
@@ -251,7 +251,7 @@ static bool stores_in_task(const ir_op *op)
 
 /* A derivative stores into gradients of what its primal stored into, and clears them; by subscripts that it may have
  * kept from its forward sweep, which tell nothing. So if it stores, it looks at what its primal looks at. */
-static void look_as_primal(ir_func *f)
+static void take_primal_checks(ir_func *f)
 {
     const ir_func *p = f->ad.primal;
     if (!p || !p->launch.distinct || !ir_has(f->body, stores_in_task))
@@ -268,7 +268,7 @@ static void look_as_primal(ir_func *f)
 void pass_parallel(ir_func *f)
 {
     ir_walk(f->body, class_op, f);
-    look_as_primal(f);
+    take_primal_checks(f);
     f->classed = true; /* the verifier holds us to it, and whoever adds an accumulation behind us */
 }
 
@@ -318,7 +318,8 @@ static void explain_op(ir_op *op, void *ctx)
     vec_push(&x->told, op);
     const ir_class class = ir_class_of(op);
     const bool scatters = op->code == OP_ACCUM && (class == IR_CLASS_SCATTER || class == IR_CLASS_ATOMIC);
-    x->tell(&(explained){.op = op, .class = class, .why = scatters ? ir_access_attr(op)->why : IR_WHY_NONE}, x->ctx);
+    x->tell(&(explained){.op = op, .class = class, .why = scatters ? ir_access_attr(op)->why : IR_SCATTER_NONE},
+            x->ctx);
 }
 
 void explain_writes(const ir_func *f, void (*tell)(const explained *x, void *ctx), void *ctx)
@@ -354,7 +355,7 @@ static void print_explained(const explained *x, void *out)
                 op->code == OP_STORE    ? "="
                 : op->code == OP_ATOMIC ? "atomic"
                                         : "+=",
-                ir_class_text(x->class), x->why ? "; no gather: " : "", ir_why_text(x->why));
+                ir_class_text(x->class), x->why ? "; no gather: " : "", ir_scatter_reason_text(x->why));
 }
 
 void explain_kernel(FILE *out, const ir_func *f)

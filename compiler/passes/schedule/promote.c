@@ -103,7 +103,7 @@ static bool subscripts_leave(const ir_op *accum, const ir_op *p)
  * It leaves other tasks and their rows: there it would be added in any order. */
 static bool may_leave(const ir_op *accum, const ir_op *p)
 {
-    const ir_op *task = p->code == OP_TASK || (p->code == OP_LOOP && ir_loop_attr(p)->forall) ? ir_task_of(p) : NULL;
+    const ir_op *task = p->code == OP_TASK || (p->code == OP_LOOP && ir_loop_attr(p)->parallel) ? ir_task_of(p) : NULL;
     return p->code != OP_IF && (!ir_access_attr(accum)->exact || (task && !ir_task_attr(task)->ordered));
 }
 
@@ -178,7 +178,7 @@ static ir_value *carry_out(ir_func *f, ir_op *parent, ir_region *r, ir_value *v,
 static bool surely_runs(const ir_op *op)
 {
     int64_t lo, hi;
-    if (op->code == OP_LOOP && ir_loop_attr(op)->forall)
+    if (op->code == OP_LOOP && ir_loop_attr(op)->parallel)
         return true;
     if (op->code == OP_IF || (op->code == OP_LOOP && (!ir_loop_attr(op)->bounded || ir_loop_attr(op)->cond)))
         return false;
@@ -335,7 +335,7 @@ static void hoist(ir_func *f, ir_op *accum, ir_op *target, test_list *tests)
 
 typedef VEC(ir_op *) op_list;
 
-static void collect(ir_op *op, void *ctx)
+static void collect_accum(ir_op *op, void *ctx)
 {
     op_list *l = ctx;
     if (op->code == OP_ACCUM)
@@ -364,7 +364,7 @@ void pass_promote(ir_func *f)
             break;
         op_list accums = {0};
         test_list tests = {0};
-        ir_walk(f->body, collect, &accums);
+        ir_walk(f->body, collect_accum, &accums);
         for (size_t i = 0; i < accums.len; i++) {
             ir_op *target = leaves(accums.at[i]);
             if (target)

@@ -1,6 +1,6 @@
 /* Makes the innermost dimension of every task an explicit loop over a row segment:
  *
- *     task (i, j) { body }   becomes   task rows (i, lo, hi) { forall loop j = lo..hi { body } }
+ *     task (i, j) { body }   becomes   task rows (i, lo, hi) { parallel loop j = lo..hi { body } }
  *
  * so that what is invariant in j is hoisted by the ordinary passes, and compilers see a loop to vectorise.
  * Contributions are combined in the loop and yielded once a segment.
@@ -84,7 +84,7 @@ static void make_rows(ir_func *f, ir_op *task)
             init[at] = c ? ir_zero(&b, task->res[at]->type)
                          : identity(&b, ir_task_attr(task)->reductions[k].kind, task->res[at]->type);
     ir_op *loop = ir_loop(&b, lo, hi, false, n, init);
-    ir_loop_attr(loop)->forall = true;
+    ir_loop_attr(loop)->parallel = true;
     ir_region *body = loop->regions[0];
     body->params[0]->name = last;
     ir_replace_uses(old, old->params[nd - 1], body->params[0]);

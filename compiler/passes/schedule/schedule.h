@@ -41,10 +41,10 @@ void pass_stages(ir_func *f);
  * passes/schedule/frames.c */
 void pass_frames(ir_func *f);
 
-/* Which part of a field each task scatters into (ir_scatter.nfixed). passes/schedule/slabs.c */
+/* Which part of a field each task scatters into (ir_scatter.nfixed). passes/schedule/scatter_window.c */
 void pass_slabs(ir_func *f);
 
-/* Cheap values that a task would be handed, it computes by itself. passes/schedule/captures.c */
+/* Cheap values that a task would be handed, it computes by itself. passes/schedule/rematerialize_captures.c */
 void pass_captures(ir_func *f);
 
 /* Branches with little in them are computed by all iterations, in loops that are to become lanes: what they store is
@@ -68,7 +68,7 @@ bool simd_fits(const ir_func *f, const ir_op *loop, const uint32_t *uses);
 /* Of loads, stores and accumulations that it asks about, of a loop with nothing else that would touch their elements:
  * whether no two iterations meet at what one of them writes; whether b touches in the same iteration what a, which
  * stands before it, has written. */
-bool simd_is_apart(const ir_op *loop, ir_op *const *memory, size_t n, const ir_op *write);
+bool simd_iterations_independent(const ir_op *loop, ir_op *const *memory, size_t n, const ir_op *write);
 bool simd_touches_again(const ir_op *a, const ir_op *b);
 
 /* Where the element of a loop's access stands from iteration to iteration. */
@@ -82,7 +82,7 @@ place_kind place_in_loop(const ir_op *loop, const ir_op *access, int64_t *step);
 /* Of a vectorised loop, the accesses whose step is hidden from compilers (attr.stepped). passes/schedule/steps.c */
 void mark_steps(const ir_op *loop);
 
-/* What marked loops save is stored member by member. passes/schedule/columns.c */
+/* What marked loops save is stored member by member. passes/schedule/soa_saved.c */
 void store_by_member(ir_module *m);
 
 /* What --explain and --explain-adjoint tell of a function's loops: a task, what functions that it calls add to, and
@@ -91,7 +91,7 @@ typedef struct explained {
     const ir_op *op;          /* a task, or what writes */
     const ir_scatter *called; /* of a task: what its functions add to; NULL: the task itself */
     ir_class class;           /* NONE: of the task itself */
-    ir_why why;               /* of a scatter: why it is no gather */
+    ir_scatter_reason why;    /* of a scatter: why it is no gather */
 } explained;
 void explain_writes(const ir_func *f, void (*tell)(const explained *x, void *ctx), void *ctx);
 /* --explain-adjoint: prints the class of each write with its source line. */

@@ -79,14 +79,14 @@ static bool by_distinct(const simd_check *c, const ir_op *write)
     const size_t n = f->module->fields.len;
     bool *relies = xmalloc((n + 1) * sizeof *relies);
     memset(relies, 0, (n + 1) * sizeof *relies);
-    bool apart = ops.len > 0 && owns_index(c->loop, ops.at, ops.len, 0, relies), any = false;
-    for (size_t i = 0; i < n && apart; i++) {
+    bool distinct = ops.len > 0 && subscript_is_injective(c->loop, ops.at, ops.len, 0, relies), any = false;
+    for (size_t i = 0; i < n && distinct; i++) {
         any |= relies[i];
-        apart = !relies[i] || f->launch.distinct[i];
+        distinct = !relies[i] || f->launch.distinct[i];
     }
     free(relies);
     vec_free(&ops);
-    return apart && any;
+    return distinct && any;
 }
 
 /* Different iterations touch different elements: in one dimension all accesses have one subscript that varies with the
@@ -122,7 +122,7 @@ static bool only_stored(const simd_check *c, const ir_op *write)
             ir_access_attr(op)->plane == ir_access_attr(write)->plane)
             return false;
     }
-    return ir_loop_attr(c->loop)->forall;
+    return ir_loop_attr(c->loop)->parallel;
 }
 
 /* Of one local array, or of one member of the same structs. */
@@ -145,7 +145,7 @@ static bool is_step_one(const simd_check *c, const affine *a)
 }
 
 /* All iterations of a constant number of them are closer to each other than these two elements. */
-static bool are_far_apart(const simd_check *c, const affine *a, const affine *b)
+static bool are_far(const simd_check *c, const affine *a, const affine *b)
 {
     const ir_value *lo = c->loop->args[0], *hi = c->loop->args[1];
     const affine d = affine_sub(a, b);
@@ -157,7 +157,7 @@ static bool are_far_apart(const simd_check *c, const affine *a, const affine *b)
 
 /* What is stored into has an element for each iteration: all accesses are of that one, or of others that none of these
  * iterations has, and none comes behind the store. */
-static bool is_apart(const simd_check *c, const ir_op *store)
+static bool is_independent(const simd_check *c, const ir_op *store)
 {
     const affine at = affine_of(store->args[1]);
     if (!varies_with_index(c->loop, &at))
@@ -168,7 +168,7 @@ static bool is_apart(const simd_check *c, const ir_op *store)
         if (!are_of_one(op, store))
             continue;
         const affine a = affine_of(op->args[1]);
-        if (is_step_one(c, &at) && are_far_apart(c, &a, &at))
+        if (is_step_one(c, &at) && are_far(c, &a, &at))
             continue;
         if (behind || !affine_equal(&a, &at))
             return false;
@@ -188,7 +188,7 @@ static bool exclude_each_other(const ir_op *a, const ir_op *b)
     return false;
 }
 
-bool simd_is_apart(const ir_op *loop, ir_op *const *memory, size_t n, const ir_op *write)
+bool simd_iterations_independent(const ir_op *loop, ir_op *const *memory, size_t n, const ir_op *write)
 {
     simd_check c = {.loop = loop};
     c.memory.at = (ir_op **)memory;
@@ -226,7 +226,7 @@ typedef struct simd_pass {
 
 bool simd_fits(const ir_func *f, const ir_op *op, const uint32_t *uses)
 {
-    if (!ir_loop_attr(op)->bounded || ir_loop_attr(op)->cond || ir_loop_attr(op)->brief)
+    if (!ir_loop_attr(op)->bounded || ir_loop_attr(op)->cond || ir_loop_attr(op)->short_trip)
         return false;
     simd_check c = {.f = f, .loop = op, .uses = uses, .ok = true};
     ir_walk(op->regions[0], check_op, &c);
@@ -240,7 +240,7 @@ bool simd_fits(const ir_func *f, const ir_op *op, const uint32_t *uses)
     }
     for (size_t i = 0; i < c.arrays.len && ok; i++)
         ok = (c.arrays.at[i]->code != OP_LSTORE && c.arrays.at[i]->code != OP_STK_STORE) ||
-             is_apart(&c, c.arrays.at[i]);
+             is_independent(&c, c.arrays.at[i]);
     ok = ok && writes_last(&c);
     vec_free(&c.memory);
     vec_free(&c.arrays);

@@ -35,9 +35,9 @@ static void find_stages(ir_op *rest, void *ctx)
         return;
     bool found = false;
     for (ir_op *op = rest->prev; op; op = op->prev) {
-        if (op->code == OP_TASK && ir_task_attr(op)->rest == rest &&
+        if (op->code == OP_TASK && ir_task_attr(op)->fused_with == rest &&
             ir_task_attr(op)->ndim == ir_task_attr(rest)->ndim && !op->nres && !ir_task_attr(op)->nscatters)
-            found = ir_task_attr(op)->ahead = true;
+            found = ir_task_attr(op)->overlap_next = true;
         else if (!op_is_pure_table(op->code) && !op_is_launch_constant(op->code))
             break;
     }

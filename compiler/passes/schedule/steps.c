@@ -51,7 +51,7 @@ static bool is_whole(const stepping *s, const ir_op *store)
     return n == ir_field_ncomp(f) && !ir_field_has_gaps(f);
 }
 
-static void collect(ir_op *op, void *ctx)
+static void collect_memory(ir_op *op, void *ctx)
 {
     stepping *s = ctx;
     if (op->code == OP_LOAD || op->code == OP_STORE || op->code == OP_ACCUM)
@@ -60,7 +60,7 @@ static void collect(ir_op *op, void *ctx)
         s->work += op_get(op->code)->cost;
 }
 
-static void look_at(stepping *s, ir_op *op)
+static void analyse_step(stepping *s, ir_op *op)
 {
     int64_t step = 0;
     const place_kind place = place_in_loop(s->loop, op, &step);
@@ -79,10 +79,10 @@ static void look_at(stepping *s, ir_op *op)
 void mark_steps(const ir_op *loop)
 {
     stepping s = {.loop = loop};
-    ir_walk(loop->regions[0], collect, &s);
+    ir_walk(loop->regions[0], collect_memory, &s);
     for (size_t i = 0; i < s.memory.len; i++) {
         ir_access_attr(s.memory.at[i])->stepped = false;
-        look_at(&s, s.memory.at[i]);
+        analyse_step(&s, s.memory.at[i]);
     }
     for (size_t i = 0; i < s.stepped.len; i++)
         ir_access_attr(s.stepped.at[i])->stepped = !s.hopeless && s.work >= s.accesses;

@@ -173,7 +173,7 @@ static bool enclosing(const ir_value *v, index_of *found)
     return true;
 }
 
-static parity look(exchange *x, const ir_value *v)
+static parity compute_parity(exchange *x, const ir_value *v)
 {
     index_of other;
     if (v == x->outer.index || v == x->inner.index)
@@ -204,7 +204,7 @@ static parity parity_of(exchange *x, const ir_value *v)
         if (--x->steps < 0)
             return NEITHER;
         x->known[v->id] = NEITHER;
-        x->known[v->id] = (unsigned char)look(x, v);
+        x->known[v->id] = (unsigned char)compute_parity(x, v);
     }
     return (parity)x->known[v->id];
 }
@@ -347,7 +347,7 @@ static bool try_exchange(ir_func *f, ir_op *accum, const index_of *outer, const 
 
 typedef VEC(ir_op *) op_list;
 
-static void collect(ir_op *op, void *ctx)
+static void collect_accum(ir_op *op, void *ctx)
 {
     op_list *accums = ctx;
     if (op->code == OP_ACCUM && !ir_access_attr(op)->exact)
@@ -372,7 +372,7 @@ bool pass_symmetry(ir_func *f)
     enum { MOST = 16 };
     op_list accums = {0};
     bool changed = false;
-    ir_walk(f->body, collect, &accums);
+    ir_walk(f->body, collect_accum, &accums);
     for (size_t i = 0; i < accums.len; i++) {
         index_of at[MOST];
         const int n = indices_around(accums.at[i], at, MOST);

@@ -216,7 +216,7 @@ static bool is_root(dce *d, const ir_op *op)
 
 /* One walk, as functions may be large: numbers operations, lists stores, and collects roots, which are marked when all
  * lists are complete. */
-static void collect(dce *d, ir_region *r)
+static void collect_roots(dce *d, ir_region *r)
 {
     for (ir_op *op = r->first; op; op = op->next) {
         op->pos = (uint32_t)d->live_ops.len;
@@ -230,7 +230,7 @@ static void collect(dce *d, ir_region *r)
         else if (is_root(d, op))
             vec_push(&d->roots, op);
         for (int i = 0; i < op->nregions; i++)
-            collect(d, op->regions[i]);
+            collect_roots(d, op->regions[i]);
     }
 }
 
@@ -456,7 +456,7 @@ bool pass_dce(ir_func *f)
     dce d = {.f = f, .live = xmalloc(n), .array_list = xmalloc(n * sizeof(uint32_t))};
     memset(d.live, 0, n);
     memset(d.array_list, 0, n * sizeof(uint32_t));
-    collect(&d, f->body);
+    collect_roots(&d, f->body);
     for (size_t i = 0; i < d.roots.len; i++)
         mark_op(&d, d.roots.at[i]);
     propagate(&d);

@@ -164,7 +164,7 @@ static ir_op *store_instead(forwarding *w, ir_op *op, ir_value *v)
     ir_op *store = ir_store(&b, ir_field_of(op), ir_access_attr(op)->plane, op->args, op->args[ir_field_of(op)->ndim],
                             v);
     ir_set_class(store, ir_class_of(op));
-    ir_access_attr(store)->alone = ir_access_attr(op)->alone;
+    ir_access_attr(store)->no_alias = ir_access_attr(op)->no_alias;
     ir_remove(op);
     w->changed = true;
     return store;
@@ -236,7 +236,7 @@ static void visit_store(forwarding *w, known_list *l, ir_op *op)
 static bool is_own(const ir_op *accum)
 {
     for (const ir_op *loop = accum->region->parent; loop; loop = loop->region->parent) {
-        bool varies = loop->code != OP_LOOP || !ir_loop_attr(loop)->forall;
+        bool varies = loop->code != OP_LOOP || !ir_loop_attr(loop)->parallel;
         for (int d = 0; d < ir_field_of(accum)->ndim && !varies; d++) {
             const affine a = affine_of(accum->args[d]);
             varies = varies_with_index(loop, &a);
@@ -294,7 +294,7 @@ static void merge_branches(forwarding *w, ir_op *branch, const content *before, 
     ir_op *store = ir_store(&b, ir_field_of(at), ir_access_attr(at)->plane, at->args, at->args[ir_field_of(at)->ndim],
                             v);
     ir_set_class(store, ir_class_of(write));
-    ir_access_attr(store)->alone = ir_access_attr(write)->alone;
+    ir_access_attr(store)->no_alias = ir_access_attr(write)->no_alias;
     for (int k = 0; k < 2; k++) {
         ir_add_arg(ir_yield_of(branch->regions[k]), left[k]->value);
         if (left[k] != before)

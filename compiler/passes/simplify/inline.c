@@ -95,7 +95,7 @@ static void expand(ir_func *f, ir_op *call, ir_func *callee, ir_map *results)
 
 typedef VEC(ir_op *) call_list;
 
-static void collect(ir_op *op, void *ctx)
+static void collect_call(ir_op *op, void *ctx)
 {
     call_list *l = ctx;
     if (op->code == OP_CALL)
@@ -128,7 +128,7 @@ static void count_calls(const ir_module *m, count_list *counts)
             ir_reach(&reached, m->funcs.at[i]);
     for (size_t i = 0; i < m->funcs.len; i++)
         if (ptrmap_get(&reached, m->funcs.at[i]))
-            ir_walk(m->funcs.at[i]->body, collect, &calls);
+            ir_walk(m->funcs.at[i]->body, collect_call, &calls);
     ptrmap_free(&reached);
     for (size_t i = 0; i < calls.len; i++)
         ++*count_of(counts, ir_callee_of(calls.at[i]));
@@ -163,7 +163,7 @@ static bool is_worth_it(const ir_func *callee, int size, int calls)
 static bool inline_into(ir_func *f, count_list *counts)
 {
     call_list calls = {0};
-    ir_walk(f->body, collect, &calls);
+    ir_walk(f->body, collect_call, &calls);
     int size = calls.len ? size_of(f) : 0;
     bool expanded = false, full = false;
     ir_map results = ir_map_create(f);

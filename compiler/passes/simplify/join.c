@@ -76,12 +76,12 @@ static void each_touched(attempt *t, const ir_op *op, touch_fn *fn)
     effects_free(&e);
 }
 
-static void note(attempt *t, touched what)
+static void add_touched(attempt *t, touched what)
 {
     vec_push(&t->memory, what);
 }
 
-static void note_front(attempt *t, touched what)
+static void add_touched_in_front(attempt *t, touched what)
 {
     what.front = true;
     vec_push(&t->memory, what);
@@ -133,7 +133,7 @@ static void moves(ir_op *op, void *ctx)
     attempt *t = ctx;
     for (int i = 0; i < op->nargs; i++)
         need(t, op->args[i], BY_BRANCH);
-    each_touched(t, op, note);
+    each_touched(t, op, add_touched);
     t->events |= has_events(t, op);
     const op_memory memory = op_memory_of(op->code);
     t->ok &= memory != MEMORY_STACK && memory != MEMORY_RECORD;
@@ -162,7 +162,7 @@ static void goes_in_front(attempt *t, ir_op *op)
     t->ok &= op_follows_from_operands(op->code) || op->code == OP_LOAD || op->code == OP_LLOAD;
     for (int i = 0; i < op->nargs; i++)
         need(t, op->args[i], BY_FRONT);
-    each_touched(t, op, note_front);
+    each_touched(t, op, add_touched_in_front);
     vec_push(&t->front, op);
 }
 
@@ -190,7 +190,7 @@ static bool can_take(attempt *t, ir_op *branch)
 }
 
 /* Backwards, so that what a need leads to comes after the need. */
-static void look_before(attempt *t, const ir_op *first)
+static void search_backwards(attempt *t, const ir_op *first)
 {
     int left = FAR;
     for (ir_op *op = t->from->prev; op && t->ok && left-- > 0; op = op->prev) {
@@ -255,7 +255,7 @@ static bool try_join(joining *j, ir_op *from, const ir_op *first)
     for (int k = 0; k < 2; k++)
         ir_walk(from->regions[k], moves, &t);
     if (t.ok)
-        look_before(&t, first);
+        search_backwards(&t, first);
     if (t.to)
         join(&t);
     for (size_t i = 0; i < t.needed.len; i++)

@@ -13,7 +13,7 @@
 
 typedef VEC(ir_op *) loop_list;
 
-static void collect(ir_op *op, void *ctx)
+static void collect_loop(ir_op *op, void *ctx)
 {
     loop_list *l = ctx;
     if (op->code == OP_LOOP)
@@ -22,7 +22,7 @@ static void collect(ir_op *op, void *ctx)
 
 bool loop_surely_runs(const ir_op *loop)
 {
-    if (ir_loop_attr(loop)->forall)
+    if (ir_loop_attr(loop)->parallel)
         return true;
     if (!ir_loop_attr(loop)->bounded || ir_loop_attr(loop)->cond || !ir_is_const(loop->args[0]) ||
         !ir_is_const(loop->args[1]))
@@ -119,7 +119,7 @@ static bool leave_loops(ir_func *f, bool underived)
 {
     loop_list loops = {0};
     bool changed = false;
-    ir_walk(f->body, collect, &loops);
+    ir_walk(f->body, collect_loop, &loops);
     while (loops.len)
         changed |= leave_loop(vec_pop(&loops), underived);
     vec_free(&loops);

@@ -30,7 +30,7 @@ void pass_simplify(ir_func *f)
     clean_up(f, true);
 }
 
-void pass_simplify_apart(ir_func *f)
+void pass_simplify_clones(ir_func *f)
 {
     clean_up(f, false);
 }

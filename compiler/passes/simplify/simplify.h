@@ -28,7 +28,7 @@ bool pass_dce(ir_func *f);
 /* fold, cse, branches joined, stores into arrays, dce until nothing changes (bounded). */
 void pass_simplify(ir_func *f);
 /* The same, but for the branches: what was made two stays two. */
-void pass_simplify_apart(ir_func *f);
+void pass_simplify_clones(ir_func *f);
 
 /* Folding and dead code only. Behind it every load is a read that the function needs; to be asked before loads are
  * merged. */

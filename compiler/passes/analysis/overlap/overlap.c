@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "ir/ops.h"
-#include "passes/analysis/overlap/crossing.h"
+#include "passes/analysis/overlap/loop_dependence.h"
 
 /* Values are followed so many operations deep; beyond that they are not known, and nothing is certain. */
 enum { DEPTH_MAX = 12 };
@@ -399,7 +399,7 @@ static bool match_dim(matching *t, const access *a, const access *b, int k)
     return true;
 }
 
-bool access_apart(const access *a, const access *b)
+bool access_never_aliases(const access *a, const access *b)
 {
     if (a->field != b->field || a->plane != b->plane)
         return true;
@@ -441,19 +441,19 @@ static bool cross(matching *t, const access *a, const access *b, const ir_op *ta
 {
     if (!loops_run_alike(t->m, a->op, task) || !loops_run_alike(t->m, b->op, task))
         return false;
-    crossing c = {.m = t->m, .task = task};
+    dependence c = {.m = t->m, .task = task};
     for (int k = 0; k < a->nsub && k < b->nsub; k++) {
         const affine *fa = &a->sub[k], *fb = &b->sub[k];
         if (covers(t, &t->o->a, fa, a->field, k) || covers(t, &t->o->b, fb, b->field, k))
             continue;
-        const bool concerned = crossing_concerns(task, fa) || crossing_concerns(task, fb);
-        if (concerned ? !crossing_add(&c, fa, fb) : !match_dim(t, a, b, k))
+        const bool concerned = dependence_concerns(task, fa) || dependence_concerns(task, fb);
+        if (concerned ? !dependence_add(&c, fa, fb) : !match_dim(t, a, b, k))
             return false;
     }
     for (int i = 0; i < (int)t->o->loops.len; i++)
         if (t->o->loops.at[i].op == task && t->o->loops.at[i].fixed) /* a value that depends on the iteration */
             return false;
-    return crossing_exists(&c);
+    return dependence_exists(&c);
 }
 
 static matching matching_for(const ir_module *m, overlap *o, const ir_op *within)
@@ -469,7 +469,7 @@ void overlap_find(overlap *o, const ir_module *m, const access *a, const access 
     o->placed = o->provable = false;
     o->ncommon = 0;
     vec_clear(&o->loops);
-    if (access_apart(a, b))
+    if (access_never_aliases(a, b))
         return;
     o->a = a->way;
     o->b = b->way;

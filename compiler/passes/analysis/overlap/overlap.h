@@ -63,7 +63,7 @@ typedef struct overlap {
 } overlap;
 
 /* Certain at a glance: other memory, or other constant subscripts. */
-bool access_apart(const access *a, const access *b);
+bool access_never_aliases(const access *a, const access *b);
 /* provable: for some iterations that keep to the loops' deltas, a and b touch the same element.
  * within: a task of which iterations are held against each other; loops inside of it run for each access by itself,
  * also where they are the same; NULL: every shared loop is common. */

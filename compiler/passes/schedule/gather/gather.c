@@ -111,7 +111,7 @@ static bool is_under_conditions(const gather *g, const ir_region *r)
     return true;
 }
 
-static bool fail(gather *g, ir_why why)
+static bool fail(gather *g, ir_scatter_reason why)
 {
     g->ok = false;
     g->why = why;
@@ -122,14 +122,16 @@ static void find_other_access(ir_op *op, void *ctx)
 {
     gather *g = ctx;
     if (op->code == OP_CALL || op->code == OP_TASK || op->code == OP_ATOMIC)
-        fail(g, IR_WHY_CALL);
+        fail(g, IR_SCATTER_CALL);
     if (op->code != OP_LOAD && op->code != OP_STORE &&
         (op->code != OP_ACCUM || (is_under_conditions(g, op->region) && !ir_access_attr(op)->exact)))
         return;
     if (ir_field_of(op) != g->field || ir_access_attr(op)->plane != g->plane)
         return;
     if (!gather_apart(g, op, g->first))
-        fail(g, op->code != OP_ACCUM ? IR_WHY_READ : ir_access_attr(op)->exact ? IR_WHY_ORDER : IR_WHY_LOOP);
+        fail(g, op->code != OP_ACCUM        ? IR_SCATTER_READ
+                : ir_access_attr(op)->exact ? IR_SCATTER_ORDER
+                                            : IR_SCATTER_LOOP);
 }
 
 static bool are_same_steps(const gather *g, const step *a, const step *b)
@@ -175,17 +177,17 @@ static void collect_pieces(ir_op *op, void *ctx)
     piece p = {.accum = op};
     steps by[GATHER_DIMS];
     if (!steps_of(g, op, by)) {
-        fail(g, IR_WHY_SUBSCRIPT);
+        fail(g, IR_SCATTER_SUBSCRIPT);
         return;
     }
     g->inside |= op->region != g->task->regions[0];
     add_pieces(g, &p, by, 0);
     if (g->at.len > MAX_PIECES)
-        fail(g, IR_WHY_DEAR);
+        fail(g, IR_SCATTER_DEAR);
 }
 
 /* Whether there is something to gather: of one shift, each iteration has its own element. */
-static bool collect(gather *g)
+static bool collect_groups(gather *g)
 {
     ir_walk(g->task->regions[0], collect_pieces, g);
     bool wraps = false;
@@ -361,7 +363,7 @@ static bool cones_are_cheap(gather *g)
             all[i] |= g->cone[i];
     }
     if (!ok)
-        g->why = m.cost > MAX_COST || m.nops > MAX_CONE ? IR_WHY_DEAR : IR_WHY_VALUE;
+        g->why = m.cost > MAX_COST || m.nops > MAX_CONE ? IR_SCATTER_DEAR : IR_SCATTER_VALUE;
     free(m.invariant);
     free(g->cone);
     g->cone = all;
@@ -437,7 +439,7 @@ static bool loads_are_safe(gather *g)
     conflict c = {.g = g};
     ir_walk(g->task->regions[0], find_unsafe, &c);
     if (c.found)
-        g->why = IR_WHY_WRITTEN;
+        g->why = IR_SCATTER_WRITTEN;
     return !c.found;
 }
 
@@ -464,7 +466,7 @@ static bool gather_plane(ir_func *f, ir_op *task, const ir_op *first, asks *aske
     bool done = false;
     const size_t known_before = asked->at.len;
     ir_walk(task->regions[0], find_other_access, &g);
-    if (g.ok && collect(&g) && cones_are_cheap(&g) && loads_are_safe(&g)) {
+    if (g.ok && collect_groups(&g) && cones_are_cheap(&g) && loads_are_safe(&g)) {
         if (asked->at.len > known_before)
             gather_versions(&g);
         gather_build(&g);
@@ -490,7 +492,7 @@ static void list_accum(ir_op *op, void *ctx)
     if (op->code != OP_ACCUM || ir_field_of(op)->ndim > GATHER_DIMS || l->at.len == MAX_TRIES)
         return;
     if (ir_field_of(op)->ndim < ir_task_attr(l->task)->ndim)
-        ir_access_attr(op)->why = IR_WHY_DIMENSIONS;
+        ir_access_attr(op)->why = IR_SCATTER_DIMENSIONS;
     else
         vec_push(&l->at, op);
 }

@@ -91,7 +91,7 @@ typedef struct gather {
     bool wraps[GATHER_DIMS]; /* a step of this dimension does */
     asks *asked;
     bool ok;
-    ir_why why; /* if not */
+    ir_scatter_reason why; /* if not */
 } gather;
 
 /* ---- gather_asks.c ---- */

@@ -103,7 +103,7 @@ void gather_versions(gather *g)
     ir_builder as_it_was = {.func = g->f, .region = which->regions[1], .loc = task->loc};
     map = ir_map_create(g->f);
     for (size_t i = 0; i < g->at.len; i++)
-        ir_access_attr(g->at.at[i].accum)->why = IR_WHY_VERSION; /* of the copy */
+        ir_access_attr(g->at.at[i].accum)->why = IR_SCATTER_VERSION; /* of the copy */
     const ir_op *copy = ir_clone_op(&as_it_was, task, &map);
     ir_map_free(&map);
     ir_yield(&as_it_was, copy->nres, copy->res);

@@ -310,7 +310,7 @@ static void strips(const gather *g, ir_builder *b, const bounds *bd, ir_value **
     ir_builder in = {.func = g->f, .region = both_strips->regions[0], .loc = b->loc, .origin = b->origin};
     ir_value *first = ir_op2(&in, OP_EQ, strip, ir_const_i(&in, SC_I64, 0));
     ir_value *lo = ir_op3(&in, OP_SELECT, first, segment[0], to), *hi = ir_op3(&in, OP_SELECT, first, from, segment[1]);
-    ir_loop_attr(receive_loop(g, &in, bd, t, lo, hi, g->nd))->brief = true;
+    ir_loop_attr(receive_loop(g, &in, bd, t, lo, hi, g->nd))->short_trip = true;
     ir_yield(&in, 0, NULL);
 }
 
@@ -487,8 +487,8 @@ void gather_build(gather *g)
     ir_op *task = ir_task(&b, g->nd, lo, hi, 0, NULL, NULL);
     ir_task_attr(task)->rows = true;
     int64_t first = 0;
-    if (!g->wraps[0] || can_follow(g, &bd, &first, &ir_task_attr(task)->around))
-        ir_task_attr(task)->rest = g->task;
+    if (!g->wraps[0] || can_follow(g, &bd, &first, &ir_task_attr(task)->periodic_halo))
+        ir_task_attr(task)->fused_with = g->task;
     ir_region *row = ir_region_create(g->f);
     for (int d = 0; d < g->nd - 1; d++)
         ir_region_param(row, SC_I64, g->task->regions[0]->params[d]->name);

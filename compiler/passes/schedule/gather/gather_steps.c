@@ -127,8 +127,8 @@ static const ir_value *floored(const gather *g, const ir_op *op, const affine *n
     if (op->code != OP_REM || !inner || inner->code != OP_REM)
         return NULL;
     const affine m = affine_of(inner->args[1]);
-    int64_t apart;
-    return gather_distance(g, &m, n, &apart) && apart == 0 ? inner->args[0] : NULL;
+    int64_t distance;
+    return gather_distance(g, &m, n, &distance) && distance == 0 ? inner->args[0] : NULL;
 }
 
 /* C's remainder of a negative number is no subscript, or 0 where it should be. What mod is given must not have wrapped:

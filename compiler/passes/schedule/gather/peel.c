@@ -120,7 +120,7 @@ static void add_ends(peeling *p, ir_builder *b, ir_value *from, ir_value *to)
     ir_map map = ir_map_create(p->g.f);
     ir_op *end = ir_clone_op(&in, loop, &map);
     ir_map_free(&map);
-    ir_loop_attr(end)->brief = true;
+    ir_loop_attr(end)->short_trip = true;
     end->args[0] = lo;
     end->args[1] = hi;
     for (int i = 0; i < loop->nres; i++) {
@@ -195,7 +195,7 @@ static void list_row(ir_op *op, void *ctx)
 {
     rows *r = ctx;
     const ir_op *task = op->region->parent;
-    if (op->code == OP_LOOP && ir_loop_attr(op)->forall && task && task->code == OP_TASK &&
+    if (op->code == OP_LOOP && ir_loop_attr(op)->parallel && task && task->code == OP_TASK &&
         ir_task_attr(task)->ndim <= GATHER_DIMS && is_free(task))
         vec_push(&r->loops, op);
 }

@@ -32,9 +32,9 @@ typedef struct lanes_pass {
 
 bool lanes_may(const ir_op *op)
 {
-    if (op->code != OP_LOOP || !ir_loop_attr(op)->forall || ir_loop_attr(op)->cond || !ir_loop_attr(op)->bounded)
+    if (op->code != OP_LOOP || !ir_loop_attr(op)->parallel || ir_loop_attr(op)->cond || !ir_loop_attr(op)->bounded)
         return false;
-    return !ir_loop_attr(op)->brief || lanes_have_inner(op);
+    return !ir_loop_attr(op)->short_trip || lanes_have_inner(op);
 }
 
 static void visit_loop(ir_op *op, void *ctx)
@@ -67,7 +67,7 @@ static void visit_loop(ir_op *op, void *ctx)
 bool lanes_may_in(const ir_op *task)
 {
     return task->code == OP_TASK && ir_task_attr(task)->rows && !ir_task_attr(task)->ordered &&
-           !ir_task_attr(task)->rest;
+           !ir_task_attr(task)->fused_with;
 }
 
 static void visit_task(ir_op *op, void *ctx)

@@ -42,7 +42,7 @@ typedef struct lanes_study {
     unsigned char *level;   /* by ir_op.pos, of operations of the body itself; NULL: it has inner loops */
     bool narrow;            /* with levels: no float of 64 bits is among what it computes */
     bool adds_to_array;     /* there is an LACCUM */
-    bool loose;             /* asks what comes of it once lanes_loosen has been there */
+    bool hoists;            /* asks what comes of it once lanes_hoist_guarded has been there */
     ir_no_lanes why;        /* the body cannot be split; NONE: it can */
 } lanes_study;
 
@@ -60,7 +60,7 @@ bool lanes_layout_is_wide(const lanes_study *s, const ir_layout *l);
 bool lanes_member_varies(const lanes_study *s, const ir_layout *l, int64_t number);
 
 /* Whether the lanes' elements of a field are no neighbours. */
-bool lanes_are_apart(const lanes_study *s, const ir_op *access);
+bool lanes_are_strided(const lanes_study *s, const ir_op *access);
 /* The outermost loop in whose trips a load sees the same row of elements, which can be read in front of it; NULL: none.
  * lanes_rows.c */
 ir_op *lanes_row_loop(const lanes_study *s, const ir_op *load);
@@ -84,9 +84,9 @@ bool lanes_sum_up(const lanes_study *s, const ir_op *op);
 void lanes_find_levels(lanes_study *s);
 
 /* Of such a body: whether a load under conditions can stand in front of the branch, or a write behind it, under the
- * same conditions. Puts those there; true: s is to be filled again. And whether op is such a load. lanes_guards.c */
-bool lanes_is_loose(const lanes_study *s, const ir_op *access);
-bool lanes_loosen(lanes_study *s);
+ * same conditions. Puts those there; true: s is to be filled again. And whether op is such a load. lanes_hoist.c */
+bool lanes_is_hoisted(const lanes_study *s, const ir_op *access);
+bool lanes_hoist_guarded(lanes_study *s);
 bool lanes_is_guarded_load(const ir_op *op);
 
 /* Whether a task, or an operation in one, is what lanes look at: a loop over rows, and a loop of it. */

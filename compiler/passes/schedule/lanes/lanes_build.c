@@ -64,7 +64,7 @@ static void open_block(building *g, src_loc loc)
         return;
     ir_builder b = at_end(g, loc);
     g->block = ir_loop(&b, ir_const_i(&b, SC_I64, 0), g->lanes, false, 0, NULL);
-    ir_loop_attr(g->block)->forall = true;
+    ir_loop_attr(g->block)->parallel = true;
     g->lane = g->block->regions[0]->params[0];
     g->lane->name = "lane";
     ir_builder in = in_block(g, loc);
@@ -98,7 +98,7 @@ static bool is_own_element(const building *g, const ir_op *access)
     return varies_with_index(g->block, &a);
 }
 
-static void look_for_more(ir_op *op, void *ctx)
+static void find_other_access(ir_op *op, void *ctx)
 {
     const building *g = ctx;
     bool plain = false;
@@ -136,7 +136,7 @@ static void look_for_more(ir_op *op, void *ctx)
 static void round_up(building *g)
 {
     g->more = g->yields.len > 0 || g->s->level; /* arrays without zeros */
-    ir_walk(g->block->regions[0], look_for_more, g);
+    ir_walk(g->block->regions[0], find_other_access, g);
     if (!g->more)
         g->block->args[1] = g->rounded;
 }
@@ -308,7 +308,7 @@ static void move_inner(ir_op *op, void *ctx)
 
 /* ---- operations ---- */
 
-static void want_operands(building *g, const ir_op *op, const ir_op *whole)
+static void build_operands(building *g, const ir_op *op, const ir_op *whole)
 {
     for (int i = 0; i < op->nargs; i++) {
         bool inside = false;
@@ -319,7 +319,7 @@ static void want_operands(building *g, const ir_op *op, const ir_op *whole)
     }
     for (int k = 0; k < op->nregions; k++)
         for (const ir_op *in = op->regions[k]->first; in; in = in->next)
-            want_operands(g, in, whole);
+            build_operands(g, in, whole);
 }
 
 static void add_sum(building *g, const ir_op *op)
@@ -339,7 +339,7 @@ static void block_op(building *g, const ir_op *op)
         add_sum(g, op);
         return;
     }
-    want_operands(g, op, op);
+    build_operands(g, op, op);
     ir_builder in = in_block(g, op->loc);
     ir_op *c = ir_clone_op(&in, op, &g->map);
     for (int i = 0; i < op->nres; i++) {
@@ -603,7 +603,7 @@ static void carry(building *g, ir_value *const *from)
     for (const ir_op *op = loop->regions[0]->first; op && n; op = op->next) {
         if (op->code == OP_YIELD || !is_carried(g, op))
             continue;
-        want_operands(g, op, op);
+        build_operands(g, op, op);
         ir_builder in = in_block(g, op->loc);
         ir_clone_op(&in, op, &g->map);
         for (int i = 0; i < op->nres; i++)

@@ -47,7 +47,7 @@ static bool is_pure(const ir_op *loop)
 static bool fits(const ir_op *loop, const uint32_t *uses)
 {
     const int n = ir_yield_of(loop->regions[0])->nargs;
-    if (!ir_loop_attr(loop)->forall || !ir_loop_attr(loop)->bounded || ir_loop_attr(loop)->cond || n == 0 ||
+    if (!ir_loop_attr(loop)->parallel || !ir_loop_attr(loop)->bounded || ir_loop_attr(loop)->cond || n == 0 ||
         !is_pure(loop))
         return false;
     for (int k = 0; k < n; k++)
@@ -100,7 +100,7 @@ static void fill_strip(const building *g, ir_region *strip, ir_value *first, ir_
 {
     ir_builder b = at_end(g, strip);
     ir_op *side = ir_loop(&b, zero, lanes, false, 0, NULL);
-    ir_loop_attr(side)->forall = true;
+    ir_loop_attr(side)->parallel = true;
     const ir_region *body = g->loop->regions[0];
     ir_value *lane = side->regions[0]->params[0];
     lane->name = "lane";
@@ -194,7 +194,7 @@ typedef struct extrema_pass {
     VEC(ir_op *) found;
 } extrema_pass;
 
-static void look(ir_op *op, void *ctx)
+static void collect_extremum(ir_op *op, void *ctx)
 {
     extrema_pass *p = ctx;
     if (op->code == OP_LOOP && fits(op, p->uses))
@@ -205,7 +205,7 @@ bool lanes_find_extrema(ir_func *f)
 {
     uint32_t *uses = ir_count_uses(f);
     extrema_pass p = {.uses = uses};
-    ir_walk(f->body, look, &p);
+    ir_walk(f->body, collect_extremum, &p);
     for (size_t i = 0; i < p.found.len; i++)
         side_by_side(f, p.found.at[i]);
     const bool changed = p.found.len > 0;

@@ -18,15 +18,15 @@ static bool fits(const void *ctx, const ir_op *op)
     switch (op->code) {
     case OP_STORE:
     case OP_ACCUM:
-        if (s->loose && lanes_is_loose(s, op))
+        if (s->hoists && lanes_is_hoisted(s, op))
             return true;
-        if (!ir_access_attr(op)->alone || (ir_field_of(op)->array && !ir_field_of(op)->launched))
+        if (!ir_access_attr(op)->no_alias || (ir_field_of(op)->array && !ir_field_of(op)->launched))
             return false;
-        return ir_field_of(op)->elem != SC_BOOL && !lanes_are_apart(s, op) && element_is_there(in, op);
+        return ir_field_of(op)->elem != SC_BOOL && !lanes_are_strided(s, op) && element_is_there(in, op);
     case OP_LOAD:
         if (s->level)
-            return element_is_there(in, op) || (s->loose && lanes_is_loose(s, op));
-        return !lanes_are_apart(s, op) && element_is_there(in, op);
+            return element_is_there(in, op) || (s->hoists && lanes_is_hoisted(s, op));
+        return !lanes_are_strided(s, op) && element_is_there(in, op);
     case OP_LSTORE:
         return op->args[2]->type != SC_BOOL && element_is_there(in, op);
     case OP_LLOAD:

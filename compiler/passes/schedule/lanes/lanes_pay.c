@@ -7,15 +7,15 @@
 /* Rough cycles of one iteration, in inner loops that are split. */
 typedef struct balance {
     lanes_study *s;
-    double lanes; /* operations that become vectors */
-    double alone; /* accesses that lanes do one after the other, in memory apart */
-    double inner; /* of what compilers vectorise as it is, by inner loops */
+    double lanes;       /* operations that become vectors */
+    double scalar_cost; /* accesses that lanes do one after the other, in memory apart */
+    double inner;       /* of what compilers vectorise as it is, by inner loops */
     bool any_loop;
 } balance;
 
-static void weigh_region(balance *b, const ir_region *r, double times, bool apart);
+static void weigh_region(balance *b, const ir_region *r, double times, bool divergent);
 
-static void weigh_op(balance *b, const ir_op *op, double times, bool apart)
+static void weigh_op(balance *b, const ir_op *op, double times, bool divergent)
 {
     enum { ALONE = 4 };
     lanes_study *s = b->s;
@@ -28,51 +28,51 @@ static void weigh_op(balance *b, const ir_op *op, double times, bool apart)
         const bool split = lanes_kind_of(s, op) == LANES_SPLIT;
         if (simd_fits(s->f, op, s->uses)) {
             const double before = b->lanes;
-            weigh_region(b, op->regions[0], times * (trips < 1 ? 1 : trips), apart || !split);
+            weigh_region(b, op->regions[0], times * (trips < 1 ? 1 : trips), divergent || !split);
             b->inner += b->lanes - before;
             b->any_loop |= split && trips > 4;
             return;
         }
         b->any_loop |= split && trips > 4;
-        weigh_region(b, op->regions[0], times * (trips < 1 ? 1 : trips), apart || !split);
+        weigh_region(b, op->regions[0], times * (trips < 1 ? 1 : trips), divergent || !split);
         return;
     }
     case OP_IF:
         for (int k = 0; k < 2; k++)
             weigh_region(b, op->regions[k], times,
-                         apart || (lanes_kind_of(s, op) != LANES_SPLIT && !lanes_mask_fits(s, op)));
+                         divergent || (lanes_kind_of(s, op) != LANES_SPLIT && !lanes_mask_fits(s, op)));
         return;
     case OP_LOAD:
     case OP_STORE:
     case OP_ACCUM:
-        if (lanes_are_apart(s, op) && !lanes_row_loop(s, op))
-            b->alone += times * ALONE;
+        if (lanes_are_strided(s, op) && !lanes_row_loop(s, op))
+            b->scalar_cost += times * ALONE;
         else
             b->lanes += times;
         return;
     default: {
         const double cost = times * (op->code < OP_PURE_COUNT ? op_get(op->code)->cost : 1);
-        *(apart ? &b->alone : &b->lanes) += cost;
+        *(divergent ? &b->scalar_cost : &b->lanes) += cost;
     }
     }
 }
 
-static void weigh_region(balance *b, const ir_region *r, double times, bool apart)
+static void weigh_region(balance *b, const ir_region *r, double times, bool divergent)
 {
     for (const ir_op *op = r->first; op; op = op->next)
-        weigh_op(b, op, times, apart);
+        weigh_op(b, op, times, divergent);
 }
 
 /* ---- bodies without inner loops ---- */
 
 /* Rough cycles of one iteration. */
 typedef struct weights {
-    double work; /* arithmetic that vectors do */
-    double all;  /* everything, as it is */
-    int handed;  /* values that one loop over the lanes hands to another */
-    bool wide;   /* 64-bit floats are among what vectors do */
-    bool apart;  /* not all of it stands in one loop */
-    bool waits;  /* some of it has to stand in the last one: C compilers make no vectors of it as it is */
+    double work;    /* arithmetic that vectors do */
+    double all;     /* everything, as it is */
+    int handed;     /* values that one loop over the lanes hands to another */
+    bool wide;      /* 64-bit floats are among what vectors do */
+    bool divergent; /* not all of it stands in one loop */
+    bool waits;     /* some of it has to stand in the last one: C compilers make no vectors of it as it is */
 } weights;
 
 static void weigh(weights *w, const ir_op *op, bool vectors)
@@ -143,19 +143,19 @@ static bool straight_pays(lanes_study *s)
     for (const ir_op *op = s->loop->regions[0]->first; op; op = op->next) {
         if (op->code == OP_YIELD || lanes_kind_of(s, op) == LANES_UNIFORM)
             continue;
-        w.apart |= level >= 0 && level != s->level[op->pos];
+        w.divergent |= level >= 0 && level != s->level[op->pos];
         level = s->level[op->pos];
         w.waits |= level == LEVEL_END;
         weigh(&w, op, level % 2 == 1 && level != LEVEL_END && (op->code != OP_IF || lanes_branch_fits(s, op)));
     }
     w.handed = count_handed(s);
-    for (size_t n = 0; n < s->ops.len && s->loose; n++) {
-        const bool leaves = lanes_is_loose(s, s->ops.at[n]);
-        w.apart |= leaves;
+    for (size_t n = 0; n < s->ops.len && s->hoists; n++) {
+        const bool leaves = lanes_is_hoisted(s, s->ops.at[n]);
+        w.divergent |= leaves;
         w.waits |= leaves && s->ops.at[n]->code != OP_LOAD;
         w.handed += leaves;
     }
-    if (!w.apart)
+    if (!w.divergent)
         return false;
     const double gain = w.work * (1 - 1.0 / (w.wide ? VECTOR_SAVES_F64 : VECTOR_SAVES_F32)) - handed * w.handed;
     if (w.work < LEAST)
@@ -175,9 +175,9 @@ bool lanes_pay(lanes_study *s)
     weigh_region(&b, s->loop->regions[0], 1, false);
     if (!b.any_loop)
         s->why = IR_NO_LANES_NO_LOOP;
-    else if (b.inner > 0.5 * b.lanes && b.alone > 0.05 * b.lanes)
+    else if (b.inner > 0.5 * b.lanes && b.scalar_cost > 0.05 * b.lanes)
         s->why = IR_NO_LANES_INNER;
-    else if (b.alone > 0.5 * b.lanes)
-        s->why = IR_NO_LANES_APART;
+    else if (b.scalar_cost > 0.5 * b.lanes)
+        s->why = IR_NO_LANES_STRIDED;
     return !s->why;
 }

@@ -127,7 +127,8 @@ bool lanes_read_rows(lanes_study *s)
 {
     bool changed = false;
     for (size_t n = 0; n < s->ops.len; n++) {
-        ir_op *op = s->ops.at[n], *outer = op->code == OP_LOAD && lanes_are_apart(s, op) ? lanes_row_loop(s, op) : NULL;
+        ir_op *op = s->ops.at[n],
+              *outer = op->code == OP_LOAD && lanes_are_strided(s, op) ? lanes_row_loop(s, op) : NULL;
         if (outer) {
             read_once(s, op, outer);
             changed = true;

@@ -36,21 +36,21 @@ static ir_op *top_of(const lanes_study *s, ir_op *op)
     return op;
 }
 
-static bool is_alone(const lanes_study *s, const ir_op *top)
+static bool is_scalar(const lanes_study *s, const ir_op *top)
 {
     return s->level[top->pos] == LEVEL_END;
 }
 
-static void leave_alone(straight *p, const ir_op *top)
+static void make_scalar(straight *p, const ir_op *top)
 {
-    p->changed |= !is_alone(p->s, top);
+    p->changed |= !is_scalar(p->s, top);
     p->s->level[top->pos] = LEVEL_END;
 }
 
 /* ---- what lanes do one by one ---- */
 
 /* The same element in no two iterations. */
-static bool are_apart(const ir_op *loop, const ir_op *a, const ir_op *b)
+static bool are_disjoint(const ir_op *loop, const ir_op *a, const ir_op *b)
 {
     if (never_meet(loop, a, b))
         return true;
@@ -74,17 +74,17 @@ static void keep_order(straight *p, size_t a, size_t b)
     const ir_op *x = p->memory.at[a], *y = p->memory.at[b], *in = p->top.at[a], *then = p->top.at[b];
     if (in == then || ir_storage_of_op(x) != ir_storage_of_op(y) || (!is_write(x) && !is_write(y)))
         return;
-    if (!is_alone(s, in) && !is_alone(s, then)) {
+    if (!is_scalar(s, in) && !is_scalar(s, then)) {
         if (simd_touches_again(x, y))
-            leave_alone(p, then);
+            make_scalar(p, then);
         return;
     }
-    if (is_alone(s, in) == is_alone(s, then))
+    if (is_scalar(s, in) == is_scalar(s, then))
         return;
-    if (is_alone(s, in) && meet_in_iteration(x, y))
-        leave_alone(p, then);
-    if (!are_apart(s->loop, x, y))
-        leave_alone(p, is_alone(s, in) ? then : in);
+    if (is_scalar(s, in) && meet_in_iteration(x, y))
+        make_scalar(p, then);
+    if (!are_disjoint(s->loop, x, y))
+        make_scalar(p, is_scalar(s, in) ? then : in);
 }
 
 /* The operation of the body in which another one's operand is computed; NULL: beside that one, or not in the body. */
@@ -98,16 +98,16 @@ static const ir_op *comes_from(const lanes_study *s, const ir_op *op, const ir_v
     return def;
 }
 
-static bool follows_from_alone(const lanes_study *s, const ir_op *op)
+static bool follows_from_scalar(const lanes_study *s, const ir_op *op)
 {
     for (int i = 0; i < op->nargs; i++) {
         const ir_op *from = comes_from(s, op, op->args[i]);
-        if (from && is_alone(s, from))
+        if (from && is_scalar(s, from))
             return true;
     }
     for (int k = 0; k < op->nregions; k++)
         for (const ir_op *in = op->regions[k]->first; in; in = in->next)
-            if (follows_from_alone(s, in))
+            if (follows_from_scalar(s, in))
                 return true;
     return false;
 }
@@ -118,8 +118,8 @@ static void settle(straight *p)
     do {
         p->changed = false;
         for (const ir_op *op = body->first; op; op = op->next)
-            if (op->code != OP_YIELD && !is_alone(p->s, op) && follows_from_alone(p->s, op))
-                leave_alone(p, op);
+            if (op->code != OP_YIELD && !is_scalar(p->s, op) && follows_from_scalar(p->s, op))
+                make_scalar(p, op);
         for (size_t b = 1; b < p->memory.len; b++)
             for (size_t a = 0; a < b; a++)
                 keep_order(p, a, b);
@@ -147,14 +147,14 @@ static bool is_copied(const straight *p, const ir_op *op)
 static void leave_call(straight *p, const ir_op *call, const ir_op *top)
 {
     effects e = effects_of_op(p->s->f->module, call);
-    leave_alone(p, top);
+    make_scalar(p, top);
     for (size_t n = 0; n < p->memory.len; n++)
         if (is_write(p->memory.at[n]) && e.at[ir_storage_of_op(p->memory.at[n])])
-            leave_alone(p, p->top.at[n]);
+            make_scalar(p, p->top.at[n]);
     effects_free(&e);
 }
 
-static void find_alone(straight *p)
+static void find_scalar(straight *p)
 {
     lanes_study *s = p->s;
     for (size_t n = 0; n < s->ops.len; n++) {
@@ -163,14 +163,14 @@ static void find_alone(straight *p)
         if (op->code == OP_CALL)
             leave_call(p, op, top_of(s, op));
         else if (memory == MEMORY_STACK || (memory == MEMORY_ARRAY && s->adds_to_array))
-            leave_alone(p, top_of(s, op));
+            make_scalar(p, top_of(s, op));
     }
     for (size_t n = 0; n < p->memory.len; n++) {
         const ir_op *op = p->memory.at[n];
-        if (!is_write(op) || (lanes_sum_up(s, op) && op == p->top.at[n]) || (s->loose && lanes_is_loose(s, op)))
+        if (!is_write(op) || (lanes_sum_up(s, op) && op == p->top.at[n]) || (s->hoists && lanes_is_hoisted(s, op)))
             continue;
-        if (is_copied(p, op) || !simd_is_apart(s->loop, p->memory.at, p->memory.len, op))
-            leave_alone(p, p->top.at[n]);
+        if (is_copied(p, op) || !simd_iterations_independent(s->loop, p->memory.at, p->memory.len, op))
+            make_scalar(p, p->top.at[n]);
     }
     settle(p);
 }
@@ -223,7 +223,7 @@ static bool is_narrow_op(const lanes_study *s, const ir_op *op)
 
 static bool is_of_lanes(const lanes_study *s, const ir_op *op)
 {
-    return op->code != OP_YIELD && lanes_kind_of(s, op) == LANES_INNER && !is_alone(s, op);
+    return op->code != OP_YIELD && lanes_kind_of(s, op) == LANES_INNER && !is_scalar(s, op);
 }
 
 static bool is_copy(const straight *p, const ir_op *op)
@@ -231,7 +231,7 @@ static bool is_copy(const straight *p, const ir_op *op)
     return op->code == OP_LOAD ? is_copied(p, op) : lanes_is_guarded_load(op);
 }
 
-static void ask(void *ctx, const ir_value *v)
+static void mark_used(void *ctx, const ir_value *v)
 {
     bool *asked = ctx;
     asked[v->id] = true;
@@ -260,7 +260,7 @@ static void find_copied(straight *p)
         if (may_be_first(p, op) && (left || !gain || !is_integer(op->res[0])))
             p->copied[op->pos] = is_copy(p, op) || asked[op->res[0]->id];
         if (p->copied[op->pos])
-            lanes_each_use(op, ask, asked);
+            lanes_each_use(op, mark_used, asked);
     }
 }
 
@@ -284,7 +284,7 @@ static void come_behind_accesses(const straight *p, const ir_op *top, int *level
     for (size_t b = 0; b < p->memory.len; b++)
         for (size_t a = 0; a < b && p->top.at[b] == top; a++)
             if (p->top.at[a] != top && (is_write(p->memory.at[a]) || is_write(p->memory.at[b])) &&
-                !is_alone(p->s, p->top.at[a]) && p->s->level[p->top.at[a]->pos] > *level &&
+                !is_scalar(p->s, p->top.at[a]) && p->s->level[p->top.at[a]->pos] > *level &&
                 meet_in_iteration(p->memory.at[a], p->memory.at[b]))
                 *level = p->s->level[p->top.at[a]->pos];
 }
@@ -300,7 +300,7 @@ static void find_levels(straight *p)
         come_behind_accesses(p, op, &level);
         level += (level % 2 == 0) != p->copied[op->pos];
         if (level >= LEVEL_END)
-            leave_alone(p, op);
+            make_scalar(p, op);
         else
             s->level[op->pos] = (unsigned char)level;
     }
@@ -335,7 +335,7 @@ void lanes_find_levels(lanes_study *s)
         for (int i = 0; i < s->ops.at[n]->nres; i++)
             s->narrow &= s->ops.at[n]->res[i]->type != SC_F64;
     list_memory(&p);
-    find_alone(&p);
+    find_scalar(&p);
     find_copied(&p);
     find_levels(&p);
     vec_free(&p.memory);

@@ -31,7 +31,7 @@ static ir_op *loop_of_strips(lanes_study *s, ir_builder *b, ir_value *n, strip_k
 {
     const ir_op *loop = s->loop;
     ir_op *strips = ir_loop(b, ir_const_i(b, SC_I64, 0), n, false, loop->nres, loop->args + 2);
-    ir_loop_attr(strips)->forall = true;
+    ir_loop_attr(strips)->parallel = true;
     ir_region *body = strips->regions[0];
     body->params[0]->name = "strip";
     n->name = "strips";

@@ -78,20 +78,20 @@ static void vary_member(spreading *p, const ir_op *op)
 }
 
 /* All lanes run it together, as often as each other. */
-static bool runs_together(const lanes_study *s, const ir_op *loop, bool apart)
+static bool runs_together(const lanes_study *s, const ir_op *loop, bool divergent)
 {
-    return !apart && ir_loop_attr(loop)->bounded && !ir_loop_attr(loop)->cond && !s->varying[loop->args[0]->id] &&
+    return !divergent && ir_loop_attr(loop)->bounded && !ir_loop_attr(loop)->cond && !s->varying[loop->args[0]->id] &&
            !s->varying[loop->args[1]->id];
 }
 
 /* apart: some lanes run this and some do not. */
-static void spread_region(spreading *p, const ir_region *r, bool apart);
+static void spread_region(spreading *p, const ir_region *r, bool divergent);
 
-static void spread_loop(spreading *p, const ir_op *op, bool apart)
+static void spread_loop(spreading *p, const ir_op *op, bool divergent)
 {
     lanes_study *s = p->s;
     const ir_region *body = op->regions[0];
-    if (!runs_together(s, op, apart)) {
+    if (!runs_together(s, op, divergent)) {
         for (int k = 0; k < op->nregions; k++)
             for (int i = 0; i < op->regions[k]->nparams; i++)
                 vary(p, op->regions[k]->params[i]);
@@ -110,12 +110,12 @@ static void spread_loop(spreading *p, const ir_op *op, bool apart)
     spread_region(p, body, false);
 }
 
-static void spread_if(spreading *p, const ir_op *op, bool apart)
+static void spread_if(spreading *p, const ir_op *op, bool divergent)
 {
     lanes_study *s = p->s;
     const bool choice = s->varying[op->args[0]->id];
     for (int k = 0; k < 2; k++)
-        spread_region(p, op->regions[k], apart || choice);
+        spread_region(p, op->regions[k], divergent || choice);
     for (int i = 0; i < op->nres; i++)
         vary_if(p,
                 choice || s->varying[ir_yield_of(op->regions[0])->args[i]->id] ||
@@ -141,24 +141,24 @@ static void vary_if_any(spreading *p, const ir_op *op, bool when)
         vary_if(p, when, op->res[i]);
 }
 
-static void spread_op(spreading *p, const ir_op *op, bool apart)
+static void spread_op(spreading *p, const ir_op *op, bool divergent)
 {
     lanes_study *s = p->s;
     switch (op->code) {
     case OP_IF:
-        spread_if(p, op, apart);
+        spread_if(p, op, divergent);
         return;
     case OP_LOOP:
-        spread_loop(p, op, apart);
+        spread_loop(p, op, divergent);
         return;
     case OP_LOAD:
         vary_if(p, any_varies(s, op) || (s->touched[ir_storage_of_op(op)] & (OP_STORES | OP_ADDS)), op->res[0]);
         return;
     case OP_LSTORE:
-        vary_if(p, apart || s->varying[op->args[1]->id] || s->varying[op->args[2]->id], op->args[0]);
+        vary_if(p, divergent || s->varying[op->args[1]->id] || s->varying[op->args[2]->id], op->args[0]);
         return;
     case OP_STK_STORE:
-        if (apart || s->varying[op->args[1]->id] || s->varying[op->args[2]->id])
+        if (divergent || s->varying[op->args[1]->id] || s->varying[op->args[2]->id])
             vary_member(p, op);
         return;
     case OP_CALL:
@@ -174,10 +174,10 @@ static void spread_op(spreading *p, const ir_op *op, bool apart)
     }
 }
 
-static void spread_region(spreading *p, const ir_region *r, bool apart)
+static void spread_region(spreading *p, const ir_region *r, bool divergent)
 {
     for (const ir_op *op = r->first; op; op = op->next)
-        spread_op(p, op, apart);
+        spread_op(p, op, divergent);
 }
 
 /* ---- what cannot be split ---- */
@@ -265,17 +265,17 @@ static bool is_uniform(const lanes_study *s, const ir_op *op)
     return true;
 }
 
-static bool region_kinds(lanes_study *s, const ir_region *r, bool apart);
+static bool region_kinds(lanes_study *s, const ir_region *r, bool divergent);
 
 /* Whether it is split, or holds what is. */
-static bool op_kind(lanes_study *s, ir_op *op, bool apart)
+static bool op_kind(lanes_study *s, ir_op *op, bool divergent)
 {
-    bool inside = false, together = !apart;
+    bool inside = false, together = !divergent;
     if (op->code == OP_LOOP)
-        together = runs_together(s, op, apart);
+        together = runs_together(s, op, divergent);
     else if (op->code == OP_IF)
-        together = !apart && !s->varying[op->args[0]->id];
-    if (apart && (op->code == OP_STK_ALLOC || op->code == OP_STK_MARK || op->code == OP_STK_RELEASE))
+        together = !divergent && !s->varying[op->args[0]->id];
+    if (divergent && (op->code == OP_STK_ALLOC || op->code == OP_STK_MARK || op->code == OP_STK_RELEASE))
         refuse(s, IR_NO_LANES_SAVES);
     for (int i = 0; i < op->nres; i++)
         if (op->res[i]->type == SC_PTR && op->code != OP_LOCAL &&
@@ -283,9 +283,9 @@ static bool op_kind(lanes_study *s, ir_op *op, bool apart)
             refuse(s, IR_NO_LANES_SAVES);
     for (int k = 0; k < op->nregions; k++)
         inside |= region_kinds(s, op->regions[k], !together);
-    if (op->code == OP_LOCAL && !apart && s->varying[op->res[0]->id])
+    if (op->code == OP_LOCAL && !divergent && s->varying[op->res[0]->id])
         s->wide[op->res[0]->id] = true;
-    if (!apart && is_uniform(s, op)) {
+    if (!divergent && is_uniform(s, op)) {
         s->kind[op->pos] = LANES_UNIFORM;
         return op->code == OP_LOCAL || op->code == OP_STK_ALLOC || op->code == OP_STK_MARK;
     }
@@ -294,11 +294,11 @@ static bool op_kind(lanes_study *s, ir_op *op, bool apart)
     return split;
 }
 
-static bool region_kinds(lanes_study *s, const ir_region *r, bool apart)
+static bool region_kinds(lanes_study *s, const ir_region *r, bool divergent)
 {
     bool inside = false;
     for (ir_op *op = r->first; op; op = op->next)
-        inside |= op_kind(s, op, apart);
+        inside |= op_kind(s, op, divergent);
     return inside;
 }
 
@@ -404,7 +404,7 @@ static bool is_contiguous(const lanes_study *s, const ir_op *op)
     return true;
 }
 
-bool lanes_are_apart(const lanes_study *s, const ir_op *access)
+bool lanes_are_strided(const lanes_study *s, const ir_op *access)
 {
     bool varies = false;
     for (int d = 0; d < ir_field_of(access)->ndim; d++)

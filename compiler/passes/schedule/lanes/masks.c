@@ -56,10 +56,10 @@ static void visit_loop(ir_op *op, void *ctx)
     masks_pass *p = ctx;
     if (!lanes_may(op))
         return;
-    lanes_study s = {.f = p->f, .loop = op, .uses = p->uses, .loose = true};
+    lanes_study s = {.f = p->f, .loop = op, .uses = p->uses, .hoists = true};
     lanes_look(&s);
     lanes_find_levels(&s);
-    p->loosened |= !s.why && s.level && lanes_pay(&s) && lanes_loosen(&s);
+    p->loosened |= !s.why && s.level && lanes_pay(&s) && lanes_hoist_guarded(&s);
     lanes_free(&s);
     s = (lanes_study){.f = p->f, .loop = op, .uses = p->uses};
     lanes_look(&s);
@@ -76,7 +76,7 @@ static void visit_loop(ir_op *op, void *ctx)
 
 static void visit_task(ir_op *op, void *ctx)
 {
-    if (lanes_may_in(op) && !ir_task_attr(op)->ahead)
+    if (lanes_may_in(op) && !ir_task_attr(op)->overlap_next)
         ir_walk(op->regions[0], visit_loop, ctx);
 }
 

@@ -73,7 +73,7 @@ static bool is_simple(const ir_op *op)
 
 static bool is_over_lanes(const ir_op *op)
 {
-    if (op->code != OP_LOOP || !ir_loop_attr(op)->forall || !ir_is_const(op->args[0]) || ir_int(op->args[0]) != 0 ||
+    if (op->code != OP_LOOP || !ir_loop_attr(op)->parallel || !ir_is_const(op->args[0]) || ir_int(op->args[0]) != 0 ||
         !ir_is_const(op->args[1]) || ir_int(op->args[1]) != LANES)
         return false;
     for (const ir_op *in = op->regions[0]->first; in; in = in->next)
@@ -124,7 +124,7 @@ static bool reads_what_stays(const jam *j, const ir_region *r)
 static bool looks_right(jam *j)
 {
     const ir_attr_loop *a = ir_loop_attr(j->loop);
-    if (!a->bounded || a->cond || j->loop->nres || a->forall)
+    if (!a->bounded || a->cond || j->loop->nres || a->parallel)
         return false;
     for (ir_op *op = j->loop->regions[0]->first; op; op = op->next) {
         if (!j->inner && is_over_lanes(op))
@@ -276,7 +276,7 @@ static void keep_rest(ir_builder *b, ir_op *loop, ir_value *fours)
         ir_remove(loop);
         return;
     }
-    ir_loop_attr(loop)->brief = true;
+    ir_loop_attr(loop)->short_trip = true;
     ir_value *done = ir_op2(b, OP_MUL, fours, ir_const_i(b, SC_I64, TOGETHER));
     if (ir_loop_attr(loop)->down)
         loop->args[1] = ir_op2(b, OP_SUB, loop->args[1], done);
@@ -290,7 +290,7 @@ static void put_together(jam *j)
     ir_builder b = {.func = j->f, .region = loop->region, .before = loop, .loc = loop->loc};
     ir_value *n = fours_of(&b, loop);
     ir_op *main = ir_loop(&b, ir_const_i(&b, SC_I64, 0), n, false, 0, NULL);
-    ir_loop_attr(main)->fours = true;
+    ir_loop_attr(main)->unrolled_by_4 = true;
     ir_region *body = main->regions[0];
     body->params[0]->name = "four";
     ir_builder in = {.func = j->f, .region = body, .loc = loop->loc};

@@ -27,7 +27,8 @@ static void rev_pure(scope *s, const ir_op *op)
     ir_builder b = rev_at_end(s, op);
     for (int k = 0; k < op->nargs; k++) {
         const ir_value *a = op->args[k];
-        if (!scalar_is_float(a->type) || !rev_varied(s->rv, a) || op_contributes_nothing(op, k) || op_lacks(op, k))
+        if (!scalar_is_float(a->type) || !rev_varied(s->rv, a) || op_contributes_nothing(op, k) ||
+            op_lacks_derivative(op, k))
             continue;
         ir_value *d = rule_apply(&b, op->code, k, &at, chosen ? chosen : g, a->type);
         rev_add(s, &b, a, rev_hand_on(s->rv, &b, g, chosen != NULL, d));
@@ -236,7 +237,7 @@ static void rev_call(scope *s, const ir_op *op)
     bool any = memory;
     for (int i = 0; i < op->nres; i++)
         any |= rev_adj(s, op->res[i]) != NULL;
-    if (!any || extern_lacks(op, true))
+    if (!any || extern_lacks_derivative(op, true))
         return;
     if (f->ad.gradient_of) {
         rev_gradient(s, op);

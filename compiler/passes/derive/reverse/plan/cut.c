@@ -22,7 +22,7 @@
 
 #include "ir/target.h"
 #include "passes/derive/reverse/plan/plan.h"
-#include "util/cut.h"
+#include "passes/derive/min_cut.h"
 
 enum { MOST_ELEMENTS = 1 << 16 };
 static const int64_t most_times = INT64_C(1) << 32;

@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "passes/analysis/analysis.h"
-#include "passes/analysis/overlap/apart.h"
+#include "passes/analysis/overlap/disjoint.h"
 #include "passes/derive/derive.h"
 #include "passes/derive/reverse/plan/plan.h"
 #include "passes/simplify/simplify.h"
@@ -127,7 +127,7 @@ static bool is_repeated(const ir_op *op)
 /* Whether the write may change what the load has read, behind it. */
 static bool may_overwrite(const study *s, const site *load, const site *write)
 {
-    if (access_apart(&load->a, &write->a) || !may_follow(load->a.op, write->a.op, NULL))
+    if (access_never_aliases(&load->a, &write->a) || !may_follow(load->a.op, write->a.op, NULL))
         return false;
     overlap_find(s->pair, s->m, &load->a, &write->a, NULL);
     return !surely_kept(s->m, &load->a, &write->a, s->pair);
@@ -162,7 +162,7 @@ static order order_of(const study *s, const ir_field *f)
         const site *l = &s->loads.at[i];
         for (size_t k = 0; k < s->writes.len && l->needed && l->a.field == f; k++) {
             const site *w = &s->writes.at[k];
-            if (access_apart(&l->a, &w->a))
+            if (access_never_aliases(&l->a, &w->a))
                 continue;
             o.before = o.before || may_overwrite(s, l, w);
             o.after |= may_follow(w->a.op, l->a.op, NULL);
@@ -195,7 +195,7 @@ static void plan_task(const study *s, const site *w, saved_plan *p)
 {
     for (size_t i = 0; i < s->loads.len; i++) {
         const site *l = &s->loads.at[i];
-        if (l->task != w->task || access_apart(&l->a, &w->a) || !may_follow(w->a.op, l->a.op, w->task))
+        if (l->task != w->task || access_never_aliases(&l->a, &w->a) || !may_follow(w->a.op, l->a.op, w->task))
             continue;
         p->fused[w->a.op->pos] = true;
         p->ordered[w->task->pos] |= w->a.op->code != OP_STORE && !is_own(w);
@@ -208,7 +208,7 @@ static bool is_read_later(const study *s, const site *w)
     for (size_t i = 0; i < s->loads.len; i++) {
         const site *l = &s->loads.at[i];
         const bool same = w->task && l->task == w->task;
-        if (!access_apart(&l->a, &w->a) && (same ? is_repeated(w->task) : may_follow(w->a.op, l->a.op, NULL)))
+        if (!access_never_aliases(&l->a, &w->a) && (same ? is_repeated(w->task) : may_follow(w->a.op, l->a.op, NULL)))
             return true;
     }
     return false;
@@ -222,7 +222,7 @@ static void plan_write(const study *s, const site *w, const bool *runs, saved_pl
     bool later = p->keep[pos], memory = false;
     for (size_t i = 0; i < s->loads.len; i++) {
         const site *l = &s->loads.at[i];
-        if (access_apart(&l->a, &w->a))
+        if (access_never_aliases(&l->a, &w->a))
             continue;
         const bool same = w->task && l->task == w->task;
         later |= same && runs[w->task->pos] && may_follow(w->a.op, l->a.op, w->task);

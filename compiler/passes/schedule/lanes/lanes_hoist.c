@@ -69,14 +69,14 @@ static bool is_loose_write(const lanes_study *s, const ir_op *write, const ir_op
             ir_storage_of_op(op) != ir_storage_of_op(write) || top_of(s, (ir_op *)op) != top)
             continue;
         const bool stays = op->code == OP_LOAD ||
-                           (ir_access_attr(op)->alone && element_is_there(s->loop->regions[0], op));
+                           (ir_access_attr(op)->no_alias && element_is_there(s->loop->regions[0], op));
         if (stays || !is_known_before(op, top))
             return false;
     }
     return true;
 }
 
-bool lanes_is_loose(const lanes_study *s, const ir_op *access)
+bool lanes_is_hoisted(const lanes_study *s, const ir_op *access)
 {
     const ir_op *top = top_of(s, (ir_op *)access);
     if (top == access || lanes_is_guarded_load(top) || (top->code == OP_IF && is_guarded_write(top)))
@@ -186,11 +186,11 @@ static void leave(leaving *l, ir_op *access)
         move_write(l, access, cond);
 }
 
-bool lanes_loosen(lanes_study *s)
+bool lanes_hoist_guarded(lanes_study *s)
 {
     VEC(ir_op *) loose = {0};
     for (size_t n = 0; n < s->ops.len; n++)
-        if (lanes_is_loose(s, s->ops.at[n]))
+        if (lanes_is_hoisted(s, s->ops.at[n]))
             vec_push(&loose, s->ops.at[n]);
     leaving l = {0};
     for (size_t i = 0; i < loose.len; i++) {

@@ -9,7 +9,7 @@
  *
  * Of two iterations of a task, each in turn is the later one.
  */
-#include "passes/analysis/overlap/apart.h"
+#include "passes/analysis/overlap/disjoint.h"
 
 #include <stdlib.h>
 
@@ -549,12 +549,12 @@ static bool tells_index(const ir_module *m, const access *a, const access *b, co
 {
     bool *relies = xmalloc(m->fields.len + 1);
     ir_op *ops[] = {(ir_op *)a->op, (ir_op *)b->op};
-    const bool tells = !a->inner && !b->inner && owns_index(task, ops, 2, d, relies);
+    const bool tells = !a->inner && !b->inner && subscript_is_injective(task, ops, 2, d, relies);
     free(relies);
     return tells;
 }
 
-bool surely_apart(const ir_module *m, const access *a, const access *b, const overlap *o, const ir_op *task)
+bool surely_disjoint(const ir_module *m, const access *a, const access *b, const overlap *o, const ir_op *task)
 {
     if (!o->placed || a->repeated || b->repeated)
         return !o->placed;

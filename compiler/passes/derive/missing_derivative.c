@@ -4,7 +4,7 @@
 #include "passes/analysis/analysis.h"
 #include "passes/derive/derive.h"
 
-bool op_lacks(const ir_op *op, int k)
+bool op_lacks_derivative(const ir_op *op, int k)
 {
     if (!op_not_differentiable(op->code, k))
         return false;
@@ -18,7 +18,7 @@ bool op_lacks(const ir_op *op, int k)
     return true;
 }
 
-bool extern_lacks(const ir_op *call, bool reverse)
+bool extern_lacks_derivative(const ir_op *call, bool reverse)
 {
     const ir_func *f = ir_callee_of(call);
     if (!f->external || (reverse ? f->ad.vjp : f->ad.fn_jvp))

@@ -6,7 +6,7 @@
  * solutions hold for all values of their terms.
  */
 #include "passes/analysis/analysis.h"
-#include "passes/analysis/overlap/crossing.h"
+#include "passes/analysis/overlap/loop_dependence.h"
 #include "passes/analysis/values.h"
 
 #include <stdlib.h>
@@ -26,10 +26,10 @@ static const affine zero = {.ok = true};
 
 static bool is_index(const ir_op *task, const ir_value *v)
 {
-    return !v->def && v->region->parent == task && v->index < ir_task_attr(task)->ndim && v->index < CROSSING_DIMS;
+    return !v->def && v->region->parent == task && v->index < ir_task_attr(task)->ndim && v->index < DEPENDENCE_DIMS;
 }
 
-bool crossing_concerns(const ir_op *task, const affine *sub)
+bool dependence_concerns(const ir_op *task, const affine *sub)
 {
     for (int i = 0; i < sub->n; i++)
         if (is_index(task, sub->term[i]))
@@ -47,18 +47,18 @@ static bool is_small(const affine *a)
     return a->ok && a->konst <= KONST_MAX && a->konst >= -KONST_MAX;
 }
 
-static const ir_value *term_for(crossing *c, const ir_value *v)
+static const ir_value *term_for(dependence *c, const ir_value *v)
 {
     for (int i = 0; i < c->nterms; i++)
         if (same_value(c->m, c->term[i], v))
             return c->term[i];
-    if (c->nterms < CROSSING_TERMS)
+    if (c->nterms < DEPENDENCE_TERMS)
         c->term[c->nterms++] = v;
     return v;
 }
 
 /* a in terms of which each stands for all values that are the same number; extents are expanded. */
-static affine canonical(crossing *c, const affine *a)
+static affine canonical(dependence *c, const affine *a)
 {
     affine sum = {.ok = a->ok, .konst = a->konst};
     for (int i = 0; i < a->n && sum.ok; i++) {
@@ -72,7 +72,7 @@ static affine canonical(crossing *c, const affine *a)
     return sum;
 }
 
-static bool split(crossing *c, const affine *sub, int *var, int64_t *coef, affine *rest)
+static bool split(dependence *c, const affine *sub, int *var, int64_t *coef, affine *rest)
 {
     affine others = zero;
     others.konst = sub->konst;
@@ -94,11 +94,11 @@ static bool split(crossing *c, const affine *sub, int *var, int64_t *coef, affin
     return rest->ok && *coef <= COEF_MAX && *coef >= -COEF_MAX;
 }
 
-bool crossing_add(crossing *c, const affine *first, const affine *second)
+bool dependence_add(dependence *c, const affine *first, const affine *second)
 {
-    crossing_equation *e = &c->eq[c->neq];
+    dependence_equation *e = &c->eq[c->neq];
     affine a, b;
-    if (c->neq == CROSSING_DIMS || !first->ok || !second->ok || !split(c, first, &e->var[0], &e->coef[0], &a) ||
+    if (c->neq == DEPENDENCE_DIMS || !first->ok || !second->ok || !split(c, first, &e->var[0], &e->coef[0], &a) ||
         !split(c, second, &e->var[1], &e->coef[1], &b))
         return false;
     e->rest = affine_sub(&b, &a);
@@ -118,7 +118,7 @@ static bool distance(const affine *a, const affine *b, int64_t *x)
 }
 
 /* Where both ends are known, so is the answer; else the index stands near one of them. */
-static bool is_in_range(const crossing *c, int dim, const affine *at)
+static bool is_in_range(const dependence *c, int dim, const affine *at)
 {
     int64_t before, behind;
     const bool from_first = distance(at, &c->first[dim], &before), from_last = distance(&c->last[dim], at, &behind);
@@ -127,7 +127,7 @@ static bool is_in_range(const crossing *c, int dim, const affine *at)
     return (from_first && before >= 0 && before < LENGTH) || (from_last && behind >= 0 && behind < LENGTH);
 }
 
-static bool has_indices(const crossing *c, int dim, int n)
+static bool has_indices(const dependence *c, int dim, int n)
 {
     int64_t length;
     return distance(&c->last[dim], &c->first[dim], &length) ? length >= n - 1 : n <= LENGTH;
@@ -135,7 +135,7 @@ static bool has_indices(const crossing *c, int dim, int n)
 
 /* Whether indices p and q of that range differ, also where one stands near its first and the other near its last one.
  */
-static bool differ(const crossing *c, int dim, const affine *p, const affine *q)
+static bool differ(const dependence *c, int dim, const affine *p, const affine *q)
 {
     int64_t before, behind;
     if (distance(p, q, &before))
@@ -146,7 +146,7 @@ static bool differ(const crossing *c, int dim, const affine *p, const affine *q)
 }
 
 /* An index that no equation binds may be any of its range. */
-static bool are_two_iterations(const crossing *c)
+static bool are_two_iterations(const dependence *c)
 {
     bool two = false;
     for (int d = 0; d < ir_task_attr(c->task)->ndim; d++) {
@@ -159,19 +159,19 @@ static bool are_two_iterations(const crossing *c)
 
 /* ---- solving ---- */
 
-static bool is_bound(const crossing *c, const crossing_equation *e, int side)
+static bool is_bound(const dependence *c, const dependence_equation *e, int side)
 {
     return e->var[side] < 0 || c->known[side][e->var[side]];
 }
 
 /* coef * index on that side */
-static affine product(const crossing *c, const crossing_equation *e, int side)
+static affine product(const dependence *c, const dependence_equation *e, int side)
 {
     return e->var[side] < 0 ? zero : affine_plus(&zero, &c->at[side][e->var[side]], e->coef[side]);
 }
 
 /* Gives the index on that side the value that the equation asks for. */
-static bool derive(crossing *c, const crossing_equation *e, int side)
+static bool derive(dependence *c, const dependence_equation *e, int side)
 {
     const affine other = product(c, e, 1 - side);
     affine sum = affine_plus(&other, &e->rest, side ? -1 : 1);
@@ -190,10 +190,10 @@ static bool derive(crossing *c, const crossing_equation *e, int side)
     return true;
 }
 
-static bool solve(crossing *c);
+static bool solve(dependence *c);
 
 /* With an index of that side near one end of its range. */
-static bool try_seeds(crossing *c, const crossing_equation *e, int side, bool from_last)
+static bool try_seeds(dependence *c, const dependence_equation *e, int side, bool from_last)
 {
     const int dim = e->var[side], other = e->var[1 - side];
     bool found = false;
@@ -211,7 +211,7 @@ static bool try_seeds(crossing *c, const crossing_equation *e, int side, bool fr
     return found;
 }
 
-static bool solve_one(crossing *c, const crossing_equation *e)
+static bool solve_one(dependence *c, const dependence_equation *e)
 {
     const bool bound[2] = {is_bound(c, e, 0), is_bound(c, e, 1)};
     if (bound[0] && bound[1]) {
@@ -231,7 +231,7 @@ static bool solve_one(crossing *c, const crossing_equation *e)
 }
 
 /* The equations that are left, one with the fewest unknown indices first. */
-static bool solve(crossing *c)
+static bool solve(dependence *c)
 {
     if (--c->budget < 0)
         return false;
@@ -251,10 +251,10 @@ static bool solve(crossing *c)
     return found;
 }
 
-bool crossing_exists(crossing *c)
+bool dependence_exists(dependence *c)
 {
     c->budget = BUDGET;
-    if (ir_task_attr(c->task)->ndim > CROSSING_DIMS)
+    if (ir_task_attr(c->task)->ndim > DEPENDENCE_DIMS)
         return false;
     for (int d = 0; d < ir_task_attr(c->task)->ndim; d++) {
         const affine lo = affine_of(c->task->args[2 * d]), hi = affine_of(c->task->args[2 * d + 1]);

@@ -9,7 +9,7 @@
 #include "ir/ops.h"
 #include "passes/analysis/analysis.h"
 #include "passes/derive/derive.h"
-#include "passes/derive/parts/parts.h"
+#include "passes/derive/footprint/footprint.h"
 
 enum { DIMS = 8 };
 
@@ -30,7 +30,7 @@ typedef struct need {
 } need;
 
 typedef struct custom {
-    parts *p;
+    footprint *p;
     effects own; /* of the adjoint */
     VEC(cover) covers;
     range whole[DIMS];
@@ -39,18 +39,18 @@ typedef struct custom {
 
 static range dim_of(custom *c, ir_field *f, int d, const ir_value *subscript)
 {
-    range r = subscript ? parts_subscript(c->p, subscript) : (range){0};
+    range r = subscript ? footprint_subscript(c->p, subscript) : (range){0};
     if (r.lo)
         return r;
     for (int k = 0; c->whole_of != f && k < f->ndim; k++)
-        c->whole[k] = parts_whole_dim(c->p, f, k);
+        c->whole[k] = footprint_whole_dim(c->p, f, k);
     c->whole_of = f;
     return c->whole[d];
 }
 
 /* ---- what is surely stored ---- */
 
-static ir_value *both(parts *p, ir_value *a, ir_value *b)
+static ir_value *both(footprint *p, ir_value *a, ir_value *b)
 {
     return a && b ? ir_op2(&p->b, OP_AND, a, b) : a ? a : b;
 }
@@ -65,13 +65,13 @@ static bool surely_runs(custom *c, const ir_op *op, const ir_region *up_to, cons
         const int dims = around->code == OP_TASK ? ir_task_attr(around)->ndim
                          : around->code == OP_LOOP && ir_loop_attr(around)->bounded && !ir_loop_attr(around)->cond ? 1
                                                                                                                    : 0;
-        ir_value *cond = around->code == OP_IF ? parts_entry_value(c->p, around->args[0]) : NULL;
+        ir_value *cond = around->code == OP_IF ? footprint_entry_value(c->p, around->args[0]) : NULL;
         if (cond && r == around->regions[1])
             cond = ir_op1(&c->p->b, OP_NOT, cond);
         if (dims == 0 && !cond)
             return false;
         for (int d = 0; d < dims; d++)
-            if (!parts_is_among(indices, n, r->params[d]))
+            if (!footprint_is_among(indices, n, r->params[d]))
                 return false;
         *when = both(c->p, *when, cond);
     }
@@ -114,8 +114,8 @@ static void find_cover(ir_op *op, void *ctx)
     const ir_value *indices[DIMS];
     int n = 0;
     for (int d = 0; d < f->ndim; d++) {
-        k.dims[d] = parts_subscript(v->c->p, op->args[d]);
-        if (!k.dims[d].lo || !k.dims[d].exact || k.dims[d].wraps || parts_is_among(indices, n, k.dims[d].index))
+        k.dims[d] = footprint_subscript(v->c->p, op->args[d]);
+        if (!k.dims[d].lo || !k.dims[d].exact || k.dims[d].wraps || footprint_is_among(indices, n, k.dims[d].index))
             return;
         if (k.dims[d].index)
             indices[n++] = k.dims[d].index;
@@ -126,7 +126,7 @@ static void find_cover(ir_op *op, void *ctx)
 
 /* ---- what is read ---- */
 
-static ir_value *number(parts *p, int64_t x)
+static ir_value *number(footprint *p, int64_t x)
 {
     return ir_const_i(&p->b, SC_I64, x);
 }
@@ -134,7 +134,7 @@ static ir_value *number(parts *p, int64_t x)
 /* The box of a need without elements, where a cover before it holds it. */
 static bool uncover(custom *c, need *n)
 {
-    parts *p = c->p;
+    footprint *p = c->p;
     for (size_t k = 0; k < n->covers; k++) {
         const cover *v = &c->covers.at[k];
         if (v->field != n->field || v->plane != n->plane)
@@ -156,13 +156,13 @@ static bool uncover(custom *c, need *n)
 
 static void add_need(custom *c, need n)
 {
-    parts *p = c->p;
-    if (!parts_is_wanted(p, n.field, n.plane, false) || !uncover(c, &n))
+    footprint *p = c->p;
+    if (!footprint_is_wanted(p, n.field, n.plane, false) || !uncover(c, &n))
         return;
     const bool stored = c->own.at[ir_storage_of(n.field, n.plane)] & (OP_STORES | OP_ADDS);
-    parts_add(
+    footprint_add(
         p,
-        (ir_part){
+        (ir_footprint){
             .field = n.field, .plane = n.plane, .custom = true, .perhaps = stored, .first = n.first, .last = n.last},
         n.dims);
 }
@@ -224,7 +224,7 @@ static void walk(custom *c, ir_region *r)
     c->covers.len = before;
 }
 
-void parts_of_custom(parts *p)
+void footprint_of_custom(footprint *p)
 {
     const ir_func *kernel = p->kernel, *back = kernel->ad.custom_grad;
     const effects of_kernel = p->own;

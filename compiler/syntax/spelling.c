@@ -1,4 +1,4 @@
-#include "syntax/near.h"
+#include "syntax/spelling.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -47,7 +47,7 @@ static int common_prefix(const char *a, const char *b)
     return n;
 }
 
-void near_consider(near_search *s, const char *known)
+void spelling_consider(spelling_search *s, const char *known)
 {
     const int d = edit_distance(s->name, known, s->limit);
     if (d > s->limit || d > s->least)
@@ -61,13 +61,13 @@ void near_consider(near_search *s, const char *known)
     s->best = known;
 }
 
-int near_limit(const char *name)
+int spelling_limit(const char *name)
 {
     const size_t n = strlen(name);
     return n <= 2 ? 0 : n <= 5 ? 1 : 2;
 }
 
-near_search near_begin(const char *name, int limit)
+spelling_search spelling_begin(const char *name, int limit)
 {
-    return (near_search){.name = name, .limit = limit, .least = limit};
+    return (spelling_search){.name = name, .limit = limit, .least = limit};
 }

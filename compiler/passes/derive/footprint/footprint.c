@@ -17,7 +17,7 @@
 #include "ir/ops.h"
 #include "passes/analysis/analysis.h"
 #include "passes/derive/derive.h"
-#include "passes/derive/parts/parts.h"
+#include "passes/derive/footprint/footprint.h"
 #include "passes/simplify/simplify.h"
 
 enum { BUDGET = 60000, DIMS = 8 };
@@ -34,42 +34,42 @@ static bool always_runs(const ir_op *op, const ir_value *const *indices, int n)
         if (dims == 0)
             return false;
         for (int d = 0; d < dims; d++)
-            if (!parts_is_among(indices, n, op->regions[0]->params[d]))
+            if (!footprint_is_among(indices, n, op->regions[0]->params[d]))
                 return false;
     }
     return true;
 }
 
-static void add_whole(parts *p, ir_field *f, ir_plane plane, bool write)
+static void add_whole(footprint *p, ir_field *f, ir_plane plane, bool write)
 {
     range dims[DIMS];
     for (int d = 0; d < f->ndim; d++)
-        dims[d] = parts_whole_dim(p, f, d);
-    parts_add(p,
-              (ir_part){.field = f,
-                        .plane = plane,
-                        .write = write,
-                        .product = p->product,
-                        .custom = p->custom,
-                        .last = ir_field_ncomp(f) - 1},
-              dims);
+        dims[d] = footprint_whole_dim(p, f, d);
+    footprint_add(p,
+                  (ir_footprint){.field = f,
+                                 .plane = plane,
+                                 .write = write,
+                                 .product = p->product,
+                                 .custom = p->custom,
+                                 .last = ir_field_ncomp(f) - 1},
+                  dims);
 }
 
-static void add_access(parts *p, const ir_op *op)
+static void add_access(footprint *p, const ir_op *op)
 {
     ir_field *f = ir_field_of(op);
     const bool write = op->code != OP_LOAD;
-    if (!parts_is_wanted(p, f, ir_access_attr(op)->plane, write))
+    if (!footprint_is_wanted(p, f, ir_access_attr(op)->plane, write))
         return;
     range dims[DIMS];
     const ir_value *indices[DIMS];
     int n = 0;
     bool all = op->code != OP_ATOMIC && ir_component_known(op);
     for (int d = 0; d < f->ndim; d++) {
-        dims[d] = parts_subscript(p, op->args[d]);
+        dims[d] = footprint_subscript(p, op->args[d]);
         if (!dims[d].lo)
-            dims[d] = parts_whole_dim(p, f, d);
-        all = all && dims[d].exact && !parts_is_among(indices, n, dims[d].index);
+            dims[d] = footprint_whole_dim(p, f, d);
+        all = all && dims[d].exact && !footprint_is_among(indices, n, dims[d].index);
         if (dims[d].index)
             indices[n++] = dims[d].index;
     }
@@ -78,30 +78,30 @@ static void add_access(parts *p, const ir_op *op)
     const int comp = known ? (int)ir_int(op->args[f->ndim]) : 0, last = ir_field_ncomp(f) - 1;
     if (known && comp > last)
         return; /* fails, or never runs */
-    parts_add(p,
-              (ir_part){.field = f,
-                        .plane = ir_access_attr(op)->plane,
-                        .write = write,
-                        .all = all,
-                        .first = comp,
-                        .last = known ? comp : last},
-              dims);
+    footprint_add(p,
+                  (ir_footprint){.field = f,
+                                 .plane = ir_access_attr(op)->plane,
+                                 .write = write,
+                                 .all = all,
+                                 .first = comp,
+                                 .last = known ? comp : last},
+                  dims);
 }
 
 /* ---- what is there ---- */
 
-static void add_effects(parts *p, const effects *e, bool writes)
+static void add_effects(footprint *p, const effects *e, bool writes)
 {
     for (size_t i = 0; i < p->m->nfields; i++)
         for (int plane = IR_DATA; plane < IR_PLANES; plane++) {
             const unsigned bits = e->at[ir_storage_of(p->m->fields.at[i], (ir_plane)plane)] &
                                   (writes ? OP_STORES | OP_ADDS : OP_READS);
-            if (bits && parts_is_wanted(p, p->m->fields.at[i], (ir_plane)plane, writes))
+            if (bits && footprint_is_wanted(p, p->m->fields.at[i], (ir_plane)plane, writes))
                 add_whole(p, p->m->fields.at[i], (ir_plane)plane, writes);
         }
 }
 
-static void add_call(parts *p, const ir_op *op, bool writes)
+static void add_call(footprint *p, const ir_op *op, bool writes)
 {
     effects e = effects_of_op(p->m, op);
     p->custom = e.custom && !writes;
@@ -118,7 +118,7 @@ static void find_write(ir_op *op, void *ctx)
         add_call(ctx, op, true);
 }
 
-static const ir_op *primal_of(const parts *p, const ir_op *op)
+static const ir_op *primal_of(const footprint *p, const ir_op *op)
 {
     while (op && op->origin)
         op = op->origin;
@@ -129,12 +129,12 @@ static const ir_op *primal_of(const parts *p, const ir_op *op)
  * that the program wrote. */
 static void find_need(ir_op *op, void *ctx)
 {
-    parts *p = ctx;
+    footprint *p = ctx;
     if (op->code == OP_CALL || op->code == OP_ADJOINT) {
         add_call(p, op, false);
         return;
     }
-    if (op->code != OP_LOAD || !parts_is_wanted(p, ir_field_of(op), ir_access_attr(op)->plane, false))
+    if (op->code != OP_LOAD || !footprint_is_wanted(p, ir_field_of(op), ir_access_attr(op)->plane, false))
         return;
     for (const ir_op *at = op; at; at = at->twin) {
         const ir_op *primal = primal_of(p, at);
@@ -150,7 +150,7 @@ static void find_need(ir_op *op, void *ctx)
 }
 
 /* The second-order product reads what the adjoint reads, and its duals, which libtkc takes for granted. */
-static void find_needs_of_product(parts *p)
+static void find_needs_of_product(footprint *p)
 {
     effects e = effects_of_region(p->m, p->kernel->ad.hvp->body);
     for (size_t k = 0; k < p->found.len; k++)
@@ -161,12 +161,12 @@ static void find_needs_of_product(parts *p)
     effects_free(&e);
 }
 
-static void find_parts(parts *p)
+static void find_parts(footprint *p)
 {
     const ir_func *k = p->kernel;
     ir_walk(k->body, find_write, p);
     if (k->ad.custom_grad)
-        parts_of_custom(p);
+        footprint_of_custom(p);
     if (!k->ad.grad || k->ad.custom_grad)
         return;
     ir_walk(k->ad.grad->body, find_need, p);
@@ -190,22 +190,22 @@ static ir_func *bounds_of(const ir_func *f)
 
 static void find_in_kernel(ir_func *f, const bool *written, const bool *needed)
 {
-    parts p = {.kernel = f,
-               .m = f->module,
-               .left = BUDGET,
-               .written = written,
-               .needed = needed,
-               .own = effects_of_region(f->module, f->body)};
+    footprint p = {.kernel = f,
+                   .m = f->module,
+                   .left = BUDGET,
+                   .written = written,
+                   .needed = needed,
+                   .own = effects_of_region(f->module, f->body)};
     ir_func *bounds = bounds_of(f);
     p.known = ARENA_ARRAY(p.m->mem, range, f->next_value + 1);
     p.is_known = ARENA_ARRAY(p.m->mem, bool, f->next_value + 1);
     p.b = (ir_builder){.func = bounds, .region = bounds->body, .loc = f->loc};
     find_parts(&p);
     if (p.found.len) {
-        parts_simplify(&p);
+        footprint_simplify(&p);
         f->launch.bounds = bounds;
         f->launch.nparts = (int)p.found.len;
-        f->launch.parts = ARENA_ARRAY(f->module->mem, ir_part, p.found.len);
+        f->launch.parts = ARENA_ARRAY(f->module->mem, ir_footprint, p.found.len);
         memcpy(f->launch.parts, p.found.at, p.found.len * sizeof *f->launch.parts);
     }
     vec_free(&p.found);
@@ -225,7 +225,7 @@ static void mark(const ir_module *m, const ir_func *f, unsigned bits, bool duals
 
 /* ---- what is left of them ---- */
 
-static bool still_reads(const ir_module *m, const ir_func *f, const ir_part *p)
+static bool still_reads(const ir_module *m, const ir_func *f, const ir_footprint *p)
 {
     bool found = false;
     for (int k = 0; k < 2; k++) {

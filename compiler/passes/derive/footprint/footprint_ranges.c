@@ -1,13 +1,13 @@
-/* Values of subscripts that a launch knows before it begins, computed in the function `bounds` of parts.c. */
+/* Values of subscripts that a launch knows before it begins, computed in the function `bounds` of footprint.c. */
 #include "ir/ops.h"
 #include "passes/analysis/analysis.h"
-#include "passes/derive/parts/parts.h"
+#include "passes/derive/footprint/footprint.h"
 
 enum { MAX_DEPTH = 24, BUDGET_EACH = 300 /* of a subscript */ };
 
 /* ---- what is known before the launch ---- */
 
-static bool is_fixed_load(const parts *p, const ir_op *op)
+static bool is_fixed_load(const footprint *p, const ir_op *op)
 {
     const ir_field *f = ir_field_of(op);
     return op->code == OP_LOAD && ir_access_attr(op)->plane == IR_DATA && f->ndim == 0 && !f->array &&
@@ -16,7 +16,7 @@ static bool is_fixed_load(const parts *p, const ir_op *op)
 
 /* v as it is on entry, computed in `bounds`; NULL if it is no integer of arguments, params, extents and single numbers
  * in memory that stay. Floats are left out: they might be rounded in another way than in the kernel. */
-static ir_value *entry_value(parts *p, const ir_value *v, int depth)
+static ir_value *entry_value(footprint *p, const ir_value *v, int depth)
 {
     const ir_op *op = v->def;
     if ((!scalar_is_int(v->type) && v->type != SC_BOOL) || depth > MAX_DEPTH || --p->budget < 0)
@@ -45,18 +45,18 @@ static ir_value *entry_value(parts *p, const ir_value *v, int depth)
                                : ir_insert(&p->b, op->code, op->nargs, args, 1, &v->type, 0)->res[0];
 }
 
-ir_value *parts_entry_value(parts *p, const ir_value *v)
+ir_value *footprint_entry_value(footprint *p, const ir_value *v)
 {
     p->budget = BUDGET_EACH;
     return entry_value(p, v, 0);
 }
 
-static ir_value *wide(parts *p, ir_value *v)
+static ir_value *wide(footprint *p, ir_value *v)
 {
     return ir_cast(&p->b, SC_I64, v);
 }
 
-static ir_value *number(parts *p, int64_t x)
+static ir_value *number(footprint *p, int64_t x)
 {
     return ir_const_i(&p->b, SC_I64, x);
 }
@@ -65,9 +65,9 @@ static ir_value *number(parts *p, int64_t x)
 
 static const range unknown;
 
-static range range_of(parts *p, const ir_value *v, int depth);
+static range range_of(footprint *p, const ir_value *v, int depth);
 
-static range range_of_index(parts *p, const ir_value *v, int depth)
+static range range_of_index(footprint *p, const ir_value *v, int depth)
 {
     const ir_op *loop = v->region->parent;
     const bool task = loop && loop->code == OP_TASK;
@@ -84,7 +84,7 @@ static range range_of_index(parts *p, const ir_value *v, int depth)
                    lo.wraps || hi.wraps};
 }
 
-static range sum(parts *p, const ir_op *op, int depth)
+static range sum(footprint *p, const ir_op *op, int depth)
 {
     const range a = range_of(p, op->args[0], depth + 1), b = range_of(p, op->args[1], depth + 1);
     const bool minus = op->code == OP_SUB;
@@ -96,7 +96,7 @@ static range sum(parts *p, const ir_op *op, int depth)
                    a.exact && b.exact && single, a.wraps || b.wraps};
 }
 
-static range scaled(parts *p, range a, int64_t by, scalar type)
+static range scaled(footprint *p, range a, int64_t by, scalar type)
 {
     if (!a.lo || (a.index && (by > INT32_MAX || by < INT32_MIN)))
         return unknown;
@@ -107,7 +107,7 @@ static range scaled(parts *p, range a, int64_t by, scalar type)
 }
 
 /* Of x and y, one after the other: both take of one budget, and C does not say which argument is computed first. */
-static range joined(parts *p, ir_opcode low, const ir_value *x, ir_opcode high, const ir_value *y, int depth)
+static range joined(footprint *p, ir_opcode low, const ir_value *x, ir_opcode high, const ir_value *y, int depth)
 {
     const range b = range_of(p, y, depth + 1), a = range_of(p, x, depth + 1);
     if (!a.lo || !b.lo || a.wraps || b.wraps)
@@ -117,7 +117,7 @@ static range joined(parts *p, ir_opcode low, const ir_value *x, ir_opcode high, 
 }
 
 /* A floored or truncated remainder by a positive number. */
-static range remainder_of(parts *p, const ir_op *op)
+static range remainder_of(footprint *p, const ir_op *op)
 {
     const ir_value *by = op->args[1];
     if (!ir_is_const(by) || ir_int(by) <= 0)
@@ -126,7 +126,7 @@ static range remainder_of(parts *p, const ir_op *op)
     return (range){number(p, op->code == OP_MOD ? 0 : -top), number(p, top), by, false, false};
 }
 
-static range range_of_op(parts *p, const ir_value *v, int depth)
+static range range_of_op(footprint *p, const ir_value *v, int depth)
 {
     const ir_op *op = v->def;
     switch (op->code) {
@@ -164,7 +164,7 @@ static range range_of_op(parts *p, const ir_value *v, int depth)
     }
 }
 
-static range range_of(parts *p, const ir_value *v, int depth)
+static range range_of(footprint *p, const ir_value *v, int depth)
 {
     if (!scalar_is_int(v->type) || depth > MAX_DEPTH || --p->budget < 0)
         return unknown;
@@ -182,7 +182,7 @@ static range range_of(parts *p, const ir_value *v, int depth)
 
 /* ---- parts ---- */
 
-range parts_subscript(parts *p, const ir_value *v)
+range footprint_subscript(footprint *p, const ir_value *v)
 {
     if (!p->is_known[v->id]) {
         const int budget = p->left < BUDGET_EACH ? p->left : BUDGET_EACH;
@@ -194,13 +194,13 @@ range parts_subscript(parts *p, const ir_value *v)
     return p->known[v->id];
 }
 
-range parts_whole_dim(parts *p, ir_field *f, int d)
+range footprint_whole_dim(footprint *p, ir_field *f, int d)
 {
     ir_value *first = number(p, 0), *one = number(p, 1), *last = ir_op2(&p->b, OP_SUB, ir_shape(&p->b, f, d), one);
     return (range){first, last, NULL, false, false};
 }
 
-bool parts_is_among(const ir_value *const *indices, int n, const ir_value *v)
+bool footprint_is_among(const ir_value *const *indices, int n, const ir_value *v)
 {
     for (int i = 0; i < n; i++)
         if (indices[i] == v)
@@ -208,14 +208,14 @@ bool parts_is_among(const ir_value *const *indices, int n, const ir_value *v)
     return false;
 }
 
-void parts_add(parts *p, ir_part part, const range *dims)
+void footprint_add(footprint *p, ir_footprint part, const range *dims)
 {
     vec_push(&p->found, part);
     for (int d = 0; d < part.field->ndim; d++)
         vec_push(&p->ends, ((ends){{dims[d].lo, dims[d].hi}, 0}));
 }
 
-bool parts_is_wanted(const parts *p, const ir_field *f, ir_plane plane, bool write)
+bool footprint_is_wanted(const footprint *p, const ir_field *f, ir_plane plane, bool write)
 {
     if (f->array || f->scratch || ir_plane_is_adjoint(plane) || (plane == IR_DATA && f->saved))
         return false;

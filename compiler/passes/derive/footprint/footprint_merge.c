@@ -1,19 +1,19 @@
 /* Fewer parts: what is there twice, components of the same elements, neighbours that a stencil reads are one part; so
  * is what is too many. */
 #include "passes/analysis/analysis.h"
-#include "passes/derive/parts/parts.h"
+#include "passes/derive/footprint/footprint.h"
 #include "passes/simplify/simplify.h"
 
 enum { MAX_PARTS = 8 /* of a plane, of one kind */ };
 
-static bool is_same_plane(const ir_part *a, const ir_part *b)
+static bool is_same_plane(const ir_footprint *a, const ir_footprint *b)
 {
     return a->field == b->field && a->plane == b->plane && a->write == b->write && a->product == b->product &&
            a->custom == b->custom && a->perhaps == b->perhaps;
 }
 
 /* b as a part of a: the same elements, components that lie side by side. */
-static bool take_in(ir_part *a, const ir_part *b, ends *of_a, const ends *of_b)
+static bool take_in(ir_footprint *a, const ir_footprint *b, ends *of_a, const ends *of_b)
 {
     if (!is_same_plane(a, b))
         return false;
@@ -51,7 +51,7 @@ static bool is_shifted(ir_value *const *a, ir_value *const *b, int64_t by[2])
 /* A stencil reads neighbours: b becomes a part of a, if it lies beside it, or over it, in one dimension. Together they
  * are a box if the loop has trips enough: `least` is how long the interval must be, or the launch knows nothing of it.
  */
-static bool join(ir_part *a, const ir_part *b, ends *of_a, const ends *of_b)
+static bool join(ir_footprint *a, const ir_footprint *b, ends *of_a, const ends *of_b)
 {
     int at = -1;
     if (!is_same_plane(a, b)) /* b may have fewer subscripts */
@@ -86,7 +86,7 @@ static bool join(ir_part *a, const ir_part *b, ends *of_a, const ends *of_b)
 }
 
 /* The smallest box around both. */
-static void surround(parts *p, ir_part *a, const ir_part *b, ends *of_a, const ends *of_b)
+static void surround(footprint *p, ir_footprint *a, const ir_footprint *b, ends *of_a, const ends *of_b)
 {
     for (int d = 0; d < a->field->ndim; d++) {
         of_a[d].at[0] = ir_op2(&p->b, OP_MIN, of_a[d].at[0], of_b[d].at[0]);
@@ -99,7 +99,7 @@ static void surround(parts *p, ir_part *a, const ir_part *b, ends *of_a, const e
 }
 
 /* True if there are fewer now. crowded: what is too many becomes one. */
-static bool merge(parts *p, bool crowded)
+static bool merge(footprint *p, bool crowded)
 {
     size_t n = 0, end = 0; /* that stay */
     if (!p->ends.at) {     /* of 0-D fields alone there are no ends: but there is an array of them */
@@ -108,14 +108,14 @@ static bool merge(parts *p, bool crowded)
     }
     const size_t before = p->found.len;
     for (size_t k = 0, from = 0; k < before; from += (size_t)p->found.at[k].field->ndim, k++) {
-        const ir_part part = p->found.at[k];
+        const ir_footprint part = p->found.at[k];
         const ends *own = p->ends.at + from;
         size_t at = 0, last = 0;
         int alike = 0;
         bool taken = false;
-        ir_part *most_recent = NULL;
+        ir_footprint *most_recent = NULL;
         for (size_t j = 0; j < n && !taken; at += (size_t)p->found.at[j].field->ndim, j++) {
-            ir_part *other = &p->found.at[j];
+            ir_footprint *other = &p->found.at[j];
             taken = take_in(other, &part, p->ends.at + at, own) || join(other, &part, p->ends.at + at, own);
             if (!is_same_plane(other, &part))
                 continue;
@@ -139,7 +139,7 @@ static bool merge(parts *p, bool crowded)
 }
 
 /* Yields the two ends of each, and behind those of a part its components. */
-static void yield_ends(parts *p)
+static void yield_ends(footprint *p)
 {
     ir_func *f = p->b.func;
     const size_t n = 2 * (p->ends.len + p->found.len);
@@ -162,7 +162,7 @@ static void yield_ends(parts *p)
 }
 
 /* Equal ends are one value once the function is simple. */
-static void make_simple(parts *p)
+static void make_simple(footprint *p)
 {
     yield_ends(p);
     ir_op *yield = ir_yield_of(p->b.region);
@@ -175,7 +175,7 @@ static void make_simple(parts *p)
     ir_remove(yield);
 }
 
-void parts_simplify(parts *p)
+void footprint_simplify(footprint *p)
 {
     make_simple(p);
     while (merge(p, false))

@@ -15,7 +15,7 @@ typedef struct saved_block {
     const ir_func *f;
     ir_op *alloc;
     int nallocs;
-    bool apart; /* vectorised loops go through it element by element, and nothing else in the module does */
+    bool separate; /* vectorised loops go through it element by element, and nothing else in the module does */
     VEC(ir_op *) accesses;
 } saved_block;
 
@@ -29,11 +29,11 @@ static saved_block *block_of(columns_pass *p, ir_layout *l)
     for (size_t i = 0; i < p->blocks.len; i++) {
         saved_block *b = &p->blocks.at[i];
         if (b->layout == l) {
-            b->apart &= b->f == p->f;
+            b->separate &= b->f == p->f;
             return b;
         }
     }
-    vec_push(&p->blocks, ((saved_block){.layout = l, .f = p->f, .apart = true}));
+    vec_push(&p->blocks, ((saved_block){.layout = l, .f = p->f, .separate = true}));
     return &vec_last(&p->blocks);
 }
 
@@ -49,7 +49,7 @@ static bool goes_along(const ir_op *access)
     return varies_with_index(loop, &at);
 }
 
-static void collect(ir_op *op, void *ctx)
+static void collect_saved(ir_op *op, void *ctx)
 {
     columns_pass *p = ctx;
     if (op->code == OP_STK_ALLOC) {
@@ -58,7 +58,7 @@ static void collect(ir_op *op, void *ctx)
         b->nallocs++;
     } else if (op->code == OP_STK_STORE || op->code == OP_STK_LOAD) {
         saved_block *b = block_of(p, ir_layout_of(op));
-        b->apart &= goes_along(op);
+        b->separate &= goes_along(op);
         vec_push(&b->accesses, op);
     }
 }
@@ -74,7 +74,7 @@ static bool has_one_type(const ir_layout *l)
 static bool fits(const saved_block *b)
 {
     const ir_layout *l = b->layout;
-    if (l->n < 2 || l->log || l->winners || b->nallocs != 1 || !b->apart || !has_one_type(l))
+    if (l->n < 2 || l->log || l->winners || b->nallocs != 1 || !b->separate || !has_one_type(l))
         return false;
     for (size_t i = 0; i < b->accesses.len; i++)
         if (!ir_can_leave(b->alloc->args[0], b->accesses.at[i]))
@@ -117,7 +117,7 @@ void store_by_member(ir_module *m)
     columns_pass p = {0};
     for (size_t i = 0; i < m->funcs.len; i++) {
         p.f = m->funcs.at[i];
-        ir_walk(m->funcs.at[i]->body, collect, &p);
+        ir_walk(m->funcs.at[i]->body, collect_saved, &p);
     }
     for (size_t i = 0; i < p.blocks.len; i++) {
         if (fits(&p.blocks.at[i]))

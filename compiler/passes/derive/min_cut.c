@@ -1,4 +1,4 @@
-#include "util/cut.h"
+#include "passes/derive/min_cut.h"
 
 cut_graph cut_create(void)
 {

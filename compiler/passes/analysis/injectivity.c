@@ -86,7 +86,7 @@ typedef struct values {
     int n;
 } values;
 
-static bool collect(values *v, ir_op *const *ops, size_t n, int d)
+static bool collect_values(values *v, ir_op *const *ops, size_t n, int d)
 {
     v->n = 0;
     for (size_t i = 0; i < n; i++) {
@@ -321,12 +321,12 @@ static bool tell(const question *q, const values *v, int depth, int loads)
     return tell(q, &x, depth - 1, small ? loads : 0) || tell(q, &y, depth - 1, loads);
 }
 
-bool owns_index(const ir_op *task, ir_op *const *ops, size_t n, int t, bool *relies)
+bool subscript_is_injective(const ir_op *task, ir_op *const *ops, size_t n, int t, bool *relies)
 {
     const question q = {task->regions[0]->func->module, task, t, relies};
     values v;
     for (int d = 0; d < ir_field_of(ops[0])->ndim; d++)
-        if (collect(&v, ops, n, d) && tell(&q, &v, MAX_DEPTH, MAX_LOADS))
+        if (collect_values(&v, ops, n, d) && tell(&q, &v, MAX_DEPTH, MAX_LOADS))
             return true;
     return false;
 }

@@ -16,7 +16,7 @@ typedef struct accums {
 } accums;
 
 /* Those that need no copy for themselves, as each iteration has its own element, use the same one. */
-static void collect(ir_op *op, void *ctx)
+static void collect_access(ir_op *op, void *ctx)
 {
     accums *a = ctx;
     if (op->code == OP_ACCUM && ir_field_of(op) == a->target->field && ir_access_attr(op)->plane == a->target->plane)
@@ -44,8 +44,8 @@ static void fix_slabs(ir_op *task, void *ctx)
     for (int i = 0; task->code == OP_TASK && i < ir_task_attr(task)->nscatters; i++) {
         ir_scatter *s = &ir_task_attr(task)->scatters[i];
         accums a = {.target = s};
-        ir_walk(task->regions[0], collect, &a);
-        s->nfixed = s->shared || s->called || ir_field_is_apart(s->field) || !a.ops.len ? 0 : common_fixed(task, &a);
+        ir_walk(task->regions[0], collect_access, &a);
+        s->nfixed = s->shared || s->called || ir_field_is_soa(s->field) || !a.ops.len ? 0 : common_fixed(task, &a);
         ir_map outside = ir_map_create(task->region->func);
         ir_builder b = {.func = task->region->func, .region = task->region, .before = task, .loc = task->loc};
         /* beside the one inside: what the task computes by itself it goes on computing */

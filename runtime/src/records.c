@@ -170,7 +170,7 @@ static void free_block(tk_session *s, struct rt_block *b)
     tk_rt_free(s, b);
 }
 
-size_t tk_rt_olds_bytes(const tk_record *rec)
+size_t tk_rt_records_bytes(const tk_record *rec)
 {
     size_t sum = 0;
     for (int k = 0; k < rec->nolds; k++)
@@ -185,7 +185,7 @@ size_t tk_rt_olds_bytes(const tk_record *rec)
     return sum;
 }
 
-void tk_rt_olds_free(tk_session *s, tk_record *rec)
+void tk_rt_records_free(tk_session *s, tk_record *rec)
 {
     for (int k = 0; k < rec->nolds; k++) {
         for (int64_t i = 0; i < rec->olds[k].n; i++)

@@ -53,20 +53,20 @@ static bool stands_in_vectorised(const search *s, const ir_op *op)
     return s->vectorised;
 }
 
-static void look(search *s, const ir_func *f, bool vectorised);
+static void search_func(search *s, const ir_func *f, bool vectorised);
 
-static void look_at(ir_op *op, void *ctx)
+static void search_op(ir_op *op, void *ctx)
 {
     search *s = ctx;
     if (op->code == OP_LOOP)
         s->dear |= is_vectorised(op) && carries_float(op);
     else if (op->code == OP_CALL)
-        look(s, ir_callee_of(op), stands_in_vectorised(s, op));
+        search_func(s, ir_callee_of(op), stands_in_vectorised(s, op));
     else if (op_is_pure_table(op->code) && op_is_of_library(op->code) && scalar_is_float(op->res[0]->type))
         s->dear |= stands_in_vectorised(s, op);
 }
 
-static void look(search *s, const ir_func *f, bool vectorised)
+static void search_func(search *s, const ir_func *f, bool vectorised)
 {
     for (size_t i = 0; i < s->seen.len; i++)
         if (s->seen.at[i].f == f && s->seen.at[i].vectorised == vectorised)
@@ -74,18 +74,18 @@ static void look(search *s, const ir_func *f, bool vectorised)
     vec_push(&s->seen, ((visit){f, vectorised}));
     const bool outer = s->vectorised;
     s->vectorised = vectorised;
-    ir_walk(f->body, look_at, s);
+    ir_walk(f->body, search_op, s);
     s->vectorised = outer;
 }
 
 /* Arrays that are written, too, would be written twice. */
-bool results_are_dear(const ir_func *f)
+bool exact_results_are_costly(const ir_func *f)
 {
     for (int i = 0; i < f->nsig; i++)
         if (f->sig[i].array && f->sig[i].array->out)
             return false;
     search s = {.dear = false};
-    look(&s, f, false);
+    search_func(&s, f, false);
     vec_free(&s.seen);
     return s.dear;
 }

@@ -1,6 +1,6 @@
 /* Parts of fields, internal to passes/parts*.c. */
-#ifndef TKC_PARTS_H
-#define TKC_PARTS_H
+#ifndef TKC_FOOTPRINT_H
+#define TKC_FOOTPRINT_H
 
 #include "passes/analysis/analysis.h"
 
@@ -20,7 +20,7 @@ typedef struct ends {
     int64_t least;
 } ends;
 
-typedef struct parts {
+typedef struct footprint {
     ir_func *kernel;
     ir_module *m;
     ir_builder b;     /* in `bounds` */
@@ -31,23 +31,23 @@ typedef struct parts {
     effects own;                  /* of this one */
     bool product;                 /* what comes is needed by the second-order product alone, */
     bool custom;                  /* or by a derivative of the program's own */
-    VEC(ir_part) found;
+    VEC(ir_footprint) found;
     VEC(ends) ends; /* of each dimension of each */
-} parts;
+} footprint;
 
 /* The values of a subscript; lo NULL: they are not known before the launch. And those of a dimension. */
-range parts_subscript(parts *p, const ir_value *v);
-range parts_whole_dim(parts *p, ir_field *f, int d);
+range footprint_subscript(footprint *p, const ir_value *v);
+range footprint_whole_dim(footprint *p, ir_field *f, int d);
 /* v as it is on entry, computed in `bounds`, or NULL. */
-ir_value *parts_entry_value(parts *p, const ir_value *v);
-void parts_add(parts *p, ir_part part, const range *dims);
-bool parts_is_among(const ir_value *const *indices, int n, const ir_value *v);
+ir_value *footprint_entry_value(footprint *p, const ir_value *v);
+void footprint_add(footprint *p, ir_footprint part, const range *dims);
+bool footprint_is_among(const ir_value *const *indices, int n, const ir_value *v);
 /* Whether an access of the data or duals of the field counts. */
-bool parts_is_wanted(const parts *p, const ir_field *f, ir_plane plane, bool write);
+bool footprint_is_wanted(const footprint *p, const ir_field *f, ir_plane plane, bool write);
 /* What an adjoint that the program wrote finds and reads. */
-void parts_of_custom(parts *p);
+void footprint_of_custom(footprint *p);
 
 /* Joins what lies side by side, and yields the ends of what is left. */
-void parts_simplify(parts *p);
+void footprint_simplify(footprint *p);
 
 #endif

@@ -10,6 +10,6 @@
 bool surely_kept(const ir_module *m, const access *read, const access *write, const overlap *o);
 
 /* Whether a and b never touch the same element from two different iterations of the task. o: of the two, within it. */
-bool surely_apart(const ir_module *m, const access *a, const access *b, const overlap *o, const ir_op *task);
+bool surely_disjoint(const ir_module *m, const access *a, const access *b, const overlap *o, const ir_op *task);
 
 #endif
