@@ -416,7 +416,7 @@ static void print_definition(cfn *c, const ir_func *f, kernel_form form, const s
     const bool apart = form == FORM_RUN && (kernel_form_of(f, FORM_GRAD) || kernel_form_of(f, FORM_HVP)) &&
                        has_results_apart(f, FORM_GRAD);
     const char *whole = needs_whole_loops(&e->facts, c->f->body) ? "TK_WHOLE_LOOPS\n" : "";
-    sb_printf(e->out, "%s%svoid %s_%s%s(%s)\n{\n", whole, apart ? "TK_APART " : "", e->m->name, f->name,
+    sb_printf(e->out, "%s%svoid %s_%s%s(%s)\n{\n", whole, apart ? "TK_NOINLINE_EXACT " : "", e->m->name, f->name,
               form_suffix(form), export_signature(e->mem, e->m, f, form));
     arg_list in = list_new(e->mem, f), out = list_new(e->mem, f);
     push_inputs(e->mem, &in, f, form);

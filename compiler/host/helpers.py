@@ -39,7 +39,7 @@ def split(args):
 
 def functions(text):
     """Name and text of each function, in the order of the file."""
-    for m in re.finditer(r"^( *)static (?:inline|TK_APART) [\w ]*?\b(tk_\w+)\(", text, re.M):
+    for m in re.finditer(r"^( *)static (?:inline|TK_NOINLINE_EXACT) [\w ]*?\b(tk_\w+)\(", text, re.M):
         depth, at = 0, text.index("{", m.end())
         for at in range(at, len(text)):
             depth += (text[at] == "{") - (text[at] == "}")
@@ -61,7 +61,7 @@ def main():
     table = dict(functions(expand_all(defs, text)))
     table = {name: body for name, body in table.items() if "scatter" not in name}
     special = {name: re.search(rf"^/\* {begin}.*?^#endif\n", text, re.M | re.S)[0].rstrip()
-               for name, begin in (("TK_HIDE", "Behind this"), ("TK_ROUNDED", r"TK_ROUNDED\(x"), ("TK_APART", "Where they decide: one"))}
+               for name, begin in (("TK_HIDE", "Behind this"), ("TK_ROUNDED", r"TK_ROUNDED\(x"), ("TK_NOINLINE_EXACT", "Where they decide: one"))}
     last = {}
     special["TK_WHOLE_LOOPS"] = re.search(r"^/\* Before a function of which.*?^#endif\n", loops, re.M | re.S)[0].rstrip()
     for name, begin in ("TK_IN_ORDER", "In a loop that adds"), ("TK_NO_LANES", "In a loop around"):

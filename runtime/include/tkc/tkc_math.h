@@ -839,17 +839,17 @@ static inline double tk_tetragamma_f64(double x)
 
 /* Where they decide: one piece of code, whose products are contracted as they are for every caller, or for none. */
 #if defined(__clang__)
-#define TK_APART __attribute__((noinline, unused))
+#define TK_NOINLINE_EXACT __attribute__((noinline, unused))
 #elif defined(__GNUC__) && __GNUC__ >= 8
-#define TK_APART __attribute__((noipa, unused))
+#define TK_NOINLINE_EXACT __attribute__((noipa, unused))
 #else
-#define TK_APART
+#define TK_NOINLINE_EXACT
 #endif
-static TK_APART double tk_exact_digamma_f64(double x)
+static TK_NOINLINE_EXACT double tk_exact_digamma_f64(double x)
 {
     return tk_digamma_f64(x);
 }
-static TK_APART double tk_exact_trigamma_f64(double x)
+static TK_NOINLINE_EXACT double tk_exact_trigamma_f64(double x)
 {
     return tk_trigamma_f64(x);
 }
@@ -857,7 +857,7 @@ static inline float tk_exact_digamma_f32(float x)
 {
     return (float)tk_exact_digamma_f64((double)x);
 }
-static TK_APART double tk_exact_tetragamma_f64(double x)
+static TK_NOINLINE_EXACT double tk_exact_tetragamma_f64(double x)
 {
     return tk_tetragamma_f64(x);
 }
@@ -936,35 +936,35 @@ static inline float tk_gauss_f32(float a)
 
 /* Where a gradient decides that a program asks for: as those of lgamma. */
 #define TK_EXACT_SLOPES_(T, t) \
-    static TK_APART T tk_exact_arc_slope_##t(T a) \
+    static TK_NOINLINE_EXACT T tk_exact_arc_slope_##t(T a) \
     { \
         return tk_arc_slope_##t(a); \
     } \
-    static TK_APART T tk_exact_arc_rate_##t(T a, T b) \
+    static TK_NOINLINE_EXACT T tk_exact_arc_rate_##t(T a, T b) \
     { \
         return tk_arc_rate_##t(a, b); \
     } \
-    static TK_APART T tk_exact_sech_sqr_##t(T a) \
+    static TK_NOINLINE_EXACT T tk_exact_sech_sqr_##t(T a) \
     { \
         return tk_sech_sqr_##t(a); \
     } \
-    static TK_APART T tk_exact_sigmoid_##t(T a) \
+    static TK_NOINLINE_EXACT T tk_exact_sigmoid_##t(T a) \
     { \
         return tk_sigmoid_##t(a); \
     } \
-    static TK_APART T tk_exact_softplus_##t(T a) \
+    static TK_NOINLINE_EXACT T tk_exact_softplus_##t(T a) \
     { \
         return tk_softplus_##t(a); \
     } \
-    static TK_APART T tk_exact_logistic_rate_##t(T a, T b) \
+    static TK_NOINLINE_EXACT T tk_exact_logistic_rate_##t(T a, T b) \
     { \
         return tk_logistic_rate_##t(a, b); \
     } \
-    static TK_APART T tk_exact_pow_log_##t(T a, T b, T c) \
+    static TK_NOINLINE_EXACT T tk_exact_pow_log_##t(T a, T b, T c) \
     { \
         return tk_pow_log_##t(a, b, c); \
     } \
-    static TK_APART T tk_exact_gauss_##t(T a) \
+    static TK_NOINLINE_EXACT T tk_exact_gauss_##t(T a) \
     { \
         return tk_gauss_##t(a); \
     }
