@@ -14,8 +14,8 @@
  *   bound      1: stands in one block with the data, or in the host's memory; 0: in memory of its own, the library's
  *   note       what the header says of it; "": that depends on the layout
  */
-#ifndef TKC_PLANES_H
-#define TKC_PLANES_H
+#ifndef TK_PLANES_INCLUDED
+#define TK_PLANES_INCLUDED
 
 enum { TK_OF_ADJOINT = 1, TK_OF_TANGENT = 2 };
 
