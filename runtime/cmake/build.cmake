@@ -59,7 +59,7 @@ function(tkc_build_compiler root)
     COMMAND "${TKC_PYTHON}" "${amalgamate}" "${root}/runtime" "${root}/LICENSE" "${PROJECT_VERSION}" "${made}/runtime_text.c" "${made}/runtime_text.c.d")
   set(embed "${root}/compiler/util/embed.sh")
   file(READ "${root}/compiler/check/meson.build" texts)
-  string(REGEX MATCHALL "[a-z_]+\\.tk" texts "${texts}") # in their order
+  string(REGEX MATCHALL "[a-z_/]+\\.tk" texts "${texts}") # in their order
   list(TRANSFORM texts PREPEND "${root}/compiler/check/")
   add_custom_command(OUTPUT "${made}/prelude.c" DEPENDS "${embed}" ${texts} VERBATIM
     COMMAND sh "${embed}" "${made}/prelude.c" check_prelude ${texts})
@@ -89,7 +89,7 @@ function(tkc_build_compiler root)
   add_executable(tkc_compiler ${sources} "${made}/tk.lex.c" "${made}/tk.lex.h" "${made}/tk.tab.c" "${made}/tk.tab.h" "${made}/helpers.c" "${made}/prelude.c"
     "${made}/runtime_text.c" ${python} "${made}/explain_entries.c")
   add_executable(tkc::compiler ALIAS tkc_compiler)
-  target_include_directories(tkc_compiler PRIVATE "${root}/compiler" "${made}" "${TKC_POPT_INCLUDE}")
+  target_include_directories(tkc_compiler PRIVATE "${root}/compiler" "${root}/runtime/include" "${made}" "${TKC_POPT_INCLUDE}")
   target_link_libraries(tkc_compiler PRIVATE "${TKC_POPT}" m)
   target_compile_definitions(tkc_compiler PRIVATE "TKC_VERSION=\"${PROJECT_VERSION}\"" "TKC_INCLUDE_DIR=\"${root}/runtime/include\"" "TKC_LIB_NAME=\"lib\""
     "TKC_LIB_DIR=\"${CMAKE_CURRENT_BINARY_DIR}\"" "TKC_FLAGS=\"${TKC_FLAGS}\"" "TKC_CLANG_FLAGS=\"${TKC_CLANG_FLAGS}\"")
