@@ -7,7 +7,7 @@
  * on fields like any other function.
  *
  * One that keeps values of loops stays a call, as these cannot be reversed. Its pull-back is known without that:
- * forward_along, and rev_gradient in reverse/reverse_ops.c. A JVP, ALONG, keeps nothing, and is a function like any
+ * forward_along, and rev_gradient in reverse/build/ops.c. A JVP, ALONG, keeps nothing, and is a function like any
  * other.
  */
 #include "ir/ops.h"

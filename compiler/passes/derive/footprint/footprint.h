@@ -1,4 +1,4 @@
-/* Parts of fields, internal to passes/parts*.c. */
+/* Parts of fields, internal to passes/derive/footprint/. */
 #ifndef TKC_FOOTPRINT_H
 #define TKC_FOOTPRINT_H
 

@@ -8,8 +8,7 @@
  *
  * The state is what a trip is handed: what the loop carries, and arrays around it that the trip reads before it has
  * stored their elements. What a trip saves is given back at its end, so memory grows by a state a trip, where it grew
- * by all that the loops in it look up. That takes the forward sweep twice. reverse_choice.c says where it is worth
- * that.
+ * by all that the loops in it look up. That takes the forward sweep twice. plan/cut.c says where it is worth that.
  *
  * The arrays themselves are the ones that the forward sweep has left: in a reverse sweep nobody asks any more for what
  * a loop has stored when that loop's turn has come.

@@ -1,4 +1,4 @@
-/* Reverse mode: saved fields that an adjoint replays. passes/derive/reverse/saved.c decides which writes are done again
+/* Reverse mode: saved fields that an adjoint replays. passes/derive/reverse/plan/saved.c decides which writes are done again
  * and which are taken back. */
 #include "passes/derive/reverse/build/build.h"
 

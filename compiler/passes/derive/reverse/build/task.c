@@ -122,7 +122,7 @@ static void capture_op(ir_op *op, void *ctx)
         ir_value *clone = ir_map_get(&rv->fwd, v), *there = clone;
         if (v->type != SC_PTR)
             there = rev_lookup(c->s, v);
-        else if (!rev_stores_into(c->task, v)) /* else it holds what the trip found: reverse_checkpoint.c */
+        else if (!rev_stores_into(c->task, v)) /* else it holds what the trip found: checkpoint.c */
             there = rev_array_at(c->s, v, c->task);
         if (there == clone)
             continue;

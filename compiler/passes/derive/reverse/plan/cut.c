@@ -13,7 +13,7 @@
  *
  * and so a minimum cut is the best choice for all values of the function together: one saved value that several are
  * computed from, rather than each of these. What pull-backs ask for is known before anything is built
- * (reverse_needs.c).
+ * (needs.c).
  *
  * W. Moses, S. Narayanan, L. Paehler and others: Scalable automatic differentiation of multiple parallel paradigms
  * through compiler augmentation, 2022, choose what is saved by a minimum cut as well; there, computing is free.

@@ -4,7 +4,7 @@
  *
  * To keep c takes a block of memory for each k. What is stored into it can be had again, so that the reverse sweep of
  * an iteration may begin with an array of its own and the loops that fill it, and nothing is kept. Which of the two
- * costs less is part of the choice of what is saved (reverse_choice.c).
+ * costs less is part of the choice of what is saved (cut.c).
  *
  * Only what the stores are made of is done again: other values of these loops, sums of them, and stores into other
  * arrays are left out. The operations are those of the forward sweep, in their order, so the elements have its bits.

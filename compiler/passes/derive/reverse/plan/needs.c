@@ -2,7 +2,7 @@
  *
  * The walk goes through the primal as the reverse sweep will, backwards, and builds nothing: of an adjoint it notes
  * that there is one, of a value that it is asked for. It is run again when more is known: with a plan for saved fields,
- * and, when all that is live is known, for the prices of the cut (reverse_choice.c).
+ * and, when all that is live is known, for the prices of the cut (cut.c).
  */
 #include "passes/derive/derive.h"
 #include "passes/derive/reverse/plan/plan.h"

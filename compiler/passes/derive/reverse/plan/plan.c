@@ -1,4 +1,4 @@
-/* Reverse mode, planning: all that is decided before an adjoint is built. The build (reverse*.c) reads it, once. */
+/* Reverse mode, planning: all that is decided before an adjoint is built. The build (build/) reads it, once. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -108,7 +108,7 @@ saved_plan *scratch_study(const rev *rv);
  * needed. False after errors. */
 bool saved_study(const rev *rv, saved_plan **plan);
 
-/* min_cut.c: what is saved */
+/* cut.c: what is saved */
 /* Chooses by the prices. Whether loops are to be checkpointed that were not before: then all is to be found anew. */
 bool rev_choose(rev *rv);
 /* At the end of a scope that is no root. */
