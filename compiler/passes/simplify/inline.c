@@ -1,4 +1,8 @@
-/* Inlining by cost. Callees come before callers in the module, so one sweep works bottom-up. */
+/* Inlining by cost. Callees come before callers in the module, so one sweep works bottom-up.
+ *
+ * The pass adjoint-calls is here as well: a clone of a kernel's adjoint replaces each ADJOINT operation. Only kernels
+ * without derivatives have this operation, so derivative passes need no case for it.
+ */
 #include "ir/ops.h"
 #include "passes/analysis/analysis.h"
 #include "passes/simplify/simplify.h"

@@ -9,7 +9,9 @@
  * that several sums use), common kernels are taken out (factor_search.c), and all is built anew where that takes fewer
  * operations than before; a product and an addition count as one.
  *
- * Constants far from 1 stay with what they were multiplied with, for the range of f32.
+ * Three kinds of values keep their form, for range and exactness: differences of values that are no products; values
+ * that were scaled to be near 1, so that of two products that are multiplied, one stays a value; and constants far from
+ * 1, which stay with what they were multiplied with. Factors keep the order in which they were multiplied.
  */
 #include <stdlib.h>
 #include <string.h>

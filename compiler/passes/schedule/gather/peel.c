@@ -10,6 +10,9 @@
  * No compiler sees that by itself: it divides in each iteration, and loads element by element. Which iterations these
  * are follows from the whole range, not from the segment that one thread has, so the results are the same for any
  * number of threads.
+ *
+ * A row is not peeled if its order decides, if it has a minimum or maximum, or if it has an inner loop. If a condition
+ * that only the launch can evaluate is false, all of the row is an end.
  */
 #include <string.h>
 

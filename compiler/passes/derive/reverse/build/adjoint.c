@@ -1,4 +1,9 @@
-/* Reverse mode: scopes, the adjoints that they collect, and which operations have any. */
+/* Reverse mode: scopes, the adjoints that they collect, and which operations have any.
+ *
+ * A contribution to a value of an outer scope is summed locally. At the end of the scope the sum becomes a result of
+ * the reverse `if`, a carried sum of the reverse `loop`, or a sum reduction of the reverse `task`. A task adds to the
+ * adjoint of a local array around it through one reduction per element while the elements are few, else by LACCUM.
+ */
 #include <assert.h>
 #include <string.h>
 

@@ -1,4 +1,11 @@
-/* Reverse mode: values of the forward sweep that are saved for the reverse sweep. */
+/* Reverse mode: values of the forward sweep that are saved for the reverse sweep.
+ *
+ * A branch yields a saved value. A value from deeply nested branches is passed through a variable. A loop with known
+ * bounds or with a limit has an array of one struct per iteration. A loop with a condition has a chain: each
+ * iteration's struct points to the previous struct. Arrays and chains are on the saved-value stack, and their pointers
+ * are values, so a nested loop saves its pointer in the struct of the outer loop. A task resets the stack after each
+ * iteration.
+ */
 #include "passes/derive/reverse/build/build.h"
 
 static int add_slot(scope *s, scalar type, const char *name)

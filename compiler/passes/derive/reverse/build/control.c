@@ -1,4 +1,8 @@
-/* Reverse mode: pull-back of branches and loops. */
+/* Reverse mode: pull-back of branches and loops.
+ *
+ * A reverse loop counts in the other direction and carries the adjoints of the carried values. If it carries only sums,
+ * it counts up. The trip count of a loop with a condition is a result of the forward loop.
+ */
 #include <string.h>
 
 #include "passes/analysis/analysis.h"

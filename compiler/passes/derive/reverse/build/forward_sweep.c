@@ -1,4 +1,5 @@
-/* Reverse mode: the forward sweep. */
+/* Reverse mode: the forward sweep, a clone of the primal without its side effects. Unused values are removed later.
+ */
 #include <assert.h>
 
 #include "passes/analysis/analysis.h"

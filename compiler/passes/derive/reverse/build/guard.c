@@ -6,7 +6,9 @@
  * multiplies it with infinity at a = 0. The adjoint's *guard* is the condition of that branch. Where a pull-back may
  * meet infinity or NaN, its outcome counts only where the guard holds.
  *
- * A contribution has the guard of the adjoint that it is linear in, and a sum that of one or the other term.
+ * Guards come from reverse `if`s that give zero on one side, from the choices in the rules of min and select, and from
+ * winners. A contribution has the guard of the adjoint that it is linear in. A sum has the disjunction of the guards of
+ * its terms. A loop passes on the guards that follow from conditions around it. Memory and calls pass on no guard.
  */
 #include "ir/ops.h"
 #include "passes/analysis/analysis.h"

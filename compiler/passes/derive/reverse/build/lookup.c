@@ -1,4 +1,10 @@
-/* Reverse mode: how the reverse sweep gets at primal values: visible, computed again, or saved. */
+/* Reverse mode: how the reverse sweep gets at primal values.
+ *
+ * Scope S looks up a value of scope D. The value is visible if both sweeps of D share a region. Otherwise the value is
+ * recomputed at the start of D's reverse region, or saved; either happens once per D. A recomputed load is a read that
+ * the adjoint needs. plan/cut.c chooses. A local array that is read after its last store is kept as a whole, one block
+ * of the saved-value stack per iteration, or filled again (plan/fill.c).
+ */
 #include <assert.h>
 
 #include "passes/derive/reverse/build/build.h"

@@ -1,4 +1,8 @@
-/* Reverse mode, planning: the box of elements that a task writes of a saved field. */
+/* Reverse mode, planning: the box of elements that a task writes of a saved field.
+ *
+ * A dimension of the box reaches from the least to the greatest subscript if these are affine in indices of loops.
+ * Otherwise the dimension is whole. A condition may exclude the task from a part of the box.
+ */
 #include "passes/analysis/values.h"
 #include "passes/derive/reverse/plan/plan.h"
 

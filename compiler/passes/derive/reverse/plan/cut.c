@@ -12,8 +12,10 @@
  * N(u)
  *
  * and so a minimum cut is the best choice for all values of the function together: one saved value that several are
- * computed from, rather than each of these. What pull-backs ask for is known before anything is built
- * (needs.c).
+ * computed from, rather than each of these. What pull-backs ask for is known before anything is built (needs.c).
+ *
+ * Indices of loops cost nothing. Keeping a local array costs a price per element; filling it again costs its loops and
+ * the values that they take from outside. Checkpointed loops are chosen here as well (`pays`), innermost first.
  *
  * W. Moses, S. Narayanan, L. Paehler and others: Scalable automatic differentiation of multiple parallel paradigms
  * through compiler augmentation, 2022, choose what is saved by a minimum cut as well; there, computing is free.

@@ -4,6 +4,9 @@
  * A trip that is swept forwards once more, later, must do the same again. A fused loop hands on nothing but sums. A
  * winner's loop changes no memory, and one trip has set all that it carries. A checkpointed loop stores into arrays
  * around it, which its trips hand on.
+ *
+ * A loop has no winner if its replacement depends on the replaced value, if a trip writes memory or reads arrays around
+ * the loop, or if the loop has at most four trips.
  */
 #include <stdlib.h>
 
