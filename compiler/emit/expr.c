@@ -406,7 +406,9 @@ static expr infix(cfn *c, expr e, const char *sign, int prec, const expr *part)
     return e;
 }
 
-/* ---- exact values ---- */
+/* ---- exact values ----
+ * An exact product that may be added to something is printed as TK_ROUNDED. A pragma cannot replace the macro: gcc has
+ * no such pragma, and clang's -ffp-contract=fast overrides its pragma. */
 
 /* Whether a C compiler may see x * y where it would be contracted with a sum. */
 static bool is_product(const ir_op *op)

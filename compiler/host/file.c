@@ -55,7 +55,8 @@ static void print_take(const emitter *e, strbuf *out)
 }
 
 /* Sums may be reordered and quotients made products by these flags, in a launch and in its derivatives as each compiler
- * sees fit. The x87 unit keeps more bits of what it has not stored yet. */
+ * sees fit. The x87 unit keeps more bits of what it has not stored yet. Some flags of clang define no macro: the
+ * function that creates the module tests for these. A module of export funcs alone does not detect them. */
 static const char refusal[] =
     "\n#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || "
     "(defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)\n"
