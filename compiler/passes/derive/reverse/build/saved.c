@@ -1,5 +1,5 @@
-/* Reverse mode: saved fields that an adjoint replays. passes/derive/reverse/plan/saved.c decides which writes are done again
- * and which are taken back. */
+/* Reverse mode: saved fields that an adjoint replays. passes/derive/reverse/plan/saved.c decides which writes are done
+ * again and which are taken back. */
 #include "passes/derive/reverse/build/build.h"
 
 typedef struct search {
