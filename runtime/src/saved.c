@@ -134,8 +134,13 @@ bool tk_rt_saved_lacks(const tk_module *m, const tk_kernel *k, const tk_record *
 tk_status tk_rt_saved_run(tk_module *m, const tk_kernel *k, tk_kernel_fn fn, const void *args, void *out,
                           tk_record *rec)
 {
-    tk_rt_state_swap(rec->before);
+    tk_session *s = m->session;
+    struct rt_state *now = rec->before ? tk_rt_state_take_again(s, rec->before) : NULL;
+    if (rec->before && !now)
+        return tk_fail(s, TK_NO_MEMORY, "out of memory for the saved fields that kernel '%s' overwrites", k->name);
+    tk_rt_state_restore(rec->before, 0); /* the adjoint may overwrite them */
     const tk_status st = tk_rt_run(m, k, fn, args, out, rec);
-    tk_rt_state_swap(rec->before);
+    tk_rt_state_restore(now, 0);
+    tk_rt_states_free(s, &now);
     return st;
 }

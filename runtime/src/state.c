@@ -242,6 +242,13 @@ struct rt_state *tk_rt_state_take(tk_session *s, struct rt_state *old)
     return st;
 }
 
+struct rt_state *tk_rt_state_take_again(tk_session *s, const struct rt_state *st)
+{
+    struct rt_state *again = allocate(s, st->piece, st->n, NULL);
+    tk_rt_state_retake(again);
+    return again;
+}
+
 void tk_rt_state_retake(struct rt_state *st)
 {
     for (int i = 0; st && i < st->n; i++)
@@ -257,19 +264,18 @@ void tk_rt_state_restore(const struct rt_state *st, unsigned what)
             put(&st->piece[i]);
 }
 
-void tk_rt_state_swap(struct rt_state *st)
+static void swap(struct rt_state *st)
 {
-    for (int i = 0; st && i < st->n; i++)
+    for (int i = 0; i < st->n; i++)
         walk(&st->piece[i], swap_run, NULL);
-    if (st)
-        st->swapped = !st->swapped;
+    st->swapped = !st->swapped;
 }
 
 void tk_rt_states_undo(struct rt_state *last)
 {
     for (struct rt_state *st = last; st; st = st->next)
         if (!st->swapped)
-            tk_rt_state_swap(st);
+            swap(st);
 }
 
 static struct rt_state *reversed(struct rt_state *st)
@@ -288,7 +294,7 @@ void tk_rt_states_redo(struct rt_state **last)
     struct rt_state *first = reversed(*last);
     for (struct rt_state *st = first; st; st = st->next)
         if (st->swapped)
-            tk_rt_state_swap(st);
+            swap(st);
     *last = reversed(first);
 }
 

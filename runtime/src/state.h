@@ -37,13 +37,14 @@ int tk_rt_state_wanted(const tk_session *s);
 /* A state of the named pieces. old: a state to be replaced, or NULL. NULL when out of memory; the caller fails the
  * session. */
 struct rt_state *tk_rt_state_take(tk_session *s, struct rt_state *old);
+/* A state of the same pieces as they are now. NULL when out of memory. */
+struct rt_state *tk_rt_state_take_again(tk_session *s, const struct rt_state *st);
 /* Takes the values once more. */
 void tk_rt_state_retake(struct rt_state *st);
 /* Puts back the pieces with one of the bits of `what`; 0: all. NULL: nothing. */
 void tk_rt_state_restore(const struct rt_state *st, unsigned what);
-/* Exchanges the values of fields and state. */
-void tk_rt_state_swap(struct rt_state *st);
-/* Swaps the states of a list that are not swapped, the last one first; and the swapped ones, the first one first. */
+/* Exchanges the values of fields and states, of a list: where the states have the earlier values, the last state first;
+ * where they have the later ones, the first state first. */
 void tk_rt_states_undo(struct rt_state *last);
 void tk_rt_states_redo(struct rt_state **last);
 /* Undoes a list and frees it. */
