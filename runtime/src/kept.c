@@ -3,67 +3,6 @@
 
 #include <stdio.h>
 
-/* ---- the components of a box ---- */
-
-typedef void (*run_fn)(void *ctx, int64_t component, int64_t n);
-
-static int64_t count_of(const tk_field *f, const int64_t *b)
-{
-    int64_t n = 1;
-    for (int d = 0; d <= f->desc->ndim; d++)
-        n *= extent(b, d);
-    return n;
-}
-
-/* Number of component c of the element at these subscripts. */
-static int64_t number_of(const tk_field *f, const int64_t *index, int64_t c)
-{
-    int64_t e = 0;
-    for (int d = 0; d < f->desc->ndim; d++)
-        e = e * f->shape[d] + index[d];
-    return tk_rt_number(f, e, c);
-}
-
-/* Calls fn for each run of components that stand side by side. */
-static void walk(const tk_field *f, tk_plane plane, const int64_t *b, run_fn fn, void *ctx)
-{
-    const int nd = f->desc->ndim;
-    const int64_t first = b[2 * nd], last = b[2 * nd + 1];
-    const bool rows = tk_rt_is_row_major(f, plane) && extent(b, nd) == f->desc->ncomp;
-    int64_t index[8], run = f->desc->ncomp;
-    int inner = nd;
-    while (rows && inner > 0) {
-        run *= extent(b, --inner);
-        if (extent(b, inner) != f->shape[inner])
-            break;
-    }
-    for (int d = 0; d < nd; d++)
-        index[d] = b[2 * d];
-    for (int d = 0; d >= 0;) {
-        if (rows)
-            fn(ctx, number_of(f, index, 0), run);
-        for (int64_t c = first; c <= last && !rows; c++)
-            fn(ctx, number_of(f, index, c), 1);
-        for (d = inner - 1; d >= 0 && ++index[d] > b[2 * d + 1]; d--)
-            index[d] = b[2 * d];
-    }
-}
-
-/* ---- before and after a launch ---- */
-
-typedef struct copying {
-    const struct rt_kept *k;
-    unsigned char *to;
-} copying;
-
-static void copy_run(void *ctx, int64_t component, int64_t n)
-{
-    copying *c = ctx;
-    const size_t bytes = (size_t)n * tk_rt_scalar_bytes(c->k->field->desc->elem);
-    memcpy(c->to, tk_rt_component(c->k->field, c->k->plane, component), bytes);
-    c->to += bytes;
-}
-
 /* The box around what is needed of the written one; false: nothing is. */
 static bool region_of(const struct rt_needs *n, size_t count, const int64_t *written, int64_t *region)
 {
@@ -108,37 +47,40 @@ bool tk_rt_kept_add(tk_field *f, tk_plane plane, const int64_t *b, kind kind_of,
     copy(k.region, b, f->desc->ndim + 1);
     if (n && !region_of(n, k.before, b, k.region))
         return true;
-    struct rt_kept *new = tk_rt_alloc(
-        f->module->session, sizeof k + (size_t)count_of(f, k.region) * tk_rt_scalar_bytes(f->desc->elem), false);
-    if (!new) {
+    struct rt_kept *new = tk_rt_alloc(f->module->session, sizeof *new, false);
+    if (new) {
+        *new = k;
+        tk_rt_state_want(f, plane, new->region, 0);
+        new->was = tk_rt_state_take(f->module->session, NULL);
+        *kept = new;
+    }
+    if (!new || !new->was)
         tk_fail(f->module->session, TK_NO_MEMORY,
                 "out of memory for a copy of what earlier adjoints on the tape may need of field '%s'", f->desc->name);
-        return false;
-    }
-    *new = k;
-    walk(f, plane, new->region, copy_run, &(copying){new, new->copy});
-    *kept = new;
-    return true;
+    return new &&new->was;
+}
+
+static void free_kept(tk_session *s, struct rt_kept *k)
+{
+    tk_rt_states_free(s, &k->was);
+    tk_rt_free(s, k);
 }
 
 void tk_rt_needs_drop(tk_session *s, struct rt_kept **kept)
 {
     for (struct rt_kept *k = *kept, *next; k; k = next) {
         next = k->next;
-        tk_rt_free(s, k);
+        free_kept(s, k);
     }
     *kept = NULL;
 }
 
 typedef struct comparing {
     const struct rt_kept *k;
-    const unsigned char *was;
-    size_t size;
     bool strict; /* there are adjoints that do not stand a change */
     size_t changed;
-    int64_t refused; /* a component that may not, -1: none; by which adjoint */
+    int64_t refused; /* a component that may not change, -1: none; by which adjoint */
     uint32_t launch;
-    struct rt_changes *into; /* NULL: only counted */
 } comparing;
 
 static bool is_in(const tk_field *f, const int64_t *b, int64_t component)
@@ -171,31 +113,18 @@ static uint32_t who_refuses(const struct rt_kept *k, int64_t component)
     return 0;
 }
 
-static void add_change(comparing *c, int64_t component, const unsigned char *was)
-{
-    struct rt_change change = {tk_rt_component(c->k->field, c->k->plane, component), 0};
-    if (c->k->field->desc->flags & TK_FIELD_SAVED)
-        tk_rt_watch_kept(c->k->field, c->k->plane, component);
-    memcpy(&change.value, was, c->size);
-    c->into->item[c->into->n++] = change;
-}
-
-static void compare_run(void *ctx, int64_t component, int64_t n)
+static bool count_change(void *ctx, const rt_piece *p, int64_t component, const void *was)
 {
     comparing *c = ctx;
-    const unsigned char *now = tk_rt_component(c->k->field, c->k->plane, component), *was = c->was;
-    c->was += (size_t)n * c->size;
-    if (c->refused >= 0 || memcmp(now, was, (size_t)n * c->size) == 0)
-        return;
-    for (int64_t i = 0; i < n && c->refused < 0; i++, now += c->size, was += c->size) {
-        if (memcmp(now, was, c->size) == 0)
-            continue;
-        if (c->into)
-            add_change(c, component + i, was);
-        else if (c->strict && (c->launch = who_refuses(c->k, component + i)) > 0)
-            c->refused = component + i;
-        c->changed++;
+    (void)was;
+    if (c->strict && (c->launch = who_refuses(c->k, component)) > 0) {
+        c->refused = component;
+        return false;
     }
+    if (p->field->desc->flags & TK_FIELD_SAVED)
+        tk_rt_watch_kept(p->field, p->plane, component);
+    c->changed++;
+    return true;
 }
 
 static rt_text writer_text(const rt_writer *w)
@@ -222,34 +151,27 @@ static tk_status refuse(const rt_writer *w, const comparing *c)
 }
 
 /* What changed of one copy, to the list of an entry. */
-static tk_status compare(const rt_writer *w, const struct rt_kept *kept, struct rt_changes **to)
+static tk_status compare(const rt_writer *w, const struct rt_kept *kept, struct rt_state **to)
 {
     tk_session *s = kept->field->module->session;
-    comparing c = {.k = kept,
-                   .was = kept->copy,
-                   .size = tk_rt_scalar_bytes(kept->field->desc->elem),
-                   .strict = !s->tape.replaying && who_refuses(kept, -1) > 0,
-                   .refused = -1};
-    walk(kept->field, kept->plane, kept->region, compare_run, &c);
+    comparing c = {.k = kept, .strict = !s->tape.replaying && who_refuses(kept, -1) > 0, .refused = -1};
+    tk_rt_state_differ(kept->was, count_change, &c);
     if (c.refused >= 0)
         return refuse(w, &c);
     if (c.changed == 0)
         return TK_OK;
-    const size_t bytes = sizeof *c.into + c.changed * sizeof c.into->item[0];
-    c.into = tk_rt_alloc(s, bytes, false);
-    if (!c.into)
+    struct rt_state *changes = tk_rt_state_shrink(s, kept->was, c.changed);
+    if (!changes)
         return tk_fail(s, TK_NO_MEMORY,
                        "out of memory for %zu values of field '%s' that earlier adjoints on the tape may need",
                        c.changed, kept->field->desc->name);
-    *c.into = (struct rt_changes){.next = *to, .field = kept->field, .bytes = c.size};
-    c.was = kept->copy;
-    walk(kept->field, kept->plane, kept->region, compare_run, &c);
-    *to = c.into;
-    s->tape.bytes += bytes;
+    changes->next = *to;
+    *to = changes;
+    s->tape.bytes += changes->bytes;
     return TK_OK;
 }
 
-tk_status tk_rt_needs_after(tk_session *s, rt_writer w, tk_status st, struct rt_kept **kept, struct rt_changes **to)
+tk_status tk_rt_needs_after(tk_session *s, rt_writer w, tk_status st, struct rt_kept **kept, struct rt_state **to)
 {
     for (const struct rt_kept *at = *kept; at && st == TK_OK; at = at->next)
         st = compare(&w, at, to);
@@ -262,7 +184,7 @@ void tk_rt_kept_forget(tk_session *s, struct rt_kept **kept, const tk_module *m)
     for (struct rt_kept *k = *kept; k; k = *kept)
         if (k->field->module == m) {
             *kept = k->next;
-            tk_rt_free(s, k);
+            free_kept(s, k);
         } else {
             kept = &k->next;
         }

@@ -144,13 +144,18 @@ void *tk_field_component(const tk_field *f, tk_plane plane, int component)
 
 /* ---- addresses ---- */
 
-bool tk_rt_is_dense(const tk_field *f, tk_plane plane)
+bool tk_rt_elements_dense(const tk_field *f, tk_plane plane, size_t element)
 {
     int64_t dense[8];
     if (!has_gaps(f))
         return true;
-    set_strides(f, element_bytes(f), dense);
+    set_strides(f, (int64_t)element, dense);
     return memcmp(dense, f->stride[plane], (size_t)f->desc->ndim * sizeof *dense) == 0;
+}
+
+bool tk_rt_is_dense(const tk_field *f, tk_plane plane)
+{
+    return tk_rt_elements_dense(f, plane, (size_t)element_bytes(f));
 }
 
 bool tk_rt_is_row_major(const tk_field *f, tk_plane plane)
@@ -224,30 +229,49 @@ static void copy_row(unsigned char *to, int64_t to_step, const unsigned char *fr
 }
 
 /* Between a plane with gaps and dense memory. */
-static void copy_rows(const tk_field *f, tk_plane plane, unsigned char *dense, bool back)
+static void copy_rows(const tk_field *f, tk_plane plane, size_t element, unsigned char *dense, bool back)
 {
-    const int64_t bytes = element_bytes(f), row = f->shape[f->desc->ndim - 1],
+    const int64_t bytes = (int64_t)element, row = f->shape[f->desc->ndim - 1],
                   step = f->stride[plane][f->desc->ndim - 1];
     for (int64_t i = 0; i < f->count; i += row, dense += row * bytes) {
         unsigned char *const at = element_at(f, plane, i);
-        copy_row(back ? at : dense, back ? step : bytes, back ? dense : at, back ? bytes : step, row, (size_t)bytes);
+        copy_row(back ? at : dense, back ? step : bytes, back ? dense : at, back ? bytes : step, row, element);
     }
+}
+
+void tk_rt_elements_read(const tk_field *f, tk_plane plane, size_t element, void *to)
+{
+    const size_t bytes = (size_t)f->count * element;
+    if (!tk_rt_elements_dense(f, plane, element))
+        copy_rows(f, plane, element, to, false);
+    else if (bytes > 0)
+        memcpy(to, f->plane[plane], bytes);
+}
+
+void tk_rt_elements_write(const tk_field *f, tk_plane plane, size_t element, const void *from)
+{
+    const size_t bytes = (size_t)f->count * element;
+    if (!tk_rt_elements_dense(f, plane, element))
+        copy_rows(f, plane, element, (unsigned char *)from, true);
+    else if (bytes > 0)
+        memcpy(f->plane[plane], from, bytes);
+}
+
+bool tk_rt_elements_continue(const tk_field *f, size_t element, const tk_field *next, tk_plane plane)
+{
+    return f->member && next->member && f->member->lead == next->member->lead &&
+           (unsigned char *)next->plane[plane] == (unsigned char *)f->plane[plane] + element &&
+           memcmp(f->stride[plane], next->stride[plane], (size_t)f->desc->ndim * sizeof f->stride[plane][0]) == 0;
 }
 
 void tk_rt_plane_read(const tk_field *f, tk_plane plane, void *to)
 {
-    if (!tk_rt_is_dense(f, plane))
-        copy_rows(f, plane, to, false);
-    else if (tk_field_bytes(f) > 0)
-        memcpy(to, f->plane[plane], tk_field_bytes(f));
+    tk_rt_elements_read(f, plane, (size_t)element_bytes(f), to);
 }
 
 void tk_rt_plane_write(const tk_field *f, tk_plane plane, const void *from)
 {
-    if (!tk_rt_is_dense(f, plane))
-        copy_rows(f, plane, (unsigned char *)from, true);
-    else if (tk_field_bytes(f) > 0)
-        memcpy(f->plane[plane], from, tk_field_bytes(f));
+    tk_rt_elements_write(f, plane, (size_t)element_bytes(f), from);
 }
 
 void tk_rt_elements_clear(const tk_field *f, tk_plane plane, int64_t lo, int64_t hi)

@@ -162,11 +162,8 @@ static void free_contents(tk_module *m)
         tk_rt_watch_free(&m->fields[i]);
         for (int k = 0; k < 1 + TK_PLANE_COUNT - TK_PLANES_BOUND; k++)
             tk_rt_free(s, m->fields[i].own[k]);
-        tk_rt_free(s, m->fields[i].kept);
         tk_rt_free(s, m->fields[i].distinct);
         tk_rt_needs_free(s, &m->fields[i]);
-        tk_rt_free(s, m->fields[i].sum[0]);
-        tk_rt_free(s, m->fields[i].sum[1]);
     }
     for (int k = 0; m->last && k < m->desc->nkernels; k++)
         tk_rt_record_free(s, &m->last[k]);

@@ -1,10 +1,12 @@
-/* Private to needs.c, kept.c and changes.c: boxes, and what a tape has of them. */
+/* Private to needs.c, kept.c and footprint.c: the boxes that a tape has of each field. */
 #ifndef RT_NEEDS_H
 #define RT_NEEDS_H
 
+#include "box.h"
 #include "rt.h"
+#include "state.h"
 
-enum { SUM_MAX = 16, DIMS_MAX = 9, RECENT = 8 };
+enum { SUM_MAX = 16, RECENT = 8 };
 
 /* Of a part. PERHAPS: it may be needed, and the tape keeps all that changes there. */
 typedef enum kind { EMPTY, PERHAPS, SOME, ALL } kind;
@@ -24,17 +26,6 @@ struct rt_needs {
     size_t n, cap;
 };
 
-struct rt_changes {
-    struct rt_changes *next; /* of an earlier launch of the same entry */
-    const tk_field *field;
-    size_t n, bytes;         /* values; bytes of each */
-    bool undone;
-    struct rt_change {
-        void *at;
-        uint64_t value;
-    } item[];
-};
-
 /* A copy of what a launch is about to write, where that meets what adjoints need. */
 struct rt_kept {
     struct rt_kept *next;
@@ -43,73 +34,8 @@ struct rt_kept {
     bool all;      /* all of `written` is, always */
     size_t before; /* how many needs there were */
     int64_t written[2 * DIMS_MAX], region[2 * DIMS_MAX];
-    unsigned char copy[];
+    struct rt_state *was; /* the data of the region */
 };
-
-/* ---- boxes ---- */
-
-static inline bool meet(const int64_t *a, const int64_t *b, int dims)
-{
-    for (int d = 0; d < dims; d++)
-        if (a[2 * d] > b[2 * d + 1] || b[2 * d] > a[2 * d + 1])
-            return false;
-    return true;
-}
-
-static inline bool holds(const int64_t *a, const int64_t *b, int dims)
-{
-    for (int d = 0; d < dims; d++)
-        if (a[2 * d] > b[2 * d] || a[2 * d + 1] < b[2 * d + 1])
-            return false;
-    return true;
-}
-
-static inline void copy(int64_t *to, const int64_t *b, int dims)
-{
-    for (int d = 0; d < 2 * dims; d++)
-        to[d] = b[d];
-}
-
-static inline void surround(int64_t *a, const int64_t *b, int dims)
-{
-    for (int d = 0; d < dims; d++) {
-        a[2 * d] = a[2 * d] < b[2 * d] ? a[2 * d] : b[2 * d];
-        a[2 * d + 1] = a[2 * d + 1] > b[2 * d + 1] ? a[2 * d + 1] : b[2 * d + 1];
-    }
-}
-
-enum { APART = -2, HOLDS = -1 };
-
-/* HOLDS: a holds b. Else the dimension in which they lie side by side, or over each other, so that both together are a
- * box; APART: there is none. */
-static inline int relate(const int64_t *a, const int64_t *b, int dims)
-{
-    int other = HOLDS;
-    bool smaller = false;
-    for (int d = 0; d < dims; d++, a += 2, b += 2) {
-        if (a[0] == b[0] && a[1] == b[1])
-            continue;
-        if (a[0] <= b[0] && a[1] >= b[1]) {
-            smaller = true;
-            continue;
-        }
-        if (other != HOLDS || a[0] > b[1] + 1 || b[0] > a[1] + 1)
-            return APART;
-        other = d;
-    }
-    return smaller && other != HOLDS ? APART : other;
-}
-
-static inline void extend(int64_t *a, const int64_t *b, int d)
-{
-    a[2 * d] = a[2 * d] < b[2 * d] ? a[2 * d] : b[2 * d];
-    a[2 * d + 1] = a[2 * d + 1] > b[2 * d + 1] ? a[2 * d + 1] : b[2 * d + 1];
-}
-
-static inline int64_t extent(const int64_t *b, int d)
-{
-    return b[2 * d + 1] - b[2 * d] + 1;
-}
 
 /* Of a part that meets a box of what is needed: a copy of what adjoints may need of it, to the list; of a saved field
  * all of it. False after failing the session. */

@@ -23,7 +23,8 @@ enum { RT_ALL_THREADS = false };
 #endif
 
 struct rt_kept;
-struct rt_changes;
+struct rt_state;
+struct rt_piece;
 struct rt_profile;
 
 /* A call of the host's: its functions, and what they do to data. */
@@ -40,7 +41,7 @@ typedef struct rt_entry {
     const void *args;            /* in rt_tape.args, NULL if none */
     const struct rt_call *call;  /* a call of the host's: no module, no kernel. In rt_tape.args */
     uint64_t draws, first, last; /* of such a call: tk_session.draws before it, .launches before and after it */
-    struct rt_changes *changes;  /* what it changed of data that earlier adjoints may need, the last first; also of
+    struct rt_state *changes;    /* data that it changed and earlier adjoints may need, the last change first; also of
                                     launches inside such a call */
     uint64_t arrays;             /* validated: hash of the arrays of the host that it reads */
     bool needs;                  /* what its adjoint needs is to be listed, once a launch may change it */
@@ -49,28 +50,29 @@ typedef struct rt_entry {
 
 typedef struct rt_tape {
     bool open, validate;
-    bool sum;       /* gradients from before it was opened are set aside */
-    bool continues; /* they are those of its final state */
+    bool sum;                /* gradients from before it was opened are set aside, */
+    struct rt_state *before; /* in this state; fields with zero gradients are missing */
+    bool continues;          /* they are those of its final state */
     tk_field *loss;
     tk_status failed;  /* a failure since opening that tk_session_clear_error has forgotten */
     rt_entry *entries; /* kept from tape to tape, as are the segments of args */
     size_t count, cap;
-    bool replaying;  /* the adjoints are running */
-    bool kept_duals; /* fields as they were when it was closed are kept with their duals */
+    bool replaying;         /* the adjoints are running */
+    struct rt_state *final; /* meanwhile: the saved fields as they were when it was closed */
     uint64_t first, last,
         resumed; /* meanwhile: those of the call whose backward runs, and tk_session.launches when that began */
     bool doomed; /* a module that it uses went while a function of the host ran: closed when that is back */
     tk_stack args;
     size_t bytes;
-    size_t at;                  /* replaying: number of the entry whose adjoint runs, from 0 */
-    struct rt_changes *scratch; /* what that changed, if it is the program's own */
-    bool undone;                /* changes are, on the way back */
-    int64_t *ends;              /* of the parts that the running launch touches */
-    int nends;                  /* room */
-    size_t scanned;             /* and how many for fields without parts */
-    bool host_needs;            /* a backward function of the host's needs data */
-    struct rt_kept *call_kept;  /* what the running function of a triple may write of what adjoints need */
-    size_t listed;              /* how many entries' needs are */
+    size_t at;                 /* replaying: number of the entry whose adjoint runs, from 0 */
+    struct rt_state *scratch;  /* data that it changed, if it is the program's own */
+    bool undone;               /* changes are, on the way back */
+    int64_t *ends;             /* of the parts that the running launch touches */
+    int nends;                 /* room */
+    size_t scanned;            /* and how many for fields without parts */
+    bool host_needs;           /* a backward function of the host's needs data */
+    struct rt_kept *call_kept; /* what the running function of a triple may write of what adjoints need */
+    size_t listed;             /* how many entries' needs are */
 } rt_tape;
 
 /* What is watched during a launch; watch.c. */
@@ -92,8 +94,16 @@ typedef struct rt_watch {
 typedef struct rt_said {
     const rt_call *call; /* NULL: none is */
     bool back, poisons;
-    struct rt_copy *copies;
+    struct rt_state *expected; /* data as they are if the footprint is right */
+    struct rt_state *found;    /* floats as backward found them; NULL: they are not NaN */
 } rt_said;
+
+/* Pieces that are named for a state; state.c. */
+typedef struct rt_wants {
+    struct rt_piece *piece;
+    int n, cap;
+    bool failed; /* one of them did not find memory */
+} rt_wants;
 
 typedef struct rt_forward {
     bool open;
@@ -148,6 +158,7 @@ struct tk_session {
     rt_forward forward;
     rt_watch watch;
     rt_said said;
+    rt_wants wants;
     rt_pace pace[RT_PACES];
     tk_stack scratch;
     rt_pooled *stacks; /* all */
@@ -309,8 +320,15 @@ void *tk_rt_component(const tk_field *f, tk_plane plane, int64_t component);
 void tk_rt_plane_read(const tk_field *f, tk_plane plane, void *to);
 void tk_rt_plane_write(const tk_field *f, tk_plane plane, const void *from);
 void tk_rt_elements_clear(const tk_field *f, tk_plane plane, int64_t lo, int64_t hi);
-/* Whether the plane is one block without gaps. */
+/* The same of the first `element` bytes from each element on, where these are one field's or those of several members
+ * of the same structs. */
+void tk_rt_elements_read(const tk_field *f, tk_plane plane, size_t element, void *to);
+void tk_rt_elements_write(const tk_field *f, tk_plane plane, size_t element, const void *from);
+/* Whether the plane is one block without gaps; whether these bytes are. */
 bool tk_rt_is_dense(const tk_field *f, tk_plane plane);
+bool tk_rt_elements_dense(const tk_field *f, tk_plane plane, size_t element);
+/* Whether the elements of another member of the same structs begin behind these bytes. */
+bool tk_rt_elements_continue(const tk_field *f, size_t element, const tk_field *next, tk_plane plane);
 /* And whether components stand in it by element: those of several elements in a row are one piece. */
 bool tk_rt_is_row_major(const tk_field *f, tk_plane plane);
 /* Whether each component stands where C may access it directly. */
@@ -387,19 +405,12 @@ typedef struct rt_writer {
     const rt_call *call;
 } rt_writer;
 /* After it (st: how it went): what changed goes to the list of an entry, or fails the session. Frees the copy. */
-tk_status tk_rt_needs_after(tk_session *s, rt_writer w, tk_status st, struct rt_kept **kept, struct rt_changes **to);
+tk_status tk_rt_needs_after(tk_session *s, rt_writer w, tk_status st, struct rt_kept **kept, struct rt_state **to);
 void tk_rt_needs_drop(tk_session *s, struct rt_kept **kept);
 void tk_rt_needs_forget(tk_session *s);
 void tk_rt_needs_free(tk_session *s, tk_field *f);
-/* The way back has come to before these changes; all data as they were at the end of the tape. */
-void tk_rt_changes_undo(tk_session *s, rt_entry *e);
-void tk_rt_changes_redo(tk_session *s);
-/* What an adjoint of the program's own changed of data that adjoints of earlier launches may need, as they were. */
-void tk_rt_changes_put_back(tk_session *s);
-void tk_rt_changes_free(tk_session *s, rt_entry *e);
 /* A module is about to go: what is kept of its fields goes first. */
 void tk_rt_kept_forget(tk_session *s, struct rt_kept **kept, const tk_module *m);
-void tk_rt_changes_forget(tk_session *s, struct rt_changes **list, const tk_module *m);
 
 /* ---- saved.c ---- */
 
@@ -409,12 +420,10 @@ tk_status tk_rt_saved_keep(tk_module *m, const tk_kernel *k, tk_record *rec, boo
 /* After a launch on a tape: whose data is needed from here on. */
 void tk_rt_saved_launched(tk_module *m, const tk_kernel *k);
 void tk_rt_saved_begin(tk_session *s);
-/* Puts back what a launch found; `wanted`: what its adjoint is about to read; else what the adjoint of the launch
- * before it needs. */
-void tk_rt_saved_restore(const rt_entry *e, bool wanted);
-/* All saved fields of the tape as they are now: kept, put back. */
+/* Pieces of tk_record.before: the adjoint is about to read them; the adjoint of the launch before it needs them. */
+enum { RT_FOR_ADJOINT = 1, RT_FOR_EARLIER = 2 };
+/* Takes all saved fields of the tape as they are now, into rt_tape.final. */
 tk_status tk_rt_saved_keep_final(tk_session *s);
-void tk_rt_saved_put_final(tk_session *s);
 /* An adjoint called directly, by the record of the last launch; afterwards the data are what they were. */
 tk_status tk_rt_saved_run(tk_module *m, const tk_kernel *k, tk_kernel_fn fn, const void *args, void *out,
                           tk_record *rec);
@@ -508,7 +517,7 @@ void tk_rt_said_forget(tk_session *s, const tk_module *m);
  * Until it is freed, modules neither come nor go. */
 typedef struct rt_snapshot {
     tk_session *session;
-    void *data; /* NULL: none */
+    struct rt_state *data; /* NULL: none */
     uint64_t seed, draws;
 } rt_snapshot;
 rt_snapshot tk_rt_snapshot_take(tk_session *s);

@@ -59,7 +59,7 @@ tk_status tk_rt_run(tk_module *m, const tk_kernel *k, tk_kernel_fn fn, const voi
     tk_rt_float_mode_leave(s, mode);
     tk_rt_profile_leave(m, k, fn, began);
     s->running = false;
-    if (s->said.copies)
+    if (s->said.expected)
         tk_rt_said_launched(s);
     if (s->stacks)
         tk_rt_stacks_reclaim(s);

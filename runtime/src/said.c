@@ -4,23 +4,12 @@
  * say so. Launches inside of it are taken out: the copy follows them. On a validated tape all floats that backward does
  * not need are NaN while it runs, and come out in gradients if it reads them.
  */
-#include "rt.h"
-
-struct rt_copy {
-    struct rt_copy *next;
-    tk_field *field;
-    unsigned char *now;   /* data as they are expected, dense; room for one more copy behind */
-    unsigned char *first; /* as backward found them; NULL: not poisoned */
-};
+#include "state.h"
 
 static void drop(tk_session *s, rt_said *w)
 {
-    for (struct rt_copy *c = w->copies, *next; c; c = next) {
-        next = c->next;
-        tk_rt_free(s, c->now);
-        tk_rt_free(s, c->first);
-        tk_rt_free(s, c);
-    }
+    tk_rt_states_free(s, &w->expected);
+    tk_rt_states_free(s, &w->found);
     *w = (rt_said){0};
 }
 
@@ -47,52 +36,32 @@ static bool is_said(const rt_said *w, const tk_field *f, int64_t element, unsign
 
 /* ---- copies ---- */
 
-static bool add_copy(tk_session *s, rt_said *w, tk_field *f)
-{
-    const size_t bytes = tk_field_bytes(f);
-    struct rt_copy *c = tk_rt_alloc(s, sizeof *c, true);
-    if (!c)
-        return false;
-    *c = (struct rt_copy){.next = w->copies, .field = f};
-    w->copies = c;
-    c->now = tk_rt_alloc(s, 2 * bytes + 1, false);
-    c->first = c->now && w->poisons && tk_rt_is_float(f) ? tk_rt_alloc(s, bytes + 1, false) : NULL;
-    if (!c->now || (!c->first && w->poisons && tk_rt_is_float(f)))
-        return false;
-    tk_rt_plane_read(f, TK_DATA, c->now);
-    if (c->first)
-        memcpy(c->first, c->now, bytes);
-    return true;
-}
-
-static bool copy_all(tk_session *s, rt_said *w)
+/* Pieces of fields: the name of one is its number. */
+static struct rt_state *take_all(tk_session *s, bool floats)
 {
     for (tk_module *m = s->modules; m; m = m->next)
         for (int i = 0; m->desc->nsites > 0 && i < m->desc->nfields; i++)
-            if (tk_rt_scalars(&m->fields[i]) > 0 && !add_copy(s, w, &m->fields[i]))
-                return false;
-    return true;
+            if (!floats || tk_rt_is_float(&m->fields[i]))
+                tk_rt_state_want(&m->fields[i], TK_DATA, NULL, (unsigned)i + 1);
+    return tk_rt_state_take(s, NULL);
 }
 
-static void compare(tk_session *s, const rt_said *w)
+static bool check_change(void *ctx, const rt_piece *p, int64_t component, const void *was)
 {
-    for (struct rt_copy *c = w->copies; c; c = c->next) {
-        const tk_field *f = c->field;
-        const size_t bytes = tk_field_bytes(f), size = tk_rt_scalar_bytes(f->desc->elem);
-        unsigned char *now = c->now + bytes;
-        tk_rt_plane_read(f, TK_DATA, now);
-        for (size_t k = 0; memcmp(now, c->now, bytes) != 0 && k < bytes / size; k++) {
-            const int64_t element = (int64_t)k / f->desc->ncomp, number = (int64_t)k % f->desc->ncomp;
-            if (memcmp(now + k * size, c->now + k * size, size) == 0 ||
-                (!w->back && is_said(w, f, element, TK_STORES | TK_ACCUMULATES)))
-                continue;
-            tk_fail(s, TK_BAD_ARGUMENT,
-                    "the %sfunction '%s' of the host changes '%s', which its footprint does not say",
-                    w->back ? "backward " : "", tk_rt_call_name(w->call),
-                    tk_rt_element_text(f, TK_DATA, tk_rt_number(f, element, number)).s);
-            return;
-        }
-    }
+    const rt_said *w = ctx;
+    int64_t number;
+    (void)was;
+    if (!w->back && is_said(w, p->field, tk_rt_element(p->field, component, &number), TK_STORES | TK_ACCUMULATES))
+        return true;
+    tk_fail(p->field->module->session, TK_BAD_ARGUMENT,
+            "the %sfunction '%s' of the host changes '%s', which its footprint does not say",
+            w->back ? "backward " : "", tk_rt_call_name(w->call), tk_rt_element_text(p->field, TK_DATA, component).s);
+    return false;
+}
+
+static void compare(rt_said *w)
+{
+    tk_rt_state_differ(w->expected, check_change, w);
 }
 
 /* ---- NaN for what backward does not need ---- */
@@ -112,24 +81,23 @@ static bool has_nan(const tk_session *s, const tk_field **of, int64_t *at)
 
 static void poison(const rt_said *w)
 {
-    for (struct rt_copy *c = w->copies; c; c = c->next) {
-        for (int64_t k = 0; c->first && k < (int64_t)tk_rt_scalars(c->field); k++) {
+    for (int i = 0; i < w->found->n; i++) {
+        tk_field *f = w->found->piece[i].field;
+        for (int64_t k = 0; k < (int64_t)tk_rt_scalars(f); k++) {
             int64_t number;
-            if (!is_said(w, c->field, tk_rt_element(c->field, k, &number), TK_NEEDED))
-                tk_rt_scalar_set(c->field, TK_DATA, k, NAN);
+            if (!is_said(w, f, tk_rt_element(f, k, &number), TK_NEEDED))
+                tk_rt_scalar_set(f, TK_DATA, k, NAN);
         }
-        tk_rt_plane_read(c->field, TK_DATA, c->now);
     }
+    tk_rt_state_retake(w->expected);
 }
 
 static void check_gradients(tk_session *s, const rt_said *w)
 {
     const tk_field *f;
     int64_t at;
-    tk_rt_changes_put_back(s); /* what launches changed, NaN among them */
-    for (const struct rt_copy *c = w->copies; c; c = c->next)
-        if (c->first)
-            tk_rt_plane_write(c->field, TK_DATA, c->first);
+    tk_rt_states_put_back(s, &s->tape.scratch); /* what launches changed, NaN among them */
+    tk_rt_state_restore(w->found, 0);
     if (w->poisons && tk_session_status(s) == TK_OK && has_nan(s, &f, &at))
         tk_fail(s, TK_BAD_ARGUMENT,
                 "the backward function '%s' of the host reads data that its footprint does not say: '%s' is NaN where "
@@ -144,7 +112,9 @@ void tk_rt_said_begin(tk_session *s, const rt_call *c, bool back)
     const tk_field *f;
     int64_t at;
     s->said = (rt_said){.call = c, .back = back, .poisons = back && s->tape.validate && !has_nan(s, &f, &at)};
-    if (!copy_all(s, &s->said))
+    s->said.expected = take_all(s, false);
+    s->said.found = s->said.poisons ? take_all(s, true) : NULL;
+    if (!s->said.expected || (s->said.poisons && !s->said.found))
         tk_fail(s, TK_NO_MEMORY, "out of memory for holding the function '%s' of the host against its footprint",
                 tk_rt_call_name(c));
     else if (s->said.poisons)
@@ -154,7 +124,7 @@ void tk_rt_said_begin(tk_session *s, const rt_call *c, bool back)
 void tk_rt_said_end(tk_session *s)
 {
     if (s->said.call && tk_session_status(s) == TK_OK)
-        compare(s, &s->said);
+        compare(&s->said);
     if (s->said.back)
         check_gradients(s, &s->said);
     drop(s, &s->said);
@@ -162,24 +132,16 @@ void tk_rt_said_end(tk_session *s)
 
 void tk_rt_said_launch(tk_session *s)
 {
-    compare(s, &s->said);
+    compare(&s->said);
 }
 
 void tk_rt_said_launched(tk_session *s)
 {
-    for (struct rt_copy *c = s->said.copies; c; c = c->next)
-        tk_rt_plane_read(c->field, TK_DATA, c->now);
+    tk_rt_state_retake(s->said.expected);
 }
 
 void tk_rt_said_forget(tk_session *s, const tk_module *m)
 {
-    for (struct rt_copy **at = &s->said.copies, *c = *at; c; c = *at)
-        if (c->field->module == m) {
-            *at = c->next;
-            tk_rt_free(s, c->now);
-            tk_rt_free(s, c->first);
-            tk_rt_free(s, c);
-        } else {
-            at = &c->next;
-        }
+    tk_rt_states_forget(s->said.expected, m);
+    tk_rt_states_forget(s->said.found, m);
 }

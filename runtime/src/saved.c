@@ -1,96 +1,41 @@
 /* Saved fields: copies of what launches overwrite, and their way back. compiler/passes/derive/reverse/plan/saved.c has
  * the other half of the scheme. */
-#include "rt.h"
+#include "state.h"
 
-enum { LINE = 64 };
-
-static size_t round_line(size_t n)
+/* For which adjoints a launch takes the data of a field; 0: for none. */
+static unsigned use_of(const tk_module *m, const tk_access *a, bool on_tape)
 {
-    return (n + LINE - 1) / LINE * LINE;
-}
-
-static bool is_kept(const tk_module *m, const tk_access *a, bool on_tape)
-{
-    return (a->what & TK_BEFORE_WANTED) != 0 || (on_tape && (a->what & TK_SAVED) != 0 && m->fields[a->field].current);
-}
-
-/* What a copy of a field takes: its data, and with duals these behind it. */
-static size_t copy_size(const tk_field *f, bool duals)
-{
-    const size_t bytes = round_line(tk_field_bytes(f));
-    return duals && f->plane[TK_DUAL] ? 2 * bytes : bytes;
-}
-
-static void copy_in(const tk_field *f, unsigned char *copy, bool duals)
-{
-    tk_rt_plane_read(f, TK_DATA, copy);
-    if (duals && f->plane[TK_DUAL])
-        tk_rt_plane_read(f, TK_DUAL, copy + round_line(tk_field_bytes(f)));
-}
-
-static void copy_out(const tk_field *f, const unsigned char *copy, bool duals)
-{
-    tk_rt_plane_write(f, TK_DATA, copy);
-    if (duals && f->plane[TK_DUAL])
-        tk_rt_plane_write(f, TK_DUAL, copy + round_line(tk_field_bytes(f)));
-}
-
-/* Bytes of the block, or 0 where nothing is to be kept; SIZE_MAX if they cannot be counted. */
-static size_t block_size(const tk_module *m, const tk_kernel *k, bool on_tape, bool duals)
-{
-    const size_t head = round_line((size_t)k->naccess * sizeof(size_t));
-    size_t size = head;
-    bool any = false;
-    for (int i = 0; i < k->naccess; i++) {
-        if (!is_kept(m, &k->access[i], on_tape))
-            continue;
-        const size_t bytes = copy_size(&m->fields[k->access[i].field], duals);
-        if (bytes > SIZE_MAX / 4 - size)
-            return SIZE_MAX;
-        size += bytes;
-        any = true;
-    }
-    return any ? size : 0;
-}
-
-static unsigned char *copy_of(size_t *block, int i)
-{
-    return (unsigned char *)block + block[i];
+    const unsigned own = (a->what & TK_BEFORE_WANTED) ? RT_FOR_ADJOINT : 0;
+    const bool earlier = on_tape && (a->what & TK_SAVED) != 0 && m->fields[a->field].current;
+    if (!own)
+        return earlier ? RT_FOR_EARLIER : 0;
+    return own | ((a->what & TK_BEFORE_REPLAYED) ? RT_FOR_EARLIER : 0);
 }
 
 tk_status tk_rt_saved_keep(tk_module *m, const tk_kernel *k, tk_record *rec, bool on_tape, bool duals)
 {
     tk_session *s = m->session;
-    const size_t size = block_size(m, k, on_tape, duals);
-    if (rec->before_size != size)
+    for (int p = 0; p <= (int)duals; p++)
+        for (int i = 0; i < k->naccess; i++) {
+            tk_field *f = &m->fields[k->access[i].field];
+            const tk_plane plane = p ? RT_TANGENT : TK_DATA;
+            const unsigned use = use_of(m, &k->access[i], on_tape);
+            if (use && f->plane[plane])
+                tk_rt_state_want(f, plane, NULL, use);
+        }
+    if (tk_rt_state_wanted(s) == 0) {
         tk_rt_saved_free(s, rec);
-    rec->duals = duals;
-    if (size == 0)
         return TK_OK;
-    if (!rec->before) {
-        rec->before = size == SIZE_MAX ? NULL : tk_rt_alloc(s, size, false);
-        if (!rec->before)
-            return tk_fail(s, TK_NO_MEMORY, "out of memory for the saved fields that kernel '%s' overwrites", k->name);
-        rec->before_size = size;
     }
-    size_t at = round_line((size_t)k->naccess * sizeof(size_t));
-    for (int i = 0; i < k->naccess; i++) {
-        const tk_field *f = &m->fields[k->access[i].field];
-        rec->before[i] = 0;
-        if (!is_kept(m, &k->access[i], on_tape))
-            continue;
-        rec->before[i] = at;
-        copy_in(f, copy_of(rec->before, i), duals);
-        at += copy_size(f, duals);
-    }
+    rec->before = tk_rt_state_take(s, rec->before);
+    if (!rec->before)
+        return tk_fail(s, TK_NO_MEMORY, "out of memory for the saved fields that kernel '%s' overwrites", k->name);
     return TK_OK;
 }
 
 void tk_rt_saved_free(tk_session *s, tk_record *rec)
 {
-    tk_rt_free(s, rec->before);
-    rec->before = NULL;
-    rec->before_size = 0;
+    tk_rt_states_free(s, &rec->before);
 }
 
 void tk_rt_saved_begin(tk_session *s)
@@ -114,59 +59,35 @@ void tk_rt_saved_launched(tk_module *m, const tk_kernel *k)
     }
 }
 
-void tk_rt_saved_restore(const rt_entry *e, bool wanted)
-{
-    const tk_kernel *k = e->kernel;
-    for (int i = 0; e->record.before && i < k->naccess; i++) {
-        const unsigned what = k->access[i].what;
-        const bool first = (what & TK_BEFORE_WANTED) != 0, again = !first || (what & TK_BEFORE_REPLAYED) != 0;
-        if (e->record.before[i] != 0 && (wanted ? first : again))
-            copy_out(&e->module->fields[k->access[i].field], copy_of(e->record.before, i), e->record.duals);
-    }
-}
-
 /* ---- the end of a tape ---- */
 
-static void drop_final(tk_session *s, bool put)
+/* Adjoints put older data into these fields, or overwrite them: `current`, which the way back does not use. */
+static void mark_changed(const rt_entry *e)
 {
-    for (tk_module *m = s->modules; m; m = m->next) {
-        for (int i = 0; i < m->desc->nfields; i++) {
-            tk_field *f = &m->fields[i];
-            if (f->kept && put)
-                copy_out(f, f->kept, s->tape.kept_duals);
-            tk_rt_free(s, f->kept);
-            f->kept = NULL;
-        }
-    }
+    for (int i = 0; e->record.before && i < e->record.before->n; i++)
+        for (int k = 0; k < e->record.before->piece[i].members; k++)
+            e->record.before->piece[i].field[k].current = true;
+    for (int i = 0; e->kernel && i < e->kernel->naccess; i++)
+        if ((e->kernel->access[i].what & TK_BEFORE_REPLAYED) != 0)
+            e->module->fields[e->kernel->access[i].field].current = true;
 }
 
 tk_status tk_rt_saved_keep_final(tk_session *s)
 {
-    s->tape.kept_duals = s->forward.open;
-    for (size_t n = 0; n < s->tape.count; n++) {
-        const rt_entry *e = &s->tape.entries[n];
-        for (int i = 0; e->kernel && i < e->kernel->naccess; i++) {
-            const tk_access *a = &e->kernel->access[i];
-            tk_field *f = &e->module->fields[a->field];
-            const bool changes = (e->record.before && e->record.before[i] != 0) || (a->what & TK_BEFORE_REPLAYED) != 0;
-            if (!changes || f->kept)
-                continue;
-            const size_t bytes = copy_size(f, s->tape.kept_duals);
-            f->kept = tk_rt_alloc(s, bytes ? bytes : LINE, false);
-            if (!f->kept) {
-                drop_final(s, false);
-                return tk_fail(s, TK_NO_MEMORY, "out of memory for the saved field '%s' while a tape is closed",
-                               f->desc->name);
-            }
-            copy_in(f, f->kept, s->tape.kept_duals);
-        }
-    }
+    tk_rt_saved_begin(s);
+    for (size_t n = 0; n < s->tape.count; n++)
+        mark_changed(&s->tape.entries[n]);
+    for (tk_module *m = s->modules; m; m = m->next)
+        for (int p = 0; p <= (int)s->forward.open; p++)
+            for (int i = 0; i < m->desc->nfields; i++)
+                if (m->fields[i].current && m->fields[i].plane[p ? RT_TANGENT : TK_DATA])
+                    tk_rt_state_want(&m->fields[i], p ? RT_TANGENT : TK_DATA, NULL, 0);
+    if (tk_rt_state_wanted(s) == 0)
+        return TK_OK;
+    s->tape.final = tk_rt_state_take(s, NULL);
+    if (!s->tape.final)
+        return tk_fail(s, TK_NO_MEMORY, "out of memory for the saved fields while a tape is closed");
     return TK_OK;
-}
-
-void tk_rt_saved_put_final(tk_session *s)
-{
-    drop_final(s, true);
 }
 
 /* ---- adjoints called directly, launches inside functions of the host ---- */
@@ -200,10 +121,11 @@ bool tk_rt_saved_writes(const tk_kernel *k)
 bool tk_rt_saved_lacks(const tk_module *m, const tk_kernel *k, const tk_record *rec, bool duals)
 {
     for (int i = 0; i < k->naccess; i++) {
+        const tk_field *f = &m->fields[k->access[i].field];
         if ((k->access[i].what & TK_BEFORE_WANTED) == 0)
             continue;
-        if (!rec->before || rec->before[i] == 0 ||
-            (duals && !rec->duals && m->fields[k->access[i].field].plane[TK_DUAL]))
+        if (!tk_rt_state_piece(rec->before, f, TK_DATA) ||
+            (duals && f->plane[RT_TANGENT] && !tk_rt_state_piece(rec->before, f, RT_TANGENT)))
             return true;
     }
     return false;
@@ -213,23 +135,12 @@ tk_status tk_rt_saved_run(tk_module *m, const tk_kernel *k, tk_kernel_fn fn, con
                           tk_record *rec)
 {
     tk_session *s = m->session;
-    if (!rec->before)
-        return tk_rt_run(m, k, fn, args, out, rec);
-    size_t *now = tk_rt_alloc(s, rec->before_size, false);
-    if (!now)
+    struct rt_state *now = rec->before ? tk_rt_state_take_again(s, rec->before) : NULL;
+    if (rec->before && !now)
         return tk_fail(s, TK_NO_MEMORY, "out of memory for the saved fields that kernel '%s' overwrites", k->name);
-    for (int i = 0; i < k->naccess; i++) {
-        const tk_field *f = &m->fields[k->access[i].field];
-        if (rec->before[i] == 0)
-            continue;
-        now[i] = rec->before[i];
-        copy_in(f, copy_of(now, i), rec->duals);
-        copy_out(f, copy_of(rec->before, i), rec->duals);
-    }
+    tk_rt_state_restore(rec->before, 0); /* the adjoint may overwrite them */
     const tk_status st = tk_rt_run(m, k, fn, args, out, rec);
-    for (int i = 0; i < k->naccess; i++)
-        if (rec->before[i] != 0)
-            copy_out(&m->fields[k->access[i].field], copy_of(now, i), rec->duals);
-    tk_rt_free(s, now);
+    tk_rt_state_restore(now, 0);
+    tk_rt_states_free(s, &now);
     return st;
 }

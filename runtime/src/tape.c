@@ -1,5 +1,5 @@
 /* The tape: which launches ran, and their adjoints in reverse. */
-#include "rt.h"
+#include "state.h"
 
 static bool grow_entries(tk_session *s)
 {
@@ -48,7 +48,7 @@ static rt_entry *push_entry(tk_module *m, const tk_kernel *k, const void *args)
         tk_rt_record_free(s, &e.record);
         return NULL;
     }
-    t->bytes += sizeof e + args_size + e.record.size + e.record.before_size;
+    t->bytes += sizeof e + args_size + e.record.size + tk_rt_states_bytes(e.record.before);
     t->entries[t->count] = e;
     return &t->entries[t->count++];
 }
@@ -197,17 +197,31 @@ void tk_rt_tape_end_call(tk_session *s)
         tk_rt_tape_close(s);
 }
 
+/* All data as they were at the end of the tape. */
+static void redo_changes(rt_tape *t)
+{
+    for (size_t i = 0; i < t->count && t->undone; i++)
+        tk_rt_states_redo(&t->entries[i].changes);
+    t->undone = false;
+}
+
+static void put_final(tk_session *s)
+{
+    tk_rt_state_restore(s->tape.final, 0);
+    tk_rt_states_free(s, &s->tape.final);
+}
+
 void tk_rt_tape_close(tk_session *s)
 {
     rt_tape *t = &s->tape;
     tk_rt_needs_drop(s, &t->call_kept); /* if an exception of the host's passed through */
     tk_rt_sum_put_back(s);
-    tk_rt_changes_put_back(s);
-    tk_rt_changes_redo(s);
-    tk_rt_saved_put_final(s);
+    tk_rt_states_put_back(s, &t->scratch);
+    redo_changes(t);
+    put_final(s);
     for (size_t i = 0; i < t->count; i++) {
         tk_rt_record_free(s, &t->entries[i].record);
-        tk_rt_changes_free(s, &t->entries[i]);
+        tk_rt_states_free(s, &t->entries[i].changes);
     }
     t->count = t->listed = t->scanned = 0;
     if (t->validate)
@@ -226,6 +240,7 @@ void tk_rt_tape_free(tk_session *s)
     tk_rt_stack_free(&s->tape.args);
     tk_rt_free(s, s->tape.entries);
     tk_rt_free(s, s->tape.ends);
+    tk_rt_free(s, s->wants.piece);
     s->tape.entries = NULL;
     s->tape.ends = NULL;
     s->tape.cap = 0;
@@ -239,16 +254,18 @@ void tk_rt_tape_forget(tk_module *m)
     for (size_t i = 0; s->tape.open && i < s->tape.count; i++) {
         rt_entry *e = &s->tape.entries[i];
         used = used || e->module == m || (e->call && tk_rt_footprint_names(e->call, m));
-        tk_rt_changes_forget(s, &e->changes, m);
+        tk_rt_states_forget(e->changes, m);
     }
-    tk_rt_changes_forget(s, &s->tape.scratch, m);
+    tk_rt_states_forget(s->tape.scratch, m);
+    tk_rt_states_forget(s->tape.before, m);
+    tk_rt_states_forget(s->tape.final, m);
     tk_rt_kept_forget(s, &s->tape.call_kept, m);
     tk_rt_said_forget(s, m);
     if (used) {
         if (s->in_call) {
-            tk_rt_changes_redo(s);
+            redo_changes(&s->tape);
             for (size_t i = 0; i < s->tape.count; i++)
-                tk_rt_changes_free(s, &s->tape.entries[i]);
+                tk_rt_states_free(s, &s->tape.entries[i].changes);
             s->tape.doomed = true;
             s->tape.failed = TK_BAD_STATE;
         } else {
@@ -365,7 +382,7 @@ static tk_status run_adjoints(tk_session *s)
     for (size_t i = t->count; i-- > 0 && st == TK_OK;) {
         rt_entry *e = &t->entries[i];
         t->at = i;
-        tk_rt_saved_restore(e, true);
+        tk_rt_state_restore(e->record.before, RT_FOR_ADJOINT);
         if (e->call)
             st = tk_rt_call_backward(s, e);
         else if (e->kernel->back)
@@ -373,14 +390,15 @@ static tk_status run_adjoints(tk_session *s)
         else if (e->kernel->grad)
             st = tk_rt_run(e->module, e->kernel, s->forward.open ? e->kernel->hvp : e->kernel->grad, e->args, NULL,
                            &e->record);
-        tk_rt_saved_restore(e, false);
-        tk_rt_changes_put_back(s);
-        tk_rt_changes_undo(s, e);
+        tk_rt_state_restore(e->record.before, RT_FOR_EARLIER);
+        tk_rt_states_put_back(s, &t->scratch);
+        tk_rt_states_undo(e->changes);
+        t->undone = t->undone || e->changes;
         if (st == TK_OK)
             st = t->failed; /* a function of the host's may have cleared the error */
     }
-    tk_rt_changes_redo(s);
-    tk_rt_saved_put_final(s);
+    redo_changes(t);
+    put_final(s);
     return st;
 }
 

@@ -63,10 +63,7 @@ typedef struct tk_member {
 typedef struct tk_record {
     void *data;
     size_t size;
-    size_t *before;     /* saved fields as the launch found them: by access, where in this block the copy begins, 0 for
-                           none; NULL: nothing kept */
-    size_t before_size; /* bytes of that block */
-    bool duals;         /* the duals stand behind the data there */
+    struct rt_state *before;      /* saved fields as the launch found them; NULL: nothing is kept */
     struct rt_decisions *decided; /* --debug: which way the launch went; NULL: nothing kept */
     struct rt_blocks *olds;       /* old values of atomics, by number of the atomic; NULL: none */
     int nolds;
@@ -218,10 +215,7 @@ struct tk_field {
 
     int64_t count; /* elements */
     bool current;  /* saved: an adjoint of the open tape reads the data as they are now */
-    void *kept;    /* saved, while a tape is closed: the data to be put back at the end */
-    void *sum[2]; /* while a tape is open whose gradients are added to those before: gradient and its dual, to be added;
-                     NULL: zero */
-    bool bound;   /* memory belongs to the host */
+    bool bound;    /* memory belongs to the host */
     void *distinct; /* declared distinct: the data that were found so, dense; NULL: not looked at */
     unsigned char
         *marks; /* during a launch on a tape, where the kernel marks what is needed: by component; else NULL */
