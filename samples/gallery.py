@@ -31,7 +31,7 @@ TEXT = {
     "rigid_body": "Boxes with pins and motors form a robot. A network sets the motors' angles in each of 2,048 steps. Its weights are trained through all impacts, so that the body walks to the goal.",
     "billiards": "Position and velocity of a cue ball are optimised so that the last of ten balls reaches the goal after 1,023 steps. The *time of impact* is differentiated; without it a collision's gradient has the wrong sign.",
     "diffmpm": "An elastic robot has two legs of two muscles. 20 weights of the sines that drive them are optimised so that it walks to the right, through contact and friction. With `--throw`, a soft body is thrown at a target.",
-    "diffmpm3d": "A body stands on four soft legs of four muscles. 80 weights of the sines that drive the muscles are optimised so that it walks along the x axis in 320 steps, or 512 at full size.",
+    "diffmpm3d": "A body stands on four soft legs of four muscles. Its sines have 80 weights, optimised so that it walks along the x axis in 320 steps, or 512 at full size.",
     "liquid": "The robot of [diffmpm](../samples/diffmpm/README.md) swims in a basin of a fluid of its own density. The weights of its sines are optimised so that it gets far to the right.",
     "smoke": "The initial velocity of incompressible air is optimised, two numbers for each of 128 x 128 cells. After 100 steps three discs of smoke have become three letters. Arrows are the air's velocity.",
     "wave": "The initial height of a membrane is optimised, one number for each of 256 x 256 points. After 256 steps it stands as the letters of `letters.tk`. In the first episode the letters run apart.",
