@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """docs/gallery.md, and docs/gallery.html, which is one file with all pictures in it: gallery.py [--check]
 
-Of each sample with a file `expected`: its README's title and first paragraph, lines of code, and what docs/gallery/NAME.txt says of its run at full size (samples/gallery.sh).
+Of each sample with a file `expected`: its README's title, its text below or else the first paragraph of its README, lines of code, and what docs/gallery/NAME.txt says of its run at full size (samples/gallery.sh).
 With --check, says what is out of date, and changes nothing.
 """
 import base64
@@ -17,15 +17,33 @@ ORDER = ["mass_spring", "rigid_body", "billiards", "diffmpm", "diffmpm3d", "liqu
          "fem", "mpm_forces", "splats", "sph", "cloth"]
 HEAD = """# Gallery
 
-Small complete programs, each differentiable from end to end: simulators, renderers and energies. `sh samples/demo.sh NAME` builds tkc and one of them and runs it; in an installed tree `make` in its folder does.
-`--window` optimises in a window, `--help` tells the options, `--check` compares the gradient with differences. [Where to start](start.md) tells which of them is near to a program of yours, and builds a new one in ten steps.
-The pictures show the first episode, then the one after the optimisation, and the loss. Times are of an episode forward and back, f32, one thread, clang 14, AMD EPYC (Zen 5), in a virtual machine that was not idle; memory is that of fields and tape.
+Small complete programs, differentiable from end to end. `sh samples/demo.sh NAME` builds tkc and a sample, and runs it; in an installed tree, run `make` in its folder.
+`--window` optimises in a window, `--help` lists the options, `--check` compares the gradient with differences. [Where to start](start.md#which-one-to-begin-with) names the sample nearest to your problem.
+Each picture shows the first episode, the episode after the optimisation, and the loss. Times are of one episode forward and back: f32, one thread, clang 14, AMD EPYC (Zen 5), a virtual machine with other programs. Memory is that of fields and tape.
 `sh samples/gallery.sh` makes this page.
 """
 
 
-BESIDE = """Seven of them written once more for Taichi 1.7, and two for JAX, on the same data: an episode forward and back, f32, runs of all in turn; in f64 losses and gradients are equal to rounding. [tests/bench/peers](../tests/bench/peers/README.md) has the programs,
-and tells what is not the same, why some rows are far apart, and how other kernels compare. Other programs used the machine at the time: the rows of two threads say little."""
+BESIDE = """Time of tkc / time of the other: gradient of one episode, f32, one thread, the same data. In f64 losses and gradients are equal to rounding. [The comparison](../tests/bench/peers/README.md) has the programs, times, two threads and reasons."""
+
+TEXT = {
+    "mass_spring": "Points of mass 1 and springs form a robot. A network sees time, points and goal, and sets each spring's length in each of 682 steps. Its weights are trained so that the robot walks to the goal.",
+    "rigid_body": "Boxes with pins and motors form a robot. A network sets the motors' angles in each of 2,048 steps. Its weights are trained through all impacts, so that the body walks to the goal.",
+    "billiards": "Position and velocity of a cue ball are optimised so that the last of ten balls reaches the goal after 1,023 steps. The *time of impact* is differentiated; without it a collision's gradient has the wrong sign.",
+    "diffmpm": "An elastic robot has two legs of two muscles. 20 weights of the sines that drive them are optimised so that it walks to the right, through contact and friction. With `--throw`, a soft body is thrown at a target.",
+    "diffmpm3d": "A body stands on four soft legs of four muscles. Its sines have 80 weights, optimised so that it walks along the x axis in 320 steps, or 512 at full size.",
+    "liquid": "The robot of [diffmpm](../samples/diffmpm/README.md) swims in a basin of a fluid of its own density. The weights of its sines are optimised so that it gets far to the right.",
+    "smoke": "The initial velocity of incompressible air is optimised, two numbers for each of 128 x 128 cells. After 100 steps three discs of smoke have become three letters. Arrows are the air's velocity.",
+    "wave": "The initial height of a membrane is optimised, one number for each of 256 x 256 points. After 256 steps it stands as the letters of `letters.tk`. In the first episode the letters run apart.",
+    "water_renderer": "The membrane of [wave](../samples/wave/README.md) is a water surface over tiles, seen from above through refraction. Its initial height is optimised so that after 256 steps the picture shows dark letters.",
+    "volume_renderer": "Seven cameras see a cloud that glows and absorbs. Its densities on a grid, 110,592 parameters, are found from their images. The gradient passes through the march along each ray and the trilinear sampling.",
+    "electric": "A charged body moves among eight electrodes. A network sees body and goal and sets the charges. Its 1,096 weights are optimised through 512 steps so that the body follows the goal.",
+    "fem": "A soft block of triangles falls onto a ball. Nothing is optimised: the kernel states the energy, and the forces are minus its gradient by the corners' positions, in each of 2,000 steps.",
+    "mpm_forces": "Two elastic discs collide, by the material point method. Nothing is optimised: the force on each grid node is minus the derivative of the elastic energy by the node's shift.",
+    "splats": "Places, widths, angles, colours and opacities of 1,200 Gaussians in the plane are optimised until they show a given image: Gaussian splatting without the camera.",
+    "sph": "A piston makes waves in a tank of water particles (smoothed particle hydrodynamics). Its motion is optimised so that the water at the goal has a given depth after 1.44 s, through 1,800 steps and all neighbour lists.",
+    "cloth": "Velocity and spin of a thrown cloth, six numbers, are optimised so that it hangs over a ball on a pole. The gradient passes through 560 steps with contact, also of the cloth with itself.",
+}
 
 
 def lines(paths):
@@ -77,7 +95,7 @@ def rows():
     for name in names:
         folder = ROOT / "samples" / name
         loss, cost = of_run(name)
-        yield {"name": name, "title": of_readme(name)[0], "text": of_readme(name)[1], "tk": lines(files_of(folder / f"{name}.tk")), "by": parameters(folder), "c": lines(folder.glob("*.c")),
+        yield {"name": name, "title": of_readme(name)[0], "text": TEXT.get(name) or linked(of_readme(name)[1], name), "tk": lines(files_of(folder / f"{name}.tk")), "by": parameters(folder), "c": lines(folder.glob("*.c")),
                "loss": f"{number(loss[0])} to {number(loss[1])}, {loss[2]} iterations" if loss else "", "ms": number(cost[0]) if cost else "", "mb": number(cost[1]) if cost else ""}
 
 
@@ -89,9 +107,14 @@ def linked(text, name):
 
 
 def beside():
-    """Of the table that tests/bench/peers/run.sh printed, the gradients of samples."""
-    rows = [row for row in (ROOT / "tests" / "bench" / "peers" / "README.md").read_text().splitlines() if row.startswith("| ") and row.count("|") > 9]
-    return rows[:2] + [row for row in rows[2:] if row.split(" | ")[0].strip("| ") in ORDER and " | gradient | " in row]
+    """Of the table that tests/bench/peers/run.sh printed: ratios of the gradients of samples on one thread."""
+    out = ["| sample | tkc / JAX | tkc / Taichi |", "| --- | --- | --- |"]
+    for row in (ROOT / "tests" / "bench" / "peers" / "README.md").read_text().splitlines():
+        cells = [c.strip() for c in row.strip("|").split("|")]
+        if len(cells) > 9 and cells[0] in ORDER and cells[3:5] == ["1", "gradient"]:
+            ours, *others = [float(c) if c else 0.0 for c in cells[5:8]]
+            out.append(f"| {cells[0]} | " + " | ".join(f"{ours / t:.2f}" if t else "" for t in others) + " |")
+    return out
 
 
 def table(markdown_rows):
@@ -105,7 +128,7 @@ def markdown(all_rows):
     out += [f"| [{r['name']}](#{r['name']}) | {r['by'] or 'state: forces'} | {r['loss']} | {r['ms']} | {r['mb']} | {r['tk']} | {r['c']} |" for r in all_rows]
     out += ["", "## Beside Taichi and JAX", "", BESIDE, "", *beside()]
     for r in all_rows:
-        out += ["", f"## {r['name']}", "", linked(r["text"], r["name"]), "", f"`sh samples/demo.sh {r['name']}` ([more](../samples/{r['name']}/README.md))"]
+        out += ["", f"## {r['name']}", "", r["text"], "", f"`sh samples/demo.sh {r['name']}` ([more](../samples/{r['name']}/README.md))"]
         if (GALLERY / f"{r['name']}.png").exists():
             out += ["", f"![{r['title']}](gallery/{r['name']}.png)"]
     return "\n".join(out) + "\n"

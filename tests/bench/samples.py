@@ -3,7 +3,7 @@
 
     samples.py --tkc TKC [--check] [SAMPLE.tk...]
 
-Prints for each sample lines of .tk (of what it imports as well), lines and bytes of C, and bytes of C for a line of .tk, as the table in docs/speed.md has them.
+Prints for each sample lines of .tk (of what it imports as well), lines and bytes of C, and bytes of C for a line of .tk, as the table in tests/bench/README.md has them.
 With --check status 1 if a sample has more bytes for a line, by a fiftieth, than that table says, or is not in it.
 """
 import argparse
@@ -49,7 +49,7 @@ def measure(tkc, source):
 
 
 def expected():
-    return {name: int(count.replace(",", "")) for name, count in ROW.findall((ROOT / "docs/speed.md").read_text())}
+    return {name: int(count.replace(",", "")) for name, count in ROW.findall((ROOT / "tests/bench/README.md").read_text())}
 
 
 def main():
@@ -64,7 +64,7 @@ def main():
         lines, c_lines, size = measure(str(Path(args.tkc).resolve()), source.resolve())
         print(f"| `{source.name}` | {lines} | {c_lines:,} | {size:,} | {round(size / lines):,} |")
         if args.check and size / lines > 1.02 * known.get(source.name, 0):
-            print(f"{source.name}: {round(size / lines)} bytes of C a line, docs/speed.md has {known.get(source.name)}")
+            print(f"{source.name}: {round(size / lines)} bytes of C a line, tests/bench/README.md has {known.get(source.name)}")
             failed = True
     return failed
 

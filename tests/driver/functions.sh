@@ -1,12 +1,12 @@
-# The functions of the C library in loops: no result is further from the right one than docs/speed.md says, with vectors
-# and without, and loops around them are vectorised.
+# The functions of the C library in loops: no error is greater than tests/bench/README.md says, with vectors and without,
+# and loops around them are vectorised.
 # slow: 8
-# inputs: runtime docs/speed.md tests/bench c:tests/bench/functions/functions.tk
+# inputs: runtime tests/bench c:tests/bench/functions/functions.tk
 build=$(dirname "$(dirname "$TKC")")
 native=
 vectors=
 case $(uname -m) in x86_64) if grep -q avx2 /proc/cpuinfo; then native=-march=native vectors=-mavx2; fi ;; esac
-page=$ROOT/docs/speed.md
+page=$ROOT/tests/bench/README.md
 
 # COLUMN FILE: rows of the table are | `name` | f32, f64 by tkc_lanes.h | f32, f64 by the vector math library | ...
 compare()

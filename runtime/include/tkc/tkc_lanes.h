@@ -8,7 +8,7 @@
  * of the expm1 function in IEEE floating-point arithmetic", TOMS 18, 1992; Dekker's sums as there.
  *
  * Those of f32 compute in f64, with polynomials as short as that allows, where nothing else is said: 0.6 ulp. The
- * errors at those of f64 are the greatest that were seen, rounded up; docs/speed.md has the ones that
+ * errors at those of f64 are the greatest that were seen, rounded up; tests/bench/README.md has those that
  * tests/driver/functions holds. Zeros keep their signs; infinities, NaN and denormal numbers give what they shall.
  *
  * Numbers are rounded to integers by conversion of the bits of a sum, not by subtracting what was added: that
