@@ -6,8 +6,8 @@ from pathlib import Path
 
 root = Path(sys.argv[1])
 PLACES = (("docs/changelog.md", r"\A# Release notes\n\n## (\S+),"), ("docs/editors/vscode/package.json", r'"version": "([^"]*)"'), ("compiler/host/file.c", r'TKC_VERSION "(.*)"'),
-          ("docs/c-api.md", r"GIT_TAG v(\S+)"), ("docs/c-api.md", r"(?m)^revision = v(\S+)"))
-SERIES = (("README.md", 1), ("docs/start.md", 1), ("docs/c-api.md", 1))
+          ("docs/c-api/builds.md", r"GIT_TAG v(\S+)"), ("docs/c-api/builds.md", r"(?m)^revision = v(\S+)"))
+SERIES = (("README.md", 1), ("docs/start.md", 1), ("docs/c-api/builds.md", 1))
 version = re.search(r"^project\(.*version: '(\d+\.\d+\.\d+)'", (root / "meson.build").read_text())[1]
 faults = []
 for file, pattern in PLACES:
@@ -27,8 +27,8 @@ sys.exit(len(faults) > 0)
 P
 version=$(python3 versions.py "$ROOT") || { echo "$version"; exit 1; }
 test "$("$TKC" --version)" = "tkc $version"
-mkdir -p copy/docs/editors/vscode copy/compiler/host
-for f in README.md meson.build docs/changelog.md docs/start.md docs/c-api.md docs/editors/vscode/package.json compiler/host/file.c; do cp "$ROOT/$f" "copy/$f"; done
+mkdir -p copy/docs/editors/vscode copy/docs/c-api copy/compiler/host
+for f in README.md meson.build docs/changelog.md docs/start.md docs/c-api/builds.md docs/editors/vscode/package.json compiler/host/file.c; do cp "$ROOT/$f" "copy/$f"; done
 python3 versions.py copy
 sed -i "s/version: '$version'/version: '9.8.7'/" copy/meson.build
 ! python3 versions.py copy >said || exit 1

@@ -7,11 +7,11 @@ done
 unset LD_LIBRARY_PATH
 mkdir program
 cd program || exit
-# The program's files and, in place of find_package, the lines of docs/c-api.md.
+# The program's files and, in place of find_package, the lines of docs/c-api/builds.md.
 python3 "$ROOT/tests/tools/steps.py" "$ROOT/docs/start.md" cmake | sed '/>run.sh/,$d' >steps.sh
 sh steps.sh
 test -s CMakeLists.txt
-awk '/^include\(FetchContent\)$/, /^FetchContent_MakeAvailable/' "$ROOT/docs/c-api.md" >fetch
+awk '/^include\(FetchContent\)$/, /^FetchContent_MakeAvailable/' "$ROOT/docs/c-api/builds.md" >fetch
 test "$(wc -l <fetch)" -gt 2
 sed -e '/^find_package/{r fetch
 d

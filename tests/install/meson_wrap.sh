@@ -1,4 +1,4 @@
-# The wrap file of docs/c-api.md, of a repository with this tree: find_program comes before dependency, and nothing that is installed is used. What is built is planned,
+# The wrap file of docs/c-api/builds.md, of a repository with this tree: find_program comes before dependency, and nothing that is installed is used. What is built is planned,
 # and its generated sources are made; meson_subproject compiles the same.
 # inputs: build-files runtime README.md docs
 command -v git >/dev/null || { echo "no git"; exit 77; }
@@ -10,7 +10,7 @@ cp -R "$ROOT/docs/tkc.1" "$ROOT/docs/errors" origin/docs
     export HOME="$PWD" GIT_CONFIG_NOSYSTEM=1
     git init -q . && git add . && git -c user.name=a -c user.email=a@b commit -qm tree && git tag v0.1.0
 )
-awk '/^<!-- wrap -->$/ { marked = 1 } marked && /^```/ { if (inside) exit; inside = 1; next } inside' "$ROOT/docs/c-api.md" >wrap
+awk '/^<!-- wrap -->$/ { marked = 1 } marked && /^```/ { if (inside) exit; inside = 1; next } inside' "$ROOT/docs/c-api/builds.md" >wrap
 grep -q '^program_names = tkc$' wrap
 sed "s|^url = .*|url = file://$PWD/origin|" wrap >program/subprojects/tkc.wrap
 cp "$ROOT/tests/install/cross/main.c" "$ROOT/tests/install/cross/wave.tk" program

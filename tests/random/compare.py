@@ -4,7 +4,7 @@ import os
 import struct
 from pathlib import Path
 
-# What pkg-config says, the vector library as a variable; clang 14 and 15 use it rightly with AVX2 only (docs/c-api.md).
+# What pkg-config says, the vector library as a variable; clang 14 and 15 use it rightly with AVX2 only (docs/c-api/builds.md).
 RECOMMENDED, CLANG = (line.split() for line in (Path(__file__).parents[2] / "runtime/flags.txt").read_text().splitlines())
 USERS = ["-O3", *RECOMMENDED]
 AVX2 = CLANG if "avx2" in Path("/proc/cpuinfo").read_text() else []
