@@ -56,10 +56,11 @@ static ir_value *both(footprint *p, ir_value *a, ir_value *b)
 }
 
 /* Whether all that stands around op, up to a region, runs whenever that does, but for conditions that are known on
- * entry; each index is one of these subscripts. */
+ * entry; the indices there are these subscripts, one for each. */
 static bool surely_runs(custom *c, const ir_op *op, const ir_region *up_to, const ir_value *const *indices, int n,
                         ir_value **when)
 {
+    int own = 0;
     for (const ir_region *r = op->region; r != up_to; r = r->parent->region) {
         const ir_op *around = r->parent;
         const int dims = around->code == OP_TASK ? ir_task_attr(around)->ndim
@@ -73,9 +74,10 @@ static bool surely_runs(custom *c, const ir_op *op, const ir_region *up_to, cons
         for (int d = 0; d < dims; d++)
             if (!footprint_is_among(indices, n, r->params[d]))
                 return false;
+        own += dims;
         *when = both(c->p, *when, cond);
     }
-    return true;
+    return own == n; /* further ones are of loops around the region, whose other iterations come later */
 }
 
 static bool same_place(const ir_op *a, const ir_op *b)
