@@ -9,7 +9,7 @@ static size_t round_line(size_t n)
     return (n + LINE - 1) / LINE * LINE;
 }
 
-static bool is_kept(const tk_module *m, const tk_access *a, bool on_tape)
+static bool is_kept(const tk_module *m, const tk_part *a, bool on_tape)
 {
     return (a->what & TK_BEFORE_WANTED) != 0 || (on_tape && (a->what & TK_SAVED) != 0 && m->fields[a->field].current);
 }
@@ -38,13 +38,13 @@ static void copy_out(const tk_field *f, const unsigned char *copy, bool duals)
 /* Bytes of the block, or 0 where nothing is to be kept; SIZE_MAX if they cannot be counted. */
 static size_t block_size(const tk_module *m, const tk_kernel *k, bool on_tape, bool duals)
 {
-    const size_t head = round_line((size_t)k->naccess * sizeof(size_t));
+    const size_t head = round_line((size_t)k->nparts * sizeof(size_t));
     size_t size = head;
     bool any = false;
-    for (int i = 0; i < k->naccess; i++) {
-        if (!is_kept(m, &k->access[i], on_tape))
+    for (int i = 0; i < k->nparts; i++) {
+        if (!is_kept(m, &k->parts[i], on_tape))
             continue;
-        const size_t bytes = copy_size(&m->fields[k->access[i].field], duals);
+        const size_t bytes = copy_size(&m->fields[k->parts[i].field], duals);
         if (bytes > SIZE_MAX / 4 - size)
             return SIZE_MAX;
         size += bytes;
@@ -73,11 +73,11 @@ tk_status tk_rt_saved_keep(tk_module *m, const tk_kernel *k, tk_record *rec, boo
             return tk_fail(s, TK_NO_MEMORY, "out of memory for the saved fields that kernel '%s' overwrites", k->name);
         rec->before_size = size;
     }
-    size_t at = round_line((size_t)k->naccess * sizeof(size_t));
-    for (int i = 0; i < k->naccess; i++) {
-        const tk_field *f = &m->fields[k->access[i].field];
+    size_t at = round_line((size_t)k->nparts * sizeof(size_t));
+    for (int i = 0; i < k->nparts; i++) {
+        const tk_field *f = &m->fields[k->parts[i].field];
         rec->before[i] = 0;
-        if (!is_kept(m, &k->access[i], on_tape))
+        if (!is_kept(m, &k->parts[i], on_tape))
             continue;
         rec->before[i] = at;
         copy_in(f, copy_of(rec->before, i), duals);
@@ -104,12 +104,14 @@ void tk_rt_saved_begin(tk_session *s)
  * copy, not two. */
 void tk_rt_saved_launched(tk_module *m, const tk_kernel *k)
 {
-    for (int i = 0; i < k->naccess; i++) {
-        const tk_access *a = &k->access[i];
+    for (int i = 0; i < k->nparts; i++) {
+        const tk_part *a = &k->parts[i];
         bool *current = &m->fields[a->field].current;
-        if ((a->what & (TK_STORES | TK_ACCUMULATES)) != 0)
+        if ((m->fields[a->field].desc->flags & TK_FIELD_SAVED) == 0 || a->plane != TK_DATA)
+            continue;
+        if ((a->what & RT_WRITES) != 0)
             *current = false;
-        if (k->grad && (a->what & TK_NEEDED) != 0 && (a->what & TK_BEFORE_WANTED) == 0)
+        if (k->grad && (a->what & TK_NEEDED) != 0 && (tk_rt_touches(k, a->field) & TK_BEFORE_WANTED) == 0)
             *current = true;
     }
 }
@@ -117,11 +119,11 @@ void tk_rt_saved_launched(tk_module *m, const tk_kernel *k)
 void tk_rt_saved_restore(const rt_entry *e, bool wanted)
 {
     const tk_kernel *k = e->kernel;
-    for (int i = 0; e->record.before && i < k->naccess; i++) {
-        const unsigned what = k->access[i].what;
+    for (int i = 0; e->record.before && i < k->nparts; i++) {
+        const unsigned what = k->parts[i].what;
         const bool first = (what & TK_BEFORE_WANTED) != 0, again = !first || (what & TK_BEFORE_REPLAYED) != 0;
         if (e->record.before[i] != 0 && (wanted ? first : again))
-            copy_out(&e->module->fields[k->access[i].field], copy_of(e->record.before, i), e->record.duals);
+            copy_out(&e->module->fields[k->parts[i].field], copy_of(e->record.before, i), e->record.duals);
     }
 }
 
@@ -145,8 +147,8 @@ tk_status tk_rt_saved_keep_final(tk_session *s)
     s->tape.kept_duals = s->forward.open;
     for (size_t n = 0; n < s->tape.count; n++) {
         const rt_entry *e = &s->tape.entries[n];
-        for (int i = 0; e->kernel && i < e->kernel->naccess; i++) {
-            const tk_access *a = &e->kernel->access[i];
+        for (int i = 0; e->kernel && i < e->kernel->nparts; i++) {
+            const tk_part *a = &e->kernel->parts[i];
             tk_field *f = &e->module->fields[a->field];
             const bool changes = (e->record.before && e->record.before[i] != 0) || (a->what & TK_BEFORE_REPLAYED) != 0;
             if (!changes || f->kept)
@@ -175,8 +177,8 @@ tk_status tk_rt_saved_check_call(tk_module *m, const tk_kernel *k)
 {
     const rt_tape *t = &m->session->tape;
     const rt_call *call = tk_rt_tape_call(m->session);
-    for (int i = 0; call && i < k->naccess; i++) {
-        const tk_access *a = &k->access[i];
+    for (int i = 0; call && i < k->nparts; i++) {
+        const tk_part *a = &k->parts[i];
         const tk_field *f = &m->fields[a->field];
         const bool kept = tk_rt_footprint_has(call, f, TK_STORES | TK_ACCUMULATES) &&
                           (!t->replaying || call->nlines < 0);
@@ -191,19 +193,19 @@ tk_status tk_rt_saved_check_call(tk_module *m, const tk_kernel *k)
 
 bool tk_rt_saved_writes(const tk_kernel *k)
 {
-    for (int i = 0; i < k->naccess; i++)
-        if ((k->access[i].what & TK_SAVED) != 0)
+    for (int i = 0; i < k->nparts; i++)
+        if ((k->parts[i].what & TK_SAVED) != 0)
             return true;
     return false;
 }
 
 bool tk_rt_saved_lacks(const tk_module *m, const tk_kernel *k, const tk_record *rec, bool duals)
 {
-    for (int i = 0; i < k->naccess; i++) {
-        if ((k->access[i].what & TK_BEFORE_WANTED) == 0)
+    for (int i = 0; i < k->nparts; i++) {
+        if ((k->parts[i].what & TK_BEFORE_WANTED) == 0)
             continue;
         if (!rec->before || rec->before[i] == 0 ||
-            (duals && !rec->duals && m->fields[k->access[i].field].plane[TK_DUAL]))
+            (duals && !rec->duals && m->fields[k->parts[i].field].plane[TK_DUAL]))
             return true;
     }
     return false;
@@ -218,8 +220,8 @@ tk_status tk_rt_saved_run(tk_module *m, const tk_kernel *k, tk_kernel_fn fn, con
     size_t *now = tk_rt_alloc(s, rec->before_size, false);
     if (!now)
         return tk_fail(s, TK_NO_MEMORY, "out of memory for the saved fields that kernel '%s' overwrites", k->name);
-    for (int i = 0; i < k->naccess; i++) {
-        const tk_field *f = &m->fields[k->access[i].field];
+    for (int i = 0; i < k->nparts; i++) {
+        const tk_field *f = &m->fields[k->parts[i].field];
         if (rec->before[i] == 0)
             continue;
         now[i] = rec->before[i];
@@ -227,9 +229,9 @@ tk_status tk_rt_saved_run(tk_module *m, const tk_kernel *k, tk_kernel_fn fn, con
         copy_out(f, copy_of(rec->before, i), rec->duals);
     }
     const tk_status st = tk_rt_run(m, k, fn, args, out, rec);
-    for (int i = 0; i < k->naccess; i++)
+    for (int i = 0; i < k->nparts; i++)
         if (rec->before[i] != 0)
-            copy_out(&m->fields[k->access[i].field], copy_of(now, i), rec->duals);
+            copy_out(&m->fields[k->parts[i].field], copy_of(now, i), rec->duals);
     tk_rt_free(s, now);
     return st;
 }

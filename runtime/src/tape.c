@@ -209,14 +209,14 @@ void tk_rt_tape_close(tk_session *s)
         tk_rt_record_free(s, &t->entries[i].record);
         tk_rt_changes_free(s, &t->entries[i]);
     }
-    t->count = t->listed = t->scanned = 0;
+    t->count = t->listed = 0;
     if (t->validate)
         tk_rt_watch_forget(s);
     t->open = t->validate = false;
     t->loss = NULL;
     t->failed = TK_OK;
     t->replaying = false;
-    t->doomed = t->host_needs = false;
+    t->doomed = t->all = false;
     tk_rt_stack_clear(&t->args);
 }
 
@@ -410,11 +410,9 @@ tk_status tk_rt_tape_play(tk_session *s, tk_status st, const double *loss_grad)
 
 static bool may_write(const rt_entry *e, const tk_field *loss)
 {
-    for (int i = 0; !e->call && i < e->kernel->naccess; i++)
-        if (&e->module->fields[e->kernel->access[i].field] == loss &&
-            (e->kernel->access[i].what & (TK_STORES | TK_ACCUMULATES)))
-            return true;
-    return e->call; /* a function of the host's: nothing is known */
+    return e->call || /* a function of the host's: nothing is known */
+           (e->module == loss->module &&
+            (tk_rt_touches(e->kernel, (int)(loss - loss->module->fields)) & RT_WRITES) != 0);
 }
 
 /* Launches, none of which writes the loss, and nobody has set another gradient: all would be zero, without a word. A
