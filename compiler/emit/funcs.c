@@ -29,11 +29,11 @@ static bool is_kernel_form(const ir_module *m, const char *name)
     return false;
 }
 
-/* Kernels' own functions and tables are called k_run, k_task0, k_task0_atomic, k_access, k_parts, k_arrays, k_bounds: a
+/* Kernels' own functions and tables are called k_run, k_task0, k_task0_atomic, k_parts, k_arrays, k_bounds, k_beside: a
  * function of the user gives way, to them and to the module's own. */
 static const char *file_name(emitter *e, const char *name)
 {
-    static const char *const ends[] = {"_run", "_access", "_parts", "_arrays", "_bounds"};
+    static const char *const ends[] = {"_run", "_parts", "_arrays", "_bounds", "_beside"};
     const char *const own[] = {e->kernels,     e->fields, e->members, e->desc, e->sites_name,
                                e->places_name, e->bounds, e->extents, e->take};
     bool clash = strstr(name, "_task") != NULL || is_kernel_form(e->m, name);

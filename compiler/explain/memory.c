@@ -158,11 +158,12 @@ static void explain_tape(words *w, const ir_func *k)
     w->out = &own;
     record r = {w, false};
     ir_walk(k->body, find_record, &r);
-    for (size_t i = 0; i < w->m->nfields && k->launch.before; i++) {
+    for (size_t i = 0; i < w->m->nfields; i++) {
         const ir_field *f = w->m->fields.at[i];
-        if (k->launch.before[i] & IR_BEFORE_WANTED)
+        const unsigned what = ir_touches(k, f);
+        if (what & IR_PART_BEFORE_WANTED)
             say(w, "  - ", "%s as it was before the launch, a copy of %s.", f->name, bytes_text(w, field_bytes(w, f)));
-        else if (f->saved && (facts_of(&w->facts, k)->planes[ir_storage_of(f, IR_DATA)] & (OP_STORES | OP_ADDS)))
+        else if ((what & IR_PART_SAVED) && (what & IR_PART_WRITES))
             say(w, "  - ", "%s as it was, a copy of %s, where an earlier launch on the tape needs it.", f->name,
                 bytes_text(w, field_bytes(w, f)));
     }

@@ -277,12 +277,14 @@ static void emit_run(emitter *e, const ir_func *kernel, kernel_form form)
 }
 
 /* A line for each part: first and last value of each subscript, then of the components. */
-static void print_ends(cfn *c, const ir_func *kernel)
+static void print_ends(cfn *c, const ir_func *kernel, bool compared)
 {
-    const ir_op *yield = kernel->launch.bounds->body->last;
+    const ir_op *yield = c->f->body->last;
     strbuf lines = {0};
     for (int i = 0, at = 0; i < kernel->launch.nparts; i++) {
         const ir_field *f = kernel->launch.parts[i].field;
+        if (kernel->launch.parts[i].compared != compared)
+            continue;
         sb_printf(&lines, "%*s", 4 * (c->indent + 1), "");
         for (int end = 2 * (f->ndim + 1); end > 0; end--)
             sb_printf(&lines, "%s, ", val(c, yield->args[at++]).text);
@@ -294,13 +296,14 @@ static void print_ends(cfn *c, const ir_func *kernel)
     sb_free(&lines);
 }
 
-/* The ends of the parts of fields that a launch touches, from its arguments. */
-static void emit_part_ends(emitter *e, const ir_func *kernel)
+/* The ends of the parts of fields that a launch touches, from its arguments: of those that tapes compare, or of the
+ * others. */
+static void emit_part_ends(emitter *e, const ir_func *kernel, bool compared)
 {
-    const ir_func *f = kernel->launch.bounds;
+    const ir_func *f = compared ? kernel->launch.bounds : kernel->launch.beside;
     if (!f)
         return;
-    e->base = arena_printf(e->mem, "%s_bounds", file_level(e, kernel->name));
+    e->base = arena_printf(e->mem, "%s_%s", file_level(e, kernel->name), compared ? "bounds" : "beside");
     e->nlayouts = 0;
     fstate fs = fstate_create(f);
     cfn *c = cfn_create(e, f, CFN_RUN, &fs);
@@ -311,7 +314,7 @@ static void emit_part_ends(emitter *e, const ir_func *kernel)
     cfn_take_names(c, &plan);
     hoist_args(c, &args, kernel, FORM_RUN);
     emit_ops(c, f->body);
-    print_ends(c, kernel);
+    print_ends(c, kernel, compared);
     cfn_hoists(c, &hoists);
     sb_printf(out, "static void %s(tk_module *tk_m, const void *tk_args, int64_t *tk_ends)\n{\n", e->base);
     if (c->uses_m)
@@ -376,8 +379,8 @@ void emit_kernels(emitter *e)
             for (int form = FORM_RUN; form <= FORM_HVP; form++)
                 emit_run(e, e->m->funcs.at[i], (kernel_form)form);
     for (size_t i = 0; i < e->m->funcs.len; i++)
-        if (ir_is_kernel(e->m->funcs.at[i]))
-            emit_part_ends(e, e->m->funcs.at[i]);
+        for (int compared = 1; compared >= 0 && ir_is_kernel(e->m->funcs.at[i]); compared--)
+            emit_part_ends(e, e->m->funcs.at[i], compared == 1);
     for (size_t i = 0; i < e->m->funcs.len; i++)
         if (ir_is_kernel(e->m->funcs.at[i]))
             for (int form = FORM_RUN; form <= FORM_HVP; form++)

@@ -1,73 +1,25 @@
 /* The descriptors of kernels, by which libtkc knows what a launch takes, touches and gives. */
 #include "host/host_int.h"
 
-/* custom: what an adjoint that the program wrote does, which may overwrite saved fields on its own. */
-static void print_saved(strbuf *b, const ir_func *kernel, size_t i, const unsigned char *at,
-                        const unsigned char *custom)
-{
-    const unsigned write = OP_STORES | OP_ADDS;
-    const unsigned before = kernel->launch.before ? kernel->launch.before[i] : 0;
-    const bool spoils = custom && (custom[IR_DATA] & write);
-    if (!kernel->module->fields.at[i]->saved)
-        return;
-    if ((at[IR_DATA] & write) || spoils)
-        sb_printf(b, "%sTK_SAVED", b->len ? " | " : "");
-    if (before & IR_BEFORE_WANTED)
-        sb_add(b, " | TK_BEFORE_WANTED");
-    if ((before & IR_BEFORE_REPLAYED) || spoils)
-        sb_add(b, " | TK_BEFORE_REPLAYED");
-}
-
-static void print_access_row(emitter *e, const ir_func *kernel, size_t i, const char *what, int *count)
-{
-    if (*count == 0)
-        sb_printf(e->out, "static const tk_access %s_access[] = {\n", file_level(e, kernel->name));
-    sb_printf(e->out, "    {%zu, %s}, /* %s */\n", i, what, e->m->fields.at[i]->name);
-    ++*count;
-}
-
-static void print_access(emitter *e, const ir_func *kernel, int *count)
-{
-    const func_facts *info = facts_of(&e->facts, kernel),
-                     *back = kernel->ad.grad ? facts_of(&e->facts, kernel->ad.grad) : NULL;
-    *count = 0;
-    for (size_t i = 0; i < e->m->nfields; i++) {
-        const unsigned char *at = info->planes + ir_storage_of(e->m->fields.at[i], IR_DATA);
-        strbuf b = {0};
-        static const char *const flag[] = {"TK_READS", "TK_STORES", "TK_ACCUMULATES"};
-        for (int k = 0; k < 3; k++)
-            if (at[IR_DATA] & (1 << k))
-                sb_printf(&b, "%s%s", b.len ? " | " : "", flag[k]);
-        if (back && !e->m->fields.at[i]->scratch &&
-            (back->planes[ir_storage_of(e->m->fields.at[i], IR_DATA)] & OP_READS))
-            sb_printf(&b, "%sTK_NEEDED", b.len ? " | " : "");
-        print_saved(&b, kernel, i, at,
-                    back && kernel->ad.grad == kernel->ad.custom_grad ? back->planes + (at - info->planes) : NULL);
-        if (at[ir_adjoint_of(IR_DATA)] & (OP_STORES | OP_ADDS))
-            sb_printf(&b, "%sTK_GRAD_WRITES", b.len ? " | " : "");
-        if (info->marked[i])
-            sb_printf(&b, "%sTK_MARKED", b.len ? " | " : "");
-        if (b.len)
-            print_access_row(e, kernel, i, sb_str(&b), count);
-        sb_free(&b);
-    }
-    for (size_t i = e->m->nfields; i < e->m->nfields + e->m->narrays; i++) /* the rest of these stands elsewhere */
-        if (info->marked[i])
-            print_access_row(e, kernel, i, "TK_MARKED", count);
-    if (*count)
-        sb_add(e->out, "};\n");
-}
-
 static void print_parts(emitter *e, const ir_func *kernel)
 {
+#define NAME(id, word) "TK_" #id,
+    static const char *const flags[] = {IR_PART_FLAGS(NAME) "TK_MARKED"};
+#undef NAME
+    const bool *marked = facts_of(&e->facts, kernel)->marked;
     if (kernel->launch.nparts)
         sb_printf(e->out, "static const tk_part %s_parts[] = {\n", file_level(e, kernel->name));
     for (int i = 0; i < kernel->launch.nparts; i++) {
-        const ir_footprint *p = &kernel->launch.parts[i];
-        sb_printf(e->out, "    {%d, %s, %s%s%s%s%s}, /* %s */\n", p->field->index, plane_enum(p->plane),
-                  p->write ? "TK_PART_WRITTEN" : "TK_PART_NEEDED", p->all ? " | TK_PART_ALL" : "",
-                  p->product ? " | TK_PART_OF_PRODUCT" : "", p->custom ? " | TK_PART_CUSTOM" : "",
-                  p->perhaps ? " | TK_PART_PERHAPS" : "", p->field->name);
+        const ir_part *p = &kernel->launch.parts[i];
+        const unsigned mark = marked[p->field->index] && p->plane == IR_DATA ? 1u << IR_PART_BITS : 0;
+        const char *comma = "";
+        sb_printf(e->out, "    {%d, %s, ", p->field->index, plane_enum(p->plane));
+        for (int k = 0; k <= IR_PART_BITS; k++)
+            if ((p->what | mark) >> k & 1) {
+                sb_printf(e->out, "%s%s", comma, flags[k]);
+                comma = " | ";
+            }
+        sb_printf(e->out, "}, /* %s */\n", p->field->name);
     }
     if (kernel->launch.nparts)
         sb_add(e->out, "};\n");
@@ -151,9 +103,33 @@ static bool reads_fields(const ir_func *bounds)
     return false;
 }
 
+static int count_compared(const ir_launch *l)
+{
+    int n = 0;
+    while (n < l->nparts && l->parts[n].compared)
+        n++;
+    return n;
+}
+
+/* The functions that compute the boxes of parts, and how many ends these have. */
+static void print_ends(emitter *e, const ir_func *kernel)
+{
+    const ir_func *bounds = kernel->launch.bounds, *beside = kernel->launch.beside;
+    const char *own = file_level(e, kernel->name);
+    const int nbounds = bounds ? bounds->nresults : 0;
+    sb_printf(e->out, ",\n     .parts = %s_parts, .ncompared = %d, .nparts = %d", own, count_compared(&kernel->launch),
+              kernel->launch.nparts);
+    if (bounds)
+        sb_printf(e->out, ", .bounds = %s_bounds, .nbounds = %d%s", own, nbounds,
+                  reads_fields(bounds) ? ", .bounds_read = true" : "");
+    if (beside)
+        sb_printf(e->out, ", .beside = %s_beside%s", own, reads_fields(beside) ? ", .beside_reads = true" : "");
+    sb_printf(e->out, ", .nends = %d", nbounds + (beside ? beside->nresults : 0));
+}
+
 /* How many entries its tables have. */
 typedef struct counts {
-    int access, arrays, parameters;
+    int arrays, parameters;
 } counts;
 
 static void print_kernel(emitter *e, const ir_func *kernel, int index, const counts *n)
@@ -176,12 +152,8 @@ static void print_kernel(emitter *e, const ir_func *kernel, int index, const cou
         sb_printf(b, ",\n     .no_grad = %s", c_string(e->mem, why_no_grad(kernel)));
     if (why_no_jvp(kernel))
         sb_printf(b, ",\n     .no_jvp = %s", c_string(e->mem, why_no_jvp(kernel)));
-    if (n->access)
-        sb_printf(b, ",\n     .access = %s_access, .naccess = %d", own, n->access);
     if (kernel->launch.nparts)
-        sb_printf(b, ",\n     .parts = %s_parts, .nparts = %d, .bounds = %s_bounds, .nbounds = %d%s", own,
-                  kernel->launch.nparts, own, kernel->launch.bounds->nresults,
-                  reads_fields(kernel->launch.bounds) ? ", .bounds_read = true" : "");
+        print_ends(e, kernel);
     if (n->parameters)
         sb_printf(b, ",\n     .parameters = %s_parameters, .nparameters = %d", own, n->parameters);
     if (n->arrays)
@@ -204,8 +176,7 @@ int emit_kernel_table(emitter *e)
         if (ir_is_kernel(m->funcs.at[i])) {
             custom |= m->funcs.at[i]->ad.custom_grad != NULL;
             has[n].arrays = print_arrays(e, m->funcs.at[i]);
-            has[n].parameters = print_parameters(e, m->funcs.at[i]);
-            print_access(e, m->funcs.at[i], &has[n++].access);
+            has[n++].parameters = print_parameters(e, m->funcs.at[i]);
             print_parts(e, m->funcs.at[i]);
         }
     if (n == 0)

@@ -252,21 +252,35 @@ enum { IR_WORKSPACE_ALIGN = 8 };
 
 enum { IR_DERIVE_GRAD = 1, IR_DERIVE_JVP = 2, IR_DERIVE_HVP = 4 };
 
-/* A part of a field that launches of a kernel touch: passes/derive/parts.c. */
-typedef struct ir_footprint {
+/* Flags of a part, by their names in libtkc (TK_READS, ..., tkc_gen.h) and in printed IR. The first three are OP_READS,
+ * OP_STORES and OP_ADDS. */
+#define IR_PART_FLAGS(X) \
+    X(READS, "reads") \
+    X(STORES, "stores") \
+    X(ACCUMULATES, "adds") \
+    X(NEEDED, "needed") \
+    X(NEEDED_BY_PRODUCT, "product") \
+    X(ALL, "all") \
+    X(PERHAPS, "perhaps") \
+    X(CUSTOM, "custom") \
+    X(SAVED, "saved") \
+    X(BEFORE_WANTED, "wanted") \
+    X(BEFORE_REPLAYED, "replayed")
+#define IR_PART_BIT_(id, word) IR_PART_BIT_##id,
+#define IR_PART_FLAG_(id, word) IR_PART_##id = 1 << IR_PART_BIT_##id,
+enum { IR_PART_FLAGS(IR_PART_BIT_) IR_PART_BITS };
+enum { IR_PART_FLAGS(IR_PART_FLAG_) IR_PART_WRITES = IR_PART_STORES | IR_PART_ACCUMULATES };
+#undef IR_PART_BIT_
+#undef IR_PART_FLAG_
+
+/* A part of a field that launches of a kernel touch: a row of their footprint. */
+typedef struct ir_part {
     ir_field *field;
     ir_plane plane;
-    bool write;      /* it is written; else its data are needed by the adjoint, */
-    bool product;    /* or by the second-order product alone, which runs in forward scopes */
-    bool all;        /* each component of each element, always */
-    bool custom;     /* needed by a derivative of the program's own, */
-    bool perhaps;    /* which may store it itself before it reads it */
+    unsigned what;   /* IR_PART_* */
+    bool compared;   /* by tapes, from launch to launch */
     int first, last; /* components */
-} ir_footprint;
-
-/* What an adjoint does to a saved field: it wants the data as the launch found them; it overwrites them and may leave
- * anything there. */
-enum { IR_BEFORE_WANTED = 1, IR_BEFORE_REPLAYED = 2 };
+} ir_part;
 
 /* What differentiation knows of a function, and makes of it. */
 typedef struct ir_ad {
@@ -303,11 +317,13 @@ typedef struct ir_launch {
     bool *distinct; /* of a kernel of any kind, by field index: its loops rely on the elements of the field to differ;
                        NULL: of none. By the parallel pass */
     int records;    /* number of blocks that it keeps for its adjoint: old values of atomics, winners */
-    unsigned char *before; /* once it has an adjoint, by field index: IR_BEFORE_*; NULL: none */
-    ir_footprint *parts;   /* what its launches write and need */
+    /* the footprint, by the parts pass; before, of saved fields alone, by what the adjoint does to them */
+    ir_part *parts;
     int nparts;
-    ir_func *bounds; /* of the same parameters; yields lo, hi (i64) of each subscript, and of the components, part by
-                        part; not in the module */
+    /* of the same parameters; yield lo, hi (i64) of each subscript, and of the components, part by part: of the parts
+     * that are compared, which come first, and of the others; not in the module. Until the kernel is classed `bounds`
+     * is of all parts */
+    ir_func *bounds, *beside;
 } ir_launch;
 
 struct ir_func {
@@ -335,6 +351,16 @@ struct ir_func {
     bool draws; /* random numbers */
     ir_launch launch;
 };
+
+/* What its launches do to the data of a field, all parts together. */
+static inline unsigned ir_touches(const ir_func *kernel, const ir_field *f)
+{
+    unsigned what = 0;
+    for (int i = 0; i < kernel->launch.nparts; i++)
+        if (kernel->launch.parts[i].field == f && kernel->launch.parts[i].plane == IR_DATA)
+            what |= kernel->launch.parts[i].what;
+    return what;
+}
 
 /* What the host launches with a module object. */
 static inline bool ir_is_kernel(const ir_func *f)

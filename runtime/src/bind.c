@@ -13,11 +13,8 @@ static bool is_written(const tk_field *f, int plane)
     const int index = (int)(f - f->module->fields);
     for (int k = 0; k < d->nkernels; k++) {
         const tk_kernel *kernel = &d->kernels[k];
-        if (kernel->naccess == 0)
+        if (kernel->nparts == 0 || (tk_rt_touches(kernel, index) & RT_WRITES) != 0)
             return true;
-        for (int i = 0; i < kernel->naccess; i++)
-            if (kernel->access[i].field == index && (kernel->access[i].what & (TK_STORES | TK_ACCUMULATES)) != 0)
-                return true;
     }
     return false;
 }
@@ -108,9 +105,8 @@ static tk_status check_overlap(tk_field *f, void *const *given, int64_t (*stride
 static bool writes_plane(const tk_kernel *k, int field, int plane, bool back, bool along)
 {
     const bool adjoint = tk_rt_is_adjoint(plane), tangent = tk_rt_is_tangent(plane);
-    for (int i = 0; i < k->naccess && !tangent; i++)
-        if (k->access[i].field == field &&
-            (k->access[i].what & (adjoint ? TK_GRAD_WRITES : TK_STORES | TK_ACCUMULATES)) != 0)
+    for (int i = 0; i < k->nparts; i++)
+        if (k->parts[i].field == field && (int)k->parts[i].plane == plane && (k->parts[i].what & RT_WRITES) != 0)
             return true;
     return (adjoint || tangent) && (back || !adjoint) && (along || !tangent);
 }

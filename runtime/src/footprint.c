@@ -89,119 +89,23 @@ rt_call *tk_rt_call_copy(tk_session *s, const rt_call *c)
     return copy;
 }
 
-/* False: it has no element. */
-static bool box_of(const tk_footprint *l, int64_t *b)
-{
-    bool any = tk_rt_needs_whole(l->field, b);
-    for (int d = 0; l->box && d < l->field->desc->ndim; d++) {
-        b[2 * d] = l->box[2 * d];
-        b[2 * d + 1] = l->box[2 * d + 1];
-        any = any && b[2 * d] <= b[2 * d + 1];
-    }
-    return any;
-}
+/* ---- on a tape ---- */
 
-/* ---- what backward needs ---- */
-
-typedef bool (*box_fn)(void *ctx, tk_field *f, const int64_t *box, kind kind_of);
-
-/* Calls fn for each box that a function of the triple may so touch; without footprint for each field as a whole. */
-static bool each_box(tk_session *s, const rt_call *c, unsigned what, box_fn fn, void *ctx)
+tk_status tk_rt_call_needs(tk_session *s, const rt_entry *e)
 {
     int64_t b[2 * DIMS_MAX];
-    for (int i = 0; i < c->nlines; i++)
-        if ((c->footprint[i].what & what) != 0 && box_of(&c->footprint[i], b) &&
-            !fn(ctx, c->footprint[i].field, b, SOME))
-            return false;
-    for (tk_module *m = s->modules; m && c->nlines < 0; m = m->next)
-        for (int i = 0; i < m->desc->nfields; i++)
-            if ((m->fields[i].desc->flags & TK_FIELD_SCRATCH) == 0 && tk_rt_needs_whole(&m->fields[i], b) &&
-                !fn(ctx, &m->fields[i], b, PERHAPS))
-                return false;
-    return true;
-}
-
-static bool is_saved(const tk_field *f)
-{
-    return (f->desc->flags & TK_FIELD_SAVED) != 0;
-}
-
-static bool note_box(void *ctx, tk_field *f, const int64_t *box, kind kind_of)
-{
-    const uint32_t *launch = ctx;
-    return is_saved(f) || tk_rt_needs_note(f, TK_DATA, box, kind_of, *launch);
-}
-
-bool tk_rt_call_note(tk_session *s, const rt_entry *e, uint32_t launch)
-{
-    return each_box(s, e->call, TK_NEEDED, note_box, &launch);
-}
-
-static bool note_first(void *ctx, tk_field *f, const int64_t *box, kind kind_of)
-{
-    (void)ctx;
-    (void)kind_of;
-    f->current = f->current || is_saved(f);
-    return is_saved(f) || tk_rt_needs_first(f, TK_DATA, box[0], f->desc->ndim > 0 ? box[1] : 0);
-}
-
-tk_status tk_rt_call_needs(tk_session *s, rt_entry *e)
-{
-    e->needs = each_box(s, e->call, TK_NEEDED, note_first, NULL);
-    s->tape.host_needs = true;
+    tk_rt_needs_first(parts_of_call(s, e->call, b));
     return tk_session_status(s);
-}
-
-/* ---- what its functions store ---- */
-
-static bool has_part(const tk_kernel *k, int field)
-{
-    for (int i = 0; i < k->nparts; i++)
-        if (k->parts[i].field == field && k->parts[i].plane == TK_DATA && (k->parts[i].what & TK_PART_NEEDED) != 0)
-            return true;
-    return false;
-}
-
-/* A field that no kernel of the module writes has no parts, but a function of the host may write it. */
-static bool note_beside_parts(const rt_entry *e, uint32_t launch)
-{
-    int64_t b[2 * DIMS_MAX];
-    bool ok = true;
-    for (int i = 0; e->kernel && e->kernel->grad && i < e->kernel->naccess && ok; i++) {
-        const tk_access *a = &e->kernel->access[i];
-        if ((a->what & TK_NEEDED) == 0 || a->field >= e->module->desc->nfields || has_part(e->kernel, a->field))
-            continue;
-        tk_field *f = &e->module->fields[a->field];
-        ok = is_saved(f) || !tk_rt_needs_whole(f, b) || tk_rt_needs_note(f, TK_DATA, b, SOME, launch);
-    }
-    return ok;
-}
-
-static bool list_all(tk_session *s, size_t end)
-{
-    rt_tape *t = &s->tape;
-    for (; t->scanned < end && !t->validate; t->scanned++)
-        if (!note_beside_parts(&t->entries[t->scanned], (uint32_t)t->scanned + 1))
-            return false;
-    return tk_rt_needs_list(s, end);
-}
-
-static bool keep_box(void *ctx, tk_field *f, const int64_t *box, kind kind_of)
-{
-    tk_session *s = ctx;
-    (void)kind_of;
-    if (is_saved(f))
-        return !(f->current || s->tape.replaying) || tk_rt_kept_add(f, TK_DATA, box, SOME, &s->tape.call_kept);
-    return tk_rt_needs_keep(f, TK_DATA, box, SOME, &s->tape.call_kept);
 }
 
 tk_status tk_rt_call_before(tk_session *s, const rt_entry *e)
 {
     rt_tape *t = &s->tape;
+    int64_t b[2 * DIMS_MAX];
     tk_rt_needs_drop(s, &t->call_kept);                     /* an exception may have left it */
     const bool seen = t->replaying && e->call->nlines >= 0; /* backward stores by launches, which are seen */
-    if (seen || (list_all(s, t->replaying ? t->count : t->count - 1) &&
-                 each_box(s, e->call, TK_STORES | TK_ACCUMULATES, keep_box, s)))
+    if (tk_rt_needs_all(s) && (seen || (tk_rt_needs_list(s, t->replaying ? t->count : t->count - 1) &&
+                                        tk_rt_needs_keep(parts_of_call(s, e->call, b), false, &t->call_kept))))
         return TK_OK;
     tk_rt_needs_drop(s, &t->call_kept);
     return tk_session_status(s);

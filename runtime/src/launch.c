@@ -36,7 +36,7 @@ static tk_status run_jvp(tk_module *m, const tk_kernel *k, const void *args)
 {
     tk_record *rec = &m->last[k->index];
     tk_rt_record_number(m->session, k, rec);
-    const tk_status st = tk_rt_saved_keep(m, k, rec, false, k->hvp != NULL);
+    const tk_status st = tk_rt_saved_keep(m, k, args, rec, false, k->hvp != NULL);
     return st == TK_OK ? tk_rt_run(m, k, k->jvp, args, NULL, rec) : st;
 }
 

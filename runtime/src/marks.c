@@ -2,18 +2,13 @@
  * compiler could not tell. The kernel marks what it reads, and looks before it writes. */
 #include "rt.h"
 
-static bool is_marked(const tk_kernel *k, int i)
-{
-    return k->access[i].what & TK_MARKED;
-}
-
 tk_status tk_rt_marks_begin(tk_module *m, const tk_kernel *k, tk_kernel_fn fn)
 {
     if (fn != k->run && fn != k->jvp)
         return TK_OK;
-    for (int i = 0; i < k->naccess; i++) {
-        tk_field *f = &m->fields[k->access[i].field];
-        if (!is_marked(k, i))
+    for (int i = 0; i < k->nparts; i++) {
+        tk_field *f = &m->fields[k->parts[i].field];
+        if ((k->parts[i].what & TK_MARKED) == 0 || f->marks)
             continue;
         f->marks = tk_rt_alloc(m->session, tk_rt_scalars(f) + 1, true);
         if (!f->marks)
@@ -25,9 +20,9 @@ tk_status tk_rt_marks_begin(tk_module *m, const tk_kernel *k, tk_kernel_fn fn)
 
 void tk_rt_marks_end(tk_module *m, const tk_kernel *k)
 {
-    for (int i = 0; i < k->naccess; i++) {
-        tk_field *f = &m->fields[k->access[i].field];
-        if (!is_marked(k, i))
+    for (int i = 0; i < k->nparts; i++) {
+        tk_field *f = &m->fields[k->parts[i].field];
+        if ((k->parts[i].what & TK_MARKED) == 0)
             continue;
         tk_rt_free(m->session, f->marks);
         f->marks = NULL;

@@ -100,7 +100,8 @@ static bool is_noted(const struct rt_needs *n, const int64_t *b, kind k)
     return false;
 }
 
-bool tk_rt_needs_note(tk_field *f, tk_plane plane, const int64_t *b, kind k, uint32_t launch)
+/* What launch number `launch`, from 1, needs. */
+static bool note_box(tk_field *f, tk_plane plane, const int64_t *b, kind k, uint32_t launch)
 {
     struct rt_needs *n = needs_of(f, plane);
     if (!n)
@@ -147,39 +148,14 @@ void tk_rt_needs_free(tk_session *s, tk_field *f)
     }
 }
 
-/* ---- before a launch ---- */
+/* ---- the parts of a launch, or of a call ---- */
 
-/* Where the ends are not in the field, the kernel computes subscripts in a way that the ends do not show: then they may
- * be any. */
-static kind settle_box(const tk_field *f, const tk_part *p, int64_t *ends)
+static bool is_saved(const rt_parts *w)
 {
-    const int nd = f->desc->ndim;
-    kind k = (p->what & TK_PART_ALL) ? ALL : (p->what & TK_PART_PERHAPS) ? PERHAPS : SOME;
-    for (int d = 0; d < nd; d++, ends += 2) {
-        if (ends[0] < 0 || ends[1] >= f->shape[d]) {
-            ends[0] = 0;
-            ends[1] = f->shape[d] - 1;
-            k = k == ALL ? SOME : k;
-        }
-        if (ends[0] > ends[1])
-            return EMPTY;
-    }
-    return k;
+    return w->plane == TK_DATA && (w->field->desc->flags & TK_FIELD_SAVED) != 0;
 }
 
-bool tk_rt_needs_whole(const tk_field *f, int64_t *b)
-{
-    const int nd = f->desc->ndim;
-    bool any = true;
-    for (int d = 0; d <= nd; d++) {
-        b[2 * d] = 0;
-        b[2 * d + 1] = (d < nd ? f->shape[d] : f->desc->ncomp) - 1;
-        any = any && b[2 * d + 1] >= 0;
-    }
-    return any;
-}
-
-bool tk_rt_needs_keep(tk_field *f, tk_plane plane, const int64_t *b, kind kind_of, struct rt_kept **kept)
+static bool keep_box(tk_field *f, tk_plane plane, const int64_t *b, kind kind_of, struct rt_kept **kept)
 {
     const struct rt_needs *n = f->needs[plane == TK_DUAL];
     for (int i = 0; n && i < n->nsum; i++)
@@ -188,87 +164,48 @@ bool tk_rt_needs_keep(tk_field *f, tk_plane plane, const int64_t *b, kind kind_o
     return true;
 }
 
-static bool room_for_ends(tk_session *s, const tk_kernel *k)
-{
-    rt_tape *t = &s->tape;
-    if (k->nbounds <= t->nends)
-        return true;
-    int64_t *ends = tk_rt_alloc(s, (size_t)k->nbounds * sizeof *ends, false);
-    if (!ends) {
-        tk_fail(s, TK_NO_MEMORY, "out of memory for launch %zu of a tape (kernel '%s')", t->count, k->name);
-        return false;
-    }
-    tk_rt_free(s, t->ends);
-    t->ends = ends;
-    t->nends = k->nbounds;
-    return true;
-}
-
-/* What it writes; the parts that it needs come behind. */
-static bool keep_written(tk_module *m, const tk_kernel *k, bool duals, const int64_t *ends, struct rt_kept **kept)
+bool tk_rt_needs_keep(rt_parts w, bool duals, struct rt_kept **kept)
 {
     bool ok = true;
-    for (int i = 0; i < k->nparts && (k->parts[i].what & TK_PART_WRITTEN) != 0 && ok; i++) {
-        const tk_part *p = &k->parts[i];
-        tk_field *f = &m->fields[p->field];
-        int64_t b[2 * DIMS_MAX];
-        copy(b, ends, f->desc->ndim + 1);
-        const bool data = f->needs[p->plane == TK_DUAL] != NULL, dual = duals && p->plane == TK_DATA && f->needs[1];
-        const kind kind_of = data || dual ? settle_box(f, p, b) : EMPTY;
-        if (kind_of != EMPTY) /* the last is compared first */
-            ok = (!dual || tk_rt_needs_keep(f, TK_DUAL, b, kind_of, kept)) &&
-                 tk_rt_needs_keep(f, p->plane, b, kind_of, kept);
-        ends += 2 * f->desc->ndim + 2;
-    }
-    return ok;
-}
-
-/* A field that no adjoint of the module reads has no parts, but a function of the host may. NULL: access i writes none.
- */
-static tk_field *beside_parts(tk_module *m, const tk_kernel *k, int i)
-{
-    const tk_access *a = &k->access[i];
-    if ((a->what & (TK_STORES | TK_ACCUMULATES)) == 0 || a->field >= m->desc->nfields)
-        return NULL;
-    for (int j = 0; j < k->nparts && (k->parts[j].what & TK_PART_WRITTEN) != 0; j++)
-        if (k->parts[j].field == a->field && k->parts[j].plane == TK_DATA)
-            return NULL;
-    tk_field *f = &m->fields[a->field];
-    return (f->desc->flags & TK_FIELD_SAVED) == 0 && f->needs[0] ? f : NULL;
-}
-
-static bool keep_beside_parts(tk_module *m, const tk_kernel *k, struct rt_kept **kept)
-{
-    int64_t b[2 * DIMS_MAX];
-    bool ok = true;
-    for (int i = 0; i < k->naccess && m->session->tape.host_needs && ok; i++) {
-        tk_field *f = beside_parts(m, k, i);
-        ok = !f || !tk_rt_needs_whole(f, b) || tk_rt_needs_keep(f, TK_DATA, b, SOME, kept);
+    while (ok && next_part(&w)) {
+        tk_field *f = w.field;
+        const bool replaying = f->module->session->tape.replaying, dual = duals && w.plane == TK_DATA;
+        const kind kind_of = (w.what & RT_WRITES) ? tk_rt_part_settle(&w) : EMPTY;
+        if (kind_of == EMPTY)
+            continue;
+        if (is_saved(&w))
+            ok = !(f->current || replaying) || tk_rt_kept_add(f, TK_DATA, w.box, SOME, kept);
+        else /* the last is compared first */
+            ok = (!dual || keep_box(f, TK_DUAL, w.box, kind_of, kept)) && keep_box(f, w.plane, w.box, kind_of, kept);
     }
     return ok;
 }
 
 /* On a validated tape the checker sees what else is needed, element by element. */
-static bool is_needed(const tk_part *p, const tk_session *s)
+static bool is_needed(const rt_parts *w)
 {
-    const unsigned skipped = s->forward.open ? 0 : TK_PART_OF_PRODUCT;
-    return (p->what & (TK_PART_WRITTEN | skipped)) == 0 && (!s->tape.validate || (p->what & TK_PART_CUSTOM) != 0);
+    const tk_session *s = w->field->module->session;
+    const unsigned needs = TK_NEEDED | (s->forward.open ? TK_NEEDED_BY_PRODUCT : 0);
+    return (w->what & needs) != 0 && (!s->tape.validate || (w->what & TK_CUSTOM) != 0);
 }
 
 /* In a forward scope duals are needed as well, of which it is not known for sure. */
-static bool note_needed(tk_module *m, const tk_kernel *k, int64_t *ends, uint32_t launch)
+static bool needs_dual(const rt_parts *w)
 {
-    const bool duals = m->session->forward.open;
+    return w->plane == TK_DATA && w->field->plane[TK_DUAL] && w->field->module->session->forward.open;
+}
+
+static bool note_parts(rt_parts w, uint32_t launch)
+{
     bool ok = true;
-    for (int i = 0; i < k->nparts && ok; i++) {
-        const tk_part *p = &k->parts[i];
-        tk_field *f = &m->fields[p->field];
-        const kind kind_of = is_needed(p, m->session) ? settle_box(f, p, ends) : EMPTY;
-        if (kind_of != EMPTY)
-            ok = tk_rt_needs_note(f, p->plane, ends, kind_of, launch) &&
-                 (!duals || p->plane != TK_DATA || !f->plane[TK_DUAL] ||
-                  tk_rt_needs_note(f, TK_DUAL, ends, SOME, launch));
-        ends += 2 * f->desc->ndim + 2;
+    while (ok && next_part(&w)) {
+        if (!is_needed(&w) || is_saved(&w))
+            continue;
+        if (w.kernel && w.at > w.kernel->ncompared && w.kernel->beside_reads) /* the numbers may be others by now */
+            tk_rt_needs_whole(w.field, w.box);
+        const kind kind_of = tk_rt_part_settle(&w);
+        ok = kind_of == EMPTY || (note_box(w.field, w.plane, w.box, kind_of, launch) &&
+                                  (!needs_dual(&w) || note_box(w.field, TK_DUAL, w.box, SOME, launch)));
     }
     return ok;
 }
@@ -277,11 +214,12 @@ static bool note_needed(tk_module *m, const tk_kernel *k, int64_t *ends, uint32_
 
 /* Most launches of a tape write beside all that is needed, in the dimension of time: that is seen by first subscripts,
  * and what the launches need is not even listed until one comes of which it is not. */
-static void first_of(const tk_field *f, const int64_t *ends, int64_t *first, int64_t *last)
+static void first_of(const rt_parts *w, int64_t *first, int64_t *last)
 {
-    const bool inside = f->desc->ndim > 0 && ends[0] >= 0 && ends[1] < f->shape[0];
-    *first = inside ? ends[0] : 0;
-    *last = inside ? ends[1] : f->desc->ndim > 0 ? f->shape[0] - 1 : 0;
+    const tk_field *f = w->field;
+    const bool inside = f->desc->ndim > 0 && w->box[0] >= 0 && w->box[1] < f->shape[0];
+    *first = inside ? w->box[0] : 0;
+    *last = inside ? w->box[1] : f->desc->ndim > 0 ? f->shape[0] - 1 : 0;
 }
 
 static bool is_beside(const struct rt_needs *n, int64_t first, int64_t last)
@@ -289,27 +227,21 @@ static bool is_beside(const struct rt_needs *n, int64_t first, int64_t last)
     return !n || first > n->last || last < n->first;
 }
 
-static bool writes_beside(tk_module *m, const tk_kernel *k, bool duals, const int64_t *ends)
+static bool writes_beside(rt_parts w, bool duals)
 {
     int64_t first, last;
-    for (int i = 0; i < k->nparts && (k->parts[i].what & TK_PART_WRITTEN) != 0; i++) {
-        const tk_part *p = &k->parts[i];
-        const tk_field *f = &m->fields[p->field];
-        first_of(f, ends, &first, &last);
-        if (!is_beside(f->needs[p->plane == TK_DUAL], first, last) ||
-            (duals && p->plane == TK_DATA && !is_beside(f->needs[1], first, last)))
-            return false;
-        ends += 2 * f->desc->ndim + 2;
-    }
-    for (int i = 0; i < k->naccess && m->session->tape.host_needs; i++) {
-        const tk_field *f = beside_parts(m, k, i);
-        if (f && f->needs[0]->first <= f->needs[0]->last)
+    while (next_part(&w)) {
+        if ((w.what & RT_WRITES) == 0)
+            continue;
+        first_of(&w, &first, &last);
+        if (!is_beside(w.field->needs[w.plane == TK_DUAL], first, last) ||
+            (duals && w.plane == TK_DATA && !is_beside(w.field->needs[1], first, last)))
             return false;
     }
     return true;
 }
 
-bool tk_rt_needs_first(tk_field *f, tk_plane plane, int64_t first, int64_t last)
+static bool note_first(tk_field *f, tk_plane plane, int64_t first, int64_t last)
 {
     struct rt_needs *n = needs_of(f, plane);
     if (!n)
@@ -322,60 +254,78 @@ bool tk_rt_needs_first(tk_field *f, tk_plane plane, int64_t first, int64_t last)
     return true;
 }
 
-static bool note_firsts(tk_module *m, const tk_kernel *k, const int64_t *ends)
+bool tk_rt_needs_first(rt_parts w)
 {
-    const bool duals = m->session->forward.open;
     int64_t first, last;
     bool ok = true;
-    for (int i = 0; i < k->nparts && ok; i++) {
-        const tk_part *p = &k->parts[i];
-        tk_field *f = &m->fields[p->field];
-        if (is_needed(p, m->session)) {
-            first_of(f, ends, &first, &last);
-            ok = tk_rt_needs_first(f, p->plane, first, last) &&
-                 (!duals || p->plane != TK_DATA || !f->plane[TK_DUAL] || tk_rt_needs_first(f, TK_DUAL, first, last));
-        }
-        ends += 2 * f->desc->ndim + 2;
+    while (ok && next_part(&w)) {
+        if (!is_needed(&w))
+            continue;
+        first_of(&w, &first, &last);
+        if (is_saved(&w))
+            w.field->current = true;
+        else
+            ok = note_first(w.field, w.plane, first, last) &&
+                 (!needs_dual(&w) || note_first(w.field, TK_DUAL, first, last));
     }
     return ok;
 }
 
+/* ---- the list ---- */
+
+static bool list_entry(tk_session *s, size_t i)
+{
+    const rt_entry *e = &s->tape.entries[i];
+    int64_t b[2 * DIMS_MAX];
+    if (e->call)
+        return note_parts(parts_of_call(s, e->call, b), (uint32_t)i + 1);
+    return !e->kernel->grad || (tk_rt_parts_compute(e->module, e->kernel, e->args, s->tape.all) &&
+                                note_parts(parts_of_launch(e->module, e->kernel, s->tape.all), (uint32_t)i + 1));
+}
+
 bool tk_rt_needs_list(tk_session *s, size_t end)
 {
-    rt_tape *t = &s->tape;
-    for (; t->listed < end; t->listed++) {
-        const rt_entry *e = &t->entries[t->listed];
-        if (!e->needs)
-            continue;
-        if (!e->call)
-            e->kernel->bounds(e->module, e->args, t->ends);
-        if (!(e->call ? tk_rt_call_note(s, e, (uint32_t)t->listed + 1)
-                      : note_needed(e->module, e->kernel, t->ends, (uint32_t)t->listed + 1)))
+    for (; s->tape.listed < end; s->tape.listed++)
+        if (!list_entry(s, s->tape.listed))
             return false;
-    }
     return true;
 }
+
+bool tk_rt_needs_all(tk_session *s)
+{
+    bool ok = true;
+    for (size_t i = 0; i < s->tape.listed && !s->tape.all && ok; i++) {
+        const rt_entry *e = &s->tape.entries[i];
+        if (!e->kernel->grad)
+            continue;
+        ok = tk_rt_parts_compute(e->module, e->kernel, e->args, true);
+        rt_parts w = parts_of_launch(e->module, e->kernel, true);
+        w.at = e->kernel->ncompared;
+        w.ends += e->kernel->nbounds;
+        ok = ok && note_parts(w, (uint32_t)i + 1);
+    }
+    s->tape.all = true;
+    return ok;
+}
+
+/* ---- before a launch ---- */
 
 /* Without first subscripts to tell. */
 static bool keep_what_meets(tk_module *m, const tk_kernel *k, const void *args, bool duals, bool recorded,
                             struct rt_kept **kept)
 {
-    rt_tape *t = &m->session->tape;
+    const rt_tape *t = &m->session->tape;
     const bool last = recorded || (m->session->in_call && !t->replaying); /* the entry that is running */
-    if (!tk_rt_needs_list(m->session, last ? t->count - 1 : t->count))
-        return false;
-    if (k->nparts > 0)
-        k->bounds(m, args, t->ends);
-    return keep_written(m, k, duals, t->ends, kept) && keep_beside_parts(m, k, kept);
+    return tk_rt_needs_list(m->session, last ? t->count - 1 : t->count) && tk_rt_parts_compute(m, k, args, t->all) &&
+           tk_rt_needs_keep(parts_of_launch(m, k, t->all), duals, kept);
 }
 
 /* Fields that bounds are read from may have changed when the list is made: then it is made at once. */
 static bool note_entry(tk_module *m, const tk_kernel *k)
 {
-    rt_tape *t = &m->session->tape;
-    rt_entry *e = &t->entries[t->count - 1];
-    e->needs = note_firsts(m, k, t->ends);
-    return e->needs && (!k->bounds_read || tk_rt_needs_list(m->session, t->count));
+    const rt_tape *t = &m->session->tape;
+    return tk_rt_needs_first(parts_of_launch(m, k, t->all)) &&
+           (!k->bounds_read || tk_rt_needs_list(m->session, t->count));
 }
 
 tk_status tk_rt_needs_before(tk_module *m, const tk_kernel *k, const void *args, bool duals, bool recorded,
@@ -383,14 +333,12 @@ tk_status tk_rt_needs_before(tk_module *m, const tk_kernel *k, const void *args,
 {
     tk_session *s = m->session;
     *kept = NULL;
-    if (k->nparts == 0 && !s->tape.host_needs)
+    if (k->ncompared == 0 && !s->tape.all)
         return TK_OK;
-    if (!room_for_ends(s, k))
-        return tk_session_status(s);
-    if (k->nparts > 0)
-        k->bounds(m, args, s->tape.ends);
-    const bool ok = writes_beside(m, k, duals, s->tape.ends) || keep_what_meets(m, k, args, duals, recorded, kept);
-    if (ok && (!recorded || k->nparts == 0 || note_entry(m, k)))
+    const bool ok = tk_rt_parts_compute(m, k, args, s->tape.all) &&
+                    (writes_beside(parts_of_launch(m, k, s->tape.all), duals) ||
+                     keep_what_meets(m, k, args, duals, recorded, kept));
+    if (ok && (!recorded || note_entry(m, k)))
         return TK_OK;
     tk_rt_needs_drop(s, kept);
     return tk_session_status(s);

@@ -1,4 +1,4 @@
-/* Private to needs.c, kept.c and footprint.c: the boxes that a tape has of each field. */
+/* Private to needs.c, kept.c, parts.c and footprint.c: the boxes that a tape has of each field. */
 #ifndef RT_NEEDS_H
 #define RT_NEEDS_H
 
@@ -37,21 +37,79 @@ struct rt_kept {
     struct rt_state *was; /* the data of the region */
 };
 
+/* ---- parts ---- */
+
+/* Parts, one after the other: of a launch, whose boxes stand in rt_tape.ends, or of a call of the host's. */
+typedef struct rt_parts {
+    tk_field *field; /* of this part, */
+    tk_plane plane;
+    unsigned what;
+    int64_t *box;
+    tk_module *module; /* of a launch; of a call without footprint, whose parts are all fields */
+    const tk_kernel *kernel;
+    const rt_call *call; /* NULL: of a launch */
+    int at, n;
+    int64_t *ends; /* of the next part; of a call room for a box */
+} rt_parts;
+
+/* parts.c: of a part that no adjoint of the module needs, or no kernel writes: whether functions of the host may, so
+ * that a tape keeps what changes there. Launches keep what they overwrite of saved fields. */
+bool tk_rt_parts_counts(const tk_field *f, tk_plane plane);
+bool tk_rt_call_part(rt_parts *w);
+/* The boxes of a launch, to rt_tape.ends; all: also of parts that tapes do not compare. False after failing the
+ * session.
+ */
+bool tk_rt_parts_compute(tk_module *m, const tk_kernel *k, const void *args, bool all);
+/* Makes the box one of the field; EMPTY: it has no element. */
+kind tk_rt_part_settle(const rt_parts *w);
+
+/* all: also those that count beside functions of the host alone. */
+static inline rt_parts parts_of_launch(tk_module *m, const tk_kernel *k, bool all)
+{
+    return (rt_parts){.module = m, .kernel = k, .n = all ? k->nparts : k->ncompared, .ends = m->session->tape.ends};
+}
+
+/* b: room for a box. */
+static inline rt_parts parts_of_call(tk_session *s, const rt_call *c, int64_t *b)
+{
+    return (rt_parts){.module = s->modules, .call = c, .n = c->nlines, .ends = b};
+}
+
+/* The next part; false: there is none. */
+static inline bool next_part(rt_parts *w)
+{
+    if (w->call)
+        return tk_rt_call_part(w);
+    while (w->at < w->n) {
+        const tk_part *p = &w->kernel->parts[w->at++];
+        w->field = &w->module->fields[p->field];
+        w->plane = p->plane;
+        w->what = p->what;
+        w->box = w->ends;
+        w->ends += 2 * w->field->desc->ndim + 2;
+        if (w->at <= w->kernel->ncompared)
+            return true;
+        w->what &= ~(unsigned)TK_ALL;
+        if (tk_rt_parts_counts(w->field, w->plane))
+            return true;
+    }
+    return false;
+}
+
 /* Of a part that meets a box of what is needed: a copy of what adjoints may need of it, to the list; of a saved field
  * all of it. False after failing the session. */
 bool tk_rt_kept_add(tk_field *f, tk_plane plane, const int64_t *b, kind kind_of, struct rt_kept **kept);
 
 /* The box of a whole field, with components; false: it is empty. */
 bool tk_rt_needs_whole(const tk_field *f, int64_t *b);
-/* Of a box that is about to be written: tk_rt_kept_add, if something of it is needed. */
-bool tk_rt_needs_keep(tk_field *f, tk_plane plane, const int64_t *b, kind kind_of, struct rt_kept **kept);
-/* What launch number `launch`, from 1, needs: its box; before that, first subscripts alone, which say whether the list
- * is to be made. False after failing the session. */
-bool tk_rt_needs_note(tk_field *f, tk_plane plane, const int64_t *b, kind k, uint32_t launch);
-bool tk_rt_needs_first(tk_field *f, tk_plane plane, int64_t first, int64_t last);
+/* Of what is about to be written: tk_rt_kept_add, if something of it is needed. */
+bool tk_rt_needs_keep(rt_parts w, bool duals, struct rt_kept **kept);
+/* First subscripts of what is needed from here on, which say whether the list is to be made. False after failing the
+ * session. */
+bool tk_rt_needs_first(rt_parts w);
 /* What entries need before `end` that are not listed yet. */
 bool tk_rt_needs_list(tk_session *s, size_t end);
-/* What backward of a triple needs. */
-bool tk_rt_call_note(tk_session *s, const rt_entry *e, uint32_t launch);
+/* A function of the host is on the tape: from here on all parts count, also of entries that are listed. */
+bool tk_rt_needs_all(tk_session *s);
 
 #endif

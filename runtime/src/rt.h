@@ -27,6 +27,17 @@ struct rt_state;
 struct rt_piece;
 struct rt_profile;
 
+enum { RT_WRITES = TK_STORES | TK_ACCUMULATES };
+
+/* What a launch of the kernel does to the data of a field, all parts together. */
+static inline unsigned tk_rt_touches(const tk_kernel *k, int field)
+{
+    unsigned what = 0;
+    for (int i = 0; i < k->nparts; i++)
+        what |= k->parts[i].field == field && k->parts[i].plane == TK_DATA ? k->parts[i].what : 0;
+    return what;
+}
+
 /* A call of the host's: its functions, and what they do to data. */
 typedef struct rt_call {
     tk_triple triple;
@@ -44,7 +55,6 @@ typedef struct rt_entry {
     struct rt_state *changes;    /* data that it changed and earlier adjoints may need, the last change first; also of
                                     launches inside such a call */
     uint64_t arrays;             /* validated: hash of the arrays of the host that it reads */
-    bool needs;                  /* what its adjoint needs is to be listed, once a launch may change it */
     tk_record record;
 } rt_entry;
 
@@ -69,8 +79,7 @@ typedef struct rt_tape {
     bool undone;               /* changes are, on the way back */
     int64_t *ends;             /* of the parts that the running launch touches */
     int nends;                 /* room */
-    size_t scanned;            /* and how many for fields without parts */
-    bool host_needs;           /* a backward function of the host's needs data */
+    bool all;                  /* all parts of launches count: it has a call of the host's */
     struct rt_kept *call_kept; /* what the running function of a triple may write of what adjoints need */
     size_t listed;             /* how many entries' needs are */
 } rt_tape;
@@ -416,9 +425,10 @@ void tk_rt_kept_forget(tk_session *s, struct rt_kept **kept, const tk_module *m)
 
 /* Before a launch: a copy of the saved fields that its adjoint, or (on a tape) that of an earlier launch, will want as
  * they are now; duals: with theirs. Fails the session. */
-tk_status tk_rt_saved_keep(tk_module *m, const tk_kernel *k, tk_record *rec, bool on_tape, bool duals);
+tk_status tk_rt_saved_keep(tk_module *m, const tk_kernel *k, const void *args, tk_record *rec, bool on_tape,
+                           bool duals);
 /* After a launch on a tape: whose data is needed from here on. */
-void tk_rt_saved_launched(tk_module *m, const tk_kernel *k);
+void tk_rt_saved_launched(tk_module *m, const tk_kernel *k, const tk_record *rec);
 void tk_rt_saved_begin(tk_session *s);
 /* Pieces of tk_record.before: the adjoint is about to read them; the adjoint of the launch before it needs them. */
 enum { RT_FOR_ADJOINT = 1, RT_FOR_EARLIER = 2 };
@@ -499,7 +509,7 @@ bool tk_rt_footprint_names(const rt_call *c, const tk_module *m);
 tk_status tk_rt_call_before(tk_session *s, const rt_entry *e);
 tk_status tk_rt_call_after(tk_session *s, rt_entry *e, tk_status st);
 /* After forward: backward needs data from here on. */
-tk_status tk_rt_call_needs(tk_session *s, rt_entry *e);
+tk_status tk_rt_call_needs(tk_session *s, const rt_entry *e);
 
 /* ---- said.c ---- */
 

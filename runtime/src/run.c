@@ -77,6 +77,6 @@ tk_status tk_rt_run_primal(tk_module *m, const tk_kernel *k, const void *args)
     tk_rt_record_number(m->session, k, rec);
     tk_status st = tk_rt_record_alloc(m->session, k, rec);
     if (st == TK_OK)
-        st = tk_rt_saved_keep(m, k, rec, false, false);
+        st = tk_rt_saved_keep(m, k, args, rec, false, false);
     return st == TK_OK ? tk_rt_run(m, k, k->run, args, NULL, rec) : st;
 }

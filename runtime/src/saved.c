@@ -1,9 +1,9 @@
 /* Saved fields: copies of what launches overwrite, and their way back. compiler/passes/derive/reverse/plan/saved.c has
  * the other half of the scheme. */
-#include "state.h"
+#include "needs.h"
 
 /* For which adjoints a launch takes the data of a field; 0: for none. */
-static unsigned use_of(const tk_module *m, const tk_access *a, bool on_tape)
+static unsigned use_of(const tk_module *m, const tk_part *a, bool on_tape)
 {
     const unsigned own = (a->what & TK_BEFORE_WANTED) ? RT_FOR_ADJOINT : 0;
     const bool earlier = on_tape && (a->what & TK_SAVED) != 0 && m->fields[a->field].current;
@@ -12,21 +12,43 @@ static unsigned use_of(const tk_module *m, const tk_access *a, bool on_tape)
     return own | ((a->what & TK_BEFORE_REPLAYED) ? RT_FOR_EARLIER : 0);
 }
 
-tk_status tk_rt_saved_keep(tk_module *m, const tk_kernel *k, tk_record *rec, bool on_tape, bool duals)
+static bool keeps(const tk_module *m, const tk_kernel *k, bool on_tape)
+{
+    for (int i = 0; i < k->nparts; i++)
+        if (use_of(m, &k->parts[i], on_tape))
+            return true;
+    return false;
+}
+
+/* The boxes that the launch overwrites. */
+static void want(tk_module *m, const tk_kernel *k, bool on_tape, tk_plane plane)
+{
+    int64_t *box = m->session->tape.ends, whole[2 * DIMS_MAX];
+    for (int i = 0; i < k->nparts; i++) {
+        tk_field *f = &m->fields[k->parts[i].field];
+        const size_t size = 2 * ((size_t)f->desc->ndim + 1);
+        const unsigned use = use_of(m, &k->parts[i], on_tape);
+        if (use && f->plane[plane]) {
+            tk_rt_part_settle(&(rt_parts){.field = f, .box = box});
+            tk_rt_needs_whole(f, whole);
+            tk_rt_state_want(f, plane, memcmp(box, whole, size * sizeof *box) == 0 ? NULL : box, use);
+        }
+        box += size;
+    }
+}
+
+tk_status tk_rt_saved_keep(tk_module *m, const tk_kernel *k, const void *args, tk_record *rec, bool on_tape, bool duals)
 {
     tk_session *s = m->session;
-    for (int p = 0; p <= (int)duals; p++)
-        for (int i = 0; i < k->naccess; i++) {
-            tk_field *f = &m->fields[k->access[i].field];
-            const tk_plane plane = p ? RT_TANGENT : TK_DATA;
-            const unsigned use = use_of(m, &k->access[i], on_tape);
-            if (use && f->plane[plane])
-                tk_rt_state_want(f, plane, NULL, use);
-        }
-    if (tk_rt_state_wanted(s) == 0) {
+    if (!keeps(m, k, on_tape)) {
         tk_rt_saved_free(s, rec);
         return TK_OK;
     }
+    if (!tk_rt_parts_compute(m, k, args, true))
+        return tk_session_status(s);
+    want(m, k, on_tape, TK_DATA);
+    if (duals)
+        want(m, k, on_tape, RT_TANGENT);
     rec->before = tk_rt_state_take(s, rec->before);
     if (!rec->before)
         return tk_fail(s, TK_NO_MEMORY, "out of memory for the saved fields that kernel '%s' overwrites", k->name);
@@ -45,17 +67,26 @@ void tk_rt_saved_begin(tk_session *s)
             m->fields[i].current = false;
 }
 
-/* A state that no adjoint reads is not kept when it is overwritten: a field that is cleared and then filled costs one
- * copy, not two. */
-void tk_rt_saved_launched(tk_module *m, const tk_kernel *k)
+static bool is_saved(const tk_module *m, const tk_part *a)
 {
-    for (int i = 0; i < k->naccess; i++) {
-        const tk_access *a = &k->access[i];
-        bool *current = &m->fields[a->field].current;
-        if ((a->what & (TK_STORES | TK_ACCUMULATES)) != 0)
-            *current = false;
-        if (k->grad && (a->what & TK_NEEDED) != 0 && (a->what & TK_BEFORE_WANTED) == 0)
-            *current = true;
+    return (m->fields[a->field].desc->flags & TK_FIELD_SAVED) != 0 && a->plane == TK_DATA;
+}
+
+/* A state that no adjoint reads is not kept when it is overwritten: a field that is cleared and then filled costs one
+ * copy, not two. If a launch overwrites a box of the field, the rest is still to be kept. */
+void tk_rt_saved_launched(tk_module *m, const tk_kernel *k, const tk_record *rec)
+{
+    for (int i = 0; i < k->nparts; i++) {
+        tk_field *f = &m->fields[k->parts[i].field];
+        const rt_piece *p = is_saved(m, &k->parts[i]) && (k->parts[i].what & RT_WRITES) != 0
+                                ? tk_rt_state_piece(rec->before, f, TK_DATA)
+                                : NULL;
+        f->current = f->current && !(p && !p->box);
+    }
+    for (int i = 0; i < k->nparts && k->grad; i++) {
+        const tk_part *a = &k->parts[i];
+        if (is_saved(m, a) && (a->what & TK_NEEDED) != 0 && (tk_rt_touches(k, a->field) & TK_BEFORE_WANTED) == 0)
+            m->fields[a->field].current = true;
     }
 }
 
@@ -67,9 +98,9 @@ static void mark_changed(const rt_entry *e)
     for (int i = 0; e->record.before && i < e->record.before->n; i++)
         for (int k = 0; k < e->record.before->piece[i].members; k++)
             e->record.before->piece[i].field[k].current = true;
-    for (int i = 0; e->kernel && i < e->kernel->naccess; i++)
-        if ((e->kernel->access[i].what & TK_BEFORE_REPLAYED) != 0)
-            e->module->fields[e->kernel->access[i].field].current = true;
+    for (int i = 0; e->kernel && i < e->kernel->nparts; i++)
+        if ((e->kernel->parts[i].what & TK_BEFORE_REPLAYED) != 0)
+            e->module->fields[e->kernel->parts[i].field].current = true;
 }
 
 tk_status tk_rt_saved_keep_final(tk_session *s)
@@ -96,8 +127,8 @@ tk_status tk_rt_saved_check_call(tk_module *m, const tk_kernel *k)
 {
     const rt_tape *t = &m->session->tape;
     const rt_call *call = tk_rt_tape_call(m->session);
-    for (int i = 0; call && i < k->naccess; i++) {
-        const tk_access *a = &k->access[i];
+    for (int i = 0; call && i < k->nparts; i++) {
+        const tk_part *a = &k->parts[i];
         const tk_field *f = &m->fields[a->field];
         const bool kept = tk_rt_footprint_has(call, f, TK_STORES | TK_ACCUMULATES) &&
                           (!t->replaying || call->nlines < 0);
@@ -112,17 +143,17 @@ tk_status tk_rt_saved_check_call(tk_module *m, const tk_kernel *k)
 
 bool tk_rt_saved_writes(const tk_kernel *k)
 {
-    for (int i = 0; i < k->naccess; i++)
-        if ((k->access[i].what & TK_SAVED) != 0)
+    for (int i = 0; i < k->nparts; i++)
+        if ((k->parts[i].what & TK_SAVED) != 0)
             return true;
     return false;
 }
 
 bool tk_rt_saved_lacks(const tk_module *m, const tk_kernel *k, const tk_record *rec, bool duals)
 {
-    for (int i = 0; i < k->naccess; i++) {
-        const tk_field *f = &m->fields[k->access[i].field];
-        if ((k->access[i].what & TK_BEFORE_WANTED) == 0)
+    for (int i = 0; i < k->nparts; i++) {
+        const tk_field *f = &m->fields[k->parts[i].field];
+        if ((k->parts[i].what & TK_BEFORE_WANTED) == 0)
             continue;
         if (!tk_rt_state_piece(rec->before, f, TK_DATA) ||
             (duals && f->plane[RT_TANGENT] && !tk_rt_state_piece(rec->before, f, RT_TANGENT)))

@@ -19,7 +19,7 @@ static int64_t count_of(const rt_piece *p)
 {
     int64_t n = 1;
     for (int d = 0; d <= p->field->desc->ndim; d++)
-        n *= extent(p->box, d);
+        n *= extent(p->box, d) > 0 ? extent(p->box, d) : 0;
     return n;
 }
 

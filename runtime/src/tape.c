@@ -44,7 +44,7 @@ static rt_entry *push_entry(tk_module *m, const tk_kernel *k, const void *args)
     }
     tk_rt_record_number(s, k, &e.record);
     if (tk_rt_record_alloc(s, k, &e.record) != TK_OK ||
-        tk_rt_saved_keep(m, k, &e.record, true, s->forward.open) != TK_OK) {
+        tk_rt_saved_keep(m, k, args, &e.record, true, s->forward.open) != TK_OK) {
         tk_rt_record_free(s, &e.record);
         return NULL;
     }
@@ -133,7 +133,7 @@ static tk_status launch_second_order(tk_module *m, const tk_kernel *k, const voi
     if (!e)
         return tk_session_status(s);
     tk_rt_record_free(s, &m->last[k->index]);
-    tk_rt_saved_launched(m, k);
+    tk_rt_saved_launched(m, k, &e->record);
     return run_recorded(m, k, k->jvp, e, true);
 }
 
@@ -163,7 +163,7 @@ tk_status tk_rt_tape_launch(tk_module *m, const tk_kernel *k, const void *args)
         return tk_session_status(s);
     /* what a direct call of the adjoint would go by is now out of date */
     tk_rt_record_free(s, &m->last[k->index]);
-    tk_rt_saved_launched(m, k);
+    tk_rt_saved_launched(m, k, &e->record);
     s->watch.reads = s->tape.validate;
     const tk_status ran = run_recorded(m, k, k->run, e, false);
     s->watch.reads = s->watch.writes = false;
@@ -223,14 +223,14 @@ void tk_rt_tape_close(tk_session *s)
         tk_rt_record_free(s, &t->entries[i].record);
         tk_rt_states_free(s, &t->entries[i].changes);
     }
-    t->count = t->listed = t->scanned = 0;
+    t->count = t->listed = 0;
     if (t->validate)
         tk_rt_watch_forget(s);
     t->open = t->validate = false;
     t->loss = NULL;
     t->failed = TK_OK;
     t->replaying = false;
-    t->doomed = t->host_needs = false;
+    t->doomed = t->all = false;
     tk_rt_stack_clear(&t->args);
 }
 
@@ -428,11 +428,9 @@ tk_status tk_rt_tape_play(tk_session *s, tk_status st, const double *loss_grad)
 
 static bool may_write(const rt_entry *e, const tk_field *loss)
 {
-    for (int i = 0; !e->call && i < e->kernel->naccess; i++)
-        if (&e->module->fields[e->kernel->access[i].field] == loss &&
-            (e->kernel->access[i].what & (TK_STORES | TK_ACCUMULATES)))
-            return true;
-    return e->call; /* a function of the host's: nothing is known */
+    return e->call || /* a function of the host's: nothing is known */
+           (e->module == loss->module &&
+            (tk_rt_touches(e->kernel, (int)(loss - loss->module->fields)) & RT_WRITES) != 0);
 }
 
 /* Launches, none of which writes the loss, and nobody has set another gradient: all would be zero, without a word. A

@@ -109,7 +109,7 @@ tk_status tk_session_stop_at_nonfinite(tk_session *s, bool on)
 
 tk_status tk_rt_watch_check(tk_module *m, const tk_kernel *k)
 {
-    if (m->desc->nsites > 0 || k->naccess == 0)
+    if (m->desc->nsites > 0 || k->nparts == 0)
         return TK_OK;
     return tk_fail(m->session, TK_BAD_STATE,
                    "kernel '%s' of module '%s' was not built with --debug, so that the validated tape cannot see what "
@@ -319,10 +319,7 @@ void tk_watch_derivative(const tk_module *m, const char *place)
 /* A function reads for many kernels, of which not every adjoint needs what it reads. */
 static bool adjoint_reads(const tk_kernel *k, const tk_site *at)
 {
-    for (int i = 0; i < k->naccess; i++)
-        if (k->access[i].field == at->field)
-            return at->plane != TK_DATA || (k->access[i].what & TK_NEEDED);
-    return at->plane != TK_DATA;
+    return at->plane != TK_DATA || (tk_rt_touches(k, at->field) & TK_NEEDED) != 0;
 }
 
 void tk_watch(const tk_module *m, int site, int64_t component)

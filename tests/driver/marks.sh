@@ -35,5 +35,5 @@ kernel marked_store() { for i in range(1, N) { loss += sin(a[i]); } for i in ran
 END
 "$TKC" marks.tk -o marks.c
 sed -n 's/^kernel \(marked_[a-z]*\).*/\1/p' marks.tk | sort >want
-awk '/^static const tk_access/ { name = $4; sub(/^marks__/, "", name); sub(/_access.*/, "", name) } /TK_MARKED/ { print name }' marks.c | sort -u >got
+awk '/^static const tk_part/ { name = $4; sub(/^marks__/, "", name); sub(/_parts.*/, "", name) } /TK_MARKED/ { print name }' marks.c | sort -u >got
 diff want got

@@ -297,6 +297,49 @@ static void bytes(calls *m)
         FAIL("%zu bytes without a footprint, %zu with it", with[0], with[1]);
 }
 
+/* How often memory is taken by a write to c or h of [lo, lo + 2), behind a need of [0, 2): no kernel writes c, no adjoint reads h. */
+static int64_t taken(calls *m, heap *h, bool by_launch, int lo)
+{
+    static const tk_triple host = {"host", by_host, by_host_back, NULL};
+    tk_session *s = tk_module_session(&m->tk);
+    const int64_t low[] = {0, 1}, stored[] = {lo, lo + 1};
+    const tk_footprint needs[] = {{m->h.field, TK_READS | TK_NEEDED, low}}, stores[] = {{m->c.field, TK_STORES, stored}};
+    const call from_h = {m, {.kind = ADD, .to = C, .from = H}}, to_c = {m, {.kind = SINE, .to = C, .from = A, .lo = lo, .hi = lo + 2}};
+    for (int i = 0; i < N; i++)
+        m->a.data[i] = m->c.data[i] = m->h.data[i] = 0.5;
+    tk_tape_begin(m->loss.field, 0);
+    if (by_launch)
+        tk_call_with(s, &host, &from_h, sizeof from_h, needs, 1);
+    else
+        calls_sine_ac(m, 0, 2);
+    const int64_t before = h->calls;
+    if (by_launch)
+        calls_scale_h(m, lo, lo + 2);
+    else
+        tk_call_with(s, &host, &to_c, sizeof to_c, stores, 1);
+    const int64_t calls_made = h->calls - before;
+    calls_total(m);
+    CHECK_OK(m, tk_tape_end(m->loss.field));
+    return calls_made;
+}
+
+/* Beside what is needed nothing is copied; over it, a copy and what has changed. */
+static void beside(void)
+{
+    heap h = {0};
+    tk_session *s = heap_session(&h);
+    calls *m = calls_create(s, NULL);
+    for (int k = 0; k < 4; k++) {
+        const bool by_launch = k % 2;
+        taken(m, &h, by_launch, 0); /* a tape keeps memory for the next one */
+        const int64_t over = taken(m, &h, by_launch, 0), apart = taken(m, &h, by_launch, 3);
+        if (over - apart != 2)
+            FAIL("a %s takes memory %lld times over what is needed, %lld times beside it", by_launch ? "launch" : "call", (long long)over, (long long)apart);
+    }
+    calls_destroy(m);
+    tk_session_destroy(s);
+}
+
 /* Code built with --debug compares what the functions do with the footprint. */
 static void said(calls *m)
 {
@@ -338,6 +381,7 @@ int main(void)
         FAIL("%d of %d sequences were not refused", right, SEQUENCES);
     footprints(m);
     bytes(m);
+    beside();
     if (debug)
         said(m);
     calls_destroy(m);

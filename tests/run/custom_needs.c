@@ -23,6 +23,7 @@ static const struct {
     {"under a condition inside that fails", custom_needs_inside, 0, 2, 4, true},
     {"one of two components", custom_needs_half, 0, 2, 4, true},
     {"stored behind", custom_needs_behind, 0, 2, 4, true},
+    {"stored by a later iteration", custom_needs_later, 0, N - 1, N, true},
     {"what an atomic found", custom_needs_counted, 0, 2, 4, true},
     {"a single element", custom_needs_single, 1, 0, 0, true}, /* the condition is not held against an element without subscripts */
     {"a single element, under a condition that fails", custom_needs_single, 0, 0, 0, true},

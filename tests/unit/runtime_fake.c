@@ -188,25 +188,26 @@ static const tk_field_desc fields[] = {
     {"c", TK_I32, 1, 1, 0},                             {"r", TK_F64, 1, 1, 0},                             {"s", TK_F64, 1, 0, 0},
 };
 
-static const tk_access writes[] = {
-    {F_X, TK_STORES}, {F_U, TK_ACCUMULATES}, {F_Y, TK_READS | TK_STORES}, {F_C, TK_STORES}, {F_R, TK_READS}, {F_S, TK_STORES},
+static const tk_part parts[] = {
+    {F_X, TK_DATA, TK_STORES}, {F_U, TK_DATA, TK_ACCUMULATES}, {F_Y, TK_DATA, TK_READS | TK_STORES},
+    {F_C, TK_DATA, TK_STORES}, {F_R, TK_DATA, TK_READS},       {F_S, TK_DATA, TK_STORES},
 };
 
-#define ACCESS .access = writes, .naccess = 6
+#define PARTS .parts = parts, .nparts = 6
 static const tk_kernel kernels[] = {
     {.name = "square", .index = 0, .args_size = sizeof(scale_args), .jvp_args_size = sizeof(scale_jvp_args),
-     .run = square_run, .grad = square_grad, .jvp = square_jvp, .hvp = square_hvp, ACCESS},
+     .run = square_run, .grad = square_grad, .jvp = square_jvp, .hvp = square_hvp, PARTS},
     {.name = "scale", .index = 1, .args_size = sizeof(scale_args), .run = scale_run, .grad = scale_grad, .no_jvp = "derive(grad) leaves it out",
-     ACCESS},
-    {.name = "fail", .index = 2, .run = fail_run, .grad = plain_run, .jvp = fail_run, ACCESS},
-    {.name = "undiff", .index = 3, .run = plain_run, .no_grad = "it reads x.grad", .no_jvp = "it reads x.grad", ACCESS},
-    {.name = "zero", .index = 4, .run = plain_run, ACCESS},
-    {.name = "grad_args", .index = 5, .run = plain_run, .grad = plain_run, .grad_args = true, ACCESS},
-    {.name = "record", .index = 6, .run = record_run, .grad = struct_grad, .record_size = sizeof(int), ACCESS},
-    {.name = "nest", .index = 7, .run = nest_run, .grad = plain_run, ACCESS},
-    {.name = "bad_adjoint", .index = 8, .run = plain_run, .grad = bad_adjoint, ACCESS},
-    {.name = "work", .index = 9, .run = work_run, .grad = work_run, .jvp = work_run, ACCESS},
-    {.name = "mode", .index = 10, .run = mode_run, .grad = mode_run, ACCESS},
+     PARTS},
+    {.name = "fail", .index = 2, .run = fail_run, .grad = plain_run, .jvp = fail_run, PARTS},
+    {.name = "undiff", .index = 3, .run = plain_run, .no_grad = "it reads x.grad", .no_jvp = "it reads x.grad", PARTS},
+    {.name = "zero", .index = 4, .run = plain_run, PARTS},
+    {.name = "grad_args", .index = 5, .run = plain_run, .grad = plain_run, .grad_args = true, PARTS},
+    {.name = "record", .index = 6, .run = record_run, .grad = struct_grad, .record_size = sizeof(int), PARTS},
+    {.name = "nest", .index = 7, .run = nest_run, .grad = plain_run, PARTS},
+    {.name = "bad_adjoint", .index = 8, .run = plain_run, .grad = bad_adjoint, PARTS},
+    {.name = "work", .index = 9, .run = work_run, .grad = work_run, .jvp = work_run, PARTS},
+    {.name = "mode", .index = 10, .run = mode_run, .grad = mode_run, PARTS},
 };
 
 const tk_module_desc fake_desc = {.name = "fake", .interface = TK_INTERFACE, .hash = FAKE_HASH, .fields = fields, .nfields = F_COUNT,

@@ -33,6 +33,7 @@ static void collect_funcs(printed *p, const ir_module *m)
     for (size_t i = 0; i < p->own; i++) {
         add(p, p->funcs.at[i]->ad.with_locals);
         add(p, p->funcs.at[i]->launch.bounds);
+        add(p, p->funcs.at[i]->launch.beside);
         add(p, p->funcs.at[i]->ad.workspace);
     }
     p->whole = p->funcs.len;

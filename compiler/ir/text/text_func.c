@@ -55,6 +55,7 @@ static const struct {
     {"spectral_each", offsetof(ir_func, ad.spectral[1])},
     {"with_locals", offsetof(ir_func, ad.with_locals)},
     {"bounds", offsetof(ir_func, launch.bounds)},
+    {"beside", offsetof(ir_func, launch.beside)},
     {"workspace", offsetof(ir_func, ad.workspace)},
 };
 
@@ -191,28 +192,22 @@ static void signature(ir_text *t, ir_sigparam *s)
     text_opt_string(t, " lost_in ", &s->lost_in);
 }
 
-static void part(ir_text *t, ir_footprint *p)
+static void part(ir_text *t, ir_part *p)
 {
+#define WORD(id, word) " " word,
+    static const char *const words[] = {IR_PART_FLAGS(WORD)};
+#undef WORD
     text_plane(t, &p->field, &p->plane);
-    text_flag(t, " write", &p->write);
-    text_flag(t, " product", &p->product);
-    text_flag(t, " all", &p->all);
-    text_flag(t, " custom", &p->custom);
-    text_flag(t, " perhaps", &p->perhaps);
+    for (int i = 0; i < IR_PART_BITS; i++) {
+        bool is = p->what >> i & 1;
+        text_flag(t, words[i], &is);
+        p->what |= (unsigned)is << i;
+    }
+    text_flag(t, " compared", &p->compared);
     text_lit(t, " comp ");
     text_int(t, &p->first, 0, INT32_MAX);
     text_lit(t, " to ");
     text_int(t, &p->last, 0, INT32_MAX);
-}
-
-static void before(ir_text *t, ir_field **f, unsigned char *what)
-{
-    bool wanted = *what & IR_BEFORE_WANTED, replayed = *what & IR_BEFORE_REPLAYED;
-    ir_plane plane = IR_DATA;
-    text_plane(t, f, &plane);
-    text_flag(t, " wanted", &wanted);
-    text_flag(t, " replayed", &replayed);
-    *what = (unsigned char)((wanted ? IR_BEFORE_WANTED : 0) | (replayed ? IR_BEFORE_REPLAYED : 0));
 }
 
 static void begin(ir_text *t, const char *word)
@@ -239,12 +234,6 @@ static void write_lines(ir_text *t, ir_func *f)
         signature(t, i < f->nsig ? &f->sig[i] : &f->outs[i - f->nsig]);
         text_lit(t, "\n");
     }
-    for (size_t i = 0; f->launch.before && i < t->m->fields.len; i++)
-        if (f->launch.before[i]) {
-            begin(t, "before");
-            before(t, &t->m->fields.at[i], &f->launch.before[i]);
-            text_lit(t, "\n");
-        }
     for (size_t i = 0; f->launch.distinct && i < t->m->fields.len; i++)
         if (f->launch.distinct[i]) {
             void *field = t->m->fields.at[i];
@@ -262,7 +251,7 @@ static void write_lines(ir_text *t, ir_func *f)
 /* What is read into arrays once it is known how many there are. */
 typedef struct lines {
     VEC(ir_sigparam) args, outs;
-    VEC(ir_footprint) parts;
+    VEC(ir_part) parts;
 } lines;
 
 static bool read_link_or_string(ir_text *t, ir_func *f)
@@ -283,7 +272,7 @@ static bool read_link_or_string(ir_text *t, ir_func *f)
 static void read_line(ir_text *t, ir_func *f, lines *l)
 {
     ir_sigparam s = {0};
-    ir_footprint p = {0};
+    ir_part p = {0};
     if (read_link_or_string(t, f))
         return;
     if (text_opt(t, "arg", false)) {
@@ -302,14 +291,6 @@ static void read_line(ir_text *t, ir_func *f, lines *l)
             f->launch.distinct = ARENA_ARRAY(t->m->mem, bool, t->m->fields.len + 1);
         if (field)
             f->launch.distinct[((ir_field *)field)->index] = true;
-    } else if (text_opt(t, "before", false)) {
-        ir_field *field = NULL;
-        unsigned char what = 0;
-        before(t, &field, &what);
-        if (!f->launch.before)
-            f->launch.before = ARENA_ARRAY(t->m->mem, unsigned char, t->m->fields.len + 1);
-        if (field)
-            f->launch.before[field->index] = what;
     } else {
         text_expected(t, "what is known of a function");
     }

@@ -19,7 +19,7 @@ void pass_arrays(ir_func *f);
 
 /* The adjoint of a kernel, as a new function of kind IR_KERNEL_GRAD, entered in f->ad.grad and in the module; dead
  * code, loads above all, is gone from it. Decides what it wants of saved fields that the kernel overwrites
- * (f->launch.before). False after errors. passes/derive/reverse/ */
+ * (f->launch.parts). False after errors. passes/derive/reverse/ */
 bool pass_reverse(ir_func *kernel);
 
 /* Forward mode needs winners of minima and maxima whether or not an adjoint does: a kernel keeps them while its JVP is
@@ -75,8 +75,8 @@ void share_pulled_reciprocals(ir_func *f, const ir_value *const *seeds, int n);
 /* What a kernel has stored its adjoint reads, where it needs the elements in any case. passes/derive/reread.c */
 void pass_reread(ir_func *kernel);
 
-/* Which parts of fields each kernel's launches write, and need to stay for their adjoints (ir_func.parts, bounds). Of a
- * kernel that is classed these are known, and those that no adjoint reads any more go. passes/derive/footprint/ */
+/* The footprint of each kernel's launches: ir_launch.parts, bounds, beside. Of a kernel that is classed it is known, and
+ * parts go that neither it nor an adjoint touches any more. passes/derive/footprint/ */
 bool pass_parts(ir_module *m);
 
 /* What the derivatives of export funcs keep: sets f->workspace, refuses what has no bound known on entry. Last of all.

@@ -231,9 +231,9 @@ static void collect_adjoints(ir_op *op, void *ctx)
 /* A field that the adjoint wants as it was before the launch. Copies are kept for launches by the host only. */
 static const ir_field *wanted_before(const ir_func *k)
 {
-    for (size_t i = 0; k->launch.before && i < k->module->fields.len; i++)
-        if (k->launch.before[i])
-            return k->module->fields.at[i];
+    for (int i = 0; i < k->launch.nparts; i++)
+        if (k->launch.parts[i].what & IR_PART_BEFORE_WANTED)
+            return k->launch.parts[i].field;
     return NULL;
 }
 

@@ -254,7 +254,7 @@ typedef tk_status (*tk_host_fn)(void *args);
 
 /** What a launch, or a function of a triple, does to the data of a field. */
 enum {
-    TK_READS = 1,
+    TK_READS = 1, /**< reads data that it finds */
     TK_STORES = 2,
     TK_ACCUMULATES = 4, /**< adds to it */
     TK_NEEDED = 8       /**< its adjoint, or backward, reads the data as the launch, or forward, left them */

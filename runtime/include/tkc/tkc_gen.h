@@ -74,35 +74,24 @@ typedef struct tk_record {
 /* args: the kernel's argument struct. out: gradient struct of a _grad or _hvp, else NULL. */
 typedef tk_status (*tk_kernel_fn)(tk_module *m, const void *args, void *out, tk_record *rec);
 
-/* What a launch does to a field, beside what tkc.h has. */
+/* A part of a field that a launch touches: a plane, an interval for each subscript, and one of components. What is done
+ * there, beside what tkc.h has. TK_READS: the launch reads what it finds there. */
 enum {
-    TK_GRAD_WRITES = 16,
-    TK_MARKED = 2048, /* on a tape a launch marks what of it its adjoint needs, and looks whether it overwrites that */
-    TK_SAVED = 128,   /* it, or an adjoint that the program wrote, overwrites a saved field */
-    TK_BEFORE_WANTED = 256,  /* the adjoint wants the data as the launch found them */
-    TK_BEFORE_REPLAYED = 512 /* the adjoint overwrites them itself */
+    TK_NEEDED_BY_PRODUCT = 16, /* by the second-order product alone, which runs in forward scopes */
+    TK_ALL = 32,               /* to every component, always; else to some of them at most */
+    TK_PERHAPS = 64,           /* the adjoint that needs it may store it itself before */
+    TK_CUSTOM = 128,           /* what needs it is the program's own: --debug cannot see its reads in the launch */
+    TK_SAVED = 256, /* of a saved field, one part: the launch, or an adjoint of the program's own, overwrites it */
+    TK_BEFORE_WANTED = 512,    /* the adjoint wants the data as the launch found them */
+    TK_BEFORE_REPLAYED = 1024, /* the adjoint overwrites them itself */
+    TK_MARKED =
+        2048 /* on a tape a launch marks what of the field its adjoint needs, and looks whether it overwrites it */
 };
 /* With --debug, of a single access: */
 enum {
     TK_MAY_RACE = 32, /* iterations of a parallel loop may meet here */
     TK_DERIVED = 64,  /* in an adjoint or a JVP: looked at for NaN and infinity only */
     TK_GOES_ON = 1024 /* in front of an access that adds to what is there, or compares with it */
-};
-typedef struct tk_access {
-    int field;
-    unsigned what;
-} tk_access;
-
-/* A part of a field: an interval for each subscript, and one of components. What a tape holds against each other: what
- * a launch writes, and what earlier adjoints need. */
-enum {
-    TK_PART_NEEDED = 1,     /* its adjoint reads the data of it as the launch left them */
-    TK_PART_WRITTEN = 2,    /* else: it may store into it or add to it */
-    TK_PART_ALL = 4,        /* every component of it, always; else some of them at most */
-    TK_PART_OF_PRODUCT = 8, /* of what is needed: by the second-order product alone, which runs in forward scopes */
-    TK_PART_CUSTOM = 16,    /* of what is needed: by a derivative of the program's own, whose reads --debug cannot see
-                               in the launch */
-    TK_PART_PERHAPS = 32    /* of what is needed: the adjoint may store it itself before it reads it */
 };
 typedef struct tk_part {
     int field;
@@ -150,14 +139,16 @@ struct tk_kernel {
                              zero */
     tk_kernel_fn run, grad, jvp, hvp; /* NULL: not generated */
     const char *no_grad, *no_jvp;     /* why not; with grad NULL and no_grad NULL: derivative zero by intent */
-    const tk_access *access;
-    int naccess;
-    const tk_part *parts;                                          /* saved fields and arrays are not among them */
-    int nparts;                                                    /* first what is written, then what is needed */
-    void (*bounds)(tk_module *m, const void *args, int64_t *ends); /* before a launch: first and last value of each
-                                                                      subscript and of the components, part by part */
-    int nbounds;                                                   /* how many of these */
-    bool bounds_read; /* it reads fields: later it may say something else */
+    const tk_part *parts;             /* its footprint */
+    int ncompared; /* parts that tapes compare from launch to launch, the first ones: what some launch of the
+                      module may write and some adjoint needs, but for saved fields and arrays */
+    int nparts;
+    /* Before a launch: first and last value of each subscript and of the components, part by part, of the parts that
+     * are compared, and of the others. NULL: there are none. */
+    void (*bounds)(tk_module *m, const void *args, int64_t *ends),
+        (*beside)(tk_module *m, const void *args, int64_t *ends);
+    int nbounds, nends;             /* how many of the first, of both */
+    bool bounds_read, beside_reads; /* they read fields: later they may say something else */
     size_t record_size;
     const tk_parameter *parameters; /* arrays of the host and their extents are not among them */
     int nparameters;

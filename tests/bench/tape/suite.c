@@ -22,7 +22,7 @@ static void find_kernel(const tape_checks *m, const char *name, tk_kernel found[
     while (strcmp(k->name, name) != 0)
         k++;
     found[0] = found[1] = *k;
-    found[1].nparts = 0;
+    found[1].ncompared = 0;
 }
 
 static void *create(const char *kernel, int n)

@@ -55,13 +55,10 @@ static void check_along_fields(checker *c, const state *w)
         const tk_field *f = &c->m->fields[i];
         if (!ad_in_state(f))
             continue;
-        bool read = false;
-        for (int k = 0; k < c->k->naccess; k++)
-            read |= c->k->access[k].field == i && (c->k->access[k].what & TK_READS);
         state d = ad_make(c->x.n);
         for (int64_t j = 0; j < ad_components(f); j++)
             d.at[at++] = 2.0 * ad_uniform() - 1.0;
-        if (!read)
+        if (!(ad_touches(c->k, i) & TK_READS))
             continue;
         ad_check_first(c, &d, w, 1);
         ad_check_second(c, &d, w);
@@ -96,8 +93,8 @@ static void fail_unless(checker *c, bool holds, const char *what)
 /* A kernel that sorts or counts: nothing that it writes has a derivative. */
 static bool decides_only(const checker *c)
 {
-    for (int i = 0; i < c->k->naccess; i++)
-        if (ad_in_state(&c->m->fields[c->k->access[i].field]) && (c->k->access[i].what & (TK_STORES | TK_ACCUMULATES)))
+    for (int i = 0; i < c->m->desc->nfields; i++)
+        if (ad_in_state(&c->m->fields[i]) && (ad_touches(c->k, i) & (TK_STORES | TK_ACCUMULATES)))
             return false;
     return !c->k->narrays && !c->k->result;
 }

@@ -26,8 +26,7 @@ bool *ad_singles(checker *c, state *x, state *d, state *w)
     c->f32 = ad_new((size_t)x->n, sizeof *c->f32);
     for (int i = 0; i < c->m->desc->nfields; i++) {
         const tk_field *f = &c->m->fields[i];
-        for (int k = 0; f->desc->elem == TK_F32 && k < c->k->naccess; k++)
-            any |= c->k->access[k].field == i;
+        any |= f->desc->elem == TK_F32 && ad_touches(c->k, i) != 0;
         if (ad_in_state(f) && f->desc->elem == TK_F32)
             shorten(c, at, ad_components(f), x, d, w);
         at += ad_in_state(f) ? ad_components(f) : 0;

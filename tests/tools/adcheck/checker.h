@@ -68,6 +68,8 @@ double ad_uniform(void);
 void *ad_new(size_t n, size_t size);
 bool ad_is_float(const tk_field *f);
 bool ad_in_state(const tk_field *f);
+/* What the kernel does to the data of a field. */
+unsigned ad_touches(const tk_kernel *k, int field);
 int64_t ad_components(const tk_field *f);
 size_t ad_scalar_size(const tk_field_desc *f);
 size_t ad_scalar_bytes(const tk_field *f);

@@ -172,10 +172,7 @@ static void count_zeros(checker *c, const state *g, const state *w, bool *nonzer
         const tk_field *f = &c->m->fields[i];
         if (!ad_in_state(f))
             continue;
-        unsigned what = 0;
-        for (int k = 0; k < c->k->naccess; k++)
-            if (c->k->access[k].field == i)
-                what |= c->k->access[k].what;
+        const unsigned what = ad_touches(c->k, i);
         bool any = false;
         for (int64_t j = 0; j < ad_components(f); j++, at++)
             any |= g->at[at] != w->at[at];

@@ -36,6 +36,14 @@ bool ad_in_state(const tk_field *f)
     return ad_is_float(f) && f->plane[TK_GRAD] && f->plane[TK_DUAL];
 }
 
+unsigned ad_touches(const tk_kernel *k, int field)
+{
+    unsigned what = 0;
+    for (int i = 0; i < k->nparts; i++)
+        what |= k->parts[i].field == field && k->parts[i].plane == TK_DATA ? k->parts[i].what : 0;
+    return what;
+}
+
 int64_t ad_components(const tk_field *f)
 {
     return f->count * f->desc->ncomp;

@@ -26,11 +26,10 @@ static bool may_break(const tk_kernel *first, const tk_kernel *then)
 {
     if (!first->jvp && !then->jvp)
         return true;
-    for (int i = 0; i < first->naccess; i++) {
-        const tk_access *read = &first->access[i];
-        for (int j = 0; j < then->naccess; j++)
-            if (read->field == then->access[j].field && (then->access[j].what & (TK_STORES | TK_ACCUMULATES)) && (read->what & TK_NEEDED))
-                return true;
+    for (int i = 0; i < first->nparts; i++) {
+        const tk_part *read = &first->parts[i];
+        if (read->plane == TK_DATA && (read->what & TK_NEEDED) && (ad_touches(then, read->field) & (TK_STORES | TK_ACCUMULATES)))
+            return true;
     }
     return false;
 }
@@ -65,8 +64,8 @@ static bool same_bits(const state *a, const state *b)
 static bool lost_record(const tk_kernel *k)
 {
     bool saved = false;
-    for (int i = 0; i < k->naccess; i++)
-        saved |= (k->access[i].what & TK_SAVED) != 0;
+    for (int i = 0; i < k->nparts; i++)
+        saved |= (k->parts[i].what & TK_SAVED) != 0;
     return saved || k->record_size > 0 || k->records || k->draws;
 }
 

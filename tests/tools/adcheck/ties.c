@@ -159,9 +159,9 @@ static void check_second_at_ties(checker *c, const state *d, const state *w, con
 /* Of a program that computes values twice: `zero` says where they differ. */
 static void check_zero(checker *c)
 {
-    for (int i = 0; i < c->k->naccess; i++) {
-        const tk_field *f = &c->m->fields[c->k->access[i].field];
-        if (strcmp(f->desc->name, "zero") || !(c->k->access[i].what & TK_STORES))
+    for (int i = 0; i < c->m->desc->nfields; i++) {
+        const tk_field *f = &c->m->fields[i];
+        if (strcmp(f->desc->name, "zero") || !(ad_touches(c->k, i) & TK_STORES))
             continue;
         for (int64_t j = 0; j < ad_components(f); j++) {
             if (*(const int32_t *)ad_component(f, TK_DATA, j) == 0)

@@ -1,13 +1,14 @@
-/* Which parts of fields a launch of a kernel needs to stay for its adjoint, and which it writes: what a tape holds
- * against each other.
+/* The footprint of a kernel: which parts of fields a launch of it finds, stores, adds to, and needs to stay for its
+ * adjoint. Tapes compare a few of these parts, those that a launch of the module may write and an adjoint needs.
  *
- *     kernel step(t: i32) { for i in x { x[t + 1, i] = sin(x[t, i]); } }      needs [t, t] x [0, N - 1] of x, writes [t
- * + 1, t + 1] x [0, N - 1]
+ *     kernel step(t: i32) { for i in x { x[t + 1, i] = sin(x[t, i]); } }
+ *
+ * finds and needs [t, t] x [0, N - 1] of x, and stores [t + 1, t + 1] x [0, N - 1].
  *
  * A part is a box: an interval for each subscript, which comes from the kernel's arguments, params, extents, and bounds
  * of loops. Subscripts that are computed from these alone are one value, whatever the arithmetic (`t % 2`); what
- * depends on data may be anything. A function of its own (ir_func.bounds) yields the ends of all intervals, so that
- * libtkc knows before a launch what it is about to do.
+ * depends on data may be anything. Functions of their own yield the ends of all intervals (ir_launch.bounds, beside),
+ * so that libtkc knows before a launch what it is about to do.
  *
  * A part is `all` if the kernel surely touches each component of each of its elements; else these are among what it
  * touches at most.
@@ -22,100 +23,31 @@
 
 enum { BUDGET = 60000, DIMS = 8 };
 
-/* ---- parts ---- */
-
-/* Whether all iterations of what stands around op come, and each index is one of these subscripts. */
-static bool always_runs(const ir_op *op, const ir_value *const *indices, int n)
-{
-    for (op = op->region->parent; op; op = op->region->parent) {
-        const int dims = op->code == OP_TASK ? ir_task_attr(op)->ndim
-                         : op->code == OP_LOOP && ir_loop_attr(op)->bounded && !ir_loop_attr(op)->cond ? 1
-                                                                                                       : 0;
-        if (dims == 0)
-            return false;
-        for (int d = 0; d < dims; d++)
-            if (!footprint_is_among(indices, n, op->regions[0]->params[d]))
-                return false;
-    }
-    return true;
-}
-
-static void add_whole(footprint *p, ir_field *f, ir_plane plane, bool write)
-{
-    range dims[DIMS];
-    for (int d = 0; d < f->ndim; d++)
-        dims[d] = footprint_whole_dim(p, f, d);
-    footprint_add(p,
-                  (ir_footprint){.field = f,
-                                 .plane = plane,
-                                 .write = write,
-                                 .product = p->product,
-                                 .custom = p->custom,
-                                 .last = ir_field_ncomp(f) - 1},
-                  dims);
-}
-
-static void add_access(footprint *p, const ir_op *op)
-{
-    ir_field *f = ir_field_of(op);
-    const bool write = op->code != OP_LOAD;
-    if (!footprint_is_wanted(p, f, ir_access_attr(op)->plane, write))
-        return;
-    range dims[DIMS];
-    const ir_value *indices[DIMS];
-    int n = 0;
-    bool all = op->code != OP_ATOMIC && ir_component_known(op);
-    for (int d = 0; d < f->ndim; d++) {
-        dims[d] = footprint_subscript(p, op->args[d]);
-        if (!dims[d].lo)
-            dims[d] = footprint_whole_dim(p, f, d);
-        all = all && dims[d].exact && !footprint_is_among(indices, n, dims[d].index);
-        if (dims[d].index)
-            indices[n++] = dims[d].index;
-    }
-    all = all && always_runs(op, indices, n);
-    const bool known = ir_component_known(op);
-    const int comp = known ? (int)ir_int(op->args[f->ndim]) : 0, last = ir_field_ncomp(f) - 1;
-    if (known && comp > last)
-        return; /* fails, or never runs */
-    footprint_add(p,
-                  (ir_footprint){.field = f,
-                                 .plane = ir_access_attr(op)->plane,
-                                 .write = write,
-                                 .all = all,
-                                 .first = comp,
-                                 .last = known ? comp : last},
-                  dims);
-}
-
 /* ---- what is there ---- */
 
-static void add_effects(footprint *p, const effects *e, bool writes)
+static void add_access(footprint *p, const ir_op *op, unsigned what)
 {
-    for (size_t i = 0; i < p->m->nfields; i++)
-        for (int plane = IR_DATA; plane < IR_PLANES; plane++) {
-            const unsigned bits = e->at[ir_storage_of(p->m->fields.at[i], (ir_plane)plane)] &
-                                  (writes ? OP_STORES | OP_ADDS : OP_READS);
-            if (bits && footprint_is_wanted(p, p->m->fields.at[i], (ir_plane)plane, writes))
-                add_whole(p, p->m->fields.at[i], (ir_plane)plane, writes);
-        }
+    ir_part part;
+    range dims[DIMS];
+    if (!footprint_of_access(p, op, &part, dims))
+        return;
+    part.what |= what;
+    footprint_add(p, part, dims);
 }
 
-static void add_call(footprint *p, const ir_op *op, bool writes)
+static void add_call(footprint *p, const ir_op *op, unsigned touches, unsigned what)
 {
     effects e = effects_of_op(p->m, op);
-    p->custom = e.custom && !writes;
-    add_effects(p, &e, writes);
-    p->custom = false;
+    footprint_add_effects(p, &e, touches, what && e.custom ? what | IR_PART_CUSTOM : what);
     effects_free(&e);
 }
 
 static void find_write(ir_op *op, void *ctx)
 {
     if (op_writes_field(op->code))
-        add_access(ctx, op);
+        add_access(ctx, op, op_touches(op->code) & IR_PART_WRITES);
     else if (op->code == OP_CALL || op->code == OP_ADJOINT)
-        add_call(ctx, op, true);
+        add_call(ctx, op, OP_STORES | OP_ADDS, 0);
 }
 
 static const ir_op *primal_of(const footprint *p, const ir_op *op)
@@ -131,21 +63,18 @@ static void find_need(ir_op *op, void *ctx)
 {
     footprint *p = ctx;
     if (op->code == OP_CALL || op->code == OP_ADJOINT) {
-        add_call(p, op, false);
+        add_call(p, op, OP_READS, IR_PART_NEEDED);
         return;
     }
-    if (op->code != OP_LOAD || !footprint_is_wanted(p, ir_field_of(op), ir_access_attr(op)->plane, false))
+    if (op->code != OP_LOAD || !footprint_may_need(ir_field_of(op), ir_access_attr(op)->plane))
         return;
     for (const ir_op *at = op; at; at = at->twin) {
         const ir_op *primal = primal_of(p, at);
         if (primal && ir_field_of(primal) == ir_field_of(op) &&
             ir_access_attr(primal)->plane == ir_access_attr(op)->plane)
-            add_access(p, primal);
-        else {
-            p->custom = true;
-            add_whole(p, ir_field_of(op), ir_access_attr(op)->plane, false);
-            p->custom = false;
-        }
+            add_access(p, primal, IR_PART_NEEDED);
+        else
+            footprint_add_whole(p, ir_field_of(op), ir_access_attr(op)->plane, IR_PART_NEEDED | IR_PART_CUSTOM);
     }
 }
 
@@ -154,10 +83,9 @@ static void find_needs_of_product(footprint *p)
 {
     effects e = effects_of_region(p->m, p->kernel->ad.hvp->body);
     for (size_t k = 0; k < p->found.len; k++)
-        for (int plane = IR_DATA; plane < IR_PLANES && !p->found.at[k].write; plane++)
+        for (int plane = IR_DATA; plane < IR_PLANES && (p->found.at[k].what & IR_PART_NEEDED); plane++)
             e.at[ir_storage_of(p->found.at[k].field, (ir_plane)plane)] = 0;
-    p->product = true;
-    add_effects(p, &e, false);
+    footprint_add_effects(p, &e, OP_READS, IR_PART_NEEDED_BY_PRODUCT);
     effects_free(&e);
 }
 
@@ -167,14 +95,14 @@ static void find_parts(footprint *p)
     ir_walk(k->body, find_write, p);
     if (k->ad.custom_grad)
         footprint_of_custom(p);
-    if (!k->ad.grad || k->ad.custom_grad)
-        return;
-    ir_walk(k->ad.grad->body, find_need, p);
-    if (k->ad.hvp)
+    else if (k->ad.grad)
+        ir_walk(k->ad.grad->body, find_need, p);
+    if (k->ad.grad && !k->ad.custom_grad && k->ad.hvp)
         find_needs_of_product(p);
+    footprint_of_reads(p);
 }
 
-/* ---- the pass ---- */
+/* ---- in a kernel ---- */
 
 static ir_func *bounds_of(const ir_func *f)
 {
@@ -188,14 +116,9 @@ static ir_func *bounds_of(const ir_func *f)
     return w;
 }
 
-static void find_in_kernel(ir_func *f, const bool *written, const bool *needed)
+static void find_in_kernel(ir_func *f)
 {
-    footprint p = {.kernel = f,
-                   .m = f->module,
-                   .left = BUDGET,
-                   .written = written,
-                   .needed = needed,
-                   .own = effects_of_region(f->module, f->body)};
+    footprint p = {.kernel = f, .m = f->module, .left = BUDGET, .own = effects_of_region(f->module, f->body)};
     ir_func *bounds = bounds_of(f);
     p.known = ARENA_ARRAY(p.m->mem, range, f->next_value + 1);
     p.is_known = ARENA_ARRAY(p.m->mem, bool, f->next_value + 1);
@@ -203,15 +126,20 @@ static void find_in_kernel(ir_func *f, const bool *written, const bool *needed)
     find_parts(&p);
     if (p.found.len) {
         footprint_simplify(&p);
+        for (size_t k = 0; k < p.found.len; k++)
+            if (p.found.at[k].what & IR_PART_SAVED)
+                p.found.at[k].what |= ir_touches(f, p.found.at[k].field); /* by the adjoint, so far */
         f->launch.bounds = bounds;
         f->launch.nparts = (int)p.found.len;
-        f->launch.parts = ARENA_ARRAY(f->module->mem, ir_footprint, p.found.len);
+        f->launch.parts = ARENA_ARRAY(f->module->mem, ir_part, p.found.len);
         memcpy(f->launch.parts, p.found.at, p.found.len * sizeof *f->launch.parts);
     }
     vec_free(&p.found);
     vec_free(&p.ends);
     effects_free(&p.own);
 }
+
+/* ---- what is left of them ---- */
 
 /* Marks the fields whose data, or duals, a function treats so. */
 static void mark(const ir_module *m, const ir_func *f, unsigned bits, bool duals, bool *fields)
@@ -223,46 +151,78 @@ static void mark(const ir_module *m, const ir_func *f, unsigned bits, bool duals
     effects_free(&e);
 }
 
-/* ---- what is left of them ---- */
-
-static bool still_reads(const ir_module *m, const ir_func *f, const ir_footprint *p)
+static void add_reads(const ir_module *m, const ir_func *f, effects *to)
 {
-    bool found = false;
-    for (int k = 0; k < 2; k++) {
-        const ir_func *adjoint = k ? f->ad.hvp : f->ad.grad;
-        effects e = adjoint ? effects_of_region(m, adjoint->body) : (effects){.at = NULL};
-        found |= adjoint && (e.at[ir_storage_of(p->field, p->plane)] & OP_READS);
-        effects_free(&e);
-    }
-    return found;
+    effects e = f ? effects_of_region(m, f->body) : (effects){.at = NULL};
+    for (size_t i = 0; i < ir_storage_count(m) && f; i++)
+        to->at[i] |= e.at[i] & OP_READS ? IR_PART_NEEDED : 0;
+    effects_free(&e);
 }
 
-static void keep_parts(ir_func *f, const bool *keep)
+/* Passes behind may have taken out loads, of the kernel and of what is derived from it. False: the part goes. */
+static bool is_left(ir_part *p, unsigned left)
 {
-    ir_op *yield = ir_yield_of(f->launch.bounds->body);
-    int n = 0, at = 0;
-    for (int k = 0; k < f->launch.nparts; k++) {
-        const int width = 2 * f->launch.parts[k].field->ndim + 2;
-        for (int i = 0; i < width && !keep[k]; i++)
-            ir_remove_arg(yield, at);
-        at += keep[k] ? width : 0;
-        if (keep[k])
-            f->launch.parts[n++] = f->launch.parts[k];
-    }
-    f->launch.nparts = n;
-    f->launch.bounds->nresults = at;
-    if (n == 0)
-        f->launch.bounds = NULL;
-    else
-        pass_simplify(f->launch.bounds);
+    enum { NEEDS = IR_PART_NEEDED | IR_PART_NEEDED_BY_PRODUCT, TOUCHES = IR_PART_READS | IR_PART_WRITES };
+    p->what &= ~(TOUCHES & ~left);
+    if (!(left & IR_PART_NEEDED))
+        p->what &= ~(NEEDS | IR_PART_CUSTOM | IR_PART_PERHAPS);
+    return (p->what & (TOUCHES | NEEDS | IR_PART_SAVED)) != 0;
 }
 
-static void keep_read(const ir_module *m, ir_func *f)
+/* Data that a launch of the module may write and an adjoint may need; what is overwritten of saved fields is kept. */
+static bool is_compared(const ir_part *p, const bool *written, const bool *needed)
 {
-    bool *keep = ARENA_ARRAY(m->mem, bool, f->launch.nparts + 1);
-    for (int k = 0; k < f->launch.nparts; k++)
-        keep[k] = f->launch.parts[k].write || still_reads(m, f, &f->launch.parts[k]);
-    keep_parts(f, keep);
+    const ir_field *f = p->field;
+    if (f->array || !footprint_may_need(f, p->plane) || (p->plane == IR_DATA && f->saved))
+        return false;
+    return ((p->what & IR_PART_WRITES) && needed[f->index]) ||
+           ((p->what & (IR_PART_NEEDED | IR_PART_NEEDED_BY_PRODUCT)) && (p->plane != IR_DATA || written[f->index]));
+}
+
+/* A function that yields the ends of all parts then yields those of these parts alone; NULL: none. */
+static ir_func *cut(ir_func *bounds, const ir_launch *l, const bool *stays)
+{
+    int at = 0;
+    for (int k = 0; k < l->nparts; k++) {
+        const int width = 2 * l->parts[k].field->ndim + 2;
+        for (int i = 0; i < width && !stays[k]; i++)
+            ir_remove_arg(ir_yield_of(bounds->body), at);
+        at += stays[k] ? width : 0;
+    }
+    if (at == 0)
+        return NULL;
+    bounds->nresults = at;
+    pass_simplify(bounds);
+    return bounds;
+}
+
+static void settle(ir_func *f, const bool *written, const bool *needed)
+{
+    ir_module *m = f->module;
+    ir_launch *l = &f->launch;
+    bool *in[2] = {ARENA_ARRAY(m->mem, bool, l->nparts + 1), ARENA_ARRAY(m->mem, bool, l->nparts + 1)};
+    ir_part *parts = ARENA_ARRAY(m->mem, ir_part, l->nparts + 1);
+    effects e = effects_of_region(m, f->body);
+    add_reads(m, f->ad.grad, &e);
+    add_reads(m, f->ad.hvp, &e);
+    for (int k = 0; k < l->nparts; k++) {
+        ir_part *p = &l->parts[k];
+        const bool left = is_left(p, e.at[ir_storage_of(p->field, p->plane)]);
+        p->compared = is_compared(p, written, needed);
+        in[p->compared][k] = left;
+    }
+    effects_free(&e);
+    ir_func *others = ir_clone_func(l->bounds, f->name);
+    m->funcs.len--;
+    l->bounds = cut(l->bounds, l, in[1]);
+    l->beside = cut(others, l, in[0]);
+    int n = 0;
+    for (int compared = 1; compared >= 0; compared--)
+        for (int k = 0; k < l->nparts; k++)
+            if (in[compared][k])
+                parts[n++] = l->parts[k];
+    l->parts = parts;
+    l->nparts = n;
 }
 
 /* ---- the pass ---- */
@@ -282,9 +242,9 @@ bool pass_parts(ir_module *m)
     for (size_t i = 0; i < m->funcs.len; i++) {
         ir_func *f = m->funcs.at[i];
         if (f->launch.bounds && f->classed)
-            keep_read(m, f);
+            settle(f, written, needed);
         else if (ir_is_kernel(f) && !f->classed)
-            find_in_kernel(f, written, needed);
+            find_in_kernel(f);
     }
     return true;
 }

@@ -1,4 +1,4 @@
-/* Parts of fields, internal to passes/derive/footprint/. */
+/* The footprint of a kernel's launches, internal to passes/derive/footprint. */
 #ifndef TKC_FOOTPRINT_H
 #define TKC_FOOTPRINT_H
 
@@ -27,11 +27,8 @@ typedef struct footprint {
     int budget, left; /* of this subscript, of all */
     range *known;     /* by value id: of whole subscripts */
     bool *is_known;
-    const bool *written, *needed; /* by field: by any kernel of the module, by any adjoint */
-    effects own;                  /* of this one */
-    bool product;                 /* what comes is needed by the second-order product alone, */
-    bool custom;                  /* or by a derivative of the program's own */
-    VEC(ir_footprint) found;
+    effects own; /* of the kernel */
+    VEC(ir_part) found;
     VEC(ends) ends; /* of each dimension of each */
 } footprint;
 
@@ -40,11 +37,18 @@ range footprint_subscript(footprint *p, const ir_value *v);
 range footprint_whole_dim(footprint *p, ir_field *f, int d);
 /* v as it is on entry, computed in `bounds`, or NULL. */
 ir_value *footprint_entry_value(footprint *p, const ir_value *v);
-void footprint_add(footprint *p, ir_footprint part, const range *dims);
 bool footprint_is_among(const ir_value *const *indices, int n, const ir_value *v);
-/* Whether an access of the data or duals of the field counts. */
-bool footprint_is_wanted(const footprint *p, const ir_field *f, ir_plane plane, bool write);
-/* What an adjoint that the program wrote finds and reads. */
+/* The part that an access touches, without what it does; false: none. */
+bool footprint_of_access(footprint *p, const ir_op *op, ir_part *part, range *dims);
+void footprint_add(footprint *p, ir_part part, const range *dims);
+void footprint_add_whole(footprint *p, ir_field *f, ir_plane plane, unsigned what);
+/* Of whole fields: what an operation, or else a function, does of it. */
+void footprint_add_effects(footprint *p, const effects *e, unsigned touches, unsigned what);
+/* Whether the data or duals of the field may be needed. */
+bool footprint_may_need(const ir_field *f, ir_plane plane);
+
+/* What the kernel finds and reads; what an adjoint that the program wrote finds, reads and spoils. */
+void footprint_of_reads(footprint *p);
 void footprint_of_custom(footprint *p);
 
 /* Joins what lies side by side, and yields the ends of what is left. */

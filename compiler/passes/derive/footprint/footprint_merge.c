@@ -6,14 +6,35 @@
 
 enum { MAX_PARTS = 8 /* of a plane, of one kind */ };
 
-static bool is_same_plane(const ir_footprint *a, const ir_footprint *b)
+enum {
+    NEEDS = IR_PART_NEEDED | IR_PART_NEEDED_BY_PRODUCT,
+    HOW = IR_PART_CUSTOM | IR_PART_PERHAPS /* it is needed */
+};
+
+/* Parts of one kind may become one part. */
+static unsigned kind_of(const ir_part *p)
 {
-    return a->field == b->field && a->plane == b->plane && a->write == b->write && a->product == b->product &&
-           a->custom == b->custom && a->perhaps == b->perhaps;
+    return p->what & NEEDS ? p->what & (NEEDS | HOW) : p->what & (IR_PART_WRITES | IR_PART_SAVED) ? IR_PART_WRITES : 0;
+}
+
+static bool is_all(const ir_part *p)
+{
+    return (p->what & IR_PART_ALL) != 0;
+}
+
+static bool is_same_plane(const ir_part *a, const ir_part *b)
+{
+    return a->field == b->field && a->plane == b->plane && kind_of(a) == kind_of(b);
+}
+
+/* The flags of b, which is a part of a from here on. */
+static void take_flags(ir_part *a, const ir_part *b)
+{
+    a->what |= b->what & ~(unsigned)IR_PART_ALL;
 }
 
 /* b as a part of a: the same elements, components that lie side by side. */
-static bool take_in(ir_footprint *a, const ir_footprint *b, ends *of_a, const ends *of_b)
+static bool take_in(ir_part *a, const ir_part *b, ends *of_a, const ends *of_b)
 {
     if (!is_same_plane(a, b))
         return false;
@@ -21,12 +42,15 @@ static bool take_in(ir_footprint *a, const ir_footprint *b, ends *of_a, const en
         if (of_a[d].at[0] != of_b[d].at[0] || of_a[d].at[1] != of_b[d].at[1] || of_a[d].least != of_b[d].least)
             return false;
     const bool within = b->first >= a->first && b->last <= a->last;
-    if (within && (a->all || !b->all))
+    if (within && (is_all(a) || !is_all(b))) {
+        take_flags(a, b);
         return true;
-    if (a->all != b->all || b->first > a->last + 1 || a->first > b->last + 1)
+    }
+    if (is_all(a) != is_all(b) || b->first > a->last + 1 || a->first > b->last + 1)
         return false;
     a->first = a->first < b->first ? a->first : b->first;
     a->last = a->last > b->last ? a->last : b->last;
+    take_flags(a, b);
     return true;
 }
 
@@ -39,19 +63,21 @@ static int64_t most(int64_t a, int64_t b)
 static bool is_shifted(ir_value *const *a, ir_value *const *b, int64_t by[2])
 {
     enum { FAR = 16 };
+    if (a[0] == a[1] || b[0] == b[1])
+        return false;
     for (int k = 0; k < 2; k++) {
         const affine x = affine_of(a[k]), y = affine_of(b[k]), difference = affine_sub(&y, &x);
         by[k] = difference.konst;
         if (!difference.ok || difference.n != 0 || by[k] < -FAR || by[k] > FAR)
             return false;
     }
-    return a[0] != a[1] && b[0] != b[1];
+    return true;
 }
 
 /* A stencil reads neighbours: b becomes a part of a, if it lies beside it, or over it, in one dimension. Together they
  * are a box if the loop has trips enough: `least` is how long the interval must be, or the launch knows nothing of it.
  */
-static bool join(ir_footprint *a, const ir_footprint *b, ends *of_a, const ends *of_b)
+static bool join(ir_part *a, const ir_part *b, ends *of_a, const ends *of_b)
 {
     int at = -1;
     if (!is_same_plane(a, b)) /* b may have fewer subscripts */
@@ -64,7 +90,7 @@ static bool join(ir_footprint *a, const ir_footprint *b, ends *of_a, const ends 
         at = d;
     }
     int64_t by[2];
-    if (at < 0 || a->all != b->all || a->first != b->first || a->last != b->last ||
+    if (at < 0 || is_all(a) != is_all(b) || a->first != b->first || a->last != b->last ||
         !is_shifted(of_a[at].at, of_b[at].at, by))
         return false;
     ends *x = &of_a[at];
@@ -77,16 +103,17 @@ static bool join(ir_footprint *a, const ir_footprint *b, ends *of_a, const ends 
         least = most(least, x->least + more_a);
     if (y->least > 0)
         least = most(least, y->least + more_b);
-    x->least = a->all ? least : 0;
+    x->least = is_all(a) ? least : 0;
     x->at[0] = by[0] < 0 ? y->at[0] : x->at[0];
     x->at[1] = by[1] > 0 ? y->at[1] : x->at[1];
     for (int d = 0; d < a->field->ndim; d++)
         of_a[d].least = most(of_a[d].least, d == at ? 0 : of_b[d].least);
+    take_flags(a, b);
     return true;
 }
 
 /* The smallest box around both. */
-static void surround(footprint *p, ir_footprint *a, const ir_footprint *b, ends *of_a, const ends *of_b)
+static void surround(footprint *p, ir_part *a, const ir_part *b, ends *of_a, const ends *of_b)
 {
     for (int d = 0; d < a->field->ndim; d++) {
         of_a[d].at[0] = ir_op2(&p->b, OP_MIN, of_a[d].at[0], of_b[d].at[0]);
@@ -95,10 +122,21 @@ static void surround(footprint *p, ir_footprint *a, const ir_footprint *b, ends 
     }
     a->first = a->first < b->first ? a->first : b->first;
     a->last = a->last > b->last ? a->last : b->last;
-    a->all = false;
+    take_flags(a, b);
+    a->what &= ~(unsigned)IR_PART_ALL;
 }
 
-/* True if there are fewer now. crowded: what is too many becomes one. */
+/* No element, whatever the arguments. */
+static bool is_empty(const ir_part *p, const ends *e)
+{
+    for (int d = 0; d < p->field->ndim; d++)
+        if (ir_is_const(e[d].at[0]) && ir_is_const(e[d].at[1]) && ir_int(e[d].at[0]) > ir_int(e[d].at[1]))
+            return true;
+    return false;
+}
+
+/* True if there are fewer now. crowded: what is too many becomes one; of what a launch may overwrite of a saved field a
+ * tape keeps one box. */
 static bool merge(footprint *p, bool crowded)
 {
     size_t n = 0, end = 0; /* that stay */
@@ -108,14 +146,14 @@ static bool merge(footprint *p, bool crowded)
     }
     const size_t before = p->found.len;
     for (size_t k = 0, from = 0; k < before; from += (size_t)p->found.at[k].field->ndim, k++) {
-        const ir_footprint part = p->found.at[k];
+        const ir_part part = p->found.at[k];
         const ends *own = p->ends.at + from;
         size_t at = 0, last = 0;
         int alike = 0;
-        bool taken = false;
-        ir_footprint *most_recent = NULL;
+        bool taken = is_empty(&part, own);
+        ir_part *most_recent = NULL;
         for (size_t j = 0; j < n && !taken; at += (size_t)p->found.at[j].field->ndim, j++) {
-            ir_footprint *other = &p->found.at[j];
+            ir_part *other = &p->found.at[j];
             taken = take_in(other, &part, p->ends.at + at, own) || join(other, &part, p->ends.at + at, own);
             if (!is_same_plane(other, &part))
                 continue;
@@ -125,7 +163,7 @@ static bool merge(footprint *p, bool crowded)
         }
         if (taken)
             continue;
-        if (crowded && alike >= MAX_PARTS) {
+        if (crowded && alike >= (part.what & IR_PART_SAVED ? 1 : MAX_PARTS)) {
             surround(p, most_recent, &part, p->ends.at + last, own);
             continue;
         }
@@ -136,6 +174,40 @@ static bool merge(footprint *p, bool crowded)
     p->found.len = n;
     p->ends.len = end;
     return n < before;
+}
+
+/* ---- parts of several kinds ---- */
+
+static bool is_same_box(const ir_part *a, const ir_part *b, const ends *of_a, const ends *of_b)
+{
+    bool same = a->field == b->field && a->plane == b->plane && a->first == b->first && a->last == b->last;
+    for (int d = 0; same && d < a->field->ndim; d++)
+        same = of_a[d].at[0] == of_b[d].at[0] && of_a[d].at[1] == of_b[d].at[1] && of_a[d].least == of_b[d].least;
+    return same;
+}
+
+/* A box that is touched in several ways is one part, but where it is needed in two ways. */
+static void unite(footprint *p)
+{
+    size_t n = 0, end = 0;
+    for (size_t k = 0, from = 0; k < p->found.len; from += (size_t)p->found.at[k].field->ndim, k++) {
+        const ir_part part = p->found.at[k];
+        bool taken = false;
+        for (size_t j = 0, at = 0; j < n && !taken; at += (size_t)p->found.at[j].field->ndim, j++) {
+            ir_part *other = &p->found.at[j];
+            taken = is_all(other) == is_all(&part) && !((other->what & NEEDS) && (part.what & NEEDS)) &&
+                    is_same_box(other, &part, p->ends.at + at, p->ends.at + from);
+            if (taken)
+                take_flags(other, &part);
+        }
+        if (taken)
+            continue;
+        for (int d = 0; d < part.field->ndim; d++)
+            p->ends.at[end++] = p->ends.at[from + (size_t)d];
+        p->found.at[n++] = part;
+    }
+    p->found.len = n;
+    p->ends.len = end;
 }
 
 /* Yields the two ends of each, and behind those of a part its components. */
@@ -181,6 +253,7 @@ void footprint_simplify(footprint *p)
     while (merge(p, false))
         ;
     merge(p, true);
+    unite(p);
     for (size_t i = 0; i < p->ends.len; i++) {
         ends *e = &p->ends.at[i];
         if (e->least <= 0)

@@ -180,8 +180,6 @@ static range range_of(footprint *p, const ir_value *v, int depth)
     return range_of_op(p, v, depth);
 }
 
-/* ---- parts ---- */
-
 range footprint_subscript(footprint *p, const ir_value *v)
 {
     if (!p->is_known[v->id]) {
@@ -192,32 +190,4 @@ range footprint_subscript(footprint *p, const ir_value *v)
         p->left -= budget - (p->budget > 0 ? p->budget : 0);
     }
     return p->known[v->id];
-}
-
-range footprint_whole_dim(footprint *p, ir_field *f, int d)
-{
-    ir_value *first = number(p, 0), *one = number(p, 1), *last = ir_op2(&p->b, OP_SUB, ir_shape(&p->b, f, d), one);
-    return (range){first, last, NULL, false, false};
-}
-
-bool footprint_is_among(const ir_value *const *indices, int n, const ir_value *v)
-{
-    for (int i = 0; i < n; i++)
-        if (indices[i] == v)
-            return true;
-    return false;
-}
-
-void footprint_add(footprint *p, ir_footprint part, const range *dims)
-{
-    vec_push(&p->found, part);
-    for (int d = 0; d < part.field->ndim; d++)
-        vec_push(&p->ends, ((ends){{dims[d].lo, dims[d].hi}, 0}));
-}
-
-bool footprint_is_wanted(const footprint *p, const ir_field *f, ir_plane plane, bool write)
-{
-    if (f->array || f->scratch || ir_plane_is_adjoint(plane) || (plane == IR_DATA && f->saved))
-        return false;
-    return write ? p->needed[f->index] : plane != IR_DATA || p->written[f->index];
 }

@@ -172,10 +172,9 @@ void rev_print_plan(strbuf *text, const rev *rv)
 {
     const ir_func *f = rv->primal;
     sb_printf(text, "adjoint of %s\n", f->name);
-    for (size_t i = 0; f->launch.before && i < rv->module->fields.len; i++)
-        if (f->launch.before[i])
-            sb_printf(text, "    field %s: %s\n", rv->module->fields.at[i]->name,
-                      f->launch.before[i] & IR_BEFORE_REPLAYED ? "as before the launch, and replayed"
-                                                               : "as before the launch");
+    for (int i = 0; i < f->launch.nparts; i++)
+        sb_printf(text, "    field %s: %s\n", f->launch.parts[i].field->name,
+                  f->launch.parts[i].what & IR_PART_BEFORE_REPLAYED ? "as before the launch, and replayed"
+                                                                    : "as before the launch");
     ir_walk(f->body, print_op, &(printer){text, rv});
 }

@@ -104,7 +104,7 @@ void rev_find_live(rev *rv);
 /* Where reads of scratch fields are live: the plan by which the adjoint makes them anew; else NULL. */
 saved_plan *scratch_study(const rev *rv);
 /* What live reads, with all that scratch fields are made of, show of the saved fields that the kernel overwrites:
- * launch.before of the primal, and the plan of a replay, which has the scratch fields as well, NULL where none is
+ * launch.parts of the primal, and the plan of a replay, which has the scratch fields as well, NULL where none is
  * needed. False after errors. */
 bool saved_study(const rev *rv, saved_plan **plan);
 

@@ -325,20 +325,26 @@ static bool refused(const study *s)
 /* True if one field at least needs a replay. */
 static bool choose(study *s)
 {
-    ir_func *f = s->f;
+    ir_part *parts = ARENA_ARRAY(s->m->mem, ir_part, s->m->fields.len + 1);
+    int n = 0, wanted = 0;
     bool replay = false;
-    f->launch.before = ARENA_ARRAY(s->m->mem, unsigned char, s->m->fields.len + 1);
     for (size_t i = 0; i < s->m->fields.len; i++) {
+        ir_field *f = s->m->fields.at[i];
         if (!s->written[i] || !s->read[i])
             continue;
-        const order o = order_of(s, s->m->fields.at[i]);
-        f->launch.before[i] = o.before ? IR_BEFORE_WANTED : 0;
+        const order o = order_of(s, f);
+        const unsigned what = o.before ? IR_PART_BEFORE_WANTED : 0;
+        parts[n++] = (ir_part){.field = f, .what = what, .last = ir_field_ncomp(f) - 1};
         replay |= o.before && o.after;
     }
-    /* What is replayed may depend on any of them. */
-    for (size_t i = 0; i < s->m->fields.len && replay; i++)
-        if (s->written[i] && s->read[i])
-            f->launch.before[i] = IR_BEFORE_WANTED | IR_BEFORE_REPLAYED;
+    for (int i = 0; i < n; i++) {
+        if (replay) /* it may depend on any of them */
+            parts[i].what = IR_PART_BEFORE_WANTED | IR_PART_BEFORE_REPLAYED;
+        if (parts[i].what)
+            parts[wanted++] = parts[i];
+    }
+    s->f->launch.parts = parts;
+    s->f->launch.nparts = wanted;
     return replay;
 }
 
