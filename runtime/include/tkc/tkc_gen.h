@@ -51,8 +51,8 @@ typedef struct tk_field_desc {
     unsigned flags;
 } tk_field_desc;
 
-/* A field that is a member of an array of structs: `lead` is the field of the first member, which has the memory and
- * the extents of all. */
+/* A field that is a member of an array of structs. `lead` is the field of the first member: it has the memory and the
+ * extents of all. */
 typedef struct tk_member {
     int field, lead;
     size_t offset, size; /* in the struct, and of it */
@@ -140,11 +140,11 @@ struct tk_kernel {
     tk_kernel_fn run, grad, jvp, hvp; /* NULL: not generated */
     const char *no_grad, *no_jvp;     /* why not; with grad NULL and no_grad NULL: derivative zero by intent */
     const tk_part *parts;             /* its footprint */
-    int ncompared; /* parts that tapes compare from launch to launch, the first ones: what some launch of the
-                      module may write and some adjoint needs, but for saved fields and arrays */
+    int ncompared; /* the first parts: tapes compare them from launch to launch. A kernel of the module may write
+                      them, and an adjoint needs them; saved fields and arrays are not among them */
     int nparts;
-    /* Before a launch: first and last value of each subscript and of the components, part by part, of the parts that
-     * are compared, and of the others. NULL: there are none. */
+    /* Before a launch: the first and last value of each subscript and of the components, part by part. `bounds`: of the
+     * parts that are compared; `beside`: of the others. NULL: there are none. */
     void (*bounds)(tk_module *m, const void *args, int64_t *ends),
         (*beside)(tk_module *m, const void *args, int64_t *ends);
     int nbounds, nends;             /* how many of the first, of both */
@@ -204,9 +204,9 @@ struct tk_field {
     /* bytes from an element to the next, by tk_plane and dimension: row-major but where a strided field was bound */
     int64_t stride[TK_PLANE_COUNT][8];
 
-    int64_t count; /* elements */
-    bool current;  /* saved: an adjoint of the open tape reads the data as they are now */
-    bool bound;    /* memory belongs to the host */
+    int64_t count;  /* elements */
+    bool current;   /* saved: an adjoint of the open tape reads the data as they are now */
+    bool bound;     /* memory belongs to the host */
     void *distinct; /* declared distinct: the data that were found so, dense; NULL: not looked at */
     unsigned char
         *marks; /* during a launch on a tape, where the kernel marks what is needed: by component; else NULL */
