@@ -61,6 +61,8 @@ static unsigned char *copy_of(size_t *block, int i)
 tk_status tk_rt_saved_keep(tk_module *m, const tk_kernel *k, tk_record *rec, bool on_tape, bool duals)
 {
     tk_session *s = m->session;
+    if (!k->saves)
+        return TK_OK;
     const size_t size = block_size(m, k, on_tape, duals);
     if (rec->before_size != size)
         tk_rt_saved_free(s, rec);
@@ -104,7 +106,7 @@ void tk_rt_saved_begin(tk_session *s)
  * copy, not two. */
 void tk_rt_saved_launched(tk_module *m, const tk_kernel *k)
 {
-    for (int i = 0; i < k->nparts; i++) {
+    for (int i = 0; k->saves && i < k->nparts; i++) {
         const tk_part *a = &k->parts[i];
         bool *current = &m->fields[a->field].current;
         if ((m->fields[a->field].desc->flags & TK_FIELD_SAVED) == 0 || a->plane != TK_DATA)
@@ -147,7 +149,7 @@ tk_status tk_rt_saved_keep_final(tk_session *s)
     s->tape.kept_duals = s->forward.open;
     for (size_t n = 0; n < s->tape.count; n++) {
         const rt_entry *e = &s->tape.entries[n];
-        for (int i = 0; e->kernel && i < e->kernel->nparts; i++) {
+        for (int i = 0; e->kernel && e->kernel->saves && i < e->kernel->nparts; i++) {
             const tk_part *a = &e->kernel->parts[i];
             tk_field *f = &e->module->fields[a->field];
             const bool changes = (e->record.before && e->record.before[i] != 0) || (a->what & TK_BEFORE_REPLAYED) != 0;
